@@ -1,0 +1,268 @@
+package messaging
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/internal/transport"
+	"github.com/messaging-service/messaging-go/internal/wire"
+	"github.com/messaging-service/messaging-go/sms"
+)
+
+// Version is the version of this library, as in the User-Agent header.
+const Version = "0.1.0"
+
+// Client sends messages. It is made by NewClient, never changes afterwards, and is safe for concurrent use: make one and
+// share it. The zero Client is not usable. It holds no goroutine and needs no closing.
+//
+// Printed or logged in any form it shows its base URL and no credentials.
+type Client struct {
+	// SMS sends SMS.
+	SMS *sms.Service
+
+	core *core
+}
+
+// NewClient returns a client for the service at baseURL, such as "https://api.example.com". A path in it is kept in front
+// of the service's own.
+//
+// The URL must be absolute and https; plain http is accepted for a loopback host, and for others with WithPlainHTTP. Credentials
+// are required: WithToken, WithTokenSource, WithAPIKey or WithAuth. Whatever is wrong is told in one *ValidationError; nothing is
+// sent to find out.
+func NewClient(baseURL string, options ...Option) (*Client, error) {
+	s := settings{maxAnswer: defaultMaxAnswer, userAgent: "messaging-go/" + Version, contract: contract.Default()}
+	return s.apply(options).client(baseURL)
+}
+
+// The environment that NewClientFromEnv reads.
+const (
+	envBaseURL   = "MESSAGING_BASE_URL"
+	envToken     = "MESSAGING_TOKEN"
+	envAPIKey    = "MESSAGING_API_KEY"
+	envAPISecret = "MESSAGING_API_SECRET"
+	envContract  = "MESSAGING_CONTRACT"
+)
+
+// NewClientFromEnv returns a client as the environment describes it:
+//
+//   - MESSAGING_BASE_URL: required, as for NewClient
+//   - MESSAGING_TOKEN, or MESSAGING_API_KEY with MESSAGING_API_SECRET: one of the two, unless an option brings credentials
+//   - MESSAGING_CONTRACT: optional, the path of a file with a contract overlay
+//
+// A variable that is empty counts as absent. The options come on top. Errors name variables and never show what they hold.
+func NewClientFromEnv(options ...Option) (*Client, error) {
+	baseURL, token := os.Getenv(envBaseURL), os.Getenv(envToken)
+	key, secret := os.Getenv(envAPIKey), os.Getenv(envAPISecret)
+	var problems []wire.Problem
+	refuse := func(variable, reason string) {
+		problems = append(problems, wire.Problem{Field: variable, Reason: reason})
+	}
+	var fromEnv []Option
+	switch {
+	case token != "" && (key != "" || secret != ""):
+		refuse(envToken, "is set beside "+envAPIKey+" or "+envAPISecret+"; set one kind of credentials")
+	case token != "":
+		fromEnv = append(fromEnv, WithToken(token))
+	case key != "" && secret == "":
+		refuse(envAPISecret, "is required beside "+envAPIKey)
+	case key == "" && secret != "":
+		refuse(envAPIKey, "is required beside "+envAPISecret)
+	case key != "":
+		fromEnv = append(fromEnv, WithAPIKey(key, secret))
+	}
+	if baseURL == "" {
+		refuse(envBaseURL, "is required")
+	}
+	if file := os.Getenv(envContract); file != "" {
+		overlay, err := os.ReadFile(file) //nolint:gosec // the user names the file
+		if err != nil {
+			refuse(envContract, "names a file that cannot be read")
+		} else if names, err := contract.Parse(overlay); err != nil {
+			refuse(envContract, err.Error())
+		} else {
+			fromEnv = append(fromEnv, WithContract(names))
+		}
+	}
+	if problems != nil {
+		return nil, invalid("", problems)
+	}
+	return NewClient(baseURL, append(fromEnv, options...)...)
+}
+
+// With returns a client that differs by the given options and shares the rest: base URL, connections, rate limit, tokens.
+// The client itself stays as it is.
+func (c *Client) With(options ...Option) (*Client, error) {
+	return c.core.settings.apply(options).client(c.core.baseURL.String())
+}
+
+// Format prints the base URL alone, in every verb.
+func (c Client) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, c.summary()) }
+
+// LogValue logs what Format prints.
+func (c Client) LogValue() slog.Value { return slog.StringValue(c.summary()) }
+
+func (c Client) summary() string {
+	if c.core == nil {
+		return "messaging.Client()"
+	}
+	return "messaging.Client(" + c.core.baseURL.String() + ")"
+}
+
+func (s settings) apply(options []Option) *settings {
+	s.problems = nil
+	for i, option := range options {
+		if option == nil {
+			s.refuse(fmt.Sprintf("options[%d]", i), "is nil")
+			continue
+		}
+		option(&s)
+	}
+	return &s
+}
+
+// client makes a client of settings that are whole.
+func (s *settings) client(baseURL string) (*Client, error) {
+	base := s.checkBaseURL(baseURL)
+	if !slices.ContainsFunc(s.credentials[:], func(c credential) bool { return c != nil }) {
+		s.refuse("options", "hold no credentials; use WithToken, WithTokenSource, WithAPIKey or WithAuth")
+	}
+	if s.problems != nil {
+		return nil, invalid("", s.problems)
+	}
+	if s.base == nil {
+		s.base = transport.NewBase()
+	}
+	core, err := newCore(*s, base)
+	if err != nil {
+		return nil, err
+	}
+	return &Client{SMS: sms.NewService(core), core: core}, nil
+}
+
+func (s *settings) checkBaseURL(baseURL string) *url.URL {
+	const field, want = "baseURL", "want an absolute URL such as https://api.example.com"
+	u, err := url.Parse(baseURL)
+	switch {
+	case baseURL == "":
+		s.refuse(field, "is empty; %s", want)
+	case err != nil:
+		s.refuse(field, "is not a URL; %s", want)
+	case u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || u.Opaque != "":
+		s.refuse(field, "has no scheme https or no host; %s", want)
+	case u.User != nil:
+		s.refuse(field, "holds a user or a password; use WithAuth(messaging.Basic(user, password))")
+	case strings.ContainsAny(baseURL, "?#"):
+		s.refuse(field, "has a query or a fragment; %s", want)
+	case u.Scheme == "http" && !s.plainHTTP && !isLoopback(u.Hostname()):
+		s.refuse(field, "is plain http, over which credentials would travel in the clear; use https, or WithPlainHTTP on a network that is encrypted below")
+	}
+	return u
+}
+
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
+}
+
+// core performs the calls of the channels. It implements wire.Doer apart from Client, so that no Call shows in its
+// documentation.
+type core struct {
+	settings  settings
+	baseURL   *url.URL
+	transport *transport.Transport
+	sends     map[wire.Operation]*send
+}
+
+func newCore(s settings, baseURL *url.URL) (*core, error) {
+	retry := s.retry.withDefaults()
+	timeout := s.timeout
+	if timeout == 0 {
+		timeout = s.inherited
+	}
+	if timeout == 0 {
+		timeout = defaultTimeout
+	}
+	c := &core{
+		settings: s, baseURL: baseURL, sends: map[wire.Operation]*send{},
+		transport: transport.New(transport.Config{
+			Base: s.base, Jar: s.jar, Timeout: timeout,
+			MaxAttempts: retry.MaxAttempts, MinWait: retry.MinWait, MaxWait: retry.MaxWait,
+			Limiter: s.limiter, MaxAnswer: s.maxAnswer, NotProcessed: s.contract.Errors.NotProcessed,
+			UserAgent: s.userAgent, Logger: s.logger,
+		}),
+	}
+	operations, err := compileSends(s, baseURL)
+	c.sends = operations
+	return c, err
+}
+
+// Send implements wire.Doer.
+func (c *core) Send(ctx context.Context, call wire.Call) (wire.Receipt, error) {
+	op := c.sends[call.Op]
+	request, problems := op.request(call)
+	if ctx == nil {
+		problems = append(problems, wire.Problem{Field: "ctx", Reason: "is nil"})
+	}
+	if problems != nil {
+		return wire.Receipt{}, invalid(call.Op.String(), problems)
+	}
+	if !op.authenticated {
+		return wire.Receipt{}, &Error{
+			Operation: call.Op.String(), Verdict: NotSent, ReferenceID: call.Reference,
+			reason: "the client has no credentials for " + op.channel.String() + " (WithAuth)",
+		}
+	}
+	outcome := c.transport.Do(ctx, request)
+	receipt, err := op.judge(call, outcome)
+	if err != nil {
+		c.warn(ctx, err)
+		return wire.Receipt{}, err
+	}
+	return receipt, nil
+}
+
+func (c *core) warn(ctx context.Context, err *Error) {
+	if c.settings.logger != nil && err.Verdict == Unknown {
+		c.settings.logger.LogAttrs(ctx, slog.LevelWarn, "messaging: outcome unknown", slog.Any("error", err))
+	}
+}
+
+func join(base *url.URL, path string) *url.URL {
+	joined, err := url.Parse(strings.TrimSuffix(base.String(), "/") + path)
+	if err != nil {
+		return base.JoinPath(path) // the contract has checked the path
+	}
+	return joined
+}
+
+// statusClass gives the sentinels that an HTTP status matches.
+func statusClass(code int) error {
+	switch code {
+	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusRequestURITooLong,
+		http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity:
+		return ErrInvalid
+	case http.StatusUnauthorized:
+		return ErrUnauthorized
+	case http.StatusPaymentRequired:
+		return ErrInsufficientBalance
+	case http.StatusForbidden:
+		return ErrForbidden
+	case http.StatusNotFound, http.StatusGone:
+		return ErrNotFound
+	case http.StatusTooManyRequests:
+		return ErrRateLimited
+	case http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return ErrUnavailable
+	default:
+		return nil
+	}
+}

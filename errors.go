@@ -1,0 +1,212 @@
+package messaging
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/messaging-service/messaging-go/internal/transport"
+	"github.com/messaging-service/messaging-go/internal/wire"
+)
+
+// Sentinels for errors.Is. An *Error matches the sentinel of its verdict, the class of its HTTP status and the class of
+// the code in its body, which may be three different ones: HTTP 503 with a "duplicate" code matches ErrOutcomeUnknown,
+// ErrUnavailable and ErrDuplicate. Which code means which class is a default of the contract.
+var (
+	// ErrOutcomeUnknown: a send has the verdict Unknown. A failed read never matches it.
+	ErrOutcomeUnknown = wire.ErrOutcomeUnknown
+	// ErrNotSent: the verdict is NotSent. A *ValidationError matches it too.
+	ErrNotSent = errors.New("messaging: not sent")
+	// ErrInvalid: the request is wrong; a *ValidationError, HTTP 400, 413, 414, 415 or 422, or a code of that class.
+	ErrInvalid = errors.New("messaging: invalid")
+	// ErrUnauthorized: the credentials are wrong; HTTP 401, or a code of that class.
+	ErrUnauthorized = errors.New("messaging: unauthorized")
+	// ErrForbidden: the credentials do not permit this; HTTP 403.
+	ErrForbidden = errors.New("messaging: forbidden")
+	// ErrNotFound: HTTP 404 or 410, or a code of that class.
+	ErrNotFound = wire.ErrNotFound
+	// ErrRateLimited: too many requests; HTTP 429, or a code of that class. Error.RetryAfter says when, if the service did.
+	ErrRateLimited = errors.New("messaging: rate limited")
+	// ErrInsufficientBalance: the account has no credit; HTTP 402, or a code of that class.
+	ErrInsufficientBalance = errors.New("messaging: insufficient balance")
+	// ErrDuplicate: the service has seen this message before; a code of that class.
+	ErrDuplicate = errors.New("messaging: duplicate")
+	// ErrUnavailable: the service is in trouble; HTTP 500, 502, 503, 504, or a code of that class.
+	ErrUnavailable = errors.New("messaging: unavailable")
+)
+
+// Error is what became of a call after it was found valid, whether an answer came (StatusCode) or not (StatusCode 0).
+// Unwrap gives the cause, such as a *net.OpError or the context's error, where there is one beyond the answer.
+//
+// Its text, and what package fmt, encoding/json and log/slog print of it in any form, leave out Message and Body, which may
+// repeat a number or a text; both are there by their fields. An Error belongs to the caller that got it.
+type Error struct {
+	// Operation is the contract's name of the call, such as "sms.send".
+	Operation string
+	// Verdict is what is known of the message. For a read it only tells whether the service answered.
+	Verdict Verdict
+	// StatusCode is the HTTP status of the last answer, or 0 where none came.
+	StatusCode int
+	// Code is the service's error code, or empty.
+	Code string
+	// Message is what the service wrote. It may repeat the recipient or the text.
+	Message string
+	// RequestID is the service's name for the request, or empty: from the body, else from an X-Request-Id header.
+	RequestID string
+	// ReferenceID is the message's own, to settle an unknown outcome by, or empty.
+	ReferenceID string
+	// RetryAfter is how long the service asked to wait, or 0. A wait longer than the RetryPolicy or the context allow is
+	// not begun.
+	RetryAfter time.Duration
+	// Attempts is how many requests were begun.
+	Attempts int
+	// Body is the beginning of the answer, at most 64 KiB.
+	Body []byte
+
+	read   bool    // a read has no outcome that could be settled
+	reason string  // of this library, where the status alone does not say it
+	class  []error // sentinels of status and code
+	cause  error
+}
+
+// Error says what is known, in one line, without anything that belongs to the message.
+func (e *Error) Error() string {
+	var b strings.Builder
+	b.WriteString("messaging: " + e.Operation)
+	switch {
+	case e.read:
+		b.WriteString(" failed")
+	case e.Verdict == Unknown:
+		b.WriteString(" has an unknown outcome")
+	default:
+		b.WriteString(" " + e.Verdict.String())
+	}
+	separator := ": "
+	say := func(format string, args ...any) {
+		fmt.Fprintf(&b, separator+format, args...)
+		separator = ", "
+	}
+	if e.StatusCode != 0 {
+		say("HTTP %d", e.StatusCode)
+	}
+	if e.reason != "" {
+		say("%s", e.reason)
+	}
+	if e.cause != nil {
+		say("%s", transport.Describe(e.cause))
+	}
+	if isWord(e.Code) {
+		say("code %s", e.Code)
+	}
+	for _, class := range e.class {
+		say("%s", strings.TrimPrefix(class.Error(), "messaging: "))
+	}
+	if isWord(e.RequestID) {
+		say("request %s", e.RequestID)
+	}
+	if e.RetryAfter > 0 {
+		say("asked to wait %v", e.RetryAfter)
+	}
+	if e.Attempts != 1 {
+		say("%d attempts", e.Attempts)
+	}
+	return b.String()
+}
+
+// isWord tells whether what the service wrote is short and plain enough to be a code, and not a sentence or a number
+// that may be somebody's.
+func isWord(s string) bool {
+	return s != "" && len(s) <= 64 && !strings.ContainsFunc(s, func(r rune) bool {
+		return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && r != '-' && r != '_' && r != '.' && r != ':'
+	})
+}
+
+// Is tells whether target is the sentinel of the verdict or of a class.
+func (e *Error) Is(target error) bool {
+	switch target {
+	case ErrOutcomeUnknown:
+		return e.Verdict == Unknown && !e.read
+	case ErrNotSent:
+		return e.Verdict == NotSent && !e.read
+	default:
+		return slices.Contains(e.class, target)
+	}
+}
+
+// Unwrap gives the cause, or nil.
+func (e *Error) Unwrap() error { return e.cause }
+
+// Format prints the line of Error in every verb.
+func (e Error) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, e.Error()) }
+
+// LogValue logs the fields that belong to nobody.
+func (e Error) LogValue() slog.Value {
+	return slog.GroupValue(
+		slog.String("operation", e.Operation),
+		slog.String("verdict", e.Verdict.String()),
+		slog.Int("status", e.StatusCode),
+		slog.String("error", e.Error()),
+		slog.Int("attempts", e.Attempts),
+	)
+}
+
+// MarshalJSON encodes the fields that belong to nobody.
+func (e Error) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Operation string `json:"operation"`
+		Verdict   string `json:"verdict"`
+		Status    int    `json:"status"`
+		Error     string `json:"error"`
+		Attempts  int    `json:"attempts"`
+	}{e.Operation, e.Verdict.String(), e.StatusCode, e.Error(), e.Attempts})
+}
+
+// Problem is one thing that was wrong with an argument.
+type Problem struct {
+	// Field names it as in Go: "To", "Extra[\"to\"]", "WithTimeout".
+	Field string
+	// Reason says what is wrong and what is allowed, with measures; it never repeats the value.
+	Reason string
+	// Limit says that a limit of a messaging platform is broken, and not the structure of a message.
+	Limit bool
+}
+
+// ValidationError says that a message or an option was refused by this library, and that nothing was sent. It names
+// every problem that was found. It holds measures and no values, and matches ErrInvalid and ErrNotSent.
+type ValidationError struct {
+	// Operation is the contract's name of the call, or "" where a client could not be made.
+	Operation string
+	// Field and Reason are those of the first problem.
+	Field  string
+	Reason string
+	// Problems holds all of them, at least one, in the order of the fields.
+	Problems []Problem
+}
+
+func invalid(operation string, problems []wire.Problem) *ValidationError {
+	e := &ValidationError{Operation: operation, Field: problems[0].Field, Reason: problems[0].Reason}
+	for _, p := range problems {
+		e.Problems = append(e.Problems, Problem{Field: p.Field, Reason: p.Reason, Limit: p.Limit})
+	}
+	return e
+}
+
+// Error names each field with what is wrong and what is allowed.
+func (e *ValidationError) Error() string {
+	parts := make([]string, len(e.Problems))
+	for i, p := range e.Problems {
+		parts[i] = p.Field + " " + p.Reason
+	}
+	if e.Operation == "" {
+		return "messaging: " + strings.Join(parts, "; ")
+	}
+	return "messaging: " + e.Operation + " not sent: " + strings.Join(parts, "; ")
+}
+
+// Is matches ErrInvalid and ErrNotSent.
+func (e *ValidationError) Is(target error) bool { return target == ErrInvalid || target == ErrNotSent }

@@ -1,0 +1,179 @@
+package codec
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/messaging-service/messaging-go/contract"
+)
+
+// concept is what an answer to a send may tell.
+type concept uint8
+
+const (
+	messageID concept = iota
+	requestID
+	referenceID
+	parts
+	unitCost
+	cost
+	balance
+	operator
+	status
+	errorCode
+	errorMessage
+	errorRequest
+	concepts
+)
+
+// Answers reads the answers to one send: where they name what, and what a word or a code means. It never changes after
+// CompileAnswers and is safe for concurrent use.
+type Answers struct {
+	paths    paths
+	accepted []string
+	classes  []class
+}
+
+// Answer is what an answer told. Empty and zero mean that it did not say.
+type Answer struct {
+	ID, RequestID, ReferenceID        string
+	Parts                             int
+	UnitCost, Cost, Balance, Operator string
+	Code, Message, ErrorRequestID     string
+	// Refused says that the answer holds an error code.
+	Refused bool
+	// Doubt is why a 2xx without an error code may not be taken for a success, or "".
+	Doubt string
+}
+
+// CompileAnswers prepares the reading of answers.
+func CompileAnswers(send contract.Send, errors contract.Errors) *Answers {
+	a := &Answers{accepted: slices.Clone(send.Accepted), classes: classesOf(errors.Classes)}
+	lists := [concepts][]string{
+		messageID: send.Answer.ID, requestID: send.Answer.Request, referenceID: send.Answer.Reference,
+		parts: send.Answer.Parts, unitCost: send.Answer.UnitCost, cost: send.Answer.Cost, balance: send.Answer.Balance,
+		operator: send.Answer.Operator, status: send.Answer.Status,
+		errorCode: errors.Code, errorMessage: errors.Message, errorRequest: errors.Request,
+	}
+	for c, list := range lists {
+		a.paths.want(concept(c), list)
+	}
+	return a
+}
+
+// Read reads an answer. The error says that it is no JSON; it never repeats what the answer says.
+func (a *Answers) Read(body []byte) (Answer, error) {
+	var few [48]value
+	found := few[:]
+	if n := len(a.paths.leaves); n > len(few) {
+		found = make([]value, n)
+	}
+	if err := a.paths.find(string(body), found[:len(a.paths.leaves)]); err != nil {
+		return Answer{}, err
+	}
+	var first [concepts]value
+	for i, leaf := range a.paths.leaves {
+		if v := found[i]; first[leaf.concept].kind == absent && usable(leaf.concept, v) {
+			first[leaf.concept] = v
+		}
+	}
+	answer := Answer{
+		ID: first[messageID].String(), RequestID: first[requestID].String(), ReferenceID: first[referenceID].String(),
+		UnitCost: first[unitCost].String(), Cost: first[cost].String(), Balance: first[balance].String(),
+		Operator: first[operator].String(), Code: first[errorCode].String(), Message: first[errorMessage].String(),
+		ErrorRequestID: first[errorRequest].String(),
+	}
+	answer.Parts, _ = strconv.Atoi(strings.TrimSpace(first[parts].String()))
+	zero := strings.Trim(answer.Code, "0") == ""
+	answer.Refused = !zero
+	answer.Doubt = a.doubt(first[status], answer)
+	return answer, nil
+}
+
+// usable tells whether a value can serve for the concept; where it cannot, the next path is looked at. A word of status
+// that is no word must not be passed over: it is one that nobody knows.
+func usable(c concept, v value) bool {
+	switch {
+	case c == status:
+		return v.kind != absent && v.kind != null
+	case c == errorCode || c == messageID:
+		return v.scalar() && v.kind != boolean && v.String() != ""
+	default:
+		return v.scalar() && v.String() != ""
+	}
+}
+
+func (a *Answers) doubt(status value, answer Answer) string {
+	switch {
+	case strings.Trim(answer.Code, "0") == "" && answer.Code != "":
+		return "the answer holds the code 0, which may mean that nothing is wrong, or not"
+	case status.kind != absent && !a.accepts(status):
+		return "the answer's status is no word that the contract knows (accepted)"
+	case answer.ID == "":
+		return "the answer names no message at any path that the contract knows (answer.id)"
+	default:
+		return ""
+	}
+}
+
+func (a *Answers) accepts(status value) bool {
+	word := strings.TrimSpace(status.String())
+	return status.scalar() && slices.ContainsFunc(a.accepted, func(known string) bool { return strings.EqualFold(known, word) })
+}
+
+// class is a code, or the beginning of codes, and its name.
+type class struct {
+	code   string
+	prefix bool
+	name   Class
+}
+
+// Class is what an error code means.
+type Class uint8
+
+// The classes of the contract.
+const (
+	NoClass Class = iota
+	Unauthorized
+	RateLimited
+	InsufficientBalance
+	Duplicate
+	NotFound
+	Unavailable
+	Invalid
+)
+
+func classesOf(c contract.Classes) []class {
+	var all []class
+	for name, codes := range map[Class][]string{
+		Unauthorized: c.Unauthorized, RateLimited: c.RateLimited, InsufficientBalance: c.InsufficientBalance,
+		Duplicate: c.Duplicate, NotFound: c.NotFound, Unavailable: c.Unavailable, Invalid: c.Invalid,
+	} {
+		for _, code := range codes {
+			exact, prefix := strings.CutSuffix(code, "*")
+			all = append(all, class{exact, prefix, name})
+		}
+	}
+	// Exact codes win, and of two beginnings the longer one.
+	slices.SortFunc(all, func(a, b class) int {
+		if a.prefix != b.prefix {
+			if b.prefix {
+				return -1
+			}
+			return 1
+		}
+		return len(b.code) - len(a.code)
+	})
+	return all
+}
+
+// Class gives the class of a code.
+func (a *Answers) Class(code string) Class {
+	for _, c := range a.classes {
+		if c.code == code || c.prefix && strings.HasPrefix(code, c.code) {
+			return c.name
+		}
+	}
+	return NoClass
+}

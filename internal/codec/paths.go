@@ -1,0 +1,174 @@
+package codec
+
+import (
+	"strconv"
+	"strings"
+)
+
+// paths is a set of places in a document, compiled into a tree so that one walk over an answer finds all of them.
+// It never changes after newPaths and is safe for concurrent use.
+type paths struct {
+	root   node
+	leaves []leaf
+}
+
+// leaf is one place and what it is looked for. Of the leaves of a concept, the first in order that is present wins.
+type leaf struct {
+	concept concept
+}
+
+type node struct {
+	names    []string // of the members, or the decimal numbers of elements
+	children []*node  // beside names
+	leaves   []int    // indices into paths.leaves that end here
+}
+
+// value is what stands at a leaf: raw as in the document.
+type value struct {
+	kind kind
+	raw  string
+}
+
+func (v value) String() string {
+	switch v.kind {
+	case text, number, boolean:
+		return v.raw
+	case escapedText:
+		return unquote(v.raw)
+	default:
+		return ""
+	}
+}
+
+// scalar tells whether the value can serve where a word or a number is looked for.
+func (v value) scalar() bool { return v.kind >= boolean && v.kind <= escapedText }
+
+// want adds the places at which a concept may stand, the preferred one first.
+func (p *paths) want(c concept, list []string) {
+	for _, path := range list {
+		at := &p.root
+		for name := range strings.SplitSeq(path, ".") {
+			at = at.grow(name)
+		}
+		at.leaves = append(at.leaves, len(p.leaves))
+		p.leaves = append(p.leaves, leaf{concept: c})
+	}
+}
+
+func (n *node) grow(name string) *node {
+	if child := n.child(name); child != nil {
+		return child
+	}
+	child := &node{}
+	n.names, n.children = append(n.names, name), append(n.children, child)
+	return child
+}
+
+func (n *node) child(name string) *node {
+	for i, known := range n.names {
+		if known == name {
+			return n.children[i]
+		}
+	}
+	return nil
+}
+
+// find walks the document once, checks all of it, and writes what stands at each leaf into found, which must be as
+// long as the leaves. Where a name comes twice in an object the last one counts, as in encoding/json.
+func (p *paths) find(doc string, found []value) error {
+	doc = strings.TrimPrefix(doc, "\ufeff")
+	s := scanner{doc: doc}
+	if err := s.walk(&p.root, found, 0); err != nil {
+		return err
+	}
+	if s.space(); s.pos < len(doc) {
+		return errSyntax
+	}
+	return nil
+}
+
+func (s *scanner) walk(n *node, found []value, depth int) error {
+	c, err := s.peek()
+	if err != nil {
+		return err
+	}
+	start := s.pos
+	v := value{}
+	switch {
+	case c == '{' && len(n.children) > 0:
+		v.kind, err = object, s.walkObject(n, found, depth)
+	case c == '[' && len(n.children) > 0:
+		v.kind, err = array, s.walkArray(n, found, depth)
+	case c == '{':
+		v.kind, err = object, s.skip(depth)
+	case c == '[':
+		v.kind, err = array, s.skip(depth)
+	default:
+		v.kind, v.raw, err = s.scalar(c)
+	}
+	if err != nil {
+		return err
+	}
+	if v.kind == object || v.kind == array {
+		v.raw = s.doc[start:s.pos]
+	}
+	for _, i := range n.leaves {
+		found[i] = v
+	}
+	return nil
+}
+
+func (s *scanner) walkObject(n *node, found []value, depth int) error {
+	if depth >= maxDepth {
+		return errDepth
+	}
+	s.pos++
+	done, err := s.empty('}')
+	for more := !done; more && err == nil; {
+		var name string
+		if name, err = s.member(); err != nil {
+			return err
+		}
+		if child := n.child(name); child != nil {
+			child.forget(found)
+			err = s.walk(child, found, depth+1)
+		} else {
+			err = s.skip(depth + 1)
+		}
+		if err != nil {
+			return err
+		}
+		more, err = s.next('}')
+	}
+	return err
+}
+
+func (s *scanner) walkArray(n *node, found []value, depth int) error {
+	if depth >= maxDepth {
+		return errDepth
+	}
+	s.pos++
+	done, err := s.empty(']')
+	for i, more := 0, !done; more && err == nil; i++ {
+		if child := n.child(strconv.Itoa(i)); child != nil {
+			err = s.walk(child, found, depth+1)
+		} else {
+			err = s.skip(depth + 1)
+		}
+		if err != nil {
+			return err
+		}
+		more, err = s.next(']')
+	}
+	return err
+}
+
+// forget drops what an earlier member of the same name brought.
+func (n *node) forget(found []value) {
+	for _, i := range n.leaves {
+		found[i] = value{}
+	}
+	for _, child := range n.children {
+		child.forget(found)
+	}
+}

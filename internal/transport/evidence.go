@@ -1,0 +1,45 @@
+package transport
+
+import (
+	"errors"
+	"net"
+	"net/http/httptrace"
+	"sync/atomic"
+)
+
+// evidence is what net/http told of one attempt. Hooks may run on its goroutines, and late: hence the atomics. A hook
+// that comes late can only make an attempt look written, never the reverse.
+type evidence struct {
+	begun        bool
+	connections  atomic.Int32
+	wroteHeaders atomic.Int32
+}
+
+func (e *evidence) trace() *httptrace.ClientTrace {
+	return &httptrace.ClientTrace{
+		GetConn:      func(string) { e.connections.Add(1) },
+		WroteHeaders: func() { e.wroteHeaders.Add(1) },
+	}
+}
+
+func (e *evidence) reset() {
+	e.begun = false
+	e.connections.Store(0)
+	e.wroteHeaders.Store(0)
+}
+
+// written tells whether the service may have got the request. Only evidence says no: the request was not handed to
+// net/http, or net/http looked for a connection and wrote no headers, or the error is a dial's. A round tripper that
+// runs no hooks gives no evidence, and an error text is none.
+func (e *evidence) written(err error) bool {
+	switch {
+	case !e.begun:
+		return false
+	case e.wroteHeaders.Load() > 0:
+		return true
+	case e.connections.Load() > 0:
+		return false
+	}
+	var op *net.OpError
+	return !errors.As(err, &op) || op.Op != "dial"
+}

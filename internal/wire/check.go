@@ -1,0 +1,83 @@
+package wire
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// CheckRecipient says what is wrong with a recipient, or "" where nothing is. A recipient is 5 to 15 digits with an
+// optional leading "+", nothing else, so no form of two numbers passes. The reason never repeats the number.
+func CheckRecipient(number string) string {
+	const allowed = "want 5 to 15 digits with an optional leading +, "
+	digits := strings.TrimPrefix(number, "+")
+	for _, r := range digits {
+		if r < '0' || r > '9' {
+			return allowed + "got " + kind(r)
+		}
+	}
+	if len(digits) < 5 || len(digits) > 15 {
+		return fmt.Sprintf("%sgot %d digits", allowed, len(digits))
+	}
+	return ""
+}
+
+func kind(r rune) string {
+	switch {
+	case r == ',' || r == ';' || r == '|' || r == '/':
+		return "a separator: one message goes to one recipient"
+	case r == ' ' || r == '\t' || r == '\n' || r == '\r':
+		return "white space"
+	case r == '-' || r == '.' || r == '(' || r == ')' || r == '+':
+		return "punctuation"
+	default:
+		return "a character that is no digit"
+	}
+}
+
+// CheckCallbackURL says what is wrong with a callback, or "" where nothing is (an empty one is absent).
+//
+// A callback is a template: after the host it may hold placeholders such as %s or %tr, which are no percent-escapes.
+// So net/url does not decide here; the scheme and the host are checked, and that nothing could break a line or a URL.
+func CheckCallbackURL(callback string) string {
+	if callback == "" {
+		return ""
+	}
+	const allowed = "want an absolute URL that begins with http:// or https:// and a host"
+	scheme, rest, ok := strings.Cut(callback, "://")
+	if !ok || !strings.EqualFold(scheme, "http") && !strings.EqualFold(scheme, "https") {
+		return allowed
+	}
+	if !utf8.ValidString(callback) {
+		return "is not valid UTF-8"
+	}
+	if strings.ContainsFunc(callback, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
+		return "holds white space or a control character"
+	}
+	authority := rest
+	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
+		authority = rest[:end]
+	}
+	host := authority[strings.LastIndexByte(authority, '@')+1:]
+	name, port := splitPort(host)
+	if name == "" || strings.ContainsAny(name, `%\"<>^{}|`+"`") {
+		return allowed
+	}
+	if strings.ContainsFunc(port, func(r rune) bool { return r < '0' || r > '9' }) || len(port) > 5 {
+		return "has a port that is no number up to 65535"
+	}
+	return ""
+}
+
+// splitPort cuts "host:port"; the name is empty where the brackets of an IPv6 address do not match.
+func splitPort(host string) (name, port string) {
+	if strings.HasPrefix(host, "[") {
+		name, after, ok := strings.Cut(host, "]")
+		if !ok || after != "" && after[0] != ':' || name == "[" {
+			return "", ""
+		}
+		return name[1:], strings.TrimPrefix(after, ":")
+	}
+	name, port, _ = strings.Cut(host, ":")
+	return name, port
+}

@@ -1,0 +1,130 @@
+package sms
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/messaging-service/messaging-go/internal/wire"
+)
+
+// Message is one SMS to one recipient. From, To and Text are required, as the specification says; the rest is optional,
+// and the zero value of a field means that it is absent and is not sent.
+//
+// A Message is plain data: Send never changes it, and the same one may be sent from many goroutines at once as long as
+// nobody writes to it. Printed with package fmt or logged with log/slog it shows measures, not the number or the text.
+//
+// The wire names behind the fields are defaults of the contract (see package contract), not facts of the specification.
+type Message struct {
+	// From is the sender ID: a name or a number that the account may send from. Required. No bounds are known.
+	From string
+	// To is the recipient: one mobile number of 5 to 15 digits with an optional leading "+", nothing else. Required.
+	// It is sent as given. One request reaches one number, as the specification says; for many, see the README.
+	To string
+	// Text is the message, in any script, valid UTF-8. Required. The service cuts a long text into parts and charges each.
+	Text string
+	// CallbackURL is where the service reports delivery: an absolute http or https URL. It may hold placeholders such
+	// as %s anywhere after the host, and is passed on byte for byte.
+	CallbackURL string
+	// ReferenceID is the caller's own name for the message, such as an order number. It comes back in the Receipt and on
+	// errors, and is what an unknown outcome is settled by: give each message one of its own. No bounds are known.
+	ReferenceID string
+	// Extra holds fields that this library does not know, by their wire names, for what an account needs beyond the
+	// contract. Values are whatever encoding/json takes; with the encodings form and query, strings, numbers and
+	// booleans. A name that the contract uses is refused, since it would overwrite a field.
+	Extra map[string]any
+}
+
+// body is a Message under the names of the default contract. The field names are the Message's: errors name them.
+type body struct {
+	From        string `json:"from,omitzero"        url:"from,omitempty"`
+	To          string `json:"to,omitzero"          url:"to,omitempty"`
+	Text        string `json:"text,omitzero"        url:"text,omitempty"`
+	CallbackURL string `json:"dlrCallback,omitzero" url:"dlrCallback,omitempty"`
+	DLRReport   int    `json:"dlrReport,omitzero"   url:"dlrReport,omitempty"`
+	ReferenceID string `json:"referenceId,omitzero" url:"referenceId,omitempty"`
+}
+
+func (m Message) body() *body {
+	b := &body{From: m.From, To: m.To, Text: m.Text, CallbackURL: m.CallbackURL, ReferenceID: m.ReferenceID}
+	if b.CallbackURL != "" {
+		b.DLRReport = 1
+	}
+	return b
+}
+
+// validate finds everything that is wrong with the message, so that a caller mends it in one go.
+func (m Message) validate() []wire.Problem {
+	var problems []wire.Problem
+	found := func(field, reason string) {
+		problems = append(problems, wire.Problem{Field: field, Reason: reason})
+	}
+	absent := func(field string) {
+		problems = append(problems, wire.Problem{Field: field, Reason: "is required", Absent: true})
+	}
+	switch {
+	case strings.TrimSpace(m.From) == "" && m.From != "":
+		found("From", "holds white space only; a sender ID is required")
+	case m.From == "":
+		absent("From")
+	default:
+		checkUTF8("From", m.From, found)
+	}
+	if m.To == "" {
+		absent("To")
+	} else if reason := wire.CheckRecipient(m.To); reason != "" {
+		found("To", reason)
+	}
+	if m.Text == "" {
+		absent("Text")
+	} else {
+		checkUTF8("Text", m.Text, found)
+	}
+	if reason := wire.CheckCallbackURL(m.CallbackURL); reason != "" {
+		found("CallbackURL", reason)
+	}
+	checkUTF8("ReferenceID", m.ReferenceID, found)
+	return problems
+}
+
+// encoding/json would replace what is not UTF-8, and the recipient would read something else than was written.
+func checkUTF8(field, value string, found func(field, reason string)) {
+	if utf8.ValidString(value) {
+		return
+	}
+	at := 0
+	for at < len(value) {
+		r, size := utf8.DecodeRuneInString(value[at:])
+		if r == utf8.RuneError && size == 1 {
+			break
+		}
+		at += size
+	}
+	found(field, "is not valid UTF-8 at byte "+strconv.Itoa(at))
+}
+
+// Format prints which fields are set and how long they are, in every verb; never a number, a text or a query.
+func (m Message) Format(f fmt.State, _ rune) {
+	_, _ = io.WriteString(f, "sms.Message{"+m.measures()+"}")
+}
+
+// LogValue logs what Format prints.
+func (m Message) LogValue() slog.Value { return slog.StringValue("sms.Message{" + m.measures() + "}") }
+
+func (m Message) measures() string {
+	var set []string
+	for _, field := range []struct{ name, value string }{
+		{"From", m.From}, {"To", m.To}, {"Text", m.Text}, {"CallbackURL", m.CallbackURL}, {"ReferenceID", m.ReferenceID},
+	} {
+		if field.value != "" {
+			set = append(set, fmt.Sprintf("%s: %d characters", field.name, utf8.RuneCountInString(field.value)))
+		}
+	}
+	if len(m.Extra) > 0 {
+		set = append(set, fmt.Sprintf("Extra: %d fields", len(m.Extra)))
+	}
+	return strings.Join(set, ", ")
+}
