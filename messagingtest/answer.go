@@ -1,0 +1,67 @@
+package messagingtest
+
+import (
+	"encoding/json"
+	"net/http"
+)
+
+// Codes of errors. The contract says what the first five mean, and that 40003, 40004 and the other codes which begin with
+// 2001 or 2002 mean that a request is invalid. Which of those is used for what is the stand-in's choice.
+const (
+	codeUnauthorized        = "40001"
+	codeRateLimited         = "40002"
+	codeNoSuchPath          = "40005"
+	codeUnavailable         = "50000"
+	codeInsufficientBalance = "200101"
+
+	codeInvalid     = "40003"
+	codeMethod      = "40004"
+	codeBody        = "200201"
+	codeContentType = "200202"
+	codeKind        = "200203"
+	codeMissing     = "200204"
+	codeRecipient   = "200205"
+	codeCallback    = "200207"
+	codeTooLarge    = "200208"
+)
+
+// answer is what the service says to one request.
+type answer struct {
+	status int
+	allow  string // the header Allow
+	body   []byte
+}
+
+// succeed answers with the data of the contract's shape. It never holds the text or a number of the message.
+func succeed(data any) answer {
+	return answer{status: http.StatusOK, body: encode(struct {
+		Status string `json:"status"`
+		Data   any    `json:"data"`
+	}{"ok", data})}
+}
+
+// refuse answers with an error of the contract's shape; without a code, if it is empty.
+func refuse(requestID string, status int, code, message string) answer {
+	return answer{status: status, body: encode(struct {
+		Code      string `json:"code,omitzero"`
+		Message   string `json:"message"`
+		RequestID string `json:"requestId"`
+	}{code, message, requestID})}
+}
+
+func encode(v any) []byte {
+	body, err := json.Marshal(v)
+	if err != nil {
+		panic("messagingtest: " + err.Error()) // plain structs of strings: a mistake in this package
+	}
+	return body
+}
+
+func (a answer) write(w http.ResponseWriter) {
+	if a.allow != "" {
+		w.Header().Set("Allow", a.allow)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(a.status)
+	_, _ = w.Write(a.body)
+}
