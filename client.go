@@ -69,23 +69,23 @@ func NewClientFromEnv(options ...Option) (*Client, error) {
 	var fromEnv []Option
 	switch {
 	case token != "" && (key != "" || secret != ""):
-		refuse(envToken, "is set beside "+envAPIKey+" or "+envAPISecret+"; set one kind of credentials")
+		refuse(envToken, "set beside "+envAPIKey+" or "+envAPISecret+"; want one kind of credentials")
 	case token != "":
 		fromEnv = append(fromEnv, WithToken(token))
 	case key != "" && secret == "":
-		refuse(envAPISecret, "is required beside "+envAPIKey)
+		refuse(envAPISecret, "required beside "+envAPIKey)
 	case key == "" && secret != "":
-		refuse(envAPIKey, "is required beside "+envAPISecret)
+		refuse(envAPIKey, "required beside "+envAPISecret)
 	case key != "":
 		fromEnv = append(fromEnv, WithAPIKey(key, secret))
 	}
 	if baseURL == "" {
-		refuse(envBaseURL, "is required")
+		refuse(envBaseURL, "required, but absent")
 	}
 	if file := os.Getenv(envContract); file != "" {
 		overlay, err := os.ReadFile(file) //nolint:gosec // the user names the file
 		if err != nil {
-			refuse(envContract, "names a file that cannot be read")
+			refuse(envContract, "the file that it names cannot be read")
 		} else if names, err := contract.Parse(overlay); err != nil {
 			refuse(envContract, err.Error())
 		} else {
@@ -121,7 +121,7 @@ func (s settings) apply(options []Option) *settings {
 	s.problems = nil
 	for i, option := range options {
 		if option == nil {
-			s.refuse(fmt.Sprintf("options[%d]", i), "is nil")
+			s.refuse(fmt.Sprintf("options[%d]", i), "must not be nil")
 			continue
 		}
 		option(&s)
@@ -133,7 +133,7 @@ func (s settings) apply(options []Option) *settings {
 func (s *settings) client(baseURL string) (*Client, error) {
 	base := s.checkBaseURL(baseURL)
 	if !slices.ContainsFunc(s.credentials[:], func(c credential) bool { return c != nil }) {
-		s.refuse("options", "hold no credentials; use WithToken, WithTokenSource, WithAPIKey or WithAuth")
+		s.refuse("options", "want credentials, got none; use WithToken, WithTokenSource, WithAPIKey or WithAuth")
 	}
 	if s.problems != nil {
 		return nil, invalid("", s.problems)
@@ -153,17 +153,17 @@ func (s *settings) checkBaseURL(baseURL string) *url.URL {
 	u, err := url.Parse(baseURL)
 	switch {
 	case baseURL == "":
-		s.refuse(field, "is empty; %s", want)
+		s.refuse(field, "%s, got an empty one", want)
 	case err != nil:
-		s.refuse(field, "is not a URL; %s", want)
+		s.refuse(field, "%s", want)
 	case u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || u.Opaque != "":
-		s.refuse(field, "has no scheme https or no host; %s", want)
+		s.refuse(field, "%s, with the scheme https and a host", want)
 	case u.User != nil:
-		s.refuse(field, "holds a user or a password; use WithAuth(messaging.Basic(user, password))")
+		s.refuse(field, "must not hold a user or a password; use WithAuth(messaging.Basic(user, password))")
 	case strings.ContainsAny(baseURL, "?#"):
-		s.refuse(field, "has a query or a fragment; %s", want)
+		s.refuse(field, "must have no query and no fragment")
 	case u.Scheme == "http" && !s.plainHTTP && !isLoopback(u.Hostname()):
-		s.refuse(field, "is plain http, over which credentials would travel in the clear; use https, or WithPlainHTTP on a network that is encrypted below")
+		s.refuse(field, "must be https: credentials would travel in the clear (WithPlainHTTP allows it on a network that is encrypted below)")
 	}
 	return u
 }
@@ -210,7 +210,7 @@ func (c *core) Send(ctx context.Context, call wire.Call) (wire.Receipt, error) {
 	op := c.sends[call.Op]
 	request, problems := op.request(call)
 	if ctx == nil {
-		problems = append(problems, wire.Problem{Field: "ctx", Reason: "is nil"})
+		problems = append(problems, wire.Problem{Field: "ctx", Reason: "required, but nil"})
 	}
 	if problems != nil {
 		return wire.Receipt{}, invalid(call.Op.String(), problems)

@@ -123,7 +123,12 @@ func (e *Error) Error() string {
 func isWord(s string) bool {
 	return s != "" && len(s) <= 64 && !strings.ContainsFunc(s, func(r rune) bool {
 		return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && r != '-' && r != '_' && r != '.' && r != ':'
-	})
+	}) && !isNumber(s)
+}
+
+// isNumber tells of digits alone, as many as somebody's number has.
+func isNumber(s string) bool {
+	return len(s) >= 9 && strings.Trim(s, "0123456789") == ""
 }
 
 // Is tells whether target is the sentinel of the verdict or of a class.
@@ -200,7 +205,7 @@ func invalid(operation string, problems []wire.Problem) *ValidationError {
 func (e *ValidationError) Error() string {
 	parts := make([]string, len(e.Problems))
 	for i, p := range e.Problems {
-		parts[i] = p.Field + " " + p.Reason
+		parts[i] = p.Field + ": " + p.Reason
 	}
 	if e.Operation == "" {
 		return "messaging: " + strings.Join(parts, "; ")

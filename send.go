@@ -63,7 +63,7 @@ func compileSends(s settings, baseURL *url.URL) (map[wire.Operation]*send, error
 }
 
 // request writes the request of a call, or says everything that is wrong with it.
-func (o *send) request(call wire.Call) (*transport.Request, []wire.Problem) {
+func (o *send) request(call wire.Call) (transport.Request, []wire.Problem) {
 	encoded, problems := o.encoder.Encode(call.Body, call.Extra)
 	if call.Problems != nil {
 		found := slices.DeleteFunc(call.Problems, func(p wire.Problem) bool {
@@ -72,7 +72,7 @@ func (o *send) request(call wire.Call) (*transport.Request, []wire.Problem) {
 		problems = append(found, problems...)
 	}
 	if len(problems) > 0 {
-		return nil, problems
+		return transport.Request{}, problems
 	}
 	target := o.url
 	if encoded.Query != "" {
@@ -80,7 +80,7 @@ func (o *send) request(call wire.Call) (*transport.Request, []wire.Problem) {
 		withQuery.RawQuery = encoded.Query
 		target = &withQuery
 	}
-	return &transport.Request{
+	return transport.Request{
 		Operation: call.Op.String(), Method: http.MethodPost, URL: target,
 		Body: encoded.Body, ContentType: encoded.ContentType, Authenticate: o.authenticator,
 	}, nil
@@ -89,37 +89,39 @@ func (o *send) request(call wire.Call) (*transport.Request, []wire.Problem) {
 // judge says what became of a send: a receipt where the service provably accepted the message, else an error with a
 // verdict. Only evidence makes a verdict; without it the outcome is unknown.
 func (o *send) judge(call wire.Call, out transport.Outcome) (wire.Receipt, *Error) {
-	e := &Error{
-		Operation: call.Op.String(), StatusCode: out.StatusCode, ReferenceID: call.Reference,
-		RetryAfter: out.RetryAfter, Attempts: out.Attempts, cause: out.Err,
+	answer, notJSON := codec.Answer{}, error(nil)
+	if out.StatusCode != 0 {
+		answer, notJSON = o.answers.Read(out.Body)
 	}
-	if out.Interrupted != nil {
-		e.cause = errors.Join(out.Interrupted, out.Err)
-		e.reason = "its context ended before another attempt"
-	}
-	if out.StatusCode == 0 {
-		if !out.Written {
-			e.Verdict = NotSent
-		}
-		return wire.Receipt{}, e
-	}
-	answer, err := o.answers.Read(out.Body)
-	success := out.StatusCode >= 200 && out.StatusCode < 300
+	verdict, reason := Unknown, ""
 	switch {
-	case !success:
-		e.Verdict = o.verdict(out.StatusCode)
+	case out.StatusCode == 0:
+		if !out.Written {
+			verdict = NotSent
+		}
+	case out.StatusCode < 200 || out.StatusCode > 299:
+		verdict = o.verdict(out.StatusCode)
 	case out.Err != nil:
-		e.reason = "the answer could not be read to its end"
-	case err != nil:
-		e.reason = "the answer is " + err.Error()
+		reason = "the answer could not be read to its end"
+	case notJSON != nil:
+		reason = "the answer is " + notJSON.Error()
 	case answer.Refused:
-		e.Verdict = Refused
+		verdict = Refused
 	case answer.Doubt != "":
-		e.reason = answer.Doubt
+		reason = answer.Doubt
 	default:
 		return receipt(call, out, answer), nil
 	}
-	o.explain(e, out, answer, err)
+	e := &Error{
+		Operation: call.Op.String(), Verdict: verdict, StatusCode: out.StatusCode, ReferenceID: call.Reference,
+		RetryAfter: out.RetryAfter, Attempts: out.Attempts, reason: reason, cause: out.Err,
+	}
+	if out.Interrupted != nil {
+		e.cause, e.reason = errors.Join(out.Interrupted, out.Err), "its context ended before another attempt"
+	}
+	if out.StatusCode != 0 {
+		o.explain(e, out, answer, notJSON)
+	}
 	return wire.Receipt{}, e
 }
 

@@ -63,11 +63,11 @@ func (m Message) validate() []wire.Problem {
 		problems = append(problems, wire.Problem{Field: field, Reason: reason})
 	}
 	absent := func(field string) {
-		problems = append(problems, wire.Problem{Field: field, Reason: "is required", Absent: true})
+		problems = append(problems, wire.Problem{Field: field, Reason: "required, but absent", Absent: true})
 	}
 	switch {
 	case strings.TrimSpace(m.From) == "" && m.From != "":
-		found("From", "holds white space only; a sender ID is required")
+		found("From", "a sender ID is required, got white space only")
 	case m.From == "":
 		absent("From")
 	default:
@@ -103,7 +103,7 @@ func checkUTF8(field, value string, found func(field, reason string)) {
 		}
 		at += size
 	}
-	found(field, "is not valid UTF-8 at byte "+strconv.Itoa(at))
+	found(field, "must be valid UTF-8, and is not at byte "+strconv.Itoa(at))
 }
 
 // Format prints which fields are set and how long they are, in every verb; never a number, a text or a query.

@@ -185,6 +185,9 @@ func splice(object, members []byte) []byte {
 
 // more writes what stands beside the message: the key pair, where it is not nested, and extra.
 func (r *Request) more(extra map[string]any, encoded *Encoded) ([]byte, []wire.Problem) {
+	if r.pair == nil && len(extra) == 0 {
+		return nil, nil
+	}
 	var more []byte
 	var problems []wire.Problem
 	if r.pair != nil {
@@ -351,14 +354,17 @@ func plain(value any) (string, bool) {
 
 // collisions finds the names in extra that would overwrite a field of the contract.
 func (r *Request) collisions(extra map[string]any) []wire.Problem {
+	if len(extra) == 0 {
+		return nil
+	}
 	var problems []wire.Problem
 	for _, name := range slices.Sorted(maps.Keys(extra)) {
 		switch {
 		case name == "":
-			problems = append(problems, wire.Problem{Field: extraField(name), Reason: "has no name"})
+			problems = append(problems, wire.Problem{Field: extraField(name), Reason: "a field needs a name"})
 		case r.taken[name]:
 			problems = append(problems, wire.Problem{
-				Field: extraField(name), Reason: "is a name that the contract uses; set the field of the message, or change the contract",
+				Field: extraField(name), Reason: "the contract uses this name; set the field of the message instead, or change the contract",
 			})
 		}
 	}
@@ -373,7 +379,7 @@ func (r *Request) dropped(body any, name, concept string) wire.Problem {
 			field = t.Field(i).Name
 		}
 	}
-	return wire.Problem{Field: field, Reason: `is set, but the contract gives the service no such field (fields.` + concept + ` is "")`}
+	return wire.Problem{Field: field, Reason: `must be absent: the contract says that the service has no such field (fields.` + concept + ` is "")`}
 }
 
 func jsonName(field reflect.StructField) string {

@@ -89,11 +89,12 @@ func (t *Transport) limit(ctx context.Context) error {
 // authenticated builds the request of this attempt: a copy of its own, so that neither an authenticator nor a round
 // tripper can change the next one.
 func (t *Transport) authenticated(ctx context.Context, e *exchange, req *http.Request) (*http.Request, error) {
-	r := e.request
+	r := &e.request
 	out := req.WithContext(ctx)
-	out.Header = maps.Clone(req.Header)
-	if t.Jar != nil {
-		req.Header.Del("Cookie") // net/http adds them anew for each attempt
+	out.Header = maps.Clone(t.headers[r.ContentType])
+	if cookies, ok := req.Header["Cookie"]; ok {
+		out.Header["Cookie"] = cookies
+		delete(req.Header, "Cookie") // net/http adds them anew for each attempt
 	}
 	target := *r.URL
 	out.URL = &target

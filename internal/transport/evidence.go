@@ -10,16 +10,16 @@ import (
 // evidence is what net/http told of one attempt. Hooks may run on its goroutines, and late: hence the atomics. A hook
 // that comes late can only make an attempt look written, never the reverse.
 type evidence struct {
+	hooks        httptrace.ClientTrace
 	begun        bool
 	connections  atomic.Int32
 	wroteHeaders atomic.Int32
 }
 
 func (e *evidence) trace() *httptrace.ClientTrace {
-	return &httptrace.ClientTrace{
-		GetConn:      func(string) { e.connections.Add(1) },
-		WroteHeaders: func() { e.wroteHeaders.Add(1) },
-	}
+	e.hooks.GetConn = func(string) { e.connections.Add(1) }
+	e.hooks.WroteHeaders = func() { e.wroteHeaders.Add(1) }
+	return &e.hooks
 }
 
 func (e *evidence) reset() {

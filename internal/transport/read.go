@@ -28,52 +28,40 @@ func read(resp *http.Response, limit int64) ([]byte, error) {
 	} else if resp.ContentLength > limit {
 		return nil, ErrTooLarge
 	}
-	body, err := readUpTo(resp.Body, limit, resp.ContentLength)
-	if err != nil {
+	body, whole, err := readUpTo(resp.Body, limit, resp.ContentLength)
+	if err != nil || whole {
 		return body, err
 	}
-	switch n, err := io.CopyN(io.Discard, resp.Body, bounded(success)); {
-	case success && n > 0:
-		return body[:min(len(body), KeptOfError)], ErrTooLarge
-	case err == io.EOF || err == nil: //nolint:errorlint // io.Reader's own
+	if !success {
+		_, _ = io.CopyN(io.Discard, resp.Body, drained) // of an error page the beginning is enough
 		return body, nil
-	case success:
-		return body, err
-	default:
-		return body, nil // of an error page the beginning is enough
 	}
+	if n, err := io.CopyN(io.Discard, resp.Body, 1); n == 0 && err == io.EOF { //nolint:errorlint // io.Reader's own
+		return body, nil
+	}
+	return body[:min(len(body), KeptOfError)], ErrTooLarge
 }
 
-func bounded(success bool) int64 {
-	if success {
-		return 1
+// readUpTo reads at most limit bytes and tells whether that was all. Where the length is known and small it takes one
+// piece of memory, a byte larger so that the end is seen.
+func readUpTo(r io.Reader, limit, length int64) (body []byte, whole bool, err error) {
+	const small = 64 << 10
+	if length < 0 || length > small {
+		length = 511
 	}
-	return drained
-}
-
-// readUpTo reads at most limit bytes, into one piece of memory where the length is known and small.
-func readUpTo(r io.Reader, limit, length int64) ([]byte, error) {
-	const piece = 64 << 10
-	body := make([]byte, 0, 512)
-	if length > 0 && length <= piece {
-		body = make([]byte, 0, length)
-	}
+	body = make([]byte, 0, length+1)
 	for int64(len(body)) < limit {
 		if len(body) == cap(body) {
-			if int64(len(body)) == length {
-				return body, nil
-			}
 			body = append(body, 0)[:len(body)]
 		}
-		space := body[len(body):min(int64(cap(body)), limit)]
-		n, err := r.Read(space)
+		n, err := r.Read(body[len(body):min(int64(cap(body)), limit)])
 		body = body[:len(body)+n]
 		if err == io.EOF { //nolint:errorlint // io.Reader's own
-			return body, nil
+			return body, true, nil
 		}
 		if err != nil {
-			return body, err
+			return body, false, err
 		}
 	}
-	return body, nil
+	return body, false, nil
 }

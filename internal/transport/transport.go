@@ -40,13 +40,16 @@ type Config struct {
 // Transport performs requests. It is safe for concurrent use.
 type Transport struct {
 	Config
-	client  *retryablehttp.Client
-	headers map[string]http.Header // by content type; shared by all requests, never written
+	client *retryablehttp.Client
+	// headers are those of every request, by content type. They are shared and never written: an attempt takes a copy.
+	headers map[string]http.Header
+	// none is what net/http is shown in their place; it would copy them for a redirect that never comes.
+	none http.Header
 }
 
 // New returns a Transport.
 func New(c Config) *Transport {
-	t := &Transport{Config: c, headers: map[string]http.Header{}}
+	t := &Transport{Config: c, headers: map[string]http.Header{}, none: http.Header{}}
 	for _, contentType := range []string{"", "application/json", "application/x-www-form-urlencoded"} {
 		h := http.Header{"Accept": {"application/json"}, "User-Agent": {c.UserAgent}}
 		if contentType != "" {
@@ -108,7 +111,7 @@ type Outcome struct {
 type exchange struct {
 	context.Context //nolint:containedctx // it is the context
 
-	request   *Request
+	request   Request
 	attempts  int
 	refreshes int
 	again     bool // what checkRetry said last
@@ -134,11 +137,11 @@ func exchangeOf(ctx context.Context) *exchange {
 }
 
 // Do performs the request and says what became of it. It never fails in another way.
-func (t *Transport) Do(ctx context.Context, r *Request) Outcome {
+func (t *Transport) Do(ctx context.Context, r Request) Outcome {
 	e := &exchange{Context: ctx, request: r}
-	header := t.headers[r.ContentType]
+	header := t.none
 	if t.Jar != nil {
-		header = header.Clone() // net/http adds cookies to it
+		header = http.Header{} // net/http writes cookies into it
 	}
 	req := (&http.Request{
 		Method: r.Method, URL: r.URL, Host: r.URL.Host, Header: header,

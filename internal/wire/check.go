@@ -49,10 +49,10 @@ func CheckCallbackURL(callback string) string {
 		return allowed
 	}
 	if !utf8.ValidString(callback) {
-		return "is not valid UTF-8"
+		return "must be valid UTF-8"
 	}
 	if strings.ContainsFunc(callback, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
-		return "holds white space or a control character"
+		return "must not hold white space or control characters"
 	}
 	authority := rest
 	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
@@ -64,7 +64,7 @@ func CheckCallbackURL(callback string) string {
 		return allowed
 	}
 	if strings.ContainsFunc(port, func(r rune) bool { return r < '0' || r > '9' }) || len(port) > 5 {
-		return "has a port that is no number up to 65535"
+		return "the port must be a number up to 65535"
 	}
 	return ""
 }

@@ -1,0 +1,117 @@
+package messaging_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/sms"
+)
+
+const accepted = `{"status":"ok","data":{"id":"0f6c2f7e-9b1d-4d0a-8a35-f4b0a3b0c111","requestId":"r-77","messageParts":"1","unitCost":"0.50","transactionCost":"0.50","remaining":"199.50","operatorCode":"OP_1"}}`
+
+// inMemory answers without a network, so that what is measured is the client's own work.
+type inMemory struct{}
+
+func (inMemory) RoundTrip(r *http.Request) (*http.Response, error) {
+	if _, err := io.Copy(io.Discard, r.Body); err != nil {
+		return nil, err
+	}
+	return &http.Response{
+		StatusCode: http.StatusOK, ProtoMajor: 1, ProtoMinor: 1, Header: http.Header{"Content-Type": {"application/json"}},
+		Body: io.NopCloser(bytes.NewReader([]byte(accepted))), ContentLength: int64(len(accepted)), Request: r,
+	}, nil
+}
+
+type plainRequest struct {
+	From        string `json:"from"`
+	To          string `json:"to"`
+	Text        string `json:"text"`
+	ReferenceID string `json:"referenceId,omitempty"`
+}
+
+type plainAnswer struct {
+	Status string `json:"status"`
+	Data   struct {
+		ID           string `json:"id"`
+		RequestID    string `json:"requestId"`
+		MessageParts string `json:"messageParts"`
+		UnitCost     string `json:"unitCost"`
+		Cost         string `json:"transactionCost"`
+		Remaining    string `json:"remaining"`
+		Operator     string `json:"operatorCode"`
+	} `json:"data"`
+}
+
+// byHand is the send that a careful person writes with net/http alone: the measure of everything else.
+func byHand(b *testing.B, client *http.Client, url string) {
+	b.Helper()
+	payload, err := json.Marshal(plainRequest{From: "ACME", To: "+639171234567", Text: "Your order 17 is ready", ReferenceID: "order-17"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	req, err := http.NewRequestWithContext(b.Context(), http.MethodPost, url+"/sms/send", bytes.NewReader(payload))
+	if err != nil {
+		b.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer token")
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json")
+	req.Header.Set("User-Agent", "by-hand/1")
+	resp, err := client.Do(req)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer resp.Body.Close() //nolint:errcheck // a benchmark
+	var answer plainAnswer
+	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil || answer.Data.ID == "" {
+		b.Fatal(err)
+	}
+	_, _ = io.Copy(io.Discard, resp.Body)
+}
+
+func send(b *testing.B, client *messaging.Client) {
+	b.Helper()
+	receipt, err := client.SMS.Send(b.Context(), sms.Message{From: "ACME", To: "+639171234567", Text: "Your order 17 is ready", ReferenceID: "order-17"})
+	if err != nil || receipt.ID == "" {
+		b.Fatal(err)
+	}
+}
+
+// BenchmarkSend measures one send beside the same by hand, in memory and over loopback. Compare within one run:
+//
+//	go test -run '^$' -bench Send -benchmem -count 10 .
+func BenchmarkSend(b *testing.B) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, accepted)
+	}))
+	defer server.Close()
+	for _, where := range []struct {
+		name      string
+		transport http.RoundTripper
+	}{{"memory", inMemory{}}, {"loopback", &http.Transport{MaxIdleConnsPerHost: 256}}} {
+		httpClient := &http.Client{Transport: where.transport}
+		client, err := messaging.NewClient(server.URL, messaging.WithToken("token"), messaging.WithHTTPClient(httpClient))
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(where.name+"/by-hand", func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				byHand(b, httpClient, server.URL)
+			}
+		})
+		b.Run(where.name+"/messaging", func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				send(b, client)
+			}
+		})
+	}
+}

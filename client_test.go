@@ -1,0 +1,315 @@
+package messaging_test
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jarcoal/httpmock"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/messagingtest"
+	"github.com/messaging-service/messaging-go/sms"
+)
+
+const baseURL = "https://api.example.com"
+
+// message is valid and set in every field.
+var message = sms.Message{
+	From: "ACME", To: "+639171234567", Text: "Tom & <Jerry> é 😀", ReferenceID: "order-17",
+	CallbackURL: "https://shop.example.com/dlr?status=%s&id=%i&type=%tr",
+}
+
+// mocked returns a client whose requests a mock answers, and the mock.
+func mocked(t *testing.T, options ...messaging.Option) (*messaging.Client, *httpmock.MockTransport) {
+	t.Helper()
+	mock := httpmock.NewMockTransport()
+	options = append([]messaging.Option{
+		messaging.WithToken("tok-SECRET"), messaging.WithHTTPClient(&http.Client{Transport: mock}),
+		messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 3, MinWait: time.Millisecond, MaxWait: 5 * time.Millisecond}),
+	}, options...)
+	client, err := messaging.NewClient(baseURL, options...)
+	require.NoError(t, err)
+	return client, mock
+}
+
+// answering registers one answer for sends and returns the requests that came.
+func answering(mock *httpmock.MockTransport, status int, body string) *[]*http.Request {
+	var mu sync.Mutex
+	requests := new([]*http.Request)
+	mock.RegisterResponder(http.MethodPost, `=~/sms/send`, func(r *http.Request) (*http.Response, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		*requests = append(*requests, r)
+		return httpmock.NewStringResponse(status, body), nil
+	})
+	return requests
+}
+
+func TestTheBaseURLMustBeAbsoluteHTTPSOrLoopback(t *testing.T) {
+	t.Parallel()
+	for _, good := range []string{
+		baseURL, baseURL + "/", baseURL + "/v1", "https://api.example.com:8443", "HTTPS://api.example.com",
+		"http://127.0.0.1:8080", "http://127.9.9.9", "http://localhost:1", "http://[::1]:8080",
+	} {
+		_, err := messaging.NewClient(good, messaging.WithToken("t"))
+		require.NoError(t, err, good)
+	}
+	for _, bad := range []string{
+		"", "api.example.com", "/relative", "ftp://api.example.com", "https://", "https://:443", "https:api.example.com",
+		"https://user:SECRET@api.example.com", "https://SECRET@api.example.com", "https://api.example.com/?key=SECRET",
+		"https://api.example.com/?", "https://api.example.com/#", "https://api.example.com/#SECRET", "https://api example.com",
+		"https://api.example.com:SECRET", "http://api.example.com", "http://localhost.example.com", "http://10.0.0.1",
+	} {
+		_, err := messaging.NewClient(bad, messaging.WithToken("t"))
+		var v *messaging.ValidationError
+		require.ErrorAs(t, err, &v, bad)
+		assert.Equal(t, "baseURL", v.Field, bad)
+		assert.NotContains(t, err.Error(), "SECRET")
+	}
+	_, err := messaging.NewClient("http://gateway.internal", messaging.WithToken("t"), messaging.WithPlainHTTP())
+	require.NoError(t, err)
+}
+
+func TestABasePathIsKept(t *testing.T) {
+	t.Parallel()
+	for _, base := range []string{"/gateway/v1", "/gateway/v1/"} {
+		mock := httpmock.NewMockTransport()
+		requests := answering(mock, http.StatusOK, `{"id":"m"}`)
+		client, err := messaging.NewClient(baseURL+base, messaging.WithToken("t"), messaging.WithHTTPClient(&http.Client{Transport: mock}))
+		require.NoError(t, err)
+		_, err = client.SMS.Send(t.Context(), message)
+		require.NoError(t, err)
+		assert.Equal(t, baseURL+"/gateway/v1/sms/send", (*requests)[0].URL.String())
+	}
+}
+
+func TestAClientWithoutCredentialsIsRefused(t *testing.T) {
+	t.Parallel()
+	_, err := messaging.NewClient(baseURL)
+	require.ErrorIs(t, err, messaging.ErrInvalid)
+	assert.ErrorContains(t, err, "credentials")
+}
+
+func TestOptionsThatMakeNoSenseAreRefusedAllAtOnce(t *testing.T) {
+	t.Parallel()
+	bad := contract.Default()
+	bad.SMSSend.Path = "sms/send"
+	for name, option := range map[string]messaging.Option{
+		"WithToken":       messaging.WithToken(""),
+		"WithToken ":      messaging.WithToken("a\nb"),
+		"WithToken  ":     messaging.WithToken(" padded "),
+		"WithTokenSource": messaging.WithTokenSource(nil),
+		"WithAPIKey":      messaging.WithAPIKey("", "s"),
+		"WithAPIKey ":     messaging.WithAPIKey("k", ""),
+		"WithAuth":        messaging.WithAuth(nil),
+		"WithAuth ":       messaging.WithAuth(messaging.AuthFunc(nil)),
+		"WithAuth  ":      messaging.WithAuth(messaging.Basic("u", "p"), messaging.Channel(0)),
+		"WithAuth   ":     messaging.WithAuth(messaging.Basic("u", "p"), messaging.Channel(9)),
+		"Basic":           messaging.WithAuth(messaging.Basic("a:b", "p")),
+		"Basic ":          messaging.WithAuth(messaging.Basic("", "p")),
+		"WithHTTPClient":  messaging.WithHTTPClient(nil),
+		"WithHTTPClient ": messaging.WithHTTPClient(&http.Client{Timeout: -1}),
+		"WithTimeout":     messaging.WithTimeout(0),
+		"WithTimeout ":    messaging.WithTimeout(-time.Second),
+		"WithRetry":       messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: -1}),
+		"WithRetry ":      messaging.WithRetry(messaging.RetryPolicy{MinWait: -1}),
+		"WithRetry  ":     messaging.WithRetry(messaging.RetryPolicy{MinWait: 2 * time.Second, MaxWait: time.Second}),
+		"WithRateLimit":   messaging.WithRateLimit(0, 1),
+		"WithRateLimit ":  messaging.WithRateLimit(math.NaN(), 1),
+		"WithRateLimit  ": messaging.WithRateLimit(math.Inf(1), 1),
+		"WithRateLimit 0": messaging.WithRateLimit(1, 0),
+		"WithContract":    messaging.WithContract(bad),
+		"WithContract ":   messaging.WithContract(contract.Contract{}),
+		"WithMaxAnswer":   messaging.WithMaxAnswer(0),
+		"WithLogger":      messaging.WithLogger(nil),
+		"WithUserAgent":   messaging.WithUserAgent("a\r\nb"),
+		"WithUserAgent ":  messaging.WithUserAgent(""),
+		"options[1]":      nil,
+	} {
+		_, err := messaging.NewClient(baseURL, messaging.WithToken("t"), option)
+		var v *messaging.ValidationError
+		if assert.ErrorAs(t, err, &v, name) {
+			assert.Equal(t, strings.TrimRight(name, " 0"), v.Field)
+			assert.NotEmpty(t, v.Reason)
+		}
+	}
+	_, err := messaging.NewClient("", messaging.WithTimeout(-1), messaging.WithMaxAnswer(0))
+	var v *messaging.ValidationError
+	require.ErrorAs(t, err, &v)
+	assert.Len(t, v.Problems, 4, "timeout, answer, base URL and credentials in one error: %v", err)
+}
+
+func TestTheLastOfTwoOptionsWinsAndTheirOrderDoesNotMatterOtherwise(t *testing.T) {
+	t.Parallel()
+	overlay, err := contract.Parse([]byte(`{"auth":{"token":{"header":"X-Token","scheme":""}}}`))
+	require.NoError(t, err)
+	for _, options := range [][]messaging.Option{
+		{messaging.WithContract(overlay), messaging.WithToken("old"), messaging.WithToken("new")},
+		{messaging.WithToken("old"), messaging.WithAPIKey("k", "s"), messaging.WithToken("new"), messaging.WithContract(overlay)},
+	} {
+		client, mock := mocked(t, options...)
+		requests := answering(mock, http.StatusOK, `{"id":"m"}`)
+		_, err = client.SMS.Send(t.Context(), message)
+		require.NoError(t, err)
+		assert.Equal(t, []string{"new"}, (*requests)[0].Header["X-Token"])
+		assert.Empty(t, (*requests)[0].Header.Get("Authorization"))
+	}
+}
+
+func TestADerivedClientDiffersByItsOptionsAndSharesTheRest(t *testing.T) {
+	t.Parallel()
+	var slow sync.Map
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		slow.Store(r.RemoteAddr, true)
+		if r.Header.Get("User-Agent") == "slow" {
+			select {
+			case <-r.Context().Done():
+			case <-time.After(5 * time.Second):
+			}
+		}
+		_, _ = w.Write([]byte(`{"id":"m"}`))
+	}))
+	defer srv.Close()
+	client, err := messaging.NewClient(srv.URL, messaging.WithToken("t"), messaging.WithRateLimit(1000, 3))
+	require.NoError(t, err)
+	same, err := client.With(messaging.WithUserAgent("same"))
+	require.NoError(t, err)
+	fast, err := client.With(messaging.WithTimeout(50*time.Millisecond), messaging.WithUserAgent("slow"))
+	require.NoError(t, err)
+
+	for _, c := range []*messaging.Client{client, same, client} {
+		_, err = c.SMS.Send(t.Context(), message)
+		require.NoError(t, err)
+	}
+	connections := 0
+	slow.Range(func(any, any) bool { connections++; return true })
+	assert.Equal(t, 1, connections, "the derived client dialled for itself")
+	_, err = fast.SMS.Send(t.Context(), message)
+	assert.Equal(t, messaging.Unknown, messaging.VerdictOf(err))
+
+	_, err = client.With(messaging.WithTimeout(-1))
+	require.ErrorIs(t, err, messaging.ErrInvalid)
+}
+
+func TestADerivedClientSharesTheRateLimit(t *testing.T) {
+	t.Parallel()
+	client, mock := mocked(t, messaging.WithRateLimit(0.001, 2))
+	answering(mock, http.StatusOK, `{"id":"m"}`)
+	derived, err := client.With(messaging.WithTimeout(time.Second))
+	require.NoError(t, err)
+	for _, c := range []*messaging.Client{client, derived} {
+		_, err = c.SMS.Send(t.Context(), message)
+		require.NoError(t, err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	_, err = derived.SMS.Send(ctx, message)
+	require.ErrorIs(t, err, messaging.ErrNotSent)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	assert.Equal(t, 2, mock.GetTotalCallCount())
+}
+
+func TestTheEnvironmentDescribesAClient(t *testing.T) {
+	service := messagingtest.NewServer(t)
+	overlay := filepath.Join(t.TempDir(), "contract.json")
+	require.NoError(t, os.WriteFile(overlay, []byte(`{"sms.send":{"fields":{"text":"text"}}}`), 0o600))
+	broken := filepath.Join(t.TempDir(), "broken.json")
+	require.NoError(t, os.WriteFile(broken, []byte(`{"sms.sned":{}}`), 0o600))
+	for name, tt := range map[string]struct {
+		set   map[string]string
+		field string // of the error, or "" where a client is made
+	}{
+		"token":              {map[string]string{"MESSAGING_TOKEN": service.Token}, ""},
+		"key pair":           {map[string]string{"MESSAGING_API_KEY": service.APIKey, "MESSAGING_API_SECRET": service.APISecret}, ""},
+		"contract":           {map[string]string{"MESSAGING_TOKEN": service.Token, "MESSAGING_CONTRACT": overlay}, ""},
+		"no credentials":     {nil, "options"},
+		"no base URL":        {map[string]string{"MESSAGING_TOKEN": "t", "MESSAGING_BASE_URL": ""}, "MESSAGING_BASE_URL"},
+		"key alone":          {map[string]string{"MESSAGING_API_KEY": "k"}, "MESSAGING_API_SECRET"},
+		"secret alone":       {map[string]string{"MESSAGING_API_SECRET": "s"}, "MESSAGING_API_KEY"},
+		"two kinds":          {map[string]string{"MESSAGING_TOKEN": "t", "MESSAGING_API_KEY": "k"}, "MESSAGING_TOKEN"},
+		"contract not there": {map[string]string{"MESSAGING_TOKEN": "t", "MESSAGING_CONTRACT": overlay + "x"}, "MESSAGING_CONTRACT"},
+		"contract broken":    {map[string]string{"MESSAGING_TOKEN": "t", "MESSAGING_CONTRACT": broken}, "MESSAGING_CONTRACT"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, variable := range []string{"MESSAGING_TOKEN", "MESSAGING_API_KEY", "MESSAGING_API_SECRET", "MESSAGING_CONTRACT"} {
+				t.Setenv(variable, tt.set[variable])
+			}
+			t.Setenv("MESSAGING_BASE_URL", service.URL)
+			if empty, ok := tt.set["MESSAGING_BASE_URL"]; ok {
+				t.Setenv("MESSAGING_BASE_URL", empty)
+			}
+			client, err := messaging.NewClientFromEnv()
+			if tt.field != "" {
+				var v *messaging.ValidationError
+				require.ErrorAs(t, err, &v)
+				assert.Equal(t, tt.field, v.Field)
+				return
+			}
+			require.NoError(t, err)
+			_, err = client.SMS.Send(t.Context(), message)
+			require.NoError(t, err)
+		})
+	}
+}
+
+func TestTheUsersClientAndTransportAreNeverChanged(t *testing.T) {
+	t.Parallel()
+	mock := httpmock.NewMockTransport()
+	answering(mock, http.StatusInternalServerError, "")
+	user := &http.Client{Transport: mock, Timeout: time.Minute}
+	before := *user
+	client, err := messaging.NewClient(baseURL, messaging.WithToken("t"), messaging.WithHTTPClient(user), messaging.WithTimeout(time.Second))
+	require.NoError(t, err)
+	_, err = client.SMS.Send(t.Context(), message)
+	require.Error(t, err)
+	assert.Equal(t, before.Timeout, user.Timeout)
+	assert.Same(t, before.Transport, user.Transport)
+	assert.Nil(t, user.CheckRedirect)
+	assert.Nil(t, user.Jar)
+}
+
+func TestTheTimeoutOfTheUsersClientCountsWhereNoOptionSetsOne(t *testing.T) {
+	t.Parallel()
+	service := messagingtest.NewServer(t)
+	service.Inject(messagingtest.Slow(time.Minute), 1)
+	client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token), messaging.WithHTTPClient(&http.Client{Timeout: 50 * time.Millisecond}))
+	require.NoError(t, err)
+	_, err = client.SMS.Send(t.Context(), message)
+	assert.Equal(t, messaging.Unknown, messaging.VerdictOf(err))
+	assert.ErrorIs(t, err, context.DeadlineExceeded)
+	assert.ErrorContains(t, err, "50ms")
+}
+
+func TestAttemptsAndUnknownOutcomesAreLogged(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	logger := slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	client, mock := mocked(t, messaging.WithLogger(logger))
+	answering(mock, http.StatusBadGateway, "")
+	_, err := client.SMS.Send(t.Context(), message)
+	require.Error(t, err)
+	assert.Contains(t, out.String(), `level=DEBUG msg="messaging: attempt" operation=sms.send attempt=1 status=502`)
+	assert.Contains(t, out.String(), `level=WARN msg="messaging: outcome unknown" error.operation=sms.send error.verdict=unknown error.status=502`)
+	assertSilent(t, out.String())
+}
+
+// assertSilent fails where a text shows what belongs to the account or to the recipient.
+func assertSilent(t *testing.T, shown string) {
+	t.Helper()
+	for _, secret := range []string{"SECRET", "9171234567", "Jerry", "status=%s", "shop.example.com"} {
+		assert.NotContains(t, shown, secret)
+	}
+}

@@ -1,0 +1,108 @@
+// Command quickstart sends an SMS and shows the four verdicts that a send can end with.
+//
+// Without an environment it starts a stand-in for the service and needs no account. With MESSAGING_BASE_URL and credentials
+// (see messaging.NewClientFromEnv) it sends one message through that service, to the number in MESSAGING_TO and nobody else.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/messagingtest"
+	"github.com/messaging-service/messaging-go/sms"
+)
+
+func main() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	run := standIn
+	if os.Getenv("MESSAGING_BASE_URL") != "" {
+		run = realService
+	}
+	if err := run(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "quickstart:", err)
+		os.Exit(1) //nolint:gocritic // nothing that cancel would release outlives the process
+	}
+}
+
+// realService sends one message.
+func realService(ctx context.Context) error {
+	client, err := messaging.NewClientFromEnv()
+	if err != nil {
+		return err
+	}
+	to := os.Getenv("MESSAGING_TO")
+	if to == "" {
+		return fmt.Errorf("MESSAGING_TO must name the number that may be written to")
+	}
+	from := os.Getenv("MESSAGING_FROM")
+	if from == "" {
+		from = "ACME"
+	}
+	show(client.SMS.Send(ctx, sms.Message{From: from, To: to, Text: "Hello from messaging-go", ReferenceID: reference()}))
+	return nil
+}
+
+// standIn meets each verdict on purpose.
+func standIn(ctx context.Context) error {
+	service := messagingtest.Start()
+	defer service.Close()
+	fmt.Println("No MESSAGING_BASE_URL: a stand-in for the service runs at", service.URL)
+
+	client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token))
+	if err != nil {
+		return err
+	}
+	message := sms.Message{From: "ACME", To: "+639171234567", Text: "Your order 17 is ready", ReferenceID: "order-17"}
+
+	fmt.Println("\n1. The service takes the message.")
+	show(client.SMS.Send(ctx, message))
+
+	fmt.Println("\n2. The service says no.")
+	service.Inject(messagingtest.Status(403, 0), 1)
+	show(client.SMS.Send(ctx, message))
+
+	fmt.Println("\n3. The service cannot be reached: a few attempts, and nothing has left.")
+	nobody := messagingtest.Start()
+	nobody.Close()
+	unreachable, err := messaging.NewClient(nobody.URL, messaging.WithToken(nobody.Token),
+		messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 3, MinWait: 50 * time.Millisecond}))
+	if err != nil {
+		return err
+	}
+	show(unreachable.SMS.Send(ctx, message))
+
+	fmt.Println("\n4. The service takes the message, and its answer is lost: sending again could send it twice.")
+	service.Inject(messagingtest.AcceptThenDrop(), 1)
+	show(client.SMS.Send(ctx, message))
+
+	fmt.Println("\nA message that is wrong does not leave at all:")
+	show(client.SMS.Send(ctx, sms.Message{From: "ACME", To: "+63 917 123-4567, +63 918 123-4567"}))
+
+	fmt.Printf("\nThe stand-in processed %d messages: the first and the fourth.\n", len(service.Sent()))
+	return nil
+}
+
+// show says what a program would do with each verdict.
+func show(receipt sms.Receipt, err error) {
+	if errors.Is(err, messaging.ErrInvalid) && messaging.VerdictOf(err) == messaging.NotSent {
+		fmt.Printf("   %v: %v\n   -> mend the message\n", messaging.NotSent, err)
+		return
+	}
+	switch verdict := messaging.VerdictOf(err); verdict {
+	case messaging.Accepted:
+		fmt.Printf("   %v: message %s, %d part, cost %s\n", verdict, receipt.ID, receipt.Parts, receipt.Cost)
+	case messaging.Refused:
+		fmt.Printf("   %v: %v\n   -> mend the message or the account, then send again\n", verdict, err)
+	case messaging.NotSent:
+		fmt.Printf("   %v: %v\n   -> safe to send again\n", verdict, err)
+	case messaging.Unknown:
+		fmt.Printf("   %v: %v\n   -> do not send again; ask the service about its reference ID\n", verdict, err)
+	}
+}
+
+func reference() string { return "quickstart-" + time.Now().UTC().Format("20060102T150405.000") }

@@ -1,0 +1,201 @@
+package messaging_test
+
+import (
+	"bufio"
+	"encoding/binary"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// Frames of HTTP/2, RFC 9113 section 6, as far as a faultPeer needs them. They are written by hand because
+// golang.org/x/net would be a dependency, and because no server of it would send what is sent here.
+const (
+	frameData         = 0x0
+	frameHeaders      = 0x1
+	frameRSTStream    = 0x3
+	frameSettings     = 0x4
+	framePing         = 0x6
+	frameGoAway       = 0x7
+	frameContinuation = 0x9
+
+	flagEndStream  = 0x1 // DATA, HEADERS
+	flagAck        = 0x1 // SETTINGS, PING
+	flagEndHeaders = 0x4
+)
+
+// Error codes, RFC 9113 section 7.
+const (
+	codeNoError         = 0x0
+	codeProtocolError   = 0x1
+	codeInternalError   = 0x2
+	codeRefusedStream   = 0x7
+	codeCancel          = 0x8
+	codeEnhanceYourCalm = 0xb
+)
+
+const http2Preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+
+// http2Transport speaks HTTP/2 without TLS and without asking, as users have it who talk to a proxy on their own machine.
+func http2Transport() *http.Transport {
+	p := new(http.Protocols)
+	p.SetUnencryptedHTTP2(true)
+	return &http.Transport{Protocols: p}
+}
+
+// serveHTTP2 reads frames until the connection ends. A request is whole with END_STREAM: its header fields
+// are not decoded, its body is.
+func (p *faultPeer) serveHTTP2(c net.Conn, number int) {
+	r := bufio.NewReader(c)
+	if _, err := r.Peek(1); err != nil {
+		return
+	}
+	if p.begin != nil && p.warmUp == 0 && p.strikes() {
+		p.begin(c, r)
+		return
+	}
+	if preface := make([]byte, len(http2Preface)); readFull(r, preface) != nil || string(preface) != http2Preface {
+		return
+	}
+	connection := &exchange{faultPeer: p, conn: c, in: r}
+	connection.frame(frameSettings, 0, 0, nil)
+	type request struct {
+		*arrival
+		hit  bool
+		body []byte
+	}
+	open := map[uint32]*request{}
+	for {
+		kind, flags, stream, payload, err := readFrame(r)
+		if err != nil {
+			return
+		}
+		switch kind {
+		case frameSettings:
+			if flags&flagAck == 0 {
+				connection.frame(frameSettings, flagAck, 0, nil)
+			}
+			continue
+		case framePing:
+			if flags&flagAck == 0 {
+				connection.frame(framePing, flagAck, 0, payload)
+			}
+			continue
+		case frameHeaders:
+			a := p.begins(number)
+			q := &request{arrival: a, hit: p.hits(a)}
+			if q.hit && p.begin != nil {
+				p.begin(c, r)
+				return
+			}
+			open[stream] = q
+		case frameData:
+			if q := open[stream]; q != nil {
+				q.body = append(q.body, payload...)
+			}
+		case frameRSTStream:
+			delete(open, stream)
+			continue
+		case frameContinuation:
+			// END_STREAM stands in the HEADERS before it: a POST with a body ends in DATA, never here.
+			continue
+		default:
+			continue
+		}
+		q := open[stream]
+		if q == nil || flags&flagEndStream == 0 {
+			continue
+		}
+		delete(open, stream)
+		p.completes(q.arrival, nil, q.body)
+		x := &exchange{faultPeer: p, conn: c, in: r, stream: stream, index: q.index}
+		if p.settle(x, q.hit); x.over {
+			return
+		}
+	}
+}
+
+func readFull(r io.Reader, b []byte) error {
+	_, err := io.ReadFull(r, b)
+	return err
+}
+
+func readFrame(r io.Reader) (kind, flags byte, stream uint32, payload []byte, err error) {
+	var head [9]byte
+	if err = readFull(r, head[:]); err != nil {
+		return 0, 0, 0, nil, err
+	}
+	payload = make([]byte, int(head[0])<<16|int(head[1])<<8|int(head[2]))
+	return head[3], head[4], binary.BigEndian.Uint32(head[5:]) & (1<<31 - 1), payload, readFull(r, payload)
+}
+
+// frame writes one frame, of any kind and as wrong as wished, and says whether the connection took it.
+func (x *exchange) frame(kind, flags byte, stream uint32, payload []byte) bool {
+	n := len(payload)
+	b := append([]byte{byte(n >> 16), byte(n >> 8), byte(n), kind, flags}, binary.BigEndian.AppendUint32(nil, stream)...)
+	_, err := x.conn.Write(append(b, payload...))
+	return err == nil
+}
+
+// headers begins an answer: HTTP/2 only.
+func (x *exchange) headers(status int, header []string) {
+	block := []byte{0x88} // :status 200, from the static table of RFC 7541
+	if status != http.StatusOK {
+		block = hpackString([]byte{0x08}, strconv.Itoa(status)) // :status by its name in the table, the value in full
+	}
+	for i := 0; i < len(header); i += 2 {
+		block = hpackString(hpackString(append(block, 0x00), strings.ToLower(header[i])), header[i+1])
+	}
+	x.frame(frameHeaders, flagEndHeaders, x.stream, block)
+}
+
+// hpackString appends a string as RFC 7541 section 5.2 has it, without Huffman coding.
+func hpackString(b []byte, s string) []byte {
+	n := len(s)
+	if n < 127 {
+		return append(append(b, byte(n)), s...)
+	}
+	b, n = append(b, 127), n-127
+	for ; n >= 128; n /= 128 {
+		b = append(b, byte(n%128+128))
+	}
+	return append(append(b, byte(n)), s...)
+}
+
+// data writes a piece of an answer's body, in frames no longer than the 16 KiB that every client takes: HTTP/2 only.
+func (x *exchange) data(piece string, last bool) bool {
+	for len(piece) > 16<<10 {
+		if !x.frame(frameData, 0, x.stream, []byte(piece[:16<<10])) {
+			return false
+		}
+		piece = piece[16<<10:]
+	}
+	var flags byte
+	if last {
+		flags = flagEndStream
+	}
+	return x.frame(frameData, flags, x.stream, []byte(piece))
+}
+
+// resetStream ends the stream with a code: HTTP/2 only.
+func (x *exchange) resetStream(code uint32) {
+	x.frame(frameRSTStream, 0, x.stream, binary.BigEndian.AppendUint32(nil, code))
+}
+
+// goAway says that no stream above last was processed, or will be: HTTP/2 only.
+func (x *exchange) goAway(last, code uint32) {
+	x.frame(frameGoAway, 0, 0, binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, last), code))
+}
+
+// obeyed waits until the client has read everything written so far, which the answer to a PING shows: HTTP/2 only.
+func (x *exchange) obeyed() {
+	x.frame(framePing, 0, 0, make([]byte, 8))
+	for {
+		kind, flags, _, _, err := readFrame(x.in)
+		if err != nil || kind == framePing && flags&flagAck != 0 {
+			return
+		}
+	}
+}

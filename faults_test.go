@@ -1,0 +1,1042 @@
+package messaging_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/sms"
+)
+
+// What no error may show, and the reference by which a peer knows the message under test.
+const (
+	faultToken     = "tok-4f1d9a-SECRET"
+	faultNumber    = "639171234567"
+	faultText      = "the code is 4711-hush"
+	faultReference = "order-17"
+	faultAttempts  = 3
+)
+
+// echo is what services like to put into their error pages.
+const echo = `{"message":"cannot send '` + faultText + `' to +` + faultNumber + ` for ` + faultToken + `"}`
+
+func faultMessage(reference string) sms.Message {
+	return sms.Message{From: "ACME", To: "+" + faultNumber, Text: faultText, ReferenceID: reference}
+}
+
+func newFaultClient(t *testing.T, url string, opts ...messaging.Option) *messaging.Client {
+	t.Helper()
+	client, err := messaging.NewClient(url, append([]messaging.Option{
+		messaging.WithToken(faultToken),
+		messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: faultAttempts, MinWait: time.Millisecond, MaxWait: 5 * time.Millisecond}),
+	}, opts...)...)
+	require.NoError(t, err)
+	return client
+}
+
+// A connection is what a fault hits. On a reused one, a first message was accepted before, and the fault hits
+// the second: net/http has replay rules of its own for that case.
+type connection uint8
+
+const (
+	http1Fresh connection = 1 << iota
+	http1Reused
+	http2Fresh
+	http2Reused
+
+	fresh      = http1Fresh | http2Fresh
+	reused     = http1Reused | http2Reused
+	overHTTP1  = http1Fresh | http1Reused
+	overHTTP2  = http2Fresh | http2Reused
+	everywhere = overHTTP1 | overHTTP2
+)
+
+func (on connection) String() string {
+	return map[connection]string{
+		http1Fresh: "HTTP/1 fresh", http1Reused: "HTTP/1 reused", http2Fresh: "HTTP/2 fresh", http2Reused: "HTTP/2 reused",
+	}[on]
+}
+
+// A fault is a row of the matrix: what goes wrong, on which connections, and what must come of it.
+type fault struct {
+	number int
+	name   string
+	on     connection
+
+	// What goes wrong, one of these, in the order in which a send meets them.
+	ctx      func(ctx context.Context, p *faultPeer) (context.Context, context.CancelFunc) // the caller's; may stand beside another
+	proxy    func(t *testing.T) string                                                     // the URL of the caller's proxy
+	occupied bool                                                                          // another send holds the only connection
+	dial     func(ctx context.Context) (net.Conn, error)
+	accept   func(c net.Conn)
+	begin    func(c net.Conn, r io.Reader)
+	react    func(x *exchange)
+	idle     func(x *exchange)
+
+	// What the caller has set up.
+	tls       func(service *tls.Config) // not nil: TLS, with an authority that the client trusts
+	transport func(tr *http.Transport)
+	options   []messaging.Option
+	text      string // if not the usual one
+
+	// What must come of it.
+	arrived  int // how often the service had the request whole: what it may have processed
+	attempts int // 0: not fixed
+	status   int
+	verdict  []messaging.Verdict // more than one where microseconds decide which the client can know
+	is       error
+	clears   bool // it is tried again: a fault that hits two attempts out of three is not noticed by the caller
+}
+
+const anyStatus = -1
+
+// faultMatrix holds what can go wrong between a send and its answer. The rule behind the last columns: a request
+// that the service may have whole is never sent again, and without an answer that decides it is never called
+// anything but unknown. A request that cannot have left is sent again, and at the end called not sent.
+func faultMatrix() []fault {
+	var (
+		accepted = []messaging.Verdict{messaging.Accepted}
+		refused  = []messaging.Verdict{messaging.Refused}
+		notSent  = []messaging.Verdict{messaging.NotSent}
+		unknown  = []messaging.Verdict{messaging.Unknown}
+
+		notSentOrUnknown = []messaging.Verdict{messaging.NotSent, messaging.Unknown}
+		refusedOrUnknown = []messaging.Verdict{messaging.Refused, messaging.Unknown}
+	)
+	set := func(options ...messaging.Option) []messaging.Option { return options }
+	overTLS := func(*tls.Config) {}
+	rows := []fault{
+		// Nothing was written: there never was a connection.
+		{number: 1, name: "connection refused", on: fresh, dial: dialRefused,
+			attempts: faultAttempts, verdict: notSent, clears: true},
+		{number: 2, name: "name not found", on: fresh, dial: dialUnknownName,
+			attempts: faultAttempts, verdict: notSent, clears: true},
+		{number: 3, name: "dialling times out", on: fresh, dial: dialTooSlow,
+			attempts: faultAttempts, verdict: notSent, clears: true},
+		{number: 4, name: "the caller's deadline while dialling", on: fresh, dial: dialHangs, ctx: deadline(100 * time.Millisecond),
+			attempts: 1, verdict: notSent, is: context.DeadlineExceeded},
+		{number: 5, name: "the attempt's timeout while dialling", on: fresh, dial: dialHangs, options: set(messaging.WithTimeout(150 * time.Millisecond)),
+			attempts: faultAttempts, verdict: notSent, clears: true},
+		// Whether the reset overtakes the request is a matter of microseconds; the service has nothing either way.
+		{number: 6, name: "reset at accept", on: fresh, accept: resetConn,
+			verdict: notSentOrUnknown},
+
+		// Nothing was written: the handshake failed.
+		{number: 7, name: "TLS with an unknown authority", on: http1Fresh, tls: overTLS,
+			transport: func(tr *http.Transport) { tr.TLSClientConfig.RootCAs = x509.NewCertPool() },
+			verdict:   notSent},
+		{number: 8, name: "TLS to a port that speaks plain HTTP", on: http1Fresh, tls: overTLS, accept: answerInPlainHTTP,
+			verdict: notSent},
+		{number: 9, name: "closed in the TLS handshake", on: http1Fresh, tls: overTLS, accept: func(c net.Conn) { readHello(c) },
+			attempts: faultAttempts, verdict: notSent, clears: true},
+		{number: 9, name: "reset in the TLS handshake", on: http1Fresh, tls: overTLS, accept: func(c net.Conn) { readHello(c); resetConn(c) },
+			attempts: faultAttempts, verdict: notSent, clears: true},
+		{number: 10, name: "the TLS handshake times out", on: http1Fresh, tls: overTLS, accept: func(c net.Conn) { _, _ = io.Copy(io.Discard, c) },
+			transport: func(tr *http.Transport) { tr.TLSHandshakeTimeout = 200 * time.Millisecond },
+			attempts:  faultAttempts, verdict: notSent, clears: true},
+		// In TLS 1.3 the client's side of the handshake is over before the service refuses it: the request may be on its way.
+		{number: 11, name: "TLS 1.3 with a client certificate required", on: http1Fresh,
+			tls: func(service *tls.Config) {
+				service.MinVersion, service.ClientAuth = tls.VersionTLS13, tls.RequireAnyClientCert
+			},
+			verdict: notSentOrUnknown},
+
+		// The service has the request, and no answer comes.
+		{number: 12, name: "closed after the request", on: everywhere, react: (*exchange).close,
+			arrived: 1, attempts: 1, verdict: unknown},
+		{number: 13, name: "reset after the request", on: everywhere, react: (*exchange).reset,
+			arrived: 1, attempts: 1, verdict: unknown},
+		{number: 14, name: "no answer before the attempt's timeout", on: everywhere, react: (*exchange).hold, options: set(messaging.WithTimeout(300 * time.Millisecond)),
+			arrived: 1, attempts: 1, verdict: unknown},
+		{number: 15, name: "no answer before the caller's deadline", on: everywhere, react: (*exchange).hold, ctx: deadline(300 * time.Millisecond),
+			arrived: 1, attempts: 1, verdict: unknown, is: context.DeadlineExceeded},
+		{number: 15, name: "cancelled while the answer is awaited", on: everywhere, react: (*exchange).hold, ctx: cancelledOnceStruck,
+			arrived: 1, attempts: 1, verdict: unknown, is: context.Canceled},
+		{number: 16, name: "no answer before the transport's own timeout", on: everywhere, react: (*exchange).hold,
+			transport: func(tr *http.Transport) { tr.ResponseHeaderTimeout = 300 * time.Millisecond },
+			arrived:   1, attempts: 1, verdict: unknown},
+
+		// The service closes with the request unread: it has nothing, but the client cannot know.
+		{number: 17, name: "closed at accept", on: fresh, accept: func(net.Conn) {},
+			verdict: notSentOrUnknown},
+		{number: 17, name: "closed with the request unread", on: http1Fresh, begin: func(net.Conn, io.Reader) {},
+			attempts: 1, verdict: unknown},
+		{number: 18, name: "20 MiB of text, reset after 1 KiB", on: overHTTP1, text: strings.Repeat("hush", 5<<20),
+			begin:    func(c net.Conn, r io.Reader) { _, _ = io.CopyN(io.Discard, r, 1<<10); resetConn(c) },
+			attempts: 1, verdict: unknown},
+
+		// The service has the request, and what comes is no answer.
+		{number: 19, name: "cut status line", on: overHTTP1, react: func(x *exchange) { x.raw("HTTP/1.1 2"); x.close() },
+			arrived: 1, attempts: 1, verdict: unknown},
+		{number: 19, name: "malformed status line", on: overHTTP1, react: func(x *exchange) { x.raw(echo + "\r\n\r\n"); x.close() },
+			arrived: 1, attempts: 1, verdict: unknown},
+		{number: 19, name: "malformed header field", on: overHTTP1, react: func(x *exchange) { x.raw("HTTP/1.1 200 OK\r\n" + faultNumber + " " + faultText + "\r\n\r\n") },
+			arrived: 1, attempts: 1, verdict: unknown},
+		{number: 19, name: "header fields without an end", on: overHTTP1, react: (*exchange).endlessHead,
+			arrived: 1, attempts: 1, verdict: unknown},
+		{number: 19, name: "header fields that are no HPACK", on: overHTTP2, react: func(x *exchange) { x.frame(frameHeaders, flagEndHeaders, x.stream, []byte{0xff, 0xff, 0xff}); x.hold() },
+			arrived: 1, attempts: 1, verdict: unknown},
+		{number: 19, name: "an answer without a status", on: overHTTP2, react: func(x *exchange) { x.frame(frameHeaders, flagEndHeaders|flagEndStream, x.stream, nil); x.hold() },
+			arrived: 1, attempts: 1, verdict: unknown},
+		{number: 20, name: "200 with its body cut", on: everywhere, react: func(x *exchange) {
+			x.head(200, "Content-Length", "500")
+			x.write(`{"status":"ok","da`, false)
+			x.close()
+		},
+			arrived: 1, attempts: 1, status: 200, verdict: unknown},
+		{number: 20, name: "200 with its chunked body cut", on: overHTTP1, react: func(x *exchange) { x.head(200, "Transfer-Encoding", "chunked"); x.raw(chunk(`{"status":`)); x.close() },
+			arrived: 1, attempts: 1, status: 200, verdict: unknown},
+		{number: 20, name: "200 with its body held back", on: everywhere, react: func(x *exchange) {
+			x.head(200, "Content-Length", "500")
+			x.write(`{"status":"ok","da`, false)
+			x.hold()
+		},
+			options: set(messaging.WithTimeout(300 * time.Millisecond)),
+			arrived: 1, attempts: 1, status: 200, verdict: unknown},
+
+		// Nothing was written: there was no time, or no way.
+		{number: 21, name: "cancelled before the send", on: everywhere, ctx: cancelled,
+			verdict: notSent, is: context.Canceled},
+		{number: 21, name: "past the deadline before the send", on: everywhere, ctx: deadline(-time.Second),
+			verdict: notSent, is: context.DeadlineExceeded},
+		{number: 22, name: "the caller's deadline behind another send", on: http1Fresh, occupied: true, react: (*exchange).hold, ctx: deadline(150 * time.Millisecond),
+			transport: func(tr *http.Transport) { tr.MaxConnsPerHost = 1 },
+			attempts:  1, verdict: notSent, is: context.DeadlineExceeded},
+		{number: 23, name: "proxy refused", on: http1Fresh, tls: overTLS, proxy: func(*testing.T) string { return "http://" + nobody },
+			attempts: faultAttempts, verdict: notSent, clears: true},
+		{number: 23, name: "CONNECT answered 503", on: http1Fresh, tls: overTLS, proxy: proxyThatRefuses,
+			attempts: faultAttempts, verdict: notSent, clears: true},
+
+		// What happens to an idle connection is nobody's business, if it is noticed in time.
+		{number: 24, name: "closed while idle", on: reused, idle: (*exchange).leave,
+			arrived: 1, verdict: accepted},
+		{number: 24, name: "408 while idle", on: http1Reused, idle: func(x *exchange) { x.answer(408, "", "Connection", "close"); x.left() },
+			arrived: 1, verdict: accepted},
+		{number: 24, name: "a second answer while idle", on: http1Reused, idle: func(x *exchange) { x.accept(); x.left() },
+			arrived: 1, verdict: accepted},
+		{number: 24, name: "GOAWAY while idle", on: http2Reused, idle: func(x *exchange) { x.goAway(x.stream, codeNoError); x.obeyed() },
+			arrived: 1, verdict: accepted},
+		// And if it is not: the same as 17.
+		{number: 25, name: "closed as the next request arrives", on: http1Reused, begin: func(net.Conn, io.Reader) {},
+			attempts: 1, verdict: unknown},
+		{number: 25, name: "reset as the next request arrives", on: http1Reused, begin: func(c net.Conn, _ io.Reader) { resetConn(c) },
+			attempts: 1, verdict: unknown},
+		// On HTTP/2 the header fields alone prove nothing: the body, and with it the end of the request, comes in a frame of its own.
+		{number: 25, name: "closed as the next request's headers arrive", on: http2Reused, begin: func(net.Conn, io.Reader) {},
+			verdict: notSentOrUnknown},
+
+		// net/http takes a request with one of these fields for safe to repeat, and repeats it by itself on a reused connection.
+		{number: 26, name: "closed after the request, Idempotency-Key", on: everywhere, react: (*exchange).close, options: set(authWith("Idempotency-Key")),
+			arrived: 1, attempts: 1, verdict: unknown},
+		{number: 26, name: "reset after the request, Idempotency-Key", on: everywhere, react: (*exchange).reset, options: set(authWith("Idempotency-Key")),
+			arrived: 1, attempts: 1, verdict: unknown},
+		{number: 26, name: "closed after the request, X-Idempotency-Key", on: everywhere, react: (*exchange).close, options: set(authWith("X-Idempotency-Key")),
+			arrived: 1, attempts: 1, verdict: unknown},
+
+		// By RFC 9113 section 8.7 the service has not processed these, and they could be sent again. The only
+		// evidence is the text of an error, and the client takes none from there: it says that it does not know.
+		{number: 29, name: "REFUSED_STREAM", on: overHTTP2, react: func(x *exchange) { x.resetStream(codeRefusedStream); x.hold() },
+			arrived: 1, verdict: notSentOrUnknown},
+		{number: 29, name: "GOAWAY below the stream", on: overHTTP2, react: func(x *exchange) { x.goAway(x.stream/2, codeNoError); x.hold() },
+			arrived: 1, verdict: notSentOrUnknown},
+		{number: 30, name: "GOAWAY below the stream, with a code", on: overHTTP2, react: func(x *exchange) { x.goAway(x.stream/2, codeEnhanceYourCalm); x.hold() },
+			arrived: 1, verdict: notSentOrUnknown},
+		// These it may have.
+		{number: 31, name: "GOAWAY at the stream, then closed", on: overHTTP2, react: func(x *exchange) { x.goAway(x.stream, codeNoError); x.close() },
+			arrived: 1, attempts: 1, verdict: unknown},
+		{number: 31, name: "GOAWAY at the stream with a code, then closed", on: overHTTP2, react: func(x *exchange) { x.goAway(x.stream, codeInternalError); x.close() },
+			arrived: 1, attempts: 1, verdict: unknown},
+		{number: 31, name: "GOAWAY above the stream, then closed", on: overHTTP2, react: func(x *exchange) { x.goAway(math.MaxInt32, codeNoError); x.close() },
+			arrived: 1, attempts: 1, verdict: unknown},
+		{number: 32, name: "RST_STREAM INTERNAL_ERROR", on: overHTTP2, react: func(x *exchange) { x.resetStream(codeInternalError); x.hold() },
+			arrived: 1, attempts: 1, verdict: unknown},
+		{number: 32, name: "RST_STREAM CANCEL", on: overHTTP2, react: func(x *exchange) { x.resetStream(codeCancel); x.hold() },
+			arrived: 1, attempts: 1, verdict: unknown},
+		{number: 32, name: "RST_STREAM ENHANCE_YOUR_CALM", on: overHTTP2, react: func(x *exchange) { x.resetStream(codeEnhanceYourCalm); x.hold() },
+			arrived: 1, attempts: 1, verdict: unknown},
+		{number: 32, name: "RST_STREAM NO_ERROR", on: overHTTP2, react: func(x *exchange) { x.resetStream(codeNoError); x.hold() },
+			arrived: 1, attempts: 1, verdict: unknown},
+		// net/http of Go 1.26 repeats these by itself, and says nothing, if a request can give its body twice.
+		{number: 33, name: "RST_STREAM PROTOCOL_ERROR", on: overHTTP2, react: func(x *exchange) { x.resetStream(codeProtocolError); x.hold() },
+			arrived: 1, attempts: 1, verdict: unknown},
+		{number: 34, name: "closed before SETTINGS", on: http2Fresh, begin: func(net.Conn, io.Reader) {},
+			verdict: notSentOrUnknown},
+		{number: 34, name: "closed after the head of a 200", on: overHTTP2, react: func(x *exchange) { x.head(200); x.close() },
+			arrived: 1, attempts: 1, status: 200, verdict: unknown},
+		{number: 34, name: "RST_STREAM after the head of a 200", on: overHTTP2, react: func(x *exchange) { x.head(200); x.resetStream(codeCancel); x.hold() },
+			arrived: 1, attempts: 1, status: anyStatus, verdict: unknown},
+
+		// No fault, only unusual.
+		{number: 35, name: "100 and 103 before the answer", on: everywhere, react: func(x *exchange) { x.head(100); x.head(103, "Link", "</a>; rel=preload"); x.head(103); x.accept() },
+			arrived: 1, verdict: accepted},
+		{number: 35, name: "accepted, then RST_STREAM NO_ERROR", on: overHTTP2, react: func(x *exchange) { x.accept(); x.resetStream(codeNoError) },
+			arrived: 1, verdict: accepted},
+		{number: 35, name: "GOAWAY at the stream, then accepted", on: overHTTP2, react: func(x *exchange) { x.goAway(x.stream, codeNoError); x.accept() },
+			arrived: 1, verdict: accepted},
+		{number: 35, name: "accepted, then closed", on: everywhere, react: func(x *exchange) { x.accept(); x.close() },
+			arrived: 1, verdict: accepted},
+
+		// More than the client wants to read.
+		{number: 36, name: "200 over the bound", on: everywhere, options: set(messaging.WithMaxAnswer(1 << 10)),
+			react: func(x *exchange) {
+				x.answer(200, `{"status":"ok","data":{"id":"m-1"},"note":"`+strings.Repeat("x", 4<<10)+`"}`)
+			},
+			arrived: 1, attempts: 1, status: 200, verdict: unknown},
+		{number: 36, name: "200 without an end", on: everywhere, react: func(x *exchange) { x.endless(200) }, options: set(messaging.WithMaxAnswer(1 << 16)),
+			arrived: 1, attempts: 1, status: 200, verdict: unknown},
+		{number: 36, name: "200 that unpacks without an end", on: everywhere, options: set(messaging.WithMaxAnswer(1 << 16)),
+			react:   func(x *exchange) { x.answer(200, gzipped(strings.Repeat(" ", 8<<20)), "Content-Encoding", "gzip") },
+			arrived: 1, attempts: 1, status: 200, verdict: unknown},
+		{number: 36, name: "400 without an end", on: everywhere, react: func(x *exchange) { x.endless(400) },
+			arrived: 1, attempts: 1, status: 400, verdict: refused},
+		{number: 36, name: "502 without an end", on: everywhere, react: func(x *exchange) { x.endless(502) },
+			arrived: 1, attempts: 1, status: 502, verdict: unknown},
+		{number: 36, name: "502 with a page of 10 MiB", on: overHTTP1, react: func(x *exchange) { x.answer(502, strings.Repeat("<p>", 10<<20/3)) },
+			arrived: 1, attempts: 1, status: 502, verdict: unknown},
+		{number: 36, name: "400 with a page of 10 MiB", on: overHTTP1, react: func(x *exchange) { x.answer(400, strings.Repeat("<p>", 10<<20/3)) },
+			arrived: 1, attempts: 1, status: 400, verdict: refused},
+
+		// Answers to what was not asked.
+		// The body of a 101 is the connection itself, which no context closes.
+		{number: 37, name: "101, then silence", on: overHTTP1, options: set(messaging.WithTimeout(300 * time.Millisecond)),
+			react:   func(x *exchange) { x.head(101, "Connection", "Upgrade", "Upgrade", "other"); x.hold() },
+			arrived: 1, attempts: 1, status: anyStatus, verdict: unknown},
+		{number: 37, name: "413 before the text was read", on: overHTTP1, text: strings.Repeat("hush", 5<<20),
+			begin: func(c net.Conn, _ io.Reader) {
+				_, _ = io.WriteString(c, "HTTP/1.1 413 Content Too Large\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+			},
+			attempts: 1, status: anyStatus, verdict: refusedOrUnknown},
+	}
+
+	status := func(number, status int, verdict []messaging.Verdict) fault {
+		return fault{
+			number: number, name: fmt.Sprint(status), on: everywhere, react: func(x *exchange) { x.answer(status, echo) },
+			arrived: 1, attempts: 1, status: status, verdict: verdict,
+		}
+	}
+	for _, s := range []int{408, 500, 501, 502, 503, 504, 507, 599} {
+		rows = append(rows, status(27, s, unknown))
+	}
+	for _, s := range []int{400, 401, 402, 403, 404, 405, 409, 410, 413, 415, 418, 422, 423, 425, 426, 428, 431, 451, 499} {
+		rows = append(rows, status(28, s, refused))
+	}
+	limited := status(28, 429, refused)
+	limited.arrived, limited.attempts, limited.clears = faultAttempts, faultAttempts, true
+	rows = append(rows, limited)
+	for _, s := range []int{300, 301, 302, 303, 307, 308} {
+		moved := status(38, s, unknown)
+		moved.react = func(x *exchange) { x.answer(s, echo, "Location", "/sms/send?again") }
+		rows = append(rows, moved)
+	}
+	return rows
+}
+
+func TestEveryFaultEndsWithTheRightVerdict(t *testing.T) {
+	t.Parallel()
+	certificate, authority := faultCertificate(t)
+	for _, f := range faultMatrix() {
+		t.Run(fmt.Sprintf("%02d %s", f.number, f.name), func(t *testing.T) {
+			t.Parallel()
+			for on := http1Fresh; on <= http2Reused; on <<= 1 {
+				if f.on&on == 0 {
+					continue
+				}
+				cell := faultCell{fault: f, on: on, certificate: certificate, authority: authority, hits: math.MaxInt64}
+				t.Run(on.String(), func(t *testing.T) {
+					t.Parallel()
+					cell.check(t)
+				})
+				if f.clears {
+					cell.hits, cell.verdict = faultAttempts-1, []messaging.Verdict{messaging.Accepted}
+					cell.arrived = max(f.arrived, 1)
+					t.Run(on.String()+", then it clears", func(t *testing.T) {
+						t.Parallel()
+						cell.check(t)
+					})
+				}
+			}
+		})
+	}
+}
+
+// A faultCell is one field of the matrix: a fault on one kind of connection.
+type faultCell struct {
+	fault
+	on          connection
+	certificate tls.Certificate
+	authority   *x509.CertPool
+	hits        int64 // how often the fault strikes
+}
+
+func (f faultCell) check(t *testing.T) {
+	var strikes atomic.Int64
+	strikes.Store(f.hits)
+	strike := func() bool { return strikes.Add(-1) >= 0 }
+	script := faultScript{http2: f.on&overHTTP2 != 0, strikes: strike, accept: f.accept, begin: f.begin, react: f.react, idle: f.idle}
+	if f.on&reused != 0 {
+		script.warmUp = 1
+	}
+	if f.fault.tls != nil {
+		script.tls = &tls.Config{Certificates: []tls.Certificate{f.certificate}}
+		f.fault.tls(script.tls)
+	}
+	p := newFaultPeer(t, script)
+	client := newFaultClient(t, p.url(), append(f.httpClient(t, p, strike), f.options...)...)
+	ctx, cancel := context.WithTimeout(t.Context(), peerLife/2)
+	defer cancel()
+
+	if f.occupied {
+		var occupant sync.WaitGroup
+		occupant.Go(func() { _, _ = client.SMS.Send(ctx, faultMessage("occupant")) })
+		defer occupant.Wait()
+		defer p.stop()
+		await(t, p.struck)
+	}
+	if f.on&reused != 0 {
+		_, err := client.SMS.Send(ctx, faultMessage("warm-up"))
+		require.NoError(t, err)
+	}
+	if f.idle != nil {
+		await(t, p.noticed)
+	}
+	if f.ctx != nil {
+		var end context.CancelFunc
+		ctx, end = f.ctx(ctx, p)
+		defer end()
+	}
+	m := faultMessage(faultReference)
+	if f.text != "" {
+		m.Text = f.text
+	}
+	start := time.Now()
+	receipt, err := client.SMS.Send(ctx, m)
+	took := time.Since(start)
+	p.stop()
+
+	assert.Less(t, took, 3*time.Second)
+	arrived := p.seen(faultReference)
+	assert.Len(t, arrived, f.arrived, "times that the service had the whole request")
+	assertOutcome(t, err, f.fault)
+	if err == nil && len(arrived) > 0 {
+		assert.Equal(t, fmt.Sprint("m-", arrived[len(arrived)-1].index), receipt.ID, "the answer to this send, not to another")
+	}
+	if f.on&reused != 0 {
+		before, _ := p.first(1)
+		hit, began := p.first(2)
+		switch {
+		case f.idle != nil:
+			assert.NotEqual(t, before.conn, hit.conn, "the connection that was closed")
+		case began:
+			assert.Equal(t, before.conn, hit.conn, "the fault must hit the connection of the first message")
+		default:
+			assert.Zero(t, f.arrived)
+		}
+	}
+}
+
+// httpClient returns the option for the caller's own HTTP client, or none where the client's own transport does.
+func (f faultCell) httpClient(t *testing.T, p *faultPeer, strike func() bool) []messaging.Option {
+	http2 := f.on&overHTTP2 != 0
+	if !http2 && f.dial == nil && f.proxy == nil && f.fault.tls == nil && f.transport == nil {
+		return nil
+	}
+	tr := &http.Transport{}
+	if http2 {
+		tr = http2Transport()
+	}
+	if f.fault.tls != nil {
+		tr.TLSClientConfig = &tls.Config{RootCAs: f.authority}
+	}
+	if f.dial != nil {
+		tr.DialContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
+			if strike() {
+				return f.dial(ctx)
+			}
+			return (&net.Dialer{}).DialContext(ctx, network, addr)
+		}
+	}
+	if f.proxy != nil {
+		via, err := url.Parse(f.proxy(t))
+		require.NoError(t, err)
+		tr.Proxy = func(*http.Request) (*url.URL, error) {
+			if strike() {
+				return via, nil
+			}
+			return nil, nil
+		}
+	}
+	if f.transport != nil {
+		f.transport(tr)
+	}
+	t.Cleanup(tr.CloseIdleConnections)
+	return []messaging.Option{messaging.WithHTTPClient(&http.Client{Transport: tr})}
+}
+
+// assertOutcome checks that everything an error says about a fault is true and consistent.
+func assertOutcome(t *testing.T, err error, want fault) {
+	t.Helper()
+	verdict := messaging.VerdictOf(err)
+	assert.Contains(t, want.verdict, verdict, "%v", err)
+	assert.Equal(t, verdict == messaging.Unknown, errors.Is(err, messaging.ErrOutcomeUnknown), "ErrOutcomeUnknown beside the verdict %v", verdict)
+	assert.Equal(t, verdict == messaging.NotSent, errors.Is(err, messaging.ErrNotSent), "ErrNotSent beside the verdict %v", verdict)
+	if verdict == messaging.Accepted {
+		assert.NoError(t, err)
+		return
+	}
+	assertNoSecrets(t, err)
+	var e *messaging.Error
+	if !assert.ErrorAs(t, err, &e) {
+		return
+	}
+	assert.Equal(t, verdict, e.Verdict)
+	assert.NotEmpty(t, e.Operation)
+	assert.Equal(t, faultReference, e.ReferenceID)
+	if want.status != anyStatus {
+		assert.Equal(t, want.status, e.StatusCode)
+	}
+	if want.attempts != 0 {
+		assert.Equal(t, want.attempts, e.Attempts)
+	}
+	assert.LessOrEqual(t, e.Attempts, faultAttempts)
+	assert.LessOrEqual(t, len(e.Body), 64<<10)
+	if e.StatusCode >= 400 && want.status != anyStatus {
+		assert.NotEmpty(t, e.Body, "what the service said is lost")
+	}
+	if want.is != nil {
+		assert.ErrorIs(t, err, want.is)
+	}
+}
+
+// assertNoSecrets checks that an error can be logged, even where the service echoed what it was sent.
+func assertNoSecrets(t *testing.T, err error) {
+	t.Helper()
+	for _, format := range []string{"%v", "%+v", "%#v", "%s", "%q"} {
+		shown := fmt.Sprintf(format, err)
+		for _, secret := range []string{faultToken, faultNumber, faultText, "hush"} {
+			assert.NotContains(t, shown, secret, format)
+		}
+	}
+}
+
+// await waits for what must happen, so that a test that would hang fails.
+func await(t *testing.T, happened <-chan struct{}) {
+	t.Helper()
+	select {
+	case <-happened:
+	case <-time.After(peerLife):
+		require.FailNow(t, "what must happen did not")
+	}
+}
+
+// nobody is an address of this machine on which nothing listens: a port that was free a moment ago could be
+// another test's by now.
+const nobody = "127.0.0.1:1"
+
+func dialRefused(ctx context.Context) (net.Conn, error) {
+	return (&net.Dialer{}).DialContext(ctx, "tcp", nobody)
+}
+
+// dialUnknownName asks a name server that cannot be reached, so that no test depends on a real one.
+func dialUnknownName(ctx context.Context) (net.Conn, error) {
+	resolver := &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
+		return nil, errors.New("no name server")
+	}}
+	return (&net.Dialer{Resolver: resolver}).DialContext(ctx, "tcp", "sms.example.invalid:443")
+}
+
+func dialTooSlow(ctx context.Context) (net.Conn, error) {
+	return (&net.Dialer{Timeout: time.Nanosecond}).DialContext(ctx, "tcp", nobody)
+}
+
+func dialHangs(ctx context.Context) (net.Conn, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// proxyThatRefuses answers everything with 503, and must never be shown what is meant for the service.
+func proxyThatRefuses(t *testing.T) string {
+	p := newFaultPeer(t, faultScript{react: func(x *exchange) { x.answer(503, "") }})
+	t.Cleanup(func() {
+		for _, a := range p.seen("") {
+			assert.NotContains(t, fmt.Sprint(a), faultToken)
+		}
+	})
+	return p.url()
+}
+
+func deadline(d time.Duration) func(context.Context, *faultPeer) (context.Context, context.CancelFunc) {
+	return func(ctx context.Context, _ *faultPeer) (context.Context, context.CancelFunc) {
+		return context.WithTimeout(ctx, d)
+	}
+}
+
+func cancelled(ctx context.Context, _ *faultPeer) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	cancel()
+	return ctx, cancel
+}
+
+func cancelledOnceStruck(ctx context.Context, p *faultPeer) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		select {
+		case <-p.struck:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
+}
+
+// authWith signs requests in a way that gives them one more header field.
+func authWith(key string) messaging.Option {
+	return messaging.WithAuth(messaging.AuthFunc(func(r *http.Request) error {
+		r.Header.Set("Authorization", "Bearer "+faultToken)
+		r.Header.Set(key, faultReference)
+		return nil
+	}))
+}
+
+func gzipped(s string) string {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, _ = io.WriteString(w, s)
+	_ = w.Close()
+	return b.String()
+}
+
+// A target of a redirect is another host: it must see no message and no credentials, whatever the user's own
+// client is used to do.
+func TestTheTargetOfARedirectSeesNothing(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{301, 302, 303, 307, 308} {
+		for name, options := range map[string][]messaging.Option{
+			"own transport": {messaging.WithToken(faultToken)},
+			"own header":    {authWith("X-Api-Key")},
+			"a client that follows": {messaging.WithHTTPClient(&http.Client{
+				Transport:     &http.Transport{DisableKeepAlives: true},
+				CheckRedirect: func(*http.Request, []*http.Request) error { return nil },
+			})},
+		} {
+			t.Run(fmt.Sprint(status, " ", name), func(t *testing.T) {
+				t.Parallel()
+				target := newFaultPeer(t, faultScript{})
+				p := newFaultPeer(t, faultScript{react: func(x *exchange) { x.answer(status, echo, "Location", target.url()+"/sms/send") }})
+				_, err := newFaultClient(t, p.url(), options...).SMS.Send(t.Context(), faultMessage(faultReference))
+				target.stop()
+				assertOutcome(t, err, fault{status: status, attempts: 1, verdict: []messaging.Verdict{messaging.Unknown}})
+				assert.Len(t, p.seen(faultReference), 1)
+				assert.Empty(t, target.seen(""))
+			})
+		}
+	}
+}
+
+// roundTripper is a transport that is a function: it shows none of the events of net/http/httptrace.
+type roundTripper func(r *http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Body != nil {
+		defer r.Body.Close()
+	}
+	return f(r)
+}
+
+func (f roundTripper) option() messaging.Option {
+	return messaging.WithHTTPClient(&http.Client{Transport: f})
+}
+
+func stubAnswer(r *http.Request, status int, body string, header ...string) *http.Response {
+	h := http.Header{}
+	for i := 0; i < len(header); i += 2 {
+		h.Set(header[i], header[i+1])
+	}
+	return &http.Response{
+		StatusCode: status, ProtoMajor: 1, ProtoMinor: 1, Header: h,
+		Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body)), Request: r,
+	}
+}
+
+const stubAccepted = `{"status":"ok","data":{"id":"m-1"}}`
+
+// That no byte was seen leaving proves something only where bytes would have been seen.
+func TestATransportThatShowsNothingProvesNothing(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name    string
+		err     error
+		calls   int
+		verdict messaging.Verdict
+	}{
+		{"an error that says nothing", io.EOF, 1, messaging.Unknown},
+		{"an error of its own", errors.New("connection refused"), 1, messaging.Unknown},
+		{"a read that failed", &net.OpError{Op: "read", Net: "tcp", Err: io.ErrUnexpectedEOF}, 1, messaging.Unknown},
+		{"a dial that failed", &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("no route")}, faultAttempts, messaging.NotSent},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			calls := 0
+			tr := roundTripper(func(*http.Request) (*http.Response, error) {
+				calls++
+				return nil, tt.err
+			})
+			_, err := newFaultClient(t, "https://sms.example.invalid", tr.option()).SMS.Send(t.Context(), faultMessage(faultReference))
+			assertOutcome(t, err, fault{attempts: tt.calls, verdict: []messaging.Verdict{tt.verdict}})
+			assert.Equal(t, tt.calls, calls)
+			assert.ErrorIs(t, err, tt.err, "the cause")
+		})
+	}
+}
+
+func TestAnAnswerOutlivesAContextThatEndsLate(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	tr := roundTripper(func(r *http.Request) (*http.Response, error) {
+		cancel()
+		return stubAnswer(r, 200, stubAccepted), nil
+	})
+	receipt, err := newFaultClient(t, "https://sms.example.invalid", tr.option()).SMS.Send(ctx, faultMessage(faultReference))
+	require.NoError(t, err)
+	assert.Equal(t, "m-1", receipt.ID)
+}
+
+func TestADeadlineEndsABackOff(t *testing.T) {
+	t.Parallel()
+	const deadline = 100 * time.Millisecond
+	for _, tt := range []struct {
+		name    string
+		answer  roundTripper
+		status  int
+		verdict messaging.Verdict
+	}{
+		{"429", func(r *http.Request) (*http.Response, error) { return stubAnswer(r, 429, echo), nil }, 429, messaging.Refused},
+		{"no connection", func(*http.Request) (*http.Response, error) {
+			return nil, &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("no route")}
+		}, 0, messaging.NotSent},
+	} {
+		for _, end := range []error{context.DeadlineExceeded, context.Canceled} {
+			t.Run(fmt.Sprint(tt.name, ", ", end), func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					// The jitter may make one wait short, but not so many.
+					client := newFaultClient(t, "https://sms.example.invalid", tt.answer.option(),
+						messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 50, MinWait: 30 * time.Second, MaxWait: time.Minute}))
+					ctx, cancel := context.WithTimeout(t.Context(), deadline)
+					defer cancel()
+					if end == context.Canceled {
+						ctx, cancel = context.WithCancel(t.Context())
+						defer cancel()
+						time.AfterFunc(deadline, cancel)
+					}
+					start := time.Now()
+					_, err := client.SMS.Send(ctx, faultMessage(faultReference))
+					assert.LessOrEqual(t, time.Since(start), deadline)
+					assert.ErrorIs(t, err, end)
+					var e *messaging.Error
+					require.ErrorAs(t, err, &e)
+					assert.Equal(t, tt.verdict, e.Verdict, "what the last attempt has shown stays true")
+					assert.Equal(t, tt.status, e.StatusCode)
+					assertNoSecrets(t, err)
+				})
+			})
+		}
+	}
+}
+
+func TestRetryAfterIsHonouredWithinBounds(t *testing.T) {
+	t.Parallel()
+	const (
+		minWait = 10 * time.Millisecond
+		maxWait = 10 * time.Second
+	)
+	for _, tt := range []struct {
+		after    string        // what the first answers say; {date} is three seconds from now
+		least    time.Duration // waited before the message is accepted, at the next attempt
+		most     time.Duration
+		tooLong  bool          // not waited for
+		reported time.Duration // at least
+	}{
+		{after: "2", least: 2 * time.Second, most: 3 * time.Second},
+		{after: "{date}", least: 3 * time.Second, most: 4 * time.Second},
+		{after: "0", most: maxWait},
+		{after: "Fri, 31 Dec 1999 23:59:59 GMT", most: maxWait},
+		// Not a number of seconds and not a date: as if it were not there.
+		{after: "-5", most: maxWait},
+		{after: "1.5", most: maxWait},
+		{after: "soon", most: maxWait},
+		{after: "11", tooLong: true, reported: 11 * time.Second},
+		{after: "3600", tooLong: true, reported: time.Hour},
+		{after: "18446744073", tooLong: true, reported: time.Hour}, // negative, as nanoseconds in 64 bits
+		{after: "99999999999999999999", tooLong: true, reported: time.Hour},
+		{after: "Fri, 31 Dec 2100 23:59:59 GMT", tooLong: true, reported: time.Hour},
+	} {
+		t.Run(tt.after, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				calls := 0
+				after := strings.ReplaceAll(tt.after, "{date}", time.Now().Add(3*time.Second).UTC().Format(http.TimeFormat))
+				tr := roundTripper(func(r *http.Request) (*http.Response, error) {
+					if calls++; calls == 1 || tt.tooLong {
+						return stubAnswer(r, 429, echo, "Retry-After", after), nil
+					}
+					return stubAnswer(r, 200, stubAccepted), nil
+				})
+				client := newFaultClient(t, "https://sms.example.invalid", tr.option(),
+					messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: faultAttempts, MinWait: minWait, MaxWait: maxWait}))
+				start := time.Now()
+				_, err := client.SMS.Send(t.Context(), faultMessage(faultReference))
+				took := time.Since(start)
+				if !tt.tooLong {
+					require.NoError(t, err)
+					assert.Equal(t, 2, calls)
+					assert.GreaterOrEqual(t, took, tt.least)
+					assert.LessOrEqual(t, took, tt.most)
+					return
+				}
+				assertOutcome(t, err, fault{attempts: 1, status: 429, verdict: []messaging.Verdict{messaging.Refused}})
+				assert.Zero(t, took, "waited for what cannot come")
+				var e *messaging.Error
+				require.ErrorAs(t, err, &e)
+				assert.GreaterOrEqual(t, e.RetryAfter, tt.reported)
+			})
+		})
+	}
+}
+
+// Only a status of which the contract says that the request was not processed permits another attempt:
+// a Retry-After does not.
+func TestRetryAfterOnAnUnknownOutcomeIsNoInvitation(t *testing.T) {
+	t.Parallel()
+	p := newFaultPeer(t, faultScript{react: func(x *exchange) { x.answer(503, echo, "Retry-After", "0") }})
+	_, err := newFaultClient(t, p.url()).SMS.Send(t.Context(), faultMessage(faultReference))
+	assertOutcome(t, err, fault{attempts: 1, status: 503, verdict: []messaging.Verdict{messaging.Unknown}})
+	assert.Len(t, p.seen(faultReference), 1)
+}
+
+// faultServer is a proper server that counts its connections.
+func faultServer(t *testing.T, handle http.HandlerFunc) (*httptest.Server, *atomic.Int64) {
+	t.Helper()
+	var connections atomic.Int64
+	server := httptest.NewUnstartedServer(handle)
+	server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			connections.Add(1)
+		}
+	}
+	t.Cleanup(server.Close)
+	return server, &connections
+}
+
+// referenceOf reads a request whole and returns the reference of its message.
+func referenceOf(r *http.Request) string {
+	var m struct{ ReferenceID string }
+	body, err := io.ReadAll(r.Body)
+	if err == nil {
+		_ = json.Unmarshal(body, &m)
+	}
+	return m.ReferenceID
+}
+
+func TestBurstsOfSendsReuseTheirConnections(t *testing.T) {
+	t.Parallel()
+	const burst = 64
+	var (
+		arrived atomic.Int64
+		gates   = [2]chan struct{}{make(chan struct{}), make(chan struct{})}
+	)
+	server, connections := faultServer(t, func(w http.ResponseWriter, r *http.Request) {
+		_ = referenceOf(r)
+		// Nobody is answered before all are there: otherwise a burst would need fewer connections by luck.
+		n := arrived.Add(1) - 1
+		gate := gates[min(n/burst, 1)]
+		if (n+1)%burst == 0 {
+			close(gate)
+		}
+		select {
+		case <-gate:
+		case <-time.After(peerLife / 2):
+		}
+		_, _ = io.WriteString(w, stubAccepted)
+	})
+	server.Start()
+	client := newFaultClient(t, server.URL)
+	ctx, cancel := context.WithTimeout(t.Context(), peerLife)
+	defer cancel()
+	var before int64
+	for n := range gates {
+		before = connections.Load()
+		var sends sync.WaitGroup
+		for range burst {
+			sends.Go(func() {
+				_, err := client.SMS.Send(ctx, faultMessage(faultReference))
+				assert.NoError(t, err, "burst %d", n+1)
+			})
+		}
+		sends.Wait()
+	}
+	assert.GreaterOrEqual(t, before, int64(burst))
+	assert.LessOrEqual(t, connections.Load()-before, int64(8), "connections opened by the second burst")
+	assert.EqualValues(t, len(gates)*burst, arrived.Load())
+}
+
+// The service may close an idle connection just as the next request is written, which cannot be told from a
+// request that was processed. So the client is the first to close, below the usual keep-alive of servers.
+func TestIdleConnectionsAreClosedByTheClient(t *testing.T) {
+	t.Parallel()
+	p := newFaultPeer(t, faultScript{warmUp: 1, idle: (*exchange).left})
+	_, err := newFaultClient(t, p.url()).SMS.Send(t.Context(), faultMessage(faultReference))
+	require.NoError(t, err)
+	start := time.Now()
+	await(t, p.noticed)
+	assert.InDelta(t, 4.5, time.Since(start).Seconds(), 1.5)
+}
+
+func TestTheUsersHTTPClientIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	server, connections := faultServer(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "mine") })
+	server.Start()
+	tr := &http.Transport{IdleConnTimeout: time.Minute, MaxIdleConnsPerHost: 3}
+	hc := &http.Client{Transport: tr, Timeout: time.Minute}
+	t.Cleanup(tr.CloseIdleConnections)
+	visit := func() {
+		t.Helper()
+		resp, err := hc.Get(server.URL)
+		require.NoError(t, err)
+		_, err = io.Copy(io.Discard, resp.Body)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+	}
+	visit()
+	require.EqualValues(t, 1, connections.Load())
+
+	p := newFaultPeer(t, faultScript{react: func(x *exchange) {
+		switch x.index {
+		case 1:
+			x.close()
+		case 2:
+			x.answer(500, echo)
+		case 3:
+			x.reset()
+		default:
+			x.answer(429, echo)
+		}
+	}})
+	for range 4 {
+		_, err := newFaultClient(t, p.url(), messaging.WithHTTPClient(hc), messaging.WithTimeout(time.Second)).SMS.Send(t.Context(), faultMessage(faultReference))
+		assert.Error(t, err)
+	}
+	_, err := newFaultClient(t, "http://"+nobody, messaging.WithHTTPClient(hc)).SMS.Send(t.Context(), faultMessage(faultReference))
+	assert.ErrorIs(t, err, messaging.ErrNotSent)
+
+	visit()
+	assert.EqualValues(t, 1, connections.Load(), "the user's idle connection was closed")
+	assert.Same(t, tr, hc.Transport)
+	assert.Nil(t, hc.CheckRedirect)
+	assert.Nil(t, hc.Jar)
+	assert.Equal(t, time.Minute, hc.Timeout)
+	assert.Equal(t, time.Minute, tr.IdleConnTimeout)
+	assert.Equal(t, 3, tr.MaxIdleConnsPerHost)
+	assert.False(t, tr.DisableKeepAlives)
+	assert.Nil(t, tr.Proxy)
+	assert.Nil(t, tr.Protocols)
+}
+
+func TestOneClientServesManyGoroutines(t *testing.T) {
+	t.Parallel()
+	const goroutines, each = 100, 3
+	var handled sync.Map // reference to *atomic.Int64
+	server, _ := faultServer(t, func(w http.ResponseWriter, r *http.Request) {
+		reference := referenceOf(r)
+		times, _ := handled.LoadOrStore(reference, new(atomic.Int64))
+		times.(*atomic.Int64).Add(1)
+		_, _ = fmt.Fprintf(w, `{"status":"ok","data":{"id":"id of %s"}}`, reference)
+	})
+	server.Start()
+	client := newFaultClient(t, server.URL)
+	ctx, cancel := context.WithTimeout(t.Context(), peerLife)
+	defer cancel()
+	var senders sync.WaitGroup
+	for g := range goroutines {
+		senders.Go(func() {
+			for i := range each {
+				reference := fmt.Sprintf("r-%d-%d", g, i)
+				receipt, err := client.SMS.Send(ctx, faultMessage(reference))
+				assert.NoError(t, err)
+				assert.Equal(t, "id of "+reference, receipt.ID)
+			}
+		})
+	}
+	senders.Wait()
+	messages := 0
+	handled.Range(func(reference, times any) bool {
+		messages++
+		assert.EqualValues(t, 1, times.(*atomic.Int64).Load(), "%v", reference)
+		return true
+	})
+	assert.Equal(t, goroutines*each, messages)
+}
+
+// The service drops idle connections at about the time at which the client sends again: about a quarter of
+// these sends fail with net/http alone. However each of them ends, its verdict is true.
+func TestVerdictsHoldInTheKeepAliveRace(t *testing.T) {
+	t.Parallel()
+	const keepAlive = 20 * time.Millisecond
+	var mu sync.Mutex
+	handled := map[string]int{}
+	server, _ := faultServer(t, func(w http.ResponseWriter, r *http.Request) {
+		reference := referenceOf(r)
+		mu.Lock()
+		handled[reference]++
+		mu.Unlock()
+		_, _ = io.WriteString(w, stubAccepted)
+	})
+	server.Config.IdleTimeout = keepAlive
+	server.Start()
+	client := newFaultClient(t, server.URL)
+	ctx, cancel := context.WithTimeout(t.Context(), peerLife)
+	defer cancel()
+	verdicts := map[string]messaging.Verdict{}
+	pace := time.NewTicker(keepAlive)
+	defer pace.Stop()
+	for i := range 80 {
+		reference := fmt.Sprint("r-", i)
+		_, err := client.SMS.Send(ctx, faultMessage(reference))
+		verdicts[reference] = messaging.VerdictOf(err)
+		<-pace.C
+	}
+	server.Close()
+	for reference, verdict := range verdicts {
+		switch verdict {
+		case messaging.Accepted:
+			assert.Equal(t, 1, handled[reference], reference)
+		case messaging.NotSent:
+			assert.Zero(t, handled[reference], reference)
+		case messaging.Unknown:
+			assert.LessOrEqual(t, handled[reference], 1, reference)
+		default:
+			assert.Fail(t, "nobody refused this message", "%s: %v", reference, verdict)
+		}
+	}
+}
