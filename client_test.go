@@ -26,6 +26,9 @@ import (
 
 const baseURL = "https://api.example.com"
 
+// one is the simplest message that can be told from others.
+var one = sms.Message{From: "ACME", To: "639171234567", Text: "x", ReferenceID: "r-1"}
+
 // message is valid and set in every field.
 var message = sms.Message{
 	From: "ACME", To: "+639171234567", Text: "Tom & <Jerry> é 😀", ReferenceID: "order-17",
@@ -310,6 +313,8 @@ func TestAttemptsAndUnknownOutcomesAreLogged(t *testing.T) {
 func assertSilent(t *testing.T, shown string) {
 	t.Helper()
 	for _, secret := range []string{"SECRET", "9171234567", "Jerry", "status=%s", "shop.example.com"} {
-		assert.NotContains(t, shown, secret)
+		if at := strings.Index(shown, secret); at >= 0 {
+			t.Errorf("shows %q: %.300s", secret, shown[max(0, at-150):])
+		}
 	}
 }

@@ -218,6 +218,13 @@ func TestProblemsNeverRepeatValues(t *testing.T) {
 	}
 }
 
+// The parameter that a kind of paging needs may be named elsewhere, or never: it is the listing that asks for it.
+func TestAnOverlayMayChangeThePagingAlone(t *testing.T) {
+	names, err := contract.Parse([]byte(`{"sms.list": {"items": ["rows"], "time": "unix", "paging": {"by": "offset", "first": 0}}}`))
+	require.NoError(t, err)
+	assert.Equal(t, contract.Paging{By: contract.PagingByOffset}, names.SMSList.Paging)
+}
+
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		``, `{}`, `[]`, `{} {}`, `null`, `{"auth":{},"auth":{}}`, `{"sms.send":{"fields":{"sneder":"x"}}}`,

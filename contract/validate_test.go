@@ -114,7 +114,6 @@ func TestContractThatCannotWorkIsRefused(t *testing.T) {
 		"key pair of a parameter's name":  {func(c c) { c.SMSList.Params.Status = "apiKey" }, "sms.list.params.status", "has the same name as auth.keyPair.key"},
 		"key pair in the query of a list": {func(c c) { c.Auth.KeyPair.In, c.SMSList.Params.Status = "query", "apiKey" }, "sms.list.params.status", "has the same name as auth.keyPair.key"},
 		"orders alike":                    {func(c c) { c.SMSList.Orders.Descending = "asc" }, "sms.list.orders.descending", "has the same value as sms.list.orders.ascending"},
-		"page without a parameter":        {func(c c) { c.SMSList.Params.Page = "" }, "sms.list.params.page", "must not be empty where sms.list.paging.by is page"},
 		"first page below 0":              {func(c c) { c.SMSList.Paging.First = -1 }, "sms.list.paging.first", "is less than 0"},
 		"no items":                        {func(c c) { c.SMSList.Items = nil }, "sms.list.items", "names no path; the answer itself is an empty path"},
 		"items path":                      {func(c c) { c.SMSList.Items = []string{"", "a..b"} }, "sms.list.items[1]", "has an empty part between its dots"},

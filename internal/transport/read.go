@@ -22,6 +22,9 @@ func read(resp *http.Response, limit int64) ([]byte, error) {
 		return nil, nil
 	}
 	defer resp.Body.Close() //nolint:errcheck // nothing can be done about it
+	if resp.StatusCode == http.StatusSwitchingProtocols {
+		return nil, nil // what follows is no body, and no context ends the reading of it
+	}
 	success := resp.StatusCode >= 200 && resp.StatusCode < 300
 	if !success {
 		limit = KeptOfError

@@ -1,0 +1,181 @@
+package messaging_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/contract"
+)
+
+// overlay makes an option of a contract overlay.
+func overlay(t *testing.T, text string) messaging.Option {
+	t.Helper()
+	names, err := contract.Parse([]byte(text))
+	require.NoError(t, err)
+	return messaging.WithContract(names)
+}
+
+func TestCredentialsStandWhereOptionAndContractSay(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		option  messaging.Option
+		overlay string
+		header  map[string]string
+		query   string
+		body    map[string]any // members beside the message
+	}{
+		"token":            {messaging.WithToken("T"), `{}`, map[string]string{"Authorization": "Bearer T"}, "", nil},
+		"other scheme":     {messaging.WithToken("T"), `{"auth":{"token":{"scheme":"Token"}}}`, map[string]string{"Authorization": "Token T"}, "", nil},
+		"no scheme":        {messaging.WithToken("T"), `{"auth":{"token":{"scheme":""}}}`, map[string]string{"Authorization": "T"}, "", nil},
+		"other header":     {messaging.WithToken("T"), `{"auth":{"token":{"header":"x-api-token","scheme":""}}}`, map[string]string{"X-Api-Token": "T"}, "", nil},
+		"source":           {messaging.WithTokenSource(issue("T")), `{"auth":{"token":{"scheme":""}}}`, map[string]string{"Authorization": "T"}, "", nil},
+		"pair in body":     {messaging.WithAPIKey("K", `S"&`), `{}`, nil, "", map[string]any{"apiKey": "K", "apiSecret": `S"&`}},
+		"pair in query":    {messaging.WithAPIKey("K", "S&"), `{"auth":{"keyPair":{"in":"query","key":"user"}}}`, nil, "apiSecret=S%26&user=K", nil},
+		"pair in header":   {messaging.WithAPIKey("K", "S"), `{"auth":{"keyPair":{"in":"header","key":"X-Key","secret":"X-Secret"}}}`, map[string]string{"X-Key": "K", "X-Secret": "S"}, "", nil},
+		"pair as basic":    {messaging.WithAPIKey("K", "S"), `{"auth":{"keyPair":{"in":"basic"}}}`, map[string]string{"Authorization": "Basic SzpT"}, "", nil},
+		"pair nested":      {messaging.WithAPIKey("K", "S"), `{"auth":{"keyPair":{"key":"auth.k","secret":"auth.s"}}}`, nil, "", map[string]any{"auth": map[string]any{"k": "K", "s": "S"}}},
+		"basic":            {messaging.WithAuth(messaging.Basic("u", "p:p")), `{}`, map[string]string{"Authorization": "Basic dTpwOnA="}, "", nil},
+		"function":         {messaging.WithAuth(messaging.AuthFunc(sign)), `{}`, map[string]string{"X-Signature": "POST /sms/send 66"}, "", nil},
+		"for sms":          {messaging.WithAuth(messaging.Basic("u", "p"), messaging.ChannelSMS), `{}`, map[string]string{"Authorization": "Basic dTpw"}, "", nil},
+		"for another only": {messaging.WithAuth(messaging.Basic("u", "p"), messaging.ChannelChatApp1), `{}`, map[string]string{"Authorization": "Bearer tok-SECRET"}, "", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			client, mock := mocked(t, tt.option, overlay(t, tt.overlay))
+			requests := answering(mock, http.StatusOK, `{"id":"m"}`)
+			_, err := client.SMS.Send(t.Context(), one)
+			require.NoError(t, err)
+			r := (*requests)[0]
+			header := map[string]string{}
+			for field := range r.Header {
+				switch field {
+				case "Accept", "Content-Type", "User-Agent":
+				default:
+					header[field] = r.Header.Get(field)
+				}
+			}
+			if tt.header == nil {
+				tt.header = map[string]string{}
+			}
+			assert.Equal(t, tt.header, header)
+			assert.Equal(t, tt.query, r.URL.RawQuery)
+			want := map[string]any{"from": one.From, "to": one.To, "text": one.Text, "referenceId": one.ReferenceID}
+			for k, v := range tt.body {
+				want[k] = v
+			}
+			raw, _ := io.ReadAll(r.Body)
+			var got map[string]any
+			require.NoError(t, json.Unmarshal(raw, &got))
+			assert.Equal(t, want, got)
+		})
+	}
+}
+
+func issue(value string) func(context.Context) (messaging.Token, error) {
+	return func(context.Context) (messaging.Token, error) { return messaging.Token{Value: value}, nil }
+}
+
+// sign is what a user's signature looks like: it sees method, path and body of the finished request.
+func sign(r *http.Request) error {
+	body, err := r.GetBody()
+	if err != nil {
+		return err
+	}
+	raw, err := io.ReadAll(body)
+	r.Header.Set("X-Signature", fmt.Sprintf("%s %s %d", r.Method, r.URL.Path, len(raw)))
+	return err
+}
+
+func TestAChannelWithoutCredentialsOfItsOwnOrSharedOnesCannotSend(t *testing.T) {
+	t.Parallel()
+	client, err := messaging.NewClient(baseURL, messaging.WithAuth(messaging.Basic("u", "p"), messaging.ChannelChatApp2))
+	require.NoError(t, err)
+	_, err = client.SMS.Send(t.Context(), one)
+	require.ErrorIs(t, err, messaging.ErrNotSent)
+	assert.Equal(t, messaging.NotSent, messaging.VerdictOf(err))
+	assert.ErrorContains(t, err, "no credentials for sms")
+}
+
+func TestAuthenticationThatFailsSendsNothing(t *testing.T) {
+	t.Parallel()
+	secret := errors.New("the vault said SECRET")
+	for name, option := range map[string]messaging.Option{
+		"function":  messaging.WithAuth(messaging.AuthFunc(func(*http.Request) error { return secret })),
+		"source":    messaging.WithTokenSource(func(context.Context) (messaging.Token, error) { return messaging.Token{}, secret }),
+		"no token":  messaging.WithTokenSource(issue("")),
+		"bad token": messaging.WithTokenSource(issue("SECRET\r\nX-Injected: 1")),
+		"host": messaging.WithAuth(messaging.AuthFunc(func(r *http.Request) error {
+			r.URL = &url.URL{Scheme: "https", Host: "evil.example.com", Path: "/sms/send"}
+			return nil
+		})),
+		"plain": messaging.WithAuth(messaging.AuthFunc(func(r *http.Request) error { r.URL.Scheme = "http"; return nil })),
+		"header": messaging.WithAuth(messaging.AuthFunc(func(r *http.Request) error {
+			r.Header["X-A"] = []string{"SECRET\n"}
+			return nil
+		})),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			client, mock := mocked(t, option)
+			answering(mock, http.StatusOK, `{"id":"m"}`)
+			_, err := client.SMS.Send(t.Context(), message)
+			require.Error(t, err)
+			assert.Equal(t, messaging.NotSent, messaging.VerdictOf(err), "%v", err)
+			assert.Zero(t, mock.GetTotalCallCount())
+			assertSilent(t, fmt.Sprintf("%v %+v %#v", err, err, err))
+			if name == "function" || name == "source" {
+				assert.ErrorIs(t, err, secret, "the cause is there for those who ask")
+			}
+		})
+	}
+}
+
+func TestAuthenticationRunsForEachAttempt(t *testing.T) {
+	t.Parallel()
+	calls := 0
+	client, mock := mocked(t, messaging.WithAuth(messaging.AuthFunc(func(r *http.Request) error {
+		calls++
+		r.Header.Add("X-Attempt", fmt.Sprint(calls))
+		return nil
+	})))
+	requests := answering(mock, http.StatusTooManyRequests, ``)
+	_, err := client.SMS.Send(t.Context(), message)
+	require.ErrorIs(t, err, messaging.ErrRateLimited)
+	require.Len(t, *requests, 3)
+	for i, r := range *requests {
+		assert.Equal(t, []string{fmt.Sprint(i + 1)}, r.Header["X-Attempt"])
+	}
+}
+
+func TestATokenIsKeptAndRefreshedAfterA401(t *testing.T) {
+	t.Parallel()
+	issued := 0
+	client, mock := mocked(t, messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}),
+		messaging.WithTokenSource(func(context.Context) (messaging.Token, error) {
+			issued++
+			return messaging.Token{Value: fmt.Sprint("t-", issued), Expiry: time.Now().Add(time.Hour)}, nil
+		}))
+	requests := answering(mock, http.StatusUnauthorized, ``)
+	_, err := client.SMS.Send(t.Context(), message)
+	require.ErrorIs(t, err, messaging.ErrUnauthorized)
+	require.Len(t, *requests, 2)
+	assert.Equal(t, "Bearer t-1", (*requests)[0].Header.Get("Authorization"))
+	assert.Equal(t, "Bearer t-2", (*requests)[1].Header.Get("Authorization"))
+	answering(mock, http.StatusOK, `{"id":"m"}`)
+	for range 3 {
+		_, err = client.SMS.Send(t.Context(), message)
+		require.NoError(t, err)
+	}
+	assert.Equal(t, 2, issued)
+}
