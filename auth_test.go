@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"testing"
@@ -71,9 +72,7 @@ func TestCredentialsStandWhereOptionAndContractSay(t *testing.T) {
 			assert.Equal(t, tt.header, header)
 			assert.Equal(t, tt.query, r.URL.RawQuery)
 			want := map[string]any{"from": one.From, "to": one.To, "text": one.Text, "referenceId": one.ReferenceID}
-			for k, v := range tt.body {
-				want[k] = v
-			}
+			maps.Copy(want, tt.body)
 			raw, _ := io.ReadAll(r.Body)
 			var got map[string]any
 			require.NoError(t, json.Unmarshal(raw, &got))

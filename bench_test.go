@@ -66,7 +66,7 @@ func byHand(b *testing.B, client *http.Client, url string) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer resp.Body.Close() //nolint:errcheck // a benchmark
+	defer resp.Body.Close()
 	var answer plainAnswer
 	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil || answer.Data.ID == "" {
 		b.Fatal(err)

@@ -80,8 +80,7 @@ func ExampleValidationError() {
 		return
 	}
 	_, err = client.SMS.Send(context.Background(), sms.Message{To: "0917 123 4567", Text: "Hi"})
-	var v *messaging.ValidationError
-	if errors.As(err, &v) {
+	if v, ok := errors.AsType[*messaging.ValidationError](err); ok {
 		for _, problem := range v.Problems {
 			fmt.Println(problem.Field+":", problem.Reason)
 		}
@@ -162,7 +161,7 @@ func ExampleWithAuth() {
 		if err != nil {
 			return err
 		}
-		defer body.Close() //nolint:errcheck // it is in memory
+		defer body.Close()
 		r.Header.Set("X-Signature", "computed over the body")
 		return nil
 	})

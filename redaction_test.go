@@ -84,8 +84,7 @@ func TestNothingThatIsPrintedShowsASecretOrWhatBelongsToARecipient(t *testing.T)
 	for _, err := range everyError(t) {
 		assertSilent(t, shown(t, err, true))
 		assertSilent(t, fmt.Sprintf("%v %+v %#v %s %q", fmt.Errorf("wrapped: %w", err), fmt.Errorf("wrapped: %w", err), fmt.Errorf("wrapped: %w", err), fmt.Errorf("wrapped: %w", err), errors.Join(err)))
-		var e *messaging.Error
-		if errors.As(err, &e) {
+		if e, ok := errors.AsType[*messaging.Error](err); ok {
 			assertSilent(t, shown(t, *e, false))
 		}
 	}

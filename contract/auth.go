@@ -66,6 +66,7 @@ func (a Auth) validate(found *problems) {
 		pairNames := newNames(pair.In == KeyPairInBody)
 		found.addFault("auth.keyPair.key", pairNames.claim("auth.keyPair.key", pair.Key))
 		found.addFault("auth.keyPair.secret", pairNames.claim("auth.keyPair.secret", pair.Secret))
+	case KeyPairInBasic: // needs no names
 	}
 }
 

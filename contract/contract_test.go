@@ -6,6 +6,7 @@ import (
 	"flag"
 	"os"
 	"reflect"
+	"slices"
 	"strconv"
 	"testing"
 	_ "time/tzdata" // the tests name zones, whatever the machine knows
@@ -143,7 +144,7 @@ func visit(keys []string, value any, f func([]string, any)) {
 		return
 	}
 	for key, member := range object {
-		visit(append(keys[:len(keys):len(keys)], key), member, f)
+		visit(append(slices.Clip(keys), key), member, f)
 	}
 }
 
@@ -182,8 +183,8 @@ func another(keys []string, value any) any {
 }
 
 func nest(keys []string, value any) any {
-	for i := len(keys) - 1; i >= 0; i-- {
-		value = map[string]any{keys[i]: value}
+	for _, key := range slices.Backward(keys) {
+		value = map[string]any{key: value}
 	}
 	return value
 }

@@ -197,7 +197,7 @@ func TestAllProblemsAreReportedAtOnce(t *testing.T) {
 		assert.Contains(t, err.Error(), "contract: "+path+": ")
 	}
 	var first *contract.Error
-	require.True(t, errors.As(err, &first))
+	require.ErrorAs(t, err, &first)
 	assert.Equal(t, contract.Error{Path: "sms.send.path", Reason: "stands there twice"}, *first)
 }
 

@@ -47,7 +47,7 @@ func checkChoices(found *problems, path string, v reflect.Value) {
 		}
 		return
 	}
-	if known, ok := v.Interface().(choice); ok && !slices.Contains(known.known(), v.String()) {
+	if known, ok := reflect.TypeAssert[choice](v); ok && !slices.Contains(known.known(), v.String()) {
 		found.add(path, "unknown value; known: "+strings.Join(known.known(), ", "))
 	}
 }

@@ -44,8 +44,8 @@ func TestTheTagsAreTheDefaultContract(t *testing.T) {
 	require.Equal(t, reflect.TypeFor[contract.SMSSendFields]().NumField(), len(want)-1, "a field of the contract has no field in body")
 	body := reflect.TypeFor[body]()
 	require.Equal(t, len(want), body.NumField())
-	for i := range body.NumField() {
-		field := body.Field(i)
+	for field := range body.Fields() {
+		field := field
 		assert.Equal(t, want[field.Name]+",omitzero", field.Tag.Get("json"), field.Name)
 		assert.Equal(t, want[field.Name]+",omitempty", field.Tag.Get("url"), field.Name)
 		if field.Name != "DLRReport" {

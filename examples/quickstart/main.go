@@ -37,7 +37,7 @@ func realService(ctx context.Context) error {
 	}
 	to := os.Getenv("MESSAGING_TO")
 	if to == "" {
-		return fmt.Errorf("MESSAGING_TO must name the number that may be written to")
+		return errors.New("MESSAGING_TO must name the number that may be written to")
 	}
 	from := os.Getenv("MESSAGING_FROM")
 	if from == "" {

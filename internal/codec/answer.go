@@ -94,10 +94,10 @@ func (a *Answers) Read(body []byte) (Answer, error) {
 // usable tells whether a value can serve for the concept; where it cannot, the next path is looked at. A word of status
 // that is no word must not be passed over: it is one that nobody knows.
 func usable(c concept, v value) bool {
-	switch {
-	case c == status:
+	switch c {
+	case status:
 		return v.kind != absent && v.kind != null
-	case c == errorCode || c == messageID:
+	case errorCode, messageID:
 		return v.scalar() && v.kind != boolean && v.String() != ""
 	default:
 		return v.scalar() && v.String() != ""

@@ -374,9 +374,9 @@ func (r *Request) collisions(extra map[string]any) []wire.Problem {
 func (r *Request) dropped(body any, name, concept string) wire.Problem {
 	field := concept
 	t := reflect.TypeOf(body).Elem()
-	for i := range t.NumField() {
-		if jsonName(t.Field(i)) == name {
-			field = t.Field(i).Name
+	for field0 := range t.Fields() {
+		if jsonName(field0) == name {
+			field = field0.Name
 		}
 	}
 	return wire.Problem{Field: field, Reason: `must be absent: the contract says that the service has no such field (fields.` + concept + ` is "")`}

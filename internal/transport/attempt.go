@@ -34,7 +34,7 @@ func (a attempts) RoundTrip(req *http.Request) (*http.Response, error) {
 		e.outcome.Err = err
 		e.outcome.RetryAfter, _ = retryAfter(resp.Header)
 	}
-	t.log(e, time.Since(start))
+	t.log(e, time.Since(start)) //nolint:contextcheck // an exchange is its own context
 	if resp == nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -25,9 +26,7 @@ func Header(pairs ...string) Authenticator {
 		set.Set(pairs[i], pairs[i+1])
 	}
 	return header(func(h http.Header) {
-		for name, values := range set {
-			h[name] = values
-		}
+		maps.Copy(h, set)
 	})
 }
 

@@ -59,7 +59,7 @@ func readUpTo(r io.Reader, limit, length int64) (body []byte, whole bool, err er
 		}
 		n, err := r.Read(body[len(body):min(int64(cap(body)), limit)])
 		body = body[:len(body)+n]
-		if err == io.EOF { //nolint:errorlint // io.Reader's own
+		if err == io.EOF {
 			return body, true, nil
 		}
 		if err != nil {

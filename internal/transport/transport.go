@@ -147,7 +147,7 @@ func (t *Transport) Do(ctx context.Context, r Request) Outcome {
 		Method: r.Method, URL: r.URL, Host: r.URL.Host, Header: header,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 	}).WithContext(httptrace.WithClientTrace(e, e.evidence.trace()))
-	//nolint:bodyclose // the attempt has read and closed it; the response is empty
+	//nolint:bodyclose,contextcheck // the attempt has read and closed it; the exchange is its own context
 	if _, err := t.client.Do(&retryablehttp.Request{Request: req}); err != nil && e.attempts == 0 {
 		e.outcome.Err = err
 	}

@@ -23,12 +23,12 @@ func CheckRecipient(number string) string {
 }
 
 func kind(r rune) string {
-	switch {
-	case r == ',' || r == ';' || r == '|' || r == '/':
+	switch r {
+	case ',', ';', '|', '/':
 		return "a separator: one message goes to one recipient"
-	case r == ' ' || r == '\t' || r == '\n' || r == '\r':
+	case ' ', '\t', '\n', '\r':
 		return "white space"
-	case r == '-' || r == '.' || r == '(' || r == ')' || r == '+':
+	case '-', '.', '(', ')', '+':
 		return "punctuation"
 	default:
 		return "a character that is no digit"
@@ -72,11 +72,11 @@ func CheckCallbackURL(callback string) string {
 // splitPort cuts "host:port"; the name is empty where the brackets of an IPv6 address do not match.
 func splitPort(host string) (name, port string) {
 	if strings.HasPrefix(host, "[") {
-		name, after, ok := strings.Cut(host, "]")
-		if !ok || after != "" && after[0] != ':' || name == "[" {
+		address, after, ok := strings.Cut(host[1:], "]")
+		if !ok || after != "" && after[0] != ':' {
 			return "", ""
 		}
-		return name[1:], strings.TrimPrefix(after, ":")
+		return address, strings.TrimPrefix(after, ":")
 	}
 	name, port, _ = strings.Cut(host, ":")
 	return name, port
