@@ -6,7 +6,6 @@ import (
 	"io"
 	"log/slog"
 	"net"
-	"net/http"
 	"net/url"
 	"os"
 	"slices"
@@ -180,6 +179,7 @@ type core struct {
 	baseURL   *url.URL
 	transport *transport.Transport
 	sends     map[wire.Operation]*send
+	list      *list
 }
 
 func newCore(s settings, baseURL *url.URL) (*core, error) {
@@ -192,7 +192,7 @@ func newCore(s settings, baseURL *url.URL) (*core, error) {
 		timeout = defaultTimeout
 	}
 	c := &core{
-		settings: s, baseURL: baseURL, sends: map[wire.Operation]*send{},
+		settings: s, baseURL: baseURL,
 		transport: transport.New(transport.Config{
 			Base: s.base, Jar: s.jar, Timeout: timeout,
 			MaxAttempts: retry.MaxAttempts, MinWait: retry.MinWait, MaxWait: retry.MaxWait,
@@ -200,9 +200,20 @@ func newCore(s settings, baseURL *url.URL) (*core, error) {
 			UserAgent: s.userAgent, Logger: s.logger,
 		}),
 	}
-	operations, err := compileSends(s, baseURL)
-	c.sends = operations
+	var err error
+	if c.sends, err = compileSends(s, baseURL); err != nil {
+		return nil, err
+	}
+	c.list, err = compileList(s, baseURL)
 	return c, err
+}
+
+// credential is what authenticates a channel, or nil.
+func (s *settings) credential(channel Channel) credential {
+	if own := s.credentials[channel]; own != nil {
+		return own
+	}
+	return s.credentials[0]
 }
 
 // Send implements wire.Doer.
@@ -216,10 +227,9 @@ func (c *core) Send(ctx context.Context, call wire.Call) (wire.Receipt, error) {
 		return wire.Receipt{}, invalid(call.Op.String(), problems)
 	}
 	if !op.authenticated {
-		return wire.Receipt{}, &Error{
-			Operation: call.Op.String(), Verdict: NotSent, ReferenceID: call.Reference,
-			reason: "the client has no credentials for " + op.channel.String() + " (WithAuth)",
-		}
+		e := c.unauthenticated(call.Op, op.channel)
+		e.ReferenceID = call.Reference
+		return wire.Receipt{}, e
 	}
 	outcome := c.transport.Do(ctx, request)
 	receipt, err := op.judge(call, outcome)
@@ -228,6 +238,13 @@ func (c *core) Send(ctx context.Context, call wire.Call) (wire.Receipt, error) {
 		return wire.Receipt{}, err
 	}
 	return receipt, nil
+}
+
+func (c *core) unauthenticated(op wire.Operation, channel Channel) *Error {
+	return &Error{
+		Operation: op.String(), Verdict: NotSent, read: op == wire.SMSList,
+		reason: "the client has no credentials for " + channel.String() + " (WithAuth)",
+	}
 }
 
 func (c *core) warn(ctx context.Context, err *Error) {
@@ -242,27 +259,4 @@ func join(base *url.URL, path string) *url.URL {
 		return base.JoinPath(path) // the contract has checked the path
 	}
 	return joined
-}
-
-// statusClass gives the sentinels that an HTTP status matches.
-func statusClass(code int) error {
-	switch code {
-	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusRequestURITooLong,
-		http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity:
-		return ErrInvalid
-	case http.StatusUnauthorized:
-		return ErrUnauthorized
-	case http.StatusPaymentRequired:
-		return ErrInsufficientBalance
-	case http.StatusForbidden:
-		return ErrForbidden
-	case http.StatusNotFound, http.StatusGone:
-		return ErrNotFound
-	case http.StatusTooManyRequests:
-		return ErrRateLimited
-	case http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		return ErrUnavailable
-	default:
-		return nil
-	}
 }

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/messaging-service/messaging-go/internal/codec"
 	"github.com/messaging-service/messaging-go/internal/transport"
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
@@ -35,7 +37,7 @@ var (
 	// ErrInsufficientBalance: the account has no credit; HTTP 402, or a code of that class.
 	ErrInsufficientBalance = errors.New("messaging: insufficient balance")
 	// ErrDuplicate: the service has seen this message before; a code of that class.
-	ErrDuplicate = errors.New("messaging: duplicate")
+	ErrDuplicate = wire.ErrDuplicate
 	// ErrUnavailable: the service is in trouble; HTTP 500, 502, 503, 504, or a code of that class.
 	ErrUnavailable = errors.New("messaging: unavailable")
 )
@@ -63,7 +65,7 @@ type Error struct {
 	// RetryAfter is how long the service asked to wait, or 0. A wait longer than the RetryPolicy or the context allow is
 	// not begun.
 	RetryAfter time.Duration
-	// Attempts is how many requests were begun.
+	// Attempts is how many requests were begun: 0 where none could be, such as under a context that had ended.
 	Attempts int
 	// Body is the beginning of the answer, at most 64 KiB.
 	Body []byte
@@ -72,6 +74,88 @@ type Error struct {
 	reason string  // of this library, where the status alone does not say it
 	class  []error // sentinels of status and code
 	cause  error
+}
+
+// newError is the error of a call that ended like this.
+func newError(op wire.Operation, out transport.Outcome) *Error {
+	e := &Error{
+		Operation: op.String(), StatusCode: out.StatusCode, RetryAfter: out.RetryAfter, Attempts: out.Attempts, cause: out.Err,
+	}
+	if out.Interrupted != nil {
+		e.cause, e.reason = errors.Join(out.Interrupted, out.Err), "another attempt could not begin"
+	}
+	return e
+}
+
+// explain fills in what the service said of a failure, and the classes of status and code.
+func (e *Error) explain(code, message, requestID string, class codec.Class, notJSON error) {
+	e.Code, e.Message = code, message
+	if notJSON != nil { // the beginning of a page is better than nothing
+		const kept = 512
+		e.Message = strings.TrimSpace(strings.ToValidUTF8(string(e.Body[:min(len(e.Body), kept)]), "\ufffd"))
+	}
+	e.RequestID = firstNonEmpty(requestID, e.RequestID)
+	for _, sentinel := range []error{statusClass(e.StatusCode), codeClass(class)} {
+		if sentinel != nil && !slices.Contains(e.class, sentinel) {
+			e.class = append(e.class, sentinel)
+		}
+	}
+}
+
+func firstNonEmpty(values ...string) string {
+	for _, value := range values {
+		if value != "" {
+			return value
+		}
+	}
+	return ""
+}
+
+// statusClass gives the sentinel that an HTTP status matches, or nil.
+func statusClass(code int) error {
+	switch code {
+	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusRequestURITooLong,
+		http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity:
+		return ErrInvalid
+	case http.StatusUnauthorized:
+		return ErrUnauthorized
+	case http.StatusPaymentRequired:
+		return ErrInsufficientBalance
+	case http.StatusForbidden:
+		return ErrForbidden
+	case http.StatusNotFound, http.StatusGone:
+		return ErrNotFound
+	case http.StatusTooManyRequests:
+		return ErrRateLimited
+	case http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return ErrUnavailable
+	default:
+		return nil
+	}
+}
+
+// codeClass gives the sentinel of a class of the contract, or nil.
+func codeClass(class codec.Class) error {
+	switch class {
+	case codec.Unauthorized:
+		return ErrUnauthorized
+	case codec.RateLimited:
+		return ErrRateLimited
+	case codec.InsufficientBalance:
+		return ErrInsufficientBalance
+	case codec.Duplicate:
+		return ErrDuplicate
+	case codec.NotFound:
+		return ErrNotFound
+	case codec.Unavailable:
+		return ErrUnavailable
+	case codec.Invalid:
+		return ErrInvalid
+	case codec.NoClass:
+		return nil
+	default:
+		return nil
+	}
 }
 
 // Error says what is known, in one line, without anything that belongs to the message.
@@ -112,7 +196,7 @@ func (e *Error) Error() string {
 	if e.RetryAfter > 0 {
 		say("asked to wait %v", e.RetryAfter)
 	}
-	if e.Attempts != 1 {
+	if e.Attempts > 1 {
 		say("%d attempts", e.Attempts)
 	}
 	return b.String()

@@ -184,6 +184,14 @@ func (x *exchange) resetStream(code uint32) {
 	x.frame(frameRSTStream, 0, x.stream, binary.BigEndian.AppendUint32(nil, code))
 }
 
+// rstStream is a reaction: the stream ends with a code, and the connection stays.
+func rstStream(code uint32) func(*exchange) {
+	return func(x *exchange) {
+		x.resetStream(code)
+		x.hold()
+	}
+}
+
 // goAway says that no stream above last was processed, or will be: HTTP/2 only.
 func (x *exchange) goAway(last, code uint32) {
 	x.frame(frameGoAway, 0, 0, binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, last), code))

@@ -79,8 +79,8 @@ func newFaultPeer(t *testing.T, script faultScript) *faultPeer {
 			}
 			if n := p.opened(c); n > 0 {
 				p.serving.Go(func() {
-					defer c.Close()
 					p.serve(c, n)
+					_ = c.Close()
 				})
 			}
 		}
@@ -101,7 +101,7 @@ func (p *faultPeer) opened(c net.Conn) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.stopped {
-		c.Close()
+		_ = c.Close()
 		return 0
 	}
 	_ = c.SetDeadline(time.Now().Add(peerLife))
@@ -116,7 +116,7 @@ func (p *faultPeer) stop() {
 	if !p.stopped {
 		p.stopped = true
 		close(p.ended)
-		p.listener.Close()
+		_ = p.listener.Close()
 		for _, c := range p.conns {
 			_ = c.SetDeadline(time.Now().Add(10 * time.Millisecond))
 		}
@@ -237,9 +237,12 @@ type exchange struct {
 	over   bool   // nothing more comes over this connection
 }
 
-// accept answers that the message is accepted; the ID names the request that is answered.
-func (x *exchange) accept() {
-	x.answer(http.StatusOK, fmt.Sprintf(`{"status":"ok","data":{"id":"m-%d"}}`, x.index))
+// accept answers that the message is accepted.
+func (x *exchange) accept() { x.answer(http.StatusOK, x.acceptance()) }
+
+// acceptance has an ID that names the request that is answered.
+func (x *exchange) acceptance() string {
+	return fmt.Sprintf(`{"status":"ok","data":{"id":"m-%d"}}`, x.index)
 }
 
 // answer answers with a status, a body, and header fields as pairs.
@@ -286,7 +289,7 @@ func (x *exchange) hold() {
 }
 
 func (x *exchange) close() {
-	x.conn.Close()
+	_ = x.conn.Close()
 	x.over = true
 }
 
@@ -306,9 +309,24 @@ func (x *exchange) leave() {
 // left waits until the client has closed the connection.
 func (x *exchange) left() { _, _ = io.Copy(io.Discard, x.in) }
 
+// part answers with less than it promises, though what is there could be read for a whole document.
+func (x *exchange) part(status int) {
+	x.head(status, "Content-Length", "500")
+	x.write(x.document(status), false)
+}
+
+// document is what services write with a status.
+func (x *exchange) document(status int) string {
+	if status == http.StatusOK {
+		return x.acceptance()
+	}
+	return echo
+}
+
 // endless answers with a body that does not end, as long as the client takes it.
 func (x *exchange) endless(status int) {
 	x.head(status)
+	x.write(x.document(status), false)
 	piece := strings.Repeat(" ", 16<<10)
 	// On HTTP/2 net/http takes up to 4 MiB of one answer before it is read: more would need flow control here.
 	for range 1 << 7 {
@@ -336,7 +354,7 @@ func resetConn(c net.Conn) {
 	if tc, ok := c.(*net.TCPConn); ok {
 		_ = tc.SetLinger(0)
 	}
-	c.Close()
+	_ = c.Close()
 }
 
 // faultCertificate returns a certificate for 127.0.0.1, and the pool in which it counts as an authority.
@@ -363,6 +381,3 @@ func answerInPlainHTTP(c net.Conn) {
 	readHello(c)
 	_, _ = io.WriteString(c, "HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTPS request to an HTTP server.\n")
 }
-
-// chunk is one piece of a body with Transfer-Encoding: chunked.
-func chunk(s string) string { return strconv.FormatInt(int64(len(s)), 16) + "\r\n" + s + "\r\n" }

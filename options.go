@@ -30,6 +30,7 @@ type settings struct {
 	timeout     time.Duration // 0 while no option set it
 	inherited   time.Duration // the timeout of the user's http.Client
 	retry       RetryPolicy
+	settle      *SettlePolicy // nil while no option set it
 	limiter     *rate.Limiter
 	contract    contract.Contract
 	maxAnswer   int64
@@ -58,6 +59,19 @@ type RetryPolicy struct {
 	// MaxWait, or for more than the context leaves, ends the call at once.
 	MinWait time.Duration
 	MaxWait time.Duration
+}
+
+// SettlePolicy says how SMS.SendOnce, and SMS.SendAll where WithSettle was given, find out what became of a message whose
+// outcome is unknown: they look it up by its reference ID. A zero field takes its default.
+type SettlePolicy struct {
+	// Window is how long is looked, from the moment when the outcome became unknown; 30 s by default. It should be longer
+	// than the service takes to list a message that it has accepted, which the specification does not say.
+	Window time.Duration
+	// Interval is the time between two look-ups, 2 s by default.
+	Interval time.Duration
+	// Resend permits to send the message once more when it was not listed until the end of the window. False by default,
+	// because a message that is listed later than that has then been sent twice.
+	Resend bool
 }
 
 func (s *settings) refuse(option, format string, args ...any) {
@@ -213,6 +227,27 @@ func WithRateLimit(perSecond float64, burst int) Option {
 		}
 		s.limiter = rate.NewLimiter(rate.Limit(perSecond), burst)
 	}
+}
+
+// WithSettle sets how an unknown outcome is settled by look-ups. SMS.SendOnce settles by the default policy without it;
+// SMS.SendAll settles only with it.
+func WithSettle(policy SettlePolicy) Option {
+	return func(s *settings) {
+		if policy.Window < 0 || policy.Interval < 0 {
+			s.refuse("WithSettle", "Window and Interval must not be negative, got %v and %v", policy.Window, policy.Interval)
+		}
+		s.settle = &policy
+	}
+}
+
+func (p SettlePolicy) withDefaults() SettlePolicy {
+	if p.Window == 0 {
+		p.Window = 30 * time.Second
+	}
+	if p.Interval == 0 {
+		p.Interval = 2 * time.Second
+	}
+	return p
 }
 
 // WithContract sets the wire names that differ from the defaults; see package contract. The client keeps a copy.

@@ -2,11 +2,9 @@ package messaging
 
 import (
 	"bytes"
-	"errors"
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 
 	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/internal/codec"
@@ -44,12 +42,8 @@ func compileSends(s settings, baseURL *url.URL) (map[wire.Operation]*send, error
 			answers:      codec.CompileAnswers(entry.table.Send, s.contract.Errors),
 			notProcessed: slices.Clone(s.contract.Errors.NotProcessed),
 		}
-		credential := s.credentials[entry.channel]
-		if credential == nil {
-			credential = s.credentials[0]
-		}
 		var pair codec.KeyPair
-		if credential != nil {
+		if credential := s.credential(entry.channel); credential != nil {
 			o.authenticated = true
 			o.authenticator, pair = credential(s.contract.Auth)
 		}
@@ -109,18 +103,23 @@ func (o *send) judge(call wire.Call, out transport.Outcome) (wire.Receipt, *Erro
 		verdict = Refused
 	case answer.Doubt != "":
 		reason = answer.Doubt
+	case answer.ReferenceID != "" && call.Reference != "" && answer.ReferenceID != call.Reference:
+		reason = "the answer names another reference ID than the one that was sent: it is another message's"
 	default:
 		return receipt(call, out, answer), nil
 	}
-	e := &Error{
-		Operation: call.Op.String(), Verdict: verdict, StatusCode: out.StatusCode, ReferenceID: call.Reference,
-		RetryAfter: out.RetryAfter, Attempts: out.Attempts, reason: reason, cause: out.Err,
-	}
-	if out.Interrupted != nil {
-		e.cause, e.reason = errors.Join(out.Interrupted, out.Err), "its context ended before another attempt"
+	e := newError(call.Op, out)
+	e.Verdict, e.ReferenceID = verdict, call.Reference
+	if e.reason == "" {
+		e.reason = reason
 	}
 	if out.StatusCode != 0 {
-		o.explain(e, out, answer, notJSON)
+		e.RequestID = firstNonEmpty(answer.RequestID, out.Header.Get("X-Request-Id"))
+		e.Body = out.Body
+		if len(e.Body) > transport.KeptOfError {
+			e.Body = bytes.Clone(e.Body[:transport.KeptOfError])
+		}
+		e.explain(answer.Code, answer.Message, answer.ErrorRequestID, o.answers.Class(answer.Code), notJSON)
 	}
 	return wire.Receipt{}, e
 }
@@ -139,48 +138,6 @@ func (o *send) verdict(status int) Verdict {
 	}
 }
 
-// explain fills in what the service said of a failure.
-func (o *send) explain(e *Error, out transport.Outcome, answer codec.Answer, notJSON error) {
-	e.Body = out.Body
-	if len(e.Body) > transport.KeptOfError {
-		e.Body = bytes.Clone(e.Body[:transport.KeptOfError])
-	}
-	e.Code, e.Message = answer.Code, answer.Message
-	if notJSON != nil {
-		const kept = 512
-		e.Message = strings.TrimSpace(strings.ToValidUTF8(string(out.Body[:min(len(out.Body), kept)]), "\ufffd"))
-	}
-	e.RequestID = firstNonEmpty(answer.ErrorRequestID, answer.RequestID, out.Header.Get("X-Request-Id"))
-	for _, class := range []error{statusClass(e.StatusCode), codeClass(o.answers.Class(e.Code))} {
-		if class != nil && !slices.Contains(e.class, class) {
-			e.class = append(e.class, class)
-		}
-	}
-}
-
-func codeClass(class codec.Class) error {
-	switch class {
-	case codec.Unauthorized:
-		return ErrUnauthorized
-	case codec.RateLimited:
-		return ErrRateLimited
-	case codec.InsufficientBalance:
-		return ErrInsufficientBalance
-	case codec.Duplicate:
-		return ErrDuplicate
-	case codec.NotFound:
-		return ErrNotFound
-	case codec.Unavailable:
-		return ErrUnavailable
-	case codec.Invalid:
-		return ErrInvalid
-	case codec.NoClass:
-		return nil
-	default:
-		return nil
-	}
-}
-
 func receipt(call wire.Call, out transport.Outcome, a codec.Answer) wire.Receipt {
 	return wire.Receipt{
 		ID: a.ID, RequestID: firstNonEmpty(a.RequestID, out.Header.Get("X-Request-Id")),
@@ -188,13 +145,4 @@ func receipt(call wire.Call, out transport.Outcome, a codec.Answer) wire.Receipt
 		UnitCost: a.UnitCost, Cost: a.Cost, Balance: a.Balance, Operator: a.Operator,
 		StatusCode: out.StatusCode, Raw: out.Body,
 	}
-}
-
-func firstNonEmpty(values ...string) string {
-	for _, value := range values {
-		if value != "" {
-			return value
-		}
-	}
-	return ""
 }

@@ -62,7 +62,7 @@ func TestEveryProblemOfAMessageComesInOneErrorAndNothingLeaves(t *testing.T) {
 		fields[i] = p.Field
 		assert.NotEmpty(t, p.Reason)
 	}
-	assert.Equal(t, []string{"From", "To", "Text", "CallbackURL", "ReferenceID", `Extra["to"]`}, fields)
+	assert.Equal(t, []string{"From", "To", "Text", "CallbackURL", "ReferenceID", `Extra["f"]`, `Extra["to"]`}, fields)
 	assert.Equal(t, v.Problems[0].Field, v.Field)
 	assert.Equal(t, v.Problems[0].Reason, v.Reason)
 	assert.Equal(t, messaging.NotSent, messaging.VerdictOf(err))

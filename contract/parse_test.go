@@ -2,7 +2,6 @@ package contract_test
 
 import (
 	"encoding/json"
-	"errors"
 	"strings"
 	"testing"
 

@@ -16,6 +16,8 @@ import (
 
 // doer is what a channel's test needs of the rest of the library.
 type doer struct {
+	wire.Doer // what a test does not need
+
 	call    wire.Call
 	receipt wire.Receipt
 	err     error

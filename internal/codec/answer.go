@@ -73,21 +73,25 @@ func (a *Answers) Read(body []byte) (Answer, error) {
 		return Answer{}, err
 	}
 	var first [concepts]value
+	var code errorCodes
 	for i, leaf := range a.paths.leaves {
-		if v := found[i]; first[leaf.concept].kind == absent && usable(leaf.concept, v) {
+		switch v := found[i]; {
+		case leaf.concept == errorCode:
+			code.see(v)
+		case first[leaf.concept].kind == absent && usable(leaf.concept, v):
 			first[leaf.concept] = v
 		}
 	}
 	answer := Answer{
 		ID: first[messageID].String(), RequestID: first[requestID].String(), ReferenceID: first[referenceID].String(),
 		UnitCost: first[unitCost].String(), Cost: first[cost].String(), Balance: first[balance].String(),
-		Operator: first[operator].String(), Code: first[errorCode].String(), Message: first[errorMessage].String(),
-		ErrorRequestID: first[errorRequest].String(),
+		Operator: first[operator].String(), Code: code.code, Message: first[errorMessage].String(),
+		ErrorRequestID: first[errorRequest].String(), Refused: code.code != "" && code.doubt == "",
 	}
-	answer.Parts, _ = strconv.Atoi(strings.TrimSpace(first[parts].String()))
-	zero := strings.Trim(answer.Code, "0") == ""
-	answer.Refused = !zero
-	answer.Doubt = a.doubt(first[status], answer)
+	if n, ok := wholeNumber(first[parts].String()); ok && n > 0 {
+		answer.Parts = n
+	}
+	answer.Doubt = a.doubt(first[status], answer, code.doubt)
 	return answer, nil
 }
 
@@ -97,17 +101,42 @@ func usable(c concept, v value) bool {
 	switch c {
 	case status:
 		return v.kind != absent && v.kind != null
-	case errorCode, messageID:
-		return v.scalar() && v.kind != boolean && v.String() != ""
+	case messageID:
+		return v.scalar() && v.kind != boolean && strings.TrimSpace(v.String()) != ""
 	default:
 		return v.scalar() && v.String() != ""
 	}
 }
 
-func (a *Answers) doubt(status value, answer Answer) string {
+// errorCodes looks at every place of an error code. A code is evidence that the service refused; a zero, or something that
+// is no code at all, is evidence of nothing, and leaves a doubt.
+type errorCodes struct{ code, doubt string }
+
+func (e *errorCodes) see(v value) {
+	word := strings.TrimSpace(v.String())
 	switch {
-	case strings.Trim(answer.Code, "0") == "" && answer.Code != "":
-		return "the answer holds the code 0, which may mean that nothing is wrong, or not"
+	case e.code != "" && e.doubt == "":
+		// the first code wins
+	case v.kind == absent || v.kind == null || v.kind == boolean && word == "false" || v.scalar() && word == "":
+		// no code
+	case !v.scalar() || v.kind == boolean:
+		e.doubt = "the answer holds something that is no code at the place of an error code"
+	case isZero(word):
+		e.code, e.doubt = word, "the answer holds the code 0, which may mean that nothing is wrong, or not"
+	default:
+		e.code, e.doubt = word, ""
+	}
+}
+
+func isZero(word string) bool {
+	n, err := strconv.ParseFloat(word, 64)
+	return err == nil && n == 0
+}
+
+func (a *Answers) doubt(status value, answer Answer, code string) string {
+	switch {
+	case code != "":
+		return code
 	case status.kind != absent && !a.accepts(status):
 		return "the answer's status is no word that the contract knows (accepted)"
 	case answer.ID == "":
@@ -170,6 +199,9 @@ func classesOf(c contract.Classes) []class {
 
 // Class gives the class of a code.
 func (a *Answers) Class(code string) Class {
+	if code == "" {
+		return NoClass
+	}
 	for _, c := range a.classes {
 		if c.code == code || c.prefix && strings.HasPrefix(code, c.code) {
 			return c.name

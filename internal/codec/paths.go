@@ -6,7 +6,7 @@ import (
 )
 
 // paths is a set of places in a document, compiled into a tree so that one walk over an answer finds all of them.
-// It never changes after newPaths and is safe for concurrent use.
+// It never changes after its last want and is safe for concurrent use.
 type paths struct {
 	root   node
 	leaves []leaf
@@ -21,12 +21,14 @@ type node struct {
 	names    []string // of the members, or the decimal numbers of elements
 	children []*node  // beside names
 	leaves   []int    // indices into paths.leaves that end here
+	rows     int      // of a list: 1 where rows are looked for first, 2 where next, 0 where not at all
 }
 
-// value is what stands at a leaf: raw as in the document.
+// value is what stands at a leaf: raw as in the document, where it begins at.
 type value struct {
 	kind kind
 	raw  string
+	at   int
 }
 
 func (v value) String() string {
@@ -76,12 +78,15 @@ func (n *node) child(name string) *node {
 // find walks the document once, checks all of it, and writes what stands at each leaf into found, which must be as
 // long as the leaves. Where a name comes twice in an object the last one counts, as in encoding/json.
 func (p *paths) find(doc string, found []value) error {
-	doc = strings.TrimPrefix(doc, "\ufeff")
-	s := scanner{doc: doc}
+	return p.walk(&scanner{doc: doc}, found)
+}
+
+func (p *paths) walk(s *scanner, found []value) error {
+	s.doc = strings.TrimPrefix(s.doc, "\ufeff")
 	if err := s.walk(&p.root, found, 0); err != nil {
 		return err
 	}
-	if s.space(); s.pos < len(doc) {
+	if s.space(); s.pos < len(s.doc) {
 		return errSyntax
 	}
 	return nil
@@ -93,8 +98,10 @@ func (s *scanner) walk(n *node, found []value, depth int) error {
 		return err
 	}
 	start := s.pos
-	v := value{}
+	v := value{at: start}
 	switch {
+	case c == '[' && n.rows > 0 && s.rows != nil:
+		v.kind, err = array, s.rows.read(s, n.rows, depth)
 	case c == '{' && len(n.children) > 0:
 		v.kind, err = object, s.walkObject(n, found, depth)
 	case c == '[' && len(n.children) > 0:
@@ -109,8 +116,12 @@ func (s *scanner) walk(n *node, found []value, depth int) error {
 	if err != nil {
 		return err
 	}
-	if v.kind == object || v.kind == array {
+	switch v.kind {
+	case object, array:
 		v.raw = s.doc[start:s.pos]
+	case text:
+		v.at++ // behind the quote
+	default:
 	}
 	for _, i := range n.leaves {
 		found[i] = v

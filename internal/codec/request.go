@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"net/url"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/google/go-querystring/query"
 
@@ -74,14 +76,15 @@ func CompileRequest(table, standard Table, pair KeyPair) (*Request, error) {
 	for _, added := range added(standard.Send) {
 		r.owned[added] = true
 	}
-	for _, name := range slices.Concat(slices.Collect(maps.Values(r.names)), added(table.Send), r.pairNames()) {
+	for _, name := range slices.Concat(slices.Collect(maps.Values(r.names)), added(table.Send), r.pairNames(r.besideMessage)) {
 		if table.Encoding == contract.EncodingJSON {
 			name, _, _ = strings.Cut(name, ".")
 		}
 		r.taken[name] = true
 	}
 	delete(r.taken, "")
-	nested := slices.ContainsFunc(r.pairNames(), func(name string) bool { return strings.Contains(name, ".") })
+	beside := r.pairNames(func(place contract.KeyPairPlace) bool { return place == contract.KeyPairInBody })
+	nested := slices.ContainsFunc(beside, func(name string) bool { return strings.Contains(name, ".") })
 	r.same = table.Encoding == contract.EncodingJSON && !nested && reflect.DeepEqual(table.Fields, standard.Fields) &&
 		reflect.DeepEqual(table.Constants, standard.Constants) && reflect.DeepEqual(table.With, standard.With)
 	if table.Encoding == contract.EncodingJSON {
@@ -124,11 +127,20 @@ func (r *Request) constants() map[string]map[string]any {
 	return all
 }
 
-func (r *Request) pairNames() []string {
+// besideMessage tells whether what stands at the place stands among the fields of the message.
+func (r *Request) besideMessage(place contract.KeyPairPlace) bool {
+	return place == contract.KeyPairInBody || r.table.Encoding == contract.EncodingQuery
+}
+
+// pairNames gives the names of the key pair, where there is one and it stands at such a place.
+func (r *Request) pairNames(at func(contract.KeyPairPlace) bool) []string {
 	if r.pair == nil {
 		return nil
 	}
-	_, members := r.pair()
+	place, members := r.pair()
+	if !at(place) {
+		return nil
+	}
 	return []string{members[0].Name, members[1].Name}
 }
 
@@ -145,11 +157,9 @@ func (r *Request) Lacks(body any, field string) bool {
 // Encode writes body, a pointer to a struct with the default names as tags, and extra. Problems say what the contract
 // does not allow; then there is no request.
 func (r *Request) Encode(body any, extra map[string]any) (Encoded, []wire.Problem) {
-	if problems := r.collisions(extra); problems != nil {
-		return Encoded{}, problems
-	}
+	problems := r.checkExtra(extra)
 	if r.table.Encoding != contract.EncodingJSON {
-		return r.encodeForm(body, extra)
+		return r.encodeForm(body, extra, problems)
 	}
 	encoded := Encoded{ContentType: "application/json"}
 	b := r.buffers.Get().(*buffer) //nolint:forcetypeassert // the pool holds nothing else
@@ -160,15 +170,13 @@ func (r *Request) Encode(body any, extra map[string]any) (Encoded, []wire.Proble
 	}
 	own := bytes.TrimSpace(b.Bytes())
 	if !r.same {
-		var problems []wire.Problem
-		if own, problems = r.rewrite(body, own); problems != nil {
-			return Encoded{}, problems
-		}
+		rewritten, found := r.rewrite(body, own)
+		own, problems = rewritten, append(found, problems...)
 	}
-	more, problems := r.more(extra, &encoded)
-	if problems != nil {
+	if len(problems) > 0 {
 		return Encoded{}, problems
 	}
+	more := r.more(extra, &encoded)
 	encoded.Body = splice(own, more)
 	return encoded, nil
 }
@@ -183,13 +191,12 @@ func splice(object, members []byte) []byte {
 	return append(whole, object[1:]...)
 }
 
-// more writes what stands beside the message: the key pair, where it is not nested, and extra.
-func (r *Request) more(extra map[string]any, encoded *Encoded) ([]byte, []wire.Problem) {
+// more writes what stands beside the message: the key pair, where it is not nested, and extra, which was checked.
+func (r *Request) more(extra map[string]any, encoded *Encoded) []byte {
 	if r.pair == nil && len(extra) == 0 {
-		return nil, nil
+		return nil
 	}
 	var more []byte
-	var problems []wire.Problem
 	if r.pair != nil {
 		place, members := r.pair()
 		if place == contract.KeyPairInQuery {
@@ -202,15 +209,11 @@ func (r *Request) more(extra map[string]any, encoded *Encoded) ([]byte, []wire.P
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(extra)) {
-		value, err := marshal(extra[name])
-		if err != nil {
-			problems = append(problems, wire.Problem{Field: extraField(name), Reason: "cannot be encoded as JSON: " + typeOf(err)})
-			continue
-		}
+		value, _ := marshal(extra[name])
 		more = append(append(append(more, quote(name)...), ':'), value...)
 		more = append(more, ',')
 	}
-	return more, problems
+	return more
 }
 
 // rewrite turns an object under the default names into one under the contract's.
@@ -279,7 +282,7 @@ func (r *Request) always(used map[string]bool) func(func(string, any) bool) {
 }
 
 // encodeForm writes the encodings form and query.
-func (r *Request) encodeForm(body any, extra map[string]any) (Encoded, []wire.Problem) {
+func (r *Request) encodeForm(body any, extra map[string]any, wrong []wire.Problem) (Encoded, []wire.Problem) {
 	own, err := query.Values(body)
 	if err != nil {
 		return Encoded{}, []wire.Problem{{Field: "Message", Reason: "cannot be encoded: " + typeOf(err)}}
@@ -302,16 +305,10 @@ func (r *Request) encodeForm(body any, extra map[string]any) (Encoded, []wire.Pr
 		values.Set(name, word)
 	}
 	for _, name := range slices.Sorted(maps.Keys(extra)) {
-		word, ok := plain(extra[name])
-		if !ok {
-			problems = append(problems, wire.Problem{
-				Field:  extraField(name),
-				Reason: "must be a string, a number or a boolean with the encoding " + string(r.table.Encoding),
-			})
-		}
+		word, _ := plain(extra[name])
 		values.Set(name, word)
 	}
-	if problems != nil {
+	if problems = append(problems, wrong...); len(problems) > 0 {
 		return Encoded{}, problems
 	}
 	if r.pair != nil {
@@ -336,47 +333,68 @@ func plain(value any) (string, bool) {
 	case string:
 		return v, true
 	case json.Number:
-		return v.String(), true
+		return v.String(), json.Valid([]byte(v))
 	case bool:
 		return strconv.FormatBool(v), true
 	}
 	switch v := reflect.ValueOf(value); v.Kind() {
 	case reflect.String:
 		return v.String(), true
-	case reflect.Bool, reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
-		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Float32, reflect.Float64:
-		raw, err := json.Marshal(v.Interface())
-		return string(raw), err == nil
+	case reflect.Bool:
+		return strconv.FormatBool(v.Bool()), true
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return strconv.FormatInt(v.Int(), 10), true
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return strconv.FormatUint(v.Uint(), 10), true
+	case reflect.Float32, reflect.Float64:
+		f := v.Float()
+		return strconv.FormatFloat(f, 'f', -1, v.Type().Bits()), !math.IsNaN(f) && !math.IsInf(f, 0)
 	default:
 		return "", false
 	}
 }
 
-// collisions finds the names in extra that would overwrite a field of the contract.
-func (r *Request) collisions(extra map[string]any) []wire.Problem {
+// checkExtra finds the names that would overwrite a field of the contract, and the values that cannot be sent.
+func (r *Request) checkExtra(extra map[string]any) []wire.Problem {
 	if len(extra) == 0 {
 		return nil
 	}
 	var problems []wire.Problem
 	for _, name := range slices.Sorted(maps.Keys(extra)) {
-		switch {
-		case name == "":
-			problems = append(problems, wire.Problem{Field: extraField(name), Reason: "a field needs a name"})
-		case r.taken[name]:
-			problems = append(problems, wire.Problem{
-				Field: extraField(name), Reason: "the contract uses this name; set the field of the message instead, or change the contract",
-			})
+		if reason := r.checkExtraField(name, extra[name]); reason != "" {
+			problems = append(problems, wire.Problem{Field: extraField(name), Reason: reason})
 		}
 	}
 	return problems
 }
 
+func (r *Request) checkExtraField(name string, value any) string {
+	word, isPlain := plain(value)
+	switch {
+	case name == "":
+		return "a field needs a name"
+	case !utf8.ValidString(name):
+		return "a name must be valid UTF-8"
+	case r.taken[name]:
+		return "the contract uses this name; set the field of the message instead, or change the contract"
+	case isPlain && !utf8.ValidString(word):
+		return "must be valid UTF-8"
+	case r.table.Encoding != contract.EncodingJSON && !isPlain:
+		return "must be a string, a number or a boolean with the encoding " + string(r.table.Encoding)
+	case r.table.Encoding == contract.EncodingJSON:
+		if _, err := marshal(value); err != nil {
+			return "cannot be encoded as JSON: " + typeOf(err)
+		}
+	}
+	return ""
+}
+
 func (r *Request) dropped(body any, name, concept string) wire.Problem {
 	field := concept
 	t := reflect.TypeOf(body).Elem()
-	for field0 := range t.Fields() {
-		if jsonName(field0) == name {
-			field = field0.Name
+	for known := range t.Fields() {
+		if jsonName(known) == name {
+			field = known.Name
 		}
 	}
 	return wire.Problem{Field: field, Reason: `must be absent: the contract says that the service has no such field (fields.` + concept + ` is "")`}

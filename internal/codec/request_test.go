@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -693,24 +694,42 @@ func TestMembersBesideAMessageAreSorted(t *testing.T) {
 func TestRequestsAreWrittenByManyAtOnce(t *testing.T) {
 	for _, overlay := range []string{`{}`, `{"sms.send": {"fields": {"text": "sms.text"}}}`, `{"sms.send": {"encoding": "form"}}`} {
 		c := parse(t, overlay)
-		r := compile(t, c, pairOf(c, key, secret))
-		var all sync.WaitGroup
-		for i := range 8 {
-			all.Go(func() {
-				text := strings.Repeat(fmt.Sprint(i), 100*i+1)
-				want, problems := r.Encode(withText(text), map[string]any{"n": i})
-				if !assert.Empty(t, problems) || !assert.Contains(t, string(want.Body), text) {
-					return
-				}
-				kept := string(want.Body)
-				for range 50 {
-					again, _ := r.Encode(withText(text), map[string]any{"n": i})
-					assert.Equal(t, kept, string(again.Body))
-				}
-				assert.Equal(t, kept, string(want.Body), "a request is not written over by the next one")
-			})
+		for name, tt := range map[string]struct {
+			pair  codec.KeyPair
+			extra map[string]any
+		}{"alone": {}, "beside a key pair": {pair: pairOf(c, key, secret)}, "beside extra": {extra: map[string]any{"n": 1}}} {
+			r := compile(t, c, tt.pair)
+			var all sync.WaitGroup
+			for i := range 8 {
+				all.Go(func() {
+					text := strings.Repeat(strconv.Itoa(i), 100*i+1)
+					first, problems := r.Encode(withText(text), tt.extra)
+					if !assert.Empty(t, problems) || !assert.Contains(t, string(first.Body), text) {
+						return
+					}
+					kept := string(first.Body)
+					for range 50 {
+						again, _ := r.Encode(withText(text), tt.extra)
+						assert.Equal(t, kept, string(again.Body), name)
+					}
+				})
+			}
+			all.Wait()
 		}
-		all.Wait()
+	}
+}
+
+func TestRequestIsNotWrittenOverByTheNextOne(t *testing.T) {
+	for _, overlay := range []string{`{}`, `{"sms.send": {"fields": {"text": "sms.text"}}}`, `{"sms.send": {"encoding": "form"}}`} {
+		r := compile(t, parse(t, overlay), nil)
+		for _, extra := range []map[string]any{nil, {"n": 1}} {
+			first := encode(t, r, withText("first"), extra)
+			kept := string(first.Body)
+			for range 20 {
+				encode(t, r, withText("after"), extra)
+			}
+			assert.Equal(t, kept, string(first.Body), overlay)
+		}
 	}
 }
 
@@ -766,4 +785,10 @@ func TestKeyPairIsPrintedByNoVerb(t *testing.T) {
 			assert.NotContains(t, printed, fmt.Sprintf("%x", "v4lue"), verb)
 		}
 	}
+}
+
+func TestEveryProblemOfARequestIsToldAtOnce(t *testing.T) {
+	r := compile(t, parse(t, `{"sms.send":{"fields":{"reference":""}}}`), nil)
+	_, problems := r.Encode(&message{From: "A", To: "12345", Text: "x", ReferenceID: "r"}, map[string]any{"from": 1, "f": func() {}, "s": "\xff", "\xff": 1})
+	assert.Equal(t, []string{"ReferenceID", `Extra["f"]`, `Extra["from"]`, `Extra["s"]`, `Extra["\xff"]`}, fieldsOf(problems))
 }

@@ -18,8 +18,9 @@ var (
 // scanner walks over one JSON document without building it. It accepts what encoding/json accepts and nothing else;
 // pos is where the next byte is read.
 type scanner struct {
-	doc string
-	pos int
+	doc  string
+	pos  int
+	rows *rowReader // of a list; nil for other answers
 }
 
 // kind is the first letter of a value's type.

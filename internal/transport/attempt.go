@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
-	"maps"
 	"net/http"
 	"time"
 )
@@ -16,61 +14,97 @@ import (
 // exchange; the response that it returns is empty, since net/http and retryablehttp would lose what is in it.
 type attempts struct{ t *Transport }
 
-// RoundTrip performs one attempt.
+// RoundTrip performs one attempt. One that cannot begin leaves what the attempt before it found out.
 func (a attempts) RoundTrip(req *http.Request) (*http.Response, error) {
 	t, e := a.t, exchangeOf(req.Context())
+	ctx, cancel, out, err := t.prepare(e, req)
+	if err != nil {
+		e.stopped = true
+		if e.attempts == 0 {
+			e.outcome.Err = err
+		} else {
+			e.outcome.Interrupted = err
+		}
+		return nil, err
+	}
+	defer cancel()
 	e.attempts++
-	e.permanent = false
-	e.evidence.reset()
 	e.outcome = Outcome{}
 	start := time.Now()
-	resp, err := t.attempt(e, req)
-	if err != nil && resp == nil {
-		e.outcome.Err = err
+	resp, err := t.attempt(e, out)
+	if resp == nil {
 		e.outcome.Written = e.evidence.written(err)
 	} else {
 		e.outcome.Written = true
 		e.outcome.StatusCode, e.outcome.Header = resp.StatusCode, resp.Header
-		e.outcome.Err = err
 		e.outcome.RetryAfter, _ = retryAfter(resp.Header)
 	}
+	e.outcome.Err = t.ended(ctx, req.Context(), err)
 	t.log(e, time.Since(start)) //nolint:contextcheck // an exchange is its own context
 	if resp == nil {
-		return nil, err
+		return nil, e.outcome.Err
+	}
+	resp.Request, resp.Body = req, http.NoBody
+	if resp.Header.Get("Location") != "" {
+		resp.Header = resp.Header.Clone()
+		resp.Header.Del("Location") // net/http would fail over one that it cannot read
 	}
 	return resp, nil
 }
 
-// attempt returns an answer, read and closed; with an error beside it where the answer could not be read to its end.
-func (t *Transport) attempt(e *exchange, req *http.Request) (*http.Response, error) {
+// prepare waits for the rate limit and makes the request of an attempt, with the context that bounds it.
+func (t *Transport) prepare(e *exchange, req *http.Request) (context.Context, context.CancelFunc, *http.Request, error) {
 	parent := req.Context()
+	if err := parent.Err(); err != nil { // net/http might write before it looks
+		return nil, nil, nil, err
+	}
 	if err := t.limit(parent); err != nil {
-		e.permanent = true
-		return nil, err
+		return nil, nil, nil, err
 	}
 	// Not http.Client.Timeout: with a round tripper that wraps another it costs two goroutines a call.
 	ctx, cancel := context.WithTimeout(parent, t.Timeout)
-	defer cancel()
 	out, err := t.authenticated(ctx, e, req)
-	if err == nil {
-		err = ctx.Err() // a context that has ended is evidence by itself; net/http might write before it looks
+	if ended := ctx.Err(); ended != nil {
+		err = AuthError{errors.Join(ended, err)}
 	}
 	if err != nil {
-		e.permanent = true
-		return nil, t.ended(ctx, parent, err)
+		cancel()
+		return nil, nil, nil, err
 	}
-	e.evidence.begun = true
+	return ctx, cancel, out, nil
+}
+
+// errNothing says that a round tripper of the user's broke its contract.
+var errNothing = errors.New("the round tripper gave neither an answer nor an error")
+
+// attempt returns an answer, read and closed; with an error beside it where the answer could not be read to its end.
+func (t *Transport) attempt(e *exchange, out *http.Request) (*http.Response, error) {
+	e.evidence.reset()
 	resp, err := t.Base.RoundTrip(out)
-	if err != nil {
-		return nil, t.ended(ctx, parent, withoutQuery(err))
+	switch {
+	case err != nil:
+		if resp != nil && resp.Body != nil {
+			_ = resp.Body.Close()
+		}
+		return nil, withoutQuery(err)
+	case resp == nil:
+		return nil, errNothing
 	}
-	if resp == nil {
-		return nil, errors.New("the round tripper gave neither an answer nor an error")
+	if _, ok := t.Base.(*http.Transport); !ok && resp.Body != nil {
+		// Nobody has promised that reading from another's body ends with the context.
+		defer context.AfterFunc(out.Context(), func() { _ = resp.Body.Close() })()
 	}
 	e.outcome.Body, err = read(resp, t.MaxAnswer)
-	resp.Body = http.NoBody
-	return resp, t.ended(ctx, parent, err)
+	return resp, err
 }
+
+// limitError says that a call could not wait for its turn.
+type limitError struct{ err error }
+
+func (e limitError) Error() string { return "waiting for the rate limit: " + e.err.Error() }
+
+// Unwrap gives the context's error.
+func (e limitError) Unwrap() error { return e.err }
 
 // limit waits for the client's rate limit.
 func (t *Transport) limit(ctx context.Context) error {
@@ -81,7 +115,7 @@ func (t *Transport) limit(ctx context.Context) error {
 		if ctx.Err() == nil { // the limiter looks ahead
 			err = context.DeadlineExceeded
 		}
-		return fmt.Errorf("waiting for the rate limit: %w", err)
+		return limitError{err}
 	}
 	return nil
 }
@@ -91,7 +125,7 @@ func (t *Transport) limit(ctx context.Context) error {
 func (t *Transport) authenticated(ctx context.Context, e *exchange, req *http.Request) (*http.Request, error) {
 	r := &e.request
 	out := req.WithContext(ctx)
-	out.Header = maps.Clone(t.headers[r.ContentType])
+	out.Header = t.headers[r.ContentType].Clone()
 	if cookies, ok := req.Header["Cookie"]; ok {
 		out.Header["Cookie"] = cookies
 		delete(req.Header, "Cookie") // net/http adds them anew for each attempt
@@ -135,6 +169,9 @@ func (b because) Error() string {
 	return b.ctx.Error()
 }
 
+// Timeout tells packages that ask a net.Error.
+func (b because) Timeout() bool { return errors.Is(b.ctx, context.DeadlineExceeded) }
+
 // Unwrap gives both.
 func (b because) Unwrap() []error { return []error{b.ctx, b.err} }
 
@@ -144,9 +181,6 @@ type timeoutError time.Duration
 func (d timeoutError) Error() string {
 	return "no whole answer within the timeout of " + time.Duration(d).String()
 }
-
-// Timeout tells packages that ask a net.Error.
-func (d timeoutError) Timeout() bool { return true }
 
 // log writes what a person who debugs needs and nothing that belongs to a recipient: no URL, header or body.
 func (t *Transport) log(e *exchange, took time.Duration) {

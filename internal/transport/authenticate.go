@@ -5,9 +5,9 @@ import (
 	"context"
 	"errors"
 	"io"
-	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -26,7 +26,9 @@ func Header(pairs ...string) Authenticator {
 		set.Set(pairs[i], pairs[i+1])
 	}
 	return header(func(h http.Header) {
-		maps.Copy(h, set)
+		for name, values := range set {
+			h[name] = slices.Clone(values) // a round tripper that masks one in place must not mask it for good
+		}
 	})
 }
 
@@ -54,7 +56,10 @@ func (f Custom) authenticate(_ context.Context, e *exchange, r *http.Request) er
 		return AuthError{err}
 	}
 	r.GetBody = nil
-	if r.URL == nil || r.Method != method || r.URL.Host != host || r.URL.Scheme != scheme || r.Host != host {
+	if r.Header == nil {
+		r.Header = http.Header{}
+	}
+	if r.URL == nil || r.URL.Opaque != "" || r.Method != method || r.URL.Host != host || r.URL.Scheme != scheme || r.Host != host {
 		return errMoved
 	}
 	for name, values := range r.Header {
@@ -75,7 +80,9 @@ func rewind(e *exchange, r *http.Request, sent io.ReadCloser) error {
 		body = nil
 		if r.Body != nil {
 			var err error
-			if body, err = io.ReadAll(r.Body); err != nil {
+			body, err = io.ReadAll(r.Body)
+			_ = r.Body.Close()
+			if err != nil {
 				return AuthError{err}
 			}
 		}

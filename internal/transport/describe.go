@@ -3,36 +3,86 @@ package transport
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"os"
+	"syscall"
 )
 
 // Describe says in words what a cause was, for an error text or a log. It repeats the text of errors whose words are
 // known to name addresses and reasons only; of any other it gives the type, since a text may hold a query, a token or
 // what the service wrote.
 func Describe(err error) string {
-	var (
-		ours         because
-		op           *net.OpError
-		dns          *net.DNSError
-		verification *tls.CertificateVerificationError
-		header       tls.RecordHeaderError
-		auth         AuthError
-		timeout      interface{ Timeout() bool }
-	)
+	var ours because
+	var auth AuthError
+	var limit limitError
+	var op *net.OpError
 	switch {
-	case errors.As(err, &ours):
-		return ours.Error()
 	case errors.As(err, &auth):
 		return auth.Error()
-	case errors.Is(err, errMoved), errors.Is(err, errHeader), errors.Is(err, errEmptyToken), errors.Is(err, ErrTooLarge):
+	case errors.As(err, &limit):
+		return limit.Error()
+	case errors.As(err, &ours):
+		return ours.Error()
+	case errors.Is(err, errMoved), errors.Is(err, errHeader), errors.Is(err, errEmptyToken), errors.Is(err, ErrTooLarge), errors.Is(err, errNothing):
 		return err.Error()
-	case errors.As(err, &dns), errors.As(err, &verification), errors.As(err, &header):
-		return firstOf(dns, verification, header).Error()
-	case errors.As(err, &op) && (op.Op == "dial" || op.Op == "read" || op.Op == "write"):
-		return op.Error()
+	case errors.As(err, &op):
+		return describeOp(op)
+	}
+	if reason := known(err); reason != "" {
+		return reason
+	}
+	return fmt.Sprintf("the connection failed (%T)", err)
+}
+
+// describeOp says what net says, but for an inner error that is not net's own.
+func describeOp(op *net.OpError) string {
+	inner := op.Err
+	var nested *net.OpError
+	reason := ""
+	if errors.As(inner, &nested) {
+		reason = describeOp(nested)
+	} else if reason = known(inner); reason == "" {
+		reason = fmt.Sprintf("failed (%T)", inner)
+	}
+	text := *op
+	text.Err = errors.New(reason)
+	return text.Error()
+}
+
+// known gives the text of an error whose words are the standard library's, or "".
+func known(err error) string {
+	var (
+		dns       *net.DNSError
+		errno     syscall.Errno
+		call      *os.SyscallError
+		header    tls.RecordHeaderError
+		alert     tls.AlertError
+		authority x509.UnknownAuthorityError
+		host      x509.HostnameError
+		expired   x509.CertificateInvalidError
+		timeout   interface{ Timeout() bool }
+	)
+	switch {
+	case errors.As(err, &dns):
+		return dns.Error()
+	case errors.As(err, &header):
+		return header.Error()
+	case errors.As(err, &alert):
+		return alert.Error()
+	case errors.As(err, &authority):
+		return authority.Error()
+	case errors.As(err, &host):
+		return host.Error()
+	case errors.As(err, &expired):
+		return expired.Error()
+	case errors.As(err, &call) && errors.As(call.Err, &errno):
+		return call.Syscall + ": " + errno.Error()
+	case errors.As(err, &errno):
+		return errno.Error()
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return "the answer was cut short"
 	case errors.Is(err, io.EOF):
@@ -44,17 +94,6 @@ func Describe(err error) string {
 	case errors.As(err, &timeout) && timeout.Timeout():
 		return fmt.Sprintf("a timeout of the HTTP client (%T)", err)
 	default:
-		return fmt.Sprintf("the connection failed (%T)", err)
-	}
-}
-
-func firstOf(dns *net.DNSError, verification *tls.CertificateVerificationError, header tls.RecordHeaderError) error {
-	switch {
-	case dns != nil:
-		return dns
-	case verification != nil:
-		return verification
-	default:
-		return header
+		return ""
 	}
 }

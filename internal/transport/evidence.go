@@ -11,7 +11,6 @@ import (
 // that comes late can only make an attempt look written, never the reverse.
 type evidence struct {
 	hooks        httptrace.ClientTrace
-	begun        bool
 	connections  atomic.Int32
 	wroteHeaders atomic.Int32
 }
@@ -23,18 +22,15 @@ func (e *evidence) trace() *httptrace.ClientTrace {
 }
 
 func (e *evidence) reset() {
-	e.begun = false
 	e.connections.Store(0)
 	e.wroteHeaders.Store(0)
 }
 
-// written tells whether the service may have got the request. Only evidence says no: the request was not handed to
-// net/http, or net/http looked for a connection and wrote no headers, or the error is a dial's. A round tripper that
+// written tells whether the service may have got the request. Only evidence says no: net/http looked
+// for a connection and wrote no headers, or the error is a dial's. A round tripper that
 // runs no hooks gives no evidence, and an error text is none.
 func (e *evidence) written(err error) bool {
 	switch {
-	case !e.begun:
-		return false
 	case e.wroteHeaders.Load() > 0:
 		return true
 	case e.connections.Load() > 0:

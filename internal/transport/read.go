@@ -39,10 +39,14 @@ func read(resp *http.Response, limit int64) ([]byte, error) {
 		_, _ = io.CopyN(io.Discard, resp.Body, drained) // of an error page the beginning is enough
 		return body, nil
 	}
-	if n, err := io.CopyN(io.Discard, resp.Body, 1); n == 0 && err == io.EOF { //nolint:errorlint // io.Reader's own
+	switch n, err := io.CopyN(io.Discard, resp.Body, 1); {
+	case n > 0:
+		return body[:min(len(body), KeptOfError)], ErrTooLarge
+	case err == io.EOF:
 		return body, nil
+	default:
+		return body, err
 	}
-	return body[:min(len(body), KeptOfError)], ErrTooLarge
 }
 
 // readUpTo reads at most limit bytes and tells whether that was all. Where the length is known and small it takes one

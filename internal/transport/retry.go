@@ -23,13 +23,28 @@ func (t *Transport) checkRetry(ctx context.Context, _ *http.Response, _ error) (
 }
 
 func (t *Transport) again(e *exchange) bool {
-	o := &e.outcome
-	if e.attempts == 0 || e.permanent {
+	e.fresh = false
+	if e.attempts == 0 || e.stopped || !t.worthRepeating(e) {
 		return false
 	}
-	if o.StatusCode == http.StatusUnauthorized && e.refused != nil && e.refreshes == 0 && e.Err() == nil {
+	if err := e.Err(); err != nil {
+		if !errors.Is(e.outcome.Err, err) {
+			e.outcome.Interrupted = err
+		}
+		return false
+	}
+	if e.fresh {
 		e.refused()
 		e.refreshes++
+	}
+	return true
+}
+
+// worthRepeating tells whether another attempt may be made and could end better, were there time for it.
+func (t *Transport) worthRepeating(e *exchange) bool {
+	o := &e.outcome
+	if o.StatusCode == http.StatusUnauthorized && e.refused != nil && e.refreshes == 0 {
+		e.fresh = true
 		return true
 	}
 	if e.attempts-e.refreshes >= t.MaxAttempts {
@@ -37,13 +52,13 @@ func (t *Transport) again(e *exchange) bool {
 	}
 	switch {
 	case o.StatusCode == 0 && !o.Written:
-		return e.Err() == nil && !hopeless(o.Err)
+		return !hopeless(o.Err)
 	case o.StatusCode != 0 && slices.Contains(t.NotProcessed, o.StatusCode):
 		return t.inTime(e)
 	case !e.request.Repeatable:
 		return false
 	case o.StatusCode == 0:
-		return e.Err() == nil
+		return true
 	default:
 		return (o.Err != nil && !errors.Is(o.Err, ErrTooLarge) || repeatableStatus(o.StatusCode)) && t.inTime(e)
 	}
@@ -62,7 +77,7 @@ func repeatableStatus(code int) bool {
 // inTime tells whether the wait that the answer asks for is one that the policy and the deadline allow. One that is
 // not fails at once instead of in vain later.
 func (t *Transport) inTime(e *exchange) bool {
-	if e.Err() != nil || e.outcome.RetryAfter > t.MaxWait {
+	if e.outcome.RetryAfter > t.MaxWait {
 		return false
 	}
 	deadline, ok := e.Deadline()
@@ -81,17 +96,16 @@ func hopeless(err error) bool {
 // backoff is how long to wait before the next attempt: a random time up to minWait·2ⁿ and up to maxWait, so that
 // clients which failed together do not come back together; and at least what the answer asked for.
 func backoff(minWait, maxWait time.Duration, n int, resp *http.Response) time.Duration {
-	if resp != nil && resp.StatusCode == http.StatusUnauthorized {
-		return 0 // the token was refreshed; nobody is overloaded
-	}
-	ceiling := float64(minWait) * math.Pow(2, float64(n))
-	wait := time.Duration(rand.Float64() * min(ceiling, float64(maxWait))) //nolint:gosec // no secret depends on it
+	asked := time.Duration(0)
 	if resp != nil {
-		if asked, ok := retryAfter(resp.Header); ok {
-			wait = max(wait, asked)
+		e := exchangeOf(resp.Request.Context())
+		if e.fresh {
+			return 0
 		}
+		asked = e.outcome.RetryAfter
 	}
-	return wait
+	ceiling := min(float64(minWait)*math.Pow(2, float64(n)), float64(maxWait))
+	return max(asked, time.Duration(rand.Float64()*ceiling)) //nolint:gosec // no secret depends on it
 }
 
 // furthest is what a Retry-After that no time.Duration holds is taken for.

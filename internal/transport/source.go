@@ -73,7 +73,7 @@ func (s *Source) token(ctx context.Context) (*token, error) {
 
 // refresh fetches a token for everybody who waits. Where the old one still holds, a failure costs nothing yet.
 func (s *Source) refresh(ctx context.Context, old *token, usable bool) (fresh *token, err error) {
-	err = errors.New("the token source panicked")
+	err = AuthError{errors.New("the token source panicked")}
 	defer func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()

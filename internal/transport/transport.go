@@ -99,7 +99,8 @@ type Outcome struct {
 	Err error
 	// Written is false only where the last attempt provably wrote nothing of the request.
 	Written bool
-	// Interrupted is the context's error where the call would have been repeated but its context ended.
+	// Interrupted says why the call was not repeated though it would have been: its context ended, or the next attempt
+	// could not begin.
 	Interrupted error
 	// Attempts counts the requests that were begun.
 	Attempts int
@@ -115,10 +116,11 @@ type exchange struct {
 	attempts  int
 	refreshes int
 	again     bool // what checkRetry said last
+	fresh     bool // whether that was for a fresh token, which nobody has to wait for
+	stopped   bool // an attempt could not begin; none after it can
 	evidence  evidence
 	outcome   Outcome
-	permanent bool // the attempt failed in a way that repeating does not mend
-	refused   func()
+	refused   func() // tells the source of a token that the service refused it
 }
 
 type exchangeKey struct{}
@@ -146,14 +148,13 @@ func (t *Transport) Do(ctx context.Context, r Request) Outcome {
 	req := (&http.Request{
 		Method: r.Method, URL: r.URL, Host: r.URL.Host, Header: header,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-	}).WithContext(httptrace.WithClientTrace(e, e.evidence.trace()))
-	//nolint:bodyclose,contextcheck // the attempt has read and closed it; the exchange is its own context
-	if _, err := t.client.Do(&retryablehttp.Request{Request: req}); err != nil && e.attempts == 0 {
+	}).WithContext(httptrace.WithClientTrace(e, e.evidence.trace())) //nolint:contextcheck // the exchange is its own context
+	if _, err := t.client.Do(&retryablehttp.Request{Request: req}); err != nil && e.attempts == 0 && e.outcome.Err == nil { //nolint:bodyclose // an attempt has read and closed it
 		e.outcome.Err = err
 	}
 	e.outcome.Attempts = e.attempts
-	if e.again && ctx.Err() != nil {
-		e.outcome.Interrupted = ctx.Err()
+	if e.again && e.outcome.Interrupted == nil {
+		e.outcome.Interrupted = ctx.Err() // it ended the wait
 	}
 	return e.outcome
 }

@@ -2,7 +2,10 @@ package wire
 
 import (
 	"fmt"
+	"net/netip"
+	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -51,29 +54,31 @@ func CheckCallbackURL(callback string) string {
 	if !utf8.ValidString(callback) {
 		return "must be valid UTF-8"
 	}
-	if strings.ContainsFunc(callback, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
+	if strings.ContainsFunc(callback, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }) {
 		return "must not hold white space or control characters"
 	}
 	authority := rest
 	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
 		authority = rest[:end]
 	}
-	host := authority[strings.LastIndexByte(authority, '@')+1:]
-	name, port := splitPort(host)
-	if name == "" || strings.ContainsAny(name, `%\"<>^{}|`+"`") {
+	name, port := splitPort(authority[strings.LastIndexByte(authority, '@')+1:])
+	if strings.Trim(name, ".") == "" || strings.ContainsAny(name, "[]%\\\"<>^{}|`") || strings.Contains(authority, `\`) {
 		return allowed
 	}
-	if strings.ContainsFunc(port, func(r rune) bool { return r < '0' || r > '9' }) || len(port) > 5 {
-		return "the port must be a number up to 65535"
+	if port != "" {
+		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+			return "the port must be a number up to 65535"
+		}
 	}
 	return ""
 }
 
-// splitPort cuts "host:port"; the name is empty where the brackets of an IPv6 address do not match.
+// splitPort cuts "host:port"; the name is empty where brackets do not hold an IPv6 address.
 func splitPort(host string) (name, port string) {
 	if strings.HasPrefix(host, "[") {
 		address, after, ok := strings.Cut(host[1:], "]")
-		if !ok || after != "" && after[0] != ':' {
+		ip, err := netip.ParseAddr(address)
+		if !ok || err != nil || !ip.Is6() || after != "" && after[0] != ':' {
 			return "", ""
 		}
 		return address, strings.TrimPrefix(after, ":")

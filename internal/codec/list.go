@@ -1,0 +1,321 @@
+package codec
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/go-querystring/query"
+
+	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/internal/wire"
+)
+
+// What a page may tell beside its rows.
+const (
+	pageTotal concept = iota
+	pagePages
+	pageNumber
+	pageSize
+	pageHasNext
+	pageNext
+	pageCode
+	pageMessage
+	pageRequest
+	pageConcepts
+)
+
+// List writes the queries of a listing and reads its pages. It never changes after CompileList and is safe for concurrent
+// use.
+type List struct {
+	table contract.SMSList
+	names map[string]string // concept to name
+	taken map[string]bool   // names that Extra must not use
+	zone  *time.Location
+	base  *url.URL
+	pair  KeyPair
+	paths paths
+	rows  *rows
+	codes *Answers // what an error code means
+}
+
+// CompileList prepares a listing. Links to a next page must stay on base.
+func CompileList(table contract.SMSList, failures contract.Errors, base *url.URL, pair KeyPair) (*List, error) {
+	zone, err := time.LoadLocation(table.Zone)
+	if err != nil {
+		return nil, fmt.Errorf("contract: sms.list.zone: %w", err)
+	}
+	l := &List{
+		table: table, names: namesOf(table.Params), taken: map[string]bool{}, zone: zone, base: base, pair: pair,
+		rows: compileRows(table.Record, zone), codes: CompileAnswers(contract.Send{}, failures),
+	}
+	for name, value := range table.Constants {
+		if _, ok := plain(value); !ok {
+			return nil, fmt.Errorf("contract: sms.list.constants.%s: must be a string, a number or a boolean in a query", name)
+		}
+	}
+	for _, name := range slices.Concat(slices.Collect(maps.Values(l.names)), slices.Collect(maps.Keys(table.Constants))) {
+		l.taken[name] = true
+	}
+	if pair != nil {
+		_, members := pair()
+		l.taken[members[0].Name], l.taken[members[1].Name] = true, true
+	}
+	delete(l.taken, "")
+	for c, list := range [pageConcepts][]string{
+		pageTotal: table.Page.Total, pagePages: table.Page.Pages, pageNumber: table.Page.Number, pageSize: table.Page.Size,
+		pageHasNext: table.Page.HasNext, pageNext: table.Page.Next,
+		pageCode: failures.Code, pageMessage: failures.Message, pageRequest: failures.Request,
+	} {
+		l.paths.want(concept(c), list)
+	}
+	for i, path := range table.Items {
+		at := &l.paths.root
+		if path != "" {
+			for name := range strings.SplitSeq(path, ".") {
+				at = at.grow(name)
+			}
+		}
+		if at.rows == 0 {
+			at.rows = i + 1
+		}
+	}
+	return l, nil
+}
+
+// Encode writes the query of one page. Problems say what the contract does not allow.
+func (l *List) Encode(q wire.Query) (string, []wire.Problem) {
+	own, err := query.Values(q.Filter)
+	if err != nil {
+		return "", []wire.Problem{{Field: "ListOptions", Reason: "cannot be encoded: " + typeOf(err)}}
+	}
+	values := url.Values{}
+	var problems []wire.Problem
+	for _, concept := range slices.Sorted(maps.Keys(own)) {
+		value := own.Get(concept)
+		switch name := l.names[concept]; {
+		case concept == "order" && name == "" && value == ascending:
+			// what a service does that cannot be told otherwise
+		case name == "":
+			problems = append(problems, wire.Problem{Field: fieldOf(q.Filter, concept), Reason: "must be absent: the contract names no parameter for it (sms.list.params." + concept + ")"})
+		case concept == "order":
+			values.Set(name, l.order(value))
+		case concept == "createdAfter" || concept == "createdBefore":
+			at, _ := time.Parse(time.RFC3339Nano, value)
+			values.Set(name, writeTime(at, l.table.Time, l.zone))
+		default:
+			values.Set(name, value)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(q.Extra)) {
+		if l.taken[name] || name == "" {
+			problems = append(problems, wire.Problem{Field: extraField(name), Reason: "the contract uses this name; set the field of the options instead, or change the contract"})
+		}
+		values[name] = q.Extra[name]
+	}
+	for name, value := range l.table.Constants {
+		word, _ := plain(value)
+		values.Set(name, word)
+	}
+	problems = append(problems, l.place(values, q.At)...)
+	if problems != nil {
+		return "", problems
+	}
+	if q.At.Link != "" {
+		values, _ = url.ParseQuery(q.At.Link) // it was parsed when it came
+	}
+	if l.pair != nil { // the contract's "body" is the query of a GET
+		_, members := l.pair()
+		values.Set(members[0].Name, members[0].Value)
+		values.Set(members[1].Name, members[1].Value)
+	}
+	return values.Encode(), nil
+}
+
+const ascending = "ascending"
+
+func (l *List) order(value string) string {
+	if value == ascending {
+		return l.table.Orders.Ascending
+	}
+	return l.table.Orders.Descending
+}
+
+// place writes where the page begins.
+func (l *List) place(values url.Values, at wire.Position) []wire.Problem {
+	missing := func(concept string) []wire.Problem {
+		return []wire.Problem{{Field: "contract", Reason: "pages by " + string(l.table.Paging.By) + ", but names no parameter for it (sms.list.params." + concept + ")"}}
+	}
+	switch l.table.Paging.By {
+	case contract.PagingByPage:
+		if l.names["page"] == "" {
+			return missing("page")
+		}
+		values.Set(l.names["page"], strconv.Itoa(l.number(at)))
+	case contract.PagingByOffset:
+		if at.Set && at.Number != 0 {
+			return []wire.Problem{{Field: "Page", Reason: "must be absent: the contract pages by offset"}}
+		}
+		if l.names["offset"] == "" {
+			return missing("offset")
+		}
+		values.Set(l.names["offset"], strconv.Itoa(at.Rows))
+	case contract.PagingByCursor:
+		if l.names["cursor"] == "" {
+			return missing("cursor")
+		}
+		if at.Mark != "" {
+			values.Set(l.names["cursor"], at.Mark)
+		}
+	case contract.PagingNone:
+	}
+	return nil
+}
+
+func (l *List) number(at wire.Position) int {
+	if at.Set {
+		return at.Number
+	}
+	return l.table.Paging.First
+}
+
+// Ahead gives the position of the page after at, where it is known beforehand.
+func (l *List) Ahead(at wire.Position) (wire.Position, bool) {
+	return wire.Position{Set: true, Number: l.number(at) + 1}, l.table.Paging.By == contract.PagingByPage
+}
+
+// Failure is an answer with an error code in place of a page.
+type Failure struct{ Code, Message, RequestID string }
+
+// ErrNoRows says that an answer holds no list where the contract looks for one.
+var ErrNoRows = errors.New("the answer holds no list at any path that the contract knows (sms.list.items)")
+
+// errElsewhere says that a page links to a next one on another host.
+var errElsewhere = errors.New("the answer links to a next page that is not at the base URL")
+
+// Read reads a page that was asked for at a position.
+func (l *List) Read(body []byte, at wire.Position) (wire.Page, Failure, error) {
+	var page wire.Page
+	var few [32]value
+	found := few[:]
+	if n := len(l.paths.leaves); n > len(few) {
+		found = make([]value, n)
+	}
+	found = found[:len(l.paths.leaves)]
+	reader := newRowReader(l.rows, &page)
+	if err := l.paths.walk(&scanner{doc: string(body), rows: reader}, found); err != nil {
+		return wire.Page{}, Failure{}, err
+	}
+	var first [pageConcepts]value
+	next := absent // also null tells something of a next page
+	var code errorCodes
+	for i, leaf := range l.paths.leaves {
+		v := found[i]
+		switch {
+		case leaf.concept == pageCode:
+			code.see(v)
+		case leaf.concept == pageNext && next == absent:
+			next = v.kind
+			fallthrough
+		default:
+			if first[leaf.concept].kind == absent && v.scalar() {
+				first[leaf.concept] = v
+			}
+		}
+	}
+	failure := Failure{Code: code.code, Message: first[pageMessage].String(), RequestID: first[pageRequest].String()}
+	if code.code != "" && code.doubt == "" {
+		return wire.Page{}, failure, nil
+	}
+	if reader.came == 0 {
+		return wire.Page{}, Failure{RequestID: failure.RequestID}, ErrNoRows
+	}
+	page.Number, _ = wholeNumber(first[pageNumber].String())
+	page.Size, _ = wholeNumber(first[pageSize].String())
+	page.Total, _ = wholeNumber(first[pageTotal].String())
+	page.TotalPages, _ = wholeNumber(first[pagePages].String())
+	err := l.end(&page, at, first, next)
+	return page, Failure{}, err
+}
+
+// end says whether a page is the last, and where the next begins. A short page alone says nothing.
+func (l *List) end(page *wire.Page, at wire.Position, first [pageConcepts]value, next kind) error {
+	hasNext, told := truth(first[pageHasNext])
+	number := l.number(at)
+	if first[pageNumber].kind != absent {
+		number = page.Number
+	}
+	pages := first[pagePages].kind != absent && first[pagePages].String() != ""
+	page.Last = len(page.Records) == 0 || told && !hasNext || next == null
+	switch l.table.Paging.By {
+	case contract.PagingByPage:
+		page.Last = page.Last || pages && number-l.table.Paging.First+1 >= page.TotalPages
+		page.Next = wire.Position{Set: true, Number: l.number(at) + 1}
+	case contract.PagingByOffset:
+		page.Next = wire.Position{Rows: at.Rows + len(page.Records)}
+		total := first[pageTotal].kind != absent
+		page.Last = page.Last || total && page.Next.Rows >= page.Total
+	case contract.PagingByCursor:
+		mark := first[pageNext].String()
+		page.Last = page.Last || mark == ""
+		var err error
+		page.Next, err = l.follow(mark)
+		return err
+	case contract.PagingNone:
+		page.Last = true
+	}
+	return nil
+}
+
+// truth reads a boolean, also one that is written as a word or a number.
+func truth(v value) (is, told bool) {
+	switch strings.ToLower(v.String()) {
+	case "true", "1", "yes":
+		return true, true
+	case "false", "0", "no":
+		return false, true
+	default:
+		return false, false
+	}
+}
+
+// follow makes a position of a cursor, which may be a mark or a link. A link must stay where the credentials may go.
+func (l *List) follow(mark string) (wire.Position, error) {
+	if !strings.Contains(mark, "://") && !strings.HasPrefix(mark, "/") && !strings.HasPrefix(mark, "?") {
+		return wire.Position{Set: true, Mark: mark}, nil
+	}
+	link, err := l.base.Parse(mark)
+	if err != nil || link.Scheme != l.base.Scheme || link.Host != l.base.Host || link.User != nil {
+		return wire.Position{}, errElsewhere
+	}
+	if _, err := url.ParseQuery(link.RawQuery); err != nil {
+		return wire.Position{}, errors.New("the answer links to a next page with a query that cannot be read")
+	}
+	return wire.Position{Set: true, Mark: mark, Link: link.RawQuery}, nil
+}
+
+// Class gives the class of an error code.
+func (l *List) Class(code string) Class { return l.codes.Class(code) }
+
+// ReadFailure reads an answer that is no page.
+func (l *List) ReadFailure(body []byte) (Failure, error) {
+	a, err := l.codes.Read(body)
+	return Failure{Code: a.Code, Message: a.Message, RequestID: a.ErrorRequestID}, err
+}
+
+// fieldOf gives the Go name of a filter by its concept.
+func fieldOf(filter any, concept string) string {
+	t := reflect.TypeOf(filter).Elem()
+	for field := range t.Fields() {
+		if name, _, _ := strings.Cut(field.Tag.Get("url"), ","); name == concept {
+			return field.Name
+		}
+	}
+	return concept
+}

@@ -1,0 +1,101 @@
+package transport
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// chatty is an error of a type that the package does not know.
+type chatty struct{ text string }
+
+func (c *chatty) Error() string { return c.text }
+
+// slow is an unknown error that says that it is a timeout.
+type slow struct{ chatty }
+
+func (*slow) Timeout() bool { return true }
+
+func TestDescribeKeepsTheTextOfUnknownErrorsToItself(t *testing.T) {
+	secret := errors.New("secret: to=639171234567")
+	for name, err := range map[string]error{
+		"plain":                        secret,
+		"of an unknown type":           &chatty{"secret 639171234567"},
+		"wrapped":                      fmt.Errorf("secret 639171234567: %w", secret),
+		"wrapped around EOF":           fmt.Errorf("secret 639171234567: %w", io.EOF),
+		"wrapped around a cut":         fmt.Errorf("secret 639171234567: %w", io.ErrUnexpectedEOF),
+		"wrapped around a dial error":  fmt.Errorf("secret 639171234567: %w", errRefused),
+		"wrapped around DNS":           fmt.Errorf("secret 639171234567: %w", &net.DNSError{Err: "no such host", Name: "h"}),
+		"wrapped around a certificate": fmt.Errorf("secret 639171234567: %w", &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}),
+		"wrapped around ours":          fmt.Errorf("secret 639171234567: %w", because{secret, context.Canceled}),
+		"wrapped around a deadline":    fmt.Errorf("secret 639171234567: %w", context.DeadlineExceeded),
+		"wrapped around canceled":      fmt.Errorf("secret 639171234567: %w", context.Canceled),
+		"joined":                       errors.Join(secret, io.EOF, errRefused),
+		"URL with a query":             &url.Error{Op: "Get", URL: "https://api.example.com/?text=secret", Err: secret},
+		"URL around EOF":               &url.Error{Op: "Get", URL: "https://api.example.com/?text=secret", Err: io.EOF},
+		"URL around a dial error":      &url.Error{Op: "Get", URL: "https://api.example.com/?text=secret", Err: errRefused},
+		"credentials":                  AuthError{secret},
+		"credentials, wrapped":         fmt.Errorf("secret: %w", AuthError{secret}),
+		"a timeout":                    &slow{chatty{"secret 639171234567"}},
+		"of a proxy":                   &net.OpError{Op: "proxyconnect", Net: "tcp", Err: secret},
+		"of an unknown operation":      &net.OpError{Op: "socks connect", Net: "tcp", Err: secret},
+		"of another end of TLS":        &net.OpError{Op: "remote error", Err: secret},
+		"ours, for a context":          because{secret, context.Canceled},
+	} {
+		text := Describe(err)
+		assert.NotContains(t, text, "secret", name)
+		assert.NotContains(t, text, "639171234567", name)
+		assert.NotEmpty(t, text, name)
+	}
+}
+
+func TestDescribeSaysWhatItKnows(t *testing.T) {
+	for name, tc := range map[string]struct {
+		err  error
+		want string
+	}{
+		"refused": {
+			&net.OpError{Op: "dial", Net: "tcp", Addr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 443}, Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)},
+			"dial tcp 127.0.0.1:443: connect: connection refused",
+		},
+		"refused, in a URL": {&url.Error{Op: "Post", URL: "https://api.example.com/?q", Err: errRefused}, "dial tcp: connection refused"},
+		"reset":             {errReset, "read tcp: connection reset by peer"},
+		"broken pipe":       {&net.OpError{Op: "write", Net: "tcp", Err: syscall.EPIPE}, "write tcp: broken pipe"},
+		"DNS": {
+			&net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Err: "no such host", Name: "api.example.com", IsNotFound: true}},
+			"lookup api.example.com: no such host",
+		},
+		"certificate": {
+			&tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}},
+			"tls: failed to verify certificate: x509: certificate signed by unknown authority",
+		},
+		"no TLS":           {tls.RecordHeaderError{Msg: "first record does not look like a TLS handshake"}, "tls: first record does not look like a TLS handshake"},
+		"EOF":              {io.EOF, "the connection ended without an answer"},
+		"cut":              {io.ErrUnexpectedEOF, "the answer was cut short"},
+		"canceled":         {context.Canceled, "context canceled"},
+		"deadline":         {context.DeadlineExceeded, "context deadline exceeded"},
+		"too large":        {ErrTooLarge, "the answer is larger than the client reads"},
+		"timeout of ours":  {because{timeoutError(30 * time.Second), context.DeadlineExceeded}, "no whole answer within the timeout of 30s"},
+		"context of ours":  {because{errReset, context.Canceled}, "context canceled"},
+		"credentials":      {AuthError{errSecret}, "authentication failed before anything was sent"},
+		"empty token":      {errEmptyToken, errEmptyToken.Error()},
+		"moved":            {errMoved, errMoved.Error()},
+		"header":           {errHeader, errHeader.Error()},
+		"another timeout":  {&slow{}, "a timeout of the HTTP client (*transport.slow)"},
+		"anything else":    {&chatty{"secret"}, "the connection failed (*transport.chatty)"},
+		"interrupted call": {errors.Join(context.Canceled, nil), "context canceled"},
+	} {
+		assert.Equal(t, tc.want, Describe(tc.err), name)
+	}
+}

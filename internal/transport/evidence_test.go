@@ -1,0 +1,124 @@
+package transport
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestOnlyEvidenceSaysThatNothingWasWritten(t *testing.T) {
+	dns := &net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Err: "no such host", Name: "api.example.com"}}
+	for name, tc := range map[string]struct {
+		connections, wrote int
+		err                error
+		want               bool
+	}{
+		"looked for a connection":                    {1, 0, io.EOF, false},
+		"looked for a connection, timeout":           {1, 0, context.DeadlineExceeded, false},
+		"looked for a connection, reset":             {1, 0, errReset, false},
+		"looked for two connections":                 {2, 0, io.EOF, false},
+		"wrote":                                      {1, 1, io.EOF, true},
+		"wrote, whatever the error says":             {1, 1, errRefused, true},
+		"wrote on the second connection":             {2, 1, errRefused, true},
+		"wrote on the first connection":              {2, 1, io.EOF, true},
+		"wrote, and no connection was looked for":    {0, 1, io.EOF, true},
+		"no hooks, dial error":                       {0, 0, errRefused, false},
+		"no hooks, dial error, wrapped":              {0, 0, fmt.Errorf("a: %w", &url.Error{Op: "Post", Err: errRefused}), false},
+		"no hooks, DNS error":                        {0, 0, dns, false},
+		"no hooks, read error":                       {0, 0, errReset, true},
+		"no hooks, write error":                      {0, 0, &net.OpError{Op: "write", Err: syscall.EPIPE}, true},
+		"no hooks, refused by no dial":               {0, 0, syscall.ECONNREFUSED, true},
+		"no hooks, EOF":                              {0, 0, io.EOF, true},
+		"no hooks, timeout":                          {0, 0, context.DeadlineExceeded, true},
+		"no hooks, certificate":                      {0, 0, &tls.CertificateVerificationError{Err: io.EOF}, true},
+		"no hooks, an error that talks of a dial":    {0, 0, errors.New("dial tcp: connection refused"), true},
+		"no hooks, read error wrapped around a dial": {0, 0, &net.OpError{Op: "read", Err: errRefused}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var e evidence
+			trace := e.trace()
+			for range tc.connections {
+				trace.GetConn("api.example.com:443")
+			}
+			for range tc.wrote {
+				trace.WroteHeaders()
+			}
+			assert.Equal(t, tc.want, e.written(tc.err))
+		})
+	}
+}
+
+func TestEvidenceIsGoneAfterAReset(t *testing.T) {
+	var e evidence
+	trace := e.trace()
+	trace.GetConn("")
+	trace.WroteHeaders()
+	e.reset()
+	assert.True(t, e.written(io.EOF), "no hook of this attempt")
+	trace.GetConn("")
+	assert.False(t, e.written(io.EOF), "the hooks go on to work")
+}
+
+func TestAnAnswerIsProofThatARequestWasWritten(t *testing.T) {
+	for _, react := range []reaction{
+		func(*http.Request) (*http.Response, error) { return response(503, http.NoBody), nil }, // without hooks
+		func(*http.Request) (*http.Response, error) { return response(200, failingReader{errRefused}), nil },
+	} {
+		assert.True(t, newTransport(newBase(react), attemptsUpTo(1)).Do(t.Context(), aSend()).Written)
+	}
+}
+
+func TestTheCallersOwnTraceRunsToo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var events []string
+		ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{
+			GetConn:      func(hostPort string) { events = append(events, "connection to "+hostPort) },
+			WroteHeaders: func() { events = append(events, "headers") },
+		})
+		base := newBase(unsent(errRefused), answers(429, ""), breaks(io.EOF))
+		out := newTransport(base).Do(ctx, aSend())
+		assert.Equal(t, []string{
+			"connection to api.example.com",
+			"connection to api.example.com", "headers",
+			"connection to api.example.com", "headers",
+		}, events)
+		assert.Equal(t, 3, out.Attempts, "and evidence is found all the same")
+		assert.True(t, out.Written)
+
+		events = nil
+		newTransport(newBase(answers(200, "{}"))).Do(ctx, aSend())
+		assert.Len(t, events, 2, "the trace of one call does not run in another")
+	})
+}
+
+func TestAHookThatComesLateNeverMakesARequestLookUnsent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		late := func(r *http.Request) (*http.Response, error) {
+			connecting(r)
+			go func() {
+				time.Sleep(time.Minute)
+				writing(r)
+			}()
+			return nil, errRefused
+		}
+		base := newBase(late, func(r *http.Request) (*http.Response, error) {
+			time.Sleep(2 * time.Minute)
+			return unsent(io.EOF)(r)
+		})
+		out := newTransport(base, timeoutOf(time.Hour)).Do(t.Context(), aSend())
+		assert.True(t, out.Written)
+		assert.Equal(t, 2, base.count())
+	})
+}

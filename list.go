@@ -1,0 +1,128 @@
+package messaging
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/messaging-service/messaging-go/internal/codec"
+	"github.com/messaging-service/messaging-go/internal/transport"
+	"github.com/messaging-service/messaging-go/internal/wire"
+)
+
+// list is the operation that reads SMS transactions back, as the contract has it.
+type list struct {
+	url           *url.URL
+	codec         *codec.List
+	authenticated bool
+	authenticator transport.Authenticator // nil where the credentials are in the query
+}
+
+func compileList(s settings, baseURL *url.URL) (*list, error) {
+	l := &list{url: join(baseURL, s.contract.SMSList.Path)}
+	var pair codec.KeyPair
+	if credential := s.credential(ChannelSMS); credential != nil {
+		l.authenticated = true
+		l.authenticator, pair = credential(s.contract.Auth)
+	}
+	var err error
+	if l.codec, err = codec.CompileList(s.contract.SMSList, s.contract.Errors, l.url, pair); err != nil {
+		return nil, invalid("", []wire.Problem{{Field: "WithContract", Reason: err.Error()}})
+	}
+	return l, nil
+}
+
+// List implements wire.Doer.
+func (c *core) List(ctx context.Context, q wire.Query) (wire.Page, error) {
+	query, problems := c.list.codec.Encode(q)
+	problems = append(q.Problems, problems...)
+	if ctx == nil {
+		problems = append(problems, wire.Problem{Field: "ctx", Reason: "required, but nil"})
+	}
+	if len(problems) > 0 {
+		return wire.Page{}, invalid(q.Op.String(), problems)
+	}
+	if !c.list.authenticated {
+		return wire.Page{}, c.unauthenticated(q.Op, ChannelSMS)
+	}
+	target := *c.list.url
+	target.RawQuery = query
+	outcome := c.transport.Do(ctx, transport.Request{
+		Operation: q.Op.String(), Method: http.MethodGet, URL: &target, Repeatable: true, Authenticate: c.list.authenticator,
+	})
+	page, err := c.list.judge(q, outcome)
+	if err != nil {
+		return wire.Page{}, err
+	}
+	return page, nil
+}
+
+// judge says what became of a read: a page, or an error.
+func (l *list) judge(q wire.Query, out transport.Outcome) (wire.Page, *Error) {
+	e := newError(q.Op, out)
+	e.read = true
+	if out.StatusCode == 0 {
+		if !out.Written {
+			e.Verdict = NotSent
+		}
+		return wire.Page{}, e
+	}
+	e.Body = bytes.Clone(out.Body[:min(len(out.Body), transport.KeptOfError)])
+	e.RequestID = out.Header.Get("X-Request-Id")
+	if out.StatusCode < 200 || out.StatusCode > 299 {
+		if out.StatusCode >= 400 && out.StatusCode < 500 && out.StatusCode != http.StatusRequestTimeout {
+			e.Verdict = Refused
+		}
+		failure, notJSON := l.codec.ReadFailure(out.Body)
+		e.explain(failure.Code, failure.Message, failure.RequestID, l.codec.Class(failure.Code), notJSON)
+		return wire.Page{}, e
+	}
+	if out.Err != nil {
+		e.reason = "the answer could not be read to its end"
+		return wire.Page{}, e
+	}
+	page, failure, err := l.codec.Read(out.Body, q.At)
+	switch {
+	case errors.Is(err, codec.ErrNoRows):
+		e.reason = err.Error()
+	case err != nil:
+		e.reason = "the answer is " + strings.TrimPrefix(err.Error(), "the answer is ")
+	case failure.Code != "":
+		e.Verdict = Refused
+		e.explain(failure.Code, failure.Message, failure.RequestID, l.codec.Class(failure.Code), nil)
+	default:
+		return page, nil
+	}
+	return wire.Page{}, e
+}
+
+// Ahead implements wire.Doer.
+func (c *core) Ahead(_ wire.Operation, at wire.Position) (wire.Position, bool) {
+	return c.list.codec.Ahead(at)
+}
+
+// Refuse implements wire.Doer.
+func (c *core) Refuse(op wire.Operation, problems []wire.Problem) error {
+	return invalid(op.String(), problems)
+}
+
+// Fail implements wire.Doer.
+func (c *core) Fail(op wire.Operation, reason string, kind error) error {
+	e := &Error{Operation: op.String(), read: true, reason: reason, Attempts: 1}
+	if kind != nil {
+		e.class = append(e.class, kind)
+	}
+	return e
+}
+
+// Settle implements wire.Doer.
+func (c *core) Settle() (wire.SettlePolicy, bool) {
+	policy := SettlePolicy{}
+	if c.settings.settle != nil {
+		policy = *c.settings.settle
+	}
+	return wire.SettlePolicy(policy.withDefaults()), c.settings.settle != nil
+}

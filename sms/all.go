@@ -1,0 +1,75 @@
+package sms
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/messaging-service/messaging-go/internal/fanout"
+	"github.com/messaging-service/messaging-go/internal/wire"
+)
+
+// Outcome is what became of one message of SendAll.
+type Outcome struct {
+	// Index counts the messages from 0 in the order in which they were taken.
+	Index int
+	// Message is the message as it was taken; with a reference ID where SendAll gave it one.
+	Message Message
+	// Receipt is the service's, where Err is nil.
+	Receipt Receipt
+	// Err is as from Send, or as from SendOnce where the client was made with messaging.WithSettle.
+	Err error
+}
+
+// SendAll sends many messages, concurrency of them at once, and yields what became of each as it ends, in any order, each
+// exactly once.
+//
+//	for out := range client.SMS.SendAll(ctx, messages, 32) {
+//		record(out.Message.ReferenceID, messaging.VerdictOf(out.Err), out.Receipt.ID)
+//	}
+//
+// The messages are ranged in the caller's goroutine, no further ahead than there are workers, so that a million of them take
+// no more memory than a few; the next one is asked for before an outcome that is ready is yielded only while workers are
+// free. The client's rate limit holds for all of them together. With messaging.WithSettle an unknown outcome is settled as by
+// SendOnce.
+//
+// To stop and keep the books, cancel the context and keep ranging: no more messages are taken, and every message that was
+// taken has its outcome, one that was not begun with the verdict NotSent. A break stops too: nothing more begins, and the
+// loop ends when the messages under way have ended, whose outcomes are then not seen. No goroutine is left either way.
+//
+// A concurrency below 1, or a nil sequence, is one Outcome with a *messaging.ValidationError, whose Index is -1.
+func (s *Service) SendAll(ctx context.Context, messages iter.Seq[Message], concurrency int) iter.Seq[Outcome] {
+	return func(yield func(Outcome) bool) {
+		var problems []wire.Problem
+		if messages == nil {
+			problems = append(problems, wire.Problem{Field: "messages", Reason: "required, but nil"})
+		}
+		if concurrency < 1 {
+			problems = append(problems, wire.Problem{Field: "concurrency", Reason: fmt.Sprintf("must be 1 or more, got %d", concurrency)})
+		}
+		if ctx == nil {
+			problems = append(problems, wire.Problem{Field: "ctx", Reason: "required, but nil"})
+		}
+		if problems != nil {
+			yield(Outcome{Index: -1, Err: s.doer.Refuse(wire.SMSSend, problems)})
+			return
+		}
+		policy, settles := s.doer.Settle()
+		send := func(ctx context.Context, m Message) Outcome {
+			if !settles {
+				receipt, err := s.Send(ctx, m)
+				return Outcome{Message: m, Receipt: receipt, Err: err}
+			}
+			m = m.withReference()
+			receipt, err := s.sendOnce(ctx, m, policy)
+			return Outcome{Message: m, Receipt: receipt, Err: err}
+		}
+		// A message that is taken when the context has ended is sent under that context: it ends not sent by itself.
+		for result := range fanout.Run(ctx, messages, concurrency, send, send) {
+			result.Out.Index = result.Index
+			if !yield(result.Out) {
+				return
+			}
+		}
+	}
+}
