@@ -6,7 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"strings"
+	"sync"
 
 	"github.com/messaging-service/messaging-go/internal/codec"
 	"github.com/messaging-service/messaging-go/internal/transport"
@@ -19,6 +19,7 @@ type list struct {
 	codec         *codec.List
 	authenticated bool
 	authenticator transport.Authenticator // nil where the credentials are in the query
+	buffers       sync.Pool               // of answers that were read
 }
 
 func compileList(s settings, baseURL *url.URL) (*list, error) {
@@ -50,10 +51,19 @@ func (c *core) List(ctx context.Context, q wire.Query) (wire.Page, error) {
 	}
 	target := *c.list.url
 	target.RawQuery = query
+	buffer, _ := c.list.buffers.Get().(*[]byte)
+	if buffer == nil {
+		buffer = new([]byte)
+	}
 	outcome := c.transport.Do(ctx, transport.Request{
 		Operation: q.Op.String(), Method: http.MethodGet, URL: &target, Repeatable: true, Authenticate: c.list.authenticator,
+		Buffer: *buffer,
 	})
 	page, err := c.list.judge(q, outcome)
+	const kept = 2 << 20 // a larger one is rare, and not kept for the next
+	if *buffer = outcome.Body; cap(*buffer) <= kept {
+		c.list.buffers.Put(buffer)
+	}
 	if err != nil {
 		return wire.Page{}, err
 	}
@@ -62,41 +72,48 @@ func (c *core) List(ctx context.Context, q wire.Query) (wire.Page, error) {
 
 // judge says what became of a read: a page, or an error.
 func (l *list) judge(q wire.Query, out transport.Outcome) (wire.Page, *Error) {
+	if out.StatusCode < 200 || out.StatusCode > 299 || out.Err != nil {
+		return wire.Page{}, l.failure(q, out)
+	}
+	page, failure, err := l.codec.Read(out.Body, q.At, q.Reuse)
+	if err == nil && failure.Code == "" {
+		return page, nil
+	}
+	e := l.failure(q, out)
+	if err != nil {
+		e.reason = "the answer is " + err.Error()
+		if errors.Is(err, codec.ErrPage) {
+			e.reason = err.Error()
+		}
+		return wire.Page{}, e
+	}
+	e.Verdict = Refused
+	e.explain(failure.Code, failure.Message, failure.RequestID, l.codec.Class(failure.Code), nil)
+	return wire.Page{}, e
+}
+
+// failure makes the error of an answer that is no page, or of none.
+func (l *list) failure(q wire.Query, out transport.Outcome) *Error {
 	e := newError(q.Op, out)
 	e.read = true
-	if out.StatusCode == 0 {
+	switch {
+	case out.StatusCode == 0:
 		if !out.Written {
 			e.Verdict = NotSent
 		}
-		return wire.Page{}, e
+		return e
+	case out.StatusCode >= 400 && out.StatusCode < 500 && out.StatusCode != http.StatusRequestTimeout:
+		e.Verdict = Refused
+	case out.StatusCode >= 200 && out.StatusCode < 300 && out.Err != nil:
+		e.reason = "the answer could not be read to its end"
 	}
-	e.Body = bytes.Clone(out.Body[:min(len(out.Body), transport.KeptOfError)])
+	e.Body = bytes.Clone(out.Body[:min(len(out.Body), transport.KeptOfError)]) // out.Body is used again
 	e.RequestID = out.Header.Get("X-Request-Id")
 	if out.StatusCode < 200 || out.StatusCode > 299 {
-		if out.StatusCode >= 400 && out.StatusCode < 500 && out.StatusCode != http.StatusRequestTimeout {
-			e.Verdict = Refused
-		}
-		failure, notJSON := l.codec.ReadFailure(out.Body)
+		failure, notJSON := l.codec.ReadFailure(e.Body)
 		e.explain(failure.Code, failure.Message, failure.RequestID, l.codec.Class(failure.Code), notJSON)
-		return wire.Page{}, e
 	}
-	if out.Err != nil {
-		e.reason = "the answer could not be read to its end"
-		return wire.Page{}, e
-	}
-	page, failure, err := l.codec.Read(out.Body, q.At)
-	switch {
-	case errors.Is(err, codec.ErrNoRows):
-		e.reason = err.Error()
-	case err != nil:
-		e.reason = "the answer is " + strings.TrimPrefix(err.Error(), "the answer is ")
-	case failure.Code != "":
-		e.Verdict = Refused
-		e.explain(failure.Code, failure.Message, failure.RequestID, l.codec.Class(failure.Code), nil)
-	default:
-		return page, nil
-	}
-	return wire.Page{}, e
+	return e
 }
 
 // Ahead implements wire.Doer.

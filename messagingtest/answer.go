@@ -5,8 +5,8 @@ import (
 	"net/http"
 )
 
-// Codes of errors. The contract says what the first five mean, and that 40003, 40004 and the other codes which begin with
-// 2001 or 2002 mean that a request is invalid. Which of those is used for what is the stand-in's choice.
+// Codes of errors. The contract says what the first five and 200206 mean, and that 40003, 40004 and the other codes which
+// begin with 2001 or 2002 mean that a request is invalid. Which of those is used for what is the stand-in's choice.
 const (
 	codeUnauthorized        = "40001"
 	codeRateLimited         = "40002"
@@ -22,7 +22,13 @@ const (
 	codeMissing     = "200204"
 	codeRecipient   = "200205"
 	codeCallback    = "200207"
+	codeDuplicate   = "200206"
 	codeTooLarge    = "200208"
+	codeQuery       = "200209"
+	codeNumber      = "200210"
+	codeTime        = "200211"
+	codeSort        = "200212"
+	codeCursor      = "200213"
 )
 
 // answer is what the service says to one request.
@@ -52,7 +58,7 @@ func refuse(requestID string, status int, code, message string) answer {
 func encode(v any) []byte {
 	body, err := json.Marshal(v)
 	if err != nil {
-		panic("messagingtest: " + err.Error()) // plain structs of strings: a mistake in this package
+		panic("messagingtest: " + err.Error()) // plain structs, and raw JSON that was checked: a mistake in this package
 	}
 	return body
 }

@@ -31,16 +31,20 @@ func parseBalance(s string) (balance, bool) {
 
 // pay takes the cost of the parts from the balance, or reports false and takes nothing if it is too small.
 func (b balance) pay(parts int) (cost string, ok bool) {
-	unit, _ := parseBalance(unitCost)
-	unit.amount.Mul(unit.amount, big.NewInt(int64(parts)))
-	cost = unit.String()
+	price := priceOf(parts)
 	scale := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(b.decimals-unitDecimals)), nil)
-	unit.amount.Mul(unit.amount, scale)
-	if b.amount.Cmp(unit.amount) < 0 {
+	scaled := scale.Mul(scale, price.amount)
+	if b.amount.Cmp(scaled) < 0 {
 		return "", false
 	}
-	b.amount.Sub(b.amount, unit.amount)
-	return cost, true
+	b.amount.Sub(b.amount, scaled)
+	return price.String(), true
+}
+
+func priceOf(parts int) balance {
+	price, _ := parseBalance(unitCost)
+	price.amount.Mul(price.amount, big.NewInt(int64(parts)))
+	return price
 }
 
 func (b balance) String() string {

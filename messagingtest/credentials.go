@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"net/http"
+	"net/url"
 	"strings"
 )
 
@@ -18,20 +19,42 @@ func newCredentials(token, key, secret string) credentials {
 
 func digest(s string) [sha256.Size]byte { return sha256.Sum256([]byte(s)) }
 
-// problem says what is wrong with the credentials of a request, or nothing. Whatever is presented must be right: a
-// client that sends a wrong key pair beside a right token has a mistake that should show.
-func (c credentials) problem(header http.Header, body object) string {
-	tokens := header["Authorization"]
+// keyPair is what a request presents beside its header.
+type keyPair struct {
+	key, secret string
+	present     bool   // one of them, or both
+	readable    bool   // both, in the form that they have to have
+	place       string // where they belong
+}
+
+func pairOfBody(body object) keyPair {
 	_, hasKey := body[fieldAPIKey]
 	_, hasSecret := body[fieldAPISecret]
+	key, keyIsString := body.text(fieldAPIKey)
+	secret, secretIsString := body.text(fieldAPISecret)
+	return keyPair{key, secret, hasKey || hasSecret, keyIsString && secretIsString, "a JSON body"}
+}
+
+func pairOfQuery(query url.Values) keyPair {
+	keys, secrets := query[fieldAPIKey], query[fieldAPISecret]
+	return keyPair{
+		query.Get(fieldAPIKey), query.Get(fieldAPISecret),
+		len(keys)+len(secrets) > 0, len(keys) == 1 && len(secrets) == 1, "the query",
+	}
+}
+
+// problem says what is wrong with the credentials of a request, or nothing. Whatever is presented must be right: a
+// client that sends a wrong key pair beside a right token has a mistake that should show.
+func (c credentials) problem(header http.Header, pair keyPair) string {
+	tokens := header["Authorization"]
 	switch {
-	case len(tokens) == 0 && !hasKey && !hasSecret:
-		return "no credentials: neither an Authorization header, nor apiKey and apiSecret in a JSON body"
+	case len(tokens) == 0 && !pair.present:
+		return "no credentials: neither an Authorization header, nor apiKey and apiSecret in " + pair.place
 	case len(tokens) > 1:
 		return "more than one Authorization header"
 	case len(tokens) == 1 && !c.matchToken(tokens[0]):
 		return "the Authorization header does not hold Bearer and the token of this server"
-	case (hasKey || hasSecret) && !c.matchPair(body):
+	case pair.present && !c.matchPair(pair):
 		return "apiKey and apiSecret are not those of this server"
 	}
 	return ""
@@ -42,11 +65,9 @@ func (c credentials) matchToken(header string) bool {
 	return strings.EqualFold(scheme, "Bearer") && equal(digest(token), c.token) == 1
 }
 
-func (c credentials) matchPair(body object) bool {
-	key, keyIsString := body.text(fieldAPIKey)
-	secret, secretIsString := body.text(fieldAPISecret)
-	matches := equal(digest(key), c.key) & equal(digest(secret), c.secret)
-	return keyIsString && secretIsString && matches == 1
+func (c credentials) matchPair(pair keyPair) bool {
+	matches := equal(digest(pair.key), c.key) & equal(digest(pair.secret), c.secret)
+	return pair.readable && matches == 1
 }
 
 func equal(a, b [sha256.Size]byte) int { return subtle.ConstantTimeCompare(a[:], b[:]) }

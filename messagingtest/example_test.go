@@ -2,9 +2,12 @@ package messagingtest_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
+	"time"
 
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
@@ -35,4 +38,48 @@ func ExampleStart() {
 	// Output:
 	// 200 OK
 	// ACME to +639171234567: "See you at 9" in 1 part, reference order-17
+}
+
+func ExampleServer_Seed() {
+	srv := messagingtest.Start()
+	defer srv.Close()
+
+	noon := time.Date(2026, 10, 3, 12, 0, 0, 0, time.UTC)
+	srv.Seed(
+		messagingtest.Sent{From: "ACME", To: "+639171234567", Text: "See you at 9", ReferenceID: "order-17", At: noon},
+		messagingtest.Sent{From: "ACME", To: "+639171234568", Text: "See you at 10", ReferenceID: "order-18", At: noon.Add(time.Minute)},
+		messagingtest.Sent{From: "Other", To: "+639171234569", Text: "Hello", ReferenceID: "hello-1", At: noon.Add(time.Hour)},
+	)
+
+	query := url.Values{"filter[from]": {"ACME"}, "filter[dateCreatedLt]": {"2026-10-03T13:00:00.000Z"}, "pageSize": {"10"}}
+	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, srv.URL+"/api/sms?"+query.Encode(), nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	req.Header.Set("Authorization", "Bearer "+srv.Token)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer func() { _ = resp.Body.Close() }()
+
+	var page struct {
+		TotalRows int
+		HasNext   bool
+		Data      []struct{ ReferenceID, To, DateCreated string }
+	}
+	if err := json.NewDecoder(resp.Body).Decode(&page); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%d rows, more: %v\n", page.TotalRows, page.HasNext)
+	for _, row := range page.Data {
+		fmt.Println(row.DateCreated, row.ReferenceID, row.To)
+	}
+	// Output:
+	// 2 rows, more: false
+	// 2026-10-03T12:01:00.000Z order-18 +639171234568
+	// 2026-10-03T12:00:00.000Z order-17 +639171234567
 }

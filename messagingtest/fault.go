@@ -25,8 +25,13 @@ const (
 // The zero Fault is none: a request that takes it is served as if nothing had been injected, which lets the first
 // requests pass and later ones fail.
 //
-// Where a fault says that the request is processed, it is checked like any other: a message that the service refuses
+// Where a fault says that the message is processed, it is checked like any other: a message that the service refuses
 // does not enter the ledger, fault or not.
+//
+// A request that lists takes faults too. It changes nothing in the ledger, so that processing is to make up the answer,
+// and there is no verdict: a correct client asks again after a Status of 408, 429, 500, 502, 503 or 504, once after 401
+// with a new token, and after whatever else left it without an answer that can be read. Any other Status ends its
+// listing with an error. net/http's client repeats a GET by itself where a reused connection ends without an answer.
 type Fault struct {
 	kind       faultKind
 	delay      time.Duration

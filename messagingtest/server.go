@@ -35,8 +35,9 @@ type Server struct {
 	// "Bearer <token>" a default of the contract. It is random, and different for each server.
 	Token string
 
-	// APIKey and APISecret are what the server accepts in place of Token, as the fields apiKey and apiSecret of the
-	// body; both names are defaults of the contract. They are random, and different for each server.
+	// APIKey and APISecret are what the server accepts in place of Token, as apiKey and apiSecret: fields of the body
+	// of a POST, parameters in the query of a GET. The names and the places are defaults of the contract. They are
+	// random, and different for each server.
 	APIKey, APISecret string
 
 	credentials credentials
@@ -48,16 +49,17 @@ type Server struct {
 	conns   sync.WaitGroup
 	closing sync.Once
 
-	mu     sync.Mutex
-	serial int // of the last request that got an ID
-	faults []Fault
-	ledger ledger
+	mu      sync.Mutex
+	serial  int // of the last request that got an ID
+	faults  []Fault
+	ledger  ledger
+	listing listControls
 }
 
 // operation is what the service does at one path.
 type operation struct {
 	method string
-	handle func(requestID string, header http.Header, body []byte) answer
+	handle func(requestID string, r *http.Request, body []byte) answer
 }
 
 // NewServer starts a server that is closed when the test and its subtests have ended. The test fails at once if no
@@ -102,6 +104,7 @@ func start() (*Server, error) {
 	s.credentials = newCredentials(s.Token, s.APIKey, s.APISecret)
 	s.operations = map[string]operation{
 		"/sms/send": {http.MethodPost, s.sendSMS},
+		"/api/sms":  {http.MethodGet, s.listSMS},
 	}
 	s.http = &http.Server{
 		Handler:     http.HandlerFunc(s.serve),
@@ -144,15 +147,16 @@ func (s *Server) Requests() int {
 	return s.ledger.requests
 }
 
-// Reset empties the ledger, sets the number of requests to zero and forgets the faults that no request has taken yet.
-// The balance and the credentials stay, and the IDs of later messages do not begin anew.
+// Reset empties the ledger, sets the number of requests to zero and forgets the faults that no request has taken yet,
+// with those of [Server.ShiftRows] and [Server.RepeatPage]. The credentials, the balance and what else was set stay, and
+// the IDs of later messages do not begin anew.
 // A request that is being served at that moment may still enter the ledger.
 func (s *Server) Reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.faults = nil
-	s.ledger.sent = nil
-	s.ledger.requests = 0
+	s.ledger.clear()
+	s.listing.forget()
 }
 
 // arrive counts a request, and returns the fault that it takes.
@@ -168,11 +172,16 @@ func (s *Server) arrive() Fault {
 	return fault
 }
 
-func (s *Server) nextSerial() int {
+func (s *Server) nextRequestID() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.newRequestID()
+}
+
+// newRequestID is called with the mutex held.
+func (s *Server) newRequestID() string {
 	s.serial++
-	return s.serial
+	return "req-" + strconv.Itoa(s.serial)
 }
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
@@ -188,7 +197,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	_ = deadlines.SetReadDeadline(time.Time{})
 
-	requestID := "req-" + strconv.Itoa(s.nextSerial())
+	requestID := s.nextRequestID()
 	if fault.kind == status {
 		fault.writeStatus(w, requestID)
 		return
@@ -214,5 +223,5 @@ func (s *Server) process(r *http.Request, requestID string, body []byte, readErr
 	case readErr != nil:
 		return refuse(requestID, http.StatusBadRequest, codeBody, "the body ends early")
 	}
-	return op.handle(requestID, r.Header, body)
+	return op.handle(requestID, r, body)
 }

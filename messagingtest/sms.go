@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Names of the fields of a request, as the default contract has them. The specification shows none of them.
+// Names of the fields of a send request, as the default contract has them. The specification shows none of them.
 const (
 	fieldAPIKey    = "apiKey"
 	fieldAPISecret = "apiSecret"
@@ -32,12 +32,12 @@ type smsReceipt struct {
 	OperatorCode    string `json:"operatorCode"`
 }
 
-func (s *Server) sendSMS(requestID string, header http.Header, body []byte) answer {
+func (s *Server) sendSMS(requestID string, r *http.Request, body []byte) answer {
 	fields, notObject := readObject(body)
-	if problem := s.credentials.problem(header, fields); problem != "" {
+	if problem := s.credentials.problem(r.Header, pairOfBody(fields)); problem != "" {
 		return refuse(requestID, http.StatusUnauthorized, codeUnauthorized, problem)
 	}
-	if !isJSON(header) {
+	if !isJSON(r.Header) {
 		return refuse(requestID, http.StatusBadRequest, codeContentType, "the content type is not application/json in UTF-8")
 	}
 	if notObject != nil {
@@ -48,13 +48,17 @@ func (s *Server) sendSMS(requestID string, header http.Header, body []byte) answ
 		return refuse(requestID, http.StatusBadRequest, code, problem)
 	}
 
+	message.RequestID = requestID
+
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.ledger.isDuplicate(message) {
+		return refuse(requestID, http.StatusConflict, codeDuplicate, "the reference is that of a message which was accepted before")
+	}
 	receipt, ok := s.ledger.accept(message)
 	if !ok {
 		return refuse(requestID, http.StatusBadRequest, codeInsufficientBalance, "insufficient balance")
 	}
-	receipt.RequestID = requestID
 	return succeed(receipt)
 }
 
@@ -133,6 +137,7 @@ func isWebAddress(s string) bool {
 func receiptOf(m Sent, cost, remaining string) smsReceipt {
 	return smsReceipt{
 		ID:              m.ID,
+		RequestID:       m.RequestID,
 		ReferenceID:     m.ReferenceID,
 		MessageParts:    strconv.Itoa(m.Parts),
 		UnitCost:        unitCost,

@@ -30,7 +30,7 @@ func TestSendIsAnsweredAsTheContractSays(t *testing.T) {
 	sent[0].At = time.Time{}
 	assert.Equal(t, Sent{
 		ID: "msg-1", From: "ACME", To: "+639171234567", Text: "Hi <Ana> & Bob", CallbackURL: "https://example.com/dlr?s=%s&id=%i",
-		ReferenceID: "order-17", Parts: 1,
+		ReferenceID: "order-17", Parts: 1, RequestID: "req-1",
 		Extra: map[string]json.RawMessage{"app": []byte(`"billing"`), "nested": []byte(`{"a":[1,2]}`)},
 	}, sent[0])
 }

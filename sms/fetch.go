@@ -27,7 +27,7 @@ func (s *Service) fetch(ctx context.Context, query wire.Query, ahead int) iter.S
 			if !yield(result) || result.err != nil || result.page.Last {
 				return
 			}
-			query.At = result.page.Next
+			query.At, query.Reuse = result.page.Next, result.page.Records
 		}
 	}
 }

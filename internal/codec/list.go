@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unsafe"
 
 	"github.com/google/go-querystring/query"
 
@@ -193,15 +194,30 @@ func (l *List) Ahead(at wire.Position) (wire.Position, bool) {
 // Failure is an answer with an error code in place of a page.
 type Failure struct{ Code, Message, RequestID string }
 
-// ErrNoRows says that an answer holds no list where the contract looks for one.
-var ErrNoRows = errors.New("the answer holds no list at any path that the contract knows (sms.list.items)")
+// ErrPage says that an answer is JSON, and still no page that can be used. The errors that wrap it say why.
+var ErrPage = errors.New("no page")
 
-// errElsewhere says that a page links to a next one on another host.
-var errElsewhere = errors.New("the answer links to a next page that is not at the base URL")
+// pageError is an ErrPage with its reason.
+type pageError string
 
-// Read reads a page that was asked for at a position.
-func (l *List) Read(body []byte, at wire.Position) (wire.Page, Failure, error) {
-	var page wire.Page
+// Error gives the reason.
+func (e pageError) Error() string { return string(e) }
+
+// Is matches ErrPage.
+func (e pageError) Is(target error) bool { return target == ErrPage }
+
+const (
+	// ErrNoRows says that an answer holds no list where the contract looks for one.
+	ErrNoRows = pageError("the answer holds no list at any path that the contract knows (sms.list.items)")
+	// errElsewhere says that a page links to a next one on another host.
+	errElsewhere = pageError("the answer links to a next page that is not at the base URL")
+	errQuery     = pageError("the answer links to a next page with a query that cannot be read")
+)
+
+// Read reads a page that was asked for at a position. Nothing that it returns refers to body, which may be written over
+// afterwards; the records may take the place of those in reuse.
+func (l *List) Read(body []byte, at wire.Position, reuse []wire.Record) (wire.Page, Failure, error) {
+	page := wire.Page{Records: reuse[:0]}
 	var few [32]value
 	found := few[:]
 	if n := len(l.paths.leaves); n > len(few) {
@@ -209,7 +225,7 @@ func (l *List) Read(body []byte, at wire.Position) (wire.Page, Failure, error) {
 	}
 	found = found[:len(l.paths.leaves)]
 	reader := newRowReader(l.rows, &page)
-	if err := l.paths.walk(&scanner{doc: string(body), rows: reader}, found); err != nil {
+	if err := l.paths.walk(&scanner{doc: view(body), rows: reader}, found); err != nil {
 		return wire.Page{}, Failure{}, err
 	}
 	var first [pageConcepts]value
@@ -229,7 +245,9 @@ func (l *List) Read(body []byte, at wire.Position) (wire.Page, Failure, error) {
 			}
 		}
 	}
-	failure := Failure{Code: code.code, Message: first[pageMessage].String(), RequestID: first[pageRequest].String()}
+	failure := Failure{
+		Code: strings.Clone(code.code), Message: strings.Clone(first[pageMessage].String()), RequestID: strings.Clone(first[pageRequest].String()),
+	}
 	if code.code != "" && code.doubt == "" {
 		return wire.Page{}, failure, nil
 	}
@@ -243,6 +261,9 @@ func (l *List) Read(body []byte, at wire.Position) (wire.Page, Failure, error) {
 	err := l.end(&page, at, first, next)
 	return page, Failure{}, err
 }
+
+// view reads bytes as a string without a copy: a page is large, and what is kept of it is copied row by row.
+func view(body []byte) string { return unsafe.String(unsafe.SliceData(body), len(body)) }
 
 // end says whether a page is the last, and where the next begins. A short page alone says nothing.
 func (l *List) end(page *wire.Page, at wire.Position, first [pageConcepts]value, next kind) error {
@@ -262,7 +283,7 @@ func (l *List) end(page *wire.Page, at wire.Position, first [pageConcepts]value,
 		total := first[pageTotal].kind != absent
 		page.Last = page.Last || total && page.Next.Rows >= page.Total
 	case contract.PagingByCursor:
-		mark := first[pageNext].String()
+		mark := strings.Clone(first[pageNext].String())
 		page.Last = page.Last || mark == ""
 		var err error
 		page.Next, err = l.follow(mark)
@@ -295,7 +316,7 @@ func (l *List) follow(mark string) (wire.Position, error) {
 		return wire.Position{}, errElsewhere
 	}
 	if _, err := url.ParseQuery(link.RawQuery); err != nil {
-		return wire.Position{}, errors.New("the answer links to a next page with a query that cannot be read")
+		return wire.Position{}, errQuery
 	}
 	return wire.Position{Set: true, Mark: mark, Link: link.RawQuery}, nil
 }

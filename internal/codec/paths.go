@@ -129,6 +129,22 @@ func (s *scanner) walk(n *node, found []value, depth int) error {
 	return nil
 }
 
+// leaf reads a value that is no object and no array at a place where nothing lies deeper: the part of walk that most
+// members of a row need.
+func (s *scanner) leaf(n *node, found []value, c byte) (err error) {
+	v := value{at: s.pos}
+	if v.kind, v.raw, err = s.scalar(c); err != nil {
+		return err
+	}
+	if v.kind == text {
+		v.at++ // behind the quote
+	}
+	for _, i := range n.leaves {
+		found[i] = v
+	}
+	return nil
+}
+
 func (s *scanner) walkObject(n *node, found []value, depth int) error {
 	if depth >= maxDepth {
 		return errDepth

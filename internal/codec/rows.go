@@ -58,6 +58,7 @@ type rowReader struct {
 
 	page    *wire.Page
 	came    int // where the rows stood, as node.rows; 0 where none came yet
+	began   int // where the first row did
 	found   []value
 	members []member // by position in a row
 	extra   []span   // of the row that is being read
@@ -65,8 +66,9 @@ type rowReader struct {
 
 // member is what stood at a position of the row before.
 type member struct {
-	name  string
-	child *node // nil where the name is not known
+	name   string
+	quoted string // as it stands in a document; "" where it may be written in other ways
+	child  *node  // nil where the name is not known
 }
 
 // span is a member that goes into Extra.
@@ -87,6 +89,7 @@ func (r *rowReader) read(s *scanner, place, depth int) error {
 	r.came = place
 	r.page.Records, r.page.Unread = r.page.Records[:0], r.page.Unread[:0]
 	s.pos++
+	r.began = s.pos
 	done, err := s.empty(']')
 	for more := !done; more && err == nil; {
 		if err = r.readRow(s, depth+1); err != nil {
@@ -103,6 +106,11 @@ func (r *rowReader) readRow(s *scanner, depth int) error {
 		return err
 	}
 	index := len(r.page.Records)
+	if index == 1 { // now it is known how long a row is, and so how many there may be
+		const most = 4096 // beyond, growing costs little
+		rest := len(s.doc) - s.pos
+		r.page.Records = slices.Grow(r.page.Records, min(rest/(s.pos-r.began)+1, most))
+	}
 	r.page.Records = append(r.page.Records, wire.Record{})
 	if c != '{' {
 		r.page.Unread = append(r.page.Unread, wire.Unread{Index: index, Reason: "it is no object"})
@@ -125,18 +133,23 @@ func (r *rowReader) walk(s *scanner, depth int) error {
 	s.pos++
 	done, err := s.empty('}')
 	for i, more := 0, !done; more && err == nil; i++ {
-		var name string
-		if name, err = s.member(); err != nil {
+		var m member
+		if m, err = r.member(s, i); err != nil {
 			return err
 		}
-		m := r.member(i, name)
-		s.space()
+		c, err := s.peek()
+		if err != nil {
+			return err
+		}
 		start := s.pos
-		if m.child != nil {
+		switch {
+		case m.child == nil:
+			err = s.skip(depth + 1)
+		case len(m.child.children) == 0 && c != '{' && c != '[':
+			err = s.leaf(m.child, r.found, c)
+		default:
 			m.child.forget(r.found)
 			err = s.walk(m.child, r.found, depth+1)
-		} else {
-			err = s.skip(depth + 1)
 		}
 		if err != nil {
 			return err
@@ -144,17 +157,30 @@ func (r *rowReader) walk(s *scanner, depth int) error {
 		if m.child == nil || len(m.child.children) > 0 { // unknown, or known in part
 			r.keep(span{m.name, start, s.pos})
 		}
-		more, err = s.next('}')
+		if more, err = s.next('}'); err != nil {
+			return err
+		}
 	}
 	return err
 }
 
-// member looks a name up, first where the row before had it.
-func (r *rowReader) member(i int, name string) member {
-	if i < len(r.members) && r.members[i].name == name {
-		return r.members[i]
+// member reads the name of a row's i-th member, first looking for the one that the row before had there.
+func (r *rowReader) member(s *scanner, i int) (member, error) {
+	if _, err := s.peek(); err == nil && i < len(r.members) {
+		if m := r.members[i]; m.quoted != "" && strings.HasPrefix(s.doc[s.pos:], m.quoted) {
+			s.pos += len(m.quoted)
+			return m, s.colon()
+		}
+	}
+	start := s.pos
+	name, err := s.member()
+	if err != nil {
+		return member{}, err
 	}
 	m := member{name: strings.Clone(name), child: r.paths.root.child(name)}
+	if quoted := `"` + m.name + `"`; strings.HasPrefix(s.doc[start:], quoted) {
+		m.quoted = quoted
+	}
 	const most = 256 // a row of more members than that is none that comes again
 	switch {
 	case i < len(r.members):
@@ -162,7 +188,7 @@ func (r *rowReader) member(i int, name string) member {
 	case i == len(r.members) && i < most:
 		r.members = append(r.members, m)
 	}
-	return m
+	return m, nil
 }
 
 // keep notes a member for Extra; of two of one name the last counts.

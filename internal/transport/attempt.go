@@ -94,7 +94,7 @@ func (t *Transport) attempt(e *exchange, out *http.Request) (*http.Response, err
 		// Nobody has promised that reading from another's body ends with the context.
 		defer context.AfterFunc(out.Context(), func() { _ = resp.Body.Close() })()
 	}
-	e.outcome.Body, err = read(resp, t.MaxAnswer)
+	e.outcome.Body, err = read(resp, t.MaxAnswer, e.request.Buffer)
 	return resp, err
 }
 

@@ -4,10 +4,14 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -128,18 +132,125 @@ func TestTheTimeoutBoundsReadingTheAnswer(t *testing.T) {
 
 func TestTheTimeoutBoundsAuthentication(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		base := newBase(answers(200, "{}"))
-		source := NewSource(func(ctx context.Context) (string, time.Time, error) {
-			<-ctx.Done()
-			return "", time.Time{}, ctx.Err()
+		for name, tc := range map[string]struct {
+			a     Authenticator
+			cause error
+		}{
+			"a token source that gives up": {NewSource(func(ctx context.Context) (string, time.Time, error) {
+				<-ctx.Done()
+				return "", time.Time{}, ctx.Err()
+			}).Authenticator("Authorization", ""), context.DeadlineExceeded},
+			"a token source that fails": {NewSource(func(ctx context.Context) (string, time.Time, error) {
+				<-ctx.Done()
+				return "", time.Time{}, errSecret
+			}).Authenticator("Authorization", ""), errSecret},
+			"a token source that is late": {NewSource(func(ctx context.Context) (string, time.Time, error) {
+				<-ctx.Done()
+				return "late", time.Time{}, nil
+			}).Authenticator("Authorization", ""), context.DeadlineExceeded},
+			"an authenticator that fails": {Custom(func(r *http.Request) error {
+				<-r.Context().Done()
+				return errSecret
+			}), errSecret},
+			"an authenticator that is late": {Custom(func(r *http.Request) error {
+				<-r.Context().Done()
+				return nil
+			}), context.DeadlineExceeded},
+		} {
+			base := newBase(answers(200, "{}"))
+			start := time.Now()
+			out := newTransport(base, timeoutOf(7*time.Second)).Do(t.Context(), authenticatedBy(aRead(), tc.a))
+			assert.Equal(t, 7*time.Second, time.Since(start), "it is not repeated: %s", name)
+			require.ErrorIs(t, out.Err, context.DeadlineExceeded, name)
+			require.ErrorIs(t, out.Err, tc.cause, name)
+			var auth AuthError
+			require.ErrorAs(t, out.Err, &auth, name)
+			assert.Equal(t, "authentication failed before anything was sent", Describe(out.Err), name)
+			assert.Equal(t, Outcome{Err: out.Err}, out, name)
+			assert.Zero(t, base.count(), name)
+		}
+	})
+}
+
+func TestAWaitForAnothersTokenEndsWithTheTimeoutToo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		source := NewSource(func(context.Context) (string, time.Time, error) {
+			<-release
+			return "t1", time.Time{}, nil
 		})
-		start := time.Now()
-		out := newTransport(base, timeoutOf(7*time.Second)).Do(t.Context(), authenticatedBy(aRead(), source.Authenticator("Authorization", "")))
-		assert.Equal(t, 7*time.Second, time.Since(start), "it is not repeated")
-		assert.False(t, out.Written)
+		var first sync.WaitGroup
+		first.Go(func() { assert.Equal(t, "t1", value(t.Context(), source)) })
+		synctest.Wait() // until it fetches
+		base := newBase(answers(200, "{}"))
+		out := newTransport(base, timeoutOf(7*time.Second)).Do(t.Context(), authenticatedBy(aSend(), source.Authenticator("Authorization", "")))
 		require.ErrorIs(t, out.Err, context.DeadlineExceeded)
-		assert.Contains(t, out.Err.Error(), "timeout of 7s")
+		var auth AuthError
+		require.ErrorAs(t, out.Err, &auth)
+		assert.Equal(t, Outcome{Err: out.Err}, out)
 		assert.Zero(t, base.count())
+		close(release)
+		first.Wait()
+	})
+}
+
+// A round tripper of the user's may give a body that knows of no context.
+func TestABodyThatIgnoresTheContextEndsWithIt(t *testing.T) {
+	for name, tc := range map[string]struct {
+		ends time.Duration // the caller's context; 0: never
+		took time.Duration
+		want string
+		err  error
+	}{
+		"timeout":  {0, 7 * time.Second, "no whole answer within the timeout of 7s", context.DeadlineExceeded},
+		"canceled": {3 * time.Second, 3 * time.Second, "context canceled", context.Canceled},
+	} {
+		for _, status := range []int{200, 503} {
+			t.Run(fmt.Sprint(name, " ", status), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					ctx, cancel := context.WithCancel(t.Context())
+					defer cancel()
+					if tc.ends > 0 {
+						time.AfterFunc(tc.ends, cancel)
+					}
+					base := newBase(func(r *http.Request) (*http.Response, error) {
+						writing(r)
+						body, sent := io.Pipe()
+						go func() { _, _ = io.WriteString(sent, "half") }()
+						return &http.Response{StatusCode: status, Header: http.Header{}, ContentLength: -1, Body: body}, nil
+					})
+					start := time.Now()
+					out := newTransport(base, timeoutOf(7*time.Second)).Do(ctx, aSend())
+					assert.Equal(t, tc.took, time.Since(start))
+					assert.Equal(t, status, out.StatusCode)
+					assert.Equal(t, "half", string(out.Body))
+					require.ErrorIs(t, out.Err, tc.err)
+					assert.Equal(t, tc.want, out.Err.Error())
+					assert.True(t, out.Written)
+					assert.Equal(t, 1, out.Attempts)
+				})
+			})
+		}
+	}
+}
+
+func TestAnErrorOfATimeoutSaysSoToWhoAsks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		defer cancel()
+		gone, leave := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, leave)
+		for name, tc := range map[string]struct {
+			ctx  context.Context //nolint:containedctx // the caller's, for one row
+			want bool
+		}{
+			"timeout of the attempt": {t.Context(), true}, "deadline of the caller": {ctx, true}, "canceled": {gone, false},
+		} {
+			out := newTransport(newBase(breaksAfter(time.Minute, errReset)), attemptsUpTo(1), timeoutOf(7*time.Second)).Do(tc.ctx, aSend())
+			require.Error(t, out.Err, name)
+			assert.Equal(t, tc.want, os.IsTimeout(out.Err), name)
+			assert.Equal(t, tc.want, (&url.Error{Op: "Post", Err: out.Err}).Timeout(), name)
+		}
 	})
 }
 
@@ -189,12 +300,173 @@ func TestACallWhoseContextHasEndedSendsNothing(t *testing.T) {
 	cancel()
 	base := newBase(answers(200, "{}"))
 	for _, request := range []Request{aSend(), aRead()} {
-		out := newTransport(base).Do(ctx, request)
-		require.ErrorIs(t, out.Err, context.Canceled)
-		assert.False(t, out.Written)
-		assert.Zero(t, out.StatusCode)
+		asked := 0
+		out := newTransport(base, limitOf(time.Hour, 1)).Do(ctx, authenticatedBy(request, Custom(func(*http.Request) error {
+			asked++
+			return nil
+		})))
+		assert.Equal(t, Outcome{Err: context.Canceled}, out, "it is the context's own error, not one of a limit or of credentials")
+		assert.Zero(t, asked)
 	}
 	assert.Zero(t, base.count())
+}
+
+// cookieJar is a jar whose look-up is the last thing that net/http does before an attempt.
+type cookieJar func()
+
+func (cookieJar) SetCookies(*url.URL, []*http.Cookie) {}
+func (j cookieJar) Cookies(*url.URL) []*http.Cookie   { j(); return nil }
+
+func TestAnAttemptThatCannotBeginLeavesWhatTheOneBeforeItFoundOut(t *testing.T) {
+	// Each way lets the first attempt begin, and not the second.
+	type way struct {
+		change func(*Config)
+		a      Authenticator
+		ctx    func(context.Context) (context.Context, context.CancelFunc)
+		want   error
+		auth   bool // credentials could not be had
+	}
+	second := func(f func(*http.Request) error) Authenticator {
+		n := 0
+		return Custom(func(r *http.Request) error {
+			if n++; n == 1 {
+				return nil
+			}
+			assert.Equal(t, 2, n, "it is not tried again")
+			return f(r)
+		})
+	}
+	fetched := func(f func(context.Context) error) Authenticator {
+		n := 0
+		return NewSource(func(ctx context.Context) (string, time.Time, error) {
+			if n++; n == 1 {
+				return "t1", time.Now(), nil
+			}
+			assert.Equal(t, 2, n, "it is not tried again")
+			return "", time.Time{}, f(ctx)
+		}).Authenticator("Authorization", "Bearer")
+	}
+	within := func(d time.Duration) func(context.Context) (context.Context, context.CancelFunc) {
+		return func(ctx context.Context) (context.Context, context.CancelFunc) { return context.WithTimeout(ctx, d) }
+	}
+	canceledIn := func(d time.Duration) func(context.Context) (context.Context, context.CancelFunc) {
+		return func(ctx context.Context) (context.Context, context.CancelFunc) {
+			ctx, cancel := context.WithCancel(ctx)
+			time.AfterFunc(d, cancel)
+			return ctx, cancel
+		}
+	}
+	ways := map[string]func() way{
+		"rate limit does not fit": func() way {
+			return way{change: limitOf(time.Hour, 1), ctx: within(time.Minute), want: context.DeadlineExceeded}
+		},
+		"canceled at the rate limit": func() way {
+			return way{change: limitOf(time.Hour, 1), ctx: canceledIn(time.Minute), want: context.Canceled}
+		},
+		"authenticator failed": func() way {
+			return way{a: second(func(*http.Request) error { return errSecret }), want: errSecret, auth: true}
+		},
+		"authenticator moved it": func() way {
+			return way{a: second(func(r *http.Request) error { r.Host = "h"; return nil }), want: errMoved}
+		},
+		"authenticator set a bad header": func() way {
+			return way{a: second(func(r *http.Request) error { r.Header[""] = nil; return nil }), want: errHeader}
+		},
+		"authenticator took too long": func() way {
+			return way{a: second(func(r *http.Request) error { <-r.Context().Done(); return nil }), want: context.DeadlineExceeded, auth: true}
+		},
+		"canceled in the authenticator": func() way {
+			return way{
+				a:   second(func(r *http.Request) error { <-r.Context().Done(); return nil }),
+				ctx: canceledIn(15 * time.Second), want: context.Canceled, auth: true,
+			}
+		},
+		"token source failed": func() way {
+			return way{a: fetched(func(context.Context) error { return errSecret }), want: errSecret, auth: true}
+		},
+		"token is empty": func() way { return way{a: fetched(func(context.Context) error { return nil }), want: errEmptyToken} },
+		"token source took too long": func() way {
+			return way{a: fetched(func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }), want: context.DeadlineExceeded, auth: true}
+		},
+		"context ended": func() way {
+			stop, n := context.CancelFunc(nil), 0
+			return way{
+				ctx: func(ctx context.Context) (_ context.Context, cancel context.CancelFunc) {
+					ctx, stop = context.WithCancel(ctx)
+					return ctx, stop
+				},
+				change: func(c *Config) {
+					limitOf(time.Hour, 1)(c)
+					c.Jar = cookieJar(func() {
+						if n++; n == 2 {
+							stop()
+						}
+					})
+				},
+				a:    second(func(*http.Request) error { t.Error("the authenticator was called"); return nil }),
+				want: context.Canceled,
+			}
+		},
+	}
+	for name, next := range ways {
+		for kind, tc := range map[string]struct {
+			request Request
+			react   reaction
+			want    Outcome
+		}{
+			"an answer": {aSend(), answers(429, "slow down", "Retry-After", "10", "X-Request-Id", "r-1"), Outcome{
+				StatusCode: 429, Header: http.Header{"Retry-After": {"10"}, "X-Request-Id": {"r-1"}}, Body: []byte("slow down"),
+				Written: true, Attempts: 1, RetryAfter: 10 * time.Second,
+			}},
+			"an answer that was cut": {aRead(), cutAnswer(200), Outcome{
+				StatusCode: 200, Header: http.Header{}, Body: []byte("half"), Err: io.ErrUnexpectedEOF, Written: true, Attempts: 1,
+			}},
+			"nothing was written": {aSend(), unsent(errRefused), Outcome{Err: errRefused, Attempts: 1}},
+			"in doubt":            {aRead(), breaks(io.EOF), Outcome{Err: io.EOF, Written: true, Attempts: 1}},
+		} {
+			t.Run(name+", "+kind, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					way := next()
+					ctx, cancel := t.Context(), context.CancelFunc(func() {})
+					if way.ctx != nil {
+						ctx, cancel = way.ctx(ctx)
+					}
+					defer cancel()
+					change := func(*Config) {}
+					if way.change != nil {
+						change = way.change
+					}
+					base := newBase(tc.react)
+					out := newTransport(base, timeoutOf(20*time.Second), waits(time.Millisecond, 10*time.Second), change).Do(ctx, authenticatedBy(tc.request, way.a))
+					require.ErrorIs(t, out.Interrupted, way.want)
+					var auth AuthError
+					assert.Equal(t, way.auth, errors.As(out.Interrupted, &auth))
+					if name == "context ended" {
+						assert.Equal(t, context.Canceled, out.Interrupted, "it is the context's own error") //nolint:testifylint // and not one around it
+					}
+					out.Interrupted = nil
+					assert.Equal(t, tc.want, out)
+					assert.Equal(t, 1, base.count())
+				})
+			})
+		}
+	}
+}
+
+func TestAttemptsThatWereBegunAreCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked := 0
+		base := newBase(answers(503, "first"), breaks(io.EOF), answers(502, "third"))
+		out := newTransport(base, attemptsUpTo(9)).Do(t.Context(), authenticatedBy(aRead(), Custom(func(*http.Request) error {
+			if asked++; asked == 4 {
+				return errSecret
+			}
+			return nil
+		})))
+		require.ErrorIs(t, out.Interrupted, errSecret)
+		out.Interrupted = nil
+		assert.Equal(t, Outcome{StatusCode: 502, Header: http.Header{}, Body: []byte("third"), Written: true, Attempts: 3}, out)
+	})
 }
 
 func TestAContextThatEndsInAuthenticationSendsNothing(t *testing.T) {
@@ -202,7 +474,9 @@ func TestAContextThatEndsInAuthenticationSendsNothing(t *testing.T) {
 	base := newBase(answers(200, "{}"))
 	out := newTransport(base).Do(ctx, authenticatedBy(aSend(), Custom(func(*http.Request) error { cancel(); return nil })))
 	require.ErrorIs(t, out.Err, context.Canceled)
-	assert.False(t, out.Written)
+	var auth AuthError
+	require.ErrorAs(t, out.Err, &auth)
+	assert.Equal(t, Outcome{Err: out.Err}, out)
 	assert.Zero(t, base.count())
 }
 
@@ -268,7 +542,7 @@ func TestADeadlineTooShortForTheRateLimitEndsTheCallAtOnce(t *testing.T) {
 			assert.Zero(t, time.Since(start))
 			require.ErrorIs(t, out.Err, context.DeadlineExceeded)
 			assert.Contains(t, out.Err.Error(), "rate limit")
-			assert.False(t, out.Written)
+			assert.Equal(t, Outcome{Err: out.Err}, out)
 			assert.Equal(t, 1, base.count())
 		})
 	}
@@ -285,7 +559,7 @@ func TestAContextThatEndsWhileItWaitsForTheRateLimitGivesItsTurnBack(t *testing.
 		out := tr.Do(ctx, aSend())
 		assert.Equal(t, 10*time.Second, time.Since(start))
 		require.ErrorIs(t, out.Err, context.Canceled)
-		assert.False(t, out.Written)
+		assert.Equal(t, Outcome{Err: out.Err}, out)
 		tr.Do(t.Context(), aSend())
 		require.Equal(t, 2, base.count())
 		assert.Equal(t, time.Minute, base.requests()[1].at.Sub(start))
@@ -323,6 +597,60 @@ func TestWhatABaseDoesToARequestDoesNotShowInTheNext(t *testing.T) {
 			assert.Equal(t, aRead().URL.String(), s.url)
 		}
 		assert.Equal(t, aRead().URL, request.URL)
+	})
+}
+
+// A round tripper that masks credentials for its log may do so in place.
+func TestHeaderValuesThatABaseEditsInPlaceAreWholeInTheNextAttempt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		mask := func(react reaction) reaction {
+			return func(r *http.Request) (*http.Response, error) {
+				for _, values := range r.Header {
+					for i := range values {
+						values[i] = "***"
+					}
+				}
+				return react(r)
+			}
+		}
+		source, _ := issued()
+		for name, a := range map[string]Authenticator{
+			"none":   nil,
+			"header": Header("Authorization", "Bearer x", "X-Api-Key", "k"),
+			"source": source.Authenticator("Authorization", "Bearer"),
+			"custom": Custom(func(r *http.Request) error { r.Header.Set("X-Key", "k"); return nil }),
+		} {
+			jar, err := cookiejar.New(nil)
+			require.NoError(t, err)
+			jar.SetCookies(aRead().URL, []*http.Cookie{{Name: "route", Value: "1", Path: "/"}})
+			base := newBase(mask(answers(429, "")), mask(unsent(errRefused)), mask(answers(200, "{}")))
+			tr := newTransport(base, func(c *Config) { c.Jar = jar })
+			for range 2 {
+				require.Equal(t, 200, tr.Do(t.Context(), authenticatedBy(aSend(), a)).StatusCode)
+			}
+			require.Equal(t, 4, base.count(), name)
+			want := base.requests()[0].header
+			assert.Equal(t, []string{"application/json"}, want["Accept"], name)
+			for i, request := range base.requests() {
+				assert.Equal(t, want, request.header, "%s, attempt %d", name, i+1)
+			}
+		}
+	})
+}
+
+func TestAnAnswerBesideAnErrorIsClosedAndIsNone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		body := &countedBody{Reader: strings.NewReader("x")}
+		base := newBase(func(r *http.Request) (*http.Response, error) {
+			writing(r)
+			return &http.Response{StatusCode: 200, Header: http.Header{}, Body: body}, errReset
+		})
+		out := newTransport(base).Do(t.Context(), aSend())
+		assert.Equal(t, Outcome{Err: errReset, Written: true, Attempts: 1}, out)
+		assert.Equal(t, 1, body.closed)
+
+		bodiless := newBase(func(*http.Request) (*http.Response, error) { return &http.Response{}, errReset })
+		assert.Equal(t, Outcome{Err: errReset, Written: true, Attempts: 1}, newTransport(bodiless).Do(t.Context(), aSend()))
 	})
 }
 
@@ -367,7 +695,7 @@ func TestTheLogHoldsNothingThatBelongsToSomebody(t *testing.T) {
 	send := aSend()
 	send.Body = []byte("secret-sent 639171234567")
 	text += logged(t, slog.LevelDebug, authenticatedBy(send, Custom(func(*http.Request) error { return secret })), answers(200, ""))
-	require.Equal(t, 5, strings.Count(text, "messaging: attempt"))
+	require.Equal(t, 4, strings.Count(text, "messaging: attempt"), "an attempt that cannot begin is none")
 	assert.NotContains(t, text, "secret")
 	assert.NotContains(t, text, "639171234567")
 	assert.NotContains(t, text, "example.com")

@@ -152,6 +152,10 @@ func TestACustomAuthenticatorMayChange(t *testing.T) {
 			func(r *http.Request) { r.Header = http.Header{"X-Key": {"k"}} },
 			func(w *want) { w.header = http.Header{"X-Key": {"k"}} },
 		},
+		"the header, for none": {
+			func(r *http.Request) { r.Header = nil },
+			func(w *want) { w.header = http.Header{} }, // net/http refuses a request that has none at all
+		},
 		"basic authentication": {
 			func(r *http.Request) { r.SetBasicAuth("u", "p") },
 			func(w *want) { w.header.Set("Authorization", "Basic dTpw") },
@@ -206,6 +210,19 @@ func TestACustomAuthenticatorMayChange(t *testing.T) {
 			assert.False(t, got.hasGetBody)
 			assert.True(t, got.hasBody)
 		})
+	}
+}
+
+func TestABodyThatACustomAuthenticatorPutInIsClosed(t *testing.T) {
+	for name, content := range map[string]io.Reader{
+		"whole": strings.NewReader("changed"), "unreadable": failingReader{errSecret},
+	} {
+		body := &countedBody{Reader: content}
+		newTransport(newBase(answers(200, "{}"))).Do(t.Context(), authenticatedBy(aSend(), Custom(func(r *http.Request) error {
+			r.Body = body
+			return nil
+		})))
+		assert.Equal(t, 1, body.closed, name)
 	}
 }
 
@@ -285,6 +302,7 @@ func TestCredentialsGoNowhereElse(t *testing.T) {
 		"no host header":    func(r *http.Request) { r.Host = "" },
 		"no URL":            func(r *http.Request) { r.URL = nil },
 		"URL of other host": func(r *http.Request) { r.URL = &url.URL{Scheme: "https", Host: "evil.example"} },
+		"opaque URL":        func(r *http.Request) { r.URL.Opaque = "//evil.example/sms/send" },
 		"relative URL":      func(r *http.Request) { r.URL = &url.URL{Path: "/sms/send"} },
 	} {
 		for _, request := range []Request{aSend(), aRead()} {
@@ -389,8 +407,12 @@ func TestAnErrorOfACustomAuthenticatorInALaterAttemptEndsTheCall(t *testing.T) {
 			}
 			return nil
 		})))
-		assert.ErrorIs(t, out.Err, errSecret)
-		assert.False(t, out.Written)
+		require.ErrorIs(t, out.Interrupted, errSecret)
+		assert.Equal(t, "authentication failed before anything was sent", Describe(out.Interrupted))
+		assert.Equal(t, 503, out.StatusCode, "the answer of the first attempt is what is known")
+		assert.NoError(t, out.Err)
+		assert.True(t, out.Written)
+		assert.Equal(t, 1, out.Attempts)
 		assert.Equal(t, 1, base.count())
 		assert.Equal(t, 2, asked)
 	})

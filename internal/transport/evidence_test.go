@@ -80,6 +80,31 @@ func TestAnAnswerIsProofThatARequestWasWritten(t *testing.T) {
 	}
 }
 
+// The error of the timeout takes the place of the round tripper's own, which is the evidence.
+func TestEvidenceIsJudgedBeforeTheTimeoutsErrorTakesItsPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for name, tc := range map[string]struct {
+			err  error
+			want bool
+		}{
+			"dial": {errRefused, false}, "dial, in a URL": {&url.Error{Op: "Post", URL: "https://h/", Err: errRefused}, false}, "read": {errReset, true},
+		} {
+			late := func(r *http.Request) (*http.Response, error) {
+				<-r.Context().Done()
+				return silent(tc.err)(r)
+			}
+			out := newTransport(newBase(late), attemptsUpTo(1)).Do(t.Context(), aSend())
+			assert.ErrorIs(t, out.Err, context.DeadlineExceeded, name)
+			assert.Contains(t, Describe(out.Err), "timeout of 30s", name)
+			assert.Equal(t, tc.want, out.Written, name)
+
+			base := newBase(late, answers(200, "{}"))
+			out = newTransport(base).Do(t.Context(), aSend())
+			assert.Equal(t, !tc.want, out.StatusCode == 200, "a send that wrote nothing is repeated: %s", name)
+		}
+	})
+}
+
 func TestTheCallersOwnTraceRunsToo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var events []string

@@ -17,7 +17,7 @@ var ErrTooLarge = errors.New("the answer is larger than the client reads")
 
 // read gives the body of an answer and closes it. The memory that it takes is bounded by limit for a success and by
 // KeptOfError for everything else, whatever Content-Length promises.
-func read(resp *http.Response, limit int64) ([]byte, error) {
+func read(resp *http.Response, limit int64, buffer []byte) ([]byte, error) {
 	if resp.Body == nil {
 		return nil, nil
 	}
@@ -31,7 +31,7 @@ func read(resp *http.Response, limit int64) ([]byte, error) {
 	} else if resp.ContentLength > limit {
 		return nil, ErrTooLarge
 	}
-	body, whole, err := readUpTo(resp.Body, limit, resp.ContentLength)
+	body, whole, err := readUpTo(resp.Body, limit, resp.ContentLength, buffer)
 	if err != nil || whole {
 		return body, err
 	}
@@ -49,14 +49,20 @@ func read(resp *http.Response, limit int64) ([]byte, error) {
 	}
 }
 
-// readUpTo reads at most limit bytes and tells whether that was all. Where the length is known and small it takes one
-// piece of memory, a byte larger so that the end is seen.
-func readUpTo(r io.Reader, limit, length int64) (body []byte, whole bool, err error) {
-	const small = 64 << 10
-	if length < 0 || length > small {
+// readUpTo reads at most limit bytes and tells whether that was all. Where the length is known it takes one piece of
+// memory, a byte larger so that the end is seen; a large one is not believed before it comes.
+func readUpTo(r io.Reader, limit, length int64, buffer []byte) (body []byte, whole bool, err error) {
+	const believed = 1 << 20
+	switch length = min(length, limit); {
+	case length < 0:
 		length = 511
+	case length > believed:
+		length = believed
 	}
-	body = make([]byte, 0, length+1)
+	body = buffer[:0]
+	if int64(cap(body)) <= length {
+		body = make([]byte, 0, length+1)
+	}
 	for int64(len(body)) < limit {
 		if len(body) == cap(body) {
 			body = append(body, 0)[:len(body)]

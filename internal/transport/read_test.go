@@ -41,7 +41,7 @@ func (endless) Read(p []byte) (int, error) { return len(p), nil }
 
 func readFrom(r io.Reader, status int, length, limit int64) (body *countedBody, got []byte, err error) {
 	body = &countedBody{Reader: r}
-	got, err = read(&http.Response{StatusCode: status, ContentLength: length, Body: body}, limit)
+	got, err = read(&http.Response{StatusCode: status, ContentLength: length, Body: body}, limit, nil)
 	return body, got, err
 }
 
@@ -137,6 +137,22 @@ func TestWhatCameBeforeAnErrorIsKept(t *testing.T) {
 	}
 }
 
+func TestASuccessThatBreaksOffAtTheBoundIsCutAndNotTooLarge(t *testing.T) {
+	for _, limit := range []int64{1, 4, 512, KeptOfError + 1} {
+		content := bytes.Repeat([]byte("x"), int(limit))
+		for _, length := range []int64{-1, limit} {
+			body, got, err := readFrom(io.MultiReader(bytes.NewReader(content), failingReader{io.ErrUnexpectedEOF}), 200, length, limit)
+			require.ErrorIs(t, err, io.ErrUnexpectedEOF, "%d, length %d", limit, length)
+			require.NotErrorIs(t, err, ErrTooLarge)
+			assert.True(t, bytes.Equal(content, got))
+			assert.Equal(t, 1, body.closed)
+		}
+	}
+	base := newBase(cutAnswer(200), answers(200, "full"))
+	out := newTransport(base, waits(1, 1), func(c *Config) { c.MaxAnswer = 4 }).Do(t.Context(), aRead())
+	assert.Equal(t, Outcome{StatusCode: 200, Header: http.Header{}, Body: []byte("full"), Written: true, Attempts: 2}, out, "it is worth repeating")
+}
+
 func TestAnErrorPageThatBreaksOffBeyondWhatIsKeptIsWhole(t *testing.T) {
 	page := strings.Repeat("x", KeptOfError+100)
 	body, got, err := readFrom(io.MultiReader(strings.NewReader(page), failingReader{io.ErrUnexpectedEOF}), 500, -1, 1<<20)
@@ -148,7 +164,7 @@ func TestAnErrorPageThatBreaksOffBeyondWhatIsKeptIsWhole(t *testing.T) {
 func TestAnAnswerWithoutABodyIsEmpty(t *testing.T) {
 	for _, status := range []int{200, 204, 500} {
 		for _, body := range []io.ReadCloser{nil, http.NoBody} {
-			got, err := read(&http.Response{StatusCode: status, Body: body, ContentLength: 5}, 1<<20)
+			got, err := read(&http.Response{StatusCode: status, Body: body, ContentLength: 5}, 1<<20, nil)
 			require.NoError(t, err)
 			assert.Empty(t, got)
 		}
@@ -209,7 +225,7 @@ func TestASmallAnswerOfKnownLengthTakesOnePieceOfMemory(t *testing.T) {
 	resp := &http.Response{StatusCode: http.StatusOK, ContentLength: int64(len(content)), Body: io.NopCloser(source)}
 	pieces := testing.AllocsPerRun(100, func() {
 		source.Reset(content)
-		got, err := read(resp, 1<<20)
+		got, err := read(resp, 1<<20, nil)
 		if err != nil || len(got) != len(content) || cap(got) > 2*len(content) {
 			t.Errorf("got %d bytes in %d, %v", len(got), cap(got), err)
 		}

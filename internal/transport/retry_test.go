@@ -204,8 +204,40 @@ func TestUnauthorizedIsKeptWhereTheContextHasEnded(t *testing.T) {
 	out := newTransport(base).Do(ctx, authenticatedBy(aSend(), source.Authenticator("Authorization", "")))
 	assert.Equal(t, 401, out.StatusCode)
 	assert.Equal(t, "who", string(out.Body))
+	assert.ErrorIs(t, out.Interrupted, context.Canceled)
+	assert.NoError(t, out.Err)
 	assert.Equal(t, 1, base.count())
 	assert.Equal(t, 1, *fetched)
+}
+
+// The contract may list 401 among the statuses of requests that were not processed.
+func TestOnlyTheRepeatWithAFreshTokenDoesNotWait(t *testing.T) {
+	no := func(wait string) reaction { return answers(401, "", "Retry-After", wait) }
+	ok := answers(200, "{}")
+	source := func() Authenticator { s, _ := issued(); return s.Authenticator("Authorization", "") }
+	for name, tc := range map[string]struct {
+		a         Authenticator
+		reactions []reaction
+		want      time.Duration
+	}{
+		"no source":                         {nil, []reaction{no("5"), ok}, 5 * time.Second},
+		"a header":                          {Header("Authorization", "x"), []reaction{no("5"), no("7"), ok}, 12 * time.Second},
+		"a source":                          {source(), []reaction{no("5"), ok}, 0},
+		"a source, refused again":           {source(), []reaction{no("5"), no("7"), ok}, 7 * time.Second},
+		"a source, refused after a wait":    {source(), []reaction{answers(429, "", "Retry-After", "3"), no("5"), ok}, 3 * time.Second},
+		"a source, then another wait":       {source(), []reaction{no("5"), answers(429, "", "Retry-After", "3"), ok}, 3 * time.Second},
+		"a source, asked to wait very long": {source(), []reaction{no("9999"), ok}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				base := newBase(tc.reactions...)
+				start := time.Now()
+				out := newTransport(base, func(c *Config) { c.NotProcessed = []int{401, 429} }).Do(t.Context(), authenticatedBy(aSend(), tc.a))
+				assert.Equal(t, 200, out.StatusCode)
+				assert.Equal(t, tc.want, time.Since(start))
+			})
+		})
+	}
 }
 
 func TestWaitsAreRandomAndBounded(t *testing.T) {
@@ -449,6 +481,43 @@ func TestOnlyACallThatWouldGoOnIsInterrupted(t *testing.T) {
 			out := newTransport(base, attemptsUpTo(tc.most)).Do(ctx, tc.request)
 			assert.Equal(t, 1, base.count())
 			assert.NoError(t, out.Interrupted)
+		})
+	}
+}
+
+func TestACallWhoseContextEndedBeforeItWouldGoOnIsInterrupted(t *testing.T) {
+	for name, tc := range map[string]struct {
+		request Request
+		react   reaction
+		want    bool
+	}{
+		"a send that was not processed":     {aSend(), answers(429, "slow down"), true},
+		"one that is asked to wait":         {aSend(), answers(429, "slow down", "Retry-After", "5"), true},
+		"a read":                            {aRead(), answers(503, "down"), true},
+		"an error that is the context's":    {aRead(), hangs, false},
+		"one that was caused by it":         {aRead(), breaks(errReset), false},
+		"nothing was written, caused by it": {aSend(), unsent(errRefused), false},
+		"an answer that was cut by it":      {aRead(), cutAnswer(503), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(t.Context())
+				base := newBase(func(r *http.Request) (*http.Response, error) {
+					cancel()
+					return tc.react(r)
+				})
+				out := newTransport(base).Do(ctx, tc.request)
+				assert.Equal(t, 1, base.count())
+				assert.Equal(t, 1, out.Attempts)
+				if tc.want {
+					assert.ErrorIs(t, out.Interrupted, context.Canceled)
+					assert.NoError(t, out.Err)
+					assert.NotEmpty(t, out.Body)
+				} else {
+					assert.NoError(t, out.Interrupted)
+					assert.ErrorIs(t, out.Err, context.Canceled)
+				}
+			})
 		})
 	}
 }

@@ -215,7 +215,7 @@ func TestAFailedFetchSendsNothingAndIsNotRepeated(t *testing.T) {
 		base := newBase(answers(200, "{}"))
 		out := newTransport(base).Do(t.Context(), authenticatedBy(request, NewSource(f.fetch).Authenticator("Authorization", "")))
 		require.ErrorIs(t, out.Err, errSecret)
-		assert.False(t, out.Written)
+		assert.Equal(t, Outcome{Err: out.Err}, out)
 		assert.EqualValues(t, 1, f.count.Load())
 		assert.Zero(t, base.count())
 	}
@@ -274,7 +274,7 @@ func TestAFetchThatOutlivesItsCallersContextIsKept(t *testing.T) {
 	request := authenticatedBy(aSend(), source.Authenticator("Authorization", ""))
 	out := newTransport(base).Do(ctx, request)
 	require.ErrorIs(t, out.Err, context.Canceled)
-	assert.False(t, out.Written)
+	assert.Equal(t, Outcome{Err: out.Err}, out)
 	assert.Zero(t, base.count())
 	require.NoError(t, newTransport(base).Do(t.Context(), request).Err)
 	assert.Equal(t, 1, fetched)
@@ -466,7 +466,11 @@ func TestASourceThatEndsItsGoroutineLeavesNobodyHanging(t *testing.T) {
 				for range 20 {
 					calls.Go(func() {
 						_, err := source.token(t.Context())
-						assert.ErrorContains(t, err, "panicked")
+						var auth AuthError
+						if assert.ErrorAs(t, err, &auth) {
+							assert.EqualError(t, err, "authentication failed before anything was sent")
+							assert.ErrorContains(t, auth.Err, "panicked")
+						}
 					})
 				}
 				calls.Wait()

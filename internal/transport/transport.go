@@ -85,6 +85,9 @@ type Request struct {
 	ContentType string
 	// Repeatable says that the service does the same however often it is asked: true for a read, never for a send.
 	Repeatable bool
+	// Buffer is written over with the answer, where it is large enough; nil takes new memory. It must not be used by
+	// another request before Outcome.Body has been read.
+	Buffer []byte
 	// Authenticate is nil where the credentials are in URL or Body already.
 	Authenticate Authenticator
 }

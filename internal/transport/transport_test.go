@@ -126,6 +126,14 @@ func breaks(err error) reaction {
 	}
 }
 
+// breaksAfter writes the request and fails much later, whatever the context says.
+func breaksAfter(d time.Duration, err error) reaction {
+	return func(r *http.Request) (*http.Response, error) {
+		time.Sleep(d)
+		return breaks(err)(r)
+	}
+}
+
 // unsent looks for a connection and fails before it writes.
 func unsent(err error) reaction {
 	return func(r *http.Request) (*http.Response, error) {
@@ -292,6 +300,25 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 			}
 		}
 	}
+}
+
+// net/http fails over a Location that it cannot read, and closes the answer.
+func TestALocationThatCannotBeReadLosesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		base := newBase(answers(307, "busy", "Location", "%zz:", "Retry-After", "5"), answers(200, "{}"))
+		start := time.Now()
+		out := newTransport(base, func(c *Config) { c.NotProcessed = []int{307} }).Do(t.Context(), aSend())
+		require.Equal(t, 200, out.StatusCode)
+		assert.Equal(t, 5*time.Second, time.Since(start))
+
+		header := http.Header{"Location": {"%zz:"}, "Retry-After": {"90"}}
+		shared := header.Clone()
+		out = newTransport(newBase(func(*http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: 307, Header: shared, Body: io.NopCloser(strings.NewReader("moved"))}, nil
+		})).Do(t.Context(), aSend())
+		assert.Equal(t, Outcome{StatusCode: 307, Header: header, Body: []byte("moved"), Written: true, Attempts: 1, RetryAfter: 90 * time.Second}, out)
+		assert.Equal(t, header, shared, "what the round tripper gave stays as it is")
+	})
 }
 
 func TestCookiesOfAJarAreSentOnceInEachAttempt(t *testing.T) {

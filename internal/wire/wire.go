@@ -67,6 +67,8 @@ type Query struct {
 	Extra    url.Values
 	At       Position
 	Problems []Problem
+	// Reuse is memory for the page's Records, from a page that nobody reads any more.
+	Reuse []Record
 }
 
 // Position is where a page of a listing begins. Which of its fields counts is a matter of the contract.

@@ -1,0 +1,51 @@
+package messagingtest
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestSeedFillsInWhatIsAbsent(t *testing.T) {
+	s := NewServer(t)
+	client := newClient(t)
+	began := time.Now()
+	s.Seed()
+	assert.Nil(t, s.Sent())
+	s.Seed(Sent{From: "ACME", To: "639171234567", Text: "Hi"}, Sent{ID: "msg-2"}, Sent{}, Sent{ID: "x", RequestID: "y", Parts: 7, At: day})
+	sent := s.Sent()
+	assert.Equal(t, "req-1", sent[0].RequestID)
+	assert.WithinRange(t, sent[0].At, began, time.Now())
+	assert.Equal(t, 1, sent[0].Parts)
+	assert.Equal(t, []string{"msg-1", "msg-2", "msg-3", "x"}, []string{sent[0].ID, sent[1].ID, sent[2].ID, sent[3].ID})
+	assert.Equal(t, Sent{ID: "x", RequestID: "y", Parts: 7, At: day}, sent[3])
+	assert.Zero(t, s.Requests())
+	assert.Equal(t, "1000000.00", s.Balance())
+
+	s.Seed(Sent{ID: "msg-4"})
+	assert.Equal(t, "msg-5", send(t, client, s, goodBody).data(t)["id"], "an ID that is taken is passed over")
+}
+
+func TestSeedCopies(t *testing.T) {
+	s := NewServer(t)
+	extra := map[string]json.RawMessage{"app": []byte(`"billing"`)}
+	s.Seed(Sent{Extra: extra})
+	extra["app"][1] = 'X'
+	extra["more"] = []byte("nonsense")
+	assert.Equal(t, map[string]json.RawMessage{"app": []byte(`"billing"`)}, s.Sent()[0].Extra)
+	assert.Equal(t, "billing", list(t, newClient(t), s).Data[0]["app"])
+}
+
+func TestSeedRefusesMisuse(t *testing.T) {
+	s := NewServer(t)
+	s.Seed(Sent{ID: "a"})
+	assert.PanicsWithValue(t, `messagingtest: Seed: message 1 has the ID "a", and so has another`, func() { s.Seed(Sent{ID: "b"}, Sent{ID: "a"}) })
+	assert.Panics(t, func() { s.Seed(Sent{ID: "b"}, Sent{ID: "b"}) })
+	for _, value := range []string{"", "x", "{", "1 2"} {
+		assert.Panics(t, func() { s.Seed(Sent{Extra: map[string]json.RawMessage{"a": []byte(value)}}) }, value)
+	}
+	assert.Len(t, s.Sent(), 1, "nothing was entered")
+	assert.Equal(t, "a", list(t, newClient(t), s).ids(), "and the server goes on")
+}
