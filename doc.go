@@ -15,6 +15,9 @@
 //	case messaging.Unknown: // it may have arrived: do not send again, settle it by its reference ID
 //	}
 //
+// The other calls are described in package sms: SendOnce looks an unknown outcome up, SendAll sends many, List, Pages and Find
+// read back what was sent.
+//
 // A [Client] is made once and shared: it is safe for concurrent use, never changes, and keeps connections of its own.
 //
 // # Retries

@@ -24,7 +24,8 @@ type Message struct {
 	// To is the recipient: one mobile number of 5 to 15 digits with an optional leading "+", nothing else. Required.
 	// It is sent as given. One request reaches one number, as the specification says; for many, see the README.
 	To string
-	// Text is the message, in any script, valid UTF-8. Required. The service cuts a long text into parts and charges each.
+	// Text is the message, in any script, valid UTF-8. Required. The service cuts a long text into parts and charges each;
+	// Count estimates how many.
 	Text string
 	// CallbackURL is where the service reports delivery: an absolute http or https URL. It may hold placeholders such
 	// as %s anywhere after the host, and is passed on byte for byte.

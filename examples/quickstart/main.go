@@ -1,4 +1,5 @@
-// Command quickstart sends an SMS and shows the four verdicts that a send can end with.
+// Command quickstart sends an SMS, shows the four verdicts that a send can end with, settles a lost answer and lists what
+// was sent.
 //
 // Without an environment it starts a stand-in for the service and needs no account. With MESSAGING_BASE_URL and credentials
 // (see messaging.NewClientFromEnv) it sends one message through that service, to the number in MESSAGING_TO and nobody else.
@@ -83,7 +84,22 @@ func standIn(ctx context.Context) error {
 	fmt.Println("\nA message that is wrong does not leave at all:")
 	show(client.SMS.Send(ctx, sms.Message{From: "ACME", To: "+63 917 123-4567, +63 918 123-4567"}))
 
-	fmt.Printf("\nThe stand-in processed %d messages: the first and the fourth.\n", len(service.Sent()))
+	fmt.Println("\nThe same lost answer, with SendOnce: it looks the message up by its reference ID, and sends nothing again.")
+	careful, err := client.With(messaging.WithSettle(messaging.SettlePolicy{Window: 2 * time.Second, Interval: 100 * time.Millisecond}))
+	if err != nil {
+		return err
+	}
+	message.ReferenceID = "order-18"
+	service.Inject(messagingtest.AcceptThenDrop(), 1)
+	show(careful.SMS.SendOnce(ctx, message))
+
+	fmt.Println("\nWhat the service lists: the first, the fourth and the settled one.")
+	for tx, err := range client.SMS.List(ctx, sms.ListOptions{PageSize: 100, SortBy: "dateCreated"}) {
+		if err != nil {
+			return err
+		}
+		fmt.Printf("   %s  %s  %d part, %s\n", tx.ID, tx.ReferenceID, tx.Parts, tx.Price)
+	}
 	return nil
 }
 

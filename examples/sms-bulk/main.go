@@ -1,0 +1,118 @@
+// Command sms-bulk sends one text to many numbers, one number a line on standard input.
+//
+//	sms-bulk -text "We open at nine" < numbers.txt
+//
+// Progress goes to standard error, a line for each message whose outcome is not "accepted" to standard output, and a summary
+// by verdict to standard error. The exit status is 0 where every message was accepted, 1 where one was not, 2 where nothing
+// could be begun. Interrupting it begins nothing more and still accounts for what was taken.
+//
+// Each message gets a reference ID made of -campaign and its line number. An unknown outcome is looked up by it, and the
+// message is not sent again. The command keeps no record between runs: a second run sends to everybody again.
+//
+// MESSAGING_BASE_URL and credentials (see messaging.NewClientFromEnv) say where and as whom; without them it sends a
+// thousand messages of its own to a stand-in that is sometimes faulty.
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"os/signal"
+	"strings"
+	"time"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/messagingtest"
+	"github.com/messaging-service/messaging-go/sms"
+)
+
+type campaign struct {
+	name, from, text string
+	concurrency      int
+}
+
+func main() {
+	var c campaign
+	flag.StringVar(&c.name, "campaign", "campaign", "the beginning of every reference ID")
+	flag.StringVar(&c.from, "from", "ACME", "the sender ID")
+	flag.StringVar(&c.text, "text", "We open at nine", "the text")
+	flag.IntVar(&c.concurrency, "concurrency", 32, "how many messages are sent at once")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	code := run(ctx, c)
+	stop()
+	os.Exit(code)
+}
+
+func run(ctx context.Context, c campaign) int {
+	client, numbers, end, err := connect()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "sms-bulk:", err)
+		return 2
+	}
+	defer end()
+	counts := map[messaging.Verdict]int{}
+	total, begun := 0, time.Now()
+	lines := bufio.NewScanner(numbers)
+	for out := range client.SMS.SendAll(ctx, c.messages(lines), c.concurrency) {
+		verdict := messaging.VerdictOf(out.Err)
+		counts[verdict]++
+		total++
+		if out.Err != nil {
+			fmt.Printf("line %d: %v: %v\n", out.Index+1, verdict, out.Err)
+		}
+		if total%100 == 0 {
+			fmt.Fprintf(os.Stderr, "%d messages, %.0f a second\n", total, float64(total)/time.Since(begun).Seconds())
+		}
+	}
+	fmt.Fprintf(os.Stderr, "%d messages:", total)
+	for _, verdict := range []messaging.Verdict{messaging.Accepted, messaging.Refused, messaging.NotSent, messaging.Unknown} {
+		fmt.Fprintf(os.Stderr, " %d %v", counts[verdict], verdict)
+	}
+	fmt.Fprintln(os.Stderr)
+	switch err := errors.Join(lines.Err(), ctx.Err()); {
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "sms-bulk: stopped early:", err)
+		return 1
+	case counts[messaging.Accepted] < total:
+		return 1
+	default:
+		return 0
+	}
+}
+
+// messages reads a number a line and makes a message of each, as they are asked for.
+func (c campaign) messages(lines *bufio.Scanner) iter.Seq[sms.Message] {
+	return func(yield func(sms.Message) bool) {
+		for n := 1; lines.Scan(); n++ {
+			m := sms.Message{From: c.from, To: strings.TrimSpace(lines.Text()), Text: c.text, ReferenceID: fmt.Sprintf("%s-%d", c.name, n)}
+			if !yield(m) {
+				return
+			}
+		}
+	}
+}
+
+// connect makes a client for the service of the environment and reads standard input, or makes both up.
+func connect() (client *messaging.Client, numbers io.Reader, end func(), err error) {
+	settle := messaging.WithSettle(messaging.SettlePolicy{Window: 10 * time.Second, Interval: time.Second})
+	if os.Getenv("MESSAGING_BASE_URL") != "" {
+		client, err = messaging.NewClientFromEnv(settle)
+		return client, os.Stdin, func() {}, err
+	}
+	fmt.Fprintln(os.Stderr, "No MESSAGING_BASE_URL: sending a thousand messages to a stand-in that loses three answers.")
+	service := messagingtest.Start()
+	service.Inject(messagingtest.Status(429, -1), 20)
+	service.Inject(messagingtest.AcceptThenDrop(), 3)
+	var made strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&made, "+63917%07d\n", i)
+	}
+	client, err = messaging.NewClient(service.URL, messaging.WithToken(service.Token), settle)
+	return client, strings.NewReader(made.String()), service.Close, err
+}

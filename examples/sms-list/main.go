@@ -1,0 +1,88 @@
+// Command sms-list lists the SMS of the last day, newest first, a line each.
+//
+//	sms-list                      of the last 24 hours
+//	sms-list -since 1h            of the last hour
+//	sms-list -reference order-17  the message with this reference ID
+//
+// MESSAGING_BASE_URL and credentials (see messaging.NewClientFromEnv) say where and as whom; without them it lists from a
+// stand-in with a few messages in it.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"text/tabwriter"
+	"time"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/messagingtest"
+	"github.com/messaging-service/messaging-go/sms"
+)
+
+func main() {
+	since := flag.Duration("since", 24*time.Hour, "how far to look back")
+	reference := flag.String("reference", "", "look up this reference ID alone")
+	flag.Parse()
+	if err := run(context.Background(), *since, *reference); err != nil {
+		fmt.Fprintln(os.Stderr, "sms-list:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, since time.Duration, reference string) error {
+	client, end, err := connect()
+	if err != nil {
+		return err
+	}
+	defer end()
+
+	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	defer table.Flush()
+	fmt.Fprintln(table, "CREATED\tID\tREFERENCE\tPARTS\tPRICE\tDELIVERY")
+	if reference != "" {
+		tx, err := client.SMS.Find(ctx, reference)
+		if errors.Is(err, messaging.ErrNotFound) {
+			return errors.New("no message with this reference ID is listed")
+		}
+		if err != nil {
+			return err
+		}
+		show(table, tx)
+		return nil
+	}
+	for tx, err := range client.SMS.List(ctx, sms.ListOptions{
+		CreatedAfter: time.Now().Add(-since), PageSize: 500, SortBy: "dateCreated", Descending: true,
+	}) {
+		if err != nil {
+			return err
+		}
+		show(table, tx)
+	}
+	return nil
+}
+
+func show(table *tabwriter.Writer, tx sms.Transaction) {
+	fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%s\t%s\n",
+		tx.CreatedAt.Format(time.DateTime), tx.ID, tx.ReferenceID, tx.Parts, tx.Price, tx.DeliveryStatus)
+}
+
+// connect makes a client for the service of the environment, or for a stand-in.
+func connect() (client *messaging.Client, end func(), err error) {
+	if os.Getenv("MESSAGING_BASE_URL") != "" {
+		client, err = messaging.NewClientFromEnv()
+		return client, func() {}, err
+	}
+	service := messagingtest.Start()
+	fmt.Fprintln(os.Stderr, "No MESSAGING_BASE_URL: listing from a stand-in.")
+	for i := range 5 {
+		service.Seed(messagingtest.Sent{
+			From: "ACME", To: "+639171234567", Text: "Hello", ReferenceID: fmt.Sprintf("order-%d", i+1), DeliveryStatus: "1",
+			At: time.Now().Add(-time.Duration(i) * time.Hour),
+		})
+	}
+	client, err = messaging.NewClient(service.URL, messaging.WithToken(service.Token))
+	return client, service.Close, err
+}
