@@ -1,17 +1,19 @@
 // Command readmecheck holds the Go blocks of a Markdown file against the module
-// in the current directory.
+// in the current directory. Each builds, passes vet and is formatted:
 //
-//   - A block with "package main" builds, passes vet and is formatted. Is the
-//     next block marked text or output, the program is run and must print it;
-//     a line "..." there stands for any lines.
-//   - A block marked "go compile" is the inside of a function, with ctx and
-//     client at hand and the packages it names imported, and must build.
-//   - Any other Go block must parse, as a file, as declarations or as statements.
+//   - A block with "package main" is a program. Is the next block marked text or
+//     output, the program is run and must print it; a line "..." there stands
+//     for any lines.
+//   - Any other block is a fragment: declarations, or the inside of a function
+//     that returns an error. The packages that it names are imported, a variable
+//     that it declares for the reader to use counts as used, and what else it
+//     needs is in preamble/preamble.go.
 package main
 
 import (
 	"bytes"
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 	"go/ast"
@@ -26,6 +28,9 @@ import (
 	"strings"
 	"time"
 )
+
+//go:embed preamble/preamble.go
+var preamble []byte
 
 func main() {
 	if err := run(os.Args[1]); err != nil {
@@ -42,8 +47,6 @@ type block struct {
 }
 
 func (b block) is(words ...string) bool { return len(b.info) > 0 && slices.Contains(words, b.info[0]) }
-
-func (b block) compiled() bool { return slices.Contains(b.info, "compile") }
 
 func run(file string) error {
 	text, err := os.ReadFile(file)
@@ -64,57 +67,49 @@ func run(file string) error {
 		return err
 	}
 
+	sources := map[string][]byte{"preamble.go": preamble}
+	outputs := map[string]block{}
 	var problems []error
-	programs := map[string]block{}
+	count := 0
 	for i, b := range blocks {
 		if !b.is("go") {
 			continue
 		}
-		at := func(err error) error { return fmt.Errorf("%s:%d: %w", file, b.line, err) }
-		source := b.text
-		switch {
-		case isProgram(b.text):
-			if err := formatted(b.text); err != nil {
-				problems = append(problems, at(err))
-				continue
-			}
-		case b.compiled():
-			if source, err = wrapped(b.text, module); err != nil {
-				problems = append(problems, at(err))
-				continue
-			}
-		default:
-			if err := parses(b.text); err != nil {
-				problems = append(problems, at(err))
-			}
-			continue
-		}
+		count++
 		name := fmt.Sprintf("line%d", b.line)
-		if err := os.MkdirAll(filepath.Join(work, name), 0o755); err != nil {
-			return err
+		if isProgram(b.text) {
+			sources[name+"/main.go"] = []byte(position(file, b) + b.text)
+			if i+1 < len(blocks) && blocks[i+1].is("text", "output") {
+				outputs[name] = blocks[i+1]
+			}
+		} else {
+			source, err := compilable(file, b, module)
+			if err != nil {
+				problems = append(problems, err)
+				continue
+			}
+			sources[name+".go"] = []byte(source)
 		}
-		if err := os.WriteFile(filepath.Join(work, name, "main.go"), []byte(source), 0o644); err != nil {
-			return err
-		}
-		programs[name] = block{}
-		if isProgram(b.text) && i+1 < len(blocks) && blocks[i+1].is("text", "output") {
-			programs[name] = blocks[i+1]
+		if err := formatted(b.text); err != nil {
+			problems = append(problems, fmt.Errorf("%s:%d: %w", file, b.line, err))
 		}
 	}
-	if len(problems) == 0 && len(programs) > 0 {
-		problems = append(problems, build(work, programs)...)
+	for name, source := range sources {
+		path := filepath.Join(work, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, source, 0o644); err != nil {
+			return err
+		}
 	}
-	fmt.Printf("%s: %d Go blocks, %d of them built\n", file, count(blocks), len(programs))
+	if len(problems) == 0 {
+		problems = build(work, outputs)
+	}
+	if len(problems) == 0 {
+		fmt.Printf("%s: %d Go blocks built, %d of them run\n", file, count, len(outputs))
+	}
 	return errors.Join(problems...)
-}
-
-func count(blocks []block) (n int) {
-	for _, b := range blocks {
-		if b.is("go") {
-			n++
-		}
-	}
-	return n
 }
 
 // fenced returns the fenced blocks of a Markdown text.
@@ -160,25 +155,25 @@ func consumer(dir string) (string, error) {
 	return module, nil
 }
 
-// build builds and vets every program at once, and runs those with an expected output.
-func build(work string, programs map[string]block) []error {
+// build builds and vets everything at once, and runs the programs with an expected output.
+func build(work string, outputs map[string]block) []error {
 	if _, err := command(work, "env", "GOPROXY=off", "go", "mod", "tidy"); err != nil {
 		if _, err := command(work, "go", "mod", "tidy"); err != nil {
 			return []error{err}
 		}
 	}
-	if _, err := command(work, "go", "vet", "./..."); err != nil {
-		return []error{err}
-	}
-	if _, err := command(work, "go", "build", "-o", filepath.Join(work, "bin")+"/", "./..."); err != nil {
-		return []error{err}
+	for _, arguments := range [][]string{
+		{"build", "./..."}, // names more than one problem, unlike vet, and builds fragments, unlike -o
+		{"vet", "./..."},
+		{"build", "-o", filepath.Join(work, "bin") + "/", "./..."},
+	} {
+		if _, err := command(work, "go", arguments...); err != nil {
+			return []error{err}
+		}
 	}
 	var problems []error
-	for _, name := range slices.Sorted(maps.Keys(programs)) {
-		want := programs[name]
-		if want.info == nil {
-			continue
-		}
+	for _, name := range slices.Sorted(maps.Keys(outputs)) {
+		want := outputs[name]
 		got, err := command(work, filepath.Join(work, "bin", name))
 		if err != nil {
 			problems = append(problems, fmt.Errorf("README, the program above line %d: %w", want.line, err))
@@ -199,7 +194,7 @@ func command(dir, name string, arguments ...string) (string, error) {
 	var out, problem bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &problem
 	if err := cmd.Run(); err != nil {
-		return "", fmt.Errorf("%s: %w\n%s", strings.Join(append([]string{filepath.Base(name)}, arguments...), " "), err, problem.String())
+		return "", fmt.Errorf("%s: %w\n%s", strings.Join(append([]string{filepath.Base(name)}, arguments...), " "), err, strings.ReplaceAll(problem.String(), dir+"/", ""))
 	}
 	return out.String(), nil
 }
@@ -238,84 +233,66 @@ func formatted(text string) error {
 		return err
 	}
 	if string(got) != text {
-		return errors.New("gofmt would change this program")
+		return errors.New("gofmt would change this block")
 	}
 	return nil
 }
 
-// parses says whether a fragment is Go: a file, declarations, or statements
-// after an import declaration or none.
-func parses(text string) error {
-	files := token.NewFileSet()
-	imports, rest := split(text)
-	var err error
-	for _, source := range []string{text, "package p;" + text, "package p;" + imports + "func _() {" + rest + "\n}"} {
-		if _, err = parser.ParseFile(files, "", source, parser.SkipObjectResolution); err == nil {
-			return nil
+// position makes the compiler name the lines of the file, not those of a copy.
+func position(file string, b block) string { return fmt.Sprintf("//line %s:%d\n", file, b.line+1) }
+
+// compilable makes a file of package readme of a fragment.
+func compilable(file string, b block, module string) (string, error) {
+	text := b.text
+	parsed, err := parse(position(file, b) + text)
+	if err != nil { // Not declarations, so statements. They may end with a return or not: "if true" allows both.
+		before, after := fmt.Sprintf("func _() error { if true {\n%s", position(file, b)), "\n}\nreturn nil }\n"
+		if parsed, err = parse(before + text + after); err != nil {
+			return "", err
 		}
+		function := parsed.Decls[0].(*ast.FuncDecl)
+		statements := function.Body.List[0].(*ast.IfStmt).Body.List
+		offset := int(parsed.FileStart) + len(clause+before)
+		for _, statement := range slices.Backward(statements) {
+			end := int(statement.End()) - offset
+			text = text[:end] + uses(statement) + text[end:]
+		}
+		text = before + text + after
+	} else {
+		text = position(file, b) + text
 	}
-	return err
-}
 
-// split cuts a leading import declaration off.
-func split(text string) (imports, rest string) {
-	trimmed := strings.TrimLeft(text, "\n")
-	end := "\n"
-	switch {
-	case strings.HasPrefix(trimmed, "import ("):
-		end = "\n)\n"
-	case !strings.HasPrefix(trimmed, "import "):
-		return "", text
-	}
-	before, after, _ := strings.Cut(trimmed, end)
-	return before + end, after
-}
-
-// wrapped makes a program of statements: it imports what they name and uses
-// every variable that they declare at the top.
-func wrapped(text, module string) (string, error) {
 	known := map[string]string{"messaging": module}
 	for _, name := range []string{"contract", "sms", "chatapp1", "chatapp2", "webhook", "messagingtest"} {
 		known[name] = module + "/" + name
 	}
-	for _, path := range []string{"context", "errors", "fmt", "iter", "log", "log/slog", "net/http", "net/url", "os", "slices", "strings", "testing", "time"} {
+	for _, path := range []string{"context", "errors", "fmt", "iter", "log", "log/slog", "net/http", "os", "slices", "strings", "testing", "time"} {
 		known[path[strings.LastIndex(path, "/")+1:]] = path
 	}
-	imports, rest := split(text)
-	file, err := parser.ParseFile(token.NewFileSet(), "", "package p;"+imports+"func _() {"+rest+"\n}", 0)
-	if err != nil {
-		return "", err
-	}
-	paths := map[string]bool{"context": true, module: true}
-	for _, name := range file.Unresolved {
-		if path, ok := known[name.Name]; ok && !strings.Contains(imports, `"`+path+`"`) {
-			paths[path] = true
+	imports := map[string]bool{}
+	for _, name := range parsed.Unresolved {
+		if path, ok := known[name.Name]; ok && !strings.Contains(b.text, `"`+path+`"`) {
+			imports[fmt.Sprintf("import %s %q\n", name.Name, path)] = true
 		}
 	}
-	used := map[string]bool{"ctx": true, "client": true}
-	body := file.Decls[len(file.Decls)-1].(*ast.FuncDecl).Body.List
-	for _, statement := range body {
-		if assigned, ok := statement.(*ast.AssignStmt); ok && assigned.Tok == token.DEFINE {
-			for _, left := range assigned.Lhs {
-				used[left.(*ast.Ident).Name] = true
+	return clause + strings.Join(slices.Sorted(maps.Keys(imports)), "") + text, nil
+}
+
+const clause = "package readme\n"
+
+func parse(text string) (*ast.File, error) {
+	return parser.ParseFile(token.NewFileSet(), "", clause+text, 0)
+}
+
+// uses returns statements that use the variables that a statement declares, to
+// stand behind it on its line.
+func uses(statement ast.Stmt) (text string) {
+	if assigned, ok := statement.(*ast.AssignStmt); ok && assigned.Tok == token.DEFINE {
+		for _, left := range assigned.Lhs {
+			if name := left.(*ast.Ident).Name; name != "_" {
+				text += "; _ = " + name
 			}
 		}
 	}
-	delete(used, "_")
-
-	var out strings.Builder
-	out.WriteString("package main\n\n")
-	for _, path := range slices.Sorted(maps.Keys(paths)) {
-		if path == module {
-			fmt.Fprintf(&out, "import messaging %q\n", path)
-			continue
-		}
-		fmt.Fprintf(&out, "import %q\n", path)
-	}
-	fmt.Fprintf(&out, "%s\nfunc _(ctx context.Context, client *messaging.Client) {\n%s\n", imports, rest)
-	for _, name := range slices.Sorted(maps.Keys(used)) {
-		fmt.Fprintf(&out, "_ = %s\n", name)
-	}
-	out.WriteString("}\n\nfunc main() {}\n")
-	return out.String(), nil
+	return text
 }

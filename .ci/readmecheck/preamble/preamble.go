@@ -1,0 +1,38 @@
+// Package readme is compiled together with the fragments of README.md: it
+// declares what they use and leave to the reader. It does not compile without
+// them, for one of them declares sender.
+package readme
+
+import (
+	"context"
+	"iter"
+	"testing"
+	"time"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/sms"
+)
+
+var (
+	ctx        context.Context
+	t          *testing.T
+	err        error
+	url, token string
+	client     *messaging.Client
+	message    sms.Message
+	messages   iter.Seq[sms.Message]
+	yesterday  time.Time
+	overlay    []byte
+)
+
+var (
+	save          func(id string) error
+	record        func(referenceID string, verdict messaging.Verdict, id string)
+	enqueueAgain  func(message sms.Message) error
+	askAPerson    func(referenceID string, err error) error
+	tryLater      func(after time.Duration) error
+	pauseCampaign func() error
+)
+
+// What README tells the reader to declare is what the library has.
+var _ sender = (*sms.Service)(nil)
