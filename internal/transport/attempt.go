@@ -63,14 +63,23 @@ func (t *Transport) prepare(e *exchange, req *http.Request) (context.Context, co
 	}
 	// Not http.Client.Timeout: with a round tripper that wraps another it costs two goroutines a call.
 	ctx, cancel := context.WithTimeout(parent, t.Timeout)
+	begun := false
+	defer func() {
+		if !begun { // also where an authenticator panics
+			cancel()
+		}
+	}()
 	out, err := t.authenticated(ctx, e, req)
-	if ended := ctx.Err(); ended != nil {
+	switch ended := ctx.Err(); {
+	case ended != nil && err != nil:
 		err = AuthError{errors.Join(ended, err)}
+	case ended != nil:
+		err = t.ended(ctx, parent, ended)
 	}
 	if err != nil {
-		cancel()
 		return nil, nil, nil, err
 	}
+	begun = true
 	return ctx, cancel, out, nil
 }
 
@@ -92,7 +101,8 @@ func (t *Transport) attempt(e *exchange, out *http.Request) (*http.Response, err
 	}
 	if _, ok := t.Base.(*http.Transport); !ok && resp.Body != nil {
 		// Nobody has promised that reading from another's body ends with the context.
-		defer context.AfterFunc(out.Context(), func() { _ = resp.Body.Close() })()
+		body := resp.Body // which RoundTrip takes out of the response
+		defer context.AfterFunc(out.Context(), func() { _ = body.Close() })()
 	}
 	e.outcome.Body, err = read(resp, t.MaxAnswer, e.request.Buffer)
 	return resp, err
@@ -111,13 +121,13 @@ func (t *Transport) limit(ctx context.Context) error {
 	if t.Limiter == nil {
 		return nil
 	}
-	if err := t.Limiter.Wait(ctx); err != nil {
-		if ctx.Err() == nil { // the limiter looks ahead
-			err = context.DeadlineExceeded
-		}
+	if t.Limiter.Wait(ctx) == nil {
+		return nil
+	}
+	if err := ctx.Err(); err != nil {
 		return limitError{err}
 	}
-	return nil
+	return limitError{context.DeadlineExceeded} // the limiter looks ahead
 }
 
 // authenticated builds the request of this attempt: a copy of its own, so that neither an authenticator nor a round
@@ -169,7 +179,7 @@ func (b because) Error() string {
 	return b.ctx.Error()
 }
 
-// Timeout tells packages that ask a net.Error.
+// Timeout tells os.IsTimeout and its like.
 func (b because) Timeout() bool { return errors.Is(b.ctx, context.DeadlineExceeded) }
 
 // Unwrap gives both.

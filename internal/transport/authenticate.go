@@ -52,22 +52,34 @@ func (f Custom) authenticate(_ context.Context, e *exchange, r *http.Request) er
 		// For a signature over the body. It is taken away again before net/http could repeat the request with it.
 		r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(e.request.Body)), nil }
 	}
-	if err := f(r); err != nil {
-		return AuthError{err}
-	}
+	err := f(r)
 	r.GetBody = nil
 	if r.Header == nil {
 		r.Header = http.Header{}
 	}
-	if r.URL == nil || r.URL.Opaque != "" || r.Method != method || r.URL.Host != host || r.URL.Scheme != scheme || r.Host != host {
-		return errMoved
+	switch {
+	case err != nil:
+		err = AuthError{err}
+	case r.URL == nil || r.URL.Opaque != "" || r.Method != method || r.URL.Host != host || r.URL.Scheme != scheme || r.Host != host:
+		err = errMoved
+	case !validHeaders(r.Header):
+		err = errHeader
+	default:
+		return rewind(e, r, sent)
 	}
-	for name, values := range r.Header {
+	if r.Body != nil && r.Body != sent {
+		_ = r.Body.Close()
+	}
+	return err
+}
+
+func validHeaders(h http.Header) bool {
+	for name, values := range h {
 		if !ValidHeader(name, values...) {
-			return errHeader
+			return false
 		}
 	}
-	return rewind(e, r, sent)
+	return true
 }
 
 // rewind makes the body whole again where the function has read it, and measures it where it was replaced.

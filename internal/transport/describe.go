@@ -40,13 +40,15 @@ func Describe(err error) string {
 
 // describeOp says what net says, but for an inner error that is not net's own.
 func describeOp(op *net.OpError) string {
-	inner := op.Err
-	var nested *net.OpError
-	reason := ""
-	if errors.As(inner, &nested) {
+	reason := known(op.Err)
+	if fmt.Sprintf("%T", op.Err) == "tls.alert" { // crypto/tls gives the type no other name
+		reason = op.Err.Error()
+	}
+	if nested, ok := errors.AsType[*net.OpError](op.Err); ok {
 		reason = describeOp(nested)
-	} else if reason = known(inner); reason == "" {
-		reason = fmt.Sprintf("failed (%T)", inner)
+	}
+	if reason == "" {
+		reason = fmt.Sprintf("failed (%T)", op.Err)
 	}
 	text := *op
 	text.Err = errors.New(reason)
@@ -60,7 +62,6 @@ func known(err error) string {
 		errno     syscall.Errno
 		call      *os.SyscallError
 		header    tls.RecordHeaderError
-		alert     tls.AlertError
 		authority x509.UnknownAuthorityError
 		host      x509.HostnameError
 		expired   x509.CertificateInvalidError
@@ -71,8 +72,6 @@ func known(err error) string {
 		return dns.Error()
 	case errors.As(err, &header):
 		return header.Error()
-	case errors.As(err, &alert):
-		return alert.Error()
 	case errors.As(err, &authority):
 		return authority.Error()
 	case errors.As(err, &host):
@@ -87,6 +86,8 @@ func known(err error) string {
 		return "the answer was cut short"
 	case errors.Is(err, io.EOF):
 		return "the connection ended without an answer"
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return "i/o timeout"
 	case errors.Is(err, context.Canceled):
 		return context.Canceled.Error()
 	case errors.Is(err, context.DeadlineExceeded):

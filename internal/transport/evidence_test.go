@@ -100,7 +100,7 @@ func TestEvidenceIsJudgedBeforeTheTimeoutsErrorTakesItsPlace(t *testing.T) {
 
 			base := newBase(late, answers(200, "{}"))
 			out = newTransport(base).Do(t.Context(), aSend())
-			assert.Equal(t, !tc.want, out.StatusCode == 200, "a send that wrote nothing is repeated: %s", name)
+			assert.Equal(t, !tc.want, out.StatusCode == http.StatusOK, "a send that wrote nothing is repeated: %s", name)
 		}
 	})
 }

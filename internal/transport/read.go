@@ -42,7 +42,7 @@ func read(resp *http.Response, limit int64, buffer []byte) ([]byte, error) {
 	switch n, err := io.CopyN(io.Discard, resp.Body, 1); {
 	case n > 0:
 		return body[:min(len(body), KeptOfError)], ErrTooLarge
-	case err == io.EOF:
+	case err == io.EOF: //nolint:errorlint // io.Reader's own
 		return body, nil
 	default:
 		return body, err

@@ -201,12 +201,12 @@ func TestMemoryDoesNotFollowWhatAnAnswerPromises(t *testing.T) {
 		most          int64
 		err           error
 	}{
-		"success, little sent of what fits":  {strings.NewReader("{}"), 200, 64 * mega, 64 * mega, 16 << 10, nil},
+		"success, little sent of what fits":  {strings.NewReader("{}"), 200, 64 * mega, 64 * mega, mega + 64<<10, nil},
 		"success, little sent of 64 KiB":     {strings.NewReader("{}"), 200, 64 << 10, 64 * mega, 80 << 10, nil},
 		"success, huge":                      {endless{}, 200, 1 << 50, 64 * mega, 16 << 10, ErrTooLarge},
 		"success, endless":                   {endless{}, 200, -1, mega, 8 * mega, ErrTooLarge},
 		"success, more than promised":        {endless{}, 200, 2, mega, 8 * mega, ErrTooLarge},
-		"error page, huge, little sent":      {strings.NewReader("{}"), 500, 1 << 50, 64 * mega, 16 << 10, nil},
+		"error page, huge, little sent":      {strings.NewReader("{}"), 500, 1 << 50, 64 * mega, KeptOfError + 16<<10, nil},
 		"error page, endless":                {endless{}, 500, -1, 64 * mega, mega, nil},
 		"error page, endless, huge promised": {endless{}, 500, 1 << 50, 64 * mega, mega, nil},
 	} {
@@ -231,6 +231,48 @@ func TestASmallAnswerOfKnownLengthTakesOnePieceOfMemory(t *testing.T) {
 		}
 	})
 	assert.LessOrEqual(t, pieces, 1.0)
+}
+
+func TestABufferIsUsedWhereItIsLargeEnough(t *testing.T) {
+	for name, tc := range map[string]struct {
+		size, buffer int
+		length       int64
+		shared       bool
+	}{
+		"of known length":                    {2000, 2001, 2000, true},
+		"no byte left to see the end":        {2000, 2000, 2000, false},
+		"of unknown length":                  {2000, 4096, -1, true},
+		"of unknown length, and it grows":    {2000, 512, -1, false},
+		"larger than the length that it has": {2000, 600, 500, false},
+		"empty":                              {0, 1, 0, true},
+		"no buffer":                          {2000, 0, 2000, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			content := bytes.Repeat([]byte("x"), tc.size)
+			for _, kept := range []int{0, tc.buffer} { // what is in it does not show
+				buffer := bytes.Repeat([]byte("old"), tc.buffer)[:tc.buffer:tc.buffer]
+				request := aRead()
+				request.Buffer = buffer[:kept]
+				base := newBase(func(*http.Request) (*http.Response, error) {
+					return &http.Response{StatusCode: http.StatusOK, ContentLength: tc.length, Body: io.NopCloser(bytes.NewReader(content))}, nil
+				})
+				out := newTransport(base).Do(t.Context(), request)
+				require.NoError(t, out.Err)
+				assert.True(t, bytes.Equal(content, out.Body))
+				shared := cap(out.Body) > 0 && tc.buffer > 0 && &out.Body[:1][0] == &buffer[:1][0]
+				assert.Equal(t, tc.shared, shared)
+			}
+		})
+	}
+}
+
+func TestABufferIsWrittenOverByEachAttempt(t *testing.T) {
+	request := aRead()
+	request.Buffer = make([]byte, 0, 4096)
+	base := newBase(answers(503, "a long text of an error page"), answers(200, "short"))
+	out := newTransport(base, waits(1, 1)).Do(t.Context(), request)
+	assert.Equal(t, "short", string(out.Body))
+	assert.Equal(t, "short", string(request.Buffer[:5]))
 }
 
 func TestAnAnswerIsClosedInEveryAttempt(t *testing.T) {

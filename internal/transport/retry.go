@@ -81,7 +81,7 @@ func (t *Transport) inTime(e *exchange) bool {
 		return false
 	}
 	deadline, ok := e.Deadline()
-	return !ok || e.outcome.RetryAfter < time.Until(deadline)
+	return !ok || e.outcome.RetryAfter == 0 || e.Err() != nil || e.outcome.RetryAfter < time.Until(deadline)
 }
 
 // hopeless tells of an error that another attempt meets again.

@@ -501,21 +501,27 @@ func TestACallWhoseContextEndedBeforeItWouldGoOnIsInterrupted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				ctx, cancel := context.WithCancel(t.Context())
-				base := newBase(func(r *http.Request) (*http.Response, error) {
+				for _, want := range []error{context.Canceled, context.DeadlineExceeded} {
+					ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+					base := newBase(func(r *http.Request) (*http.Response, error) {
+						if errors.Is(want, context.Canceled) {
+							cancel()
+						}
+						<-ctx.Done()
+						return tc.react(r)
+					})
+					out := newTransport(base).Do(ctx, tc.request)
 					cancel()
-					return tc.react(r)
-				})
-				out := newTransport(base).Do(ctx, tc.request)
-				assert.Equal(t, 1, base.count())
-				assert.Equal(t, 1, out.Attempts)
-				if tc.want {
-					assert.ErrorIs(t, out.Interrupted, context.Canceled)
-					assert.NoError(t, out.Err)
-					assert.NotEmpty(t, out.Body)
-				} else {
-					assert.NoError(t, out.Interrupted)
-					assert.ErrorIs(t, out.Err, context.Canceled)
+					assert.Equal(t, 1, base.count())
+					assert.Equal(t, 1, out.Attempts)
+					if tc.want {
+						assert.ErrorIs(t, out.Interrupted, want)
+						assert.NoError(t, out.Err)
+						assert.NotEmpty(t, out.Body)
+					} else {
+						assert.NoError(t, out.Interrupted)
+						assert.ErrorIs(t, out.Err, want)
+					}
 				}
 			})
 		})

@@ -81,7 +81,7 @@ func (s *Source) refresh(ctx context.Context, old *token, usable bool) (fresh *t
 		switch {
 		case err == nil:
 			s.current = fresh
-		case usable && s.current == old:
+		case usable && s.current == old && time.Now().Before(old.expiry):
 			fresh, err = old, nil
 			later := *old
 			later.refreshAt = time.Now().Add(time.Until(old.expiry) / 2)

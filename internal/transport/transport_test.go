@@ -314,7 +314,7 @@ func TestALocationThatCannotBeReadLosesNothing(t *testing.T) {
 		header := http.Header{"Location": {"%zz:"}, "Retry-After": {"90"}}
 		shared := header.Clone()
 		out = newTransport(newBase(func(*http.Request) (*http.Response, error) {
-			return &http.Response{StatusCode: 307, Header: shared, Body: io.NopCloser(strings.NewReader("moved"))}, nil
+			return &http.Response{StatusCode: http.StatusTemporaryRedirect, Header: shared, Body: io.NopCloser(strings.NewReader("moved"))}, nil
 		})).Do(t.Context(), aSend())
 		assert.Equal(t, Outcome{StatusCode: 307, Header: header, Body: []byte("moved"), Written: true, Attempts: 1, RetryAfter: 90 * time.Second}, out)
 		assert.Equal(t, header, shared, "what the round tripper gave stays as it is")
