@@ -73,6 +73,7 @@ type Error struct {
 	read   bool    // a read has no outcome that could be settled
 	reason string  // of this library, where the status alone does not say it
 	class  []error // sentinels of status and code
+	kind   error   // what a channel found, for the channel
 	cause  error
 }
 
@@ -223,7 +224,7 @@ func (e *Error) Is(target error) bool {
 	case ErrNotSent:
 		return e.Verdict == NotSent && !e.read
 	default:
-		return slices.Contains(e.class, target)
+		return slices.Contains(e.class, target) || e.kind != nil && target == e.kind
 	}
 }
 
@@ -261,8 +262,6 @@ type Problem struct {
 	Field string
 	// Reason says what is wrong and what is allowed, with measures; it never repeats the value.
 	Reason string
-	// Limit says that a limit of a messaging platform is broken, and not the structure of a message.
-	Limit bool
 }
 
 // ValidationError says that a message or an option was refused by this library, and that nothing was sent. It names
@@ -280,7 +279,7 @@ type ValidationError struct {
 func invalid(operation string, problems []wire.Problem) *ValidationError {
 	e := &ValidationError{Operation: operation, Field: problems[0].Field, Reason: problems[0].Reason}
 	for _, p := range problems {
-		e.Problems = append(e.Problems, Problem{Field: p.Field, Reason: p.Reason, Limit: p.Limit})
+		e.Problems = append(e.Problems, Problem{Field: p.Field, Reason: p.Reason})
 	}
 	return e
 }

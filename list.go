@@ -55,11 +55,19 @@ func (c *core) List(ctx context.Context, q wire.Query) (wire.Page, error) {
 	if buffer == nil {
 		buffer = new([]byte)
 	}
+	var answer pageAnswer
 	outcome := c.transport.Do(ctx, transport.Request{
 		Operation: q.Op.String(), Method: http.MethodGet, URL: &target, Repeatable: true, Authenticate: c.list.authenticator,
 		Buffer: *buffer,
+		Check: func(body []byte) error {
+			answer.page, answer.failure, answer.err = c.list.codec.Read(body, q.At, q.Reuse)
+			if errors.Is(answer.err, codec.ErrPage) {
+				return nil // to ask again would bring the same
+			}
+			return answer.err
+		},
 	})
-	page, err := c.list.judge(q, outcome)
+	page, err := c.list.judge(q, outcome, answer)
 	const kept = 2 << 20 // a larger one is rare, and not kept for the next
 	if *buffer = outcome.Body; cap(*buffer) <= kept {
 		c.list.buffers.Put(buffer)
@@ -70,50 +78,47 @@ func (c *core) List(ctx context.Context, q wire.Query) (wire.Page, error) {
 	return page, nil
 }
 
-// judge says what became of a read: a page, or an error.
-func (l *list) judge(q wire.Query, out transport.Outcome) (wire.Page, *Error) {
-	if out.StatusCode < 200 || out.StatusCode > 299 || out.Err != nil {
-		return wire.Page{}, l.failure(q, out)
-	}
-	page, failure, err := l.codec.Read(out.Body, q.At, q.Reuse)
-	if err == nil && failure.Code == "" {
-		return page, nil
-	}
-	e := l.failure(q, out)
-	if err != nil {
-		e.reason = "the answer is " + err.Error()
-		if errors.Is(err, codec.ErrPage) {
-			e.reason = err.Error()
-		}
-		return wire.Page{}, e
-	}
-	e.Verdict = Refused
-	e.explain(failure.Code, failure.Message, failure.RequestID, l.codec.Class(failure.Code), nil)
-	return wire.Page{}, e
+// pageAnswer is what the last whole answer to a read was.
+type pageAnswer struct {
+	page    wire.Page
+	failure codec.Failure
+	err     error
 }
 
-// failure makes the error of an answer that is no page, or of none.
-func (l *list) failure(q wire.Query, out transport.Outcome) *Error {
+// judge says what became of a read: a page, or an error.
+func (l *list) judge(q wire.Query, out transport.Outcome, answer pageAnswer) (wire.Page, *Error) {
+	success := out.StatusCode >= 200 && out.StatusCode < 300
+	if success && out.Err == nil && answer.err == nil && answer.failure.Code == "" {
+		return answer.page, nil
+	}
 	e := newError(q.Op, out)
 	e.read = true
 	switch {
-	case out.StatusCode == 0:
-		if !out.Written {
-			e.Verdict = NotSent
-		}
-		return e
+	case out.StatusCode == 0 && !out.Written:
+		e.Verdict = NotSent
 	case out.StatusCode >= 400 && out.StatusCode < 500 && out.StatusCode != http.StatusRequestTimeout:
 		e.Verdict = Refused
-	case out.StatusCode >= 200 && out.StatusCode < 300 && out.Err != nil:
-		e.reason = "the answer could not be read to its end"
+	}
+	if out.StatusCode == 0 {
+		return wire.Page{}, e
 	}
 	e.Body = bytes.Clone(out.Body[:min(len(out.Body), transport.KeptOfError)]) // out.Body is used again
 	e.RequestID = out.Header.Get("X-Request-Id")
-	if out.StatusCode < 200 || out.StatusCode > 299 {
+	switch {
+	case !success:
 		failure, notJSON := l.codec.ReadFailure(e.Body)
 		e.explain(failure.Code, failure.Message, failure.RequestID, l.codec.Class(failure.Code), notJSON)
+	case errors.Is(answer.err, codec.ErrPage):
+		e.reason = answer.err.Error()
+	case answer.err != nil && errors.Is(out.Err, answer.err):
+		e.reason, e.cause = "the answer is "+answer.err.Error(), nil
+	case out.Err != nil:
+		e.reason = "the answer could not be read to its end"
+	default:
+		e.Verdict = Refused
+		e.explain(answer.failure.Code, answer.failure.Message, answer.failure.RequestID, l.codec.Class(answer.failure.Code), nil)
 	}
-	return e
+	return wire.Page{}, e
 }
 
 // Ahead implements wire.Doer.
@@ -130,7 +135,10 @@ func (c *core) Refuse(op wire.Operation, problems []wire.Problem) error {
 func (c *core) Fail(op wire.Operation, reason string, kind error) error {
 	e := &Error{Operation: op.String(), read: true, reason: reason, Attempts: 1}
 	if kind != nil {
-		e.class = append(e.class, kind)
+		e.kind = kind
+	}
+	if errors.Is(kind, wire.ErrNotListed) {
+		e.class = append(e.class, ErrNotFound)
 	}
 	return e
 }

@@ -18,19 +18,29 @@ func (s *Service) Find(ctx context.Context, referenceID string) (Transaction, er
 		return Transaction{}, s.doer.Refuse(wire.SMSList, []wire.Problem{{Field: "referenceID", Reason: "required, but empty"}})
 	}
 	others := false
-	for tx, err := range s.List(ctx, ListOptions{ReferenceID: referenceID}) {
+	var unread error
+	for page, err := range s.pages(ctx, ListOptions{ReferenceID: referenceID}) {
 		if err != nil {
 			return Transaction{}, err
 		}
-		if tx.ReferenceID == referenceID {
-			return tx, nil
+		for i := range page.Records {
+			if page.Records[i].ReferenceID == referenceID {
+				return Transaction(page.Records[i]), nil // also where another of its fields could not be read
+			}
 		}
-		others = true
+		others = others || len(page.Records) > len(page.Unread)
+		for _, row := range page.Unread {
+			unread = s.unread(page, row)
+		}
 	}
-	if others {
+	switch {
+	case others:
 		return Transaction{}, s.doer.Fail(wire.SMSList, "the service listed other messages than the one that was asked for: it does not filter as the contract says (sms.list.params.reference, sms.list.record.reference)", wire.ErrFilterIgnored)
+	case unread != nil:
+		return Transaction{}, unread
+	default:
+		return Transaction{}, s.doer.Fail(wire.SMSList, "no message with this reference ID is listed", wire.ErrNotListed)
 	}
-	return Transaction{}, s.doer.Fail(wire.SMSList, "no message with this reference ID is listed", wire.ErrNotFound)
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -5,9 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
+	"io"
 	"iter"
+	"log/slog"
 	"maps"
 	"net/url"
+	"reflect"
+	"slices"
 	"time"
 
 	"github.com/messaging-service/messaging-go/internal/wire"
@@ -19,7 +23,8 @@ import (
 // The specification says that the listing has pages, sorting and filters, and shows no names: every parameter's name is a
 // default of the contract (sms.list.params). Using one that the contract does not name is a *messaging.ValidationError.
 type ListOptions struct {
-	// CreatedAfter and CreatedBefore bound when the service took the message. Zero: no bound. They are sent in the form of
+	// CreatedAfter and CreatedBefore bound when the service took the message. Zero: no bound; with both, CreatedBefore must
+	// be the later one. They are sent in the form of
 	// the contract, by default with milliseconds; whether the bounds themselves belong to it is the service's matter.
 	CreatedAfter  time.Time
 	CreatedBefore time.Time
@@ -38,13 +43,29 @@ type ListOptions struct {
 	// PageSize is how many rows a page has; 0 is the service's own size. No bounds are known; large pages are much faster.
 	PageSize int
 	// PagesAhead is how many pages are fetched at once beyond the one that is being read; 0 fetches none before it is
-	// needed. Only where the contract pages by number.
+	// needed, 64 is the most. Only where the contract pages by number.
 	PagesAhead int
 	// SortBy is the column to sort by, in the service's words; Descending turns the order around.
 	SortBy     string
 	Descending bool
 	// Extra holds parameters that this library does not know, by their wire names. A name that the contract uses is refused.
 	Extra url.Values
+}
+
+// Format prints how many options are set, in every verb; never a number or a reference.
+func (o ListOptions) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, o.summary()) }
+
+// LogValue logs what Format prints.
+func (o ListOptions) LogValue() slog.Value { return slog.StringValue(o.summary()) }
+
+func (o ListOptions) summary() string {
+	set := 0
+	for _, value := range reflect.ValueOf(o).Fields() {
+		if !value.IsZero() {
+			set++
+		}
+	}
+	return fmt.Sprintf("sms.ListOptions{%d options}", set)
 }
 
 // filter is what go-querystring writes, by the contract's concepts. The field names are those of ListOptions: errors name
@@ -66,7 +87,7 @@ type filter struct {
 
 func (o ListOptions) query(doer wire.Doer) wire.Query {
 	f := &filter{
-		CreatedAfter: o.CreatedAfter, CreatedBefore: o.CreatedBefore, ID: o.ID, ReferenceID: o.ReferenceID,
+		CreatedAfter: o.CreatedAfter.UTC(), CreatedBefore: o.CreatedBefore.UTC(), ID: o.ID, ReferenceID: o.ReferenceID,
 		RequestID: o.RequestID, CategoryID: o.CategoryID, From: o.From, To: o.To, Status: o.Status,
 		PageSize: o.PageSize, SortBy: o.SortBy,
 	}
@@ -76,7 +97,7 @@ func (o ListOptions) query(doer wire.Doer) wire.Query {
 	case o.SortBy != "":
 		f.Descending = "ascending"
 	}
-	q := wire.Query{Op: wire.SMSList, Filter: f, Extra: maps.Clone(o.Extra), Problems: o.validate()}
+	q := wire.Query{Op: wire.SMSList, Filter: f, Extra: cloneValues(o.Extra), Problems: o.validate()}
 	if o.Page > 0 {
 		q.At = wire.Position{Set: true, Number: o.Page}
 	}
@@ -88,6 +109,14 @@ func (o ListOptions) query(doer wire.Doer) wire.Query {
 		}
 	}
 	return q
+}
+
+func cloneValues(values url.Values) url.Values {
+	clone := maps.Clone(values)
+	for name, list := range clone {
+		clone[name] = slices.Clone(list)
+	}
+	return clone
 }
 
 func (o ListOptions) validate() []wire.Problem {
@@ -103,6 +132,14 @@ func (o ListOptions) validate() []wire.Problem {
 	const most = 64
 	if o.PagesAhead > most {
 		problems = append(problems, wire.Problem{Field: "PagesAhead", Reason: fmt.Sprintf("must be at most %d, got %d", most, o.PagesAhead)})
+	}
+	for _, bound := range []struct {
+		field string
+		at    time.Time
+	}{{"CreatedAfter", o.CreatedAfter}, {"CreatedBefore", o.CreatedBefore}} {
+		if year := bound.at.UTC().Year(); year < 1 || year > 9999 {
+			problems = append(problems, wire.Problem{Field: bound.field, Reason: "must be in the years 1 to 9999"})
+		}
 	}
 	if !o.CreatedAfter.IsZero() && !o.CreatedBefore.IsZero() && !o.CreatedAfter.Before(o.CreatedBefore) {
 		problems = append(problems, wire.Problem{Field: "CreatedBefore", Reason: "must be later than CreatedAfter"})
@@ -128,11 +165,12 @@ func (o ListOptions) validate() []wire.Problem {
 //
 // While messages are being sent, rows move between pages. One that moves to the next page is seen once: the rows of the
 // last two pages are remembered. One that moves backwards to a page that was read is missed: sort by a column that does
-// not change, ascending, or bound the listing by CreatedBefore. A listing that brings the same rows three times in a row is
-// an error that names the contract's paging, not a loop.
+// not change, ascending, or bound the listing by CreatedBefore. A listing that brings only rows that were seen, twice in a
+// row, or that comes back to an earlier page, is an error that names the contract's paging, not an endless loop.
 func (s *Service) List(ctx context.Context, options ListOptions) iter.Seq2[Transaction, error] {
+	pages := s.pages(ctx, options)
 	return func(yield func(Transaction, error) bool) {
-		for page, err := range s.pages(ctx, options) {
+		for page, err := range pages {
 			if err != nil {
 				yield(Transaction{}, err)
 				return
@@ -143,7 +181,8 @@ func (s *Service) List(ctx context.Context, options ListOptions) iter.Seq2[Trans
 				if len(unread) > 0 && unread[0].Index == i {
 					err = s.unread(page, unread[0])
 					unread = unread[1:]
-				} else if page.seen(i) {
+				}
+				if page.seen(i) {
 					continue
 				}
 				if !yield(Transaction(page.Records[i]), err) {
@@ -159,8 +198,9 @@ func (s *Service) List(ctx context.Context, options ListOptions) iter.Seq2[Trans
 // Rows that cannot be read come as an error beside the page, which holds them as far as they could be read; a loop that
 // goes on gets the pages behind it. Any other error ends the listing, beside an empty Page.
 func (s *Service) Pages(ctx context.Context, options ListOptions) iter.Seq2[Page, error] {
+	pages := s.pages(ctx, options)
 	return func(yield func(Page, error) bool) {
-		for page, err := range s.pages(ctx, options) {
+		for page, err := range pages {
 			if err != nil {
 				yield(Page{}, err)
 				return
@@ -223,6 +263,10 @@ func (s *Service) pages(ctx context.Context, options ListOptions) iter.Seq2[page
 				} else if len(p.Records) > 0 {
 					stale++
 				}
+				if fresh > 0 && memory.circle() {
+					yield(page{}, s.doer.Fail(wire.SMSList, "a page came again after others: the service does not page as the contract says (sms.list.paging, sms.list.params)", nil))
+					return
+				}
 			}
 			if stale > 1 {
 				yield(page{}, s.doer.Fail(wire.SMSList, "two pages in a row bring only rows that were seen: the service does not page as the contract says (sms.list.paging, sms.list.params)", nil))
@@ -235,11 +279,14 @@ func (s *Service) pages(ctx context.Context, options ListOptions) iter.Seq2[page
 	}
 }
 
-// memory holds the rows of the last two pages.
+// memory holds the rows of the last two pages, and what is needed to see a circle of any length.
 type memory struct {
 	seed  maphash.Seed
 	last  [2]map[uint64]struct{}
 	pages int
+	// A mark is left at pages 1, 2, 4, 8, …: a circle brings the marked page again before the mark moves out of it.
+	print, mark uint64
+	next        int
 }
 
 func newMemory() *memory { return &memory{seed: maphash.MakeSeed()} }
@@ -265,12 +312,25 @@ func (m *memory) compare(rows []wire.Record) (old []bool, fresh int) {
 		current = make(map[uint64]struct{}, len(rows))
 	}
 	clear(current)
+	var h maphash.Hash
+	h.SetSeed(m.seed)
 	for _, key := range keys {
 		current[key] = struct{}{}
+		maphash.WriteComparable(&h, key)
 	}
+	m.print = h.Sum64()
 	m.last[m.pages%2] = current
 	m.pages++
 	return old, fresh
+}
+
+// circle tells whether the page that was compared last is the one at the mark, and moves the mark along.
+func (m *memory) circle() bool {
+	again := m.next > 0 && m.print == m.mark
+	if m.pages > m.next {
+		m.mark, m.next = m.print, max(1, 2*m.next)
+	}
+	return again
 }
 
 // key tells rows apart: by ID, and where a row has none by all that it holds.

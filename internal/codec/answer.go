@@ -86,7 +86,14 @@ func (a *Answers) Read(body []byte) (Answer, error) {
 		ID: first[messageID].String(), RequestID: first[requestID].String(), ReferenceID: first[referenceID].String(),
 		UnitCost: first[unitCost].String(), Cost: first[cost].String(), Balance: first[balance].String(),
 		Operator: first[operator].String(), Code: code.code, Message: first[errorMessage].String(),
-		ErrorRequestID: first[errorRequest].String(), Refused: code.code != "" && code.doubt == "",
+		ErrorRequestID: first[errorRequest].String(),
+	}
+	switch {
+	case code.code == "" || code.doubt != "":
+	case answer.ID != "" && a.Class(code.code) == NoClass:
+		code.doubt = "the answer names a message, and holds a code that the contract does not know (errors.classes)"
+	default:
+		answer.Refused = true
 	}
 	if n, ok := wholeNumber(first[parts].String()); ok && n > 0 {
 		answer.Parts = n
@@ -100,7 +107,7 @@ func (a *Answers) Read(body []byte) (Answer, error) {
 func usable(c concept, v value) bool {
 	switch c {
 	case status:
-		return v.kind != absent && v.kind != null
+		return v.kind != absent && v.kind != nothing
 	case messageID:
 		return v.scalar() && v.kind != boolean && strings.TrimSpace(v.String()) != ""
 	default:
@@ -117,7 +124,7 @@ func (e *errorCodes) see(v value) {
 	switch {
 	case e.code != "" && e.doubt == "":
 		// the first code wins
-	case v.kind == absent || v.kind == null || v.kind == boolean && word == "false" || v.scalar() && word == "":
+	case v.kind == absent || v.kind == nothing || v.kind == boolean && word == "false" || v.scalar() && word == "":
 		// no code
 	case !v.scalar() || v.kind == boolean:
 		e.doubt = "the answer holds something that is no code at the place of an error code"

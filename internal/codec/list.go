@@ -48,6 +48,11 @@ type List struct {
 
 // CompileList prepares a listing. Links to a next page must stay on base.
 func CompileList(table contract.SMSList, failures contract.Errors, base *url.URL, pair KeyPair) (*List, error) {
+	if pair != nil { // the contract's "body" is the query of a GET; elsewhere the pair is not part of the query
+		if place, _ := pair(); place != contract.KeyPairInBody && place != contract.KeyPairInQuery {
+			pair = nil
+		}
+	}
 	zone, err := time.LoadLocation(table.Zone)
 	if err != nil {
 		return nil, fmt.Errorf("contract: sms.list.zone: %w", err)
@@ -115,7 +120,10 @@ func (l *List) Encode(q wire.Query) (string, []wire.Problem) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(q.Extra)) {
-		if l.taken[name] || name == "" {
+		switch {
+		case name == "":
+			problems = append(problems, wire.Problem{Field: extraField(name), Reason: "a parameter needs a name"})
+		case l.taken[name]:
 			problems = append(problems, wire.Problem{Field: extraField(name), Reason: "the contract uses this name; set the field of the options instead, or change the contract"})
 		}
 		values[name] = q.Extra[name]
@@ -131,7 +139,7 @@ func (l *List) Encode(q wire.Query) (string, []wire.Problem) {
 	if q.At.Link != "" {
 		values, _ = url.ParseQuery(q.At.Link) // it was parsed when it came
 	}
-	if l.pair != nil { // the contract's "body" is the query of a GET
+	if l.pair != nil {
 		_, members := l.pair()
 		values.Set(members[0].Name, members[0].Value)
 		values.Set(members[1].Name, members[1].Value)
@@ -160,9 +168,6 @@ func (l *List) place(values url.Values, at wire.Position) []wire.Problem {
 		}
 		values.Set(l.names["page"], strconv.Itoa(l.number(at)))
 	case contract.PagingByOffset:
-		if at.Set && at.Number != 0 {
-			return []wire.Problem{{Field: "Page", Reason: "must be absent: the contract pages by offset"}}
-		}
 		if l.names["offset"] == "" {
 			return missing("offset")
 		}
@@ -210,7 +215,7 @@ const (
 	// ErrNoRows says that an answer holds no list where the contract looks for one.
 	ErrNoRows = pageError("the answer holds no list at any path that the contract knows (sms.list.items)")
 	// errElsewhere says that a page links to a next one on another host.
-	errElsewhere = pageError("the answer links to a next page that is not at the base URL")
+	errElsewhere = pageError("the answer links to a next page that is not at the listing's own URL")
 	errQuery     = pageError("the answer links to a next page with a query that cannot be read")
 )
 
@@ -229,20 +234,17 @@ func (l *List) Read(body []byte, at wire.Position, reuse []wire.Record) (wire.Pa
 		return wire.Page{}, Failure{}, err
 	}
 	var first [pageConcepts]value
-	next := absent // also null tells something of a next page
+	null := false // whether the place of a next page holds a null, which tells that there is none
 	var code errorCodes
 	for i, leaf := range l.paths.leaves {
 		v := found[i]
 		switch {
 		case leaf.concept == pageCode:
 			code.see(v)
-		case leaf.concept == pageNext && next == absent:
-			next = v.kind
-			fallthrough
-		default:
-			if first[leaf.concept].kind == absent && v.scalar() {
-				first[leaf.concept] = v
-			}
+		case first[leaf.concept].kind == absent && v.scalar():
+			first[leaf.concept] = v
+		case leaf.concept == pageNext && v.kind == nothing:
+			null = true
 		}
 	}
 	failure := Failure{
@@ -258,33 +260,39 @@ func (l *List) Read(body []byte, at wire.Position, reuse []wire.Record) (wire.Pa
 	page.Size, _ = wholeNumber(first[pageSize].String())
 	page.Total, _ = wholeNumber(first[pageTotal].String())
 	page.TotalPages, _ = wholeNumber(first[pagePages].String())
-	err := l.end(&page, at, first, next)
+	err := l.end(&page, at, first[pageHasNext], first[pageNext], null)
 	return page, Failure{}, err
 }
 
 // view reads bytes as a string without a copy: a page is large, and what is kept of it is copied row by row.
-func view(body []byte) string { return unsafe.String(unsafe.SliceData(body), len(body)) }
+func view(body []byte) string {
+	return unsafe.String(unsafe.SliceData(body), len(body)) //nolint:gosec // nothing that refers to it leaves Read
+}
 
-// end says whether a page is the last, and where the next begins. A short page alone says nothing.
-func (l *List) end(page *wire.Page, at wire.Position, first [pageConcepts]value, next kind) error {
-	hasNext, told := truth(first[pageHasNext])
-	number := l.number(at)
-	if first[pageNumber].kind != absent {
-		number = page.Number
-	}
-	pages := first[pagePages].kind != absent && first[pagePages].String() != ""
-	page.Last = len(page.Records) == 0 || told && !hasNext || next == null
+// end says whether a page is the last, and where the next begins. A short page alone says nothing, and neither does a
+// number that cannot be read, or none of pages beside rows.
+func (l *List) end(page *wire.Page, at wire.Position, hasNext, next value, null bool) error {
+	more, told := truth(hasNext)
+	page.Last = len(page.Records) == 0 || told && !more || !told && null && next.kind == absent
 	switch l.table.Paging.By {
 	case contract.PagingByPage:
-		page.Last = page.Last || pages && number-l.table.Paging.First+1 >= page.TotalPages
-		page.Next = wire.Position{Set: true, Number: l.number(at) + 1}
+		number := l.number(at)
+		page.Next = wire.Position{Set: true, Number: number + 1}
+		if page.Number > 0 {
+			number = page.Number
+		}
+		page.Last = page.Last || page.TotalPages > 0 && number-l.table.Paging.First+1 >= page.TotalPages
 	case contract.PagingByOffset:
 		page.Next = wire.Position{Rows: at.Rows + len(page.Records)}
-		total := first[pageTotal].kind != absent
-		page.Last = page.Last || total && page.Next.Rows >= page.Total
+		page.Last = page.Last || page.Total > 0 && page.Next.Rows >= page.Total
 	case contract.PagingByCursor:
-		mark := strings.Clone(first[pageNext].String())
-		page.Last = page.Last || mark == ""
+		mark := ""
+		if next.kind != boolean {
+			mark = strings.Clone(next.String())
+		}
+		if page.Last = page.Last || mark == ""; page.Last {
+			return nil
+		}
 		var err error
 		page.Next, err = l.follow(mark)
 		return err
@@ -308,17 +316,33 @@ func truth(v value) (is, told bool) {
 
 // follow makes a position of a cursor, which may be a mark or a link. A link must stay where the credentials may go.
 func (l *List) follow(mark string) (wire.Position, error) {
-	if !strings.Contains(mark, "://") && !strings.HasPrefix(mark, "/") && !strings.HasPrefix(mark, "?") {
+	isLink := strings.Contains(mark, "://") || strings.HasPrefix(mark, "?") || strings.HasPrefix(mark, "/") && strings.Contains(mark, "?")
+	if !isLink {
 		return wire.Position{Set: true, Mark: mark}, nil
 	}
 	link, err := l.base.Parse(mark)
-	if err != nil || link.Scheme != l.base.Scheme || link.Host != l.base.Host || link.User != nil {
+	if err != nil || !sameOrigin(link, l.base) || link.Path != l.base.Path || link.User != nil {
 		return wire.Position{}, errElsewhere
 	}
 	if _, err := url.ParseQuery(link.RawQuery); err != nil {
 		return wire.Position{}, errQuery
 	}
 	return wire.Position{Set: true, Mark: mark, Link: link.RawQuery}, nil
+}
+
+// sameOrigin tells whether two URLs lead to the same host and port by the same scheme.
+func sameOrigin(a, b *url.URL) bool {
+	port := func(u *url.URL) string {
+		switch {
+		case u.Port() != "":
+			return u.Port()
+		case u.Scheme == "https":
+			return "443"
+		default:
+			return "80"
+		}
+	}
+	return a.Scheme == b.Scheme && strings.EqualFold(a.Hostname(), b.Hostname()) && port(a) == port(b)
 }
 
 // Class gives the class of an error code.

@@ -123,6 +123,9 @@ func (s *scanner) walk(n *node, found []value, depth int) error {
 		v.at++ // behind the quote
 	default:
 	}
+	if n.rows > 0 && s.rows != nil && v.kind != array {
+		s.rows.none(n.rows)
+	}
 	for _, i := range n.leaves {
 		found[i] = v
 	}

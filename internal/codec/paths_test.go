@@ -34,7 +34,7 @@ func TestPlacesOfAnyKindAreFound(t *testing.T) {
 	const doc = `{"o":{"a":1,"b":[2]},"l":[1,{"x":"y"}],"s":"t","e":"\u0074","n":-1.50,"b":true,"z":null,"":{"":"empty"}}`
 	for path, want := range map[string]value{
 		"o": {kind: object, raw: `{"a":1,"b":[2]}`}, "l": {kind: array, raw: `[1,{"x":"y"}]`}, "s": {kind: text, raw: "t"}, "e": {kind: escapedText, raw: `"\u0074"`},
-		"n": {kind: number, raw: "-1.50"}, "b": {kind: boolean, raw: "true"}, "z": {kind: null, raw: "null"}, "o.a": {kind: number, raw: "1"}, "o.b.0": {kind: number, raw: "2"}, "l.1.x": {kind: text, raw: "y"},
+		"n": {kind: number, raw: "-1.50"}, "b": {kind: boolean, raw: "true"}, "z": {kind: nothing, raw: "null"}, "o.a": {kind: number, raw: "1"}, "o.b.0": {kind: number, raw: "2"}, "l.1.x": {kind: text, raw: "y"},
 		".": {kind: text, raw: "empty"}, "l.00": {}, "l.2": {}, "l.-1": {}, "l.x": {}, "s.0": {}, "z.x": {}, "o.c": {}, "o.a.b": {}, "O": {},
 	} {
 		p := compiled(path)
@@ -160,7 +160,7 @@ func check(t *testing.T, path string, got value, want any) {
 	ok := false
 	switch want := want.(type) {
 	case nil:
-		ok, scalar = got.kind == null, false
+		ok, scalar = got.kind == nothing, false
 	case bool:
 		ok, asText = got.kind == boolean, strconv.FormatBool(want)
 	case json.Number:

@@ -456,7 +456,6 @@ func TestUsingAFieldThatTheServiceLacksIsAProblemOfTheGoField(t *testing.T) {
 				assert.Equal(t, field, problems[0].Field)
 				assert.Contains(t, problems[0].Reason, "fields."+concept)
 				assert.NotContains(t, problems[0].Reason, complete().concepts()[concept])
-				assert.False(t, problems[0].Limit)
 				assert.False(t, problems[0].Absent)
 				assert.True(t, r.Lacks(complete(), field))
 

@@ -83,7 +83,7 @@ func newRowReader(r *rows, page *wire.Page) *rowReader {
 
 // read reads a list of rows. Of two lists in an answer the one that the contract names first counts.
 func (r *rowReader) read(s *scanner, place, depth int) error {
-	if r.came != 0 && r.came <= place {
+	if r.came != 0 && r.came < place {
 		return s.skip(depth)
 	}
 	r.came = place
@@ -98,6 +98,14 @@ func (r *rowReader) read(s *scanner, place, depth int) error {
 		more, err = s.next(']')
 	}
 	return err
+}
+
+// none says that what stands at a place now is no list: of two members of one name the last counts.
+func (r *rowReader) none(place int) {
+	if r.came == place {
+		r.came = 0
+		r.page.Records, r.page.Unread = r.page.Records[:0], r.page.Unread[:0]
+	}
 }
 
 func (r *rowReader) readRow(s *scanner, depth int) error {
@@ -207,7 +215,7 @@ func (r *rowReader) fill(to *wire.Record, doc string, start, end int) (reason st
 	var taken [rowConcepts]bool
 	for i, leaf := range r.paths.leaves {
 		v := r.found[i]
-		if v.kind == absent || v.kind == null {
+		if v.kind == absent || v.kind == nothing {
 			continue
 		}
 		if taken[leaf.concept] || !v.scalar() {
@@ -221,8 +229,11 @@ func (r *rowReader) fill(to *wire.Record, doc string, start, end int) (reason st
 			word = row[v.at-start : v.at-start+len(v.raw)]
 		}
 		taken[leaf.concept] = true
-		if !r.set(to, leaf.concept, word) && reason == "" {
-			reason = conceptNames[leaf.concept] + " is in no form that is known"
+		if !r.set(to, leaf.concept, word) {
+			r.keepLeaf(i, v)
+			if reason == "" {
+				reason = nameOf(leaf.concept) + " is in no form that is known"
+			}
 		}
 	}
 	if len(r.extra) > 0 {
@@ -259,7 +270,17 @@ func (r *rowReader) extras(doc string) map[string]json.RawMessage {
 	return extra
 }
 
-var conceptNames = [rowConcepts]string{rowParts: "parts", rowCreated: "created", rowSent: "sent"}
+// nameOf names in the contract's words what may be in no known form.
+func nameOf(c concept) string {
+	switch c {
+	case rowParts:
+		return "parts"
+	case rowCreated:
+		return "created"
+	default:
+		return "sent"
+	}
+}
 
 // set puts a word where it belongs; false where it is no number or no time.
 func (r *rowReader) set(to *wire.Record, c concept, word string) (ok bool) {

@@ -30,8 +30,8 @@ type scanner struct {
 type kind byte
 
 const (
-	absent kind = iota
-	null
+	absent  kind = iota
+	nothing      // null
 	boolean
 	number
 	text        // a string whose raw form, without the quotes, is its value
@@ -77,7 +77,7 @@ func (s *scanner) scalar(first byte) (kind, string, error) {
 	case 'f':
 		return boolean, "false", s.word("false")
 	case 'n':
-		return null, "null", s.word("null")
+		return nothing, "null", s.word("null")
 	default:
 		return s.number()
 	}
@@ -99,7 +99,7 @@ func (s *scanner) word(word string) error {
 func (s *scanner) string() (kind, string, error) {
 	start := s.pos
 	plain := true
-	doc := unsafe.Slice(unsafe.StringData(s.doc), len(s.doc)) // to read eight bytes at once; never written
+	doc := unsafe.Slice(unsafe.StringData(s.doc), len(s.doc)) //nolint:gosec // to read eight bytes at once; never written
 	for i := start + 1; i < len(doc); i++ {
 		for len(doc)-i >= 8 {
 			mark := special(binary.LittleEndian.Uint64(doc[i:]))

@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -26,23 +27,27 @@ func readTime(word string, zone *time.Location) (time.Time, bool) {
 	}
 	for _, form := range []string{
 		"2006-01-02T15:04:05.999999999Z07:00", "2006-01-02 15:04:05.999999999Z07:00", "2006-01-02T15:04:05.999999999Z0700",
-		"2006-01-02 15:04:05.999999999", "2006-01-02T15:04:05.999999999", "2006-01-02 15:04", "2006-01-02T15:04",
+		"2006-01-02 15:04:05.999999999", "2006-01-02T15:04:05.999999999", "2006-01-02 15:04", "2006-01-02T15:04", "2006-01-02",
 	} {
 		if at, err := time.ParseInLocation(form, word, zone); err == nil {
 			return at, true
 		}
 	}
-	if seconds, err := strconv.ParseFloat(word, 64); err == nil && seconds > -milliseconds && seconds < milliseconds {
-		return time.UnixMilli(int64(seconds * 1000)).UTC(), true
+	n, err := strconv.ParseFloat(word, 64)
+	switch {
+	case err != nil || math.IsNaN(n) || math.Abs(n) > 1e15:
+		return time.Time{}, false
+	case math.Abs(n) >= milliseconds:
+		return time.UnixMilli(int64(math.Round(n))).UTC(), true
+	default:
+		return time.UnixMilli(int64(math.Round(n * 1000))).UTC(), true
 	}
-	return time.Time{}, false
 }
 
 func readDigits(word string, zone *time.Location) (time.Time, bool) {
 	if len(word) == 14 && (word[:2] == "19" || word[:2] == "20") {
-		if at, err := time.ParseInLocation("20060102150405", word, zone); err == nil {
-			return at, true
-		}
+		at, err := time.ParseInLocation("20060102150405", word, zone)
+		return at, err == nil
 	}
 	n, err := strconv.ParseInt(word, 10, 64)
 	switch {

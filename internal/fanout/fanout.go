@@ -25,13 +25,19 @@ func Run[In, Out any](
 	work func(context.Context, In) Out, refuse func(context.Context, In) Out,
 ) iter.Seq[Result[In, Out]] {
 	return func(yield func(Result[In, Out]) bool) {
+		const most = 1024 // results that wait for the caller, without a worker waiting with them
 		jobs := make(chan Result[In, Out])
-		done := make(chan Result[In, Out], workers) // room for all: a worker never waits for the caller
+		done := make(chan Result[In, Out], min(workers, most))
 		var running sync.WaitGroup
 		started, busy, next := 0, 0, 0
 		defer func() { // also where the caller or the items panic
 			close(jobs)
-			running.Wait()
+			go func() {
+				running.Wait()
+				close(done)
+			}()
+			for range done { //nolint:revive // what is under way ends unseen
+			}
 		}()
 		begin := func(job Result[In, Out]) {
 			if busy == started && started < workers {

@@ -105,6 +105,9 @@ func (t *Transport) attempt(e *exchange, out *http.Request) (*http.Response, err
 		defer context.AfterFunc(out.Context(), func() { _ = body.Close() })()
 	}
 	e.outcome.Body, err = read(resp, t.MaxAnswer, e.request.Buffer)
+	if err == nil && e.request.Check != nil && resp.StatusCode >= 200 && resp.StatusCode < 300 {
+		err = e.request.Check(e.outcome.Body)
+	}
 	return resp, err
 }
 

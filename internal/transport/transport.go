@@ -85,6 +85,9 @@ type Request struct {
 	ContentType string
 	// Repeatable says that the service does the same however often it is asked: true for a read, never for a send.
 	Repeatable bool
+	// Check reads a whole answer with a 2xx status; an error says that it cannot be read, and a Repeatable request is
+	// then repeated. May be nil.
+	Check func(body []byte) error
 	// Buffer is written over with the answer, where it is large enough; nil takes new memory. It must not be used by
 	// another request before Outcome.Body has been read.
 	Buffer []byte

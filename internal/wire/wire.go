@@ -40,7 +40,10 @@ var (
 	ErrOutcomeUnknown = errors.New("messaging: outcome unknown")
 	ErrNotFound       = errors.New("messaging: not found")
 	ErrDuplicate      = errors.New("messaging: duplicate")
-	// ErrFilterIgnored: a look-up brought other messages. It has no public name.
+	// ErrNotListed: a look-up was answered, and brought no row. Only this permits to send again; it is an ErrNotFound too,
+	// as is an HTTP 404, which permits nothing. Neither has a public name.
+	ErrNotListed = errors.New("messaging: not listed")
+	// ErrFilterIgnored: a look-up brought other messages.
 	ErrFilterIgnored = errors.New("messaging: filter ignored")
 )
 
@@ -101,12 +104,10 @@ func (q Query) MarshalJSON() ([]byte, error) { return json.Marshal(q.Op.String()
 // Problem is one thing wrong with a message, found before anything is sent. Reason gives measures and what is allowed,
 // never the value.
 //
-// Limit says that it breaks a limit of a platform, which may move, and not the structure of a message. Absent says that
-// a required field is empty: no problem where the contract says that the service has no such field.
+// Absent says that a required field is empty: no problem where the contract says that the service has no such field.
 type Problem struct {
 	Field  string
 	Reason string
-	Limit  bool
 	Absent bool
 }
 
