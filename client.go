@@ -35,7 +35,7 @@ type Client struct {
 // of the service's own.
 //
 // The URL must be absolute and https; plain http is accepted for a loopback host, and for others with WithPlainHTTP. Credentials
-// are required: WithToken, WithTokenSource, WithAPIKey or WithAuth. Whatever is wrong is told in one *ValidationError; nothing is
+// are required: WithToken, WithTokenSource, WithAPIKey or WithAuth. All problems come in one *ValidationError; nothing is
 // sent to find out.
 func NewClient(baseURL string, options ...Option) (*Client, error) {
 	s := settings{maxAnswer: defaultMaxAnswer, userAgent: "messaging-go/" + Version, contract: contract.Default()}
@@ -54,7 +54,8 @@ const (
 // NewClientFromEnv returns a client as the environment describes it:
 //
 //   - MESSAGING_BASE_URL: required, as for NewClient
-//   - MESSAGING_TOKEN, or MESSAGING_API_KEY with MESSAGING_API_SECRET: one of the two, unless an option brings credentials
+//   - MESSAGING_TOKEN, or MESSAGING_API_KEY with MESSAGING_API_SECRET: one of the two, or neither where an option brings
+//     credentials
 //   - MESSAGING_CONTRACT: optional, the path of a file with a contract overlay
 //
 // A variable that is empty counts as absent. The options come on top. Errors name variables and never show what they hold.
@@ -133,6 +134,9 @@ func (s *settings) client(baseURL string) (*Client, error) {
 	base := s.checkBaseURL(baseURL)
 	if !slices.ContainsFunc(s.credentials[:], func(c credential) bool { return c != nil }) {
 		s.refuse("options", "want credentials, got none; use WithToken, WithTokenSource, WithAPIKey or WithAuth")
+	}
+	if s.settle != nil && (s.contract.SMSSend.Fields.Reference == "" || s.contract.SMSList.Params.Reference == "") {
+		s.refuse("WithSettle", "needs a reference ID, and the contract names none (sms.send.fields.reference, sms.list.params.reference)")
 	}
 	if s.problems != nil {
 		return nil, invalid("", s.problems)

@@ -29,15 +29,18 @@
 // text of an error.
 //
 //	what happened                                            verdict, and whether it is repeated
-//	dialling, DNS or TLS failed; the limit or context ended  repeated while there is time, then not sent
+//	dialling, DNS or the TLS handshake failed                repeated, then not sent
+//	the rate limit or the context ended first                not sent
+//	a certificate, a token source or an Auth failed          not sent
 //	HTTP 429                                                 repeated, waiting as told; in the end refused
 //	HTTP 401 with a token source                             repeated once with a fresh token; then refused
 //	other HTTP 4xx, or a 2xx with an error code              refused
 //	HTTP 3xx, 408, 5xx                                       unknown
 //	written, then a timeout, reset, end or broken answer     unknown
-//	2xx without a message ID, or with an unknown status      unknown
+//	2xx without a message ID, with another reference ID,
+//	or with a status or a code that the contract lacks       unknown
 //
-// Waits grow exponentially with full jitter and respect Retry-After ([RetryPolicy]). The context bounds the whole call.
+// "Repeated" means up to MaxAttempts and the context's deadline. Waits grow exponentially with full jitter and respect Retry-After ([RetryPolicy]). The context bounds the whole call.
 // Redirects are never followed.
 //
 // # Errors

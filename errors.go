@@ -22,7 +22,7 @@ import (
 var (
 	// ErrOutcomeUnknown: a send has the verdict Unknown. A failed read never matches it.
 	ErrOutcomeUnknown = wire.ErrOutcomeUnknown
-	// ErrNotSent: the verdict is NotSent. A *ValidationError matches it too.
+	// ErrNotSent: a send has the verdict NotSent. A *ValidationError matches it too.
 	ErrNotSent = errors.New("messaging: not sent")
 	// ErrInvalid: the request is wrong; a *ValidationError, HTTP 400, 413, 414, 415 or 422, or a code of that class.
 	ErrInvalid = errors.New("messaging: invalid")
@@ -30,7 +30,7 @@ var (
 	ErrUnauthorized = errors.New("messaging: unauthorized")
 	// ErrForbidden: the credentials do not permit this; HTTP 403.
 	ErrForbidden = errors.New("messaging: forbidden")
-	// ErrNotFound: HTTP 404 or 410, or a code of that class.
+	// ErrNotFound: HTTP 404 or 410, a code of that class, or no row for SMS.Find.
 	ErrNotFound = wire.ErrNotFound
 	// ErrRateLimited: too many requests; HTTP 429, or a code of that class. Error.RetryAfter says when, if the service did.
 	ErrRateLimited = errors.New("messaging: rate limited")
@@ -50,7 +50,8 @@ var (
 type Error struct {
 	// Operation is the contract's name of the call, such as "sms.send".
 	Operation string
-	// Verdict is what is known of the message. For a read it only tells whether the service answered.
+	// Verdict is what is known of the message. For a read: Refused where the service answered a 4xx or an error code,
+	// NotSent where nothing was written, else Unknown; a read matches neither ErrNotSent nor ErrOutcomeUnknown.
 	Verdict Verdict
 	// StatusCode is the HTTP status of the last answer, or 0 where none came.
 	StatusCode int
@@ -234,7 +235,7 @@ func (e *Error) Unwrap() error { return e.cause }
 // Format prints the line of Error in every verb.
 func (e Error) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, e.Error()) }
 
-// LogValue logs the fields that belong to nobody.
+// LogValue logs the fields that identify nobody.
 func (e Error) LogValue() slog.Value {
 	return slog.GroupValue(
 		slog.String("operation", e.Operation),
@@ -245,7 +246,7 @@ func (e Error) LogValue() slog.Value {
 	)
 }
 
-// MarshalJSON encodes the fields that belong to nobody.
+// MarshalJSON encodes the fields that identify nobody.
 func (e Error) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		Operation string `json:"operation"`

@@ -182,6 +182,27 @@ func ExampleWithHTTPClient() {
 	// Output: messaging.Client(https://api.example.com) <nil>
 }
 
+func ExampleWithRetry() {
+	client, err := messaging.NewClient("https://api.example.com", messaging.WithToken("token"),
+		messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 2, MinWait: 100 * time.Millisecond, MaxWait: 5 * time.Second}))
+	fmt.Println(client, err)
+	// Output: messaging.Client(https://api.example.com) <nil>
+}
+
+func ExampleWithRateLimit() {
+	// 50 requests a second on average, 10 at once; every goroutine that uses the client shares it.
+	client, err := messaging.NewClient("https://api.example.com", messaging.WithToken("token"), messaging.WithRateLimit(50, 10))
+	fmt.Println(client, err)
+	// Output: messaging.Client(https://api.example.com) <nil>
+}
+
+func ExampleWithSettle() {
+	client, err := messaging.NewClient("https://api.example.com", messaging.WithToken("token"),
+		messaging.WithSettle(messaging.SettlePolicy{Window: time.Minute, Interval: 5 * time.Second}))
+	fmt.Println(client, err) // SMS.SendOnce and SMS.SendAll now look unknown outcomes up
+	// Output: messaging.Client(https://api.example.com) <nil>
+}
+
 func ExampleWithLogger() {
 	service := messagingtest.Start()
 	defer service.Close()

@@ -64,13 +64,15 @@ type RetryPolicy struct {
 // SettlePolicy says how SMS.SendOnce, and SMS.SendAll where WithSettle was given, find out what became of a message whose
 // outcome is unknown: they look it up by its reference ID. A zero field takes its default.
 type SettlePolicy struct {
-	// Window is how long is looked, from the moment when the outcome became unknown; 30 s by default. It should be longer
-	// than the service takes to list a message that it has accepted, which the specification does not say.
+	// Window is how long to keep looking, from the moment when the outcome became unknown; 30 s by default. It should be
+	// longer than the service takes to list a message that it has accepted, which the specification does not say.
 	Window time.Duration
 	// Interval is the time between two look-ups, 2 s by default.
 	Interval time.Duration
-	// Resend permits to send the message once more when it was not listed until the end of the window. False by default,
-	// because a message that is listed later than that has then been sent twice.
+	// Resend allows sending the message once more when it was not listed until the end of the window. False by default,
+	// because a message that is listed later than that has then been sent twice. So has every message whose outcome was
+	// unknown, if the service ignores the reference ID or lists it elsewhere than the contract says: before setting Resend,
+	// send one message and Find it.
 	Resend bool
 }
 
@@ -91,7 +93,8 @@ func (s *settings) secret(option, what, value string) {
 }
 
 // WithToken authenticates with a token that the service issued, in the Authorization header as the specification says.
-// The scheme word before it, Bearer, is a default of the contract (auth.token.scheme) and may be empty.
+// Give it without
+// the scheme word before it: Bearer is a default of the contract (auth.token.scheme) and may be changed or empty.
 func WithToken(token string) Option {
 	return func(s *settings) {
 		s.secret("WithToken", "a token", token)
@@ -116,7 +119,8 @@ func WithTokenSource(source func(ctx context.Context) (Token, error)) Option {
 }
 
 // WithAPIKey authenticates with a key and its secret. Where they stand in a request is a default of the contract
-// (auth.keyPair): as apiKey and apiSecret in the body.
+// (auth.keyPair): as apiKey and apiSecret in the body of a send and in the query of a listing, where proxies and servers may
+// log them. A contract can put them into headers instead ("in": "header" or "basic").
 func WithAPIKey(key, secret string) Option {
 	return func(s *settings) {
 		s.secret("WithAPIKey", "a key", key)
@@ -154,7 +158,7 @@ func WithAuth(auth Auth, channels ...Channel) Option {
 	}
 }
 
-// WithHTTPClient sends through a client of the user's: its Transport (one of this package's own where that is nil), its
+// WithHTTPClient sends through the given client: its Transport (one of this package's own where that is nil), its
 // Jar, and its Timeout for each attempt where WithTimeout is absent. The client is copied, never changed, and its idle
 // connections are never closed. Redirects are not followed, whatever its CheckRedirect says.
 //
@@ -214,8 +218,8 @@ func (p RetryPolicy) withDefaults() RetryPolicy {
 	return p
 }
 
-// WithRateLimit lets perSecond requests leave in a second on average, and burst at once; repeated attempts count. A call
-// waits for its turn as long as its context allows, and ends with the verdict NotSent where that is too short. Clients
+// WithRateLimit lets perSecond requests leave in a second on average, and burst at once; repeated attempts and look-ups count.
+// A call waits for its turn as long as its context allows, and ends with the verdict NotSent where that is too short. Clients
 // derived by With share the limit. Without the option there is none.
 func WithRateLimit(perSecond float64, burst int) Option {
 	return func(s *settings) {
@@ -230,7 +234,8 @@ func WithRateLimit(perSecond float64, burst int) Option {
 }
 
 // WithSettle sets how an unknown outcome is settled by look-ups. SMS.SendOnce settles by the default policy without it;
-// SMS.SendAll settles only with it.
+// SMS.SendAll settles only with it, and each message that it settles holds a worker for up to the Window. Look-ups count
+// towards the rate limit. A contract without a reference ID for sending or listing is refused.
 func WithSettle(policy SettlePolicy) Option {
 	return func(s *settings) {
 		if policy.Window < 0 || policy.Interval < 0 {

@@ -37,7 +37,7 @@ func (v Verdict) String() string {
 }
 
 // VerdictOf gives the verdict that the error of a send carries, however deep it is wrapped: Accepted for nil, NotSent for
-// a *ValidationError, the Verdict of an *Error. An error that is none of this library is Unknown.
+// a *ValidationError, the Verdict of an *Error. An error from elsewhere is Unknown.
 func VerdictOf(err error) Verdict {
 	if err == nil {
 		return Accepted

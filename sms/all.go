@@ -28,12 +28,12 @@ type Outcome struct {
 //		record(out.Message.ReferenceID, messaging.VerdictOf(out.Err), out.Receipt.ID)
 //	}
 //
-// The messages are ranged in the caller's goroutine, no further ahead than there are workers, so that a million of them take
-// no more memory than a few; the next one is asked for before an outcome that is ready is yielded only while workers are
-// free. The client's rate limit holds for all of them together. With messaging.WithSettle an unknown outcome is settled as by
-// SendOnce.
+// The messages are ranged in the caller's goroutine, only a few ahead of the outcomes, so that a million of them take no more
+// memory than a few. While the sequence blocks, no outcome is yielded and a cancelled context goes unnoticed: end a
+// sequence that waits for something when its context ends. The client's rate limit holds for all messages together. With
+// messaging.WithSettle an unknown outcome is settled as by SendOnce, which holds one of the concurrent places meanwhile.
 //
-// To stop and keep the books, cancel the context and keep ranging: no more messages are taken, and every message that was
+// To stop and still account for every message, cancel the context and keep ranging: no more messages are taken, and every message that was
 // taken has its outcome, one that was not begun with the verdict NotSent. A break stops too: nothing more begins, and the
 // loop ends when the messages under way have ended, whose outcomes are then not seen. No goroutine is left either way.
 //

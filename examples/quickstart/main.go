@@ -44,8 +44,9 @@ func realService(ctx context.Context) error {
 	if from == "" {
 		from = "ACME"
 	}
-	show(client.SMS.Send(ctx, sms.Message{From: from, To: to, Text: "Hello from messaging-go", ReferenceID: reference()}))
-	return nil
+	receipt, err := client.SMS.Send(ctx, sms.Message{From: from, To: to, Text: "Hello from messaging-go", ReferenceID: reference()})
+	show(receipt, err)
+	return err
 }
 
 // standIn meets each verdict on purpose.
@@ -58,14 +59,16 @@ func standIn(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	message := sms.Message{From: "ACME", To: "+639171234567", Text: "Your order 17 is ready", ReferenceID: "order-17"}
+	message := func(reference string) sms.Message {
+		return sms.Message{From: "ACME", To: "+639171234567", Text: "Your order is ready", ReferenceID: reference}
+	}
 
 	fmt.Println("\n1. The service takes the message.")
-	show(client.SMS.Send(ctx, message))
+	show(client.SMS.Send(ctx, message("order-17")))
 
 	fmt.Println("\n2. The service says no.")
 	service.Inject(messagingtest.Status(403, 0), 1)
-	show(client.SMS.Send(ctx, message))
+	show(client.SMS.Send(ctx, message("order-18")))
 
 	fmt.Println("\n3. The service cannot be reached: a few attempts, and nothing has left.")
 	nobody := messagingtest.Start()
@@ -75,11 +78,11 @@ func standIn(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	show(unreachable.SMS.Send(ctx, message))
+	show(unreachable.SMS.Send(ctx, message("order-19")))
 
 	fmt.Println("\n4. The service takes the message, and its answer is lost: sending again could send it twice.")
 	service.Inject(messagingtest.AcceptThenDrop(), 1)
-	show(client.SMS.Send(ctx, message))
+	show(client.SMS.Send(ctx, message("order-20")))
 
 	fmt.Println("\nA message that is wrong does not leave at all:")
 	show(client.SMS.Send(ctx, sms.Message{From: "ACME", To: "+63 917 123-4567, +63 918 123-4567"}))
@@ -89,9 +92,8 @@ func standIn(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	message.ReferenceID = "order-18"
 	service.Inject(messagingtest.AcceptThenDrop(), 1)
-	show(careful.SMS.SendOnce(ctx, message))
+	show(careful.SMS.SendOnce(ctx, message("order-21")))
 
 	fmt.Println("\nWhat the service lists: the first, the fourth and the settled one.")
 	for tx, err := range client.SMS.List(ctx, sms.ListOptions{PageSize: 100, SortBy: "dateCreated"}) {

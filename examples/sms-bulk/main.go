@@ -4,7 +4,8 @@
 //
 // Progress goes to standard error, a line for each message whose outcome is not "accepted" to standard output, and a summary
 // by verdict to standard error. The exit status is 0 where every message was accepted, 1 where one was not, 2 where nothing
-// could be begun. Interrupting it begins nothing more and still accounts for what was taken.
+// could be begun. Interrupting it begins nothing more and still accounts for what was taken; it takes
+// effect with the next line of the input.
 //
 // Each message gets a reference ID made of -campaign and its line number. An unknown outcome is looked up by it, and the
 // message is not sent again. The command keeps no record between runs: a second run sends to everybody again.
@@ -38,7 +39,7 @@ type campaign struct {
 
 func main() {
 	var c campaign
-	flag.StringVar(&c.name, "campaign", "campaign", "the beginning of every reference ID")
+	flag.StringVar(&c.name, "campaign", time.Now().UTC().Format("20060102T150405"), "the beginning of every reference ID; use each only once")
 	flag.StringVar(&c.from, "from", "ACME", "the sender ID")
 	flag.StringVar(&c.text, "text", "We open at nine", "the text")
 	flag.IntVar(&c.concurrency, "concurrency", 32, "how many messages are sent at once")
