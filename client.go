@@ -142,7 +142,7 @@ func (s *settings) client(baseURL string) (*Client, error) {
 		return nil, invalid("", s.problems)
 	}
 	if s.base == nil {
-		s.base = transport.NewBase()
+		s.base, s.ownBase = transport.NewBase(), true
 	}
 	core, err := newCore(*s, base)
 	if err != nil {
@@ -198,7 +198,7 @@ func newCore(s settings, baseURL *url.URL) (*core, error) {
 	c := &core{
 		settings: s, baseURL: baseURL,
 		transport: transport.New(transport.Config{
-			Base: s.base, Jar: s.jar, Timeout: timeout,
+			Base: s.base, OnlyHTTP1: s.ownBase, Jar: s.jar, Timeout: timeout,
 			MaxAttempts: retry.MaxAttempts, MinWait: retry.MinWait, MaxWait: retry.MaxWait,
 			Limiter: s.limiter, MaxAnswer: s.maxAnswer, NotProcessed: s.contract.Errors.NotProcessed,
 			UserAgent: s.userAgent, Logger: s.logger,

@@ -37,8 +37,8 @@
 //	other HTTP 4xx, or a 2xx with an error code              refused
 //	HTTP 3xx, 408, 5xx                                       unknown
 //	written, then a timeout, reset, end or broken answer     unknown
-//	2xx without a message ID, with another reference ID,
-//	or with a status or a code that the contract lacks       unknown
+//	2xx without a message ID, or with a status or a code
+//	that the contract does not know                          unknown
 //
 // "Repeated" means up to MaxAttempts and the context's deadline. Waits grow exponentially with full jitter and respect Retry-After ([RetryPolicy]). The context bounds the whole call.
 // Redirects are never followed.

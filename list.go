@@ -49,7 +49,7 @@ func (c *core) List(ctx context.Context, q wire.Query) (wire.Page, error) {
 	if !c.list.authenticated {
 		return wire.Page{}, c.unauthenticated(q.Op, ChannelSMS)
 	}
-	target := *c.list.url
+	target := c.list.codec.Target(q.At)
 	target.RawQuery = query
 	buffer, _ := c.list.buffers.Get().(*[]byte)
 	if buffer == nil {
@@ -57,7 +57,7 @@ func (c *core) List(ctx context.Context, q wire.Query) (wire.Page, error) {
 	}
 	var answer pageAnswer
 	outcome := c.transport.Do(ctx, transport.Request{
-		Operation: q.Op.String(), Method: http.MethodGet, URL: &target, Repeatable: true, Authenticate: c.list.authenticator,
+		Operation: q.Op.String(), Method: http.MethodGet, URL: target, Repeatable: true, Authenticate: c.list.authenticator,
 		Buffer: *buffer,
 		Check: func(body []byte) error {
 			answer.page, answer.failure, answer.err = c.list.codec.Read(body, q.At, q.Reuse)

@@ -26,6 +26,7 @@ type Option func(*settings)
 type settings struct {
 	credentials [ChannelChatApp2 + 1]credential // by channel; 0 is that of every channel without its own
 	base        http.RoundTripper
+	ownBase     bool // whether base is this package's own
 	jar         http.CookieJar
 	timeout     time.Duration // 0 while no option set it
 	inherited   time.Duration // the timeout of the user's http.Client
@@ -175,6 +176,7 @@ func WithHTTPClient(client *http.Client) Option {
 			s.refuse("WithHTTPClient", "has a Timeout of %v; want 0 or more", client.Timeout)
 		}
 		s.base, s.jar, s.inherited = client.Transport, client.Jar, client.Timeout
+		s.ownBase = false
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 
 	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/internal/codec"
@@ -104,8 +103,6 @@ func (o *send) judge(call wire.Call, out transport.Outcome) (wire.Receipt, *Erro
 		verdict = Refused
 	case answer.Doubt != "":
 		reason = answer.Doubt
-	case answer.ReferenceID != "" && call.Reference != "" && !strings.EqualFold(answer.ReferenceID, call.Reference):
-		reason = "the answer names another reference ID than the one that was sent (sms.send.answer.reference)"
 	default:
 		return receipt(call, out, answer), nil
 	}

@@ -144,7 +144,10 @@ func TestStatusDecidesTheVerdictAndACodeAddsItsClass(t *testing.T) {
 		{200, `{"code":0,"id":"m"}`, messaging.Unknown, 1, nil},
 		{200, `{"code":"200101"}`, messaging.Refused, 1, []error{messaging.ErrInsufficientBalance}},
 		{200, `{"error":{"code":"40002"}}`, messaging.Refused, 1, []error{messaging.ErrRateLimited}},
-		{200, `{"code":"never heard of","id":"m"}`, messaging.Refused, 1, nil},
+		{200, `{"code":"never heard of"}`, messaging.Refused, 1, nil},
+		{200, `{"code":"never heard of","id":"m"}`, messaging.Unknown, 1, nil}, // evidence of both
+		{200, `{"code":"200101","id":"m"}`, messaging.Refused, 1, []error{messaging.ErrInsufficientBalance}},
+		{200, `{"id":"m","referenceId":"another"}`, messaging.Accepted, 1, nil},
 		{200, `{"id":"m"`, messaging.Unknown, 1, nil},
 		{200, ``, messaging.Unknown, 1, nil},
 		{204, ``, messaging.Unknown, 1, nil},

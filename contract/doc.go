@@ -64,7 +64,7 @@
 // are part of the name. Within one request no two names may be equal, constants, "with" entries and a key pair beside the
 // parameters included, and in a JSON body none may lie within another (sender and sender.id).
 //
-// An answer path is a list of members and list positions with dots between them: messages.0.id. Of several the first
+// An answer path is a list of members and list positions with dots between them: messages.0.id; "" is the document itself. Of several the first
 // that is present and not null wins. Of the names of a webhook's list, the first whose parameter is present and not blank
 // wins.
 //

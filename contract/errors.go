@@ -39,10 +39,10 @@ type Classes struct {
 }
 
 func (e Errors) validate(found *problems) {
-	checkList(found, "errors.code", e.Code, true)
-	checkList(found, "errors.message", e.Message, true)
-	checkList(found, "errors.request", e.Request, true)
-	checkLists(found, "errors.classes", e.Classes, false)
+	checkPath(found, "errors.code", e.Code)
+	checkPath(found, "errors.message", e.Message)
+	checkPath(found, "errors.request", e.Request)
+	checkLists(found, "errors.classes", e.Classes)
 	checkOnlyOnce(found, "errors.classes", e.Classes, func(code string) string { return code })
 	for key, codes := range fields[[]string](e.Classes) {
 		for i, code := range codes {

@@ -193,12 +193,8 @@ func (l SMSList) validate(found *problems, pair KeyPair) {
 	if len(l.Items) == 0 {
 		found.add("sms.list.items", "names no path; the answer itself is an empty path")
 	}
-	for i, path := range l.Items {
-		if path != "" {
-			found.addFault(at("sms.list.items", i), nameFault(path, true))
-		}
-	}
-	checkLists(found, "sms.list.page", l.Page, true)
-	checkLists(found, "sms.list.record", l.Record, true)
+	checkPath(found, "sms.list.items", l.Items)
+	checkPaths(found, "sms.list.page", l.Page)
+	checkPaths(found, "sms.list.record", l.Record)
 	checkZone(found, "sms.list.zone", l.Zone)
 }

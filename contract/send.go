@@ -200,6 +200,6 @@ func (s Send) validate(found *problems, operation string, pair KeyPair, fields a
 		checkConstants(found, path, s.With[concept], taken)
 	}
 
-	checkLists(found, operation+".answer", s.Answer, true)
-	checkList(found, operation+".accepted", s.Accepted, false)
+	checkPaths(found, operation+".answer", s.Answer)
+	checkList(found, operation+".accepted", s.Accepted)
 }

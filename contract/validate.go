@@ -26,11 +26,11 @@ func (c Contract) validate(found *problems) {
 	c.ChatApp1Send.validate(found, "chatapp1.send", c.Auth.KeyPair, c.ChatApp1Send.Fields, "")
 	c.ChatApp2Send.validate(found, "chatapp2.send", c.Auth.KeyPair, c.ChatApp2Send.Fields, c.ChatApp2Send.Wrap)
 	c.SMSList.validate(found, c.Auth.KeyPair)
-	checkLists(found, "webhook.sms.params", c.WebhookSMS.Params, false)
+	checkLists(found, "webhook.sms.params", c.WebhookSMS.Params)
 	checkZone(found, "webhook.sms.zone", c.WebhookSMS.Zone)
-	checkLists(found, "webhook.chatapp1.params", c.WebhookChatApp1.Params, false)
+	checkLists(found, "webhook.chatapp1.params", c.WebhookChatApp1.Params)
 	checkZone(found, "webhook.chatapp1.zone", c.WebhookChatApp1.Zone)
-	checkLists(found, "webhook.chatapp2.params", c.WebhookChatApp2.Params, false)
+	checkLists(found, "webhook.chatapp2.params", c.WebhookChatApp2.Params)
 	checkZone(found, "webhook.chatapp2.zone", c.WebhookChatApp2.Zone)
 	c.WebhookDelivery.validate(found)
 }
@@ -73,15 +73,30 @@ func checkConstants(found *problems, path string, constants map[string]any, take
 }
 
 // checkLists checks each list of structure, as checkList does.
-func checkLists(found *problems, path string, structure any, dotted bool) {
+func checkLists(found *problems, path string, structure any) {
 	for key, list := range fields[[]string](structure) {
-		checkList(found, join(path, key), list, dotted)
+		checkList(found, join(path, key), list)
 	}
 }
 
-func checkList(found *problems, path string, list []string, dotted bool) {
+// checkPaths checks each list of paths into an answer, in which "" is the document itself.
+func checkPaths(found *problems, path string, structure any) {
+	for key, list := range fields[[]string](structure) {
+		checkPath(found, join(path, key), list)
+	}
+}
+
+func checkPath(found *problems, path string, list []string) {
 	for i, name := range list {
-		found.addFault(at(path, i), nameFault(name, dotted))
+		if name != "" {
+			found.addFault(at(path, i), nameFault(name, true))
+		}
+	}
+}
+
+func checkList(found *problems, path string, list []string) {
+	for i, name := range list {
+		found.addFault(at(path, i), nameFault(name, false))
 	}
 }
 

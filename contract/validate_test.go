@@ -50,7 +50,7 @@ func TestContractThatCannotWorkIsRefused(t *testing.T) {
 		},
 
 		"error code path":                {func(c c) { c.Errors.Code = []string{"code", "error."} }, "errors.code[1]", "has an empty part between its dots"},
-		"error message path":             {func(c c) { c.Errors.Message = []string{""} }, "errors.message[0]", "is empty"},
+		"error message path":             {func(c c) { c.Errors.Message = []string{"."} }, "errors.message[0]", "has an empty part between its dots"},
 		"error message path's part":      {func(c c) { c.Errors.Message = []string{"a..b"} }, "errors.message[0]", "has an empty part between its dots"},
 		"error request path":             {func(c c) { c.Errors.Request = []string{"."} }, "errors.request[0]", "has an empty part between its dots"},
 		"empty code":                     {func(c c) { c.Errors.Classes.Invalid = []string{""} }, "errors.classes.invalid[0]", "is empty"},
@@ -104,7 +104,7 @@ func TestContractThatCannotWorkIsRefused(t *testing.T) {
 		},
 		"wrap of a field's name":  {func(c c) { c.ChatApp2Send.Wrap = "ttl" }, "chatapp2.send.wrap", "has the same name as chatapp2.send.fields.ttl"},
 		"wrap with an empty part": {func(c c) { c.ChatApp2Send.Wrap = "a." }, "chatapp2.send.wrap", "has an empty part between its dots"},
-		"answer path":             {func(c c) { c.ChatApp1Send.Answer.ID = []string{"id", ""} }, "chatapp1.send.answer.id[1]", "is empty"},
+		"answer path":             {func(c c) { c.ChatApp1Send.Answer.ID = []string{"id", "a..b"} }, "chatapp1.send.answer.id[1]", "has an empty part between its dots"},
 		"answer path's part":      {func(c c) { c.ChatApp1Send.Answer.Cost = []string{"data..cost"} }, "chatapp1.send.answer.cost[0]", "has an empty part between its dots"},
 		"blank accepted":          {func(c c) { c.ChatApp2Send.Accepted = []string{""} }, "chatapp2.send.accepted[0]", "is empty"},
 
@@ -117,7 +117,7 @@ func TestContractThatCannotWorkIsRefused(t *testing.T) {
 		"first page below 0":              {func(c c) { c.SMSList.Paging.First = -1 }, "sms.list.paging.first", "is less than 0"},
 		"no items":                        {func(c c) { c.SMSList.Items = nil }, "sms.list.items", "names no path; the answer itself is an empty path"},
 		"items path":                      {func(c c) { c.SMSList.Items = []string{"", "a..b"} }, "sms.list.items[1]", "has an empty part between its dots"},
-		"page path":                       {func(c c) { c.SMSList.Page.Total = []string{""} }, "sms.list.page.total[0]", "is empty"},
+		"page path":                       {func(c c) { c.SMSList.Page.Total = []string{"", ".a"} }, "sms.list.page.total[1]", "has an empty part between its dots"},
 		"page path's part":                {func(c c) { c.SMSList.Page.Total = []string{"a."} }, "sms.list.page.total[0]", "has an empty part between its dots"},
 		"record path":                     {func(c c) { c.SMSList.Record.DeliveryStatus = []string{"a."} }, "sms.list.record.deliveryStatus[0]", "has an empty part between its dots"},
 

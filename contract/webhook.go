@@ -152,8 +152,8 @@ type Placeholders struct {
 }
 
 func (w WebhookDelivery) validate(found *problems) {
-	checkLists(found, "webhook.delivery.params", w.Params, false)
-	checkLists(found, "webhook.delivery.statuses", w.Statuses, false)
+	checkLists(found, "webhook.delivery.params", w.Params)
+	checkLists(found, "webhook.delivery.statuses", w.Statuses)
 	checkOnlyOnce(found, "webhook.delivery.statuses", w.Statuses, strings.ToLower)
 	for key, placeholder := range fields[string](w.Placeholders) {
 		if placeholder != "" {

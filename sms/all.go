@@ -3,7 +3,9 @@ package sms
 import (
 	"context"
 	"fmt"
+	"io"
 	"iter"
+	"log/slog"
 
 	"github.com/messaging-service/messaging-go/internal/fanout"
 	"github.com/messaging-service/messaging-go/internal/wire"
@@ -19,6 +21,16 @@ type Outcome struct {
 	Receipt Receipt
 	// Err is as from Send, or as from SendOnce where the client was made with messaging.WithSettle.
 	Err error
+}
+
+// Format prints what identifies nobody, in every verb.
+func (o Outcome) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, o.summary()) }
+
+// LogValue logs what Format prints.
+func (o Outcome) LogValue() slog.Value { return slog.StringValue(o.summary()) }
+
+func (o Outcome) summary() string {
+	return fmt.Sprintf("sms.Outcome{Index: %d, Message: %v, Receipt: %v, Err: %v}", o.Index, o.Message, o.Receipt, o.Err)
 }
 
 // SendAll sends many messages, concurrency of them at once, and yields what became of each as it ends, in any order, each

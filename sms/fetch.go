@@ -18,7 +18,7 @@ type fetched struct {
 // fetch asks for page after page, ahead of them at once where it may, and gives them in order. It ends with the last page
 // or the first error. Nothing of it runs on when the loop has ended.
 func (s *Service) fetch(ctx context.Context, query wire.Query, ahead int) iter.Seq[fetched] {
-	if ahead > 0 && len(query.Problems) == 0 {
+	if ahead > 0 && len(query.Problems) == 0 && ctx != nil {
 		return s.fetchAhead(ctx, query, ahead)
 	}
 	return func(yield func(fetched) bool) {
@@ -39,7 +39,7 @@ func (s *Service) fetchOne(ctx context.Context, query wire.Query) fetched {
 
 func (s *Service) fetchAhead(ctx context.Context, query wire.Query, ahead int) iter.Seq[fetched] {
 	return func(yield func(fetched) bool) {
-		ctx, cancel := context.WithCancel(ctx)
+		within, cancel := context.WithCancel(ctx)
 		var running sync.WaitGroup
 		defer running.Wait()
 		defer cancel()
@@ -48,10 +48,14 @@ func (s *Service) fetchAhead(ctx context.Context, query wire.Query, ahead int) i
 			result := make(chan fetched, 1)
 			under = append(under, result)
 			q := query
-			running.Go(func() { result <- s.fetchOne(ctx, q) })
+			running.Go(func() { result <- s.fetchOne(within, q) })
 			query.At, _ = s.doer.Ahead(query.Op, query.At)
 		}
-		begun, pages := 0, 0 // pages is how many there are, where a page said so
+		pages := 0 // how many there are, where a page said so
+		begun := 0 // up to which of them
+		if first, _ := s.doer.Ahead(query.Op, wire.Position{}); query.At.Set {
+			begun = query.At.Number - (first.Number - 1)
+		}
 		for {
 			for len(under) <= ahead && (pages == 0 || begun < pages || len(under) == 0) {
 				begin()
@@ -62,7 +66,7 @@ func (s *Service) fetchAhead(ctx context.Context, query wire.Query, ahead int) i
 			if !yield(result) || result.err != nil || result.page.Last {
 				return
 			}
-			pages = result.page.TotalPages
+			pages = max(pages, result.page.TotalPages)
 		}
 	}
 }

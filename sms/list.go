@@ -102,10 +102,12 @@ func (o ListOptions) query(doer wire.Doer) wire.Query {
 		q.At = wire.Position{Set: true, Number: o.Page}
 	}
 	if _, numbered := doer.Ahead(wire.SMSList, q.At); !numbered {
-		for field, value := range map[string]int{"Page": o.Page, "PagesAhead": o.PagesAhead} {
-			if value > 0 {
-				q.Problems = append(q.Problems, wire.Problem{Field: field, Reason: "must be 0: the contract does not page by number (sms.list.paging.by)"})
-			}
+		const reason = "must be 0: the contract does not page by number (sms.list.paging.by)"
+		if o.Page > 0 {
+			q.Problems = append(q.Problems, wire.Problem{Field: "Page", Reason: reason})
+		}
+		if o.PagesAhead > 0 {
+			q.Problems = append(q.Problems, wire.Problem{Field: "PagesAhead", Reason: reason})
 		}
 	}
 	return q
@@ -256,7 +258,7 @@ func (s *Service) pages(ctx context.Context, options ListOptions) iter.Seq2[page
 			}
 			p := page{Page: result.page, asked: result.at.Number}
 			if !p.Last || memory.pages > 0 {
-				fresh := 0
+				var fresh int
 				p.old, fresh = memory.compare(p.Records)
 				if fresh > 0 {
 					stale = 0
@@ -344,12 +346,12 @@ func (m *memory) key(r *wire.Record) uint64 {
 		r.RequestID, r.ReferenceID, r.CategoryID, r.From, r.To, r.Text, r.Price, r.CreatedAt.String(), r.SentAt.String(),
 		r.SendStatus, r.DeliveryStatus, r.Operator, r.Country, r.Description,
 	} {
-		_, _ = h.WriteString(field)
-		_ = h.WriteByte(0)
+		maphash.WriteComparable(&h, field)
 	}
+	maphash.WriteComparable(&h, r.Parts)
 	for _, name := range sortedKeys(r.Extra) {
-		_, _ = h.WriteString(name)
-		_, _ = h.Write(r.Extra[name])
+		maphash.WriteComparable(&h, name)
+		maphash.WriteComparable(&h, string(r.Extra[name]))
 	}
 	return h.Sum64()
 }

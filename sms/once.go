@@ -20,7 +20,7 @@ import (
 // (messaging.WithSettle):
 //
 //   - It is listed: the Receipt comes from its row; StatusCode is 0 and Raw nil, since the answer to the send was lost.
-//   - Other messages are listed instead, or the row names another number: the service does not filter as the contract says,
+//   - Other messages are listed instead, or the row names another number or no ID: the service does not filter as the contract says,
 //     or the reference ID was used before. Nothing is known; the outcome stays unknown.
 //   - Nothing is listed until the window ends, and Resend is set: the message is sent once more, under the same reference
 //     ID. An answer that calls it a duplicate is looked up again.
@@ -81,7 +81,7 @@ func (s *Service) settle(ctx context.Context, m Message, policy wire.SettlePolic
 	for {
 		found, err := s.Find(bounded, m.ReferenceID)
 		switch {
-		case err == nil && sameNumber(found.To, m.To):
+		case err == nil && found.ID != "" && sameNumber(found.To, m.To):
 			return &found, true
 		case err == nil, errors.Is(err, wire.ErrFilterIgnored):
 			return nil, false

@@ -42,7 +42,8 @@ type Transaction struct {
 	// Description says more about the status.
 	Description string
 	// Extra holds every member of the row that the contract does not know, by name, as JSON; nil where there is none. A
-	// member that is known by two names and came under both stands here under the second.
+	// member that is known by two names and came under both stands here under the second, and so does one that is in no
+	// form that is known, and an object of which the contract knows a part.
 	Extra map[string]json.RawMessage
 }
 
@@ -84,4 +85,15 @@ type Page struct {
 	TotalPages int
 	// HasNext says that another page is asked for if the loop goes on.
 	HasNext bool
+}
+
+// Format prints what identifies nobody, in every verb.
+func (p Page) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, p.summary()) }
+
+// LogValue logs what Format prints.
+func (p Page) LogValue() slog.Value { return slog.StringValue(p.summary()) }
+
+func (p Page) summary() string {
+	return fmt.Sprintf("sms.Page{Transactions: %d, Number: %d, Size: %d, Total: %d, TotalPages: %d, HasNext: %t}",
+		len(p.Transactions), p.Number, p.Size, p.Total, p.TotalPages, p.HasNext)
 }

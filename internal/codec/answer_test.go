@@ -420,3 +420,9 @@ func FuzzRead(f *testing.F) {
 		a.Class(got.Code)
 	})
 }
+
+func TestTheDocumentItselfMayBeWhatIsLookedFor(t *testing.T) {
+	got, err := answers(t, `{"sms.send":{"answer":{"id":["id",""]}}}`).Read([]byte(`"m-1"`))
+	require.NoError(t, err)
+	assert.Equal(t, codec.Answer{ID: "m-1"}, got)
+}

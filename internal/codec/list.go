@@ -82,13 +82,7 @@ func CompileList(table contract.SMSList, failures contract.Errors, base *url.URL
 		l.paths.want(concept(c), list)
 	}
 	for i, path := range table.Items {
-		at := &l.paths.root
-		if path != "" {
-			for name := range strings.SplitSeq(path, ".") {
-				at = at.grow(name)
-			}
-		}
-		if at.rows == 0 {
+		if at := l.paths.place(path); at.rows == 0 {
 			at.rows = i + 1
 		}
 	}
@@ -136,8 +130,9 @@ func (l *List) Encode(q wire.Query) (string, []wire.Problem) {
 	if problems != nil {
 		return "", problems
 	}
-	if q.At.Link != "" {
-		values, _ = url.ParseQuery(q.At.Link) // it was parsed when it came
+	if q.At.Link != "" { // it was parsed when it came
+		link, _ := l.base.Parse(q.At.Link)
+		values = link.Query()
 	}
 	if l.pair != nil {
 		_, members := l.pair()
@@ -173,10 +168,11 @@ func (l *List) place(values url.Values, at wire.Position) []wire.Problem {
 		}
 		values.Set(l.names["offset"], strconv.Itoa(at.Rows))
 	case contract.PagingByCursor:
-		if l.names["cursor"] == "" {
+		switch {
+		case at.Mark == "": // the first page, or a link that says all
+		case l.names["cursor"] == "":
 			return missing("cursor")
-		}
-		if at.Mark != "" {
+		default:
 			values.Set(l.names["cursor"], at.Mark)
 		}
 	case contract.PagingNone:
@@ -215,7 +211,7 @@ const (
 	// ErrNoRows says that an answer holds no list where the contract looks for one.
 	ErrNoRows = pageError("the answer holds no list at any path that the contract knows (sms.list.items)")
 	// errElsewhere says that a page links to a next one on another host.
-	errElsewhere = pageError("the answer links to a next page that is not at the listing's own URL")
+	errElsewhere = pageError("the answer links to a next page that is not at the base URL")
 	errQuery     = pageError("the answer links to a next page with a query that cannot be read")
 )
 
@@ -276,12 +272,13 @@ func (l *List) end(page *wire.Page, at wire.Position, hasNext, next value, null 
 	page.Last = len(page.Records) == 0 || told && !more || !told && null && next.kind == absent
 	switch l.table.Paging.By {
 	case contract.PagingByPage:
-		number := l.number(at)
-		page.Next = wire.Position{Set: true, Number: number + 1}
-		if page.Number > 0 {
-			number = page.Number
+		asked := l.number(at)
+		page.Next = wire.Position{Set: true, Number: asked + 1}
+		pages := asked - l.table.Paging.First + 1 // as counted from the first page on
+		if page.Number > 0 && page.Number != asked {
+			pages = page.Number // which the service counts in a way of its own
 		}
-		page.Last = page.Last || page.TotalPages > 0 && number-l.table.Paging.First+1 >= page.TotalPages
+		page.Last = page.Last || page.TotalPages > 0 && pages >= page.TotalPages
 	case contract.PagingByOffset:
 		page.Next = wire.Position{Rows: at.Rows + len(page.Records)}
 		page.Last = page.Last || page.Total > 0 && page.Next.Rows >= page.Total
@@ -316,18 +313,28 @@ func truth(v value) (is, told bool) {
 
 // follow makes a position of a cursor, which may be a mark or a link. A link must stay where the credentials may go.
 func (l *List) follow(mark string) (wire.Position, error) {
-	isLink := strings.Contains(mark, "://") || strings.HasPrefix(mark, "?") || strings.HasPrefix(mark, "/") && strings.Contains(mark, "?")
+	isLink := strings.Contains(mark, "://") || strings.HasPrefix(mark, "?") ||
+		strings.HasPrefix(mark, "/") && (strings.Contains(mark, "?") || strings.HasPrefix(mark, l.base.Path+"/"))
 	if !isLink {
 		return wire.Position{Set: true, Mark: mark}, nil
 	}
 	link, err := l.base.Parse(mark)
-	if err != nil || !sameOrigin(link, l.base) || link.Path != l.base.Path || link.User != nil {
+	if err != nil || !sameOrigin(link, l.base) || link.User != nil {
 		return wire.Position{}, errElsewhere
 	}
 	if _, err := url.ParseQuery(link.RawQuery); err != nil {
 		return wire.Position{}, errQuery
 	}
-	return wire.Position{Set: true, Mark: mark, Link: link.RawQuery}, nil
+	return wire.Position{Set: true, Link: link.RequestURI()}, nil
+}
+
+// Target is where a page is asked for: the listing's own URL, or the path of a link that the service gave.
+func (l *List) Target(at wire.Position) *url.URL {
+	target := *l.base
+	if link, err := l.base.Parse(at.Link); err == nil && at.Link != "" {
+		target.Path, target.RawPath = link.Path, link.RawPath
+	}
+	return &target
 }
 
 // sameOrigin tells whether two URLs lead to the same host and port by the same scheme.

@@ -48,13 +48,22 @@ func (v value) scalar() bool { return v.kind >= boolean && v.kind <= escapedText
 // want adds the places at which a concept may stand, the preferred one first.
 func (p *paths) want(c concept, list []string) {
 	for _, path := range list {
-		at := &p.root
-		for name := range strings.SplitSeq(path, ".") {
-			at = at.grow(name)
-		}
+		at := p.place(path)
 		at.leaves = append(at.leaves, len(p.leaves))
 		p.leaves = append(p.leaves, leaf{concept: c})
 	}
+}
+
+// place gives the node of a path, "" being the document itself.
+func (p *paths) place(path string) *node {
+	at := &p.root
+	if path == "" {
+		return at
+	}
+	for name := range strings.SplitSeq(path, ".") {
+		at = at.grow(name)
+	}
+	return at
 }
 
 func (n *node) grow(name string) *node {

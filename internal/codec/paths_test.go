@@ -67,6 +67,9 @@ func compiled(list ...string) *paths {
 
 // reference is what encoding/json finds at a path.
 func reference(doc any, path string) (any, bool) {
+	if path == "" {
+		return doc, true
+	}
 	for name := range strings.SplitSeq(path, ".") {
 		switch at := doc.(type) {
 		case map[string]any:

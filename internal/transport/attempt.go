@@ -99,8 +99,8 @@ func (t *Transport) attempt(e *exchange, out *http.Request) (*http.Response, err
 	case resp == nil:
 		return nil, errNothing
 	}
-	if _, ok := t.Base.(*http.Transport); !ok && resp.Body != nil {
-		// Nobody has promised that reading from another's body ends with the context.
+	if _, ok := t.Base.(*http.Transport); !ok && resp.Body != nil && resp.ContentLength < 0 {
+		// Nobody has promised that reading from another's body, of no known end, ends with the context.
 		body := resp.Body // which RoundTrip takes out of the response
 		defer context.AfterFunc(out.Context(), func() { _ = body.Close() })()
 	}
@@ -146,15 +146,32 @@ func (t *Transport) authenticated(ctx context.Context, e *exchange, req *http.Re
 	target := *r.URL
 	out.URL = &target
 	if r.Method != http.MethodGet {
-		// net/http repeats a request by itself when it has GetBody or no body at all: over HTTP/2, and with an
-		// Idempotency-Key also over HTTP/1. A send therefore always has a body, and never a GetBody.
-		out.Body, out.ContentLength = io.NopCloser(bytes.NewReader(r.Body)), int64(len(r.Body))
+		t.setBody(out, r.Body)
 	}
 	e.refused = nil
 	if r.Authenticate == nil {
 		return out, nil
 	}
-	return out, r.Authenticate.authenticate(ctx, e, out)
+	if err := r.Authenticate.authenticate(ctx, e, out); err != nil {
+		return nil, err
+	}
+	if out.Body == http.NoBody {
+		t.setBody(out, nil) // now that its headers are known
+	}
+	return out, nil
+}
+
+// setBody gives a send its body. net/http repeats a request by itself when it has GetBody or no body at all: over HTTP/2, and
+// with an Idempotency-Key also over HTTP/1. So a send never has a GetBody, and one with nothing in its body has an empty
+// one of unknown length, unless it can meet neither.
+func (t *Transport) setBody(out *http.Request, body []byte) {
+	_, key := out.Header["Idempotency-Key"]
+	_, another := out.Header["X-Idempotency-Key"]
+	if len(body) == 0 && t.OnlyHTTP1 && !key && !another {
+		out.Body, out.ContentLength = http.NoBody, 0
+		return
+	}
+	out.Body, out.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 }
 
 // ended says in err whose time was over, where that is the cause.

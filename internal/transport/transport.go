@@ -19,7 +19,9 @@ import (
 type Config struct {
 	// Base sends a request; it is never changed and its connections are never closed.
 	Base http.RoundTripper
-	Jar  http.CookieJar
+	// OnlyHTTP1 says that Base speaks nothing else.
+	OnlyHTTP1 bool
+	Jar       http.CookieJar
 	// Timeout bounds one attempt: connecting, sending and reading the answer to its end.
 	Timeout time.Duration
 	// MaxAttempts counts requests of one call; the repeat after a refreshed token comes on top.

@@ -80,7 +80,7 @@ type Position struct {
 	Number int    // of the page
 	Rows   int    // before the page
 	Mark   string // a cursor
-	Link   string // the query of a link that the service gave
+	Link   string // path and query of a link that the service gave
 }
 
 // Format prints the operation alone, in every verb: body, extra fields and reference belong to the caller.

@@ -1,0 +1,595 @@
+package messaging_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jarcoal/httpmock"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/messagingtest"
+	"github.com/messaging-service/messaging-go/sms"
+)
+
+// answeringLists registers what the n-th list request, from 1, is answered with, and returns the requests that came.
+func answeringLists(mock *httpmock.MockTransport, answer func(n int) (status int, body string)) func() []*http.Request {
+	var mu sync.Mutex
+	var requests []*http.Request
+	mock.RegisterResponder(http.MethodGet, `=~/api/sms`, func(r *http.Request) (*http.Response, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		requests = append(requests, r)
+		status, body := answer(len(requests))
+		return httpmock.NewStringResponse(status, body), nil
+	})
+	return func() []*http.Request {
+		mu.Lock()
+		defer mu.Unlock()
+		return slices.Clone(requests)
+	}
+}
+
+func always(status int, body string) func(int) (int, string) {
+	return func(int) (int, string) { return status, body }
+}
+
+// list ranges to the end, over errors too.
+func list(rows iter.Seq2[sms.Transaction, error]) (all []sms.Transaction, errs []error) {
+	for tx, err := range rows {
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		all = append(all, tx)
+		if len(all) > 10_000 {
+			return all, append(errs, errors.New("it does not end"))
+		}
+	}
+	return all, errs
+}
+
+func idsOf(rows []sms.Transaction) []string {
+	ids := make([]string, len(rows))
+	for i, tx := range rows {
+		ids[i] = tx.ID
+	}
+	return ids
+}
+
+// standIn starts a stand-in service with n messages, the oldest first: m-000 of a minute ago and on, a second apart.
+func standIn(t *testing.T, n int, options ...messaging.Option) (*messagingtest.Server, *messaging.Client, time.Time) {
+	t.Helper()
+	srv := messagingtest.NewServer(t)
+	began := time.Date(2026, 10, 3, 14, 0, 0, 0, time.UTC)
+	seeds := make([]messagingtest.Sent, n)
+	for i := range seeds {
+		seeds[i] = messagingtest.Sent{
+			ID: fmt.Sprintf("m-%03d", i), RequestID: fmt.Sprintf("q-%03d", i), ReferenceID: fmt.Sprintf("r-%03d", i),
+			CategoryID: fmt.Sprintf("c-%d", i%3), From: fmt.Sprintf("FROM%d", i%2), To: fmt.Sprintf("63917000%04d", i%5),
+			Text: "Hi", At: began.Add(time.Duration(i) * time.Second),
+		}
+	}
+	srv.Seed(seeds...)
+	return srv, clientOf(t, srv, options...), began
+}
+
+func clientOf(t *testing.T, srv *messagingtest.Server, options ...messaging.Option) *messaging.Client {
+	t.Helper()
+	client, err := messaging.NewClient(srv.URL, append([]messaging.Option{
+		messaging.WithToken(srv.Token),
+		messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 3, MinWait: time.Millisecond, MaxWait: 2 * time.Second}),
+	}, options...)...)
+	require.NoError(t, err)
+	return client
+}
+
+// seeded gives the IDs of messages, as standIn names them.
+func seeded(from, below int) []string {
+	var ids []string
+	for i := from; i < below; i++ {
+		ids = append(ids, fmt.Sprintf("m-%03d", i))
+	}
+	return ids
+}
+
+func TestAListingOnTheWire(t *testing.T) {
+	t.Parallel()
+	client, mock := mocked(t)
+	requests := answeringLists(mock, func(n int) (int, string) {
+		return http.StatusOK, fmt.Sprintf(`{"status":true,"totalRows":2,"totalPages":2,"pageNumber":%d,"hasNext":%v,"data":[{"transactionId":"t-%d"}]}`, n, n == 1, n)
+	})
+	after := time.Date(2026, 10, 1, 2, 0, 0, 123_999_999, time.FixedZone("", 2*3600))
+	rows, errs := list(client.SMS.List(t.Context(), sms.ListOptions{
+		CreatedAfter: after, CreatedBefore: after.Add(time.Hour), ID: "i&d", ReferenceID: "r d", RequestID: "q", CategoryID: "c",
+		From: "AC/ME", To: "+639171234567", PageSize: 500, SortBy: "dateCreated", Descending: true, Extra: url.Values{"tag": {"a", "b"}},
+	}))
+	require.Empty(t, errs)
+	assert.Equal(t, []string{"t-1", "t-2"}, idsOf(rows))
+	got := requests()
+	require.Len(t, got, 2)
+	for i, r := range got {
+		assert.Equal(t, http.MethodGet, r.Method)
+		assert.Equal(t, "/api/sms", r.URL.Path)
+		assert.True(t, r.Body == nil || r.Body == http.NoBody)
+		assert.Equal(t, "Bearer tok-SECRET", r.Header.Get("Authorization"))
+		assert.Equal(t, url.Values{
+			"filter[dateCreatedGt]": {"2026-10-01T00:00:00.123Z"}, "filter[dateCreatedLt]": {"2026-10-01T01:00:00.123Z"},
+			"filter[transactionId]": {"i&d"}, "filter[referenceId]": {"r d"}, "filter[requestId]": {"q"}, "filter[categoryId]": {"c"},
+			"filter[from]": {"AC/ME"}, "filter[to]": {"+639171234567"}, "pageSize": {"500"}, "pageNumber": {fmt.Sprint(i + 1)},
+			"sort[column]": {"dateCreated"}, "sort[direction]": {"desc"}, "tag": {"a", "b"},
+		}, r.URL.Query())
+	}
+}
+
+func TestATransactionHoldsWhatARowSays(t *testing.T) {
+	t.Parallel()
+	client, mock := mocked(t)
+	answeringLists(mock, always(http.StatusOK, `{"hasNext":false,"data":[{"transactionId":"t-1","requestId":"q-1","referenceId":17,"categoryId":"c-1",
+		"from":"ACME","to":"+639171234567","text":"Tom & <Jerry> é 😀","messageParts":"2","price":0.50,"dateCreated":"2026-10-03T14:44:23.186Z",
+		"dateSent":"2026-10-03 14:44:24","sendStatus":1,"dlrStatus":"7","operator":"OP_1","country":"PHL","description":"sent","id":"second","user":{"n":1}}]}`))
+	rows, errs := list(client.SMS.List(t.Context(), sms.ListOptions{}))
+	require.Empty(t, errs)
+	require.Len(t, rows, 1)
+	created := time.Date(2026, 10, 3, 14, 44, 23, 186_000_000, time.UTC)
+	assert.True(t, rows[0].CreatedAt.Equal(created))
+	assert.True(t, rows[0].SentAt.Equal(created.Truncate(time.Second).Add(time.Second)))
+	rows[0].CreatedAt, rows[0].SentAt = time.Time{}, time.Time{}
+	assert.Equal(t, sms.Transaction{
+		ID: "t-1", RequestID: "q-1", ReferenceID: "17", CategoryID: "c-1", From: "ACME", To: "+639171234567", Text: "Tom & <Jerry> é 😀",
+		Parts: 2, Price: "0.50", SendStatus: "1", DeliveryStatus: "7", Operator: "OP_1", Country: "PHL", Description: "sent",
+		Extra: map[string]json.RawMessage{"id": json.RawMessage(`"second"`), "user": json.RawMessage(`{"n":1}`)},
+	}, rows[0])
+}
+
+func TestEveryProblemOfAListingComesInOneErrorAndNothingLeaves(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC)
+	byOffset := overlay(t, `{"sms.list": {"paging": {"by": "offset"}, "params": {"offset": "offset"}}}`)
+	unpaged := overlay(t, `{"sms.list": {"paging": {"by": "none"}, "params": {"page": "", "pageSize": ""}}}`)
+	byCursor := overlay(t, `{"sms.list": {"paging": {"by": "cursor"}, "params": {"cursor": "cursor"}}}`)
+	for name, tt := range map[string]struct {
+		contract messaging.Option
+		options  sms.ListOptions
+		fields   []string
+	}{
+		"all at once": {
+			overlay(t, `{}`),
+			sms.ListOptions{CreatedAfter: at, CreatedBefore: at, Page: -4711, PageSize: -1, PagesAhead: 65, Status: "SECRET", Extra: url.Values{"filter[to]": {"SECRET"}}},
+			[]string{"CreatedBefore", "Page", "PageSize", "PagesAhead", "Status", `Extra["filter[to]"]`},
+		},
+		"a status":              {overlay(t, `{}`), sms.ListOptions{Status: "SECRET"}, []string{"Status"}},
+		"a page by offset":      {byOffset, sms.ListOptions{Page: 2}, []string{"Page"}},
+		"a page by cursor":      {byCursor, sms.ListOptions{Page: 2}, []string{"Page"}},
+		"a page of one":         {unpaged, sms.ListOptions{Page: 2}, []string{"Page"}},
+		"a page size of one":    {unpaged, sms.ListOptions{PageSize: 2}, []string{"PageSize"}},
+		"ahead by offset":       {byOffset, sms.ListOptions{PagesAhead: 1}, []string{"PagesAhead"}},
+		"ahead by cursor":       {byCursor, sms.ListOptions{PagesAhead: 1}, []string{"PagesAhead"}},
+		"the cursor as a field": {byCursor, sms.ListOptions{Extra: url.Values{"cursor": {"SECRET"}}}, []string{`Extra["cursor"]`}},
+		"the page as a field":   {overlay(t, `{}`), sms.ListOptions{Extra: url.Values{"pageNumber": {"1"}}, PagesAhead: 2}, []string{`Extra["pageNumber"]`}},
+	} {
+		client, mock := mocked(t, tt.contract)
+		rows, errs := list(client.SMS.List(t.Context(), tt.options))
+		assert.Empty(t, rows, name)
+		require.Len(t, errs, 1, name)
+		var v *messaging.ValidationError
+		require.ErrorAs(t, errs[0], &v, name)
+		var fields []string
+		for _, p := range v.Problems {
+			fields = append(fields, p.Field)
+		}
+		assert.ElementsMatch(t, tt.fields, fields, name)
+		assert.Equal(t, "sms.list", v.Operation, name)
+		require.ErrorIs(t, errs[0], messaging.ErrInvalid, name)
+		assert.NotContains(t, errs[0].Error(), "SECRET", name)
+		assert.Zero(t, mock.GetTotalCallCount(), name)
+		for page, err := range client.SMS.Pages(t.Context(), tt.options) {
+			assert.Equal(t, sms.Page{}, page, name)
+			assert.ErrorAs(t, err, &v, name)
+		}
+	}
+}
+
+func TestAListingWithoutAContextIsRefused(t *testing.T) {
+	t.Parallel()
+	client, mock := mocked(t)
+	for _, ahead := range []int{0, 2} {
+		var errs []error
+		assert.NotPanics(t, func() {
+			_, errs = list(client.SMS.List(nil, sms.ListOptions{PagesAhead: ahead})) //nolint:staticcheck // on purpose
+		}, "%d ahead", ahead)
+		var v *messaging.ValidationError
+		if assert.Len(t, errs, 1, "%d ahead", ahead) && assert.ErrorAs(t, errs[0], &v) {
+			assert.Equal(t, "ctx", v.Field)
+		}
+	}
+	assert.Zero(t, mock.GetTotalCallCount())
+}
+
+func TestAListingIsFiltered(t *testing.T) {
+	t.Parallel()
+	_, client, began := standIn(t, 30)
+	some := func(keep func(i int) bool) (ids []string) {
+		for i := range 30 {
+			if keep(i) {
+				ids = append(ids, fmt.Sprintf("m-%03d", i))
+			}
+		}
+		return ids
+	}
+	for name, tt := range map[string]struct {
+		options sms.ListOptions
+		want    []string
+	}{
+		"after":     {sms.ListOptions{CreatedAfter: began.Add(20 * time.Second)}, seeded(21, 30)},
+		"before":    {sms.ListOptions{CreatedBefore: began.Add(3 * time.Second)}, seeded(0, 3)},
+		"between":   {sms.ListOptions{CreatedAfter: began.Add(3 * time.Second), CreatedBefore: began.Add(6 * time.Second)}, seeded(4, 6)},
+		"ID":        {sms.ListOptions{ID: "m-007"}, seeded(7, 8)},
+		"reference": {sms.ListOptions{ReferenceID: "r-008"}, seeded(8, 9)},
+		"request":   {sms.ListOptions{RequestID: "q-009"}, seeded(9, 10)},
+		"category":  {sms.ListOptions{CategoryID: "c-1"}, some(func(i int) bool { return i%3 == 1 })},
+		"sender":    {sms.ListOptions{From: "FROM1"}, some(func(i int) bool { return i%2 == 1 })},
+		"recipient": {sms.ListOptions{To: "639170000003"}, some(func(i int) bool { return i%5 == 3 })},
+		"several":   {sms.ListOptions{To: "639170000003", From: "FROM1", CreatedBefore: began.Add(20 * time.Second)}, []string{"m-003", "m-013"}},
+		"nothing":   {sms.ListOptions{ID: "m-999"}, []string{}},
+		"no filter": {sms.ListOptions{}, seeded(0, 30)},
+	} {
+		for _, ahead := range []int{0, 3} {
+			tt.options.SortBy, tt.options.PageSize, tt.options.PagesAhead = "transactionId", 2, ahead
+			rows, errs := list(client.SMS.List(t.Context(), tt.options))
+			require.Empty(t, errs, name)
+			assert.Equal(t, tt.want, idsOf(rows), name)
+		}
+	}
+}
+
+func TestAListingIsSorted(t *testing.T) {
+	t.Parallel()
+	_, client, _ := standIn(t, 9)
+	backwards := seeded(0, 9)
+	slices.Reverse(backwards)
+	for name, tt := range map[string]struct {
+		options sms.ListOptions
+		want    []string
+	}{
+		"ascending":         {sms.ListOptions{SortBy: "dateCreated"}, seeded(0, 9)},
+		"descending":        {sms.ListOptions{SortBy: "dateCreated", Descending: true}, backwards},
+		"the service's own": {sms.ListOptions{}, backwards},
+		"by another column": {sms.ListOptions{SortBy: "from"}, []string{"m-000", "m-002", "m-004", "m-006", "m-008", "m-001", "m-003", "m-005", "m-007"}},
+		"from a later page": {sms.ListOptions{SortBy: "dateCreated", Page: 3}, seeded(4, 9)},
+	} {
+		for _, ahead := range []int{0, 2} {
+			tt.options.PageSize, tt.options.PagesAhead = 2, ahead
+			rows, errs := list(client.SMS.List(t.Context(), tt.options))
+			require.Empty(t, errs, name)
+			assert.Equal(t, tt.want, idsOf(rows), name)
+		}
+	}
+}
+
+// pagings are the kinds of paging of the stand-in, with the contract that each needs.
+var pagings = map[messagingtest.Paging]string{
+	messagingtest.ByPage:   `{}`,
+	messagingtest.ByOffset: `{"sms.list": {"paging": {"by": "offset"}, "params": {"offset": "offset"}}}`,
+	messagingtest.ByCursor: `{"sms.list": {"paging": {"by": "cursor"}, "params": {"cursor": "cursor"}}}`,
+	messagingtest.Unpaged:  `{"sms.list": {"paging": {"by": "none"}, "params": {"page": "", "pageSize": ""}}}`,
+}
+
+func TestAListingIsWholeHoweverItIsDivided(t *testing.T) {
+	t.Parallel()
+	for kind, contract := range pagings {
+		srv, client, _ := standIn(t, 10, overlay(t, contract))
+		srv.SetPaging(kind)
+		for _, size := range []int{1, 3, 5, 10, 11} {
+			options := sms.ListOptions{SortBy: "transactionId", PageSize: size}
+			full := (10 + size - 1) / size
+			if kind == messagingtest.Unpaged {
+				options.PageSize, full = 0, 1
+			}
+			before := srv.Requests()
+			rows, errs := list(client.SMS.List(t.Context(), options))
+			require.Empty(t, errs, "%v, %d", kind, size)
+			assert.Equal(t, seeded(0, 10), idsOf(rows), "%v, %d", kind, size)
+			assert.Equal(t, full, srv.Requests()-before, "requests %v, %d", kind, size)
+
+			pages := 0
+			for page, err := range client.SMS.Pages(t.Context(), options) {
+				require.NoError(t, err)
+				pages++
+				assert.Equal(t, 10, page.Total)
+				assert.Equal(t, pages < full, page.HasNext)
+				if kind == messagingtest.ByPage {
+					assert.Equal(t, pages, page.Number)
+					assert.Equal(t, full, page.TotalPages)
+				}
+			}
+			assert.Equal(t, full, pages)
+		}
+		srv.Reset()
+		rows, errs := list(client.SMS.List(t.Context(), sms.ListOptions{}))
+		assert.Empty(t, rows, "%v", kind)
+		assert.Empty(t, errs, "%v", kind)
+	}
+}
+
+func TestRowsThatMoveToTheNextPageAreListedOnce(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []messagingtest.Paging{messagingtest.ByPage, messagingtest.ByOffset, messagingtest.ByCursor} {
+		for _, shift := range []int{1, 2} {
+			srv, client, _ := standIn(t, 20, overlay(t, pagings[kind]))
+			srv.SetPaging(kind)
+			srv.ShiftRows(shift)
+			rows, errs := list(client.SMS.List(t.Context(), sms.ListOptions{PageSize: 5}))
+			require.Empty(t, errs, "%v, %d", kind, shift)
+			got := slices.DeleteFunc(idsOf(rows), func(id string) bool { return strings.HasPrefix(id, "shift-") })
+			slices.Reverse(got) // the newest were first
+			assert.Equal(t, seeded(0, 20), got, "%v, %d", kind, shift)
+		}
+	}
+	srv, client, _ := standIn(t, 20) // each page is the first again
+	srv.ShiftRows(5)
+	rows, errs := list(client.SMS.List(t.Context(), sms.ListOptions{PageSize: 5}))
+	assert.Len(t, rows, 5)
+	require.Len(t, errs, 1)
+	assert.ErrorContains(t, errs[0], "sms.list.paging")
+}
+
+func TestAPageThatRepeatsIsPassedOverOnceAndThenAnError(t *testing.T) {
+	t.Parallel()
+	srv, client, _ := standIn(t, 10)
+	srv.RepeatPage(1)
+	rows, errs := list(client.SMS.List(t.Context(), sms.ListOptions{SortBy: "transactionId", PageSize: 2}))
+	assert.Empty(t, errs)
+	assert.Equal(t, slices.Concat(seeded(0, 2), seeded(4, 10)), idsOf(rows))
+
+	for _, ahead := range []int{0, 2} {
+		srv.RepeatPage(1000)
+		rows, errs = list(client.SMS.List(t.Context(), sms.ListOptions{SortBy: "transactionId", PageSize: 2, PagesAhead: ahead}))
+		ids := idsOf(rows)
+		if ahead == 0 {
+			assert.Equal(t, seeded(0, 2), ids)
+		}
+		slices.Sort(ids) // ahead, which page repeats which depends on the order in which they are asked for
+		assert.Len(t, slices.Compact(slices.Clone(ids)), len(ids), "a row is seen twice")
+		require.Len(t, errs, 1)
+		var e *messaging.Error
+		require.ErrorAs(t, errs[0], &e)
+		assert.Equal(t, "sms.list", e.Operation)
+		require.ErrorContains(t, errs[0], "sms.list.paging")
+		require.NotErrorIs(t, errs[0], messaging.ErrOutcomeUnknown)
+	}
+
+	srv, client, _ = standIn(t, 10, overlay(t, pagings[messagingtest.ByCursor]))
+	srv.SetPaging(messagingtest.ByCursor)
+	srv.RepeatPage(1)
+	rows, errs = list(client.SMS.List(t.Context(), sms.ListOptions{SortBy: "transactionId", PageSize: 2}))
+	assert.Empty(t, errs)
+	assert.Equal(t, seeded(0, 10), idsOf(rows), "the cursor is repeated too, and nothing is lost")
+}
+
+func TestFindLooksUpByReference(t *testing.T) {
+	t.Parallel()
+	srv, client, _ := standIn(t, 300)
+	tx, err := client.SMS.Find(t.Context(), "r-007")
+	require.NoError(t, err)
+	assert.Equal(t, "m-007", tx.ID)
+
+	var e *messaging.Error
+	_, err = client.SMS.Find(t.Context(), "r-9999")
+	require.ErrorAs(t, err, &e)
+	require.ErrorIs(t, err, messaging.ErrNotFound)
+	require.NotErrorIs(t, err, messaging.ErrOutcomeUnknown)
+
+	srv.IgnoreFilter(true)
+	tx, err = client.SMS.Find(t.Context(), "r-007") // on a later page of all rows
+	require.NoError(t, err)
+	assert.Equal(t, "m-007", tx.ID)
+	_, err = client.SMS.Find(t.Context(), "r-9999")
+	require.ErrorAs(t, err, &e)
+	require.NotErrorIs(t, err, messaging.ErrNotFound)
+	require.NotErrorIs(t, err, messaging.ErrOutcomeUnknown)
+	require.ErrorContains(t, err, "does not filter")
+
+	var v *messaging.ValidationError
+	_, err = client.SMS.Find(t.Context(), "")
+	require.ErrorAs(t, err, &v)
+	assert.Equal(t, "referenceID", v.Field)
+}
+
+func TestAPageThatWasLostOnTheWayIsAskedForAgain(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		fault   messagingtest.Fault
+		options []messaging.Option
+	}{
+		"cut":             {fault: messagingtest.TruncatedAnswer()},
+		"dropped":         {fault: messagingtest.AcceptThenDrop()},
+		"dropped unread":  {fault: messagingtest.DropUnread()},
+		"no JSON":         {fault: messagingtest.NotJSON()},
+		"too slow":        {fault: messagingtest.Slow(time.Hour), options: []messaging.Option{messaging.WithTimeout(50 * time.Millisecond)}},
+		"408":             {fault: messagingtest.Status(http.StatusRequestTimeout, 0)},
+		"429":             {fault: messagingtest.Status(http.StatusTooManyRequests, -1)},
+		"500":             {fault: messagingtest.Status(http.StatusInternalServerError, 0)},
+		"502":             {fault: messagingtest.Status(http.StatusBadGateway, 0)},
+		"503":             {fault: messagingtest.Status(http.StatusServiceUnavailable, 0)},
+		"504":             {fault: messagingtest.Status(http.StatusGatewayTimeout, 0)},
+		"slow, not a lot": {fault: messagingtest.Slow(20 * time.Millisecond)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			srv, client, _ := standIn(t, 6, tt.options...)
+			for _, ahead := range []int{0, 2} {
+				var got []string
+				for tx, err := range client.SMS.List(t.Context(), sms.ListOptions{SortBy: "transactionId", PageSize: 2, PagesAhead: ahead}) {
+					require.NoError(t, err)
+					if got = append(got, tx.ID); len(got) == 1 && ahead == 0 {
+						srv.Inject(tt.fault, 1) // the second page
+					}
+				}
+				assert.Equal(t, seeded(0, 6), got)
+				srv.Inject(tt.fault, 1) // the first page
+			}
+		})
+	}
+}
+
+func TestAListingThatFailsSaysHowAndLeavesNothingToSettle(t *testing.T) {
+	t.Parallel()
+	for status, class := range map[int]error{
+		http.StatusBadRequest: messaging.ErrInvalid, http.StatusUnauthorized: messaging.ErrUnauthorized,
+		http.StatusForbidden: messaging.ErrForbidden, http.StatusNotFound: messaging.ErrNotFound,
+		http.StatusTooManyRequests: messaging.ErrRateLimited, http.StatusInternalServerError: messaging.ErrUnavailable,
+		http.StatusServiceUnavailable: messaging.ErrUnavailable, http.StatusFound: nil, http.StatusNotImplemented: nil,
+	} {
+		for _, ahead := range []int{0, 2} {
+			client, mock := mocked(t)
+			answeringLists(mock, always(status, `{"message":"no SECRET for 639171234567"}`))
+			rows, errs := list(client.SMS.List(t.Context(), sms.ListOptions{To: "639171234567", PagesAhead: ahead}))
+			assert.Empty(t, rows, status)
+			require.Len(t, errs, 1, status)
+			var e *messaging.Error
+			require.ErrorAs(t, errs[0], &e, status)
+			assert.Equal(t, status, e.StatusCode)
+			assert.Equal(t, "sms.list", e.Operation)
+			require.NotErrorIs(t, e, messaging.ErrOutcomeUnknown, status)
+			require.NotErrorIs(t, e, messaging.ErrNotSent, status)
+			if class != nil {
+				require.ErrorIs(t, e, class, status)
+			}
+			assertSilent(t, e.Error())
+		}
+	}
+}
+
+func TestAnAnswerThatIsNoListingIsAnError(t *testing.T) {
+	t.Parallel()
+	for body, says := range map[string]string{
+		`{}`:                          "sms.list.items",
+		`{"status":true,"rows":[]}`:   "sms.list.items",
+		`{"data":{}}`:                 "sms.list.items",
+		`{"data":null}`:               "sms.list.items",
+		`{"code":"40001","data":[]}`:  "code 40001",
+		`{"code":40007,"message":""}`: "code 40007",
+		``:                            "",
+		`<html>`:                      "",
+		`{"data":[`:                   "",
+	} {
+		client, mock := mocked(t)
+		answeringLists(mock, always(http.StatusOK, body))
+		rows, errs := list(client.SMS.List(t.Context(), sms.ListOptions{}))
+		assert.Empty(t, rows, body)
+		require.Len(t, errs, 1, body)
+		var e *messaging.Error
+		require.ErrorAs(t, errs[0], &e, body)
+		require.ErrorContains(t, e, says, body)
+		require.NotErrorIs(t, e, messaging.ErrOutcomeUnknown, body)
+		assert.Equal(t, http.StatusOK, e.StatusCode, body)
+	}
+}
+
+func TestARowThatCannotBeReadStandsBesideWhatCouldBeRead(t *testing.T) {
+	t.Parallel()
+	client, mock := mocked(t)
+	answeringLists(mock, always(http.StatusOK, `{"hasNext":false,"data":[{"id":"t-1"},{"id":"t-2","to":"639171234567","messageParts":"SECRET"},"SECRET",{"id":"t-3"}]}`))
+	var got []string
+	for tx, err := range client.SMS.List(t.Context(), sms.ListOptions{}) {
+		if got = append(got, tx.ID); err == nil {
+			continue
+		}
+		var e *messaging.Error
+		require.ErrorAs(t, err, &e)
+		assert.Equal(t, "sms.list", e.Operation)
+		require.ErrorContains(t, err, fmt.Sprintf("row %d", len(got)-1))
+		require.NotErrorIs(t, err, messaging.ErrOutcomeUnknown)
+		assertSilent(t, fmt.Sprintf("%v %+v %#v", err, e, e))
+	}
+	assert.Equal(t, []string{"t-1", "t-2", "", "t-3"}, got)
+	for page, err := range client.SMS.Pages(t.Context(), sms.ListOptions{}) {
+		assert.Len(t, page.Transactions, 4)
+		require.ErrorContains(t, err, "row 1")
+		require.ErrorContains(t, err, "row 2")
+	}
+}
+
+func TestTheKeyPairInTheQueryOfAListingShowsNowhere(t *testing.T) {
+	t.Parallel()
+	gone := httptest.NewServer(http.NotFoundHandler())
+	gone.Close()
+	hangsUp := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
+	defer hangsUp.Close()
+	var asked atomic.Value
+	redirects := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Store(r.URL.Query())
+		http.Redirect(w, r, "https://elsewhere.example.com/?apiSecret=pair-SECRET", http.StatusFound)
+	}))
+	defer redirects.Close()
+	for name, target := range map[string]string{"refused": gone.URL, "hung up": hangsUp.URL, "redirected": redirects.URL} {
+		client, err := messaging.NewClient(target, messaging.WithAPIKey("key-SECRET", "pair-SECRET"), messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}))
+		require.NoError(t, err, name)
+		_, errs := list(client.SMS.List(t.Context(), sms.ListOptions{To: "639171234567"}))
+		require.Len(t, errs, 1, name)
+		assertSilent(t, shown(t, errs[0], true))
+		for cause := errs[0]; cause != nil; cause = errors.Unwrap(cause) {
+			assertSilent(t, cause.Error())
+		}
+		require.NotErrorIs(t, errs[0], messaging.ErrOutcomeUnknown, name)
+		require.NotErrorIs(t, errs[0], messaging.ErrNotSent, name)
+	}
+	assert.Equal(t, "pair-SECRET", asked.Load().(url.Values).Get("apiSecret"), "it is where the contract says")
+}
+
+func TestAListingEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	for _, ahead := range []int{0, 3} {
+		srv, client, _ := standIn(t, 40)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		var errs []error
+		rows := 0
+		for _, err := range client.SMS.List(ctx, sms.ListOptions{PageSize: 2, PagesAhead: ahead}) {
+			if err != nil {
+				errs = append(errs, err)
+				continue
+			}
+			if rows++; rows == 3 {
+				cancel()
+			}
+		}
+		require.Len(t, errs, 1)
+		require.ErrorIs(t, errs[0], context.Canceled)
+		var e *messaging.Error
+		require.ErrorAs(t, errs[0], &e)
+		require.NotErrorIs(t, e, messaging.ErrOutcomeUnknown)
+		assert.LessOrEqual(t, srv.Requests(), 2+ahead)
+		assert.LessOrEqual(t, rows, 2*(2+ahead))
+	}
+}
+
+func TestWhatWasSentIsListed(t *testing.T) {
+	t.Parallel()
+	srv, client, _ := standIn(t, 0)
+	receipt, err := client.SMS.Send(t.Context(), message)
+	require.NoError(t, err)
+	tx, err := client.SMS.Find(t.Context(), message.ReferenceID)
+	require.NoError(t, err)
+	assert.Equal(t, receipt.ID, tx.ID)
+	assert.Equal(t, receipt.RequestID, tx.RequestID)
+	assert.Equal(t, message.From, tx.From)
+	assert.Equal(t, message.To, tx.To)
+	assert.Equal(t, message.Text, tx.Text)
+	assert.Equal(t, srv.Sent()[0].At.UTC().Truncate(time.Millisecond), tx.CreatedAt.UTC())
+	assert.True(t, tx.SentAt.IsZero())
+}

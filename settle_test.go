@@ -1,0 +1,394 @@
+package messaging_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/messagingtest"
+	"github.com/messaging-service/messaging-go/sms"
+)
+
+// soon settles within a short while, so that a test of a real connection does not wait.
+func soon(resend bool) messaging.Option {
+	return messaging.WithSettle(messaging.SettlePolicy{Window: 60 * time.Millisecond, Interval: 10 * time.Millisecond, Resend: resend})
+}
+
+func TestSendOnceSettlesByTheLedger(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		prepare  func(*messagingtest.Server)
+		settle   messaging.Option
+		verdict  messaging.Verdict
+		messages int
+	}{
+		"nothing goes wrong": {
+			func(*messagingtest.Server) {}, soon(true), messaging.Accepted, 1,
+		},
+		"the answer is lost": {
+			func(srv *messagingtest.Server) { srv.Inject(messagingtest.AcceptThenDrop(), 1) }, soon(true), messaging.Accepted, 1,
+		},
+		"the answer is cut": {
+			func(srv *messagingtest.Server) { srv.Inject(messagingtest.TruncatedAnswer(), 1) }, soon(false), messaging.Accepted, 1,
+		},
+		"the request is lost": {
+			func(srv *messagingtest.Server) { srv.Inject(messagingtest.DropUnread(), 1) }, soon(true), messaging.Accepted, 1,
+		},
+		"the request is lost, no resend": {
+			func(srv *messagingtest.Server) { srv.Inject(messagingtest.DropUnread(), 1) }, soon(false), messaging.Unknown, 0,
+		},
+		"the service refuses": {
+			func(srv *messagingtest.Server) { srv.SetBalance("0") }, soon(true), messaging.Refused, 0,
+		},
+		"it is listed late": {
+			func(srv *messagingtest.Server) {
+				srv.Inject(messagingtest.AcceptThenDrop(), 1)
+				srv.SetLag(100 * time.Millisecond)
+			},
+			messaging.WithSettle(messaging.SettlePolicy{Window: 20 * time.Second, Interval: 10 * time.Millisecond, Resend: true}),
+			messaging.Accepted, 1,
+		},
+		"it is listed after the window, and the resend is a duplicate": {
+			func(srv *messagingtest.Server) {
+				srv.Inject(messagingtest.AcceptThenDrop(), 1)
+				srv.SetLag(400 * time.Millisecond)
+				srv.RefuseDuplicates(true)
+			},
+			messaging.WithSettle(messaging.SettlePolicy{Window: 300 * time.Millisecond, Interval: 20 * time.Millisecond, Resend: true}),
+			messaging.Accepted, 1,
+		},
+		"it is never listed, and the resend is a duplicate": {
+			func(srv *messagingtest.Server) {
+				srv.Inject(messagingtest.AcceptThenDrop(), 1)
+				srv.SetLag(time.Hour)
+				srv.RefuseDuplicates(true)
+			},
+			soon(true), messaging.Unknown, 1,
+		},
+		"it is never listed, no resend": {
+			func(srv *messagingtest.Server) {
+				srv.Inject(messagingtest.AcceptThenDrop(), 1)
+				srv.SetLag(time.Hour)
+			},
+			soon(false), messaging.Unknown, 1,
+		},
+		"the filter is ignored": {
+			func(srv *messagingtest.Server) {
+				srv.Inject(messagingtest.DropUnread(), 1)
+				srv.Seed(messagingtest.Sent{ReferenceID: "another", From: "A", To: "639171234568", Text: "x"})
+				srv.IgnoreFilter(true)
+			},
+			soon(true), messaging.Unknown, 1, // the other one
+		},
+		"the reference was another number's": {
+			func(srv *messagingtest.Server) {
+				srv.Inject(messagingtest.DropUnread(), 1)
+				srv.Seed(messagingtest.Sent{ReferenceID: one.ReferenceID, From: "A", To: "639181234568", Text: "x"})
+			},
+			soon(true), messaging.Unknown, 1, // the other one
+		},
+		"look-ups are not found": {
+			func(srv *messagingtest.Server) {
+				srv.Inject(messagingtest.DropUnread(), 1)
+				srv.Inject(messagingtest.Status(http.StatusNotFound, 0), 1000)
+			},
+			soon(true), messaging.Unknown, 0,
+		},
+		"look-ups are forbidden": {
+			func(srv *messagingtest.Server) {
+				srv.Inject(messagingtest.DropUnread(), 1)
+				srv.Inject(messagingtest.Status(http.StatusForbidden, 0), 1000)
+			},
+			soon(true), messaging.Unknown, 0,
+		},
+		"look-ups fail at first": {
+			func(srv *messagingtest.Server) {
+				srv.Inject(messagingtest.DropUnread(), 1)
+				srv.Inject(messagingtest.Status(http.StatusForbidden, 0), 2)
+			},
+			messaging.WithSettle(messaging.SettlePolicy{Window: 300 * time.Millisecond, Interval: 10 * time.Millisecond, Resend: true}),
+			messaging.Accepted, 1,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			srv := messagingtest.NewServer(t)
+			tt.prepare(srv)
+			client := clientOf(t, srv, tt.settle)
+			receipt, err := client.SMS.SendOnce(t.Context(), one)
+			assert.Equal(t, tt.verdict, messaging.VerdictOf(err), "%v", err)
+			sent := srv.Sent()
+			assert.Len(t, sent, tt.messages)
+			if err == nil {
+				assert.Equal(t, one.ReferenceID, receipt.ReferenceID)
+				assert.Equal(t, sent[0].ID, receipt.ID)
+				return
+			}
+			assert.Equal(t, sms.Receipt{}, receipt)
+			var e *messaging.Error
+			require.ErrorAs(t, err, &e)
+			assert.Equal(t, "sms.send", e.Operation, "the error is the send's")
+			assert.Equal(t, one.ReferenceID, e.ReferenceID)
+			assert.Equal(t, tt.verdict == messaging.Unknown, errors.Is(err, messaging.ErrOutcomeUnknown))
+		})
+	}
+}
+
+func TestTheReferenceThatSendOnceGaveIsOnTheReceiptAndOnTheError(t *testing.T) {
+	t.Parallel()
+	srv := messagingtest.NewServer(t)
+	client := clientOf(t, srv, soon(false))
+	m := one
+	m.ReferenceID = ""
+	first, err := client.SMS.SendOnce(t.Context(), m)
+	require.NoError(t, err)
+	assert.Len(t, first.ReferenceID, 26)
+	second, err := client.SMS.SendOnce(t.Context(), m)
+	require.NoError(t, err)
+	assert.NotEqual(t, first.ReferenceID, second.ReferenceID)
+	assert.Equal(t, first.ReferenceID, srv.Sent()[0].ReferenceID)
+	assert.Empty(t, m.ReferenceID)
+
+	srv.Inject(messagingtest.DropUnread(), 1)
+	_, err = client.SMS.SendOnce(t.Context(), m)
+	var e *messaging.Error
+	require.ErrorAs(t, err, &e)
+	assert.Len(t, e.ReferenceID, 26)
+}
+
+func TestAMessageThatIsWrongIsNotLookedUp(t *testing.T) {
+	t.Parallel()
+	srv := messagingtest.NewServer(t)
+	_, err := clientOf(t, srv, soon(true)).SMS.SendOnce(t.Context(), sms.Message{})
+	var v *messaging.ValidationError
+	require.ErrorAs(t, err, &v)
+	assert.Zero(t, srv.Requests())
+}
+
+// posts lets each POST end as given, and answers each GET with an empty listing.
+func posts(send func(*http.Request) (*http.Response, error)) roundTripper {
+	return func(r *http.Request) (*http.Response, error) {
+		if r.Method == http.MethodGet {
+			return stubAnswer(r, http.StatusOK, `{"hasNext":false,"data":[]}`), nil
+		}
+		return send(r)
+	}
+}
+
+func TestSendOnceSettlesByTheDefaultPolicyAndForHalfAMinute(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		var asked []time.Duration
+		sends := 0
+		client, err := messaging.NewClient(baseURL, messaging.WithToken("t"), roundTripper(func(r *http.Request) (*http.Response, error) {
+			if r.Method == http.MethodGet {
+				asked = append(asked, time.Since(start))
+				return stubAnswer(r, http.StatusOK, `{"hasNext":false,"data":[]}`), nil
+			}
+			sends++
+			return stubAnswer(r, http.StatusInternalServerError, ""), nil
+		}).option())
+		require.NoError(t, err)
+		_, err = client.SMS.SendOnce(t.Context(), one)
+		require.ErrorIs(t, err, messaging.ErrOutcomeUnknown)
+		var want []time.Duration
+		for at := time.Duration(0); at <= 30*time.Second; at += 2 * time.Second {
+			want = append(want, at)
+		}
+		assert.Equal(t, want, asked)
+		assert.Equal(t, 1, sends, "nothing is sent again unasked")
+	})
+}
+
+func TestADeadlineDuringSettlingLeavesTheOutcomeUnknown(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		sends := 0
+		client, err := messaging.NewClient(baseURL, messaging.WithToken("t"), posts(func(r *http.Request) (*http.Response, error) {
+			sends++
+			return stubAnswer(r, http.StatusBadGateway, ""), nil
+		}).option(), messaging.WithSettle(messaging.SettlePolicy{Resend: true}))
+		require.NoError(t, err)
+		ctx, cancel := context.WithTimeout(t.Context(), 7*time.Second)
+		defer cancel()
+		start := time.Now()
+		_, err = client.SMS.SendOnce(ctx, one)
+		var e *messaging.Error
+		require.ErrorAs(t, err, &e)
+		require.ErrorIs(t, err, messaging.ErrOutcomeUnknown)
+		assert.Equal(t, http.StatusBadGateway, e.StatusCode)
+		assert.Equal(t, 1, sends)
+		assert.Equal(t, 7*time.Second, time.Since(start))
+	})
+}
+
+// copies makes n messages that differ in their reference.
+func copies(n int) iter.Seq[sms.Message] {
+	return func(yield func(sms.Message) bool) {
+		for i := range n {
+			m := one
+			m.ReferenceID = fmt.Sprint("r-", i)
+			if !yield(m) {
+				return
+			}
+		}
+	}
+}
+
+func TestTheBooksAgreeWithTheLedgerUnderFaults(t *testing.T) {
+	t.Parallel()
+	for _, settles := range []bool{false, true} {
+		t.Run(fmt.Sprint("settles=", settles), func(t *testing.T) {
+			t.Parallel()
+			const n = 150
+			srv := messagingtest.NewServer(t)
+			srv.RefuseDuplicates(true) // shows in the outcomes where one is sent twice
+			var options []messaging.Option
+			if settles {
+				options = append(options, messaging.WithSettle(messaging.SettlePolicy{Window: 100 * time.Millisecond, Interval: 10 * time.Millisecond, Resend: true}))
+			}
+			for range 10 {
+				for _, fault := range []messagingtest.Fault{
+					messagingtest.AcceptThenDrop(),
+					messagingtest.DropUnread(),
+					messagingtest.NotJSON(),
+					{}, // none
+					messagingtest.TruncatedAnswer(),
+					messagingtest.Status(http.StatusTooManyRequests, -1),
+					messagingtest.Status(http.StatusInternalServerError, 0),
+					{},
+				} {
+					srv.Inject(fault, 1)
+				}
+			}
+			outcomes := map[string]messaging.Verdict{}
+			verdicts := map[messaging.Verdict]int{}
+			for out := range clientOf(t, srv, options...).SMS.SendAll(t.Context(), copies(n), 16) {
+				assert.Equal(t, fmt.Sprint("r-", out.Index), out.Message.ReferenceID)
+				assert.NotContains(t, outcomes, out.Message.ReferenceID)
+				outcomes[out.Message.ReferenceID] = messaging.VerdictOf(out.Err)
+				verdicts[messaging.VerdictOf(out.Err)]++
+			}
+			assert.Len(t, outcomes, n)
+			ledger := map[string]int{}
+			for _, sent := range srv.Sent() {
+				ledger[sent.ReferenceID]++
+			}
+			for reference, verdict := range outcomes {
+				switch verdict {
+				case messaging.Accepted:
+					assert.Equal(t, 1, ledger[reference], reference)
+				case messaging.Unknown:
+					assert.LessOrEqual(t, ledger[reference], 1, reference)
+				case messaging.Refused, messaging.NotSent:
+					assert.Zero(t, ledger[reference], reference)
+				}
+			}
+			if settles {
+				assert.Greater(t, verdicts[messaging.Accepted], n-10, "%v", verdicts)
+			} else {
+				assert.Positive(t, verdicts[messaging.Unknown], "%v", verdicts)
+			}
+		})
+	}
+}
+
+func TestTheRateLimitHoldsForAllWorkersTogether(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var sent []time.Duration
+		start := time.Now()
+		client, err := messaging.NewClient(baseURL, messaging.WithToken("t"), messaging.WithRateLimit(100, 2), roundTripper(func(r *http.Request) (*http.Response, error) {
+			sent = append(sent, time.Since(start)) // one at a time: the limit sees to it
+			return stubAnswer(r, http.StatusOK, accepted), nil
+		}).option())
+		require.NoError(t, err)
+		for out := range client.SMS.SendAll(t.Context(), copies(52), 16) {
+			require.NoError(t, out.Err)
+		}
+		require.Len(t, sent, 52)
+		assert.InDelta(t, 500*time.Millisecond, time.Since(start), float64(time.Millisecond))
+		for i, at := range sent {
+			assert.GreaterOrEqual(t, at+time.Millisecond, time.Duration(max(0, i-1))*10*time.Millisecond, "the request %d", i)
+		}
+	})
+}
+
+func TestACancelledRunKeepsItsBooks(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		client, err := messaging.NewClient(baseURL, messaging.WithToken("t"), roundTripper(func(r *http.Request) (*http.Response, error) {
+			select {
+			case <-r.Context().Done():
+				return nil, r.Context().Err()
+			case <-time.After(time.Second):
+				return stubAnswer(r, http.StatusOK, accepted), nil
+			}
+		}).option())
+		require.NoError(t, err)
+		verdicts := map[messaging.Verdict]int{}
+		taken, outcomes := 0, 0
+		time.AfterFunc(2500*time.Millisecond, cancel)
+		for out := range client.SMS.SendAll(ctx, func(yield func(sms.Message) bool) {
+			for m := range copies(1000) {
+				if taken++; !yield(m) {
+					return
+				}
+			}
+		}, 8) {
+			outcomes++
+			verdict := messaging.VerdictOf(out.Err)
+			verdicts[verdict]++
+			if verdict == messaging.Accepted {
+				continue
+			}
+			require.ErrorIs(t, out.Err, context.Canceled)
+			assert.Equal(t, verdict == messaging.NotSent, errors.Is(out.Err, messaging.ErrNotSent))
+		}
+		assert.Equal(t, taken, outcomes)
+		assert.Equal(t, map[messaging.Verdict]int{messaging.Accepted: 16, messaging.Unknown: 8, messaging.NotSent: 1}, verdicts)
+	})
+}
+
+func TestARunThatCannotBeginIsOneOutcome(t *testing.T) {
+	t.Parallel()
+	client, mock := mocked(t)
+	for out := range client.SMS.SendAll(nil, nil, 0) { //nolint:staticcheck // on purpose
+		assert.Equal(t, -1, out.Index)
+		var v *messaging.ValidationError
+		require.ErrorAs(t, out.Err, &v)
+		assert.Len(t, v.Problems, 3)
+		assert.Equal(t, "sms.send", v.Operation)
+		assert.Equal(t, messaging.NotSent, messaging.VerdictOf(out.Err))
+	}
+	assert.Zero(t, mock.GetTotalCallCount())
+}
+
+func TestAMessageThatIsWrongHasItsOutcomeAmongOthers(t *testing.T) {
+	t.Parallel()
+	srv := messagingtest.NewServer(t)
+	wrong := one
+	wrong.To = "nobody"
+	for out := range clientOf(t, srv, soon(true)).SMS.SendAll(t.Context(), func(yield func(sms.Message) bool) {
+		_ = yield(one) && yield(wrong) && yield(one)
+	}, 2) {
+		if out.Index == 1 {
+			require.ErrorIs(t, out.Err, messaging.ErrInvalid)
+			continue
+		}
+		require.NoError(t, out.Err)
+	}
+	assert.Len(t, srv.Sent(), 2)
+}
