@@ -104,6 +104,14 @@ func (e *Error) explain(code, message, requestID string, class codec.Class, notJ
 	}
 }
 
+// requestID gives the header by which many services name a request. The contract names places in the body alone.
+func requestID(h http.Header) string {
+	if ids := h["X-Request-Id"]; len(ids) > 0 {
+		return ids[0]
+	}
+	return ""
+}
+
 func firstNonEmpty(values ...string) string {
 	for _, value := range values {
 		if value != "" {

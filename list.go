@@ -103,7 +103,7 @@ func (l *list) judge(q wire.Query, out transport.Outcome, answer pageAnswer) (wi
 		return wire.Page{}, e
 	}
 	e.Body = bytes.Clone(out.Body[:min(len(out.Body), transport.KeptOfError)]) // out.Body is used again
-	e.RequestID = out.Header.Get("X-Request-Id")
+	e.RequestID = requestID(out.Header)
 	switch {
 	case !success:
 		failure, notJSON := l.codec.ReadFailure(e.Body)

@@ -112,7 +112,7 @@ func (o *send) judge(call wire.Call, out transport.Outcome) (wire.Receipt, *Erro
 		e.reason = reason
 	}
 	if out.StatusCode != 0 {
-		e.RequestID = firstNonEmpty(answer.RequestID, out.Header.Get("X-Request-Id"))
+		e.RequestID = firstNonEmpty(answer.RequestID, requestID(out.Header))
 		e.Body = out.Body
 		if len(e.Body) > transport.KeptOfError {
 			e.Body = bytes.Clone(e.Body[:transport.KeptOfError])
@@ -138,7 +138,7 @@ func (o *send) verdict(status int) Verdict {
 
 func receipt(call wire.Call, out transport.Outcome, a codec.Answer) wire.Receipt {
 	return wire.Receipt{
-		ID: a.ID, RequestID: firstNonEmpty(a.RequestID, out.Header.Get("X-Request-Id")),
+		ID: a.ID, RequestID: firstNonEmpty(a.RequestID, requestID(out.Header)),
 		ReferenceID: firstNonEmpty(a.ReferenceID, call.Reference), Parts: a.Parts,
 		UnitCost: a.UnitCost, Cost: a.Cost, Balance: a.Balance, Operator: a.Operator,
 		StatusCode: out.StatusCode, Raw: out.Body,

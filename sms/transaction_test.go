@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"strings"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 

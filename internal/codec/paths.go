@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -76,10 +77,8 @@ func (n *node) grow(name string) *node {
 }
 
 func (n *node) child(name string) *node {
-	for i, known := range n.names {
-		if known == name {
-			return n.children[i]
-		}
+	if i := slices.Index(n.names, name); i >= 0 {
+		return n.children[i]
 	}
 	return nil
 }
@@ -162,14 +161,19 @@ func (s *scanner) walkObject(n *node, found []value, depth int) error {
 		return errDepth
 	}
 	s.pos++
+	var seen uint64 // which of the first 64 children came; of the rest nothing is known
 	done, err := s.empty('}')
 	for more := !done; more && err == nil; {
 		var name string
 		if name, err = s.member(); err != nil {
 			return err
 		}
-		if child := n.child(name); child != nil {
-			child.forget(found)
+		if i := slices.Index(n.names, name); i >= 0 {
+			child := n.children[i]
+			if i >= 64 || seen&(1<<i) != 0 {
+				child.forget(found)
+			}
+			seen |= 1 << i
 			err = s.walk(child, found, depth+1)
 		} else {
 			err = s.skip(depth + 1)

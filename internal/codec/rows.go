@@ -141,7 +141,7 @@ func (r *rowReader) walk(s *scanner, depth int) error {
 	s.pos++
 	done, err := s.empty('}')
 	for i, more := 0, !done; more && err == nil; i++ {
-		var m member
+		var m *member
 		if m, err = r.member(s, i); err != nil {
 			return err
 		}
@@ -173,9 +173,9 @@ func (r *rowReader) walk(s *scanner, depth int) error {
 }
 
 // member reads the name of a row's i-th member, first looking for the one that the row before had there.
-func (r *rowReader) member(s *scanner, i int) (member, error) {
+func (r *rowReader) member(s *scanner, i int) (*member, error) {
 	if _, err := s.peek(); err == nil && i < len(r.members) {
-		if m := r.members[i]; m.quoted != "" && strings.HasPrefix(s.doc[s.pos:], m.quoted) {
+		if m := &r.members[i]; m.quoted != "" && strings.HasPrefix(s.doc[s.pos:], m.quoted) {
 			s.pos += len(m.quoted)
 			return m, s.colon()
 		}
@@ -183,7 +183,7 @@ func (r *rowReader) member(s *scanner, i int) (member, error) {
 	start := s.pos
 	name, err := s.member()
 	if err != nil {
-		return member{}, err
+		return nil, err
 	}
 	m := member{name: strings.Clone(name), child: r.paths.root.child(name)}
 	if quoted := `"` + m.name + `"`; strings.HasPrefix(s.doc[start:], quoted) {
@@ -195,8 +195,10 @@ func (r *rowReader) member(s *scanner, i int) (member, error) {
 		r.members[i] = m
 	case i == len(r.members) && i < most:
 		r.members = append(r.members, m)
+	default:
+		return &m, nil
 	}
-	return m, nil
+	return &r.members[i], nil
 }
 
 // keep notes a member for Extra; of two of one name the last counts.

@@ -15,7 +15,10 @@ const milliseconds = 1e11
 // readTime reads a time in any form of the contract: seconds or milliseconds since 1970, RFC 3339, a date with a time of day,
 // or 14 digits. A form without a zone is in zone. Blank is the zero time.
 func readTime(word string, zone *time.Location) (time.Time, bool) {
-	if at, err := time.Parse(time.RFC3339Nano, word); err == nil { // the form that is met most
+	if at, ok := readUTC(word); ok { // the form that is met most
+		return at, true
+	}
+	if at, err := time.Parse(time.RFC3339Nano, word); err == nil {
 		return at, true
 	}
 	word = strings.TrimSpace(word)
@@ -42,6 +45,40 @@ func readTime(word string, zone *time.Location) (time.Time, bool) {
 	default:
 		return time.UnixMilli(int64(math.Round(n * 1000))).UTC(), true
 	}
+}
+
+// readUTC reads 2006-01-02T15:04:05Z, with or without milliseconds, and leaves everything else to package time.
+func readUTC(word string) (time.Time, bool) {
+	const form = "2006-01-02T15:04:05.000Z"
+	short := len(word) == len(form)-len(".000")
+	if len(word) != len(form) && !short || word[len(word)-1] != 'Z' {
+		return time.Time{}, false
+	}
+	for i := range len(word) - 1 {
+		if c := form[i]; c >= '0' && c <= '9' {
+			if word[i] < '0' || word[i] > '9' {
+				return time.Time{}, false
+			}
+		} else if word[i] != c {
+			return time.Time{}, false
+		}
+	}
+	number := func(from, to int) (n int) {
+		for _, c := range []byte(word[from:to]) {
+			n = n*10 + int(c-'0')
+		}
+		return n
+	}
+	year, month, day := number(0, 4), time.Month(number(5, 7)), number(8, 10)
+	hour, minute, second, nanosecond := number(11, 13), number(14, 16), number(17, 19), 0
+	if !short {
+		nanosecond = number(20, 23) * int(time.Millisecond)
+	}
+	if month < 1 || month > 12 || day < 1 || hour > 23 || minute > 59 || second > 59 {
+		return time.Time{}, false
+	}
+	at := time.Date(year, month, day, hour, minute, second, nanosecond, time.UTC)
+	return at, at.Day() == day // Date makes the 31st of a shorter month one of the next
 }
 
 func readDigits(word string, zone *time.Location) (time.Time, bool) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"time"
 )
@@ -45,7 +46,7 @@ func (a attempts) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, e.outcome.Err
 	}
 	resp.Request, resp.Body = req, http.NoBody
-	if resp.Header.Get("Location") != "" {
+	if len(resp.Header["Location"]) > 0 {
 		resp.Header = resp.Header.Clone()
 		resp.Header.Del("Location") // net/http would fail over one that it cannot read
 	}
@@ -138,7 +139,11 @@ func (t *Transport) limit(ctx context.Context) error {
 func (t *Transport) authenticated(ctx context.Context, e *exchange, req *http.Request) (*http.Request, error) {
 	r := &e.request
 	out := req.WithContext(ctx)
-	out.Header = t.headers[r.ContentType].Clone()
+	if _, custom := r.Authenticate.(Custom); custom {
+		out.Header = t.headers[r.ContentType].Clone() // a user's function may edit what it finds
+	} else {
+		out.Header = maps.Clone(t.headers[r.ContentType])
+	}
 	if cookies, ok := req.Header["Cookie"]; ok {
 		out.Header["Cookie"] = cookies
 		delete(req.Header, "Cookie") // net/http adds them anew for each attempt

@@ -627,7 +627,10 @@ func TestHeaderValuesThatABaseEditsInPlaceAreWholeInTheNextAttempt(t *testing.T)
 	synctest.Test(t, func(t *testing.T) {
 		mask := func(react reaction) reaction {
 			return func(r *http.Request) (*http.Response, error) {
-				for _, values := range r.Header {
+				for name, values := range r.Header {
+					if name == "Accept" || name == "Content-Type" || name == "User-Agent" {
+						continue // constants, shared by all requests
+					}
 					for i := range values {
 						values[i] = "***"
 					}

@@ -21,13 +21,13 @@ type header func(http.Header)
 
 // Header returns an Authenticator that sets the headers in pairs of name and value.
 func Header(pairs ...string) Authenticator {
-	set := make(http.Header, len(pairs)/2)
-	for i := 0; i+1 < len(pairs); i += 2 {
-		set.Set(pairs[i], pairs[i+1])
+	set := slices.Clone(pairs)
+	for i := 0; i+1 < len(set); i += 2 {
+		set[i] = http.CanonicalHeaderKey(set[i])
 	}
 	return header(func(h http.Header) {
-		for name, values := range set {
-			h[name] = slices.Clone(values) // a round tripper that masks one in place must not mask it for good
+		for i := 0; i+1 < len(set); i += 2 {
+			h[set[i]] = []string{set[i+1]} // new: a round tripper that masks it in place must not mask it for good
 		}
 	})
 }

@@ -113,7 +113,11 @@ const furthest = time.Duration(math.MaxInt64)
 
 // retryAfter reads the header of that name: whole seconds or a date. One in the past is 0, one that is neither absent.
 func retryAfter(h http.Header) (time.Duration, bool) {
-	field := strings.TrimSpace(h.Get("Retry-After"))
+	fields := h["Retry-After"]
+	if len(fields) == 0 {
+		return 0, false
+	}
+	field := strings.TrimSpace(fields[0])
 	if field == "" {
 		return 0, false
 	}
