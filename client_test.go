@@ -26,6 +26,9 @@ import (
 
 const baseURL = "https://api.example.com"
 
+// noContext is what a careless caller passes.
+var noContext context.Context
+
 // one is the simplest message that can be told from others.
 var one = sms.Message{From: "ACME", To: "639171234567", Text: "x", ReferenceID: "r-1"}
 

@@ -25,9 +25,9 @@ type list struct {
 func compileList(s settings, baseURL *url.URL) (*list, error) {
 	l := &list{url: join(baseURL, s.contract.SMSList.Path)}
 	var pair codec.KeyPair
-	if credential := s.credential(ChannelSMS); credential != nil {
+	if own := s.credential(ChannelSMS); own != nil {
 		l.authenticated = true
-		l.authenticator, pair = credential(s.contract.Auth)
+		l.authenticator, pair = own(s.contract.Auth)
 	}
 	var err error
 	if l.codec, err = codec.CompileList(s.contract.SMSList, s.contract.Errors, l.url, pair); err != nil {

@@ -209,7 +209,7 @@ func TestAListingWithoutAContextIsRefused(t *testing.T) {
 	for _, ahead := range []int{0, 2} {
 		var errs []error
 		assert.NotPanics(t, func() {
-			_, errs = list(client.SMS.List(nil, sms.ListOptions{PagesAhead: ahead})) //nolint:staticcheck // on purpose
+			_, errs = list(client.SMS.List(noContext, sms.ListOptions{PagesAhead: ahead}))
 		}, "%d ahead", ahead)
 		var v *messaging.ValidationError
 		if assert.Len(t, errs, 1, "%d ahead", ahead) && assert.ErrorAs(t, errs[0], &v) {

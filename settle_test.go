@@ -365,7 +365,7 @@ func TestACancelledRunKeepsItsBooks(t *testing.T) {
 func TestARunThatCannotBeginIsOneOutcome(t *testing.T) {
 	t.Parallel()
 	client, mock := mocked(t)
-	for out := range client.SMS.SendAll(nil, nil, 0) { //nolint:staticcheck // on purpose
+	for out := range client.SMS.SendAll(noContext, nil, 0) {
 		assert.Equal(t, -1, out.Index)
 		var v *messaging.ValidationError
 		require.ErrorAs(t, out.Err, &v)

@@ -47,7 +47,6 @@ func TestTheTagsAreTheDefaultContract(t *testing.T) {
 	body := reflect.TypeFor[body]()
 	require.Equal(t, len(want), body.NumField())
 	for field := range body.Fields() {
-		field := field
 		assert.Equal(t, want[field.Name]+",omitzero", field.Tag.Get("json"), field.Name)
 		assert.Equal(t, want[field.Name]+",omitempty", field.Tag.Get("url"), field.Name)
 		if field.Name != "DLRReport" {

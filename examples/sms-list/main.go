@@ -10,10 +10,10 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -39,34 +39,23 @@ func run(ctx context.Context, since time.Duration, reference string) error {
 	}
 	defer end()
 
-	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	defer table.Flush()
-	fmt.Fprintln(table, "CREATED\tID\tREFERENCE\tPARTS\tPRICE\tDELIVERY")
+	options := sms.ListOptions{CreatedAfter: time.Now().Add(-since), PageSize: 500, SortBy: "dateCreated", Descending: true}
 	if reference != "" {
-		tx, err := client.SMS.Find(ctx, reference)
-		if errors.Is(err, messaging.ErrNotFound) {
-			return errors.New("no message with this reference ID is listed")
-		}
+		options = sms.ListOptions{ReferenceID: reference}
+	}
+	rows := []string{"CREATED\tID\tREFERENCE\tPARTS\tPRICE\tDELIVERY"}
+	for tx, err := range client.SMS.List(ctx, options) {
 		if err != nil {
 			return err
 		}
-		show(table, tx)
-		return nil
+		rows = append(rows, fmt.Sprintf("%s\t%s\t%s\t%d\t%s\t%s",
+			tx.CreatedAt.Format(time.DateTime), tx.ID, tx.ReferenceID, tx.Parts, tx.Price, tx.DeliveryStatus))
 	}
-	for tx, err := range client.SMS.List(ctx, sms.ListOptions{
-		CreatedAfter: time.Now().Add(-since), PageSize: 500, SortBy: "dateCreated", Descending: true,
-	}) {
-		if err != nil {
-			return err
-		}
-		show(table, tx)
+	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	if _, err := fmt.Fprintln(table, strings.Join(rows, "\n")); err != nil {
+		return err
 	}
-	return nil
-}
-
-func show(table *tabwriter.Writer, tx sms.Transaction) {
-	fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%s\t%s\n",
-		tx.CreatedAt.Format(time.DateTime), tx.ID, tx.ReferenceID, tx.Parts, tx.Price, tx.DeliveryStatus)
+	return table.Flush()
 }
 
 // connect makes a client for the service of the environment, or for a stand-in.

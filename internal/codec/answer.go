@@ -191,28 +191,20 @@ func classesOf(c contract.Classes) []class {
 			all = append(all, class{exact, prefix, name})
 		}
 	}
-	// Exact codes win, and of two beginnings the longer one.
-	slices.SortFunc(all, func(a, b class) int {
-		if a.prefix != b.prefix {
-			if b.prefix {
-				return -1
-			}
-			return 1
-		}
-		return len(b.code) - len(a.code)
-	})
 	return all
 }
 
-// Class gives the class of a code.
+// Class gives the class of a code: an exact one wins, and of two beginnings the longer one.
 func (a *Answers) Class(code string) Class {
-	if code == "" {
-		return NoClass
-	}
+	found := class{}
 	for _, c := range a.classes {
-		if c.code == code || c.prefix && strings.HasPrefix(code, c.code) {
+		switch {
+		case code == "":
+		case !c.prefix && c.code == code:
 			return c.name
+		case c.prefix && strings.HasPrefix(code, c.code) && (found.name == NoClass || len(c.code) > len(found.code)):
+			found = c
 		}
 	}
-	return NoClass
+	return found.name
 }

@@ -145,8 +145,8 @@ func (r *rowReader) walk(s *scanner, depth int) error {
 		if m, err = r.member(s, i); err != nil {
 			return err
 		}
-		c, err := s.peek()
-		if err != nil {
+		var c byte
+		if c, err = s.peek(); err != nil {
 			return err
 		}
 		start := s.pos
@@ -224,11 +224,9 @@ func (r *rowReader) fill(to *wire.Record, doc string, start, end int) (reason st
 			r.keepLeaf(i, v)
 			continue
 		}
-		word := ""
+		word := row[v.at-start : v.at-start+len(v.raw)]
 		if v.kind == escapedText {
 			word = unquote(v.raw)
-		} else {
-			word = row[v.at-start : v.at-start+len(v.raw)]
 		}
 		taken[leaf.concept] = true
 		if !r.set(to, leaf.concept, word) {
@@ -320,6 +318,7 @@ func (r *rowReader) set(to *wire.Record, c concept, word string) (ok bool) {
 		to.Country = word
 	case rowDescription:
 		to.Description = word
+	case rowConcepts:
 	}
 	return ok
 }

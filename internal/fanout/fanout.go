@@ -36,7 +36,7 @@ func Run[In, Out any](
 				running.Wait()
 				close(done)
 			}()
-			for range done { //nolint:revive // what is under way ends unseen
+			for range done { // what is under way ends unseen
 			}
 		}()
 		begin := func(job Result[In, Out]) {
