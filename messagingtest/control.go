@@ -78,7 +78,7 @@ func (s *Server) IgnoreFilter(on bool) {
 }
 
 // SetLag lets a message be listed only when d has passed since it was processed, by [time.Now] and [Sent.At]; with d of
-// zero or less, at once, as at the start. [Server.Sent] shows it at once in any case. It goes for the messages that are in
+// zero or less, at once, as at the start. [Server.Sent] shows it at once in any case. It applies to the messages that are in
 // the ledger already, too: one that [Server.Seed] has dated back can be old enough.
 //
 // A correct client that settles an unknown verdict asks again until its window has ended, and sends nothing before.

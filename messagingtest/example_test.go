@@ -9,7 +9,9 @@ import (
 	"strings"
 	"time"
 
+	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/messagingtest"
+	"github.com/messaging-service/messaging-go/sms"
 )
 
 func ExampleStart() {
@@ -82,4 +84,41 @@ func ExampleServer_Seed() {
 	// 2 rows, more: false
 	// 2026-10-03T12:01:00.000Z order-18 +639171234568
 	// 2026-10-03T12:00:00.000Z order-17 +639171234567
+}
+
+func ExampleServer_Inject() {
+	srv := messagingtest.Start()
+	defer srv.Close()
+	client, err := messaging.NewClient(srv.URL, messaging.WithToken(srv.Token))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	message := sms.Message{From: "ACME", To: "+639171234567", Text: "See you at 9", ReferenceID: "visit-9"}
+
+	srv.Inject(messagingtest.Status(http.StatusInternalServerError, 0), 1)
+	_, err = client.SMS.Send(context.Background(), message)
+	fmt.Println(messaging.VerdictOf(err), len(srv.Sent()))
+
+	srv.Inject(messagingtest.AcceptThenDrop(), 1)
+	_, err = client.SMS.Send(context.Background(), message)
+	fmt.Println(messaging.VerdictOf(err), len(srv.Sent()))
+	// Output:
+	// unknown 0
+	// unknown 1
+}
+
+func ExampleServer_Seed_client() {
+	srv := messagingtest.Start()
+	defer srv.Close()
+	srv.Seed(messagingtest.Sent{From: "ACME", To: "+639171234567", Text: "See you at 9", ReferenceID: "visit-9", DeliveryStatus: "1"})
+
+	client, err := messaging.NewClient(srv.URL, messaging.WithToken(srv.Token))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	tx, err := client.SMS.Find(context.Background(), "visit-9")
+	fmt.Println(tx.ID, tx.DeliveryStatus, err)
+	// Output: msg-1 1 <nil>
 }

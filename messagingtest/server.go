@@ -63,7 +63,7 @@ type operation struct {
 }
 
 // NewServer starts a server that is closed when the test and its subtests have ended. The test fails at once if no
-// loopback port is to be had. The server prints nothing.
+// loopback port is available. The server prints nothing.
 func NewServer(tb testing.TB) *Server {
 	tb.Helper()
 	s, err := start()
@@ -74,8 +74,8 @@ func NewServer(tb testing.TB) *Server {
 	return s
 }
 
-// Start starts a server for a program that is no test. The caller closes it. Start panics if no loopback port is to be
-// had, as [net/http/httptest.NewServer] does. The server prints nothing.
+// Start starts a server for a program that is no test. The caller closes it. Start panics if no loopback port is
+// available, as [net/http/httptest.NewServer] does. The server prints nothing.
 func Start() *Server {
 	s, err := start()
 	if err != nil {

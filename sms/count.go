@@ -44,7 +44,7 @@ type Segmentation struct {
 type Character struct {
 	// Rune is the character; U+FFFD also stands for a byte that is not UTF-8.
 	Rune rune
-	// Position is how many characters come before it, each counted as one: what a person would count, but for combined
+	// Position is how many characters come before it, each counted as one: what a person would count, except for combined
 	// ones, such as a letter with an accent of its own or an emoji made of several.
 	Position int
 	// Offset is how many bytes come before it: text[Offset:] starts with it.

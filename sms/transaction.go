@@ -47,7 +47,7 @@ type Transaction struct {
 	Extra map[string]json.RawMessage
 }
 
-// Format prints what belongs to nobody, in every verb.
+// Format prints what identifies nobody, in every verb.
 func (t Transaction) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, t.summary()) }
 
 // LogValue logs what Format prints.
