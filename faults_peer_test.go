@@ -19,7 +19,7 @@ import (
 )
 
 // peerLife ends what a fault left hanging, on both sides: no connection of a faultPeer outlives it.
-const peerLife = 8 * time.Second
+const peerLife = 32 * time.Second
 
 // A faultScript says what a faultPeer does, and when. A step that is nil is done properly.
 // A step before the request is over is the end of its connection.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"net/http"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -306,10 +307,13 @@ func TestTheBooksAgreeWithTheLedgerUnderFaults(t *testing.T) {
 func TestTheRateLimitHoldsForAllWorkersTogether(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
 		var sent []time.Duration
 		start := time.Now()
 		client, err := messaging.NewClient(baseURL, messaging.WithToken("t"), messaging.WithRateLimit(100, 2), roundTripper(func(r *http.Request) (*http.Response, error) {
-			sent = append(sent, time.Since(start)) // one at a time: the limit sees to it
+			mu.Lock()
+			defer mu.Unlock()
+			sent = append(sent, time.Since(start))
 			return stubAnswer(r, http.StatusOK, accepted), nil
 		}).option())
 		require.NoError(t, err)
