@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/messaging-service/messaging-go/chatapp1"
+	"github.com/messaging-service/messaging-go/chatapp2"
 	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/internal/transport"
 	"github.com/messaging-service/messaging-go/internal/wire"
@@ -25,8 +27,12 @@ const Version = "0.1.0"
 //
 // Printed or logged in any form it shows its base URL and no credentials.
 type Client struct {
-	// SMS sends SMS.
+	// SMS sends SMS and reads them back.
 	SMS *sms.Service
+	// ChatApp1 sends over chat app 1.
+	ChatApp1 *chatapp1.Service
+	// ChatApp2 sends over chat app 2.
+	ChatApp2 *chatapp2.Service
 
 	core *core
 }
@@ -148,7 +154,9 @@ func (s *settings) client(baseURL string) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Client{SMS: sms.NewService(core), core: core}, nil
+	return &Client{
+		SMS: sms.NewService(core), ChatApp1: chatapp1.NewService(core), ChatApp2: chatapp2.NewService(core), core: core,
+	}, nil
 }
 
 func (s *settings) checkBaseURL(baseURL string) *url.URL {

@@ -177,6 +177,9 @@ func (e *Error) Error() string {
 		b.WriteString(" failed")
 	case e.Verdict == Unknown:
 		b.WriteString(" has an unknown outcome")
+		if e.Operation != wire.SMSSend.String() {
+			b.WriteString(" that no listing can settle")
+		}
 	default:
 		b.WriteString(" " + e.Verdict.String())
 	}
@@ -267,10 +270,13 @@ func (e Error) MarshalJSON() ([]byte, error) {
 
 // Problem is one thing that was wrong with an argument.
 type Problem struct {
-	// Field names it as in Go: "To", "Extra[\"to\"]", "WithTimeout".
+	// Field names it as in Go: "To", "Extra[\"to\"]", "Content.Action.Sections[1].Rows[3].Title", "WithTimeout".
 	Field string
 	// Reason says what is wrong and what is allowed, with measures; it never repeats the value.
 	Reason string
+	// Limit says that a limit is passed which the platform behind a channel documents, such as the length of a title. Those
+	// move: WithLenientLimits lets them pass. False is what no option lets pass.
+	Limit bool
 }
 
 // ValidationError says that a message or an option was refused by this library, and that nothing was sent. It names
@@ -288,7 +294,7 @@ type ValidationError struct {
 func invalid(operation string, problems []wire.Problem) *ValidationError {
 	e := &ValidationError{Operation: operation, Field: problems[0].Field, Reason: problems[0].Reason}
 	for _, p := range problems {
-		e.Problems = append(e.Problems, Problem{Field: p.Field, Reason: p.Reason})
+		e.Problems = append(e.Problems, Problem{Field: p.Field, Reason: p.Reason, Limit: p.Limit})
 	}
 	return e
 }

@@ -38,6 +38,7 @@ type settings struct {
 	logger      *slog.Logger
 	userAgent   string
 	plainHTTP   bool
+	lenient     bool
 
 	problems []wire.Problem
 }
@@ -267,6 +268,11 @@ func WithContract(wire contract.Contract) Option {
 		s.contract = wire.Clone()
 	}
 }
+
+// WithLenientLimits lets messages pass that break only limits which the platform behind chat app 2 documents: lengths,
+// counts, ranges, formats and sets of words (Problem.Limit). Those move, and the service decides in the end. What a message
+// cannot be without is checked all the same, and so is everything that this library itself needs.
+func WithLenientLimits() Option { return func(s *settings) { s.lenient = true } }
 
 // WithMaxAnswer sets how many bytes of a successful answer are read, 8 MiB by default. The answer to a send that is larger
 // leaves its outcome unknown. Of an answer that is an error, at most 64 KiB are kept.

@@ -19,6 +19,7 @@ type send struct {
 	encoder       *codec.Request
 	answers       *codec.Answers
 	notProcessed  []int
+	lenient       bool // about limits
 	authenticated bool
 	authenticator transport.Authenticator // nil where the credentials are part of the request
 }
@@ -36,11 +37,21 @@ func compileSends(s settings, baseURL *url.URL) (map[wire.Operation]*send, error
 			codec.Table{Send: s.contract.SMSSend.Send, Fields: s.contract.SMSSend.Fields},
 			codec.Table{Send: standard.SMSSend.Send, Fields: standard.SMSSend.Fields},
 		},
+		wire.ChatApp1Send: {
+			ChannelChatApp1,
+			codec.Table{Send: s.contract.ChatApp1Send.Send, Fields: s.contract.ChatApp1Send.Fields, TTL: s.contract.ChatApp1Send.TTL},
+			codec.Table{Send: standard.ChatApp1Send.Send, Fields: standard.ChatApp1Send.Fields, TTL: standard.ChatApp1Send.TTL},
+		},
+		wire.ChatApp2Send: {
+			ChannelChatApp2,
+			codec.Table{Send: s.contract.ChatApp2Send.Send, Fields: s.contract.ChatApp2Send.Fields, TTL: s.contract.ChatApp2Send.TTL, Wrap: s.contract.ChatApp2Send.Wrap},
+			codec.Table{Send: standard.ChatApp2Send.Send, Fields: standard.ChatApp2Send.Fields, TTL: standard.ChatApp2Send.TTL, Wrap: standard.ChatApp2Send.Wrap},
+		},
 	} {
 		o := &send{
 			channel: entry.channel, url: join(baseURL, entry.table.Path),
 			answers:      codec.CompileAnswers(entry.table.Send, s.contract.Errors),
-			notProcessed: slices.Clone(s.contract.Errors.NotProcessed),
+			notProcessed: slices.Clone(s.contract.Errors.NotProcessed), lenient: s.lenient,
 		}
 		var pair codec.KeyPair
 		if credential := s.credential(entry.channel); credential != nil {
@@ -58,10 +69,10 @@ func compileSends(s settings, baseURL *url.URL) (map[wire.Operation]*send, error
 
 // request writes the request of a call, or says everything that is wrong with it.
 func (o *send) request(call wire.Call) (transport.Request, []wire.Problem) {
-	encoded, problems := o.encoder.Encode(call.Body, call.Extra)
+	encoded, problems := o.encoder.Encode(call)
 	if call.Problems != nil {
 		found := slices.DeleteFunc(call.Problems, func(p wire.Problem) bool {
-			return p.Absent && o.encoder.Lacks(call.Body, p.Field)
+			return p.Absent && o.encoder.Lacks(call.Body, p.Field) || p.Limit && o.lenient
 		})
 		problems = append(found, problems...)
 	}

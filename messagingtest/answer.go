@@ -29,6 +29,12 @@ const (
 	codeTime        = "200211"
 	codeSort        = "200212"
 	codeCursor      = "200213"
+	codePayload     = "200214"
+	codeLifetime    = "200215"
+	codeFallback    = "200216"
+	codeURL         = "200217"
+	codeValue       = "200218"
+	codeRoute       = "200219"
 )
 
 // answer is what the service says to one request.
@@ -38,7 +44,7 @@ type answer struct {
 	body   []byte
 }
 
-// succeed answers with the data of the contract's shape. It never holds the text or a number of the message.
+// succeed answers with the data of the contract's shape. The data of SMS and chat app 1 hold no text and no number.
 func succeed(data any) answer {
 	return answer{status: http.StatusOK, body: encode(struct {
 		Status string `json:"status"`

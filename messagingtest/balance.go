@@ -55,7 +55,8 @@ func (b balance) String() string {
 
 // SetBalance sets what is left to spend, as a decimal number such as "12" or "0.75", in no particular currency.
 // Each part of a message costs 0.50, and a message for which too little is left is refused as a whole, with the code
-// 200101 and the message "insufficient balance": a correct client's verdict is refused. The code is a default of the
+// 200101 and the message "insufficient balance": a correct client's verdict is refused. What was accepted is paid,
+// delivered or not, and the SMS of a fallback for which too little is left is not sent. The code is a default of the
 // contract. That it comes with the HTTP status 400, the price and the balance of 1000000.00 at the start are the
 // stand-in's choice. SetBalance panics if amount is anything but digits with an optional point between them.
 func (s *Server) SetBalance(amount string) {

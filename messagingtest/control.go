@@ -79,7 +79,8 @@ func (s *Server) IgnoreFilter(on bool) {
 
 // SetLag lets a message be listed only when d has passed since it was processed, by [time.Now] and [Sent.At]; with d of
 // zero or less, at once, as at the start. [Server.Sent] shows it at once in any case. It applies to the messages that are in
-// the ledger already, too: one that [Server.Seed] has dated back can be old enough.
+// the ledger already, too: one that [Server.Seed] has dated back can be old enough. What [Server.Advance] lets pass counts,
+// beside the time that really passes.
 //
 // A correct client that settles an unknown verdict asks again until its window has ended, and sends nothing before.
 func (s *Server) SetLag(d time.Duration) {
@@ -103,7 +104,7 @@ func (s *Server) page(q listRequest) (page, bool) {
 	if s.listing.ignoreFilter {
 		applied = applied.unfiltered()
 	}
-	rows := s.ledger.list(applied, time.Now())
+	rows := s.ledger.list(applied, s.ledger.clock.now())
 	start, ok := q.start(&s.ledger, rows)
 	if !ok {
 		return page{}, false

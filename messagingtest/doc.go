@@ -24,16 +24,78 @@
 //
 // # What it speaks
 //
-// POST /sms/send and GET /api/sms, as the library's default contract has them. The paths and the Authorization header
-// are of the service's specification; the name of every field and parameter, the shape of every answer and every error
-// code are defaults of the contract, and where the contract is silent too (which HTTP status goes with which code,
-// prices, what exactly is refused) they are the stand-in's own choice. A client whose contract names other fields is refused here, although
-// its account may well accept it. The stand-in shares no code with the library, so that a mistake in the library's
-// encoding shows.
+// POST /sms/send, GET /api/sms, POST /chatapp1/send and POST /chatapp2/send, as the library's default contract has them.
+// The paths, the field ttl and the Authorization header are of the service's specification; the name of every other field
+// and parameter, the shape of every answer and every error code are defaults of the contract, and where the contract is
+// silent too (which HTTP status goes with which code, prices, what exactly is refused) they are the stand-in's own choice.
+// A client whose contract names other fields is refused here, although its account may well accept it. The stand-in
+// shares no code with the library, so that a mistake in the library's encoding shows.
 //
 // It is stricter than a service needs to be, for the same reason: null, a key that comes twice, a number where a
 // string belongs or a content type that is not JSON are refused; and so is a parameter of a list request that is
 // unknown, empty or comes twice.
+//
+// # Chat apps
+//
+// The sends of both chat apps take the same credentials as those of SMS, which is a default of the contract. They are
+// paid, refused as duplicates, counted and hit by faults as those; a message costs 0.50, whatever becomes of it.
+//
+// A chat-app-1 message has exactly one payload, which its fields decide on; the last column is [Sent.Kind]:
+//
+//	needs                   may have                          and is
+//	text                    -                                 text
+//	image                   -                                 image
+//	video                   thumbnail, duration, fileSize     video
+//	text, caption, action   image                             call_to_action
+//	templateId              templateParams, templateLanguage  template
+//
+// Whatever does not belong to the payload but to another is refused. A field that the contract does not know passes, and
+// is in [Sent.Extra]; it makes no payload. image, video, thumbnail and action are absolute http or https URLs.
+//
+// A chat-app-2 message is Meta's object at the top level of the body: messaging_product, recipient_type, to or
+// recipient, type, and the property that type names; text is the type where there is none. Its structure is checked as
+// far as needed to refuse what is plainly wrong (text.body, one of id and link, a template's name and language.code,
+// interactive.type and action, and the like), and no limit on lengths and numbers is. A type that is not known passes with
+// an object or an array of its name: Meta adds types. The answer is Meta's too: the message ID is messages[0].id.
+//
+// Both have the fields of the service beside these: ttl, a whole number of seconds above zero; sms_from and sms_text, both
+// or neither; dlrCallback with dlrReport; referenceId. A fallback for a group or a user ID is refused: there is no number
+// to send an SMS to. Nothing is ever delivered to a callback URL.
+//
+// All are in [Server.Sent], with [Sent.Channel]; GET /api/sms lists SMS only, those of fallbacks among them.
+//
+// # Lifetime and delivery
+//
+// The server has a clock, and lifetimes pass only when [Server.Advance] moves it, so that a test of a ttl of a day takes no
+// time and does not depend on how fast the machine is. A message without ttl lives for [DefaultTTL].
+//
+// [Server.SetDelivery] says what becomes of the messages to a recipient; a delivery is seen in [Sent.State]. Where a
+// message has a fallback, an SMS with [Sent.FallbackOf] enters the ledger when it applies, once. By the specification that
+// is on chat app 1 when the recipient is not reached within the ttl, and on chat app 2 also when the delivery fails:
+//
+//	outcome            state                                         fallback
+//	Deliver            delivered                                     none
+//	DeliverAfter(d)    sent; delivered after d, if within its life   none if delivered, else when it expires
+//	Unreachable        queued; expired at the end of its life        when it expires
+//	FailDelivery       failed                                        chat app 1: at the end of its life; chat app 2: at once
+//	DeliverLate(d)     sent; expired; delivered d later              when it expires, and the message is delivered too
+//
+// An SMS of a fallback is paid like any other. If the balance is too small for it, it is not sent, then or later.
+//
+// # Routing
+//
+// By the specification a chat-app-2 message goes by its category: utility, authentication and service messages by the cloud
+// platform, marketing messages by the marketing-messages interface, or by the cloud platform where that cannot be used.
+// [Server.RegisterTemplate] says of which category a template is, [Server.SetMarketingRoute] whether the interface can be
+// used, and [Sent.Route] which way a message has gone.
+//
+//	message                                     goes by              as
+//	free-form                                   cloud                service
+//	template, not registered                    cloud                utility
+//	template of utility or authentication       cloud                registered
+//	template registered for marketing           marketing_messages   marketing
+//	the same, the route cannot be used          cloud                marketing
+//	the same, and product_policy is STRICT      nothing: refused with 400
 //
 // # Listing
 //

@@ -21,7 +21,8 @@ type bound struct {
 }
 
 func (l listing) matches(r *row) bool {
-	return (!l.after.given || r.created.After(l.after.time)) &&
+	return r.Channel == ChannelSMS &&
+		(!l.after.given || r.created.After(l.after.time)) &&
 		(!l.before.given || r.created.Before(l.before.time)) &&
 		(l.transaction == "" || l.transaction == r.ID) &&
 		(l.reference == "" || l.reference == r.ReferenceID) &&

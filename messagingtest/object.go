@@ -7,6 +7,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -18,7 +19,7 @@ type object map[string]json.RawMessage
 
 var errNotObject = errors.New("not one JSON object")
 
-// readObject refuses what encoding/json lets pass: a name that comes twice, and bytes that are not UTF-8.
+// readObject refuses what encoding/json lets pass: a name that comes twice, however deep, and bytes that are not UTF-8.
 func readObject(body []byte) (object, error) {
 	if !utf8.Valid(body) {
 		return nil, errNotObject
@@ -37,7 +38,7 @@ func readObject(body []byte) (object, error) {
 		if err := dec.Decode(&value); err != nil {
 			return nil, errNotObject
 		}
-		if _, twice := o[name.(string)]; twice {
+		if _, twice := o[name.(string)]; twice || !hasDistinctNames(value) {
 			return nil, errNotObject
 		}
 		o[name.(string)] = value
@@ -51,9 +52,77 @@ func readObject(body []byte) (object, error) {
 	return o, nil
 }
 
+// hasDistinctNames takes JSON that is well-formed.
+func hasDistinctNames(raw json.RawMessage) bool {
+	if raw[0] != '{' && raw[0] != '[' {
+		return true
+	}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber() // a number need not fit into a float64
+	return readDistinct(dec)
+}
+
+func readDistinct(dec *json.Decoder) bool {
+	first, err := dec.Token()
+	if err != nil {
+		return false
+	}
+	open, nested := first.(json.Delim)
+	if !nested {
+		return true
+	}
+	names := map[json.Token]bool{}
+	for dec.More() {
+		if open == '{' {
+			name, cut := dec.Token()
+			if cut != nil || names[name] {
+				return false
+			}
+			names[name] = true
+		}
+		if !readDistinct(dec) {
+			return false
+		}
+	}
+	_, err = dec.Token() // the closing one
+	return err == nil
+}
+
+// withoutMembers is the object that text holds, as it was written, but without the members of these names.
+func withoutMembers(text []byte, names ...string) (json.RawMessage, error) {
+	dec := json.NewDecoder(bytes.NewReader(text))
+	if _, err := dec.Token(); err != nil {
+		return nil, err
+	}
+	rest := []byte{'{'}
+	for dec.More() {
+		start := dec.InputOffset()
+		name, err := dec.Token()
+		if err != nil {
+			return nil, err
+		}
+		written := bytes.TrimLeft(text[start:dec.InputOffset()], ", \t\r\n")
+		var value json.RawMessage
+		if err := dec.Decode(&value); err != nil {
+			return nil, err
+		}
+		if slices.Contains(names, name.(string)) {
+			continue
+		}
+		if len(rest) > 1 {
+			rest = append(rest, ',')
+		}
+		rest = append(rest, written...)
+		rest = append(rest, ':')
+		rest = append(rest, value...)
+	}
+	return append(rest, '}'), nil
+}
+
 // text is the string of that name, and whether there is one: null is none.
-func (o object) text(name string) (string, bool) {
-	raw := o[name]
+func (o object) text(name string) (string, bool) { return textOf(o[name]) }
+
+func textOf(raw json.RawMessage) (string, bool) {
 	var s string
 	if len(raw) == 0 || raw[0] != '"' || json.Unmarshal(raw, &s) != nil {
 		return "", false

@@ -10,12 +10,14 @@ import (
 	"time"
 )
 
-// row is a message as it is listed. It never changes once it is in the ledger.
+// row is a message in the ledger; an SMS is listed. It never changes once it is there.
 type row struct {
 	Sent
 	created time.Time // At as the listing shows it: what a client reads, filters and sorts must agree on
 	order   int       // breaks ties in every sorting
 	foreign bool      // nobody sent it to this server: see ShiftRows
+
+	delivery *delivery // nil for an SMS, and for what was seeded
 }
 
 func newRow(m Sent, order int) *row {

@@ -3,16 +3,19 @@ package messagingtest
 import (
 	"encoding/json"
 	"fmt"
-	"time"
 )
 
 // Seed puts messages into the ledger as if they had been accepted in this order, so that a test can list thousands
 // without sending them. They are in [Server.Sent] and in listings from then on, with copies of what Extra holds. They
 // cost nothing, and no request is counted.
 //
-// What is absent is filled in: ID and RequestID with fresh ones, At with the current time, Parts with the server's own
-// count. Everything else is taken as it is, right or wrong, also what a request could not have brought. Seed panics, and
-// enters nothing, if an ID is in the ledger already or comes twice, or if a value of Extra is not JSON.
+// What is absent is filled in: ID and RequestID with fresh ones, At with the current time of the server's clock, Parts with
+// the server's own count of Text, Channel with [ChannelSMS]. Everything else is taken as it is, right or wrong, also what a
+// request could not have brought. A chat-app message stays as it is seeded: its State does not change, it does not expire,
+// and its fallback is not sent.
+//
+// Seed panics, and enters nothing, if an ID is in the ledger already or comes twice, if there is no such channel, or if a
+// value of Extra is not JSON.
 func (s *Server) Seed(messages ...Sent) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -24,17 +27,25 @@ func (s *Server) Seed(messages ...Sent) {
 		if m.ID != "" {
 			given[m.ID] = true
 		}
+		switch m.Channel {
+		case "", ChannelSMS, ChannelChatApp1, ChannelChatApp2:
+		default:
+			panic(fmt.Sprintf("messagingtest: Seed: message %d: no such channel: %q", i, m.Channel))
+		}
 		for name, value := range m.Extra {
 			if !json.Valid(value) {
 				panic(fmt.Sprintf("messagingtest: Seed: message %d: the value of %q in Extra is not JSON", i, name))
 			}
 		}
 	}
-	now := time.Now()
+	now := s.ledger.clock.now()
 	for _, m := range messages {
 		m = m.clone()
+		if m.Channel == "" {
+			m.Channel = ChannelSMS
+		}
 		for m.ID == "" {
-			if id := s.ledger.newID(); !given[id] { // it may be that of a message further on
+			if id := s.ledger.newID(m.Channel); !given[id] { // it may be that of a message further on
 				m.ID = id
 			}
 		}

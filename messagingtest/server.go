@@ -54,6 +54,7 @@ type Server struct {
 	faults  []Fault
 	ledger  ledger
 	listing listControls
+	routing routing
 }
 
 // operation is what the service does at one path.
@@ -103,8 +104,10 @@ func start() (*Server, error) {
 	// Copies, so that a test that writes to the fields does not race with the requests.
 	s.credentials = newCredentials(s.Token, s.APIKey, s.APISecret)
 	s.operations = map[string]operation{
-		"/sms/send": {http.MethodPost, s.sendSMS},
-		"/api/sms":  {http.MethodGet, s.listSMS},
+		"/sms/send":      s.sends(readSMS, confirmData),
+		"/chatapp1/send": s.sends(readChatApp1, confirmData),
+		"/chatapp2/send": s.sends(readChatApp2, confirmChatApp2),
+		"/api/sms":       {http.MethodGet, s.listSMS},
 	}
 	s.http = &http.Server{
 		Handler:     http.HandlerFunc(s.serve),
@@ -148,8 +151,8 @@ func (s *Server) Requests() int {
 }
 
 // Reset empties the ledger, sets the number of requests to zero and forgets the faults that no request has taken yet,
-// with those of [Server.ShiftRows] and [Server.RepeatPage]. The credentials, the balance and what else was set stay, and
-// the IDs of later messages do not begin anew.
+// with those of [Server.ShiftRows] and [Server.RepeatPage]. The fallbacks of the messages that it empties are never sent.
+// The credentials, the balance, the clock and what else was set stay, and the IDs of later messages do not begin anew.
 // A request that is being served at that moment may still enter the ledger.
 func (s *Server) Reset() {
 	s.mu.Lock()

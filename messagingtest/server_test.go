@@ -64,7 +64,12 @@ func newClient(t *testing.T) *http.Client {
 
 func newRequest(t *testing.T, s *Server, body string) *http.Request {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/sms/send", strings.NewReader(body))
+	return newRequestTo(t, s, "/sms/send", body)
+}
+
+func newRequestTo(t *testing.T, s *Server, path, body string) *http.Request {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+path, strings.NewReader(body))
 	require.NoError(t, err)
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Authorization", "Bearer "+s.Token)
@@ -89,7 +94,12 @@ func do(client *http.Client, req *http.Request) (r reply) {
 
 func send(t *testing.T, client *http.Client, s *Server, body string) reply {
 	t.Helper()
-	return do(client, newRequest(t, s, body))
+	return sendTo(t, client, s, "/sms/send", body)
+}
+
+func sendTo(t *testing.T, client *http.Client, s *Server, path, body string) reply {
+	t.Helper()
+	return do(client, newRequestTo(t, s, path, body))
 }
 
 func TestServersAreApart(t *testing.T) {
@@ -131,6 +141,9 @@ func TestPathsAndMethods(t *testing.T) {
 		{"POST", "/SMS/send", 404, "40005"},
 		{"POST", "/", 404, "40005"},
 		{"GET", "/nothing", 404, "40005"},
+		{"GET", "/chatapp1/send", 405, "40004"},
+		{"PUT", "/chatapp2/send", 405, "40004"},
+		{"POST", "/chatapp3/send", 404, "40005"},
 	} {
 		t.Run(tc.method+" "+tc.path, func(t *testing.T) {
 			s := NewServer(t)
@@ -302,7 +315,7 @@ func TestCloseDoesNotWaitForAHalfRequest(t *testing.T) {
 	assert.Empty(t, s.Sent())
 }
 
-// Not parallel, like every test here: it counts the goroutines of the process.
+// Not parallel: it counts the goroutines of the process. Tests that are parallel go on when the others have ended.
 func TestCloseLeavesNoGoroutine(t *testing.T) {
 	before := runtime.NumGoroutine()
 	for range 5 {

@@ -14,8 +14,9 @@ import (
 func TestSendIsAnsweredAsTheContractSays(t *testing.T) {
 	s := NewServer(t)
 	began := time.Now()
-	r := send(t, newClient(t), s, `{"from":"ACME","to":"+639171234567","text":"Hi <Ana> & Bob","dlrCallback":"https://example.com/dlr?s=%s&id=%i",`+
-		`"dlrReport":1,"referenceId":"order-17","app":"billing","nested":{"a":[1,2]}}`)
+	body := `{"from":"ACME","to":"+639171234567","text":"Hi <Ana> & Bob","dlrCallback":"https://example.com/dlr?s=%s&id=%i",` +
+		`"dlrReport":1,"referenceId":"order-17","app":"billing","nested":{"a":[1,2]}}`
+	r := send(t, newClient(t), s, body)
 	assert.Equal(t, "application/json", r.header.Get("Content-Type"))
 	assert.Equal(t, map[string]string{
 		"id": "msg-1", "requestId": "req-1", "referenceId": "order-17", "messageParts": "1", "unitCost": "0.50",
@@ -29,7 +30,7 @@ func TestSendIsAnsweredAsTheContractSays(t *testing.T) {
 	assert.WithinRange(t, sent[0].At, began, time.Now())
 	sent[0].At = time.Time{}
 	assert.Equal(t, Sent{
-		ID: "msg-1", From: "ACME", To: "+639171234567", Text: "Hi <Ana> & Bob", CallbackURL: "https://example.com/dlr?s=%s&id=%i",
+		ID: "msg-1", Channel: ChannelSMS, Kind: "text", Body: json.RawMessage(body), From: "ACME", To: "+639171234567", Text: "Hi <Ana> & Bob", CallbackURL: "https://example.com/dlr?s=%s&id=%i",
 		ReferenceID: "order-17", Parts: 1, RequestID: "req-1",
 		Extra: map[string]json.RawMessage{"app": []byte(`"billing"`), "nested": []byte(`{"a":[1,2]}`)},
 	}, sent[0])
@@ -65,6 +66,7 @@ func TestSendRefusesWhatIsWrong(t *testing.T) {
 		"two documents":           {goodBody + goodBody, codeBody},
 		"text after it":           {goodBody + "x", codeBody},
 		"a name twice":            {`{"from":"ACME","to":"639171234567","text":"Hi","text":"Ho"}`, codeBody},
+		"a name twice inside":     {`{"from":"ACME","to":"639171234567","text":"Hi","app":[{"a":1e999,"b":{},"a":2}]}`, codeBody},
 		"not UTF-8":               {"{\"from\":\"ACME\",\"to\":\"639171234567\",\"text\":\"H\xff\"}", codeBody},
 		"from absent":             {`{"to":"639171234567","text":"Hi"}`, codeMissing},
 		"from empty":              {`{"from":"","to":"639171234567","text":"Hi"}`, codeMissing},

@@ -52,17 +52,7 @@ func (o Outcome) summary() string {
 // A concurrency below 1, or a nil sequence, is one Outcome with a *messaging.ValidationError, whose Index is -1.
 func (s *Service) SendAll(ctx context.Context, messages iter.Seq[Message], concurrency int) iter.Seq[Outcome] {
 	return func(yield func(Outcome) bool) {
-		var problems []wire.Problem
-		if messages == nil {
-			problems = append(problems, wire.Problem{Field: "messages", Reason: "required, but nil"})
-		}
-		if concurrency < 1 {
-			problems = append(problems, wire.Problem{Field: "concurrency", Reason: fmt.Sprintf("must be 1 or more, got %d", concurrency)})
-		}
-		if ctx == nil {
-			problems = append(problems, wire.Problem{Field: "ctx", Reason: "required, but nil"})
-		}
-		if problems != nil {
+		if problems := wire.CheckBulk(ctx, messages == nil, concurrency); problems != nil {
 			yield(Outcome{Index: -1, Err: s.doer.Refuse(wire.SMSSend, problems)})
 			return
 		}

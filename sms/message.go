@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -61,7 +60,9 @@ func (m Message) body() *body {
 func (m Message) validate() []wire.Problem {
 	var problems []wire.Problem
 	found := func(field, reason string) {
-		problems = append(problems, wire.Problem{Field: field, Reason: reason})
+		if reason != "" {
+			problems = append(problems, wire.Problem{Field: field, Reason: reason})
+		}
 	}
 	absent := func(field string) {
 		problems = append(problems, wire.Problem{Field: field, Reason: "required, but absent", Absent: true})
@@ -72,39 +73,21 @@ func (m Message) validate() []wire.Problem {
 	case m.From == "":
 		absent("From")
 	default:
-		checkUTF8("From", m.From, found)
+		found("From", wire.CheckUTF8(m.From))
 	}
 	if m.To == "" {
 		absent("To")
-	} else if reason := wire.CheckRecipient(m.To); reason != "" {
-		found("To", reason)
+	} else {
+		found("To", wire.CheckRecipient(m.To))
 	}
 	if m.Text == "" {
 		absent("Text")
 	} else {
-		checkUTF8("Text", m.Text, found)
+		found("Text", wire.CheckUTF8(m.Text))
 	}
-	if reason := wire.CheckCallbackURL(m.CallbackURL); reason != "" {
-		found("CallbackURL", reason)
-	}
-	checkUTF8("ReferenceID", m.ReferenceID, found)
+	found("CallbackURL", wire.CheckCallbackURL(m.CallbackURL))
+	found("ReferenceID", wire.CheckUTF8(m.ReferenceID))
 	return problems
-}
-
-// encoding/json would replace what is not UTF-8, and the recipient would read something else than was written.
-func checkUTF8(field, value string, found func(field, reason string)) {
-	if utf8.ValidString(value) {
-		return
-	}
-	at := 0
-	for at < len(value) {
-		r, size := utf8.DecodeRuneInString(value[at:])
-		if r == utf8.RuneError && size == 1 {
-			break
-		}
-		at += size
-	}
-	found(field, "must be valid UTF-8, and is not at byte "+strconv.Itoa(at))
 }
 
 // Format prints which fields are set and how long they are, in every verb; never a number, a text or a query.

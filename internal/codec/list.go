@@ -116,9 +116,9 @@ func (l *List) Encode(q wire.Query) (string, []wire.Problem) {
 	for _, name := range slices.Sorted(maps.Keys(q.Extra)) {
 		switch {
 		case name == "":
-			problems = append(problems, wire.Problem{Field: extraField(name), Reason: "a parameter needs a name"})
+			problems = append(problems, wire.Problem{Field: extraField("Extra", name), Reason: "a parameter needs a name"})
 		case l.taken[name]:
-			problems = append(problems, wire.Problem{Field: extraField(name), Reason: "the contract uses this name; set the field of the options instead, or change the contract"})
+			problems = append(problems, wire.Problem{Field: extraField("Extra", name), Reason: "the contract uses this name; set the field of the options instead, or change the contract"})
 		}
 		values[name] = q.Extra[name]
 	}

@@ -2,8 +2,10 @@ package codec
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"maps"
 	"math"
 	"net/url"
@@ -12,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 	"unicode/utf8"
 
 	"github.com/google/go-querystring/query"
@@ -23,16 +26,19 @@ import (
 // Table is the part of a contract that describes the requests of one send.
 type Table struct {
 	contract.Send
-	Fields any // a struct of names by concept, such as contract.SMSSendFields
+	Fields any              // a struct of names by concept, such as contract.SMSSendFields
+	TTL    contract.TTLUnit // of the concept ttl, where there is one
+	Wrap   string           // the name under which a call's Message goes; "" is beside the fields
 }
 
 // Request writes the requests of one send. It never changes after CompileRequest and is safe for concurrent use.
 type Request struct {
 	table    Table
-	names    map[string]string // concept to name; "" where the service has no such field
-	concepts map[string]string // default name to concept
-	owned    map[string]bool   // names that the default contract adds by itself, and a rewritten request adds anew
-	taken    map[string]bool   // names that Extra must not use
+	names    map[string]string   // concept to name; "" where the service has no such field
+	concepts map[string]string   // default name to concept
+	owned    map[string]bool     // names that the default contract adds by itself, and a rewritten request adds anew
+	taken    map[string]bool     // names that Extra must not use, whatever the message
+	named    map[string][]string // names of fields, as Extra could use them, to their default names
 	pair     KeyPair
 	same     bool // nothing but the credentials differs from the default
 	buffers  *sync.Pool
@@ -62,7 +68,7 @@ type buffer struct {
 func CompileRequest(table, standard Table, pair KeyPair) (*Request, error) {
 	r := &Request{
 		table: table, names: namesOf(table.Fields), pair: pair,
-		concepts: map[string]string{}, owned: map[string]bool{}, taken: map[string]bool{},
+		concepts: map[string]string{}, owned: map[string]bool{}, taken: map[string]bool{}, named: map[string][]string{},
 		buffers: &sync.Pool{New: func() any {
 			b := new(buffer)
 			b.encoder = json.NewEncoder(b)
@@ -72,21 +78,21 @@ func CompileRequest(table, standard Table, pair KeyPair) (*Request, error) {
 	}
 	for concept, name := range namesOf(standard.Fields) {
 		r.concepts[name] = concept
+		top := r.top(r.names[concept])
+		r.named[top] = append(r.named[top], name)
 	}
 	for _, added := range added(standard.Send) {
 		r.owned[added] = true
 	}
-	for _, name := range slices.Concat(slices.Collect(maps.Values(r.names)), added(table.Send), r.pairNames(r.besideMessage)) {
-		if table.Encoding == contract.EncodingJSON {
-			name, _, _ = strings.Cut(name, ".")
-		}
-		r.taken[name] = true
+	delete(r.named, "")
+	for _, name := range slices.Concat(added(table.Send), r.pairNames(r.besideMessage)) {
+		r.taken[r.top(name)] = true
 	}
-	delete(r.taken, "")
 	beside := r.pairNames(func(place contract.KeyPairPlace) bool { return place == contract.KeyPairInBody })
 	nested := slices.ContainsFunc(beside, func(name string) bool { return strings.Contains(name, ".") })
 	r.same = table.Encoding == contract.EncodingJSON && !nested && reflect.DeepEqual(table.Fields, standard.Fields) &&
-		reflect.DeepEqual(table.Constants, standard.Constants) && reflect.DeepEqual(table.With, standard.With)
+		reflect.DeepEqual(table.Constants, standard.Constants) && reflect.DeepEqual(table.With, standard.With) &&
+		table.TTL == standard.TTL && table.Wrap == standard.Wrap
 	if table.Encoding == contract.EncodingJSON {
 		return r, nil
 	}
@@ -144,41 +150,96 @@ func (r *Request) pairNames(at func(contract.KeyPairPlace) bool) []string {
 	return []string{members[0].Name, members[1].Name}
 }
 
-// Lacks tells whether the service has no parameter for a field of body, by the field's Go name.
-func (r *Request) Lacks(body any, field string) bool {
-	known, ok := reflect.TypeOf(body).Elem().FieldByName(field)
-	if !ok {
-		return false
+// top is the member of the request in which a name of the contract stands.
+func (r *Request) top(name string) string {
+	if r.table.Encoding == contract.EncodingJSON {
+		name, _, _ = strings.Cut(name, ".")
 	}
-	concept, ok := r.concepts[jsonName(known)]
-	return ok && r.names[concept] == ""
+	return name
 }
 
-// Encode writes body, a pointer to a struct with the default names as tags, and extra. Problems say what the contract
-// does not allow; then there is no request.
-func (r *Request) Encode(body any, extra map[string]any) (Encoded, []wire.Problem) {
-	problems := r.checkExtra(extra)
+// Lacks tells whether the service has no parameter for a field of body, by the name that a user knows.
+func (r *Request) Lacks(body any, field string) bool {
+	for known := range fieldsOf(body) {
+		if userName(known) == field {
+			concept, ok := r.concepts[jsonName(known)]
+			return ok && r.names[concept] == ""
+		}
+	}
+	return false
+}
+
+// has tells whether body has a field under the default name.
+func has(body any, name string) bool {
+	for known := range fieldsOf(body) {
+		if jsonName(known) == name {
+			return true
+		}
+	}
+	return false
+}
+
+// Encode writes a call, whose Body points to a struct with the default names as tags. Problems say what the contract does not
+// allow; then there is no request.
+func (r *Request) Encode(call wire.Call) (Encoded, []wire.Problem) {
+	problems := r.check(call)
 	if r.table.Encoding != contract.EncodingJSON {
-		return r.encodeForm(body, extra, problems)
+		return r.encodeForm(call, problems)
 	}
 	encoded := Encoded{ContentType: "application/json"}
 	b := r.buffers.Get().(*buffer) //nolint:forcetypeassert // the pool holds nothing else
 	defer r.buffers.Put(b)
 	b.Reset()
-	if err := b.encoder.Encode(body); err != nil {
+	if err := b.encoder.Encode(call.Body); err != nil {
 		return Encoded{}, []wire.Problem{{Field: "Message", Reason: "cannot be encoded: " + typeOf(err)}}
 	}
 	own := bytes.TrimSpace(b.Bytes())
-	if !r.same {
-		rewritten, found := r.rewrite(body, own)
+	switch {
+	case !r.same:
+		rewritten, found := r.rewrite(call, own)
 		own, problems = rewritten, append(found, problems...)
+	case call.Message != nil:
+		own = join(call.Message, own)
 	}
 	if len(problems) > 0 {
 		return Encoded{}, problems
 	}
-	more := r.more(extra, &encoded)
+	more := r.more(r.beside(call), &encoded)
 	encoded.Body = splice(own, more)
 	return encoded, nil
+}
+
+// beside gives the extra fields that stand beside those of the contract: all, unless they belong to a message that stands
+// under a key of its own.
+func (r *Request) beside(call wire.Call) map[string]any {
+	if r.wraps(call) {
+		return nil
+	}
+	return call.Extra
+}
+
+func (r *Request) wraps(call wire.Call) bool { return call.Message != nil && r.table.Wrap != "" }
+
+// wrapped is a message that stands under a key of its own.
+func wrapped(call wire.Call) []byte {
+	var more []byte
+	for _, name := range slices.Sorted(maps.Keys(call.Extra)) {
+		more = appendMember(more, name, call.Extra[name])
+	}
+	return splice(call.Message, more)
+}
+
+// join makes one object of two.
+func join(a, b []byte) []byte {
+	switch {
+	case len(b) == len("{}"):
+		return a
+	case len(a) == len("{}"):
+		return b
+	}
+	whole := make([]byte, 0, len(a)+len(b)-1)
+	whole = append(append(whole, a[:len(a)-1]...), ',')
+	return append(whole, b[1:]...)
 }
 
 // splice makes one object of an object and of further members, each ending in a comma.
@@ -209,22 +270,24 @@ func (r *Request) more(extra map[string]any, encoded *Encoded) []byte {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(extra)) {
-		value, _ := marshal(extra[name])
-		more = append(append(append(more, quote(name)...), ':'), value...)
-		more = append(more, ',')
+		more = appendMember(more, name, extra[name])
 	}
 	return more
 }
 
-// rewrite turns an object under the default names into one under the contract's.
-func (r *Request) rewrite(body any, object []byte) ([]byte, []wire.Problem) {
-	var problems []wire.Problem
-	out := new(tree)
+// appendMember writes a member that was checked, and a comma.
+func appendMember(out []byte, name string, value any) []byte {
+	raw, _ := marshal(value)
+	out = append(append(append(out, quote(name)...), ':'), raw...)
+	return append(out, ',')
+}
+
+// each gives the members of a JSON object. It reports false where the object is none.
+func each(object []byte, do func(name, raw string)) bool {
 	s := scanner{doc: string(object), pos: 1}
-	used := map[string]bool{}
 	done, err := s.empty('}')
 	for more := !done; more && err == nil; {
-		var name, raw string
+		var name string
 		if name, err = s.member(); err != nil {
 			break
 		}
@@ -232,19 +295,38 @@ func (r *Request) rewrite(body any, object []byte) ([]byte, []wire.Problem) {
 		if err = s.skip(1); err != nil {
 			break
 		}
-		raw = s.doc[start:s.pos]
+		do(name, s.doc[start:s.pos])
+		more, err = s.next('}')
+	}
+	return err == nil
+}
+
+// rewrite turns an object under the default names into one under the contract's, with the call's message.
+func (r *Request) rewrite(call wire.Call, object []byte) ([]byte, []wire.Problem) {
+	var problems []wire.Problem
+	out := new(tree)
+	used := map[string]bool{}
+	ok := each(object, func(name, raw string) {
 		switch concept, known := r.concepts[name]; {
 		case known && r.names[concept] == "":
-			problems = append(problems, r.dropped(body, name, concept))
+			problems = append(problems, dropped(call.Body, name, concept))
 		case known:
 			used[concept] = true
+			if concept == conceptTTL {
+				raw = r.ttl(call.TTL)
+			}
 			out.set(r.names[concept], raw)
 		case !r.owned[name]:
 			out.put(name, raw)
 		}
-		more, err = s.next('}')
+	})
+	switch {
+	case r.wraps(call):
+		out.set(r.table.Wrap, string(wrapped(call)))
+	case call.Message != nil:
+		ok = each(call.Message, out.put) && ok
 	}
-	if err != nil {
+	if !ok {
 		return nil, []wire.Problem{{Field: "Message", Reason: "cannot be encoded: it is no JSON object"}}
 	}
 	for name, value := range r.always(used) {
@@ -281,9 +363,9 @@ func (r *Request) always(used map[string]bool) func(func(string, any) bool) {
 	}
 }
 
-// encodeForm writes the encodings form and query.
-func (r *Request) encodeForm(body any, extra map[string]any, wrong []wire.Problem) (Encoded, []wire.Problem) {
-	own, err := query.Values(body)
+// encodeForm writes the encodings form and query. What is no string, number or boolean stands in them as JSON.
+func (r *Request) encodeForm(call wire.Call, wrong []wire.Problem) (Encoded, []wire.Problem) {
+	own, err := query.Values(call.Body)
 	if err != nil {
 		return Encoded{}, []wire.Problem{{Field: "Message", Reason: "cannot be encoded: " + typeOf(err)}}
 	}
@@ -292,7 +374,10 @@ func (r *Request) encodeForm(body any, extra map[string]any, wrong []wire.Proble
 	for _, name := range slices.Sorted(maps.Keys(own)) {
 		switch concept, known := r.concepts[name]; {
 		case known && r.names[concept] == "":
-			problems = append(problems, r.dropped(body, name, concept))
+			problems = append(problems, dropped(call.Body, name, concept))
+		case known && concept == conceptTTL:
+			used[concept] = true
+			values.Set(r.names[concept], r.ttl(call.TTL))
 		case known:
 			used[concept] = true
 			values[r.names[concept]] = own[name]
@@ -300,10 +385,17 @@ func (r *Request) encodeForm(body any, extra map[string]any, wrong []wire.Proble
 			values[name] = own[name]
 		}
 	}
+	switch {
+	case r.wraps(call):
+		values.Set(r.table.Wrap, string(wrapped(call)))
+	case call.Message != nil:
+		each(call.Message, func(name, raw string) { values.Set(name, parameter(raw)) })
+	}
 	for name, value := range r.always(used) {
 		word, _ := plain(value)
 		values.Set(name, word)
 	}
+	extra := r.beside(call)
 	for _, name := range slices.Sorted(maps.Keys(extra)) {
 		word, _ := plain(extra[name])
 		values.Set(name, word)
@@ -325,6 +417,15 @@ func (r *Request) encodeForm(body any, extra map[string]any, wrong []wire.Proble
 	}
 	maps.Copy(values, inQuery)
 	return Encoded{Query: values.Encode()}, nil
+}
+
+// parameter gives a JSON value as a form holds it: a string without its quotes, everything else as it is.
+func parameter(raw string) string {
+	var text string
+	if raw[0] == '"' && json.Unmarshal([]byte(raw), &text) == nil {
+		return text
+	}
+	return raw
 }
 
 // plain gives a value as a form holds it.
@@ -354,34 +455,52 @@ func plain(value any) (string, bool) {
 	}
 }
 
-// checkExtra finds the names that would overwrite a field of the contract, and the values that cannot be sent.
-func (r *Request) checkExtra(extra map[string]any) []wire.Problem {
-	if len(extra) == 0 {
-		return nil
-	}
+// check finds what the contract does not allow of a call.
+func (r *Request) check(call wire.Call) []wire.Problem {
 	var problems []wire.Problem
-	for _, name := range slices.Sorted(maps.Keys(extra)) {
-		if reason := r.checkExtraField(name, extra[name]); reason != "" {
-			problems = append(problems, wire.Problem{Field: extraField(name), Reason: reason})
+	if unit, name := unitOf(r.table.TTL); call.TTL > 0 && unit > 0 && call.TTL%unit != 0 {
+		problems = append(problems, wire.Problem{
+			Field: "TTL", Reason: "must be a whole number of " + name + ", the unit of the contract, got " + call.TTL.String(),
+		})
+	}
+	for _, name := range slices.Sorted(maps.Keys(call.Extra)) {
+		if reason := r.checkExtraField(call, name); reason != "" {
+			problems = append(problems, wire.Problem{Field: extraField(cmp.Or(call.ExtraName, "Extra"), name), Reason: reason})
 		}
 	}
+	if call.Message == nil || r.wraps(call) {
+		return problems
+	}
+	each(call.Message, func(name, _ string) {
+		if r.isTaken(call.Body, name) {
+			problems = append(problems, wire.Problem{Field: "Message", Reason: "its key " + strconv.Quote(name) + " is a name of the contract, and neither may " +
+				"overwrite the other; change that name, or set wrap to put the message under a key of its own"})
+		}
+	})
 	return problems
 }
 
-func (r *Request) checkExtraField(name string, value any) string {
+// isTaken tells whether a member that the contract does not know would overwrite one that it does.
+func (r *Request) isTaken(body any, name string) bool {
+	return r.taken[name] || slices.ContainsFunc(r.named[name], func(field string) bool { return has(body, field) })
+}
+
+func (r *Request) checkExtraField(call wire.Call, name string) string {
+	value := call.Extra[name]
 	word, isPlain := plain(value)
+	wraps := r.wraps(call)
 	switch {
 	case name == "":
 		return "a field needs a name"
 	case !utf8.ValidString(name):
 		return "a name must be valid UTF-8"
-	case r.taken[name]:
+	case !wraps && r.isTaken(call.Body, name):
 		return "the contract uses this name; set the field of the message instead, or change the contract"
 	case isPlain && !utf8.ValidString(word):
 		return "must be valid UTF-8"
-	case r.table.Encoding != contract.EncodingJSON && !isPlain:
+	case r.table.Encoding != contract.EncodingJSON && !isPlain && !wraps:
 		return "must be a string, a number or a boolean with the encoding " + string(r.table.Encoding)
-	case r.table.Encoding == contract.EncodingJSON:
+	case r.table.Encoding == contract.EncodingJSON || wraps:
 		if _, err := marshal(value); err != nil {
 			return "cannot be encoded as JSON: " + typeOf(err)
 		}
@@ -389,15 +508,50 @@ func (r *Request) checkExtraField(name string, value any) string {
 	return ""
 }
 
-func (r *Request) dropped(body any, name, concept string) wire.Problem {
+// conceptTTL is the field that the contract measures in a unit of its own.
+const conceptTTL = "ttl"
+
+// unitOf gives the length of a unit, and what a reader calls it; 0 where the contract has none.
+func unitOf(ttl contract.TTLUnit) (length time.Duration, name string) {
+	switch ttl {
+	case contract.TTLMilliseconds:
+		return time.Millisecond, "milliseconds"
+	case contract.TTLSeconds:
+		return time.Second, "seconds"
+	case contract.TTLMinutes:
+		return time.Minute, "minutes"
+	default:
+		return 0, ""
+	}
+}
+
+// ttl gives a duration that was checked, in the contract's unit.
+func (r *Request) ttl(d time.Duration) string {
+	unit, _ := unitOf(r.table.TTL)
+	return strconv.FormatInt(int64(d/unit), 10)
+}
+
+func dropped(body any, name, concept string) wire.Problem {
 	field := concept
-	t := reflect.TypeOf(body).Elem()
-	for known := range t.Fields() {
+	for known := range fieldsOf(body) {
 		if jsonName(known) == name {
-			field = known.Name
+			field = userName(known)
 		}
 	}
 	return wire.Problem{Field: field, Reason: `must be absent: the contract says that the service has no such field (fields.` + concept + ` is "")`}
+}
+
+// fieldsOf gives the fields of the struct to which body points, those of embedded structs too.
+func fieldsOf(body any) iter.Seq[reflect.StructField] {
+	return slices.Values(reflect.VisibleFields(reflect.TypeOf(body).Elem()))
+}
+
+// userName is what a user calls a field.
+func userName(field reflect.StructField) string {
+	if name := field.Tag.Get("field"); name != "" {
+		return name
+	}
+	return field.Name
 }
 
 func jsonName(field reflect.StructField) string {
@@ -405,7 +559,7 @@ func jsonName(field reflect.StructField) string {
 	return name
 }
 
-func extraField(name string) string { return "Extra[" + strconv.Quote(name) + "]" }
+func extraField(field, name string) string { return field + "[" + strconv.Quote(name) + "]" }
 
 // typeOf names what went wrong without repeating a value, as the errors of encoding/json may.
 func typeOf(err error) string { return fmt.Sprintf("%T", err) }

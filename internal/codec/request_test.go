@@ -93,7 +93,7 @@ func compile(t testing.TB, c contract.Contract, pair codec.KeyPair) *codec.Reque
 // encode writes a message that has no problems.
 func encode(t testing.TB, r *codec.Request, m *message, extra map[string]any) codec.Encoded {
 	t.Helper()
-	encoded, problems := r.Encode(m, extra)
+	encoded, problems := r.Encode(wire.Call{Body: m, Extra: extra})
 	require.Empty(t, problems)
 	return encoded
 }
@@ -450,7 +450,7 @@ func TestUsingAFieldThatTheServiceLacksIsAProblemOfTheGoField(t *testing.T) {
 		for concept, field := range goFields {
 			t.Run(encoding+" "+field, func(t *testing.T) {
 				r := compile(t, parse(t, `{"sms.send": {"encoding": "`+encoding+`", "fields": {"`+concept+`": ""}}}`), nil)
-				encoded, problems := r.Encode(complete(), nil)
+				encoded, problems := r.Encode(wire.Call{Body: complete(), Extra: nil})
 				assert.Zero(t, encoded)
 				require.Len(t, problems, 1)
 				assert.Equal(t, field, problems[0].Field)
@@ -481,7 +481,7 @@ func TestUsingAFieldThatTheServiceLacksIsAProblemOfTheGoField(t *testing.T) {
 func TestEveryFieldThatTheServiceLacksIsNamed(t *testing.T) {
 	for _, encoding := range []string{"json", "form", "query"} {
 		r := compile(t, parse(t, `{"sms.send": {"encoding": "`+encoding+`", "fields": {"from": "", "to": "", "text": "", "callback": "", "reference": ""}}}`), nil)
-		_, problems := r.Encode(complete(), nil)
+		_, problems := r.Encode(wire.Call{Body: complete(), Extra: nil})
 		assert.ElementsMatch(t, []string{"From", "To", "Text", "CallbackURL", "ReferenceID"}, fieldsOf(problems), encoding)
 	}
 }
@@ -533,7 +533,7 @@ func TestExtraMayNotTakeANameOfTheContract(t *testing.T) {
 			}
 			r := compile(t, c, pair)
 			for _, extra := range tt.extra {
-				encoded, problems := r.Encode(minimal(), map[string]any{extra: "v4lue", "other": 1})
+				encoded, problems := r.Encode(wire.Call{Body: minimal(), Extra: map[string]any{extra: "v4lue", "other": 1}})
 				assert.Zero(t, encoded)
 				require.Equal(t, []string{`Extra["` + extra + `"]`}, fieldsOf(problems))
 				assert.Contains(t, problems[0].Reason, "contract")
@@ -546,7 +546,7 @@ func TestExtraMayNotTakeANameOfTheContract(t *testing.T) {
 			for _, extra := range tt.extra {
 				all[extra] = 1
 			}
-			_, problems := r.Encode(minimal(), all)
+			_, problems := r.Encode(wire.Call{Body: minimal(), Extra: all})
 			assert.Len(t, problems, len(tt.extra), "each collision is named")
 			assert.True(t, slices.IsSorted(fieldsOf(problems)), "in a fixed order")
 		})
@@ -555,7 +555,7 @@ func TestExtraMayNotTakeANameOfTheContract(t *testing.T) {
 
 func TestExtraWithoutANameIsAProblem(t *testing.T) {
 	for _, overlay := range []string{`{}`, `{"sms.send": {"fields": {"from": ""}}}`, `{"sms.send": {"encoding": "form"}}`, `{"sms.send": {"encoding": "query"}}`} {
-		encoded, problems := compile(t, parse(t, overlay), nil).Encode(&message{}, map[string]any{"": "v4lue"})
+		encoded, problems := compile(t, parse(t, overlay), nil).Encode(wire.Call{Body: &message{}, Extra: map[string]any{"": "v4lue"}})
 		assert.Zero(t, encoded)
 		require.Equal(t, []string{`Extra[""]`}, fieldsOf(problems), overlay)
 		assert.Contains(t, problems[0].Reason, "name")
@@ -579,7 +579,7 @@ func TestExtraThatIsNoJSONIsAProblemThatDoesNotRepeatTheValue(t *testing.T) {
 			json.RawMessage(`{"v4lue`),
 			json.Number("v4lue"), complex(1, 2), cycle,
 		} {
-			encoded, problems := r.Encode(minimal(), map[string]any{"odd": value, "fine": 1, "odder": value})
+			encoded, problems := r.Encode(wire.Call{Body: minimal(), Extra: map[string]any{"odd": value, "fine": 1, "odder": value}})
 			assert.Zero(t, encoded)
 			require.Equal(t, []string{`Extra["odd"]`, `Extra["odder"]`}, fieldsOf(problems), "%T", value)
 			assert.NotContains(t, problems[0].Reason, "v4lue")
@@ -629,7 +629,7 @@ func TestFormHoldsWordsNumbersAndBooleansAlone(t *testing.T) {
 			&struct{}{}, []byte("v4lue"), json.RawMessage("1"),
 			math.NaN(), math.Inf(-1), func() {}, make(chan int), complex(1, 2),
 		} {
-			encoded, problems := r.Encode(minimal(), map[string]any{"x": value, "y": value})
+			encoded, problems := r.Encode(wire.Call{Body: minimal(), Extra: map[string]any{"x": value, "y": value}})
 			assert.Zero(t, encoded)
 			require.Equal(t, []string{`Extra["x"]`, `Extra["y"]`}, fieldsOf(problems), "%T", value)
 			assert.Contains(t, problems[0].Reason, encoding)
@@ -662,7 +662,7 @@ func TestConstantSetInGoIsSentAsItsJSON(t *testing.T) {
 	assert.JSONEq(t, `{"to":"12345","list":[1,2],"n":7,"on":true,"word":"<&>"}`, string(encode(t, compile(t, c, nil), &message{To: "12345"}, nil).Body))
 
 	c.SMSSend.Constants = map[string]any{"odd": func() {}}
-	_, problems := compile(t, c, nil).Encode(minimal(), nil)
+	_, problems := compile(t, c, nil).Encode(wire.Call{Body: minimal(), Extra: nil})
 	require.Len(t, problems, 1)
 	assert.Contains(t, problems[0].Reason, "odd")
 }
@@ -702,13 +702,13 @@ func TestRequestsAreWrittenByManyAtOnce(t *testing.T) {
 			for i := range 8 {
 				all.Go(func() {
 					text := strings.Repeat(strconv.Itoa(i), 100*i+1)
-					first, problems := r.Encode(withText(text), tt.extra)
+					first, problems := r.Encode(wire.Call{Body: withText(text), Extra: tt.extra})
 					if !assert.Empty(t, problems) || !assert.Contains(t, string(first.Body), text) {
 						return
 					}
 					kept := string(first.Body)
 					for range 50 {
-						again, _ := r.Encode(withText(text), tt.extra)
+						again, _ := r.Encode(wire.Call{Body: withText(text), Extra: tt.extra})
 						assert.Equal(t, kept, string(again.Body), name)
 					}
 				})
@@ -748,7 +748,7 @@ func TestBodyThatIsNoJSONIsAProblemThatDoesNotRepeatIt(t *testing.T) {
 	}
 	for _, overlay := range []string{`{}`, `{"sms.send": {"fields": {"text": "sms.text"}}}`} {
 		r := compile(t, parse(t, overlay), nil)
-		encoded, problems := r.Encode(&odd{From: "ACME", Text: &failing{}}, nil)
+		encoded, problems := r.Encode(wire.Call{Body: &odd{From: "ACME", Text: &failing{}}, Extra: nil})
 		assert.Zero(t, encoded)
 		require.Len(t, problems, 1)
 		assert.NotContains(t, problems[0].Reason, "v4lue")
@@ -764,12 +764,12 @@ func TestFieldsThatTheContractDoesNotKnowKeepTheirNames(t *testing.T) {
 	}
 	m := &wider{Text: "t", Dotted: "d", Nested: map[string]string{"x.y": "<z>"}}
 	r := compile(t, parse(t, `{"sms.send": {"fields": {"text": "sms.text"}}}`), nil)
-	encoded, problems := r.Encode(m, nil)
+	encoded, problems := r.Encode(wire.Call{Body: m, Extra: nil})
 	require.Empty(t, problems)
 	assert.Equal(t, `{"sms":{"text":"t"},"a.b":"d","n":{"x.y":"<z>"}}`, string(encoded.Body))
 
 	r = compile(t, parse(t, `{"sms.send": {"encoding": "query", "fields": {"text": "sms.text"}}}`), nil)
-	encoded, problems = r.Encode(m, nil)
+	encoded, problems = r.Encode(wire.Call{Body: m, Extra: nil})
 	require.Empty(t, problems)
 	assert.Equal(t, "a.b=d&sms.text=t", encoded.Query)
 }
@@ -788,6 +788,6 @@ func TestKeyPairIsPrintedByNoVerb(t *testing.T) {
 
 func TestEveryProblemOfARequestIsToldAtOnce(t *testing.T) {
 	r := compile(t, parse(t, `{"sms.send":{"fields":{"reference":""}}}`), nil)
-	_, problems := r.Encode(&message{From: "A", To: "12345", Text: "x", ReferenceID: "r"}, map[string]any{"from": 1, "f": func() {}, "s": "\xff", "\xff": 1})
+	_, problems := r.Encode(wire.Call{Body: &message{From: "A", To: "12345", Text: "x", ReferenceID: "r"}, Extra: map[string]any{"from": 1, "f": func() {}, "s": "\xff", "\xff": 1}})
 	assert.Equal(t, []string{"ReferenceID", `Extra["f"]`, `Extra["from"]`, `Extra["s"]`, `Extra["\xff"]`}, fieldsOf(problems))
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/internal/codec"
+	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
 // FuzzRewrite writes any message under any names that a contract takes, and reads it back: it is valid, everything
@@ -70,7 +71,7 @@ func FuzzRewrite(f *testing.F) {
 		if pair {
 			want[keyName], want[secretName] = "k", "s"
 		}
-		encoded, problems := r.Encode(m, nil)
+		encoded, problems := r.Encode(wire.Call{Body: m, Extra: nil})
 		if len(problems) != len(lacking) {
 			t.Fatalf("problems %v, want one for each of %v", problems, lacking)
 		}
@@ -82,7 +83,7 @@ func FuzzRewrite(f *testing.F) {
 		if len(problems) == 0 {
 			readBack(t, c, encoded, want)
 		}
-		encoded, problems = r.Encode(m, map[string]any{extraName: extraName})
+		encoded, problems = r.Encode(wire.Call{Body: m, Extra: map[string]any{extraName: extraName}})
 		if len(problems) == 0 && c.SMSSend.Encoding == contract.EncodingJSON && !json.Valid(encoded.Body) {
 			t.Errorf("not JSON: %q", encoded.Body)
 		}

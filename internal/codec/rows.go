@@ -305,9 +305,9 @@ func (r *rowReader) set(to *wire.Record, c concept, word string) (ok bool) {
 	case rowPrice:
 		to.Price = word
 	case rowCreated:
-		to.CreatedAt, ok = readTime(word, r.zone)
+		to.CreatedAt, ok = contract.ParseTime(word, r.zone)
 	case rowSent:
-		to.SentAt, ok = readTime(word, r.zone)
+		to.SentAt, ok = contract.ParseTime(word, r.zone)
 	case rowSendStatus:
 		to.SendStatus = word
 	case rowDeliveryStatus:

@@ -1,8 +1,11 @@
 package wire
 
 import (
+	"context"
 	"fmt"
 	"net/netip"
+	"net/url"
+	"reflect"
 	"strconv"
 	"strings"
 	"unicode"
@@ -23,6 +26,23 @@ func CheckRecipient(number string) string {
 		return fmt.Sprintf("%sgot %d digits", allowed, len(digits))
 	}
 	return ""
+}
+
+// CheckUTF8 says what is wrong with a text that is not valid UTF-8: encoding/json would replace what is not, and the
+// recipient would read something else than was written.
+func CheckUTF8(text string) string {
+	if utf8.ValidString(text) {
+		return ""
+	}
+	at := 0
+	for at < len(text) {
+		r, size := utf8.DecodeRuneInString(text[at:])
+		if r == utf8.RuneError && size == 1 {
+			break
+		}
+		at += size
+	}
+	return "must be valid UTF-8, and is not at byte " + strconv.Itoa(at)
 }
 
 func kind(r rune) string {
@@ -71,6 +91,41 @@ func CheckCallbackURL(callback string) string {
 		}
 	}
 	return ""
+}
+
+// CheckURL says what is wrong with the URL of a medium or a link, or "" where nothing is. Absent is for the caller to refuse.
+func CheckURL(address string) string {
+	if reason := CheckCallbackURL(address); reason != "" {
+		return reason
+	}
+	if _, err := url.Parse(address); err != nil {
+		return "must be a URL, and a % in it must begin an escape such as %20"
+	}
+	return ""
+}
+
+// CheckBulk finds what is wrong with the arguments of a bulk send.
+func CheckBulk(ctx context.Context, noMessages bool, concurrency int) []Problem {
+	var problems []Problem
+	if noMessages {
+		problems = append(problems, Problem{Field: "messages", Reason: "required, but nil"})
+	}
+	if concurrency < 1 {
+		problems = append(problems, Problem{Field: "concurrency", Reason: fmt.Sprintf("must be 1 or more, got %d", concurrency)})
+	}
+	if ctx == nil {
+		problems = append(problems, Problem{Field: "ctx", Reason: "required, but nil"})
+	}
+	return problems
+}
+
+// IsNil tells of a value of an interface type that holds nothing: nil, or a nil pointer to a type that implements it.
+func IsNil(value any) bool {
+	if value == nil {
+		return true
+	}
+	v := reflect.ValueOf(value)
+	return v.Kind() == reflect.Pointer && v.IsNil()
 }
 
 // splitPort cuts "host:port"; the name is empty where brackets do not hold an IPv6 address.

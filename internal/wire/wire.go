@@ -21,6 +21,8 @@ type Operation uint8
 const (
 	SMSSend Operation = iota
 	SMSList
+	ChatApp1Send
+	ChatApp2Send
 )
 
 // String gives the operation's key in the contract.
@@ -30,6 +32,10 @@ func (o Operation) String() string {
 		return "sms.send"
 	case SMSList:
 		return "sms.list"
+	case ChatApp1Send:
+		return "chatapp1.send"
+	case ChatApp2Send:
+		return "chatapp2.send"
 	default:
 		return fmt.Sprintf("operation %d", uint8(o))
 	}
@@ -50,12 +56,19 @@ var (
 // Call describes one request. It names nothing of HTTP.
 //
 // Body points to a struct whose json and url tags carry the default contract's names; its Go field names are those
-// that a user knows. Extra holds further members under their wire names. Problems are what the channel found wrong:
-// where one remains, nothing is sent.
+// that a user knows, or are named by a field tag. Extra holds further members under their wire names. Problems are what
+// the channel found wrong: where one remains, nothing is sent.
 type Call struct {
-	Op        Operation
-	Body      any
-	Extra     map[string]any
+	Op   Operation
+	Body any
+	// Message, where it is not nil, is a message in the shape of another platform: a JSON object whose members stand beside
+	// Body's, or under a key of their own where the contract says so. Extra then belongs to it.
+	Message []byte
+	Extra   map[string]any
+	// ExtraName is what a user calls Extra, if not that.
+	ExtraName string
+	// TTL is what Body holds as Seconds, for a contract with another unit.
+	TTL       time.Duration
 	Reference string
 	Problems  []Problem
 }
@@ -105,10 +118,12 @@ func (q Query) MarshalJSON() ([]byte, error) { return json.Marshal(q.Op.String()
 // never the value.
 //
 // Absent says that a required field is empty: no problem where the contract says that the service has no such field.
+// Limit says that a documented limit is passed, which may have moved: no problem where the user wants lenient limits.
 type Problem struct {
 	Field  string
 	Reason string
 	Absent bool
+	Limit  bool
 }
 
 // Receipt is what the service said of an accepted message. Money is a decimal string, as sent.

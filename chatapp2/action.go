@@ -1,0 +1,171 @@
+package chatapp2
+
+// The types of an interactive message.
+const (
+	actionButton          = "button"
+	actionList            = "list"
+	actionCTAURL          = "cta_url"
+	actionLocationRequest = "location_request_message"
+	actionFlow            = "flow"
+	actionProduct         = "product"
+	actionProductList     = "product_list"
+	actionCatalog         = "catalog_message"
+	actionAddress         = "address_message"
+	actionVoiceCall       = "voice_call"
+	actionCallPermission  = "call_permission_request"
+	actionCarousel        = "carousel"
+	actionOrderDetails    = "order_details"
+	actionOrderStatus     = "order_status"
+	actionContactRequest  = "request_contact_info"
+)
+
+// namedAction is the shape of the actions that have a name.
+type namedAction struct {
+	Name       string `json:"name"`
+	Parameters any    `json:"parameters,omitzero"`
+}
+
+// readAction gives the action of an interactive message of a type, typed where that holds all of it.
+func readAction(kind string, value any) Action {
+	m := membersOf(value)
+	if action := readKnownAction(kind, m); action != nil && value != nil && m.whole() {
+		return action
+	}
+	return RawAction{Type: kind, JSON: rawOf(value)}
+}
+
+func readKnownAction(kind string, m *members) Action {
+	switch kind {
+	case actionButton:
+		return readButtons(m, "reply")
+	case actionList:
+		return filled[List](m)
+	case actionCTAURL:
+		return readNamed[CTAURL](m, kind)
+	case actionLocationRequest:
+		m.is("name", "send_location")
+		return LocationRequest{}
+	case actionFlow:
+		return readFlow(m)
+	case actionProduct:
+		return filled[Product](m)
+	case actionProductList:
+		return filled[ProductList](m)
+	case actionCatalog:
+		return readNamed[CatalogMessage](m, kind)
+	case actionAddress:
+		return readNamed[AddressMessage](m, kind)
+	case actionVoiceCall:
+		return readNamed[VoiceCall](m, kind)
+	case actionCallPermission:
+		m.is("name", kind)
+		return CallPermissionRequest{}
+	case actionCarousel:
+		return readCarousel(m)
+	case actionOrderDetails:
+		return readNamed[OrderDetails](m, "review_and_pay")
+	case actionOrderStatus:
+		return readOrderStatus(m)
+	case actionContactRequest:
+		m.is("name", kind)
+		return ContactRequest{}
+	default:
+		return nil
+	}
+}
+
+// filled reads an action whose fields and tags are its shape on the wire.
+func filled[T Action](m *members) Action {
+	var action T
+	if !fill(m.left, &action) {
+		m.failed = true
+	}
+	m.left = nil
+	return action
+}
+
+// readNamed reads an action that has a name, and whose fields and tags are the shape of its parameters.
+func readNamed[T Action](m *members, name string) Action {
+	var action T
+	m.is("name", name)
+	m.into("parameters", &action)
+	return action
+}
+
+// LocationRequest asks the recipient for a location. The Interactive takes no header; the answer is a location message that
+// quotes this one.
+type LocationRequest struct{}
+
+func (LocationRequest) interactive() (string, needs) {
+	return actionLocationRequest, needs{header: headerNone}
+}
+
+func (LocationRequest) action() any { return namedAction{Name: "send_location"} }
+
+func (LocationRequest) check(*checks, string) {}
+
+// ContactRequest asks the recipient for their contact details. The answer is a contacts message.
+type ContactRequest struct{}
+
+func (ContactRequest) interactive() (string, needs) { return actionContactRequest, needs{} }
+
+func (ContactRequest) action() any { return namedAction{Name: actionContactRequest} }
+
+func (ContactRequest) check(*checks, string) {}
+
+// CallPermissionRequest asks the recipient for the permission to be called. The platform allows one a day and two a week for
+// each recipient. The body is optional.
+type CallPermissionRequest struct{}
+
+func (CallPermissionRequest) interactive() (string, needs) {
+	return actionCallPermission, needs{noBody: true}
+}
+
+func (CallPermissionRequest) action() any { return namedAction{Name: actionCallPermission} }
+
+func (CallPermissionRequest) check(*checks, string) {}
+
+// CTAURL is a button that opens a web page. The Interactive takes any header. It is also the CardAction of a Card.
+type CTAURL struct {
+	// DisplayText is the label of the button, at most 20 characters. Required.
+	DisplayText string `json:"display_text,omitzero"`
+	// URL is what it opens: absolute, http or https. Required.
+	URL string `json:"url,omitzero"`
+	// PaymentLinkPreview shows a preview of a payment link, in India.
+	PaymentLinkPreview bool `json:"payment_link_preview,omitzero"`
+}
+
+func (CTAURL) interactive() (string, needs) { return actionCTAURL, needs{} }
+
+func (a CTAURL) action() any { return namedAction{Name: actionCTAURL, Parameters: a} }
+
+func (a CTAURL) check(c *checks, path string) {
+	c.required(path+".DisplayText", a.DisplayText, 20)
+	c.url(path+".URL", a.URL)
+}
+
+// VoiceCall is a button by which the recipient calls the sender.
+type VoiceCall struct {
+	// DisplayText is the label of the button, at most 20 characters. Empty is the platform's own.
+	DisplayText string `json:"display_text,omitzero"`
+	// TTLMinutes is how long the button works, 1 to 43200 minutes. 0 is the platform's default, 7 days.
+	TTLMinutes int `json:"ttl_minutes,omitzero"`
+	// Payload comes back with the call, at most 512 characters. Optional.
+	Payload string `json:"payload,omitzero"`
+}
+
+func (VoiceCall) interactive() (string, needs) { return actionVoiceCall, needs{} }
+
+func (a VoiceCall) action() any { return namedAction{Name: actionVoiceCall, Parameters: a} }
+
+func (a VoiceCall) check(c *checks, path string) {
+	c.text(path+".DisplayText", a.DisplayText, 20)
+	checkCallTTL(c, path+".TTLMinutes", a.TTLMinutes)
+	c.text(path+".Payload", a.Payload, 512)
+}
+
+func checkCallTTL(c *checks, path string, minutes int) {
+	if minutes != 0 {
+		c.between(path, minutes, 1, 43200)
+	}
+}

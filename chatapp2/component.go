@@ -1,0 +1,418 @@
+package chatapp2
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/messaging-service/messaging-go/internal/wire"
+)
+
+// Component fills a part of a Template. It is one of TemplateHeader, TemplateBody, the buttons (QuickReplyButton, URLButton,
+// CopyCodeButton, CatalogButton, ProductsButton, FlowButton, VoiceCallButton, OrderDetailsButton), TemplateCards,
+// LimitedTimeOffer, TapTarget, TemplateOrderStatus and RawComponent, and nothing else can be one. Parts and buttons that have no
+// gap need none.
+//
+//sumtype:decl
+type Component interface {
+	// component is what encoding/json takes.
+	component() any
+	// identity tells apart what may stand in a template once; empty is anything.
+	identity() string
+	check(c *checks, path string, where place)
+}
+
+// The types of a component.
+const (
+	componentHeader      = "header"
+	componentBody        = "body"
+	componentButton      = "button"
+	componentCards       = "carousel"
+	componentOffer       = "limited_time_offer"
+	componentTapTarget   = "tap_target_configuration"
+	componentOrderStatus = "order_status"
+)
+
+// TemplateHeader fills the header of a template: with a TextParam, an Image, a Video, a Document, a GIF (marketing messages
+// alone), a Location or a Product.
+type TemplateHeader struct {
+	// Parameter is required. A text is at most 60 characters.
+	Parameter Parameter
+}
+
+// TemplateBody fills the gaps in the body of a template, in their order, or by their names where it was made with names: with
+// TextParam, Currency and DateTime. The texts together are at most 1024 characters (600 beside a LimitedTimeOffer, 160 on a
+// card, 32768 where the template has nothing else).
+//
+// Body makes one of texts alone, TemplateBody{Named("first_name", "Ana")} one of names.
+type TemplateBody []Parameter
+
+// Body fills the gaps in the body of a template with texts, in their order.
+func Body(texts ...string) TemplateBody {
+	body := make(TemplateBody, len(texts))
+	for i, text := range texts {
+		body[i] = TextParam{Text: text}
+	}
+	return body
+}
+
+// TemplateCards fills the cards of a template's carousel, one for each that was approved, at most 10. Their order is that of the
+// template.
+type TemplateCards []TemplateCard
+
+// TemplateCard fills a card: its header, its body and its buttons.
+type TemplateCard []Component
+
+// LimitedTimeOffer says when the offer of a template ends.
+type LimitedTimeOffer struct {
+	// ExpiresAt is when it ends, to the millisecond. Required.
+	ExpiresAt time.Time
+}
+
+// TapTarget changes where a tap on a template leads.
+type TapTarget struct {
+	// URL is absolute, http or https. Required.
+	URL string `json:"url,omitzero"`
+	// Title is shown in place of the URL. Required.
+	Title string `json:"title,omitzero"`
+}
+
+// TemplateOrderStatus tells how an order goes on, in a template.
+type TemplateOrderStatus struct {
+	// ReferenceID is that of the OrderDetails. Required.
+	ReferenceID string
+	// Status is one of "pending", "processing", "partially-shipped", "shipped", "completed" and "canceled". Required.
+	Status string
+	// Description is at most 120 characters. Optional.
+	Description string
+}
+
+// RawComponent is a component that this library does not know, or that no type holds. Nothing in it is checked but that it is
+// JSON, and the number of parameters where that is known.
+type RawComponent struct {
+	// JSON is the whole component. Required.
+	JSON json.RawMessage
+}
+
+// componentShape is a component on the wire.
+type componentShape struct {
+	Type       string `json:"type"`
+	SubType    string `json:"sub_type,omitzero"`
+	Index      *int   `json:"index,omitzero"`
+	Parameters []any  `json:"parameters,omitzero"`
+	Cards      []any  `json:"cards,omitzero"`
+}
+
+func componentsOf(components []Component) []any {
+	if components == nil {
+		return nil
+	}
+	all := make([]any, len(components))
+	for i, component := range components {
+		if !wire.IsNil(component) {
+			all[i] = component.component()
+		}
+	}
+	return all
+}
+
+func (h TemplateHeader) component() any {
+	shape := componentShape{Type: componentHeader}
+	if !wire.IsNil(h.Parameter) {
+		shape.Parameters = []any{h.Parameter.parameter()}
+	}
+	return shape
+}
+
+func (b TemplateBody) component() any {
+	return componentShape{Type: componentBody, Parameters: parametersOf(b)}
+}
+
+func (k TemplateCards) component() any {
+	cards := make([]any, len(k))
+	for i, card := range k {
+		cards[i] = struct {
+			Index      int   `json:"card_index"`
+			Components []any `json:"components,omitzero"`
+		}{i, componentsOf(card)}
+	}
+	return componentShape{Type: componentCards, Cards: cards}
+}
+
+func (o LimitedTimeOffer) component() any {
+	var body struct {
+		ExpirationTimeMS *int64 `json:"expiration_time_ms,omitzero"`
+	}
+	if !o.ExpiresAt.IsZero() {
+		ms := o.ExpiresAt.UnixMilli()
+		body.ExpirationTimeMS = &ms
+	}
+	return one(componentOffer, body)
+}
+
+func (t TapTarget) component() any { return one(componentTapTarget, []TapTarget{t}) }
+
+func (o TemplateOrderStatus) component() any {
+	return one(componentOrderStatus, orderStatusBody{ReferenceID: o.ReferenceID, Order: orderStateBody{o.Status, o.Description}})
+}
+
+func (r RawComponent) component() any {
+	if r.JSON == nil {
+		return nil
+	}
+	return r.JSON
+}
+
+// one is a component with a single parameter that bears its name.
+func one(kind string, value any) componentShape {
+	return componentShape{Type: kind, Parameters: []any{typed{kind, value}}}
+}
+
+// typed is an object with a type, and its value under the key of that name.
+type typed struct {
+	kind  string
+	value any
+}
+
+// MarshalJSON encodes the object.
+func (t typed) MarshalJSON() ([]byte, error) {
+	return encodeMembers([]member{{"type", t.kind}, {t.kind, t.value}})
+}
+
+func readComponents(values []any) []Component {
+	if values == nil {
+		return nil
+	}
+	all := make([]Component, len(values))
+	for i, value := range values {
+		all[i] = readComponent(value)
+	}
+	return all
+}
+
+// readComponent gives a component, typed where that holds all of it.
+func readComponent(value any) Component {
+	m := membersOf(value)
+	if component := readKnownComponent(m); component != nil && value != nil && m.whole() {
+		return component
+	}
+	return RawComponent{JSON: rawOf(value)}
+}
+
+func readKnownComponent(m *members) Component {
+	switch kind := m.word("type"); kind {
+	case componentHeader:
+		var h TemplateHeader
+		switch parameters := m.list("parameters"); len(parameters) {
+		case 0:
+			m.failed = m.failed || parameters != nil
+		case 1:
+			h.Parameter = readParameter(parameters[0])
+		default:
+			m.failed = true
+		}
+		return h
+	case componentBody:
+		return TemplateBody(readParameters(m.list("parameters")))
+	case componentButton:
+		return readButton(m)
+	case componentCards:
+		return readTemplateCards(m)
+	case componentOffer:
+		var body struct {
+			ExpirationTimeMS *int64 `json:"expiration_time_ms"`
+		}
+		m.one(kind, &body)
+		if body.ExpirationTimeMS == nil {
+			return LimitedTimeOffer{}
+		}
+		return LimitedTimeOffer{ExpiresAt: time.UnixMilli(*body.ExpirationTimeMS).UTC()}
+	case componentTapTarget:
+		var targets []TapTarget
+		m.one(kind, &targets)
+		if len(targets) != 1 {
+			m.failed = true
+			return TapTarget{}
+		}
+		return targets[0]
+	case componentOrderStatus:
+		var body orderStatusBody
+		m.one(kind, &body)
+		m.failed = m.failed || body.Payment != nil
+		return TemplateOrderStatus{body.ReferenceID, body.Order.Status, body.Order.Description}
+	default:
+		return nil
+	}
+}
+
+// one reads the single parameter of a component, whose value stands under the key of its type.
+func (m *members) one(kind string, to any) {
+	list := m.list("parameters")
+	if len(list) != 1 {
+		m.failed = true
+		return
+	}
+	parameter := membersOf(list[0])
+	parameter.is("type", kind)
+	parameter.into(kind, to)
+	if !parameter.whole() {
+		m.failed = true
+	}
+}
+
+func readTemplateCards(m *members) TemplateCards {
+	list := m.list("cards")
+	cards := make(TemplateCards, len(list))
+	for i, value := range list {
+		card := membersOf(value)
+		if !card.isIndex("card_index", i) {
+			m.failed = true
+		}
+		cards[i] = readComponents(card.list("components"))
+		if !card.whole() {
+			m.failed = true
+		}
+	}
+	if list == nil {
+		return nil
+	}
+	return cards
+}
+
+func (TemplateHeader) identity() string      { return componentHeader }
+func (TemplateBody) identity() string        { return componentBody }
+func (TemplateCards) identity() string       { return componentCards }
+func (LimitedTimeOffer) identity() string    { return componentOffer }
+func (TapTarget) identity() string           { return componentTapTarget }
+func (TemplateOrderStatus) identity() string { return componentOrderStatus }
+func (RawComponent) identity() string        { return "" }
+
+func (h TemplateHeader) check(c *checks, path string, _ place) {
+	path += ".Parameter"
+	if wire.IsNil(h.Parameter) {
+		c.found(path, "required, but nil")
+		return
+	}
+	if !h.Parameter.fits().header {
+		c.found(path, "want a TextParam, an Image, a Video, a Document, a GIF, a Location, a Product or a RawParameter in a header")
+	}
+	h.Parameter.check(c, path)
+	checkNoCaption(c, path, h.Parameter)
+	checkTextTotal(c, path, []Parameter{h.Parameter}, 60)
+	switch l := h.Parameter.(type) {
+	case Location:
+		l.checkComplete(c, path)
+	case *Location:
+		l.checkComplete(c, path)
+	}
+}
+
+// checkComplete asks for what a template's header needs besides the coordinates.
+func (l Location) checkComplete(c *checks, path string) {
+	c.required(path+".Name", l.Name, 0)
+	c.required(path+".Address", l.Address, 0)
+}
+
+func (b TemplateBody) check(c *checks, path string, where place) {
+	named := 0
+	for i, parameter := range b {
+		own := at(path, i)
+		if wire.IsNil(parameter) {
+			c.found(own, "must not be nil")
+			continue
+		}
+		if !parameter.fits().body {
+			c.found(own, "want a TextParam, a Currency, a DateTime or a RawParameter in a body")
+		}
+		if parameter.fits().name != "" {
+			named++
+		}
+		parameter.check(c, own)
+	}
+	if named > 0 && named < len(b) && !b.hasRaw() {
+		c.found(path, "want a name on every parameter, or on none")
+	}
+	unique(c, b, func(p Parameter) string {
+		if wire.IsNil(p) {
+			return ""
+		}
+		return p.fits().name
+	}, func(i int) string { return at(path, i) + ".Name" })
+	checkTextTotal(c, path, b, where.bodyMost())
+}
+
+// hasRaw tells of a parameter whose name is not known.
+func (b TemplateBody) hasRaw() bool {
+	for _, parameter := range b {
+		switch parameter.(type) {
+		case nil, RawParameter, *RawParameter:
+			return true
+		}
+	}
+	return false
+}
+
+func (k TemplateCards) check(c *checks, path string, where place) {
+	if where == placeCard {
+		c.found(path, "must not stand on a card")
+		return
+	}
+	c.count(path, "cards", len(k), 1, 10)
+	for i, card := range k {
+		own := at(path, i)
+		checkComponents(c, own, card, placeCard)
+		if i > 0 && !sameParts(k[0], card) {
+			c.found(own, "must fill the same parts as the first card")
+		}
+	}
+}
+
+// sameParts tells whether two cards fill the same parts with the same kinds of components.
+func sameParts(a, b TemplateCard) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if wire.IsNil(a[i]) || wire.IsNil(b[i]) {
+			continue
+		}
+		if x, y := a[i].identity(), b[i].identity(); x != y && x != "" && y != "" {
+			return false
+		}
+	}
+	return true
+}
+
+func (o LimitedTimeOffer) check(c *checks, path string, _ place) {
+	if o.ExpiresAt.IsZero() {
+		c.found(path+".ExpiresAt", "required, but absent")
+	}
+}
+
+func (t TapTarget) check(c *checks, path string, _ place) {
+	c.url(path+".URL", t.URL)
+	c.required(path+".Title", t.Title, 0)
+}
+
+func (o TemplateOrderStatus) check(c *checks, path string, _ place) {
+	checkOrderReference(c, path+".ReferenceID", o.ReferenceID)
+	checkOrderState(c, path, o.Status, o.Description)
+}
+
+func (r RawComponent) check(c *checks, path string, _ place) {
+	checkRaw(c, path+".JSON", r.JSON)
+	var shape struct {
+		Type       string            `json:"type"`
+		Parameters []json.RawMessage `json:"parameters"`
+	}
+	if json.Unmarshal(r.JSON, &shape) != nil {
+		return
+	}
+	switch kind := strings.ToLower(shape.Type); kind {
+	case componentHeader, componentOffer, componentTapTarget, componentOrderStatus:
+		if n := len(shape.Parameters); n != 1 {
+			c.found(path+".JSON", fmt.Sprintf("want exactly one parameter in a component of the type %s, got %d", kind, n))
+		}
+	}
+}

@@ -1,0 +1,223 @@
+package chatapp2
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/messaging-service/messaging-go/internal/wire"
+	"github.com/messaging-service/messaging-go/sms"
+)
+
+// MarshalJSON encodes the message as the body that a send has under the default contract, Extra and the service's own fields
+// included, so that it can be queued or stored and read back. It does not validate; a name that comes twice is an error. A TTL
+// that is no whole number of seconds is written with its fraction, so that nothing is lost.
+//
+// A client's own contract and credentials have no part in it.
+func (m Message) MarshalJSON() ([]byte, error) {
+	own := m.members()
+	delivery, err := encode(m.delivery())
+	if err != nil {
+		return nil, err
+	}
+	for name, value := range m.Extra {
+		own = append(own, member{name, value})
+	}
+	slices.SortStableFunc(own[len(own)-len(m.Extra):], func(a, b member) int { return strings.Compare(a.name, b.name) })
+	names := map[string]bool{}
+	for _, name := range besideMessage() {
+		names[name] = true
+	}
+	for _, one := range own {
+		if names[one.name] {
+			return nil, fmt.Errorf("chatapp2: the key %q comes twice", one.name)
+		}
+		names[one.name] = true
+	}
+	message, err := encodeMembers(own)
+	if err != nil || string(delivery) == "{}" {
+		return message, err
+	}
+	return append(append(message[:len(message)-1], ','), delivery[1:]...), nil
+}
+
+// besideMessage gives the default names of what the service adds to a message.
+func besideMessage() []string {
+	return []string{"ttl", "sms_from", "sms_text", "dlrCallback", "dlrReport", "referenceId"}
+}
+
+// UnmarshalJSON decodes what MarshalJSON encodes, and any message in the platform's shape. Content is typed wherever its type
+// holds all of it, also where a required field is missing, which Send then refuses. What no type holds stays raw in the
+// narrowest place: a RawParameter, a RawComponent, a RawAction, else Raw. Members of the message that have no field go into
+// Extra, numbers as json.Number. Numbers in quotes and types in upper case are read; an empty text or object, null and false
+// count as absent. A message that does not name its type has that of its content.
+//
+// The message is replaced whole. An error means that the document is no message at all; it names a member and repeats nothing
+// of it.
+func (m *Message) UnmarshalJSON(data []byte) error {
+	var raw map[string]json.RawMessage
+	if err := json.Unmarshal(data, &raw); err != nil || raw == nil {
+		return errors.New("chatapp2: a message must be a JSON object")
+	}
+	var d wire.Delivery
+	if err := d.Take(raw); err != nil {
+		return fmt.Errorf("chatapp2: %w", err)
+	}
+	all := members{left: map[string]any{}}
+	for name, value := range raw {
+		all.left[name] = decode(value)
+	}
+	decoded := Message{TTL: d.TTL.Duration(), CallbackURL: d.CallbackURL, ReferenceID: d.ReferenceID}
+	if from, text, ok := d.Fallback(); ok {
+		decoded.Fallback = &sms.Fallback{From: from, Text: text}
+	}
+	if err := decoded.takeEnvelope(&all); err != nil {
+		return err
+	}
+	kind, _ := all.left["type"].(string)
+	if kind != "" {
+		delete(all.left, "type")
+		decoded.Content = readContent(kind, all.takeContent(kind))
+	} else if kind = all.kindOfContent(); kind != "" {
+		decoded.Content = readContent(kind, all.take(kind))
+	}
+	if len(all.left) > 0 {
+		decoded.Extra = all.left
+	}
+	*m = decoded
+	return nil
+}
+
+// takeEnvelope reads the members that every message has. What its fields cannot hold stays where it is.
+func (m *Message) takeEnvelope(all *members) error {
+	product := "whatsapp"
+	for _, field := range []struct {
+		name string
+		to   *string
+	}{
+		{"messaging_product", &product},
+		{"recipient_type", &m.RecipientType},
+		{"to", &m.To},
+		{"recipient", &m.Recipient},
+		{"type", new(string)},
+	} {
+		switch value := all.left[field.name].(type) {
+		case nil:
+			delete(all.left, field.name)
+			continue
+		case string:
+			*field.to = value
+		case json.Number:
+			*field.to = value.String()
+		default:
+			return fmt.Errorf("chatapp2: %q must be a string", field.name)
+		}
+		if field.name != "type" {
+			delete(all.left, field.name)
+		}
+	}
+	if !strings.EqualFold(product, "whatsapp") {
+		return errors.New(`chatapp2: "messaging_product" must be "whatsapp"`)
+	}
+	var quoted replyContext
+	if value, ok := all.left["context"]; ok && fill(value, &quoted) {
+		m.ReplyTo = quoted.MessageID
+		delete(all.left, "context")
+	}
+	for name, to := range map[string]any{
+		"biz_opaque_callback_data": &m.CallbackData,
+		"product_policy":           &m.Marketing.ProductPolicy,
+		"message_activity_sharing": &m.Marketing.ActivitySharing,
+	} {
+		if value, ok := all.left[name]; ok && fill(value, to) {
+			delete(all.left, name)
+		}
+	}
+	return nil
+}
+
+// kindOfContent gives the type of a message that does not name it: text, as the platform has it, else the one whose content is
+// there.
+func (m *members) kindOfContent() string {
+	kind := ""
+	for _, known := range []string{
+		typeText, typeImage, typeVideo, typeAudio, typeDocument, typeSticker, typeLocation, typeContacts, typeReaction, typePin,
+		typeInteractive, typeTemplate,
+	} {
+		switch {
+		case m.left[known] == nil:
+		case known == typeText:
+			return known
+		case kind != "":
+			return ""
+		default:
+			kind = known
+		}
+	}
+	return kind
+}
+
+// takeContent takes the member that bears the name of the type.
+func (m *members) takeContent(kind string) any {
+	if _, ok := m.left[kind]; ok {
+		return m.take(kind)
+	}
+	return m.take(strings.ToLower(kind))
+}
+
+// encodeMembers writes an object with its members in order.
+func encodeMembers(all []member) ([]byte, error) {
+	out := []byte{'{'}
+	for i, one := range all {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		name, err := encode(one.name)
+		if err != nil {
+			return nil, err
+		}
+		value, err := encode(one.value)
+		if err != nil {
+			return nil, err
+		}
+		out = append(append(append(out, name...), ':'), value...)
+	}
+	return append(out, '}'), nil
+}
+
+// encode is json.Marshal without the escapes that HTML needs.
+func encode(value any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(value); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSpace(b.Bytes()), nil
+}
+
+// decode gives a JSON value that is known to be valid, with numbers as they are written.
+func decode(raw []byte) any {
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	var value any
+	if decoder.Decode(&value) != nil {
+		return nil
+	}
+	return value
+}
+
+// rawOf gives a decoded value as JSON again, for what no type holds.
+func rawOf(value any) json.RawMessage {
+	if value == nil {
+		return nil
+	}
+	raw, err := encode(value)
+	if err != nil {
+		return nil
+	}
+	return raw
+}

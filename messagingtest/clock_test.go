@@ -1,0 +1,93 @@
+package messagingtest
+
+import (
+	"math"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestAMessageWithoutTTLLivesForTheDefault(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{chatApp1, chatApp2} {
+		t.Run(path, func(t *testing.T) {
+			t.Parallel()
+			s, client := NewServer(t), newClient(t)
+			s.SetDelivery("639171234567", Unreachable())
+			require.Equal(t, 200, sendTo(t, client, s, path, with(sendPaths[path], chatFallback)).status)
+			s.Advance(DefaultTTL - 1)
+			require.Len(t, s.Sent(), 1)
+			assert.Zero(t, s.Sent()[0].TTL)
+			s.Advance(1)
+			require.Len(t, s.Sent(), 2)
+			assert.Equal(t, StateExpired, s.Sent()[0].State)
+		})
+	}
+}
+
+func TestRealTimeEndsNoLifetime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &Server{ledger: newLedger()}
+		s.SetDelivery("639171234567", Unreachable())
+		body := with(sendPaths[chatApp1], `"ttl":1,`+chatFallback)
+		fields, err := readObject([]byte(body))
+		require.NoError(t, err)
+		m, wrong := readChatApp1(fields)
+		require.False(t, wrong.found())
+		require.Equal(t, 200, s.submit(m, confirmData).status)
+		began := time.Now()
+
+		time.Sleep(time.Hour)
+		assert.Equal(t, StateQueued, s.Sent()[0].State)
+		s.Advance(time.Second)
+		sent := s.Sent()
+		require.Len(t, sent, 2)
+		assert.Equal(t, StateExpired, sent[0].State)
+		assert.True(t, sent[1].At.Equal(began.Add(time.Second)))
+	})
+}
+
+func TestTheClockDatesMessages(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &Server{ledger: newLedger()}
+		began := time.Now()
+		s.Seed(Sent{})
+		s.Advance(time.Hour)
+		time.Sleep(time.Minute)
+		s.Seed(Sent{}, Sent{At: day})
+		sent := s.Sent()
+		assert.True(t, sent[0].At.Equal(began))
+		assert.True(t, sent[1].At.Equal(began.Add(time.Hour+time.Minute)))
+		assert.True(t, sent[2].At.Equal(day))
+	})
+}
+
+func TestALagPassesByTheClockToo(t *testing.T) {
+	t.Parallel()
+	s, client := NewServer(t), newClient(t)
+	s.SetLag(time.Hour)
+	s.Advance(2 * time.Hour)
+	send(t, client, s, goodBody).data(t)
+	assert.Empty(t, list(t, client, s).Data, "what passed before does not count")
+	s.Advance(59 * time.Minute)
+	assert.Empty(t, list(t, client, s).Data)
+	s.Advance(time.Minute)
+	assert.Len(t, list(t, client, s).Data, 1)
+}
+
+func TestAdvanceByNothingAndByEverything(t *testing.T) {
+	t.Parallel()
+	s, client := NewServer(t), newClient(t)
+	s.SetDelivery("639171234567", DeliverLate(math.MaxInt64))
+	sendTo(t, client, s, chatApp1, with(sendPaths[chatApp1], `"ttl":9223372036,`+chatFallback)).data(t)
+	s.Advance(0)
+	assert.Len(t, s.Sent(), 1)
+	s.Advance(math.MaxInt64)
+	s.Advance(math.MaxInt64)
+	require.Len(t, s.Sent(), 2)
+	assert.Equal(t, StateDelivered, s.Sent()[0].State)
+	assert.PanicsWithValue(t, "messagingtest: Advance(-1ns): time does not go back", func() { s.Advance(-1) })
+}
