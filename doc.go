@@ -1,5 +1,5 @@
-// Package messaging sends SMS through the messaging service, and says of each message what is known: accepted, refused,
-// not sent, or unknown.
+// Package messaging sends SMS and chat-app messages through the messaging service, and says of each message what is known:
+// accepted, refused, not sent, or unknown.
 //
 //	client, err := messaging.NewClient("https://api.example.com", messaging.WithToken(token))
 //	if err != nil {
@@ -15,8 +15,9 @@
 //	case messaging.Unknown: // it may have arrived: do not send again, settle it by its reference ID
 //	}
 //
-// The other calls are described in package sms: SendOnce looks an unknown outcome up, SendAll sends many, List, Pages and Find
-// read back what was sent.
+// The other calls are described in the packages of the channels. Package sms: SendOnce looks an unknown outcome up, SendAll sends
+// many, List, Pages and Find read back what was sent. Packages chatapp1 and chatapp2: Send and SendAll, with every type of message
+// that the two chat apps take. No listing exists for those, so that an unknown outcome stays unknown.
 //
 // A [Client] is made once and shared: it is safe for concurrent use, never changes, and keeps connections of its own.
 //

@@ -146,57 +146,44 @@ func (m Message) delivery() wire.Delivery {
 
 // validate finds everything that is wrong with the message, so that a caller mends it in one go.
 func (m Message) validate() []wire.Problem {
-	var c checks
+	var c wire.Checks
 	switch {
 	case m.ChannelID == "":
-		c.absent("ChannelID")
+		c.Absent("ChannelID")
 	case strings.TrimSpace(m.ChannelID) == "":
-		c.found("ChannelID", "a channel ID is required, got white space only")
+		c.Found("ChannelID", "a channel ID is required, got white space only")
 	default:
-		c.found("ChannelID", wire.CheckUTF8(m.ChannelID))
+		c.Found("ChannelID", wire.CheckUTF8(m.ChannelID))
 	}
 	if m.To == "" {
-		c.absent("To")
+		c.Absent("To")
 	} else {
-		c.found("To", wire.CheckRecipient(m.To))
+		c.Found("To", wire.CheckRecipient(m.To))
 	}
 	if wire.IsNil(m.Payload) {
-		c.found("Payload", "required, but nil; want one of Text, Image, Video, CallToAction, Template and Raw")
+		c.Found("Payload", "required, but nil; want one of Text, Image, Video, CallToAction, Template and Raw")
 	} else {
 		m.Payload.check(&c)
 	}
 	return append(c, m.delivery().Check()...)
 }
 
-// checks collects what is wrong.
-type checks []wire.Problem
-
-func (c *checks) found(field, reason string) {
-	if reason != "" {
-		*c = append(*c, wire.Problem{Field: field, Reason: reason})
-	}
-}
-
-func (c *checks) absent(field string) {
-	*c = append(*c, wire.Problem{Field: field, Reason: "required, but absent", Absent: true})
-}
-
-// text checks a text that is required.
-func (c *checks) text(field, value string) {
+// checkText checks a text that is required.
+func checkText(c *wire.Checks, field, value string) {
 	if value == "" {
-		c.absent(field)
+		c.Absent(field)
 		return
 	}
-	c.found(field, wire.CheckUTF8(value))
+	c.Found(field, wire.CheckUTF8(value))
 }
 
-// url checks a URL that is required.
-func (c *checks) url(field, value string) {
+// checkURL checks a URL that is required.
+func checkURL(c *wire.Checks, field, value string) {
 	if value == "" {
-		c.absent(field)
+		c.Absent(field)
 		return
 	}
-	c.found(field, wire.CheckURL(value))
+	c.Found(field, wire.CheckURL(value))
 }
 
 // Format prints which fields are set and how long they are, in every verb; never a number, a text or a query.

@@ -22,7 +22,7 @@ import (
 type Payload interface {
 	// body is the whole message under the names of the default contract, and what stands beside them.
 	body(e envelope, d wire.Delivery) (body any, raw map[string]any)
-	check(c *checks)
+	check(c *wire.Checks)
 }
 
 // Text is a text message.
@@ -92,7 +92,7 @@ func (t Text) body(e envelope, d wire.Delivery) (any, map[string]any) {
 	return &textBody{e, t.Body, d}, nil
 }
 
-func (t Text) check(c *checks) { c.text("Payload.Body", t.Body) }
+func (t Text) check(c *wire.Checks) { checkText(c, "Payload.Body", t.Body) }
 
 type imageBody struct {
 	envelope
@@ -105,7 +105,7 @@ func (i Image) body(e envelope, d wire.Delivery) (any, map[string]any) {
 	return &imageBody{e, i.URL, d}, nil
 }
 
-func (i Image) check(c *checks) { c.url("Payload.URL", i.URL) }
+func (i Image) check(c *wire.Checks) { checkURL(c, "Payload.URL", i.URL) }
 
 type videoBody struct {
 	envelope
@@ -121,14 +121,14 @@ func (v Video) body(e envelope, d wire.Delivery) (any, map[string]any) {
 	return &videoBody{e, v.URL, v.ThumbnailURL, wire.Seconds(v.Duration), v.Size, d}, nil
 }
 
-func (v Video) check(c *checks) {
-	c.url("Payload.URL", v.URL)
-	c.found("Payload.ThumbnailURL", wire.CheckURL(v.ThumbnailURL))
+func (v Video) check(c *wire.Checks) {
+	checkURL(c, "Payload.URL", v.URL)
+	c.Found("Payload.ThumbnailURL", wire.CheckURL(v.ThumbnailURL))
 	if v.Duration < 0 || v.Duration%time.Second != 0 {
-		c.found("Payload.Duration", "must be a whole number of seconds and not negative, got "+v.Duration.String())
+		c.Found("Payload.Duration", "must be a whole number of seconds and not negative, got "+v.Duration.String())
 	}
 	if v.Size < 0 {
-		c.found("Payload.Size", "must be a number of bytes, got "+strconv.FormatInt(v.Size, 10))
+		c.Found("Payload.Size", "must be a number of bytes, got "+strconv.FormatInt(v.Size, 10))
 	}
 }
 
@@ -146,11 +146,11 @@ func (a CallToAction) body(e envelope, d wire.Delivery) (any, map[string]any) {
 	return &callToActionBody{e, a.Text, a.ImageURL, a.Caption, a.URL, d}, nil
 }
 
-func (a CallToAction) check(c *checks) {
-	c.text("Payload.Text", a.Text)
-	c.found("Payload.ImageURL", wire.CheckURL(a.ImageURL))
-	c.text("Payload.Caption", a.Caption)
-	c.url("Payload.URL", a.URL)
+func (a CallToAction) check(c *wire.Checks) {
+	checkText(c, "Payload.Text", a.Text)
+	c.Found("Payload.ImageURL", wire.CheckURL(a.ImageURL))
+	checkText(c, "Payload.Caption", a.Caption)
+	checkURL(c, "Payload.URL", a.URL)
 }
 
 type templateBody struct {
@@ -175,18 +175,18 @@ func (t Template) body(e envelope, d wire.Delivery) (any, map[string]any) {
 	return &templateBody{e, t.ID, t.Params, t.Language, d}, nil
 }
 
-func (t Template) check(c *checks) {
-	c.text("Payload.ID", t.ID)
-	c.found("Payload.Language", wire.CheckUTF8(t.Language))
+func (t Template) check(c *wire.Checks) {
+	checkText(c, "Payload.ID", t.ID)
+	c.Found("Payload.Language", wire.CheckUTF8(t.Language))
 	for _, name := range slices.Sorted(maps.Keys(t.Params)) {
 		field := "Payload.Params[" + strconv.Quote(name) + "]"
 		if name == "" {
-			c.found(field, "a parameter needs a name")
+			c.Found(field, "a parameter needs a name")
 		}
 		if reason := wire.CheckUTF8(name); reason != "" {
-			c.found(field, "the name "+reason)
+			c.Found(field, "the name "+reason)
 		}
-		c.found(field, wire.CheckUTF8(t.Params[name]))
+		c.Found(field, wire.CheckUTF8(t.Params[name]))
 	}
 }
 
@@ -197,9 +197,9 @@ func (r Raw) body(e envelope, d wire.Delivery) (any, map[string]any) {
 	}{e, d}, r.Fields
 }
 
-func (r Raw) check(c *checks) {
+func (r Raw) check(c *wire.Checks) {
 	if len(r.Fields) == 0 {
-		c.found("Payload.Fields", "at least one field is required, got none")
+		c.Found("Payload.Fields", "at least one field is required, got none")
 	}
 }
 

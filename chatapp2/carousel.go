@@ -155,7 +155,7 @@ func (k Card) check(c *checks, path string) {
 	if n := strings.Count(k.Body, "\n"); n > 2 {
 		c.limit(path+".Body", fmt.Sprintf("want at most 2 line breaks, got %d", n))
 	}
-	if buttons, ok := buttonsOf(k.Action); ok {
+	if buttons, ok := as[ReplyButtons](k.Action); ok {
 		if len(buttons) == 0 {
 			c.found(path+".Action", "want at least one button, got none")
 		}
@@ -165,17 +165,6 @@ func (k Card) check(c *checks, path string) {
 	k.Action.check(c, path+".Action")
 }
 
-func buttonsOf(action CardAction) (ReplyButtons, bool) {
-	switch a := action.(type) {
-	case ReplyButtons:
-		return a, true
-	case *ReplyButtons:
-		return *a, true
-	default:
-		return nil, false
-	}
-}
-
 // checkMatching holds the action of a card against that of the first.
 func checkMatching(c *checks, path string, first, own CardAction) {
 	if wire.IsNil(first) || wire.IsNil(own) {
@@ -183,8 +172,8 @@ func checkMatching(c *checks, path string, first, own CardAction) {
 	}
 	firstKind, a := first.card()
 	ownKind, b := own.card()
-	firstButtons, firstHas := buttonsOf(first)
-	ownButtons, ownHas := buttonsOf(own)
+	firstButtons, firstHas := as[ReplyButtons](first)
+	ownButtons, ownHas := as[ReplyButtons](own)
 	switch {
 	case firstKind != ownKind || firstHas != ownHas:
 		c.found(path, "must be of the same kind as on the first card")

@@ -12,20 +12,14 @@ import (
 
 // checks collects what is wrong with a message. A path is the Go expression for a field, from the Message on.
 type checks struct {
-	problems []wire.Problem
+	problems wire.Checks
 }
 
 // found reports a fault of structure: what no option lets pass. An empty reason is none.
-func (c *checks) found(path, reason string) {
-	if reason != "" {
-		c.problems = append(c.problems, wire.Problem{Field: path, Reason: reason})
-	}
-}
+func (c *checks) found(path, reason string) { c.problems.Found(path, reason) }
 
 // limit reports that a documented limit is passed.
-func (c *checks) limit(path, reason string) {
-	c.problems = append(c.problems, wire.Problem{Field: path, Reason: reason, Limit: true})
-}
+func (c *checks) limit(path, reason string) { c.problems.Limit(path, reason) }
 
 // required checks a text that must be there, of at most so many characters; 0 is no limit.
 func (c *checks) required(path, value string, most int) {
@@ -100,6 +94,20 @@ func unique[T any](c *checks, all []T, value func(T) string, path func(int) stri
 		}
 		seen[v] = i
 	}
+}
+
+// as gives a value of a sealed interface as one of its types, also where it is a pointer to it.
+func as[T any](value any) (T, bool) {
+	switch v := value.(type) {
+	case T:
+		return v, true
+	case *T:
+		if v != nil {
+			return *v, true
+		}
+	}
+	var none T
+	return none, false
 }
 
 func at(path string, index int) string { return fmt.Sprintf("%s[%d]", path, index) }

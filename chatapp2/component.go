@@ -300,18 +300,10 @@ func (h TemplateHeader) check(c *checks, path string, _ place) {
 	h.Parameter.check(c, path)
 	checkNoCaption(c, path, h.Parameter)
 	checkTextTotal(c, path, []Parameter{h.Parameter}, 60)
-	switch l := h.Parameter.(type) {
-	case Location:
-		l.checkComplete(c, path)
-	case *Location:
-		l.checkComplete(c, path)
+	if l, ok := as[Location](h.Parameter); ok { // which a header wants whole
+		c.required(path+".Name", l.Name, 0)
+		c.required(path+".Address", l.Address, 0)
 	}
-}
-
-// checkComplete asks for what a template's header needs besides the coordinates.
-func (l Location) checkComplete(c *checks, path string) {
-	c.required(path+".Name", l.Name, 0)
-	c.required(path+".Address", l.Address, 0)
 }
 
 func (b TemplateBody) check(c *checks, path string, where place) {
@@ -345,8 +337,7 @@ func (b TemplateBody) check(c *checks, path string, where place) {
 // hasRaw tells of a parameter whose name is not known.
 func (b TemplateBody) hasRaw() bool {
 	for _, parameter := range b {
-		switch parameter.(type) {
-		case nil, RawParameter, *RawParameter:
+		if _, ok := as[RawParameter](parameter); ok {
 			return true
 		}
 	}

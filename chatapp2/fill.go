@@ -2,6 +2,7 @@ package chatapp2
 
 import (
 	"encoding/json"
+	"maps"
 	"reflect"
 	"strconv"
 	"strings"
@@ -16,9 +17,9 @@ type members struct {
 // membersOf begins to read a value, which must be an object; nothing counts as an empty one.
 func membersOf(value any) *members {
 	object, ok := value.(map[string]any)
-	m := &members{left: make(map[string]any, len(object)), failed: !ok && value != nil}
-	for name, v := range object {
-		m.left[name] = v
+	m := &members{left: maps.Clone(object), failed: !ok && value != nil}
+	if m.left == nil {
+		m.left = map[string]any{}
 	}
 	return m
 }

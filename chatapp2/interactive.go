@@ -202,18 +202,18 @@ func (i Interactive) check(c *checks, path string) {
 		c.text(path+".Footer", i.Footer, 60)
 		return
 	}
-	_, needs := i.Action.interactive()
-	i.checkHeader(c, path+".Header", needs.header)
+	_, need := i.Action.interactive()
+	i.checkHeader(c, path+".Header", need.header)
 	most := 1024
-	if needs.longBody {
+	if need.longBody {
 		most = 4096
 	}
-	if needs.noBody || needs.knowsNothing {
+	if need.noBody || need.knowsNothing {
 		c.text(path+".Body", i.Body, most)
 	} else {
 		c.required(path+".Body", i.Body, most)
 	}
-	if needs.takesNoFoot && i.Footer != "" {
+	if need.takesNoFoot && i.Footer != "" {
 		c.found(path+".Footer", "must be empty with this action")
 	}
 	c.text(path+".Footer", i.Footer, 60)
@@ -251,22 +251,10 @@ func checkHeader(c *checks, path string, h Header) {
 
 // checkNoCaption refuses a caption where a medium stands as a header.
 func checkNoCaption(c *checks, path string, medium any) {
-	caption := ""
-	switch m := medium.(type) {
-	case Image:
-		caption = m.Caption
-	case *Image:
-		caption = m.Caption
-	case Video:
-		caption = m.Caption
-	case *Video:
-		caption = m.Caption
-	case Document:
-		caption = m.Caption
-	case *Document:
-		caption = m.Caption
-	}
-	if caption != "" {
+	image, _ := as[Image](medium)
+	video, _ := as[Video](medium)
+	document, _ := as[Document](medium)
+	if image.Caption+video.Caption+document.Caption != "" {
 		c.found(path+".Caption", "must be empty: a header has no caption")
 	}
 }

@@ -239,8 +239,12 @@ func (m Message) LogValue() slog.Value {
 func (m Message) measures() string {
 	var set []string
 	for _, field := range []struct{ name, value string }{
-		{"To", m.To}, {"Recipient", m.Recipient}, {"ReplyTo", m.ReplyTo}, {"CallbackData", m.CallbackData},
-		{"CallbackURL", m.CallbackURL}, {"ReferenceID", m.ReferenceID},
+		{"To", m.To},
+		{"Recipient", m.Recipient},
+		{"ReplyTo", m.ReplyTo},
+		{"CallbackData", m.CallbackData},
+		{"CallbackURL", m.CallbackURL},
+		{"ReferenceID", m.ReferenceID},
 	} {
 		if field.value != "" {
 			set = append(set, fmt.Sprintf("%s: %d characters", field.name, utf8.RuneCountInString(field.value)))

@@ -52,17 +52,16 @@ func (t Template) check(c *checks, path string) {
 	c.word(path+".Name", t.Name)
 	c.required(path+".Language", t.Language, 0)
 	c.oneOf(path+".Policy", t.Policy, "deterministic")
-	place := placeTemplate
+	where := placeTemplate
 	if len(t.Components) == 1 {
-		place = placeBodyAlone
+		where = placeBodyAlone
 	}
 	for _, component := range t.Components {
-		switch component.(type) {
-		case LimitedTimeOffer, *LimitedTimeOffer:
-			place = placeOffer
+		if _, ok := as[LimitedTimeOffer](component); ok {
+			where = placeOffer
 		}
 	}
-	checkComponents(c, path+".Components", t.Components, place)
+	checkComponents(c, path+".Components", t.Components, where)
 }
 
 // place is where components stand, which decides how much text a body takes.
@@ -111,8 +110,7 @@ func checkComponents(c *checks, path string, components []Component, where place
 			continue
 		}
 		seen[identity] = i
-		switch component.(type) {
-		case CopyCodeButton, *CopyCodeButton:
+		if _, ok := as[CopyCodeButton](component); ok {
 			if copyCodes++; copyCodes == 2 {
 				c.limit(own, "want at most one CopyCodeButton")
 			}
@@ -124,13 +122,8 @@ func checkComponents(c *checks, path string, components []Component, where place
 func checkTextTotal(c *checks, path string, parameters []Parameter, most int) {
 	total := 0
 	for _, parameter := range parameters {
-		switch p := parameter.(type) {
-		case TextParam:
+		if p, ok := as[TextParam](parameter); ok {
 			total += utf8.RuneCountInString(p.Text)
-		case *TextParam:
-			if p != nil {
-				total += utf8.RuneCountInString(p.Text)
-			}
 		}
 	}
 	if total > most {

@@ -58,36 +58,28 @@ func (m Message) body() *body {
 
 // validate finds everything that is wrong with the message, so that a caller mends it in one go.
 func (m Message) validate() []wire.Problem {
-	var problems []wire.Problem
-	found := func(field, reason string) {
-		if reason != "" {
-			problems = append(problems, wire.Problem{Field: field, Reason: reason})
-		}
-	}
-	absent := func(field string) {
-		problems = append(problems, wire.Problem{Field: field, Reason: "required, but absent", Absent: true})
-	}
+	var c wire.Checks
 	switch {
 	case strings.TrimSpace(m.From) == "" && m.From != "":
-		found("From", "a sender ID is required, got white space only")
+		c.Found("From", "a sender ID is required, got white space only")
 	case m.From == "":
-		absent("From")
+		c.Absent("From")
 	default:
-		found("From", wire.CheckUTF8(m.From))
+		c.Found("From", wire.CheckUTF8(m.From))
 	}
 	if m.To == "" {
-		absent("To")
+		c.Absent("To")
 	} else {
-		found("To", wire.CheckRecipient(m.To))
+		c.Found("To", wire.CheckRecipient(m.To))
 	}
 	if m.Text == "" {
-		absent("Text")
+		c.Absent("Text")
 	} else {
-		found("Text", wire.CheckUTF8(m.Text))
+		c.Found("Text", wire.CheckUTF8(m.Text))
 	}
-	found("CallbackURL", wire.CheckCallbackURL(m.CallbackURL))
-	found("ReferenceID", wire.CheckUTF8(m.ReferenceID))
-	return problems
+	c.Found("CallbackURL", wire.CheckCallbackURL(m.CallbackURL))
+	c.Found("ReferenceID", wire.CheckUTF8(m.ReferenceID))
+	return c
 }
 
 // Format prints which fields are set and how long they are, in every verb; never a number, a text or a query.

@@ -266,7 +266,7 @@ func compilable(file string, b block, module string) (string, error) {
 	for _, name := range []string{"contract", "sms", "chatapp1", "chatapp2", "webhook", "messagingtest"} {
 		known[name] = module + "/" + name
 	}
-	for _, path := range []string{"context", "errors", "fmt", "iter", "log", "log/slog", "net/http", "os", "slices", "strings", "testing", "time"} {
+	for _, path := range []string{"context", "encoding/json", "errors", "fmt", "iter", "log", "log/slog", "net/http", "os", "slices", "strings", "testing", "time"} {
 		known[path[strings.LastIndex(path, "/")+1:]] = path
 	}
 	imports := map[string]bool{}

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"iter"
 	"maps"
 	"math"
 	"net/url"
@@ -160,23 +159,15 @@ func (r *Request) top(name string) string {
 
 // Lacks tells whether the service has no parameter for a field of body, by the name that a user knows.
 func (r *Request) Lacks(body any, field string) bool {
-	for known := range fieldsOf(body) {
-		if userName(known) == field {
-			concept, ok := r.concepts[jsonName(known)]
-			return ok && r.names[concept] == ""
-		}
-	}
-	return false
+	known, ok := bodyField(body, func(known reflect.StructField) bool { return userName(known) == field })
+	concept, isField := r.concepts[jsonName(known)]
+	return ok && isField && r.names[concept] == ""
 }
 
 // has tells whether body has a field under the default name.
 func has(body any, name string) bool {
-	for known := range fieldsOf(body) {
-		if jsonName(known) == name {
-			return true
-		}
-	}
-	return false
+	_, ok := bodyField(body, func(known reflect.StructField) bool { return jsonName(known) == name })
+	return ok
 }
 
 // Encode writes a call, whose Body points to a struct with the default names as tags. Problems say what the contract does not
@@ -533,17 +524,28 @@ func (r *Request) ttl(d time.Duration) string {
 
 func dropped(body any, name, concept string) wire.Problem {
 	field := concept
-	for known := range fieldsOf(body) {
-		if jsonName(known) == name {
-			field = userName(known)
-		}
+	if known, ok := bodyField(body, func(known reflect.StructField) bool { return jsonName(known) == name }); ok {
+		field = userName(known)
 	}
 	return wire.Problem{Field: field, Reason: `must be absent: the contract says that the service has no such field (fields.` + concept + ` is "")`}
 }
 
-// fieldsOf gives the fields of the struct to which body points, those of embedded structs too.
-func fieldsOf(body any) iter.Seq[reflect.StructField] {
-	return slices.Values(reflect.VisibleFields(reflect.TypeOf(body).Elem()))
+// bodyField finds a field of the struct to which body points, or of one that is embedded in it.
+func bodyField(body any, is func(reflect.StructField) bool) (reflect.StructField, bool) {
+	return structField(reflect.TypeOf(body).Elem(), is)
+}
+
+func structField(t reflect.Type, is func(reflect.StructField) bool) (reflect.StructField, bool) {
+	for field := range t.Fields() {
+		if field.Anonymous {
+			if inner, ok := structField(field.Type, is); ok {
+				return inner, true
+			}
+		} else if is(field) {
+			return field, true
+		}
+	}
+	return reflect.StructField{}, false
 }
 
 // userName is what a user calls a field.

@@ -106,17 +106,17 @@ func CheckURL(address string) string {
 
 // CheckBulk finds what is wrong with the arguments of a bulk send.
 func CheckBulk(ctx context.Context, noMessages bool, concurrency int) []Problem {
-	var problems []Problem
+	var c Checks
 	if noMessages {
-		problems = append(problems, Problem{Field: "messages", Reason: "required, but nil"})
+		c.Found("messages", "required, but nil")
 	}
 	if concurrency < 1 {
-		problems = append(problems, Problem{Field: "concurrency", Reason: fmt.Sprintf("must be 1 or more, got %d", concurrency)})
+		c.Found("concurrency", fmt.Sprintf("must be 1 or more, got %d", concurrency))
 	}
 	if ctx == nil {
-		problems = append(problems, Problem{Field: "ctx", Reason: "required, but nil"})
+		c.Found("ctx", "required, but nil")
 	}
-	return problems
+	return c
 }
 
 // IsNil tells of a value of an interface type that holds nothing: nil, or a nil pointer to a type that implements it.

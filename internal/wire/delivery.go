@@ -47,30 +47,25 @@ func (d Delivery) Fallback() (from, text string, ok bool) {
 // Check finds what is wrong with the fields. That a TTL is a whole number of units
 // is checked where the contract is known.
 func (d Delivery) Check() []Problem {
-	var problems []Problem
-	found := func(field, reason string) {
-		if reason != "" {
-			problems = append(problems, Problem{Field: field, Reason: reason})
-		}
-	}
+	var c Checks
 	if d.TTL < 0 {
-		found("TTL", "must not be negative, got "+d.TTL.Duration().String())
+		c.Found("TTL", "must not be negative, got "+d.TTL.Duration().String())
 	}
 	if from, text, ok := d.Fallback(); ok {
 		for _, field := range []struct{ name, value string }{{"Fallback.From", from}, {"Fallback.Text", text}} {
 			switch {
 			case field.value == "":
-				problems = append(problems, Problem{Field: field.name, Reason: "required in a fallback, but absent", Absent: true})
+				c.Absent(field.name)
 			case strings.TrimSpace(field.value) == "" && field.name == "Fallback.From":
-				found(field.name, "a sender ID is required, got white space only")
+				c.Found(field.name, "a sender ID is required, got white space only")
 			default:
-				found(field.name, CheckUTF8(field.value))
+				c.Found(field.name, CheckUTF8(field.value))
 			}
 		}
 	}
-	found("CallbackURL", CheckCallbackURL(d.CallbackURL))
-	found("ReferenceID", CheckUTF8(d.ReferenceID))
-	return problems
+	c.Found("CallbackURL", CheckCallbackURL(d.CallbackURL))
+	c.Found("ReferenceID", CheckUTF8(d.ReferenceID))
+	return c
 }
 
 // Take fills the Delivery from the members of a message, and removes those from members.
@@ -79,8 +74,12 @@ func (d *Delivery) Take(members map[string]json.RawMessage) error {
 		name string
 		to   any
 	}{
-		{"ttl", &d.TTL}, {"sms_from", &d.FallbackFrom}, {"sms_text", &d.FallbackText},
-		{"dlrCallback", &d.CallbackURL}, {"dlrReport", new(any)}, {"referenceId", &d.ReferenceID},
+		{"ttl", &d.TTL},
+		{"sms_from", &d.FallbackFrom},
+		{"sms_text", &d.FallbackText},
+		{"dlrCallback", &d.CallbackURL},
+		{"dlrReport", new(any)},
+		{"referenceId", &d.ReferenceID},
 	} {
 		if err := Take(members, field.name, field.to); err != nil {
 			return err

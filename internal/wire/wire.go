@@ -126,6 +126,26 @@ type Problem struct {
 	Limit  bool
 }
 
+// Checks collects what is wrong with a message.
+type Checks []Problem
+
+// Found adds a problem; an empty reason is none.
+func (c *Checks) Found(field, reason string) {
+	if reason != "" {
+		*c = append(*c, Problem{Field: field, Reason: reason})
+	}
+}
+
+// Absent adds that a required field is empty.
+func (c *Checks) Absent(field string) {
+	*c = append(*c, Problem{Field: field, Reason: "required, but absent", Absent: true})
+}
+
+// Limit adds that a documented limit is passed.
+func (c *Checks) Limit(field, reason string) {
+	*c = append(*c, Problem{Field: field, Reason: reason, Limit: true})
+}
+
 // Receipt is what the service said of an accepted message. Money is a decimal string, as sent.
 type Receipt struct {
 	ID          string

@@ -23,6 +23,7 @@ var (
 	messages   iter.Seq[sms.Message]
 	yesterday  time.Time
 	overlay    []byte
+	body       []byte
 )
 
 var (
