@@ -19,20 +19,15 @@ import (
 // A client's own contract and credentials have no part in it.
 func (m Message) MarshalJSON() ([]byte, error) {
 	body, raw := m.body()
-	own, err := json.Marshal(body)
-	if err != nil || len(raw) == 0 {
-		return own, err
+	own, err := wire.Encode(body)
+	if err != nil {
+		return nil, err
 	}
-	for name := range raw {
-		if slices.Contains(besidePayload(), name) {
-			return nil, fmt.Errorf("chatapp1: Payload.Fields[%q] is the name of a field of the message", name)
-		}
+	object, err := wire.AppendExtra(own, raw, "Payload.Fields", func(name string) bool { return slices.Contains(besidePayload(), name) })
+	if err != nil {
+		return nil, fmt.Errorf("chatapp1: %w", err)
 	}
-	fields, err := json.Marshal(raw)
-	if err != nil || string(own) == "{}" {
-		return fields, err
-	}
-	return append(append(own[:len(own)-1], ','), fields[1:]...), nil
+	return object, nil
 }
 
 // besidePayload gives the default names of the fields that a message has besides its payload.
@@ -45,7 +40,7 @@ func besidePayload() []string {
 // and repeat nothing of it.
 func (m *Message) UnmarshalJSON(data []byte) error {
 	var members map[string]json.RawMessage
-	if err := json.Unmarshal(data, &members); err != nil {
+	if err := json.Unmarshal(data, &members); err != nil || members == nil {
 		return errors.New("chatapp1: a message must be a JSON object")
 	}
 	var decoded Message
@@ -73,30 +68,36 @@ func (m *Message) UnmarshalJSON(data []byte) error {
 
 // readPayload finds the type whose fields these are.
 func readPayload(members map[string]json.RawMessage) (Payload, error) {
+	present := maps.Clone(members)
+	maps.DeleteFunc(present, func(_ string, raw json.RawMessage) bool { return string(raw) == "null" })
 	if len(members) == 0 {
 		return nil, nil //nolint:nilnil // a message without a payload can be stored; Send refuses it
 	}
 	var text Text
-	if hold(members, "text", field{"text", &text.Body}) {
+	if hold(present, field{"text", &text.Body, true}) {
 		return text, nil
 	}
 	var image Image
-	if hold(members, "image", field{"image", &image.URL}) {
+	if hold(present, field{"image", &image.URL, true}) {
 		return image, nil
 	}
 	var video Video
 	var duration wire.Seconds
-	if hold(members, "video", field{"video", &video.URL}, field{"thumbnail", &video.ThumbnailURL}, field{"duration", &duration}, field{"fileSize", &video.Size}) {
+	if hold(present, field{"video", &video.URL, true}, field{"thumbnail", &video.ThumbnailURL, false}, field{"duration", &duration, false}, field{"fileSize", &video.Size, false}) {
 		video.Duration = duration.Duration()
 		return video, nil
 	}
 	var button CallToAction
-	if hold(members, "caption", field{"text", &button.Text}, field{"image", &button.ImageURL}, field{"caption", &button.Caption}, field{"action", &button.URL}) {
+	if hold(present, field{"text", &button.Text, true}, field{"image", &button.ImageURL, false}, field{"caption", &button.Caption, true}, field{"action", &button.URL, true}) {
 		return button, nil
 	}
 	var template Template
-	if hold(members, "templateId", field{"templateId", &template.ID}, field{"templateParams", &template.Params}, field{"templateLanguage", &template.Language}) {
-		return template, nil
+	var values map[string]*string // in which a null shows
+	if hold(present, field{"templateId", &template.ID, true}, field{"templateParams", &values, false}, field{"templateLanguage", &template.Language, false}) {
+		if params, ok := texts(values); ok {
+			template.Params = params
+			return template, nil
+		}
 	}
 	raw := Raw{Fields: map[string]any{}}
 	for name, value := range members {
@@ -111,19 +112,32 @@ func readPayload(members map[string]json.RawMessage) (Payload, error) {
 	return raw, nil
 }
 
-type field struct {
-	name string
-	to   any
+// texts gives the values of a template's parameters, unless one of them is none.
+func texts(values map[string]*string) (map[string]string, bool) {
+	if values == nil {
+		return nil, true
+	}
+	all := make(map[string]string, len(values))
+	for name, value := range values {
+		if value == nil {
+			return nil, false
+		}
+		all[name] = *value
+	}
+	return all, true
 }
 
-// hold reads the members into the fields where these hold all of them, and the one that makes the type is there.
-func hold(members map[string]json.RawMessage, required string, fields ...field) bool {
-	if _, ok := members[required]; !ok {
-		return false
-	}
+type field struct {
+	name   string
+	to     any
+	always bool // the type is written with it
+}
+
+// hold reads the members into the fields where these hold all of them, and those that the type is written with are there.
+func hold(members map[string]json.RawMessage, fields ...field) bool {
 	rest := maps.Clone(members)
 	for _, f := range fields {
-		if string(rest[f.name]) == "null" || wire.Take(rest, f.name, f.to) != nil {
+		if _, ok := rest[f.name]; f.always && !ok || wire.Take(rest, f.name, f.to) != nil {
 			return false
 		}
 	}

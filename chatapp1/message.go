@@ -16,8 +16,9 @@ import (
 // says; the rest is optional, and the zero value of a field means that it is absent and is not sent.
 //
 // New(channelID, to).Text(body) and its siblings build one that has exactly one payload. A Message is plain data: Send never
-// changes it, and the same one may be sent from many goroutines at once as long as nobody writes to it. Printed with package
-// fmt or logged with log/slog it shows measures, not the number or the text.
+// changes it, and the same one may be sent from many goroutines at once as long as nobody writes to it; copies share its Fallback
+// and the maps of its payload. Printed with package fmt or logged with log/slog it shows measures, not the number or the text;
+// only where slog's JSON handler finds it inside another value does that write its JSON.
 //
 // Of the wire names behind the fields the specification gives ttl alone; the others are defaults of the contract (see
 // package contract).
@@ -180,7 +181,7 @@ func checkText(c *wire.Checks, field, value string) {
 // checkURL checks a URL that is required.
 func checkURL(c *wire.Checks, field, value string) {
 	if value == "" {
-		c.Absent(field)
+		c.Found(field, "required, but absent")
 		return
 	}
 	c.Found(field, wire.CheckURL(value))

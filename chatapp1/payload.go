@@ -1,7 +1,6 @@
 package chatapp1
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
@@ -9,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -92,7 +92,12 @@ func (t Text) body(e envelope, d wire.Delivery) (any, map[string]any) {
 	return &textBody{e, t.Body, d}, nil
 }
 
-func (t Text) check(c *wire.Checks) { checkText(c, "Payload.Body", t.Body) }
+func (t Text) check(c *wire.Checks) {
+	if t.Body == "" {
+		c.Found("Payload.Body", "required, but absent")
+	}
+	c.Found("Payload.Body", wire.CheckUTF8(t.Body))
+}
 
 type imageBody struct {
 	envelope
@@ -166,7 +171,7 @@ type templateBody struct {
 type params map[string]string
 
 func (p params) EncodeValues(key string, values *url.Values) error {
-	raw, err := json.Marshal(map[string]string(p))
+	raw, err := wire.Encode(map[string]string(p))
 	values.Set(key, string(raw))
 	return err
 }
@@ -176,7 +181,13 @@ func (t Template) body(e envelope, d wire.Delivery) (any, map[string]any) {
 }
 
 func (t Template) check(c *wire.Checks) {
-	checkText(c, "Payload.ID", t.ID)
+	switch {
+	case t.ID == "":
+		c.Found("Payload.ID", "required, but absent")
+	case strings.TrimSpace(t.ID) == "":
+		c.Found("Payload.ID", "required, got white space only")
+	}
+	c.Found("Payload.ID", wire.CheckUTF8(t.ID))
 	c.Found("Payload.Language", wire.CheckUTF8(t.Language))
 	for _, name := range slices.Sorted(maps.Keys(t.Params)) {
 		field := "Payload.Params[" + strconv.Quote(name) + "]"

@@ -163,8 +163,11 @@ func fillString(text string, to reflect.Value) bool {
 
 func fillPointer(value any, to reflect.Value) bool {
 	target := reflect.New(to.Type().Elem())
+	if !fillValue(value, target.Elem()) {
+		return false
+	}
 	to.Set(target)
-	return fillValue(value, target.Elem())
+	return true
 }
 
 func fillList(list []any, to reflect.Value) bool {

@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+
+	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
 // Flow is a button that opens a form of several screens. The Interactive takes any header. It is also a component of a template:
@@ -87,7 +89,7 @@ func (f Flow) check(c *checks, path string) {
 
 // checkObject checks a value that must be encoded as a JSON object with at least one member, or be the text of one.
 func checkObject(c *checks, path string, value any) {
-	raw, err := encode(value)
+	raw, err := wire.Encode(value)
 	if err != nil {
 		c.found(path, fmt.Sprintf("cannot be encoded as JSON: %T", err))
 		return

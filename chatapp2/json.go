@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/messaging-service/messaging-go/internal/wire"
@@ -19,14 +18,6 @@ import (
 // A client's own contract and credentials have no part in it.
 func (m Message) MarshalJSON() ([]byte, error) {
 	own := m.members()
-	delivery, err := encode(m.delivery())
-	if err != nil {
-		return nil, err
-	}
-	for name, value := range m.Extra {
-		own = append(own, member{name, value})
-	}
-	slices.SortStableFunc(own[len(own)-len(m.Extra):], func(a, b member) int { return strings.Compare(a.name, b.name) })
 	names := map[string]bool{}
 	for _, name := range besideMessage() {
 		names[name] = true
@@ -38,6 +29,13 @@ func (m Message) MarshalJSON() ([]byte, error) {
 		names[one.name] = true
 	}
 	message, err := encodeMembers(own)
+	if err != nil {
+		return nil, fmt.Errorf("chatapp2: Content cannot be encoded: %T", err)
+	}
+	if message, err = wire.AppendExtra(message, m.Extra, "Extra", func(name string) bool { return names[name] }); err != nil {
+		return nil, fmt.Errorf("chatapp2: %w", err)
+	}
+	delivery, err := wire.Encode(m.delivery())
 	if err != nil || string(delivery) == "{}" {
 		return message, err
 	}
@@ -111,6 +109,9 @@ func (m *Message) takeEnvelope(all *members) error {
 		case string:
 			*field.to = value
 		case json.Number:
+			if field.name == "type" {
+				return errors.New(`chatapp2: "type" must be a string`)
+			}
 			*field.to = value.String()
 		default:
 			return fmt.Errorf("chatapp2: %q must be a string", field.name)
@@ -170,33 +171,48 @@ func (m *members) takeContent(kind string) any {
 
 // encodeMembers writes an object with its members in order.
 func encodeMembers(all []member) ([]byte, error) {
-	out := []byte{'{'}
-	for i, one := range all {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		name, err := encode(one.name)
-		if err != nil {
-			return nil, err
-		}
-		value, err := encode(one.value)
-		if err != nil {
-			return nil, err
-		}
-		out = append(append(append(out, name...), ':'), value...)
-	}
-	return append(out, '}'), nil
-}
-
-// encode is json.Marshal without the escapes that HTML needs.
-func encode(value any) ([]byte, error) {
 	var b bytes.Buffer
+	b.Grow(256)
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	if err := e.Encode(value); err != nil {
-		return nil, err
+	write := func(value any) error {
+		if s, ok := value.(string); ok && isPlain(s) {
+			b.WriteByte('"')
+			b.WriteString(s)
+			b.WriteByte('"')
+			return nil
+		}
+		if err := e.Encode(value); err != nil {
+			return err
+		}
+		b.Truncate(b.Len() - 1) // the encoder's line break
+		return nil
 	}
-	return bytes.TrimSpace(b.Bytes()), nil
+	b.WriteByte('{')
+	for i, one := range all {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		if err := write(one.name); err != nil {
+			return nil, err
+		}
+		b.WriteByte(':')
+		if err := write(one.value); err != nil {
+			return nil, err
+		}
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// isPlain tells of a text that JSON writes as it is.
+func isPlain(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
 }
 
 // decode gives a JSON value that is known to be valid, with numbers as they are written.
@@ -215,7 +231,7 @@ func rawOf(value any) json.RawMessage {
 	if value == nil {
 		return nil
 	}
-	raw, err := encode(value)
+	raw, err := wire.Encode(value)
 	if err != nil {
 		return nil
 	}

@@ -25,7 +25,8 @@ const (
 // optional, and the zero value of a field means that it is absent and is not sent.
 //
 // A Message is plain data: Send never changes it, and the same one may be sent from many goroutines at once as long as
-// nobody writes to it. Printed with package fmt or logged with log/slog it shows measures, not the number or the text.
+// nobody writes to it. Printed with package fmt or logged with log/slog it shows measures, not the number or the text; only where
+// slog's JSON handler finds it inside another value does that write its JSON.
 //
 // The specification says that the body has the structure of the third-party platform's messages. The names of that structure
 // are the platform's own; those of the fields that the service adds (TTL, Fallback, CallbackURL, ReferenceID) and where they
@@ -93,7 +94,7 @@ type member struct {
 
 // members gives the message in the platform's shape, without Extra.
 func (m Message) members() []member {
-	all := []member{{"messaging_product", "whatsapp"}, {"recipient_type", RecipientIndividual}}
+	all := append(make([]member, 0, 10), member{"messaging_product", "whatsapp"}, member{"recipient_type", RecipientIndividual})
 	if m.RecipientType != "" {
 		all[1].value = m.RecipientType
 	}

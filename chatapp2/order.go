@@ -3,6 +3,8 @@ package chatapp2
 import (
 	"encoding/json"
 	"strings"
+
+	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
 // OrderDetails asks the recipient to review and pay an order, in Brazil, India and Singapore. The Interactive takes an Image or
@@ -111,7 +113,7 @@ func (a OrderAmount) MarshalJSON() ([]byte, error) {
 	if !a.noValue {
 		b.Value = &a.Value
 	}
-	return encode(b)
+	return wire.Encode(b)
 }
 
 // fillFrom is called by fill.

@@ -96,9 +96,9 @@ type ChatApp1SendFields struct {
 	Video string `json:"video"`
 	// Thumbnail is the URL of a video's thumbnail.
 	Thumbnail string `json:"thumbnail"`
-	// Duration is the length of a video, in seconds.
+	// Duration is the length of a video, in whole seconds.
 	Duration string `json:"duration"`
-	// Size is the size of a video's file.
+	// Size is the size of a video's file, in bytes.
 	Size string `json:"size"`
 	// Caption is the label of a call-to-action button.
 	Caption string `json:"caption"`
@@ -126,8 +126,9 @@ type ChatApp1SendFields struct {
 // Fields holds only what the service adds to it.
 type ChatApp2Send struct {
 	Send
-	// Wrap is the name under which the whole Meta-shaped message goes; empty, the default: its keys stand at the top level,
-	// with Fields beside them.
+	// Wrap is the name under which the whole Meta-shaped message goes, with what a caller adds to it; empty, the default: its
+	// keys stand at the top level, with Fields beside them. None of those may then bear the name of the other, and a message
+	// in which one does is refused.
 	Wrap string `json:"wrap"`
 	// Fields names the fields beside the message.
 	Fields ChatApp2SendFields `json:"fields"`
@@ -157,9 +158,10 @@ type Encoding string
 const (
 	// EncodingJSON writes a JSON object as the body; dots in names nest.
 	EncodingJSON Encoding = "json"
-	// EncodingForm writes a form as the body (application/x-www-form-urlencoded); dots are part of a name.
+	// EncodingForm writes a form as the body (application/x-www-form-urlencoded); dots are part of a name, and an object or
+	// list, such as the parameters of a template or a wrapped message, goes as its JSON.
 	EncodingForm Encoding = "form"
-	// EncodingQuery writes the parameters into the query of the POST; dots are part of a name.
+	// EncodingQuery writes the parameters into the query of the POST, as EncodingForm does into the body.
 	EncodingQuery Encoding = "query"
 )
 

@@ -3,9 +3,12 @@ package sms
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"strings"
+
+	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
 // MarshalJSON encodes the message as the body that a send has under the default contract, Extra included, so that it can be
@@ -13,24 +16,19 @@ import (
 //
 // A client's own contract and credentials have no part in it.
 func (m Message) MarshalJSON() ([]byte, error) {
-	names := bodyNames()
-	for name := range m.Extra {
-		if _, taken := names[name]; taken {
-			return nil, fmt.Errorf("sms: Extra[%q] is the name of a field of the message", name)
-		}
-	}
-	own, err := json.Marshal(m.body())
-	if err != nil || len(m.Extra) == 0 {
-		return own, err
-	}
-	extra, err := json.Marshal(m.Extra)
+	own, err := wire.Encode(m.body())
 	if err != nil {
 		return nil, err
 	}
-	if len(own) == len("{}") {
-		return extra, nil
+	names := bodyNames()
+	object, err := wire.AppendExtra(own, m.Extra, "Extra", func(name string) bool {
+		_, taken := names[name]
+		return taken
+	})
+	if err != nil {
+		return nil, fmt.Errorf("sms: %w", err)
 	}
-	return append(append(own[:len(own)-1], ','), extra[1:]...), nil
+	return object, nil
 }
 
 // UnmarshalJSON decodes what MarshalJSON encodes. Members that are no field of the message go into Extra, numbers as
@@ -39,8 +37,8 @@ func (m *Message) UnmarshalJSON(data []byte) error {
 	var members map[string]any
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.UseNumber()
-	if err := decoder.Decode(&members); err != nil {
-		return err
+	if err := decoder.Decode(&members); err != nil || members == nil {
+		return errors.New("sms: a message must be a JSON object")
 	}
 	var b body
 	fields := reflect.ValueOf(&b).Elem()

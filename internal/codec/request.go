@@ -300,7 +300,9 @@ func (r *Request) rewrite(call wire.Call, object []byte) ([]byte, []wire.Problem
 	ok := each(object, func(name, raw string) {
 		switch concept, known := r.concepts[name]; {
 		case known && r.names[concept] == "":
-			problems = append(problems, dropped(call.Body, name, concept))
+			if raw != `""` {
+				problems = append(problems, dropped(call.Body, name, concept))
+			}
 		case known:
 			used[concept] = true
 			if concept == conceptTTL {
@@ -365,7 +367,9 @@ func (r *Request) encodeForm(call wire.Call, wrong []wire.Problem) (Encoded, []w
 	for _, name := range slices.Sorted(maps.Keys(own)) {
 		switch concept, known := r.concepts[name]; {
 		case known && r.names[concept] == "":
-			problems = append(problems, dropped(call.Body, name, concept))
+			if own.Get(name) != "" {
+				problems = append(problems, dropped(call.Body, name, concept))
+			}
 		case known && concept == conceptTTL:
 			used[concept] = true
 			values.Set(r.names[concept], r.ttl(call.TTL))

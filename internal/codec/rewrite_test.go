@@ -2,9 +2,15 @@ package codec_test
 
 import (
 	"encoding/json"
+	"maps"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
 
 	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/internal/codec"
@@ -148,4 +154,128 @@ func count(value any) int {
 		n += count(member)
 	}
 	return n
+}
+
+// FuzzRewriteMessage writes any message in the shape of another platform under any contract: either a problem names what
+// collides, or the request is valid, everything stands under its name, and nothing else is there.
+func FuzzRewriteMessage(f *testing.F) {
+	for _, seed := range []struct {
+		encoding, unit                                       uint8
+		pair                                                 bool
+		wrap, ttl, from, text, callback, reference, constant string // names
+		key, secret                                          string
+		message, extra, value, own                           string
+		seconds                                              int64
+	}{
+		{0, 0, false, "", "ttl", "sms_from", "sms_text", "dlrCallback", "referenceId", "app", "apiKey", "apiSecret", `{"to":"12345","type":"text","text":{"body":"<&>"}}`, "extra", "v", "order-17", 60},
+		{0, 1, true, "message", "ttl", "sms_from", "sms_text", "dlrCallback", "referenceId", "app", "apiKey", "apiSecret", `{"ttl":{"ttl":1},"app":[1.50,null,"<&>"]}`, "ttl", "v", "", 61},
+		{0, 2, true, "payload.message", "payload.ttl", "sms.from", "sms.text", "dlr.url", "payload.meta.ref", "payload.v", "auth.key", "auth.secret", `{"payload":1,"a.b":2,"":3}`, "payload", "v", "r", 120},
+		{0, 0, true, "", "to.ttl", "a.b", "a.c", "", "", "d", "e", "f", `{"to":1,"a.b":2,"e":3}`, "a", "v", "", 0},
+		{1, 0, true, "", "ttl", "sms_from", "sms_text", "dlrCallback", "referenceId", "app", "apiKey", "apiSecret", `{"to":"a&b=c","n":1e999,"o":{"z":[{}],"a":"\u2028"},"none":null}`, "a.b", "c&d", "order-17", 3600},
+		{1, 1, false, "m[0]", "a.b", "a", "a.b.c", "空 к", "<", "&", "k", "s", `{"":{},"=":"="}`, "&", "", "\x00", 1},
+		{2, 2, true, "m", "ttl", "", "", "", "", "x", "k", "s", `{}`, "m", "v", "", 60},
+		{2, 0, true, "", "", "to", "type", "text", "context", "recipient", "k", "s", `{"to":1,"ttl":2}`, "k", "v", "r", 5},
+	} {
+		f.Add(seed.encoding, seed.unit, seed.pair, seed.wrap, seed.ttl, seed.from, seed.text, seed.callback, seed.reference, seed.constant,
+			seed.key, seed.secret, seed.message, seed.extra, seed.value, seed.own, seed.seconds)
+	}
+	f.Fuzz(func(t *testing.T, encoding, unit uint8, pair bool, wrap, ttl, from, text, callback, reference, constant,
+		keyName, secretName, message, extraName, extraValue, own string, seconds int64,
+	) {
+		c := contract.Default()
+		send := &c.ChatApp2Send
+		send.Encoding = []contract.Encoding{contract.EncodingJSON, contract.EncodingForm, contract.EncodingQuery}[encoding%3]
+		send.TTL = []contract.TTLUnit{contract.TTLSeconds, contract.TTLMilliseconds, contract.TTLMinutes}[unit%3]
+		send.Fields = contract.ChatApp2SendFields{TTL: ttl, FallbackFrom: from, FallbackText: text, Callback: callback, Reference: reference}
+		send.Wrap, send.Constants = wrap, map[string]any{constant: "always"}
+		c.Auth.KeyPair = contract.KeyPair{In: contract.KeyPairInBody, Key: keyName, Secret: secretName}
+		var members map[string]any
+		if c.Validate() != nil || decoded(message, &members) != nil || members == nil {
+			return
+		}
+		if _, twice := members[extraName]; twice || !isText(extraName, extraValue, own) {
+			return // the channel lets none through
+		}
+		lifetime := time.Duration(max(0, seconds%1e6)) * 100 * time.Millisecond
+		d := wire.NewDelivery(lifetime, "https://example.com/%s", own).WithFallback("A", "B")
+		call := wire.Call{
+			Op: wire.ChatApp2Send, Body: &service{d}, TTL: lifetime, Message: unescaped(t, members), Extra: map[string]any{extraName: extraValue},
+		}
+		var credentials codec.KeyPair
+		if pair {
+			credentials = pairOf(c, "k", "s")
+		}
+		encoded, problems := compileFor(t, c, wire.ChatApp2Send, credentials).Encode(call)
+		want := refused(c, call, pair)
+		got := fieldsOf(problems)
+		slices.Sort(got)
+		require.Equal(t, want, got, "%+v", problems)
+		if len(want) > 0 {
+			require.Zero(t, encoded)
+			return
+		}
+		if send.Encoding == contract.EncodingJSON {
+			require.True(t, json.Valid(encoded.Body), "%q", encoded.Body)
+		}
+		checkCall(t, tableFor(c, wire.ChatApp2Send), call, credentials, encoded)
+	})
+}
+
+// decoded reads a document, numbers as they are written.
+func decoded(text string, to any) error {
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	return d.Decode(to)
+}
+
+// isText tells that encoding/json would change nothing.
+func isText(all ...string) bool {
+	return !slices.ContainsFunc(all, func(s string) bool { return strings.ToValidUTF8(s, "") != s })
+}
+
+// refused gives the fields of the problems that a call must have under a contract, sorted: the rules once more,
+// without what makes them fast.
+func refused(c contract.Contract, call wire.Call, pair bool) []string {
+	send := c.ChatApp2Send
+	f := send.Fields
+	names := append(slices.Collect(maps.Keys(send.Constants)), f.TTL, f.FallbackFrom, f.FallbackText, f.Callback, f.Reference, "dlrReport")
+	if pair {
+		names = append(names, c.Auth.KeyPair.Key, c.Auth.KeyPair.Secret)
+	}
+	collides := func(key string) bool {
+		return send.Wrap == "" && slices.ContainsFunc(names, func(name string) bool {
+			if send.Encoding == contract.EncodingJSON {
+				name, _, _ = strings.Cut(name, ".") // the member in which it stands
+			}
+			return name != "" && name == key
+		})
+	}
+	var fields []string
+	d := call.Body.(*service).Delivery
+	for field, unnamed := range map[string]bool{
+		"TTL": d.TTL != 0 && f.TTL == "", "Fallback.From": f.FallbackFrom == "", "Fallback.Text": f.FallbackText == "",
+		"CallbackURL": f.Callback == "", "ReferenceID": d.ReferenceID != "" && f.Reference == "",
+	} {
+		if unnamed {
+			fields = append(fields, field)
+		}
+	}
+	if call.TTL%units[send.TTL] != 0 {
+		fields = append(fields, "TTL")
+	}
+	for name := range call.Extra {
+		if name == "" || collides(name) {
+			fields = append(fields, `Extra[`+strconv.Quote(name)+`]`)
+		}
+	}
+	var members map[string]json.RawMessage
+	if json.Unmarshal(call.Message, &members) == nil {
+		for key := range members {
+			if collides(key) {
+				fields = append(fields, "Message")
+			}
+		}
+	}
+	slices.Sort(fields)
+	return fields
 }

@@ -1,6 +1,9 @@
 package wire_test
 
 import (
+	"context"
+	"fmt"
+	"net/url"
 	"regexp"
 	"strings"
 	"testing"
@@ -239,6 +242,122 @@ func TestReasonNeverHoldsTheCallback(t *testing.T) {
 		require.NotEmpty(t, reason, "%q", callback)
 		assert.NotContains(t, reason, "s3cr3t")
 	}
+}
+
+func TestWhereATextIsNoUTF8IsSaid(t *testing.T) {
+	t.Parallel()
+	for text, at := range map[string]int{
+		"\xff": 0, "\x80": 0, "\xc3": 0, "a\xff": 1, "a\xffb\xff": 1, "é\xe9": 2, "€\ufffd\xff": 6, "😀\xf0\x9f\x98": 4,
+		"\xed\xa0\x80": 0, "\xc0\x80": 0, "\xf4\x90\x80\x80": 0, "s3cr3t\xff": 6,
+	} {
+		assert.Equal(t, fmt.Sprintf("must be valid UTF-8, and is not at byte %d", at), wire.CheckUTF8(text), "%q", text)
+	}
+	for _, text := range []string{"", "a", "\x00\x7f", "é", "\ufffd", "\ufeff", "\U0010ffff", "😀👩‍👩‍👧", "\u2028", strings.Repeat("é", 1<<16)} {
+		assert.Empty(t, wire.CheckUTF8(text), "%q", text)
+	}
+}
+
+func TestURLOfAMediumIsACallbackThatIsAURL(t *testing.T) {
+	t.Parallel()
+	for _, address := range []string{
+		"", "https://example.com", "HTTP://example.com/a.jpg", "https://example.com/a%20b.jpg?size=%31&x=y+z#top", "https://bücher.example/图.png",
+		"https://user:pass@example.com:8443/a", "https://[2001:db8::1]:8080/a", "https://example.com:/a", "https://example.com/a|b<c>", "https://example.com/?q[]={a}",
+	} {
+		assert.Empty(t, wire.CheckURL(address), "%q", address)
+	}
+	const escape = "must be a URL, and a % in it must begin an escape such as %20"
+	for _, address := range []string{"https://example.com/100%", "https://example.com/%s3cr3t", "https://example.com/%zz", "https://example.com/a%2", "https://example.com/#%s"} {
+		assert.Empty(t, wire.CheckCallbackURL(address), "a template may hold it: %q", address)
+		assert.Equal(t, escape, wire.CheckURL(address), "%q", address)
+	}
+	for _, address := range []string{
+		"s3cr3t", "//example.com/a", "ftp://example.com/a", "file:///s3cr3t", "data:image/png;base64,AAAA", "https://", "https:///a", "https://example.com/s3cr3t b",
+		"https://example.com/\n", "https://example.com/\xff", "https://example.com:0/", "https://%s/", `https://good.example\@evil.example/`,
+	} {
+		reason := wire.CheckURL(address)
+		require.NotEmpty(t, reason, "%q", address)
+		assert.Equal(t, wire.CheckCallbackURL(address), reason, "%q", address)
+		assert.NotContains(t, reason, "s3cr3t")
+	}
+}
+
+func TestArgumentsOfABulkSendAreCheckedAllAtOnce(t *testing.T) {
+	t.Parallel()
+	var none context.Context
+	var (
+		messages    = wire.Problem{Field: "messages", Reason: "required, but nil"}
+		zero        = wire.Problem{Field: "concurrency", Reason: "must be 1 or more, got 0"}
+		negative    = wire.Problem{Field: "concurrency", Reason: "must be 1 or more, got -3"}
+		withContext = wire.Problem{Field: "ctx", Reason: "required, but nil"}
+	)
+	for name, tt := range map[string]struct {
+		noContext   bool
+		noMessages  bool
+		concurrency int
+		want        []wire.Problem
+	}{
+		"nothing wrong":     {false, false, 1, nil},
+		"many at once":      {false, false, 1 << 20, nil},
+		"no messages":       {false, true, 1, []wire.Problem{messages}},
+		"none at once":      {false, false, 0, []wire.Problem{zero}},
+		"fewer than none":   {false, false, -3, []wire.Problem{negative}},
+		"no context":        {true, false, 1, []wire.Problem{withContext}},
+		"everything at all": {true, true, 0, []wire.Problem{messages, zero, withContext}},
+	} {
+		ctx := t.Context()
+		if tt.noContext {
+			ctx = none
+		}
+		assert.Equal(t, tt.want, wire.CheckBulk(ctx, tt.noMessages, tt.concurrency), name)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	assert.Nil(t, wire.CheckBulk(ended, false, 1), "a context that has ended is no mistake")
+}
+
+type (
+	shape  interface{ sides() int }
+	square struct{}
+	sides  []string
+)
+
+func (square) sides() int  { return 4 }
+func (s sides) sides() int { return len(s) }
+
+func TestNilIsAlsoAPointerToNothing(t *testing.T) {
+	t.Parallel()
+	var (
+		none    shape
+		pointer *square
+		text    *string
+	)
+	for name, value := range map[string]any{"nil": nil, "an interface": none, "a pointer": pointer, "a pointer in an interface": shape(pointer), "another pointer": text} {
+		assert.True(t, wire.IsNil(value), name)
+	}
+	for name, value := range map[string]any{
+		"a value": square{}, "a pointer": &square{}, "a value in an interface": shape(square{}), "an empty list": sides{}, "a list that is nil": sides(nil), "zero": 0, "an empty text": "", "false": false,
+	} {
+		assert.False(t, wire.IsNil(value), name)
+	}
+}
+
+// FuzzURL holds that what passes as the URL of a medium is one by net/url too, and passes as a callback.
+func FuzzURL(f *testing.F) {
+	for _, seed := range []string{"", "https://example.com/a%20b", "https://example.com/%", "http://[::1]:80/%zz", "https://u:p@example.com#%s", "https://a<b@example.com/", "https://", "\xff"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, address string) {
+		if wire.CheckURL(address) != "" || address == "" {
+			return
+		}
+		if reason := wire.CheckCallbackURL(address); reason != "" {
+			t.Errorf("%q: no callback: %s", address, reason)
+		}
+		u, err := url.Parse(address)
+		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+			t.Errorf("%q: %v, with the host %q and the scheme %q", address, err, u.Host, u.Scheme)
+		}
+	})
 }
 
 // FuzzRecipient holds the check against the rule as a regular expression, in both directions.

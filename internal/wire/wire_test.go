@@ -19,7 +19,9 @@ func secretCall() wire.Call {
 	return wire.Call{
 		Op:        wire.SMSSend,
 		Body:      &struct{ To, Text string }{"+639171234567", secret},
+		Message:   []byte(`{"to":"+639171234567","text":"` + secret + `"}`),
 		Extra:     map[string]any{secret: secret},
+		ExtraName: secret,
 		Reference: secret,
 		Problems:  []wire.Problem{{Field: secret, Reason: secret}},
 	}
@@ -111,6 +113,24 @@ func TestCallLogsItsOperationAlone(t *testing.T) {
 }
 
 func TestOperationIsNamedAsInTheContract(t *testing.T) {
-	assert.Equal(t, "sms.send", wire.SMSSend.String())
-	assert.Equal(t, "operation 255", wire.Operation(255).String())
+	for operation, want := range map[wire.Operation]string{
+		wire.SMSSend: "sms.send", wire.SMSList: "sms.list", wire.ChatApp1Send: "chatapp1.send", wire.ChatApp2Send: "chatapp2.send", 255: "operation 255",
+	} {
+		assert.Equal(t, want, operation.String())
+	}
+}
+
+func TestChecksCollectProblemsInTheirOrder(t *testing.T) {
+	t.Parallel()
+	var c wire.Checks
+	c.Found("To", "")
+	assert.Empty(t, c, "no reason is no problem")
+	c.Found("To", "is wrong")
+	c.Absent("Text")
+	c.Limit("Title", "is long")
+	assert.Equal(t, wire.Checks{
+		{Field: "To", Reason: "is wrong"},
+		{Field: "Text", Reason: "required, but absent", Absent: true},
+		{Field: "Title", Reason: "is long", Limit: true},
+	}, c)
 }

@@ -1,0 +1,412 @@
+package chatapp1_test
+
+import (
+	"fmt"
+	"log/slog"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/messaging-service/messaging-go/chatapp1"
+	"github.com/messaging-service/messaging-go/internal/wire"
+	"github.com/messaging-service/messaging-go/sms"
+)
+
+func TestADraftServesForAnyNumberOfMessages(t *testing.T) {
+	t.Parallel()
+	envelope := chatapp1.Message{ChannelID: "channel-1", To: number}
+	video := chatapp1.Video{URL: "v", ThumbnailURL: "t", Duration: time.Second, Size: 1}
+	button := chatapp1.CallToAction{Text: "a", ImageURL: "b", Caption: "c", URL: "d"}
+	template := chatapp1.Template{ID: "t", Language: "en", Params: map[string]string{"a": "b"}}
+	fields := map[string]any{"a": "b"}
+	for range 2 { // a draft stays as it is
+		for _, tt := range []struct {
+			message chatapp1.Message
+			payload chatapp1.Payload
+		}{
+			{to.Text("x"), chatapp1.Text{Body: "x"}},
+			{to.Image("x"), chatapp1.Image{URL: "x"}},
+			{to.Video(video), video},
+			{to.CallToAction(button), button},
+			{to.Template(template), template},
+			{to.Raw(fields), chatapp1.Raw{Fields: fields}},
+		} {
+			want := envelope
+			want.Payload = tt.payload
+			assert.Equal(t, want, tt.message)
+		}
+	}
+	assert.Equal(t, chatapp1.New("channel-1", number), to)
+	assert.NotEqual(t, chatapp1.New(number, "channel-1"), to)
+}
+
+// with gives each way to change a message.
+func with() map[string]func(chatapp1.Message) chatapp1.Message {
+	return map[string]func(chatapp1.Message) chatapp1.Message{
+		"TTL": func(m chatapp1.Message) chatapp1.Message { return m.WithTTL(time.Minute) },
+		"Fallback": func(m chatapp1.Message) chatapp1.Message {
+			return m.WithFallback(sms.Fallback{From: "NEW", Text: "new"})
+		},
+		"CallbackURL": func(m chatapp1.Message) chatapp1.Message { return m.WithCallback("https://new.example.com/") },
+		"ReferenceID": func(m chatapp1.Message) chatapp1.Message { return m.WithReference("new") },
+	}
+}
+
+func TestEachWithChangesItsFieldOfACopyAndNothingElse(t *testing.T) {
+	t.Parallel()
+	for field, change := range with() {
+		for _, original := range []func() chatapp1.Message{
+			func() chatapp1.Message { return to.Text("Hi") },
+			func() chatapp1.Message { return complete(to.Text("Hi")) },
+		} {
+			m := original()
+			changed := change(m)
+			assert.Equal(t, original(), m, "With of %s changes the message that it is called on", field)
+			before, after := reflect.ValueOf(m), reflect.ValueOf(changed)
+			for known := range before.Type().Fields() {
+				if known.Name == field {
+					assert.NotEqual(t, before.FieldByIndex(known.Index).Interface(), after.FieldByIndex(known.Index).Interface(), field)
+				} else {
+					assert.Equal(t, before.FieldByIndex(known.Index).Interface(), after.FieldByIndex(known.Index).Interface(), "With of %s changes %s", field, known.Name)
+				}
+			}
+			for other, again := range with() {
+				both := again(changed)
+				assert.Equal(t, change(original()), changed, "With of %s after that of %s changes the message that it is called on", other, field)
+				assert.Equal(t, change(again(original())), both, "the order of %s and %s matters", field, other)
+			}
+		}
+	}
+	assert.Equal(t, chatapp1.Message{
+		ChannelID: "channel-1", To: number, Payload: chatapp1.Text{Body: "Hi"}, TTL: time.Minute, Fallback: &sms.Fallback{From: "NEW", Text: "new"},
+		CallbackURL: "https://new.example.com/", ReferenceID: "new",
+	}, with()["TTL"](with()["Fallback"](with()["CallbackURL"](with()["ReferenceID"](to.Text("Hi"))))))
+}
+
+func TestWithFallbackKeepsACopy(t *testing.T) {
+	t.Parallel()
+	fallback := sms.Fallback{From: "ACME", Text: "one"}
+	first := to.Text("Hi").WithFallback(fallback)
+	fallback.Text = "two"
+	second := first.WithFallback(fallback)
+	second.Fallback.From = "OTHER"
+	assert.Equal(t, &sms.Fallback{From: "ACME", Text: "one"}, first.Fallback)
+	assert.Equal(t, &sms.Fallback{From: "OTHER", Text: "two"}, second.Fallback)
+	assert.Equal(t, sms.Fallback{From: "ACME", Text: "two"}, fallback)
+}
+
+func TestABuiltMessageIsTheSameAsALiteral(t *testing.T) {
+	t.Parallel()
+	assert.Equal(t, chatapp1.Message{
+		ChannelID: "channel-1", To: number, Payload: chatapp1.Text{Body: "Hi"}, TTL: 10 * time.Minute,
+		Fallback: &sms.Fallback{From: "ACME", Text: "Order 17 is ready"}, CallbackURL: callback, ReferenceID: "order-17",
+	}, complete(to.Text("Hi")))
+}
+
+// problem is what a test expects of a problem: its field, and a part of its reason.
+type problem struct {
+	field, reason string
+}
+
+const absent = "required, but absent"
+
+func TestEachProblemOfAMessageNamesItsFieldAndWhatIsAllowed(t *testing.T) {
+	t.Parallel()
+	const (
+		recipient = "want 5 to 15 digits with an optional leading +, "
+		web       = "want an absolute URL that begins with http:// or https:// and a host"
+		unicode   = "must be valid UTF-8, and is not at byte "
+		white     = "must not hold white space or control characters"
+		escape    = "a % in it must begin an escape such as %20"
+		kinds     = "required, but nil; want one of Text, Image, Video, CallToAction, Template and Raw"
+		whole     = "must be a whole number of seconds and not negative, got "
+	)
+	from := func(channel string) chatapp1.Message { return chatapp1.New(channel, number).Text("SECRET") }
+	toNumber := func(to string) chatapp1.Message { return chatapp1.New("SECRET", to).Text("SECRET") }
+	of := func(p chatapp1.Payload) chatapp1.Message {
+		return chatapp1.Message{ChannelID: "SECRET", To: number, Payload: p}
+	}
+	hi := of(chatapp1.Text{Body: "SECRET"})
+	fallback := func(from, text string) chatapp1.Message {
+		return hi.WithFallback(sms.Fallback{From: from, Text: text})
+	}
+	video := func(change func(*chatapp1.Video)) chatapp1.Message {
+		v := chatapp1.Video{URL: "https://SECRET.example.com/v", ThumbnailURL: "https://SECRET.example.com/t", Duration: time.Second, Size: 1}
+		change(&v)
+		return of(v)
+	}
+	button := func(change func(*chatapp1.CallToAction)) chatapp1.Message {
+		c := chatapp1.CallToAction{Text: "SECRET", ImageURL: "https://SECRET.example.com/i", Caption: "SECRET", URL: "https://SECRET.example.com/"}
+		change(&c)
+		return of(c)
+	}
+	template := func(change func(*chatapp1.Template)) chatapp1.Message {
+		v := chatapp1.Template{ID: "SECRET", Language: "SECRET", Params: map[string]string{"name": "SECRET"}}
+		change(&v)
+		return of(v)
+	}
+	rows := map[string]struct {
+		message  chatapp1.Message
+		problems []problem
+	}{
+		"no channel":              {from(""), []problem{{"ChannelID", absent}}},
+		"a blank channel":         {from(" \t\n"), []problem{{"ChannelID", "a channel ID is required, got white space only"}}},
+		"a channel not UTF-8":     {from("SECRET\xff"), []problem{{"ChannelID", unicode + "6"}}},
+		"no recipient":            {toNumber(""), []problem{{"To", absent}}},
+		"two recipients":          {toNumber("+639171234567,+639181234567"), []problem{{"To", recipient + "got a separator: one message goes to one recipient"}}},
+		"recipients in two lines": {toNumber("639171234567\n639181234567"), []problem{{"To", recipient + "got white space"}}},
+		"a recipient with spaces": {toNumber("+63 917 123 4567"), []problem{{"To", recipient + "got white space"}}},
+		"a recipient with dashes": {toNumber("+63-917-1234567"), []problem{{"To", recipient + "got punctuation"}}},
+		"a name as recipient":     {toNumber("SECRET"), []problem{{"To", recipient + "got a character that is no digit"}}},
+		"digits of other scripts": {toNumber("٦٣٩١٧١٢٣٤٥"), []problem{{"To", recipient + "got a character that is no digit"}}},
+		"two signs":               {toNumber("++639171234567"), []problem{{"To", recipient + "got punctuation"}}},
+		"a sign alone":            {toNumber("+"), []problem{{"To", recipient + "got 0 digits"}}},
+		"a short recipient":       {toNumber("1234"), []problem{{"To", recipient + "got 4 digits"}}},
+		"a long recipient":        {toNumber("+1234567890123456"), []problem{{"To", recipient + "got 16 digits"}}},
+		"no payload":              {of(nil), []problem{{"Payload", kinds}}},
+		"no text behind pointer":  {of((*chatapp1.Text)(nil)), []problem{{"Payload", kinds}}},
+		"no image behind pointer": {of((*chatapp1.Image)(nil)), []problem{{"Payload", kinds}}},
+		"no video behind pointer": {of((*chatapp1.Video)(nil)), []problem{{"Payload", kinds}}},
+		"no button at a pointer":  {of((*chatapp1.CallToAction)(nil)), []problem{{"Payload", kinds}}},
+		"no template at pointer":  {of((*chatapp1.Template)(nil)), []problem{{"Payload", kinds}}},
+		"no fields at a pointer":  {of((*chatapp1.Raw)(nil)), []problem{{"Payload", kinds}}},
+
+		"a lifetime below zero":        {hi.WithTTL(-1500 * time.Millisecond), []problem{{"TTL", "must not be negative, got -1.5s"}}},
+		"a fallback of nothing":        {fallback("", ""), []problem{{"Fallback.From", absent}, {"Fallback.Text", absent}}},
+		"a fallback without sender":    {fallback("", "SECRET"), []problem{{"Fallback.From", absent}}},
+		"a fallback without text":      {fallback("SECRET", ""), []problem{{"Fallback.Text", absent}}},
+		"a fallback of blank sender":   {fallback(" \t", "SECRET"), []problem{{"Fallback.From", "a sender ID is required, got white space only"}}},
+		"a fallback not from UTF-8":    {fallback("SECRET\xff", "SECRET"), []problem{{"Fallback.From", unicode + "6"}}},
+		"a fallback text not UTF-8":    {fallback("SECRET", "€\ufffd\xe9SECRET"), []problem{{"Fallback.Text", unicode + "6"}}},
+		"a relative callback":          {hi.WithCallback("/SECRET"), []problem{{"CallbackURL", web}}},
+		"a callback of another scheme": {hi.WithCallback("ftp://SECRET.example.com/"), []problem{{"CallbackURL", web}}},
+		"a callback without host":      {hi.WithCallback("https:///SECRET"), []problem{{"CallbackURL", web}}},
+		"a callback with a break":      {hi.WithCallback("https://SECRET.example.com/\r\n"), []problem{{"CallbackURL", white}}},
+		"a callback with a bad port":   {hi.WithCallback("https://SECRET.example.com:65536/"), []problem{{"CallbackURL", "the port must be a number up to 65535"}}},
+		"a callback not UTF-8":         {hi.WithCallback("https://SECRET.example.com/\xff"), []problem{{"CallbackURL", "must be valid UTF-8"}}},
+		"a reference not UTF-8":        {hi.WithReference("SECRET\xff"), []problem{{"ReferenceID", unicode + "6"}}},
+
+		"no text":              {of(chatapp1.Text{}), []problem{{"Payload.Body", absent}}},
+		"a text not UTF-8":     {of(chatapp1.Text{Body: "SECRET caf\xe9"}), []problem{{"Payload.Body", unicode + "10"}}},
+		"no image":             {of(chatapp1.Image{}), []problem{{"Payload.URL", absent}}},
+		"a relative image":     {of(chatapp1.Image{URL: "SECRET.png"}), []problem{{"Payload.URL", web}}},
+		"an image in data":     {of(chatapp1.Image{URL: "data:image/png;base64,SECRET"}), []problem{{"Payload.URL", web}}},
+		"an image with spaces": {of(chatapp1.Image{URL: "https://SECRET.example.com/a b.png"}), []problem{{"Payload.URL", white}}},
+		"an image with a %":    {of(chatapp1.Image{URL: "https://SECRET.example.com/100%"}), []problem{{"Payload.URL", escape}}},
+		"no video":             {video(func(v *chatapp1.Video) { v.URL = "" }), []problem{{"Payload.URL", absent}}},
+		"a relative video":     {video(func(v *chatapp1.Video) { v.URL = "//SECRET.example.com/v" }), []problem{{"Payload.URL", web}}},
+		"a video with a %":     {video(func(v *chatapp1.Video) { v.URL = "https://SECRET.example.com/%zz" }), []problem{{"Payload.URL", escape}}},
+		"a relative thumbnail": {video(func(v *chatapp1.Video) { v.ThumbnailURL = "SECRET.jpg" }), []problem{{"Payload.ThumbnailURL", web}}},
+		"a thumbnail with a %": {video(func(v *chatapp1.Video) { v.ThumbnailURL = "https://SECRET.example.com/%s" }), []problem{{"Payload.ThumbnailURL", escape}}},
+		"a video of half a second": {
+			video(func(v *chatapp1.Video) { v.Duration = 500 * time.Millisecond }), []problem{{"Payload.Duration", whole + "500ms"}},
+		},
+		"a video below zero":     {video(func(v *chatapp1.Video) { v.Duration = -time.Second }), []problem{{"Payload.Duration", whole + "-1s"}}},
+		"a size below zero":      {video(func(v *chatapp1.Video) { v.Size = -1 }), []problem{{"Payload.Size", "must be a number of bytes, got -1"}}},
+		"a button without text":  {button(func(c *chatapp1.CallToAction) { c.Text = "" }), []problem{{"Payload.Text", absent}}},
+		"a button text not UTF8": {button(func(c *chatapp1.CallToAction) { c.Text = "\xff" }), []problem{{"Payload.Text", unicode + "0"}}},
+		"a button of no image":   {button(func(c *chatapp1.CallToAction) { c.ImageURL = "SECRET" }), []problem{{"Payload.ImageURL", web}}},
+		"a button without label": {button(func(c *chatapp1.CallToAction) { c.Caption = "" }), []problem{{"Payload.Caption", absent}}},
+		"a label not UTF-8":      {button(func(c *chatapp1.CallToAction) { c.Caption = "SECRET\xff" }), []problem{{"Payload.Caption", unicode + "6"}}},
+		"a button without URL":   {button(func(c *chatapp1.CallToAction) { c.URL = "" }), []problem{{"Payload.URL", absent}}},
+		"a button with no host":  {button(func(c *chatapp1.CallToAction) { c.URL = "https://?SECRET" }), []problem{{"Payload.URL", web}}},
+		"a button that dials":    {button(func(c *chatapp1.CallToAction) { c.URL = "tel:" + number }), []problem{{"Payload.URL", web}}},
+		"a template without ID":  {template(func(v *chatapp1.Template) { v.ID = "" }), []problem{{"Payload.ID", absent}}},
+		"a template ID not UTF8": {template(func(v *chatapp1.Template) { v.ID = "SECRET\xff" }), []problem{{"Payload.ID", unicode + "6"}}},
+		"a language not UTF-8":   {template(func(v *chatapp1.Template) { v.Language = "\xff" }), []problem{{"Payload.Language", unicode + "0"}}},
+		"a value not UTF-8": {
+			template(func(v *chatapp1.Template) { v.Params["name"] = "SECRET\xff" }), []problem{{`Payload.Params["name"]`, unicode + "6"}},
+		},
+		"a value without name": {
+			template(func(v *chatapp1.Template) { v.Params[""] = "SECRET" }), []problem{{`Payload.Params[""]`, "a parameter needs a name"}},
+		},
+		"a name not UTF-8": {
+			template(func(v *chatapp1.Template) { v.Params["a\xff"] = "SECRET" }), []problem{{`Payload.Params["a\xff"]`, "the name " + unicode + "1"}},
+		},
+		"a name that is quoted": {
+			template(func(v *chatapp1.Template) { v.Params["a\"]\n"] = "\xff" }), []problem{{`Payload.Params["a\"]\n"]`, unicode + "0"}},
+		},
+		"no fields":    {of(chatapp1.Raw{}), []problem{{"Payload.Fields", "at least one field is required, got none"}}},
+		"empty fields": {of(chatapp1.Raw{Fields: map[string]any{}}), []problem{{"Payload.Fields", "at least one field is required, got none"}}},
+
+		"all at once": {
+			chatapp1.Message{Payload: chatapp1.CallToAction{}, TTL: -time.Second, Fallback: &sms.Fallback{}, CallbackURL: "SECRET", ReferenceID: "\xff"},
+			[]problem{
+				{"ChannelID", absent},
+				{"To", absent},
+				{"Payload.Text", absent},
+				{"Payload.Caption", absent},
+				{"Payload.URL", absent},
+				{"TTL", "negative"},
+				{"Fallback.From", absent},
+				{"Fallback.Text", absent},
+				{"CallbackURL", web},
+				{"ReferenceID", unicode},
+			},
+		},
+		"a video of nothing right": {
+			of(chatapp1.Video{ThumbnailURL: "SECRET", Duration: -1, Size: -4096}),
+			[]problem{{"Payload.URL", absent}, {"Payload.ThumbnailURL", web}, {"Payload.Duration", whole + "-1ns"}, {"Payload.Size", "got -4096"}},
+		},
+		"a template of nothing right": {
+			of(chatapp1.Template{Language: "\xff", Params: map[string]string{"": "\xff", "\xff": "\xff", "z": "\xff", "b": "SECRET", "a": "\xff"}}),
+			[]problem{
+				{"Payload.ID", absent},
+				{"Payload.Language", unicode},
+				{`Payload.Params[""]`, "needs a name"},
+				{`Payload.Params[""]`, unicode},
+				{`Payload.Params["a"]`, unicode},
+				{`Payload.Params["z"]`, unicode},
+				{`Payload.Params["\xff"]`, "the name " + unicode},
+				{`Payload.Params["\xff"]`, unicode},
+			},
+		},
+	}
+	for name, tt := range rows {
+		found := described(t, tt.message).Problems
+		if assert.Len(t, found, len(tt.problems), "%s: %v", name, found) {
+			for i, want := range tt.problems {
+				assert.Equal(t, want.field, found[i].Field, name)
+				assert.Contains(t, found[i].Reason, want.reason, name)
+				assert.Equal(t, want.reason == absent && canBeLacking(want.field), found[i].Absent, "%s: %s", name, want.field)
+				assert.False(t, found[i].Limit, "%s: nothing is known of this platform's limits", name)
+				for _, secret := range []string{"SECRET", "example.com", "63917", "63918", "639"} {
+					assert.NotContains(t, found[i].Reason, secret, name)
+					assert.NotContains(t, found[i].Field, secret, name)
+				}
+			}
+		}
+		for range 20 {
+			require.Equal(t, found, described(t, tt.message).Problems, "%s: the order changes", name)
+		}
+		if !wire.IsNil(tt.message.Payload) {
+			tt.message.Payload = pointer(tt.message.Payload)
+			assert.Equal(t, found, described(t, tt.message).Problems, "%s: behind a pointer", name)
+		}
+	}
+}
+
+func TestWhatNothingIsKnownAgainstPasses(t *testing.T) {
+	t.Parallel()
+	for name, m := range map[string]chatapp1.Message{
+		"the shortest recipient":        chatapp1.New("1", "12345").Text("Hi"),
+		"the longest recipient":         chatapp1.New("1", "+123456789012345").Text("Hi"),
+		"no sign":                       chatapp1.New("1", "639171234567").Text("Hi"),
+		"a channel with spaces":         chatapp1.New(" channel 1 ", number).Text("Hi"),
+		"a text of spaces":              to.Text(" "),
+		"a replacement character":       to.Text("\ufffd"),
+		"a long text":                   to.Text(strings.Repeat("é", 100_000)),
+		"a short lifetime":              to.Text("Hi").WithTTL(time.Second),
+		"a long lifetime":               to.Text("Hi").WithTTL(10 * 365 * 24 * time.Hour),
+		"a lifetime without fallback":   to.Text("Hi").WithTTL(time.Hour),
+		"a fallback without lifetime":   to.Text("Hi").WithFallback(sms.Fallback{From: "ACME", Text: " "}),
+		"a part of a second":            to.Text("Hi").WithTTL(time.Millisecond), // the contract knows the unit
+		"a callback with placeholders":  to.Text("Hi").WithCallback("https://shop.example.com/%s?id=%i&kind=%tr&rate=100%"),
+		"an upper-case scheme":          to.Image("HTTPS://CDN.EXAMPLE.COM/A.PNG"),
+		"an address as host":            to.Image("http://[2001:db8::1]:8080/a.png"),
+		"an escaped URL":                to.Image("https://cdn.example.com/a%20b.png?x=%25"),
+		"a URL in another script":       to.Image("https://cdn.example.com/größe.png"),
+		"a video with a thumbnail":      to.Video(chatapp1.Video{URL: "https://cdn.example.com/v", ThumbnailURL: "http://cdn.example.com/t"}),
+		"a long video":                  to.Video(chatapp1.Video{URL: "https://cdn.example.com/v", Duration: 100 * time.Hour, Size: 1 << 62}),
+		"a button without image":        to.CallToAction(chatapp1.CallToAction{Text: "a", Caption: "b", URL: "https://shop.example.com"}),
+		"a template without parameters": to.Template(chatapp1.Template{ID: "t"}),
+		"no value of a parameter":       to.Template(chatapp1.Template{ID: "t", Params: map[string]string{"a": ""}}),
+		"fields of any kind":            to.Raw(map[string]any{"a": []any{1, nil, "x"}}),
+	} {
+		assert.Empty(t, described(t, m).Problems, name)
+	}
+	for name, tt := range messages {
+		assert.Empty(t, described(t, tt.message).Problems, name)
+		tt.message.Payload = pointer(tt.message.Payload)
+		assert.Empty(t, described(t, tt.message).Problems, name)
+	}
+}
+
+// shown prints a value in every way that a program might: bare, behind a pointer, and within what holds it.
+func shown(value any) string {
+	type holder struct{ Value any }
+	var out strings.Builder
+	for _, v := range []any{value, &value, holder{value}, &holder{value}, []any{value}, map[string]any{"k": value}} {
+		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%d", "%x", "%X", "%t", "%c", "%U", "%e", "%b", "%o", "%10.3v", "%-20s"} {
+			fmt.Fprintf(&out, verb+"\n", v)
+		}
+		fmt.Fprintln(&out, v)
+		slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug})).Debug("shown", "value", v)
+	}
+	for _, handler := range []slog.Handler{slog.NewTextHandler(&out, nil), slog.NewJSONHandler(&out, nil)} {
+		slog.New(handler).With("with", value).WithGroup("group").Info("shown", "value", value, slog.Any("any", value))
+	}
+	return out.String()
+}
+
+// assertSilent checks that nothing is shown of whom a message goes to and of what it says. What is printed in hexadecimal is
+// looked for too.
+func assertSilent(t *testing.T, text string) {
+	t.Helper()
+	for _, secret := range []string{"639171234567", "PRIVATE", "example.com"} {
+		for _, form := range []string{secret, fmt.Sprintf("%x", secret), fmt.Sprintf("%X", secret), strings.Trim(fmt.Sprintf("%d", []byte(secret)), "[]")} {
+			assert.NotContains(t, text, form)
+		}
+	}
+	assert.NotContains(t, text, "PANIC")
+}
+
+func TestAPrintedMessageShowsMeasuresOnly(t *testing.T) {
+	t.Parallel()
+	for kind, payload := range payloads() {
+		m := chatapp1.New("PRIVATE", number).Text("PRIVATE").
+			WithTTL(time.Hour).WithFallback(sms.Fallback{From: "PRIVATE", Text: "PRIVATE"}).WithCallback("https://shop.example.com/PRIVATE").WithReference("PRIVATE")
+		for _, p := range []chatapp1.Payload{payload, pointer(payload)} {
+			m.Payload = p
+			for _, v := range []any{m, &m, p, chatapp1.Outcome{Message: m}, &chatapp1.Outcome{Message: m}} {
+				text := shown(v)
+				assertSilent(t, text)
+				assert.Contains(t, text, "chatapp1."+kind+"{")
+			}
+		}
+	}
+	draft := chatapp1.New("PRIVATE", number)
+	for _, v := range []any{draft, &draft} {
+		assertSilent(t, shown(v))
+	}
+}
+
+func TestMeasuresSayWhatIsSet(t *testing.T) {
+	t.Parallel()
+	for want, value := range map[string]any{
+		`chatapp1.Message{}`: chatapp1.Message{Payload: (*chatapp1.Text)(nil)},
+		`chatapp1.Draft{ChannelID: 9 characters, To: 13 characters}`:                                               to,
+		`chatapp1.Message{ChannelID: 9 characters, To: 13 characters}`:                                             chatapp1.Message{ChannelID: "channel-1", To: number},
+		`chatapp1.Message{ChannelID: 9 characters, To: 13 characters, Payload: chatapp1.Text{Body: 3 characters}}`: to.Text("é😀x"),
+		`chatapp1.Message{ChannelID: 9 characters, To: 13 characters, CallbackURL: 44 characters, ReferenceID: 8 characters, Payload: chatapp1.Text{Body: 2 characters}, ` +
+			`TTL: 10m0s, Fallback: sms.Fallback{From: 4 characters, Text: 17 characters}}`: complete(to.Text("Hi")),
+		`chatapp1.Image{URL: 3 characters}`: chatapp1.Image{URL: "abc"},
+		`chatapp1.Video{URL: 1 characters, ThumbnailURL: 2 characters, Duration: 1m30s, Size: 4096}`:                  chatapp1.Video{URL: "a", ThumbnailURL: "bc", Duration: 90 * time.Second, Size: 4096},
+		`chatapp1.CallToAction{Text: 1 characters, ImageURL: 2 characters, Caption: 3 characters, URL: 4 characters}`: chatapp1.CallToAction{Text: "a", ImageURL: "ab", Caption: "abc", URL: "abcd"},
+		`chatapp1.Template{ID: 1 characters, Language: 2 characters, Params: 2}`:                                      chatapp1.Template{ID: "t", Language: "en", Params: map[string]string{"a": "", "b": ""}},
+		`chatapp1.Raw{Fields: 1}`: &chatapp1.Raw{Fields: map[string]any{"a": 1}},
+	} {
+		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%d"} {
+			assert.Equal(t, want, fmt.Sprintf(verb, value))
+		}
+		logged, ok := value.(slog.LogValuer)
+		if assert.True(t, ok, want) {
+			assert.Equal(t, want, logged.LogValue().String())
+		}
+	}
+}
+
+// canBeLacking tells of a required field without which a message is still one, where a contract says that the service has no
+// such field.
+func canBeLacking(field string) bool {
+	switch field {
+	case "ChannelID", "To", "Payload.Text", "Payload.Caption", "Fallback.From", "Fallback.Text":
+		return true
+	default:
+		return false
+	}
+}
