@@ -60,7 +60,7 @@
 //
 // Both have the fields of the service beside these: ttl, a whole number of seconds above zero; sms_from and sms_text, both
 // or neither; dlrCallback with dlrReport; referenceId. A fallback for a group or a user ID is refused: there is no number
-// to send an SMS to. Nothing is ever delivered to a callback URL.
+// to send an SMS to. Nothing is reported to a callback URL by itself: see [Server.ReportDelivery].
 //
 // All are in [Server.Sent], with [Sent.Channel]; GET /api/sms lists SMS only, those of fallbacks among them.
 //
@@ -136,4 +136,60 @@
 //
 // No fault ends in "not sent": that verdict is for a request of which nothing was written, such as the first one to a
 // closed server, which refuses connections.
+//
+// # Webhooks
+//
+// The server also plays the service that calls a customer's webhook, by real requests over loopback:
+//
+//	srv.Receive(ctx, webhook.URL+"/hooks/sms?key="+secret, messagingtest.InboundSMS{From: "639171234567", Text: "Hi"})
+//	srv.ReportDelivery(ctx, receipt.ID, "delivered") // to the callback URL that came with the message
+//
+// and [SMSRequest] with its siblings makes such a request for the unit test of a handler. [InboundSamples] has a chat-app
+// message of every kind that is known. That the service calls by GET is of the specification; the names of the parameters
+// are the first that the default contract has, and go in this order, each if it is not the zero value:
+//
+//	parameter        field         of InboundSMS, InboundChatApp
+//	id               ID            both
+//	from             From          both
+//	to               To            both
+//	name             Name          InboundChatApp
+//	type             Kind          InboundChatApp
+//	message          Text          both
+//	mediaUrl         MediaURL      InboundChatApp
+//	mediaId          MediaID       InboundChatApp
+//	mimeType         MIMEType      InboundChatApp
+//	caption          Caption       InboundChatApp
+//	fileName         FileName      InboundChatApp
+//	latitude         Latitude      InboundChatApp
+//	longitude        Longitude     InboundChatApp
+//	timestamp        ReceivedAt    both
+//	referenceId      ReferenceID   both
+//	operator         Operator      InboundSMS
+//	keyword          Keyword       InboundSMS
+//	payload          JSON          InboundChatApp
+//
+//	parameter        field         of DeliveryReport
+//	status           Status
+//	id               ID
+//	referenceId      ReferenceID
+//	timestamp        At
+//	transactionType  Kind
+//	from             From
+//	to               To
+//
+// What Extra holds goes last, under its own names. A time is RFC 3339 in UTC, which of the forms of the contract is the
+// stand-in's choice. Whatever the contract reads beside these names and forms can be sent by Extra.
+//
+// The calls go, or go wrong, as the options say:
+//
+//	option             how the webhook is called                        what a correct receiver does
+//	TwiceAtOnce        each callback comes twice in the same instant    handles it once; 200, or 503 while it is at it
+//	OutOfOrder         the last callback comes first                    assumes no order
+//	Unescaped          + % ; and bytes beyond ASCII stand as they are   gets each value whole, with the + of a number
+//	AgainAfterFailure  again after no answer, 429 or 5xx                handles it when it can
+//	SeveralAtOnce      n callbacks at a time                            handles each once
+//	AnswerWithin       the service gives up after a while               knows the callback when it comes again
+//
+// [Reply] is what came of each request. A correct receiver answers with 200 and no body when it has handled a callback, with
+// 4xx to what can never be handled, and with 5xx if it wants to be called again.
 package messagingtest

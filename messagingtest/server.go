@@ -44,10 +44,12 @@ type Server struct {
 	operations  map[string]operation
 
 	http    *http.Server
-	stop    context.CancelFunc // ends what a fault holds
+	stop    context.CancelFunc // ends what a fault holds, and calls of webhooks
 	served  chan struct{}      // closed when no more connections are accepted
 	conns   sync.WaitGroup
 	closing sync.Once
+
+	whenClosed func(end func()) (forget func() bool) // calls end once the server is closed; at once, if it is
 
 	mu      sync.Mutex
 	serial  int // of the last request that got an ID
@@ -101,6 +103,12 @@ func start() (*Server, error) {
 		served:    make(chan struct{}),
 		ledger:    newLedger(),
 	}
+	s.whenClosed = func(end func()) func() bool {
+		if ctx.Err() != nil {
+			end() // before anything is sent: AfterFunc takes its time
+		}
+		return context.AfterFunc(ctx, end)
+	}
 	// Copies, so that a test that writes to the fields does not race with the requests.
 	s.credentials = newCredentials(s.Token, s.APIKey, s.APISecret)
 	s.operations = map[string]operation{
@@ -128,7 +136,7 @@ func start() (*Server, error) {
 }
 
 // Close ends the server: the port is closed, and so are all connections, idle or not. A request that is being served
-// gets no answer, and what a fault holds ends at once. Close returns when the server has no goroutine left that would
+// gets no answer, and what a fault holds ends at once, as does what [Server.Receive] is about. Close returns when the server has no goroutine left that would
 // serve a connection, in less than a second. The ledger can still be read. Closing again does nothing.
 func (s *Server) Close() {
 	s.closing.Do(func() {

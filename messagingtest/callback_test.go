@@ -1,0 +1,199 @@
+package messagingtest
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/messaging-service/messaging-go/contract"
+)
+
+// noon is a time with a fraction, in a zone of its own.
+var noon = time.Date(2026, 10, 3, 12, 0, 0, 120_000_000, time.FixedZone("", 8*60*60))
+
+var fullSMS = InboundSMS{
+	ID: "1", From: "+639171234567", To: "21581", Text: "Hi there", ReceivedAt: noon, ReferenceID: "r-1", Operator: "OP", Keyword: "HI",
+}
+
+var fullChatApp = InboundChatApp{
+	ID: "1", From: "2", To: "3", Name: "4", Kind: "5", Text: "6", MediaURL: "7", MediaID: "8", MIMEType: "9", Caption: "10", FileName: "11",
+	Latitude: "12", Longitude: "13", ReceivedAt: noon, ReferenceID: "15", JSON: "16",
+}
+
+var fullReport = DeliveryReport{Status: "1", ID: "2", ReferenceID: "3", At: noon, Kind: "5", From: "6", To: "7"}
+
+func TestEachFieldGoesByTheFirstNameOfTheDefaultContract(t *testing.T) {
+	t.Parallel()
+	c := contract.Default()
+	one, sms, report := c.WebhookChatApp1.Params, c.WebhookSMS.Params, c.WebhookDelivery.Params
+	require.Equal(t, c.WebhookChatApp1, c.WebhookChatApp2, "one type is for both chat apps")
+	when := "2026-10-03T04:00:00.12Z"
+	for name, tt := range map[string]struct {
+		callback Callback
+		want     parameters
+	}{
+		"SMS": {fullSMS, parameters{
+			{sms.ID[0], "1"},
+			{sms.From[0], "+639171234567"},
+			{sms.To[0], "21581"},
+			{sms.Text[0], "Hi there"},
+			{sms.Time[0], when},
+			{sms.Reference[0], "r-1"},
+			{sms.Operator[0], "OP"},
+			{sms.Keyword[0], "HI"},
+		}},
+		"chat app": {fullChatApp, parameters{
+			{one.ID[0], "1"},
+			{one.From[0], "2"},
+			{one.To[0], "3"},
+			{one.Name[0], "4"},
+			{one.Kind[0], "5"},
+			{one.Text[0], "6"},
+			{one.MediaURL[0], "7"},
+			{one.MediaID[0], "8"},
+			{one.MIMEType[0], "9"},
+			{one.Caption[0], "10"},
+			{one.FileName[0], "11"},
+			{one.Latitude[0], "12"},
+			{one.Longitude[0], "13"},
+			{one.Time[0], when},
+			{one.Reference[0], "15"},
+			{one.JSON[0], "16"},
+		}},
+		"delivery report": {fullReport, parameters{
+			{report.Status[0], "1"},
+			{report.ID[0], "2"},
+			{report.Reference[0], "3"},
+			{report.Time[0], when},
+			{report.Kind[0], "5"},
+			{report.From[0], "6"},
+			{report.To[0], "7"},
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			calls := tt.callback.calls()
+			require.Len(t, calls, 1)
+			assert.Equal(t, tt.want, calls[0].params)
+			assert.Equal(t, tt.callback, calls[0].callback)
+		})
+	}
+}
+
+func TestWhatIsAbsentIsNotSent(t *testing.T) {
+	t.Parallel()
+	for _, callback := range []Callback{InboundSMS{}, InboundChatApp{}, DeliveryReport{}} {
+		assert.Empty(t, callback.calls()[0].params)
+	}
+}
+
+func TestExtraParametersComeLastAndAsTheyAre(t *testing.T) {
+	t.Parallel()
+	extra := []Param{{"to", ""}, {"from", "2"}, {"", ""}, {"msg", "Hi"}, {"from", "3"}}
+	want := append(parameters{{"from", "1"}}, extra...)
+	for _, callback := range []Callback{
+		InboundSMS{From: "1", Extra: extra}, InboundChatApp{From: "1", Extra: extra}, DeliveryReport{From: "1", Extra: extra},
+	} {
+		assert.Equal(t, want, callback.calls()[0].params)
+	}
+	assert.Equal(t, "from=1&to=&from=2&=&msg=Hi&from=3", writing{}.query(want))
+}
+
+func TestCallbacksHoldOthers(t *testing.T) {
+	t.Parallel()
+	m := InboundSMS{ID: "2"}
+	all := Callbacks{InboundSMS{ID: "1"}, Callbacks{}, Callbacks{&m, nilCallbacks()}, DeliveryReport{ID: "3"}}
+	var ids []string
+	for _, c := range all.calls() {
+		ids = append(ids, c.params[0].Value)
+	}
+	assert.Equal(t, []string{"1", "2", "3"}, ids)
+	assert.Equal(t, m, all.calls()[1].callback, "a pointer is as good as what it points to")
+	assert.Empty(t, nilCallbacks().calls())
+	assert.PanicsWithValue(t, "messagingtest: a callback is nil", func() { Callbacks{m, nil}.calls() })
+}
+
+func nilCallbacks() Callbacks { return nil }
+
+func TestAValueIsWrittenEscapedOrAsACarelessSenderDoes(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ value, escaped, careless string }{
+		{"", "", ""},
+		{"Hi there!", "Hi+there%21", "Hi+there!"},
+		{"+639171234567", "%2B639171234567", "+639171234567"},
+		{"100%", "100%25", "100%"},
+		{"%zz %41", "%25zz+%2541", "%zz+%41"},
+		{"a;b=c", "a%3Bb%3Dc", "a;b=c"},
+		{"a&b#c", "a%26b%23c", "a%26b%23c"},
+		{"a\r\n\t\x00\x7fb", "a%0D%0A%09%00%7Fb", "a%0D%0A%09%00%7Fb"},
+		{"é😀", "%C3%A9%F0%9F%98%80", "é😀"},
+		{"caf\xe9 \x93x\x94", "caf%E9+%93x%94", "caf\xe9+\x93x\x94"},
+		{`{"a":"b"}`, "%7B%22a%22%3A%22b%22%7D", `{"a":"b"}`},
+	} {
+		assert.Equal(t, tt.escaped, writing{}.value(tt.value))
+		assert.Equal(t, tt.careless, writing{unescaped: true}.value(tt.value))
+	}
+	assert.Equal(t, "a%3D%26+b=%", writing{unescaped: true}.query(parameters{{"a=& b", "%"}}), "names are escaped in any case")
+}
+
+func TestParametersFollowTheQueryOfATarget(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ target, query, want string }{
+		{"/hook", "a=b", "/hook?a=b"},
+		{"/hook?", "a=b", "/hook?a=b"},
+		{"/hook?key=%zz", "a=b", "/hook?key=%zz&a=b"},
+		{"/hook?key=1&", "a=b", "/hook?key=1&a=b"},
+		{"/hook?key=1#part?", "a=b", "/hook?key=1&a=b"},
+		{"/hook#part", "a=b", "/hook?a=b"},
+		{"/hook", "", "/hook"},
+		{"/hook?key=1#part", "", "/hook?key=1"},
+	} {
+		assert.Equal(t, tt.want, withQuery(tt.target, tt.query), tt.target)
+	}
+}
+
+func FuzzQuery(f *testing.F) {
+	for _, seed := range []string{
+		"", "Hi there!", "+639171234567", "100%", "%zz %41", "a;b=c", "a&b#c", "a\r\n\x00\x7fb", "é😀", "caf\xe9 \x93x\x94", `{"a":"b"}`, "\u2028",
+		strings.Repeat("%41+", 1000),
+	} {
+		f.Add("message", seed, "from", seed)
+		f.Add(seed, seed, seed, "1")
+	}
+	f.Fuzz(func(t *testing.T, name, value, second, other string) {
+		params := parameters{{name, value}, {second, other}}
+		escaped := writing{}.query(params)
+		got, err := url.ParseQuery(escaped)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := url.Values{}
+		for _, p := range params {
+			want.Add(p.Name, p.Value)
+		}
+		assert.Equal(t, want, got)
+		for _, c := range []byte(escaped) {
+			if c <= ' ' || c >= 0x7f || c == '#' {
+				t.Fatalf("%q is on the wire", c)
+			}
+		}
+
+		unescaped := writing{unescaped: true}.query(params)
+		pairs := strings.Split(unescaped, "&")
+		if len(pairs) != len(params) {
+			t.Fatalf("%d parameters are %d", len(params), len(pairs))
+		}
+		for i, pair := range pairs {
+			written, _ := strings.CutPrefix(pair, url.QueryEscape(params[i].Name)+"=")
+			if !strings.ContainsAny(params[i].Value, "+%") {
+				if read, err := url.QueryUnescape(written); err != nil || read != params[i].Value {
+					t.Fatalf("%q is written as %q", params[i].Value, written)
+				}
+			}
+		}
+	})
+}
