@@ -2,6 +2,7 @@ package messaging_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -9,6 +10,8 @@ import (
 	"testing"
 
 	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/chatapp1"
+	"github.com/messaging-service/messaging-go/chatapp2"
 	"github.com/messaging-service/messaging-go/sms"
 )
 
@@ -74,15 +77,36 @@ func byHand(b *testing.B, client *http.Client, url string) {
 	_, _ = io.Copy(io.Discard, resp.Body)
 }
 
-func send(b *testing.B, client *messaging.Client) {
-	b.Helper()
-	receipt, err := client.SMS.Send(b.Context(), sms.Message{From: "ACME", To: "+639171234567", Text: "Your order 17 is ready", ReferenceID: "order-17"})
-	if err != nil || receipt.ID == "" {
-		b.Fatal(err)
-	}
+// benchmarked are the sends that are measured, each with all that its call needs made anew.
+var benchmarked = []struct {
+	name string
+	send func(ctx context.Context, client *messaging.Client) (id string, err error)
+}{
+	{"messaging", func(ctx context.Context, client *messaging.Client) (string, error) {
+		receipt, err := client.SMS.Send(ctx, sms.Message{From: "ACME", To: "+639171234567", Text: "Your order 17 is ready", ReferenceID: "order-17"})
+		return receipt.ID, err
+	}},
+	{"chatapp1-text", func(ctx context.Context, client *messaging.Client) (string, error) {
+		m := chatapp1.New("channel-1", "+639171234567").Text("Your order 17 is ready").WithReference("order-17")
+		receipt, err := client.ChatApp1.Send(ctx, m)
+		return receipt.ID, err
+	}},
+	{"chatapp2-text", func(ctx context.Context, client *messaging.Client) (string, error) {
+		m := chatapp2.Message{To: "+639171234567", Content: chatapp2.Text{Body: "Your order 17 is ready"}, ReferenceID: "order-17"}
+		receipt, err := client.ChatApp2.Send(ctx, m)
+		return receipt.ID, err
+	}},
+	{"chatapp2-template", func(ctx context.Context, client *messaging.Client) (string, error) {
+		m := chatapp2.Message{To: "+639171234567", ReferenceID: "order-17", Content: chatapp2.Template{
+			Name: "order_ready", Language: "en_US", Components: []chatapp2.Component{chatapp2.Body("Ana", "17")},
+		}}
+		receipt, err := client.ChatApp2.Send(ctx, m)
+		return receipt.ID, err
+	}},
 }
 
-// BenchmarkSend measures one send beside the same by hand, in memory and over loopback. Compare within one run:
+// BenchmarkSend measures one SMS beside the same by hand, and beside chat-app messages, in memory and over loopback. Compare
+// within one run:
 //
 //	go test -run '^$' -bench Send -benchmem -count 10 .
 func BenchmarkSend(b *testing.B) {
@@ -107,11 +131,15 @@ func BenchmarkSend(b *testing.B) {
 				byHand(b, httpClient, server.URL)
 			}
 		})
-		b.Run(where.name+"/messaging", func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				send(b, client)
-			}
-		})
+		for _, one := range benchmarked {
+			b.Run(where.name+"/"+one.name, func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					if id, err := one.send(b.Context(), client); err != nil || id == "" {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
 	}
 }

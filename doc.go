@@ -63,6 +63,11 @@
 // option, an error or a message. What the service wrote is kept in Error.Message and Error.Body, for those who ask: it may
 // repeat a number or a text.
 //
+// # Receiving
+//
+// Package webhook has handlers for inbound messages and delivery reports. It does not import this package: a server that only
+// receives does not link the sender.
+//
 // # Tests without an account
 //
 // Package messagingtest is a stand-in for the service on a loopback port. The quickstart runs against it:

@@ -177,7 +177,7 @@ func (e *Error) Error() string {
 		b.WriteString(" failed")
 	case e.Verdict == Unknown:
 		b.WriteString(" has an unknown outcome")
-		if e.Operation != wire.SMSSend.String() {
+		if e.Operation == wire.ChatApp1Send.String() || e.Operation == wire.ChatApp2Send.String() {
 			b.WriteString(" that no listing can settle")
 		}
 	default:

@@ -172,15 +172,17 @@ func TestStatusDecidesTheVerdictAndACodeAddsItsClass(t *testing.T) {
 		{599, ``, messaging.Unknown, 1, nil},
 		{600, ``, messaging.Unknown, 1, nil},
 	} {
-		client, mock := mocked(t)
-		answering(mock, tt.status, tt.body)
-		_, err := client.SMS.Send(t.Context(), message)
-		assert.Equal(t, tt.verdict, messaging.VerdictOf(err), "%d %s: %v", tt.status, tt.body, err)
-		assert.Equal(t, tt.requests, mock.GetTotalCallCount(), "%d %s", tt.status, tt.body)
-		assert.Equal(t, tt.verdict == messaging.Unknown, errors.Is(err, messaging.ErrOutcomeUnknown), "%d %s", tt.status, tt.body)
-		assert.NotErrorIs(t, err, messaging.ErrNotSent)
-		for _, sentinel := range tt.is {
-			assert.ErrorIs(t, err, sentinel, "%d %s", tt.status, tt.body)
+		for _, channel := range channels {
+			client, mock := mocked(t)
+			answering(mock, tt.status, tt.body)
+			_, err := channel.send(t.Context(), client, message.To, message.Text, message.ReferenceID)
+			assert.Equal(t, tt.verdict, messaging.VerdictOf(err), "%s: %d %s: %v", channel.name, tt.status, tt.body, err)
+			assert.Equal(t, tt.requests, mock.GetTotalCallCount(), "%s: %d %s", channel.name, tt.status, tt.body)
+			assert.Equal(t, tt.verdict == messaging.Unknown, errors.Is(err, messaging.ErrOutcomeUnknown), "%s: %d %s", channel.name, tt.status, tt.body)
+			assert.NotErrorIs(t, err, messaging.ErrNotSent)
+			for _, sentinel := range tt.is {
+				assert.ErrorIs(t, err, sentinel, "%s: %d %s", channel.name, tt.status, tt.body)
+			}
 		}
 	}
 }
@@ -280,17 +282,23 @@ func TestEachFaultOfTheStandInEndsInItsVerdict(t *testing.T) {
 		"not JSON":         {messagingtest.NotJSON(), messaging.Unknown, 1},
 		"429 and then ok":  {messagingtest.Status(http.StatusTooManyRequests, -1), messaging.Accepted, 1},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			service := messagingtest.NewServer(t)
-			client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token), messaging.WithTimeout(time.Second),
-				messaging.WithRetry(messaging.RetryPolicy{MinWait: time.Millisecond}))
-			require.NoError(t, err)
-			service.Inject(tt.fault, 1)
-			_, err = client.SMS.Send(t.Context(), message)
-			assert.Equal(t, tt.verdict, messaging.VerdictOf(err), "%v", err)
-			assert.Len(t, service.Sent(), tt.sent)
-		})
+		for _, channel := range channels {
+			t.Run(channel.name+", "+name, func(t *testing.T) {
+				t.Parallel()
+				service := messagingtest.NewServer(t)
+				timeout := peerLife
+				if name == "too slow" {
+					timeout = time.Second // on a busy machine too short for the others
+				}
+				client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token), messaging.WithTimeout(timeout),
+					messaging.WithRetry(messaging.RetryPolicy{MinWait: time.Millisecond}))
+				require.NoError(t, err)
+				service.Inject(tt.fault, 1)
+				_, err = channel.send(t.Context(), client, message.To, message.Text, message.ReferenceID)
+				assert.Equal(t, tt.verdict, messaging.VerdictOf(err), "%v", err)
+				assert.Len(t, service.Sent(), tt.sent)
+			})
+		}
 	}
 }
 

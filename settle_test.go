@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"net/http"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -330,52 +331,56 @@ func TestTheRateLimitHoldsForAllWorkersTogether(t *testing.T) {
 
 func TestACancelledRunKeepsItsBooks(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		client, err := messaging.NewClient(baseURL, messaging.WithToken("t"), roundTripper(func(r *http.Request) (*http.Response, error) {
-			select {
-			case <-r.Context().Done():
-				return nil, r.Context().Err()
-			case <-time.After(time.Second):
-				return stubAnswer(r, http.StatusOK, accepted), nil
-			}
-		}).option())
-		require.NoError(t, err)
-		verdicts := map[messaging.Verdict]int{}
-		taken, outcomes := 0, 0
-		time.AfterFunc(2500*time.Millisecond, cancel)
-		for out := range client.SMS.SendAll(ctx, func(yield func(sms.Message) bool) {
-			for m := range copies(1000) {
-				if taken++; !yield(m) {
-					return
+	for _, channel := range channels {
+		t.Run(channel.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				client, err := messaging.NewClient(baseURL, messaging.WithToken("t"), roundTripper(func(r *http.Request) (*http.Response, error) {
+					select {
+					case <-r.Context().Done():
+						return nil, r.Context().Err()
+					case <-time.After(time.Second):
+						return stubAnswer(r, http.StatusOK, accepted), nil
+					}
+				}).option())
+				require.NoError(t, err)
+				verdicts := map[messaging.Verdict]int{}
+				taken, outcomes := 0, 0
+				time.AfterFunc(2500*time.Millisecond, cancel)
+				for out := range channel.sendAll(ctx, client, each(references(1000), func(reference string) string {
+					taken++
+					return reference
+				}), 8) {
+					outcomes++
+					verdict := messaging.VerdictOf(out.err)
+					verdicts[verdict]++
+					if verdict == messaging.Accepted {
+						continue
+					}
+					require.ErrorIs(t, out.err, context.Canceled)
+					assert.Equal(t, verdict == messaging.NotSent, errors.Is(out.err, messaging.ErrNotSent))
 				}
-			}
-		}, 8) {
-			outcomes++
-			verdict := messaging.VerdictOf(out.Err)
-			verdicts[verdict]++
-			if verdict == messaging.Accepted {
-				continue
-			}
-			require.ErrorIs(t, out.Err, context.Canceled)
-			assert.Equal(t, verdict == messaging.NotSent, errors.Is(out.Err, messaging.ErrNotSent))
-		}
-		assert.Equal(t, taken, outcomes)
-		assert.Equal(t, map[messaging.Verdict]int{messaging.Accepted: 16, messaging.Unknown: 8, messaging.NotSent: 1}, verdicts)
-	})
+				assert.Equal(t, taken, outcomes)
+				assert.Equal(t, map[messaging.Verdict]int{messaging.Accepted: 16, messaging.Unknown: 8, messaging.NotSent: 1}, verdicts)
+			})
+		})
+	}
 }
 
 func TestARunThatCannotBeginIsOneOutcome(t *testing.T) {
 	t.Parallel()
 	client, mock := mocked(t)
-	for out := range client.SMS.SendAll(noContext, nil, 0) {
-		assert.Equal(t, -1, out.Index)
+	for _, channel := range channels {
+		outcomes := slices.Collect(channel.sendAll(noContext, client, nil, 0))
+		require.Len(t, outcomes, 1)
+		assert.Equal(t, -1, outcomes[0].index)
 		var v *messaging.ValidationError
-		require.ErrorAs(t, out.Err, &v)
+		require.ErrorAs(t, outcomes[0].err, &v)
+		assert.Equal(t, channel.operation(), v.Operation)
 		assert.Len(t, v.Problems, 3)
-		assert.Equal(t, "sms.send", v.Operation)
-		assert.Equal(t, messaging.NotSent, messaging.VerdictOf(out.Err))
+		assert.Equal(t, messaging.NotSent, messaging.VerdictOf(outcomes[0].err))
 	}
 	assert.Zero(t, mock.GetTotalCallCount())
 }

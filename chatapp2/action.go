@@ -21,17 +21,20 @@ const (
 
 // namedAction is the shape of the actions that have a name.
 type namedAction struct {
-	Name       string `json:"name"`
+	Name       string `json:"name,omitzero"`
 	Parameters any    `json:"parameters,omitzero"`
 }
 
-// readAction gives the action of an interactive message of a type, typed where that holds all of it.
-func readAction(kind string, value any) Action {
+// readAction gives the action of an interactive message of a type, typed where that holds all of it. It tells whether the
+// action has a name, and came without it.
+func readAction(kind string, value any) (action Action, noName bool) {
 	m := membersOf(value)
-	if action := readKnownAction(kind, m); action != nil && value != nil && m.whole() {
-		return action
+	_, hasName := m.left["name"]
+	if action = readKnownAction(kind, m); action != nil && value != nil && m.whole() {
+		_, isNamed := action.action().(namedAction)
+		return action, isNamed && !hasName
 	}
-	return RawAction{Type: kind, JSON: rawOf(value)}
+	return RawAction{Type: kind, JSON: rawOf(value)}, false
 }
 
 func readKnownAction(kind string, m *members) Action {
@@ -56,7 +59,7 @@ func readKnownAction(kind string, m *members) Action {
 	case actionAddress:
 		return readNamed[AddressMessage](m, kind)
 	case actionVoiceCall:
-		return readNamed[VoiceCall](m, kind)
+		return readVoiceCall(m)
 	case actionCallPermission:
 		m.is("name", kind)
 		return CallPermissionRequest{}
@@ -152,20 +155,48 @@ type VoiceCall struct {
 	TTLMinutes int `json:"ttl_minutes,omitzero"`
 	// Payload comes back with the call, at most 512 characters. Optional.
 	Payload string `json:"payload,omitzero"`
+
+	zeroTTL bool // a body that was read had one
+}
+
+type voiceCallBody struct {
+	DisplayText string `json:"display_text,omitzero"`
+	TTLMinutes  *int   `json:"ttl_minutes,omitzero"`
+	Payload     string `json:"payload,omitzero"`
+}
+
+func readVoiceCall(m *members) VoiceCall {
+	var b voiceCallBody
+	m.is("name", actionVoiceCall)
+	m.into("parameters", &b)
+	call := VoiceCall{DisplayText: b.DisplayText, Payload: b.Payload}
+	if b.TTLMinutes != nil {
+		call.TTLMinutes, call.zeroTTL = *b.TTLMinutes, *b.TTLMinutes == 0
+	}
+	return call
 }
 
 func (VoiceCall) interactive() (string, needs) { return actionVoiceCall, needs{} }
 
-func (a VoiceCall) action() any { return namedAction{Name: actionVoiceCall, Parameters: a} }
+func (a VoiceCall) action() any {
+	if a == (VoiceCall{}) {
+		return namedAction{Name: actionVoiceCall}
+	}
+	b := voiceCallBody{DisplayText: a.DisplayText, Payload: a.Payload}
+	if a.TTLMinutes != 0 || a.zeroTTL {
+		b.TTLMinutes = &a.TTLMinutes
+	}
+	return namedAction{Name: actionVoiceCall, Parameters: b}
+}
 
 func (a VoiceCall) check(c *checks, path string) {
 	c.text(path+".DisplayText", a.DisplayText, 20)
-	checkCallTTL(c, path+".TTLMinutes", a.TTLMinutes)
+	checkCallTTL(c, path+".TTLMinutes", a.TTLMinutes, a.zeroTTL)
 	c.text(path+".Payload", a.Payload, 512)
 }
 
-func checkCallTTL(c *checks, path string, minutes int) {
-	if minutes != 0 {
+func checkCallTTL(c *checks, path string, minutes int, zero bool) {
+	if minutes != 0 || zero {
 		c.between(path, minutes, 1, 43200)
 	}
 }

@@ -1,5 +1,7 @@
 package chatapp2
 
+import "fmt"
+
 // ReplyButtons is 1 to 3 buttons, one of which the recipient taps to answer. The Interactive takes any header. It is also the
 // CardAction of a Card.
 type ReplyButtons []ReplyButton
@@ -48,13 +50,24 @@ func readButtons(m *members, kind string) ReplyButtons {
 	buttons := make(ReplyButtons, len(list))
 	for i, value := range list {
 		button := membersOf(value)
-		button.is("type", kind)
+		if button.word("type") != kind {
+			m.failed = true
+		}
 		button.into(kind, &buttons[i])
 		if !button.whole() {
 			m.failed = true
 		}
 	}
 	return buttons
+}
+
+// checkRawButtons holds buttons that stayed raw to what all have.
+func checkRawButtons(c *checks, path string, action *members) {
+	for i, one := range action.list("buttons") {
+		if membersOf(one).word("type") == "" {
+			c.found(path, fmt.Sprintf("buttons[%d]: type is required, but absent", i))
+		}
+	}
 }
 
 func (b ReplyButtons) check(c *checks, path string) {

@@ -21,7 +21,12 @@ type Card struct {
 	Body string
 	// Action is what the card offers. Required.
 	Action CardAction
+
+	read cardRead
 }
+
+// cardRead is what a card is that a body held, where its fields do not tell.
+type cardRead struct{ noIndex, noType, noName bool }
 
 // CardAction is what a Card offers. It is one of CTAURL, ReplyButtons and Product, and nothing else can be one.
 //
@@ -37,7 +42,7 @@ type cardsBody struct {
 }
 
 type cardBody struct {
-	Index  int         `json:"card_index"`
+	Index  *int        `json:"card_index,omitzero"`
 	Type   string      `json:"type,omitzero"`
 	Header *headerBody `json:"header,omitzero"`
 	Body   textBody    `json:"body,omitzero"`
@@ -51,9 +56,16 @@ func (Carousel) interactive() (string, needs) {
 func (k Carousel) action() any {
 	b := cardsBody{Cards: make([]cardBody, len(k.Cards))}
 	for i, card := range k.Cards {
-		b.Cards[i] = cardBody{Index: i, Header: headerOf(card.Header), Body: textBody{card.Body}}
+		b.Cards[i] = cardBody{Header: headerOf(card.Header), Body: textBody{card.Body}}
+		if !card.read.noIndex {
+			b.Cards[i].Index = &i
+		}
 		if !wire.IsNil(card.Action) {
-			b.Cards[i].Type, b.Cards[i].Action = card.Action.card()
+			kind, action := card.Action.card()
+			if !card.read.noType {
+				b.Cards[i].Type = kind
+			}
+			b.Cards[i].Action = unnamed(action, card.read.noName)
 		}
 	}
 	return b
@@ -66,6 +78,7 @@ func readCarousel(m *members) Carousel {
 	k := Carousel{Cards: make([]Card, len(list))}
 	for i, value := range list {
 		card := membersOf(value)
+		_, hasIndex := card.left["card_index"]
 		if !card.isIndex("card_index", i) {
 			m.failed = true
 		}
@@ -73,7 +86,8 @@ func readCarousel(m *members) Carousel {
 		body := card.object("body")
 		body.into("text", &k.Cards[i].Body)
 		k.Cards[i].Header = header
-		k.Cards[i].Action = readCardAction(card)
+		k.Cards[i].Action, k.Cards[i].read = readCardAction(card)
+		k.Cards[i].read.noIndex = !hasIndex
 		if !ok || !body.whole() || !card.whole() {
 			m.failed = true
 		}
@@ -81,38 +95,40 @@ func readCarousel(m *members) Carousel {
 	return k
 }
 
-// readCardAction reads the type and the action of a card.
-func readCardAction(m *members) CardAction {
+// readCardAction reads the type and the action of a card. Where the type is missing, the action tells it.
+func readCardAction(m *members) (CardAction, cardRead) {
 	kind, value := m.word("type"), m.take("action")
 	if value == nil {
 		m.failed = m.failed || kind != ""
-		return nil
+		return nil, cardRead{noType: kind == ""}
 	}
 	action := membersOf(value)
+	_, hasButtons := action.left["buttons"]
+	_, hasName := action.left["name"]
+	_, hasParameters := action.left["parameters"]
+	read := cardRead{noType: kind == ""}
 	var found CardAction
-	_, buttons := action.left["buttons"]
 	switch {
-	case kind == actionProduct:
-		var product Product
-		if !fill(action.left, &product) {
-			m.failed = true
-		}
-		return product
-	case kind != actionCTAURL:
+	case kind != "" && kind != actionCTAURL && kind != actionProduct:
 		m.failed = true
-		return nil
-	case buttons:
+	case hasButtons && kind != actionProduct:
 		found = readButtons(action, "quick_reply")
-	default:
+	case kind == actionCTAURL || kind == "" && (hasName || hasParameters):
 		var link CTAURL
+		read.noName = !hasName
 		action.is("name", actionCTAURL)
 		action.into("parameters", &link)
 		found = link
+	default:
+		var product Product
+		action.into("catalog_id", &product.CatalogID)
+		action.into("product_retailer_id", &product.ProductRetailerID)
+		found = product
 	}
 	if !action.whole() {
 		m.failed = true
 	}
-	return found
+	return found, read
 }
 
 // isIndex takes a member that is the place of its object in a list, or absent.
@@ -138,12 +154,22 @@ func (k Card) check(c *checks, path string) {
 		c.found(path+".Action", "required, but nil; want a CTAURL, ReplyButtons or a Product")
 		return
 	}
+	if k.read.noIndex {
+		c.found(path, "its card_index is required, but absent")
+	}
+	if k.read.noType {
+		c.found(path, "its type is required, but absent")
+	}
+	if k.read.noName {
+		c.found(path+".Action", "its name is required, but absent")
+	}
 	kind, _ := k.Action.card()
 	product := kind == actionProduct
 	header := headerOf(k.Header)
 	switch {
 	case product && header != nil:
 		c.found(path+".Header", "must be nil on a card of a Product")
+	case header == nil && k.Header != nil: // a nil pointer, of which checkHeader tells
 	case !product && (header == nil || header.Image == nil && header.Video == nil):
 		c.found(path+".Header", "want an Image or a Video")
 	}
@@ -181,5 +207,31 @@ func checkMatching(c *checks, path string, first, own CardAction) {
 		c.found(path, fmt.Sprintf("want %d buttons as on the first card, got %d", len(firstButtons), len(ownButtons)))
 	case ownKind == actionProduct && a.(Product).CatalogID != b.(Product).CatalogID: //nolint:forcetypeassert // by its kind
 		c.found(path+".CatalogID", "must be that of the first card")
+	}
+}
+
+// checkRawCards holds the cards of a carousel that stayed raw to what all have: an index of their own, and these members.
+func checkRawCards(c *checks, path string, value any, required ...string) {
+	cards := membersOf(value).list("cards")
+	seen := map[int]bool{}
+	for i, one := range cards {
+		card := membersOf(one)
+		index := -1
+		card.into("card_index", &index)
+		if card.failed || index < 0 || index > 9 || seen[index] {
+			c.found(path, fmt.Sprintf("cards[%d]: want a card_index of its own, from 0 to 9", i))
+		}
+		seen[index] = true
+		action := membersOf(card.left["action"])
+		if action.failed {
+			c.found(path, fmt.Sprintf("cards[%d]: want an object as the action", i))
+		}
+		checkRawButtons(c, path, action)
+		checkRawHeader(c, path, card.object("header"))
+		for _, name := range required {
+			if card.left[name] == nil {
+				c.found(path, fmt.Sprintf("cards[%d]: %s is required, but absent", i, name))
+			}
+		}
 	}
 }

@@ -40,6 +40,14 @@ func (c *checks) text(path, value string, most int) {
 	c.found(path, wire.CheckUTF8(value))
 }
 
+// id checks an ID that may be absent.
+func (c *checks) id(path, value string) {
+	if value != "" && strings.TrimSpace(value) == "" {
+		c.found(path, "must not be white space alone")
+	}
+	c.text(path, value, 0)
+}
+
 // url checks a URL that must be there.
 func (c *checks) url(path, value string) {
 	if value == "" {
@@ -63,7 +71,7 @@ func (c *checks) count(path, things string, n, least, most int) {
 // between checks a number that is there.
 func (c *checks) between(path string, n, least, most int) {
 	if n < least || n > most {
-		c.limit(path, fmt.Sprintf("want %d to %d, got %d", least, most, n))
+		c.limit(path, fmt.Sprintf("want %d to %d", least, most))
 	}
 }
 

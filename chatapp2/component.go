@@ -3,7 +3,7 @@ package chatapp2
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/messaging-service/messaging-go/internal/wire"
@@ -180,27 +180,27 @@ func (t typed) MarshalJSON() ([]byte, error) {
 	return encodeMembers([]member{{"type", t.kind}, {t.kind, t.value}})
 }
 
-func readComponents(values []any) []Component {
+func readComponents(values []any, where place) []Component {
 	if values == nil {
 		return nil
 	}
 	all := make([]Component, len(values))
 	for i, value := range values {
-		all[i] = readComponent(value)
+		all[i] = readComponent(value, where)
 	}
 	return all
 }
 
 // readComponent gives a component, typed where that holds all of it.
-func readComponent(value any) Component {
+func readComponent(value any, where place) Component {
 	m := membersOf(value)
-	if component := readKnownComponent(m); component != nil && value != nil && m.whole() {
+	if component := readKnownComponent(m, where); component != nil && value != nil && m.whole() {
 		return component
 	}
 	return RawComponent{JSON: rawOf(value)}
 }
 
-func readKnownComponent(m *members) Component {
+func readKnownComponent(m *members, where place) Component {
 	switch kind := m.word("type"); kind {
 	case componentHeader:
 		var h TemplateHeader
@@ -218,6 +218,9 @@ func readKnownComponent(m *members) Component {
 	case componentButton:
 		return readButton(m)
 	case componentCards:
+		if where == placeCard { // which has no place there: nothing goes deeper
+			return nil
+		}
 		return readTemplateCards(m)
 	case componentOffer:
 		var body struct {
@@ -266,10 +269,11 @@ func readTemplateCards(m *members) TemplateCards {
 	cards := make(TemplateCards, len(list))
 	for i, value := range list {
 		card := membersOf(value)
-		if !card.isIndex("card_index", i) {
+		_, hasIndex := card.left["card_index"]
+		if !hasIndex || !card.isIndex("card_index", i) {
 			m.failed = true
 		}
-		cards[i] = readComponents(card.list("components"))
+		cards[i] = readComponents(card.list("components"), placeCard)
 		if !card.whole() {
 			m.failed = true
 		}
@@ -288,7 +292,7 @@ func (TapTarget) identity() string           { return componentTapTarget }
 func (TemplateOrderStatus) identity() string { return componentOrderStatus }
 func (RawComponent) identity() string        { return "" }
 
-func (h TemplateHeader) check(c *checks, path string, _ place) {
+func (h TemplateHeader) check(c *checks, path string, where place) {
 	path += ".Parameter"
 	if wire.IsNil(h.Parameter) {
 		c.found(path, "required, but nil")
@@ -296,6 +300,9 @@ func (h TemplateHeader) check(c *checks, path string, _ place) {
 	}
 	if !h.Parameter.fits().header {
 		c.found(path, "want a TextParam, an Image, a Video, a Document, a GIF, a Location, a Product or a RawParameter in a header")
+	}
+	if fits := h.Parameter.fits(); where == placeCard && fits.header && !fits.card {
+		c.found(path, "want an Image, a Video, a Product or a RawParameter in the header of a card")
 	}
 	h.Parameter.check(c, path)
 	checkNoCaption(c, path, h.Parameter)
@@ -307,7 +314,7 @@ func (h TemplateHeader) check(c *checks, path string, _ place) {
 }
 
 func (b TemplateBody) check(c *checks, path string, where place) {
-	named := 0
+	named, unnamed := 0, 0
 	for i, parameter := range b {
 		own := at(path, i)
 		if wire.IsNil(parameter) {
@@ -317,12 +324,16 @@ func (b TemplateBody) check(c *checks, path string, where place) {
 		if !parameter.fits().body {
 			c.found(own, "want a TextParam, a Currency, a DateTime or a RawParameter in a body")
 		}
-		if parameter.fits().name != "" {
+		switch _, raw := as[RawParameter](parameter); {
+		case raw: // nobody knows
+		case parameter.fits().name != "":
 			named++
+		default:
+			unnamed++
 		}
 		parameter.check(c, own)
 	}
-	if named > 0 && named < len(b) && !b.hasRaw() {
+	if named > 0 && unnamed > 0 {
 		c.found(path, "want a name on every parameter, or on none")
 	}
 	unique(c, b, func(p Parameter) string {
@@ -334,76 +345,124 @@ func (b TemplateBody) check(c *checks, path string, where place) {
 	checkTextTotal(c, path, b, where.bodyMost())
 }
 
-// hasRaw tells of a parameter whose name is not known.
-func (b TemplateBody) hasRaw() bool {
-	for _, parameter := range b {
-		if _, ok := as[RawParameter](parameter); ok {
-			return true
-		}
-	}
-	return false
-}
-
 func (k TemplateCards) check(c *checks, path string, where place) {
+	checkNotOnCard(c, path, where)
 	if where == placeCard {
-		c.found(path, "must not stand on a card")
 		return
 	}
-	c.count(path, "cards", len(k), 1, 10)
+	least := 2
+	if len(k) > 0 && k[0].isProduct() {
+		least = 1
+	}
+	c.count(path, "cards", len(k), least, 10)
 	for i, card := range k {
 		own := at(path, i)
+		if len(card) == 0 {
+			c.found(own, "want at least one component, got none")
+		}
 		checkComponents(c, own, card, placeCard)
-		if i > 0 && !sameParts(k[0], card) {
-			c.found(own, "must fill the same parts as the first card")
+		if i > 0 && !k[0].hasRaw() && !card.hasRaw() && !slices.Equal(k[0].parts(), card.parts()) {
+			c.found(own, "must fill the same parts as the first card, with the same kinds of headers and buttons")
 		}
 	}
 }
 
-// sameParts tells whether two cards fill the same parts with the same kinds of components.
-func sameParts(a, b TemplateCard) bool {
-	if len(a) != len(b) {
-		return false
+// checkNotOnCard refuses what belongs to a template as a whole.
+func checkNotOnCard(c *checks, path string, where place) {
+	if where == placeCard {
+		c.found(path, "must not stand on a card")
 	}
-	for i := range a {
-		if wire.IsNil(a[i]) || wire.IsNil(b[i]) {
+}
+
+// hasRaw tells of a component that nobody knows.
+func (k TemplateCard) hasRaw() bool {
+	return slices.ContainsFunc(k, func(component Component) bool {
+		_, ok := as[RawComponent](component)
+		return ok
+	})
+}
+
+// isProduct tells whether the card shows a product.
+func (k TemplateCard) isProduct() bool {
+	return slices.ContainsFunc(k, func(component Component) bool {
+		header, _ := as[TemplateHeader](component)
+		_, ok := as[Product](header.Parameter)
+		return ok
+	})
+}
+
+// parts gives what a card fills, in a fixed order: each component with its kind.
+func (k TemplateCard) parts() []string {
+	var all []string
+	for _, component := range k {
+		if wire.IsNil(component) {
 			continue
 		}
-		if x, y := a[i].identity(), b[i].identity(); x != y && x != "" && y != "" {
-			return false
+		part := component.identity()
+		if shape, ok := component.component().(componentShape); ok {
+			part += " " + shape.SubType
 		}
+		if header, ok := as[TemplateHeader](component); ok && !wire.IsNil(header.Parameter) {
+			part += " " + header.Parameter.fits().kind
+		}
+		all = append(all, part)
 	}
-	return true
+	slices.Sort(all)
+	return all
 }
 
-func (o LimitedTimeOffer) check(c *checks, path string, _ place) {
+func (o LimitedTimeOffer) check(c *checks, path string, where place) {
+	checkNotOnCard(c, path, where)
 	if o.ExpiresAt.IsZero() {
 		c.found(path+".ExpiresAt", "required, but absent")
 	}
 }
 
-func (t TapTarget) check(c *checks, path string, _ place) {
+func (t TapTarget) check(c *checks, path string, where place) {
+	checkNotOnCard(c, path, where)
 	c.url(path+".URL", t.URL)
 	c.required(path+".Title", t.Title, 0)
 }
 
-func (o TemplateOrderStatus) check(c *checks, path string, _ place) {
+func (o TemplateOrderStatus) check(c *checks, path string, where place) {
+	checkNotOnCard(c, path, where)
 	checkOrderReference(c, path+".ReferenceID", o.ReferenceID)
 	checkOrderState(c, path, o.Status, o.Description)
 }
 
-func (r RawComponent) check(c *checks, path string, _ place) {
-	checkRaw(c, path+".JSON", r.JSON)
-	var shape struct {
-		Type       string            `json:"type"`
-		Parameters []json.RawMessage `json:"parameters"`
-	}
-	if json.Unmarshal(r.JSON, &shape) != nil {
+func (r RawComponent) check(c *checks, path string, where place) {
+	path += ".JSON"
+	if !checkRaw(c, path, r.JSON) {
 		return
 	}
-	switch kind := strings.ToLower(shape.Type); kind {
-	case componentHeader, componentOffer, componentTapTarget, componentOrderStatus:
-		if n := len(shape.Parameters); n != 1 {
-			c.found(path+".JSON", fmt.Sprintf("want exactly one parameter in a component of the type %s, got %d", kind, n))
+	m := membersOf(decode(r.JSON))
+	kind, part := m.word("type"), m.word("sub_type")
+	parameters := m.list("parameters")
+	switch {
+	case m.failed || kind == "":
+		c.found(path, "want an object with a type")
+	case where == placeCard && (kind == componentCards || kind == componentOffer || kind == componentTapTarget || kind == componentOrderStatus):
+		checkNotOnCard(c, path, where)
+	case kind == componentCards:
+		checkRawCards(c, path, decode(r.JSON), "components")
+	case kind == componentButton:
+		if part == "" {
+			c.found(path, "want a sub_type in a button")
+		}
+		if m.into("index", new(int)); m.failed {
+			c.found(path, "want a number as the index of a button")
+		}
+		if (part == buttonURL || part == buttonCopyCode) && len(parameters) != 1 {
+			c.found(path, fmt.Sprintf("want exactly one parameter in a button of the sub_type %s, got %d", part, len(parameters)))
+		}
+	case kind == componentTapTarget:
+		if len(parameters) == 1 && len(membersOf(parameters[0]).list(kind)) != 1 {
+			c.found(path, "want exactly one target")
+		}
+		fallthrough
+	case kind == componentHeader || kind == componentOffer || kind == componentOrderStatus:
+		if n := len(parameters); n != 1 {
+			c.found(path, fmt.Sprintf("want exactly one parameter in a component of the type %s, got %d", kind, n))
 		}
 	}
 }

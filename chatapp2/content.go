@@ -2,6 +2,8 @@ package chatapp2
 
 import (
 	"encoding/json"
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/messaging-service/messaging-go/internal/wire"
@@ -35,6 +37,14 @@ const (
 	typeTemplate    = "template"
 )
 
+// contentKeys gives the keys of all contents that are typed.
+func contentKeys() []string {
+	return []string{
+		typeText, typeImage, typeVideo, typeAudio, typeDocument, typeSticker, typeLocation, typeContacts, typeReaction, typePin,
+		typeInteractive, typeTemplate,
+	}
+}
+
 // Raw is a message of a type that this library does not know, or whose content no type holds. Nothing in it is checked but that
 // it is JSON, and that its type is no key of the message itself.
 type Raw struct {
@@ -55,15 +65,35 @@ func (r Raw) content() any {
 
 func (r Raw) check(c *checks, path string) {
 	c.required(path+".Type", r.Type, 0)
-	switch r.Type {
-	case "messaging_product", "recipient_type", "to", "recipient", "context", "type", "biz_opaque_callback_data", "product_policy", "message_activity_sharing":
+	if slices.Contains(envelopeKeys(), r.Type) {
 		c.found(path+".Type", "must not be the name of a key that every message has")
 	}
 	checkRaw(c, path+".JSON", r.JSON)
+	m := membersOf(decode(r.JSON))
+	switch strings.ToLower(r.Type) {
+	case typeInteractive:
+		checkRawHeader(c, path+".JSON", m.object("header"))
+	case typeTemplate:
+		for i, component := range m.list("components") {
+			if component == nil {
+				c.found(path+".JSON", fmt.Sprintf("components[%d] must not be null", i))
+			}
+		}
+	}
 }
 
-// checkRaw checks JSON that is passed on as it is.
-func checkRaw(c *checks, path string, raw json.RawMessage) {
+// checkRawHeader holds a header that stayed raw to a type, and to what that names.
+func checkRawHeader(c *checks, path string, header *members) {
+	if len(header.left) == 0 {
+		return
+	}
+	if kind := header.word("type"); kind == "" || header.left[kind] == nil {
+		c.found(path, "want a type in the header, and a member of that name")
+	}
+}
+
+// checkRaw checks JSON that is passed on as it is, and tells whether there is any.
+func checkRaw(c *checks, path string, raw json.RawMessage) bool {
 	switch {
 	case len(raw) == 0:
 		c.found(path, "required, but absent")
@@ -71,7 +101,9 @@ func checkRaw(c *checks, path string, raw json.RawMessage) {
 		c.found(path, "must be one JSON value")
 	default:
 		c.found(path, wire.CheckUTF8(string(raw)))
+		return true
 	}
+	return false
 }
 
 // readContent gives the content of a message of a type, typed where that holds all of it.

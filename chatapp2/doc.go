@@ -43,6 +43,8 @@
 //	request_contact_info      ContactRequest
 //	other                     RawAction
 //
+// Above its body an Interactive can have a Header: HeaderText, Image, Video or Document.
+//
 // # Component, by the type in a Template
 //
 //	header                    TemplateHeader, with a Parameter

@@ -2,7 +2,6 @@ package chatapp2
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
 
@@ -29,6 +28,8 @@ type Flow struct {
 	// Data is handed to the first screen: a map or struct that encodes as a JSON object which is not empty, or the text of one.
 	// Optional.
 	Data any
+
+	noVersion bool // a body that was read lacked it
 }
 
 type flowBody struct {
@@ -54,7 +55,7 @@ func (f Flow) action() any {
 		flowBody
 
 		Payload *flowPayloadBody `json:"flow_action_payload,omitzero"`
-	}{flowBody: flowBody{cmp.Or(f.Version, "3"), f.ID, f.Name, f.CTA, f.Mode, f.Token, f.Action, flowPayloadBody{}}}
+	}{flowBody: flowBody{f.version(), f.ID, f.Name, f.CTA, f.Mode, f.Token, f.Action, flowPayloadBody{}}}
 	if f.Screen != "" || f.Data != nil {
 		b.Payload = &flowPayloadBody{f.Screen, f.Data}
 	}
@@ -65,30 +66,47 @@ func readFlow(m *members) Flow {
 	var b flowBody
 	m.is("name", actionFlow)
 	m.into("parameters", &b)
-	return Flow{b.Version, b.ID, b.Name, b.CTA, b.Mode, b.Token, b.Action, b.Payload.Screen, b.Payload.Data}
+	f := Flow{b.Version, b.ID, b.Name, b.CTA, b.Mode, b.Token, b.Action, b.Payload.Screen, b.Payload.Data, b.Version == ""}
+	if f.Version == flowVersion {
+		f.Version = ""
+	}
+	return f
+}
+
+// flowVersion is the one that there is.
+const flowVersion = "3"
+
+func (f Flow) version() string {
+	if f.Version == "" && !f.noVersion {
+		return flowVersion
+	}
+	return f.Version
 }
 
 func (f Flow) check(c *checks, path string) {
 	if (f.ID == "") == (f.Name == "") {
 		c.found(path, "want exactly one of ID and Name")
 	}
-	c.text(path+".Version", f.Version, 0)
-	c.text(path+".ID", f.ID, 0)
-	c.text(path+".Name", f.Name, 0)
+	if f.noVersion {
+		c.found(path+".Version", "required, but absent")
+	}
+	c.oneOf(path+".Version", f.Version, flowVersion)
+	c.id(path+".ID", f.ID)
+	c.id(path+".Name", f.Name)
 	c.required(path+".CTA", f.CTA, 30)
 	c.oneOf(path+".Mode", f.Mode, "draft", "published")
 	c.text(path+".Token", f.Token, 0)
 	c.oneOf(path+".Action", f.Action, "navigate", "data_exchange")
 	if f.Data != nil {
 		c.required(path+".Screen", f.Screen, 0)
-		checkObject(c, path+".Data", f.Data)
+		checkObject(c, path+".Data", f.Data, 1)
 	} else {
 		c.text(path+".Screen", f.Screen, 0)
 	}
 }
 
-// checkObject checks a value that must be encoded as a JSON object with at least one member, or be the text of one.
-func checkObject(c *checks, path string, value any) {
+// checkObject checks a value that must be encoded as a JSON object with so many members at least, or be the text of one.
+func checkObject(c *checks, path string, value any, least int) {
 	raw, err := wire.Encode(value)
 	if err != nil {
 		c.found(path, fmt.Sprintf("cannot be encoded as JSON: %T", err))
@@ -99,7 +117,11 @@ func checkObject(c *checks, path string, value any) {
 		raw = bytes.TrimSpace([]byte(text))
 	}
 	var object map[string]json.RawMessage
-	if json.Unmarshal(raw, &object) != nil || len(object) == 0 {
-		c.found(path, "want a JSON object with at least one member, or the text of one")
+	if json.Unmarshal(raw, &object) != nil || object == nil || len(object) < least {
+		want := "want a JSON object, or the text of one"
+		if least > 0 {
+			want = "want a JSON object with at least one member, or the text of one"
+		}
+		c.found(path, want)
 	}
 }

@@ -2,6 +2,7 @@ package chatapp2
 
 import (
 	"encoding/json"
+	"strings"
 
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
@@ -17,6 +18,8 @@ type Interactive struct {
 	Footer string
 	// Action is what the recipient can do: exactly one. Required.
 	Action Action
+
+	noName bool // a body that was read lacked the name of its action
 }
 
 // Header is what stands above the body of an Interactive or a Card. It is one of HeaderText, Image, Video and Document, and
@@ -77,7 +80,9 @@ type RawAction struct {
 	JSON json.RawMessage
 }
 
-func (a RawAction) interactive() (string, needs) { return a.Type, needs{knowsNothing: true} }
+func (a RawAction) interactive() (string, needs) {
+	return a.Type, needs{longBody: true, knowsNothing: true}
+}
 
 func (a RawAction) action() any {
 	if a.JSON == nil {
@@ -88,7 +93,30 @@ func (a RawAction) action() any {
 
 func (a RawAction) check(c *checks, path string) {
 	c.required(path+".Type", a.Type, 0)
-	checkRaw(c, path+".JSON", a.JSON)
+	if !checkRaw(c, path+".JSON", a.JSON) {
+		return
+	}
+	switch kind := strings.ToLower(a.Type); kind {
+	case actionButton:
+		checkRawButtons(c, path+".JSON", membersOf(decode(a.JSON)))
+	case actionCarousel:
+		checkRawCards(c, path+".JSON", decode(a.JSON), "type", "action")
+	case actionCTAURL, actionFlow, actionCatalog, actionAddress, actionVoiceCall, actionCallPermission, actionContactRequest:
+		checkRawName(c, path+".JSON", a.JSON, kind)
+	case actionLocationRequest:
+		checkRawName(c, path+".JSON", a.JSON, "send_location")
+	case actionOrderDetails:
+		checkRawName(c, path+".JSON", a.JSON, "review_and_pay")
+	case actionOrderStatus:
+		checkRawName(c, path+".JSON", a.JSON, "review_order")
+	}
+}
+
+// checkRawName holds an action of a known type to its name.
+func checkRawName(c *checks, path string, raw json.RawMessage, want string) {
+	if membersOf(decode(raw)).word("name") != want {
+		c.found(path, "want the name "+want)
+	}
 }
 
 // interactiveBody is an Interactive on the wire.
@@ -135,9 +163,19 @@ func (i Interactive) content() any {
 	b := interactiveBody{Body: textBody{i.Body}, Footer: textBody{i.Footer}, Header: headerOf(i.Header)}
 	if !wire.IsNil(i.Action) {
 		b.Type, _ = i.Action.interactive()
-		b.Action = i.Action.action()
+		b.Action = unnamed(i.Action.action(), i.noName)
 	}
 	return b
+}
+
+// unnamed takes the name of an action away that was read without it.
+func unnamed(action any, noName bool) any {
+	named, ok := action.(namedAction)
+	if !ok || !noName {
+		return action
+	}
+	named.Name = ""
+	return named
 }
 
 func headerOf(h Header) *headerBody {
@@ -159,7 +197,7 @@ func readInteractive(value any) (Interactive, bool) {
 	i.Header = header
 	action := m.take("action")
 	if kind != "" || action != nil {
-		i.Action = readAction(kind, action)
+		i.Action, i.noName = readAction(kind, action)
 	}
 	return i, ok && body.whole() && footer.whole() && m.whole()
 }
@@ -217,6 +255,9 @@ func (i Interactive) check(c *checks, path string) {
 		c.found(path+".Footer", "must be empty with this action")
 	}
 	c.text(path+".Footer", i.Footer, 60)
+	if i.noName {
+		c.found(path+".Action", "its name is required, but absent")
+	}
 	i.Action.check(c, path+".Action")
 }
 
@@ -243,6 +284,9 @@ func (i Interactive) checkHeader(c *checks, path string, need headerNeed) {
 // checkHeader checks a header for itself.
 func checkHeader(c *checks, path string, h Header) {
 	if wire.IsNil(h) {
+		if h != nil {
+			c.found(path, "must not be a nil pointer; want nil for no header")
+		}
 		return
 	}
 	h.check(c, path)

@@ -76,9 +76,10 @@ func (m *Message) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	kind, _ := all.left["type"].(string)
+	delete(all.left, "type")
 	if kind != "" {
-		delete(all.left, "type")
-		decoded.Content = readContent(kind, all.takeContent(kind))
+		kind = all.keyOf(kind)
+		decoded.Content = readContent(kind, all.take(kind))
 	} else if kind = all.kindOfContent(); kind != "" {
 		decoded.Content = readContent(kind, all.take(kind))
 	}
@@ -120,11 +121,14 @@ func (m *Message) takeEnvelope(all *members) error {
 			delete(all.left, field.name)
 		}
 	}
+	if m.RecipientType == RecipientIndividual { // which an empty one means
+		m.RecipientType = ""
+	}
 	if !strings.EqualFold(product, "whatsapp") {
 		return errors.New(`chatapp2: "messaging_product" must be "whatsapp"`)
 	}
 	var quoted replyContext
-	if value, ok := all.left["context"]; ok && fill(value, &quoted) {
+	if value, ok := all.left["context"]; ok && (value == nil || fill(value, &quoted) && quoted.MessageID != "") {
 		m.ReplyTo = quoted.MessageID
 		delete(all.left, "context")
 	}
@@ -144,10 +148,7 @@ func (m *Message) takeEnvelope(all *members) error {
 // there.
 func (m *members) kindOfContent() string {
 	kind := ""
-	for _, known := range []string{
-		typeText, typeImage, typeVideo, typeAudio, typeDocument, typeSticker, typeLocation, typeContacts, typeReaction, typePin,
-		typeInteractive, typeTemplate,
-	} {
+	for _, known := range contentKeys() {
 		switch {
 		case m.left[known] == nil:
 		case known == typeText:
@@ -161,12 +162,13 @@ func (m *members) kindOfContent() string {
 	return kind
 }
 
-// takeContent takes the member that bears the name of the type.
-func (m *members) takeContent(kind string) any {
-	if _, ok := m.left[kind]; ok {
-		return m.take(kind)
+// keyOf gives the key of the content of a type that may be written in upper case.
+func (m *members) keyOf(kind string) string {
+	lower := strings.ToLower(kind)
+	if _, ok := m.left[kind]; !ok && m.left[lower] != nil {
+		return lower
 	}
-	return m.take(strings.ToLower(kind))
+	return kind
 }
 
 // encodeMembers writes an object with its members in order.
@@ -224,6 +226,15 @@ func decode(raw []byte) any {
 		return nil
 	}
 	return value
+}
+
+// decodeValue gives a value as it is read from its own JSON, nil where it has none.
+func decodeValue(value any) any {
+	raw, err := wire.Encode(value)
+	if err != nil {
+		return nil
+	}
+	return decode(raw)
 }
 
 // rawOf gives a decoded value as JSON again, for what no type holds.

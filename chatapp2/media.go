@@ -12,6 +12,12 @@ type Media struct {
 	Link string `json:"link,omitzero"`
 }
 
+// MediaID names a medium that was uploaded to the platform.
+func MediaID(id string) Media { return Media{ID: id} }
+
+// MediaLink names a medium that the platform fetches.
+func MediaLink(url string) Media { return Media{Link: url} }
+
 func (m Media) check(c *checks, path string) {
 	switch {
 	case m.ID == "" && m.Link == "":
@@ -19,7 +25,7 @@ func (m Media) check(c *checks, path string) {
 	case m.ID != "" && m.Link != "":
 		c.found(path, "want exactly one of ID and Link, got both")
 	}
-	c.text(path+".ID", m.ID, 0)
+	c.id(path+".ID", m.ID)
 	c.found(path+".Link", wire.CheckURL(m.Link))
 }
 

@@ -65,9 +65,9 @@ type Message struct {
 	// ReferenceID is the caller's own name for the message, such as an order number. It comes back in the Receipt and on
 	// errors, and in delivery reports, which are the only way to settle an unknown outcome. No bounds are known.
 	ReferenceID string
-	// Extra holds further members of the message under their wire names, for what the platform adds tomorrow. Values are
-	// whatever encoding/json takes. A name that the message or the contract uses is refused, since one would overwrite the
-	// other.
+	// Extra holds further members of the message under their wire names: what the platform adds tomorrow, and what it has for
+	// few, such as bid_spec, category or recipient_identity_key_hash. Values are whatever encoding/json takes. A name that the
+	// message or the contract uses is refused, since one would overwrite the other.
 	Extra map[string]any
 }
 
@@ -122,6 +122,14 @@ func (m Message) members() []member {
 	return all
 }
 
+// envelopeKeys gives the keys that every message can have, whatever its type.
+func envelopeKeys() []string {
+	return []string{
+		"messaging_product", "recipient_type", "to", "recipient", "context", "type", "biz_opaque_callback_data", "product_policy",
+		"message_activity_sharing",
+	}
+}
+
 type replyContext struct {
 	MessageID string `json:"message_id,omitzero"`
 }
@@ -142,7 +150,9 @@ func (m Message) call() wire.Call {
 	var err error
 	if call.Message, err = encodeMembers(m.members()); err != nil {
 		call.Message = []byte("{}")
-		call.Problems = append(call.Problems, wire.Problem{Field: "Content", Reason: fmt.Sprintf("cannot be encoded as JSON: %T", err)})
+		if !slices.ContainsFunc(call.Problems, func(p wire.Problem) bool { return strings.HasPrefix(p.Field, "Content") }) {
+			call.Problems = append(call.Problems, wire.Problem{Field: "Content", Reason: fmt.Sprintf("cannot be encoded as JSON: %T", err)})
+		}
 	}
 	return call
 }
@@ -155,18 +165,27 @@ func (m Message) validate() []wire.Problem {
 	if wire.IsNil(m.Content) {
 		c.found("Content", "required, but nil; the overview of package chatapp2 lists its types")
 	} else {
-		kind = m.Content.kind()
+		kind = strings.ToLower(m.Content.kind())
 		m.Content.check(c, "Content")
 	}
-	switch {
-	case kind == typePin && m.RecipientType != RecipientGroup:
+	if kind == typePin && m.RecipientType != RecipientGroup {
 		c.found("RecipientType", `must be "group" for a Pin`)
-	case kind == typeReaction && m.ReplyTo != "":
-		c.found("ReplyTo", "must be empty for a Reaction, which names its message itself")
-	case m.Marketing != Marketing{} && kind != typeTemplate && kind != "":
-		c.found("Marketing", "goes with a Template only")
 	}
-	c.found("ReplyTo", wire.CheckUTF8(m.ReplyTo))
+	if kind == typeReaction && m.ReplyTo != "" {
+		c.found("ReplyTo", "must be empty for a Reaction, which names its message itself")
+	}
+	if (m.Marketing != Marketing{}) {
+		if kind != typeTemplate && kind != "" {
+			c.found("Marketing", "goes with a Template only")
+		}
+		if m.RecipientType == RecipientGroup {
+			c.found("Marketing", "goes to an individual only")
+		}
+	}
+	if m.Fallback != nil && m.RecipientType == RecipientGroup {
+		c.found("Fallback", "must be nil for a group, which has no number to send an SMS to")
+	}
+	c.id("ReplyTo", m.ReplyTo)
 	c.text("CallbackData", m.CallbackData, 512)
 	switch m.Marketing.ProductPolicy {
 	case "", "CLOUD_API_FALLBACK", "STRICT":
@@ -178,10 +197,16 @@ func (m Message) validate() []wire.Problem {
 	if len(m.Extra) == 0 {
 		return c.problems
 	}
-	names := m.members()
 	for _, name := range slices.Sorted(maps.Keys(m.Extra)) {
-		if slices.ContainsFunc(names, func(own member) bool { return own.name == name }) {
-			c.found("Extra["+strconv.Quote(name)+"]", "the message has this key already; set its field instead")
+		switch {
+		case name == "context" && m.ReplyTo == "": // may hold more than ReplyTo
+			if membersOf(decodeValue(m.Extra[name])).word("message_id") == "" {
+				c.found(`Extra["context"]`, "its message_id is required, but absent")
+			}
+		case slices.Contains(envelopeKeys(), name) || !wire.IsNil(m.Content) && name == m.Content.kind():
+			c.found("Extra["+strconv.Quote(name)+"]", "is a key of the message itself; set its field instead")
+		case slices.Contains(contentKeys(), name):
+			c.found("Extra["+strconv.Quote(name)+"]", "is the content of another type of message; one message has one content")
 		}
 	}
 	return c.problems
@@ -216,9 +241,16 @@ func (m Message) checkRecipient(c *checks) {
 
 // isUserID tells of a business-scoped user ID, or one of a parent business: "US.1349" or "US.ENT.1349".
 func isUserID(id string) bool {
-	country, rest, ok := strings.Cut(id, ".")
-	rest = strings.TrimPrefix(rest, "ENT.")
-	return ok && len(country) == 2 && country == strings.ToUpper(country) && isAlphanumeric(country) && isAlphanumeric(rest) && len(rest) <= 128
+	country, rest, _ := strings.Cut(id, ".")
+	number, isParent := strings.CutPrefix(rest, "ENT.")
+	switch {
+	case len(country) != 2 || strings.Trim(country, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "":
+		return false
+	case isParent:
+		return number != "" && strings.Trim(number, "0123456789") == ""
+	default:
+		return isAlphanumeric(rest) && len(rest) <= 128
+	}
 }
 
 func isAlphanumeric(s string) bool {

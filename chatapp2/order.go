@@ -1,7 +1,9 @@
 package chatapp2
 
 import (
+	"bytes"
 	"encoding/json"
+	"strconv"
 	"strings"
 
 	"github.com/messaging-service/messaging-go/internal/wire"
@@ -152,7 +154,9 @@ func (o OrderDetails) check(c *checks, path string) {
 	c.oneOf(path+".Type", o.Type, "digital-goods", "physical-goods")
 	c.text(path+".PaymentType", o.PaymentType, 0)
 	c.text(path+".PaymentConfiguration", o.PaymentConfiguration, 0)
-	if o.PaymentSettings != nil {
+	if settings := bytes.TrimSpace(o.PaymentSettings); o.PaymentSettings != nil && len(settings) > 0 && settings[0] != '[' {
+		c.found(path+".PaymentSettings", "want a JSON array")
+	} else if o.PaymentSettings != nil {
 		checkRaw(c, path+".PaymentSettings", o.PaymentSettings)
 	}
 	c.required(path+".Currency", o.Currency, 0)
@@ -160,6 +164,7 @@ func (o OrderDetails) check(c *checks, path string) {
 	o.Total.check(c, path+".Total", true)
 	order := path + ".Order"
 	c.required(order+".Status", o.Order.Status, 0)
+	c.oneOf(order+".Status", o.Order.Status, "pending")
 	if len(o.Order.Items) == 0 {
 		c.found(order+".Items", "want at least one item, got none")
 	}
@@ -197,8 +202,11 @@ func (a *OrderAmount) check(c *checks, path string, required bool) {
 	case a.Value < 0:
 		c.found(path+".Value", "must not be negative")
 	}
-	if a.Offset < 1 {
+	switch {
+	case a.Offset < 1:
 		c.found(path+".Offset", "want a power of ten, such as 100")
+	case strings.Trim(strconv.FormatInt(a.Offset, 10)[1:], "0") != "" || strconv.FormatInt(a.Offset, 10)[0] != '1':
+		c.limit(path+".Offset", "want a power of ten, such as 100")
 	}
 	c.text(path+".Description", a.Description, 0)
 	c.text(path+".DiscountProgramName", a.DiscountProgramName, 0)

@@ -17,10 +17,10 @@ type Parameter interface {
 	check(c *checks, path string)
 }
 
-// fit is where a parameter can stand, and the name that it bears.
+// fit is where a parameter can stand, the name that it bears, and of what kind it is.
 type fit struct {
-	header, body bool
-	name         string
+	header, card, body bool // card is the header of a card
+	name, kind         string
 }
 
 // TextParam fills a gap with a text.
@@ -222,16 +222,16 @@ func readMedium[T Parameter](m *members, kind string) Parameter {
 	return parameter
 }
 
-func (p TextParam) fits() fit  { return fit{header: true, body: true, name: p.Name} }
+func (p TextParam) fits() fit  { return fit{header: true, body: true, name: p.Name, kind: "text"} }
 func (p Currency) fits() fit   { return fit{body: true, name: p.Name} }
 func (p DateTime) fits() fit   { return fit{body: true, name: p.Name} }
-func (Image) fits() fit        { return fit{header: true} }
-func (Video) fits() fit        { return fit{header: true} }
-func (Document) fits() fit     { return fit{header: true} }
-func (GIF) fits() fit          { return fit{header: true} }
-func (Location) fits() fit     { return fit{header: true} }
-func (Product) fits() fit      { return fit{header: true} }
-func (RawParameter) fits() fit { return fit{header: true, body: true} }
+func (Image) fits() fit        { return fit{header: true, card: true, kind: typeImage} }
+func (Video) fits() fit        { return fit{header: true, card: true, kind: typeVideo} }
+func (Document) fits() fit     { return fit{header: true, kind: typeDocument} }
+func (GIF) fits() fit          { return fit{header: true, kind: parameterGIF} }
+func (Location) fits() fit     { return fit{header: true, kind: typeLocation} }
+func (Product) fits() fit      { return fit{header: true, card: true, kind: parameterProduct} }
+func (RawParameter) fits() fit { return fit{header: true, card: true, body: true} }
 
 func checkName(c *checks, path, name string) {
 	c.text(path+".Name", name, 0)
@@ -261,4 +261,8 @@ func (p DateTime) check(c *checks, path string) {
 
 func (p GIF) check(c *checks, path string) { p.Media.check(c, path) }
 
-func (p RawParameter) check(c *checks, path string) { checkRaw(c, path+".JSON", p.JSON) }
+func (p RawParameter) check(c *checks, path string) {
+	if checkRaw(c, path+".JSON", p.JSON) && membersOf(decode(p.JSON)).word("type") == "" {
+		c.found(path+".JSON", "want an object with a type")
+	}
+}

@@ -85,7 +85,12 @@ func (CatalogMessage) interactive() (string, needs) {
 	return actionCatalog, needs{header: headerNone}
 }
 
-func (m CatalogMessage) action() any { return namedAction{Name: actionCatalog, Parameters: m} }
+func (m CatalogMessage) action() any {
+	if m == (CatalogMessage{}) {
+		return namedAction{Name: actionCatalog}
+	}
+	return namedAction{Name: actionCatalog, Parameters: m}
+}
 
 func (m CatalogMessage) check(c *checks, path string) {
 	c.text(path+".ThumbnailProductRetailerID", m.ThumbnailProductRetailerID, 0)

@@ -43,7 +43,7 @@ func (t Template) content() any {
 func readTemplate(value any) (Template, bool) {
 	var b templateBody
 	ok := fill(value, &b)
-	t := Template{Name: b.Name, Language: b.Language.Code, Policy: b.Language.Policy, Components: readComponents(b.Components)}
+	t := Template{Name: b.Name, Language: b.Language.Code, Policy: b.Language.Policy, Components: readComponents(b.Components, placeTemplate)}
 	return t, ok
 }
 
@@ -62,6 +62,32 @@ func (t Template) check(c *checks, path string) {
 		}
 	}
 	checkComponents(c, path+".Components", t.Components, where)
+	t.checkNames(c, path+".Components")
+}
+
+// checkNames holds the header's text against the body: a template was made with names, or without.
+func (t Template) checkNames(c *checks, path string) {
+	header, text := -1, TextParam{}
+	var body TemplateBody
+	for i, component := range t.Components {
+		if h, ok := as[TemplateHeader](component); ok {
+			if text, ok = as[TextParam](h.Parameter); ok {
+				header = i
+			}
+		}
+		if b, ok := as[TemplateBody](component); ok {
+			body = b
+		}
+	}
+	for _, parameter := range body {
+		if _, raw := as[RawParameter](parameter); raw || wire.IsNil(parameter) {
+			continue
+		}
+		if header >= 0 && (text.Name == "") != (parameter.fits().name == "") {
+			c.found(at(path, header)+".Parameter.Name", "want a name on every parameter of the template, or on none")
+		}
+		return
+	}
 }
 
 // place is where components stand, which decides how much text a body takes.
@@ -93,7 +119,7 @@ func (p place) bodyMost() int {
 // checkComponents checks the components of a template or of one of its cards.
 func checkComponents(c *checks, path string, components []Component, where place) {
 	seen := map[string]int{}
-	copyCodes := 0
+	copyCodes, urls := 0, 0
 	for i, component := range components {
 		own := at(path, i)
 		if wire.IsNil(component) {
@@ -113,6 +139,11 @@ func checkComponents(c *checks, path string, components []Component, where place
 		if _, ok := as[CopyCodeButton](component); ok {
 			if copyCodes++; copyCodes == 2 {
 				c.limit(own, "want at most one CopyCodeButton")
+			}
+		}
+		if _, ok := as[URLButton](component); ok {
+			if urls++; urls == 3 {
+				c.limit(own, "want at most two URLButtons")
 			}
 		}
 	}

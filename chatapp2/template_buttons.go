@@ -1,6 +1,7 @@
 package chatapp2
 
 import (
+	"reflect"
 	"slices"
 	"strconv"
 )
@@ -12,7 +13,7 @@ type QuickReplyButton struct {
 	// Payload comes back in the answer. Empty leaves it to the platform, which sends the label.
 	Payload string
 
-	noIndex bool // a body that was read lacked it
+	read buttonRead
 }
 
 // URLButton fills a button of a template that opens a web page. In an authentication template it is the button that copies or
@@ -23,7 +24,7 @@ type URLButton struct {
 	// Suffix takes the place of the gap in the URL; of an authentication template it is the code, at most 15 characters. Required.
 	Suffix string
 
-	noIndex bool
+	read buttonRead
 }
 
 // CopyCodeButton fills a button of a template that copies a coupon code. A template has at most one.
@@ -33,7 +34,7 @@ type CopyCodeButton struct {
 	// Code is at most 15 letters and digits. Required.
 	Code string
 
-	noIndex bool
+	read buttonRead
 }
 
 // CatalogButton fills a button of a template that opens the catalog.
@@ -43,7 +44,7 @@ type CatalogButton struct {
 	// ThumbnailProductRetailerID is the product whose image is shown. Empty is the first of the catalog.
 	ThumbnailProductRetailerID string
 
-	noIndex bool
+	read buttonRead
 }
 
 // ProductsButton fills a button of a template that shows products.
@@ -55,7 +56,7 @@ type ProductsButton struct {
 	// Sections is 1 to 10 sections, with at most 30 products in all of them together.
 	Sections []ProductSection
 
-	noIndex bool
+	read buttonRead
 }
 
 // FlowButton fills a button of a template that opens a form.
@@ -64,11 +65,10 @@ type FlowButton struct {
 	Index int
 	// Token comes back with the answer. Empty is the platform's default, "unused".
 	Token string
-	// Data is handed to the first screen: a map or struct that encodes as a JSON object which is not empty, or the text of one.
-	// Optional.
+	// Data is handed to the first screen: a map or struct that encodes as a JSON object, or the text of one. Optional.
 	Data any
 
-	noIndex bool
+	read buttonRead
 }
 
 // VoiceCallButton fills a button of a template by which the recipient calls the sender.
@@ -80,7 +80,8 @@ type VoiceCallButton struct {
 	// Payload comes back with the call, at most 512 characters. Optional.
 	Payload string
 
-	noIndex, payloadFirst bool
+	zeroTTL, payloadFirst bool
+	read                  buttonRead
 }
 
 // OrderDetailsButton fills a button of a template that asks to review and pay an order.
@@ -90,7 +91,13 @@ type OrderDetailsButton struct {
 	// Details is the order. Required.
 	Details OrderDetails
 
-	noIndex bool
+	read buttonRead
+}
+
+// buttonRead is what a button is that a body held, where its fields do not tell.
+type buttonRead struct {
+	noIndex    bool
+	parameters []any // as they came, where they had no value
 }
 
 // The kinds of a button, on the wire.
@@ -105,33 +112,36 @@ const (
 	buttonOrderDetails = "order_details"
 )
 
-func button(kind string, index int, noIndex bool, parameters ...any) any {
+// button is a button on the wire, with its parameters, or those that it was read with where it has none.
+func button(kind string, index int, read buttonRead, parameters ...any) any {
+	if parameters == nil {
+		parameters = read.parameters
+	}
 	shape := componentShape{Type: componentButton, SubType: kind, Parameters: parameters}
-	if !noIndex {
+	if !read.noIndex {
 		shape.Index = &index
 	}
 	return shape
 }
 
-func (b QuickReplyButton) component() any {
-	if b.Payload == "" {
-		return button(buttonQuickReply, b.Index, b.noIndex)
+// textParameter is a parameter that holds a text, none where that is empty.
+func textParameter(kind, text string) []any {
+	if text == "" {
+		return nil
 	}
-	return button(buttonQuickReply, b.Index, b.noIndex, typed{"payload", b.Payload})
+	return []any{typed{kind, text}}
+}
+
+func (b QuickReplyButton) component() any {
+	return button(buttonQuickReply, b.Index, b.read, textParameter("payload", b.Payload)...)
 }
 
 func (b URLButton) component() any {
-	if b.Suffix == "" {
-		return button(buttonURL, b.Index, b.noIndex)
-	}
-	return button(buttonURL, b.Index, b.noIndex, typed{"text", b.Suffix})
+	return button(buttonURL, b.Index, b.read, textParameter("text", b.Suffix)...)
 }
 
 func (b CopyCodeButton) component() any {
-	if b.Code == "" {
-		return button(buttonCopyCode, b.Index, b.noIndex)
-	}
-	return button(buttonCopyCode, b.Index, b.noIndex, typed{"coupon_code", b.Code})
+	return button(buttonCopyCode, b.Index, b.read, textParameter("coupon_code", b.Code)...)
 }
 
 type catalogBody struct {
@@ -141,13 +151,16 @@ type catalogBody struct {
 
 func (b CatalogButton) component() any {
 	if b.ThumbnailProductRetailerID == "" {
-		return button(buttonCatalog, b.Index, b.noIndex)
+		return button(buttonCatalog, b.Index, b.read)
 	}
-	return button(buttonCatalog, b.Index, b.noIndex, typed{"action", catalogBody{Thumbnail: b.ThumbnailProductRetailerID}})
+	return button(buttonCatalog, b.Index, b.read, typed{"action", catalogBody{Thumbnail: b.ThumbnailProductRetailerID}})
 }
 
 func (b ProductsButton) component() any {
-	return button(buttonProducts, b.Index, b.noIndex, typed{"action", catalogBody{b.ThumbnailProductRetailerID, b.Sections}})
+	if b.ThumbnailProductRetailerID == "" && b.Sections == nil {
+		return button(buttonProducts, b.Index, b.read)
+	}
+	return button(buttonProducts, b.Index, b.read, typed{"action", catalogBody{b.ThumbnailProductRetailerID, b.Sections}})
 }
 
 type flowActionBody struct {
@@ -157,23 +170,21 @@ type flowActionBody struct {
 
 func (b FlowButton) component() any {
 	if b.Token == "" && b.Data == nil {
-		return button(buttonFlow, b.Index, b.noIndex)
+		return button(buttonFlow, b.Index, b.read)
 	}
-	return button(buttonFlow, b.Index, b.noIndex, typed{"action", flowActionBody{b.Token, b.Data}})
+	return button(buttonFlow, b.Index, b.read, typed{"action", flowActionBody{b.Token, b.Data}})
 }
 
 func (b VoiceCallButton) component() any {
 	var parameters []any
-	if b.TTLMinutes != 0 {
+	if b.TTLMinutes != 0 || b.zeroTTL {
 		parameters = append(parameters, typed{"ttl_minutes", b.TTLMinutes})
 	}
-	if b.Payload != "" {
-		parameters = append(parameters, typed{"payload", b.Payload})
-	}
+	parameters = append(parameters, textParameter("payload", b.Payload)...)
 	if b.payloadFirst {
 		slices.Reverse(parameters)
 	}
-	return button(buttonVoiceCall, b.Index, b.noIndex, parameters...)
+	return button(buttonVoiceCall, b.Index, b.read, parameters...)
 }
 
 type orderActionBody struct {
@@ -181,7 +192,10 @@ type orderActionBody struct {
 }
 
 func (b OrderDetailsButton) component() any {
-	return button(buttonOrderDetails, b.Index, b.noIndex, typed{"action", orderActionBody{b.Details}})
+	if reflect.ValueOf(b.Details).IsZero() {
+		return button(buttonOrderDetails, b.Index, b.read)
+	}
+	return button(buttonOrderDetails, b.Index, b.read, typed{"action", orderActionBody{b.Details}})
 }
 
 // readButton reads a button. Where its parameters are not those of its kind, nothing holds it.
@@ -189,79 +203,93 @@ func readButton(m *members) Component {
 	kind := m.word("sub_type")
 	var index *int
 	m.into("index", &index)
-	none := index == nil
-	if none {
+	read := buttonRead{noIndex: index == nil}
+	if index == nil {
 		index = new(int)
 	}
-	parameters := m.list("parameters")
-	m.failed = m.failed || parameters != nil && len(parameters) == 0
+	all := m.list("parameters")
+	left := slices.Clone(all)
 	// parameter reads the parameter of a type, if it is there.
 	parameter := func(kind string, to any) {
-		for i, value := range parameters {
+		for i, value := range left {
 			p := membersOf(value)
 			if p.word("type") != kind {
 				continue
 			}
 			p.into(kind, to)
 			if p.whole() {
-				parameters = append(parameters[:i:i], parameters[i+1:]...)
+				left = slices.Delete(left, i, i+1)
 			}
 			return
 		}
 	}
+	// bare keeps parameters that have no value.
+	bare := func(empty bool) buttonRead {
+		if empty {
+			read.parameters = all
+		}
+		return read
+	}
 	var found Component
+	var text string
 	var catalog catalogBody
 	switch kind {
 	case buttonQuickReply:
-		b := QuickReplyButton{Index: *index, noIndex: none}
-		parameter("payload", &b.Payload)
-		found = b
+		parameter("payload", &text)
+		found = QuickReplyButton{*index, text, bare(text == "")}
 	case buttonURL:
-		b := URLButton{Index: *index, noIndex: none}
-		parameter("text", &b.Suffix)
-		found = b
+		parameter("text", &text)
+		found = URLButton{*index, text, bare(text == "")}
 	case buttonCopyCode:
-		b := CopyCodeButton{Index: *index, noIndex: none}
-		parameter("coupon_code", &b.Code)
-		found = b
+		parameter("coupon_code", &text)
+		found = CopyCodeButton{*index, text, bare(text == "")}
 	case buttonCatalog:
 		parameter("action", &catalog)
 		m.failed = m.failed || catalog.Sections != nil
-		found = CatalogButton{*index, catalog.Thumbnail, none}
+		found = CatalogButton{*index, catalog.Thumbnail, bare(catalog.Thumbnail == "")}
 	case buttonProducts:
 		parameter("action", &catalog)
-		found = ProductsButton{*index, catalog.Thumbnail, catalog.Sections, none}
+		found = ProductsButton{*index, catalog.Thumbnail, catalog.Sections, bare(catalog.Thumbnail == "" && catalog.Sections == nil)}
 	case buttonFlow:
 		var action flowActionBody
 		parameter("action", &action)
-		found = FlowButton{*index, action.Token, action.Data, none}
+		found = FlowButton{*index, action.Token, action.Data, bare(action.Token == "" && action.Data == nil)}
 	case buttonVoiceCall:
-		b := VoiceCallButton{Index: *index, noIndex: none}
-		if len(parameters) == 2 {
-			b.payloadFirst = membersOf(parameters[0]).word("type") == "payload"
+		var ttl *int
+		payloadFirst := len(all) == 2 && membersOf(all[0]).word("type") == "payload"
+		parameter("ttl_minutes", &ttl)
+		parameter("payload", &text)
+		b := VoiceCallButton{Index: *index, Payload: text, zeroTTL: ttl != nil && *ttl == 0, payloadFirst: payloadFirst, read: bare(ttl == nil && text == "")}
+		if ttl != nil {
+			b.TTLMinutes = *ttl
 		}
-		parameter("ttl_minutes", &b.TTLMinutes)
-		parameter("payload", &b.Payload)
+		m.failed = m.failed || len(all) == 2 && (ttl == nil || text == "")
 		found = b
 	case buttonOrderDetails:
 		var action orderActionBody
 		parameter("action", &action)
-		found = OrderDetailsButton{*index, action.Details, none}
+		found = OrderDetailsButton{*index, action.Details, bare(reflect.ValueOf(action.Details).IsZero())}
 	}
-	m.failed = m.failed || len(parameters) > 0
+	m.failed = m.failed || len(left) > 0 || len(all) > 1 && kind != buttonVoiceCall
 	return found
 }
 
-func buttonIdentity(index int) string { return componentButton + " " + strconv.Itoa(index) }
+// identity is that of a button; one without an index has none.
+func (r buttonRead) identity(index int) string {
+	if r.noIndex {
+		return ""
+	}
+	return componentButton + " " + strconv.Itoa(index)
+}
 
-func (b QuickReplyButton) identity() string   { return buttonIdentity(b.Index) }
-func (b URLButton) identity() string          { return buttonIdentity(b.Index) }
-func (b CopyCodeButton) identity() string     { return buttonIdentity(b.Index) }
-func (b CatalogButton) identity() string      { return buttonIdentity(b.Index) }
-func (b ProductsButton) identity() string     { return buttonIdentity(b.Index) }
-func (b FlowButton) identity() string         { return buttonIdentity(b.Index) }
-func (b VoiceCallButton) identity() string    { return buttonIdentity(b.Index) }
-func (b OrderDetailsButton) identity() string { return buttonIdentity(b.Index) }
+func (b QuickReplyButton) identity() string   { return b.read.identity(b.Index) }
+func (b URLButton) identity() string          { return b.read.identity(b.Index) }
+func (b CopyCodeButton) identity() string     { return b.read.identity(b.Index) }
+func (b CatalogButton) identity() string      { return b.read.identity(b.Index) }
+func (b ProductsButton) identity() string     { return b.read.identity(b.Index) }
+func (b FlowButton) identity() string         { return b.read.identity(b.Index) }
+func (b VoiceCallButton) identity() string    { return b.read.identity(b.Index) }
+func (b OrderDetailsButton) identity() string { return b.read.identity(b.Index) }
 
 func checkIndex(c *checks, path string, index int, noIndex bool) {
 	switch {
@@ -275,17 +303,20 @@ func checkIndex(c *checks, path string, index int, noIndex bool) {
 }
 
 func (b QuickReplyButton) check(c *checks, path string, _ place) {
-	checkIndex(c, path, b.Index, b.noIndex)
+	checkIndex(c, path, b.Index, b.read.noIndex)
+	if b.read.parameters != nil {
+		c.found(path+".Payload", "required where the button has a parameter, but absent")
+	}
 	c.text(path+".Payload", b.Payload, 0)
 }
 
 func (b URLButton) check(c *checks, path string, _ place) {
-	checkIndex(c, path, b.Index, b.noIndex)
+	checkIndex(c, path, b.Index, b.read.noIndex)
 	c.required(path+".Suffix", b.Suffix, 2000)
 }
 
 func (b CopyCodeButton) check(c *checks, path string, _ place) {
-	checkIndex(c, path, b.Index, b.noIndex)
+	checkIndex(c, path, b.Index, b.read.noIndex)
 	c.required(path+".Code", b.Code, 15)
 	if b.Code != "" && !isAlphanumeric(b.Code) {
 		c.limit(path+".Code", "want letters and digits alone")
@@ -293,31 +324,31 @@ func (b CopyCodeButton) check(c *checks, path string, _ place) {
 }
 
 func (b CatalogButton) check(c *checks, path string, _ place) {
-	checkIndex(c, path, b.Index, b.noIndex)
+	checkIndex(c, path, b.Index, b.read.noIndex)
 	c.text(path+".ThumbnailProductRetailerID", b.ThumbnailProductRetailerID, 0)
 }
 
 func (b ProductsButton) check(c *checks, path string, _ place) {
-	checkIndex(c, path, b.Index, b.noIndex)
+	checkIndex(c, path, b.Index, b.read.noIndex)
 	c.required(path+".ThumbnailProductRetailerID", b.ThumbnailProductRetailerID, 0)
 	checkProductSections(c, path+".Sections", b.Sections)
 }
 
 func (b FlowButton) check(c *checks, path string, _ place) {
-	checkIndex(c, path, b.Index, b.noIndex)
+	checkIndex(c, path, b.Index, b.read.noIndex)
 	c.text(path+".Token", b.Token, 0)
 	if b.Data != nil {
-		checkObject(c, path+".Data", b.Data)
+		checkObject(c, path+".Data", b.Data, 0)
 	}
 }
 
 func (b VoiceCallButton) check(c *checks, path string, _ place) {
 	checkIndex(c, path, b.Index, false) // the platform's own sample has none
-	checkCallTTL(c, path+".TTLMinutes", b.TTLMinutes)
+	checkCallTTL(c, path+".TTLMinutes", b.TTLMinutes, b.zeroTTL)
 	c.text(path+".Payload", b.Payload, 512)
 }
 
 func (b OrderDetailsButton) check(c *checks, path string, _ place) {
-	checkIndex(c, path, b.Index, b.noIndex)
+	checkIndex(c, path, b.Index, b.read.noIndex)
 	b.Details.check(c, path+".Details")
 }

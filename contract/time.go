@@ -35,8 +35,12 @@ func ParseTime(text string, zone *time.Location) (time.Time, bool) {
 	if zone == nil {
 		zone = time.UTC
 	}
-	if isDigits(text) {
-		return parseDigits(text, zone)
+	if n, ok := parseNumber(text); ok {
+		if len(text) == len(compact) && (text[:2] == "19" || text[:2] == "20") {
+			at, err := time.ParseInLocation(compact, text, zone)
+			return at, err == nil
+		}
+		return fromNumber(n), true
 	}
 	if at, ok := parseDate(text, zone); ok {
 		return at, true
@@ -114,27 +118,29 @@ func parseUTC(text string) (time.Time, bool) {
 	return at, at.Day() == day // Date makes the 31st of a shorter month one of the next
 }
 
-func isDigits(text string) bool {
-	for i := range len(text) {
-		if text[i] < '0' || text[i] > '9' {
-			return false
-		}
+// compact is the form of 14 digits.
+const compact = "20060102150405"
+
+// parseNumber reads digits, at least one and as many as an int64 holds.
+func parseNumber(text string) (int64, bool) {
+	const most = len("9223372036854775807")
+	if text == "" || len(text) > most {
+		return 0, false
 	}
-	return true
+	var n uint64
+	for i := range len(text) {
+		digit := text[i] - '0'
+		if digit > 9 {
+			return 0, false
+		}
+		n = n*10 + uint64(digit)
+	}
+	return int64(n), n <= math.MaxInt64
 }
 
-func parseDigits(text string, zone *time.Location) (time.Time, bool) {
-	if len(text) == 14 && (text[:2] == "19" || text[:2] == "20") {
-		at, err := time.ParseInLocation("20060102150405", text, zone)
-		return at, err == nil
+func fromNumber(n int64) time.Time {
+	if n >= milliseconds {
+		return time.UnixMilli(n).UTC()
 	}
-	n, err := strconv.ParseInt(text, 10, 64)
-	switch {
-	case err != nil:
-		return time.Time{}, false
-	case n >= milliseconds:
-		return time.UnixMilli(n).UTC(), true
-	default:
-		return time.Unix(n, 0).UTC(), true
-	}
+	return time.Unix(n, 0).UTC()
 }

@@ -8,6 +8,8 @@
 //     that returns an error. The packages that it names are imported, a variable
 //     that it declares for the reader to use counts as used, and what else it
 //     needs is in preamble/preamble.go.
+//   - A block that names a file ("go path/file.go") is an excerpt: it stands in
+//     that file, whose own module builds it. A line "..." stands for any lines.
 package main
 
 import (
@@ -76,6 +78,12 @@ func run(file string) error {
 			continue
 		}
 		count++
+		if len(b.info) > 1 {
+			if err := excerpt(b.text, b.info[1]); err != nil {
+				problems = append(problems, fmt.Errorf("%s:%d: %w", file, b.line, err))
+			}
+			continue
+		}
 		name := fmt.Sprintf("line%d", b.line)
 		if isProgram(b.text) {
 			sources[name+"/main.go"] = []byte(position(file, b) + b.text)
@@ -110,6 +118,30 @@ func run(file string) error {
 		fmt.Printf("%s: %d Go blocks built, %d of them run\n", file, count, len(outputs))
 	}
 	return errors.Join(problems...)
+}
+
+// excerpt holds the lines of a block against a file, wherever they stand there, indented or not.
+func excerpt(text, file string) error {
+	source, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	lines := func(text string) string {
+		var trimmed []string
+		for line := range strings.Lines(text) {
+			trimmed = append(trimmed, strings.TrimSpace(line))
+		}
+		return "\n" + strings.Join(trimmed, "\n") + "\n"
+	}
+	whole := lines(string(source))
+	for part := range strings.SplitSeq(lines(text), "\n...\n") {
+		_, rest, found := strings.Cut(whole, strings.TrimRight(part, "\n")+"\n")
+		if !found {
+			return fmt.Errorf("these lines are not in %s", file)
+		}
+		whole = "\n" + rest
+	}
+	return nil
 }
 
 // fenced returns the fenced blocks of a Markdown text.

@@ -546,33 +546,30 @@ func TestUsingAFieldThatTheChatAppLacksIsAProblemOfTheUsersField(t *testing.T) {
 func TestFieldThatTheChatAppLacksMayBeEmpty(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
-		concept string
-		message any
-		without any // the same, with that field set
+		concept, name  string
+		message, using any // without the field, and with it
 	}{
-		{"caption", draft.CallToAction(chatapp1.CallToAction{Text: "Sale", URL: "https://example.com"}), draft.CallToAction(button)},
-		{"text", draft.CallToAction(chatapp1.CallToAction{Caption: "Shop", URL: "https://example.com"}), draft.CallToAction(button)},
-		{"channel", chatapp1.New("", "12345").Text("x"), draft.Text("x")},
-		{"fallbackFrom", draft.Text("x").WithFallback(sms.Fallback{Text: "y"}), draft.Text("x").WithFallback(fallback)},
-		{"fallbackFrom", chatapp2.Message{To: "12345", Content: chatapp2.Text{Body: "x"}, Fallback: &sms.Fallback{Text: "y"}}, equipped(ready)},
+		{"caption", "caption", draft.CallToAction(chatapp1.CallToAction{Text: "Sale", URL: "https://example.com"}), draft.CallToAction(button)},
+		{"text", "text", draft.CallToAction(chatapp1.CallToAction{Caption: "Shop", URL: "https://example.com"}), draft.CallToAction(button)},
+		{"channel", "from", chatapp1.New("", "12345").Text("x"), draft.Text("x")},
+		{"fallbackFrom", "sms_from", draft.Text("x").WithFallback(sms.Fallback{Text: "y"}), draft.Text("x").WithFallback(fallback)},
+		{"fallbackFrom", "sms_from", chatapp2.Message{To: "12345", Content: chatapp2.Text{Body: "x"}, Fallback: &sms.Fallback{Text: "y"}}, equipped(ready)},
 	} {
-		for _, entries := range []string{`"encoding": "json"`, `"encoding": "form"`, `"encoding": "query"`} {
+		for _, encoding := range []string{"json", "form", "query"} {
 			call := callOf(t, tt.message)
-			overlay := fmt.Sprintf(`{%q: {"fields": {%q: ""}, %s}}`, call.Op, tt.concept, entries)
+			overlay := fmt.Sprintf(`{%q: {"fields": {%q: ""}, "encoding": %q}}`, call.Op, tt.concept, encoding)
 			r := compileFor(t, parse(t, overlay), call.Op, nil)
 			require.Len(t, call.Problems, 1)
 			assert.True(t, call.Problems[0].Absent && r.Lacks(call.Body, call.Problems[0].Field), "%+v", call.Problems)
 			encoded, problems := r.Encode(call)
 			assert.Empty(t, problems, overlay)
-			assert.NotContains(t, string(encoded.Body)+encoded.Query, namesOfChatApps[tt.concept], overlay)
+			assert.NotContains(t, string(encoded.Body)+encoded.Query, tt.name, overlay)
 
-			_, problems = r.Encode(callOf(t, tt.without))
+			_, problems = r.Encode(callOf(t, tt.using))
 			assert.Len(t, problems, 1, overlay)
 		}
 	}
 }
-
-var namesOfChatApps = map[string]string{"caption": "caption", "text": "text", "channel": "from", "fallbackFrom": "sms_from"}
 
 func TestOnlyAFieldOfTheBodyThatHasNoNameIsLacking(t *testing.T) {
 	t.Parallel()

@@ -168,8 +168,8 @@ func FuzzRewriteMessage(f *testing.F) {
 		seconds                                              int64
 	}{
 		{0, 0, false, "", "ttl", "sms_from", "sms_text", "dlrCallback", "referenceId", "app", "apiKey", "apiSecret", `{"to":"12345","type":"text","text":{"body":"<&>"}}`, "extra", "v", "order-17", 60},
-		{0, 1, true, "message", "ttl", "sms_from", "sms_text", "dlrCallback", "referenceId", "app", "apiKey", "apiSecret", `{"ttl":{"ttl":1},"app":[1.50,null,"<&>"]}`, "ttl", "v", "", 61},
-		{0, 2, true, "payload.message", "payload.ttl", "sms.from", "sms.text", "dlr.url", "payload.meta.ref", "payload.v", "auth.key", "auth.secret", `{"payload":1,"a.b":2,"":3}`, "payload", "v", "r", 120},
+		{0, 1, true, "message", "ttl", "sms_from", "sms_text", "dlrCallback", "referenceId", "app", "apiKey", "apiSecret", `{"ttl":{"ttl":1},"app":[1.50,null,"<&>"]}`, "sms_from", "v", "", 61},
+		{0, 2, true, "payload.message", "payload.ttl", "sms.from", "sms.text", "dlr.url", "payload.meta.ref", "payload.v", "auth.key", "auth.secret", `{"payload":1,"a.b":2,"":3}`, "sms", "v", "r", 120},
 		{0, 0, true, "", "to.ttl", "a.b", "a.c", "", "", "d", "e", "f", `{"to":1,"a.b":2,"e":3}`, "a", "v", "", 0},
 		{1, 0, true, "", "ttl", "sms_from", "sms_text", "dlrCallback", "referenceId", "app", "apiKey", "apiSecret", `{"to":"a&b=c","n":1e999,"o":{"z":[{}],"a":"\u2028"},"none":null}`, "a.b", "c&d", "order-17", 3600},
 		{1, 1, false, "m[0]", "a.b", "a", "a.b.c", "空 к", "<", "&", "k", "s", `{"":{},"=":"="}`, "&", "", "\x00", 1},

@@ -78,7 +78,7 @@ func (d *Delivery) Take(members map[string]json.RawMessage) error {
 		{"sms_from", &d.FallbackFrom},
 		{"sms_text", &d.FallbackText},
 		{"dlrCallback", &d.CallbackURL},
-		{"dlrReport", new(any)},
+		{"dlrReport", new(json.RawMessage)},
 		{"referenceId", &d.ReferenceID},
 	} {
 		if err := Take(members, field.name, field.to); err != nil {
@@ -91,7 +91,7 @@ func (d *Delivery) Take(members map[string]json.RawMessage) error {
 	return nil
 }
 
-// Take reads a member and removes it. One that is absent or null leaves the target as it is. The error names the member and
+// Take reads a member and removes it. One that is absent or null leaves the target as it is, or nil. The error names the member and
 // repeats nothing of it.
 func Take(members map[string]json.RawMessage, name string, to any) error {
 	raw, ok := members[name]

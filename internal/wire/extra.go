@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"unicode/utf8"
 )
 
 // AppendExtra encodes a message: a JSON object, and further members under their wire names, in the order of those. A name that
@@ -17,6 +18,9 @@ func AppendExtra(object []byte, extra map[string]any, field string, taken func(n
 		place := field + "[" + strconv.Quote(name) + "]"
 		if taken(name) {
 			return nil, errors.New(place + " is the name of a field of the message")
+		}
+		if !utf8.ValidString(name) {
+			return nil, errors.New(place + ": a name must be valid UTF-8")
 		}
 		key, err := Encode(name)
 		if err != nil {

@@ -50,6 +50,7 @@ func TestExtraThatCannotBeWrittenIsAnErrorThatNamesItAndRepeatsNothing(t *testin
 		"a function":   {map[string]any{"f": func() {}}, `Payload.Fields["f"] cannot be encoded: *json.UnsupportedTypeError`},
 		"not a number": {map[string]any{"n": math.NaN()}, `Payload.Fields["n"] cannot be encoded: *json.UnsupportedValueError`},
 		"unwritable":   {map[string]any{`a "b"`: unwritable{}}, `Payload.Fields["a \"b\""] cannot be encoded: *json.MarshalerError`},
+		"not UTF-8":    {map[string]any{"\xff": secret, "\xfe": 1}, `Payload.Fields["\xfe"]: a name must be valid UTF-8`},
 		"the first":    {map[string]any{"b": func() {}, "a": math.Inf(1), "c": 1}, `Payload.Fields["a"] cannot be encoded: *json.UnsupportedValueError`},
 	} {
 		object, err := wire.AppendExtra([]byte(`{"to":"1"}`), tt.extra, "Payload.Fields", taken)

@@ -55,7 +55,7 @@ func (s *Seconds) UnmarshalJSON(raw []byte) error {
 	}
 	whole, fraction, _ := strings.Cut(strings.TrimPrefix(word, "-"), ".")
 	n, err := strconv.ParseInt(whole, 10, 64)
-	if err != nil || len(fraction) > 9 || strings.Trim(fraction, "0123456789") != "" { // an exponent, or more than nanoseconds
+	if err != nil || strings.Trim(fraction, "0123456789") != "" { // an exponent
 		f, err := strconv.ParseFloat(word, 64)
 		if err != nil || math.Abs(f) >= float64(math.MaxInt64/int64(time.Second)) {
 			return errNoSeconds
@@ -67,7 +67,14 @@ func (s *Seconds) UnmarshalJSON(raw []byte) error {
 		return errNoSeconds
 	}
 	rest, _ := strconv.ParseInt((fraction + "000000000")[:9], 10, 64)
+	if len(fraction) > 9 && fraction[9] >= '5' {
+		rest++
+	}
 	total := n*int64(time.Second) + rest
+	if total == math.MinInt64 && word[0] == '-' { // the shortest duration, which has no positive counterpart
+		*s = math.MinInt64
+		return nil
+	}
 	if total < 0 {
 		return errNoSeconds
 	}

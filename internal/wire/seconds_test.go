@@ -171,7 +171,7 @@ func FuzzSeconds(f *testing.F) {
 		{int64(time.Second), `1e3`},
 		{-int64(time.Second) - 1, `-0.000000001`},
 		{math.MaxInt64, `9223372036.854775807`},
-		{-math.MaxInt64, `-9223372036.854775808`},
+		{math.MinInt64, `-9223372036.854775808`},
 		{int64(90 * time.Minute), `null`},
 		{999_999_999, `"-"`},
 		{1_000_000_001, `1.00000000049`},
@@ -180,9 +180,7 @@ func FuzzSeconds(f *testing.F) {
 		f.Add(seed.d, seed.text)
 	}
 	f.Fuzz(func(t *testing.T, nanoseconds int64, text string) {
-		if nanoseconds != math.MinInt64 { // the one duration that has no opposite
-			assertReadBack(t, wire.Seconds(nanoseconds))
-		}
+		assertReadBack(t, wire.Seconds(nanoseconds))
 		if !json.Valid([]byte(text)) {
 			return
 		}

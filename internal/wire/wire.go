@@ -61,8 +61,9 @@ var (
 type Call struct {
 	Op   Operation
 	Body any
-	// Message, where it is not nil, is a message in the shape of another platform: a JSON object whose members stand beside
-	// Body's, or under a key of their own where the contract says so. Extra then belongs to it.
+	// Message, where it is not nil, is a message in the shape of another platform: a JSON object, without white space, whose
+	// members stand beside Body's, or under a key of their own where the contract says so. Extra then belongs to it, and the
+	// channel has made sure that it has no member of a name in Extra.
 	Message []byte
 	Extra   map[string]any
 	// ExtraName is what a user calls Extra, if not that.

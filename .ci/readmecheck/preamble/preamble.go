@@ -6,10 +6,12 @@ package readme
 import (
 	"context"
 	"iter"
+	"net/http/httptest"
 	"testing"
 	"time"
 
 	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/sms"
 )
 
@@ -24,6 +26,12 @@ var (
 	yesterday  time.Time
 	overlay    []byte
 	body       []byte
+	secret     string
+	server     *httptest.Server
+	service    *messagingtest.Server
+	queue      interface {
+		Put(ctx context.Context, values ...string) error
+	}
 )
 
 var (

@@ -1,0 +1,53 @@
+package mount_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/gin-gonic/gin"
+	"github.com/stretchr/testify/assert"
+
+	"github.com/messaging-service/messaging-go/examples/mount"
+	"github.com/messaging-service/messaging-go/webhook"
+)
+
+func TestMain(m *testing.M) {
+	gin.SetMode(gin.ReleaseMode) // it prints its routes otherwise
+	m.Run()
+}
+
+func TestEachRouterHandsTheCallbackOn(t *testing.T) {
+	t.Parallel()
+	for name, build := range map[string]func(mount.Handle, string) http.Handler{
+		"ServeMux": mount.ServeMux, "chi": mount.Chi, "gin": mount.Gin, "echo": mount.Echo,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var got []webhook.SMSMessage
+			router := build(func(_ context.Context, m webhook.SMSMessage) error {
+				got = append(got, m)
+				return nil
+			}, "s3cret")
+			for target, want := range map[string]struct {
+				method string
+				status int
+			}{
+				"/hooks/s3cret/sms?from=639171234567&to=21581&message=50%+off":   {http.MethodGet, http.StatusOK},
+				"/hooks/wrong/sms?from=639171234567&to=21581&message=Hi":         {http.MethodGet, http.StatusNotFound},
+				"/hooks/s3cret/sms?to=21581&message=Hi":                          {http.MethodGet, http.StatusBadRequest},
+				"/hooks/s3cret/sms?from=639171234567&to=21581&message=by+a+POST": {http.MethodPost, http.StatusMethodNotAllowed},
+			} {
+				answer := httptest.NewRecorder()
+				router.ServeHTTP(answer, httptest.NewRequest(want.method, target, nil))
+				assert.Equal(t, want.status, answer.Code, target)
+				assert.Equal(t, "no-store", answer.Header().Get("Cache-Control"), target)
+				assert.Empty(t, answer.Body.String(), target)
+			}
+			if assert.Len(t, got, 1) {
+				assert.Equal(t, "50% off", got[0].Text)
+			}
+		})
+	}
+}
