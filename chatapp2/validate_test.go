@@ -492,7 +492,6 @@ func TestEachRuleOfATemplateIsChecked(t *testing.T) {
 	head, raw := TemplateHeader{validImage()}, RawComponent{json.RawMessage(`{"type":"x"}`)}
 	offer := LimitedTimeOffer{ExpiresAt: time.UnixMilli(1)}
 	const inHeader, inBody, another = "in a header", "in a body", "must be another part than that of index 0"
-	const object = "want a JSON object with at least one member"
 	validAllRefused(t, map[string]validRule{
 		"a name in capitals":       {goldenTo(Template{Name: "Order_ready", Language: "en"}), "Content.Name", "lower-case letters, digits and underscores", validLimit},
 		"a name with a hyphen":     {goldenTo(Template{Name: "order-ready", Language: "en"}), "Content.Name", "lower-case letters, digits and underscores", validLimit},
