@@ -13,15 +13,15 @@ import (
 )
 
 // MarshalJSON encodes the message as the body that a send has under the default contract, so that it can be queued or stored
-// and read back. It does not validate; a field of Raw under a name that the message has besides its payload is an error. A TTL
-// that is no whole number of seconds is written with its fraction, so that nothing is lost.
+// and read back. It does not validate; a field of Raw under a name that the message has besides its payload is an error, and so is a
+// text that is not valid UTF-8, which would be another when it is read. A TTL that is no whole number of seconds is written with its fraction, so that nothing is lost.
 //
 // A client's own contract and credentials have no part in it.
 func (m Message) MarshalJSON() ([]byte, error) {
 	body, raw := m.body()
-	own, err := wire.Encode(body)
+	own, err := wire.EncodeText(body)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("chatapp1: %w", err)
 	}
 	object, err := wire.AppendExtra(own, raw, "Payload.Fields", func(name string) bool { return slices.Contains(besidePayload(), name) })
 	if err != nil {

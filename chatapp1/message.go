@@ -18,7 +18,7 @@ import (
 // New(channelID, to).Text(body) and its siblings build one that has exactly one payload. A Message is plain data: Send never
 // changes it, and the same one may be sent from many goroutines at once as long as nobody writes to it; copies share its Fallback
 // and the maps of its payload. Printed with package fmt or logged with log/slog it shows measures, not the number or the text;
-// only where slog's JSON handler finds it inside another value does that write its JSON.
+// not so inside another value that slog's JSON handler encodes, or in an unexported field, where package fmt asks no method.
 //
 // Of the wire names behind the fields the specification gives ttl alone; the others are defaults of the contract (see
 // package contract).

@@ -74,7 +74,7 @@ type Template struct {
 
 // Raw is a payload under the names that its fields have on the wire, for what this library does not know, or an account that
 // differs more than a contract can say. Nothing in it is checked but that it can be encoded, and that no field bears the name of
-// one that the message has besides its payload.
+// one that the message has besides its payload. In JSON a Raw with exactly the fields of another payload comes back as that.
 type Raw struct {
 	// Fields is sent as it is: names to whatever encoding/json takes; with the encodings form and query to strings, numbers
 	// and booleans. At least one is required.

@@ -80,7 +80,11 @@ func readKnownAction(kind string, m *members) Action {
 // filled reads an action whose fields and tags are its shape on the wire.
 func filled[T Action](m *members) Action {
 	var action T
-	if !fill(m.left, &action) {
+	var value any = m.left
+	if m.open {
+		value = open(m.left)
+	}
+	if !fill(value, &action) {
 		m.failed = true
 	}
 	m.left = nil
@@ -107,7 +111,7 @@ func (LocationRequest) action() any { return namedAction{Name: "send_location"} 
 
 func (LocationRequest) check(*checks, string) {}
 
-// ContactRequest asks the recipient for their contact details. The answer is a contacts message.
+// ContactRequest asks the recipient for their contact details. The platform's samples have no header. The answer is a contacts message.
 type ContactRequest struct{}
 
 func (ContactRequest) interactive() (string, needs) { return actionContactRequest, needs{} }
@@ -117,7 +121,7 @@ func (ContactRequest) action() any { return namedAction{Name: actionContactReque
 func (ContactRequest) check(*checks, string) {}
 
 // CallPermissionRequest asks the recipient for the permission to be called. The platform allows one a day and two a week for
-// each recipient. The body is optional.
+// each recipient. The body is optional, and the platform's samples have no header.
 type CallPermissionRequest struct{}
 
 func (CallPermissionRequest) interactive() (string, needs) {
@@ -136,18 +140,45 @@ type CTAURL struct {
 	URL string `json:"url,omitzero"`
 	// PaymentLinkPreview shows a preview of a payment link, in India.
 	PaymentLinkPreview bool `json:"payment_link_preview,omitzero"`
+
+	noPreview bool // a body that was read said so
+}
+
+type ctaBody struct {
+	DisplayText string `json:"display_text,omitzero"`
+	URL         string `json:"url,omitzero"`
+	Preview     *bool  `json:"payment_link_preview,omitzero"`
+}
+
+// fillFrom is called by fill.
+func (a *CTAURL) fillFrom(value any) bool {
+	var b ctaBody
+	if !fill(value, &b) {
+		return false
+	}
+	*a = CTAURL{DisplayText: b.DisplayText, URL: b.URL}
+	if b.Preview != nil {
+		a.PaymentLinkPreview, a.noPreview = *b.Preview, !*b.Preview
+	}
+	return true
 }
 
 func (CTAURL) interactive() (string, needs) { return actionCTAURL, needs{} }
 
-func (a CTAURL) action() any { return namedAction{Name: actionCTAURL, Parameters: a} }
+func (a CTAURL) action() any {
+	b := ctaBody{DisplayText: a.DisplayText, URL: a.URL}
+	if a.PaymentLinkPreview || a.noPreview {
+		b.Preview = &a.PaymentLinkPreview
+	}
+	return namedAction{Name: actionCTAURL, Parameters: b}
+}
 
 func (a CTAURL) check(c *checks, path string) {
 	c.required(path+".DisplayText", a.DisplayText, 20)
 	c.url(path+".URL", a.URL)
 }
 
-// VoiceCall is a button by which the recipient calls the sender.
+// VoiceCall is a button by which the recipient calls the sender. The Interactive takes any header.
 type VoiceCall struct {
 	// DisplayText is the label of the button, at most 20 characters. Empty is the platform's own.
 	DisplayText string `json:"display_text,omitzero"`

@@ -8,7 +8,8 @@ import (
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
-// AddressMessage asks the recipient for a postal address. The platform offers it in India alone.
+// AddressMessage asks the recipient for a postal address. The platform offers it in India alone. The Interactive takes any
+// header.
 type AddressMessage struct {
 	// Country is a two-letter code: "IN". Required.
 	Country string `json:"country,omitzero"`

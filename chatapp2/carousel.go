@@ -26,7 +26,10 @@ type Card struct {
 }
 
 // cardRead is what a card is that a body held, where its fields do not tell.
-type cardRead struct{ noIndex, noType, noName bool }
+type cardRead struct {
+	noIndex, noType, noName bool
+	kind                    string // of a card that has no action
+}
 
 // CardAction is what a Card offers. It is one of CTAURL, ReplyButtons and Product, and nothing else can be one.
 //
@@ -60,7 +63,9 @@ func (k Carousel) action() any {
 		if !card.read.noIndex {
 			b.Cards[i].Index = &i
 		}
-		if !wire.IsNil(card.Action) {
+		if wire.IsNil(card.Action) {
+			b.Cards[i].Type = card.read.kind
+		} else {
 			kind, action := card.Action.card()
 			if !card.read.noType {
 				b.Cards[i].Type = kind
@@ -99,8 +104,7 @@ func readCarousel(m *members) Carousel {
 func readCardAction(m *members) (CardAction, cardRead) {
 	kind, value := m.word("type"), m.take("action")
 	if value == nil {
-		m.failed = m.failed || kind != ""
-		return nil, cardRead{noType: kind == ""}
+		return nil, cardRead{kind: kind}
 	}
 	action := membersOf(value)
 	_, hasButtons := action.left["buttons"]

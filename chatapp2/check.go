@@ -21,6 +21,20 @@ func (c *checks) found(path, reason string) { c.problems.Found(path, reason) }
 // limit reports that a documented limit is passed.
 func (c *checks) limit(path, reason string) { c.problems.Limit(path, reason) }
 
+// asLimits checks what stayed raw as far as it is known. What is known may have moved, so all that is found passes a limit.
+func (c *checks) asLimits(check func(*checks)) {
+	known := new(checks)
+	check(known)
+	for _, problem := range known.problems {
+		c.limit(problem.Field, problem.Reason)
+	}
+}
+
+// unlikeDocumented reports what stayed raw though its type is known, where nothing more precise can be said.
+func (c *checks) unlikeDocumented(path string) {
+	c.limit(path, "is not what the platform documents for its type: a member is missing, is of another kind, or does not go with another")
+}
+
 // required checks a text that must be there, of at most so many characters; 0 is no limit.
 func (c *checks) required(path, value string, most int) {
 	switch {
@@ -78,7 +92,11 @@ func (c *checks) between(path string, n, least, most int) {
 // oneOf checks a word that is there against those that are documented.
 func (c *checks) oneOf(path, word string, known ...string) {
 	if word != "" && !slices.Contains(known, word) {
-		c.limit(path, "want "+strings.Join(quoted(known), ", "))
+		want := "want "
+		if len(known) > 1 {
+			want = "want one of "
+		}
+		c.limit(path, want+strings.Join(quoted(known), ", "))
 		c.found(path, wire.CheckUTF8(word))
 	}
 }

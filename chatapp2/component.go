@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/messaging-service/messaging-go/internal/wire"
@@ -66,7 +67,7 @@ type TemplateCard []Component
 
 // LimitedTimeOffer says when the offer of a template ends.
 type LimitedTimeOffer struct {
-	// ExpiresAt is when it ends, to the millisecond. Required.
+	// ExpiresAt (expiration_time_ms) is when it ends, to the millisecond. Required.
 	ExpiresAt time.Time
 }
 
@@ -88,8 +89,9 @@ type TemplateOrderStatus struct {
 	Description string
 }
 
-// RawComponent is a component that this library does not know, or that no type holds. Nothing in it is checked but that it is
-// JSON, and the number of parameters where that is known.
+// RawComponent is a component that this library does not know, or that no type holds. Of a type that it knows, it checks what it
+// knows, and what it finds passes a limit unless nothing can be without it. Of any other nothing is checked but that it is an
+// object with a type.
 type RawComponent struct {
 	// JSON is the whole component. Required.
 	JSON json.RawMessage
@@ -290,7 +292,14 @@ func (TemplateCards) identity() string       { return componentCards }
 func (LimitedTimeOffer) identity() string    { return componentOffer }
 func (TapTarget) identity() string           { return componentTapTarget }
 func (TemplateOrderStatus) identity() string { return componentOrderStatus }
-func (RawComponent) identity() string        { return "" }
+
+// identity is that of the component as far as it is known.
+func (r RawComponent) identity() string {
+	if component := readKnownComponent(membersOf(opened(decode(r.JSON))), placeCard); component != nil {
+		return component.identity()
+	}
+	return ""
+}
 
 func (h TemplateHeader) check(c *checks, path string, where place) {
 	path += ".Parameter"
@@ -351,7 +360,7 @@ func (k TemplateCards) check(c *checks, path string, where place) {
 		return
 	}
 	least := 2
-	if len(k) > 0 && k[0].isProduct() {
+	if len(k) > 0 && (k[0].isProduct() || slices.ContainsFunc(k[0], func(component Component) bool { _, raw := as[RawComponent](component); return raw })) {
 		least = 1
 	}
 	c.count(path, "cards", len(k), least, 10)
@@ -378,7 +387,9 @@ func checkNotOnCard(c *checks, path string, where place) {
 func (k TemplateCard) hasRaw() bool {
 	return slices.ContainsFunc(k, func(component Component) bool {
 		_, ok := as[RawComponent](component)
-		return ok
+		header, _ := as[TemplateHeader](component)
+		_, raw := as[RawParameter](header.Parameter)
+		return ok || raw
 	})
 }
 
@@ -386,6 +397,9 @@ func (k TemplateCard) hasRaw() bool {
 func (k TemplateCard) isProduct() bool {
 	return slices.ContainsFunc(k, func(component Component) bool {
 		header, _ := as[TemplateHeader](component)
+		if raw, ok := as[RawParameter](header.Parameter); ok {
+			return membersOf(decode(raw.JSON)).word("type") == parameterProduct
+		}
 		_, ok := as[Product](header.Parameter)
 		return ok
 	})
@@ -435,6 +449,16 @@ func (r RawComponent) check(c *checks, path string, where place) {
 	if !checkRaw(c, path, r.JSON) {
 		return
 	}
+	before, known := len(c.problems), membersOf(opened(decode(r.JSON)))
+	component := readKnownComponent(known, where)
+	if component != nil && known.whole() {
+		c.asLimits(func(known *checks) { component.check(known, strings.TrimSuffix(path, ".JSON"), where) })
+	}
+	defer func() {
+		if component != nil && !known.whole() && len(c.problems) == before {
+			c.unlikeDocumented(path)
+		}
+	}()
 	m := membersOf(decode(r.JSON))
 	kind, part := m.word("type"), m.word("sub_type")
 	parameters := m.list("parameters")

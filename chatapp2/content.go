@@ -45,7 +45,8 @@ func contentKeys() []string {
 	}
 }
 
-// Raw is a message of a type that this library does not know, or whose content no type holds. Nothing in it is checked but that
+// Raw is a message of a type that this library does not know, or whose content no type holds. Of a type that it knows, it checks
+// what it knows, and what it finds passes a limit: messaging.WithLenientLimits lets it go. Of any other nothing is checked but that
 // it is JSON, and that its type is no key of the message itself.
 type Raw struct {
 	// Type is the message's type. Required.
@@ -68,9 +69,16 @@ func (r Raw) check(c *checks, path string) {
 	if slices.Contains(envelopeKeys(), r.Type) {
 		c.found(path+".Type", "must not be the name of a key that every message has")
 	}
-	checkRaw(c, path+".JSON", r.JSON)
+	if !checkRaw(c, path+".JSON", r.JSON) {
+		return
+	}
+	before, kind := len(c.problems), strings.ToLower(r.Type)
+	if content := readTyped(kind, opened(decode(r.JSON))); content != nil {
+		c.asLimits(func(known *checks) { content.check(known, path) })
+		return
+	}
 	m := membersOf(decode(r.JSON))
-	switch strings.ToLower(r.Type) {
+	switch kind {
 	case typeInteractive:
 		checkRawHeader(c, path+".JSON", m.object("header"))
 	case typeTemplate:
@@ -79,6 +87,9 @@ func (r Raw) check(c *checks, path string) {
 				c.found(path+".JSON", fmt.Sprintf("components[%d] must not be null", i))
 			}
 		}
+	}
+	if len(c.problems) == before && slices.Contains(contentKeys(), kind) {
+		c.unlikeDocumented(path + ".JSON")
 	}
 }
 

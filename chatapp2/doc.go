@@ -69,6 +69,8 @@
 //	currency, date_time     Currency, DateTime
 //	image, video, document  Image, Video, Document
 //	gif, location, product  GIF, Location, Product
+//	payload, coupon_code,   fields of the buttons that take them
+//	action, ttl_minutes
 //	other                   RawParameter
 //
 // # Checks
@@ -81,7 +83,8 @@
 // # JSON
 //
 // A Message encodes as its body under the default contract, and decodes from any body in the platform's shape: typed wherever a
-// type holds all of it, raw in the narrowest place where none does.
+// type holds all of it, raw in the narrowest place where none does. Types are written in lower case, and what stays raw keeps its
+// meaning, not its bytes.
 //
 // The service lists no chat-app messages. Where a send ends with an unknown outcome, it stays unknown; see Service.Send.
 package chatapp2

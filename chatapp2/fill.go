@@ -12,12 +12,44 @@ import (
 type members struct {
 	left   map[string]any
 	failed bool
+	open   bool // what is left does not matter
+}
+
+// open is an object of which only what is known counts.
+type open map[string]any
+
+// opened gives a value with its objects open.
+func opened(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		object := make(open, len(v))
+		for name, member := range v {
+			object[name] = opened(member)
+		}
+		return object
+	case []any:
+		list := make([]any, len(v))
+		for i, element := range v {
+			list[i] = opened(element)
+		}
+		return list
+	default:
+		return value
+	}
 }
 
 // membersOf begins to read a value, which must be an object; nothing counts as an empty one.
 func membersOf(value any) *members {
-	object, ok := value.(map[string]any)
-	m := &members{left: maps.Clone(object), failed: !ok && value != nil}
+	m := new(members)
+	switch v := value.(type) {
+	case map[string]any:
+		m.left = maps.Clone(v)
+	case open:
+		m.left, m.open = maps.Clone(map[string]any(v)), true
+	case nil:
+	default:
+		m.failed = value != ""
+	}
 	if m.left == nil {
 		m.left = map[string]any{}
 	}
@@ -45,7 +77,7 @@ func (m *members) object(name string) *members { return membersOf(m.take(name)) 
 func (m *members) list(name string) []any {
 	value := m.take(name)
 	list, ok := value.([]any)
-	if !ok && value != nil {
+	if !ok && value != nil && value != "" {
 		m.failed = true
 	}
 	return list
@@ -70,8 +102,8 @@ func (m *members) is(name, want string) {
 
 // whole tells whether everything was understood, and nothing is left.
 func (m *members) whole() bool {
-	if m.failed {
-		return false
+	if m.failed || m.open {
+		return !m.failed
 	}
 	for _, value := range m.left {
 		if value != nil {
@@ -112,7 +144,9 @@ func fillValue(value any, to reflect.Value) bool {
 	case []any:
 		return fillList(v, to)
 	case map[string]any:
-		return fillObject(v, to)
+		return fillObject(v, to, false)
+	case open:
+		return fillObject(v, to, true)
 	default:
 		return false
 	}
@@ -153,11 +187,11 @@ func fillString(text string, to reflect.Value) bool {
 		to.SetString(text)
 		return true
 	case reflect.Pointer:
-		return fillPointer(text, to)
+		return text == "" && to.Type().Elem().Kind() != reflect.String || fillPointer(text, to)
 	case reflect.Int, reflect.Int64, reflect.Float64:
-		return fillNumber(text, to)
+		return text == "" || fillNumber(text, to)
 	default:
-		return false
+		return text == ""
 	}
 }
 
@@ -184,9 +218,12 @@ func fillList(list []any, to reflect.Value) bool {
 	return true
 }
 
-func fillObject(object map[string]any, to reflect.Value) bool {
+func fillObject(object map[string]any, to reflect.Value, isOpen bool) bool {
 	switch to.Kind() {
 	case reflect.Pointer:
+		if isOpen {
+			return fillPointer(open(object), to)
+		}
 		return fillPointer(object, to)
 	case reflect.Map: // of strings to strings
 		values := reflect.MakeMap(to.Type())
@@ -212,7 +249,7 @@ func fillObject(object map[string]any, to reflect.Value) bool {
 				return false
 			}
 		}
-		return known == len(object)
+		return isOpen || known == len(object)
 	default:
 		return false
 	}

@@ -11,21 +11,21 @@ import (
 // Flow is a button that opens a form of several screens. The Interactive takes any header. It is also a component of a template:
 // see FlowButton.
 type Flow struct {
-	// Version is the version of the message, "3", which an empty one means.
+	// Version (flow_message_version) is that of the message, "3", which an empty one means.
 	Version string
-	// ID and Name say which flow: exactly one is set.
+	// ID (flow_id) and Name (flow_name) say which flow: exactly one is set.
 	ID, Name string
-	// CTA is the label of the button, at most 30 characters. Required.
+	// CTA (flow_cta) is the label of the button, at most 30 characters, without emoji. Required.
 	CTA string
 	// Mode is "draft" or "published". Empty is the platform's default, "published".
 	Mode string
-	// Token comes back with the answer. Empty is the platform's default, "unused".
+	// Token (flow_token) comes back with the answer. Empty is the platform's default, "unused".
 	Token string
-	// Action is "navigate" or "data_exchange". Empty is the platform's default, "navigate".
+	// Action (flow_action) is "navigate" or "data_exchange". Empty is the platform's default, "navigate".
 	Action string
-	// Screen is the ID of the first screen. Required where Data is set.
+	// Screen (flow_action_payload.screen) is the ID of the first screen. Required where Data is set.
 	Screen string
-	// Data is handed to the first screen: a map or struct that encodes as a JSON object which is not empty, or the text of one.
+	// Data (flow_action_payload.data) is handed to the first screen: a map or struct that encodes as a JSON object which is not empty, or the text of one.
 	// Optional.
 	Data any
 

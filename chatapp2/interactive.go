@@ -35,7 +35,7 @@ type Header interface {
 type HeaderText struct {
 	// Text is at most 60 characters. Required.
 	Text string
-	// SubText is at most 60 characters. Optional; the platform's API description knows it, its documentation does not.
+	// SubText (sub_text) is at most 60 characters. Optional; the platform's API description knows it, its documentation does not.
 	SubText string
 }
 
@@ -71,8 +71,9 @@ const (
 	headerImage
 )
 
-// RawAction is an action that this library does not know, or whose parameters no type holds. Nothing in it is checked but that it
-// is JSON.
+// RawAction is an action that this library does not know, or whose parameters no type holds. Of a type that it knows, it checks
+// what it knows, and what it finds passes a limit unless nothing can be without it. Of any other nothing is checked but that it is
+// JSON.
 type RawAction struct {
 	// Type is the type of the Interactive. Required.
 	Type string
@@ -96,7 +97,13 @@ func (a RawAction) check(c *checks, path string) {
 	if !checkRaw(c, path+".JSON", a.JSON) {
 		return
 	}
-	switch kind := strings.ToLower(a.Type); kind {
+	before, kind := len(c.problems), strings.ToLower(a.Type)
+	m := membersOf(opened(decode(a.JSON)))
+	action := readKnownAction(kind, m)
+	if action != nil && m.whole() {
+		c.asLimits(func(known *checks) { action.check(known, path) })
+	}
+	switch kind {
 	case actionButton:
 		checkRawButtons(c, path+".JSON", membersOf(decode(a.JSON)))
 	case actionCarousel:
@@ -110,12 +117,19 @@ func (a RawAction) check(c *checks, path string) {
 	case actionOrderStatus:
 		checkRawName(c, path+".JSON", a.JSON, "review_order")
 	}
+	if action != nil && !m.whole() && len(c.problems) == before {
+		c.unlikeDocumented(path + ".JSON")
+	}
 }
 
 // checkRawName holds an action of a known type to its name.
 func checkRawName(c *checks, path string, raw json.RawMessage, want string) {
-	if membersOf(decode(raw)).word("name") != want {
-		c.found(path, "want the name "+want)
+	switch membersOf(decode(raw)).word("name") {
+	case want:
+	case "":
+		c.found(path, "its name is required, but absent")
+	default:
+		c.limit(path, "want the name "+want)
 	}
 }
 

@@ -12,8 +12,8 @@ import (
 )
 
 // MarshalJSON encodes the message as the body that a send has under the default contract, Extra and the service's own fields
-// included, so that it can be queued or stored and read back. It does not validate; a name that comes twice is an error. A TTL
-// that is no whole number of seconds is written with its fraction, so that nothing is lost.
+// included, so that it can be queued or stored and read back. It does not validate; a name that comes twice is an error, and so is a text
+// that is not valid UTF-8, which would be another when it is read. A TTL that is no whole number of seconds is written with its fraction, so that nothing is lost.
 //
 // A client's own contract and credentials have no part in it.
 func (m Message) MarshalJSON() ([]byte, error) {
@@ -32,12 +32,18 @@ func (m Message) MarshalJSON() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("chatapp2: Content cannot be encoded: %T", err)
 	}
+	if !wire.IsUTF8(own) {
+		return nil, errors.New("chatapp2: a text is not valid UTF-8")
+	}
 	if message, err = wire.AppendExtra(message, m.Extra, "Extra", func(name string) bool { return names[name] }); err != nil {
 		return nil, fmt.Errorf("chatapp2: %w", err)
 	}
-	delivery, err := wire.Encode(m.delivery())
-	if err != nil || string(delivery) == "{}" {
-		return message, err
+	delivery, err := wire.EncodeText(m.delivery())
+	if err != nil {
+		return nil, fmt.Errorf("chatapp2: %w", err)
+	}
+	if string(delivery) == "{}" {
+		return message, nil
 	}
 	return append(append(message[:len(message)-1], ','), delivery[1:]...), nil
 }
@@ -83,6 +89,11 @@ func (m *Message) UnmarshalJSON(data []byte) error {
 	} else if kind = all.kindOfContent(); kind != "" {
 		decoded.Content = readContent(kind, all.take(kind))
 	}
+	for _, key := range contentKeys() {
+		if value, ok := all.left[key]; ok && value == nil {
+			delete(all.left, key)
+		}
+	}
 	if len(all.left) > 0 {
 		decoded.Extra = all.left
 	}
@@ -120,6 +131,9 @@ func (m *Message) takeEnvelope(all *members) error {
 		if field.name != "type" {
 			delete(all.left, field.name)
 		}
+	}
+	if lower := strings.ToLower(m.RecipientType); lower == RecipientGroup || lower == RecipientIndividual {
+		m.RecipientType = lower
 	}
 	if m.RecipientType == RecipientIndividual { // which an empty one means
 		m.RecipientType = ""

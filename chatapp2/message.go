@@ -25,8 +25,8 @@ const (
 // optional, and the zero value of a field means that it is absent and is not sent.
 //
 // A Message is plain data: Send never changes it, and the same one may be sent from many goroutines at once as long as
-// nobody writes to it. Printed with package fmt or logged with log/slog it shows measures, not the number or the text; only where
-// slog's JSON handler finds it inside another value does that write its JSON.
+// nobody writes to it. Printed with package fmt or logged with log/slog it shows measures, not the number or the text; not so
+// inside another value that slog's JSON handler encodes, or in an unexported field, where package fmt asks no method.
 //
 // The specification says that the body has the structure of the third-party platform's messages. The names of that structure
 // are the platform's own; those of the fields that the service adds (TTL, Fallback, CallbackURL, ReferenceID) and where they
@@ -34,36 +34,42 @@ const (
 // the message goes under a key of its own.
 type Message struct {
 	// To is the recipient: one mobile number of 5 to 15 digits with an optional leading "+", nothing else. It is sent as
-	// given. Where RecipientType is "group" it is the ID of a group, in any form.
+	// given. Where RecipientType is "group" it is the ID of a group, in any form. On the wire: to.
 	To string
 	// Recipient is a business-scoped user ID in place of To, such as "US.13491208655302741918", for a user whose number is
-	// not known: two letters, a dot, and at most 128 letters and digits.
+	// not known: two letters, a dot, and at most 128 letters and digits; or that of a parent business, "US.ENT." and digits. The
+	// platform takes none for authentication templates with one-tap, zero-tap or copy-code buttons. On the wire: recipient.
 	Recipient string
-	// RecipientType is RecipientIndividual, which is what an empty one means, or RecipientGroup.
+	// RecipientType is RecipientIndividual, which is what an empty one means, or RecipientGroup. On the wire: recipient_type.
 	RecipientType string
-	// Content is what the message says: exactly one of the types that the overview of the package lists. Required.
+	// Content is what the message says: exactly one of the types that the overview of the package lists. Required. On the wire:
+	// type, and the member of that name.
 	Content Content
-	// ReplyTo is the platform's ID of an earlier message, such as "wamid.HBg...", which this one quotes. A Reaction takes none.
+	// ReplyTo is the platform's ID of an earlier message, such as "wamid.HBg...", which this one quotes. A Reaction takes none. On the
+	// wire: context.message_id.
 	ReplyTo string
 	// CallbackData comes back in the platform's own status reports, at most 512 characters. Whether the service passes them on
-	// is not known.
+	// is not known. On the wire: biz_opaque_callback_data.
 	CallbackData string
-	// Marketing says how a marketing template is treated. The zero value leaves it to the account.
+	// Marketing says how a marketing template is treated. The zero value leaves it to the platform's defaults.
 	Marketing Marketing
 	// Fallback is the SMS that the service sends when delivery over chat app 2 fails or the TTL passes; nil is none, and where it
 	// is set both of its fields are required. The specification says that it applies for supported cases, not which. It does
 	// not say that a message whose SMS went out is withdrawn: a receipt that comes late can mean that the recipient got both,
-	// and that both are charged.
+	// and that both are charged. Not for a group, which has no number; whether the service knows the number of a Recipient is its
+	// own matter. By default of the contract: sms_from and sms_text.
 	Fallback *sms.Fallback
 	// TTL is the message lifetime, after which the Fallback applies. It is sent as a whole number of the contract's unit, by
 	// default seconds, and refused where it is none, or negative. 0 leaves it to the service. The specification shows no
-	// bounds; the platform itself knows lifetimes from 30 seconds to 30 days, by the category of a template.
+	// bounds; the platform itself knows lifetimes from 30 seconds to 30 days, by the category of a template. By default of the
+	// contract: ttl.
 	TTL time.Duration
 	// CallbackURL is where the service reports delivery: an absolute http or https URL. It may hold placeholders such
-	// as %s anywhere after the host, and is passed on byte for byte.
+	// as %s anywhere after the host, and is passed on byte for byte. By default of the contract: dlrCallback.
 	CallbackURL string
 	// ReferenceID is the caller's own name for the message, such as an order number. It comes back in the Receipt and on
 	// errors, and in delivery reports, which are the only way to settle an unknown outcome. No bounds are known.
+	// By default of the contract: referenceId.
 	ReferenceID string
 	// Extra holds further members of the message under their wire names: what the platform adds tomorrow, and what it has for
 	// few, such as bid_spec, category or recipient_identity_key_hash. Values are whatever encoding/json takes. A name that the
@@ -75,9 +81,10 @@ type Message struct {
 // only.
 type Marketing struct {
 	// ProductPolicy is "CLOUD_API_FALLBACK", by which the message goes by the cloud platform where the interface cannot be
-	// used, or "STRICT", by which it then is not sent. Empty is the platform's default, the former.
+	// used, or "STRICT", by which it then is not sent. Empty is the platform's default, the former. On the wire: product_policy.
 	ProductPolicy string
-	// ActivitySharing says whether the platform may use what recipients do with the message. Nil is the account's setting.
+	// ActivitySharing says whether the platform may use what recipients do with the message. Nil is the account's setting. On
+	// the wire: message_activity_sharing.
 	ActivitySharing *bool
 }
 
@@ -200,6 +207,9 @@ func (m Message) validate() []wire.Problem {
 	for _, name := range slices.Sorted(maps.Keys(m.Extra)) {
 		switch {
 		case name == "context" && m.ReplyTo == "": // may hold more than ReplyTo
+			if kind == typeReaction {
+				c.found(`Extra["context"]`, "must be absent for a Reaction, which names its message itself")
+			}
 			if membersOf(decodeValue(m.Extra[name])).word("message_id") == "" {
 				c.found(`Extra["context"]`, "its message_id is required, but absent")
 			}

@@ -83,7 +83,7 @@ type OrderExpiration struct {
 	Description string `json:"description,omitzero"`
 }
 
-// OrderStatus tells the recipient how an order goes on that OrderDetails began.
+// OrderStatus tells the recipient how an order goes on that OrderDetails began. The Interactive takes any header.
 type OrderStatus struct {
 	// ReferenceID is that of the OrderDetails. Required.
 	ReferenceID string
@@ -97,6 +97,7 @@ type OrderStatus struct {
 
 // OrderPayment is how a payment stands.
 type OrderPayment struct {
+	// Status is the platform's word; none is refused.
 	Status string `json:"status,omitzero"`
 	// Timestamp is in seconds since 1970, UTC.
 	Timestamp int64 `json:"timestamp,omitzero"`

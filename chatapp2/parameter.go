@@ -25,7 +25,7 @@ type fit struct {
 
 // TextParam fills a gap with a text.
 type TextParam struct {
-	// Name is the gap's own, of lower-case letters, digits and underscores, where the template was made with names; else empty.
+	// Name (parameter_name) is the gap's own, of lower-case letters, digits and underscores, where the template was made with names; else empty.
 	Name string
 	// Text is required.
 	Text string
@@ -38,11 +38,11 @@ func Named(name, text string) TextParam { return TextParam{Name: name, Text: tex
 type Currency struct {
 	// Name is as in TextParam.
 	Name string
-	// FallbackValue is shown where the amount cannot be put into the recipient's form. Required.
+	// FallbackValue (fallback_value) is shown where the amount cannot be put into the recipient's form. Required.
 	FallbackValue string
 	// Code is an ISO 4217 code, such as "USD". Required.
 	Code string
-	// Amount1000 is the amount by 1000: 100.99 is 100990.
+	// Amount1000 (amount_1000) is the amount by 1000: 100.99 is 100990. Zero is an amount.
 	Amount1000 int64
 
 	noAmount bool // a body that was read lacked it
@@ -52,12 +52,13 @@ type Currency struct {
 type DateTime struct {
 	// Name is as in TextParam.
 	Name string
-	// FallbackValue is shown. Required.
+	// FallbackValue (fallback_value) is shown. Required.
 	FallbackValue string
-	DayOfWeek     int
-	Year          int
-	Month         int
-	DayOfMonth    int
+	// DayOfWeek (day_of_week), Year, Month and DayOfMonth (day_of_month) are not checked; zero is absent.
+	DayOfWeek  int
+	Year       int
+	Month      int
+	DayOfMonth int
 	// Hour and Minute are nil where there is none: zero is midnight.
 	Hour   *int
 	Minute *int
@@ -70,8 +71,8 @@ type GIF struct {
 	Media
 }
 
-// RawParameter is a parameter that this library does not know, or that no type holds. Nothing in it is checked but that it is
-// JSON.
+// RawParameter is a parameter that this library does not know, or that no type holds. Of a type that it knows, it checks what it
+// knows, and what it finds passes a limit. Of any other nothing is checked but that it is an object with a type.
 type RawParameter struct {
 	// JSON is the whole parameter. Required.
 	JSON json.RawMessage
@@ -262,7 +263,19 @@ func (p DateTime) check(c *checks, path string) {
 func (p GIF) check(c *checks, path string) { p.Media.check(c, path) }
 
 func (p RawParameter) check(c *checks, path string) {
-	if checkRaw(c, path+".JSON", p.JSON) && membersOf(decode(p.JSON)).word("type") == "" {
+	if !checkRaw(c, path+".JSON", p.JSON) {
+		return
+	}
+	if membersOf(decode(p.JSON)).word("type") == "" {
 		c.found(path+".JSON", "want an object with a type")
+		return
+	}
+	m := membersOf(opened(decode(p.JSON)))
+	switch parameter := readKnownParameter(m); {
+	case parameter == nil:
+	case m.whole():
+		c.asLimits(func(known *checks) { parameter.check(known, path) })
+	default:
+		c.unlikeDocumented(path + ".JSON")
 	}
 }

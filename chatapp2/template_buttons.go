@@ -10,7 +10,7 @@ import (
 type QuickReplyButton struct {
 	// Index is the button's place in the template, from 0 to 9.
 	Index int
-	// Payload comes back in the answer. Empty leaves it to the platform, which sends the label.
+	// Payload (parameter of type payload) comes back in the answer. Empty leaves it to the platform, which sends the label.
 	Payload string
 
 	read buttonRead
@@ -21,7 +21,7 @@ type QuickReplyButton struct {
 type URLButton struct {
 	// Index is the button's place in the template, from 0 to 9.
 	Index int
-	// Suffix takes the place of the gap in the URL; of an authentication template it is the code, at most 15 characters. Required.
+	// Suffix (parameter of type text) takes the place of the gap in the URL; of an authentication template it is the code, at most 15 characters. Required.
 	Suffix string
 
 	read buttonRead
@@ -31,7 +31,7 @@ type URLButton struct {
 type CopyCodeButton struct {
 	// Index is the button's place in the template, from 0 to 9.
 	Index int
-	// Code is at most 15 letters and digits. Required.
+	// Code (coupon_code) is at most 15 letters and digits. Required.
 	Code string
 
 	read buttonRead
@@ -41,7 +41,7 @@ type CopyCodeButton struct {
 type CatalogButton struct {
 	// Index is the button's place in the template, from 0 to 9.
 	Index int
-	// ThumbnailProductRetailerID is the product whose image is shown. Empty is the first of the catalog.
+	// ThumbnailProductRetailerID (thumbnail_product_retailer_id) is the product whose image is shown. Empty is the first of the catalog.
 	ThumbnailProductRetailerID string
 
 	read buttonRead
@@ -51,7 +51,7 @@ type CatalogButton struct {
 type ProductsButton struct {
 	// Index is the button's place in the template, from 0 to 9.
 	Index int
-	// ThumbnailProductRetailerID is the product whose image is shown. Required.
+	// ThumbnailProductRetailerID (thumbnail_product_retailer_id) is the product whose image is shown. Required.
 	ThumbnailProductRetailerID string
 	// Sections is 1 to 10 sections, with at most 30 products in all of them together.
 	Sections []ProductSection
@@ -63,9 +63,9 @@ type ProductsButton struct {
 type FlowButton struct {
 	// Index is the button's place in the template, from 0 to 9.
 	Index int
-	// Token comes back with the answer. Empty is the platform's default, "unused".
+	// Token (flow_token) comes back with the answer. Empty is the platform's default, "unused".
 	Token string
-	// Data is handed to the first screen: a map or struct that encodes as a JSON object, or the text of one. Optional.
+	// Data (flow_action_data) is handed to the first screen: a map or struct that encodes as a JSON object, or the text of one. Optional.
 	Data any
 
 	read buttonRead
@@ -75,7 +75,7 @@ type FlowButton struct {
 type VoiceCallButton struct {
 	// Index is the button's place in the template, from 0 to 9.
 	Index int
-	// TTLMinutes is how long the button works, 1 to 43200 minutes. 0 is that of the template.
+	// TTLMinutes (ttl_minutes) is how long the button works, 1 to 43200 minutes. 0 is that of the template.
 	TTLMinutes int
 	// Payload comes back with the call, at most 512 characters. Optional.
 	Payload string
@@ -88,7 +88,7 @@ type VoiceCallButton struct {
 type OrderDetailsButton struct {
 	// Index is the button's place in the template, from 0 to 9.
 	Index int
-	// Details is the order. Required.
+	// Details (order_details) is the order. Required.
 	Details OrderDetails
 
 	read buttonRead

@@ -143,7 +143,7 @@ func TestEachRuleOfTheEnvelopeIsChecked(t *testing.T) {
 		},
 		"a pin to a number":        {goldenTo(Pin{Type: "unpin", MessageID: "wamid.A"}), "RecipientType", `must be "group"`, validFault},
 		"a pin to a user ID":       {Message{Recipient: "US.1349", Content: Pin{Type: "unpin", MessageID: "wamid.A"}}, "RecipientType", `must be "group"`, validFault},
-		"a raw pin to a number":    {goldenTo(Raw{Type: "pin", JSON: json.RawMessage(`{}`)}), "RecipientType", `must be "group"`, validFault},
+		"a raw pin to a number":    {goldenTo(Raw{Type: "pin", JSON: json.RawMessage(`{"type":"unpin","message_id":"wamid.A"}`)}), "RecipientType", `must be "group"`, validFault},
 		"a policy for a text":      {validWith(func(m *Message) { m.Marketing.ProductPolicy = "STRICT" }), "Marketing", "Template only", validFault},
 		"sharing of a text":        {validWith(func(m *Message) { m.Marketing.ActivitySharing = new(false) }), "Marketing", "Template only", validFault},
 		"a policy for an action":   {validWith(func(m *Message) { m.Content, m.Marketing.ProductPolicy = validInteractive(validButtons()), "STRICT" }), "Marketing", "Template only", validFault},

@@ -12,13 +12,14 @@ import (
 )
 
 // MarshalJSON encodes the message as the body that a send has under the default contract, Extra included, so that it can be
-// queued or stored and read back. It does not validate; a name in Extra that is one of the message's own is an error.
+// queued or stored and read back. It does not validate; a name in Extra that is one of the message's own is an
+// error, and so is a text that is not valid UTF-8, which would be another when it is read.
 //
 // A client's own contract and credentials have no part in it.
 func (m Message) MarshalJSON() ([]byte, error) {
-	own, err := wire.Encode(m.body())
+	own, err := wire.EncodeText(m.body())
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("sms: %w", err)
 	}
 	names := bodyNames()
 	object, err := wire.AppendExtra(own, m.Extra, "Extra", func(name string) bool {

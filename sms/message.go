@@ -14,8 +14,8 @@ import (
 // and the zero value of a field means that it is absent and is not sent.
 //
 // A Message is plain data: Send never changes it, and the same one may be sent from many goroutines at once as long as
-// nobody writes to it. Printed with package fmt or logged with log/slog it shows measures, not the number or the text; only where
-// slog's JSON handler finds it inside another value does that write its JSON.
+// nobody writes to it. Printed with package fmt or logged with log/slog it shows measures, not the number or the text; not so
+// inside another value that slog's JSON handler encodes, or in an unexported field, where package fmt asks no method.
 //
 // The wire names behind the fields are defaults of the contract (see package contract), not facts of the specification.
 type Message struct {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"unicode/utf8"
@@ -26,9 +27,9 @@ func AppendExtra(object []byte, extra map[string]any, field string, taken func(n
 		if err != nil {
 			return nil, fmt.Errorf("%s cannot be encoded: %T", place, err)
 		}
-		value, err := Encode(extra[name])
+		value, err := EncodeText(extra[name])
 		if err != nil {
-			return nil, fmt.Errorf("%s cannot be encoded: %T", place, err)
+			return nil, fmt.Errorf("%s cannot be encoded: %s", place, describe(err))
 		}
 		object = object[:len(object)-1] // its closing brace
 		if len(object) > 1 {
@@ -37,6 +38,59 @@ func AppendExtra(object []byte, extra map[string]any, field string, taken func(n
 		object = append(append(append(append(object, key...), ':'), value...), '}')
 	}
 	return object, nil
+}
+
+// describe says why a value cannot be encoded, without what encoding/json repeats of it.
+func describe(err error) string {
+	if errors.Is(err, errNoUTF8) {
+		return err.Error()
+	}
+	return fmt.Sprintf("%T", err)
+}
+
+// EncodeText is Encode for what is to be read again: a text that is not valid UTF-8 would be another then, and is an error.
+func EncodeText(value any) ([]byte, error) {
+	raw, err := Encode(value) // first, since it ends where a value holds itself
+	if err == nil && !IsUTF8(value) {
+		return nil, errNoUTF8
+	}
+	return raw, err
+}
+
+var errNoUTF8 = errors.New("a text is not valid UTF-8")
+
+// IsUTF8 tells whether every text in a value is valid.
+func IsUTF8(value any) bool { return isUTF8(reflect.ValueOf(value)) }
+
+func isUTF8(v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.String:
+		return utf8.ValidString(v.String())
+	case reflect.Pointer, reflect.Interface:
+		return v.IsNil() || isUTF8(v.Elem())
+	case reflect.Slice, reflect.Array:
+		if v.Type().Elem().Kind() == reflect.Uint8 {
+			return v.Kind() == reflect.Array || utf8.Valid(v.Bytes())
+		}
+		for i := range v.Len() {
+			if !isUTF8(v.Index(i)) {
+				return false
+			}
+		}
+	case reflect.Map:
+		for key, value := range v.Seq2() {
+			if !isUTF8(key) || !isUTF8(value) {
+				return false
+			}
+		}
+	case reflect.Struct:
+		for _, field := range v.Fields() {
+			if !isUTF8(field) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // Encode is json.Marshal without the escapes that HTML needs.
