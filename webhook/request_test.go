@@ -1,0 +1,341 @@
+package webhook_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/webhook"
+)
+
+// get makes a request whose query is byte for byte as given, as net/http hands a careless sender's to a handler.
+func get(query string) *http.Request {
+	r := httptest.NewRequest(http.MethodGet, "/hook", http.NoBody)
+	r.URL.RawQuery = query
+	return r
+}
+
+func post(query, contentType, body string) *http.Request {
+	r := httptest.NewRequest(http.MethodPost, "/hook", strings.NewReader(body))
+	r.URL.RawQuery = query
+	if contentType != "" {
+		r.Header.Set("Content-Type", contentType)
+	}
+	return r
+}
+
+// call has a handler answer a request, and checks what holds for every answer.
+func call(t testing.TB, h http.Handler, r *http.Request) *httptest.ResponseRecorder {
+	t.Helper()
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	assert.Empty(t, w.Body.String(), "a gateway may send a body back as a message")
+	assert.Equal(t, []string{"no-store"}, w.Result().Header["Cache-Control"])
+	assert.Equal(t, w.Code == http.StatusMethodNotAllowed, w.Result().Header.Get("Allow") != "")
+	assert.Equal(t, w.Code == http.StatusServiceUnavailable, w.Result().Header.Get("Retry-After") != "")
+	return w
+}
+
+// inbox is a handle function that keeps what it got.
+type inbox[T any] struct {
+	got []T
+	err error
+}
+
+func (i *inbox[T]) handle(_ context.Context, event T) error {
+	i.got = append(i.got, event)
+	return i.err
+}
+
+func (i *inbox[T]) one(t testing.TB) T {
+	t.Helper()
+	require.Len(t, i.got, 1)
+	return i.got[0]
+}
+
+// receive has a query handled as an SMS.
+func receive(t testing.TB, query string, opts ...webhook.Option) webhook.SMSMessage {
+	t.Helper()
+	var in inbox[webhook.SMSMessage]
+	w := call(t, webhook.SMS(in.handle, opts...), get(query))
+	require.Equal(t, http.StatusOK, w.Code, query)
+	return in.one(t)
+}
+
+func overlay(t testing.TB, text string) webhook.Option {
+	t.Helper()
+	c, err := contract.Parse([]byte(text))
+	require.NoError(t, err)
+	return webhook.WithContract(c)
+}
+
+func TestEveryFactOfAnInboundSMSIsRead(t *testing.T) {
+	t.Parallel()
+	const query = "id=m-1&from=639171234567&to=21581&message=Hello+there%21&timestamp=1791038663&referenceId=r-1&operator=OP_1&keyword=HELLO&carrier=Z"
+	m := receive(t, query)
+	assert.Equal(t, "m-1", m.ID)
+	assert.Equal(t, "639171234567", m.From)
+	assert.Equal(t, "21581", m.To)
+	assert.Equal(t, "Hello there!", m.Text)
+	assert.Equal(t, "r-1", m.ReferenceID)
+	assert.Equal(t, "OP_1", m.Operator)
+	assert.Equal(t, "HELLO", m.Keyword)
+	assert.Equal(t, "2026-10-03T14:44:23Z", m.ReceivedAt.Format("2006-01-02T15:04:05Z07:00"))
+	assert.Equal(t, query, m.RawQuery)
+	require.Len(t, m.Params, 9)
+	assert.Equal(t, webhook.Param{Name: "id", Value: "m-1"}, m.Params[0])
+	assert.Equal(t, webhook.Param{Name: "carrier", Value: "Z"}, m.Params[8])
+
+	parsed, err := webhook.ParseSMS(get(query))
+	require.NoError(t, err)
+	assert.Equal(t, m, parsed)
+}
+
+// Every name that the default contract has for a fact of an SMS, at its place in the list.
+func TestTheFirstNameOfTheContractThatIsNotBlankWins(t *testing.T) {
+	t.Parallel()
+	params := contract.Default().WebhookSMS.Params
+	for _, tt := range []struct {
+		names []string
+		value func(webhook.SMSMessage) string
+	}{
+		{params.ID, func(m webhook.SMSMessage) string { return m.ID }},
+		{params.From, func(m webhook.SMSMessage) string { return m.From }},
+		{params.To, func(m webhook.SMSMessage) string { return m.To }},
+		{params.Text, func(m webhook.SMSMessage) string { return m.Text }},
+		{params.Reference, func(m webhook.SMSMessage) string { return m.ReferenceID }},
+		{params.Operator, func(m webhook.SMSMessage) string { return m.Operator }},
+		{params.Keyword, func(m webhook.SMSMessage) string { return m.Keyword }},
+	} {
+		for i, name := range tt.names {
+			// All names at once, the last of the list first in the query, those before name blank.
+			query := ""
+			for j, one := range slices.Backward(tt.names) {
+				value := "v" + one
+				if j < i {
+					value = []string{"", "+", "%20%09%0A", "%C2%A0"}[j%4]
+				}
+				query += url.QueryEscape(one) + "=" + value + "&"
+			}
+			if !slices.Contains(tt.names, "from") {
+				query += "from=1111"
+			}
+			assert.Equal(t, "v"+name, tt.value(receive(t, query)), query)
+		}
+	}
+}
+
+func TestOfRepetitionsTheFirstThatIsNotBlankCounts(t *testing.T) {
+	t.Parallel()
+	m := receive(t, "from=&from=1111&message=x&from=2222&message=y&text=z")
+	assert.Equal(t, "1111", m.From)
+	assert.Equal(t, "x", m.Text)
+	assert.Equal(t, []string{"", "1111", "2222"}, m.Params.All("from"))
+	assert.Equal(t, []string{"x", "y"}, m.Params.All("message"))
+	assert.Empty(t, m.Params.Get("from"), "Get does not skip what is blank")
+	assert.Nil(t, m.Params.All("none"))
+	assert.Empty(t, m.Params.Get("none"))
+}
+
+func TestATextOfWhiteSpaceIsAText(t *testing.T) {
+	t.Parallel()
+	assert.Equal(t, "  ", receive(t, "from=1111&message=++").Text)
+	assert.Equal(t, "x", receive(t, "from=1111&message=++&text=x").Text)
+	assert.Equal(t, "\n", receive(t, "from=1111&text=+&message=%0A").Text, "in the order of the list")
+	assert.Empty(t, receive(t, "from=1111").Text)
+}
+
+// A row for each row of the table of hostile queries: what net/http hands over, and what is read.
+func TestHostileQueries(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("%F0%9F%98%80", 5000) // 60,000 bytes as sent
+	for _, tt := range []struct {
+		name, query    string
+		from, to, text string
+	}{
+		{"a + in front of a number", "from=+639171234567&to=+21581&message=a", "+639171234567", "+21581", "a"},
+		{"several spaces in front of a number", "from=%20+639171234567%20&to=1&message=a", "+639171234567", "1", "a"},
+		{"a + that was escaped", "from=%2B639171234567&to=%2b21581&message=a", "+639171234567", "+21581", "a"},
+		{"a number with spaces in it", "from=+63+917+123-4567&message=a", "+63 917 123-4567", "", "a"},
+		{"a space in front of a name", "from=+ACME&message=a", "ACME", "", "a"},
+		{"a space in front of a name with digits", "from=+24seven&message=a", "24seven", "", "a"},
+		{"other white space around a number", "from=%09639171234567%0A&message=a", "639171234567", "", "a"},
+		{"a space behind a number", "from=639171234567+&message=a", "639171234567", "", "a"},
+		{"a space in front of digits in a text", "from=1111&message=+639171234567", "1111", "", " 639171234567"},
+		{"+ and %20 in a text", "from=1111&message=a+b%20c", "1111", "", "a b c"},
+		{"a + in a text", "from=1111&message=1%2B1", "1111", "", "1+1"},
+		{"decoded once", "from=1111&message=%252B%2520%2526", "1111", "", "%2B%20%26"},
+		{"a % at the end", "from=1111&message=100%", "1111", "", "100%"},
+		{"a % and one digit at the end", "from=1111&message=100%2", "1111", "", "100%2"},
+		{"a % before no digits", "from=1111&message=%zz%2g%g2%%41", "1111", "", "%zz%2g%g2%A"},
+		{"a % before a separator", "from=1111&message=50%&to=2222", "1111", "2222", "50%"},
+		{"an escape of another kind", "from=1111&message=%u00E6", "1111", "", "%u00E6"},
+		{"a % in a name", "from=1111&100%=x&message=a", "1111", "", "a"},
+		{"a semicolon", "from=1111&message=a;b=c;d&to=2222", "1111", "2222", "a;b=c;d"},
+		{"a semicolon in place of a separator", "message=a;from=2222&from=1111", "1111", "", "a;from=2222"},
+		{"an = in a value", "from=1111&message=a=b==", "1111", "", "a=b=="},
+		{"duplicates", "from=1111&from=2222&message=a&message=b", "1111", "", "a"},
+		{"Latin-1, escaped", "from=1111&message=%E6%F8%E5", "1111", "", "æøå"},
+		{"Latin-1, raw", "from=1111&message=\xe6\xf8\xe5", "1111", "", "æøå"},
+		{"Windows-1252", "from=1111&message=%80%82%8A%9F%81%8D%8F%90%9D", "1111", "", "€‚ŠŸ\u0081\u008d\u008f\u0090\u009d"},
+		{"UTF-8, escaped", "from=1111&message=%C3%A6%E2%82%AC%F0%9F%98%80", "1111", "", "æ€😀"},
+		{"UTF-8, raw", "from=1111&message=æ€😀", "1111", "", "æ€😀"},
+		{"UTF-8 beside Latin-1", "from=1111&message=%C3%A6%E6%C3%A6", "1111", "", "ææ\u00e6"},
+		{"a character that is cut off", "from=1111&message=a%F0%9F%98", "1111", "", "að\u0178\u02dc"},
+		{"a replacement character", "from=1111&message=%EF%BF%BD", "1111", "", "\ufffd"},
+		{"a replacement character beside Latin-1", "from=1111&message=%EF%BF%BD%E6", "1111", "", "\ufffdæ"},
+		{"overlong UTF-8", "from=1111&message=%C0%AF", "1111", "", "À¯"},
+		{"UTF-16 in hexadecimal digits", "from=1111&message=00480069", "1111", "", "00480069"},
+		{"surrogates in UTF-8", "from=1111&message=%ED%A0%BD%ED%B8%80", "1111", "", "í\u00a0½í¸€"},
+		{"NUL and control characters", "from=1111&message=a%00b%0D%0Ac%1B%7F", "1111", "", "a\x00b\r\nc\x1b\x7f"},
+		{"case of a name", "From=2222&from=1111&Message=b&message=a", "1111", "", "a"},
+		{"names with brackets", "from[]=2222&from=1111&message[]=b&message=a", "1111", "", "a"},
+		{"an escaped name", "%66rom=1111&m%65ssage=a", "1111", "", "a"},
+		{"nothing between separators", "&&from=1111&&&message=a&&", "1111", "", "a"},
+		{"a name alone, and a value alone", "x&=y&from=1111&message=a", "1111", "", "a"},
+		{"a fragment", "from=1111&message=a#b", "1111", "", "a#b"},
+		{"question marks", "from=1111&message=a?b?", "1111", "", "a?b?"},
+		{"a long text", "from=1111&message=" + long, "1111", "", strings.Repeat("😀", 5000)},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			m := receive(t, tt.query)
+			assert.Equal(t, tt.from, m.From)
+			assert.Equal(t, tt.to, m.To)
+			assert.Equal(t, tt.text, m.Text)
+			assert.Equal(t, tt.query, m.RawQuery)
+		})
+	}
+	t.Run("a body on a GET is ignored", func(t *testing.T) {
+		t.Parallel()
+		r := get("from=1111&message=a")
+		r.Body = http.NoBody
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		m, err := webhook.ParseSMS(r, webhook.WithPOST())
+		require.NoError(t, err)
+		assert.Equal(t, "1111", m.From)
+	})
+	t.Run("a path that a mux cleans keeps its query", func(t *testing.T) {
+		t.Parallel()
+		var in inbox[webhook.SMSMessage]
+		mux := http.NewServeMux()
+		mux.Handle("/hook", webhook.SMS(in.handle))
+		w := httptest.NewRecorder()
+		mux.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/x/..//hook?from=1111&message=a", http.NoBody))
+		require.Equal(t, http.StatusTemporaryRedirect, w.Code)
+		w2 := httptest.NewRecorder()
+		mux.ServeHTTP(w2, httptest.NewRequest(http.MethodGet, w.Header().Get("Location"), http.NoBody))
+		assert.Equal(t, http.StatusOK, w2.Code)
+		assert.Equal(t, "1111", in.one(t).From)
+	})
+	t.Run("more parameters than net/url reads", func(t *testing.T) {
+		t.Parallel()
+		query := "from=1111&message=a" + strings.Repeat("&a=b", 10_001)
+		w := call(t, webhook.SMS(new(inbox[webhook.SMSMessage]).handle), get(query))
+		assert.Equal(t, http.StatusRequestURITooLong, w.Code)
+		m := receive(t, query, webhook.WithLimits(20_000, 64<<10))
+		assert.Len(t, m.Params, 10_003)
+	})
+}
+
+// A query that was escaped as it should be is read as net/url reads it.
+func TestWhatNetURLReadsIsReadTheSame(t *testing.T) {
+	t.Parallel()
+	for _, query := range []string{
+		"a=1&b=2", "a=1&a=2&b", "=x&y", "a=%41%42&%61=c", "a=b+c&d+e=f", "a=%C3%A6", "&&a=&", strings.Repeat("longer+name=%20longer+value&", 200), "a=" + strings.Repeat("%41+", 100),
+		"12345678=12345678&1234567=1234567&123456789=123456789",
+	} {
+		want, err := url.ParseQuery(query)
+		require.NoError(t, err)
+		m := receive(t, "from=1111&"+query, webhook.WithLimits(1000, 64<<10))
+		got := url.Values{}
+		for _, p := range m.Params[1:] {
+			got[p.Name] = append(got[p.Name], p.Value)
+		}
+		assert.Equal(t, want, got, query)
+	}
+}
+
+func TestTimes(t *testing.T) {
+	t.Parallel()
+	const want = "2026-10-03T14:44:23Z"
+	for _, tt := range []struct{ query, want string }{
+		{"1791038663", want},
+		{"1791038663000", want},
+		{"1791038663250", "2026-10-03T14:44:23.25Z"},
+		{"2026-10-03T14:44:23Z", want},
+		{"2026-10-03T14:44:23.186Z", "2026-10-03T14:44:23.186Z"},
+		{"2026-10-03T22:44:23%2B08:00", want},
+		{"2026-10-03T22:44:23+08:00", want},
+		{"2026-10-03T22:44:23.5+0800", "2026-10-03T14:44:23.5Z"},
+		{"2026-10-03+22:44:23+08:00", want},
+		{"2026-10-03T09:14:23-05:30", want},
+		{"2026-10-03+14:44:23", want},
+		{"2026-10-03%2014:44:23", want},
+		{"2026-10-03+14:44", "2026-10-03T14:44:00Z"},
+		{"2026-10-03+14:44:23.186", "2026-10-03T14:44:23.186Z"},
+		{"20261003144423", want},
+		{"+1791038663+", want},
+		{"19991231235959", "1999-12-31T23:59:59Z"},
+		{"18991231235959", "2571-10-22T22:00:35.959Z"},
+		{"yesterday", "0001-01-01T00:00:00Z"},
+		{"", "0001-01-01T00:00:00Z"},
+		{"2026-10-03T14:44:23+x", "0001-01-01T00:00:00Z"},
+		{"20261399999999", "0001-01-01T00:00:00Z"},
+		{"99999999999999999999999", "0001-01-01T00:00:00Z"},
+		{strings.Repeat("9", 10_000), "0001-01-01T00:00:00Z"},
+	} {
+		m := receive(t, "from=1111&timestamp="+tt.query)
+		assert.Equal(t, tt.want, m.ReceivedAt.UTC().Format("2006-01-02T15:04:05.999Z07:00"), tt.query)
+		assert.Len(t, m.Params.All("timestamp"), 1, "what cannot be read is kept")
+	}
+}
+
+func TestTimesWithoutAZoneAreInThatOfTheContract(t *testing.T) {
+	t.Parallel()
+	wire := overlay(t, `{"webhook.sms": {"zone": "Asia/Manila"}, "webhook.chatapp1": {"zone": "America/New_York"}, "webhook.delivery": {"zone": "Asia/Kathmandu"}}`)
+	const query = "from=1111&id=1&timestamp=2026-10-03+14:44:23"
+	sms, err := webhook.ParseSMS(get(query), wire)
+	require.NoError(t, err)
+	one, err := webhook.ParseChatApp1(get(query), wire)
+	require.NoError(t, err)
+	two, err := webhook.ParseChatApp2(get(query), wire)
+	require.NoError(t, err)
+	report, err := webhook.ParseDelivery(get(query), wire)
+	require.NoError(t, err)
+	for want, at := range map[string]interface{ Unix() int64 }{
+		"sms": sms.ReceivedAt, "one": one.ReceivedAt, "two": two.ReceivedAt, "delivery": report.ReceivedAt,
+	} {
+		east := map[string]int64{"sms": 8 * 3600, "one": -4 * 3600, "two": 0, "delivery": 5*3600 + 45*60}[want]
+		assert.Equal(t, int64(1791038663)-east, at.Unix(), want)
+	}
+}
+
+func TestNamesOfTheContractAreTheUsers(t *testing.T) {
+	t.Parallel()
+	wire := overlay(t, `{"webhook.sms": {"params": {"from": ["absender nr", "b+c"], "text": ["größe", "100%"], "id": ["x"], "reference": ["x", "y"], "to": [], "keyword": ["k;w"]}}}`)
+	m := receive(t, "from=2222&absender+nr=1111&gr%C3%B6%C3%9Fe=a&x=7&y=8&k;w=STOP&to=3333", wire)
+	assert.Equal(t, "1111", m.From)
+	assert.Equal(t, "a", m.Text)
+	assert.Equal(t, "7", m.ID)
+	assert.Equal(t, "7", m.ReferenceID, "one parameter may be two facts")
+	assert.Empty(t, m.To, "an empty list: the callback does not carry the fact")
+	assert.Equal(t, "STOP", m.Keyword)
+
+	m = receive(t, "b%2Bc=1111&100%=a", wire)
+	assert.Equal(t, "1111", m.From)
+	assert.Equal(t, "a", m.Text)
+	_, err := webhook.ParseSMS(get("b+c=1111&message=a"), wire)
+	require.ErrorIs(t, err, webhook.ErrNoSender, "b+c in a query is the name b c")
+
+	m = receive(t, "y=8&from=2222&absender%20nr=1", wire)
+	assert.Equal(t, "8", m.ReferenceID)
+}
