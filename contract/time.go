@@ -124,7 +124,10 @@ const compact = "20060102150405"
 // parseNumber reads digits, at least one and as many as an int64 holds.
 func parseNumber(text string) (int64, bool) {
 	const most = len("9223372036854775807")
-	if text == "" || len(text) > most {
+	if text == "" {
+		return 0, false
+	}
+	if text = strings.TrimLeft(text, "0"); len(text) > most {
 		return 0, false
 	}
 	var n uint64

@@ -170,7 +170,7 @@ func (e *identity) hash() [sha256.Size]byte {
 type claims struct {
 	store  Store
 	memory *MemoryStore // the store, if it is one: it needs neither keys as strings nor contexts
-	lease lease       // of memory
+	lease  lease        // of memory
 	keys   [2]string    // of another store: one key, or two for a window; none where the event is never the same
 }
 
