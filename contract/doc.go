@@ -73,4 +73,6 @@
 // too; a listing that cannot ask for its next page is refused when it is asked for.
 //
 // A path is all that a contract says about where a request goes: it cannot lead credentials to another host.
+//
+// [ParseTime] reads the times of rows and callbacks, in every form that was met.
 package contract
