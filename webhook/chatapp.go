@@ -154,7 +154,7 @@ func readChatApp(r *http.Request, s *settings, event string, names names, zone *
 		ID: id, From: from, To: number(first(q.value(ofTo), j.to)), ReferenceID: q.value(ofReference), Name: first(q.value(ofName), j.name),
 		Content: q.content(j), Context: j.context(), ReceivedAt: moment(at, zone), JSON: j.raw, Params: q.params, RawQuery: q.rawQuery,
 	}
-	return m, identity{id: id, timed: at != "", params: q.params}, nil
+	return m, identity{id: id, timed: isTimed(m.ReceivedAt), params: q.params}, nil
 }
 
 // first gives the first of two values that is not blank.

@@ -177,6 +177,12 @@ type OrderItem struct {
 	Currency string
 }
 
+// Format prints nothing of the item, in every verb.
+func (i OrderItem) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "webhook.OrderItem{...}") }
+
+// LogValue logs what Format prints.
+func (i OrderItem) LogValue() slog.Value { return slog.StringValue("webhook.OrderItem{...}") }
+
 // System is a notice of the platform about the sender.
 type System struct {
 	// Kind is user_changed_number, user_changed_user_id, customer_identity_changed or another, as it came.

@@ -80,7 +80,7 @@ func readDelivery(r *http.Request, s *settings) (DeliveryReport, identity, error
 		ID: id, ReferenceID: reference, From: number(value(ofFrom)), To: number(value(ofTo)), Kind: value(ofKind),
 		Status: s.wire.statuses(strings.TrimSpace(status)), RawStatus: status, ReceivedAt: moment(at, s.wire.zones.delivery),
 		Params: q.params, RawQuery: q.rawQuery,
-	}, identity{id: id, reference: reference, status: status, hasStatus: true, timed: at != "", params: q.params}, nil
+	}, identity{id: id, reference: reference, status: status, hasStatus: true, params: q.params}, nil
 }
 
 // Format prints ID, status and measures, in every verb.

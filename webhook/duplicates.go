@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"strconv"
 	"strings"
 	"time"
@@ -32,7 +33,7 @@ import (
 // # Keys without an ID
 //
 // The key of an event is its ID, for a delivery report with the status; or the reference ID and the status. An inbound
-// message without an ID has a hash of its parameters as its key, where they have a time among them. Where they have not,
+// message without an ID has a hash of its parameters as its key, where they have a time among them that could be read. Where they have not,
 // the same parameters may be a second honest message, and count as the same only for the window of
 // [WithDuplicateWindow]. A [MemoryStore] keeps it exactly. With any other Store such an event has two keys, which
 // hold spans of half a window that overlap: the same within half a window is always found, beyond the window never.
@@ -253,9 +254,24 @@ func (c *claims) settle(ctx context.Context, end func(context.Context, string) e
 		if key == "" {
 			continue
 		}
-		if err := end(ctx, key); err != nil && failed == nil {
+		if err := endOne(ctx, key, end); err != nil && failed == nil {
 			failed = err
 		}
 	}
 	return failed
 }
+
+// endOne ends a claim. A store that panics has failed, and the other claim is ended all the same.
+func endOne(ctx context.Context, key string, end func(context.Context, string) error) (err error) {
+	defer func() {
+		if recover() != nil {
+			err = errStorePanicked
+		}
+	}()
+	return end(ctx, key)
+}
+
+var errStorePanicked = errors.New("the store panicked")
+
+// isTimed tells of a time that tells events apart: one that was read, and is no stand-in for none.
+func isTimed(at time.Time) bool { return !at.IsZero() && at.Unix() > 0 }

@@ -72,9 +72,9 @@ type PanicError struct {
 	// Event is the kind of callback: "sms", "chatapp1", "chatapp2" or "delivery".
 	Event string
 	// Value is what panic was called with. It may hold anything, so it is printed by no form of the error.
-	Value any
+	Value any `json:"-"`
 	// Stack is where it panicked, as debug.Stack formats it.
-	Stack []byte
+	Stack []byte `json:"-"`
 }
 
 // Error says that a function panicked, not with what.

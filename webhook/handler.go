@@ -63,15 +63,17 @@ func (h *handler[T]) serve(w http.ResponseWriter, r *http.Request) {
 	case http.StatusServiceUnavailable:
 		header["Retry-After"] = []string{"1"}
 	}
-	// net/http answers 200 by itself, and for less: WriteHeader copies the header. A router that keeps the status itself may
-	// have another in mind for a handler that writes nothing.
-	if _, keeps := w.(interface{ Status() int }); keeps || a.status != http.StatusOK {
-		w.WriteHeader(a.status)
-	}
+	w.WriteHeader(a.status) // also 200: routers and what records the status of an answer wait for it
 	if h.settings.logger != nil && a.verdict != "" {
-		h.settings.logger.LogAttrs(r.Context(), a.level, "webhook",
-			slog.String("kind", h.event), slog.String("id", cut(a.id)), slog.String("verdict", a.verdict), slog.Duration("duration", time.Since(began)))
+		h.log(r.Context(), a, time.Since(began))
 	}
+}
+
+// log logs what became of a request. A log that panics changes nothing of it.
+func (h *handler[T]) log(ctx context.Context, a answer, took time.Duration) {
+	defer func() { _ = recover() }()
+	h.settings.logger.LogAttrs(ctx, a.level, "webhook",
+		slog.String("kind", h.event), slog.String("id", cut(a.id)), slog.String("verdict", a.verdict), slog.Duration("duration", took))
 }
 
 // tell tells the user's function what was refused. Its own panic is a failure like any other.
@@ -115,7 +117,7 @@ func (h *handler[T]) process(r *http.Request) (a answer) {
 // once handles an event unless that was done, or is being done.
 func (h *handler[T]) once(ctx context.Context, a *answer, event T, who *identity) {
 	c := claims{store: h.settings.store, memory: h.memory}
-	state, err := c.claim(ctx, h.event, who, h.settings.window)
+	state, err := h.claim(ctx, &c, who)
 	switch {
 	case err != nil || state < Claimed || state > Done:
 		a.status, a.verdict, a.level = http.StatusServiceUnavailable, "not claimed", slog.LevelError
@@ -142,6 +144,17 @@ func (h *handler[T]) once(ctx context.Context, a *answer, event T, who *identity
 		return
 	}
 	a.verdict, a.level = "handled, not recorded", slog.LevelError
+}
+
+// claim claims an event. A store that panics has failed, and what it had given is given back.
+func (h *handler[T]) claim(ctx context.Context, c *claims, who *identity) (state ClaimState, err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			_ = c.release(ctx)
+			state, err = 0, errStorePanicked
+		}
+	}()
+	return c.claim(ctx, h.event, who, h.settings.window)
 }
 
 // completes tells whether the store took down that an event was handled. What went wrong with that is no reason to tell

@@ -142,7 +142,7 @@ func WithStore(store Store) Option {
 	return func(s *settings) { s.store = store }
 }
 
-// WithDuplicateWindow sets how long a message that carries neither an ID nor a time is taken for the same when it comes
+// WithDuplicateWindow sets how long a message that carries neither an ID nor a time that can be read is taken for the same when it comes
 // again with the same parameters: 60 s unless set. It counts from the moment the first one came, so that of two honest
 // "yes" the second is handled. 0 means that such messages are never taken for the same. It matters to handlers with a
 // store. With a store other than [MemoryStore] the window is anything between half of it and the whole: see [Store].

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -114,10 +115,10 @@ func (q *reading) receive(r *http.Request) error {
 		return q.reject(ErrTooLong)
 	}
 	var content body
+	var bodyErr error // told after the proof, unless the body is too large
 	if post {
-		var err error
-		if content, err = q.readBody(r); err != nil {
-			return err
+		if content, bodyErr = q.readBody(r); errors.Is(bodyErr, ErrTooLarge) {
+			return bodyErr
 		}
 	}
 	if n := min(strings.Count(q.rawQuery, "&")+1, s.maxParams); q.rawQuery != "" {
@@ -131,6 +132,9 @@ func (q *reading) receive(r *http.Request) error {
 	}
 	if q.count > s.maxParams {
 		return q.reject(ErrTooManyParams)
+	}
+	if bodyErr != nil {
+		return bodyErr
 	}
 	return unread
 }

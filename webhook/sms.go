@@ -75,11 +75,11 @@ func readSMS(r *http.Request, s *settings) (SMSMessage, identity, error) {
 	if from == "" {
 		return SMSMessage{}, identity{}, q.reject(ErrNoSender)
 	}
-	id, at := q.value(ofID), q.value(ofTime)
+	id, at := q.value(ofID), moment(q.value(ofTime), s.wire.zones.sms)
 	return SMSMessage{
 		ID: id, From: from, To: number(q.value(ofTo)), Text: q.text(), ReferenceID: q.value(ofReference), Operator: q.value(ofOperator),
-		Keyword: q.value(ofKeyword), ReceivedAt: moment(at, s.wire.zones.sms), Params: q.params, RawQuery: q.rawQuery,
-	}, identity{id: id, timed: at != "", params: q.params}, nil
+		Keyword: q.value(ofKeyword), ReceivedAt: at, Params: q.params, RawQuery: q.rawQuery,
+	}, identity{id: id, timed: isTimed(at), params: q.params}, nil
 }
 
 // Format prints ID and measures, in every verb.

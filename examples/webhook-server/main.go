@@ -53,7 +53,7 @@ func run(ctx context.Context, listen string) error {
 		return err
 	}
 	base := "http://" + listener.Addr().String()
-	fmt.Printf("Serving. Tell the service to call\n  %[1]s/hooks/sms?key=%[2]s\n  %[1]s/hooks/chatapp1?key=%[2]s\n  %[1]s/hooks/chatapp2?key=%[2]s\n", base, secret)
+	fmt.Printf("Serving. Tell the service to call\n  %[1]s/hooks/sms?key=%[2]s\n  %[1]s/hooks/chatapp1?key=%[2]s\n  %[1]s/hooks/chatapp2?key=%[2]s\nand let sends name the callback\n  %[1]s/hooks/delivery?key=%[2]s&... (webhook.DeliveryURL)\n", base, secret)
 
 	server := newServer(newInbox(), secret)
 	ended := make(chan error, 1)
@@ -110,30 +110,30 @@ type inbox struct {
 func newInbox() *inbox { return new(inbox) }
 
 func (in *inbox) sms(_ context.Context, m webhook.SMSMessage) error {
-	return in.put("SMS %s: %d characters, keyword %q", m.ID, len([]rune(m.Text)), m.Keyword)
+	return in.put("SMS %q: %d characters, keyword %q", m.ID, len([]rune(m.Text)), m.Keyword)
 }
 
 func (in *inbox) chatApp1(_ context.Context, m webhook.ChatApp1Message) error {
-	return in.put("chat app 1 %s: %T", m.ID, m.Content)
+	return in.put("chat app 1 %q: %T", m.ID, m.Content)
 }
 
 func (in *inbox) chatApp2(_ context.Context, m webhook.ChatApp2Message) error {
 	switch c := m.Content.(type) {
 	case webhook.Reply:
-		return in.put("chat app 2 %s: %s chose %q", m.ID, c.Kind, c.ID)
+		return in.put("chat app 2 %q: %q chose %q", m.ID, c.Kind, c.ID)
 	case webhook.Media:
-		return in.put("chat app 2 %s: %s, %s", m.ID, c.Kind, c.MIMEType)
+		return in.put("chat app 2 %q: %q, %q", m.ID, c.Kind, c.MIMEType)
 	case webhook.Text, webhook.Location, webhook.Contacts, webhook.Reaction, webhook.Order, webhook.System:
-		return in.put("chat app 2 %s: %T", m.ID, c)
+		return in.put("chat app 2 %q: %T", m.ID, c)
 	case webhook.Unknown:
-		return in.put("chat app 2 %s: %q, which this program does not know, is kept as it came", m.ID, c.Kind)
+		return in.put("chat app 2 %q: %q, which this program does not know, is kept as it came", m.ID, c.Kind)
 	default:
 		return errors.New("a kind of content that came with a newer version of the library")
 	}
 }
 
 func (in *inbox) delivery(_ context.Context, d webhook.DeliveryReport) error {
-	return in.put("delivery of %s (%s): %v", d.ID, d.ReferenceID, d.Status)
+	return in.put("delivery of %q (%q): %v", d.ID, d.ReferenceID, d.Status)
 }
 
 func (in *inbox) put(format string, args ...any) error {
@@ -152,7 +152,7 @@ func playThrough(ctx context.Context, base, secret string) error {
 	fmt.Println("\nAn SMS, which comes twice at once as some senders do, with characters that nobody escaped:")
 	service.Receive(ctx, hook("sms"), messagingtest.InboundSMS{
 		ID: "in-1", From: "+639171234567", To: "21581", Text: "STOP; 100% & more", Keyword: "STOP", ReceivedAt: time.Now(),
-	}, messagingtest.TwiceAtOnce())
+	}, messagingtest.TwiceAtOnce(), messagingtest.Unescaped())
 
 	fmt.Println("\nOne with a wrong secret:")
 	service.Receive(ctx, base+"/hooks/sms?key=guess", messagingtest.InboundSMS{From: "+639171234567", Text: "Hi"})
