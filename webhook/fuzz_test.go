@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
@@ -39,12 +40,22 @@ func naive(query string, names ...string) bool {
 	for _, name := range names {
 		for segment := range strings.SplitSeq(query, "&") {
 			have, value, _ := strings.Cut(segment, "=")
-			if naiveDecode(have) == name && strings.TrimSpace(naiveDecode(value)) != "" {
+			if naiveDecode(have) == name && !naiveBlank(naiveDecode(value)) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// naiveBlank tells of white space alone. A byte that is no UTF-8 is Windows-1252, in which A0 is a space.
+func naiveBlank(text string) bool {
+	for i, r := range text {
+		if !unicode.IsSpace(r) && (r != utf8.RuneError || text[i] != 0xa0) {
+			return false
+		}
+	}
+	return true
 }
 
 func naiveDecode(text string) string {

@@ -3,7 +3,6 @@ package webhook
 import (
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/messaging-service/messaging-go/contract"
@@ -17,23 +16,15 @@ func isBlank(value string) bool {
 // number reads a phone number, or another name of a sender or recipient. A + that was not escaped came as a space: in
 // front of a number it is restored. Other white space around it goes.
 func number(value string) string {
-	if value == "+" {
-		return ""
-	}
 	if value == "" || value[0] > ' ' && value[0] < utf8.RuneSelf && value[len(value)-1] > ' ' && value[len(value)-1] < utf8.RuneSelf {
 		return value // nearly always
 	}
 	trimmed := strings.TrimSpace(value)
-	if !strings.ContainsFunc(trimmed, isVisible) {
-		return "" // nobody sends as that
-	}
 	if value[0] != ' ' || !isNumber(trimmed) {
 		return trimmed
 	}
 	return "+" + trimmed
 }
-
-func isVisible(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) }
 
 // isNumber tells whether text begins with a digit and holds nothing but digits and what people write between them.
 func isNumber(text string) bool {
