@@ -132,9 +132,6 @@ func (m *Message) takeEnvelope(all *members) error {
 			delete(all.left, field.name)
 		}
 	}
-	if lower := strings.ToLower(m.RecipientType); lower == RecipientGroup || lower == RecipientIndividual {
-		m.RecipientType = lower
-	}
 	if m.RecipientType == RecipientIndividual { // which an empty one means
 		m.RecipientType = ""
 	}
