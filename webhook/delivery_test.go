@@ -118,6 +118,7 @@ func TestDeliveryURL(t *testing.T) {
 		{"credentials", "https://user:pass@example.com/x", nil, "https://user:pass@example.com/x?" + all},
 		{"a query", "https://example.com/dlr?a=%20b", nil, "https://example.com/dlr?a=%20b&" + all},
 		{"an open query", "https://example.com/dlr?", nil, "https://example.com/dlr?" + all},
+		{"a query that is a question mark", "https://example.com/dlr??", nil, "https://example.com/dlr??&" + all},
 		{"an open parameter", "https://example.com/dlr?a=b&", nil, "https://example.com/dlr?a=b&" + all},
 		{"what is no escape", "https://example.com/%tr/%zz?x=%s", nil, "https://example.com/%tr/%zz?x=%s&" + all},
 		{"a secret", "https://example.com/dlr", []webhook.Option{secret}, "https://example.com/dlr?key=a%2Bb%2Fc+%26d&" + all},

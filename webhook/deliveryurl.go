@@ -91,10 +91,10 @@ type callbackURL struct{ strings.Builder }
 
 // add adds a parameter whose value is as it has to stand there.
 func (b *callbackURL) add(name, value string) {
-	switch have := b.String(); {
-	case !strings.Contains(have, "?"):
+	switch _, query, ok := strings.Cut(b.String(), "?"); {
+	case !ok:
 		b.WriteByte('?')
-	case have[len(have)-1] != '?' && have[len(have)-1] != '&':
+	case query != "" && !strings.HasSuffix(query, "&"):
 		b.WriteByte('&')
 	}
 	b.WriteString(url.QueryEscape(name))
