@@ -108,8 +108,7 @@ func ChatApp2(handle func(context.Context, ChatApp2Message) error, opts ...Optio
 func ParseChatApp1(r *http.Request, opts ...Option) (ChatApp1Message, error) {
 	s := newSettings(opts)
 	s.check(chatApp1Of(&s))
-	m, _, err := readChatApp1(r, &s)
-	return m, err
+	return readChatApp1(r, &s)
 }
 
 // ParseChatApp2 reads an inbound message of chat app 2 from a request, as the handler of ChatApp2 does. Else it is as
@@ -117,8 +116,7 @@ func ParseChatApp1(r *http.Request, opts ...Option) (ChatApp1Message, error) {
 func ParseChatApp2(r *http.Request, opts ...Option) (ChatApp2Message, error) {
 	s := newSettings(opts)
 	s.check(chatApp2Of(&s))
-	m, _, err := readChatApp2(r, &s)
-	return m, err
+	return readChatApp2(r, &s)
 }
 
 const (
@@ -130,32 +128,49 @@ func chatApp1Of(s *settings) names { return s.wire.chatApp1 }
 
 func chatApp2Of(s *settings) names { return s.wire.chatApp2 }
 
-func readChatApp1(r *http.Request, s *settings) (ChatApp1Message, identity, error) {
+func readChatApp1(r *http.Request, s *settings) (ChatApp1Message, error) {
 	return readChatApp(r, s, eventChatApp1, s.wire.chatApp1, s.wire.zones.chatApp1)
 }
 
-func readChatApp2(r *http.Request, s *settings) (ChatApp2Message, identity, error) {
-	m, id, err := readChatApp(r, s, eventChatApp2, s.wire.chatApp2, s.wire.zones.chatApp2)
-	return ChatApp2Message(m), id, err
+func readChatApp2(r *http.Request, s *settings) (ChatApp2Message, error) {
+	m, err := readChatApp(r, s, eventChatApp2, s.wire.chatApp2, s.wire.zones.chatApp2)
+	return ChatApp2Message(m), err
 }
 
-func readChatApp(r *http.Request, s *settings, event string, names names, zone *time.Location) (ChatApp1Message, identity, error) {
+func readChatApp(r *http.Request, s *settings, event string, names names, zone *time.Location) (ChatApp1Message, error) {
 	q := reading{settings: s, event: event, names: names}
 	if err := q.receive(r); err != nil {
-		return ChatApp1Message{}, identity{}, err
+		return ChatApp1Message{}, err
 	}
 	j := q.json()
 	from := number(first(q.value(ofFrom), j.from))
 	if from == "" {
-		return ChatApp1Message{}, identity{}, q.reject(ErrNoSender)
+		return ChatApp1Message{}, q.reject(ErrNoSender)
 	}
-	id, at := first(q.value(ofID), j.id), first(q.value(ofTime), j.time)
-	m := ChatApp1Message{
-		ID: id, From: from, To: number(first(q.value(ofTo), j.to)), ReferenceID: q.value(ofReference), Name: first(q.value(ofName), j.name),
-		Content: q.content(j), Context: j.context(), ReceivedAt: moment(at, zone), JSON: j.raw, Params: q.params, RawQuery: q.rawQuery,
-	}
-	return m, identity{id: id, timed: isTimed(m.ReceivedAt), params: q.params}, nil
+	return ChatApp1Message{
+		ID: first(q.value(ofID), j.id), From: from, To: number(first(q.value(ofTo), j.to)), ReferenceID: q.value(ofReference), Name: first(q.value(ofName), j.name),
+		Content: q.content(j), Context: j.context(), ReceivedAt: moment(first(q.value(ofTime), j.time), zone), JSON: j.raw,
+		Params: q.params, RawQuery: q.rawQuery,
+	}, nil
 }
+
+// DuplicateKey gives the key by which a Store knows the message. It is as that of SMSMessage.
+func (m ChatApp1Message) DuplicateKey() (key string, lasting bool) {
+	id := m.identity()
+	return id.key(eventChatApp1)
+}
+
+// DuplicateKey gives the key by which a Store knows the message. It is as that of SMSMessage.
+func (m ChatApp2Message) DuplicateKey() (key string, lasting bool) {
+	id := m.identity()
+	return id.key(eventChatApp2)
+}
+
+func (m ChatApp1Message) identity() identity {
+	return identity{id: m.ID, timed: isTimed(m.ReceivedAt), params: m.Params}
+}
+
+func (m ChatApp2Message) identity() identity { return ChatApp1Message(m).identity() }
 
 // first gives the first of two values that is not blank.
 func first(value, other string) string {

@@ -52,18 +52,17 @@ func Delivery(handle func(context.Context, DeliveryReport) error, opts ...Option
 func ParseDelivery(r *http.Request, opts ...Option) (DeliveryReport, error) {
 	s := newSettings(opts)
 	s.check(deliveryOf(&s))
-	d, _, err := readDelivery(r, &s)
-	return d, err
+	return readDelivery(r, &s)
 }
 
 const eventDelivery = "delivery"
 
 func deliveryOf(s *settings) names { return s.wire.delivery }
 
-func readDelivery(r *http.Request, s *settings) (DeliveryReport, identity, error) {
+func readDelivery(r *http.Request, s *settings) (DeliveryReport, error) {
 	q := reading{settings: s, event: eventDelivery, names: s.wire.delivery}
 	if err := q.receive(r); err != nil {
-		return DeliveryReport{}, identity{}, err
+		return DeliveryReport{}, err
 	}
 	// A placeholder that came back as it was sent stands for nothing: all such reports would have one ID.
 	value := func(c concept) string {
@@ -74,13 +73,24 @@ func readDelivery(r *http.Request, s *settings) (DeliveryReport, identity, error
 	}
 	id, reference, status, at := value(ofID), value(ofReference), value(ofStatus), value(ofTime)
 	if id == "" && reference == "" {
-		return DeliveryReport{}, identity{}, q.reject(ErrNoMessage)
+		return DeliveryReport{}, q.reject(ErrNoMessage)
 	}
 	return DeliveryReport{
 		ID: id, ReferenceID: reference, From: number(value(ofFrom)), To: number(value(ofTo)), Kind: value(ofKind),
 		Status: s.wire.statuses(strings.TrimSpace(status)), RawStatus: status, ReceivedAt: moment(at, s.wire.zones.delivery),
 		Params: q.params, RawQuery: q.rawQuery,
-	}, identity{id: id, reference: reference, status: status, hasStatus: true, params: q.params}, nil
+	}, nil
+}
+
+// DuplicateKey gives the key by which a Store knows the report: its ID, or its reference ID, with its status. It is lasting
+// in any case. Else it is as that of SMSMessage.
+func (d DeliveryReport) DuplicateKey() (key string, lasting bool) {
+	id := d.identity()
+	return id.key(eventDelivery)
+}
+
+func (d DeliveryReport) identity() identity {
+	return identity{id: d.ID, reference: d.ReferenceID, status: d.RawStatus, hasStatus: true, params: d.Params}
 }
 
 // Format prints ID, status and measures, in every verb.

@@ -80,6 +80,9 @@ func (s ClaimState) String() string {
 // settleTimeout bounds Complete and Release, which do not end with the request.
 const settleTimeout = 10 * time.Second
 
+// identified is an event, which a handler hands to the user's function.
+type identified interface{ identity() identity }
+
 // identity is what makes an event the same when it comes again.
 type identity struct {
 	id        string
@@ -107,6 +110,12 @@ func (e *identity) appendKey(b []byte, event string) (key []byte, windowed bool)
 		sum := e.hash()
 		return hex.AppendEncode(append(b, ".params."...), sum[:]), !e.timed
 	}
+}
+
+// key gives the name of an event in a store, and whether it holds for good.
+func (e *identity) key(event string) (key string, lasting bool) {
+	b, windowed := e.appendKey(nil, event)
+	return string(b), !windowed
 }
 
 // statusWord gives the status, which may have come in any case and may be absent.

@@ -475,3 +475,43 @@ func TestClaimStates(t *testing.T) {
 	t.Parallel()
 	assert.Equal(t, "claimed in progress done webhook.ClaimState(0)", fmt.Sprint(webhook.Claimed, " ", webhook.InProgress, " ", webhook.Done, " ", webhook.ClaimState(0)))
 }
+
+func TestTheDuplicateKeyOfAnEventIsTheOneThatItsStoreSees(t *testing.T) {
+	t.Parallel()
+	type keyed interface {
+		DuplicateKey() (key string, lasting bool)
+	}
+	var got keyed
+	handlers := map[string]func(webhook.Option) http.Handler{
+		"sms": func(store webhook.Option) http.Handler {
+			return webhook.SMS(func(_ context.Context, m webhook.SMSMessage) error { got = m; return nil }, store)
+		},
+		"chatapp1": func(store webhook.Option) http.Handler {
+			return webhook.ChatApp1(func(_ context.Context, m webhook.ChatApp1Message) error { got = m; return nil }, store)
+		},
+		"chatapp2": func(store webhook.Option) http.Handler {
+			return webhook.ChatApp2(func(_ context.Context, m webhook.ChatApp2Message) error { got = m; return nil }, store)
+		},
+		"delivery": func(store webhook.Option) http.Handler {
+			return webhook.Delivery(func(_ context.Context, d webhook.DeliveryReport) error { got = d; return nil }, store)
+		},
+	}
+	for kind, handler := range handlers {
+		for _, query := range []string{
+			"id=m-1&from=1&status=2", "id=m+1&from=1&status=2", "id=m-1&from=1&timestamp=1791038663", "referenceId=r-1&from=1&status=DELIVRD",
+			"from=1&timestamp=1791038663&referenceId=r-1", "from=1&message=yes&referenceId=r-1",
+		} {
+			store := &fakeStore{}
+			require.Equal(t, http.StatusOK, call(t, handler(webhook.WithStore(store)), get(query)).Code, "%s %s", kind, query)
+			key, lasting := got.DuplicateKey()
+			claimed, ok := strings.CutPrefix(store.calls[0], "claim ")
+			require.True(t, ok)
+			if lasting {
+				assert.Equal(t, claimed, key, "%s %s", kind, query)
+			} else {
+				assert.True(t, strings.HasPrefix(claimed, key+".0."), "%s %s: %s is not a span of %s", kind, query, claimed, key)
+			}
+			assert.Equal(t, kind == "delivery" || strings.Contains(query, "id=") || strings.Contains(query, "timestamp="), lasting, "%s %s", kind, query)
+		}
+	}
+}

@@ -10,16 +10,16 @@ import (
 )
 
 // handler answers the calls of one kind of event.
-type handler[T any] struct {
+type handler[T identified] struct {
 	settings settings
 	event    string
-	read     func(*http.Request, *settings) (T, identity, error)
+	read     func(*http.Request, *settings) (T, error)
 	handle   func(context.Context, T) error
 	memory   *MemoryStore // the store, if it is one
 }
 
-func newHandler[T any](
-	event string, namesOf func(*settings) names, read func(*http.Request, *settings) (T, identity, error),
+func newHandler[T identified](
+	kind string, namesOf func(*settings) names, read func(*http.Request, *settings) (T, error),
 	handle func(context.Context, T) error, options []Option,
 ) http.Handler {
 	if handle == nil {
@@ -27,7 +27,7 @@ func newHandler[T any](
 	}
 	s := newSettings(options)
 	s.check(namesOf(&s))
-	h := &handler[T]{settings: s, event: event, read: read, handle: handle}
+	h := &handler[T]{settings: s, event: kind, read: read, handle: handle}
 	h.memory, _ = s.store.(*MemoryStore)
 	return http.HandlerFunc(h.serve)
 }
@@ -100,7 +100,8 @@ func (h *handler[T]) process(r *http.Request) (a answer) {
 			a.err = &PanicError{Event: h.event, Value: value, Stack: debug.Stack()}
 		}
 	}()
-	event, who, err := h.read(r, &h.settings)
+	event, err := h.read(r, &h.settings)
+	who := event.identity()
 	a.id = who.id
 	switch {
 	case err != nil:

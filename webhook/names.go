@@ -245,66 +245,10 @@ func smsNames(name string) place {
 // chatAppNames are the names of an inbound message of either chat app in the default contract.
 func chatAppNames(name string) place {
 	switch name {
-	case "id":
-		return at(ofID, 0)
-	case "messageId":
-		return at(ofID, 1)
-	case "message_id":
-		return at(ofID, 2)
-	case "msgId":
-		return at(ofID, 3)
-	case "transactionId":
-		return at(ofID, 4)
-	case "from":
-		return at(ofFrom, 0)
-	case "msisdn":
-		return at(ofFrom, 1)
-	case "sender":
-		return at(ofFrom, 2)
-	case "mobile":
-		return at(ofFrom, 3)
-	case "number":
-		return at(ofFrom, 4)
-	case "originator":
-		return at(ofFrom, 5)
 	case "from_user_id":
 		return at(ofFrom, 6)
-	case "to":
-		return at(ofTo, 0)
-	case "recipient":
-		return at(ofTo, 1)
-	case "accessCode":
-		return at(ofTo, 2)
-	case "vrn":
-		return at(ofTo, 3)
-	case "shortcode":
-		return at(ofTo, 4)
-	case "destination":
-		return at(ofTo, 5)
 	case "message":
 		return at(ofText, 0).orJSON(1)
-	case "text":
-		return at(ofText, 1)
-	case "msg":
-		return at(ofText, 2)
-	case "body":
-		return at(ofText, 3)
-	case "content":
-		return at(ofText, 4)
-	case "timestamp":
-		return at(ofTime, 0)
-	case "time":
-		return at(ofTime, 1)
-	case "date":
-		return at(ofTime, 2)
-	case "receivedAt":
-		return at(ofTime, 3)
-	case "message-timestamp":
-		return at(ofTime, 4)
-	case "referenceId":
-		return at(ofReference, 0)
-	case "reference_id":
-		return at(ofReference, 1)
 	case "name":
 		return at(ofName, 0)
 	case "profileName":
@@ -343,7 +287,10 @@ func chatAppNames(name string) place {
 		return at(ofLongitude, 0)
 	case "payload":
 		return at(ofNothing, 0).orJSON(0)
-	default:
+	default: // the rest is as of an SMS, but for what only an SMS has
+		if p := smsNames(name); p.concept() != ofOperator && p.concept() != ofKeyword {
+			return p
+		}
 		return 0
 	}
 }

@@ -58,28 +58,40 @@ func SMS(handle func(context.Context, SMSMessage) error, opts ...Option) http.Ha
 func ParseSMS(r *http.Request, opts ...Option) (SMSMessage, error) {
 	s := newSettings(opts)
 	s.check(smsOf(&s))
-	m, _, err := readSMS(r, &s)
-	return m, err
+	return readSMS(r, &s)
 }
 
 const eventSMS = "sms"
 
 func smsOf(s *settings) names { return s.wire.sms }
 
-func readSMS(r *http.Request, s *settings) (SMSMessage, identity, error) {
+func readSMS(r *http.Request, s *settings) (SMSMessage, error) {
 	q := reading{settings: s, event: eventSMS, names: s.wire.sms}
 	if err := q.receive(r); err != nil {
-		return SMSMessage{}, identity{}, err
+		return SMSMessage{}, err
 	}
 	from := number(q.value(ofFrom))
 	if from == "" {
-		return SMSMessage{}, identity{}, q.reject(ErrNoSender)
+		return SMSMessage{}, q.reject(ErrNoSender)
 	}
-	id, at := q.value(ofID), moment(q.value(ofTime), s.wire.zones.sms)
 	return SMSMessage{
-		ID: id, From: from, To: number(q.value(ofTo)), Text: q.text(), ReferenceID: q.value(ofReference), Operator: q.value(ofOperator),
-		Keyword: q.value(ofKeyword), ReceivedAt: at, Params: q.params, RawQuery: q.rawQuery,
-	}, identity{id: id, timed: isTimed(at), params: q.params}, nil
+		ID: q.value(ofID), From: from, To: number(q.value(ofTo)), Text: q.text(), ReferenceID: q.value(ofReference), Operator: q.value(ofOperator),
+		Keyword: q.value(ofKeyword), ReceivedAt: moment(q.value(ofTime), s.wire.zones.sms), Params: q.params, RawQuery: q.rawQuery,
+	}, nil
+}
+
+// DuplicateKey gives the key by which a Store knows the message, for whoever puts it away under a key of its own, such as
+// the message ID of a stream or the primary key of a table. It is as [Store] says. Where lasting is false the message has
+// neither ID nor time, and a second honest message has the same key: it may tell duplicates apart for a short while only.
+//
+// It is the key of a message that a handler or ParseSMS made. It is safe for concurrent use.
+func (m SMSMessage) DuplicateKey() (key string, lasting bool) {
+	id := m.identity()
+	return id.key(eventSMS)
+}
+
+func (m SMSMessage) identity() identity {
+	return identity{id: m.ID, timed: isTimed(m.ReceivedAt), params: m.Params}
 }
 
 // Format prints ID and measures, in every verb.

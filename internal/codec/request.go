@@ -268,7 +268,7 @@ func (r *Request) more(extra map[string]any, encoded *Encoded) []byte {
 
 // appendMember writes a member that was checked, and a comma.
 func appendMember(out []byte, name string, value any) []byte {
-	raw, _ := marshal(value)
+	raw, _ := wire.Encode(value)
 	out = append(append(append(out, quote(name)...), ':'), raw...)
 	return append(out, ',')
 }
@@ -323,7 +323,7 @@ func (r *Request) rewrite(call wire.Call, object []byte) ([]byte, []wire.Problem
 		return nil, []wire.Problem{{Field: "Message", Reason: "cannot be encoded: it is no JSON object"}}
 	}
 	for name, value := range r.always(used) {
-		raw, err := marshal(value)
+		raw, err := wire.Encode(value)
 		if err != nil {
 			problems = append(problems, wire.Problem{Field: "contract", Reason: "holds the constant " + name + ", which cannot be encoded as JSON"})
 		}
@@ -496,7 +496,7 @@ func (r *Request) checkExtraField(call wire.Call, name string) string {
 	case r.table.Encoding != contract.EncodingJSON && !isPlain && !wraps:
 		return "must be a string, a number or a boolean with the encoding " + string(r.table.Encoding)
 	case r.table.Encoding == contract.EncodingJSON || wraps:
-		if _, err := marshal(value); err != nil {
+		if _, err := wire.Encode(value); err != nil {
 			return "cannot be encoded as JSON: " + typeOf(err)
 		}
 	}
@@ -571,17 +571,6 @@ func extraField(field, name string) string { return field + "[" + strconv.Quote(
 func typeOf(err error) string { return fmt.Sprintf("%T", err) }
 
 func quote(s string) []byte {
-	raw, _ := marshal(s) // a string always encodes
+	raw, _ := wire.Encode(s) // a string always encodes
 	return raw
-}
-
-// marshal is json.Marshal without the escapes that HTML needs.
-func marshal(value any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(value); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSpace(b.Bytes()), nil
 }
