@@ -53,7 +53,7 @@ type cardBody struct {
 }
 
 func (Carousel) interactive() (string, needs) {
-	return actionCarousel, needs{header: headerNone, takesNoFoot: true}
+	return actionCarousel, needs{header: headerNone, noFooter: true}
 }
 
 func (k Carousel) action() any {

@@ -54,11 +54,11 @@ type Action interface {
 
 // needs is what an action asks of its Interactive. The zero value asks for a body and takes any header and a footer.
 type needs struct {
-	header       headerNeed
-	noBody       bool // is also fine
-	longBody     bool
-	takesNoFoot  bool
-	knowsNothing bool
+	header   headerNeed
+	noBody   bool // the body may be absent
+	longBody bool
+	noFooter bool
+	anyParts bool // nothing is known of what it asks for
 }
 
 type headerNeed uint8
@@ -82,7 +82,7 @@ type RawAction struct {
 }
 
 func (a RawAction) interactive() (string, needs) {
-	return a.Type, needs{longBody: true, knowsNothing: true}
+	return a.Type, needs{longBody: true, anyParts: true}
 }
 
 func (a RawAction) action() any {
@@ -260,12 +260,12 @@ func (i Interactive) check(c *checks, path string) {
 	if need.longBody {
 		most = 4096
 	}
-	if need.noBody || need.knowsNothing {
+	if need.noBody || need.anyParts {
 		c.text(path+".Body", i.Body, most)
 	} else {
 		c.required(path+".Body", i.Body, most)
 	}
-	if need.takesNoFoot && i.Footer != "" {
+	if need.noFooter && i.Footer != "" {
 		c.found(path+".Footer", "must be empty with this action")
 	}
 	c.text(path+".Footer", i.Footer, 60)

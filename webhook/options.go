@@ -98,6 +98,9 @@ func WithSecret(parameter string, secrets ...string) Option {
 // http.ServeMux has the path value key, as (*http.Request).PathValue gives it. It matters to handlers, Parse functions and
 // DeliveryURL. A router that does not set path values leaves that to a line of yours, (*http.Request).SetPathValue.
 //
+// Choose secrets of letters and digits, as crypto/rand.Text makes them: a router of others may split a secret at a slash that was
+// escaped, or hand it on escaped.
+//
 // It is compared as by WithSecret. A wrong one is answered with 404, as if there were nothing. Given more than once, all
 // have to hold. An empty or blank name or secret panics.
 func WithPathSecret(name string, secrets ...string) Option {
