@@ -68,6 +68,15 @@ func TestSendOnceSettlesByTheLedger(t *testing.T) {
 			messaging.WithSettle(messaging.SettlePolicy{Window: 300 * time.Millisecond, Interval: 20 * time.Millisecond, Resend: true}),
 			messaging.Accepted, 1,
 		},
+		"a look-up lasts beyond the window, and says what was listed before": {
+			func(srv *messagingtest.Server) {
+				srv.Inject(messagingtest.AcceptThenDrop(), 1)
+				srv.Inject(messagingtest.Slow(400*time.Millisecond), 1)
+				srv.SetLag(100 * time.Millisecond)
+			},
+			messaging.WithSettle(messaging.SettlePolicy{Window: 200 * time.Millisecond, Interval: 20 * time.Millisecond, Resend: true}),
+			messaging.Accepted, 1,
+		},
 		"it is never listed, and the resend is a duplicate": {
 			func(srv *messagingtest.Server) {
 				srv.Inject(messagingtest.AcceptThenDrop(), 1)

@@ -121,7 +121,13 @@
 //
 // # Faults
 //
-// [Server.Inject] queues faults; each of the next requests takes one. Afterwards, for a message that was in order:
+// Requests take faults as these say; [Server.Reset] ends both.
+//
+//	control          what takes a fault                       which one
+//	Inject           each of the next n requests              the one that has waited longest
+//	InjectRandomly   a share of the requests that find none   one of several, drawn by a seed
+//
+// Afterwards, for a message that was in order:
 //
 //	fault            in the ledger   verdict of a correct client
 //	AcceptThenDrop   yes             unknown
@@ -130,6 +136,10 @@
 //	Status           no              refused for 4xx but 408, and for 2xx, whose body holds an error code; else unknown
 //	TruncatedAnswer  yes             unknown
 //	NotJSON          yes             unknown
+//
+// So the books of a correct client that has sent many messages agree with [Server.Sent], whatever faults they met: one that
+// is accepted is there once, one that is refused or not sent is not there, and one that is unknown is there once or not at
+// all.
 //
 // The ledger does not change with a request that lists. Where a fault leaves a correct client without a listing, it asks
 // again, unless the fault is a Status that calls for none: see [Fault].

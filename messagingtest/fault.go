@@ -21,9 +21,9 @@ const (
 	notJSON
 )
 
-// A Fault is one way in which a request can go wrong, for [Server.Inject]. The functions of this package make them.
-// The zero Fault is none: a request that takes it is served as if nothing had been injected, which lets the first
-// requests pass and later ones fail.
+// A Fault is one way in which a request can go wrong, for [Server.Inject] and [Server.InjectRandomly]. The functions of
+// this package make them. The zero Fault is none: a request that takes it is served as if nothing had been injected, which
+// lets the first requests pass and later ones fail.
 //
 // Where a fault says that the message is processed, it is checked like any other: a message that the service refuses
 // does not enter the ledger, fault or not.
@@ -112,7 +112,7 @@ func (s *Server) Inject(fault Fault, n int) {
 	if n < 1 {
 		panic(fmt.Sprintf("messagingtest: Inject(%v, %d): the number of requests is below 1", fault, n))
 	}
-	if fault.kind == status && (fault.status < 100 || fault.status > 599) {
+	if !fault.exists() {
 		panic(fmt.Sprintf("messagingtest: Inject(%v, %d): no HTTP status: it is not in 100 to 599", fault, n))
 	}
 	s.mu.Lock()
@@ -121,6 +121,9 @@ func (s *Server) Inject(fault Fault, n int) {
 		s.faults = append(s.faults, fault)
 	}
 }
+
+// exists says whether there is such a fault: a Status can be made of any number.
+func (f Fault) exists() bool { return f.kind != status || f.status >= 100 && f.status <= 599 }
 
 // hold waits as long as the fault delays the answer.
 func (f Fault) hold(ctx context.Context) {

@@ -54,6 +54,7 @@ type Server struct {
 	mu      sync.Mutex
 	serial  int // of the last request that got an ID
 	faults  []Fault
+	chance  chance // of a fault where none waits
 	ledger  ledger
 	listing listControls
 	routing routing
@@ -159,24 +160,25 @@ func (s *Server) Requests() int {
 }
 
 // Reset empties the ledger, sets the number of requests to zero and forgets the faults that no request has taken yet,
-// with those of [Server.ShiftRows] and [Server.RepeatPage]. The fallbacks of the messages that it empties are never sent.
-// The credentials, the balance, the clock and what else was set stay, and the IDs of later messages do not begin anew.
+// with those of [Server.ShiftRows] and [Server.RepeatPage]; it ends [Server.InjectRandomly]. The fallbacks of the messages
+// that it empties are never sent. The credentials, the balance, the clock and what else was set stay, and the IDs of later
+// messages do not begin anew.
 // A request that is being served at that moment may still enter the ledger.
 func (s *Server) Reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.faults = nil
+	s.faults, s.chance = nil, chance{}
 	s.ledger.clear()
 	s.listing.forget()
 }
 
-// arrive counts a request, and returns the fault that it takes.
+// arrive counts a request, and returns the fault that it takes: one that waits, else one by chance.
 func (s *Server) arrive() Fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ledger.requests++
 	if len(s.faults) == 0 {
-		return Fault{}
+		return s.chance.take()
 	}
 	fault := s.faults[0]
 	s.faults = s.faults[1:]

@@ -73,12 +73,13 @@ func (m Message) withReference() Message {
 const lastLookup = 5 * time.Second
 
 // settle looks a message up until it is listed or the window ends. It is known not to be listed only where the last look-up
-// was answered with no row, and the window has passed.
+// began when the window had passed, and was answered with no row: a slow answer says what was listed when it was asked for.
 func (s *Service) settle(ctx context.Context, m Message, policy wire.SettlePolicy) (tx *Transaction, known bool) {
 	end := time.Now().Add(policy.Window)
 	bounded, cancel := context.WithDeadline(ctx, end.Add(lastLookup))
 	defer cancel()
 	for {
+		last := time.Until(end) <= 0
 		found, err := s.Find(bounded, m.ReferenceID)
 		switch {
 		case err == nil && found.ID != "" && sameNumber(found.To, m.To):
@@ -88,11 +89,10 @@ func (s *Service) settle(ctx context.Context, m Message, policy wire.SettlePolic
 		default:
 			known = errors.Is(err, wire.ErrNotListed)
 		}
-		left := time.Until(end)
-		if left <= 0 {
+		if last {
 			return nil, known
 		}
-		timer := time.NewTimer(min(policy.Interval, left))
+		timer := time.NewTimer(min(policy.Interval, time.Until(end)))
 		select {
 		case <-ctx.Done():
 			timer.Stop()
