@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Frames of HTTP/2, RFC 9113 section 6, as far as a faultPeer needs them. They are written by hand because
@@ -19,6 +20,7 @@ const (
 	frameSettings     = 0x4
 	framePing         = 0x6
 	frameGoAway       = 0x7
+	frameWindowUpdate = 0x8
 	frameContinuation = 0x9
 
 	flagEndStream  = 0x1 // DATA, HEADERS
@@ -38,9 +40,11 @@ const (
 
 const http2Preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 
-// http2Transport speaks HTTP/2 without TLS and without asking, as users have it who talk to a proxy on their own machine.
+// http2Transport speaks nothing but HTTP/2: over TLS, and without TLS and without asking, as users have it who talk to a
+// proxy on their own machine.
 func http2Transport() *http.Transport {
 	p := new(http.Protocols)
+	p.SetHTTP2(true)
 	p.SetUnencryptedHTTP2(true)
 	return &http.Transport{Protocols: p}
 }
@@ -60,7 +64,11 @@ func (p *faultPeer) serveHTTP2(c net.Conn, number int) {
 		return
 	}
 	connection := &exchange{faultPeer: p, conn: c, in: r}
-	connection.frame(frameSettings, 0, 0, nil)
+	var settings []byte
+	if p.streams > 0 {
+		settings = []byte{0, 3, 0, 0, 0, p.streams} // SETTINGS_MAX_CONCURRENT_STREAMS
+	}
+	connection.frame(frameSettings, 0, 0, settings)
 	type request struct {
 		*arrival
 		hit  bool
@@ -90,6 +98,10 @@ func (p *faultPeer) serveHTTP2(c net.Conn, number int) {
 				p.begin(c, r)
 				return
 			}
+			if q.hit && p.early != nil {
+				p.early(&exchange{faultPeer: p, conn: c, in: r, stream: stream, index: a.index})
+				continue
+			}
 			open[stream] = q
 		case frameData:
 			if q := open[stream]; q != nil {
@@ -110,7 +122,7 @@ func (p *faultPeer) serveHTTP2(c net.Conn, number int) {
 		}
 		delete(open, stream)
 		p.completes(q.arrival, nil, q.body)
-		x := &exchange{faultPeer: p, conn: c, in: r, stream: stream, index: q.index}
+		x := &exchange{faultPeer: p, conn: c, in: r, stream: stream, index: q.index, listing: len(q.body) == 0}
 		if p.settle(x, q.hit); x.over {
 			return
 		}
@@ -141,14 +153,19 @@ func (x *exchange) frame(kind, flags byte, stream uint32, payload []byte) bool {
 
 // headers begins an answer: HTTP/2 only.
 func (x *exchange) headers(status int, header []string) {
-	block := []byte{0x88} // :status 200, from the static table of RFC 7541
-	if status != http.StatusOK {
-		block = hpackString([]byte{0x08}, strconv.Itoa(status)) // :status by its name in the table, the value in full
-	}
+	block := hpackStatus(status)
 	for i := 0; i < len(header); i += 2 {
-		block = hpackString(hpackString(append(block, 0x00), strings.ToLower(header[i])), header[i+1])
+		block = hpackField(block, strings.ToLower(header[i]), header[i+1])
 	}
 	x.frame(frameHeaders, flagEndHeaders, x.stream, block)
+}
+
+// hpackStatus begins a block of header fields: :status by its name in the static table of RFC 7541, the value in full.
+func hpackStatus(status int) []byte { return hpackString([]byte{0x08}, strconv.Itoa(status)) }
+
+// hpackField appends a field, its name and its value in full.
+func hpackField(b []byte, name, value string) []byte {
+	return hpackString(hpackString(append(b, 0x00), name), value)
 }
 
 // hpackString appends a string as RFC 7541 section 5.2 has it, without Huffman coding.
@@ -164,19 +181,47 @@ func hpackString(b []byte, s string) []byte {
 	return append(append(b, byte(n)), s...)
 }
 
-// data writes a piece of an answer's body, in frames no longer than the 16 KiB that every client takes: HTTP/2 only.
+// everyWindow is how much of an answer is written before the client has to say that it reads it: less than net/http allows,
+// so that nobody waits in vain, and enough for it to say so.
+const everyWindow = 256 << 10
+
+// data writes a piece of an answer's body, in frames no longer than the 16 KiB that every client takes, as far as the
+// client allows: HTTP/2 only.
 func (x *exchange) data(piece string, last bool) bool {
-	for len(piece) > 16<<10 {
-		if !x.frame(frameData, 0, x.stream, []byte(piece[:16<<10])) {
+	const longest = 16 << 10
+	for {
+		n := min(len(piece), longest)
+		if x.written += n; x.written > everyWindow+x.window && !x.allowed() {
 			return false
 		}
-		piece = piece[16<<10:]
+		var flags byte
+		if last && n == len(piece) {
+			flags = flagEndStream
+		}
+		if !x.frame(frameData, flags, x.stream, []byte(piece[:n])) {
+			return false
+		}
+		if piece = piece[n:]; piece == "" {
+			return true
+		}
 	}
-	var flags byte
-	if last {
-		flags = flagEndStream
+}
+
+// allowed waits until the client takes as much as is written, and says whether it ever will.
+func (x *exchange) allowed() bool {
+	for x.written > everyWindow+x.window {
+		kind, _, stream, payload, err := readFrame(x.in)
+		switch {
+		case err != nil:
+			return false
+		case stream != x.stream:
+		case kind == frameRSTStream:
+			return false
+		case kind == frameWindowUpdate:
+			x.window += int(binary.BigEndian.Uint32(payload))
+		}
 	}
-	return x.frame(frameData, flags, x.stream, []byte(piece))
+	return true
 }
 
 // resetStream ends the stream with a code: HTTP/2 only.
@@ -184,11 +229,11 @@ func (x *exchange) resetStream(code uint32) {
 	x.frame(frameRSTStream, 0, x.stream, binary.BigEndian.AppendUint32(nil, code))
 }
 
-// rstStream is a reaction: the stream ends with a code, and the connection stays.
-func rstStream(code uint32) func(*exchange) {
-	return func(x *exchange) {
-		x.resetStream(code)
-		x.hold()
+// dawdle bounds how many requests and connections a client can waste that repeats what it gets back without a pause.
+func (x *exchange) dawdle() {
+	select {
+	case <-x.ended:
+	case <-time.After(20 * time.Millisecond):
 	}
 }
 

@@ -9,9 +9,11 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,17 +21,20 @@ import (
 )
 
 // peerLife ends what a fault left hanging, on both sides: no connection of a faultPeer outlives it.
-const peerLife = 32 * time.Second
+const peerLife = 64 * time.Second
 
 // A faultScript says what a faultPeer does, and when. A step that is nil is done properly.
 // A step before the request is over is the end of its connection.
 type faultScript struct {
-	http2   bool                          // HTTP/2 with prior knowledge, otherwise HTTP/1
+	http2   bool                          // HTTP/2 with prior knowledge or as TLS agrees, otherwise HTTP/1
+	streams byte                          // how many streams of HTTP/2 a client may have at once; 0: as many as it likes
 	tls     *tls.Config                   // nil: in the clear
 	warmUp  int                           // requests answered properly before the fault begins
+	parting bool                          // the last answer of the warm-up says that its connection ends
 	strikes func() bool                   // whether the fault is still there; nil: always
 	accept  func(c net.Conn)              // a connection was accepted, nothing is read
 	begin   func(c net.Conn, r io.Reader) // the first byte of a request is there, nothing is read
+	early   func(x *exchange)             // the header fields of a request are there, its body is not read
 	react   func(x *exchange)             // a request is there, whole
 	idle    func(x *exchange)             // the last request of the warm-up is answered, the next has not begun
 }
@@ -44,6 +49,7 @@ type faultPeer struct {
 	ended    chan struct{} // closed when what is held may go
 	once     sync.Once
 	serving  sync.WaitGroup
+	page     atomic.Int32 // of the listing, from 0: the one that a proper answer has
 
 	mu       sync.Mutex
 	conns    []net.Conn
@@ -56,9 +62,13 @@ type arrival struct {
 	conn  int // which connection, from 1
 	index int // which request of all, from 1
 	whole bool
-	head  http.Header // HTTP/1 only: nothing here decodes HPACK
+	head  http.Header // HTTP/1 only, as is query: nothing here decodes HPACK
+	query url.Values
 	body  string
 }
+
+// isListing tells whether it asks for a page: a listing has no body, and every send has one.
+func (a arrival) isListing() bool { return a.body == "" }
 
 func newFaultPeer(t *testing.T, script faultScript) *faultPeer {
 	t.Helper()
@@ -127,15 +137,20 @@ func (p *faultPeer) stop() {
 
 // seen returns what arrived so far: the requests whose body names the reference, or all for "".
 func (p *faultPeer) seen(reference string) []arrival {
+	return p.whole(func(a arrival) bool { return strings.Contains(a.body, reference) })
+}
+
+// whole returns those of the requests that arrived whole so far.
+func (p *faultPeer) whole(those func(arrival) bool) []arrival {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var seen []arrival
+	var whole []arrival
 	for _, a := range p.arrivals {
-		if a.whole && strings.Contains(a.body, reference) {
-			seen = append(seen, *a)
+		if a.whole && those(*a) {
+			whole = append(whole, *a)
 		}
 	}
-	return seen
+	return whole
 }
 
 // first returns the request that began as the index-th, from 1, whole or not.
@@ -156,10 +171,13 @@ func (p *faultPeer) begins(conn int) *arrival {
 	return a
 }
 
-func (p *faultPeer) completes(a *arrival, head http.Header, body []byte) {
+func (p *faultPeer) completes(a *arrival, req *http.Request, body []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	a.whole, a.head, a.body = true, head, string(body)
+	a.whole, a.body = true, string(body)
+	if req != nil {
+		a.head, a.query = req.Header, req.URL.Query()
+	}
 }
 
 func (p *faultPeer) serve(c net.Conn, number int) {
@@ -194,12 +212,17 @@ func (p *faultPeer) serveHTTP1(c net.Conn, number int) {
 		if err != nil {
 			return
 		}
+		x := &exchange{faultPeer: p, conn: c, in: r, index: a.index}
+		if hit && p.early != nil {
+			p.early(x)
+			return
+		}
 		body, err := io.ReadAll(req.Body)
 		if err != nil {
 			return
 		}
-		p.completes(a, req.Header, body)
-		x := &exchange{faultPeer: p, conn: c, in: r, index: a.index}
+		p.completes(a, req, body)
+		x.listing = len(body) == 0
 		if p.settle(x, hit); x.over {
 			return
 		}
@@ -208,14 +231,21 @@ func (p *faultPeer) serveHTTP1(c net.Conn, number int) {
 
 // hits says whether the fault hits this request.
 func (p *faultPeer) hits(a *arrival) bool {
-	return (p.begin != nil || p.react != nil) && a.index > p.warmUp && p.strikes()
+	return (p.begin != nil || p.early != nil || p.react != nil) && a.index > p.warmUp && p.strikes()
 }
 
 // settle answers a request, or does with it what the script says.
 func (p *faultPeer) settle(x *exchange, hit bool) {
 	if hit {
+		if p.streams > 0 {
+			x.obeyed()
+		}
 		p.once.Do(func() { close(p.struck) })
 		p.react(x)
+		return
+	}
+	if p.parting && x.index == p.warmUp {
+		x.takeLeave()
 		return
 	}
 	x.accept()
@@ -230,19 +260,36 @@ func (p *faultPeer) settle(x *exchange, hit bool) {
 // protocol in their comment do the same thing on HTTP/1 and on HTTP/2.
 type exchange struct {
 	*faultPeer
-	conn   net.Conn
-	in     io.Reader
-	stream uint32 // HTTP/2 only
-	index  int    // which request of all, from 1
-	over   bool   // nothing more comes over this connection
+	conn    net.Conn
+	in      io.Reader
+	stream  uint32 // HTTP/2 only
+	written int    // how much of the answer's body: HTTP/2 only
+	window  int    // how much the client has allowed beyond what it allows any answer: HTTP/2 only
+	index   int    // which request of all, from 1
+	listing bool   // it asks for a page
+	over    bool   // nothing more comes over this connection
 }
 
-// accept answers that the message is accepted.
+// accept answers properly: that the message is accepted, or with a page.
 func (x *exchange) accept() { x.answer(http.StatusOK, x.acceptance()) }
 
-// acceptance has an ID that names the request that is answered.
+// acceptance has an ID that names the request that is answered, or is the page that is due.
 func (x *exchange) acceptance() string {
+	if x.listing {
+		return faultPages[x.page.Load()]
+	}
 	return fmt.Sprintf(`{"status":"ok","data":{"id":"m-%d"}}`, x.index)
+}
+
+// takeLeave answers properly, and lets the client know that the next request needs another connection.
+func (x *exchange) takeLeave() {
+	if x.http2 {
+		x.goAway(x.stream, codeNoError)
+		x.accept()
+		return
+	}
+	x.answer(http.StatusOK, x.acceptance(), "Connection", "close")
+	x.close()
 }
 
 // answer answers with a status, a body, and header fields as pairs.
@@ -279,8 +326,17 @@ func (x *exchange) raw(s string) bool {
 	return err == nil
 }
 
+// refuseUnread answers before the request was read.
+func (x *exchange) refuseUnread() {
+	x.answer(http.StatusRequestEntityTooLarge, "")
+}
+
 // hold leaves the client without an answer, but not for ever: a client that would wait so long fails, it does not hang.
+// On HTTP/2 other requests may come over the same connection meanwhile.
 func (x *exchange) hold() {
+	if x.http2 {
+		return
+	}
 	select {
 	case <-x.ended:
 	case <-time.After(peerLife / 2):
@@ -328,8 +384,7 @@ func (x *exchange) endless(status int) {
 	x.head(status)
 	x.write(x.document(status), false)
 	piece := strings.Repeat(" ", 16<<10)
-	// On HTTP/2 net/http takes up to 4 MiB of one answer before it is read: more would need flow control here.
-	for range 1 << 7 {
+	for range 1 << 10 {
 		if !x.write(piece, false) {
 			break
 		}
@@ -337,12 +392,36 @@ func (x *exchange) endless(status int) {
 	x.hold()
 }
 
+// trickle answers with a body that does not end, and always has something more.
+func (x *exchange) trickle(status int) {
+	x.head(status)
+	x.write(x.document(status), false)
+	x.serving.Go(func() {
+		pace := time.NewTicker(10 * time.Millisecond)
+		defer pace.Stop()
+		for x.write(" ", false) {
+			select {
+			case <-pace.C:
+			case <-x.ended:
+				return
+			}
+		}
+	})
+}
+
 // endlessHead answers with header fields that do not end.
 func (x *exchange) endlessHead() {
-	x.raw("HTTP/1.1 200 OK\r\n")
-	field := "X-Filler: " + strings.Repeat("x", 32<<10) + "\r\n"
-	for range 1 << 10 {
-		if !x.raw(field) {
+	filler := strings.Repeat("x", 15<<10)
+	field := func() bool { return x.raw("X-Filler: " + filler + "\r\n") }
+	if x.http2 {
+		x.frame(frameHeaders, 0, x.stream, hpackStatus(http.StatusOK))
+		block := hpackField(nil, "x-filler", filler)
+		field = func() bool { return x.frame(frameContinuation, 0, x.stream, block) }
+	} else {
+		x.raw("HTTP/1.1 200 OK\r\n")
+	}
+	for range 1 << 11 {
+		if !field() {
 			break
 		}
 	}

@@ -44,7 +44,7 @@ type RejectError struct {
 	// Reason is one of the sentinels of this package, such as ErrNoSender.
 	Reason error
 	// Cause is the error of the function of WithVerifier, or of reading the body; nil where there is none.
-	Cause error
+	Cause error `json:"-"`
 }
 
 // Error says what kind of callback was refused, and why.

@@ -31,6 +31,7 @@ func (a attempts) RoundTrip(req *http.Request) (*http.Response, error) {
 	defer cancel()
 	e.attempts++
 	e.outcome = Outcome{}
+	e.evidence.stop.Store(&cancel)
 	start := time.Now()
 	resp, err := t.attempt(e, out)
 	if resp == nil {
@@ -40,7 +41,11 @@ func (a attempts) RoundTrip(req *http.Request) (*http.Response, error) {
 		e.outcome.StatusCode, e.outcome.Header = resp.StatusCode, resp.Header
 		e.outcome.RetryAfter, _ = retryAfter(resp.Header)
 	}
-	e.outcome.Err = t.ended(ctx, req.Context(), err)
+	if err != nil && resp == nil && e.evidence.repeated() && req.Context().Err() == nil {
+		e.outcome.Err = errRepeated
+	} else {
+		e.outcome.Err = t.ended(ctx, req.Context(), err)
+	}
 	t.log(e, time.Since(start)) //nolint:contextcheck // an exchange is its own context
 	if resp == nil {
 		return nil, e.outcome.Err
@@ -83,6 +88,9 @@ func (t *Transport) prepare(e *exchange, req *http.Request) (context.Context, co
 	begun = true
 	return ctx, cancel, out, nil
 }
+
+// errRepeated says that net/http, which repeats a read by itself, was stopped.
+var errRepeated = errors.New("the service gave the request back as often as the HTTP client repeated it")
 
 // errNothing says that a round tripper of the user's broke its contract.
 var errNothing = errors.New("the round tripper gave neither an answer nor an error")

@@ -9,6 +9,8 @@ import (
 	"io"
 	"net"
 	"os"
+	"strconv"
+	"strings"
 	"syscall"
 )
 
@@ -27,7 +29,7 @@ func Describe(err error) string {
 		return limit.Error()
 	case errors.As(err, &ours):
 		return ours.Error()
-	case errors.Is(err, errMoved), errors.Is(err, errHeader), errors.Is(err, errEmptyToken), errors.Is(err, ErrTooLarge), errors.Is(err, errNothing):
+	case errors.Is(err, errMoved), errors.Is(err, errHeader), errors.Is(err, errEmptyToken), errors.Is(err, ErrTooLarge), errors.Is(err, errNothing), errors.Is(err, errRepeated):
 		return err.Error()
 	case errors.As(err, &op):
 		return describeOp(op)
@@ -95,6 +97,20 @@ func known(err error) string {
 	case errors.As(err, &timeout) && timeout.Timeout():
 		return fmt.Sprintf("a timeout of the HTTP client (%T)", err)
 	default:
-		return ""
+		return headerTooLarge(err)
 	}
+}
+
+// headerTooLarge recognises what net/http says of header fields over http.Transport.MaxResponseHeaderBytes, and has no type
+// for. Nothing is decided by it.
+func headerTooLarge(err error) string {
+	for ; err != nil; err = errors.Unwrap(err) {
+		if rest, ok := strings.CutPrefix(err.Error(), "net/http: server response headers exceeded "); ok {
+			limit, _, _ := strings.Cut(rest, " ")
+			if n, err := strconv.ParseInt(limit, 10, 64); err == nil {
+				return fmt.Sprintf("the header fields of the answer are larger than the %d bytes that the client reads", n)
+			}
+		}
+	}
+	return ""
 }

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"context"
 	"errors"
 	"net"
 	"net/http/httptrace"
@@ -13,13 +14,25 @@ type evidence struct {
 	hooks        httptrace.ClientTrace
 	connections  atomic.Int32
 	wroteHeaders atomic.Int32
+	stop         atomic.Pointer[context.CancelFunc] // ends the attempt
 }
 
+// mostRepeats is how often net/http may look for a connection in one attempt. Over HTTP/2 it repeats by itself a read that the
+// service gives back, without a pause and without an end.
+const mostRepeats = 8
+
 func (e *evidence) trace() *httptrace.ClientTrace {
-	e.hooks.GetConn = func(string) { e.connections.Add(1) }
+	e.hooks.GetConn = func(string) {
+		if stop := e.stop.Load(); e.connections.Add(1) > mostRepeats && stop != nil {
+			(*stop)()
+		}
+	}
 	e.hooks.WroteHeaders = func() { e.wroteHeaders.Add(1) }
 	return &e.hooks
 }
+
+// repeated tells whether the attempt was ended because net/http repeated it too often.
+func (e *evidence) repeated() bool { return e.connections.Load() > mostRepeats }
 
 func (e *evidence) reset() {
 	e.connections.Store(0)

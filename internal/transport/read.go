@@ -2,6 +2,7 @@ package transport
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 )
@@ -14,6 +15,16 @@ const drained = 64 << 10
 
 // ErrTooLarge says that an answer is larger than what is read.
 var ErrTooLarge = errors.New("the answer is larger than the client reads")
+
+// tooLargeError is ErrTooLarge with its bound.
+type tooLargeError int64
+
+func (e tooLargeError) Error() string {
+	return fmt.Sprintf("%v: more than %d bytes (WithMaxAnswer)", ErrTooLarge, int64(e))
+}
+
+// Unwrap gives ErrTooLarge.
+func (tooLargeError) Unwrap() error { return ErrTooLarge }
 
 // read gives the body of an answer and closes it. The memory that it takes is bounded by limit for a success and by
 // KeptOfError for everything else, whatever Content-Length promises.
@@ -29,7 +40,7 @@ func read(resp *http.Response, limit int64, buffer []byte) ([]byte, error) {
 	if !success {
 		limit = KeptOfError
 	} else if resp.ContentLength > limit {
-		return nil, ErrTooLarge
+		return nil, tooLargeError(limit)
 	}
 	body, whole, err := readUpTo(resp.Body, limit, resp.ContentLength, buffer)
 	if err != nil || whole {
@@ -41,7 +52,7 @@ func read(resp *http.Response, limit int64, buffer []byte) ([]byte, error) {
 	}
 	switch n, err := io.CopyN(io.Discard, resp.Body, 1); {
 	case n > 0:
-		return body[:min(len(body), KeptOfError)], ErrTooLarge
+		return body[:min(len(body), KeptOfError)], tooLargeError(limit)
 	case err == io.EOF: //nolint:errorlint // io.Reader's own
 		return body, nil
 	default:
