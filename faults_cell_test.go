@@ -395,7 +395,9 @@ func (f faultCell) judge(t *testing.T, end faultEnd) {
 	f.table.enter(f, len(arrived), end)
 	switch {
 	case want.returned:
+		const most = 9 // for each attempt
 		assert.GreaterOrEqual(t, len(arrived), want.arrived, "times that the service had the whole request")
+		assert.LessOrEqual(t, len(arrived), faultAttempts*most, "times that the service had the whole request")
 	case want.repeated&f.on != 0:
 		want.arrived++
 		fallthrough

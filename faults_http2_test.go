@@ -229,7 +229,7 @@ func (x *exchange) resetStream(code uint32) {
 	x.frame(frameRSTStream, 0, x.stream, binary.BigEndian.AppendUint32(nil, code))
 }
 
-// dawdle bounds how many requests and connections a client can waste that repeats what it gets back without a pause.
+// dawdle bounds how many connections a client can waste that repeats, without a pause, what it gets back.
 func (x *exchange) dawdle() {
 	select {
 	case <-x.ended:

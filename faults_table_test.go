@@ -51,7 +51,7 @@ type measurement struct {
 	arrived int
 	words   string
 	open    bool // microseconds decide
-	endless bool // net/http repeats the request as long as there is time
+	endless bool // net/http repeats the request as often as it is let
 }
 
 func (m measurement) String() string {
@@ -234,6 +234,6 @@ A † marks what microseconds decide: whether the client can know that nothing w
 The same for a page of SMS.List, whether it is the first or the second. *complete* means that each row was handed out once;
 *failed* that the rows of the pages before were, and then an error, which never is ErrOutcomeUnknown. A read is asked again
 where that can help. It may arrive more often than it was attempted: by itself net/http asks once more on a connection that
-was used before; and over HTTP/2 what the service gave back, as often as the attempt has time for (3+).
+was used before; and over HTTP/2 what the service gave back, until this library stops it after a few times (3+).
 
 %s`

@@ -121,7 +121,7 @@ type outcome struct {
 	is       error
 	clears   bool       // it is tried again: a fault that hits two attempts out of three is not noticed by the caller
 	repeated connection // where net/http repeats the first attempt once by itself
-	returned bool       // net/http repeats each attempt by itself, as often as there is time
+	returned bool       // net/http repeats each attempt by itself, as often as it is let
 }
 
 const anyStatus = -1
@@ -174,8 +174,8 @@ func faultMatrix() []fault {
 		disowned = outcome{arrived: 1, attempts: 1, verdict: either.verdict}
 
 		// Of reads. Where no byte of an answer came over a connection that was used before, net/http asks once more by
-		// itself; and for what a service of HTTP/2 gives back as often as the attempt has time for. That is safe for a read,
-		// and the reason why no send may look like one.
+		// itself; and for what a service of HTTP/2 gives back as often as it is let. That is safe for a read, and the reason
+		// why no send may look like one.
 		again    = outcome{arrived: faultAttempts, attempts: faultAttempts, verdict: inDoubt.verdict, clears: true}
 		replayed = again.repeatedOver(http1Reused)
 		returned = outcome{arrived: faultAttempts, attempts: faultAttempts, verdict: inDoubt.verdict, clears: true, returned: true}
