@@ -13,13 +13,9 @@ import (
 	"github.com/messaging-service/messaging-go/webhook"
 )
 
-func TestMain(m *testing.M) {
-	gin.SetMode(gin.ReleaseMode) // it prints its routes otherwise
-	m.Run()
-}
-
 func TestEachRouterHandsTheCallbackOn(t *testing.T) {
 	t.Parallel()
+	gin.SetMode(gin.ReleaseMode) // it prints its routes otherwise
 	for name, build := range map[string]func(mount.Handle, string) http.Handler{
 		"ServeMux": mount.ServeMux, "chi": mount.Chi, "gin": mount.Gin, "echo": mount.Echo,
 	} {
