@@ -32,6 +32,11 @@ var (
 	ErrForbidden = errors.New("messaging: forbidden")
 	// ErrNotFound: HTTP 404 or 410, a code of that class, or no row for SMS.Find.
 	ErrNotFound = wire.ErrNotFound
+	// ErrNotListed: SMS.Find was answered, and no row came. It is an ErrNotFound too, as is an HTTP 404 from a wrong address;
+	// ErrNotListed alone says something of the message: that the service does not list it, yet.
+	ErrNotListed = wire.ErrNotListed
+	// ErrFilterIgnored: SMS.Find was answered with other messages alone, so nothing is known of the one that was asked for.
+	ErrFilterIgnored = wire.ErrFilterIgnored
 	// ErrRateLimited: too many requests; HTTP 429, or a code of that class. Error.RetryAfter says when, if the service did.
 	ErrRateLimited = errors.New("messaging: rate limited")
 	// ErrInsufficientBalance: the account has no credit; HTTP 402, or a code of that class.

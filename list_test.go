@@ -391,7 +391,14 @@ func TestFindLooksUpByReference(t *testing.T) {
 	_, err = client.SMS.Find(t.Context(), "r-9999")
 	require.ErrorAs(t, err, &e)
 	require.ErrorIs(t, err, messaging.ErrNotFound)
+	require.ErrorIs(t, err, messaging.ErrNotListed)
 	require.NotErrorIs(t, err, messaging.ErrOutcomeUnknown)
+	require.NotErrorIs(t, err, messaging.ErrFilterIgnored)
+
+	srv.Inject(messagingtest.Status(http.StatusNotFound, 0), 1)
+	_, err = client.SMS.Find(t.Context(), "r-9999")
+	require.ErrorIs(t, err, messaging.ErrNotFound)
+	require.NotErrorIs(t, err, messaging.ErrNotListed, "a wrong address says nothing of a message")
 
 	srv.IgnoreFilter(true)
 	tx, err = client.SMS.Find(t.Context(), "r-007") // on a later page of all rows
@@ -399,7 +406,9 @@ func TestFindLooksUpByReference(t *testing.T) {
 	assert.Equal(t, "m-007", tx.ID)
 	_, err = client.SMS.Find(t.Context(), "r-9999")
 	require.ErrorAs(t, err, &e)
+	require.ErrorIs(t, err, messaging.ErrFilterIgnored)
 	require.NotErrorIs(t, err, messaging.ErrNotFound)
+	require.NotErrorIs(t, err, messaging.ErrNotListed)
 	require.NotErrorIs(t, err, messaging.ErrOutcomeUnknown)
 	require.ErrorContains(t, err, "does not filter")
 

@@ -16,7 +16,8 @@ const (
 	Accepted
 	// Refused: the service answered and did not take the message.
 	Refused
-	// NotSent: the service got no request that it could have processed. Sending again is safe.
+	// NotSent: the service got no request that it could have processed. Sending again is safe, but a message that was found
+	// invalid (*ValidationError) is so the next time as well: a queue takes it for refused.
 	NotSent
 )
 

@@ -11,8 +11,9 @@ import (
 // Find looks a message up by its reference ID, over all pages of the answer, and returns the first that the service lists.
 //
 // A row counts only if its reference ID is the one that was asked for. Where no row came, the error matches
-// messaging.ErrNotFound; the message may still be listed later. Where rows came and all of them are other messages', the
-// service has not applied the filter, nothing is known, and the error does not match ErrNotFound.
+// messaging.ErrNotListed, and ErrNotFound with it; the message may still be listed later. An HTTP 404 matches ErrNotFound alone
+// and says nothing of any message. Where rows came and all of them are other messages', the service has not applied the
+// filter, nothing is known, and the error matches messaging.ErrFilterIgnored.
 func (s *Service) Find(ctx context.Context, referenceID string) (Transaction, error) {
 	if referenceID == "" {
 		return Transaction{}, s.doer.Refuse(wire.SMSList, []wire.Problem{{Field: "referenceID", Reason: "required, but empty"}})

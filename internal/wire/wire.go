@@ -47,7 +47,7 @@ var (
 	ErrNotFound       = errors.New("messaging: not found")
 	ErrDuplicate      = errors.New("messaging: duplicate")
 	// ErrNotListed: a look-up was answered, and brought no row. Only this permits to send again; it is an ErrNotFound too,
-	// as is an HTTP 404, which permits nothing. Neither has a public name.
+	// as is an HTTP 404, which permits nothing.
 	ErrNotListed = errors.New("messaging: not listed")
 	// ErrFilterIgnored: a look-up brought other messages.
 	ErrFilterIgnored = errors.New("messaging: filter ignored")

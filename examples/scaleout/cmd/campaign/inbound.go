@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/messaging-service/messaging-go/examples/scaleout/engine"
+	"github.com/messaging-service/messaging-go/examples/scaleout/inbox"
+	"github.com/messaging-service/messaging-go/messagingtest"
+)
+
+// inbound lets the stand-in bring events while a campaign is being sent: each twice in the same instant, to each of two receivers.
+type inbound struct {
+	engine  *engine.Connection
+	service *messagingtest.Server
+	events  int
+	name    string
+}
+
+// run gives the number of events that were stored and of calls that were answered with success.
+func (i *inbound) run(ctx context.Context) (stored, answered int, err error) {
+	before, err := i.stored(ctx)
+	if err != nil {
+		return 0, 0, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	secret := rand.Text()
+	var receivers sync.WaitGroup
+	failures := make(chan error, 2)
+	replies := make(chan []messagingtest.Reply, 2)
+	var senders sync.WaitGroup
+	for range cap(failures) {
+		listener, listening := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+		if listening != nil {
+			return 0, 0, fmt.Errorf("a receiver: %w", listening)
+		}
+		receivers.Go(func() { failures <- inbox.Serve(ctx, listener, i.engine, inbox.Config{Secret: secret}) })
+		senders.Go(func() {
+			target := "http://" + listener.Addr().String() + inbox.SMSPath + "?" + inbox.SecretParameter + "=" + secret
+			replies <- i.bring(ctx, target)
+		})
+	}
+	senders.Wait()
+	close(replies)
+	cancel()
+	receivers.Wait()
+	for all := range replies {
+		for _, reply := range all {
+			if reply.Err == nil && reply.StatusCode == http.StatusOK {
+				answered++
+			}
+		}
+	}
+	after, err := i.stored(context.WithoutCancel(ctx))
+	return after - before, answered, errors.Join(err, <-failures, <-failures)
+}
+
+// bring brings every event to one receiver.
+func (i *inbound) bring(ctx context.Context, target string) []messagingtest.Reply {
+	var replies []messagingtest.Reply
+	for n := range i.events {
+		event := messagingtest.InboundSMS{
+			ID: fmt.Sprintf("%s-%d", i.name, n), From: fmt.Sprintf("63917%07d", n), To: "ACME", Text: "OK", ReceivedAt: time.Now(),
+		}
+		replies = append(replies, i.service.Receive(ctx, target, event, messagingtest.TwiceAtOnce(), messagingtest.AgainAfterFailure(100))...)
+	}
+	return replies
+}
+
+// stored counts the events in the stream.
+func (i *inbound) stored(ctx context.Context) (int, error) {
+	stream, err := i.engine.JetStream.Stream(ctx, engine.Inbox)
+	if err != nil {
+		return 0, fmt.Errorf("the stream %s: %w", engine.Inbox, err)
+	}
+	return int(stream.CachedInfo().State.Msgs), nil //nolint:gosec // so many do not fit anywhere
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/messaging-service/messaging-go/examples/scaleout/engine"
+	"github.com/messaging-service/messaging-go/examples/scaleout/outbox"
+	"github.com/messaging-service/messaging-go/messagingtest"
+)
+
+// comparison sets the verdicts beside what the service has.
+type comparison struct {
+	rows    map[verdict]*found
+	strange int // messages of the service that have no record
+}
+
+type verdict struct {
+	channel outbox.Channel
+	state   outbox.State
+}
+
+// found counts the messages of one verdict by how often the service has them.
+type found struct {
+	never, once, more int
+}
+
+// agrees tells whether the service may have a message of this verdict so often.
+func (v verdict) agrees(f found) bool {
+	switch v.state {
+	case outbox.Accepted:
+		return f.never == 0 && f.more == 0
+	case outbox.Refused:
+		return f.once == 0 && f.more == 0
+	case outbox.Parked:
+		return f.more == 0
+	case outbox.Loading, outbox.Queued, outbox.Sending, outbox.Unknown:
+		return false // no verdict
+	default:
+		return false
+	}
+}
+
+// compare sets the records beside the ledger of a stand-in. Messages that had their verdict before the ledger began are left out.
+func compare(ctx context.Context, c *engine.Connection, ledger []messagingtest.Sent, before map[string]bool) (*comparison, error) {
+	type name struct {
+		channel   outbox.Channel
+		reference string
+	}
+	sent := map[name]int{}
+	for _, s := range ledger {
+		sent[name{outbox.Channel(s.Channel), s.ReferenceID}]++
+	}
+	result := &comparison{rows: map[verdict]*found{}}
+	for e, err := range outbox.All(ctx, c) {
+		if err != nil {
+			return nil, err
+		}
+		n := name{e.Channel, e.Reference}
+		times := sent[n]
+		delete(sent, n)
+		if before[e.Key] && times == 0 {
+			continue
+		}
+		v := verdict{e.Channel, e.State}
+		if result.rows[v] == nil {
+			result.rows[v] = &found{}
+		}
+		switch times {
+		case 0:
+			result.rows[v].never++
+		case 1:
+			result.rows[v].once++
+		default:
+			result.rows[v].more++
+		}
+	}
+	result.strange = len(sent)
+	return result, nil
+}
+
+// agrees tells whether every message has a verdict, and the service has each as often as its verdict says.
+func (c *comparison) agrees() bool {
+	for v, f := range c.rows {
+		if !v.agrees(*f) {
+			return false
+		}
+	}
+	return c.strange == 0
+}
+
+// print writes the comparison as a table.
+func (c *comparison) print(out io.Writer) {
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintln(table, "channel\tverdict\tmessages\tsent once\tnot sent\tmore than once\t")
+	order := func(a, b verdict) int {
+		return cmp.Or(cmp.Compare(a.channel, b.channel), cmp.Compare(a.state, b.state))
+	}
+	for _, v := range slices.SortedFunc(maps.Keys(c.rows), order) {
+		f, mark := c.rows[v], ""
+		if !v.agrees(*f) {
+			mark = "WRONG"
+		}
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%d\t%d\t%s\n", v.channel, v.state, f.never+f.once+f.more, f.once, f.never, f.more, mark)
+	}
+	_ = table.Flush()
+	if c.strange > 0 {
+		_, _ = fmt.Fprintf(out, "%d messages in the ledger have no record: WRONG\n", c.strange)
+	}
+}

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"log/slog"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/messaging-service/messaging-go/examples/scaleout/engine"
+	"github.com/messaging-service/messaging-go/examples/scaleout/outbox"
+	"github.com/messaging-service/messaging-go/messagingtest"
+)
+
+var whole = flag.Bool("whole", false, "run the campaigns in their full size")
+
+// asCommand makes the test's own program be the command, so that workers are real processes.
+const asCommand = "CAMPAIGN_AS_COMMAND"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asCommand) != "" {
+		main()
+		return
+	}
+	flag.Parse()
+	// The tests wait more than they work, so more than there are processors may run at once.
+	if err := flag.Set("test.parallel", "4"); err != nil {
+		panic(err)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// quick are settings under which a killed worker is noticed soon.
+func quick() settings {
+	return settings{
+		level: slog.LevelError,
+		setup: engine.Setup{Replicas: 1, AckWait: 2 * time.Second},
+		work: outbox.WorkerOptions{
+			Concurrency: 16, SendTimeout: time.Second, SettleWindow: 500 * time.Millisecond, SettleInterval: 100 * time.Millisecond, GiveUp: time.Hour,
+		},
+	}
+}
+
+// campaign is an engine, a stand-in for the service and worker processes.
+type campaign struct {
+	t       *testing.T
+	url     string
+	engine  *engine.Connection
+	service *messagingtest.Server
+	workers *launcher
+}
+
+func newCampaign(t *testing.T, s settings, url string) *campaign {
+	t.Helper()
+	c := &campaign{t: t, url: url, service: messagingtest.NewServer(t)}
+	var err error
+	c.engine, err = s.connectTo(t.Context(), url)
+	require.NoError(t, err)
+	t.Cleanup(c.engine.Close)
+	c.workers = newLauncher(&s, url, c.service.URL, c.service.Token)
+	c.workers.environment = append(c.workers.environment, asCommand+"=1")
+	return c
+}
+
+func startedEngine(t *testing.T) *engine.Server {
+	t.Helper()
+	server, err := engine.Start(t.TempDir(), 0)
+	require.NoError(t, err)
+	t.Cleanup(server.Close)
+	return server
+}
+
+func (c *campaign) load(n int, kind func(string, int) (outbox.Message, error)) {
+	c.t.Helper()
+	loader, err := outbox.NewLoader(c.t.Context(), c.engine, slog.New(slog.DiscardHandler))
+	require.NoError(c.t, err)
+	loaded, err := loader.Load(c.t.Context(), strings.NewReader(lines(c.t, n, kind)), nil)
+	require.NoError(c.t, err)
+	require.Equal(c.t, outbox.Loaded{Queued: n}, loaded)
+}
+
+func lines(t *testing.T, n int, kind func(string, int) (outbox.Message, error)) string {
+	t.Helper()
+	all, err := file("test", n, kind)
+	require.NoError(t, err)
+	return all
+}
+
+// command runs the command to its end.
+func (c *campaign) command(input string, args ...string) (output string, status int) {
+	c.t.Helper()
+	program, err := os.Executable()
+	require.NoError(c.t, err)
+	ctx, cancel := context.WithTimeout(c.t.Context(), 2*time.Minute)
+	defer cancel()
+	command := exec.CommandContext(ctx, program, args...)
+	var out bytes.Buffer
+	command.Env, command.Stdin, command.Stdout, command.Stderr = c.workers.environment, strings.NewReader(input), &out, &out
+	err = command.Run()
+	if _, ended := err.(*exec.ExitError); !ended {
+		require.NoError(c.t, err)
+	}
+	return out.String(), command.ProcessState.ExitCode()
+}

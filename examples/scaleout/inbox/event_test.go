@@ -1,0 +1,162 @@
+package inbox_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"math"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/messaging-service/messaging-go/examples/scaleout/inbox"
+	"github.com/messaging-service/messaging-go/messagingtest"
+	"github.com/messaging-service/messaging-go/webhook"
+)
+
+// throughJSON gives an event as a reader gets it.
+func throughJSON(t *testing.T, e inbox.Event) inbox.Event {
+	t.Helper()
+	data, err := json.Marshal(e)
+	require.NoError(t, err)
+	var read inbox.Event
+	require.NoError(t, json.Unmarshal(data, &read))
+	return read
+}
+
+func get(t *testing.T, target string) *http.Request {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://receiver.example/", nil)
+	require.NoError(t, err)
+	r.URL.RawQuery = target // also what package url would not let pass
+	return r
+}
+
+func TestAnEventIsReadAsItWasStored(t *testing.T) {
+	t.Parallel()
+	text := "50% off <&> \x00\x1f\u2028 \U0001F600\r\n"
+	sms, err := webhook.ParseSMS(get(t, "id=in-1&from=639171234567&message="+strings.NewReplacer("%", "%25", "&", "%26").Replace(text)+"&timestamp=1791038663&x=1&x=2"))
+	require.NoError(t, err)
+	require.Equal(t, text, sms.Text)
+	latin, err := webhook.ParseSMS(get(t, "from=1&message=caf\xe9"))
+	require.NoError(t, err)
+	require.Equal(t, "café", latin.Text)
+	messages := map[string]any{"sms": sms, "bytes that are no UTF-8": latin, "nothing": webhook.SMSMessage{}}
+	for status := webhook.StatusUnknown; status <= webhook.StatusRejected; status++ {
+		messages["delivery "+status.String()] = webhook.DeliveryReport{ID: "out-1", Status: status, RawStatus: "17", ReceivedAt: time.Unix(1, 5).UTC()}
+	}
+	for name, sample := range messagingtest.InboundSamples() {
+		one, err := webhook.ParseChatApp1(messagingtest.ChatApp1Request("/", sample))
+		require.NoError(t, err, name)
+		two, err := webhook.ParseChatApp2(messagingtest.ChatApp2Request("/", sample))
+		require.NoError(t, err, name)
+		messages["chatapp1 "+name], messages["chatapp2 "+name] = compact(t, one), webhook.ChatApp2Message(compact(t, webhook.ChatApp1Message(two)))
+	}
+	kinds := map[string]inbox.Kind{
+		"webhook.SMSMessage": inbox.SMS, "webhook.ChatApp1Message": inbox.ChatApp1, "webhook.ChatApp2Message": inbox.ChatApp2, "webhook.DeliveryReport": inbox.Delivery,
+	}
+	for name, message := range messages {
+		e := inbox.Event{Kind: kinds[fmt.Sprintf("%T", message)], Key: "key", Lasting: true, TakenAt: time.Unix(1791038663, 0).UTC(), Message: message}
+		assert.Equal(t, e, throughJSON(t, e), name)
+	}
+	assert.Greater(t, len(messages), 50)
+}
+
+// compact gives a message whose JSON is as package json writes it: what is read has the same meaning, not the same bytes.
+func compact(t *testing.T, m webhook.ChatApp1Message) webhook.ChatApp1Message {
+	t.Helper()
+	again := func(raw json.RawMessage) json.RawMessage {
+		if raw == nil {
+			return nil
+		}
+		data, err := json.Marshal(raw)
+		require.NoError(t, err)
+		return data
+	}
+	m.JSON = again(m.JSON)
+	if unknown, ok := m.Content.(webhook.Unknown); ok {
+		unknown.Raw = again(unknown.Raw)
+		m.Content = unknown
+	}
+	return m
+}
+
+// Whoever calls can write any time and any number: what cannot be stored would be brought again and again.
+func TestWhatJSONCannotHaveIsNoReasonToRefuseAnEvent(t *testing.T) {
+	t.Parallel()
+	for _, at := range []string{"999999999999999", "-999999999999999", "2026-10-03T14:44:23%2B24:00", "0000-01-01", "2026-10-03T14:44:23%2B23:59"} {
+		m, err := webhook.ParseSMS(get(t, "from=1&timestamp="+at))
+		require.NoError(t, err)
+		read := throughJSON(t, inbox.Event{Kind: inbox.SMS, Message: m}).Message.(webhook.SMSMessage)
+		assert.True(t, read.ReceivedAt.Equal(m.ReceivedAt) || read.ReceivedAt.IsZero(), at)
+		assert.Equal(t, m.Params, read.Params)
+	}
+	for _, query := range []string{
+		"latitude=NaN&longitude=Inf", "latitude=1e999&longitude=0",
+		`payload={"from":"1","id":"i","type":"system","system":{"identity":{"created_timestamp":999999999999999}}}`,
+		`payload={"from":"1","id":"i","type":"interactive","interactive":{"type":"call_permission_reply","call_permission_reply":{"expiration_timestamp":999999999999999}}}`,
+	} {
+		m, err := webhook.ParseChatApp2(get(t, "from=1&"+query))
+		require.NoError(t, err, query)
+		read := throughJSON(t, inbox.Event{Kind: inbox.ChatApp2, Message: m}).Message.(webhook.ChatApp2Message)
+		assert.IsType(t, m.Content, read.Content, query)
+	}
+	assert.NotPanics(t, func() {
+		_, err := json.Marshal(inbox.Event{Kind: inbox.ChatApp1, Message: webhook.ChatApp1Message{Content: webhook.Location{Latitude: math.NaN()}}})
+		assert.Error(t, err)
+	})
+}
+
+func TestTheStoredFormIsAsDocumented(t *testing.T) {
+	t.Parallel()
+	data, err := json.Marshal(inbox.Event{
+		Kind: inbox.ChatApp1, Key: "chatapp1.id.in-1", Lasting: true, TakenAt: time.Date(2026, 10, 3, 14, 44, 23, 186e6, time.UTC),
+		Message: webhook.ChatApp1Message{
+			ID: "in-1", From: "1", Content: webhook.Text{Body: "Hi"}, Params: webhook.Params{{Name: "id", Value: "in-1"}}, RawQuery: "id=in-1", JSON: json.RawMessage(`{"id": "in-1"}`),
+		},
+		Sequence: 17,
+	})
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"version": 1, "kind": "chatapp1", "key": "chatapp1.id.in-1", "lasting": true, "takenAt": "2026-10-03T14:44:23.186Z", "message": {
+		"ID": "in-1", "From": "1", "To": "", "ReferenceID": "", "Name": "", "Content": {"type": "text", "value": {"Body": "Hi"}},
+		"Context": {"ID": "", "From": "", "Forwarded": false, "FrequentlyForwarded": false, "CatalogID": "", "ProductID": ""},
+		"ReceivedAt": "0001-01-01T00:00:00Z", "JSON": {"id": "in-1"}, "Params": [{"Name": "id", "Value": "in-1"}], "RawQuery": "aWQ9aW4tMQ=="}}`, string(data))
+}
+
+func TestWhatIsNoEventIsRefusedWithoutQuotingIt(t *testing.T) {
+	t.Parallel()
+	for _, data := range []string{
+		"", "{", "null", "[]", `{"version":2,"kind":"sms","message":{}}`, `{"version":1,"kind":"fax","message":{}}`, `{"version":1,"kind":"sms"}`,
+		`{"version":1,"kind":"sms","message":{"Text":639171234567}}`, `{"version":1,"kind":"chatapp1","message":{"Content":{"type":"poll","value":{}}}}`,
+		`{"version":1,"kind":"chatapp1","message":{"Content":{"type":"text","value":"639171234567"}}}`,
+	} {
+		e := inbox.Event{}
+		err := e.UnmarshalJSON([]byte(data))
+		require.ErrorIs(t, err, inbox.ErrNoEvent, data)
+		assert.NotContains(t, err.Error(), "639171234567")
+		assert.Zero(t, e)
+	}
+	_, err := json.Marshal(inbox.Event{Kind: inbox.SMS, Message: "639171234567"})
+	require.ErrorContains(t, err, "string")
+	assert.NotContains(t, err.Error(), "639171234567")
+}
+
+func TestAnEventIsPrintedWithoutItsMessage(t *testing.T) {
+	t.Parallel()
+	e := inbox.Event{Kind: inbox.SMS, Key: "sms.id.in-1", Sequence: 7, Message: webhook.SMSMessage{ID: "in-1", From: "639171234567", Text: "Hi there"}}
+	var out bytes.Buffer
+	slog.New(slog.NewJSONHandler(&out, nil)).Info("one", "event", e)
+	slog.New(slog.NewTextHandler(&out, nil)).Info("one", "event", &e)
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%d"} {
+		fmt.Fprintf(&out, verb+"\n", e)
+	}
+	assert.Equal(t, 8, strings.Count(out.String(), "sms.id.in-1"))
+	for _, personal := range []string{"639171234567", "Hi there"} {
+		assert.NotContains(t, out.String(), personal)
+	}
+}

@@ -1,0 +1,45 @@
+package inbox_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/messaging-service/messaging-go/examples/scaleout/engine"
+	"github.com/messaging-service/messaging-go/examples/scaleout/inbox"
+	"github.com/messaging-service/messaging-go/webhook"
+)
+
+func ExampleRead() {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	c, end := exampleEngine(ctx)
+	defer end()
+
+	err := inbox.Read(ctx, c, inbox.Reading{Name: "stop-words", Kinds: []inbox.Kind{inbox.SMS}}, func(_ context.Context, e inbox.Event) error {
+		if m, ok := e.Message.(webhook.SMSMessage); ok && m.Text == "STOP" {
+			fmt.Println("event", e.Sequence, "is a stop:", e.Key) // in a database: once for each Sequence
+		}
+		cancel() // a program goes on until it is told to end
+		return nil
+	})
+	fmt.Println(err)
+	// Output:
+	// event 1 is a stop: sms.id.in-1
+	// <nil>
+}
+
+// exampleEngine is an engine with one event. Errors are left out, as nobody could do anything about them here.
+func exampleEngine(ctx context.Context) (c *engine.Connection, end func()) {
+	directory, _ := os.MkdirTemp("", "inbox")
+	s, _ := engine.Start(directory, 0)
+	c, _ = engine.Connect(ctx, s.URL(), "example")
+	_ = c.Prepare(ctx, engine.Setup{})
+	p, _ := inbox.NewPublisher(ctx, c, quiet())
+	_ = p.SMS(ctx, webhook.SMSMessage{ID: "in-1", From: "+639171234567", Text: "STOP"})
+	return c, func() {
+		c.Close()
+		s.Close()
+		_ = os.RemoveAll(directory)
+	}
+}

@@ -1,0 +1,68 @@
+package inbox
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/messaging-service/messaging-go/examples/scaleout/engine"
+	"github.com/messaging-service/messaging-go/webhook"
+)
+
+// Paths of a receiver. The service is told to call the first four.
+const (
+	SMSPath      = "/hooks/sms"
+	ChatApp1Path = "/hooks/chatapp1"
+	ChatApp2Path = "/hooks/chatapp2"
+	DeliveryPath = "/hooks/delivery"
+	HealthPath   = "/healthz"
+)
+
+// NewHandler mounts the webhooks and the health check. The configuration is that of [Run].
+func NewHandler(ctx context.Context, c *engine.Connection, config Config) (http.Handler, error) {
+	config, err := config.complete()
+	if err != nil {
+		return nil, err
+	}
+	store, err := NewStore(ctx, c, config.Lease, config.Logger)
+	if err != nil {
+		return nil, err
+	}
+	publisher, err := NewPublisher(ctx, c, config.Logger)
+	if err != nil {
+		return nil, err
+	}
+	options := append([]webhook.Option{
+		webhook.WithSecret(SecretParameter, config.Secret), webhook.WithStore(store), webhook.WithLogger(config.Logger),
+	}, config.Options...)
+	mux := http.NewServeMux()
+	mux.Handle(SMSPath, webhook.SMS(publisher.SMS, options...))
+	mux.Handle(ChatApp1Path, webhook.ChatApp1(publisher.ChatApp1, options...))
+	mux.Handle(ChatApp2Path, webhook.ChatApp2(publisher.ChatApp2, options...))
+	mux.Handle(DeliveryPath, webhook.Delivery(publisher.Delivery, options...))
+	mux.Handle("GET "+HealthPath, health(c))
+	return mux, nil
+}
+
+// health answers 200 if events can be stored, as far as asking the stream's leader tells, and 503 if not: a load balancer then sends
+// events elsewhere.
+func health(c *engine.Connection) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "no-store")
+		if !isReachable(r.Context(), c) {
+			http.Error(w, "the engine cannot be reached", http.StatusServiceUnavailable)
+			return
+		}
+		_, _ = w.Write([]byte("ok\n"))
+	})
+}
+
+func isReachable(ctx context.Context, c *engine.Connection) bool {
+	if !c.NATS.IsConnected() {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	_, err := c.JetStream.Stream(ctx, engine.Inbox)
+	return err == nil
+}

@@ -1,0 +1,93 @@
+package inbox
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/messaging-service/messaging-go/examples/scaleout/engine"
+	"github.com/messaging-service/messaging-go/webhook"
+)
+
+// Publisher puts events into the stream INBOX. Its methods SMS, ChatApp1, ChatApp2 and Delivery are what the handlers of package
+// webhook call: they return nil once the event is stored, now or before. It is safe for concurrent use.
+type Publisher struct {
+	engine *engine.Connection
+	stream jetstream.Stream
+	logger *slog.Logger
+}
+
+// NewPublisher makes a publisher into an engine that is prepared. What could not be stored is logged, with the key of the event and
+// nothing else of it.
+func NewPublisher(ctx context.Context, c *engine.Connection, logger *slog.Logger) (*Publisher, error) {
+	stream, err := c.JetStream.Stream(ctx, engine.Inbox)
+	if err != nil {
+		return nil, fmt.Errorf("inbox: the stream %s: %w", engine.Inbox, err)
+	}
+	return &Publisher{engine: c, stream: stream, logger: logger}, nil
+}
+
+// SMS stores an inbound SMS.
+func (p *Publisher) SMS(ctx context.Context, m webhook.SMSMessage) error {
+	return p.Publish(ctx, newEvent(SMS, m))
+}
+
+// ChatApp1 stores an inbound message of chat app 1.
+func (p *Publisher) ChatApp1(ctx context.Context, m webhook.ChatApp1Message) error {
+	return p.Publish(ctx, newEvent(ChatApp1, m))
+}
+
+// ChatApp2 stores an inbound message of chat app 2.
+func (p *Publisher) ChatApp2(ctx context.Context, m webhook.ChatApp2Message) error {
+	return p.Publish(ctx, newEvent(ChatApp2, m))
+}
+
+// Delivery stores a delivery report.
+func (p *Publisher) Delivery(ctx context.Context, d webhook.DeliveryReport) error {
+	return p.Publish(ctx, newEvent(Delivery, d))
+}
+
+// Publish stores an event. It returns nil once the engine has said that it is stored, on as many nodes as the stream needs, and after
+// [ErrAway] it may be stored or not. An event with a lasting key is stored once for as long as the stream keeps it, however often it
+// is published, by whomever.
+//
+// An event without a lasting key is stored once by each call. Whether a call is a repetition is the [Store]'s to say.
+func (p *Publisher) Publish(ctx context.Context, e Event) error {
+	err := p.publish(ctx, e)
+	if err != nil {
+		p.logger.LogAttrs(ctx, slog.LevelError, "not stored", slog.String("kind", string(e.Kind)), slog.String("key", e.Key), slog.Any("error", err))
+	}
+	return err
+}
+
+func (p *Publisher) publish(ctx context.Context, e Event) error {
+	data, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	id := e.Key
+	if !e.Lasting {
+		id += "." + rand.Text() // of this call, however many attempts it needs
+	}
+	subject := engine.InboxSubject + "." + string(e.Kind) + "." + id
+	return patiently(ctx, p.engine, publishPatience, func(ctx context.Context) error {
+		// The subject can be there once. So an attempt whose answer was lost does no harm, and neither does another receiver.
+		_, err := p.engine.JetStream.Publish(ctx, subject, data, jetstream.WithMsgID(id), jetstream.WithExpectLastSequencePerSubject(0))
+		switch {
+		case engine.IsTaken(err):
+			// It is stored; or, on a cluster, being stored by another, which may still come to nothing. Only seeing it is proof.
+			_, err = p.stream.GetLastMsgForSubject(ctx, subject)
+			return err
+		case errors.Is(err, nats.ErrMaxPayload):
+			return finalError{err}
+		default:
+			return err
+		}
+	})
+}

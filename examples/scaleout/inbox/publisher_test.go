@@ -1,0 +1,122 @@
+package inbox_test
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/messaging-service/messaging-go/examples/scaleout/engine"
+	"github.com/messaging-service/messaging-go/examples/scaleout/inbox"
+	"github.com/messaging-service/messaging-go/webhook"
+)
+
+func newPublisher(tb testing.TB, c *engine.Connection) *inbox.Publisher {
+	tb.Helper()
+	p, err := inbox.NewPublisher(tb.Context(), c, quiet())
+	require.NoError(tb, err)
+	return p
+}
+
+func TestAnEventIsStoredOnceWhoeverPublishesIt(t *testing.T) {
+	t.Parallel()
+	s, c := startEngine(t)
+	publishers := []*inbox.Publisher{newPublisher(t, c), newPublisher(t, connect(t, s.URL()))}
+	var wg sync.WaitGroup
+	for i := range 32 {
+		wg.Go(func() {
+			assert.NoError(t, publishers[i%2].SMS(t.Context(), webhook.SMSMessage{ID: "in-1", From: "1"}))
+		})
+	}
+	wg.Wait()
+	assert.Equal(t, 1, stored(t, c))
+}
+
+func TestAnEventIsStoredOnceWhereTheStreamHasForgottenItsID(t *testing.T) {
+	t.Parallel()
+	_, c := startEngine(t)
+	_, err := c.JetStream.Publish(t.Context(), "inbox.sms.sms.id.in-1", nil)
+	require.NoError(t, err)
+	require.NoError(t, newPublisher(t, c).SMS(t.Context(), webhook.SMSMessage{ID: "in-1", From: "1"}))
+	assert.Equal(t, 1, stored(t, c))
+}
+
+func TestAnEventIsStoredOnceThoughTheAnswerWasLost(t *testing.T) {
+	t.Parallel()
+	for name, m := range map[string]webhook.SMSMessage{
+		"with an ID":               {ID: "in-1", From: "1"},
+		"with a time":              {From: "1", ReceivedAt: time.Now()},
+		"with neither ID nor time": {From: "1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, c := startEngine(t)
+			lossy := new(losing)
+			p := newPublisher(t, lossy.over(c))
+			lossy.answers.Store(1)
+			require.NoError(t, p.SMS(t.Context(), m))
+			assert.Equal(t, 1, stored(t, c))
+			require.NoError(t, p.SMS(t.Context(), m))
+			if _, lasting := m.DuplicateKey(); lasting {
+				assert.Equal(t, 1, stored(t, c))
+			} else {
+				assert.Equal(t, 2, stored(t, c), "it may be meant to be another")
+			}
+		})
+	}
+}
+
+// A cluster says so, too, while the write of another is on its way, which may come to nothing.
+func TestAnEventThatSomebodyElseIsStoringIsNotTakenForStored(t *testing.T) {
+	t.Parallel()
+	_, c := startEngine(t)
+	attempts := 0
+	p := newPublisher(t, (&losing{before: func() error {
+		if attempts++; attempts == 1 {
+			return &jetstream.APIError{Code: 400, ErrorCode: jetstream.JSErrCodeStreamWrongLastSequenceConstant}
+		}
+		return nil
+	}}).over(c))
+	require.NoError(t, p.SMS(t.Context(), webhook.SMSMessage{ID: "in-1", From: "1"}))
+	assert.Equal(t, 2, attempts)
+	assert.Equal(t, 1, stored(t, c))
+}
+
+func TestAnEventIsStoredThoughTheCallerHasGone(t *testing.T) {
+	t.Parallel()
+	_, c := startEngine(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	p, s := newPublisher(t, c), newStore(t, c, long)
+	cancel()
+	state, err := s.Claim(ctx, "sms.id.in-1")
+	require.NoError(t, err)
+	assert.Equal(t, webhook.Claimed, state)
+	require.NoError(t, p.SMS(ctx, webhook.SMSMessage{ID: "in-1", From: "1"}))
+	assert.Equal(t, 1, stored(t, c))
+}
+
+func TestAnEventThatIsTooLargeIsRefusedAtOnce(t *testing.T) {
+	t.Parallel()
+	_, c := startEngine(t)
+	attempts := 0
+	p := newPublisher(t, (&losing{before: func() error { attempts++; return nil }}).over(c))
+	err := p.SMS(t.Context(), webhook.SMSMessage{ID: "in-1", From: "1", Text: strings.Repeat("x", 1<<20)})
+	require.ErrorIs(t, err, nats.ErrMaxPayload)
+	assert.Equal(t, 1, attempts)
+}
+
+func TestTheLongestQueryCanBeStored(t *testing.T) {
+	t.Parallel()
+	_, c := startEngine(t)
+	text := strings.Repeat("\x00", 1<<16/len("%00")) // nothing grows more in JSON
+	m := webhook.SMSMessage{
+		ID: "in-1", From: "1", Text: text, Params: webhook.Params{{Name: "message", Value: text}}, RawQuery: strings.Repeat("%00", len(text)),
+	}
+	require.NoError(t, newPublisher(t, c).SMS(t.Context(), m))
+}

@@ -1,0 +1,233 @@
+package inbox_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/messaging-service/messaging-go/examples/scaleout/engine"
+	"github.com/messaging-service/messaging-go/examples/scaleout/inbox"
+	"github.com/messaging-service/messaging-go/messagingtest"
+	"github.com/messaging-service/messaging-go/webhook"
+)
+
+// served is a receiver in this process.
+type served struct {
+	base  string
+	stop  context.CancelFunc
+	ended chan error
+}
+
+// serve starts a receiver, which ends with the test.
+func serve(t *testing.T, c *engine.Connection, config inbox.Config) *served {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	config.Secret = secret
+	ctx, stop := context.WithCancel(t.Context())
+	s := &served{base: "http://" + listener.Addr().String(), stop: stop, ended: make(chan error, 1)}
+	var wg sync.WaitGroup
+	wg.Go(func() { s.ended <- inbox.Serve(ctx, listener, c, config) })
+	t.Cleanup(func() {
+		stop()
+		wg.Wait()
+	})
+	return s
+}
+
+// hook is where the service is told to call.
+func (s *served) hook(path string) string { return s.base + path + "?key=" + secret }
+
+// call calls a URL as the service does, over a connection of its own.
+func call(t *testing.T, target string) int {
+	t.Helper()
+	transport := &http.Transport{DisableKeepAlives: true}
+	defer transport.CloseIdleConnections()
+	response, err := (&http.Client{Transport: transport, Timeout: time.Minute}).Get(target)
+	if !assert.NoError(t, err) {
+		return 0
+	}
+	defer response.Body.Close()
+	_, _ = io.Copy(io.Discard, response.Body)
+	return response.StatusCode
+}
+
+// sms is the URL of an inbound SMS at a receiver.
+func (s *served) sms(m messagingtest.InboundSMS) string {
+	return s.base + messagingtest.SMSRequest(inbox.SMSPath+"?key="+secret, m).URL.RequestURI()
+}
+
+func TestEveryKindOfEventIsStoredOnceHoweverOftenItComes(t *testing.T) {
+	t.Parallel()
+	_, c := startEngine(t)
+	receivers := []*served{serve(t, c, inbox.Config{}), serve(t, c, inbox.Config{})}
+	service := messagingtest.NewServer(t)
+	want := make(map[inbox.Kind]int)
+	for kind, path := range map[inbox.Kind]string{inbox.SMS: inbox.SMSPath, inbox.ChatApp1: inbox.ChatApp1Path, inbox.ChatApp2: inbox.ChatApp2Path, inbox.Delivery: inbox.DeliveryPath} {
+		callbacks := map[inbox.Kind]messagingtest.Callback{
+			inbox.SMS: messagingtest.InboundSMS{ID: "in-1", From: "639171234567", Text: "Hi"}, inbox.ChatApp1: messagingtest.InboundChatApp{ID: "in-1", From: "639171234567", Text: "Hi"},
+			inbox.ChatApp2: messagingtest.InboundChatApp{ID: "in-1", From: "639171234567", Text: "Hi"}, inbox.Delivery: messagingtest.DeliveryReport{ID: "out-1", Status: "delivered"},
+		}
+		for _, r := range receivers {
+			replies := service.Receive(t.Context(), r.hook(path), callbacks[kind], messagingtest.TwiceAtOnce(), messagingtest.AgainAfterFailure(100))
+			for _, reply := range replies {
+				assert.NoError(t, reply.Err)
+			}
+			assert.Equal(t, http.StatusOK, replies[len(replies)-1].StatusCode)
+		}
+		want[kind] = 1
+	}
+	got := make(map[inbox.Kind]int)
+	for _, e := range read(t, c, 4, inbox.Reading{Name: "test"}) {
+		got[e.Kind]++
+		key, lasting := e.Message.(interface{ DuplicateKey() (string, bool) }).DuplicateKey()
+		assert.Equal(t, e.Key, key)
+		assert.True(t, lasting)
+		assert.WithinDuration(t, time.Now(), e.TakenAt, time.Hour)
+	}
+	assert.Equal(t, want, got)
+	assert.Equal(t, 4, stored(t, c))
+}
+
+func TestWhatAKilledReceiverLeftIsTakenUpAfterTheLease(t *testing.T) {
+	t.Parallel()
+	_, c := startEngine(t)
+	killed, survivor := newStore(t, c, 5*time.Second), serve(t, c, inbox.Config{})
+	const afterClaim, afterStoring = "killed-after-the-claim", "killed-after-the-event-was-stored"
+	events := make(map[string]string)
+	for _, id := range []string{afterClaim, afterStoring} {
+		assertClaim(t, killed, "sms.id."+id, webhook.Claimed)
+		events[id] = survivor.sms(messagingtest.InboundSMS{ID: id, From: "639171234567", Text: "Hi"})
+	}
+	require.NoError(t, newPublisher(t, c).SMS(t.Context(), webhook.SMSMessage{ID: afterStoring, From: "639171234567", Text: "Hi"}))
+	for id, event := range events {
+		assert.Equal(t, http.StatusServiceUnavailable, call(t, event), id)
+	}
+	for id, event := range events {
+		require.Eventually(t, func() bool { return call(t, event) == http.StatusOK }, time.Minute, 100*time.Millisecond, id)
+		assertClaim(t, killed, "sms.id."+id, webhook.Done)
+	}
+	assert.Equal(t, 2, stored(t, c))
+}
+
+func TestAnEventIsToBeBroughtAgainWhileTheEngineIsAway(t *testing.T) {
+	t.Parallel()
+	directory := t.TempDir()
+	s, err := engine.Start(directory, 0)
+	require.NoError(t, err)
+	t.Cleanup(func() { s.Close() })
+	c := connect(t, s.URL())
+	require.NoError(t, c.Prepare(t.Context(), engine.Setup{}))
+	r := serve(t, c, inbox.Config{Lease: long}) // what waited for the engine in a buffer would claim the event for nobody
+	event := r.sms(messagingtest.InboundSMS{ID: "in-1", From: "639171234567", Text: "Hi"})
+	assert.Equal(t, http.StatusOK, call(t, r.base+inbox.HealthPath))
+
+	address, err := url.Parse(s.URL())
+	require.NoError(t, err)
+	port, err := strconv.Atoi(address.Port())
+	require.NoError(t, err)
+	s.Close()
+	require.Eventually(t, func() bool { return !c.NATS.IsConnected() }, time.Minute, 10*time.Millisecond)
+	assert.Equal(t, http.StatusServiceUnavailable, call(t, event))
+	assert.Equal(t, http.StatusServiceUnavailable, call(t, r.base+inbox.HealthPath))
+
+	s, err = engine.Start(directory, port)
+	require.NoError(t, err)
+	require.Eventually(t, func() bool { return call(t, r.base+inbox.HealthPath) == http.StatusOK }, time.Minute, 50*time.Millisecond)
+	require.Eventually(t, func() bool { return call(t, event) == http.StatusOK }, time.Minute, 50*time.Millisecond)
+	assert.Equal(t, 1, stored(t, c))
+}
+
+func TestAReceiverWithoutAStreamIsNotHealthy(t *testing.T) {
+	t.Parallel()
+	_, c := startEngine(t)
+	r := serve(t, c, inbox.Config{})
+	assert.Equal(t, http.StatusOK, call(t, r.base+inbox.HealthPath))
+	require.NoError(t, c.JetStream.DeleteStream(t.Context(), engine.Inbox))
+	assert.Equal(t, http.StatusServiceUnavailable, call(t, r.base+inbox.HealthPath))
+}
+
+func TestWhatIsBeingHandledEndsBeforeTheReceiverDoes(t *testing.T) {
+	t.Parallel()
+	_, c := startEngine(t)
+	begun, goOn := make(chan struct{}), make(chan struct{})
+	r := serve(t, (&losing{before: func() error {
+		close(begun)
+		<-goOn
+		return nil
+	}}).over(c), inbox.Config{})
+	answer := make(chan int, 1)
+	go func() { answer <- call(t, r.sms(messagingtest.InboundSMS{ID: "in-1", From: "639171234567"})) }()
+	<-begun
+	r.stop()
+	require.Eventually(t, func() bool {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(r.base, "http://"))
+		if err == nil {
+			conn.Close()
+		}
+		return err != nil
+	}, time.Minute, 10*time.Millisecond, "nothing more is taken")
+	close(goOn)
+	assert.Equal(t, http.StatusOK, <-answer)
+	assert.NoError(t, <-r.ended)
+	assert.Equal(t, 1, stored(t, c))
+}
+
+func TestNobodyWithoutTheSecretBringsAnEvent(t *testing.T) {
+	t.Parallel()
+	_, c := startEngine(t)
+	r := serve(t, c, inbox.Config{})
+	assert.Equal(t, http.StatusForbidden, call(t, r.base+inbox.SMSPath+"?key=guess&from=1"))
+	assert.Equal(t, http.StatusNotFound, call(t, r.base+"/"))
+	assert.Zero(t, stored(t, c))
+	require.ErrorContains(t, inbox.Run(t.Context(), c, inbox.Config{Address: "127.0.0.1:0", Secret: " "}), "no secret")
+	assert.Error(t, inbox.Run(t.Context(), c, inbox.Config{Address: "nowhere.invalid:0", Secret: secret}))
+}
+
+func TestTheLogHoldsNothingPersonal(t *testing.T) {
+	t.Parallel()
+	s, c := startEngine(t)
+	var out lockedBuffer
+	r := serve(t, c, inbox.Config{Logger: slog.New(slog.NewJSONHandler(&out, nil))})
+	event := r.sms(messagingtest.InboundSMS{ID: "in-1", From: "639171234567", Text: "Hithere"})
+	assert.Equal(t, http.StatusOK, call(t, event))
+	s.Close()
+	assert.Equal(t, http.StatusServiceUnavailable, call(t, event))
+	for line := range strings.SplitSeq(strings.TrimSpace(out.String()), "\n") {
+		assert.True(t, json.Valid([]byte(line)))
+	}
+	assert.Contains(t, out.String(), inbox.ErrAway.Error())
+	for _, personal := range []string{"639171234567", "Hithere", secret} {
+		assert.NotContains(t, out.String(), personal)
+	}
+}
+
+// lockedBuffer is what many goroutines write to.
+type lockedBuffer struct {
+	mu  sync.Mutex
+	out strings.Builder
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.out.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.out.String()
+}

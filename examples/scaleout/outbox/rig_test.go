@@ -1,0 +1,211 @@
+package outbox
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/chatapp1"
+	"github.com/messaging-service/messaging-go/chatapp2"
+	"github.com/messaging-service/messaging-go/examples/scaleout/engine"
+	"github.com/messaging-service/messaging-go/messagingtest"
+	"github.com/messaging-service/messaging-go/sms"
+)
+
+var _ = flag.Bool("whole", false, "for the module as a whole: this package has no long tests")
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	// The tests wait more than they work, so more than there are processors may run at once.
+	if err := flag.Set("test.parallel", "8"); err != nil {
+		panic(err)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// rig is an engine and a stand-in for the service.
+type rig struct {
+	t         *testing.T
+	directory string
+	server    *engine.Server
+	engine    *engine.Connection
+	service   *messagingtest.Server
+	loader    *Loader
+	records   records
+}
+
+func newRig(t *testing.T, setup engine.Setup) *rig {
+	t.Helper()
+	if setup.AckWait == 0 {
+		setup.AckWait = 3 * time.Second
+	}
+	r := &rig{t: t, directory: t.TempDir(), service: messagingtest.NewServer(t)}
+	var err error
+	r.server, err = engine.Start(r.directory, 0)
+	require.NoError(t, err)
+	t.Cleanup(func() { r.server.Close() })
+	r.engine, err = engine.Connect(t.Context(), r.server.URL(), "test")
+	require.NoError(t, err)
+	t.Cleanup(r.engine.Close)
+	require.NoError(t, r.engine.Prepare(t.Context(), setup))
+	r.loader, err = NewLoader(t.Context(), r.engine, slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	r.records = r.loader.records
+	return r
+}
+
+// patient is how the workers of most tests work: even a machine that is busy answers in time.
+func patient() WorkerOptions {
+	options := fast()
+	options.SendTimeout = 2 * time.Second
+	return options
+}
+
+// fast is how workers work where a test waits until a send must have ended.
+func fast() WorkerOptions {
+	return WorkerOptions{SendTimeout: 500 * time.Millisecond, SettleWindow: 300 * time.Millisecond, SettleInterval: 20 * time.Millisecond}
+}
+
+func (r *rig) worker(options WorkerOptions) *Worker {
+	r.t.Helper()
+	client, err := messaging.NewClient(r.service.URL, messaging.WithToken(r.service.Token),
+		messaging.WithRetry(messaging.RetryPolicy{MinWait: time.Millisecond, MaxWait: 10 * time.Millisecond}))
+	require.NoError(r.t, err)
+	w, err := NewWorker(r.t.Context(), r.engine, client, options)
+	require.NoError(r.t, err)
+	return w
+}
+
+// start lets a worker run, until stop is called or the test ends.
+func (r *rig) start(options WorkerOptions) (stop func()) {
+	r.t.Helper()
+	w := r.worker(options)
+	ctx, cancel := context.WithCancel(r.t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = w.Run(ctx)
+	}()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		<-done
+	})
+	r.t.Cleanup(stop)
+	return stop
+}
+
+func (r *rig) put(messages ...Message) {
+	r.t.Helper()
+	for _, m := range messages {
+		_, err := r.loader.Put(r.t.Context(), m)
+		require.NoError(r.t, err)
+	}
+}
+
+// publish puts a message into the stream once more, whatever the record says.
+func (r *rig) publish(m Message, id int) {
+	r.t.Helper()
+	data, err := m.Line()
+	require.NoError(r.t, err)
+	require.NoError(r.t, r.loader.publisher.put(r.t.Context(), m.Key(), id, data))
+}
+
+// force writes a record, as a process left it that is no more.
+func (r *rig) force(m Message, record Record) {
+	r.t.Helper()
+	record.Hash, record.Reference = m.hash(), m.reference
+	value, err := json.Marshal(record)
+	require.NoError(r.t, err)
+	_, err = r.records.bucket.Put(r.t.Context(), m.Key(), value)
+	require.NoError(r.t, err)
+}
+
+func (r *rig) record(m Message) Record {
+	r.t.Helper()
+	e, err := r.records.read(r.t.Context(), m.Key())
+	require.NoError(r.t, err)
+	return e.Record
+}
+
+// waitFor waits until the record of a message says a state.
+func (r *rig) waitFor(m Message, state State) Record {
+	r.t.Helper()
+	var last Record
+	require.Eventually(r.t, func() bool {
+		last = r.record(m)
+		return last.State == state
+	}, 30*time.Second, 10*time.Millisecond, "the message does not become %s", state)
+	return last
+}
+
+// waitForAll waits until every message has a final record and the stream is empty.
+func (r *rig) waitForAll() {
+	r.t.Helper()
+	require.Eventually(r.t, func() bool { return r.waiting() == 0 }, 60*time.Second, 20*time.Millisecond)
+	for e, err := range All(r.t.Context(), r.engine) {
+		require.NoError(r.t, err)
+		require.True(r.t, e.State.IsFinal(), "%s is %s", e.Key, e.State)
+	}
+}
+
+// waiting gives the number of messages in the stream.
+func (r *rig) waiting() int {
+	r.t.Helper()
+	ctx, cancel := context.WithTimeout(r.t.Context(), 5*time.Second)
+	defer cancel()
+	stream, err := r.engine.JetStream.Stream(ctx, engine.Outbox)
+	if err != nil {
+		return -1
+	}
+	return int(stream.CachedInfo().State.Msgs)
+}
+
+func (r *rig) purge() {
+	r.t.Helper()
+	stream, err := r.engine.JetStream.Stream(r.t.Context(), engine.Outbox)
+	require.NoError(r.t, err)
+	require.NoError(r.t, stream.Purge(r.t.Context()))
+}
+
+// sent gives how often the ledger of the service holds a message.
+func (r *rig) sent(m Message) int {
+	n := 0
+	for _, s := range r.service.Sent() {
+		if string(s.Channel) == string(m.channel) && s.ReferenceID == m.reference {
+			n++
+		}
+	}
+	return n
+}
+
+func testSMS(t *testing.T, n int) Message {
+	t.Helper()
+	m, err := FromSMS(sms.Message{From: "ACME", To: fmt.Sprintf("+63917%07d", n), Text: "We open at nine", ReferenceID: fmt.Sprintf("order-%d", n)})
+	require.NoError(t, err)
+	return m
+}
+
+func testChatApp1(t *testing.T, n int) Message {
+	t.Helper()
+	m, err := FromChatApp1(chatapp1.New("channel", fmt.Sprintf("+63917%07d", n)).Text("We open at nine").WithReference(fmt.Sprintf("order-%d", n)))
+	require.NoError(t, err)
+	return m
+}
+
+func testChatApp2(t *testing.T, n int) Message {
+	t.Helper()
+	m, err := FromChatApp2(chatapp2.Message{
+		To: fmt.Sprintf("+63917%07d", n), Content: chatapp2.Text{Body: "We open at nine"}, ReferenceID: fmt.Sprintf("order-%d", n),
+	})
+	require.NoError(t, err)
+	return m
+}

@@ -1,0 +1,340 @@
+package outbox
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/examples/scaleout/engine"
+	"github.com/messaging-service/messaging-go/messagingtest"
+	"github.com/messaging-service/messaging-go/sms"
+)
+
+func TestMessagesOfAllChannelsAreSentOnceAndRecorded(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, engine.Setup{})
+	var all []Message
+	for n := range 20 {
+		all = append(all, testSMS(t, n), testChatApp1(t, n), testChatApp2(t, n))
+	}
+	r.put(all...)
+	r.start(patient())
+	r.start(patient())
+	r.waitForAll()
+	for _, m := range all {
+		record := r.record(m)
+		assert.Equal(t, Accepted, record.State)
+		assert.Equal(t, 1, record.Attempt)
+		assert.NotEmpty(t, record.MessageID)
+		assert.Empty(t, record.Line, "the record holds the message after it was accepted")
+		assert.Equal(t, 1, r.sent(m))
+	}
+}
+
+func TestAWorkerThatWasKilledBeforeItsSendLeavesALookUpAndThenASend(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, engine.Setup{})
+	m := testSMS(t, 1)
+	r.put(m)
+	r.force(m, Record{State: Sending, Attempt: 1, Worker: "killed"})
+	begun := time.Now()
+	r.start(fast())
+	record := r.waitFor(m, Accepted)
+	assert.Equal(t, 2, record.Attempt)
+	assert.Equal(t, 1, r.sent(m))
+	assert.Greater(t, time.Since(begun), fast().SendTimeout+fast().SettleWindow, "the service had no time to list it")
+}
+
+func TestAWorkerThatWasKilledAfterItsSendLeavesALookUpAndNoSecondSend(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, engine.Setup{})
+	m := testSMS(t, 1)
+	r.put(m)
+	r.force(m, Record{State: Sending, Attempt: 1, Worker: "killed"})
+	_, err := m.body.send(t.Context(), r.worker(fast()).client)
+	require.NoError(t, err)
+	r.start(fast())
+	record := r.waitFor(m, Accepted)
+	assert.Equal(t, 1, record.Attempt)
+	assert.Equal(t, r.service.Sent()[0].ID, record.MessageID)
+	r.waitForAll()
+	assert.Equal(t, 1, r.sent(m))
+}
+
+func TestAChatAppMessageOfAKilledWorkerIsParkedAndNeverSent(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, engine.Setup{})
+	one, two := testChatApp1(t, 1), testChatApp2(t, 1)
+	begun := time.Now()
+	for _, m := range []Message{one, two} {
+		r.put(m)
+		r.force(m, Record{State: Sending, Attempt: 1, Worker: "killed"})
+	}
+	r.start(fast())
+	for _, m := range []Message{one, two} {
+		record := r.waitFor(m, Parked)
+		assert.NotEmpty(t, record.Line, "a person cannot send it again")
+		assert.NotEmpty(t, record.Reason)
+	}
+	assert.Greater(t, time.Since(begun), fast().SendTimeout, "the worker might have been at it")
+	r.waitForAll()
+	assert.Empty(t, r.service.Sent())
+}
+
+func TestAVerdictThatIsRecordedButNotAcknowledgedSendsNothing(t *testing.T) {
+	t.Parallel()
+	for _, state := range []State{Accepted, Refused, Parked} {
+		r := newRig(t, engine.Setup{})
+		m := testSMS(t, 1)
+		r.put(m)
+		r.force(m, Record{State: state, Attempt: 1})
+		r.start(fast())
+		r.waitForAll()
+		assert.Equal(t, state, r.record(m).State)
+		assert.Empty(t, r.service.Sent())
+	}
+}
+
+func TestAMessageInTheHandsOfALiveSlowWorkerIsNeverSentByAnother(t *testing.T) {
+	t.Parallel()
+	for _, m := range []Message{testSMS(t, 1), testChatApp1(t, 1)} {
+		r := newRig(t, engine.Setup{AckWait: 5 * time.Second})
+		options := fast()
+		options.SendTimeout = 3 * time.Second
+		r.service.Inject(messagingtest.Slow(700*time.Millisecond), 1)
+		r.put(m)
+		r.start(options)
+		r.waitFor(m, Sending)
+		r.publish(m, 7) // as if the engine had given it to another worker
+		r.start(options)
+		r.waitForAll()
+		assert.Equal(t, Accepted, r.record(m).State)
+		assert.Equal(t, 1, r.record(m).Attempt)
+		assert.Equal(t, 1, r.sent(m))
+	}
+}
+
+func TestAnAnswerThatIsLostLeadsToALookUp(t *testing.T) {
+	t.Parallel()
+	for _, fault := range []messagingtest.Fault{messagingtest.AcceptThenDrop(), messagingtest.TruncatedAnswer(), messagingtest.NotJSON(), messagingtest.DropUnread(), messagingtest.Status(503, 0)} {
+		r := newRig(t, engine.Setup{})
+		r.service.SetLag(100 * time.Millisecond)
+		m := testSMS(t, 1)
+		r.put(m)
+		r.service.Inject(fault, 1)
+		r.start(fast())
+		r.waitForAll()
+		assert.Equal(t, Accepted, r.record(m).State, "%v", fault)
+		assert.Equal(t, 1, r.sent(m), "%v", fault)
+	}
+}
+
+func TestALookUpThatFailedNeverLeadsToASend(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, engine.Setup{})
+	options := fast()
+	options.GiveUp = 1500 * time.Millisecond
+	m := testSMS(t, 1)
+	r.put(m)
+	r.service.Inject(messagingtest.AcceptThenDrop(), 1)
+	r.service.Inject(messagingtest.Status(404, 0), 10_000) // a look-up that is answered, from a wrong address
+	r.start(options)
+	record := r.waitFor(m, Parked)
+	assert.Contains(t, record.Reason, "it could not be looked up")
+	assert.Equal(t, 1, record.Attempt)
+	r.waitForAll()
+	assert.Equal(t, 1, r.sent(m))
+}
+
+func TestALookUpThatShowsAnotherMessageParks(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, engine.Setup{})
+	r.service.Seed(messagingtest.Sent{ID: "old", Channel: messagingtest.ChannelSMS, From: "ACME", To: "+639999999999", Text: "old", ReferenceID: "order-1"})
+	m := testSMS(t, 1)
+	r.put(m)
+	r.service.Inject(messagingtest.DropUnread(), 1)
+	r.start(fast())
+	assert.Contains(t, r.waitFor(m, Parked).Reason, "another message")
+}
+
+func TestADuplicateAfterALookUpIsLookedUpAgain(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, engine.Setup{})
+	r.service.RefuseDuplicates(true)
+	r.service.SetLag(1300 * time.Millisecond) // longer than the settle window
+	m := testSMS(t, 1)
+	r.put(m)
+	r.service.Inject(messagingtest.AcceptThenDrop(), 1)
+	r.start(fast())
+	r.waitFor(m, Accepted)
+	r.waitForAll()
+	assert.Equal(t, 1, r.sent(m))
+}
+
+func TestARefusedMessageIsTerminatedWithItsReason(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, engine.Setup{})
+	byService := testChatApp1(t, 1)
+	byLibrary, err := FromSMS(sms.Message{From: "ACME", To: "nobody", Text: "secret", ReferenceID: "invalid"})
+	require.NoError(t, err)
+	r.service.Inject(messagingtest.Status(400, 0), 1)
+	r.put(byService, byLibrary)
+	r.start(patient())
+	r.waitForAll()
+	for m, reason := range map[*Message]string{&byService: "HTTP 400", &byLibrary: "To: "} {
+		record := r.record(*m)
+		assert.Equal(t, Refused, record.State)
+		assert.Contains(t, record.Reason, reason)
+		assert.NotContains(t, record.Reason, "nobody")
+	}
+	assert.Empty(t, r.service.Sent())
+}
+
+func TestWhatWasNotProcessedIsSentAgain(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, engine.Setup{})
+	m := testChatApp2(t, 1)
+	r.put(m)
+	r.service.Inject(messagingtest.Status(429, -1), 9) // more than the library tries by itself
+	r.start(patient())
+	r.waitForAll()
+	record := r.record(m)
+	assert.Equal(t, Accepted, record.State)
+	assert.Greater(t, record.Attempt, 1)
+	assert.Equal(t, 1, r.sent(m))
+}
+
+func TestAWorkerThatIsStoppedEndsWhatItHasBegunAndLosesNothing(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, engine.Setup{})
+	var all []Message
+	for n := range 60 {
+		all = append(all, testChatApp1(t, n))
+	}
+	r.put(all...)
+	r.service.Inject(messagingtest.Slow(50*time.Millisecond), len(all))
+	options := patient()
+	options.Concurrency = 4
+	stop := r.start(options)
+	require.Eventually(t, func() bool { return len(r.service.Sent()) > 5 }, 30*time.Second, time.Millisecond)
+	stop()
+	for e, err := range All(t.Context(), r.engine) {
+		require.NoError(t, err)
+		assert.NotEqual(t, Sending, e.State, "the worker has ended in the middle of a send")
+	}
+	r.start(patient())
+	r.waitForAll()
+	for _, m := range all {
+		assert.Equal(t, Accepted, r.record(m).State)
+		assert.Equal(t, 1, r.sent(m))
+	}
+}
+
+func TestAnEngineThatIsAwayForAWhileIsAPause(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, engine.Setup{})
+	var all []Message
+	for n := range 100 {
+		all = append(all, testSMS(t, n))
+	}
+	r.put(all...)
+	r.service.Inject(messagingtest.Slow(30*time.Millisecond), len(all))
+	options := fast()
+	options.Concurrency = 8
+	r.start(options)
+	require.Eventually(t, func() bool { return len(r.service.Sent()) > 20 }, 30*time.Second, time.Millisecond)
+	port := r.server.Port()
+	r.server.Close()
+	var err error
+	r.server, err = engine.Start(r.directory, port)
+	require.NoError(t, err)
+	r.waitForAll()
+	for _, m := range all {
+		assert.Equal(t, Accepted, r.record(m).State)
+		assert.Equal(t, 1, r.sent(m))
+	}
+}
+
+func TestTheRateHoldsForAllWorkersTogether(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, engine.Setup{})
+	const rate, messages = 100, 120
+	for n := range messages {
+		r.put(testSMS(t, n))
+	}
+	require.NoError(t, SetRate(t.Context(), r.engine, rate))
+	begun := time.Now()
+	for range 3 {
+		r.start(fast())
+	}
+	r.waitForAll()
+	// A machine that is busy lets them go later, never earlier.
+	sent := r.service.Sent()
+	require.Len(t, sent, messages)
+	for i, s := range sent {
+		const burst = rate/10 + 1
+		assert.LessOrEqual(t, i+1, burst+int(rate*s.At.Sub(begun).Seconds())+1, "message %d was sent too early", i)
+	}
+}
+
+func TestARateIsCheckedAndCanBeTakenAway(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, engine.Setup{})
+	require.Error(t, SetRate(t.Context(), r.engine, -1))
+	require.NoError(t, SetRate(t.Context(), r.engine, 0.01))
+	first, second := testSMS(t, 1), testSMS(t, 2)
+	r.put(first)
+	r.start(fast())
+	r.waitFor(first, Accepted)
+	r.put(second) // its turn is in a hundred seconds
+	require.Never(t, func() bool { return r.record(second).State == Accepted }, 300*time.Millisecond, 50*time.Millisecond)
+	require.NoError(t, SetRate(t.Context(), r.engine, 0))
+	r.waitFor(second, Accepted)
+}
+
+func TestAWorkerRefusesTimesThatCannotWork(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, engine.Setup{AckWait: time.Second})
+	client, err := messaging.NewClient(r.service.URL, messaging.WithToken(r.service.Token))
+	require.NoError(t, err)
+	for _, options := range []WorkerOptions{{SendTimeout: time.Second}, {Concurrency: -1}, {SettleWindow: -1, SendTimeout: time.Millisecond}} {
+		_, err := NewWorker(t.Context(), r.engine, client, options)
+		assert.Error(t, err)
+	}
+}
+
+func TestWhatAnAttemptBringsToLightGoesOverWhatOthersConcluded(t *testing.T) {
+	accepted := outcome{state: Accepted, messageID: "id"}
+	for _, test := range []struct {
+		name    string
+		record  Record
+		out     outcome
+		want    State // empty for no change
+		others  int
+		hasLine bool
+	}{
+		{"accepted, while it was doubted", Record{State: Unknown, Attempt: 2}, accepted, Accepted, 0, false},
+		{"accepted, while it was parked", Record{State: Parked, Attempt: 2}, accepted, Accepted, 0, false},
+		{"accepted, while it was queued again", Record{State: Queued, Attempt: 2}, accepted, Accepted, 0, false},
+		{"accepted, while a person dropped it", Record{State: Refused, Attempt: 2}, accepted, Accepted, 0, false},
+		{"accepted, as others found", Record{State: Accepted, Attempt: 2}, accepted, "", 0, false},
+		{"accepted, and sent again by then", Record{State: Sending, Attempt: 3}, accepted, Sending, 1, false},
+		{"refused, while it was parked", Record{State: Parked, Attempt: 2}, outcome{state: Refused}, Refused, 0, true},
+		{"refused, and sent again by then", Record{State: Sending, Attempt: 3}, outcome{state: Refused}, "", 0, false},
+		{"not processed, while it was parked", Record{State: Parked, Attempt: 2}, outcome{state: Queued}, Loading, 0, true},
+		{"not processed, and queued by then", Record{State: Queued, Attempt: 2}, outcome{state: Queued}, "", 0, false},
+		{"unknown, as others found", Record{State: Unknown, Attempt: 2}, outcome{state: Unknown}, "", 0, false},
+		{"unknown, while it was queued again", Record{State: Queued, Attempt: 2}, outcome{state: Unknown}, "", 0, false},
+	} {
+		next, changes := entry{Record: test.record}.after(2, test.out, []byte(`{}`))
+		assert.Equal(t, test.want != "", changes, test.name)
+		if changes {
+			assert.Equal(t, test.want, next.State, test.name)
+			assert.Len(t, next.OtherIDs, test.others, test.name)
+			assert.Equal(t, test.hasLine, len(next.Line) > 0, test.name)
+		}
+	}
+}
