@@ -95,6 +95,9 @@ func TestTheWorkGrowsWithTheBodyAndNoFaster(t *testing.T) { //nolint:paralleltes
 
 func TestAMebibyteIsReadAndWritten(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("long, and nothing in it is concurrent")
+	}
 	shapes := jsonShapes()
 	for _, name := range []string{"a long text", "a long number", "many members", "many contacts", "many unknown components", "many parameters"} {
 		shape := shapes[name]
@@ -112,6 +115,9 @@ func TestAMebibyteIsReadAndWritten(t *testing.T) {
 
 func TestADeepBodyIsReadOrRefused(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("long, and nothing in it is concurrent")
+	}
 	for name, shape := range jsonShapes() {
 		if !strings.Contains(name, "deep") && name != "cards on cards" {
 			continue

@@ -291,6 +291,7 @@ func TestALookUpThatBeganInTheWindowMayLastAWhileLonger(t *testing.T) {
 	}{
 		{"nothing", 4 * time.Second, "send@0s look@0s look@6s send@10s", 10 * time.Second},
 		{"nothing", 5500 * time.Millisecond, "send@0s look@0s look@6s", 11 * time.Second},
+		{"nothing", 2500 * time.Millisecond, "send@0s look@0s look@4.5s look@7s send@9.5s", 9500 * time.Millisecond},
 		{"hanging", 0, "send@0s look@0s", 11 * time.Second},
 	} {
 		synctest.Test(t, func(t *testing.T) {

@@ -165,3 +165,14 @@ func TestAPOSTWithoutTheOptionIsNotRead(t *testing.T) {
 	w := call(t, webhook.SMS(new(inbox[webhook.SMSMessage]).handle), r)
 	assert.Equal(t, http.StatusMethodNotAllowed, w.Code)
 }
+
+func TestOfABodyThatIsTooLargeNoMoreIsReadThanShowsIt(t *testing.T) {
+	t.Parallel()
+	const limit = 100
+	body := strings.NewReader("from=1111&message=" + strings.Repeat("a", 1<<20))
+	r := post("", "", "")
+	r.Body, r.ContentLength = io.NopCloser(body), -1
+	_, err := webhook.ParseSMS(r, webhook.WithPOST(), webhook.WithLimits(10, limit))
+	require.ErrorIs(t, err, webhook.ErrTooLarge)
+	assert.LessOrEqual(t, body.Size()-int64(body.Len()), int64(limit+1))
+}
