@@ -16,6 +16,7 @@ type handler[T identified] struct {
 	read     func(*http.Request, *settings) (T, error)
 	handle   func(context.Context, T) error
 	memory   *MemoryStore // the store, if it is one
+	noStore  []string     // the value of a header field, in every answer: nobody can append to it
 }
 
 func newHandler[T identified](
@@ -29,6 +30,7 @@ func newHandler[T identified](
 	s.check(namesOf(&s))
 	h := &handler[T]{settings: s, event: kind, read: read, handle: handle}
 	h.memory, _ = s.store.(*MemoryStore)
+	h.noStore = []string{"no-store"}
 	return http.HandlerFunc(h.serve)
 }
 
@@ -52,7 +54,7 @@ func (h *handler[T]) serve(w http.ResponseWriter, r *http.Request) {
 		h.tell(r, &a)
 	}
 	header := w.Header()
-	header["Cache-Control"] = []string{"no-store"}
+	header["Cache-Control"] = h.noStore[:1:1]
 	switch a.status {
 	case http.StatusMethodNotAllowed:
 		allow := "GET, HEAD"

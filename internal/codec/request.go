@@ -214,10 +214,18 @@ func (r *Request) wraps(call wire.Call) bool { return call.Message != nil && r.t
 // wrapped is a message that stands under a key of its own.
 func wrapped(call wire.Call) []byte {
 	var more []byte
-	for _, name := range slices.Sorted(maps.Keys(call.Extra)) {
+	for _, name := range names(call.Extra) {
 		more = appendMember(more, name, call.Extra[name])
 	}
 	return splice(call.Message, more)
+}
+
+// names are the keys of extra fields in order. Most messages have none, which costs nothing then.
+func names(extra map[string]any) []string {
+	if len(extra) == 0 {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(extra))
 }
 
 // join makes one object of two.
@@ -458,7 +466,7 @@ func (r *Request) check(call wire.Call) []wire.Problem {
 			Field: "TTL", Reason: "must be a whole number of " + name + ", the unit of the contract, got " + call.TTL.String(),
 		})
 	}
-	for _, name := range slices.Sorted(maps.Keys(call.Extra)) {
+	for _, name := range names(call.Extra) {
 		if reason := r.checkExtraField(call, name); reason != "" {
 			problems = append(problems, wire.Problem{Field: extraField(cmp.Or(call.ExtraName, "Extra"), name), Reason: reason})
 		}
