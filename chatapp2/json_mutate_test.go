@@ -103,9 +103,6 @@ func jsonNarrowest(tree any, at jsonPath) string {
 
 func TestAValueOfAnotherKindIsKept(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("long, and nothing in it is concurrent")
-	}
 	seen := map[string]bool{}
 	for _, body := range jsonBodies(t) {
 		tree := jsonTree(t, body.Body)

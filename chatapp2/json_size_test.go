@@ -95,9 +95,6 @@ func TestTheWorkGrowsWithTheBodyAndNoFaster(t *testing.T) { //nolint:paralleltes
 
 func TestAMebibyteIsReadAndWritten(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("long, and nothing in it is concurrent")
-	}
 	shapes := jsonShapes()
 	for _, name := range []string{"a long text", "a long number", "many members", "many contacts", "many unknown components", "many parameters"} {
 		shape := shapes[name]
@@ -115,9 +112,6 @@ func TestAMebibyteIsReadAndWritten(t *testing.T) {
 
 func TestADeepBodyIsReadOrRefused(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("long, and nothing in it is concurrent")
-	}
 	for name, shape := range jsonShapes() {
 		if !strings.Contains(name, "deep") && name != "cards on cards" {
 			continue

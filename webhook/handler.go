@@ -16,7 +16,7 @@ type handler[T identified] struct {
 	read     func(*http.Request, *settings) (T, error)
 	handle   func(context.Context, T) error
 	memory   *MemoryStore // the store, if it is one
-	noStore  []string     // the value of a header field, in every answer: nobody can append to it
+	noStore  []string     // the value of a header field, the same in every answer
 }
 
 func newHandler[T identified](
@@ -54,7 +54,7 @@ func (h *handler[T]) serve(w http.ResponseWriter, r *http.Request) {
 		h.tell(r, &a)
 	}
 	header := w.Header()
-	header["Cache-Control"] = h.noStore[:1:1]
+	header["Cache-Control"] = h.noStore
 	switch a.status {
 	case http.StatusMethodNotAllowed:
 		allow := "GET, HEAD"

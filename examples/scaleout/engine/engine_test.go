@@ -13,7 +13,7 @@ import (
 	"github.com/messaging-service/messaging-go/examples/scaleout/engine"
 )
 
-var whole = flag.Bool("whole", false, "run the long versions of the tests")
+var _ = flag.Bool("whole", false, "for the module as a whole: this package has no long tests")
 
 func TestWhatAnEngineHoldsIsThereAfterItsEnd(t *testing.T) {
 	t.Cleanup(func() { goleak.VerifyNone(t) })
@@ -63,9 +63,6 @@ func TestWhatASetupLeavesOpenStaysAsItIs(t *testing.T) {
 }
 
 func TestAClusterOfThreeOutlivesOneOfThem(t *testing.T) {
-	if !*whole {
-		t.Skip("a cluster takes seconds to agree: -whole")
-	}
 	nodes, err := engine.StartCluster(t.TempDir(), 3)
 	require.NoError(t, err)
 	for _, n := range nodes {
