@@ -1,4 +1,4 @@
-package contract_test
+package table_test
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 func TestParseTimeReadsEveryForm(t *testing.T) {
@@ -53,7 +53,7 @@ func TestParseTimeReadsEveryForm(t *testing.T) {
 		{"\t 1791038663\n", nil, at},
 		{" 2026-10-03T14:44:23Z ", nil, at},
 	} {
-		got, ok := contract.ParseTime(tt.text, tt.zone)
+		got, ok := table.ParseTime(tt.text, tt.zone)
 		assert.True(t, ok, tt.text)
 		assert.True(t, tt.want.Equal(got), "%s: got %s, want %s", tt.text, got, tt.want)
 	}
@@ -62,7 +62,7 @@ func TestParseTimeReadsEveryForm(t *testing.T) {
 func TestParseTimeTakesBlankForNoTime(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", " ", "\t\n"} {
-		got, ok := contract.ParseTime(text, nil)
+		got, ok := table.ParseTime(text, nil)
 		assert.True(t, ok, "%q", text)
 		assert.True(t, got.IsZero(), "%q", text)
 	}
@@ -75,7 +75,7 @@ func TestParseTimeReadsNothingElse(t *testing.T) {
 		"2026-10-03T14:44:23+8", "2026-10-03T", "2026-10-0", "20261399999999", "99999999999999999999", "NaN", "Inf", "-", "1e16", "12:30", "１７９１０３８６６３",
 		"2026-10-03 14:44:23 x", "x2026-10-03 14:44:23", strings.Repeat("9", 1<<10), "2026-10-03T14:44:23." + strings.Repeat("x", 1<<10),
 	} {
-		got, ok := contract.ParseTime(text, nil)
+		got, ok := table.ParseTime(text, nil)
 		assert.False(t, ok, text)
 		assert.True(t, got.IsZero(), text)
 	}
@@ -91,7 +91,7 @@ func FuzzParseTime(f *testing.F) {
 	}
 	zone := time.FixedZone("", 5*60*60+45*60)
 	f.Fuzz(func(t *testing.T, text string) {
-		at, ok := contract.ParseTime(text, zone)
+		at, ok := table.ParseTime(text, zone)
 		if !ok {
 			require.True(t, at.IsZero(), "%q", text)
 			return
@@ -99,7 +99,7 @@ func FuzzParseTime(f *testing.F) {
 		if year := at.UTC().Year(); year < 0 || year > 9998 {
 			return // beyond what RFC 3339 can say
 		}
-		again, ok := contract.ParseTime(at.UTC().Format(time.RFC3339Nano), nil)
+		again, ok := table.ParseTime(at.UTC().Format(time.RFC3339Nano), nil)
 		require.True(t, ok, "%q", text)
 		require.True(t, at.Equal(again), "%q: %s, then %s", text, at, again)
 	})
@@ -107,7 +107,7 @@ func FuzzParseTime(f *testing.F) {
 
 func ExampleParseTime() {
 	for _, text := range []string{"1791038663", "2026-10-03T22:44:23+08:00", "2026-10-03 14:44", "20261003144423", "yesterday"} {
-		at, ok := contract.ParseTime(text, time.UTC)
+		at, ok := table.ParseTime(text, time.UTC)
 		fmt.Println(at.UTC().Format(time.DateTime), ok)
 	}
 	// Output:

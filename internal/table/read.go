@@ -1,4 +1,4 @@
-package contract
+package table
 
 import (
 	"bytes"
@@ -8,16 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// The bounds of an overlay. The table itself has 9 KB and four levels.
-const (
-	maxBytes = 1 << 20
-	maxDepth = 16
-)
-
-// read returns the JSON value in text: objects as map[string]any, lists as []any, numbers as json.Number. It goes through the
-// tokens one by one, because encoding/json drops all but the last of several members with one key. False means that there is
-// no value to go on with; a duplicate key is a problem, but the reading goes on.
-func read(text []byte, found *problems) (any, bool) {
+// read returns the JSON value in text: objects as map[string]any, lists as []any, numbers as json.Number. It reads token by
+// token because encoding/json drops all but the last of several members with one key. It returns false if there is no value
+// to go on with; a repeated key is a problem that does not stop it.
+func read(text []byte, found *Problems) (any, bool) {
 	switch {
 	case len(text) > maxBytes:
 		found.add("", "the overlay is larger than "+strconv.Itoa(maxBytes)+" bytes")
@@ -40,8 +34,8 @@ func read(text []byte, found *problems) (any, bool) {
 	return r.value("", 0)
 }
 
-// position tells near which line of text err was met, as far as err says so. The error's own words stay out, since they quote
-// the text, and so does the column, which differs by one between implementations of encoding/json.
+// position returns near which line of text err was met, if err says. It leaves out the words of err, which quote the text, and
+// the column, which differs by one between implementations of encoding/json.
 func position(text []byte, err error) string {
 	syntax, ok := errors.AsType[*json.SyntaxError](err)
 	if !ok || syntax.Offset < 1 || syntax.Offset > int64(len(text)) {
@@ -52,7 +46,7 @@ func position(text []byte, err error) string {
 
 type reader struct {
 	decoder *json.Decoder
-	found   *problems
+	found   *Problems
 }
 
 func (r *reader) value(path string, depth int) (any, bool) {

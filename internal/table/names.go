@@ -1,4 +1,4 @@
-package contract
+package table
 
 import (
 	"net/url"
@@ -7,18 +7,18 @@ import (
 	"unicode/utf8"
 )
 
-// names are those of one request: they say which name is taken, and by what.
+// names holds the names that are taken in one request, and by what.
 type names struct {
 	dotted  bool              // dots in a name nest
-	taken   map[string]string // name: the place in the table that has it
-	through map[string]string // the beginning of a dotted name: the place in the table of one that begins with it
+	taken   map[string]string // by name, the place in the table that has it
+	through map[string]string // by the beginning of a dotted name, the place of a name that begins with it
 }
 
 func newNames(dotted bool) *names {
 	return &names{dotted: dotted, taken: map[string]string{}, through: map[string]string{}}
 }
 
-// claim takes name for place, and returns what is wrong with that.
+// claim takes name for place. It returns what is wrong with that, or "".
 func (n *names) claim(place, name string) string {
 	if fault := nameFault(name, n.dotted); fault != "" {
 		return fault
@@ -47,10 +47,10 @@ func (n *names) claim(place, name string) string {
 	return ""
 }
 
-// maxName bounds a name, in bytes: what is longer is a mistake.
+// maxName is how many bytes a name may have.
 const maxName = 256
 
-// nameFault returns what is wrong with the name of a parameter, "" if nothing is.
+// nameFault returns what is wrong with the name of a parameter, or "".
 func nameFault(name string, dotted bool) string {
 	switch {
 	case name == "":
@@ -67,7 +67,8 @@ func nameFault(name string, dotted bool) string {
 	return ""
 }
 
-// pathFault returns what is wrong with the path of an operation. Credentials go where it leads, so it must stay on the host.
+// pathFault returns what is wrong with the path of an operation, or "". Credentials go where it leads, so it must stay on the
+// host.
 func pathFault(path string) string {
 	switch {
 	case !strings.HasPrefix(path, "/"):
@@ -96,7 +97,7 @@ func pathFault(path string) string {
 	return ""
 }
 
-// headerFault returns what is wrong with the name of a header that carries credentials.
+// headerFault returns what is wrong with the name of a header that carries credentials, or "".
 func headerFault(name string) string {
 	if !isToken(name) {
 		return "is not the name of a header"
@@ -106,12 +107,12 @@ func headerFault(name string) string {
 		"keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade", "user-agent":
 		return "names a header that the client or net/http writes itself"
 	case "idempotency-key", "x-idempotency-key":
-		return "names a header on which net/http repeats a POST by itself"
+		return "names a header that makes net/http retry a POST by itself"
 	}
 	return ""
 }
 
-// isToken tells whether text is a token of RFC 9110, section 5.6.2.
+// isToken reports whether text is a token of RFC 9110, section 5.6.2.
 func isToken(text string) bool {
 	return text != "" && !strings.ContainsFunc(text, func(r rune) bool {
 		letter := 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'

@@ -1,4 +1,4 @@
-package contract
+package table
 
 import (
 	"math"
@@ -7,11 +7,13 @@ import (
 	"time"
 )
 
-// milliseconds is where a bare number stops to be seconds and is milliseconds: seconds reach it in the year 5138.
+// milliseconds is the least number that counts milliseconds: as seconds it would be in the year 5138.
 const milliseconds = 1e11
 
-// ParseTime reads a time as rows of a listing and webhooks carry it, and tells whether it could be read. The forms are
-// this library's reading of what such services send; the specification of the service names none. They are:
+// compact is the form of 14 digits.
+const compact = "20060102150405"
+
+// ParseTime reads a time as rows and callbacks carry it, and reports whether it could. The forms are:
 //
 //	1791038663                       seconds since 1970-01-01 UTC
 //	1791038663000                    milliseconds, from 1e11 on
@@ -21,13 +23,9 @@ const milliseconds = 1e11
 //	2026-10-03                       the beginning of a day
 //	20261003144423                   14 digits that begin with 19 or 20: a date with a time of day, not milliseconds
 //
-// A form that has no offset is in zone; nil is UTC. White space around the text does not count. A blank text is the
-// zero time, and counts as read. Where the result is false the time is the zero time. Times of the same instant may be in
-// different locations: compare them with Equal.
+// A form without an offset is in zone; nil is UTC. White space around the text does not count. A blank text is the zero time,
+// and so is one that cannot be read. Times of the same instant may be in different locations: compare them with Equal.
 func ParseTime(text string, zone *time.Location) (time.Time, bool) {
-	if at, ok := parseUTC(text); ok { // the form that is met most
-		return at, true
-	}
 	text = strings.TrimSpace(text)
 	if text == "" {
 		return time.Time{}, true
@@ -56,8 +54,8 @@ func ParseTime(text string, zone *time.Location) (time.Time, bool) {
 	}
 }
 
-// parseDate reads the forms that begin with 2006-01-02. It tries those alone that text may have: each that fails costs an
-// error of package time.
+// parseDate reads the forms that begin with 2006-01-02. It tries only those that text may have, because each that fails costs
+// an error of package time.
 func parseDate(text string, zone *time.Location) (time.Time, bool) {
 	const date = len(time.DateOnly)
 	if len(text) < date || text[4] != '-' || text[7] != '-' {
@@ -84,61 +82,13 @@ func parseDate(text string, zone *time.Location) (time.Time, bool) {
 	return at, err == nil
 }
 
-// parseUTC reads 2006-01-02T15:04:05Z, with or without milliseconds, and leaves everything else to package time.
-func parseUTC(text string) (time.Time, bool) {
-	const form = "2006-01-02T15:04:05.000Z"
-	short := len(text) == len(form)-len(".000")
-	if len(text) != len(form) && !short || text[len(text)-1] != 'Z' {
-		return time.Time{}, false
-	}
-	for i := range len(text) - 1 {
-		if c := form[i]; c >= '0' && c <= '9' {
-			if text[i] < '0' || text[i] > '9' {
-				return time.Time{}, false
-			}
-		} else if text[i] != c {
-			return time.Time{}, false
-		}
-	}
-	number := func(from, to int) (n int) {
-		for _, c := range []byte(text[from:to]) {
-			n = n*10 + int(c-'0')
-		}
-		return n
-	}
-	year, month, day := number(0, 4), time.Month(number(5, 7)), number(8, 10)
-	hour, minute, second, nanosecond := number(11, 13), number(14, 16), number(17, 19), 0
-	if !short {
-		nanosecond = number(20, 23) * int(time.Millisecond)
-	}
-	if month < 1 || month > 12 || day < 1 || hour > 23 || minute > 59 || second > 59 {
-		return time.Time{}, false
-	}
-	at := time.Date(year, month, day, hour, minute, second, nanosecond, time.UTC)
-	return at, at.Day() == day // Date makes the 31st of a shorter month one of the next
-}
-
-// compact is the form of 14 digits.
-const compact = "20060102150405"
-
-// parseNumber reads digits, at least one and as many as an int64 holds.
+// parseNumber reads digits alone, as many as an int64 holds.
 func parseNumber(text string) (int64, bool) {
-	const most = len("9223372036854775807")
-	if text == "" {
+	if strings.Trim(text, "0123456789") != "" {
 		return 0, false
 	}
-	if text = strings.TrimLeft(text, "0"); len(text) > most {
-		return 0, false
-	}
-	var n uint64
-	for i := range len(text) {
-		digit := text[i] - '0'
-		if digit > 9 {
-			return 0, false
-		}
-		n = n*10 + uint64(digit)
-	}
-	return int64(n), n <= math.MaxInt64
+	n, err := strconv.ParseInt(text, 10, 64)
+	return n, err == nil
 }
 
 func fromNumber(n int64) time.Time {
@@ -146,4 +96,22 @@ func fromNumber(n int64) time.Time {
 		return time.UnixMilli(n).UTC()
 	}
 	return time.Unix(n, 0).UTC()
+}
+
+// FormatTime returns a time in a form of the contract, such as "rfc3339ms". The zone is for the forms that name none.
+func FormatTime(at time.Time, form string, zone *time.Location) string {
+	switch form {
+	case "unix":
+		return strconv.FormatInt(at.Unix(), 10)
+	case "unixms":
+		return strconv.FormatInt(at.UnixMilli(), 10)
+	case "datetime":
+		return at.In(zone).Format(time.DateTime)
+	case "date":
+		return at.In(zone).Format(time.DateOnly)
+	case "rfc3339":
+		return at.UTC().Format("2006-01-02T15:04:05Z07:00")
+	default: // "rfc3339ms"
+		return at.UTC().Format("2006-01-02T15:04:05.000Z07:00")
+	}
 }
