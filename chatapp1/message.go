@@ -110,12 +110,12 @@ func (m Message) Call() wire.Call {
 	default:
 		m.Payload.describe(&call)
 	}
-	call.Fields = append(call.Fields, wire.Field{Concept: "ttl", Name: "TTL", Value: m.TTL, Reason: checkTTL(m.TTL)})
+	call.Fields = append(call.Fields, wire.Field{Concept: "ttl", Name: "TTL", Value: m.TTL})
 	call.Fields = append(call.Fields, m.Fallback.Fields()...)
 	call.Fields = append(
 		call.Fields,
 		wire.Field{Concept: "callback", Name: "CallbackURL", Text: m.CallbackURL, Reason: wire.CheckCallbackURL(m.CallbackURL)},
-		wire.Field{Concept: "reference", Name: "ReferenceID", Text: m.ReferenceID, Reason: wire.CheckUTF8(m.ReferenceID)},
+		wire.Field{Concept: "reference", Name: "ReferenceID", Text: m.ReferenceID},
 	)
 	return call
 }
@@ -138,17 +138,10 @@ func (m Message) LogValue() slog.Value {
 	)
 }
 
-func checkTTL(ttl time.Duration) string {
-	if ttl < 0 {
-		return "must not be negative, got " + ttl.String()
-	}
-	return ""
-}
-
-// checkID checks an identifier that is required.
+// checkID rejects an identifier of white space only.
 func checkID(what, id string) string {
 	if strings.TrimSpace(id) == "" {
 		return what + " is required, got white space only"
 	}
-	return wire.CheckUTF8(id)
+	return ""
 }

@@ -73,7 +73,7 @@ type Raw struct {
 
 func (t Text) describe(call *wire.Call) {
 	require(call, "Payload.Body", t.Body)
-	call.Fields = append(call.Fields, wire.Field{Concept: "text", Name: "Payload.Body", Text: t.Body, Reason: wire.CheckUTF8(t.Body)})
+	call.Fields = append(call.Fields, wire.Field{Concept: "text", Name: "Payload.Body", Text: t.Body})
 }
 
 func (i Image) describe(call *wire.Call) {
@@ -87,16 +87,9 @@ func (v Video) describe(call *wire.Call) {
 		call.Fields,
 		wire.Field{Concept: "video", Name: "Payload.URL", Text: v.URL, Reason: wire.CheckURL(v.URL)},
 		wire.Field{Concept: "thumbnail", Name: "Payload.ThumbnailURL", Text: v.ThumbnailURL, Reason: wire.CheckURL(v.ThumbnailURL)},
-		wire.Field{Concept: "duration", Name: "Payload.Duration", Value: v.Duration, Reason: v.checkDuration()},
+		wire.Field{Concept: "duration", Name: "Payload.Duration", Value: v.Duration},
 		wire.Field{Concept: "size", Name: "Payload.Size", Value: v.Size, Reason: v.checkSize()},
 	)
-}
-
-func (v Video) checkDuration() string {
-	if v.Duration < 0 || v.Duration%time.Second != 0 {
-		return "must be a whole number of seconds and not negative, got " + v.Duration.String()
-	}
-	return ""
 }
 
 func (v Video) checkSize() string {
@@ -110,9 +103,9 @@ func (a CallToAction) describe(call *wire.Call) {
 	require(call, "Payload.URL", a.URL)
 	call.Fields = append(
 		call.Fields,
-		wire.Field{Concept: "text", Name: "Payload.Text", Text: a.Text, Required: true, Reason: wire.CheckUTF8(a.Text)},
+		wire.Field{Concept: "text", Name: "Payload.Text", Text: a.Text, Required: true},
 		wire.Field{Concept: "image", Name: "Payload.ImageURL", Text: a.ImageURL, Reason: wire.CheckURL(a.ImageURL)},
-		wire.Field{Concept: "caption", Name: "Payload.Caption", Text: a.Caption, Required: true, Reason: wire.CheckUTF8(a.Caption)},
+		wire.Field{Concept: "caption", Name: "Payload.Caption", Text: a.Caption, Required: true},
 		wire.Field{Concept: "url", Name: "Payload.URL", Text: a.URL, Reason: wire.CheckURL(a.URL)},
 	)
 }
@@ -123,7 +116,7 @@ func (t Template) describe(call *wire.Call) {
 		call.Fields,
 		wire.Field{Concept: "template", Name: "Payload.ID", Text: t.ID, Reason: checkID("an ID", t.ID)},
 		wire.Field{Concept: "params", Name: "Payload.Params", Value: t.Params},
-		wire.Field{Concept: "language", Name: "Payload.Language", Text: t.Language, Reason: wire.CheckUTF8(t.Language)},
+		wire.Field{Concept: "language", Name: "Payload.Language", Text: t.Language},
 	)
 	var c wire.Checks
 	for _, name := range slices.Sorted(maps.Keys(t.Params)) {

@@ -36,9 +36,9 @@ func (m Message) Call() wire.Call {
 		Fields: []wire.Field{
 			{Concept: "from", Name: "From", Text: m.From, Required: true, Reason: checkSender(m.From)},
 			{Concept: "to", Name: "To", Text: m.To, Required: true, Reason: wire.CheckRecipient(m.To)},
-			{Concept: "text", Name: "Text", Text: m.Text, Required: true, Reason: wire.CheckUTF8(m.Text)},
+			{Concept: "text", Name: "Text", Text: m.Text, Required: true},
 			{Concept: "callback", Name: "CallbackURL", Text: m.CallbackURL, Reason: wire.CheckCallbackURL(m.CallbackURL)},
-			{Concept: "reference", Name: "ReferenceID", Text: m.ReferenceID, Reason: wire.CheckUTF8(m.ReferenceID)},
+			{Concept: "reference", Name: "ReferenceID", Text: m.ReferenceID},
 		},
 		Extra: m.Extra, ExtraField: "Extra", ReferenceID: m.ReferenceID,
 	}
@@ -58,15 +58,15 @@ type Fallback struct {
 	Text string
 }
 
-// Fields describes the fallback for the packages of the chat apps. A nil fallback has no fields. It is not meant for other
-// callers.
+// Fields describes the fallback for the packages of the chat apps; a nil fallback is absent. It is not meant for other callers.
 func (f *Fallback) Fields() []wire.Field {
-	if f == nil {
-		return nil
+	set := f != nil
+	if !set {
+		f = new(Fallback)
 	}
 	return []wire.Field{
-		{Concept: "fallbackFrom", Name: "Fallback.From", Text: f.From, Required: true, Reason: checkSender(f.From)},
-		{Concept: "fallbackText", Name: "Fallback.Text", Text: f.Text, Required: true, Reason: wire.CheckUTF8(f.Text)},
+		{Concept: "fallbackFrom", Name: "Fallback.From", Text: f.From, Required: set, Reason: checkSender(f.From)},
+		{Concept: "fallbackText", Name: "Fallback.Text", Text: f.Text, Required: set},
 	}
 }
 
@@ -74,5 +74,5 @@ func checkSender(from string) string {
 	if strings.TrimSpace(from) == "" {
 		return "a sender ID is required, got white space only"
 	}
-	return wire.CheckUTF8(from)
+	return ""
 }
