@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 // KeyPair returns a key and its secret, and whether they go in the "body" or the "query". It is a function so that no verb of
@@ -26,23 +28,26 @@ type Failure struct {
 
 // codes knows what an error code means.
 type codes struct {
-	success  []string
-	exact    map[string]string // class by code
-	prefixes []prefix
+	success []string
+	classes []codeClass
 }
 
-// prefix is the beginning of codes of one class.
-type prefix struct{ text, class string }
+// codeClass is a code, or the prefix of codes, and its class.
+type codeClass struct {
+	text, class string
+	isPrefix    bool
+}
 
-func compileCodes(success []string, classes map[string][]string) codes {
-	c := codes{success: success, exact: map[string]string{}}
-	for class, list := range classes {
+func compileCodes(errs *table.Errors) codes {
+	count := 0
+	for _, list := range errs.Classes {
+		count += len(list)
+	}
+	c := codes{success: errs.Success, classes: make([]codeClass, 0, count)}
+	for class, list := range errs.Classes {
 		for _, code := range list {
-			if text, ok := strings.CutSuffix(code, "*"); ok {
-				c.prefixes = append(c.prefixes, prefix{text, class})
-			} else {
-				c.exact[code] = class
-			}
+			text, isPrefix := strings.CutSuffix(code, "*")
+			c.classes = append(c.classes, codeClass{text, class, isPrefix})
 		}
 	}
 	return c
@@ -50,16 +55,16 @@ func compileCodes(success []string, classes map[string][]string) codes {
 
 // class returns the class of a code, or "". An exact code wins, then the longest prefix.
 func (c *codes) class(code string) string {
-	if class, ok := c.exact[code]; ok {
-		return class
-	}
-	found := prefix{}
-	for _, p := range c.prefixes {
-		if strings.HasPrefix(code, p.text) && (found.class == "" || len(p.text) > len(found.text)) {
-			found = p
+	found, length := "", -1
+	for _, known := range c.classes {
+		switch {
+		case !known.isPrefix && known.text == code:
+			return known.class
+		case known.isPrefix && strings.HasPrefix(code, known.text) && len(known.text) > length:
+			found, length = known.class, len(known.text)
 		}
 	}
-	return found.class
+	return found
 }
 
 func (c *codes) isSuccess(code string) bool {
@@ -78,13 +83,13 @@ const (
 	unknownCode = "the response holds a code that the contract does not know (errors.success, errors.classes)"
 )
 
-// add takes a further value into account. A code of a class wins over one of none, which wins over a code of success; of
+// add takes a further value, and what it says, into account. A code of a class wins over one of none, which wins over a code of success; of
 // equals the first wins.
-func (r *codeResult) add(c *codes, v value) {
+func (r *codeResult) add(c *codes, v value, code string) {
 	if r.class != "" || v.kind == absent || v.kind == null {
 		return
 	}
-	code := strings.TrimSpace(v.text())
+	code = strings.TrimSpace(code)
 	switch {
 	case v.kind == boolean && code == "false" || v.scalar() && code == "":
 	case v.kind == boolean || !v.scalar():

@@ -67,18 +67,12 @@ func CompileList(op *table.List, errs *table.Errors, base *url.URL, pair KeyPair
 			l.taken[members[0].Name], l.taken[members[1].Name] = true, true
 		}
 	}
-	for concept, list := range [pageConcepts][]string{
+	lists := [pageConcepts][]string{
 		pageTotal: op.Page["total"], pagePages: op.Page["pages"], pageNumber: op.Page["number"], pageSize: op.Page["size"],
 		pageHasNext: op.Page["hasNext"], pageNext: op.Page["next"],
 		pageCode: errs.Code, pageMessage: errs.Message, pageRequest: errs.Request,
-	} {
-		l.paths.want(concept, list)
 	}
-	for i, path := range op.Items {
-		if n := l.paths.place(path); n.rows == 0 {
-			n.rows = i + 1
-		}
-	}
+	l.paths = compilePaths(lists[:], op.Items)
 	return l
 }
 
@@ -225,44 +219,48 @@ func (l *List) Decode(body []byte, at wire.Position, rows int, reuse []wire.Reco
 	page := wire.Page{Records: reuse[:0]}
 	var few [32]value
 	found := slices.Grow(few[:0], l.paths.slots)[:l.paths.slots]
-	reader := newRowReader(l.rows, &page, rows)
-	if err := l.paths.find(&scanner{doc: body, rows: reader}, found); err != nil {
+	scanner := newScanner(body)
+	scanner.rows = newRowReader(l.rows, &page, rows)
+	if err := l.paths.find(scanner, found); err != nil {
 		return wire.Page{}, Failure{}, err
 	}
-	var first [pageConcepts]value
+	var words [pageConcepts]string
 	var code codeResult
-	nullNext := false // the place of a next page holds null
+	noNext := false // the place of a next page holds null
 	for _, w := range l.paths.wanted {
 		v := found[w.slot]
+		word := textOf(scanner.doc, v)
 		switch {
 		case w.concept == pageCode:
-			code.add(&l.failures.codes, v)
-		case first[w.concept].kind == absent && v.scalar():
-			first[w.concept] = v
+			code.add(&l.failures.codes, v, word)
 		case w.concept == pageNext && v.kind == null:
-			nullNext = true
+			noNext = true
+		case w.concept == pageNext && v.kind == boolean:
+			// neither a number nor a cursor
+		case words[w.concept] == "":
+			words[w.concept] = word
 		}
 	}
-	if code.class != "" || code.doubt == unknownCode {
-		id := first[pageRequest].text()
-		return wire.Page{}, Failure{Code: code.code, Message: first[pageMessage].text(), RequestID: id, Class: code.class, Own: true}, nil
+	failure := Failure{Code: code.code, Message: words[pageMessage], RequestID: words[pageRequest], Class: code.class, Own: true}
+	switch {
+	case code.class != "" || code.doubt == unknownCode:
+		return wire.Page{}, failure, nil
+	case scanner.rows.place == 0:
+		return wire.Page{}, Failure{RequestID: failure.RequestID}, errNoRows
 	}
-	if reader.place == 0 {
-		return wire.Page{}, Failure{RequestID: first[pageRequest].text()}, errNoRows
-	}
-	page.Number, _ = wholeNumber(first[pageNumber].text())
-	page.Size, _ = wholeNumber(first[pageSize].text())
-	page.Total, _ = wholeNumber(first[pageTotal].text())
-	page.TotalPages, _ = wholeNumber(first[pagePages].text())
-	err := l.setNext(&page, at, first[pageHasNext], first[pageNext], nullNext)
+	page.Number, _ = wholeNumber(words[pageNumber])
+	page.Size, _ = wholeNumber(words[pageSize])
+	page.Total, _ = wholeNumber(words[pageTotal])
+	page.TotalPages, _ = wholeNumber(words[pagePages])
+	more, known := truth(words[pageHasNext])
+	page.Last = len(page.Records) == 0 || known && !more || !known && noNext && words[pageNext] == ""
+	err := l.setNext(&page, at, words[pageNext])
 	return page, Failure{}, err
 }
 
-// setNext sets whether a page is the last, and where the next begins. A short page alone says nothing, and neither does a
-// number that cannot be read, or a number of no pages beside rows.
-func (l *List) setNext(page *wire.Page, at wire.Position, hasNext, next value, nullNext bool) error {
-	more, known := truth(hasNext)
-	page.Last = len(page.Records) == 0 || known && !more || !known && nullNext && next.kind == absent
+// setNext sets where the page after a page begins, and whether there is one. A short page alone says nothing, and neither does
+// a number that cannot be read, or a number of no pages beside rows.
+func (l *List) setNext(page *wire.Page, at wire.Position, next string) (err error) {
 	switch l.op.Paging.By {
 	case "page":
 		requested := l.number(at)
@@ -276,25 +274,18 @@ func (l *List) setNext(page *wire.Page, at wire.Position, hasNext, next value, n
 		page.Next = wire.Position{Rows: at.Rows + len(page.Records)}
 		page.Last = page.Last || page.Total > 0 && page.Next.Rows >= page.Total
 	case "cursor":
-		cursor := ""
-		if next.kind != boolean {
-			cursor = next.text()
+		if page.Last = page.Last || next == ""; !page.Last {
+			page.Next, err = l.follow(next)
 		}
-		if page.Last = page.Last || cursor == ""; page.Last {
-			return nil
-		}
-		var err error
-		page.Next, err = l.follow(cursor)
-		return err
 	default:
 		page.Last = true
 	}
-	return nil
+	return err
 }
 
-// truth returns a boolean, possibly written as a word or a number, and whether it is one.
-func truth(v value) (is, known bool) {
-	switch strings.ToLower(v.text()) {
+// truth returns what a word or a number says of yes and no, and whether it does.
+func truth(word string) (is, known bool) {
+	switch strings.ToLower(word) {
 	case "true", "1", "yes":
 		return true, true
 	case "false", "0", "no":

@@ -1,7 +1,6 @@
 package codec
 
 import (
-	"bytes"
 	"strconv"
 	"strings"
 )
@@ -10,7 +9,7 @@ import (
 // compiled.
 type paths struct {
 	root   node
-	slots  int    // how many places there are
+	slots  int    // how many places are wanted
 	wanted []want // in the order of the concepts, and for each in the order of preference
 }
 
@@ -19,47 +18,72 @@ type want struct{ concept, slot int }
 
 // node is a place, or on the way to one.
 type node struct {
-	children map[string]*node // by the name of a member or the number of an element
-	slot     int              // of the value that stands here, counted from 1; 0 if nobody wants it
-	rows     int              // how late the rows of a listing are looked for here, counted from 1; 0 if they are not
+	name        string // of a member, or the number of an element
+	child, next *node  // the first node below, and the next one beside
+	slot        int    // of the value that stands here, counted from 1; 0 if it is not wanted
+	rows        int    // how late the rows of a listing are looked for here, counted from 1; 0 if they are not
 }
 
-// want adds the places at which a concept may stand, in the order of preference.
-func (p *paths) want(concept int, list []string) {
-	for _, path := range list {
-		n := p.place(path)
-		if n.slot == 0 {
-			p.slots++
-			n.slot = p.slots
+// compilePaths compiles lists of paths by concept, each in the order of preference, and the paths at which the rows of a listing
+// may stand.
+func compilePaths(lists [][]string, rows []string) paths {
+	var p paths
+	wanted, nodes := 0, 0
+	for _, list := range append(lists, rows) {
+		wanted += len(list)
+		for _, path := range list {
+			nodes += strings.Count(path, ".") + 1
 		}
-		p.wanted = append(p.wanted, want{concept, n.slot - 1})
 	}
+	p.wanted = make([]want, 0, wanted)
+	memory := make([]node, nodes)
+	for concept, list := range lists {
+		for _, path := range list {
+			n := p.root.grow(path, &memory)
+			if n.slot == 0 {
+				p.slots++
+				n.slot = p.slots
+			}
+			p.wanted = append(p.wanted, want{concept, n.slot - 1})
+		}
+	}
+	for i, path := range rows {
+		if n := p.root.grow(path, &memory); n.rows == 0 {
+			n.rows = i + 1
+		}
+	}
+	return p
 }
 
-// place returns the node of a path. The path "" is the document.
-func (p *paths) place(path string) *node {
-	n := &p.root
+// grow returns the node of a path, which is "" for n itself. It takes the nodes that are missing from memory.
+func (n *node) grow(path string, memory *[]node) *node {
 	if path == "" {
 		return n
 	}
-	for name := range strings.SplitSeq(path, ".") {
-		child := n.children[name]
-		if child == nil {
-			child = &node{}
-			if n.children == nil {
-				n.children = map[string]*node{}
-			}
-			n.children[name] = child
-		}
-		n = child
+	name, rest, _ := strings.Cut(path, ".")
+	child := n.find([]byte(name))
+	if child == nil {
+		child = &(*memory)[0]
+		*memory = (*memory)[1:]
+		child.name, child.next = name, n.child
+		n.child = child
 	}
-	return n
+	return child.grow(rest, memory)
+}
+
+// find returns the node of a member or an element, or nil.
+func (n *node) find(name []byte) *node {
+	for child := n.child; child != nil; child = child.next {
+		if child.name == string(name) {
+			return child
+		}
+	}
+	return nil
 }
 
 // find walks over a document, checks all of it, and writes the value at each slot into found. If a name comes twice in an
 // object the last one counts, as in encoding/json.
 func (p *paths) find(s *scanner, found []value) error {
-	s.doc = bytes.TrimPrefix(s.doc, []byte("\ufeff"))
 	if err := s.walk(&p.root, found, 0); err != nil {
 		return err
 	}
@@ -75,14 +99,14 @@ func (s *scanner) walk(n *node, found []value, depth int) error {
 	if err != nil {
 		return err
 	}
-	v := value{at: s.pos}
+	v := value{start: s.pos}
 	rows := s.rows != nil && n.rows > 0
 	switch {
 	case c == '[' && rows:
 		v.kind, err = array, s.rows.read(s, n.rows, depth)
-	case c == '{' && n.children != nil:
+	case c == '{' && n.child != nil:
 		v.kind, err = object, s.walkObject(n, found, depth)
-	case c == '[' && n.children != nil:
+	case c == '[' && n.child != nil:
 		v.kind, err = array, s.walkArray(n, found, depth)
 	case c == '{':
 		v.kind, err = object, s.skip(depth)
@@ -94,8 +118,8 @@ func (s *scanner) walk(n *node, found []value, depth int) error {
 	if err != nil {
 		return err
 	}
-	if !v.scalar() {
-		v.raw = s.doc[v.at:s.pos]
+	if v.kind >= object {
+		v.end = s.pos
 	}
 	if rows && v.kind != array {
 		s.rows.none(n.rows)
@@ -113,7 +137,7 @@ func (s *scanner) walkObject(n *node, found []value, depth int) error {
 		if name, _, err = s.member(); err != nil {
 			return err
 		}
-		if child := n.children[string(name)]; child != nil {
+		if child := n.find(name); child != nil {
 			child.forget(found)
 			err = s.walk(child, found, depth+1)
 		} else {
@@ -131,7 +155,7 @@ func (s *scanner) walkArray(n *node, found []value, depth int) error {
 	more, err := s.open(']', depth)
 	var index [20]byte
 	for i := 0; more && err == nil; i++ {
-		if child := n.children[string(strconv.AppendInt(index[:0], int64(i), 10))]; child != nil {
+		if child := n.find(strconv.AppendInt(index[:0], int64(i), 10)); child != nil {
 			err = s.walk(child, found, depth+1)
 		} else {
 			err = s.skip(depth + 1)
@@ -144,12 +168,12 @@ func (s *scanner) walkArray(n *node, found []value, depth int) error {
 	return err
 }
 
-// forget drops what an earlier member of the same name brought.
+// forget drops what an earlier member of the same name brought. What stands at the node itself is overwritten.
 func (n *node) forget(found []value) {
-	if n.slot > 0 {
-		found[n.slot-1] = value{}
-	}
-	for _, child := range n.children {
+	for child := n.child; child != nil; child = child.next {
+		if child.slot > 0 {
+			found[child.slot-1] = value{}
+		}
 		child.forget(found)
 	}
 }

@@ -85,7 +85,7 @@ func (s *Send) compileName(text string) name {
 	}
 	keys := strings.Split(text, ".")
 	for i, key := range keys {
-		keys[i] = string(appendText(nil, key)) + ":"
+		keys[i] = string(append(appendText(make([]byte, 0, len(key)+len(`"":`)), key), ':'))
 	}
 	return keys
 }

@@ -46,16 +46,13 @@ type responses struct {
 }
 
 func compileResponses(op *table.Send, errs *table.Errors) responses {
-	r := responses{accepted: op.Accepted, codes: compileCodes(errs.Success, errs.Classes)}
-	for concept, list := range [responseConcepts][]string{
+	lists := [responseConcepts][]string{
 		messageID: op.Response["id"], requestID: op.Response["request"], referenceID: op.Response["reference"],
 		parts: op.Response["parts"], unitCost: op.Response["unitCost"], cost: op.Response["cost"],
 		balance: op.Response["balance"], operator: op.Response["operator"], status: op.Response["status"],
 		errorCode: errs.Code, errorMessage: errs.Message, errorRequest: errs.Request,
-	} {
-		r.paths.want(concept, list)
 	}
-	return r
+	return responses{paths: compilePaths(lists[:], nil), accepted: op.Accepted, codes: compileCodes(errs)}
 }
 
 // Decode reads a response. The error says why it is not JSON, and repeats nothing of it.
@@ -64,35 +61,45 @@ func (s *Send) Decode(body []byte) (Response, error) { return s.responses.decode
 func (r *responses) decode(body []byte) (Response, error) {
 	var few [48]value
 	found := slices.Grow(few[:0], r.paths.slots)[:r.paths.slots]
-	if err := r.paths.find(&scanner{doc: body}, found); err != nil {
+	scanner := newScanner(body)
+	if err := r.paths.find(scanner, found); err != nil {
 		return Response{}, err
 	}
-	var first [responseConcepts]value
+	doc := string(scanner.doc) // shared by all strings of the response
+	var words [responseConcepts]string
+	var has [responseConcepts]bool
 	var code codeResult
+	accepted := true
 	for _, w := range r.paths.wanted {
 		v := found[w.slot]
-		if w.concept == errorCode {
-			code.add(&r.codes, v)
-		} else if first[w.concept].kind == absent && usable(w.concept, v) {
-			first[w.concept] = v
+		word := textOf(doc, v)
+		switch {
+		case w.concept == errorCode:
+			code.add(&r.codes, v, word)
+		case has[w.concept]:
+		case w.concept == status:
+			if has[status] = v.kind > null; has[status] {
+				accepted = v.scalar() && r.accepts(word)
+			}
+		case w.concept == messageID && isID(v, word), w.concept != messageID && word != "":
+			words[w.concept], has[w.concept] = word, true
 		}
 	}
-	failureID := first[errorRequest].text()
 	response := Response{
-		ID: first[messageID].text(), RequestID: cmp.Or(first[requestID].text(), failureID), ReferenceID: first[referenceID].text(),
-		UnitCost: first[unitCost].text(), Cost: first[cost].text(), Balance: first[balance].text(), Operator: first[operator].text(),
-		Failure: Failure{Code: code.code, Message: first[errorMessage].text(), RequestID: failureID, Class: code.class},
+		ID: words[messageID], RequestID: cmp.Or(words[requestID], words[errorRequest]), ReferenceID: words[referenceID],
+		UnitCost: words[unitCost], Cost: words[cost], Balance: words[balance], Operator: words[operator],
+		Failure: Failure{Code: code.code, Message: words[errorMessage], RequestID: words[errorRequest], Class: code.class},
 		Refused: code.class != "",
 	}
 	response.Own = response.Code != "" || response.RequestID != ""
-	if n, ok := wholeNumber(first[parts].text()); ok && n > 0 {
+	if n, ok := wholeNumber(words[parts]); ok && n > 0 {
 		response.Parts = n
 	}
 	switch {
 	case response.Refused:
 	case code.doubt != "":
 		response.Doubt = code.doubt
-	case first[status].kind != absent && !r.accepts(first[status]):
+	case !accepted:
 		response.Doubt = "the response has a status that is no word of the contract (accepted)"
 	case response.ID == "":
 		response.Doubt = "the response names no message at any path of the contract (response.id)"
@@ -100,23 +107,12 @@ func (r *responses) decode(body []byte) (Response, error) {
 	return response, nil
 }
 
-// usable reports whether a value can serve for a concept; if not, the next path counts. A status that is not a word must not
-// be passed over, because it may say that the message was not accepted.
-func usable(concept int, v value) bool {
-	switch concept {
-	case status:
-		return v.kind != absent && v.kind != null
-	case messageID:
-		return isID(v)
-	default:
-		return v.scalar() && v.text() != ""
-	}
+// isID reports whether a value can be the ID of a message.
+func isID(v value, word string) bool {
+	return v.scalar() && v.kind != boolean && !table.IsPlaceholder(word)
 }
 
-// isID reports whether a value can be the ID of a message.
-func isID(v value) bool { return v.scalar() && v.kind != boolean && !table.IsPlaceholder(v.text()) }
-
-func (r *responses) accepts(status value) bool {
-	word := strings.TrimSpace(status.text())
-	return status.scalar() && slices.ContainsFunc(r.accepted, func(known string) bool { return strings.EqualFold(known, word) })
+func (r *responses) accepts(status string) bool {
+	status = strings.TrimSpace(status)
+	return slices.ContainsFunc(r.accepted, func(word string) bool { return strings.EqualFold(word, status) })
 }

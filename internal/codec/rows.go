@@ -52,13 +52,15 @@ type rows struct {
 
 func compileRows(record map[string][]string, zone *time.Location) *rows {
 	r := &rows{zone: zone, wantsID: len(record["id"]) > 0}
+	var lists [rowConcepts][]string
 	for concept, key := range recordConcepts {
-		r.paths.want(concept, record[key])
+		lists[concept] = record[key]
 	}
+	r.paths = compilePaths(lists[:], nil)
 	r.names = make([]string, r.paths.slots)
-	for name, n := range r.paths.root.children {
-		if n.children == nil {
-			r.names[n.slot-1] = name
+	for n := r.paths.root.child; n != nil; n = n.next {
+		if n.child == nil {
+			r.names[n.slot-1] = n.name
 		}
 	}
 	return r
@@ -82,7 +84,7 @@ type rowReader struct {
 type rowMember struct {
 	name   string
 	quoted []byte // the name as it stood in the document; nil if it has escapes
-	child  *node  // nil if the name is not known
+	node   *node  // nil if the name is not known
 }
 
 // span is a member that goes into Extra.
@@ -177,18 +179,18 @@ func (r *rowReader) walkMembers(s *scanner, depth int) error {
 		}
 		start := s.pos
 		switch {
-		case m.child == nil:
+		case m.node == nil:
 			err = s.skip(depth + 1)
-		case m.child.children == nil && c != '{' && c != '[': // most members of a row
-			r.found[m.child.slot-1], err = s.scalar(c)
+		case m.node.child == nil && c != '{' && c != '[': // most members of a row
+			r.found[m.node.slot-1], err = s.scalar(c)
 		default:
-			m.child.forget(r.found)
-			err = s.walk(m.child, r.found, depth+1)
+			m.node.forget(r.found)
+			err = s.walk(m.node, r.found, depth+1)
 		}
 		if err != nil {
 			return err
 		}
-		if m.child == nil || m.child.children != nil { // not known, or known in part
+		if m.node == nil || m.node.child != nil { // not known, or known in part
 			r.extra = append(r.extra, span{m.name, start, s.pos})
 		}
 		if more, err = s.next('}'); err != nil {
@@ -210,7 +212,7 @@ func (r *rowReader) member(s *scanner, i int) (*rowMember, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := rowMember{name: string(name), quoted: quoted, child: r.paths.root.children[string(name)]}
+	m := rowMember{name: string(name), quoted: quoted, node: r.paths.root.find(name)}
 	const most = 256 // members of a row that are remembered
 	switch {
 	case i < len(r.members):
@@ -230,24 +232,25 @@ func (r *rowReader) fill(to *wire.Record, doc []byte, start, end int) (concept i
 	var taken, odd [rowConcepts]bool
 	for _, w := range r.paths.wanted {
 		v := r.found[w.slot]
-		switch {
-		case v.kind == absent || v.kind == null:
-		case taken[w.concept]:
+		if v.kind == absent || v.kind == null {
+			continue
+		}
+		if taken[w.concept] {
 			r.keep(w.slot, v)
-		case !v.scalar() || w.concept == rowID && !isID(v):
+			continue
+		}
+		word := textOf(row, value{v.kind, v.start - start, v.end - start})
+		switch {
+		case !v.scalar() || w.concept == rowID && !isID(v, word):
 			odd[w.concept] = true
 			r.keep(w.slot, v)
-		default:
-			word := row[v.at-start : v.at-start+len(v.raw)]
-			if v.kind == escapedText {
-				word = unquote(v.raw)
-			}
+		case r.set(to, w.concept, word):
 			taken[w.concept] = true
-			if !r.set(to, w.concept, word) {
-				r.keep(w.slot, v)
-				if reason == "" {
-					concept, reason = w.concept, "is in no known form"
-				}
+		default:
+			taken[w.concept] = true
+			r.keep(w.slot, v)
+			if reason == "" {
+				concept, reason = w.concept, "is in no known form"
 			}
 		}
 	}
@@ -274,11 +277,10 @@ func (r *rowReader) keep(slot int, v value) {
 	if name == "" {
 		return // it lies deeper, and the member in which it lies is in Extra
 	}
-	start, end := v.at, v.at+len(v.raw)
 	if v.kind == text {
-		start, end = start-1, end+1 // the quotes
+		v.start, v.end = v.start-1, v.end+1 // the quotes
 	}
-	r.extra = append(r.extra, span{name, start, end})
+	r.extra = append(r.extra, span{name, v.start, v.end})
 }
 
 // extras returns the members that go into Extra. Of two of one name the last counts.

@@ -37,27 +37,29 @@ const (
 	array
 )
 
-// value is a value as it stands in the document: raw begins at byte at. A text is without its quotes.
+// value is a value as it stands in the document from start to end. A text is without its quotes.
 type value struct {
-	kind kind
-	raw  []byte
-	at   int
+	kind       kind
+	start, end int
 }
 
 // scalar reports whether the value can serve as a word or a number.
 func (v value) scalar() bool { return v.kind >= boolean && v.kind <= escapedText }
 
-// text returns the value of a scalar, and "" for the rest.
-func (v value) text() string {
-	switch v.kind {
-	case text, number, boolean:
-		return string(v.raw)
-	case escapedText:
-		return unquote(v.raw)
+// textOf returns what a scalar of the document says, and "" for any other value.
+func textOf[Document string | []byte](doc Document, v value) string {
+	switch {
+	case v.kind == escapedText:
+		return unquote(string(doc[v.start:v.end]))
+	case v.scalar():
+		return string(doc[v.start:v.end])
 	default:
 		return ""
 	}
 }
+
+// newScanner returns a scanner for a document, which may begin with a byte order mark.
+func newScanner(doc []byte) *scanner { return &scanner{doc: bytes.TrimPrefix(doc, []byte("\ufeff"))} }
 
 // peek returns the next byte that is not white space.
 func (s *scanner) peek() (byte, error) {
@@ -73,7 +75,7 @@ func (s *scanner) peek() (byte, error) {
 
 // scalar reads a value that is neither an object nor an array.
 func (s *scanner) scalar(first byte) (v value, err error) {
-	v.at = s.pos
+	v.start = s.pos
 	switch first {
 	case '"':
 		return s.string()
@@ -86,7 +88,7 @@ func (s *scanner) scalar(first byte) (v value, err error) {
 	default:
 		v.kind, err = number, s.number()
 	}
-	v.raw = s.doc[v.at:s.pos]
+	v.end = s.pos
 	return v, err
 }
 
@@ -109,9 +111,9 @@ func (s *scanner) string() (value, error) {
 	if length < 0 {
 		return value{}, s.unterminated(start)
 	}
-	if raw := s.doc[start : start+length]; isPlain(raw) {
-		s.pos = start + length + 1
-		return value{kind: text, raw: raw, at: start}, nil
+	if end := start + length; isPlain(s.doc[start:end]) {
+		s.pos = end + 1
+		return value{text, start, end}, nil
 	}
 	valid := true // UTF-8 without escapes
 	for i := start; i < len(s.doc); i++ {
@@ -119,9 +121,9 @@ func (s *scanner) string() (value, error) {
 		case c == '"':
 			s.pos = i + 1
 			if valid {
-				return value{kind: text, raw: s.doc[start:i], at: start}, nil
+				return value{text, start, i}, nil
 			}
-			return value{kind: escapedText, raw: s.doc[start-1 : s.pos], at: start - 1}, nil
+			return value{escapedText, start - 1, s.pos}, nil
 		case c < ' ':
 			return value{}, errSyntax
 		case c == '\\':
@@ -253,9 +255,9 @@ func (s *scanner) member() (name, quoted []byte, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	name, quoted = v.raw, s.doc[start:s.pos]
+	name, quoted = s.doc[v.start:v.end], s.doc[start:s.pos]
 	if v.kind == escapedText {
-		name, quoted = []byte(unquote(v.raw)), nil
+		name, quoted = []byte(unquote(string(quoted))), nil
 	}
 	return name, quoted, s.colon()
 }
@@ -333,10 +335,10 @@ func (s *scanner) skip(depth int) error {
 }
 
 // unquote returns the value of a string with escapes or invalid UTF-8, as encoding/json reads it.
-func unquote(quoted []byte) string {
+func unquote(quoted string) string {
 	var value string
-	if err := json.Unmarshal(quoted, &value); err != nil {
-		return string(quoted) // never for what the scanner accepted
+	if err := json.Unmarshal([]byte(quoted), &value); err != nil {
+		return quoted // never for what the scanner accepted
 	}
 	return value
 }
