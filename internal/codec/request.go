@@ -1,6 +1,8 @@
 package codec
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"math"
@@ -250,7 +252,7 @@ func (s *Send) appendExtra(members []member, call *wire.Call, problems *[]wire.P
 			reason = "the message has a member of this name"
 		}
 		if reason != "" {
-			*problems = append(*problems, wire.Problem{Field: call.ExtraField + "[" + strconv.Quote(key) + "]", Reason: reason})
+			*problems = append(*problems, wire.Problem{Field: cmp.Or(call.ExtraField, "Extra") + "[" + strconv.Quote(key) + "]", Reason: reason})
 			continue
 		}
 		m.key = key
@@ -299,6 +301,9 @@ func cannotEncode(err error) string { return fmt.Sprintf("cannot be encoded as J
 
 // plain returns a value as a form holds it, and whether a form can.
 func plain(value any) (string, bool) {
+	if n, ok := value.(json.Number); ok {
+		return n.String(), json.Valid([]byte(n))
+	}
 	switch v := reflect.ValueOf(value); v.Kind() {
 	case reflect.String:
 		return v.String(), true
