@@ -147,12 +147,7 @@ func (s *Send) Encode(call wire.Call, lenient bool) (Request, []wire.Problem) {
 		members = appendMembers(members, call.Members)
 	}
 	members = s.appendFields(members, &call, &problems)
-	for _, p := range call.Problems {
-		if !p.Limit || !lenient {
-			problems = append(problems, p)
-		}
-	}
-	if problems = append(problems, collisions...); len(problems) > 0 {
+	if problems = inOrder(&call, lenient, problems, collisions); len(problems) > 0 {
 		return Request{}, problems
 	}
 	members = append(members, s.constants...)
@@ -176,6 +171,25 @@ func (s *Send) Encode(call wire.Call, lenient bool) (Request, []wire.Problem) {
 		request.Body, request.ContentType = appendJSON(make([]byte, 0, sizeOf(members)), members, 0), "application/json"
 	}
 	return request, nil
+}
+
+// inOrder returns all problems in the order in which a user reads the message: a message of another platform comes before the
+// fields beside it. A member of Extra that the message itself rejects is not reported again.
+func inOrder(call *wire.Call, lenient bool, fields, collisions []wire.Problem) []wire.Problem {
+	if len(call.Problems)+len(fields)+len(collisions) == 0 {
+		return nil
+	}
+	own := slices.DeleteFunc(slices.Clone(call.Problems), func(p wire.Problem) bool { return p.Limit && lenient })
+	all := slices.Concat(fields, own)
+	if call.Members != nil {
+		all = slices.Concat(own, fields)
+	}
+	for _, collision := range collisions {
+		if !slices.ContainsFunc(own, func(p wire.Problem) bool { return p.Field == collision.Field }) {
+			all = append(all, collision)
+		}
+	}
+	return all
 }
 
 // appendFields adds the fields that are present, each followed by what goes with it.
