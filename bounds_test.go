@@ -128,7 +128,7 @@ func bomb(t *testing.T) http.HandlerFunc {
 
 func TestWhateverTheAnswerIsMemoryIsBoundedAndTheErrorSaysWhatWasTooMuch(t *testing.T) {
 	const (
-		tooLarge = "HTTP 200, the answer could not be read to its end, the answer is larger than the client reads: more than 8388608 bytes (WithMaxAnswer)"
+		tooLarge = "HTTP 200, the answer could not be read to its end, the response is larger than 8388608 bytes (WithMaxResponseBytes)"
 		tooDeep  = "HTTP 200, the answer is JSON that nests too deep"
 		deep     = 100_000
 	)
@@ -214,7 +214,7 @@ func TestTenThousandHeaderFieldsAreBoundedByTheTransport(t *testing.T) {
 		options []messaging.Option
 		says    string // "": that is not too much
 	}{
-		{name: "the library's own", says: "the header fields of the answer are larger than the 65536 bytes that the client reads"},
+		{name: "the library's own", says: "the header of the response is larger than the 65536 bytes that the client reads"},
 		{name: "HTTP/1", options: []messaging.Option{messaging.WithHTTPClient(&http.Client{Transport: &http.Transport{}})}},
 		{name: "HTTP/2", options: []messaging.Option{messaging.WithHTTPClient(&http.Client{Transport: http2Transport()})}},
 		{name: "HTTP/2 with a bound", options: []messaging.Option{messaging.WithHTTPClient(&http.Client{Transport: strict})}, says: "the connection failed (http"},

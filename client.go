@@ -148,7 +148,7 @@ func (s *settings) client(baseURL string) (*Client, error) {
 		return nil, invalid("", s.problems)
 	}
 	if s.base == nil {
-		s.base, s.ownBase = transport.NewBase(), true
+		s.base, s.ownBase = transport.NewBase(transport.DefaultIdleTimeout), true
 	}
 	core, err := newCore(*s, base)
 	if err != nil {
@@ -205,12 +205,12 @@ func newCore(s settings, baseURL *url.URL) (*core, error) {
 	}
 	c := &core{
 		settings: s, baseURL: baseURL,
-		transport: transport.New(transport.Config{
-			Base: s.base, OnlyHTTP1: s.ownBase, Jar: s.jar, Timeout: timeout,
+		transport: &transport.Transport{
+			Base: s.base, OwnBase: s.ownBase, Jar: s.jar, Timeout: timeout,
 			MaxAttempts: retry.MaxAttempts, MinWait: retry.MinWait, MaxWait: retry.MaxWait,
-			Limiter: s.limiter, MaxAnswer: s.maxAnswer, NotProcessed: s.contract.Errors.NotProcessed,
+			Limiter: s.limiter, MaxResponseBytes: s.maxAnswer, NotProcessed: s.contract.Errors.NotProcessed,
 			UserAgent: s.userAgent, Logger: s.logger,
-		}),
+		},
 	}
 	var err error
 	if c.sends, err = compileSends(s, baseURL); err != nil {

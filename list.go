@@ -57,9 +57,9 @@ func (c *core) List(ctx context.Context, q wire.Query) (wire.Page, error) {
 	}
 	var answer pageAnswer
 	outcome := c.transport.Do(ctx, transport.Request{
-		Operation: q.Op.String(), Method: http.MethodGet, URL: target, Repeatable: true, Authenticate: c.list.authenticator,
+		Operation: q.Op.String(), Method: http.MethodGet, URL: target, Read: true, Authenticate: c.list.authenticator,
 		Buffer: *buffer,
-		Check: func(body []byte) error {
+		Decode: func(body []byte) error {
 			answer.page, answer.failure, answer.err = c.list.codec.Read(body, q.At, q.Reuse)
 			if errors.Is(answer.err, codec.ErrPage) {
 				return nil // to ask again would bring the same
@@ -102,7 +102,7 @@ func (l *list) judge(q wire.Query, out transport.Outcome, answer pageAnswer) (wi
 	if out.StatusCode == 0 {
 		return wire.Page{}, e
 	}
-	e.Body = bytes.Clone(out.Body[:min(len(out.Body), transport.KeptOfError)]) // out.Body is used again
+	e.Body = bytes.Clone(out.Body[:min(len(out.Body), transport.MaxErrorBody)]) // out.Body is used again
 	e.RequestID = requestID(out.Header)
 	switch {
 	case !success:

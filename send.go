@@ -125,8 +125,8 @@ func (o *send) judge(call wire.Call, out transport.Outcome) (wire.Receipt, *Erro
 	if out.StatusCode != 0 {
 		e.RequestID = firstNonEmpty(answer.RequestID, requestID(out.Header))
 		e.Body = out.Body
-		if len(e.Body) > transport.KeptOfError {
-			e.Body = bytes.Clone(e.Body[:transport.KeptOfError])
+		if len(e.Body) > transport.MaxErrorBody {
+			e.Body = bytes.Clone(e.Body[:transport.MaxErrorBody])
 		}
 		e.explain(answer.Code, answer.Message, answer.ErrorRequestID, o.answers.Class(answer.Code), notJSON)
 	}
