@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,14 +35,23 @@ const (
 // net/http goes on establishing a connection when the request that it was for has ended, so that another can use it.
 // What a call leaves behind is therefore bounded here: at most 256 connections per host, each with two goroutines, for
 // at most 10 seconds from the first packet until the proxy has answered and the TLS handshake is complete.
-func NewBase(idleTimeout time.Duration) *http.Transport { return newBase(idleTimeout, connectTimeout) }
+//
+// An idleTimeout of 0 stands for DefaultIdleTimeout.
+func NewBase(idleTimeout time.Duration) *http.Transport {
+	return newBase(cmp.Or(idleTimeout, DefaultIdleTimeout), connectTimeout)
+}
 
 func newBase(idleTimeout, connectTimeout time.Duration) *http.Transport {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	return &http.Transport{
-		Proxy:                  http.ProxyFromEnvironment,
-		OnProxyConnectResponse: checkProxy,
+		Proxy: http.ProxyFromEnvironment,
+		OnProxyConnectResponse: func(_ context.Context, _ *url.URL, _ *http.Request, resp *http.Response) error {
+			if resp.StatusCode != http.StatusOK {
+				return proxyError(resp.StatusCode)
+			}
+			return nil
+		},
 		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
 			deadline := time.Now().Add(connectTimeout)
 			dialer := net.Dialer{Deadline: deadline, KeepAlive: 15 * time.Second}
@@ -68,28 +78,19 @@ var errProxyAuth = errors.New("the proxy wants credentials")
 
 // proxyError says that a proxy did not open a tunnel to the service.
 func proxyError(status int) error {
-	err := &namedError{text: fmt.Sprintf("the proxy refused the connection: HTTP %d", status)}
+	text := fmt.Sprintf("the proxy refused the connection: HTTP %d", status)
 	if status == http.StatusProxyAuthRequired {
-		err.cause = errProxyAuth
+		return &namedError{text, errProxyAuth}
 	}
-	return err
-}
-
-// checkProxy returns a proxyError unless the proxy opened a tunnel.
-func checkProxy(_ context.Context, _ *url.URL, _ *http.Request, resp *http.Response) error {
-	if resp.StatusCode != http.StatusOK {
-		return proxyError(resp.StatusCode)
-	}
-	return nil
+	return &namedError{text: text}
 }
 
 // connectError names an error that ended an attempt before there was a connection.
 func connectError(err error) error {
-	var op *net.OpError
-	if errors.As(err, &op) && op.Op != "dial" && errors.Is(err, os.ErrDeadlineExceeded) {
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op != "dial" && errors.Is(err, os.ErrDeadlineExceeded) {
 		return &namedError{"the proxy or the TLS handshake took too long", err}
 	}
-	// Without checkProxy, net/http says of a proxy that refused only the text of the status, such as "Bad Gateway".
+	// Of a proxy that refuses, net/http's other transports report only the text of the status.
 	for status := http.StatusMultipleChoices; status < 600; status++ {
 		if text := http.StatusText(status); text != "" && strings.EqualFold(err.Error(), text) {
 			return proxyError(status)

@@ -82,10 +82,10 @@ func (c *call) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 
 	c.attempts++
-	c.outcome = Outcome{Began: time.Now()}
-	o := &c.outcome
 	c.evidence.reset()
 	out = out.WithContext(httptrace.WithClientTrace(ctx, c.evidence.trace(cancel, c.transport.OwnBase)))
+	c.outcome = Outcome{Sent: out, Began: time.Now()}
+	o := &c.outcome
 	resp, err := c.send(out)
 	o.Took = time.Since(o.Began)
 	o.Written = resp != nil || c.evidence.written(err)
@@ -120,19 +120,13 @@ func (c *call) cannotBegin(err error) error {
 
 // waitForTurn waits for the rate limit.
 func (c *call) waitForTurn(ctx context.Context) error {
-	if err := ctx.Err(); err != nil { // net/http might write before it looks
-		return err
+	err := ctx.Err()
+	if err != nil || c.transport.Limiter == nil || c.transport.Limiter.Wait(ctx) == nil {
+		return err // net/http might write before it looks
 	}
-	if c.transport.Limiter == nil || c.transport.Limiter.Wait(ctx) == nil {
-		return nil
+	if err = ctx.Err(); err == nil {
+		err = context.DeadlineExceeded // the limiter looks ahead
 	}
-	if err := ctx.Err(); err != nil {
-		return rateLimitError(err)
-	}
-	return rateLimitError(context.DeadlineExceeded) // the limiter looks ahead
-}
-
-func rateLimitError(err error) error {
 	return &namedError{"waiting for the rate limit: " + err.Error(), err}
 }
 
@@ -167,17 +161,12 @@ func (c *call) prepare(ctx context.Context, req *http.Request) (*http.Request, e
 			return nil, err
 		}
 	}
-	if hasBody && out.ContentLength == 0 && c.transport.OwnBase && !hasIdempotencyKey(out.Header) {
-		out.Body = http.NoBody // over HTTP/1, net/http sends this again only if it wrote nothing
+	_, key := out.Header["Idempotency-Key"]
+	_, otherKey := out.Header["X-Idempotency-Key"]
+	if hasBody && out.ContentLength == 0 && c.transport.OwnBase && !key && !otherKey {
+		out.Body = http.NoBody // over HTTP/1 and without a key, net/http sends this again only if it wrote nothing
 	}
 	return out, nil
-}
-
-// hasIdempotencyKey reports whether net/http takes the request for one that may be sent again.
-func hasIdempotencyKey(h http.Header) bool {
-	_, key := h["Idempotency-Key"]
-	_, experimental := h["X-Idempotency-Key"]
-	return key || experimental
 }
 
 var errNoResponse = &namedError{text: "the round tripper returned neither a response nor an error"}
@@ -191,7 +180,7 @@ func (c *call) send(out *http.Request) (*http.Response, error) {
 		if resp != nil && resp.Body != nil {
 			_ = resp.Body.Close()
 		}
-		return nil, withoutQuery(err)
+		return nil, withoutURL(err)
 	case resp == nil:
 		return nil, errNoResponse
 	}

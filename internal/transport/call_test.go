@@ -725,6 +725,55 @@ func TestLogIsEmptyAboveDebug(t *testing.T) {
 	assert.Empty(t, logged(t, slog.LevelInfo, readRequest(), responds(503, ""), breaks(io.EOF), responds(200, "{}")))
 }
 
+func TestLogContextHoldsNothingPersonal(t *testing.T) {
+	var text strings.Builder
+	handler := printingHandler{slog.NewTextHandler(io.Discard, &slog.HandlerOptions{Level: slog.LevelDebug}), &text}
+	tr := newTransport(newFakeBase(responds(429, ""), responds(200, "{}")), waits(1, 1), func(tr *Transport) { tr.Logger = slog.New(handler) })
+	request := authenticatedBy(sendRequest(), Header("Authorization", "Bearer secret-token"))
+	request.URL.RawQuery = "to=639171234567"
+	tr.Do(t.Context(), request)
+	require.NotEmpty(t, text.String())
+	for _, private := range []string{"secret", "639171234567", "hello"} {
+		assert.NotContains(t, text.String(), private)
+		assert.NotContains(t, text.String(), fmt.Sprintf("%x", private))
+	}
+}
+
+// printingHandler prints the contexts that it is given.
+type printingHandler struct {
+	slog.Handler
+	text *strings.Builder
+}
+
+func (h printingHandler) Handle(ctx context.Context, r slog.Record) error {
+	fmt.Fprintf(h.text, "%s %v %+v %#v %x\n", ctx, ctx, ctx, ctx, ctx)
+	return h.Handler.Handle(ctx, r)
+}
+
+func TestOutcomeHoldsTheTimesOfTheLastAttempt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		slow := func(r *http.Request) (*http.Response, error) {
+			time.Sleep(3 * time.Second)
+			return responds(200, "{}")(r)
+		}
+		base := newFakeBase(responds(429, "", "Retry-After", "5"), slow)
+		out := newTransport(base).Do(t.Context(), sendRequest())
+		assert.Equal(t, start.Add(5*time.Second), out.Began)
+		assert.Equal(t, 3*time.Second, out.Took)
+	})
+}
+
+func TestOutcomeHoldsTheRequestSent(t *testing.T) {
+	out := newTransport(newFakeBase(responds(200, "{}"))).Do(t.Context(), authenticatedBy(sendRequest(), Header("X-Api-Key", "k")))
+	assert.Equal(t, "k", out.Sent.Header.Get("X-Api-Key"))
+	assert.Equal(t, sendRequest().URL, out.Sent.URL)
+
+	out = newTransport(newFakeBase(responds(200, "{}"))).Do(t.Context(), authenticatedBy(sendRequest(), Custom(func(*http.Request) error { return errSecret })))
+	assert.Nil(t, out.Sent)
+	assert.Zero(t, out.Began)
+}
+
 // contextHandler keeps the contexts that it is given.
 type contextHandler struct {
 	slog.Handler

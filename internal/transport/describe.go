@@ -116,30 +116,25 @@ func quote(s string) string {
 	return strconv.QuoteToASCII(s)
 }
 
-// describeNetHTTP returns in words what net/http says by a text and by no type of its own, or "". Nothing is decided
-// by it.
+// describeNetHTTP returns in words what net/http reports by a text alone, or "". Nothing is decided by it.
 func describeNetHTTP(text string) string {
-	if rest, ok := strings.CutPrefix(text, "net/http: server response headers exceeded "); ok {
-		limit, _, _ := strings.Cut(rest, " ")
-		if n, err := strconv.ParseInt(limit, 10, 64); err == nil {
-			return fmt.Sprintf("the header of the response is larger than the %d bytes that the client reads", n)
-		}
-	}
-	if strings.HasPrefix(text, "http2: ") && strings.Contains(text, "GOAWAY") {
+	switch {
+	case strings.HasPrefix(text, "net/http: server response headers exceeded "):
+		return "the header of the response is larger than the client reads"
+	case strings.HasPrefix(text, "http2: ") && strings.Contains(text, "GOAWAY"):
 		return "the server ended the HTTP/2 connection (GOAWAY)"
+	default:
+		return ""
 	}
-	return ""
 }
 
-// withoutQuery removes the query and the user from the URL of a *url.Error.
-func withoutQuery(err error) error {
-	u, ok := err.(*url.Error) //nolint:errorlint // a wrapped one cannot be rebuilt
-	if !ok {
-		return err
+// withoutURL returns the cause of a *url.Error, whose URL may hold personal data in its query.
+func withoutURL(err error) error {
+	for {
+		u, ok := err.(*url.Error) //nolint:errorlint // a wrapped one is not printed
+		if !ok {
+			return err
+		}
+		err = u.Err
 	}
-	shown := ""
-	if parsed, err := url.Parse(u.URL); err == nil {
-		shown = (&url.URL{Scheme: parsed.Scheme, Host: parsed.Host, Path: parsed.Path}).String()
-	}
-	return &url.Error{Op: u.Op, URL: shown, Err: withoutQuery(u.Err)}
 }

@@ -117,8 +117,6 @@ func TestDescribeNamesKnownErrors(t *testing.T) {
 		"operation without reason": {&net.OpError{Op: "read", Net: "tcp"}, "read tcp: failed (<nil>)"},
 		"nothing":                  {errNoResponse, "the round tripper returned neither a response nor an error"},
 		"nothing, wrapped":         {fmt.Errorf("%w", errNoResponse), "the round tripper returned neither a response nor an error"},
-		"rate limit, deadline":     {rateLimitError(context.DeadlineExceeded), "waiting for the rate limit: context deadline exceeded"},
-		"rate limit, canceled":     {rateLimitError(context.Canceled), "waiting for the rate limit: context canceled"},
 		"no TLS":                   {tls.RecordHeaderError{Msg: "first record does not look like a TLS handshake"}, "tls: first record does not look like a TLS handshake"},
 		"EOF":                      {io.EOF, "the connection ended without a response"},
 		"cut":                      {io.ErrUnexpectedEOF, "the response was cut short"},

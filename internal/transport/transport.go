@@ -78,6 +78,8 @@ type Outcome struct {
 	// Interrupted says why a call that would have been retried was not: its context ended, or the next attempt could
 	// not begin.
 	Interrupted error
+	// Sent is the request with its credentials, or nil if no attempt could begin. It must not be changed.
+	Sent *http.Request
 	// Attempts counts the requests that were begun.
 	Attempts int
 	// RetryAfter is how long the response asked to wait, or 0.
