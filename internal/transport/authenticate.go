@@ -2,6 +2,7 @@ package transport
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"net/http"
 	"slices"
@@ -10,9 +11,9 @@ import (
 
 // Authenticator puts credentials into the request of an attempt.
 type Authenticator interface {
-	// authenticate changes r, whose body is body. If the credentials can be replaced by others, it returns a function
-	// that drops them.
-	authenticate(r *http.Request, body []byte) (forget func(), err error)
+	// authenticate changes r, whose body is body. If others can replace the credentials, it returns a function that
+	// drops them. It uses ctx for requests of its own: the hooks in the context of r are for r.
+	authenticate(ctx context.Context, r *http.Request, body []byte) (forget func(), err error)
 }
 
 // header sets fixed headers. It is a function so that package fmt cannot print their values.
@@ -28,7 +29,7 @@ func Header(pairs ...string) Authenticator {
 	})
 }
 
-func (set header) authenticate(r *http.Request, _ []byte) (func(), error) {
+func (set header) authenticate(_ context.Context, r *http.Request, _ []byte) (func(), error) {
 	set(r.Header)
 	return nil, nil
 }
@@ -47,49 +48,45 @@ func authError(err error) error {
 // the host.
 type Custom func(*http.Request) error
 
-func (f Custom) authenticate(r *http.Request, body []byte) (func(), error) {
-	method, host, scheme, sent := r.Method, r.URL.Host, r.URL.Scheme, r.Body
-	if sent != nil {
+func (f Custom) authenticate(ctx context.Context, r *http.Request, body []byte) (func(), error) {
+	shown, scheme := r.WithContext(ctx), r.URL.Scheme
+	if r.Body != nil {
 		// For a signature over the body. net/http must not find it.
-		r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+		shown.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
 	}
-	err := f(r)
-	r.GetBody = nil
-	if r.Header == nil {
-		r.Header = http.Header{}
-	}
-	switch {
-	case err != nil:
+	if err := f(shown); err != nil {
 		return nil, authError(err)
-	case r.URL == nil || r.URL.Opaque != "" || r.Method != method || r.URL.Host != host || r.URL.Scheme != scheme || r.Host != host:
-		return nil, errMoved
-	case sent != nil:
-		if err := restoreBody(r, sent, body); err != nil {
-			return nil, err
-		}
 	}
-	for name, values := range r.Header {
+	shown.GetBody = nil
+	if shown.Header == nil {
+		shown.Header = http.Header{}
+	}
+	for name, values := range shown.Header {
 		if !ValidHeader(name, values...) {
 			return nil, errInvalidHeader
 		}
 	}
-	return nil, nil
-}
-
-// restoreBody makes the body whole again if the function has read it, and measures it if the function replaced it.
-func restoreBody(r *http.Request, sent io.ReadCloser, body []byte) error {
-	if r.Body == nil {
-		body = nil
-	} else if r.Body != sent {
-		var err error
-		body, err = io.ReadAll(r.Body)
-		_ = r.Body.Close()
-		if err != nil {
-			return authError(err)
-		}
+	if shown.URL == nil || shown.URL.Opaque != "" || shown.URL.Host != r.Host || shown.URL.Scheme != scheme ||
+		shown.Host != r.Host || shown.Method != r.Method {
+		return nil, errMoved
 	}
-	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-	return nil
+	if r.Body != nil {
+		// The function may have read the body, or replaced it.
+		switch {
+		case shown.Body == nil:
+			body = nil
+		case shown.Body != r.Body:
+			var err error
+			body, err = io.ReadAll(shown.Body)
+			_ = shown.Body.Close()
+			if err != nil {
+				return nil, authError(err)
+			}
+		}
+		shown.Body, shown.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	}
+	*r = *shown.WithContext(r.Context())
+	return nil, nil
 }
 
 // ValidHeader reports whether HTTP allows the header. net/http refuses one that is not, without a trace of evidence.

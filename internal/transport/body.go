@@ -40,7 +40,7 @@ func readBody(resp *http.Response, limit int64, buffer []byte) ([]byte, error) {
 	if length := min(max(resp.ContentLength, 0), limit, maxAllocated); int64(cap(buffer)) <= length {
 		buffer = make([]byte, 0, length+1) // the end shows in one byte more
 	}
-	body, err := readAll(io.LimitReader(resp.Body, limit), buffer[:0])
+	body, err := readUpTo(resp.Body, limit, buffer[:0])
 	if err != nil || int64(len(body)) < limit {
 		return body, err
 	}
@@ -58,13 +58,13 @@ func readBody(resp *http.Response, limit int64, buffer []byte) ([]byte, error) {
 	}
 }
 
-// readAll is io.ReadAll, into buffer.
-func readAll(r io.Reader, buffer []byte) ([]byte, error) {
-	for {
+// readUpTo reads at most limit bytes into buffer, which grows.
+func readUpTo(r io.Reader, limit int64, buffer []byte) ([]byte, error) {
+	for int64(len(buffer)) < limit {
 		if len(buffer) == cap(buffer) {
 			buffer = append(buffer, 0)[:len(buffer)]
 		}
-		n, err := r.Read(buffer[len(buffer):cap(buffer)])
+		n, err := r.Read(buffer[len(buffer):min(int64(cap(buffer)), limit)])
 		buffer = buffer[:len(buffer)+n]
 		if err == io.EOF { //nolint:errorlint // io.Reader's own
 			return buffer, nil
@@ -73,6 +73,7 @@ func readAll(r io.Reader, buffer []byte) ([]byte, error) {
 			return buffer, err
 		}
 	}
+	return buffer, nil
 }
 
 func isSuccess(status int) bool { return status >= 200 && status < 300 }

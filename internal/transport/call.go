@@ -2,6 +2,7 @@ package transport
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -30,8 +31,7 @@ type call struct {
 	http      http.Client
 	retries   retryablehttp.Client
 
-	attempts    int
-	refreshes   int    // how many of them were made for a fresh token
+	refreshes   int    // attempts that were made for a fresh token
 	forgetToken func() // drops the token of the last attempt; nil if it had none from a TokenSource
 	retrying    bool   // checkRetry asked for an attempt that has not begun
 	refreshing  bool   // that attempt is for a fresh token, and need not wait
@@ -56,14 +56,14 @@ func (t *Transport) Do(ctx context.Context, r Request) Outcome {
 		Proto:  "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 	}).WithContext(ctx)
 	_, err := c.retries.Do(&retryablehttp.Request{Request: req}) //nolint:bodyclose // RoundTrip has read and closed it
-	if err != nil && c.attempts == 0 && c.outcome.Err == nil {
-		c.outcome.Err = err // net/http did not accept the request
-	}
+	o := &c.outcome
 	if c.retrying {
-		c.outcome.Interrupted = ctx.Err() // it ended the wait
+		o.Interrupted = ctx.Err() // it ended the wait
 	}
-	c.outcome.Attempts = c.attempts
-	return c.outcome
+	if o.Attempts == 0 {
+		o.Err, o.Interrupted = cmp.Or(o.Interrupted, err), nil
+	}
+	return *o
 }
 
 // RoundTrip makes one attempt. If it cannot begin, the outcome of the attempt before it stays.
@@ -71,20 +71,20 @@ func (c *call) RoundTrip(req *http.Request) (*http.Response, error) {
 	c.retrying = false
 	caller := req.Context()
 	if err := c.waitForTurn(caller); err != nil {
-		return nil, c.cannotBegin(err)
+		c.outcome.Interrupted = err
+		return nil, err
 	}
 	// Not http.Client.Timeout, which costs two goroutines if the round tripper is not net/http's own.
 	ctx, cancel := context.WithTimeout(caller, c.transport.Timeout)
 	defer cancel()
-	out, err := c.prepare(ctx, req)
-	if err != nil || ctx.Err() != nil {
-		return nil, c.cannotBegin(c.contextError(ctx, caller, err))
+	out := req.WithContext(httptrace.WithClientTrace(ctx, c.evidence.trace(cancel, c.transport.OwnBase)))
+	if err := c.prepare(ctx, out); err != nil || ctx.Err() != nil {
+		c.outcome.Interrupted = c.contextError(ctx, caller, err)
+		return nil, c.outcome.Interrupted
 	}
 
-	c.attempts++
 	c.evidence.reset()
-	out = out.WithContext(httptrace.WithClientTrace(ctx, c.evidence.trace(cancel, c.transport.OwnBase)))
-	c.outcome = Outcome{Sent: out, Began: time.Now()}
+	c.outcome = Outcome{Sent: out, Attempts: c.outcome.Attempts + 1, Began: time.Now()}
 	o := &c.outcome
 	resp, err := c.send(out)
 	o.Took = time.Since(o.Began)
@@ -108,16 +108,6 @@ func (c *call) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// cannotBegin records why an attempt could not begin.
-func (c *call) cannotBegin(err error) error {
-	if c.attempts == 0 {
-		c.outcome.Err = err
-	} else {
-		c.outcome.Interrupted = err
-	}
-	return err
-}
-
 // waitForTurn waits for the rate limit.
 func (c *call) waitForTurn(ctx context.Context) error {
 	err := ctx.Err()
@@ -130,24 +120,24 @@ func (c *call) waitForTurn(ctx context.Context) error {
 	return &namedError{"waiting for the rate limit: " + err.Error(), err}
 }
 
-// prepare returns the request of an attempt. It is the attempt's own, so that neither an authenticator nor a round
+// prepare makes out the request of an attempt. It is the attempt's own, so that neither an authenticator nor a round
 // tripper can change the next one.
-func (c *call) prepare(ctx context.Context, req *http.Request) (*http.Request, error) {
+func (c *call) prepare(ctx context.Context, out *http.Request) error {
 	r := &c.request
 	target := *r.URL
-	out := req.WithContext(ctx)
 	out.URL = &target
-	out.Header = http.Header{"Accept": {"application/json"}, "User-Agent": {c.transport.UserAgent}}
+	header := http.Header{"Accept": {"application/json"}, "User-Agent": {c.transport.UserAgent}}
 	if r.ContentType != "" {
-		out.Header["Content-Type"] = []string{r.ContentType}
+		header["Content-Type"] = []string{r.ContentType}
 	}
 	if r.Read {
-		out.Header["Cache-Control"] = []string{"no-cache"}
+		header["Cache-Control"] = []string{"no-cache"}
 	}
-	if cookies, ok := req.Header["Cookie"]; ok {
-		out.Header["Cookie"] = cookies
-		delete(req.Header, "Cookie") // net/http adds them to each attempt
+	if cookies, ok := out.Header["Cookie"]; ok {
+		header["Cookie"] = cookies
+		delete(out.Header, "Cookie") // which the attempts share, and where net/http adds the cookies of each
 	}
+	out.Header = header
 	hasBody := r.Method != http.MethodGet
 	if hasBody {
 		// net/http sends a request again by itself if it has a GetBody or no body: so a send has neither. A reader of
@@ -157,8 +147,8 @@ func (c *call) prepare(ctx context.Context, req *http.Request) (*http.Request, e
 	c.forgetToken = nil
 	if r.Authenticate != nil {
 		var err error
-		if c.forgetToken, err = r.Authenticate.authenticate(out, r.Body); err != nil {
-			return nil, err
+		if c.forgetToken, err = r.Authenticate.authenticate(ctx, out, r.Body); err != nil {
+			return err
 		}
 	}
 	_, key := out.Header["Idempotency-Key"]
@@ -166,7 +156,7 @@ func (c *call) prepare(ctx context.Context, req *http.Request) (*http.Request, e
 	if hasBody && out.ContentLength == 0 && c.transport.OwnBase && !key && !otherKey {
 		out.Body = http.NoBody // over HTTP/1 and without a key, net/http sends this again only if it wrote nothing
 	}
-	return out, nil
+	return nil
 }
 
 var errNoResponse = &namedError{text: "the round tripper returned neither a response nor an error"}
@@ -222,7 +212,7 @@ func (c *call) log(ctx context.Context) {
 	}
 	attrs := []slog.Attr{
 		slog.String("operation", c.request.Operation),
-		slog.Int("attempt", c.attempts),
+		slog.Int("attempt", o.Attempts),
 		slog.Int("status", o.StatusCode),
 		slog.Duration("took", o.Took),
 	}
@@ -241,7 +231,7 @@ func (c *call) checkRetry(ctx context.Context, _ *http.Response, _ error) (bool,
 
 func (c *call) shouldRetry(ctx context.Context) bool {
 	o := &c.outcome
-	if c.attempts == 0 || o.Interrupted != nil {
+	if o.Attempts == 0 || o.Interrupted != nil {
 		return false // an attempt could not begin, and none after it can
 	}
 	c.refreshing = o.StatusCode == http.StatusUnauthorized && c.forgetToken != nil && c.refreshes == 0
@@ -265,7 +255,7 @@ func (c *call) shouldRetry(ctx context.Context) bool {
 func (c *call) worthRetrying(ctx context.Context) bool {
 	o := &c.outcome
 	switch {
-	case c.attempts-c.refreshes >= c.transport.MaxAttempts:
+	case o.Attempts-c.refreshes >= c.transport.MaxAttempts:
 		return false
 	case o.StatusCode == 0 && !o.Written:
 		return !isPermanent(o.Err)

@@ -74,6 +74,8 @@ func describeStandard(err error) string {
 		timeout   interface{ Timeout() bool }
 	)
 	switch {
+	case err == nil:
+		return ""
 	case errors.As(err, &dns):
 		return dns.Error()
 	case errors.As(err, &header):
@@ -99,42 +101,23 @@ func describeStandard(err error) string {
 	case errors.As(err, &timeout) && timeout.Timeout():
 		return fmt.Sprintf("a timeout of the HTTP client (%T)", err)
 	}
-	for ; err != nil; err = errors.Unwrap(err) {
-		if text := describeNetHTTP(err.Error()); text != "" {
-			return text
-		}
-	}
-	return ""
-}
-
-// quote quotes the beginning of a text that is a peer's.
-func quote(s string) string {
-	const most = 200
-	if len(s) > most {
-		return strconv.QuoteToASCII(s[:most]) + "..."
-	}
-	return strconv.QuoteToASCII(s)
-}
-
-// describeNetHTTP returns in words what net/http reports by a text alone, or "". Nothing is decided by it.
-func describeNetHTTP(text string) string {
-	switch {
-	case strings.HasPrefix(text, "net/http: server response headers exceeded "):
+	switch text := err.Error(); { // net/http has no types for these; nothing is decided by them
+	case strings.Contains(text, "net/http: server response headers exceeded "):
 		return "the header of the response is larger than the client reads"
-	case strings.HasPrefix(text, "http2: ") && strings.Contains(text, "GOAWAY"):
+	case strings.Contains(text, "http2: ") && strings.Contains(text, "GOAWAY"):
 		return "the server ended the HTTP/2 connection (GOAWAY)"
 	default:
 		return ""
 	}
 }
 
+// quote quotes the beginning of a text that is a peer's.
+func quote(s string) string { return strconv.QuoteToASCII(s[:min(len(s), 200)]) }
+
 // withoutURL returns the cause of a *url.Error, whose URL may hold personal data in its query.
 func withoutURL(err error) error {
-	for {
-		u, ok := err.(*url.Error) //nolint:errorlint // a wrapped one is not printed
-		if !ok {
-			return err
-		}
-		err = u.Err
+	if u, ok := err.(*url.Error); ok { //nolint:errorlint // a wrapped one is not printed
+		return withoutURL(u.Err)
 	}
+	return err
 }

@@ -18,7 +18,7 @@ type TokenSource struct {
 	pending *fetch // the fetch under way, or nil
 }
 
-// A token holds until its expiry, or until the service refuses it if expiry is zero.
+// A token is used until its expiry, or until the service refuses it.
 type token struct {
 	value     func() string // a function, so that package fmt cannot print it
 	expiry    time.Time
@@ -46,8 +46,8 @@ func (s *TokenSource) token(ctx context.Context) (*token, error) {
 	for {
 		s.mu.Lock()
 		now := time.Now()
-		usable := s.current != nil && (s.current.expiry.IsZero() || now.Before(s.current.expiry))
-		if usable && (s.current.expiry.IsZero() || now.Before(s.current.refreshAt) || s.pending != nil) {
+		usable := s.current != nil && now.Before(s.current.expiry)
+		if usable && (now.Before(s.current.refreshAt) || s.pending != nil) {
 			defer s.mu.Unlock()
 			return s.current, nil
 		}
@@ -99,10 +99,11 @@ func (s *TokenSource) refresh(ctx context.Context, old *token, usable bool) (fre
 		err = errInvalidToken
 	default:
 		err = nil
-		fresh = &token{value: func() string { return value }, expiry: expiry}
-		if !expiry.IsZero() {
-			fresh.refreshAt = expiry.Add(-min(maxRefreshAhead, time.Until(expiry)/10))
+		if expiry.IsZero() {
+			expiry = time.Unix(1<<40, 0) // in some 30,000 years
 		}
+		refreshAt := expiry.Add(-min(maxRefreshAhead, time.Until(expiry)/10))
+		fresh = &token{func() string { return value }, expiry, refreshAt}
 	}
 	return fresh, err
 }
@@ -130,8 +131,8 @@ type tokenHeader struct {
 	name, prefix string
 }
 
-func (a tokenHeader) authenticate(r *http.Request, _ []byte) (func(), error) {
-	t, err := a.source.token(r.Context())
+func (a tokenHeader) authenticate(ctx context.Context, r *http.Request, _ []byte) (func(), error) {
+	t, err := a.source.token(ctx)
 	if err != nil {
 		return nil, err
 	}
