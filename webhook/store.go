@@ -45,23 +45,23 @@ type MemoryStore struct {
 	handled []handledEvent // the oldest first
 }
 
-// claim is the right of a call to handle an event. It is told from others by its time.
+// claim says that a call handles an event, or that an event was handled, since a time that tells it from other claims.
 type claim struct {
 	at      time.Time
 	handled bool
 }
 
-// handledEvent is an event to forget in time, unless another claim has taken its place.
+// handledEvent is an event to forget, unless another claim has taken its place.
 type handledEvent struct {
 	key string
-	at  time.Time // of the claim
+	at  time.Time
 }
 
-// NewMemoryStore returns a store that remembers up to capacity handled events, each for the given time from when it arrived.
-// When it is full it forgets the oldest. Events that are being handled do not count, and are never forgotten for want of
+// NewMemoryStore returns a store that remembers up to capacity handled events, each for the given time. When it is full it
+// forgets the oldest. Events that are being handled do not count, and are never forgotten for want of
 // room. An event takes some 200 bytes.
 func NewMemoryStore(capacity int, remember time.Duration) *MemoryStore {
-	return &MemoryStore{Lease: time.Minute, capacity: capacity, remember: remember, events: map[string]claim{}}
+	return &MemoryStore{Lease: time.Minute, capacity: capacity, remember: remember}
 }
 
 // Once implements [Store]. A panic of handle counts as an error. A call whose lease has ended cannot give back the claim of
@@ -94,6 +94,9 @@ func (s *MemoryStore) claim(key string) (time.Time, error) {
 	case ok && !known.handled && now.Sub(known.at) < s.Lease:
 		return time.Time{}, ErrInProgress
 	}
+	if s.events == nil {
+		s.events = map[string]claim{}
+	}
 	s.events[key] = claim{at: now}
 	return now, nil
 }
@@ -108,8 +111,9 @@ func (s *MemoryStore) settle(key string, at time.Time, done bool) {
 		}
 		return
 	}
-	s.events[key] = claim{at: at, handled: true}
-	s.handled = append(s.handled, handledEvent{key, at})
+	now := time.Now()
+	s.events[key] = claim{at: now, handled: true}
+	s.handled = append(s.handled, handledEvent{key, now})
 	if len(s.handled) > s.capacity {
 		s.forgetOldest()
 	}
