@@ -1,10 +1,13 @@
 package webhook_test
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
+	"log/slog"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,26 +18,37 @@ import (
 	"github.com/messaging-service/messaging-go/webhook"
 )
 
-// chat has a query handled by both chat apps, which have to agree, and returns the message.
-func chat(t testing.TB, query string, opts ...webhook.Option) webhook.ChatApp1Message {
+// chat has a query handled by both chat apps, which must agree, and returns the message.
+func chat(t testing.TB, query string, options ...webhook.Option) webhook.ChatMessage {
 	t.Helper()
-	var one inbox[webhook.ChatApp1Message]
-	var two inbox[webhook.ChatApp2Message]
-	require.Equal(t, http.StatusOK, call(t, webhook.ChatApp1(one.handle, opts...), get(query)).Code, query)
-	require.Equal(t, http.StatusOK, call(t, webhook.ChatApp2(two.handle, opts...), get(query)).Code, query)
-	m := one.one(t)
-	assert.Equal(t, m, webhook.ChatApp1Message(two.one(t)))
+	rcv := hooks(options...)
+	var one, two inbox[webhook.ChatMessage]
+	require.Equal(t, http.StatusOK, call(t, rcv.ChatApp1(one.handle), get(query)).Code, query)
+	require.Equal(t, http.StatusOK, call(t, rcv.ChatApp2(two.handle), get(query)).Code, query)
+	m, m2 := one.one(t), two.one(t)
+	parsed, reports, err := rcv.ParseChatApp1(get(query))
+	require.NoError(t, err)
+	assert.Empty(t, reports)
+	assert.Equal(t, []webhook.ChatMessage{m}, parsed)
+	parsed, _, err = rcv.ParseChatApp2(get(query))
+	require.NoError(t, err)
+	assert.Equal(t, []webhook.ChatMessage{m2}, parsed)
+
+	assert.Equal(t, webhook.CallbackChatApp1, m.Callback)
+	assert.Equal(t, webhook.CallbackChatApp2, m2.Callback)
+	m2.Callback = m.Callback
+	assert.Equal(t, m, m2)
 	assert.NotNil(t, m.Content)
-	parsed, err := webhook.ParseChatApp1(get(query), opts...)
-	require.NoError(t, err)
-	assert.Equal(t, m, parsed)
-	parsed2, err := webhook.ParseChatApp2(get(query), opts...)
-	require.NoError(t, err)
-	assert.Equal(t, m, webhook.ChatApp1Message(parsed2))
 	return m
 }
 
-func TestContentsInParameters(t *testing.T) {
+// payload has a POST with a JSON body handled by chat app 2.
+func payload(t testing.TB, body string, options ...webhook.Option) ([]webhook.ChatMessage, []webhook.DeliveryReport, error) {
+	t.Helper()
+	return hooks(append(options, webhook.WithPOST())...).ParseChatApp2(post("", "application/json", body))
+}
+
+func TestChatContentInParams(t *testing.T) {
 	t.Parallel()
 	const link = "https%3A%2F%2Fexample.com%2Fa.png"
 	for _, tt := range []struct {
@@ -87,7 +101,7 @@ func TestContentsInParameters(t *testing.T) {
 	}
 }
 
-func TestEveryFactOfAChatAppMessageIsRead(t *testing.T) {
+func TestChatMessage(t *testing.T) {
 	t.Parallel()
 	const query = "id=m-1&from=+639171234567&to=+12345&name=Ana&type=text&message=Hi&timestamp=1791038663&referenceId=r-1"
 	m := chat(t, query)
@@ -103,10 +117,10 @@ func TestEveryFactOfAChatAppMessageIsRead(t *testing.T) {
 	assert.Nil(t, m.JSON)
 }
 
-func TestAUserIDServesWhereTheSenderIsMissing(t *testing.T) {
+func TestChatSenderUserID(t *testing.T) {
 	t.Parallel()
 	assert.Equal(t, "US.1", chat(t, "from_user_id=US.1&message=a").From)
-	assert.Equal(t, "1111", chat(t, "from_user_id=US.1&from=1111").From)
+	assert.Equal(t, "US.1", chat(t, "from_user_id=US.1&from=1111").From, "the first to arrive")
 	assert.Equal(t, "US.1", chat(t, `payload={"from_user_id":"US.1","type":"text","text":{"body":"a"}}`).From)
 	assert.Equal(t, "1111", chat(t, `payload={"from_user_id":"US.1","from":"1111","type":"text","text":{"body":"a"}}`).From)
 	assert.Equal(t, "+639171234567", chat(t, `payload={"from":"+639171234567","type":"text","text":{"body":"a"}}`).From, "a + in JSON that was not escaped")
@@ -116,7 +130,7 @@ func TestAUserIDServesWhereTheSenderIsMissing(t *testing.T) {
 func at() time.Time { return time.Unix(1791038663, 0).UTC() }
 
 // Every kind of inbound message of the platform. The shapes are those of its public examples.
-func TestContentsInJSON(t *testing.T) {
+func TestChatContentInJSON(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name, json string
@@ -259,6 +273,9 @@ func TestContentsInJSON(t *testing.T) {
 					}
 					m := chat(t, query)
 					want := tt.want
+					if _, isSystem := want.(webhook.System); isSystem && name == "in the text" {
+						want = webhook.Unknown{Kind: "system", Raw: json.RawMessage(object)} // a person may have typed it
+					}
 					if want == nil {
 						want = webhook.Unknown{Kind: tt.kind, Raw: json.RawMessage(object)}
 					}
@@ -279,8 +296,10 @@ func TestContentsInJSON(t *testing.T) {
 
 			// The same as the body of a POST.
 			for _, text := range []string{object, value, envelope} {
-				m, err := webhook.ParseChatApp2(post("", "application/json", text), webhook.WithPOST())
+				messages, _, err := payload(t, text)
 				require.NoError(t, err)
+				require.Len(t, messages, 1)
+				m := messages[0]
 				assert.Equal(t, "15550002222", m.From)
 				assert.True(t, at().Equal(m.ReceivedAt))
 				if tt.want != nil {
@@ -294,7 +313,7 @@ func TestContentsInJSON(t *testing.T) {
 	}
 }
 
-func TestParametersWinOverJSON(t *testing.T) {
+func TestChatParamsWinOverJSON(t *testing.T) {
 	t.Parallel()
 	const inner = `{"from":"2222","id":"j","timestamp":"1","type":"image","image":{"id":"1","url":"u","mime_type":"m","caption":"c","filename":"f"}}`
 	value := `{"metadata":{"display_phone_number":"3333"},"contacts":[{"profile":{"name":"N"}}],"messages":[` + inner + `]}`
@@ -320,84 +339,235 @@ func TestParametersWinOverJSON(t *testing.T) {
 	assert.Equal(t, webhook.Location{Latitude: 3, Longitude: 2, Name: "N"}, chat(t, "latitude=3"+where).Content)
 }
 
-func TestJSONInTheTextBesideAnotherText(t *testing.T) {
+func TestChatJSONInText(t *testing.T) {
 	t.Parallel()
 	inner := url.QueryEscape(`{"from":"2222","type":"text","text":{"body":"inner"}}`)
 	assert.Equal(t, webhook.Text{Body: "inner"}, chat(t, "message="+inner).Content)
-	assert.Equal(t, webhook.Text{Body: "body"}, chat(t, "content=content&body=body&message="+inner+"&text=+").Content, "the parameter that was read as JSON is no text")
+	assert.Equal(t, webhook.Text{Body: "content"}, chat(t, "content=content&body=body&message="+inner+"&text=+").Content, "the parameter that was read as JSON is no text")
 	assert.Equal(t, webhook.Text{Body: "inner"}, chat(t, "payload=x&message="+inner).Content)
 	assert.Equal(t, webhook.Text{Body: "inner"}, chat(t, "payload=+&message="+inner).Content)
 	other := url.QueryEscape(`{"from":"2222","type":"text","text":{"body":"other"}}`)
 	m := chat(t, "message="+inner+"&payload="+other)
-	assert.JSONEq(t, `{"from":"2222","type":"text","text":{"body":"other"}}`, string(m.JSON), "the list of the contract decides")
-
-	wire := overlay(t, `{"webhook.chatapp1": {"params": {"json": ["message", "payload"]}}, "webhook.chatapp2": {"params": {"json": ["message", "payload"]}}}`)
-	m = chat(t, "payload="+other+"&message="+inner, wire)
-	assert.Equal(t, webhook.Text{Body: "inner"}, m.Content)
+	assert.JSONEq(t, `{"from":"2222","type":"text","text":{"body":"other"}}`, string(m.JSON), "JSON that nobody can have typed comes first")
+	third := url.QueryEscape(`{"from":"2222","type":"text","text":{"body":"third"}}`)
+	assert.Equal(t, webhook.Text{Body: "other"}, chat(t, "payload="+other+"&payload="+third).Content, "then the first to arrive")
 }
 
-func TestAnEnvelopeOfOtherThanOneMessageIsUnknown(t *testing.T) {
+// A person who types JSON into a chat writes a text, unless no parameter says who wrote it.
+func TestChatTypedJSON(t *testing.T) {
 	t.Parallel()
-	message := func(from string) string {
-		return `{"from":"` + from + `","id":"1","type":"text","text":{"body":"a"}}`
-	}
-	value := func(messages ...string) string { return `{"messages":[` + strings.Join(messages, ",") + `]}` }
-	change := func(values ...string) string {
-		for i, v := range values {
-			values[i] = `{"value":` + v + `}`
+	reply := `{"type":"button","id":"9","from":"9999","button":{"payload":"CONFIRM_PAYMENT","text":"Yes"}}`
+	system := `{"type":"system","id":"9","from":"9999","system":{"type":"user_changed_number","wa_id":"9999"}}`
+	status := `{"id":"9","status":"delivered","recipient_id":"9999"}`
+	for _, typed := range []string{reply, system, status, `{"messages":[` + reply + `]}`, `{"entry":[{"changes":[{"value":{"messages":[` + system + `]}}]}]}`} {
+		for _, flat := range []string{"from=1111", "from=1111&id=1", "from=1111&type=text"} {
+			m := chat(t, flat+"&message="+url.QueryEscape(typed))
+			assert.Equal(t, webhook.Text{Body: typed}, m.Content)
+			assert.Equal(t, "1111", m.From)
+			assert.Nil(t, m.JSON)
+			assert.False(t, m.Ambiguous)
 		}
-		return `{"changes":[` + strings.Join(values, ",") + `]}`
+		_, _, err := hooks().ParseChatApp2(get("id=1&message=" + url.QueryEscape(typed)))
+		assert.ErrorIs(t, err, webhook.ErrNoSender)
 	}
-	for name, tt := range map[string]struct {
-		json string
-		from string
-	}{
-		"two messages":                {value(message("2222"), message("3333")), "2222"},
-		"two messages in an entry":    {`{"entry":[` + change(value(message("2222"), message("3333"))) + `]}`, "2222"},
-		"two changes":                 {`{"entry":[` + change(value(message("2222")), value(message("3333"))) + `]}`, "2222"},
-		"two entries":                 {`{"entry":[` + change(value(message("2222"))) + `,` + change(value(message("3333"))) + `]}`, "2222"},
-		"more entries than are read":  {`{"entry":[` + change(value(message("2222"))) + strings.Repeat(`,{}`, 16) + `]}`, "2222"},
-		"more changes than are read":  {`{"entry":[` + change(append([]string{value(message("2222"))}, slices.Repeat([]string{"{}"}, 16)...)...) + `]}`, "2222"},
-		"no message":                  {`{"entry":[` + change(value()) + `]}`, ""},
-		"statuses":                    {`{"entry":[` + change(`{"statuses":[{"id":"1","status":"read"}]}`) + `]}`, ""},
-		"entries that are no objects": {`{"entry":[1,null,{"changes":[2,{"value":3},{"value":{"messages":4}}]}]}`, ""},
-		"a message that is no object": {`{"messages":[7]}`, ""},
-	} {
-		m := chat(t, "from=1111&payload="+url.QueryEscape(tt.json))
-		assert.Equal(t, webhook.Unknown{Raw: json.RawMessage(tt.json)}, m.Content, name)
-		assert.Equal(t, "1111", m.From, name)
-		assert.Empty(t, m.ID, name)
-		m2, err := webhook.ParseChatApp1(get("payload=" + url.QueryEscape(tt.json)))
-		if tt.from == "" {
-			require.ErrorIs(t, err, webhook.ErrNoSender, name)
-		} else {
-			require.NoError(t, err, name)
-			assert.Equal(t, tt.from, m2.From, name)
-		}
-	}
-	one := chat(t, "payload="+url.QueryEscape(`{"entry":[`+change(`{"statuses":[]}`, value(message("2222")))+`,7]}`))
-	assert.Equal(t, webhook.Text{Body: "a"}, one.Content, "what is beside it does not count")
+	assert.Equal(t, "CONFIRM_PAYMENT", chat(t, "message="+url.QueryEscape(reply)).Content.(webhook.Reply).ID)
+	assert.Equal(t, webhook.Unknown{Kind: "system", Raw: json.RawMessage(system)}, chat(t, "message="+url.QueryEscape(system)).Content)
+	_, reports, err := hooks().ParseChatApp2(get("message=" + url.QueryEscape(status)))
+	assert.ErrorIs(t, err, webhook.ErrNoSender)
+	assert.Empty(t, reports)
+
+	messages, _, err := payload(t, `{"from":"1111","message":`+system+`}`)
+	require.NoError(t, err)
+	assert.IsType(t, webhook.System{}, messages[0].Content, "an object in a body was not typed")
 }
 
-func TestASenderIsFoundInWhatStandsAroundAMessage(t *testing.T) {
+// Where JSON and parameters name different senders or IDs, the event is flagged.
+func TestChatAmbiguous(t *testing.T) {
+	t.Parallel()
+	inner := "&payload=" + url.QueryEscape(`{"from":"2222","id":"j","type":"text","text":{"body":"a"}}`)
+	for query, want := range map[string]bool{
+		"x=y": false, "from=2222": false, "from=%2B2222&id=j": false, "from=1111": true, "id=1": true, "from=2222&sender=3333": true, "message=b": false,
+	} {
+		assert.Equal(t, want, chat(t, query+inner).Ambiguous, query)
+	}
+	assert.True(t, chat(t, "x=y"+inner+"&from=3333").Ambiguous, "whatever comes first")
+
+	messages, _, err := payload(t, `{"from":"1111","from_user_id":"US.1","id":"j","type":"text","text":{"body":"a"}}`)
+	require.NoError(t, err)
+	assert.Equal(t, "1111", messages[0].From)
+	assert.False(t, messages[0].Ambiguous, "the platform names a sender twice, by number and by user ID")
+}
+
+// envelopeOf makes an envelope of the platform with a change for each value.
+func envelopeOf(values ...string) string {
+	changes := ""
+	for _, v := range values {
+		changes += `,{"value":` + v + `,"field":"messages"}`
+	}
+	return `{"object":"whatsapp_business_account","entry":[{"id":"1","changes":[` + strings.TrimPrefix(changes, ",") + `]}]}`
+}
+
+func textMessage(id, from string) string {
+	return `{"from":"` + from + `","id":"` + id + `","type":"text","text":{"body":"text of ` + id + `"}}`
+}
+
+func TestChatEnvelope(t *testing.T) {
+	t.Parallel()
+	contacts := `"metadata":{"display_phone_number":"5555"},"contacts":[{"wa_id":"2222","profile":{"name":"Ana"}},{"wa_id":"3333","profile":{"name":"Ben"}}]`
+	body := envelopeOf(
+		`{`+contacts+`,"messages":[`+textMessage("a", "3333")+`,`+textMessage("b", "2222")+`]}`,
+		`{"statuses":[{"id":"s","status":"read","recipient_id":"4444"}]}`,
+		`{"messages":[`+textMessage("c", "4444")+`]}`,
+	)
+	messages, reports, err := payload(t, body)
+	require.NoError(t, err)
+	var got []string
+	for _, m := range messages {
+		got = append(got, m.ID+" "+m.From+" "+m.To+" "+m.Name+" "+m.Content.(webhook.Text).Body)
+		assert.JSONEq(t, textMessage(m.ID, m.From), string(m.JSON))
+		assert.False(t, m.Ambiguous)
+	}
+	assert.Equal(t, []string{"a 3333 5555 Ben text of a", "b 2222 5555 Ana text of b", "c 4444   text of c"}, got)
+	require.Len(t, reports, 1)
+	assert.Equal(t, "s", reports[0].ID)
+
+	fromQuery, _, err := hooks().ParseChatApp2(get("payload=" + url.QueryEscape(body)))
+	require.NoError(t, err)
+	assert.Len(t, fromQuery, 3, "the same in a parameter")
+	withFlat, _, err := hooks().ParseChatApp2(get("from=9999&id=9&type=image&payload=" + url.QueryEscape(body)))
+	require.NoError(t, err)
+	assert.Equal(t, "a 3333", withFlat[0].ID+" "+withFlat[0].From, "of several messages each says everything itself")
+	assert.Equal(t, webhook.Text{Body: "text of a"}, withFlat[0].Content)
+	assert.True(t, withFlat[0].Ambiguous)
+}
+
+// All events of an envelope are handled before it is answered with 200. If one fails the service calls again, and the store
+// keeps the others from being handled twice.
+func TestChatEnvelopeHandlesEach(t *testing.T) {
+	t.Parallel()
+	body := envelopeOf(`{"messages":[`+textMessage("a", "1")+`,`+textMessage("b", "1")+`,`+textMessage("c", "1")+`]}`, `{"statuses":[{"id":"s","status":"read"}]}`)
+	handled := map[string]int{}
+	fails := true
+	count := func(id string) error {
+		if id == "b" && fails {
+			return errors.New("not yet")
+		}
+		handled[id]++
+		return nil
+	}
+	h := hooks(webhook.WithPOST(), webhook.WithStore(webhook.NewMemoryStore(100, time.Hour)),
+		webhook.WithStatuses(func(_ context.Context, d webhook.DeliveryReport) error { return count(d.ID) }),
+	).ChatApp2(func(_ context.Context, m webhook.ChatMessage) error { return count(m.ID) })
+	assert.Equal(t, 500, call(t, h, post("", "", body)).Code)
+	assert.Equal(t, map[string]int{"a": 1, "c": 1, "s": 1}, handled)
+	fails = false
+	assert.Equal(t, 200, call(t, h, post("", "", body)).Code)
+	assert.Equal(t, 200, call(t, h, post("", "", body)).Code)
+	assert.Equal(t, map[string]int{"a": 1, "b": 1, "c": 1, "s": 1}, handled)
+}
+
+// Statuses that nobody asked for are no failure of the service, and not lost in silence.
+func TestChatEnvelopeWithoutWithStatuses(t *testing.T) {
+	t.Parallel()
+	var text bytes.Buffer
+	var rejected []error
+	rcv := hooks(webhook.WithPOST(), webhook.WithLogger(slog.New(slog.NewTextHandler(&text, nil))),
+		webhook.WithOnReject(func(_ *http.Request, err error) { rejected = append(rejected, err) }))
+	statuses := `{"statuses":[{"id":"s","status":"read","recipient_id":"1"}]}`
+	for body, messages := range map[string]int{
+		envelopeOf(statuses): 0, `{"id":"s","status":"read","recipient_id":"1"}`: 0, envelopeOf(statuses, `{"messages":[`+textMessage("a", "1")+`]}`): 1,
+	} {
+		text.Reset()
+		rejected = nil
+		var in inbox[webhook.ChatMessage]
+		assert.Equal(t, 200, call(t, rcv.ChatApp2(in.handle), post("", "", body)).Code)
+		assert.Len(t, in.got, messages)
+		assert.Contains(t, text.String(), "refused: events of another kind")
+		require.Len(t, rejected, 1)
+		assert.ErrorIs(t, rejected[0], webhook.ErrMisdirected)
+	}
+}
+
+func TestChatEnvelopeUnreadable(t *testing.T) {
+	t.Parallel()
+	ok := textMessage("a", "1")
+	for name, tt := range map[string]struct {
+		body   string
+		reason error
+		status int
+		got    int
+	}{
+		"no message":                  {envelopeOf(`{"messages":[]}`), webhook.ErrNoSender, 400, 0},
+		"errors of the account":       {envelopeOf(`{"errors":[{"code":1}]}`), webhook.ErrNoSender, 400, 0},
+		"no sender":                   {envelopeOf(`{"messages":[{"id":"1","type":"text","text":{"body":"a"}}]}`), webhook.ErrNoSender, 400, 0},
+		"one without a sender":        {envelopeOf(`{"messages":[{"id":"1","type":"text"},` + ok + `]}`), webhook.ErrNoSender, 400, 1},
+		"one that is no object":       {envelopeOf(`{"messages":[7,` + ok + `]}`), webhook.ErrNoSender, 400, 1},
+		"entries that are no objects": {`{"entry":[1,null,{"changes":[2,{"value":3},{"value":{"messages":4}}]}]}`, webhook.ErrNoSender, 400, 0},
+		"as many as may be":           {`{"messages":[` + ok + strings.Repeat(`,`+ok, 999) + `]}`, nil, 200, 1000},
+		"too many messages":           {`{"messages":[` + ok + strings.Repeat(`,`+ok, 1000) + `]}`, webhook.ErrTooLarge, 413, 0},
+		"too many entries":            {`{"entry":[0` + strings.Repeat(",0", 1000) + `]}`, webhook.ErrTooLarge, 413, 0},
+		"too many changes":            {`{"entry":[{"changes":[0` + strings.Repeat(",0", 1000) + `]}]}`, webhook.ErrTooLarge, 413, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			rcv := hooks(webhook.WithPOST(), webhook.WithLimits(256, 1<<20))
+			var in inbox[webhook.ChatMessage]
+			assert.Equal(t, tt.status, call(t, rcv.ChatApp2(in.handle), post("", "", tt.body)).Code)
+			assert.Len(t, in.got, tt.got)
+			messages, _, err := rcv.ParseChatApp2(post("", "", tt.body))
+			assert.ErrorIs(t, err, tt.reason)
+			assert.Len(t, messages, tt.got)
+		})
+	}
+	// Beside a sender in a parameter the JSON is kept as it came.
+	for _, body := range []string{`{"messages":[7]}`, envelopeOf(`{"errors":[]}`), `{"entry":[1]}`} {
+		m := chat(t, "from=1111&payload="+url.QueryEscape(body))
+		assert.Equal(t, webhook.Unknown{Raw: json.RawMessage(body)}, m.Content)
+	}
+}
+
+// The secret of a body is in no part of the event, which people store.
+func TestChatSecretInJSONBody(t *testing.T) {
+	t.Parallel()
+	const message = `"from":"1","id":"a","type":"hologram","beam":"7"`
+	for _, body := range []string{
+		`{"key":"s3cret",` + message + `}`, `{` + message + `,"key":"s3cret"}`, `{"key":"s3cret" , ` + message + ` ,"key":"no"}`,
+		`{"key":"s3cret","messages":[{` + message + `}]}`, `{"messages":[{` + message + `}],"key":"s3cret"}`, `{"key":"s3cret","from":"1","entry":[{"s3":"x"}]}`,
+	} {
+		messages, _, err := payload(t, body, webhook.WithSecret("key", "s3cret"))
+		require.NoError(t, err, body)
+		require.Len(t, messages, 1)
+		stored, err := json.Marshal(messages)
+		require.NoError(t, err)
+		assert.NotContains(t, string(stored), "s3cret", body)
+		assert.True(t, json.Valid(messages[0].JSON))
+		raw := messages[0].Content.(webhook.Unknown).Raw
+		assert.Equal(t, string(messages[0].JSON), string(raw))
+	}
+	messages, _, err := payload(t, `{"key":"s3cret",`+message+`}`, webhook.WithSecret("key", "s3cret"))
+	require.NoError(t, err)
+	assert.JSONEq(t, `{`+message+`}`, string(messages[0].JSON))
+}
+
+func TestChatSenderInContacts(t *testing.T) {
 	t.Parallel()
 	for contacts, want := range map[string]string{
 		`[{"wa_id":"4444","user_id":"US.4"}]`: "4444", `[{"user_id":"US.4","profile":{"username":"ana"}}]`: "US.4", `[{"wa_id":"4444"},{"wa_id":"5555"}]`: "",
 	} {
-		m, err := webhook.ParseChatApp2(get("payload=" + url.QueryEscape(`{"contacts":`+contacts+`,"messages":[{"type":"text","text":{"body":"a"}}]}`)))
+		messages, _, err := hooks().ParseChatApp2(get("payload=" + url.QueryEscape(`{"contacts":`+contacts+`,"messages":[{"type":"text","text":{"body":"a"}}]}`)))
 		if want == "" {
 			require.ErrorIs(t, err, webhook.ErrNoSender)
 			continue
 		}
 		require.NoError(t, err)
-		assert.Equal(t, want, m.From)
+		assert.Equal(t, want, messages[0].From)
 		if want == "US.4" {
-			assert.Equal(t, "ana", m.Name)
+			assert.Equal(t, "ana", messages[0].Name)
 		}
 	}
 }
 
-func TestJSONInABody(t *testing.T) {
+func TestChatJSONBody(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		body string
@@ -416,13 +586,14 @@ func TestJSONInABody(t *testing.T) {
 		{`{"from":"1111","payload":"{\"type\":\"reaction\",\"reaction\":{\"message_id\":\"1\"}}"}`, webhook.Reaction{MessageID: "1"}, true},
 		{`{"from":"1111","latitude":1.5,"longitude":-2}`, webhook.Location{Latitude: 1.5, Longitude: -2}, false},
 	} {
-		m, err := webhook.ParseChatApp1(post("", "application/json", tt.body), webhook.WithPOST())
+		messages, _, err := payload(t, tt.body)
 		require.NoError(t, err, tt.body)
+		m := messages[0]
 		assert.Equal(t, tt.want, m.Content, tt.body)
 		assert.Equal(t, "1111", m.From, tt.body)
 		assert.Equal(t, tt.json, m.JSON != nil, tt.body)
 	}
-	m, err := webhook.ParseChatApp1(post("", "", `{"from":"1111","type":"text","text":{"body":"Hi"},"n":null,"b":true}`), webhook.WithPOST())
+	messages, _, err := payload(t, `{"from":"1111","type":"text","text":{"body":"Hi"},"n":null,"b":true}`)
 	require.NoError(t, err)
-	assert.Equal(t, webhook.Params{{Name: "from", Value: "1111"}, {Name: "type", Value: "text"}, {Name: "text", Value: `{"body":"Hi"}`}, {Name: "n"}, {Name: "b", Value: "true"}}, m.Params)
+	assert.Equal(t, webhook.Params{{Name: "from", Value: "1111"}, {Name: "type", Value: "text"}, {Name: "text", Value: `{"body":"Hi"}`}, {Name: "n"}, {Name: "b", Value: "true"}}, messages[0].Params)
 }
