@@ -78,7 +78,7 @@ func TestChatApp2IsAnsweredLikeMeta(t *testing.T) {
 			require.NoError(t, r.err)
 			assert.Equal(t, http.StatusOK, r.status)
 			assert.Equal(t, "application/json", r.header.Get("Content-Type"))
-			assert.Equal(t, `{"messaging_product":"whatsapp","contacts":[`+tc.contact+`],"messages":[{"id":"`+id+`"}]}`, string(r.body))
+			assert.JSONEq(t, `{"messaging_product":"whatsapp","contacts":[`+tc.contact+`],"messages":[{"id":"`+id+`"}]}`, string(r.body))
 			m := s.Sent()[0]
 			assert.Equal(t, id, m.ID)
 			assert.Equal(t, tc.to, m.To)
@@ -171,10 +171,10 @@ func TestChatApp2RefusesAWrongContent(t *testing.T) {
 		"voice a string":              {two(`"type":"audio","audio":{"id":"17","voice":"yes"}`), codeKind},
 		"media an array":              {two(`"type":"image","image":[{"id":"17"}]`), codeKind},
 		"location of one":             {two(`"type":"location","location":{"latitude":1}`), codeMissing},
-		"location of words":           {two(`"type":"location","location":{"latitude":"north","longitude":"west"}`), codeValue},
+		"location of words":           {two(`"type":"location","location":{"latitude":"north","longitude":"west"}`), codeKind},
 		"location of quoted truth":    {two(`"type":"location","location":{"latitude":"true","longitude":1}`), codeKind},
 		"location of truth":           {two(`"type":"location","location":{"latitude":1,"longitude":true}`), codeKind},
-		"location of blanks":          {two(`"type":"location","location":{"latitude":1,"longitude":" 1"}`), codeValue},
+		"location of blanks":          {two(`"type":"location","location":{"latitude":1,"longitude":" 1"}`), codeKind},
 		"contacts an object":          {two(`"type":"contacts","contacts":{"name":{"formatted_name":"Ana"}}`), codeKind},
 		"contacts of nobody":          {two(`"type":"contacts","contacts":[]`), codeMissing},
 		"contacts of null":            {two(`"type":"contacts","contacts":[null]`), codeKind},

@@ -30,14 +30,15 @@ func TestAMessageWithoutTTLLivesForTheDefault(t *testing.T) {
 
 func TestRealTimeEndsNoLifetime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &Server{ledger: newLedger()}
+		s := newServer()
 		s.SetDelivery("639171234567", Unreachable())
 		body := with(sendPaths[chatApp1], `"ttl":1,`+chatFallback)
-		fields, err := readObject([]byte(body))
+		members, err := readObject([]byte(body))
 		require.NoError(t, err)
-		m, wrong := readChatApp1(fields)
-		require.False(t, wrong.found())
-		require.Equal(t, 200, s.submit(m, confirmData).status)
+		n := s.names.chatApp1
+		m, wrong := readChatApp1(fields{members, n})
+		require.Nil(t, wrong)
+		require.Equal(t, 200, s.submit(n, m, confirm).status)
 		began := time.Now()
 
 		time.Sleep(time.Hour)
@@ -52,7 +53,7 @@ func TestRealTimeEndsNoLifetime(t *testing.T) {
 
 func TestTheClockDatesMessages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &Server{ledger: newLedger()}
+		s := newServer()
 		began := time.Now()
 		s.Seed(Sent{})
 		s.Advance(time.Hour)

@@ -79,7 +79,7 @@ func TestRowsThatShiftAreListed(t *testing.T) {
 	seed(s, 2)
 	assert.Equal(t, "m-2", list(t, client, s, "pageSize", "1").ids())
 	assert.Equal(t, "m-2 m-1", list(t, client, s).ids(), "a reset ends it")
-	assert.PanicsWithValue(t, "messagingtest: ShiftRows(-1): the number of rows is below zero", func() { s.ShiftRows(-1) })
+	assert.PanicsWithValue(t, "messagingtest: ShiftRows(-1): the number of rows is negative", func() { s.ShiftRows(-1) })
 }
 
 func TestRowsThatShiftMatchTheListing(t *testing.T) {
@@ -147,7 +147,7 @@ func TestARepeatedPageIsTheAnswerBefore(t *testing.T) {
 	s.Reset()
 	seed(s, 5)
 	assert.Equal(t, "m-3 m-2", list(t, client, s, "pageSize", "2", "pageNumber", "2").ids(), "a reset ends it")
-	assert.PanicsWithValue(t, "messagingtest: RepeatPage(-1): the number of answers is below zero", func() { s.RepeatPage(-1) })
+	assert.PanicsWithValue(t, "messagingtest: RepeatPage(-1): the number of responses is negative", func() { s.RepeatPage(-1) })
 }
 
 func TestIgnoreFilter(t *testing.T) {

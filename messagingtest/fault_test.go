@@ -293,9 +293,9 @@ func TestStatusComesBeforeEveryCheck(t *testing.T) {
 	assert.Equal(t, 503, do(newClient(t), req).status)
 }
 
-func TestTruncatedAnswer(t *testing.T) {
+func TestTruncatedResponse(t *testing.T) {
 	onBothConnections(t, func(a attempt) {
-		a.s.Inject(TruncatedAnswer(), 1)
+		a.s.Inject(TruncatedResponse(), 1)
 		r := a.shoot()
 		assert.Equal(a, http.StatusOK, r.status)
 		require.ErrorIs(a, r.err, io.ErrUnexpectedEOF)
@@ -319,7 +319,7 @@ func TestNotJSON(t *testing.T) {
 }
 
 func TestAFaultDoesNotLetAWrongMessagePass(t *testing.T) {
-	for _, fault := range []Fault{AcceptThenDrop(), Slow(1), TruncatedAnswer(), NotJSON()} {
+	for _, fault := range []Fault{AcceptThenDrop(), Slow(1), TruncatedResponse(), NotJSON()} {
 		s := NewServer(t)
 		s.Inject(fault, 1)
 		send(t, newClient(t), s, `{"from":"ACME"}`)
@@ -388,7 +388,7 @@ func TestFaultNames(t *testing.T) {
 		Slow(2 * time.Second):      "Slow(2s)",
 		Status(503, 0):             "Status(503, 0s)",
 		Status(429, 2*time.Second): "Status(429, 2s)",
-		TruncatedAnswer():          "TruncatedAnswer",
+		TruncatedResponse():        "TruncatedResponse",
 		NotJSON():                  "NotJSON",
 	} {
 		assert.Equal(t, name, fault.String())

@@ -174,11 +174,11 @@ func TestListFilters(t *testing.T) {
 func TestListFindsOneOfManyWithTheSameReference(t *testing.T) {
 	s := NewServer(t)
 	client := newClient(t)
-	for i := range 2*fewRows + 1 {
+	for i := range 201 {
 		s.Seed(Sent{ReferenceID: "r", From: fmt.Sprint("F", i%2), At: day})
 	}
-	assert.Equal(t, 2*fewRows+1, *list(t, client, s, "filter[referenceId]", "r").TotalRows)
-	assert.Equal(t, fewRows, *list(t, client, s, "filter[referenceId]", "r", "filter[from]", "F1").TotalRows)
+	assert.Equal(t, 201, *list(t, client, s, "filter[referenceId]", "r").TotalRows)
+	assert.Equal(t, 100, *list(t, client, s, "filter[referenceId]", "r", "filter[from]", "F1").TotalRows)
 }
 
 func TestListSorts(t *testing.T) {
@@ -223,7 +223,7 @@ func TestListSortsByEveryColumn(t *testing.T) {
 	names := list(t, newClient(t), s).Data[0]
 	assert.Len(t, names, 16)
 	for name := range names {
-		assert.NotNil(t, compareBy(name), name)
+		list(t, newClient(t), s, "sort[column]", name)
 	}
 }
 
@@ -374,7 +374,7 @@ func TestFaultsOfAListRequest(t *testing.T) {
 		{Slow(50 * time.Millisecond), 200, nil, `"transactionId":"m-1"`},
 		{Status(401, 0), 401, nil, `"code":"40001"`},
 		{Status(503, time.Second), 503, nil, `"code":"50000"`},
-		{TruncatedAnswer(), 200, io.ErrUnexpectedEOF, `"totalRows":1`},
+		{TruncatedResponse(), 200, io.ErrUnexpectedEOF, `{"data":[`},
 		{NotJSON(), 200, nil, "<!DOCTYPE html>"},
 	} {
 		t.Run(tc.fault.String(), func(t *testing.T) {
@@ -479,10 +479,10 @@ func TestListOfALargeLedger(t *testing.T) {
 
 func TestListWithoutAServerInABubble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &Server{ledger: newLedger()}
+		s := newServer()
 		ids := func() int {
-			q, _, problem := readListRequest(url.Values{}, ByPage)
-			require.Empty(t, problem)
+			q, wrong := s.names.list.read(url.Values{}, ByPage)
+			require.Nil(t, wrong)
 			p, ok := s.page(q)
 			require.True(t, ok)
 			return p.total
@@ -502,24 +502,25 @@ func TestListWithoutAServerInABubble(t *testing.T) {
 }
 
 func FuzzListQuery(f *testing.F) {
+	kinds := []Paging{ByPage, ByOffset, ByCursor, Unpaged}
 	for _, seed := range []string{
 		"", "pageNumber=2&pageSize=1", "pageNumber=2147483647&pageSize=1000", "filter[dateCreatedGt]=2026-10-03T14:44:23.186Z",
 		"filter[dateCreatedLt]=2026-10-03T22:44:23%2B08:00", "sort[column]=price&sort[direction]=desc", "offset=2147483647", "offset=1",
 		"cursor=%26cursor%3DMTIzNDU2Nzhtc2ctMQ%3D%3D", "filter[from]=%ff", "a=b;c", "%", "filter[from]=ACME&filter[to]=x",
 	} {
-		for paging := ByPage; paging <= Unpaged; paging++ {
-			f.Add(int(paging), seed)
+		for i := range kinds {
+			f.Add(i, seed)
 		}
 	}
-	s := &Server{ledger: newLedger(), credentials: newCredentials("t", "k", "s")}
+	s := newServer()
 	seed(s, 5)
 	f.Fuzz(func(t *testing.T, paging int, query string) {
-		if paging < int(ByPage) || paging > int(Unpaged) {
+		if paging < 0 || paging >= len(kinds) {
 			return
 		}
-		s.SetPaging(Paging(paging))
+		s.SetPaging(kinds[paging])
 		values, _ := url.ParseQuery(query)
-		a := s.listSMS("req", &http.Request{Header: http.Header{"Authorization": {"Bearer t"}}, URL: &url.URL{RawQuery: query}}, nil)
+		a := s.listSMS("req", &http.Request{Header: http.Header{"Authorization": {"Bearer " + s.Token}}, URL: &url.URL{RawQuery: query}}, nil)
 		var body struct {
 			Code      string
 			TotalRows int
@@ -531,7 +532,7 @@ func FuzzListQuery(f *testing.F) {
 		switch {
 		case a.status == http.StatusOK && body.Code == "" && len(body.Data) <= body.TotalRows && body.TotalRows <= 5:
 		case a.status == http.StatusBadRequest && strings.HasPrefix(body.Code, "2002"):
-		case a.status == http.StatusUnauthorized && pairOfQuery(values).present:
+		case a.status == http.StatusUnauthorized && (values.Has("apiKey") || values.Has("apiSecret")):
 		default:
 			t.Errorf("%d %s", a.status, a.body)
 		}

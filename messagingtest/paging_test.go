@@ -216,11 +216,8 @@ func TestUnpaged(t *testing.T) {
 
 func TestSetPagingRefusesMisuse(t *testing.T) {
 	s := NewServer(t)
-	assert.PanicsWithValue(t, "messagingtest: SetPaging(Paging(4)): no such kind", func() { s.SetPaging(4) })
-	assert.Panics(t, func() { s.SetPaging(-1) })
-	for kind, name := range map[Paging]string{ByPage: "ByPage", ByOffset: "ByOffset", ByCursor: "ByCursor", Unpaged: "Unpaged"} {
-		assert.Equal(t, name, kind.String())
-	}
+	assert.PanicsWithValue(t, `messagingtest: SetPaging("x"): no such kind`, func() { s.SetPaging("x") })
+	assert.Panics(t, func() { s.SetPaging("") })
 	s.SetPaging(ByCursor)
 	s.Reset()
 	assert.NotContains(t, list(t, newClient(t), s).raw, "pageNumber", "the paging stays")

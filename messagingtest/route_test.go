@@ -103,10 +103,10 @@ func TestRegisterTemplateRefusesMisuse(t *testing.T) {
 	t.Parallel()
 	s := NewServer(t)
 	for want, register := range map[string]func(){
-		`messagingtest: RegisterTemplate: the name is empty`:                              func() { s.RegisterTemplate("", CategoryUtility) },
-		`messagingtest: RegisterTemplate("t"): a template is not of the category service`: func() { s.RegisterTemplate("t", CategoryService) },
-		`messagingtest: RegisterTemplate("t"): no such category: ""`:                      func() { s.RegisterTemplate("t", "") },
-		`messagingtest: RegisterTemplate("t"): no such category: "MARKETING"`:             func() { s.RegisterTemplate("t", "MARKETING") },
+		`messagingtest: RegisterTemplate: the name is empty`:                               func() { s.RegisterTemplate("", CategoryUtility) },
+		`messagingtest: RegisterTemplate("t"): "service" is not a category of templates`:   func() { s.RegisterTemplate("t", CategoryService) },
+		`messagingtest: RegisterTemplate("t"): "" is not a category of templates`:          func() { s.RegisterTemplate("t", "") },
+		`messagingtest: RegisterTemplate("t"): "MARKETING" is not a category of templates`: func() { s.RegisterTemplate("t", "MARKETING") },
 	} {
 		assert.PanicsWithValue(t, want, register)
 	}

@@ -33,7 +33,7 @@ func tally[V comparable](values []V) map[V]int {
 
 func TestInjectRandomlyHoldsItsShareAndDrawsEachFaultAlike(t *testing.T) {
 	t.Parallel()
-	faults := []Fault{AcceptThenDrop(), DropUnread(), Slow(time.Second), TruncatedAnswer(), NotJSON(), Status(503, 0)}
+	faults := []Fault{AcceptThenDrop(), DropUnread(), Slow(time.Second), TruncatedResponse(), NotJSON(), Status(503, 0)}
 	for _, share := range []float64{0.01, 0.3, 0.5, 1} {
 		s := NewServer(t)
 		s.InjectRandomly(1, share, faults...)
@@ -187,7 +187,7 @@ func TestInjectRandomlyRefusesMisuse(t *testing.T) {
 	t.Parallel()
 	s := NewServer(t)
 	assert.PanicsWithValue(t, "messagingtest: InjectRandomly(7, 1.5): the share is not in 0 to 1", func() { s.InjectRandomly(7, 1.5) })
-	assert.PanicsWithValue(t, "messagingtest: InjectRandomly(7, 0.3, Status(99, 0s)): no HTTP status: it is not in 100 to 599", func() {
+	assert.PanicsWithValue(t, "messagingtest: InjectRandomly(7, 0.3, Status(99, 0s)): the HTTP status is not in 100 to 599", func() {
 		s.InjectRandomly(7, 0.3, DropUnread(), Status(99, 0))
 	})
 	for _, share := range []float64{-0.001, 1.001, math.Inf(1), math.Inf(-1), math.NaN()} {

@@ -163,7 +163,7 @@ func TestEachRequestHasAReply(t *testing.T) {
 	assert.Equal(t, 7*time.Second, replies[1].RetryAfter)
 	assert.Equal(t, "not now", string(replies[1].Body))
 	assert.InDelta(t, time.Hour, replies[2].RetryAfter, float64(time.Minute))
-	require.EqualError(t, replies[4].Err, "messagingtest: no whole answer: EOF")
+	require.EqualError(t, replies[4].Err, "messagingtest: no complete response: EOF")
 	assert.Len(t, replies[5].Body, maxReply)
 	assert.Equal(t, "half", string(replies[6].Body))
 	require.ErrorIs(t, replies[6].Err, io.ErrUnexpectedEOF)
@@ -232,7 +232,7 @@ func TestTwiceAtOnceEndsWhereNobodyListens(t *testing.T) {
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	require.NoError(t, listener.Close())
-	replies := NewServer(t).Receive(t.Context(), "http://"+listener.Addr().String(), messages(2), TwiceAtOnce(), AgainAfterFailure(1))
+	replies := NewServer(t).Receive(t.Context(), "http://"+listener.Addr().String(), messages(2), TwiceAtOnce(), RetryFailures(1))
 	require.Len(t, replies, 8)
 	for i, r := range replies {
 		assert.Error(t, r.Err)
@@ -285,7 +285,7 @@ func TestSeveralAtOnceIsNeverMore(t *testing.T) {
 	}
 }
 
-func TestAgainAfterFailure(t *testing.T) {
+func TestRetryFailures(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		status   func(n int) int
@@ -310,7 +310,7 @@ func TestAgainAfterFailure(t *testing.T) {
 				}
 				w.WriteHeader(tt.status(n))
 			})
-			replies := NewServer(t).Receive(t.Context(), h.URL+"?key=s3cret", fullSMS, AgainAfterFailure(tt.times))
+			replies := NewServer(t).Receive(t.Context(), h.URL+"?key=s3cret", fullSMS, RetryFailures(tt.times))
 			assert.Equal(t, tt.statuses, statuses(replies))
 			h.mu.Lock()
 			defer h.mu.Unlock()
@@ -330,7 +330,7 @@ func TestARepetitionComesBeforeTheNextCallback(t *testing.T) {
 			w.WriteHeader(http.StatusInternalServerError)
 		}
 	})
-	NewServer(t).Receive(t.Context(), h.URL, messages(2), AgainAfterFailure(1))
+	NewServer(t).Receive(t.Context(), h.URL, messages(2), RetryFailures(1))
 	assert.Equal(t, []string{"0", "0", "1"}, h.came("id"))
 }
 
@@ -364,7 +364,7 @@ func TestPausesAreShort(t *testing.T) {
 		math.MaxInt64:              250 * time.Millisecond,
 		10 * time.Millisecond / 10: 10 * time.Microsecond,
 	} {
-		assert.Equal(t, want, pauseOf(asked), "%v", asked)
+		assert.Equal(t, want, pauseFor(asked), "%v", asked)
 	}
 }
 
@@ -378,7 +378,7 @@ func TestRetryAfterIsHonoured(t *testing.T) {
 			w.WriteHeader(http.StatusServiceUnavailable)
 		}
 	})
-	NewServer(t).Receive(t.Context(), h.URL, InboundSMS{From: "1"}, AgainAfterFailure(1))
+	NewServer(t).Receive(t.Context(), h.URL, InboundSMS{From: "1"}, RetryFailures(1))
 	require.Len(t, times, 2)
 	assert.GreaterOrEqual(t, times[1].Sub(times[0]), 50*time.Millisecond)
 }
@@ -399,11 +399,11 @@ func TestRetryAfterIsRead(t *testing.T) {
 		"Sat, 03 Oct 2026 12:00:09 GMT": 9 * time.Second,
 		"Sat, 03 Oct 2026 11:00:00 GMT": 0,
 	} {
-		assert.Equal(t, want, retryAfter(header, now), header)
+		assert.Equal(t, want, parseRetryAfter(header, now), header)
 	}
 }
 
-func TestAnswerWithinGivesUp(t *testing.T) {
+func TestGiveUpAfterGivesUp(t *testing.T) {
 	t.Parallel()
 	h := newHook(t, func(n int, w http.ResponseWriter, r *http.Request) {
 		switch n {
@@ -415,11 +415,11 @@ func TestAnswerWithinGivesUp(t *testing.T) {
 			<-r.Context().Done()
 		}
 	})
-	replies := NewServer(t).Receive(t.Context(), h.URL, messages(3), AnswerWithin(300*time.Millisecond), AgainAfterFailure(1))
+	replies := NewServer(t).Receive(t.Context(), h.URL, messages(3), GiveUpAfter(300*time.Millisecond), RetryFailures(1))
 	assert.Equal(t, []int{0, 200, 200}, statuses(replies)[:3])
 	require.Len(t, replies, 4)
 	require.ErrorIs(t, replies[0].Err, context.DeadlineExceeded)
-	require.EqualError(t, replies[0].Err, "messagingtest: no whole answer: none within 300ms: context deadline exceeded")
+	require.EqualError(t, replies[0].Err, "messagingtest: no complete response: none within 300ms: context deadline exceeded")
 	require.ErrorIs(t, replies[1].Err, context.DeadlineExceeded)
 	assert.Equal(t, "half", string(replies[1].Body))
 	assert.Equal(t, []string{"0", "0", "1", "2"}, h.came("id"), "a status is an answer, whatever became of its body")
@@ -432,7 +432,7 @@ func TestTheContextEndsWhatIsUnderWay(t *testing.T) {
 		"one":             nil,
 		"twice at once":   {TwiceAtOnce()},
 		"several":         {SeveralAtOnce(2)},
-		"again and again": {AgainAfterFailure(math.MaxInt)},
+		"again and again": {RetryFailures(math.MaxInt)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -463,7 +463,7 @@ func TestTheContextEndsAPause(t *testing.T) {
 		w.WriteHeader(http.StatusInternalServerError)
 		time.AfterFunc(5*time.Millisecond, cancel)
 	})
-	replies := NewServer(t).Receive(ctx, h.URL, InboundSMS{}, AgainAfterFailure(math.MaxInt))
+	replies := NewServer(t).Receive(ctx, h.URL, InboundSMS{}, RetryFailures(math.MaxInt))
 	assert.Equal(t, 500, replies[0].StatusCode)
 	for i, r := range replies {
 		assert.Equal(t, i+1, r.Attempt, "a repetition that was not sent is no reply")
@@ -479,7 +479,7 @@ func TestCloseEndsWhatIsUnderWay(t *testing.T) {
 	})
 	replies := s.Receive(t.Context(), h.URL, messages(3))
 	require.Len(t, replies, 3)
-	require.EqualError(t, replies[0].Err, "messagingtest: no whole answer: the server is closed")
+	require.EqualError(t, replies[0].Err, "messagingtest: no complete response: the server is closed")
 	require.EqualError(t, replies[2].Err, "messagingtest: not sent: the server is closed")
 
 	for range 20 {
@@ -554,7 +554,7 @@ func TestEverySampleComesThrough(t *testing.T) {
 	for _, m := range InboundSamples() {
 		all = append(all, m)
 		values := url.Values{}
-		for _, p := range m.params() {
+		for _, p := range m.calls()[0].params {
 			values.Add(p.Name, p.Value)
 		}
 		want = append(want, values)
@@ -577,9 +577,9 @@ func TestReceiveRefusesMisuse(t *testing.T) {
 		assert.PanicsWithValue(t, "messagingtest: Receive: the target is not an absolute http or https URL", func() { s.Receive(t.Context(), target, InboundSMS{}) }, target)
 	}
 	assert.PanicsWithValue(t, "messagingtest: Receive: the callback is nil", func() { s.Receive(t.Context(), s.URL, nil) })
-	assert.PanicsWithValue(t, "messagingtest: AgainAfterFailure(0): the number of repetitions is below 1", func() { AgainAfterFailure(0) })
+	assert.PanicsWithValue(t, "messagingtest: RetryFailures(0): the number of retries is below 1", func() { RetryFailures(0) })
 	assert.PanicsWithValue(t, "messagingtest: SeveralAtOnce(0): the number of callbacks is below 1", func() { SeveralAtOnce(0) })
-	assert.PanicsWithValue(t, "messagingtest: AnswerWithin(-1s): the time is not above zero", func() { AnswerWithin(-time.Second) })
+	assert.PanicsWithValue(t, "messagingtest: GiveUpAfter(-1s): the time is not above zero", func() { GiveUpAfter(-time.Second) })
 }
 
 // Not parallel: it counts the goroutines of the process. Tests that are parallel go on when the others have ended.
@@ -592,7 +592,7 @@ func TestReceiveLeavesNoGoroutine(t *testing.T) {
 	s := NewServer(t)
 	before := runtime.NumGoroutine()
 	for range 5 {
-		s.Receive(t.Context(), h.URL, messages(20), TwiceAtOnce(), SeveralAtOnce(4), AgainAfterFailure(1))
+		s.Receive(t.Context(), h.URL, messages(20), TwiceAtOnce(), SeveralAtOnce(4), RetryFailures(1))
 	}
 	require.Eventually(t, func() bool { return runtime.NumGoroutine() <= before+1 }, 10*time.Second, time.Millisecond)
 }

@@ -47,12 +47,12 @@ func TestPlaceholders(t *testing.T) {
 		{"%%s%S%I%F0%41%", "%S%S%I%F0%41%"},
 		{"%f0", "F0"}, // what a service does that knows no escapes
 	} {
-		assert.Equal(t, tt.want, d.fill(tt.template, writing{}), tt.template)
+		assert.Equal(t, tt.want, d.fill(tt.template, defaultNames().placeholders, false), tt.template)
 	}
 	nothing := DeliveryReport{}
-	assert.Equal(t, "a==&b=", nothing.fill("a=%s=%d&b=%tr", writing{}), "what a message does not have is empty")
+	assert.Equal(t, "a==&b=", nothing.fill("a=%s=%d&b=%tr", defaultNames().placeholders, false), "what a message does not have is empty")
 	inner := DeliveryReport{Status: "%i", ID: "%s"}
-	assert.Equal(t, "%25i%25s %i%s", inner.fill("%s%i", writing{})+" "+inner.fill("%s%i", writing{unescaped: true}), "no value is a template")
+	assert.Equal(t, "%25i%25s %i%s", inner.fill("%s%i", defaultNames().placeholders, false)+" "+inner.fill("%s%i", defaultNames().placeholders, true), "no value is a template")
 }
 
 func TestAReportCanBeUnescapedAndComeTwice(t *testing.T) {
@@ -69,7 +69,7 @@ func TestAReportCanBeUnescapedAndComeTwice(t *testing.T) {
 	}
 }
 
-func TestAReportComesAgainAfterFailure(t *testing.T) {
+func TestAReportComesRetryFailures(t *testing.T) {
 	t.Parallel()
 	h := newHook(t, func(n int, w http.ResponseWriter, _ *http.Request) {
 		if n == 1 {
@@ -78,7 +78,7 @@ func TestAReportComesAgainAfterFailure(t *testing.T) {
 	})
 	s := NewServer(t)
 	s.Seed(Sent{ID: "m", CallbackURL: h.URL + "?status=%s&timestamp=%d"})
-	assert.Equal(t, []int{502, 200}, statuses(s.ReportDelivery(t.Context(), "m", "777", AgainAfterFailure(1))))
+	assert.Equal(t, []int{502, 200}, statuses(s.ReportDelivery(t.Context(), "m", "777", RetryFailures(1))))
 	assert.Equal(t, []string{"777", "777"}, h.came("status"))
 	times := h.came("timestamp")
 	assert.Equal(t, times[0], times[1])
