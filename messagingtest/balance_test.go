@@ -30,7 +30,7 @@ func TestBalanceIsExact(t *testing.T) {
 	}
 }
 
-func TestTooLittleBalance(t *testing.T) {
+func TestSendRefusesTooLittleBalance(t *testing.T) {
 	s := NewServer(t)
 	client := newClient(t)
 	s.SetBalance("0.99")
@@ -49,7 +49,7 @@ func TestTooLittleBalance(t *testing.T) {
 	assert.Equal(t, "9.50", send(t, client, s, goodBody).data(t)["remaining"])
 }
 
-func TestSetBalanceRefusesWhatIsNoAmount(t *testing.T) {
+func TestSetBalanceRefusesMisuse(t *testing.T) {
 	s := NewServer(t)
 	for _, amount := range []string{"", ".", "1.", ".5", "-1", "+1", "1e3", "1,5", "1.2.3", " 1", "1/2", "NaN"} {
 		assert.Panics(t, func() { s.SetBalance(amount) }, amount)

@@ -12,7 +12,7 @@ import (
 
 const placeholders = "status=%s&id=%i&referenceId=%r&timestamp=%d&transactionType=%tr&from=%f&to=%t"
 
-func TestAReportFillsInTheCallbackURLOfTheMessage(t *testing.T) {
+func TestReportDeliveryFillsPlaceholders(t *testing.T) {
 	t.Parallel()
 	h := newHook(t, nil)
 	s, client := NewServer(t), newClient(t)
@@ -55,7 +55,7 @@ func TestPlaceholders(t *testing.T) {
 	assert.Equal(t, "%25i%25s %i%s", inner.fill("%s%i", defaultNames().placeholders, false)+" "+inner.fill("%s%i", defaultNames().placeholders, true), "no value is a template")
 }
 
-func TestAReportCanBeUnescapedAndComeTwice(t *testing.T) {
+func TestReportDeliveryTakesOptions(t *testing.T) {
 	t.Parallel()
 	h := newHook(t, nil)
 	s := NewServer(t)
@@ -69,7 +69,7 @@ func TestAReportCanBeUnescapedAndComeTwice(t *testing.T) {
 	}
 }
 
-func TestAReportComesRetryFailures(t *testing.T) {
+func TestReportDeliveryRetries(t *testing.T) {
 	t.Parallel()
 	h := newHook(t, func(n int, w http.ResponseWriter, _ *http.Request) {
 		if n == 1 {
@@ -84,7 +84,7 @@ func TestAReportComesRetryFailures(t *testing.T) {
 	assert.Equal(t, times[0], times[1])
 }
 
-func TestEveryChannelCanBeReportedOn(t *testing.T) {
+func TestReportDeliveryOnEveryChannel(t *testing.T) {
 	t.Parallel()
 	h := newHook(t, nil)
 	s, client := NewServer(t), newClient(t)
@@ -109,7 +109,7 @@ func TestEveryChannelCanBeReportedOn(t *testing.T) {
 	assert.Equal(t, sent, after, "a report changes nothing here")
 }
 
-func TestAReportThatHasNowhereToGo(t *testing.T) {
+func TestReportDeliveryWithoutCallback(t *testing.T) {
 	t.Parallel()
 	s := NewServer(t)
 	s.Seed(

@@ -78,7 +78,7 @@ func statuses(replies []Reply) []int {
 	return codes
 }
 
-func TestTheWebhookIsCalledByAPlainGET(t *testing.T) {
+func TestReceiveSendsPlainGET(t *testing.T) {
 	t.Parallel()
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -120,7 +120,7 @@ func TestTheWebhookIsCalledByAPlainGET(t *testing.T) {
 	}
 }
 
-func TestEachRequestHasAReply(t *testing.T) {
+func TestReceiveReturnsReplies(t *testing.T) {
 	t.Parallel()
 	date := time.Now().Add(time.Hour).UTC().Format(http.TimeFormat)
 	h := newHook(t, func(n int, w http.ResponseWriter, _ *http.Request) {
@@ -170,7 +170,7 @@ func TestEachRequestHasAReply(t *testing.T) {
 	assert.Len(t, h.came("id"), 7, "nothing is sent again, and no redirect is followed")
 }
 
-func TestNothingIsReceivedWhereThereIsNothing(t *testing.T) {
+func TestReceiveNothing(t *testing.T) {
 	t.Parallel()
 	h := newHook(t, nil)
 	assert.Empty(t, NewServer(t).Receive(t.Context(), h.URL, Callbacks{}, TwiceAtOnce(), SeveralAtOnce(3)))
@@ -178,7 +178,7 @@ func TestNothingIsReceivedWhereThereIsNothing(t *testing.T) {
 	assert.Equal(t, []string{""}, h.came("from"))
 }
 
-func TestCallbacksComeOneAfterTheOtherOverOneConnection(t *testing.T) {
+func TestReceiveIsSequential(t *testing.T) {
 	t.Parallel()
 	var busy atomic.Int32
 	var mu sync.Mutex
@@ -195,7 +195,7 @@ func TestCallbacksComeOneAfterTheOtherOverOneConnection(t *testing.T) {
 	assert.Len(t, clients, 1)
 }
 
-func TestOutOfOrderTheLastComesFirst(t *testing.T) {
+func TestOutOfOrder(t *testing.T) {
 	t.Parallel()
 	h := newHook(t, nil)
 	all := Callbacks{DeliveryReport{ID: "1", Status: "sent"}, DeliveryReport{ID: "1", Status: "delivered"}, DeliveryReport{ID: "1", Status: "read"}}
@@ -206,14 +206,14 @@ func TestOutOfOrderTheLastComesFirst(t *testing.T) {
 	}
 }
 
-func TestTwiceAtOnceBothAreThereAtTheSameTime(t *testing.T) {
+func TestTwiceAtOnce(t *testing.T) {
 	t.Parallel()
 	var meeting sync.WaitGroup
 	meeting.Add(2)
 	h := newHook(t, func(n int, w http.ResponseWriter, _ *http.Request) {
 		if n <= 2 {
 			meeting.Done()
-			meeting.Wait() // for ever, if the second came after the answer to the first
+			meeting.Wait() // for ever, if the second came after the response to the first
 		}
 		w.WriteHeader(200 + n%2)
 	})
@@ -227,7 +227,7 @@ func TestTwiceAtOnceBothAreThereAtTheSameTime(t *testing.T) {
 	assert.NotEqual(t, h.requests[0].RemoteAddr, h.requests[1].RemoteAddr)
 }
 
-func TestTwiceAtOnceEndsWhereNobodyListens(t *testing.T) {
+func TestTwiceAtOnceWithoutListener(t *testing.T) {
 	t.Parallel()
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -240,7 +240,7 @@ func TestTwiceAtOnceEndsWhereNobodyListens(t *testing.T) {
 	}
 }
 
-func TestSeveralAtOnceIsNeverMore(t *testing.T) {
+func TestSeveralAtOnce(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		opts []ReceiveOption
@@ -292,15 +292,15 @@ func TestRetryFailures(t *testing.T) {
 		times    int
 		statuses []int
 	}{
-		"handled at last":          {func(n int) int { return []int{0, 500, 503, 200}[n] }, 9, []int{500, 503, 200}},
-		"handled at once":          {func(int) int { return 204 }, 9, []int{204}},
-		"never handled":            {func(int) int { return 500 }, 3, []int{500, 500, 500, 500}},
-		"no answer counts too":     {func(n int) int { return []int{0, 0, 0, 200}[n] }, 9, []int{0, 0, 200}},
-		"too many requests":        {func(n int) int { return []int{0, 429, 200}[n] }, 9, []int{429, 200}},
-		"what can never be read":   {func(int) int { return 400 }, 9, []int{400}},
-		"wrong proof":              {func(int) int { return 403 }, 9, []int{403}},
-		"a redirect is final":      {func(int) int { return 302 }, 9, []int{302}},
-		"the last answer is final": {func(n int) int { return []int{0, 599, 404}[n] }, 9, []int{599, 404}},
+		"handled at last":        {func(n int) int { return []int{0, 500, 503, 200}[n] }, 9, []int{500, 503, 200}},
+		"handled at once":        {func(int) int { return 204 }, 9, []int{204}},
+		"never handled":          {func(int) int { return 500 }, 3, []int{500, 500, 500, 500}},
+		"no response":            {func(n int) int { return []int{0, 0, 0, 200}[n] }, 9, []int{0, 0, 200}},
+		"too many requests":      {func(n int) int { return []int{0, 429, 200}[n] }, 9, []int{429, 200}},
+		"what can never be read": {func(int) int { return 400 }, 9, []int{400}},
+		"wrong proof":            {func(int) int { return 403 }, 9, []int{403}},
+		"a redirect is final":    {func(int) int { return 302 }, 9, []int{302}},
+		"the last is final":      {func(n int) int { return []int{0, 599, 404}[n] }, 9, []int{599, 404}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -323,7 +323,7 @@ func TestRetryFailures(t *testing.T) {
 	}
 }
 
-func TestARepetitionComesBeforeTheNextCallback(t *testing.T) {
+func TestRetryFailuresBeforeNextCallback(t *testing.T) {
 	t.Parallel()
 	h := newHook(t, func(n int, w http.ResponseWriter, _ *http.Request) {
 		if n == 1 {
@@ -334,14 +334,14 @@ func TestARepetitionComesBeforeTheNextCallback(t *testing.T) {
 	assert.Equal(t, []string{"0", "0", "1"}, h.came("id"))
 }
 
-func TestWithoutTheOptionNothingComesAgain(t *testing.T) {
+func TestReceiveDoesNotRetryByDefault(t *testing.T) {
 	t.Parallel()
 	h := newHook(t, func(_ int, w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
 	assert.Equal(t, []int{503}, statuses(NewServer(t).Receive(t.Context(), h.URL, InboundSMS{From: "1"})))
 }
 
 // A client of net/http sends a GET again where a connection that was used before ends: no reply would show that.
-func TestAConnectionThatEndsIsOneRequest(t *testing.T) {
+func TestReceiveDoesNotRetryClosedConnection(t *testing.T) {
 	t.Parallel()
 	h := newHook(t, func(n int, _ http.ResponseWriter, _ *http.Request) {
 		if n > 1 {
@@ -353,7 +353,7 @@ func TestAConnectionThatEndsIsOneRequest(t *testing.T) {
 	assert.Equal(t, []string{"0", "1"}, h.came("id"))
 }
 
-func TestPausesAreShort(t *testing.T) {
+func TestPauseIsShort(t *testing.T) {
 	t.Parallel()
 	for asked, want := range map[time.Duration]time.Duration{
 		0:                          10 * time.Millisecond,
@@ -368,7 +368,7 @@ func TestPausesAreShort(t *testing.T) {
 	}
 }
 
-func TestRetryAfterIsHonoured(t *testing.T) {
+func TestRetryFailuresHonorsRetryAfter(t *testing.T) {
 	t.Parallel()
 	var times []time.Time
 	h := newHook(t, func(n int, w http.ResponseWriter, _ *http.Request) {
@@ -383,7 +383,7 @@ func TestRetryAfterIsHonoured(t *testing.T) {
 	assert.GreaterOrEqual(t, times[1].Sub(times[0]), 50*time.Millisecond)
 }
 
-func TestRetryAfterIsRead(t *testing.T) {
+func TestParseRetryAfter(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 10, 3, 12, 0, 0, 0, time.UTC)
 	for header, want := range map[string]time.Duration{
@@ -403,7 +403,7 @@ func TestRetryAfterIsRead(t *testing.T) {
 	}
 }
 
-func TestGiveUpAfterGivesUp(t *testing.T) {
+func TestGiveUpAfter(t *testing.T) {
 	t.Parallel()
 	h := newHook(t, func(n int, w http.ResponseWriter, r *http.Request) {
 		switch n {
@@ -422,10 +422,10 @@ func TestGiveUpAfterGivesUp(t *testing.T) {
 	require.EqualError(t, replies[0].Err, "messagingtest: no complete response: none within 300ms: context deadline exceeded")
 	require.ErrorIs(t, replies[1].Err, context.DeadlineExceeded)
 	assert.Equal(t, "half", string(replies[1].Body))
-	assert.Equal(t, []string{"0", "0", "1", "2"}, h.came("id"), "a status is an answer, whatever became of its body")
+	assert.Equal(t, []string{"0", "0", "1", "2"}, h.came("id"), "a status is a response, even if its body is cut")
 }
 
-func TestTheContextEndsWhatIsUnderWay(t *testing.T) {
+func TestReceiveEndsWithContext(t *testing.T) {
 	t.Parallel()
 	over := errors.New("the test is over")
 	for name, opts := range map[string][]ReceiveOption{
@@ -456,7 +456,7 @@ func TestTheContextEndsWhatIsUnderWay(t *testing.T) {
 	}
 }
 
-func TestTheContextEndsAPause(t *testing.T) {
+func TestReceiveEndsPauseWithContext(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	h := newHook(t, func(_ int, w http.ResponseWriter, _ *http.Request) {
@@ -470,7 +470,7 @@ func TestTheContextEndsAPause(t *testing.T) {
 	}
 }
 
-func TestCloseEndsWhatIsUnderWay(t *testing.T) {
+func TestReceiveEndsWithServer(t *testing.T) {
 	t.Parallel()
 	s := Start()
 	h := newHook(t, func(_ int, _ http.ResponseWriter, r *http.Request) {
@@ -490,7 +490,7 @@ func TestCloseEndsWhatIsUnderWay(t *testing.T) {
 	assert.Len(t, h.came("id"), 1)
 }
 
-func TestErrorsNameNoURL(t *testing.T) {
+func TestReplyErrorsContainNoURL(t *testing.T) {
 	t.Parallel()
 	h := newHook(t, func(n int, w http.ResponseWriter, _ *http.Request) {
 		if n == 1 {
@@ -519,7 +519,7 @@ func TestErrorsNameNoURL(t *testing.T) {
 	}
 }
 
-func TestReceivingLeavesTheBooksAlone(t *testing.T) {
+func TestReceiveLeavesLedgerAlone(t *testing.T) {
 	t.Parallel()
 	s := NewServer(t)
 	s.Inject(Status(503, 0), 1)
@@ -530,7 +530,7 @@ func TestReceivingLeavesTheBooksAlone(t *testing.T) {
 	assert.Equal(t, 503, send(t, newClient(t), s, goodBody).status, "the fault is still there")
 }
 
-func TestReceiveFromManyGoroutines(t *testing.T) {
+func TestReceiveConcurrently(t *testing.T) {
 	t.Parallel()
 	s, h := NewServer(t), newHook(t, nil)
 	shared := InboundSMS{From: "1", Extra: []Param{{"a", "b"}}}
@@ -546,7 +546,7 @@ func TestReceiveFromManyGoroutines(t *testing.T) {
 	assert.Len(t, h.came("a"), 48)
 }
 
-func TestEverySampleComesThrough(t *testing.T) {
+func TestReceiveSendsEverySample(t *testing.T) {
 	t.Parallel()
 	h := newHook(t, nil)
 	var all Callbacks

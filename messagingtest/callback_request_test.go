@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestARequestIsAsAServerGetsIt(t *testing.T) {
+func TestCallbackRequests(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		request *http.Request
@@ -46,7 +46,7 @@ func TestARequestIsAsAServerGetsIt(t *testing.T) {
 	}
 }
 
-func TestARequestFindsItsHandler(t *testing.T) {
+func TestCallbackRequestReachesHandler(t *testing.T) {
 	t.Parallel()
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /hooks/{secret}/sms", func(w http.ResponseWriter, r *http.Request) {
@@ -57,7 +57,7 @@ func TestARequestFindsItsHandler(t *testing.T) {
 	assert.Equal(t, "s3cret a/b Hi & bye", w.Body.String())
 }
 
-func TestATargetThatNoRequestLineCanHavePanics(t *testing.T) {
+func TestCallbackRequestRefusesTarget(t *testing.T) {
 	t.Parallel()
 	for _, target := range []string{"", "hook", "/a b", "/a\r\nX: y", "/\x00", "/\x7f", "/%zz", "http://[::1/"} {
 		assert.Panics(t, func() { SMSRequest(target, InboundSMS{From: "1"}) }, "%q", target)

@@ -78,14 +78,14 @@ func TestCallbackParameters(t *testing.T) {
 	}
 }
 
-func TestWhatIsAbsentIsNotSent(t *testing.T) {
+func TestCallbackOmitsZeroFields(t *testing.T) {
 	t.Parallel()
 	for _, callback := range []Callback{InboundSMS{}, InboundChatApp{}, DeliveryReport{}} {
 		assert.Empty(t, callback.calls()[0].params)
 	}
 }
 
-func TestExtraParametersComeLastAndAsTheyAre(t *testing.T) {
+func TestCallbackExtraComesLast(t *testing.T) {
 	t.Parallel()
 	extra := []Param{{"to", ""}, {"from", "2"}, {"", ""}, {"msg", "Hi"}, {"from", "3"}}
 	want := append(parameters{{"from", "1"}}, extra...)
@@ -97,7 +97,7 @@ func TestExtraParametersComeLastAndAsTheyAre(t *testing.T) {
 	assert.Equal(t, "from=1&to=&from=2&=&msg=Hi&from=3", want.query(false))
 }
 
-func TestCallbacksHoldOthers(t *testing.T) {
+func TestCallbacksNest(t *testing.T) {
 	t.Parallel()
 	m := InboundSMS{ID: "2"}
 	all := Callbacks{InboundSMS{ID: "1"}, Callbacks{}, Callbacks{&m, nilCallbacks()}, DeliveryReport{ID: "3"}}
@@ -113,7 +113,7 @@ func TestCallbacksHoldOthers(t *testing.T) {
 
 func nilCallbacks() Callbacks { return nil }
 
-func TestAValueIsWrittenEscapedOrAsACarelessSenderDoes(t *testing.T) {
+func TestCallbackValueEscaping(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ value, escaped, careless string }{
 		{"", "", ""},
@@ -134,7 +134,7 @@ func TestAValueIsWrittenEscapedOrAsACarelessSenderDoes(t *testing.T) {
 	assert.Equal(t, "a%3D%26+b=%", parameters{{"a=& b", "%"}}.query(true), "names are escaped in any case")
 }
 
-func TestParametersFollowTheQueryOfATarget(t *testing.T) {
+func TestCallbackParametersFollowQuery(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ target, query, want string }{
 		{"/hook", "a=b", "/hook?a=b"},

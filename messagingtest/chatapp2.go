@@ -114,16 +114,16 @@ func (f fields) checkContent(kind string, known []string) *problem {
 }
 
 // confirmChatApp2 returns the response of the platform.
-func confirmChatApp2(_ sendNames, m submission, r receipt) response {
+func confirmChatApp2(_ sendNames, m submission, r receipt) any {
 	contact := map[string]string{"input": m.To}
 	if m.toUser {
 		contact["user_id"] = m.To
 	} else {
 		contact["wa_id"] = strings.TrimPrefix(m.To, "+")
 	}
-	return respond(map[string]any{
+	return map[string]any{
 		"messaging_product": platformProduct,
 		"contacts":          []any{contact},
 		"messages":          []any{map[string]string{"id": r.id}},
-	})
+	}
 }

@@ -10,9 +10,6 @@ import (
 	"time"
 )
 
-// A problem is why a request is refused. Its text names fields and never repeats a value.
-type problem struct{ code, text string }
-
 // A rule says what a member of an object has to be.
 type rule struct {
 	member   string
@@ -200,6 +197,11 @@ func isLink(field string, raw json.RawMessage) *problem {
 		return p
 	}
 	return isTextThat(isURL, codeURL, " is not an absolute http or https URL")(field, raw)
+}
+
+// isCallback is the check for a callback URL, whose placeholders are not replaced yet.
+func isCallback(field string, raw json.RawMessage) *problem {
+	return isTextThat(isURLTemplate, codeCallback, " is not an http or https URL")(field, raw)
 }
 
 func isURL(s string) bool {

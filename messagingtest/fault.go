@@ -211,7 +211,7 @@ func (s *Server) writeStatus(w http.ResponseWriter, f Fault, requestID string) {
 		w.WriteHeader(f.status)
 	default:
 		message := cmp.Or(strings.ToLower(http.StatusText(f.status)), "status "+strconv.Itoa(f.status))
-		s.refuse(requestID, f.status, codeOfStatus(f.status), message).write(w)
+		s.names.failure(requestID, f.status, problem{codeOfStatus(f.status), message}).write(w)
 	}
 }
 

@@ -23,32 +23,24 @@ const (
 // Sent is a message that the server has processed. Texts and addresses are exactly those of the request. The zero value of a
 // field means that the message has none.
 type Sent struct {
-	// ID is the message ID, distinct among the messages of a server. On chat app 2 it begins with "wamid.".
-	ID string
-
-	// Channel is the channel of the message. The SMS of a fallback is one of [ChannelSMS].
-	Channel Channel
+	ID      string  // the message ID; on chat app 2 it begins with "wamid."
+	Channel Channel // the SMS of a fallback is one of ChannelSMS
 
 	// Kind is "text" for an SMS; "text", "image", "video", "call_to_action" or "template" for chat app 1; and for chat app 2
 	// the type of the body, such as "text", "template" or "interactive".
 	Kind string
 
-	// From is the sender ID, and on chat app 1 the channel ID; chat app 2 has none. To is the recipient: on chat app 2 the
-	// member to, or recipient if there is no to. Text is the text of an SMS or of a text message, or of a call to action.
-	From, To, Text string
+	From string // the sender ID of an SMS, the channel ID of chat app 1
+	To   string // the recipient: a number, or on chat app 2 also a group or a user ID
+	Text string // of an SMS, a text message or a call to action
 
-	// CallbackURL is where delivery is to be reported, byte for byte.
-	CallbackURL string
+	CallbackURL string // byte for byte
+	ReferenceID string // that the client chose
+	RequestID   string // of the request that brought the message
 
-	// ReferenceID is the reference that the client chose.
-	ReferenceID string
-
-	// Parts is the number of parts of an SMS, at least 1: 160 characters of GSM-7 or 70 units of UTF-16 in a single part,
-	// 153 or 67 in each of several. A chat-app message has one part.
+	// Parts is the number of parts of an SMS: 160 characters of GSM-7 or 70 units of UTF-16 in a single part, 153 or 67 in
+	// each of several. A chat-app message has one part.
 	Parts int
-
-	// Body is the body of the request without its credentials. It is nil for the SMS of a fallback, which no request brought.
-	Body json.RawMessage
 
 	// TTL is the lifetime of a chat-app message. A message without one lives for [DefaultTTL].
 	TTL time.Duration
@@ -60,28 +52,25 @@ type Sent struct {
 	// RequestID of that message.
 	FallbackOf string
 
-	// Template is the ID of the template of a chat-app-1 message, or the name of the template of a chat-app-2 message.
-	Template string
-
-	// Category and Route say what a chat-app-2 message is about and which way it went; see [Server.RegisterTemplate].
-	Category Category
-	Route    Route
+	Template string   // the template's ID on chat app 1, its name on chat app 2
+	Category Category // of a chat-app-2 message; see RegisterTemplate
+	Route    Route    // of a chat-app-2 message; see SetMarketingRoute
 
 	// State is how far a chat-app message has come at the time of the call of [Server.Sent], and StateAt when it got there;
 	// see [Server.SetDelivery].
 	State   DeliveryState
 	StateAt time.Time
 
+	// At is when the message was processed, or when its fallback applied, by the server's clock.
+	At time.Time
+
+	// Body is the body of the request. If it held credentials, they are removed, and the members sorted. It is nil for the
+	// SMS of a fallback.
+	Body json.RawMessage
+
 	// Extra holds the members of the body that the server does not know. A listing shows them as members of the row, except
 	// those that have the name of one of its own.
 	Extra map[string]json.RawMessage
-
-	// At is when the message was processed, by the server's clock. For the SMS of a fallback it is when the fallback applied.
-	// Listings show it cut to milliseconds.
-	At time.Time
-
-	// RequestID is the ID of the request that brought the message.
-	RequestID string
 
 	// CategoryID, SentAt and DeliveryStatus are shown in listings. Only [Server.Seed] sets them.
 	CategoryID     string

@@ -18,8 +18,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// listAnswer is an answer that lists, as a client sees it. What is absent is nil, and so is a null.
-type listAnswer struct {
+// listResponse is a list response, as a client sees it. What is absent is nil, and so is a null.
+type listResponse struct {
 	Status     any
 	TotalRows  *int
 	TotalPages *int
@@ -31,7 +31,7 @@ type listAnswer struct {
 	raw        map[string]json.RawMessage
 }
 
-func (a listAnswer) column(name string) []string {
+func (a listResponse) column(name string) []string {
 	values := []string{}
 	for _, row := range a.Data {
 		values = append(values, fmt.Sprint(row[name]))
@@ -39,7 +39,7 @@ func (a listAnswer) column(name string) []string {
 	return values
 }
 
-func (a listAnswer) ids() string { return strings.Join(a.column("transactionId"), " ") }
+func (a listResponse) ids() string { return strings.Join(a.column("transactionId"), " ") }
 
 // params makes a query of names and values in turn.
 func params(namesAndValues ...string) url.Values {
@@ -58,12 +58,12 @@ func newListRequest(t *testing.T, s *Server, query string) *http.Request {
 	return req
 }
 
-func readList(t *testing.T, r reply) listAnswer {
+func readList(t *testing.T, r reply) listResponse {
 	t.Helper()
 	require.NoError(t, r.err)
 	require.Equal(t, http.StatusOK, r.status, "the body is %s", r.body)
 	assert.Equal(t, "application/json", r.header.Get("Content-Type"))
-	var a listAnswer
+	var a listResponse
 	require.NoError(t, json.Unmarshal(r.body, &a))
 	require.NoError(t, json.Unmarshal(r.body, &a.raw))
 	require.Equal(t, true, a.Status)
@@ -71,7 +71,7 @@ func readList(t *testing.T, r reply) listAnswer {
 	return a
 }
 
-func list(t *testing.T, client *http.Client, s *Server, namesAndValues ...string) listAnswer {
+func list(t *testing.T, client *http.Client, s *Server, namesAndValues ...string) listResponse {
 	t.Helper()
 	return readList(t, do(client, newListRequest(t, s, params(namesAndValues...).Encode())))
 }
@@ -171,7 +171,7 @@ func TestListFilters(t *testing.T) {
 	}
 }
 
-func TestListFindsOneOfManyWithTheSameReference(t *testing.T) {
+func TestListFindsManyOfOneReference(t *testing.T) {
 	s := NewServer(t)
 	client := newClient(t)
 	for i := range 201 {
@@ -227,7 +227,7 @@ func TestListSortsByEveryColumn(t *testing.T) {
 	}
 }
 
-func TestListRefusesWhatIsWrong(t *testing.T) {
+func TestListRefuses(t *testing.T) {
 	s := NewServer(t)
 	seed(s, 3)
 	client := newClient(t)
@@ -294,7 +294,7 @@ func TestListRefusesWhatIsWrong(t *testing.T) {
 	}
 }
 
-func TestListRefusesABody(t *testing.T) {
+func TestListRefusesBody(t *testing.T) {
 	s := NewServer(t)
 	req := newListRequest(t, s, "")
 	req.Body, req.ContentLength = io.NopCloser(strings.NewReader(`{"a":1}`)), 7
@@ -303,7 +303,7 @@ func TestListRefusesABody(t *testing.T) {
 	assert.Equal(t, codeBody, r.code(t))
 }
 
-func TestListIsAGet(t *testing.T) {
+func TestListRefusesMethods(t *testing.T) {
 	s := NewServer(t)
 	for _, method := range []string{http.MethodPost, http.MethodHead, http.MethodDelete} {
 		req := newListRequest(t, s, "")
@@ -362,7 +362,7 @@ func TestListCredentials(t *testing.T) {
 	assert.Equal(t, http.StatusUnauthorized, do(client, req).status, "a POST has its pair in the body")
 }
 
-func TestFaultsOfAListRequest(t *testing.T) {
+func TestListFaults(t *testing.T) {
 	for _, tc := range []struct {
 		fault  Fault
 		status int
@@ -394,7 +394,7 @@ func TestFaultsOfAListRequest(t *testing.T) {
 	}
 }
 
-func TestNetHTTPRepeatsAListRequestOnAReusedConnection(t *testing.T) {
+func TestListRetriedByNetHTTP(t *testing.T) {
 	s := NewServer(t)
 	seed(s, 1)
 	client := newClient(t)
@@ -405,7 +405,7 @@ func TestNetHTTPRepeatsAListRequestOnAReusedConnection(t *testing.T) {
 	assert.Equal(t, 2, s.Requests())
 }
 
-func TestListsAndSendsAtOnce(t *testing.T) {
+func TestListWhileSending(t *testing.T) {
 	const workers, each = 16, 20
 	s := NewServer(t)
 	client := newClient(t)
@@ -477,7 +477,7 @@ func TestListOfALargeLedger(t *testing.T) {
 	assert.Less(t, time.Since(began), time.Minute)
 }
 
-func TestListWithoutAServerInABubble(t *testing.T) {
+func TestSetLagCountsRealTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
 		ids := func() int {
@@ -520,7 +520,7 @@ func FuzzListQuery(f *testing.F) {
 		}
 		s.SetPaging(kinds[paging])
 		values, _ := url.ParseQuery(query)
-		a := s.listSMS("req", &http.Request{Header: http.Header{"Authorization": {"Bearer " + s.Token}}, URL: &url.URL{RawQuery: query}}, nil)
+		a := s.process(&http.Request{Method: http.MethodGet, Header: http.Header{"Authorization": {"Bearer " + s.Token}}, URL: &url.URL{Path: "/api/sms", RawQuery: query}}, "req-1", nil, nil)
 		var body struct {
 			Code      string
 			TotalRows int

@@ -9,7 +9,7 @@ type table map[string]string
 // chat-app-2 message are not among them: they belong to the third-party platform and are the same for every service.
 type names struct {
 	auth     table // header, scheme, key, secret
-	failure  table // the members of an error, as dotted paths
+	errors   table // the members of an error, as dotted paths
 	sms      sendNames
 	chatApp1 sendNames
 	chatApp2 sendNames
@@ -48,8 +48,8 @@ func defaultNames() names {
 		"status": "status",
 	}
 	return names{
-		auth:    table{"header": "Authorization", "scheme": "Bearer", "key": "apiKey", "secret": "apiSecret"},
-		failure: table{"code": "code", "message": "message", "request": "requestId"},
+		auth:   table{"header": "Authorization", "scheme": "Bearer", "key": "apiKey", "secret": "apiSecret"},
+		errors: table{"code": "code", "message": "message", "request": "requestId"},
 		sms: sendNames{
 			path: "/sms/send",
 			fields: table{

@@ -59,7 +59,7 @@ func TestNamesAgreeWithDefaultContract(t *testing.T) {
 	assert.Equal(t, n.auth, table{
 		"header": c.Auth.Token.Header, "scheme": c.Auth.Token.Scheme, "key": c.Auth.KeyPair.Key, "secret": c.Auth.KeyPair.Secret,
 	})
-	for concept, name := range n.failure {
+	for concept, name := range n.errors {
 		var paths []string
 		require.NoError(t, json.Unmarshal(c.Errors[concept], &paths))
 		assert.Equal(t, paths[0], name)

@@ -64,7 +64,7 @@ func walk(t *testing.T, client *http.Client, s *Server, overlay string, size int
 	}
 }
 
-func TestOverlays(t *testing.T) {
+func TestPagingOverlays(t *testing.T) {
 	for _, tc := range []struct {
 		kind    Paging
 		overlay string
@@ -109,7 +109,7 @@ func TestByPage(t *testing.T) {
 	}
 }
 
-func TestAPageHasOneHundredRows(t *testing.T) {
+func TestDefaultPageSize(t *testing.T) {
 	s := NewServer(t)
 	seed(s, 1001)
 	client := newClient(t)

@@ -18,20 +18,33 @@ func (r response) write(w http.ResponseWriter) {
 	_, _ = w.Write(r.body)
 }
 
-func respond(body any) response { return response{status: http.StatusOK, body: encode(body)} }
+// A problem is why a request is refused. Its text names fields and never repeats a value.
+type problem struct{ code, text string }
 
-// refuse returns an error response, without a code if it is empty.
-func (s *Server) refuse(requestID string, status int, code, message string) response {
-	body := document{}
-	if code != "" {
-		body.set(s.names.failure["code"], code)
+func (p problem) status() int {
+	switch p.code {
+	case codeUnauthorized:
+		return http.StatusUnauthorized
+	case codeNoSuchPath:
+		return http.StatusNotFound
+	case codeMethod:
+		return http.StatusMethodNotAllowed
+	case codeDuplicate:
+		return http.StatusConflict
+	case codeTooLarge:
+		return http.StatusRequestEntityTooLarge
+	default:
+		return http.StatusBadRequest
 	}
-	body.set(s.names.failure["message"], message)
-	body.set(s.names.failure["request"], requestID)
-	return response{status: status, body: encode(body)}
 }
 
-// reject returns the response to a request that is invalid.
-func (s *Server) reject(requestID string, p *problem) response {
-	return s.refuse(requestID, http.StatusBadRequest, p.code, p.text)
+// failure returns an error response, without a code if it is empty.
+func (n names) failure(requestID string, status int, p problem) response {
+	body := document{}
+	for concept, value := range (table{"code": p.code, "message": p.text, "request": requestID}) {
+		if value != "" {
+			body.set(n.errors[concept], value)
+		}
+	}
+	return response{status: status, body: encode(body)}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestRoutes(t *testing.T) {
+func TestRoute(t *testing.T) {
 	t.Parallel()
 	of := func(name, members string) string {
 		return two(members + `"type":"template","template":{"name":"` + name + `","language":{"code":"en"}}`)
@@ -68,7 +68,7 @@ func TestRoutes(t *testing.T) {
 	}
 }
 
-func TestTheRouteIsThatOfTheMomentOfSending(t *testing.T) {
+func TestRouteIsFixedWhenSent(t *testing.T) {
 	t.Parallel()
 	s, client := NewServer(t), newClient(t)
 	body := template(`{"name":"sale","language":{"code":"en"}}`)
@@ -87,7 +87,7 @@ func TestTheRouteIsThatOfTheMomentOfSending(t *testing.T) {
 	assert.Equal(t, []Route{RouteCloud, RouteMarketingMessages, RouteCloud, RouteMarketingMessages}, routes)
 }
 
-func TestTheOtherChannelsHaveNoRoute(t *testing.T) {
+func TestRouteOfOtherChannels(t *testing.T) {
 	t.Parallel()
 	s, client := NewServer(t), newClient(t)
 	s.RegisterTemplate("t-1", CategoryMarketing)

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-func TestSeedFillsInWhatIsAbsent(t *testing.T) {
+func TestSeedFillsAbsentFields(t *testing.T) {
 	s := NewServer(t)
 	client := newClient(t)
 	began := time.Now()

@@ -22,63 +22,65 @@ type receipt struct{ id, cost, balance string }
 
 // sends returns the operation of a channel that sends.
 func (s *Server) sends(
-	n sendNames, read func(fields) (submission, *problem), confirm func(sendNames, submission, receipt) response,
+	n sendNames, read func(fields) (submission, *problem), confirm func(sendNames, submission, receipt) any,
 ) operation {
-	return operation{http.MethodPost, func(requestID string, r *http.Request, body []byte) response {
+	return operation{http.MethodPost, func(requestID string, r *http.Request, body []byte) (any, *problem) {
 		members, err := readObject(body)
 		keys, secrets := members.take(s.names.auth["key"]), members.take(s.names.auth["secret"])
-		if text := s.authorize(r.Header, keys, secrets); text != "" {
-			return s.refuse(requestID, http.StatusUnauthorized, codeUnauthorized, text)
+		if p := s.authorize(r.Header, keys, secrets); p != nil {
+			return nil, p
 		}
 		if !isJSON(r.Header) {
-			return s.reject(requestID, &problem{codeContentType, "the content type is not application/json in UTF-8"})
+			return nil, &problem{codeContentType, "the content type is not application/json in UTF-8"}
 		}
 		if err != nil {
-			return s.reject(requestID, &problem{codeBody, err.Error()})
+			return nil, &problem{codeBody, err.Error()}
 		}
-		message, p := read(fields{members, n})
+		m, p := read(fields{members, n})
 		if p != nil {
-			return s.reject(requestID, p)
+			return nil, p
 		}
-		message.RequestID = requestID
-		message.Body = body
+		m.RequestID, m.Body = requestID, body
 		if len(keys) > 0 {
-			message.Body = encode(members)
+			m.Body = encode(members)
 		}
-		return s.submit(n, message, confirm)
+		receipt, p := s.submit(&m)
+		if p != nil {
+			return nil, p
+		}
+		return confirm(n, m, receipt), nil
 	}}
 }
 
 // submit accepts a message, unless the state of the server is against it.
-func (s *Server) submit(n sendNames, m submission, confirm func(sendNames, submission, receipt) response) response {
+func (s *Server) submit(m *submission) (receipt, *problem) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ledger.isDuplicate(m.Sent) {
-		return s.refuse(m.RequestID, http.StatusConflict, codeDuplicate, "a message with this reference was accepted before")
+		return receipt{}, &problem{codeDuplicate, "a message with this reference was accepted before"}
 	}
-	if m.Channel == ChannelChatApp2 && !s.routing.route(&m) {
-		return s.reject(m.RequestID, &problem{codeRoute, "the marketing-messages route is not available, and product_policy is STRICT"})
+	if m.Channel == ChannelChatApp2 && !s.routing.route(m) {
+		return receipt{}, &problem{codeRoute, "the marketing-messages route is not available, and product_policy is STRICT"}
 	}
 	r, ok := s.ledger.accept(m.Sent)
 	if !ok {
-		return s.reject(m.RequestID, &problem{codeInsufficientBalance, "insufficient balance"})
+		return receipt{}, &problem{codeInsufficientBalance, "insufficient balance"}
 	}
-	return confirm(n, m, r)
+	return r, nil
 }
 
 // confirm returns the response of SMS and chat app 1. Numbers are strings, as in most services of the kind.
-func confirm(n sendNames, m submission, r receipt) response {
-	values := table{
-		"status": n.accepted, "id": r.id, "request": m.RequestID, "parts": strconv.Itoa(m.Parts), "unitCost": unitCost,
-		"cost": r.cost, "balance": r.balance, "operator": operator, "reference": m.ReferenceID,
-	}
+func confirm(n sendNames, m submission, r receipt) any {
 	body := document{}
-	for concept, value := range values {
+	for concept, value := range (table{
+		"status": n.accepted, "id": r.id, "request": m.RequestID, "reference": m.ReferenceID, "parts": strconv.Itoa(m.Parts),
+		"unitCost": unitCost, "cost": r.cost, "balance": r.balance, "operator": operator,
+	}) {
 		if value != "" {
 			body.set(n.response[concept], value)
 		}
 	}
-	return respond(body)
+	return body
 }
 
 func isJSON(header http.Header) bool {
@@ -144,12 +146,9 @@ func (f fields) extra(known []string) map[string]json.RawMessage {
 	return extra
 }
 
-// notWebAddress is what a callback URL must not be.
-const notWebAddress = " is not an http or https URL"
-
 func readSMS(f fields) (submission, *problem) {
 	if p := f.check(
-		need("from", isFilled), need("to", isRecipient), need("text", isFilled), may("callback", isTextThat(isURLTemplate, codeCallback, notWebAddress)), may("reference", isText),
+		need("from", isFilled), need("to", isRecipient), need("text", isFilled), may("callback", isCallback), may("reference", isText),
 	); p != nil {
 		return submission{}, p
 	}
@@ -170,7 +169,7 @@ func readSMS(f fields) (submission, *problem) {
 // readDelivery reads what both chat apps have beside the message itself.
 func (f fields) readDelivery(m *Sent) *problem {
 	if p := f.check(
-		may("ttl", isLifetime), may("fallbackFrom", isText), may("fallbackText", isText), may("callback", isTextThat(isURLTemplate, codeCallback, notWebAddress)), may("reference", isText),
+		may("ttl", isLifetime), may("fallbackFrom", isText), may("fallbackText", isText), may("callback", isCallback), may("reference", isText),
 	); p != nil {
 		return p
 	}

@@ -27,7 +27,7 @@ var sendPaths = map[string]string{
 	chatApp2:    `{"messaging_product":"whatsapp","to":"+639171234567","text":{"body":"Hi"}}`,
 }
 
-func TestEveryChannelTakesTheSameCredentials(t *testing.T) {
+func TestSendCredentials(t *testing.T) {
 	t.Parallel()
 	for path, body := range sendPaths {
 		t.Run(path, func(t *testing.T) {
@@ -74,7 +74,7 @@ func TestEveryChannelTakesTheSameCredentials(t *testing.T) {
 	}
 }
 
-func TestEveryChannelWantsOneJSONObject(t *testing.T) {
+func TestSendRefusesBody(t *testing.T) {
 	t.Parallel()
 	for path, body := range sendPaths {
 		t.Run(path, func(t *testing.T) {
@@ -101,7 +101,7 @@ func TestEveryChannelWantsOneJSONObject(t *testing.T) {
 	}
 }
 
-func TestEveryChannelIsPaid(t *testing.T) {
+func TestSendIsPaid(t *testing.T) {
 	t.Parallel()
 	for path, body := range sendPaths {
 		t.Run(path, func(t *testing.T) {
@@ -119,7 +119,7 @@ func TestEveryChannelIsPaid(t *testing.T) {
 	}
 }
 
-func TestDuplicatesAreThoseOfAnyChannel(t *testing.T) {
+func TestRefuseDuplicatesAcrossChannels(t *testing.T) {
 	t.Parallel()
 	for first := range sendPaths {
 		for second := range sendPaths {
@@ -140,7 +140,7 @@ func TestDuplicatesAreThoseOfAnyChannel(t *testing.T) {
 	}
 }
 
-func TestFaultsAreThoseOfAnyChannel(t *testing.T) {
+func TestFaultsOnEveryChannel(t *testing.T) {
 	t.Parallel()
 	for path, body := range sendPaths {
 		t.Run(path, func(t *testing.T) {
@@ -176,7 +176,7 @@ func TestFaultsAreThoseOfAnyChannel(t *testing.T) {
 	}
 }
 
-func TestSentNamesTheChannelInOrderOfProcessing(t *testing.T) {
+func TestSentOrder(t *testing.T) {
 	t.Parallel()
 	s, client := NewServer(t), newClient(t)
 	for _, path := range []string{chatApp2, "/sms/send", chatApp1, chatApp2} {
@@ -213,7 +213,7 @@ func TestListShowsSMSOnly(t *testing.T) {
 	assert.Equal(t, sent[1].ID, list(t, client, s, "filter[transactionId]", sent[2].ID).ids())
 }
 
-func TestSentOfAChatAppIsACopy(t *testing.T) {
+func TestSentCopiesChatMessage(t *testing.T) {
 	t.Parallel()
 	s := NewServer(t)
 	body := with(sendPaths[chatApp1], `"app":"billing"`)
@@ -225,7 +225,7 @@ func TestSentOfAChatAppIsACopy(t *testing.T) {
 	assert.Equal(t, `"billing"`, string(s.Sent()[0].Extra["app"]))
 }
 
-func TestBodyIsKeptWithoutCredentials(t *testing.T) {
+func TestSentBodyHasNoCredentials(t *testing.T) {
 	t.Parallel()
 	s, client := NewServer(t), newClient(t)
 	verbatim := " {\n \"from\" : \"ACME\", \"to\":\"639171234567\",\"text\":\"\\u00e9\", \"a\":{\"apiKey\" : 1.0} } "

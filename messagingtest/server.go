@@ -60,10 +60,10 @@ type Server struct {
 	routing routing
 }
 
-// operation is what the service does at one path.
+// operation is what the service does at one path: handle returns the body of a success, or why the request is refused.
 type operation struct {
 	method string
-	handle func(requestID string, r *http.Request, body []byte) response
+	handle func(requestID string, r *http.Request, body []byte) (any, *problem)
 }
 
 // NewServer starts a server that is closed when the test and its subtests have ended. The test fails at once if no loopback
@@ -215,18 +215,27 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 // process does what the service does with a request.
 func (s *Server) process(r *http.Request, requestID string, body []byte, readErr error) response {
 	op, ok := s.operations[r.URL.EscapedPath()]
+	var p *problem
+	var result any
 	var tooLarge *http.MaxBytesError
 	switch {
 	case !ok:
-		return s.refuse(requestID, http.StatusNotFound, codeNoSuchPath, "no such path")
+		p = &problem{codeNoSuchPath, "no such path"}
 	case r.Method != op.method:
-		resp := s.refuse(requestID, http.StatusMethodNotAllowed, codeMethod, "the method of this path is "+op.method)
-		resp.allow = op.method
-		return resp
+		p = &problem{codeMethod, "the method of this path is " + op.method}
 	case errors.As(readErr, &tooLarge):
-		return s.refuse(requestID, http.StatusRequestEntityTooLarge, codeTooLarge, "the body is larger than 1 MiB")
+		p = &problem{codeTooLarge, "the body is larger than 1 MiB"}
 	case readErr != nil:
-		return s.reject(requestID, &problem{codeBody, "the body ends early"})
+		p = &problem{codeBody, "the body ends early"}
+	default:
+		result, p = op.handle(requestID, r, body)
 	}
-	return op.handle(requestID, r, body)
+	if p == nil {
+		return response{status: http.StatusOK, body: encode(result)}
+	}
+	resp := s.names.failure(requestID, p.status(), *p)
+	if p.code == codeMethod {
+		resp.allow = op.method
+	}
+	return resp
 }
