@@ -56,12 +56,12 @@ func (c Callbacks) calls() []call {
 
 type parameters []Param
 
-// paramsOf returns the parameters for pairs of a concept and a value. An empty value is left out.
-func paramsOf(names table, extra []Param, conceptsAndValues ...string) parameters {
+// paramsOf returns the parameters for fields that are named by concept. A field without a value is left out.
+func paramsOf(names table, fields, extra []Param) parameters {
 	var p parameters
-	for i := 0; i < len(conceptsAndValues); i += 2 {
-		if value := conceptsAndValues[i+1]; value != "" {
-			p = append(p, Param{names[conceptsAndValues[i]], value})
+	for _, f := range fields {
+		if f.Value != "" {
+			p = append(p, Param{names[f.Name], f.Value})
 		}
 	}
 	return append(p, extra...)
@@ -126,9 +126,8 @@ func withQuery(target, query string) string {
 //	w := httptest.NewRecorder()
 //	handler.ServeHTTP(w, messagingtest.SMSRequest("/hooks/sms?key="+secret, messagingtest.InboundSMS{From: "639171234567", Text: "Hi"}))
 //
-// Like [net/http/httptest.NewRequest], it makes a request as a server sees it: here a GET without a body. The target is a path
-// or an absolute URL. The parameters follow the query of the target, which stays byte for byte. Of the options only
-// [Unescaped] has an effect. SMSRequest panics if the target cannot stand in a request line.
+// Like [net/http/httptest.NewRequest], it makes a request as a server sees it, for a path or an absolute URL whose query stays
+// byte for byte. Of the options only [Unescaped] has an effect. SMSRequest panics if the target cannot stand in a request line.
 func SMSRequest(target string, m InboundSMS, opts ...ReceiveOption) *http.Request {
 	return newCallbackRequest(target, m, opts)
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -23,16 +22,16 @@ type DeliveryReport struct {
 	Extra       []Param
 }
 
+// fields returns the values of the report, named by concept.
+func (d DeliveryReport) fields(formatTime func(time.Time) string) []Param {
+	return []Param{
+		{"status", d.Status}, {"id", d.ID}, {"reference", d.ReferenceID}, {"time", formatTime(d.At)}, {"kind", d.Kind},
+		{"from", d.From}, {"to", d.To},
+	}
+}
+
 func (d DeliveryReport) calls() []call {
-	return []call{{d, paramsOf(defaultNames().delivery, d.Extra,
-		"status", d.Status,
-		"id", d.ID,
-		"reference", d.ReferenceID,
-		"time", formatCallbackTime(d.At),
-		"kind", d.Kind,
-		"from", d.From,
-		"to", d.To,
-	)}}
+	return []call{{d, paramsOf(defaultNames().delivery, d.fields(formatCallbackTime), d.Extra)}}
 }
 
 var (
@@ -46,17 +45,9 @@ var (
 // listings.
 //
 // Placeholders in the callback URL are replaced, percent-encoded unless the option [Unescaped] is given. By the default
-// contract they are:
-//
-//	%s    status             as given
-//	%i    message ID         Sent.ID
-//	%r    reference ID       Sent.ReferenceID
-//	%d    time               the server's clock, by RFC 3339 in UTC with milliseconds
-//	%tr   transaction type   Sent.Channel
-//	%f    sender             Sent.From
-//	%t    recipient          Sent.To
-//
-// So an escape that begins with %d or %f is a placeholder too: write it in upper case.
+// contract they are %s, the status; %i, the message ID; %r, the reference ID; %d, the time by the server's clock; %tr, the
+// [Channel]; %f, the sender; and %t, the recipient. So an escape that begins with %d or %f is a placeholder too: write it in
+// upper case.
 //
 // The options and replies are those of [Server.Receive]. If there is no such message, or no callback URL that can be called,
 // there is one reply, with Attempt 0 and an error that says which.
@@ -84,21 +75,19 @@ func (s *Server) ReportDelivery(ctx context.Context, id, status string, opts ...
 
 // fill replaces the placeholders of a callback URL.
 func (d DeliveryReport) fill(template string, placeholders table, unescaped bool) string {
-	values := table{
-		"status": d.Status, "id": d.ID, "reference": d.ReferenceID, "time": formatTime(d.At), "kind": d.Kind, "from": d.From, "to": d.To,
-	}
+	fields := d.fields(formatTime)
 	// The replacer takes the first that fits, so the longest have to stand first: %tr before %t.
-	longestFirst := func(a, b string) int {
-		return cmp.Or(-cmp.Compare(len(placeholders[a]), len(placeholders[b])), strings.Compare(a, b))
-	}
+	slices.SortStableFunc(fields, func(a, b Param) int {
+		return cmp.Compare(len(placeholders[b.Name]), len(placeholders[a.Name]))
+	})
 	var replacements []string
-	for _, concept := range slices.SortedFunc(maps.Keys(placeholders), longestFirst) {
-		value := escapeLittle(values[concept])
+	for _, f := range fields {
+		value := escapeLittle(f.Value)
 		if !unescaped {
 			// In a path, too, where a + is no space.
-			value = strings.ReplaceAll(url.QueryEscape(values[concept]), "+", "%20")
+			value = strings.ReplaceAll(url.QueryEscape(f.Value), "+", "%20")
 		}
-		replacements = append(replacements, placeholders[concept], value)
+		replacements = append(replacements, placeholders[f.Name], value)
 	}
 	return strings.NewReplacer(replacements...).Replace(template)
 }

@@ -21,16 +21,11 @@ type InboundSMS struct {
 }
 
 func (m InboundSMS) calls() []call {
-	return []call{{m, paramsOf(defaultNames().inbound, m.Extra,
-		"id", m.ID,
-		"from", m.From,
-		"to", m.To,
-		"text", m.Text,
-		"time", formatCallbackTime(m.ReceivedAt),
-		"reference", m.ReferenceID,
-		"operator", m.Operator,
-		"keyword", m.Keyword,
-	)}}
+	fields := []Param{
+		{"id", m.ID}, {"from", m.From}, {"to", m.To}, {"text", m.Text}, {"time", formatCallbackTime(m.ReceivedAt)},
+		{"reference", m.ReferenceID}, {"operator", m.Operator}, {"keyword", m.Keyword},
+	}
+	return []call{{m, paramsOf(defaultNames().inbound, fields, m.Extra)}}
 }
 
 // InboundChatApp is a message that was sent to the customer by one of the chat apps. By the default contract both have the same
@@ -56,24 +51,13 @@ type InboundChatApp struct {
 }
 
 func (m InboundChatApp) calls() []call {
-	return []call{{m, paramsOf(defaultNames().inbound, m.Extra,
-		"id", m.ID,
-		"from", m.From,
-		"to", m.To,
-		"name", m.Name,
-		"kind", m.Kind,
-		"text", m.Text,
-		"mediaURL", m.MediaURL,
-		"mediaID", m.MediaID,
-		"mimeType", m.MIMEType,
-		"caption", m.Caption,
-		"fileName", m.FileName,
-		"latitude", m.Latitude,
-		"longitude", m.Longitude,
-		"time", formatCallbackTime(m.ReceivedAt),
-		"reference", m.ReferenceID,
-		"json", m.JSON,
-	)}}
+	fields := []Param{
+		{"id", m.ID}, {"from", m.From}, {"to", m.To}, {"name", m.Name}, {"kind", m.Kind}, {"text", m.Text},
+		{"mediaURL", m.MediaURL}, {"mediaID", m.MediaID}, {"mimeType", m.MIMEType}, {"caption", m.Caption}, {"fileName", m.FileName},
+		{"latitude", m.Latitude}, {"longitude", m.Longitude}, {"time", formatCallbackTime(m.ReceivedAt)},
+		{"reference", m.ReferenceID}, {"json", m.JSON},
+	}
+	return []call{{m, paramsOf(defaultNames().inbound, fields, m.Extra)}}
 }
 
 //go:embed samples.json

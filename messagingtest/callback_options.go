@@ -36,21 +36,17 @@ func newReceiving(opts []ReceiveOption) receiving {
 // receiver: a + in a text reads as a space, and a % in front of two hexadecimal digits as the byte that they name.
 func Unescaped() ReceiveOption { return func(r *receiving) { r.unescaped = true } }
 
-// TwiceAtOnce delivers each callback twice in the same instant, over two connections. Each of the two is retried by itself with
-// [RetryFailures], and the replies to one stand before the replies to the other.
-//
-// A correct receiver handles the callback once. It responds to the other delivery with 200 if the first is done by then, and
-// otherwise asks to be called again, with 503 and Retry-After.
+// TwiceAtOnce delivers each callback twice in the same instant, over two connections. The replies to one delivery stand before
+// those to the other. A correct receiver handles the callback once: it responds to the other delivery with 200 if the first is
+// done by then, and otherwise with 503 and Retry-After.
 func TwiceAtOnce() ReceiveOption { return func(r *receiving) { r.twice = true } }
 
 // OutOfOrder delivers the last callback first. The replies stand in the order of the callbacks all the same.
 func OutOfOrder() ReceiveOption { return func(r *receiving) { r.reversed = true } }
 
-// RetryFailures retries a delivery up to that many times if the webhook gave no response, or one with status 429 or 5xx. Any
-// other response is final.
-//
-// Retry-After is honored a hundred times faster than it says, so a second takes 10 ms, but no wait is longer than 250 ms.
-// Without the header it is a second. A retry comes before the next callback. RetryFailures panics if times is below 1.
+// RetryFailures retries a delivery up to that many times if the webhook gave no response, or one with status 429 or 5xx.
+// Retry-After, or a second without it, passes a hundred times faster, and in 250 ms at most. RetryFailures panics if times is
+// below 1.
 func RetryFailures(times int) ReceiveOption {
 	if times < 1 {
 		panic(fmt.Sprintf("messagingtest: RetryFailures(%d): the number of retries is below 1", times))
@@ -58,8 +54,8 @@ func RetryFailures(times int) ReceiveOption {
 	return func(r *receiving) { r.retries = times }
 }
 
-// SeveralAtOnce delivers up to n callbacks at a time, each over a connection of its own, or two with [TwiceAtOnce]. They begin
-// in the order of the callbacks, and may arrive in any. SeveralAtOnce panics if n is below 1.
+// SeveralAtOnce delivers up to n callbacks at a time, each over a connection of its own. They begin in the order of the
+// callbacks, and may arrive in any. SeveralAtOnce panics if n is below 1.
 func SeveralAtOnce(n int) ReceiveOption {
 	if n < 1 {
 		panic(fmt.Sprintf("messagingtest: SeveralAtOnce(%d): the number of callbacks is below 1", n))

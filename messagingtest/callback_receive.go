@@ -20,25 +20,18 @@ var errClosed = errors.New("the server is closed")
 
 // A Reply is the result of one request to a webhook.
 type Reply struct {
-	// Callback is what was delivered: an [InboundSMS], an [InboundChatApp] or a [DeliveryReport].
-	Callback Callback
+	Callback Callback // what was delivered: an InboundSMS, an InboundChatApp or a DeliveryReport
 
 	// Attempt counts the requests of one delivery from 1. It is 0 if none was made; Err says why.
 	Attempt int
 
-	// StatusCode and Header are those of the response. They are zero if there was none.
-	StatusCode int
-	Header     http.Header
+	StatusCode int           // zero if there was no response
+	Header     http.Header   // nil if there was no response
+	RetryAfter time.Duration // what the header Retry-After asks for; zero if it is absent or invalid
+	Body       []byte        // up to 64 KiB of it
 
-	// RetryAfter is how long the header Retry-After asks to wait, in whole seconds or until a date. It is zero if the header
-	// is absent or invalid.
-	RetryAfter time.Duration
-
-	// Body is the body of the response, up to 64 KiB of it.
-	Body []byte
-
-	// Err is why there is no response, or not all of its body. It contains no URL, because that holds the message and the
-	// secret. It is nil for every complete response, whatever its status.
+	// Err is why there is no response, or not all of its body, whatever the status. It contains no URL, because that holds
+	// the message and the secret.
 	Err error
 }
 
@@ -58,22 +51,15 @@ func (r Reply) failed() bool {
 //		fmt.Println(reply.StatusCode, reply.Err)
 //	}
 //
-// The target is an absolute http or https URL. The parameters of the callback follow its query, which stays byte for byte.
-// Each request is an HTTP/1.1 GET without a body, and is one [Reply]: redirects are not followed, no proxy is used, and
-// nothing is retried without [RetryFailures].
+// The target is an absolute http or https URL, whose query stays byte for byte. Each request is an HTTP/1.1 GET without a body,
+// and is one [Reply]: no redirect is followed, no proxy is used, and nothing is retried without [RetryFailures].
 //
-// Callbacks are delivered one after the other over one connection, unless an option says otherwise. Receive returns when all
-// are delivered, with the replies in the order of the callbacks and, for each, of its requests. When the context ends, or the
-// server is closed, what is under way gets no response and the rest is not sent; the replies say so.
-//
-// Nothing of it enters the ledger, and it takes no faults. Receive panics if the target is not such a URL or the callback is
-// nil.
+// Callbacks are delivered one after the other, unless an option says otherwise. Receive returns when all are delivered, with
+// the replies in the order of the callbacks. When the context ends, or the server is closed, what is under way gets no response
+// and the rest is not sent. Receive panics if the target is not such a URL or the callback is nil.
 func (s *Server) Receive(ctx context.Context, target string, callback Callback, opts ...ReceiveOption) []Reply {
-	switch {
-	case !isURL(target):
-		panic("messagingtest: Receive: the target is not an absolute http or https URL")
-	case callback == nil:
-		panic("messagingtest: Receive: the callback is nil")
+	if !isURL(target) || callback == nil {
+		panic("messagingtest: Receive: the target is not an absolute http or https URL, or the callback is nil")
 	}
 	how := newReceiving(opts)
 	var all []delivering

@@ -1,7 +1,6 @@
 package messagingtest
 
 import (
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -16,7 +15,7 @@ func envelopeRules() []rule {
 		need("messaging_product", isOneOf(platformProduct)),
 		may("recipient_type", isOneOf("individual", "group")),
 		may("to", isFilled),
-		may("recipient", isUserID),
+		may("recipient", isUserID()),
 		may("type", isFilled),
 		may("context", isObject(need("message_id", isFilled))),
 		may("category", isOneOf(string(CategoryUtility), string(CategoryAuthentication))),
@@ -28,15 +27,6 @@ func envelopeRules() []rule {
 		may("bid_spec", isObject()),
 		may("direct_send_config", isObject()),
 	}
-}
-
-// isUserID is the check for an ID that begins with a country code and a point.
-func isUserID(field string, raw json.RawMessage) *problem {
-	if p := isFilled(field, raw); p != nil {
-		return p
-	}
-	hasPoint := func(s string) bool { return strings.Contains(s, ".") }
-	return isTextThat(hasPoint, codeRecipient, " is not a user ID")(field, raw)
 }
 
 func readChatApp2(f fields) (submission, *problem) {
@@ -61,7 +51,7 @@ func readChatApp2(f fields) (submission, *problem) {
 	case m.To == "":
 		m.To, m.toUser = of("recipient"), true
 	case !group && !isMobileNumber(m.To):
-		return m, isRecipient("to", f.members["to"])
+		return m, isRecipient()("to", f.members["to"])
 	}
 	if kind := of("type"); kind != "" {
 		m.Kind = kind

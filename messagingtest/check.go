@@ -83,14 +83,6 @@ func isText(field string, raw json.RawMessage) *problem {
 	return nil
 }
 
-// isFilled is the check for a string that is not empty.
-func isFilled(field string, raw json.RawMessage) *problem {
-	if text, ok := textOf(raw); ok && text == "" {
-		return &problem{codeMissing, field + " is empty"}
-	}
-	return isText(field, raw)
-}
-
 // isTextThat returns the check for a string that passes a test.
 func isTextThat(passes func(string) bool, code, reason string) check {
 	return func(field string, raw json.RawMessage) *problem {
@@ -104,6 +96,40 @@ func isTextThat(passes func(string) bool, code, reason string) check {
 func isOneOf(words ...string) check {
 	listed := func(s string) bool { return slices.Contains(words, s) }
 	return isTextThat(listed, codeValue, " is none of "+strings.Join(words, ", "))
+}
+
+// isFilled is the check for a string that is not empty.
+func isFilled(field string, raw json.RawMessage) *problem {
+	filled := func(s string) bool { return s != "" }
+	return isTextThat(filled, codeMissing, " is empty")(field, raw)
+}
+
+// isFilledThat is like isTextThat, for a string that is not empty.
+func isFilledThat(passes func(string) bool, code, reason string) check {
+	return func(field string, raw json.RawMessage) *problem {
+		if p := isFilled(field, raw); p != nil {
+			return p
+		}
+		return isTextThat(passes, code, reason)(field, raw)
+	}
+}
+
+func isRecipient() check {
+	return isFilledThat(isMobileNumber, codeRecipient, " is not 5 to 15 digits with an optional +")
+}
+
+func isUserID() check {
+	hasPoint := func(s string) bool { return strings.Contains(s, ".") } // behind the country code
+	return isFilledThat(hasPoint, codeRecipient, " is not a user ID")
+}
+
+func isLink() check {
+	return isFilledThat(isURL, codeURL, " is not an absolute http or https URL")
+}
+
+// isCallback returns the check for a callback URL, whose placeholders are not replaced yet.
+func isCallback() check {
+	return isTextThat(isURLTemplate, codeCallback, " is not an http or https URL")
 }
 
 func isFlag(field string, raw json.RawMessage) *problem {
@@ -178,30 +204,9 @@ func isTexts(field string, raw json.RawMessage) *problem {
 	return nil
 }
 
-// isRecipient is the check for a mobile number.
-func isRecipient(field string, raw json.RawMessage) *problem {
-	if p := isFilled(field, raw); p != nil {
-		return p
-	}
-	return isTextThat(isMobileNumber, codeRecipient, " is not 5 to 15 digits with an optional +")(field, raw)
-}
-
 func isMobileNumber(s string) bool {
 	digits := strings.TrimPrefix(s, "+")
 	return len(digits) >= 5 && len(digits) <= 15 && strings.Trim(digits, "0123456789") == ""
-}
-
-// isLink is the check for an absolute http or https URL.
-func isLink(field string, raw json.RawMessage) *problem {
-	if p := isFilled(field, raw); p != nil {
-		return p
-	}
-	return isTextThat(isURL, codeURL, " is not an absolute http or https URL")(field, raw)
-}
-
-// isCallback is the check for a callback URL, whose placeholders are not replaced yet.
-func isCallback(field string, raw json.RawMessage) *problem {
-	return isTextThat(isURLTemplate, codeCallback, " is not an http or https URL")(field, raw)
 }
 
 func isURL(s string) bool {

@@ -26,13 +26,8 @@ func addDurations(a, b time.Duration) time.Duration {
 }
 
 // Advance moves the server's clock by d. When it returns, messages have expired and fallbacks have been sent as they are due
-// by then, the earliest first.
-//
-// Lifetimes and deliveries pass by Advance alone, so a test of a long ttl takes no time, and a slow machine changes nothing. A
-// message with a ttl of a minute expires when the server has been advanced by exactly a minute since it was accepted. Points
-// of time, such as [Sent.At], are [time.Now] plus all that was advanced; [Server.SetLag] counts both.
-//
-// Advance panics if d is negative.
+// by then. Lifetimes and deliveries pass by Advance alone, so a test of a long ttl takes no time. Points of time, such as
+// [Sent.At], are [time.Now] plus all that was advanced. Advance panics if d is negative.
 func (s *Server) Advance(d time.Duration) {
 	if d < 0 {
 		panic(fmt.Sprintf("messagingtest: Advance(%v): time does not go back", d))

@@ -31,7 +31,7 @@ func contentChecks() map[string]check {
 // isMedia is the check for a medium, which has exactly one of an ID and a link.
 func isMedia(field string, raw json.RawMessage) *problem {
 	if p := isObject(
-		may("id", isFilled), may("link", isLink), may("caption", isText), may("filename", isText), may("voice", isFlag),
+		may("id", isFilled), may("link", isLink()), may("caption", isText), may("filename", isText), may("voice", isFlag),
 	)(field, raw); p != nil {
 		return p
 	}

@@ -16,18 +16,14 @@ type listControls struct {
 }
 
 // reset ends what goes wrong for a while. Settings stay.
-func (c *listControls) reset() { c.shift, c.repeats, c.repeated = 0, 0, nil }
+func (c *listControls) reset() { c.shift, c.repeats, c.repeated = 0, 0, map[string]int{} }
 
 // ShiftRows lets n transactions arrive in front of all rows after each response that is not the last of its listing, so that
-// the last n rows of a page are on the next page again. It lasts until another number is set, or [Server.Reset]; 0 ends it.
+// the last n rows of a page are on the next page again. 0 ends it, as does [Server.Reset].
 //
 // Each arriving row is a copy of the first one, a millisecond newer (older if the oldest come first), with IDs of its own and
-// no reference ID, unless the listing filters or sorts by it. It stays in listings, but is not in [Server.Sent]. In a listing
-// whose filters exclude it, nothing arrives.
-//
-// A correct client that reads [ByPage] or [ByOffset] returns each row once. If n is the page size, each page repeats the
-// first, and the client ends with an error; if it is larger, the listing does not end. [ByCursor] shifts nothing. ShiftRows
-// panics if n is negative.
+// no reference ID, unless the listing filters or sorts by it. It stays in listings, but is not in [Server.Sent]. With n of at
+// least the page size, a listing does not end. ShiftRows panics if n is negative.
 func (s *Server) ShiftRows(n int) {
 	if n < 0 {
 		panic(fmt.Sprintf("messagingtest: ShiftRows(%d): the number of rows is negative", n))
@@ -38,18 +34,14 @@ func (s *Server) ShiftRows(n int) {
 }
 
 // RepeatPage lets the next list responses, as many as times says, repeat the one before them, as a stale cache does. The first
-// page of a listing is never a repetition, and is not counted. If the listing got no response yet, the page before the
-// requested one is sent.
-//
-// A correct client passes over a page that brings no new row, and ends with an error after two of them. RepeatPage panics if
-// times is negative; 0 ends it.
+// page of a listing is never a repetition, and is not counted. RepeatPage panics if times is negative; 0 ends it.
 func (s *Server) RepeatPage(times int) {
 	if times < 0 {
 		panic(fmt.Sprintf("messagingtest: RepeatPage(%d): the number of responses is negative", times))
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.listing.repeats, s.listing.repeated = times, nil
+	s.listing.repeats, s.listing.repeated = times, map[string]int{}
 }
 
 // IgnoreFilter sets whether the server lists all rows, regardless of the filters of the request. The filters are still read,
@@ -60,9 +52,8 @@ func (s *Server) IgnoreFilter(on bool) {
 	s.listing.ignoreFilter = on
 }
 
-// SetLag delays the listing of messages: each is listed when d has passed since [Sent.At], including those in the ledger
-// already. Both the time that really passes and the time of [Server.Advance] count. At the start, and if d is not above zero,
-// there is no delay.
+// SetLag delays the listing of messages until d has passed since [Sent.At], for messages in the ledger too. Both the time that
+// really passes and the time of [Server.Advance] count.
 func (s *Server) SetLag(d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -150,9 +141,6 @@ func (c *listControls) repeat(q listRequest, start int) (before int, ok bool) {
 		if q.paging == ByPage { // a page beyond the last begins anywhere
 			before = (start - 1) / q.size * q.size
 		}
-	}
-	if c.repeated == nil {
-		c.repeated = map[string]int{}
 	}
 	c.repeated[key] = before
 	return before, true

@@ -24,7 +24,7 @@ func (s *Server) authorize(header http.Header, keys, secrets []string) *problem 
 		return &problem{codeUnauthorized, "more than one header " + auth["header"]}
 	case len(tokens) == 1 && !s.isToken(tokens[0]):
 		return &problem{codeUnauthorized, "the header " + auth["header"] + " does not hold " + auth["scheme"] + " and the token of this server"}
-	case pair && !(slices.Equal(keys, []string{s.credentials.key}) && slices.Equal(secrets, []string{s.credentials.secret})):
+	case pair && (!slices.Equal(keys, []string{s.credentials.key}) || !slices.Equal(secrets, []string{s.credentials.secret})):
 		return &problem{codeUnauthorized, auth["key"] + " and " + auth["secret"] + " are not those of this server"}
 	}
 	return nil

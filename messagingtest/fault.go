@@ -25,8 +25,6 @@ const (
 
 // A Fault is one way in which a request can go wrong, for [Server.Inject] and [Server.InjectRandomly]. The zero Fault is
 // none: it lets a request pass, so that a later one fails. Faults can be compared with ==.
-//
-// A fault that processes the message checks it first: a message that the service refuses does not enter the ledger.
 type Fault struct {
 	kind       faultKind
 	delay      time.Duration
@@ -34,40 +32,31 @@ type Fault struct {
 	retryAfter time.Duration
 }
 
-// AcceptThenDrop processes the request and then resets the connection without a response, like a service that dies at the
-// worst moment. The ledger holds the message.
+// AcceptThenDrop processes the request and then resets the connection without a response.
 func AcceptThenDrop() Fault { return Fault{kind: acceptThenDrop} }
 
-// DropUnread resets the connection when the first bytes of the request arrive, and processes nothing. The ledger does not
-// hold the message, but [Server.Requests] counts the request.
-//
-// A correct client's verdict is unknown all the same: it has written its request, and sees the same reset whether the service
-// read it or not. On a reused connection net/http's client repeats a GET by itself; that is a request of its own, and takes
-// the next fault.
+// DropUnread resets the connection when the first bytes of the request arrive, and processes nothing. A correct client's verdict
+// is unknown all the same: it sees the same reset whether the service has read the request or not.
 func DropUnread() Fault { return Fault{kind: dropUnread} }
 
 // Slow processes the request at once and responds after d. It ends without a response when the client goes away or the server
-// is closed. The ledger holds the message in any case.
+// is closed.
 func Slow(d time.Duration) Fault { return Fault{kind: slow, delay: d} }
 
-// Status responds with an HTTP status, 100 to 599, and processes nothing. The ledger does not hold the message.
-//
-// The header Retry-After is sent in whole seconds, rounded up, if retryAfter is positive; as "0" if it is negative; and not at
-// all if it is zero.
+// Status responds with an HTTP status, 100 to 599, and processes nothing. The header Retry-After is sent in whole seconds,
+// rounded up, if retryAfter is positive; as "0" if it is negative; and not at all if it is zero.
 //
 // The body is an error of the service, with a code for 400, 401, 402, 404, 429, 5xx and also 2xx: a success that says that it
-// is none. Other statuses come with a message alone, or without a body where HTTP allows none. There is no Location header.
-// After a status below 200 the connection is closed.
+// is none. There is no Location header. After a status below 200 the connection is closed.
 func Status(code int, retryAfter time.Duration) Fault {
 	return Fault{kind: status, status: code, retryAfter: retryAfter}
 }
 
 // TruncatedResponse processes the request and cuts the response in its middle: the status is 200, the Content-Length larger
-// than what is sent, and the connection ends. The ledger holds the message.
+// than what is sent, and the connection ends.
 func TruncatedResponse() Fault { return Fault{kind: truncatedResponse} }
 
-// NotJSON processes the request and responds with status 200 and an HTML page, as an intermediary may. The ledger holds the
-// message.
+// NotJSON processes the request and responds with status 200 and an HTML page, as an intermediary may.
 func NotJSON() Fault { return Fault{kind: notJSON} }
 
 // String returns the name of the fault with its arguments, such as "DropUnread" or "Status(429, 2s)".
@@ -91,11 +80,8 @@ func (f Fault) isValid() bool { return f.kind != status || f.status >= 100 && f.
 // and a request takes the first one when its first byte arrives. Inject panics if n is below 1, or if the fault is a [Status]
 // outside of 100 to 599.
 func (s *Server) Inject(fault Fault, n int) {
-	if n < 1 {
-		panic(fmt.Sprintf("messagingtest: Inject(%v, %d): the number of requests is below 1", fault, n))
-	}
-	if !fault.isValid() {
-		panic(fmt.Sprintf("messagingtest: Inject(%v, %d): the HTTP status is not in 100 to 599", fault, n))
+	if n < 1 || !fault.isValid() {
+		panic(fmt.Sprintf("messagingtest: Inject(%v, %d): the number of requests is below 1, or the status not in 100 to 599", fault, n))
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -121,26 +107,16 @@ func (f *randomFaults) draw() Fault {
 // share, all of them equally likely: to make one likelier, name it more than once. A share of zero, or no faults, ends it.
 //
 // Requests draw in the order in which they arrive, and what is drawn depends on the seed alone. So sequential requests take
-// the same faults in each run, and of concurrent requests the same number take each fault. Another release of this package
-// may draw differently.
-//
-// InjectRandomly panics if share is not in 0 to 1, or if one of the faults is a [Status] outside of 100 to 599.
+// the same faults in each run, and of concurrent requests the same number take each fault. InjectRandomly panics if share is
+// not in 0 to 1, or if one of the faults is a [Status] outside of 100 to 599.
 func (s *Server) InjectRandomly(seed uint64, share float64, faults ...Fault) {
-	if !(share >= 0 && share <= 1) { // nor NaN
-		panic(fmt.Sprintf("messagingtest: InjectRandomly(%d, %v): the share is not in 0 to 1", seed, share))
-	}
-	for _, fault := range faults {
-		if !fault.isValid() {
-			panic(fmt.Sprintf("messagingtest: InjectRandomly(%d, %v, %v): the HTTP status is not in 100 to 599", seed, share, fault))
-		}
-	}
-	random := randomFaults{}
-	if share > 0 && len(faults) > 0 {
-		random = randomFaults{rand.New(rand.NewPCG(seed, 0)), share, slices.Clone(faults)} //nolint:gosec // what is drawn is no secret
+	isInvalid := func(f Fault) bool { return !f.isValid() }
+	if !(share >= 0 && share <= 1) || slices.ContainsFunc(faults, isInvalid) { // nor NaN
+		panic(fmt.Sprintf("messagingtest: InjectRandomly(%d, %v, %v): the share is not in 0 to 1, or a status not in 100 to 599", seed, share, faults))
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.random = random
+	s.random = randomFaults{rand.New(rand.NewPCG(seed, 0)), share, slices.Clone(faults)} //nolint:gosec // what is drawn is no secret
 }
 
 // arrive counts a request and returns its fault.

@@ -38,8 +38,8 @@ func hasDistinctNames(dec *json.Decoder) bool {
 	seen := map[json.Token]bool{}
 	for dec.More() {
 		if open == '{' {
-			name, err := dec.Token()
-			if err != nil || seen[name] {
+			name, nameErr := dec.Token()
+			if nameErr != nil || seen[name] {
 				return false
 			}
 			seen[name] = true

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -172,9 +173,8 @@ func (l *ledger) isDuplicate(m Sent) bool {
 	return l.refuseDuplicates && len(l.byReference[m.ReferenceID]) > 0
 }
 
-// RefuseDuplicates sets whether the server refuses a message whose reference ID a message in the ledger has, on any channel.
-// At the start it accepts them. The refusal has the HTTP status 409 and the code 200206, and costs nothing. A message without
-// a reference ID is never a duplicate, nor is the SMS of a fallback.
+// RefuseDuplicates sets whether the server refuses a message whose reference ID a message in the ledger has, on any channel,
+// with the HTTP status 409 and the code 200206. At the start it accepts them.
 func (s *Server) RefuseDuplicates(on bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -203,13 +203,9 @@ func (s *Server) Sent() []Sent {
 }
 
 func (m Sent) clone() Sent {
-	m.Body = slices.Clone(m.Body)
-	if m.Extra != nil {
-		extra := make(map[string]json.RawMessage, len(m.Extra))
-		for name, value := range m.Extra {
-			extra[name] = slices.Clone(value)
-		}
-		m.Extra = extra
+	m.Body, m.Extra = slices.Clone(m.Body), maps.Clone(m.Extra)
+	for name, value := range m.Extra {
+		m.Extra[name] = slices.Clone(value)
 	}
 	return m
 }
@@ -231,9 +227,7 @@ func (s *Server) Seed(messages ...Sent) {
 		if m.ID != "" {
 			given[m.ID] = true
 		}
-		switch m.Channel {
-		case "", ChannelSMS, ChannelChatApp1, ChannelChatApp2:
-		default:
+		if !slices.Contains([]Channel{"", ChannelSMS, ChannelChatApp1, ChannelChatApp2}, m.Channel) {
 			panic(fmt.Sprintf("messagingtest: Seed: message %d: no such channel: %q", i, m.Channel))
 		}
 		for name, value := range m.Extra {
@@ -257,9 +251,7 @@ func (s *Server) Seed(messages ...Sent) {
 		if m.At.IsZero() {
 			m.At = now
 		}
-		if m.Parts == 0 {
-			m.Parts = countParts(m.Text)
-		}
+		m.Parts = cmp.Or(m.Parts, countParts(m.Text))
 		s.ledger.enter(newRow(m, len(s.ledger.rows)))
 	}
 }

@@ -55,11 +55,11 @@ func (s *Server) listSMS(_ string, r *http.Request, body []byte) (any, *problem)
 	if p != nil {
 		return nil, p
 	}
-	page, ok := s.page(q)
+	found, ok := s.page(q)
 	if !ok {
 		return nil, &problem{codeCursor, "the cursor does not belong to these filters and this order"}
 	}
-	return page.document(s.names.list, q.paging), nil
+	return found.document(s.names.list, q.paging), nil
 }
 
 // read returns the request that a query makes, or its first problem.

@@ -56,9 +56,9 @@ func TestNamesAgreeWithDefaultContract(t *testing.T) {
 		return names
 	}
 	n := defaultNames()
-	assert.Equal(t, n.auth, table{
+	assert.Equal(t, table{
 		"header": c.Auth.Token.Header, "scheme": c.Auth.Token.Scheme, "key": c.Auth.KeyPair.Key, "secret": c.Auth.KeyPair.Secret,
-	})
+	}, n.auth)
 	for concept, name := range n.errors {
 		var paths []string
 		require.NoError(t, json.Unmarshal(c.Errors[concept], &paths))

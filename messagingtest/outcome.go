@@ -3,6 +3,7 @@ package messagingtest
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -38,19 +39,17 @@ type Outcome struct {
 // Deliver delivers the message at once.
 func Deliver() Outcome { return Outcome{} }
 
-// DeliverAfter delivers the message when d has passed on the server's clock, and at once if d is not above zero. Until then
-// its state is sent. If its lifetime is shorter than d it expires instead, and is never delivered.
+// DeliverAfter delivers the message when d has passed on the server's clock, unless its lifetime is shorter.
 func DeliverAfter(d time.Duration) Outcome { return Outcome{delivered, max(d, 0)} }
 
 // Unreachable never reaches the recipient. The message is queued until it expires.
 func Unreachable() Outcome { return Outcome{kind: unreachable} }
 
-// FailDelivery lets the delivery fail at once. The fallback follows at once on chat app 2, and on chat app 1 when the lifetime
-// ends, as the service's specification has it.
+// FailDelivery lets the delivery fail at once. By the specification, the fallback follows at once on chat app 2, and on chat
+// app 1 when the lifetime ends.
 func FailDelivery() Outcome { return Outcome{kind: failed} }
 
-// DeliverLate lets the message expire, and delivers it all the same when d has passed since. The recipient gets both the
-// message and its fallback.
+// DeliverLate lets the message expire, and delivers it all the same when d has passed since.
 func DeliverLate(d time.Duration) Outcome { return Outcome{deliveredLate, max(d, 0)} }
 
 // String returns the name of the outcome with its argument, such as "Unreachable" or "DeliverAfter(2s)".
@@ -129,4 +128,56 @@ func (d delivery) fallbackAfter() (time.Duration, bool) {
 	}
 	_, reached := d.deliveredAfter()
 	return d.lifetime, !reached || d.outcome.kind == deliveredLate
+}
+
+// fallback is the SMS that is to go out in place of a message.
+type fallback struct {
+	message *row
+	due     time.Duration // on the clock
+}
+
+// scheduleFallback keeps the fallback of a message that was just accepted until it is due.
+func (l *ledger) scheduleFallback(r *row) {
+	if after, applies := r.delivery.fallbackAfter(); applies && r.FallbackFrom != "" {
+		l.fallbacks = append(l.fallbacks, fallback{r, addDurations(r.delivery.accepted, after)})
+		l.sendDueFallbacks()
+	}
+}
+
+func (l *ledger) sendDueFallbacks() {
+	var due []fallback
+	l.fallbacks = slices.DeleteFunc(l.fallbacks, func(f fallback) bool {
+		if f.due > l.clock.advanced {
+			return false
+		}
+		due = append(due, f)
+		return true
+	})
+	slices.SortStableFunc(due, func(a, b fallback) int { return cmp.Compare(a.due, b.due) })
+	for _, f := range due {
+		l.sendFallback(f)
+	}
+}
+
+// sendFallback sends nothing if the balance is too small: there is nobody to be refused.
+func (l *ledger) sendFallback(f fallback) {
+	chat := f.message.Sent
+	parts := countParts(chat.FallbackText)
+	if _, ok := l.balance.pay(parts); !ok {
+		return
+	}
+	l.enter(newRow(Sent{
+		ID:          l.newID(ChannelSMS),
+		Channel:     ChannelSMS,
+		Kind:        "text",
+		From:        chat.FallbackFrom,
+		To:          chat.To,
+		Text:        chat.FallbackText,
+		CallbackURL: chat.CallbackURL,
+		ReferenceID: chat.ReferenceID,
+		RequestID:   chat.RequestID,
+		FallbackOf:  chat.ID,
+		Parts:       parts,
+		At:          chat.At.Add(f.due - f.message.delivery.accepted),
+	}, len(l.rows)))
 }

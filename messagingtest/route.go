@@ -54,20 +54,13 @@ func (r *routing) route(m *submission) bool {
 }
 
 // RegisterTemplate sets the category of a chat-app-2 template, for messages that are accepted from now on. A template that is
-// not registered has [CategoryUtility]. RegisterTemplate panics if the name is empty or the category is none of utility,
-// authentication and marketing.
+// not registered has [CategoryUtility]. RegisterTemplate panics if the name is empty or the category is not one of templates.
 func (s *Server) RegisterTemplate(name string, category Category) {
-	if name == "" {
-		panic("messagingtest: RegisterTemplate: the name is empty")
-	}
-	if !slices.Contains([]Category{CategoryUtility, CategoryAuthentication, CategoryMarketing}, category) {
-		panic(fmt.Sprintf("messagingtest: RegisterTemplate(%q): %q is not a category of templates", name, category))
+	if name == "" || !slices.Contains([]Category{CategoryUtility, CategoryAuthentication, CategoryMarketing}, category) {
+		panic(fmt.Sprintf("messagingtest: RegisterTemplate(%q, %q): the name is empty, or the category is not one of templates", name, category))
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.routing.templates == nil {
-		s.routing.templates = map[string]Category{}
-	}
 	s.routing.templates[name] = category
 }
 

@@ -44,11 +44,11 @@ func (s *Server) sends(
 		if len(keys) > 0 {
 			m.Body = encode(members)
 		}
-		receipt, p := s.submit(&m)
+		accepted, p := s.submit(&m)
 		if p != nil {
 			return nil, p
 		}
-		return confirm(n, m, receipt), nil
+		return confirm(n, m, accepted), nil
 	}}
 }
 
@@ -148,7 +148,7 @@ func (f fields) extra(known []string) map[string]json.RawMessage {
 
 func readSMS(f fields) (submission, *problem) {
 	if p := f.check(
-		need("from", isFilled), need("to", isRecipient), need("text", isFilled), may("callback", isCallback), may("reference", isText),
+		need("from", isFilled), need("to", isRecipient()), need("text", isFilled), may("callback", isCallback()), may("reference", isText),
 	); p != nil {
 		return submission{}, p
 	}
@@ -169,7 +169,7 @@ func readSMS(f fields) (submission, *problem) {
 // readDelivery reads what both chat apps have beside the message itself.
 func (f fields) readDelivery(m *Sent) *problem {
 	if p := f.check(
-		may("ttl", isLifetime), may("fallbackFrom", isText), may("fallbackText", isText), may("callback", isCallback), may("reference", isText),
+		may("ttl", isLifetime), may("fallbackFrom", isText), may("fallbackText", isText), may("callback", isCallback()), may("reference", isText),
 	); p != nil {
 		return p
 	}

@@ -96,7 +96,8 @@ func newServer() *Server {
 		APISecret: rand.Text(),
 		names:     defaultNames(),
 		ledger:    newLedger(),
-		listing:   listControls{paging: ByPage},
+		listing:   listControls{paging: ByPage, repeated: map[string]int{}},
+		routing:   routing{templates: map[string]Category{}},
 	}
 	s.credentials = credentials{s.Token, s.APIKey, s.APISecret}
 	s.operations = map[string]operation{

@@ -138,7 +138,7 @@ func TestTestStoreFindsFault(t *testing.T) {
 		want  []string // the checks that fail
 	}{
 		"forgets": {&memoryStore{forgets: true}, []string{
-			"handles once", "forgets a failure or says that it does not",
+			"handles once", "returns an error if it forgets",
 		}},
 		"keeps failures": {&memoryStore{keepsFailures: true}, []string{
 			"forgets a failure", "handles one at a time after a failure",
@@ -160,7 +160,7 @@ func TestTestStoreFindsFault(t *testing.T) {
 		"folds case":         {&memoryStore{foldsCase: true}, []string{"distinguishes keys"}},
 		"cuts keys":          {&memoryStore{cutsKeys: true}, []string{"distinguishes keys"}},
 		"drops context":      {&memoryStore{dropsContext: true}, []string{"passes the values of its context to handle"}},
-		"fails after handle": {&memoryStore{failsAfterHandle: true}, []string{"forgets a failure or says that it does not"}},
+		"fails after handle": {&memoryStore{failsAfterHandle: true}, []string{"returns an error if it forgets"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
