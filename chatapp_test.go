@@ -513,53 +513,6 @@ func TestSendAllOfAChatAppGivesNoReferenceOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestTheBooksOfAChatAppAgreeWithTheLedgerUnderFaults(t *testing.T) {
-	t.Parallel()
-	for _, channel := range chatApps {
-		t.Run(channel.name, func(t *testing.T) {
-			t.Parallel()
-			const n = 60
-			srv := messagingtest.NewServer(t)
-			for range 5 {
-				for _, fault := range []messagingtest.Fault{
-					messagingtest.AcceptThenDrop(),
-					messagingtest.DropUnread(),
-					{}, // none
-					messagingtest.TruncatedAnswer(),
-					messagingtest.Status(http.StatusTooManyRequests, -1),
-					messagingtest.Status(http.StatusInternalServerError, 0),
-				} {
-					srv.Inject(fault, 1)
-				}
-			}
-			ledger, verdicts := map[string]int{}, map[string]messaging.Verdict{}
-			for out := range channel.sendAll(t.Context(), clientOf(t, srv, soon(true)), references(n), 8) {
-				verdicts[out.reference] = messaging.VerdictOf(out.err)
-			}
-			for _, entry := range srv.Sent() {
-				assert.Equal(t, channel.name, string(entry.Channel))
-				ledger[entry.ReferenceID]++
-			}
-			assert.Len(t, verdicts, n)
-			count := map[messaging.Verdict]int{}
-			for reference, verdict := range verdicts {
-				count[verdict]++
-				switch verdict {
-				case messaging.Accepted:
-					assert.Equal(t, 1, ledger[reference], reference)
-				case messaging.Unknown:
-					assert.LessOrEqual(t, ledger[reference], 1, reference)
-				case messaging.Refused, messaging.NotSent:
-					assert.Zero(t, ledger[reference], reference)
-				}
-			}
-			assert.Equal(t, 20, count[messaging.Unknown], "none is settled: %v", count)
-			assert.LessOrEqual(t, count[messaging.Refused], 1, "the one that meets every 429: %v", count)
-			assert.Zero(t, count[messaging.NotSent])
-		})
-	}
-}
-
 func TestOneClientSendsOverAllChannelsAtOnce(t *testing.T) {
 	t.Parallel()
 	srv := messagingtest.NewServer(t)

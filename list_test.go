@@ -550,7 +550,7 @@ func TestTheKeyPairInTheQueryOfAListingShowsNowhere(t *testing.T) {
 		require.NoError(t, err, name)
 		_, errs := list(client.SMS.List(t.Context(), sms.ListOptions{To: "639171234567"}))
 		require.Len(t, errs, 1, name)
-		assertSilent(t, shown(t, errs[0], true))
+		assertSilent(t, fmt.Sprintf("%v %+v %#v", errs[0], errs[0], errs[0]))
 		for cause := errs[0]; cause != nil; cause = errors.Unwrap(cause) {
 			assertSilent(t, cause.Error())
 		}

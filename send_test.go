@@ -286,7 +286,7 @@ func TestEachFaultOfTheStandInEndsInItsVerdict(t *testing.T) {
 			t.Run(channel.name+", "+name, func(t *testing.T) {
 				t.Parallel()
 				service := messagingtest.NewServer(t)
-				timeout := peerLife
+				timeout := time.Minute
 				if name == "too slow" {
 					timeout = time.Second // on a busy machine too short for the others
 				}

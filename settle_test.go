@@ -256,64 +256,6 @@ func copies(n int) iter.Seq[sms.Message] {
 	}
 }
 
-func TestTheBooksAgreeWithTheLedgerUnderFaults(t *testing.T) {
-	t.Parallel()
-	for _, settles := range []bool{false, true} {
-		t.Run(fmt.Sprint("settles=", settles), func(t *testing.T) {
-			t.Parallel()
-			const n = 150
-			srv := messagingtest.NewServer(t)
-			srv.RefuseDuplicates(true) // shows in the outcomes where one is sent twice
-			var options []messaging.Option
-			if settles {
-				options = append(options, messaging.WithSettle(messaging.SettlePolicy{Window: 100 * time.Millisecond, Interval: 10 * time.Millisecond, Resend: true}))
-			}
-			for range 10 {
-				for _, fault := range []messagingtest.Fault{
-					messagingtest.AcceptThenDrop(),
-					messagingtest.DropUnread(),
-					messagingtest.NotJSON(),
-					{}, // none
-					messagingtest.TruncatedAnswer(),
-					messagingtest.Status(http.StatusTooManyRequests, -1),
-					messagingtest.Status(http.StatusInternalServerError, 0),
-					{},
-				} {
-					srv.Inject(fault, 1)
-				}
-			}
-			outcomes := map[string]messaging.Verdict{}
-			verdicts := map[messaging.Verdict]int{}
-			for out := range clientOf(t, srv, options...).SMS.SendAll(t.Context(), copies(n), 16) {
-				assert.Equal(t, fmt.Sprint("r-", out.Index), out.Message.ReferenceID)
-				assert.NotContains(t, outcomes, out.Message.ReferenceID)
-				outcomes[out.Message.ReferenceID] = messaging.VerdictOf(out.Err)
-				verdicts[messaging.VerdictOf(out.Err)]++
-			}
-			assert.Len(t, outcomes, n)
-			ledger := map[string]int{}
-			for _, sent := range srv.Sent() {
-				ledger[sent.ReferenceID]++
-			}
-			for reference, verdict := range outcomes {
-				switch verdict {
-				case messaging.Accepted:
-					assert.Equal(t, 1, ledger[reference], reference)
-				case messaging.Unknown:
-					assert.LessOrEqual(t, ledger[reference], 1, reference)
-				case messaging.Refused, messaging.NotSent:
-					assert.Zero(t, ledger[reference], reference)
-				}
-			}
-			if settles {
-				assert.Greater(t, verdicts[messaging.Accepted], n-10, "%v", verdicts)
-			} else {
-				assert.Positive(t, verdicts[messaging.Unknown], "%v", verdicts)
-			}
-		})
-	}
-}
-
 func TestTheRateLimitHoldsForAllWorkersTogether(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -1,4 +1,4 @@
-package messaging_test
+package faulttest_test
 
 import (
 	"bytes"
@@ -29,7 +29,7 @@ import (
 	"github.com/messaging-service/messaging-go/webhook"
 )
 
-// The tests here measure the memory of the whole program: none of them runs beside others.
+// The tests here measure the memory of the whole program, so none of them is parallel.
 
 const (
 	kibi = int64(1 << 10)
@@ -37,9 +37,9 @@ const (
 	gibi = int64(1 << 30)
 )
 
-// memory tells how much is allocated while f runs, whether it is still in use or not, and by how much the stacks have
-// grown then: more than f can ever have held at once. What a peer in the same program allocates counts too.
-func memory(f func()) int64 {
+// allocated returns how many bytes are allocated while f runs, and by how much the stacks grow: an upper bound of what f holds
+// at once. What a peer in the same program allocates counts too.
+func allocated(f func()) int64 {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
@@ -48,10 +48,10 @@ func memory(f func()) int64 {
 	return int64(after.TotalAlloc-before.TotalAlloc) + max(0, int64(after.StackInuse)-int64(before.StackInuse))
 }
 
-// boundedServer speaks HTTP/1 and HTTP/2, both in the clear.
-func boundedServer(t *testing.T, answer http.HandlerFunc) *httptest.Server {
+// newPlainServer speaks HTTP/1 and HTTP/2 without TLS.
+func newPlainServer(t *testing.T, handle http.HandlerFunc) *httptest.Server {
 	t.Helper()
-	server := httptest.NewUnstartedServer(answer)
+	server := httptest.NewUnstartedServer(handle)
 	server.Config.Protocols = new(http.Protocols)
 	server.Config.Protocols.SetHTTP1(true)
 	server.Config.Protocols.SetUnencryptedHTTP2(true)
@@ -60,12 +60,12 @@ func boundedServer(t *testing.T, answer http.HandlerFunc) *httptest.Server {
 	return server
 }
 
-// spaces are what every reader of JSON has to read over.
+// spaces are valid between any two tokens of JSON.
 var spaces = bytes.Repeat([]byte(" "), 64<<10)
 
-// pours answers with so many bytes that begin like JSON, as long as the client takes them. The end of 0 bytes never comes, and
-// of what is before it there is enough to tell.
-func pours(status int, size int64, header ...string) http.HandlerFunc {
+// respondsWithBytes responds with JSON that spaces make size bytes long, as long as the client takes them. A body of size 0
+// does not end.
+func respondsWithBytes(status int, size int64, header ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		for i := 0; i < len(header); i += 2 {
 			w.Header().Set(header[i], header[i+1])
@@ -90,24 +90,24 @@ func nested(unit string, depth int) string {
 	return strings.Repeat(unit, depth) + "1" + strings.Repeat(closing, depth)
 }
 
-// says answers with a text.
-func says(status int, text string) http.HandlerFunc {
+// responds responds with a text.
+func responds(status int, text string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(status)
 		_, _ = io.WriteString(w, text)
 	}
 }
 
-// manyFields answers with an acceptance below many header fields, each of its own name.
-func manyFields(w http.ResponseWriter, _ *http.Request) {
+// respondsWithManyFields accepts a message, with ten thousand header fields.
+func respondsWithManyFields(w http.ResponseWriter, _ *http.Request) {
 	for i := range 10_000 {
 		w.Header().Set("X-Field-"+strconv.Itoa(i), "value")
 	}
-	_, _ = io.WriteString(w, stubAccepted)
+	_, _ = io.WriteString(w, acceptedBody)
 }
 
-// bomb answers with a gibibyte that comes as one mebibyte.
-func bomb(t *testing.T) http.HandlerFunc {
+// respondsWithBomb responds with a gibibyte, compressed to about a mebibyte.
+func respondsWithBomb(t *testing.T) http.HandlerFunc {
 	t.Helper()
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
@@ -126,7 +126,7 @@ func bomb(t *testing.T) http.HandlerFunc {
 	}
 }
 
-func TestWhateverTheAnswerIsMemoryIsBoundedAndTheErrorSaysWhatWasTooMuch(t *testing.T) {
+func TestResponseLimits(t *testing.T) {
 	const (
 		tooLarge = "HTTP 200, the answer could not be read to its end, the answer is larger than the client reads: more than 8388608 bytes (WithMaxAnswer)"
 		tooDeep  = "HTTP 200, the answer is JSON that nests too deep"
@@ -134,24 +134,24 @@ func TestWhateverTheAnswerIsMemoryIsBoundedAndTheErrorSaysWhatWasTooMuch(t *test
 	)
 	for _, tt := range []struct {
 		name   string
-		answer http.HandlerFunc
-		says   string // behind the operation and its verdict
-		most   int64
-		depth  bool // of the text alone: however it came
+		handle http.HandlerFunc
+		text   string // of the error, after the operation and its verdict
+		most   int64  // bytes of memory
+		depth  bool   // a matter of the body, whatever the protocol
 	}{
-		{name: "1 GiB, announced", answer: pours(200, gibi, "Content-Length", strconv.FormatInt(gibi, 10)), says: tooLarge, most: 16 * mebi},
-		{name: "1 GiB, not announced", answer: pours(200, gibi), says: tooLarge, most: 64 * mebi},
-		{name: "1 GiB out of gzip", answer: bomb(t), says: tooLarge, most: 64 * mebi},
-		{name: "without an end", answer: pours(200, 0), says: tooLarge, most: 64 * mebi},
-		{name: "an error page of 10 MiB", answer: pours(400, 10*mebi), says: "HTTP 400, invalid", most: 8 * mebi},
-		{name: "an error page of 10 MiB, in HTML", answer: says(502, "<html>"+strings.Repeat("<p>", int(10*mebi/3))), says: "HTTP 502, unavailable", most: 24 * mebi},
-		{name: "an error page without an end", answer: pours(502, 0), says: "HTTP 502, unavailable", most: 8 * mebi},
-		{name: "lists, 100,000 deep", answer: says(200, nested("[", deep)), says: tooDeep, most: 16 * mebi, depth: true},
-		{name: "objects, 100,000 deep", answer: says(200, nested(`{"data":`, deep)), says: tooDeep, most: 16 * mebi, depth: true},
-		{name: "a field, 100,000 deep", answer: says(200, `{"status":"ok","data":{"id":"m-1","more":`+nested(`{"a":`, deep)+`}}`), says: tooDeep, most: 16 * mebi, depth: true},
-		{name: "a row, 100,000 deep", answer: says(200, `{"hasNext":false,"data":[{"transactionId":"t-1","more":`+nested("[", deep)+`}]}`), says: tooDeep, most: 16 * mebi, depth: true},
-		{name: "8 MiB of depth", answer: says(200, strings.Repeat("[", int(8*mebi)-1)), says: tooDeep, most: 96 * mebi, depth: true},
-		{name: "an error page, 100,000 deep", answer: says(400, nested(`{"error":`, deep)), says: "HTTP 400, invalid", most: 16 * mebi, depth: true},
+		{name: "1 GiB, announced", handle: respondsWithBytes(200, gibi, "Content-Length", strconv.FormatInt(gibi, 10)), text: tooLarge, most: 16 * mebi},
+		{name: "1 GiB, not announced", handle: respondsWithBytes(200, gibi), text: tooLarge, most: 64 * mebi},
+		{name: "1 GiB out of gzip", handle: respondsWithBomb(t), text: tooLarge, most: 64 * mebi},
+		{name: "no end", handle: respondsWithBytes(200, 0), text: tooLarge, most: 64 * mebi},
+		{name: "error page of 10 MiB", handle: respondsWithBytes(400, 10*mebi), text: "HTTP 400, invalid", most: 8 * mebi},
+		{name: "error page of 10 MiB, in HTML", handle: responds(502, "<html>"+strings.Repeat("<p>", int(10*mebi/3))), text: "HTTP 502, unavailable", most: 24 * mebi},
+		{name: "error page without an end", handle: respondsWithBytes(502, 0), text: "HTTP 502, unavailable", most: 8 * mebi},
+		{name: "arrays, 100,000 deep", handle: responds(200, nested("[", deep)), text: tooDeep, most: 16 * mebi, depth: true},
+		{name: "objects, 100,000 deep", handle: responds(200, nested(`{"data":`, deep)), text: tooDeep, most: 16 * mebi, depth: true},
+		{name: "a field, 100,000 deep", handle: responds(200, `{"status":"ok","data":{"id":"m-1","more":`+nested(`{"a":`, deep)+`}}`), text: tooDeep, most: 16 * mebi, depth: true},
+		{name: "a row, 100,000 deep", handle: responds(200, `{"hasNext":false,"data":[{"transactionId":"t-1","more":`+nested("[", deep)+`}]}`), text: tooDeep, most: 16 * mebi, depth: true},
+		{name: "8 MiB of depth", handle: responds(200, strings.Repeat("[", int(8*mebi)-1)), text: tooDeep, most: 96 * mebi, depth: true},
+		{name: "error page, 100,000 deep", handle: responds(400, nested(`{"error":`, deep)), text: "HTTP 400, invalid", most: 16 * mebi, depth: true},
 	} {
 		for protocol, option := range map[string]messaging.Option{
 			"HTTP/1": messaging.WithHTTPClient(&http.Client{}),
@@ -160,21 +160,21 @@ func TestWhateverTheAnswerIsMemoryIsBoundedAndTheErrorSaysWhatWasTooMuch(t *test
 			if tt.depth && protocol != "HTTP/1" {
 				continue
 			}
-			server := boundedServer(t, tt.answer)
-			client := newFaultClient(t, server.URL, noRetry, option)
-			for call, verdict := range map[string]string{
+			server := newPlainServer(t, tt.handle)
+			client := newClient(t, server.URL, noRetry, option)
+			for operation, verdict := range map[string]string{
 				"sms.send": "", "chatapp1.send": "", "chatapp2.send": "", "sms.list": " failed",
 			} {
-				if strings.HasPrefix(call, "chatapp") && protocol != "HTTP/1" {
-					continue // which is read as every send is
+				if strings.HasPrefix(operation, "chatapp") && protocol != "HTTP/1" {
+					continue // the response to every send is read in the same way
 				}
-				t.Run(tt.name+", "+protocol+", "+call, func(t *testing.T) {
+				t.Run(tt.name+", "+protocol+", "+operation, func(t *testing.T) {
 					var err error
-					used := memory(func() { err = callOf(t, client, call) })
+					used := allocated(func() { err = call(t, client, operation) })
 					assert.LessOrEqual(t, used/kibi, tt.most/kibi, "KiB of memory")
 					require.Error(t, err)
-					assert.Regexp(t, `^messaging: `+call+verdict+`[a-z ]*: `, err.Error())
-					assert.ErrorContains(t, err, ": "+tt.says)
+					assert.Regexp(t, `^messaging: `+operation+verdict+`[a-z ]*: `, err.Error())
+					assert.ErrorContains(t, err, ": "+tt.text)
 					assertNoSecrets(t, err)
 					var e *messaging.Error
 					require.ErrorAs(t, err, &e)
@@ -187,16 +187,16 @@ func TestWhateverTheAnswerIsMemoryIsBoundedAndTheErrorSaysWhatWasTooMuch(t *test
 	}
 }
 
-// callOf sends or lists, by the contract's name of the operation.
-func callOf(t *testing.T, client *messaging.Client, operation string) error {
+// call sends or lists, as the operation says.
+func call(t *testing.T, client *messaging.Client, operation string) error {
 	t.Helper()
 	for _, channel := range channels {
 		if channel.operation() == operation {
-			_, err := channel.send(t.Context(), client, "+"+faultNumber, faultText, faultReference)
+			_, err := channel.send(t.Context(), client, "+"+testNumber, testText, testReference)
 			return err
 		}
 	}
-	for _, err := range client.SMS.List(t.Context(), sms.ListOptions{To: "+" + faultNumber}) {
+	for _, err := range client.SMS.List(t.Context(), sms.ListOptions{To: "+" + testNumber}) {
 		if err != nil {
 			return err
 		}
@@ -204,50 +204,50 @@ func callOf(t *testing.T, client *messaging.Client, operation string) error {
 	return nil
 }
 
-// The library's own transport takes 64 KiB of header fields. Another is as patient as its user has made it.
-func TestTenThousandHeaderFieldsAreBoundedByTheTransport(t *testing.T) {
-	server := boundedServer(t, manyFields)
+// The library's own transport reads 64 KiB of header. Another one reads what its owner allows.
+func TestResponseHeaderLimit(t *testing.T) {
+	server := newPlainServer(t, respondsWithManyFields)
 	strict := http2Transport()
 	strict.MaxResponseHeaderBytes = 64 << 10
 	for _, tt := range []struct {
 		name    string
 		options []messaging.Option
-		says    string // "": that is not too much
+		text    string // of the error; "": there is none
 	}{
-		{name: "the library's own", says: "the header fields of the answer are larger than the 65536 bytes that the client reads"},
+		{name: "the library's own transport", text: "the header fields of the answer are larger than the 65536 bytes that the client reads"},
 		{name: "HTTP/1", options: []messaging.Option{messaging.WithHTTPClient(&http.Client{Transport: &http.Transport{}})}},
 		{name: "HTTP/2", options: []messaging.Option{messaging.WithHTTPClient(&http.Client{Transport: http2Transport()})}},
-		{name: "HTTP/2 with a bound", options: []messaging.Option{messaging.WithHTTPClient(&http.Client{Transport: strict})}, says: "the connection failed (http"},
+		{name: "HTTP/2 with a bound", options: []messaging.Option{messaging.WithHTTPClient(&http.Client{Transport: strict})}, text: "the connection failed (http"},
 	} {
 		for _, channel := range channels {
 			t.Run(tt.name+", "+channel.name, func(t *testing.T) {
-				client := newFaultClient(t, server.URL, append(tt.options, noRetry)...)
+				client := newClient(t, server.URL, append(tt.options, noRetry)...)
 				var err error
-				used := memory(func() { err = callOf(t, client, channel.operation()) })
+				used := allocated(func() { err = call(t, client, channel.operation()) })
 				assert.LessOrEqual(t, used/kibi, 32*mebi/kibi, "KiB of memory")
-				if tt.says == "" {
+				if tt.text == "" {
 					require.NoError(t, err)
 					return
 				}
 				require.ErrorIs(t, err, messaging.ErrOutcomeUnknown)
-				assert.ErrorContains(t, err, ": "+tt.says)
+				assert.ErrorContains(t, err, ": "+tt.text)
 			})
 		}
 	}
 }
 
-func TestAListingWithoutAnEndTakesNoMoreMemoryTheLongerItIs(t *testing.T) {
+func TestListMemoryDoesNotGrow(t *testing.T) {
 	const early, late, rows = 500, 20_000, 10
 	page := 0
-	client := newFaultClient(t, "https://sms.example.invalid", roundTripper(func(r *http.Request) (*http.Response, error) {
+	client := newClient(t, baseURL, roundTripperFunc(func(r *http.Request) (*http.Response, error) {
 		page++
-		answer := []byte(`{"hasNext":true,"data":[`)
+		body := []byte(`{"hasNext":true,"data":[`)
 		for i := range rows {
-			answer = append(answer, `{"text":"hush","transactionId":"t-`...)
-			answer = strconv.AppendInt(answer, int64((page-1)*rows+i), 10)
-			answer = append(answer, `"},`...)
+			body = append(body, `{"text":"hush","transactionId":"t-`...)
+			body = strconv.AppendInt(body, int64((page-1)*rows+i), 10)
+			body = append(body, `"},`...)
 		}
-		return stubAnswer(r, 200, string(answer[:len(answer)-1])+`]}`), nil
+		return newResponse(r, 200, string(body[:len(body)-1])+`]}`), nil
 	}).option())
 	inUse := func() int64 {
 		var m runtime.MemStats
@@ -255,7 +255,7 @@ func TestAListingWithoutAnEndTakesNoMoreMemoryTheLongerItIs(t *testing.T) {
 		runtime.ReadMemStats(&m)
 		return int64(m.HeapAlloc + m.StackInuse)
 	}
-	var before, after int64 // both while the listing goes on
+	var before, after int64 // both during the listing
 	seen := 0
 	for tx, err := range client.SMS.List(t.Context(), sms.ListOptions{}) {
 		if err != nil || tx.ID != "t-"+strconv.Itoa(seen) {
@@ -270,31 +270,31 @@ func TestAListingWithoutAnEndTakesNoMoreMemoryTheLongerItIs(t *testing.T) {
 		}
 	}
 	assert.Equal(t, late, page)
-	assert.Less(t, after-before, mebi, "bytes that 19,500 pages have left behind")
+	assert.Less(t, after-before, mebi, "bytes that 19,500 pages leave behind")
 }
 
-func TestAListingThatTurnsInACircleEndsWithAnErrorThatSaysSo(t *testing.T) {
-	for pages, says := range map[int]string{
+func TestListDetectsPageLoop(t *testing.T) {
+	for pages, text := range map[int]string{
 		1:  "two pages in a row bring only rows that were seen: the service does not page as the contract says (sms.list.paging, sms.list.params)",
 		3:  "a page came again after others: the service does not page as the contract says (sms.list.paging, sms.list.params)",
 		50: "a page came again after others: the service does not page as the contract says (sms.list.paging, sms.list.params)",
 	} {
 		t.Run(fmt.Sprint(pages, " pages"), func(t *testing.T) {
 			asked := 0
-			client := newFaultClient(t, "https://sms.example.invalid", roundTripper(func(r *http.Request) (*http.Response, error) {
+			client := newClient(t, baseURL, roundTripperFunc(func(r *http.Request) (*http.Response, error) {
 				asked++
-				return stubAnswer(r, 200, fmt.Sprintf(`{"hasNext":true,"data":[{"transactionId":"t-%d"}]}`, asked%pages)), nil
+				return newResponse(r, 200, fmt.Sprintf(`{"hasNext":true,"data":[{"transactionId":"t-%d"}]}`, asked%pages)), nil
 			}).option())
-			_, errs := list(client.SMS.List(t.Context(), sms.ListOptions{}))
+			_, errs := list(t.Context(), client, sms.ListOptions{}, 1000)
 			require.Len(t, errs, 1)
-			assert.EqualError(t, errs[0], "messaging: sms.list failed: "+says)
+			assert.EqualError(t, errs[0], "messaging: sms.list failed: "+text)
 			assert.LessOrEqual(t, asked, 4*pages+2)
 		})
 	}
 }
 
-// What is queued and what a webhook brings may have been written by anybody.
-func TestDeepJSONIsRefusedWhereverItIsRead(t *testing.T) {
+// Anyone may have written what is in a queue or in a callback.
+func TestDeepJSON(t *testing.T) {
 	const deep = 100_000
 	for _, unit := range []string{"[", `{"a":`} {
 		deeply := nested(unit, deep)
@@ -324,7 +324,7 @@ func TestDeepJSONIsRefusedWhereverItIsRead(t *testing.T) {
 		} {
 			t.Run(name+", "+unit, func(t *testing.T) {
 				var err error
-				used := memory(func() { err = read() })
+				used := allocated(func() { err = read() })
 				assert.LessOrEqual(t, used/kibi, 16*mebi/kibi, "KiB of memory")
 				require.Error(t, err)
 				assert.Less(t, len(err.Error()), 200)
@@ -335,7 +335,7 @@ func TestDeepJSONIsRefusedWhereverItIsRead(t *testing.T) {
 			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/?from=639171234567&json="+url.QueryEscape(deeply), http.NoBody)
 			var m webhook.ChatApp2Message
 			var err error
-			used := memory(func() { m, err = webhook.ParseChatApp2(r, webhook.WithLimits(256, int(16*mebi))) })
+			used := allocated(func() { m, err = webhook.ParseChatApp2(r, webhook.WithLimits(256, int(16*mebi))) })
 			assert.LessOrEqual(t, used/kibi, 16*mebi/kibi, "KiB of memory")
 			require.NoError(t, err, "a message with a sender is not lost")
 			assert.Nil(t, m.JSON)
@@ -346,22 +346,22 @@ func TestDeepJSONIsRefusedWhereverItIsRead(t *testing.T) {
 	}
 }
 
-func TestAWebhookRefusesAQueryOfOneMiB(t *testing.T) {
+func TestWebhookQueryLimit(t *testing.T) {
 	var handled atomic.Int64
 	mux := http.NewServeMux()
 	mux.Handle("/sms", webhook.SMS(func(context.Context, webhook.SMSMessage) error { handled.Add(1); return nil }))
 	mux.Handle("/chatapp1", webhook.ChatApp1(func(context.Context, webhook.ChatApp1Message) error { handled.Add(1); return nil }))
 	mux.Handle("/chatapp2", webhook.ChatApp2(func(context.Context, webhook.ChatApp2Message) error { handled.Add(1); return nil }))
 	mux.Handle("/delivery", webhook.Delivery(func(context.Context, webhook.DeliveryReport) error { handled.Add(1); return nil }))
-	const patient = 4 << 20
+	const largeHeader = 4 << 20
 	for _, tt := range []struct {
 		name   string
 		bytes  int64
 		header int // http.Server.MaxHeaderBytes
 		status int
 	}{
-		{"of a server that takes it", mebi, patient, http.StatusRequestURITooLong},
-		{"of a server with its defaults", mebi + 8*kibi, 0, http.StatusRequestHeaderFieldsTooLarge}, // net/http allows 4 KiB more than it says
+		{"a server that reads it", mebi, largeHeader, http.StatusRequestURITooLong},
+		{"a server with its defaults", mebi + 8*kibi, 0, http.StatusRequestHeaderFieldsTooLarge}, // net/http allows 4 KiB more than it says
 	} {
 		server := httptest.NewUnstartedServer(mux)
 		server.Config.MaxHeaderBytes = tt.header
@@ -373,7 +373,7 @@ func TestAWebhookRefusesAQueryOfOneMiB(t *testing.T) {
 					const front = "from=639171234567&id=m-1&status=delivered&text="
 					query := front + strings.Repeat(part, int(tt.bytes)/len(part))
 					var status int
-					used := memory(func() { status = visit(t, server.Listener.Addr().String(), path+"?"+query[:tt.bytes]) })
+					used := allocated(func() { status = get(t, server.Listener.Addr().String(), path+"?"+query[:tt.bytes]) })
 					assert.Equal(t, tt.status, status)
 					assert.LessOrEqual(t, used/kibi, 16*mebi/kibi, "KiB of memory")
 				})
@@ -383,9 +383,9 @@ func TestAWebhookRefusesAQueryOfOneMiB(t *testing.T) {
 	assert.Zero(t, handled.Load())
 }
 
-// visit asks with GET, and gives the status of the answer. It writes by itself: a server that has seen enough answers and
-// closes before net/http's client has written all.
-func visit(t *testing.T, address, target string) int {
+// get sends a GET and returns the status of the response. It writes to the connection itself, because a server that has read
+// enough responds and closes before net/http's client has written everything.
+func get(t *testing.T, address, target string) int {
 	t.Helper()
 	c, err := net.Dial("tcp", address)
 	require.NoError(t, err)

@@ -1,4 +1,4 @@
-package messaging_test
+package faulttest_test
 
 import (
 	"bufio"
@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Frames of HTTP/2, RFC 9113 section 6, as far as a faultPeer needs them. They are written by hand because
-// golang.org/x/net would be a dependency, and because no server of it would send what is sent here.
+// Frames of HTTP/2, RFC 9113, section 6. They are written by hand because golang.org/x/net would be a dependency, and because
+// no server of it would send what is sent here.
 const (
 	frameData         = 0x0
 	frameHeaders      = 0x1
@@ -28,7 +28,7 @@ const (
 	flagEndHeaders = 0x4
 )
 
-// Error codes, RFC 9113 section 7.
+// Error codes, RFC 9113, section 7.
 const (
 	codeNoError         = 0x0
 	codeProtocolError   = 0x1
@@ -40,8 +40,7 @@ const (
 
 const http2Preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 
-// http2Transport speaks nothing but HTTP/2: over TLS, and without TLS and without asking, as users have it who talk to a
-// proxy on their own machine.
+// http2Transport returns a transport that speaks only HTTP/2, over TLS and without it.
 func http2Transport() *http.Transport {
 	p := new(http.Protocols)
 	p.SetHTTP2(true)
@@ -49,9 +48,8 @@ func http2Transport() *http.Transport {
 	return &http.Transport{Protocols: p}
 }
 
-// serveHTTP2 reads frames until the connection ends. A request is whole with END_STREAM: its header fields
-// are not decoded, its body is.
-func (p *faultPeer) serveHTTP2(c net.Conn, number int) {
+// serveHTTP2 reads frames until the connection ends. A request is whole with END_STREAM. Its header is not decoded.
+func (p *peer) serveHTTP2(c net.Conn, number int) {
 	r := bufio.NewReader(c)
 	if _, err := r.Peek(1); err != nil {
 		return
@@ -63,7 +61,7 @@ func (p *faultPeer) serveHTTP2(c net.Conn, number int) {
 	if preface := make([]byte, len(http2Preface)); readFull(r, preface) != nil || string(preface) != http2Preface {
 		return
 	}
-	connection := &exchange{faultPeer: p, conn: c, in: r}
+	connection := &exchange{peer: p, conn: c, in: r}
 	var settings []byte
 	if p.streams > 0 {
 		settings = []byte{0, 3, 0, 0, 0, p.streams} // SETTINGS_MAX_CONCURRENT_STREAMS
@@ -99,7 +97,7 @@ func (p *faultPeer) serveHTTP2(c net.Conn, number int) {
 				return
 			}
 			if q.hit && p.early != nil {
-				p.early(&exchange{faultPeer: p, conn: c, in: r, stream: stream, index: a.index})
+				p.early(&exchange{peer: p, conn: c, in: r, stream: stream, index: a.index})
 				continue
 			}
 			open[stream] = q
@@ -111,7 +109,7 @@ func (p *faultPeer) serveHTTP2(c net.Conn, number int) {
 			delete(open, stream)
 			continue
 		case frameContinuation:
-			// END_STREAM stands in the HEADERS before it: a POST with a body ends in DATA, never here.
+			// END_STREAM is a flag of the HEADERS before it. A POST with a body ends in DATA, never here.
 			continue
 		default:
 			continue
@@ -122,8 +120,8 @@ func (p *faultPeer) serveHTTP2(c net.Conn, number int) {
 		}
 		delete(open, stream)
 		p.completes(q.arrival, nil, q.body)
-		x := &exchange{faultPeer: p, conn: c, in: r, stream: stream, index: q.index, listing: len(q.body) == 0}
-		if p.settle(x, q.hit); x.over {
+		x := &exchange{peer: p, conn: c, in: r, stream: stream, index: q.index, listing: len(q.body) == 0}
+		if p.handle(x, q.hit); x.over {
 			return
 		}
 	}
@@ -143,7 +141,7 @@ func readFrame(r io.Reader) (kind, flags byte, stream uint32, payload []byte, er
 	return head[3], head[4], binary.BigEndian.Uint32(head[5:]) & (1<<31 - 1), payload, readFull(r, payload)
 }
 
-// frame writes one frame, of any kind and as wrong as wished, and says whether the connection took it.
+// frame writes a frame, valid or not, and reports whether the connection took it.
 func (x *exchange) frame(kind, flags byte, stream uint32, payload []byte) bool {
 	n := len(payload)
 	b := append([]byte{byte(n >> 16), byte(n >> 8), byte(n), kind, flags}, binary.BigEndian.AppendUint32(nil, stream)...)
@@ -151,8 +149,8 @@ func (x *exchange) frame(kind, flags byte, stream uint32, payload []byte) bool {
 	return err == nil
 }
 
-// headers begins an answer: HTTP/2 only.
-func (x *exchange) headers(status int, header []string) {
+// writeHeaders begins a response: HTTP/2 only.
+func (x *exchange) writeHeaders(status int, header []string) {
 	block := hpackStatus(status)
 	for i := 0; i < len(header); i += 2 {
 		block = hpackField(block, strings.ToLower(header[i]), header[i+1])
@@ -160,15 +158,15 @@ func (x *exchange) headers(status int, header []string) {
 	x.frame(frameHeaders, flagEndHeaders, x.stream, block)
 }
 
-// hpackStatus begins a block of header fields: :status by its name in the static table of RFC 7541, the value in full.
+// hpackStatus begins a header block with :status: its name by the static table of RFC 7541, its value in full.
 func hpackStatus(status int) []byte { return hpackString([]byte{0x08}, strconv.Itoa(status)) }
 
-// hpackField appends a field, its name and its value in full.
+// hpackField appends a header field, its name and value in full.
 func hpackField(b []byte, name, value string) []byte {
 	return hpackString(hpackString(append(b, 0x00), name), value)
 }
 
-// hpackString appends a string as RFC 7541 section 5.2 has it, without Huffman coding.
+// hpackString appends a string as in RFC 7541, section 5.2, without Huffman coding.
 func hpackString(b []byte, s string) []byte {
 	n := len(s)
 	if n < 127 {
@@ -181,17 +179,16 @@ func hpackString(b []byte, s string) []byte {
 	return append(append(b, byte(n)), s...)
 }
 
-// everyWindow is how much of an answer is written before the client has to say that it reads it: less than net/http allows,
-// so that nobody waits in vain, and enough for it to say so.
-const everyWindow = 256 << 10
+// initialWindow is how much of a response body is written before the client has to enlarge the flow-control window: less
+// than net/http allows at first, and enough for it to react.
+const initialWindow = 256 << 10
 
-// data writes a piece of an answer's body, in frames no longer than the 16 KiB that every client takes, as far as the
-// client allows: HTTP/2 only.
-func (x *exchange) data(piece string, last bool) bool {
+// writeData writes a piece of a response body in frames of at most 16 KiB, as far as the window allows: HTTP/2 only.
+func (x *exchange) writeData(piece string, last bool) bool {
 	const longest = 16 << 10
 	for {
 		n := min(len(piece), longest)
-		if x.written += n; x.written > everyWindow+x.window && !x.allowed() {
+		if x.written += n; x.written > initialWindow+x.window && !x.awaitWindow() {
 			return false
 		}
 		var flags byte
@@ -207,9 +204,9 @@ func (x *exchange) data(piece string, last bool) bool {
 	}
 }
 
-// allowed waits until the client takes as much as is written, and says whether it ever will.
-func (x *exchange) allowed() bool {
-	for x.written > everyWindow+x.window {
+// awaitWindow waits until the window is large enough, and reports whether that happened.
+func (x *exchange) awaitWindow() bool {
+	for x.written > initialWindow+x.window {
 		kind, _, stream, payload, err := readFrame(x.in)
 		switch {
 		case err != nil:
@@ -224,26 +221,26 @@ func (x *exchange) allowed() bool {
 	return true
 }
 
-// resetStream ends the stream with a code: HTTP/2 only.
+// resetStream ends the stream with an error code: HTTP/2 only.
 func (x *exchange) resetStream(code uint32) {
 	x.frame(frameRSTStream, 0, x.stream, binary.BigEndian.AppendUint32(nil, code))
 }
 
-// dawdle bounds how many connections a client can waste that repeats, without a pause, what it gets back.
-func (x *exchange) dawdle() {
+// pause slows down a client that replays a request at once, and without end.
+func (x *exchange) pause() {
 	select {
 	case <-x.ended:
 	case <-time.After(20 * time.Millisecond):
 	}
 }
 
-// goAway says that no stream above last was processed, or will be: HTTP/2 only.
+// goAway announces that no stream above last was processed, or will be: HTTP/2 only.
 func (x *exchange) goAway(last, code uint32) {
 	x.frame(frameGoAway, 0, 0, binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, last), code))
 }
 
-// obeyed waits until the client has read everything written so far, which the answer to a PING shows: HTTP/2 only.
-func (x *exchange) obeyed() {
+// awaitRead waits until the client has read everything written so far, which its response to a PING shows: HTTP/2 only.
+func (x *exchange) awaitRead() {
 	x.frame(framePing, 0, 0, make([]byte, 8))
 	for {
 		kind, flags, _, _, err := readFrame(x.in)

@@ -1,4 +1,4 @@
-package messaging_test
+package faulttest_test
 
 import (
 	"context"
@@ -28,20 +28,20 @@ import (
 )
 
 var (
-	soakFor  = flag.Duration("soak", 0, "how long the soak runs, with 20,000 messages at least; 0 is a short one. -timeout must be longer")
-	soakSeed = flag.Uint64("soakseed", 0, "the seed of the soak, to have the faults of a run again; 0 draws one")
+	soakFor  = flag.Duration("soak", 0, "how long the soak runs, with at least 20,000 messages; 0 makes it short. -timeout must be longer")
+	soakSeed = flag.Uint64("soakseed", 0, "the seed of the soak, to repeat the faults of a run; 0 draws one")
 )
 
 const (
-	// faulty is the share of requests that go wrong.
+	// faulty is the share of requests that meet a fault.
 	faulty = 0.3
-	// hasty is how long an impatient client waits for an answer, and window how long a client looks for a message. The
-	// slowest answers take longer than either: a look-up can then begin within the window and end after it.
+	// hasty is how long an impatient client waits for a response, and window how long a client looks for a message. The
+	// slowest responses take longer than either, so that a lookup can begin within the window and end after it.
 	hasty  = 60 * time.Millisecond
 	window = 50 * time.Millisecond
 )
 
-// soakFaults are all that a request can meet. None leaves a message to be processed later than its sender can know of.
+// soakFaults returns the faults that a request can meet. None lets the service process a message after its sender has an outcome.
 func soakFaults() []messagingtest.Fault {
 	faults := []messagingtest.Fault{
 		messagingtest.AcceptThenDrop(), messagingtest.AcceptThenDrop(), messagingtest.DropUnread(), messagingtest.DropUnread(),
@@ -56,11 +56,11 @@ func soakFaults() []messagingtest.Fault {
 	return faults
 }
 
-// TestSoakLeavesTheBooksAndTheLedgerInAgreement sends through every way of sending while requests go wrong, contexts end
-// and the service goes away, and then compares what the callers were told with what the service has, line by line.
+// TestSoak sends in every way while requests meet faults, contexts end and the service goes away. Then it compares what the
+// callers were told with what the service has, message by message.
 //
-// Not parallel: it counts the goroutines of the process. Tests that are parallel go on when the others have ended.
-func TestSoakLeavesTheBooksAndTheLedgerInAgreement(t *testing.T) {
+// It counts the goroutines of the process, so it is not parallel.
+func TestSoak(t *testing.T) {
 	seed, atLeast, parts := *soakSeed, 1_500, size{each: 36, atOnce: 12}
 	if seed == 0 {
 		seed = rand.Uint64()
@@ -78,7 +78,7 @@ func TestSoakLeavesTheBooksAndTheLedgerInAgreement(t *testing.T) {
 	for number := uint64(0); counted.messages() < atLeast || time.Since(start) < *soakFor; number++ {
 		newRound(t, seed, number, parts, counted).run()
 		if t.Failed() {
-			t.Fatalf("-soakseed %d, with -soak %v, meets the same faults again; it was in round %d", seed, *soakFor, number)
+			t.Fatalf("round %d failed; -soakseed %d with -soak %v repeats its faults", number, seed, *soakFor)
 		}
 		heap = append(heap, heapInUse())
 	}
@@ -86,7 +86,7 @@ func TestSoakLeavesTheBooksAndTheLedgerInAgreement(t *testing.T) {
 	t.Logf("seed %d: %d rounds in %v, then %d KiB of heap and %d goroutines more than at the start\n%s", seed, len(heap),
 		took.Round(time.Millisecond), heap[len(heap)-1]>>10, runtime.NumGoroutine()-goroutines, counted.report(took))
 	for _, verdict := range []messaging.Verdict{messaging.Accepted, messaging.Refused, messaging.NotSent, messaging.Unknown} {
-		assert.Positive(t, counted.verdicts[verdict], "no message was %v: the soak has missed what it is for", verdict)
+		assert.Positive(t, counted.verdicts[verdict], "no message was %v: the soak proves too little", verdict)
 	}
 	if many := 8; len(heap) >= many {
 		assert.Less(t, slices.Min(heap[len(heap)-3:]), slices.Max(heap[1:4])+4<<20, "the heap grows over the rounds: %v", heap)
@@ -97,19 +97,19 @@ func TestSoakLeavesTheBooksAndTheLedgerInAgreement(t *testing.T) {
 	}
 }
 
-// heapInUse is what is in use when nothing is left to collect.
+// heapInUse returns the bytes that are in use after a garbage collection.
 func heapInUse() uint64 {
 	runtime.GC()
-	runtime.GC() // what a sync.Pool holds goes with the second
+	runtime.GC() // the second empties every sync.Pool
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return m.HeapAlloc
 }
 
-// size is that of each part of a round.
-type size struct{ each, atOnce int } // messages in all, and under way at a time
+// A size is how many messages each part of a round sends, and how many at the same time.
+type size struct{ each, atOnce int }
 
-// round is a service with its clients, from the first message to the comparison.
+// A round is a service with its clients, from the first message to the comparison.
 type round struct {
 	t            *testing.T
 	seed, number uint64
@@ -117,24 +117,24 @@ type round struct {
 	began  time.Time
 	srv    *messagingtest.Server
 	lag    time.Duration
-	books  *books
+	book   *book
 	counts *counts
 
 	failures atomic.Int32
 
-	// quiet is not counted. The others differ from it by their logger; hasty and patient settle as well.
+	// quiet is not counted. The others have the counts as their logger. hasty and patient settle.
 	quiet, plain, hasty, patient *messaging.Client
 }
 
 func newRound(t *testing.T, seed, number uint64, parts size, counts *counts) *round {
 	t.Helper()
 	r := &round{t: t, seed: seed, number: number, size: parts, began: time.Now(), srv: messagingtest.Start(), counts: counts}
-	r.books = &books{fail: r.fail, pages: map[string]*page{}}
+	r.book = &book{fail: r.fail, entries: map[string]*entry{}}
 	random := r.random("round")
 	switch number % 3 {
-	case 0: // listed late, but in time
+	case 0: // listed late, but within the window
 		r.lag = window / 2
-	case 1: // listed too late: a message that was processed is sent again, which only the service can stop
+	case 1: // listed too late: a processed message is sent again, and only the service can refuse it
 		r.lag = 3 * window / 2
 		r.srv.RefuseDuplicates(true)
 	default: // listed at once
@@ -165,20 +165,20 @@ func newRound(t *testing.T, seed, number uint64, parts size, counts *counts) *ro
 	settle := messaging.SettlePolicy{Window: window, Interval: window / 6}
 	r.plain = with(r.quiet, messaging.WithLogger(slog.New(counts)))
 	r.hasty = with(r.plain, messaging.WithTimeout(hasty), messaging.WithSettle(settle))
-	// A client that sends again must not give up on a request that the service has still to read.
+	// A client that resends must not give up on a request that the service has yet to read.
 	settle.Resend = true
 	r.patient = with(r.plain, messaging.WithTimeout(time.Minute), messaging.WithSettle(settle))
 	return r
 }
 
-// random decides what chance does to one part of a round, or to one of its messages.
+// random returns the random source for one part of a round, or for one message.
 func (r *round) random(part string) *rand.Rand {
 	name := fnv.New64a()
 	_, _ = fmt.Fprint(name, r.number, part)
 	return rand.New(rand.NewPCG(r.seed, name.Sum64()))
 }
 
-// fail says what is wrong, until enough is said.
+// fail reports an error. After twenty of them it only fails the test.
 func (r *round) fail(format string, args ...any) {
 	r.t.Helper()
 	if r.failures.Add(1) > 20 {
@@ -196,10 +196,10 @@ func (r *round) run() {
 	var readers, chats sync.WaitGroup
 	readers.Go(func() { r.list(ctx) })
 	chats.Go(func() {
-		for _, app := range chatApps {
-			r.sendEach(app, "each", r.plain, app.send)
-			r.sendAll(app, "all", r.plain)
-			r.cancelAll(app, "cancelled", r.plain)
+		for _, other := range channels[1:] {
+			r.sendEach(other, "each", r.plain, other.send)
+			r.sendAll(other, "all", r.plain)
+			r.cancelAll(other, "cancelled", r.plain)
 		}
 	})
 	text := channels[0]
@@ -222,8 +222,8 @@ func (r *round) run() {
 	r.compare()
 }
 
-// references names the messages of a part of the round.
-func (r *round) references(by channel, part string) []string {
+// names returns the references of the messages of one part of the round.
+func (r *round) names(by channel, part string) []string {
 	names := make([]string, r.each)
 	for i := range names {
 		names[i] = fmt.Sprintf("%s %s %d", by.name, part, i)
@@ -231,28 +231,28 @@ func (r *round) references(by channel, part string) []string {
 	return names
 }
 
-// sendsOne is how one message is sent.
-type sendsOne func(ctx context.Context, client *messaging.Client, to, text, reference string) (id string, err error)
+// A sendFunc sends one message.
+type sendFunc func(ctx context.Context, client *messaging.Client, to, text, reference string) (id string, err error)
 
 func sendOnce(ctx context.Context, client *messaging.Client, to, text, reference string) (string, error) {
 	receipt, err := client.SMS.SendOnce(ctx, sms.Message{From: "ACME", To: to, Text: text, ReferenceID: reference})
 	return receipt.ID, err
 }
 
-// sendEach sends one by one from many goroutines, under contexts of which some end.
-func (r *round) sendEach(by channel, part string, client *messaging.Client, send sendsOne) {
-	references := r.references(by, part)
+// sendEach sends one by one from many goroutines. Some of their contexts end early.
+func (r *round) sendEach(by channel, part string, client *messaging.Client, send sendFunc) {
+	references := r.names(by, part)
 	var next atomic.Int64
 	var senders sync.WaitGroup
 	for range r.atOnce {
 		senders.Go(func() {
 			for i := next.Add(1) - 1; i < int64(len(references)); i = next.Add(1) - 1 {
 				reference := references[i]
-				ctx, cancel := endsPerhaps(r.t.Context(), r.random(reference))
-				r.books.open(by, reference)
+				ctx, cancel := randomContext(r.t.Context(), r.random(reference))
+				r.book.open(by, reference)
 				id, err := send(ctx, client, fmt.Sprintf("+63917%07d", i), "text of "+reference, reference)
 				r.counts.began(err)
-				r.books.enter(sent{reference: reference, id: id, err: err})
+				r.book.enter(sent{reference: reference, id: id, err: err})
 				cancel()
 			}
 		})
@@ -260,8 +260,8 @@ func (r *round) sendEach(by channel, part string, client *messaging.Client, send
 	senders.Wait()
 }
 
-// endsPerhaps makes a context that ends, for one message in four, before, early, late or never.
-func endsPerhaps(ctx context.Context, random *rand.Rand) (context.Context, context.CancelFunc) {
+// randomContext returns a context that for one message in four ends: before the send, early or late.
+func randomContext(ctx context.Context, random *rand.Rand) (context.Context, context.CancelFunc) {
 	longest := []time.Duration{200 * time.Microsecond, 2 * time.Millisecond, window / 2, 3 * window}[random.IntN(4)]
 	within := time.Duration(random.Int64N(int64(longest)))
 	switch random.IntN(16) {
@@ -283,38 +283,38 @@ func endsPerhaps(ctx context.Context, random *rand.Rand) (context.Context, conte
 	}
 }
 
-// outcomes sends all, and books every outcome before it is seen.
+// outcomes sends all messages, and enters each outcome into the book before it yields it.
 func (r *round) outcomes(ctx context.Context, by channel, client *messaging.Client, references []string) iter.Seq[sent] {
 	taken := each(slices.Values(references), func(reference string) string {
-		r.books.open(by, reference)
+		r.book.open(by, reference)
 		return reference
 	})
 	return each(by.sendAll(ctx, client, taken, r.atOnce), func(out sent) sent {
 		if out.index < 0 || out.index >= len(references) || references[out.index] != out.reference {
-			r.fail("the outcome %d is that of %q", out.index, out.reference)
+			r.fail("outcome %d is that of %q", out.index, out.reference)
 		}
 		if client != r.quiet {
 			r.counts.began(out.err)
 		}
-		r.books.enter(out)
+		r.book.enter(out)
 		return out
 	})
 }
 
-// sendAll sends all and sees what became of each.
+// sendAll sends all messages and reads every outcome.
 func (r *round) sendAll(by channel, part string, client *messaging.Client) {
-	references, seen := r.references(by, part), 0
+	references, seen := r.names(by, part), 0
 	for range r.outcomes(r.t.Context(), by, client, references) {
 		seen++
 	}
 	if seen != len(references) {
-		r.fail("%s %s: %d outcomes of %d messages", by.name, part, seen, len(references))
+		r.fail("%s %s: %d outcomes for %d messages", by.name, part, seen, len(references))
 	}
 }
 
-// cancelAll cancels in the middle and keeps ranging. Sometimes it then sends what was not sent: that is always safe.
+// cancelAll cancels in the middle and keeps ranging. Sometimes it then sends what was not sent, which is always safe.
 func (r *round) cancelAll(by channel, part string, client *messaging.Client) {
-	references := r.references(by, part)
+	references := r.names(by, part)
 	random := r.random(by.name + part)
 	ctx, cancel := context.WithCancel(r.t.Context())
 	defer cancel()
@@ -327,29 +327,29 @@ func (r *round) cancelAll(by channel, part string, client *messaging.Client) {
 		}
 	}
 	if random.IntN(2) == 0 {
-		for range r.outcomes(r.t.Context(), by, client, r.books.notSent(references)) {
+		for range r.outcomes(r.t.Context(), by, client, r.book.notSent(references)) {
 			continue
 		}
 	}
 }
 
-// breakAll leaves the loop in the middle. What was under way then has no outcome.
+// breakAll leaves the loop in the middle. Messages that were on their way have no outcome then.
 func (r *round) breakAll(by channel, part string, client *messaging.Client) {
-	references := r.references(by, part)
+	references := r.names(by, part)
 	left := r.random(by.name + part).IntN(len(references))
 	for range r.outcomes(r.t.Context(), by, client, references) {
 		if left--; left <= 0 {
 			break
 		}
 	}
-	if unseen := r.books.giveUp(references); unseen > 2*r.atOnce {
-		r.fail("%s %s: %d messages were under way at the break", by.name, part, unseen)
+	if unseen := r.book.giveUp(references); unseen > 2*r.atOnce {
+		r.fail("%s %s: %d messages were on their way at the break", by.name, part, unseen)
 	}
 }
 
-// closeServer lets the service go away in the middle.
+// closeServer closes the service in the middle.
 func (r *round) closeServer(by channel, part string, client *messaging.Client) {
-	references, seen := r.references(by, part), 0
+	references, seen := r.names(by, part), 0
 	for range r.outcomes(r.t.Context(), by, client, references) {
 		if seen++; seen == len(references)/2 {
 			r.srv.Close()
@@ -357,8 +357,8 @@ func (r *round) closeServer(by channel, part string, client *messaging.Client) {
 	}
 }
 
-// list lists while messages are sent. In the order of their arrival no row comes twice, and none is passed over that was
-// there when the listing began.
+// list lists while messages are sent, in the order of their arrival. No row comes twice, and none is missing that was there
+// when the listing began.
 func (r *round) list(ctx context.Context) {
 	random := r.random("list")
 	for ctx.Err() == nil {
@@ -377,13 +377,13 @@ func (r *round) list(ctx context.Context) {
 				continue
 			}
 			if seen[tx.ID] {
-				r.fail("the row %s of %q came twice in a listing (%+v)", tx.ID, tx.ReferenceID, options)
+				r.fail("row %s of %q came twice in a listing (%+v)", tx.ID, tx.ReferenceID, options)
 			}
 			seen[tx.ID] = true
 			delete(missing, tx.ID)
 		}
 		if whole && len(missing) > 0 {
-			r.fail("a listing of %d rows passed over %d: %v", len(seen), len(missing), slices.Sorted(maps.Keys(missing)))
+			r.fail("a listing of %d rows left out %d: %v", len(seen), len(missing), slices.Sorted(maps.Keys(missing)))
 		}
 		if whole {
 			r.counts.listed()
@@ -391,7 +391,7 @@ func (r *round) list(ctx context.Context) {
 	}
 }
 
-// readBack compares what a client reads, once nothing goes wrong any more, with the receipts.
+// readBack compares a listing without faults with the receipts.
 func (r *round) readBack() {
 	r.srv.InjectRandomly(0, 0)
 	r.srv.SetLag(0)
@@ -404,7 +404,7 @@ func (r *round) readBack() {
 		listed[tx.ReferenceID] = append(listed[tx.ReferenceID], tx.ID)
 	}
 	found := 0
-	for reference, p := range r.books.accepted(channels[0]) {
+	for reference, p := range r.book.accepted(channels[0]) {
 		if !slices.Equal(listed[reference], []string{p.id}) {
 			r.fail("%q was accepted as %s, and is listed as %v", reference, p.id, listed[reference])
 		}
@@ -417,18 +417,18 @@ func (r *round) readBack() {
 	}
 }
 
-// compare holds the books against the ledger, line by line.
+// compare compares the book with the ledger of the service, message by message.
 func (r *round) compare() {
 	ledger := map[string][]messagingtest.Sent{}
 	for _, row := range r.srv.Sent() {
 		ledger[row.ReferenceID] = append(ledger[row.ReferenceID], row)
 	}
 	for reference, rows := range ledger {
-		if r.books.pages[reference] == nil {
-			r.fail("nobody sent what the ledger has as %s, with the reference %q", rows[0].ID, reference)
+		if r.book.entries[reference] == nil {
+			r.fail("nobody sent %s, which the ledger has with the reference %q", rows[0].ID, reference)
 		}
 	}
-	for reference, p := range r.books.pages {
+	for reference, p := range r.book.entries {
 		rows := ledger[reference]
 		verdict := messaging.VerdictOf(p.err)
 		wrong := len(rows) > 1
@@ -454,34 +454,34 @@ func (r *round) compare() {
 	}
 }
 
-// books are what the callers of a round hold of their messages, a page for each.
-type books struct {
-	fail  func(format string, args ...any)
-	mu    sync.Mutex
-	pages map[string]*page // by reference
+// A book is what the callers of a round know about their messages.
+type book struct {
+	fail    func(format string, args ...any)
+	mu      sync.Mutex
+	entries map[string]*entry // by reference
 }
 
-// page is what is held of one message.
-type page struct {
+// An entry is what is known about one message.
+type entry struct {
 	channel string
-	open    bool // no outcome yet
-	givenUp bool // and none will come
+	open    bool // there is no outcome yet
+	givenUp bool // there will be none
 	id      string
 	err     error
 }
 
-// open takes a message into the books, or opens the page of one that was not sent once more.
-func (b *books) open(by channel, reference string) {
+// open enters a message, or opens the entry of one that was not sent again.
+func (b *book) open(by channel, reference string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if p := b.pages[reference]; p != nil && (p.open || messaging.VerdictOf(p.err) != messaging.NotSent) {
+	if p := b.entries[reference]; p != nil && (p.open || messaging.VerdictOf(p.err) != messaging.NotSent) {
 		b.fail("%q was taken twice", reference)
 	}
-	b.pages[reference] = &page{channel: by.name, open: true}
+	b.entries[reference] = &entry{channel: by.name, open: true}
 }
 
-// enter books an outcome, and checks that it agrees with itself.
-func (b *books) enter(out sent) {
+// enter enters an outcome, and checks that it is consistent.
+func (b *book) enter(out sent) {
 	verdict := messaging.VerdictOf(out.err)
 	e, _ := errors.AsType[*messaging.Error](out.err)
 	switch {
@@ -489,35 +489,35 @@ func (b *books) enter(out sent) {
 		errors.Is(out.err, messaging.ErrOutcomeUnknown) != (verdict == messaging.Unknown),
 		errors.Is(out.err, messaging.ErrNotSent) != (verdict == messaging.NotSent),
 		out.err != nil && (e == nil || e.ReferenceID != out.reference):
-		b.fail("%q: %v as %q does not agree with its error: %v", out.reference, verdict, out.id, out.err)
+		b.fail("%q: %v as %q is not consistent with its error: %v", out.reference, verdict, out.id, out.err)
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	p := b.pages[out.reference]
+	p := b.entries[out.reference]
 	if p == nil || !p.open {
-		b.fail("%q has an outcome that nobody waits for: %v, %v", out.reference, verdict, out.err)
+		b.fail("%q has a second outcome, or one that nobody waits for: %v, %v", out.reference, verdict, out.err)
 		return
 	}
 	p.open, p.id, p.err = false, out.id, out.err
 }
 
-// notSent picks those that were not sent, or not taken at all.
-func (b *books) notSent(references []string) []string {
+// notSent returns the references that were not sent, or not even taken.
+func (b *book) notSent(references []string) []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(references), func(reference string) bool {
-		p := b.pages[reference]
+		p := b.entries[reference]
 		return p != nil && (p.open || messaging.VerdictOf(p.err) != messaging.NotSent)
 	})
 }
 
-// giveUp waits no longer for the outcomes of these, and says of how many.
-func (b *books) giveUp(references []string) int {
+// giveUp marks messages whose outcome will not come, and returns their number.
+func (b *book) giveUp(references []string) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	n := 0
 	for _, reference := range references {
-		if p := b.pages[reference]; p != nil && p.open {
+		if p := b.entries[reference]; p != nil && p.open {
 			p.givenUp = true
 			n++
 		}
@@ -525,12 +525,12 @@ func (b *books) giveUp(references []string) int {
 	return n
 }
 
-// accepted are the pages of what a channel has accepted.
-func (b *books) accepted(by channel) map[string]page {
+// accepted returns the entries of the messages that a channel has accepted.
+func (b *book) accepted(by channel) map[string]entry {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	all := map[string]page{}
-	for reference, p := range b.pages {
+	all := map[string]entry{}
+	for reference, p := range b.entries {
 		if p.channel == by.name && !p.open && p.err == nil {
 			all[reference] = *p
 		}
@@ -538,7 +538,7 @@ func (b *books) accepted(by channel) map[string]page {
 	return all
 }
 
-// counts tell what a soak has met. They read the log of the clients, which has a record of each attempt.
+// counts are what a soak met. They are a slog.Handler: the log of the clients has a record for each attempt.
 type counts struct {
 	mu       sync.Mutex
 	verdicts map[messaging.Verdict]int
@@ -546,9 +546,9 @@ type counts struct {
 	givenUp  int
 	attempts map[string]int // by what came of them
 	requests int
-	calls    int // sends that reached the wire
-	begun    int // messages of which one did
-	doubts   int // calls whose outcome was unknown
+	calls    int // sends that reached the network
+	begun    int // messages with such a send
+	doubts   int // sends with an unknown outcome
 	listings int
 }
 
@@ -587,18 +587,18 @@ func (c *counts) Handle(_ context.Context, record slog.Record) error {
 	_, failed := values["error"]
 	switch status := values["status"].Int64(); {
 	case status == 0 && values["written"].Bool():
-		c.attempts["no answer"]++
+		c.attempts["no response"]++
 	case status == 0:
 		c.attempts["nothing written"]++
 	case failed:
-		c.attempts["unreadable answer"]++
+		c.attempts["unreadable response"]++
 	default:
 		c.attempts[fmt.Sprint(status)]++
 	}
 	return nil
 }
 
-// began counts the messages that reached the wire.
+// began counts the messages that reached the network.
 func (c *counts) began(err error) {
 	if e, failed := errors.AsType[*messaging.Error](err); failed && e.Attempts == 0 {
 		return
@@ -608,15 +608,15 @@ func (c *counts) began(err error) {
 	c.begun++
 }
 
-// listed counts a listing that came to its end.
+// listed counts a complete listing.
 func (c *counts) listed() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.listings++
 }
 
-// end counts a message.
-func (c *counts) end(p *page, rows int) {
+// end counts a message and its rows in the ledger.
+func (c *counts) end(p *entry, rows int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if p.givenUp {
@@ -627,7 +627,7 @@ func (c *counts) end(p *page, rows int) {
 	c.rows[messaging.VerdictOf(p.err)] += rows
 }
 
-// messages is how many there were.
+// messages returns the number of messages.
 func (c *counts) messages() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -647,9 +647,9 @@ func (c *counts) report(took time.Duration) string {
 	for _, verdict := range slices.Sorted(maps.Keys(c.verdicts)) {
 		fmt.Fprintf(&b, "  %6d %v, %d in the ledger\n", c.verdicts[verdict], verdict, c.rows[verdict])
 	}
-	fmt.Fprintf(&b, "  %6d whose outcome was not seen\n", c.givenUp)
-	fmt.Fprintf(&b, "%d sends began, %d of them in doubt at first, and %d were a message's second\n", c.calls, c.doubts, c.calls-c.begun)
-	fmt.Fprintf(&b, "%d listings while they were sent\n%d requests\n", c.listings, c.requests)
+	fmt.Fprintf(&b, "  %6d whose outcome nobody read\n", c.givenUp)
+	fmt.Fprintf(&b, "%d sends, %d of them in doubt at first, %d of them resends\n", c.calls, c.doubts, c.calls-c.begun)
+	fmt.Fprintf(&b, "%d listings meanwhile\n%d requests\n", c.listings, c.requests)
 	for _, what := range slices.Sorted(maps.Keys(c.attempts)) {
 		fmt.Fprintf(&b, "  %6d %s\n", c.attempts[what], what)
 	}

@@ -1,0 +1,91 @@
+package faulttest_test
+
+import (
+	"context"
+	"iter"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/chatapp1"
+	"github.com/messaging-service/messaging-go/chatapp2"
+	"github.com/messaging-service/messaging-go/sms"
+)
+
+// A channel is a service of the client that sends. Every test here that sends does so over each of them.
+type channel struct {
+	name    string // as in its operation, "sms.send"
+	listed  bool   // the service lists its messages, so that an unknown outcome can be settled
+	send    func(ctx context.Context, client *messaging.Client, to, text, reference string) (id string, err error)
+	sendAll func(ctx context.Context, client *messaging.Client, references iter.Seq[string], concurrency int) iter.Seq[sent]
+}
+
+// A sent is an Outcome of any channel.
+type sent struct {
+	index         int
+	reference, id string
+	err           error
+}
+
+// operation returns the name of the operation that sends.
+func (c channel) operation() string { return c.name + ".send" }
+
+var channels = []channel{
+	{
+		"sms", true,
+		func(ctx context.Context, client *messaging.Client, to, text, reference string) (string, error) {
+			receipt, err := client.SMS.Send(ctx, sms.Message{From: "ACME", To: to, Text: text, ReferenceID: reference})
+			return receipt.ID, err
+		},
+		func(ctx context.Context, client *messaging.Client, references iter.Seq[string], concurrency int) iter.Seq[sent] {
+			messages := each(references, func(reference string) sms.Message {
+				return sms.Message{From: "ACME", To: "+" + testNumber, Text: "x", ReferenceID: reference}
+			})
+			return each(client.SMS.SendAll(ctx, messages, concurrency), func(o sms.Outcome) sent {
+				return sent{o.Index, o.Message.ReferenceID, o.Receipt.ID, o.Err}
+			})
+		},
+	},
+	{
+		"chatapp1", false,
+		func(ctx context.Context, client *messaging.Client, to, text, reference string) (string, error) {
+			receipt, err := client.ChatApp1.Send(ctx, chatapp1.New("channel-1", to).Text(text).WithReference(reference))
+			return receipt.ID, err
+		},
+		func(ctx context.Context, client *messaging.Client, references iter.Seq[string], concurrency int) iter.Seq[sent] {
+			messages := each(references, func(reference string) chatapp1.Message {
+				return chatapp1.New("channel-1", "+"+testNumber).Text("x").WithReference(reference)
+			})
+			return each(client.ChatApp1.SendAll(ctx, messages, concurrency), func(o chatapp1.Outcome) sent {
+				return sent{o.Index, o.Message.ReferenceID, o.Receipt.ID, o.Err}
+			})
+		},
+	},
+	{
+		"chatapp2", false,
+		func(ctx context.Context, client *messaging.Client, to, text, reference string) (string, error) {
+			receipt, err := client.ChatApp2.Send(ctx, chatapp2.Message{To: to, Content: chatapp2.Text{Body: text}, ReferenceID: reference})
+			return receipt.ID, err
+		},
+		func(ctx context.Context, client *messaging.Client, references iter.Seq[string], concurrency int) iter.Seq[sent] {
+			messages := each(references, func(reference string) chatapp2.Message {
+				return chatapp2.Message{To: "+" + testNumber, Content: chatapp2.Text{Body: "x"}, ReferenceID: reference}
+			})
+			return each(client.ChatApp2.SendAll(ctx, messages, concurrency), func(o chatapp2.Outcome) sent {
+				return sent{o.Index, o.Message.ReferenceID, o.Receipt.ID, o.Err}
+			})
+		},
+	},
+}
+
+// each returns a sequence with do applied to each element, or nil for nil.
+func each[A, B any](all iter.Seq[A], do func(A) B) iter.Seq[B] {
+	if all == nil {
+		return nil
+	}
+	return func(yield func(B) bool) {
+		for one := range all {
+			if !yield(do(one)) {
+				return
+			}
+		}
+	}
+}
