@@ -38,7 +38,7 @@ var channels = []channel{
 			messages := each(references, func(reference string) sms.Message {
 				return sms.Message{From: "ACME", To: chatNumber, Text: "x", ReferenceID: reference}
 			})
-			return each(client.SMS.SendAll(ctx, messages, concurrency), func(o sms.Outcome) sent {
+			return each(client.SMS.SendAll(ctx, messages, concurrency), func(o messaging.Outcome[sms.Message]) sent {
 				return sent{o.Index, o.Message.ReferenceID, o.Receipt.ID, o.Err}
 			})
 		},
@@ -53,7 +53,7 @@ var channels = []channel{
 			messages := each(references, func(reference string) chatapp1.Message {
 				return chatapp1.New("channel-1", chatNumber).Text("x").WithReference(reference)
 			})
-			return each(client.ChatApp1.SendAll(ctx, messages, concurrency), func(o chatapp1.Outcome) sent {
+			return each(client.ChatApp1.SendAll(ctx, messages, concurrency), func(o messaging.Outcome[chatapp1.Message]) sent {
 				return sent{o.Index, o.Message.ReferenceID, o.Receipt.ID, o.Err}
 			})
 		},
@@ -68,7 +68,7 @@ var channels = []channel{
 			messages := each(references, func(reference string) chatapp2.Message {
 				return chatapp2.Message{To: chatNumber, Content: chatapp2.Text{Body: "x"}, ReferenceID: reference}
 			})
-			return each(client.ChatApp2.SendAll(ctx, messages, concurrency), func(o chatapp2.Outcome) sent {
+			return each(client.ChatApp2.SendAll(ctx, messages, concurrency), func(o messaging.Outcome[chatapp2.Message]) sent {
 				return sent{o.Index, o.Message.ReferenceID, o.Receipt.ID, o.Err}
 			})
 		},

@@ -1,30 +1,30 @@
 package messaging_test
 
 import (
+	"bytes"
 	"io"
 	"net/http"
-	"strings"
 
 	messaging "github.com/messaging-service/messaging-go"
 )
 
-// roundTripper is a transport that is a function: it shows none of the events of net/http/httptrace.
-type roundTripper func(r *http.Request) (*http.Response, error)
+// roundTripper is a transport without a network.
+type roundTripper func(*http.Request) (*http.Response, error)
 
-func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) {
-	if r.Body != nil {
-		_ = r.Body.Close()
-	}
-	return f(r)
-}
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 func (f roundTripper) option() messaging.Option {
 	return messaging.WithHTTPClient(&http.Client{Transport: f})
 }
 
-func stubAnswer(r *http.Request, status int, body string) *http.Response {
+// respond makes a response, with headers in pairs of name and value.
+func respond(r *http.Request, status int, body string, headers ...string) *http.Response {
+	h := http.Header{"Content-Type": {"application/json"}}
+	for i := 0; i+1 < len(headers); i += 2 {
+		h.Set(headers[i], headers[i+1])
+	}
 	return &http.Response{
-		StatusCode: status, ProtoMajor: 1, ProtoMinor: 1, Header: http.Header{},
-		Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body)), Request: r,
+		StatusCode: status, ProtoMajor: 1, ProtoMinor: 1, Header: h,
+		Body: io.NopCloser(bytes.NewReader([]byte(body))), ContentLength: int64(len(body)), Request: r,
 	}
 }

@@ -128,7 +128,7 @@ func respondsWithBomb(t *testing.T) http.HandlerFunc {
 
 func TestResponseLimits(t *testing.T) {
 	const (
-		tooLarge = "HTTP 200, the answer could not be read to its end, the answer is larger than the client reads: more than 8388608 bytes (WithMaxAnswer)"
+		tooLarge = "HTTP 200, the answer could not be read to its end, the answer is larger than the client reads: more than 8388608 bytes (WithMaxResponseBytes)"
 		tooDeep  = "HTTP 200, the answer is JSON that nests too deep"
 		deep     = 100_000
 	)

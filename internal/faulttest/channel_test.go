@@ -3,6 +3,11 @@ package faulttest_test
 import (
 	"context"
 	"iter"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
 
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/chatapp1"
@@ -28,59 +33,91 @@ type sent struct {
 // operation returns the name of the operation that sends.
 func (c channel) operation() string { return c.name + ".send" }
 
+// channels needs an entry for every service of Client that sends: TestChannelsAreComplete.
 var channels = []channel{
-	{
-		"sms", true,
-		func(ctx context.Context, client *messaging.Client, to, text, reference string) (string, error) {
-			receipt, err := client.SMS.Send(ctx, sms.Message{From: "ACME", To: to, Text: text, ReferenceID: reference})
-			return receipt.ID, err
+	newChannel(
+		"sms",
+		func(client *messaging.Client) sender[sms.Message] { return client.SMS },
+		func(to, text, reference string) sms.Message {
+			return sms.Message{From: "ACME", To: to, Text: text, ReferenceID: reference}
 		},
-		func(ctx context.Context, client *messaging.Client, references iter.Seq[string], concurrency int) iter.Seq[sent] {
-			messages := each(references, func(reference string) sms.Message {
-				return sms.Message{From: "ACME", To: "+" + testNumber, Text: "x", ReferenceID: reference}
-			})
-			return each(client.SMS.SendAll(ctx, messages, concurrency), func(o sms.Outcome) sent {
-				return sent{o.Index, o.Message.ReferenceID, o.Receipt.ID, o.Err}
-			})
+		func(m sms.Message) string { return m.ReferenceID },
+	).withListing(),
+	newChannel(
+		"chatapp1",
+		func(client *messaging.Client) sender[chatapp1.Message] { return client.ChatApp1 },
+		func(to, text, reference string) chatapp1.Message {
+			return chatapp1.New("channel-1", to).Text(text).WithReference(reference)
 		},
-	},
-	{
-		"chatapp1", false,
-		func(ctx context.Context, client *messaging.Client, to, text, reference string) (string, error) {
-			receipt, err := client.ChatApp1.Send(ctx, chatapp1.New("channel-1", to).Text(text).WithReference(reference))
-			return receipt.ID, err
+		func(m chatapp1.Message) string { return m.ReferenceID },
+	),
+	newChannel(
+		"chatapp2",
+		func(client *messaging.Client) sender[chatapp2.Message] { return client.ChatApp2 },
+		func(to, text, reference string) chatapp2.Message {
+			return chatapp2.Message{To: to, Content: chatapp2.Text{Body: text}, ReferenceID: reference}
 		},
-		func(ctx context.Context, client *messaging.Client, references iter.Seq[string], concurrency int) iter.Seq[sent] {
-			messages := each(references, func(reference string) chatapp1.Message {
-				return chatapp1.New("channel-1", "+"+testNumber).Text("x").WithReference(reference)
-			})
-			return each(client.ChatApp1.SendAll(ctx, messages, concurrency), func(o chatapp1.Outcome) sent {
-				return sent{o.Index, o.Message.ReferenceID, o.Receipt.ID, o.Err}
-			})
-		},
-	},
-	{
-		"chatapp2", false,
-		func(ctx context.Context, client *messaging.Client, to, text, reference string) (string, error) {
-			receipt, err := client.ChatApp2.Send(ctx, chatapp2.Message{To: to, Content: chatapp2.Text{Body: text}, ReferenceID: reference})
-			return receipt.ID, err
-		},
-		func(ctx context.Context, client *messaging.Client, references iter.Seq[string], concurrency int) iter.Seq[sent] {
-			messages := each(references, func(reference string) chatapp2.Message {
-				return chatapp2.Message{To: "+" + testNumber, Content: chatapp2.Text{Body: "x"}, ReferenceID: reference}
-			})
-			return each(client.ChatApp2.SendAll(ctx, messages, concurrency), func(o chatapp2.Outcome) sent {
-				return sent{o.Index, o.Message.ReferenceID, o.Receipt.ID, o.Err}
-			})
-		},
-	},
+		func(m chatapp2.Message) string { return m.ReferenceID },
+	),
 }
 
-// each returns a sequence with do applied to each element, or nil for nil.
-func each[A, B any](all iter.Seq[A], do func(A) B) iter.Seq[B] {
-	if all == nil {
-		return nil
+// A sender is a service for messages of type M.
+type sender[M any] interface {
+	Send(ctx context.Context, m M) (messaging.Receipt, error)
+	SendAll(ctx context.Context, messages iter.Seq[M], concurrency int) iter.Seq[messaging.Outcome[M]]
+}
+
+func newChannel[M any](
+	name string, of func(*messaging.Client) sender[M], message func(to, text, reference string) M, reference func(M) string,
+) channel {
+	return channel{
+		name: name,
+		send: func(ctx context.Context, client *messaging.Client, to, text, reference string) (string, error) {
+			receipt, err := of(client).Send(ctx, message(to, text, reference))
+			return receipt.ID, err
+		},
+		sendAll: func(ctx context.Context, client *messaging.Client, references iter.Seq[string], concurrency int) iter.Seq[sent] {
+			messages := each(references, func(reference string) M { return message("+"+testNumber, "x", reference) })
+			return each(of(client).SendAll(ctx, messages, concurrency), func(o messaging.Outcome[M]) sent {
+				return sent{o.Index, reference(o.Message), o.Receipt.ID, o.Err}
+			})
+		},
 	}
+}
+
+func (c channel) withListing() channel {
+	c.listed = true
+	return c
+}
+
+// servicesOf returns the services of a client by the names of their fields.
+func servicesOf(client *messaging.Client) map[string]reflect.Value {
+	services := map[string]reflect.Value{}
+	v := reflect.ValueOf(client).Elem()
+	for i := range v.NumField() {
+		if field := v.Type().Field(i); field.IsExported() {
+			services[field.Name] = v.Field(i)
+		}
+	}
+	return services
+}
+
+func TestChannelsAreComplete(t *testing.T) {
+	t.Parallel()
+	var names, want []string
+	for _, c := range channels {
+		names = append(names, c.name)
+	}
+	for name, service := range servicesOf(newClient(t, baseURL)) {
+		if service.MethodByName("Send").IsValid() {
+			want = append(want, strings.ToLower(name))
+		}
+	}
+	assert.ElementsMatch(t, want, names, "every service that sends needs an entry in channels")
+}
+
+// each returns a sequence with do applied to each element.
+func each[A, B any](all iter.Seq[A], do func(A) B) iter.Seq[B] {
 	return func(yield func(B) bool) {
 		for one := range all {
 			if !yield(do(one)) {

@@ -528,19 +528,19 @@ func oversizedResponses() []fault {
 			react: func(x *exchange) {
 				x.respond(200, x.acceptance()+strings.Repeat(" ", 4<<10))
 			},
-			option: messaging.WithMaxAnswer(1 << 10),
+			option: messaging.WithMaxResponseBytes(1 << 10),
 			send:   unknown.withStatus(200), read: permanent.withStatus(200),
 		},
 		{
 			number: 36, name: "200 without an end", on: everywhere, alone: true,
 			react:  func(x *exchange) { x.respondEndlessly(200) },
-			option: messaging.WithMaxAnswer(1 << 16),
+			option: messaging.WithMaxResponseBytes(1 << 16),
 			send:   unknown.withStatus(200), read: permanent.withStatus(200),
 		},
 		{
 			number: 36, name: "200 that decompresses to more than the limit", on: everywhere, alone: true,
 			react:  func(x *exchange) { x.respond(200, packed, "Content-Encoding", "gzip") },
-			option: messaging.WithMaxAnswer(1 << 16),
+			option: messaging.WithMaxResponseBytes(1 << 16),
 			send:   unknown.withStatus(200), read: permanent.withStatus(200),
 		},
 		{

@@ -16,7 +16,6 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -155,7 +154,7 @@ func clientOptions(t *testing.T) map[string][]messaging.Option {
 		"WithSettle":        {messaging.WithSettle(messaging.SettlePolicy{Window: time.Millisecond, Interval: time.Millisecond})},
 		"WithContract":      {messaging.WithContract(contract.Default())}, // holds no secret, as its documentation says
 		"WithLenientLimits": {messaging.WithLenientLimits()},
-		"WithMaxAnswer":     {messaging.WithMaxAnswer(1 << 10)},
+		"WithMaxResponseBytes":     {messaging.WithMaxResponseBytes(1 << 10)},
 		"WithLogger":        {messaging.WithLogger(logger)},
 		"WithUserAgent":     {messaging.WithUserAgent("shop/1.0")},
 		"WithPlainHTTP":     {messaging.WithPlainHTTP()},
@@ -206,18 +205,6 @@ func TestClientsDoNotPrintSecrets(t *testing.T) {
 	require.NoError(t, err)
 	assertClientSilent(t, client)
 	assertSilent(t, printEveryWay(inQuery))
-}
-
-// servicesOf returns the services of a client by the names of their fields.
-func servicesOf(client *messaging.Client) map[string]reflect.Value {
-	services := map[string]reflect.Value{}
-	v := reflect.ValueOf(client).Elem()
-	for i := range v.NumField() {
-		if field := v.Type().Field(i); field.IsExported() {
-			services[field.Name] = v.Field(i)
-		}
-	}
-	return services
 }
 
 func assertClientSilent(t *testing.T, client *messaging.Client) {
