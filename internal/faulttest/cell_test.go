@@ -95,6 +95,9 @@ func (c cell) want() outcome {
 	want := c.send
 	if c.channel == nil {
 		want = c.read
+		if want.verdict != nil && !slices.Contains(want.verdict, messaging.Accepted) {
+			want.verdict = []messaging.Verdict{0} // the error of a read has none
+		}
 	}
 	if !c.clears {
 		return want
@@ -500,7 +503,7 @@ func assertReadFailure(t *testing.T, err error, want outcome) {
 	require.ErrorAs(t, err, &e)
 	assert.Equal(t, "sms.list", e.Operation)
 	assert.Empty(t, e.ReferenceID)
-	assert.Contains(t, want.verdict, e.Verdict)
+	assert.Zero(t, e.Verdict)
 	assert.True(t, strings.HasPrefix(err.Error(), "messaging: sms.list failed: "), "%v", err)
 	assertResponse(t, e, want)
 }

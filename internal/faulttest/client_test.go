@@ -32,6 +32,9 @@ const baseURL = "https://sms.example.invalid"
 // echo is an error body as services write it, with everything in it that was sent.
 const echo = `{"message":"cannot send '` + testText + `' to +` + testNumber + ` for ` + testToken + `"}`
 
+// ownError is an error body in the shape of the service: with an error code.
+const ownError = `{"code":"200202","message":"cannot send '` + testText + `' to +` + testNumber + `"}`
+
 // acceptedBody is the body of an acceptance.
 const acceptedBody = `{"status":"ok","data":{"id":"m-1"}}`
 

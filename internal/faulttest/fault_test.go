@@ -229,11 +229,11 @@ func oneAtATime(tr *http.Transport) {
 	tr.HTTP2 = &http.HTTP2Config{StrictMaxConcurrentRequests: true}
 }
 
-// proxyThatRefuses responds to every CONNECT with a status. It must never see what is meant for the service.
-func proxyThatRefuses(status int) func(t *testing.T) string {
+// proxyThat returns a proxy that does something with every CONNECT. It must never see what is meant for the service.
+func proxyThat(react func(x *exchange)) func(t *testing.T) string {
 	return func(t *testing.T) string {
 		t.Helper()
-		p := newPeer(t, script{react: func(x *exchange) { x.respond(status, "") }})
+		p := newPeer(t, script{react: react})
 		t.Cleanup(func() {
 			for _, a := range p.seen("") {
 				assert.NotContains(t, fmt.Sprint(a), testToken)
@@ -243,10 +243,8 @@ func proxyThatRefuses(status int) func(t *testing.T) string {
 	}
 }
 
-// proxyThatHangsUp reads each CONNECT and closes the connection.
-func proxyThatHangsUp(t *testing.T) string {
-	t.Helper()
-	return newPeer(t, script{react: (*exchange).close}).url()
+func proxyThatRefuses(status int) func(t *testing.T) string {
+	return proxyThat(func(x *exchange) { x.respond(status, "") })
 }
 
 func deadline(d time.Duration) func(context.Context, *peer) (context.Context, context.CancelFunc) {

@@ -326,9 +326,30 @@ func noTimeFaults() []fault {
 			send:  notSent, read: notSent,
 		},
 		{
+			number: 23, name: "CONNECT refused with 502", on: fresh, tls: true,
+			proxy: proxyThatRefuses(502),
+			send:  notSent, read: notSent,
+		},
+		{
 			number: 23, name: "CONNECT refused with 503", on: fresh, tls: true,
 			proxy: proxyThatRefuses(503),
 			send:  notSent, read: notSent,
+		},
+		{
+			number: 23, name: "CONNECT refused with 407", on: fresh, tls: true,
+			proxy: proxyThatRefuses(407),
+			send:  notRetried, read: notRetried,
+		},
+		{
+			number: 23, name: "closed after CONNECT", on: fresh, tls: true,
+			proxy: proxyThat((*exchange).close),
+			send:  notSent, read: notSent,
+		},
+		{
+			number: 23, name: "no response to CONNECT", on: fresh, tls: true, waits: true,
+			proxy:  proxyThat((*exchange).hold),
+			option: messaging.WithTimeout(pause),
+			send:   notSent, read: notSent,
 		},
 	}
 }
@@ -502,6 +523,11 @@ func unusualResponses() []fault {
 			send: accepted, read: accepted,
 		},
 		{
+			number: 35, name: "accepted with the code 0", on: everywhere,
+			react: func(x *exchange) { x.respond(200, `{"code":"0",`+x.acceptance()[1:]) },
+			send:  accepted, read: accepted,
+		},
+		{
 			number: 35, name: "accepted, then closed", on: everywhere,
 			react: func(x *exchange) { x.accept(); x.close() },
 			send:  accepted, read: accepted,
@@ -595,20 +621,23 @@ func unexpectedResponses() []fault {
 // statusFaults are responses with a status that is no success.
 func statusFaults() []fault {
 	var rows []fault
-	add := func(number int, statuses []int, send, read outcome, header ...string) {
+	add := func(number int, statuses []int, name, body string, send, read outcome, header ...string) {
 		for _, status := range statuses {
 			rows = append(rows, fault{
-				number: number, name: strconv.Itoa(status), on: everywhere,
-				react: func(x *exchange) { x.respond(status, echo, header...) },
+				number: number, name: strconv.Itoa(status) + name, on: everywhere,
+				react: func(x *exchange) { x.respond(status, body, header...) },
 				send:  send.withStatus(status), read: read.withStatus(status),
 			})
 		}
 	}
-	add(27, []int{408, 500, 502, 503, 504}, unknown, failed)
-	add(27, []int{501, 505, 507, 599}, unknown, permanent)
-	add(28, []int{400, 401, 402, 403, 404, 405, 409, 410, 413, 415, 418, 422, 423, 425, 426, 428, 431, 451, 499}, refused, refused)
-	add(28, []int{429}, limited, limited)
-	add(38, []int{300, 301, 302, 303, 307, 308}, unknown, permanent, "Location", "/sms/send?again")
+	add(27, []int{408, 500, 502, 503, 504}, "", echo, unknown, failed)
+	add(27, []int{501, 505, 507, 599}, "", echo, unknown, permanent)
+	add(28, []int{400, 401, 402, 403, 404, 405, 409, 410, 413, 415, 418, 422, 423, 425, 426, 428, 431, 451, 499}, "", ownError, refused, refused)
+	add(28, []int{429}, "", echo, limited, limited)
+	add(38, []int{300, 301, 302, 303, 307, 308}, "", echo, unknown, permanent, "Location", "/sms/send?again")
+	// A proxy or gateway can respond with these although the service has processed the request.
+	add(40, []int{403, 404, 405, 410}, " of a proxy", "<html>nginx</html>", unknown, permanent)
+	add(40, []int{403}, " of a gateway, in JSON", `{"message":"Forbidden"}`, unknown, permanent)
 	return rows
 }
 
@@ -617,12 +646,27 @@ func misleadingResponses() []fault {
 	return []fault{
 		{
 			number: 39, name: "200 with an error code", on: everywhere,
-			react: func(x *exchange) { x.respond(200, `{"code":"200202",`+echo[1:]) },
+			react: func(x *exchange) { x.respond(200, ownError) },
 			send:  refused.withStatus(200), read: refused.withStatus(200),
+		},
+		{
+			number: 39, name: "200 with an error code of no class, and an ID", on: everywhere,
+			react: func(x *exchange) { x.respond(200, `{"code":"777",`+x.acceptance()[1:]) },
+			send:  unknown.withStatus(200), read: permanent.withStatus(200),
+		},
+		{
+			number: 39, name: "200 with the code 200, without an ID or rows", on: everywhere,
+			react: func(x *exchange) { x.respond(200, `{"code":"200","message":"Successfully Sent","message_id":149039}`) },
+			send:  unknown.withStatus(200), read: permanent.withStatus(200),
 		},
 		{
 			number: 39, name: "200 without an ID or rows", on: everywhere,
 			react: func(x *exchange) { x.respond(200, `{"status":"ok"}`) },
+			send:  unknown.withStatus(200), read: permanent.withStatus(200),
+		},
+		{
+			number: 39, name: "200 with a placeholder for an ID or rows", on: everywhere,
+			react: func(x *exchange) { x.respond(200, `{"status":"ok","data":{"id":"None"}}`) },
 			send:  unknown.withStatus(200), read: permanent.withStatus(200),
 		},
 	}
