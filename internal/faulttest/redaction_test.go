@@ -147,6 +147,7 @@ func clientOptions(t *testing.T) map[string][]messaging.Option {
 			ProxyConnectHeader: http.Header{"Authorization": {"SECRET"}},
 		}})},
 		"WithTimeout":          {messaging.WithTimeout(time.Second)},
+		"WithIdleTimeout":      {messaging.WithIdleTimeout(time.Second)},
 		"WithRetry":            {messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 2, MinWait: time.Microsecond, MaxWait: time.Microsecond})},
 		"WithRateLimit":        {messaging.WithRateLimit(1e6, 1000)},
 		"WithSettle":           {messaging.WithSettle(messaging.SettlePolicy{Window: time.Millisecond, Interval: time.Millisecond})},
