@@ -136,7 +136,7 @@ func tokenCredential(token string) *credential {
 }
 
 func sourceCredential(fetch func(context.Context) (Token, error)) *credential {
-	source := transport.NewSource(func(ctx context.Context) (string, time.Time, error) {
+	source := transport.NewTokenSource(func(ctx context.Context) (string, time.Time, error) {
 		token, err := fetch(ctx)
 		return token.Value, token.Expiry, err
 	})

@@ -247,10 +247,10 @@ func (s *settings) newTransport(own *http.Transport) *transport.Transport {
 		timeout = defaultTimeout
 	}
 	retry := s.retry.withDefaults()
-	return transport.New(transport.Config{
-		Base: base, OnlyHTTP1: own != nil, Jar: s.jar, Timeout: timeout,
+	return &transport.Transport{
+		Base: base, OwnBase: own != nil, Jar: s.jar, Timeout: timeout,
 		MaxAttempts: retry.MaxAttempts, MinWait: retry.MinWait, MaxWait: retry.MaxWait,
 		Limiter: s.limiter, MaxResponseBytes: s.maxResponseBytes, NotProcessed: s.contract.Table().Errors.NotProcessed,
 		UserAgent: s.userAgent, Logger: s.logger,
-	})
+	}
 }

@@ -172,7 +172,7 @@ func newError(op operation, out transport.Outcome) *Error {
 // explain adds the response to the error: what it says of the failure, and the class. notJSON is why it is not JSON, or nil.
 func (e *Error) explain(failure codec.Failure, notJSON error, out transport.Outcome, private secrets) {
 	const keptText = 512
-	e.Body = bytes.Clone(out.Body[:min(len(out.Body), transport.KeptOfError)]) // out.Body may be overwritten
+	e.Body = bytes.Clone(out.Body[:min(len(out.Body), transport.MaxErrorBody)]) // out.Body may be overwritten
 	e.Code, e.Message = failure.Code, failure.Message
 	e.RequestID = cmp.Or(failure.RequestID, headerRequestID(out.Header))
 	if notJSON != nil { // the beginning of a page is better than nothing

@@ -157,8 +157,8 @@ func read[T any](ctx context.Context, t *transport.Transport, e *endpoint, r rea
 	var failure codec.Failure
 	var decodeErr error
 	out := t.Do(ctx, transport.Request{
-		Operation: e.name, Method: http.MethodGet, URL: r.url, Repeatable: true, Authenticate: e.authenticator, Buffer: r.buffer,
-		Check: func(body []byte) error {
+		Operation: e.name, Method: http.MethodGet, URL: r.url, Read: true, Authenticate: e.authenticator, Buffer: r.buffer,
+		Decode: func(body []byte) error {
 			value, failure, decodeErr = r.decode(body)
 			if errors.Is(decodeErr, codec.ErrPage) {
 				return nil // another attempt would bring the same

@@ -272,9 +272,10 @@ func checkGoldenFiles[V any](t *testing.T, folder string, cases map[string]V) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join("testdata", folder, "*"))
 	require.NoError(t, err)
-	assert.Len(t, files, len(cases))
+	assert.Equal(t, len(cases), len(files))
 	for _, file := range files {
-		assert.Contains(t, cases, strings.TrimSuffix(filepath.Base(file), ".golden"))
+		_, ok := cases[strings.TrimSuffix(filepath.Base(file), ".golden")]
+		assert.True(t, ok, file)
 	}
 }
 

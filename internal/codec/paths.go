@@ -60,15 +60,17 @@ func (n *node) grow(path string, memory *[]node) *node {
 	if path == "" {
 		return n
 	}
-	name, rest, _ := strings.Cut(path, ".")
-	child := n.find([]byte(name))
-	if child == nil {
-		child = &(*memory)[0]
-		*memory = (*memory)[1:]
-		child.name, child.next = name, n.child
-		n.child = child
+	for name := range strings.SplitSeq(path, ".") {
+		child := n.find([]byte(name))
+		if child == nil {
+			child = &(*memory)[0]
+			*memory = (*memory)[1:]
+			child.name, child.next = name, n.child
+			n.child = child
+		}
+		n = child
 	}
-	return child.grow(rest, memory)
+	return n
 }
 
 // find returns the node of a member or an element, or nil.

@@ -137,9 +137,8 @@ func (r *rowReader) readRow(s *scanner, depth int) error {
 	case r.limit:
 		return tooManyRows(r.limit)
 	case 1: // the length of the first row shows how many may follow
-		const most = 4096 // beyond, growing costs little
 		rest := len(s.doc) - s.pos
-		r.page.Records = slices.Grow(r.page.Records, min(rest/(s.pos-r.began)+1, r.limit, most))
+		r.page.Records = slices.Grow(r.page.Records, min(rest/(s.pos-r.began)+1, r.limit))
 	}
 	r.page.Records = append(r.page.Records, wire.Record{})
 	if c != '{' {

@@ -20,7 +20,7 @@ func readOf(t *testing.T, server *httptest.Server) Request {
 	t.Helper()
 	target, err := url.Parse(server.URL)
 	require.NoError(t, err)
-	request := aRead()
+	request := readRequest()
 	request.URL = target
 	return request
 }
@@ -32,7 +32,7 @@ func TestNewBaseSpeaksHTTP1WhereHTTP2IsOffered(t *testing.T) {
 	server.EnableHTTP2 = true
 	server.StartTLS()
 	defer server.Close()
-	pool := NewBase()
+	pool := NewBase(DefaultIdleTimeout)
 	defer pool.CloseIdleConnections()
 	pool.TLSClientConfig = server.Client().Transport.(*http.Transport).TLSClientConfig.Clone()
 	pool.TLSClientConfig.NextProtos = nil // which the test's client has filled in
@@ -54,7 +54,7 @@ func TestNewBaseKeepsTheConnectionsOfABurst(t *testing.T) {
 	}
 	server.Start()
 	defer server.Close()
-	pool := NewBase()
+	pool := NewBase(DefaultIdleTimeout)
 	defer pool.CloseIdleConnections()
 	tr, request := newTransport(pool), readOf(t, server)
 	for range 4 {
@@ -68,11 +68,11 @@ func TestNewBaseKeepsTheConnectionsOfABurst(t *testing.T) {
 }
 
 // A connection is used again although the answer was an error page, and one larger than what is kept.
-func TestAnErrorPageDoesNotCostAConnection(t *testing.T) {
+func TestErrorPageDoesNotCostAConnection(t *testing.T) {
 	var opened atomic.Int32
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusServiceUnavailable)
-		_, _ = w.Write([]byte(strings.Repeat("x", KeptOfError+drained/2)))
+		_, _ = w.Write([]byte(strings.Repeat("x", MaxErrorBody+maxDrained/2)))
 	}))
 	server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
 		if state == http.StateNew {
@@ -81,20 +81,20 @@ func TestAnErrorPageDoesNotCostAConnection(t *testing.T) {
 	}
 	server.Start()
 	defer server.Close()
-	pool := NewBase()
+	pool := NewBase(DefaultIdleTimeout)
 	defer pool.CloseIdleConnections()
 	out := newTransport(pool, waits(time.Millisecond, time.Millisecond)).Do(t.Context(), readOf(t, server))
 	assert.Equal(t, 4, out.Attempts)
-	assert.Len(t, out.Body, KeptOfError)
+	assert.Len(t, out.Body, MaxErrorBody)
 	assert.EqualValues(t, 1, opened.Load())
 }
 
-func TestNewBaseBoundsTheHeadersOfAnAnswer(t *testing.T) {
+func TestNewBaseBoundsResponseHeaders(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("X-Large", strings.Repeat("x", 128<<10))
 	}))
 	defer server.Close()
-	pool := NewBase()
+	pool := NewBase(DefaultIdleTimeout)
 	defer pool.CloseIdleConnections()
 	out := newTransport(pool, attemptsUpTo(1)).Do(t.Context(), readOf(t, server))
 	require.Error(t, out.Err)
@@ -102,15 +102,14 @@ func TestNewBaseBoundsTheHeadersOfAnAnswer(t *testing.T) {
 	assert.True(t, out.Written)
 }
 
-func TestNewBaseDropsIdleConnectionsBeforeTheQuickestServersDo(t *testing.T) {
-	pool := NewBase()
+func TestNewBaseClosesIdleConnectionsBeforeServersDo(t *testing.T) {
+	pool := NewBase(DefaultIdleTimeout)
 	assert.Positive(t, pool.IdleConnTimeout)
 	assert.Less(t, pool.IdleConnTimeout, 5*time.Second)
 	assert.NotNil(t, pool.Proxy)
-	assert.Positive(t, pool.TLSHandshakeTimeout)
 }
 
-func TestEachNewBaseIsAPoolOfItsOwn(t *testing.T) {
-	one, other := NewBase(), NewBase()
+func TestNewBaseReturnsAPoolOfItsOwn(t *testing.T) {
+	one, other := NewBase(DefaultIdleTimeout), NewBase(DefaultIdleTimeout)
 	assert.NotSame(t, one, other)
 }

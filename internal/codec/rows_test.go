@@ -1,0 +1,925 @@
+package codec_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/messaging-service/messaging-go/internal/codec"
+	"github.com/messaging-service/messaging-go/internal/table"
+	"github.com/messaging-service/messaging-go/internal/wire"
+)
+
+// differs reads a page with encoding/json, and says where the page that was read is another. Of a time or a number that no
+// rule of the contract decides it says nothing.
+func differs(op *table.List, body []byte, page wire.Page) string {
+	list, ok := referenceList(op.Items, body)
+	if !ok {
+		return "the reference finds no list"
+	}
+	if len(list) != len(page.Records) {
+		return fmt.Sprintf("%d rows, the reference has %d", len(page.Records), len(list))
+	}
+	zone, err := time.LoadLocation(op.Zone)
+	if err != nil {
+		return err.Error()
+	}
+	reasons := map[int]string{}
+	for i, row := range page.Unreadable {
+		if i > 0 && row.Index <= page.Unreadable[i-1].Index || row.Index < 0 || row.Index >= len(list) {
+			return fmt.Sprintf("unread rows are not in order: %v", page.Unreadable)
+		}
+		reasons[row.Index] = row.Reason
+	}
+	for i, raw := range list {
+		want := referenceRow(op.Record, raw, zone)
+		if problem := want.differs(page.Records[i], reasons[i]); problem != "" {
+			return fmt.Sprintf("row %d, %s: %s", i, raw, problem)
+		}
+	}
+	return ""
+}
+
+// referenceList gives the rows at the first path with a list.
+func referenceList(items []string, body []byte) ([]json.RawMessage, bool) {
+	body = bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\ufeff")))
+	for _, path := range items {
+		raw, ok := json.RawMessage(body), true
+		if path != "" {
+			raw, ok = member(body, path)
+		}
+		var list []json.RawMessage
+		if ok && raw[0] == '[' && json.Unmarshal(raw, &list) == nil {
+			return list, true
+		}
+	}
+	return nil, false
+}
+
+// member gives what stands at a path.
+func member(raw json.RawMessage, path string) (json.RawMessage, bool) {
+	for name := range strings.SplitSeq(path, ".") {
+		var object map[string]json.RawMessage
+		var list []json.RawMessage
+		var ok bool
+		switch raw[0] {
+		case '{':
+			if json.Unmarshal(raw, &object) != nil {
+				return nil, false
+			}
+			raw, ok = object[name]
+		case '[':
+			i, err := strconv.Atoi(name)
+			if json.Unmarshal(raw, &list) != nil || err != nil || strconv.Itoa(i) != name || i < 0 || i >= len(list) {
+				return nil, false
+			}
+			raw, ok = list[i], true
+		}
+		if !ok {
+			return nil, false
+		}
+	}
+	return raw, true
+}
+
+// word gives a scalar as text; false for null, objects and lists.
+func word(raw json.RawMessage) (string, bool) {
+	switch raw[0] {
+	case '{', '[', 'n':
+		return "", false
+	case '"':
+		var text string
+		err := json.Unmarshal(raw, &text)
+		return text, err == nil
+	default:
+		return string(raw), true
+	}
+}
+
+// notID matches what stands in the place of an ID and is none.
+var notID = regexp.MustCompile(`^(?i)\s*(|none|null|nil|undefined|n/a|[0-]+|%[a-z%]*)\s*$`)
+
+// row is what the reference reads of one.
+type row struct {
+	object bool
+	words  map[string]string // by the Go field
+	parts  int
+	times  map[string]instant // by the Go field
+	broken []string           // the Go fields that cannot be read
+	open   bool               // whether what can be read is no matter of the contract
+	extra  map[string]json.RawMessage
+}
+
+// recordFields gives the Go fields of a record by concept.
+var recordFields = map[string]string{
+	"id": "ID", "request": "RequestID", "reference": "ReferenceID", "category": "CategoryID", "from": "From", "to": "To", "text": "Text",
+	"parts": "Parts", "price": "Price", "created": "CreatedAt", "sent": "SentAt", "sendStatus": "SendStatus", "deliveryStatus": "DeliveryStatus",
+	"operator": "Operator", "country": "Country", "description": "Description",
+}
+
+func referenceRow(record map[string][]string, raw json.RawMessage, zone *time.Location) row {
+	r := row{words: map[string]string{}, times: map[string]instant{}, extra: map[string]json.RawMessage{}}
+	if raw[0] != '{' {
+		return r
+	}
+	r.object = true
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &members); err != nil {
+		return r
+	}
+	maps.Copy(r.extra, members)
+	second := map[string]bool{} // names that hold a word which another place has already given
+	for concept, paths := range record {
+		field, served, odd := recordFields[concept], false, false
+		for _, path := range paths {
+			at, ok := member(raw, path)
+			if !ok {
+				continue
+			}
+			text, scalar := word(at)
+			if concept == "id" && (at[0] == 't' || at[0] == 'f' || notID.MatchString(text)) {
+				scalar = false
+			}
+			if !scalar && at[0] != 'n' {
+				odd = true
+			}
+			switch {
+			case !scalar:
+			case served:
+				second[path] = true
+			default:
+				served = true
+				before := len(r.broken)
+				r.set(field, text, zone)
+				second[path] = len(r.broken) > before // what cannot be read is kept as it came
+			}
+			if scalar && !second[path] || at[0] == 'n' {
+				delete(r.extra, path)
+			}
+		}
+		if !served && (odd || concept == "id" && len(paths) > 0) {
+			r.broken = append(r.broken, field)
+		}
+	}
+	for _, paths := range record {
+		for _, path := range paths {
+			name, _, nested := strings.Cut(path, ".")
+			if raw, ok := members[name]; ok && (nested || second[path]) {
+				r.extra[name] = raw
+			}
+		}
+	}
+	return r
+}
+
+func (r *row) set(field, text string, zone *time.Location) {
+	switch field {
+	case "Parts":
+		text = strings.TrimSpace(text)
+		if text == "" {
+			return
+		}
+		if n, err := strconv.Atoi(text); err == nil {
+			r.parts = n
+			return
+		}
+		f, err := strconv.ParseFloat(text, 64)
+		r.open = r.open || err == nil && (f < -1<<53 || f > 1<<53) || strings.ContainsAny(text, "xXpP_")
+		if err != nil || f != float64(int64(f)) {
+			r.broken = append(r.broken, field)
+			return
+		}
+		r.parts = int(f)
+	case "CreatedAt", "SentAt":
+		at := referenceTime(text, zone)
+		r.times[field] = at
+		if at.unread {
+			r.broken = append(r.broken, field)
+		}
+		r.open = r.open || at.open
+	default:
+		r.words[field] = text
+	}
+}
+
+// differs says where a record is not what the reference reads. reason is why the row is unread, or "".
+func (r *row) differs(got wire.Record, reason string) string {
+	if !r.object {
+		if reason == "" || !reflect.DeepEqual(got, wire.Record{}) {
+			return fmt.Sprintf("no object, got %+v, reason %q", got, reason)
+		}
+		return ""
+	}
+	v := reflect.ValueOf(got)
+	for _, field := range recordFields {
+		switch value := v.FieldByName(field).Interface().(type) {
+		case string:
+			if value != r.words[field] {
+				return fmt.Sprintf("%s is %q, want %q", field, value, r.words[field])
+			}
+		case int:
+			if !r.open && value != r.parts {
+				return fmt.Sprintf("%s is %d, want %d", field, value, r.parts)
+			}
+		case time.Time:
+			if want := r.times[field]; !want.open && !want.is(value) {
+				return fmt.Sprintf("%s is %s, want %s", field, value, want.at)
+			}
+		}
+	}
+	if !r.open && (reason != "") != (len(r.broken) > 0) {
+		return fmt.Sprintf("reason %q, want one for %q", reason, r.broken)
+	}
+	if r.open {
+		return "" // and so is whether it stands in Extra
+	}
+	if len(got.Extra) != len(r.extra) {
+		return fmt.Sprintf("Extra is %q, want %q", got.Extra, r.extra)
+	}
+	for name, want := range r.extra {
+		if raw, ok := got.Extra[name]; !ok || !bytes.Equal(raw, want) {
+			return fmt.Sprintf("Extra[%q] is %q, want %q", name, raw, want)
+		}
+	}
+	return ""
+}
+
+// readRows reads rows that stand in a page of the default shape.
+func readRows(t testing.TB, overlay string, rows ...string) wire.Page {
+	t.Helper()
+	page, failure, err := compileList(t, overlay, false).Decode([]byte(`{"data":[`+strings.Join(rows, ",")+`]}`), wire.Position{}, 0, nil)
+	require.NoError(t, err)
+	require.Zero(t, failure)
+	require.Len(t, page.Records, len(rows))
+	return page
+}
+
+// readRow reads a row, in which an ID may be missing, and objects may stand in the place of texts.
+func readRow(t testing.TB, overlay, row string) wire.Record {
+	t.Helper()
+	page := readRows(t, overlay, row)
+	for _, u := range page.Unreadable {
+		require.NotEqual(t, "is in no known form", u.Reason, row)
+	}
+	return page.Records[0]
+}
+
+// samples gives for each concept a value in JSON and what is read of it.
+var samples = map[string]struct {
+	json string
+	want any
+}{
+	"id": {`"t-1"`, "t-1"}, "request": {`"r-1"`, "r-1"}, "reference": {`"order-17"`, "order-17"}, "category": {`5`, "5"}, "from": {`"ACME"`, "ACME"}, "to": {`639171234567`, "639171234567"},
+	"text": {`"a\n\u00e9 😀"`, "a\né 😀"}, "parts": {`"3"`, 3}, "price": {`0.50`, "0.50"}, "created": {`"2026-10-03T14:44:23.186Z"`, time.Date(2026, 10, 3, 14, 44, 23, 186_000_000, time.UTC)},
+	"sent": {`1790000000`, time.Unix(1790000000, 0).UTC()}, "sendStatus": {`1`, "1"}, "deliveryStatus": {`"DELIVRD"`, "DELIVRD"}, "operator": {`"OP"`, "OP"}, "country": {`"PHL"`, "PHL"}, "description": {`true`, "true"},
+}
+
+func TestRowEveryConcept(t *testing.T) {
+	names := map[string]map[string]string{"default": {}, "renamed": {}, "nested": {}, "in a list": {}}
+	for concept, paths := range parse(t, "").SMSList.Record {
+		require.Contains(t, samples, concept, "a fact that this test does not know")
+		names["default"][concept] = paths[0]
+		names["renamed"][concept] = "x " + concept
+		names["nested"][concept] = "row.of." + concept + ".value"
+		names["in a list"][concept] = "row." + strconv.Itoa(len(names["in a list"])) + ".1"
+	}
+	for name, paths := range names {
+		record := map[string][]string{}
+		for concept, path := range paths {
+			record[concept] = []string{"missing", "mis.sing", path}
+		}
+		overlay, err := json.Marshal(map[string]any{"sms.list": map[string]any{"record": record}})
+		require.NoError(t, err)
+		for concept, path := range paths {
+			t.Run(name+" "+concept, func(t *testing.T) {
+				raw := samples[concept].json
+				parts := strings.Split(path, ".")
+				for _, part := range slices.Backward(parts) {
+					if i, err := strconv.Atoi(part); err == nil {
+						raw = "[" + strings.Repeat("0,", i) + raw + "]"
+					} else {
+						raw = fmt.Sprintf("{%q:%s}", part, raw)
+					}
+				}
+				want := wire.Record{}
+				if len(parts) > 1 {
+					whole, _ := member(json.RawMessage(raw), parts[0])
+					want.Extra = map[string]json.RawMessage{parts[0]: whole}
+				}
+				reflect.ValueOf(&want).Elem().FieldByName(recordFields[concept]).Set(reflect.ValueOf(samples[concept].want))
+				got := readRow(t, string(overlay), raw)
+				got.CreatedAt, got.SentAt = got.CreatedAt.UTC(), got.SentAt.UTC()
+				assert.Equal(t, want, got, raw)
+			})
+		}
+	}
+}
+
+func TestRowComplete(t *testing.T) {
+	got := readRow(t, "", completeRow)
+	assert.Equal(t, wire.Record{
+		ID: "t-1", RequestID: "r-1", ReferenceID: "order-17", CategoryID: "c-1", From: "ACME", To: "639171234567", Text: "Hi", Parts: 1, Price: "0.50",
+		CreatedAt: time.Date(2026, 10, 3, 14, 44, 23, 186_000_000, time.UTC), SentAt: time.Date(2026, 10, 3, 14, 44, 24, 0, time.UTC),
+		SendStatus: "1", DeliveryStatus: "1", Operator: "OP", Country: "PHL", Description: "sent",
+	}, got)
+	assert.Nil(t, got.Extra)
+}
+
+func TestRowNumbers(t *testing.T) {
+	for raw, want := range map[string]wire.Record{
+		`{"price":0.50}`:                 {Price: "0.50"},
+		`{"price":"0.50"}`:               {Price: "0.50"},
+		`{"price":12345678901234567890}`: {Price: "12345678901234567890"},
+		`{"price":-1.50E+2}`:             {Price: "-1.50E+2"},
+		`{"price":" 1,50 €"}`:            {Price: " 1,50 €"},
+		`{"messageParts":2}`:             {Parts: 2},
+		`{"messageParts":"2"}`:           {Parts: 2},
+		`{"messageParts":" 2\n"}`:        {Parts: 2},
+		`{"messageParts":2.0}`:           {Parts: 2},
+		`{"messageParts":"\u0032"}`:      {Parts: 2},
+		`{"messageParts":""}`:            {},
+		`{"messageParts":"  "}`:          {},
+		`{"sendStatus":1,"dlrStatus":0}`: {SendStatus: "1", DeliveryStatus: "0"},
+		`{"sendStatus":"1"}`:             {SendStatus: "1"},
+		`{"sendStatus":"Sent "}`:         {SendStatus: "Sent "},
+		`{"sendStatus":false}`:           {SendStatus: "false"},
+		`{"id":17}`:                      {ID: "17"},
+		`{"to":6.39e11}`:                 {To: "6.39e11"},
+	} {
+		assert.Equal(t, want, readRow(t, "", raw), raw)
+	}
+}
+
+func TestRowNullIsZero(t *testing.T) {
+	var all []string
+	for _, paths := range parse(t, "").SMSList.Record {
+		for _, path := range paths {
+			all = append(all, fmt.Sprintf("%q:null", path))
+		}
+	}
+	assert.Zero(t, readRow(t, "", "{"+strings.Join(all, ",")+"}"))
+	assert.Zero(t, readRow(t, "", "{}"))
+	assert.Equal(t, wire.Record{Extra: map[string]json.RawMessage{"unknown": json.RawMessage("null")}}, readRow(t, "", `{"unknown":null}`), "nobody knows what it means")
+}
+
+func TestRowFirstPathWins(t *testing.T) {
+	extra := func(name, raw string) map[string]json.RawMessage {
+		return map[string]json.RawMessage{name: json.RawMessage(raw)}
+	}
+	nested := `{"sms.list": {"record": {"id": ["ids.main", "id"], "operator": ["operator", "operator.name"]}}}`
+	for _, tt := range []struct {
+		overlay, row string
+		want         wire.Record
+	}{
+		{"", `{"transactionId":"a","id":"b"}`, wire.Record{ID: "a", Extra: extra("id", `"b"`)}},
+		{"", `{"id":"b","transactionId":"a"}`, wire.Record{ID: "a", Extra: extra("id", `"b"`)}},
+		{"", `{"id":"\u0062\n","transactionId":"a"}`, wire.Record{ID: "a", Extra: extra("id", `"\u0062\n"`)}},
+		{"", `{"id":1.50,"transactionId":"a"}`, wire.Record{ID: "a", Extra: extra("id", `1.50`)}},
+		{"", `{"id":true,"transactionId":"a"}`, wire.Record{ID: "a", Extra: extra("id", `true`)}},
+		{"", `{"id":"","transactionId":"a"}`, wire.Record{ID: "a", Extra: extra("id", `""`)}},
+		{"", `{"id":null,"transactionId":"a"}`, wire.Record{ID: "a"}},
+		{"", `{"id":"b","transactionId":null}`, wire.Record{ID: "b"}},
+		{"", `{"id":"b","transactionId":{"x":1}}`, wire.Record{ID: "b", Extra: extra("transactionId", `{"x":1}`)}},
+		{nested, `{"ids":{"main":"a"},"id":"b"}`, wire.Record{ID: "a", Extra: map[string]json.RawMessage{"ids": json.RawMessage(`{"main":"a"}`), "id": json.RawMessage(`"b"`)}}},
+		{nested, `{"ids":{"main":null},"id":"b"}`, wire.Record{ID: "b", Extra: extra("ids", `{"main":null}`)}},
+		{nested, `{"operator":{ "name" : "OP" }}`, wire.Record{Operator: "OP", Extra: extra("operator", `{ "name" : "OP" }`)}},
+	} {
+		assert.Equal(t, tt.want, readRow(t, tt.overlay, tt.row), tt.row)
+	}
+}
+
+func TestRowText(t *testing.T) {
+	for raw, want := range map[string]string{
+		`""`: "",
+		`"Größe · мир · 你好 · مرحبا · 😀👩‍👩‍👧"`: "Größe · мир · 你好 · مرحبا · 😀👩‍👩‍👧",
+		`"\"\\\/\b\f\n\r\t"`:               "\"\\/\b\f\n\r\t",
+		`"\u00e9\u4f60\ud83d\ude00\u0000"`: "é你😀\x00",
+		`"\ud83d lone"`:                    "\ufffd lone",
+		"\"\xff\xc0\xaf\"":                 "\ufffd\ufffd\ufffd",
+		`"eight by eight by eight"`:        "eight by eight by eight",
+		`"12345678"`:                       "12345678",
+		`"1234567\n"`:                      "1234567\n",
+		`"12345678\u0039"`:                 "123456789",
+		"\"1234567\u007f\u0080\u2028\"":    "1234567\u007f\u0080\u2028",
+		`" spaces around "`:                " spaces around ",
+	} {
+		got := readRow(t, "", `{"text":`+raw+`,"description":`+raw+`,"id":"a"}`)
+		assert.Equal(t, wire.Record{ID: "a", Text: want, Description: want}, got, raw)
+	}
+}
+
+func TestRowTextOfEveryLength(t *testing.T) {
+	l := compileList(t, "", false)
+	for length := range 40 {
+		for _, special := range []string{"", `\n`, "é", `\"`, "😀", `\u00e9`} {
+			for at := range length + 1 {
+				raw := strings.Repeat("a", at) + special + strings.Repeat("b", length-at)
+				var want string
+				require.NoError(t, json.Unmarshal([]byte(`"`+raw+`"`), &want))
+				page, _, err := l.Decode([]byte(`{"data":[{"text":"`+raw+`","x":"`+raw+`"}]}`), wire.Position{}, 0, nil)
+				require.NoError(t, err)
+				require.Equal(t, want, page.Records[0].Text)
+				require.Equal(t, `"`+raw+`"`, string(page.Records[0].Extra["x"]))
+			}
+		}
+	}
+}
+
+func TestRowRefusesControlCharacters(t *testing.T) {
+	l := compileList(t, "", false)
+	for length := range 20 {
+		for at := range length + 1 {
+			for _, c := range []string{"\x00", "\n", "\x1f"} {
+				text := strings.Repeat("a", at) + c + strings.Repeat("b", length-at)
+				for _, name := range []string{"text", "x"} {
+					_, _, err := l.Decode([]byte(`{"data":[{"`+name+`":"`+text+`"}]}`), wire.Position{}, 0, nil)
+					require.Error(t, err, "%q", text)
+				}
+			}
+		}
+	}
+}
+
+func TestRowExtraKeepsBytes(t *testing.T) {
+	for name, raw := range map[string]string{
+		"number": `1.50E+2`, "large": `12345678901234567890123`, "minus": `-0.0`, "words": `"\u00e9\/ é\ud83d"`, "object": `{ "b" : 1.0,"a":[1 , 2 ],"b":2 }`, "list": "[ ]",
+		"nested": `[[{"transactionId":"x"}],null]`, "true": `true`, "null": `null`, "Text": `"names have a case"`, "text ": `1`, "": `"no name"`, "a.b": `2`, "空 ": `3`,
+	} {
+		quoted, err := json.Marshal(name)
+		require.NoError(t, err)
+		for _, around := range []string{`{"id":"a",%s:%s}`, "{ %s \n:\t %s , \"id\":\"a\"}", `{"text":"","id":"a",%s : %s }`} {
+			got := readRow(t, "", fmt.Sprintf(around, quoted, raw))
+			assert.Equal(t, wire.Record{ID: "a", Extra: map[string]json.RawMessage{name: json.RawMessage(raw)}}, got)
+		}
+	}
+	got := readRow(t, "", `{"\u0075ser\n":1,"\u0069d":"a","u\ud83d":2}`)
+	assert.Equal(t, wire.Record{ID: "a", Extra: map[string]json.RawMessage{"user\n": json.RawMessage("1"), "u\ufffd": json.RawMessage("2")}}, got, "names are unescaped")
+}
+
+func TestRowObjectIsUnreadable(t *testing.T) {
+	t.Parallel()
+	for concept, paths := range parse(t, "").SMSList.Record {
+		for _, raw := range []string{`{"a":1}`, `{}`, `[]`, `[ "x" ]`} {
+			row, reason := fmt.Sprintf(`{%q: %s ,"id":"a"}`, paths[0], raw), "is neither a text nor a number"
+			want := wire.Record{ID: "a", Extra: map[string]json.RawMessage{paths[0]: json.RawMessage(raw)}}
+			if concept == "id" {
+				row, reason, want.ID = fmt.Sprintf(`{%q: %s }`, paths[0], raw), "is not an ID", ""
+			}
+			page := readRows(t, "", row)
+			assert.Equal(t, want, page.Records[0], concept)
+			assert.Equal(t, []wire.Unreadable{{Index: 0, Field: concept, Reason: reason}}, page.Unreadable, row)
+		}
+	}
+}
+
+func TestRowWithoutIDIsUnreadable(t *testing.T) {
+	t.Parallel()
+	for _, id := range []string{`""`, `" "`, `"None"`, `"null"`, `"undefined"`, `"N/A"`, `"-"`, `0`, `"0"`, `"%i"`, `false`, `{}`} {
+		page := readRows(t, "", `{"text":"t","id":`+id+`}`)
+		assert.Equal(t, []wire.Unreadable{{Index: 0, Field: "id", Reason: "is not an ID"}}, page.Unreadable, id)
+		assert.Equal(t, wire.Record{Text: "t", Extra: map[string]json.RawMessage{"id": json.RawMessage(id)}}, page.Records[0])
+	}
+	for _, row := range []string{`{}`, `{"text":"t"}`, `{"id":null}`, `{"dateCreated":"soon"}`} {
+		assert.Equal(t, []wire.Unreadable{{Index: 0, Field: "id", Reason: "is missing"}}, readRows(t, "", row).Unreadable, row)
+		assert.NotContains(t, fmt.Sprint(readRows(t, `{"sms.list": {"record": {"id": []}}}`, row).Unreadable), "id", "the contract says that rows have none")
+	}
+	page := readRows(t, "", `{"transactionId":"none","id":"a"}`)
+	assert.Empty(t, page.Unreadable)
+	assert.Equal(t, wire.Record{ID: "a", Extra: map[string]json.RawMessage{"transactionId": json.RawMessage(`"none"`)}}, page.Records[0])
+}
+
+func TestRowExtraKeepsObjectKnownInPart(t *testing.T) {
+	overlay := `{"sms.list": {"record": {"operator": ["network.name"], "country": ["network.place.country"], "from": ["parties.0"]}}}`
+	got := readRow(t, overlay, `{"network":{ "name":"OP","mcc":515, "place":{"country":"PHL","city":"x"}},"parties":["ACME", "b"],"operator":"other"}`)
+	assert.Equal(t, wire.Record{Operator: "OP", Country: "PHL", From: "ACME", Extra: map[string]json.RawMessage{
+		"network": json.RawMessage(`{ "name":"OP","mcc":515, "place":{"country":"PHL","city":"x"}}`), "parties": json.RawMessage(`["ACME", "b"]`), "operator": json.RawMessage(`"other"`),
+	}}, got)
+	for _, other := range []string{`"a word"`, `7`, `[]`, `{}`, `null`} {
+		got = readRow(t, overlay, `{"network":`+other+`}`)
+		assert.Equal(t, wire.Record{Extra: map[string]json.RawMessage{"network": json.RawMessage(other)}}, got)
+	}
+}
+
+func TestRowLastMemberWins(t *testing.T) {
+	nested := `{"sms.list": {"record": {"operator": ["network.name"]}}}`
+	for _, tt := range []struct{ overlay, row, same string }{
+		{"", `{"text":"x","text":"y","text":"z"}`, `{"text":"z"}`},
+		{"", `{"text":"x","t\u0065xt":"z"}`, `{"text":"z"}`},
+		{"", `{"text":"x","text":null}`, `{}`},
+		{"", `{"text":null,"text":"z"}`, `{"text":"z"}`},
+		{"", `{"text":{"a":1},"text":"z"}`, `{"text":"z"}`},
+		{"", `{"text":"x","text":{"a":1}}`, `{"text":{"a":1}}`},
+		{"", `{"text":{"a":1},"text":null}`, `{}`},
+		{"", `{"messageParts":"many","messageParts":2}`, `{"messageParts":2}`},
+		{"", `{"transactionId":"x","id":"b","transactionId":null}`, `{"id":"b"}`},
+		{"", `{"transactionId":"a","id":"b","id":null}`, `{"transactionId":"a"}`},
+		{"", `{"x":1,"x":{"y":2}}`, `{"x":{"y":2}}`},
+		{"", `{"x":1,"z":3,"x":null}`, `{"z":3,"x":null}`},
+		{"", `{"x":1,"\u0078":2}`, `{"x":2}`},
+		{nested, `{"network":{"name":"x"},"network":{"id":1}}`, `{"network":{"id":1}}`},
+		{nested, `{"network":{"name":"x"},"network":null}`, `{"network":null}`},
+		{nested, `{"network":{"name":"x"},"network":"y"}`, `{"network":"y"}`},
+		{nested, `{"network":"y","network":{"name":"z"}}`, `{"network":{"name":"z"}}`},
+	} {
+		assert.Equal(t, readRow(t, tt.overlay, tt.same), readRow(t, tt.overlay, tt.row), tt.row)
+	}
+}
+
+func TestRowsDiffer(t *testing.T) {
+	rows := []string{
+		completeRow, `{}`, `{"x":1,"y":2,"z":3}`, completeRow, `{"z":1,"text":"t","x":2,"id":"b","y":3}`, `{"text":"only"}`,
+		`{"id":"c","text":null}`, `null`, `{"text":{"a":1},"id":"d"}`, `{"\u0069d":"e","te\u0078t":"t"}`, `{"id":"f","text":"t"}`, `{"te":1,"texts":2,"id":"g"}`, completeRow,
+	}
+	for range 3 {
+		page := readRows(t, "", rows...)
+		for i, row := range rows {
+			if row == "null" {
+				assert.Zero(t, page.Records[i])
+				continue
+			}
+			assert.Equal(t, readRow(t, "", row), page.Records[i], "alone and in company: %s", row)
+		}
+		slices.Reverse(rows)
+	}
+}
+
+func TestRowUnreadable(t *testing.T) {
+	t.Parallel()
+	const unknown, noObject = "is in no known form", "is not an object"
+	page := readRows(t, "", `{"id":"a"}`, `7`, `{"text":"before","dateCreated":"soon","id":"c"}`, `{"id":"d","messageParts":"many","price":1}`, `{"id":"e","dateSent":true}`, `{"id":"f"}`,
+		`{"messageParts":1.5,"dateCreated":"soon","dateSent":0,"id":"g"}`, `"row"`, `[]`, `null`, `{"id":"k","dateCreated":"soon","price":{}}`, `{"id":"l","dateCreated":{},"messageParts":"many"}`)
+	assert.Equal(t, []wire.Unreadable{
+		{Index: 1, Reason: noObject},
+		{Index: 2, Field: "created", Reason: unknown},
+		{Index: 3, Field: "parts", Reason: unknown},
+		{Index: 4, Field: "sent", Reason: unknown},
+		{Index: 6, Field: "parts", Reason: unknown},
+		{Index: 7, Reason: noObject},
+		{Index: 8, Reason: noObject},
+		{Index: 9, Reason: noObject},
+		{Index: 10, Field: "price", Reason: "is neither a text nor a number"},
+		{Index: 11, Field: "parts", Reason: unknown},
+	}, page.Unreadable, "each once, in order")
+	records := page.Records
+	assert.Equal(t, "a", records[0].ID)
+	assert.Zero(t, records[1])
+	assert.Equal(t, "before", records[2].Text)
+	assert.Equal(t, "c", records[2].ID)
+	assert.Zero(t, records[2].CreatedAt)
+	assert.Equal(t, "1", records[3].Price)
+	assert.Zero(t, records[3].Parts)
+	assert.Zero(t, records[4].SentAt)
+	assert.Equal(t, "f", records[5].ID)
+	assert.Equal(t, time.Unix(0, 0).UTC(), records[6].SentAt.UTC())
+	for _, i := range []int{7, 8, 9} {
+		assert.Zero(t, records[i])
+	}
+}
+
+func TestRowPartsUnreadable(t *testing.T) {
+	for _, raw := range []string{`"x"`, `1.5`, `"1.5"`, `99999999999999999999`, `1e400`, `-1e30`, `true`, `"1 2"`, `"NaN"`, `"Inf"`, `"0x"`, `"-"`} {
+		page := readRows(t, "", `{"id":"a","messageParts":`+raw+`,"text":"t"}`)
+		require.Len(t, page.Unreadable, 1, raw)
+		assert.Equal(t, "a", page.Records[0].ID)
+		assert.Equal(t, "t", page.Records[0].Text)
+		assert.Zero(t, page.Records[0].Parts, raw)
+	}
+}
+
+func TestListDecodeDoesNotKeepBody(t *testing.T) {
+	for _, overlay := range []string{byCursor, `{"sms.list": {"paging": {"by": "cursor"}, "params": {"cursor": "after"}, "record": {"operator": ["network.name"], "id": ["ids.main"]}}}`} {
+		l := compileList(t, overlay, false)
+		for _, next := range []string{`"m4rk"`, `"?after=m4rk"`, `"/api/sms?after=m4\u0072k"`, `17`} {
+			body := []byte(`{"nextPage":` + next + `,"pageNumber":"1","data":[` + completeRow + `,{"ids":{"main":"a"},"network":{"name":"OP"},"text":"\u00e9","uñ":1,"\u0078":"x"},7,{"messageParts":"x","sent":1}]}`)
+			want, _, err := l.Decode(bytes.Clone(body), wire.Position{}, 0, nil)
+			require.NoError(t, err)
+			got, _, err := l.Decode(body, wire.Position{}, 0, nil)
+			require.NoError(t, err)
+			clear(body)
+			assert.Equal(t, want, got, "the bytes were written over")
+		}
+	}
+	l := compileList(t, "", false)
+	for _, text := range []string{`{"code":"c0de","message":"t3xt","requestId":"r-1"}`, `{"requestId":"r-1"}`} {
+		body := []byte(text)
+		want, failure, _ := l.Decode(bytes.Clone(body), wire.Position{}, 0, nil)
+		require.Zero(t, want)
+		_, got, _ := l.Decode(body, wire.Position{}, 0, nil)
+		clear(body)
+		assert.Equal(t, failure, got)
+	}
+}
+
+func TestRowDoesNotKeepPageAlive(t *testing.T) {
+	const junk = 32 << 20
+	l := compileList(t, "", false)
+	inUse := func() uint64 {
+		runtime.GC()
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	for name, around := range map[string][2]string{
+		"beside the rows": {`{"junk":"`, `","data":[{"id":"kept","text":"kept","x":{"y":1}}]}`},
+		"another row":     {`{"data":[{"text":"`, `"},{"id":"kept","text":"kept","x":{"y":1}}]}`},
+	} {
+		before := inUse()
+		record := func() wire.Record {
+			body := slices.Concat([]byte(around[0]), bytes.Repeat([]byte("a"), junk), []byte(around[1]))
+			page, _, err := l.Decode(body, wire.Position{}, 0, nil)
+			require.NoError(t, err)
+			return page.Records[len(page.Records)-1]
+		}()
+		after := inUse()
+		assert.Less(t, after, before+junk/4, name)
+		assert.Equal(t, wire.Record{ID: "kept", Text: "kept", Extra: map[string]json.RawMessage{"x": json.RawMessage(`{"y":1}`)}}, record)
+	}
+}
+
+func TestRowExtraIsNotShared(t *testing.T) {
+	page := readRows(t, `{"sms.list": {"record": {"operator": ["network.name"]}}}`, `{"a":1,"b":"two","c":[3],"id":"x","transactionId":"y","network":{"name":"OP"},"text":{}}`, `{"a":4,"b":5}`)
+	want := []map[string]json.RawMessage{
+		{"a": json.RawMessage(`1`), "b": json.RawMessage(`"two"`), "c": json.RawMessage(`[3]`), "id": json.RawMessage(`"x"`), "network": json.RawMessage(`{"name":"OP"}`), "text": json.RawMessage(`{}`)},
+		{"a": json.RawMessage(`4`), "b": json.RawMessage(`5`)},
+	}
+	for i, record := range page.Records {
+		require.Equal(t, want[i], record.Extra)
+		for _, raw := range record.Extra {
+			_ = append(raw, "overwritten"...)
+		}
+	}
+	for i, record := range page.Records {
+		assert.Equal(t, want[i], record.Extra)
+		record.Extra["b"][0] = '!'
+		record.Extra["a"][0] = '!'
+	}
+	assert.Equal(t, `[3]`, string(page.Records[0].Extra["c"]))
+	assert.Equal(t, "OP", page.Records[0].Operator, "a word does not lie in Extra")
+}
+
+func TestListDecodeReusesRecords(t *testing.T) {
+	l := compileList(t, "", false)
+	body := func(rows ...string) []byte { return []byte(`{"data":[` + strings.Join(rows, ",") + `]}`) }
+	full, _, err := l.Decode(body(completeRow, `{"id":"b","x":1}`, completeRow, `7`), wire.Position{}, 0, nil)
+	require.NoError(t, err)
+	kept := full.Records[1]
+	for _, rows := range [][]string{{`{}`, `7`, `{"id":"c"}`}, {}, {`{"id":"c"}`, `{"y":2}`, `{}`, `{}`, `{}`, `{"id":"h"}`}} {
+		want, _, err := l.Decode(body(rows...), wire.Position{}, 0, nil)
+		require.NoError(t, err)
+		got, _, err := l.Decode(body(rows...), wire.Position{}, 0, full.Records)
+		require.NoError(t, err)
+		assert.Equal(t, want.Unreadable, got.Unreadable)
+		require.Len(t, got.Records, len(want.Records))
+		for i := range want.Records {
+			assert.Equal(t, want.Records[i], got.Records[i])
+		}
+	}
+	assert.Equal(t, wire.Record{ID: "b", Extra: map[string]json.RawMessage{"x": json.RawMessage("1")}}, kept, "what was taken out of the page before")
+
+	reused, _, err := l.Decode(body(`{"id":"d"}`, `{"id":"e"}`), wire.Position{}, 0, make([]wire.Record, 3, 8))
+	require.NoError(t, err)
+	require.Len(t, reused.Records, 2)
+	assert.Equal(t, "d", reused.Records[0].ID)
+}
+
+func TestListDecodeLargePage(t *testing.T) {
+	const count = 10_000
+	for name, rowOf := range map[string]func(i int) string{
+		"rows alike":      func(i int) string { return strings.Replace(completeRow, "t-1", "t-"+strconv.Itoa(i), 1) },
+		"the first empty": func(i int) string { return fmt.Sprintf(`{"id":"t-%d","text":%q}`, i, strings.Repeat("x", min(i, 100))) },
+		"the first large": func(i int) string { return fmt.Sprintf(`{"id":"t-%d","x":%q}`, i, strings.Repeat("x", 5000/(i+1))) },
+		"the first none":  func(i int) string { return map[bool]string{true: "0", false: fmt.Sprintf(`{"id":"t-%d"}`, i)}[i == 0] },
+	} {
+		t.Run(name, func(t *testing.T) {
+			rows := make([]string, count)
+			for i := range rows {
+				rows[i] = rowOf(i)
+			}
+			page := readRows(t, "", rows...)
+			for i, record := range page.Records {
+				if i > 0 {
+					require.Equal(t, "t-"+strconv.Itoa(i), record.ID)
+				}
+			}
+		})
+	}
+	page := readRows(t, "", slices.Repeat([]string{"0"}, count)...)
+	assert.Len(t, page.Unreadable, count)
+	assert.Equal(t, count-1, page.Unreadable[count-1].Index)
+}
+
+func TestRowLargeMember(t *testing.T) {
+	plain := strings.Repeat("junk ", 1<<20/5)
+	escaped := strings.Repeat(`\u00e9`, 1<<20/6)
+	numbers := "[" + strings.Repeat("-1.5e3 , ", 1<<20/9) + "{}]"
+	for _, raw := range []string{`"` + plain + `"`, `"` + escaped + `"`, numbers, strings.Repeat("9", 1<<20)} {
+		got := readRow(t, "", `{"id":"a","x":`+raw+`,"text":"t"}`)
+		assert.Equal(t, "a", got.ID)
+		assert.Equal(t, "t", got.Text)
+		same(t, raw, string(got.Extra["x"]))
+	}
+	same(t, plain, readRow(t, "", `{"text":"`+plain+`"}`).Text)
+	same(t, strings.Repeat("é", 1<<20/6), readRow(t, "", `{"text":"`+escaped+`"}`).Text)
+}
+
+// same compares what is too large to be printed.
+func same(t *testing.T, want, got string) {
+	t.Helper()
+	if want != got {
+		t.Errorf("got %d bytes, %.40q..., want %d, %.40q...", len(got), got, len(want), want)
+	}
+}
+
+func TestRowManyMembers(t *testing.T) {
+	const count = 1000
+	var members, again []string
+	for i := range count {
+		members = append(members, fmt.Sprintf(`"x%d":%d`, i, i))
+		again = append(again, fmt.Sprintf(`"x%d":-%d`, i, i+1))
+	}
+	row := `{` + strings.Join(members, ",") + `,"id":"a",` + strings.Join(again, ",") + `}`
+	page := readRows(t, "", row, `{"id":"b"}`, row)
+	for _, i := range []int{0, 2} {
+		got := page.Records[i]
+		assert.Equal(t, "a", got.ID)
+		require.Len(t, got.Extra, count)
+		for j := range count {
+			require.Equal(t, fmt.Sprintf("-%d", j+1), string(got.Extra["x"+strconv.Itoa(j)]), "the last counts")
+		}
+	}
+	assert.Equal(t, wire.Record{ID: "b"}, page.Records[1])
+}
+
+func TestListDecodeManyPaths(t *testing.T) {
+	var paths []string
+	for i := range 200 {
+		paths = append(paths, strconv.Quote("a"+strconv.Itoa(i)+".n"))
+	}
+	list := "[" + strings.Join(paths, ",") + "]"
+	l := compileList(t, `{"sms.list": {"page": {"total": `+list+`}, "record": {"id": `+list+`}}}`, false)
+	page, _, err := l.Decode([]byte(`{"a199":{"n":7},"data":[{"a150":{"n":"x"},"a3":{"n":"y"}}]}`), wire.Position{}, 0, nil)
+	require.NoError(t, err)
+	assert.Equal(t, 7, page.Total)
+	assert.Equal(t, "y", page.Records[0].ID)
+}
+
+// The shapes that FuzzListDecode reads pages in.
+var shapes = []string{
+	`{}`,
+	`{"sms.list": {"items": ["result.rows", "rows.0", "data", ""], "zone": "Asia/Manila", "record": {"id": ["ids.main", "id"], "operator": ["op", "op.name"], "text": ["text", "body.0.text"], "created": ["t"], "sent": ["t2", "body.1"]}}}`,
+	byOffset,
+	byCursor,
+	`{"sms.list": {"paging": {"by": "none"}, "items": [""]}}`,
+}
+
+// FuzzListDecode holds the reader of pages against encoding/json: it accepts the same documents, and finds the same rows in them.
+func FuzzListDecode(f *testing.F) {
+	for _, tt := range pages {
+		for shape := range shapes {
+			f.Add([]byte(tt.body), uint8(shape))
+		}
+	}
+	for i, seed := range []string{
+		`{"result":{"rows":[{"ids":{"main":1,"x":2},"id":"b","op":{"name":"OP"},"body":[{"text":"t"},"20060102150405"]}]}}`,
+		`{"rows":[[{"op":"OP","t":1790000000,"t2":"2026-01-02 03:04"},{"ids":7}]],"data":[{"id":"x"}]}`,
+		`[{"id":"a","id":null,"x":1,"x":2,"messageParts":1e2},{"messageParts":"9223372036854775807"}]`,
+		`{"data":[{"id":"a"}],"code":{"x":1},"error":{"code":"0"},"nextPage":"?a=%zz"}`,
+		"{\"data\":[{\"\\u0069d\":\"\xff\",\"\xff\":1,\"\\ufffd\":2}]}",
+	} {
+		f.Add([]byte(seed), uint8(i))
+	}
+	lists, tables := make([]*codec.List, len(shapes)), make([]*table.List, len(shapes))
+	for i, overlay := range shapes {
+		lists[i], tables[i] = compileList(f, overlay, false), &parse(f, overlay).SMSList
+	}
+	errorPaths := parse(f, "").Errors.Code
+	f.Fuzz(func(t *testing.T, body []byte, shape uint8) {
+		l, op := lists[int(shape)%len(lists)], tables[int(shape)%len(lists)]
+		at := wire.Position{Set: shape >= 128, Number: 4, Rows: 40, Cursor: "m"}
+		given := bytes.Clone(body)
+		reuse := []wire.Record{{ID: "old", Parts: 9, Extra: map[string]json.RawMessage{"old": nil}}, {Text: "old", CreatedAt: time.Unix(0, 0)}}
+		page, failure, err := l.Decode(given, at, 0, reuse)
+		clear(given) // nothing may depend on it any more
+		plain := bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\ufeff")))
+		if !json.Valid(plain) || !json.Valid(bytes.TrimPrefix(body, []byte("\ufeff"))) {
+			if err == nil || errors.Is(err, codec.ErrPage) || !reflect.DeepEqual(page, wire.Page{}) || failure != (codec.Failure{}) {
+				t.Fatalf("no JSON, got %+v, %+v, %v", page, failure, err)
+			}
+			return
+		}
+		if code := referenceCode(errorPaths, plain); code != failure.Code || code != "" && (err != nil || !reflect.DeepEqual(page, wire.Page{})) {
+			t.Fatalf("the code is %q, got %+v, %+v, %v", code, page, failure, err)
+		} else if code != "" {
+			return
+		}
+		if namesComeTwice(plain, op.Items) {
+			return // which of two lists of one name counts is left open
+		}
+		if _, found := referenceList(op.Items, plain); !found {
+			if err == nil || !strings.HasPrefix(err.Error(), noRows) {
+				t.Fatalf("no list, got %+v, %v", page, err)
+			}
+			return
+		}
+		if err != nil {
+			if !errors.Is(err, codec.ErrPage) || strings.HasPrefix(err.Error(), noRows) || op.Paging.By != "cursor" {
+				t.Fatalf("a page, got %v", err)
+			}
+			return
+		}
+		if problem := differs(op, plain, page); problem != "" {
+			t.Fatal(problem)
+		}
+		if len(page.Records) == 0 && !page.Last {
+			t.Error("an empty page must be the last")
+		}
+		checkNext(t, op, at, page)
+	})
+}
+
+func checkNext(t *testing.T, op *table.List, at wire.Position, page wire.Page) {
+	t.Helper()
+	want := wire.Position{}
+	switch op.Paging.By {
+	case "page":
+		want = wire.Position{Set: true, Number: op.Paging.First + 1}
+		if at.Set {
+			want.Number = at.Number + 1
+		}
+	case "offset":
+		want.Rows = at.Rows + len(page.Records)
+	case "cursor":
+		want = page.Next
+		if !page.Last && page.Next.Cursor == "" && page.Next.Link == "" {
+			t.Error("a page follows, and nothing says where")
+		}
+	case "none":
+		if !page.Last {
+			t.Error("a page follows the only one")
+		}
+	}
+	if page.Next != want {
+		t.Errorf("the next page is at %+v, want %+v", page.Next, want)
+	}
+}
+
+// referenceCode gives the first code that is no zero.
+func referenceCode(paths []string, body json.RawMessage) string {
+	for _, path := range paths {
+		raw, ok := member(body, path)
+		if !ok {
+			continue
+		}
+		code, scalar := word(raw)
+		if code = strings.TrimSpace(code); !scalar || code == "" || raw[0] == 't' || raw[0] == 'f' {
+			continue
+		}
+		if !slices.Contains([]string{"0", "200", "ok", "success"}, strings.ToLower(code)) {
+			return code
+		}
+	}
+	return ""
+}
+
+// namesComeTwice tells whether an object on the way to a list holds a name twice.
+func namesComeTwice(body json.RawMessage, items []string) bool {
+	objects := []json.RawMessage{body}
+	for _, path := range items {
+		for i := range path {
+			if raw, ok := member(body, path[:i]); path[i] == '.' && ok {
+				objects = append(objects, raw)
+			}
+		}
+	}
+	return slices.ContainsFunc(objects, func(raw json.RawMessage) bool {
+		if raw[0] != '{' {
+			return false
+		}
+		d, seen := json.NewDecoder(bytes.NewReader(raw)), map[string]bool{}
+		_, _ = d.Token()
+		for d.More() {
+			token, _ := d.Token()
+			name, _ := token.(string)
+			var value json.RawMessage
+			if d.Decode(&value) != nil || seen[name] {
+				return true
+			}
+			seen[name] = true
+		}
+		return false
+	})
+}
