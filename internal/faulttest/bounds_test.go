@@ -122,7 +122,7 @@ func respondsWithBomb(t *testing.T) http.HandlerFunc {
 
 func TestResponseLimits(t *testing.T) {
 	const (
-		tooLarge = "more than 8388608 bytes (WithMaxResponseBytes)"
+		tooLarge = "8388608 bytes (WithMaxResponseBytes)"
 		tooDeep  = "JSON that nests too deep"
 		deep     = 100_000
 	)
