@@ -44,7 +44,7 @@ func TestSendAllAgreesWithLedger(t *testing.T) {
 						messagingtest.DropUnread(),
 						messagingtest.NotJSON(),
 						{}, // no fault
-						messagingtest.TruncatedAnswer(),
+						messagingtest.TruncatedResponse(),
 						messagingtest.Status(http.StatusTooManyRequests, -1),
 						messagingtest.Status(http.StatusInternalServerError, 0),
 						{},

@@ -208,7 +208,7 @@ func TestResponseHeaderLimit(t *testing.T) {
 		options []messaging.Option
 		text    string // of the error; "": there is none
 	}{
-		{name: "the library's own transport", text: "the header fields of the answer are larger than the 65536 bytes that the client reads"},
+		{name: "the library's own transport", text: "the header of the response is larger than the client reads"},
 		{name: "HTTP/1", options: []messaging.Option{messaging.WithHTTPClient(&http.Client{Transport: &http.Transport{}})}},
 		{name: "HTTP/2", options: []messaging.Option{messaging.WithHTTPClient(&http.Client{Transport: http2Transport()})}},
 		{name: "HTTP/2 with a bound", options: []messaging.Option{messaging.WithHTTPClient(&http.Client{Transport: strict})}, text: "the connection failed (http"},

@@ -45,7 +45,7 @@ const (
 func soakFaults() []messagingtest.Fault {
 	faults := []messagingtest.Fault{
 		messagingtest.AcceptThenDrop(), messagingtest.AcceptThenDrop(), messagingtest.DropUnread(), messagingtest.DropUnread(),
-		messagingtest.TruncatedAnswer(), messagingtest.NotJSON(),
+		messagingtest.TruncatedResponse(), messagingtest.NotJSON(),
 		messagingtest.Slow(2 * time.Millisecond), messagingtest.Slow(3 * hasty / 2),
 		messagingtest.Status(http.StatusTooManyRequests, -1), messagingtest.Status(http.StatusTooManyRequests, time.Second),
 		messagingtest.Status(http.StatusServiceUnavailable, -1), messagingtest.Status(http.StatusServiceUnavailable, time.Second),
