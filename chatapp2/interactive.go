@@ -1,16 +1,21 @@
 package chatapp2
 
+import (
+	"fmt"
+	"unicode/utf8"
+)
+
 // Interactive is a message that the recipient can answer or act on. Its Action determines its type. It cannot be sent to a
 // group.
 type Interactive struct {
 	// Header stands above the body. Each action documents which headers it takes. Optional unless the action says otherwise.
 	Header Header
 	// Body is the text, at most 1024 characters, or 4096 with a List. Required unless the action says otherwise.
-	Body string
+	Body string `rule:"notblank,max=4096"`
 	// Footer is a small text below the body, at most 60 characters. Optional. A Carousel takes none.
-	Footer string
+	Footer string `rule:"max=60"`
 	// Action is what the recipient can do. Required.
-	Action Action
+	Action Action `rule:"required"`
 }
 
 // interactiveJSON is an Interactive in the platform's shape.
@@ -26,70 +31,89 @@ type textJSON struct {
 	Text string `json:"text,omitzero"`
 }
 
-func (Interactive) kind() string { return typeInteractive }
-
-func (i Interactive) content() any {
-	b := interactiveJSON{Header: headerOf(i.Header), Body: textJSON{i.Body}, Footer: textJSON{i.Footer}}
+func (i Interactive) shape() any {
+	b := interactiveJSON{Header: headerShape(i.Header), Body: textJSON{i.Body}, Footer: textJSON{i.Footer}}
 	if isValue(i.Action) {
-		b.Type, b.Action = i.Action.actionType(), i.Action.action()
+		b.Type, b.Action = i.Action.actionType(), actionShape(i.Action)
 	}
 	return b
 }
 
-func readInteractive(value any) (Content, fit) {
+func (i *Interactive) read(value any) fit {
 	b, f := readAs[interactiveJSON](value)
 	header, hf := b.Header.typed()
-	i := Interactive{Header: header, Body: b.Body.Text, Footer: b.Footer.Text}
+	*i = Interactive{Header: header, Body: b.Body.Text, Footer: b.Footer.Text}
 	if b.Type != "" || b.Action != nil {
 		i.Action = decodeAction(b.Type, b.Action)
 	}
-	return i, min(f, hf)
+	return min(f, hf)
 }
 
 func (i Interactive) check(c *checks, path string) {
 	if c.group {
-		c.Limit(path, "cannot be sent to a group: groups take text, media and templates")
+		c.Limit(path, "cannot be sent to a group, which takes text, media and templates")
 	}
-	var need needs
-	switch {
-	case i.Action == nil:
-		c.Found(path+".Action", "required, but nil; the documentation of Action lists its types")
-		need.anything = true
-	case isValue(i.Action):
-		need = i.Action.needs()
+	checkNoCaption(c, path+".Header", i.Header)
+	var headers headerRule
+	needsBody := true
+	switch action := i.Action.(type) {
+	case nil, RawAction:
+		needsBody = false
+	case List:
+		headers = headerText
+	case ProductList:
+		headers = headerTextRequired
+	case OrderDetails:
+		headers = headerImage
+	case LocationRequest, CatalogMessage:
+		headers = headerNone
+	case Product:
+		headers, needsBody = headerNone, false
+	case CallPermissionRequest:
+		needsBody = false
+	case ReplyButtons:
+		if n := len(action); n > 3 {
+			c.Limit(path+".Action", fmt.Sprintf("want 1 to 3 buttons, got %d", n))
+		}
+	case Carousel:
+		headers = headerNone
+		if i.Footer != "" {
+			c.Found(path+".Footer", "must be empty with a Carousel")
+		}
 	}
-	i.checkHeader(c, path+".Header", need.header)
-	most := 1024
-	if need.longBody || need.anything {
-		most = 4096
+	if needsBody && i.Body == "" {
+		c.Found(path+".Body", "required, but absent")
 	}
-	if need.noBody || need.anything {
-		c.length(path+".Body", i.Body, most)
-	} else {
-		c.required(path+".Body", i.Body, most)
+	_, longBody := i.Action.(List)
+	if _, isRaw := i.Action.(RawAction); !longBody && !isRaw && utf8.RuneCountInString(i.Body) > 1024 {
+		c.Limit(path+".Body", "want at most 1024 characters with this action")
 	}
-	if need.noFooter && i.Footer != "" {
-		c.Found(path+".Footer", "must be empty with this action")
-	}
-	c.length(path+".Footer", i.Footer, 60)
-	if isValue(i.Action) {
-		i.Action.check(c, path+".Action")
-	}
+	headers.check(c, path+".Header", i.Header)
 }
 
-func (i Interactive) checkHeader(c *checks, path string, need headerNeed) {
-	_, isText := i.Header.(HeaderText)
-	_, isImage := i.Header.(Image)
+// headerRule says which headers an action takes.
+type headerRule int
+
+const (
+	headerAny headerRule = iota
+	headerNone
+	headerText
+	headerTextRequired
+	headerImage
+)
+
+func (r headerRule) check(c *checks, path string, h Header) {
+	_, isText := h.(HeaderText)
+	_, isImage := h.(Image)
 	switch {
-	case i.Header == nil && need == headerTextRequired:
+	case h == nil && r == headerTextRequired:
 		c.Found(path, "required with this action, but nil; want a HeaderText")
-	case !isValue(i.Header):
-	case need == headerNone:
+	case !isValue(h) || r == headerAny:
+	case r == headerNone:
 		c.Found(path, "must be nil with this action")
-	case (need == headerText || need == headerTextRequired) && !isText:
-		c.Found(path, "must be a HeaderText with this action")
-	case need == headerImage && !isImage:
+	case r == headerImage && !isImage:
 		c.Found(path, "must be an Image with this action")
+	case r != headerImage && !isText:
+		c.Found(path, "must be a HeaderText with this action")
 	}
-	checkHeader(c, path, i.Header)
 }
