@@ -63,7 +63,7 @@ func TestOnAClusterEachEventIsStoredOnceThoughANodeIsLost(t *testing.T) {
 	nodes[0].Close()
 	wg.Wait()
 	times := make(map[string]int)
-	for _, e := range read(t, connections[1], events, inbox.Reading{Name: "test"}) {
+	for _, e := range read(t, connections[1], events, inbox.ReadOptions{Name: "test"}) {
 		times[e.Key]++
 	}
 	assert.Len(t, times, events)

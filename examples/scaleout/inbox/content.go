@@ -28,7 +28,7 @@ func newStoredContent(content webhook.Content, raw json.RawMessage) (storedConte
 		name = "contacts"
 	case webhook.Reply:
 		name = "reply"
-		c.CallPermission.ExpiresAt = storable(c.CallPermission.ExpiresAt)
+		c.CallPermission.ExpiresAt = jsonTime(c.CallPermission.ExpiresAt)
 		value = c
 	case webhook.Reaction:
 		name = "reaction"
@@ -36,7 +36,7 @@ func newStoredContent(content webhook.Content, raw json.RawMessage) (storedConte
 		name = "order"
 	case webhook.System:
 		name = "system"
-		c.IdentityChangedAt = storable(c.IdentityChangedAt)
+		c.IdentityChangedAt = jsonTime(c.IdentityChangedAt)
 		value = c
 	case webhook.Unknown:
 		name = "unknown"

@@ -29,7 +29,7 @@ const (
 //	  "kind":    "sms",
 //	  "key":     "sms.id.in-1",
 //	  "lasting": true,
-//	  "takenAt": "2026-10-03T14:44:23.186Z",
+//	  "arrivedAt": "2026-10-03T14:44:23.186Z",
 //	  "message": {"ID": "in-1", "From": "+639171234567", "Text": "STOP", ..., "Params": [{"Name": "id", "Value": "in-1"}, ...], "RawQuery": "aWQ9..."}
 //	}
 //
@@ -45,8 +45,8 @@ type Event struct {
 	// Key is the event's duplicate key. Where Lasting is false another event, meant to be another, may have the same.
 	Key     string
 	Lasting bool
-	// TakenAt is when the receiver took the event, by its own clock.
-	TakenAt time.Time
+	// ArrivedAt is when the receiver took the event, by its own clock.
+	ArrivedAt time.Time
 	// Message is a webhook.SMSMessage, a webhook.ChatApp1Message, a webhook.ChatApp2Message or a webhook.DeliveryReport.
 	Message any
 	// Sequence is the event's place in the stream. It is 0 until it was read from there.
@@ -55,12 +55,12 @@ type Event struct {
 
 // envelope is an event as it is stored.
 type envelope struct {
-	Version int             `json:"version"`
-	Kind    Kind            `json:"kind"`
-	Key     string          `json:"key"`
-	Lasting bool            `json:"lasting"`
-	TakenAt time.Time       `json:"takenAt"`
-	Message json.RawMessage `json:"message"`
+	Version   int             `json:"version"`
+	Kind      Kind            `json:"kind"`
+	Key       string          `json:"key"`
+	Lasting   bool            `json:"lasting"`
+	ArrivedAt time.Time       `json:"arrivedAt"`
+	Message   json.RawMessage `json:"message"`
 }
 
 const version = 1
@@ -71,7 +71,7 @@ var ErrNoEvent = errors.New("inbox: not an event of version 1")
 // newEvent makes the event of a message that a handler got.
 func newEvent(kind Kind, message interface{ DuplicateKey() (string, bool) }) Event {
 	key, lasting := message.DuplicateKey()
-	return Event{Kind: kind, Key: key, Lasting: lasting, TakenAt: time.Now().UTC(), Message: message}
+	return Event{Kind: kind, Key: key, Lasting: lasting, ArrivedAt: time.Now().UTC(), Message: message}
 }
 
 // MarshalJSON gives the event as it is stored.
@@ -80,7 +80,7 @@ func (e Event) MarshalJSON() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(envelope{Version: version, Kind: e.Kind, Key: e.Key, Lasting: e.Lasting, TakenAt: storable(e.TakenAt), Message: message})
+	return json.Marshal(envelope{Version: version, Kind: e.Kind, Key: e.Key, Lasting: e.Lasting, ArrivedAt: jsonTime(e.ArrivedAt), Message: message})
 }
 
 // UnmarshalJSON reads an event that MarshalJSON has written. Its error holds nothing of the event.
@@ -93,7 +93,7 @@ func (e *Event) UnmarshalJSON(data []byte) error {
 	if err != nil {
 		return ErrNoEvent // what package json says may quote the text
 	}
-	*e = Event{Kind: stored.Kind, Key: stored.Key, Lasting: stored.Lasting, TakenAt: stored.TakenAt, Message: message}
+	*e = Event{Kind: stored.Kind, Key: stored.Key, Lasting: stored.Lasting, ArrivedAt: stored.ArrivedAt, Message: message}
 	return nil
 }
 

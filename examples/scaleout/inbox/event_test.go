@@ -61,7 +61,7 @@ func TestAnEventIsReadAsItWasStored(t *testing.T) {
 		"webhook.SMSMessage": inbox.SMS, "webhook.ChatApp1Message": inbox.ChatApp1, "webhook.ChatApp2Message": inbox.ChatApp2, "webhook.DeliveryReport": inbox.Delivery,
 	}
 	for name, message := range messages {
-		e := inbox.Event{Kind: kinds[fmt.Sprintf("%T", message)], Key: "key", Lasting: true, TakenAt: time.Unix(1791038663, 0).UTC(), Message: message}
+		e := inbox.Event{Kind: kinds[fmt.Sprintf("%T", message)], Key: "key", Lasting: true, ArrivedAt: time.Unix(1791038663, 0).UTC(), Message: message}
 		assert.Equal(t, e, throughJSON(t, e), name)
 	}
 	assert.Greater(t, len(messages), 50)
@@ -115,14 +115,14 @@ func TestWhatJSONCannotHaveIsNoReasonToRefuseAnEvent(t *testing.T) {
 func TestTheStoredFormIsAsDocumented(t *testing.T) {
 	t.Parallel()
 	data, err := json.Marshal(inbox.Event{
-		Kind: inbox.ChatApp1, Key: "chatapp1.id.in-1", Lasting: true, TakenAt: time.Date(2026, 10, 3, 14, 44, 23, 186e6, time.UTC),
+		Kind: inbox.ChatApp1, Key: "chatapp1.id.in-1", Lasting: true, ArrivedAt: time.Date(2026, 10, 3, 14, 44, 23, 186e6, time.UTC),
 		Message: webhook.ChatApp1Message{
 			ID: "in-1", From: "1", Content: webhook.Text{Body: "Hi"}, Params: webhook.Params{{Name: "id", Value: "in-1"}}, RawQuery: "id=in-1", JSON: json.RawMessage(`{"id": "in-1"}`),
 		},
 		Sequence: 17,
 	})
 	require.NoError(t, err)
-	assert.JSONEq(t, `{"version": 1, "kind": "chatapp1", "key": "chatapp1.id.in-1", "lasting": true, "takenAt": "2026-10-03T14:44:23.186Z", "message": {
+	assert.JSONEq(t, `{"version": 1, "kind": "chatapp1", "key": "chatapp1.id.in-1", "lasting": true, "arrivedAt": "2026-10-03T14:44:23.186Z", "message": {
 		"ID": "in-1", "From": "1", "To": "", "ReferenceID": "", "Name": "", "Content": {"type": "text", "value": {"Body": "Hi"}},
 		"Context": {"ID": "", "From": "", "Forwarded": false, "FrequentlyForwarded": false, "CatalogID": "", "ProductID": ""},
 		"ReceivedAt": "0001-01-01T00:00:00Z", "JSON": {"id": "in-1"}, "Params": [{"Name": "id", "Value": "in-1"}], "RawQuery": "aWQ9aW4tMQ=="}}`, string(data))

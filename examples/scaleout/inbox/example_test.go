@@ -16,7 +16,7 @@ func ExampleRead() {
 	c, end := exampleEngine(ctx)
 	defer end()
 
-	err := inbox.Read(ctx, c, inbox.Reading{Name: "stop-words", Kinds: []inbox.Kind{inbox.SMS}}, func(_ context.Context, e inbox.Event) error {
+	err := inbox.Read(ctx, c, inbox.ReadOptions{Name: "stop-words", Kinds: []inbox.Kind{inbox.SMS}}, func(_ context.Context, e inbox.Event) error {
 		if m, ok := e.Message.(webhook.SMSMessage); ok && m.Text == "STOP" {
 			fmt.Println("event", e.Sequence, "is a stop:", e.Key) // in a database: once for each Sequence
 		}

@@ -20,7 +20,7 @@ const (
 
 // NewHandler mounts the webhooks and the health check. The configuration is that of [Run].
 func NewHandler(ctx context.Context, c *engine.Connection, config Config) (http.Handler, error) {
-	config, err := config.complete()
+	config, err := config.withDefaults()
 	if err != nil {
 		return nil, err
 	}

@@ -107,7 +107,7 @@ func TestEachEventIsStoredOnceThoughAReceiverIsKilled(t *testing.T) {
 	t.Logf("%d events, each brought twice; %d calls had to be made again", events, behind.again.Load())
 	assert.Equal(t, events, stored(t, c))
 	times := make(map[string]int)
-	for _, e := range read(t, c, events, inbox.Reading{Name: "test"}) {
+	for _, e := range read(t, c, events, inbox.ReadOptions{Name: "test"}) {
 		times[textOf(e)]++
 	}
 	for number := range events {

@@ -16,7 +16,7 @@ type storedSMS struct {
 }
 
 func newStoredSMS(m webhook.SMSMessage) storedSMS {
-	return storedSMS{SMSMessage: m, ReceivedAt: storable(m.ReceivedAt), RawQuery: []byte(m.RawQuery)}
+	return storedSMS{SMSMessage: m, ReceivedAt: jsonTime(m.ReceivedAt), RawQuery: []byte(m.RawQuery)}
 }
 
 func (s storedSMS) message() (webhook.SMSMessage, error) {
@@ -33,7 +33,7 @@ type storedReport struct {
 }
 
 func newStoredReport(d webhook.DeliveryReport) storedReport {
-	return storedReport{DeliveryReport: d, Status: d.Status.String(), ReceivedAt: storable(d.ReceivedAt), RawQuery: []byte(d.RawQuery)}
+	return storedReport{DeliveryReport: d, Status: d.Status.String(), ReceivedAt: jsonTime(d.ReceivedAt), RawQuery: []byte(d.RawQuery)}
 }
 
 func (s storedReport) message() (webhook.DeliveryReport, error) {
@@ -62,7 +62,7 @@ func encodeChatApp(m webhook.ChatApp1Message) ([]byte, error) {
 		return nil, err
 	}
 	return json.Marshal(storedChatApp{
-		ChatApp1Message: m, Content: content, ReceivedAt: storable(m.ReceivedAt), JSON: m.JSON, RawQuery: []byte(m.RawQuery),
+		ChatApp1Message: m, Content: content, ReceivedAt: jsonTime(m.ReceivedAt), JSON: m.JSON, RawQuery: []byte(m.RawQuery),
 	})
 }
 
@@ -75,7 +75,7 @@ func (s storedChatApp) message() (webhook.ChatApp1Message, error) {
 
 // storable gives a time that JSON can have. A caller can name a time after the year 9999, and an offset of 24 hours; its text
 // is among the parameters.
-func storable(at time.Time) time.Time {
+func jsonTime(at time.Time) time.Time {
 	for _, at := range []time.Time{at, at.UTC()} {
 		if _, err := at.MarshalJSON(); err == nil {
 			return at

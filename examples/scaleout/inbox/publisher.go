@@ -54,7 +54,7 @@ func (p *Publisher) Delivery(ctx context.Context, d webhook.DeliveryReport) erro
 }
 
 // Publish stores an event. It returns nil once the engine has said that it is stored, on as many nodes as the stream needs, and after
-// [ErrAway] it may be stored or not. An event with a lasting key is stored once for as long as the stream keeps it, however often it
+// [ErrUnavailable] it may be stored or not. An event with a lasting key is stored once for as long as the stream keeps it, however often it
 // is published, by whomever.
 //
 // An event without a lasting key is stored once by each call. Whether a call is a repetition is the [Store]'s to say.
@@ -76,16 +76,16 @@ func (p *Publisher) publish(ctx context.Context, e Event) error {
 		id += "." + rand.Text() // of this call, however many attempts it needs
 	}
 	subject := engine.InboxSubject + "." + string(e.Kind) + "." + id
-	return patiently(ctx, p.engine, publishPatience, func(ctx context.Context) error {
+	return retry(ctx, p.engine, publishTimeout, func(ctx context.Context) error {
 		// The subject can be there once. So an attempt whose answer was lost does no harm, and neither does another receiver.
 		_, err := p.engine.JetStream.Publish(ctx, subject, data, jetstream.WithMsgID(id), jetstream.WithExpectLastSequencePerSubject(0))
 		switch {
-		case engine.IsTaken(err):
+		case engine.IsConflict(err):
 			// It is stored; or, on a cluster, being stored by another, which may still come to nothing. Only seeing it is proof.
 			_, err = p.stream.GetLastMsgForSubject(ctx, subject)
 			return err
 		case errors.Is(err, nats.ErrMaxPayload):
-			return finalError{err}
+			return permanentError{err}
 		default:
 			return err
 		}

@@ -57,7 +57,7 @@ func TestAnEventIsStoredOnceThoughTheAnswerWasLost(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, c := startEngine(t)
-			lossy := new(losing)
+			lossy := new(lossyEngine)
 			p := newPublisher(t, lossy.over(c))
 			lossy.answers.Store(1)
 			require.NoError(t, p.SMS(t.Context(), m))
@@ -77,7 +77,7 @@ func TestAnEventThatSomebodyElseIsStoringIsNotTakenForStored(t *testing.T) {
 	t.Parallel()
 	_, c := startEngine(t)
 	attempts := 0
-	p := newPublisher(t, (&losing{before: func() error {
+	p := newPublisher(t, (&lossyEngine{before: func() error {
 		if attempts++; attempts == 1 {
 			return &jetstream.APIError{Code: 400, ErrorCode: jetstream.JSErrCodeStreamWrongLastSequenceConstant}
 		}
@@ -105,7 +105,7 @@ func TestAnEventThatIsTooLargeIsRefusedAtOnce(t *testing.T) {
 	t.Parallel()
 	_, c := startEngine(t)
 	attempts := 0
-	p := newPublisher(t, (&losing{before: func() error { attempts++; return nil }}).over(c))
+	p := newPublisher(t, (&lossyEngine{before: func() error { attempts++; return nil }}).over(c))
 	err := p.SMS(t.Context(), webhook.SMSMessage{ID: "in-1", From: "1", Text: strings.Repeat("x", 1<<20)})
 	require.ErrorIs(t, err, nats.ErrMaxPayload)
 	assert.Equal(t, 1, attempts)

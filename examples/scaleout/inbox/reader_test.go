@@ -17,12 +17,12 @@ import (
 )
 
 // read reads so many events, and those that come before the reader has ended.
-func read(tb testing.TB, c *engine.Connection, most int, reading inbox.Reading) []inbox.Event {
+func read(tb testing.TB, c *engine.Connection, most int, options inbox.ReadOptions) []inbox.Event {
 	tb.Helper()
 	ctx, cancel := context.WithTimeout(tb.Context(), time.Minute)
 	defer cancel()
 	var events []inbox.Event
-	require.NoError(tb, inbox.Read(ctx, c, reading, func(_ context.Context, e inbox.Event) error {
+	require.NoError(tb, inbox.Read(ctx, c, options, func(_ context.Context, e inbox.Event) error {
 		if events = append(events, e); len(events) >= most {
 			cancel()
 		}
@@ -44,7 +44,7 @@ func TestEachNameReadsAllEventsInTheirOrder(t *testing.T) {
 	_, c := startEngine(t)
 	publish(t, c, 20)
 	for _, name := range []string{"one", "two"} {
-		for i, e := range read(t, c, 20, inbox.Reading{Name: name}) {
+		for i, e := range read(t, c, 20, inbox.ReadOptions{Name: name}) {
 			assert.Equal(t, fmt.Sprint("sms.id.in-", i), e.Key)
 			assert.Equal(t, uint64(i+1), e.Sequence)
 		}
@@ -62,7 +62,7 @@ func TestProcessesOfOneNameShareTheEvents(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
-			assert.NoError(t, inbox.Read(ctx, c, inbox.Reading{Name: "shared"}, func(_ context.Context, e inbox.Event) error {
+			assert.NoError(t, inbox.Read(ctx, c, inbox.ReadOptions{Name: "shared"}, func(_ context.Context, e inbox.Event) error {
 				mu.Lock()
 				defer mu.Unlock()
 				if times[e.Key]++; len(times) == 100 {
@@ -82,9 +82,9 @@ func TestWhatAReaderHasNotBegunWithGoesToTheNextAtOnce(t *testing.T) {
 	t.Parallel()
 	_, c := startEngine(t)
 	publish(t, c, 10)
-	reading := inbox.Reading{Name: "test", Patience: long}
-	assert.Len(t, read(t, c, 1, reading), 1)
-	assert.Len(t, read(t, c, 9, reading), 9)
+	options := inbox.ReadOptions{Name: "test", HandleTimeout: long}
+	assert.Len(t, read(t, c, 1, options), 1)
+	assert.Len(t, read(t, c, 9, options), 9)
 }
 
 func TestAnEventThatCouldNotBeHandledComesAgain(t *testing.T) {
@@ -94,7 +94,7 @@ func TestAnEventThatCouldNotBeHandledComesAgain(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	var keys []string
-	require.NoError(t, inbox.Read(ctx, c, inbox.Reading{Name: "test"}, func(_ context.Context, e inbox.Event) error {
+	require.NoError(t, inbox.Read(ctx, c, inbox.ReadOptions{Name: "test"}, func(_ context.Context, e inbox.Event) error {
 		if keys = append(keys, e.Key); len(keys) == 1 {
 			return errors.New("not now")
 		}
@@ -113,7 +113,7 @@ func TestAReaderPassesOverWhatIsNoEventAndWhatItDidNotAskFor(t *testing.T) {
 	require.NoError(t, err)
 	publish(t, c, 1)
 	require.NoError(t, newPublisher(t, c).Delivery(t.Context(), webhook.DeliveryReport{ID: "out-1", Status: webhook.StatusRead, RawStatus: "seen"}))
-	events := read(t, c, 1, inbox.Reading{Name: "test", Kinds: []inbox.Kind{inbox.Delivery, inbox.ChatApp1}})
+	events := read(t, c, 1, inbox.ReadOptions{Name: "test", Kinds: []inbox.Kind{inbox.Delivery, inbox.ChatApp1}})
 	require.Len(t, events, 1)
 	assert.Equal(t, webhook.StatusRead, events[0].Message.(webhook.DeliveryReport).Status)
 	consumer, err := c.JetStream.Consumer(t.Context(), engine.Inbox, "test")
@@ -127,5 +127,5 @@ func TestAReaderPassesOverWhatIsNoEventAndWhatItDidNotAskFor(t *testing.T) {
 func TestAReaderOfAnImpossibleNameSaysSo(t *testing.T) {
 	t.Parallel()
 	_, c := startEngine(t)
-	assert.ErrorContains(t, inbox.Read(t.Context(), c, inbox.Reading{Name: "a.b"}, nil), "the reader a.b")
+	assert.ErrorContains(t, inbox.Read(t.Context(), c, inbox.ReadOptions{Name: "a.b"}, nil), "the reader a.b")
 }

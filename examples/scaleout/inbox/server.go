@@ -31,7 +31,7 @@ type Config struct {
 	Options []webhook.Option
 }
 
-func (c Config) complete() (Config, error) {
+func (c Config) withDefaults() (Config, error) {
 	if strings.TrimSpace(c.Secret) == "" {
 		return c, errors.New("inbox: there is no secret: anybody could bring events")
 	}
@@ -49,9 +49,9 @@ const (
 	maxBody           = 1 << 16
 	maxHeader         = 1 << 17 // a long text stands in the query, six bytes for many a character
 	// writeTimeout leaves time for an answer after the engine has used up all patience.
-	writeTimeout = readTimeout + claimPatience + publishPatience + settlePatience + time.Second
+	writeTimeout = readTimeout + claimTimeout + publishTimeout + settleTimeout + time.Second
 	// shutdownTimeout is for what is being handled when a receiver is told to end.
-	shutdownTimeout = claimPatience + publishPatience + settlePatience + time.Second
+	shutdownTimeout = claimTimeout + publishTimeout + settleTimeout + time.Second
 )
 
 // Run receives events until the context ends, and then ends what it has begun: what comes from then on is not taken, and the service

@@ -90,12 +90,12 @@ func TestEveryKindOfEventIsStoredOnceHoweverOftenItComes(t *testing.T) {
 		want[kind] = 1
 	}
 	got := make(map[inbox.Kind]int)
-	for _, e := range read(t, c, 4, inbox.Reading{Name: "test"}) {
+	for _, e := range read(t, c, 4, inbox.ReadOptions{Name: "test"}) {
 		got[e.Kind]++
 		key, lasting := e.Message.(interface{ DuplicateKey() (string, bool) }).DuplicateKey()
 		assert.Equal(t, e.Key, key)
 		assert.True(t, lasting)
-		assert.WithinDuration(t, time.Now(), e.TakenAt, time.Hour)
+		assert.WithinDuration(t, time.Now(), e.ArrivedAt, time.Hour)
 	}
 	assert.Equal(t, want, got)
 	assert.Equal(t, 4, stored(t, c))
@@ -163,7 +163,7 @@ func TestWhatIsBeingHandledEndsBeforeTheReceiverDoes(t *testing.T) {
 	t.Parallel()
 	_, c := startEngine(t)
 	begun, goOn := make(chan struct{}), make(chan struct{})
-	r := serve(t, (&losing{before: func() error {
+	r := serve(t, (&lossyEngine{before: func() error {
 		close(begun)
 		<-goOn
 		return nil
@@ -208,7 +208,7 @@ func TestTheLogHoldsNothingPersonal(t *testing.T) {
 	for line := range strings.SplitSeq(strings.TrimSpace(out.String()), "\n") {
 		assert.True(t, json.Valid([]byte(line)))
 	}
-	assert.Contains(t, out.String(), inbox.ErrAway.Error())
+	assert.Contains(t, out.String(), inbox.ErrUnavailable.Error())
 	for _, personal := range []string{"639171234567", "Hithere", secret} {
 		assert.NotContains(t, out.String(), personal)
 	}

@@ -35,8 +35,8 @@ type Store struct {
 const (
 	// DefaultLease is longer than a receiver can take for an event, with an engine that answers at the last moment to everything.
 	DefaultLease = 30 * time.Second
-	// shortestLease is what the engine counts in.
-	shortestLease = time.Second
+	// minLease is what the engine counts in.
+	minLease = time.Second
 	// markerStays is how long it can be seen that a claim was given back.
 	markerStays = time.Minute
 )
@@ -50,8 +50,8 @@ func NewStore(ctx context.Context, c *engine.Connection, lease time.Duration, lo
 	if lease == 0 {
 		lease = DefaultLease
 	}
-	if lease < shortestLease {
-		return nil, fmt.Errorf("inbox: a lease of %v is shorter than %v", lease, shortestLease)
+	if lease < minLease {
+		return nil, fmt.Errorf("inbox: a lease of %v is shorter than %v", lease, minLease)
 	}
 	claims, err := c.Bucket(ctx, engine.Claims)
 	if err != nil {
@@ -60,19 +60,19 @@ func NewStore(ctx context.Context, c *engine.Connection, lease time.Duration, lo
 	return &Store{engine: c, claims: claims, lease: (lease + time.Second - 1).Truncate(time.Second), logger: logger, held: make(map[string][]uint64)}, nil
 }
 
-// Claim claims a key, as [webhook.Store] has it. It takes [ErrAway] at most three seconds to come.
+// Claim claims a key, as [webhook.Store] has it. It takes [ErrUnavailable] at most three seconds to come.
 func (s *Store) Claim(ctx context.Context, key string) (webhook.ClaimState, error) {
 	// An attempt whose answer was lost may have claimed the key: the next one knows the claim as its own by what is in it.
 	mark := []byte("claim " + rand.Text())
 	var state webhook.ClaimState
-	err := patiently(ctx, s.engine, claimPatience, func(ctx context.Context) error {
+	err := retry(ctx, s.engine, claimTimeout, func(ctx context.Context) error {
 		revision, err := s.claims.Create(ctx, key, mark, jetstream.KeyTTL(s.lease))
 		if err == nil {
 			state = s.hold(key, revision)
 			return nil
 		}
-		if !engine.IsTaken(err) {
-			return finalIfInvalid(err)
+		if !engine.IsConflict(err) {
+			return permanentIfInvalid(err)
 		}
 		entry, err := s.claims.Get(ctx, key)
 		switch {
@@ -93,9 +93,9 @@ func (s *Store) Claim(ctx context.Context, key string) (webhook.ClaimState, erro
 // Complete marks a key as done, whoever has claimed it by now: the event was handled all the same.
 func (s *Store) Complete(ctx context.Context, key string) error {
 	s.letGo(key)
-	err := patiently(ctx, s.engine, settlePatience, func(ctx context.Context) error {
+	err := retry(ctx, s.engine, settleTimeout, func(ctx context.Context) error {
 		_, err := s.claims.Put(ctx, key, []byte(done))
-		return finalIfInvalid(err)
+		return permanentIfInvalid(err)
 	})
 	return s.logged(ctx, "not completed", key, err)
 }
@@ -107,12 +107,12 @@ func (s *Store) Release(ctx context.Context, key string) error {
 	if !ok {
 		return nil
 	}
-	err := patiently(ctx, s.engine, settlePatience, func(ctx context.Context) error {
+	err := retry(ctx, s.engine, settleTimeout, func(ctx context.Context) error {
 		err := s.claims.Purge(ctx, key, jetstream.LastRevision(revision), jetstream.PurgeTTL(markerStays))
-		if engine.IsTaken(err) { // by another, or by this attempt's predecessor, or the lease is over
+		if engine.IsConflict(err) { // by another, or by this attempt's predecessor, or the lease is over
 			return nil
 		}
-		return finalIfInvalid(err)
+		return permanentIfInvalid(err)
 	})
 	return s.logged(ctx, "not released", key, err)
 }
@@ -150,10 +150,10 @@ func (s *Store) logged(ctx context.Context, what, key string, err error) error {
 	return fmt.Errorf("inbox: %s: %w", what, err)
 }
 
-// finalIfInvalid tells the errors that stay whatever happens.
-func finalIfInvalid(err error) error {
+// permanentIfInvalid tells the errors that stay whatever happens.
+func permanentIfInvalid(err error) error {
 	if errors.Is(err, jetstream.ErrInvalidKey) || errors.Is(err, jetstream.ErrLimitMarkerTTLNotSupported) {
-		return finalError{err}
+		return permanentError{err}
 	}
 	return err
 }

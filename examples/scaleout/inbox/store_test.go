@@ -150,7 +150,7 @@ func TestTheFirstOwnerOfAClaimThatWasTakenOverStillCompletesIt(t *testing.T) {
 func TestAClaimWhoseAnswerWasLostIsItsOwners(t *testing.T) {
 	t.Parallel()
 	_, c := startEngine(t)
-	lossy := new(losing)
+	lossy := new(lossyEngine)
 	s, other := newStore(t, lossy.over(c), long), newStore(t, c, long)
 	lossy.answers.Store(1)
 	assertClaim(t, s, "sms.id.1", webhook.Claimed)
@@ -171,5 +171,5 @@ func TestAKeyThatTheEngineCannotHaveIsRefusedAtOnce(t *testing.T) {
 	_, c := startEngine(t)
 	_, err := newStore(t, c, long).Claim(t.Context(), "a b")
 	require.Error(t, err)
-	assert.NotErrorIs(t, err, inbox.ErrAway)
+	assert.NotErrorIs(t, err, inbox.ErrUnavailable)
 }

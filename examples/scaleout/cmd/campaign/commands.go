@@ -70,7 +70,7 @@ func runEnqueue(ctx context.Context, args []string) error {
 	}
 	bad := 0
 	for _, name := range orStandardInput(flags.Args()) {
-		var loaded outbox.Loaded
+		var loaded outbox.LoadResult
 		loaded, err = loadFile(ctx, loader, name)
 		fmt.Printf("%s: %d queued, %d known, %d bad\n", name, loaded.Queued, loaded.Known, loaded.Bad)
 		if err != nil {
@@ -79,7 +79,7 @@ func runEnqueue(ctx context.Context, args []string) error {
 		bad += loaded.Bad
 	}
 	if bad > 0 {
-		return errNotWell
+		return errReported
 	}
 	return nil
 }
@@ -93,12 +93,12 @@ func orStandardInput(names []string) []string {
 	return names
 }
 
-func loadFile(ctx context.Context, loader *outbox.Loader, name string) (outbox.Loaded, error) {
+func loadFile(ctx context.Context, loader *outbox.Loader, name string) (outbox.LoadResult, error) {
 	var file io.Reader = os.Stdin
 	if name != standardInput {
 		opened, err := os.Open(name) //nolint:gosec // the user names the file
 		if err != nil {
-			return outbox.Loaded{}, fmt.Errorf("the messages: %w", err)
+			return outbox.LoadResult{}, fmt.Errorf("the messages: %w", err)
 		}
 		defer func() { _ = opened.Close() }()
 		file = opened
@@ -231,14 +231,14 @@ func runResolve(ctx context.Context, args []string) error {
 		return err
 	}
 	defer c.Close()
-	desk, err := outbox.NewDesk(ctx, c, s.logger())
+	resolver, err := outbox.NewResolver(ctx, c, s.logger())
 	if err != nil {
 		return err
 	}
-	err = desk.Resolve(ctx, outbox.Channel(flags.Arg(0)), flags.Arg(1), outbox.Decision(flags.Arg(2)))
-	if errors.Is(err, outbox.ErrNothingToDecide) {
+	err = resolver.Resolve(ctx, outbox.Channel(flags.Arg(0)), flags.Arg(1), outbox.Decision(flags.Arg(2)))
+	if errors.Is(err, outbox.ErrNotResolvable) {
 		fmt.Fprintln(os.Stderr, err)
-		return errNotWell
+		return errReported
 	}
 	return err
 }

@@ -111,27 +111,27 @@ func TestACommandThatIsCalledWronglySaysSo(t *testing.T) {
 func TestAComparisonSeesEveryDisagreement(t *testing.T) {
 	for _, test := range []struct {
 		state outbox.State
-		found found
+		tally tally
 		agree bool
 	}{
-		{outbox.Accepted, found{once: 3}, true},
-		{outbox.Accepted, found{once: 3, never: 1}, false},
-		{outbox.Accepted, found{once: 3, more: 1}, false},
-		{outbox.Refused, found{never: 3}, true},
-		{outbox.Refused, found{never: 3, once: 1}, false},
-		{outbox.Parked, found{never: 3, once: 3}, true},
-		{outbox.Parked, found{more: 1}, false},
-		{outbox.Queued, found{never: 1}, false},
-		{outbox.Unknown, found{once: 1}, false},
+		{outbox.Accepted, tally{once: 3}, true},
+		{outbox.Accepted, tally{once: 3, never: 1}, false},
+		{outbox.Accepted, tally{once: 3, more: 1}, false},
+		{outbox.Refused, tally{never: 3}, true},
+		{outbox.Refused, tally{never: 3, once: 1}, false},
+		{outbox.Parked, tally{never: 3, once: 3}, true},
+		{outbox.Parked, tally{more: 1}, false},
+		{outbox.Queued, tally{never: 1}, false},
+		{outbox.Unknown, tally{once: 1}, false},
 	} {
 		v := verdict{outbox.SMS, test.state}
-		c := &comparison{rows: map[verdict]*found{v: &test.found}}
-		assert.Equal(t, test.agree, c.agrees(), "%v %+v", test.state, test.found)
+		c := &comparison{rows: map[verdict]*tally{v: &test.tally}}
+		assert.Equal(t, test.agree, c.agrees(), "%v %+v", test.state, test.tally)
 		var table strings.Builder
 		c.print(&table)
 		assert.Equal(t, test.agree, !strings.Contains(table.String(), "WRONG"))
 	}
-	assert.False(t, (&comparison{strange: 1}).agrees())
+	assert.False(t, (&comparison{unrecorded: 1}).agrees())
 }
 
 func TestALoadThatIsKilledInTheMiddleIsEndedByTheNextOne(t *testing.T) {

@@ -40,8 +40,8 @@ func main() {
 	os.Exit(code)
 }
 
-// errNotWell ends a command that did its work and found that not everything is well, and has said so.
-var errNotWell = errors.New("not everything is well")
+// errReported ends a command that did its work and found that not everything is well, and has said so.
+var errReported = errors.New("not everything is well")
 
 // run carries out one command and gives the exit status.
 func run(ctx context.Context, args []string) int {
@@ -50,7 +50,7 @@ func run(ctx context.Context, args []string) int {
 		"status": runStatus, "parked": runParked, "resolve": runResolve, "measure": runMeasure,
 		"receive": runReceive, "events": runEvents,
 	}
-	command := runPlay
+	command := runFull
 	name := "campaign"
 	if len(args) > 0 {
 		if known, ok := commands[args[0]]; ok {
@@ -61,7 +61,7 @@ func run(ctx context.Context, args []string) int {
 	switch err := command(ctx, args); {
 	case err == nil, errors.Is(err, flag.ErrHelp):
 		return 0
-	case errors.Is(err, errNotWell):
+	case errors.Is(err, errReported):
 		return 1
 	case errors.As(err, &usage):
 		fmt.Fprintf(os.Stderr, "%s: %v\n", name, err)

@@ -43,7 +43,7 @@ func quick() settings {
 		level: slog.LevelError,
 		setup: engine.Setup{Replicas: 1, AckWait: 2 * time.Second},
 		work: outbox.WorkerOptions{
-			Concurrency: 16, SendTimeout: time.Second, SettleWindow: 500 * time.Millisecond, SettleInterval: 100 * time.Millisecond, GiveUp: time.Hour,
+			Concurrency: 16, SendTimeout: time.Second, SettleWindow: 500 * time.Millisecond, SettleInterval: 100 * time.Millisecond, GiveUpAfter: time.Hour,
 		},
 	}
 }
@@ -83,7 +83,7 @@ func (c *campaign) load(n int, kind func(string, int) (outbox.Message, error)) {
 	require.NoError(c.t, err)
 	loaded, err := loader.Load(c.t.Context(), strings.NewReader(lines(c.t, n, kind)), nil)
 	require.NoError(c.t, err)
-	require.Equal(c.t, outbox.Loaded{Queued: n}, loaded)
+	require.Equal(c.t, outbox.LoadResult{Queued: n}, loaded)
 }
 
 func lines(t *testing.T, n int, kind func(string, int) (outbox.Message, error)) string {

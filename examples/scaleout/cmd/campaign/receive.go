@@ -46,7 +46,7 @@ func runEvents(ctx context.Context, args []string) error {
 		return err
 	}
 	defer c.Close()
-	return inbox.Read(ctx, c, inbox.Reading{Name: *name, Logger: s.logger()}, func(_ context.Context, e inbox.Event) error {
+	return inbox.Read(ctx, c, inbox.ReadOptions{Name: *name, Logger: s.logger()}, func(_ context.Context, e inbox.Event) error {
 		fmt.Printf("%d\t%s\t%s\n", e.Sequence, e.Kind, e.Key)
 		return nil
 	})

@@ -45,7 +45,7 @@ func (s *settings) registerWork(flags *flag.FlagSet) {
 	flags.DurationVar(&w.SendTimeout, "send-timeout", orDefault(w.SendTimeout, 10*time.Second), "how long one send may take, with what the library repeats")
 	flags.DurationVar(&w.SettleWindow, "settle-window", orDefault(w.SettleWindow, 30*time.Second), "how long the service may take to list an SMS that it has received")
 	flags.DurationVar(&w.SettleInterval, "settle-interval", orDefault(w.SettleInterval, 2*time.Second), "the time between two look-ups")
-	flags.DurationVar(&w.GiveUp, "give-up", orDefault(w.GiveUp, time.Hour), "after how long an SMS that cannot be looked up is parked")
+	flags.DurationVar(&w.GiveUpAfter, "give-up", orDefault(w.GiveUpAfter, time.Hour), "after how long an SMS that cannot be looked up is parked")
 }
 
 func orDefault(d, otherwise time.Duration) time.Duration {
@@ -61,7 +61,7 @@ func (s *settings) arguments() []string {
 		"-replicas=" + strconv.Itoa(s.setup.Replicas), "-ack-wait=" + s.setup.AckWait.String(), "-log=" + s.level.String(),
 		"-concurrency=" + strconv.Itoa(s.work.Concurrency), "-send-timeout=" + s.work.SendTimeout.String(),
 		"-settle-window=" + s.work.SettleWindow.String(), "-settle-interval=" + s.work.SettleInterval.String(),
-		"-give-up=" + s.work.GiveUp.String(),
+		"-give-up=" + s.work.GiveUpAfter.String(),
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 )
 
 // play is a whole campaign.
-type play struct {
+type fullRun struct {
 	settings
 	name      string
 	directory string
@@ -32,11 +32,11 @@ type play struct {
 	service *messagingtest.Server // nil where the environment names a service
 }
 
-// eventsOfPlay is how many events the stand-in brings.
-const eventsOfPlay = 25
+// fullRunEvents is how many events the stand-in brings.
+const fullRunEvents = 25
 
-func runPlay(ctx context.Context, args []string) error {
-	p := play{
+func runFull(ctx context.Context, args []string) error {
+	p := fullRun{
 		name: time.Now().UTC().Format("20060102T150405.000"),
 		settings: settings{
 			setup: engine.Setup{AckWait: 2 * time.Second}, level: slog.LevelError,
@@ -78,7 +78,7 @@ func runPlay(ctx context.Context, args []string) error {
 	return p.run(ctx, newLauncher(&p.settings, url, p.service.URL, p.service.Token))
 }
 
-func (p *play) parse(args []string) error {
+func (p *fullRun) parse(args []string) error {
 	flags := newFlags("", "[flags] [FILE]", "Plays a campaign through: the messages of FILE, or some of its own, are taken in twice and sent by workers, one of\n"+
 		"which is killed in the middle. At the end the verdicts are compared with what the service has.\n"+
 		"The commands: engine, service, enqueue, send, rate, status, parked, resolve, receive, events, measure; each knows -h.")
@@ -110,7 +110,7 @@ func (p *play) parse(args []string) error {
 	return nil
 }
 
-func (p *play) run(ctx context.Context, workers *launcher) error {
+func (p *fullRun) run(ctx context.Context, workers *launcher) error {
 	before := map[string]bool{}
 	for e, err := range outbox.All(ctx, p.engine) {
 		if err != nil {
@@ -134,7 +134,7 @@ func (p *play) run(ctx context.Context, workers *launcher) error {
 	if p.service == nil {
 		status, reading := progress.Read(ctx, p.engine)
 		fmt.Println(status)
-		return errors.Join(reading, notWell(bad == 0))
+		return errors.Join(reading, reportedIf(bad == 0))
 	}
 	result, err := compare(ctx, p.engine, p.service.Sent(), before)
 	if err != nil {
@@ -145,25 +145,25 @@ func (p *play) run(ctx context.Context, workers *launcher) error {
 	if received.err != nil {
 		return received.err
 	}
-	fmt.Printf("\n%d events, each brought four times to two receivers: %d calls answered, %d events stored\n", eventsOfPlay, received.answered, received.stored)
-	well := result.agrees() && received.stored == eventsOfPlay && received.answered == 4*eventsOfPlay
+	fmt.Printf("\n%d events, each brought four times to two receivers: %d calls answered, %d events stored\n", fullRunEvents, received.answered, received.stored)
+	well := result.agrees() && received.stored == fullRunEvents && received.answered == 4*fullRunEvents
 	if well {
 		fmt.Println("\nthe verdicts and the ledger of the service agree")
 	} else {
 		fmt.Println("\nthe verdicts and the ledger of the service DISAGREE")
 	}
-	return notWell(well && bad == 0)
+	return reportedIf(well && bad == 0)
 }
 
-func notWell(well bool) error {
+func reportedIf(well bool) error {
 	if well {
 		return nil
 	}
-	return errNotWell
+	return errReported
 }
 
 // load takes the messages in, twice.
-func (p *play) load(ctx context.Context) (bad int, err error) {
+func (p *fullRun) load(ctx context.Context) (bad int, err error) {
 	loader, err := outbox.NewLoader(ctx, p.engine, p.logger())
 	if err != nil {
 		return 0, err
@@ -173,7 +173,7 @@ func (p *play) load(ctx context.Context) (bad int, err error) {
 		return 0, err
 	}
 	for _, words := range []string{"taken in:   ", "once more:  "} {
-		var loaded outbox.Loaded
+		var loaded outbox.LoadResult
 		if p.file != "" {
 			loaded, err = loadFile(ctx, loader, p.file)
 		} else {
@@ -195,10 +195,10 @@ type received struct {
 }
 
 // receive lets the stand-in bring events in the meantime.
-func (p *play) receive(ctx context.Context) <-chan received {
+func (p *fullRun) receive(ctx context.Context) <-chan received {
 	events := make(chan received, 1)
 	if p.service != nil {
-		in := &inbound{engine: p.engine, service: p.service, events: eventsOfPlay, name: p.name}
+		in := &inbound{engine: p.engine, service: p.service, events: fullRunEvents, name: p.name}
 		go func() {
 			stored, answered, err := in.run(ctx)
 			events <- received{stored, answered, err}
@@ -208,7 +208,7 @@ func (p *play) receive(ctx context.Context) <-chan received {
 }
 
 // send runs the workers until every message has a verdict. In the middle it kills one, and starts another.
-func (p *play) send(ctx context.Context, workers *launcher) (err error) {
+func (p *fullRun) send(ctx context.Context, workers *launcher) (err error) {
 	var running []*process
 	defer func() {
 		for _, w := range running {
@@ -232,7 +232,7 @@ func (p *play) send(ctx context.Context, workers *launcher) (err error) {
 		if !killed && s.Final() > s.Total/3 && s.Messages[outbox.Sending] > 0 {
 			killed = true
 			running[0].kill()
-			display.Say(fmt.Sprintf("worker %d was killed (SIGKILL), another takes its place", running[0].command.Process.Pid))
+			display.Println(fmt.Sprintf("worker %d was killed (SIGKILL), another takes its place", running[0].command.Process.Pid))
 			if running[0], failed = workers.start(ctx); failed != nil {
 				running = running[1:]
 				return false

@@ -10,7 +10,7 @@ import (
 )
 
 // losing is an engine that does what it is asked, but some of whose answers get lost.
-type losing struct {
+type lossyEngine struct {
 	jetstream.JetStream
 	// answers is how many more are lost.
 	answers atomic.Int32
@@ -19,13 +19,13 @@ type losing struct {
 }
 
 // over is a connection through which answers get lost.
-func (l *losing) over(c *engine.Connection) *engine.Connection {
+func (l *lossyEngine) over(c *engine.Connection) *engine.Connection {
 	l.JetStream = c.JetStream
 	return &engine.Connection{NATS: c.NATS, JetStream: l}
 }
 
 // lose waits for an answer that does not come. It returns nil where the answer is not lost.
-func (l *losing) lose(ctx context.Context) error {
+func (l *lossyEngine) lose(ctx context.Context) error {
 	if l.answers.Add(-1) < 0 {
 		return nil
 	}
@@ -33,7 +33,7 @@ func (l *losing) lose(ctx context.Context) error {
 	return ctx.Err()
 }
 
-func (l *losing) Publish(ctx context.Context, subject string, data []byte, options ...jetstream.PublishOpt) (*jetstream.PubAck, error) {
+func (l *lossyEngine) Publish(ctx context.Context, subject string, data []byte, options ...jetstream.PublishOpt) (*jetstream.PubAck, error) {
 	if l.before != nil {
 		if err := l.before(); err != nil {
 			return nil, err
@@ -46,27 +46,27 @@ func (l *losing) Publish(ctx context.Context, subject string, data []byte, optio
 	return ack, l.lose(ctx)
 }
 
-func (l *losing) KeyValue(ctx context.Context, bucket string) (jetstream.KeyValue, error) {
+func (l *lossyEngine) KeyValue(ctx context.Context, bucket string) (jetstream.KeyValue, error) {
 	kv, err := l.JetStream.KeyValue(ctx, bucket)
-	return &losingBucket{KeyValue: kv, losing: l}, err
+	return &lossyBucket{KeyValue: kv, lossyEngine: l}, err
 }
 
-type losingBucket struct {
+type lossyBucket struct {
 	jetstream.KeyValue
-	losing *losing
+	lossyEngine *lossyEngine
 }
 
-func (b *losingBucket) Create(ctx context.Context, key string, value []byte, options ...jetstream.KVCreateOpt) (uint64, error) {
+func (b *lossyBucket) Create(ctx context.Context, key string, value []byte, options ...jetstream.KVCreateOpt) (uint64, error) {
 	revision, err := b.KeyValue.Create(ctx, key, value, options...)
 	if err != nil {
 		return 0, err
 	}
-	return revision, b.losing.lose(ctx)
+	return revision, b.lossyEngine.lose(ctx)
 }
 
-func (b *losingBucket) Purge(ctx context.Context, key string, options ...jetstream.KVDeleteOpt) error {
+func (b *lossyBucket) Purge(ctx context.Context, key string, options ...jetstream.KVDeleteOpt) error {
 	if err := b.KeyValue.Purge(ctx, key, options...); err != nil {
 		return err
 	}
-	return b.losing.lose(ctx)
+	return b.lossyEngine.lose(ctx)
 }

@@ -16,8 +16,8 @@ import (
 
 // comparison sets the verdicts beside what the service has.
 type comparison struct {
-	rows    map[verdict]*found
-	strange int // messages of the service that have no record
+	rows       map[verdict]*tally
+	unrecorded int // messages of the service that have no record
 }
 
 type verdict struct {
@@ -26,12 +26,12 @@ type verdict struct {
 }
 
 // found counts the messages of one verdict by how often the service has them.
-type found struct {
+type tally struct {
 	never, once, more int
 }
 
 // agrees tells whether the service may have a message of this verdict so often.
-func (v verdict) agrees(f found) bool {
+func (v verdict) agrees(f tally) bool {
 	switch v.state {
 	case outbox.Accepted:
 		return f.never == 0 && f.more == 0
@@ -56,7 +56,7 @@ func compare(ctx context.Context, c *engine.Connection, ledger []messagingtest.S
 	for _, s := range ledger {
 		sent[name{outbox.Channel(s.Channel), s.ReferenceID}]++
 	}
-	result := &comparison{rows: map[verdict]*found{}}
+	result := &comparison{rows: map[verdict]*tally{}}
 	for e, err := range outbox.All(ctx, c) {
 		if err != nil {
 			return nil, err
@@ -69,7 +69,7 @@ func compare(ctx context.Context, c *engine.Connection, ledger []messagingtest.S
 		}
 		v := verdict{e.Channel, e.State}
 		if result.rows[v] == nil {
-			result.rows[v] = &found{}
+			result.rows[v] = &tally{}
 		}
 		switch times {
 		case 0:
@@ -80,7 +80,7 @@ func compare(ctx context.Context, c *engine.Connection, ledger []messagingtest.S
 			result.rows[v].more++
 		}
 	}
-	result.strange = len(sent)
+	result.unrecorded = len(sent)
 	return result, nil
 }
 
@@ -91,7 +91,7 @@ func (c *comparison) agrees() bool {
 			return false
 		}
 	}
-	return c.strange == 0
+	return c.unrecorded == 0
 }
 
 // print writes the comparison as a table.
@@ -109,7 +109,7 @@ func (c *comparison) print(out io.Writer) {
 		_, _ = fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%d\t%d\t%s\n", v.channel, v.state, f.never+f.once+f.more, f.once, f.never, f.more, mark)
 	}
 	_ = table.Flush()
-	if c.strange > 0 {
-		_, _ = fmt.Fprintf(out, "%d messages in the ledger have no record: WRONG\n", c.strange)
+	if c.unrecorded > 0 {
+		_, _ = fmt.Fprintf(out, "%d messages in the ledger have no record: WRONG\n", c.unrecorded)
 	}
 }
