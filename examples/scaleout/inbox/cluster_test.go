@@ -17,7 +17,7 @@ import (
 	"github.com/messaging-service/messaging-go/webhook"
 )
 
-func TestOnAClusterEachEventIsStoredOnceThoughANodeIsLost(t *testing.T) {
+func TestClusterStoresEventsOnceAfterNodeLoss(t *testing.T) {
 	nodes, err := engine.StartCluster(t.TempDir(), 3)
 	require.NoError(t, err)
 	var urls []string
@@ -52,7 +52,7 @@ func TestOnAClusterEachEventIsStoredOnceThoughANodeIsLost(t *testing.T) {
 				}
 				m := messagingtest.InboundSMS{ID: fmt.Sprint("in-", i/2), From: "639171234567", Text: "Hi"}
 				for deadline := time.Now().Add(2 * time.Minute); call(t, receivers[i%2].sms(m)) != http.StatusOK; {
-					if !assert.True(t, time.Now().Before(deadline), "event %d is not taken", i) {
+					if !assert.True(t, time.Now().Before(deadline), "event %d was not accepted", i) {
 						return
 					}
 				}

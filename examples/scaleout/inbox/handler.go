@@ -9,7 +9,7 @@ import (
 	"github.com/messaging-service/messaging-go/webhook"
 )
 
-// Paths of a receiver. The service is told to call the first four.
+// Paths of a receiver. The service calls the first four.
 const (
 	SMSPath      = "/hooks/sms"
 	ChatApp1Path = "/hooks/chatapp1"
@@ -18,7 +18,7 @@ const (
 	HealthPath   = "/healthz"
 )
 
-// NewHandler mounts the webhooks and the health check. The configuration is that of [Run].
+// NewHandler returns a handler for the webhooks and the health check. It takes the same configuration as [Run].
 func NewHandler(ctx context.Context, c *engine.Connection, config Config) (http.Handler, error) {
 	config, err := config.withDefaults()
 	if err != nil {
@@ -44,13 +44,13 @@ func NewHandler(ctx context.Context, c *engine.Connection, config Config) (http.
 	return mux, nil
 }
 
-// health answers 200 if events can be stored, as far as asking the stream's leader tells, and 503 if not: a load balancer then sends
-// events elsewhere.
+// health responds with 200 if the leader of the stream can be reached, so that events can be stored, and with 503 otherwise, so that a load
+// balancer sends events elsewhere.
 func health(c *engine.Connection) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
 		if !isReachable(r.Context(), c) {
-			http.Error(w, "the engine cannot be reached", http.StatusServiceUnavailable)
+			http.Error(w, "the engine is unreachable", http.StatusServiceUnavailable)
 			return
 		}
 		_, _ = w.Write([]byte("ok\n"))

@@ -9,24 +9,24 @@ import (
 	"github.com/messaging-service/messaging-go/examples/scaleout/engine"
 )
 
-// losing is an engine that does what it is asked, but some of whose answers get lost.
+// lossyEngine does what it is asked, but loses some of its responses.
 type lossyEngine struct {
 	jetstream.JetStream
-	// answers is how many more are lost.
-	answers atomic.Int32
-	// before, if any, is asked first; an error of it is the answer, and nothing is done.
+	// responses is the number of responses to lose.
+	responses atomic.Int32
+	// before, if set, is called before each Publish. If it returns an error, that is the response and nothing is published.
 	before func() error
 }
 
-// over is a connection through which answers get lost.
+// over returns a connection that loses responses.
 func (l *lossyEngine) over(c *engine.Connection) *engine.Connection {
 	l.JetStream = c.JetStream
 	return &engine.Connection{NATS: c.NATS, JetStream: l}
 }
 
-// lose waits for an answer that does not come. It returns nil where the answer is not lost.
+// lose waits for a response that never comes. It returns nil if this response is not lost.
 func (l *lossyEngine) lose(ctx context.Context) error {
-	if l.answers.Add(-1) < 0 {
+	if l.responses.Add(-1) < 0 {
 		return nil
 	}
 	<-ctx.Done()

@@ -7,7 +7,7 @@ import (
 	"github.com/messaging-service/messaging-go/webhook"
 )
 
-// The stored types are those of package webhook. A field of theirs stands before the one of the same name that is embedded.
+// The stored types embed those of package webhook and redefine the fields that are stored in another form.
 
 type storedSMS struct {
 	webhook.SMSMessage
@@ -47,7 +47,7 @@ func (s storedReport) message() (webhook.DeliveryReport, error) {
 	return d, nil
 }
 
-// storedChatApp is a message of either chat app: both types have the same fields.
+// storedChatApp is the stored form of a message of either chat app; both types have the same fields.
 type storedChatApp struct {
 	webhook.ChatApp1Message
 	Content    storedContent
@@ -73,8 +73,8 @@ func (s storedChatApp) message() (webhook.ChatApp1Message, error) {
 	return m, err
 }
 
-// storable gives a time that JSON can have. A caller can name a time after the year 9999, and an offset of 24 hours; its text
-// is among the parameters.
+// jsonTime returns at in a form that JSON can hold: unchanged, in UTC, or else as the zero time. A sender can write a year after 9999 or an
+// offset of 24 hours; the original text stays in Params.
 func jsonTime(at time.Time) time.Time {
 	for _, at := range []time.Time{at, at.UTC()} {
 		if _, err := at.MarshalJSON(); err == nil {

@@ -24,7 +24,7 @@ func newPublisher(tb testing.TB, c *engine.Connection) *inbox.Publisher {
 	return p
 }
 
-func TestAnEventIsStoredOnceWhoeverPublishesIt(t *testing.T) {
+func TestPublishersStoreEventOnce(t *testing.T) {
 	t.Parallel()
 	s, c := startEngine(t)
 	publishers := []*inbox.Publisher{newPublisher(t, c), newPublisher(t, connect(t, s.URL()))}
@@ -38,7 +38,7 @@ func TestAnEventIsStoredOnceWhoeverPublishesIt(t *testing.T) {
 	assert.Equal(t, 1, stored(t, c))
 }
 
-func TestAnEventIsStoredOnceWhereTheStreamHasForgottenItsID(t *testing.T) {
+func TestPublisherStoresOnceBeyondDuplicateWindow(t *testing.T) {
 	t.Parallel()
 	_, c := startEngine(t)
 	_, err := c.JetStream.Publish(t.Context(), "inbox.sms.sms.id.in-1", nil)
@@ -47,7 +47,7 @@ func TestAnEventIsStoredOnceWhereTheStreamHasForgottenItsID(t *testing.T) {
 	assert.Equal(t, 1, stored(t, c))
 }
 
-func TestAnEventIsStoredOnceThoughTheAnswerWasLost(t *testing.T) {
+func TestPublisherStoresOnceAfterLostResponse(t *testing.T) {
 	t.Parallel()
 	for name, m := range map[string]webhook.SMSMessage{
 		"with an ID":               {ID: "in-1", From: "1"},
@@ -59,21 +59,21 @@ func TestAnEventIsStoredOnceThoughTheAnswerWasLost(t *testing.T) {
 			_, c := startEngine(t)
 			lossy := new(lossyEngine)
 			p := newPublisher(t, lossy.over(c))
-			lossy.answers.Store(1)
+			lossy.responses.Store(1)
 			require.NoError(t, p.SMS(t.Context(), m))
 			assert.Equal(t, 1, stored(t, c))
 			require.NoError(t, p.SMS(t.Context(), m))
 			if _, lasting := m.DuplicateKey(); lasting {
 				assert.Equal(t, 1, stored(t, c))
 			} else {
-				assert.Equal(t, 2, stored(t, c), "it may be meant to be another")
+				assert.Equal(t, 2, stored(t, c), "without a lasting key it can be a new event")
 			}
 		})
 	}
 }
 
-// A cluster says so, too, while the write of another is on its way, which may come to nothing.
-func TestAnEventThatSomebodyElseIsStoringIsNotTakenForStored(t *testing.T) {
+// A cluster also reports a conflict while another write is in progress, which may still fail.
+func TestPublisherConfirmsConflict(t *testing.T) {
 	t.Parallel()
 	_, c := startEngine(t)
 	attempts := 0
@@ -88,7 +88,7 @@ func TestAnEventThatSomebodyElseIsStoringIsNotTakenForStored(t *testing.T) {
 	assert.Equal(t, 1, stored(t, c))
 }
 
-func TestAnEventIsStoredThoughTheCallerHasGone(t *testing.T) {
+func TestPublisherCompletesAfterCallerIsGone(t *testing.T) {
 	t.Parallel()
 	_, c := startEngine(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -101,7 +101,7 @@ func TestAnEventIsStoredThoughTheCallerHasGone(t *testing.T) {
 	assert.Equal(t, 1, stored(t, c))
 }
 
-func TestAnEventThatIsTooLargeIsRefusedAtOnce(t *testing.T) {
+func TestPublisherRejectsTooLargeEvent(t *testing.T) {
 	t.Parallel()
 	_, c := startEngine(t)
 	attempts := 0
@@ -111,10 +111,10 @@ func TestAnEventThatIsTooLargeIsRefusedAtOnce(t *testing.T) {
 	assert.Equal(t, 1, attempts)
 }
 
-func TestTheLongestQueryCanBeStored(t *testing.T) {
+func TestPublisherStoresLongestQuery(t *testing.T) {
 	t.Parallel()
 	_, c := startEngine(t)
-	text := strings.Repeat("\x00", 1<<16/len("%00")) // nothing grows more in JSON
+	text := strings.Repeat("\x00", 1<<16/len("%00")) // the character that grows most in JSON
 	m := webhook.SMSMessage{
 		ID: "in-1", From: "1", Text: text, Params: webhook.Params{{Name: "message", Value: text}}, RawQuery: strings.Repeat("%00", len(text)),
 	}

@@ -16,14 +16,14 @@ import (
 	"github.com/messaging-service/messaging-go/webhook"
 )
 
-// read reads so many events, and those that come before the reader has ended.
-func read(tb testing.TB, c *engine.Connection, most int, options inbox.ReadOptions) []inbox.Event {
+// read reads at least n events, and those that still come before the reader has ended.
+func read(tb testing.TB, c *engine.Connection, n int, options inbox.ReadOptions) []inbox.Event {
 	tb.Helper()
 	ctx, cancel := context.WithTimeout(tb.Context(), time.Minute)
 	defer cancel()
 	var events []inbox.Event
 	require.NoError(tb, inbox.Read(ctx, c, options, func(_ context.Context, e inbox.Event) error {
-		if events = append(events, e); len(events) >= most {
+		if events = append(events, e); len(events) >= n {
 			cancel()
 		}
 		return nil
@@ -39,7 +39,7 @@ func publish(t *testing.T, c *engine.Connection, n int) {
 	}
 }
 
-func TestEachNameReadsAllEventsInTheirOrder(t *testing.T) {
+func TestReadPassesAllEventsInOrder(t *testing.T) {
 	t.Parallel()
 	_, c := startEngine(t)
 	publish(t, c, 20)
@@ -51,7 +51,7 @@ func TestEachNameReadsAllEventsInTheirOrder(t *testing.T) {
 	}
 }
 
-func TestProcessesOfOneNameShareTheEvents(t *testing.T) {
+func TestReadersOfOneNameShareEvents(t *testing.T) {
 	t.Parallel()
 	_, c := startEngine(t)
 	publish(t, c, 100)
@@ -78,7 +78,7 @@ func TestProcessesOfOneNameShareTheEvents(t *testing.T) {
 	}
 }
 
-func TestWhatAReaderHasNotBegunWithGoesToTheNextAtOnce(t *testing.T) {
+func TestReadReturnsPendingEvents(t *testing.T) {
 	t.Parallel()
 	_, c := startEngine(t)
 	publish(t, c, 10)
@@ -87,7 +87,7 @@ func TestWhatAReaderHasNotBegunWithGoesToTheNextAtOnce(t *testing.T) {
 	assert.Len(t, read(t, c, 9, options), 9)
 }
 
-func TestAnEventThatCouldNotBeHandledComesAgain(t *testing.T) {
+func TestReadRepeatsFailedEvent(t *testing.T) {
 	t.Parallel()
 	_, c := startEngine(t)
 	publish(t, c, 2)
@@ -106,7 +106,7 @@ func TestAnEventThatCouldNotBeHandledComesAgain(t *testing.T) {
 	assert.Equal(t, []string{"sms.id.in-0", "sms.id.in-1", "sms.id.in-0"}, keys)
 }
 
-func TestAReaderPassesOverWhatIsNoEventAndWhatItDidNotAskFor(t *testing.T) {
+func TestReadSkipsBadDataAndOtherKinds(t *testing.T) {
 	t.Parallel()
 	_, c := startEngine(t)
 	_, err := c.JetStream.Publish(t.Context(), "inbox.delivery.x", []byte("639171234567"))
@@ -119,13 +119,13 @@ func TestAReaderPassesOverWhatIsNoEventAndWhatItDidNotAskFor(t *testing.T) {
 	consumer, err := c.JetStream.Consumer(t.Context(), engine.Inbox, "test")
 	require.NoError(t, err)
 	require.Eventually(t, func() bool {
-		about, err := consumer.Info(t.Context())
-		return err == nil && about.NumAckPending == 0 && about.NumPending == 0
-	}, 10*time.Second, 20*time.Millisecond, "what is no event does not come again")
+		info, err := consumer.Info(t.Context())
+		return err == nil && info.NumAckPending == 0 && info.NumPending == 0
+	}, 10*time.Second, 20*time.Millisecond, "bad data must not come again")
 }
 
-func TestAReaderOfAnImpossibleNameSaysSo(t *testing.T) {
+func TestReadRejectsBadName(t *testing.T) {
 	t.Parallel()
 	_, c := startEngine(t)
-	assert.ErrorContains(t, inbox.Read(t.Context(), c, inbox.ReadOptions{Name: "a.b"}, nil), "the reader a.b")
+	assert.ErrorContains(t, inbox.Read(t.Context(), c, inbox.ReadOptions{Name: "a.b"}, nil), "reader a.b")
 }

@@ -9,37 +9,37 @@ import (
 	"github.com/messaging-service/messaging-go/examples/scaleout/engine"
 )
 
-// How long the engine may take, in all and for one attempt. A service waits for 5 to 30 seconds; what it gets before that is an
-// answer that tells it to call again. A cluster that has lost a node needs some seconds to agree on another leader.
+// Timeouts for the engine: for each kind of call, and for one attempt. Services wait 5 to 30 seconds for a response; a failure within that
+// time makes them call again. A cluster that has lost a node needs some seconds to elect a leader.
 const (
 	claimTimeout   = 3 * time.Second
 	publishTimeout = 5 * time.Second
 	settleTimeout  = 3 * time.Second
-	attempt        = 1500 * time.Millisecond
+	attemptTimeout = 1500 * time.Millisecond
 	minPause       = 10 * time.Millisecond
 	maxPause       = 250 * time.Millisecond
 )
 
-// ErrUnavailable says that the engine did not answer in time. What was asked of it may have been done or not.
-var ErrUnavailable = errors.New("inbox: the engine does not answer")
+// ErrUnavailable means that the engine did not respond in time. It may or may not have done what it was asked.
+var ErrUnavailable = errors.New("inbox: the engine does not respond")
 
-// permanentError is an error for which asking again is no use.
+// permanentError is an error that a retry would not change.
 type permanentError struct{ error }
 
 func (e permanentError) Unwrap() error { return e.error }
 
-// patiently calls step until it returns nil or a permanentError, or the time is over. A step is to be one that may be done twice. It goes on
-// when the caller has gone: what was begun is better ended than left to a lease.
+// retry calls step until it returns nil or a permanentError, or until timeout. The step must be safe to repeat. It continues if the caller
+// is gone: completing the work is better than leaving it to a lease.
 //
-// While there is no connection nothing is asked: the request would wait in a buffer, and be done when nobody waits for it.
-func retry(ctx context.Context, c *engine.Connection, patience time.Duration, step func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+// Without a connection, retry does not call step: the request would wait in a buffer and run after retry has returned.
+func retry(ctx context.Context, c *engine.Connection, timeout time.Duration, step func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
 	defer cancel()
 	last := errors.New("no connection")
 	for pause := minPause; ; pause = min(2*pause, maxPause) {
 		if c.NATS.IsConnected() {
 			last = try(ctx, step)
-			if final := (permanentError{}); last == nil || errors.As(last, &final) {
+			if permanent := (permanentError{}); last == nil || errors.As(last, &permanent) {
 				return last
 			}
 		}
@@ -53,9 +53,9 @@ func retry(ctx context.Context, c *engine.Connection, patience time.Duration, st
 	}
 }
 
-// try makes one attempt, so that an answer that was lost does not use up all of the time.
+// try makes one attempt. It has its own timeout, so that one lost response does not use up all of the time.
 func try(ctx context.Context, step func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, attempt)
+	ctx, cancel := context.WithTimeout(ctx, attemptTimeout)
 	defer cancel()
 	return step(ctx)
 }

@@ -25,21 +25,21 @@ import (
 
 // served is a receiver in this process.
 type served struct {
-	base  string
-	stop  context.CancelFunc
-	ended chan error
+	base   string
+	stop   context.CancelFunc
+	result chan error
 }
 
-// serve starts a receiver, which ends with the test.
+// serve starts a receiver that ends with the test.
 func serve(t *testing.T, c *engine.Connection, config inbox.Config) *served {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	config.Secret = secret
 	ctx, stop := context.WithCancel(t.Context())
-	s := &served{base: "http://" + listener.Addr().String(), stop: stop, ended: make(chan error, 1)}
+	s := &served{base: "http://" + listener.Addr().String(), stop: stop, result: make(chan error, 1)}
 	var wg sync.WaitGroup
-	wg.Go(func() { s.ended <- inbox.Serve(ctx, listener, c, config) })
+	wg.Go(func() { s.result <- inbox.Serve(ctx, listener, c, config) })
 	t.Cleanup(func() {
 		stop()
 		wg.Wait()
@@ -47,10 +47,10 @@ func serve(t *testing.T, c *engine.Connection, config inbox.Config) *served {
 	return s
 }
 
-// hook is where the service is told to call.
+// hook returns the URL that the service calls.
 func (s *served) hook(path string) string { return s.base + path + "?key=" + secret }
 
-// call calls a URL as the service does, over a connection of its own.
+// call requests a URL as the service does, on a new connection, and returns the status code.
 func call(t *testing.T, target string) int {
 	t.Helper()
 	transport := &http.Transport{DisableKeepAlives: true}
@@ -64,12 +64,12 @@ func call(t *testing.T, target string) int {
 	return response.StatusCode
 }
 
-// sms is the URL of an inbound SMS at a receiver.
+// sms returns the URL with which the service sends an inbound SMS.
 func (s *served) sms(m messagingtest.InboundSMS) string {
 	return s.base + messagingtest.SMSRequest(inbox.SMSPath+"?key="+secret, m).URL.RequestURI()
 }
 
-func TestEveryKindOfEventIsStoredOnceHoweverOftenItComes(t *testing.T) {
+func TestServeStoresEveryKindOnce(t *testing.T) {
 	t.Parallel()
 	_, c := startEngine(t)
 	receivers := []*served{serve(t, c, inbox.Config{}), serve(t, c, inbox.Config{})}
@@ -101,7 +101,7 @@ func TestEveryKindOfEventIsStoredOnceHoweverOftenItComes(t *testing.T) {
 	assert.Equal(t, 4, stored(t, c))
 }
 
-func TestWhatAKilledReceiverLeftIsTakenUpAfterTheLease(t *testing.T) {
+func TestServeTakesOverAfterLease(t *testing.T) {
 	t.Parallel()
 	_, c := startEngine(t)
 	killed, survivor := newStore(t, c, 5*time.Second), serve(t, c, inbox.Config{})
@@ -122,7 +122,7 @@ func TestWhatAKilledReceiverLeftIsTakenUpAfterTheLease(t *testing.T) {
 	assert.Equal(t, 2, stored(t, c))
 }
 
-func TestAnEventIsToBeBroughtAgainWhileTheEngineIsAway(t *testing.T) {
+func TestServeRespondsUnavailableWithoutEngine(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
 	s, err := engine.Start(directory, 0)
@@ -130,7 +130,7 @@ func TestAnEventIsToBeBroughtAgainWhileTheEngineIsAway(t *testing.T) {
 	t.Cleanup(func() { s.Close() })
 	c := connect(t, s.URL())
 	require.NoError(t, c.Prepare(t.Context(), engine.Setup{}))
-	r := serve(t, c, inbox.Config{Lease: long}) // what waited for the engine in a buffer would claim the event for nobody
+	r := serve(t, c, inbox.Config{Lease: long}) // a buffered claim would hold the event for this long
 	event := r.sms(messagingtest.InboundSMS{ID: "in-1", From: "639171234567", Text: "Hi"})
 	assert.Equal(t, http.StatusOK, call(t, r.base+inbox.HealthPath))
 
@@ -150,7 +150,7 @@ func TestAnEventIsToBeBroughtAgainWhileTheEngineIsAway(t *testing.T) {
 	assert.Equal(t, 1, stored(t, c))
 }
 
-func TestAReceiverWithoutAStreamIsNotHealthy(t *testing.T) {
+func TestHealthWithoutStream(t *testing.T) {
 	t.Parallel()
 	_, c := startEngine(t)
 	r := serve(t, c, inbox.Config{})
@@ -159,18 +159,18 @@ func TestAReceiverWithoutAStreamIsNotHealthy(t *testing.T) {
 	assert.Equal(t, http.StatusServiceUnavailable, call(t, r.base+inbox.HealthPath))
 }
 
-func TestWhatIsBeingHandledEndsBeforeTheReceiverDoes(t *testing.T) {
+func TestServeCompletesEventsOnShutdown(t *testing.T) {
 	t.Parallel()
 	_, c := startEngine(t)
-	begun, goOn := make(chan struct{}), make(chan struct{})
+	started, proceed := make(chan struct{}), make(chan struct{})
 	r := serve(t, (&lossyEngine{before: func() error {
-		close(begun)
-		<-goOn
+		close(started)
+		<-proceed
 		return nil
 	}}).over(c), inbox.Config{})
-	answer := make(chan int, 1)
-	go func() { answer <- call(t, r.sms(messagingtest.InboundSMS{ID: "in-1", From: "639171234567"})) }()
-	<-begun
+	status := make(chan int, 1)
+	go func() { status <- call(t, r.sms(messagingtest.InboundSMS{ID: "in-1", From: "639171234567"})) }()
+	<-started
 	r.stop()
 	require.Eventually(t, func() bool {
 		conn, err := net.Dial("tcp", strings.TrimPrefix(r.base, "http://"))
@@ -178,25 +178,25 @@ func TestWhatIsBeingHandledEndsBeforeTheReceiverDoes(t *testing.T) {
 			conn.Close()
 		}
 		return err != nil
-	}, time.Minute, 10*time.Millisecond, "nothing more is taken")
-	close(goOn)
-	assert.Equal(t, http.StatusOK, <-answer)
-	assert.NoError(t, <-r.ended)
+	}, time.Minute, 10*time.Millisecond, "the receiver must accept no more connections")
+	close(proceed)
+	assert.Equal(t, http.StatusOK, <-status)
+	assert.NoError(t, <-r.result)
 	assert.Equal(t, 1, stored(t, c))
 }
 
-func TestNobodyWithoutTheSecretBringsAnEvent(t *testing.T) {
+func TestServeRequiresSecret(t *testing.T) {
 	t.Parallel()
 	_, c := startEngine(t)
 	r := serve(t, c, inbox.Config{})
 	assert.Equal(t, http.StatusForbidden, call(t, r.base+inbox.SMSPath+"?key=guess&from=1"))
 	assert.Equal(t, http.StatusNotFound, call(t, r.base+"/"))
 	assert.Zero(t, stored(t, c))
-	require.ErrorContains(t, inbox.Run(t.Context(), c, inbox.Config{Address: "127.0.0.1:0", Secret: " "}), "no secret")
+	require.ErrorContains(t, inbox.Run(t.Context(), c, inbox.Config{Address: "127.0.0.1:0", Secret: " "}), "the secret is empty")
 	assert.Error(t, inbox.Run(t.Context(), c, inbox.Config{Address: "nowhere.invalid:0", Secret: secret}))
 }
 
-func TestTheLogHoldsNothingPersonal(t *testing.T) {
+func TestServeLogsNothingPersonal(t *testing.T) {
 	t.Parallel()
 	s, c := startEngine(t)
 	var out lockedBuffer
@@ -214,7 +214,7 @@ func TestTheLogHoldsNothingPersonal(t *testing.T) {
 	}
 }
 
-// lockedBuffer is what many goroutines write to.
+// lockedBuffer is a buffer for concurrent use.
 type lockedBuffer struct {
 	mu  sync.Mutex
 	out strings.Builder

@@ -15,7 +15,7 @@ import (
 	"github.com/messaging-service/messaging-go/webhook"
 )
 
-// long is a lease that no test outlasts.
+// long is a lease that outlasts every test.
 const long = time.Hour
 
 func newStore(t *testing.T, c *engine.Connection, lease time.Duration) *inbox.Store {
@@ -66,13 +66,13 @@ func assertOneWins(t *testing.T, keys int, stores ...*inbox.Store) {
 	assert.Equal(t, map[webhook.ClaimState]int{webhook.Claimed: keys, webhook.InProgress: keys * (claims - 1)}, states)
 }
 
-func TestExactlyOneOfManyClaimsWins(t *testing.T) {
+func TestStoreOneClaimWins(t *testing.T) {
 	t.Parallel()
 	s, c := startEngine(t)
 	assertOneWins(t, 4, newStore(t, c, long), newStore(t, connect(t, s.URL()), long))
 }
 
-func TestWhatIsDoneStaysDone(t *testing.T) {
+func TestStoreKeepsDone(t *testing.T) {
 	t.Parallel()
 	_, c := startEngine(t)
 	short, other := newStore(t, c, time.Second), newStore(t, c, time.Second)
@@ -86,7 +86,7 @@ func TestWhatIsDoneStaysDone(t *testing.T) {
 	}
 }
 
-func TestAReleasedKeyCanBeClaimedAtOnce(t *testing.T) {
+func TestStoreReleaseFreesKey(t *testing.T) {
 	t.Parallel()
 	_, c := startEngine(t)
 	one, other := newStore(t, c, long), newStore(t, c, long)
@@ -99,7 +99,7 @@ func TestAReleasedKeyCanBeClaimedAtOnce(t *testing.T) {
 	}
 }
 
-func TestWhatSaysThatAClaimWasReleasedDoesNotStay(t *testing.T) {
+func TestStoreReleaseMarkerExpires(t *testing.T) {
 	t.Parallel()
 	_, c := startEngine(t)
 	s := newStore(t, c, long)
@@ -112,7 +112,7 @@ func TestWhatSaysThatAClaimWasReleasedDoesNotStay(t *testing.T) {
 	assert.Equal(t, "1m0s", marker.Header.Get(jetstream.MsgTTLHeader))
 }
 
-func TestAClaimThatWasTakenOverIsNotReleasedByItsFirstOwner(t *testing.T) {
+func TestStoreReleaseKeepsNewClaim(t *testing.T) {
 	t.Parallel()
 	_, c := startEngine(t)
 	stopped, other := newStore(t, c, time.Second), newStore(t, c, long)
@@ -124,7 +124,7 @@ func TestAClaimThatWasTakenOverIsNotReleasedByItsFirstOwner(t *testing.T) {
 	assertClaim(t, stopped, "sms.id.1", webhook.Claimed)
 }
 
-func TestAClaimThatWasTakenOverInTheSameProcessIsNotReleasedByItsFirstOwner(t *testing.T) {
+func TestStoreReleaseKeepsNewClaimOfSameProcess(t *testing.T) {
 	t.Parallel()
 	_, c := startEngine(t)
 	s, other := newStore(t, c, 4*time.Second), newStore(t, c, long)
@@ -136,7 +136,7 @@ func TestAClaimThatWasTakenOverInTheSameProcessIsNotReleasedByItsFirstOwner(t *t
 	assertClaim(t, other, "sms.id.1", webhook.Claimed)
 }
 
-func TestTheFirstOwnerOfAClaimThatWasTakenOverStillCompletesIt(t *testing.T) {
+func TestStoreCompletesAfterTakeover(t *testing.T) {
 	t.Parallel()
 	_, c := startEngine(t)
 	stopped, other := newStore(t, c, time.Second), newStore(t, c, long)
@@ -147,26 +147,26 @@ func TestTheFirstOwnerOfAClaimThatWasTakenOverStillCompletesIt(t *testing.T) {
 	assertClaim(t, other, "sms.id.1", webhook.Done)
 }
 
-func TestAClaimWhoseAnswerWasLostIsItsOwners(t *testing.T) {
+func TestStoreClaimAfterLostResponse(t *testing.T) {
 	t.Parallel()
 	_, c := startEngine(t)
 	lossy := new(lossyEngine)
 	s, other := newStore(t, lossy.over(c), long), newStore(t, c, long)
-	lossy.answers.Store(1)
+	lossy.responses.Store(1)
 	assertClaim(t, s, "sms.id.1", webhook.Claimed)
 	assertClaim(t, other, "sms.id.1", webhook.InProgress)
-	lossy.answers.Store(1)
+	lossy.responses.Store(1)
 	require.NoError(t, s.Release(t.Context(), "sms.id.1"))
 	assertClaim(t, other, "sms.id.1", webhook.Claimed)
 }
 
-func TestALeaseIsNoShorterThanTheEngineCounts(t *testing.T) {
+func TestNewStoreRejectsShortLease(t *testing.T) {
 	t.Parallel()
 	_, err := inbox.NewStore(t.Context(), nil, time.Millisecond, quiet())
 	assert.ErrorContains(t, err, "shorter than 1s")
 }
 
-func TestAKeyThatTheEngineCannotHaveIsRefusedAtOnce(t *testing.T) {
+func TestStoreRejectsBadKey(t *testing.T) {
 	t.Parallel()
 	_, c := startEngine(t)
 	_, err := newStore(t, c, long).Claim(t.Context(), "a b")
