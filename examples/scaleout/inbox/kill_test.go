@@ -104,7 +104,7 @@ func TestReceiversStoreEventsOnceAfterKill(t *testing.T) {
 	wg.Wait()
 	require.NoError(t, ctx.Err())
 
-	t.Logf("%d events, each sent twice; %d calls were repeated", events, proxy.again.Load())
+	t.Logf("%d events, each sent twice; %d calls were repeated", events, proxy.retries.Load())
 	assert.Equal(t, events, stored(t, c))
 	times := make(map[string]int)
 	for _, e := range read(t, c, events, inbox.ReadOptions{Name: "test"}) {

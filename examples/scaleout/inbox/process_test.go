@@ -71,7 +71,7 @@ type balancer struct {
 	addresses []atomic.Pointer[string]
 	turn      atomic.Uint64
 	client    *http.Client
-	again     atomic.Int64 // number of calls after the first of an event
+	retries   atomic.Int64 // number of calls after the first of an event
 }
 
 func newBalancer(tb testing.TB, connections int, processes ...*process) *balancer {
@@ -105,7 +105,7 @@ func (b *balancer) deliver(ctx context.Context, target string) error {
 		case err == nil && status < http.StatusInternalServerError:
 			return errors.New(http.StatusText(status)) // the service would not call again
 		}
-		b.again.Add(1)
+		b.retries.Add(1)
 		select {
 		case <-ctx.Done():
 		case <-time.After(50 * time.Millisecond):

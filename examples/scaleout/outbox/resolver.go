@@ -17,7 +17,7 @@ const (
 	// MarkSent: the service has the message. It becomes accepted.
 	MarkSent Decision = "sent"
 	// Resend: the service does not have the message. It is queued again.
-	Resend Decision = "again"
+	Resend Decision = "resend"
 	// Drop: the message must not be sent again. It becomes refused.
 	Drop Decision = "drop"
 )

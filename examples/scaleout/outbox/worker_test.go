@@ -40,12 +40,12 @@ func TestWorkerLooksUpAndSendsAfterKillBeforeSend(t *testing.T) {
 	m := testSMS(t, 1)
 	r.put(m)
 	r.forceRecord(m, Record{State: Sending, Attempt: 1, Worker: "killed"})
-	begun := time.Now()
+	started := time.Now()
 	r.start(fastOptions())
 	record := r.waitFor(m, Accepted)
 	assert.Equal(t, 2, record.Attempt)
 	assert.Equal(t, 1, r.sendCount(m))
-	assert.Greater(t, time.Since(begun), fastOptions().SendTimeout+fastOptions().SettleWindow, "the service had too little time to list it")
+	assert.Greater(t, time.Since(started), fastOptions().SendTimeout+fastOptions().SettleWindow, "the service had too little time to list it")
 }
 
 func TestWorkerFindsMessageAfterKillAfterSend(t *testing.T) {
@@ -68,7 +68,7 @@ func TestWorkerParksChatAppMessageAfterKill(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, engine.Setup{})
 	one, two := testChatApp1(t, 1), testChatApp2(t, 1)
-	begun := time.Now()
+	started := time.Now()
 	for _, m := range []Message{one, two} {
 		r.put(m)
 		r.forceRecord(m, Record{State: Sending, Attempt: 1, Worker: "killed"})
@@ -79,7 +79,7 @@ func TestWorkerParksChatAppMessageAfterKill(t *testing.T) {
 		assert.NotEmpty(t, record.Line, "an operator cannot send it again")
 		assert.NotEmpty(t, record.Reason)
 	}
-	assert.Greater(t, time.Since(begun), fastOptions().SendTimeout, "the killed worker might still have been sending")
+	assert.Greater(t, time.Since(started), fastOptions().SendTimeout, "the killed worker might still have been sending")
 	r.waitForAll()
 	assert.Empty(t, r.service.Sent())
 }
@@ -266,7 +266,7 @@ func TestRateIsSharedByWorkers(t *testing.T) {
 		r.put(testSMS(t, n))
 	}
 	require.NoError(t, SetRate(t.Context(), r.engine, rate))
-	begun := time.Now()
+	started := time.Now()
 	for range 3 {
 		r.start(fastOptions())
 	}
@@ -276,7 +276,7 @@ func TestRateIsSharedByWorkers(t *testing.T) {
 	require.Len(t, sent, messages)
 	for i, s := range sent {
 		const burst = rate/10 + 1
-		assert.LessOrEqual(t, i+1, burst+int(rate*s.At.Sub(begun).Seconds())+1, "message %d was sent too early", i)
+		assert.LessOrEqual(t, i+1, burst+int(rate*s.At.Sub(started).Seconds())+1, "message %d was sent too early", i)
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
-// play is a whole campaign.
+// fullRun is a whole campaign, from loading to the comparison of verdicts.
 type fullRun struct {
 	settings
 	name      string
@@ -29,114 +29,117 @@ type fullRun struct {
 	seed      uint64
 
 	engine  *engine.Connection
-	service *messagingtest.Server // nil where the environment names a service
+	service *messagingtest.Server // nil if the environment selects a service
 }
 
-// fullRunEvents is how many events the stand-in brings.
+// fullRunEvents is the number of events that the test server sends.
 const fullRunEvents = 25
 
 func runFull(ctx context.Context, args []string) error {
-	p := fullRun{
+	f := fullRun{
 		name: time.Now().UTC().Format("20060102T150405.000"),
 		settings: settings{
 			setup: engine.Setup{AckWait: 2 * time.Second}, level: slog.LevelError,
 			work: outbox.WorkerOptions{SendTimeout: time.Second, SettleWindow: time.Second, SettleInterval: 200 * time.Millisecond},
 		},
 	}
-	if os.Getenv(envURL) != "" { // a service that is not on this machine needs more time
-		p.setup.AckWait, p.work = 30*time.Second, outbox.WorkerOptions{}
+	if os.Getenv(envURL) != "" { // a remote service needs more time
+		f.setup.AckWait, f.work = 30*time.Second, outbox.WorkerOptions{}
 	}
-	if err := p.parse(args); err != nil {
+	if err := f.parse(args); err != nil {
 		return err
 	}
 	url := os.Getenv(envEngine)
 	if url == "" {
-		server, end, err := startEngine(p.directory, 0)
+		server, end, err := startEngine(f.directory, 0)
 		if err != nil {
 			return err
 		}
 		defer end()
 		url = server.URL()
-		fmt.Printf("the engine:  embedded, at %s\n", url)
+		fmt.Printf("engine:      embedded, at %s\n", url)
 	} else {
-		fmt.Printf("the engine:  that of %s\n", envEngine)
+		fmt.Printf("engine:      from %s\n", envEngine)
 	}
-	connection, err := p.connectTo(ctx, url)
+	connection, err := f.connectTo(ctx, url)
 	if err != nil {
 		return err
 	}
 	defer connection.Close()
-	p.engine = connection
+	f.engine = connection
 	if os.Getenv(envURL) != "" {
-		fmt.Printf("the service: that of %s\n", envURL)
-		return p.run(ctx, newLauncher(&p.settings, url, "", ""))
+		fmt.Printf("service:     from %s\n", envURL)
+		return f.run(ctx, newLauncher(&f.settings, url, "", ""))
 	}
-	p.service = messagingtest.Start()
-	defer p.service.Close()
-	p.service.InjectRandomly(p.seed, p.faults, faults()...)
-	fmt.Printf("the service: a stand-in at %s, in which %.0f %% of the requests go wrong (-seed %d)\n", p.service.URL, 100*p.faults, p.seed)
-	return p.run(ctx, newLauncher(&p.settings, url, p.service.URL, p.service.Token))
+	f.service = messagingtest.Start()
+	defer f.service.Close()
+	f.service.InjectRandomly(f.seed, f.faults, faults()...)
+	fmt.Printf("service:     test server at %s, with faults in %.0f %% of the requests (-seed %d)\n", f.service.URL, 100*f.faults, f.seed)
+	return f.run(ctx, newLauncher(&f.settings, url, f.service.URL, f.service.Token))
 }
 
-func (p *fullRun) parse(args []string) error {
-	flags := newFlags("", "[flags] [FILE]", "Plays a campaign through: the messages of FILE, or some of its own, are taken in twice and sent by workers, one of\n"+
-		"which is killed in the middle. At the end the verdicts are compared with what the service has.\n"+
-		"The commands: engine, service, enqueue, send, rate, status, parked, resolve, receive, events, measure; each knows -h.")
-	p.registerEngine(flags)
-	p.registerWork(flags)
-	flags.StringVar(&p.directory, "dir", "", "where the engine keeps everything; a temporary directory if empty")
-	flags.IntVar(&p.messages, "messages", 600, "how many messages there are without a FILE")
-	flags.IntVar(&p.workers, "workers", 3, "how many worker processes there are")
-	flags.Float64Var(&p.rate, "rate", 150, "how many requests all workers together begin in a second; 0 for no limit")
-	flags.Float64Var(&p.faults, "faults", 0.05, "which share of the requests to the stand-in goes wrong, 0 to 1")
-	flags.Uint64Var(&p.seed, "seed", rand.Uint64(), "which requests go wrong, and how") //nolint:gosec // chance, not a secret
+func (f *fullRun) parse(args []string) error {
+	flags := newFlags("", "[flags] [FILE]", "Runs a whole campaign: takes the messages of FILE, or samples, in twice and sends them with several workers, one of\n"+
+		"which it kills in the middle. Finally compares the verdicts with the messages that the service received.\n"+
+		"Commands: engine, service, enqueue, send, rate, status, parked, resolve, receive, events, measure; see -h of each.")
+	f.registerEngine(flags)
+	f.registerWork(flags)
+	flags.StringVar(&f.directory, "dir", "", "data directory of the engine; temporary if empty")
+	flags.IntVar(&f.messages, "messages", 600, "number of sample messages if there is no FILE")
+	flags.IntVar(&f.workers, "workers", 3, "number of worker processes")
+	flags.Float64Var(&f.rate, "rate", 150, "requests per second of all workers together; 0 means no limit")
+	flags.Float64Var(&f.faults, "faults", 0.05, "fraction of requests to the test server that fail, 0 to 1")
+	flags.Uint64Var(&f.seed, "seed", rand.Uint64(), "seed that selects the requests that fail, and how") //nolint:gosec // chance, not a secret
 	if err := parse(flags, args, 0, 1); err != nil {
 		return err
 	}
-	p.file = flags.Arg(0)
+	f.file = flags.Arg(0)
 	switch {
-	case p.workers < 1 || p.messages < 1:
-		return usageError("want at least one worker and one message")
-	case !isShare(p.faults):
-		return usageError("-faults wants a share from 0 to 1")
-	case p.file == "" && os.Getenv(envURL) != "":
-		return usageError(envURL + " names a service, and the messages of a play are nobody's: give a FILE with messages of yours")
-	case p.file == "":
+	case f.workers < 1 || f.messages < 1:
+		return usageError("-workers and -messages must be at least 1")
+	case !isFraction(f.faults):
+		return usageError("-faults must be from 0 to 1")
+	case f.file == "" && os.Getenv(envURL) != "":
+		return usageError(envURL + " selects a real service, and the sample messages must not go there: pass a FILE with your messages")
+	case f.file == "":
 		return nil
 	}
-	if _, err := os.Stat(p.file); err != nil {
-		return usageError("there is neither a command nor a file " + p.file)
+	if _, err := os.Stat(f.file); err != nil {
+		return usageError(f.file + " is not a command or a file")
 	}
 	return nil
 }
 
-func (p *fullRun) run(ctx context.Context, workers *launcher) error {
+func (f *fullRun) run(ctx context.Context, workers *launcher) error {
 	before := map[string]bool{}
-	for e, err := range outbox.All(ctx, p.engine) {
+	for e, err := range outbox.All(ctx, f.engine) {
 		if err != nil {
 			return err
 		}
 		before[e.Key] = e.State.IsFinal()
 	}
-	bad, err := p.load(ctx)
+	bad, err := f.load(ctx)
 	if err != nil {
 		return err
 	}
-	if err = outbox.SetRate(ctx, p.engine, p.rate); err != nil {
+	if err = outbox.SetRate(ctx, f.engine, f.rate); err != nil {
 		return err
 	}
-	events := p.receive(ctx)
-	begun := time.Now()
-	if err = p.send(ctx, workers); err != nil {
+	events := f.receive(ctx)
+	started := time.Now()
+	if err = f.send(ctx, workers); err != nil {
 		return err
 	}
-	fmt.Printf("every message has a verdict after %v\n\n", time.Since(begun).Round(100*time.Millisecond))
-	if p.service == nil {
-		status, reading := progress.Read(ctx, p.engine)
+	fmt.Printf("every message had a verdict after %v\n\n", time.Since(started).Round(100*time.Millisecond))
+	if f.service == nil {
+		status, err := progress.Read(ctx, f.engine)
+		if err != nil {
+			return err
+		}
 		fmt.Println(status)
-		return errors.Join(reading, reportedIf(bad == 0))
+		return problemsUnless(bad == 0)
 	}
-	result, err := compare(ctx, p.engine, p.service.Sent(), before)
+	result, err := compare(ctx, f.engine, f.service.Sent(), before)
 	if err != nil {
 		return err
 	}
@@ -145,37 +148,36 @@ func (p *fullRun) run(ctx context.Context, workers *launcher) error {
 	if received.err != nil {
 		return received.err
 	}
-	fmt.Printf("\n%d events, each brought four times to two receivers: %d calls answered, %d events stored\n", fullRunEvents, received.answered, received.stored)
-	well := result.agrees() && received.stored == fullRunEvents && received.answered == 4*fullRunEvents
-	if well {
-		fmt.Println("\nthe verdicts and the ledger of the service agree")
+	fmt.Printf("\n%d events, each sent four times to two receivers: %d calls succeeded, %d events stored\n", fullRunEvents, received.succeeded, received.stored)
+	if result.agrees() {
+		fmt.Println("\nthe verdicts match the messages that the service received")
 	} else {
-		fmt.Println("\nthe verdicts and the ledger of the service DISAGREE")
+		fmt.Println("\nthe verdicts DO NOT MATCH the messages that the service received")
 	}
-	return reportedIf(well && bad == 0)
+	return problemsUnless(result.agrees() && received.stored == fullRunEvents && received.succeeded == 4*fullRunEvents && bad == 0)
 }
 
-func reportedIf(well bool) error {
-	if well {
+func problemsUnless(ok bool) error {
+	if ok {
 		return nil
 	}
 	return errReported
 }
 
 // load takes the messages in, twice.
-func (p *fullRun) load(ctx context.Context) (bad int, err error) {
-	loader, err := outbox.NewLoader(ctx, p.engine, p.logger())
+func (f *fullRun) load(ctx context.Context) (bad int, err error) {
+	loader, err := outbox.NewLoader(ctx, f.engine, f.logger())
 	if err != nil {
 		return 0, err
 	}
-	lines, err := file(p.name, p.messages, mixed)
+	lines, err := sampleFile(f.name, f.messages, mixedMessage)
 	if err != nil {
 		return 0, err
 	}
-	for _, words := range []string{"taken in:   ", "once more:  "} {
+	for _, label := range []string{"first load: ", "second load:"} {
 		var loaded outbox.LoadResult
-		if p.file != "" {
-			loaded, err = loadFile(ctx, loader, p.file)
+		if f.file != "" {
+			loaded, err = loadFile(ctx, loader, f.file)
 		} else {
 			loaded, err = loader.Load(ctx, strings.NewReader(lines), nil)
 		}
@@ -183,67 +185,67 @@ func (p *fullRun) load(ctx context.Context) (bad int, err error) {
 			return 0, err
 		}
 		bad = loaded.Bad
-		fmt.Printf("%s %d queued, %d known, %d bad\n", words, loaded.Queued, loaded.Known, loaded.Bad)
+		fmt.Printf("%s %d queued, %d known, %d bad\n", label, loaded.Queued, loaded.Known, loaded.Bad)
 	}
 	return bad, nil
 }
 
-// received is what became of the events.
+// received counts what became of the events.
 type received struct {
-	stored, answered int
-	err              error
+	stored, succeeded int
+	err               error
 }
 
-// receive lets the stand-in bring events in the meantime.
-func (p *fullRun) receive(ctx context.Context) <-chan received {
+// receive sends events from the test server in the background.
+func (f *fullRun) receive(ctx context.Context) <-chan received {
 	events := make(chan received, 1)
-	if p.service != nil {
-		in := &inbound{engine: p.engine, service: p.service, events: fullRunEvents, name: p.name}
+	if f.service != nil {
+		in := &inbound{engine: f.engine, service: f.service, events: fullRunEvents, name: f.name}
 		go func() {
-			stored, answered, err := in.run(ctx)
-			events <- received{stored, answered, err}
+			stored, succeeded, err := in.run(ctx)
+			events <- received{stored, succeeded, err}
 		}()
 	}
 	return events
 }
 
-// send runs the workers until every message has a verdict. In the middle it kills one, and starts another.
-func (p *fullRun) send(ctx context.Context, workers *launcher) (err error) {
+// send runs workers until every message has a verdict. In the middle it kills one and starts another.
+func (f *fullRun) send(ctx context.Context, workers *launcher) (err error) {
 	var running []*process
 	defer func() {
 		for _, w := range running {
 			err = errors.Join(err, w.stop())
 		}
 	}()
-	for range p.workers {
-		w, failure := workers.start(ctx)
-		if failure != nil {
-			return failure
+	for range f.workers {
+		w, startErr := workers.start(ctx)
+		if startErr != nil {
+			return startErr
 		}
 		running = append(running, w)
 	}
-	display, every := progress.NewDisplay(os.Stdout)
+	display, interval := progress.NewDisplay(os.Stdout)
 	defer display.End()
-	const look = 50 * time.Millisecond
-	var failed error
+	const pollInterval = 50 * time.Millisecond
+	var restartErr error
 	var shown time.Time
 	killed := false
-	err = progress.Watch(ctx, p.engine, look, func(s progress.Status) bool {
+	err = progress.Watch(ctx, f.engine, pollInterval, func(s progress.Status) bool {
 		if !killed && s.Final() > s.Total/3 && s.Messages[outbox.Sending] > 0 {
 			killed = true
 			running[0].kill()
-			display.Println(fmt.Sprintf("worker %d was killed (SIGKILL), another takes its place", running[0].command.Process.Pid))
-			if running[0], failed = workers.start(ctx); failed != nil {
+			display.Println(fmt.Sprintf("killed worker %d with SIGKILL, starting another", running[0].command.Process.Pid))
+			if running[0], restartErr = workers.start(ctx); restartErr != nil {
 				running = running[1:]
 				return false
 			}
 		}
 		more := s.Final() < s.Total
-		if !more || time.Since(shown) >= every {
+		if !more || time.Since(shown) >= interval {
 			display.Show(s)
 			shown = time.Now()
 		}
 		return more
 	})
-	return errors.Join(err, failed, ctx.Err())
+	return errors.Join(err, restartErr, ctx.Err())
 }

@@ -19,9 +19,9 @@ import (
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
-var whole = flag.Bool("whole", false, "run the campaigns in their full size")
+var whole = flag.Bool("whole", false, "run full-size campaigns")
 
-// asCommand makes the test's own program be the command, so that workers are real processes.
+// asCommand turns the test binary into the command, so that workers are real processes.
 const asCommand = "CAMPAIGN_AS_COMMAND"
 
 func TestMain(m *testing.M) {
@@ -30,15 +30,15 @@ func TestMain(m *testing.M) {
 		return
 	}
 	flag.Parse()
-	// The tests wait more than they work, so more than there are processors may run at once.
+	// The tests mostly wait, so more of them than processors can run at once.
 	if err := flag.Set("test.parallel", "4"); err != nil {
 		panic(err)
 	}
 	goleak.VerifyTestMain(m)
 }
 
-// quick are settings under which a killed worker is noticed soon.
-func quick() settings {
+// quickSettings returns settings under which a killed worker is noticed soon.
+func quickSettings() settings {
 	return settings{
 		level: slog.LevelError,
 		setup: engine.Setup{Replicas: 1, AckWait: 2 * time.Second},
@@ -48,7 +48,7 @@ func quick() settings {
 	}
 }
 
-// campaign is an engine, a stand-in for the service and worker processes.
+// campaign is an engine, a test server and worker processes.
 type campaign struct {
 	t       *testing.T
 	url     string
@@ -88,12 +88,12 @@ func (c *campaign) load(n int, kind func(string, int) (outbox.Message, error)) {
 
 func lines(t *testing.T, n int, kind func(string, int) (outbox.Message, error)) string {
 	t.Helper()
-	all, err := file("test", n, kind)
+	all, err := sampleFile("test", n, kind)
 	require.NoError(t, err)
 	return all
 }
 
-// command runs the command to its end.
+// command runs the command until it exits.
 func (c *campaign) command(input string, args ...string) (output string, status int) {
 	c.t.Helper()
 	program, err := os.Executable()
