@@ -102,7 +102,7 @@ func TestCountOfRandomTexts(t *testing.T) {
 	)
 	for seed, kind := range []struct {
 		name     string
-		lengths  []int     // units around a segment boundary
+		lengths  []int    // units around a segment boundary
 		alphabet [][]rune // chosen with equal probability
 	}{
 		{"default alphabet", []int{160, 306, 459}, [][]rune{plain}},

@@ -14,7 +14,6 @@ import (
 	"github.com/messaging-service/messaging-go/examples/scaleout/engine"
 	"github.com/messaging-service/messaging-go/examples/scaleout/inbox"
 	"github.com/messaging-service/messaging-go/messagingtest"
-	"github.com/messaging-service/messaging-go/webhook"
 )
 
 func TestClusterStoresEventsOnceAfterNodeLoss(t *testing.T) {
@@ -30,12 +29,12 @@ func TestClusterStoresEventsOnceAfterNodeLoss(t *testing.T) {
 	assertOneWins(t, 16, newStore(t, connections[0], long), newStore(t, connections[1], long))
 
 	one, other := newStore(t, connections[0], time.Second), newStore(t, connections[1], long)
-	assertClaim(t, one, "sms.id.lease", webhook.Claimed)
-	requireFree(t, other, "sms.id.lease")
-	require.NoError(t, one.Release(t.Context(), "sms.id.lease"))
-	assertClaim(t, one, "sms.id.lease", webhook.InProgress)
-	require.NoError(t, other.Release(t.Context(), "sms.id.lease"))
-	assertClaim(t, one, "sms.id.lease", webhook.Claimed)
+	first := requireClaim(t, one, "sms.lease")
+	second := requireClaimAfterLease(t, other, "sms.lease")
+	first.release(t)
+	assertInProgress(t, one, "sms.lease")
+	second.release(t)
+	requireClaim(t, one, "sms.lease")
 
 	receivers := []*served{serve(t, connections[0], inbox.Config{}), serve(t, connections[1], inbox.Config{})}
 	events := 60

@@ -15,10 +15,10 @@ type Kind string
 
 // The kinds of events.
 const (
-	SMS      Kind = "sms"
-	ChatApp1 Kind = "chatapp1"
-	ChatApp2 Kind = "chatapp2"
-	Delivery Kind = "delivery"
+	SMS      = Kind(webhook.CallbackSMS)
+	ChatApp1 = Kind(webhook.CallbackChatApp1)
+	ChatApp2 = Kind(webhook.CallbackChatApp2)
+	Delivery = Kind(webhook.CallbackDelivery)
 )
 
 // Event is an inbound event. In the stream it is a JSON object:
@@ -26,25 +26,25 @@ const (
 //	{
 //	  "version":   1,
 //	  "kind":      "sms",
-//	  "key":       "sms.id.in-1",
+//	  "key":       "sms.5a1f…",
 //	  "lasting":   true,
 //	  "arrivedAt": "2026-10-03T14:44:23.186Z",
 //	  "message":   {"ID": "in-1", "From": "+639171234567", "Text": "STOP", ..., "Params": [{"Name": "id", "Value": "in-1"}, ...], "RawQuery": "aWQ9..."}
 //	}
 //
-// The message has the fields of the kind's type in package webhook, under the same names, with four exceptions. RawQuery is in base64,
+// The message has the fields of the kind's type in package webhook, under the same names, with three exceptions. RawQuery is in base64,
 // since it can hold any bytes. Content, of chat-app messages, is {"type": "text", "value": {...}} with the type's name in lower case.
-// Status, of delivery reports, is a word. A time after the year 9999, which JSON cannot hold, is the zero time.
+// A time after the year 9999, which JSON cannot hold, is the zero time.
 // A version that only adds fields keeps its number.
 type Event struct {
 	// Kind is the kind of Message.
 	Kind Kind
-	// Key is the event's duplicate key. If Lasting is false, a different event can have the same key.
+	// Key is the event's duplicate key, as it was when the event arrived. If Lasting is false, a different event can have the same key.
 	Key     string
 	Lasting bool
 	// ArrivedAt is when the receiver got the event, by its own clock.
 	ArrivedAt time.Time
-	// Message is a webhook.SMSMessage, a webhook.ChatApp1Message, a webhook.ChatApp2Message or a webhook.DeliveryReport.
+	// Message is a webhook.SMSMessage, a webhook.ChatMessage or a webhook.DeliveryReport.
 	Message any
 	// Sequence is the event's position in the stream. It is 0 for an event that was not read from there.
 	Sequence uint64
@@ -99,10 +99,12 @@ func encode(message any) ([]byte, error) {
 	switch m := message.(type) {
 	case webhook.SMSMessage:
 		return json.Marshal(newStoredSMS(m))
-	case webhook.ChatApp1Message:
-		return encodeChatApp(m)
-	case webhook.ChatApp2Message:
-		return encodeChatApp(webhook.ChatApp1Message(m))
+	case webhook.ChatMessage:
+		stored, err := newStoredChat(m)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(stored)
 	case webhook.DeliveryReport:
 		return json.Marshal(newStoredReport(m))
 	default:
@@ -115,13 +117,8 @@ func decode(kind Kind, data []byte) (any, error) {
 	switch kind {
 	case SMS:
 		return decodeAs(data, storedSMS.message)
-	case ChatApp1:
-		return decodeAs(data, storedChatApp.message)
-	case ChatApp2:
-		return decodeAs(data, func(s storedChatApp) (webhook.ChatApp2Message, error) {
-			m, err := s.message()
-			return webhook.ChatApp2Message(m), err
-		})
+	case ChatApp1, ChatApp2:
+		return decodeAs(data, storedChat.message)
 	case Delivery:
 		return decodeAs(data, storedReport.message)
 	default:

@@ -18,14 +18,14 @@ func ExampleRead() {
 
 	err := inbox.Read(ctx, c, inbox.ReadOptions{Name: "stop-words", Kinds: []inbox.Kind{inbox.SMS}}, func(_ context.Context, e inbox.Event) error {
 		if m, ok := e.Message.(webhook.SMSMessage); ok && m.Text == "STOP" {
-			fmt.Println("event", e.Sequence, "is a stop:", e.Key) // a real program stores each Sequence once
+			fmt.Println("event", e.Sequence, "is a stop:", m.ID) // a real program stores each Sequence once
 		}
 		cancel() // a real program continues until it is stopped
 		return nil
 	})
 	fmt.Println(err)
 	// Output:
-	// event 1 is a stop: sms.id.in-1
+	// event 1 is a stop: in-1
 	// <nil>
 }
 

@@ -2,6 +2,7 @@ package inbox
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"time"
 
@@ -33,15 +34,20 @@ func NewHandler(ctx context.Context, c *engine.Connection, config Config) (http.
 		return nil, err
 	}
 	options := append([]webhook.Option{
-		webhook.WithSecret(SecretParameter, config.Secret), webhook.WithStore(store), webhook.WithLogger(config.Logger),
+		webhook.WithSecret(SecretParameter, config.Secret), webhook.WithStore(store), webhook.WithStatuses(publisher.Delivery),
+		webhook.WithLogger(config.Logger),
 	}, config.Options...)
+	receiver, err := webhook.NewReceiver(options...)
+	if err != nil {
+		return nil, fmt.Errorf("inbox: %w", err)
+	}
 	mux := http.NewServeMux()
-	mux.Handle(SMSPath, webhook.SMS(publisher.SMS, options...))
-	mux.Handle(ChatApp1Path, webhook.ChatApp1(publisher.ChatApp1, options...))
-	mux.Handle(ChatApp2Path, webhook.ChatApp2(publisher.ChatApp2, options...))
-	mux.Handle(DeliveryPath, webhook.Delivery(publisher.Delivery, options...))
+	mux.Handle(SMSPath, receiver.SMS(publisher.SMS))
+	mux.Handle(ChatApp1Path, receiver.ChatApp1(publisher.Chat))
+	mux.Handle(ChatApp2Path, receiver.ChatApp2(publisher.Chat))
+	mux.Handle(DeliveryPath, receiver.Delivery(publisher.Delivery))
 	mux.Handle("GET "+HealthPath, health(c))
-	return mux, nil
+	return webhook.RefuseUncleanPaths(mux), nil
 }
 
 // health responds with 200 if the leader of the stream can be reached, so that events can be stored, and with 503 otherwise, so that a load

@@ -20,7 +20,7 @@ import (
 
 // event returns the request target with which the service sends event number, of one of four kinds.
 func event(number int) string {
-	text, at := fmt.Sprint("event ", number), time.Unix(1791038663+int64(number), 0)
+	text, at := fmt.Sprint("event ", number), time.Unix(1791038663+60*int64(number), 0) // never second 0, which can mean a time without seconds
 	hook := func(path string) string { return path + "?key=" + secret }
 	var r *http.Request
 	switch number % 4 {
@@ -41,7 +41,7 @@ func textOf(e inbox.Event) string {
 	switch m := e.Message.(type) {
 	case webhook.SMSMessage:
 		return m.Text
-	case webhook.ChatApp2Message:
+	case webhook.ChatMessage:
 		return m.Content.(webhook.Text).Body
 	default:
 		return m.(webhook.DeliveryReport).ReferenceID

@@ -15,7 +15,7 @@ import (
 	"github.com/messaging-service/messaging-go/webhook"
 )
 
-// Publisher stores events in the stream INBOX. Its methods SMS, ChatApp1, ChatApp2 and Delivery are handlers for package webhook. It is
+// Publisher stores events in the stream INBOX. Its methods SMS, Chat and Delivery are handlers for package webhook. It is
 // safe for concurrent use.
 type Publisher struct {
 	engine *engine.Connection
@@ -37,14 +37,9 @@ func (p *Publisher) SMS(ctx context.Context, m webhook.SMSMessage) error {
 	return p.Publish(ctx, newEvent(SMS, m))
 }
 
-// ChatApp1 stores an inbound message of chat app 1.
-func (p *Publisher) ChatApp1(ctx context.Context, m webhook.ChatApp1Message) error {
-	return p.Publish(ctx, newEvent(ChatApp1, m))
-}
-
-// ChatApp2 stores an inbound message of chat app 2.
-func (p *Publisher) ChatApp2(ctx context.Context, m webhook.ChatApp2Message) error {
-	return p.Publish(ctx, newEvent(ChatApp2, m))
+// Chat stores an inbound message of either chat app.
+func (p *Publisher) Chat(ctx context.Context, m webhook.ChatMessage) error {
+	return p.Publish(ctx, newEvent(Kind(m.Callback), m))
 }
 
 // Delivery stores a delivery report.

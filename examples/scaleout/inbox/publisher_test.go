@@ -17,6 +17,12 @@ import (
 	"github.com/messaging-service/messaging-go/webhook"
 )
 
+// keyOf returns the duplicate key of an event.
+func keyOf(event interface{ DuplicateKey() (string, bool) }) string {
+	key, _ := event.DuplicateKey()
+	return key
+}
+
 func newPublisher(tb testing.TB, c *engine.Connection) *inbox.Publisher {
 	tb.Helper()
 	p, err := inbox.NewPublisher(tb.Context(), c, quiet())
@@ -41,9 +47,10 @@ func TestPublishersStoreEventOnce(t *testing.T) {
 func TestPublisherStoresOnceBeyondDuplicateWindow(t *testing.T) {
 	t.Parallel()
 	_, c := startEngine(t)
-	_, err := c.JetStream.Publish(t.Context(), "inbox.sms.sms.id.in-1", nil)
+	m := webhook.SMSMessage{ID: "in-1", From: "1"}
+	_, err := c.JetStream.Publish(t.Context(), "inbox.sms."+keyOf(m), nil)
 	require.NoError(t, err)
-	require.NoError(t, newPublisher(t, c).SMS(t.Context(), webhook.SMSMessage{ID: "in-1", From: "1"}))
+	require.NoError(t, newPublisher(t, c).SMS(t.Context(), m))
 	assert.Equal(t, 1, stored(t, c))
 }
 
@@ -94,11 +101,11 @@ func TestPublisherCompletesAfterCallerIsGone(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	p, s := newPublisher(t, c), newStore(t, c, long)
 	cancel()
-	state, err := s.Claim(ctx, "sms.id.in-1")
-	require.NoError(t, err)
-	assert.Equal(t, webhook.Claimed, state)
-	require.NoError(t, p.SMS(ctx, webhook.SMSMessage{ID: "in-1", From: "1"}))
+	require.NoError(t, s.Once(ctx, "sms.1", func(ctx context.Context) error {
+		return p.SMS(ctx, webhook.SMSMessage{ID: "in-1", From: "1"})
+	}))
 	assert.Equal(t, 1, stored(t, c))
+	assertHandled(t, s, "sms.1")
 }
 
 func TestPublisherRejectsTooLargeEvent(t *testing.T) {

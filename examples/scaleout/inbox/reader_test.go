@@ -31,11 +31,15 @@ func read(tb testing.TB, c *engine.Connection, n int, options inbox.ReadOptions)
 	return events
 }
 
+func message(n int) webhook.SMSMessage {
+	return webhook.SMSMessage{ID: fmt.Sprint("in-", n), From: "1"}
+}
+
 func publish(t *testing.T, c *engine.Connection, n int) {
 	t.Helper()
 	p := newPublisher(t, c)
 	for i := range n {
-		require.NoError(t, p.SMS(t.Context(), webhook.SMSMessage{ID: fmt.Sprint("in-", i), From: "1"}))
+		require.NoError(t, p.SMS(t.Context(), message(i)))
 	}
 }
 
@@ -45,7 +49,7 @@ func TestReadPassesAllEventsInOrder(t *testing.T) {
 	publish(t, c, 20)
 	for _, name := range []string{"one", "two"} {
 		for i, e := range read(t, c, 20, inbox.ReadOptions{Name: name}) {
-			assert.Equal(t, fmt.Sprint("sms.id.in-", i), e.Key)
+			assert.Equal(t, keyOf(message(i)), e.Key)
 			assert.Equal(t, uint64(i+1), e.Sequence)
 		}
 	}
@@ -103,7 +107,7 @@ func TestReadRepeatsFailedEvent(t *testing.T) {
 		}
 		return nil
 	}))
-	assert.Equal(t, []string{"sms.id.in-0", "sms.id.in-1", "sms.id.in-0"}, keys)
+	assert.Equal(t, []string{keyOf(message(0)), keyOf(message(1)), keyOf(message(0))}, keys)
 }
 
 func TestReadSkipsBadDataAndOtherKinds(t *testing.T) {

@@ -101,23 +101,44 @@ func TestServeStoresEveryKindOnce(t *testing.T) {
 	assert.Equal(t, 4, stored(t, c))
 }
 
+func TestServeStoresEveryEventOfEnvelope(t *testing.T) {
+	t.Parallel()
+	_, c := startEngine(t)
+	r := serve(t, c, inbox.Config{})
+	const envelope = `{"object": "account", "entry": [{"changes": [{"field": "messages", "value": {
+		"messages": [{"id": "in-1", "from": "639171234567", "type": "text", "text": {"body": "Hi"}}],
+		"statuses": [{"id": "out-1", "status": "sent"}, {"id": "out-1", "status": "read"}]}}]}]}`
+	for range 2 {
+		assert.Equal(t, http.StatusOK, call(t, r.hook(inbox.ChatApp2Path)+"&payload="+url.QueryEscape(envelope)))
+	}
+	got := make(map[inbox.Kind]int)
+	for _, e := range read(t, c, 3, inbox.ReadOptions{Name: "test"}) {
+		got[e.Kind]++
+	}
+	assert.Equal(t, map[inbox.Kind]int{inbox.ChatApp2: 1, inbox.Delivery: 2}, got)
+	assert.Equal(t, 3, stored(t, c))
+}
+
 func TestServeTakesOverAfterLease(t *testing.T) {
 	t.Parallel()
 	_, c := startEngine(t)
 	killed, survivor := newStore(t, c, 5*time.Second), serve(t, c, inbox.Config{})
+	message := func(id string) webhook.SMSMessage {
+		return webhook.SMSMessage{ID: id, From: "639171234567", Text: "Hi"}
+	}
 	const afterClaim, afterStoring = "killed-after-the-claim", "killed-after-the-event-was-stored"
 	events := make(map[string]string)
 	for _, id := range []string{afterClaim, afterStoring} {
-		assertClaim(t, killed, "sms.id."+id, webhook.Claimed)
+		requireClaim(t, killed, keyOf(message(id)))
 		events[id] = survivor.sms(messagingtest.InboundSMS{ID: id, From: "639171234567", Text: "Hi"})
 	}
-	require.NoError(t, newPublisher(t, c).SMS(t.Context(), webhook.SMSMessage{ID: afterStoring, From: "639171234567", Text: "Hi"}))
+	require.NoError(t, newPublisher(t, c).SMS(t.Context(), message(afterStoring)))
 	for id, event := range events {
 		assert.Equal(t, http.StatusServiceUnavailable, call(t, event), id)
 	}
 	for id, event := range events {
 		require.Eventually(t, func() bool { return call(t, event) == http.StatusOK }, time.Minute, 100*time.Millisecond, id)
-		assertClaim(t, killed, "sms.id."+id, webhook.Done)
+		assertHandled(t, killed, keyOf(message(id)))
 	}
 	assert.Equal(t, 2, stored(t, c))
 }
@@ -191,8 +212,10 @@ func TestServeRequiresSecret(t *testing.T) {
 	r := serve(t, c, inbox.Config{})
 	assert.Equal(t, http.StatusForbidden, call(t, r.base+inbox.SMSPath+"?key=guess&from=1"))
 	assert.Equal(t, http.StatusNotFound, call(t, r.base+"/"))
+	assert.Equal(t, http.StatusNotFound, call(t, strings.Replace(r.hook(inbox.SMSPath), inbox.SMSPath, "/"+inbox.SMSPath, 1)+"&from=1"), "the mux must not redirect")
 	assert.Zero(t, stored(t, c))
 	require.ErrorContains(t, inbox.Run(t.Context(), c, inbox.Config{Address: "127.0.0.1:0", Secret: " "}), "the secret is empty")
+	require.ErrorContains(t, inbox.Run(t.Context(), c, inbox.Config{Address: "127.0.0.1:0", Secret: secret, Options: []webhook.Option{webhook.WithStore(nil)}}), "WithStore")
 	assert.Error(t, inbox.Run(t.Context(), c, inbox.Config{Address: "nowhere.invalid:0", Secret: secret}))
 }
 

@@ -62,7 +62,7 @@ func newMessage(channel Channel, reference string, b body, m json.Marshaler) (Me
 	}
 	encoded, err := json.Marshal(m)
 	if err != nil {
-		return Message{}, errors.New("the message has no JSON form: a text is not valid UTF-8, or a field is set twice")
+		return Message{}, fmt.Errorf("encoding the message: %w", err)
 	}
 	return Message{channel: channel, reference: reference, body: b, encoded: encoded}, nil
 }
@@ -75,7 +75,7 @@ type line struct {
 
 // ParseLine parses a message from a line of a file:
 //
-//	{"channel": "sms", "message": {"from": "ACME", "to": "+639171234567", "text": "We open at nine", "referenceId": "order-1"}}
+//	{"channel": "sms", "message": {"from": "ACME", "to": "+639171234567", "text": "We open at nine", "referenceID": "order-1"}}
 //
 // The channel is sms, chatapp1 or chatapp2. The message is the JSON of that channel's Message, as json.Marshal writes it. ParseLine
 // does not validate the message; one that the library rejects ends as refused. Errors hold nothing of the message.
