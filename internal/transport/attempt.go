@@ -30,7 +30,7 @@ func (a attempts) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	defer cancel()
 	e.attempts++
-	e.outcome = Outcome{}
+	e.outcome = Outcome{Sent: out}
 	e.evidence.stop.Store(&cancel)
 	start := time.Now()
 	resp, err := t.attempt(e, out)
@@ -113,7 +113,7 @@ func (t *Transport) attempt(e *exchange, out *http.Request) (*http.Response, err
 		body := resp.Body // which RoundTrip takes out of the response
 		defer context.AfterFunc(out.Context(), func() { _ = body.Close() })()
 	}
-	e.outcome.Body, err = read(resp, t.MaxAnswer, e.request.Buffer)
+	e.outcome.Body, err = read(resp, t.MaxResponseBytes, e.request.Buffer)
 	if err == nil && e.request.Check != nil && resp.StatusCode >= 200 && resp.StatusCode < 300 {
 		err = e.request.Check(e.outcome.Body)
 	}
@@ -160,6 +160,8 @@ func (t *Transport) authenticated(ctx context.Context, e *exchange, req *http.Re
 	out.URL = &target
 	if r.Method != http.MethodGet {
 		t.setBody(out, r.Body)
+	} else {
+		out.Header["Cache-Control"] = []string{"no-cache"}
 	}
 	e.refused = nil
 	if r.Authenticate == nil {
@@ -239,5 +241,5 @@ func (t *Transport) log(e *exchange, took time.Duration) {
 	if e.outcome.Err != nil {
 		attrs = append(attrs, slog.String("error", Describe(e.outcome.Err)), slog.Bool("written", e.outcome.Written))
 	}
-	t.Logger.LogAttrs(e, slog.LevelDebug, "messaging: attempt", attrs...)
+	t.Logger.LogAttrs(e.Context, slog.LevelDebug, "messaging: attempt", attrs...)
 }

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"cmp"
 	"net"
 	"net/http"
 	"time"
@@ -12,7 +13,7 @@ import (
 // request, leaves the sends under way on it in doubt, and net/http can tell them from processed ones by an error text
 // alone. It keeps idle connections enough for a burst of many senders, where net/http keeps two, and drops them
 // before the servers that are quickest to drop theirs do: a request that meets a closing connection is in doubt too.
-func NewBase() *http.Transport {
+func NewBase(idle time.Duration) *http.Transport {
 	dialer := &net.Dialer{Timeout: 10 * time.Second, KeepAlive: 15 * time.Second}
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
@@ -21,7 +22,7 @@ func NewBase() *http.Transport {
 		DialContext:            dialer.DialContext,
 		TLSHandshakeTimeout:    10 * time.Second,
 		MaxIdleConnsPerHost:    256,
-		IdleConnTimeout:        4 * time.Second,
+		IdleConnTimeout:        cmp.Or(idle, 4*time.Second),
 		MaxResponseHeaderBytes: 64 << 10,
 		Protocols:              protocols,
 	}

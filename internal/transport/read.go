@@ -20,7 +20,7 @@ var ErrTooLarge = errors.New("the answer is larger than the client reads")
 type tooLargeError int64
 
 func (e tooLargeError) Error() string {
-	return fmt.Sprintf("%v: more than %d bytes (WithMaxAnswer)", ErrTooLarge, int64(e))
+	return fmt.Sprintf("%v: more than %d bytes (WithMaxResponseBytes)", ErrTooLarge, int64(e))
 }
 
 // Unwrap gives ErrTooLarge.

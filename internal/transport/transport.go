@@ -30,8 +30,8 @@ type Config struct {
 	MinWait, MaxWait time.Duration
 	// Limiter is waited for before each attempt.
 	Limiter *rate.Limiter
-	// MaxAnswer is how many bytes of a successful answer are read.
-	MaxAnswer int64
+	// MaxResponseBytes is how many bytes of a successful answer are read.
+	MaxResponseBytes int64
 	// NotProcessed lists the statuses that prove that the service did not process a request.
 	NotProcessed []int
 	// UserAgent is sent with every request.
@@ -112,6 +112,8 @@ type Outcome struct {
 	Interrupted error
 	// Attempts counts the requests that were begun.
 	Attempts int
+	// Sent is the request of the last attempt, with its credentials.
+	Sent *http.Request
 	// RetryAfter is what the answer asked for, 0 where it asked for nothing.
 	RetryAfter time.Duration
 }
