@@ -78,8 +78,8 @@ func TestRawRequests(t *testing.T) {
 			t.Parallel()
 			var in inbox[webhook.SMSMessage]
 			mux := http.NewServeMux()
-			mux.Handle("/hook", webhook.SMS(in.handle))
-			mux.Handle("/post", webhook.SMS(in.handle, webhook.WithPOST()))
+			mux.Handle("/hook", hooks().SMS(in.handle))
+			mux.Handle("/post", hooks(webhook.WithPOST()).SMS(in.handle))
 			server := httptest.NewServer(mux)
 			defer server.Close()
 			status, header, body := raw(t, server, tt.request)
@@ -106,7 +106,7 @@ func TestNoEventIsLostAndNoneIsHandledTwice(t *testing.T) {
 	const events, connections = 2000, 64
 	var handled [events]atomic.Int32
 	var failed atomic.Int32
-	server := httptest.NewServer(webhook.SMS(func(_ context.Context, m webhook.SMSMessage) error {
+	server := httptest.NewServer(hooks(webhook.WithSecret("key", "s3cret"), webhook.WithStore(webhook.NewMemoryStore(events, time.Hour))).SMS(func(_ context.Context, m webhook.SMSMessage) error {
 		n, err := strconv.Atoi(m.ID)
 		if err != nil {
 			return err
@@ -116,7 +116,7 @@ func TestNoEventIsLostAndNoneIsHandledTwice(t *testing.T) {
 		}
 		handled[n].Add(1)
 		return nil
-	}, webhook.WithSecret("key", "s3cret"), webhook.WithStore(webhook.NewMemoryStore(events, time.Hour))))
+	}))
 	defer server.Close()
 	client := server.Client()
 	client.Transport.(*http.Transport).MaxIdleConnsPerHost = connections
@@ -196,7 +196,7 @@ func TestNoRequestCostsMoreThanAMultipleOfItsLength(t *testing.T) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		began := time.Now()
-		_, err := webhook.ParseChatApp1(r, opts...)
+		_, _, err := hooks(opts...).ParseChatApp1(r)
 		took := time.Since(began)
 		runtime.ReadMemStats(&after)
 		require.NoError(t, err, name)
@@ -219,9 +219,9 @@ func TestMounting(t *testing.T) {
 	var sms inbox[webhook.SMSMessage]
 	var reports inbox[webhook.DeliveryReport]
 	mux := http.NewServeMux()
-	mux.Handle("GET /hooks/sms", webhook.SMS(sms.handle))
-	mux.Handle("/prefix/", http.StripPrefix("/prefix", webhook.Delivery(reports.handle)))
-	mux.Handle("/slow", http.TimeoutHandler(webhook.SMS(sms.handle), time.Minute, ""))
+	mux.Handle("GET /hooks/sms", hooks().SMS(sms.handle))
+	mux.Handle("/prefix/", http.StripPrefix("/prefix", hooks().Delivery(reports.handle)))
+	mux.Handle("/slow", http.TimeoutHandler(hooks().SMS(sms.handle), time.Minute, ""))
 	server := httptest.NewServer(mux)
 	defer server.Close()
 	for target, want := range map[string]int{
@@ -238,11 +238,11 @@ func TestMounting(t *testing.T) {
 
 func TestARequestMadeByHandIsRead(t *testing.T) {
 	t.Parallel()
-	m, err := webhook.ParseSMS(&http.Request{URL: &url.URL{RawQuery: "from=1111&message=a"}})
+	m, err := hooks().ParseSMS(&http.Request{URL: &url.URL{RawQuery: "from=1111&message=a"}})
 	require.NoError(t, err)
 	assert.Equal(t, "a", m.Text)
-	_, err = webhook.ParseSMS(&http.Request{})
+	_, err = hooks().ParseSMS(&http.Request{})
 	require.ErrorIs(t, err, webhook.ErrNoSender)
-	_, err = webhook.ParseSMS(&http.Request{Method: http.MethodPost}, webhook.WithPOST())
+	_, err = hooks(webhook.WithPOST()).ParseSMS(&http.Request{Method: http.MethodPost})
 	require.ErrorIs(t, err, webhook.ErrNoSender)
 }

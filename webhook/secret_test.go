@@ -62,8 +62,8 @@ func TestASecretInTheQuery(t *testing.T) {
 			t.Parallel()
 			var in inbox[webhook.SMSMessage]
 			secret := webhook.WithSecret("key", tt.secrets...)
-			w := call(t, webhook.SMS(in.handle, secret), get("from=1111&"+tt.query+"&message=a"))
-			_, err := webhook.ParseSMS(get("from=1111&"+tt.query+"&message=a"), secret)
+			w := call(t, hooks(secret).SMS(in.handle), get("from=1111&"+tt.query+"&message=a"))
+			_, err := hooks(secret).ParseSMS(get("from=1111&" + tt.query + "&message=a"))
 			if tt.ok {
 				require.NoError(t, err)
 				require.Equal(t, http.StatusOK, w.Code)
@@ -91,7 +91,7 @@ func TestTheSecretIsCutOutByteForByte(t *testing.T) {
 		{"from=1111&key=s&k+ey=1&keys=2&message=key=s", "from=1111&k+ey=1&keys=2&message=key=s"},
 		{"from=1111&key=%20s&key=s", "from=1111"},
 	} {
-		m, err := webhook.ParseSMS(get(tt.query), webhook.WithSecret("key", "s", " s"))
+		m, err := hooks(webhook.WithSecret("key", "s", " s")).ParseSMS(get(tt.query))
 		require.NoError(t, err, tt.query)
 		assert.Equal(t, tt.want, m.RawQuery, tt.query)
 		again := receive(t, tt.want)
@@ -102,7 +102,7 @@ func TestTheSecretIsCutOutByteForByte(t *testing.T) {
 func TestASecretIsNoPartOfWhatMakesADuplicate(t *testing.T) {
 	t.Parallel()
 	var in inbox[webhook.SMSMessage]
-	h := webhook.SMS(in.handle, webhook.WithSecret("key", "new", "old"), webhook.WithStore(webhook.NewMemoryStore(10, 1e12)))
+	h := hooks(webhook.WithSecret("key", "new", "old"), webhook.WithStore(webhook.NewMemoryStore(10, 1e12))).SMS(in.handle)
 	for _, query := range []string{"key=old&from=1111&message=x", "from=1111&key=new&message=x", "from=1111&message=x&key=new"} {
 		assert.Equal(t, http.StatusOK, call(t, h, get(query)).Code)
 	}
@@ -113,7 +113,7 @@ func TestASecretInThePath(t *testing.T) {
 	t.Parallel()
 	var in inbox[webhook.SMSMessage]
 	mux := http.NewServeMux()
-	mux.Handle("/hooks/{key}/sms", webhook.SMS(in.handle, webhook.WithPathSecret("key", "new secret", "old")))
+	mux.Handle("/hooks/{key}/sms", hooks(webhook.WithPathSecret("key", "new secret", "old")).SMS(in.handle))
 	for path, want := range map[string]int{
 		"/hooks/new%20secret/sms": 200, "/hooks/old/sms": 200, "/hooks/no/sms": 404, "/hooks/%20/sms": 404, "/hooks/old%00/sms": 404,
 	} {
@@ -123,10 +123,10 @@ func TestASecretInThePath(t *testing.T) {
 	assert.Len(t, in.got, 2)
 
 	r := get("from=1111")
-	_, err := webhook.ParseSMS(r, webhook.WithPathSecret("key", "a"))
+	_, err := hooks(webhook.WithPathSecret("key", "a")).ParseSMS(r)
 	require.ErrorIs(t, err, webhook.ErrProof)
 	r.SetPathValue("key", "a") // what a line does for a router that sets no path values
-	_, err = webhook.ParseSMS(r, webhook.WithPathSecret("key", "a"))
+	_, err = hooks(webhook.WithPathSecret("key", "a")).ParseSMS(r)
 	require.NoError(t, err)
 }
 
@@ -151,7 +151,7 @@ func TestAllProofsHaveToHold(t *testing.T) {
 		r.SetPathValue("d", value("d"))
 		r.Header.Set("E", value("E"))
 		r.Header.Set("F", value("F"))
-		_, err := webhook.ParseSMS(r, opts...)
+		_, err := hooks(opts...).ParseSMS(r)
 		return err
 	}
 	require.NoError(t, try(""))
@@ -182,7 +182,7 @@ func TestAVerifierSeesTheRequestAsItCame(t *testing.T) {
 		return nil
 	})
 	r := post(query, "", body)
-	m, err := webhook.ParseSMS(r, webhook.WithPOST(), webhook.WithSecret("key", "s3cret"), verify, verify)
+	m, err := hooks(webhook.WithPOST(), webhook.WithSecret("key", "s3cret"), verify, verify).ParseSMS(r)
 	require.NoError(t, err)
 	assert.Equal(t, "a", m.Text)
 	rest, err := io.ReadAll(r.Body)
@@ -194,8 +194,7 @@ func TestWhatAVerifierSaysIsToldToNobodyElse(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("hunter2")
 	var told error
-	h := webhook.SMS(func(context.Context, webhook.SMSMessage) error { return nil },
-		webhook.WithVerifier(func(*http.Request) error { return cause }), webhook.WithOnReject(func(_ *http.Request, err error) { told = err }))
+	h := hooks(webhook.WithVerifier(func(*http.Request) error { return cause }), webhook.WithOnReject(func(_ *http.Request, err error) { told = err })).SMS(func(context.Context, webhook.SMSMessage) error { return nil })
 	assert.Equal(t, http.StatusForbidden, call(t, h, get(honest)).Code)
 	require.ErrorIs(t, told, cause)
 	require.ErrorIs(t, told, webhook.ErrProof)
