@@ -13,9 +13,9 @@ const (
 	unitDecimals = 2
 )
 
-// balance is an exact decimal: an amount of units of 10^-decimals.
+// balance is an exact amount.
 type balance struct {
-	amount   *big.Int
+	amount   *big.Rat
 	decimals int
 }
 
@@ -24,41 +24,32 @@ func parseBalance(s string) (balance, bool) {
 	if whole == "" || point && fraction == "" || strings.Trim(whole+fraction, "0123456789") != "" {
 		return balance{}, false
 	}
-	fraction += strings.Repeat("0", max(0, unitDecimals-len(fraction)))
-	amount, ok := new(big.Int).SetString(whole+fraction, 10)
-	return balance{amount, len(fraction)}, ok
+	amount, ok := new(big.Rat).SetString(s)
+	return balance{amount, max(unitDecimals, len(fraction))}, ok
 }
 
 // pay takes the cost of the parts from the balance, or reports false and takes nothing if it is too small.
 func (b balance) pay(parts int) (cost string, ok bool) {
 	price := priceOf(parts)
-	scale := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(b.decimals-unitDecimals)), nil)
-	scaled := scale.Mul(scale, price.amount)
-	if b.amount.Cmp(scaled) < 0 {
+	if b.amount.Cmp(price.amount) < 0 {
 		return "", false
 	}
-	b.amount.Sub(b.amount, scaled)
+	b.amount.Sub(b.amount, price.amount)
 	return price.String(), true
 }
 
 func priceOf(parts int) balance {
 	price, _ := parseBalance(unitCost)
-	price.amount.Mul(price.amount, big.NewInt(int64(parts)))
+	price.amount.Mul(price.amount, new(big.Rat).SetInt64(int64(parts)))
 	return price
 }
 
-func (b balance) String() string {
-	digits := fmt.Sprintf("%0*s", b.decimals+1, b.amount)
-	point := len(digits) - b.decimals
-	return digits[:point] + "." + digits[point:]
-}
+func (b balance) String() string { return b.amount.FloatString(b.decimals) }
 
-// SetBalance sets what is left to spend, as a decimal number such as "12" or "0.75", in no particular currency.
-// Each part of a message costs 0.50, and a message for which too little is left is refused as a whole, with the code
-// 200101 and the message "insufficient balance": a correct client's verdict is refused. What was accepted is paid,
-// delivered or not, and the SMS of a fallback for which too little is left is not sent. The code is a default of the
-// contract. That it comes with the HTTP status 400, the price and the balance of 1000000.00 at the start are the
-// stand-in's choice. SetBalance panics if amount is anything but digits with an optional point between them.
+// SetBalance sets what is left to spend, as a decimal number such as "12" or "0.75", in no particular currency. At the start
+// it is 1000000.00. Each part of a message costs 0.50, delivered or not. A message for which too little is left is refused as
+// a whole, with the HTTP status 400 and the code 200101; the SMS of a fallback is not sent then. SetBalance panics if amount
+// is anything but digits with an optional point between them.
 func (s *Server) SetBalance(amount string) {
 	b, ok := parseBalance(amount)
 	if !ok {
@@ -69,8 +60,7 @@ func (s *Server) SetBalance(amount string) {
 	s.ledger.balance = b
 }
 
-// Balance returns what is left to spend: an exact decimal number with at least two decimals, and as many as the number
-// given to [Server.SetBalance] had.
+// Balance returns what is left to spend, with at least two decimals, and as many as [Server.SetBalance] was called with.
 func (s *Server) Balance() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -14,6 +14,7 @@ func TestBalanceIsExact(t *testing.T) {
 		{"0.5", "0.50", "0.00"},
 		{"1", "1.00", "0.50"},
 		{"0001.25", "1.25", "0.75"},
+		{"012", "12.00", "11.50"},
 		{"0.55", "0.55", "0.05"},
 		{"200", "200.00", "199.50"},
 		{"0.500000000000000000001", "0.500000000000000000001", "0.000000000000000000001"},
@@ -29,7 +30,7 @@ func TestBalanceIsExact(t *testing.T) {
 	}
 }
 
-func TestTooLittleBalance(t *testing.T) {
+func TestSendRefusesTooLittleBalance(t *testing.T) {
 	s := NewServer(t)
 	client := newClient(t)
 	s.SetBalance("0.99")
@@ -48,7 +49,7 @@ func TestTooLittleBalance(t *testing.T) {
 	assert.Equal(t, "9.50", send(t, client, s, goodBody).data(t)["remaining"])
 }
 
-func TestSetBalanceRefusesWhatIsNoAmount(t *testing.T) {
+func TestSetBalanceRefusesMisuse(t *testing.T) {
 	s := NewServer(t)
 	for _, amount := range []string{"", ".", "1.", ".5", "-1", "+1", "1e3", "1,5", "1.2.3", " 1", "1/2", "NaN"} {
 		assert.Panics(t, func() { s.SetBalance(amount) }, amount)

@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// conn is a connection that notices the first byte of each request. net/http runs a handler when it has read the
-// headers, which is too late for a request that is to be dropped unread, whether the connection is fresh or reused.
+// conn is a connection that notices the first byte of each request. net/http calls a handler when it has read the headers,
+// which is too late for a request that is to be dropped unread.
 type conn struct {
 	*net.TCPConn
 	server *Server
@@ -33,17 +33,17 @@ func (l listener) Accept() (net.Conn, error) {
 	return &conn{TCPConn: c.(*net.TCPConn), server: l.server, between: true}, nil
 }
 
-// Read drops a request that is to be dropped unread.
+// Read resets the connection when a request begins that is to be dropped unread.
 func (c *conn) Read(p []byte) (int, error) {
 	n, err := c.TCPConn.Read(p)
 	if n > 0 && c.begin() {
 		c.reset()
-		return 0, io.EOF // net/http answers nothing to it
+		return 0, io.EOF // net/http does not respond to it
 	}
 	return n, err
 }
 
-// begin lets a request that begins take its fault, and says whether that is to drop it unread.
+// begin takes a fault if a request begins, and reports whether the fault is to drop it unread.
 func (c *conn) begin() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -56,7 +56,7 @@ func (c *conn) begin() bool {
 	return fault.kind == dropUnread
 }
 
-// fault is what the request that is being served has taken.
+// fault returns the fault of the request that is being served.
 func (c *conn) fault() Fault {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -80,8 +80,8 @@ func (s *Server) connState(nc net.Conn, state http.ConnState) {
 	case http.StateNew:
 		s.conns.Add(1)
 	case http.StateIdle:
-		// net/http may have read one byte of the next request by now, to see whether the client is still there.
-		// A request is longer than that, so that the next read still tells when it begins.
+		// net/http may have read one byte of the next request already, to see whether the client is still there. A request
+		// is longer than that, so the next read still shows when it begins.
 		c := nc.(*conn)
 		c.mu.Lock()
 		c.between = true
@@ -98,6 +98,4 @@ func connContext(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, c)
 }
 
-func connOf(r *http.Request) *conn {
-	return r.Context().Value(connKey{}).(*conn)
-}
+func connOf(r *http.Request) *conn { return r.Context().Value(connKey{}).(*conn) }

@@ -6,28 +6,21 @@ import (
 	"time"
 )
 
-// fallback is an SMS that is to go out in place of a message.
+// fallback is the SMS that is to go out in place of a message.
 type fallback struct {
 	message *row
 	due     time.Duration // on the clock
 }
 
-// await sends the fallback of a message that was just accepted, or keeps it until it is due.
-func (l *ledger) await(r *row) {
-	after, applies := r.delivery.fallbackAfter()
-	if !applies || r.FallbackFrom == "" {
-		return
+// scheduleFallback keeps the fallback of a message that was just accepted until it is due.
+func (l *ledger) scheduleFallback(r *row) {
+	if after, applies := r.delivery.fallbackAfter(); applies && r.FallbackFrom != "" {
+		l.fallbacks = append(l.fallbacks, fallback{r, addDurations(r.delivery.accepted, after)})
+		l.sendDueFallbacks()
 	}
-	f := fallback{r, later(r.delivery.accepted, after)}
-	if f.due > l.clock.advanced {
-		l.fallbacks = append(l.fallbacks, f)
-		return
-	}
-	l.sendFallback(f)
 }
 
-// sendFallbacks sends what is due by now.
-func (l *ledger) sendFallbacks() {
+func (l *ledger) sendDueFallbacks() {
 	var due []fallback
 	l.fallbacks = slices.DeleteFunc(l.fallbacks, func(f fallback) bool {
 		if f.due > l.clock.advanced {
@@ -42,7 +35,7 @@ func (l *ledger) sendFallbacks() {
 	}
 }
 
-// sendFallback sends nothing if the balance is too small: nobody is there to be refused.
+// sendFallback sends nothing if the balance is too small: there is nobody to be refused.
 func (l *ledger) sendFallback(f fallback) {
 	chat := f.message.Sent
 	parts := countParts(chat.FallbackText)
@@ -52,7 +45,7 @@ func (l *ledger) sendFallback(f fallback) {
 	l.enter(newRow(Sent{
 		ID:          l.newID(ChannelSMS),
 		Channel:     ChannelSMS,
-		Kind:        kindText,
+		Kind:        "text",
 		From:        chat.FallbackFrom,
 		To:          chat.To,
 		Text:        chat.FallbackText,

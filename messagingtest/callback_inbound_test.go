@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestThereIsASampleOfEveryKind(t *testing.T) {
+func TestInboundSamplesHaveEveryKind(t *testing.T) {
 	t.Parallel()
 	kinds, inner := map[string]bool{}, map[string]bool{}
 	for name, m := range InboundSamples() {
@@ -37,7 +37,7 @@ func TestThereIsASampleOfEveryKind(t *testing.T) {
 	}, slices.Collect(maps.Keys(inner)))
 }
 
-func TestASampleSaysTheSameInItsParametersAndInItsJSON(t *testing.T) {
+func TestInboundSamplesAreConsistent(t *testing.T) {
 	t.Parallel()
 	ids := map[string]bool{}
 	for name, m := range InboundSamples() {
@@ -76,7 +76,7 @@ func TestASampleSaysTheSameInItsParametersAndInItsJSON(t *testing.T) {
 	assert.NotContains(t, ids, "")
 }
 
-func TestSamplesAreMadeAnewAndCanBeLeft(t *testing.T) {
+func TestInboundSamplesAreNewInEachRange(t *testing.T) {
 	t.Parallel()
 	for range 2 {
 		for name, m := range InboundSamples() {

@@ -100,7 +100,7 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-func TestOutcomesAreOfTheRecipient(t *testing.T) {
+func TestSetDeliveryIsByRecipient(t *testing.T) {
 	t.Parallel()
 	s, client := NewServer(t), newClient(t)
 	s.SetDelivery("+63917000001", Unreachable())
@@ -128,7 +128,7 @@ func TestOutcomesAreOfTheRecipient(t *testing.T) {
 	}
 }
 
-func TestAnOutcomeIsOfMessagesAcceptedLater(t *testing.T) {
+func TestSetDeliveryAffectsLaterMessages(t *testing.T) {
 	t.Parallel()
 	s, client := NewServer(t), newClient(t)
 	sendOne := func() {
@@ -146,7 +146,7 @@ func TestAnOutcomeIsOfMessagesAcceptedLater(t *testing.T) {
 	assert.Equal(t, StateDelivered, sent[1].State)
 }
 
-func TestAnSMSHasNoOutcome(t *testing.T) {
+func TestSetDeliveryIgnoresSMS(t *testing.T) {
 	t.Parallel()
 	s, client := NewServer(t), newClient(t)
 	s.SetDelivery("639171234567", Unreachable())
@@ -174,7 +174,7 @@ func TestOutcomeString(t *testing.T) {
 	assert.Equal(t, Deliver(), DeliverAfter(0))
 }
 
-func TestSetDeliveryRefusesNobody(t *testing.T) {
+func TestSetDeliveryRefusesMisuse(t *testing.T) {
 	t.Parallel()
 	s := NewServer(t)
 	assert.PanicsWithValue(t, `messagingtest: SetDelivery("", Unreachable): the recipient is empty`, func() { s.SetDelivery("", Unreachable()) })

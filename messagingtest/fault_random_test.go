@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// statusesOf sends n messages, one after the other, and returns how each was answered; 0 is not at all.
+// statusesOf sends n messages, one after the other, and returns the status of each response, or 0.
 func statusesOf(t *testing.T, client *http.Client, s *Server, n int) []int {
 	t.Helper()
 	var all []int
@@ -31,9 +31,9 @@ func tally[V comparable](values []V) map[V]int {
 	return counts
 }
 
-func TestInjectRandomlyHoldsItsShareAndDrawsEachFaultAlike(t *testing.T) {
+func TestInjectRandomlyShare(t *testing.T) {
 	t.Parallel()
-	faults := []Fault{AcceptThenDrop(), DropUnread(), Slow(time.Second), TruncatedAnswer(), NotJSON(), Status(503, 0)}
+	faults := []Fault{AcceptThenDrop(), DropUnread(), Slow(time.Second), TruncatedResponse(), NotJSON(), Status(503, 0)}
 	for _, share := range []float64{0.01, 0.3, 0.5, 1} {
 		s := NewServer(t)
 		s.InjectRandomly(1, share, faults...)
@@ -53,7 +53,7 @@ func TestInjectRandomlyHoldsItsShareAndDrawsEachFaultAlike(t *testing.T) {
 	}
 }
 
-func TestAFaultThatIsNamedTwiceIsTwiceAsLikely(t *testing.T) {
+func TestInjectRandomlyFaultNamedTwice(t *testing.T) {
 	t.Parallel()
 	s := NewServer(t)
 	s.InjectRandomly(1, 1, NotJSON(), DropUnread(), NotJSON())
@@ -64,7 +64,7 @@ func TestAFaultThatIsNamedTwiceIsTwiceAsLikely(t *testing.T) {
 	assert.InDelta(t, 2000, tally(taken)[NotJSON()], 130)
 }
 
-func TestTheSameSeedGivesEachRequestTheSameFault(t *testing.T) {
+func TestInjectRandomlyIsRepeatable(t *testing.T) {
 	t.Parallel()
 	run := func(seed uint64) []int {
 		s := NewServer(t)
@@ -81,7 +81,7 @@ func TestTheSameSeedGivesEachRequestTheSameFault(t *testing.T) {
 	}
 }
 
-func TestTheSameSeedGivesManySendersTheSameFaultsInAll(t *testing.T) {
+func TestInjectRandomlyIsRepeatableConcurrently(t *testing.T) {
 	t.Parallel()
 	run := func() map[int]int {
 		s := NewServer(t)
@@ -114,7 +114,7 @@ func TestTheSameSeedGivesManySendersTheSameFaultsInAll(t *testing.T) {
 	assert.Equal(t, first, run())
 }
 
-func TestFaultsThatWaitGoBeforeThoseByChance(t *testing.T) {
+func TestInjectComesBeforeInjectRandomly(t *testing.T) {
 	t.Parallel()
 	s := NewServer(t)
 	client := newClient(t)
@@ -127,7 +127,7 @@ func TestFaultsThatWaitGoBeforeThoseByChance(t *testing.T) {
 	assert.Equal(t, []int{404, 404, 503}, statusesOf(t, client, s, 3))
 }
 
-func TestARequestThatTakesAFaultThatWaitedDrawsNothing(t *testing.T) {
+func TestInjectDrawsNothing(t *testing.T) {
 	t.Parallel()
 	run := func(waiting int) []Fault {
 		s := NewServer(t)
@@ -145,7 +145,7 @@ func TestARequestThatTakesAFaultThatWaitedDrawsNothing(t *testing.T) {
 	assert.Equal(t, run(0), run(10))
 }
 
-func TestARequestThatListsTakesAFaultByChance(t *testing.T) {
+func TestInjectRandomlyOnListRequest(t *testing.T) {
 	t.Parallel()
 	s := NewServer(t)
 	s.InjectRandomly(1, 1, Status(503, 0))
@@ -154,7 +154,7 @@ func TestARequestThatListsTakesAFaultByChance(t *testing.T) {
 	assert.Equal(t, http.StatusServiceUnavailable, do(newClient(t), req).status)
 }
 
-func TestFaultsByChanceEnd(t *testing.T) {
+func TestInjectRandomlyEnds(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(*Server){
 		"by a share of zero":   func(s *Server) { s.InjectRandomly(1, 0, Status(503, 0)) },
@@ -174,7 +174,7 @@ func TestFaultsByChanceEnd(t *testing.T) {
 	}
 }
 
-func TestTheCallersFaultsAreCopied(t *testing.T) {
+func TestInjectRandomlyCopiesFaults(t *testing.T) {
 	t.Parallel()
 	s := NewServer(t)
 	faults := []Fault{Status(503, 0)}
@@ -187,7 +187,7 @@ func TestInjectRandomlyRefusesMisuse(t *testing.T) {
 	t.Parallel()
 	s := NewServer(t)
 	assert.PanicsWithValue(t, "messagingtest: InjectRandomly(7, 1.5): the share is not in 0 to 1", func() { s.InjectRandomly(7, 1.5) })
-	assert.PanicsWithValue(t, "messagingtest: InjectRandomly(7, 0.3, Status(99, 0s)): no HTTP status: it is not in 100 to 599", func() {
+	assert.PanicsWithValue(t, "messagingtest: InjectRandomly(7, 0.3, Status(99, 0s)): the HTTP status is not in 100 to 599", func() {
 		s.InjectRandomly(7, 0.3, DropUnread(), Status(99, 0))
 	})
 	for _, share := range []float64{-0.001, 1.001, math.Inf(1), math.Inf(-1), math.NaN()} {

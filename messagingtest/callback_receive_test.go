@@ -78,7 +78,7 @@ func statuses(replies []Reply) []int {
 	return codes
 }
 
-func TestTheWebhookIsCalledByAPlainGET(t *testing.T) {
+func TestReceiveSendsPlainGET(t *testing.T) {
 	t.Parallel()
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -120,7 +120,7 @@ func TestTheWebhookIsCalledByAPlainGET(t *testing.T) {
 	}
 }
 
-func TestEachRequestHasAReply(t *testing.T) {
+func TestReceiveReturnsReplies(t *testing.T) {
 	t.Parallel()
 	date := time.Now().Add(time.Hour).UTC().Format(http.TimeFormat)
 	h := newHook(t, func(n int, w http.ResponseWriter, _ *http.Request) {
@@ -163,14 +163,14 @@ func TestEachRequestHasAReply(t *testing.T) {
 	assert.Equal(t, 7*time.Second, replies[1].RetryAfter)
 	assert.Equal(t, "not now", string(replies[1].Body))
 	assert.InDelta(t, time.Hour, replies[2].RetryAfter, float64(time.Minute))
-	require.EqualError(t, replies[4].Err, "messagingtest: no whole answer: EOF")
+	require.EqualError(t, replies[4].Err, "messagingtest: no complete response: EOF")
 	assert.Len(t, replies[5].Body, maxReply)
 	assert.Equal(t, "half", string(replies[6].Body))
 	require.ErrorIs(t, replies[6].Err, io.ErrUnexpectedEOF)
 	assert.Len(t, h.came("id"), 7, "nothing is sent again, and no redirect is followed")
 }
 
-func TestNothingIsReceivedWhereThereIsNothing(t *testing.T) {
+func TestReceiveNothing(t *testing.T) {
 	t.Parallel()
 	h := newHook(t, nil)
 	assert.Empty(t, NewServer(t).Receive(t.Context(), h.URL, Callbacks{}, TwiceAtOnce(), SeveralAtOnce(3)))
@@ -178,7 +178,7 @@ func TestNothingIsReceivedWhereThereIsNothing(t *testing.T) {
 	assert.Equal(t, []string{""}, h.came("from"))
 }
 
-func TestCallbacksComeOneAfterTheOtherOverOneConnection(t *testing.T) {
+func TestReceiveIsSequential(t *testing.T) {
 	t.Parallel()
 	var busy atomic.Int32
 	var mu sync.Mutex
@@ -195,7 +195,7 @@ func TestCallbacksComeOneAfterTheOtherOverOneConnection(t *testing.T) {
 	assert.Len(t, clients, 1)
 }
 
-func TestOutOfOrderTheLastComesFirst(t *testing.T) {
+func TestOutOfOrder(t *testing.T) {
 	t.Parallel()
 	h := newHook(t, nil)
 	all := Callbacks{DeliveryReport{ID: "1", Status: "sent"}, DeliveryReport{ID: "1", Status: "delivered"}, DeliveryReport{ID: "1", Status: "read"}}
@@ -206,14 +206,14 @@ func TestOutOfOrderTheLastComesFirst(t *testing.T) {
 	}
 }
 
-func TestTwiceAtOnceBothAreThereAtTheSameTime(t *testing.T) {
+func TestTwiceAtOnce(t *testing.T) {
 	t.Parallel()
 	var meeting sync.WaitGroup
 	meeting.Add(2)
 	h := newHook(t, func(n int, w http.ResponseWriter, _ *http.Request) {
 		if n <= 2 {
 			meeting.Done()
-			meeting.Wait() // for ever, if the second came after the answer to the first
+			meeting.Wait() // for ever, if the second came after the response to the first
 		}
 		w.WriteHeader(200 + n%2)
 	})
@@ -227,12 +227,12 @@ func TestTwiceAtOnceBothAreThereAtTheSameTime(t *testing.T) {
 	assert.NotEqual(t, h.requests[0].RemoteAddr, h.requests[1].RemoteAddr)
 }
 
-func TestTwiceAtOnceEndsWhereNobodyListens(t *testing.T) {
+func TestTwiceAtOnceWithoutListener(t *testing.T) {
 	t.Parallel()
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	require.NoError(t, listener.Close())
-	replies := NewServer(t).Receive(t.Context(), "http://"+listener.Addr().String(), messages(2), TwiceAtOnce(), AgainAfterFailure(1))
+	replies := NewServer(t).Receive(t.Context(), "http://"+listener.Addr().String(), messages(2), TwiceAtOnce(), RetryFailures(1))
 	require.Len(t, replies, 8)
 	for i, r := range replies {
 		assert.Error(t, r.Err)
@@ -240,7 +240,7 @@ func TestTwiceAtOnceEndsWhereNobodyListens(t *testing.T) {
 	}
 }
 
-func TestSeveralAtOnceIsNeverMore(t *testing.T) {
+func TestSeveralAtOnce(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		opts []ReceiveOption
@@ -285,22 +285,22 @@ func TestSeveralAtOnceIsNeverMore(t *testing.T) {
 	}
 }
 
-func TestAgainAfterFailure(t *testing.T) {
+func TestRetryFailures(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		status   func(n int) int
 		times    int
 		statuses []int
 	}{
-		"handled at last":          {func(n int) int { return []int{0, 500, 503, 200}[n] }, 9, []int{500, 503, 200}},
-		"handled at once":          {func(int) int { return 204 }, 9, []int{204}},
-		"never handled":            {func(int) int { return 500 }, 3, []int{500, 500, 500, 500}},
-		"no answer counts too":     {func(n int) int { return []int{0, 0, 0, 200}[n] }, 9, []int{0, 0, 200}},
-		"too many requests":        {func(n int) int { return []int{0, 429, 200}[n] }, 9, []int{429, 200}},
-		"what can never be read":   {func(int) int { return 400 }, 9, []int{400}},
-		"wrong proof":              {func(int) int { return 403 }, 9, []int{403}},
-		"a redirect is final":      {func(int) int { return 302 }, 9, []int{302}},
-		"the last answer is final": {func(n int) int { return []int{0, 599, 404}[n] }, 9, []int{599, 404}},
+		"handled at last":        {func(n int) int { return []int{0, 500, 503, 200}[n] }, 9, []int{500, 503, 200}},
+		"handled at once":        {func(int) int { return 204 }, 9, []int{204}},
+		"never handled":          {func(int) int { return 500 }, 3, []int{500, 500, 500, 500}},
+		"no response":            {func(n int) int { return []int{0, 0, 0, 200}[n] }, 9, []int{0, 0, 200}},
+		"too many requests":      {func(n int) int { return []int{0, 429, 200}[n] }, 9, []int{429, 200}},
+		"what can never be read": {func(int) int { return 400 }, 9, []int{400}},
+		"wrong proof":            {func(int) int { return 403 }, 9, []int{403}},
+		"a redirect is final":    {func(int) int { return 302 }, 9, []int{302}},
+		"the last is final":      {func(n int) int { return []int{0, 599, 404}[n] }, 9, []int{599, 404}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -310,7 +310,7 @@ func TestAgainAfterFailure(t *testing.T) {
 				}
 				w.WriteHeader(tt.status(n))
 			})
-			replies := NewServer(t).Receive(t.Context(), h.URL+"?key=s3cret", fullSMS, AgainAfterFailure(tt.times))
+			replies := NewServer(t).Receive(t.Context(), h.URL+"?key=s3cret", fullSMS, RetryFailures(tt.times))
 			assert.Equal(t, tt.statuses, statuses(replies))
 			h.mu.Lock()
 			defer h.mu.Unlock()
@@ -323,25 +323,25 @@ func TestAgainAfterFailure(t *testing.T) {
 	}
 }
 
-func TestARepetitionComesBeforeTheNextCallback(t *testing.T) {
+func TestRetryFailuresBeforeNextCallback(t *testing.T) {
 	t.Parallel()
 	h := newHook(t, func(n int, w http.ResponseWriter, _ *http.Request) {
 		if n == 1 {
 			w.WriteHeader(http.StatusInternalServerError)
 		}
 	})
-	NewServer(t).Receive(t.Context(), h.URL, messages(2), AgainAfterFailure(1))
+	NewServer(t).Receive(t.Context(), h.URL, messages(2), RetryFailures(1))
 	assert.Equal(t, []string{"0", "0", "1"}, h.came("id"))
 }
 
-func TestWithoutTheOptionNothingComesAgain(t *testing.T) {
+func TestReceiveDoesNotRetryByDefault(t *testing.T) {
 	t.Parallel()
 	h := newHook(t, func(_ int, w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
 	assert.Equal(t, []int{503}, statuses(NewServer(t).Receive(t.Context(), h.URL, InboundSMS{From: "1"})))
 }
 
 // A client of net/http sends a GET again where a connection that was used before ends: no reply would show that.
-func TestAConnectionThatEndsIsOneRequest(t *testing.T) {
+func TestReceiveDoesNotRetryClosedConnection(t *testing.T) {
 	t.Parallel()
 	h := newHook(t, func(n int, _ http.ResponseWriter, _ *http.Request) {
 		if n > 1 {
@@ -353,7 +353,7 @@ func TestAConnectionThatEndsIsOneRequest(t *testing.T) {
 	assert.Equal(t, []string{"0", "1"}, h.came("id"))
 }
 
-func TestPausesAreShort(t *testing.T) {
+func TestPauseIsShort(t *testing.T) {
 	t.Parallel()
 	for asked, want := range map[time.Duration]time.Duration{
 		0:                          10 * time.Millisecond,
@@ -364,11 +364,11 @@ func TestPausesAreShort(t *testing.T) {
 		math.MaxInt64:              250 * time.Millisecond,
 		10 * time.Millisecond / 10: 10 * time.Microsecond,
 	} {
-		assert.Equal(t, want, pauseOf(asked), "%v", asked)
+		assert.Equal(t, want, pauseFor(asked), "%v", asked)
 	}
 }
 
-func TestRetryAfterIsHonoured(t *testing.T) {
+func TestRetryFailuresHonorsRetryAfter(t *testing.T) {
 	t.Parallel()
 	var times []time.Time
 	h := newHook(t, func(n int, w http.ResponseWriter, _ *http.Request) {
@@ -378,12 +378,12 @@ func TestRetryAfterIsHonoured(t *testing.T) {
 			w.WriteHeader(http.StatusServiceUnavailable)
 		}
 	})
-	NewServer(t).Receive(t.Context(), h.URL, InboundSMS{From: "1"}, AgainAfterFailure(1))
+	NewServer(t).Receive(t.Context(), h.URL, InboundSMS{From: "1"}, RetryFailures(1))
 	require.Len(t, times, 2)
 	assert.GreaterOrEqual(t, times[1].Sub(times[0]), 50*time.Millisecond)
 }
 
-func TestRetryAfterIsRead(t *testing.T) {
+func TestParseRetryAfter(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 10, 3, 12, 0, 0, 0, time.UTC)
 	for header, want := range map[string]time.Duration{
@@ -399,11 +399,11 @@ func TestRetryAfterIsRead(t *testing.T) {
 		"Sat, 03 Oct 2026 12:00:09 GMT": 9 * time.Second,
 		"Sat, 03 Oct 2026 11:00:00 GMT": 0,
 	} {
-		assert.Equal(t, want, retryAfter(header, now), header)
+		assert.Equal(t, want, parseRetryAfter(header, now), header)
 	}
 }
 
-func TestAnswerWithinGivesUp(t *testing.T) {
+func TestGiveUpAfter(t *testing.T) {
 	t.Parallel()
 	h := newHook(t, func(n int, w http.ResponseWriter, r *http.Request) {
 		switch n {
@@ -415,24 +415,24 @@ func TestAnswerWithinGivesUp(t *testing.T) {
 			<-r.Context().Done()
 		}
 	})
-	replies := NewServer(t).Receive(t.Context(), h.URL, messages(3), AnswerWithin(300*time.Millisecond), AgainAfterFailure(1))
+	replies := NewServer(t).Receive(t.Context(), h.URL, messages(3), GiveUpAfter(300*time.Millisecond), RetryFailures(1))
 	assert.Equal(t, []int{0, 200, 200}, statuses(replies)[:3])
 	require.Len(t, replies, 4)
 	require.ErrorIs(t, replies[0].Err, context.DeadlineExceeded)
-	require.EqualError(t, replies[0].Err, "messagingtest: no whole answer: none within 300ms: context deadline exceeded")
+	require.EqualError(t, replies[0].Err, "messagingtest: no complete response: none within 300ms: context deadline exceeded")
 	require.ErrorIs(t, replies[1].Err, context.DeadlineExceeded)
 	assert.Equal(t, "half", string(replies[1].Body))
-	assert.Equal(t, []string{"0", "0", "1", "2"}, h.came("id"), "a status is an answer, whatever became of its body")
+	assert.Equal(t, []string{"0", "0", "1", "2"}, h.came("id"), "a status is a response, even if its body is cut")
 }
 
-func TestTheContextEndsWhatIsUnderWay(t *testing.T) {
+func TestReceiveEndsWithContext(t *testing.T) {
 	t.Parallel()
 	over := errors.New("the test is over")
 	for name, opts := range map[string][]ReceiveOption{
 		"one":             nil,
 		"twice at once":   {TwiceAtOnce()},
 		"several":         {SeveralAtOnce(2)},
-		"again and again": {AgainAfterFailure(math.MaxInt)},
+		"again and again": {RetryFailures(math.MaxInt)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -456,21 +456,21 @@ func TestTheContextEndsWhatIsUnderWay(t *testing.T) {
 	}
 }
 
-func TestTheContextEndsAPause(t *testing.T) {
+func TestReceiveEndsPauseWithContext(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	h := newHook(t, func(_ int, w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusInternalServerError)
 		time.AfterFunc(5*time.Millisecond, cancel)
 	})
-	replies := NewServer(t).Receive(ctx, h.URL, InboundSMS{}, AgainAfterFailure(math.MaxInt))
+	replies := NewServer(t).Receive(ctx, h.URL, InboundSMS{}, RetryFailures(math.MaxInt))
 	assert.Equal(t, 500, replies[0].StatusCode)
 	for i, r := range replies {
 		assert.Equal(t, i+1, r.Attempt, "a repetition that was not sent is no reply")
 	}
 }
 
-func TestCloseEndsWhatIsUnderWay(t *testing.T) {
+func TestReceiveEndsWithServer(t *testing.T) {
 	t.Parallel()
 	s := Start()
 	h := newHook(t, func(_ int, _ http.ResponseWriter, r *http.Request) {
@@ -479,7 +479,7 @@ func TestCloseEndsWhatIsUnderWay(t *testing.T) {
 	})
 	replies := s.Receive(t.Context(), h.URL, messages(3))
 	require.Len(t, replies, 3)
-	require.EqualError(t, replies[0].Err, "messagingtest: no whole answer: the server is closed")
+	require.EqualError(t, replies[0].Err, "messagingtest: no complete response: the server is closed")
 	require.EqualError(t, replies[2].Err, "messagingtest: not sent: the server is closed")
 
 	for range 20 {
@@ -490,7 +490,7 @@ func TestCloseEndsWhatIsUnderWay(t *testing.T) {
 	assert.Len(t, h.came("id"), 1)
 }
 
-func TestErrorsNameNoURL(t *testing.T) {
+func TestReplyErrorsContainNoURL(t *testing.T) {
 	t.Parallel()
 	h := newHook(t, func(n int, w http.ResponseWriter, _ *http.Request) {
 		if n == 1 {
@@ -519,7 +519,7 @@ func TestErrorsNameNoURL(t *testing.T) {
 	}
 }
 
-func TestReceivingLeavesTheBooksAlone(t *testing.T) {
+func TestReceiveLeavesLedgerAlone(t *testing.T) {
 	t.Parallel()
 	s := NewServer(t)
 	s.Inject(Status(503, 0), 1)
@@ -530,7 +530,7 @@ func TestReceivingLeavesTheBooksAlone(t *testing.T) {
 	assert.Equal(t, 503, send(t, newClient(t), s, goodBody).status, "the fault is still there")
 }
 
-func TestReceiveFromManyGoroutines(t *testing.T) {
+func TestReceiveConcurrently(t *testing.T) {
 	t.Parallel()
 	s, h := NewServer(t), newHook(t, nil)
 	shared := InboundSMS{From: "1", Extra: []Param{{"a", "b"}}}
@@ -546,7 +546,7 @@ func TestReceiveFromManyGoroutines(t *testing.T) {
 	assert.Len(t, h.came("a"), 48)
 }
 
-func TestEverySampleComesThrough(t *testing.T) {
+func TestReceiveSendsEverySample(t *testing.T) {
 	t.Parallel()
 	h := newHook(t, nil)
 	var all Callbacks
@@ -554,7 +554,7 @@ func TestEverySampleComesThrough(t *testing.T) {
 	for _, m := range InboundSamples() {
 		all = append(all, m)
 		values := url.Values{}
-		for _, p := range m.params() {
+		for _, p := range m.calls()[0].params {
 			values.Add(p.Name, p.Value)
 		}
 		want = append(want, values)
@@ -577,9 +577,9 @@ func TestReceiveRefusesMisuse(t *testing.T) {
 		assert.PanicsWithValue(t, "messagingtest: Receive: the target is not an absolute http or https URL", func() { s.Receive(t.Context(), target, InboundSMS{}) }, target)
 	}
 	assert.PanicsWithValue(t, "messagingtest: Receive: the callback is nil", func() { s.Receive(t.Context(), s.URL, nil) })
-	assert.PanicsWithValue(t, "messagingtest: AgainAfterFailure(0): the number of repetitions is below 1", func() { AgainAfterFailure(0) })
+	assert.PanicsWithValue(t, "messagingtest: RetryFailures(0): the number of retries is below 1", func() { RetryFailures(0) })
 	assert.PanicsWithValue(t, "messagingtest: SeveralAtOnce(0): the number of callbacks is below 1", func() { SeveralAtOnce(0) })
-	assert.PanicsWithValue(t, "messagingtest: AnswerWithin(-1s): the time is not above zero", func() { AnswerWithin(-time.Second) })
+	assert.PanicsWithValue(t, "messagingtest: GiveUpAfter(-1s): the time is not above zero", func() { GiveUpAfter(-time.Second) })
 }
 
 // Not parallel: it counts the goroutines of the process. Tests that are parallel go on when the others have ended.
@@ -592,7 +592,7 @@ func TestReceiveLeavesNoGoroutine(t *testing.T) {
 	s := NewServer(t)
 	before := runtime.NumGoroutine()
 	for range 5 {
-		s.Receive(t.Context(), h.URL, messages(20), TwiceAtOnce(), SeveralAtOnce(4), AgainAfterFailure(1))
+		s.Receive(t.Context(), h.URL, messages(20), TwiceAtOnce(), SeveralAtOnce(4), RetryFailures(1))
 	}
 	require.Eventually(t, func() bool { return runtime.NumGoroutine() <= before+1 }, 10*time.Second, time.Millisecond)
 }

@@ -12,7 +12,7 @@ import (
 
 const placeholders = "status=%s&id=%i&referenceId=%r&timestamp=%d&transactionType=%tr&from=%f&to=%t"
 
-func TestAReportFillsInTheCallbackURLOfTheMessage(t *testing.T) {
+func TestReportDeliveryFillsPlaceholders(t *testing.T) {
 	t.Parallel()
 	h := newHook(t, nil)
 	s, client := NewServer(t), newClient(t)
@@ -47,15 +47,15 @@ func TestPlaceholders(t *testing.T) {
 		{"%%s%S%I%F0%41%", "%S%S%I%F0%41%"},
 		{"%f0", "F0"}, // what a service does that knows no escapes
 	} {
-		assert.Equal(t, tt.want, d.fill(tt.template, writing{}), tt.template)
+		assert.Equal(t, tt.want, d.fill(tt.template, defaultNames().placeholders, false), tt.template)
 	}
 	nothing := DeliveryReport{}
-	assert.Equal(t, "a==&b=", nothing.fill("a=%s=%d&b=%tr", writing{}), "what a message does not have is empty")
+	assert.Equal(t, "a==&b=", nothing.fill("a=%s=%d&b=%tr", defaultNames().placeholders, false), "what a message does not have is empty")
 	inner := DeliveryReport{Status: "%i", ID: "%s"}
-	assert.Equal(t, "%25i%25s %i%s", inner.fill("%s%i", writing{})+" "+inner.fill("%s%i", writing{unescaped: true}), "no value is a template")
+	assert.Equal(t, "%25i%25s %i%s", inner.fill("%s%i", defaultNames().placeholders, false)+" "+inner.fill("%s%i", defaultNames().placeholders, true), "no value is a template")
 }
 
-func TestAReportCanBeUnescapedAndComeTwice(t *testing.T) {
+func TestReportDeliveryTakesOptions(t *testing.T) {
 	t.Parallel()
 	h := newHook(t, nil)
 	s := NewServer(t)
@@ -69,7 +69,7 @@ func TestAReportCanBeUnescapedAndComeTwice(t *testing.T) {
 	}
 }
 
-func TestAReportComesAgainAfterFailure(t *testing.T) {
+func TestReportDeliveryRetries(t *testing.T) {
 	t.Parallel()
 	h := newHook(t, func(n int, w http.ResponseWriter, _ *http.Request) {
 		if n == 1 {
@@ -78,13 +78,13 @@ func TestAReportComesAgainAfterFailure(t *testing.T) {
 	})
 	s := NewServer(t)
 	s.Seed(Sent{ID: "m", CallbackURL: h.URL + "?status=%s&timestamp=%d"})
-	assert.Equal(t, []int{502, 200}, statuses(s.ReportDelivery(t.Context(), "m", "777", AgainAfterFailure(1))))
+	assert.Equal(t, []int{502, 200}, statuses(s.ReportDelivery(t.Context(), "m", "777", RetryFailures(1))))
 	assert.Equal(t, []string{"777", "777"}, h.came("status"))
 	times := h.came("timestamp")
 	assert.Equal(t, times[0], times[1])
 }
 
-func TestEveryChannelCanBeReportedOn(t *testing.T) {
+func TestReportDeliveryOnEveryChannel(t *testing.T) {
 	t.Parallel()
 	h := newHook(t, nil)
 	s, client := NewServer(t), newClient(t)
@@ -109,7 +109,7 @@ func TestEveryChannelCanBeReportedOn(t *testing.T) {
 	assert.Equal(t, sent, after, "a report changes nothing here")
 }
 
-func TestAReportThatHasNowhereToGo(t *testing.T) {
+func TestReportDeliveryWithoutCallback(t *testing.T) {
 	t.Parallel()
 	s := NewServer(t)
 	s.Seed(
