@@ -53,6 +53,9 @@ func Read(ctx context.Context, c *engine.Connection, options ReadOptions, handle
 		config.FilterSubjects = append(config.FilterSubjects, engine.InboxSubject+"."+string(kind)+".>")
 	}
 	consumer, err := c.JetStream.CreateOrUpdateConsumer(ctx, engine.Inbox, config)
+	if ctx.Err() != nil {
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("inbox: reader %s: %w", options.Name, err)
 	}

@@ -81,7 +81,7 @@ func TestServeStoresEveryKindOnce(t *testing.T) {
 			inbox.ChatApp2: messagingtest.InboundChatApp{ID: "in-1", From: "639171234567", Text: "Hi"}, inbox.Delivery: messagingtest.DeliveryReport{ID: "out-1", Status: "delivered"},
 		}
 		for _, r := range receivers {
-			replies := service.Receive(t.Context(), r.hook(path), callbacks[kind], messagingtest.TwiceAtOnce(), messagingtest.AgainAfterFailure(100))
+			replies := service.Receive(t.Context(), r.hook(path), callbacks[kind], messagingtest.TwiceAtOnce(), messagingtest.RetryFailures(100))
 			for _, reply := range replies {
 				assert.NoError(t, reply.Err)
 			}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -56,13 +57,13 @@ func NewStore(ctx context.Context, c *engine.Connection, lease time.Duration, lo
 
 // Once implements [webhook.Store]. It calls handle only while it holds a claim of the key, and releases the claim if handle fails or
 // panics. It returns [ErrUnavailable] if the engine does not respond within three seconds: before it calls handle, or after handle has
-// returned nil. In the second case the next call handles the event again.
+// returned nil. In the second case the event is handled again once the lease has ended.
 //
 // If handle takes longer than the lease, another receiver can claim the key. The event then counts as handled as soon as one of
 // them succeeds.
 func (s *Store) Once(ctx context.Context, key string, handle func(context.Context) error) error {
 	claim, err := s.claim(ctx, key)
-	if err != nil || claim == 0 {
+	if claim == 0 {
 		return err
 	}
 	succeeded := false
@@ -84,7 +85,7 @@ func (s *Store) claim(ctx context.Context, key string) (claim uint64, err error)
 	mark := []byte("claim " + rand.Text())
 	inProgress := false
 	err = retry(ctx, s.engine, claimTimeout, func(ctx context.Context) error {
-		revision, err := s.claims.Create(ctx, key, mark, jetstream.KeyTTL(s.lease))
+		revision, err := s.claims.Create(ctx, entryKey(key), mark, jetstream.KeyTTL(s.lease))
 		if err == nil {
 			claim = revision
 			return nil
@@ -92,7 +93,7 @@ func (s *Store) claim(ctx context.Context, key string) (claim uint64, err error)
 		if !engine.IsConflict(err) {
 			return permanentIfInvalid(err)
 		}
-		entry, err := s.claims.Get(ctx, key)
+		entry, err := s.claims.Get(ctx, entryKey(key))
 		switch {
 		case err != nil: // including a claim that has just ended or is just being made
 			return err
@@ -112,7 +113,7 @@ func (s *Store) claim(ctx context.Context, key string) (claim uint64, err error)
 // complete marks a key as handled, even if another receiver has claimed it since.
 func (s *Store) complete(ctx context.Context, key string) error {
 	err := retry(ctx, s.engine, settleTimeout, func(ctx context.Context) error {
-		_, err := s.claims.Put(ctx, key, []byte(handled))
+		_, err := s.claims.Put(ctx, entryKey(key), []byte(handled))
 		return permanentIfInvalid(err)
 	})
 	return s.logged(ctx, "completing failed", key, err)
@@ -122,7 +123,7 @@ func (s *Store) complete(ctx context.Context, key string) error {
 // claim ends with its lease.
 func (s *Store) release(ctx context.Context, key string, claim uint64) {
 	err := retry(ctx, s.engine, settleTimeout, func(ctx context.Context) error {
-		err := s.claims.Purge(ctx, key, jetstream.LastRevision(claim), jetstream.PurgeTTL(releaseMarkerTTL))
+		err := s.claims.Purge(ctx, entryKey(key), jetstream.LastRevision(claim), jetstream.PurgeTTL(releaseMarkerTTL))
 		if engine.IsConflict(err) { // by an earlier attempt or another receiver, or the lease has ended
 			return nil
 		}
@@ -130,6 +131,9 @@ func (s *Store) release(ctx context.Context, key string, claim uint64) {
 	})
 	_ = s.logged(ctx, "releasing failed", key, err)
 }
+
+// entryKey encodes a key with characters that the engine accepts.
+func entryKey(key string) string { return base64.RawURLEncoding.EncodeToString([]byte(key)) }
 
 func (s *Store) logged(ctx context.Context, failure, key string, err error) error {
 	if err == nil {

@@ -119,7 +119,7 @@ func TestWorkerLeavesMessageToSlowWorker(t *testing.T) {
 
 func TestWorkerLooksUpAfterLostResponse(t *testing.T) {
 	t.Parallel()
-	for _, fault := range []messagingtest.Fault{messagingtest.AcceptThenDrop(), messagingtest.TruncatedAnswer(), messagingtest.NotJSON(), messagingtest.DropUnread(), messagingtest.Status(503, 0)} {
+	for _, fault := range []messagingtest.Fault{messagingtest.AcceptThenDrop(), messagingtest.TruncatedResponse(), messagingtest.NotJSON(), messagingtest.DropUnread(), messagingtest.Status(503, 0)} {
 		r := newRig(t, engine.Setup{})
 		r.service.SetLag(100 * time.Millisecond)
 		m := testSMS(t, 1)

@@ -69,7 +69,7 @@ func (i *inbound) sendTo(ctx context.Context, target string) []messagingtest.Rep
 		event := messagingtest.InboundSMS{
 			ID: fmt.Sprintf("%s-%d", i.name, n), From: fmt.Sprintf("63917%07d", n), To: "ACME", Text: "OK", ReceivedAt: time.Now(),
 		}
-		replies = append(replies, i.service.Receive(ctx, target, event, messagingtest.TwiceAtOnce(), messagingtest.AgainAfterFailure(100))...)
+		replies = append(replies, i.service.Receive(ctx, target, event, messagingtest.TwiceAtOnce(), messagingtest.RetryFailures(100))...)
 	}
 	return replies
 }

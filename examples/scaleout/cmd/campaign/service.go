@@ -31,7 +31,7 @@ func isFraction(fraction float64) bool { return fraction >= 0 && fraction <= 1 }
 // faults returns faults after which every SMS is still sent exactly once.
 func faults() []messagingtest.Fault {
 	return []messagingtest.Fault{
-		messagingtest.AcceptThenDrop(), messagingtest.DropUnread(), messagingtest.TruncatedAnswer(), messagingtest.NotJSON(),
+		messagingtest.AcceptThenDrop(), messagingtest.DropUnread(), messagingtest.TruncatedResponse(), messagingtest.NotJSON(),
 		messagingtest.Slow(200 * time.Millisecond), messagingtest.Status(429, -1), messagingtest.Status(503, 0),
 	}
 }
