@@ -1,145 +1,154 @@
 package chatapp1
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/messaging-service/messaging-go/internal/wire"
 	"github.com/messaging-service/messaging-go/sms"
 )
 
-// MarshalJSON encodes the message as the body that a send has under the default contract, so that it can be queued or stored
-// and read back. It does not validate; a field of Raw under a name that the message has besides its payload is an error, and so is a
-// text that is not valid UTF-8, which would be another when it is read. A TTL that is no whole number of seconds is written with its fraction, so that nothing is lost.
+// stored is the JSON of a Message, for a queue or a database.
+type stored struct {
+	ChannelID   string              `json:"channelID,omitzero"`
+	To          string              `json:"to,omitzero"`
+	Payload     *storedPayload      `json:"payload,omitzero"`
+	TTL         wire.StoredDuration `json:"ttl,omitzero"`
+	Fallback    *storedFallback     `json:"fallback,omitzero"`
+	CallbackURL string              `json:"callbackURL,omitzero"`
+	ReferenceID string              `json:"referenceID,omitzero"`
+}
+
+type storedFallback struct {
+	From string `json:"from"`
+	Text string `json:"text"`
+}
+
+// storedPayload has the fields of all payloads.
+type storedPayload struct {
+	Type         string              `json:"type"`
+	Body         string              `json:"body,omitzero"`
+	Text         string              `json:"text,omitzero"`
+	URL          string              `json:"url,omitzero"`
+	ImageURL     string              `json:"imageURL,omitzero"`
+	ThumbnailURL string              `json:"thumbnailURL,omitzero"`
+	Duration     wire.StoredDuration `json:"duration,omitzero"`
+	Size         int64               `json:"size,omitzero"`
+	Caption      string              `json:"caption,omitzero"`
+	ID           string              `json:"id,omitzero"`
+	Language     string              `json:"language,omitzero"`
+	Params       map[string]string   `json:"params,omitzero"`
+	Fields       map[string]any      `json:"fields,omitzero"`
+}
+
+// MarshalJSON encodes the message for storage, under keys of this library that no contract changes:
 //
-// A client's own contract and credentials have no part in it.
+//	{"channelID": "channel-1", "to": "+639171234567", "payload": {"type": "text", "body": "Hi"}, "ttl": "10m0s",
+//	 "fallback": {"from": "ACME", "text": "Hi"}, "callbackURL": "…", "referenceID": "…"}
+//
+// It does not validate the message, except that text which is not valid UTF-8 is an error.
 func (m Message) MarshalJSON() ([]byte, error) {
-	body, raw := m.body()
-	own, err := wire.EncodeText(body)
+	payload, err := storePayload(m.Payload)
 	if err != nil {
-		return nil, fmt.Errorf("chatapp1: %w", err)
+		return nil, err
 	}
-	object, err := wire.AppendExtra(own, raw, "Payload.Fields", func(name string) bool { return slices.Contains(besidePayload(), name) })
+	data, err := wire.EncodeStored(stored{
+		ChannelID: m.ChannelID, To: m.To, Payload: payload, TTL: wire.StoredDuration(m.TTL),
+		Fallback: (*storedFallback)(m.Fallback), CallbackURL: m.CallbackURL, ReferenceID: m.ReferenceID,
+	})
 	if err != nil {
-		return nil, fmt.Errorf("chatapp1: %w", err)
+		return nil, fmt.Errorf("chatapp1: the message cannot be encoded: %w", err)
 	}
-	return object, nil
+	return data, nil
 }
 
-// besidePayload gives the default names of the fields that a message has besides its payload.
-func besidePayload() []string {
-	return []string{"from", "to", "ttl", "sms_from", "sms_text", "dlrCallback", "dlrReport", "referenceId"}
+func storePayload(payload Payload) (*storedPayload, error) {
+	switch p := payload.(type) {
+	case nil:
+		return nil, nil //nolint:nilnil // a message without a payload can be stored; sending it fails
+	case Text:
+		return &storedPayload{Type: "text", Body: p.Body}, nil
+	case Image:
+		return &storedPayload{Type: "image", URL: p.URL}, nil
+	case Video:
+		return &storedPayload{Type: "video", URL: p.URL, ThumbnailURL: p.ThumbnailURL, Duration: wire.StoredDuration(p.Duration), Size: p.Size}, nil
+	case CallToAction:
+		return &storedPayload{Type: "callToAction", Text: p.Text, ImageURL: p.ImageURL, Caption: p.Caption, URL: p.URL}, nil
+	case Template:
+		return &storedPayload{Type: "template", ID: p.ID, Language: p.Language, Params: p.Params}, nil
+	case Raw:
+		return &storedPayload{Type: "raw", Fields: p.Fields}, nil
+	default:
+		return nil, errors.New("chatapp1: the message cannot be encoded: Payload " + notAValue(p))
+	}
 }
 
-// UnmarshalJSON decodes what MarshalJSON encodes, and any body of the default contract: a payload of exactly the fields that a
-// type has becomes that type, any other Raw, with numbers as json.Number. The message is replaced whole. Errors name a field
-// and repeat nothing of it.
+// UnmarshalJSON decodes what MarshalJSON encodes and replaces the whole message. Numbers in Raw.Fields become json.Number. A
+// key that it does not know, or that comes twice, is an error. Errors never repeat a value.
 func (m *Message) UnmarshalJSON(data []byte) error {
-	var members map[string]json.RawMessage
-	if err := json.Unmarshal(data, &members); err != nil || members == nil {
-		return errors.New("chatapp1: a message must be a JSON object")
-	}
-	var decoded Message
-	var d wire.Delivery
-	err := d.Take(members)
-	if err == nil {
-		err = wire.Take(members, "from", &decoded.ChannelID)
-	}
-	if err == nil {
-		err = wire.Take(members, "to", &decoded.To)
-	}
+	decoded, err := decodeMessage(data)
 	if err != nil {
-		return fmt.Errorf("chatapp1: %w", err)
-	}
-	decoded.TTL, decoded.CallbackURL, decoded.ReferenceID = d.TTL.Duration(), d.CallbackURL, d.ReferenceID
-	if from, text, ok := d.Fallback(); ok {
-		decoded.Fallback = &sms.Fallback{From: from, Text: text}
-	}
-	if decoded.Payload, err = readPayload(members); err != nil {
-		return err
+		return fmt.Errorf("chatapp1: the message cannot be decoded: %w", err)
 	}
 	*m = decoded
 	return nil
 }
 
-// readPayload finds the type whose fields these are.
-func readPayload(members map[string]json.RawMessage) (Payload, error) {
-	present := maps.Clone(members)
-	maps.DeleteFunc(present, func(_ string, raw json.RawMessage) bool { return string(raw) == "null" })
-	if len(members) == 0 {
-		return nil, nil //nolint:nilnil // a message without a payload can be stored; Send refuses it
+func decodeMessage(data []byte) (Message, error) {
+	var m Message
+	var payload, fallback json.RawMessage
+	err := wire.DecodeStored(data, map[string]any{
+		"channelID": &m.ChannelID, "to": &m.To, "payload": &payload, "ttl": (*wire.StoredDuration)(&m.TTL),
+		"fallback": &fallback, "callbackURL": &m.CallbackURL, "referenceID": &m.ReferenceID,
+	})
+	if err == nil && fallback != nil {
+		m.Fallback = new(sms.Fallback)
+		err = wire.DecodeStored(fallback, map[string]any{"from": &m.Fallback.From, "text": &m.Fallback.Text})
 	}
-	var text Text
-	if hold(present, field{"text", &text.Body, true}) {
-		return text, nil
+	if err == nil && payload != nil {
+		m.Payload, err = decodePayload(payload)
 	}
-	var image Image
-	if hold(present, field{"image", &image.URL, true}) {
-		return image, nil
-	}
-	var video Video
-	var duration wire.Seconds
-	if hold(present, field{"video", &video.URL, true}, field{"thumbnail", &video.ThumbnailURL, false}, field{"duration", &duration, false}, field{"fileSize", &video.Size, false}) {
-		video.Duration = duration.Duration()
-		return video, nil
-	}
-	var button CallToAction
-	if hold(present, field{"text", &button.Text, true}, field{"image", &button.ImageURL, false}, field{"caption", &button.Caption, true}, field{"action", &button.URL, true}) {
-		return button, nil
-	}
-	var template Template
-	var values map[string]*string // in which a null shows
-	if hold(present, field{"templateId", &template.ID, true}, field{"templateParams", &values, false}, field{"templateLanguage", &template.Language, false}) {
-		if params, ok := texts(values); ok {
-			template.Params = params
-			return template, nil
-		}
-	}
-	raw := Raw{Fields: map[string]any{}}
-	for name, value := range members {
-		decoder := json.NewDecoder(bytes.NewReader(value))
-		decoder.UseNumber()
-		var v any
-		if err := decoder.Decode(&v); err != nil {
-			return nil, errors.New("chatapp1: a field cannot be read")
-		}
-		raw.Fields[name] = v
-	}
-	return raw, nil
+	return m, err
 }
 
-// texts gives the values of a template's parameters, unless one of them is none.
-func texts(values map[string]*string) (map[string]string, bool) {
-	if values == nil {
-		return nil, true
+func decodePayload(data []byte) (Payload, error) {
+	var kind struct{ Type string }
+	if err := json.Unmarshal(data, &kind); err != nil {
+		return nil, errors.New(`"payload" must be an object with a type`)
 	}
-	all := make(map[string]string, len(values))
-	for name, value := range values {
-		if value == nil {
-			return nil, false
-		}
-		all[name] = *value
+	decode := func(fields map[string]any) error {
+		fields["type"] = new(string)
+		return wire.DecodeStored(data, fields)
 	}
-	return all, true
-}
-
-type field struct {
-	name   string
-	to     any
-	always bool // the type is written with it
-}
-
-// hold reads the members into the fields where these hold all of them, and those that the type is written with are there.
-func hold(members map[string]json.RawMessage, fields ...field) bool {
-	rest := maps.Clone(members)
-	for _, f := range fields {
-		if _, ok := rest[f.name]; f.always && !ok || wire.Take(rest, f.name, f.to) != nil {
-			return false
-		}
+	switch kind.Type {
+	case "text":
+		var p Text
+		err := decode(map[string]any{"body": &p.Body})
+		return p, err
+	case "image":
+		var p Image
+		err := decode(map[string]any{"url": &p.URL})
+		return p, err
+	case "video":
+		var p Video
+		err := decode(map[string]any{
+			"url": &p.URL, "thumbnailURL": &p.ThumbnailURL, "duration": (*wire.StoredDuration)(&p.Duration), "size": &p.Size,
+		})
+		return p, err
+	case "callToAction":
+		var p CallToAction
+		err := decode(map[string]any{"text": &p.Text, "imageURL": &p.ImageURL, "caption": &p.Caption, "url": &p.URL})
+		return p, err
+	case "template":
+		var p Template
+		err := decode(map[string]any{"id": &p.ID, "language": &p.Language, "params": &p.Params})
+		return p, err
+	case "raw":
+		var p Raw
+		err := decode(map[string]any{"fields": &p.Fields})
+		return p, err
+	default:
+		return nil, errors.New(`"payload" has a type that is none of text, image, video, callToAction, template and raw`)
 	}
-	return len(rest) == 0
 }

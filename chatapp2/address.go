@@ -1,21 +1,12 @@
 package chatapp2
 
-import (
-	"maps"
-	"slices"
-	"strconv"
-
-	"github.com/messaging-service/messaging-go/internal/wire"
-)
-
-// AddressMessage asks the recipient for a postal address. The platform offers it in India alone. The Interactive takes any
-// header.
+// AddressMessage asks the recipient for a postal address, in India. The Interactive takes any header.
 type AddressMessage struct {
 	// Country is a two-letter code: "IN". Required.
 	Country string `json:"country,omitzero"`
 	// Values fills in what is known. Optional.
 	Values Address `json:"values,omitzero"`
-	// ValidationErrors says what was wrong with an earlier answer: a text by the wire name of each field. Optional.
+	// ValidationErrors says what was wrong with an earlier response: a text by the wire name of each field. Optional.
 	ValidationErrors map[string]string `json:"validation_errors,omitzero"`
 	// SavedAddresses are offered for choice. Optional.
 	SavedAddresses []SavedAddress `json:"saved_addresses,omitzero"`
@@ -23,7 +14,7 @@ type AddressMessage struct {
 
 // SavedAddress is an address that the recipient can choose.
 type SavedAddress struct {
-	// ID comes back in the answer. Required.
+	// ID comes back in the response. Required and unique.
 	ID string `json:"id,omitzero"`
 	// Value is the address.
 	Value Address `json:"value,omitzero"`
@@ -45,36 +36,22 @@ type Address struct {
 	State        string `json:"state,omitzero"`
 }
 
-func (AddressMessage) interactive() (string, needs) { return actionAddress, needs{} }
+func (AddressMessage) actionType() string { return actionAddress }
 
-func (m AddressMessage) action() any { return namedAction{Name: actionAddress, Parameters: m} }
+func (m AddressMessage) action() any { return named[AddressMessage]{actionAddress, m} }
+
+func (AddressMessage) needs() needs { return needs{} }
 
 func (m AddressMessage) check(c *checks, path string) {
 	c.required(path+".Country", m.Country, 0)
-	c.oneOf(path+".Country", m.Country, "IN")
+	oneOf(c, path+".Country", m.Country, "IN")
 	m.Values.check(c, path+".Values")
-	for _, name := range slices.Sorted(maps.Keys(m.ValidationErrors)) {
-		field := path + ".ValidationErrors[" + strconv.Quote(name) + "]"
-		c.found(field, wire.CheckUTF8(name))
-		c.text(field, m.ValidationErrors[name], 0)
-	}
+	path += ".SavedAddresses"
 	for i, saved := range m.SavedAddresses {
-		c.required(at(path+".SavedAddresses", i)+".ID", saved.ID, 0)
-		saved.Value.check(c, at(path+".SavedAddresses", i)+".Value")
+		c.required(at(path, i)+".ID", saved.ID, 0)
+		saved.Value.check(c, at(path, i)+".Value")
 	}
-	unique(c, m.SavedAddresses, func(one SavedAddress) string { return one.ID }, func(i int) string { return at(path+".SavedAddresses", i) + ".ID" })
+	unique(c, path, ".ID", m.SavedAddresses, func(one SavedAddress) string { return one.ID })
 }
 
-func (a Address) check(c *checks, path string) {
-	c.text(path+".Name", a.Name, 0)
-	c.text(path+".PhoneNumber", a.PhoneNumber, 0)
-	c.text(path+".PINCode", a.PINCode, 6)
-	c.text(path+".HouseNumber", a.HouseNumber, 0)
-	c.text(path+".FloorNumber", a.FloorNumber, 0)
-	c.text(path+".TowerNumber", a.TowerNumber, 0)
-	c.text(path+".BuildingName", a.BuildingName, 0)
-	c.text(path+".Address", a.Address, 0)
-	c.text(path+".LandmarkArea", a.LandmarkArea, 0)
-	c.text(path+".City", a.City, 0)
-	c.text(path+".State", a.State, 0)
-}
+func (a Address) check(c *checks, path string) { c.length(path+".PINCode", a.PINCode, 6) }

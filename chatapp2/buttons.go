@@ -1,86 +1,91 @@
 package chatapp2
 
-import "fmt"
+import (
+	"reflect"
+	"strings"
+)
 
-// ReplyButtons is 1 to 3 buttons, one of which the recipient taps to answer. The Interactive takes any header. It is also the
-// CardAction of a Card.
+// ReplyButtons is 1 to 3 buttons, one of which the recipient taps to answer. The Interactive takes any header. It can also be
+// the CardAction of a Card.
 type ReplyButtons []ReplyButton
 
-// ReplyButton is a button that sends an answer.
+// ReplyButton is a button that sends a reply.
 type ReplyButton struct {
-	// ID comes back in the answer, at most 256 characters, or 20 on a Card, without white space around it. Required, and
-	// different on each button.
+	// ID comes back in the reply, at most 256 characters, without white space around it. Required and unique.
 	ID string `json:"id,omitzero"`
-	// Title is the label, at most 20 characters. Required, and different on each button.
+	// Title is the label, at most 20 characters. Required and unique.
 	Title string `json:"title,omitzero"`
 }
 
-type buttonsBody struct {
-	Buttons []buttonBody `json:"buttons"`
+// The types of a reply button.
+const (
+	buttonReply     = "reply"       // of a message
+	buttonCardReply = "quick_reply" // of a card
+)
+
+// buttonsJSON is ReplyButtons in the platform's shape.
+type buttonsJSON struct {
+	Buttons []buttonJSON `json:"buttons"`
 }
 
-// buttonBody is a button on the wire: of a message, or of a card.
-type buttonBody struct {
+type buttonJSON struct {
 	Type       string       `json:"type"`
 	Reply      *ReplyButton `json:"reply,omitzero"`
 	QuickReply *ReplyButton `json:"quick_reply,omitzero"`
 }
 
-func (ReplyButtons) interactive() (string, needs) { return actionButton, needs{} }
-
-func (b ReplyButtons) action() any {
-	all := buttonsBody{[]buttonBody{}}
-	for _, button := range b {
-		all.Buttons = append(all.Buttons, buttonBody{Type: "reply", Reply: &button})
+func (b ReplyButtons) json(kind string) buttonsJSON {
+	all := buttonsJSON{make([]buttonJSON, len(b))}
+	for i, button := range b {
+		all.Buttons[i].Type = kind
+		if kind == buttonReply {
+			all.Buttons[i].Reply = &button
+		} else {
+			all.Buttons[i].QuickReply = &button
+		}
 	}
 	return all
 }
 
-func (b ReplyButtons) card() (string, any) {
-	all := buttonsBody{[]buttonBody{}}
-	for _, button := range b {
-		all.Buttons = append(all.Buttons, buttonBody{Type: "quick_reply", QuickReply: &button})
+func readButtons(value any, kind string) (ReplyButtons, fit) {
+	all, f := readAs[buttonsJSON](value)
+	buttons := make(ReplyButtons, len(all.Buttons))
+	for i, one := range all.Buttons {
+		all.Buttons[i].Type = strings.ToLower(one.Type)
+		switch {
+		case one.Reply != nil:
+			buttons[i] = *one.Reply
+		case one.QuickReply != nil:
+			buttons[i] = *one.QuickReply
+		}
 	}
-	return actionCTAURL, all // by the platform's documentation, also for cards that have no URL
+	return buttons, f.exactIf(reflect.DeepEqual(buttons.json(kind), all))
 }
 
-// readButtons reads buttons of one kind.
-func readButtons(m *members, kind string) ReplyButtons {
-	list := m.list("buttons")
-	buttons := make(ReplyButtons, len(list))
-	for i, value := range list {
-		button := membersOf(value)
-		if button.word("type") != kind {
-			m.failed = true
-		}
-		button.into(kind, &buttons[i])
-		if !button.whole() {
-			m.failed = true
-		}
-	}
-	return buttons
-}
+func (ReplyButtons) actionType() string { return actionButton }
 
-// checkRawButtons holds buttons that stayed raw to what all have.
-func checkRawButtons(c *checks, path string, action *members) {
-	for i, one := range action.list("buttons") {
-		if membersOf(one).word("type") == "" {
-			c.found(path, fmt.Sprintf("buttons[%d]: type is required, but absent", i))
-		}
-	}
-}
+func (b ReplyButtons) action() any { return b.json(buttonReply) }
+
+func (ReplyButtons) needs() needs { return needs{} }
+
+// cardType is that of a card with a URL, also for cards that have none, as the platform documents it.
+func (ReplyButtons) cardType() string { return actionCTAURL }
+
+func (b ReplyButtons) cardAction() any { return b.json(buttonCardReply) }
 
 func (b ReplyButtons) check(c *checks, path string) {
 	c.count(path, "buttons", len(b), 1, 3)
-	b.checkEach(c, path, 256)
+	b.checkEach(c, path)
 }
 
-func (b ReplyButtons) checkEach(c *checks, path string, mostID int) {
+func (b ReplyButtons) checkEach(c *checks, path string) {
 	for i, button := range b {
-		c.required(at(path, i)+".ID", button.ID, mostID)
-		checkTrimmed(c, at(path, i)+".ID", button.ID)
+		c.required(at(path, i)+".ID", button.ID, 256)
+		if strings.TrimSpace(button.ID) != button.ID {
+			c.Limit(at(path, i)+".ID", "must not have white space around it")
+		}
 		c.required(at(path, i)+".Title", button.Title, 20)
 	}
-	unique(c, b, func(one ReplyButton) string { return one.ID }, func(i int) string { return at(path, i) + ".ID" })
-	unique(c, b, func(one ReplyButton) string { return one.Title }, func(i int) string { return at(path, i) + ".Title" })
+	unique(c, path, ".ID", b, func(one ReplyButton) string { return one.ID })
+	unique(c, path, ".Title", b, func(one ReplyButton) string { return one.Title })
 }

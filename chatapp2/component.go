@@ -3,24 +3,21 @@ package chatapp2
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
+	"strconv"
 	"strings"
 	"time"
-
-	"github.com/messaging-service/messaging-go/internal/wire"
+	"unicode/utf8"
 )
 
-// Component fills a part of a Template. It is one of TemplateHeader, TemplateBody, the buttons (QuickReplyButton, URLButton,
-// CopyCodeButton, CatalogButton, ProductsButton, FlowButton, VoiceCallButton, OrderDetailsButton), TemplateCards,
-// LimitedTimeOffer, TapTarget, TemplateOrderStatus and RawComponent, and nothing else can be one. Parts and buttons that have no
-// gap need none.
+// Component holds values for a part of a Template. It is one of TemplateHeader, TemplateBody, the buttons (QuickReplyButton,
+// URLButton, CopyCodeButton, CatalogButton, ProductsButton, FlowButton, VoiceCallButton, OrderDetailsButton), TemplateCards,
+// LimitedTimeOffer, TapTarget, TemplateOrderStatus and RawComponent: values of these types, not pointers. A part or a button
+// without parameters needs none.
 //
 //sumtype:decl
 type Component interface {
-	// component is what encoding/json takes.
+	// component is a componentJSON or a json.RawMessage.
 	component() any
-	// identity tells apart what may stand in a template once; empty is anything.
-	identity() string
 	check(c *checks, path string, where place)
 }
 
@@ -35,21 +32,40 @@ const (
 	componentOrderStatus = "order_status"
 )
 
-// TemplateHeader fills the header of a template: with a TextParam, an Image, a Video, a Document, a GIF (marketing messages
-// alone), a Location or a Product.
+// place is where a component stands, which determines how long the texts of a body may be.
+type place int
+
+const (
+	inTemplate  place = iota
+	alone             // the only component of its template
+	besideOffer       // in a template with a LimitedTimeOffer
+	onCard
+)
+
+// componentJSON is a component in the platform's shape.
+type componentJSON struct {
+	Type       string `json:"type"`
+	SubType    string `json:"sub_type,omitzero"`
+	Index      *int   `json:"index,omitzero"`
+	Parameters []any  `json:"parameters,omitzero"`
+	Cards      []any  `json:"cards,omitzero"`
+}
+
+// TemplateHeader is the header of a template: a TextParam, an Image, a Video, a Document, a GIF (in marketing messages), a
+// Location or a Product.
 type TemplateHeader struct {
 	// Parameter is required. A text is at most 60 characters.
 	Parameter Parameter
 }
 
-// TemplateBody fills the gaps in the body of a template, in their order, or by their names where it was made with names: with
-// TextParam, Currency and DateTime. The texts together are at most 1024 characters (600 beside a LimitedTimeOffer, 160 on a
-// card, 32768 where the template has nothing else).
+// TemplateBody holds the parameters of the body of a template, in order, or by name if the template has names: TextParam,
+// Currency and DateTime. The texts together are at most 1024 characters, or 600 beside a LimitedTimeOffer, 160 on a card, and
+// 32768 if the template has no other component.
 //
-// Body makes one of texts alone, TemplateBody{Named("first_name", "Ana")} one of names.
+// Body makes one of texts. TemplateBody{Named("first_name", "Ana")} is one with a name.
 type TemplateBody []Parameter
 
-// Body fills the gaps in the body of a template with texts, in their order.
+// Body returns the parameters of a body that takes texts, in order.
 func Body(texts ...string) TemplateBody {
 	body := make(TemplateBody, len(texts))
 	for i, text := range texts {
@@ -58,377 +74,328 @@ func Body(texts ...string) TemplateBody {
 	return body
 }
 
-// TemplateCards fills the cards of a template's carousel, one for each that was approved, at most 10. Their order is that of the
-// template.
-type TemplateCards []TemplateCard
-
-// TemplateCard fills a card: its header, its body and its buttons.
-type TemplateCard []Component
-
 // LimitedTimeOffer says when the offer of a template ends.
 type LimitedTimeOffer struct {
-	// ExpiresAt (expiration_time_ms) is when it ends, to the millisecond. Required.
+	// ExpiresAt is when it ends, to the millisecond. Required.
 	ExpiresAt time.Time
 }
 
-// TapTarget changes where a tap on a template leads.
+// TapTarget changes the web page that a tap on a template opens.
 type TapTarget struct {
-	// URL is absolute, http or https. Required.
+	// URL is an http or https URL. Required.
 	URL string `json:"url,omitzero"`
 	// Title is shown in place of the URL. Required.
 	Title string `json:"title,omitzero"`
 }
 
-// TemplateOrderStatus tells how an order goes on, in a template.
+// TemplateOrderStatus informs about the progress of an order, in a template.
 type TemplateOrderStatus struct {
-	// ReferenceID is that of the OrderDetails. Required.
+	// ReferenceID is the one of the OrderDetails. Required.
 	ReferenceID string
-	// Status is one of "pending", "processing", "partially-shipped", "shipped", "completed" and "canceled". Required.
-	Status string
+	// Status is how far the order is. Required.
+	Status OrderState
 	// Description is at most 120 characters. Optional.
 	Description string
 }
 
-// RawComponent is a component that this library does not know, or that no type holds. Of a type that it knows, it checks what it
-// knows, and what it finds passes a limit unless nothing can be without it. Of any other nothing is checked but that it is an
-// object with a type.
+// RawComponent is a component that no other type holds: of a new type, or with members that are new. If the type is known, so
+// are its limits; exceeding them is a Limit. Otherwise it is only checked to be a JSON object with a type.
 type RawComponent struct {
 	// JSON is the whole component. Required.
 	JSON json.RawMessage
 }
 
-// componentShape is a component on the wire.
-type componentShape struct {
-	Type       string `json:"type"`
-	SubType    string `json:"sub_type,omitzero"`
-	Index      *int   `json:"index,omitzero"`
-	Parameters []any  `json:"parameters,omitzero"`
-	Cards      []any  `json:"cards,omitzero"`
+// The parameters of components that take exactly one.
+type (
+	offerParameter struct {
+		Type  string    `json:"type"`
+		Offer offerJSON `json:"limited_time_offer"`
+	}
+	offerJSON struct {
+		ExpirationTimeMS int64 `json:"expiration_time_ms,omitzero"`
+	}
+	tapTargetParameter struct {
+		Type    string      `json:"type"`
+		Targets []TapTarget `json:"tap_target_configuration"`
+	}
+	orderStatusParameter struct {
+		Type        string          `json:"type"`
+		OrderStatus orderStatusJSON `json:"order_status"`
+	}
+)
+
+func (h TemplateHeader) component() any {
+	b := componentJSON{Type: componentHeader}
+	if isValue(h.Parameter) {
+		b.Parameters = []any{h.Parameter.parameter()}
+	}
+	return b
 }
 
-func componentsOf(components []Component) []any {
+func (b TemplateBody) component() any {
+	return componentJSON{Type: componentBody, Parameters: parametersJSON(b)}
+}
+
+func (o LimitedTimeOffer) component() any {
+	var offer offerJSON
+	if !o.ExpiresAt.IsZero() {
+		offer.ExpirationTimeMS = o.ExpiresAt.UnixMilli()
+	}
+	return componentJSON{Type: componentOffer, Parameters: []any{offerParameter{componentOffer, offer}}}
+}
+
+func (t TapTarget) component() any {
+	return componentJSON{Type: componentTapTarget, Parameters: []any{tapTargetParameter{componentTapTarget, []TapTarget{t}}}}
+}
+
+func (o TemplateOrderStatus) component() any {
+	status := OrderStatus{ReferenceID: o.ReferenceID, Status: o.Status, Description: o.Description}.json()
+	return componentJSON{Type: componentOrderStatus, Parameters: []any{orderStatusParameter{componentOrderStatus, status}}}
+}
+
+func (r RawComponent) component() any { return r.JSON }
+
+func componentsJSON(components []Component) []any {
 	if components == nil {
 		return nil
 	}
 	all := make([]any, len(components))
 	for i, component := range components {
-		if !wire.IsNil(component) {
+		if isValue(component) {
 			all[i] = component.component()
 		}
 	}
 	return all
 }
 
-func (h TemplateHeader) component() any {
-	shape := componentShape{Type: componentHeader}
-	if !wire.IsNil(h.Parameter) {
-		shape.Parameters = []any{h.Parameter.parameter()}
-	}
-	return shape
-}
-
-func (b TemplateBody) component() any {
-	return componentShape{Type: componentBody, Parameters: parametersOf(b)}
-}
-
-func (k TemplateCards) component() any {
-	cards := make([]any, len(k))
-	for i, card := range k {
-		cards[i] = struct {
-			Index      int   `json:"card_index"`
-			Components []any `json:"components,omitzero"`
-		}{i, componentsOf(card)}
-	}
-	return componentShape{Type: componentCards, Cards: cards}
-}
-
-func (o LimitedTimeOffer) component() any {
-	var body struct {
-		ExpirationTimeMS *int64 `json:"expiration_time_ms,omitzero"`
-	}
-	if !o.ExpiresAt.IsZero() {
-		ms := o.ExpiresAt.UnixMilli()
-		body.ExpirationTimeMS = &ms
-	}
-	return one(componentOffer, body)
-}
-
-func (t TapTarget) component() any { return one(componentTapTarget, []TapTarget{t}) }
-
-func (o TemplateOrderStatus) component() any {
-	return one(componentOrderStatus, orderStatusBody{ReferenceID: o.ReferenceID, Order: orderStateBody{o.Status, o.Description}})
-}
-
-func (r RawComponent) component() any {
-	if r.JSON == nil {
-		return nil
-	}
-	return r.JSON
-}
-
-// one is a component with a single parameter that bears its name.
-func one(kind string, value any) componentShape {
-	return componentShape{Type: kind, Parameters: []any{typed{kind, value}}}
-}
-
-// typed is an object with a type, and its value under the key of that name.
-type typed struct {
-	kind  string
-	value any
-}
-
-// MarshalJSON encodes the object.
-func (t typed) MarshalJSON() ([]byte, error) {
-	return encodeMembers([]member{{"type", t.kind}, {t.kind, t.value}})
-}
-
-func readComponents(values []any, where place) []Component {
+func decodeComponents(values []any, card bool) []Component {
 	if values == nil {
 		return nil
 	}
 	all := make([]Component, len(values))
 	for i, value := range values {
-		all[i] = readComponent(value, where)
+		all[i] = decodeComponent(value, card)
 	}
 	return all
 }
 
-// readComponent gives a component, typed where that holds all of it.
-func readComponent(value any, where place) Component {
-	m := membersOf(value)
-	if component := readKnownComponent(m, where); component != nil && value != nil && m.whole() {
+// decodeComponent returns a component, typed if a type holds all of it.
+func decodeComponent(value any, card bool) Component {
+	if component, f := readComponent(value, card); f == exact {
 		return component
 	}
 	return RawComponent{JSON: rawOf(value)}
 }
 
-func readKnownComponent(m *members, where place) Component {
-	switch kind := m.word("type"); kind {
+// readComponent returns nil if the type is not known.
+func readComponent(value any, card bool) (Component, fit) {
+	b, f := readAs[componentJSON](value)
+	b.Type = strings.ToLower(b.Type)
+	if b.Type == componentButton {
+		return readButton(b, f)
+	}
+	var component Component
+	switch b.Type {
 	case componentHeader:
-		var h TemplateHeader
-		switch parameters := m.list("parameters"); len(parameters) {
-		case 0:
-			m.failed = m.failed || parameters != nil
-		case 1:
-			h.Parameter = readParameter(parameters[0])
-		default:
-			m.failed = true
+		header := TemplateHeader{}
+		if len(b.Parameters) == 1 {
+			header.Parameter = decodeParameter(b.Parameters[0])
 		}
-		return h
+		component = header
 	case componentBody:
-		return TemplateBody(readParameters(m.list("parameters")))
-	case componentButton:
-		return readButton(m)
+		component = TemplateBody(decodeParameters(b.Parameters))
 	case componentCards:
-		if where == placeCard { // which has no place there: nothing goes deeper
-			return nil
+		if card { // which cannot have cards of its own
+			return nil, misfit
 		}
-		return readTemplateCards(m)
+		cards, cf := readTemplateCards(b.Cards)
+		component, f = cards, min(f, cf)
 	case componentOffer:
-		var body struct {
-			ExpirationTimeMS *int64 `json:"expiration_time_ms"`
+		parameter, pf := readOnly[offerParameter](b)
+		offer := LimitedTimeOffer{}
+		if ms := parameter.Offer.ExpirationTimeMS; ms != 0 {
+			offer.ExpiresAt = time.UnixMilli(ms).UTC()
 		}
-		m.one(kind, &body)
-		if body.ExpirationTimeMS == nil {
-			return LimitedTimeOffer{}
-		}
-		return LimitedTimeOffer{ExpiresAt: time.UnixMilli(*body.ExpirationTimeMS).UTC()}
+		component, f = offer, min(f, pf).exactIf(strings.EqualFold(parameter.Type, b.Type))
 	case componentTapTarget:
-		var targets []TapTarget
-		m.one(kind, &targets)
-		if len(targets) != 1 {
-			m.failed = true
-			return TapTarget{}
+		parameter, pf := readOnly[tapTargetParameter](b)
+		f = min(f, pf).exactIf(strings.EqualFold(parameter.Type, b.Type) && len(parameter.Targets) == 1)
+		component = TapTarget{}
+		if len(parameter.Targets) > 0 {
+			component = parameter.Targets[0]
 		}
-		return targets[0]
 	case componentOrderStatus:
-		var body orderStatusBody
-		m.one(kind, &body)
-		m.failed = m.failed || body.Payment != nil
-		return TemplateOrderStatus{body.ReferenceID, body.Order.Status, body.Order.Description}
+		parameter, pf := readOnly[orderStatusParameter](b)
+		status := parameter.OrderStatus.typed()
+		f = min(f, pf).exactIf(strings.EqualFold(parameter.Type, b.Type) && status.Payment == OrderPayment{})
+		component = TemplateOrderStatus{status.ReferenceID, status.Status, status.Description}
 	default:
-		return nil
+		return nil, misfit
+	}
+	return component, f.exactIf(b.hasMembersOf(component))
+}
+
+// readOnly reads the parameter of a component that takes exactly one.
+func readOnly[P any](b componentJSON) (P, fit) {
+	if len(b.Parameters) != 1 {
+		var none P
+		return none, misfit
+	}
+	return readAs[P](b.Parameters[0])
+}
+
+// hasMembersOf reports whether a component is written with the members of b. What they hold is not compared.
+func (b componentJSON) hasMembersOf(component Component) bool {
+	written, _ := component.component().(componentJSON)
+	return b.SubType == written.SubType && b.Index == written.Index &&
+		len(b.Parameters) == len(written.Parameters) && (b.Parameters == nil) == (written.Parameters == nil) &&
+		(b.Cards == nil) == (written.Cards == nil)
+}
+
+// partOf names what may be in a template only once, "" for a component that may be there any number of times.
+func partOf(component Component) string {
+	switch component := component.(type) {
+	case TemplateHeader:
+		return componentHeader
+	case TemplateBody:
+		return componentBody
+	case TemplateCards:
+		return componentCards
+	case LimitedTimeOffer:
+		return componentOffer
+	case TapTarget:
+		return componentTapTarget
+	case TemplateOrderStatus:
+		return componentOrderStatus
+	case templateButton:
+		_, index := component.place()
+		return componentButton + " " + strconv.Itoa(index)
+	default:
+		return ""
 	}
 }
 
-// one reads the single parameter of a component, whose value stands under the key of its type.
-func (m *members) one(kind string, to any) {
-	list := m.list("parameters")
-	if len(list) != 1 {
-		m.failed = true
-		return
-	}
-	parameter := membersOf(list[0])
-	parameter.is("type", kind)
-	parameter.into(kind, to)
-	if !parameter.whole() {
-		m.failed = true
-	}
-}
-
-func readTemplateCards(m *members) TemplateCards {
-	list := m.list("cards")
-	cards := make(TemplateCards, len(list))
-	for i, value := range list {
-		card := membersOf(value)
-		_, hasIndex := card.left["card_index"]
-		if !hasIndex || !card.isIndex("card_index", i) {
-			m.failed = true
+// checkComponents checks the components of a template or of one of its cards.
+func checkComponents(c *checks, path string, components []Component, where place) {
+	first := map[string]int{}
+	copyCodes, urls := 0, 0
+	for i, component := range components {
+		own := at(path, i)
+		if !isValue(component) {
+			if component == nil {
+				c.Found(own, "must not be nil")
+			}
+			continue
 		}
-		cards[i] = readComponents(card.list("components"), placeCard)
-		if !card.whole() {
-			m.failed = true
+		component.check(c, own, where)
+		part := partOf(component)
+		if before, ok := first[part]; ok && part != "" {
+			c.Found(own, fmt.Sprintf("must be another part than the one at index %d", before))
+			continue
+		}
+		first[part] = i
+		switch component.(type) {
+		case CopyCodeButton:
+			if copyCodes++; copyCodes == 2 {
+				c.Limit(own, "want at most one CopyCodeButton")
+			}
+		case URLButton:
+			if urls++; urls == 3 {
+				c.Limit(own, "want at most two URLButtons")
+			}
 		}
 	}
-	if list == nil {
-		return nil
-	}
-	return cards
-}
-
-func (TemplateHeader) identity() string      { return componentHeader }
-func (TemplateBody) identity() string        { return componentBody }
-func (TemplateCards) identity() string       { return componentCards }
-func (LimitedTimeOffer) identity() string    { return componentOffer }
-func (TapTarget) identity() string           { return componentTapTarget }
-func (TemplateOrderStatus) identity() string { return componentOrderStatus }
-
-// identity is that of the component as far as it is known.
-func (r RawComponent) identity() string {
-	if component := readKnownComponent(membersOf(opened(decode(r.JSON))), placeCard); component != nil {
-		return component.identity()
-	}
-	return ""
 }
 
 func (h TemplateHeader) check(c *checks, path string, where place) {
 	path += ".Parameter"
-	if wire.IsNil(h.Parameter) {
-		c.found(path, "required, but nil")
+	switch h.Parameter.(type) {
+	case nil:
+		c.Found(path, "required, but nil")
+	case Image, Video, Product, RawParameter:
+	case TextParam, Document, GIF, Location:
+		if where == onCard {
+			c.Found(path, "want an Image, a Video or a Product in the header of a card")
+		}
+	case Currency, DateTime:
+		c.Found(path, "want a TextParam, an Image, a Video, a Document, a GIF, a Location or a Product in a header")
+	}
+	if !isValue(h.Parameter) {
 		return
-	}
-	if !h.Parameter.fits().header {
-		c.found(path, "want a TextParam, an Image, a Video, a Document, a GIF, a Location, a Product or a RawParameter in a header")
-	}
-	if fits := h.Parameter.fits(); where == placeCard && fits.header && !fits.card {
-		c.found(path, "want an Image, a Video, a Product or a RawParameter in the header of a card")
 	}
 	h.Parameter.check(c, path)
 	checkNoCaption(c, path, h.Parameter)
 	checkTextTotal(c, path, []Parameter{h.Parameter}, 60)
-	if l, ok := as[Location](h.Parameter); ok { // which a header wants whole
+	if l, ok := h.Parameter.(Location); ok {
 		c.required(path+".Name", l.Name, 0)
 		c.required(path+".Address", l.Address, 0)
 	}
 }
 
 func (b TemplateBody) check(c *checks, path string, where place) {
-	named, unnamed := 0, 0
+	withName, without := 0, 0
 	for i, parameter := range b {
 		own := at(path, i)
-		if wire.IsNil(parameter) {
-			c.found(own, "must not be nil")
-			continue
+		switch parameter.(type) {
+		case nil:
+			c.Found(own, "must not be nil")
+		case TextParam, Currency, DateTime, RawParameter:
+		case Image, Video, Document, GIF, Location, Product:
+			c.Found(own, "want a TextParam, a Currency or a DateTime in a body")
 		}
-		if !parameter.fits().body {
-			c.found(own, "want a TextParam, a Currency, a DateTime or a RawParameter in a body")
+		if name, known := parameterName(parameter); known && name != "" {
+			withName++
+		} else if known {
+			without++
 		}
-		switch _, raw := as[RawParameter](parameter); {
-		case raw: // nobody knows
-		case parameter.fits().name != "":
-			named++
-		default:
-			unnamed++
+		if isValue(parameter) {
+			parameter.check(c, own)
 		}
-		parameter.check(c, own)
 	}
-	if named > 0 && unnamed > 0 {
-		c.found(path, "want a name on every parameter, or on none")
+	if withName > 0 && without > 0 {
+		c.Found(path, "want a name on every parameter, or on none")
 	}
-	unique(c, b, func(p Parameter) string {
-		if wire.IsNil(p) {
-			return ""
-		}
-		return p.fits().name
-	}, func(i int) string { return at(path, i) + ".Name" })
-	checkTextTotal(c, path, b, where.bodyMost())
+	unique(c, path, ".Name", b, func(p Parameter) string {
+		name, _ := parameterName(p)
+		return name
+	})
+	most := 1024
+	switch where {
+	case alone:
+		most = 32768
+	case besideOffer:
+		most = 600
+	case onCard:
+		most = 160
+	case inTemplate:
+	}
+	checkTextTotal(c, path, b, most)
 }
 
-func (k TemplateCards) check(c *checks, path string, where place) {
-	checkNotOnCard(c, path, where)
-	if where == placeCard {
-		return
-	}
-	least := 2
-	if len(k) > 0 && (k[0].isProduct() || slices.ContainsFunc(k[0], func(component Component) bool { _, raw := as[RawComponent](component); return raw })) {
-		least = 1
-	}
-	c.count(path, "cards", len(k), least, 10)
-	for i, card := range k {
-		own := at(path, i)
-		if len(card) == 0 {
-			c.found(own, "want at least one component, got none")
+// checkTextTotal checks the texts of one part together.
+func checkTextTotal(c *checks, path string, parameters []Parameter, most int) {
+	total := 0
+	for _, parameter := range parameters {
+		if text, ok := parameter.(TextParam); ok {
+			total += utf8.RuneCountInString(text.Text)
 		}
-		checkComponents(c, own, card, placeCard)
-		if i > 0 && !k[0].hasRaw() && !card.hasRaw() && !slices.Equal(k[0].parts(), card.parts()) {
-			c.found(own, "must fill the same parts as the first card, with the same kinds of headers and buttons")
-		}
+	}
+	if total > most {
+		c.Limit(path, fmt.Sprintf("want at most %d characters in all parameters together, got %d", most, total))
 	}
 }
 
-// checkNotOnCard refuses what belongs to a template as a whole.
+// checkNotOnCard rejects what belongs to a template as a whole.
 func checkNotOnCard(c *checks, path string, where place) {
-	if where == placeCard {
-		c.found(path, "must not stand on a card")
+	if where == onCard {
+		c.Found(path, "must not be on a card")
 	}
-}
-
-// hasRaw tells of a component that nobody knows.
-func (k TemplateCard) hasRaw() bool {
-	return slices.ContainsFunc(k, func(component Component) bool {
-		_, ok := as[RawComponent](component)
-		header, _ := as[TemplateHeader](component)
-		_, raw := as[RawParameter](header.Parameter)
-		return ok || raw
-	})
-}
-
-// isProduct tells whether the card shows a product.
-func (k TemplateCard) isProduct() bool {
-	return slices.ContainsFunc(k, func(component Component) bool {
-		header, _ := as[TemplateHeader](component)
-		if raw, ok := as[RawParameter](header.Parameter); ok {
-			return membersOf(decode(raw.JSON)).word("type") == parameterProduct
-		}
-		_, ok := as[Product](header.Parameter)
-		return ok
-	})
-}
-
-// parts gives what a card fills, in a fixed order: each component with its kind.
-func (k TemplateCard) parts() []string {
-	var all []string
-	for _, component := range k {
-		if wire.IsNil(component) {
-			continue
-		}
-		part := component.identity()
-		if shape, ok := component.component().(componentShape); ok {
-			part += " " + shape.SubType
-		}
-		if header, ok := as[TemplateHeader](component); ok && !wire.IsNil(header.Parameter) {
-			part += " " + header.Parameter.fits().kind
-		}
-		all = append(all, part)
-	}
-	slices.Sort(all)
-	return all
 }
 
 func (o LimitedTimeOffer) check(c *checks, path string, where place) {
 	checkNotOnCard(c, path, where)
 	if o.ExpiresAt.IsZero() {
-		c.found(path+".ExpiresAt", "required, but absent")
+		c.Found(path+".ExpiresAt", "required, but absent")
 	}
 }
 
@@ -440,53 +407,21 @@ func (t TapTarget) check(c *checks, path string, where place) {
 
 func (o TemplateOrderStatus) check(c *checks, path string, where place) {
 	checkNotOnCard(c, path, where)
-	checkOrderReference(c, path+".ReferenceID", o.ReferenceID)
-	checkOrderState(c, path, o.Status, o.Description)
+	OrderStatus{ReferenceID: o.ReferenceID, Status: o.Status, Description: o.Description}.check(c, path)
 }
 
 func (r RawComponent) check(c *checks, path string, where place) {
 	path += ".JSON"
-	if !checkRaw(c, path, r.JSON) {
+	if !c.json(path, r.JSON) {
 		return
 	}
-	before, known := len(c.problems), membersOf(opened(decode(r.JSON)))
-	component := readKnownComponent(known, where)
-	if component != nil && known.whole() {
-		c.asLimits(func(known *checks) { component.check(known, strings.TrimSuffix(path, ".JSON"), where) })
+	b, _ := readAs[componentJSON](decodeValid(r.JSON))
+	if b.Type == "" {
+		c.Found(path, "want an object with a type")
+		return
 	}
-	defer func() {
-		if component != nil && !known.whole() && len(c.problems) == before {
-			c.unlikeDocumented(path)
-		}
-	}()
-	m := membersOf(decode(r.JSON))
-	kind, part := m.word("type"), m.word("sub_type")
-	parameters := m.list("parameters")
-	switch {
-	case m.failed || kind == "":
-		c.found(path, "want an object with a type")
-	case where == placeCard && (kind == componentCards || kind == componentOffer || kind == componentTapTarget || kind == componentOrderStatus):
-		checkNotOnCard(c, path, where)
-	case kind == componentCards:
-		checkRawCards(c, path, decode(r.JSON), "components")
-	case kind == componentButton:
-		if part == "" {
-			c.found(path, "want a sub_type in a button")
-		}
-		if m.into("index", new(int)); m.failed {
-			c.found(path, "want a number as the index of a button")
-		}
-		if (part == buttonURL || part == buttonCopyCode) && len(parameters) != 1 {
-			c.found(path, fmt.Sprintf("want exactly one parameter in a button of the sub_type %s, got %d", part, len(parameters)))
-		}
-	case kind == componentTapTarget:
-		if len(parameters) == 1 && len(membersOf(parameters[0]).list(kind)) != 1 {
-			c.found(path, "want exactly one target")
-		}
-		fallthrough
-	case kind == componentHeader || kind == componentOffer || kind == componentOrderStatus:
-		if n := len(parameters); n != 1 {
-			c.found(path, fmt.Sprintf("want exactly one parameter in a component of the type %s, got %d", kind, n))
-		}
+	component, f := readComponent(decodeValid(r.JSON), where == onCard)
+	if component != nil {
+		c.raw(path, f, func(known *checks) { component.check(known, "", where) })
 	}
 }

@@ -2,26 +2,23 @@ package chatapp2
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
 // Content is what a message says. It is one of Text, Image, Video, Audio, Document, Sticker, Location, Contacts, Reaction, Pin,
-// Interactive, Template and Raw, and nothing else can be one.
+// Interactive, Template and Raw: values of these types, not pointers.
 //
 //sumtype:decl
 type Content interface {
-	// kind is the message's type.
+	// kind is the type of the message.
 	kind() string
-	// content is what stands under the key of that name, as encoding/json takes it; nil where there is none.
+	// content is the member of that name, for encoding/json; nil if there is none.
 	content() any
 	check(c *checks, path string)
 }
 
-// The types of a message, which are also the keys of their content.
+// The types of a message. The content is the member of the same name.
 const (
 	typeText        = "text"
 	typeImage       = "image"
@@ -37,21 +34,20 @@ const (
 	typeTemplate    = "template"
 )
 
-// contentKeys gives the keys of all contents that are typed.
-func contentKeys() []string {
+// contentTypes returns the types of a message that this package knows.
+func contentTypes() []string {
 	return []string{
 		typeText, typeImage, typeVideo, typeAudio, typeDocument, typeSticker, typeLocation, typeContacts, typeReaction, typePin,
 		typeInteractive, typeTemplate,
 	}
 }
 
-// Raw is a message of a type that this library does not know, or whose content no type holds. Of a type that it knows, it checks
-// what it knows, and what it finds passes a limit: messaging.WithLenientLimits lets it go. Of any other nothing is checked but that
-// it is JSON, and that its type is no key of the message itself.
+// Raw is content that no other type holds: of a new type, or with members that are new. If the type is known, so are its limits;
+// exceeding them is a Limit. Otherwise Raw is only checked to be JSON.
 type Raw struct {
-	// Type is the message's type. Required.
+	// Type is the type of the message. Required.
 	Type string
-	// JSON is what stands under the key of that name, any JSON value. Required.
+	// JSON is the member of that name: any JSON value. Required.
 	JSON json.RawMessage
 }
 
@@ -66,108 +62,51 @@ func (r Raw) content() any {
 
 func (r Raw) check(c *checks, path string) {
 	c.required(path+".Type", r.Type, 0)
-	if slices.Contains(envelopeKeys(), r.Type) {
-		c.found(path+".Type", "must not be the name of a key that every message has")
+	if slices.Contains(envelopeNames(), r.Type) {
+		c.Found(path+".Type", "must not be the name of a member that every message has")
 	}
-	if !checkRaw(c, path+".JSON", r.JSON) {
+	if !c.json(path+".JSON", r.JSON) || !slices.Contains(contentTypes(), strings.ToLower(r.Type)) {
 		return
 	}
-	before, kind := len(c.problems), strings.ToLower(r.Type)
-	if content := readTyped(kind, opened(decode(r.JSON))); content != nil {
-		c.asLimits(func(known *checks) { content.check(known, path) })
-		return
-	}
-	m := membersOf(decode(r.JSON))
-	switch kind {
-	case typeInteractive:
-		checkRawHeader(c, path+".JSON", m.object("header"))
-	case typeTemplate:
-		for i, component := range m.list("components") {
-			if component == nil {
-				c.found(path+".JSON", fmt.Sprintf("components[%d] must not be null", i))
-			}
-		}
-	}
-	if len(c.problems) == before && slices.Contains(contentKeys(), kind) {
-		c.unlikeDocumented(path + ".JSON")
-	}
+	content, f := readContent(r.Type, decodeValid(r.JSON))
+	c.raw(path+".JSON", f, func(known *checks) { content.check(known, "") })
 }
 
-// checkRawHeader holds a header that stayed raw to a type, and to what that names.
-func checkRawHeader(c *checks, path string, header *members) {
-	if len(header.left) == 0 {
-		return
-	}
-	if kind := header.word("type"); kind == "" || header.left[kind] == nil {
-		c.found(path, "want a type in the header, and a member of that name")
-	}
-}
-
-// checkRaw checks JSON that is passed on as it is, and tells whether there is any.
-func checkRaw(c *checks, path string, raw json.RawMessage) bool {
-	switch {
-	case len(raw) == 0:
-		c.found(path, "required, but absent")
-	case !json.Valid(raw):
-		c.found(path, "must be one JSON value")
-	default:
-		c.found(path, wire.CheckUTF8(string(raw)))
-		return true
-	}
-	return false
-}
-
-// readContent gives the content of a message of a type, typed where that holds all of it.
-func readContent(kind string, value any) Content {
-	if c := readTyped(strings.ToLower(kind), value); c != nil {
-		return c
+// decodeContent returns the content of a message of a type, typed if a type holds all of it.
+func decodeContent(kind string, value any) Content {
+	if content, f := readContent(kind, value); f == exact {
+		return content
 	}
 	return Raw{Type: kind, JSON: rawOf(value)}
 }
 
-func readTyped(kind string, value any) Content {
-	switch kind {
+func readContent(kind string, value any) (Content, fit) {
+	switch strings.ToLower(kind) {
 	case typeText:
-		return held[Text](value)
+		return readAs[Text](value)
 	case typeImage:
-		return held[Image](value)
+		return readAs[Image](value)
 	case typeVideo:
-		return held[Video](value)
+		return readAs[Video](value)
 	case typeAudio:
-		return held[Audio](value)
+		return readAs[Audio](value)
 	case typeDocument:
-		return held[Document](value)
+		return readAs[Document](value)
 	case typeSticker:
-		return held[Sticker](value)
-	case typeContacts:
-		return held[Contacts](value)
-	case typePin:
-		return held[Pin](value)
+		return readAs[Sticker](value)
 	case typeLocation:
-		if l, ok := readLocation(value); ok {
-			return l
-		}
+		return readAs[Location](value)
+	case typeContacts:
+		return readAs[Contacts](value)
 	case typeReaction:
-		if r, ok := readReaction(value); ok {
-			return r
-		}
+		return readAs[Reaction](value)
+	case typePin:
+		return readAs[Pin](value)
 	case typeInteractive:
-		if i, ok := readInteractive(value); ok {
-			return i
-		}
+		return readInteractive(value)
 	case typeTemplate:
-		if t, ok := readTemplate(value); ok {
-			return t
-		}
+		return readTemplate(value)
+	default:
+		return nil, misfit
 	}
-	return nil
-}
-
-// held reads content whose fields and tags are its shape on the wire; nil where they do not hold all of it.
-func held[T Content](value any) Content {
-	var content T
-	if !fill(value, &content) {
-		return nil
-	}
-	return content
 }

@@ -5,163 +5,222 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/messaging-service/messaging-go/internal/wire"
 	"github.com/messaging-service/messaging-go/sms"
 )
 
-// MarshalJSON encodes the message as the body that a send has under the default contract, Extra and the service's own fields
-// included, so that it can be queued or stored and read back. It does not validate; a name that comes twice is an error, and so is a text
-// that is not valid UTF-8, which would be another when it is read. A TTL that is no whole number of seconds is written with its fraction, so that nothing is lost.
+// storedDelivery is what is stored of a message beside the platform's members.
+type storedDelivery struct {
+	TTL         wire.StoredDuration `json:"ttl,omitzero"`
+	Fallback    *storedFallback     `json:"fallback,omitzero"`
+	CallbackURL string              `json:"callbackURL,omitzero"`
+	ReferenceID string              `json:"referenceID,omitzero"`
+}
+
+type storedFallback struct {
+	From string `json:"from"`
+	Text string `json:"text"`
+}
+
+// storedNames returns the members of a storedDelivery.
+func storedNames() []string { return []string{"ttl", "fallback", "callbackURL", "referenceID"} }
+
+// MarshalJSON encodes the message for storage: the members of the platform, those of Extra, and four keys of this library that no
+// contract changes:
 //
-// A client's own contract and credentials have no part in it.
+//	{"messaging_product": "whatsapp", "recipient_type": "individual", "to": "+639171234567", "type": "text",
+//	 "text": {"body": "Hi"}, "ttl": "10m0s", "fallback": {"from": "ACME", "text": "Hi"}, "callbackURL": "…", "referenceID": "…"}
+//
+// It does not validate the message. But a name that comes twice is an error, and so are text that is not valid UTF-8 and a pointer
+// in place of a value.
 func (m Message) MarshalJSON() ([]byte, error) {
-	own := m.members()
+	if all := faults(reflect.ValueOf(m)); all != nil {
+		return nil, fmt.Errorf("chatapp2: the message cannot be encoded: %s %s", strings.TrimPrefix(all[0].Field, "."), all[0].Reason)
+	}
+	members, err := m.members()
+	if err != nil {
+		return nil, fmt.Errorf("chatapp2: the message cannot be encoded: Content: %T", err)
+	}
 	names := map[string]bool{}
-	for _, name := range besideMessage() {
+	for _, name := range storedNames() {
 		names[name] = true
 	}
-	for _, one := range own {
-		if names[one.name] {
-			return nil, fmt.Errorf("chatapp2: the key %q comes twice", one.name)
+	for _, name := range slices.Sorted(maps.Keys(m.Extra)) {
+		value, err := wire.EncodeText(m.Extra[name])
+		if err != nil {
+			return nil, fmt.Errorf("chatapp2: the message cannot be encoded: Extra[%q]: %T", name, err)
 		}
-		names[one.name] = true
+		members = append(members, wire.Member{Name: name, Value: value})
 	}
-	message, err := encodeMembers(own)
+	delivery, err := wire.Encode(storedDelivery{
+		wire.StoredDuration(m.TTL), (*storedFallback)(m.Fallback), m.CallbackURL, m.ReferenceID,
+	})
 	if err != nil {
-		return nil, fmt.Errorf("chatapp2: Content cannot be encoded: %T", err)
+		return nil, fmt.Errorf("chatapp2: the message cannot be encoded: %T", err)
 	}
-	if !wire.IsUTF8(own) {
-		return nil, errors.New("chatapp2: a text is not valid UTF-8")
+	var b bytes.Buffer
+	for _, member := range members {
+		if names[member.Name] {
+			return nil, fmt.Errorf("chatapp2: the message cannot be encoded: the key %q comes twice", member.Name)
+		}
+		names[member.Name] = true
+		name, err := wire.EncodeText(member.Name)
+		if err != nil {
+			return nil, fmt.Errorf("chatapp2: the message cannot be encoded: a key: %w", err)
+		}
+		b.WriteByte(',')
+		b.Write(name)
+		b.WriteByte(':')
+		b.Write(member.Value)
 	}
-	if message, err = wire.AppendExtra(message, m.Extra, "Extra", func(name string) bool { return names[name] }); err != nil {
-		return nil, fmt.Errorf("chatapp2: %w", err)
-	}
-	delivery, err := wire.EncodeText(m.delivery())
-	if err != nil {
-		return nil, fmt.Errorf("chatapp2: %w", err)
-	}
+	b.Bytes()[0] = '{'
 	if string(delivery) == "{}" {
-		return message, nil
+		b.WriteByte('}')
+	} else {
+		b.WriteByte(',')
+		b.Write(delivery[1:])
 	}
-	return append(append(message[:len(message)-1], ','), delivery[1:]...), nil
+	return b.Bytes(), nil
 }
 
-// besideMessage gives the default names of what the service adds to a message.
-func besideMessage() []string {
-	return []string{"ttl", "sms_from", "sms_text", "dlrCallback", "dlrReport", "referenceId"}
-}
-
-// UnmarshalJSON decodes what MarshalJSON encodes, and any message in the platform's shape. Content is typed wherever its type
-// holds all of it, also where a required field is missing, which Send then refuses. What no type holds stays raw in the
-// narrowest place: a RawParameter, a RawComponent, a RawAction, else Raw. Members of the message that have no field go into
-// Extra, numbers as json.Number. Numbers in quotes and types in upper case are read; an empty text or object, null and false
-// count as absent. A message that does not name its type has that of its content.
+// UnmarshalJSON decodes what MarshalJSON encodes, and any message in the platform's shape. It replaces the whole message.
 //
-// The message is replaced whole. An error means that the document is no message at all; it names a member and repeats nothing
-// of it.
+// What a type expresses exactly becomes a value of this type. Other parts stay raw in the narrowest place: a RawParameter, a
+// RawComponent, a RawAction, or else Raw. Members of the message that have no field go into Extra, with numbers as json.Number.
+// Numbers in quotes and types in upper case are read; null, false, and empty texts and objects count as absent. A message
+// without a type has that of its content.
+//
+// An error means that the document is not a message. It never repeats a value.
 func (m *Message) UnmarshalJSON(data []byte) error {
-	var raw map[string]json.RawMessage
-	if err := json.Unmarshal(data, &raw); err != nil || raw == nil {
-		return errors.New("chatapp2: a message must be a JSON object")
-	}
-	var d wire.Delivery
-	if err := d.Take(raw); err != nil {
-		return fmt.Errorf("chatapp2: %w", err)
-	}
-	all := members{left: map[string]any{}}
-	for name, value := range raw {
-		all.left[name] = decode(value)
-	}
-	decoded := Message{TTL: d.TTL.Duration(), CallbackURL: d.CallbackURL, ReferenceID: d.ReferenceID}
-	if from, text, ok := d.Fallback(); ok {
-		decoded.Fallback = &sms.Fallback{From: from, Text: text}
-	}
-	if err := decoded.takeEnvelope(&all); err != nil {
-		return err
-	}
-	kind, _ := all.left["type"].(string)
-	delete(all.left, "type")
-	if kind != "" {
-		kind = all.keyOf(kind)
-		decoded.Content = readContent(kind, all.take(kind))
-	} else if kind = all.kindOfContent(); kind != "" {
-		decoded.Content = readContent(kind, all.take(kind))
-	}
-	for _, key := range contentKeys() {
-		if value, ok := all.left[key]; ok && value == nil {
-			delete(all.left, key)
-		}
-	}
-	if len(all.left) > 0 {
-		decoded.Extra = all.left
+	decoded, err := decodeMessage(data)
+	if err != nil {
+		return fmt.Errorf("chatapp2: the message cannot be decoded: %w", err)
 	}
 	*m = decoded
 	return nil
 }
 
-// takeEnvelope reads the members that every message has. What its fields cannot hold stays where it is.
-func (m *Message) takeEnvelope(all *members) error {
-	product := "whatsapp"
-	for _, field := range []struct {
+func decodeMessage(data []byte) (Message, error) {
+	var m Message
+	value, err := decode(data)
+	object, ok := value.(map[string]any)
+	switch {
+	case err != nil || !ok:
+		return m, errors.New("want a JSON object")
+	case object["message_id"] != nil && object["status"] != nil || object["typing_indicator"] != nil:
+		return m, errors.New("a read receipt or typing indicator is not a message")
+	}
+	if err := m.takeDelivery(object); err != nil {
+		return m, err
+	}
+	kind, err := m.takeEnvelope(object)
+	if err != nil {
+		return m, err
+	}
+	if kind != "" {
+		m.Content = decodeContent(kind, object[kind])
+		delete(object, kind)
+	}
+	for _, name := range contentTypes() {
+		if object[name] == nil {
+			delete(object, name)
+		}
+	}
+	if len(object) > 0 {
+		m.Extra = object
+	}
+	return m, nil
+}
+
+// takeDelivery reads the keys of this library and removes them.
+func (m *Message) takeDelivery(object map[string]any) error {
+	var ttl string
+	var fallback *storedFallback
+	for _, key := range []struct {
 		name string
-		to   *string
+		to   any
+		want string
+	}{
+		{"ttl", &ttl, `a duration such as "1m30s"`},
+		{"fallback", &fallback, "an object of from and text"},
+		{"callbackURL", &m.CallbackURL, "a string"},
+		{"referenceID", &m.ReferenceID, "a string"},
+	} {
+		f := read(object[key.name], key.to)
+		if key.name == "ttl" && ttl != "" {
+			f = f.exactIf((*wire.StoredDuration)(&m.TTL).UnmarshalText([]byte(ttl)) == nil)
+		}
+		if f != exact {
+			return fmt.Errorf("%q must be %s", key.name, key.want)
+		}
+		delete(object, key.name)
+	}
+	m.Fallback = (*sms.Fallback)(fallback)
+	return nil
+}
+
+// takeEnvelope reads the members that do not depend on the content, and removes them. It returns the name of the content.
+func (m *Message) takeEnvelope(object map[string]any) (kind string, err error) {
+	product := "whatsapp"
+	for _, member := range []struct {
+		name string
+		to   any
 	}{
 		{"messaging_product", &product},
 		{"recipient_type", &m.RecipientType},
 		{"to", &m.To},
 		{"recipient", &m.Recipient},
-		{"type", new(string)},
+		{"type", &kind},
 	} {
-		switch value := all.left[field.name].(type) {
-		case nil:
-			delete(all.left, field.name)
-			continue
-		case string:
-			*field.to = value
-		case json.Number:
-			if field.name == "type" {
-				return errors.New(`chatapp2: "type" must be a string`)
-			}
-			*field.to = value.String()
-		default:
-			return fmt.Errorf("chatapp2: %q must be a string", field.name)
+		value := object[member.name]
+		if number, ok := value.(json.Number); ok && (member.name == "to" || member.name == "recipient") {
+			value = number.String()
 		}
-		if field.name != "type" {
-			delete(all.left, field.name)
+		if read(value, member.to) != exact {
+			return "", fmt.Errorf("%q must be a string", member.name)
 		}
-	}
-	if m.RecipientType == RecipientIndividual { // which an empty one means
-		m.RecipientType = ""
+		delete(object, member.name)
 	}
 	if !strings.EqualFold(product, "whatsapp") {
-		return errors.New(`chatapp2: "messaging_product" must be "whatsapp"`)
+		return "", errors.New(`"messaging_product" must be "whatsapp"`)
 	}
-	var quoted replyContext
-	if value, ok := all.left["context"]; ok && (value == nil || fill(value, &quoted) && quoted.MessageID != "") {
-		m.ReplyTo = quoted.MessageID
-		delete(all.left, "context")
+	if m.RecipientType == RecipientIndividual { // the default
+		m.RecipientType = ""
 	}
-	for name, to := range map[string]any{
-		"biz_opaque_callback_data": &m.CallbackData,
-		"product_policy":           &m.Marketing.ProductPolicy,
-		"message_activity_sharing": &m.Marketing.ActivitySharing,
-	} {
-		if value, ok := all.left[name]; ok && fill(value, to) {
-			delete(all.left, name)
-		}
-	}
-	return nil
+	m.ReplyTo = takeExact[replyContext](object, "context").MessageID
+	m.CallbackData = takeExact[string](object, "biz_opaque_callback_data")
+	m.Marketing.ProductPolicy = takeExact[ProductPolicy](object, "product_policy")
+	m.Marketing.ActivitySharing = takeExact[*bool](object, "message_activity_sharing")
+	return contentName(kind, object), nil
 }
 
-// kindOfContent gives the type of a message that does not name it: text, as the platform has it, else the one whose content is
-// there.
-func (m *members) kindOfContent() string {
-	kind := ""
-	for _, known := range contentKeys() {
+// takeExact reads a member and removes it, unless it holds more than the type does.
+func takeExact[T any](object map[string]any, name string) T {
+	var to T
+	if read(object[name], &to) != exact {
+		return *new(T)
+	}
+	delete(object, name)
+	return to
+}
+
+// contentName returns the name of the content of a message of a type, which may be in upper case. A message without a type has
+// that of its content: text, or the only other content that is there.
+func contentName(kind string, object map[string]any) string {
+	if lower := strings.ToLower(kind); kind != "" {
+		if object[kind] == nil && object[lower] != nil {
+			return lower
+		}
+		return kind
+	}
+	for _, known := range contentTypes() {
 		switch {
-		case m.left[known] == nil:
+		case object[known] == nil:
 		case known == typeText:
 			return known
 		case kind != "":
@@ -171,91 +230,4 @@ func (m *members) kindOfContent() string {
 		}
 	}
 	return kind
-}
-
-// keyOf gives the key of the content of a type that may be written in upper case.
-func (m *members) keyOf(kind string) string {
-	lower := strings.ToLower(kind)
-	if _, ok := m.left[kind]; !ok && m.left[lower] != nil {
-		return lower
-	}
-	return kind
-}
-
-// encodeMembers writes an object with its members in order.
-func encodeMembers(all []member) ([]byte, error) {
-	var b bytes.Buffer
-	b.Grow(256)
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	write := func(value any) error {
-		if s, ok := value.(string); ok && isPlain(s) {
-			b.WriteByte('"')
-			b.WriteString(s)
-			b.WriteByte('"')
-			return nil
-		}
-		if err := e.Encode(value); err != nil {
-			return err
-		}
-		b.Truncate(b.Len() - 1) // the encoder's line break
-		return nil
-	}
-	b.WriteByte('{')
-	for i, one := range all {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		if err := write(one.name); err != nil {
-			return nil, err
-		}
-		b.WriteByte(':')
-		if err := write(one.value); err != nil {
-			return nil, err
-		}
-	}
-	b.WriteByte('}')
-	return b.Bytes(), nil
-}
-
-// isPlain tells of a text that JSON writes as it is.
-func isPlain(s string) bool {
-	for i := range len(s) {
-		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
-			return false
-		}
-	}
-	return true
-}
-
-// decode gives a JSON value that is known to be valid, with numbers as they are written.
-func decode(raw []byte) any {
-	decoder := json.NewDecoder(bytes.NewReader(raw))
-	decoder.UseNumber()
-	var value any
-	if decoder.Decode(&value) != nil {
-		return nil
-	}
-	return value
-}
-
-// decodeValue gives a value as it is read from its own JSON, nil where it has none.
-func decodeValue(value any) any {
-	raw, err := wire.Encode(value)
-	if err != nil {
-		return nil
-	}
-	return decode(raw)
-}
-
-// rawOf gives a decoded value as JSON again, for what no type holds.
-func rawOf(value any) json.RawMessage {
-	if value == nil {
-		return nil
-	}
-	raw, err := wire.Encode(value)
-	if err != nil {
-		return nil
-	}
-	return raw
 }

@@ -1,22 +1,19 @@
 package chatapp2
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
-// List is a button that opens a list, one row of which the recipient chooses to answer. The Interactive takes a HeaderText or no
-// header, and its body has room for 4096 characters.
+// List is a button that opens a list, from which the recipient chooses one row. The Interactive takes a HeaderText or no header,
+// and its body may have 4096 characters.
 type List struct {
 	// Button is the label of the button, at most 20 characters. Required.
 	Button string `json:"button,omitzero"`
-	// Sections is 1 to 10 sections, with at most 10 rows in all of them together.
+	// Sections is 1 to 10 sections, with at most 10 rows in total.
 	Sections []Section `json:"sections,omitzero"`
 }
 
 // Section is a part of a List.
 type Section struct {
-	// Title is at most 24 characters. Required where there is more than one section.
+	// Title is at most 24 characters. Required if there is more than one section.
 	Title string `json:"title,omitzero"`
 	// Rows is 1 to 10 rows.
 	Rows []Row `json:"rows,omitzero"`
@@ -24,7 +21,7 @@ type Section struct {
 
 // Row is a choice in a List.
 type Row struct {
-	// ID comes back in the answer, at most 200 characters. Required, and different on each row of the list.
+	// ID comes back in the reply, at most 200 characters. Required and unique in its section.
 	ID string `json:"id,omitzero"`
 	// Title is at most 24 characters. Required.
 	Title string `json:"title,omitzero"`
@@ -32,36 +29,35 @@ type Row struct {
 	Description string `json:"description,omitzero"`
 }
 
-func (List) interactive() (string, needs) {
-	return actionList, needs{header: headerText, longBody: true}
-}
+func (List) actionType() string { return actionList }
 
 func (l List) action() any { return l }
 
+func (List) needs() needs { return needs{header: headerText, longBody: true} }
+
 func (l List) check(c *checks, path string) {
 	c.required(path+".Button", l.Button, 20)
-	sections := path + ".Sections"
-	c.count(sections, "sections", len(l.Sections), 1, 10)
-	var rows []Row
-	var paths []string
+	path += ".Sections"
+	c.count(path, "sections", len(l.Sections), 1, 10)
+	total := 0
 	for i, section := range l.Sections {
-		own := at(sections, i)
+		own := at(path, i)
 		checkSectionTitle(c, own+".Title", section.Title, len(l.Sections))
+		own += ".Rows"
 		if len(section.Rows) == 0 {
-			c.found(own+".Rows", "want 1 to 10 rows, got none")
+			c.Found(own, "want 1 to 10 rows, got none")
 		}
 		for j, row := range section.Rows {
-			one := at(own+".Rows", j)
-			rows, paths = append(rows, row), append(paths, one)
-			c.required(one+".ID", row.ID, 200)
-			c.required(one+".Title", row.Title, 24)
-			c.text(one+".Description", row.Description, 72)
+			c.required(at(own, j)+".ID", row.ID, 200)
+			c.required(at(own, j)+".Title", row.Title, 24)
+			c.length(at(own, j)+".Description", row.Description, 72)
 		}
+		unique(c, own, ".ID", section.Rows, func(row Row) string { return row.ID })
+		total += len(section.Rows)
 	}
-	if len(rows) > 10 {
-		c.limit(sections, fmt.Sprintf("want at most 10 rows in all sections together, got %d", len(rows)))
+	if total > 10 {
+		c.Limit(path, fmt.Sprintf("want at most 10 rows in all sections together, got %d", total))
 	}
-	unique(c, rows, func(one Row) string { return one.ID }, func(i int) string { return paths[i] + ".ID" })
 }
 
 // checkSectionTitle checks the title of one of so many sections.
@@ -69,13 +65,6 @@ func checkSectionTitle(c *checks, path, title string, sections int) {
 	if sections > 1 {
 		c.required(path, title, 24)
 	} else {
-		c.text(path, title, 24)
-	}
-}
-
-// checkTrimmed refuses white space around an ID.
-func checkTrimmed(c *checks, path, id string) {
-	if strings.TrimSpace(id) != id {
-		c.limit(path, "must not have white space around it")
+		c.length(path, title, 24)
 	}
 }

@@ -1,39 +1,54 @@
 package chatapp2
 
-import (
-	"github.com/messaging-service/messaging-go/internal/wire"
-)
+import "github.com/messaging-service/messaging-go/internal/wire"
 
-// Media says where a medium comes from: exactly one of its fields is set.
+// Media is the source of a medium: exactly one of ID and Link.
 type Media struct {
-	// ID is that of a medium that was uploaded to the platform, which keeps it for 30 days.
+	// ID is the ID of a medium uploaded to the platform, which keeps it for 30 days.
 	ID string `json:"id,omitzero"`
-	// Link is where the platform fetches the medium: absolute, http or https. It keeps what it has fetched for 10 minutes.
+	// Link is an http or https URL from which the platform fetches the medium. It caches the medium for 10 minutes.
 	Link string `json:"link,omitzero"`
+	// Provider names a configured provider that the platform authenticates with to fetch Link. Optional.
+	Provider MediaProvider `json:"provider,omitzero"`
 }
 
-// MediaID names a medium that was uploaded to the platform.
+// MediaProvider is a provider of media, as configured on the platform.
+type MediaProvider struct {
+	Name string `json:"name,omitzero"`
+}
+
+// read also takes the name alone, as one page of the platform's documentation has it.
+func (p *MediaProvider) read(value any) fit {
+	if name, ok := value.(string); ok {
+		p.Name = name
+		return exact
+	}
+	type object MediaProvider
+	return read(value, (*object)(p))
+}
+
+// MediaID returns the source of a medium uploaded to the platform.
 func MediaID(id string) Media { return Media{ID: id} }
 
-// MediaLink names a medium that the platform fetches.
+// MediaLink returns the source of a medium that the platform fetches.
 func MediaLink(url string) Media { return Media{Link: url} }
 
 func (m Media) check(c *checks, path string) {
 	switch {
 	case m.ID == "" && m.Link == "":
-		c.found(path, "want exactly one of ID and Link, got none")
+		c.Found(path, "want exactly one of ID and Link, got none")
 	case m.ID != "" && m.Link != "":
-		c.found(path, "want exactly one of ID and Link, got both")
+		c.Found(path, "want exactly one of ID and Link, got both")
 	}
-	c.id(path+".ID", m.ID)
-	c.found(path+".Link", wire.CheckURL(m.Link))
+	c.notBlank(path+".ID", m.ID)
+	c.Found(path+".Link", wire.CheckURL(m.Link))
 }
 
-// captionMost is how long a caption may be.
-const captionMost = 1024
+// maxCaption is how many characters a caption may have.
+const maxCaption = 1024
 
-// Image shows an image: JPEG or PNG, at most 5 MB. It is also a Header and, in the header of a template, a Parameter; neither
-// takes a caption.
+// Image shows an image: JPEG or PNG, at most 5 MB. It can also be a Header and, in the header of a template, a Parameter,
+// without a caption.
 type Image struct {
 	Media
 
@@ -47,11 +62,11 @@ func (i Image) content() any { return i }
 
 func (i Image) check(c *checks, path string) {
 	i.Media.check(c, path)
-	c.text(path+".Caption", i.Caption, captionMost)
+	c.length(path+".Caption", i.Caption, maxCaption)
 }
 
-// Video shows a video: MP4 or 3GPP with H.264 and AAC, at most 16 MB. It is also a Header and, in the header of a template, a
-// Parameter; neither takes a caption.
+// Video shows a video: MP4 or 3GPP with H.264 and AAC, at most 16 MB. It can also be a Header and, in the header of a
+// template, a Parameter, without a caption.
 type Video struct {
 	Media
 
@@ -65,14 +80,14 @@ func (v Video) content() any { return v }
 
 func (v Video) check(c *checks, path string) {
 	v.Media.check(c, path)
-	c.text(path+".Caption", v.Caption, captionMost)
+	c.length(path+".Caption", v.Caption, maxCaption)
 }
 
 // Audio plays a sound: AAC, AMR, MP3, MP4 or OGG with Opus, at most 16 MB.
 type Audio struct {
 	Media
 
-	// Voice makes it a voice message, which needs OGG with Opus in one channel.
+	// Voice makes it a voice message, which must be mono OGG with Opus.
 	Voice bool `json:"voice,omitzero"`
 }
 
@@ -82,15 +97,15 @@ func (a Audio) content() any { return a }
 
 func (a Audio) check(c *checks, path string) { a.Media.check(c, path) }
 
-// Document offers a file: text, PDF or an office format, at most 100 MB. It is also a Header and, in the header of a template, a
-// Parameter; neither takes a caption.
+// Document offers a file: text, PDF or an office format, at most 100 MB. It can also be a Header and, in the header of a
+// template, a Parameter, without a caption.
 type Document struct {
 	Media
 
 	// Caption is the text below the document, at most 1024 characters. Optional.
 	Caption string `json:"caption,omitzero"`
-	// Filename is the name that the recipient sees; its extension chooses the icon. Optional.
-	Filename string `json:"filename,omitzero"`
+	// FileName is the name that the recipient sees. Its extension determines the icon. Optional.
+	FileName string `json:"filename,omitzero"`
 }
 
 func (Document) kind() string { return typeDocument }
@@ -99,11 +114,10 @@ func (d Document) content() any { return d }
 
 func (d Document) check(c *checks, path string) {
 	d.Media.check(c, path)
-	c.text(path+".Caption", d.Caption, captionMost)
-	c.text(path+".Filename", d.Filename, 0)
+	c.length(path+".Caption", d.Caption, maxCaption)
 }
 
-// Sticker shows a sticker: WebP, at most 100 KB, or 500 KB where it is animated.
+// Sticker shows a sticker: WebP, at most 100 KB, or 500 KB if it is animated.
 type Sticker struct {
 	Media
 }
@@ -113,3 +127,19 @@ func (Sticker) kind() string { return typeSticker }
 func (s Sticker) content() any { return s }
 
 func (s Sticker) check(c *checks, path string) { s.Media.check(c, path) }
+
+// checkNoCaption rejects the caption of a medium in a header.
+func checkNoCaption(c *checks, path string, medium any) {
+	caption := ""
+	switch m := medium.(type) {
+	case Image:
+		caption = m.Caption
+	case Video:
+		caption = m.Caption
+	case Document:
+		caption = m.Caption
+	}
+	if caption != "" {
+		c.Found(path+".Caption", "must be empty: a header has no caption")
+	}
+}

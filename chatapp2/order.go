@@ -3,20 +3,22 @@ package chatapp2
 import (
 	"bytes"
 	"encoding/json"
-	"strconv"
+	"fmt"
+	"math/big"
 	"strings"
+	"time"
 
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
 // OrderDetails asks the recipient to review and pay an order, in Brazil, India and Singapore. The Interactive takes an Image or
-// no header. It is also what an OrderDetailsButton of a template holds.
+// no header. It is also the content of an OrderDetailsButton of a template.
 type OrderDetails struct {
-	// ReferenceID is the sender's own name for the order, at most 60 letters, digits, underscores, dots and hyphens. Required.
+	// ReferenceID is the sender's own name for the order: at most 60 letters, digits, underscores, dots and hyphens. Required.
 	ReferenceID string `json:"reference_id,omitzero"`
-	// Type is "digital-goods" or "physical-goods". Required.
-	Type string `json:"type,omitzero"`
-	// PaymentType is how it is paid, such as "br" or "upi", by the country.
+	// Type is DigitalGoods or PhysicalGoods. Required.
+	Type GoodsType `json:"type,omitzero"`
+	// PaymentType says how the order is paid, by country, such as "br" or "upi".
 	PaymentType string `json:"payment_type,omitzero"`
 	// PaymentConfiguration names a configuration of the account on the platform.
 	PaymentConfiguration string `json:"payment_configuration,omitzero"`
@@ -24,234 +26,254 @@ type OrderDetails struct {
 	PaymentSettings json.RawMessage `json:"payment_settings,omitzero"`
 	// Currency is an ISO 4217 code, such as "INR". Required.
 	Currency string `json:"currency,omitzero"`
-	// Total is what is to be paid. Required.
-	Total *OrderAmount `json:"total_amount,omitzero"`
+	// Total is the amount to pay: Subtotal, Tax and Shipping of the order, less its Discount. Required.
+	Total OrderAmount `json:"total_amount,omitzero"`
+	// ShippingInfo offers addresses to ship to, in India. Optional.
+	ShippingInfo ShippingInfo `json:"shipping_info,omitzero"`
+	// Beneficiaries are who physical goods are shipped to, in India. They are not shown. Optional.
+	Beneficiaries []Beneficiary `json:"beneficiaries,omitzero"`
 	// Order is what is bought. Required.
 	Order Order `json:"order,omitzero"`
 }
 
-// Order is what OrderDetails is about.
+// GoodsType is the kind of goods in an order.
+type GoodsType string
+
+// The kinds of goods.
+const (
+	DigitalGoods  GoodsType = "digital-goods"
+	PhysicalGoods GoodsType = "physical-goods"
+)
+
+// Order is the order of OrderDetails.
 type Order struct {
-	// Status is "pending". Required.
-	Status string `json:"status,omitzero"`
+	// Status is OrderPending. Required.
+	Status OrderState `json:"status,omitzero"`
+	// Type is OrderQuickPay or empty.
+	Type OrderType `json:"type,omitzero"`
+	// CatalogID is the ID of the catalog of the items on the platform. Optional.
+	CatalogID string `json:"catalog_id,omitzero"`
 	// Items is at least one item.
 	Items []OrderItem `json:"items,omitzero"`
 	// Subtotal is the sum of the items. Required.
-	Subtotal *OrderAmount `json:"subtotal,omitzero"`
-	// Tax is required, and may be zero.
-	Tax *OrderAmount `json:"tax,omitzero"`
+	Subtotal OrderAmount `json:"subtotal,omitzero"`
+	// Tax is required, and may have the value zero.
+	Tax OrderAmount `json:"tax,omitzero"`
 	// Shipping and Discount are optional.
-	Shipping *OrderAmount `json:"shipping,omitzero"`
-	Discount *OrderAmount `json:"discount,omitzero"`
-	// Expiration is until when the order can be paid. Optional.
-	Expiration *OrderExpiration `json:"expiration,omitzero"`
+	Shipping OrderAmount `json:"shipping,omitzero"`
+	Discount OrderAmount `json:"discount,omitzero"`
+	// Expiration says until when the order can be paid. Optional.
+	Expiration OrderExpiration `json:"expiration,omitzero"`
 }
+
+// OrderType says how an order is shown.
+type OrderType string
+
+// OrderQuickPay shows only the button to pay, not the one to review the order.
+const OrderQuickPay OrderType = "quick_pay"
 
 // OrderItem is an item of an Order.
 type OrderItem struct {
-	// RetailerID is the item's ID with the sender.
+	// RetailerID is the sender's ID of the item.
 	RetailerID string `json:"retailer_id,omitzero"`
-	// Name is shown. Required.
+	// Name is shown, at most 60 characters. Required.
 	Name string `json:"name,omitzero"`
+	// Image is shown. Optional.
+	Image ItemImage `json:"image,omitzero"`
 	// Amount is the price of one. Required.
-	Amount *OrderAmount `json:"amount,omitzero"`
+	Amount OrderAmount `json:"amount,omitzero"`
 	// SaleAmount is the reduced price of one. Optional.
-	SaleAmount *OrderAmount `json:"sale_amount,omitzero"`
-	// Quantity is how many, 1 or more. Required.
+	SaleAmount OrderAmount `json:"sale_amount,omitzero"`
+	// Quantity is how many, at least 1. Required.
 	Quantity int64 `json:"quantity,omitzero"`
+	// CountryOfOrigin, ImporterName and ImporterAddress describe an item that is in no catalog, in India.
+	CountryOfOrigin string          `json:"country_of_origin,omitzero"`
+	ImporterName    string          `json:"importer_name,omitzero"`
+	ImporterAddress ImporterAddress `json:"importer_address,omitzero"`
 }
 
-// OrderAmount is an amount of money: Value divided by Offset, in the currency of the order. 12.34 is 1234 by 100.
+// ItemImage is the image of an OrderItem.
+type ItemImage struct {
+	// Link is an http or https URL. Required.
+	Link string `json:"link,omitzero"`
+}
+
+// ImporterAddress is the address of an importer.
+type ImporterAddress struct {
+	AddressLine1 string `json:"address_line1,omitzero"`
+	AddressLine2 string `json:"address_line2,omitzero"`
+	City         string `json:"city,omitzero"`
+	ZoneCode     string `json:"zone_code,omitzero"`
+	PostalCode   string `json:"postal_code,omitzero"`
+	CountryCode  string `json:"country_code,omitzero"`
+}
+
+// ShippingInfo holds addresses that the recipient can choose from.
+type ShippingInfo struct {
+	// Country is a two-letter code: "IN".
+	Country   string    `json:"country,omitzero"`
+	Addresses []Address `json:"addresses,omitzero"`
+}
+
+// Beneficiary is who receives physical goods.
+type Beneficiary struct {
+	Name         string `json:"name,omitzero"`
+	AddressLine1 string `json:"address_line1,omitzero"`
+	AddressLine2 string `json:"address_line2,omitzero"`
+	City         string `json:"city,omitzero"`
+	State        string `json:"state,omitzero"`
+	Country      string `json:"country,omitzero"`
+	PostalCode   string `json:"postal_code,omitzero"`
+}
+
+// OrderAmount is an amount of money: Value divided by Offset, in the currency of the order. 12.34 is 1234 by 100. The zero
+// OrderAmount is absent.
 type OrderAmount struct {
-	// Value is a whole number, which may be zero.
-	Value int64
-	// Offset is a power of ten, such as 100. Required.
-	Offset int64
-	// Description says what the amount is for, where it is tax, shipping or a discount. Optional.
-	Description string
-	// DiscountProgramName names the programme of a discount. Optional.
-	DiscountProgramName string
-
-	noValue bool // a body that was read lacked it
-}
-
-// OrderExpiration is until when an Order can be paid.
-type OrderExpiration struct {
-	// Timestamp is in seconds since 1970, UTC. Required.
-	Timestamp int64 `json:"timestamp,omitzero,string"`
-	// Description is shown. Optional.
+	// Value is a whole number, not negative.
+	Value int64 `json:"value"`
+	// Offset is a power of ten: 100 for BRL and INR. Required.
+	Offset int64 `json:"offset,omitzero"`
+	// Description says what tax, shipping or a discount is for, at most 60 characters. Optional.
 	Description string `json:"description,omitzero"`
-}
-
-// OrderStatus tells the recipient how an order goes on that OrderDetails began. The Interactive takes any header.
-type OrderStatus struct {
-	// ReferenceID is that of the OrderDetails. Required.
-	ReferenceID string
-	// Status is one of "pending", "processing", "partially-shipped", "shipped", "completed" and "canceled". Required.
-	Status string
-	// Description is at most 120 characters. Optional.
-	Description string
-	// Payment is how the payment stands. Optional.
-	Payment *OrderPayment
-}
-
-// OrderPayment is how a payment stands.
-type OrderPayment struct {
-	// Status is the platform's word; none is refused.
-	Status string `json:"status,omitzero"`
-	// Timestamp is in seconds since 1970, UTC.
-	Timestamp int64 `json:"timestamp,omitzero"`
-}
-
-type amountBody struct {
-	Value               *int64 `json:"value,omitzero"`
-	Offset              int64  `json:"offset,omitzero"`
-	Description         string `json:"description,omitzero"`
+	// DiscountProgramName names the program of a discount, at most 60 characters. Optional.
 	DiscountProgramName string `json:"discount_program_name,omitzero"`
 }
 
-// MarshalJSON encodes the amount in the platform's shape.
-func (a OrderAmount) MarshalJSON() ([]byte, error) {
-	b := amountBody{Offset: a.Offset, Description: a.Description, DiscountProgramName: a.DiscountProgramName}
-	if !a.noValue {
-		b.Value = &a.Value
-	}
-	return wire.Encode(b)
+// OrderExpiration says until when an Order can be paid.
+type OrderExpiration struct {
+	// At is the time, to the second. Required.
+	At time.Time
+	// Description is shown, at most 120 characters. Optional.
+	Description string
 }
 
-// fillFrom is called by fill.
-func (a *OrderAmount) fillFrom(value any) bool {
-	var b amountBody
-	if !fill(value, &b) {
-		return false
-	}
-	*a = OrderAmount{Offset: b.Offset, Description: b.Description, DiscountProgramName: b.DiscountProgramName, noValue: b.Value == nil}
-	if b.Value != nil {
-		a.Value = *b.Value
-	}
-	return true
-}
-
-type orderStatusBody struct {
-	ReferenceID string         `json:"reference_id,omitzero"`
-	Order       orderStateBody `json:"order,omitzero"`
-	Payment     *OrderPayment  `json:"payment,omitzero"`
-}
-
-type orderStateBody struct {
-	Status      string `json:"status,omitzero"`
+// orderExpirationJSON is an OrderExpiration in the platform's shape.
+type orderExpirationJSON struct {
+	Timestamp   int64  `json:"timestamp,omitzero,string"`
 	Description string `json:"description,omitzero"`
 }
 
-func (OrderDetails) interactive() (string, needs) {
-	return actionOrderDetails, needs{header: headerImage}
+// MarshalJSON encodes the expiration in the platform's shape.
+func (e OrderExpiration) MarshalJSON() ([]byte, error) {
+	return wire.Encode(orderExpirationJSON{unixSeconds(e.At), e.Description})
 }
 
-func (o OrderDetails) action() any { return namedAction{Name: "review_and_pay", Parameters: o} }
+func (e *OrderExpiration) read(value any) fit {
+	b, f := readAs[orderExpirationJSON](value)
+	*e = OrderExpiration{fromUnix(b.Timestamp), b.Description}
+	return f
+}
+
+// unixSeconds returns 0 for the zero time.
+func unixSeconds(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.Unix()
+}
+
+// fromUnix returns the zero time for 0.
+func fromUnix(seconds int64) time.Time {
+	if seconds == 0 {
+		return time.Time{}
+	}
+	return time.Unix(seconds, 0).UTC()
+}
+
+func (OrderDetails) actionType() string { return actionOrderDetails }
+
+func (o OrderDetails) action() any { return named[OrderDetails]{nameOrderDetails, o} }
+
+func (OrderDetails) needs() needs { return needs{header: headerImage} }
 
 func (o OrderDetails) check(c *checks, path string) {
 	checkOrderReference(c, path+".ReferenceID", o.ReferenceID)
-	c.required(path+".Type", o.Type, 0)
-	c.oneOf(path+".Type", o.Type, "digital-goods", "physical-goods")
-	c.text(path+".PaymentType", o.PaymentType, 0)
-	c.text(path+".PaymentConfiguration", o.PaymentConfiguration, 0)
-	if settings := bytes.TrimSpace(o.PaymentSettings); o.PaymentSettings != nil && len(settings) > 0 && settings[0] != '[' {
-		c.found(path+".PaymentSettings", "want a JSON array")
-	} else if o.PaymentSettings != nil {
-		checkRaw(c, path+".PaymentSettings", o.PaymentSettings)
+	c.required(path+".Type", string(o.Type), 0)
+	oneOf(c, path+".Type", o.Type, DigitalGoods, PhysicalGoods)
+	if o.PaymentSettings != nil && c.json(path+".PaymentSettings", o.PaymentSettings) && bytes.TrimSpace(o.PaymentSettings)[0] != '[' {
+		c.Found(path+".PaymentSettings", "want a JSON array")
 	}
 	c.required(path+".Currency", o.Currency, 0)
-	checkCurrency(c, path+".Currency", o.Currency)
-	o.Total.check(c, path+".Total", true)
+	c.currency(path+".Currency", o.Currency)
+	o.Total.check(c, path+".Total", o.Currency, true)
+	for i, address := range o.ShippingInfo.Addresses {
+		address.check(c, at(path+".ShippingInfo.Addresses", i))
+	}
 	order := path + ".Order"
-	c.required(order+".Status", o.Order.Status, 0)
-	c.oneOf(order+".Status", o.Order.Status, "pending")
+	c.required(order+".Status", string(o.Order.Status), 0)
+	oneOf(c, order+".Status", o.Order.Status, OrderPending)
+	oneOf(c, order+".Type", o.Order.Type, OrderQuickPay)
 	if len(o.Order.Items) == 0 {
-		c.found(order+".Items", "want at least one item, got none")
+		c.Found(order+".Items", "want at least one item, got none")
 	}
 	for i, item := range o.Order.Items {
-		own := at(order+".Items", i)
-		c.text(own+".RetailerID", item.RetailerID, 0)
-		c.required(own+".Name", item.Name, 0)
-		item.Amount.check(c, own+".Amount", true)
-		item.SaleAmount.check(c, own+".SaleAmount", false)
-		if item.Quantity < 1 {
-			c.found(own+".Quantity", "want 1 or more")
-		}
+		item.check(c, at(order+".Items", i), o.Currency)
 	}
-	o.Order.Subtotal.check(c, order+".Subtotal", true)
-	o.Order.Tax.check(c, order+".Tax", true)
-	o.Order.Shipping.check(c, order+".Shipping", false)
-	o.Order.Discount.check(c, order+".Discount", false)
-	if e := o.Order.Expiration; e != nil {
-		if e.Timestamp <= 0 {
-			c.found(order+".Expiration.Timestamp", "required, but absent; want seconds since 1970")
-		}
-		c.text(order+".Expiration.Description", e.Description, 0)
+	o.Order.Subtotal.check(c, order+".Subtotal", o.Currency, true)
+	o.Order.Tax.check(c, order+".Tax", o.Currency, true)
+	o.Order.Shipping.check(c, order+".Shipping", o.Currency, false)
+	o.Order.Discount.check(c, order+".Discount", o.Currency, false)
+	if want, known := o.Order.total(); known && o.Total.Offset > 0 && want.Cmp(o.Total.rat()) != 0 {
+		c.Limit(path+".Total", "want the sum of Subtotal, Tax and Shipping, less Discount")
+	}
+	o.Order.Expiration.check(c, order+".Expiration")
+}
+
+func (i OrderItem) check(c *checks, path, currency string) {
+	c.required(path+".Name", i.Name, 60)
+	c.Found(path+".Image.Link", wire.CheckURL(i.Image.Link))
+	i.Amount.check(c, path+".Amount", currency, true)
+	i.SaleAmount.check(c, path+".SaleAmount", currency, false)
+	if i.Quantity < 1 {
+		c.Found(path+".Quantity", "want 1 or more")
 	}
 }
 
-func (a *OrderAmount) check(c *checks, path string, required bool) {
-	switch {
-	case a == nil && required:
-		c.found(path, "required, but nil")
+func (a OrderAmount) check(c *checks, path, currency string, required bool) {
+	if a == (OrderAmount{}) {
+		if required {
+			c.Found(path, "required, but absent")
+		}
 		return
-	case a == nil:
-		return
-	case a.noValue:
-		c.found(path+".Value", "required, but absent")
-	case a.Value < 0:
-		c.found(path+".Value", "must not be negative")
+	}
+	if a.Value < 0 {
+		c.Found(path+".Value", "must not be negative")
 	}
 	switch {
 	case a.Offset < 1:
-		c.found(path+".Offset", "want a power of ten, such as 100")
-	case strings.Trim(strconv.FormatInt(a.Offset, 10)[1:], "0") != "" || strconv.FormatInt(a.Offset, 10)[0] != '1':
-		c.limit(path+".Offset", "want a power of ten, such as 100")
+		c.Found(path+".Offset", "want a power of ten, such as 100")
+	case (currency == "BRL" || currency == "INR") && a.Offset != 100:
+		c.Limit(path+".Offset", "want 100 for "+currency)
+	case strings.Trim(fmt.Sprint(a.Offset), "0") != "1":
+		c.Limit(path+".Offset", "want a power of ten, such as 100")
 	}
-	c.text(path+".Description", a.Description, 0)
-	c.text(path+".DiscountProgramName", a.DiscountProgramName, 0)
+	c.length(path+".Description", a.Description, 60)
+	c.length(path+".DiscountProgramName", a.DiscountProgramName, 60)
 }
 
-func (OrderStatus) interactive() (string, needs) { return actionOrderStatus, needs{} }
-
-func (o OrderStatus) body() orderStatusBody {
-	return orderStatusBody{o.ReferenceID, orderStateBody{o.Status, o.Description}, o.Payment}
-}
-
-func (o OrderStatus) action() any { return namedAction{Name: "review_order", Parameters: o.body()} }
-
-func readOrderStatus(m *members) OrderStatus {
-	var b orderStatusBody
-	m.is("name", "review_order")
-	m.into("parameters", &b)
-	return OrderStatus{b.ReferenceID, b.Order.Status, b.Order.Description, b.Payment}
-}
-
-func (o OrderStatus) check(c *checks, path string) {
-	checkOrderReference(c, path+".ReferenceID", o.ReferenceID)
-	checkOrderState(c, path, o.Status, o.Description)
-	if o.Payment != nil {
-		c.text(path+".Payment.Status", o.Payment.Status, 0)
+// rat returns the amount as a fraction, 0 if it is absent.
+func (a OrderAmount) rat() *big.Rat {
+	if a.Offset < 1 {
+		return new(big.Rat)
 	}
+	return big.NewRat(a.Value, a.Offset)
 }
 
-func checkOrderState(c *checks, path, status, description string) {
-	c.required(path+".Status", status, 0)
-	c.oneOf(path+".Status", status, "pending", "processing", "partially-shipped", "shipped", "completed", "canceled")
-	c.text(path+".Description", description, 120)
+// total returns what the order costs, and reports whether it has all it needs for that.
+func (o Order) total() (*big.Rat, bool) {
+	sum := o.Subtotal.rat()
+	sum.Add(sum, o.Tax.rat())
+	sum.Add(sum, o.Shipping.rat())
+	sum.Sub(sum, o.Discount.rat())
+	return sum, o.Subtotal.Offset > 0 && o.Tax.Offset > 0
 }
 
-func checkOrderReference(c *checks, path, reference string) {
-	c.required(path, reference, 60)
-	if !isAlphanumeric(strings.NewReplacer("_", "0", ".", "0", "-", "0").Replace(reference)) && reference != "" {
-		c.limit(path, "want letters, digits, underscores, dots and hyphens alone")
+func (e OrderExpiration) check(c *checks, path string) {
+	if e == (OrderExpiration{}) {
+		return
 	}
-}
-
-// checkCurrency checks a currency that is there.
-func checkCurrency(c *checks, path, code string) {
-	if code != "" && (len(code) != 3 || strings.Trim(code, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "") {
-		c.limit(path, "want an ISO 4217 code of three capital letters")
+	if e.At.Unix() <= 0 {
+		c.Found(path+".At", "required, but absent or before 1970")
 	}
+	c.length(path+".Description", e.Description, 120)
 }

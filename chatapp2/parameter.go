@@ -2,106 +2,86 @@ package chatapp2
 
 import (
 	"encoding/json"
-
-	"github.com/messaging-service/messaging-go/internal/wire"
+	"reflect"
+	"strings"
 )
 
-// Parameter fills a gap of a Template. In a body it is one of TextParam, Currency, DateTime and RawParameter; in a header one of
-// TextParam, Image, Video, Document, GIF, Location, Product and RawParameter. Nothing else can be one.
+// Parameter is the value of a parameter of a Template. In a body it is one of TextParam, Currency, DateTime and RawParameter;
+// in a header one of TextParam, Image, Video, Document, GIF, Location, Product and RawParameter. All are values, not pointers.
 //
 //sumtype:decl
 type Parameter interface {
-	// parameter is what encoding/json takes.
+	// parameter is a parameterJSON or a json.RawMessage.
 	parameter() any
-	fits() fit
 	check(c *checks, path string)
 }
 
-// fit is where a parameter can stand, the name that it bears, and of what kind it is.
-type fit struct {
-	header, card, body bool // card is the header of a card
-	name, kind         string
-}
-
-// TextParam fills a gap with a text.
+// TextParam is a text.
 type TextParam struct {
-	// Name (parameter_name) is the gap's own, of lower-case letters, digits and underscores, where the template was made with names; else empty.
+	// Name is the name of the parameter, of lower-case letters, digits and underscores. Empty if the template has no names.
 	Name string
 	// Text is required.
 	Text string
 }
 
-// Named fills the gap of that name with a text.
+// Named returns a text for the parameter of that name.
 func Named(name, text string) TextParam { return TextParam{Name: name, Text: text} }
 
-// Currency fills a gap of a body with an amount of money, in the recipient's own form.
+// Currency is an amount of money in a body, shown in the recipient's own format.
 type Currency struct {
-	// Name is as in TextParam.
-	Name string
-	// FallbackValue (fallback_value) is shown where the amount cannot be put into the recipient's form. Required.
-	FallbackValue string
+	// Name is like the Name of a TextParam.
+	Name string `json:"-"`
+	// FallbackValue is shown if the amount cannot be formatted. Required.
+	FallbackValue string `json:"fallback_value,omitzero"`
 	// Code is an ISO 4217 code, such as "USD". Required.
-	Code string
-	// Amount1000 (amount_1000) is the amount by 1000: 100.99 is 100990. Zero is an amount.
-	Amount1000 int64
-
-	noAmount bool // a body that was read lacked it
+	Code string `json:"code,omitzero"`
+	// Amount1000 is the amount times 1000: 100.99 is 100990. Zero is an amount.
+	Amount1000 int64 `json:"amount_1000"`
 }
 
-// DateTime fills a gap of a body with a date. The platform shows FallbackValue alone; the rest is met in its examples.
+// DateTime is a date in a body. The platform shows only FallbackValue; its examples have the other fields too.
 type DateTime struct {
-	// Name is as in TextParam.
-	Name string
-	// FallbackValue (fallback_value) is shown. Required.
-	FallbackValue string
-	// DayOfWeek (day_of_week), Year, Month and DayOfMonth (day_of_month) are not checked; zero is absent.
-	DayOfWeek  int
-	Year       int
-	Month      int
-	DayOfMonth int
-	// Hour and Minute are nil where there is none: zero is midnight.
-	Hour   *int
-	Minute *int
-	// Calendar is such as "GREGORIAN".
-	Calendar string
+	// Name is like the Name of a TextParam.
+	Name string `json:"-"`
+	// FallbackValue is shown. Required.
+	FallbackValue string `json:"fallback_value,omitzero"`
+	// DayOfWeek, Year, Month and DayOfMonth are not checked. Zero is absent.
+	DayOfWeek  int `json:"day_of_week,omitzero"`
+	Year       int `json:"year,omitzero"`
+	Month      int `json:"month,omitzero"`
+	DayOfMonth int `json:"day_of_month,omitzero"`
+	// Hour and Minute are nil if absent; zero is midnight.
+	Hour   *int `json:"hour,omitzero"`
+	Minute *int `json:"minute,omitzero"`
+	// Calendar is a word such as "GREGORIAN".
+	Calendar string `json:"calendar,omitzero"`
 }
 
-// GIF is a silent video that repeats, in the header of a template. Marketing messages alone take it.
+// GIF is a silent, looping video in the header of a template, for marketing messages only.
 type GIF struct {
 	Media
 }
 
-// RawParameter is a parameter that this library does not know, or that no type holds. Of a type that it knows, it checks what it
-// knows, and what it finds passes a limit. Of any other nothing is checked but that it is an object with a type.
+// RawParameter is a parameter that no other type holds: of a new type, or with members that are new. If the type is known, so
+// are its limits; exceeding them is a Limit. Otherwise it is only checked to be a JSON object with a type.
 type RawParameter struct {
 	// JSON is the whole parameter. Required.
 	JSON json.RawMessage
 }
 
-// parameterShape is a parameter of a template on the wire.
-type parameterShape struct {
-	Type     string        `json:"type"`
-	Name     string        `json:"parameter_name,omitzero"`
-	Text     string        `json:"text,omitzero"`
-	Currency *currencyBody `json:"currency,omitzero"`
-	DateTime *dateTimeBody `json:"date_time,omitzero"`
-}
-
-type currencyBody struct {
-	FallbackValue string `json:"fallback_value,omitzero"`
-	Code          string `json:"code,omitzero"`
-	Amount1000    *int64 `json:"amount_1000,omitzero"`
-}
-
-type dateTimeBody struct {
-	FallbackValue string `json:"fallback_value,omitzero"`
-	DayOfWeek     int    `json:"day_of_week,omitzero"`
-	Year          int    `json:"year,omitzero"`
-	Month         int    `json:"month,omitzero"`
-	DayOfMonth    int    `json:"day_of_month,omitzero"`
-	Hour          *int   `json:"hour,omitzero"`
-	Minute        *int   `json:"minute,omitzero"`
-	Calendar      string `json:"calendar,omitzero"`
+// parameterJSON is a parameter in the platform's shape.
+type parameterJSON struct {
+	Type     string            `json:"type"`
+	Name     string            `json:"parameter_name,omitzero"`
+	Text     string            `json:"text,omitzero"`
+	Currency *Currency         `json:"currency,omitzero"`
+	DateTime *DateTime         `json:"date_time,omitzero"`
+	Image    *Image            `json:"image,omitzero"`
+	Video    *Video            `json:"video,omitzero"`
+	Document *Document         `json:"document,omitzero"`
+	GIF      *GIF              `json:"gif,omitzero"`
+	Location *templateLocation `json:"location,omitzero"`
+	Product  *Product          `json:"product,omitzero"`
 }
 
 const (
@@ -111,132 +91,122 @@ const (
 	parameterProduct  = "product"
 )
 
-func parametersOf(parameters []Parameter) []any {
+func (p TextParam) parameter() any { return parameterJSON{Type: typeText, Name: p.Name, Text: p.Text} }
+
+func (p Currency) parameter() any {
+	name := p.Name
+	p.Name = ""
+	return parameterJSON{Type: parameterCurrency, Name: name, Currency: &p}
+}
+
+func (p DateTime) parameter() any {
+	name := p.Name
+	p.Name = ""
+	return parameterJSON{Type: parameterDateTime, Name: name, DateTime: &p}
+}
+
+func (i Image) parameter() any    { return parameterJSON{Type: typeImage, Image: &i} }
+func (v Video) parameter() any    { return parameterJSON{Type: typeVideo, Video: &v} }
+func (d Document) parameter() any { return parameterJSON{Type: typeDocument, Document: &d} }
+func (p GIF) parameter() any      { return parameterJSON{Type: parameterGIF, GIF: &p} }
+func (p Product) parameter() any  { return parameterJSON{Type: parameterProduct, Product: &p} }
+
+func (l Location) parameter() any {
+	return parameterJSON{Type: typeLocation, Location: (*templateLocation)(&l)}
+}
+
+func (p RawParameter) parameter() any { return p.JSON }
+
+func parametersJSON(parameters []Parameter) []any {
 	if parameters == nil {
 		return nil
 	}
 	all := make([]any, len(parameters))
 	for i, parameter := range parameters {
-		if !wire.IsNil(parameter) {
+		if isValue(parameter) {
 			all[i] = parameter.parameter()
 		}
 	}
 	return all
 }
 
-func (p TextParam) parameter() any { return parameterShape{Type: "text", Name: p.Name, Text: p.Text} }
-
-func (p Currency) parameter() any {
-	b := &currencyBody{FallbackValue: p.FallbackValue, Code: p.Code}
-	if !p.noAmount {
-		b.Amount1000 = &p.Amount1000
-	}
-	return parameterShape{Type: parameterCurrency, Name: p.Name, Currency: b}
-}
-
-func (p DateTime) parameter() any {
-	return parameterShape{Type: parameterDateTime, Name: p.Name, DateTime: &dateTimeBody{
-		p.FallbackValue, p.DayOfWeek, p.Year, p.Month, p.DayOfMonth, p.Hour, p.Minute, p.Calendar,
-	}}
-}
-
-func (i Image) parameter() any    { return typed{typeImage, i} }
-func (v Video) parameter() any    { return typed{typeVideo, v} }
-func (d Document) parameter() any { return typed{typeDocument, d} }
-func (p GIF) parameter() any      { return typed{parameterGIF, p} }
-func (l Location) parameter() any { return typed{typeLocation, l.inTemplate()} }
-func (p Product) parameter() any  { return typed{parameterProduct, p} }
-
-func (p RawParameter) parameter() any {
-	if p.JSON == nil {
-		return nil
-	}
-	return p.JSON
-}
-
-func readParameters(values []any) []Parameter {
+func decodeParameters(values []any) []Parameter {
 	if values == nil {
 		return nil
 	}
 	all := make([]Parameter, len(values))
 	for i, value := range values {
-		all[i] = readParameter(value)
+		all[i] = decodeParameter(value)
 	}
 	return all
 }
 
-// readParameter gives a parameter, typed where that holds all of it.
-func readParameter(value any) Parameter {
-	m := membersOf(value)
-	if parameter := readKnownParameter(m); parameter != nil && value != nil && m.whole() {
+// decodeParameter returns a parameter, typed if a type holds all of it.
+func decodeParameter(value any) Parameter {
+	if parameter, f := readParameter(value); f == exact {
 		return parameter
 	}
 	return RawParameter{JSON: rawOf(value)}
 }
 
-func readKnownParameter(m *members) Parameter {
-	switch kind := m.word("type"); kind {
-	case "text":
-		var p TextParam
-		m.into("parameter_name", &p.Name)
-		m.into(kind, &p.Text)
-		return p
+// readParameter returns nil if the type is not known.
+func readParameter(value any) (Parameter, fit) {
+	b, f := readAs[parameterJSON](value)
+	b.Type = strings.ToLower(b.Type)
+	var parameter Parameter
+	switch b.Type {
+	case typeText:
+		parameter = TextParam{Name: b.Name, Text: b.Text}
 	case parameterCurrency:
-		var p Currency
-		var b currencyBody
-		m.into("parameter_name", &p.Name)
-		m.into(kind, &b)
-		p.FallbackValue, p.Code, p.noAmount = b.FallbackValue, b.Code, b.Amount1000 == nil
-		if b.Amount1000 != nil {
-			p.Amount1000 = *b.Amount1000
-		}
-		return p
+		currency := valueOf(b.Currency)
+		currency.Name = b.Name
+		parameter = currency
 	case parameterDateTime:
-		var name string
-		var b dateTimeBody
-		m.into("parameter_name", &name)
-		m.into(kind, &b)
-		return DateTime{name, b.FallbackValue, b.DayOfWeek, b.Year, b.Month, b.DayOfMonth, b.Hour, b.Minute, b.Calendar}
+		date := valueOf(b.DateTime)
+		date.Name = b.Name
+		parameter = date
 	case typeImage:
-		return readMedium[Image](m, kind)
+		parameter = valueOf(b.Image)
 	case typeVideo:
-		return readMedium[Video](m, kind)
+		parameter = valueOf(b.Video)
 	case typeDocument:
-		return readMedium[Document](m, kind)
+		parameter = valueOf(b.Document)
 	case parameterGIF:
-		return readMedium[GIF](m, kind)
-	case parameterProduct:
-		return readMedium[Product](m, kind)
+		parameter = valueOf(b.GIF)
 	case typeLocation:
-		l, ok := readLocation(m.take(kind))
-		m.failed = m.failed || !ok
-		return l
+		parameter = Location(valueOf(b.Location))
+	case parameterProduct:
+		parameter = valueOf(b.Product)
 	default:
-		return nil
+		return nil, misfit
+	}
+	return parameter, f.exactIf(reflect.DeepEqual(parameter.parameter(), b))
+}
+
+// valueOf returns what p points to, or the zero value.
+func valueOf[T any](p *T) T {
+	if p == nil {
+		return *new(T)
+	}
+	return *p
+}
+
+// parameterName returns the name of a parameter of a body, and reports whether it can have one.
+func parameterName(p Parameter) (name string, known bool) {
+	switch p := p.(type) {
+	case TextParam:
+		return p.Name, true
+	case Currency:
+		return p.Name, true
+	case DateTime:
+		return p.Name, true
+	default:
+		return "", false
 	}
 }
 
-// readMedium reads a parameter whose fields and tags are its shape on the wire.
-func readMedium[T Parameter](m *members, kind string) Parameter {
-	var parameter T
-	m.into(kind, &parameter)
-	return parameter
-}
-
-func (p TextParam) fits() fit  { return fit{header: true, body: true, name: p.Name, kind: "text"} }
-func (p Currency) fits() fit   { return fit{body: true, name: p.Name} }
-func (p DateTime) fits() fit   { return fit{body: true, name: p.Name} }
-func (Image) fits() fit        { return fit{header: true, card: true, kind: typeImage} }
-func (Video) fits() fit        { return fit{header: true, card: true, kind: typeVideo} }
-func (Document) fits() fit     { return fit{header: true, kind: typeDocument} }
-func (GIF) fits() fit          { return fit{header: true, kind: parameterGIF} }
-func (Location) fits() fit     { return fit{header: true, kind: typeLocation} }
-func (Product) fits() fit      { return fit{header: true, card: true, kind: parameterProduct} }
-func (RawParameter) fits() fit { return fit{header: true, card: true, body: true} }
-
 func checkName(c *checks, path, name string) {
-	c.text(path+".Name", name, 0)
-	c.word(path+".Name", name)
+	c.alphabet(path+".Name", name, "lower-case letters, digits and underscores", isTemplateName)
 }
 
 func (p TextParam) check(c *checks, path string) {
@@ -248,34 +218,28 @@ func (p Currency) check(c *checks, path string) {
 	checkName(c, path, p.Name)
 	c.required(path+".FallbackValue", p.FallbackValue, 0)
 	c.required(path+".Code", p.Code, 0)
-	checkCurrency(c, path+".Code", p.Code)
-	if p.noAmount {
-		c.found(path+".Amount1000", "required, but absent")
-	}
+	c.currency(path+".Code", p.Code)
 }
 
 func (p DateTime) check(c *checks, path string) {
 	checkName(c, path, p.Name)
 	c.required(path+".FallbackValue", p.FallbackValue, 0)
-	c.text(path+".Calendar", p.Calendar, 0)
 }
 
 func (p GIF) check(c *checks, path string) { p.Media.check(c, path) }
 
 func (p RawParameter) check(c *checks, path string) {
-	if !checkRaw(c, path+".JSON", p.JSON) {
+	path += ".JSON"
+	if !c.json(path, p.JSON) {
 		return
 	}
-	if membersOf(decode(p.JSON)).word("type") == "" {
-		c.found(path+".JSON", "want an object with a type")
+	b, _ := readAs[parameterJSON](decodeValid(p.JSON))
+	if b.Type == "" {
+		c.Found(path, "want an object with a type")
 		return
 	}
-	m := membersOf(opened(decode(p.JSON)))
-	switch parameter := readKnownParameter(m); {
-	case parameter == nil:
-	case m.whole():
-		c.asLimits(func(known *checks) { parameter.check(known, path) })
-	default:
-		c.unlikeDocumented(path + ".JSON")
+	parameter, f := readParameter(decodeValid(p.JSON))
+	if parameter != nil {
+		c.raw(path, f, func(known *checks) { parameter.check(known, "") })
 	}
 }

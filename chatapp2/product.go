@@ -2,22 +2,24 @@ package chatapp2
 
 import "fmt"
 
-// Product shows one product of a catalog. The Interactive takes no header, and the body is optional. It is also the CardAction
-// of a Card and, in the header of a template, a Parameter.
+// Product shows one product of a catalog. The Interactive takes no header, and the body is optional. It can also be the
+// CardAction of a Card and, in the header of a template, a Parameter.
 type Product struct {
-	// CatalogID is that of the catalog on the platform. Required.
+	// CatalogID is the ID of the catalog on the platform. Required.
 	CatalogID string `json:"catalog_id,omitzero"`
 	// ProductRetailerID is the product's ID in the catalog. Required.
 	ProductRetailerID string `json:"product_retailer_id,omitzero"`
 }
 
-func (Product) interactive() (string, needs) {
-	return actionProduct, needs{header: headerNone, noBody: true}
-}
+func (Product) actionType() string { return actionProduct }
 
 func (p Product) action() any { return p }
 
-func (p Product) card() (string, any) { return actionProduct, p }
+func (Product) needs() needs { return needs{header: headerNone, noBody: true} }
+
+func (Product) cardType() string { return actionProduct }
+
+func (p Product) cardAction() any { return p }
 
 func (p Product) check(c *checks, path string) {
 	c.required(path+".CatalogID", p.CatalogID, 0)
@@ -26,15 +28,15 @@ func (p Product) check(c *checks, path string) {
 
 // ProductList shows several products of a catalog. The Interactive needs a HeaderText.
 type ProductList struct {
-	// CatalogID is that of the catalog on the platform. Required.
+	// CatalogID is the ID of the catalog on the platform. Required.
 	CatalogID string `json:"catalog_id,omitzero"`
-	// Sections is 1 to 10 sections, with at most 30 products in all of them together.
+	// Sections is 1 to 10 sections, with at most 30 products in total.
 	Sections []ProductSection `json:"sections,omitzero"`
 }
 
 // ProductSection is a part of a ProductList or a ProductsButton.
 type ProductSection struct {
-	// Title is at most 24 characters. Required where there is more than one section.
+	// Title is at most 24 characters. Required if there is more than one section.
 	Title string `json:"title,omitzero"`
 	// Products is at least one product.
 	Products []ProductItem `json:"product_items,omitzero"`
@@ -46,11 +48,11 @@ type ProductItem struct {
 	ProductRetailerID string `json:"product_retailer_id,omitzero"`
 }
 
-func (ProductList) interactive() (string, needs) {
-	return actionProductList, needs{header: headerTextRequired}
-}
+func (ProductList) actionType() string { return actionProductList }
 
 func (p ProductList) action() any { return p }
+
+func (ProductList) needs() needs { return needs{header: headerTextRequired} }
 
 func (p ProductList) check(c *checks, path string) {
 	c.required(path+".CatalogID", p.CatalogID, 0)
@@ -59,19 +61,21 @@ func (p ProductList) check(c *checks, path string) {
 
 func checkProductSections(c *checks, path string, sections []ProductSection) {
 	c.count(path, "sections", len(sections), 1, 10)
-	products := 0
+	total := 0
 	for i, section := range sections {
-		checkSectionTitle(c, at(path, i)+".Title", section.Title, len(sections))
-		products += len(section.Products)
+		own := at(path, i)
+		checkSectionTitle(c, own+".Title", section.Title, len(sections))
+		own += ".Products"
 		if len(section.Products) == 0 {
-			c.found(at(path, i)+".Products", "want at least one product, got none")
+			c.Found(own, "want at least one product, got none")
 		}
 		for j, product := range section.Products {
-			c.required(at(at(path, i)+".Products", j)+".ProductRetailerID", product.ProductRetailerID, 0)
+			c.required(at(own, j)+".ProductRetailerID", product.ProductRetailerID, 0)
 		}
+		total += len(section.Products)
 	}
-	if products > 30 {
-		c.limit(path, fmt.Sprintf("want at most 30 products in all sections together, got %d", products))
+	if total > 30 {
+		c.Limit(path, fmt.Sprintf("want at most 30 products in all sections together, got %d", total))
 	}
 }
 
@@ -81,17 +85,10 @@ type CatalogMessage struct {
 	ThumbnailProductRetailerID string `json:"thumbnail_product_retailer_id,omitzero"`
 }
 
-func (CatalogMessage) interactive() (string, needs) {
-	return actionCatalog, needs{header: headerNone}
-}
+func (CatalogMessage) actionType() string { return actionCatalog }
 
-func (m CatalogMessage) action() any {
-	if m == (CatalogMessage{}) {
-		return namedAction{Name: actionCatalog}
-	}
-	return namedAction{Name: actionCatalog, Parameters: m}
-}
+func (m CatalogMessage) action() any { return named[CatalogMessage]{actionCatalog, m} }
 
-func (m CatalogMessage) check(c *checks, path string) {
-	c.text(path+".ThumbnailProductRetailerID", m.ThumbnailProductRetailerID, 0)
-}
+func (CatalogMessage) needs() needs { return needs{header: headerNone} }
+
+func (CatalogMessage) check(*checks, string) {}

@@ -1,58 +1,27 @@
 package chatapp2
 
-import (
-	"unicode"
-)
+import "unicode"
 
-// Reaction puts an emoji on a message of the recipient's, or takes it away again.
+// Reaction puts an emoji on a message of the recipient, or removes it.
 type Reaction struct {
 	// MessageID is the platform's ID of that message, such as "wamid.HBg...". Required.
-	MessageID string
+	MessageID string `json:"message_id,omitzero"`
 	// Emoji is one emoji. Empty removes the reaction.
-	Emoji string
-
-	noEmoji bool // a body that was read lacked it, which does not remove anything
-}
-
-type reactionBody struct {
-	MessageID string  `json:"message_id,omitzero"`
-	Emoji     *string `json:"emoji,omitzero"`
-}
-
-func readReaction(value any) (Reaction, bool) {
-	var b reactionBody
-	if !fill(value, &b) {
-		return Reaction{}, false
-	}
-	r := Reaction{MessageID: b.MessageID, noEmoji: b.Emoji == nil}
-	if b.Emoji != nil {
-		r.Emoji = *b.Emoji
-	}
-	return r, true
+	Emoji string `json:"emoji"`
 }
 
 func (Reaction) kind() string { return typeReaction }
 
-func (r Reaction) content() any {
-	b := reactionBody{MessageID: r.MessageID}
-	if !r.noEmoji {
-		b.Emoji = &r.Emoji
-	}
-	return b
-}
+func (r Reaction) content() any { return r }
 
 func (r Reaction) check(c *checks, path string) {
 	c.required(path+".MessageID", r.MessageID, 0)
-	c.text(path+".Emoji", r.Emoji, 0)
-	switch {
-	case r.noEmoji:
-		c.found(path+".Emoji", "required, but absent; an empty one removes the reaction")
-	case r.Emoji != "" && !isEmoji(r.Emoji):
-		c.limit(path+".Emoji", "want one emoji, or none to remove the reaction")
+	if r.Emoji != "" && !isEmoji(r.Emoji) {
+		c.Limit(path+".Emoji", "want one emoji, or none to remove the reaction")
 	}
 }
 
-// isEmoji tells of one emoji: a pictograph with what modifies it, a flag, a keycap, or several that are joined.
+// isEmoji reports whether s is one emoji: a pictograph with its modifiers, a flag, a keycap, or several joined ones.
 func isEmoji(s string) bool {
 	const joiner, presentation, keycap = '\u200d', '\ufe0f', '\u20e3'
 	runes := []rune(s)
@@ -65,7 +34,7 @@ func isEmoji(s string) bool {
 				return false
 			}
 			joined = true
-		case r == presentation, r == keycap, r >= 0x1f3fb && r <= 0x1f3ff && !joined, r >= 0xe0020 && r <= 0xe007f: // modifies
+		case r == presentation, r == keycap, r >= 0x1f3fb && r <= 0x1f3ff && !joined, r >= 0xe0020 && r <= 0xe007f: // modifiers
 			if joined {
 				return false
 			}
@@ -74,7 +43,7 @@ func isEmoji(s string) bool {
 				return false
 			}
 			joined = false
-		case !joined || !isPictograph(r) && (len(runes) == 1 || runes[len(runes)-1] != keycap):
+		case !joined || !isPictograph(r) && runes[len(runes)-1] != keycap:
 			return false
 		default:
 			joined = false

@@ -4,7 +4,7 @@ package chatapp2
 type Text struct {
 	// Body is the text, at most 4096 characters. Required.
 	Body string `json:"body,omitzero"`
-	// PreviewURL lets the platform show a preview of the first URL in Body that begins with http:// or https://.
+	// PreviewURL lets the platform show a preview of the first http or https URL in Body.
 	PreviewURL bool `json:"preview_url,omitzero"`
 }
 

@@ -2,77 +2,77 @@
 // client and the webhooks put into requests and look for in what comes back.
 //
 // The service's specification gives few of them: the four paths, the name ttl, the Authorization header, and GET as the
-// method of the callbacks. Every other name is a default, chosen from what services of this shape commonly use. A default is a
-// default and not a fact of the service: compare the table with the documentation of your account, and change what differs.
-// No code has to change for that, only a contract:
+// method of the callbacks. Every other name in [Default] is a default, chosen from what services of this shape commonly
+// use, and no fact of the service. Compare the table with the documentation of your account, and write down what differs:
 //
-//	wire, err := contract.Parse([]byte(`{
+//	names, err := contract.Parse([]byte(`{
 //		"sms.send":    {"fields": {"from": "sender.id", "text": "message"}, "constants": {"app": "billing"}},
 //		"sms.list":    {"items": ["rows"], "time": "unix", "params": {"offset": "start"}, "paging": {"by": "offset"}},
 //		"webhook.sms": {"params": {"from": ["msisdn"], "text": ["body"]}}
 //	}`))
 //	if err != nil {
-//		log.Fatal(err) // names each problem, its place, and what may stand there
+//		log.Fatal(err) // names each problem, its place, and what is allowed there
 //	}
-//	client, err := messaging.NewClient(url, messaging.WithToken(token), messaging.WithContract(wire))
-//
-// Such an overlay names what differs from the default and nothing else. The same can be written in Go:
-//
-//	wire := contract.Default()
-//	wire.SMSSend.Fields.From = "sender.id"
+//	client, err := messaging.NewClient(url, messaging.WithToken(token), messaging.WithContract(names))
 //
 // # Merging
 //
-// Objects are merged key by key. A list replaces the default's list. Under "constants" an entry is added or replaced; under
-// "with" the entry of a field is replaced whole, so that {"callback": {}} drops what goes with a callback by default. Keys are
-// case-sensitive, and no key exists but those of the complete table, which is what [Default] marshals to. An unknown or
-// repeated key, null (other than within a constant), a value of the wrong kind and text after the object are refused.
+// An overlay holds the keys of the complete table, which is what Default marshals to, and no others. Objects are merged
+// key by key. A list replaces the default's list. Under "constants" an entry is added or replaced. Under "with" the entry
+// of a field is replaced, so that {"callback": {}} drops what goes with a callback by default.
+//
+// Keys are case-sensitive. An unknown or repeated key, null (except within a constant), a value of the wrong kind, and text
+// after the object are errors. An overlay has at most 64 KiB and 16 levels, a list at most 256 entries, and an operation at
+// most 256 constants, those under "with" included.
 //
 // # Grammar
 //
 //	auth.token.header          a header that neither the client nor net/http writes itself
 //	auth.token.scheme          a word, or "" for none
 //	auth.keyPair.in            body (the query of a GET), query, header, basic
-//	auth.keyPair.key, secret   names; with basic unused, with header as auth.token.header
-//	errors.code                list of answer paths; so errors.message, errors.request
-//	errors.classes             lists of codes; * at the end stands for any ending; no entry in two classes
-//	errors.notProcessed        list of HTTP statuses, 300 to 599
+//	auth.keyPair.key, secret   names; unused with basic; with header, headers like auth.token.header
+//	errors.code                paths; also errors.message, errors.request
+//	errors.success             codes, in any case, that a response may hold although the message was accepted
+//	errors.classes             by class, codes; a code that ends in * stands for all that begin so; exact codes win, then the
+//	                           longest beginning; no code in two classes, or in a class and in errors.success
+//	errors.notProcessed        HTTP statuses, 300 to 599, which prove that a send was not processed, so that it may be
+//	                           retried; a status that is here by mistake makes messages go out twice
 //
 //	path                       begins with a single /; no query, fragment, space, . or .. segment
 //	encoding                   json, form, query
-//	fields, params (requests)  a name, or "": the service has no such parameter
-//	constants                  name to any JSON value but null
-//	with                       key of fields to names and values as in constants
-//	wrap                       a name, or "": the message stands at the top level
-//	ttl                        s, ms, m
-//	answer, page, record       lists of answer paths
-//	accepted                   list of words
+//	fields, params (requests)  by concept, a name, or "" if the service has no such parameter: to use it is then an error
+//	constants                  by name, what goes with every request: any JSON value but null; with form and query, and in
+//	                           sms.list, a string, number or boolean
+//	with                       by concept of fields, constants that go with a request that sends the field
+//	wrap                       the name under which a chat-app-2 message goes, or "" for the top level, beside fields
+//	ttl                        the unit of a lifetime, which is sent as a whole number: s, ms, m
+//	response, page, record     by concept, paths
+//	accepted                   words, in any case, that the status of an accepted message may be; with any other status the
+//	                           outcome of a send is unknown
 //
-//	time                       rfc3339ms, rfc3339, unix, unixms, datetime, date
+//	time                       how times are written: rfc3339ms, rfc3339, unix, unixms, datetime, date
 //	paging.by                  page, offset, cursor, none; see below
-//	paging.first               0 or more
-//	orders                     two different values
-//	items                      list of answer paths, one at least; "" is the answer itself
-//	zone                       a name of the tz database, or "" for UTC
+//	paging.first               the number of the first page, 0 or more
+//	orders                     two different values for the parameter order
+//	items                      paths of the list of rows, at least one
+//	zone                       of times that name none: a name of the tz database, or "" for UTC
 //
-//	params (webhooks)          lists of names
-//	statuses                   lists of words and integers, as strings, in any case; none under two statuses
-//	placeholders               a text, or "": the service has no such placeholder
+//	params (webhooks)          by concept, names; json lists the parameters that may hold a message in the platform's shape
+//	statuses                   by status, words and integers, as strings, in any case; none under two statuses
+//	placeholders               by concept, a text that the service replaces in a callback URL, or "" if it has none
 //
-// A name has 1 to 256 bytes, valid UTF-8 without control characters. In a JSON body a dot nests, be it in the name of a field, of a
-// constant, of a wrap or of a key pair: sender.id is the member id of the object sender. In a query or a form, dots and brackets
-// are part of the name. Within one request no two names may be equal, constants, "with" entries and a key pair beside the
-// parameters included, and in a JSON body none may lie within another (sender and sender.id).
+// A name has 1 to 256 bytes of valid UTF-8 without control characters. In a JSON body a dot nests: sender.id is the member
+// id of the object sender. In a query or a form, dots and brackets are part of the name, and an object or a list is written
+// as JSON. Within one request no two names may be equal, including constants, "with" and a key pair beside the fields. In a
+// JSON body no name may lie within another (sender and sender.id).
 //
-// An answer path is a list of members and list positions with dots between them: messages.0.id; "" is the document itself. Of several the first
-// that is present and not null wins. Of the names of a webhook's list, the first whose parameter is present and not blank
-// wins.
+// A path is a list of members and positions with dots between them, such as messages.0.id; "" is the document itself. Of
+// several paths, or of several names of a webhook's parameter, the first that is present and holds a value counts.
 //
-// Paging by page needs sms.list.params.page, by offset sms.list.params.offset, and by cursor sms.list.params.cursor and
-// sms.list.page.next. The parameters for offset and cursor are "" by default, so an overlay that changes the paging names them
-// too; a listing that cannot ask for its next page is refused when it is asked for.
+// Paging by page needs sms.list.params.page; by offset, sms.list.params.offset; by cursor, sms.list.params.cursor and
+// sms.list.page.next. The parameters offset and cursor are "" by default, so an overlay that changes the paging names them.
+// A listing that cannot ask for its next page is an error when it begins.
 //
-// A path is all that a contract says about where a request goes: it cannot lead credentials to another host.
-//
-// [ParseTime] reads the times of rows and callbacks, in every form that was met.
+// The path of an operation is all that a contract says about where a request goes: it cannot send credentials to another
+// host.
 package contract

@@ -1,14 +1,13 @@
-// Package sms sends SMS and reads them back. Its Service is the field SMS of a messaging.Client:
+// Package sms holds what there is to say about an SMS: the Message to send, the Fallback that replaces a chat-app message, the
+// Transaction that the service lists, and Count, which estimates how many SMS a text takes.
+//
+// It sends nothing by itself. A [messaging.Client] does, through its field SMS:
 //
 //	receipt, err := client.SMS.Send(ctx, sms.Message{From: "ACME", To: "+639171234567", Text: "Your order is ready"})
+//	for tx, err := range client.SMS.List(ctx, sms.ListOptions{CreatedAfter: yesterday}) { ... }
 //
-//	Send      one message; an answer that is lost leaves its outcome unknown
-//	SendOnce  one message; an unknown outcome is looked up by the reference ID
-//	SendAll   a sequence of messages, some at once, each with its outcome
-//	Find      one message, by its reference ID
-//	List      the transactions, one after the other over all pages
-//	Pages     the transactions, a page at a time
-//	Count     what a text costs: encoding and segments; it asks nobody
+// All wire names, and the places in a response where the fields of a Transaction are found, are defaults of the contract (see
+// package contract).
 //
-// How a send can end, and when it is repeated, is described in package messaging.
+// [messaging.Client]: https://pkg.go.dev/github.com/messaging-service/messaging-go#Client
 package sms

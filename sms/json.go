@@ -1,74 +1,43 @@
 package sms
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"reflect"
-	"strings"
 
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
-// MarshalJSON encodes the message as the body that a send has under the default contract, Extra included, so that it can be
-// queued or stored and read back. It does not validate; a name in Extra that is one of the message's own is an
-// error, and so is a text that is not valid UTF-8, which would be another when it is read.
+// stored is the JSON of a Message, for a queue or a database.
+type stored struct {
+	From        string         `json:"from,omitzero"`
+	To          string         `json:"to,omitzero"`
+	Text        string         `json:"text,omitzero"`
+	CallbackURL string         `json:"callbackURL,omitzero"`
+	ReferenceID string         `json:"referenceID,omitzero"`
+	Extra       map[string]any `json:"extra,omitempty"`
+}
+
+// MarshalJSON encodes the message for storage, under keys of this library that no contract changes:
 //
-// A client's own contract and credentials have no part in it.
+//	{"from": "ACME", "to": "+639171234567", "text": "Hi", "callbackURL": "…", "referenceID": "…", "extra": {…}}
+//
+// It does not validate the message, except that text which is not valid UTF-8 is an error.
 func (m Message) MarshalJSON() ([]byte, error) {
-	own, err := wire.EncodeText(m.body())
+	data, err := wire.EncodeStored(stored(m))
 	if err != nil {
-		return nil, fmt.Errorf("sms: %w", err)
+		return nil, fmt.Errorf("sms: the message cannot be encoded: %w", err)
 	}
-	names := bodyNames()
-	object, err := wire.AppendExtra(own, m.Extra, "Extra", func(name string) bool {
-		_, taken := names[name]
-		return taken
-	})
-	if err != nil {
-		return nil, fmt.Errorf("sms: %w", err)
-	}
-	return object, nil
+	return data, nil
 }
 
-// UnmarshalJSON decodes what MarshalJSON encodes. Members that are no field of the message go into Extra, numbers as
-// json.Number. The message is replaced whole.
+// UnmarshalJSON decodes what MarshalJSON encodes and replaces the whole message. Numbers in Extra become json.Number. A key
+// that it does not know, or that comes twice, is an error. Errors never repeat a value.
 func (m *Message) UnmarshalJSON(data []byte) error {
-	var members map[string]any
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	decoder.UseNumber()
-	if err := decoder.Decode(&members); err != nil || members == nil {
-		return errors.New("sms: a message must be a JSON object")
+	var s stored
+	if err := wire.DecodeStored(data, map[string]any{
+		"from": &s.From, "to": &s.To, "text": &s.Text, "callbackURL": &s.CallbackURL, "referenceID": &s.ReferenceID, "extra": &s.Extra,
+	}); err != nil {
+		return fmt.Errorf("sms: the message cannot be decoded: %w", err)
 	}
-	var b body
-	fields := reflect.ValueOf(&b).Elem()
-	for field, value := range fields.Fields() {
-		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		member, ok := members[name]
-		delete(members, name) // encoding/json would take "From" for "from" as well
-		text, isText := member.(string)
-		switch {
-		case value.Kind() != reflect.String || !ok || member == nil:
-		case !isText:
-			return fmt.Errorf("sms: %q must be a string", name)
-		default:
-			value.SetString(text)
-		}
-	}
-	*m = Message{From: b.From, To: b.To, Text: b.Text, CallbackURL: b.CallbackURL, ReferenceID: b.ReferenceID}
-	if len(members) > 0 {
-		m.Extra = members
-	}
+	*m = Message(s)
 	return nil
-}
-
-// bodyNames gives the names that a message's own fields have on the wire by default.
-func bodyNames() map[string]struct{} {
-	names := map[string]struct{}{}
-	for field := range reflect.TypeFor[body]().Fields() {
-		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		names[name] = struct{}{}
-	}
-	return names
 }

@@ -1,8 +1,6 @@
 package sms
 
 import (
-	"fmt"
-	"io"
 	"log/slog"
 	"strings"
 	"unicode/utf8"
@@ -10,98 +8,71 @@ import (
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
-// Message is one SMS to one recipient. From, To and Text are required, as the specification says; the rest is optional,
-// and the zero value of a field means that it is absent and is not sent.
+// Message is one SMS to one recipient. From, To and Text are required. An optional field with its zero value is not sent.
 //
-// A Message is plain data: Send never changes it, and the same one may be sent from many goroutines at once as long as
-// nobody writes to it. Printed with package fmt or logged with log/slog it shows measures, not the number or the text; not so
-// inside another value that slog's JSON handler encodes, or in an unexported field, where package fmt asks no method.
-//
-// The wire names behind the fields are defaults of the contract (see package contract), not facts of the specification.
+// A Message is plain data. Sending never changes it, and many goroutines may send the same one.
 type Message struct {
-	// From is the sender ID: a name or a number that the account may send from. Required. No bounds are known.
+	// From is the sender ID: a name or a number that the account may send from. Required.
 	From string
-	// To is the recipient: one mobile number of 5 to 15 digits with an optional leading "+", nothing else. Required.
-	// It is sent as given. One request reaches one number, as the specification says; for many, see the README.
+	// To is the recipient: one mobile number of 5 to 15 digits with an optional leading "+". Required. It is sent as given.
 	To string
-	// Text is the message, in any script, valid UTF-8. Required. The service cuts a long text into parts and charges each;
+	// Text is the text, in any script, valid UTF-8. Required. The service splits a long text into parts and charges each;
 	// Count estimates how many.
 	Text string
-	// CallbackURL is where the service reports delivery: an absolute http or https URL. It may hold placeholders such
-	// as %s anywhere after the host, and is passed on byte for byte.
+	// CallbackURL is where the service reports delivery: an absolute http or https URL. It may hold placeholders such as %s
+	// anywhere after the host, and is passed on byte for byte.
 	CallbackURL string
 	// ReferenceID is the caller's own name for the message, such as an order number. It comes back in the Receipt and on
-	// errors, and is what an unknown outcome is settled by: give each message one of its own. No bounds are known.
+	// errors, and an unknown outcome is settled by it: give each message its own.
 	ReferenceID string
-	// Extra holds fields that this library does not know, by their wire names, for what an account needs beyond the
-	// contract. Values are whatever encoding/json takes; with the encodings form and query, strings, numbers and
-	// booleans. A name that the contract uses is refused, since it would overwrite a field.
+	// Extra holds fields that this library does not know, by their wire names. A value is anything that encoding/json
+	// encodes; with the encodings form and query, a string, a number or a boolean. A name that the contract uses is rejected.
 	Extra map[string]any
 }
 
-// body is a Message under the names of the default contract. The field names are the Message's: errors name them.
-type body struct {
-	From        string `json:"from,omitzero"        url:"from,omitempty"`
-	To          string `json:"to,omitzero"          url:"to,omitempty"`
-	Text        string `json:"text,omitzero"        url:"text,omitempty"`
-	CallbackURL string `json:"dlrCallback,omitzero" url:"dlrCallback,omitempty"`
-	DLRReport   int    `json:"dlrReport,omitzero"   url:"dlrReport,omitempty"`
-	ReferenceID string `json:"referenceId,omitzero" url:"referenceId,omitempty"`
+// Call describes the message for package messaging, which sends it. It is not meant for other callers.
+func (m Message) Call() wire.Call {
+	return wire.Call{
+		Fields: []wire.Field{
+			{Concept: "from", Name: "From", Text: m.From, Required: true, Reason: checkSender(m.From)},
+			{Concept: "to", Name: "To", Text: m.To, Required: true, Reason: wire.CheckRecipient(m.To)},
+			{Concept: "text", Name: "Text", Text: m.Text, Required: true},
+			{Concept: "callback", Name: "CallbackURL", Text: m.CallbackURL, Reason: wire.CheckCallbackURL(m.CallbackURL)},
+			{Concept: "reference", Name: "ReferenceID", Text: m.ReferenceID},
+		},
+		Extra: m.Extra, ExtraField: "Extra", ReferenceID: m.ReferenceID,
+	}
 }
 
-func (m Message) body() *body {
-	b := &body{From: m.From, To: m.To, Text: m.Text, CallbackURL: m.CallbackURL, ReferenceID: m.ReferenceID}
-	if b.CallbackURL != "" {
-		b.DLRReport = 1
-	}
-	return b
+// LogValue logs the reference ID and the length of the text. It leaves out sender, recipient, text and Extra.
+func (m Message) LogValue() slog.Value {
+	return slog.GroupValue(slog.String("referenceID", m.ReferenceID), slog.Int("characters", utf8.RuneCountInString(m.Text)))
 }
 
-// validate finds everything that is wrong with the message, so that a caller mends it in one go.
-func (m Message) validate() []wire.Problem {
-	var c wire.Checks
-	switch {
-	case strings.TrimSpace(m.From) == "" && m.From != "":
-		c.Found("From", "a sender ID is required, got white space only")
-	case m.From == "":
-		c.Absent("From")
-	default:
-		c.Found("From", wire.CheckUTF8(m.From))
-	}
-	if m.To == "" {
-		c.Absent("To")
-	} else {
-		c.Found("To", wire.CheckRecipient(m.To))
-	}
-	if m.Text == "" {
-		c.Absent("Text")
-	} else {
-		c.Found("Text", wire.CheckUTF8(m.Text))
-	}
-	c.Found("CallbackURL", wire.CheckCallbackURL(m.CallbackURL))
-	c.Found("ReferenceID", wire.CheckUTF8(m.ReferenceID))
-	return c
+// Fallback is the SMS that the service sends in place of a chat-app message that did not reach its recipient. Both fields are
+// required.
+type Fallback struct {
+	// From is the sender ID, as in a Message.
+	From string
+	// Text is the text, as in a Message.
+	Text string
 }
 
-// Format prints which fields are set and how long they are, in every verb; never a number, a text or a query.
-func (m Message) Format(f fmt.State, _ rune) {
-	_, _ = io.WriteString(f, "sms.Message{"+m.measures()+"}")
+// Fields describes the fallback for the packages of the chat apps; a nil fallback is absent. It is not meant for other callers.
+func (f *Fallback) Fields() []wire.Field {
+	set := f != nil
+	if !set {
+		f = new(Fallback)
+	}
+	return []wire.Field{
+		{Concept: "fallbackFrom", Name: "Fallback.From", Text: f.From, Required: set, Reason: checkSender(f.From)},
+		{Concept: "fallbackText", Name: "Fallback.Text", Text: f.Text, Required: set},
+	}
 }
 
-// LogValue logs what Format prints.
-func (m Message) LogValue() slog.Value { return slog.StringValue("sms.Message{" + m.measures() + "}") }
-
-func (m Message) measures() string {
-	var set []string
-	for _, field := range []struct{ name, value string }{
-		{"From", m.From}, {"To", m.To}, {"Text", m.Text}, {"CallbackURL", m.CallbackURL}, {"ReferenceID", m.ReferenceID},
-	} {
-		if field.value != "" {
-			set = append(set, fmt.Sprintf("%s: %d characters", field.name, utf8.RuneCountInString(field.value)))
-		}
+func checkSender(from string) string {
+	if strings.TrimSpace(from) == "" {
+		return "a sender ID is required, got white space only"
 	}
-	if len(m.Extra) > 0 {
-		set = append(set, fmt.Sprintf("Extra: %d fields", len(m.Extra)))
-	}
-	return strings.Join(set, ", ")
+	return ""
 }

@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"context"
 	"fmt"
 	"net/netip"
 	"net/url"
@@ -12,8 +11,25 @@ import (
 	"unicode/utf8"
 )
 
-// CheckRecipient says what is wrong with a recipient, or "" where nothing is. A recipient is 5 to 15 digits with an
-// optional leading "+", nothing else, so no form of two numbers passes. The reason never repeats the number.
+// Checks collects the problems of a message.
+type Checks []Problem
+
+// Found adds a problem. An empty reason is none.
+func (c *Checks) Found(field, reason string) {
+	if reason != "" {
+		*c = append(*c, Problem{Field: field, Reason: reason})
+	}
+}
+
+// Limit adds a problem with a documented limit. An empty reason is none.
+func (c *Checks) Limit(field, reason string) {
+	if reason != "" {
+		*c = append(*c, Problem{Field: field, Reason: reason, Limit: true})
+	}
+}
+
+// CheckRecipient returns what is wrong with a recipient, or "". A recipient is 5 to 15 digits with an optional leading "+"
+// and nothing more, so that no form of two numbers passes.
 func CheckRecipient(number string) string {
 	const allowed = "want 5 to 15 digits with an optional leading +, "
 	digits := strings.TrimPrefix(number, "+")
@@ -28,8 +44,8 @@ func CheckRecipient(number string) string {
 	return ""
 }
 
-// CheckUTF8 says what is wrong with a text that is not valid UTF-8: encoding/json would replace what is not, and the
-// recipient would read something else than was written.
+// CheckUTF8 returns what is wrong with a text that is not valid UTF-8, or "". Encoding/json would replace the invalid bytes, and
+// the recipient would read another text.
 func CheckUTF8(text string) string {
 	if utf8.ValidString(text) {
 		return ""
@@ -54,14 +70,14 @@ func kind(r rune) string {
 	case '-', '.', '(', ')', '+':
 		return "punctuation"
 	default:
-		return "a character that is no digit"
+		return "a character that is not a digit"
 	}
 }
 
-// CheckCallbackURL says what is wrong with a callback, or "" where nothing is (an empty one is absent).
+// CheckCallbackURL returns what is wrong with a callback URL, or "". An empty one is absent.
 //
-// A callback is a template: after the host it may hold placeholders such as %s or %tr, which are no percent-escapes.
-// So net/url does not decide here; the scheme and the host are checked, and that nothing could break a line or a URL.
+// A callback URL is a template: after the host it may hold placeholders such as %s or %tr, which are not percent-escapes, so
+// net/url cannot parse it. Only the scheme and the host are checked, and that nothing breaks a line or the URL.
 func CheckCallbackURL(callback string) string {
 	if callback == "" {
 		return ""
@@ -93,7 +109,7 @@ func CheckCallbackURL(callback string) string {
 	return ""
 }
 
-// CheckURL says what is wrong with the URL of a medium or a link, or "" where nothing is. Absent is for the caller to refuse.
+// CheckURL returns what is wrong with the URL of a medium or a link, or "". An empty one is absent.
 func CheckURL(address string) string {
 	if reason := CheckCallbackURL(address); reason != "" {
 		return reason
@@ -104,22 +120,7 @@ func CheckURL(address string) string {
 	return ""
 }
 
-// CheckBulk finds what is wrong with the arguments of a bulk send.
-func CheckBulk(ctx context.Context, noMessages bool, concurrency int) []Problem {
-	var c Checks
-	if noMessages {
-		c.Found("messages", "required, but nil")
-	}
-	if concurrency < 1 {
-		c.Found("concurrency", fmt.Sprintf("must be 1 or more, got %d", concurrency))
-	}
-	if ctx == nil {
-		c.Found("ctx", "required, but nil")
-	}
-	return c
-}
-
-// IsNil tells of a value of an interface type that holds nothing: nil, or a nil pointer to a type that implements it.
+// IsNil reports whether a value of an interface type is nil or a nil pointer.
 func IsNil(value any) bool {
 	if value == nil {
 		return true
@@ -128,7 +129,7 @@ func IsNil(value any) bool {
 	return v.Kind() == reflect.Pointer && v.IsNil()
 }
 
-// splitPort cuts "host:port"; the name is empty where brackets do not hold an IPv6 address.
+// splitPort cuts "host:port". The name is empty if brackets do not hold an IPv6 address.
 func splitPort(host string) (name, port string) {
 	if strings.HasPrefix(host, "[") {
 		address, after, ok := strings.Cut(host[1:], "]")

@@ -1,7 +1,6 @@
 package wire_test
 
 import (
-	"context"
 	"fmt"
 	"net/url"
 	"regexp"
@@ -20,7 +19,7 @@ var (
 	webURL    = regexp.MustCompile(`^(?i:https?)://[^/?#]`)
 )
 
-func TestRecipientOfFiveToFifteenDigitsIsAccepted(t *testing.T) {
+func TestCheckRecipientAccepts(t *testing.T) {
 	for _, number := range []string{
 		"12345", "+12345", "123456789012345", "+123456789012345", "00000", "+639171234567", "639171234567", "0917123456",
 	} {
@@ -28,12 +27,12 @@ func TestRecipientOfFiveToFifteenDigitsIsAccepted(t *testing.T) {
 	}
 }
 
-func TestAnythingElseIsNoRecipient(t *testing.T) {
+func TestCheckRecipientRefuses(t *testing.T) {
 	const (
 		separator = "a separator: one message goes to one recipient"
 		white     = "white space"
 		sign      = "punctuation"
-		other     = "a character that is no digit"
+		other     = "a character that is not a digit"
 	)
 	for name, tt := range map[string]struct{ number, got string }{
 		"nothing":                   {"", "0 digits"},
@@ -104,7 +103,7 @@ func TestAnythingElseIsNoRecipient(t *testing.T) {
 	}
 }
 
-func TestReasonNeverHoldsTheNumber(t *testing.T) {
+func TestCheckRecipientDoesNotRepeatNumber(t *testing.T) {
 	for _, number := range []string{
 		"9876", "+9876", "9876987698769876", "+9876 9876 9876", "9876,9876", "987698769876x", "9876９８７６", "+(98)769876",
 	} {
@@ -116,7 +115,7 @@ func TestReasonNeverHoldsTheNumber(t *testing.T) {
 	}
 }
 
-func TestCallbackMayHoldAnythingPrintableAfterTheHost(t *testing.T) {
+func TestCheckCallbackURLAccepts(t *testing.T) {
 	for name, callback := range map[string]string{
 		"none":                           "",
 		"https":                          "https://example.com",
@@ -157,7 +156,7 @@ func TestCallbackMayHoldAnythingPrintableAfterTheHost(t *testing.T) {
 	}
 }
 
-func TestCallbackWithoutSchemeOrHostOrWithWhiteSpaceIsRefused(t *testing.T) {
+func TestCheckCallbackURLRefuses(t *testing.T) {
 	const (
 		allowed = "want an absolute URL that begins with http:// or https:// and a host"
 		white   = "white space"
@@ -233,7 +232,7 @@ func TestCallbackWithoutSchemeOrHostOrWithWhiteSpaceIsRefused(t *testing.T) {
 	}
 }
 
-func TestReasonNeverHoldsTheCallback(t *testing.T) {
+func TestCheckCallbackURLDoesNotRepeatURL(t *testing.T) {
 	for _, callback := range []string{
 		"s3cr3t", "s3cr3t://example.com", "https://u:s3cr3t@/", "https://example.com/s3cr3t\n", "https://example.com:s3cr3t/",
 		"https://%s3cr3t/", "https://example.com/s3cr3t\xff",
@@ -244,7 +243,7 @@ func TestReasonNeverHoldsTheCallback(t *testing.T) {
 	}
 }
 
-func TestWhereATextIsNoUTF8IsSaid(t *testing.T) {
+func TestCheckUTF8(t *testing.T) {
 	t.Parallel()
 	for text, at := range map[string]int{
 		"\xff": 0, "\x80": 0, "\xc3": 0, "a\xff": 1, "a\xffb\xff": 1, "é\xe9": 2, "€\ufffd\xff": 6, "😀\xf0\x9f\x98": 4,
@@ -257,7 +256,7 @@ func TestWhereATextIsNoUTF8IsSaid(t *testing.T) {
 	}
 }
 
-func TestURLOfAMediumIsACallbackThatIsAURL(t *testing.T) {
+func TestCheckURL(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{
 		"", "https://example.com", "HTTP://example.com/a.jpg", "https://example.com/a%20b.jpg?size=%31&x=y+z#top", "https://bücher.example/图.png",
@@ -281,40 +280,6 @@ func TestURLOfAMediumIsACallbackThatIsAURL(t *testing.T) {
 	}
 }
 
-func TestArgumentsOfABulkSendAreCheckedAllAtOnce(t *testing.T) {
-	t.Parallel()
-	var none context.Context
-	var (
-		messages    = wire.Problem{Field: "messages", Reason: "required, but nil"}
-		zero        = wire.Problem{Field: "concurrency", Reason: "must be 1 or more, got 0"}
-		negative    = wire.Problem{Field: "concurrency", Reason: "must be 1 or more, got -3"}
-		withContext = wire.Problem{Field: "ctx", Reason: "required, but nil"}
-	)
-	for name, tt := range map[string]struct {
-		noContext   bool
-		noMessages  bool
-		concurrency int
-		want        []wire.Problem
-	}{
-		"nothing wrong":     {false, false, 1, nil},
-		"many at once":      {false, false, 1 << 20, nil},
-		"no messages":       {false, true, 1, []wire.Problem{messages}},
-		"none at once":      {false, false, 0, []wire.Problem{zero}},
-		"fewer than none":   {false, false, -3, []wire.Problem{negative}},
-		"no context":        {true, false, 1, []wire.Problem{withContext}},
-		"everything at all": {true, true, 0, []wire.Problem{messages, zero, withContext}},
-	} {
-		ctx := t.Context()
-		if tt.noContext {
-			ctx = none
-		}
-		assert.Equal(t, tt.want, wire.CheckBulk(ctx, tt.noMessages, tt.concurrency), name)
-	}
-	ended, cancel := context.WithCancel(t.Context())
-	cancel()
-	assert.Nil(t, wire.CheckBulk(ended, false, 1), "a context that has ended is no mistake")
-}
-
 type (
 	shape  interface{ sides() int }
 	square struct{}
@@ -324,7 +289,7 @@ type (
 func (square) sides() int  { return 4 }
 func (s sides) sides() int { return len(s) }
 
-func TestNilIsAlsoAPointerToNothing(t *testing.T) {
+func TestIsNil(t *testing.T) {
 	t.Parallel()
 	var (
 		none    shape

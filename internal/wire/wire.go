@@ -1,167 +1,77 @@
-// Package wire is what a channel may say and hear: a Call that describes a request, the Doer that performs it, and the
-// Receipt that comes back. It holds data only. Channels import it and nothing that knows HTTP; the root package
-// implements Doer and makes every error.
+// Package wire defines the data that message packages pass to the client: what a message says, by concept, and what was
+// found wrong with it. It knows neither HTTP nor the names of a contract.
 package wire
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
-	"log/slog"
-	"net/url"
 	"time"
 )
 
-// Operation names one endpoint of the service. Method, path and whether a request may be repeated follow from it.
-type Operation uint8
-
-// The operations. Their text is their key in the contract.
-const (
-	SMSSend Operation = iota
-	SMSList
-	ChatApp1Send
-	ChatApp2Send
-)
-
-// String gives the operation's key in the contract.
-func (o Operation) String() string {
-	switch o {
-	case SMSSend:
-		return "sms.send"
-	case SMSList:
-		return "sms.list"
-	case ChatApp1Send:
-		return "chatapp1.send"
-	case ChatApp2Send:
-		return "chatapp2.send"
-	default:
-		return fmt.Sprintf("operation %d", uint8(o))
-	}
-}
-
-// Sentinels that a channel must know; the root package gives them their public names.
-var (
-	ErrOutcomeUnknown = errors.New("messaging: outcome unknown")
-	ErrNotFound       = errors.New("messaging: not found")
-	ErrDuplicate      = errors.New("messaging: duplicate")
-	// ErrNotListed: a look-up was answered, and brought no row. Only this permits to send again; it is an ErrNotFound too,
-	// as is an HTTP 404, which permits nothing.
-	ErrNotListed = errors.New("messaging: not listed")
-	// ErrFilterIgnored: a look-up brought other messages.
-	ErrFilterIgnored = errors.New("messaging: filter ignored")
-)
-
-// Call describes one request. It names nothing of HTTP.
-//
-// Body points to a struct whose json and url tags carry the default contract's names; its Go field names are those
-// that a user knows, or are named by a field tag. Extra holds further members under their wire names. Problems are what
-// the channel found wrong: where one remains, nothing is sent.
+// Call describes one message to send. Its fields are written in order.
 type Call struct {
-	Op   Operation
-	Body any
-	// Message, where it is not nil, is a message in the shape of another platform: a JSON object, without white space, whose
-	// members stand beside Body's, or under a key of their own where the contract says so. Extra then belongs to it, and the
-	// channel has made sure that it has no member of a name in Extra.
-	Message []byte
-	Extra   map[string]any
-	// ExtraName is what a user calls Extra, if not that.
-	ExtraName string
-	// TTL is what Body holds as Seconds, for a contract with another unit.
-	TTL       time.Duration
-	Reference string
-	Problems  []Problem
-}
-
-// Query describes a page of a listing.
-//
-// Filter points to a struct whose url tags are the contract's concepts and whose Go field names are those that a user
-// knows; Extra holds further parameters under their wire names. The zero Position is the first page.
-type Query struct {
-	Op       Operation
-	Filter   any
-	Extra    url.Values
-	At       Position
+	// Fields are the fields that the contract names.
+	Fields []Field
+	// Members are the members of a message in the shape of another platform (chat app 2), under their own names. The
+	// contract puts them beside Fields or under a key of their own.
+	Members []Member
+	// Extra holds further members by wire name, and ExtraField what a user calls them if not "Extra".
+	Extra      map[string]any
+	ExtraField string
+	// ReferenceID is the caller's own name for the message, for receipts and errors.
+	ReferenceID string
+	// Problems are the problems found that belong to no single Field.
 	Problems []Problem
-	// Reuse is memory for the page's Records, from a page that nobody reads any more.
-	Reuse []Record
 }
 
-// Position is where a page of a listing begins. Which of its fields counts is a matter of the contract.
-type Position struct {
-	Set    bool   // whether Number counts; where not, the page is the contract's first
-	Number int    // of the page
-	Rows   int    // before the page
-	Mark   string // a cursor
-	Link   string // path and query of a link that the service gave
+// Field is one field of a message.
+type Field struct {
+	// Concept is its key in the contract, such as "reference"; Name is what a user calls it, such as "ReferenceID".
+	Concept string
+	Name    string
+	// Text is the value of a text. Value, if not nil, is the value instead: an int64, a time.Duration that the contract
+	// writes in its unit, or a map[string]string. An empty Text with a nil Value, and a zero Value, are absent.
+	Text  string
+	Value any
+	// Required reports whether the message cannot be sent without the field. A contract that has no such field lifts it.
+	Required bool
+	// Reason says what is wrong with the value and what is allowed, without the value; "" if nothing is.
+	Reason string
 }
 
-// Format prints the operation alone, in every verb: body, extra fields and reference belong to the caller.
-func (c Call) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "wire.Call("+c.Op.String()+")") }
+// Member is a member of an object: its name and its value as JSON without insignificant white space.
+type Member struct {
+	Name  string
+	Value json.RawMessage
+}
 
-// LogValue logs the operation alone.
-func (c Call) LogValue() slog.Value { return slog.StringValue(c.Op.String()) }
-
-// MarshalJSON encodes the operation alone.
-func (c Call) MarshalJSON() ([]byte, error) { return json.Marshal(c.Op.String()) }
-
-// Format prints the operation alone, in every verb.
-func (q Query) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "wire.Query("+q.Op.String()+")") }
-
-// LogValue logs the operation alone.
-func (q Query) LogValue() slog.Value { return slog.StringValue(q.Op.String()) }
-
-// MarshalJSON encodes the operation alone.
-func (q Query) MarshalJSON() ([]byte, error) { return json.Marshal(q.Op.String()) }
-
-// Problem is one thing wrong with a message, found before anything is sent. Reason gives measures and what is allowed,
-// never the value.
-//
-// Absent says that a required field is empty: no problem where the contract says that the service has no such field.
-// Limit says that a documented limit is passed, which may have moved: no problem where the user wants lenient limits.
+// Problem is one thing wrong with a message or an option, found before anything is sent. Reason says what is wrong and what
+// is allowed, never the value. Limit marks a documented limit, which WithLenientLimits lets pass.
 type Problem struct {
 	Field  string
 	Reason string
-	Absent bool
 	Limit  bool
 }
 
-// Checks collects what is wrong with a message.
-type Checks []Problem
-
-// Found adds a problem; an empty reason is none.
-func (c *Checks) Found(field, reason string) {
-	if reason != "" {
-		*c = append(*c, Problem{Field: field, Reason: reason})
-	}
+// Query describes a page of a listing. Params are written by concept, like the Fields of a Call; a time.Time is written in
+// the form of the contract.
+type Query struct {
+	Params   []Field
+	Extra    map[string][]string
+	At       Position
+	Problems []Problem
 }
 
-// Absent adds that a required field is empty.
-func (c *Checks) Absent(field string) {
-	*c = append(*c, Problem{Field: field, Reason: "required, but absent", Absent: true})
+// Position is where a page of a listing begins. Which of its fields counts depends on the contract. The zero value is the
+// first page.
+type Position struct {
+	Set    bool   // whether Number counts
+	Number int    // of the page
+	Rows   int    // before the page
+	Cursor string // as the service gave it
+	Link   string // path and query of a link that the service gave
 }
 
-// Limit adds that a documented limit is passed.
-func (c *Checks) Limit(field, reason string) {
-	*c = append(*c, Problem{Field: field, Reason: reason, Limit: true})
-}
-
-// Receipt is what the service said of an accepted message. Money is a decimal string, as sent.
-type Receipt struct {
-	ID          string
-	RequestID   string
-	ReferenceID string
-	Parts       int
-	UnitCost    string
-	Cost        string
-	Balance     string
-	Operator    string
-	StatusCode  int
-	Raw         json.RawMessage
-}
-
-// Record is one row of a listing. Its fields are documented where users see them.
+// Record is one row of a listing. Its fields are documented at sms.Transaction, which has the same.
 type Record struct {
 	ID             string
 	RequestID      string
@@ -182,44 +92,20 @@ type Record struct {
 	Extra          map[string]json.RawMessage
 }
 
-// Page is one page of a listing.
+// Page is one page of a listing. Number, Size, Total and TotalPages are 0 if the response does not say.
 type Page struct {
 	Records []Record
-	// Unread says of rows that could not be read which they are and why. They stand in Records too, as far as they
-	// could be read, so that indices agree.
-	Unread []Unread
-	// Number, Size, Total and TotalPages are 0 where the answer does not say.
+	// Unreadable lists the rows that could not be read in full. They are in Records too, as far as they could be read.
+	Unreadable                      []Unreadable
 	Number, Size, Total, TotalPages int
-	// Last says that no page follows, as far as the answer tells.
-	Last bool
-	// Next is where the next page begins.
-	Next Position
+	Last                            bool     // no page follows, as far as the response says
+	Next                            Position // of the next page
 }
 
-// Unread is a row that could not be read: its index in the page, and why, without what it holds.
-type Unread struct {
+// Unreadable is a row that could not be read in full: its index in the page, the field by its concept ("" for the whole
+// row), and why, without the value.
+type Unreadable struct {
 	Index  int
+	Field  string
 	Reason string
-}
-
-// SettlePolicy says how an unknown outcome is settled. It is documented in the root package.
-type SettlePolicy struct {
-	Window, Interval time.Duration
-	Resend           bool
-}
-
-// Doer performs calls. Its errors are those of the root package.
-type Doer interface {
-	// Send performs a call that makes the service send a message. It is never repeated once it may have been processed.
-	Send(ctx context.Context, call Call) (Receipt, error)
-	// List reads one page.
-	List(ctx context.Context, query Query) (Page, error)
-	// Ahead tells where the page after at begins, where that is known before the page at has been read.
-	Ahead(op Operation, at Position) (Position, bool)
-	// Refuse makes the error of a call with problems, for what is found before there is a request.
-	Refuse(op Operation, problems []Problem) error
-	// Fail makes the error of a read that only the channel can see to have failed.
-	Fail(op Operation, reason string, kind error) error
-	// Settle is the client's policy, and whether the user has set one.
-	Settle() (SettlePolicy, bool)
 }

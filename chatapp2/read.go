@@ -1,0 +1,201 @@
+package chatapp2
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/messaging-service/messaging-go/internal/wire"
+)
+
+// fit says how well a type holds a JSON value. A lower one wins: min combines them.
+type fit int
+
+const (
+	misfit  fit = iota // a member is of another kind, or is missing though the type would write it
+	partial            // all known members are held, but there are others
+	exact              // the type holds all of it
+)
+
+// exactIf returns f if the condition holds, and else misfit.
+func (f fit) exactIf(condition bool) fit {
+	if condition {
+		return f
+	}
+	return misfit
+}
+
+// reader is a type that reads itself.
+type reader interface{ read(value any) fit }
+
+// decode decodes one JSON value, with numbers as json.Number.
+func decode(data []byte) (any, error) {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	var value any
+	if err := d.Decode(&value); err != nil {
+		return nil, err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("more than one value")
+	}
+	return value, nil
+}
+
+// decodeValid decodes JSON that is known to be valid.
+func decodeValid(raw json.RawMessage) any {
+	value, _ := decode(raw)
+	return value
+}
+
+// rawOf returns a decoded value as JSON again, nil for null.
+func rawOf(value any) json.RawMessage {
+	if value == nil {
+		return nil
+	}
+	raw, err := wire.Encode(value)
+	if err != nil {
+		return nil
+	}
+	return raw
+}
+
+// readAs reads a value into a type whose json tags are its shape.
+func readAs[T any](value any) (T, fit) {
+	var to T
+	if value == nil {
+		return to, misfit
+	}
+	f := read(value, &to)
+	return to, f
+}
+
+// read reads a decoded value into what to points to. It goes by json tags like encoding/json, with these differences: names
+// are matched exactly, numbers may be in quotes, null is absent, unknown members are reported, and so is a member that is
+// missing though its tag has no omitzero.
+func read(value, to any) fit { return readValue(value, reflect.ValueOf(to).Elem()) }
+
+func readValue(value any, to reflect.Value) fit {
+	if value == nil {
+		return exact
+	}
+	switch target := to.Addr().Interface().(type) {
+	case reader:
+		return target.read(value)
+	case *any:
+		*target = value
+		return exact
+	case *json.RawMessage:
+		*target = rawOf(value)
+		return exact
+	}
+	switch to.Kind() {
+	case reflect.String:
+		text, ok := value.(string)
+		to.SetString(text)
+		return exact.exactIf(ok)
+	case reflect.Bool:
+		is, ok := value.(bool)
+		to.SetBool(is)
+		return exact.exactIf(ok)
+	case reflect.Int, reflect.Int64:
+		n, err := strconv.ParseInt(digits(value), 10, 64)
+		to.SetInt(n)
+		return exact.exactIf(err == nil && !to.OverflowInt(n))
+	case reflect.Float64:
+		n, err := strconv.ParseFloat(digits(value), 64)
+		to.SetFloat(n)
+		return exact.exactIf(err == nil)
+	case reflect.Pointer:
+		to.Set(reflect.New(to.Type().Elem()))
+		return readValue(value, to.Elem())
+	case reflect.Slice:
+		return readList(value, to)
+	case reflect.Map:
+		return readMap(value, to)
+	case reflect.Struct:
+		return readObject(value, to)
+	default:
+		return misfit
+	}
+}
+
+// digits returns a number, or one in quotes, as it is written; "" if value is neither.
+func digits(value any) string {
+	switch v := value.(type) {
+	case json.Number:
+		return v.String()
+	case string:
+		if strings.Trim(v, "+-.0123456789eE") == "" {
+			return v
+		}
+	}
+	return ""
+}
+
+func readList(value any, to reflect.Value) fit {
+	list, ok := value.([]any)
+	if !ok {
+		return misfit
+	}
+	to.Set(reflect.MakeSlice(to.Type(), len(list), len(list)))
+	f := exact
+	for i, element := range list {
+		f = min(f, readValue(element, to.Index(i)).exactIf(element != nil))
+	}
+	return f
+}
+
+// readMap reads an object of texts.
+func readMap(value any, to reflect.Value) fit {
+	object, ok := value.(map[string]any)
+	if !ok {
+		return misfit
+	}
+	to.Set(reflect.MakeMap(to.Type()))
+	for name, member := range object {
+		text, isText := member.(string)
+		if !isText {
+			return misfit
+		}
+		to.SetMapIndex(reflect.ValueOf(name), reflect.ValueOf(text))
+	}
+	return exact
+}
+
+func readObject(value any, to reflect.Value) fit {
+	object, ok := value.(map[string]any)
+	if !ok {
+		return misfit
+	}
+	f, known := exact, 0
+	for _, field := range reflect.VisibleFields(to.Type()) {
+		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if name == "" || name == "-" {
+			continue
+		}
+		optional := strings.Contains(options, "omitzero")
+		member, present := object[name]
+		if present {
+			known++
+		}
+		switch {
+		case member == nil:
+			f = f.exactIf(optional)
+		default:
+			target := to.FieldByIndex(field.Index)
+			f = min(f, readValue(member, target))
+			f = f.exactIf(!optional || !isNumber(target) || !target.IsZero()) // it would not be written
+		}
+	}
+	if known < len(object) {
+		f = min(f, partial)
+	}
+	return f
+}
+
+func isNumber(v reflect.Value) bool { return v.CanInt() || v.CanFloat() }

@@ -1,0 +1,82 @@
+package table
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// Problem is one thing that is wrong with a contract. Neither field repeats a value, which may be a secret.
+type Problem struct {
+	Path   string // the place in the table, such as sms.send.fields.from or errors.notProcessed[1]; "" for all of it
+	Reason string
+}
+
+// Problems are the first problems that were found, and the number of those beyond them.
+type Problems struct {
+	List []Problem
+	More int
+}
+
+// maxProblems is how many problems are listed, and maxPath how many bytes of a path: an overlay is often written by hand,
+// and its error is read by people.
+const (
+	maxProblems = 20
+	maxPath     = 256
+)
+
+func (p *Problems) count() int { return len(p.List) + p.More }
+
+func (p *Problems) none() bool { return p.count() == 0 }
+
+// add adds a problem. An empty reason is none.
+func (p *Problems) add(path, reason string) {
+	switch {
+	case reason == "":
+	case len(p.List) == maxProblems:
+		p.More++
+	default:
+		if len(path) > maxPath {
+			path = strings.ToValidUTF8(path[:maxPath], "") + "..."
+		}
+		p.List = append(p.List, Problem{Path: path, Reason: reason})
+	}
+}
+
+func (p *Problems) addKind(path string, value any, want string) {
+	p.add(path, "is "+kindOf(value)+", want "+want)
+}
+
+func kindOf(value any) string {
+	switch value.(type) {
+	case nil:
+		return "null"
+	case map[string]any:
+		return "an object"
+	case []any:
+		return "a list"
+	case string:
+		return "a string"
+	case json.Number:
+		return "a number"
+	default:
+		return "a boolean"
+	}
+}
+
+// join returns the path of a key within path. A key that would blur a line of text is quoted and cut.
+func join(path, key string) string {
+	const longest = 80
+	if len(key) > longest {
+		key = strconv.Quote(key[:longest]) + "..."
+	} else if key == "" || strings.ContainsFunc(key, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		key = strconv.Quote(key)
+	}
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}
+
+func at(path string, index int) string { return path + "[" + strconv.Itoa(index) + "]" }

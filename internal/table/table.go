@@ -1,0 +1,112 @@
+// Package table holds a contract as data: every wire name of the service by the concept that it stands for. It holds no
+// behaviour beyond reading, merging and checking itself. Package contract is its public face.
+//
+// Fields, parameters, paths, classes and statuses are maps by concept. The default table (contract/default.json) decides
+// which concepts there are: an overlay can change their values and add none.
+package table
+
+// Table is a whole contract. It is shared between clients and receivers and never changes once it was parsed: treat it as
+// read-only.
+type Table struct {
+	Auth            Auth     `json:"auth"`
+	Errors          Errors   `json:"errors"`
+	SMSSend         Send     `json:"sms.send"`
+	SMSList         List     `json:"sms.list"`
+	ChatApp1Send    Send     `json:"chatapp1.send"`
+	ChatApp2Send    Send     `json:"chatapp2.send"`
+	WebhookSMS      Webhook  `json:"webhook.sms"`
+	WebhookChatApp1 Webhook  `json:"webhook.chatapp1"`
+	WebhookChatApp2 Webhook  `json:"webhook.chatapp2"`
+	WebhookDelivery Delivery `json:"webhook.delivery"`
+}
+
+// Auth says where credentials stand in a request.
+type Auth struct {
+	Token   Token   `json:"token"`
+	KeyPair KeyPair `json:"keyPair"`
+}
+
+// Token is the place of a token: Header: Scheme token. An empty Scheme leaves the token alone in the header.
+type Token struct {
+	Header string `json:"header"`
+	Scheme string `json:"scheme"`
+}
+
+// KeyPair is the place of a key and its secret. In is "body", "query", "header" or "basic".
+type KeyPair struct {
+	In     string `json:"in"`
+	Key    string `json:"key"`
+	Secret string `json:"secret"`
+}
+
+// Errors says how a response reports a failure. Code, Message and Request are paths into the response, in order of
+// preference.
+type Errors struct {
+	Code    []string `json:"code"`
+	Message []string `json:"message"`
+	Request []string `json:"request"`
+	// Success lists codes, in any case, that prove nothing against an acceptance.
+	Success []string `json:"success"`
+	// Classes lists, by class, codes, or prefixes of codes that end in "*".
+	Classes map[string][]string `json:"classes"`
+	// NotProcessed lists the statuses, 300 to 599, which prove that a send was not processed.
+	NotProcessed []int `json:"notProcessed"`
+}
+
+// Send is an operation that sends a message: a POST.
+type Send struct {
+	Path     string `json:"path"`
+	Encoding string `json:"encoding"` // "json", "form" or "query"
+	// Wrap is the name under which the message of chat app 2 goes; "" is the top level. It is nil for the other channels.
+	Wrap *string `json:"wrap,omitempty"`
+	// TTL is the unit of a lifetime: "s", "ms" or "m". It is empty for SMS.
+	TTL string `json:"ttl,omitempty"`
+	// Fields names the fields of the request by concept; "" means that the service has no such field.
+	Fields map[string]string `json:"fields"`
+	// Constants go with every request. With holds what goes with a request that sends the field of a concept.
+	Constants map[string]any            `json:"constants"`
+	With      map[string]map[string]any `json:"with"`
+	// Response lists, by concept, the paths at which a response may hold it, in order of preference.
+	Response map[string][]string `json:"response"`
+	// Accepted lists the words of the concept "status" that a success may hold.
+	Accepted []string `json:"accepted"`
+}
+
+// List is an operation that lists transactions: a GET.
+type List struct {
+	Path      string            `json:"path"`
+	Params    map[string]string `json:"params"` // by concept; "" means that the service has no such parameter
+	Constants map[string]any    `json:"constants"`
+	Orders    map[string]string `json:"orders"` // "ascending" and "descending"
+	Time      string            `json:"time"`   // "rfc3339ms", "rfc3339", "unix", "unixms", "datetime" or "date"
+	Paging    Paging            `json:"paging"`
+	// Items lists the paths of the rows; "" is the response itself.
+	Items  []string            `json:"items"`
+	Page   map[string][]string `json:"page"`   // paths by concept
+	Record map[string][]string `json:"record"` // paths by concept, from a row on
+	Zone   string              `json:"zone"`   // of times that name none; "" is UTC
+}
+
+// Paging says how the next page is requested: By is "page", "offset", "cursor" or "none".
+type Paging struct {
+	By    string `json:"by"`
+	First int    `json:"first"`
+}
+
+// Webhook is a callback that brings an inbound message.
+type Webhook struct {
+	// Params lists, by concept, the names that a parameter may have. The concept "json" lists the parameters that may hold
+	// a message in the shape of the platform.
+	Params map[string][]string `json:"params"`
+	Zone   string              `json:"zone"`
+}
+
+// Delivery is a callback that reports delivery.
+type Delivery struct {
+	Params map[string][]string `json:"params"`
+	// Statuses lists, by status, the words and integers that mean it, in any case.
+	Statuses map[string][]string `json:"statuses"`
+	// Placeholders holds, by concept, what the service replaces in a callback URL; "" means that it has no such placeholder.
+	Placeholders map[string]string `json:"placeholders"`
+	Zone         string            `json:"zone"`
+}

@@ -1,0 +1,117 @@
+package table
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// milliseconds is the least number that counts milliseconds: as seconds it would be in the year 5138.
+const milliseconds = 1e11
+
+// compact is the form of 14 digits.
+const compact = "20060102150405"
+
+// ParseTime reads a time as rows and callbacks carry it, and reports whether it could. The forms are:
+//
+//	1791038663                       seconds since 1970-01-01 UTC
+//	1791038663000                    milliseconds, from 1e11 on
+//	1791038663.25                    either, with a fraction of at most milliseconds
+//	2026-10-03T14:44:23.186+08:00    RFC 3339, with any fraction or none, any offset or Z; also +0800, or a space for the T
+//	2026-10-03 14:44:23.186          a date with a time of day, with or without fraction and seconds; also with a T
+//	2026-10-03                       the beginning of a day
+//	20261003144423                   14 digits that begin with 19 or 20: a date with a time of day, not milliseconds
+//
+// A form without an offset is in zone; nil is UTC. White space around the text does not count. A blank text is the zero time,
+// and so is one that cannot be read. Times of the same instant may be in different locations: compare them with Equal.
+func ParseTime(text string, zone *time.Location) (time.Time, bool) {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return time.Time{}, true
+	}
+	if zone == nil {
+		zone = time.UTC
+	}
+	if at, ok := parseDate(text, zone); ok {
+		return at, true
+	}
+	if n, ok := parseNumber(text); ok {
+		if len(text) == len(compact) && (text[:2] == "19" || text[:2] == "20") {
+			at, err := time.ParseInLocation(compact, text, zone)
+			return at, err == nil
+		}
+		return fromNumber(n), true
+	}
+	n, err := strconv.ParseFloat(text, 64)
+	switch {
+	case err != nil || math.IsNaN(n) || math.Abs(n) > 1e15:
+		return time.Time{}, false
+	case math.Abs(n) >= milliseconds:
+		return time.UnixMilli(int64(math.Round(n))).UTC(), true
+	default:
+		return time.UnixMilli(int64(math.Round(n * 1000))).UTC(), true
+	}
+}
+
+// parseDate reads the forms that begin with 2006-01-02. It tries only those that text may have, because each that fails costs
+// an error of package time.
+func parseDate(text string, zone *time.Location) (time.Time, bool) {
+	const date = len(time.DateOnly)
+	if len(text) < date || text[4] != '-' || text[7] != '-' {
+		return time.Time{}, false
+	}
+	forms := [...]string{"2006-01-02", ""}
+	if len(text) > date {
+		offset := strings.ContainsAny(text[date+1:], "Z+-")
+		switch {
+		case text[date] == 'T' && offset:
+			forms = [...]string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999Z0700"}
+		case text[date] == 'T':
+			forms = [...]string{"2006-01-02T15:04:05.999999999", "2006-01-02T15:04"}
+		case offset:
+			forms = [...]string{"2006-01-02 15:04:05.999999999Z07:00", ""}
+		default:
+			forms = [...]string{"2006-01-02 15:04:05.999999999", "2006-01-02 15:04"}
+		}
+	}
+	at, err := time.ParseInLocation(forms[0], text, zone)
+	if err != nil && forms[1] != "" {
+		at, err = time.ParseInLocation(forms[1], text, zone)
+	}
+	return at, err == nil
+}
+
+// parseNumber reads digits alone, as many as an int64 holds.
+func parseNumber(text string) (int64, bool) {
+	if strings.Trim(text, "0123456789") != "" {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	return n, err == nil
+}
+
+func fromNumber(n int64) time.Time {
+	if n >= milliseconds {
+		return time.UnixMilli(n).UTC()
+	}
+	return time.Unix(n, 0).UTC()
+}
+
+// FormatTime returns a time in a form of the contract, such as "rfc3339ms". The zone is for the forms that name none.
+func FormatTime(at time.Time, form string, zone *time.Location) string {
+	switch form {
+	case "unix":
+		return strconv.FormatInt(at.Unix(), 10)
+	case "unixms":
+		return strconv.FormatInt(at.UnixMilli(), 10)
+	case "datetime":
+		return at.In(zone).Format(time.DateTime)
+	case "date":
+		return at.In(zone).Format(time.DateOnly)
+	case "rfc3339":
+		return at.UTC().Format("2006-01-02T15:04:05Z07:00")
+	default: // "rfc3339ms"
+		return at.UTC().Format("2006-01-02T15:04:05.000Z07:00")
+	}
+}

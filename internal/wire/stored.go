@@ -1,0 +1,102 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// EncodeStored encodes a message for storage. Text that is not valid UTF-8 would change on the way and is an error. Errors
+// never repeat a value.
+func EncodeStored(value any) ([]byte, error) {
+	raw, err := Encode(value) // first, since it ends where a value holds itself
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("it holds a value that is no JSON (%T)", err)
+	case !IsUTF8(value):
+		return nil, errors.New("it holds text that is not valid UTF-8")
+	}
+	return raw, nil
+}
+
+// DecodeStored decodes a JSON object that EncodeStored wrote into fields, which map each key to a pointer. A key that is not
+// among them, or that comes twice, is an error: nothing is lost silently. A null is absent. Numbers in an any become
+// json.Number. Errors never repeat a value.
+func DecodeStored(data []byte, fields map[string]any) error {
+	if !json.Valid(data) || !utf8.Valid(data) {
+		return errors.New("want a JSON object in valid UTF-8")
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	if open, err := d.Token(); err != nil || open != json.Delim('{') {
+		return errors.New("want a JSON object")
+	}
+	seen := map[string]bool{}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return errors.New("want a JSON object")
+		}
+		name, _ := key.(string)
+		target, known := fields[name]
+		switch {
+		case !known:
+			return fmt.Errorf("unknown key %s", quoteKey(name))
+		case seen[name]:
+			return fmt.Errorf("%q comes twice", name)
+		}
+		seen[name] = true
+		var raw json.RawMessage
+		if err := d.Decode(&raw); err != nil {
+			return errors.New("want a JSON object")
+		}
+		if string(raw) == "null" {
+			continue
+		}
+		value := json.NewDecoder(bytes.NewReader(raw))
+		value.UseNumber()
+		if err := value.Decode(target); err != nil {
+			return fmt.Errorf("%q must be %s", name, kindOf(target))
+		}
+	}
+	return nil
+}
+
+// StoredDuration is a duration that is stored as Go writes it, such as "1m30s".
+type StoredDuration time.Duration
+
+// MarshalText returns the duration as text.
+func (d StoredDuration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
+
+// UnmarshalText parses the duration.
+func (d *StoredDuration) UnmarshalText(text []byte) error {
+	parsed, err := time.ParseDuration(string(text))
+	*d = StoredDuration(parsed)
+	return err
+}
+
+// quoteKey quotes a key that was made up by somebody else, unless it may be a number or a text.
+func quoteKey(name string) string {
+	const longest = 40
+	if len(name) > longest || strings.ContainsAny(name, " 0123456789") {
+		return "(a key that is not shown)"
+	}
+	return strconv.Quote(name)
+}
+
+func kindOf(target any) string {
+	switch target.(type) {
+	case *string:
+		return "a string"
+	case *int64:
+		return "a whole number"
+	case *StoredDuration:
+		return `a duration such as "1m30s"`
+	default:
+		return "an object"
+	}
+}
