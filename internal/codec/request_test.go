@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/messaging-service/messaging-go/internal/codec"
+	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
@@ -553,10 +554,12 @@ func TestKeyPairDoesNotPrint(t *testing.T) {
 func FuzzEncode(f *testing.F) {
 	f.Add("ACME", "Hi <&>", "https://example.com/?a=%i", "order-17", "flash", "a\nb")
 	f.Add("\x00\x1f\x7f", "\u2028 😀 \\ \"", "", "\xff", "", "\u00e9")
-	overlays := []string{`{}`, `{"sms.send": {"fields": {"from": "a.b", "text": "a.c.d", "reference": "r"}, "constants": {"a.c.e": [1]}}}`, `{"sms.send": {"encoding": "form"}}`}
+	tables := []*table.Table{
+		parse(f, `{}`), parse(f, `{"sms.send": {"encoding": "form"}}`),
+		parse(f, `{"sms.send": {"fields": {"from": "a.b", "text": "a.c.d", "reference": "r"}, "constants": {"a.c.e": [1]}}}`),
+	}
 	f.Fuzz(func(t *testing.T, from, body, callback, reference, name, value string) {
-		for _, overlay := range overlays {
-			c := parse(t, overlay)
+		for _, c := range tables {
 			m := text{From: from, To: "12345", Text: body, CallbackURL: callback, ReferenceID: reference}.with(map[string]any{name: value})
 			request, problems := codec.CompileSend(&c.SMSSend, &c.Errors, nil).Encode(m.call(), false)
 			if len(problems) == 0 {
