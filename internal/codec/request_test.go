@@ -417,8 +417,12 @@ func TestEncodeRefusesExtraThatIsNotJSON(t *testing.T) {
 	cycle["self"] = cycle
 	for _, overlay := range []string{`{}`, `{"sms.send": {"fields": {"from": "sender.id"}}}`} {
 		for _, value := range []any{
-			make(chan int), func() {}, math.NaN(), math.Inf(1), failing{}, map[string]any{"deep": failing{}}, json.RawMessage(`{"v4lue`),
-			json.Number("v4lue"), complex(1, 2), cycle, "v4lue\xff", []any{"v4lue\xff"},
+			make(chan int), func() {}, math.NaN(), math.Inf(1),
+			failing{},
+			map[string]any{"deep": failing{}},
+			json.RawMessage(`{"v4lue`),
+			json.Number("v4lue"), complex(1, 2), cycle, "v4lue\xff",
+			[]any{"v4lue\xff"},
 		} {
 			request, problems := encode(t, overlay, minimal().with(map[string]any{"odd": value, "fine": 1, "odder": value}))
 			assert.Zero(t, request)
@@ -473,7 +477,11 @@ func TestEncodeFormHoldsOnlyScalars(t *testing.T) {
 			assert.Equal(t, []string{tt.want}, parseForm(t, string(request.Body)+request.Query)["x"], "%T", tt.value)
 		}
 		for _, value := range []any{
-			nil, []string{"v4lue"}, map[string]string{"v4lue": "v4lue"}, struct{ V string }{"v4lue"}, &struct{}{}, []byte("v4lue"),
+			nil,
+			[]string{"v4lue"},
+			map[string]string{"v4lue": "v4lue"},
+			struct{ V string }{"v4lue"},
+			&struct{}{}, []byte("v4lue"),
 			json.RawMessage("1"), json.Number("v4lue"), math.NaN(), math.Inf(-1), func() {}, make(chan int), complex(1, 2),
 		} {
 			request, problems := encode(t, overlay, minimal().with(map[string]any{"x": value, "y": value}))
