@@ -129,7 +129,14 @@ func (e *sendEndpoint) judge(call wire.Call, out transport.Outcome) (Receipt, *E
 	if out.StatusCode != 0 {
 		failure := response.Failure
 		failure.RequestID = response.RequestID
-		err.explain(failure, notJSON, out, secretsOf(call.Fields, contentOf(call), out.Sent, e.pair))
+		secrets := e.secrets(call.Fields, out)
+		secrets.AddValue(call.Extra)
+		for _, member := range call.Members {
+			if member.Name != "type" {
+				secrets.AddValue(member.Value)
+			}
+		}
+		err.explain(failure, notJSON, out, secrets)
 	}
 	return Receipt{}, err
 }
@@ -166,15 +173,6 @@ func newReceipt(call wire.Call, out transport.Outcome, r codec.Response) Receipt
 		UnitCost: r.UnitCost, Cost: r.Cost, Balance: r.Balance, Operator: r.Operator,
 		Attempts: out.Attempts, StatusCode: out.StatusCode, Raw: out.Body,
 	}
-}
-
-// contentOf returns what a call says besides its fields.
-func contentOf(call wire.Call) any {
-	content := map[string]any{"extra": call.Extra}
-	for _, member := range call.Members {
-		content[member.Name] = member.Value
-	}
-	return content
 }
 
 // sendAll sends messages, concurrency of them at once, and yields the outcome of each as it ends. The messages are ranged in
