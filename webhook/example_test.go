@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"path"
 	"strings"
 	"sync"
 	"time"
@@ -201,16 +202,27 @@ func Example_serveMux() {
 		return nil
 	}))
 
-	arrives(mux, "/hooks/the-new-one/sms?id=1&from=639171234567&message=Hello")
-	arrives(mux, "/hooks/the-old-one/sms?id=1&from=639171234567&message=Hello") // the service calls again
-	arrives(mux, "/hooks/the-old-one/dlr?id=1&status=1")
-	arrives(mux, "/hooks/somebody-else/sms?id=2&from=639171234567&message=Hello")
+	// http.ServeMux redirects a path that is not clean, and the body of a redirect repeats the query.
+	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if path.Clean(r.URL.Path) != r.URL.Path {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
+
+	arrives(handler, "/hooks/the-new-one/sms?id=1&from=639171234567&message=Hello")
+	arrives(handler, "/hooks/the-old-one/sms?id=1&from=639171234567&message=Hello") // the service calls again
+	arrives(handler, "/hooks/the-old-one/dlr?id=1&status=1")
+	arrives(handler, "/hooks/somebody-else/sms?id=2&from=639171234567&message=Hello")
+	arrives(handler, "/hooks//the-new-one/sms?id=3&from=639171234567&message=Hello")
 	// Output:
 	// message 1
 	// 200
 	// 200
 	// report 1 delivered
 	// 200
+	// 404
 	// 404
 }
 
