@@ -3,7 +3,6 @@ package messaging
 import (
 	"bytes"
 	"cmp"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,10 +13,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/messaging-service/messaging-go/internal/codec"
+	"github.com/messaging-service/messaging-go/internal/redact"
 	"github.com/messaging-service/messaging-go/internal/transport"
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
@@ -170,7 +168,7 @@ func newError(op operation, out transport.Outcome) *Error {
 }
 
 // explain adds the response to the error: what it says of the failure, and the class. notJSON is why it is not JSON, or nil.
-func (e *Error) explain(failure codec.Failure, notJSON error, out transport.Outcome, private secrets) {
+func (e *Error) explain(failure codec.Failure, notJSON error, out transport.Outcome, secrets redact.Secrets) {
 	const keptText = 512
 	e.Body = bytes.Clone(out.Body[:min(len(out.Body), transport.MaxErrorBody)]) // out.Body may be overwritten
 	e.Code, e.Message = failure.Code, failure.Message
@@ -181,8 +179,8 @@ func (e *Error) explain(failure codec.Failure, notJSON error, out transport.Outc
 	if class := cmp.Or(codeClass(failure.Class), statusClass(e.StatusCode)); class != nil {
 		e.classes = []error{class}
 	}
-	e.hidden = private.inWord(e.Code) || private.inWord(e.RequestID)
-	if notJSON == nil && !private.inSentence(e.Message) {
+	e.hidden = secrets.InWord(e.Code) || secrets.InWord(e.RequestID)
+	if notJSON == nil && !secrets.InSentence(e.Message) {
 		e.said = strings.TrimSpace(e.Message)
 	}
 }
@@ -269,7 +267,7 @@ func (e *Error) Error() string {
 	if e.cause != nil {
 		say("%s", transport.Describe(e.cause))
 	}
-	if isWord(e.Code) && !e.hidden {
+	if redact.IsWord(e.Code) && !e.hidden {
 		say("code %s", e.Code)
 	}
 	for _, class := range e.classes {
@@ -278,7 +276,7 @@ func (e *Error) Error() string {
 	if e.said != "" {
 		say("%q", e.said)
 	}
-	if isWord(e.RequestID) && !e.hidden {
+	if redact.IsWord(e.RequestID) && !e.hidden {
 		say("request %s", e.RequestID)
 	}
 	if e.RetryAfter > 0 {
@@ -409,166 +407,3 @@ func (e *ValidationError) Is(target error) bool { return target == ErrInvalid ||
 
 // Unwrap returns the causes, such as the error of reading a file that an environment variable names.
 func (e *ValidationError) Unwrap() []error { return e.causes }
-
-// secrets is what must not appear in the text of an error: what a message says, and the credentials of its request.
-type secrets struct {
-	texts       []string
-	credentials []string
-}
-
-// secretsOf returns the secrets of a request: the values of its fields, those in more, which encoding/json encodes, and the
-// credentials that were sent.
-func secretsOf(fields []wire.Field, more any, sent *http.Request, pair codec.KeyPair) secrets {
-	var s secrets
-	for _, field := range fields {
-		switch field.Concept {
-		case "channel", "from", "fallbackFrom", "reference", "template", "language":
-			// names that the sender chose, not content
-		default:
-			s.texts = appendTexts(append(s.texts, field.Text), field.Value)
-		}
-	}
-	s.texts = appendTexts(s.texts, more)
-	if pair != nil {
-		_, params := pair()
-		s.credentials = append(s.credentials, params[0].Value, params[1].Value)
-	}
-	if sent == nil {
-		return s
-	}
-	for name, values := range sent.Header {
-		switch name {
-		case "Accept", "Cache-Control", "Content-Type", "User-Agent":
-			continue
-		}
-		for _, value := range values {
-			scheme, rest, ok := strings.Cut(value, " ")
-			if !ok {
-				rest = value
-			}
-			if decoded, err := base64.StdEncoding.DecodeString(rest); err == nil && strings.EqualFold(scheme, "Basic") {
-				rest += " " + strings.ReplaceAll(string(decoded), ":", " ")
-			}
-			s.credentials = append(s.credentials, strings.Fields(rest)...)
-		}
-	}
-	if sent.URL != nil {
-		for _, values := range sent.URL.Query() {
-			s.credentials = append(s.credentials, values...)
-		}
-	}
-	return s
-}
-
-// appendTexts appends the strings in a value, such as a JSON object, other than the words of its types.
-func appendTexts(texts []string, value any) []string {
-	raw, err := json.Marshal(value)
-	var decoded any
-	if err != nil || json.Unmarshal(raw, &decoded) != nil {
-		return texts
-	}
-	var walk func(any)
-	walk = func(value any) {
-		switch v := value.(type) {
-		case string:
-			texts = append(texts, v)
-		case []any:
-			for _, element := range v {
-				walk(element)
-			}
-		case map[string]any:
-			for key, element := range v {
-				if key != "type" {
-					walk(element)
-				}
-			}
-		}
-	}
-	walk(decoded)
-	return texts
-}
-
-// inWord reports whether a code or an ID that the service wrote holds a secret.
-func (s secrets) inWord(word string) bool {
-	return s.holdsCredential(word) || s.holdsNumber(word) || slices.ContainsFunc(s.texts, func(text string) bool {
-		return utf8.RuneCountInString(text) > 2 && strings.Contains(strings.ToLower(word), strings.ToLower(text))
-	})
-}
-
-// inSentence reports whether an error message of the service holds, or may hold, a secret: digits that may be a number, an
-// address, a credential, or a word of the message.
-func (s secrets) inSentence(sentence string) bool {
-	const longest = 200
-	if len(sentence) > longest || strings.Contains(sentence, "://") || strings.ContainsAny(sentence, "@=&") ||
-		strings.ContainsFunc(sentence, func(r rune) bool { return !unicode.IsPrint(r) }) || longestDigits(sentence, " -./()") >= 5 {
-		return true
-	}
-	lower, words := strings.ToLower(sentence), " "+strings.Join(wordsOf(sentence), " ")+" "
-	return s.holdsCredential(sentence) || s.holdsNumber(sentence) || slices.ContainsFunc(s.texts, func(text string) bool {
-		own := wordsOf(text)
-		return len(own) > 0 && strings.Contains(words, " "+strings.Join(own, " ")+" ") ||
-			slices.ContainsFunc(own, func(word string) bool { return utf8.RuneCountInString(word) > 3 && strings.Contains(lower, word) })
-	})
-}
-
-func wordsOf(text string) []string {
-	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-}
-
-// holdsCredential reports whether a credential, or a good part of one, is in the text.
-func (s secrets) holdsCredential(text string) bool {
-	const shortest, part = 4, 6
-	return slices.ContainsFunc(s.credentials, func(credential string) bool {
-		return len(credential) >= shortest && strings.Contains(text, credential) ||
-			slices.ContainsFunc(strings.Fields(text), func(word string) bool {
-				word = strings.Trim(word, `"'.,:;()<>…`)
-				return len(word) >= part && strings.Contains(credential, word)
-			})
-	})
-}
-
-// holdsNumber reports whether the text holds the digits of one of the message's numbers, with or without its prefix.
-func (s secrets) holdsNumber(text string) bool {
-	const shortest, subscriber = 5, 7
-	found := digits(text)
-	return slices.ContainsFunc(s.texts, func(number string) bool {
-		n := digits(number)
-		if len(n) < shortest || strings.Trim(number, "+0123456789 -.()") != "" {
-			return false
-		}
-		return strings.Contains(found, n[len(n)-min(len(n), subscriber):])
-	})
-}
-
-// isWord reports whether a text of the service is short and plain enough to be a code or an ID, and holds no run of digits
-// that may be a phone number.
-func isWord(s string) bool {
-	const phoneNumber = 9
-	return s != "" && len(s) <= 64 && longestDigits(s, "") < phoneNumber && !strings.ContainsFunc(s, func(r rune) bool {
-		return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && r != '-' && r != '_' && r != '.' && r != ':'
-	})
-}
-
-// longestDigits returns the length of the longest run of digits, which the given separators do not interrupt.
-func longestDigits(s, separators string) int {
-	longest, run := 0, 0
-	for _, r := range s {
-		switch {
-		case unicode.IsDigit(r):
-			run++
-			longest = max(longest, run)
-		case !strings.ContainsRune(separators, r):
-			run = 0
-		}
-	}
-	return longest
-}
-
-func digits(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < '0' || r > '9' {
-			return -1
-		}
-		return r
-	}, s)
-}

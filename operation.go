@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/messaging-service/messaging-go/internal/codec"
+	"github.com/messaging-service/messaging-go/internal/redact"
 	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/internal/transport"
 	"github.com/messaging-service/messaging-go/internal/wire"
@@ -127,6 +128,27 @@ func (e *endpoint) describe() string {
 	return "GET " + e.url.Path
 }
 
+// secrets returns what must not appear in the error of a call: the values of its fields, and its credentials.
+func (e *endpoint) secrets(fields []wire.Field, out transport.Outcome) redact.Secrets {
+	var s redact.Secrets
+	for _, field := range fields {
+		switch field.Concept {
+		case "channel", "from", "fallbackFrom", "reference", "template", "language":
+			// names that the sender chose, not content
+		default:
+			s.AddText(field.Text)
+			s.AddValue(field.Value)
+		}
+	}
+	if e.pair != nil {
+		_, params := e.pair()
+		s.AddCredential(params[0].Value)
+		s.AddCredential(params[1].Value)
+	}
+	s.AddRequest(out.Sent)
+	return s
+}
+
 // checkContext returns a problem if there is no context.
 func checkContext(ctx context.Context) []wire.Problem {
 	if ctx == nil {
@@ -189,7 +211,7 @@ func read[T any](ctx context.Context, t *transport.Transport, e *endpoint, r rea
 	case out.Err != nil:
 		err.reason = "the response could not be read to its end"
 	}
-	err.explain(failure, notJSON, out, secretsOf(r.params, nil, out.Sent, e.pair))
+	err.explain(failure, notJSON, out, e.secrets(r.params, out))
 	return result, err
 }
 

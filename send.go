@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"strconv"
 	"sync"
 
 	"github.com/messaging-service/messaging-go/internal/codec"
@@ -108,7 +109,7 @@ func (e *sendEndpoint) judge(call wire.Call, out transport.Outcome) (Receipt, *E
 			verdict = NotSent
 		}
 	case out.StatusCode < 200 || out.StatusCode > 299:
-		verdict, reason = e.judgeStatus(out.StatusCode, response.Own)
+		verdict, reason = e.judgeStatus(out.StatusCode, response)
 	case out.Err != nil:
 		reason = "the response could not be read to its end"
 	case notJSON != nil:
@@ -128,14 +129,23 @@ func (e *sendEndpoint) judge(call wire.Call, out transport.Outcome) (Receipt, *E
 	if out.StatusCode != 0 {
 		failure := response.Failure
 		failure.RequestID = response.RequestID
-		err.explain(failure, notJSON, out, secretsOf(call.Fields, contentOf(call), out.Sent, e.pair))
+		secrets := e.secrets(call.Fields, out)
+		secrets.AddValue(call.Extra)
+		for _, member := range call.Members {
+			if member.Name != "type" {
+				secrets.AddValue(member.Value)
+			}
+		}
+		err.explain(failure, notJSON, out, secrets)
 	}
 	return Receipt{}, err
 }
 
 // judgeStatus returns the verdict of an HTTP status that is no success. A proxy or a gateway may respond 403, 404, 405 or 410
-// in place of the service, which has processed the request: these count only in a response of the service's own.
-func (e *sendEndpoint) judgeStatus(status int, own bool) (verdict Verdict, reason string) {
+// in place of the service, which has processed the request: these count only in a response of the service's own. An error code
+// that repeats the status is a gateway's habit too.
+func (e *sendEndpoint) judgeStatus(status int, r codec.Response) (verdict Verdict, reason string) {
+	own := r.RequestID != "" || r.Class != "" || r.Code != "" && r.Code != strconv.Itoa(status)
 	if status == http.StatusNotFound {
 		reason = e.describe()
 	}
@@ -163,15 +173,6 @@ func newReceipt(call wire.Call, out transport.Outcome, r codec.Response) Receipt
 		UnitCost: r.UnitCost, Cost: r.Cost, Balance: r.Balance, Operator: r.Operator,
 		Attempts: out.Attempts, StatusCode: out.StatusCode, Raw: out.Body,
 	}
-}
-
-// contentOf returns what a call says besides its fields.
-func contentOf(call wire.Call) any {
-	content := map[string]any{"extra": call.Extra}
-	for _, member := range call.Members {
-		content[member.Name] = member.Value
-	}
-	return content
 }
 
 // sendAll sends messages, concurrency of them at once, and yields the outcome of each as it ends. The messages are ranged in

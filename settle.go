@@ -7,6 +7,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/messaging-service/messaging-go/internal/redact"
 	"github.com/messaging-service/messaging-go/sms"
 )
 
@@ -106,7 +107,7 @@ func (s *SMSService) settle(ctx context.Context, m sms.Message, policy SettlePol
 // number may be the message's.
 func sameNumber(listed, sent string) bool {
 	const subscriber = 7
-	a, b := digits(listed), digits(sent)
+	a, b := redact.Digits(listed), redact.Digits(sent)
 	n := min(len(a), len(b), subscriber)
 	return a[len(a)-n:] == b[len(b)-n:]
 }
