@@ -46,7 +46,7 @@ func (q *request) readBodyParams(r *http.Request, body string) error {
 	}
 	if body[0] == '{' {
 		if object := repair(body); json.Valid([]byte(object)) {
-			q.object = q.readMembers(object)
+			q.readObject(object)
 			return nil
 		}
 	}
@@ -64,10 +64,11 @@ func (q *request) readBodyParams(r *http.Request, body string) error {
 	}
 }
 
-// readMembers reads the members of a valid JSON object as parameters, and returns the object without those that hold secrets.
-func (q *request) readMembers(object string) string {
+// readObject reads the members of a valid JSON object as parameters, and keeps it without those that hold secrets.
+func (q *request) readObject(object string) {
 	decoder := json.NewDecoder(strings.NewReader(object))
 	_, _ = decoder.Token()
+	var members []Param
 	var kept []string
 	cut := false
 	for decoder.More() {
@@ -78,19 +79,24 @@ func (q *request) readMembers(object string) string {
 			break // not reached: the object is valid
 		}
 		name, _ := token.(string)
-		value, nested := scalar(raw)
 		if i := q.secretOf(name); i >= 0 {
+			value, _ := scalar(raw)
 			q.prove(i, value, value)
 			cut = true
 			continue
 		}
-		q.add(name, value, nested)
+		members = append(members, Param{Name: name, Value: string(raw)})
 		kept = append(kept, strings.TrimLeft(object[begin:decoder.InputOffset()], ", \t\r\n"))
 	}
 	if cut {
-		return "{" + strings.Join(kept, ",") + "}"
+		object = "{" + strings.Join(kept, ",") + "}"
 	}
-	return object
+	q.body = readEnvelope(object)
+	q.senderInBody = q.callback.readsJSON && q.body.isCertain()
+	for _, m := range members {
+		value, nested := scalar(json.RawMessage(m.Value))
+		q.add(m.Name, value, nested)
+	}
 }
 
 // scalar returns the text of a JSON value: the content of a string, a number, true or false as written, "" for null. An

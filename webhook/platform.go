@@ -42,32 +42,36 @@ type item struct {
 }
 
 // findEnvelope returns the envelope of a request: the first parameter to arrive that holds one, or the body. JSON in a text
-// counts only where no other parameter names the sender, the ID or the kind, and never as a status: a person may have typed it.
+// comes last, since a person may have typed it: it counts only where no parameter names the sender, the ID or the kind, and never as
+// a status.
 func (q *request) findEnvelope() envelope {
-	anonymous := q.values[conceptKind]+q.values[conceptFrom]+q.values[conceptID] == ""
+	var typed envelope
 	for i, p := range q.params {
 		if !q.isFor(i, conceptJSON) {
 			continue
 		}
-		typed := q.isFor(i, conceptText) && !slices.Contains(q.nested, i)
-		if typed && !anonymous {
-			continue
-		}
 		e := readEnvelope(p.Value)
-		e.index, e.typed = i, typed
-		if !typed && e.raw != nil {
+		e.index = i
+		switch isText := q.isFor(i, conceptText) && !slices.Contains(q.nested, i); {
+		case e.raw == nil:
+		case !isText:
 			return e
-		}
-		if e.statuses = nil; typed && len(e.messages) > 0 && e.isCertain() {
-			return e
+		case typed.raw == nil && e.isCertain() && len(e.messages) > 0:
+			typed = e
+			typed.typed, typed.statuses = true, nil
 		}
 	}
-	e := readEnvelope(q.object)
+	anonymous := q.values[conceptKind]+q.values[conceptFrom]+q.values[conceptID] == ""
+	e := q.body
 	e.index = -1
-	if e.raw != nil && (!e.single || e.isCertain() || e.messages[0].word("type") != "") {
+	switch {
+	case e.raw != nil && (!e.single || e.isCertain() || e.messages[0].word("type") != ""):
 		return e
+	case typed.raw != nil && anonymous:
+		return typed
+	default:
+		return envelope{index: -1}
 	}
-	return envelope{index: -1}
 }
 
 // readEnvelope reads an envelope. The result has no raw if text is not a JSON object.
@@ -137,6 +141,8 @@ func (e *envelope) addValue(value object) {
 // isCertain reports whether an object is of the platform, and not something else that somebody wrote as JSON.
 func (e *envelope) isCertain() bool {
 	switch {
+	case e.raw == nil:
+		return false
 	case !e.single:
 		return len(e.messages)+len(e.statuses) > 0
 	case len(e.statuses) > 0:

@@ -53,6 +53,7 @@ type callback struct {
 	concepts     map[string][]concept // by the name of a parameter
 	placeholders [numConcepts]string  // what stands for a value that the service did not fill in
 	zone         *time.Location
+	readsJSON    bool // in the shape of the platform
 }
 
 // NewReceiver returns a Receiver. Without options it reads the default contract, takes GET only, asks for no secret and
@@ -83,7 +84,7 @@ func (rcv *Receiver) compile() error {
 		if err != nil {
 			problems = append(problems, fmt.Errorf("webhook: WithContract: the zone of the %s callback: %w", name, err))
 		}
-		c := &callback{name: name, concepts: map[string][]concept{}, zone: location}
+		c := &callback{name: name, concepts: map[string][]concept{}, zone: location, readsJSON: name != CallbackSMS}
 		for i, key := range conceptKeys() {
 			for _, name := range params[key] {
 				c.concepts[name] = append(c.concepts[name], concept(i))

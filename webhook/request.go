@@ -19,8 +19,10 @@ type request struct {
 	ambiguous bool                // an identifying parameter arrived twice with different values
 	proofs    []proof             // of Receiver.secrets
 	rawQuery  string              // without secrets
-	object    string              // a body that is a JSON object, without secrets
-	nested    []int               // the parameters that were no text in it, as indices of params
+	nested    []int               // indices of params whose values were objects or lists in a JSON body
+
+	body         envelope // a body that is a JSON object, without secrets
+	senderInBody bool     // the body is a message of the platform, which may name its sender twice, by number and by user ID
 }
 
 // receive checks a request and reads its parameters. The order of the checks is promised in the package documentation.
@@ -93,7 +95,7 @@ func (q *request) add(name, value string, nested bool) {
 	q.params = append(q.params, Param{Name: name, Value: value})
 	for _, c := range q.callback.concepts[name] {
 		switch first := &q.values[c]; {
-		case nested || q.isNone(c, value):
+		case nested, q.isNone(c, value), c == conceptFrom && q.senderInBody:
 		case *first == "":
 			*first = value
 		case c.identifies() && differ(*first, value):

@@ -1,0 +1,313 @@
+package webhook_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/webhook"
+)
+
+// report has a query handled as a delivery report.
+func report(t testing.TB, query string, options ...webhook.Option) webhook.DeliveryReport {
+	t.Helper()
+	rcv := hooks(options...)
+	var in inbox[webhook.DeliveryReport]
+	require.Equal(t, http.StatusOK, call(t, rcv.Delivery(in.handle), get(query)).Code, query)
+	d := in.one(t)
+	parsed, err := rcv.ParseDelivery(get(query))
+	require.NoError(t, err)
+	assert.Equal(t, []webhook.DeliveryReport{d}, parsed)
+	return d
+}
+
+func TestDeliveryReport(t *testing.T) {
+	t.Parallel()
+	for _, prefix := range []string{"", "_"} {
+		query := strings.ReplaceAll("^status=DELIVRD&^id=m-1&^referenceId=r-1&^timestamp=1791038663&^transactionType=sms&^from=ACME&^to=+639171234567&x=7", "^", prefix)
+		assert.Equal(t, webhook.DeliveryReport{
+			ID: "m-1", ReferenceID: "r-1", From: "ACME", To: "+639171234567", Kind: "sms", Status: webhook.StatusDelivered, RawStatus: "DELIVRD",
+			StatusAt: at(), Params: report(t, query).Params, RawQuery: query,
+		}, report(t, query))
+		assert.Equal(t, "7", report(t, query).Params.Get("x"))
+	}
+}
+
+func TestDeliveryAmbiguous(t *testing.T) {
+	t.Parallel()
+	for query, want := range map[string]bool{
+		"id=1&status=sent": false, "id=1&status=sent&dlrStatus=failed": true, "id=1&status=sent&_id=2": true, "id=1&status=sent&_status=sent": false,
+		"id=1&referenceId=a&_referenceId=b": true, "id=1&to=1&_to=2": false, "id=1&status=%25s&_status=sent": false,
+	} {
+		d := report(t, query)
+		assert.Equal(t, want, d.Ambiguous, query)
+		assert.Equal(t, "1", d.ID)
+	}
+}
+
+func TestDeliveryStatus(t *testing.T) {
+	t.Parallel()
+	statuses := map[webhook.Status][]string{
+		webhook.StatusPlayed: {"played"}, webhook.StatusDeleted: {"deleted"},
+		webhook.StatusUnknown: {"0", "2", "777", "-1", "01", "1.0", "delivered!", "unknown", strings.Repeat("x", 1000)},
+	}
+	for status, words := range contract.Default().Table().WebhookDelivery.Statuses {
+		statuses[webhook.Status(status)] = words
+	}
+	for _, status := range []webhook.Status{
+		webhook.StatusQueued, webhook.StatusSent, webhook.StatusDelivered, webhook.StatusRead, webhook.StatusPlayed, webhook.StatusFailed,
+		webhook.StatusExpired, webhook.StatusRejected, webhook.StatusDeleted,
+	} {
+		assert.Contains(t, statuses, status)
+	}
+	assert.Len(t, statuses, 10, "a status of the contract that has no constant")
+	for want, words := range statuses {
+		require.NotEmpty(t, words)
+		for _, word := range words {
+			for _, form := range []string{word, strings.ToUpper(word), " " + word + "\n"} {
+				d := report(t, "id=1&status="+url.QueryEscape(form))
+				assert.Equal(t, want, d.Status, form)
+				assert.Equal(t, form, d.RawStatus)
+			}
+		}
+	}
+	d := report(t, "id=1")
+	assert.Equal(t, webhook.StatusUnknown, d.Status)
+	assert.Empty(t, d.RawStatus)
+	var zero webhook.Status
+	assert.Equal(t, webhook.StatusUnknown, zero)
+
+	wire := overlay(t, `{"webhook.delivery": {"statuses": {"failed": ["2", "Größe"], "delivered": ["0"]}}}`)
+	assert.Equal(t, webhook.StatusFailed, report(t, "id=1&status=gr%C3%96%C3%9Fe", wire).Status)
+	assert.Equal(t, webhook.StatusDelivered, report(t, "id=1&status=0", wire).Status)
+	assert.Equal(t, webhook.StatusUnknown, report(t, "id=1&status=1", wire).Status, "a list replaces the default's")
+
+}
+
+func TestStatusText(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[webhook.Status]string{
+		webhook.StatusUnknown: "unknown", webhook.StatusDelivered: "delivered", webhook.StatusPlayed: "played", "a new word": "a new word",
+	} {
+		assert.Equal(t, want, fmt.Sprint(status))
+		text, err := json.Marshal(status)
+		require.NoError(t, err)
+		assert.Equal(t, `"`+want+`"`, string(text))
+		var back webhook.Status
+		require.NoError(t, json.Unmarshal(text, &back))
+		assert.Equal(t, status, back)
+	}
+}
+
+func TestDeliveryEnvelope(t *testing.T) {
+	t.Parallel()
+	const status = `{"id":"wamid.1","status":"read","timestamp":"1791038663","recipient_id":"15550002222","biz_opaque_callback_data":"order-17",` +
+		`"conversation":{"id":"c","origin":{"type":"service"}},"pricing":{"billable":true,"pricing_model":"CBP","category":"service"}}`
+	const failed = `{"id":"wamid.2","status":"failed","timestamp":"1791038663","recipient_user_id":"US.1","errors":[{"code":131047,"title":"Re-engagement message"}]}`
+	value := `{"messaging_product":"whatsapp","metadata":{"display_phone_number":"15550001111","phone_number_id":"1"},` +
+		`"contacts":[{"profile":{"name":"Test"},"wa_id":"15550002222"}],"statuses":[` + status + `,` + failed + `]}`
+	rcv := hooks(webhook.WithPOST())
+	for _, r := range []*http.Request{
+		post("", "application/json", envelopeOf(value)), post("", "", value), get("payload=" + url.QueryEscape(envelopeOf(value))),
+	} {
+		reports, err := rcv.ParseDelivery(r)
+		require.NoError(t, err)
+		require.Len(t, reports, 2)
+		assert.Equal(t, webhook.DeliveryReport{
+			ID: "wamid.1", ReferenceID: "order-17", From: "15550001111", To: "15550002222", Status: webhook.StatusRead, RawStatus: "read", StatusAt: at(),
+			JSON: json.RawMessage(status), Params: reports[0].Params, RawQuery: r.URL.RawQuery,
+		}, reports[0])
+		assert.Equal(t, "US.1", reports[1].To)
+		assert.Equal(t, webhook.StatusFailed, reports[1].Status)
+		assert.JSONEq(t, failed, string(reports[1].JSON))
+	}
+	alone, err := rcv.ParseDelivery(post("referenceId=order-18", "", status))
+	require.NoError(t, err)
+	require.Len(t, alone, 1)
+	assert.Equal(t, "wamid.1 15550002222 order-18 read", fmt.Sprint(alone[0].ID, " ", alone[0].To, " ", alone[0].ReferenceID, " ", alone[0].Status))
+	assert.False(t, alone[0].Ambiguous)
+	other, err := rcv.ParseDelivery(post("id=1&status=failed", "", envelopeOf(value)))
+	require.NoError(t, err)
+	assert.Equal(t, "wamid.1", other[0].ID)
+	assert.True(t, other[0].Ambiguous, "the callback URL names another message")
+	for word, want := range map[string]webhook.Status{"sent": webhook.StatusSent, "delivered": webhook.StatusDelivered, "played": webhook.StatusPlayed, "deleted": webhook.StatusDeleted, "warning": webhook.StatusUnknown} {
+		reports, err := rcv.ParseDelivery(post("", "", `{"statuses":[{"id":"1","status":"`+word+`"}]}`))
+		require.NoError(t, err)
+		assert.Equal(t, want, reports[0].Status)
+		assert.Equal(t, word, reports[0].RawStatus)
+	}
+}
+
+func TestDeliveryEnvelopeUnreadable(t *testing.T) {
+	t.Parallel()
+	const ok = `{"id":"1","status":"sent"}`
+	for name, tt := range map[string]struct {
+		body   string
+		reason error
+		status int
+		got    int
+	}{
+		"messages":                   {envelopeOf(`{"messages":[` + textMessage("a", "1") + `]}`), webhook.ErrMisdirected, 400, 0},
+		"messages beside statuses":   {envelopeOf(`{"messages":[`+textMessage("a", "1")+`]}`, `{"statuses":[`+ok+`]}`), webhook.ErrMisdirected, 400, 1},
+		"one that names nothing":     {envelopeOf(`{"statuses":[{"status":"sent"},` + ok + `]}`), webhook.ErrNoMessage, 400, 1},
+		"one that is no object":      {envelopeOf(`{"statuses":["sent",` + ok + `]}`), webhook.ErrNoMessage, 400, 1},
+		"one with a placeholder":     {envelopeOf(`{"statuses":[{"id":"null","status":"sent"}]}`), webhook.ErrNoMessage, 400, 0},
+		"no status":                  {envelopeOf(`{"statuses":[]}`), webhook.ErrNoMessage, 400, 0},
+		"too many":                   {`{"statuses":[` + ok + strings.Repeat(","+ok, 1000) + `]}`, webhook.ErrTooLarge, 413, 0},
+		"a message by itself is one": {`{"id":"1","type":"text","from":"1111","text":{"body":"a"}}`, nil, 200, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			rcv := hooks(webhook.WithPOST())
+			var in inbox[webhook.DeliveryReport]
+			assert.Equal(t, tt.status, call(t, rcv.Delivery(in.handle), post("", "", tt.body)).Code)
+			assert.Len(t, in.got, tt.got)
+			_, err := rcv.ParseDelivery(post("", "", tt.body))
+			assert.ErrorIs(t, err, tt.reason)
+		})
+	}
+}
+
+// Each status is an event of its own: of several recipients in a group, too.
+func TestDeliveryEnvelopeHandlesEach(t *testing.T) {
+	t.Parallel()
+	body := envelopeOf(`{"statuses":[{"id":"1","status":"read","recipient_id":"group","recipient_participant_id":"a"},{"id":"1","status":"read","recipient_id":"group","recipient_participant_id":"b"}]}`)
+	in := inbox[webhook.DeliveryReport]{err: errors.New("not yet")}
+	h := hooks(webhook.WithPOST(), webhook.WithStore(webhook.NewMemoryStore(100, time.Hour))).Delivery(in.handle)
+	assert.Equal(t, 500, call(t, h, post("", "", body)).Code)
+	in = inbox[webhook.DeliveryReport]{}
+	assert.Equal(t, 200, call(t, h, post("", "", body)).Code)
+	assert.Equal(t, 200, call(t, h, post("", "", body)).Code)
+	assert.Len(t, in.got, 2)
+}
+
+func TestDeliveryNeedsAnIDOrAReference(t *testing.T) {
+	t.Parallel()
+	assert.Empty(t, report(t, "id=1").ReferenceID)
+	assert.Empty(t, report(t, "reference_id=1").ID)
+	for _, query := range []string{"status=1", "id=&referenceId=+", "id=null&referenceId=undefined", "id=0&referenceId=-", "id=%i&referenceId=%r&status=%s", "id=%25i&status=1&from=1&to=2", ""} {
+		w := call(t, hooks().Delivery(new(inbox[webhook.DeliveryReport]).handle), get(query))
+		assert.Equal(t, http.StatusBadRequest, w.Code, query)
+		_, err := hooks().ParseDelivery(get(query))
+		require.ErrorIs(t, err, webhook.ErrNoMessage, query)
+	}
+}
+
+// A service that does not know a placeholder leaves it as it is: all reports would have one ID.
+func TestDeliveryPlaceholdersNotFilledIn(t *testing.T) {
+	t.Parallel()
+	d := report(t, "id=m-1&referenceId=%r&status=%s&timestamp=%d&transactionType=%tr&from=%f&to=%t")
+	assert.Equal(t, webhook.DeliveryReport{ID: "m-1", Params: d.Params, RawQuery: d.RawQuery}, d)
+	assert.Equal(t, "%r", d.Params.Get("referenceId"))
+	wire := overlay(t, `{"webhook.delivery": {"placeholders": {"reference": "{ref}", "status": ""}}}`)
+	d = report(t, "id=m-1&referenceId={ref}&status=%s&transactionType=%r", wire)
+	assert.Empty(t, d.ReferenceID)
+	assert.Equal(t, "%s", d.RawStatus)
+	assert.Equal(t, "%r", d.Kind)
+}
+
+func TestDeliveryURL(t *testing.T) {
+	t.Parallel()
+	const all = "status=%s&id=%i&referenceId=%r&timestamp=%d&transactionType=%tr&from=%f&to=%t"
+	secret := webhook.WithSecret("key", "a+b/c &d", "old")
+	for _, tt := range []struct {
+		name, base string
+		opts       []webhook.Option
+		want       string
+	}{
+		{"plain", "https://example.com/dlr", nil, "https://example.com/dlr?" + all},
+		{"no path", "http://example.com", nil, "http://example.com?" + all},
+		{"a port", "HTTPS://example.com:8443/", nil, "HTTPS://example.com:8443/?" + all},
+		{"an address", "https://[2001:db8::1]:8443/x", nil, "https://[2001:db8::1]:8443/x?" + all},
+		{"credentials", "https://user:pass@example.com/x", nil, "https://user:pass@example.com/x?" + all},
+		{"a query", "https://example.com/dlr?a=%20b", nil, "https://example.com/dlr?a=%20b&" + all},
+		{"an open query", "https://example.com/dlr?", nil, "https://example.com/dlr?" + all},
+		{"a query that is a question mark", "https://example.com/dlr??", nil, "https://example.com/dlr??&" + all},
+		{"an open parameter", "https://example.com/dlr?a=b&", nil, "https://example.com/dlr?a=b&" + all},
+		{"what is no escape", "https://example.com/%tr/%zz?x=%s", nil, "https://example.com/%tr/%zz?x=%s&" + all},
+		{"a secret", "https://example.com/dlr", []webhook.Option{secret}, "https://example.com/dlr?key=a%2Bb%2Fc+%26d&" + all},
+		{"two secrets", "https://example.com/dlr?a=b", []webhook.Option{secret, webhook.WithSecret("k 2", "x")}, "https://example.com/dlr?a=b&key=a%2Bb%2Fc+%26d&k+2=x&" + all},
+		{"a secret in the path", "https://example.com/{key}/dlr?x={key}", []webhook.Option{webhook.WithPathSecret("key", "a/b c")}, "https://example.com/a%2Fb%20c/dlr?x={key}&" + all},
+		{"a secret in the path, in its place already", "https://example.com/abc/dlr", []webhook.Option{webhook.WithPathSecret("key", "abc")}, "https://example.com/abc/dlr?" + all},
+		{"facts that are there", "https://example.com/dlr?dlrStatus=%s&_id=order&%66rom=x", nil, "https://example.com/dlr?dlrStatus=%s&_id=order&%66rom=x&referenceId=%r&timestamp=%d&transactionType=%tr&to=%t"},
+		{
+			"another contract", "https://example.com/dlr",
+			[]webhook.Option{overlay(t, `{"webhook.delivery": {"params": {"id": ["message id", "id"], "from": []}, "placeholders": {"id": "{{id}}", "status": "", "kind": "<type>"}}}`)},
+			"https://example.com/dlr?message+id={{id}}&referenceId=%r&timestamp=%d&transactionType=<type>&to=%t",
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			got, err := hooks(tt.opts...).DeliveryURL(tt.base)
+			require.NoError(t, err)
+			assert.Equal(t, tt.want, got)
+		})
+	}
+}
+
+func TestDeliveryURLErrors(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		base string
+		opts []webhook.Option
+	}{
+		"nothing":                {"", nil},
+		"a path":                 {"/hooks/hunter2", nil},
+		"no host":                {"https:///hunter2", nil},
+		"no host but a port":     {"https://:80/hunter2", nil},
+		"no host but a user":     {"https://hunter2@/x", nil},
+		"a host with braces":     {"https://{host}/hunter2", nil},
+		"a host with a %":        {"https://%41/hunter2", nil},
+		"a port that is none":    {"https://example.com:65536/hunter2", nil},
+		"a port in words":        {"https://example.com:https/hunter2", nil},
+		"half an address":        {"https://[::1/hunter2", nil},
+		"another scheme":         {"ftp://example.com/hunter2", nil},
+		"no scheme":              {"example.com/hunter2", nil},
+		"a fragment":             {"https://example.com/hunter2#x", nil},
+		"white space":            {"https://example.com/ hunter2", nil},
+		"a line break":           {"https://example.com/hunter2\r\nx", nil},
+		"a NUL":                  {"https://example.com/hunter2\x00", nil},
+		"not UTF-8":              {"https://example.com/hunter2\xff", nil},
+		"the secret is there":    {"https://example.com/x?k%65y=hunter2", []webhook.Option{webhook.WithSecret("key", "s3cret")}},
+		"nothing identifies":     {"https://example.com/hunter2", []webhook.Option{overlay(t, `{"webhook.delivery": {"placeholders": {"id": "", "reference": ""}}}`)}},
+		"nothing is identified":  {"https://example.com/hunter2", []webhook.Option{overlay(t, `{"webhook.delivery": {"params": {"id": [], "reference": []}}}`)}},
+		"a placeholder with &":   {"https://example.com/hunter2", []webhook.Option{overlay(t, `{"webhook.delivery": {"placeholders": {"id": "a&b"}}}`)}},
+		"a placeholder in words": {"https://example.com/hunter2", []webhook.Option{overlay(t, `{"webhook.delivery": {"placeholders": {"kind": "the kind"}}}`)}},
+	} {
+		got, err := hooks(tt.opts...).DeliveryURL(tt.base)
+		require.Error(t, err, name)
+		assert.Empty(t, got, name)
+		assert.NotContains(t, err.Error(), "hunter2", name)
+		assert.NotContains(t, err.Error(), "s3cret", name)
+	}
+}
+
+// What a service makes of the URL is what the handler takes.
+func TestDeliveryURLFilledIn(t *testing.T) {
+	t.Parallel()
+	opts := []webhook.Option{webhook.WithSecret("key", "a+b/c &d="), webhook.WithPathSecret("place", "p/q r")}
+	callback, err := hooks(opts...).DeliveryURL("https://example.com/hooks/{place}/dlr")
+	require.NoError(t, err)
+	filled := strings.NewReplacer("%tr", "sms", "%s", "DELIVRD", "%i", "m-1", "%r", "order+17", "%d", "2026-10-03+14:44:23", "%f", "ACME", "%t", "+639171234567").Replace(callback)
+	u, err := url.Parse(filled)
+	require.NoError(t, err)
+	var in inbox[webhook.DeliveryReport]
+	mux := http.NewServeMux()
+	mux.Handle("/hooks/{place}/dlr", hooks(opts...).Delivery(in.handle))
+	r := get(u.RawQuery)
+	r.URL = u
+	require.Equal(t, http.StatusOK, call(t, mux, r).Code)
+	d := in.one(t)
+	assert.Equal(t, []any{"m-1", "order 17", "+639171234567", webhook.StatusDelivered}, []any{d.ID, d.ReferenceID, d.To, d.Status})
+	assert.True(t, at().Equal(d.StatusAt))
+	assert.NotContains(t, d.RawQuery, "key=")
+}
