@@ -91,16 +91,12 @@ func (p parameters) query(unescaped bool) string {
 // escapeLittle escapes a value as [Unescaped] says. What would end the parameter or the request line is escaped all the same,
 // because no receiver could restore it.
 func escapeLittle(s string) string {
-	const digits = "0123456789ABCDEF"
 	var b strings.Builder
 	for i := range len(s) {
-		switch c := s[i]; {
-		case c == ' ':
-			b.WriteByte('+')
-		case c < ' ', c == 0x7f, c == '&', c == '#':
-			b.Write([]byte{'%', digits[c>>4], digits[c&15]})
-		default:
-			b.WriteByte(c)
+		if c := rune(s[i]); isControlOrSpace(c) || c == '&' || c == '#' {
+			b.WriteString(url.QueryEscape(s[i : i+1]))
+		} else {
+			b.WriteByte(s[i])
 		}
 	}
 	return b.String()

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"slices"
 	"strconv"
@@ -35,7 +36,7 @@ type Fault struct {
 // AcceptThenDrop processes the request and then resets the connection without a response.
 func AcceptThenDrop() Fault { return Fault{kind: acceptThenDrop} }
 
-// DropUnread resets the connection when the first bytes of the request arrive, and processes nothing. A correct client's verdict
+// DropUnread resets the connection when the header of the request has arrived, and processes nothing. A correct client's verdict
 // is unknown all the same: it sees the same reset whether the service has read the request or not.
 func DropUnread() Fault { return Fault{kind: dropUnread} }
 
@@ -77,7 +78,7 @@ func (f Fault) String() string {
 func (f Fault) isValid() bool { return f.kind != status || f.status >= 100 && f.status <= 599 }
 
 // Inject lets each of the next n requests take the fault, to any path. Faults wait in the order in which they were injected,
-// and a request takes the first one when its first byte arrives. Inject panics if n is below 1, or if the fault is a [Status]
+// and a request takes the first one when it arrives. Inject panics if n is below 1, or if the fault is a [Status]
 // outside of 100 to 599.
 func (s *Server) Inject(fault Fault, n int) {
 	if n < 1 || !fault.isValid() {
@@ -147,11 +148,10 @@ func (f Fault) hold(ctx context.Context) {
 }
 
 // deliver writes the response as far as the fault lets it pass.
-func (f Fault) deliver(w http.ResponseWriter, c *conn, resp response) {
+func (f Fault) deliver(w http.ResponseWriter, resp response) {
 	switch f.kind {
 	case acceptThenDrop:
-		c.reset()
-		panic(http.ErrAbortHandler)
+		reset(w)
 	case truncatedResponse:
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Content-Length", strconv.Itoa(len(resp.body)))
@@ -165,6 +165,16 @@ func (f Fault) deliver(w http.ResponseWriter, c *conn, resp response) {
 	default:
 		resp.write(w)
 	}
+}
+
+// reset closes the connection so that the client sees a reset, not an end.
+func reset(w http.ResponseWriter) {
+	conn, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		return // the server is being closed
+	}
+	_ = conn.(*net.TCPConn).SetLinger(0)
+	_ = conn.Close()
 }
 
 // writeStatus responds in place of the service.

@@ -75,16 +75,27 @@ const (
 	gsmExtension = "\f^{}\\[~]|€"
 )
 
-// countParts is the number of parts in which a text travels. One part holds 160 characters of GSM-7 or 70 units of
-// UTF-16; in a message of several parts, each holds 153 or 67. A character is not divided between parts.
+// countParts returns the number of parts in which a text travels. A character is not divided between parts.
 func countParts(text string) int {
-	if parts, ok := pack(text, 160, 153, gsmWidth); ok {
-		return parts
+	single, several, width := 160, 153, gsmWidth
+	if strings.ContainsFunc(text, func(r rune) bool { return gsmWidth(r) == 0 }) {
+		single, several, width = 70, 67, utf16.RuneLen
 	}
-	parts, _ := pack(text, 70, 67, utf16.RuneLen)
+	total, used, parts := 0, 0, 1
+	for _, r := range text {
+		total += width(r)
+		if used += width(r); used > several {
+			parts++
+			used = width(r)
+		}
+	}
+	if total <= single {
+		return 1
+	}
 	return parts
 }
 
+// gsmWidth returns 0 for a character that is not in the alphabet.
 func gsmWidth(r rune) int {
 	switch {
 	case strings.ContainsRune(gsmBasic, r):
@@ -92,28 +103,6 @@ func gsmWidth(r rune) int {
 	case strings.ContainsRune(gsmExtension, r):
 		return 2
 	default:
-		return -1
+		return 0
 	}
-}
-
-// pack fills parts one after the other. It reports false if a character has no width.
-func pack(text string, single, several int, width func(rune) int) (parts int, ok bool) {
-	total, used := 0, 0
-	parts = 1
-	for _, r := range text {
-		w := width(r)
-		if w < 0 {
-			return 0, false
-		}
-		total += w
-		if used+w > several {
-			parts++
-			used = 0
-		}
-		used += w
-	}
-	if total <= single {
-		parts = 1
-	}
-	return parts, true
 }

@@ -4,11 +4,11 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strconv"
 	"sync"
 	"testing"
@@ -43,10 +43,8 @@ type Server struct {
 	credentials credentials // copies: a test that changes the fields does not race with requests
 	operations  map[string]operation
 
-	http    *http.Server
+	http    *httptest.Server
 	stop    context.CancelFunc // ends delayed responses and calls of webhooks
-	served  chan struct{}      // closed when no more connections are accepted
-	conns   sync.WaitGroup
 	closing sync.Once
 	// whenClosed calls f once the server is closed, and at once if it is.
 	whenClosed func(f func()) (forget func() bool)
@@ -66,25 +64,35 @@ type operation struct {
 	handle func(requestID string, r *http.Request, body []byte) (any, *problem)
 }
 
-// NewServer starts a server that is closed when the test and its subtests have ended. The test fails at once if no loopback
-// port is available.
+// NewServer starts a server that is closed when the test and its subtests have ended.
 func NewServer(tb testing.TB) *Server {
 	tb.Helper()
-	s, err := start()
-	if err != nil {
-		tb.Fatal(err)
-	}
+	s := Start()
 	tb.Cleanup(s.Close)
 	return s
 }
 
-// Start starts a server for a program that is not a test. The caller closes it. Start panics if no loopback port is
-// available, as [net/http/httptest.NewServer] does.
+// Start starts a server for a program that is not a test. The caller closes it. Like [net/http/httptest.NewServer], it panics
+// if no loopback port is available.
 func Start() *Server {
-	s, err := start()
-	if err != nil {
-		panic(err)
+	ctx, stop := context.WithCancel(context.Background())
+	s := newServer()
+	s.stop = stop
+	s.whenClosed = func(f func()) func() bool {
+		if ctx.Err() != nil {
+			f() // before anything is sent: AfterFunc takes its time
+		}
+		return context.AfterFunc(ctx, f)
 	}
+	s.http = httptest.NewUnstartedServer(http.HandlerFunc(s.serve))
+	s.http.Config.BaseContext = func(net.Listener) context.Context { return ctx }
+	s.http.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
+	// ReadTimeout and WriteTimeout would also count while Slow delays a response: serve sets deadlines around its reading and
+	// its writing instead.
+	s.http.Config.ReadHeaderTimeout = ioTimeout
+	s.http.Config.IdleTimeout = idleTimeout
+	s.http.Start()
+	s.URL = s.http.URL
 	return s
 }
 
@@ -109,57 +117,19 @@ func newServer() *Server {
 	return s
 }
 
-func start() (*Server, error) {
-	ctx, stop := context.WithCancel(context.Background())
-	tcp, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		stop()
-		return nil, fmt.Errorf("messagingtest: no loopback port: %w", err)
-	}
-	s := newServer()
-	s.URL = "http://" + tcp.Addr().String()
-	s.stop = stop
-	s.served = make(chan struct{})
-	s.whenClosed = func(f func()) func() bool {
-		if ctx.Err() != nil {
-			f() // before anything is sent: AfterFunc takes its time
-		}
-		return context.AfterFunc(ctx, f)
-	}
-	s.http = &http.Server{
-		Handler:     http.HandlerFunc(s.serve),
-		ConnState:   s.connState,
-		ConnContext: connContext,
-		BaseContext: func(net.Listener) context.Context { return ctx },
-		ErrorLog:    slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
-		// ReadTimeout and WriteTimeout would also count while Slow delays a response: serve sets deadlines around its
-		// reading and its writing instead.
-		ReadHeaderTimeout: ioTimeout,
-		IdleTimeout:       idleTimeout,
-	}
-	go func() {
-		defer close(s.served)
-		_ = s.http.Serve(listener{tcp, s}) // ends with ErrServerClosed
-	}()
-	return s, nil
-}
-
 // Close closes the port and all connections. Requests under way get no response, and delays of [Slow] and calls of
 // [Server.Receive] end. When Close returns, the server has no goroutine left. The ledger can still be read.
 func (s *Server) Close() {
 	s.closing.Do(func() {
 		s.stop()
-		_ = s.http.Close()
-		<-s.served
-		// Once more, for a connection that was accepted during the first call.
-		_ = s.http.Close()
-		// This ends: a handler waits for nothing but its connection and the context, and both have ended.
-		s.conns.Wait()
+		_ = s.http.Listener.Close() // first, so that no connection is accepted behind the back of the next line
+		s.http.CloseClientConnections()
+		s.http.Close()
 	})
 }
 
-// Requests returns how many requests have reached the server since the start or the last [Server.Reset], processed or not. A
-// request counts from its first byte, so one that [DropUnread] drops counts too.
+// Requests returns how many requests have reached the server since the start or the last [Server.Reset], processed or not,
+// including those that [DropUnread] drops.
 func (s *Server) Requests() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -190,12 +160,10 @@ func (s *Server) newRequestID() string {
 }
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
-	c := connOf(r)
-	fault := c.fault()
+	fault := s.arrive()
 	if fault.kind == dropUnread {
-		// Only a pipelined request comes here: it was read together with the one before it.
-		c.reset()
-		panic(http.ErrAbortHandler)
+		reset(w)
+		return
 	}
 	deadlines := http.NewResponseController(w)
 	_ = deadlines.SetReadDeadline(time.Now().Add(ioTimeout))
@@ -210,7 +178,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	resp := s.process(r, requestID, body, err)
 	fault.hold(r.Context())
 	_ = deadlines.SetWriteDeadline(time.Now().Add(ioTimeout))
-	fault.deliver(w, c, resp)
+	fault.deliver(w, resp)
 }
 
 // process does what the service does with a request.
