@@ -65,9 +65,6 @@ func readButtons(value any, kind string) (ReplyButtons, fit) {
 }
 
 func (b ReplyButtons) check(c *checks, path string) {
-	if len(b) == 0 {
-		c.Found(path, "want at least one button, got none")
-	}
 	for i, button := range b {
 		if strings.TrimSpace(button.ID) != button.ID {
 			c.Limit(at(path, i)+".ID", "must not have white space around it")

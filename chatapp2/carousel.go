@@ -96,7 +96,11 @@ func (k Carousel) check(c *checks, path string) {
 			continue
 		}
 		checkMatching(c, at(path, i)+".Action", k.Cards[0].Action, card.Action)
-		if first := k.Cards[0].Header; isValue(first) && isValue(card.Header) && reflect.TypeOf(first) != reflect.TypeOf(card.Header) {
+		_, firstImage := k.Cards[0].Header.(Image)
+		_, firstVideo := k.Cards[0].Header.(Video)
+		_, image := card.Header.(Image)
+		_, video := card.Header.(Video)
+		if firstImage && video || firstVideo && image {
 			c.Limit(at(path, i)+".Header", "must be of the same kind as on the first card")
 		}
 	}
@@ -117,6 +121,9 @@ func (k Card) check(c *checks, path string) {
 		c.Found(path+".Header", "want an Image or a Video")
 	}
 	checkNoCaption(c, path+".Header", k.Header)
+	if buttons, ok := k.Action.(ReplyButtons); ok && len(buttons) == 0 {
+		c.Found(path+".Action", "want at least one button, got none")
+	}
 	if isProduct && k.Body != "" {
 		c.Found(path+".Body", "must be empty on a card of a Product")
 	}

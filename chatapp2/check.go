@@ -3,6 +3,7 @@ package chatapp2
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -88,16 +89,24 @@ func (c *checks) value(v reflect.Value, rule string) {
 		}
 		c.check(v)
 	case reflect.Map:
-		for key, value := range v.Seq2() {
-			own := step{name: "[" + strconv.Quote(key.String()) + "]"}
-			c.inside(own, key, "")
-			c.inside(own, value, "")
+		texts, _ := v.Interface().(map[string]string)
+		for _, key := range slices.Sorted(maps.Keys(texts)) {
+			own := step{name: "[" + strconv.Quote(key) + "]"}
+			c.inside(own, reflect.ValueOf(key), "")
+			c.inside(own, reflect.ValueOf(texts[key]), "")
 		}
 	case reflect.Struct:
 		c.fields(v)
 		c.check(v)
 	default:
 	}
+}
+
+// field checks a text by a rule that is in no tag.
+func (c *checks) field(path, text, rule string) {
+	c.path = append(c.path[:0], step{name: path})
+	c.text(text, rule)
+	c.path = c.path[:0]
 }
 
 func (c *checks) fields(v reflect.Value) {
@@ -163,20 +172,17 @@ func (c *checks) text(text, rule string) {
 		reason := ""
 		switch name {
 		case "required", "notblank":
-			switch {
-			case text == "":
-				c.Found(c.here(), "required, but absent")
+			if strings.TrimSpace(text) == "" {
+				c.required(c.here(), text)
 				return
-			case strings.TrimSpace(text) == "":
-				c.Found(c.here(), "must not be white space only")
 			}
 		case "url":
 			if found := wire.CheckURL(text); found != "" {
 				c.Found(c.here(), found)
 			}
 		case "max":
-			if most, _ := strconv.Atoi(limit); len(text) > most && utf8.RuneCountInString(text) > most {
-				reason = fmt.Sprintf("want at most %d characters, got %d", most, utf8.RuneCountInString(text))
+			if most, _ := strconv.Atoi(limit); len(text) > most {
+				c.length(c.here(), text, most)
 			}
 		case "oneof":
 			if words := strings.Split(limit, "|"); !slices.Contains(words, text) {
@@ -211,6 +217,23 @@ func (c *checks) text(text, rule string) {
 
 func isNotAlphanumeric(r rune) bool {
 	return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+}
+
+// required checks a text that must be there.
+func (c *checks) required(path, text string) {
+	switch {
+	case text == "":
+		c.Found(path, "required, but absent")
+	case strings.TrimSpace(text) == "":
+		c.Found(path, "must not be white space only")
+	}
+}
+
+// length checks that a text is not too long.
+func (c *checks) length(path, text string, most int) {
+	if n := utf8.RuneCountInString(text); n > most {
+		c.Limit(path, fmt.Sprintf("want at most %d characters, got %d", most, n))
+	}
 }
 
 // count checks a number of things. Too few are always a fault; too many exceed a limit.

@@ -137,9 +137,8 @@ func (h TemplateHeader) check(c *checks, path string) {
 	case Currency, DateTime:
 		c.Found(path, "want a TextParam, an Image, a Video, a Document, a GIF, a Location or a Product in a header")
 	case Location:
-		if parameter.Name == "" || parameter.Address == "" {
-			c.Found(path, "want a Location with a Name and an Address in a header")
-		}
+		c.required(path+".Name", parameter.Name)
+		c.required(path+".Address", parameter.Address)
 	}
 	checkNoCaption(c, path, h.Parameter)
 	checkTextTotal(c, path, []Parameter{h.Parameter}, 60)

@@ -23,7 +23,7 @@ type Flow struct {
 	// Action is FlowNavigate or FlowDataExchange. Empty is the platform's default, FlowNavigate.
 	Action FlowAction `rule:"oneof=navigate|data_exchange"`
 	// Screen is the ID of the first screen. Required if Data is set.
-	Screen string `rule:"notblank"`
+	Screen string
 	// Data is passed to the first screen: a value that encodes as a JSON object with at least one member, or the text of such
 	// an object. Optional.
 	Data any
@@ -87,15 +87,13 @@ func (f Flow) check(c *checks, path string) {
 		c.Found(path, "want exactly one of ID and Name")
 	}
 	if f.Data != nil {
-		if f.Screen == "" {
-			c.Found(path+".Screen", "required with Data, but absent")
-		}
-		checkFlowData(c, path+".Data", f.Data, 1)
+		c.required(path+".Screen", f.Screen)
+		checkFlowData(c, path+".Data", f.Data)
 	}
 }
 
-// checkFlowData checks that a value encodes as a JSON object with so many members at least, or is the text of one.
-func checkFlowData(c *checks, path string, value any, least int) {
+// checkFlowData checks that a value encodes as a JSON object that is not empty, or is the text of one.
+func checkFlowData(c *checks, path string, value any) {
 	raw, err := wire.Encode(value)
 	if err != nil {
 		return // reported as a fault
@@ -105,10 +103,7 @@ func checkFlowData(c *checks, path string, value any, least int) {
 		raw = []byte(text)
 	}
 	var object map[string]json.RawMessage
-	switch {
-	case json.Unmarshal(raw, &object) != nil || object == nil:
-		c.Found(path, "want a JSON object, or the text of one")
-	case len(object) < least:
-		c.Found(path, "want at least one member")
+	if json.Unmarshal(raw, &object) != nil || object == nil || len(object) == 0 {
+		c.Found(path, "want a JSON object that is not empty, or the text of one")
 	}
 }

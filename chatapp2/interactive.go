@@ -1,17 +1,12 @@
 package chatapp2
 
-import (
-	"fmt"
-	"unicode/utf8"
-)
-
 // Interactive is a message that the recipient can answer or act on. Its Action determines its type. It cannot be sent to a
 // group.
 type Interactive struct {
 	// Header stands above the body. Each action documents which headers it takes. Optional unless the action says otherwise.
 	Header Header
 	// Body is the text, at most 1024 characters, or 4096 with a List. Required unless the action says otherwise.
-	Body string `rule:"notblank,max=4096"`
+	Body string
 	// Footer is a small text below the body, at most 60 characters. Optional. A Carousel takes none.
 	Footer string `rule:"max=60"`
 	// Action is what the recipient can do. Required.
@@ -55,12 +50,12 @@ func (i Interactive) check(c *checks, path string) {
 	}
 	checkNoCaption(c, path+".Header", i.Header)
 	var headers headerRule
-	needsBody := true
+	needsBody, bodyMost := true, 1024
 	switch action := i.Action.(type) {
 	case nil, RawAction:
-		needsBody = false
+		needsBody, bodyMost = false, 4096
 	case List:
-		headers = headerText
+		headers, bodyMost = headerText, 4096
 	case ProductList:
 		headers = headerTextRequired
 	case OrderDetails:
@@ -72,22 +67,17 @@ func (i Interactive) check(c *checks, path string) {
 	case CallPermissionRequest:
 		needsBody = false
 	case ReplyButtons:
-		if n := len(action); n > 3 {
-			c.Limit(path+".Action", fmt.Sprintf("want 1 to 3 buttons, got %d", n))
-		}
+		c.count(path+".Action", "buttons", len(action), 1, 3)
 	case Carousel:
 		headers = headerNone
 		if i.Footer != "" {
 			c.Found(path+".Footer", "must be empty with a Carousel")
 		}
 	}
-	if needsBody && i.Body == "" {
-		c.Found(path+".Body", "required, but absent")
+	if needsBody {
+		c.required(path+".Body", i.Body)
 	}
-	_, longBody := i.Action.(List)
-	if _, isRaw := i.Action.(RawAction); !longBody && !isRaw && utf8.RuneCountInString(i.Body) > 1024 {
-		c.Limit(path+".Body", "want at most 1024 characters with this action")
-	}
+	c.length(path+".Body", i.Body, bodyMost)
 	headers.check(c, path+".Header", i.Header)
 }
 

@@ -14,7 +14,7 @@ type List struct {
 // Section is a part of a List.
 type Section struct {
 	// Title is at most 24 characters. Required if there is more than one section.
-	Title string `json:"title,omitzero" rule:"notblank,max=24"`
+	Title string `json:"title,omitzero" rule:"max=24"`
 	// Rows is 1 to 10 rows.
 	Rows []Row `json:"rows,omitzero"`
 }
@@ -48,7 +48,7 @@ func (l List) check(c *checks, path string) {
 
 // checkSectionTitle checks that a section has a title, if it is not the only one.
 func checkSectionTitle(c *checks, path, title string, sections int) {
-	if sections > 1 && title == "" {
-		c.Found(path+".Title", "required with more than one section, but absent")
+	if sections > 1 {
+		c.required(path+".Title", title)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"math/big"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -202,8 +201,7 @@ func (o OrderDetails) check(c *checks, path string) {
 			c.Found(own+".Quantity", "want 1 or more")
 		}
 	}
-	amounts := []OrderAmount{o.Total, o.Order.Subtotal, o.Order.Tax}
-	if !slices.ContainsFunc(amounts, func(a OrderAmount) bool { return a.Offset < 1 }) && o.Total.rat().Cmp(o.Order.total()) != 0 {
+	if want := o.Order.total(); want != nil && o.Total.Offset > 0 && o.Total.Value >= 0 && o.Total.rat().Cmp(want) != 0 {
 		c.Limit(path+".Total", "want the sum of Subtotal, Tax and Shipping, less Discount")
 	}
 }
@@ -237,8 +235,11 @@ func (a OrderAmount) rat() *big.Rat {
 	return big.NewRat(a.Value, a.Offset)
 }
 
-// total returns what the order costs.
+// total returns what the order costs, nil if that is not known.
 func (o Order) total() *big.Rat {
+	if o.Subtotal.Offset < 1 || o.Tax.Offset < 1 || min(o.Subtotal.Value, o.Tax.Value, o.Shipping.Value, o.Discount.Value) < 0 {
+		return nil
+	}
 	sum := o.Subtotal.rat()
 	sum.Add(sum, o.Tax.rat())
 	sum.Add(sum, o.Shipping.rat())

@@ -22,7 +22,7 @@ type ProductList struct {
 // ProductSection is a part of a ProductList or a ProductsButton.
 type ProductSection struct {
 	// Title is at most 24 characters. Required if there is more than one section.
-	Title string `json:"title,omitzero" rule:"notblank,max=24"`
+	Title string `json:"title,omitzero" rule:"max=24"`
 	// Products is at least one product.
 	Products []ProductItem `json:"product_items,omitzero"`
 }

@@ -56,7 +56,7 @@ type FlowButton struct {
 	Index int `rule:"index"`
 	// Token comes back with the response. Empty is the platform's default, "unused".
 	Token string
-	// Data is passed to the first screen: a value that encodes as a JSON object, or the text of one. Optional.
+	// Data is passed to the first screen: a value that encodes as a JSON object that is not empty, or the text of one. Optional.
 	Data any
 }
 
@@ -90,7 +90,7 @@ func (b ProductsButton) check(c *checks, path string) {
 
 func (b FlowButton) check(c *checks, path string) {
 	if b.Data != nil {
-		checkFlowData(c, path+".Data", b.Data, 0)
+		checkFlowData(c, path+".Data", b.Data)
 	}
 }
 

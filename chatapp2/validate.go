@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
@@ -14,15 +15,11 @@ import (
 func (m Message) validate() []wire.Problem {
 	c := &checks{group: m.RecipientType == RecipientGroup}
 	m.checkRecipient(c)
-	for _, text := range []struct{ name, value, rule string }{
-		{"RecipientType", string(m.RecipientType), "oneof=individual|group"},
-		{"ReplyTo", m.ReplyTo, "notblank"},
-		{"CallbackData", m.CallbackData, "max=512"},
-		{"Marketing.ProductPolicy", string(m.Marketing.ProductPolicy), "oneof=CLOUD_API_FALLBACK|STRICT"},
-	} {
-		c.inside(step{name: text.name}, reflect.ValueOf(text.value), text.rule)
-	}
+	c.field("RecipientType", string(m.RecipientType), "oneof=individual|group")
 	c.inside(step{name: "Content"}, reflect.ValueOf(&m.Content).Elem(), "required")
+	c.field("ReplyTo", m.ReplyTo, "notblank")
+	c.field("CallbackData", m.CallbackData, "max=512")
+	c.field("Marketing.ProductPolicy", string(m.Marketing.ProductPolicy), "oneof=CLOUD_API_FALLBACK|STRICT")
 	kind := ""
 	if isValue(m.Content) {
 		kind = strings.ToLower(m.Content.kind())
@@ -51,7 +48,7 @@ func (m Message) validate() []wire.Problem {
 func (m Message) checkRecipient(c *checks) {
 	switch {
 	case c.group:
-		c.inside(step{name: "To"}, reflect.ValueOf(m.To), "required")
+		c.field("To", m.To, "required")
 	case m.To == "" && m.Recipient == "":
 		c.Found("To", "required, but absent; want a number, or a Recipient in its place")
 	case !c.group && m.To != "":
@@ -61,7 +58,8 @@ func (m Message) checkRecipient(c *checks) {
 			c.Found("To", reason)
 		}
 	}
-	if m.Recipient != "" && !isUserID(m.Recipient) {
+	c.field("Recipient", m.Recipient, "")
+	if m.Recipient != "" && utf8.ValidString(m.Recipient) && !isUserID(m.Recipient) {
 		c.Limit("Recipient", "want two letters, a dot, and at most 128 letters and digits")
 	}
 }
