@@ -14,10 +14,10 @@ import (
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
-// comparison sets the verdicts beside what the service has.
+// comparison compares the verdicts with the messages that the service received.
 type comparison struct {
-	rows    map[verdict]*found
-	strange int // messages of the service that have no record
+	rows       map[verdict]*tally
+	unrecorded int // messages without a record
 }
 
 type verdict struct {
@@ -25,16 +25,16 @@ type verdict struct {
 	state   outbox.State
 }
 
-// found counts the messages of one verdict by how often the service has them.
-type found struct {
-	never, once, more int
+// tally counts the messages of one verdict by how many times the service received them.
+type tally struct {
+	unsent, once, more int
 }
 
-// agrees tells whether the service may have a message of this verdict so often.
-func (v verdict) agrees(f found) bool {
+// agrees reports whether the tally is possible for messages with this verdict.
+func (v verdict) agrees(f tally) bool {
 	switch v.state {
 	case outbox.Accepted:
-		return f.never == 0 && f.more == 0
+		return f.unsent == 0 && f.more == 0
 	case outbox.Refused:
 		return f.once == 0 && f.more == 0
 	case outbox.Parked:
@@ -46,7 +46,8 @@ func (v verdict) agrees(f found) bool {
 	}
 }
 
-// compare sets the records beside the ledger of a stand-in. Messages that had their verdict before the ledger began are left out.
+// compare compares the records with the messages that a test server received. It skips messages that had their verdict before the test server
+// started.
 func compare(ctx context.Context, c *engine.Connection, ledger []messagingtest.Sent, before map[string]bool) (*comparison, error) {
 	type name struct {
 		channel   outbox.Channel
@@ -56,7 +57,7 @@ func compare(ctx context.Context, c *engine.Connection, ledger []messagingtest.S
 	for _, s := range ledger {
 		sent[name{outbox.Channel(s.Channel), s.ReferenceID}]++
 	}
-	result := &comparison{rows: map[verdict]*found{}}
+	result := &comparison{rows: map[verdict]*tally{}}
 	for e, err := range outbox.All(ctx, c) {
 		if err != nil {
 			return nil, err
@@ -69,29 +70,29 @@ func compare(ctx context.Context, c *engine.Connection, ledger []messagingtest.S
 		}
 		v := verdict{e.Channel, e.State}
 		if result.rows[v] == nil {
-			result.rows[v] = &found{}
+			result.rows[v] = &tally{}
 		}
 		switch times {
 		case 0:
-			result.rows[v].never++
+			result.rows[v].unsent++
 		case 1:
 			result.rows[v].once++
 		default:
 			result.rows[v].more++
 		}
 	}
-	result.strange = len(sent)
+	result.unrecorded = len(sent)
 	return result, nil
 }
 
-// agrees tells whether every message has a verdict, and the service has each as often as its verdict says.
+// agrees reports whether every message has a verdict that matches what the service received.
 func (c *comparison) agrees() bool {
 	for v, f := range c.rows {
 		if !v.agrees(*f) {
 			return false
 		}
 	}
-	return c.strange == 0
+	return c.unrecorded == 0
 }
 
 // print writes the comparison as a table.
@@ -106,10 +107,10 @@ func (c *comparison) print(out io.Writer) {
 		if !v.agrees(*f) {
 			mark = "WRONG"
 		}
-		_, _ = fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%d\t%d\t%s\n", v.channel, v.state, f.never+f.once+f.more, f.once, f.never, f.more, mark)
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%d\t%d\t%s\n", v.channel, v.state, f.unsent+f.once+f.more, f.once, f.unsent, f.more, mark)
 	}
 	_ = table.Flush()
-	if c.strange > 0 {
-		_, _ = fmt.Fprintf(out, "%d messages in the ledger have no record: WRONG\n", c.strange)
+	if c.unrecorded > 0 {
+		_, _ = fmt.Fprintf(out, "%d sent messages have no record: WRONG\n", c.unrecorded)
 	}
 }

@@ -24,7 +24,7 @@ func file(t *testing.T, messages ...Message) string {
 	return lines.String()
 }
 
-func TestAMessageIsReadBackFromItsLine(t *testing.T) {
+func TestParseLineReadsLine(t *testing.T) {
 	for _, m := range []Message{testSMS(t, 1), testChatApp1(t, 1), testChatApp2(t, 1)} {
 		data, err := m.Line()
 		require.NoError(t, err)
@@ -34,7 +34,7 @@ func TestAMessageIsReadBackFromItsLine(t *testing.T) {
 	}
 }
 
-func TestKeysOfDifferentReferencesDiffer(t *testing.T) {
+func TestKeyIsUniquePerReference(t *testing.T) {
 	keys := map[string]bool{}
 	long := strings.Repeat("a", 500)
 	for _, channel := range []Channel{SMS, ChatApp1, ChatApp2} {
@@ -48,24 +48,24 @@ func TestKeysOfDifferentReferencesDiffer(t *testing.T) {
 	assert.Len(t, keys, 27)
 }
 
-func TestLoadingAFileTwiceQueuesItOnceEvenBeyondTheDuplicateWindow(t *testing.T) {
+func TestLoaderQueuesOnceBeyondDuplicateWindow(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, engine.Setup{DuplicateWindow: 100 * time.Millisecond})
 	lines := file(t, testSMS(t, 1), testChatApp1(t, 1), testChatApp2(t, 1), testSMS(t, 2), testSMS(t, 1))
 	loaded, err := r.loader.Load(t.Context(), strings.NewReader(lines), nil)
 	require.NoError(t, err)
-	assert.Equal(t, Loaded{Queued: 4, Known: 1}, loaded)
-	assert.Equal(t, 4, r.waiting())
+	assert.Equal(t, LoadResult{Queued: 4, Known: 1}, loaded)
+	assert.Equal(t, 4, r.queueLength())
 
-	r.purge() // as if all were sent; the stream knows nothing any more
+	r.purge() // as if all were sent; the stream is empty
 	time.Sleep(200 * time.Millisecond)
 	loaded, err = r.loader.Load(t.Context(), strings.NewReader(lines), nil)
 	require.NoError(t, err)
-	assert.Equal(t, Loaded{Known: 5}, loaded)
-	assert.Equal(t, 0, r.waiting())
+	assert.Equal(t, LoadResult{Known: 5}, loaded)
+	assert.Equal(t, 0, r.queueLength())
 }
 
-func TestABadLineIsReportedByItsNumberAndTheOthersGoOn(t *testing.T) {
+func TestLoaderReportsBadLinesAndContinues(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, engine.Setup{})
 	other, err := FromSMS(sms.Message{From: "ACME", To: "+639170000001", Text: "We open at ten", ReferenceID: "order-1"})
@@ -78,23 +78,23 @@ func TestABadLineIsReportedByItsNumberAndTheOthersGoOn(t *testing.T) {
 		`secret`,
 		`{"channel":"sms"}`,
 		strings.TrimSpace(file(t, other)),
-		`{"channel":"sms","message":{"text":"` + strings.Repeat("secret", LongestLine/6) + `"}}`,
+		`{"channel":"sms","message":{"text":"` + strings.Repeat("secret", MaxLineBytes/6) + `"}}`,
 		strings.TrimSpace(file(t, testSMS(t, 2))) + ` {}`,
-		strings.TrimSpace(file(t, testSMS(t, 3))), // without an end of line
+		strings.TrimSpace(file(t, testSMS(t, 3))), // without a newline
 	}, "\r\n")
 	bad := map[int]error{}
 	loaded, err := r.loader.Load(t.Context(), strings.NewReader(lines), func(line int, err error) { bad[line] = err })
 	require.NoError(t, err)
-	assert.Equal(t, Loaded{Queued: 2, Bad: 7}, loaded)
+	assert.Equal(t, LoadResult{Queued: 2, Bad: 7}, loaded)
 	assert.ErrorIs(t, bad[7], ErrConflict)
-	assert.ErrorIs(t, bad[8], ErrLongLine)
+	assert.ErrorIs(t, bad[8], ErrLineTooLong)
 	for line, err := range bad {
 		assert.Contains(t, []int{2, 4, 5, 6, 7, 8, 9}, line)
 		assert.NotContains(t, err.Error(), "secret")
 	}
 }
 
-func TestAMessageThatTheEngineCannotTakeIsReported(t *testing.T) {
+func TestLoaderRejectsTooLargeMessage(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, engine.Setup{})
 	m, err := FromSMS(sms.Message{From: "ACME", To: "+639170000001", Text: strings.Repeat("a", 1<<20-500), ReferenceID: "large"})
@@ -104,32 +104,32 @@ func TestAMessageThatTheEngineCannotTakeIsReported(t *testing.T) {
 	assert.Zero(t, r.record(m))
 }
 
-func TestALoaderThatWasKilledBeforeItPublishedIsRepeated(t *testing.T) {
+func TestLoaderCompletesInterruptedLoad(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, engine.Setup{})
 	m := testSMS(t, 1)
-	r.force(m, Record{State: Loading})
+	r.forceRecord(m, Record{State: Loading})
 	queued, err := r.loader.Put(t.Context(), m)
 	require.NoError(t, err)
 	assert.True(t, queued)
 	assert.Equal(t, Queued, r.record(m).State)
-	assert.Equal(t, 1, r.waiting())
+	assert.Equal(t, 1, r.queueLength())
 }
 
-func TestAMessageThatIsPublishedButNotQueuedIsSentOnce(t *testing.T) {
+func TestWorkerSendsOnceAfterInterruptedLoad(t *testing.T) {
 	t.Parallel()
-	for _, again := range []bool{false, true} {
+	for _, republished := range []bool{false, true} {
 		r := newRig(t, engine.Setup{})
 		m := testSMS(t, 1)
-		r.force(m, Record{State: Loading})
+		r.forceRecord(m, Record{State: Loading})
 		r.publish(m, 0)
-		if again { // beyond the duplicate window it stands there twice
+		if republished { // beyond the duplicate window, the stream holds it twice
 			r.publish(m, 7)
 			r.put(m)
 		}
-		r.start(fast())
+		r.start(fastOptions())
 		r.waitForAll()
 		assert.Equal(t, Accepted, r.record(m).State)
-		assert.Equal(t, 1, r.sent(m))
+		assert.Equal(t, 1, r.sendCount(m))
 	}
 }

@@ -9,21 +9,21 @@ import (
 	"github.com/messaging-service/messaging-go/examples/scaleout/engine"
 )
 
-// Errors of Loader.Put, for errors.Is.
+// Errors of [Loader.Put].
 var (
-	// ErrConflict: another message is known under this channel and reference ID.
+	// ErrConflict means that the channel and reference ID belong to a message with other content.
 	ErrConflict = errors.New("another message has this channel and reference ID")
-	// ErrTooLarge: the engine takes no message of this size.
-	ErrTooLarge = errors.New("the message is larger than the engine takes")
+	// ErrTooLarge means that the message exceeds the engine's limit.
+	ErrTooLarge = errors.New("the message is larger than the engine allows")
 )
 
-// Loader takes messages in. It is safe for concurrent use, and any number of processes may load at once.
+// Loader takes messages in. It is safe for concurrent use, and any number of processes can load at once.
 type Loader struct {
 	records   records
 	publisher publisher
 }
 
-// NewLoader makes a loader on an engine that is prepared.
+// NewLoader returns a loader on a prepared engine.
 func NewLoader(ctx context.Context, c *engine.Connection, log *slog.Logger) (*Loader, error) {
 	r, err := openRecords(ctx, c, log)
 	if err != nil {
@@ -32,14 +32,14 @@ func NewLoader(ctx context.Context, c *engine.Connection, log *slog.Logger) (*Lo
 	return &Loader{records: r, publisher: publisher{c, log}}, nil
 }
 
-// Put takes one message in. It reports false where the message is known: then nothing happens, however long ago that was and
-// whatever became of it. A message whose taking in was broken off is taken in to its end.
+// Put takes one message in. If the message is already known, Put does nothing and reports false, however long ago it was taken in. If
+// an earlier Put of the message was interrupted, Put completes it.
 //
-// When Put returns without an error, the message will be sent. While the engine is away it waits, as long as the context lives.
+// If Put returns no error, the message will be sent. While the engine is away, Put waits until ctx ends.
 func (l *Loader) Put(ctx context.Context, m Message) (queued bool, err error) {
 	data, err := m.Line()
 	if err != nil {
-		return false, fmt.Errorf("outbox: writing the message: %w", err)
+		return false, fmt.Errorf("outbox: encoding the message: %w", err)
 	}
 	if !l.publisher.fits(data) {
 		return false, ErrTooLarge
@@ -57,12 +57,12 @@ func (l *Loader) Put(ctx context.Context, m Message) (queued bool, err error) {
 	return true, finishLoading(ctx, l.records, l.publisher, m.Key(), e, data)
 }
 
-// finishLoading brings a message whose record says loading into the stream.
+// finishLoading publishes a message whose record says loading.
 func finishLoading(ctx context.Context, r records, p publisher, key string, e entry, data []byte) error {
-	if err := p.put(ctx, key, e.Attempt, data); err != nil {
+	if err := p.publish(ctx, key, e.Attempt, data); err != nil {
 		return err
 	}
-	// Where the record has changed, a worker or another loader was faster, and the message is on its way.
-	_, _, err := r.swap(ctx, key, e.revision, e.becomes(Queued, ""))
+	// If the record has changed, a worker or another loader was faster, and the message is on its way.
+	_, _, err := r.swap(ctx, key, e.revision, e.withState(Queued, ""))
 	return err
 }
