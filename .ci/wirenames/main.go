@@ -27,7 +27,7 @@ var exempt = []string{"messagingtest", "examples", ".ci", ".git", "internal/benc
 
 // platform are names that the platform of chat app 2 uses in its own messages, and the packages that read and write those.
 var (
-	platform        = []string{"message_id", "mime_type", "from_user_id"}
+	platform        = []string{"message_id", "mime_type", "from_user_id", "reference_id"}
 	platformFolders = []string{"chatapp2", "webhook"}
 )
 
@@ -128,9 +128,13 @@ func search(names map[string]bool) (found []string, err error) {
 			return err
 		}
 		folder, _, _ := strings.Cut(path, "/")
+		keys := map[ast.Node]bool{} // of log attributes, which are names of this library
 		ast.Inspect(file, func(node ast.Node) bool {
+			if key := logKey(node); key != nil {
+				keys[key] = true
+			}
 			literal, ok := node.(*ast.BasicLit)
-			if !ok || literal.Kind != token.STRING {
+			if !ok || literal.Kind != token.STRING || keys[literal] {
 				return true
 			}
 			text, err := strconv.Unquote(literal.Value)
@@ -148,4 +152,20 @@ func search(names map[string]bool) (found []string, err error) {
 		return nil
 	})
 	return found, err
+}
+
+// logKey returns the key of a call such as slog.String, or nil.
+func logKey(node ast.Node) ast.Node {
+	call, ok := node.(*ast.CallExpr)
+	if !ok || len(call.Args) < 2 {
+		return nil
+	}
+	function, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok {
+		return nil
+	}
+	if pkg, ok := function.X.(*ast.Ident); !ok || pkg.Name != "slog" {
+		return nil
+	}
+	return call.Args[0]
 }
