@@ -3,7 +3,6 @@ package messaging
 import (
 	"context"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -39,25 +38,6 @@ func (c Channel) String() string {
 	default:
 		return fmt.Sprintf("channel %d", uint8(c))
 	}
-}
-
-// MarshalText returns the name of String.
-func (c Channel) MarshalText() ([]byte, error) {
-	if c < ChannelSMS || c > ChannelChatApp2 {
-		return nil, errors.New("messaging: there is no " + c.String())
-	}
-	return []byte(c.String()), nil
-}
-
-// UnmarshalText parses the name of String.
-func (c *Channel) UnmarshalText(text []byte) error {
-	for known := ChannelSMS; known <= ChannelChatApp2; known++ {
-		if string(text) == known.String() {
-			*c = known
-			return nil
-		}
-	}
-	return errors.New("messaging: no channel; want sms, chatapp1 or chatapp2")
 }
 
 // Token is what a token source returns. Printed, logged or encoded in any form it shows its expiry only.

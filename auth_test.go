@@ -114,6 +114,7 @@ func TestAuthFailureSendsNothing(t *testing.T) {
 		"source":    messaging.WithTokenSource(func(context.Context) (messaging.Token, error) { return messaging.Token{}, secret }),
 		"no token":  messaging.WithTokenSource(issue("")),
 		"bad token": messaging.WithTokenSource(issue("SECRET\r\nX-Injected: 1")),
+		"a scheme":  messaging.WithTokenSource(issue("bearer SECRET")),
 		"host": messaging.WithAuth(messaging.AuthFunc(func(r *http.Request) error {
 			r.URL = &url.URL{Scheme: "https", Host: "evil.example.com", Path: "/sms/send"}
 			return nil

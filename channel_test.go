@@ -133,6 +133,5 @@ func TestEveryServiceHasAChannel(t *testing.T) {
 	for i, c := range channels {
 		assert.Equal(t, c.name, messaging.Channel(i+1).String(), "WithAuth cannot give it credentials of its own")
 	}
-	_, err := messaging.Channel(len(channels) + 1).MarshalText()
-	assert.Error(t, err, "a channel without a service")
+	assert.Contains(t, messaging.Channel(len(channels)+1).String(), "channel ", "a channel without a service")
 }

@@ -45,23 +45,6 @@ func TestVerdictText(t *testing.T) {
 	assert.Equal(t, messaging.Refused, v)
 }
 
-func TestChannelText(t *testing.T) {
-	t.Parallel()
-	for channel, word := range map[messaging.Channel]string{
-		messaging.ChannelSMS: "sms", messaging.ChannelChatApp1: "chatapp1", messaging.ChannelChatApp2: "chatapp2",
-	} {
-		raw, err := json.Marshal(channel)
-		require.NoError(t, err)
-		assert.Equal(t, `"`+word+`"`, string(raw))
-		var back messaging.Channel
-		require.NoError(t, json.Unmarshal(raw, &back))
-		assert.Equal(t, channel, back)
-	}
-	_, err := json.Marshal(messaging.Channel(0))
-	require.Error(t, err)
-	require.Error(t, new(messaging.Channel).UnmarshalText([]byte("fax")))
-}
-
 func TestVerdictOf(t *testing.T) {
 	t.Parallel()
 	assert.Equal(t, messaging.Accepted, messaging.VerdictOf(nil))

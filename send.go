@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"strconv"
 	"sync"
 
 	"github.com/messaging-service/messaging-go/internal/codec"
@@ -108,7 +109,7 @@ func (e *sendEndpoint) judge(call wire.Call, out transport.Outcome) (Receipt, *E
 			verdict = NotSent
 		}
 	case out.StatusCode < 200 || out.StatusCode > 299:
-		verdict, reason = e.judgeStatus(out.StatusCode, response.Own)
+		verdict, reason = e.judgeStatus(out.StatusCode, response)
 	case out.Err != nil:
 		reason = "the response could not be read to its end"
 	case notJSON != nil:
@@ -134,8 +135,10 @@ func (e *sendEndpoint) judge(call wire.Call, out transport.Outcome) (Receipt, *E
 }
 
 // judgeStatus returns the verdict of an HTTP status that is no success. A proxy or a gateway may respond 403, 404, 405 or 410
-// in place of the service, which has processed the request: these count only in a response of the service's own.
-func (e *sendEndpoint) judgeStatus(status int, own bool) (verdict Verdict, reason string) {
+// in place of the service, which has processed the request: these count only in a response of the service's own. An error code
+// that repeats the status is a gateway's habit too.
+func (e *sendEndpoint) judgeStatus(status int, r codec.Response) (verdict Verdict, reason string) {
+	own := r.RequestID != "" || r.Class != "" || r.Code != "" && r.Code != strconv.Itoa(status)
 	if status == http.StatusNotFound {
 		reason = e.describe()
 	}

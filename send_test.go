@@ -180,6 +180,8 @@ func TestSendVerdicts(t *testing.T) {
 		{403, ``, messaging.Unknown, 1, messaging.ErrForbidden},
 		{403, `{"code":"","requestId":null}`, messaging.Unknown, 1, messaging.ErrForbidden},
 		{404, `{"message":"no such route"}`, messaging.Unknown, 1, messaging.ErrNotFound},
+		{404, `{"code":404,"message":"no such route"}`, messaging.Unknown, 1, messaging.ErrNotFound},
+		{403, `{"error":{"code":"403","message":"denied"}}`, messaging.Unknown, 1, messaging.ErrForbidden},
 		{405, ``, messaging.Unknown, 1, nil},
 		{410, `"gone"`, messaging.Unknown, 1, messaging.ErrNotFound},
 		{403, `{"code":"200299"}`, messaging.Refused, 1, messaging.ErrInvalid},

@@ -2,7 +2,6 @@ package chatapp2
 
 import (
 	"bytes"
-	"context"
 	"embed"
 	"encoding/json"
 	"fmt"
@@ -16,8 +15,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
 // jsonFiles holds bodies in the platform's shape, written by hand from its documentation. None of them was encoded by this
@@ -73,7 +70,7 @@ func TestABodyInThePlatformsShapeIsTypedLosslessAndValid(t *testing.T) {
 			again, err := json.Marshal(m)
 			require.NoError(t, err)
 			assert.Empty(t, jsonDiff("", jsonTree(t, body.Body), jsonTree(t, again)), "%s", again)
-			assert.Empty(t, jsonProblems(t, m))
+			assert.Empty(t, problemsOf(m))
 		})
 	}
 }
@@ -138,28 +135,6 @@ func jsonRaws(m Message) []string {
 		}
 	}
 	return raws
-}
-
-// jsonDoer keeps the call that Send makes.
-type jsonDoer struct {
-	wire.Doer
-
-	call wire.Call
-}
-
-func (d *jsonDoer) Send(_ context.Context, call wire.Call) (wire.Receipt, error) {
-	d.call = call
-	return wire.Receipt{}, nil
-}
-
-// jsonProblems gives what Send finds wrong with a message.
-func jsonProblems(t testing.TB, m Message) []wire.Problem {
-	t.Helper()
-	doer := new(jsonDoer)
-	_, err := NewService(doer).Send(t.Context(), m)
-	require.NoError(t, err)
-	assert.True(t, json.Valid(doer.call.Message), "the message of the call is no JSON")
-	return doer.call.Problems
 }
 
 // jsonTree decodes a document with its numbers as they are written.

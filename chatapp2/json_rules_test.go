@@ -696,7 +696,7 @@ func jsonWritten(t testing.TB, m Message) any {
 // the message.
 func jsonRefuses(t testing.TB, m Message, field string, inside bool) bool {
 	t.Helper()
-	for _, problem := range jsonProblems(t, m) {
+	for _, problem := range problemsOf(m) {
 		rest, ok := strings.CutPrefix(problem.Field, field)
 		if ok && (rest == "" || inside && (rest[0] == '.' || rest[0] == '[')) {
 			return true

@@ -24,14 +24,14 @@ func jsonMessages() map[string]Message {
 		return to(Template{Name: "a_template", Language: "en_US", Components: components})
 	}
 	header := func(parameter Parameter) Message { return template(TemplateHeader{Parameter: parameter}) }
-	amount := func(value int64) *OrderAmount { return &OrderAmount{Value: value, Offset: 100} }
+	amount := func(value int64) OrderAmount { return OrderAmount{Value: value, Offset: 100} }
 	details := OrderDetails{
 		ReferenceID: "r", Type: "digital-goods", PaymentType: "upi", PaymentConfiguration: "c", PaymentSettings: json.RawMessage(`[{"a":"<b>","c":1.50}]`),
 		Currency: "INR", Total: amount(1100), Order: Order{
 			Status: "pending", Items: []OrderItem{{RetailerID: "1", Name: "bread", Amount: amount(1500), SaleAmount: amount(1000), Quantity: 1}},
-			Subtotal: amount(1000), Tax: &OrderAmount{Offset: 100, Description: "VAT"}, Shipping: amount(100),
-			Discount:   &OrderAmount{Value: 1, Offset: 100, Description: "d", DiscountProgramName: "p"},
-			Expiration: &OrderExpiration{Timestamp: 1893456000, Description: "soon"},
+			Subtotal: amount(1000), Tax: OrderAmount{Offset: 100, Description: "VAT"}, Shipping: amount(100),
+			Discount:   OrderAmount{Value: 1, Offset: 100, Description: "d", DiscountProgramName: "p"},
+			Expiration: OrderExpiration{At: time.Unix(1893456000, 0).UTC(), Description: "soon"},
 		},
 	}
 	address := Address{"Ana", "+911", "560001", "1", "2", "3", "B", "Road 1", "Park", "Bengaluru", "KA"}
@@ -56,7 +56,7 @@ func jsonMessages() map[string]Message {
 		"image":       to(Image{Media: Media{ID: "1"}, Caption: "c"}),
 		"video":       to(Video{Media: Media{Link: "https://example.com/a"}, Caption: "c"}),
 		"audio":       to(Audio{Media: Media{ID: "1"}, Voice: true}),
-		"document":    to(Document{Media: Media{ID: "1"}, Caption: "c", Filename: "a.pdf"}),
+		"document":    to(Document{Media: Media{ID: "1"}, Caption: "c", FileName: "a.pdf"}),
 		"sticker":     to(Sticker{Media: Media{ID: "1"}}),
 		"location":    to(Location{Latitude: 37.44211676562361, Longitude: -122.16155960083124, Name: "n", Address: "a"}),
 		"middle":      to(Location{}),
@@ -83,15 +83,15 @@ func jsonMessages() map[string]Message {
 		"catalog, no more":  interactive(CatalogMessage{}),
 		"location request":  interactive(LocationRequest{}),
 		"address":           interactive(AddressMessage{Country: "IN", Values: address, ValidationErrors: map[string]string{"city": "?"}, SavedAddresses: []SavedAddress{{"1", address}}}),
-		"voice call":        interactive(VoiceCall{DisplayText: "Call", TTLMinutes: 100, Payload: "p"}),
+		"voice call":        interactive(VoiceCall{DisplayText: "Call", TTL: 100 * time.Minute, Payload: "p"}),
 		"permission":        to(Interactive{Action: CallPermissionRequest{}}),
 		"contact request":   interactive(ContactRequest{}),
 		"cards of links":    interactive(Carousel{Cards: []Card{{Header: image, Body: "1", Action: CTAURL{DisplayText: "O", URL: "https://example.com"}}, {Header: video, Action: CTAURL{DisplayText: "O", URL: "https://example.com"}}}}),
 		"cards of buttons":  interactive(Carousel{Cards: []Card{{Header: image, Action: ReplyButtons{{"1", "A"}}}, {Header: image, Action: ReplyButtons{{"2", "A"}}}}}),
 		"cards of products": interactive(Carousel{Cards: []Card{{Action: Product{"1", "2"}}, {Action: Product{"1", "3"}}}}),
 		"order":             to(Interactive{Header: image, Body: "B", Footer: "F", Action: details}),
-		"order status":      interactive(OrderStatus{"r", "shipped", "d", &OrderPayment{"captured", 1}}),
-		"document header":   to(Interactive{Header: Document{Media: Media{ID: "1"}, Filename: "a.pdf"}, Body: "B", Action: ReplyButtons{{"1", "A"}}}),
+		"order status":      interactive(OrderStatus{"r", "shipped", "d", OrderPayment{"captured", time.Unix(1, 0).UTC()}}),
+		"document header":   to(Interactive{Header: Document{Media: Media{ID: "1"}, FileName: "a.pdf"}, Body: "B", Action: ReplyButtons{{"1", "A"}}}),
 		"no action":         to(Interactive{Header: image, Body: "B"}),
 		"raw action":        interactive(RawAction{Type: "warp", JSON: json.RawMessage(`{"name":"warp","parameters":{"a":[1.50]}}`)}),
 
@@ -103,14 +103,14 @@ func jsonMessages() map[string]Message {
 		"money and dates":    template(TemplateBody{Currency{FallbackValue: "$0", Code: "USD"}, DateTime{"", "x", 5, 1977, 2, 25, new(0), new(33), "GREGORIAN"}}),
 		"image parameter":    header(image),
 		"video parameter":    header(video),
-		"document parameter": header(Document{Media: Media{ID: "1"}, Filename: "a.pdf"}),
+		"document parameter": header(Document{Media: Media{ID: "1"}, FileName: "a.pdf"}),
 		"GIF parameter":      header(GIF{Media: Media{ID: "1"}}),
 		"location parameter": header(Location{Latitude: 1.5, Name: "n", Address: "a"}),
 		"product parameter":  header(Product{"1", "2"}),
 		"raw parameter":      template(TemplateBody{RawParameter{JSON: json.RawMessage(`{"a":[1.50],"type":"scent"}`)}}),
 		"buttons of templates": template(
 			QuickReplyButton{Index: 0, Payload: "p"}, QuickReplyButton{Index: 1}, URLButton{Index: 2, Suffix: "s?a&b"}, CopyCodeButton{Index: 3, Code: "A1"}, CatalogButton{Index: 4, ThumbnailProductRetailerID: "1"},
-			CatalogButton{Index: 5}, ProductsButton{Index: 6, ThumbnailProductRetailerID: "1", Sections: sections}, FlowButton{Index: 7, Token: "t", Data: map[string]any{"a": nil}}, FlowButton{Index: 8}, VoiceCallButton{Index: 9, TTLMinutes: 1, Payload: "p"},
+			CatalogButton{Index: 5}, ProductsButton{Index: 6, ThumbnailProductRetailerID: "1", Sections: sections}, FlowButton{Index: 7, Token: "t", Data: map[string]any{"a": nil}}, FlowButton{Index: 8}, VoiceCallButton{Index: 9, TTL: 1 * time.Minute, Payload: "p"},
 			VoiceCallButton{Index: 10}, OrderDetailsButton{Index: 11, Details: details}),
 		"cards":           template(TemplateCards{{TemplateHeader{Parameter: image}, Body("a"), QuickReplyButton{Payload: "p"}}, {TemplateHeader{Parameter: image}, Body("b"), QuickReplyButton{Payload: "q"}}}),
 		"offer":           template(LimitedTimeOffer{ExpiresAt: time.UnixMilli(1893456000123).UTC()}, TapTarget{"https://example.com", "T"}, TemplateOrderStatus{"r", "shipped", "d"}),
@@ -174,7 +174,7 @@ func TestWhatHTMLEscapesIsEscapedOnceAtMost(t *testing.T) {
 			URLButton{Suffix: "<b>&"},
 			FlowButton{Index: 1, Data: map[string]any{"<b>&": "<b>&"}},
 			RawComponent{JSON: json.RawMessage(`{"<b>&":"<b>&"}`)},
-			OrderDetailsButton{Index: 2, Details: OrderDetails{Total: &OrderAmount{Description: "<b>&"}}},
+			OrderDetailsButton{Index: 2, Details: OrderDetails{Total: OrderAmount{Description: "<b>&"}}},
 		}},
 		CallbackURL: "https://a.example/?a&b", Fallback: &sms.Fallback{From: "<b>&", Text: "<b>&"}, Extra: map[string]any{"<b>&": "<b>&"},
 	}
@@ -254,7 +254,7 @@ func TestWhatIsNoJSONCannotBeEncoded(t *testing.T) {
 	} {
 		_, err := json.Marshal(m)
 		assert.Error(t, err, name)
-		assert.NotEmpty(t, jsonProblems(t, m), name)
+		assert.NotEmpty(t, problemsOf(m), name)
 	}
 }
 
@@ -276,7 +276,7 @@ func TestWhatTheLibraryDoesNotKnowStaysRaw(t *testing.T) {
 
 	m = read(`{"to":"15550001111","type":"interactive","interactive":{"type":"warp","body":{"text":"B"},"action":{"name":"warp","speed":9.50}}}`)
 	assert.Equal(t, Interactive{Body: "B", Action: RawAction{Type: "warp", JSON: json.RawMessage(`{"name":"warp","speed":9.50}`)}}, m.Content)
-	assert.Empty(t, jsonProblems(t, m))
+	assert.Empty(t, problemsOf(m))
 
 	m = read(`{"to":"15550001111","type":"template","template":{"name":"a","language":{"code":"en"},"components":[{"type":"smell","strength":9.50},
 		{"type":"button","sub_type":"teleport","index":0},{"type":"body","parameters":[{"type":"scent","scent":"rose"},{"type":"text","text":"x"}]}]}}`)
@@ -285,7 +285,7 @@ func TestWhatTheLibraryDoesNotKnowStaysRaw(t *testing.T) {
 		RawComponent{JSON: json.RawMessage(`{"index":0,"sub_type":"teleport","type":"button"}`)},
 		TemplateBody{RawParameter{JSON: json.RawMessage(`{"scent":"rose","type":"scent"}`)}, TextParam{Text: "x"}},
 	}}, m.Content)
-	assert.Empty(t, jsonProblems(t, m))
+	assert.Empty(t, problemsOf(m))
 }
 
 func TestMembersThatHaveNoFieldGoIntoExtra(t *testing.T) {

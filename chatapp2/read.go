@@ -29,8 +29,27 @@ func (f fit) exactIf(condition bool) fit {
 	return misfit
 }
 
-// reader is a type that reads itself.
+// reader is a type that reads itself from a decoded value.
 type reader interface{ read(value any) fit }
+
+// shaper is a type whose fields are not the platform's shape.
+type shaper interface{ shape() any }
+
+// shapeOf returns a value in the platform's shape, for encoding/json.
+func shapeOf(value any) any {
+	if s, ok := value.(shaper); ok {
+		return s.shape()
+	}
+	return value
+}
+
+// rawShape returns raw for encoding/json, nil if it is nil.
+func rawShape(raw json.RawMessage) any {
+	if raw == nil {
+		return nil
+	}
+	return raw
+}
 
 // decode decodes one JSON value, with numbers as json.Number.
 func decode(data []byte) (any, error) {

@@ -6,23 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/internal/codec"
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
-
-func smsCall() wire.Call {
-	return wire.Call{
-		Fields: []wire.Field{
-			{Concept: "from", Name: "From", Text: "ACME", Required: true},
-			{Concept: "to", Name: "To", Text: "+639171234567", Required: true},
-			{Concept: "text", Name: "Text", Text: "Your order 17 is ready", Required: true},
-			{Concept: "callback", Name: "CallbackURL", Text: "https://example.com/dlr?id=%i"},
-			{Concept: "reference", Name: "ReferenceID", Text: "order-17"},
-		},
-		ExtraField: "Extra", ReferenceID: "order-17",
-	}
-}
 
 const acceptedResponse = `{"status":"ok","data":{"id":"0f6c2f7e-9b1d-4d0a-8a35-f4b0a3b0c111","requestId":"r-77","messageParts":"1","unitCost":"0.50","transactionCost":"0.50","remaining":"199.50","operatorCode":"OP_1"}}`
 
@@ -42,18 +28,16 @@ func benchmarkPage() []byte {
 }
 
 func BenchmarkEncode(b *testing.B) {
-	t := contract.Default().Table()
-	for name, op := range map[string]string{"default": `{}`, "form": `{"sms.send":{"encoding":"form"}}`, "nested": `{"sms.send":{"fields":{"from":"sender.id","to":"recipient.number"},"constants":{"sender.kind":"x"}}}`} {
-		c, err := contract.Parse([]byte(op))
-		if err != nil {
-			b.Fatal(err)
-		}
-		t = c.Table()
+	for name, overlay := range map[string]string{
+		"default": `{}`, "form": `{"sms.send":{"encoding":"form"}}`,
+		"nested": `{"sms.send":{"fields":{"from":"sender.id","to":"recipient.number"},"constants":{"sender.kind":"x"}}}`,
+	} {
+		t := parse(b, overlay)
 		send := codec.CompileSend(&t.SMSSend, &t.Errors, nil)
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, problems := send.Encode(smsCall(), false); problems != nil {
+				if _, problems := send.Encode(complete().call(), false); problems != nil {
 					b.Fatal(problems)
 				}
 			}
@@ -62,7 +46,7 @@ func BenchmarkEncode(b *testing.B) {
 }
 
 func BenchmarkDecode(b *testing.B) {
-	t := contract.Default().Table()
+	t := parse(b, "")
 	send := codec.CompileSend(&t.SMSSend, &t.Errors, nil)
 	b.ReportAllocs()
 	for b.Loop() {
@@ -73,7 +57,7 @@ func BenchmarkDecode(b *testing.B) {
 }
 
 func BenchmarkDecodePage(b *testing.B) {
-	t := contract.Default().Table()
+	t := parse(b, "")
 	base, _ := url.Parse("https://api.example.com/api/sms")
 	list := codec.CompileList(&t.SMSList, &t.Errors, base, nil)
 	page := benchmarkPage()
@@ -89,10 +73,10 @@ func BenchmarkDecodePage(b *testing.B) {
 }
 
 func BenchmarkCompile(b *testing.B) {
+	t := parse(b, "")
 	base, _ := url.Parse("https://api.example.com/api/sms")
 	b.ReportAllocs()
 	for b.Loop() {
-		t := contract.Default().Table()
 		codec.CompileSend(&t.SMSSend, &t.Errors, nil)
 		codec.CompileSend(&t.ChatApp1Send, &t.Errors, nil)
 		codec.CompileSend(&t.ChatApp2Send, &t.Errors, nil)

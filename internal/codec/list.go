@@ -213,7 +213,7 @@ const (
 // Decode reads the page that was requested at a position with so many rows, 0 if the request did not say. A response with an
 // error code is a Failure and no page. Nothing that it returns refers to body; the records take the place of those in reuse.
 //
-// A page has at most ten times the rows that were requested, and at most 100,000. Reading it allocates at most 64 MiB and 64
+// A page has at most ten times the rows that were requested, and at most 100,000. Reading it allocates at most 128 MiB and 64
 // times the size of body, most of which is free again at the end, and takes time in proportion to that size.
 func (l *List) Decode(body []byte, at wire.Position, rows int, reuse []wire.Record) (wire.Page, Failure, error) {
 	page := wire.Page{Records: reuse[:0]}

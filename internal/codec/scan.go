@@ -107,16 +107,19 @@ func (s *scanner) word(word string) error {
 // string reads a string whose opening quote is next.
 func (s *scanner) string() (value, error) {
 	start := s.pos + 1
-	length := bytes.IndexByte(s.doc[start:], '"')
-	if length < 0 {
-		return value{}, s.unterminated(start)
+	plain := len(s.doc) // the end of what is ASCII without escapes
+	for i, c := range s.doc[start:] {
+		if c < ' ' || c == '"' || c == '\\' || c >= utf8.RuneSelf {
+			plain = start + i
+			break
+		}
 	}
-	if end := start + length; isPlain(s.doc[start:end]) {
-		s.pos = end + 1
-		return value{text, start, end}, nil
+	if plain < len(s.doc) && s.doc[plain] == '"' {
+		s.pos = plain + 1
+		return value{text, start, plain}, nil
 	}
 	valid := true // UTF-8 without escapes
-	for i := start; i < len(s.doc); i++ {
+	for i := plain; i < len(s.doc); i++ {
 		switch c := s.doc[i]; {
 		case c == '"':
 			s.pos = i + 1
@@ -142,33 +145,6 @@ func (s *scanner) string() (value, error) {
 		}
 	}
 	return value{}, errCut
-}
-
-// isPlain reports whether a string without quotes is ASCII without escapes and control characters.
-func isPlain(raw []byte) bool {
-	for _, c := range raw {
-		if c < ' ' || c == '\\' || c >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
-}
-
-// unterminated returns what is wrong with a string that begins at start and has no end.
-func (s *scanner) unterminated(start int) error {
-	for i := start; i < len(s.doc); i++ {
-		switch c := s.doc[i]; {
-		case c < ' ':
-			return errSyntax
-		case c == '\\':
-			size, err := escape(s.doc[i:])
-			if err != nil {
-				return err
-			}
-			i += size - 1
-		}
-	}
-	return errCut
 }
 
 // escape returns the length of the escape sequence that s begins with.

@@ -63,7 +63,7 @@ func parseDate(text string, zone *time.Location) (time.Time, bool) {
 	}
 	forms := [...]string{"2006-01-02", ""}
 	if len(text) > date {
-		offset := strings.ContainsAny(text[date+1:], "Z+-")
+		offset := strings.HasSuffix(text, "Z") || strings.ContainsAny(text[date+1:], "+-")
 		switch {
 		case text[date] == 'T' && offset:
 			forms = [...]string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999Z0700"}

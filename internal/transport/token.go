@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 )
@@ -36,7 +37,7 @@ func NewTokenSource(fetch func(ctx context.Context) (value string, expiry time.T
 	return &TokenSource{fetch: fetch}
 }
 
-var errInvalidToken = &namedError{text: "the token source returned an empty token, or one that HTTP does not allow in a header"}
+var errInvalidToken = &namedError{text: "the token source returned an empty token, one with the scheme word before it, or one that HTTP does not allow in a header"}
 
 // maxRefreshAhead is the most that a token is refreshed before its expiry.
 const maxRefreshAhead = time.Minute
@@ -136,6 +137,10 @@ func (a tokenHeader) authenticate(ctx context.Context, r *http.Request, _ []byte
 	if err != nil {
 		return nil, err
 	}
-	r.Header.Set(a.name, a.prefix+t.value())
+	value := t.value()
+	if a.prefix != "" && len(value) > len(a.prefix) && strings.EqualFold(value[:len(a.prefix)], a.prefix) {
+		return nil, errInvalidToken
+	}
+	r.Header.Set(a.name, a.prefix+value)
 	return func() { a.source.forget(t) }, nil
 }
