@@ -3,7 +3,6 @@ package messaging
 import (
 	"context"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
@@ -11,23 +10,23 @@ import (
 	"strings"
 	"time"
 
-	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/internal/codec"
+	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/internal/transport"
 )
 
-// Channel is a part of the service that may want credentials of its own. The zero value is no channel.
+// Channel is a part of the service that may have credentials of its own. The zero value is no channel.
 type Channel uint8
 
-// The channels. The specification says how SMS may authenticate (a token in the Authorization header) and leaves the
-// chat apps open: without further options they use the credentials of SMS.
+// The channels. The specification describes the credentials of SMS only; the chat apps use the same unless WithAuth says
+// otherwise.
 const (
 	ChannelSMS Channel = iota + 1
 	ChannelChatApp1
 	ChannelChatApp2
 )
 
-// String gives the channel's name, as in the contract.
+// String returns the channel's name as in the contract: "sms", "chatapp1" or "chatapp2".
 func (c Channel) String() string {
 	switch c {
 	case ChannelSMS:
@@ -41,59 +40,54 @@ func (c Channel) String() string {
 	}
 }
 
-// Token is what a token source issues.
+// Token is what a token source returns. Printed, logged or encoded in any form it shows its expiry only.
 type Token struct {
 	// Value is the token, without the scheme word. Required; printable, without line breaks.
 	Value string
-	// Expiry is when it stops being valid. Zero: it is used until the service refuses it.
+	// Expiry is when the token stops being valid. The zero time means that it is used until the service refuses it.
 	Expiry time.Time
 }
 
-// Format prints the expiry alone, in every verb.
-func (t Token) Format(f fmt.State, _ rune) {
-	_, _ = io.WriteString(f, "messaging.Token(expires "+t.expires()+")")
-}
+// Format prints the expiry in every verb.
+func (t Token) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, t.summary()) }
 
-// LogValue logs the expiry alone.
-func (t Token) LogValue() slog.Value {
-	return slog.StringValue("messaging.Token(expires " + t.expires() + ")")
-}
+// LogValue logs the expiry.
+func (t Token) LogValue() slog.Value { return slog.StringValue(t.summary()) }
 
-// MarshalJSON encodes the expiry alone: a token does not belong into a log or a file by accident.
-func (t Token) MarshalJSON() ([]byte, error) {
-	return json.Marshal(struct {
-		Expiry time.Time `json:"expiry,omitzero"`
-	}{t.Expiry})
-}
+// MarshalText encodes the expiry, for encoding/json, encoding/xml and the like.
+func (t Token) MarshalText() ([]byte, error) { return []byte(t.summary()), nil }
 
-func (t Token) expires() string {
+// MarshalBinary encodes the expiry, for encoding/gob and the like.
+func (t Token) MarshalBinary() ([]byte, error) { return []byte(t.summary()), nil }
+
+func (t Token) summary() string {
 	if t.Expiry.IsZero() {
-		return "never"
+		return "messaging.Token(never expires)"
 	}
-	return t.Expiry.Format(time.RFC3339)
+	return "messaging.Token(expires " + t.Expiry.Format(time.RFC3339) + ")"
 }
 
-// Auth puts credentials into a request. Authenticate is called once for each attempt, with the finished request, from
-// many goroutines at once.
+// Auth puts credentials into a request. Authenticate is called once for each attempt, with the finished request, from many
+// goroutines at once.
 //
-// It may set headers, add to the query and replace the body (GetBody gives the body to sign); host, scheme and method
-// must stay as they are, since credentials go to the base URL only. An error stops the call with the verdict NotSent.
+// It may set headers, add to the query and replace the body (GetBody returns the body to sign). Scheme, host and method must
+// stay the same, because credentials go to the base URL only. An error ends the call with the verdict NotSent.
 type Auth interface {
 	Authenticate(r *http.Request) error
 }
 
-// AuthFunc is a function that authenticates, for a signature or whatever else the contract has no words for.
+// AuthFunc is an Auth, for a signature or anything else that a contract cannot describe.
 type AuthFunc func(r *http.Request) error
 
-// Authenticate calls the function.
+// Authenticate calls f.
 func (f AuthFunc) Authenticate(r *http.Request) error { return f(r) }
 
-// Basic is HTTP Basic authentication. The user must not hold a colon; WithAuth refuses one that does.
+// Basic returns an Auth for HTTP Basic authentication. The user must not contain a colon; WithAuth rejects one that does.
 func Basic(user, password string) Auth {
 	return basic(func() (string, string) { return user, password })
 }
 
-// basic is a function so that no verb of package fmt prints what it gives.
+// basic is a function so that no verb of package fmt prints what it returns.
 type basic func() (user, password string)
 
 func (b basic) Authenticate(r *http.Request) error {
@@ -101,46 +95,54 @@ func (b basic) Authenticate(r *http.Request) error {
 	return nil
 }
 
-// credential gives what authenticates one operation under a contract: an authenticator that runs for each attempt, or a
-// key pair that is part of the request.
-type credential func(places contract.Auth) (transport.Authenticator, codec.KeyPair)
+// credential is what authenticates a channel. Its fields are functions so that no verb of package fmt prints what they hold.
+type credential struct {
+	// compile returns, for the places of a contract, an authenticator that runs for each attempt, or else a key pair that is
+	// part of the request.
+	compile func(places table.Auth) (transport.Authenticator, codec.KeyPair)
+	// startsWith reports whether the credential begins with a word, in any case. It is nil if that does not matter.
+	startsWith func(word string) bool
+}
 
-func tokenCredential(token string) credential {
-	return func(places contract.Auth) (transport.Authenticator, codec.KeyPair) {
-		return transport.Header(places.Token.Header, strings.TrimSpace(places.Token.Scheme+" "+token)), nil
+func tokenCredential(token string) *credential {
+	return &credential{
+		compile: func(places table.Auth) (transport.Authenticator, codec.KeyPair) {
+			return transport.Header(places.Token.Header, strings.TrimSpace(places.Token.Scheme+" "+token)), nil
+		},
+		startsWith: func(word string) bool {
+			return len(token) > len(word) && strings.EqualFold(token[:len(word)], word) && strings.ContainsAny(token[len(word):len(word)+1], " \t")
+		},
 	}
 }
 
-func sourceCredential(fetch func(context.Context) (Token, error)) credential {
-	source := transport.NewSource(func(ctx context.Context) (string, time.Time, error) {
+func sourceCredential(fetch func(context.Context) (Token, error)) *credential {
+	source := transport.NewTokenSource(func(ctx context.Context) (string, time.Time, error) {
 		token, err := fetch(ctx)
 		return token.Value, token.Expiry, err
 	})
-	return func(places contract.Auth) (transport.Authenticator, codec.KeyPair) {
+	return &credential{compile: func(places table.Auth) (transport.Authenticator, codec.KeyPair) {
 		return source.Authenticator(places.Token.Header, places.Token.Scheme), nil
-	}
+	}}
 }
 
-func keyCredential(key, secret string) credential {
-	return func(places contract.Auth) (transport.Authenticator, codec.KeyPair) {
+func keyCredential(key, secret string) *credential {
+	return &credential{compile: func(places table.Auth) (transport.Authenticator, codec.KeyPair) {
 		switch place := places.KeyPair; place.In {
-		case contract.KeyPairInHeader:
+		case "header":
 			return transport.Header(place.Key, key, place.Secret, secret), nil
-		case contract.KeyPairInBasic:
+		case "basic":
 			pair := base64.StdEncoding.EncodeToString([]byte(key + ":" + secret))
 			return transport.Header("Authorization", "Basic "+pair), nil
-		case contract.KeyPairInBody, contract.KeyPairInQuery:
-			return nil, func() (contract.KeyPairPlace, [2]codec.Member) {
-				return place.In, [2]codec.Member{{Name: place.Key, Value: key}, {Name: place.Secret, Value: secret}}
+		default: // "body" or "query"
+			return nil, func() (string, [2]codec.Param) {
+				return place.In, [2]codec.Param{{Name: place.Key, Value: key}, {Name: place.Secret, Value: secret}}
 			}
-		default:
-			return nil, nil // a contract that was validated has no other
 		}
-	}
+	}}
 }
 
-func authCredential(auth Auth) credential {
-	return func(contract.Auth) (transport.Authenticator, codec.KeyPair) {
+func authCredential(auth Auth) *credential {
+	return &credential{compile: func(table.Auth) (transport.Authenticator, codec.KeyPair) {
 		return transport.Custom(auth.Authenticate), nil
-	}
+	}}
 }

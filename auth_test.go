@@ -27,7 +27,7 @@ func overlay(t *testing.T, text string) messaging.Option {
 	return messaging.WithContract(names)
 }
 
-func TestCredentialsStandWhereOptionAndContractSay(t *testing.T) {
+func TestCredentialsOnTheWire(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		option  messaging.Option
@@ -42,7 +42,7 @@ func TestCredentialsStandWhereOptionAndContractSay(t *testing.T) {
 		"other header":     {messaging.WithToken("T"), `{"auth":{"token":{"header":"x-api-token","scheme":""}}}`, map[string]string{"X-Api-Token": "T"}, "", nil},
 		"source":           {messaging.WithTokenSource(issue("T")), `{"auth":{"token":{"scheme":""}}}`, map[string]string{"Authorization": "T"}, "", nil},
 		"pair in body":     {messaging.WithAPIKey("K", `S"&`), `{}`, nil, "", map[string]any{"apiKey": "K", "apiSecret": `S"&`}},
-		"pair in query":    {messaging.WithAPIKey("K", "S&"), `{"auth":{"keyPair":{"in":"query","key":"user"}}}`, nil, "apiSecret=S%26&user=K", nil},
+		"pair in query":    {messaging.WithAPIKey("K", "S&"), `{"auth":{"keyPair":{"in":"query","key":"user"}}}`, nil, "user=K&apiSecret=S%26", nil},
 		"pair in header":   {messaging.WithAPIKey("K", "S"), `{"auth":{"keyPair":{"in":"header","key":"X-Key","secret":"X-Secret"}}}`, map[string]string{"X-Key": "K", "X-Secret": "S"}, "", nil},
 		"pair as basic":    {messaging.WithAPIKey("K", "S"), `{"auth":{"keyPair":{"in":"basic"}}}`, map[string]string{"Authorization": "Basic SzpT"}, "", nil},
 		"pair nested":      {messaging.WithAPIKey("K", "S"), `{"auth":{"keyPair":{"key":"auth.k","secret":"auth.s"}}}`, nil, "", map[string]any{"auth": map[string]any{"k": "K", "s": "S"}}},
@@ -54,7 +54,7 @@ func TestCredentialsStandWhereOptionAndContractSay(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			client, mock := mocked(t, tt.option, overlay(t, tt.overlay))
-			requests := answering(mock, http.StatusOK, `{"id":"m"}`)
+			requests := responding(mock, http.StatusOK, `{"id":"m"}`)
 			_, err := client.SMS.Send(t.Context(), one)
 			require.NoError(t, err)
 			r := (*requests)[0]
@@ -96,7 +96,7 @@ func sign(r *http.Request) error {
 	return err
 }
 
-func TestAChannelWithoutCredentialsOfItsOwnOrSharedOnesCannotSend(t *testing.T) {
+func TestSendWithoutCredentialsForTheChannel(t *testing.T) {
 	t.Parallel()
 	client, err := messaging.NewClient(baseURL, messaging.WithAuth(messaging.Basic("u", "p"), messaging.ChannelChatApp2))
 	require.NoError(t, err)
@@ -106,7 +106,7 @@ func TestAChannelWithoutCredentialsOfItsOwnOrSharedOnesCannotSend(t *testing.T) 
 	assert.ErrorContains(t, err, "no credentials for sms")
 }
 
-func TestAuthenticationThatFailsSendsNothing(t *testing.T) {
+func TestAuthFailureSendsNothing(t *testing.T) {
 	t.Parallel()
 	secret := errors.New("the vault said SECRET")
 	for name, option := range map[string]messaging.Option{
@@ -114,6 +114,7 @@ func TestAuthenticationThatFailsSendsNothing(t *testing.T) {
 		"source":    messaging.WithTokenSource(func(context.Context) (messaging.Token, error) { return messaging.Token{}, secret }),
 		"no token":  messaging.WithTokenSource(issue("")),
 		"bad token": messaging.WithTokenSource(issue("SECRET\r\nX-Injected: 1")),
+		"a scheme":  messaging.WithTokenSource(issue("bearer SECRET")),
 		"host": messaging.WithAuth(messaging.AuthFunc(func(r *http.Request) error {
 			r.URL = &url.URL{Scheme: "https", Host: "evil.example.com", Path: "/sms/send"}
 			return nil
@@ -127,7 +128,7 @@ func TestAuthenticationThatFailsSendsNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			client, mock := mocked(t, option)
-			answering(mock, http.StatusOK, `{"id":"m"}`)
+			responding(mock, http.StatusOK, `{"id":"m"}`)
 			_, err := client.SMS.Send(t.Context(), message)
 			require.Error(t, err)
 			assert.Equal(t, messaging.NotSent, messaging.VerdictOf(err), "%v", err)
@@ -140,7 +141,7 @@ func TestAuthenticationThatFailsSendsNothing(t *testing.T) {
 	}
 }
 
-func TestAuthenticationRunsForEachAttempt(t *testing.T) {
+func TestAuthRunsForEachAttempt(t *testing.T) {
 	t.Parallel()
 	calls := 0
 	client, mock := mocked(t, messaging.WithAuth(messaging.AuthFunc(func(r *http.Request) error {
@@ -148,7 +149,7 @@ func TestAuthenticationRunsForEachAttempt(t *testing.T) {
 		r.Header.Add("X-Attempt", fmt.Sprint(calls))
 		return nil
 	})))
-	requests := answering(mock, http.StatusTooManyRequests, ``)
+	requests := responding(mock, http.StatusTooManyRequests, ``)
 	_, err := client.SMS.Send(t.Context(), message)
 	require.ErrorIs(t, err, messaging.ErrRateLimited)
 	require.Len(t, *requests, 3)
@@ -157,7 +158,7 @@ func TestAuthenticationRunsForEachAttempt(t *testing.T) {
 	}
 }
 
-func TestATokenIsKeptAndRefreshedAfterA401(t *testing.T) {
+func TestTokenSourceRefreshesAfter401(t *testing.T) {
 	t.Parallel()
 	issued := 0
 	client, mock := mocked(t, messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}),
@@ -165,13 +166,13 @@ func TestATokenIsKeptAndRefreshedAfterA401(t *testing.T) {
 			issued++
 			return messaging.Token{Value: fmt.Sprint("t-", issued), Expiry: time.Now().Add(time.Hour)}, nil
 		}))
-	requests := answering(mock, http.StatusUnauthorized, ``)
+	requests := responding(mock, http.StatusUnauthorized, ``)
 	_, err := client.SMS.Send(t.Context(), message)
 	require.ErrorIs(t, err, messaging.ErrUnauthorized)
 	require.Len(t, *requests, 2)
 	assert.Equal(t, "Bearer t-1", (*requests)[0].Header.Get("Authorization"))
 	assert.Equal(t, "Bearer t-2", (*requests)[1].Header.Get("Authorization"))
-	answering(mock, http.StatusOK, `{"id":"m"}`)
+	responding(mock, http.StatusOK, `{"id":"m"}`)
 	for range 3 {
 		_, err = client.SMS.Send(t.Context(), message)
 		require.NoError(t, err)

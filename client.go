@@ -1,54 +1,55 @@
 package messaging
 
 import (
-	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net"
+	"net/http"
 	"net/url"
 	"os"
 	"slices"
 	"strings"
 
-	"github.com/messaging-service/messaging-go/chatapp1"
-	"github.com/messaging-service/messaging-go/chatapp2"
 	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/internal/transport"
 	"github.com/messaging-service/messaging-go/internal/wire"
-	"github.com/messaging-service/messaging-go/sms"
 )
 
 // Version is the version of this library, as in the User-Agent header.
 const Version = "0.1.0"
 
-// Client sends messages. It is made by NewClient, never changes afterwards, and is safe for concurrent use: make one and
-// share it. The zero Client is not usable. It holds no goroutine and needs no closing.
+// Client sends messages. NewClient makes one. It never changes and is safe for concurrent use: make one and share it. The zero
+// Client is not usable. A Client runs no goroutine and needs no closing.
 //
 // Printed or logged in any form it shows its base URL and no credentials.
 type Client struct {
 	// SMS sends SMS and reads them back.
-	SMS *sms.Service
+	SMS *SMSService
 	// ChatApp1 sends over chat app 1.
-	ChatApp1 *chatapp1.Service
+	ChatApp1 *ChatApp1Service
 	// ChatApp2 sends over chat app 2.
-	ChatApp2 *chatapp2.Service
+	ChatApp2 *ChatApp2Service
 
 	core *core
 }
 
-// NewClient returns a client for the service at baseURL, such as "https://api.example.com". A path in it is kept in front
-// of the service's own.
+// NewClient returns a client for the service at baseURL, such as "https://api.example.com". A path in the URL is kept before the
+// service's own paths.
 //
-// The URL must be absolute and https; plain http is accepted for a loopback host, and for others with WithPlainHTTP. Credentials
-// are required: WithToken, WithTokenSource, WithAPIKey or WithAuth. All problems come in one *ValidationError; nothing is
-// sent to find out.
+// The URL must be absolute and https; plain http is accepted for a loopback host, and for other hosts with WithPlainHTTP.
+// Credentials are required: WithToken, WithTokenSource, WithAPIKey or WithAuth. All problems come in one *ValidationError.
+// NewClient does no I/O.
 func NewClient(baseURL string, options ...Option) (*Client, error) {
-	s := settings{maxAnswer: defaultMaxAnswer, userAgent: "messaging-go/" + Version, contract: contract.Default()}
-	return s.apply(options).client(baseURL)
+	s := settings{maxResponseBytes: defaultMaxResponseBytes, userAgent: "messaging-go/" + Version}
+	s.apply(options)
+	base := s.checkBaseURL(baseURL)
+	return s.client(base, nil)
 }
 
-// The environment that NewClientFromEnv reads.
+// The environment variables of NewClientFromEnv.
 const (
 	envBaseURL   = "MESSAGING_BASE_URL"
 	envToken     = "MESSAGING_TOKEN"
@@ -57,63 +58,78 @@ const (
 	envContract  = "MESSAGING_CONTRACT"
 )
 
-// NewClientFromEnv returns a client as the environment describes it:
+// NewClientFromEnv returns a client configured by environment variables:
 //
 //   - MESSAGING_BASE_URL: required, as for NewClient
-//   - MESSAGING_TOKEN, or MESSAGING_API_KEY with MESSAGING_API_SECRET: one of the two, or neither where an option brings
-//     credentials
+//   - MESSAGING_TOKEN, or MESSAGING_API_KEY and MESSAGING_API_SECRET: the credentials, unless an option sets them
 //   - MESSAGING_CONTRACT: optional, the path of a file with a contract overlay
 //
-// A variable that is empty counts as absent. The options come on top. Errors name variables and never show what they hold.
+// An empty variable counts as absent. The options are applied on top. Errors name variables and never show their values.
 func NewClientFromEnv(options ...Option) (*Client, error) {
 	baseURL, token := os.Getenv(envBaseURL), os.Getenv(envToken)
 	key, secret := os.Getenv(envAPIKey), os.Getenv(envAPISecret)
-	var problems []wire.Problem
-	refuse := func(variable, reason string) {
-		problems = append(problems, wire.Problem{Field: variable, Reason: reason})
-	}
+	var problems wire.Checks
+	var causes []error
 	var fromEnv []Option
 	switch {
 	case token != "" && (key != "" || secret != ""):
-		refuse(envToken, "set beside "+envAPIKey+" or "+envAPISecret+"; want one kind of credentials")
+		problems.Found(envToken, "set beside "+envAPIKey+" or "+envAPISecret+"; want one kind of credentials")
 	case token != "":
 		fromEnv = append(fromEnv, WithToken(token))
 	case key != "" && secret == "":
-		refuse(envAPISecret, "required beside "+envAPIKey)
+		problems.Found(envAPISecret, "required beside "+envAPIKey)
 	case key == "" && secret != "":
-		refuse(envAPIKey, "required beside "+envAPISecret)
+		problems.Found(envAPIKey, "required beside "+envAPISecret)
 	case key != "":
 		fromEnv = append(fromEnv, WithAPIKey(key, secret))
 	}
 	if baseURL == "" {
-		refuse(envBaseURL, "required, but absent")
+		problems.Found(envBaseURL, "required, but absent")
 	}
 	if file := os.Getenv(envContract); file != "" {
-		overlay, err := os.ReadFile(file) //nolint:gosec // the user names the file
+		names, reason, err := readContract(file)
 		if err != nil {
-			refuse(envContract, "the file that it names cannot be read")
-		} else if names, err := contract.Parse(overlay); err != nil {
-			refuse(envContract, err.Error())
-		} else {
-			fromEnv = append(fromEnv, WithContract(names))
+			problems.Found(envContract, reason)
+			causes = append(causes, err)
 		}
+		fromEnv = append(fromEnv, WithContract(names))
 	}
-	if problems != nil {
-		return nil, invalid("", problems)
+	if len(problems) > 0 {
+		return nil, invalid("", problems, causes...)
 	}
 	return NewClient(baseURL, append(fromEnv, options...)...)
 }
 
-// With returns a client that differs by the given options and shares the rest: base URL, connections, rate limit, tokens.
-// The client itself stays as it is.
-func (c *Client) With(options ...Option) (*Client, error) {
-	return c.core.settings.apply(options).client(c.core.baseURL.String())
+// readContract reads an overlay from a file. On an error, reason says what is wrong without the path, which the variable may
+// not be meant to hold.
+func readContract(file string) (names contract.Contract, reason string, err error) {
+	overlay, err := os.ReadFile(file) //nolint:gosec // the user names the file
+	if err != nil {
+		cause := err
+		if pathError, ok := errors.AsType[*fs.PathError](err); ok {
+			cause = pathError.Err
+		}
+		return names, fmt.Sprintf("the file that it names cannot be read: %v", cause), err
+	}
+	names, err = contract.Parse(overlay)
+	if err != nil {
+		reason = strings.ReplaceAll(err.Error(), "\n", "; ")
+	}
+	return names, reason, err
 }
 
-// Format prints the base URL alone, in every verb.
+// With returns a client that differs by the given options and shares everything else: connections, rate limit, tokens and the
+// compiled contract. It is cheap; c itself does not change.
+func (c *Client) With(options ...Option) (*Client, error) {
+	s := c.core.settings
+	s.apply(options)
+	return s.client(c.core.baseURL, c.core)
+}
+
+// Format prints the base URL in every verb.
 func (c Client) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, c.summary()) }
 
-// LogValue logs what Format prints.
+// LogValue logs the base URL.
 func (c Client) LogValue() slog.Value { return slog.StringValue(c.summary()) }
 
 func (c Client) summary() string {
@@ -123,40 +139,53 @@ func (c Client) summary() string {
 	return "messaging.Client(" + c.core.baseURL.String() + ")"
 }
 
-func (s settings) apply(options []Option) *settings {
+func (s *settings) apply(options []Option) {
 	s.problems = nil
 	for i, option := range options {
 		if option == nil {
-			s.refuse(fmt.Sprintf("options[%d]", i), "must not be nil")
+			s.reject(fmt.Sprintf("options[%d]", i), "must not be nil")
 			continue
 		}
-		option(&s)
+		option(s)
 	}
-	return &s
 }
 
-// client makes a client of settings that are whole.
-func (s *settings) client(baseURL string) (*Client, error) {
-	base := s.checkBaseURL(baseURL)
-	if !slices.ContainsFunc(s.credentials[:], func(c credential) bool { return c != nil }) {
-		s.refuse("options", "want credentials, got none; use WithToken, WithTokenSource, WithAPIKey or WithAuth")
-	}
-	if s.settle != nil && (s.contract.SMSSend.Fields.Reference == "" || s.contract.SMSList.Params.Reference == "") {
-		s.refuse("WithSettle", "needs a reference ID, and the contract names none (sms.send.fields.reference, sms.list.params.reference)")
-	}
+// client returns a client with these settings. It shares with parent, if there is one, what the settings do not change.
+func (s settings) client(base *url.URL, parent *core) (*Client, error) {
+	s.check()
 	if s.problems != nil {
 		return nil, invalid("", s.problems)
 	}
-	if s.base == nil {
-		s.base, s.ownBase = transport.NewBase(), true
+	c := &core{settings: s, baseURL: base, ownBase: s.ownTransport(parent)}
+	if parent != nil && parent.settings.contract == s.contract && parent.settings.credentials == s.credentials {
+		c.endpoints = parent.endpoints
+	} else {
+		c.endpoints = compile(&s, base)
 	}
-	core, err := newCore(*s, base)
-	if err != nil {
-		return nil, err
-	}
+	c.transport = s.newTransport(c.ownBase)
 	return &Client{
-		SMS: sms.NewService(core), ChatApp1: chatapp1.NewService(core), ChatApp2: chatapp2.NewService(core), core: core,
+		SMS:      &SMSService{core: c, send: c.endpoints.sends[smsSend], list: c.endpoints.lists[smsList]},
+		ChatApp1: &ChatApp1Service{core: c, send: c.endpoints.sends[chatApp1Send]},
+		ChatApp2: &ChatApp2Service{core: c, send: c.endpoints.sends[chatApp2Send]},
+		core:     c,
 	}, nil
+}
+
+// check finds options that do not go together.
+func (s *settings) check() {
+	names := s.contract.Table()
+	if !slices.ContainsFunc(s.credentials[:], func(c *credential) bool { return c != nil }) {
+		s.reject("options", "want credentials, got none; use WithToken, WithTokenSource, WithAPIKey or WithAuth")
+	}
+	if c, scheme := s.credentials[0], names.Auth.Token.Scheme; c != nil && c.startsWith != nil && scheme != "" && c.startsWith(scheme) {
+		s.reject("WithToken", "got a token that begins with %q; want it without the scheme word, which the contract adds (auth.token.scheme)", scheme)
+	}
+	if s.settle != nil && (names.SMSSend.Fields["reference"] == "" || names.SMSList.Params["reference"] == "") {
+		s.reject("WithSettle", "needs a reference ID, and the contract has none (sms.send.fields.reference, sms.list.params.reference)")
+	}
+	if s.idleTimeout > 0 && s.base != nil {
+		s.reject("WithIdleTimeout", "sets up the library's own transport, but WithHTTPClient brings another; set its IdleConnTimeout instead")
+	}
 }
 
 func (s *settings) checkBaseURL(baseURL string) *url.URL {
@@ -164,17 +193,17 @@ func (s *settings) checkBaseURL(baseURL string) *url.URL {
 	u, err := url.Parse(baseURL)
 	switch {
 	case baseURL == "":
-		s.refuse(field, "%s, got an empty one", want)
+		s.reject(field, "%s, got an empty one", want)
 	case err != nil:
-		s.refuse(field, "%s", want)
+		s.reject(field, "%s", want)
 	case u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || u.Opaque != "":
-		s.refuse(field, "%s, with the scheme https and a host", want)
+		s.reject(field, "%s, with the scheme https and a host", want)
 	case u.User != nil:
-		s.refuse(field, "must not hold a user or a password; use WithAuth(messaging.Basic(user, password))")
+		s.reject(field, "must not hold a user or a password; use WithAuth(messaging.Basic(user, password))")
 	case strings.ContainsAny(baseURL, "?#"):
-		s.refuse(field, "must have no query and no fragment")
+		s.reject(field, "must have no query and no fragment")
 	case u.Scheme == "http" && !s.plainHTTP && !isLoopback(u.Hostname()):
-		s.refuse(field, "must be https: credentials would travel in the clear (WithPlainHTTP allows it on a network that is encrypted below)")
+		s.reject(field, "must be https: credentials would travel in the clear (WithPlainHTTP allows it on a network that is encrypted below)")
 	}
 	return u
 }
@@ -184,91 +213,44 @@ func isLoopback(host string) bool {
 	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
 }
 
-// core performs the calls of the channels. It implements wire.Doer apart from Client, so that no Call shows in its
-// documentation.
+// core is what the services of a client share.
 type core struct {
 	settings  settings
 	baseURL   *url.URL
+	endpoints *endpoints
+	ownBase   *http.Transport // the library's own transport; nil if the user brought one
 	transport *transport.Transport
-	sends     map[wire.Operation]*send
-	list      *list
 }
 
-func newCore(s settings, baseURL *url.URL) (*core, error) {
-	retry := s.retry.withDefaults()
+// ownTransport returns the library's own transport: that of the parent if there is one with the same idle timeout.
+func (s *settings) ownTransport(parent *core) *http.Transport {
+	switch {
+	case s.base != nil:
+		return nil
+	case parent != nil && parent.ownBase != nil && parent.settings.idleTimeout == s.idleTimeout:
+		return parent.ownBase
+	default:
+		return transport.NewBase(s.idleTimeout)
+	}
+}
+
+func (s *settings) newTransport(own *http.Transport) *transport.Transport {
+	base := s.base
+	if own != nil {
+		base = own
+	}
 	timeout := s.timeout
 	if timeout == 0 {
-		timeout = s.inherited
+		timeout = s.clientTimeout
 	}
 	if timeout == 0 {
 		timeout = defaultTimeout
 	}
-	c := &core{
-		settings: s, baseURL: baseURL,
-		transport: transport.New(transport.Config{
-			Base: s.base, OnlyHTTP1: s.ownBase, Jar: s.jar, Timeout: timeout,
-			MaxAttempts: retry.MaxAttempts, MinWait: retry.MinWait, MaxWait: retry.MaxWait,
-			Limiter: s.limiter, MaxAnswer: s.maxAnswer, NotProcessed: s.contract.Errors.NotProcessed,
-			UserAgent: s.userAgent, Logger: s.logger,
-		}),
+	retry := s.retry.withDefaults()
+	return &transport.Transport{
+		Base: base, OwnBase: own != nil, Jar: s.jar, Timeout: timeout,
+		MaxAttempts: retry.MaxAttempts, MinWait: retry.MinWait, MaxWait: retry.MaxWait,
+		Limiter: s.limiter, MaxResponseBytes: s.maxResponseBytes, NotProcessed: s.contract.Table().Errors.NotProcessed,
+		UserAgent: s.userAgent, Logger: s.logger,
 	}
-	var err error
-	if c.sends, err = compileSends(s, baseURL); err != nil {
-		return nil, err
-	}
-	c.list, err = compileList(s, baseURL)
-	return c, err
-}
-
-// credential is what authenticates a channel, or nil.
-func (s *settings) credential(channel Channel) credential {
-	if own := s.credentials[channel]; own != nil {
-		return own
-	}
-	return s.credentials[0]
-}
-
-// Send implements wire.Doer.
-func (c *core) Send(ctx context.Context, call wire.Call) (wire.Receipt, error) {
-	op := c.sends[call.Op]
-	request, problems := op.request(call)
-	if ctx == nil {
-		problems = append(problems, wire.Problem{Field: "ctx", Reason: "required, but nil"})
-	}
-	if problems != nil {
-		return wire.Receipt{}, invalid(call.Op.String(), problems)
-	}
-	if !op.authenticated {
-		e := c.unauthenticated(call.Op, op.channel)
-		e.ReferenceID = call.Reference
-		return wire.Receipt{}, e
-	}
-	outcome := c.transport.Do(ctx, request)
-	receipt, err := op.judge(call, outcome)
-	if err != nil {
-		c.warn(ctx, err)
-		return wire.Receipt{}, err
-	}
-	return receipt, nil
-}
-
-func (c *core) unauthenticated(op wire.Operation, channel Channel) *Error {
-	return &Error{
-		Operation: op.String(), Verdict: NotSent, read: op == wire.SMSList,
-		reason: "the client has no credentials for " + channel.String() + " (WithAuth)",
-	}
-}
-
-func (c *core) warn(ctx context.Context, err *Error) {
-	if c.settings.logger != nil && err.Verdict == Unknown {
-		c.settings.logger.LogAttrs(ctx, slog.LevelWarn, "messaging: outcome unknown", slog.Any("error", err))
-	}
-}
-
-func join(base *url.URL, path string) *url.URL {
-	joined, err := url.Parse(strings.TrimSuffix(base.String(), "/") + path)
-	if err != nil {
-		return base.JoinPath(path) // the contract has checked the path
-	}
-	return joined
 }

@@ -28,19 +28,19 @@ import (
 
 const baseURL = "https://api.example.com"
 
-// noContext is what a careless caller passes.
+// noContext is a nil context that linters do not see.
 var noContext context.Context
 
-// one is the simplest message that can be told from others.
+// one is a small message with a reference ID.
 var one = sms.Message{From: "ACME", To: "639171234567", Text: "x", ReferenceID: "r-1"}
 
-// message is valid and set in every field.
+// message is valid and has every field.
 var message = sms.Message{
 	From: "ACME", To: "+639171234567", Text: "Tom & <Jerry> é 😀", ReferenceID: "order-17",
 	CallbackURL: "https://shop.example.com/dlr?status=%s&id=%i&type=%tr",
 }
 
-// mocked returns a client whose requests a mock answers, and the mock.
+// mocked returns a client and the mock that responds to its requests.
 func mocked(t *testing.T, options ...messaging.Option) (*messaging.Client, *httpmock.MockTransport) {
 	t.Helper()
 	mock := httpmock.NewMockTransport()
@@ -53,8 +53,8 @@ func mocked(t *testing.T, options ...messaging.Option) (*messaging.Client, *http
 	return client, mock
 }
 
-// answering registers one answer for sends and returns the requests that came.
-func answering(mock *httpmock.MockTransport, status int, body string) *[]*http.Request {
+// responding registers the response to every send, and returns the requests as they come.
+func responding(mock *httpmock.MockTransport, status int, body string) *[]*http.Request {
 	var mu sync.Mutex
 	requests := new([]*http.Request)
 	mock.RegisterResponder(http.MethodPost, `=~/(sms|chatapp1|chatapp2)/send`, func(r *http.Request) (*http.Response, error) {
@@ -66,7 +66,7 @@ func answering(mock *httpmock.MockTransport, status int, body string) *[]*http.R
 	return requests
 }
 
-func TestTheBaseURLMustBeAbsoluteHTTPSOrLoopback(t *testing.T) {
+func TestNewClientChecksTheBaseURL(t *testing.T) {
 	t.Parallel()
 	for _, good := range []string{
 		baseURL, baseURL + "/", baseURL + "/v1", "https://api.example.com:8443", "HTTPS://api.example.com",
@@ -91,11 +91,11 @@ func TestTheBaseURLMustBeAbsoluteHTTPSOrLoopback(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestABasePathIsKept(t *testing.T) {
+func TestNewClientKeepsABasePath(t *testing.T) {
 	t.Parallel()
 	for _, base := range []string{"/gateway/v1", "/gateway/v1/"} {
 		mock := httpmock.NewMockTransport()
-		requests := answering(mock, http.StatusOK, `{"id":"m"}`)
+		requests := responding(mock, http.StatusOK, `{"id":"m"}`)
 		client, err := messaging.NewClient(baseURL+base, messaging.WithToken("t"), messaging.WithHTTPClient(&http.Client{Transport: mock}))
 		require.NoError(t, err)
 		_, err = client.SMS.Send(t.Context(), message)
@@ -104,48 +104,47 @@ func TestABasePathIsKept(t *testing.T) {
 	}
 }
 
-func TestAClientWithoutCredentialsIsRefused(t *testing.T) {
+func TestNewClientNeedsCredentials(t *testing.T) {
 	t.Parallel()
 	_, err := messaging.NewClient(baseURL)
 	require.ErrorIs(t, err, messaging.ErrInvalid)
 	assert.ErrorContains(t, err, "credentials")
 }
 
-func TestOptionsThatMakeNoSenseAreRefusedAllAtOnce(t *testing.T) {
+func TestNewClientRejectsBadOptionsTogether(t *testing.T) {
 	t.Parallel()
-	bad := contract.Default()
-	bad.SMSSend.Path = "sms/send"
 	for name, option := range map[string]messaging.Option{
-		"WithToken":       messaging.WithToken(""),
-		"WithToken ":      messaging.WithToken("a\nb"),
-		"WithToken  ":     messaging.WithToken(" padded "),
-		"WithTokenSource": messaging.WithTokenSource(nil),
-		"WithAPIKey":      messaging.WithAPIKey("", "s"),
-		"WithAPIKey ":     messaging.WithAPIKey("k", ""),
-		"WithAuth":        messaging.WithAuth(nil),
-		"WithAuth ":       messaging.WithAuth(messaging.AuthFunc(nil)),
-		"WithAuth  ":      messaging.WithAuth(messaging.Basic("u", "p"), messaging.Channel(0)),
-		"WithAuth   ":     messaging.WithAuth(messaging.Basic("u", "p"), messaging.Channel(9)),
-		"Basic":           messaging.WithAuth(messaging.Basic("a:b", "p")),
-		"Basic ":          messaging.WithAuth(messaging.Basic("", "p")),
-		"WithHTTPClient":  messaging.WithHTTPClient(nil),
-		"WithHTTPClient ": messaging.WithHTTPClient(&http.Client{Timeout: -1}),
-		"WithTimeout":     messaging.WithTimeout(0),
-		"WithTimeout ":    messaging.WithTimeout(-time.Second),
-		"WithRetry":       messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: -1}),
-		"WithRetry ":      messaging.WithRetry(messaging.RetryPolicy{MinWait: -1}),
-		"WithRetry  ":     messaging.WithRetry(messaging.RetryPolicy{MinWait: 2 * time.Second, MaxWait: time.Second}),
-		"WithRateLimit":   messaging.WithRateLimit(0, 1),
-		"WithRateLimit ":  messaging.WithRateLimit(math.NaN(), 1),
-		"WithRateLimit  ": messaging.WithRateLimit(math.Inf(1), 1),
-		"WithRateLimit 0": messaging.WithRateLimit(1, 0),
-		"WithContract":    messaging.WithContract(bad),
-		"WithContract ":   messaging.WithContract(contract.Contract{}),
-		"WithMaxAnswer":   messaging.WithMaxAnswer(0),
-		"WithLogger":      messaging.WithLogger(nil),
-		"WithUserAgent":   messaging.WithUserAgent("a\r\nb"),
-		"WithUserAgent ":  messaging.WithUserAgent(""),
-		"options[1]":      nil,
+		"WithToken":            messaging.WithToken(""),
+		"WithToken ":           messaging.WithToken("a\nb"),
+		"WithToken  ":          messaging.WithToken(" padded "),
+		"WithToken 0":          messaging.WithToken("Bearer t"),
+		"WithToken 00":         messaging.WithToken("bEARER t"),
+		"WithIdleTimeout":      messaging.WithIdleTimeout(0),
+		"WithTokenSource":      messaging.WithTokenSource(nil),
+		"WithAPIKey":           messaging.WithAPIKey("", "s"),
+		"WithAPIKey ":          messaging.WithAPIKey("k", ""),
+		"WithAuth":             messaging.WithAuth(nil),
+		"WithAuth ":            messaging.WithAuth(messaging.AuthFunc(nil)),
+		"WithAuth  ":           messaging.WithAuth(messaging.Basic("u", "p"), messaging.Channel(0)),
+		"WithAuth   ":          messaging.WithAuth(messaging.Basic("u", "p"), messaging.Channel(9)),
+		"Basic":                messaging.WithAuth(messaging.Basic("a:b", "p")),
+		"Basic ":               messaging.WithAuth(messaging.Basic("", "p")),
+		"WithHTTPClient":       messaging.WithHTTPClient(nil),
+		"WithHTTPClient ":      messaging.WithHTTPClient(&http.Client{Timeout: -1}),
+		"WithTimeout":          messaging.WithTimeout(0),
+		"WithTimeout ":         messaging.WithTimeout(-time.Second),
+		"WithRetry":            messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: -1}),
+		"WithRetry ":           messaging.WithRetry(messaging.RetryPolicy{MinWait: -1}),
+		"WithRetry  ":          messaging.WithRetry(messaging.RetryPolicy{MinWait: 2 * time.Second, MaxWait: time.Second}),
+		"WithRateLimit":        messaging.WithRateLimit(0, 1),
+		"WithRateLimit ":       messaging.WithRateLimit(math.NaN(), 1),
+		"WithRateLimit  ":      messaging.WithRateLimit(math.Inf(1), 1),
+		"WithRateLimit 0":      messaging.WithRateLimit(1, 0),
+		"WithMaxResponseBytes": messaging.WithMaxResponseBytes(0),
+		"WithLogger":           messaging.WithLogger(nil),
+		"WithUserAgent":        messaging.WithUserAgent("a\r\nb"),
+		"WithUserAgent ":       messaging.WithUserAgent(""),
+		"options[1]":           nil,
 	} {
 		_, err := messaging.NewClient(baseURL, messaging.WithToken("t"), option)
 		var v *messaging.ValidationError
@@ -154,13 +153,13 @@ func TestOptionsThatMakeNoSenseAreRefusedAllAtOnce(t *testing.T) {
 			assert.NotEmpty(t, v.Reason)
 		}
 	}
-	_, err := messaging.NewClient("", messaging.WithTimeout(-1), messaging.WithMaxAnswer(0))
+	_, err := messaging.NewClient("", messaging.WithTimeout(-1), messaging.WithMaxResponseBytes(0))
 	var v *messaging.ValidationError
 	require.ErrorAs(t, err, &v)
-	assert.Len(t, v.Problems, 4, "timeout, answer, base URL and credentials in one error: %v", err)
+	assert.Len(t, v.Problems, 4, "timeout, response size, base URL and credentials in one error: %v", err)
 }
 
-func TestTheLastOfTwoOptionsWinsAndTheirOrderDoesNotMatterOtherwise(t *testing.T) {
+func TestOptionsLastOneWins(t *testing.T) {
 	t.Parallel()
 	overlay, err := contract.Parse([]byte(`{"auth":{"token":{"header":"X-Token","scheme":""}}}`))
 	require.NoError(t, err)
@@ -169,7 +168,7 @@ func TestTheLastOfTwoOptionsWinsAndTheirOrderDoesNotMatterOtherwise(t *testing.T
 		{messaging.WithToken("old"), messaging.WithAPIKey("k", "s"), messaging.WithToken("new"), messaging.WithContract(overlay)},
 	} {
 		client, mock := mocked(t, options...)
-		requests := answering(mock, http.StatusOK, `{"id":"m"}`)
+		requests := responding(mock, http.StatusOK, `{"id":"m"}`)
 		_, err = client.SMS.Send(t.Context(), message)
 		require.NoError(t, err)
 		assert.Equal(t, []string{"new"}, (*requests)[0].Header["X-Token"])
@@ -177,12 +176,12 @@ func TestTheLastOfTwoOptionsWinsAndTheirOrderDoesNotMatterOtherwise(t *testing.T
 	}
 }
 
-func TestADerivedClientDiffersByItsOptionsAndSharesTheRest(t *testing.T) {
+func TestWithSharesConnections(t *testing.T) {
 	t.Parallel()
 	var slow sync.Map
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		slow.Store(r.RemoteAddr, true)
-		_, _ = io.Copy(io.Discard, r.Body) // or the server does not notice that the client has gone
+		_, _ = io.Copy(io.Discard, r.Body) // or the server does not see the client go
 		if r.Header.Get("User-Agent") == "slow" {
 			select {
 			case <-r.Context().Done():
@@ -205,7 +204,7 @@ func TestADerivedClientDiffersByItsOptionsAndSharesTheRest(t *testing.T) {
 	}
 	connections := 0
 	slow.Range(func(any, any) bool { connections++; return true })
-	assert.Equal(t, 1, connections, "the derived client dialled for itself")
+	assert.Equal(t, 1, connections, "the derived client has its own connections")
 	_, err = fast.SMS.Send(t.Context(), message)
 	assert.Equal(t, messaging.Unknown, messaging.VerdictOf(err))
 
@@ -213,10 +212,10 @@ func TestADerivedClientDiffersByItsOptionsAndSharesTheRest(t *testing.T) {
 	require.ErrorIs(t, err, messaging.ErrInvalid)
 }
 
-func TestADerivedClientSharesTheRateLimit(t *testing.T) {
+func TestWithSharesTheRateLimit(t *testing.T) {
 	t.Parallel()
 	client, mock := mocked(t, messaging.WithRateLimit(0.001, 2))
-	answering(mock, http.StatusOK, `{"id":"m"}`)
+	responding(mock, http.StatusOK, `{"id":"m"}`)
 	derived, err := client.With(messaging.WithTimeout(time.Second))
 	require.NoError(t, err)
 	for _, c := range []*messaging.Client{client, derived} {
@@ -231,7 +230,7 @@ func TestADerivedClientSharesTheRateLimit(t *testing.T) {
 	assert.Equal(t, 2, mock.GetTotalCallCount())
 }
 
-func TestTheEnvironmentDescribesAClient(t *testing.T) {
+func TestNewClientFromEnv(t *testing.T) {
 	service := messagingtest.NewServer(t)
 	overlay := filepath.Join(t.TempDir(), "contract.json")
 	require.NoError(t, os.WriteFile(overlay, []byte(`{"sms.send":{"fields":{"text":"text"}}}`), 0o600))
@@ -239,7 +238,7 @@ func TestTheEnvironmentDescribesAClient(t *testing.T) {
 	require.NoError(t, os.WriteFile(broken, []byte(`{"sms.sned":{}}`), 0o600))
 	for name, tt := range map[string]struct {
 		set   map[string]string
-		field string // of the error, or "" where a client is made
+		field string // of the error, or "" if there is none
 	}{
 		"token":              {map[string]string{"MESSAGING_TOKEN": service.Token}, ""},
 		"key pair":           {map[string]string{"MESSAGING_API_KEY": service.APIKey, "MESSAGING_API_SECRET": service.APISecret}, ""},
@@ -274,10 +273,10 @@ func TestTheEnvironmentDescribesAClient(t *testing.T) {
 	}
 }
 
-func TestTheUsersClientAndTransportAreNeverChanged(t *testing.T) {
+func TestWithHTTPClientDoesNotChangeTheClient(t *testing.T) {
 	t.Parallel()
 	mock := httpmock.NewMockTransport()
-	answering(mock, http.StatusInternalServerError, "")
+	responding(mock, http.StatusInternalServerError, "")
 	user := &http.Client{Transport: mock, Timeout: time.Minute}
 	before := *user
 	client, err := messaging.NewClient(baseURL, messaging.WithToken("t"), messaging.WithHTTPClient(user), messaging.WithTimeout(time.Second))
@@ -290,7 +289,7 @@ func TestTheUsersClientAndTransportAreNeverChanged(t *testing.T) {
 	assert.Nil(t, user.Jar)
 }
 
-func TestTheTimeoutOfTheUsersClientCountsWhereNoOptionSetsOne(t *testing.T) {
+func TestWithHTTPClientTimeout(t *testing.T) {
 	t.Parallel()
 	service := messagingtest.NewServer(t)
 	service.Inject(messagingtest.Slow(time.Minute), 1)
@@ -302,12 +301,12 @@ func TestTheTimeoutOfTheUsersClientCountsWhereNoOptionSetsOne(t *testing.T) {
 	assert.ErrorContains(t, err, "50ms")
 }
 
-func TestAttemptsAndUnknownOutcomesAreLogged(t *testing.T) {
+func TestWithLogger(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	logger := slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	client, mock := mocked(t, messaging.WithLogger(logger))
-	answering(mock, http.StatusBadGateway, "")
+	responding(mock, http.StatusBadGateway, "")
 	_, err := client.SMS.Send(t.Context(), message)
 	require.Error(t, err)
 	assert.Contains(t, out.String(), `level=DEBUG msg="messaging: attempt" operation=sms.send attempt=1 status=502`)
@@ -315,7 +314,7 @@ func TestAttemptsAndUnknownOutcomesAreLogged(t *testing.T) {
 	assertSilent(t, out.String())
 }
 
-// assertSilent fails where a text shows what belongs to the account or to the recipient.
+// assertSilent checks that a text shows no secret, number or content.
 func assertSilent(t *testing.T, shown string) {
 	t.Helper()
 	for _, secret := range []string{"SECRET", "9171234567", "Jerry", "status=%s", "shop.example.com"} {

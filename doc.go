@@ -1,4 +1,4 @@
-// Package messaging sends SMS and chat-app messages through the messaging service, and says of each message what is known:
+// Package messaging sends SMS and chat-app messages through the messaging service, and reports of each message what is known:
 // accepted, refused, not sent, or unknown.
 //
 //	client, err := messaging.NewClient("https://api.example.com", messaging.WithToken(token))
@@ -9,68 +9,76 @@
 //		From: "ACME", To: "+639171234567", Text: "Your order is ready", ReferenceID: "order-17",
 //	})
 //	switch messaging.VerdictOf(err) {
-//	case messaging.Accepted: // receipt.ID is the service's name for the message
+//	case messaging.Accepted: // receipt.ID is the service's ID of the message
 //	case messaging.Refused: // the service said no: err says why
-//	case messaging.NotSent: // nothing left this machine: safe to send again
-//	case messaging.Unknown: // it may have arrived: do not send again, settle it by its reference ID
+//	case messaging.NotSent: // nothing reached the service: safe to send again
+//	case messaging.Unknown: // it may have been sent: do not send again, settle it by its reference ID
 //	}
 //
-// The other calls are described in the packages of the channels. Package sms: SendOnce looks an unknown outcome up, SendAll sends
-// many, List, Pages and Find read back what was sent. Packages chatapp1 and chatapp2: Send and SendAll, with every type of message
-// that the two chat apps take. No listing exists for those, so that an unknown outcome stays unknown.
+// A [Client] has a service for each channel:
 //
-// A [Client] is made once and shared: it is safe for concurrent use, never changes, and keeps connections of its own.
+//	SMS       Send, SendAll   one message, or many concurrently
+//	          SendOnce        one message; an unknown outcome is settled by looking it up
+//	          Find            one message by its reference ID
+//	          List, Pages     what was sent, by row or by page
+//	ChatApp1  Send, SendAll
+//	ChatApp2  Send, SendAll
 //
-// # Retries
+// The messages are in packages sms, chatapp1 and chatapp2. The service lists SMS only, so an unknown outcome of a chat-app message
+// cannot be settled.
 //
-// A send is repeated only where the service provably did not process it: nothing was written to a connection, or the
-// service answered HTTP 429 (or another status that the contract lists under errors.notProcessed). Everything else ends
-// the call: after a timeout, a reset, a cut answer or an HTTP 500 nobody but the service knows whether the message went
-// out, and the verdict is [Unknown]. Evidence is what net/http reports of its writing (net/http/httptrace), never the
-// text of an error.
+// Make one Client and share it: it is safe for concurrent use and never changes. [Client.With] derives another that shares its
+// connections.
 //
-//	what happened                                            verdict, and whether it is repeated
-//	dialling, DNS or the TLS handshake failed                repeated, then not sent
+// # Verdicts and retries
+//
+// A send is retried only if the service provably did not process it: nothing was written to a connection, or the service
+// responded with HTTP 429 (or another status that the contract lists under errors.notProcessed). After a timeout, a reset, a
+// response that is cut short or an HTTP 500, only the service knows whether the message went out, and the verdict is [Unknown].
+// The evidence is what net/http reports about its writing (net/http/httptrace), never the text of an error.
+//
+//	what happened                                            retried, and the verdict in the end
+//	dialling, DNS or the TLS handshake failed                retried; not sent
 //	the rate limit or the context ended first                not sent
 //	a certificate, a token source or an Auth failed          not sent
-//	HTTP 429                                                 repeated, waiting as told; in the end refused
-//	HTTP 401 with a token source                             repeated once with a fresh token; then refused
-//	other HTTP 4xx, or a 2xx with an error code              refused
+//	HTTP 429                                                 retried after the wait it asks for; refused
+//	HTTP 401 with a token source                             retried once with a fresh token; refused
+//	HTTP 403, 404, 405, 410 without an error code or a
+//	request ID of the service (a proxy may have responded)   unknown
+//	other HTTP 4xx, or a 2xx with a code of a known class    refused
 //	HTTP 3xx, 408, 5xx                                       unknown
-//	written, then a timeout, reset, end or broken answer     unknown
+//	written, then a timeout, reset, end or broken response   unknown
 //	2xx without a message ID, or with a status or a code
 //	that the contract does not know                          unknown
 //
-// "Repeated" means up to MaxAttempts and the context's deadline. Waits grow exponentially with full jitter and respect Retry-After ([RetryPolicy]). The context bounds the whole call.
-// Redirects are never followed.
+// Retries end with MaxAttempts and with the context's deadline. Waits grow exponentially with full jitter and respect Retry-After
+// ([RetryPolicy]). Redirects are never followed. Reads are retried after any failure that may pass.
 //
 // # Errors
 //
-// What was wrong before anything was sent is a [*ValidationError], with all problems at once. Everything after is an [*Error]
-// with verdict, HTTP status, the service's code and message, the request ID and the attempts. Both match sentinels with
-// errors.Is: [ErrInvalid], [ErrUnauthorized], [ErrRateLimited] and so on; [ErrOutcomeUnknown] and [ErrNotSent] for the
-// verdict. The context's own error matches where it is the cause.
+// A [*ValidationError] lists everything wrong with a message or an option; nothing was sent. Any other failure is an [*Error] with
+// the verdict, the HTTP status, the service's code and message, the request ID and the attempts. Both match sentinels with
+// errors.Is: [ErrOutcomeUnknown] and [ErrNotSent] for the verdict, and one for the class of the failure, such as
+// [ErrInsufficientBalance]. The class is that of the service's error code, or of the HTTP status if the code has none. The
+// context's error matches if it is the cause.
+//
+// A failed read has no verdict: it matches neither ErrOutcomeUnknown nor ErrNotSent, and VerdictOf returns Unknown for it as for
+// any error that is not a send's. A row of a listing that cannot be read is a [*RowError], which does not end the listing.
 //
 // # Wire names
 //
-// The specification of the service gives the paths, the Authorization header and the name ttl, and leaves every other name
-// on the wire open. This library uses a default for each, and package contract lets an account change any of them in one
-// JSON file ([WithContract]). A default is a default: compare it with your account's documentation.
+// The specification of the service gives the paths, the Authorization header and the name ttl. For every other wire name this
+// library has a default. Package contract lets an account change each of them in one JSON file ([WithContract]): compare the
+// defaults with your account's documentation.
 //
 // # Secrets and personal data
 //
-// Tokens, keys, numbers, texts and query strings do not show in errors, logs or what package fmt prints of a client, an
-// option, an error or a message. What the service wrote is kept in Error.Message and Error.Body, for those who ask: it may
-// repeat a number or a text.
+// Tokens, keys, numbers, texts and query strings do not appear in errors and logs, nor in what package fmt prints of a client, an
+// option, a token or an error. The service's own words are in Error.Message and Error.Body, which may repeat a number or a text.
+// Messages, receipts and transactions are plain data: package fmt prints them whole, and log/slog leaves personal data out.
 //
-// # Receiving
+// # Receiving and testing
 //
-// Package webhook has handlers for inbound messages and delivery reports. It does not import this package: a server that only
-// receives does not link the sender.
-//
-// # Tests without an account
-//
-// Package messagingtest is a stand-in for the service on a loopback port. The quickstart runs against it:
-//
-//	go run ./examples/quickstart
+// Package webhook has handlers for inbound messages and delivery reports. It does not import this package, so a server that only
+// receives does not link the sender. Package messagingtest is the service to test against, like net/http/httptest.
 package messaging

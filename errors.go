@@ -1,6 +1,8 @@
 package messaging
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,85 +10,156 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/messaging-service/messaging-go/internal/codec"
+	"github.com/messaging-service/messaging-go/internal/redact"
 	"github.com/messaging-service/messaging-go/internal/transport"
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
-// Sentinels for errors.Is. An *Error matches the sentinel of its verdict, the class of its HTTP status and the class of
-// the code in its body, which may be three different ones: HTTP 503 with a "duplicate" code matches ErrOutcomeUnknown,
-// ErrUnavailable and ErrDuplicate. Which code means which class is a default of the contract.
+// Sentinels for errors.Is. An *Error matches the sentinel of its verdict and the sentinel of its class: that of the service's
+// error code if the contract has a class for it, and that of the HTTP status otherwise. So HTTP 400 with a code of the class
+// insufficientBalance matches ErrInsufficientBalance and not ErrInvalid.
 var (
-	// ErrOutcomeUnknown: a send has the verdict Unknown. A failed read never matches it.
-	ErrOutcomeUnknown = wire.ErrOutcomeUnknown
-	// ErrNotSent: a send has the verdict NotSent. A *ValidationError matches it too.
+	// ErrOutcomeUnknown matches a send with the verdict Unknown. A failed read never matches it.
+	ErrOutcomeUnknown = errors.New("messaging: outcome unknown")
+	// ErrNotSent matches a send with the verdict NotSent, and a *ValidationError.
 	ErrNotSent = errors.New("messaging: not sent")
-	// ErrInvalid: the request is wrong; a *ValidationError, HTTP 400, 413, 414, 415 or 422, or a code of that class.
+	// ErrInvalid: the request is wrong. HTTP 400, 413, 414, 415 or 422, a code of that class, or a *ValidationError.
 	ErrInvalid = errors.New("messaging: invalid")
-	// ErrUnauthorized: the credentials are wrong; HTTP 401, or a code of that class.
+	// ErrUnauthorized: the credentials are wrong. HTTP 401, or a code of that class.
 	ErrUnauthorized = errors.New("messaging: unauthorized")
-	// ErrForbidden: the credentials do not permit this; HTTP 403.
+	// ErrForbidden: the credentials do not allow this. HTTP 403.
 	ErrForbidden = errors.New("messaging: forbidden")
-	// ErrNotFound: HTTP 404 or 410, a code of that class, or no row for SMS.Find.
-	ErrNotFound = wire.ErrNotFound
-	// ErrNotListed: SMS.Find was answered, and no row came. It is an ErrNotFound too, as is an HTTP 404 from a wrong address;
-	// ErrNotListed alone says something of the message: that the service does not list it, yet.
-	ErrNotListed = wire.ErrNotListed
-	// ErrFilterIgnored: SMS.Find was answered with other messages alone, so nothing is known of the one that was asked for.
-	ErrFilterIgnored = wire.ErrFilterIgnored
-	// ErrRateLimited: too many requests; HTTP 429, or a code of that class. Error.RetryAfter says when, if the service did.
+	// ErrNotFound: HTTP 404 or 410, a code of that class, or SMS.Find found no row.
+	ErrNotFound = errors.New("messaging: not found")
+	// ErrNotListed: SMS.Find got a response, and no row was in it. It matches ErrNotFound too. An HTTP 404, which may mean a
+	// wrong base URL, does not match ErrNotListed.
+	ErrNotListed = errors.New("messaging: not listed")
+	// ErrFilterIgnored: SMS.Find got only rows of other messages, so nothing is known of the one it looked for.
+	ErrFilterIgnored = errors.New("messaging: filter ignored")
+	// ErrRateLimited: too many requests. HTTP 429, or a code of that class. See Error.RetryAfter.
 	ErrRateLimited = errors.New("messaging: rate limited")
-	// ErrInsufficientBalance: the account has no credit; HTTP 402, or a code of that class.
+	// ErrInsufficientBalance: the account has no credit. HTTP 402, or a code of that class.
 	ErrInsufficientBalance = errors.New("messaging: insufficient balance")
-	// ErrDuplicate: the service has seen this message before; a code of that class.
-	ErrDuplicate = wire.ErrDuplicate
-	// ErrUnavailable: the service is in trouble; HTTP 500, 502, 503, 504, or a code of that class.
+	// ErrDuplicate: the service has this message already. A code of that class.
+	ErrDuplicate = errors.New("messaging: duplicate")
+	// ErrUnavailable: the service is in trouble. HTTP 500, 502, 503 or 504, or a code of that class.
 	ErrUnavailable = errors.New("messaging: unavailable")
+	// ErrRow matches a *RowError: one row of a listing could not be read, and the listing goes on.
+	ErrRow = errors.New("messaging: row")
 )
 
-// Error is what became of a call after it was found valid, whether an answer came (StatusCode) or not (StatusCode 0).
-// Unwrap gives the cause, such as a *net.OpError or the context's error, where there is one beyond the answer.
-//
-// Its text, and what package fmt, encoding/json and log/slog print of it in any form, leave out Message and Body, which may
-// repeat a number or a text; both are there by their fields. An Error belongs to the caller that got it.
-type Error struct {
-	// Operation is the contract's name of the call, such as "sms.send".
-	Operation string
-	// Verdict is what is known of the message. For a read: Refused where the service answered a 4xx or an error code,
-	// NotSent where nothing was written, else Unknown; a read matches neither ErrNotSent nor ErrOutcomeUnknown.
-	Verdict Verdict
-	// StatusCode is the HTTP status of the last answer, or 0 where none came.
-	StatusCode int
-	// Code is the service's error code, or empty.
-	Code string
-	// Message is what the service wrote. It may repeat the recipient or the text.
-	Message string
-	// RequestID is the service's name for the request, or empty: from the body, else from an X-Request-Id header.
-	RequestID string
-	// ReferenceID is the message's own, to settle an unknown outcome by, or empty.
-	ReferenceID string
-	// RetryAfter is how long the service asked to wait, or 0. A wait longer than the RetryPolicy or the context allow is
-	// not begun.
-	RetryAfter time.Duration
-	// Attempts is how many requests were begun: 0 where none could be, such as under a context that had ended.
-	Attempts int
-	// Body is the beginning of the answer, at most 64 KiB.
-	Body []byte
+// Verdict is what is known of a message when its send has ended. The zero value is Unknown, which promises nothing.
+type Verdict uint8
 
-	read   bool    // a read has no outcome that could be settled
-	reason string  // of this library, where the status alone does not say it
-	class  []error // sentinels of status and code
-	kind   error   // what a channel found, for the channel
-	cause  error
+const (
+	// Unknown: the service may or may not have accepted the message. Sending it again may send it twice; settle it by its
+	// reference ID.
+	Unknown Verdict = iota
+	// Accepted: the service took the message and gave it an ID.
+	Accepted
+	// Refused: the service responded and did not take the message.
+	Refused
+	// NotSent: the service got no request that it could have processed. Sending again is safe, but pointless after a
+	// *ValidationError: a queue should treat that as refused.
+	NotSent
+)
+
+// String returns "unknown", "accepted", "refused" or "not sent".
+func (v Verdict) String() string {
+	switch v {
+	case Unknown:
+		return "unknown"
+	case Accepted:
+		return "accepted"
+	case Refused:
+		return "refused"
+	case NotSent:
+		return "not sent"
+	default:
+		return "verdict " + strconv.Itoa(int(v))
+	}
 }
 
-// newError is the error of a call that ended like this.
-func newError(op wire.Operation, out transport.Outcome) *Error {
+// MarshalText returns the word of String.
+func (v Verdict) MarshalText() ([]byte, error) {
+	if v > NotSent {
+		return nil, errors.New("messaging: there is no " + v.String())
+	}
+	return []byte(v.String()), nil
+}
+
+// UnmarshalText parses the word of String.
+func (v *Verdict) UnmarshalText(text []byte) error {
+	for known := Unknown; known <= NotSent; known++ {
+		if string(text) == known.String() {
+			*v = known
+			return nil
+		}
+	}
+	return errors.New("messaging: no verdict; want unknown, accepted, refused or not sent")
+}
+
+// VerdictOf returns the verdict in the error of a send, however deeply it is wrapped: Accepted for nil, NotSent for a
+// *ValidationError, Error.Verdict for an *Error. Any other error, and the error of a read, is Unknown.
+func VerdictOf(err error) Verdict {
+	if err == nil {
+		return Accepted
+	}
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Verdict
+	}
+	if _, ok := errors.AsType[*ValidationError](err); ok {
+		return NotSent
+	}
+	return Unknown
+}
+
+// Error is a call that failed after its arguments were found valid. Unwrap returns the cause, such as a *net.OpError or the
+// context's error, if there is one besides the response.
+//
+// Its text, and what package fmt, encoding/json and log/slog print of it, leave out Body, and show Message only if it is
+// short and holds no digits that may be a number, no credential and nothing of the message. An Error belongs to the caller.
+type Error struct {
+	// Operation is the contract's name of the operation, such as "sms.send".
+	Operation string
+	// Verdict is what is known of the message. A read has none: the field is then zero and appears in no text.
+	Verdict Verdict
+	// StatusCode is the HTTP status of the last response, or 0 if there was none.
+	StatusCode int
+	// Code is the service's error code.
+	Code string
+	// Message is the service's error message. It may repeat the recipient or the text.
+	Message string
+	// RequestID is the service's ID of the request, from the body or else from the header X-Request-Id.
+	RequestID string
+	// ReferenceID is the reference ID of the message, to settle an unknown outcome by.
+	ReferenceID string
+	// RetryAfter is how long the service asked to wait. A wait longer than the RetryPolicy or the context allows is not begun.
+	RetryAfter time.Duration
+	// Attempts is the number of requests that were begun.
+	Attempts int
+	// Body is the beginning of the response, at most 64 KiB.
+	Body []byte
+
+	read     bool    // a read has no verdict
+	unlisted bool    // no listing can settle an unknown outcome
+	reason   string  // what this library found, where status and cause do not say it
+	said     string  // Message, if it may be shown
+	hidden   bool    // whether Code and RequestID must not be shown
+	classes  []error // the sentinels it matches, besides those of the verdict
+	cause    error
+}
+
+// newError returns the error of a call that ended with the given outcome.
+func newError(op operation, out transport.Outcome) *Error {
 	e := &Error{
-		Operation: op.String(), StatusCode: out.StatusCode, RetryAfter: out.RetryAfter, Attempts: out.Attempts, cause: out.Err,
+		Operation: op.name, StatusCode: out.StatusCode, RetryAfter: out.RetryAfter, Attempts: out.Attempts,
+		read: op.list != nil, unlisted: !op.listed, cause: out.Err,
 	}
 	if out.Interrupted != nil {
 		e.cause, e.reason = errors.Join(out.Interrupted, out.Err), "another attempt could not begin"
@@ -94,39 +167,33 @@ func newError(op wire.Operation, out transport.Outcome) *Error {
 	return e
 }
 
-// explain fills in what the service said of a failure, and the classes of status and code.
-func (e *Error) explain(code, message, requestID string, class codec.Class, notJSON error) {
-	e.Code, e.Message = code, message
+// explain adds the response to the error: what it says of the failure, and the class. notJSON is why it is not JSON, or nil.
+func (e *Error) explain(failure codec.Failure, notJSON error, out transport.Outcome, secrets redact.Secrets) {
+	const keptText = 512
+	e.Body = bytes.Clone(out.Body[:min(len(out.Body), transport.MaxErrorBody)]) // out.Body may be overwritten
+	e.Code, e.Message = failure.Code, failure.Message
+	e.RequestID = cmp.Or(failure.RequestID, headerRequestID(out.Header))
 	if notJSON != nil { // the beginning of a page is better than nothing
-		const kept = 512
-		e.Message = strings.TrimSpace(strings.ToValidUTF8(string(e.Body[:min(len(e.Body), kept)]), "\ufffd"))
+		e.Message = strings.TrimSpace(strings.ToValidUTF8(string(e.Body[:min(len(e.Body), keptText)]), "\ufffd"))
 	}
-	e.RequestID = firstNonEmpty(requestID, e.RequestID)
-	for _, sentinel := range []error{statusClass(e.StatusCode), codeClass(class)} {
-		if sentinel != nil && !slices.Contains(e.class, sentinel) {
-			e.class = append(e.class, sentinel)
-		}
+	if class := cmp.Or(codeClass(failure.Class), statusClass(e.StatusCode)); class != nil {
+		e.classes = []error{class}
+	}
+	e.hidden = secrets.InWord(e.Code) || secrets.InWord(e.RequestID)
+	if notJSON == nil && !secrets.InSentence(e.Message) {
+		e.said = strings.TrimSpace(e.Message)
 	}
 }
 
-// requestID gives the header by which many services name a request. The contract names places in the body alone.
-func requestID(h http.Header) string {
+// headerRequestID returns the header by which many services name a request. The contract names places in the body only.
+func headerRequestID(h http.Header) string {
 	if ids := h["X-Request-Id"]; len(ids) > 0 {
 		return ids[0]
 	}
 	return ""
 }
 
-func firstNonEmpty(values ...string) string {
-	for _, value := range values {
-		if value != "" {
-			return value
-		}
-	}
-	return ""
-}
-
-// statusClass gives the sentinel that an HTTP status matches, or nil.
+// statusClass returns the sentinel of an HTTP status, or nil.
 func statusClass(code int) error {
 	switch code {
 	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusRequestURITooLong,
@@ -149,31 +216,29 @@ func statusClass(code int) error {
 	}
 }
 
-// codeClass gives the sentinel of a class of the contract, or nil.
-func codeClass(class codec.Class) error {
+// codeClass returns the sentinel of a class of codes, by its key in the contract, or nil.
+func codeClass(class string) error {
 	switch class {
-	case codec.Unauthorized:
+	case "unauthorized":
 		return ErrUnauthorized
-	case codec.RateLimited:
+	case "rateLimited":
 		return ErrRateLimited
-	case codec.InsufficientBalance:
+	case "insufficientBalance":
 		return ErrInsufficientBalance
-	case codec.Duplicate:
+	case "duplicate":
 		return ErrDuplicate
-	case codec.NotFound:
+	case "notFound":
 		return ErrNotFound
-	case codec.Unavailable:
+	case "unavailable":
 		return ErrUnavailable
-	case codec.Invalid:
+	case "invalid":
 		return ErrInvalid
-	case codec.NoClass:
-		return nil
 	default:
 		return nil
 	}
 }
 
-// Error says what is known, in one line, without anything that belongs to the message.
+// Error returns what is known, in one line.
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString("messaging: " + e.Operation)
@@ -182,7 +247,7 @@ func (e *Error) Error() string {
 		b.WriteString(" failed")
 	case e.Verdict == Unknown:
 		b.WriteString(" has an unknown outcome")
-		if e.Operation == wire.ChatApp1Send.String() || e.Operation == wire.ChatApp2Send.String() {
+		if e.unlisted {
 			b.WriteString(" that no listing can settle")
 		}
 	default:
@@ -202,13 +267,16 @@ func (e *Error) Error() string {
 	if e.cause != nil {
 		say("%s", transport.Describe(e.cause))
 	}
-	if isWord(e.Code) {
+	if redact.IsWord(e.Code) && !e.hidden {
 		say("code %s", e.Code)
 	}
-	for _, class := range e.class {
+	for _, class := range e.classes {
 		say("%s", strings.TrimPrefix(class.Error(), "messaging: "))
 	}
-	if isWord(e.RequestID) {
+	if e.said != "" {
+		say("%q", e.said)
+	}
+	if redact.IsWord(e.RequestID) && !e.hidden {
 		say("request %s", e.RequestID)
 	}
 	if e.RetryAfter > 0 {
@@ -220,20 +288,7 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// isWord tells whether what the service wrote is short and plain enough to be a code, and not a sentence or a number
-// that may be somebody's.
-func isWord(s string) bool {
-	return s != "" && len(s) <= 64 && !strings.ContainsFunc(s, func(r rune) bool {
-		return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && r != '-' && r != '_' && r != '.' && r != ':'
-	}) && !isNumber(s)
-}
-
-// isNumber tells of digits alone, as many as somebody's number has.
-func isNumber(s string) bool {
-	return len(s) >= 9 && strings.Trim(s, "0123456789") == ""
-}
-
-// Is tells whether target is the sentinel of the verdict or of a class.
+// Is reports whether target is the sentinel of the verdict or of the class.
 func (e *Error) Is(target error) bool {
 	switch target {
 	case ErrOutcomeUnknown:
@@ -241,70 +296,101 @@ func (e *Error) Is(target error) bool {
 	case ErrNotSent:
 		return e.Verdict == NotSent && !e.read
 	default:
-		return slices.Contains(e.class, target) || e.kind != nil && target == e.kind
+		return slices.Contains(e.classes, target)
 	}
 }
 
-// Unwrap gives the cause, or nil.
+// Unwrap returns the cause, or nil.
 func (e *Error) Unwrap() error { return e.cause }
 
 // Format prints the line of Error in every verb.
 func (e Error) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, e.Error()) }
 
-// LogValue logs the fields that identify nobody.
+// LogValue logs the operation, the verdict of a send, the status, the line of Error and the attempts.
 func (e Error) LogValue() slog.Value {
-	return slog.GroupValue(
-		slog.String("operation", e.Operation),
-		slog.String("verdict", e.Verdict.String()),
-		slog.Int("status", e.StatusCode),
-		slog.String("error", e.Error()),
-		slog.Int("attempts", e.Attempts),
-	)
+	attrs := []slog.Attr{slog.String("operation", e.Operation)}
+	if !e.read {
+		attrs = append(attrs, slog.String("verdict", e.Verdict.String()))
+	}
+	return slog.GroupValue(append(
+		attrs, slog.Int("status", e.StatusCode), slog.String("error", e.Error()), slog.Int("attempts", e.Attempts),
+	)...)
 }
 
-// MarshalJSON encodes the fields that identify nobody.
+// MarshalJSON encodes what LogValue logs.
 func (e Error) MarshalJSON() ([]byte, error) {
-	return json.Marshal(struct {
+	shown := struct {
 		Operation string `json:"operation"`
-		Verdict   string `json:"verdict"`
+		Verdict   string `json:"verdict,omitzero"`
 		Status    int    `json:"status"`
 		Error     string `json:"error"`
 		Attempts  int    `json:"attempts"`
-	}{e.Operation, e.Verdict.String(), e.StatusCode, e.Error(), e.Attempts})
+	}{e.Operation, e.Verdict.String(), e.StatusCode, e.Error(), e.Attempts}
+	if e.read {
+		shown.Verdict = ""
+	}
+	return json.Marshal(shown)
 }
 
-// Problem is one thing that was wrong with an argument.
-type Problem struct {
-	// Field names it as in Go: "To", "Extra[\"to\"]", "Content.Action.Sections[1].Rows[3].Title", "WithTimeout".
+// RowError is a row of a listing that could not be read in full. The listing goes on after it. It matches ErrRow.
+type RowError struct {
+	// Page is the number of the page as it was requested, or its place in the listing, from 1, if the contract does not page
+	// by number.
+	Page int
+	// Row is the place of the row on the page, from 1.
+	Row int
+	// Field is the field of sms.Transaction that could not be read, or "" for the whole row.
 	Field string
-	// Reason says what is wrong and what is allowed, with measures; it never repeats the value.
+	// Reason says what is wrong, without the value.
 	Reason string
-	// Limit says that a limit is passed which the platform behind a channel documents, such as the length of a title. Those
-	// move: WithLenientLimits lets them pass. False is what no option lets pass.
+}
+
+// Error returns the place of the row and what is wrong with it.
+func (e *RowError) Error() string {
+	what := e.Reason
+	if e.Field != "" {
+		what = e.Field + " " + e.Reason
+	}
+	return fmt.Sprintf("messaging: sms.list: row %d of page %d cannot be read: %s", e.Row, e.Page, what)
+}
+
+// Is reports whether target is ErrRow.
+func (e *RowError) Is(target error) bool { return target == ErrRow }
+
+// Problem is one thing wrong with an argument.
+type Problem struct {
+	// Field names the argument as in Go: "To", "Extra[\"to\"]", "Content.Action.Sections[1].Rows[3].Title", "WithTimeout".
+	Field string
+	// Reason says what is wrong and what is allowed. It never repeats the value.
+	Reason string
+	// Limit reports whether a limit is exceeded that the platform behind a channel documents, such as the length of a title.
+	// The platform changes these limits: WithLenientLimits skips their checks.
 	Limit bool
 }
 
-// ValidationError says that a message or an option was refused by this library, and that nothing was sent. It names
-// every problem that was found. It holds measures and no values, and matches ErrInvalid and ErrNotSent.
+// ValidationError is a message or an option that this library rejected. Nothing was sent. It lists every problem, holds no
+// values, and matches ErrInvalid and ErrNotSent.
 type ValidationError struct {
-	// Operation is the contract's name of the call, or "" where a client could not be made.
+	// Operation is the contract's name of the operation, or "" if a client could not be made.
 	Operation string
 	// Field and Reason are those of the first problem.
 	Field  string
 	Reason string
-	// Problems holds all of them, at least one, in the order of the fields.
+	// Problems lists all problems, at least one, in the order of the fields.
 	Problems []Problem
+
+	causes []error
 }
 
-func invalid(operation string, problems []wire.Problem) *ValidationError {
-	e := &ValidationError{Operation: operation, Field: problems[0].Field, Reason: problems[0].Reason}
+func invalid(operation string, problems []wire.Problem, causes ...error) *ValidationError {
+	e := &ValidationError{Operation: operation, Field: problems[0].Field, Reason: problems[0].Reason, causes: causes}
 	for _, p := range problems {
 		e.Problems = append(e.Problems, Problem{Field: p.Field, Reason: p.Reason, Limit: p.Limit})
 	}
 	return e
 }
 
-// Error names each field with what is wrong and what is allowed.
+// Error returns each field with what is wrong and what is allowed.
 func (e *ValidationError) Error() string {
 	parts := make([]string, len(e.Problems))
 	for i, p := range e.Problems {
@@ -316,5 +402,8 @@ func (e *ValidationError) Error() string {
 	return "messaging: " + e.Operation + " not sent: " + strings.Join(parts, "; ")
 }
 
-// Is matches ErrInvalid and ErrNotSent.
+// Is reports whether target is ErrInvalid or ErrNotSent.
 func (e *ValidationError) Is(target error) bool { return target == ErrInvalid || target == ErrNotSent }
+
+// Unwrap returns the causes, such as the error of reading a file that an environment variable names.
+func (e *ValidationError) Unwrap() []error { return e.causes }

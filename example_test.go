@@ -7,9 +7,12 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"slices"
 	"time"
 
 	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/chatapp1"
+	"github.com/messaging-service/messaging-go/chatapp2"
 	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/sms"
@@ -39,7 +42,7 @@ func ExampleVerdictOf() {
 		fmt.Println(err)
 		return
 	}
-	service.Inject(messagingtest.AcceptThenDrop(), 1) // the message goes out, and the answer is lost
+	service.Inject(messagingtest.AcceptThenDrop(), 1) // the message goes out, and the response is lost
 
 	_, err = client.SMS.Send(context.Background(), sms.Message{From: "ACME", To: "+639171234567", Text: "Hi", ReferenceID: "order-17"})
 	switch messaging.VerdictOf(err) {
@@ -50,9 +53,9 @@ func ExampleVerdictOf() {
 	case messaging.Unknown:
 		var e *messaging.Error
 		errors.As(err, &e)
-		fmt.Printf("it may have gone out: ask about %s before sending it again\n", e.ReferenceID)
+		fmt.Printf("it may have gone out: look up %s before sending it again\n", e.ReferenceID)
 	}
-	// Output: it may have gone out: ask about order-17 before sending it again
+	// Output: it may have gone out: look up order-17 before sending it again
 }
 
 func ExampleError() {
@@ -71,6 +74,30 @@ func ExampleError() {
 		fmt.Println(e.Verdict, e.StatusCode, e.Code, e.RetryAfter)
 	}
 	// Output: refused 429 40002 1h0m0s
+}
+
+// A switch over what a program can do about an error, from the rarest cause to the most common.
+func ExampleError_Is() {
+	service, client := connected()
+	defer service.Close()
+	service.SetBalance("0")
+
+	_, err := client.SMS.Send(context.Background(), sms.Message{From: "ACME", To: "+639171234567", Text: "Hi", ReferenceID: "order-17"})
+	switch {
+	case err == nil:
+		fmt.Println("accepted")
+	case errors.Is(err, messaging.ErrOutcomeUnknown):
+		fmt.Println("settle it by its reference ID")
+	case errors.Is(err, messaging.ErrInvalid):
+		fmt.Println("mend the message")
+	case errors.Is(err, messaging.ErrInsufficientBalance):
+		fmt.Println("top up the account")
+	case errors.Is(err, messaging.ErrUnauthorized):
+		fmt.Println("mend the credentials")
+	default: // rate limits, an unavailable service, a connection that failed
+		fmt.Println("try again later")
+	}
+	// Output: top up the account
 }
 
 func ExampleValidationError() {
@@ -96,7 +123,7 @@ func ExampleClient_With() {
 		fmt.Println(err)
 		return
 	}
-	// For requests that a person waits for: the same connections and the same rate limit, less patience.
+	// For requests that a person waits for: the same connections and rate limit, shorter timeouts.
 	quick, err := client.With(messaging.WithTimeout(2*time.Second), messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 2}))
 	fmt.Println(quick, err)
 	// Output: messaging.Client(https://api.example.com) <nil>
@@ -219,5 +246,198 @@ func ExampleWithLogger() {
 	}
 	service.Inject(messagingtest.Status(http.StatusBadGateway, 0), 1)
 	_, _ = client.SMS.Send(context.Background(), sms.Message{From: "ACME", To: "+639171234567", Text: "Hi"})
-	// Output: level=WARN msg="messaging: outcome unknown" error.operation=sms.send error.verdict=unknown error.status=502 error.error="messaging: sms.send has an unknown outcome: HTTP 502, code 50000, unavailable, request req-1" error.attempts=1
+	// Output: level=WARN msg="messaging: outcome unknown" error.operation=sms.send error.verdict=unknown error.status=502 error.error="messaging: sms.send has an unknown outcome: HTTP 502, code 50000, unavailable, \"bad gateway\", request req-1" error.attempts=1
+}
+
+func ExampleSMSService_Send() {
+	service := messagingtest.Start()
+	defer service.Close()
+	client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	receipt, err := client.SMS.Send(context.Background(), sms.Message{
+		From:        "ACME",
+		To:          "+639171234567",
+		Text:        "Your order 17 is ready",
+		CallbackURL: "https://shop.example.com/delivery?status=%s&id=%i", // placeholders go out as they are
+		ReferenceID: "order-17",
+		Extra:       map[string]any{"campaign": "autumn"}, // a field of your account that this library does not know
+	})
+	if err != nil {
+		fmt.Println(messaging.VerdictOf(err), err)
+		return
+	}
+	fmt.Println(receipt.ID, receipt.ReferenceID, receipt.Cost, receipt.Balance)
+	fmt.Println(service.Sent()[0].CallbackURL)
+	// Output:
+	// msg-1 order-17 0.50 999999.50
+	// https://shop.example.com/delivery?status=%s&id=%i
+}
+
+// connected starts a test server that has sent three SMS, and returns a client of it.
+func connected(options ...messaging.Option) (*messagingtest.Server, *messaging.Client) {
+	service := messagingtest.Start()
+	for i, text := range []string{"one", "two", "three"} {
+		service.Seed(messagingtest.Sent{
+			From: "ACME", To: "+639171234567", Text: text, ReferenceID: fmt.Sprintf("order-%d", i+1), DeliveryStatus: "1",
+			At: time.Date(2026, time.October, 3, 14, 0, i, 0, time.UTC),
+		})
+	}
+	client, err := messaging.NewClient(service.URL, append(options, messaging.WithToken(service.Token))...)
+	if err != nil {
+		panic(err)
+	}
+	return service, client
+}
+
+func ExampleSMSService_List() {
+	service, client := connected()
+	defer service.Close()
+	for tx, err := range client.SMS.List(context.Background(), sms.ListOptions{
+		CreatedAfter: time.Date(2026, time.October, 3, 0, 0, 0, 0, time.UTC), PageSize: 500, SortBy: "dateCreated", Descending: true,
+	}) {
+		if errors.Is(err, messaging.ErrRow) {
+			fmt.Println(err) // one row that could not be read in full; the listing goes on
+			continue
+		}
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(tx.ID, tx.ReferenceID, tx.CreatedAt.Format(time.TimeOnly), tx.Price)
+	}
+	// Output:
+	// msg-3 order-3 14:00:02 0.50
+	// msg-2 order-2 14:00:01 0.50
+	// msg-1 order-1 14:00:00 0.50
+}
+
+func ExampleSMSService_Pages() {
+	service, client := connected()
+	defer service.Close()
+	for page, err := range client.SMS.Pages(context.Background(), sms.ListOptions{PageSize: 2, SortBy: "dateCreated"}) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Printf("page %d of %d: %d of %d messages\n", page.Number, page.TotalPages, len(page.Transactions), page.Total)
+	}
+	// Output:
+	// page 1 of 2: 2 of 3 messages
+	// page 2 of 2: 1 of 3 messages
+}
+
+func ExampleSMSService_Find() {
+	service, client := connected()
+	defer service.Close()
+	tx, err := client.SMS.Find(context.Background(), "order-2")
+	fmt.Println(tx.ID, tx.DeliveryStatus, err)
+
+	_, err = client.SMS.Find(context.Background(), "order-99")
+	fmt.Println(errors.Is(err, messaging.ErrNotFound))
+	// Output:
+	// msg-2 1 <nil>
+	// true
+}
+
+func ExampleSMSService_SendOnce() {
+	service, client := connected(messaging.WithSettle(messaging.SettlePolicy{Window: 10 * time.Second, Interval: time.Second}))
+	defer service.Close()
+	service.Inject(messagingtest.AcceptThenDrop(), 1) // the message goes out, and the response is lost
+
+	receipt, err := client.SMS.SendOnce(context.Background(), sms.Message{
+		From: "ACME", To: "+639171234567", Text: "Your order 17 is ready", ReferenceID: "order-17",
+	})
+	fmt.Println(messaging.VerdictOf(err), receipt.ID)
+	// Output: accepted msg-4
+}
+
+func ExampleSMSService_SendAll() {
+	service, client := connected(messaging.WithRateLimit(1000, 100))
+	defer service.Close()
+	messages := slices.Values([]sms.Message{
+		{From: "ACME", To: "+639171234567", Text: "We open at nine", ReferenceID: "nine-1"},
+		{From: "ACME", To: "+639181234567", Text: "We open at nine", ReferenceID: "nine-2"},
+		{From: "ACME", To: "not a number", Text: "We open at nine", ReferenceID: "nine-3"},
+	})
+	for out := range client.SMS.SendAll(context.Background(), messages, 32) {
+		fmt.Println(out.Index, out.Message.ReferenceID, messaging.VerdictOf(out.Err))
+	}
+	// Unordered output:
+	// 0 nine-1 accepted
+	// 1 nine-2 accepted
+	// 2 nine-3 not sent
+}
+
+func ExampleChatApp1Service_Send() {
+	service := messagingtest.Start()
+	defer service.Close()
+	client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	message := chatapp1.New("channel-1", "+639171234567").Text("Your order 17 is ready")
+	receipt, err := client.ChatApp1.Send(context.Background(), message)
+	if err != nil {
+		fmt.Println(messaging.VerdictOf(err), err)
+		return
+	}
+	fmt.Println(receipt.ID, receipt.Cost)
+	// Output: msg-1 0.50
+}
+
+func ExampleChatApp1Service_SendAll() {
+	service := messagingtest.Start()
+	defer service.Close()
+	client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	messages := slices.Values([]chatapp1.Message{
+		chatapp1.New("channel-1", "+639171234567").Text("We open at nine").WithReference("nine-1"),
+		chatapp1.New("channel-1", "+639181234567").Image("https://cdn.example.com/nine.png").WithReference("nine-2"),
+		chatapp1.New("channel-1", "not a number").Text("We open at nine").WithReference("nine-3"),
+	})
+	for out := range client.ChatApp1.SendAll(context.Background(), messages, 32) {
+		fmt.Println(out.Index, out.Message.ReferenceID, messaging.VerdictOf(out.Err))
+	}
+	// Unordered output:
+	// 0 nine-1 accepted
+	// 1 nine-2 accepted
+	// 2 nine-3 not sent
+}
+
+func ExampleChatApp2Service_Send() {
+	service, client := connected()
+	defer service.Close()
+	receipt, err := client.ChatApp2.Send(context.Background(), chatapp2.Message{
+		To: "+639171234567",
+		Content: chatapp2.Template{Name: "order_ready", Language: "en_US", Components: []chatapp2.Component{
+			chatapp2.Body("Ana", "17"),
+		}},
+		TTL:         time.Hour,
+		Fallback:    &sms.Fallback{From: "ACME", Text: "Ana, your order 17 is ready"},
+		ReferenceID: "order-17",
+	})
+	fmt.Println(messaging.VerdictOf(err), receipt.ID)
+	// Output: accepted wamid.bXNnLTQ=
+}
+
+func ExampleChatApp2Service_SendAll() {
+	service, client := connected()
+	defer service.Close()
+	messages := slices.Values([]chatapp2.Message{
+		{To: "+639171234567", Content: chatapp2.Text{Body: "We open at nine"}, ReferenceID: "nine-1"},
+		{To: "+639181234567", Content: chatapp2.Text{}, ReferenceID: "nine-2"},
+	})
+	for out := range client.ChatApp2.SendAll(context.Background(), messages, 32) {
+		fmt.Println(out.Index, out.Message.ReferenceID, messaging.VerdictOf(out.Err))
+	}
+	// Unordered output:
+	// 0 nine-1 accepted
+	// 1 nine-2 not sent
 }

@@ -1,153 +1,397 @@
 package messaging
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"net/http"
-	"net/url"
+	"hash/maphash"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/messaging-service/messaging-go/internal/codec"
-	"github.com/messaging-service/messaging-go/internal/transport"
 	"github.com/messaging-service/messaging-go/internal/wire"
+	"github.com/messaging-service/messaging-go/sms"
 )
 
-// list is the operation that reads SMS transactions back, as the contract has it.
-type list struct {
-	url           *url.URL
-	codec         *codec.List
-	authenticated bool
-	authenticator transport.Authenticator // nil where the credentials are in the query
-	buffers       sync.Pool               // of answers that were read
+// List lists transactions (GET /api/sms), one after the other over all pages.
+//
+//	for tx, err := range client.SMS.List(ctx, sms.ListOptions{CreatedAfter: yesterday, PageSize: 500}) {
+//		if errors.Is(err, messaging.ErrRow) {
+//			log.Print(err) // one odd row; tx has what could be read
+//			continue
+//		}
+//		if err != nil {
+//			return err
+//		}
+//		fmt.Println(tx.ID, tx.DeliveryStatus)
+//	}
+//
+// Nothing is requested before the loop begins, no page before its rows are needed (see PagesAhead), and nothing runs on after
+// it. Ranging again lists again. A failed page is retried within the client's RetryPolicy.
+//
+// A row that cannot be read in full is a *RowError, beside the Transaction as far as it could be read, and the loop may go on. Any
+// other error ends the listing.
+//
+// While messages are being sent, rows move between pages. A row that moves to the next page is yielded once: the rows of the last
+// two pages are remembered. A row that moves to a page that was read already is missed: sort by a column that does not change,
+// ascending, or bound the listing by CreatedBefore. A listing that repeats itself is an error that names the contract's paging,
+// not an endless loop.
+func (s *SMSService) List(ctx context.Context, options sms.ListOptions) iter.Seq2[sms.Transaction, error] {
+	pages := s.pages(ctx, options)
+	return func(yield func(sms.Transaction, error) bool) {
+		for page, err := range pages {
+			if err != nil {
+				yield(sms.Transaction{}, err)
+				return
+			}
+			unreadable := page.Unreadable
+			for i := range page.Records {
+				var err error
+				if len(unreadable) > 0 && unreadable[0].Index == i {
+					err = page.rowError(unreadable[0])
+					unreadable = unreadable[1:]
+				}
+				if page.repeats(i) {
+					continue
+				}
+				if !yield(sms.Transaction(page.Records[i]), err) {
+					return
+				}
+			}
+		}
+	}
 }
 
-func compileList(s settings, baseURL *url.URL) (*list, error) {
-	l := &list{url: join(baseURL, s.contract.SMSList.Path)}
-	var pair codec.KeyPair
-	if own := s.credential(ChannelSMS); own != nil {
-		l.authenticated = true
-		l.authenticator, pair = own(s.contract.Auth)
+// Pages lists like List, a page at a time, with what the service says about the listing. The last page may be empty.
+//
+// Rows that cannot be read in full are *RowErrors, joined, beside the page that has them as far as they could be read, and the
+// loop may go on. Any other error ends the listing.
+func (s *SMSService) Pages(ctx context.Context, options sms.ListOptions) iter.Seq2[sms.Page, error] {
+	pages := s.pages(ctx, options)
+	return func(yield func(sms.Page, error) bool) {
+		for page, err := range pages {
+			if err != nil {
+				yield(sms.Page{}, err)
+				return
+			}
+			p := sms.Page{
+				Number: page.Number, Size: page.Size, Total: page.Total, TotalPages: page.TotalPages, HasNext: !page.Last,
+				Transactions: make([]sms.Transaction, 0, len(page.Records)),
+			}
+			for i := range page.Records {
+				if !page.repeats(i) {
+					p.Transactions = append(p.Transactions, sms.Transaction(page.Records[i]))
+				}
+			}
+			var rowErrors []error
+			for _, row := range page.Unreadable {
+				rowErrors = append(rowErrors, page.rowError(row))
+			}
+			if !yield(p, errors.Join(rowErrors...)) {
+				return
+			}
+		}
 	}
-	var err error
-	if l.codec, err = codec.CompileList(s.contract.SMSList, s.contract.Errors, l.url, pair); err != nil {
-		return nil, invalid("", []wire.Problem{{Field: "WithContract", Reason: err.Error()}})
-	}
-	return l, nil
 }
 
-// List implements wire.Doer.
-func (c *core) List(ctx context.Context, q wire.Query) (wire.Page, error) {
-	query, problems := c.list.codec.Encode(q)
-	problems = append(q.Problems, problems...)
-	if ctx == nil {
-		problems = append(problems, wire.Problem{Field: "ctx", Reason: "required, but nil"})
+// Find looks a message up by its reference ID, over all pages of the listing, and returns the first row that has that reference
+// ID.
+//
+// Without a row the error matches ErrNotListed; the message may still be listed later. If there are only rows of other messages,
+// the service did not apply the filter, nothing is known, and the error matches ErrFilterIgnored.
+func (s *SMSService) Find(ctx context.Context, referenceID string) (sms.Transaction, error) {
+	tx, _, err := s.find(ctx, referenceID)
+	return tx, err
+}
+
+// find also reports whether all responses came from the service itself and not from a cache.
+func (s *SMSService) find(ctx context.Context, referenceID string) (tx sms.Transaction, fresh bool, err error) {
+	if referenceID == "" {
+		return tx, false, invalid(s.list.name, []wire.Problem{{Field: "referenceID", Reason: "required, but empty"}})
 	}
-	if len(problems) > 0 {
-		return wire.Page{}, invalid(q.Op.String(), problems)
+	fresh = true
+	others := false
+	var rowError error
+	for page, err := range s.pages(ctx, sms.ListOptions{ReferenceID: referenceID}) {
+		if err != nil {
+			return tx, false, err
+		}
+		for i := range page.Records {
+			if page.Records[i].ReferenceID == referenceID {
+				return sms.Transaction(page.Records[i]), page.fresh, nil // even if another of its fields could not be read
+			}
+		}
+		fresh = fresh && page.fresh
+		others = others || len(page.Records) > len(page.Unreadable)
+		for _, row := range page.Unreadable {
+			rowError = page.rowError(row)
+		}
 	}
-	if !c.list.authenticated {
-		return wire.Page{}, c.unauthenticated(q.Op, ChannelSMS)
+	switch {
+	case others:
+		return tx, fresh, s.listError("the service listed other messages than the one looked for: it does not filter as the contract says (sms.list.params.reference, sms.list.record.reference)", ErrFilterIgnored)
+	case rowError != nil:
+		return tx, fresh, rowError
+	default:
+		return tx, fresh, s.listError("no message with this reference ID is listed", ErrNotListed, ErrNotFound)
 	}
-	target := c.list.codec.Target(q.At)
-	target.RawQuery = query
-	buffer, _ := c.list.buffers.Get().(*[]byte)
+}
+
+// listError returns the error of a listing whose responses are fine one by one.
+func (s *SMSService) listError(reason string, classes ...error) error {
+	return &Error{Operation: s.list.name, Attempts: 1, read: true, reason: reason, classes: classes}
+}
+
+// listPage is a page and what is known about it.
+type listPage struct {
+	wire.Page
+
+	place    int    // for a RowError
+	fresh    bool   // whether it came from the service itself and not from a cache
+	repeated []bool // the rows that were on the two pages before; nil if there were none
+}
+
+func (p listPage) repeats(row int) bool { return p.repeated != nil && p.repeated[row] }
+
+func (p listPage) rowError(row wire.Unreadable) error {
+	return &RowError{Page: p.place, Row: row.Index + 1, Field: transactionField(row.Field), Reason: row.Reason}
+}
+
+// transactionField returns the field of sms.Transaction for a concept of sms.list.record.
+func transactionField(concept string) string {
+	switch concept {
+	case "":
+		return ""
+	case "id":
+		return "ID"
+	case "request", "reference", "category":
+		return strings.ToUpper(concept[:1]) + concept[1:] + "ID"
+	case "created", "sent":
+		return strings.ToUpper(concept[:1]) + concept[1:] + "At"
+	default:
+		return strings.ToUpper(concept[:1]) + concept[1:]
+	}
+}
+
+// pages walks over the pages of a listing and sees to it that the walk ends.
+func (s *SMSService) pages(ctx context.Context, options sms.ListOptions) iter.Seq2[listPage, error] {
+	query := options.Query()
+	query.Extra = cloneValues(query.Extra)
+	if _, numbered := s.list.codec.After(query.At); !numbered {
+		const reason = "must be 0: the contract does not page by number (sms.list.paging.by)"
+		if options.Page > 0 {
+			query.Problems = append(query.Problems, wire.Problem{Field: "Page", Reason: reason})
+		}
+		if options.PagesAhead > 0 {
+			query.Problems = append(query.Problems, wire.Problem{Field: "PagesAhead", Reason: reason})
+		}
+	}
+	const paging = ": the service does not page as the contract says (sms.list.paging, sms.list.params)"
+	return func(yield func(listPage, error) bool) {
+		tracker := newPageTracker()
+		stale := 0 // pages in a row without a new row
+		for page, err := range s.fetch(ctx, query, options.PageSize, options.PagesAhead) {
+			if err != nil {
+				yield(listPage{}, err)
+				return
+			}
+			if !page.Last || tracker.pages > 0 {
+				var fresh int
+				page.repeated, fresh = tracker.add(page.Records)
+				switch {
+				case fresh > 0 && tracker.cycle():
+					yield(listPage{}, s.listError("a page came again after others"+paging))
+					return
+				case fresh > 0:
+					stale = 0
+				case len(page.Records) > 0:
+					stale++
+				}
+			}
+			if stale > 1 {
+				yield(listPage{}, s.listError("two pages in a row have only rows that were on the pages before"+paging))
+				return
+			}
+			if !yield(page, nil) || page.Last {
+				return
+			}
+		}
+	}
+}
+
+func cloneValues(values map[string][]string) map[string][]string {
+	clone := maps.Clone(values)
+	for name, list := range clone {
+		clone[name] = slices.Clone(list)
+	}
+	return clone
+}
+
+// fetch requests page after page, up to ahead of them concurrently beyond the first, and yields them in order. It ends with the
+// last page or the first error, and leaves nothing running.
+func (s *SMSService) fetch(ctx context.Context, query wire.Query, pageSize, ahead int) iter.Seq2[listPage, error] {
+	if ahead > 0 && len(query.Problems) == 0 && ctx != nil {
+		return s.fetchAhead(ctx, query, pageSize, ahead)
+	}
+	return func(yield func(listPage, error) bool) {
+		var reuse []wire.Record
+		for place := 1; ; place++ {
+			page, err := s.fetchOne(ctx, query, pageSize, place, reuse)
+			if !yield(page, err) || err != nil || page.Last {
+				return
+			}
+			query.At, reuse = page.Next, page.Records
+		}
+	}
+}
+
+func (s *SMSService) fetchAhead(ctx context.Context, query wire.Query, pageSize, ahead int) iter.Seq2[listPage, error] {
+	type result struct {
+		page listPage
+		err  error
+	}
+	return func(yield func(listPage, error) bool) {
+		within, cancel := context.WithCancel(ctx)
+		var running sync.WaitGroup
+		defer running.Wait()
+		defer cancel()
+		var pending []chan result // in page order
+		begun := 0                // how many pages of the listing, from its first
+		second, _ := s.list.codec.After(wire.Position{})
+		begin := func() {
+			next, _ := s.list.codec.After(query.At)
+			begun = next.Number - second.Number + 1
+			done := make(chan result, 1)
+			pending = append(pending, done)
+			q := query
+			running.Go(func() {
+				page, err := s.fetchOne(within, q, pageSize, 0, nil)
+				done <- result{page, err}
+			})
+			query.At = next
+		}
+		total := 0 // pages of the listing, once a page said so
+		for {
+			for len(pending) <= ahead && (total == 0 || begun < total || len(pending) == 0) {
+				begin()
+			}
+			r := <-pending[0]
+			pending = pending[1:]
+			if !yield(r.page, r.err) || r.err != nil || r.page.Last {
+				return
+			}
+			total = max(total, r.page.TotalPages)
+		}
+	}
+}
+
+// fetchOne requests one page. Its records may take the place of those in reuse.
+func (s *SMSService) fetchOne(ctx context.Context, query wire.Query, pageSize, place int, reuse []wire.Record) (listPage, error) {
+	target, problems := s.list.codec.Encode(query)
+	if problems = append(problems, checkContext(ctx)...); len(problems) > 0 {
+		return listPage{}, invalid(s.list.name, problems)
+	}
+	if err := s.list.missingCredentials(); err != nil {
+		return listPage{}, err
+	}
+	buffer, _ := s.list.buffers.Get().(*[]byte)
 	if buffer == nil {
 		buffer = new([]byte)
 	}
-	var answer pageAnswer
-	outcome := c.transport.Do(ctx, transport.Request{
-		Operation: q.Op.String(), Method: http.MethodGet, URL: target, Repeatable: true, Authenticate: c.list.authenticator,
-		Buffer: *buffer,
-		Check: func(body []byte) error {
-			answer.page, answer.failure, answer.err = c.list.codec.Read(body, q.At, q.Reuse)
-			if errors.Is(answer.err, codec.ErrPage) {
-				return nil // to ask again would bring the same
-			}
-			return answer.err
+	response, err := read(ctx, s.core.transport, &s.list.endpoint, readRequest[wire.Page]{
+		url: target, params: query.Params, buffer: *buffer,
+		decode: func(body []byte) (wire.Page, codec.Failure, error) {
+			return s.list.codec.Decode(body, query.At, pageSize, reuse)
 		},
+		decodeFailure: s.list.codec.DecodeFailure,
 	})
-	page, err := c.list.judge(q, outcome, answer)
-	const kept = 2 << 20 // a larger one is rare, and not kept for the next
-	if *buffer = outcome.Body; cap(*buffer) <= kept {
-		c.list.buffers.Put(buffer)
+	const kept = 2 << 20 // a larger buffer is rare, and not kept for the next page
+	if *buffer = response.buffer; cap(*buffer) <= kept {
+		s.list.buffers.Put(buffer)
 	}
 	if err != nil {
-		return wire.Page{}, err
+		return listPage{}, err
 	}
-	return page, nil
+	if next, numbered := s.list.codec.After(query.At); numbered {
+		place = next.Number - 1
+	}
+	return listPage{Page: response.value, place: place, fresh: response.fresh}, nil
 }
 
-// pageAnswer is what the last whole answer to a read was.
-type pageAnswer struct {
-	page    wire.Page
-	failure codec.Failure
-	err     error
+// pageTracker remembers the rows of the last two pages, and what shows that a listing runs in a circle of any length.
+type pageTracker struct {
+	seed  maphash.Seed
+	last  [2]map[uint64]struct{}
+	pages int
+	// The page at place 1, 2, 4, 8, … is marked: a circle brings the marked page again before the mark moves on.
+	current, marked uint64
+	markedAt        int
 }
 
-// judge says what became of a read: a page, or an error.
-func (l *list) judge(q wire.Query, out transport.Outcome, answer pageAnswer) (wire.Page, *Error) {
-	success := out.StatusCode >= 200 && out.StatusCode < 300
-	if success && out.Err == nil && answer.err == nil && answer.failure.Code == "" {
-		return answer.page, nil
+func newPageTracker() *pageTracker { return &pageTracker{seed: maphash.MakeSeed()} }
+
+// add remembers the rows of a page. It returns which of them were on the last two pages, or nil if none was, and how many were
+// not.
+func (t *pageTracker) add(rows []wire.Record) (repeated []bool, fresh int) {
+	keys := make([]uint64, len(rows))
+	for i := range rows {
+		keys[i] = t.key(&rows[i])
+		_, onLast := t.last[0][keys[i]]
+		_, onOther := t.last[1][keys[i]]
+		if !onLast && !onOther {
+			fresh++
+			continue
+		}
+		if repeated == nil {
+			repeated = make([]bool, len(rows))
+		}
+		repeated[i] = true
 	}
-	e := newError(q.Op, out)
-	e.read = true
-	switch {
-	case out.StatusCode == 0 && !out.Written:
-		e.Verdict = NotSent
-	case out.StatusCode >= 400 && out.StatusCode < 500 && out.StatusCode != http.StatusRequestTimeout:
-		e.Verdict = Refused
+	oldest := t.last[t.pages%2]
+	if oldest == nil {
+		oldest = make(map[uint64]struct{}, len(rows))
+		t.last[t.pages%2] = oldest
 	}
-	if out.StatusCode == 0 {
-		return wire.Page{}, e
+	clear(oldest)
+	var h maphash.Hash
+	h.SetSeed(t.seed)
+	for _, key := range keys {
+		oldest[key] = struct{}{}
+		maphash.WriteComparable(&h, key)
 	}
-	e.Body = bytes.Clone(out.Body[:min(len(out.Body), transport.KeptOfError)]) // out.Body is used again
-	e.RequestID = requestID(out.Header)
-	switch {
-	case !success:
-		failure, notJSON := l.codec.ReadFailure(e.Body)
-		e.explain(failure.Code, failure.Message, failure.RequestID, l.codec.Class(failure.Code), notJSON)
-	case errors.Is(answer.err, codec.ErrPage):
-		e.reason = answer.err.Error()
-	case answer.err != nil && errors.Is(out.Err, answer.err):
-		e.reason, e.cause = "the answer is "+answer.err.Error(), nil
-	case out.Err != nil:
-		e.reason = "the answer could not be read to its end"
-	default:
-		e.Verdict = Refused
-		e.explain(answer.failure.Code, answer.failure.Message, answer.failure.RequestID, l.codec.Class(answer.failure.Code), nil)
-	}
-	return wire.Page{}, e
+	t.current = h.Sum64()
+	t.pages++
+	return repeated, fresh
 }
 
-// Ahead implements wire.Doer.
-func (c *core) Ahead(_ wire.Operation, at wire.Position) (wire.Position, bool) {
-	return c.list.codec.Ahead(at)
+// cycle reports whether the page that was added last is the marked one, and moves the mark.
+func (t *pageTracker) cycle() bool {
+	again := t.markedAt > 0 && t.current == t.marked
+	if t.pages > t.markedAt {
+		t.marked, t.markedAt = t.current, max(1, 2*t.markedAt)
+	}
+	return again
 }
 
-// Refuse implements wire.Doer.
-func (c *core) Refuse(op wire.Operation, problems []wire.Problem) error {
-	return invalid(op.String(), problems)
-}
-
-// Fail implements wire.Doer.
-func (c *core) Fail(op wire.Operation, reason string, kind error) error {
-	e := &Error{Operation: op.String(), read: true, reason: reason, Attempts: 1}
-	if kind != nil {
-		e.kind = kind
+// key identifies a row: by its ID, or by everything it holds if it has none.
+func (t *pageTracker) key(r *wire.Record) uint64 {
+	if r.ID != "" {
+		return maphash.String(t.seed, r.ID)
 	}
-	if errors.Is(kind, wire.ErrNotListed) {
-		e.class = append(e.class, ErrNotFound)
+	var h maphash.Hash
+	h.SetSeed(t.seed)
+	for _, field := range []string{
+		r.RequestID, r.ReferenceID, r.CategoryID, r.From, r.To, r.Text, r.Price, r.CreatedAt.String(), r.SentAt.String(),
+		r.SendStatus, r.DeliveryStatus, r.Operator, r.Country, r.Description,
+	} {
+		maphash.WriteComparable(&h, field)
 	}
-	return e
-}
-
-// Settle implements wire.Doer.
-func (c *core) Settle() (wire.SettlePolicy, bool) {
-	policy := SettlePolicy{}
-	if c.settings.settle != nil {
-		policy = *c.settings.settle
+	maphash.WriteComparable(&h, r.Parts)
+	for _, name := range slices.Sorted(maps.Keys(r.Extra)) {
+		maphash.WriteComparable(&h, name)
+		maphash.WriteComparable(&h, string(r.Extra[name]))
 	}
-	return wire.SettlePolicy(policy.withDefaults()), c.settings.settle != nil
+	return h.Sum64()
 }

@@ -26,7 +26,7 @@ import (
 )
 
 // answeringLists registers what the n-th list request, from 1, is answered with, and returns the requests that came.
-func answeringLists(mock *httpmock.MockTransport, answer func(n int) (status int, body string)) func() []*http.Request {
+func respondingLists(mock *httpmock.MockTransport, answer func(n int) (status int, body string)) func() []*http.Request {
 	var mu sync.Mutex
 	var requests []*http.Request
 	mock.RegisterResponder(http.MethodGet, `=~/api/sms`, func(r *http.Request) (*http.Response, error) {
@@ -70,8 +70,8 @@ func idsOf(rows []sms.Transaction) []string {
 	return ids
 }
 
-// standIn starts a stand-in service with n messages, the oldest first: m-000 of a minute ago and on, a second apart.
-func standIn(t *testing.T, n int, options ...messaging.Option) (*messagingtest.Server, *messaging.Client, time.Time) {
+// standIn starts a test server service with n messages, the oldest first: m-000 of a minute ago and on, a second apart.
+func testService(t *testing.T, n int, options ...messaging.Option) (*messagingtest.Server, *messaging.Client, time.Time) {
 	t.Helper()
 	srv := messagingtest.NewServer(t)
 	began := time.Date(2026, 10, 3, 14, 0, 0, 0, time.UTC)
@@ -106,10 +106,10 @@ func seeded(from, below int) []string {
 	return ids
 }
 
-func TestAListingOnTheWire(t *testing.T) {
+func TestListOnTheWire(t *testing.T) {
 	t.Parallel()
 	client, mock := mocked(t)
-	requests := answeringLists(mock, func(n int) (int, string) {
+	requests := respondingLists(mock, func(n int) (int, string) {
 		return http.StatusOK, fmt.Sprintf(`{"status":true,"totalRows":2,"totalPages":2,"pageNumber":%d,"hasNext":%v,"data":[{"transactionId":"t-%d"}]}`, n, n == 1, n)
 	})
 	after := time.Date(2026, 10, 1, 2, 0, 0, 123_999_999, time.FixedZone("", 2*3600))
@@ -135,10 +135,10 @@ func TestAListingOnTheWire(t *testing.T) {
 	}
 }
 
-func TestATransactionHoldsWhatARowSays(t *testing.T) {
+func TestListDecodesARow(t *testing.T) {
 	t.Parallel()
 	client, mock := mocked(t)
-	answeringLists(mock, always(http.StatusOK, `{"hasNext":false,"data":[{"transactionId":"t-1","requestId":"q-1","referenceId":17,"categoryId":"c-1",
+	respondingLists(mock, always(http.StatusOK, `{"hasNext":false,"data":[{"transactionId":"t-1","requestId":"q-1","referenceId":17,"categoryId":"c-1",
 		"from":"ACME","to":"+639171234567","text":"Tom & <Jerry> é 😀","messageParts":"2","price":0.50,"dateCreated":"2026-10-03T14:44:23.186Z",
 		"dateSent":"2026-10-03 14:44:24","sendStatus":1,"dlrStatus":"7","operator":"OP_1","country":"PHL","description":"sent","id":"second","user":{"n":1}}]}`))
 	rows, errs := list(client.SMS.List(t.Context(), sms.ListOptions{}))
@@ -155,7 +155,7 @@ func TestATransactionHoldsWhatARowSays(t *testing.T) {
 	}, rows[0])
 }
 
-func TestEveryProblemOfAListingComesInOneErrorAndNothingLeaves(t *testing.T) {
+func TestListReportsEveryProblem(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC)
 	byOffset := overlay(t, `{"sms.list": {"paging": {"by": "offset"}, "params": {"offset": "offset"}}}`)
@@ -203,7 +203,7 @@ func TestEveryProblemOfAListingComesInOneErrorAndNothingLeaves(t *testing.T) {
 	}
 }
 
-func TestAListingWithoutAContextIsRefused(t *testing.T) {
+func TestListRejectsANilContext(t *testing.T) {
 	t.Parallel()
 	client, mock := mocked(t)
 	for _, ahead := range []int{0, 2} {
@@ -219,9 +219,9 @@ func TestAListingWithoutAContextIsRefused(t *testing.T) {
 	assert.Zero(t, mock.GetTotalCallCount())
 }
 
-func TestAListingIsFiltered(t *testing.T) {
+func TestListFilters(t *testing.T) {
 	t.Parallel()
-	_, client, began := standIn(t, 30)
+	_, client, began := testService(t, 30)
 	some := func(keep func(i int) bool) (ids []string) {
 		for i := range 30 {
 			if keep(i) {
@@ -256,9 +256,9 @@ func TestAListingIsFiltered(t *testing.T) {
 	}
 }
 
-func TestAListingIsSorted(t *testing.T) {
+func TestListSorts(t *testing.T) {
 	t.Parallel()
-	_, client, _ := standIn(t, 9)
+	_, client, _ := testService(t, 9)
 	backwards := seeded(0, 9)
 	slices.Reverse(backwards)
 	for name, tt := range map[string]struct {
@@ -280,7 +280,7 @@ func TestAListingIsSorted(t *testing.T) {
 	}
 }
 
-// pagings are the kinds of paging of the stand-in, with the contract that each needs.
+// pagings are the kinds of paging of the test server, with the contract that each needs.
 var pagings = map[messagingtest.Paging]string{
 	messagingtest.ByPage:   `{}`,
 	messagingtest.ByOffset: `{"sms.list": {"paging": {"by": "offset"}, "params": {"offset": "offset"}}}`,
@@ -288,10 +288,10 @@ var pagings = map[messagingtest.Paging]string{
 	messagingtest.Unpaged:  `{"sms.list": {"paging": {"by": "none"}, "params": {"page": "", "pageSize": ""}}}`,
 }
 
-func TestAListingIsWholeHoweverItIsDivided(t *testing.T) {
+func TestListWalksEveryKindOfPaging(t *testing.T) {
 	t.Parallel()
 	for kind, contract := range pagings {
-		srv, client, _ := standIn(t, 10, overlay(t, contract))
+		srv, client, _ := testService(t, 10, overlay(t, contract))
 		srv.SetPaging(kind)
 		for _, size := range []int{1, 3, 5, 10, 11} {
 			options := sms.ListOptions{SortBy: "transactionId", PageSize: size}
@@ -325,11 +325,11 @@ func TestAListingIsWholeHoweverItIsDivided(t *testing.T) {
 	}
 }
 
-func TestRowsThatMoveToTheNextPageAreListedOnce(t *testing.T) {
+func TestListYieldsMovedRowsOnce(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []messagingtest.Paging{messagingtest.ByPage, messagingtest.ByOffset, messagingtest.ByCursor} {
 		for _, shift := range []int{1, 2} {
-			srv, client, _ := standIn(t, 20, overlay(t, pagings[kind]))
+			srv, client, _ := testService(t, 20, overlay(t, pagings[kind]))
 			srv.SetPaging(kind)
 			srv.ShiftRows(shift)
 			rows, errs := list(client.SMS.List(t.Context(), sms.ListOptions{PageSize: 5}))
@@ -339,7 +339,7 @@ func TestRowsThatMoveToTheNextPageAreListedOnce(t *testing.T) {
 			assert.Equal(t, seeded(0, 20), got, "%v, %d", kind, shift)
 		}
 	}
-	srv, client, _ := standIn(t, 20) // each page is the first again
+	srv, client, _ := testService(t, 20) // each page is the first again
 	srv.ShiftRows(5)
 	rows, errs := list(client.SMS.List(t.Context(), sms.ListOptions{PageSize: 5}))
 	assert.Len(t, rows, 5)
@@ -347,9 +347,9 @@ func TestRowsThatMoveToTheNextPageAreListedOnce(t *testing.T) {
 	assert.ErrorContains(t, errs[0], "sms.list.paging")
 }
 
-func TestAPageThatRepeatsIsPassedOverOnceAndThenAnError(t *testing.T) {
+func TestListSkipsOneRepeatedPage(t *testing.T) {
 	t.Parallel()
-	srv, client, _ := standIn(t, 10)
+	srv, client, _ := testService(t, 10)
 	srv.RepeatPage(1)
 	rows, errs := list(client.SMS.List(t.Context(), sms.ListOptions{SortBy: "transactionId", PageSize: 2}))
 	assert.Empty(t, errs)
@@ -372,7 +372,7 @@ func TestAPageThatRepeatsIsPassedOverOnceAndThenAnError(t *testing.T) {
 		require.NotErrorIs(t, errs[0], messaging.ErrOutcomeUnknown)
 	}
 
-	srv, client, _ = standIn(t, 10, overlay(t, pagings[messagingtest.ByCursor]))
+	srv, client, _ = testService(t, 10, overlay(t, pagings[messagingtest.ByCursor]))
 	srv.SetPaging(messagingtest.ByCursor)
 	srv.RepeatPage(1)
 	rows, errs = list(client.SMS.List(t.Context(), sms.ListOptions{SortBy: "transactionId", PageSize: 2}))
@@ -380,9 +380,9 @@ func TestAPageThatRepeatsIsPassedOverOnceAndThenAnError(t *testing.T) {
 	assert.Equal(t, seeded(0, 10), idsOf(rows), "the cursor is repeated too, and nothing is lost")
 }
 
-func TestFindLooksUpByReference(t *testing.T) {
+func TestFind(t *testing.T) {
 	t.Parallel()
-	srv, client, _ := standIn(t, 300)
+	srv, client, _ := testService(t, 300)
 	tx, err := client.SMS.Find(t.Context(), "r-007")
 	require.NoError(t, err)
 	assert.Equal(t, "m-007", tx.ID)
@@ -418,7 +418,7 @@ func TestFindLooksUpByReference(t *testing.T) {
 	assert.Equal(t, "referenceID", v.Field)
 }
 
-func TestAPageThatWasLostOnTheWayIsAskedForAgain(t *testing.T) {
+func TestListRetriesAPage(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		fault   messagingtest.Fault
@@ -439,7 +439,7 @@ func TestAPageThatWasLostOnTheWayIsAskedForAgain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			srv, client, _ := standIn(t, 6, tt.options...)
+			srv, client, _ := testService(t, 6, tt.options...)
 			for _, ahead := range []int{0, 2} {
 				var got []string
 				for tx, err := range client.SMS.List(t.Context(), sms.ListOptions{SortBy: "transactionId", PageSize: 2, PagesAhead: ahead}) {
@@ -455,7 +455,7 @@ func TestAPageThatWasLostOnTheWayIsAskedForAgain(t *testing.T) {
 	}
 }
 
-func TestAListingThatFailsSaysHowAndLeavesNothingToSettle(t *testing.T) {
+func TestListFailureHasNoVerdict(t *testing.T) {
 	t.Parallel()
 	for status, class := range map[int]error{
 		http.StatusBadRequest: messaging.ErrInvalid, http.StatusUnauthorized: messaging.ErrUnauthorized,
@@ -465,7 +465,7 @@ func TestAListingThatFailsSaysHowAndLeavesNothingToSettle(t *testing.T) {
 	} {
 		for _, ahead := range []int{0, 2} {
 			client, mock := mocked(t)
-			answeringLists(mock, always(status, `{"message":"no SECRET for 639171234567"}`))
+			respondingLists(mock, always(status, `{"message":"no SECRET for 639171234567"}`))
 			rows, errs := list(client.SMS.List(t.Context(), sms.ListOptions{To: "639171234567", PagesAhead: ahead}))
 			assert.Empty(t, rows, status)
 			require.Len(t, errs, 1, status)
@@ -483,7 +483,7 @@ func TestAListingThatFailsSaysHowAndLeavesNothingToSettle(t *testing.T) {
 	}
 }
 
-func TestAnAnswerThatIsNoListingIsAnError(t *testing.T) {
+func TestListRejectsResponsesThatAreNoListing(t *testing.T) {
 	t.Parallel()
 	for body, says := range map[string]string{
 		`{}`:                          "sms.list.items",
@@ -497,7 +497,7 @@ func TestAnAnswerThatIsNoListingIsAnError(t *testing.T) {
 		`{"data":[`:                   "",
 	} {
 		client, mock := mocked(t)
-		answeringLists(mock, always(http.StatusOK, body))
+		respondingLists(mock, always(http.StatusOK, body))
 		rows, errs := list(client.SMS.List(t.Context(), sms.ListOptions{}))
 		assert.Empty(t, rows, body)
 		require.Len(t, errs, 1, body)
@@ -509,31 +509,74 @@ func TestAnAnswerThatIsNoListingIsAnError(t *testing.T) {
 	}
 }
 
-func TestARowThatCannotBeReadStandsBesideWhatCouldBeRead(t *testing.T) {
+func TestListYieldsRowErrors(t *testing.T) {
 	t.Parallel()
 	client, mock := mocked(t)
-	answeringLists(mock, always(http.StatusOK, `{"hasNext":false,"data":[{"id":"t-1"},{"id":"t-2","to":"639171234567","messageParts":"SECRET"},"SECRET",{"id":"t-3"}]}`))
+	pages := []string{
+		`{"hasNext":true,"data":[{"id":"t-0"}]}`,
+		`{"hasNext":false,"data":[{"id":"t-1"},{"id":"t-2","to":"639171234567","messageParts":"SECRET"},"SECRET",{"id":"t-3"},{"id":"t-4","dateCreated":{"at":1}},{"to":"639171234567"}]}`,
+	}
+	respondingLists(mock, func(n int) (int, string) { return http.StatusOK, pages[(n-1)%2] })
 	var got []string
+	var found []messaging.RowError
 	for tx, err := range client.SMS.List(t.Context(), sms.ListOptions{}) {
 		if got = append(got, tx.ID); err == nil {
 			continue
 		}
-		var e *messaging.Error
+		require.ErrorIs(t, err, messaging.ErrRow)
+		var e *messaging.RowError
 		require.ErrorAs(t, err, &e)
-		assert.Equal(t, "sms.list", e.Operation)
-		require.ErrorContains(t, err, fmt.Sprintf("row %d", len(got)-1))
+		found = append(found, *e)
 		require.NotErrorIs(t, err, messaging.ErrOutcomeUnknown)
-		assertSilent(t, fmt.Sprintf("%v %+v %#v", err, e, e))
+		var failed *messaging.Error
+		require.False(t, errors.As(err, &failed), "a row error is a failed listing")
+		assertSilent(t, fmt.Sprintf("%v %+v %#v", err, *e, e))
+		require.ErrorContains(t, err, fmt.Sprintf("messaging: sms.list: row %d of page 2 cannot be read: ", e.Row))
 	}
-	assert.Equal(t, []string{"t-1", "t-2", "", "t-3"}, got)
+	assert.Equal(t, []string{"t-0", "t-1", "t-2", "", "t-3", "t-4", ""}, got)
+	for i := range found {
+		assert.NotEmpty(t, found[i].Reason)
+		found[i].Reason = ""
+	}
+	assert.Equal(t, []messaging.RowError{{Page: 2, Row: 2, Field: "Parts"}, {Page: 2, Row: 3}, {Page: 2, Row: 5, Field: "CreatedAt"}, {Page: 2, Row: 6, Field: "ID"}}, found)
+	n := 0
 	for page, err := range client.SMS.Pages(t.Context(), sms.ListOptions{}) {
-		assert.Len(t, page.Transactions, 4)
-		require.ErrorContains(t, err, "row 1")
+		if n++; n == 1 {
+			require.NoError(t, err)
+			continue
+		}
+		assert.Len(t, page.Transactions, 6)
+		require.ErrorIs(t, err, messaging.ErrRow)
 		require.ErrorContains(t, err, "row 2")
+		require.ErrorContains(t, err, "row 6")
 	}
 }
 
-func TestTheKeyPairInTheQueryOfAListingShowsNowhere(t *testing.T) {
+func TestFailedReadHasNoVerdict(t *testing.T) {
+	t.Parallel()
+	client, mock := mocked(t)
+	respondingLists(mock, always(http.StatusForbidden, `{"code":"40003"}`))
+	_, err := client.SMS.Find(t.Context(), "r-1")
+	var e *messaging.Error
+	require.ErrorAs(t, err, &e)
+	assert.Zero(t, e.Verdict)
+	assert.Equal(t, messaging.Unknown, messaging.VerdictOf(err), "as of any error that is not a send's")
+	require.NotErrorIs(t, err, messaging.ErrOutcomeUnknown)
+	require.NotErrorIs(t, err, messaging.ErrNotSent)
+	raw, err := json.Marshal(e)
+	require.NoError(t, err)
+	for _, shown := range []string{e.Error(), string(raw), e.LogValue().String()} {
+		for _, word := range []string{"verdict", "unknown", "refused", "not sent"} {
+			assert.NotContains(t, shown, word)
+		}
+	}
+	assert.Equal(t, `{"operation":"sms.list","status":403,"error":"messaging: sms.list failed: HTTP 403, code 40003, invalid","attempts":1}`, string(raw))
+	respondingLists(mock, always(http.StatusNotFound, ``))
+	_, err = client.SMS.Find(t.Context(), "r-1")
+	require.EqualError(t, err, "messaging: sms.list failed: HTTP 404, GET /api/sms, not found")
+}
+
+func TestListErrorsHideTheKeyPair(t *testing.T) {
 	t.Parallel()
 	gone := httptest.NewServer(http.NotFoundHandler())
 	gone.Close()
@@ -550,7 +593,7 @@ func TestTheKeyPairInTheQueryOfAListingShowsNowhere(t *testing.T) {
 		require.NoError(t, err, name)
 		_, errs := list(client.SMS.List(t.Context(), sms.ListOptions{To: "639171234567"}))
 		require.Len(t, errs, 1, name)
-		assertSilent(t, shown(t, errs[0], true))
+		assertSilent(t, fmt.Sprintf("%v %+v %#v %q", errs[0], errs[0], errs[0], errs[0]))
 		for cause := errs[0]; cause != nil; cause = errors.Unwrap(cause) {
 			assertSilent(t, cause.Error())
 		}
@@ -560,10 +603,10 @@ func TestTheKeyPairInTheQueryOfAListingShowsNowhere(t *testing.T) {
 	assert.Equal(t, "pair-SECRET", asked.Load().(url.Values).Get("apiSecret"), "it is where the contract says")
 }
 
-func TestAListingEndsWithItsContext(t *testing.T) {
+func TestListEndsWithTheContext(t *testing.T) {
 	t.Parallel()
 	for _, ahead := range []int{0, 3} {
-		srv, client, _ := standIn(t, 40)
+		srv, client, _ := testService(t, 40)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		var errs []error
@@ -587,9 +630,9 @@ func TestAListingEndsWithItsContext(t *testing.T) {
 	}
 }
 
-func TestWhatWasSentIsListed(t *testing.T) {
+func TestListHasWhatWasSent(t *testing.T) {
 	t.Parallel()
-	srv, client, _ := standIn(t, 0)
+	srv, client, _ := testService(t, 0)
 	receipt, err := client.SMS.Send(t.Context(), message)
 	require.NoError(t, err)
 	tx, err := client.SMS.Find(t.Context(), message.ReferenceID)

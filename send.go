@@ -1,102 +1,106 @@
 package messaging
 
 import (
-	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"log/slog"
 	"net/http"
-	"net/url"
 	"slices"
+	"strconv"
+	"sync"
 
-	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/internal/codec"
 	"github.com/messaging-service/messaging-go/internal/transport"
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
-// send is one operation that makes the service send a message, as the contract has it.
-type send struct {
-	channel       Channel
-	url           *url.URL
-	encoder       *codec.Request
-	answers       *codec.Answers
-	notProcessed  []int
-	lenient       bool // about limits
-	authenticated bool
-	authenticator transport.Authenticator // nil where the credentials are part of the request
+// Receipt is what the service said when it accepted a message. A field that the response does not have is empty or zero.
+type Receipt struct {
+	// ID is the service's ID of the message. It is never empty in a Receipt that came without an error.
+	ID string
+	// RequestID is the service's ID of the request, for its support.
+	RequestID string
+	// ReferenceID is the one in the response, or else the one that was sent.
+	ReferenceID string
+	// Parts is the number of parts that the service charges.
+	Parts int
+	// UnitCost, Cost and Balance are decimal strings, exactly as the service sent them: the price of one part, the price of
+	// the message, and what is left on the account. The currency is the account's.
+	UnitCost string
+	Cost     string
+	Balance  string
+	// Operator is the code of the recipient's network.
+	Operator string
+	// Attempts is the number of requests that the send began.
+	Attempts int
+	// StatusCode is the HTTP status of the response, or 0 if a lookup settled an unknown outcome.
+	StatusCode int
+	// Raw is the whole response, or nil if a lookup settled an unknown outcome. It belongs to the caller.
+	Raw json.RawMessage
 }
 
-// compileSends prepares every send. A new operation is one entry here, one in package wire, and one in the contract.
-func compileSends(s settings, baseURL *url.URL) (map[wire.Operation]*send, error) {
-	standard := contract.Default()
-	sends := map[wire.Operation]*send{}
-	for op, entry := range map[wire.Operation]struct {
-		channel         Channel
-		table, standard codec.Table
-	}{
-		wire.SMSSend: {
-			ChannelSMS,
-			codec.Table{Send: s.contract.SMSSend.Send, Fields: s.contract.SMSSend.Fields},
-			codec.Table{Send: standard.SMSSend.Send, Fields: standard.SMSSend.Fields},
-		},
-		wire.ChatApp1Send: {
-			ChannelChatApp1,
-			codec.Table{Send: s.contract.ChatApp1Send.Send, Fields: s.contract.ChatApp1Send.Fields, TTL: s.contract.ChatApp1Send.TTL},
-			codec.Table{Send: standard.ChatApp1Send.Send, Fields: standard.ChatApp1Send.Fields, TTL: standard.ChatApp1Send.TTL},
-		},
-		wire.ChatApp2Send: {
-			ChannelChatApp2,
-			codec.Table{Send: s.contract.ChatApp2Send.Send, Fields: s.contract.ChatApp2Send.Fields, TTL: s.contract.ChatApp2Send.TTL, Wrap: s.contract.ChatApp2Send.Wrap},
-			codec.Table{Send: standard.ChatApp2Send.Send, Fields: standard.ChatApp2Send.Fields, TTL: standard.ChatApp2Send.TTL, Wrap: standard.ChatApp2Send.Wrap},
-		},
-	} {
-		o := &send{
-			channel: entry.channel, url: join(baseURL, entry.table.Path),
-			answers:      codec.CompileAnswers(entry.table.Send, s.contract.Errors),
-			notProcessed: slices.Clone(s.contract.Errors.NotProcessed), lenient: s.lenient,
-		}
-		var pair codec.KeyPair
-		if credential := s.credential(entry.channel); credential != nil {
-			o.authenticated = true
-			o.authenticator, pair = credential(s.contract.Auth)
-		}
-		var err error
-		if o.encoder, err = codec.CompileRequest(entry.table, entry.standard, pair); err != nil {
-			return nil, invalid("", []wire.Problem{{Field: "WithContract", Reason: err.Error()}})
-		}
-		sends[op] = o
-	}
-	return sends, nil
+// LogValue logs everything but Raw, which may repeat a number or a text.
+func (r Receipt) LogValue() slog.Value {
+	return slog.GroupValue(
+		slog.String("id", r.ID),
+		slog.String("requestID", r.RequestID),
+		slog.String("referenceID", r.ReferenceID),
+		slog.Int("parts", r.Parts),
+		slog.String("unitCost", r.UnitCost),
+		slog.String("cost", r.Cost),
+		slog.String("balance", r.Balance),
+		slog.String("operator", r.Operator),
+		slog.Int("attempts", r.Attempts),
+		slog.Int("status", r.StatusCode),
+	)
 }
 
-// request writes the request of a call, or says everything that is wrong with it.
-func (o *send) request(call wire.Call) (transport.Request, []wire.Problem) {
-	encoded, problems := o.encoder.Encode(call)
-	if call.Problems != nil {
-		found := slices.DeleteFunc(call.Problems, func(p wire.Problem) bool {
-			return p.Absent && o.encoder.Lacks(call.Body, p.Field) || p.Limit && o.lenient
-		})
-		problems = append(found, problems...)
-	}
-	if len(problems) > 0 {
-		return transport.Request{}, problems
-	}
-	target := o.url
-	if encoded.Query != "" {
-		withQuery := *o.url
-		withQuery.RawQuery = encoded.Query
-		target = &withQuery
-	}
-	return transport.Request{
-		Operation: call.Op.String(), Method: http.MethodPost, URL: target,
-		Body: encoded.Body, ContentType: encoded.ContentType, Authenticate: o.authenticator,
-	}, nil
+// Outcome is what became of one message of a SendAll.
+type Outcome[M any] struct {
+	// Index is the place of the message in the sequence, from 0.
+	Index int
+	// Message is the message as it was sent, with the reference ID that SMS.SendAll may have given it.
+	Message M
+	// Receipt is the service's, if Err is nil.
+	Receipt Receipt
+	// Err is the error of the send.
+	Err error
 }
 
-// judge says what became of a send: a receipt where the service provably accepted the message, else an error with a
-// verdict. Only evidence makes a verdict; without it the outcome is unknown.
-func (o *send) judge(call wire.Call, out transport.Outcome) (wire.Receipt, *Error) {
-	answer, notJSON := codec.Answer{}, error(nil)
+// send sends the message that call describes.
+func (c *core) send(ctx context.Context, e *sendEndpoint, call wire.Call) (Receipt, error) {
+	encoded, problems := e.codec.Encode(call, c.settings.lenient)
+	if problems = append(problems, checkContext(ctx)...); len(problems) > 0 {
+		return Receipt{}, invalid(e.name, problems)
+	}
+	if err := e.missingCredentials(); err != nil {
+		err.ReferenceID = call.ReferenceID
+		return Receipt{}, err
+	}
+	target := *e.url
+	target.RawQuery = encoded.Query
+	out := c.transport.Do(ctx, transport.Request{
+		Operation: e.name, Method: http.MethodPost, URL: &target,
+		Body: encoded.Body, ContentType: encoded.ContentType, Authenticate: e.authenticator,
+	})
+	receipt, err := e.judge(call, out)
+	if err != nil {
+		c.warn(ctx, err)
+		return Receipt{}, err
+	}
+	return receipt, nil
+}
+
+// judge returns a receipt if the service provably accepted the message, and an error with a verdict otherwise. Only evidence
+// makes a verdict; without it the outcome is unknown.
+func (e *sendEndpoint) judge(call wire.Call, out transport.Outcome) (Receipt, *Error) {
+	var response codec.Response
+	var notJSON error
 	if out.StatusCode != 0 {
-		answer, notJSON = o.answers.Read(out.Body)
+		response, notJSON = e.codec.Decode(out.Body)
 	}
 	verdict, reason := Unknown, ""
 	switch {
@@ -105,53 +109,148 @@ func (o *send) judge(call wire.Call, out transport.Outcome) (wire.Receipt, *Erro
 			verdict = NotSent
 		}
 	case out.StatusCode < 200 || out.StatusCode > 299:
-		verdict = o.verdict(out.StatusCode)
+		verdict, reason = e.judgeStatus(out.StatusCode, response)
 	case out.Err != nil:
-		reason = "the answer could not be read to its end"
+		reason = "the response could not be read to its end"
 	case notJSON != nil:
-		reason = "the answer is " + notJSON.Error()
-	case answer.Refused:
+		reason = "the response is " + notJSON.Error()
+	case response.Refused:
 		verdict = Refused
-	case answer.Doubt != "":
-		reason = answer.Doubt
+	case response.Doubt != "":
+		reason = response.Doubt
 	default:
-		return receipt(call, out, answer), nil
+		return newReceipt(call, out, response), nil
 	}
-	e := newError(call.Op, out)
-	e.Verdict, e.ReferenceID = verdict, call.Reference
-	if e.reason == "" {
-		e.reason = reason
+	err := newError(e.operation, out)
+	err.Verdict, err.ReferenceID = verdict, call.ReferenceID
+	if err.reason == "" {
+		err.reason = reason
 	}
 	if out.StatusCode != 0 {
-		e.RequestID = firstNonEmpty(answer.RequestID, requestID(out.Header))
-		e.Body = out.Body
-		if len(e.Body) > transport.KeptOfError {
-			e.Body = bytes.Clone(e.Body[:transport.KeptOfError])
+		failure := response.Failure
+		failure.RequestID = response.RequestID
+		secrets := e.secrets(call.Fields, out)
+		secrets.AddValue(call.Extra)
+		for _, member := range call.Members {
+			if member.Name != "type" {
+				secrets.AddValue(member.Value)
+			}
 		}
-		e.explain(answer.Code, answer.Message, answer.ErrorRequestID, o.answers.Class(answer.Code), notJSON)
+		err.explain(failure, notJSON, out, secrets)
 	}
-	return wire.Receipt{}, e
+	return Receipt{}, err
 }
 
-// verdict is what an HTTP status says of a send.
-func (o *send) verdict(status int) Verdict {
+// judgeStatus returns the verdict of an HTTP status that is no success. A proxy or a gateway may respond 403, 404, 405 or 410
+// in place of the service, which has processed the request: these count only in a response of the service's own. An error code
+// that repeats the status is a gateway's habit too.
+func (e *sendEndpoint) judgeStatus(status int, r codec.Response) (verdict Verdict, reason string) {
+	own := r.RequestID != "" || r.Class != "" || r.Code != "" && r.Code != strconv.Itoa(status)
+	if status == http.StatusNotFound {
+		reason = e.describe()
+	}
 	switch {
-	case slices.Contains(o.notProcessed, status):
-		return Refused
+	case slices.Contains(e.notProcessed, status):
+		return Refused, reason
 	case status == http.StatusRequestTimeout:
-		return Unknown
+		return Unknown, reason
+	case status == http.StatusForbidden, status == http.StatusNotFound, status == http.StatusMethodNotAllowed, status == http.StatusGone:
+		if !own {
+			return Unknown, "the response to " + e.describe() + " is not the service's: it has neither an error code nor a request ID"
+		}
+		return Refused, reason
 	case status >= 400 && status < 500:
-		return Refused
+		return Refused, reason
 	default:
-		return Unknown
+		return Unknown, reason
 	}
 }
 
-func receipt(call wire.Call, out transport.Outcome, a codec.Answer) wire.Receipt {
-	return wire.Receipt{
-		ID: a.ID, RequestID: firstNonEmpty(a.RequestID, requestID(out.Header)),
-		ReferenceID: firstNonEmpty(a.ReferenceID, call.Reference), Parts: a.Parts,
-		UnitCost: a.UnitCost, Cost: a.Cost, Balance: a.Balance, Operator: a.Operator,
-		StatusCode: out.StatusCode, Raw: out.Body,
+func newReceipt(call wire.Call, out transport.Outcome, r codec.Response) Receipt {
+	return Receipt{
+		ID: r.ID, RequestID: cmp.Or(r.RequestID, headerRequestID(out.Header)),
+		ReferenceID: cmp.Or(r.ReferenceID, call.ReferenceID), Parts: r.Parts,
+		UnitCost: r.UnitCost, Cost: r.Cost, Balance: r.Balance, Operator: r.Operator,
+		Attempts: out.Attempts, StatusCode: out.StatusCode, Raw: out.Body,
 	}
+}
+
+// sendAll sends messages, concurrency of them at once, and yields the outcome of each as it ends. The messages are ranged in
+// the caller's goroutine. When the context ends no more are taken; one that was taken and not begun is sent under the ended
+// context, and so ends not sent. After a break nothing more begins, and the sequence returns when the sends under way have
+// ended.
+func sendAll[M any](
+	ctx context.Context, operation string, messages iter.Seq[M], concurrency int, send func(context.Context, M) Outcome[M],
+) iter.Seq[Outcome[M]] {
+	return func(yield func(Outcome[M]) bool) {
+		if problems := checkSendAll(ctx, messages == nil, concurrency); len(problems) > 0 {
+			yield(Outcome[M]{Index: -1, Err: invalid(operation, problems)})
+			return
+		}
+		type job struct {
+			index   int
+			message M
+		}
+		const most = 1024 // outcomes that wait for the caller without a worker waiting with them
+		jobs := make(chan job)
+		done := make(chan Outcome[M], min(concurrency, most))
+		var workers sync.WaitGroup
+		started, busy, next := 0, 0, 0
+		defer func() { // also if the caller or the messages panic
+			close(jobs)
+			go func() {
+				workers.Wait()
+				close(done)
+			}()
+			for range done { // the sends under way end unseen
+			}
+		}()
+		work := func() {
+			for j := range jobs {
+				out := send(ctx, j.message)
+				out.Index = j.index
+				done <- out
+			}
+		}
+		for message := range messages {
+			j := job{next, message}
+			next++
+			for busy == concurrency || busy > 0 && len(done) > 0 {
+				busy--
+				if !yield(<-done) {
+					return
+				}
+			}
+			if ctx.Err() != nil {
+				out := send(ctx, message)
+				out.Index = j.index
+				if !yield(out) {
+					return
+				}
+				break
+			}
+			if busy == started && started < concurrency {
+				started++
+				workers.Go(work)
+			}
+			jobs <- j // a worker is free, or about to be
+			busy++
+		}
+		for ; busy > 0; busy-- {
+			if !yield(<-done) {
+				return
+			}
+		}
+	}
+}
+
+func checkSendAll(ctx context.Context, noMessages bool, concurrency int) []wire.Problem {
+	var c wire.Checks
+	if noMessages {
+		c.Found("messages", "required, but nil")
+	}
+	if concurrency < 1 {
+		c.Found("concurrency", fmt.Sprintf("must be 1 or more, got %d", concurrency))
+	}
+	return append(c, checkContext(ctx)...)
 }

@@ -1,12 +1,14 @@
 package chatapp1_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
+	"os"
+	"path/filepath"
 	"reflect"
-	"sync"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,38 +17,14 @@ import (
 
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/chatapp1"
+	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/internal/codec"
 	"github.com/messaging-service/messaging-go/internal/wire"
 	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/sms"
 )
 
-// doer is what a channel's test needs of the rest of the library. It has no listing and no policy to settle by: asking for
-// one panics.
-type doer struct {
-	wire.Doer // what a test does not need
-
-	receipt wire.Receipt
-	err     error
-
-	mu   sync.Mutex
-	call wire.Call // the last
-}
-
-func (d *doer) Send(_ context.Context, call wire.Call) (wire.Receipt, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.call = call
-	return d.receipt, d.err
-}
-
-// described gives the call that sending the message makes.
-func described(t testing.TB, m chatapp1.Message) wire.Call {
-	t.Helper()
-	d := new(doer)
-	_, err := chatapp1.NewService(d).Send(t.Context(), m)
-	require.NoError(t, err)
-	return d.call
-}
+var update = flag.Bool("update", false, "write the golden files")
 
 const (
 	number    = "+639171234567"
@@ -56,13 +34,13 @@ const (
 
 var to = chatapp1.New("channel-1", number)
 
-// complete adds all that a message may say about its delivery.
+// complete sets every optional field.
 func complete(m chatapp1.Message) chatapp1.Message {
 	return m.WithTTL(10 * time.Minute).WithFallback(sms.Fallback{From: "ACME", Text: "Order 17 is ready"}).WithCallback(callback).WithReference("order-17")
 }
 
-// A message is a golden file of its own name. The body is written by hand, so that a golden file cannot hold a mistake that
-// nobody saw; the kind is what a service takes the message for.
+// messages are those of the golden files, by name. The body is written by hand, so that a golden file cannot hide a mistake;
+// the kind is what a service takes the message for.
 var messages = map[string]struct {
 	message    chatapp1.Message
 	body, kind string
@@ -123,32 +101,62 @@ var messages = map[string]struct {
 	},
 }
 
-func TestSendDescribesTheMessageAndPassesTheReceiptOn(t *testing.T) {
-	t.Parallel()
-	d := &doer{receipt: wire.Receipt{
-		ID: "m-1", RequestID: "q-1", ReferenceID: "r-1", Parts: 2, UnitCost: "0.25", Cost: "0.50", Balance: "9.50", Operator: "OP_1", StatusCode: 202, Raw: []byte(`{}`),
-	}}
-	receipt, err := chatapp1.NewService(d).Send(t.Context(), complete(to.Text("Hi")))
+// encode writes the message under a contract.
+func encode(t testing.TB, m chatapp1.Message, overlay string) (codec.Request, []wire.Problem) {
+	t.Helper()
+	names, err := contract.Parse([]byte(overlay))
 	require.NoError(t, err)
-	assert.Equal(t, chatapp1.Receipt{
-		ID: "m-1", RequestID: "q-1", ReferenceID: "r-1", Parts: 2, UnitCost: "0.25", Cost: "0.50", Balance: "9.50", Operator: "OP_1", StatusCode: 202, Raw: []byte(`{}`),
-	}, receipt)
-	assert.Equal(t, wire.ChatApp1Send, d.call.Op)
-	assert.Equal(t, "order-17", d.call.Reference)
-	assert.Equal(t, 10*time.Minute, d.call.TTL)
-	assert.Empty(t, d.call.Problems)
-	assert.Nil(t, d.call.Message, "a message in the shape of another platform belongs to the other chat app")
+	return codec.CompileSend(&names.Table().ChatApp1Send, &names.Table().Errors, nil).Encode(m.Call(), false)
 }
 
-func TestSendPassesTheErrorOn(t *testing.T) {
+func TestGoldenFiles(t *testing.T) {
 	t.Parallel()
-	d := &doer{err: errors.New("no")}
-	receipt, err := chatapp1.NewService(d).Send(t.Context(), to.Text("Hi"))
-	assert.Equal(t, d.err, err)
-	assert.Equal(t, chatapp1.Receipt{}, receipt)
+	for name, tt := range messages {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			stored, err := json.MarshalIndent(tt.message, "", "  ")
+			require.NoError(t, err)
+			body, problems := encode(t, tt.message, `{}`)
+			require.Empty(t, problems)
+			assert.JSONEq(t, tt.body, string(body.Body))
+			text := fmt.Sprintf("stored:\n%s\n\nbody:\n%s\n", stored, body.Body)
+			if name != "raw-complete" { // which has an object that no form can hold
+				form, problems := encode(t, tt.message, `{"chatapp1.send": {"encoding": "form"}}`)
+				require.Empty(t, problems)
+				text += fmt.Sprintf("\nbody of a form:\n  %s\n", strings.ReplaceAll(string(form.Body), "&", "\n  "))
+			}
+			file := filepath.Join("testdata", "messages", name+".golden")
+			if *update {
+				require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+				require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
+			}
+			want, err := os.ReadFile(file)
+			require.NoError(t, err, "run the test with -update")
+			assert.Equal(t, string(want), text)
+		})
+	}
 }
 
-func TestTheServiceGetsTheJSONOfTheMessage(t *testing.T) {
+func TestGoldenFilesHaveTheirMessages(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob(filepath.Join("testdata", "messages", "*"))
+	require.NoError(t, err)
+	for _, file := range files {
+		assert.Contains(t, messages, strings.TrimSuffix(filepath.Base(file), ".golden"))
+	}
+	for kind := range payloads() {
+		count := 0
+		for name, tt := range messages {
+			if reflect.TypeOf(tt.message.Payload).Name() == kind {
+				count++
+				assert.Equal(t, strings.HasSuffix(name, "-complete"), tt.message.Fallback != nil, name)
+			}
+		}
+		assert.Equal(t, 2, count, "%s: one minimal golden file and one complete", kind)
+	}
+}
+
+func TestSendOnTheWire(t *testing.T) {
 	t.Parallel()
 	for name, tt := range messages {
 		t.Run(name, func(t *testing.T) {
@@ -168,30 +176,13 @@ func TestTheServiceGetsTheJSONOfTheMessage(t *testing.T) {
 
 			again, err := client.ChatApp1.Send(t.Context(), tt.message)
 			require.NoError(t, err)
-			assert.NotEqual(t, receipt.ID, again.ID, "each Send is a message")
+			assert.NotEqual(t, receipt.ID, again.ID, "each send is a message")
 			assert.Equal(t, string(srv.Sent()[0].Body), string(srv.Sent()[1].Body), "the same message is the same bytes")
 		})
 	}
 }
 
-func TestOneMessageIsSentFromManyGoroutinesAtOnce(t *testing.T) {
-	t.Parallel()
-	for name, tt := range messages {
-		d := new(doer)
-		service := chatapp1.NewService(d)
-		var all sync.WaitGroup
-		for range 8 {
-			all.Go(func() {
-				_, err := service.Send(t.Context(), tt.message)
-				assert.NoError(t, err, name)
-				assert.NotEmpty(t, fmt.Sprint(tt.message), name)
-			})
-		}
-		all.Wait()
-	}
-}
-
-func TestARefusedMessageTellsAllItsProblemsAndIsNotSent(t *testing.T) {
+func TestSendReportsEveryProblem(t *testing.T) {
 	t.Parallel()
 	srv := messagingtest.NewServer(t)
 	client, err := messaging.NewClient(srv.URL, messaging.WithToken(srv.Token))
@@ -208,10 +199,7 @@ func TestARefusedMessageTellsAllItsProblemsAndIsNotSent(t *testing.T) {
 			to.Raw(map[string]any{"to": "SECRET", "dlrReport": "SECRET", "ttl": "SECRET", "sms_text": "SECRET", "text": "Hi"}),
 			[]string{`Payload.Fields["dlrReport"]`, `Payload.Fields["sms_text"]`, `Payload.Fields["to"]`, `Payload.Fields["ttl"]`},
 		},
-		"the same behind a pointer": {
-			chatapp1.Message{ChannelID: "1", To: number, Payload: &chatapp1.Raw{Fields: map[string]any{"from": "SECRET"}}},
-			[]string{`Payload.Fields["from"]`},
-		},
+		"a pointer": {chatapp1.Message{ChannelID: "1", To: number, Payload: &chatapp1.Text{Body: "SECRET"}}, []string{"Payload"}},
 		"fields that are no JSON": {
 			to.Raw(map[string]any{"f": func() {}, "n": json.Number("SECRET"), "": "SECRET", "\xff": "SECRET", "u": "SECRET\xff"}),
 			[]string{`Payload.Fields[""]`, `Payload.Fields["f"]`, `Payload.Fields["n"]`, `Payload.Fields["u"]`, `Payload.Fields["\xff"]`},
@@ -232,20 +220,71 @@ func TestARefusedMessageTellsAllItsProblemsAndIsNotSent(t *testing.T) {
 	assert.Zero(t, srv.Requests())
 }
 
-func TestAPrintedReceiptShowsNothingOfTheAnswer(t *testing.T) {
+func TestCallHasEveryFieldOfTheContract(t *testing.T) {
 	t.Parallel()
-	receipt := chatapp1.Receipt{
-		ID: "m-1", RequestID: "q-1", ReferenceID: "r-1", Parts: 2, UnitCost: "0.25", Cost: "0.50", Balance: "9.50", Operator: "OP_1", StatusCode: 200,
-		Raw: []byte(`{"to":"+639171234567","text":"PRIVATE"}`),
+	standard := contract.Default().Table().ChatApp1Send.Fields
+	used := map[string]bool{}
+	for kind, p := range payloads() {
+		seen := map[string]bool{}
+		for _, f := range (chatapp1.Message{Payload: p}).Call().Fields {
+			assert.Contains(t, standard, f.Concept, kind)
+			assert.False(t, seen[f.Concept], "%s has %s twice", kind, f.Concept)
+			seen[f.Concept], used[f.Concept] = true, true
+			assertFieldOf(t, p, f.Name)
+		}
 	}
-	assertSilent(t, shown(receipt))
-	assertSilent(t, shown(&receipt))
-	want := `chatapp1.Receipt{ID: "m-1", RequestID: "q-1", ReferenceID: "r-1", Parts: 2, UnitCost: "0.25", Cost: "0.50", Balance: "9.50", Operator: "OP_1", StatusCode: 200, Raw: 39 bytes}`
-	assert.Equal(t, want, fmt.Sprint(receipt))
-	assert.Equal(t, want, receipt.LogValue().String())
+	for concept := range standard {
+		assert.True(t, used[concept], "no payload has %s", concept)
+	}
 }
 
-// sealed tells of a type of interface that no other package can implement.
+// assertFieldOf checks that a message with the payload has the field that an error names.
+func assertFieldOf(t *testing.T, p chatapp1.Payload, path string) {
+	t.Helper()
+	at := reflect.TypeFor[chatapp1.Message]()
+	for name := range strings.SplitSeq(path, ".") {
+		if at.Kind() == reflect.Pointer {
+			at = at.Elem()
+		}
+		field, ok := at.FieldByName(name)
+		if !assert.True(t, ok, "errors name %s, which a message with %T does not have", path, p) {
+			return
+		}
+		at = field.Type
+		if name == "Payload" {
+			at = reflect.TypeOf(p)
+		}
+	}
+}
+
+func TestCallRejectsAPointer(t *testing.T) {
+	t.Parallel()
+	for kind, p := range payloads() {
+		for _, behind := range []chatapp1.Payload{pointer(p), none(p)} {
+			call := chatapp1.Message{ChannelID: "c", To: number, Payload: behind}.Call()
+			name := "chatapp1." + kind
+			want := "must be a value, not a pointer: " + name + "{…}, not &" + name + "{…}"
+			assert.Equal(t, []wire.Problem{{Field: "Payload", Reason: want}}, call.Problems)
+			_, err := json.Marshal(chatapp1.Message{Payload: behind})
+			assert.ErrorContains(t, err, "Payload "+want)
+		}
+	}
+}
+
+func TestCallOfRaw(t *testing.T) {
+	t.Parallel()
+	fields := map[string]any{"text": "Hi", "n": json.Number("1.50"), "o": map[string]any{"p": nil}}
+	call := complete(to.Raw(fields)).Call()
+	assert.Equal(t, fields, call.Extra)
+	assert.Equal(t, "Payload.Fields", call.ExtraField)
+	for kind, p := range payloads() {
+		if kind != "Raw" {
+			assert.Nil(t, chatapp1.Message{Payload: p}.Call().Extra, kind)
+		}
+	}
+}
+
+// sealed reports whether no other package can implement an interface.
 func sealed(i reflect.Type) bool {
 	for method := range i.Methods() {
 		if method.PkgPath != "" {
@@ -255,10 +294,10 @@ func sealed(i reflect.Type) bool {
 	return false
 }
 
-func TestOnlyAMessageWithOnePayloadCanBeWritten(t *testing.T) {
+func TestMessageHasOnePayload(t *testing.T) {
 	t.Parallel()
 	draft, message, payload := reflect.TypeFor[chatapp1.Draft](), reflect.TypeFor[chatapp1.Message](), reflect.TypeFor[chatapp1.Payload]()
-	send, ok := reflect.TypeFor[*chatapp1.Service]().MethodByName("Send")
+	send, ok := reflect.TypeFor[*messaging.ChatApp1Service]().MethodByName("Send")
 	require.True(t, ok)
 	assert.Equal(t, message, send.Type.In(2))
 	assert.False(t, draft.ConvertibleTo(message), "a draft can be sent")
@@ -279,7 +318,7 @@ func TestOnlyAMessageWithOnePayloadCanBeWritten(t *testing.T) {
 	assert.Equal(t, len(payloads()), made, "each payload has a method of Draft that makes it")
 }
 
-// payloads gives one of each kind, under the kind's name.
+// payloads returns one of each kind, by the name of its type.
 func payloads() map[string]chatapp1.Payload {
 	return map[string]chatapp1.Payload{
 		"Text":         chatapp1.Text{Body: "PRIVATE"},
@@ -291,14 +330,14 @@ func payloads() map[string]chatapp1.Payload {
 	}
 }
 
-// pointer gives the same payload behind a pointer.
+// pointer returns the same payload behind a pointer.
 func pointer(p chatapp1.Payload) chatapp1.Payload {
 	v := reflect.New(reflect.TypeOf(p))
 	v.Elem().Set(reflect.ValueOf(p))
 	return v.Interface().(chatapp1.Payload)
 }
 
-// none gives a nil pointer to the same kind of payload.
+// none returns a nil pointer to the same kind of payload.
 func none(p chatapp1.Payload) chatapp1.Payload {
 	return reflect.Zero(reflect.PointerTo(reflect.TypeOf(p))).Interface().(chatapp1.Payload)
 }

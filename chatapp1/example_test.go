@@ -3,9 +3,7 @@ package chatapp1_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	messaging "github.com/messaging-service/messaging-go"
@@ -14,51 +12,7 @@ import (
 	"github.com/messaging-service/messaging-go/sms"
 )
 
-func ExampleService_Send() {
-	service := messagingtest.Start()
-	defer service.Close()
-	client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	message := chatapp1.New("channel-1", "+639171234567").Text("Your order 17 is ready")
-	receipt, err := client.ChatApp1.Send(context.Background(), message)
-	if err != nil {
-		fmt.Println(messaging.VerdictOf(err), err)
-		return
-	}
-	fmt.Println(receipt.ID, receipt.Cost)
-	// Output: msg-1 0.50
-}
-
-func ExampleService_Send_refused() {
-	service := messagingtest.Start()
-	defer service.Close()
-	client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	_, err = client.ChatApp1.Send(context.Background(), chatapp1.Message{
-		ChannelID: "channel-1",
-		To:        "+639171234567,+639181234567",
-		Payload:   chatapp1.CallToAction{Text: "Spring sale", URL: "shop.example.com"},
-	})
-	if invalid, ok := errors.AsType[*messaging.ValidationError](err); ok {
-		for _, problem := range invalid.Problems {
-			fmt.Printf("%s: %s\n", problem.Field, problem.Reason)
-		}
-	}
-	fmt.Println(messaging.VerdictOf(err), service.Requests())
-	// Output:
-	// To: want 5 to 15 digits with an optional leading +, got a separator: one message goes to one recipient
-	// Payload.Caption: required, but absent
-	// Payload.URL: want an absolute URL that begins with http:// or https:// and a host
-	// not sent 0
-}
-
-// A message that does not reach its recipient within its lifetime goes out as an SMS.
+// The service sends an SMS if it cannot reach the recipient within the TTL.
 func ExampleMessage_WithFallback() {
 	service := messagingtest.Start()
 	defer service.Close()
@@ -78,7 +32,7 @@ func ExampleMessage_WithFallback() {
 		fmt.Println(messaging.VerdictOf(err), err)
 		return
 	}
-	service.Advance(10 * time.Minute) // the clock of the stand-in service
+	service.Advance(10 * time.Minute) // the clock of the test server
 
 	for _, sent := range service.Sent() {
 		fmt.Printf("%s from %s: %q, reference %s\n", sent.Channel, sent.From, sent.Text, sent.ReferenceID)
@@ -114,7 +68,7 @@ func ExampleTemplate() {
 	// {"from":"channel-1","to":"+639171234567","templateId":"order_ready","templateParams":{"name":"Ana","order":"17"},"templateLanguage":"en"}
 }
 
-// One draft serves for messages of every kind.
+// One draft serves for messages of every kind. MarshalJSON writes them as they are stored, not as they are sent.
 func ExampleDraft() {
 	to := chatapp1.New("channel-1", "+639171234567")
 	for _, message := range []chatapp1.Message{
@@ -133,15 +87,15 @@ func ExampleDraft() {
 		fmt.Println(string(body))
 	}
 	// Output:
-	// {"from":"channel-1","to":"+639171234567","text":"Your order 17 is ready"}
-	// {"from":"channel-1","to":"+639171234567","image":"https://cdn.example.com/order-17.png"}
-	// {"from":"channel-1","to":"+639171234567","video":"https://cdn.example.com/17.mp4","thumbnail":"https://cdn.example.com/17.jpg","duration":90}
-	// {"from":"channel-1","to":"+639171234567","text":"Order 17 is ready","caption":"See it","action":"https://shop.example.com/17"}
-	// {"from":"channel-1","to":"+639171234567","templateId":"order_ready","templateParams":{"order":"17"}}
-	// {"from":"channel-1","to":"+639171234567","sticker":"happy-17"}
+	// {"channelID":"channel-1","to":"+639171234567","payload":{"type":"text","body":"Your order 17 is ready"}}
+	// {"channelID":"channel-1","to":"+639171234567","payload":{"type":"image","url":"https://cdn.example.com/order-17.png"}}
+	// {"channelID":"channel-1","to":"+639171234567","payload":{"type":"video","url":"https://cdn.example.com/17.mp4","thumbnailURL":"https://cdn.example.com/17.jpg","duration":"1m30s"}}
+	// {"channelID":"channel-1","to":"+639171234567","payload":{"type":"callToAction","text":"Order 17 is ready","url":"https://shop.example.com/17","caption":"See it"}}
+	// {"channelID":"channel-1","to":"+639171234567","payload":{"type":"template","id":"order_ready","params":{"order":"17"}}}
+	// {"channelID":"channel-1","to":"+639171234567","payload":{"type":"raw","fields":{"sticker":"happy-17"}}}
 }
 
-// A message goes into a queue as JSON, and is what it was when it comes out.
+// A message survives a queue or a database as JSON.
 func ExampleMessage_MarshalJSON() {
 	message := chatapp1.New("channel-1", "+639171234567").Text("Your order 17 is ready").
 		WithTTL(10 * time.Minute).
@@ -167,29 +121,7 @@ func ExampleMessage_MarshalJSON() {
 	}
 	fmt.Println(taken.TTL, taken.Fallback.From, taken.ReferenceID)
 	// Output:
-	// {"from":"channel-1","to":"+639171234567","text":"Your order 17 is ready","ttl":600,"sms_from":"ACME","sms_text":"Order 17 is ready","referenceId":"order-17"}
+	// {"channelID":"channel-1","to":"+639171234567","payload":{"type":"text","body":"Your order 17 is ready"},"ttl":"10m0s","fallback":{"from":"ACME","text":"Order 17 is ready"},"referenceID":"order-17"}
 	// a text: Your order 17 is ready
 	// 10m0s ACME order-17
-}
-
-func ExampleService_SendAll() {
-	service := messagingtest.Start()
-	defer service.Close()
-	client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	messages := slices.Values([]chatapp1.Message{
-		chatapp1.New("channel-1", "+639171234567").Text("We open at nine").WithReference("nine-1"),
-		chatapp1.New("channel-1", "+639181234567").Image("https://cdn.example.com/nine.png").WithReference("nine-2"),
-		chatapp1.New("channel-1", "not a number").Text("We open at nine").WithReference("nine-3"),
-	})
-	for out := range client.ChatApp1.SendAll(context.Background(), messages, 32) {
-		fmt.Println(out.Index, out.Message.ReferenceID, messaging.VerdictOf(out.Err))
-	}
-	// Unordered output:
-	// 0 nine-1 accepted
-	// 1 nine-2 accepted
-	// 2 nine-3 not sent
 }

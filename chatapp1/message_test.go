@@ -1,9 +1,8 @@
 package chatapp1_test
 
 import (
-	"fmt"
-	"log/slog"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,7 +15,7 @@ import (
 	"github.com/messaging-service/messaging-go/sms"
 )
 
-func TestADraftServesForAnyNumberOfMessages(t *testing.T) {
+func TestDraft(t *testing.T) {
 	t.Parallel()
 	envelope := chatapp1.Message{ChannelID: "channel-1", To: number}
 	video := chatapp1.Video{URL: "v", ThumbnailURL: "t", Duration: time.Second, Size: 1}
@@ -44,7 +43,7 @@ func TestADraftServesForAnyNumberOfMessages(t *testing.T) {
 	assert.NotEqual(t, chatapp1.New(number, "channel-1"), to)
 }
 
-// with gives each way to change a message.
+// with returns each way to change a message, by field.
 func with() map[string]func(chatapp1.Message) chatapp1.Message {
 	return map[string]func(chatapp1.Message) chatapp1.Message{
 		"TTL": func(m chatapp1.Message) chatapp1.Message { return m.WithTTL(time.Minute) },
@@ -56,7 +55,7 @@ func with() map[string]func(chatapp1.Message) chatapp1.Message {
 	}
 }
 
-func TestEachWithChangesItsFieldOfACopyAndNothingElse(t *testing.T) {
+func TestWithChangesACopy(t *testing.T) {
 	t.Parallel()
 	for field, change := range with() {
 		for _, original := range []func() chatapp1.Message{
@@ -87,7 +86,7 @@ func TestEachWithChangesItsFieldOfACopyAndNothingElse(t *testing.T) {
 	}, with()["TTL"](with()["Fallback"](with()["CallbackURL"](with()["ReferenceID"](to.Text("Hi"))))))
 }
 
-func TestWithFallbackKeepsACopy(t *testing.T) {
+func TestWithFallbackCopies(t *testing.T) {
 	t.Parallel()
 	fallback := sms.Fallback{From: "ACME", Text: "one"}
 	first := to.Text("Hi").WithFallback(fallback)
@@ -99,7 +98,7 @@ func TestWithFallbackKeepsACopy(t *testing.T) {
 	assert.Equal(t, sms.Fallback{From: "ACME", Text: "two"}, fallback)
 }
 
-func TestABuiltMessageIsTheSameAsALiteral(t *testing.T) {
+func TestBuilderMakesTheLiteral(t *testing.T) {
 	t.Parallel()
 	assert.Equal(t, chatapp1.Message{
 		ChannelID: "channel-1", To: number, Payload: chatapp1.Text{Body: "Hi"}, TTL: 10 * time.Minute,
@@ -114,7 +113,7 @@ type problem struct {
 
 const absent = "required, but absent"
 
-func TestEachProblemOfAMessageNamesItsFieldAndWhatIsAllowed(t *testing.T) {
+func TestProblems(t *testing.T) {
 	t.Parallel()
 	const (
 		recipient = "want 5 to 15 digits with an optional leading +, "
@@ -123,7 +122,8 @@ func TestEachProblemOfAMessageNamesItsFieldAndWhatIsAllowed(t *testing.T) {
 		white     = "must not hold white space or control characters"
 		escape    = "a % in it must begin an escape such as %20"
 		kinds     = "required, but nil; want one of Text, Image, Video, CallToAction, Template and Raw"
-		whole     = "must be a whole number of seconds and not negative, got "
+		whole     = "must be a whole number of seconds, got "
+		negative  = "must not be negative, got "
 	)
 	from := func(channel string) chatapp1.Message { return chatapp1.New(channel, number).Text("SECRET") }
 	toNumber := func(to string) chatapp1.Message { return chatapp1.New("SECRET", to).Text("SECRET") }
@@ -161,19 +161,13 @@ func TestEachProblemOfAMessageNamesItsFieldAndWhatIsAllowed(t *testing.T) {
 		"recipients in two lines": {toNumber("639171234567\n639181234567"), []problem{{"To", recipient + "got white space"}}},
 		"a recipient with spaces": {toNumber("+63 917 123 4567"), []problem{{"To", recipient + "got white space"}}},
 		"a recipient with dashes": {toNumber("+63-917-1234567"), []problem{{"To", recipient + "got punctuation"}}},
-		"a name as recipient":     {toNumber("SECRET"), []problem{{"To", recipient + "got a character that is no digit"}}},
-		"digits of other scripts": {toNumber("٦٣٩١٧١٢٣٤٥"), []problem{{"To", recipient + "got a character that is no digit"}}},
+		"a name as recipient":     {toNumber("SECRET"), []problem{{"To", recipient + "got a character that is not a digit"}}},
+		"digits of other scripts": {toNumber("٦٣٩١٧١٢٣٤٥"), []problem{{"To", recipient + "got a character that is not a digit"}}},
 		"two signs":               {toNumber("++639171234567"), []problem{{"To", recipient + "got punctuation"}}},
 		"a sign alone":            {toNumber("+"), []problem{{"To", recipient + "got 0 digits"}}},
 		"a short recipient":       {toNumber("1234"), []problem{{"To", recipient + "got 4 digits"}}},
 		"a long recipient":        {toNumber("+1234567890123456"), []problem{{"To", recipient + "got 16 digits"}}},
 		"no payload":              {of(nil), []problem{{"Payload", kinds}}},
-		"no text behind pointer":  {of((*chatapp1.Text)(nil)), []problem{{"Payload", kinds}}},
-		"no image behind pointer": {of((*chatapp1.Image)(nil)), []problem{{"Payload", kinds}}},
-		"no video behind pointer": {of((*chatapp1.Video)(nil)), []problem{{"Payload", kinds}}},
-		"no button at a pointer":  {of((*chatapp1.CallToAction)(nil)), []problem{{"Payload", kinds}}},
-		"no template at pointer":  {of((*chatapp1.Template)(nil)), []problem{{"Payload", kinds}}},
-		"no fields at a pointer":  {of((*chatapp1.Raw)(nil)), []problem{{"Payload", kinds}}},
 
 		"a lifetime below zero":        {hi.WithTTL(-1500 * time.Millisecond), []problem{{"TTL", "must not be negative, got -1.5s"}}},
 		"a fallback of nothing":        {fallback("", ""), []problem{{"Fallback.From", absent}, {"Fallback.Text", absent}}},
@@ -205,7 +199,7 @@ func TestEachProblemOfAMessageNamesItsFieldAndWhatIsAllowed(t *testing.T) {
 		"a video of half a second": {
 			video(func(v *chatapp1.Video) { v.Duration = 500 * time.Millisecond }), []problem{{"Payload.Duration", whole + "500ms"}},
 		},
-		"a video below zero":     {video(func(v *chatapp1.Video) { v.Duration = -time.Second }), []problem{{"Payload.Duration", whole + "-1s"}}},
+		"a video below zero":     {video(func(v *chatapp1.Video) { v.Duration = -time.Second }), []problem{{"Payload.Duration", negative + "-1s"}}},
 		"a size below zero":      {video(func(v *chatapp1.Video) { v.Size = -1 }), []problem{{"Payload.Size", "must be a number of bytes, got -1"}}},
 		"a button without text":  {button(func(c *chatapp1.CallToAction) { c.Text = "" }), []problem{{"Payload.Text", absent}}},
 		"a button text not UTF8": {button(func(c *chatapp1.CallToAction) { c.Text = "\xff" }), []problem{{"Payload.Text", unicode + "0"}}},
@@ -250,7 +244,7 @@ func TestEachProblemOfAMessageNamesItsFieldAndWhatIsAllowed(t *testing.T) {
 		},
 		"a video of nothing right": {
 			of(chatapp1.Video{ThumbnailURL: "SECRET", Duration: -1, Size: -4096}),
-			[]problem{{"Payload.URL", absent}, {"Payload.ThumbnailURL", web}, {"Payload.Duration", whole + "-1ns"}, {"Payload.Size", "got -4096"}},
+			[]problem{{"Payload.URL", absent}, {"Payload.ThumbnailURL", web}, {"Payload.Duration", negative + "-1ns"}, {"Payload.Size", "got -4096"}},
 		},
 		"a template of nothing right": {
 			of(chatapp1.Template{Language: "\xff", Params: map[string]string{"": "\xff", "\xff": "\xff", "z": "\xff", "b": "SECRET", "a": "\xff"}}),
@@ -267,30 +261,29 @@ func TestEachProblemOfAMessageNamesItsFieldAndWhatIsAllowed(t *testing.T) {
 		},
 	}
 	for name, tt := range rows {
-		found := described(t, tt.message).Problems
+		_, found := encode(t, tt.message, `{}`)
 		if assert.Len(t, found, len(tt.problems), "%s: %v", name, found) {
-			for i, want := range tt.problems {
-				assert.Equal(t, want.field, found[i].Field, name)
-				assert.Contains(t, found[i].Reason, want.reason, name)
-				assert.Equal(t, want.reason == absent && canBeLacking(want.field), found[i].Absent, "%s: %s", name, want.field)
-				assert.False(t, found[i].Limit, "%s: nothing is known of this platform's limits", name)
-				for _, secret := range []string{"SECRET", "example.com", "63917", "63918", "639"} {
-					assert.NotContains(t, found[i].Reason, secret, name)
-					assert.NotContains(t, found[i].Field, secret, name)
-				}
+			for _, want := range tt.problems {
+				assert.True(t, slices.ContainsFunc(found, func(p wire.Problem) bool {
+					return p.Field == want.field && strings.Contains(p.Reason, want.reason)
+				}), "%s: no %v in %v", name, want, found)
+			}
+		}
+		for _, p := range found {
+			assert.False(t, p.Limit, "%s: nothing is known of this platform's limits", name)
+			for _, secret := range []string{"SECRET", "example.com", "63917", "63918", "639"} {
+				assert.NotContains(t, p.Reason, secret, name)
+				assert.NotContains(t, p.Field, secret, name)
 			}
 		}
 		for range 20 {
-			require.Equal(t, found, described(t, tt.message).Problems, "%s: the order changes", name)
-		}
-		if !wire.IsNil(tt.message.Payload) {
-			tt.message.Payload = pointer(tt.message.Payload)
-			assert.Equal(t, found, described(t, tt.message).Problems, "%s: behind a pointer", name)
+			_, again := encode(t, tt.message, `{}`)
+			require.Equal(t, found, again, "%s: the order changes", name)
 		}
 	}
 }
 
-func TestWhatNothingIsKnownAgainstPasses(t *testing.T) {
+func TestNoProblems(t *testing.T) {
 	t.Parallel()
 	for name, m := range map[string]chatapp1.Message{
 		"the shortest recipient":        chatapp1.New("1", "12345").Text("Hi"),
@@ -317,96 +310,45 @@ func TestWhatNothingIsKnownAgainstPasses(t *testing.T) {
 		"no value of a parameter":       to.Template(chatapp1.Template{ID: "t", Params: map[string]string{"a": ""}}),
 		"fields of any kind":            to.Raw(map[string]any{"a": []any{1, nil, "x"}}),
 	} {
-		assert.Empty(t, described(t, m).Problems, name)
-	}
-	for name, tt := range messages {
-		assert.Empty(t, described(t, tt.message).Problems, name)
-		tt.message.Payload = pointer(tt.message.Payload)
-		assert.Empty(t, described(t, tt.message).Problems, name)
+		_, problems := encode(t, m, `{"chatapp1.send": {"ttl": "ms"}}`)
+		assert.Empty(t, problems, name)
 	}
 }
 
-// shown prints a value in every way that a program might: bare, behind a pointer, and within what holds it.
-func shown(value any) string {
-	type holder struct{ Value any }
-	var out strings.Builder
-	for _, v := range []any{value, &value, holder{value}, &holder{value}, []any{value}, map[string]any{"k": value}} {
-		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%d", "%x", "%X", "%t", "%c", "%U", "%e", "%b", "%o", "%10.3v", "%-20s"} {
-			fmt.Fprintf(&out, verb+"\n", v)
-		}
-		fmt.Fprintln(&out, v)
-		slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug})).Debug("shown", "value", v)
-	}
-	for _, handler := range []slog.Handler{slog.NewTextHandler(&out, nil), slog.NewJSONHandler(&out, nil)} {
-		slog.New(handler).With("with", value).WithGroup("group").Info("shown", "value", value, slog.Any("any", value))
-	}
-	return out.String()
-}
-
-// assertSilent checks that nothing is shown of whom a message goes to and of what it says. What is printed in hexadecimal is
-// looked for too.
-func assertSilent(t *testing.T, text string) {
-	t.Helper()
-	for _, secret := range []string{"639171234567", "PRIVATE", "example.com"} {
-		for _, form := range []string{secret, fmt.Sprintf("%x", secret), fmt.Sprintf("%X", secret), strings.Trim(fmt.Sprintf("%d", []byte(secret)), "[]")} {
-			assert.NotContains(t, text, form)
-		}
-	}
-	assert.NotContains(t, text, "PANIC")
-}
-
-func TestAPrintedMessageShowsMeasuresOnly(t *testing.T) {
+func TestSendWithoutAFieldOfTheContract(t *testing.T) {
 	t.Parallel()
-	for kind, payload := range payloads() {
-		m := chatapp1.New("PRIVATE", number).Text("PRIVATE").
-			WithTTL(time.Hour).WithFallback(sms.Fallback{From: "PRIVATE", Text: "PRIVATE"}).WithCallback("https://shop.example.com/PRIVATE").WithReference("PRIVATE")
-		for _, p := range []chatapp1.Payload{payload, pointer(payload)} {
-			m.Payload = p
-			for _, v := range []any{m, &m, p, chatapp1.Outcome{Message: m}, &chatapp1.Outcome{Message: m}} {
-				text := shown(v)
-				assertSilent(t, text)
-				assert.Contains(t, text, "chatapp1."+kind+"{")
-			}
-		}
-	}
-	draft := chatapp1.New("PRIVATE", number)
-	for _, v := range []any{draft, &draft} {
-		assertSilent(t, shown(v))
-	}
-}
-
-func TestMeasuresSayWhatIsSet(t *testing.T) {
-	t.Parallel()
-	for want, value := range map[string]any{
-		`chatapp1.Message{}`: chatapp1.Message{Payload: (*chatapp1.Text)(nil)},
-		`chatapp1.Draft{ChannelID: 9 characters, To: 13 characters}`:                                               to,
-		`chatapp1.Message{ChannelID: 9 characters, To: 13 characters}`:                                             chatapp1.Message{ChannelID: "channel-1", To: number},
-		`chatapp1.Message{ChannelID: 9 characters, To: 13 characters, Payload: chatapp1.Text{Body: 3 characters}}`: to.Text("é😀x"),
-		`chatapp1.Message{ChannelID: 9 characters, To: 13 characters, CallbackURL: 44 characters, ReferenceID: 8 characters, Payload: chatapp1.Text{Body: 2 characters}, ` +
-			`TTL: 10m0s, Fallback: sms.Fallback{From: 4 characters, Text: 17 characters}}`: complete(to.Text("Hi")),
-		`chatapp1.Image{URL: 3 characters}`: chatapp1.Image{URL: "abc"},
-		`chatapp1.Video{URL: 1 characters, ThumbnailURL: 2 characters, Duration: 1m30s, Size: 4096}`:                  chatapp1.Video{URL: "a", ThumbnailURL: "bc", Duration: 90 * time.Second, Size: 4096},
-		`chatapp1.CallToAction{Text: 1 characters, ImageURL: 2 characters, Caption: 3 characters, URL: 4 characters}`: chatapp1.CallToAction{Text: "a", ImageURL: "ab", Caption: "abc", URL: "abcd"},
-		`chatapp1.Template{ID: 1 characters, Language: 2 characters, Params: 2}`:                                      chatapp1.Template{ID: "t", Language: "en", Params: map[string]string{"a": "", "b": ""}},
-		`chatapp1.Raw{Fields: 1}`: &chatapp1.Raw{Fields: map[string]any{"a": 1}},
+	button := chatapp1.CallToAction{Text: "Sale", URL: "https://shop.example.com/"}
+	for name, tt := range map[string]struct {
+		overlay string
+		message chatapp1.Message
+		want    string // the body, or the field that is refused
+		refused bool
+	}{
+		"a button without a label": {
+			`{"chatapp1.send": {"fields": {"caption": ""}}}`, to.CallToAction(button),
+			`{"from":"channel-1","to":"+639171234567","text":"Sale","action":"https://shop.example.com/"}`, false,
+		},
+		"the same in a form": {
+			`{"chatapp1.send": {"encoding": "form", "fields": {"caption": ""}}}`, to.CallToAction(button),
+			`from=channel-1&to=%2B639171234567&text=Sale&action=https%3A%2F%2Fshop.example.com%2F`, false,
+		},
+		"a fallback without a sender": {
+			`{"chatapp1.send": {"fields": {"fallbackFrom": ""}}}`, to.Text("Hi").WithFallback(sms.Fallback{Text: "Hi"}),
+			`{"from":"channel-1","to":"+639171234567","text":"Hi","sms_text":"Hi"}`, false,
+		},
+		"one with a sender":             {`{"chatapp1.send": {"fields": {"fallbackFrom": ""}}}`, to.Text("Hi").WithFallback(sms.Fallback{From: "ACME", Text: "Hi"}), "Fallback.From", true},
+		"a label that cannot be sent":   {`{"chatapp1.send": {"fields": {"caption": ""}}}`, to.CallToAction(chatapp1.CallToAction{Text: "Sale", Caption: "Go", URL: "https://a.example/"}), "Payload.Caption", true},
+		"an image without an address":   {`{"chatapp1.send": {"fields": {"image": ""}}}`, to.Image(""), "Payload.URL", true},
+		"a text without one":            {`{"chatapp1.send": {"fields": {"text": ""}}}`, to.Text(""), "Payload.Body", true},
+		"a template that has no number": {`{"chatapp1.send": {"fields": {"template": ""}}}`, to.Template(chatapp1.Template{Language: "en"}), "Payload.ID", true},
 	} {
-		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%d"} {
-			assert.Equal(t, want, fmt.Sprintf(verb, value))
+		body, problems := encode(t, tt.message, tt.overlay)
+		if tt.refused {
+			require.NotEmpty(t, problems, name)
+			assert.Equal(t, tt.want, problems[0].Field, name)
+			continue
 		}
-		logged, ok := value.(slog.LogValuer)
-		if assert.True(t, ok, want) {
-			assert.Equal(t, want, logged.LogValue().String())
-		}
-	}
-}
-
-// canBeLacking tells of a required field without which a message is still one, where a contract says that the service has no
-// such field.
-func canBeLacking(field string) bool {
-	switch field {
-	case "ChannelID", "To", "Payload.Text", "Payload.Caption", "Fallback.From", "Fallback.Text":
-		return true
-	default:
-		return false
+		require.Empty(t, problems, name)
+		assert.Equal(t, tt.want, string(body.Body), name)
 	}
 }

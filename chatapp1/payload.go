@@ -112,12 +112,20 @@ func (a CallToAction) describe(call *wire.Call) {
 
 func (t Template) describe(call *wire.Call) {
 	require(call, "Payload.ID", t.ID)
+	params := wire.Field{Concept: "params", Name: "Payload.Params", Value: t.Params}
+	if problems := t.checkParams(); len(problems) > 0 {
+		call.Problems = append(call.Problems, problems...)
+		params.Value = nil // its problems are known by name
+	}
 	call.Fields = append(
 		call.Fields,
 		wire.Field{Concept: "template", Name: "Payload.ID", Text: t.ID, Reason: checkID("an ID", t.ID)},
-		wire.Field{Concept: "params", Name: "Payload.Params", Value: t.Params},
+		params,
 		wire.Field{Concept: "language", Name: "Payload.Language", Text: t.Language},
 	)
+}
+
+func (t Template) checkParams() []wire.Problem {
 	var c wire.Checks
 	for _, name := range slices.Sorted(maps.Keys(t.Params)) {
 		field := "Payload.Params[" + strconv.Quote(name) + "]"
@@ -129,7 +137,7 @@ func (t Template) describe(call *wire.Call) {
 		}
 		c.Found(field, wire.CheckUTF8(t.Params[name]))
 	}
-	call.Problems = append(call.Problems, c...)
+	return c
 }
 
 func (r Raw) describe(call *wire.Call) {

@@ -1,6 +1,7 @@
 package contract_test
 
 import (
+	"encoding/json"
 	"fmt"
 
 	"github.com/messaging-service/messaging-go/contract"
@@ -8,7 +9,7 @@ import (
 
 // An overlay names what differs from the default.
 func ExampleParse() {
-	wire, err := contract.Parse([]byte(`{
+	names, err := contract.Parse([]byte(`{
 		"sms.send": {"fields": {"from": "sender.id", "text": "message"}, "constants": {"app": "billing"}},
 		"sms.list": {"items": ["rows"], "time": "unix", "params": {"offset": "start"}, "paging": {"by": "offset"}}
 	}`))
@@ -16,14 +17,10 @@ func ExampleParse() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(wire.SMSSend.Fields.From, wire.SMSSend.Fields.To, wire.SMSSend.Constants["app"])
-	fmt.Println(wire.SMSList.Items, wire.SMSList.Time, wire.SMSList.Paging.By)
-	// Output:
-	// sender.id to billing
-	// [rows] unix offset
+	_ = names // messaging.WithContract(names), webhook.WithContract(names)
 }
 
-// A typing error does not pass unseen, and all problems are told at once.
+// A typing error is found, and all problems are reported at once.
 func ExampleParse_problems() {
 	_, err := contract.Parse([]byte(`{
 		"sms.send": {"fields": {"sneder": "from"}, "encoding": "xml"},
@@ -36,25 +33,22 @@ func ExampleParse_problems() {
 	// contract: sms.send.encoding: unknown value; known: form, json, query
 }
 
-// What goes with a callback by default is dropped by an empty entry.
-func ExampleParse_with() {
-	wire, err := contract.Parse([]byte(`{"sms.send": {"with": {"callback": {}}}}`))
-	fmt.Println(contract.Default().SMSSend.With, wire.SMSSend.With, err)
+// A contract marshals to its complete table.
+func ExampleContract_MarshalJSON() {
+	names, err := contract.Parse([]byte(`{"sms.send": {"fields": {"from": "sender.id"}, "with": {"callback": {}}}}`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	text, err := json.Marshal(names)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var table map[string]struct{ Fields, With json.RawMessage }
+	_ = json.Unmarshal(text, &table)
+	fmt.Printf("%s\n%s\n", table["sms.send"].Fields, table["sms.send"].With)
 	// Output:
-	// map[callback:map[dlrReport:1]] map[callback:map[]] <nil>
-}
-
-// A contract is plain data and can be changed in Go.
-func ExampleDefault() {
-	wire := contract.Default()
-	wire.SMSSend.Fields.From = "sender.id"
-	wire.SMSSend.Encoding = contract.EncodingForm
-	wire.SMSList.Items = []string{"rows"}
-	fmt.Println(wire.Validate())
-
-	wire.SMSSend.Fields.To = "sender.id"
-	fmt.Println(wire.Validate())
-	// Output:
-	// <nil>
-	// contract: sms.send.fields.to: has the same name as sms.send.fields.from
+	// {"callback":"dlrCallback","from":"sender.id","reference":"referenceId","text":"text","to":"to"}
+	// {"callback":{}}
 }

@@ -1,8 +1,6 @@
 package sms_test
 
 import (
-	"fmt"
-	"log/slog"
 	"strings"
 	"testing"
 	"unicode/utf16"
@@ -107,7 +105,7 @@ func TestCount(t *testing.T) {
 	}
 }
 
-func TestTheAlphabetIsTheStandards(t *testing.T) {
+func TestCountAlphabet(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, 127, utf8.RuneCountInString(gsm7Default))
 	require.Equal(t, 10, utf8.RuneCountInString(gsm7Extension))
@@ -134,7 +132,7 @@ func TestTheAlphabetIsTheStandards(t *testing.T) {
 	assert.Equal(t, 10, extended)
 }
 
-func TestNotGSM7ListsEachCharacterOnceWhereItIsFirst(t *testing.T) {
+func TestCountNotGSM7(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name string
@@ -156,7 +154,7 @@ func TestNotGSM7ListsEachCharacterOnceWhereItIsFirst(t *testing.T) {
 	}
 }
 
-func TestNotGSM7IsBoundedByTheAlphabetOfTheText(t *testing.T) {
+func TestCountNotGSM7IsBounded(t *testing.T) {
 	t.Parallel()
 	got := sms.Count(times(100_000, "привет, мир! "))
 	assert.Len(t, got.NotGSM7, 7)
@@ -171,24 +169,12 @@ func TestCountDoesNotAllocateForGSM7(t *testing.T) { // not parallel: allocation
 	}
 }
 
-func TestEncodingHasAName(t *testing.T) {
+func TestEncodingString(t *testing.T) {
 	t.Parallel()
 	assert.Equal(t, "GSM-7", sms.GSM7.String())
 	assert.Equal(t, "UCS-2", sms.UCS2.String())
 	assert.Equal(t, "sms.Encoding(7)", sms.Encoding(7).String())
 	assert.Equal(t, sms.GSM7, sms.Segmentation{}.Encoding, "the zero value")
-}
-
-func TestSegmentationIsPrintedWithoutTheText(t *testing.T) {
-	t.Parallel()
-	const want = "sms.Segmentation{Encoding: UCS-2, Segments: 1, Units: 6, Remaining: 64, NotGSM7: 5 characters}"
-	s := sms.Count("секрет")
-	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%d", "%x"} {
-		assert.Equal(t, want, fmt.Sprintf(verb, s), verb)
-	}
-	var log strings.Builder
-	slog.New(slog.NewJSONHandler(&log, nil)).Info("counted", "segments", s)
-	assert.Contains(t, log.String(), want)
 }
 
 func FuzzCount(f *testing.F) {

@@ -1,126 +1,283 @@
-package sms
+package sms_test
 
 import (
-	"context"
-	"errors"
+	"encoding/json"
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/internal/wire"
+	"github.com/messaging-service/messaging-go/sms"
 )
 
-// doer is what a channel's test needs of the rest of the library.
-type doer struct {
-	wire.Doer // what a test does not need
+var valid = sms.Message{From: "ACME", To: "+639171234567", Text: "Hi"}
 
-	call    wire.Call
-	receipt wire.Receipt
-	err     error
+// byConcept returns the fields of a call by concept.
+func byConcept(fields []wire.Field) map[string]wire.Field {
+	all := map[string]wire.Field{}
+	for _, f := range fields {
+		all[f.Concept] = f
+	}
+	return all
 }
 
-func (d *doer) Send(_ context.Context, call wire.Call) (wire.Receipt, error) {
-	d.call = call
-	return d.receipt, d.err
-}
-
-var valid = Message{From: "ACME", To: "+639171234567", Text: "Hi"}
-
-// The tags are the fast path: where they are not the default contract's names, a client without an overlay sends wrong ones.
-func TestTheTagsAreTheDefaultContract(t *testing.T) {
+func TestCall(t *testing.T) {
 	t.Parallel()
-	fields := contract.Default().SMSSend.Fields
-	want := map[string]string{
-		"From": fields.From, "To": fields.To, "Text": fields.Text, "CallbackURL": fields.Callback, "ReferenceID": fields.Reference,
-	}
-	with := contract.Default().SMSSend.With["callback"]
-	require.Len(t, with, 1)
-	for name := range with {
-		want["DLRReport"] = name
-	}
-	assert.Empty(t, contract.Default().SMSSend.Constants, "a constant needs a field in body")
-	require.Equal(t, reflect.TypeFor[contract.SMSSendFields]().NumField(), len(want)-1, "a field of the contract has no field in body")
-	body := reflect.TypeFor[body]()
-	require.Equal(t, len(want), body.NumField())
-	for field := range body.Fields() {
-		assert.Equal(t, want[field.Name]+",omitzero", field.Tag.Get("json"), field.Name)
-		assert.Equal(t, want[field.Name]+",omitempty", field.Tag.Get("url"), field.Name)
-		if field.Name != "DLRReport" {
-			_, ok := reflect.TypeFor[Message]().FieldByName(field.Name)
-			assert.True(t, ok, "errors name %s, which a Message does not have", field.Name)
-		}
-	}
-}
-
-func TestSendDescribesTheMessage(t *testing.T) {
-	t.Parallel()
-	d := &doer{receipt: wire.Receipt{ID: "m-1", Parts: 2}}
-	m := Message{
+	m := sms.Message{
 		From: "ACME", To: "+639171234567", Text: "Hi", CallbackURL: "https://example.com/%s", ReferenceID: "r-1",
 		Extra: map[string]any{"tag": "x"},
 	}
-	receipt, err := NewService(d).Send(t.Context(), m)
-	require.NoError(t, err)
-	assert.Equal(t, Receipt{ID: "m-1", Parts: 2}, receipt)
-	assert.Equal(t, wire.SMSSend, d.call.Op)
-	assert.Equal(t, "r-1", d.call.Reference)
-	assert.Equal(t, m.Extra, d.call.Extra)
-	assert.Empty(t, d.call.Problems)
-	assert.Equal(t, &body{
-		From: "ACME", To: "+639171234567", Text: "Hi", CallbackURL: "https://example.com/%s", DLRReport: 1, ReferenceID: "r-1",
-	}, d.call.Body)
+	call := m.Call()
+	assert.Equal(t, []wire.Field{
+		{Concept: "from", Name: "From", Text: "ACME", Required: true},
+		{Concept: "to", Name: "To", Text: "+639171234567", Required: true},
+		{Concept: "text", Name: "Text", Text: "Hi", Required: true},
+		{Concept: "callback", Name: "CallbackURL", Text: "https://example.com/%s"},
+		{Concept: "reference", Name: "ReferenceID", Text: "r-1"},
+	}, call.Fields)
+	assert.Equal(t, m.Extra, call.Extra)
+	assert.Equal(t, "Extra", call.ExtraField)
+	assert.Equal(t, "r-1", call.ReferenceID)
+	assert.Empty(t, call.Problems)
 }
 
-func TestSendPassesTheErrorOn(t *testing.T) {
+// Concepts and field names are those of the contract and of the Message, each once.
+func TestCallHasEveryFieldOfTheContract(t *testing.T) {
 	t.Parallel()
-	d := &doer{err: errors.New("no")}
-	_, err := NewService(d).Send(t.Context(), valid)
-	assert.Equal(t, d.err, err)
+	fields := byConcept(valid.Call().Fields)
+	for concept := range contract.Default().Table().SMSSend.Fields {
+		assert.Contains(t, fields, concept)
+	}
+	require.Len(t, fields, len(contract.Default().Table().SMSSend.Fields))
+	require.Len(t, fields, reflect.TypeFor[sms.Message]().NumField()-1, "all but Extra")
+	for concept, f := range fields {
+		_, ok := reflect.TypeFor[sms.Message]().FieldByName(f.Name)
+		assert.True(t, ok, "errors name %s for %s, which a Message does not have", f.Name, concept)
+	}
 }
 
-func TestEachProblemOfAMessageNamesItsField(t *testing.T) {
+func TestCallChecksItsFields(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		change func(*Message)
-		field  string
-		absent bool
+		change  func(*sms.Message)
+		concept string
 	}{
-		"no sender":              {func(m *Message) { m.From = "" }, "From", true},
-		"blank sender":           {func(m *Message) { m.From = " \t" }, "From", false},
-		"sender not UTF-8":       {func(m *Message) { m.From = "A\xff" }, "From", false},
-		"no recipient":           {func(m *Message) { m.To = "" }, "To", true},
-		"two recipients":         {func(m *Message) { m.To = "639171234567,639181234567" }, "To", false},
-		"short recipient":        {func(m *Message) { m.To = "1234" }, "To", false},
-		"long recipient":         {func(m *Message) { m.To = strings.Repeat("1", 16) }, "To", false},
-		"no text":                {func(m *Message) { m.Text = "" }, "Text", true},
-		"text not UTF-8":         {func(m *Message) { m.Text = "caf\xe9" }, "Text", false},
-		"callback without host":  {func(m *Message) { m.CallbackURL = "https:///x" }, "CallbackURL", false},
-		"callback with a break":  {func(m *Message) { m.CallbackURL = "https://a.example/\r\n" }, "CallbackURL", false},
-		"reference is not UTF-8": {func(m *Message) { m.ReferenceID = "\xff" }, "ReferenceID", false},
+		"blank sender":          {func(m *sms.Message) { m.From = " \t" }, "from"},
+		"two recipients":        {func(m *sms.Message) { m.To = "639171234567,639181234567" }, "to"},
+		"short recipient":       {func(m *sms.Message) { m.To = "1234" }, "to"},
+		"long recipient":        {func(m *sms.Message) { m.To = strings.Repeat("1", 16) }, "to"},
+		"callback without host": {func(m *sms.Message) { m.CallbackURL = "https:///x" }, "callback"},
+		"callback with a break": {func(m *sms.Message) { m.CallbackURL = "https://a.example/\r\n" }, "callback"},
 	} {
 		m := valid
 		tt.change(&m)
-		problems := m.validate()
-		if assert.Len(t, problems, 1, name) {
-			assert.Equal(t, tt.field, problems[0].Field, name)
-			assert.Equal(t, tt.absent, problems[0].Absent, name)
-			assert.NotEmpty(t, problems[0].Reason, name)
+		for concept, f := range byConcept(m.Call().Fields) {
+			assert.Equal(t, concept == tt.concept, f.Reason != "", "%s: %s: %s", name, concept, f.Reason)
+			assert.NotContains(t, f.Reason, "639171234567")
 		}
 	}
-	assert.Len(t, Message{}.validate(), 3)
-	assert.Empty(t, valid.validate())
-	spaces := valid
-	spaces.Text = " "
-	assert.Empty(t, spaces.validate(), "a text of spaces is a text")
+	m := valid
+	m.Text = " "
+	assert.Empty(t, byConcept(m.Call().Fields)["text"].Reason, "a text of spaces is a text")
 }
 
-func TestWhereATextIsNotUTF8IsSaid(t *testing.T) {
+func TestFallbackFields(t *testing.T) {
 	t.Parallel()
-	m := valid
-	m.Text = "€\ufffd\xff"
-	assert.Equal(t, "must be valid UTF-8, and is not at byte 6", m.validate()[0].Reason, "a replacement character is a character")
+	assert.Equal(t, []wire.Field{
+		{Concept: "fallbackFrom", Name: "Fallback.From", Text: "ACME", Required: true},
+		{Concept: "fallbackText", Name: "Fallback.Text", Required: true},
+	}, (&sms.Fallback{From: "ACME"}).Fields())
+	for _, f := range (*sms.Fallback)(nil).Fields() {
+		assert.False(t, f.Required, f.Concept)
+		assert.Empty(t, f.Text, f.Concept)
+	}
+	assert.NotEmpty(t, (&sms.Fallback{From: " "}).Fields()[0].Reason)
+}
+
+func TestQuery(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC)
+	options := sms.ListOptions{
+		CreatedAfter: at, CreatedBefore: at.Add(1), ID: "i", ReferenceID: "r", RequestID: "q", CategoryID: "c", From: "f", To: "t",
+		Status: "s", Page: 3, PageSize: 7, PagesAhead: 64, SortBy: "column",
+	}
+	q := options.Query()
+	assert.Empty(t, q.Problems)
+	assert.Equal(t, wire.Position{Set: true, Number: 3}, q.At)
+	params := byConcept(q.Params)
+	for concept := range contract.Default().Table().SMSList.Params {
+		switch concept {
+		case "page", "offset", "cursor": // of the position
+		default:
+			assert.Contains(t, params, concept)
+		}
+	}
+	for concept, f := range params {
+		assert.Empty(t, f.Reason, concept)
+		assert.True(t, f.Text != "" || f.Value != nil, concept)
+		_, ok := reflect.TypeFor[sms.ListOptions]().FieldByName(f.Name)
+		assert.True(t, ok, "errors name %s", f.Name)
+	}
+	assert.Equal(t, wire.Position{}, sms.ListOptions{}.Query().At)
+}
+
+func TestQueryOrder(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		options sms.ListOptions
+		want    string
+	}{
+		{sms.ListOptions{}, ""},
+		{sms.ListOptions{SortBy: "x"}, "ascending"},
+		{sms.ListOptions{SortBy: "x", Descending: true}, "descending"},
+		{sms.ListOptions{Descending: true}, "descending"},
+	} {
+		assert.Equal(t, tt.want, byConcept(tt.options.Query().Params)["order"].Text, "%+v", tt.options)
+	}
+}
+
+func TestQueryProblems(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC)
+	for name, tt := range map[string]struct {
+		options sms.ListOptions
+		fields  []string
+	}{
+		"nothing":              {sms.ListOptions{}, nil},
+		"in order":             {sms.ListOptions{CreatedAfter: at, CreatedBefore: at.Add(1), Page: 1, PageSize: 1, PagesAhead: 64}, nil},
+		"one bound":            {sms.ListOptions{CreatedAfter: at}, nil},
+		"the other bound":      {sms.ListOptions{CreatedBefore: at}, nil},
+		"page below zero":      {sms.ListOptions{Page: -1}, []string{"Page"}},
+		"page size below zero": {sms.ListOptions{PageSize: -1}, []string{"PageSize"}},
+		"ahead below zero":     {sms.ListOptions{PagesAhead: -1}, []string{"PagesAhead"}},
+		"too far ahead":        {sms.ListOptions{PagesAhead: 65}, []string{"PagesAhead"}},
+		"bounds reversed":      {sms.ListOptions{CreatedAfter: at, CreatedBefore: at.Add(-1)}, []string{"CreatedBefore"}},
+		"equal bounds":         {sms.ListOptions{CreatedAfter: at, CreatedBefore: at}, []string{"CreatedBefore"}},
+		"a bound before time":  {sms.ListOptions{CreatedAfter: time.Date(0, 12, 31, 0, 0, 0, 0, time.UTC)}, []string{"CreatedAfter"}},
+		"a bound too late":     {sms.ListOptions{CreatedBefore: time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC)}, []string{"CreatedBefore"}},
+		"several":              {sms.ListOptions{Page: -1, PageSize: -1, PagesAhead: -1}, []string{"Page", "PageSize", "PagesAhead"}},
+	} {
+		q := tt.options.Query()
+		var fields []string
+		for _, f := range q.Params {
+			if f.Reason != "" {
+				fields = append(fields, f.Name)
+			}
+		}
+		for _, p := range q.Problems {
+			fields = append(fields, p.Field)
+		}
+		assert.Equal(t, tt.fields, fields, name)
+	}
+}
+
+func TestTransactionHasTheFieldsOfARecord(t *testing.T) {
+	t.Parallel()
+	fields := func(of reflect.Type) (all []string) {
+		for field := range of.Fields() {
+			all = append(all, field.Name+" "+field.Type.String())
+		}
+		return all
+	}
+	assert.Equal(t, fields(reflect.TypeFor[wire.Record]()), fields(reflect.TypeFor[sms.Transaction]()))
+}
+
+func TestMessageJSON(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		message sms.Message
+		want    string
+	}{
+		"complete": {
+			sms.Message{
+				From: "ACME", To: "+639171234567", Text: "é \"<x>\"", CallbackURL: "https://a.example/?s=%s", ReferenceID: "r",
+				Extra: map[string]any{"to": "x", "n": json.Number("1.50"), "o": map[string]any{"p": []any{true, nil}}},
+			},
+			`{"from":"ACME","to":"+639171234567","text":"é \"<x>\"","callbackURL":"https://a.example/?s=%s","referenceID":"r","extra":{"to":"x","n":1.50,"o":{"p":[true,null]}}}`,
+		},
+		"minimal":    {valid, `{"from":"ACME","to":"+639171234567","text":"Hi"}`},
+		"empty":      {sms.Message{}, `{}`},
+		"extra only": {sms.Message{Extra: map[string]any{"a": json.Number("12345678901234567890")}}, `{"extra":{"a":12345678901234567890}}`},
+	} {
+		raw, err := json.Marshal(tt.message)
+		require.NoError(t, err, name)
+		assert.JSONEq(t, tt.want, string(raw), name)
+		var back sms.Message
+		require.NoError(t, json.Unmarshal(raw, &back), name)
+		assert.Equal(t, tt.message, back, name)
+		again, err := json.Marshal(back)
+		require.NoError(t, err, name)
+		assert.Equal(t, string(raw), string(again), name)
+	}
+}
+
+func TestMessageJSONDoesNotLoseAnything(t *testing.T) {
+	t.Parallel()
+	for body, says := range map[string]string{
+		`{"from":"A","sender":"SECRET"}`:       `unknown key "sender"`,
+		`{"From":"A"}`:                         `unknown key "From"`,
+		`{"639171234567":"A"}`:                 `unknown key (a key that is not shown)`,
+		`{"from":"A","from":"SECRET"}`:         `"from" comes twice`,
+		`{"from":639171234567}`:                `"from" must be a string`,
+		`{"extra":["SECRET"]}`:                 `"extra" must be an object`,
+		`["SECRET"]`:                           "want a JSON object",
+		`"SECRET"`:                             "want a JSON object",
+		"{\"text\":\"caf\xe9 SECRET\"}":        "valid UTF-8",
+		`{"extra":{"a":1,"b":{"c":"\u00e9"}}}`: "",
+		`{"from":null,"extra":null}`:           "",
+	} {
+		m := sms.Message{From: "old", Extra: map[string]any{"old": 1}}
+		err := json.Unmarshal([]byte(body), &m)
+		if says == "" {
+			require.NoError(t, err, body)
+			assert.NotEqual(t, "old", m.From, "the message is replaced")
+			continue
+		}
+		require.ErrorContains(t, err, says, body)
+		assert.NotContains(t, err.Error(), "SECRET", body)
+		assert.NotContains(t, err.Error(), "639171234567", body)
+		assert.Equal(t, "old", m.From, "%s: an error changes nothing", body)
+	}
+	for _, body := range []string{``, `{`, `{"from":"SECRET"} {}`} {
+		require.Error(t, new(sms.Message).UnmarshalJSON([]byte(body)), body)
+	}
+	for name, m := range map[string]sms.Message{
+		"a text":         {Text: "caf\xe9"},
+		"an extra text":  {Extra: map[string]any{"a": []string{"caf\xe9"}}},
+		"an extra name":  {Extra: map[string]any{"caf\xe9": 1}},
+		"an extra value": {Extra: map[string]any{"f": func() {}}},
+	} {
+		_, err := json.Marshal(m)
+		require.Error(t, err, name)
+		assert.NotContains(t, err.Error(), "caf", name)
+	}
+}
+
+func FuzzMessageJSON(f *testing.F) {
+	for _, seed := range []string{
+		`{}`, `{"from":"A","to":"1","text":"x","extra":{"x":1e400}}`, `{"extra":{"a":{"b":[1,"2",null]},"":0}}`, `null`, `{"From":"A","from":"B"}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var first, second sms.Message
+		if json.Unmarshal(data, &first) != nil {
+			return
+		}
+		raw, err := json.Marshal(first)
+		if err != nil {
+			t.Fatalf("decoded and cannot be encoded: %v", err)
+		}
+		if err := json.Unmarshal(raw, &second); err != nil {
+			t.Fatalf("encoded and cannot be decoded: %v", err)
+		}
+		if again, err := json.Marshal(second); err != nil || string(again) != string(raw) {
+			t.Fatalf("%s became %s (%v)", raw, again, err)
+		}
+	})
 }

@@ -2,12 +2,9 @@ package codec_test
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"net/url"
-	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strconv"
@@ -15,34 +12,58 @@ import (
 	"sync"
 	"testing"
 	"time"
-	_ "time/tzdata" // zones, also where the machine knows none
+	_ "time/tzdata" // zones, even if the machine knows none
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/internal/codec"
+	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
-// filter has the shape of what a listing may ask for, under the concepts of the contract.
+// filter is what a listing may ask for.
 type filter struct {
-	CreatedAfter  time.Time `json:",omitzero" layout:"2006-01-02T15:04:05.999999999Z07:00" url:"createdAfter,omitempty"`
-	CreatedBefore time.Time `json:",omitzero" layout:"2006-01-02T15:04:05.999999999Z07:00" url:"createdBefore,omitempty"`
-	ID            string    `json:",omitzero" url:"id,omitempty"`
-	ReferenceID   string    `json:",omitzero" url:"reference,omitempty"`
-	RequestID     string    `json:",omitzero" url:"request,omitempty"`
-	CategoryID    string    `json:",omitzero" url:"category,omitempty"`
-	From          string    `json:",omitzero" url:"from,omitempty"`
-	To            string    `json:",omitzero" url:"to,omitempty"`
-	Status        string    `json:",omitzero" url:"status,omitempty"`
-	PageSize      int       `json:",omitzero" url:"pageSize,omitempty"`
-	SortBy        string    `json:",omitzero" url:"sortBy,omitempty"`
-	Descending    string    `json:",omitzero" url:"order,omitempty"`
+	CreatedAfter, CreatedBefore                              time.Time `json:",omitzero"`
+	ID, ReferenceID, RequestID, CategoryID, From, To, Status string    `json:",omitzero"`
+	PageSize                                                 int       `json:",omitzero"`
+	SortBy, Descending                                       string    `json:",omitzero"`
 }
 
-// words gives the values of a filter by the concepts of the contract; times are as at writes them.
-func (f filter) words(at func(time.Time) string, orders contract.Orders) map[string]string {
+func (f filter) query(extra url.Values, at wire.Position) wire.Query {
+	return wire.Query{
+		Params: []wire.Field{
+			{Concept: "createdAfter", Name: "CreatedAfter", Value: f.CreatedAfter},
+			{Concept: "createdBefore", Name: "CreatedBefore", Value: f.CreatedBefore},
+			{Concept: "id", Name: "ID", Text: f.ID},
+			{Concept: "reference", Name: "ReferenceID", Text: f.ReferenceID},
+			{Concept: "request", Name: "RequestID", Text: f.RequestID},
+			{Concept: "category", Name: "CategoryID", Text: f.CategoryID},
+			{Concept: "from", Name: "From", Text: f.From},
+			{Concept: "to", Name: "To", Text: f.To},
+			{Concept: "status", Name: "Status", Text: f.Status},
+			{Concept: "pageSize", Name: "PageSize", Value: int64(f.PageSize)},
+			{Concept: "sortBy", Name: "SortBy", Text: f.SortBy},
+			{Concept: "order", Name: "Descending", Text: f.Descending},
+		},
+		Extra: extra, At: at,
+	}
+}
+
+// queryOf returns the query of a page at the base URL.
+func queryOf(t testing.TB, l *codec.List, q wire.Query) (string, []wire.Problem) {
+	t.Helper()
+	target, problems := l.Encode(q)
+	if target == nil {
+		require.NotEmpty(t, problems)
+		return "", problems
+	}
+	assert.Equal(t, base, strings.TrimSuffix(target.String(), "?"+target.RawQuery))
+	return target.RawQuery, problems
+}
+
+// words returns the values of a filter by the concepts of the contract, with times as at writes them.
+func (f filter) words(at func(time.Time) string, orders map[string]string) map[string]string {
 	words := map[string]string{
 		"id": f.ID, "reference": f.ReferenceID, "request": f.RequestID, "category": f.CategoryID, "from": f.From, "to": f.To,
 		"status": f.Status, "sortBy": f.SortBy,
@@ -58,15 +79,15 @@ func (f filter) words(at func(time.Time) string, orders contract.Orders) map[str
 	}
 	switch f.Descending {
 	case "ascending":
-		words["order"] = orders.Ascending
+		words["order"] = orders["ascending"]
 	case "descending":
-		words["order"] = orders.Descending
+		words["order"] = orders["descending"]
 	}
 	maps.DeleteFunc(words, func(_, word string) bool { return word == "" })
 	return words
 }
 
-// filterFields gives the Go fields by concept, as a user of the listing knows them.
+// filterFields holds the Go fields of the options by concept.
 var filterFields = map[string]string{
 	"createdAfter": "CreatedAfter", "createdBefore": "CreatedBefore", "id": "ID", "reference": "ReferenceID", "request": "RequestID",
 	"category": "CategoryID", "from": "From", "to": "To", "status": "Status", "pageSize": "PageSize", "sortBy": "SortBy", "order": "Descending",
@@ -77,8 +98,8 @@ var (
 	createdBefore = time.Date(2026, 10, 31, 23, 59, 59, 0, time.UTC)
 )
 
-// everything asks for all but a status, which has no parameter by default.
-func everything() filter {
+// allFilters asks for all but a status, which has no parameter by default.
+func allFilters() filter {
 	return filter{
 		CreatedAfter: createdAfter, CreatedBefore: createdBefore, ID: "t-1", ReferenceID: "order-17", RequestID: "r-1", CategoryID: "c-1",
 		From: "ACME", To: "+639171234567", PageSize: 500, SortBy: "dateCreated", Descending: "descending",
@@ -91,27 +112,17 @@ const base = "https://api.example.com/api/sms"
 
 func compileList(t testing.TB, overlay string, pair bool) *codec.List {
 	t.Helper()
-	if overlay == "" {
-		overlay = `{}`
-	}
 	c := parse(t, overlay)
 	target, err := url.Parse(base)
 	require.NoError(t, err)
-	l, err := codec.CompileList(c.SMSList, c.Errors, target, listPair(c, pair))
-	require.NoError(t, err)
-	return l
-}
-
-// listPair is the pair where it is part of a request; elsewhere an authenticator takes care of it.
-func listPair(c contract.Contract, pair bool) codec.KeyPair {
-	place := c.Auth.KeyPair.In
-	if !pair || place == contract.KeyPairInHeader || place == contract.KeyPairInBasic {
-		return nil
+	var keyPair codec.KeyPair
+	if pair {
+		keyPair = pairOf(c, key, secret)
 	}
-	return pairOf(c, key, secret)
+	return codec.CompileList(&c.SMSList, &c.Errors, target, keyPair)
 }
 
-// A query is a golden file of its own name: overlay, filter, extra parameters, position, and what comes of them.
+// Each query has a golden file of its name, with the overlay, what is asked for, and what comes of it.
 var queries = map[string]struct {
 	overlay  string
 	pair     bool
@@ -121,8 +132,8 @@ var queries = map[string]struct {
 	problems []string // the fields of the problems; none: there is a query
 }{
 	"default-empty":      {},
-	"default-complete":   {filter: everything()},
-	"default-later":      {filter: everything(), at: wire.Position{Set: true, Number: 7}},
+	"default-complete":   {filter: allFilters()},
+	"default-later":      {filter: allFilters(), at: wire.Position{Set: true, Number: 7}},
 	"default-ascending":  {filter: filter{SortBy: "dateCreated", Descending: "ascending"}},
 	"default-descending": {filter: filter{Descending: "descending"}},
 	"default-reserved":   {filter: filter{ReferenceID: "a&b=c+d%e f;g#h?i/j\"k<l>%20", From: "A C+M&E", SortBy: "空 \u2028"}},
@@ -133,11 +144,11 @@ var queries = map[string]struct {
 
 	"renamed-brackets": {
 		overlay: `{"sms.list": {"params": {"createdAfter": "where[created][gt]", "id": "ids[]", "page": "page[number]", "pageSize": "page[size]", "order": "sort[][dir]"}}}`,
-		filter:  everything(),
+		filter:  allFilters(),
 	},
-	"renamed-dots":     {overlay: `{"sms.list": {"params": {"createdAfter": "created.gt", "createdBefore": "created.lt", "id": "id", "page": "page.number", "from": "id.from"}}}`, filter: everything()},
-	"renamed-reserved": {overlay: `{"sms.list": {"params": {"id": "a&b=c +%", "reference": "空", "page": "<p>"}}}`, filter: everything()},
-	"names-swapped":    {overlay: `{"sms.list": {"params": {"from": "filter[to]", "to": "filter[from]"}}}`, filter: everything()},
+	"renamed-dots":     {overlay: `{"sms.list": {"params": {"createdAfter": "created.gt", "createdBefore": "created.lt", "id": "id", "page": "page.number", "from": "id.from"}}}`, filter: allFilters()},
+	"renamed-reserved": {overlay: `{"sms.list": {"params": {"id": "a&b=c +%", "reference": "空", "page": "<p>"}}}`, filter: allFilters()},
+	"names-swapped":    {overlay: `{"sms.list": {"params": {"from": "filter[to]", "to": "filter[from]"}}}`, filter: allFilters()},
 	"status-named":     {overlay: `{"sms.list": {"params": {"status": "filter[status]"}}}`, filter: filter{Status: "delivered"}},
 	"unused-absent":    {overlay: `{"sms.list": {"params": {"createdAfter": "", "createdBefore": "", "id": "", "reference": "", "request": "", "category": "", "from": "", "to": "", "pageSize": "", "sortBy": "", "order": ""}}}`},
 
@@ -158,10 +169,10 @@ var queries = map[string]struct {
 	"descending-without-a-parameter": {overlay: `{"sms.list": {"params": {"order": ""}}}`, filter: filter{SortBy: "dateCreated", Descending: "descending"}, problems: []string{"Descending"}},
 
 	"constants":          {overlay: `{"sms.list": {"constants": {"app": "billing & co", "v": 1.50, "big": 12345678901234567890, "on": true, "off": false, "a.b[c]": ""}}}`, filter: filter{ID: "t-1"}},
-	"constants-old-name": {overlay: `{"sms.list": {"params": {"from": "sender"}, "constants": {"filter[from]": "fixed"}}}`, filter: everything()},
+	"constants-old-name": {overlay: `{"sms.list": {"params": {"from": "sender"}, "constants": {"filter[from]": "fixed"}}}`, filter: allFilters()},
 
 	"extra":              {extra: url.Values{"expand": {"price", "text", "price"}, "a b&": {"ü & +"}, "empty": {""}, "none": {}}},
-	"extra-beside":       {overlay: `{"sms.list": {"constants": {"app": "x"}}}`, pair: true, filter: everything(), extra: url.Values{"expand": {"price"}}},
+	"extra-beside":       {overlay: `{"sms.list": {"constants": {"app": "x"}}}`, pair: true, filter: allFilters(), extra: url.Values{"expand": {"price"}}},
 	"extra-default-name": {overlay: `{"sms.list": {"params": {"from": "sender"}}}`, extra: url.Values{"filter[from]": {"the default name is free"}}},
 	"extra-taken":        {extra: url.Values{"filter[from]": {"x"}, "pageNumber": {"2"}, "expand": {"x"}}, problems: []string{`Extra["filter[from]"]`, `Extra["pageNumber"]`}},
 	"extra-no-name":      {extra: url.Values{"": {"x"}}, problems: []string{`Extra[""]`}},
@@ -181,18 +192,18 @@ var queries = map[string]struct {
 	"offset-later":        {overlay: byOffset, filter: filter{PageSize: 50}, at: wire.Position{Rows: 150}},
 	"offset-unnamed":      {overlay: `{"sms.list": {"paging": {"by": "offset"}}}`, problems: []string{"contract"}},
 	"cursor":              {overlay: byCursor, filter: filter{ID: "t-1"}},
-	"cursor-mark":         {overlay: byCursor, filter: filter{ID: "t-1"}, at: wire.Position{Set: true, Mark: "a+b/c== &"}},
+	"cursor-mark":         {overlay: byCursor, filter: filter{ID: "t-1"}, at: wire.Position{Set: true, Cursor: "a+b/c== &"}},
 	"cursor-link":         {overlay: byCursor, filter: filter{ID: "t-1"}, at: wire.Position{Set: true, Link: "/api/sms?after=x%2By&ID=t-1&ID=t-2"}},
 	"cursor-link-pair":    {overlay: byCursor, pair: true, at: wire.Position{Set: true, Link: "/api/sms?after=x&apiKey=old&apiSecret=old&apiSecret=older"}},
-	"cursor-link-alone":   {overlay: `{"sms.list": {"paging": {"by": "cursor"}, "params": {"cursor": "after"}, "constants": {"app": "x"}}}`, filter: everything(), extra: url.Values{"expand": {"x"}}, at: wire.Position{Set: true, Link: "/api/sms?p=2"}},
-	"cursor-unnamed":      {overlay: `{"sms.list": {"paging": {"by": "cursor"}}}`, at: wire.Position{Set: true, Mark: "x"}, problems: []string{"contract"}},
+	"cursor-link-alone":   {overlay: `{"sms.list": {"paging": {"by": "cursor"}, "params": {"cursor": "after"}, "constants": {"app": "x"}}}`, filter: allFilters(), extra: url.Values{"expand": {"x"}}, at: wire.Position{Set: true, Link: "/api/sms?p=2"}},
+	"cursor-unnamed":      {overlay: `{"sms.list": {"paging": {"by": "cursor"}}}`, at: wire.Position{Set: true, Cursor: "x"}, problems: []string{"contract"}},
 	"none":                {overlay: `{"sms.list": {"paging": {"by": "none"}}}`, filter: filter{ID: "t-1"}},
 	"none-without-a-name": {overlay: `{"sms.list": {"paging": {"by": "none"}, "params": {"page": ""}}}`, filter: filter{ID: "t-1"}},
 
 	"every-problem": {
 		overlay: `{"sms.list": {"params": {"createdAfter": "", "createdBefore": "", "id": "", "reference": "", "request": "", "category": "", "from": "", "to": "", "pageSize": "", "sortBy": "", "order": "", "page": ""}}}`,
-		filter:  func() filter { f := everything(); f.Status = "sent"; return f }(), extra: url.Values{"": {"x"}},
-		problems: []string{"CategoryID", "CreatedAfter", "CreatedBefore", "From", "ID", "Descending", "PageSize", "ReferenceID", "RequestID", "SortBy", "Status", "To", `Extra[""]`, "contract"},
+		filter:  func() filter { f := allFilters(); f.Status = "sent"; return f }(), extra: url.Values{"": {"x"}},
+		problems: []string{"CreatedAfter", "CreatedBefore", "ID", "ReferenceID", "RequestID", "CategoryID", "From", "To", "Status", "PageSize", "SortBy", "Descending", `Extra[""]`, "contract"},
 	},
 }
 
@@ -201,11 +212,11 @@ const (
 	byCursor = `{"sms.list": {"paging": {"by": "cursor"}, "params": {"cursor": "after"}}}`
 )
 
-func TestQueriesAreThoseOfTheGoldenFiles(t *testing.T) {
+func TestListEncode(t *testing.T) {
 	for name, tt := range queries {
 		t.Run(name, func(t *testing.T) {
 			l := compileList(t, tt.overlay, tt.pair)
-			raw, problems := l.Encode(wire.Query{Op: wire.SMSList, Filter: &tt.filter, Extra: tt.extra, At: tt.at})
+			raw, problems := queryOf(t, l, tt.filter.query(tt.extra, tt.at))
 			assert.Equal(t, tt.problems, fieldsOf(problems))
 			if tt.problems != nil {
 				assert.Empty(t, raw, "a query that must not be sent")
@@ -215,7 +226,7 @@ func TestQueriesAreThoseOfTheGoldenFiles(t *testing.T) {
 
 			asJSON, err := json.Marshal(tt.filter)
 			require.NoError(t, err)
-			g := readable{}
+			g := sections{}
 			g.section("contract", orNone(tt.overlay, "{}"))
 			g.section("filter", string(asJSON))
 			if tt.extra != nil {
@@ -232,29 +243,29 @@ func TestQueriesAreThoseOfTheGoldenFiles(t *testing.T) {
 				}
 				g.section("problems", strings.Join(lines, "\n"))
 			}
-			g.compare(t, "queries", name)
+			checkGolden(t, "queries", name, g.String())
 		})
 	}
 }
 
-// checkQuery says what a query must hold from the contract alone, so that a golden file cannot hold a mistake that nobody
+// checkQuery computes what a query must hold from the contract alone, so that a golden file cannot hold a mistake that nobody
 // saw.
 func checkQuery(t *testing.T, overlay string, pair bool, f filter, extra url.Values, at wire.Position, raw string) {
 	t.Helper()
-	c := parse(t, orNone(overlay, "{}"))
-	table := c.SMSList
+	c := parse(t, overlay)
+	op := &c.SMSList
 	want := url.Values{}
 	if at.Link != "" {
 		_, query, _ := strings.Cut(at.Link, "?")
 		want = parseForm(t, query)
 	} else {
-		names := paramNames(t, table.Params)
-		for concept, word := range f.words(func(at time.Time) string { return written(t, at, table) }, table.Orders) {
+		names := op.Params
+		for concept, word := range f.words(func(at time.Time) string { return formatted(t, at, op) }, op.Orders) {
 			if names[concept] != "" {
 				want.Set(names[concept], word)
 			}
 		}
-		for name, value := range table.Constants {
+		for name, value := range op.Constants {
 			want.Set(name, fmt.Sprint(value))
 		}
 		for name, values := range extra {
@@ -262,88 +273,67 @@ func checkQuery(t *testing.T, overlay string, pair bool, f filter, extra url.Val
 				want[name] = values
 			}
 		}
-		switch table.Paging.By {
-		case contract.PagingByPage:
+		switch op.Paging.By {
+		case "page":
 			number := at.Number
 			if !at.Set {
-				number = table.Paging.First
+				number = op.Paging.First
 			}
-			want.Set(table.Params.Page, strconv.Itoa(number))
-		case contract.PagingByOffset:
-			want.Set(table.Params.Offset, strconv.Itoa(at.Rows))
-		case contract.PagingByCursor:
-			if at.Mark != "" {
-				want.Set(table.Params.Cursor, at.Mark)
+			want.Set(op.Params["page"], strconv.Itoa(number))
+		case "offset":
+			want.Set(op.Params["offset"], strconv.Itoa(at.Rows))
+		case "cursor":
+			if at.Cursor != "" {
+				want.Set(op.Params["cursor"], at.Cursor)
 			}
-		case contract.PagingNone:
+		case "none":
 		}
 	}
-	if in := c.Auth.KeyPair.In; pair && (in == contract.KeyPairInBody || in == contract.KeyPairInQuery) {
+	if in := c.Auth.KeyPair.In; pair && (in == "body" || in == "query") {
 		want.Set(c.Auth.KeyPair.Key, key)
 		want.Set(c.Auth.KeyPair.Secret, secret)
 	}
 	assert.Equal(t, want, parseForm(t, raw))
 }
 
-func paramNames(t *testing.T, params contract.SMSListParams) map[string]string {
+// formatted is a time in the form of the contract, made of its parts.
+func formatted(t *testing.T, at time.Time, op *table.List) string {
 	t.Helper()
-	raw, err := json.Marshal(params)
+	zone, err := time.LoadLocation(op.Zone)
 	require.NoError(t, err)
-	names := map[string]string{}
-	require.NoError(t, json.Unmarshal(raw, &names))
-	return names
-}
-
-// written is a time in the form of the contract, made of its parts.
-func written(t *testing.T, at time.Time, table contract.SMSList) string {
-	t.Helper()
-	zone, err := time.LoadLocation(table.Zone)
-	require.NoError(t, err)
-	if table.Time != contract.TimeDateTime && table.Time != contract.TimeDate {
+	if op.Time != "datetime" && op.Time != "date" {
 		zone = time.UTC
 	}
 	local := at.In(zone)
 	date := fmt.Sprintf("%04d-%02d-%02d", local.Year(), local.Month(), local.Day())
 	clock := fmt.Sprintf("%02d:%02d:%02d", local.Hour(), local.Minute(), local.Second())
-	switch table.Time {
-	case contract.TimeRFC3339Milli:
+	switch op.Time {
+	case "rfc3339ms":
 		return fmt.Sprintf("%sT%s.%03dZ", date, clock, local.Nanosecond()/1_000_000)
-	case contract.TimeRFC3339:
+	case "rfc3339":
 		return date + "T" + clock + "Z"
-	case contract.TimeUnix:
+	case "unix":
 		return strconv.FormatInt(at.Unix(), 10)
-	case contract.TimeUnixMilli:
+	case "unixms":
 		return strconv.FormatInt(at.UnixMilli(), 10)
-	case contract.TimeDateTime:
+	case "datetime":
 		return date + " " + clock
-	case contract.TimeDate:
+	case "date":
 		return date
 	default:
-		require.Fail(t, "a form of time that this test does not know", table.Time)
+		require.Fail(t, "a form of time that this test does not know", op.Time)
 		return ""
 	}
 }
 
-// readable is a golden file under construction.
-type readable struct{ strings.Builder }
+// sections is a golden file under construction.
+type sections struct{ strings.Builder }
 
-func (r *readable) section(name, value string) {
+func (r *sections) section(name, value string) {
 	if r.Len() > 0 {
 		r.WriteString("\n")
 	}
 	r.WriteString(name + ":\n" + orNone(value, "(none)") + "\n")
-}
-
-func (r *readable) compare(t *testing.T, folder, name string) {
-	t.Helper()
-	file := filepath.Join("testdata", folder, name+".golden")
-	if *update {
-		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
-		require.NoError(t, os.WriteFile(file, []byte(r.String()), 0o644))
-	}
-	want, err := os.ReadFile(file)
-	require.NoError(t, err, "run the test with -update")
-	assert.Equal(t, string(want), r.String())
 }
 
 func orNone(value, none string) string {
@@ -369,8 +359,8 @@ func position(at wire.Position) string {
 	if at.Rows != 0 {
 		parts = append(parts, "rows "+strconv.Itoa(at.Rows))
 	}
-	if at.Mark != "" {
-		parts = append(parts, fmt.Sprintf("mark %+q", at.Mark))
+	if at.Cursor != "" {
+		parts = append(parts, fmt.Sprintf("mark %+q", at.Cursor))
 	}
 	if at.Link != "" {
 		parts = append(parts, fmt.Sprintf("link %+q", at.Link))
@@ -378,8 +368,8 @@ func position(at wire.Position) string {
 	return orNone(strings.Join(parts, ", "), "the first")
 }
 
-func TestAskingForWhatTheServiceLacksIsAProblemOfTheGoField(t *testing.T) {
-	full := everything()
+func TestListEncodeRefusesParameterThatTheServiceLacks(t *testing.T) {
+	full := allFilters()
 	full.Status = "v4lue"
 	for concept, field := range filterFields {
 		overlay := `{"sms.list": {"params": {"status": "status"}}}`
@@ -390,32 +380,31 @@ func TestAskingForWhatTheServiceLacksIsAProblemOfTheGoField(t *testing.T) {
 		}
 		t.Run(field, func(t *testing.T) {
 			l := compileList(t, overlay, false)
-			raw, problems := l.Encode(wire.Query{Op: wire.SMSList, Filter: &full})
+			raw, problems := queryOf(t, l, full.query(nil, wire.Position{}))
 			assert.Empty(t, raw)
 			require.Len(t, problems, 1)
 			assert.Equal(t, field, problems[0].Field)
 			assert.Contains(t, problems[0].Reason, "sms.list.params."+concept)
-			assert.False(t, problems[0].Absent)
-			word := full.words(func(at time.Time) string { return at.String() }, contract.Orders{Ascending: "asc", Descending: "desc"})[concept]
+			word := full.words(func(at time.Time) string { return at.String() }, map[string]string{"ascending": "asc", "descending": "desc"})[concept]
 			assert.NotContains(t, strings.ReplaceAll(problems[0].Reason, "sms.list.params."+concept, ""), word, "the value")
 
-			_, problems = l.Encode(wire.Query{Op: wire.SMSList, Filter: &filter{}})
+			_, problems = queryOf(t, l, filter{}.query(nil, wire.Position{}))
 			assert.Empty(t, problems, "it is not used")
 		})
 	}
 }
 
-func TestPagingThatTheContractCannotExpressIsAProblemThatNamesTheParameter(t *testing.T) {
+func TestListEncodeRefusesPagingWithoutParameter(t *testing.T) {
 	for overlay, place := range map[string]string{
 		`{"sms.list": {"params": {"page": ""}}}`:     "sms.list.params.page",
 		`{"sms.list": {"paging": {"by": "offset"}}}`: "sms.list.params.offset",
 		`{"sms.list": {"paging": {"by": "cursor"}}}`: "sms.list.params.cursor",
 	} {
-		for _, at := range []wire.Position{{}, {Rows: 5}, {Set: true, Mark: "x"}} {
-			if strings.Contains(overlay, "cursor") && at.Mark == "" {
+		for _, at := range []wire.Position{{}, {Rows: 5}, {Set: true, Cursor: "x"}} {
+			if strings.Contains(overlay, "cursor") && at.Cursor == "" {
 				continue // the first page needs no cursor, and one by a link never does
 			}
-			raw, problems := compileList(t, overlay, false).Encode(wire.Query{Op: wire.SMSList, Filter: &filter{}, At: at})
+			raw, problems := queryOf(t, compileList(t, overlay, false), filter{}.query(nil, at))
 			assert.Empty(t, raw)
 			require.Len(t, problems, 1, overlay)
 			assert.Contains(t, problems[0].Reason, place)
@@ -423,7 +412,7 @@ func TestPagingThatTheContractCannotExpressIsAProblemThatNamesTheParameter(t *te
 	}
 }
 
-func TestExtraMayNotTakeANameOfTheListing(t *testing.T) {
+func TestListEncodeRefusesExtraWithNameOfContract(t *testing.T) {
 	for name, tt := range map[string]struct {
 		overlay     string
 		pair        bool
@@ -447,14 +436,14 @@ func TestExtraMayNotTakeANameOfTheListing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l := compileList(t, tt.overlay, tt.pair)
 			for _, extra := range tt.taken {
-				raw, problems := l.Encode(wire.Query{Op: wire.SMSList, Filter: &filter{}, Extra: url.Values{extra: {"v4lue"}, "other": {"1"}}})
+				raw, problems := queryOf(t, l, filter{}.query(url.Values{extra: {"v4lue"}, "other": {"1"}}, wire.Position{}))
 				assert.Empty(t, raw)
 				require.Equal(t, []string{`Extra["` + extra + `"]`}, fieldsOf(problems))
 				assert.Contains(t, problems[0].Reason, "contract")
 				assert.NotContains(t, problems[0].Reason, "v4lue")
 			}
 			for _, extra := range tt.free {
-				raw, problems := l.Encode(wire.Query{Op: wire.SMSList, Filter: &filter{}, Extra: url.Values{extra: {"a", "b"}}})
+				raw, problems := queryOf(t, l, filter{}.query(url.Values{extra: {"a", "b"}}, wire.Position{}))
 				require.Empty(t, problems, extra)
 				assert.Equal(t, []string{"a", "b"}, parseForm(t, raw)[extra])
 			}
@@ -462,41 +451,48 @@ func TestExtraMayNotTakeANameOfTheListing(t *testing.T) {
 	}
 }
 
-func TestQueryLeavesWhatItWasMadeOfAlone(t *testing.T) {
+func TestListEncodeChangesNothing(t *testing.T) {
 	l := compileList(t, `{"sms.list": {"constants": {"app": "x"}}}`, true)
-	f, extra := everything(), url.Values{"expand": {"a", "b"}}
-	raw, problems := l.Encode(wire.Query{Op: wire.SMSList, Filter: &f, Extra: extra})
+	f, extra := allFilters(), url.Values{"expand": {"a", "b"}}
+	raw, problems := queryOf(t, l, f.query(extra, wire.Position{}))
 	require.Empty(t, problems)
-	assert.Equal(t, everything(), f)
+	assert.Equal(t, allFilters(), f)
 	assert.Equal(t, url.Values{"expand": {"a", "b"}}, extra)
-	again, problems := l.Encode(wire.Query{Op: wire.SMSList, Filter: &f, Extra: extra})
+	again, problems := queryOf(t, l, f.query(extra, wire.Position{}))
 	require.Empty(t, problems)
 	assert.Equal(t, raw, again)
 }
 
-func TestFilterThatCannotBeWrittenIsAProblemThatDoesNotRepeatIt(t *testing.T) {
-	raw, problems := compileList(t, "", false).Encode(wire.Query{Op: wire.SMSList, Filter: "v4lue"})
-	assert.Empty(t, raw)
-	require.Equal(t, []string{"ListOptions"}, fieldsOf(problems))
-	assert.NotContains(t, problems[0].Reason, "v4lue")
+func TestListEncodeRefusesUnknownValue(t *testing.T) {
+	t.Parallel()
+	l := compileList(t, "", false)
+	target, problems := l.Encode(wire.Query{Params: []wire.Field{{Concept: "id", Name: "ID", Value: []string{"v4lue"}}}})
+	assert.Nil(t, target)
+	assert.Equal(t, []wire.Problem{{Field: "ID", Reason: "cannot be a parameter: []string"}}, problems)
 }
 
-func TestContractOfAListingThatNoQueryCanHoldIsRefused(t *testing.T) {
-	for place, change := range map[string]func(*contract.SMSList){
-		"sms.list.constants.list":   func(l *contract.SMSList) { l.Constants = map[string]any{"list": []any{"v4lue"}} },
-		"sms.list.constants.object": func(l *contract.SMSList) { l.Constants = map[string]any{"object": map[string]any{"v4lue": 1}} },
-		"sms.list.zone":             func(l *contract.SMSList) { l.Zone = "Nowhere/At_All" },
-	} {
-		c := contract.Default()
-		change(&c.SMSList)
-		l, err := codec.CompileList(c.SMSList, c.Errors, &url.URL{}, nil)
-		require.ErrorContains(t, err, place)
-		assert.Nil(t, l)
-		assert.NotContains(t, err.Error(), "v4lue")
-	}
+func TestListEncodeReportsEveryProblem(t *testing.T) {
+	t.Parallel()
+	l := compileList(t, `{"sms.list": {"params": {"from": ""}}}`, false)
+	q := filter{ID: "x", From: "x"}.query(url.Values{"": {"x"}}, wire.Position{})
+	q.Params[2].Reason = "is odd"
+	q.Problems = []wire.Problem{{Field: "Page", Reason: "must not be negative"}}
+	target, problems := l.Encode(q)
+	assert.Nil(t, target)
+	assert.Equal(t, []string{"ID", "From", "Page", `Extra[""]`}, fieldsOf(problems))
 }
 
-func TestOnlyPagesByNumberAreKnownAhead(t *testing.T) {
+func TestListEncodeFollowsPathOfLink(t *testing.T) {
+	t.Parallel()
+	target, problems := compileList(t, byCursor, false).Encode(wire.Query{At: wire.Position{Set: true, Link: "/other/p%2Fath?after=x"}})
+	require.Empty(t, problems)
+	assert.Equal(t, "https://api.example.com/other/p%2Fath?after=x", target.String())
+	target, problems = compileList(t, byCursor, false).Encode(wire.Query{At: wire.Position{Set: true, Link: "%zz"}})
+	assert.Nil(t, target)
+	assert.NotEmpty(t, problems)
+}
+
+func TestListAfter(t *testing.T) {
 	for _, tt := range []struct {
 		overlay string
 		at      wire.Position
@@ -508,10 +504,10 @@ func TestOnlyPagesByNumberAreKnownAhead(t *testing.T) {
 		{`{"sms.list": {"paging": {"first": 0}}}`, wire.Position{}, 1, true},
 		{`{"sms.list": {"paging": {"first": 0}}}`, wire.Position{Set: true, Number: 0}, 1, true},
 		{byOffset, wire.Position{}, 0, false},
-		{byCursor, wire.Position{Set: true, Mark: "x"}, 0, false},
+		{byCursor, wire.Position{Set: true, Cursor: "x"}, 0, false},
 		{`{"sms.list": {"paging": {"by": "none"}}}`, wire.Position{}, 0, false},
 	} {
-		next, ok := compileList(t, tt.overlay, false).Ahead(tt.at)
+		next, ok := compileList(t, tt.overlay, false).After(tt.at)
 		assert.Equal(t, tt.ok, ok, tt.overlay)
 		if tt.ok {
 			assert.Equal(t, wire.Position{Set: true, Number: tt.number}, next, tt.overlay)
@@ -519,7 +515,9 @@ func TestOnlyPagesByNumberAreKnownAhead(t *testing.T) {
 	}
 }
 
-// A page is a golden file of its own name: overlay, answer, position, and what is read.
+type failure struct{ Code, Message, RequestID string }
+
+// Each page has a golden file of its name, with the overlay, the response and what is read.
 type pageCase struct {
 	overlay, body string
 	at            wire.Position
@@ -528,16 +526,16 @@ type pageCase struct {
 	last          bool
 	next          wire.Position // where it is not by number, or not the page after the one that was asked for
 	unread        []int
-	failure       codec.Failure
+	failure       failure
 	err           string // how it begins
 }
 
 const (
-	noRows    = "the answer holds no list"
-	elsewhere = "the answer links to a next page that is not at the base URL"
-	noQuery   = "the answer links to a next page with a query that cannot be read"
-	one       = `{"id":"a"}`
-	two       = `{"id":"a"},{"id":"b"}`
+	noRows    = "the response holds no list"
+	elsewhere = "the response links to a next page that is not at the base URL"
+	noQuery   = "the response links to a next page with a query that cannot be parsed"
+	oneRow    = `{"id":"a"}`
+	twoRows   = `{"id":"a"},{"id":"b"}`
 )
 
 var (
@@ -548,146 +546,147 @@ var (
 
 var pages = map[string]pageCase{
 	// Where the list stands.
-	"items-data":          {body: `{"data":[` + two + `]}`, ids: []string{"a", "b"}},
-	"items-items":         {body: `{"items":[` + two + `]}`, ids: []string{"a", "b"}},
-	"items-transactions":  {body: `{"transactions":[` + two + `]}`, ids: []string{"a", "b"}},
-	"items-messages":      {body: `{"messages":[` + two + `]}`, ids: []string{"a", "b"}},
-	"items-results":       {body: `{"results":[` + two + `]}`, ids: []string{"a", "b"}},
-	"items-bare":          {body: ` [` + two + ` ] `, ids: []string{"a", "b"}},
-	"items-byte-order":    {body: "\ufeff" + `{"data":[` + two + `]}`, ids: []string{"a", "b"}},
+	"items-data":          {body: `{"data":[` + twoRows + `]}`, ids: []string{"a", "b"}},
+	"items-items":         {body: `{"items":[` + twoRows + `]}`, ids: []string{"a", "b"}},
+	"items-transactions":  {body: `{"transactions":[` + twoRows + `]}`, ids: []string{"a", "b"}},
+	"items-messages":      {body: `{"messages":[` + twoRows + `]}`, ids: []string{"a", "b"}},
+	"items-results":       {body: `{"results":[` + twoRows + `]}`, ids: []string{"a", "b"}},
+	"items-bare":          {body: ` [` + twoRows + ` ] `, ids: []string{"a", "b"}},
+	"items-byte-order":    {body: "\ufeff" + `{"data":[` + twoRows + `]}`, ids: []string{"a", "b"}},
 	"items-white-space":   {body: "{ \"data\"\n:\t[ { \"id\" : \"a\" , \"x\" : 1 }\r\n, {\"id\":\"b\"} ] , \"totalPages\" : 9 }\n", ids: []string{"a", "b"}, facts: [4]int{3: 9}},
-	"items-escaped-name":  {body: `{"d\u0061ta":[` + two + `]}`, ids: []string{"a", "b"}},
-	"items-nested":        {overlay: `{"sms.list": {"items": ["result.page.rows"]}}`, body: `{"data":[{"id":"x"}],"result":{"rows":[{"id":"y"}],"page":{"rows":[` + two + `]}}}`, ids: []string{"a", "b"}},
-	"items-in-a-list":     {overlay: `{"sms.list": {"items": ["1.rows"]}}`, body: `[{"rows":[{"id":"x"}]},{"rows":[` + two + `]}]`, ids: []string{"a", "b"}},
-	"items-within-items":  {overlay: `{"sms.list": {"items": ["data", "data.rows"]}}`, body: `{"data":{"rows":[` + two + `]}}`, ids: []string{"a", "b"}},
-	"items-list-of-lists": {overlay: `{"sms.list": {"items": ["rows.0"]}}`, body: `{"rows":[[` + two + `],[{"id":"x"}]]}`, ids: []string{"a", "b"}},
+	"items-escaped-name":  {body: `{"d\u0061ta":[` + twoRows + `]}`, ids: []string{"a", "b"}},
+	"items-nested":        {overlay: `{"sms.list": {"items": ["result.page.rows"]}}`, body: `{"data":[{"id":"x"}],"result":{"rows":[{"id":"y"}],"page":{"rows":[` + twoRows + `]}}}`, ids: []string{"a", "b"}},
+	"items-in-a-list":     {overlay: `{"sms.list": {"items": ["1.rows"]}}`, body: `[{"rows":[{"id":"x"}]},{"rows":[` + twoRows + `]}]`, ids: []string{"a", "b"}},
+	"items-within-items":  {overlay: `{"sms.list": {"items": ["data", "data.rows"]}}`, body: `{"data":{"rows":[` + twoRows + `]}}`, ids: []string{"a", "b"}},
+	"items-list-of-lists": {overlay: `{"sms.list": {"items": ["rows.0"]}}`, body: `{"rows":[[` + twoRows + `],[{"id":"x"}]]}`, ids: []string{"a", "b"}},
 
 	// Of two lists the one that the contract names first counts, wherever it stands.
-	"two-lists-first":       {body: `{"data":[` + two + `],"items":[{"id":"x"},7]}`, ids: []string{"a", "b"}},
-	"two-lists-behind":      {body: `{"items":[{"id":"x"},7,{"id":"y"}],"data":[` + two + `]}`, ids: []string{"a", "b"}},
-	"two-lists-middle":      {body: `{"results":[{"id":"x"}],"items":[` + two + `],"messages":[{"id":"y"}]}`, ids: []string{"a", "b"}},
+	"two-lists-first":       {body: `{"data":[` + twoRows + `],"items":[{"id":"x"},7]}`, ids: []string{"a", "b"}},
+	"two-lists-behind":      {body: `{"items":[{"id":"x"},7,{"id":"y"}],"data":[` + twoRows + `]}`, ids: []string{"a", "b"}},
+	"two-lists-middle":      {body: `{"results":[{"id":"x"}],"items":[` + twoRows + `],"messages":[{"id":"y"}]}`, ids: []string{"a", "b"}},
 	"two-lists-empty":       {body: `{"items":[{"id":"x"}],"data":[]}`, ids: []string{}, last: true},
-	"two-lists-null":        {body: `{"data":null,"items":[` + two + `]}`, ids: []string{"a", "b"}},
-	"two-lists-wrong-kind":  {body: `{"data":{"id":"x"},"items":[` + two + `]}`, ids: []string{"a", "b"}},
+	"two-lists-null":        {body: `{"data":null,"items":[` + twoRows + `]}`, ids: []string{"a", "b"}},
+	"two-lists-wrong-kind":  {body: `{"data":{"id":"x"},"items":[` + twoRows + `]}`, ids: []string{"a", "b"}},
 	"two-lists-unread-gone": {body: `{"items":[1,2,3],"data":[{"id":"a"},"x"]}`, ids: []string{"a", ""}, unread: []int{1}},
 
 	// No list.
-	"no-list":             {body: `{"total":0}`, err: noRows},
-	"no-list-object":      {body: `{"data":{}}`, err: noRows},
-	"no-list-null":        {body: `{"data":null,"items":null}`, err: noRows},
-	"no-list-word":        {body: `{"data":"[]","items":1,"results":true}`, err: noRows},
-	"no-list-deeper":      {body: `{"data":{"data":[` + one + `]},"page":{"items":[]}}`, err: noRows},
-	"no-list-scalar":      {body: `"data"`, err: noRows},
-	"no-list-null-answer": {body: `null`, err: noRows},
-	"no-list-other-case":  {body: `{"Data":[` + one + `]}`, err: noRows},
-	"no-list-overlay":     {overlay: `{"sms.list": {"items": ["rows"]}}`, body: `{"data":[` + one + `]}`, err: noRows},
-	"no-list-bare":        {overlay: `{"sms.list": {"items": ["rows"]}}`, body: `[` + one + `]`, err: noRows},
-	"no-list-request":     {body: `{"status":"ok","requestId":"r-1"}`, failure: codec.Failure{RequestID: "r-1"}, err: noRows},
+	"no-list":               {body: `{"total":0}`, err: noRows},
+	"no-list-object":        {body: `{"data":{}}`, err: noRows},
+	"no-list-null":          {body: `{"data":null,"items":null}`, err: noRows},
+	"no-list-word":          {body: `{"data":"[]","items":1,"results":true}`, err: noRows},
+	"no-list-deeper":        {body: `{"data":{"data":[` + oneRow + `]},"page":{"items":[]}}`, err: noRows},
+	"no-list-scalar":        {body: `"data"`, err: noRows},
+	"no-list-null-response": {body: `null`, err: noRows},
+	"no-list-other-case":    {body: `{"Data":[` + oneRow + `]}`, err: noRows},
+	"no-list-overlay":       {overlay: `{"sms.list": {"items": ["rows"]}}`, body: `{"data":[` + oneRow + `]}`, err: noRows},
+	"no-list-bare":          {overlay: `{"sms.list": {"items": ["rows"]}}`, body: `[` + oneRow + `]`, err: noRows},
+	"no-list-request":       {body: `{"status":"ok","requestId":"r-1"}`, failure: failure{RequestID: "r-1"}, err: noRows},
 
-	// What a page tells of the listing.
-	"facts-numbers":   {body: `{"totalRows":1234,"totalPages":13,"pageNumber":1,"pageSize":100,"data":[` + two + `]}`, ids: []string{"a", "b"}, facts: [4]int{1, 100, 1234, 13}},
-	"facts-behind":    {body: `{"data":[` + two + `],"totalRows":1234,"totalPages":13,"pageNumber":1,"pageSize":100}`, ids: []string{"a", "b"}, facts: [4]int{1, 100, 1234, 13}},
-	"facts-quoted":    {body: `{"totalRows":"1234","totalPages":" 13 ","pageNumber":"1","pageSize":"1\u00300","data":[` + two + `]}`, ids: []string{"a", "b"}, facts: [4]int{1, 100, 1234, 13}},
-	"facts-fractions": {body: `{"totalRows":1234.0,"totalPages":1.3e1,"pageNumber":"1.0","pageSize":1E2,"data":[` + two + `]}`, ids: []string{"a", "b"}, facts: [4]int{1, 100, 1234, 13}},
-	"facts-null":      {body: `{"totalRows":null,"totalPages":null,"pageNumber":null,"pageSize":null,"hasNext":null,"data":[` + two + `]}`, ids: []string{"a", "b"}},
-	"facts-absent":    {body: `{"data":[` + two + `]}`, ids: []string{"a", "b"}},
-	"facts-objects":   {body: `{"totalRows":{"n":1},"totalPages":[1],"pageNumber":[],"pageSize":{},"hasNext":[false],"data":[` + two + `]}`, ids: []string{"a", "b"}},
-	"facts-in-bare":   {body: `[` + two + `]`, ids: []string{"a", "b"}},
+	// What a page says of the listing.
+	"facts-numbers":   {body: `{"totalRows":1234,"totalPages":13,"pageNumber":1,"pageSize":100,"data":[` + twoRows + `]}`, ids: []string{"a", "b"}, facts: [4]int{1, 100, 1234, 13}},
+	"facts-behind":    {body: `{"data":[` + twoRows + `],"totalRows":1234,"totalPages":13,"pageNumber":1,"pageSize":100}`, ids: []string{"a", "b"}, facts: [4]int{1, 100, 1234, 13}},
+	"facts-quoted":    {body: `{"totalRows":"1234","totalPages":" 13 ","pageNumber":"1","pageSize":"1\u00300","data":[` + twoRows + `]}`, ids: []string{"a", "b"}, facts: [4]int{1, 100, 1234, 13}},
+	"facts-fractions": {body: `{"totalRows":1234.0,"totalPages":1.3e1,"pageNumber":"1.0","pageSize":1E2,"data":[` + twoRows + `]}`, ids: []string{"a", "b"}, facts: [4]int{1, 100, 1234, 13}},
+	"facts-null":      {body: `{"totalRows":null,"totalPages":null,"pageNumber":null,"pageSize":null,"hasNext":null,"data":[` + twoRows + `]}`, ids: []string{"a", "b"}},
+	"facts-absent":    {body: `{"data":[` + twoRows + `]}`, ids: []string{"a", "b"}},
+	"facts-objects":   {body: `{"totalRows":{"n":1},"totalPages":[1],"pageNumber":[],"pageSize":{},"hasNext":[false],"data":[` + twoRows + `]}`, ids: []string{"a", "b"}},
+	"facts-in-bare":   {body: `[` + twoRows + `]`, ids: []string{"a", "b"}},
 	"facts-nested": {
 		overlay: `{"sms.list": {"page": {"total": ["meta.total"], "pages": ["meta.pages"], "number": ["meta.page.number"], "size": ["meta.page.size", "size"], "hasNext": ["meta.more"], "next": []}}}`,
-		body:    `{"totalPages":1,"hasNext":false,"nextPage":null,"meta":{"total":"4","pages":2,"page":{"number":1,"size":null},"more":true},"size":2,"data":[` + two + `]}`,
+		body:    `{"totalPages":1,"hasNext":false,"nextPage":null,"meta":{"total":"4","pages":2,"page":{"number":1,"size":null},"more":true},"size":2,"data":[` + twoRows + `]}`,
 		ids:     []string{"a", "b"}, facts: [4]int{1, 2, 4, 2},
 	},
-	"facts-twice": {body: `{"totalPages":1,"data":[` + two + `],"totalPages":5}`, ids: []string{"a", "b"}, facts: [4]int{3: 5}},
+	"facts-twice": {body: `{"totalPages":1,"data":[` + twoRows + `],"totalPages":5}`, ids: []string{"a", "b"}, facts: [4]int{3: 5}},
 
 	// Where a listing ends.
-	"end-nothing-told":         {body: `{"data":[` + two + `]}`, ids: []string{"a", "b"}},
-	"end-short-page":           {body: `{"pageSize":100,"totalRows":500,"data":[` + one + `]}`, ids: []string{"a"}, facts: [4]int{1: 100, 2: 500}},
-	"end-total-is-no-page-end": {body: `{"totalRows":2,"data":[` + two + `]}`, ids: []string{"a", "b"}, facts: [4]int{2: 2}},
+	"end-nothing-told":         {body: `{"data":[` + twoRows + `]}`, ids: []string{"a", "b"}},
+	"end-short-page":           {body: `{"pageSize":100,"totalRows":500,"data":[` + oneRow + `]}`, ids: []string{"a"}, facts: [4]int{1: 100, 2: 500}},
+	"end-total-is-no-page-end": {body: `{"totalRows":2,"data":[` + twoRows + `]}`, ids: []string{"a", "b"}, facts: [4]int{2: 2}},
 	"end-empty":                {body: `{"data":[]}`, ids: []string{}, last: true},
 	"end-empty-has-next":       {body: `{"hasNext":true,"nextPage":2,"totalPages":9,"data":[ ]}`, ids: []string{}, facts: [4]int{3: 9}, last: true},
 	"end-empty-bare":           {body: `[]`, ids: []string{}, last: true},
-	"end-has-next":             {body: `{"hasNext":false,"data":[` + two + `]}`, ids: []string{"a", "b"}, last: true},
-	"end-has-next-word":        {body: `{"hasNext":"False","data":[` + two + `]}`, ids: []string{"a", "b"}, last: true},
-	"end-has-next-number":      {body: `{"hasNext":0,"data":[` + two + `]}`, ids: []string{"a", "b"}, last: true},
-	"end-has-next-0":           {body: `{"data":[` + two + `],"hasNext":"0"}`, ids: []string{"a", "b"}, last: true},
-	"end-has-next-true":        {body: `{"hasNext":true,"data":[` + one + `]}`, ids: []string{"a"}},
-	"end-has-next-1":           {body: `{"hasNext":1,"data":[` + one + `]}`, ids: []string{"a"}},
-	"end-has-next-unknown":     {body: `{"hasNext":"perhaps","data":[` + one + `]}`, ids: []string{"a"}},
-	"end-next-null":            {body: `{"nextPage":null,"data":[` + two + `]}`, ids: []string{"a", "b"}, last: true},
-	"end-next-null-behind":     {body: `{"data":[` + two + `],"nextPage":null}`, ids: []string{"a", "b"}, last: true},
-	"end-next-absent":          {body: `{"data":[` + two + `],"next":null}`, ids: []string{"a", "b"}},
-	"end-next-number":          {body: `{"nextPage":2,"data":[` + two + `]}`, ids: []string{"a", "b"}},
-	"end-next-twice":           {body: `{"nextPage":null,"nextPage":2,"data":[` + two + `]}`, ids: []string{"a", "b"}},
-	"end-pages":                {body: `{"totalPages":3,"pageNumber":3,"data":[` + two + `]}`, at: wire.Position{Set: true, Number: 3}, ids: []string{"a", "b"}, facts: [4]int{0: 3, 3: 3}, last: true},
-	"end-pages-not-yet":        {body: `{"totalPages":3,"pageNumber":2,"data":[` + two + `]}`, at: second, ids: []string{"a", "b"}, facts: [4]int{0: 2, 3: 3}},
-	"end-pages-beyond":         {body: `{"totalPages":"3","pageNumber":"4","data":[` + two + `]}`, at: wire.Position{Set: true, Number: 4}, ids: []string{"a", "b"}, facts: [4]int{0: 4, 3: 3}, last: true},
-	"end-pages-asked":          {body: `{"totalPages":3,"data":[` + two + `]}`, at: wire.Position{Set: true, Number: 3}, ids: []string{"a", "b"}, facts: [4]int{3: 3}, last: true},
-	"end-pages-asked-null":     {body: `{"totalPages":3,"pageNumber":null,"data":[` + two + `]}`, at: wire.Position{Set: true, Number: 3}, ids: []string{"a", "b"}, facts: [4]int{3: 3}, last: true},
-	"end-pages-asked-not-yet":  {body: `{"totalPages":3,"data":[` + two + `]}`, at: second, ids: []string{"a", "b"}, facts: [4]int{3: 3}},
-	"end-pages-first":          {body: `{"totalPages":1,"data":[` + two + `]}`, ids: []string{"a", "b"}, facts: [4]int{3: 1}, last: true},
-	"end-pages-answer-wins":    {body: `{"totalPages":3,"pageNumber":1,"data":[` + two + `]}`, at: wire.Position{Set: true, Number: 3}, ids: []string{"a", "b"}, facts: [4]int{0: 1, 3: 3}},
-	"end-from-0":               {overlay: fromZero, body: `{"totalPages":2,"pageNumber":1,"data":[` + two + `]}`, at: wire.Position{Set: true, Number: 1}, ids: []string{"a", "b"}, facts: [4]int{0: 1, 3: 2}, last: true},
-	"end-from-0-not-yet":       {overlay: fromZero, body: `{"totalPages":2,"pageNumber":0,"data":[` + two + `]}`, ids: []string{"a", "b"}, facts: [4]int{3: 2}},
-	"end-from-0-asked":         {overlay: fromZero, body: `{"totalPages":1,"data":[` + two + `]}`, ids: []string{"a", "b"}, facts: [4]int{3: 1}, last: true},
+	"end-has-next":             {body: `{"hasNext":false,"data":[` + twoRows + `]}`, ids: []string{"a", "b"}, last: true},
+	"end-has-next-word":        {body: `{"hasNext":"False","data":[` + twoRows + `]}`, ids: []string{"a", "b"}, last: true},
+	"end-has-next-number":      {body: `{"hasNext":0,"data":[` + twoRows + `]}`, ids: []string{"a", "b"}, last: true},
+	"end-has-next-0":           {body: `{"data":[` + twoRows + `],"hasNext":"0"}`, ids: []string{"a", "b"}, last: true},
+	"end-has-next-true":        {body: `{"hasNext":true,"data":[` + oneRow + `]}`, ids: []string{"a"}},
+	"end-has-next-1":           {body: `{"hasNext":1,"data":[` + oneRow + `]}`, ids: []string{"a"}},
+	"end-has-next-unknown":     {body: `{"hasNext":"perhaps","data":[` + oneRow + `]}`, ids: []string{"a"}},
+	"end-next-null":            {body: `{"nextPage":null,"data":[` + twoRows + `]}`, ids: []string{"a", "b"}, last: true},
+	"end-next-null-behind":     {body: `{"data":[` + twoRows + `],"nextPage":null}`, ids: []string{"a", "b"}, last: true},
+	"end-next-absent":          {body: `{"data":[` + twoRows + `],"next":null}`, ids: []string{"a", "b"}},
+	"end-next-number":          {body: `{"nextPage":2,"data":[` + twoRows + `]}`, ids: []string{"a", "b"}},
+	"end-next-twice":           {body: `{"nextPage":null,"nextPage":2,"data":[` + twoRows + `]}`, ids: []string{"a", "b"}},
+	"end-pages":                {body: `{"totalPages":3,"pageNumber":3,"data":[` + twoRows + `]}`, at: wire.Position{Set: true, Number: 3}, ids: []string{"a", "b"}, facts: [4]int{0: 3, 3: 3}, last: true},
+	"end-pages-not-yet":        {body: `{"totalPages":3,"pageNumber":2,"data":[` + twoRows + `]}`, at: second, ids: []string{"a", "b"}, facts: [4]int{0: 2, 3: 3}},
+	"end-pages-beyond":         {body: `{"totalPages":"3","pageNumber":"4","data":[` + twoRows + `]}`, at: wire.Position{Set: true, Number: 4}, ids: []string{"a", "b"}, facts: [4]int{0: 4, 3: 3}, last: true},
+	"end-pages-asked":          {body: `{"totalPages":3,"data":[` + twoRows + `]}`, at: wire.Position{Set: true, Number: 3}, ids: []string{"a", "b"}, facts: [4]int{3: 3}, last: true},
+	"end-pages-asked-null":     {body: `{"totalPages":3,"pageNumber":null,"data":[` + twoRows + `]}`, at: wire.Position{Set: true, Number: 3}, ids: []string{"a", "b"}, facts: [4]int{3: 3}, last: true},
+	"end-pages-asked-not-yet":  {body: `{"totalPages":3,"data":[` + twoRows + `]}`, at: second, ids: []string{"a", "b"}, facts: [4]int{3: 3}},
+	"end-pages-first":          {body: `{"totalPages":1,"data":[` + twoRows + `]}`, ids: []string{"a", "b"}, facts: [4]int{3: 1}, last: true},
+	"end-pages-response-wins":  {body: `{"totalPages":3,"pageNumber":1,"data":[` + twoRows + `]}`, at: wire.Position{Set: true, Number: 3}, ids: []string{"a", "b"}, facts: [4]int{0: 1, 3: 3}},
+	"end-from-0":               {overlay: fromZero, body: `{"totalPages":2,"pageNumber":1,"data":[` + twoRows + `]}`, at: wire.Position{Set: true, Number: 1}, ids: []string{"a", "b"}, facts: [4]int{0: 1, 3: 2}, last: true},
+	"end-from-0-not-yet":       {overlay: fromZero, body: `{"totalPages":2,"pageNumber":0,"data":[` + twoRows + `]}`, ids: []string{"a", "b"}, facts: [4]int{3: 2}},
+	"end-from-0-asked":         {overlay: fromZero, body: `{"totalPages":1,"data":[` + twoRows + `]}`, ids: []string{"a", "b"}, facts: [4]int{3: 1}, last: true},
 	"end-only-null-rows":       {body: `{"data":[null]}`, ids: []string{""}, unread: []int{0}},
 
 	// Where the next page begins.
-	"next-page":                 {body: `{"nextPage":7,"pageNumber":5,"data":[` + one + `]}`, ids: []string{"a"}, facts: [4]int{0: 5}},
-	"next-page-later":           {body: `{"data":[` + one + `]}`, at: wire.Position{Set: true, Number: 41}, ids: []string{"a"}},
-	"next-page-from-0":          {overlay: fromZero, body: `{"data":[` + one + `]}`, ids: []string{"a"}},
-	"offset":                    {overlay: byOffset, body: `{"data":[` + two + `]}`, ids: []string{"a", "b"}, next: wire.Position{Rows: 2}},
-	"offset-later":              {overlay: byOffset, body: `{"totalRows":13,"totalPages":1,"data":[` + two + `]}`, at: wire.Position{Rows: 10}, ids: []string{"a", "b"}, facts: [4]int{2: 13, 3: 1}, next: wire.Position{Rows: 12}},
-	"offset-total":              {overlay: byOffset, body: `{"totalRows":"12","data":[` + two + `]}`, at: wire.Position{Rows: 10}, ids: []string{"a", "b"}, facts: [4]int{2: 12}, last: true, next: wire.Position{Rows: 12}},
-	"offset-total-beyond":       {overlay: byOffset, body: `{"totalRows":11,"data":[` + two + `]}`, at: wire.Position{Rows: 10}, ids: []string{"a", "b"}, facts: [4]int{2: 11}, last: true, next: wire.Position{Rows: 12}},
-	"offset-total-null":         {overlay: byOffset, body: `{"totalRows":null,"data":[` + two + `]}`, ids: []string{"a", "b"}, next: wire.Position{Rows: 2}},
-	"offset-unread-count":       {overlay: byOffset, body: `{"data":[` + one + `,7]}`, ids: []string{"a", ""}, unread: []int{1}, next: wire.Position{Rows: 2}},
-	"offset-has-next":           {overlay: byOffset, body: `{"hasNext":false,"totalRows":100,"data":[` + one + `]}`, ids: []string{"a"}, facts: [4]int{2: 100}, last: true, next: wire.Position{Rows: 1}},
+	"next-page":                 {body: `{"nextPage":7,"pageNumber":5,"data":[` + oneRow + `]}`, ids: []string{"a"}, facts: [4]int{0: 5}},
+	"next-page-later":           {body: `{"data":[` + oneRow + `]}`, at: wire.Position{Set: true, Number: 41}, ids: []string{"a"}},
+	"next-page-from-0":          {overlay: fromZero, body: `{"data":[` + oneRow + `]}`, ids: []string{"a"}},
+	"offset":                    {overlay: byOffset, body: `{"data":[` + twoRows + `]}`, ids: []string{"a", "b"}, next: wire.Position{Rows: 2}},
+	"offset-later":              {overlay: byOffset, body: `{"totalRows":13,"totalPages":1,"data":[` + twoRows + `]}`, at: wire.Position{Rows: 10}, ids: []string{"a", "b"}, facts: [4]int{2: 13, 3: 1}, next: wire.Position{Rows: 12}},
+	"offset-total":              {overlay: byOffset, body: `{"totalRows":"12","data":[` + twoRows + `]}`, at: wire.Position{Rows: 10}, ids: []string{"a", "b"}, facts: [4]int{2: 12}, last: true, next: wire.Position{Rows: 12}},
+	"offset-total-beyond":       {overlay: byOffset, body: `{"totalRows":11,"data":[` + twoRows + `]}`, at: wire.Position{Rows: 10}, ids: []string{"a", "b"}, facts: [4]int{2: 11}, last: true, next: wire.Position{Rows: 12}},
+	"offset-total-null":         {overlay: byOffset, body: `{"totalRows":null,"data":[` + twoRows + `]}`, ids: []string{"a", "b"}, next: wire.Position{Rows: 2}},
+	"offset-unread-count":       {overlay: byOffset, body: `{"data":[` + oneRow + `,7]}`, ids: []string{"a", ""}, unread: []int{1}, next: wire.Position{Rows: 2}},
+	"offset-has-next":           {overlay: byOffset, body: `{"hasNext":false,"totalRows":100,"data":[` + oneRow + `]}`, ids: []string{"a"}, facts: [4]int{2: 100}, last: true, next: wire.Position{Rows: 1}},
 	"offset-empty":              {overlay: byOffset, body: `{"totalRows":100,"data":[]}`, at: wire.Position{Rows: 10}, ids: []string{}, facts: [4]int{2: 100}, last: true, next: wire.Position{Rows: 10}},
-	"none":                      {overlay: `{"sms.list": {"paging": {"by": "none"}}}`, body: `{"hasNext":true,"totalPages":9,"data":[` + one + `]}`, ids: []string{"a"}, facts: [4]int{3: 9}, last: true},
-	"cursor-mark":               {overlay: byCursor, body: `{"nextPage":"a+b=\u0026c","data":[` + one + `]}`, ids: []string{"a"}, next: wire.Position{Set: true, Mark: "a+b=&c"}},
-	"cursor-number":             {overlay: byCursor, body: `{"nextPage":12345678901234567890,"data":[` + one + `]}`, ids: []string{"a"}, next: wire.Position{Set: true, Mark: "12345678901234567890"}},
-	"cursor-mark-with-slash":    {overlay: byCursor, body: `{"nextPage":"/9j/4AAQSkZJRg==","data":[` + one + `]}`, ids: []string{"a"}, next: wire.Position{Set: true, Mark: "/9j/4AAQSkZJRg=="}},
-	"cursor-null":               {overlay: byCursor, body: `{"nextPage":null,"hasNext":true,"data":[` + one + `]}`, ids: []string{"a"}, last: true},
-	"cursor-absent":             {overlay: byCursor, body: `{"data":[` + one + `]}`, ids: []string{"a"}, last: true},
-	"cursor-empty":              {overlay: byCursor, body: `{"nextPage":"","data":[` + one + `]}`, ids: []string{"a"}, last: true},
+	"none":                      {overlay: `{"sms.list": {"paging": {"by": "none"}}}`, body: `{"hasNext":true,"totalPages":9,"data":[` + oneRow + `]}`, ids: []string{"a"}, facts: [4]int{3: 9}, last: true},
+	"cursor-mark":               {overlay: byCursor, body: `{"nextPage":"a+b=\u0026c","data":[` + oneRow + `]}`, ids: []string{"a"}, next: wire.Position{Set: true, Cursor: "a+b=&c"}},
+	"cursor-number":             {overlay: byCursor, body: `{"nextPage":12345678901234567890,"data":[` + oneRow + `]}`, ids: []string{"a"}, next: wire.Position{Set: true, Cursor: "12345678901234567890"}},
+	"cursor-mark-with-slash":    {overlay: byCursor, body: `{"nextPage":"/9j/4AAQSkZJRg==","data":[` + oneRow + `]}`, ids: []string{"a"}, next: wire.Position{Set: true, Cursor: "/9j/4AAQSkZJRg=="}},
+	"cursor-null":               {overlay: byCursor, body: `{"nextPage":null,"hasNext":true,"data":[` + oneRow + `]}`, ids: []string{"a"}, last: true},
+	"cursor-absent":             {overlay: byCursor, body: `{"data":[` + oneRow + `]}`, ids: []string{"a"}, last: true},
+	"cursor-empty":              {overlay: byCursor, body: `{"nextPage":"","data":[` + oneRow + `]}`, ids: []string{"a"}, last: true},
 	"cursor-empty-page":         {overlay: byCursor, body: `{"nextPage":"x","data":[]}`, ids: []string{}, last: true},
-	"cursor-nested":             {overlay: nextPath, body: `{"links":{"next":"x"},"cursor":"y","data":[` + one + `]}`, ids: []string{"a"}, next: wire.Position{Set: true, Mark: "x"}},
-	"cursor-second-path":        {overlay: nextPath, body: `{"links":{},"cursor":"y","data":[` + one + `]}`, ids: []string{"a"}, next: wire.Position{Set: true, Mark: "y"}},
-	"cursor-link":               {overlay: byCursor, body: `{"nextPage":"https://api.example.com/api/sms?after=x%2By&n=1","data":[` + one + `]}`, ids: []string{"a"}, next: wire.Position{Set: true, Link: "/api/sms?after=x%2By&n=1"}},
-	"cursor-link-escaped":       {overlay: byCursor, body: `{"nextPage":"https:\/\/api.example.com\/api\/sms?after=\u0078","data":[` + one + `]}`, ids: []string{"a"}, next: wire.Position{Set: true, Link: "/api/sms?after=x"}},
-	"cursor-link-path":          {overlay: byCursor, body: `{"nextPage":"/api/sms?after=x","data":[` + one + `]}`, ids: []string{"a"}, next: wire.Position{Set: true, Link: "/api/sms?after=x"}},
-	"cursor-link-query":         {overlay: byCursor, body: `{"nextPage":"?after=x","data":[` + one + `]}`, ids: []string{"a"}, next: wire.Position{Set: true, Link: "/api/sms?after=x"}},
-	"cursor-link-host":          {overlay: byCursor, body: `{"nextPage":"https://evil.example.net/api/sms?after=x","data":[` + one + `]}`, err: elsewhere},
-	"cursor-link-subdomain":     {overlay: byCursor, body: `{"nextPage":"https://api.example.com.evil.net/api/sms?after=x","data":[` + one + `]}`, err: elsewhere},
-	"cursor-link-port":          {overlay: byCursor, body: `{"nextPage":"https://api.example.com:8443/api/sms?after=x","data":[` + one + `]}`, err: elsewhere},
-	"cursor-link-scheme":        {overlay: byCursor, body: `{"nextPage":"http://api.example.com/api/sms?after=x","data":[` + one + `]}`, err: elsewhere},
-	"cursor-link-odd-scheme":    {overlay: byCursor, body: `{"nextPage":"file://api.example.com/api/sms?after=x","data":[` + one + `]}`, err: elsewhere},
-	"cursor-link-user":          {overlay: byCursor, body: `{"nextPage":"https://v4lue:x@api.example.com/api/sms?after=x","data":[` + one + `]}`, err: elsewhere},
-	"cursor-link-user-as-host":  {overlay: byCursor, body: `{"nextPage":"https://api.example.com@evil.example.net/?after=x","data":[` + one + `]}`, err: elsewhere},
-	"cursor-link-no-scheme":     {overlay: byCursor, body: `{"nextPage":"//evil.example.net/api/sms?after=x","data":[` + one + `]}`, err: elsewhere},
-	"cursor-link-unreadable":    {overlay: byCursor, body: `{"nextPage":"https://api.example.com:v4lue/?after=x","data":[` + one + `]}`, err: elsewhere},
-	"cursor-link-query-broken":  {overlay: byCursor, body: `{"nextPage":"?after=v4%zz","data":[` + one + `]}`, err: noQuery},
-	"cursor-link-query-semi":    {overlay: byCursor, body: `{"nextPage":"/api/sms?after=v4;b=c","data":[` + one + `]}`, err: noQuery},
-	"link-where-pages-by-page":  {body: `{"nextPage":"https://evil.example.net/?after=x","data":[` + one + `]}`, ids: []string{"a"}},
-	"cursor-link-no-default-ok": {overlay: byCursor, body: `{"nextPage":"https://api.example.com/api/sms?","data":[` + one + `]}`, ids: []string{"a"}, next: wire.Position{Set: true, Link: "/api/sms?"}},
+	"cursor-nested":             {overlay: nextPath, body: `{"links":{"next":"x"},"cursor":"y","data":[` + oneRow + `]}`, ids: []string{"a"}, next: wire.Position{Set: true, Cursor: "x"}},
+	"cursor-second-path":        {overlay: nextPath, body: `{"links":{},"cursor":"y","data":[` + oneRow + `]}`, ids: []string{"a"}, next: wire.Position{Set: true, Cursor: "y"}},
+	"cursor-link":               {overlay: byCursor, body: `{"nextPage":"https://api.example.com/api/sms?after=x%2By&n=1","data":[` + oneRow + `]}`, ids: []string{"a"}, next: wire.Position{Set: true, Link: "/api/sms?after=x%2By&n=1"}},
+	"cursor-link-escaped":       {overlay: byCursor, body: `{"nextPage":"https:\/\/api.example.com\/api\/sms?after=\u0078","data":[` + oneRow + `]}`, ids: []string{"a"}, next: wire.Position{Set: true, Link: "/api/sms?after=x"}},
+	"cursor-link-path":          {overlay: byCursor, body: `{"nextPage":"/api/sms?after=x","data":[` + oneRow + `]}`, ids: []string{"a"}, next: wire.Position{Set: true, Link: "/api/sms?after=x"}},
+	"cursor-link-query":         {overlay: byCursor, body: `{"nextPage":"?after=x","data":[` + oneRow + `]}`, ids: []string{"a"}, next: wire.Position{Set: true, Link: "/api/sms?after=x"}},
+	"cursor-link-host":          {overlay: byCursor, body: `{"nextPage":"https://evil.example.net/api/sms?after=x","data":[` + oneRow + `]}`, err: elsewhere},
+	"cursor-link-subdomain":     {overlay: byCursor, body: `{"nextPage":"https://api.example.com.evil.net/api/sms?after=x","data":[` + oneRow + `]}`, err: elsewhere},
+	"cursor-link-port":          {overlay: byCursor, body: `{"nextPage":"https://api.example.com:8443/api/sms?after=x","data":[` + oneRow + `]}`, err: elsewhere},
+	"cursor-link-scheme":        {overlay: byCursor, body: `{"nextPage":"http://api.example.com/api/sms?after=x","data":[` + oneRow + `]}`, err: elsewhere},
+	"cursor-link-odd-scheme":    {overlay: byCursor, body: `{"nextPage":"file://api.example.com/api/sms?after=x","data":[` + oneRow + `]}`, err: elsewhere},
+	"cursor-link-user":          {overlay: byCursor, body: `{"nextPage":"https://v4lue:x@api.example.com/api/sms?after=x","data":[` + oneRow + `]}`, err: elsewhere},
+	"cursor-link-user-as-host":  {overlay: byCursor, body: `{"nextPage":"https://api.example.com@evil.example.net/?after=x","data":[` + oneRow + `]}`, err: elsewhere},
+	"cursor-link-no-scheme":     {overlay: byCursor, body: `{"nextPage":"//evil.example.net/api/sms?after=x","data":[` + oneRow + `]}`, err: elsewhere},
+	"cursor-link-unreadable":    {overlay: byCursor, body: `{"nextPage":"https://api.example.com:v4lue/?after=x","data":[` + oneRow + `]}`, err: elsewhere},
+	"cursor-link-query-broken":  {overlay: byCursor, body: `{"nextPage":"?after=v4%zz","data":[` + oneRow + `]}`, err: noQuery},
+	"cursor-link-query-semi":    {overlay: byCursor, body: `{"nextPage":"/api/sms?after=v4;b=c","data":[` + oneRow + `]}`, err: noQuery},
+	"link-where-pages-by-page":  {body: `{"nextPage":"https://evil.example.net/?after=x","data":[` + oneRow + `]}`, ids: []string{"a"}},
+	"cursor-link-no-default-ok": {overlay: byCursor, body: `{"nextPage":"https://api.example.com/api/sms?","data":[` + oneRow + `]}`, ids: []string{"a"}, next: wire.Position{Set: true, Link: "/api/sms?"}},
 
 	// A failure in a 200.
-	"failure":             {body: `{"code":40001,"message":"v4lue \u0026","requestId":"r-1"}`, failure: codec.Failure{Code: "40001", Message: "v4lue &", RequestID: "r-1"}},
-	"failure-quoted":      {body: `{"message":"no","code":"200101"}`, failure: codec.Failure{Code: "200101", Message: "no"}},
-	"failure-nested":      {body: `{"error":{"code":"E-1","message":"no","fbtrace_id":"f-1"}}`, failure: codec.Failure{Code: "E-1", Message: "no", RequestID: "f-1"}},
-	"failure-beside-rows": {body: `{"code":"40005","data":[` + two + `]}`, failure: codec.Failure{Code: "40005"}},
-	"failure-behind-rows": {body: `{"data":[],"code":"40005"}`, failure: codec.Failure{Code: "40005"}},
-	"failure-0-then-code": {body: `{"code":0,"error":{"code":7},"data":[` + two + `]}`, failure: codec.Failure{Code: "7"}},
-	"failure-overlay":     {overlay: `{"errors": {"code": ["fault.no"], "message": ["fault.text"]}}`, body: `{"code":0,"fault":{"no":7,"text":"no"},"data":[]}`, failure: codec.Failure{Code: "7", Message: "no"}},
-	"no-failure-0":        {body: `{"code":0,"message":"ok","data":[` + two + `]}`, ids: []string{"a", "b"}},
-	"no-failure-0-word":   {body: `{"code":"000","data":[` + two + `]}`, ids: []string{"a", "b"}},
-	"no-failure-null":     {body: `{"code":null,"error":null,"data":[` + two + `]}`, ids: []string{"a", "b"}},
-	"no-failure-empty":    {body: `{"code":"","error":"","data":[` + two + `]}`, ids: []string{"a", "b"}},
-	"no-failure-false":    {body: `{"code":false,"data":[` + two + `]}`, ids: []string{"a", "b"}},
+	"failure":             {body: `{"code":40001,"message":"v4lue \u0026","requestId":"r-1"}`, failure: failure{Code: "40001", Message: "v4lue &", RequestID: "r-1"}},
+	"failure-quoted":      {body: `{"message":"no","code":"200101"}`, failure: failure{Code: "200101", Message: "no"}},
+	"failure-nested":      {body: `{"error":{"code":"E-1","message":"no","fbtrace_id":"f-1"}}`, failure: failure{Code: "E-1", Message: "no", RequestID: "f-1"}},
+	"failure-beside-rows": {body: `{"code":"40005","data":[` + twoRows + `]}`, failure: failure{Code: "40005"}},
+	"failure-behind-rows": {body: `{"data":[],"code":"40005"}`, failure: failure{Code: "40005"}},
+	"failure-0-then-code": {body: `{"code":0,"error":{"code":7},"data":[` + twoRows + `]}`, failure: failure{Code: "7"}},
+	"failure-overlay":     {overlay: `{"errors": {"code": ["fault.no"], "message": ["fault.text"]}}`, body: `{"code":0,"fault":{"no":7,"text":"no"},"data":[]}`, failure: failure{Code: "7", Message: "no"}},
+	"no-failure-0":        {body: `{"code":0,"message":"ok","data":[` + twoRows + `]}`, ids: []string{"a", "b"}},
+	"no-failure-success":  {body: `{"code":"200","message":"SUCCESS","error":{"code":"ok"},"data":[` + twoRows + `]}`, ids: []string{"a", "b"}},
+	"failure-000":         {body: `{"code":"000","data":[` + twoRows + `]}`, failure: failure{Code: "000"}},
+	"no-failure-null":     {body: `{"code":null,"error":null,"data":[` + twoRows + `]}`, ids: []string{"a", "b"}},
+	"no-failure-empty":    {body: `{"code":"","error":"","data":[` + twoRows + `]}`, ids: []string{"a", "b"}},
+	"no-failure-false":    {body: `{"code":false,"data":[` + twoRows + `]}`, ids: []string{"a", "b"}},
 	"no-failure-in-a-row": {body: `{"data":[{"id":"a","code":40001,"error":{"code":1}}]}`, ids: []string{"a"}},
-	"no-failure-message":  {body: `{"message":"two rows","data":[` + two + `]}`, ids: []string{"a", "b"}},
-	"no-failure-0-alone":  {body: `{"code":0,"requestId":"r-1"}`, failure: codec.Failure{RequestID: "r-1"}, err: noRows},
+	"no-failure-message":  {body: `{"message":"two rows","data":[` + twoRows + `]}`, ids: []string{"a", "b"}},
+	"no-failure-0-alone":  {body: `{"code":0,"requestId":"r-1"}`, failure: failure{RequestID: "r-1"}, err: noRows},
 
 	// Rows.
 	"row-complete": {body: `{"data":[` + completeRow + `]}`, ids: []string{"t-1"}},
@@ -696,13 +695,13 @@ var pages = map[string]pageCase{
 	},
 	"row-alias":    {body: `{"data":[{"id":"second","transactionId":"first"},{"id":"alone"},{"transactionId":null,"id":"alone"}]}`, ids: []string{"first", "alone", "alone"}},
 	"row-extra":    {body: `{"data":[{"id":"a","userdata1":"u","n":1.50E+2,"o":{ "x" : [1, 2] },"l":[ ],"t":true,"z":null,"e":"\u00e9\n","é \"":"odd"}]}`, ids: []string{"a"}},
-	"row-objects":  {body: `{"data":[{"id":["a"],"text":{"b":1},"price":{"amount":"0.50"},"messageParts":[2],"dateCreated":{}}]}`, ids: []string{""}},
+	"row-objects":  {body: `{"data":[{"id":["a"],"text":{"b":1},"price":{"amount":"0.50"},"messageParts":[2],"dateCreated":{}},{"id":"b","price":{"amount":"0.50"},"dateCreated":{}}]}`, ids: []string{"", "b"}, unread: []int{0, 1}},
 	"row-scripts":  {body: `{"data":[{"id":"a","text":"Größe · 你好 · \ud83d\ude00 \"quoted\" \\ \/ \u0041\n\t","from":"Ünï","to":"😀"}]}`, ids: []string{"a"}},
-	"row-empty":    {body: `{"data":[{},{ }]}`, ids: []string{"", ""}},
+	"row-empty":    {body: `{"data":[{},{ }]}`, ids: []string{"", ""}, unread: []int{0, 1}},
 	"row-no-row":   {body: `{"data":[{"id":"a"},null,"x",7,true,[{"id":"x"}],{"id":"b"}]}`, ids: []string{"a", "", "", "", "", "", "b"}, unread: []int{1, 2, 3, 4, 5}},
 	"row-unread":   {body: `{"data":[{"messageParts":"many","id":"a","text":"t"},{"id":"b"},{"dateCreated":"soon","id":"c"},{"id":"d","dateSent":"later","price":1}]}`, ids: []string{"a", "b", "c", "d"}, unread: []int{0, 2, 3}},
 	"row-doubles":  {body: `{"data":[{"id":"x","text":"x","x":1,"id":"a","x":{"y":2},"text":"t","o":1,"operator":{"name":"x"},"operator":"OP"}]}`, ids: []string{"a"}},
-	"row-shuffled": {body: `{"data":[{"id":"a","text":"ta","x":1},{"x":2,"text":"tb","id":"b"},{"text":"tc"},{"y":1,"id":"d","z":2,"text":"td","x":3}]}`, ids: []string{"a", "b", "", "d"}},
+	"row-shuffled": {body: `{"data":[{"id":"a","text":"ta","x":1},{"x":2,"text":"tb","id":"b"},{"text":"tc"},{"y":1,"id":"d","z":2,"text":"td","x":3}]}`, ids: []string{"a", "b", "", "d"}, unread: []int{2}},
 	"row-nested": {
 		overlay: `{"sms.list": {"record": {"id": ["ids.main"], "from": ["parties.0.number"], "to": ["parties.1.number"], "operator": ["network.name"], "country": ["network.country", "country"]}}}`,
 		body:    `{"data":[{"ids":{"main":"a", "other":1},"parties":[{"number":"ACME"},{"number":"639171234567"}],"network":{"name":"OP"},"country":"PHL"}]}`,
@@ -714,18 +713,18 @@ const completeRow = `{"transactionId":"t-1","requestId":"r-1","referenceId":"ord
 	`"messageParts":1,"price":0.50,"dateCreated":"2026-10-03T14:44:23.186Z","dateSent":"2026-10-03T14:44:24Z","sendStatus":1,"dlrStatus":"1",` +
 	`"operator":"OP","country":"PHL","description":"sent"}`
 
-func TestPagesAreThoseOfTheGoldenFiles(t *testing.T) {
+func TestListDecode(t *testing.T) {
 	for name, tt := range pages {
 		t.Run(name, func(t *testing.T) {
 			l := compileList(t, tt.overlay, false)
-			page, failure, err := l.Read([]byte(tt.body), tt.at, nil)
+			page, got, err := l.Decode([]byte(tt.body), tt.at, 0, nil)
+			failure := failure{got.Code, got.Message, got.RequestID}
 			assert.Equal(t, tt.failure, failure)
 			switch {
 			case tt.err != "":
 				require.ErrorContains(t, err, tt.err)
-				assert.NotContains(t, err.Error(), "v4", "an error that repeats the answer")
+				assert.NotContains(t, err.Error(), "v4", "an error that repeats the response")
 				require.ErrorIs(t, err, codec.ErrPage)
-				assert.Equal(t, tt.err == noRows, errors.Is(err, codec.ErrNoRows))
 			case tt.failure.Code != "":
 				require.NoError(t, err)
 				assert.Zero(t, page)
@@ -734,9 +733,9 @@ func TestPagesAreThoseOfTheGoldenFiles(t *testing.T) {
 				checkPage(t, tt, page)
 			}
 
-			g := readable{}
+			g := sections{}
 			g.section("contract", orNone(tt.overlay, "{}"))
-			g.section("answer", tt.body)
+			g.section("response", tt.body)
 			g.section("position", position(tt.at))
 			switch {
 			case err != nil:
@@ -746,27 +745,21 @@ func TestPagesAreThoseOfTheGoldenFiles(t *testing.T) {
 			default:
 				g.section("page", pageText(page))
 			}
-			g.compare(t, "pages", name)
+			checkGolden(t, "pages", name, g.String())
 		})
 	}
 }
 
-func TestEveryGoldenFileOfTheListingHasItsCase(t *testing.T) {
-	for folder, names := range map[string][]string{"queries": slices.Collect(maps.Keys(queries)), "pages": slices.Collect(maps.Keys(pages))} {
-		files, err := filepath.Glob(filepath.Join("testdata", folder, "*"))
-		require.NoError(t, err)
-		var found []string
-		for _, file := range files {
-			found = append(found, strings.TrimSuffix(filepath.Base(file), ".golden"))
-		}
-		assert.ElementsMatch(t, names, found, folder)
-	}
+func TestListHasNoOtherGoldenFiles(t *testing.T) {
+	t.Parallel()
+	checkGoldenFiles(t, "queries", queries)
+	checkGoldenFiles(t, "pages", pages)
 }
 
 // checkPage holds a page against what the case says of it, and its rows against those of the reference.
 func checkPage(t *testing.T, tt pageCase, page wire.Page) {
 	t.Helper()
-	table := parse(t, orNone(tt.overlay, "{}")).SMSList
+	op := &parse(t, tt.overlay).SMSList
 	ids := make([]string, 0, len(page.Records))
 	for _, record := range page.Records {
 		ids = append(ids, record.ID)
@@ -776,19 +769,19 @@ func checkPage(t *testing.T, tt pageCase, page wire.Page) {
 	assert.Equal(t, tt.facts, facts)
 	assert.Equal(t, tt.last, page.Last, "last")
 	next := tt.next
-	if table.Paging.By == contract.PagingByPage {
-		next = wire.Position{Set: true, Number: table.Paging.First + 1}
+	if op.Paging.By == "page" {
+		next = wire.Position{Set: true, Number: op.Paging.First + 1}
 		if tt.at.Set {
 			next.Number = tt.at.Number + 1
 		}
 	}
 	assert.Equal(t, next, page.Next)
 	var unread []int
-	for _, row := range page.Unread {
+	for _, row := range page.Unreadable {
 		unread = append(unread, row.Index)
 	}
 	assert.Equal(t, tt.unread, unread)
-	if problem := differs(table, []byte(tt.body), page); problem != "" {
+	if problem := differs(op, []byte(tt.body), page); problem != "" {
 		assert.Fail(t, "not what the reference reads", problem)
 	}
 }
@@ -798,13 +791,13 @@ func pageText(page wire.Page) string {
 	fmt.Fprintf(&b, "number %d, size %d, total %d, pages %d, last %t\n", page.Number, page.Size, page.Total, page.TotalPages, page.Last)
 	fmt.Fprintf(&b, "next: %s\n", position(page.Next))
 	unread := map[int]string{}
-	for _, row := range page.Unread {
+	for _, row := range page.Unreadable {
 		unread[row.Index] = row.Reason
 	}
 	for i, record := range page.Records {
 		fmt.Fprintf(&b, "row %d:\n", i)
 		if reason, ok := unread[i]; ok {
-			fmt.Fprintf(&b, "  unread: %s\n", reason)
+			fmt.Fprintf(&b, "  unreadable: %s\n", reason)
 		}
 		v := reflect.ValueOf(record)
 		for j := range v.NumField() {
@@ -832,19 +825,19 @@ func pageText(page wire.Page) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-func TestPageThatIsCutShortAnywhereIsAnError(t *testing.T) {
+func TestListDecodeRefusesCutPage(t *testing.T) {
 	for _, whole := range []string{
 		`{"totalPages":3,"data":[` + completeRow + `,{"id":"b","x":{"y":[1,-2.5e+7,null,true,false,""]},"text":"\u00e9\n\ud83d\ude00 é😀"},7,null],"hasNext":true,"nextPage":2}`,
 		` [ {"id" : "a" , "dateSent" : null } , [ ] , { } ] `,
 		`{"data":[]}`,
 	} {
 		whole = strings.TrimRight(whole, " ")
-		for overlay, at := range map[string]wire.Position{"": {}, byCursor: {Set: true, Mark: "x"}} {
+		for overlay, at := range map[string]wire.Position{"": {}, byCursor: {Set: true, Cursor: "x"}} {
 			l := compileList(t, overlay, false)
-			_, _, err := l.Read([]byte(whole), at, nil)
+			_, _, err := l.Decode([]byte(whole), at, 0, nil)
 			require.NoError(t, err)
 			for end := range len(whole) {
-				page, failure, err := l.Read([]byte(whole[:end]), at, nil)
+				page, failure, err := l.Decode([]byte(whole[:end]), at, 0, nil)
 				require.Error(t, err, "%q", whole[:end])
 				require.NotErrorIs(t, err, codec.ErrPage, "%q", whole[:end])
 				require.ErrorContains(t, err, "JSON")
@@ -855,7 +848,7 @@ func TestPageThatIsCutShortAnywhereIsAnError(t *testing.T) {
 	}
 }
 
-func TestPageThatIsNoJSONIsAnErrorThatDoesNotRepeatIt(t *testing.T) {
+func TestListDecodeRefusesWhatIsNotJSON(t *testing.T) {
 	l := compileList(t, "", false)
 	for _, body := range []string{
 		"", " ", "\ufeff", "<html>v4lue</html>", `{"data":[{"id":"v4lue"},]}`, `{"data":[,{"id":"v4lue"}]}`, `{"data":[{"id":"v4lue"}]}x`, `{"data":[{"id":v4lue}]}`,
@@ -863,7 +856,7 @@ func TestPageThatIsNoJSONIsAnErrorThatDoesNotRepeatIt(t *testing.T) {
 		"{\"data\":[{\"id\":\"v4\nlue\"}]}", "{\"data\":[{\"x\":\"v4\x00lue\"}]}", `{"data":[{"id":"\v4lue"}]}`, `{"data":[{"x":01}]}`, `{"data":[{"price":.5}]}`,
 		`{"data":[v4]}`, `{"data":[{"id":"v4lue"}],"x":[}`, `{"items":[{"x":tru}],"data":[]}`, `{"data":[],"items":[{"x":tru}]}`, `[{"id":"a"}][{"id":"v4lue"}]`,
 	} {
-		page, failure, err := l.Read([]byte(body), wire.Position{}, nil)
+		page, failure, err := l.Decode([]byte(body), wire.Position{}, 0, nil)
 		require.Error(t, err, body)
 		require.NotErrorIs(t, err, codec.ErrPage, body)
 		assert.NotContains(t, err.Error(), "v4", body)
@@ -872,7 +865,7 @@ func TestPageThatIsNoJSONIsAnErrorThatDoesNotRepeatIt(t *testing.T) {
 	}
 }
 
-func TestPageMayNestAsDeepAsInEncodingJSON(t *testing.T) {
+func TestListDecodeDepth(t *testing.T) {
 	l := compileList(t, `{"sms.list": {"items": ["data", "a.b.c", ""], "record": {"operator": ["x.x.x"]}}}`, false)
 	for _, depth := range []int{1, 100, 9990, 9995, 9996, 9997, 9998, 9999, 10000, 10001, 50000} {
 		for _, around := range []string{`{"data":[{"id":"a","x":%s}]}`, `{"data":[{"id":"a","text":%s}]}`, `{"data":[{"id":"a","other":%s}]}`, `{"a":{"b":{"c":[{"id":"a","x":%s}]}}}`, `[{"id":"a","x":%s}]`, `{"data":[{"id":"a"},%s]}`, `{"data":[{"id":"a"}],"x":%s}`, `{"x":%s,"data":[{"id":"a"}]}`} {
@@ -881,7 +874,7 @@ func TestPageMayNestAsDeepAsInEncodingJSON(t *testing.T) {
 				strings.Repeat(`{"x":`, depth) + "1" + strings.Repeat("}", depth),
 			} {
 				body := fmt.Sprintf(around, deep)
-				page, _, err := l.Read([]byte(body), wire.Position{}, nil)
+				page, _, err := l.Decode([]byte(body), wire.Position{}, 0, nil)
 				require.Equal(t, json.Valid([]byte(body)), err == nil, "depth %d in %s: %v", depth, around, err)
 				if err == nil {
 					require.NotEmpty(t, page.Records)
@@ -891,12 +884,12 @@ func TestPageMayNestAsDeepAsInEncodingJSON(t *testing.T) {
 		}
 	}
 	for _, body := range []string{strings.Repeat("[", 5_000_000), `{"data":[` + strings.Repeat(`{"x":`, 2_000_000), `{"data":[` + strings.Repeat(`{"data":[`, 2_000_000)} {
-		_, _, err := l.Read([]byte(body), wire.Position{}, nil)
+		_, _, err := l.Decode([]byte(body), wire.Position{}, 0, nil)
 		require.Error(t, err)
 	}
 }
 
-func TestPagesAreReadAndAskedForByManyAtOnce(t *testing.T) {
+func TestListConcurrently(t *testing.T) {
 	l := compileList(t, `{"sms.list": {"zone": "Asia/Manila"}}`, true)
 	var all sync.WaitGroup
 	for i := range 8 {
@@ -904,35 +897,37 @@ func TestPagesAreReadAndAskedForByManyAtOnce(t *testing.T) {
 			var reuse []wire.Record
 			for j := range 50 {
 				id := fmt.Sprintf("m-%d-%d", i, j)
-				page, _, err := l.Read(fmt.Appendf(nil, `{"data":[{"id":%q,"x%d":1,"dateCreated":"2026-01-02 03:04"},{"id":"b"}]}`, id, i), wire.Position{}, reuse)
+				page, _, err := l.Decode(fmt.Appendf(nil, `{"data":[{"id":%q,"x%d":1,"dateCreated":"2026-01-02 03:04"},{"id":"b"}]}`, id, i), wire.Position{}, 0, reuse)
 				if assert.NoError(t, err) && assert.Len(t, page.Records, 2) {
 					assert.Equal(t, id, page.Records[0].ID)
 					assert.Len(t, page.Records[0].Extra, 1)
 				}
 				reuse = page.Records
-				raw, problems := l.Encode(wire.Query{Op: wire.SMSList, Filter: &filter{ID: id}})
+				raw, problems := queryOf(t, l, filter{ID: id}.query(nil, wire.Position{}))
 				assert.Empty(t, problems)
 				assert.Contains(t, raw, id)
-				assert.Equal(t, codec.Unauthorized, l.Class("40001"))
 			}
 		})
 	}
 	all.Wait()
 }
 
-func TestFailureOfAnotherStatusIsRead(t *testing.T) {
+func TestListDecodeFailure(t *testing.T) {
+	t.Parallel()
 	l := compileList(t, "", false)
-	failure, err := l.ReadFailure([]byte(`{"code":40001,"message":"no","requestId":"r-1"}`))
+	failure, err := l.DecodeFailure([]byte(`{"code":40001,"message":"no","requestId":"r-1"}`))
 	require.NoError(t, err)
-	assert.Equal(t, codec.Failure{Code: "40001", Message: "no", RequestID: "r-1"}, failure)
-	assert.Equal(t, codec.Unauthorized, l.Class(failure.Code))
-	assert.Equal(t, codec.NoClass, l.Class(""))
+	assert.Equal(t, codec.Failure{Code: "40001", Message: "no", RequestID: "r-1", Class: "unauthorized", Own: true}, failure)
 
-	failure, err = compileList(t, `{"errors": {"code": ["fault.no"], "classes": {"notFound": ["9*"]}}}`, false).ReadFailure([]byte(`{"code":1,"fault":{"no":"97"}}`))
+	failure, err = compileList(t, `{"errors": {"code": ["fault.no"], "classes": {"notFound": ["9*"]}}}`, false).DecodeFailure([]byte(`{"code":1,"fault":{"no":"97"}}`))
 	require.NoError(t, err)
-	assert.Equal(t, "97", failure.Code)
+	assert.Equal(t, codec.Failure{Code: "97", Class: "notFound", Own: true}, failure)
 
-	failure, err = l.ReadFailure([]byte("<html>v4lue</html>"))
+	failure, err = l.DecodeFailure([]byte(`{"message":"Forbidden"}`))
+	require.NoError(t, err)
+	assert.Equal(t, codec.Failure{Message: "Forbidden"}, failure)
+
+	failure, err = l.DecodeFailure([]byte("<html>v4lue</html>"))
 	require.Error(t, err)
 	assert.NotContains(t, err.Error(), "v4lue")
 	assert.Zero(t, failure)

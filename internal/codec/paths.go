@@ -1,179 +1,146 @@
 package codec
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 )
 
-// paths is a set of places in a document, compiled into a tree so that one walk over an answer finds all of them.
-// It never changes after its last want and is safe for concurrent use.
+// paths is a set of places in a document, compiled into a tree so that one walk finds all of them. It never changes once it is
+// compiled.
 type paths struct {
 	root   node
-	leaves []leaf
+	slots  int    // how many places are wanted
+	wanted []want // in the order of the concepts, and for each in the order of preference
 }
 
-// leaf is one place and what it is looked for. Of the leaves of a concept, the first in order that is present wins.
-type leaf struct {
-	concept concept
-}
+// want is a place at which a concept may stand.
+type want struct{ concept, slot int }
 
+// node is a place, or on the way to one.
 type node struct {
-	names    []string // of the members, or the decimal numbers of elements
-	children []*node  // beside names
-	leaves   []int    // indices into paths.leaves that end here
-	rows     int      // of a list: 1 where rows are looked for first, 2 where next, 0 where not at all
+	name        string // of a member, or the number of an element
+	child, next *node  // the first node below, and the next one beside
+	slot        int    // of the value that stands here, counted from 1; 0 if it is not wanted
+	rows        int    // how late the rows of a listing are looked for here, counted from 1; 0 if they are not
 }
 
-// value is what stands at a leaf: raw as in the document, where it begins at.
-type value struct {
-	kind kind
-	raw  string
-	at   int
-}
-
-func (v value) String() string {
-	switch v.kind {
-	case text, number, boolean:
-		return v.raw
-	case escapedText:
-		return unquote(v.raw)
-	default:
-		return ""
+// compilePaths compiles lists of paths by concept, each in the order of preference, and the paths at which the rows of a listing
+// may stand.
+func compilePaths(lists [][]string, rows []string) paths {
+	var p paths
+	wanted, nodes := 0, 0
+	for _, list := range append(lists, rows) {
+		wanted += len(list)
+		for _, path := range list {
+			nodes += strings.Count(path, ".") + 1
+		}
 	}
-}
-
-// scalar tells whether the value can serve where a word or a number is looked for.
-func (v value) scalar() bool { return v.kind >= boolean && v.kind <= escapedText }
-
-// want adds the places at which a concept may stand, the preferred one first.
-func (p *paths) want(c concept, list []string) {
-	for _, path := range list {
-		at := p.place(path)
-		at.leaves = append(at.leaves, len(p.leaves))
-		p.leaves = append(p.leaves, leaf{concept: c})
+	p.wanted = make([]want, 0, wanted)
+	memory := make([]node, nodes)
+	for concept, list := range lists {
+		for _, path := range list {
+			n := p.root.grow(path, &memory)
+			if n.slot == 0 {
+				p.slots++
+				n.slot = p.slots
+			}
+			p.wanted = append(p.wanted, want{concept, n.slot - 1})
+		}
 	}
+	for i, path := range rows {
+		if n := p.root.grow(path, &memory); n.rows == 0 {
+			n.rows = i + 1
+		}
+	}
+	return p
 }
 
-// place gives the node of a path, "" being the document itself.
-func (p *paths) place(path string) *node {
-	at := &p.root
+// grow returns the node of a path, which is "" for n itself. It takes the nodes that are missing from memory.
+func (n *node) grow(path string, memory *[]node) *node {
 	if path == "" {
-		return at
+		return n
 	}
 	for name := range strings.SplitSeq(path, ".") {
-		at = at.grow(name)
+		child := n.find([]byte(name))
+		if child == nil {
+			child = &(*memory)[0]
+			*memory = (*memory)[1:]
+			child.name, child.next = name, n.child
+			n.child = child
+		}
+		n = child
 	}
-	return at
+	return n
 }
 
-func (n *node) grow(name string) *node {
-	if child := n.child(name); child != nil {
-		return child
-	}
-	child := &node{}
-	n.names, n.children = append(n.names, name), append(n.children, child)
-	return child
-}
-
-func (n *node) child(name string) *node {
-	if i := slices.Index(n.names, name); i >= 0 {
-		return n.children[i]
+// find returns the node of a member or an element, or nil.
+func (n *node) find(name []byte) *node {
+	for child := n.child; child != nil; child = child.next {
+		if child.name == string(name) {
+			return child
+		}
 	}
 	return nil
 }
 
-// find walks the document once, checks all of it, and writes what stands at each leaf into found, which must be as
-// long as the leaves. Where a name comes twice in an object the last one counts, as in encoding/json.
-func (p *paths) find(doc string, found []value) error {
-	return p.walk(&scanner{doc: doc}, found)
-}
-
-func (p *paths) walk(s *scanner, found []value) error {
-	s.doc = strings.TrimPrefix(s.doc, "\ufeff")
+// find walks over a document, checks all of it, and writes the value at each slot into found. If a name comes twice in an
+// object the last one counts, as in encoding/json.
+func (p *paths) find(s *scanner, found []value) error {
 	if err := s.walk(&p.root, found, 0); err != nil {
 		return err
 	}
-	if s.space(); s.pos < len(s.doc) {
-		return errSyntax
+	if _, err := s.peek(); err == nil {
+		return errSyntax // text behind the document
 	}
 	return nil
 }
 
+// walk reads the value at a place.
 func (s *scanner) walk(n *node, found []value, depth int) error {
 	c, err := s.peek()
 	if err != nil {
 		return err
 	}
-	start := s.pos
-	v := value{at: start}
+	v := value{start: s.pos}
+	rows := s.rows != nil && n.rows > 0
 	switch {
-	case c == '[' && n.rows > 0 && s.rows != nil:
+	case c == '[' && rows:
 		v.kind, err = array, s.rows.read(s, n.rows, depth)
-	case c == '{' && len(n.children) > 0:
+	case c == '{' && n.child != nil:
 		v.kind, err = object, s.walkObject(n, found, depth)
-	case c == '[' && len(n.children) > 0:
+	case c == '[' && n.child != nil:
 		v.kind, err = array, s.walkArray(n, found, depth)
 	case c == '{':
 		v.kind, err = object, s.skip(depth)
 	case c == '[':
 		v.kind, err = array, s.skip(depth)
 	default:
-		v.kind, v.raw, err = s.scalar(c)
+		v, err = s.scalar(c)
 	}
 	if err != nil {
 		return err
 	}
-	switch v.kind {
-	case object, array:
-		v.raw = s.doc[start:s.pos]
-	case text:
-		v.at++ // behind the quote
-	default:
+	if v.kind >= object {
+		v.end = s.pos
 	}
-	if n.rows > 0 && s.rows != nil && v.kind != array {
+	if rows && v.kind != array {
 		s.rows.none(n.rows)
 	}
-	for _, i := range n.leaves {
-		found[i] = v
-	}
-	return nil
-}
-
-// leaf reads a value that is no object and no array at a place where nothing lies deeper: the part of walk that most
-// members of a row need.
-func (s *scanner) leaf(n *node, found []value, c byte) (err error) {
-	v := value{at: s.pos}
-	if v.kind, v.raw, err = s.scalar(c); err != nil {
-		return err
-	}
-	if v.kind == text {
-		v.at++ // behind the quote
-	}
-	for _, i := range n.leaves {
-		found[i] = v
+	if n.slot > 0 {
+		found[n.slot-1] = v
 	}
 	return nil
 }
 
 func (s *scanner) walkObject(n *node, found []value, depth int) error {
-	if depth >= maxDepth {
-		return errDepth
-	}
-	s.pos++
-	var seen uint64 // which of the first 64 children came; of the rest nothing is known
-	done, err := s.empty('}')
-	for more := !done; more && err == nil; {
-		var name string
-		if name, err = s.member(); err != nil {
+	more, err := s.open('}', depth)
+	for more && err == nil {
+		var name []byte
+		if name, _, err = s.member(); err != nil {
 			return err
 		}
-		if i := slices.Index(n.names, name); i >= 0 {
-			child := n.children[i]
-			if i >= 64 || seen&(1<<i) != 0 {
-				child.forget(found)
-			}
-			seen |= 1 << i
+		if child := n.find(name); child != nil {
+			child.forget(found)
 			err = s.walk(child, found, depth+1)
 		} else {
 			err = s.skip(depth + 1)
@@ -187,13 +154,10 @@ func (s *scanner) walkObject(n *node, found []value, depth int) error {
 }
 
 func (s *scanner) walkArray(n *node, found []value, depth int) error {
-	if depth >= maxDepth {
-		return errDepth
-	}
-	s.pos++
-	done, err := s.empty(']')
-	for i, more := 0, !done; more && err == nil; i++ {
-		if child := n.child(strconv.Itoa(i)); child != nil {
+	more, err := s.open(']', depth)
+	var index [20]byte
+	for i := 0; more && err == nil; i++ {
+		if child := n.find(strconv.AppendInt(index[:0], int64(i), 10)); child != nil {
 			err = s.walk(child, found, depth+1)
 		} else {
 			err = s.skip(depth + 1)
@@ -206,12 +170,12 @@ func (s *scanner) walkArray(n *node, found []value, depth int) error {
 	return err
 }
 
-// forget drops what an earlier member of the same name brought.
+// forget drops what an earlier member of the same name brought. What stands at the node itself is overwritten.
 func (n *node) forget(found []value) {
-	for _, i := range n.leaves {
-		found[i] = value{}
-	}
-	for _, child := range n.children {
+	for child := n.child; child != nil; child = child.next {
+		if child.slot > 0 {
+			found[child.slot-1] = value{}
+		}
 		child.forget(found)
 	}
 }

@@ -1,18 +1,19 @@
 package codec
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
 	"slices"
-	"strings"
 	"time"
 
-	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
-// What a row may tell.
+// What a row may say.
 const (
-	rowID concept = iota
+	rowID = iota
 	rowRequest
 	rowReference
 	rowCategory
@@ -31,44 +32,59 @@ const (
 	rowConcepts
 )
 
-// rows is the compiled shape of a row. It never changes and is safe for concurrent use.
-type rows struct {
-	paths paths
-	zone  *time.Location
+// recordConcepts are the concepts of sms.list.record.
+var recordConcepts = [rowConcepts]string{
+	rowID: "id", rowRequest: "request", rowReference: "reference", rowCategory: "category", rowFrom: "from", rowTo: "to",
+	rowText: "text", rowParts: "parts", rowPrice: "price", rowCreated: "created", rowSent: "sent", rowSendStatus: "sendStatus",
+	rowDeliveryStatus: "deliveryStatus", rowOperator: "operator", rowCountry: "country", rowDescription: "description",
 }
 
-func compileRows(record contract.Record, zone *time.Location) *rows {
-	r := &rows{zone: zone}
-	for c, list := range [rowConcepts][]string{
-		rowID: record.ID, rowRequest: record.Request, rowReference: record.Reference, rowCategory: record.Category,
-		rowFrom: record.From, rowTo: record.To, rowText: record.Text, rowParts: record.Parts, rowPrice: record.Price,
-		rowCreated: record.Created, rowSent: record.Sent, rowSendStatus: record.SendStatus,
-		rowDeliveryStatus: record.DeliveryStatus, rowOperator: record.Operator, rowCountry: record.Country,
-		rowDescription: record.Description,
-	} {
-		r.paths.want(concept(c), list)
+// maxRows is how many rows a page may have if the request did not say.
+const maxRows = 100_000
+
+// rows is the compiled shape of a row.
+type rows struct {
+	paths   paths
+	names   []string // by slot, of the members that are wanted as a whole
+	zone    *time.Location
+	wantsID bool
+}
+
+func compileRows(record map[string][]string, zone *time.Location) *rows {
+	r := &rows{zone: zone, wantsID: len(record["id"]) > 0}
+	var lists [rowConcepts][]string
+	for concept, key := range recordConcepts {
+		lists[concept] = record[key]
+	}
+	r.paths = compilePaths(lists[:], nil)
+	r.names = make([]string, r.paths.slots)
+	for n := r.paths.root.child; n != nil; n = n.next {
+		if n.child == nil {
+			r.names[n.slot-1] = n.name
+		}
 	}
 	return r
 }
 
-// rowReader reads the rows of one page in the walk over its answer. Rows come alike, so what it learned of the members of
-// one helps with the next.
+// rowReader reads the rows of one page during the walk over its response. Rows are alike, so the names of the members of one
+// are tried first in the next.
 type rowReader struct {
 	*rows
 
 	page    *wire.Page
-	came    int // where the rows stood, as node.rows; 0 where none came yet
-	began   int // where the first row did
+	limit   int // of rows
+	place   int // where the rows stood, as in node.rows; 0 if there are none yet
+	began   int // where the first row began
 	found   []value
-	members []member // by position in a row
-	extra   []span   // of the row that is being read
+	members []rowMember // by position in a row
+	extra   []span      // of the row that is being read
 }
 
-// member is what stood at a position of the row before.
-type member struct {
+// rowMember is the member at a position of the row before.
+type rowMember struct {
 	name   string
-	quoted string // as it stands in a document; "" where it may be written in other ways
-	child  *node  // nil where the name is not known
+	quoted []byte // the name as it stood in the document; nil if it has escapes
+	node   *node  // nil if the name is not known
 }
 
 // span is a member that goes into Extra.
@@ -77,21 +93,24 @@ type span struct {
 	start, end int
 }
 
-func newRowReader(r *rows, page *wire.Page) *rowReader {
-	return &rowReader{rows: r, page: page, found: make([]value, len(r.paths.leaves))}
+func newRowReader(r *rows, page *wire.Page, requested int) *rowReader {
+	reader := &rowReader{rows: r, page: page, limit: maxRows, found: make([]value, r.paths.slots)}
+	if requested > 0 && requested < maxRows/10 {
+		reader.limit = 10 * requested
+	}
+	return reader
 }
 
-// read reads a list of rows. Of two lists in an answer the one that the contract names first counts.
+// read reads a list of rows. Of two lists in a response the one that the contract names first counts.
 func (r *rowReader) read(s *scanner, place, depth int) error {
-	if r.came != 0 && r.came < place {
+	if r.place != 0 && r.place < place {
 		return s.skip(depth)
 	}
-	r.came = place
-	r.page.Records, r.page.Unread = r.page.Records[:0], r.page.Unread[:0]
-	s.pos++
-	r.began = s.pos
-	done, err := s.empty(']')
-	for more := !done; more && err == nil; {
+	r.place = place
+	r.page.Records, r.page.Unreadable = r.page.Records[:0], r.page.Unreadable[:0]
+	r.began = s.pos + 1
+	more, err := s.open(']', depth)
+	for more && err == nil {
 		if err = r.readRow(s, depth+1); err != nil {
 			return err
 		}
@@ -100,11 +119,11 @@ func (r *rowReader) read(s *scanner, place, depth int) error {
 	return err
 }
 
-// none says that what stands at a place now is no list: of two members of one name the last counts.
+// none notes that there is no list at a place: of two members of one name the last counts.
 func (r *rowReader) none(place int) {
-	if r.came == place {
-		r.came = 0
-		r.page.Records, r.page.Unread = r.page.Records[:0], r.page.Unread[:0]
+	if r.place == place {
+		r.place = 0
+		r.page.Records, r.page.Unreadable = r.page.Records[:0], r.page.Unreadable[:0]
 	}
 }
 
@@ -114,56 +133,64 @@ func (r *rowReader) readRow(s *scanner, depth int) error {
 		return err
 	}
 	index := len(r.page.Records)
-	if index == 1 { // now it is known how long a row is, and so how many there may be
-		const most = 4096 // beyond, growing costs little
+	switch index {
+	case r.limit:
+		return tooManyRows(r.limit)
+	case 1: // the length of the first row shows how many may follow
 		rest := len(s.doc) - s.pos
-		r.page.Records = slices.Grow(r.page.Records, min(rest/(s.pos-r.began)+1, most))
+		r.page.Records = slices.Grow(r.page.Records, min(rest/(s.pos-r.began)+1, r.limit))
 	}
 	r.page.Records = append(r.page.Records, wire.Record{})
 	if c != '{' {
-		r.page.Unread = append(r.page.Unread, wire.Unread{Index: index, Reason: "it is no object"})
+		r.page.Unreadable = append(r.page.Unreadable, wire.Unreadable{Index: index, Reason: "is not an object"})
 		return s.skip(depth)
 	}
 	start := s.pos
 	clear(r.found)
 	r.extra = r.extra[:0]
-	if err := r.walk(s, depth); err != nil {
+	if err := r.walkMembers(s, depth); err != nil {
 		return err
 	}
-	if reason := r.fill(&r.page.Records[index], s.doc, start, s.pos); reason != "" {
-		r.page.Unread = append(r.page.Unread, wire.Unread{Index: index, Reason: reason})
+	if concept, reason := r.fill(&r.page.Records[index], s.doc, start, s.pos); reason != "" {
+		r.page.Unreadable = append(r.page.Unreadable, wire.Unreadable{Index: index, Field: recordConcepts[concept], Reason: reason})
 	}
 	return nil
 }
 
-// walk reads the members of a row.
-func (r *rowReader) walk(s *scanner, depth int) error {
-	s.pos++
-	done, err := s.empty('}')
-	for i, more := 0, !done; more && err == nil; i++ {
-		var m *member
+func tooManyRows(limit int) error {
+	if limit == maxRows {
+		return pageError(fmt.Sprintf("the page has more than %d rows", limit))
+	}
+	return pageError(fmt.Sprintf("the page has more than %d rows, ten times as many as were requested", limit))
+}
+
+// walkMembers reads the members of a row.
+func (r *rowReader) walkMembers(s *scanner, depth int) error {
+	more, err := s.open('}', depth)
+	for i := 0; more && err == nil; i++ {
+		var m *rowMember
 		if m, err = r.member(s, i); err != nil {
 			return err
 		}
-		var c byte
-		if c, err = s.peek(); err != nil {
+		c, err := s.peek()
+		if err != nil {
 			return err
 		}
 		start := s.pos
 		switch {
-		case m.child == nil:
+		case m.node == nil:
 			err = s.skip(depth + 1)
-		case len(m.child.children) == 0 && c != '{' && c != '[':
-			err = s.leaf(m.child, r.found, c)
+		case m.node.child == nil && c != '{' && c != '[': // most members of a row
+			r.found[m.node.slot-1], err = s.scalar(c)
 		default:
-			m.child.forget(r.found)
-			err = s.walk(m.child, r.found, depth+1)
+			m.node.forget(r.found)
+			err = s.walk(m.node, r.found, depth+1)
 		}
 		if err != nil {
 			return err
 		}
-		if m.child == nil || len(m.child.children) > 0 { // unknown, or known in part
-			r.keep(span{m.name, start, s.pos})
+		if m.node == nil || m.node.child != nil { // not known, or known in part
+			r.extra = append(r.extra, span{m.name, start, s.pos})
 		}
 		if more, err = s.next('}'); err != nil {
 			return err
@@ -172,24 +199,20 @@ func (r *rowReader) walk(s *scanner, depth int) error {
 	return err
 }
 
-// member reads the name of a row's i-th member, first looking for the one that the row before had there.
-func (r *rowReader) member(s *scanner, i int) (*member, error) {
+// member reads the name of the i-th member of a row. It first tries the name that the row before had there.
+func (r *rowReader) member(s *scanner, i int) (*rowMember, error) {
 	if _, err := s.peek(); err == nil && i < len(r.members) {
-		if m := &r.members[i]; m.quoted != "" && strings.HasPrefix(s.doc[s.pos:], m.quoted) {
+		if m := &r.members[i]; m.quoted != nil && bytes.HasPrefix(s.doc[s.pos:], m.quoted) {
 			s.pos += len(m.quoted)
 			return m, s.colon()
 		}
 	}
-	start := s.pos
-	name, err := s.member()
+	name, quoted, err := s.member()
 	if err != nil {
 		return nil, err
 	}
-	m := member{name: strings.Clone(name), child: r.paths.root.child(name)}
-	if quoted := `"` + m.name + `"`; strings.HasPrefix(s.doc[start:], quoted) {
-		m.quoted = quoted
-	}
-	const most = 256 // a row of more members than that is none that comes again
+	m := rowMember{name: string(name), quoted: quoted, node: r.paths.root.find(name)}
+	const most = 256 // members of a row that are remembered
 	switch {
 	case i < len(r.members):
 		r.members[i] = m
@@ -201,61 +224,66 @@ func (r *rowReader) member(s *scanner, i int) (*member, error) {
 	return &r.members[i], nil
 }
 
-// keep notes a member for Extra; of two of one name the last counts.
-func (r *rowReader) keep(s span) {
-	if i := slices.IndexFunc(r.extra, func(e span) bool { return e.name == s.name }); i >= 0 && len(r.extra) < 64 {
-		r.extra[i] = s
-		return
-	}
-	r.extra = append(r.extra, s)
-}
-
-// fill makes a record of what was found between start and end. Its strings share one copy of the row and nothing of the
-// page. It returns why the row could not be read whole, or "".
-func (r *rowReader) fill(to *wire.Record, doc string, start, end int) (reason string) {
-	row := strings.Clone(doc[start:end])
-	var taken [rowConcepts]bool
-	for i, leaf := range r.paths.leaves {
-		v := r.found[i]
-		if v.kind == absent || v.kind == nothing {
+// fill makes a record of the row between start and end. The strings of the record share one copy of the row. It returns the
+// first concept that could not be read, and why; the reason is "" if all could be read.
+func (r *rowReader) fill(to *wire.Record, doc []byte, start, end int) (concept int, reason string) {
+	row := string(doc[start:end])
+	var taken, odd [rowConcepts]bool
+	for _, w := range r.paths.wanted {
+		v := r.found[w.slot]
+		if v.kind == absent || v.kind == null {
 			continue
 		}
-		if taken[leaf.concept] || !v.scalar() {
-			r.keepLeaf(i, v)
+		if taken[w.concept] {
+			r.keep(w.slot, v)
 			continue
 		}
-		word := row[v.at-start : v.at-start+len(v.raw)]
-		if v.kind == escapedText {
-			word = unquote(v.raw)
-		}
-		taken[leaf.concept] = true
-		if !r.set(to, leaf.concept, word) {
-			r.keepLeaf(i, v)
+		word := textOf(row, value{v.kind, v.start - start, v.end - start})
+		switch {
+		case !v.scalar() || w.concept == rowID && !isID(v, word):
+			odd[w.concept] = true
+			r.keep(w.slot, v)
+		case r.set(to, w.concept, word):
+			taken[w.concept] = true
+		default:
+			taken[w.concept] = true
+			r.keep(w.slot, v)
 			if reason == "" {
-				reason = nameOf(leaf.concept) + " is in no form that is known"
+				concept, reason = w.concept, "is in no known form"
 			}
 		}
 	}
 	if len(r.extra) > 0 {
 		to.Extra = r.extras(doc)
 	}
-	return reason
-}
-
-// keepLeaf puts into Extra what stands at a known name and could not serve: a second name for the same, or no scalar.
-func (r *rowReader) keepLeaf(leaf int, v value) {
-	for i, child := range r.paths.root.children {
-		if len(child.children) == 0 && slices.Contains(child.leaves, leaf) {
-			start, end := v.at, v.at+len(v.raw)
-			if v.kind == text {
-				start, end = start-1, end+1 // the quotes
-			}
-			r.keep(span{r.paths.root.names[i], start, end})
+	switch {
+	case odd[rowID] && !taken[rowID]:
+		return rowID, "is not an ID"
+	case r.wantsID && !taken[rowID]:
+		return rowID, "is missing"
+	}
+	for c := range odd {
+		if odd[c] && !taken[c] && (reason == "" || c < concept) {
+			return c, "is neither a text nor a number"
 		}
 	}
+	return concept, reason
 }
 
-func (r *rowReader) extras(doc string) map[string]json.RawMessage {
+// keep puts a value into Extra that stands under a known name and could not serve.
+func (r *rowReader) keep(slot int, v value) {
+	name := r.names[slot]
+	if name == "" {
+		return // it lies deeper, and the member in which it lies is in Extra
+	}
+	if v.kind == text {
+		v.start, v.end = v.start-1, v.end+1 // the quotes
+	}
+	r.extra = append(r.extra, span{name, v.start, v.end})
+}
+
+// extras returns the members that go into Extra. Of two of one name the last counts.
+func (r *rowReader) extras(doc []byte) map[string]json.RawMessage {
 	size := 0
 	for _, e := range r.extra {
 		size += e.end - e.start
@@ -270,22 +298,10 @@ func (r *rowReader) extras(doc string) map[string]json.RawMessage {
 	return extra
 }
 
-// nameOf names in the contract's words what may be in no known form.
-func nameOf(c concept) string {
-	switch c {
-	case rowParts:
-		return "parts"
-	case rowCreated:
-		return "created"
-	default:
-		return "sent"
-	}
-}
-
-// set puts a word where it belongs; false where it is no number or no time.
-func (r *rowReader) set(to *wire.Record, c concept, word string) (ok bool) {
+// set sets the field of a concept, and reports whether the word is a number or a time if the field is one.
+func (r *rowReader) set(to *wire.Record, concept int, word string) (ok bool) {
 	ok = true
-	switch c {
+	switch concept {
 	case rowID:
 		to.ID = word
 	case rowRequest:
@@ -305,9 +321,9 @@ func (r *rowReader) set(to *wire.Record, c concept, word string) (ok bool) {
 	case rowPrice:
 		to.Price = word
 	case rowCreated:
-		to.CreatedAt, ok = contract.ParseTime(word, r.zone)
+		to.CreatedAt, ok = table.ParseTime(word, r.zone)
 	case rowSent:
-		to.SentAt, ok = contract.ParseTime(word, r.zone)
+		to.SentAt, ok = table.ParseTime(word, r.zone)
 	case rowSendStatus:
 		to.SendStatus = word
 	case rowDeliveryStatus:
@@ -318,7 +334,6 @@ func (r *rowReader) set(to *wire.Record, c concept, word string) (ok bool) {
 		to.Country = word
 	case rowDescription:
 		to.Description = word
-	case rowConcepts:
 	}
 	return ok
 }

@@ -1,15 +1,13 @@
 package codec
 
 import (
-	"encoding/binary"
+	"bytes"
 	"encoding/json"
 	"errors"
-	"math/bits"
 	"unicode/utf8"
-	"unsafe"
 )
 
-// maxDepth is how deep a document may nest: encoding/json's own bound.
+// maxDepth is how deep a document may nest, as in encoding/json.
 const maxDepth = 10000
 
 var (
@@ -18,20 +16,19 @@ var (
 	errDepth  = errors.New("JSON that nests too deep")
 )
 
-// scanner walks over one JSON document without building it. It accepts what encoding/json accepts and nothing else;
-// pos is where the next byte is read.
+// scanner walks over one JSON document without building it. It accepts exactly what encoding/json accepts. It is used in
+// place of encoding/json because a listing is read three times as fast.
 type scanner struct {
-	doc  string
-	pos  int
-	rows *rowReader // of a list; nil for other answers
+	doc  []byte
+	pos  int        // of the next byte
+	rows *rowReader // of a listing; nil for other responses
 }
 
-// kind is the first letter of a value's type.
 type kind byte
 
 const (
-	absent  kind = iota
-	nothing      // null
+	absent kind = iota
+	null
 	boolean
 	number
 	text        // a string whose raw form, without the quotes, is its value
@@ -40,115 +37,118 @@ const (
 	array
 )
 
-func (s *scanner) space() {
-	for s.pos < len(s.doc) {
-		switch s.doc[s.pos] {
+// value is a value as it stands in the document from start to end. A text is without its quotes.
+type value struct {
+	kind       kind
+	start, end int
+}
+
+// scalar reports whether the value can serve as a word or a number.
+func (v value) scalar() bool { return v.kind >= boolean && v.kind <= escapedText }
+
+// textOf returns what a scalar of the document says, and "" for any other value.
+func textOf[Document string | []byte](doc Document, v value) string {
+	switch {
+	case v.kind == escapedText:
+		return unquote(string(doc[v.start:v.end]))
+	case v.scalar():
+		return string(doc[v.start:v.end])
+	default:
+		return ""
+	}
+}
+
+// newScanner returns a scanner for a document, which may begin with a byte order mark.
+func newScanner(doc []byte) *scanner { return &scanner{doc: bytes.TrimPrefix(doc, []byte("\ufeff"))} }
+
+// peek returns the next byte that is not white space.
+func (s *scanner) peek() (byte, error) {
+	for ; s.pos < len(s.doc); s.pos++ {
+		switch c := s.doc[s.pos]; c {
 		case ' ', '\t', '\n', '\r':
-			s.pos++
 		default:
-			return
+			return c, nil
 		}
 	}
+	return 0, errCut
 }
 
-// peek gives the next byte that is no white space.
-func (s *scanner) peek() (byte, error) {
-	if s.pos < len(s.doc) && s.doc[s.pos] > ' ' {
-		return s.doc[s.pos], nil
-	}
-	return s.peekBeyond()
-}
-
-func (s *scanner) peekBeyond() (byte, error) {
-	s.space()
-	if s.pos >= len(s.doc) {
-		return 0, errCut
-	}
-	return s.doc[s.pos], nil
-}
-
-// scalar reads a value that is no object and no array, and gives it as it stands in the document.
-func (s *scanner) scalar(first byte) (kind, string, error) {
+// scalar reads a value that is neither an object nor an array.
+func (s *scanner) scalar(first byte) (v value, err error) {
+	v.start = s.pos
 	switch first {
 	case '"':
 		return s.string()
 	case 't':
-		return boolean, "true", s.word("true")
+		v.kind, err = boolean, s.word("true")
 	case 'f':
-		return boolean, "false", s.word("false")
+		v.kind, err = boolean, s.word("false")
 	case 'n':
-		return nothing, "null", s.word("null")
+		v.kind, err = null, s.word("null")
 	default:
-		return s.number()
+		v.kind, err = number, s.number()
 	}
+	v.end = s.pos
+	return v, err
 }
 
 func (s *scanner) word(word string) error {
 	rest := s.doc[s.pos:]
-	if len(rest) >= len(word) && rest[:len(word)] == word {
-		s.pos += len(word)
-		return nil
-	}
-	if len(rest) < len(word) && rest == word[:len(rest)] {
+	switch n := min(len(rest), len(word)); {
+	case string(rest[:n]) != word[:n]:
+		return errSyntax
+	case n < len(word):
 		return errCut
 	}
-	return errSyntax
+	s.pos += len(word)
+	return nil
 }
 
-// string reads a string whose opening quote is next. What needs no unquoting is given without its quotes, else whole.
-func (s *scanner) string() (kind, string, error) {
-	start := s.pos
-	plain := true
-	doc := unsafe.Slice(unsafe.StringData(s.doc), len(s.doc)) //nolint:gosec // to read eight bytes at once; never written
-	for i := start + 1; i < len(doc); i++ {
-		for len(doc)-i >= 8 {
-			mark := special(binary.LittleEndian.Uint64(doc[i:]))
-			if mark != 0 {
-				i += bits.TrailingZeros64(mark) / 8
-				break
-			}
-			i += 8
-		}
-		if i >= len(doc) {
+// string reads a string whose opening quote is next.
+func (s *scanner) string() (value, error) {
+	start := s.pos + 1
+	plain := len(s.doc) // the end of what is ASCII without escapes
+	for i, c := range s.doc[start:] {
+		if c < ' ' || c == '"' || c == '\\' || c >= utf8.RuneSelf {
+			plain = start + i
 			break
 		}
-		switch c := doc[i]; {
+	}
+	if plain < len(s.doc) && s.doc[plain] == '"' {
+		s.pos = plain + 1
+		return value{text, start, plain}, nil
+	}
+	valid := true // UTF-8 without escapes
+	for i := plain; i < len(s.doc); i++ {
+		switch c := s.doc[i]; {
 		case c == '"':
 			s.pos = i + 1
-			if plain {
-				return text, s.doc[start+1 : i], nil
+			if valid {
+				return value{text, start, i}, nil
 			}
-			return escapedText, s.doc[start : i+1], nil
+			return value{escapedText, start - 1, s.pos}, nil
 		case c < ' ':
-			return absent, "", errSyntax
+			return value{}, errSyntax
 		case c == '\\':
-			plain = false
+			valid = false
 			size, err := escape(s.doc[i:])
 			if err != nil {
-				return absent, "", err
+				return value{}, err
 			}
 			i += size - 1
 		case c >= utf8.RuneSelf:
-			r, size := utf8.DecodeRuneInString(s.doc[i:])
+			r, size := utf8.DecodeRune(s.doc[i:])
 			if r == utf8.RuneError && size == 1 {
-				plain = false // encoding/json replaces it
+				valid = false // encoding/json replaces it
 			}
 			i += size - 1
 		}
 	}
-	return absent, "", errCut
+	return value{}, errCut
 }
 
-// special marks, by its top bit, the first of eight bytes that is a quote, a backslash, a control character or no ASCII; the
-// bits above it mean nothing, and 0 says that there is none. Strings are most of a document, so they are read by eights.
-func special(eight uint64) uint64 {
-	const ones, tops = 0x0101010101010101, 0x8080808080808080
-	quotes, backslashes := eight^(ones*'"'), eight^(ones*'\\')
-	return (eight | (eight - ones*' ') | (quotes - ones) | (backslashes - ones)) & tops
-}
-
-// escape gives the length of the escape sequence that s begins with.
-func escape(s string) (int, error) {
+// escape returns the length of the escape sequence that s begins with.
+func escape(s []byte) (int, error) {
 	if len(s) < 2 {
 		return 0, errCut
 	}
@@ -170,8 +170,7 @@ func escape(s string) (int, error) {
 	}
 }
 
-func (s *scanner) number() (kind, string, error) {
-	start := s.pos
+func (s *scanner) number() error {
 	if s.at('-') {
 		s.pos++
 	}
@@ -179,12 +178,12 @@ func (s *scanner) number() (kind, string, error) {
 	case s.at('0'):
 		s.pos++
 	case s.digits() == 0:
-		return absent, "", s.broken()
+		return s.broken()
 	}
 	if s.at('.') {
 		s.pos++
 		if s.digits() == 0 {
-			return absent, "", s.broken()
+			return s.broken()
 		}
 	}
 	if s.at('e') || s.at('E') {
@@ -193,14 +192,15 @@ func (s *scanner) number() (kind, string, error) {
 			s.pos++
 		}
 		if s.digits() == 0 {
-			return absent, "", s.broken()
+			return s.broken()
 		}
 	}
-	return number, s.doc[start:s.pos], nil
+	return nil
 }
 
 func (s *scanner) at(c byte) bool { return s.pos < len(s.doc) && s.doc[s.pos] == c }
 
+// digits passes over digits and returns how many there are.
 func (s *scanner) digits() int {
 	start := s.pos
 	for s.pos < len(s.doc) && s.doc[s.pos] >= '0' && s.doc[s.pos] <= '9' {
@@ -216,100 +216,105 @@ func (s *scanner) broken() error {
 	return errSyntax
 }
 
-// member reads a member's name and the colon behind it, where the opening quote is next.
-func (s *scanner) member() (string, error) {
-	if c, err := s.peek(); err != nil {
-		return "", err
-	} else if c != '"' {
-		return "", errSyntax
+// member reads the name of a member and the colon behind it. Quoted is the name as it stands in the document, or nil if it
+// has escapes.
+func (s *scanner) member() (name, quoted []byte, err error) {
+	c, err := s.peek()
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case c != '"':
+		return nil, nil, errSyntax
 	}
-	k, name, err := s.string()
+	start := s.pos
+	v, err := s.string()
 	if err != nil {
-		return "", err
+		return nil, nil, err
 	}
-	if k == escapedText {
-		name = unquote(name)
+	name, quoted = s.doc[v.start:v.end], s.doc[start:s.pos]
+	if v.kind == escapedText {
+		name, quoted = []byte(unquote(string(quoted))), nil
 	}
-	return name, s.colon()
+	return name, quoted, s.colon()
 }
 
-// colon reads the colon behind a member's name.
+// colon reads the colon behind the name of a member.
 func (s *scanner) colon() error {
 	c, err := s.peek()
-	if err == nil && c != ':' {
-		err = errSyntax
+	switch {
+	case err != nil:
+		return err
+	case c != ':':
+		return errSyntax
 	}
 	s.pos++
-	return err
+	return nil
 }
 
-// next stands behind a value in an object or an array: true where another value follows, false where end came.
+// next reads what follows a value in an object or an array. It reports whether another value follows, and not the end.
 func (s *scanner) next(end byte) (bool, error) {
 	c, err := s.peek()
 	switch {
 	case err != nil:
 		return false, err
-	case c == ',':
-		s.pos++
-		return true, nil
-	case c == end:
-		s.pos++
-		return false, nil
-	default:
+	case c != ',' && c != end:
 		return false, errSyntax
 	}
+	s.pos++
+	return c == ',', nil
 }
 
-// empty stands behind the opening bracket of an object or an array: true where it closes at once.
-func (s *scanner) empty(end byte) (bool, error) {
+// open reads the opening bracket of an object or an array. It reports whether a value follows, and not the end.
+func (s *scanner) open(end byte, depth int) (bool, error) {
+	if depth >= maxDepth {
+		return false, errDepth
+	}
+	s.pos++
 	c, err := s.peek()
 	if err != nil {
 		return false, err
 	}
 	if c == end {
 		s.pos++
-		return true, nil
+		return false, nil
 	}
-	return false, nil
+	return true, nil
 }
 
-// skip passes over one value whole, checking it.
+// skip passes over a value, checking it.
 func (s *scanner) skip(depth int) error {
 	c, err := s.peek()
 	if err != nil {
 		return err
 	}
-	switch c {
-	case '{', '[':
-		if depth >= maxDepth {
-			return errDepth
-		}
-		s.pos++
-		end := c + 2 // '}' follows '{' and ']' follows '[' by two in ASCII
-		done, err := s.empty(end)
-		for more := !done; more && err == nil; {
-			if c == '{' {
-				if _, err = s.member(); err != nil {
-					return err
-				}
-			}
-			if err = s.skip(depth + 1); err != nil {
-				return err
-			}
-			more, err = s.next(end)
-		}
-		return err
-	default:
-		_, _, err := s.scalar(c)
+	if c != '{' && c != '[' {
+		_, err := s.scalar(c)
 		return err
 	}
+	end := byte(']')
+	if c == '{' {
+		end = '}'
+	}
+	more, err := s.open(end, depth)
+	for more && err == nil {
+		if c == '{' {
+			if _, _, err = s.member(); err != nil {
+				return err
+			}
+		}
+		if err = s.skip(depth + 1); err != nil {
+			return err
+		}
+		more, err = s.next(end)
+	}
+	return err
 }
 
-// unquote is for the rare string with an escape or with bytes that are no UTF-8; encoding/json decides what it means.
+// unquote returns the value of a string with escapes or invalid UTF-8, as encoding/json reads it.
 func unquote(quoted string) string {
 	var value string
 	if err := json.Unmarshal([]byte(quoted), &value); err != nil {
-		return quoted // never for what string accepted
+		return quoted // never for what the scanner accepted
 	}
 	return value
 }

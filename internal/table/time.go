@@ -33,15 +33,15 @@ func ParseTime(text string, zone *time.Location) (time.Time, bool) {
 	if zone == nil {
 		zone = time.UTC
 	}
+	if at, ok := parseDate(text, zone); ok {
+		return at, true
+	}
 	if n, ok := parseNumber(text); ok {
 		if len(text) == len(compact) && (text[:2] == "19" || text[:2] == "20") {
 			at, err := time.ParseInLocation(compact, text, zone)
 			return at, err == nil
 		}
 		return fromNumber(n), true
-	}
-	if at, ok := parseDate(text, zone); ok {
-		return at, true
 	}
 	n, err := strconv.ParseFloat(text, 64)
 	switch {
@@ -63,7 +63,7 @@ func parseDate(text string, zone *time.Location) (time.Time, bool) {
 	}
 	forms := [...]string{"2006-01-02", ""}
 	if len(text) > date {
-		offset := strings.ContainsAny(text[date+1:], "Z+-")
+		offset := strings.HasSuffix(text, "Z") || strings.ContainsAny(text[date+1:], "+-")
 		switch {
 		case text[date] == 'T' && offset:
 			forms = [...]string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999Z0700"}

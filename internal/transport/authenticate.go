@@ -3,116 +3,93 @@ package transport
 import (
 	"bytes"
 	"context"
-	"errors"
 	"io"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 )
 
-// Authenticator puts credentials into the request of one attempt.
+// Authenticator puts credentials into the request of an attempt.
 type Authenticator interface {
-	authenticate(ctx context.Context, e *exchange, r *http.Request) error
+	// authenticate changes r, whose body is body. If others can replace the credentials, it returns a function that
+	// drops them. It uses ctx for requests of its own: the hooks in the context of r are for r.
+	authenticate(ctx context.Context, r *http.Request, body []byte) (forget func(), err error)
 }
 
-// header sets fixed headers. It is a function so that no verb of package fmt can print what it sets.
+// header sets fixed headers. It is a function so that package fmt cannot print their values.
 type header func(http.Header)
 
-// Header returns an Authenticator that sets the headers in pairs of name and value.
+// Header returns an Authenticator that sets headers, given as pairs of name and value.
 func Header(pairs ...string) Authenticator {
-	set := slices.Clone(pairs)
-	for i := 0; i+1 < len(set); i += 2 {
-		set[i] = http.CanonicalHeaderKey(set[i])
-	}
+	pairs = slices.Clone(pairs)
 	return header(func(h http.Header) {
-		for i := 0; i+1 < len(set); i += 2 {
-			h[set[i]] = []string{set[i+1]} // new: a round tripper that masks it in place must not mask it for good
+		for i := 0; i+1 < len(pairs); i += 2 {
+			h.Set(pairs[i], pairs[i+1])
 		}
 	})
 }
 
-func (set header) authenticate(_ context.Context, _ *exchange, r *http.Request) error {
+func (set header) authenticate(_ context.Context, r *http.Request, _ []byte) (func(), error) {
 	set(r.Header)
-	return nil
+	return nil, nil
 }
 
-// Custom is a user's function that sees the finished request.
+var (
+	errMoved         = &namedError{text: "authentication changed the method or the host of the request; credentials go to the base URL only"}
+	errInvalidHeader = &namedError{text: "authentication set a header that HTTP does not allow"}
+)
+
+// authError says that there are no credentials. Its text leaves out that of err, which may hold a secret.
+func authError(err error) error {
+	return &namedError{"authentication failed before anything was sent", err}
+}
+
+// Custom is a user's function that authenticates the finished request. It may change everything except the method and
+// the host.
 type Custom func(*http.Request) error
 
-// errMoved says that a user's function would send credentials somewhere else.
-var errMoved = errors.New("authentication changed the method or the host of the request; credentials go to the base URL only")
-
-// errHeader says that net/http would refuse the request after all.
-var errHeader = errors.New("authentication set a header with a name or a value that HTTP does not allow")
-
-func (f Custom) authenticate(_ context.Context, e *exchange, r *http.Request) error {
-	method, host, scheme, sent := r.Method, r.URL.Host, r.URL.Scheme, r.Body
-	if sent != nil {
-		// For a signature over the body. It is taken away again before net/http could repeat the request with it.
-		r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(e.request.Body)), nil }
+func (f Custom) authenticate(ctx context.Context, r *http.Request, body []byte) (func(), error) {
+	shown, scheme := r.WithContext(ctx), r.URL.Scheme
+	if r.Body != nil {
+		// For a signature over the body. net/http must not find it.
+		shown.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
 	}
-	err := f(r)
-	r.GetBody = nil
-	if r.Header == nil {
-		r.Header = http.Header{}
+	if err := f(shown); err != nil {
+		return nil, authError(err)
 	}
-	switch {
-	case err != nil:
-		err = AuthError{err}
-	case r.URL == nil || r.URL.Opaque != "" || r.Method != method || r.URL.Host != host || r.URL.Scheme != scheme || r.Host != host:
-		err = errMoved
-	case !validHeaders(r.Header):
-		err = errHeader
-	default:
-		return rewind(e, r, sent)
+	shown.GetBody = nil
+	if shown.Header == nil {
+		shown.Header = http.Header{}
 	}
-	if r.Body != nil && r.Body != sent {
-		_ = r.Body.Close()
-	}
-	return err
-}
-
-func validHeaders(h http.Header) bool {
-	for name, values := range h {
+	for name, values := range shown.Header {
 		if !ValidHeader(name, values...) {
-			return false
+			return nil, errInvalidHeader
 		}
 	}
-	return true
-}
-
-// rewind makes the body whole again where the function has read it, and measures it where it was replaced.
-func rewind(e *exchange, r *http.Request, sent io.ReadCloser) error {
-	if sent == nil {
-		return nil
+	if shown.URL == nil || shown.URL.Opaque != "" || shown.URL.Host != r.Host || shown.URL.Scheme != scheme ||
+		shown.Host != r.Host || shown.Method != r.Method {
+		return nil, errMoved
 	}
-	body := e.request.Body
-	if r.Body != sent {
-		body = nil
-		if r.Body != nil {
+	if r.Body != nil {
+		// The function may have read the body, or replaced it.
+		switch {
+		case shown.Body == nil:
+			body = nil
+		case shown.Body != r.Body:
 			var err error
-			body, err = io.ReadAll(r.Body)
-			_ = r.Body.Close()
+			body, err = io.ReadAll(shown.Body)
+			_ = shown.Body.Close()
 			if err != nil {
-				return AuthError{err}
+				return nil, authError(err)
 			}
 		}
+		shown.Body, shown.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	}
-	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-	return nil
+	*r = *shown.WithContext(r.Context())
+	return nil, nil
 }
 
-// AuthError says that credentials could not be had. Its text leaves out what the user's function said, which may hold
-// a secret; Unwrap has it.
-type AuthError struct{ Err error }
-
-func (AuthError) Error() string { return "authentication failed before anything was sent" }
-
-// Unwrap gives what the user's function returned.
-func (e AuthError) Unwrap() error { return e.Err }
-
-// ValidHeader tells whether HTTP allows the header; net/http would refuse it without a trace of evidence.
+// ValidHeader reports whether HTTP allows the header. net/http refuses one that is not, without a trace of evidence.
 func ValidHeader(name string, values ...string) bool {
 	if name == "" || strings.ContainsFunc(name, func(r rune) bool { return !isToken(r) }) {
 		return false
@@ -125,20 +102,7 @@ func ValidHeader(name string, values ...string) bool {
 	return true
 }
 
-// isToken tells whether RFC 9110 allows the character in a token.
+// isToken reports whether RFC 9110 allows r in a token.
 func isToken(r rune) bool {
 	return r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r != 0 && strings.ContainsRune("!#$%&'*+-.^_`|~", r)
-}
-
-// withoutQuery takes the query and the user out of the URL of an error that repeats one.
-func withoutQuery(err error) error {
-	u, ok := err.(*url.Error) //nolint:errorlint // one that is wrapped cannot be rebuilt
-	if !ok {
-		return err
-	}
-	shown := ""
-	if parsed, err := url.Parse(u.URL); err == nil {
-		shown = (&url.URL{Scheme: parsed.Scheme, Host: parsed.Host, Path: parsed.Path}).String()
-	}
-	return &url.Error{Op: u.Op, URL: shown, Err: withoutQuery(u.Err)}
 }

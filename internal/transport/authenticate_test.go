@@ -22,12 +22,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestHeadersAreSet(t *testing.T) {
-	base := newBase(answers(200, "{}"))
+func TestHeaderSetsHeaders(t *testing.T) {
+	base := newFakeBase(responds(200, "{}"))
 	tr := newTransport(base)
-	tr.Do(t.Context(), authenticatedBy(aSend(), Header("x-api-key", "k", "X-Api-Secret", "s")))
-	tr.Do(t.Context(), authenticatedBy(aSend(), Header("Accept", "text/plain")))
-	tr.Do(t.Context(), aSend())
+	tr.Do(t.Context(), authenticatedBy(sendRequest(), Header("x-api-key", "k", "X-Api-Secret", "s")))
+	tr.Do(t.Context(), authenticatedBy(sendRequest(), Header("Accept", "text/plain")))
+	tr.Do(t.Context(), sendRequest())
 	first, second, third := base.requests()[0].header, base.requests()[1].header, base.requests()[2].header
 	assert.Equal(t, []string{"k"}, first["X-Api-Key"])
 	assert.Equal(t, []string{"s"}, first["X-Api-Secret"])
@@ -36,13 +36,13 @@ func TestHeadersAreSet(t *testing.T) {
 	assert.Len(t, third, 3)
 }
 
-func TestCredentialsAreNotPrinted(t *testing.T) {
+func TestAuthenticatorDoesNotPrintCredentials(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		source := NewSource(func(context.Context) (string, time.Time, error) {
+		source := NewTokenSource(func(context.Context) (string, time.Time, error) {
 			return "secret-token", time.Now().Add(time.Hour), nil
 		})
-		request := authenticatedBy(aSend(), source.Authenticator("Authorization", "Bearer"))
-		tr := newTransport(newBase(answers(200, "{}")))
+		request := authenticatedBy(sendRequest(), source.Authenticator("Authorization", "Bearer"))
+		tr := newTransport(newFakeBase(responds(200, "{}")))
 		tr.Do(t.Context(), request)
 		require.NotNil(t, source.current)
 		fixed := Header("Authorization", "Bearer secret-token")
@@ -56,7 +56,7 @@ func TestCredentialsAreNotPrinted(t *testing.T) {
 	})
 }
 
-func TestACustomAuthenticatorSeesTheFinishedRequest(t *testing.T) {
+func TestCustomSeesTheFinishedRequest(t *testing.T) {
 	type finished struct {
 		method, url, host, body, replay string
 		header                          http.Header
@@ -87,8 +87,8 @@ func TestACustomAuthenticatorSeesTheFinishedRequest(t *testing.T) {
 			saw = append(saw, f)
 			return err
 		})
-		base := newBase(unsent(errRefused), answers(429, ""), answers(200, "{}"))
-		require.Equal(t, 200, newTransport(base).Do(t.Context(), authenticatedBy(aSend(), custom)).StatusCode)
+		base := newFakeBase(unsent(errRefused), responds(429, ""), responds(200, "{}"))
+		require.Equal(t, 200, newTransport(base).Do(t.Context(), authenticatedBy(sendRequest(), custom)).StatusCode)
 		require.Len(t, saw, 3, "once for each attempt")
 		for i, f := range saw {
 			assert.Equal(t, finished{
@@ -100,17 +100,17 @@ func TestACustomAuthenticatorSeesTheFinishedRequest(t *testing.T) {
 		}
 
 		saw = nil
-		require.Equal(t, 200, newTransport(newBase(answers(200, "{}"))).Do(t.Context(), authenticatedBy(aRead(), custom)).StatusCode)
+		require.Equal(t, 200, newTransport(newFakeBase(responds(200, "{}"))).Do(t.Context(), authenticatedBy(readRequest(), custom)).StatusCode)
 		require.Len(t, saw, 1)
 		assert.Equal(t, "GET", saw[0].method)
-		assert.Equal(t, aRead().URL.String(), saw[0].url)
+		assert.Equal(t, readRequest().URL.String(), saw[0].url)
 		assert.Empty(t, saw[0].body)
 	})
 }
 
-func TestGetBodyGivesTheBodyAsOftenAsItIsAsked(t *testing.T) {
-	base := newBase(answers(200, "{}"))
-	out := newTransport(base).Do(t.Context(), authenticatedBy(aSend(), Custom(func(r *http.Request) error {
+func TestCustomReadsTheBodyAnyNumberOfTimes(t *testing.T) {
+	base := newFakeBase(responds(200, "{}"))
+	out := newTransport(base).Do(t.Context(), authenticatedBy(sendRequest(), Custom(func(r *http.Request) error {
 		for range 3 {
 			body, err := r.GetBody()
 			if err != nil {
@@ -132,7 +132,7 @@ func TestGetBodyGivesTheBodyAsOftenAsItIsAsked(t *testing.T) {
 	assert.Equal(t, sendBody, base.requests()[0].body)
 }
 
-func TestACustomAuthenticatorMayChange(t *testing.T) {
+func TestCustomMayChange(t *testing.T) {
 	type want struct {
 		url, body string
 		header    http.Header
@@ -195,8 +195,8 @@ func TestACustomAuthenticatorMayChange(t *testing.T) {
 		"nothing":         {func(*http.Request) {}, func(*want) {}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			base := newBase(answers(200, "{}"))
-			out := newTransport(base).Do(t.Context(), authenticatedBy(aSend(), Custom(func(r *http.Request) error {
+			base := newFakeBase(responds(200, "{}"))
+			out := newTransport(base).Do(t.Context(), authenticatedBy(sendRequest(), Custom(func(r *http.Request) error {
 				tc.change(r)
 				return nil
 			})))
@@ -213,12 +213,12 @@ func TestACustomAuthenticatorMayChange(t *testing.T) {
 	}
 }
 
-func TestABodyThatACustomAuthenticatorPutInIsClosed(t *testing.T) {
+func TestCustomBodyIsClosed(t *testing.T) {
 	for name, content := range map[string]io.Reader{
 		"whole": strings.NewReader("changed"), "unreadable": failingReader{errSecret},
 	} {
 		body := &countedBody{Reader: content}
-		newTransport(newBase(answers(200, "{}"))).Do(t.Context(), authenticatedBy(aSend(), Custom(func(r *http.Request) error {
+		newTransport(newFakeBase(responds(200, "{}"))).Do(t.Context(), authenticatedBy(sendRequest(), Custom(func(r *http.Request) error {
 			r.Body = body
 			return nil
 		})))
@@ -226,11 +226,11 @@ func TestABodyThatACustomAuthenticatorPutInIsClosed(t *testing.T) {
 	}
 }
 
-func TestWhatACustomAuthenticatorDoesIsGoneInTheNextAttemptAndCall(t *testing.T) {
+func TestCustomChangesOneAttemptOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		base := newBase(answers(429, ""), answers(200, "{}"))
+		base := newFakeBase(responds(429, ""), responds(200, "{}"))
 		tr := newTransport(base)
-		request := aSend()
+		request := sendRequest()
 		changed := 0
 		custom := Custom(func(r *http.Request) error {
 			if changed++; changed > 1 {
@@ -250,22 +250,18 @@ func TestWhatACustomAuthenticatorDoesIsGoneInTheNextAttemptAndCall(t *testing.T)
 		want := http.Header{"Accept": {"application/json"}, "User-Agent": {"test/1"}, "Content-Type": {"application/json"}}
 		for _, later := range base.requests()[1:] {
 			assert.Equal(t, want, later.header)
-			assert.Equal(t, aSend().URL.String(), later.url)
+			assert.Equal(t, sendRequest().URL.String(), later.url)
 			assert.Equal(t, sendBody, later.body)
 		}
-		assert.Equal(t, aSend().URL, request.URL)
+		assert.Equal(t, sendRequest().URL, request.URL)
 		assert.Equal(t, sendBody, string(request.Body))
 	})
 }
 
-func TestCustomAuthenticatorsOfManyCallsDoNotMeet(t *testing.T) {
-	base := newBase(answers(200, "{}"))
+func TestCustomIsSafeForConcurrentCalls(t *testing.T) {
+	base := newFakeBase(responds(200, "{}"))
 	tr := newTransport(base)
-	want := map[string]http.Header{}
-	for contentType, h := range tr.headers {
-		want[contentType] = h.Clone()
-	}
-	shared := aSend()
+	shared := sendRequest()
 	var calls sync.WaitGroup
 	for i := range 100 {
 		calls.Go(func() {
@@ -286,12 +282,10 @@ func TestCustomAuthenticatorsOfManyCallsDoNotMeet(t *testing.T) {
 		assert.Equal(t, []string{"application/json", request.body}, request.header["Accept"])
 		assert.Equal(t, "https://api.example.com/sms/send?call="+request.body, request.url)
 	}
-	assert.Equal(t, want, tr.headers)
-	assert.Empty(t, tr.none)
-	assert.Equal(t, aSend().URL, shared.URL)
+	assert.Equal(t, sendRequest().URL, shared.URL)
 }
 
-func TestCredentialsGoNowhereElse(t *testing.T) {
+func TestCustomCannotSendElsewhere(t *testing.T) {
 	for name, change := range map[string]func(*http.Request){
 		"host of the URL":   func(r *http.Request) { r.URL.Host = "evil.example" },
 		"port of the URL":   func(r *http.Request) { r.URL.Host += ":8443" },
@@ -305,8 +299,8 @@ func TestCredentialsGoNowhereElse(t *testing.T) {
 		"opaque URL":        func(r *http.Request) { r.URL.Opaque = "//evil.example/sms/send" },
 		"relative URL":      func(r *http.Request) { r.URL = &url.URL{Path: "/sms/send"} },
 	} {
-		for _, request := range []Request{aSend(), aRead()} {
-			asked, base := 0, newBase(answers(200, "{}"))
+		for _, request := range []Request{sendRequest(), readRequest()} {
+			asked, base := 0, newFakeBase(responds(200, "{}"))
 			out := newTransport(base).Do(t.Context(), authenticatedBy(request, Custom(func(r *http.Request) error {
 				asked++
 				change(r)
@@ -321,7 +315,7 @@ func TestCredentialsGoNowhereElse(t *testing.T) {
 	}
 }
 
-func TestHeadersThatHTTPDoesNotAllowAreNotSent(t *testing.T) {
+func TestCustomCannotSetInvalidHeaders(t *testing.T) {
 	for name, h := range map[string]http.Header{
 		"CR in a value":           {"X-Key": {"a\rb"}},
 		"LF in a value":           {"X-Key": {"a\nb"}},
@@ -335,8 +329,8 @@ func TestHeadersThatHTTPDoesNotAllowAreNotSent(t *testing.T) {
 		"LF in a name":            {"X-Key\n": {"a"}},
 		"letter outside of ASCII": {"X-Schlüssel": {"a"}},
 	} {
-		asked, base := 0, newBase(answers(200, "{}"))
-		out := newTransport(base).Do(t.Context(), authenticatedBy(aSend(), Custom(func(r *http.Request) error {
+		asked, base := 0, newFakeBase(responds(200, "{}"))
+		out := newTransport(base).Do(t.Context(), authenticatedBy(sendRequest(), Custom(func(r *http.Request) error {
 			asked++
 			maps.Copy(r.Header, h)
 			return nil
@@ -374,20 +368,19 @@ func TestValidHeaderAgreesWithNetHTTP(t *testing.T) {
 	agree("X\u2028", "a")
 }
 
-func TestAnErrorOfACustomAuthenticatorSendsNothing(t *testing.T) {
+func TestCustomErrorSendsNothing(t *testing.T) {
 	failed := errors.New("secret in the error")
 	for name, custom := range map[string]Custom{
 		"its own":           func(*http.Request) error { return failed },
 		"of reading a body": func(r *http.Request) error { r.Body = io.NopCloser(failingReader{failed}); return nil },
 	} {
-		asked, base := 0, newBase(answers(200, "{}"))
-		out := newTransport(base).Do(t.Context(), authenticatedBy(aSend(), Custom(func(r *http.Request) error {
+		asked, base := 0, newFakeBase(responds(200, "{}"))
+		out := newTransport(base).Do(t.Context(), authenticatedBy(sendRequest(), Custom(func(r *http.Request) error {
 			asked++
 			return custom(r)
 		})))
 		require.ErrorIs(t, out.Err, failed, name)
-		var auth AuthError
-		require.ErrorAs(t, out.Err, &auth)
+		assert.True(t, isAuthError(out.Err))
 		assert.NotContains(t, out.Err.Error(), "secret")
 		assert.NotContains(t, Describe(out.Err), "secret")
 		assert.Contains(t, Describe(out.Err), "authentication failed")
@@ -397,11 +390,11 @@ func TestAnErrorOfACustomAuthenticatorSendsNothing(t *testing.T) {
 	}
 }
 
-func TestAnErrorOfACustomAuthenticatorInALaterAttemptEndsTheCall(t *testing.T) {
+func TestCustomErrorInALaterAttemptEndsTheCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked := 0
-		base := newBase(answers(503, ""))
-		out := newTransport(base).Do(t.Context(), authenticatedBy(aRead(), Custom(func(*http.Request) error {
+		base := newFakeBase(responds(503, ""))
+		out := newTransport(base).Do(t.Context(), authenticatedBy(readRequest(), Custom(func(*http.Request) error {
 			if asked++; asked == 2 {
 				return errSecret
 			}
@@ -418,11 +411,11 @@ func TestAnErrorOfACustomAuthenticatorInALaterAttemptEndsTheCall(t *testing.T) {
 	})
 }
 
-func TestACustomAuthenticatorHasTheContextOfTheAttempt(t *testing.T) {
+func TestCustomHasTheContextOfTheAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		base := newBase(answers(503, ""), answers(200, "{}"))
+		base := newFakeBase(responds(503, ""), responds(200, "{}"))
 		var ctxs []context.Context
-		out := newTransport(base, timeoutOf(time.Second)).Do(t.Context(), authenticatedBy(aRead(), Custom(func(r *http.Request) error {
+		out := newTransport(base, timeoutOf(time.Second)).Do(t.Context(), authenticatedBy(readRequest(), Custom(func(r *http.Request) error {
 			deadline, ok := r.Context().Deadline()
 			assert.True(t, ok)
 			assert.Equal(t, time.Second, time.Until(deadline))
@@ -437,26 +430,15 @@ func TestACustomAuthenticatorHasTheContextOfTheAttempt(t *testing.T) {
 	})
 }
 
-func TestURLErrorsLoseTheirQueryAndUser(t *testing.T) {
-	inner := &url.Error{Op: "Get", URL: "https://u:p@inner.example/a?token=secret#secret", Err: io.EOF}
-	for name, tc := range map[string]struct {
-		err  error
-		want string
-	}{
-		"query":       {&url.Error{Op: "Post", URL: "https://api.example.com/sms?text=secret", Err: io.EOF}, `Post "https://api.example.com/sms": EOF`},
-		"user":        {&url.Error{Op: "Post", URL: "https://secret:secret@api.example.com/sms", Err: io.EOF}, `Post "https://api.example.com/sms": EOF`},
-		"fragment":    {&url.Error{Op: "Post", URL: "https://api.example.com/sms#secret", Err: io.EOF}, `Post "https://api.example.com/sms": EOF`},
-		"nested":      {&url.Error{Op: "Post", URL: "https://api.example.com/?a=secret", Err: inner}, `Post "https://api.example.com/": Get "https://inner.example/a": EOF`},
-		"no URL":      {&url.Error{Op: "Post", URL: "%zz secret", Err: io.EOF}, `Post "": EOF`},
-		"opaque":      {&url.Error{Op: "Post", URL: "mailto:secret?secret", Err: io.EOF}, `Post "mailto:": EOF`},
-		"plain error": {io.EOF, "EOF"},
+func TestURLErrorIsReducedToItsCause(t *testing.T) {
+	inner := &url.Error{Op: "Get", URL: "https://u:p@inner.example/a?token=secret#secret", Err: errReset}
+	for name, err := range map[string]error{
+		"one":    inner,
+		"nested": &url.Error{Op: "Post", URL: "https://api.example.com/?a=secret", Err: inner},
+		"none":   errReset,
 	} {
-		t.Run(name, func(t *testing.T) {
-			out := newTransport(newBase(breaks(tc.err))).Do(t.Context(), aSend())
-			require.ErrorIs(t, out.Err, io.EOF)
-			assert.Equal(t, tc.want, out.Err.Error())
-		})
+		out := newTransport(newFakeBase(breaks(err))).Do(t.Context(), sendRequest())
+		assert.Equal(t, errReset, out.Err, name)
 	}
-	assert.NoError(t, withoutQuery(nil))
-	assert.Contains(t, inner.URL, "secret", "the round tripper's own error stays as it is")
+	assert.Contains(t, inner.URL, "secret", "the round tripper's own error does not change")
 }

@@ -8,46 +8,51 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/url"
 	"os"
 	"strconv"
 	"strings"
 	"syscall"
 )
 
-// Describe says in words what a cause was, for an error text or a log. It repeats the text of errors whose words are
-// known to name addresses and reasons only; of any other it gives the type, since a text may hold a query, a token or
-// what the service wrote.
+// A namedError is an error that this package found, or knows by a better name than its cause. Its text holds no secret
+// and nothing that a peer wrote.
+type namedError struct {
+	text  string
+	cause error // or nil
+}
+
+func (e *namedError) Error() string { return e.text }
+func (e *namedError) Unwrap() error { return e.cause }
+
+// Timeout makes os.IsTimeout and its like work.
+func (e *namedError) Timeout() bool {
+	return errors.Is(e.cause, context.DeadlineExceeded) || errors.Is(e.cause, os.ErrDeadlineExceeded)
+}
+
+// Describe returns what err says, for an error text or a log. It repeats only texts that are known to name addresses
+// and reasons. Of any other error it returns the type, because the text may hold a query, a token, or what the service
+// wrote.
 func Describe(err error) string {
-	var ours because
-	var auth AuthError
-	var limit limitError
-	var op *net.OpError
-	switch {
-	case errors.As(err, &auth):
-		return auth.Error()
-	case errors.As(err, &limit):
-		return limit.Error()
-	case errors.As(err, &ours):
-		return ours.Error()
-	case errors.Is(err, errMoved), errors.Is(err, errHeader), errors.Is(err, errEmptyToken), errors.Is(err, ErrTooLarge), errors.Is(err, errNothing), errors.Is(err, errRepeated):
-		return err.Error()
-	case errors.As(err, &op):
+	if named, ok := errors.AsType[*namedError](err); ok {
+		return named.text
+	}
+	if op, ok := errors.AsType[*net.OpError](err); ok {
 		return describeOp(op)
 	}
-	if reason := known(err); reason != "" {
-		return reason
+	if text := describeStandard(err); text != "" {
+		return text
 	}
 	return fmt.Sprintf("the connection failed (%T)", err)
 }
 
-// describeOp says what net says, but for an inner error that is not net's own.
+// describeOp returns the text of op. Of an inner error that is not the standard library's it shows the type.
 func describeOp(op *net.OpError) string {
-	reason := known(op.Err)
-	if fmt.Sprintf("%T", op.Err) == "tls.alert" { // crypto/tls gives the type no other name
-		reason = op.Err.Error()
-	}
+	reason := describeStandard(op.Err)
 	if nested, ok := errors.AsType[*net.OpError](op.Err); ok {
 		reason = describeOp(nested)
+	} else if fmt.Sprintf("%T", op.Err) == "tls.alert" { // the type is not exported
+		reason = op.Err.Error()
 	}
 	if reason == "" {
 		reason = fmt.Sprintf("failed (%T)", op.Err)
@@ -57,37 +62,36 @@ func describeOp(op *net.OpError) string {
 	return text.Error()
 }
 
-// known gives the text of an error whose words are the standard library's, or "".
-func known(err error) string {
+// describeStandard returns the text of an error of the standard library, or "".
+func describeStandard(err error) string {
 	var (
 		dns       *net.DNSError
 		errno     syscall.Errno
-		call      *os.SyscallError
 		header    tls.RecordHeaderError
 		authority x509.UnknownAuthorityError
 		host      x509.HostnameError
-		expired   x509.CertificateInvalidError
+		invalid   x509.CertificateInvalidError
 		timeout   interface{ Timeout() bool }
 	)
 	switch {
+	case err == nil:
+		return ""
 	case errors.As(err, &dns):
 		return dns.Error()
 	case errors.As(err, &header):
 		return header.Error()
 	case errors.As(err, &authority):
-		return authority.Error()
+		return "certificate refused: " + quote(authority.Error())
 	case errors.As(err, &host):
-		return host.Error()
-	case errors.As(err, &expired):
-		return expired.Error()
-	case errors.As(err, &call) && errors.As(call.Err, &errno):
-		return call.Syscall + ": " + errno.Error()
+		return "certificate refused: " + quote(host.Error())
+	case errors.As(err, &invalid):
+		return "certificate refused: " + quote(invalid.Error())
 	case errors.As(err, &errno):
 		return errno.Error()
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return "the answer was cut short"
+		return "the response was cut short"
 	case errors.Is(err, io.EOF):
-		return "the connection ended without an answer"
+		return "the connection ended without a response"
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return "i/o timeout"
 	case errors.Is(err, context.Canceled):
@@ -96,21 +100,24 @@ func known(err error) string {
 		return context.DeadlineExceeded.Error()
 	case errors.As(err, &timeout) && timeout.Timeout():
 		return fmt.Sprintf("a timeout of the HTTP client (%T)", err)
+	}
+	switch text := err.Error(); { // net/http has no types for these; nothing is decided by them
+	case strings.Contains(text, "net/http: server response headers exceeded "):
+		return "the header of the response is larger than the client reads"
+	case strings.Contains(text, "http2: ") && strings.Contains(text, "GOAWAY"):
+		return "the server ended the HTTP/2 connection (GOAWAY)"
 	default:
-		return headerTooLarge(err)
+		return ""
 	}
 }
 
-// headerTooLarge recognises what net/http says of header fields over http.Transport.MaxResponseHeaderBytes, and has no type
-// for. Nothing is decided by it.
-func headerTooLarge(err error) string {
-	for ; err != nil; err = errors.Unwrap(err) {
-		if rest, ok := strings.CutPrefix(err.Error(), "net/http: server response headers exceeded "); ok {
-			limit, _, _ := strings.Cut(rest, " ")
-			if n, err := strconv.ParseInt(limit, 10, 64); err == nil {
-				return fmt.Sprintf("the header fields of the answer are larger than the %d bytes that the client reads", n)
-			}
-		}
+// quote quotes the beginning of a text that is a peer's.
+func quote(s string) string { return strconv.QuoteToASCII(s[:min(len(s), 200)]) }
+
+// withoutURL returns the cause of a *url.Error, whose URL may hold personal data in its query.
+func withoutURL(err error) error {
+	if u, ok := err.(*url.Error); ok { //nolint:errorlint // a wrapped one is not printed
+		return withoutURL(u.Err)
 	}
-	return ""
+	return err
 }

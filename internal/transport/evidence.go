@@ -8,47 +8,62 @@ import (
 	"sync/atomic"
 )
 
-// evidence is what net/http told of one attempt. Hooks may run on its goroutines, and late: hence the atomics. A hook
-// that comes late can only make an attempt look written, never the reverse.
+// Evidence is what net/http's hooks reported of an attempt. They may run late and on other goroutines, hence the
+// atomics. A hook of an earlier attempt can only make this one look written, never the reverse.
 type evidence struct {
-	hooks        httptrace.ClientTrace
-	connections  atomic.Int32
-	wroteHeaders atomic.Int32
-	stop         atomic.Pointer[context.CancelFunc] // ends the attempt
+	connections  atomic.Int32 // that net/http asked its pool for
+	wroteHeaders atomic.Bool
 }
 
-// mostRepeats is how often net/http may look for a connection in one attempt. Over HTTP/2 it repeats by itself a read that the
-// service gives back, without a pause and without an end.
-const mostRepeats = 8
+// maxConnections is how many connections an attempt may ask for. Over HTTP/2, net/http sends a read again by itself if
+// the server gives it back, without a pause and without an end.
+const maxConnections = 8
 
-func (e *evidence) trace() *httptrace.ClientTrace {
-	e.hooks.GetConn = func(string) {
-		if stop := e.stop.Load(); e.connections.Add(1) > mostRepeats && stop != nil {
-			(*stop)()
-		}
+var errSentBack = &namedError{text: "the server sent the request back each time that the HTTP client repeated it"}
+
+// trace returns the hooks of an attempt, which stop ends.
+func (e *evidence) trace(stop context.CancelFunc, ownBase bool) *httptrace.ClientTrace {
+	hooks := &httptrace.ClientTrace{
+		GetConn: func(string) {
+			if e.connections.Add(1) > maxConnections {
+				stop()
+			}
+		},
+		WroteHeaders: func() { e.wroteHeaders.Store(true) },
 	}
-	e.hooks.WroteHeaders = func() { e.wroteHeaders.Add(1) }
-	return &e.hooks
+	if ownBase {
+		hooks.GotConn = established
+	}
+	return hooks
 }
-
-// repeated tells whether the attempt was ended because net/http repeated it too often.
-func (e *evidence) repeated() bool { return e.connections.Load() > mostRepeats }
 
 func (e *evidence) reset() {
 	e.connections.Store(0)
-	e.wroteHeaders.Store(0)
+	e.wroteHeaders.Store(false)
 }
 
-// written tells whether the service may have got the request. Only evidence says no: net/http looked
-// for a connection and wrote no headers, or the error is a dial's. A round tripper that
-// runs no hooks gives no evidence, and an error text is none.
+// written reports whether the service may have got the request. Only evidence says no: net/http asked for a connection
+// and wrote no headers, or the error is a dial's. A round tripper that runs no hooks gives no evidence, and neither does
+// the text of an error.
 func (e *evidence) written(err error) bool {
-	switch {
-	case e.wroteHeaders.Load() > 0:
+	if e.wroteHeaders.Load() {
 		return true
-	case e.connections.Load() > 0:
+	}
+	if e.connections.Load() > 0 {
 		return false
 	}
 	var op *net.OpError
 	return !errors.As(err, &op) || op.Op != "dial"
+}
+
+// explain returns an error that says more than err, if the evidence allows it.
+func (e *evidence) explain(err error) error {
+	switch {
+	case e.connections.Load() > maxConnections:
+		return errSentBack
+	case !e.written(err):
+		return connectError(err)
+	default:
+		return err
+	}
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-func TestOnlyEvidenceSaysThatNothingWasWritten(t *testing.T) {
+func TestEvidenceWritten(t *testing.T) {
 	dns := &net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Err: "no such host", Name: "api.example.com"}}
 	for name, tc := range map[string]struct {
 		connections, wrote int
@@ -48,7 +48,7 @@ func TestOnlyEvidenceSaysThatNothingWasWritten(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var e evidence
-			trace := e.trace()
+			trace := e.trace(func() {}, false)
 			for range tc.connections {
 				trace.GetConn("api.example.com:443")
 			}
@@ -60,9 +60,9 @@ func TestOnlyEvidenceSaysThatNothingWasWritten(t *testing.T) {
 	}
 }
 
-func TestEvidenceIsGoneAfterAReset(t *testing.T) {
+func TestEvidenceReset(t *testing.T) {
 	var e evidence
-	trace := e.trace()
+	trace := e.trace(func() {}, false)
 	trace.GetConn("")
 	trace.WroteHeaders()
 	e.reset()
@@ -71,17 +71,17 @@ func TestEvidenceIsGoneAfterAReset(t *testing.T) {
 	assert.False(t, e.written(io.EOF), "the hooks go on to work")
 }
 
-func TestAnAnswerIsProofThatARequestWasWritten(t *testing.T) {
+func TestResponseProvesThatTheRequestWasWritten(t *testing.T) {
 	for _, react := range []reaction{
 		func(*http.Request) (*http.Response, error) { return response(503, http.NoBody), nil }, // without hooks
 		func(*http.Request) (*http.Response, error) { return response(200, failingReader{errRefused}), nil },
 	} {
-		assert.True(t, newTransport(newBase(react), attemptsUpTo(1)).Do(t.Context(), aSend()).Written)
+		assert.True(t, newTransport(newFakeBase(react), attemptsUpTo(1)).Do(t.Context(), sendRequest()).Written)
 	}
 }
 
 // The error of the timeout takes the place of the round tripper's own, which is the evidence.
-func TestEvidenceIsJudgedBeforeTheTimeoutsErrorTakesItsPlace(t *testing.T) {
+func TestEvidenceIsJudgedBeforeTheTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for name, tc := range map[string]struct {
 			err  error
@@ -93,27 +93,27 @@ func TestEvidenceIsJudgedBeforeTheTimeoutsErrorTakesItsPlace(t *testing.T) {
 				<-r.Context().Done()
 				return silent(tc.err)(r)
 			}
-			out := newTransport(newBase(late), attemptsUpTo(1)).Do(t.Context(), aSend())
+			out := newTransport(newFakeBase(late), attemptsUpTo(1)).Do(t.Context(), sendRequest())
 			assert.ErrorIs(t, out.Err, context.DeadlineExceeded, name)
 			assert.Contains(t, Describe(out.Err), "timeout of 30s", name)
 			assert.Equal(t, tc.want, out.Written, name)
 
-			base := newBase(late, answers(200, "{}"))
-			out = newTransport(base).Do(t.Context(), aSend())
+			base := newFakeBase(late, responds(200, "{}"))
+			out = newTransport(base).Do(t.Context(), sendRequest())
 			assert.Equal(t, !tc.want, out.StatusCode == http.StatusOK, "a send that wrote nothing is repeated: %s", name)
 		}
 	})
 }
 
-func TestTheCallersOwnTraceRunsToo(t *testing.T) {
+func TestCallersTraceRunsToo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var events []string
 		ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{
 			GetConn:      func(hostPort string) { events = append(events, "connection to "+hostPort) },
 			WroteHeaders: func() { events = append(events, "headers") },
 		})
-		base := newBase(unsent(errRefused), answers(429, ""), breaks(io.EOF))
-		out := newTransport(base).Do(ctx, aSend())
+		base := newFakeBase(unsent(errRefused), responds(429, ""), breaks(io.EOF))
+		out := newTransport(base).Do(ctx, sendRequest())
 		assert.Equal(t, []string{
 			"connection to api.example.com",
 			"connection to api.example.com", "headers",
@@ -123,12 +123,12 @@ func TestTheCallersOwnTraceRunsToo(t *testing.T) {
 		assert.True(t, out.Written)
 
 		events = nil
-		newTransport(newBase(answers(200, "{}"))).Do(ctx, aSend())
+		newTransport(newFakeBase(responds(200, "{}"))).Do(ctx, sendRequest())
 		assert.Len(t, events, 2, "the trace of one call does not run in another")
 	})
 }
 
-func TestAHookThatComesLateNeverMakesARequestLookUnsent(t *testing.T) {
+func TestLateHookMakesAttemptLookWritten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		late := func(r *http.Request) (*http.Response, error) {
 			connecting(r)
@@ -138,11 +138,11 @@ func TestAHookThatComesLateNeverMakesARequestLookUnsent(t *testing.T) {
 			}()
 			return nil, errRefused
 		}
-		base := newBase(late, func(r *http.Request) (*http.Response, error) {
+		base := newFakeBase(late, func(r *http.Request) (*http.Response, error) {
 			time.Sleep(2 * time.Minute)
 			return unsent(io.EOF)(r)
 		})
-		out := newTransport(base, timeoutOf(time.Hour)).Do(t.Context(), aSend())
+		out := newTransport(base, timeoutOf(time.Hour)).Do(t.Context(), sendRequest())
 		assert.True(t, out.Written)
 		assert.Equal(t, 2, base.count())
 	})

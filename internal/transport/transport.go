@@ -1,168 +1,90 @@
-// Package transport carries one call over the wire and back: it authenticates, limits, retries, reads the answer and
-// keeps evidence of what was written. It knows HTTP and nothing of messages; what an answer means is decided by the
-// root package, which makes the errors.
+// Package transport carries one call over HTTP: it authenticates, waits for the rate limit, retries, reads the response
+// and keeps evidence of what was written. It knows HTTP and nothing of messages: the root package decides what a
+// response means and makes the errors.
+//
+// A call is one Do and makes one or more attempts. An attempt is one request. The way of a call is in call.go.
+//
+// No goroutine outlives a call, except those of net/http: its idle connections, and a connection that was being
+// established when the attempt ended, see NewBase.
 package transport
 
 import (
-	"context"
 	"log/slog"
 	"net/http"
-	"net/http/httptrace"
 	"net/url"
 	"time"
 
-	"github.com/hashicorp/go-retryablehttp"
 	"golang.org/x/time/rate"
 )
 
-// Config is what a Transport is made of. Every field but Limiter, Jar and Logger is required.
-type Config struct {
-	// Base sends a request; it is never changed and its connections are never closed.
+// Transport performs calls. It is safe for concurrent use; its fields must not change meanwhile. Every field except
+// OwnBase, Jar, Limiter and Logger is required.
+type Transport struct {
+	// Base sends a request. It is never changed, and its idle connections are never closed.
 	Base http.RoundTripper
-	// OnlyHTTP1 says that Base speaks nothing else.
-	OnlyHTTP1 bool
-	Jar       http.CookieJar
-	// Timeout bounds one attempt: connecting, sending and reading the answer to its end.
+	// OwnBase reports that Base is from NewBase, and so speaks HTTP/1.1 only.
+	OwnBase bool
+	Jar     http.CookieJar
+	// Timeout bounds one attempt: connecting, sending, and reading the response to its end.
 	Timeout time.Duration
-	// MaxAttempts counts requests of one call; the repeat after a refreshed token comes on top.
+	// MaxAttempts is how many requests a call may make. The retry with a fresh token comes on top.
 	MaxAttempts int
 	// MinWait and MaxWait bound the waits between attempts, see backoff.
 	MinWait, MaxWait time.Duration
 	// Limiter is waited for before each attempt.
 	Limiter *rate.Limiter
-	// MaxAnswer is how many bytes of a successful answer are read.
-	MaxAnswer int64
-	// NotProcessed lists the statuses that prove that the service did not process a request.
+	// MaxResponseBytes is how much of a 2xx response is read.
+	MaxResponseBytes int64
+	// NotProcessed lists the statuses which prove that the service did not process the request.
 	NotProcessed []int
 	// UserAgent is sent with every request.
 	UserAgent string
 	Logger    *slog.Logger
 }
 
-// Transport performs requests. It is safe for concurrent use.
-type Transport struct {
-	Config
-	client *retryablehttp.Client
-	// headers are those of every request, by content type. They are shared and never written: an attempt takes a copy.
-	headers map[string]http.Header
-	// none is what net/http is shown in their place; it would copy them for a redirect that never comes.
-	none http.Header
-}
-
-// New returns a Transport.
-func New(c Config) *Transport {
-	t := &Transport{Config: c, headers: map[string]http.Header{}, none: http.Header{}}
-	for _, contentType := range []string{"", "application/json", "application/x-www-form-urlencoded"} {
-		h := http.Header{"Accept": {"application/json"}, "User-Agent": {c.UserAgent}}
-		if contentType != "" {
-			h["Content-Type"] = []string{contentType}
-		}
-		t.headers[contentType] = h
-	}
-	t.client = &retryablehttp.Client{
-		HTTPClient: &http.Client{
-			Transport: attempts{t},
-			Jar:       c.Jar,
-			// A redirect would turn a send into a GET, or carry it to another host.
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		},
-		RetryWaitMin: c.MinWait,
-		RetryWaitMax: c.MaxWait,
-		RetryMax:     c.MaxAttempts, // one more than retries: checkRetry counts, and the repeat after a 401 needs room
-		CheckRetry:   t.checkRetry,
-		Backoff:      backoff,
-		// The last answer is passed on as it is; retryablehttp would throw it away.
-		ErrorHandler: func(resp *http.Response, err error, _ int) (*http.Response, error) { return resp, err },
-	}
-	return t
-}
-
-// Request is one call.
+// Request describes a call.
 type Request struct {
+	// Operation is the name of the call in logs.
 	Operation string
 	Method    string
-	URL       *url.URL // never changed
-	// Body is sent with ContentType. A send with an empty one is still sent with a body of its own, see attempt.
+	// URL is not changed.
+	URL *url.URL
+	// Body is sent with ContentType. It may be empty.
 	Body        []byte
 	ContentType string
-	// Repeatable says that the service does the same however often it is asked: true for a read, never for a send.
-	Repeatable bool
-	// Check reads a whole answer with a 2xx status; an error says that it cannot be read, and a Repeatable request is
-	// then repeated. May be nil.
-	Check func(body []byte) error
-	// Buffer is written over with the answer, where it is large enough; nil takes new memory. It must not be used by
-	// another request before Outcome.Body has been read.
+	// Read reports that the request changes nothing, so that it may be retried however an attempt ended, and must
+	// not be answered from a cache.
+	Read bool
+	// Decode is called with the body of each 2xx response that was read to its end. If it returns an error, the
+	// attempt has failed with that error. It may be nil.
+	Decode func(body []byte) error
+	// Buffer is overwritten with the response if it is large enough. It must not be used again before
+	// Outcome.Body has been read.
 	Buffer []byte
-	// Authenticate is nil where the credentials are in URL or Body already.
+	// Authenticate is nil if URL or Body hold the credentials already.
 	Authenticate Authenticator
 }
 
-// Outcome is what is known when a call has ended: an answer, or why there is none.
+// Outcome is what is known when a call has ended. What it says of a request or a response is about the last attempt.
 type Outcome struct {
-	// StatusCode is 0 where no answer came; Header is then nil.
+	// StatusCode is 0 if no response came. Header is then nil.
 	StatusCode int
 	Header     http.Header
 	Body       []byte
-	// Err says why there is no answer, or why the answer could not be read to its end.
+	// Err says why there is no response, or why it could not be read to its end.
 	Err error
-	// Written is false only where the last attempt provably wrote nothing of the request.
+	// Written is false only if the attempt provably wrote nothing of its request.
 	Written bool
-	// Interrupted says why the call was not repeated though it would have been: its context ended, or the next attempt
-	// could not begin.
+	// Interrupted says why a call that would have been retried was not: its context ended, or the next attempt could
+	// not begin.
 	Interrupted error
+	// Sent is the request with its credentials, or nil if no attempt could begin. It must not be changed.
+	Sent *http.Request
 	// Attempts counts the requests that were begun.
 	Attempts int
-	// RetryAfter is what the answer asked for, 0 where it asked for nothing.
+	// RetryAfter is how long the response asked to wait, or 0.
 	RetryAfter time.Duration
-}
-
-// exchange is the state of one call. It is the context of its requests, so that every callback finds it.
-type exchange struct {
-	context.Context //nolint:containedctx // it is the context
-
-	request   Request
-	attempts  int
-	refreshes int
-	again     bool // what checkRetry said last
-	fresh     bool // whether that was for a fresh token, which nobody has to wait for
-	stopped   bool // an attempt could not begin; none after it can
-	evidence  evidence
-	outcome   Outcome
-	refused   func() // tells the source of a token that the service refused it
-}
-
-type exchangeKey struct{}
-
-// Value gives the exchange itself, else what the caller's context holds.
-func (e *exchange) Value(key any) any {
-	if key == (exchangeKey{}) {
-		return e
-	}
-	return e.Context.Value(key)
-}
-
-func exchangeOf(ctx context.Context) *exchange {
-	e, _ := ctx.Value(exchangeKey{}).(*exchange)
-	return e
-}
-
-// Do performs the request and says what became of it. It never fails in another way.
-func (t *Transport) Do(ctx context.Context, r Request) Outcome {
-	e := &exchange{Context: ctx, request: r}
-	header := t.none
-	if t.Jar != nil {
-		header = http.Header{} // net/http writes cookies into it
-	}
-	req := (&http.Request{
-		Method: r.Method, URL: r.URL, Host: r.URL.Host, Header: header,
-		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-	}).WithContext(httptrace.WithClientTrace(e, e.evidence.trace())) //nolint:contextcheck // the exchange is its own context
-	if _, err := t.client.Do(&retryablehttp.Request{Request: req}); err != nil && e.attempts == 0 && e.outcome.Err == nil { //nolint:bodyclose // an attempt has read and closed it
-		e.outcome.Err = err
-	}
-	e.outcome.Attempts = e.attempts
-	if e.again && e.outcome.Interrupted == nil {
-		e.outcome.Interrupted = ctx.Err() // it ended the wait
-	}
-	return e.outcome
+	// Began is when the attempt began, and Took how long it lasted. Both are zero if no attempt could begin.
+	Began time.Time
+	Took  time.Duration
 }

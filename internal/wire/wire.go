@@ -14,7 +14,7 @@ type Call struct {
 	// Members are the members of a message in the shape of another platform (chat app 2), under their own names. The
 	// contract puts them beside Fields or under a key of their own.
 	Members []Member
-	// Extra holds further members by wire name, and ExtraField what a user calls them, such as "Extra".
+	// Extra holds further members by wire name, and ExtraField what a user calls them if not "Extra".
 	Extra      map[string]any
 	ExtraField string
 	// ReferenceID is the caller's own name for the message, for receipts and errors.

@@ -1,0 +1,34 @@
+package messaging
+
+import (
+	"context"
+	"iter"
+
+	"github.com/messaging-service/messaging-go/chatapp2"
+)
+
+// ChatApp2Service sends over chat app 2. It is the field ChatApp2 of a Client and safe for concurrent use.
+type ChatApp2Service struct {
+	core *core
+	send *sendEndpoint
+}
+
+// Send sends one message to one recipient (POST /chatapp2/send). Outcomes, retries and the context are as for SMSService.Send.
+// A nil error does not say whether a fallback went out.
+//
+// The service routes by category: utility, authentication and service messages go to the cloud platform, marketing messages to
+// its marketing-messages interface or, if that cannot be used, to the cloud platform too.
+//
+// An unknown outcome cannot be settled by a lookup, because the service lists SMS only. Give the message a ReferenceID and a
+// CallbackURL: a delivery report with the reference shows that the message was accepted.
+func (s *ChatApp2Service) Send(ctx context.Context, m chatapp2.Message) (Receipt, error) {
+	return s.core.send(ctx, s.send, m.Call())
+}
+
+// SendAll sends many messages, as SMSService.SendAll does. WithSettle does not apply to it.
+func (s *ChatApp2Service) SendAll(ctx context.Context, messages iter.Seq[chatapp2.Message], concurrency int) iter.Seq[Outcome[chatapp2.Message]] {
+	return sendAll(ctx, s.send.name, messages, concurrency, func(ctx context.Context, m chatapp2.Message) Outcome[chatapp2.Message] {
+		receipt, err := s.Send(ctx, m)
+		return Outcome[chatapp2.Message]{Message: m, Receipt: receipt, Err: err}
+	})
+}

@@ -1,0 +1,333 @@
+package messaging_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/gob"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/chatapp2"
+	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/sms"
+)
+
+func TestVerdictText(t *testing.T) {
+	t.Parallel()
+	for verdict, word := range map[messaging.Verdict]string{
+		messaging.Unknown: "unknown", messaging.Accepted: "accepted", messaging.Refused: "refused", messaging.NotSent: "not sent",
+	} {
+		raw, err := json.Marshal(map[string]messaging.Verdict{"verdict": verdict})
+		require.NoError(t, err)
+		assert.Equal(t, `{"verdict":"`+word+`"}`, string(raw))
+		var back map[string]messaging.Verdict
+		require.NoError(t, json.Unmarshal(raw, &back))
+		assert.Equal(t, verdict, back["verdict"])
+	}
+	_, err := json.Marshal(messaging.Verdict(9))
+	require.Error(t, err)
+	v := messaging.Refused
+	require.ErrorContains(t, v.UnmarshalText([]byte("Refused")), "want unknown, accepted, refused or not sent")
+	assert.Equal(t, messaging.Refused, v)
+}
+
+func TestVerdictOf(t *testing.T) {
+	t.Parallel()
+	assert.Equal(t, messaging.Accepted, messaging.VerdictOf(nil))
+	assert.Equal(t, messaging.Refused, messaging.VerdictOf(fmt.Errorf("job 7: %w", &messaging.Error{Verdict: messaging.Refused})))
+	assert.Equal(t, messaging.NotSent, messaging.VerdictOf(fmt.Errorf("job 7: %w", &messaging.ValidationError{})))
+	assert.Equal(t, messaging.Unknown, messaging.VerdictOf(errors.New("from elsewhere")))
+	assert.Equal(t, messaging.Unknown, messaging.VerdictOf(&messaging.RowError{}))
+}
+
+func TestTokenDoesNotLeak(t *testing.T) {
+	t.Parallel()
+	type holder struct{ Token messaging.Token }
+	token := messaging.Token{Value: "tok-SECRET", Expiry: time.Date(2026, 10, 3, 14, 44, 23, 0, time.UTC)}
+	for name, encode := range map[string]func(any) ([]byte, error){
+		"json": json.Marshal,
+		"xml":  xml.Marshal,
+		"gob": func(v any) ([]byte, error) {
+			var b bytes.Buffer
+			err := gob.NewEncoder(&b).Encode(v)
+			return b.Bytes(), err
+		},
+		"text": func(v any) ([]byte, error) {
+			return fmt.Appendf(nil, "%v %+v %#v %s %q %x %d", v, v, v, v, v, v, v), nil
+		},
+		"log": func(v any) ([]byte, error) {
+			var b bytes.Buffer
+			slog.New(slog.NewJSONHandler(&b, nil)).Info("x", "token", v)
+			return b.Bytes(), nil
+		},
+	} {
+		for _, value := range []any{token, &token, holder{token}, []messaging.Token{token}, map[string]messaging.Token{"k": token}} {
+			if _, isMap := value.(map[string]messaging.Token); isMap && name == "xml" {
+				continue // encoding/xml knows no maps
+			}
+			raw, err := encode(value)
+			require.NoError(t, err, name)
+			assertSilent(t, string(raw))
+			assert.Contains(t, string(raw), "2026-10-03T14:44:23Z", "%s of %T", name, value)
+		}
+	}
+	text, err := token.MarshalText()
+	require.NoError(t, err)
+	assert.Equal(t, "messaging.Token(expires 2026-10-03T14:44:23Z)", string(text))
+	assert.Equal(t, "messaging.Token(never expires)", fmt.Sprint(messaging.Token{Value: "tok-SECRET"}))
+}
+
+func TestWithTokenRejectsTheSchemeWord(t *testing.T) {
+	t.Parallel()
+	own := overlay(t, `{"auth":{"token":{"scheme":"Key"}}}`)
+	none := overlay(t, `{"auth":{"token":{"scheme":""}}}`)
+	for name, tt := range map[string]struct {
+		options  []messaging.Option
+		rejected string
+	}{
+		"the word":                     {[]messaging.Option{messaging.WithToken("Bearer tok-SECRET")}, `"Bearer"`},
+		"in another case":              {[]messaging.Option{messaging.WithToken("bearer tok-SECRET")}, `"Bearer"`},
+		"with a tab":                   {[]messaging.Option{messaging.WithToken("BEARER\ttok-SECRET")}, `"Bearer"`},
+		"the beginning of a token":     {[]messaging.Option{messaging.WithToken("Bearertok")}, ""},
+		"the word alone":               {[]messaging.Option{messaging.WithToken("Bearer")}, ""},
+		"of another contract":          {[]messaging.Option{own, messaging.WithToken("key tok-SECRET")}, `"Key"`},
+		"of the default contract only": {[]messaging.Option{own, messaging.WithToken("Bearer tok-SECRET")}, ""},
+		"a contract without a word":    {[]messaging.Option{none, messaging.WithToken("Bearer tok-SECRET")}, ""},
+	} {
+		_, err := messaging.NewClient(baseURL, tt.options...)
+		if tt.rejected == "" {
+			require.NoError(t, err, name)
+			continue
+		}
+		var v *messaging.ValidationError
+		require.ErrorAs(t, err, &v, name)
+		assert.Equal(t, "WithToken", v.Field)
+		assert.Contains(t, v.Reason, tt.rejected)
+		assert.Contains(t, v.Reason, "without the scheme word")
+		assertSilent(t, err.Error())
+	}
+}
+
+func TestWithIdleTimeoutNeedsTheLibrarysOwnTransport(t *testing.T) {
+	t.Parallel()
+	own := messaging.WithIdleTimeout(time.Second)
+	for name, options := range map[string][]messaging.Option{
+		"alone":                      {own},
+		"a client without transport": {own, messaging.WithHTTPClient(&http.Client{Timeout: time.Second})},
+	} {
+		client, err := messaging.NewClient(baseURL, append(options, messaging.WithToken("t"))...)
+		require.NoError(t, err, name)
+		_, err = client.With(messaging.WithIdleTimeout(2 * time.Second))
+		require.NoError(t, err, name)
+	}
+	other := messaging.WithHTTPClient(&http.Client{Transport: http.DefaultTransport})
+	_, err := messaging.NewClient(baseURL, messaging.WithToken("t"), own, other)
+	require.EqualError(t, err, "messaging: WithIdleTimeout: sets up the library's own transport, but WithHTTPClient brings another; set its IdleConnTimeout instead")
+	client, err := messaging.NewClient(baseURL, messaging.WithToken("t"), other)
+	require.NoError(t, err)
+	_, err = client.With(own)
+	require.ErrorContains(t, err, "WithIdleTimeout")
+}
+
+func TestNewClientFromEnvNamesTheVariableAndTheReason(t *testing.T) {
+	missing := filepath.Join(t.TempDir(), "SECRET.json")
+	broken := filepath.Join(t.TempDir(), "broken.json")
+	require.NoError(t, os.WriteFile(broken, []byte(`{"sms.sned":{},"sms.lisst":{}}`), 0o600))
+	t.Setenv("MESSAGING_BASE_URL", baseURL)
+	t.Setenv("MESSAGING_TOKEN", "t")
+	t.Setenv("MESSAGING_API_KEY", "")
+	t.Setenv("MESSAGING_API_SECRET", "")
+
+	t.Setenv("MESSAGING_CONTRACT", missing)
+	_, err := messaging.NewClientFromEnv()
+	require.EqualError(t, err, "messaging: MESSAGING_CONTRACT: the file that it names cannot be read: no such file or directory")
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	require.ErrorIs(t, err, messaging.ErrInvalid)
+	var path *fs.PathError
+	require.ErrorAs(t, err, &path)
+	assert.Equal(t, missing, path.Path)
+
+	t.Setenv("MESSAGING_CONTRACT", broken)
+	_, err = messaging.NewClientFromEnv()
+	require.ErrorContains(t, err, "sms.sned")
+	require.ErrorContains(t, err, "sms.lisst")
+	assert.NotContains(t, err.Error(), "\n")
+	var problem *contract.Error
+	require.ErrorAs(t, err, &problem)
+	assert.NotEmpty(t, problem.Path)
+}
+
+// said returns the text of an error after its status.
+func said(err error) string {
+	_, text, _ := strings.Cut(err.Error(), "HTTP 400, ")
+	return text
+}
+
+func TestErrorTextLeavesOutSecretsOfTheService(t *testing.T) {
+	t.Parallel()
+	const token = "tok-SECRET-17af"
+	m := sms.Message{From: "ACME", To: "+639171234567", Text: "hush hush", ReferenceID: "order-17", CallbackURL: "https://shop.example.com/?pin=4711"}
+	for name, tt := range map[string]struct{ body, want string }{
+		"a plain code":              {`{"code":"E-17","requestId":"q-1"}`, "code E-17, invalid, request q-1"},
+		"a code of digits":          {`{"code":200202}`, "code 200202, invalid"},
+		"a UUID":                    {`{"requestId":"0f6c2f7e-9b1d-4d0a-8a35-f4b0a3b0c111"}`, "invalid, request 0f6c2f7e-9b1d-4d0a-8a35-f4b0a3b0c111"},
+		"the recipient":             {`{"code":"invalid:639171234567"}`, "invalid"},
+		"the recipient, local":      {`{"code":"invalid:09171234567"}`, "invalid"},
+		"the recipient, separated":  {`{"code":"invalid:917-123-4567"}`, "invalid"},
+		"the recipient, seven":      {`{"code":"E:1234567"}`, "invalid"},
+		"another number":            {`{"code":"invalid:639181111111"}`, "invalid"},
+		"the recipient as request":  {`{"requestId":"q-639171234567"}`, "invalid"},
+		"the token as code":         {`{"code":"tok-SECRET-17af"}`, "invalid"},
+		"the token in a code":       {`{"code":"denied:tok-SECRET-17af"}`, "invalid"},
+		"the token as request":      {`{"requestId":"tok-SECRET-17af"}`, "invalid"},
+		"half of the token":         {`{"code":"tok-SECRET"}`, "invalid"},
+		"a sentence":                {`{"code":"no such number"}`, "invalid"},
+		"a reason":                  {`{"message":"Sender ID is not registered"}`, `invalid, "Sender ID is not registered"`},
+		"a reason with a code":      {`{"code":"E-17","message":"Sender ID is not registered"}`, `code E-17, invalid, "Sender ID is not registered"`},
+		"a reason with quotes":      {`{"message":"say \"please\""}`, `invalid, "say \"please\""`},
+		"a reason with the sender":  {`{"message":"ACME is not registered"}`, `invalid, "ACME is not registered"`},
+		"a reason with a number":    {`{"message":"the recipient 639171234567 is invalid"}`, "invalid"},
+		"a number with spaces":      {`{"message":"the recipient 63 917 123 4567 is invalid"}`, "invalid"},
+		"a number of another":       {`{"message":"the recipient 12345 is invalid"}`, "invalid"},
+		"digits of another script":  {`{"message":"the recipient ٦٣٩١٧ is invalid"}`, "invalid"},
+		"a reason with the text":    {`{"message":"rejected: hush hush"}`, "invalid"},
+		"a part of the text":        {`{"message":"rejected: Hush..."}`, "invalid"},
+		"a reason with the token":   {`{"message":"bad token tok-SECRET-17af"}`, "invalid"},
+		"a cut token":               {`{"message":"bad token tok-SECRET..."}`, "invalid"},
+		"a reason with a URL":       {`{"message":"cannot call https://shop.example.com/"}`, "invalid"},
+		"a reason with a parameter": {`{"message":"cannot call ?pin=4711"}`, "invalid"},
+		"a reason with an address":  {`{"message":"ask ana@example.com"}`, "invalid"},
+		"a reason of two lines":     {`{"message":"one\ntwo"}`, "invalid"},
+		"a long reason":             {`{"message":"` + strings.Repeat("very ", 100) + `"}`, "invalid"},
+		"a page":                    {`<html>Sender ID is not registered`, "invalid"},
+		"an empty object":           {`{}`, "invalid"},
+	} {
+		client, mock := mocked(t, messaging.WithToken(token))
+		responding(mock, http.StatusBadRequest, tt.body)
+		_, err := client.SMS.Send(t.Context(), m)
+		assert.Equal(t, tt.want, said(err), name)
+		e, _ := errors.AsType[*messaging.Error](err)
+		assert.Equal(t, tt.body, string(e.Body), "%s: it is all in the fields", name)
+	}
+}
+
+func TestErrorTextLeavesOutEveryKindOfCredential(t *testing.T) {
+	t.Parallel()
+	sign := messaging.AuthFunc(func(r *http.Request) error {
+		r.Header.Set("X-Signature", "HMAC sig-abcdef")
+		q := r.URL.Query()
+		q.Set("nonce", "nonce-abcdef")
+		r.URL.RawQuery = q.Encode()
+		return nil
+	})
+	for name, tt := range map[string]struct {
+		options []messaging.Option
+		echoed  []string
+	}{
+		"token":     {[]messaging.Option{messaging.WithToken("tok-abcdef")}, []string{"tok-abcdef"}},
+		"source":    {[]messaging.Option{messaging.WithTokenSource(issue("tok-abcdef"))}, []string{"tok-abcdef"}},
+		"key pair":  {[]messaging.Option{messaging.WithAPIKey("key-abcdef", "sec-abcdef")}, []string{"key-abcdef", "sec-abcdef"}},
+		"in header": {[]messaging.Option{messaging.WithAPIKey("key-abcdef", "sec-abcdef"), overlay(t, `{"auth":{"keyPair":{"in":"header","key":"X-Key","secret":"X-Secret"}}}`)}, []string{"key-abcdef", "sec-abcdef"}},
+		"in query":  {[]messaging.Option{messaging.WithAPIKey("key-abcdef", "sec-abcdef"), overlay(t, `{"auth":{"keyPair":{"in":"query"}}}`)}, []string{"key-abcdef", "sec-abcdef"}},
+		"as basic":  {[]messaging.Option{messaging.WithAPIKey("key-abcdef", "sec-abcdef"), overlay(t, `{"auth":{"keyPair":{"in":"basic"}}}`)}, []string{"key-abcdef", "sec-abcdef", "a2V5LWFiY2RlZjpzZWMtYWJjZGVm"}},
+		"basic":     {[]messaging.Option{messaging.WithAuth(messaging.Basic("user-abc", "sec-abcdef"))}, []string{"user-abc", "sec-abcdef"}},
+		"function":  {[]messaging.Option{messaging.WithAuth(sign)}, []string{"sig-abcdef", "nonce-abcdef"}},
+	} {
+		client, mock := mocked(t, tt.options...)
+		for _, secret := range tt.echoed {
+			body := fmt.Sprintf(`{"code":%q,"requestId":%q,"message":%q}`, secret, "q-"+secret, "what is "+secret)
+			responding(mock, http.StatusBadRequest, body)
+			respondingLists(mock, always(http.StatusBadRequest, body))
+			_, err := client.SMS.Send(t.Context(), one)
+			require.EqualError(t, err, "messaging: sms.send refused: HTTP 400, invalid", name)
+			_, err = client.SMS.Find(t.Context(), "r-1")
+			require.EqualError(t, err, "messaging: sms.list failed: HTTP 400, invalid", name)
+		}
+	}
+}
+
+func TestErrorTextLeavesOutTheContentOfAChatAppMessage(t *testing.T) {
+	t.Parallel()
+	client, mock := mocked(t)
+	responding(mock, http.StatusBadRequest, `{"code":"surprise","message":"no surprise for you"}`)
+	m := chatapp2.Message{To: chatNumber, Content: chatapp2.Text{Body: "surprise"}}
+	_, err := client.ChatApp2.Send(t.Context(), m)
+	require.EqualError(t, err, "messaging: chatapp2.send refused: HTTP 400, invalid")
+	m.Content = chatapp2.Text{Body: "other"}
+	_, err = client.ChatApp2.Send(t.Context(), m)
+	require.EqualError(t, err, `messaging: chatapp2.send refused: HTTP 400, code surprise, invalid, "no surprise for you"`)
+	m.Extra = map[string]any{"category": []string{"surprise"}}
+	_, err = client.ChatApp2.Send(t.Context(), m)
+	require.EqualError(t, err, "messaging: chatapp2.send refused: HTTP 400, invalid")
+}
+
+func TestErrorOfAReadLeavesOutItsFilters(t *testing.T) {
+	t.Parallel()
+	client, mock := mocked(t)
+	respondingLists(mock, always(http.StatusBadRequest, `{"code":"to:12345678","message":"no rows for 1234"}`))
+	_, errs := list(client.SMS.List(t.Context(), sms.ListOptions{To: "+6312345678"}))
+	require.Len(t, errs, 1)
+	require.EqualError(t, errs[0], `messaging: sms.list failed: HTTP 400, invalid, "no rows for 1234"`)
+}
+
+func TestPlainDataPrintsWholeAndLogsNothingPersonal(t *testing.T) {
+	t.Parallel()
+	tx := sms.Transaction{ID: "t-1", ReferenceID: "r-1", From: "SECRET", To: "+639171234567", Text: "Jerry", Description: "SECRET", Extra: map[string]json.RawMessage{"SECRET": nil}}
+	receipt := messaging.Receipt{ID: "t-1", ReferenceID: "r-1", Attempts: 2, Raw: json.RawMessage(`{"to":"+639171234567"}`)}
+	for _, value := range []any{tx, receipt, message, chatMessage1, chatMessage2} {
+		assert.Contains(t, fmt.Sprintf("%+v", value), "ReferenceID:", "%T", value)
+		var log bytes.Buffer
+		for _, handler := range []slog.Handler{slog.NewTextHandler(&log, nil), slog.NewJSONHandler(&log, nil)} {
+			slog.New(handler).Info("shown", "value", value)
+		}
+		assertSilent(t, log.String())
+		for _, reference := range []string{"r-1", "order-17"} {
+			if strings.Contains(fmt.Sprintf("%+v", value), reference) {
+				assert.Contains(t, log.String(), reference, "%T", value)
+			}
+		}
+	}
+	assert.Contains(t, fmt.Sprintf("%+v", tx), "+639171234567")
+}
+
+func TestWithLoggerPassesTheCallersContext(t *testing.T) {
+	t.Parallel()
+	type key struct{}
+	var seen []any
+	handler := contextHandler(func(ctx context.Context) { seen = append(seen, ctx.Value(key{}), fmt.Sprintf("%s", ctx)) })
+	client, mock := mocked(t, messaging.WithLogger(slog.New(handler)))
+	responding(mock, http.StatusBadGateway, "")
+	_, err := client.SMS.Send(context.WithValue(t.Context(), key{}, "mine"), message)
+	require.Error(t, err)
+	require.Len(t, seen, 4, "an attempt, and an unknown outcome")
+	assert.Equal(t, []any{"mine", "mine"}, []any{seen[0], seen[2]})
+	assertSilent(t, fmt.Sprint(seen))
+}
+
+// contextHandler is a slog.Handler that looks at the context.
+type contextHandler func(context.Context)
+
+func (contextHandler) Enabled(context.Context, slog.Level) bool { return true }
+
+func (h contextHandler) Handle(ctx context.Context, _ slog.Record) error {
+	h(ctx)
+	return nil
+}
+
+func (h contextHandler) WithAttrs([]slog.Attr) slog.Handler { return h }
+
+func (h contextHandler) WithGroup(string) slog.Handler { return h }

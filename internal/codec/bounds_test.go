@@ -1,0 +1,82 @@
+package codec_test
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/messaging-service/messaging-go/internal/codec"
+	"github.com/messaging-service/messaging-go/internal/wire"
+)
+
+func TestListDecodeRowLimit(t *testing.T) {
+	t.Parallel()
+	l := compileList(t, "", false)
+	rows := func(count int) []byte {
+		return []byte(`{"data":[` + strings.TrimSuffix(strings.Repeat(`{"id":"a"},`, count), ",") + `]}`)
+	}
+	for _, tt := range []struct {
+		requested, most int
+		reason          string
+	}{
+		{0, 100_000, "the page has more than 100000 rows"},
+		{1, 10, "the page has more than 10 rows, ten times as many as were requested"},
+		{50, 500, "the page has more than 500 rows, ten times as many as were requested"},
+		{9_999, 99_990, "the page has more than 99990 rows, ten times as many as were requested"},
+		{10_000, 100_000, "the page has more than 100000 rows"},
+		{1 << 40, 100_000, "the page has more than 100000 rows"},
+	} {
+		page, _, err := l.Decode(rows(tt.most), wire.Position{}, tt.requested, nil)
+		require.NoError(t, err)
+		assert.Len(t, page.Records, tt.most)
+
+		page, failure, err := l.Decode(rows(tt.most+1), wire.Position{}, tt.requested, nil)
+		require.EqualError(t, err, tt.reason)
+		require.ErrorIs(t, err, codec.ErrPage, "to request it again would bring the same")
+		assert.Zero(t, page)
+		assert.Zero(t, failure)
+	}
+}
+
+// The bodies have the size of the bound on a response that a client has by default.
+func TestListDecodeMemory(t *testing.T) {
+	const size = 8 << 20
+	l := compileList(t, "", false)
+	members := func(format string) string {
+		var b strings.Builder
+		for i := 0; b.Len() < size; i++ {
+			fmt.Fprintf(&b, format, i)
+		}
+		return strings.TrimSuffix(b.String(), ",")
+	}
+	for name, body := range map[string]string{
+		"empty rows":                   `{"data":[` + strings.Repeat(`{},`, size/3) + `{}]}`,
+		"as many rows as there can be": `{"data":[` + strings.Repeat(`{"x":1},`, 99_999) + `{}]}`,
+		"numbers for rows":             `{"data":[` + strings.Repeat(`0,`, size/2) + `0]}`,
+		"one row of many members":      `{"data":[{` + members(`"%d":0,`) + `}]}`,
+		"two rows of many members":     `{"data":[{` + members(`"%d":0,`)[:size/2] + `":0},{` + members(`"a%d":0,`)[:size/2] + `":0}]}`,
+		"one member many times":        `{"data":[{"id":"a",` + strings.Repeat(`"x":0,`, size/6) + `"x":0}]}`,
+		"two IDs in turn":              `{"data":[{` + strings.Repeat(`"transactionId":"a","id":"b",`, size/28) + `"id":"c"}]}`,
+		"escapes":                      `{"data":[{"id":"a","text":"` + strings.Repeat(`\u0000`, size/6) + `"}]}`,
+		"two lists in turn":            `{` + strings.Repeat(`"items":[{},{}],"data":[{}],`, size/28) + `"data":[]}`,
+		"deep":                         `{"data":[` + strings.Repeat(`[`, size) + `]}`,
+	} {
+		raw := []byte(body)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		began := time.Now()
+		page, _, err := l.Decode(raw, wire.Position{}, 0, nil)
+		took := time.Since(began)
+		runtime.ReadMemStats(&after)
+		allocated := after.TotalAlloc - before.TotalAlloc
+		assert.Less(t, allocated, uint64(128<<20+64*len(raw)), "%s: %d rows, %v", name, len(page.Records), err)
+		assert.Less(t, took, 20*time.Second, name) // linear: a second at most
+		runtime.KeepAlive(page)
+		t.Logf("%s: %d MB, %v, %v", name, allocated>>20, took, err)
+	}
+}

@@ -1,0 +1,100 @@
+package transport
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+)
+
+// DefaultIdleTimeout is how long the transport of NewBase keeps an idle connection: less than the servers that are
+// quickest to close theirs, because a request that meets a closing connection has an unknown outcome.
+const DefaultIdleTimeout = 4 * time.Second
+
+const (
+	// maxConnsPerHost bounds the connections of the transport of NewBase, in use, idle, or being established. A request
+	// beyond waits for one, and nothing of it is written if that takes too long.
+	maxConnsPerHost = 256
+	// connectTimeout bounds how long a connection may take until it can carry a request.
+	connectTimeout = 10 * time.Second
+)
+
+// NewBase returns the round tripper for a client that was given none. Its connections are for a Transport with
+// Config.OwnBase.
+//
+// It speaks HTTP/1.1 only: over HTTP/2 a server that restarts, or closes a connection after its thousandth request,
+// leaves the sends on it in doubt, and net/http distinguishes them from processed ones by the text of an error alone.
+//
+// net/http goes on establishing a connection when the request that it was for has ended, so that another can use it.
+// What a call leaves behind is therefore bounded here: at most 256 connections per host, each with two goroutines, for
+// at most 10 seconds from the first packet until the proxy has answered and the TLS handshake is complete.
+//
+// An idleTimeout of 0 stands for DefaultIdleTimeout.
+func NewBase(idleTimeout time.Duration) *http.Transport {
+	return newBase(cmp.Or(idleTimeout, DefaultIdleTimeout), connectTimeout)
+}
+
+func newBase(idleTimeout, connectTimeout time.Duration) *http.Transport {
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true)
+	return &http.Transport{
+		Proxy: http.ProxyFromEnvironment,
+		OnProxyConnectResponse: func(_ context.Context, _ *url.URL, _ *http.Request, resp *http.Response) error {
+			if resp.StatusCode != http.StatusOK {
+				return proxyError(resp.StatusCode)
+			}
+			return nil
+		},
+		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			deadline := time.Now().Add(connectTimeout)
+			dialer := net.Dialer{Deadline: deadline, KeepAlive: 15 * time.Second}
+			conn, err := dialer.DialContext(ctx, network, address)
+			if err != nil {
+				return nil, err
+			}
+			_ = conn.SetDeadline(deadline) // for the proxy and TLS; see established
+			return conn, nil
+		},
+		MaxConnsPerHost:        maxConnsPerHost,
+		MaxIdleConnsPerHost:    maxConnsPerHost,
+		IdleConnTimeout:        idleTimeout,
+		MaxResponseHeaderBytes: 64 << 10,
+		Protocols:              protocols,
+	}
+}
+
+// established ends the time that a connection had to be established.
+func established(info httptrace.GotConnInfo) { _ = info.Conn.SetDeadline(time.Time{}) }
+
+// errProxyAuth is the cause of a proxyError for HTTP 407.
+var errProxyAuth = errors.New("the proxy wants credentials")
+
+// proxyError says that a proxy did not open a tunnel to the service.
+func proxyError(status int) error {
+	text := fmt.Sprintf("the proxy refused the connection: HTTP %d", status)
+	if status == http.StatusProxyAuthRequired {
+		return &namedError{text, errProxyAuth}
+	}
+	return &namedError{text: text}
+}
+
+// connectError names an error that ended an attempt before there was a connection.
+func connectError(err error) error {
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op != "dial" && errors.Is(err, os.ErrDeadlineExceeded) {
+		return &namedError{"the proxy or the TLS handshake took too long", err}
+	}
+	// Of a proxy that refuses, net/http's other transports report only the text of the status.
+	for status := http.StatusMultipleChoices; status < 600; status++ {
+		if text := http.StatusText(status); text != "" && strings.EqualFold(err.Error(), text) {
+			return proxyError(status)
+		}
+	}
+	return err
+}

@@ -1,0 +1,872 @@
+package messaging_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/messagingtest"
+	"github.com/messaging-service/messaging-go/sms"
+)
+
+// book is a listing in memory that records which pages were requested. A row is its JSON object.
+type book struct {
+	pages  [][]string
+	first  int                                         // the number of the first page
+	silent bool                                        // pages do not say how many there are
+	before func(ctx context.Context, number int) error // runs before a page is returned; an error fails the page
+
+	mu      sync.Mutex
+	asked   []int
+	queries []url.Values
+	active  int
+	most    int // requests at once
+}
+
+// errPage is what a page that fails matches.
+var errPage = messaging.ErrInvalid
+
+func (b *book) RoundTrip(r *http.Request) (*http.Response, error) {
+	number, _ := strconv.Atoi(r.URL.Query().Get("pageNumber"))
+	b.mu.Lock()
+	b.asked = append(b.asked, number)
+	b.queries = append(b.queries, r.URL.Query())
+	b.active++
+	b.most = max(b.most, b.active)
+	b.mu.Unlock()
+	defer func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.active--
+	}()
+	if b.before != nil {
+		if err := b.before(r.Context(), number); err != nil {
+			if r.Context().Err() != nil {
+				return nil, err
+			}
+			return respond(r, http.StatusBadRequest, `{}`), nil
+		}
+	}
+	index := number - b.first
+	if index >= len(b.pages) {
+		return respond(r, http.StatusOK, `{"hasNext":false,"data":[]}`), nil
+	}
+	facts := ""
+	if !b.silent {
+		total := 0
+		for _, page := range b.pages {
+			total += len(page)
+		}
+		facts = fmt.Sprintf(`"pageNumber":%d,"pageSize":%d,"totalRows":%d,"totalPages":%d,`, number, len(b.pages[0]), total, len(b.pages))
+	}
+	return respond(r, http.StatusOK, fmt.Sprintf(`{%s"hasNext":%v,"data":[%s]}`, facts, index < len(b.pages)-1, strings.Join(b.pages[index], ","))), nil
+}
+
+// client returns a client that does not retry.
+func (b *book) client(t *testing.T, options ...messaging.Option) *messaging.Client {
+	t.Helper()
+	if b.first != 1 {
+		options = append(options, overlay(t, fmt.Sprintf(`{"sms.list":{"paging":{"first":%d}}}`, b.first)))
+	}
+	client, err := messaging.NewClient(baseURL, append([]messaging.Option{
+		messaging.WithToken("t"), messaging.WithHTTPClient(&http.Client{Transport: b}),
+		messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}), messaging.WithTimeout(24 * time.Hour),
+	}, options...)...)
+	require.NoError(t, err)
+	return client
+}
+
+// numbers returns the pages that were requested, in ascending order.
+func (b *book) numbers() []int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Sorted(slices.Values(b.asked))
+}
+
+// requests returns how many requests have begun, and how many of them have not ended.
+func (b *book) requests() (begun, active int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.asked), b.active
+}
+
+// newBook returns a listing of rows with these IDs: "1 2|3".
+func newBook(text string) *book {
+	b := &book{first: 1}
+	for ids := range strings.SplitSeq(text, "|") {
+		page := []string{}
+		for id := range strings.FieldsSeq(ids) {
+			page = append(page, fmt.Sprintf(`{"id":%q}`, id))
+		}
+		b.pages = append(b.pages, page)
+	}
+	return b
+}
+
+// numbered returns n pages of two rows each, as newBook reads them, and their rows.
+func numbered(n int) (pages, rows string) {
+	var parts, ids []string
+	for i := range n {
+		parts = append(parts, fmt.Sprintf("%d %d", 2*i+1, 2*i+2))
+		ids = append(ids, strconv.Itoa(2*i+1), strconv.Itoa(2*i+2))
+	}
+	return strings.Join(parts, "|"), strings.Join(ids, " ")
+}
+
+// walk ranges to the end, over errors too, and returns the IDs of the rows and the errors.
+func walk(rows iter.Seq2[sms.Transaction, error]) (ids string, errs []error) {
+	all, errs := list(rows)
+	return strings.Join(idsOf(all), " "), errs
+}
+
+// way is a way to list: by rows or by pages, page after page or ahead.
+type way struct {
+	pages bool
+	ahead int
+}
+
+func (w way) list(ctx context.Context, c *messaging.Client, o sms.ListOptions) iter.Seq2[sms.Transaction, error] {
+	o.PagesAhead = w.ahead
+	if !w.pages {
+		return c.SMS.List(ctx, o)
+	}
+	pages := c.SMS.Pages(ctx, o)
+	return func(yield func(sms.Transaction, error) bool) {
+		for page, err := range pages {
+			for _, tx := range page.Transactions {
+				if !yield(tx, nil) {
+					return
+				}
+			}
+			if err != nil && !yield(sms.Transaction{}, err) {
+				return
+			}
+		}
+	}
+}
+
+func (w way) String() string { return fmt.Sprintf("pages=%v,ahead=%d", w.pages, w.ahead) }
+
+// everyWay runs a test for each way to list.
+func everyWay(t *testing.T, test func(t *testing.T, by way)) {
+	t.Helper()
+	for _, by := range []way{{false, 0}, {false, 1}, {false, 4}, {true, 0}, {true, 4}} {
+		t.Run(by.String(), func(t *testing.T) {
+			t.Parallel()
+			test(t, by)
+		})
+	}
+}
+
+// wait waits for a while or until the context ends.
+func wait(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}
+
+func pause(d time.Duration) func(context.Context, int) error {
+	return func(ctx context.Context, _ int) error { return wait(ctx, d) }
+}
+
+func TestListRequestsNothingBeforeTheLoop(t *testing.T) {
+	t.Parallel()
+	everyWay(t, func(t *testing.T, by way) {
+		b := newBook("1 2|3")
+		rows := by.list(t.Context(), b.client(t), sms.ListOptions{})
+		assert.Empty(t, b.asked)
+		ids, errs := walk(rows)
+		assert.Equal(t, "1 2 3", ids)
+		assert.Empty(t, errs)
+	})
+}
+
+func TestListRequestsAPageWhenItsRowsAreNeeded(t *testing.T) {
+	t.Parallel()
+	b := newBook("1 2|3 4|5")
+	var asked []int
+	for tx, err := range b.client(t).SMS.List(t.Context(), sms.ListOptions{}) {
+		require.NoError(t, err)
+		begun, _ := b.requests()
+		asked = append(asked, begun)
+		assert.Equal(t, strconv.Itoa(len(asked)), tx.ID)
+	}
+	assert.Equal(t, []int{1, 1, 2, 2, 3}, asked)
+
+	b, asked = newBook("1 2|3 4|5"), nil
+	for _, err := range b.client(t).SMS.Pages(t.Context(), sms.ListOptions{}) {
+		require.NoError(t, err)
+		begun, _ := b.requests()
+		asked = append(asked, begun)
+	}
+	assert.Equal(t, []int{1, 2, 3}, asked)
+}
+
+func TestPagesKeepTheirRows(t *testing.T) {
+	t.Parallel()
+	b := newBook("1 2|3 4|5")
+	var pages []sms.Page
+	for page, err := range b.client(t).SMS.Pages(t.Context(), sms.ListOptions{}) {
+		require.NoError(t, err)
+		pages = append(pages, page)
+	}
+	require.Len(t, pages, 3)
+	assert.Equal(t, "1", pages[0].Transactions[0].ID)
+	assert.Equal(t, "4", pages[1].Transactions[1].ID)
+}
+
+func TestListRangesAgain(t *testing.T) {
+	t.Parallel()
+	everyWay(t, func(t *testing.T, by way) {
+		b := newBook("1 2|3 4|5")
+		rows := by.list(t.Context(), b.client(t), sms.ListOptions{})
+		for _, err := range rows {
+			require.NoError(t, err)
+			break
+		}
+		for range 2 {
+			ids, errs := walk(rows)
+			assert.Equal(t, "1 2 3 4 5", ids)
+			assert.Empty(t, errs)
+		}
+	})
+}
+
+func TestListCopiesItsOptions(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(url.Values){
+		"set":      func(extra url.Values) { extra.Set("tag", "other") },
+		"added":    func(extra url.Values) { extra.Add("more", "x") },
+		"in place": func(extra url.Values) { extra["tag"][0] = "other" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			everyWay(t, func(t *testing.T, by way) {
+				b := newBook("1 2|3")
+				extra := url.Values{"tag": {"mine"}}
+				rows := by.list(t.Context(), b.client(t), sms.ListOptions{Extra: extra})
+				change(extra)
+				_, errs := walk(rows)
+				require.Empty(t, errs)
+				for _, q := range b.queries {
+					assert.Equal(t, []string{"mine"}, q["tag"])
+					assert.NotContains(t, q, "more")
+				}
+			})
+		})
+	}
+}
+
+func TestListSendsItsOptionsForEveryPage(t *testing.T) {
+	t.Parallel()
+	after := time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC)
+	everyWay(t, func(t *testing.T, by way) {
+		b := newBook("1|2|3")
+		_, errs := walk(by.list(t.Context(), b.client(t), sms.ListOptions{
+			CreatedAfter: after, ReferenceID: "r", PageSize: 7, SortBy: "column", Extra: url.Values{"tag": {"x"}},
+		}))
+		require.Empty(t, errs)
+		for i, q := range b.queries {
+			assert.Equal(t, url.Values{
+				"filter[dateCreatedGt]": {"2026-10-01T00:00:00.000Z"}, "filter[referenceId]": {"r"}, "pageSize": {"7"},
+				"sort[column]": {"column"}, "sort[direction]": {"asc"}, "tag": {"x"}, "pageNumber": {strconv.Itoa(b.asked[i])},
+			}, q)
+		}
+		assert.Equal(t, []int{1, 2, 3}, b.numbers()[:3])
+	})
+}
+
+func TestListBeginsAtThePage(t *testing.T) {
+	t.Parallel()
+	everyWay(t, func(t *testing.T, by way) {
+		b := newBook("1|2|3|4")
+		ids, errs := walk(by.list(t.Context(), b.client(t), sms.ListOptions{Page: 3}))
+		assert.Empty(t, errs)
+		assert.Equal(t, "3 4", ids)
+		assert.Equal(t, []int{3, 4}, b.numbers()[:2])
+	})
+}
+
+func TestListEndsWithTheLoop(t *testing.T) {
+	t.Parallel()
+	b := newBook("1 2|3 4|5")
+	client := b.client(t)
+	for _, err := range client.SMS.List(t.Context(), sms.ListOptions{}) {
+		require.NoError(t, err)
+		break
+	}
+	for tx, err := range client.SMS.List(t.Context(), sms.ListOptions{}) {
+		require.NoError(t, err)
+		if tx.ID == "2" { // also at the end of a page
+			break
+		}
+	}
+	for _, err := range client.SMS.Pages(t.Context(), sms.ListOptions{}) {
+		require.NoError(t, err)
+		break
+	}
+	assert.Equal(t, []int{1, 1, 1}, b.numbers())
+}
+
+func TestListYieldsThePageThatCameBeforeTheContextEnded(t *testing.T) {
+	t.Parallel()
+	b := newBook("1 2|3 4|5 6|7")
+	client := b.client(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var ids []string
+	var errs []error
+	for tx, err := range client.SMS.List(ctx, sms.ListOptions{}) {
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		if ids = append(ids, tx.ID); tx.ID == "3" {
+			cancel()
+		}
+	}
+	assert.Equal(t, []string{"1", "2", "3", "4"}, ids)
+	require.Len(t, errs, 1)
+	require.ErrorIs(t, errs[0], context.Canceled)
+	assert.Equal(t, []int{1, 2}, b.numbers())
+
+	again, errs := walk(client.SMS.List(ctx, sms.ListOptions{}))
+	assert.Empty(t, again)
+	require.Len(t, errs, 1)
+	require.ErrorIs(t, errs[0], context.Canceled)
+	assert.Equal(t, []int{1, 2}, b.numbers())
+}
+
+func TestListEndsWithAnError(t *testing.T) {
+	t.Parallel()
+	everyWay(t, func(t *testing.T, by way) {
+		b := newBook("1 2|3 4|5 6")
+		var fixed bool
+		b.before = func(_ context.Context, number int) error {
+			if number == 2 && !fixed {
+				return errPage
+			}
+			return nil
+		}
+		rows := by.list(t.Context(), b.client(t), sms.ListOptions{})
+		ids, errs := walk(rows)
+		assert.Equal(t, "1 2", ids)
+		require.Len(t, errs, 1)
+		require.ErrorIs(t, errs[0], errPage)
+		fixed = true
+		ids, errs = walk(rows)
+		assert.Equal(t, "1 2 3 4 5 6", ids, "the failure is not kept")
+		assert.Empty(t, errs)
+	})
+}
+
+func TestListYieldsEachRowOnce(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		pages  string
+		rows   string
+		circle bool // it ends with an error
+		calls  int  // 0: as many as there are pages
+	}{
+		"empty":                              {pages: "", rows: ""},
+		"one page":                           {pages: "1 2", rows: "1 2"},
+		"disjoint pages":                     {pages: "1 2|3 4|5", rows: "1 2 3 4 5"},
+		"a short page in between":            {pages: "1 2|3|4 5", rows: "1 2 3 4 5"},
+		"the last is empty":                  {pages: "1 2|", rows: "1 2"},
+		"rows shift by one":                  {pages: "1 2|2 3|3 4|4", rows: "1 2 3 4"},
+		"rows shift by two":                  {pages: "1 2 3|2 3 4|3 4 5", rows: "1 2 3 4 5"},
+		"rows of two pages before":           {pages: "1 2|3 4|1 5|3 6|5", rows: "1 2 3 4 5 6"},
+		"a repeated page":                    {pages: "1 2|1 2|3", rows: "1 2 3"},
+		"the last page is repeated":          {pages: "1 2|3|3", rows: "1 2 3"},
+		"a page of two before":               {pages: "1 2|3 4|2 1|5", rows: "1 2 3 4 5"},
+		"two repeated, one by one":           {pages: "1 2|1 2|3 4|3 4|5", rows: "1 2 3 4 5"},
+		"two repeated in a row":              {pages: "1 2|1 2|2 1|3|4", rows: "1 2", circle: true, calls: 3},
+		"two repeated in a row, later":       {pages: "1|2|3 4|4|3|5", rows: "1 2 3 4", circle: true, calls: 5},
+		"the last two are repeated":          {pages: "1|1|1", rows: "1", circle: true, calls: 3},
+		"two pages alternate":                {pages: "1 2|3 4|1 2|3 4|1 2|3 4", rows: "1 2 3 4", circle: true, calls: 4},
+		"rows of three pages before are new": {pages: "1|2|3|1", rows: "1 2 3 1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			calls := tt.calls
+			if calls == 0 {
+				calls = strings.Count(tt.pages, "|") + 1
+			}
+			everyWay(t, func(t *testing.T, by way) {
+				for _, silent := range []bool{false, true} {
+					b := newBook(tt.pages)
+					b.silent = silent
+					ids, errs := walk(by.list(t.Context(), b.client(t), sms.ListOptions{}))
+					assert.Equal(t, tt.rows, ids)
+					if tt.circle {
+						require.Len(t, errs, 1)
+						require.ErrorContains(t, errs[0], "sms.list.paging")
+					} else {
+						assert.Empty(t, errs)
+					}
+					numbers := b.numbers()
+					assert.Len(t, slices.Compact(slices.Clone(numbers)), len(numbers), "a page is requested twice")
+					if by.ahead == 0 {
+						assert.Len(t, numbers, calls)
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestListDetectsACircleOfAnyLength(t *testing.T) {
+	t.Parallel()
+	for _, length := range []int{1, 2, 3, 4, 7, 16, 17, 50} {
+		t.Run(fmt.Sprint(length, " pages"), func(t *testing.T) {
+			t.Parallel()
+			circle, want := numbered(length)
+			for _, ahead := range []int{0, 4} {
+				b := newBook(strings.Repeat(circle+"|", 400) + circle)
+				b.silent = true
+				ids, errs := walk(b.client(t).SMS.List(t.Context(), sms.ListOptions{PagesAhead: ahead}))
+				assert.True(t, strings.HasPrefix(ids, want))
+				require.Len(t, errs, 1)
+				require.ErrorContains(t, errs[0], "sms.list.paging")
+				assert.LessOrEqual(t, len(b.asked), 4*length+2+ahead)
+			}
+		})
+	}
+}
+
+func TestListTellsRowsWithoutAnIDApart(t *testing.T) {
+	t.Parallel()
+	rows := map[string]string{
+		"two texts, split here": `{"from":"a","to":"bc"}`, "two texts, split there": `{"from":"ab","to":"c"}`,
+		"Extra":              `{"a":12}`,
+		"Extra, other name":  `{"b":12}`,
+		"Extra, split later": `{"a1":2}`,
+		"Extra, two members": `{"a":12,"b":1}`,
+		"Parts":              `{"messageParts":2}`,
+		"CreatedAt":          `{"dateCreated":"2026-10-03T14:44:23.186Z"}`,
+		"SentAt":             `{"dateSent":"2026-10-03T14:44:23.186Z"}`,
+	}
+	for _, name := range []string{
+		"requestId", "referenceId", "categoryId", "from", "to", "text", "price", "sendStatus", "dlrStatus", "operator", "country", "description",
+	} {
+		rows[name] = fmt.Sprintf(`{%q:"x"}`, name)
+	}
+	count := func(before, after string) (n int) {
+		b := &book{first: 1, pages: [][]string{{before}, {after}}}
+		for _, err := range b.client(t).SMS.List(t.Context(), sms.ListOptions{}) {
+			require.ErrorIs(t, err, messaging.ErrRow, "it has no ID")
+			n++
+		}
+		return n
+	}
+	for name, row := range rows {
+		assert.Equal(t, 1, count(row, row), "%s: the same row", name)
+		assert.Equal(t, 2, count("{}", row), "%s beside an empty row", name)
+		for other := range rows {
+			if other != name {
+				assert.Equal(t, 2, count(rows[other], row), "%s beside %s", name, other)
+			}
+		}
+	}
+}
+
+func TestListYieldsAMovedRowErrorOnce(t *testing.T) {
+	t.Parallel()
+	odd := `{"id":"2","messageParts":"x"}`
+	b := &book{first: 1, pages: [][]string{{`{"id":"1"}`, odd}, {odd, `{"id":"3"}`}}}
+	ids, errs := walk(b.client(t).SMS.List(t.Context(), sms.ListOptions{}))
+	assert.Equal(t, "1 3", ids)
+	assert.Len(t, errs, 1)
+}
+
+func TestListEndsWithTheLoopAtARowError(t *testing.T) {
+	t.Parallel()
+	b := &book{first: 1, pages: [][]string{{`"no object"`, `{"id":"2"}`}, {`{"id":"3"}`}}}
+	rows := 0
+	for _, err := range b.client(t).SMS.List(t.Context(), sms.ListOptions{}) {
+		require.ErrorIs(t, err, messaging.ErrRow)
+		rows++
+		break
+	}
+	assert.Equal(t, 1, rows)
+	assert.Equal(t, []int{1}, b.numbers())
+}
+
+func TestRowErrorCountsPagesInTheOrderOfAListingWithoutNumbers(t *testing.T) {
+	t.Parallel()
+	service := roundTripper(func(r *http.Request) (*http.Response, error) {
+		if r.URL.Query().Get("cursor") == "" {
+			return respond(r, http.StatusOK, `{"data":[{"id":"1"}],"nextPage":"c"}`), nil
+		}
+		return respond(r, http.StatusOK, `{"data":[{"id":"2","messageParts":"x"}],"nextPage":null}`), nil
+	})
+	client, err := messaging.NewClient(baseURL, messaging.WithToken("t"), service.option(), overlay(t, pagings[messagingtest.ByCursor]))
+	require.NoError(t, err)
+	_, errs := list(client.SMS.List(t.Context(), sms.ListOptions{}))
+	require.Len(t, errs, 1)
+	e, _ := errors.AsType[*messaging.RowError](errs[0])
+	assert.Equal(t, 2, e.Page)
+	assert.Equal(t, 1, e.Row)
+}
+
+func TestPagesReportTheListing(t *testing.T) {
+	t.Parallel()
+	for _, ahead := range []int{0, 2} {
+		var got []sms.Page
+		for page, err := range newBook("1 2|2 3|4").client(t).SMS.Pages(t.Context(), sms.ListOptions{PagesAhead: ahead}) {
+			require.NoError(t, err)
+			got = append(got, page)
+		}
+		assert.Equal(t, []sms.Page{
+			{Transactions: []sms.Transaction{{ID: "1"}, {ID: "2"}}, Number: 1, Size: 2, Total: 5, TotalPages: 3, HasNext: true},
+			{Transactions: []sms.Transaction{{ID: "3"}}, Number: 2, Size: 2, Total: 5, TotalPages: 3, HasNext: true},
+			{Transactions: []sms.Transaction{{ID: "4"}}, Number: 3, Size: 2, Total: 5, TotalPages: 3},
+		}, got)
+	}
+}
+
+func TestPagesOfAnEmptyListing(t *testing.T) {
+	t.Parallel()
+	b := newBook("")
+	pages := 0
+	for page, err := range b.client(t).SMS.Pages(t.Context(), sms.ListOptions{}) {
+		require.NoError(t, err)
+		assert.Equal(t, sms.Page{Transactions: []sms.Transaction{}, Number: 1, TotalPages: 1}, page)
+		pages++
+	}
+	assert.Equal(t, 1, pages)
+	assert.Equal(t, []int{1}, b.numbers())
+}
+
+func TestPagesYieldAnEmptyPageBesideAnError(t *testing.T) {
+	t.Parallel()
+	b := newBook("1|2")
+	b.before = func(_ context.Context, number int) error {
+		if number == 2 {
+			return errPage
+		}
+		return nil
+	}
+	var got []sms.Page
+	var errs []error
+	for page, err := range b.client(t).SMS.Pages(t.Context(), sms.ListOptions{}) {
+		got, errs = append(got, page), append(errs, err)
+	}
+	require.Len(t, got, 2)
+	assert.Equal(t, sms.Page{}, got[1])
+	assert.ErrorIs(t, errs[1], errPage)
+}
+
+func TestListAheadFetchesConcurrently(t *testing.T) {
+	t.Parallel()
+	text, want := numbered(12)
+	for _, tt := range []struct {
+		ahead, most int
+		seconds     int // each page takes one
+	}{
+		{0, 1, 12}, {1, 2, 6}, {2, 3, 4}, {5, 6, 2}, {11, 12, 1}, {64, 65, 1},
+	} {
+		t.Run(fmt.Sprint(tt.ahead, " ahead"), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				b := newBook(text)
+				b.before = pause(time.Second)
+				client, start := b.client(t), time.Now()
+				ids, errs := walk(client.SMS.List(t.Context(), sms.ListOptions{PagesAhead: tt.ahead}))
+				assert.Equal(t, want, ids)
+				assert.Empty(t, errs)
+				assert.Equal(t, tt.most, b.most)
+				assert.Equal(t, time.Duration(tt.seconds)*time.Second, time.Since(start))
+				assert.Zero(t, b.active)
+			})
+		})
+	}
+}
+
+func TestListAheadFetchesNoFurther(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		text, _ := numbered(20)
+		b := newBook(text)
+		b.before = pause(time.Second)
+		page := 0
+		for _, err := range b.client(t).SMS.Pages(t.Context(), sms.ListOptions{PagesAhead: 3}) {
+			require.NoError(t, err)
+			page++
+			time.Sleep(time.Minute)
+			begun, active := b.requests()
+			assert.Equal(t, min(page+3, 20), begun, "at page %d", page)
+			assert.Zero(t, active)
+		}
+	})
+}
+
+func TestListAheadKeepsTheOrder(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		text, want := numbered(9)
+		b := newBook(text)
+		b.before = func(ctx context.Context, number int) error { return wait(ctx, time.Duration(20-number)*time.Second) }
+		ids, errs := walk(b.client(t).SMS.List(t.Context(), sms.ListOptions{PagesAhead: 4}))
+		assert.Equal(t, want, ids)
+		assert.Empty(t, errs)
+	})
+}
+
+func TestListAheadStopsAtTheLastPage(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		pages, first int
+		options      sms.ListOptions
+		want         []int
+	}{
+		"fewer ahead":                     {6, 1, sms.ListOptions{PagesAhead: 2}, []int{1, 2, 3, 4, 5, 6}},
+		"one ahead":                       {3, 1, sms.ListOptions{PagesAhead: 1}, []int{1, 2, 3}},
+		"from 0":                          {4, 0, sms.ListOptions{PagesAhead: 2}, []int{0, 1, 2, 3}},
+		"begun later":                     {6, 1, sms.ListOptions{PagesAhead: 1, Page: 4}, []int{4, 5, 6}},
+		"begun later, from 0":             {6, 0, sms.ListOptions{PagesAhead: 1, Page: 3}, []int{3, 4, 5}},
+		"all at once, before it is known": {2, 1, sms.ListOptions{PagesAhead: 3}, []int{1, 2, 3, 4}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				text, _ := numbered(tt.pages)
+				b := newBook(text)
+				b.first, b.before = tt.first, pause(time.Second)
+				_, errs := walk(b.client(t).SMS.List(t.Context(), tt.options))
+				assert.Empty(t, errs)
+				assert.Equal(t, tt.want, b.numbers())
+			})
+		})
+	}
+}
+
+func TestListAheadEndsItsRequestsWithTheLoop(t *testing.T) {
+	t.Parallel()
+	const tidying = 100 * time.Millisecond
+	slow := func(ctx context.Context, number int) error {
+		if number == 1 {
+			return nil
+		}
+		<-ctx.Done() // only this ends it
+		time.Sleep(tidying)
+		return ctx.Err()
+	}
+	for name, tt := range map[string]struct{ pages, panics bool }{
+		"break": {false, false}, "break of pages": {true, false}, "panic": {false, true}, "panic of pages": {true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				text, _ := numbered(9)
+				b := newBook(text)
+				b.before = slow
+				client, start := b.client(t), time.Now()
+				func() {
+					defer func() { assert.Equal(t, tt.panics, recover() != nil) }()
+					for _, err := range (way{tt.pages, 3}).list(t.Context(), client, sms.ListOptions{}) {
+						require.NoError(t, err)
+						time.Sleep(time.Second) // the others have begun
+						if tt.panics {
+							panic("in the loop")
+						}
+						break
+					}
+				}()
+				begun, active := b.requests()
+				assert.Equal(t, 4, begun)
+				assert.Zero(t, active, "requests are left behind")
+				assert.Equal(t, time.Second+tidying, time.Since(start))
+				time.Sleep(time.Hour)
+				later, _ := b.requests()
+				assert.Equal(t, begun, later)
+			})
+		})
+	}
+}
+
+func TestListAheadEndsWithTheContext(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		text, _ := numbered(50)
+		b := newBook(text)
+		b.before = pause(time.Second)
+		client := b.client(t)
+		ctx, cancel := context.WithTimeout(t.Context(), 2500*time.Millisecond)
+		defer cancel()
+		start := time.Now()
+		ids, errs := walk(client.SMS.List(ctx, sms.ListOptions{PagesAhead: 3}))
+		_, want := numbered(8) // four in each of two seconds
+		assert.Equal(t, want, ids)
+		require.Len(t, errs, 1)
+		require.ErrorIs(t, errs[0], context.DeadlineExceeded)
+		assert.Equal(t, 2500*time.Millisecond, time.Since(start))
+		assert.LessOrEqual(t, len(b.asked), 12)
+		assert.Zero(t, b.active)
+	})
+}
+
+func TestListAheadYieldsRowsBeforeTheError(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		text, _ := numbered(6)
+		b := newBook(text)
+		b.before = func(ctx context.Context, number int) error {
+			if number == 3 {
+				return errPage
+			}
+			return wait(ctx, time.Duration(number)*time.Second)
+		}
+		ids, errs := walk(b.client(t).SMS.List(t.Context(), sms.ListOptions{PagesAhead: 4}))
+		assert.Equal(t, "1 2 3 4", ids)
+		require.Len(t, errs, 1)
+		require.ErrorIs(t, errs[0], errPage)
+		assert.Zero(t, b.active)
+	})
+}
+
+func TestListAheadIgnoresPagesBehindTheLast(t *testing.T) {
+	t.Parallel()
+	for name, behind := range map[string]func(context.Context) error{
+		"fails":   func(context.Context) error { return errPage },
+		"hangs":   func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() },
+		"is slow": func(context.Context) error { time.Sleep(time.Minute); return errPage },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				text, want := numbered(2)
+				b := newBook(text)
+				b.before = func(ctx context.Context, number int) error {
+					if number > 2 {
+						return behind(ctx)
+					}
+					return wait(ctx, time.Second)
+				}
+				ids, errs := walk(b.client(t).SMS.List(t.Context(), sms.ListOptions{PagesAhead: 4}))
+				assert.Equal(t, want, ids)
+				assert.Empty(t, errs)
+				assert.Zero(t, b.active)
+			})
+		})
+	}
+}
+
+func TestListAheadYieldsTheSamePages(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		list := func(ahead int) (pages []sms.Page) {
+			b := newBook("1 2 3|3 4 5|5 6 7|5 6 7|8 9 10|9 11 12|13")
+			b.before = func(ctx context.Context, number int) error { return wait(ctx, time.Duration(number%3)*time.Second) }
+			for page, err := range b.client(t).SMS.Pages(t.Context(), sms.ListOptions{PagesAhead: ahead}) {
+				require.NoError(t, err)
+				pages = append(pages, page)
+			}
+			return pages
+		}
+		want := list(0)
+		require.Len(t, want, 7)
+		for _, ahead := range []int{1, 2, 4, 64} {
+			assert.Equal(t, want, list(ahead), "%d ahead", ahead)
+		}
+	})
+}
+
+// referenced returns a listing of rows with these reference IDs, a row per page. The ID of each is its place.
+func referenced(references ...string) *book {
+	b := &book{first: 1}
+	for i, reference := range references {
+		raw, _ := json.Marshal(map[string]string{"id": string(rune('a' + i)), "referenceId": reference})
+		b.pages = append(b.pages, []string{string(raw)})
+	}
+	return b
+}
+
+func TestFindWalksAllPages(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		book  *book
+		id    string
+		calls int
+	}{
+		"on the first page":    {referenced("r-1"), "a", 1},
+		"on the last page":     {referenced("r-2", "r-3", "r-1"), "c", 3},
+		"the first of several": {referenced("r-2", "r-1", "r-1"), "b", 2},
+		"after none":           {referenced("", "r-1"), "b", 2},
+		"after similar ones":   {referenced("R-1", "r-10", " r-1", "r-1"), "d", 4},
+	} {
+		tx, err := tt.book.client(t).SMS.Find(t.Context(), "r-1")
+		require.NoError(t, err, name)
+		assert.Equal(t, sms.Transaction{ID: tt.id, ReferenceID: "r-1"}, tx, name)
+		assert.Len(t, tt.book.asked, tt.calls, name)
+		for _, q := range tt.book.queries {
+			assert.Equal(t, "r-1", q.Get("filter[referenceId]"), name)
+		}
+	}
+}
+
+func TestFindWithoutARow(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		book *book
+		is   error
+		not  error
+	}{
+		"nothing":         {newBook(""), messaging.ErrNotListed, messaging.ErrFilterIgnored},
+		"one other":       {referenced("r-2"), messaging.ErrFilterIgnored, messaging.ErrNotFound},
+		"many others":     {referenced("r-2", "r-3", "r-4"), messaging.ErrFilterIgnored, messaging.ErrNotFound},
+		"no reference":    {referenced(""), messaging.ErrFilterIgnored, messaging.ErrNotFound},
+		"almost the same": {referenced("R-1", "r-1 ", "r-10"), messaging.ErrFilterIgnored, messaging.ErrNotFound},
+		"a failure":       {&book{first: 1, before: func(context.Context, int) error { return errPage }}, errPage, messaging.ErrNotFound},
+	} {
+		tx, err := tt.book.client(t).SMS.Find(t.Context(), "r-1")
+		require.ErrorIs(t, err, tt.is, name)
+		require.NotErrorIs(t, err, tt.not, name)
+		assert.Equal(t, sms.Transaction{}, tx, name)
+	}
+}
+
+func TestFindAmongRowErrors(t *testing.T) {
+	t.Parallel()
+	odd := `{"id":"a","referenceId":"r-1","messageParts":"x"}`
+	for name, tt := range map[string]struct {
+		pages [][]string
+		id    string
+		is    error
+	}{
+		"the row itself":    {[][]string{{odd}}, "a", nil},
+		"a row before it":   {[][]string{{`"x"`}, {`{"id":"b","referenceId":"r-1"}`}}, "b", nil},
+		"nothing else":      {[][]string{{`"x"`}}, "", messaging.ErrRow},
+		"other rows after":  {[][]string{{`"x"`}, {`{"id":"b","referenceId":"r-2"}`}}, "", messaging.ErrFilterIgnored},
+		"others beside it":  {[][]string{{`"x"`, `{"id":"b"}`}}, "", messaging.ErrFilterIgnored},
+		"one without an ID": {[][]string{{`{"referenceId":"r-2"}`}}, "", messaging.ErrRow},
+	} {
+		b := &book{first: 1, pages: tt.pages}
+		tx, err := b.client(t).SMS.Find(t.Context(), "r-1")
+		assert.Equal(t, tt.id, tx.ID, name)
+		if tt.is == nil {
+			require.NoError(t, err, name)
+			continue
+		}
+		require.ErrorIs(t, err, tt.is, name)
+		require.NotErrorIs(t, err, messaging.ErrNotListed, name)
+	}
+}

@@ -1,0 +1,430 @@
+package messaging_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/sms"
+)
+
+// clerk is a service whose sends and lookups end as its scripts say. The last word of a script repeats. It records when each
+// request came.
+//
+//	sends:   accepted lost refused unsent duplicate
+//	lookups: listed nothing other stranger broken missing hanging cached cached-listed
+type clerk struct {
+	sends, lookups       string
+	sendTime, lookupTime time.Duration
+	afterLookup          func(n int)
+	listedTo             string // the number of a listed row
+
+	mu           sync.Mutex
+	start        time.Time
+	sent, looked int
+	events       []string // "send@0s", "look@2s"
+	references   []string
+}
+
+// word returns the n-th word of a script, from 0.
+func word(script string, n int) string {
+	words := strings.Fields(script)
+	return words[min(n, len(words)-1)]
+}
+
+func (c *clerk) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Method == http.MethodGet {
+		return c.lookup(r)
+	}
+	return c.send(r)
+}
+
+func (c *clerk) record(event, reference string, count *int) (n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n = *count
+	*count++
+	c.events = append(c.events, fmt.Sprintf("%s@%v", event, time.Since(c.start)))
+	c.references = append(c.references, reference)
+	return n
+}
+
+func (c *clerk) send(r *http.Request) (*http.Response, error) {
+	raw, _ := io.ReadAll(r.Body)
+	_, reference, _ := strings.Cut(string(raw), `"referenceId":"`)
+	reference, _, _ = strings.Cut(reference, `"`)
+	n := c.record("send", reference, &c.sent)
+	switch w := word(c.sends, n); w {
+	case "accepted", "lost":
+		if err := wait(r.Context(), c.sendTime); err != nil {
+			return nil, err
+		}
+		if w == "lost" {
+			return nil, fmt.Errorf("send %d: no response", n+1)
+		}
+		return respond(r, http.StatusOK, fmt.Sprintf(`{"id":"sent-%d"}`, n+1)), nil
+	case "refused":
+		return respond(r, http.StatusBadRequest, `{"code":"E-1"}`), nil
+	case "unsent":
+		return nil, &net.OpError{Op: "dial", Err: errors.New("no route")}
+	case "duplicate":
+		return respond(r, http.StatusConflict, `{"code":"200206"}`), nil
+	default:
+		panic(w)
+	}
+}
+
+func (c *clerk) lookup(r *http.Request) (*http.Response, error) {
+	reference := r.URL.Query().Get("filter[referenceId]")
+	n := c.record("look", reference, &c.looked)
+	if c.afterLookup != nil {
+		defer c.afterLookup(n + 1)
+	}
+	if err := wait(r.Context(), c.lookupTime); err != nil {
+		return nil, err
+	}
+	rows := func(row string, headers ...string) (*http.Response, error) {
+		return respond(r, http.StatusOK, `{"hasNext":false,"data":[`+row+`]}`, headers...), nil
+	}
+	listed := fmt.Sprintf(`{"id":"listed-1","requestId":"q-1","referenceId":%q,"to":%q,"messageParts":2,"price":"0.50","operator":"OP_1","text":"Hi"}`, reference, c.listedTo)
+	switch w := word(c.lookups, n); w {
+	case "listed":
+		return rows(listed)
+	case "cached-listed":
+		return rows(listed, "Age", "7")
+	case "nothing":
+		return rows("")
+	case "cached":
+		return rows("", "Age", "0")
+	case "stranger":
+		return rows(fmt.Sprintf(`{"id":"other-1","referenceId":%q,"to":"+639180000000"}`, reference))
+	case "other":
+		return rows(`{"id":"other-1","referenceId":"another"}`)
+	case "broken":
+		return respond(r, http.StatusBadRequest, `{}`), nil
+	case "missing":
+		return respond(r, http.StatusNotFound, `{}`), nil
+	case "hanging":
+		<-r.Context().Done()
+		return nil, r.Context().Err()
+	default:
+		panic(w)
+	}
+}
+
+func newClerk(sends, lookups string) *clerk {
+	return &clerk{sends: sends, lookups: lookups, start: time.Now()}
+}
+
+func (c *clerk) client(t *testing.T, options ...messaging.Option) *messaging.Client {
+	t.Helper()
+	client, err := messaging.NewClient(baseURL, append([]messaging.Option{
+		messaging.WithToken("t"), messaging.WithHTTPClient(&http.Client{Transport: c}),
+		messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}), messaging.WithTimeout(time.Hour),
+	}, options...)...)
+	require.NoError(t, err)
+	return client
+}
+
+func (c *clerk) history() string { return strings.Join(c.events, " ") }
+
+func settling(window, interval time.Duration, resend bool) messaging.Option {
+	return messaging.WithSettle(messaging.SettlePolicy{Window: window, Interval: interval, Resend: resend})
+}
+
+func TestSendOnce(t *testing.T) {
+	t.Parallel()
+	const (
+		window      = "look@0s look@2s look@4s look@6s"
+		again       = "look@6s look@8s look@10s look@12s"
+		first, next = "sent-1", "sent-2"
+		found       = "listed-1"
+	)
+	for name, tt := range map[string]struct {
+		sends, lookups string
+		resend         bool
+		events         string
+		id             string // of the receipt; "" is an error
+	}{
+		"accepted":                          {"accepted", "nothing", true, "send@0s", first},
+		"refused":                           {"refused", "nothing", true, "send@0s", ""},
+		"a duplicate":                       {"duplicate", "listed", true, "send@0s", ""},
+		"not sent":                          {"unsent", "nothing", true, "send@0s", ""},
+		"listed at once":                    {"lost", "listed", false, "send@0s look@0s", found},
+		"listed in a cache":                 {"lost", "cached-listed", false, "send@0s look@0s", found},
+		"listed late":                       {"lost", "nothing nothing listed", true, "send@0s look@0s look@2s look@4s", found},
+		"listed at the end of the window":   {"lost", "nothing nothing nothing listed", true, "send@0s " + window, found},
+		"listed after failures":             {"lost", "broken nothing broken listed", true, "send@0s " + window, found},
+		"never listed":                      {"lost", "nothing", false, "send@0s " + window, ""},
+		"lookups fail":                      {"lost", "broken", true, "send@0s " + window, ""},
+		"the last lookup fails":             {"lost", "nothing nothing nothing broken", true, "send@0s " + window, ""},
+		"lookups from a cache":              {"lost accepted", "cached", true, "send@0s " + window, ""},
+		"the last lookup from a cache":      {"lost accepted", "nothing nothing nothing cached", true, "send@0s " + window, ""},
+		"early lookups from a cache":        {"lost accepted", "cached cached cached nothing", true, "send@0s " + window + " send@6s", next},
+		"the filter is ignored":             {"lost", "other", true, "send@0s look@0s", ""},
+		"the filter is ignored later":       {"lost", "nothing broken other listed", true, "send@0s look@0s look@2s look@4s", ""},
+		"a row of another number":           {"lost", "nothing stranger listed", true, "send@0s look@0s look@2s", ""},
+		"the path of lookups is missing":    {"lost", "missing", true, "send@0s " + window, ""},
+		"lookups hang":                      {"lost", "hanging", true, "send@0s look@0s", ""},
+		"the last lookup hangs":             {"lost", "nothing nothing nothing hanging", true, "send@0s " + window, ""},
+		"the filter is ignored, no resend":  {"lost", "other", false, "send@0s look@0s", ""},
+		"resent and accepted":               {"lost accepted", "nothing", true, "send@0s " + window + " send@6s", next},
+		"resent after one good lookup":      {"lost accepted", "broken broken broken nothing", true, "send@0s " + window + " send@6s", next},
+		"resent, a duplicate, listed":       {"lost duplicate", "nothing nothing nothing nothing nothing listed", true, "send@0s " + window + " send@6s look@6s look@8s", found},
+		"resent, a duplicate, never listed": {"lost duplicate accepted", "nothing", true, "send@0s " + window + " send@6s " + again, ""},
+		"resent, a duplicate, other rows":   {"lost duplicate accepted", "nothing nothing nothing nothing other", true, "send@0s " + window + " send@6s look@6s", ""},
+		"resent, lost, listed":              {"lost lost", "nothing nothing nothing nothing listed", true, "send@0s " + window + " send@6s look@6s", found},
+		"resent, lost, never listed":        {"lost lost accepted", "nothing", true, "send@0s " + window + " send@6s " + again, ""},
+		"resent and refused":                {"lost refused accepted", "nothing nothing nothing nothing listed", true, "send@0s " + window + " send@6s", ""},
+		"resent and not sent":               {"lost unsent accepted", "nothing nothing nothing nothing listed", true, "send@0s " + window + " send@6s", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				c := newClerk(tt.sends, tt.lookups)
+				receipt, err := c.client(t, settling(6*time.Second, 2*time.Second, tt.resend)).SMS.SendOnce(t.Context(), one)
+				assert.Equal(t, tt.events, c.history())
+				for _, reference := range c.references {
+					assert.Equal(t, one.ReferenceID, reference)
+				}
+				if tt.id == next {
+					assert.Equal(t, 2, receipt.Attempts)
+				}
+				if tt.id == "" {
+					require.Error(t, err)
+					e, _ := errors.AsType[*messaging.Error](err)
+					assert.Equal(t, 1, e.Attempts, "the error is that of the first send")
+					assert.Equal(t, strings.HasPrefix(tt.sends, "lost"), errors.Is(err, messaging.ErrOutcomeUnknown))
+					assert.Equal(t, messaging.Receipt{}, receipt)
+					return
+				}
+				require.NoError(t, err)
+				assert.Equal(t, tt.id, receipt.ID)
+				assert.Equal(t, one.ReferenceID, receipt.ReferenceID)
+			})
+		})
+	}
+}
+
+func TestSendOnceReceiptOfARow(t *testing.T) {
+	t.Parallel()
+	c := newClerk("lost", "listed")
+	receipt, err := c.client(t).SMS.SendOnce(t.Context(), one)
+	require.NoError(t, err)
+	assert.Equal(t, messaging.Receipt{
+		ID: "listed-1", RequestID: "q-1", ReferenceID: "r-1", Parts: 2, Cost: "0.50", Operator: "OP_1", Attempts: 1,
+	}, receipt)
+}
+
+func TestSendOnceUsesOneReferenceID(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := one
+		m.ReferenceID = ""
+		c := newClerk("lost", "nothing")
+		_, err := c.client(t, settling(6*time.Second, 2*time.Second, true)).SMS.SendOnce(t.Context(), m)
+		require.ErrorIs(t, err, messaging.ErrOutcomeUnknown)
+		assert.Equal(t, 2, c.sent)
+		assert.Len(t, c.references[0], 26)
+		for _, reference := range c.references {
+			assert.Equal(t, c.references[0], reference)
+		}
+	})
+}
+
+func TestSendOnceEndsTheWindowWithALookup(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		window, interval time.Duration
+		events           string
+	}{
+		{5 * time.Second, 2 * time.Second, "send@0s look@0s look@2s look@4s look@5s"},
+		{time.Second, time.Minute, "send@0s look@0s look@1s"},
+		{time.Second, time.Second, "send@0s look@0s look@1s"},
+		{time.Nanosecond, time.Second, "send@0s look@0s look@1ns"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			c := newClerk("lost", "nothing")
+			_, err := c.client(t, settling(tt.window, tt.interval, false)).SMS.SendOnce(t.Context(), one)
+			require.ErrorIs(t, err, messaging.ErrOutcomeUnknown)
+			assert.Equal(t, tt.events, c.history())
+		})
+	}
+}
+
+func TestSendOnceLateLookupIsNoProof(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		lookups string
+		slow    time.Duration
+		events  string
+		took    time.Duration
+	}{
+		{"nothing", 4 * time.Second, "send@0s look@0s look@6s send@10s", 10 * time.Second},
+		{"nothing", 5500 * time.Millisecond, "send@0s look@0s look@6s", 11 * time.Second},
+		{"nothing", 2500 * time.Millisecond, "send@0s look@0s look@4.5s look@7s send@9.5s", 9500 * time.Millisecond},
+		{"hanging", 0, "send@0s look@0s", 11 * time.Second},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			c := newClerk("lost accepted", tt.lookups)
+			c.lookupTime = tt.slow
+			_, err := c.client(t, settling(6*time.Second, 2*time.Second, true)).SMS.SendOnce(t.Context(), one)
+			assert.Equal(t, tt.events, c.history())
+			assert.Equal(t, tt.took, time.Since(c.start))
+			assert.Equal(t, c.sent == 1, errors.Is(err, messaging.ErrOutcomeUnknown))
+		})
+	}
+}
+
+func TestSendOnceComparesNumbers(t *testing.T) {
+	t.Parallel()
+	for listed, same := range map[string]bool{
+		"+639171234567": true, "639171234567": true, "00639171234567": true, "09171234567": true, "9171234567": true,
+		"+63 (917) 123-4567": true, "": true, "4567": true,
+		"+639171234568": false, "+639170234567": false, "639171234567 0": false, "4568": false,
+	} {
+		c := newClerk("lost", "listed")
+		c.listedTo = listed
+		_, err := c.client(t).SMS.SendOnce(t.Context(), sms.Message{From: "A", To: "+639171234567", Text: "x", ReferenceID: "r"})
+		assert.Equal(t, same, err == nil, listed)
+	}
+}
+
+func TestSendOnceWindowOfAResendIsItsOwn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newClerk("lost lost", "nothing")
+		c.sendTime = 10 * time.Second // longer than the window
+		_, err := c.client(t, settling(6*time.Second, 2*time.Second, true)).SMS.SendOnce(t.Context(), one)
+		require.ErrorIs(t, err, messaging.ErrOutcomeUnknown)
+		assert.Equal(t, "send@0s look@10s look@12s look@14s look@16s send@16s look@26s look@28s look@30s look@32s", c.history())
+	})
+}
+
+// The context ends at every quarter of a second of a course with a resend, and between them.
+func TestSendOnceSendsNothingAfterTheContext(t *testing.T) {
+	t.Parallel()
+	course := func(t *testing.T, ctx context.Context) (*clerk, time.Duration, error) {
+		t.Helper()
+		c := newClerk("lost", "nothing")
+		c.sendTime, c.lookupTime = time.Second, 250*time.Millisecond
+		_, err := c.client(t, settling(3*time.Second, time.Second, true)).SMS.SendOnce(ctx, one)
+		return c, time.Since(c.start), err
+	}
+	var whole, resent time.Duration
+	synctest.Test(t, func(t *testing.T) {
+		c, took, err := course(t, t.Context())
+		require.ErrorIs(t, err, messaging.ErrOutcomeUnknown)
+		require.Equal(t, 2, c.sent)
+		whole = took
+		for _, event := range c.events {
+			if at, ok := strings.CutPrefix(event, "send@"); ok {
+				resent, err = time.ParseDuration(at)
+				require.NoError(t, err)
+			}
+		}
+	})
+	require.Greater(t, resent, 3*time.Second)
+	for limit := 125 * time.Millisecond; limit < whole; limit += 125 * time.Millisecond {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), limit)
+			defer cancel()
+			c, took, err := course(t, ctx)
+			require.ErrorIs(t, err, messaging.ErrOutcomeUnknown, "%v", limit)
+			assert.LessOrEqual(t, took, limit)
+			if limit < resent {
+				assert.Equal(t, 1, c.sent, "%v: sent again", limit)
+			}
+		})
+	}
+}
+
+func TestSendOnceDoesNotResendIfTheContextEndsWithTheLastLookup(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		c := newClerk("lost accepted", "nothing")
+		c.afterLookup = func(n int) {
+			if n == 4 {
+				cancel()
+			}
+		}
+		_, err := c.client(t, settling(6*time.Second, 2*time.Second, true)).SMS.SendOnce(ctx, one)
+		require.ErrorIs(t, err, messaging.ErrOutcomeUnknown)
+		assert.Equal(t, 1, c.sent)
+	})
+}
+
+func TestSendOnceUnderAnEndedContext(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	c := newClerk("accepted", "listed")
+	_, err := c.client(t).SMS.SendOnce(ctx, one)
+	require.ErrorIs(t, err, messaging.ErrNotSent)
+	assert.Empty(t, c.events)
+}
+
+func TestSendAllSettlesWithWithSettleOnly(t *testing.T) {
+	t.Parallel()
+	for _, settles := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			c := newClerk("lost", "nothing listed")
+			var options []messaging.Option
+			if settles {
+				options = append(options, settling(6*time.Second, 2*time.Second, false))
+			}
+			unnamed := one
+			unnamed.ReferenceID = ""
+			messages := func(yield func(sms.Message) bool) { _ = yield(unnamed) && yield(one) }
+			outcomes := map[int]messaging.Outcome[sms.Message]{}
+			for out := range c.client(t, options...).SMS.SendAll(t.Context(), messages, 1) {
+				outcomes[out.Index] = out
+			}
+			require.Len(t, outcomes, 2)
+			assert.Equal(t, one, outcomes[1].Message)
+			if !settles {
+				assert.Equal(t, "send@0s send@0s", c.history())
+				assert.Equal(t, unnamed, outcomes[0].Message)
+				require.ErrorIs(t, outcomes[0].Err, messaging.ErrOutcomeUnknown)
+				require.ErrorIs(t, outcomes[1].Err, messaging.ErrOutcomeUnknown)
+				return
+			}
+			assert.Equal(t, "send@0s look@0s look@2s send@2s look@2s", c.history())
+			assert.Len(t, outcomes[0].Message.ReferenceID, 26)
+			for _, out := range outcomes {
+				require.NoError(t, out.Err)
+				assert.Equal(t, "listed-1", out.Receipt.ID)
+				assert.Equal(t, out.Message.ReferenceID, out.Receipt.ReferenceID)
+			}
+			assert.Equal(t, outcomes[0].Message.ReferenceID, c.references[0])
+		})
+	}
+}
+
+func TestSendAllResends(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newClerk("lost accepted", "nothing")
+		client := c.client(t, settling(6*time.Second, 2*time.Second, true))
+		for out := range client.SMS.SendAll(t.Context(), func(yield func(sms.Message) bool) { yield(one) }, 4) {
+			require.NoError(t, out.Err)
+			assert.Equal(t, "sent-2", out.Receipt.ID)
+			assert.Equal(t, 2, out.Receipt.Attempts)
+		}
+		assert.Equal(t, "send@0s look@0s look@2s look@4s look@6s send@6s", c.history())
+	})
+}

@@ -1,0 +1,62 @@
+package messaging
+
+import (
+	"context"
+	"iter"
+
+	"github.com/messaging-service/messaging-go/sms"
+)
+
+// SMSService sends SMS and reads them back. It is the field SMS of a Client and safe for concurrent use.
+type SMSService struct {
+	core *core
+	send *sendEndpoint
+	list *listEndpoint
+}
+
+// Send sends one SMS to one recipient (POST /sms/send).
+//
+// A nil error means that the service accepted the message, not that it was delivered. Any other outcome is an error:
+//
+//   - *ValidationError: this library rejected the message and lists every problem; nothing was sent.
+//   - *Error with the verdict Refused: the service responded and did not take the message. Sending it again does not help, or,
+//     after HTTP 429, may help later.
+//   - *Error with the verdict NotSent: no request reached the service. Sending again is safe.
+//   - *Error with the verdict Unknown: the service may have accepted the message. Sending again may send it twice; see SendOnce.
+//
+// Send retries only if the service provably did not process the request, within the client's RetryPolicy. The context bounds the
+// whole call, waits between attempts included. If it ends while a response is awaited, the outcome is unknown; if it ends before
+// anything was written, the message was not sent.
+func (s *SMSService) Send(ctx context.Context, m sms.Message) (Receipt, error) {
+	return s.core.send(ctx, s.send, m.Call())
+}
+
+// SendAll sends many messages, concurrency of them at once, and yields the outcome of each as it ends, in any order, each exactly
+// once.
+//
+//	for out := range client.SMS.SendAll(ctx, messages, 32) {
+//		record(out.Message.ReferenceID, messaging.VerdictOf(out.Err), out.Receipt.ID)
+//	}
+//
+// The messages are ranged in the caller's goroutine, only a few ahead of the outcomes, so a million of them take no more memory
+// than a few. While the sequence blocks, no outcome is yielded and a cancelled context goes unnoticed: a sequence that waits for
+// something should end with its context. The client's rate limit holds for all messages together. With WithSettle each unknown
+// outcome is settled as by SendOnce, which occupies one of the concurrent places meanwhile.
+//
+// To stop and still account for every message, cancel the context and keep ranging: no more messages are taken, and every
+// message that was taken has its outcome, NotSent if it was not begun. A break stops too: nothing more begins, and the loop ends
+// when the sends under way have ended, whose outcomes are lost. No goroutine is left either way.
+//
+// A concurrency below 1 or a nil sequence is one Outcome with a *ValidationError and the Index -1.
+func (s *SMSService) SendAll(ctx context.Context, messages iter.Seq[sms.Message], concurrency int) iter.Seq[Outcome[sms.Message]] {
+	policy := s.core.settings.settle
+	return sendAll(ctx, s.send.name, messages, concurrency, func(ctx context.Context, m sms.Message) Outcome[sms.Message] {
+		if policy == nil {
+			receipt, err := s.Send(ctx, m)
+			return Outcome[sms.Message]{Message: m, Receipt: receipt, Err: err}
+		}
+		m = withReference(m)
+		receipt, err := s.sendOnce(ctx, m, policy.withDefaults())
+		return Outcome[sms.Message]{Message: m, Receipt: receipt, Err: err}
+	})
+}
