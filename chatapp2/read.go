@@ -208,7 +208,7 @@ func readObject(value any, to reflect.Value) fit {
 		default:
 			target := to.FieldByIndex(field.Index)
 			f = min(f, readValue(member, target))
-			f = f.exactIf(!optional || !isNumber(target) || !target.IsZero()) // it would not be written
+			f = f.exactIf(!optional || !target.IsZero() || isEmpty(member)) // a zero field is not written
 		}
 	}
 	if known < len(object) {
@@ -217,4 +217,11 @@ func readObject(value any, to reflect.Value) fit {
 	return f
 }
 
-func isNumber(v reflect.Value) bool { return v.CanInt() || v.CanFloat() }
+// isEmpty reports whether a value means the same as its absence: false, an empty text, or an object of such values.
+func isEmpty(value any) bool {
+	object, ok := value.(map[string]any)
+	for _, member := range object {
+		ok = ok && isEmpty(member)
+	}
+	return ok || value == nil || value == false || value == ""
+}

@@ -1,6 +1,7 @@
 package chatapp2
 
 import (
+	"encoding/json"
 	"maps"
 	"reflect"
 	"slices"
@@ -93,6 +94,11 @@ func (m Message) checkExtra(c *checks, kind string) {
 		path := "Extra[" + strconv.Quote(name) + "]"
 		switch {
 		case name == "context" && m.ReplyTo == "": // which may hold more than ReplyTo
+			var quoted replyContext
+			raw, _ := wire.Encode(m.Extra[name])
+			if _ = json.Unmarshal(raw, &quoted); quoted.MessageID == "" {
+				c.Found(path, "its message_id is required, but absent")
+			}
 			if kind == typeReaction {
 				c.Found(path, "must be absent for a Reaction, which names its message itself")
 			}
