@@ -11,20 +11,17 @@ import (
 func (q *request) readForm(form string) string {
 	var kept strings.Builder
 	copied := 0 // how much of form is in kept
-	for begin, end := 0, 0; begin < len(form); begin = end + 1 {
-		end = len(form)
-		if i := strings.IndexByte(form[begin:], '&'); i >= 0 {
-			end = begin + i
-		}
-		if begin == end {
+	var segment string
+	for begin := 0; begin < len(form); begin += len(segment) + 1 {
+		if segment, _, _ = strings.Cut(form[begin:], "&"); segment == "" {
 			continue
 		}
-		name, value, _ := strings.Cut(form[begin:end], "=")
+		name, value, _ := strings.Cut(segment, "=")
 		name = decode(name)
 		if i := q.secretOf(name); i >= 0 {
 			q.prove(i, unescape(value, ' '), unescape(value, '+')) // a sender may have forgotten to escape a +
 			kept.WriteString(form[copied:begin])
-			copied = end + 1
+			copied = begin + len(segment) + 1
 			continue
 		}
 		q.add(name, decode(value), false)
