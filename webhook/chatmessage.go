@@ -290,5 +290,5 @@ func (m ChatMessage) id() string { return m.ID }
 // LogValue returns the message without personal data: its callback and ID, when it was received, and whether it is ambiguous.
 func (m ChatMessage) LogValue() slog.Value {
 	return slog.GroupValue(slog.String("callback", string(m.Callback)), slog.String("id", cut(m.ID)),
-		slog.Time("receivedAt", m.ReceivedAt), slog.Bool("ambiguous", m.Ambiguous))
+		slog.Time("received_at", m.ReceivedAt), slog.Bool("ambiguous", m.Ambiguous))
 }

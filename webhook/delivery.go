@@ -112,6 +112,6 @@ func (d DeliveryReport) id() string { return d.ID }
 
 // LogValue returns the report without personal data: its IDs, its status and when it was reached.
 func (d DeliveryReport) LogValue() slog.Value {
-	return slog.GroupValue(slog.String("id", cut(d.ID)), slog.String("status", d.Status.String()), slog.Time("statusAt", d.StatusAt),
+	return slog.GroupValue(slog.String("id", cut(d.ID)), slog.String("status", d.Status.String()), slog.Time("status_at", d.StatusAt),
 		slog.Bool("ambiguous", d.Ambiguous))
 }

@@ -90,7 +90,6 @@ func TestDeliveryStatus(t *testing.T) {
 	assert.Equal(t, webhook.StatusFailed, report(t, "id=1&status=gr%C3%96%C3%9Fe", wire).Status)
 	assert.Equal(t, webhook.StatusDelivered, report(t, "id=1&status=0", wire).Status)
 	assert.Equal(t, webhook.StatusUnknown, report(t, "id=1&status=1", wire).Status, "a list replaces the default's")
-
 }
 
 func TestStatusText(t *testing.T) {

@@ -72,15 +72,15 @@ func (h *handler[E]) serve(r *http.Request) (status int) {
 
 // handleOne handles one event, unless that was done or is being done, and returns the status of the response.
 func (h *handler[E]) handleOne(r *http.Request, e *E, began time.Time) int {
-	ctx := &handlerContext{Context: r.Context(), deadline: began.Add(h.timeout)}
-	defer ctx.finish()
-	called, err, storeErr := true, error(nil), error(nil)
-	if key := h.storeKey(*e); key == "" {
+	ctx := &handlerContext{request: r.Context(), deadline: began.Add(h.timeout)}
+	defer ctx.end()
+	id, key, called := (*e).id(), h.storeKey(*e), true
+	var err, storeErr error
+	if key == "" {
 		err = h.call(ctx, e)
 	} else {
 		called, err, storeErr = h.once(ctx, key, e)
 	}
-	id := (*e).id()
 	if panicked, ok := errors.AsType[*PanicError](cmp.Or(err, storeErr)); ok {
 		return h.reject(r, id, panicked, began)
 	}

@@ -257,7 +257,7 @@ func TestStoreGoexitReleases(t *testing.T) {
 type contextKey struct{}
 
 // contextOf has an event handled whose request has the context, and calls look with the context of the handle function.
-func contextOf(t *testing.T, request context.Context, look func(context.Context), options ...webhook.Option) {
+func contextOf(request context.Context, t *testing.T, look func(context.Context), options ...webhook.Option) {
 	t.Helper()
 	h := hooks(options...).SMS(func(ctx context.Context, _ webhook.SMSMessage) error {
 		look(ctx)
@@ -268,7 +268,7 @@ func contextOf(t *testing.T, request context.Context, look func(context.Context)
 
 func TestHandlerContextValues(t *testing.T) {
 	t.Parallel()
-	contextOf(t, context.WithValue(t.Context(), contextKey{}, "here"), func(ctx context.Context) {
+	contextOf(context.WithValue(t.Context(), contextKey{}, "here"), t, func(ctx context.Context) {
 		assert.Equal(t, "here", ctx.Value(contextKey{}))
 		assert.NoError(t, ctx.Err())
 	})
@@ -283,7 +283,7 @@ func TestHandlerContextTimeout(t *testing.T) {
 				want, options = timeout, []webhook.Option{webhook.WithHandlerTimeout(timeout)}
 			}
 			began := time.Now()
-			contextOf(t, t.Context(), func(ctx context.Context) {
+			contextOf(t.Context(), t, func(ctx context.Context) {
 				deadline, ok := ctx.Deadline()
 				assert.True(t, ok)
 				assert.Equal(t, want, deadline.Sub(began))
@@ -299,12 +299,13 @@ func TestHandlerContextOutlivesTheCaller(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		request, hangUp := context.WithCancel(t.Context())
-		contextOf(t, request, func(ctx context.Context) {
+		contextOf(request, t, func(ctx context.Context) {
 			child, cancel := context.WithCancel(ctx)
 			defer cancel()
 			hangUp()
 			time.Sleep(time.Second)
 			assert.NoError(t, ctx.Err())
+			assert.NoError(t, context.Cause(ctx))
 			assert.NoError(t, child.Err())
 		})
 	})
@@ -336,7 +337,7 @@ func TestHandlerContextEndsWithTheServer(t *testing.T) {
 			began := time.Now()
 			request, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
-			contextOf(t, request, func(ctx context.Context) {
+			contextOf(request, t, func(ctx context.Context) {
 				<-ctx.Done()
 				assert.Equal(t, time.Second, time.Since(began))
 			})
@@ -346,9 +347,13 @@ func TestHandlerContextEndsWithTheServer(t *testing.T) {
 
 func TestHandlerContextEndsWithTheHandler(t *testing.T) {
 	t.Parallel()
-	var kept [2]context.Context
-	contextOf(t, t.Context(), func(ctx context.Context) { kept[0] = ctx })
-	contextOf(t, t.Context(), func(ctx context.Context) { kept[1] = ctx; assert.NoError(t, ctx.Err()) })
+	var kept []context.Context
+	keep := func(ctx context.Context) { kept = append(kept, ctx) }
+	contextOf(t.Context(), t, keep)
+	contextOf(t.Context(), t, func(ctx context.Context) {
+		assert.NoError(t, ctx.Err())
+		keep(ctx)
+	})
 	for _, ctx := range kept {
 		<-ctx.Done()
 		assert.Error(t, ctx.Err())

@@ -59,9 +59,9 @@ func TestEventsLogNoPersonalData(t *testing.T) {
 	sms.ID, chat.ID, report.ID = "m-1", "m-1", "m-1"
 	chat.Callback, report.Status = webhook.CallbackChatApp2, webhook.StatusRead
 	for want, event := range map[string]any{
-		`{"id":"m-1","receivedAt":"2026-10-03T14:44:23Z","ambiguous":true}`:                       sms,
-		`{"callback":"chatapp2","id":"m-1","receivedAt":"2026-10-03T14:44:23Z","ambiguous":true}`: chat,
-		`{"id":"m-1","status":"read","statusAt":"2026-10-03T14:44:23Z","ambiguous":true}`:         report,
+		`{"id":"m-1","received_at":"2026-10-03T14:44:23Z","ambiguous":true}`:                       sms,
+		`{"callback":"chatapp2","id":"m-1","received_at":"2026-10-03T14:44:23Z","ambiguous":true}`: chat,
+		`{"id":"m-1","status":"read","status_at":"2026-10-03T14:44:23Z","ambiguous":true}`:         report,
 	} {
 		var text bytes.Buffer
 		slog.New(slog.NewTextHandler(&text, nil)).Info("x", "event", event)

@@ -11,20 +11,17 @@ import (
 func (q *request) readForm(form string) string {
 	var kept strings.Builder
 	copied := 0 // how much of form is in kept
-	for begin, end := 0, 0; begin < len(form); begin = end + 1 {
-		end = len(form)
-		if i := strings.IndexByte(form[begin:], '&'); i >= 0 {
-			end = begin + i
-		}
-		if begin == end {
+	var segment string
+	for begin := 0; begin < len(form); begin += len(segment) + 1 {
+		if segment, _, _ = strings.Cut(form[begin:], "&"); segment == "" {
 			continue
 		}
-		name, value, _ := strings.Cut(form[begin:end], "=")
+		name, value, _ := strings.Cut(segment, "=")
 		name = decode(name)
 		if i := q.secretOf(name); i >= 0 {
 			q.prove(i, unescape(value, ' '), unescape(value, '+')) // a sender may have forgotten to escape a +
 			kept.WriteString(form[copied:begin])
-			copied = end + 1
+			copied = begin + len(segment) + 1
 			continue
 		}
 		q.add(name, decode(value), false)
@@ -60,12 +57,15 @@ func isPlain(text string) bool {
 // unescape replaces each %XX by its byte and each + by plus. A % without two hexadecimal digits stays.
 func unescape(text string, plus byte) string {
 	b := make([]byte, 0, 128) // on the stack, for most
+	if len(text) > cap(b) {
+		b = make([]byte, 0, len(text))
+	}
 	for i := 0; i < len(text); i++ {
 		c := text[i]
 		switch {
 		case c == '+':
 			c = plus
-		case c == '%' && i+2 < len(text) && isHex(text[i+1]) && isHex(text[i+2]):
+		case c == '%' && i+2 < len(text) && unhex(text[i+1]) <= 15 && unhex(text[i+2]) <= 15:
 			c = unhex(text[i+1])<<4 | unhex(text[i+2])
 			i += 2
 		}
@@ -74,15 +74,18 @@ func unescape(text string, plus byte) string {
 	return string(b)
 }
 
-func isHex(c byte) bool {
-	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
-}
-
+// unhex returns the value of a hexadecimal digit, or more than 15.
 func unhex(c byte) byte {
-	if c <= '9' {
+	switch {
+	case '0' <= c && c <= '9':
 		return c - '0'
+	case 'a' <= c && c <= 'f':
+		return c - 'a' + 10
+	case 'A' <= c && c <= 'F':
+		return c - 'A' + 10
+	default:
+		return 0xff
 	}
-	return c&^('a'-'A') - 'A' + 10
 }
 
 // repair reads each byte that is not part of valid UTF-8 as Windows-1252, and leaves the rest as it is.

@@ -18,18 +18,15 @@ func ScrubURL(u *url.URL) string {
 	if u == nil {
 		return ""
 	}
-	shown := (&url.URL{Scheme: u.Scheme, Host: u.Host}).String()
+	segments := strings.Split(u.EscapedPath(), "/")
+	for i, segment := range segments {
+		if looksSecret(segment) {
+			segments[i] = length(segment)
+		}
+	}
+	shown := (&url.URL{Scheme: u.Scheme, Host: u.Host}).String() + strings.Join(segments, "/")
 	if u.Opaque != "" {
 		shown += length(u.Opaque)
-	}
-	for i, segment := range strings.Split(u.EscapedPath(), "/") {
-		if i > 0 {
-			shown += "/"
-		}
-		if looksSecret(segment) {
-			segment = length(segment)
-		}
-		shown += segment
 	}
 	if u.RawQuery != "" {
 		shown += "?" + length(u.RawQuery)

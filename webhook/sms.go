@@ -80,5 +80,5 @@ func (m SMSMessage) id() string { return m.ID }
 
 // LogValue returns the message without personal data: its ID, when it was received, and whether it is ambiguous.
 func (m SMSMessage) LogValue() slog.Value {
-	return slog.GroupValue(slog.String("id", cut(m.ID)), slog.Time("receivedAt", m.ReceivedAt), slog.Bool("ambiguous", m.Ambiguous))
+	return slog.GroupValue(slog.String("id", cut(m.ID)), slog.Time("received_at", m.ReceivedAt), slog.Bool("ambiguous", m.Ambiguous))
 }

@@ -322,7 +322,7 @@ func TestMemoryStore(t *testing.T) {
 			assert.True(t, ran(s, "a"))
 			time.Sleep(time.Minute - 1)
 			assert.False(t, ran(s, "a"))
-			time.Sleep(1)
+			time.Sleep(time.Nanosecond)
 			assert.True(t, ran(s, "a"))
 			time.Sleep(time.Minute - 1)
 			assert.False(t, ran(s, "a"))
@@ -420,7 +420,7 @@ func TestMemoryStoreManyGoroutines(t *testing.T) {
 			random := rand.New(rand.NewPCG(uint64(g), 2))
 			for range 5000 {
 				n := random.IntN(keys)
-				err := s.Once(context.Background(), fmt.Sprint(n), func(context.Context) error {
+				err := s.Once(t.Context(), fmt.Sprint(n), func(context.Context) error {
 					defer holders[n].Add(-1)
 					if holders[n].Add(1) != 1 || handled[n].Load() != 0 {
 						t.Error("handled by two at once, or again")

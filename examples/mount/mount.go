@@ -1,12 +1,13 @@
-// Package mount shows how the handlers of package webhook are mounted in routers: in http.ServeMux, chi, gin and echo. Each
-// function mounts one handler behind a secret in the path, which the service calls as /hooks/SECRET/sms.
+// Package mount mounts a handler of package webhook in four routers: http.ServeMux, chi, gin and echo. The handler asks for a
+// secret in the path, so the service calls /hooks/SECRET/sms.
 //
-// It is a module of its own, so that no user of the library has those routers in its graph.
+// It is a module of its own, to keep the routers out of the module graph of the library.
 package mount
 
 import (
 	"context"
 	"net/http"
+	"path"
 
 	"github.com/gin-gonic/gin"
 	"github.com/go-chi/chi/v5"
@@ -18,24 +19,39 @@ import (
 // Handle is what a program does with a message.
 type Handle = func(context.Context, webhook.SMSMessage) error
 
-// ServeMux mounts the handler in the standard library's router.
-func ServeMux(handle Handle, secret string) http.Handler {
-	mux := http.NewServeMux()
-	mux.Handle("/hooks/{key}/sms", webhook.SMS(handle, webhook.WithPathSecret("key", secret)))
-	return mux
+// NewHandler returns the handler that the functions below mount.
+func NewHandler(handle Handle, secret string) (http.Handler, error) {
+	hooks, err := webhook.NewReceiver(webhook.WithPathSecret("key", secret))
+	if err != nil {
+		return nil, err
+	}
+	return hooks.SMS(handle), nil
 }
 
-// Chi mounts the handler in chi, which sets the path values of a request by itself.
-func Chi(handle Handle, secret string) http.Handler {
+// ServeMux mounts the handler in the router of the standard library. A path that is not clean is refused first: http.ServeMux
+// redirects it, and the body of the redirect repeats secret and query.
+func ServeMux(hook http.Handler) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("/hooks/{key}/sms", hook)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if path.Clean(r.URL.Path) != r.URL.Path {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
+}
+
+// Chi mounts the handler in chi, which sets path values by itself.
+func Chi(hook http.Handler) http.Handler {
 	router := chi.NewRouter()
-	router.Handle("/hooks/{key}/sms", webhook.SMS(handle, webhook.WithPathSecret("key", secret)))
+	router.Handle("/hooks/{key}/sms", hook)
 	return router
 }
 
-// Gin mounts the handler in gin, whose path parameters have to be handed on.
-func Gin(handle Handle, secret string) http.Handler {
+// Gin mounts the handler in gin, whose path parameters must be passed on.
+func Gin(hook http.Handler) http.Handler {
 	router := gin.New()
-	hook := webhook.SMS(handle, webhook.WithPathSecret("key", secret))
 	router.Any("/hooks/:key/sms", func(c *gin.Context) {
 		c.Request.SetPathValue("key", c.Param("key"))
 		hook.ServeHTTP(c.Writer, c.Request)
@@ -43,10 +59,9 @@ func Gin(handle Handle, secret string) http.Handler {
 	return router
 }
 
-// Echo mounts the handler in echo, whose path parameters have to be handed on.
-func Echo(handle Handle, secret string) http.Handler {
+// Echo mounts the handler in echo, whose path parameters must be passed on.
+func Echo(hook http.Handler) http.Handler {
 	router := echo.New()
-	hook := webhook.SMS(handle, webhook.WithPathSecret("key", secret))
 	router.Any("/hooks/:key/sms", func(c echo.Context) error {
 		c.Request().SetPathValue("key", c.Param("key"))
 		hook.ServeHTTP(c.Response(), c.Request())

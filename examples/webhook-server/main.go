@@ -1,10 +1,10 @@
-// Command webhook-server receives inbound SMS, chat-app messages and delivery reports, and prints what came, as far as that is
-// nobody's business but the log's.
+// Command webhook-server receives inbound SMS, chat-app messages and delivery reports, and prints what arrived without
+// personal data.
 //
-//	webhook-server                         a stand-in for the service calls it, and it ends
+//	webhook-server                         a test server calls it, and it ends
 //	webhook-server -listen 127.0.0.1:8080  it serves until it is interrupted
 //
-// WEBHOOK_SECRET is what the service has to bring in the parameter key; without it one is made up and printed.
+// WEBHOOK_SECRET is the secret that callbacks carry in the parameter key. Without it the program makes one up and prints it.
 package main
 
 import (
@@ -18,6 +18,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"path"
 	"sync"
 	"syscall"
 	"time"
@@ -29,7 +30,7 @@ import (
 )
 
 func main() {
-	listen := flag.String("listen", "", "the address to serve on, such as 127.0.0.1:8080; none: play it through with a stand-in")
+	listen := flag.String("listen", "", "the address to serve on, such as 127.0.0.1:8080; by default a test server calls the program")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -40,58 +41,81 @@ func main() {
 }
 
 func run(ctx context.Context, listen string) error {
-	secret := os.Getenv("WEBHOOK_SECRET")
+	secret, shown := os.Getenv("WEBHOOK_SECRET"), "SECRET" // one that was supplied is not printed
 	if secret == "" {
 		secret = rand.Text()
+		shown = secret
 	}
 	address := listen
 	if address == "" {
 		address = "127.0.0.1:0"
+	}
+	hooks, err := newReceiver(secret)
+	if err != nil {
+		return err
 	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err != nil {
 		return err
 	}
 	base := "http://" + listener.Addr().String()
-	fmt.Printf("Serving. Tell the service to call\n  %[1]s/hooks/sms?key=%[2]s\n  %[1]s/hooks/chatapp1?key=%[2]s\n  %[1]s/hooks/chatapp2?key=%[2]s\nand let sends name the callback\n  %[1]s/hooks/delivery?key=%[2]s&... (webhook.DeliveryURL)\n", base, secret)
+	fmt.Printf("Serving. Callback URLs, where SECRET stands for WEBHOOK_SECRET:\n"+
+		"  %[1]s/hooks/sms?key=%[2]s\n  %[1]s/hooks/chatapp1?key=%[2]s\n  %[1]s/hooks/chatapp2?key=%[2]s\n"+
+		"  %[1]s/hooks/delivery?key=%[2]s&... (DeliveryURL)\n", base, shown)
 
-	server := newServer(newInbox(), secret)
-	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(listener) }()
+	server := newServer(hooks)
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
 	if listen == "" {
-		err = playThrough(ctx, base, secret)
+		err = playThrough(ctx, hooks, base, secret)
 	} else {
 		select {
 		case <-ctx.Done():
-		case err = <-ended:
+		case err = <-served:
 		}
 	}
-	// What is being handled ends, and is answered; what comes now is not taken, and the service calls again.
-	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	// Events that are being handled are finished and answered. The service calls again with others.
+	shutdown, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
-	return errors.Join(err, server.Shutdown(ending))
+	return errors.Join(err, server.Shutdown(shutdown))
 }
 
-// newServer mounts the four handlers. The limits are what a server in the open needs: none of them is set by default.
-func newServer(in *inbox, secret string) *http.Server {
-	options := []webhook.Option{
+func newReceiver(secret string) (*webhook.Receiver, error) {
+	return webhook.NewReceiver(
 		webhook.WithSecret("key", secret),
 		webhook.WithStore(webhook.NewMemoryStore(100_000, 24*time.Hour)), // each event once, however often the service calls
 		webhook.WithLogger(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{ReplaceAttr: withoutTime}))),
-	}
+	)
+}
+
+// newServer mounts the four handlers. An http.Server has no limits by default.
+func newServer(hooks *webhook.Receiver) *http.Server {
+	in := new(inbox)
 	mux := http.NewServeMux()
-	mux.Handle("/hooks/sms", webhook.SMS(in.sms, options...))
-	mux.Handle("/hooks/chatapp1", webhook.ChatApp1(in.chatApp1, options...))
-	mux.Handle("/hooks/chatapp2", webhook.ChatApp2(in.chatApp2, options...))
-	mux.Handle("/hooks/delivery", webhook.Delivery(in.delivery, options...))
+	mux.Handle("/hooks/sms", hooks.SMS(in.sms))
+	mux.Handle("/hooks/chatapp1", hooks.ChatApp1(in.chatMessage))
+	mux.Handle("/hooks/chatapp2", hooks.ChatApp2(in.chatMessage))
+	mux.Handle("/hooks/delivery", hooks.Delivery(in.delivery))
 	return &http.Server{
-		Handler:           http.MaxBytesHandler(mux, 1<<16),
+		Handler:           http.MaxBytesHandler(refuseUncleanPaths(mux), 1<<16),
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       10 * time.Second,
-		WriteTimeout:      10 * time.Second,
+		WriteTimeout:      40 * time.Second, // more than webhook.WithHandlerTimeout
 		IdleTimeout:       time.Minute,
-		MaxHeaderBytes:    1 << 17, // a long text stands in the query, six bytes for many a character
+		MaxHeaderBytes:    1 << 17, // a long text takes up to twelve bytes a character in the query
 	}
+}
+
+// refuseUncleanPaths answers 404 for a path such as //hooks/sms. http.ServeMux would redirect it, and the body of the redirect
+// repeats the query with its secret and number.
+func refuseUncleanPaths(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if path.Clean(r.URL.Path) != r.URL.Path {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 func withoutTime(_ []string, a slog.Attr) slog.Attr {
@@ -101,34 +125,26 @@ func withoutTime(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// inbox stands for what a program does with a message: put it where it is safe, quickly, and say so by returning nil. Work
-// that takes time comes after the answer.
-type inbox struct {
-	mu sync.Mutex
-}
-
-func newInbox() *inbox { return new(inbox) }
+// inbox stands for what a program does with an event: it puts the event where it is safe, quickly, and returns nil. Slow work
+// comes after the response.
+type inbox struct{ mu sync.Mutex }
 
 func (in *inbox) sms(_ context.Context, m webhook.SMSMessage) error {
 	return in.put("SMS %q: %d characters, keyword %q", m.ID, len([]rune(m.Text)), m.Keyword)
 }
 
-func (in *inbox) chatApp1(_ context.Context, m webhook.ChatApp1Message) error {
-	return in.put("chat app 1 %q: %T", m.ID, m.Content)
-}
-
-func (in *inbox) chatApp2(_ context.Context, m webhook.ChatApp2Message) error {
+func (in *inbox) chatMessage(_ context.Context, m webhook.ChatMessage) error {
 	switch c := m.Content.(type) {
 	case webhook.Reply:
-		return in.put("chat app 2 %q: %q chose %q", m.ID, c.Kind, c.ID)
+		return in.put("%s %q: %q chose %q", m.Callback, m.ID, c.Kind, c.ID)
 	case webhook.Media:
-		return in.put("chat app 2 %q: %q, %q", m.ID, c.Kind, c.MIMEType)
+		return in.put("%s %q: %q, %q", m.Callback, m.ID, c.Kind, c.MIMEType)
 	case webhook.Text, webhook.Location, webhook.Contacts, webhook.Reaction, webhook.Order, webhook.System:
-		return in.put("chat app 2 %q: %T", m.ID, c)
+		return in.put("%s %q: %T", m.Callback, m.ID, c)
 	case webhook.Unknown:
-		return in.put("chat app 2 %q: %q, which this program does not know, is kept as it came", m.ID, c.Kind)
+		return in.put("%s %q: %q, which this program does not know, is kept as it arrived", m.Callback, m.ID, c.Kind)
 	default:
-		return errors.New("a kind of content that came with a newer version of the library")
+		return errors.New("a kind of content from a newer version of the library")
 	}
 }
 
@@ -143,18 +159,18 @@ func (in *inbox) put(format string, args ...any) error {
 	return err
 }
 
-// playThrough is the service, as far as a stand-in can be it.
-func playThrough(ctx context.Context, base, secret string) error {
+// playThrough has a test server play the service.
+func playThrough(ctx context.Context, hooks *webhook.Receiver, base, secret string) error {
 	service := messagingtest.Start()
 	defer service.Close()
 	hook := func(name string) string { return base + "/hooks/" + name + "?key=" + secret }
 
-	fmt.Println("\nAn SMS, which comes twice at once as some senders do, with characters that nobody escaped:")
+	fmt.Println("\nAn SMS that arrives twice at once, with characters that nobody escaped:")
 	service.Receive(ctx, hook("sms"), messagingtest.InboundSMS{
 		ID: "in-1", From: "+639171234567", To: "21581", Text: "STOP; 100% & more", Keyword: "STOP", ReceivedAt: time.Now(),
 	}, messagingtest.TwiceAtOnce(), messagingtest.Unescaped())
 
-	fmt.Println("\nOne with a wrong secret:")
+	fmt.Println("\nAn SMS with a wrong secret:")
 	service.Receive(ctx, base+"/hooks/sms?key=guess", messagingtest.InboundSMS{From: "+639171234567", Text: "Hi"})
 
 	fmt.Println("\nA text over chat app 1:")
@@ -165,12 +181,12 @@ func playThrough(ctx context.Context, base, secret string) error {
 		service.Receive(ctx, hook("chatapp2"), message)
 	}
 
-	fmt.Println("\nAn SMS goes out, and its delivery is reported:")
+	fmt.Println("\nAn SMS is sent, and its delivery reported:")
 	client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token))
 	if err != nil {
 		return err
 	}
-	callback, err := webhook.DeliveryURL(base+"/hooks/delivery", webhook.WithSecret("key", secret))
+	callback, err := hooks.DeliveryURL(base + "/hooks/delivery")
 	if err != nil {
 		return err
 	}
