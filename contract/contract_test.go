@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"testing"
-	_ "time/tzdata" // the tests name zones, whatever the machine knows
+	_ "time/tzdata" // zones, even if the machine knows none
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"

@@ -62,7 +62,7 @@ func queryOf(t testing.TB, l *codec.List, q wire.Query) (string, []wire.Problem)
 	return target.RawQuery, problems
 }
 
-// words gives the values of a filter by the concepts of the contract; times are as at writes them.
+// words returns the values of a filter by the concepts of the contract, with times as at writes them.
 func (f filter) words(at func(time.Time) string, orders map[string]string) map[string]string {
 	words := map[string]string{
 		"id": f.ID, "reference": f.ReferenceID, "request": f.RequestID, "category": f.CategoryID, "from": f.From, "to": f.To,
@@ -87,7 +87,7 @@ func (f filter) words(at func(time.Time) string, orders map[string]string) map[s
 	return words
 }
 
-// filterFields gives the Go fields by concept, as a user of the listing knows them.
+// filterFields holds the Go fields of the options by concept.
 var filterFields = map[string]string{
 	"createdAfter": "CreatedAfter", "createdBefore": "CreatedBefore", "id": "ID", "reference": "ReferenceID", "request": "RequestID",
 	"category": "CategoryID", "from": "From", "to": "To", "status": "Status", "pageSize": "PageSize", "sortBy": "SortBy", "order": "Descending",
@@ -248,7 +248,7 @@ func TestListEncode(t *testing.T) {
 	}
 }
 
-// checkQuery says what a query must hold from the contract alone, so that a golden file cannot hold a mistake that nobody
+// checkQuery computes what a query must hold from the contract alone, so that a golden file cannot hold a mistake that nobody
 // saw.
 func checkQuery(t *testing.T, overlay string, pair bool, f filter, extra url.Values, at wire.Position, raw string) {
 	t.Helper()
@@ -570,19 +570,19 @@ var pages = map[string]pageCase{
 	"two-lists-unread-gone": {body: `{"items":[1,2,3],"data":[{"id":"a"},"x"]}`, ids: []string{"a", ""}, unread: []int{1}},
 
 	// No list.
-	"no-list":             {body: `{"total":0}`, err: noRows},
-	"no-list-object":      {body: `{"data":{}}`, err: noRows},
-	"no-list-null":        {body: `{"data":null,"items":null}`, err: noRows},
-	"no-list-word":        {body: `{"data":"[]","items":1,"results":true}`, err: noRows},
-	"no-list-deeper":      {body: `{"data":{"data":[` + oneRow + `]},"page":{"items":[]}}`, err: noRows},
-	"no-list-scalar":      {body: `"data"`, err: noRows},
-	"no-list-null-answer": {body: `null`, err: noRows},
-	"no-list-other-case":  {body: `{"Data":[` + oneRow + `]}`, err: noRows},
-	"no-list-overlay":     {overlay: `{"sms.list": {"items": ["rows"]}}`, body: `{"data":[` + oneRow + `]}`, err: noRows},
-	"no-list-bare":        {overlay: `{"sms.list": {"items": ["rows"]}}`, body: `[` + oneRow + `]`, err: noRows},
-	"no-list-request":     {body: `{"status":"ok","requestId":"r-1"}`, failure: failure{RequestID: "r-1"}, err: noRows},
+	"no-list":               {body: `{"total":0}`, err: noRows},
+	"no-list-object":        {body: `{"data":{}}`, err: noRows},
+	"no-list-null":          {body: `{"data":null,"items":null}`, err: noRows},
+	"no-list-word":          {body: `{"data":"[]","items":1,"results":true}`, err: noRows},
+	"no-list-deeper":        {body: `{"data":{"data":[` + oneRow + `]},"page":{"items":[]}}`, err: noRows},
+	"no-list-scalar":        {body: `"data"`, err: noRows},
+	"no-list-null-response": {body: `null`, err: noRows},
+	"no-list-other-case":    {body: `{"Data":[` + oneRow + `]}`, err: noRows},
+	"no-list-overlay":       {overlay: `{"sms.list": {"items": ["rows"]}}`, body: `{"data":[` + oneRow + `]}`, err: noRows},
+	"no-list-bare":          {overlay: `{"sms.list": {"items": ["rows"]}}`, body: `[` + oneRow + `]`, err: noRows},
+	"no-list-request":       {body: `{"status":"ok","requestId":"r-1"}`, failure: failure{RequestID: "r-1"}, err: noRows},
 
-	// What a page tells of the listing.
+	// What a page says of the listing.
 	"facts-numbers":   {body: `{"totalRows":1234,"totalPages":13,"pageNumber":1,"pageSize":100,"data":[` + twoRows + `]}`, ids: []string{"a", "b"}, facts: [4]int{1, 100, 1234, 13}},
 	"facts-behind":    {body: `{"data":[` + twoRows + `],"totalRows":1234,"totalPages":13,"pageNumber":1,"pageSize":100}`, ids: []string{"a", "b"}, facts: [4]int{1, 100, 1234, 13}},
 	"facts-quoted":    {body: `{"totalRows":"1234","totalPages":" 13 ","pageNumber":"1","pageSize":"1\u00300","data":[` + twoRows + `]}`, ids: []string{"a", "b"}, facts: [4]int{1, 100, 1234, 13}},
@@ -624,7 +624,7 @@ var pages = map[string]pageCase{
 	"end-pages-asked-null":     {body: `{"totalPages":3,"pageNumber":null,"data":[` + twoRows + `]}`, at: wire.Position{Set: true, Number: 3}, ids: []string{"a", "b"}, facts: [4]int{3: 3}, last: true},
 	"end-pages-asked-not-yet":  {body: `{"totalPages":3,"data":[` + twoRows + `]}`, at: second, ids: []string{"a", "b"}, facts: [4]int{3: 3}},
 	"end-pages-first":          {body: `{"totalPages":1,"data":[` + twoRows + `]}`, ids: []string{"a", "b"}, facts: [4]int{3: 1}, last: true},
-	"end-pages-answer-wins":    {body: `{"totalPages":3,"pageNumber":1,"data":[` + twoRows + `]}`, at: wire.Position{Set: true, Number: 3}, ids: []string{"a", "b"}, facts: [4]int{0: 1, 3: 3}},
+	"end-pages-response-wins":  {body: `{"totalPages":3,"pageNumber":1,"data":[` + twoRows + `]}`, at: wire.Position{Set: true, Number: 3}, ids: []string{"a", "b"}, facts: [4]int{0: 1, 3: 3}},
 	"end-from-0":               {overlay: fromZero, body: `{"totalPages":2,"pageNumber":1,"data":[` + twoRows + `]}`, at: wire.Position{Set: true, Number: 1}, ids: []string{"a", "b"}, facts: [4]int{0: 1, 3: 2}, last: true},
 	"end-from-0-not-yet":       {overlay: fromZero, body: `{"totalPages":2,"pageNumber":0,"data":[` + twoRows + `]}`, ids: []string{"a", "b"}, facts: [4]int{3: 2}},
 	"end-from-0-asked":         {overlay: fromZero, body: `{"totalPages":1,"data":[` + twoRows + `]}`, ids: []string{"a", "b"}, facts: [4]int{3: 1}, last: true},
@@ -723,7 +723,7 @@ func TestListDecode(t *testing.T) {
 			switch {
 			case tt.err != "":
 				require.ErrorContains(t, err, tt.err)
-				assert.NotContains(t, err.Error(), "v4", "an error that repeats the answer")
+				assert.NotContains(t, err.Error(), "v4", "an error that repeats the response")
 				require.ErrorIs(t, err, codec.ErrPage)
 			case tt.failure.Code != "":
 				require.NoError(t, err)

@@ -109,7 +109,7 @@ func decoded(t *testing.T, raw string) any {
 	return document
 }
 
-// FuzzFind holds the scanner against encoding/json: it accepts the same documents, and finds the same at each path.
+// FuzzFind checks the scanner against encoding/json: it accepts the same documents, and finds the same at each path.
 func FuzzFind(f *testing.F) {
 	for _, seed := range []struct{ doc, paths string }{
 		{`{"status":"ok","data":{"id":"m"}}`, "data.id\nid\nstatus\ndata"},

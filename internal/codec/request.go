@@ -310,7 +310,7 @@ func (s *Send) isTaken(call *wire.Call, key string) bool {
 	})
 }
 
-// cannotEncode says that a value cannot be encoded without repeating it, as the errors of encoding/json may.
+// cannotEncode returns a reason that does not repeat the value, as the errors of encoding/json may.
 func cannotEncode(err error) string { return fmt.Sprintf("cannot be encoded as JSON: %T", err) }
 
 // plain returns a value as a form holds it, and whether a form can.

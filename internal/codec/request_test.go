@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/messaging-service/messaging-go/internal/codec"
+	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
@@ -416,8 +417,12 @@ func TestEncodeRefusesExtraThatIsNotJSON(t *testing.T) {
 	cycle["self"] = cycle
 	for _, overlay := range []string{`{}`, `{"sms.send": {"fields": {"from": "sender.id"}}}`} {
 		for _, value := range []any{
-			make(chan int), func() {}, math.NaN(), math.Inf(1), failing{}, map[string]any{"deep": failing{}}, json.RawMessage(`{"v4lue`),
-			json.Number("v4lue"), complex(1, 2), cycle, "v4lue\xff", []any{"v4lue\xff"},
+			make(chan int), func() {}, math.NaN(), math.Inf(1),
+			failing{},
+			map[string]any{"deep": failing{}},
+			json.RawMessage(`{"v4lue`),
+			json.Number("v4lue"), complex(1, 2), cycle, "v4lue\xff",
+			[]any{"v4lue\xff"},
 		} {
 			request, problems := encode(t, overlay, minimal().with(map[string]any{"odd": value, "fine": 1, "odder": value}))
 			assert.Zero(t, request)
@@ -472,7 +477,11 @@ func TestEncodeFormHoldsOnlyScalars(t *testing.T) {
 			assert.Equal(t, []string{tt.want}, parseForm(t, string(request.Body)+request.Query)["x"], "%T", tt.value)
 		}
 		for _, value := range []any{
-			nil, []string{"v4lue"}, map[string]string{"v4lue": "v4lue"}, struct{ V string }{"v4lue"}, &struct{}{}, []byte("v4lue"),
+			nil,
+			[]string{"v4lue"},
+			map[string]string{"v4lue": "v4lue"},
+			struct{ V string }{"v4lue"},
+			&struct{}{}, []byte("v4lue"),
 			json.RawMessage("1"), json.Number("v4lue"), math.NaN(), math.Inf(-1), func() {}, make(chan int), complex(1, 2),
 		} {
 			request, problems := encode(t, overlay, minimal().with(map[string]any{"x": value, "y": value}))
@@ -553,10 +562,12 @@ func TestKeyPairDoesNotPrint(t *testing.T) {
 func FuzzEncode(f *testing.F) {
 	f.Add("ACME", "Hi <&>", "https://example.com/?a=%i", "order-17", "flash", "a\nb")
 	f.Add("\x00\x1f\x7f", "\u2028 😀 \\ \"", "", "\xff", "", "\u00e9")
-	overlays := []string{`{}`, `{"sms.send": {"fields": {"from": "a.b", "text": "a.c.d", "reference": "r"}, "constants": {"a.c.e": [1]}}}`, `{"sms.send": {"encoding": "form"}}`}
+	tables := []*table.Table{
+		parse(f, `{}`), parse(f, `{"sms.send": {"encoding": "form"}}`),
+		parse(f, `{"sms.send": {"fields": {"from": "a.b", "text": "a.c.d", "reference": "r"}, "constants": {"a.c.e": [1]}}}`),
+	}
 	f.Fuzz(func(t *testing.T, from, body, callback, reference, name, value string) {
-		for _, overlay := range overlays {
-			c := parse(t, overlay)
+		for _, c := range tables {
 			m := text{From: from, To: "12345", Text: body, CallbackURL: callback, ReferenceID: reference}.with(map[string]any{name: value})
 			request, problems := codec.CompileSend(&c.SMSSend, &c.Errors, nil).Encode(m.call(), false)
 			if len(problems) == 0 {

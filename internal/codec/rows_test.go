@@ -23,8 +23,8 @@ import (
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
-// differs reads a page with encoding/json, and says where the page that was read is another. Of a time or a number that no
-// rule of the contract decides it says nothing.
+// differs reads a page with encoding/json and returns where the page that was read differs. It ignores times and numbers that no
+// rule of the contract decides.
 func differs(op *table.List, body []byte, page wire.Page) string {
 	list, ok := referenceList(op.Items, body)
 	if !ok {
@@ -53,7 +53,7 @@ func differs(op *table.List, body []byte, page wire.Page) string {
 	return ""
 }
 
-// referenceList gives the rows at the first path with a list.
+// referenceList returns the rows at the first path with a list.
 func referenceList(items []string, body []byte) ([]json.RawMessage, bool) {
 	body = bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\ufeff")))
 	for _, path := range items {
@@ -69,7 +69,7 @@ func referenceList(items []string, body []byte) ([]json.RawMessage, bool) {
 	return nil, false
 }
 
-// member gives what stands at a path.
+// member returns what stands at a path.
 func member(raw json.RawMessage, path string) (json.RawMessage, bool) {
 	for name := range strings.SplitSeq(path, ".") {
 		var object map[string]json.RawMessage
@@ -95,7 +95,7 @@ func member(raw json.RawMessage, path string) (json.RawMessage, bool) {
 	return raw, true
 }
 
-// word gives a scalar as text; false for null, objects and lists.
+// word returns a scalar as text, and false for null, objects and lists.
 func word(raw json.RawMessage) (string, bool) {
 	switch raw[0] {
 	case '{', '[', 'n':
@@ -123,7 +123,7 @@ type row struct {
 	extra  map[string]json.RawMessage
 }
 
-// recordFields gives the Go fields of a record by concept.
+// recordFields holds the Go fields of a record by concept.
 var recordFields = map[string]string{
 	"id": "ID", "request": "RequestID", "reference": "ReferenceID", "category": "CategoryID", "from": "From", "to": "To", "text": "Text",
 	"parts": "Parts", "price": "Price", "created": "CreatedAt", "sent": "SentAt", "sendStatus": "SendStatus", "deliveryStatus": "DeliveryStatus",
@@ -215,7 +215,7 @@ func (r *row) set(field, text string, zone *time.Location) {
 	}
 }
 
-// differs says where a record is not what the reference reads. reason is why the row is unread, or "".
+// differs returns where a record is not what the reference reads. The reason is why the row is unreadable, or "".
 func (r *row) differs(got wire.Record, reason string) string {
 	if !r.object {
 		if reason == "" || !reflect.DeepEqual(got, wire.Record{}) {
@@ -277,7 +277,7 @@ func readRow(t testing.TB, overlay, row string) wire.Record {
 	return page.Records[0]
 }
 
-// samples gives for each concept a value in JSON and what is read of it.
+// samples holds, for each concept, a value in JSON and what is read from it.
 var samples = map[string]struct {
 	json string
 	want any
@@ -786,7 +786,7 @@ var shapes = []string{
 	`{"sms.list": {"paging": {"by": "none"}, "items": [""]}}`,
 }
 
-// FuzzListDecode holds the reader of pages against encoding/json: it accepts the same documents, and finds the same rows in them.
+// FuzzListDecode checks pages against encoding/json: the same documents are accepted, and the same rows are found.
 func FuzzListDecode(f *testing.F) {
 	for _, tt := range pages {
 		for shape := range shapes {
@@ -877,7 +877,7 @@ func checkNext(t *testing.T, op *table.List, at wire.Position, page wire.Page) {
 	}
 }
 
-// referenceCode gives the first code that is no zero.
+// referenceCode returns the first code that is not one of success.
 func referenceCode(paths []string, body json.RawMessage) string {
 	for _, path := range paths {
 		raw, ok := member(body, path)
@@ -895,7 +895,7 @@ func referenceCode(paths []string, body json.RawMessage) string {
 	return ""
 }
 
-// namesComeTwice tells whether an object on the way to a list holds a name twice.
+// namesComeTwice reports whether an object on the way to a list holds a name twice.
 func namesComeTwice(body json.RawMessage, items []string) bool {
 	objects := []json.RawMessage{body}
 	for _, path := range items {

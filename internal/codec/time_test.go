@@ -100,7 +100,7 @@ func date(year, month, day, hour, minute, second, fraction string, zone *time.Lo
 	return of(zone), ok
 }
 
-// readTime reads a time as that of a row.
+// readTime reads a time from a row.
 func readTime(t testing.TB, l *codec.List, quoted string) (time.Time, bool) {
 	t.Helper()
 	page, _, err := l.Decode([]byte(`{"data":[{"id":"a","dateCreated":`+quoted+`}]}`), wire.Position{}, 0, nil)
@@ -109,7 +109,7 @@ func readTime(t testing.TB, l *codec.List, quoted string) (time.Time, bool) {
 	return page.Records[0].CreatedAt, len(page.Unreadable) == 0
 }
 
-// writeTime writes a time as that of a query.
+// writeTime writes a time into a query.
 func writeTime(t testing.TB, l *codec.List, at time.Time) string {
 	t.Helper()
 	raw, problems := queryOf(t, l, filter{CreatedAfter: at, CreatedBefore: at}.query(nil, wire.Position{}))

@@ -81,7 +81,7 @@ func TestParseTimeReadsNothingElse(t *testing.T) {
 	}
 }
 
-// FuzzParseTime: whatever is read, RFC 3339 of it is read as the same instant, and what is not read is the zero time.
+// FuzzParseTime checks that a time which was read is read again from its RFC 3339, and that any other is the zero time.
 func FuzzParseTime(f *testing.F) {
 	for _, seed := range []string{
 		"1791038663", "1791038663000", "1791038663.25", "2026-10-03T14:44:23.186+08:00", "2026-10-03 14:44", "2026-10-03", "20261003144423", "-1", "soon", "", " ",
