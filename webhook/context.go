@@ -20,6 +20,7 @@ type handlerContext struct {
 	mu    sync.Mutex
 	timer context.Context // nil until it is asked for
 	stop  func()
+	ended bool
 }
 
 func (c *handlerContext) Deadline() (time.Time, bool) { return c.deadline, true }
@@ -41,27 +42,18 @@ func (c *handlerContext) start() context.Context {
 			unlink()
 			cancel()
 		}
+		if c.ended {
+			c.stop()
+		}
 	}
 	return c.timer
 }
 
-// finish ends the context, also for those that ask only now.
-func (c *handlerContext) finish() {
+// end ends the context.
+func (c *handlerContext) end() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.timer == nil {
-		c.timer, c.stop = finished{}, func() {}
+	if c.ended = true; c.stop != nil {
+		c.stop()
 	}
-	c.stop()
-}
-
-// finished is a context that has ended.
-type finished struct{ context.Context }
-
-func (finished) Err() error { return context.Canceled }
-
-func (finished) Done() <-chan struct{} {
-	done := make(chan struct{})
-	close(done)
-	return done
 }

@@ -73,7 +73,7 @@ func (h *handler[E]) serve(r *http.Request) (status int) {
 // handleOne handles one event, unless that was done or is being done, and returns the status of the response.
 func (h *handler[E]) handleOne(r *http.Request, e *E, began time.Time) int {
 	ctx := &handlerContext{Context: r.Context(), deadline: began.Add(h.timeout)}
-	defer ctx.finish()
+	defer ctx.end()
 	called, err, storeErr := true, error(nil), error(nil)
 	if key := h.storeKey(*e); key == "" {
 		err = h.call(ctx, e)

@@ -60,12 +60,15 @@ func isPlain(text string) bool {
 // unescape replaces each %XX by its byte and each + by plus. A % without two hexadecimal digits stays.
 func unescape(text string, plus byte) string {
 	b := make([]byte, 0, 128) // on the stack, for most
+	if len(text) > cap(b) {
+		b = make([]byte, 0, len(text))
+	}
 	for i := 0; i < len(text); i++ {
 		c := text[i]
 		switch {
 		case c == '+':
 			c = plus
-		case c == '%' && i+2 < len(text) && isHex(text[i+1]) && isHex(text[i+2]):
+		case c == '%' && i+2 < len(text) && unhex(text[i+1]) <= 15 && unhex(text[i+2]) <= 15:
 			c = unhex(text[i+1])<<4 | unhex(text[i+2])
 			i += 2
 		}
@@ -74,15 +77,18 @@ func unescape(text string, plus byte) string {
 	return string(b)
 }
 
-func isHex(c byte) bool {
-	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
-}
-
+// unhex returns the value of a hexadecimal digit, or more than 15.
 func unhex(c byte) byte {
-	if c <= '9' {
+	switch {
+	case '0' <= c && c <= '9':
 		return c - '0'
+	case 'a' <= c && c <= 'f':
+		return c - 'a' + 10
+	case 'A' <= c && c <= 'F':
+		return c - 'A' + 10
+	default:
+		return 0xff
 	}
-	return c&^('a'-'A') - 'A' + 10
 }
 
 // repair reads each byte that is not part of valid UTF-8 as Windows-1252, and leaves the rest as it is.

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -75,12 +76,15 @@ func (q *request) receive(r *http.Request) error {
 	return formErr
 }
 
-func (q *request) reject(reason error) *RejectError {
-	status := statusOf(reason)
-	if status == http.StatusForbidden && len(q.pathSecrets) > 0 {
-		status = http.StatusNotFound
+func (q *request) reject(err error) *RejectError {
+	rejected := &RejectError{Callback: q.callback.name, Status: http.StatusBadRequest, Reason: err}
+	if why, ok := errors.AsType[*reason](err); ok {
+		rejected.Status = why.status
 	}
-	return &RejectError{Callback: q.callback.name, Status: status, Reason: reason}
+	if rejected.Status == http.StatusForbidden && len(q.pathSecrets) > 0 {
+		rejected.Status = http.StatusNotFound
+	}
+	return rejected
 }
 
 // add keeps a parameter, and its value as that of each concept that it stands for. A nested value, the JSON of a member of a

@@ -1,10 +1,8 @@
 package webhook
 
 import (
-	"fmt"
-	"net/http"
 	"net/url"
-	"path"
+	"strconv"
 	"strings"
 )
 
@@ -14,37 +12,32 @@ import (
 //	/hooks/sms?[84B]
 //
 // A user and a fragment are left out. A part of the path that looks like a secret or a number is replaced by its length: more
-// than 15 characters that are not words in lower case, or five digits. That is a guess, which a short path secret escapes. The result is one line of printable
-// ASCII without spaces; for a nil URL it is "".
+// than 15 characters that are not words in lower case, or five digits. That is a guess, which a short path secret escapes. For a nil URL the
+// result is "".
 func ScrubURL(u *url.URL) string {
 	if u == nil {
 		return ""
 	}
-	var b strings.Builder
-	if u.Scheme != "" {
-		b.WriteString(printable(u.Scheme) + ":")
-	}
+	shown := (&url.URL{Scheme: u.Scheme, Host: u.Host}).String()
 	if u.Opaque != "" {
-		fmt.Fprintf(&b, "[%dB]", len(u.Opaque))
-	} else {
-		if u.Host != "" {
-			b.WriteString("//" + printable(u.Host))
+		shown += length(u.Opaque)
+	}
+	for i, segment := range strings.Split(u.EscapedPath(), "/") {
+		if i > 0 {
+			shown += "/"
 		}
-		for i, segment := range strings.Split(u.EscapedPath(), "/") {
-			if i > 0 {
-				b.WriteByte('/')
-			}
-			if looksSecret(segment) {
-				segment = fmt.Sprintf("[%dB]", len(segment))
-			}
-			b.WriteString(segment)
+		if looksSecret(segment) {
+			segment = length(segment)
 		}
+		shown += segment
 	}
 	if u.RawQuery != "" {
-		fmt.Fprintf(&b, "?[%dB]", len(u.RawQuery))
+		shown += "?" + length(u.RawQuery)
 	}
-	return b.String()
+	return shown
 }
+
+func length(text string) string { return "[" + strconv.Itoa(len(text)) + "B]" }
 
 // looksSecret reports whether a part of a path may be a secret or a number, and not words that a person chose.
 func looksSecret(segment string) bool {
@@ -68,33 +61,4 @@ func looksSecret(segment string) bool {
 		}
 	}
 	return digits >= 5 || len(segment) > longestWord && digits+capitals > 0
-}
-
-// printable replaces characters that no host or scheme has.
-func printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r <= ' ' || r >= 0x7f {
-			return '.'
-		}
-		return r
-	}, text)
-}
-
-// RefuseUncleanPaths answers 404, with an empty body, to a request whose path is not clean, such as //hooks/sms, and passes
-// any other to next. Put it in front of an http.ServeMux: that redirects such a request, and the body of the redirect
-// repeats the query with its number, text and secret.
-func RefuseUncleanPaths(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		escaped := r.URL.EscapedPath()
-		clean := path.Clean("/" + escaped)
-		if strings.HasSuffix(escaped, "/") && clean != "/" {
-			clean += "/"
-		}
-		if clean != escaped && r.Method != http.MethodConnect {
-			w.Header().Set("Cache-Control", "no-store")
-			w.WriteHeader(http.StatusNotFound)
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
 }

@@ -36,7 +36,7 @@ func TestScrubURL(t *testing.T) {
 	}
 	assert.Empty(t, webhook.ScrubURL(nil))
 	assert.Empty(t, webhook.ScrubURL(&url.URL{}))
-	assert.Equal(t, "ht.tp://exa..mple", webhook.ScrubURL(&url.URL{Scheme: "ht\ntp", Host: "exa\r\nmple"}))
+	assert.Equal(t, "http://exa%0D%0Ample", webhook.ScrubURL(&url.URL{Scheme: "http", Host: "exa\r\nmple"}))
 }
 
 // FuzzScrubURL: whatever the URL, nothing of its query, user and fragment shows, and a line of a log stays one.

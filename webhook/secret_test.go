@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -198,5 +199,46 @@ func TestWhatAVerifierSaysIsToldToNobodyElse(t *testing.T) {
 	assert.Equal(t, "webhook: sms: wrong proof of origin", told.Error())
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%d", "%x"} {
 		assert.NotContains(t, fmt.Sprintf(verb, told), "hunter2", verb)
+	}
+}
+
+func TestVerifierComesBeforeAnUnreadableBody(t *testing.T) {
+	t.Parallel()
+	h := hooks(webhook.WithPOST(), webhook.WithSecret("key", "s3cret")).SMS(new(inbox[webhook.SMSMessage]).handle)
+	for query, want := range map[string]int{"": 403, "key=s3cret": 400} {
+		r := post(query, "", "")
+		r.Body, r.ContentLength = io.NopCloser(io.MultiReader(strings.NewReader("from=1111"), iotest.ErrReader(errors.New("cut")))), -1
+		assert.Equal(t, want, call(t, h, r).Code, query)
+	}
+}
+
+// A wrong secret in the path is always answered in the same way, before anything else is looked at.
+func TestPathSecretWrong(t *testing.T) {
+	t.Parallel()
+	mux := http.NewServeMux()
+	mux.Handle("/hooks/{key}/sms", hooks(webhook.WithPathSecret("key", "s3cret"), webhook.WithPOST()).SMS(new(inbox[webhook.SMSMessage]).handle))
+	server := httptest.NewServer(mux)
+	defer server.Close()
+	var first http.Header
+	for _, request := range []string{
+		"GET /hooks/no/sms?from=1111 HTTP/1.1\r\nHost: x\r\n\r\n",
+		"HEAD /hooks/no/sms?from=1111 HTTP/1.1\r\nHost: x\r\n\r\n",
+		"PUT /hooks/no/sms HTTP/1.1\r\nHost: x\r\n\r\n",
+		"BREW /hooks/no/sms HTTP/1.1\r\nHost: x\r\n\r\n",
+		"GET /hooks/no/sms?a=" + strings.Repeat("a", 100_000) + " HTTP/1.1\r\nHost: x\r\n\r\n",
+		"GET /hooks/no/sms HTTP/1.1\r\nHost: x\r\nX-Purpose: preview\r\n\r\n",
+		"POST /hooks/no/sms HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n",
+		"POST /hooks/no/sms HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n", // and no body follows
+		"POST /hooks/no/sms HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n",
+	} {
+		status, header, body := raw(t, server, request)
+		assert.Equal(t, http.StatusNotFound, status, request[:20])
+		assert.Empty(t, body)
+		header.Del("Date")
+		header.Del("Content-Length") // which HEAD has not
+		if first == nil {
+			first = header
+		}
+		assert.Equal(t, first, header, request[:20])
 	}
 }

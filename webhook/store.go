@@ -41,20 +41,16 @@ type MemoryStore struct {
 	remember time.Duration
 
 	mu      sync.Mutex
-	events  map[string]claim
-	handled []handledEvent // the oldest first
+	events  map[string]*claim
+	handled []*claim // the oldest first
 }
 
-// claim says that a call handles an event, or that an event was handled, since a time that tells it from other claims.
+// claim is the right of one call to handle an event, and then the memory that it was handled.
 type claim struct {
-	at      time.Time
+	key     string
+	until   time.Time // the end of the lease, or of remembering
 	handled bool
-}
-
-// handledEvent is an event to forget, unless another claim has taken its place.
-type handledEvent struct {
-	key string
-	at  time.Time
+	lost    bool // another claim has taken its place
 }
 
 // NewMemoryStore returns a store that remembers up to capacity handled events, each for the given time. When it is full it
@@ -67,53 +63,63 @@ func NewMemoryStore(capacity int, remember time.Duration) *MemoryStore {
 // Once implements [Store]. A panic of handle counts as an error. A call whose lease has ended cannot give back the claim of
 // the call that took over; if it ends well, the event counts as handled.
 func (s *MemoryStore) Once(ctx context.Context, key string, handle func(context.Context) error) error {
-	at, err := s.claim(key)
-	if at.IsZero() {
+	c, err := s.claim(key)
+	if c == nil {
 		return err
 	}
 	done := false
-	defer func() { s.settle(key, at, done) }() // also if handle panics or ends its goroutine
+	defer func() { s.settle(c, done) }() // also if handle panics or ends its goroutine
 	err = handle(ctx)
 	done = err == nil
 	return err
 }
 
-// claim returns the time of a new claim. It is zero if the event was handled or, with ErrInProgress, is being handled.
-func (s *MemoryStore) claim(key string) (time.Time, error) {
+// claim returns a claim. It is nil if the event was handled or, with ErrInProgress, is being handled.
+func (s *MemoryStore) claim(key string) (*claim, error) {
 	now := time.Now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for range 2 { // one more than a claim can add, so that no call waits for many
-		if len(s.handled) > 0 && now.Sub(s.handled[0].at) >= s.remember {
+		if len(s.handled) > 0 && !now.Before(s.handled[0].until) {
 			s.forgetOldest()
 		}
 	}
-	switch known, ok := s.events[key]; {
-	case ok && known.handled && now.Sub(known.at) < s.remember:
-		return time.Time{}, nil
-	case ok && !known.handled && now.Sub(known.at) < s.Lease:
-		return time.Time{}, ErrInProgress
+	if known := s.events[key]; known != nil {
+		switch {
+		case now.Before(known.until) && known.handled:
+			return nil, nil
+		case now.Before(known.until):
+			return nil, ErrInProgress
+		}
+		known.lost = true
 	}
 	if s.events == nil {
-		s.events = map[string]claim{}
+		s.events = map[string]*claim{}
 	}
-	s.events[key] = claim{at: now}
-	return now, nil
+	c := &claim{key: key, until: now.Add(s.Lease)}
+	s.events[key] = c
+	return c, nil
 }
 
 // settle ends a claim. An event that was handled stays so, although another call may have taken over.
-func (s *MemoryStore) settle(key string, at time.Time, done bool) {
+func (s *MemoryStore) settle(c *claim, done bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !done {
-		if s.events[key] == (claim{at: at}) {
-			delete(s.events, key)
+		if !c.lost {
+			delete(s.events, c.key)
 		}
 		return
 	}
-	now := time.Now()
-	s.events[key] = claim{at: now, handled: true}
-	s.handled = append(s.handled, handledEvent{key, now})
+	if c.lost {
+		if other := s.events[c.key]; other != nil {
+			other.lost = true
+		}
+		c.lost = false
+		s.events[c.key] = c
+	}
+	c.handled, c.until = true, time.Now().Add(s.remember)
+	s.handled = append(s.handled, c)
 	if len(s.handled) > s.capacity {
 		s.forgetOldest()
 	}
@@ -121,8 +127,9 @@ func (s *MemoryStore) settle(key string, at time.Time, done bool) {
 
 func (s *MemoryStore) forgetOldest() {
 	oldest := s.handled[0]
+	s.handled[0] = nil
 	s.handled = s.handled[1:]
-	if s.events[oldest.key] == (claim{at: oldest.at, handled: true}) {
+	if !oldest.lost {
 		delete(s.events, oldest.key)
 	}
 }

@@ -1,0 +1,79 @@
+// Package webhook receives what the messaging service sends: inbound SMS, inbound messages of both chat apps, and delivery
+// reports.
+//
+//	hooks, err := webhook.NewReceiver(webhook.WithSecret("key", secret), webhook.WithStore(webhook.NewMemoryStore(100_000, 24*time.Hour)))
+//	if err != nil {
+//		return err
+//	}
+//	mux.Handle("/hooks/sms", hooks.SMS(func(ctx context.Context, m webhook.SMSMessage) error {
+//		return queue.Put(ctx, m)
+//	}))
+//
+// Each callback has a handler, for http.ServeMux or any other router, and a method that only parses:
+//
+//	SMS       ParseSMS       SMSMessage
+//	ChatApp1  ParseChatApp1  ChatMessage
+//	ChatApp2  ParseChatApp2  ChatMessage
+//	Delivery  ParseDelivery  DeliveryReport; DeliveryURL returns the URL to name in a send
+//
+// The names of parameters, the words of statuses and the placeholders are defaults of package contract, since the service's
+// specification shows none; WithContract changes them. Whatever they are called, every event has all of its parameters and its
+// raw query. The package imports only the standard library and package contract, so a server that only receives does not link the client.
+//
+// # Responses
+//
+// Requests are checked in this order:
+//
+//	404  a secret of WithPathSecret is wrong
+//	405  the method is neither GET, HEAD nor, with WithPOST, POST
+//	200  HEAD, which has no effect
+//	414  the query is longer than WithLimits allows; 413 the body of a POST
+//	403  another proof of origin is wrong; 404 with WithPathSecret
+//	503  a browser or link preview fetches ahead of its user (Sec-Purpose, Purpose, X-Purpose, X-Moz)
+//	414  there are more parameters than WithLimits allows
+//	400  no sender, or for a report neither message ID nor reference ID; a body that cannot be read (or 415)
+//	503  with Retry-After: the same event is being handled at this moment, or the store failed
+//	500  the function returned an error or panicked
+//	200  handled, now or before
+//
+// The body is always empty, since some gateways send it back to the sender as a message. Every panic is answered with 500, even one
+// of http.ErrAbortHandler. Return nil once the event is safe, in a database or a queue, and do slow work afterwards:
+// services wait for 5 to 30 seconds. Return an error only if calling again can help.
+//
+// The context of a function keeps the values of the request's. It ends after WithHandlerTimeout, and with the server: with a base
+// context (http.Server.BaseContext) that ends with a cause, such as one of signal.NotifyContext or context.WithCancelCause. It
+// does not end when the caller hangs up, so that work under way can finish.
+//
+// # Careless senders
+//
+// Queries are read once, as net/url reads forms, except that a semicolon is data; a % that escapes nothing stays; each byte that is
+// not part of valid UTF-8 is read as Windows-1252; and white space in front of a number was a + that nobody escaped. Of
+// parameters that mean the same the first to arrive counts that is not blank. An ID such as "null", "0" or an unfilled "%i" is
+// none. A time or kind that cannot be read never loses a message.
+//
+// A text that nobody escaped can hold parameters of its own. Where an ID, a sender, a reference or a status arrives twice
+// with different values, the event is marked Ambiguous.
+//
+// # Who called
+//
+// Anyone who knows the URL can call it. WithSecret puts a secret into its query, WithPathSecret into its path, and
+// WithVerifier asks a function of yours. Use https, and keep queries out of access logs, see [ScrubURL]. Anyone who has seen
+// a secret in a URL can use it, so change it now and then.
+//
+// Set the timeouts and limits of http.Server, which has none by default. A text of 4,096 characters can take 48 KB in a query,
+// and proxies have limits of their own: 8 KB in nginx (large_client_header_buffers).
+//
+// http.ServeMux redirects a path that is not clean, such as //hooks/sms, and the body of the redirect repeats the query. Refuse such
+// paths in front of it, as the example ServeMux does.
+//
+// # Duplicates
+//
+// Services call again when a response was lost, and some call twice at once. WithStore handles each event once, see [Store].
+// Without a store make the function idempotent. In doubt an event is handled twice: it counts as a duplicate only if its ID
+// and sender, or all of its parameters, are the same.
+//
+// # Other routers
+//
+// A handler is an http.Handler: chi takes it as it is, gin through gin.WrapH, echo through echo.WrapHandler. For
+// WithPathSecret under a router that does not set path values, set it first: r.SetPathValue("key", c.Param("key")).
+package webhook

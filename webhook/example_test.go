@@ -1,0 +1,329 @@
+package webhook_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"path"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/webhook"
+)
+
+// arrives makes the request that the service would, and prints the answer of the handler.
+func arrives(h http.Handler, target string) {
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, target, http.NoBody))
+	fmt.Println(w.Code)
+}
+
+// receiver returns a receiver with options that make sense.
+func receiver(options ...webhook.Option) *webhook.Receiver {
+	rcv, err := webhook.NewReceiver(options...)
+	if err != nil {
+		log.Fatal(err)
+	}
+	return rcv
+}
+
+func ExampleReceiver_SMS() {
+	hooks, err := webhook.NewReceiver(webhook.WithSecret("key", "a secret that nobody guesses"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	handler := hooks.SMS(func(_ context.Context, m webhook.SMSMessage) error {
+		fmt.Println(m.From, m.To, m.Text, m.ReceivedAt.Format(time.DateTime))
+		return nil // the message is safe; an error would have the service call again
+	})
+
+	arrives(handler, "/hooks/sms?key=a+secret+that+nobody+guesses&id=1&from=%2B639171234567&to=21581&message=Hello&timestamp=1791038663")
+	arrives(handler, "/hooks/sms?key=guess&id=2&from=%2B639171234567&to=21581&message=Hello")
+	// Output:
+	// +639171234567 21581 Hello 2026-10-03 14:44:23
+	// 200
+	// 403
+}
+
+func ExampleReceiver_ChatApp1() {
+	handler := receiver().ChatApp1(func(_ context.Context, m webhook.ChatMessage) error {
+		switch c := m.Content.(type) {
+		case webhook.Text:
+			fmt.Println(m.Name, "writes:", c.Body)
+		case webhook.Media:
+			fmt.Println(m.Name, "sends", c.Kind, "at", c.URL)
+		case webhook.Location, webhook.Contacts, webhook.Reply, webhook.Reaction, webhook.Order, webhook.System, webhook.Unknown:
+			fmt.Printf("%s sends %T\n", m.Name, c)
+		}
+		return nil
+	})
+
+	arrives(handler, "/hooks/one?from=639171234567&name=Ana&type=text&message=Hello")
+	arrives(handler, "/hooks/one?from=639171234567&name=Ana&type=image&mediaUrl=https%3A%2F%2Fexample.com%2Fa.png")
+	arrives(handler, "/hooks/one?from=639171234567&name=Ana&type=hologram")
+	// Output:
+	// Ana writes: Hello
+	// 200
+	// Ana sends image at https://example.com/a.png
+	// 200
+	// Ana sends webhook.Unknown
+	// 200
+}
+
+func ExampleReceiver_ChatApp2() {
+	handler := receiver().ChatApp2(func(_ context.Context, m webhook.ChatMessage) error {
+		if reply, ok := m.Content.(webhook.Reply); ok {
+			fmt.Println(m.From, "chose", reply.ID, "in reply to", m.Context.ID)
+		}
+		return nil
+	})
+
+	message := `{"from":"639171234567","id":"m-2","type":"interactive","context":{"id":"m-1"},
+		"interactive":{"type":"button_reply","button_reply":{"id":"yes","title":"Yes, please"}}}`
+	arrives(handler, "/hooks/two?payload="+url.QueryEscape(message))
+	// Output:
+	// 639171234567 chose yes in reply to m-1
+	// 200
+}
+
+func ExampleReceiver_Delivery() {
+	handler := receiver().Delivery(func(_ context.Context, d webhook.DeliveryReport) error {
+		fmt.Println(d.ReferenceID, d.Status, d.RawStatus)
+		return nil
+	})
+
+	arrives(handler, "/hooks/dlr?status=DELIVRD&id=m-1&referenceId=order-17")
+	arrives(handler, "/hooks/dlr?status=777&id=m-1&referenceId=order-17") // nobody knows what it means
+	// Output:
+	// order-17 delivered DELIVRD
+	// 200
+	// order-17 unknown 777
+	// 200
+}
+
+// A handler of your own can parse a request and answer it.
+func ExampleReceiver_ParseSMS() {
+	hooks := receiver(webhook.WithSecret("key", "s3cret-s3cret-s3cret"))
+	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		m, err := hooks.ParseSMS(r)
+		if rejected, ok := errors.AsType[*webhook.RejectError](err); ok {
+			w.WriteHeader(rejected.Status)
+			return
+		}
+		fmt.Println(m.Text)
+	})
+	arrives(handler, "/?key=s3cret-s3cret-s3cret&from=639171234567&message=100%")
+	// Output:
+	// 100%
+	// 200
+}
+
+func ExampleReceiver_ParseChatApp1() {
+	messages, _, err := receiver().ParseChatApp1(httptest.NewRequest(http.MethodGet, "/?from=639171234567&latitude=14.5&longitude=121", http.NoBody))
+	if err != nil {
+		log.Fatal(err)
+	}
+	if where, ok := messages[0].Content.(webhook.Location); ok {
+		fmt.Println(where.Latitude, where.Longitude)
+	}
+	// Output:
+	// 14.5 121
+}
+
+func ExampleReceiver_ParseChatApp2() {
+	_, _, err := receiver().ParseChatApp2(httptest.NewRequest(http.MethodGet, "/?type=text&message=Hello", http.NoBody))
+	fmt.Println(err, errors.Is(err, webhook.ErrNoSender))
+	// Output:
+	// webhook: chatapp2: no sender true
+}
+
+func ExampleReceiver_ParseDelivery() {
+	reports, err := receiver().ParseDelivery(httptest.NewRequest(http.MethodGet, "/?_status=read&_id=m-1", http.NoBody))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(reports[0].ID, reports[0].Status)
+	// Output:
+	// m-1 read
+}
+
+// The callback URL goes into sms.Message.CallbackURL, or that of a chat app, as it is.
+func ExampleReceiver_DeliveryURL() {
+	callback, err := receiver(webhook.WithSecret("key", "s3cret/s3cret")).DeliveryURL("https://shop.example.com/hooks/dlr")
+	fmt.Println(callback, err)
+	// Output:
+	// https://shop.example.com/hooks/dlr?key=s3cret%2Fs3cret&status=%s&id=%i&referenceId=%r&timestamp=%d&transactionType=%tr&from=%f&to=%t <nil>
+}
+
+// The platform sends messages and delivery statuses to one URL.
+func ExampleWithStatuses() {
+	handler := receiver(webhook.WithPOST(), webhook.WithStatuses(func(_ context.Context, d webhook.DeliveryReport) error {
+		fmt.Println("report", d.ID, d.Status)
+		return nil
+	})).ChatApp2(func(_ context.Context, m webhook.ChatMessage) error {
+		fmt.Println("message", m.ID)
+		return nil
+	})
+
+	body := `{"object":"whatsapp_business_account","entry":[{"changes":[
+		{"value":{"messages":[{"from":"639171234567","id":"m-2","type":"text","text":{"body":"Thanks"}}]}},
+		{"value":{"statuses":[{"id":"m-1","status":"read","recipient_id":"639171234567","timestamp":"1791038663"}]}}]}]}`
+	w := httptest.NewRecorder()
+	handler.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/hooks/two", strings.NewReader(body)))
+	fmt.Println(w.Code)
+	// Output:
+	// message m-2
+	// report m-1 read
+	// 200
+}
+
+// The handlers go into any http.ServeMux. Both secrets of a rotation hold until the service calls with the new one.
+func Example_serveMux() {
+	hooks, err := webhook.NewReceiver(
+		webhook.WithPathSecret("key", "the-new-one", "the-old-one"),
+		webhook.WithStore(webhook.NewMemoryStore(100_000, 24*time.Hour)),
+	)
+	if err != nil {
+		log.Fatal(err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/hooks/{key}/sms", hooks.SMS(func(_ context.Context, m webhook.SMSMessage) error {
+		fmt.Println("message", m.ID)
+		return nil
+	}))
+	mux.Handle("/hooks/{key}/dlr", hooks.Delivery(func(_ context.Context, d webhook.DeliveryReport) error {
+		fmt.Println("report", d.ID, d.Status)
+		return nil
+	}))
+
+	// http.ServeMux redirects a path that is not clean, and the body of a redirect repeats the query.
+	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if path.Clean(r.URL.Path) != r.URL.Path {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
+
+	arrives(handler, "/hooks/the-new-one/sms?id=1&from=639171234567&message=Hello")
+	arrives(handler, "/hooks/the-old-one/sms?id=1&from=639171234567&message=Hello") // the service calls again
+	arrives(handler, "/hooks/the-old-one/dlr?id=1&status=1")
+	arrives(handler, "/hooks/somebody-else/sms?id=2&from=639171234567&message=Hello")
+	arrives(handler, "/hooks//the-new-one/sms?id=3&from=639171234567&message=Hello")
+	// Output:
+	// message 1
+	// 200
+	// 200
+	// report 1 delivered
+	// 200
+	// 404
+	// 404
+}
+
+// A store over a table that several processes share. This one has a map in place of the table; claim is one statement:
+// insert the key with the end of its lease, or take the row over if its lease has ended.
+type tableStore struct {
+	mu   sync.Mutex
+	rows map[string]row
+}
+
+type row struct {
+	handled bool
+	lease   time.Time
+}
+
+func (s *tableStore) Once(ctx context.Context, key string, handle func(context.Context) error) error {
+	handled, claimed := s.claim(key)
+	switch {
+	case handled:
+		return nil
+	case !claimed:
+		return webhook.ErrInProgress
+	}
+	err := handle(ctx)
+	s.mu.Lock() // a database needs a context here that outlives ctx, see context.WithoutCancel
+	defer s.mu.Unlock()
+	switch {
+	case err == nil:
+		s.rows[key] = row{handled: true} // a job deletes rows that are some weeks old
+	case !s.rows[key].handled:
+		delete(s.rows, key)
+	}
+	return err
+}
+
+func (s *tableStore) claim(key string) (handled, claimed bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	have := s.rows[key]
+	if have.handled || time.Now().Before(have.lease) {
+		return have.handled, false
+	}
+	s.rows[key] = row{lease: time.Now().Add(5 * time.Minute)} // longer than a handler may take
+	return false, true
+}
+
+func ExampleStore() {
+	handler := receiver(webhook.WithStore(&tableStore{rows: map[string]row{}})).SMS(func(_ context.Context, m webhook.SMSMessage) error {
+		fmt.Println("handling", m.ID)
+		return nil
+	})
+
+	arrives(handler, "/hooks/sms?id=1&from=639171234567&message=Hello")
+	arrives(handler, "/hooks/sms?id=1&from=639171234567&message=Hello")
+	// Output:
+	// handling 1
+	// 200
+	// 200
+}
+
+func ExampleMemoryStore_Once() {
+	store := webhook.NewMemoryStore(100_000, 24*time.Hour)
+	for range 2 {
+		err := store.Once(context.Background(), "a key", func(context.Context) error {
+			fmt.Println("handled")
+			return nil
+		})
+		fmt.Println(err)
+	}
+	// Output:
+	// handled
+	// <nil>
+	// <nil>
+}
+
+// An account whose callbacks have other names.
+func ExampleWithContract() {
+	names, err := contract.Parse([]byte(`{"webhook.sms": {"params": {"from": ["absender"], "text": ["inhalt"]}, "zone": "Europe/Berlin"}}`))
+	if err != nil {
+		log.Fatal(err)
+	}
+	handler := receiver(webhook.WithContract(names)).SMS(func(_ context.Context, m webhook.SMSMessage) error {
+		fmt.Println(m.From, m.Text, m.ReceivedAt)
+		return nil
+	})
+
+	arrives(handler, "/hooks/sms?absender=4915112345678&inhalt=Hallo&date=2026-07-03+14:44")
+	// Output:
+	// 4915112345678 Hallo 2026-07-03 14:44:00 +0200 CEST
+	// 200
+}
+
+// An access log that shows where a callback went, and nothing of what it brought.
+func ExampleScrubURL() {
+	handler := receiver().SMS(func(context.Context, webhook.SMSMessage) error { return nil })
+	logged := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Println(r.Method, webhook.ScrubURL(r.URL))
+		handler.ServeHTTP(w, r)
+	})
+	arrives(logged, "/hooks/sms?id=1&from=639171234567&message=Hello")
+	// Output:
+	// GET /hooks/sms?[36B]
+	// 200
+}
