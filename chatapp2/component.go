@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 	"unicode/utf8"
 )
@@ -44,7 +45,19 @@ func (b ProductsButton) part() string     { return buttonPart(b.Index) }
 func (b FlowButton) part() string         { return buttonPart(b.Index) }
 func (b VoiceCallButton) part() string    { return buttonPart(b.Index) }
 func (b OrderDetailsButton) part() string { return buttonPart(b.Index) }
-func (RawComponent) part() string         { return "" }
+
+func (r RawComponent) part() string {
+	b, _ := readAs[componentJSON](decodeValid(r.JSON))
+	switch kind := strings.ToLower(b.Type); kind {
+	case componentButton:
+		if b.Index != nil {
+			return buttonPart(*b.Index)
+		}
+	case componentHeader, componentBody, componentCards, componentOffer, componentTapTarget, componentOrderStatus:
+		return kind
+	}
+	return ""
+}
 
 func buttonPart(index int) string { return componentButton + " " + strconv.Itoa(index) }
 
@@ -190,8 +203,11 @@ func (r RawComponent) check(c *checks, path string) {
 	if !c.json(path, r.JSON) {
 		return
 	}
-	if b, _ := readAs[componentJSON](decodeValid(r.JSON)); b.Type == "" {
+	switch b, _ := readAs[componentJSON](decodeValid(r.JSON)); {
+	case b.Type == "":
 		c.Found(path, "want an object with a type")
+	case strings.EqualFold(b.Type, componentButton) && b.SubType == "":
+		c.Found(path, "want a sub_type in a button")
 	}
 	if component, f := readComponent(decodeValid(r.JSON), false); component != nil {
 		c.raw(path, component, f)

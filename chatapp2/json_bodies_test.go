@@ -2,6 +2,7 @@ package chatapp2
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"encoding/json"
 	"fmt"
@@ -29,6 +30,8 @@ type jsonBody struct {
 	Holds string          `json:"holds"`
 	Extra []string        `json:"extra"`
 	Body  json.RawMessage `json:"body"`
+	// Written is how the body is written again, if that differs from how it was read.
+	Written json.RawMessage `json:"written"`
 }
 
 func jsonBodies(t testing.TB) []jsonBody {
@@ -50,7 +53,7 @@ func jsonBodies(t testing.TB) []jsonBody {
 	return all
 }
 
-func TestABodyInThePlatformsShapeIsTypedLosslessAndValid(t *testing.T) {
+func TestBodiesAreTypedLosslessAndValid(t *testing.T) {
 	t.Parallel()
 	names := map[string]bool{}
 	for _, body := range jsonBodies(t) {
@@ -69,13 +72,13 @@ func TestABodyInThePlatformsShapeIsTypedLosslessAndValid(t *testing.T) {
 			assert.Equal(t, body.Extra, extra)
 			again, err := json.Marshal(m)
 			require.NoError(t, err)
-			assert.Empty(t, jsonDiff("", jsonTree(t, body.Body), jsonTree(t, again)), "%s", again)
+			assert.Empty(t, jsonDiff("", jsonTree(t, []byte(cmp.Or(string(body.Written), string(body.Body)))), jsonTree(t, again)), "%s", again)
 			assert.Empty(t, problemsOf(m))
 		})
 	}
 }
 
-func TestTheBodiesCoverEveryType(t *testing.T) {
+func TestBodiesCoverEveryType(t *testing.T) {
 	t.Parallel()
 	missing := map[string]bool{}
 	for _, name := range []string{
@@ -209,7 +212,7 @@ func jsonDiff(at string, was, is any) string {
 var jsonQuotable = map[string]bool{
 	"latitude": true, "longitude": true, "index": true, "card_index": true, "amount_1000": true, "expiration_days": true, "ttl_minutes": true,
 	"expiration_time_ms": true, "timestamp": true, "value": true, "offset": true, "quantity": true, "day_of_week": true, "year": true,
-	"month": true, "day_of_month": true, "hour": true, "minute": true, "ttl": true, "to": true, "recipient": true, "recipient_type": true,
+	"month": true, "day_of_month": true, "hour": true, "minute": true, "to": true, "recipient": true, "recipient_type": true,
 }
 
 func jsonDegrees(value any) float64 {

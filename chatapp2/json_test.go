@@ -120,7 +120,7 @@ func jsonMessages() map[string]Message {
 	}
 }
 
-func TestAMessageComesBackFromItsJSON(t *testing.T) {
+func TestMessageRoundTrip(t *testing.T) {
 	t.Parallel()
 	for name, m := range jsonMessages() {
 		t.Run(name, func(t *testing.T) {
@@ -140,7 +140,7 @@ func TestAMessageComesBackFromItsJSON(t *testing.T) {
 	}
 }
 
-func TestTheSameMessageHasTheSameBytes(t *testing.T) {
+func TestMarshalJSONIsStable(t *testing.T) {
 	t.Parallel()
 	for name, m := range jsonMessages() {
 		first, err := json.Marshal(m)
@@ -153,7 +153,7 @@ func TestTheSameMessageHasTheSameBytes(t *testing.T) {
 	}
 }
 
-func TestTheJSONOfAMessageIsItsBodyUnderTheDefaultContract(t *testing.T) {
+func TestMarshalJSON(t *testing.T) {
 	t.Parallel()
 	raw, err := json.Marshal(Message{
 		To: "+15550001111", Content: Text{Body: "Hi", PreviewURL: true}, ReplyTo: "wamid.A", CallbackData: "c",
@@ -161,12 +161,12 @@ func TestTheJSONOfAMessageIsItsBodyUnderTheDefaultContract(t *testing.T) {
 		Extra: map[string]any{"zebra": 1, "category": "utility"},
 	})
 	require.NoError(t, err)
-	assert.Equal(t, `{"messaging_product":"whatsapp","recipient_type":"individual","to":"+15550001111","context":{"message_id":"wamid.A"},"type":"text",`+
-		`"text":{"body":"Hi","preview_url":true},"biz_opaque_callback_data":"c","category":"utility","zebra":1,`+
-		`"ttl":60,"sms_from":"ACME","sms_text":"by SMS","dlrCallback":"https://a.example/?s=%s","dlrReport":1,"referenceId":"r"}`, string(raw))
+	assert.Equal(t, `{"messaging_product":"whatsapp","recipient_type":"individual","to":"+15550001111","type":"text",`+
+		`"text":{"body":"Hi","preview_url":true},"context":{"message_id":"wamid.A"},"biz_opaque_callback_data":"c","category":"utility","zebra":1,`+
+		`"ttl":"1m0s","fallback":{"from":"ACME","text":"by SMS"},"callbackURL":"https://a.example/?s=%s","referenceID":"r"}`, string(raw))
 }
 
-func TestWhatHTMLEscapesIsEscapedOnceAtMost(t *testing.T) {
+func TestMarshalJSONDoesNotEscapeForHTML(t *testing.T) {
 	t.Parallel()
 	m := Message{
 		To: "15550001111", Content: Template{Name: "a", Language: "en", Components: []Component{
@@ -193,24 +193,22 @@ func TestWhatHTMLEscapesIsEscapedOnceAtMost(t *testing.T) {
 	assert.Equal(t, string(plain)+"\n", b.String())
 }
 
-func TestALifetimeIsWrittenAndReadExactly(t *testing.T) {
+func TestTTLIsStoredExactly(t *testing.T) {
 	t.Parallel()
 	for ttl, want := range map[time.Duration]string{
-		time.Second: `1`, 1500 * time.Millisecond: `1.5`, time.Nanosecond: `0.000000001`, time.Hour + time.Nanosecond: `3600.000000001`,
-		-time.Second: `-1`, -1500 * time.Millisecond: `-1.5`, math.MaxInt64: `9223372036.854775807`, 30 * 24 * time.Hour: `2592000`,
+		time.Second: "1s", 1500 * time.Millisecond: "1.5s", time.Nanosecond: "1ns", time.Hour + time.Nanosecond: "1h0m0.000000001s",
+		-time.Second: "-1s", math.MaxInt64: "2562047h47m16.854775807s", 30 * 24 * time.Hour: "720h0m0s",
 	} {
 		raw, err := json.Marshal(Message{TTL: ttl})
 		require.NoError(t, err)
-		assert.Contains(t, string(raw), `"ttl":`+want+`}`)
-		for _, written := range []string{want, `"` + want + `"`} {
-			var back Message
-			require.NoError(t, json.Unmarshal([]byte(`{"ttl":`+written+`}`), &back))
-			assert.Equal(t, ttl, back.TTL)
-		}
+		assert.Contains(t, string(raw), `"ttl":"`+want+`"}`)
+		var back Message
+		require.NoError(t, json.Unmarshal([]byte(`{"ttl":"`+want+`"}`), &back))
+		assert.Equal(t, ttl, back.TTL)
 	}
 }
 
-func TestAKeyThatComesTwiceIsAnError(t *testing.T) {
+func TestMarshalJSONRejectsAKeyThatComesTwice(t *testing.T) {
 	t.Parallel()
 	text := Text{Body: "x"}
 	full := Message{
@@ -225,7 +223,7 @@ func TestAKeyThatComesTwiceIsAnError(t *testing.T) {
 		require.ErrorContains(t, err, fmt.Sprintf("%q", name))
 		assert.NotContains(t, err.Error(), "s3cret")
 	}
-	for _, name := range []string{"ttl", "sms_from", "sms_text", "dlrCallback", "dlrReport", "referenceId"} {
+	for _, name := range storedNames() {
 		_, err := json.Marshal(Message{To: "15550001111", Content: text, Extra: map[string]any{name: 1}})
 		require.ErrorContains(t, err, fmt.Sprintf("%q", name), "Extra")
 		_, err = json.Marshal(Message{To: "15550001111", Content: Raw{Type: name, JSON: json.RawMessage(`1`)}})
@@ -239,7 +237,7 @@ func TestAKeyThatComesTwiceIsAnError(t *testing.T) {
 	require.ErrorContains(t, err, `"hologram"`)
 }
 
-func TestWhatIsNoJSONCannotBeEncoded(t *testing.T) {
+func TestMarshalJSONRejectsWhatHasNoJSON(t *testing.T) {
 	t.Parallel()
 	for name, m := range map[string]Message{
 		"extra":     {Extra: map[string]any{"a": func() {}}},
@@ -258,7 +256,7 @@ func TestWhatIsNoJSONCannotBeEncoded(t *testing.T) {
 	}
 }
 
-func TestWhatTheLibraryDoesNotKnowStaysRaw(t *testing.T) {
+func TestUnmarshalJSONKeepsUnknownTypesRaw(t *testing.T) {
 	t.Parallel()
 	read := func(body string) Message {
 		var m Message
@@ -288,7 +286,7 @@ func TestWhatTheLibraryDoesNotKnowStaysRaw(t *testing.T) {
 	assert.Empty(t, problemsOf(m))
 }
 
-func TestMembersThatHaveNoFieldGoIntoExtra(t *testing.T) {
+func TestUnmarshalJSONPutsUnknownMembersIntoExtra(t *testing.T) {
 	t.Parallel()
 	var m Message
 	require.NoError(t, json.Unmarshal([]byte(`{"to":"15550001111","type":"text","text":{"body":"x"},"image":{"id":"1"},
@@ -304,21 +302,36 @@ func TestMembersThatHaveNoFieldGoIntoExtra(t *testing.T) {
 	assert.NoError(t, err)
 }
 
-func TestFieldsOfTheServiceAreTaken(t *testing.T) {
+func TestUnmarshalJSONReadsTheKeysOfTheLibrary(t *testing.T) {
 	t.Parallel()
-	var m Message
-	require.NoError(t, json.Unmarshal([]byte(`{"to":15550001111,"text":{"body":"x"},"ttl":"90.5","sms_from":"ACME","sms_text":"y","dlrCallback":"https://a.example/","dlrReport":1,"referenceId":"r"}`), &m))
-	m.RecipientType = ""
-	assert.Equal(t, Message{
+	want := Message{
 		To: "15550001111", Content: Text{Body: "x"}, TTL: 90500 * time.Millisecond, Fallback: &sms.Fallback{From: "ACME", Text: "y"}, CallbackURL: "https://a.example/", ReferenceID: "r",
-	}, m)
-	m = Message{}
-	require.NoError(t, json.Unmarshal([]byte(`{"to":"15550001111","text":{"body":"x"},"ttl":null,"sms_from":null,"sms_text":null,"dlrCallback":null,"referenceId":null,"recipient":null,"context":null,"biz_opaque_callback_data":null}`), &m))
-	m.RecipientType = ""
-	assert.Equal(t, Message{To: "15550001111", Content: Text{Body: "x"}}, m)
+	}
+	for body, want := range map[string]Message{
+		`{"to":15550001111,"text":{"body":"x"},"ttl":"90.5s","fallback":{"from":"ACME","text":"y"},"callbackURL":"https://a.example/","referenceID":"r"}`:                           want,
+		`{"to":"15550001111","text":{"body":"x"},"ttl":null,"fallback":null,"callbackURL":null,"referenceID":null,"recipient":null,"context":null,"biz_opaque_callback_data":null}`: {To: "15550001111", Content: Text{Body: "x"}},
+	} {
+		var m Message
+		require.NoError(t, json.Unmarshal([]byte(body), &m))
+		assert.Equal(t, want, m)
+	}
 }
 
-func TestAMessageThatDoesNotNameItsTypeHasThatOfItsContent(t *testing.T) {
+// A read receipt or a typing indicator goes to the same endpoint of the platform, but is no message.
+func TestUnmarshalJSONRejectsWhatIsNoMessage(t *testing.T) {
+	t.Parallel()
+	for _, body := range []string{
+		`{"messaging_product":"whatsapp","status":"read","message_id":"wamid.s3cret"}`,
+		`{"messaging_product":"whatsapp","status":"read","message_id":"wamid.s3cret","typing_indicator":{"type":"text"}}`,
+		`{"typing_indicator":{"type":"text"}}`,
+	} {
+		var m Message
+		err := json.Unmarshal([]byte(body), &m)
+		require.EqualError(t, err, "chatapp2: the message cannot be decoded: a read receipt or typing indicator is not a message")
+	}
+}
+
+func TestUnmarshalJSONWithoutAType(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]Content{
 		`{"text":{"body":"x"}}`:                                          Text{Body: "x"},
@@ -328,7 +341,6 @@ func TestAMessageThatDoesNotNameItsTypeHasThatOfItsContent(t *testing.T) {
 		`{"template":{"name":"a","language":{"code":"en"}}}`:             Template{Name: "a", Language: "en"},
 		`{"reaction":{"message_id":"w","emoji":""}}`:                     Reaction{MessageID: "w"},
 		`{"image":{"id":"1"},"video":{"id":"1"}}`:                        nil,
-		`{"status":"read","message_id":"w"}`:                             nil,
 		`{"interactive":{"type":"product","action":{"catalog_id":"1"}}}`: Interactive{Action: Product{CatalogID: "1"}},
 	} {
 		var m Message
@@ -340,7 +352,7 @@ func TestAMessageThatDoesNotNameItsTypeHasThatOfItsContent(t *testing.T) {
 	}
 }
 
-func TestADocumentThatIsNoMessageIsAnErrorThatRepeatsNothing(t *testing.T) {
+func TestUnmarshalJSONErrorsNeverRepeatAValue(t *testing.T) {
 	t.Parallel()
 	old := Message{To: "15550001111", Content: Text{Body: "old"}, ReferenceID: "r", Extra: map[string]any{"a": 1}}
 	for body, want := range map[string]string{
@@ -348,8 +360,9 @@ func TestADocumentThatIsNoMessageIsAnErrorThatRepeatsNothing(t *testing.T) {
 		`{"messaging_product":"s3cret"}`: `"messaging_product"`, `{"messaging_product":["s3cret"]}`: `"messaging_product"`, `{"messaging_product":53}`: `"messaging_product"`,
 		`{"to":["s3cret"]}`: `"to"`, `{"to":{"s3cret":1}}`: `"to"`, `{"to":true}`: `"to"`, `{"recipient":["s3cret"]}`: `"recipient"`, `{"recipient_type":{"s3cret":1}}`: `"recipient_type"`,
 		`{"type":["s3cret"]}`: `"type"`, `{"type":{"s3cret":1}}`: `"type"`, `{"type":true}`: `"type"`, `{"type":53}`: `"type"`,
-		`{"ttl":"s3cret"}`: `"ttl"`, `{"ttl":["s3cret"]}`: `"ttl"`, `{"ttl":true}`: `"ttl"`, `{"ttl":{}}`: `"ttl"`, `{"ttl":53e99}`: `"ttl"`, `{"ttl":9223372037}`: `"ttl"`, `{"ttl":"NaN"}`: `"ttl"`,
-		`{"sms_from":53}`: `"sms_from"`, `{"sms_text":["s3cret"]}`: `"sms_text"`, `{"dlrCallback":{"s3cret":1}}`: `"dlrCallback"`, `{"referenceId":["s3cret"]}`: `"referenceId"`,
+		`{"ttl":"s3cret"}`: `"ttl"`, `{"ttl":["s3cret"]}`: `"ttl"`, `{"ttl":true}`: `"ttl"`, `{"ttl":{}}`: `"ttl"`, `{"ttl":53}`: `"ttl"`, `{"ttl":"53"}`: `"ttl"`,
+		`{"fallback":53}`: `"fallback"`, `{"fallback":{"from":"s3cret"}}`: `"fallback"`, `{"fallback":{"from":"s3cret","text":"s3cret","s3cret":1}}`: `"fallback"`,
+		`{"callbackURL":{"s3cret":1}}`: `"callbackURL"`, `{"referenceID":["s3cret"]}`: `"referenceID"`,
 	} {
 		m := old
 		err := json.Unmarshal([]byte(body), &m)
@@ -365,7 +378,7 @@ func TestADocumentThatIsNoMessageIsAnErrorThatRepeatsNothing(t *testing.T) {
 	}
 }
 
-func TestDecodingReplacesTheWholeMessage(t *testing.T) {
+func TestUnmarshalJSONReplacesTheMessage(t *testing.T) {
 	t.Parallel()
 	for name, old := range jsonMessages() {
 		require.NoError(t, json.Unmarshal([]byte(`{"to":"15550002222","recipient_type":"group","text":{"body":"new"}}`), &old))
@@ -373,7 +386,7 @@ func TestDecodingReplacesTheWholeMessage(t *testing.T) {
 	}
 }
 
-func TestMessagesAreReadInsideOtherDocuments(t *testing.T) {
+func TestUnmarshalJSONInsideOtherDocuments(t *testing.T) {
 	t.Parallel()
 	var queue struct {
 		Messages []Message

@@ -111,6 +111,8 @@ func readValue(value any, to reflect.Value) fit {
 	case *json.RawMessage:
 		*target = rawOf(value)
 		return exact
+	case *map[string]string:
+		return readTexts(value, target)
 	}
 	switch to.Kind() {
 	case reflect.String:
@@ -134,8 +136,6 @@ func readValue(value any, to reflect.Value) fit {
 		return readValue(value, to.Elem())
 	case reflect.Slice:
 		return readList(value, to)
-	case reflect.Map:
-		return readMap(value, to)
 	case reflect.Struct:
 		return readObject(value, to)
 	default:
@@ -169,21 +169,14 @@ func readList(value any, to reflect.Value) fit {
 	return f
 }
 
-// readMap reads an object of texts.
-func readMap(value any, to reflect.Value) fit {
+func readTexts(value any, to *map[string]string) fit {
 	object, ok := value.(map[string]any)
-	if !ok {
-		return misfit
-	}
-	to.Set(reflect.MakeMap(to.Type()))
+	*to = make(map[string]string, len(object))
 	for name, member := range object {
 		text, isText := member.(string)
-		if !isText {
-			return misfit
-		}
-		to.SetMapIndex(reflect.ValueOf(name), reflect.ValueOf(text))
+		(*to)[name], ok = text, ok && isText
 	}
-	return exact
+	return exact.exactIf(ok)
 }
 
 func readObject(value any, to reflect.Value) fit {
@@ -208,7 +201,7 @@ func readObject(value any, to reflect.Value) fit {
 		default:
 			target := to.FieldByIndex(field.Index)
 			f = min(f, readValue(member, target))
-			f = f.exactIf(!optional || !isNumber(target) || !target.IsZero()) // it would not be written
+			f = f.exactIf(!optional || !target.IsZero() || isEmpty(member)) // a zero field is not written
 		}
 	}
 	if known < len(object) {
@@ -217,4 +210,11 @@ func readObject(value any, to reflect.Value) fit {
 	return f
 }
 
-func isNumber(v reflect.Value) bool { return v.CanInt() || v.CanFloat() }
+// isEmpty reports whether a value means the same as its absence: false, an empty text, or an object of such values.
+func isEmpty(value any) bool {
+	object, ok := value.(map[string]any)
+	for _, member := range object {
+		ok = ok && isEmpty(member)
+	}
+	return ok || value == nil || value == false || value == ""
+}

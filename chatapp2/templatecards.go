@@ -35,11 +35,15 @@ func (k TemplateCards) checkCards(c *checks, path string) {
 
 // checkOnCard rejects what a card cannot have.
 func checkOnCard(c *checks, path string, component Component) {
-	switch component := component.(type) {
-	case TemplateCards, LimitedTimeOffer, TapTarget, TemplateOrderStatus:
+	if !isValue(component) {
+		return
+	}
+	switch component.part() {
+	case componentCards, componentOffer, componentTapTarget, componentOrderStatus:
 		c.Found(path, "must not be on a card")
-	case TemplateHeader:
-		switch component.Parameter.(type) {
+	}
+	if header, ok := component.(TemplateHeader); ok {
+		switch header.Parameter.(type) {
 		case TextParam, Document, GIF, Location:
 			c.Found(path+".Parameter", "want an Image, a Video or a Product in the header of a card")
 		}

@@ -1,6 +1,7 @@
 package chatapp2
 
 import (
+	"encoding/json"
 	"maps"
 	"reflect"
 	"slices"
@@ -11,8 +12,8 @@ import (
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
-// validate finds all problems of the message, except those of Extra and of the fields that the contract names.
-func (m Message) validate() []wire.Problem {
+// validate finds all problems of the message, except those of the fields that the contract names.
+func (m Message) validate() *checks {
 	c := &checks{group: m.RecipientType == RecipientGroup}
 	m.checkRecipient(c)
 	c.field("RecipientType", string(m.RecipientType), "oneof=individual|group")
@@ -42,7 +43,7 @@ func (m Message) validate() []wire.Problem {
 	if len(m.Extra) > 0 {
 		m.checkExtra(c, kind)
 	}
-	return c.Checks
+	return c
 }
 
 func (m Message) checkRecipient(c *checks) {
@@ -93,6 +94,11 @@ func (m Message) checkExtra(c *checks, kind string) {
 		path := "Extra[" + strconv.Quote(name) + "]"
 		switch {
 		case name == "context" && m.ReplyTo == "": // which may hold more than ReplyTo
+			var quoted replyContext
+			raw, _ := wire.Encode(m.Extra[name])
+			if _ = json.Unmarshal(raw, &quoted); quoted.MessageID == "" {
+				c.Found(path, "its message_id is required, but absent")
+			}
 			if kind == typeReaction {
 				c.Found(path, "must be absent for a Reaction, which names its message itself")
 			}

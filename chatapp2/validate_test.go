@@ -108,7 +108,7 @@ func TestEnvelopeRules(t *testing.T) {
 	group := func(id string) Message { return Message{To: id, RecipientType: RecipientGroup, Content: text} }
 	const digits, userID = "want 5 to 15 digits with an optional leading +, got ", "want two letters, a dot, and at most 128 letters and digits"
 	validAllRefused(t, map[string]validRule{
-		"no content":               {Message{To: "+639171234567"}, "Content", "required, but nil", validFault},
+		"no content": {Message{To: "+639171234567"}, "Content", "required, but nil", validFault},
 
 		"no recipient":               {to(""), "To", "required, but absent", validFault},
 		"two numbers":                {to("639171234567,639181234567"), "To", digits + "a separator", validFault},
@@ -498,15 +498,15 @@ func TestTemplateRules(t *testing.T) {
 		"a policy that is unknown": {goldenTo(Template{Name: "a", Language: "en", Policy: "fallback"}), "Content.Policy", `want "deterministic"`, validLimit},
 		"no component":             {validFills(quick, nil), "Content.Components[1]", "required, but nil", validFault},
 
-		"two headers":        {validFills(TemplateHeader{text(1)}, TemplateHeader{text(1)}), "Content.Components[1]", another, validFault},
-		"two bodies":         {validFills(Body("a"), Body("b")), "Content.Components[1]", another, validFault},
-		"two carousels":      {validFills(TemplateCards{{head}, {head}}, TemplateCards{{head}, {head}}), "Content.Components[1]", another, validFault},
-		"two offers":         {validFills(offer, offer), "Content.Components[1]", another, validFault},
-		"two targets":        {validFills(TapTarget{"https://a.example", "a"}, TapTarget{"https://a.example", "b"}), "Content.Components[1]", another, validFault},
-		"two order states":   {validFills(TemplateOrderStatus{"1", "shipped", ""}, TemplateOrderStatus{"1", "shipped", ""}), "Content.Components[1]", another, validFault},
-		"two at one index":   {validFills(quick, URLButton{Suffix: "a"}), "Content.Components[1]", another, validFault},
-		"two on a card":      {validFills(TemplateCards{{head, quick, quick}, {head, quick, raw}}), "Content.Components[0][0][2]", "must be another part than the one at index 1", validFault},
-		"two codes to copy":  {validFills(CopyCodeButton{Code: "A"}, CopyCodeButton{Index: 1, Code: "A"}), "Content.Components[1]", "at most one CopyCodeButton", validLimit},
+		"two headers":       {validFills(TemplateHeader{text(1)}, TemplateHeader{text(1)}), "Content.Components[1]", another, validFault},
+		"two bodies":        {validFills(Body("a"), Body("b")), "Content.Components[1]", another, validFault},
+		"two carousels":     {validFills(TemplateCards{{head}, {head}}, TemplateCards{{head}, {head}}), "Content.Components[1]", another, validFault},
+		"two offers":        {validFills(offer, offer), "Content.Components[1]", another, validFault},
+		"two targets":       {validFills(TapTarget{"https://a.example", "a"}, TapTarget{"https://a.example", "b"}), "Content.Components[1]", another, validFault},
+		"two order states":  {validFills(TemplateOrderStatus{"1", "shipped", ""}, TemplateOrderStatus{"1", "shipped", ""}), "Content.Components[1]", another, validFault},
+		"two at one index":  {validFills(quick, URLButton{Suffix: "a"}), "Content.Components[1]", another, validFault},
+		"two on a card":     {validFills(TemplateCards{{head, quick, quick}, {head, quick, raw}}), "Content.Components[0][0][2]", "must be another part than the one at index 1", validFault},
+		"two codes to copy": {validFills(CopyCodeButton{Code: "A"}, CopyCodeButton{Index: 1, Code: "A"}), "Content.Components[1]", "at most one CopyCodeButton", validLimit},
 
 		"a header of nothing":      {validFills(TemplateHeader{}), "Content.Components[0].Parameter", "required, but nil", validFault},
 		"a currency as a header":   {validFills(TemplateHeader{Currency{FallbackValue: "1", Code: "USD"}}), "Content.Components[0].Parameter", inHeader, validFault},
