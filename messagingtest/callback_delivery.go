@@ -25,8 +25,13 @@ type DeliveryReport struct {
 // fields returns the values of the report, named by concept.
 func (d DeliveryReport) fields(formatTime func(time.Time) string) []Param {
 	return []Param{
-		{"status", d.Status}, {"id", d.ID}, {"reference", d.ReferenceID}, {"time", formatTime(d.At)}, {"kind", d.Kind},
-		{"from", d.From}, {"to", d.To},
+		{"status", d.Status},
+		{"id", d.ID},
+		{"reference", d.ReferenceID},
+		{"time", formatTime(d.At)},
+		{"kind", d.Kind},
+		{"from", d.From},
+		{"to", d.To},
 	}
 }
 

@@ -22,8 +22,14 @@ type InboundSMS struct {
 
 func (m InboundSMS) calls() []call {
 	fields := []Param{
-		{"id", m.ID}, {"from", m.From}, {"to", m.To}, {"text", m.Text}, {"time", formatCallbackTime(m.ReceivedAt)},
-		{"reference", m.ReferenceID}, {"operator", m.Operator}, {"keyword", m.Keyword},
+		{"id", m.ID},
+		{"from", m.From},
+		{"to", m.To},
+		{"text", m.Text},
+		{"time", formatCallbackTime(m.ReceivedAt)},
+		{"reference", m.ReferenceID},
+		{"operator", m.Operator},
+		{"keyword", m.Keyword},
 	}
 	return []call{{m, paramsOf(defaultNames().inbound, fields, m.Extra)}}
 }
@@ -52,10 +58,22 @@ type InboundChatApp struct {
 
 func (m InboundChatApp) calls() []call {
 	fields := []Param{
-		{"id", m.ID}, {"from", m.From}, {"to", m.To}, {"name", m.Name}, {"kind", m.Kind}, {"text", m.Text},
-		{"mediaURL", m.MediaURL}, {"mediaID", m.MediaID}, {"mimeType", m.MIMEType}, {"caption", m.Caption}, {"fileName", m.FileName},
-		{"latitude", m.Latitude}, {"longitude", m.Longitude}, {"time", formatCallbackTime(m.ReceivedAt)},
-		{"reference", m.ReferenceID}, {"json", m.JSON},
+		{"id", m.ID},
+		{"from", m.From},
+		{"to", m.To},
+		{"name", m.Name},
+		{"kind", m.Kind},
+		{"text", m.Text},
+		{"mediaURL", m.MediaURL},
+		{"mediaID", m.MediaID},
+		{"mimeType", m.MIMEType},
+		{"caption", m.Caption},
+		{"fileName", m.FileName},
+		{"latitude", m.Latitude},
+		{"longitude", m.Longitude},
+		{"time", formatCallbackTime(m.ReceivedAt)},
+		{"reference", m.ReferenceID},
+		{"json", m.JSON},
 	}
 	return []call{{m, paramsOf(defaultNames().inbound, fields, m.Extra)}}
 }

@@ -30,8 +30,8 @@ type Reply struct {
 	RetryAfter time.Duration // what the header Retry-After asks for; zero if it is absent or invalid
 	Body       []byte        // up to 64 KiB of it
 
-	// Err is why there is no response, or not all of its body, whatever the status. It contains no URL, because that holds
-	// the message and the secret.
+	// Err is why there is no response, or not all of its body. It is nil for a complete response of any status. It contains
+	// no URL, because that holds the message and the secret.
 	Err error
 }
 

@@ -1,6 +1,7 @@
 package messagingtest
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -37,7 +38,7 @@ func readChatApp2(f fields) (submission, *problem) {
 	m := submission{
 		Sent: Sent{
 			Channel:  ChannelChatApp2,
-			Kind:     "text",
+			Kind:     cmp.Or(of("type"), "text"),
 			To:       of("to"),
 			Parts:    1,
 			Category: Category(of("category")), // of a free-form message: templates have their own
@@ -50,11 +51,8 @@ func readChatApp2(f fields) (submission, *problem) {
 		return m, &problem{codeMissing, "there is neither to nor recipient, or the message is for a group and there is no to"}
 	case m.To == "":
 		m.To, m.toUser = of("recipient"), true
-	case !group && !isMobileNumber(m.To):
-		return m, isRecipient()("to", f.members["to"])
-	}
-	if kind := of("type"); kind != "" {
-		m.Kind = kind
+	case !group && !isMobileNumber(plainNumber(m.To)):
+		return m, &problem{codeRecipient, "to is not a number"}
 	}
 	known := f.known()
 	for _, r := range envelopeRules() {
@@ -77,6 +75,11 @@ func readChatApp2(f fields) (submission, *problem) {
 	}
 	m.Extra = f.extra(append(slices.AppendSeq(known, maps.Keys(contentChecks())), m.Kind))
 	return m, nil
+}
+
+// plainNumber removes what the platform allows in a number beside its digits.
+func plainNumber(s string) string {
+	return strings.NewReplacer(" ", "", "-", "", "(", "", ")", "").Replace(s)
 }
 
 // checkContent checks that the message has the property that its type names, and no other content. A type that is not known
@@ -109,7 +112,7 @@ func confirmChatApp2(_ sendNames, m submission, r receipt) any {
 	if m.toUser {
 		contact["user_id"] = m.To
 	} else {
-		contact["wa_id"] = strings.TrimPrefix(m.To, "+")
+		contact["wa_id"] = strings.TrimPrefix(plainNumber(m.To), "+")
 	}
 	return map[string]any{
 		"messaging_product": platformProduct,

@@ -65,14 +65,14 @@
 //
 //	control        a listing then                             a correct client
 //	SetPaging      is divided in another way                  needs a contract that says so
-//	SetLag         shows a message only after a while         looks it up again until its window ends
+//	SetLag         shows a message only after a while         looks the message up until its window ends
 //	IgnoreFilter   shows rows that were not asked for         settles by no row of another reference
 //	ShiftRows      gets rows in front, between two pages      returns each row once
 //	RepeatPage     repeats the page before                    passes over one, ends with an error after two in a row
 //
 // # Faults
 //
-// [Server.Inject] gives a fault to each of the next n requests, [Server.InjectRandomly] to a share of the requests. For a valid
+// [Server.Inject] lets each of the next n requests take a fault, [Server.InjectRandomly] a share of all requests. For a valid
 // message:
 //
 //	fault               in the ledger   verdict of a correct client
@@ -85,7 +85,7 @@
 //
 // So the books of a correct client agree with [Server.Sent] under any faults: an accepted message is there once, a refused one
 // or one that was not sent is not there, and an unknown one at most once. A request that lists takes faults too; a correct
-// client repeats it, unless the fault is a Status that does not call for it.
+// client retries it, unless the fault is a Status that does not call for it.
 //
 // # Webhooks
 //

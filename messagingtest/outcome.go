@@ -77,8 +77,8 @@ func (s *Server) SetDelivery(recipient string, outcome Outcome) {
 }
 
 func outcomeKey(recipient string) string {
-	if isMobileNumber(recipient) {
-		return strings.TrimPrefix(recipient, "+")
+	if number := plainNumber(recipient); isMobileNumber(number) {
+		return strings.TrimPrefix(number, "+")
 	}
 	return recipient
 }

@@ -115,6 +115,7 @@ func TestSetDeliveryIsByRecipient(t *testing.T) {
 		{`"to":"63917000001"`, StateQueued},
 		{`"to":"+63917000002"`, StateFailed},
 		{`"to":"63917000002"`, StateFailed},
+		{`"to":"+63 917-000-002"`, StateFailed},
 		{`"to":"63917000003"`, StateDelivered},
 		{`"recipient_type":"group","to":"+group"`, StateQueued},
 		{`"recipient_type":"group","to":"group"`, StateDelivered},
