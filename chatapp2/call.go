@@ -13,17 +13,16 @@ import (
 
 // Call describes the message for package messaging, which sends it. It is not meant for other callers.
 func (m Message) Call() wire.Call {
-	call := wire.Call{Extra: m.Extra, ExtraField: "Extra", ReferenceID: m.ReferenceID, Problems: m.validate()}
+	e := m.encode()
+	call := wire.Call{Members: e.members, Extra: m.Extra, ExtraField: "Extra", ReferenceID: m.ReferenceID, Problems: m.validate().Checks}
 	call.Fields = append(append(make([]wire.Field, 0, 5), wire.Field{Concept: "ttl", Name: "TTL", Value: m.TTL}), m.Fallback.Fields()...)
 	call.Fields = append(
 		call.Fields,
 		wire.Field{Concept: "callback", Name: "CallbackURL", Text: m.CallbackURL, Reason: wire.CheckCallbackURL(m.CallbackURL)},
 		wire.Field{Concept: "reference", Name: "ReferenceID", Text: m.ReferenceID},
 	)
-	var err error
-	isContent := func(p wire.Problem) bool { return strings.HasPrefix(p.Field, "Content") }
-	if call.Members, err = m.members(); err != nil && !slices.ContainsFunc(call.Problems, isContent) {
-		call.Problems = append(call.Problems, wire.Problem{Field: "Content", Reason: fmt.Sprintf("cannot be encoded as JSON: %T", err)})
+	if e.err != nil && !slices.ContainsFunc(call.Problems, func(p wire.Problem) bool { return strings.HasPrefix(p.Field, "Content") }) {
+		call.Problems = append(call.Problems, wire.Problem{Field: "Content", Reason: e.err.Error()})
 	}
 	return call
 }
@@ -41,8 +40,8 @@ type replyContext struct {
 	MessageID string `json:"message_id"`
 }
 
-// members returns the message in the platform's shape, without Extra.
-func (m Message) members() ([]wire.Member, error) {
+// encode encodes the message in the platform's shape, without Extra.
+func (m Message) encode() *memberEncoder {
 	e := newMemberEncoder()
 	e.text("messaging_product", "whatsapp")
 	e.text("recipient_type", string(cmp.Or(m.RecipientType, RecipientIndividual)))
@@ -67,7 +66,7 @@ func (m Message) members() ([]wire.Member, error) {
 	if m.Marketing.ActivitySharing != nil {
 		e.add("message_activity_sharing", *m.Marketing.ActivitySharing)
 	}
-	return e.members, e.err
+	return e
 }
 
 // memberEncoder encodes members one after another, without the escapes that HTML needs, into one buffer.
@@ -109,7 +108,7 @@ func needsEscape(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\
 func (e *memberEncoder) add(name string, value any) {
 	start := e.buffer.Len()
 	if err := e.json.Encode(value); err != nil {
-		e.err = cmp.Or(e.err, err)
+		e.err = cmp.Or(e.err, fmt.Errorf("%s cannot be encoded as JSON (%T)", name, err)) // whose text may repeat a value
 		return
 	}
 	e.take(name, start, e.buffer.Len()-1) // without the line break

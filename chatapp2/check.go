@@ -1,6 +1,7 @@
 package chatapp2
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -36,6 +37,7 @@ type checks struct {
 
 	group bool   // the message goes to a group
 	path  []step // of the value that is checked
+	fault string // the first problem for which a message cannot even be stored
 }
 
 // checker is a type with rules about several of its fields.
@@ -81,7 +83,7 @@ func (c *checks) value(v reflect.Value, rule string) {
 		c.choice(v, rule)
 	case reflect.Slice:
 		if raw, ok := v.Interface().(json.RawMessage); ok {
-			c.Found(c.here(), wire.CheckUTF8(string(raw)))
+			c.text(string(raw), "")
 			return
 		}
 		for i := range v.Len() {
@@ -135,14 +137,19 @@ func (c *checks) choice(v reflect.Value, rule string) {
 		}
 	case v.NumMethod() == 0:
 		if _, err := wire.EncodeText(v.Interface()); err != nil {
-			c.Found(c.here(), "cannot be encoded as JSON, or holds text that is not valid UTF-8")
+			c.foundFault("cannot be encoded as JSON, or holds text that is not valid UTF-8")
 		}
 	case v.Elem().Kind() == reflect.Pointer:
 		name := v.Elem().Type().Elem().String()
-		c.Found(c.here(), "must be a value, not a pointer: "+name+"{…}, not &"+name+"{…}")
+		c.foundFault("must be a value, not a pointer: " + name + "{…}, not &" + name + "{…}")
 	default:
 		c.value(v.Elem(), "")
 	}
+}
+
+func (c *checks) foundFault(reason string) {
+	c.Found(c.here(), reason)
+	c.fault = cmp.Or(c.fault, c.here()+" "+reason)
 }
 
 func (c *checks) number(n int64, rule string) {
@@ -161,7 +168,7 @@ func (c *checks) number(n int64, rule string) {
 
 func (c *checks) text(text, rule string) {
 	if !utf8.ValidString(text) {
-		c.Found(c.here(), wire.CheckUTF8(text))
+		c.foundFault(wire.CheckUTF8(text))
 		return
 	}
 	if rule == "" || text == "" && !strings.HasPrefix(rule, "required") {
@@ -270,7 +277,7 @@ func (c *checks) raw(path string, known any, f fit) {
 	inside := &checks{group: c.group}
 	inside.value(reflect.ValueOf(known), "")
 	for _, problem := range inside.Checks {
-		place := problem.Field
+		place := strings.TrimPrefix(problem.Field, ".")
 		if place != "" {
 			place += ": "
 		}

@@ -8,25 +8,19 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/messaging-service/messaging-go/internal/wire"
 	"github.com/messaging-service/messaging-go/sms"
 )
 
-// storedDelivery is what is stored of a message beside the platform's members.
-type storedDelivery struct {
-	TTL         wire.StoredDuration `json:"ttl,omitzero"`
-	Fallback    *storedFallback     `json:"fallback,omitzero"`
-	CallbackURL string              `json:"callbackURL,omitzero"`
-	ReferenceID string              `json:"referenceID,omitzero"`
-}
-
+// storedFallback is a Fallback as it is stored.
 type storedFallback struct {
 	From string `json:"from"`
 	Text string `json:"text"`
 }
 
-// storedNames returns the members of a storedDelivery.
+// storedNames returns the keys of this library, which are stored beside the platform's members.
 func storedNames() []string { return []string{"ttl", "fallback", "callbackURL", "referenceID"} }
 
 // MarshalJSON encodes the message for storage: the members of the platform, those of Extra, and four keys of this library that no
@@ -38,63 +32,58 @@ func storedNames() []string { return []string{"ttl", "fallback", "callbackURL", 
 // It does not validate the message. But a name that comes twice is an error, and so are text that is not valid UTF-8 and a pointer
 // in place of a value.
 func (m Message) MarshalJSON() ([]byte, error) {
-	if fault := m.fault(); fault != "" {
-		return nil, fmt.Errorf("chatapp2: the message cannot be encoded: %s", fault)
-	}
-	members, err := m.members()
+	data, err := m.store()
 	if err != nil {
-		return nil, fmt.Errorf("chatapp2: the message cannot be encoded: Content: %T", err)
+		return nil, fmt.Errorf("chatapp2: the message cannot be encoded: %w", err)
+	}
+	return data, nil
+}
+
+func (m Message) store() ([]byte, error) {
+	if fault := m.validate().fault; fault != "" {
+		return nil, errors.New(fault)
+	}
+	e := m.encode()
+	for _, name := range slices.Sorted(maps.Keys(m.Extra)) {
+		e.add(name, m.Extra[name])
 	}
 	names := map[string]bool{}
 	for _, name := range storedNames() {
 		names[name] = true
 	}
-	for _, name := range slices.Sorted(maps.Keys(m.Extra)) {
-		value, err := wire.EncodeText(m.Extra[name])
-		if err != nil {
-			return nil, fmt.Errorf("chatapp2: the message cannot be encoded: Extra[%q]: %T", name, err)
-		}
-		members = append(members, wire.Member{Name: name, Value: value})
-	}
-	delivery, err := wire.Encode(storedDelivery{
-		wire.StoredDuration(m.TTL), (*storedFallback)(m.Fallback), m.CallbackURL, m.ReferenceID,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("chatapp2: the message cannot be encoded: %T", err)
-	}
-	var b bytes.Buffer
-	for _, member := range members {
+	for _, member := range e.members {
 		if names[member.Name] {
-			return nil, fmt.Errorf("chatapp2: the message cannot be encoded: the key %q comes twice", member.Name)
+			return nil, fmt.Errorf("the key %q comes twice", member.Name)
 		}
 		names[member.Name] = true
-		name, err := wire.EncodeText(member.Name)
+	}
+	if m.TTL != 0 {
+		e.add("ttl", wire.StoredDuration(m.TTL))
+	}
+	if m.Fallback != nil {
+		e.add("fallback", storedFallback(*m.Fallback))
+	}
+	e.optional("callbackURL", m.CallbackURL)
+	e.optional("referenceID", m.ReferenceID)
+	if e.err != nil {
+		return nil, e.err
+	}
+	if !wire.IsUTF8(m.Extra) || !wire.IsUTF8(m.Fallback) || !wire.IsUTF8([]string{m.CallbackURL, m.ReferenceID}) {
+		return nil, errors.New("a text is not valid UTF-8")
+	}
+	var b bytes.Buffer
+	for i, member := range e.members {
+		b.WriteByte("{,"[min(i, 1)])
+		name, err := wire.Encode(member.Name)
 		if err != nil {
-			return nil, fmt.Errorf("chatapp2: the message cannot be encoded: a key: %w", err)
+			return nil, err
 		}
-		b.WriteByte(',')
 		b.Write(name)
 		b.WriteByte(':')
 		b.Write(member.Value)
 	}
-	b.Bytes()[0] = '{'
-	if string(delivery) == "{}" {
-		b.WriteByte('}')
-	} else {
-		b.WriteByte(',')
-		b.Write(delivery[1:])
-	}
+	b.WriteByte('}')
 	return b.Bytes(), nil
-}
-
-// fault says why a message cannot be stored, "" if it can.
-func (m Message) fault() string {
-	for _, problem := range m.validate() {
-		if strings.Contains(problem.Reason, "UTF-8") || strings.Contains(problem.Reason, "not a pointer") {
-			return problem.Field + " " + problem.Reason
-		}
-	}
-	return ""
 }
 
 // UnmarshalJSON decodes what MarshalJSON encodes, and any message in the platform's shape. It replaces the whole message.
@@ -115,21 +104,21 @@ func (m *Message) UnmarshalJSON(data []byte) error {
 }
 
 func decodeMessage(data []byte) (Message, error) {
-	var m Message
 	value, err := decode(data)
 	object, ok := value.(map[string]any)
 	switch {
-	case err != nil || !ok:
-		return m, errors.New("want a JSON object")
+	case err != nil || !ok || !utf8.Valid(data):
+		return Message{}, errors.New("want a JSON object in valid UTF-8")
 	case object["message_id"] != nil && object["status"] != nil || object["typing_indicator"] != nil:
-		return m, errors.New("a read receipt or typing indicator is not a message")
+		return Message{}, errors.New("a read receipt or typing indicator is not a message")
 	}
+	var m Message
 	if err := m.takeDelivery(object); err != nil {
-		return m, err
+		return Message{}, err
 	}
 	kind, err := m.takeEnvelope(object)
 	if err != nil {
-		return m, err
+		return Message{}, err
 	}
 	if kind != "" {
 		m.Content = decodeContent(kind, object[kind])
@@ -150,26 +139,20 @@ func decodeMessage(data []byte) (Message, error) {
 func (m *Message) takeDelivery(object map[string]any) error {
 	var ttl string
 	var fallback *storedFallback
-	for _, key := range []struct {
-		name string
-		to   any
-		want string
-	}{
-		{"ttl", &ttl, `a duration such as "1m30s"`},
-		{"fallback", &fallback, "an object of from and text"},
-		{"callbackURL", &m.CallbackURL, "a string"},
-		{"referenceID", &m.ReferenceID, "a string"},
-	} {
-		f := read(object[key.name], key.to)
-		if key.name == "ttl" && ttl != "" {
-			f = f.exactIf((*wire.StoredDuration)(&m.TTL).UnmarshalText([]byte(ttl)) == nil)
-		}
-		if f != exact {
-			return fmt.Errorf("%q must be %s", key.name, key.want)
-		}
-		delete(object, key.name)
+	switch {
+	case read(object["ttl"], &ttl) != exact, ttl != "" && (*wire.StoredDuration)(&m.TTL).UnmarshalText([]byte(ttl)) != nil:
+		return errors.New(`"ttl" must be a duration such as "1m30s"`)
+	case read(object["fallback"], &fallback) != exact:
+		return errors.New(`"fallback" must be an object of from and text`)
+	case read(object["callbackURL"], &m.CallbackURL) != exact:
+		return errors.New(`"callbackURL" must be a string`)
+	case read(object["referenceID"], &m.ReferenceID) != exact:
+		return errors.New(`"referenceID" must be a string`)
 	}
 	m.Fallback = (*sms.Fallback)(fallback)
+	for _, name := range storedNames() {
+		delete(object, name)
+	}
 	return nil
 }
 

@@ -111,6 +111,8 @@ func readValue(value any, to reflect.Value) fit {
 	case *json.RawMessage:
 		*target = rawOf(value)
 		return exact
+	case *map[string]string:
+		return readTexts(value, target)
 	}
 	switch to.Kind() {
 	case reflect.String:
@@ -134,8 +136,6 @@ func readValue(value any, to reflect.Value) fit {
 		return readValue(value, to.Elem())
 	case reflect.Slice:
 		return readList(value, to)
-	case reflect.Map:
-		return readMap(value, to)
 	case reflect.Struct:
 		return readObject(value, to)
 	default:
@@ -169,21 +169,14 @@ func readList(value any, to reflect.Value) fit {
 	return f
 }
 
-// readMap reads an object of texts.
-func readMap(value any, to reflect.Value) fit {
+func readTexts(value any, to *map[string]string) fit {
 	object, ok := value.(map[string]any)
-	if !ok {
-		return misfit
-	}
-	to.Set(reflect.MakeMap(to.Type()))
+	*to = make(map[string]string, len(object))
 	for name, member := range object {
 		text, isText := member.(string)
-		if !isText {
-			return misfit
-		}
-		to.SetMapIndex(reflect.ValueOf(name), reflect.ValueOf(text))
+		(*to)[name], ok = text, ok && isText
 	}
-	return exact
+	return exact.exactIf(ok)
 }
 
 func readObject(value any, to reflect.Value) fit {

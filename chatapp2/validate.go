@@ -12,8 +12,8 @@ import (
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
-// validate finds all problems of the message, except those of Extra and of the fields that the contract names.
-func (m Message) validate() []wire.Problem {
+// validate finds all problems of the message, except those of the fields that the contract names.
+func (m Message) validate() *checks {
 	c := &checks{group: m.RecipientType == RecipientGroup}
 	m.checkRecipient(c)
 	c.field("RecipientType", string(m.RecipientType), "oneof=individual|group")
@@ -43,7 +43,7 @@ func (m Message) validate() []wire.Problem {
 	if len(m.Extra) > 0 {
 		m.checkExtra(c, kind)
 	}
-	return c.Checks
+	return c
 }
 
 func (m Message) checkRecipient(c *checks) {

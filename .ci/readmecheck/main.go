@@ -1,15 +1,12 @@
-// Command readmecheck holds the Go blocks of a Markdown file against the module
-// in the current directory. Each builds, passes vet and is formatted:
+// Command readmecheck checks the Go blocks of a Markdown file against the module in the current directory. Each must build, pass
+// vet and be formatted:
 //
-//   - A block with "package main" is a program. Is the next block marked text or
-//     output, the program is run and must print it; a line "..." there stands
-//     for any lines.
-//   - Any other block is a fragment: declarations, or the inside of a function
-//     that returns an error. The packages that it names are imported, a variable
-//     that it declares for the reader to use counts as used, and what else it
-//     needs is in preamble/preamble.go.
-//   - A block that names a file ("go path/file.go") is an excerpt: it stands in
-//     that file, whose own module builds it. A line "..." stands for any lines.
+//   - A block with "package main" is a program. If the next block is marked text or output, the program is run and must print
+//     it. A line "..." stands for any lines.
+//   - A block that names a file ("go path/file.go") is an excerpt. Its lines must be in that file, whose own module builds it.
+//     A line "..." stands for any lines.
+//   - Any other block is a fragment: declarations, or the inside of a function that returns an error. The packages that it names
+//     are imported, a variable that it declares for the reader counts as used, and preamble/preamble.go declares the rest.
 package main
 
 import (
@@ -41,7 +38,7 @@ func main() {
 	}
 }
 
-// block is one fenced block: where it starts, what its fence says, what it holds.
+// A block is a fenced block: its line, the words of its fence, and its text.
 type block struct {
 	line int
 	info []string
@@ -120,7 +117,7 @@ func run(file string) error {
 	return errors.Join(problems...)
 }
 
-// excerpt holds the lines of a block against a file, wherever they stand there, indented or not.
+// excerpt checks that a file has the lines of a block, in order and with any indentation.
 func excerpt(text, file string) error {
 	source, err := os.ReadFile(file)
 	if err != nil {
@@ -165,8 +162,7 @@ func fenced(text string) ([]block, error) {
 	return blocks, nil
 }
 
-// consumer writes a module into dir that sees the checkout, and returns the
-// checkout's module path.
+// consumer writes a module into dir that sees the checkout, and returns the path of the checkout's module.
 func consumer(dir string) (string, error) {
 	root, err := os.Getwd()
 	if err != nil {
@@ -187,7 +183,7 @@ func consumer(dir string) (string, error) {
 	return module, nil
 }
 
-// build builds and vets everything at once, and runs the programs with an expected output.
+// build builds and vets everything, and runs the programs with an expected output.
 func build(work string, outputs map[string]block) []error {
 	if _, err := command(work, "env", "GOPROXY=off", "go", "mod", "tidy"); err != nil {
 		if _, err := command(work, "go", "mod", "tidy"); err != nil {
@@ -195,7 +191,7 @@ func build(work string, outputs map[string]block) []error {
 		}
 	}
 	for _, arguments := range [][]string{
-		{"build", "./..."}, // names more than one problem, unlike vet, and builds fragments, unlike -o
+		{"build", "./..."}, // reports more than one problem, unlike vet, and builds fragments, unlike -o
 		{"vet", "./..."},
 		{"build", "-o", filepath.Join(work, "bin") + "/", "./..."},
 	} {
@@ -239,7 +235,7 @@ func lines(text string) []string {
 	return all
 }
 
-// matches compares line by line; "..." in want stands for any lines, or none.
+// matches compares line by line. "..." in want stands for any lines, or none.
 func matches(want, got []string) bool {
 	if len(want) == 0 {
 		return len(got) == 0
@@ -270,14 +266,14 @@ func formatted(text string) error {
 	return nil
 }
 
-// position makes the compiler name the lines of the file, not those of a copy.
+// position makes the compiler report lines of the file, not of a copy.
 func position(file string, b block) string { return fmt.Sprintf("//line %s:%d\n", file, b.line+1) }
 
-// compilable makes a file of package readme of a fragment.
+// compilable returns a fragment as a file of package readme.
 func compilable(file string, b block, module string) (string, error) {
 	text := b.text
 	parsed, err := parse(position(file, b) + text)
-	if err != nil { // Not declarations, so statements. They may end with a return or not: "if true" allows both.
+	if err != nil { // Statements, not declarations. They may end with a return or not: "if true" allows both.
 		before, after := fmt.Sprintf("func _() error { if true {\n%s", position(file, b)), "\n}\nreturn nil }\n"
 		if parsed, err = parse(before + text + after); err != nil {
 			return "", err
@@ -316,8 +312,7 @@ func parse(text string) (*ast.File, error) {
 	return parser.ParseFile(token.NewFileSet(), "", clause+text, 0)
 }
 
-// uses returns statements that use the variables that a statement declares, to
-// stand behind it on its line.
+// uses returns statements that use the variables that a statement declares, for the end of its line.
 func uses(statement ast.Stmt) (text string) {
 	if assigned, ok := statement.(*ast.AssignStmt); ok && assigned.Tok == token.DEFINE {
 		for _, left := range assigned.Lhs {

@@ -1,6 +1,5 @@
-// Package readme is compiled together with the fragments of README.md: it
-// declares what they use and leave to the reader. It does not compile without
-// them, for one of them declares sender.
+// Package readme is compiled together with the fragments of README.md, and declares what they leave to the reader. It does not
+// compile without them, because one of them declares sender.
 package readme
 
 import (
@@ -43,5 +42,5 @@ var (
 	pauseCampaign func() error
 )
 
-// What README tells the reader to declare is what the library has.
+// The interface that README declares is one that the library implements.
 var _ sender = (*messaging.SMSService)(nil)

@@ -1,0 +1,86 @@
+package chatapp2
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestRawOfAKnownTypeIsCheckedAsLimits(t *testing.T) {
+	t.Parallel()
+	template := func(components ...Component) Content {
+		return Template{Name: "a", Language: "en", Components: components}
+	}
+	for name, tt := range map[string]struct {
+		content       Content
+		field, reason string
+	}{
+		"content":     {Raw{Type: "text", JSON: json.RawMessage(`{"body":"","future":1}`)}, "Content.JSON", "Body: required, but absent"},
+		"odd content": {Raw{Type: "text", JSON: json.RawMessage(`{"body":["a"]}`)}, "Content.JSON", "is not what the platform documents"},
+		"action": {
+			Interactive{Body: "B", Action: RawAction{Type: "list", JSON: json.RawMessage(`{"button":"b","tabs":[]}`)}},
+			"Content.Action.JSON", "Sections: want 1 to 10 sections, got 0",
+		},
+		"name": {
+			Interactive{Body: "B", Action: RawAction{Type: "location_request_message", JSON: json.RawMessage(`{"name":"send_place"}`)}},
+			"Content.Action.JSON", "is not what the platform documents",
+		},
+		"component": {
+			template(RawComponent{json.RawMessage(`{"type":"limited_time_offer","parameters":[{"type":"limited_time_offer","limited_time_offer":{"from":1}}]}`)}),
+			"Content.Components[0].JSON", "ExpiresAt: required, but absent",
+		},
+		"parameter": {template(TemplateBody{RawParameter{json.RawMessage(`{"type":"text","text":["a"]}`)}}), "Content.Components[0][0].JSON", "is not what the platform documents"},
+	} {
+		problems := problemsOf(goldenTo(tt.content))
+		require.NotEmpty(t, problems, name)
+		assert.Equal(t, tt.field, problems[0].Field, name)
+		assert.Contains(t, problems[0].Reason, tt.reason, name)
+		for _, problem := range problems {
+			assert.True(t, problem.Limit, "%s: %v", name, problem)
+		}
+	}
+}
+
+func TestRawTakesNewMembers(t *testing.T) {
+	t.Parallel()
+	cards := func(first, second TemplateCard) Content {
+		return Template{Name: "a", Language: "en", Components: []Component{TemplateCards{first, second}}}
+	}
+	image := TemplateCard{TemplateHeader{Image{Media: MediaID("1")}}}
+	for name, content := range map[string]Content{
+		"content": Raw{Type: "text", JSON: json.RawMessage(`{"body":"B","future":1}`)},
+		"action": Interactive{Body: "B", Action: RawAction{
+			Type: "cta_url", JSON: json.RawMessage(`{"name":"cta_url","parameters":{"display_text":"a","url":"https://a.example","future":1}}`),
+		}},
+		"header of a card": cards(TemplateCard{TemplateHeader{RawParameter{json.RawMessage(`{"type":"image","image":{"id":"1","future":1}}`)}}}, image),
+		"new content":      Raw{Type: "hologram", JSON: json.RawMessage(`{"beam":7}`)},
+		"new components": Template{Name: "a", Language: "en", Components: []Component{
+			RawComponent{json.RawMessage(`{"type":"scent"}`)}, RawComponent{json.RawMessage(`{"type":"scent"}`)},
+		}},
+	} {
+		assert.Empty(t, problemsOf(goldenTo(content)), name)
+	}
+}
+
+func TestMarshalJSONRejectsInvalidUTF8(t *testing.T) {
+	t.Parallel()
+	text := Text{Body: "a"}
+	for name, m := range map[string]Message{
+		"a text":          {Content: Text{Body: "a\xff"}},
+		"a row":           {Content: Interactive{Body: "B", Action: List{Button: "b", Sections: []Section{{Rows: []Row{{ID: "1", Title: "\xff"}}}}}}},
+		"a parameter":     {Content: Template{Name: "a", Language: "en", Components: []Component{Body("\xff")}}},
+		"a flow's data":   {Content: Interactive{Body: "B", Action: Flow{ID: "1", CTA: "c", Screen: "S", Data: map[string]any{"a": "\xff"}}}},
+		"raw content":     {Content: Raw{Type: "poll", JSON: json.RawMessage("\"\xff\"")}},
+		"a type":          {Content: Raw{Type: "\xff", JSON: json.RawMessage(`1`)}},
+		"an extra member": {Content: text, Extra: map[string]any{"a": []string{"\xff"}}},
+		"an extra name":   {Content: text, Extra: map[string]any{"\xff": 1}},
+		"a reference":     {Content: text, ReferenceID: "\xff"},
+		"a callback":      {Content: text, CallbackURL: "https://a.example/\xff"},
+		"a recipient":     {Content: text, Recipient: "US.\xff"},
+	} {
+		_, err := json.Marshal(m)
+		assert.ErrorContains(t, err, "UTF-8", name)
+	}
+}
