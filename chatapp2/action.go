@@ -95,17 +95,18 @@ func (a RawAction) check(c *checks, path string) {
 
 // actionShape returns the object under the key "action".
 func actionShape(a Action) any {
-	name := ""
-	if raw, ok := a.(RawAction); ok {
+	name := actionName(a.actionType())
+	raw, isRaw := a.(RawAction)
+	switch {
+	case isRaw:
 		return rawShape(raw.JSON)
-	}
-	if name = actionName(a.actionType()); name == "" {
+	case name == "":
 		return shapeOf(a)
-	}
-	if reflect.ValueOf(a).IsZero() {
+	case reflect.ValueOf(a).IsZero():
 		return namedJSON{Name: name}
+	default:
+		return namedJSON{name, shapeOf(a)}
 	}
-	return namedJSON{name, shapeOf(a)}
 }
 
 // decodeAction returns the action of an interactive message of a type, typed if a type holds all of it.

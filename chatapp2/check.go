@@ -38,6 +38,7 @@ type checks struct {
 	group bool   // the message goes to a group
 	path  []step // of the value that is checked
 	fault string // the first problem for which a message cannot even be stored
+	depth int    // of raw parts in raw parts
 }
 
 // checker is a type with rules about several of its fields.
@@ -267,6 +268,9 @@ func (c *checks) json(path string, raw json.RawMessage) bool {
 	return false
 }
 
+// maxRawDepth is how deep raw parts can be in each other: a component on a card of a component in raw content, and its parameter.
+const maxRawDepth = 4
+
 // raw checks JSON of a known type, which known holds as well as f says; it may have members that known has not. All problems are
 // limits, since the platform may have changed them. They name the place in their reason.
 func (c *checks) raw(path string, known any, f fit) {
@@ -274,7 +278,10 @@ func (c *checks) raw(path string, known any, f fit) {
 		c.Limit(path, "is not what the platform documents for its type: a member is missing, is of another kind, or does not go with another")
 		return
 	}
-	inside := &checks{group: c.group}
+	if c.depth == maxRawDepth {
+		return
+	}
+	inside := &checks{group: c.group, depth: c.depth + 1}
 	inside.value(reflect.ValueOf(known), "")
 	for _, problem := range inside.Checks {
 		place := strings.TrimPrefix(problem.Field, ".")
