@@ -106,7 +106,7 @@ func newServer(hooks *webhook.Receiver) *http.Server {
 	}
 }
 
-// refuseUncleanPaths answers 404 for a path such as //hooks/sms. http.ServeMux would redirect it, and the body of the redirect
+// refuseUncleanPaths responds with 404 to a path such as //hooks/sms. http.ServeMux would redirect it, and the body of the redirect
 // repeats the query with its secret and number.
 func refuseUncleanPaths(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

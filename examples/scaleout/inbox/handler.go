@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"path"
 	"time"
 
 	"github.com/messaging-service/messaging-go/examples/scaleout/engine"
@@ -47,7 +48,19 @@ func NewHandler(ctx context.Context, c *engine.Connection, config Config) (http.
 	mux.Handle(ChatApp2Path, receiver.ChatApp2(publisher.Chat))
 	mux.Handle(DeliveryPath, receiver.Delivery(publisher.Delivery))
 	mux.Handle("GET "+HealthPath, health(c))
-	return webhook.RefuseUncleanPaths(mux), nil
+	return refuseUncleanPaths(mux), nil
+}
+
+// refuseUncleanPaths responds with 404 to a path such as //hooks/sms. http.ServeMux would redirect it, and the body of the
+// redirect repeats the query with its secret and number.
+func refuseUncleanPaths(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if path.Clean(r.URL.Path) != r.URL.Path {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // health responds with 200 if the leader of the stream can be reached, so that events can be stored, and with 503 otherwise, so that a load
