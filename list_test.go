@@ -424,7 +424,7 @@ func TestListRetriesAPage(t *testing.T) {
 		fault   messagingtest.Fault
 		options []messaging.Option
 	}{
-		"cut":             {fault: messagingtest.TruncatedAnswer()},
+		"cut":             {fault: messagingtest.TruncatedResponse()},
 		"dropped":         {fault: messagingtest.AcceptThenDrop()},
 		"dropped unread":  {fault: messagingtest.DropUnread()},
 		"no JSON":         {fault: messagingtest.NotJSON()},

@@ -40,7 +40,7 @@ func TestSendOnceSettlesByTheLedger(t *testing.T) {
 			func(srv *messagingtest.Server) { srv.Inject(messagingtest.AcceptThenDrop(), 1) }, soon(true), messaging.Accepted, 1,
 		},
 		"the response is cut": {
-			func(srv *messagingtest.Server) { srv.Inject(messagingtest.TruncatedAnswer(), 1) }, soon(false), messaging.Accepted, 1,
+			func(srv *messagingtest.Server) { srv.Inject(messagingtest.TruncatedResponse(), 1) }, soon(false), messaging.Accepted, 1,
 		},
 		"the request is lost": {
 			func(srv *messagingtest.Server) { srv.Inject(messagingtest.DropUnread(), 1) }, soon(true), messaging.Accepted, 1,
