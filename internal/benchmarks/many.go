@@ -68,7 +68,7 @@ func (c call) pool(workers int, id string) operation {
 	}
 }
 
-// counted sends with goroutines that share nothing but a counter, and tells nobody what became of a message: the least
+// counted sends with goroutines that share nothing but a counter, and reports nothing about a message: the least
 // that sending many at once can cost.
 func (c call) counted(workers int, id string) operation {
 	return func(ctx context.Context, n int) error {

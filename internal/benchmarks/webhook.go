@@ -18,7 +18,7 @@ import (
 const (
 	nameGet         = "net/url by hand, GET"
 	nameGetNoStore  = "net/url by hand, GET, with Cache-Control"
-	nameEmpty       = "nothing but the answer"
+	nameEmpty       = "nothing but the response"
 	nameOursGet     = "messaging-go, Receiver.SMS"
 	nameOursGuarded = "messaging-go, Receiver.SMS with secret and store"
 	nameOursChatApp = "messaging-go, Receiver.ChatApp2"
@@ -80,7 +80,7 @@ func get(h http.Handler) operation {
 			w := httptest.NewRecorder()
 			h.ServeHTTP(w, r)
 			if w.Code != http.StatusOK {
-				return fmt.Errorf("the handler answered %d", w.Code)
+				return fmt.Errorf("the handler responded %d", w.Code)
 			}
 		}
 		return nil
@@ -99,7 +99,7 @@ func repeat(h http.Handler, signed *http.Request, body []byte) operation {
 			w := httptest.NewRecorder()
 			h.ServeHTTP(w, r)
 			if w.Code != http.StatusOK {
-				return fmt.Errorf("the handler answered %d", w.Code)
+				return fmt.Errorf("the handler responded %d", w.Code)
 			}
 		}
 		return nil
