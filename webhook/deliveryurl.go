@@ -3,7 +3,6 @@ package webhook
 import (
 	"errors"
 	"net/url"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -71,30 +70,26 @@ func (rcv *Receiver) DeliveryURL(base string) (string, error) {
 	return path + "?" + query + strings.Join(added, "&"), nil
 }
 
-// checkBase returns what is wrong with a base URL, or "". The path may hold placeholders, which are no escapes, so package net/url
-// parses only what comes before it.
+// checkBase returns what is wrong with a base URL, or "". What comes after the host may hold placeholders, which package net/url
+// does not parse.
 func checkBase(base string) string {
-	scheme, rest, ok := strings.Cut(base, "://")
-	authority := rest
-	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
-		authority = rest[:end]
+	end := len(base)
+	if i := strings.Index(base, "://"); i >= 0 {
+		if j := strings.IndexAny(base[i+3:], "/?#"); j >= 0 {
+			end = i + 3 + j
+		}
 	}
-	u, err := url.Parse("https://" + authority)
+	u, err := url.Parse(base[:end])
 	switch {
 	case !utf8.ValidString(base) || strings.ContainsFunc(base, breaksURL):
 		return "has white space, control characters or invalid UTF-8"
-	case !ok || !strings.EqualFold(scheme, "http") && !strings.EqualFold(scheme, "https") ||
-		err != nil || strings.Trim(u.Hostname(), ".") == "" || strings.ContainsAny(u.Host, "%\"<>"):
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || strings.Trim(u.Hostname(), ".") == "":
 		return "must be absolute, with http or https and a host"
 	case strings.Contains(base, "#"):
 		return "has a fragment, which no server sees"
+	default:
+		return ""
 	}
-	if port := u.Port(); port != "" {
-		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
-			return "must have a port from 1 to 65535"
-		}
-	}
-	return ""
 }
 
 func breaksURL(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }

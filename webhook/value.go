@@ -7,6 +7,8 @@ import (
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
+func isBlank(text string) bool { return strings.TrimSpace(text) == "" }
+
 // number reads a phone number, or another name of a sender or recipient. A + that was not escaped arrives as a space: in
 // front of a number it is restored. Other white space around it is removed.
 func number(value string) string {
