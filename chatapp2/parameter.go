@@ -117,28 +117,15 @@ func (l Location) parameter() any {
 func (p RawParameter) parameter() any { return rawShape(p.JSON) }
 
 func parameterShapes(parameters []Parameter) []any {
-	if parameters == nil {
-		return nil
-	}
-	all := make([]any, len(parameters))
-	for i, parameter := range parameters {
-		if isValue(parameter) {
-			all[i] = parameter.parameter()
+	return each(parameters, func(parameter Parameter) any {
+		if !isValue(parameter) {
+			return nil
 		}
-	}
-	return all
+		return parameter.parameter()
+	})
 }
 
-func decodeParameters(values []any) []Parameter {
-	if values == nil {
-		return nil
-	}
-	all := make([]Parameter, len(values))
-	for i, value := range values {
-		all[i] = decodeParameter(value)
-	}
-	return all
-}
+func decodeParameters(values []any) []Parameter { return each(values, decodeParameter) }
 
 // decodeParameter returns a parameter, typed if a type holds all of it.
 func decodeParameter(value any) Parameter {
@@ -180,14 +167,6 @@ func readParameter(value any) (Parameter, fit) {
 		return nil, misfit
 	}
 	return parameter, f.exactIf(reflect.DeepEqual(parameter.parameter(), b))
-}
-
-// valueOf returns what p points to, or the zero value.
-func valueOf[T any](p *T) T {
-	if p == nil {
-		return *new(T)
-	}
-	return *p
 }
 
 // parameterName returns the name of a parameter of a body, and reports whether it can have one.

@@ -218,3 +218,23 @@ func isEmpty(value any) bool {
 	}
 	return ok || value == nil || value == false || value == ""
 }
+
+// valueOf returns what p points to, or the zero value.
+func valueOf[T any](p *T) T {
+	if p == nil {
+		return *new(T)
+	}
+	return *p
+}
+
+// each returns what f makes of each element, nil for nil.
+func each[A, B any](list []A, f func(A) B) []B {
+	if list == nil {
+		return nil
+	}
+	all := make([]B, len(list))
+	for i, element := range list {
+		all[i] = f(element)
+	}
+	return all
+}

@@ -14,7 +14,7 @@ import (
 
 // validate finds all problems of the message, except those of the fields that the contract names.
 func (m Message) validate() *checks {
-	c := &checks{group: m.RecipientType == RecipientGroup}
+	c := &checks{group: m.RecipientType == RecipientGroup, path: make([]step, 0, 8)}
 	m.checkRecipient(c)
 	c.field("RecipientType", string(m.RecipientType), "oneof=individual|group")
 	c.inside(step{name: "Content"}, reflect.ValueOf(&m.Content).Elem(), "required")
