@@ -187,7 +187,8 @@ const (
 	SystemIdentityChanged SystemKind = "customer_identity_changed"
 )
 
-// System is a notice of the platform about the sender. It is never read from a text parameter, where a person could have typed it.
+// System is a notice of the platform about the sender. It is never read from a text parameter, where a person could have typed
+// it.
 type System struct {
 	Kind SystemKind
 	// Body is the notice in words. It may hold a number and a name.

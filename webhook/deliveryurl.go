@@ -13,11 +13,11 @@ import (
 //
 //	callback, err := hooks.DeliveryURL("https://shop.example.com/hooks/dlr")
 //
-// The URL holds placeholders of the contract, such as %s, which the service replaces. They are raw text, so package net/url cannot
-// parse the result: pass it on byte for byte, as sms.Message.CallbackURL does.
+// The URL holds placeholders of the contract, such as %s, which the service replaces. They are raw text, so package net/url
+// cannot parse the result: pass it on byte for byte, as sms.Message.CallbackURL does.
 //
-// With WithSecret the first secret goes in front, escaped; with WithPathSecret it takes the place of {name} in the path of base.
-// The rest of base stays as it is. A parameter that base has under one of its names is not added again.
+// With WithSecret the first secret goes in front, escaped; with WithPathSecret it takes the place of {name} in the path of
+// base. The rest of base stays as it is. A parameter that base has under one of its names is not added again.
 //
 // The error says what is wrong, without the URL: base is not an absolute http or https URL, has a fragment, white space or a
 // parameter of WithSecret, or the contract has a placeholder for neither message ID nor reference ID.
@@ -70,8 +70,8 @@ func (rcv *Receiver) DeliveryURL(base string) (string, error) {
 	return path + "?" + query + strings.Join(added, "&"), nil
 }
 
-// checkBase returns what is wrong with a base URL, or "". What comes after the host may hold placeholders, which package net/url
-// does not parse.
+// checkBase returns what is wrong with a base URL, or "". What comes after the host may hold placeholders, which package
+// net/url does not parse.
 func checkBase(base string) string {
 	end := len(base)
 	if i := strings.Index(base, "://"); i >= 0 {
