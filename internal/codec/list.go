@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -77,7 +76,7 @@ func (l *List) Encode(q wire.Query) (*url.URL, []wire.Problem) {
 		problems.Found(f.Name, reason)
 	}
 	problems = append(problems, q.Problems...)
-	for _, name := range slices.Sorted(maps.Keys(q.Extra)) {
+	for _, name := range sortedKeys(q.Extra) {
 		field := "Extra[" + strconv.Quote(name) + "]"
 		switch {
 		case name == "":
