@@ -18,9 +18,8 @@ import (
 
 // Send is one operation that sends a message. It never changes once it is compiled and is safe for concurrent use.
 type Send struct {
-	encoding  string        // "json", "form" or "query"
-	unit      time.Duration // of a lifetime
-	unitName  string
+	encoding  string           // "json", "form" or "query"
+	ttl       string           // the unit of a lifetime
 	fields    map[string]field // by concept, those that the service has
 	constants []member
 	wrap      string          // of a message in the shape of another platform; "" at the top level
@@ -45,10 +44,9 @@ type Request struct {
 // CompileSend compiles an operation of a valid table. The pair is nil if a request carries none.
 func CompileSend(op *table.Send, errs *table.Errors, pair KeyPair) *Send {
 	s := &Send{
-		encoding: op.Encoding, fields: make(map[string]field, len(op.Fields)), taken: map[string]bool{}, pair: pair,
+		encoding: op.Encoding, ttl: op.TTL, fields: make(map[string]field, len(op.Fields)), taken: map[string]bool{}, pair: pair,
 		responses: compileResponses(op, errs),
 	}
-	s.unit, s.unitName = unitOf(op.TTL)
 	for concept, name := range op.Fields {
 		if name != "" {
 			s.fields[concept] = field{name, s.compileConstants(op.With[concept])}
@@ -97,11 +95,11 @@ func (s *Send) compileConstants(constants map[string]any) []member {
 func unitOf(ttl string) (time.Duration, string) {
 	switch ttl {
 	case "ms":
-		return time.Millisecond, "milliseconds"
+		return time.Millisecond, "milliseconds, the unit of the contract"
 	case "m":
-		return time.Minute, "minutes"
+		return time.Minute, "minutes, the unit of the contract"
 	default:
-		return time.Second, "seconds"
+		return time.Second, "seconds, the unit of the contract"
 	}
 }
 
@@ -203,9 +201,9 @@ func (s *Send) value(f *wire.Field) (m member, present bool, reason string) {
 	case int64:
 		return member{raw: strconv.AppendInt(nil, v, 10)}, v != 0, ""
 	case time.Duration:
-		unit, name := s.unit, s.unitName+", the unit of the contract"
-		if f.Concept != "ttl" {
-			unit, name = time.Second, "seconds"
+		unit, name := time.Second, "seconds"
+		if f.Concept == "ttl" {
+			unit, name = unitOf(s.ttl)
 		}
 		switch {
 		case v < 0:
