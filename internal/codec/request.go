@@ -25,7 +25,9 @@ type Send struct {
 	wrap      string          // of a message in the shape of another platform; "" at the top level
 	taken     map[string]bool // top-level names that Extra and Members cannot have
 	pair      KeyPair
-	responses responses
+	paths     paths // of what a response says
+	accepted  []string
+	errs      *table.Errors
 }
 
 // field is where a field goes, and what goes with it.
@@ -45,7 +47,7 @@ type Request struct {
 func CompileSend(op *table.Send, errs *table.Errors, pair KeyPair) *Send {
 	s := &Send{
 		encoding: op.Encoding, ttl: op.TTL, fields: make(map[string]field, len(op.Fields)), taken: map[string]bool{}, pair: pair,
-		responses: compileResponses(op, errs),
+		paths: compilePaths(withErrors(op.Response, errs), nil), accepted: op.Accepted, errs: errs,
 	}
 	for concept, name := range op.Fields {
 		if name != "" {
