@@ -18,16 +18,14 @@ import (
 
 // Send is one operation that sends a message. It never changes once it is compiled and is safe for concurrent use.
 type Send struct {
-	encoding  string           // "json", "form" or "query"
-	ttl       string           // the unit of a lifetime
+	op        *table.Send
+	errs      *table.Errors
 	fields    map[string]field // by concept, those that the service has
 	constants []member
 	wrap      string          // of a message in the shape of another platform; "" at the top level
 	taken     map[string]bool // top-level names that Extra and Members cannot have
 	pair      KeyPair
 	paths     paths // of what a response says
-	accepted  []string
-	errs      *table.Errors
 }
 
 // field is where a field goes, and what goes with it.
@@ -46,8 +44,8 @@ type Request struct {
 // CompileSend compiles an operation of a valid table. The pair is nil if a request carries none.
 func CompileSend(op *table.Send, errs *table.Errors, pair KeyPair) *Send {
 	s := &Send{
-		encoding: op.Encoding, ttl: op.TTL, fields: make(map[string]field, len(op.Fields)), taken: map[string]bool{}, pair: pair,
-		paths: compilePaths(withErrors(op.Response, errs), nil), accepted: op.Accepted, errs: errs,
+		op: op, errs: errs, fields: make(map[string]field, len(op.Fields)), taken: map[string]bool{}, pair: pair,
+		paths: compilePaths(withErrors(op.Response, errs), nil),
 	}
 	for concept, name := range op.Fields {
 		if name != "" {
@@ -66,10 +64,10 @@ func CompileSend(op *table.Send, errs *table.Errors, pair KeyPair) *Send {
 	return s
 }
 
-func (s *Send) isJSON() bool { return s.encoding == "json" }
+func (s *Send) isJSON() bool { return s.op.Encoding == "json" }
 
 // besideFields reports whether the key pair stands among the fields of a request.
-func (s *Send) besideFields(in string) bool { return in == "body" || s.encoding == "query" }
+func (s *Send) besideFields(in string) bool { return in == "body" || s.op.Encoding == "query" }
 
 // top returns the member or parameter in which a name of the contract stands.
 func (s *Send) top(name string) string {
@@ -82,7 +80,7 @@ func (s *Send) top(name string) string {
 func (s *Send) compileConstants(constants map[string]any) []member {
 	var compiled []member
 	for _, name := range sortedKeys(constants) {
-		m := member{name: name, dotted: s.isJSON()}
+		m := member{name: name, dotted: true}
 		if s.isJSON() {
 			m.raw, _ = wire.Encode(constants[name]) // it came from JSON
 		} else {
@@ -116,7 +114,7 @@ func (s *Send) Encode(call wire.Call, lenient bool) (Request, []wire.Problem) {
 	case call.Members == nil:
 	case s.wrap != "":
 		message := appendMembers(nil, call.Members)
-		members = append(members, member{name: s.wrap, dotted: s.isJSON(), raw: appendJSON(nil, append(message, extra...))})
+		members = append(members, member{name: s.wrap, dotted: true, raw: appendJSON(nil, append(message, extra...))})
 		extra = nil
 	default:
 		s.checkMembers(&call, &collisions)
@@ -132,7 +130,7 @@ func (s *Send) Encode(call wire.Call, lenient bool) (Request, []wire.Problem) {
 		in, pair := s.pair()
 		var credentials [len(pair)]member
 		for i, m := range pair {
-			credentials[i] = member{name: m.Name, text: m.Value, dotted: s.isJSON()}
+			credentials[i] = member{name: m.Name, text: m.Value, dotted: true}
 		}
 		switch {
 		case s.besideFields(in):
@@ -142,7 +140,7 @@ func (s *Send) Encode(call wire.Call, lenient bool) (Request, []wire.Problem) {
 		}
 	}
 	members = append(members, extra...)
-	switch s.encoding {
+	switch s.op.Encoding {
 	case "query":
 		request.Query = string(appendForm(nil, members))
 	case "form":
@@ -189,7 +187,7 @@ func (s *Send) appendFields(members []member, call *wire.Call, problems *wire.Ch
 			reason = f.Reason
 		}
 		problems.Found(f.Name, reason)
-		m.name, m.dotted = known.name, s.isJSON()
+		m.name, m.dotted = known.name, true
 		members = append(append(members, m), known.with...)
 	}
 	return members
@@ -205,7 +203,7 @@ func (s *Send) value(f *wire.Field) (m member, present bool, reason string) {
 	case time.Duration:
 		unit, name := time.Second, "seconds"
 		if f.Concept == "ttl" {
-			unit, name = unitOf(s.ttl)
+			unit, name = unitOf(s.op.TTL)
 		}
 		switch {
 		case v < 0:
@@ -250,7 +248,7 @@ func (s *Send) extra(value any, asJSON bool) (m member, reason string) {
 	}
 	text, ok := plain(value)
 	if !ok {
-		return m, "must be a string, a number or a boolean with the encoding " + s.encoding
+		return m, "must be a string, a number or a boolean with the encoding " + s.op.Encoding
 	}
 	return member{text: text}, wire.CheckUTF8(text)
 }
