@@ -66,8 +66,8 @@ type rowReader struct {
 	place   int // where the rows stood, as in node.rows; 0 if there are none yet
 	began   int // where the first row began
 	found   []value
-	members [64]rowMember // the first of the row before
-	extra   []span        // of the row that is being read
+	members [64]*rowMember // the first of the row before
+	extra   []span         // of the row that is being read
 }
 
 // rowMember is a member of a row.
@@ -175,17 +175,17 @@ func (r *rowReader) readMembers(s *scanner, depth int) {
 }
 
 // member reads the name of the i-th member of a row. It first tries the name that the row before had there.
-func (r *rowReader) member(s *scanner, i int) rowMember {
+func (r *rowReader) member(s *scanner, i int) *rowMember {
 	s.peek()
 	if i < len(r.members) {
-		if m := r.members[i]; m.quoted != nil && bytes.HasPrefix(s.doc[s.pos:], m.quoted) {
+		if m := r.members[i]; m != nil && m.quoted != nil && bytes.HasPrefix(s.doc[s.pos:], m.quoted) {
 			s.pos += len(m.quoted)
 			s.colon()
 			return m
 		}
 	}
 	name, quoted := s.member()
-	m := rowMember{name: string(name), quoted: quoted, node: r.paths.root.find(name)}
+	m := &rowMember{name: string(name), quoted: quoted, node: r.paths.root.find(name)}
 	if i < len(r.members) {
 		r.members[i] = m
 	}
