@@ -37,15 +37,15 @@ var recordFields = [...]struct {
 // rows is the compiled shape of a row.
 type rows struct {
 	paths  paths
-	places [len(recordFields)][]int // as in paths, in the order of recordFields
-	names  []string                 // by slot, of the members that are wanted as a whole
+	places [][]int  // as in paths, in the order of recordFields
+	names  []string // by slot, of the members that are wanted as a whole
 	zone   *time.Location
 }
 
 func compileRows(record map[string][]string, zone *time.Location) *rows {
 	r := &rows{paths: compilePaths(record, nil), zone: zone}
-	for i, field := range recordFields {
-		r.places[i] = r.paths.places[field.concept]
+	for _, field := range recordFields {
+		r.places = append(r.places, r.paths.places[field.concept])
 	}
 	r.names = make([]string, r.paths.slots)
 	for _, n := range r.paths.root.children {
