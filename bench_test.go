@@ -17,7 +17,7 @@ import (
 
 const accepted = `{"status":"ok","data":{"id":"0f6c2f7e-9b1d-4d0a-8a35-f4b0a3b0c111","requestId":"r-77","messageParts":"1","unitCost":"0.50","transactionCost":"0.50","remaining":"199.50","operatorCode":"OP_1"}}`
 
-// inMemory answers without a network, so that what is measured is the client's own work.
+// inMemory is a service without a network, so that the benchmark measures the client's own work.
 type inMemory struct{}
 
 func (inMemory) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -37,7 +37,7 @@ type plainRequest struct {
 	ReferenceID string `json:"referenceId,omitempty"`
 }
 
-type plainAnswer struct {
+type plainResponse struct {
 	Status string `json:"status"`
 	Data   struct {
 		ID           string `json:"id"`
@@ -70,8 +70,8 @@ func byHand(b *testing.B, client *http.Client, url string) {
 		b.Fatal(err)
 	}
 	defer resp.Body.Close()
-	var answer plainAnswer
-	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil || answer.Data.ID == "" {
+	var response plainResponse
+	if err := json.NewDecoder(resp.Body).Decode(&response); err != nil || response.Data.ID == "" {
 		b.Fatal(err)
 	}
 	_, _ = io.Copy(io.Discard, resp.Body)

@@ -48,29 +48,29 @@ func TestChatAppSendOnTheWire(t *testing.T) {
 	t.Parallel()
 	const metaShaped = `{"messaging_product":"whatsapp","contacts":[{"input":"+639171234567","wa_id":"639171234567"}],"messages":[{"id":"wamid.1"}]}`
 	for name, tt := range map[string]struct {
-		send   func(context.Context, *messaging.Client) (messaging.Receipt, error)
-		path   string
-		body   string
-		answer string
-		want   messaging.Receipt
+		send     func(context.Context, *messaging.Client) (messaging.Receipt, error)
+		path     string
+		body     string
+		response string
+		want     messaging.Receipt
 	}{
 		"chat app 1": {
 			send: func(ctx context.Context, c *messaging.Client) (messaging.Receipt, error) {
 				return c.ChatApp1.Send(ctx, chatMessage1)
 			},
-			path:   "/chatapp1/send",
-			body:   `{"from":"channel-1","to":"+639171234567","text":"Tom & <Jerry> é 😀",` + deliveryOnTheWire,
-			answer: accepted,
+			path:     "/chatapp1/send",
+			body:     `{"from":"channel-1","to":"+639171234567","text":"Tom & <Jerry> é 😀",` + deliveryOnTheWire,
+			response: accepted,
 			want: messaging.Receipt{
 				ID: "0f6c2f7e-9b1d-4d0a-8a35-f4b0a3b0c111", RequestID: "r-77", ReferenceID: "order-17", Parts: 1, UnitCost: "0.50",
 				Cost: "0.50", Balance: "199.50", Operator: "OP_1", Attempts: 1, StatusCode: http.StatusOK, Raw: []byte(accepted),
 			},
 		},
-		"chat app 1, the answer of the platform": {
+		"chat app 1, the platform's response": {
 			send: func(ctx context.Context, c *messaging.Client) (messaging.Receipt, error) {
 				return c.ChatApp1.Send(ctx, chatapp1.New("channel-1", chatNumber).Image("https://shop.example.com/i.jpg"))
 			},
-			path: "/chatapp1/send", body: `{"from":"channel-1","to":"+639171234567","image":"https://shop.example.com/i.jpg"}`, answer: metaShaped,
+			path: "/chatapp1/send", body: `{"from":"channel-1","to":"+639171234567","image":"https://shop.example.com/i.jpg"}`, response: metaShaped,
 			want: messaging.Receipt{ID: "wamid.1", Attempts: 1, StatusCode: http.StatusOK, Raw: []byte(metaShaped)},
 		},
 		"chat app 2": {
@@ -81,10 +81,10 @@ func TestChatAppSendOnTheWire(t *testing.T) {
 			path: "/chatapp2/send",
 			body: `{"messaging_product":"whatsapp","recipient_type":"individual","to":"+639171234567",` +
 				`"type":"text","text":{"body":"Tom & <Jerry> é 😀"},"context":{"message_id":"wamid.HBg"},` + deliveryOnTheWire,
-			answer: metaShaped,
-			want:   messaging.Receipt{ID: "wamid.1", ReferenceID: "order-17", Attempts: 1, StatusCode: http.StatusOK, Raw: []byte(metaShaped)},
+			response: metaShaped,
+			want:     messaging.Receipt{ID: "wamid.1", ReferenceID: "order-17", Attempts: 1, StatusCode: http.StatusOK, Raw: []byte(metaShaped)},
 		},
-		"chat app 2, the answer of the service": {
+		"chat app 2, the service's response": {
 			send: func(ctx context.Context, c *messaging.Client) (messaging.Receipt, error) {
 				r, err := c.ChatApp2.Send(ctx, chatapp2.Message{To: chatNumber, Content: chatapp2.Template{Name: "hello", Language: "en"}})
 				return r, err
@@ -92,14 +92,14 @@ func TestChatAppSendOnTheWire(t *testing.T) {
 			path: "/chatapp2/send",
 			body: `{"messaging_product":"whatsapp","recipient_type":"individual","to":"+639171234567",` +
 				`"type":"template","template":{"name":"hello","language":{"code":"en"}}}`,
-			answer: `{"data":{"id":7,"referenceId":"theirs"}}`,
-			want:   messaging.Receipt{ID: "7", ReferenceID: "theirs", Attempts: 1, StatusCode: http.StatusOK, Raw: []byte(`{"data":{"id":7,"referenceId":"theirs"}}`)},
+			response: `{"data":{"id":7,"referenceId":"theirs"}}`,
+			want:     messaging.Receipt{ID: "7", ReferenceID: "theirs", Attempts: 1, StatusCode: http.StatusOK, Raw: []byte(`{"data":{"id":7,"referenceId":"theirs"}}`)},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			client, mock := mocked(t)
-			requests := responding(mock, http.StatusOK, tt.answer)
+			requests := responding(mock, http.StatusOK, tt.response)
 			got, err := tt.send(t.Context(), client)
 			require.NoError(t, err)
 			assert.Equal(t, tt.want, got)
@@ -119,7 +119,7 @@ func TestChatAppSendOnTheWire(t *testing.T) {
 	}
 }
 
-// credentialsOf gives what authenticates a request.
+// credentialsOf returns the credentials in a request.
 func credentialsOf(t *testing.T, r *http.Request) string {
 	t.Helper()
 	raw, err := io.ReadAll(r.Body)
@@ -202,7 +202,7 @@ func TestErrorSaysIfNothingCanSettle(t *testing.T) {
 	}
 }
 
-// problemsOf gives the problems of an error: field, and whether it is a limit.
+// problemsOf returns the fields of the problems of an error, and whether each is a limit.
 func problemsOf(t *testing.T, err error) (fields []string, limits []bool) {
 	t.Helper()
 	var v *messaging.ValidationError

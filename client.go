@@ -24,6 +24,9 @@ const Version = "0.1.0"
 // Client sends messages. NewClient makes one. It never changes and is safe for concurrent use: make one and share it. The zero
 // Client is not usable. A Client runs no goroutine and needs no closing.
 //
+// Its own connections are at most 256 to a host. net/http keeps an idle one for the time of WithIdleTimeout, and goes on
+// establishing one for up to 10 seconds after the call that it was for has ended; nothing else outlives a call.
+//
 // Printed or logged in any form it shows its base URL and no credentials.
 type Client struct {
 	// SMS sends SMS and reads them back.

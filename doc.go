@@ -67,7 +67,7 @@
 //
 // # Wire names
 //
-// The specification of the service gives the paths, the Authorization header and the name ttl. For every other wire name this
+// The specification of the service states the paths, the Authorization header and the name ttl. For every other wire name this
 // library has a default. Package contract lets an account change each of them in one JSON file ([WithContract]): compare the
 // defaults with your account's documentation.
 //

@@ -34,7 +34,7 @@ func listing() [2][]byte {
 	return pages
 }
 
-// pagesInMemory answers a listing without a network.
+// pagesInMemory is a listing without a network.
 type pagesInMemory struct{ pages [2][]byte }
 
 func (p pagesInMemory) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -90,16 +90,16 @@ func BenchmarkList(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				var answer struct {
+				var page struct {
 					HasNext bool       `json:"hasNext"`
 					Data    []plainRow `json:"data"`
 				}
-				if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil {
+				if err := json.NewDecoder(resp.Body).Decode(&page); err != nil {
 					b.Fatal(err)
 				}
 				_ = resp.Body.Close()
-				for i := range answer.Data {
-					if answer.Data[i].ID != "" {
+				for i := range page.Data {
+					if page.Data[i].ID != "" {
 						rows++
 					}
 				}

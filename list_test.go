@@ -25,15 +25,15 @@ import (
 	"github.com/messaging-service/messaging-go/sms"
 )
 
-// answeringLists registers what the n-th list request, from 1, is answered with, and returns the requests that came.
-func respondingLists(mock *httpmock.MockTransport, answer func(n int) (status int, body string)) func() []*http.Request {
+// respondingLists registers the response to the n-th list request, from 1, and returns the requests as they come.
+func respondingLists(mock *httpmock.MockTransport, response func(n int) (status int, body string)) func() []*http.Request {
 	var mu sync.Mutex
 	var requests []*http.Request
 	mock.RegisterResponder(http.MethodGet, `=~/api/sms`, func(r *http.Request) (*http.Response, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		requests = append(requests, r)
-		status, body := answer(len(requests))
+		status, body := response(len(requests))
 		return httpmock.NewStringResponse(status, body), nil
 	})
 	return func() []*http.Request {
@@ -70,7 +70,7 @@ func idsOf(rows []sms.Transaction) []string {
 	return ids
 }
 
-// standIn starts a test server service with n messages, the oldest first: m-000 of a minute ago and on, a second apart.
+// testService starts a test server with n messages, a second apart, and returns a client of it.
 func testService(t *testing.T, n int, options ...messaging.Option) (*messagingtest.Server, *messaging.Client, time.Time) {
 	t.Helper()
 	srv := messagingtest.NewServer(t)
@@ -97,7 +97,7 @@ func clientOf(t *testing.T, srv *messagingtest.Server, options ...messaging.Opti
 	return client
 }
 
-// seeded gives the IDs of messages, as standIn names them.
+// seeded returns the IDs of messages, as testService names them.
 func seeded(from, below int) []string {
 	var ids []string
 	for i := from; i < below; i++ {
@@ -377,7 +377,7 @@ func TestListSkipsOneRepeatedPage(t *testing.T) {
 	srv.RepeatPage(1)
 	rows, errs = list(client.SMS.List(t.Context(), sms.ListOptions{SortBy: "transactionId", PageSize: 2}))
 	assert.Empty(t, errs)
-	assert.Equal(t, seeded(0, 10), idsOf(rows), "the cursor is repeated too, and nothing is lost")
+	assert.Equal(t, seeded(0, 10), idsOf(rows), "the cursor is repeated too, so nothing is lost")
 }
 
 func TestFind(t *testing.T) {
@@ -424,7 +424,7 @@ func TestListRetriesAPage(t *testing.T) {
 		fault   messagingtest.Fault
 		options []messaging.Option
 	}{
-		"cut":             {fault: messagingtest.TruncatedAnswer()},
+		"cut":             {fault: messagingtest.TruncatedResponse()},
 		"dropped":         {fault: messagingtest.AcceptThenDrop()},
 		"dropped unread":  {fault: messagingtest.DropUnread()},
 		"no JSON":         {fault: messagingtest.NotJSON()},

@@ -157,7 +157,7 @@ func WithAuth(auth Auth, channels ...Channel) Option {
 
 // WithHTTPClient sends through the given client: its Transport (or, if that is nil, the library's own), its Jar, and its Timeout
 // for each attempt unless WithTimeout is given. The client is copied, never changed, and its idle connections are never
-// closed. Redirects are not followed, whatever CheckRedirect says.
+// closed. Redirects are not followed, regardless of CheckRedirect.
 //
 // A Transport should keep more idle connections per host than the two of net/http, and drop them before the service does: a
 // request that meets a closing connection has an unknown outcome. A Transport that retries by itself breaks the promise that

@@ -80,10 +80,14 @@ func (c *core) send(ctx context.Context, e *sendEndpoint, call wire.Call) (Recei
 		err.ReferenceID = call.ReferenceID
 		return Receipt{}, err
 	}
-	target := *e.url
-	target.RawQuery = encoded.Query
+	target := e.url
+	if encoded.Query != "" {
+		withQuery := *e.url
+		withQuery.RawQuery = encoded.Query
+		target = &withQuery
+	}
 	out := c.transport.Do(ctx, transport.Request{
-		Operation: e.name, Method: http.MethodPost, URL: &target,
+		Operation: e.name, Method: http.MethodPost, URL: target,
 		Body: encoded.Body, ContentType: encoded.ContentType, Authenticate: e.authenticator,
 	})
 	receipt, err := e.judge(call, out)

@@ -323,7 +323,7 @@ func TestSendVerdictsOfFaults(t *testing.T) {
 		"too slow":         {messagingtest.Slow(time.Minute), messaging.Unknown, 1},
 		"403":              {messagingtest.Status(http.StatusForbidden, 0), messaging.Refused, 0},
 		"500":              {messagingtest.Status(http.StatusInternalServerError, 0), messaging.Unknown, 0},
-		"truncated":        {messagingtest.TruncatedAnswer(), messaging.Unknown, 1},
+		"truncated":        {messagingtest.TruncatedResponse(), messaging.Unknown, 1},
 		"not JSON":         {messagingtest.NotJSON(), messaging.Unknown, 1},
 		"429 and then ok":  {messagingtest.Status(http.StatusTooManyRequests, -1), messaging.Accepted, 1},
 	} {

@@ -25,7 +25,7 @@ import (
 	"github.com/messaging-service/messaging-go/sms"
 )
 
-// counter is a service that counts its requests. The answer to each is that of handle, by the reference ID.
+// counter is a service that counts its requests and responds as handle does.
 type counter struct {
 	handle func(r *http.Request, reference string) (*http.Response, error)
 	begun  atomic.Int32

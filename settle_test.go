@@ -20,7 +20,7 @@ import (
 	"github.com/messaging-service/messaging-go/sms"
 )
 
-// soon settles within a short while, so that a test of a real connection does not wait.
+// soon settles within a short window, for tests of real connections.
 func soon(resend bool) messaging.Option {
 	return messaging.WithSettle(messaging.SettlePolicy{Window: 60 * time.Millisecond, Interval: 10 * time.Millisecond, Resend: resend})
 }
@@ -36,11 +36,11 @@ func TestSendOnceSettlesByTheLedger(t *testing.T) {
 		"nothing goes wrong": {
 			func(*messagingtest.Server) {}, soon(true), messaging.Accepted, 1,
 		},
-		"the answer is lost": {
+		"the response is lost": {
 			func(srv *messagingtest.Server) { srv.Inject(messagingtest.AcceptThenDrop(), 1) }, soon(true), messaging.Accepted, 1,
 		},
-		"the answer is cut": {
-			func(srv *messagingtest.Server) { srv.Inject(messagingtest.TruncatedAnswer(), 1) }, soon(false), messaging.Accepted, 1,
+		"the response is cut": {
+			func(srv *messagingtest.Server) { srv.Inject(messagingtest.TruncatedResponse(), 1) }, soon(false), messaging.Accepted, 1,
 		},
 		"the request is lost": {
 			func(srv *messagingtest.Server) { srv.Inject(messagingtest.DropUnread(), 1) }, soon(true), messaging.Accepted, 1,
@@ -185,7 +185,7 @@ func TestSendOnceDoesNotLookUpAnInvalidMessage(t *testing.T) {
 	assert.Zero(t, srv.Requests())
 }
 
-// posts lets each POST end as given, and answers each GET with an empty listing.
+// posts is a service that handles each POST with send and lists nothing.
 func posts(send func(*http.Request) (*http.Response, error)) roundTripper {
 	return func(r *http.Request) (*http.Response, error) {
 		if r.Method == http.MethodGet {
@@ -243,7 +243,7 @@ func TestSendOnceEndsWithTheContext(t *testing.T) {
 	})
 }
 
-// copies makes n messages that differ in their reference.
+// copies yields n messages that differ in their reference IDs.
 func copies(n int) iter.Seq[sms.Message] {
 	return func(yield func(sms.Message) bool) {
 		for i := range n {

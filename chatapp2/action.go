@@ -2,6 +2,7 @@ package chatapp2
 
 import (
 	"encoding/json"
+	"reflect"
 	"strings"
 )
 
@@ -13,11 +14,6 @@ import (
 type Action interface {
 	// actionType is the type of the Interactive.
 	actionType() string
-	// action is the object under the key "action", for encoding/json; nil if there is none.
-	action() any
-	// needs is what the action asks of the rest of the Interactive.
-	needs() needs
-	check(c *checks, path string)
 }
 
 // The types of an interactive message.
@@ -39,73 +35,77 @@ const (
 	actionContactRequest  = "request_contact_info"
 )
 
-// The names of actions that differ from their types.
-const (
-	nameLocationRequest = "send_location"
-	nameOrderDetails    = "review_and_pay"
-	nameOrderStatus     = "review_order"
-)
+func (ReplyButtons) actionType() string          { return actionButton }
+func (List) actionType() string                  { return actionList }
+func (CTAURL) actionType() string                { return actionCTAURL }
+func (LocationRequest) actionType() string       { return actionLocationRequest }
+func (Flow) actionType() string                  { return actionFlow }
+func (Product) actionType() string               { return actionProduct }
+func (ProductList) actionType() string           { return actionProductList }
+func (CatalogMessage) actionType() string        { return actionCatalog }
+func (AddressMessage) actionType() string        { return actionAddress }
+func (VoiceCall) actionType() string             { return actionVoiceCall }
+func (CallPermissionRequest) actionType() string { return actionCallPermission }
+func (Carousel) actionType() string              { return actionCarousel }
+func (OrderDetails) actionType() string          { return actionOrderDetails }
+func (OrderStatus) actionType() string           { return actionOrderStatus }
+func (ContactRequest) actionType() string        { return actionContactRequest }
+func (a RawAction) actionType() string           { return a.Type }
 
-// needs is what an action asks of its Interactive. The zero value needs a body and takes any header and a footer.
-type needs struct {
-	header   headerNeed
-	noBody   bool // the body is optional
-	longBody bool
-	noFooter bool
-	anything bool // nothing is known
+// actionName returns the name that an action of a type has on the wire, "" if it has none. The fields of an action with a name
+// are its parameters.
+func actionName(kind string) string {
+	switch kind {
+	case actionLocationRequest:
+		return "send_location"
+	case actionOrderDetails:
+		return "review_and_pay"
+	case actionOrderStatus:
+		return "review_order"
+	case actionCTAURL, actionFlow, actionCatalog, actionAddress, actionVoiceCall, actionCallPermission, actionContactRequest:
+		return kind
+	default:
+		return ""
+	}
 }
 
-type headerNeed int
-
-const (
-	headerAny headerNeed = iota
-	headerNone
-	headerText
-	headerTextRequired
-	headerImage
-)
-
-// named is an action that has a name. Absent parameters are zero.
-type named[P any] struct {
+// namedJSON is an action that has a name.
+type namedJSON struct {
 	Name       string `json:"name"`
-	Parameters P      `json:"parameters,omitzero"`
-}
-
-// readNamed reads the parameters of an action that has a name.
-func readNamed[P any](value any, name string) (P, fit) {
-	action, f := readAs[named[P]](value)
-	return action.Parameters, f.exactIf(strings.EqualFold(action.Name, name))
+	Parameters any    `json:"parameters,omitzero"`
 }
 
 // RawAction is an action that no other type holds: of a new type, or with members that are new. If the type is known, so are
-// its limits; exceeding them is a Limit. Otherwise it is only checked to be JSON.
+// its limits, and exceeding them is a Limit. Otherwise it is only checked to be JSON.
 type RawAction struct {
 	// Type is the type of the Interactive. Required.
-	Type string
+	Type string `rule:"required"`
 	// JSON is the object under the key "action": any JSON value. Required.
 	JSON json.RawMessage
 }
 
-func (a RawAction) actionType() string { return a.Type }
-
-func (a RawAction) action() any {
-	if a.JSON == nil {
-		return nil
-	}
-	return a.JSON
-}
-
-func (RawAction) needs() needs { return needs{anything: true} }
-
 func (a RawAction) check(c *checks, path string) {
-	c.required(path+".Type", a.Type, 0)
 	if !c.json(path+".JSON", a.JSON) {
 		return
 	}
-	action, f := readAction(a.Type, decodeValid(a.JSON))
-	if action != nil {
-		c.raw(path+".JSON", f, func(known *checks) { action.check(known, "") })
+	if action, f := readAction(a.Type, decodeValid(a.JSON)); action != nil {
+		c.raw(path+".JSON", action, f)
 	}
+}
+
+// actionShape returns the object under the key "action".
+func actionShape(a Action) any {
+	name := ""
+	if raw, ok := a.(RawAction); ok {
+		return rawShape(raw.JSON)
+	}
+	if name = actionName(a.actionType()); name == "" {
+		return shapeOf(a)
+	}
+	if reflect.ValueOf(a).IsZero() {
+		return namedJSON{Name: name}
+	}
+	return namedJSON{name, shapeOf(a)}
 }
 
 // decodeAction returns the action of an interactive message of a type, typed if a type holds all of it.
@@ -118,40 +118,52 @@ func decodeAction(kind string, value any) Action {
 
 // readAction returns nil if the type is not known.
 func readAction(kind string, value any) (Action, fit) {
-	switch strings.ToLower(kind) {
+	kind = strings.ToLower(kind)
+	f := exact
+	if name := actionName(kind); name != "" {
+		var b namedJSON
+		b, f = readAs[namedJSON](value)
+		f = f.exactIf(strings.EqualFold(b.Name, name))
+		if value = b.Parameters; value == nil {
+			value = map[string]any{}
+		}
+	}
+	action, af := readFields(kind, value)
+	return action, min(f, af)
+}
+
+func readFields(kind string, value any) (Action, fit) {
+	switch kind {
 	case actionButton:
 		return readButtons(value, buttonReply)
 	case actionList:
 		return readAs[List](value)
 	case actionCTAURL:
-		return readNamed[CTAURL](value, actionCTAURL)
+		return readAs[CTAURL](value)
 	case actionLocationRequest:
-		return readNamed[LocationRequest](value, nameLocationRequest)
+		return readAs[LocationRequest](value)
 	case actionFlow:
-		flow, f := readNamed[flowJSON](value, actionFlow)
-		return flow.typed(), f
+		return readAs[Flow](value)
 	case actionProduct:
 		return readAs[Product](value)
 	case actionProductList:
 		return readAs[ProductList](value)
 	case actionCatalog:
-		return readNamed[CatalogMessage](value, actionCatalog)
+		return readAs[CatalogMessage](value)
 	case actionAddress:
-		return readNamed[AddressMessage](value, actionAddress)
+		return readAs[AddressMessage](value)
 	case actionVoiceCall:
-		call, f := readNamed[voiceCallJSON](value, actionVoiceCall)
-		return call.typed(), f.exactIf(call.typed().json() == call)
+		return readAs[VoiceCall](value)
 	case actionCallPermission:
-		return readNamed[CallPermissionRequest](value, actionCallPermission)
+		return readAs[CallPermissionRequest](value)
 	case actionCarousel:
-		return readCarousel(value)
+		return readAs[Carousel](value)
 	case actionOrderDetails:
-		return readNamed[OrderDetails](value, nameOrderDetails)
+		return readAs[OrderDetails](value)
 	case actionOrderStatus:
-		status, f := readNamed[orderStatusJSON](value, nameOrderStatus)
-		return status.typed(), f
+		return readAs[OrderStatus](value)
 	case actionContactRequest:
-		return readNamed[ContactRequest](value, actionContactRequest)
+		return readAs[ContactRequest](value)
 	default:
 		return nil, misfit
 	}

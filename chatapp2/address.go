@@ -3,7 +3,7 @@ package chatapp2
 // AddressMessage asks the recipient for a postal address, in India. The Interactive takes any header.
 type AddressMessage struct {
 	// Country is a two-letter code: "IN". Required.
-	Country string `json:"country,omitzero"`
+	Country string `json:"country,omitzero" rule:"required,oneof=IN"`
 	// Values fills in what is known. Optional.
 	Values Address `json:"values,omitzero"`
 	// ValidationErrors says what was wrong with an earlier response: a text by the wire name of each field. Optional.
@@ -15,7 +15,7 @@ type AddressMessage struct {
 // SavedAddress is an address that the recipient can choose.
 type SavedAddress struct {
 	// ID comes back in the response. Required and unique.
-	ID string `json:"id,omitzero"`
+	ID string `json:"id,omitzero" rule:"required"`
 	// Value is the address.
 	Value Address `json:"value,omitzero"`
 }
@@ -25,7 +25,7 @@ type Address struct {
 	Name        string `json:"name,omitzero"`
 	PhoneNumber string `json:"phone_number,omitzero"`
 	// PINCode is the postal code, at most 6 characters.
-	PINCode      string `json:"in_pin_code,omitzero"`
+	PINCode      string `json:"in_pin_code,omitzero" rule:"max=6"`
 	HouseNumber  string `json:"house_number,omitzero"`
 	FloorNumber  string `json:"floor_number,omitzero"`
 	TowerNumber  string `json:"tower_number,omitzero"`
@@ -36,22 +36,6 @@ type Address struct {
 	State        string `json:"state,omitzero"`
 }
 
-func (AddressMessage) actionType() string { return actionAddress }
-
-func (m AddressMessage) action() any { return named[AddressMessage]{actionAddress, m} }
-
-func (AddressMessage) needs() needs { return needs{} }
-
 func (m AddressMessage) check(c *checks, path string) {
-	c.required(path+".Country", m.Country, 0)
-	oneOf(c, path+".Country", m.Country, "IN")
-	m.Values.check(c, path+".Values")
-	path += ".SavedAddresses"
-	for i, saved := range m.SavedAddresses {
-		c.required(at(path, i)+".ID", saved.ID, 0)
-		saved.Value.check(c, at(path, i)+".Value")
-	}
-	unique(c, path, ".ID", m.SavedAddresses, func(one SavedAddress) string { return one.ID })
+	unique(c, path+".SavedAddresses", ".ID", m.SavedAddresses, func(one SavedAddress) string { return one.ID })
 }
-
-func (a Address) check(c *checks, path string) { c.length(path+".PINCode", a.PINCode, 6) }

@@ -12,9 +12,9 @@ type ReplyButtons []ReplyButton
 // ReplyButton is a button that sends a reply.
 type ReplyButton struct {
 	// ID comes back in the reply, at most 256 characters, without white space around it. Required and unique.
-	ID string `json:"id,omitzero"`
+	ID string `json:"id,omitzero" rule:"required,max=256"`
 	// Title is the label, at most 20 characters. Required and unique.
-	Title string `json:"title,omitzero"`
+	Title string `json:"title,omitzero" rule:"required,max=20"`
 }
 
 // The types of a reply button.
@@ -34,7 +34,9 @@ type buttonJSON struct {
 	QuickReply *ReplyButton `json:"quick_reply,omitzero"`
 }
 
-func (b ReplyButtons) json(kind string) buttonsJSON {
+func (b ReplyButtons) shape() any { return b.buttons(buttonReply) }
+
+func (b ReplyButtons) buttons(kind string) buttonsJSON {
 	all := buttonsJSON{make([]buttonJSON, len(b))}
 	for i, button := range b {
 		all.Buttons[i].Type = kind
@@ -59,32 +61,14 @@ func readButtons(value any, kind string) (ReplyButtons, fit) {
 			buttons[i] = *one.QuickReply
 		}
 	}
-	return buttons, f.exactIf(reflect.DeepEqual(buttons.json(kind), all))
+	return buttons, f.exactIf(reflect.DeepEqual(buttons.buttons(kind), all))
 }
-
-func (ReplyButtons) actionType() string { return actionButton }
-
-func (b ReplyButtons) action() any { return b.json(buttonReply) }
-
-func (ReplyButtons) needs() needs { return needs{} }
-
-// cardType is that of a card with a URL, also for cards that have none, as the platform documents it.
-func (ReplyButtons) cardType() string { return actionCTAURL }
-
-func (b ReplyButtons) cardAction() any { return b.json(buttonCardReply) }
 
 func (b ReplyButtons) check(c *checks, path string) {
-	c.count(path, "buttons", len(b), 1, 3)
-	b.checkEach(c, path)
-}
-
-func (b ReplyButtons) checkEach(c *checks, path string) {
 	for i, button := range b {
-		c.required(at(path, i)+".ID", button.ID, 256)
 		if strings.TrimSpace(button.ID) != button.ID {
 			c.Limit(at(path, i)+".ID", "must not have white space around it")
 		}
-		c.required(at(path, i)+".Title", button.Title, 20)
 	}
 	unique(c, path, ".ID", b, func(one ReplyButton) string { return one.ID })
 	unique(c, path, ".Title", b, func(one ReplyButton) string { return one.Title })

@@ -14,8 +14,7 @@ import (
 // Call describes the message for package messaging, which sends it. It is not meant for other callers.
 func (m Message) Call() wire.Call {
 	call := wire.Call{Extra: m.Extra, ExtraField: "Extra", ReferenceID: m.ReferenceID, Problems: m.validate()}
-	call.Fields = append(call.Fields, wire.Field{Concept: "ttl", Name: "TTL", Value: m.TTL})
-	call.Fields = append(call.Fields, m.Fallback.Fields()...)
+	call.Fields = append(append(make([]wire.Field, 0, 5), wire.Field{Concept: "ttl", Name: "TTL", Value: m.TTL}), m.Fallback.Fields()...)
 	call.Fields = append(
 		call.Fields,
 		wire.Field{Concept: "callback", Name: "CallbackURL", Text: m.CallbackURL, Reason: wire.CheckCallbackURL(m.CallbackURL)},
@@ -52,8 +51,12 @@ func (m Message) members() ([]wire.Member, error) {
 	if isValue(m.Content) {
 		kind := m.Content.kind()
 		e.optional("type", kind)
-		if content := m.Content.content(); content != nil {
-			e.add(kind, content)
+		raw, isRaw := m.Content.(Raw)
+		switch {
+		case !isRaw:
+			e.add(kind, shapeOf(m.Content))
+		case raw.JSON != nil:
+			e.add(kind, raw.JSON)
 		}
 	}
 	if m.ReplyTo != "" {

@@ -17,20 +17,19 @@ type Card struct {
 	// Header is an Image or a Video. Required, except on a card of a Product, which takes none.
 	Header Header
 	// Body is at most 160 characters with at most 2 line breaks. Optional. A card of a Product takes none.
-	Body string
+	Body string `rule:"max=160"`
 	// Action is what the card offers. Required.
-	Action CardAction
+	Action CardAction `rule:"required"`
 }
 
 // CardAction is what a Card offers. It is one of CTAURL, ReplyButtons and Product: values of these types, not pointers.
 //
 //sumtype:decl
-type CardAction interface {
-	cardType() string
-	// cardAction is the object under the key "action" of the card, for encoding/json.
-	cardAction() any
-	check(c *checks, path string)
-}
+type CardAction interface{ isCardAction() }
+
+func (CTAURL) isCardAction()       {}
+func (ReplyButtons) isCardAction() {}
+func (Product) isCardAction()      {}
 
 // carouselJSON is a Carousel in the platform's shape.
 type carouselJSON struct {
@@ -45,31 +44,32 @@ type cardJSON struct {
 	Action any         `json:"action,omitzero"`
 }
 
-func (Carousel) actionType() string { return actionCarousel }
-
-func (k Carousel) action() any {
+func (k Carousel) shape() any {
 	b := carouselJSON{make([]cardJSON, len(k.Cards))}
 	for i, card := range k.Cards {
-		b.Cards[i] = cardJSON{Index: i, Header: headerOf(card.Header), Body: textJSON{card.Body}}
-		if isValue(card.Action) {
-			b.Cards[i].Type, b.Cards[i].Action = card.Action.cardType(), card.Action.cardAction()
+		b.Cards[i] = cardJSON{Index: i, Type: actionCTAURL, Header: headerShape(card.Header), Body: textJSON{card.Body}}
+		switch action := card.Action.(type) {
+		case CTAURL:
+			b.Cards[i].Action = actionShape(action)
+		case ReplyButtons: // of the same type, as the platform documents it
+			b.Cards[i].Action = action.buttons(buttonCardReply)
+		case Product:
+			b.Cards[i].Type, b.Cards[i].Action = actionProduct, action
 		}
 	}
 	return b
 }
 
-func (Carousel) needs() needs { return needs{header: headerNone, noFooter: true} }
-
-func readCarousel(value any) (Carousel, fit) {
+func (k *Carousel) read(value any) fit {
 	b, f := readAs[carouselJSON](value)
-	k := Carousel{make([]Card, len(b.Cards))}
+	k.Cards = make([]Card, len(b.Cards))
 	for i, card := range b.Cards {
 		header, hf := card.Header.typed()
 		action, af := readCardAction(strings.ToLower(card.Type), card.Action)
 		k.Cards[i] = Card{header, card.Body.Text, action}
 		f = min(f, hf, af).exactIf(card.Index == i)
 	}
-	return k, f
+	return f
 }
 
 func readCardAction(kind string, value any) (CardAction, fit) {
@@ -80,7 +80,9 @@ func readCardAction(kind string, value any) (CardAction, fit) {
 	case kind == actionCTAURL && object["buttons"] != nil:
 		return readButtons(value, buttonCardReply)
 	case kind == actionCTAURL:
-		return readNamed[CTAURL](value, actionCTAURL)
+		action, f := readAction(actionCTAURL, value)
+		link, ok := action.(CTAURL)
+		return link, f.exactIf(ok)
 	default:
 		return nil, misfit
 	}
@@ -90,12 +92,15 @@ func (k Carousel) check(c *checks, path string) {
 	path += ".Cards"
 	c.count(path, "cards", len(k.Cards), 2, 10)
 	for i, card := range k.Cards {
-		card.check(c, at(path, i))
 		if i == 0 {
 			continue
 		}
 		checkMatching(c, at(path, i)+".Action", k.Cards[0].Action, card.Action)
-		if first := k.Cards[0].Header; isValue(first) && isValue(card.Header) && reflect.TypeOf(first) != reflect.TypeOf(card.Header) {
+		_, firstImage := k.Cards[0].Header.(Image)
+		_, firstVideo := k.Cards[0].Header.(Video)
+		_, image := card.Header.(Image)
+		_, video := card.Header.(Video)
+		if firstImage && video || firstVideo && image {
 			c.Limit(at(path, i)+".Header", "must be of the same kind as on the first card")
 		}
 	}
@@ -115,25 +120,15 @@ func (k Card) check(c *checks, path string) {
 	case HeaderText, Document:
 		c.Found(path+".Header", "want an Image or a Video")
 	}
-	checkHeader(c, path+".Header", k.Header)
+	checkNoCaption(c, path+".Header", k.Header)
+	if buttons, ok := k.Action.(ReplyButtons); ok && len(buttons) == 0 {
+		c.Found(path+".Action", "want at least one button, got none")
+	}
 	if isProduct && k.Body != "" {
 		c.Found(path+".Body", "must be empty on a card of a Product")
 	}
-	c.length(path+".Body", k.Body, 160)
 	if n := strings.Count(k.Body, "\n"); n > 2 {
 		c.Limit(path+".Body", fmt.Sprintf("want at most 2 line breaks, got %d", n))
-	}
-	path += ".Action"
-	buttons, hasButtons := k.Action.(ReplyButtons)
-	switch {
-	case k.Action == nil:
-		c.Found(path, "required, but nil; want a CTAURL, ReplyButtons or a Product")
-	case hasButtons && len(buttons) == 0:
-		c.Found(path, "want at least one button, got none")
-	case hasButtons: // of which a card may have more than a message
-		buttons.checkEach(c, path)
-	case isValue(k.Action):
-		k.Action.check(c, path)
 	}
 }
 

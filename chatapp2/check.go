@@ -3,53 +3,237 @@ package chatapp2
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
 // checks collects the problems of a message. A path is the Go expression for a field, from the Message on.
+//
+// The rules for one field are in its tag "rule":
+//
+//	required   a text must be there and not be blank, an interface must not be nil
+//	notblank   a text may be absent, but not be blank
+//	url        an http or https URL, which may be absent
+//	max=20     at most 20 characters, or the number 20; limit
+//	index      0 to 9, of which more is a limit
+//	oneof=a|b  one of these words, or absent; limit
+//	name       only lower-case letters, digits and underscores; limit
+//	alnum      only letters and digits; limit
+//	reference  only letters, digits, underscores, dots and hyphens; limit
+//	currency   a currency code, or absent; limit
+//	date       a date as YYYY-MM-DD, or absent; limit
+//
+// Rules about several fields are in the method check of a type. All texts must be valid UTF-8.
 type checks struct {
 	wire.Checks
 
-	group bool // the message goes to a group
+	group bool   // the message goes to a group
+	path  []step // of the value that is checked
 }
 
-// required checks a text that must be there, of at most so many characters; 0 is no limit.
-func (c *checks) required(path, value string, most int) {
+// checker is a type with rules about several of its fields.
+type checker interface{ check(c *checks, path string) }
+
+// step is a part of a path: a field, a key in brackets, or an index if the name is empty.
+type step struct {
+	name  string
+	index int
+}
+
+// here returns the path of the value that is checked. It is written only for a problem.
+func (c *checks) here() string {
+	var b strings.Builder
+	for _, s := range c.path {
+		switch {
+		case s.name == "":
+			b.WriteString("[" + strconv.Itoa(s.index) + "]")
+		case b.Len() == 0 || s.name[0] == '[':
+			b.WriteString(s.name)
+		default:
+			b.WriteString("." + s.name)
+		}
+	}
+	return b.String()
+}
+
+// inside checks a value at a further step.
+func (c *checks) inside(s step, v reflect.Value, rule string) {
+	c.path = append(c.path, s)
+	c.value(v, rule)
+	c.path = c.path[:len(c.path)-1]
+}
+
+// value checks a value, all that is in it, and the rule of the field that holds it.
+func (c *checks) value(v reflect.Value, rule string) {
+	switch v.Kind() {
+	case reflect.String:
+		c.text(v.String(), rule)
+	case reflect.Int, reflect.Int64:
+		c.number(v.Int(), rule)
+	case reflect.Interface:
+		c.choice(v, rule)
+	case reflect.Slice:
+		if raw, ok := v.Interface().(json.RawMessage); ok {
+			c.Found(c.here(), wire.CheckUTF8(string(raw)))
+			return
+		}
+		for i := range v.Len() {
+			c.inside(step{index: i}, v.Index(i), "required")
+		}
+		c.check(v)
+	case reflect.Map:
+		texts, _ := v.Interface().(map[string]string)
+		for _, key := range slices.Sorted(maps.Keys(texts)) {
+			own := step{name: "[" + strconv.Quote(key) + "]"}
+			c.inside(own, reflect.ValueOf(key), "")
+			c.inside(own, reflect.ValueOf(texts[key]), "")
+		}
+	case reflect.Struct:
+		c.fields(v)
+		c.check(v)
+	default:
+	}
+}
+
+// field checks a text by a rule that is in no tag.
+func (c *checks) field(path, text, rule string) {
+	c.path = append(c.path[:0], step{name: path})
+	c.text(text, rule)
+	c.path = c.path[:0]
+}
+
+func (c *checks) fields(v reflect.Value) {
+	for i := range v.NumField() {
+		switch field := v.Type().Field(i); {
+		case field.Anonymous: // whose method check is promoted
+			c.fields(v.Field(i))
+		case field.IsExported():
+			c.inside(step{name: field.Name}, v.Field(i), field.Tag.Get("rule"))
+		}
+	}
+}
+
+func (c *checks) check(v reflect.Value) {
+	if own, ok := v.Interface().(checker); ok {
+		own.check(c, c.here())
+	}
+}
+
+// choice checks what a sealed interface holds, or data of any shape.
+func (c *checks) choice(v reflect.Value, rule string) {
 	switch {
-	case value == "":
+	case v.IsNil():
+		if rule == "required" {
+			c.Found(c.here(), "required, but nil; the documentation of "+v.Type().Name()+" lists the types")
+		}
+	case v.NumMethod() == 0:
+		if _, err := wire.EncodeText(v.Interface()); err != nil {
+			c.Found(c.here(), "cannot be encoded as JSON, or holds text that is not valid UTF-8")
+		}
+	case v.Elem().Kind() == reflect.Pointer:
+		name := v.Elem().Type().Elem().String()
+		c.Found(c.here(), "must be a value, not a pointer: "+name+"{…}, not &"+name+"{…}")
+	default:
+		c.value(v.Elem(), "")
+	}
+}
+
+func (c *checks) number(n int64, rule string) {
+	for one := range strings.SplitSeq(rule, ",") {
+		name, limit, _ := strings.Cut(one, "=")
+		switch most, _ := strconv.ParseInt(limit, 10, 64); {
+		case name == "index" && n < 0:
+			c.Found(c.here(), "must not be negative")
+		case name == "index" && n > 9:
+			c.Limit(c.here(), "want 0 to 9")
+		case name == "max" && n > most:
+			c.Limit(c.here(), "want at most "+limit)
+		}
+	}
+}
+
+func (c *checks) text(text, rule string) {
+	if !utf8.ValidString(text) {
+		c.Found(c.here(), wire.CheckUTF8(text))
+		return
+	}
+	if rule == "" || text == "" && !strings.HasPrefix(rule, "required") {
+		return
+	}
+	for one := range strings.SplitSeq(rule, ",") {
+		name, limit, _ := strings.Cut(one, "=")
+		reason := ""
+		switch name {
+		case "required", "notblank":
+			if strings.TrimSpace(text) == "" {
+				c.required(c.here(), text)
+				return
+			}
+		case "url":
+			if found := wire.CheckURL(text); found != "" {
+				c.Found(c.here(), found)
+			}
+		case "max":
+			if most, _ := strconv.Atoi(limit); len(text) > most {
+				c.length(c.here(), text, most)
+			}
+		case "oneof":
+			if words := strings.Split(limit, "|"); !slices.Contains(words, text) {
+				reason = `want "` + strings.Join(words, `" or "`) + `"`
+			}
+		case "name":
+			if strings.Trim(text, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" {
+				reason = "want only lower-case letters, digits and underscores"
+			}
+		case "alnum":
+			if strings.ContainsFunc(text, isNotAlphanumeric) {
+				reason = "want only letters and digits"
+			}
+		case "reference":
+			if strings.ContainsFunc(strings.Trim(text, "_.-"), func(r rune) bool { return isNotAlphanumeric(r) && !strings.ContainsRune("_.-", r) }) {
+				reason = "want only letters, digits, underscores, dots and hyphens"
+			}
+		case "currency":
+			if len(text) != 3 || strings.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "" {
+				reason = "want an ISO 4217 code of three capital letters"
+			}
+		case "date":
+			if _, err := time.Parse(time.DateOnly, text); err != nil {
+				reason = "want a date as YYYY-MM-DD"
+			}
+		}
+		if reason != "" {
+			c.Limit(c.here(), reason)
+		}
+	}
+}
+
+func isNotAlphanumeric(r rune) bool {
+	return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+}
+
+// required checks a text that must be there.
+func (c *checks) required(path, text string) {
+	switch {
+	case text == "":
 		c.Found(path, "required, but absent")
-	case strings.TrimSpace(value) == "":
-		c.Found(path, "required, got white space only")
-	}
-	c.length(path, value, most)
-}
-
-// length checks that a text has at most so many characters; 0 is no limit.
-func (c *checks) length(path, value string, most int) {
-	if n := utf8.RuneCountInString(value); most > 0 && n > most {
-		c.Limit(path, fmt.Sprintf("want at most %d characters, got %d", most, n))
-	}
-}
-
-// notBlank rejects an optional text of white space only.
-func (c *checks) notBlank(path, value string) {
-	if value != "" && strings.TrimSpace(value) == "" {
+	case strings.TrimSpace(text) == "":
 		c.Found(path, "must not be white space only")
 	}
 }
 
-// url checks a URL that must be there.
-func (c *checks) url(path, value string) {
-	if value == "" {
-		c.Found(path, "required, but absent")
+// length checks that a text is not too long.
+func (c *checks) length(path, text string, most int) {
+	if n := utf8.RuneCountInString(text); n > most {
+		c.Limit(path, fmt.Sprintf("want at most %d characters, got %d", most, n))
 	}
-	c.Found(path, wire.CheckURL(value))
 }
 
 // count checks a number of things. Too few are always a fault; too many exceed a limit.
@@ -60,20 +244,6 @@ func (c *checks) count(path, things string, n, least, most int) {
 		c.Found(path, reason)
 	case n > most:
 		c.Limit(path, reason)
-	}
-}
-
-// alphabet checks that a text has only characters that belong reports true for.
-func (c *checks) alphabet(path, value, want string, belongs func(r rune) bool) {
-	if strings.ContainsFunc(value, func(r rune) bool { return !belongs(r) }) {
-		c.Limit(path, "want only "+want)
-	}
-}
-
-// currency checks a currency code, if there is one.
-func (c *checks) currency(path, code string) {
-	if code != "" && (len(code) != 3 || strings.Trim(code, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "") {
-		c.Limit(path, "want an ISO 4217 code of three capital letters")
 	}
 }
 
@@ -90,38 +260,22 @@ func (c *checks) json(path string, raw json.RawMessage) bool {
 	return false
 }
 
-// raw checks JSON of a known type, which a type of this package holds as well as f says. The platform may have changed what
-// the type is made of, so all problems are limits. They have no fields of their own and name the place in their reason.
-func (c *checks) raw(path string, f fit, check func(known *checks)) {
+// raw checks JSON of a known type, which known holds as well as f says; it may have members that known has not. All problems are
+// limits, since the platform may have changed them. They name the place in their reason.
+func (c *checks) raw(path string, known any, f fit) {
 	if f == misfit {
 		c.Limit(path, "is not what the platform documents for its type: a member is missing, is of another kind, or does not go with another")
 		return
 	}
-	known := &checks{group: c.group}
-	check(known)
-	for _, problem := range known.Checks {
-		place := strings.TrimPrefix(problem.Field, ".")
+	inside := &checks{group: c.group}
+	inside.value(reflect.ValueOf(known), "")
+	for _, problem := range inside.Checks {
+		place := problem.Field
 		if place != "" {
 			place += ": "
 		}
 		c.Limit(path, place+problem.Reason)
 	}
-}
-
-// oneOf checks a word, if there is one, against the documented ones.
-func oneOf[W ~string](c *checks, path string, word W, known ...W) {
-	if word == "" || slices.Contains(known, word) {
-		return
-	}
-	quoted := make([]string, len(known))
-	for i, one := range known {
-		quoted[i] = strconv.Quote(string(one))
-	}
-	want := "want "
-	if len(known) > 1 {
-		want = "want one of "
-	}
-	c.Limit(path, want+strings.Join(quoted, ", "))
 }
 
 // unique reports each text that an earlier element of the list has too. The name of the text completes the path.
@@ -139,72 +293,5 @@ func unique[T any](c *checks, path, name string, list []T, text func(T) string) 
 
 func at(path string, index int) string { return path + "[" + strconv.Itoa(index) + "]" }
 
-func isAlphanumeric(r rune) bool {
-	return r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
-}
-
-func isTemplateName(r rune) bool { return r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r == '_' }
-
 // isValue reports whether a sealed interface holds a value, and neither nil nor a pointer.
 func isValue(v any) bool { return v != nil && reflect.TypeOf(v).Kind() != reflect.Pointer }
-
-// faults finds what encoding/json would hide, by relative path: texts that are not valid UTF-8, which it would change, and
-// pointers in sealed interfaces.
-func faults(v reflect.Value) []wire.Problem {
-	var found []wire.Problem
-	add := func(path string, inside []wire.Problem) {
-		for _, problem := range inside {
-			found = append(found, wire.Problem{Field: path + problem.Field, Reason: problem.Reason})
-		}
-	}
-	switch v.Kind() {
-	case reflect.String:
-		if reason := wire.CheckUTF8(v.String()); reason != "" {
-			return []wire.Problem{{Reason: reason}}
-		}
-	case reflect.Interface:
-		switch {
-		case v.IsNil():
-		case v.NumMethod() == 0: // data of the caller, of any shape
-			if _, err := wire.EncodeText(v.Interface()); err != nil {
-				return []wire.Problem{{Reason: "cannot be encoded as JSON, or holds text that is not valid UTF-8"}}
-			}
-		case v.Elem().Kind() == reflect.Pointer:
-			name := v.Elem().Type().Elem().String()
-			return []wire.Problem{{Reason: "must be a value, not a pointer: " + name + "{…}, not &" + name + "{…}"}}
-		default:
-			return faults(v.Elem())
-		}
-	case reflect.Pointer:
-		if !v.IsNil() {
-			return faults(v.Elem())
-		}
-	case reflect.Slice:
-		if v.Type().Elem().Kind() == reflect.Uint8 {
-			if reason := wire.CheckUTF8(string(v.Bytes())); reason != "" {
-				return []wire.Problem{{Reason: reason}}
-			}
-			return nil
-		}
-		for i := range v.Len() {
-			if inside := faults(v.Index(i)); inside != nil {
-				add(at("", i), inside)
-			}
-		}
-	case reflect.Map:
-		for key, value := range v.Seq2() {
-			if inside := append(faults(key), faults(value)...); inside != nil {
-				add("["+strconv.Quote(key.String())+"]", inside)
-			}
-		}
-	case reflect.Struct:
-		for field, value := range v.Fields() {
-			if inside := faults(value); inside != nil && field.Anonymous {
-				add("", inside)
-			} else if inside != nil {
-				add("."+field.Name, inside)
-			}
-		}
-	}
-	return found
-}

@@ -1,7 +1,5 @@
 package chatapp2
 
-import "time"
-
 // Contacts shows 1 to 257 contacts, which the recipient can save.
 type Contacts []Contact
 
@@ -10,7 +8,7 @@ type Contact struct {
 	Name      ContactName      `json:"name,omitzero"`
 	Addresses []ContactAddress `json:"addresses,omitzero"`
 	// Birthday is a date such as "2012-08-18".
-	Birthday string         `json:"birthday,omitzero"`
+	Birthday string         `json:"birthday,omitzero" rule:"date"`
 	Emails   []ContactEmail `json:"emails,omitzero"`
 	Org      ContactOrg     `json:"org,omitzero"`
 	Phones   []ContactPhone `json:"phones,omitzero"`
@@ -20,7 +18,7 @@ type Contact struct {
 // ContactName is the name of a contact: FormattedName and at least one other field.
 type ContactName struct {
 	// FormattedName is the full name as it is shown. Required.
-	FormattedName string `json:"formatted_name,omitzero"`
+	FormattedName string `json:"formatted_name,omitzero" rule:"required"`
 	FirstName     string `json:"first_name,omitzero"`
 	LastName      string `json:"last_name,omitzero"`
 	MiddleName    string `json:"middle_name,omitzero"`
@@ -72,30 +70,14 @@ type ContactURL struct {
 	Type string `json:"type,omitzero"`
 }
 
-func (Contacts) kind() string { return typeContacts }
-
-func (k Contacts) content() any {
-	if k == nil {
-		return []Contact{}
-	}
-	return []Contact(k)
-}
+func (k Contacts) shape() any { return append([]Contact{}, k...) }
 
 func (k Contacts) check(c *checks, path string) {
 	c.count(path, "contacts", len(k), 1, 257)
-	for i, contact := range k {
-		contact.check(c, at(path, i))
-	}
 }
 
-func (k Contact) check(c *checks, path string) {
-	c.required(path+".Name.FormattedName", k.Name.FormattedName, 0)
-	if (k.Name == ContactName{FormattedName: k.Name.FormattedName}) {
-		c.Limit(path+".Name", "want at least one field besides FormattedName")
-	}
-	if k.Birthday != "" {
-		if _, err := time.Parse(time.DateOnly, k.Birthday); err != nil {
-			c.Limit(path+".Birthday", "want a date as YYYY-MM-DD")
-		}
+func (k ContactName) check(c *checks, path string) {
+	if (k == ContactName{FormattedName: k.FormattedName}) {
+		c.Limit(path, "want at least one field besides FormattedName")
 	}
 }

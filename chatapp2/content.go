@@ -11,14 +11,11 @@ import (
 //
 //sumtype:decl
 type Content interface {
-	// kind is the type of the message.
+	// kind is the type of the message. The content is the member of that name.
 	kind() string
-	// content is the member of that name, for encoding/json; nil if there is none.
-	content() any
-	check(c *checks, path string)
 }
 
-// The types of a message. The content is the member of the same name.
+// The types of a message.
 const (
 	typeText        = "text"
 	typeImage       = "image"
@@ -42,34 +39,39 @@ func contentTypes() []string {
 	}
 }
 
-// Raw is content that no other type holds: of a new type, or with members that are new. If the type is known, so are its limits;
-// exceeding them is a Limit. Otherwise Raw is only checked to be JSON.
+func (Text) kind() string        { return typeText }
+func (Image) kind() string       { return typeImage }
+func (Video) kind() string       { return typeVideo }
+func (Audio) kind() string       { return typeAudio }
+func (Document) kind() string    { return typeDocument }
+func (Sticker) kind() string     { return typeSticker }
+func (Location) kind() string    { return typeLocation }
+func (Contacts) kind() string    { return typeContacts }
+func (Reaction) kind() string    { return typeReaction }
+func (Pin) kind() string         { return typePin }
+func (Interactive) kind() string { return typeInteractive }
+func (Template) kind() string    { return typeTemplate }
+func (r Raw) kind() string       { return r.Type }
+
+// Raw is content that no other type holds: of a new type, or with members that are new. If the type is known, so are its limits,
+// and exceeding them is a Limit. Otherwise Raw is only checked to be JSON.
 type Raw struct {
 	// Type is the type of the message. Required.
-	Type string
+	Type string `rule:"required"`
 	// JSON is the member of that name: any JSON value. Required.
 	JSON json.RawMessage
 }
 
-func (r Raw) kind() string { return r.Type }
-
-func (r Raw) content() any {
-	if r.JSON == nil {
-		return nil
-	}
-	return r.JSON
-}
-
 func (r Raw) check(c *checks, path string) {
-	c.required(path+".Type", r.Type, 0)
 	if slices.Contains(envelopeNames(), r.Type) {
 		c.Found(path+".Type", "must not be the name of a member that every message has")
 	}
-	if !c.json(path+".JSON", r.JSON) || !slices.Contains(contentTypes(), strings.ToLower(r.Type)) {
+	if !c.json(path+".JSON", r.JSON) {
 		return
 	}
-	content, f := readContent(r.Type, decodeValid(r.JSON))
-	c.raw(path+".JSON", f, func(known *checks) { content.check(known, "") })
+	if content, f := readContent(r.Type, decodeValid(r.JSON)); content != nil {
+		c.raw(path+".JSON", content, f)
+	}
 }
 
 // decodeContent returns the content of a message of a type, typed if a type holds all of it.
@@ -80,6 +82,7 @@ func decodeContent(kind string, value any) Content {
 	return Raw{Type: kind, JSON: rawOf(value)}
 }
 
+// readContent returns nil if the type is not known.
 func readContent(kind string, value any) (Content, fit) {
 	switch strings.ToLower(kind) {
 	case typeText:
@@ -103,9 +106,9 @@ func readContent(kind string, value any) (Content, fit) {
 	case typePin:
 		return readAs[Pin](value)
 	case typeInteractive:
-		return readInteractive(value)
+		return readAs[Interactive](value)
 	case typeTemplate:
-		return readTemplate(value)
+		return readAs[Template](value)
 	default:
 		return nil, misfit
 	}

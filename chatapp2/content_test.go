@@ -10,13 +10,13 @@ func goldenContents() []golden {
 		{"content/text_complete", goldenTo(Text{Body: "See https://shop.example.com/orders/17", PreviewURL: true})},
 
 		{"content/image_minimal", goldenTo(Image{Media: link})},
-		{"content/image_complete", goldenTo(Image{Media: uploaded, Caption: "Your table"})},
+		{"content/image_complete", goldenTo(Image{Media: Media{Link: link.Link, Provider: MediaProvider{Name: "shop"}}, Caption: "Your table"})},
 		{"content/video_minimal", goldenTo(Video{Media: link})},
 		{"content/video_complete", goldenTo(Video{Media: uploaded, Caption: "How to put it together"})},
 		{"content/audio_minimal", goldenTo(Audio{Media: link})},
 		{"content/audio_complete", goldenTo(Audio{Media: uploaded, Voice: true})},
 		{"content/document_minimal", goldenTo(Document{Media: link})},
-		{"content/document_complete", goldenTo(Document{Media: uploaded, Caption: "Your invoice", Filename: "invoice-17.pdf"})},
+		{"content/document_complete", goldenTo(Document{Media: uploaded, Caption: "Your invoice", FileName: "invoice-17.pdf"})},
 		{"content/sticker_link", goldenTo(Sticker{Media: link})},
 		{"content/sticker_id", goldenTo(Sticker{Media: uploaded})},
 

@@ -10,17 +10,18 @@ import (
 // Flow is a button that opens a form of several screens. The Interactive takes any header. In a template, use FlowButton.
 type Flow struct {
 	// Version is the version of the message. Empty is "3".
-	Version string
+	Version string `rule:"oneof=3"`
 	// ID and Name identify the flow: exactly one is set.
-	ID, Name string
+	ID   string `rule:"notblank"`
+	Name string `rule:"notblank"`
 	// CTA is the label of the button, at most 30 characters, without emoji. Required.
-	CTA string
+	CTA string `rule:"required,max=30"`
 	// Mode is FlowDraft or FlowPublished. Empty is the platform's default, FlowPublished.
-	Mode FlowMode
+	Mode FlowMode `rule:"oneof=draft|published"`
 	// Token comes back with the response. Empty is the platform's default, "unused".
 	Token string
 	// Action is FlowNavigate or FlowDataExchange. Empty is the platform's default, FlowNavigate.
-	Action FlowAction
+	Action FlowAction `rule:"oneof=navigate|data_exchange"`
 	// Screen is the ID of the first screen. Required if Data is set.
 	Screen string
 	// Data is passed to the first screen: a value that encodes as a JSON object with at least one member, or the text of such
@@ -66,41 +67,33 @@ type flowPayloadJSON struct {
 	Data   any    `json:"data,omitzero"`
 }
 
-func (b flowJSON) typed() Flow {
+func (f Flow) shape() any {
+	return flowJSON{
+		cmp.Or(f.Version, flowVersion), f.ID, f.Name, f.CTA, f.Mode, f.Token, f.Action, flowPayloadJSON{f.Screen, f.Data},
+	}
+}
+
+func (f *Flow) read(value any) fit {
+	b, fits := readAs[flowJSON](value)
 	if b.Version == flowVersion {
 		b.Version = ""
 	}
-	return Flow{b.Version, b.ID, b.Name, b.CTA, b.Mode, b.Token, b.Action, b.Payload.Screen, b.Payload.Data}
+	*f = Flow{b.Version, b.ID, b.Name, b.CTA, b.Mode, b.Token, b.Action, b.Payload.Screen, b.Payload.Data}
+	return fits
 }
-
-func (Flow) actionType() string { return actionFlow }
-
-func (f Flow) action() any {
-	return named[flowJSON]{actionFlow, flowJSON{
-		cmp.Or(f.Version, flowVersion), f.ID, f.Name, f.CTA, f.Mode, f.Token, f.Action, flowPayloadJSON{f.Screen, f.Data},
-	}}
-}
-
-func (Flow) needs() needs { return needs{} }
 
 func (f Flow) check(c *checks, path string) {
 	if (f.ID == "") == (f.Name == "") {
 		c.Found(path, "want exactly one of ID and Name")
 	}
-	oneOf(c, path+".Version", f.Version, flowVersion)
-	c.notBlank(path+".ID", f.ID)
-	c.notBlank(path+".Name", f.Name)
-	c.required(path+".CTA", f.CTA, 30)
-	oneOf(c, path+".Mode", f.Mode, FlowDraft, FlowPublished)
-	oneOf(c, path+".Action", f.Action, FlowNavigate, FlowDataExchange)
 	if f.Data != nil {
-		c.required(path+".Screen", f.Screen, 0)
-		checkFlowData(c, path+".Data", f.Data, 1)
+		c.required(path+".Screen", f.Screen)
+		checkFlowData(c, path+".Data", f.Data)
 	}
 }
 
-// checkFlowData checks that a value encodes as a JSON object with so many members at least, or is the text of one.
-func checkFlowData(c *checks, path string, value any, least int) {
+// checkFlowData checks that a value encodes as a JSON object that is not empty, or is the text of one.
+func checkFlowData(c *checks, path string, value any) {
 	raw, err := wire.Encode(value)
 	if err != nil {
 		return // reported as a fault
@@ -110,10 +103,7 @@ func checkFlowData(c *checks, path string, value any, least int) {
 		raw = []byte(text)
 	}
 	var object map[string]json.RawMessage
-	switch {
-	case json.Unmarshal(raw, &object) != nil || object == nil:
-		c.Found(path, "want a JSON object, or the text of one")
-	case len(object) < least:
-		c.Found(path, "want at least one member")
+	if json.Unmarshal(raw, &object) != nil || object == nil || len(object) == 0 {
+		c.Found(path, "want a JSON object that is not empty, or the text of one")
 	}
 }

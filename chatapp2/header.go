@@ -11,15 +11,14 @@ import (
 //sumtype:decl
 type Header interface {
 	header() headerJSON
-	check(c *checks, path string)
 }
 
 // HeaderText is a header of text.
 type HeaderText struct {
 	// Text is at most 60 characters. Required.
-	Text string
+	Text string `rule:"required,max=60"`
 	// SubText is at most 60 characters. Optional. Only the platform's API description has it, not its documentation.
-	SubText string
+	SubText string `rule:"max=60"`
 }
 
 // headerJSON is a Header in the platform's shape.
@@ -42,13 +41,8 @@ func (v Video) header() headerJSON { return headerJSON{Type: typeVideo, Video: &
 
 func (d Document) header() headerJSON { return headerJSON{Type: typeDocument, Document: &d} }
 
-func (h HeaderText) check(c *checks, path string) {
-	c.required(path+".Text", h.Text, 60)
-	c.length(path+".SubText", h.SubText, 60)
-}
-
-// headerOf returns a header in the platform's shape, nil if there is none.
-func headerOf(h Header) *headerJSON {
+// headerShape returns a header in the platform's shape, nil if there is none.
+func headerShape(h Header) *headerJSON {
 	if !isValue(h) {
 		return nil
 	}
@@ -76,12 +70,4 @@ func (b *headerJSON) typed() (Header, fit) {
 		return nil, misfit
 	}
 	return h, exact.exactIf(reflect.DeepEqual(h.header(), *b))
-}
-
-// checkHeader checks a header by itself.
-func checkHeader(c *checks, path string, h Header) {
-	if isValue(h) {
-		h.check(c, path)
-		checkNoCaption(c, path, h)
-	}
 }

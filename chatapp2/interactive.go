@@ -8,9 +8,9 @@ type Interactive struct {
 	// Body is the text, at most 1024 characters, or 4096 with a List. Required unless the action says otherwise.
 	Body string
 	// Footer is a small text below the body, at most 60 characters. Optional. A Carousel takes none.
-	Footer string
+	Footer string `rule:"max=60"`
 	// Action is what the recipient can do. Required.
-	Action Action
+	Action Action `rule:"required"`
 }
 
 // interactiveJSON is an Interactive in the platform's shape.
@@ -26,70 +26,84 @@ type textJSON struct {
 	Text string `json:"text,omitzero"`
 }
 
-func (Interactive) kind() string { return typeInteractive }
-
-func (i Interactive) content() any {
-	b := interactiveJSON{Header: headerOf(i.Header), Body: textJSON{i.Body}, Footer: textJSON{i.Footer}}
+func (i Interactive) shape() any {
+	b := interactiveJSON{Header: headerShape(i.Header), Body: textJSON{i.Body}, Footer: textJSON{i.Footer}}
 	if isValue(i.Action) {
-		b.Type, b.Action = i.Action.actionType(), i.Action.action()
+		b.Type, b.Action = i.Action.actionType(), actionShape(i.Action)
 	}
 	return b
 }
 
-func readInteractive(value any) (Content, fit) {
+func (i *Interactive) read(value any) fit {
 	b, f := readAs[interactiveJSON](value)
 	header, hf := b.Header.typed()
-	i := Interactive{Header: header, Body: b.Body.Text, Footer: b.Footer.Text}
+	*i = Interactive{Header: header, Body: b.Body.Text, Footer: b.Footer.Text}
 	if b.Type != "" || b.Action != nil {
 		i.Action = decodeAction(b.Type, b.Action)
 	}
-	return i, min(f, hf)
+	return min(f, hf)
 }
 
 func (i Interactive) check(c *checks, path string) {
 	if c.group {
-		c.Limit(path, "cannot be sent to a group: groups take text, media and templates")
+		c.Limit(path, "cannot be sent to a group, which takes text, media and templates")
 	}
-	var need needs
-	switch {
-	case i.Action == nil:
-		c.Found(path+".Action", "required, but nil; the documentation of Action lists its types")
-		need.anything = true
-	case isValue(i.Action):
-		need = i.Action.needs()
+	checkNoCaption(c, path+".Header", i.Header)
+	var headers headerRule
+	needsBody, bodyMost := true, 1024
+	switch action := i.Action.(type) {
+	case nil, RawAction:
+		needsBody, bodyMost = false, 4096
+	case List:
+		headers, bodyMost = headerText, 4096
+	case ProductList:
+		headers = headerTextRequired
+	case OrderDetails:
+		headers = headerImage
+	case LocationRequest, CatalogMessage:
+		headers = headerNone
+	case Product:
+		headers, needsBody = headerNone, false
+	case CallPermissionRequest:
+		needsBody = false
+	case ReplyButtons:
+		c.count(path+".Action", "buttons", len(action), 1, 3)
+	case Carousel:
+		headers = headerNone
+		if i.Footer != "" {
+			c.Found(path+".Footer", "must be empty with a Carousel")
+		}
 	}
-	i.checkHeader(c, path+".Header", need.header)
-	most := 1024
-	if need.longBody || need.anything {
-		most = 4096
+	if needsBody {
+		c.required(path+".Body", i.Body)
 	}
-	if need.noBody || need.anything {
-		c.length(path+".Body", i.Body, most)
-	} else {
-		c.required(path+".Body", i.Body, most)
-	}
-	if need.noFooter && i.Footer != "" {
-		c.Found(path+".Footer", "must be empty with this action")
-	}
-	c.length(path+".Footer", i.Footer, 60)
-	if isValue(i.Action) {
-		i.Action.check(c, path+".Action")
-	}
+	c.length(path+".Body", i.Body, bodyMost)
+	headers.check(c, path+".Header", i.Header)
 }
 
-func (i Interactive) checkHeader(c *checks, path string, need headerNeed) {
-	_, isText := i.Header.(HeaderText)
-	_, isImage := i.Header.(Image)
+// headerRule says which headers an action takes.
+type headerRule int
+
+const (
+	headerAny headerRule = iota
+	headerNone
+	headerText
+	headerTextRequired
+	headerImage
+)
+
+func (r headerRule) check(c *checks, path string, h Header) {
+	_, isText := h.(HeaderText)
+	_, isImage := h.(Image)
 	switch {
-	case i.Header == nil && need == headerTextRequired:
+	case h == nil && r == headerTextRequired:
 		c.Found(path, "required with this action, but nil; want a HeaderText")
-	case !isValue(i.Header):
-	case need == headerNone:
+	case !isValue(h) || r == headerAny:
+	case r == headerNone:
 		c.Found(path, "must be nil with this action")
-	case (need == headerText || need == headerTextRequired) && !isText:
-		c.Found(path, "must be a HeaderText with this action")
-	case need == headerImage && !isImage:
+	case r == headerImage && !isImage:
 		c.Found(path, "must be an Image with this action")
+	case r != headerImage && !isText:
+		c.Found(path, "must be a HeaderText with this action")
 	}
-	checkHeader(c, path, i.Header)
 }

@@ -1,6 +1,9 @@
 package chatapp2
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"time"
+)
 
 // validInteractive is an interactive message with what every action takes.
 func validInteractive(action Action) Interactive {
@@ -30,7 +33,7 @@ func goldenHeaders() []golden {
 		{"header/video_link", with(Video{Media: link})},
 		{"header/video_id", with(Video{Media: uploaded})},
 		{"header/document_minimal", with(Document{Media: link})},
-		{"header/document_complete", with(Document{Media: uploaded, Filename: "invoice-17.pdf"})},
+		{"header/document_complete", with(Document{Media: uploaded, FileName: "invoice-17.pdf"})},
 	}
 }
 
@@ -85,14 +88,14 @@ func goldenActions() []golden {
 		{"action/address_message_minimal", does(AddressMessage{Country: "IN"})},
 		{"action/address_message_complete", does(goldenAddressMessage())},
 
-		{"action/voice_call_complete", does(VoiceCall{DisplayText: "Call us", TTLMinutes: 90, Payload: "order-17"})},
+		{"action/voice_call_complete", does(VoiceCall{DisplayText: "Call us", TTL: 90 * time.Minute, Payload: "order-17"})},
 
 		{"action/order_details_minimal", does(validOrder())},
 		{"action/order_details_complete", goldenTo(validWithHeader(validImage(), goldenOrderComplete()))},
 		{"action/order_status_minimal", does(OrderStatus{ReferenceID: "order-17", Status: "shipped"})},
 		{"action/order_status_complete", does(OrderStatus{
 			ReferenceID: "order-17", Status: "partially-shipped", Description: "The chairs follow",
-			Payment: &OrderPayment{Status: "captured", Timestamp: 1790000000},
+			Payment: OrderPayment{Status: "captured", At: time.Unix(1790000000, 0).UTC()},
 		})},
 
 		{"action/carousel_minimal", does(Carousel{Cards: []Card{
@@ -123,34 +126,42 @@ func goldenAddressMessage() AddressMessage {
 // validOrder has what an order cannot be without.
 func validOrder() OrderDetails {
 	return OrderDetails{
-		ReferenceID: "order-17", Type: "physical-goods", Currency: "INR", Total: &OrderAmount{Value: 15050, Offset: 100},
+		ReferenceID: "order-17", Type: "physical-goods", Currency: "INR", Total: OrderAmount{Value: 15050, Offset: 100},
 		Order: Order{
 			Status:   "pending",
-			Items:    []OrderItem{{Name: "Table", Amount: &OrderAmount{Value: 15050, Offset: 100}, Quantity: 1}},
-			Subtotal: &OrderAmount{Value: 15050, Offset: 100}, Tax: &OrderAmount{Value: 0, Offset: 100},
+			Items:    []OrderItem{{Name: "Table", Amount: OrderAmount{Value: 15050, Offset: 100}, Quantity: 1}},
+			Subtotal: OrderAmount{Value: 15050, Offset: 100}, Tax: OrderAmount{Value: 0, Offset: 100},
 		},
 	}
 }
 
 func goldenOrderComplete() OrderDetails {
 	return OrderDetails{
-		ReferenceID: "Order_17.b-2", Type: "digital-goods", PaymentType: "upi", PaymentConfiguration: "shop-upi",
+		ReferenceID: "Order_17.b-2", Type: PhysicalGoods, PaymentType: "upi", PaymentConfiguration: "shop-upi",
 		PaymentSettings: json.RawMessage(`[{"type": "payment_gateway", "payment_gateway": {"type": "razorpay"}}]`),
-		Currency:        "INR", Total: &OrderAmount{Value: 1100, Offset: 100},
+		Currency:        "INR", Total: OrderAmount{Value: 1100, Offset: 100},
+		ShippingInfo: ShippingInfo{Country: "IN", Addresses: []Address{goldenAddressMessage().Values}},
+		Beneficiaries: []Beneficiary{{
+			Name: "Asha", AddressLine1: "12 Hill View", AddressLine2: "Wing A", City: "Mumbai", State: "Maharashtra", Country: "India", PostalCode: "400063",
+		}},
 		Order: Order{
-			Status: "pending",
+			Status: OrderPending, Type: OrderQuickPay, CatalogID: "8",
 			Items: []OrderItem{
 				{
-					RetailerID: "sku-17", Name: "Bread", Amount: &OrderAmount{Value: 1500, Offset: 100},
-					SaleAmount: &OrderAmount{Value: 1000, Offset: 100}, Quantity: 1,
+					RetailerID: "sku-17", Name: "Bread", Amount: OrderAmount{Value: 1500, Offset: 100},
+					SaleAmount: OrderAmount{Value: 1000, Offset: 100}, Quantity: 1,
+					Image: ItemImage{Link: "https://shop.example.com/bread.png"}, CountryOfOrigin: "India", ImporterName: "The shop",
+					ImporterAddress: ImporterAddress{
+						AddressLine1: "One BKC", AddressLine2: "Bandra", City: "Mumbai", ZoneCode: "MH", PostalCode: "400051", CountryCode: "IN",
+					},
 				},
-				{RetailerID: "sku-18", Name: "Bag", Amount: &OrderAmount{Value: 0, Offset: 100}, Quantity: 2},
+				{RetailerID: "sku-18", Name: "Bag", Amount: OrderAmount{Value: 0, Offset: 100}, Quantity: 2},
 			},
-			Subtotal:   &OrderAmount{Value: 1000, Offset: 100},
-			Tax:        &OrderAmount{Value: 100, Offset: 100, Description: "GST"},
-			Shipping:   &OrderAmount{Value: 100, Offset: 100, Description: "By bicycle"},
-			Discount:   &OrderAmount{Value: 100, Offset: 100, Description: "First order", DiscountProgramName: "Welcome"},
-			Expiration: &OrderExpiration{Timestamp: 1790000000, Description: "Until we close"},
+			Subtotal:   OrderAmount{Value: 1000, Offset: 100},
+			Tax:        OrderAmount{Value: 100, Offset: 100, Description: "GST"},
+			Shipping:   OrderAmount{Value: 100, Offset: 100, Description: "By bicycle"},
+			Discount:   OrderAmount{Value: 100, Offset: 100, Description: "First order", DiscountProgramName: "Welcome"},
+			Expiration: OrderExpiration{At: time.Unix(1790000000, 0).UTC(), Description: "Until we close"},
 		},
 	}
 }
@@ -160,7 +171,7 @@ func goldenCards() []golden {
 	link := func(n string) CTAURL { return CTAURL{DisplayText: "See", URL: "https://shop.example.com/" + n} }
 	video := Video{Media: Media{ID: "1013859600285441"}}
 	return []golden{
-		{"card/cta_url_minimal", shows(Card{Header: validImage(), Action: link("1")}, Card{Header: video, Action: link("2")})},
+		{"card/cta_url_minimal", shows(Card{Header: video, Action: link("1")}, Card{Header: video, Action: link("2")})},
 		{"card/cta_url_complete", shows(
 			Card{Header: validImage(), Body: "A table\nof oak", Action: link("1")},
 			Card{Header: validImage(), Body: "A chair", Action: link("2")},

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -39,8 +38,8 @@ func storedNames() []string { return []string{"ttl", "fallback", "callbackURL", 
 // It does not validate the message. But a name that comes twice is an error, and so are text that is not valid UTF-8 and a pointer
 // in place of a value.
 func (m Message) MarshalJSON() ([]byte, error) {
-	if all := faults(reflect.ValueOf(m)); all != nil {
-		return nil, fmt.Errorf("chatapp2: the message cannot be encoded: %s %s", strings.TrimPrefix(all[0].Field, "."), all[0].Reason)
+	if fault := m.fault(); fault != "" {
+		return nil, fmt.Errorf("chatapp2: the message cannot be encoded: %s", fault)
 	}
 	members, err := m.members()
 	if err != nil {
@@ -86,6 +85,16 @@ func (m Message) MarshalJSON() ([]byte, error) {
 		b.Write(delivery[1:])
 	}
 	return b.Bytes(), nil
+}
+
+// fault says why a message cannot be stored, "" if it can.
+func (m Message) fault() string {
+	for _, problem := range m.validate() {
+		if strings.Contains(problem.Reason, "UTF-8") || strings.Contains(problem.Reason, "not a pointer") {
+			return problem.Field + " " + problem.Reason
+		}
+	}
+	return ""
 }
 
 // UnmarshalJSON decodes what MarshalJSON encodes, and any message in the platform's shape. It replaces the whole message.

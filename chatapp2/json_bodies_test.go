@@ -2,7 +2,7 @@ package chatapp2
 
 import (
 	"bytes"
-	"context"
+	"cmp"
 	"embed"
 	"encoding/json"
 	"fmt"
@@ -16,8 +16,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
 // jsonFiles holds bodies in the platform's shape, written by hand from its documentation. None of them was encoded by this
@@ -32,6 +30,8 @@ type jsonBody struct {
 	Holds string          `json:"holds"`
 	Extra []string        `json:"extra"`
 	Body  json.RawMessage `json:"body"`
+	// Written is how the body is written again, if that differs from how it was read.
+	Written json.RawMessage `json:"written"`
 }
 
 func jsonBodies(t testing.TB) []jsonBody {
@@ -53,7 +53,7 @@ func jsonBodies(t testing.TB) []jsonBody {
 	return all
 }
 
-func TestABodyInThePlatformsShapeIsTypedLosslessAndValid(t *testing.T) {
+func TestBodiesAreTypedLosslessAndValid(t *testing.T) {
 	t.Parallel()
 	names := map[string]bool{}
 	for _, body := range jsonBodies(t) {
@@ -72,13 +72,13 @@ func TestABodyInThePlatformsShapeIsTypedLosslessAndValid(t *testing.T) {
 			assert.Equal(t, body.Extra, extra)
 			again, err := json.Marshal(m)
 			require.NoError(t, err)
-			assert.Empty(t, jsonDiff("", jsonTree(t, body.Body), jsonTree(t, again)), "%s", again)
-			assert.Empty(t, jsonProblems(t, m))
+			assert.Empty(t, jsonDiff("", jsonTree(t, []byte(cmp.Or(string(body.Written), string(body.Body)))), jsonTree(t, again)), "%s", again)
+			assert.Empty(t, problemsOf(m))
 		})
 	}
 }
 
-func TestTheBodiesCoverEveryType(t *testing.T) {
+func TestBodiesCoverEveryType(t *testing.T) {
 	t.Parallel()
 	missing := map[string]bool{}
 	for _, name := range []string{
@@ -138,28 +138,6 @@ func jsonRaws(m Message) []string {
 		}
 	}
 	return raws
-}
-
-// jsonDoer keeps the call that Send makes.
-type jsonDoer struct {
-	wire.Doer
-
-	call wire.Call
-}
-
-func (d *jsonDoer) Send(_ context.Context, call wire.Call) (wire.Receipt, error) {
-	d.call = call
-	return wire.Receipt{}, nil
-}
-
-// jsonProblems gives what Send finds wrong with a message.
-func jsonProblems(t testing.TB, m Message) []wire.Problem {
-	t.Helper()
-	doer := new(jsonDoer)
-	_, err := NewService(doer).Send(t.Context(), m)
-	require.NoError(t, err)
-	assert.True(t, json.Valid(doer.call.Message), "the message of the call is no JSON")
-	return doer.call.Problems
 }
 
 // jsonTree decodes a document with its numbers as they are written.
@@ -234,7 +212,7 @@ func jsonDiff(at string, was, is any) string {
 var jsonQuotable = map[string]bool{
 	"latitude": true, "longitude": true, "index": true, "card_index": true, "amount_1000": true, "expiration_days": true, "ttl_minutes": true,
 	"expiration_time_ms": true, "timestamp": true, "value": true, "offset": true, "quantity": true, "day_of_week": true, "year": true,
-	"month": true, "day_of_month": true, "hour": true, "minute": true, "ttl": true, "to": true, "recipient": true, "recipient_type": true,
+	"month": true, "day_of_month": true, "hour": true, "minute": true, "to": true, "recipient": true, "recipient_type": true,
 }
 
 func jsonDegrees(value any) float64 {

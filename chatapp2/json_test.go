@@ -24,14 +24,14 @@ func jsonMessages() map[string]Message {
 		return to(Template{Name: "a_template", Language: "en_US", Components: components})
 	}
 	header := func(parameter Parameter) Message { return template(TemplateHeader{Parameter: parameter}) }
-	amount := func(value int64) *OrderAmount { return &OrderAmount{Value: value, Offset: 100} }
+	amount := func(value int64) OrderAmount { return OrderAmount{Value: value, Offset: 100} }
 	details := OrderDetails{
 		ReferenceID: "r", Type: "digital-goods", PaymentType: "upi", PaymentConfiguration: "c", PaymentSettings: json.RawMessage(`[{"a":"<b>","c":1.50}]`),
 		Currency: "INR", Total: amount(1100), Order: Order{
 			Status: "pending", Items: []OrderItem{{RetailerID: "1", Name: "bread", Amount: amount(1500), SaleAmount: amount(1000), Quantity: 1}},
-			Subtotal: amount(1000), Tax: &OrderAmount{Offset: 100, Description: "VAT"}, Shipping: amount(100),
-			Discount:   &OrderAmount{Value: 1, Offset: 100, Description: "d", DiscountProgramName: "p"},
-			Expiration: &OrderExpiration{Timestamp: 1893456000, Description: "soon"},
+			Subtotal: amount(1000), Tax: OrderAmount{Offset: 100, Description: "VAT"}, Shipping: amount(100),
+			Discount:   OrderAmount{Value: 1, Offset: 100, Description: "d", DiscountProgramName: "p"},
+			Expiration: OrderExpiration{At: time.Unix(1893456000, 0).UTC(), Description: "soon"},
 		},
 	}
 	address := Address{"Ana", "+911", "560001", "1", "2", "3", "B", "Road 1", "Park", "Bengaluru", "KA"}
@@ -56,7 +56,7 @@ func jsonMessages() map[string]Message {
 		"image":       to(Image{Media: Media{ID: "1"}, Caption: "c"}),
 		"video":       to(Video{Media: Media{Link: "https://example.com/a"}, Caption: "c"}),
 		"audio":       to(Audio{Media: Media{ID: "1"}, Voice: true}),
-		"document":    to(Document{Media: Media{ID: "1"}, Caption: "c", Filename: "a.pdf"}),
+		"document":    to(Document{Media: Media{ID: "1"}, Caption: "c", FileName: "a.pdf"}),
 		"sticker":     to(Sticker{Media: Media{ID: "1"}}),
 		"location":    to(Location{Latitude: 37.44211676562361, Longitude: -122.16155960083124, Name: "n", Address: "a"}),
 		"middle":      to(Location{}),
@@ -83,15 +83,15 @@ func jsonMessages() map[string]Message {
 		"catalog, no more":  interactive(CatalogMessage{}),
 		"location request":  interactive(LocationRequest{}),
 		"address":           interactive(AddressMessage{Country: "IN", Values: address, ValidationErrors: map[string]string{"city": "?"}, SavedAddresses: []SavedAddress{{"1", address}}}),
-		"voice call":        interactive(VoiceCall{DisplayText: "Call", TTLMinutes: 100, Payload: "p"}),
+		"voice call":        interactive(VoiceCall{DisplayText: "Call", TTL: 100 * time.Minute, Payload: "p"}),
 		"permission":        to(Interactive{Action: CallPermissionRequest{}}),
 		"contact request":   interactive(ContactRequest{}),
 		"cards of links":    interactive(Carousel{Cards: []Card{{Header: image, Body: "1", Action: CTAURL{DisplayText: "O", URL: "https://example.com"}}, {Header: video, Action: CTAURL{DisplayText: "O", URL: "https://example.com"}}}}),
 		"cards of buttons":  interactive(Carousel{Cards: []Card{{Header: image, Action: ReplyButtons{{"1", "A"}}}, {Header: image, Action: ReplyButtons{{"2", "A"}}}}}),
 		"cards of products": interactive(Carousel{Cards: []Card{{Action: Product{"1", "2"}}, {Action: Product{"1", "3"}}}}),
 		"order":             to(Interactive{Header: image, Body: "B", Footer: "F", Action: details}),
-		"order status":      interactive(OrderStatus{"r", "shipped", "d", &OrderPayment{"captured", 1}}),
-		"document header":   to(Interactive{Header: Document{Media: Media{ID: "1"}, Filename: "a.pdf"}, Body: "B", Action: ReplyButtons{{"1", "A"}}}),
+		"order status":      interactive(OrderStatus{"r", "shipped", "d", OrderPayment{"captured", time.Unix(1, 0).UTC()}}),
+		"document header":   to(Interactive{Header: Document{Media: Media{ID: "1"}, FileName: "a.pdf"}, Body: "B", Action: ReplyButtons{{"1", "A"}}}),
 		"no action":         to(Interactive{Header: image, Body: "B"}),
 		"raw action":        interactive(RawAction{Type: "warp", JSON: json.RawMessage(`{"name":"warp","parameters":{"a":[1.50]}}`)}),
 
@@ -103,14 +103,14 @@ func jsonMessages() map[string]Message {
 		"money and dates":    template(TemplateBody{Currency{FallbackValue: "$0", Code: "USD"}, DateTime{"", "x", 5, 1977, 2, 25, new(0), new(33), "GREGORIAN"}}),
 		"image parameter":    header(image),
 		"video parameter":    header(video),
-		"document parameter": header(Document{Media: Media{ID: "1"}, Filename: "a.pdf"}),
+		"document parameter": header(Document{Media: Media{ID: "1"}, FileName: "a.pdf"}),
 		"GIF parameter":      header(GIF{Media: Media{ID: "1"}}),
 		"location parameter": header(Location{Latitude: 1.5, Name: "n", Address: "a"}),
 		"product parameter":  header(Product{"1", "2"}),
 		"raw parameter":      template(TemplateBody{RawParameter{JSON: json.RawMessage(`{"a":[1.50],"type":"scent"}`)}}),
 		"buttons of templates": template(
 			QuickReplyButton{Index: 0, Payload: "p"}, QuickReplyButton{Index: 1}, URLButton{Index: 2, Suffix: "s?a&b"}, CopyCodeButton{Index: 3, Code: "A1"}, CatalogButton{Index: 4, ThumbnailProductRetailerID: "1"},
-			CatalogButton{Index: 5}, ProductsButton{Index: 6, ThumbnailProductRetailerID: "1", Sections: sections}, FlowButton{Index: 7, Token: "t", Data: map[string]any{"a": nil}}, FlowButton{Index: 8}, VoiceCallButton{Index: 9, TTLMinutes: 1, Payload: "p"},
+			CatalogButton{Index: 5}, ProductsButton{Index: 6, ThumbnailProductRetailerID: "1", Sections: sections}, FlowButton{Index: 7, Token: "t", Data: map[string]any{"a": nil}}, FlowButton{Index: 8}, VoiceCallButton{Index: 9, TTL: 1 * time.Minute, Payload: "p"},
 			VoiceCallButton{Index: 10}, OrderDetailsButton{Index: 11, Details: details}),
 		"cards":           template(TemplateCards{{TemplateHeader{Parameter: image}, Body("a"), QuickReplyButton{Payload: "p"}}, {TemplateHeader{Parameter: image}, Body("b"), QuickReplyButton{Payload: "q"}}}),
 		"offer":           template(LimitedTimeOffer{ExpiresAt: time.UnixMilli(1893456000123).UTC()}, TapTarget{"https://example.com", "T"}, TemplateOrderStatus{"r", "shipped", "d"}),
@@ -120,7 +120,7 @@ func jsonMessages() map[string]Message {
 	}
 }
 
-func TestAMessageComesBackFromItsJSON(t *testing.T) {
+func TestMessageRoundTrip(t *testing.T) {
 	t.Parallel()
 	for name, m := range jsonMessages() {
 		t.Run(name, func(t *testing.T) {
@@ -140,7 +140,7 @@ func TestAMessageComesBackFromItsJSON(t *testing.T) {
 	}
 }
 
-func TestTheSameMessageHasTheSameBytes(t *testing.T) {
+func TestMarshalJSONIsStable(t *testing.T) {
 	t.Parallel()
 	for name, m := range jsonMessages() {
 		first, err := json.Marshal(m)
@@ -153,7 +153,7 @@ func TestTheSameMessageHasTheSameBytes(t *testing.T) {
 	}
 }
 
-func TestTheJSONOfAMessageIsItsBodyUnderTheDefaultContract(t *testing.T) {
+func TestMarshalJSON(t *testing.T) {
 	t.Parallel()
 	raw, err := json.Marshal(Message{
 		To: "+15550001111", Content: Text{Body: "Hi", PreviewURL: true}, ReplyTo: "wamid.A", CallbackData: "c",
@@ -161,12 +161,12 @@ func TestTheJSONOfAMessageIsItsBodyUnderTheDefaultContract(t *testing.T) {
 		Extra: map[string]any{"zebra": 1, "category": "utility"},
 	})
 	require.NoError(t, err)
-	assert.Equal(t, `{"messaging_product":"whatsapp","recipient_type":"individual","to":"+15550001111","context":{"message_id":"wamid.A"},"type":"text",`+
-		`"text":{"body":"Hi","preview_url":true},"biz_opaque_callback_data":"c","category":"utility","zebra":1,`+
-		`"ttl":60,"sms_from":"ACME","sms_text":"by SMS","dlrCallback":"https://a.example/?s=%s","dlrReport":1,"referenceId":"r"}`, string(raw))
+	assert.Equal(t, `{"messaging_product":"whatsapp","recipient_type":"individual","to":"+15550001111","type":"text",`+
+		`"text":{"body":"Hi","preview_url":true},"context":{"message_id":"wamid.A"},"biz_opaque_callback_data":"c","category":"utility","zebra":1,`+
+		`"ttl":"1m0s","fallback":{"from":"ACME","text":"by SMS"},"callbackURL":"https://a.example/?s=%s","referenceID":"r"}`, string(raw))
 }
 
-func TestWhatHTMLEscapesIsEscapedOnceAtMost(t *testing.T) {
+func TestMarshalJSONDoesNotEscapeForHTML(t *testing.T) {
 	t.Parallel()
 	m := Message{
 		To: "15550001111", Content: Template{Name: "a", Language: "en", Components: []Component{
@@ -174,7 +174,7 @@ func TestWhatHTMLEscapesIsEscapedOnceAtMost(t *testing.T) {
 			URLButton{Suffix: "<b>&"},
 			FlowButton{Index: 1, Data: map[string]any{"<b>&": "<b>&"}},
 			RawComponent{JSON: json.RawMessage(`{"<b>&":"<b>&"}`)},
-			OrderDetailsButton{Index: 2, Details: OrderDetails{Total: &OrderAmount{Description: "<b>&"}}},
+			OrderDetailsButton{Index: 2, Details: OrderDetails{Total: OrderAmount{Description: "<b>&"}}},
 		}},
 		CallbackURL: "https://a.example/?a&b", Fallback: &sms.Fallback{From: "<b>&", Text: "<b>&"}, Extra: map[string]any{"<b>&": "<b>&"},
 	}
@@ -193,24 +193,22 @@ func TestWhatHTMLEscapesIsEscapedOnceAtMost(t *testing.T) {
 	assert.Equal(t, string(plain)+"\n", b.String())
 }
 
-func TestALifetimeIsWrittenAndReadExactly(t *testing.T) {
+func TestTTLIsStoredExactly(t *testing.T) {
 	t.Parallel()
 	for ttl, want := range map[time.Duration]string{
-		time.Second: `1`, 1500 * time.Millisecond: `1.5`, time.Nanosecond: `0.000000001`, time.Hour + time.Nanosecond: `3600.000000001`,
-		-time.Second: `-1`, -1500 * time.Millisecond: `-1.5`, math.MaxInt64: `9223372036.854775807`, 30 * 24 * time.Hour: `2592000`,
+		time.Second: "1s", 1500 * time.Millisecond: "1.5s", time.Nanosecond: "1ns", time.Hour + time.Nanosecond: "1h0m0.000000001s",
+		-time.Second: "-1s", math.MaxInt64: "2562047h47m16.854775807s", 30 * 24 * time.Hour: "720h0m0s",
 	} {
 		raw, err := json.Marshal(Message{TTL: ttl})
 		require.NoError(t, err)
-		assert.Contains(t, string(raw), `"ttl":`+want+`}`)
-		for _, written := range []string{want, `"` + want + `"`} {
-			var back Message
-			require.NoError(t, json.Unmarshal([]byte(`{"ttl":`+written+`}`), &back))
-			assert.Equal(t, ttl, back.TTL)
-		}
+		assert.Contains(t, string(raw), `"ttl":"`+want+`"}`)
+		var back Message
+		require.NoError(t, json.Unmarshal([]byte(`{"ttl":"`+want+`"}`), &back))
+		assert.Equal(t, ttl, back.TTL)
 	}
 }
 
-func TestAKeyThatComesTwiceIsAnError(t *testing.T) {
+func TestMarshalJSONRejectsAKeyThatComesTwice(t *testing.T) {
 	t.Parallel()
 	text := Text{Body: "x"}
 	full := Message{
@@ -225,7 +223,7 @@ func TestAKeyThatComesTwiceIsAnError(t *testing.T) {
 		require.ErrorContains(t, err, fmt.Sprintf("%q", name))
 		assert.NotContains(t, err.Error(), "s3cret")
 	}
-	for _, name := range []string{"ttl", "sms_from", "sms_text", "dlrCallback", "dlrReport", "referenceId"} {
+	for _, name := range storedNames() {
 		_, err := json.Marshal(Message{To: "15550001111", Content: text, Extra: map[string]any{name: 1}})
 		require.ErrorContains(t, err, fmt.Sprintf("%q", name), "Extra")
 		_, err = json.Marshal(Message{To: "15550001111", Content: Raw{Type: name, JSON: json.RawMessage(`1`)}})
@@ -239,7 +237,7 @@ func TestAKeyThatComesTwiceIsAnError(t *testing.T) {
 	require.ErrorContains(t, err, `"hologram"`)
 }
 
-func TestWhatIsNoJSONCannotBeEncoded(t *testing.T) {
+func TestMarshalJSONRejectsWhatHasNoJSON(t *testing.T) {
 	t.Parallel()
 	for name, m := range map[string]Message{
 		"extra":     {Extra: map[string]any{"a": func() {}}},
@@ -254,11 +252,11 @@ func TestWhatIsNoJSONCannotBeEncoded(t *testing.T) {
 	} {
 		_, err := json.Marshal(m)
 		assert.Error(t, err, name)
-		assert.NotEmpty(t, jsonProblems(t, m), name)
+		assert.NotEmpty(t, problemsOf(m), name)
 	}
 }
 
-func TestWhatTheLibraryDoesNotKnowStaysRaw(t *testing.T) {
+func TestUnmarshalJSONKeepsUnknownTypesRaw(t *testing.T) {
 	t.Parallel()
 	read := func(body string) Message {
 		var m Message
@@ -276,7 +274,7 @@ func TestWhatTheLibraryDoesNotKnowStaysRaw(t *testing.T) {
 
 	m = read(`{"to":"15550001111","type":"interactive","interactive":{"type":"warp","body":{"text":"B"},"action":{"name":"warp","speed":9.50}}}`)
 	assert.Equal(t, Interactive{Body: "B", Action: RawAction{Type: "warp", JSON: json.RawMessage(`{"name":"warp","speed":9.50}`)}}, m.Content)
-	assert.Empty(t, jsonProblems(t, m))
+	assert.Empty(t, problemsOf(m))
 
 	m = read(`{"to":"15550001111","type":"template","template":{"name":"a","language":{"code":"en"},"components":[{"type":"smell","strength":9.50},
 		{"type":"button","sub_type":"teleport","index":0},{"type":"body","parameters":[{"type":"scent","scent":"rose"},{"type":"text","text":"x"}]}]}}`)
@@ -285,10 +283,10 @@ func TestWhatTheLibraryDoesNotKnowStaysRaw(t *testing.T) {
 		RawComponent{JSON: json.RawMessage(`{"index":0,"sub_type":"teleport","type":"button"}`)},
 		TemplateBody{RawParameter{JSON: json.RawMessage(`{"scent":"rose","type":"scent"}`)}, TextParam{Text: "x"}},
 	}}, m.Content)
-	assert.Empty(t, jsonProblems(t, m))
+	assert.Empty(t, problemsOf(m))
 }
 
-func TestMembersThatHaveNoFieldGoIntoExtra(t *testing.T) {
+func TestUnmarshalJSONPutsUnknownMembersIntoExtra(t *testing.T) {
 	t.Parallel()
 	var m Message
 	require.NoError(t, json.Unmarshal([]byte(`{"to":"15550001111","type":"text","text":{"body":"x"},"image":{"id":"1"},
@@ -304,21 +302,36 @@ func TestMembersThatHaveNoFieldGoIntoExtra(t *testing.T) {
 	assert.NoError(t, err)
 }
 
-func TestFieldsOfTheServiceAreTaken(t *testing.T) {
+func TestUnmarshalJSONReadsTheKeysOfTheLibrary(t *testing.T) {
 	t.Parallel()
-	var m Message
-	require.NoError(t, json.Unmarshal([]byte(`{"to":15550001111,"text":{"body":"x"},"ttl":"90.5","sms_from":"ACME","sms_text":"y","dlrCallback":"https://a.example/","dlrReport":1,"referenceId":"r"}`), &m))
-	m.RecipientType = ""
-	assert.Equal(t, Message{
+	want := Message{
 		To: "15550001111", Content: Text{Body: "x"}, TTL: 90500 * time.Millisecond, Fallback: &sms.Fallback{From: "ACME", Text: "y"}, CallbackURL: "https://a.example/", ReferenceID: "r",
-	}, m)
-	m = Message{}
-	require.NoError(t, json.Unmarshal([]byte(`{"to":"15550001111","text":{"body":"x"},"ttl":null,"sms_from":null,"sms_text":null,"dlrCallback":null,"referenceId":null,"recipient":null,"context":null,"biz_opaque_callback_data":null}`), &m))
-	m.RecipientType = ""
-	assert.Equal(t, Message{To: "15550001111", Content: Text{Body: "x"}}, m)
+	}
+	for body, want := range map[string]Message{
+		`{"to":15550001111,"text":{"body":"x"},"ttl":"90.5s","fallback":{"from":"ACME","text":"y"},"callbackURL":"https://a.example/","referenceID":"r"}`:                           want,
+		`{"to":"15550001111","text":{"body":"x"},"ttl":null,"fallback":null,"callbackURL":null,"referenceID":null,"recipient":null,"context":null,"biz_opaque_callback_data":null}`: {To: "15550001111", Content: Text{Body: "x"}},
+	} {
+		var m Message
+		require.NoError(t, json.Unmarshal([]byte(body), &m))
+		assert.Equal(t, want, m)
+	}
 }
 
-func TestAMessageThatDoesNotNameItsTypeHasThatOfItsContent(t *testing.T) {
+// A read receipt or a typing indicator goes to the same endpoint of the platform, but is no message.
+func TestUnmarshalJSONRejectsWhatIsNoMessage(t *testing.T) {
+	t.Parallel()
+	for _, body := range []string{
+		`{"messaging_product":"whatsapp","status":"read","message_id":"wamid.s3cret"}`,
+		`{"messaging_product":"whatsapp","status":"read","message_id":"wamid.s3cret","typing_indicator":{"type":"text"}}`,
+		`{"typing_indicator":{"type":"text"}}`,
+	} {
+		var m Message
+		err := json.Unmarshal([]byte(body), &m)
+		require.EqualError(t, err, "chatapp2: the message cannot be decoded: a read receipt or typing indicator is not a message")
+	}
+}
+
+func TestUnmarshalJSONWithoutAType(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]Content{
 		`{"text":{"body":"x"}}`:                                          Text{Body: "x"},
@@ -328,7 +341,6 @@ func TestAMessageThatDoesNotNameItsTypeHasThatOfItsContent(t *testing.T) {
 		`{"template":{"name":"a","language":{"code":"en"}}}`:             Template{Name: "a", Language: "en"},
 		`{"reaction":{"message_id":"w","emoji":""}}`:                     Reaction{MessageID: "w"},
 		`{"image":{"id":"1"},"video":{"id":"1"}}`:                        nil,
-		`{"status":"read","message_id":"w"}`:                             nil,
 		`{"interactive":{"type":"product","action":{"catalog_id":"1"}}}`: Interactive{Action: Product{CatalogID: "1"}},
 	} {
 		var m Message
@@ -340,7 +352,7 @@ func TestAMessageThatDoesNotNameItsTypeHasThatOfItsContent(t *testing.T) {
 	}
 }
 
-func TestADocumentThatIsNoMessageIsAnErrorThatRepeatsNothing(t *testing.T) {
+func TestUnmarshalJSONErrorsNeverRepeatAValue(t *testing.T) {
 	t.Parallel()
 	old := Message{To: "15550001111", Content: Text{Body: "old"}, ReferenceID: "r", Extra: map[string]any{"a": 1}}
 	for body, want := range map[string]string{
@@ -348,8 +360,9 @@ func TestADocumentThatIsNoMessageIsAnErrorThatRepeatsNothing(t *testing.T) {
 		`{"messaging_product":"s3cret"}`: `"messaging_product"`, `{"messaging_product":["s3cret"]}`: `"messaging_product"`, `{"messaging_product":53}`: `"messaging_product"`,
 		`{"to":["s3cret"]}`: `"to"`, `{"to":{"s3cret":1}}`: `"to"`, `{"to":true}`: `"to"`, `{"recipient":["s3cret"]}`: `"recipient"`, `{"recipient_type":{"s3cret":1}}`: `"recipient_type"`,
 		`{"type":["s3cret"]}`: `"type"`, `{"type":{"s3cret":1}}`: `"type"`, `{"type":true}`: `"type"`, `{"type":53}`: `"type"`,
-		`{"ttl":"s3cret"}`: `"ttl"`, `{"ttl":["s3cret"]}`: `"ttl"`, `{"ttl":true}`: `"ttl"`, `{"ttl":{}}`: `"ttl"`, `{"ttl":53e99}`: `"ttl"`, `{"ttl":9223372037}`: `"ttl"`, `{"ttl":"NaN"}`: `"ttl"`,
-		`{"sms_from":53}`: `"sms_from"`, `{"sms_text":["s3cret"]}`: `"sms_text"`, `{"dlrCallback":{"s3cret":1}}`: `"dlrCallback"`, `{"referenceId":["s3cret"]}`: `"referenceId"`,
+		`{"ttl":"s3cret"}`: `"ttl"`, `{"ttl":["s3cret"]}`: `"ttl"`, `{"ttl":true}`: `"ttl"`, `{"ttl":{}}`: `"ttl"`, `{"ttl":53}`: `"ttl"`, `{"ttl":"53"}`: `"ttl"`,
+		`{"fallback":53}`: `"fallback"`, `{"fallback":{"from":"s3cret"}}`: `"fallback"`, `{"fallback":{"from":"s3cret","text":"s3cret","s3cret":1}}`: `"fallback"`,
+		`{"callbackURL":{"s3cret":1}}`: `"callbackURL"`, `{"referenceID":["s3cret"]}`: `"referenceID"`,
 	} {
 		m := old
 		err := json.Unmarshal([]byte(body), &m)
@@ -365,7 +378,7 @@ func TestADocumentThatIsNoMessageIsAnErrorThatRepeatsNothing(t *testing.T) {
 	}
 }
 
-func TestDecodingReplacesTheWholeMessage(t *testing.T) {
+func TestUnmarshalJSONReplacesTheMessage(t *testing.T) {
 	t.Parallel()
 	for name, old := range jsonMessages() {
 		require.NoError(t, json.Unmarshal([]byte(`{"to":"15550002222","recipient_type":"group","text":{"body":"new"}}`), &old))
@@ -373,7 +386,7 @@ func TestDecodingReplacesTheWholeMessage(t *testing.T) {
 	}
 }
 
-func TestMessagesAreReadInsideOtherDocuments(t *testing.T) {
+func TestUnmarshalJSONInsideOtherDocuments(t *testing.T) {
 	t.Parallel()
 	var queue struct {
 		Messages []Message

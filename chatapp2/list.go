@@ -6,7 +6,7 @@ import "fmt"
 // and its body may have 4096 characters.
 type List struct {
 	// Button is the label of the button, at most 20 characters. Required.
-	Button string `json:"button,omitzero"`
+	Button string `json:"button,omitzero" rule:"required,max=20"`
 	// Sections is 1 to 10 sections, with at most 10 rows in total.
 	Sections []Section `json:"sections,omitzero"`
 }
@@ -14,7 +14,7 @@ type List struct {
 // Section is a part of a List.
 type Section struct {
 	// Title is at most 24 characters. Required if there is more than one section.
-	Title string `json:"title,omitzero"`
+	Title string `json:"title,omitzero" rule:"max=24"`
 	// Rows is 1 to 10 rows.
 	Rows []Row `json:"rows,omitzero"`
 }
@@ -22,37 +22,23 @@ type Section struct {
 // Row is a choice in a List.
 type Row struct {
 	// ID comes back in the reply, at most 200 characters. Required and unique in its section.
-	ID string `json:"id,omitzero"`
+	ID string `json:"id,omitzero" rule:"required,max=200"`
 	// Title is at most 24 characters. Required.
-	Title string `json:"title,omitzero"`
+	Title string `json:"title,omitzero" rule:"required,max=24"`
 	// Description is at most 72 characters. Optional.
-	Description string `json:"description,omitzero"`
+	Description string `json:"description,omitzero" rule:"max=72"`
 }
 
-func (List) actionType() string { return actionList }
-
-func (l List) action() any { return l }
-
-func (List) needs() needs { return needs{header: headerText, longBody: true} }
-
 func (l List) check(c *checks, path string) {
-	c.required(path+".Button", l.Button, 20)
 	path += ".Sections"
 	c.count(path, "sections", len(l.Sections), 1, 10)
 	total := 0
 	for i, section := range l.Sections {
-		own := at(path, i)
-		checkSectionTitle(c, own+".Title", section.Title, len(l.Sections))
-		own += ".Rows"
+		checkSectionTitle(c, at(path, i), section.Title, len(l.Sections))
 		if len(section.Rows) == 0 {
-			c.Found(own, "want 1 to 10 rows, got none")
+			c.Found(at(path, i)+".Rows", "want 1 to 10 rows, got none")
 		}
-		for j, row := range section.Rows {
-			c.required(at(own, j)+".ID", row.ID, 200)
-			c.required(at(own, j)+".Title", row.Title, 24)
-			c.length(at(own, j)+".Description", row.Description, 72)
-		}
-		unique(c, own, ".ID", section.Rows, func(row Row) string { return row.ID })
+		unique(c, at(path, i)+".Rows", ".ID", section.Rows, func(row Row) string { return row.ID })
 		total += len(section.Rows)
 	}
 	if total > 10 {
@@ -60,11 +46,9 @@ func (l List) check(c *checks, path string) {
 	}
 }
 
-// checkSectionTitle checks the title of one of so many sections.
+// checkSectionTitle checks that a section has a title, if it is not the only one.
 func checkSectionTitle(c *checks, path, title string, sections int) {
 	if sections > 1 {
-		c.required(path, title, 24)
-	} else {
-		c.length(path, title, 24)
+		c.required(path+".Title", title)
 	}
 }

@@ -25,10 +25,6 @@ type templateLocation struct {
 	Address   string  `json:"address,omitzero"`
 }
 
-func (Location) kind() string { return typeLocation }
-
-func (l Location) content() any { return l }
-
 func (l Location) check(c *checks, path string) {
 	for _, degrees := range []struct {
 		field       string

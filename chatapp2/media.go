@@ -1,14 +1,12 @@
 package chatapp2
 
-import "github.com/messaging-service/messaging-go/internal/wire"
-
 // Media is the source of a medium: exactly one of ID and Link.
 type Media struct {
 	// ID is the ID of a medium uploaded to the platform, which keeps it for 30 days.
-	ID string `json:"id,omitzero"`
+	ID string `json:"id,omitzero" rule:"notblank"`
 	// Link is an http or https URL from which the platform fetches the medium. It caches the medium for 10 minutes.
-	Link string `json:"link,omitzero"`
-	// Provider names a configured provider that the platform authenticates with to fetch Link. Optional.
+	Link string `json:"link,omitzero" rule:"url"`
+	// Provider is a provider that the platform is configured to fetch Link from. Optional.
 	Provider MediaProvider `json:"provider,omitzero"`
 }
 
@@ -40,12 +38,7 @@ func (m Media) check(c *checks, path string) {
 	case m.ID != "" && m.Link != "":
 		c.Found(path, "want exactly one of ID and Link, got both")
 	}
-	c.notBlank(path+".ID", m.ID)
-	c.Found(path+".Link", wire.CheckURL(m.Link))
 }
-
-// maxCaption is how many characters a caption may have.
-const maxCaption = 1024
 
 // Image shows an image: JPEG or PNG, at most 5 MB. It can also be a Header and, in the header of a template, a Parameter,
 // without a caption.
@@ -53,16 +46,7 @@ type Image struct {
 	Media
 
 	// Caption is the text below the image, at most 1024 characters. Optional.
-	Caption string `json:"caption,omitzero"`
-}
-
-func (Image) kind() string { return typeImage }
-
-func (i Image) content() any { return i }
-
-func (i Image) check(c *checks, path string) {
-	i.Media.check(c, path)
-	c.length(path+".Caption", i.Caption, maxCaption)
+	Caption string `json:"caption,omitzero" rule:"max=1024"`
 }
 
 // Video shows a video: MP4 or 3GPP with H.264 and AAC, at most 16 MB. It can also be a Header and, in the header of a
@@ -71,16 +55,7 @@ type Video struct {
 	Media
 
 	// Caption is the text below the video, at most 1024 characters. Optional.
-	Caption string `json:"caption,omitzero"`
-}
-
-func (Video) kind() string { return typeVideo }
-
-func (v Video) content() any { return v }
-
-func (v Video) check(c *checks, path string) {
-	v.Media.check(c, path)
-	c.length(path+".Caption", v.Caption, maxCaption)
+	Caption string `json:"caption,omitzero" rule:"max=1024"`
 }
 
 // Audio plays a sound: AAC, AMR, MP3, MP4 or OGG with Opus, at most 16 MB.
@@ -91,42 +66,21 @@ type Audio struct {
 	Voice bool `json:"voice,omitzero"`
 }
 
-func (Audio) kind() string { return typeAudio }
-
-func (a Audio) content() any { return a }
-
-func (a Audio) check(c *checks, path string) { a.Media.check(c, path) }
-
 // Document offers a file: text, PDF or an office format, at most 100 MB. It can also be a Header and, in the header of a
 // template, a Parameter, without a caption.
 type Document struct {
 	Media
 
 	// Caption is the text below the document, at most 1024 characters. Optional.
-	Caption string `json:"caption,omitzero"`
+	Caption string `json:"caption,omitzero" rule:"max=1024"`
 	// FileName is the name that the recipient sees. Its extension determines the icon. Optional.
 	FileName string `json:"filename,omitzero"`
-}
-
-func (Document) kind() string { return typeDocument }
-
-func (d Document) content() any { return d }
-
-func (d Document) check(c *checks, path string) {
-	d.Media.check(c, path)
-	c.length(path+".Caption", d.Caption, maxCaption)
 }
 
 // Sticker shows a sticker: WebP, at most 100 KB, or 500 KB if it is animated.
 type Sticker struct {
 	Media
 }
-
-func (Sticker) kind() string { return typeSticker }
-
-func (s Sticker) content() any { return s }
-
-func (s Sticker) check(c *checks, path string) { s.Media.check(c, path) }
 
 // checkNoCaption rejects the caption of a medium in a header.
 func checkNoCaption(c *checks, path string, medium any) {

@@ -3,8 +3,8 @@ package chatapp2
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"math/big"
+	"strconv"
 	"strings"
 	"time"
 
@@ -15,9 +15,9 @@ import (
 // no header. It is also the content of an OrderDetailsButton of a template.
 type OrderDetails struct {
 	// ReferenceID is the sender's own name for the order: at most 60 letters, digits, underscores, dots and hyphens. Required.
-	ReferenceID string `json:"reference_id,omitzero"`
+	ReferenceID string `json:"reference_id,omitzero" rule:"required,max=60,reference"`
 	// Type is DigitalGoods or PhysicalGoods. Required.
-	Type GoodsType `json:"type,omitzero"`
+	Type GoodsType `json:"type,omitzero" rule:"required,oneof=digital-goods|physical-goods"`
 	// PaymentType says how the order is paid, by country, such as "br" or "upi".
 	PaymentType string `json:"payment_type,omitzero"`
 	// PaymentConfiguration names a configuration of the account on the platform.
@@ -25,7 +25,7 @@ type OrderDetails struct {
 	// PaymentSettings is a JSON array whose shape differs by country. Optional.
 	PaymentSettings json.RawMessage `json:"payment_settings,omitzero"`
 	// Currency is an ISO 4217 code, such as "INR". Required.
-	Currency string `json:"currency,omitzero"`
+	Currency string `json:"currency,omitzero" rule:"required,currency"`
 	// Total is the amount to pay: Subtotal, Tax and Shipping of the order, less its Discount. Required.
 	Total OrderAmount `json:"total_amount,omitzero"`
 	// ShippingInfo offers addresses to ship to, in India. Optional.
@@ -48,9 +48,9 @@ const (
 // Order is the order of OrderDetails.
 type Order struct {
 	// Status is OrderPending. Required.
-	Status OrderState `json:"status,omitzero"`
+	Status OrderState `json:"status,omitzero" rule:"required,oneof=pending"`
 	// Type is OrderQuickPay or empty.
-	Type OrderType `json:"type,omitzero"`
+	Type OrderType `json:"type,omitzero" rule:"oneof=quick_pay"`
 	// CatalogID is the ID of the catalog of the items on the platform. Optional.
 	CatalogID string `json:"catalog_id,omitzero"`
 	// Items is at least one item.
@@ -77,7 +77,7 @@ type OrderItem struct {
 	// RetailerID is the sender's ID of the item.
 	RetailerID string `json:"retailer_id,omitzero"`
 	// Name is shown, at most 60 characters. Required.
-	Name string `json:"name,omitzero"`
+	Name string `json:"name,omitzero" rule:"required,max=60"`
 	// Image is shown. Optional.
 	Image ItemImage `json:"image,omitzero"`
 	// Amount is the price of one. Required.
@@ -95,7 +95,7 @@ type OrderItem struct {
 // ItemImage is the image of an OrderItem.
 type ItemImage struct {
 	// Link is an http or https URL. Required.
-	Link string `json:"link,omitzero"`
+	Link string `json:"link,omitzero" rule:"url"`
 }
 
 // ImporterAddress is the address of an importer.
@@ -134,9 +134,9 @@ type OrderAmount struct {
 	// Offset is a power of ten: 100 for BRL and INR. Required.
 	Offset int64 `json:"offset,omitzero"`
 	// Description says what tax, shipping or a discount is for, at most 60 characters. Optional.
-	Description string `json:"description,omitzero"`
+	Description string `json:"description,omitzero" rule:"max=60"`
 	// DiscountProgramName names the program of a discount, at most 60 characters. Optional.
-	DiscountProgramName string `json:"discount_program_name,omitzero"`
+	DiscountProgramName string `json:"discount_program_name,omitzero" rule:"max=60"`
 }
 
 // OrderExpiration says until when an Order can be paid.
@@ -144,7 +144,7 @@ type OrderExpiration struct {
 	// At is the time, to the second. Required.
 	At time.Time
 	// Description is shown, at most 120 characters. Optional.
-	Description string
+	Description string `rule:"max=120"`
 }
 
 // orderExpirationJSON is an OrderExpiration in the platform's shape.
@@ -180,56 +180,34 @@ func fromUnix(seconds int64) time.Time {
 	return time.Unix(seconds, 0).UTC()
 }
 
-func (OrderDetails) actionType() string { return actionOrderDetails }
-
-func (o OrderDetails) action() any { return named[OrderDetails]{nameOrderDetails, o} }
-
-func (OrderDetails) needs() needs { return needs{header: headerImage} }
-
 func (o OrderDetails) check(c *checks, path string) {
-	checkOrderReference(c, path+".ReferenceID", o.ReferenceID)
-	c.required(path+".Type", string(o.Type), 0)
-	oneOf(c, path+".Type", o.Type, DigitalGoods, PhysicalGoods)
 	if o.PaymentSettings != nil && c.json(path+".PaymentSettings", o.PaymentSettings) && bytes.TrimSpace(o.PaymentSettings)[0] != '[' {
 		c.Found(path+".PaymentSettings", "want a JSON array")
 	}
-	c.required(path+".Currency", o.Currency, 0)
-	c.currency(path+".Currency", o.Currency)
-	o.Total.check(c, path+".Total", o.Currency, true)
-	for i, address := range o.ShippingInfo.Addresses {
-		address.check(c, at(path+".ShippingInfo.Addresses", i))
-	}
 	order := path + ".Order"
-	c.required(order+".Status", string(o.Order.Status), 0)
-	oneOf(c, order+".Status", o.Order.Status, OrderPending)
-	oneOf(c, order+".Type", o.Order.Type, OrderQuickPay)
+	o.Total.checkIn(c, path+".Total", o.Currency, true)
+	o.Order.Subtotal.checkIn(c, order+".Subtotal", o.Currency, true)
+	o.Order.Tax.checkIn(c, order+".Tax", o.Currency, true)
+	o.Order.Shipping.checkIn(c, order+".Shipping", o.Currency, false)
+	o.Order.Discount.checkIn(c, order+".Discount", o.Currency, false)
 	if len(o.Order.Items) == 0 {
 		c.Found(order+".Items", "want at least one item, got none")
 	}
 	for i, item := range o.Order.Items {
-		item.check(c, at(order+".Items", i), o.Currency)
+		own := at(order+".Items", i)
+		item.Amount.checkIn(c, own+".Amount", o.Currency, true)
+		item.SaleAmount.checkIn(c, own+".SaleAmount", o.Currency, false)
+		if item.Quantity < 1 {
+			c.Found(own+".Quantity", "want 1 or more")
+		}
 	}
-	o.Order.Subtotal.check(c, order+".Subtotal", o.Currency, true)
-	o.Order.Tax.check(c, order+".Tax", o.Currency, true)
-	o.Order.Shipping.check(c, order+".Shipping", o.Currency, false)
-	o.Order.Discount.check(c, order+".Discount", o.Currency, false)
-	if want, known := o.Order.total(); known && o.Total.Offset > 0 && want.Cmp(o.Total.rat()) != 0 {
+	if want := o.Order.total(); want != nil && o.Total.Offset > 0 && o.Total.Value >= 0 && o.Total.rat().Cmp(want) != 0 {
 		c.Limit(path+".Total", "want the sum of Subtotal, Tax and Shipping, less Discount")
 	}
-	o.Order.Expiration.check(c, order+".Expiration")
 }
 
-func (i OrderItem) check(c *checks, path, currency string) {
-	c.required(path+".Name", i.Name, 60)
-	c.Found(path+".Image.Link", wire.CheckURL(i.Image.Link))
-	i.Amount.check(c, path+".Amount", currency, true)
-	i.SaleAmount.check(c, path+".SaleAmount", currency, false)
-	if i.Quantity < 1 {
-		c.Found(path+".Quantity", "want 1 or more")
-	}
-}
-
-func (a OrderAmount) check(c *checks, path, currency string, required bool) {
+// checkIn checks the amount as one in a currency.
+func (a OrderAmount) checkIn(c *checks, path, currency string, required bool) {
 	if a == (OrderAmount{}) {
 		if required {
 			c.Found(path, "required, but absent")
@@ -244,11 +222,9 @@ func (a OrderAmount) check(c *checks, path, currency string, required bool) {
 		c.Found(path+".Offset", "want a power of ten, such as 100")
 	case (currency == "BRL" || currency == "INR") && a.Offset != 100:
 		c.Limit(path+".Offset", "want 100 for "+currency)
-	case strings.Trim(fmt.Sprint(a.Offset), "0") != "1":
+	case strings.TrimRight(strconv.FormatInt(a.Offset, 10), "0") != "1":
 		c.Limit(path+".Offset", "want a power of ten, such as 100")
 	}
-	c.length(path+".Description", a.Description, 60)
-	c.length(path+".DiscountProgramName", a.DiscountProgramName, 60)
 }
 
 // rat returns the amount as a fraction, 0 if it is absent.
@@ -259,21 +235,19 @@ func (a OrderAmount) rat() *big.Rat {
 	return big.NewRat(a.Value, a.Offset)
 }
 
-// total returns what the order costs, and reports whether it has all it needs for that.
-func (o Order) total() (*big.Rat, bool) {
+// total returns what the order costs, nil if that is not known.
+func (o Order) total() *big.Rat {
+	if o.Subtotal.Offset < 1 || o.Tax.Offset < 1 || min(o.Subtotal.Value, o.Tax.Value, o.Shipping.Value, o.Discount.Value) < 0 {
+		return nil
+	}
 	sum := o.Subtotal.rat()
 	sum.Add(sum, o.Tax.rat())
 	sum.Add(sum, o.Shipping.rat())
-	sum.Sub(sum, o.Discount.rat())
-	return sum, o.Subtotal.Offset > 0 && o.Tax.Offset > 0
+	return sum.Sub(sum, o.Discount.rat())
 }
 
 func (e OrderExpiration) check(c *checks, path string) {
-	if e == (OrderExpiration{}) {
-		return
-	}
-	if e.At.Unix() <= 0 {
+	if e != (OrderExpiration{}) && e.At.Unix() <= 0 {
 		c.Found(path+".At", "required, but absent or before 1970")
 	}
-	c.length(path+".Description", e.Description, 120)
 }

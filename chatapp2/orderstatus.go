@@ -9,11 +9,11 @@ import (
 // OrderStatus informs the recipient about the progress of an order that OrderDetails began. The Interactive takes any header.
 type OrderStatus struct {
 	// ReferenceID is the one of the OrderDetails. Required.
-	ReferenceID string
+	ReferenceID string `rule:"required,max=60,reference"`
 	// Status is how far the order is. Required.
-	Status OrderState
+	Status OrderState `rule:"required,oneof=pending|processing|partially-shipped|partially_shipped|shipped|completed|canceled"`
 	// Description is at most 120 characters. Optional.
-	Description string
+	Description string `rule:"max=120"`
 	// Payment is how far the payment is. Optional.
 	Payment OrderPayment
 }
@@ -68,33 +68,15 @@ type orderStateJSON struct {
 	Description string     `json:"description,omitzero"`
 }
 
-func (b orderStatusJSON) typed() OrderStatus {
-	return OrderStatus{b.ReferenceID, b.Order.Status, b.Order.Description, b.Payment}
-}
-
-func (OrderStatus) actionType() string { return actionOrderStatus }
-
-func (o OrderStatus) json() orderStatusJSON {
+func (o OrderStatus) shape() any {
 	return orderStatusJSON{o.ReferenceID, orderStateJSON{o.Status, o.Description}, o.Payment}
 }
 
-func (o OrderStatus) action() any { return named[orderStatusJSON]{nameOrderStatus, o.json()} }
+// MarshalJSON encodes the status in the platform's shape.
+func (o OrderStatus) MarshalJSON() ([]byte, error) { return wire.Encode(o.shape()) }
 
-func (OrderStatus) needs() needs { return needs{} }
-
-func (o OrderStatus) check(c *checks, path string) {
-	checkOrderReference(c, path+".ReferenceID", o.ReferenceID)
-	c.required(path+".Status", string(o.Status), 0)
-	oneOf(
-		c, path+".Status", o.Status,
-		OrderPending, OrderProcessing, OrderPartiallyShipped, "partially_shipped", OrderShipped, OrderCompleted, OrderCanceled,
-	)
-	c.length(path+".Description", o.Description, 120)
-}
-
-func checkOrderReference(c *checks, path, reference string) {
-	c.required(path, reference, 60)
-	c.alphabet(path, reference, "letters, digits, underscores, dots and hyphens", func(r rune) bool {
-		return isAlphanumeric(r) || r == '_' || r == '.' || r == '-'
-	})
+func (o *OrderStatus) read(value any) fit {
+	b, f := readAs[orderStatusJSON](value)
+	*o = OrderStatus{b.ReferenceID, b.Order.Status, b.Order.Description, b.Payment}
+	return f
 }

@@ -13,15 +13,14 @@ import (
 type Parameter interface {
 	// parameter is a parameterJSON or a json.RawMessage.
 	parameter() any
-	check(c *checks, path string)
 }
 
 // TextParam is a text.
 type TextParam struct {
 	// Name is the name of the parameter, of lower-case letters, digits and underscores. Empty if the template has no names.
-	Name string
+	Name string `rule:"name"`
 	// Text is required.
-	Text string
+	Text string `rule:"required"`
 }
 
 // Named returns a text for the parameter of that name.
@@ -30,11 +29,11 @@ func Named(name, text string) TextParam { return TextParam{Name: name, Text: tex
 // Currency is an amount of money in a body, shown in the recipient's own format.
 type Currency struct {
 	// Name is like the Name of a TextParam.
-	Name string `json:"-"`
+	Name string `json:"-" rule:"name"`
 	// FallbackValue is shown if the amount cannot be formatted. Required.
-	FallbackValue string `json:"fallback_value,omitzero"`
+	FallbackValue string `json:"fallback_value,omitzero" rule:"required"`
 	// Code is an ISO 4217 code, such as "USD". Required.
-	Code string `json:"code,omitzero"`
+	Code string `json:"code,omitzero" rule:"required,currency"`
 	// Amount1000 is the amount times 1000: 100.99 is 100990. Zero is an amount.
 	Amount1000 int64 `json:"amount_1000"`
 }
@@ -42,9 +41,9 @@ type Currency struct {
 // DateTime is a date in a body. The platform shows only FallbackValue; its examples have the other fields too.
 type DateTime struct {
 	// Name is like the Name of a TextParam.
-	Name string `json:"-"`
+	Name string `json:"-" rule:"name"`
 	// FallbackValue is shown. Required.
-	FallbackValue string `json:"fallback_value,omitzero"`
+	FallbackValue string `json:"fallback_value,omitzero" rule:"required"`
 	// DayOfWeek, Year, Month and DayOfMonth are not checked. Zero is absent.
 	DayOfWeek  int `json:"day_of_week,omitzero"`
 	Year       int `json:"year,omitzero"`
@@ -115,9 +114,9 @@ func (l Location) parameter() any {
 	return parameterJSON{Type: typeLocation, Location: (*templateLocation)(&l)}
 }
 
-func (p RawParameter) parameter() any { return p.JSON }
+func (p RawParameter) parameter() any { return rawShape(p.JSON) }
 
-func parametersJSON(parameters []Parameter) []any {
+func parameterShapes(parameters []Parameter) []any {
 	if parameters == nil {
 		return nil
 	}
@@ -205,41 +204,15 @@ func parameterName(p Parameter) (name string, known bool) {
 	}
 }
 
-func checkName(c *checks, path, name string) {
-	c.alphabet(path+".Name", name, "lower-case letters, digits and underscores", isTemplateName)
-}
-
-func (p TextParam) check(c *checks, path string) {
-	checkName(c, path, p.Name)
-	c.required(path+".Text", p.Text, 0)
-}
-
-func (p Currency) check(c *checks, path string) {
-	checkName(c, path, p.Name)
-	c.required(path+".FallbackValue", p.FallbackValue, 0)
-	c.required(path+".Code", p.Code, 0)
-	c.currency(path+".Code", p.Code)
-}
-
-func (p DateTime) check(c *checks, path string) {
-	checkName(c, path, p.Name)
-	c.required(path+".FallbackValue", p.FallbackValue, 0)
-}
-
-func (p GIF) check(c *checks, path string) { p.Media.check(c, path) }
-
 func (p RawParameter) check(c *checks, path string) {
 	path += ".JSON"
 	if !c.json(path, p.JSON) {
 		return
 	}
-	b, _ := readAs[parameterJSON](decodeValid(p.JSON))
-	if b.Type == "" {
+	if b, _ := readAs[parameterJSON](decodeValid(p.JSON)); b.Type == "" {
 		c.Found(path, "want an object with a type")
-		return
 	}
-	parameter, f := readParameter(decodeValid(p.JSON))
-	if parameter != nil {
-		c.raw(path, f, func(known *checks) { parameter.check(known, "") })
+	if parameter, f := readParameter(decodeValid(p.JSON)); parameter != nil {
+		c.raw(path, parameter, f)
 	}
 }

@@ -5,17 +5,12 @@ import "unicode"
 // Reaction puts an emoji on a message of the recipient, or removes it.
 type Reaction struct {
 	// MessageID is the platform's ID of that message, such as "wamid.HBg...". Required.
-	MessageID string `json:"message_id,omitzero"`
+	MessageID string `json:"message_id,omitzero" rule:"required"`
 	// Emoji is one emoji. Empty removes the reaction.
 	Emoji string `json:"emoji"`
 }
 
-func (Reaction) kind() string { return typeReaction }
-
-func (r Reaction) content() any { return r }
-
 func (r Reaction) check(c *checks, path string) {
-	c.required(path+".MessageID", r.MessageID, 0)
 	if r.Emoji != "" && !isEmoji(r.Emoji) {
 		c.Limit(path+".Emoji", "want one emoji, or none to remove the reaction")
 	}

@@ -29,8 +29,27 @@ func (f fit) exactIf(condition bool) fit {
 	return misfit
 }
 
-// reader is a type that reads itself.
+// reader is a type that reads itself from a decoded value.
 type reader interface{ read(value any) fit }
+
+// shaper is a type whose fields are not the platform's shape.
+type shaper interface{ shape() any }
+
+// shapeOf returns a value in the platform's shape, for encoding/json.
+func shapeOf(value any) any {
+	if s, ok := value.(shaper); ok {
+		return s.shape()
+	}
+	return value
+}
+
+// rawShape returns raw for encoding/json, nil if it is nil.
+func rawShape(raw json.RawMessage) any {
+	if raw == nil {
+		return nil
+	}
+	return raw
+}
 
 // decode decodes one JSON value, with numbers as json.Number.
 func decode(data []byte) (any, error) {
@@ -189,7 +208,7 @@ func readObject(value any, to reflect.Value) fit {
 		default:
 			target := to.FieldByIndex(field.Index)
 			f = min(f, readValue(member, target))
-			f = f.exactIf(!optional || !isNumber(target) || !target.IsZero()) // it would not be written
+			f = f.exactIf(!optional || !target.IsZero() || isEmpty(member)) // a zero field is not written
 		}
 	}
 	if known < len(object) {
@@ -198,4 +217,11 @@ func readObject(value any, to reflect.Value) fit {
 	return f
 }
 
-func isNumber(v reflect.Value) bool { return v.CanInt() || v.CanFloat() }
+// isEmpty reports whether a value means the same as its absence: false, an empty text, or an object of such values.
+func isEmpty(value any) bool {
+	object, ok := value.(map[string]any)
+	for _, member := range object {
+		ok = ok && isEmpty(member)
+	}
+	return ok || value == nil || value == false || value == ""
+}

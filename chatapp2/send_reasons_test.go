@@ -29,10 +29,10 @@ func validWrongAllOver() Message {
 	}
 }
 
-func TestAllProblemsAreReportedAtOnceInTheOrderOfTheMessage(t *testing.T) {
+func TestCallReportsAllProblems(t *testing.T) {
 	t.Parallel()
 	var got []string
-	for _, problem := range sendProblems(t, validWrongAllOver()) {
+	for _, problem := range problemsOf(validWrongAllOver()) {
 		kind := "fault"
 		if problem.Limit {
 			kind = "limit"
@@ -40,47 +40,46 @@ func TestAllProblemsAreReportedAtOnceInTheOrderOfTheMessage(t *testing.T) {
 		got = append(got, kind+" "+problem.Field)
 	}
 	assert.Equal(t, []string{
-		"limit RecipientType",
 		"fault To",
-		"fault Content.Header", // not with a List
+		"limit RecipientType",
 		"fault Content.Header", // no source
-		"fault Content.Header.Caption",
-		"fault Content.Body",
 		"limit Content.Footer",
 		"fault Content.Action.Button",
 		"limit Content.Action.Sections[0].Title",
 		"fault Content.Action.Sections[0].Rows[0].ID",
 		"fault Content.Action.Sections[0].Rows[0].Title",
 		"limit Content.Action.Sections[0].Rows[1].Description",
-		"fault Content.Action.Sections[1].Rows[0].ID",
+		"fault Content.Header.Caption",
+		"fault Content.Body",
+		"fault Content.Header", // not with a List
 		"fault ReplyTo",
 		"limit CallbackData",
+		`fault Extra["context"]`, `fault Extra["interactive"]`, `fault Extra["messaging_product"]`, `fault Extra["recipient_type"]`,
+		`fault Extra["to"]`, `fault Extra["type"]`,
 		"fault TTL",
 		"fault Fallback.From",
 		"fault Fallback.Text",
 		"fault CallbackURL",
 		"fault ReferenceID",
-		`fault Extra["context"]`, `fault Extra["interactive"]`, `fault Extra["messaging_product"]`, `fault Extra["recipient_type"]`,
-		`fault Extra["to"]`, `fault Extra["type"]`,
 	}, got)
 }
 
-func TestTheOrderOfProblemsIsAlwaysTheSame(t *testing.T) {
+func TestCallReportsProblemsInAFixedOrder(t *testing.T) {
 	t.Parallel()
 	address := AddressMessage{Country: "IN", ValidationErrors: map[string]string{}}
 	for _, name := range []string{"name", "phone_number", "in_pin_code", "house_number", "floor_number", "tower_number", "building_name", "city"} {
 		address.ValidationErrors[name] = "\xff"
 	}
 	for _, m := range []Message{validWrongAllOver(), validDoes(address)} {
-		first := sendProblems(t, m)
+		first := problemsOf(m)
 		require.Greater(t, len(first), 7)
 		for range 50 {
-			require.Equal(t, first, sendProblems(t, m))
+			require.Equal(t, first, problemsOf(m))
 		}
 	}
 }
 
-func TestSeveralComponentsAndCardsAreCheckedAtOnce(t *testing.T) {
+func TestCallReportsProblemsOfAllElements(t *testing.T) {
 	t.Parallel()
 	var got []string
 	for _, m := range []Message{
@@ -88,7 +87,7 @@ func TestSeveralComponentsAndCardsAreCheckedAtOnce(t *testing.T) {
 		validDoes(Carousel{Cards: []Card{{}, {Action: CTAURL{}}, {Header: HeaderText{}, Action: Product{}}}}),
 		goldenTo(Contacts{{Birthday: "x"}, {}}),
 	} {
-		for _, problem := range sendProblems(t, m) {
+		for _, problem := range problemsOf(m) {
 			got = append(got, strings.TrimPrefix(problem.Field, "Content"))
 		}
 	}
@@ -97,16 +96,16 @@ func TestSeveralComponentsAndCardsAreCheckedAtOnce(t *testing.T) {
 		".Components[2].Index", ".Components[2].Code", ".Components[3]", ".Components[4].Index", ".Components[4].Suffix",
 		".Components[5].URL", ".Components[5].Title",
 
-		".Action.Cards[0].Action",
-		".Action.Cards[1].Header", ".Action.Cards[1].Action.DisplayText", ".Action.Cards[1].Action.URL",
-		".Action.Cards[2].Header", ".Action.Cards[2].Header.Text", ".Action.Cards[2].Action.CatalogID", ".Action.Cards[2].Action.ProductRetailerID",
+		".Action.Cards[0].Action", ".Action.Cards[0].Header",
+		".Action.Cards[1].Action.DisplayText", ".Action.Cards[1].Action.URL", ".Action.Cards[1].Header",
+		".Action.Cards[2].Header.Text", ".Action.Cards[2].Action.CatalogID", ".Action.Cards[2].Action.ProductRetailerID", ".Action.Cards[2].Header",
 
 		"[0].Name.FormattedName", "[0].Name", "[0].Birthday", "[1].Name.FormattedName", "[1].Name",
 	}, got)
 }
 
 // An error may be logged, so that it must not hold what is in a message.
-func TestNoProblemRepeatsWhatIsInTheMessage(t *testing.T) {
+func TestProblemsNeverRepeatAValue(t *testing.T) {
 	t.Parallel()
 	const secret, number = "SECRET", "639171234567"
 	forms := map[string]string{
@@ -127,7 +126,7 @@ func TestNoProblemRepeatsWhatIsInTheMessage(t *testing.T) {
 	}
 	reasons := map[string]bool{}
 	check := func(name string, m Message) {
-		for _, problem := range sendProblems(t, m) {
+		for _, problem := range problemsOf(m) {
 			for _, shown := range []string{problem.Field, problem.Reason} {
 				assert.NotContains(t, strings.ToUpper(shown), secret, name)
 				assert.NotContains(t, shown, number, name)

@@ -7,11 +7,11 @@ package chatapp2
 //	chatapp2.Template{Name: "order_ready", Language: "en_US", Components: []chatapp2.Component{chatapp2.Body("Ana", "42")}}
 type Template struct {
 	// Name is at most 512 lower-case letters, digits and underscores. Required.
-	Name string
+	Name string `rule:"required,max=512,name"`
 	// Language is the code of its language, such as "en" or "en_US". Required.
-	Language string
+	Language string `rule:"required"`
 	// Policy is LanguageDeterministic, or empty, which means the same.
-	Policy LanguagePolicy
+	Policy LanguagePolicy `rule:"oneof=deterministic"`
 	// Components holds the values of the parameters: each part at most once, each button by its index. Nil if the template has
 	// no parameters.
 	Components []Component
@@ -35,33 +35,32 @@ type languageJSON struct {
 	Policy LanguagePolicy `json:"policy,omitzero"`
 }
 
-func (Template) kind() string { return typeTemplate }
-
-func (t Template) content() any {
-	return templateJSON{t.Name, languageJSON{t.Language, t.Policy}, componentsJSON(t.Components)}
+func (t Template) shape() any {
+	return templateJSON{t.Name, languageJSON{t.Language, t.Policy}, componentShapes(t.Components)}
 }
 
-func readTemplate(value any) (Content, fit) {
+func (t *Template) read(value any) fit {
 	b, f := readAs[templateJSON](value)
-	return Template{b.Name, b.Language.Code, b.Language.Policy, decodeComponents(b.Components, false)}, f
+	*t = Template{b.Name, b.Language.Code, b.Language.Policy, decodeComponents(b.Components, false)}
+	return f
 }
 
 func (t Template) check(c *checks, path string) {
-	c.required(path+".Name", t.Name, 512)
-	c.alphabet(path+".Name", t.Name, "lower-case letters, digits and underscores", isTemplateName)
-	c.required(path+".Language", t.Language, 0)
-	oneOf(c, path+".Policy", t.Policy, LanguageDeterministic)
-	where := inTemplate
+	path += ".Components"
+	bodyMost := 1024
 	if len(t.Components) == 1 {
-		where = alone
+		bodyMost = 32768
 	}
-	for _, component := range t.Components {
-		if _, ok := component.(LimitedTimeOffer); ok {
-			where = besideOffer
+	for i, component := range t.Components {
+		switch component := component.(type) {
+		case LimitedTimeOffer:
+			bodyMost = 600
+		case TemplateCards:
+			component.checkCards(c, at(path, i))
 		}
 	}
-	checkComponents(c, path+".Components", t.Components, where)
-	t.checkNames(c, path+".Components")
+	checkComponents(c, path, t.Components, bodyMost)
+	t.checkNames(c, path)
 }
 
 // checkNames compares the header with the body: either all parameters of a template have names, or none.

@@ -23,7 +23,9 @@ func goldenComponents() []golden {
 
 		{"component/quick_reply_minimal", fills(QuickReplyButton{})},
 		{"component/quick_reply_complete", fills(QuickReplyButton{Index: 9, Payload: "stop/17"})},
+		{"component/quick_reply_text", fills(QuickReplyButton{Text: "Stop"})},
 		{"component/url", fills(URLButton{Index: 1, Suffix: "orders/17?from=chat"})},
+		{"component/url_payment_link", fills(URLButton{Suffix: "pay/17", PaymentLinkPreview: true})},
 		{"component/one_time_password", fills(Body("J$FpnYnP"), URLButton{Suffix: "J$FpnYnP"})},
 		{"component/copy_code", fills(CopyCodeButton{Index: 1, Code: "25OFF"})},
 		{"component/catalog_minimal", fills(CatalogButton{})},
@@ -41,7 +43,7 @@ func goldenComponents() []golden {
 		{"component/flow_minimal", fills(FlowButton{})},
 		{"component/flow_complete", fills(FlowButton{Index: 4, Token: "booking-17", Data: map[string]any{"places": 4}})},
 		{"component/voice_call_minimal", fills(VoiceCallButton{})},
-		{"component/voice_call_complete", fills(VoiceCallButton{Index: 5, TTLMinutes: 90, Payload: "order-17"})},
+		{"component/voice_call_complete", fills(VoiceCallButton{Index: 5, TTL: 90 * time.Minute, Payload: "order-17"})},
 		{"component/order_details_minimal", fills(OrderDetailsButton{Details: validOrder()})},
 		{"component/order_details_complete", fills(OrderDetailsButton{Index: 6, Details: order})},
 		{"component/several_buttons", fills(QuickReplyButton{Payload: "yes"}, QuickReplyButton{Index: 1, Payload: "no"}, URLButton{Index: 2, Suffix: "17"})},
@@ -60,7 +62,7 @@ func goldenComponents() []golden {
 
 		{"component/limited_time_offer", fills(
 			TemplateHeader{validImage()}, Body("Ana", "25OFF"),
-			LimitedTimeOffer{ExpiresAt: time.Date(2026, time.October, 3, 16, 0, 0, 123_456_789, time.FixedZone("", 2*60*60))},
+			LimitedTimeOffer{ExpiresAt: time.Date(2026, time.October, 3, 14, 0, 0, 123_000_000, time.UTC)},
 			CopyCodeButton{Code: "25OFF"}, URLButton{Index: 1, Suffix: "offer"},
 		)},
 		{"component/tap_target", fills(TapTarget{URL: "https://shop.example.com/17", Title: "The shop"})},
@@ -94,7 +96,7 @@ func goldenParameters() []golden {
 		{"parameter/video_link", heads(Video{Media: link})},
 		{"parameter/video_id", heads(Video{Media: uploaded})},
 		{"parameter/document_minimal", heads(Document{Media: link})},
-		{"parameter/document_complete", heads(Document{Media: uploaded, Filename: "invoice-17.pdf"})},
+		{"parameter/document_complete", heads(Document{Media: uploaded, FileName: "invoice-17.pdf"})},
 		{"parameter/gif_link", heads(GIF{Media: link})},
 		{"parameter/gif_id", heads(GIF{Media: uploaded})},
 		{"parameter/location", heads(Location{Latitude: 37.44211676562361, Longitude: -122.16155960083124, Name: "The shop", Address: "1 Main Street, Manila"})},

@@ -13,34 +13,7 @@ type TemplateCards []TemplateCard
 // TemplateCard holds the values for a card: its header, body and buttons.
 type TemplateCard []Component
 
-type templateCardJSON struct {
-	Index      int   `json:"card_index"`
-	Components []any `json:"components,omitzero"`
-}
-
-func (k TemplateCards) component() any {
-	cards := make([]any, len(k))
-	for i, card := range k {
-		cards[i] = templateCardJSON{i, componentsJSON(card)}
-	}
-	return componentJSON{Type: componentCards, Cards: cards}
-}
-
-func readTemplateCards(values []any) (TemplateCards, fit) {
-	cards, f := make(TemplateCards, len(values)), exact
-	for i, value := range values {
-		card, cf := readAs[templateCardJSON](value)
-		cards[i] = decodeComponents(card.Components, true)
-		f = min(f, cf).exactIf(card.Index == i)
-	}
-	return cards, f
-}
-
-func (k TemplateCards) check(c *checks, path string, where place) {
-	checkNotOnCard(c, path, where)
-	if where == onCard {
-		return
-	}
+func (k TemplateCards) checkCards(c *checks, path string) {
 	least := 2
 	if len(k) > 0 && k[0].mayBeProduct() {
 		least = 1
@@ -50,9 +23,29 @@ func (k TemplateCards) check(c *checks, path string, where place) {
 		if len(card) == 0 {
 			c.Found(at(path, i), "want at least one component, got none")
 		}
-		checkComponents(c, at(path, i), card, onCard)
+		checkComponents(c, at(path, i), card, 160)
+		for j, component := range card {
+			checkOnCard(c, at(at(path, i), j), component)
+		}
 		if i > 0 && !k[0].matches(card) {
 			c.Found(at(path, i), "must have the same parts as the first card, with the same kinds of headers and buttons")
+		}
+	}
+}
+
+// checkOnCard rejects what a card cannot have.
+func checkOnCard(c *checks, path string, component Component) {
+	if !isValue(component) {
+		return
+	}
+	switch component.part() {
+	case componentCards, componentOffer, componentTapTarget, componentOrderStatus:
+		c.Found(path, "must not be on a card")
+	}
+	if header, ok := component.(TemplateHeader); ok {
+		switch header.Parameter.(type) {
+		case TextParam, Document, GIF, Location:
+			c.Found(path+".Parameter", "want an Image, a Video or a Product in the header of a card")
 		}
 	}
 }
@@ -84,7 +77,7 @@ func (k TemplateCard) matches(other TemplateCard) bool {
 
 // cardKind names the kind of a component for the comparison of cards, such as the medium of a header.
 func cardKind(component Component) string {
-	kind := partOf(component) + fmt.Sprintf(" %T", component)
+	kind := fmt.Sprintf("%s %T", component.part(), component)
 	if header, ok := component.(TemplateHeader); ok {
 		kind += fmt.Sprint(reflect.TypeOf(header.Parameter))
 	}

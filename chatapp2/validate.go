@@ -1,71 +1,78 @@
 package chatapp2
 
 import (
+	"encoding/json"
 	"maps"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
-// validate finds all problems of the message, except those of the fields that the contract names.
+// validate finds all problems of the message, except those of Extra and of the fields that the contract names.
 func (m Message) validate() []wire.Problem {
 	c := &checks{group: m.RecipientType == RecipientGroup}
-	oneOf(c, "RecipientType", m.RecipientType, RecipientIndividual, RecipientGroup)
 	m.checkRecipient(c)
+	c.field("RecipientType", string(m.RecipientType), "oneof=individual|group")
+	c.inside(step{name: "Content"}, reflect.ValueOf(&m.Content).Elem(), "required")
+	c.field("ReplyTo", m.ReplyTo, "notblank")
+	c.field("CallbackData", m.CallbackData, "max=512")
+	c.field("Marketing.ProductPolicy", string(m.Marketing.ProductPolicy), "oneof=CLOUD_API_FALLBACK|STRICT")
 	kind := ""
-	switch {
-	case m.Content == nil:
-		c.Found("Content", "required, but nil; the documentation of package chatapp2 lists its types")
-	case isValue(m.Content):
+	if isValue(m.Content) {
 		kind = strings.ToLower(m.Content.kind())
-		m.Content.check(c, "Content")
 	}
-	c.notBlank("ReplyTo", m.ReplyTo)
 	if kind == typePin && !c.group {
 		c.Found("RecipientType", `must be "group" for a Pin`)
 	}
 	if kind == typeReaction && m.ReplyTo != "" {
 		c.Found("ReplyTo", "must be empty for a Reaction, which names its message itself")
 	}
-	c.length("CallbackData", m.CallbackData, 512)
-	oneOf(c, "Marketing.ProductPolicy", m.Marketing.ProductPolicy, PolicyFallback, PolicyStrict)
-	if (m.Marketing != Marketing{}) {
-		if kind != typeTemplate && kind != "" {
-			c.Found("Marketing", "must be empty without a Template")
-		}
-		if c.group {
-			c.Found("Marketing", "must be empty for a group")
-		}
+	if (m.Marketing != Marketing{}) && kind != typeTemplate && kind != "" {
+		c.Found("Marketing", "must be empty without a Template")
+	}
+	if (m.Marketing != Marketing{}) && c.group {
+		c.Found("Marketing", "must be empty for a group")
 	}
 	if m.Fallback != nil && c.group {
 		c.Found("Fallback", "must be nil for a group, which has no number to send an SMS to")
 	}
-	m.checkExtra(c, kind)
-	m.addFaults(c)
+	if len(m.Extra) > 0 {
+		m.checkExtra(c, kind)
+	}
 	return c.Checks
 }
 
 func (m Message) checkRecipient(c *checks) {
 	switch {
-	case c.group && strings.TrimSpace(m.To) == "":
-		c.Found("To", "the ID of a group is required")
+	case c.group:
+		c.field("To", m.To, "required")
 	case m.To == "" && m.Recipient == "":
 		c.Found("To", "required, but absent; want a number, or a Recipient in its place")
 	case !c.group && m.To != "":
-		reason := wire.CheckRecipient(m.To)
-		plain := strings.NewReplacer(" ", "", "-", "", "(", "", ")", "").Replace(m.To)
-		if wire.CheckRecipient(plain) == "" { // which the platform takes
+		if reason := wire.CheckRecipient(m.To); reason != "" && wire.CheckRecipient(withoutFormat(m.To)) == "" {
 			c.Limit("To", reason)
 		} else {
 			c.Found("To", reason)
 		}
 	}
-	if m.Recipient != "" && !isUserID(m.Recipient) {
+	c.field("Recipient", m.Recipient, "")
+	if m.Recipient != "" && utf8.ValidString(m.Recipient) && !isUserID(m.Recipient) {
 		c.Limit("Recipient", "want two letters, a dot, and at most 128 letters and digits")
 	}
+}
+
+// withoutFormat returns a number without the spaces, hyphens and parentheses that the platform takes in it.
+func withoutFormat(number string) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune(" -()", r) {
+			return -1
+		}
+		return r
+	}, number)
 }
 
 // isUserID reports whether id is a business-scoped user ID, such as "US.1349", or one of a parent business: "US.ENT.1349".
@@ -78,7 +85,7 @@ func isUserID(id string) bool {
 	case isParent:
 		return number != "" && strings.Trim(number, "0123456789") == ""
 	default:
-		return rest != "" && len(rest) <= 128 && !strings.ContainsFunc(rest, func(r rune) bool { return !isAlphanumeric(r) })
+		return rest != "" && len(rest) <= 128 && !strings.ContainsFunc(rest, isNotAlphanumeric)
 	}
 }
 
@@ -87,6 +94,11 @@ func (m Message) checkExtra(c *checks, kind string) {
 		path := "Extra[" + strconv.Quote(name) + "]"
 		switch {
 		case name == "context" && m.ReplyTo == "": // which may hold more than ReplyTo
+			var quoted replyContext
+			raw, _ := wire.Encode(m.Extra[name])
+			if _ = json.Unmarshal(raw, &quoted); quoted.MessageID == "" {
+				c.Found(path, "its message_id is required, but absent")
+			}
 			if kind == typeReaction {
 				c.Found(path, "must be absent for a Reaction, which names its message itself")
 			}
@@ -94,17 +106,6 @@ func (m Message) checkExtra(c *checks, kind string) {
 			c.Found(path, "is a member of the message itself; set its field instead")
 		case slices.Contains(contentTypes(), name):
 			c.Found(path, "is the content of another type of message; one message has one content")
-		}
-	}
-}
-
-// addFaults adds the faults of the message, except those of Extra and of the fields that the contract names.
-func (m Message) addFaults(c *checks) {
-	m.Extra, m.Fallback, m.CallbackURL, m.ReferenceID = nil, nil, "", ""
-	for _, fault := range faults(reflect.ValueOf(m)) {
-		path := strings.TrimPrefix(fault.Field, ".")
-		if !slices.ContainsFunc(c.Checks, func(p wire.Problem) bool { return p.Field == path }) {
-			c.Found(path, fault.Reason)
 		}
 	}
 }

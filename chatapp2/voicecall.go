@@ -1,17 +1,15 @@
 package chatapp2
 
-import (
-	"time"
-)
+import "time"
 
 // VoiceCall is a button with which the recipient calls the sender. The Interactive takes any header.
 type VoiceCall struct {
 	// DisplayText is the label of the button, at most 20 characters. Empty is the platform's own.
-	DisplayText string
+	DisplayText string `rule:"max=20"`
 	// TTL is how long the button works: whole minutes, at most 30 days. 0 is the platform's default, 7 days.
 	TTL time.Duration
 	// Payload comes back with the call, at most 512 characters. Optional.
-	Payload string
+	Payload string `rule:"max=512"`
 }
 
 // voiceCallJSON is a VoiceCall in the platform's shape.
@@ -21,27 +19,17 @@ type voiceCallJSON struct {
 	Payload     string  `json:"payload,omitzero"`
 }
 
-func (b voiceCallJSON) typed() VoiceCall {
-	return VoiceCall{b.DisplayText, fromMinutes(b.TTLMinutes), b.Payload}
-}
+func (a VoiceCall) shape() any { return voiceCallJSON{a.DisplayText, a.TTL.Minutes(), a.Payload} }
 
-func (a VoiceCall) json() voiceCallJSON {
-	return voiceCallJSON{a.DisplayText, a.TTL.Minutes(), a.Payload}
+func (a *VoiceCall) read(value any) fit {
+	b, f := readAs[voiceCallJSON](value)
+	*a = VoiceCall{b.DisplayText, fromMinutes(b.TTLMinutes), b.Payload}
+	return f.exactIf(a.shape() == b)
 }
 
 func fromMinutes(n float64) time.Duration { return time.Duration(n * float64(time.Minute)) }
 
-func (VoiceCall) actionType() string { return actionVoiceCall }
-
-func (a VoiceCall) action() any { return named[voiceCallJSON]{actionVoiceCall, a.json()} }
-
-func (VoiceCall) needs() needs { return needs{} }
-
-func (a VoiceCall) check(c *checks, path string) {
-	c.length(path+".DisplayText", a.DisplayText, 20)
-	checkCallTTL(c, path+".TTL", a.TTL)
-	c.length(path+".Payload", a.Payload, 512)
-}
+func (a VoiceCall) check(c *checks, path string) { checkCallTTL(c, path+".TTL", a.TTL) }
 
 func checkCallTTL(c *checks, path string, ttl time.Duration) {
 	switch {

@@ -1,42 +1,43 @@
 package messagingtest
 
 import (
+	"context"
+	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"time"
 )
 
-// A Callback is what the service tells a customer's webhook: an [InboundSMS], an [InboundChatApp], a [DeliveryReport], or
-// several of them as [Callbacks]. [Server.Receive] calls a webhook with one, and the functions whose names end in Request
-// make a request of one for the test of a handler.
+// A Callback is what the service calls a customer's webhook with: an [InboundSMS], an [InboundChatApp], a [DeliveryReport], or
+// several of them as [Callbacks]. [Server.Receive] calls a webhook with it; [SMSRequest] and its siblings make a request of it
+// for the test of a handler.
 //
-// That the service calls by GET is of the specification. It shows no parameter: each field goes by the first name that the
-// default contract has for it, and in the order of the tables on the page of the package. The zero value of a field is
-// absent: its parameter is not sent. What no field is for goes by Extra, in its order and after the fields:
+// The parameters go in the order of the fields, each under the first name that the default contract has for it. A field that
+// is zero is not sent. Extra holds parameters that no field is for, and comes last:
 //
 //	messagingtest.InboundSMS{From: "639171234567", Extra: []messagingtest.Param{
 //		{Name: "msg", Value: "Hi"},                  // a name of another contract
 //		{Name: "timestamp", Value: "1791038663"},    // a time in another form
-//		{Name: "keyword", Value: ""},                // there, and empty
-//		{Name: "from", Value: "639170000000"},       // a second time: a correct receiver takes the first
+//		{Name: "keyword", Value: ""},                // present, and empty
+//		{Name: "from", Value: "639170000000"},       // a second time
 //	}}
 //
 //sumtype:decl
 type Callback interface {
-	// calls are the requests that the callback comes as.
+	// calls returns the calls that the callback is made of.
 	calls() []call
 }
 
-// Callbacks are several callbacks, of one kind or of several, for [Server.Receive]. They may hold others of their kind. An
-// element that is nil panics when they are sent. Nil and empty, they are none at all.
+// Callbacks are several callbacks for [Server.Receive]. A nil element panics when they are sent.
 type Callbacks []Callback
 
-// A Param is one parameter of a callback. Any text will do for both, also the empty one.
+// A Param is one parameter of a callback. Both may be any text, including the empty one.
 type Param struct {
 	Name, Value string
 }
 
-// call is one callback and what it says.
+// call is one callback with its parameters, in order.
 type call struct {
 	callback Callback
 	params   parameters
@@ -53,68 +54,55 @@ func (c Callbacks) calls() []call {
 	return calls
 }
 
-// parameters are what one callback says, in the order in which it says it.
 type parameters []Param
 
-// add leaves out what is absent.
-func (p *parameters) add(name, value string) {
-	if value != "" {
-		*p = append(*p, Param{name, value})
-	}
-}
-
-func (p *parameters) addTime(name string, t time.Time) {
-	if !t.IsZero() {
-		p.add(name, stamp(t))
-	}
-}
-
-// stamp is a time as callbacks have it: of the forms that the contract reads, the one that loses nothing.
-func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
-
-// writing is how a callback is written.
-type writing struct{ unescaped bool }
-
-// query is the parameters as they stand behind the question mark.
-func (w writing) query(params parameters) string {
-	var b strings.Builder
-	for i, p := range params {
-		if i > 0 {
-			b.WriteByte('&')
+// paramsOf returns the parameters for fields that are named by concept. A field without a value is left out.
+func paramsOf(names table, fields, extra []Param) parameters {
+	var p parameters
+	for _, f := range fields {
+		if f.Value != "" {
+			p = append(p, Param{names[f.Name], f.Value})
 		}
-		b.WriteString(url.QueryEscape(p.Name))
-		b.WriteByte('=')
-		b.WriteString(w.value(p.Value))
 	}
-	return b.String()
+	return append(p, extra...)
 }
 
-func (w writing) value(s string) string {
-	if w.unescaped {
-		return careless(s)
+// formatCallbackTime returns RFC 3339 in UTC, which loses nothing, or "" for the zero time.
+func formatCallbackTime(t time.Time) string {
+	if t.IsZero() {
+		return ""
 	}
-	return url.QueryEscape(s)
+	return t.UTC().Format(time.RFC3339Nano)
 }
 
-// careless is a value as somebody writes it who has never met a text that needs escaping: see [Unescaped]. What would end
-// the parameter or the request line is escaped all the same, for no receiver could get it back.
-func careless(s string) string {
-	const digits = "0123456789ABCDEF"
+// query returns the parameters as a query.
+func (p parameters) query(unescaped bool) string {
+	escape := url.QueryEscape
+	if unescaped {
+		escape = escapeLittle
+	}
+	pairs := make([]string, len(p))
+	for i, param := range p {
+		pairs[i] = url.QueryEscape(param.Name) + "=" + escape(param.Value)
+	}
+	return strings.Join(pairs, "&")
+}
+
+// escapeLittle escapes a value as [Unescaped] says. What would end the parameter or the request line is escaped all the same,
+// because no receiver could restore it.
+func escapeLittle(s string) string {
 	var b strings.Builder
 	for i := range len(s) {
-		switch c := s[i]; {
-		case c == ' ':
-			b.WriteByte('+')
-		case c < ' ', c == 0x7f, c == '&', c == '#':
-			b.Write([]byte{'%', digits[c>>4], digits[c&15]})
-		default:
-			b.WriteByte(c)
+		if c := rune(s[i]); isControlOrSpace(c) || c == '&' || c == '#' {
+			b.WriteString(url.QueryEscape(s[i : i+1]))
+		} else {
+			b.WriteByte(s[i])
 		}
 	}
 	return b.String()
 }
 
-// withQuery adds a query to what a target has already. A fragment is no part of a request.
+// withQuery adds a query to a target, which may have one already. A fragment is no part of a request.
 func withQuery(target, query string) string {
 	target, _, _ = strings.Cut(target, "#")
 	switch {
@@ -127,4 +115,38 @@ func withQuery(target, query string) string {
 	default:
 		return target + "&" + query
 	}
+}
+
+// SMSRequest returns the request by which the service calls a webhook for inbound SMS, to pass to its handler:
+//
+//	w := httptest.NewRecorder()
+//	handler.ServeHTTP(w, messagingtest.SMSRequest("/hooks/sms?key="+secret, messagingtest.InboundSMS{From: "639171234567", Text: "Hi"}))
+//
+// Like [net/http/httptest.NewRequest], it makes a request as a server sees it, for a path or an absolute URL whose query stays
+// byte for byte. Of the options only [Unescaped] has an effect. SMSRequest panics if the target cannot stand in a request line.
+func SMSRequest(target string, m InboundSMS, opts ...ReceiveOption) *http.Request {
+	return newCallbackRequest(target, m, opts)
+}
+
+// ChatApp1Request is like [SMSRequest], for inbound messages of chat app 1.
+func ChatApp1Request(target string, m InboundChatApp, opts ...ReceiveOption) *http.Request {
+	return newCallbackRequest(target, m, opts)
+}
+
+// ChatApp2Request is like [SMSRequest], for inbound messages of chat app 2.
+func ChatApp2Request(target string, m InboundChatApp, opts ...ReceiveOption) *http.Request {
+	return newCallbackRequest(target, m, opts)
+}
+
+// DeliveryRequest is like [SMSRequest], for delivery reports. It does not replace placeholders: see [Server.ReportDelivery].
+func DeliveryRequest(target string, d DeliveryReport, opts ...ReceiveOption) *http.Request {
+	return newCallbackRequest(target, d, opts)
+}
+
+func newCallbackRequest(target string, callback Callback, opts []ReceiveOption) *http.Request {
+	if strings.ContainsFunc(target, isControlOrSpace) {
+		panic("messagingtest: the target of a request has white space or control characters")
+	}
+	target = withQuery(target, callback.calls()[0].params.query(newReceiving(opts).unescaped))
+	return httptest.NewRequestWithContext(context.Background(), http.MethodGet, target, nil)
 }

@@ -8,8 +8,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/messaging-service/messaging-go/contract"
 )
 
 // noon is a time with a fraction, in a zone of its own.
@@ -26,52 +24,48 @@ var fullChatApp = InboundChatApp{
 
 var fullReport = DeliveryReport{Status: "1", ID: "2", ReferenceID: "3", At: noon, Kind: "5", From: "6", To: "7"}
 
-func TestEachFieldGoesByTheFirstNameOfTheDefaultContract(t *testing.T) {
+func TestCallbackParameters(t *testing.T) {
 	t.Parallel()
-	c := contract.Default()
-	one, sms, report := c.WebhookChatApp1.Params, c.WebhookSMS.Params, c.WebhookDelivery.Params
-	require.Equal(t, c.WebhookChatApp1, c.WebhookChatApp2, "one type is for both chat apps")
-	when := "2026-10-03T04:00:00.12Z"
 	for name, tt := range map[string]struct {
 		callback Callback
 		want     parameters
 	}{
 		"SMS": {fullSMS, parameters{
-			{sms.ID[0], "1"},
-			{sms.From[0], "+639171234567"},
-			{sms.To[0], "21581"},
-			{sms.Text[0], "Hi there"},
-			{sms.Time[0], when},
-			{sms.Reference[0], "r-1"},
-			{sms.Operator[0], "OP"},
-			{sms.Keyword[0], "HI"},
+			{"id", "1"},
+			{"from", "+639171234567"},
+			{"to", "21581"},
+			{"message", "Hi there"},
+			{"timestamp", "2026-10-03T04:00:00.12Z"},
+			{"referenceId", "r-1"},
+			{"operator", "OP"},
+			{"keyword", "HI"},
 		}},
 		"chat app": {fullChatApp, parameters{
-			{one.ID[0], "1"},
-			{one.From[0], "2"},
-			{one.To[0], "3"},
-			{one.Name[0], "4"},
-			{one.Kind[0], "5"},
-			{one.Text[0], "6"},
-			{one.MediaURL[0], "7"},
-			{one.MediaID[0], "8"},
-			{one.MIMEType[0], "9"},
-			{one.Caption[0], "10"},
-			{one.FileName[0], "11"},
-			{one.Latitude[0], "12"},
-			{one.Longitude[0], "13"},
-			{one.Time[0], when},
-			{one.Reference[0], "15"},
-			{one.JSON[0], "16"},
+			{"id", "1"},
+			{"from", "2"},
+			{"to", "3"},
+			{"name", "4"},
+			{"type", "5"},
+			{"message", "6"},
+			{"mediaUrl", "7"},
+			{"mediaId", "8"},
+			{"mimeType", "9"},
+			{"caption", "10"},
+			{"fileName", "11"},
+			{"latitude", "12"},
+			{"longitude", "13"},
+			{"timestamp", "2026-10-03T04:00:00.12Z"},
+			{"referenceId", "15"},
+			{"payload", "16"},
 		}},
 		"delivery report": {fullReport, parameters{
-			{report.Status[0], "1"},
-			{report.ID[0], "2"},
-			{report.Reference[0], "3"},
-			{report.Time[0], when},
-			{report.Kind[0], "5"},
-			{report.From[0], "6"},
-			{report.To[0], "7"},
+			{"status", "1"},
+			{"id", "2"},
+			{"referenceId", "3"},
+			{"timestamp", "2026-10-03T04:00:00.12Z"},
+			{"transactionType", "5"},
+			{"from", "6"},
+			{"to", "7"},
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -84,14 +78,14 @@ func TestEachFieldGoesByTheFirstNameOfTheDefaultContract(t *testing.T) {
 	}
 }
 
-func TestWhatIsAbsentIsNotSent(t *testing.T) {
+func TestCallbackOmitsZeroFields(t *testing.T) {
 	t.Parallel()
 	for _, callback := range []Callback{InboundSMS{}, InboundChatApp{}, DeliveryReport{}} {
 		assert.Empty(t, callback.calls()[0].params)
 	}
 }
 
-func TestExtraParametersComeLastAndAsTheyAre(t *testing.T) {
+func TestCallbackExtraComesLast(t *testing.T) {
 	t.Parallel()
 	extra := []Param{{"to", ""}, {"from", "2"}, {"", ""}, {"msg", "Hi"}, {"from", "3"}}
 	want := append(parameters{{"from", "1"}}, extra...)
@@ -100,10 +94,10 @@ func TestExtraParametersComeLastAndAsTheyAre(t *testing.T) {
 	} {
 		assert.Equal(t, want, callback.calls()[0].params)
 	}
-	assert.Equal(t, "from=1&to=&from=2&=&msg=Hi&from=3", writing{}.query(want))
+	assert.Equal(t, "from=1&to=&from=2&=&msg=Hi&from=3", want.query(false))
 }
 
-func TestCallbacksHoldOthers(t *testing.T) {
+func TestCallbacksNest(t *testing.T) {
 	t.Parallel()
 	m := InboundSMS{ID: "2"}
 	all := Callbacks{InboundSMS{ID: "1"}, Callbacks{}, Callbacks{&m, nilCallbacks()}, DeliveryReport{ID: "3"}}
@@ -119,7 +113,7 @@ func TestCallbacksHoldOthers(t *testing.T) {
 
 func nilCallbacks() Callbacks { return nil }
 
-func TestAValueIsWrittenEscapedOrAsACarelessSenderDoes(t *testing.T) {
+func TestCallbackValueEscaping(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ value, escaped, careless string }{
 		{"", "", ""},
@@ -134,13 +128,13 @@ func TestAValueIsWrittenEscapedOrAsACarelessSenderDoes(t *testing.T) {
 		{"caf\xe9 \x93x\x94", "caf%E9+%93x%94", "caf\xe9+\x93x\x94"},
 		{`{"a":"b"}`, "%7B%22a%22%3A%22b%22%7D", `{"a":"b"}`},
 	} {
-		assert.Equal(t, tt.escaped, writing{}.value(tt.value))
-		assert.Equal(t, tt.careless, writing{unescaped: true}.value(tt.value))
+		assert.Equal(t, tt.escaped, url.QueryEscape(tt.value))
+		assert.Equal(t, tt.careless, escapeLittle(tt.value))
 	}
-	assert.Equal(t, "a%3D%26+b=%", writing{unescaped: true}.query(parameters{{"a=& b", "%"}}), "names are escaped in any case")
+	assert.Equal(t, "a%3D%26+b=%", parameters{{"a=& b", "%"}}.query(true), "names are escaped in any case")
 }
 
-func TestParametersFollowTheQueryOfATarget(t *testing.T) {
+func TestCallbackParametersFollowQuery(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ target, query, want string }{
 		{"/hook", "a=b", "/hook?a=b"},
@@ -166,7 +160,7 @@ func FuzzQuery(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, name, value, second, other string) {
 		params := parameters{{name, value}, {second, other}}
-		escaped := writing{}.query(params)
+		escaped := params.query(false)
 		got, err := url.ParseQuery(escaped)
 		if err != nil {
 			t.Fatal(err)
@@ -182,7 +176,7 @@ func FuzzQuery(f *testing.F) {
 			}
 		}
 
-		unescaped := writing{unescaped: true}.query(params)
+		unescaped := params.query(true)
 		pairs := strings.Split(unescaped, "&")
 		if len(pairs) != len(params) {
 			t.Fatalf("%d parameters are %d", len(params), len(pairs))

@@ -46,7 +46,7 @@ func TestChatApp1AcceptsEachKind(t *testing.T) {
 	}
 }
 
-func TestChatApp1ShowsAllOfAMessage(t *testing.T) {
+func TestChatApp1SentHasEveryField(t *testing.T) {
 	t.Parallel()
 	s := NewServer(t)
 	body := one(`"text":"Hi","ttl":600,"sms_from":"ACME","sms_text":"Hi by SMS","dlrCallback":"https://example.com/dlr?s=%s","dlrReport":1,` +
@@ -66,7 +66,7 @@ func TestChatApp1ShowsAllOfAMessage(t *testing.T) {
 	assert.WithinDuration(t, time.Now(), at, time.Minute)
 }
 
-func TestChatApp1RefusesWhatIsWrong(t *testing.T) {
+func TestChatApp1Refuses(t *testing.T) {
 	t.Parallel()
 	s, client := NewServer(t), newClient(t)
 	for name, tc := range map[string]struct{ body, code string }{
@@ -153,7 +153,7 @@ func TestChatApp1RefusesWhatIsWrong(t *testing.T) {
 	assert.Equal(t, "1000000.00", s.Balance(), "what is refused costs nothing")
 }
 
-func TestChatApp1AcceptsWhatIsRight(t *testing.T) {
+func TestChatApp1AcceptsEdges(t *testing.T) {
 	t.Parallel()
 	s, client := NewServer(t), newClient(t)
 	for _, body := range []string{

@@ -59,14 +59,17 @@ func TestChatApp2AcceptsEachType(t *testing.T) {
 	}
 }
 
-func TestChatApp2IsAnsweredLikeMeta(t *testing.T) {
+func TestChatApp2Response(t *testing.T) {
 	t.Parallel()
 	id := "wamid." + base64.StdEncoding.EncodeToString([]byte("msg-1"))
 	for name, tc := range map[string]struct{ address, to, contact string }{
 		"a number":           {`"to":"+639171234567"`, "+639171234567", `{"input":"+639171234567","wa_id":"639171234567"}`},
 		"a number without +": {`"to":"639171234567"`, "639171234567", `{"input":"639171234567","wa_id":"639171234567"}`},
-		"a group":            {`"recipient_type":"group","to":"Y2FtZW:1"`, "Y2FtZW:1", `{"input":"Y2FtZW:1","wa_id":"Y2FtZW:1"}`},
-		"a user":             {`"recipient":"US.13491208655302741918"`, "US.13491208655302741918", `{"input":"US.13491208655302741918","user_id":"US.13491208655302741918"}`},
+		"a number as people write it": {
+			`"to":"+63 (917) 123-4567"`, "+63 (917) 123-4567", `{"input":"+63 (917) 123-4567","wa_id":"639171234567"}`,
+		},
+		"a group": {`"recipient_type":"group","to":"Y2FtZW:1"`, "Y2FtZW:1", `{"input":"Y2FtZW:1","wa_id":"Y2FtZW:1"}`},
+		"a user":  {`"recipient":"US.13491208655302741918"`, "US.13491208655302741918", `{"input":"US.13491208655302741918","user_id":"US.13491208655302741918"}`},
 		"a number and a user": {
 			`"to":"63917","recipient":"US.1"`, "63917", `{"input":"63917","wa_id":"63917"}`,
 		},
@@ -78,7 +81,7 @@ func TestChatApp2IsAnsweredLikeMeta(t *testing.T) {
 			require.NoError(t, r.err)
 			assert.Equal(t, http.StatusOK, r.status)
 			assert.Equal(t, "application/json", r.header.Get("Content-Type"))
-			assert.Equal(t, `{"messaging_product":"whatsapp","contacts":[`+tc.contact+`],"messages":[{"id":"`+id+`"}]}`, string(r.body))
+			assert.JSONEq(t, `{"messaging_product":"whatsapp","contacts":[`+tc.contact+`],"messages":[{"id":"`+id+`"}]}`, string(r.body))
 			m := s.Sent()[0]
 			assert.Equal(t, id, m.ID)
 			assert.Equal(t, tc.to, m.To)
@@ -86,7 +89,7 @@ func TestChatApp2IsAnsweredLikeMeta(t *testing.T) {
 	}
 }
 
-func TestChatApp2ShowsAllOfAMessage(t *testing.T) {
+func TestChatApp2SentHasEveryField(t *testing.T) {
 	t.Parallel()
 	s := NewServer(t)
 	body := two(`"text":{"body":"Hi"},"ttl":600,"sms_from":"ACME","sms_text":"Hi by SMS","dlrCallback":"https://example.com/dlr?s=%s","dlrReport":1,` +
@@ -102,7 +105,7 @@ func TestChatApp2ShowsAllOfAMessage(t *testing.T) {
 	}, m)
 }
 
-func TestChatApp2RefusesAWrongEnvelope(t *testing.T) {
+func TestChatApp2RefusesEnvelope(t *testing.T) {
 	t.Parallel()
 	text := `"text":{"body":"Hi"}`
 	checkRefusals(t, map[string]refusal{
@@ -113,7 +116,6 @@ func TestChatApp2RefusesAWrongEnvelope(t *testing.T) {
 		"to empty":                      {`{"messaging_product":"whatsapp","to":"",` + text + `}`, codeMissing},
 		"to a number":                   {`{"messaging_product":"whatsapp","to":639171234567,` + text + `}`, codeKind},
 		"to a word":                     {`{"messaging_product":"whatsapp","to":"nobody",` + text + `}`, codeRecipient},
-		"to with blanks":                {`{"messaging_product":"whatsapp","to":"+63 917 1234567",` + text + `}`, codeRecipient},
 		"to a list":                     {`{"messaging_product":"whatsapp","to":["639171234567"],` + text + `}`, codeKind},
 		"recipient empty":               {`{"messaging_product":"whatsapp","recipient":"",` + text + `}`, codeMissing},
 		"recipient a number":            {`{"messaging_product":"whatsapp","recipient":"639171234567",` + text + `}`, codeRecipient},
@@ -151,7 +153,7 @@ func TestChatApp2RefusesAWrongEnvelope(t *testing.T) {
 	})
 }
 
-func TestChatApp2RefusesAWrongContent(t *testing.T) {
+func TestChatApp2RefusesContent(t *testing.T) {
 	t.Parallel()
 	checkRefusals(t, map[string]refusal{
 		"text a string":               {two(`"text":"Hi"`), codeKind},
@@ -171,10 +173,10 @@ func TestChatApp2RefusesAWrongContent(t *testing.T) {
 		"voice a string":              {two(`"type":"audio","audio":{"id":"17","voice":"yes"}`), codeKind},
 		"media an array":              {two(`"type":"image","image":[{"id":"17"}]`), codeKind},
 		"location of one":             {two(`"type":"location","location":{"latitude":1}`), codeMissing},
-		"location of words":           {two(`"type":"location","location":{"latitude":"north","longitude":"west"}`), codeValue},
+		"location of words":           {two(`"type":"location","location":{"latitude":"north","longitude":"west"}`), codeKind},
 		"location of quoted truth":    {two(`"type":"location","location":{"latitude":"true","longitude":1}`), codeKind},
 		"location of truth":           {two(`"type":"location","location":{"latitude":1,"longitude":true}`), codeKind},
-		"location of blanks":          {two(`"type":"location","location":{"latitude":1,"longitude":" 1"}`), codeValue},
+		"location of blanks":          {two(`"type":"location","location":{"latitude":1,"longitude":" 1"}`), codeKind},
 		"contacts an object":          {two(`"type":"contacts","contacts":{"name":{"formatted_name":"Ana"}}`), codeKind},
 		"contacts of nobody":          {two(`"type":"contacts","contacts":[]`), codeMissing},
 		"contacts of null":            {two(`"type":"contacts","contacts":[null]`), codeKind},
@@ -201,7 +203,7 @@ func TestChatApp2RefusesAWrongContent(t *testing.T) {
 	})
 }
 
-func TestChatApp2RefusesAWrongInteractiveMessage(t *testing.T) {
+func TestChatApp2RefusesInteractive(t *testing.T) {
 	t.Parallel()
 	body := `"body":{"text":"B"},`
 	checkRefusals(t, map[string]refusal{
@@ -250,7 +252,7 @@ func checkRefusals(t *testing.T, table map[string]refusal) {
 	assert.Equal(t, "1000000.00", s.Balance(), "what is refused costs nothing")
 }
 
-func TestChatApp2AcceptsWhatIsRight(t *testing.T) {
+func TestChatApp2AcceptsEdges(t *testing.T) {
 	t.Parallel()
 	s, client := NewServer(t), newClient(t)
 	body := `"body":{"text":"B"},`

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestAMessageWithoutTTLLivesForTheDefault(t *testing.T) {
+func TestDefaultTTL(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{chatApp1, chatApp2} {
 		t.Run(path, func(t *testing.T) {
@@ -28,16 +28,18 @@ func TestAMessageWithoutTTLLivesForTheDefault(t *testing.T) {
 	}
 }
 
-func TestRealTimeEndsNoLifetime(t *testing.T) {
+func TestLifetimeIgnoresRealTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &Server{ledger: newLedger()}
+		s := newServer()
 		s.SetDelivery("639171234567", Unreachable())
 		body := with(sendPaths[chatApp1], `"ttl":1,`+chatFallback)
-		fields, err := readObject([]byte(body))
+		members, err := readObject([]byte(body))
 		require.NoError(t, err)
-		m, wrong := readChatApp1(fields)
-		require.False(t, wrong.found())
-		require.Equal(t, 200, s.submit(m, confirmData).status)
+		n := s.names.chatApp1
+		m, wrong := readChatApp1(fields{members, n})
+		require.Nil(t, wrong)
+		_, wrong = s.submit(&m)
+		require.Nil(t, wrong)
 		began := time.Now()
 
 		time.Sleep(time.Hour)
@@ -50,9 +52,9 @@ func TestRealTimeEndsNoLifetime(t *testing.T) {
 	})
 }
 
-func TestTheClockDatesMessages(t *testing.T) {
+func TestAdvanceDatesMessages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &Server{ledger: newLedger()}
+		s := newServer()
 		began := time.Now()
 		s.Seed(Sent{})
 		s.Advance(time.Hour)
@@ -65,7 +67,7 @@ func TestTheClockDatesMessages(t *testing.T) {
 	})
 }
 
-func TestALagPassesByTheClockToo(t *testing.T) {
+func TestSetLagCountsAdvance(t *testing.T) {
 	t.Parallel()
 	s, client := NewServer(t), newClient(t)
 	s.SetLag(time.Hour)
@@ -78,7 +80,7 @@ func TestALagPassesByTheClockToo(t *testing.T) {
 	assert.Len(t, list(t, client, s).Data, 1)
 }
 
-func TestAdvanceByNothingAndByEverything(t *testing.T) {
+func TestAdvanceBounds(t *testing.T) {
 	t.Parallel()
 	s, client := NewServer(t), newClient(t)
 	s.SetDelivery("639171234567", DeliverLate(math.MaxInt64))

@@ -2,198 +2,101 @@ package messagingtest
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
 )
 
-// Kinds of messages. Those of chat app 2 are the types of the Meta-shaped payload.
-const (
-	kindText         = "text"
-	kindImage        = "image"
-	kindVideo        = "video"
-	kindCallToAction = "call_to_action"
-	kindTemplate     = "template"
-	kindAudio        = "audio"
-	kindDocument     = "document"
-	kindSticker      = "sticker"
-	kindLocation     = "location"
-	kindContacts     = "contacts"
-	kindReaction     = "reaction"
-	kindPin          = "pin"
-	kindInteractive  = "interactive"
-)
-
-func contentNames() []string {
-	return []string{
-		kindText, kindImage, kindVideo, kindAudio, kindDocument, kindSticker, kindLocation, kindContacts, kindReaction, kindPin,
-		kindInteractive, kindTemplate,
+// contentChecks returns the check for each known type of a chat-app-2 message. They look at the structure, not at limits on
+// lengths and numbers: the platform moves limits, and a client may be lenient about them.
+func contentChecks() map[string]check {
+	return map[string]check{
+		"text":     isObject(need("body", isFilled), may("preview_url", isFlag)),
+		"image":    isMedia,
+		"video":    isMedia,
+		"audio":    isMedia,
+		"document": isMedia,
+		"sticker":  isMedia,
+		"location": isObject(need("latitude", isDegrees), need("longitude", isDegrees), may("name", isText), may("address", isText)),
+		"contacts": isList(1, isObject(need("name", isObject(need("formatted_name", isFilled))))),
+		"reaction": isObject(need("message_id", isFilled), need("emoji", isText)), // an empty emoji removes the reaction
+		"pin":      isObject(need("type", isOneOf("pin", "unpin")), need("message_id", isFilled)),
+		"template": isObject(
+			need("name", isFilled),
+			need("language", isObject(need("code", isFilled), may("policy", isText))),
+			may("components", isList(0, isComponent)),
+		),
+		"interactive": isInteractive,
 	}
 }
 
-func isContent(name string) bool { return slices.Contains(contentNames(), name) }
-
-// checkContent looks at the structure, not at limits: those change, and a client may let them pass.
-func checkContent(kind string, raw json.RawMessage) flaw {
-	if kind == kindContacts {
-		return checkContacts(raw)
+// isMedia is the check for a medium, which has exactly one of an ID and a link.
+func isMedia(field string, raw json.RawMessage) *problem {
+	if p := isObject(
+		may("id", isFilled), may("link", isLink()), may("caption", isText), may("filename", isText), may("voice", isFlag),
+	)(field, raw); p != nil {
+		return p
 	}
-	if !isContent(kind) {
-		if raw[0] != '{' && raw[0] != '[' {
-			return flaw{codeKind, "the property that type names is neither an object nor an array"}
-		}
-		return flaw{}
+	if o := objectOf(raw); (o["id"] == nil) == (o["link"] == nil) {
+		return &problem{codePayload, field + " does not have exactly one of id and link"}
 	}
-	n, wrong := nodeOf(kind, raw)
-	if wrong.found() {
-		return wrong
-	}
-	switch kind {
-	case kindText:
-		return firstFlaw(n.need("body"), n.allowBool("preview_url"))
-	case kindLocation:
-		return firstFlaw(checkDegrees(n, "latitude"), checkDegrees(n, "longitude"), n.allow("name", "address"))
-	case kindReaction:
-		return checkReaction(n)
-	case kindPin:
-		return checkPin(n)
-	case kindInteractive:
-		return checkInteractive(n)
-	case kindTemplate:
-		return checkTemplate(n)
-	default:
-		return checkMedia(n)
-	}
+	return nil
 }
 
-func checkMedia(n node) flaw {
-	_, hasID := n.object["id"]
-	_, hasLink := n.object["link"]
-	if hasID == hasLink {
-		return flaw{codePayload, n.path + " has not exactly one of id and link"}
-	}
-	if hasID {
-		return firstFlaw(n.need("id"), n.allow("caption", "filename"), n.allowBool("voice"))
-	}
-	if wrong := firstFlaw(n.need("link"), n.allow("caption", "filename"), n.allowBool("voice")); wrong.found() {
-		return wrong
-	}
-	if link, _ := n.text("link"); !isURL(link) {
-		return flaw{codeURL, n.name("link") + " is not an absolute http or https URL"}
-	}
-	return flaw{}
-}
-
-// checkDegrees takes a number and a string that holds one: Meta's own examples have both.
-func checkDegrees(n node, member string) flaw {
-	raw, present := n.object[member]
-	if !present {
-		return flaw{codeMissing, n.name(member) + " is absent"}
-	}
-	if text, isString := textOf(raw); isString {
-		if raw = json.RawMessage(text); !json.Valid(raw) || strings.TrimSpace(text) != text {
-			return flaw{codeValue, n.name(member) + " holds no number"}
-		}
-	}
-	if _, ok := numberOf(raw); !ok {
-		return flaw{codeKind, n.name(member) + " is not a number"}
-	}
-	return flaw{}
-}
-
-func checkContacts(raw json.RawMessage) flaw {
-	contacts, wrong := nodesOf(kindContacts, raw)
-	if wrong.found() {
-		return wrong
-	}
-	if len(contacts) == 0 {
-		return flaw{codeMissing, "contacts is empty"}
-	}
-	for _, contact := range contacts {
-		name, wrong := contact.child("name")
-		if wrong.found() {
-			return wrong
-		}
-		if wrong = name.need("formatted_name"); wrong.found() {
-			return wrong
-		}
-	}
-	return flaw{}
-}
-
-// checkReaction takes an emoji that is empty: it removes the reaction.
-func checkReaction(n node) flaw {
-	if _, present := n.object["emoji"]; !present {
-		return flaw{codeMissing, n.name("emoji") + " is absent"}
-	}
-	return firstFlaw(n.need("message_id"), n.allow("emoji"))
-}
-
-func checkPin(n node) flaw {
-	if wrong := n.need("type", "message_id"); wrong.found() {
-		return wrong
-	}
-	if kind, _ := n.text("type"); kind != "pin" && kind != "unpin" {
-		return flaw{codeValue, n.name("type") + " is neither pin nor unpin"}
-	}
-	return flaw{}
-}
-
-func checkTemplate(n node) flaw {
-	if wrong := n.need("name"); wrong.found() {
-		return wrong
-	}
-	language, wrong := n.child("language")
-	if wrong.found() {
-		return wrong
-	}
-	if wrong = firstFlaw(language.need("code"), language.allow("policy")); wrong.found() {
-		return wrong
-	}
-	return checkComponents(n)
-}
-
-func checkComponents(n node) flaw {
-	components, wrong := n.anyChildren("components")
-	if wrong.found() {
-		return wrong
-	}
-	for _, component := range components {
-		if wrong := checkComponent(component); wrong.found() {
-			return wrong
-		}
-	}
-	return flaw{}
-}
-
-func checkComponent(n node) flaw {
-	if wrong := n.need("type"); wrong.found() {
-		return wrong
-	}
-	// Meta's own examples write types in either case.
-	switch kind, _ := n.text("type"); strings.ToLower(kind) {
+// isComponent is the check for a component of a template.
+func isComponent(field string, raw json.RawMessage) *problem {
+	rules := []rule{need("type", isFilled), may("parameters", isList(0, isObject(need("type", isFilled))))}
+	switch strings.ToLower(objectOf(raw).text("type")) { // the platform's own examples have both cases
 	case "button":
-		if wrong := n.need("sub_type"); wrong.found() {
-			return wrong
-		}
+		rules = append(rules, need("sub_type", isFilled))
 	case "carousel":
-		cards, wrong := n.children("cards")
-		if wrong.found() {
-			return wrong
-		}
-		for _, card := range cards {
-			if wrong := checkComponents(card); wrong.found() {
-				return wrong
-			}
-		}
+		rules = append(rules, need("cards", isList(1, isObject(may("components", isList(0, isComponent))))))
 	}
-	parameters, wrong := n.anyChildren("parameters")
-	if wrong.found() {
-		return wrong
+	return isObject(rules...)(field, raw)
+}
+
+func isInteractive(field string, raw json.RawMessage) *problem {
+	rules, ok := interactiveRules()[objectOf(raw).text("type")]
+	if !ok {
+		rules = []rule{need("action", isObject())}
 	}
-	for _, parameter := range parameters {
-		if wrong := parameter.need("type"); wrong.found() {
-			return wrong
-		}
+	text := isObject(need("text", isFilled))
+	rules = append(rules, need("type", isFilled), may("body", text), may("footer", text), may("header", isHeader))
+	return isObject(rules...)(field, raw)
+}
+
+// interactiveRules returns what each known type of an interactive message has to have.
+func interactiveRules() map[string][]rule {
+	body := need("body", isObject())
+	action := func(rules ...rule) rule { return need("action", isObject(rules...)) }
+	name := need("name", isFilled)
+	filled := isList(1, isObject())
+	return map[string][]rule{
+		"button":   {body, action(need("buttons", filled))},
+		"list":     {body, action(need("button", isFilled), need("sections", filled))},
+		"product":  {action(need("catalog_id", isFilled), need("product_retailer_id", isFilled))},
+		"carousel": {action(need("cards", filled))},
+		"flow":     {body, action(name, need("parameters", isObject()))},
+		"cta_url": {
+			body, action(name, need("parameters", isObject(need("display_text", isFilled), need("url", isFilled)))),
+		},
+		"product_list":             {body, action(need("catalog_id", isFilled), need("sections", filled))},
+		"catalog_message":          {body, action(name)},
+		"location_request_message": {body, action(name)},
+		"address_message":          {action(name)},
+		"call_permission_request":  {action(name)},
+		"order_details":            {action(name)},
+		"order_status":             {action(name)},
+		"request_contact_info":     {action(name)},
+		"voice_call":               {action(name)},
 	}
-	return flaw{}
+}
+
+func isHeader(field string, raw json.RawMessage) *problem {
+	rules := []rule{need("type", isOneOf("text", "image", "video", "document"))}
+	switch kind := objectOf(raw).text("type"); kind {
+	case "text":
+		rules = append(rules, need(kind, isFilled))
+	case "image", "video", "document":
+		rules = append(rules, need(kind, isMedia))
+	}
+	return isObject(rules...)(field, raw)
 }

@@ -49,7 +49,7 @@ func TestShiftRows(t *testing.T) {
 	}
 }
 
-func TestShiftRowsByThePage(t *testing.T) {
+func TestShiftRowsByPageSize(t *testing.T) {
 	s := NewServer(t)
 	seed(s, 4)
 	s.ShiftRows(2)
@@ -63,7 +63,7 @@ func TestShiftRowsByThePage(t *testing.T) {
 	assert.Equal(t, "m-2 m-1", list(t, client, s, "pageSize", "2", "pageNumber", "12").ids())
 }
 
-func TestRowsThatShiftAreListed(t *testing.T) {
+func TestShiftedRowsAreListed(t *testing.T) {
 	s := NewServer(t)
 	seed(s, 2)
 	client := newClient(t)
@@ -79,10 +79,10 @@ func TestRowsThatShiftAreListed(t *testing.T) {
 	seed(s, 2)
 	assert.Equal(t, "m-2", list(t, client, s, "pageSize", "1").ids())
 	assert.Equal(t, "m-2 m-1", list(t, client, s).ids(), "a reset ends it")
-	assert.PanicsWithValue(t, "messagingtest: ShiftRows(-1): the number of rows is below zero", func() { s.ShiftRows(-1) })
+	assert.PanicsWithValue(t, "messagingtest: ShiftRows(-1): the number of rows is negative", func() { s.ShiftRows(-1) })
 }
 
-func TestRowsThatShiftMatchTheListing(t *testing.T) {
+func TestShiftedRowsMatchFilters(t *testing.T) {
 	s := NewServer(t)
 	for i := range 4 {
 		s.Seed(Sent{ID: fmt.Sprint("m-", i), ReferenceID: "r", RequestID: "q", CategoryID: "c", From: "ACME", To: "63917", At: day})
@@ -120,7 +120,7 @@ func TestRepeatPage(t *testing.T) {
 	}
 }
 
-func TestARepeatedPageIsTheAnswerBefore(t *testing.T) {
+func TestRepeatPageRepeatsResponse(t *testing.T) {
 	s := NewServer(t)
 	seed(s, 5)
 	client := newClient(t)
@@ -147,7 +147,7 @@ func TestARepeatedPageIsTheAnswerBefore(t *testing.T) {
 	s.Reset()
 	seed(s, 5)
 	assert.Equal(t, "m-3 m-2", list(t, client, s, "pageSize", "2", "pageNumber", "2").ids(), "a reset ends it")
-	assert.PanicsWithValue(t, "messagingtest: RepeatPage(-1): the number of answers is below zero", func() { s.RepeatPage(-1) })
+	assert.PanicsWithValue(t, "messagingtest: RepeatPage(-1): the number of responses is negative", func() { s.RepeatPage(-1) })
 }
 
 func TestIgnoreFilter(t *testing.T) {

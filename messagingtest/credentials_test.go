@@ -68,7 +68,7 @@ func TestCredentials(t *testing.T) {
 	}
 }
 
-func TestCredentialsComeBeforeTheMessage(t *testing.T) {
+func TestCredentialsAreCheckedFirst(t *testing.T) {
 	s := NewServer(t)
 	req := newRequest(t, s, `{}`)
 	req.Header.Set("Authorization", "Bearer x")

@@ -66,7 +66,7 @@ func ExampleServer_Receive() {
 	// 200 <nil>
 }
 
-func ExampleAgainAfterFailure() {
+func ExampleRetryFailures() {
 	srv := messagingtest.Start()
 	defer srv.Close()
 
@@ -86,7 +86,7 @@ func ExampleAgainAfterFailure() {
 		messagingtest.InboundSMS{ID: "m-1", From: "639171234567", Text: "YES"},
 		messagingtest.InboundSMS{ID: "m-2", From: "639171234568", Text: "NO"},
 	}
-	for _, reply := range srv.Receive(context.Background(), webhook.URL, all, messagingtest.AgainAfterFailure(3)) {
+	for _, reply := range srv.Receive(context.Background(), webhook.URL, all, messagingtest.RetryFailures(3)) {
 		m := reply.Callback.(messagingtest.InboundSMS)
 		fmt.Println(m.ID, reply.Attempt, reply.StatusCode, reply.RetryAfter)
 	}

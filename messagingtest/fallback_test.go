@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestFallbackIsAnSMSInPlaceOfTheMessage(t *testing.T) {
+func TestFallbackIsSMS(t *testing.T) {
 	t.Parallel()
 	for path, begin := range map[string]string{chatApp1: "msg-", chatApp2: "wamid."} {
 		t.Run(path, func(t *testing.T) {
@@ -74,7 +74,7 @@ func TestFallbackIsSentOnce(t *testing.T) {
 	assert.Equal(t, messages, *list(t, client, s).TotalRows)
 }
 
-func TestWithoutAFallbackNothingIsSent(t *testing.T) {
+func TestFallbackAbsent(t *testing.T) {
 	t.Parallel()
 	for path, body := range sendPaths {
 		t.Run(path, func(t *testing.T) {
@@ -90,7 +90,7 @@ func TestWithoutAFallbackNothingIsSent(t *testing.T) {
 	}
 }
 
-func TestFallbacksGoOutInTheOrderOfTheirTime(t *testing.T) {
+func TestFallbackOrder(t *testing.T) {
 	t.Parallel()
 	s, client := NewServer(t), newClient(t)
 	s.SetDelivery("639171234567", Unreachable())
@@ -108,7 +108,7 @@ func TestFallbacksGoOutInTheOrderOfTheirTime(t *testing.T) {
 	assert.Equal(t, []string{"1", "3", "4", "0", "2"}, texts)
 }
 
-func TestFallbackIsPaidByTheLengthOfItsText(t *testing.T) {
+func TestFallbackIsPaid(t *testing.T) {
 	t.Parallel()
 	s, client := NewServer(t), newClient(t)
 	s.SetDelivery("639171234567", Unreachable())
@@ -129,7 +129,7 @@ func TestFallbackIsPaidByTheLengthOfItsText(t *testing.T) {
 	assert.Len(t, s.Sent(), 3, "what could not be paid is not made up for")
 }
 
-func TestAFailureIsPaidBeforeItsFallback(t *testing.T) {
+func TestFallbackIsPaidAfterMessage(t *testing.T) {
 	t.Parallel()
 	s, client := NewServer(t), newClient(t)
 	s.SetDelivery("639171234567", FailDelivery())
@@ -140,7 +140,7 @@ func TestAFailureIsPaidBeforeItsFallback(t *testing.T) {
 	assert.Equal(t, "0.00", s.Balance())
 }
 
-func TestAFallbackIsNotRefusedAsADuplicate(t *testing.T) {
+func TestFallbackIsNoDuplicate(t *testing.T) {
 	t.Parallel()
 	s, client := NewServer(t), newClient(t)
 	s.RefuseDuplicates(true)
@@ -151,7 +151,7 @@ func TestAFallbackIsNotRefusedAsADuplicate(t *testing.T) {
 	assert.Equal(t, http.StatusConflict, send(t, client, s, with(goodBody, `"referenceId":"order-17"`)).status)
 }
 
-func TestResetForgetsFallbacks(t *testing.T) {
+func TestResetCancelsFallbacks(t *testing.T) {
 	t.Parallel()
 	s, client := NewServer(t), newClient(t)
 	s.SetDelivery("639171234567", Unreachable())
@@ -167,7 +167,7 @@ func TestResetForgetsFallbacks(t *testing.T) {
 	assert.Len(t, s.Sent(), 2)
 }
 
-func TestAFaultDoesNotChangeTheFallback(t *testing.T) {
+func TestFallbackAfterFault(t *testing.T) {
 	t.Parallel()
 	s, client := NewServer(t), newClient(t)
 	s.SetDelivery("639171234567", Unreachable())
@@ -177,7 +177,7 @@ func TestAFaultDoesNotChangeTheFallback(t *testing.T) {
 	assert.Len(t, s.Sent(), 2)
 }
 
-func TestASeededChatMessageStaysAsItIs(t *testing.T) {
+func TestSeedKeepsChatMessages(t *testing.T) {
 	t.Parallel()
 	s, client := NewServer(t), newClient(t)
 	given := Sent{

@@ -1,37 +1,31 @@
 package messagingtest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"math/rand/v2"
+	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 )
 
-type faultKind int
+type faultKind string
 
 const (
-	none faultKind = iota
-	acceptThenDrop
-	dropUnread
-	slow
-	status
-	truncatedAnswer
-	notJSON
+	acceptThenDrop    faultKind = "AcceptThenDrop"
+	dropUnread        faultKind = "DropUnread"
+	slow              faultKind = "Slow"
+	status            faultKind = "Status"
+	truncatedResponse faultKind = "TruncatedResponse"
+	notJSON           faultKind = "NotJSON"
 )
 
-// A Fault is one way in which a request can go wrong, for [Server.Inject] and [Server.InjectRandomly]. The functions of
-// this package make them. The zero Fault is none: a request that takes it is served as if nothing had been injected, which
-// lets the first requests pass and later ones fail.
-//
-// Where a fault says that the message is processed, it is checked like any other: a message that the service refuses
-// does not enter the ledger, fault or not.
-//
-// A request that lists takes faults too. It changes nothing in the ledger, so that processing is to make up the answer,
-// and there is no verdict: a correct client asks again after a Status of 408, 429, 500, 502, 503 or 504, once after 401
-// with a new token, and after whatever else left it without an answer that can be read. Any other Status ends its
-// listing with an error. net/http's client repeats a GET by itself where a reused connection ends without an answer.
+// A Fault is one way in which a request can go wrong, for [Server.Inject] and [Server.InjectRandomly]. The zero Fault is
+// none: it lets a request pass, so that a later one fails. Faults can be compared with ==.
 type Fault struct {
 	kind       faultKind
 	delay      time.Duration
@@ -39,93 +33,107 @@ type Fault struct {
 	retryAfter time.Duration
 }
 
-// AcceptThenDrop processes the message and then resets the connection without an answer, as a service that dies at the
-// worst moment. The ledger holds the message. A correct client's verdict is unknown; one that sends again delivers the
-// message twice, which the ledger shows.
+// AcceptThenDrop processes the request and then resets the connection without a response.
 func AcceptThenDrop() Fault { return Fault{kind: acceptThenDrop} }
 
-// DropUnread resets the connection when the first bytes of the request arrive, on a fresh connection as on a reused
-// one, and processes nothing. The ledger does not hold the message, but [Server.Requests] counts the request.
-//
-// A correct client's verdict is unknown: it has written its request, and sees the same reset whether the service read
-// it or not. Only asking the service later can tell. On a reused connection net/http's client repeats requests that it
-// takes to be repeatable (GET, or with an Idempotency-Key header) by itself; such a repetition is one more request,
-// and takes the next fault.
+// DropUnread resets the connection when the header of the request has arrived, and processes nothing. A correct client's verdict
+// is unknown all the same: it sees the same reset whether the service has read the request or not.
 func DropUnread() Fault { return Fault{kind: dropUnread} }
 
-// Slow processes the message at once and answers after d; with d of zero or less, at once. It ends early, without an
-// answer, when the client goes away or the server is closed. The ledger holds the message in any case. A correct
-// client's verdict is accepted, or unknown if it did not wait long enough.
+// Slow processes the request at once and responds after d. It ends without a response when the client goes away or the server
+// is closed.
 func Slow(d time.Duration) Fault { return Fault{kind: slow, delay: d} }
 
-// Status answers with the HTTP status code, 100 to 599, and processes nothing: the ledger does not hold the message.
+// Status responds with an HTTP status, 100 to 599, and processes nothing. The header Retry-After is sent in whole seconds,
+// rounded up, if retryAfter is positive; as "0" if it is negative; and not at all if it is zero.
 //
-// The header Retry-After is sent in whole seconds, rounded up, if retryAfter is above zero; as "0" if it is below zero;
-// and not at all if it is zero.
-//
-// The body is an error of the contract's shape, except for statuses that have none. It holds a code for 400 (40003),
-// 401 (40001), 402 (200101), 404 (40005), 429 (40002) and 5xx (50000), and also for 2xx (40003): a success that says
-// that it is none. The codes and their meaning are defaults of the contract, and which status goes with which code is
-// the stand-in's choice. The other statuses get a message without a code. There is never a Location header. A status
-// below 200 is no final answer: the connection is closed after it.
-//
-// A correct client's verdict is refused for 4xx except 408, and for 2xx, because of the code. It may try again after
-// 429, which by the contract proves that nothing was processed, and once after 401 with a new token; each further
-// request takes the next fault. For 1xx, 204, 3xx, 408 and 5xx the verdict is unknown: a service that answers so may
-// have processed the message, although this one has not.
+// The body is an error of the service, with a code for 400, 401, 402, 404, 429, 5xx and also 2xx: a success that says that it
+// is none. There is no Location header. After a status below 200 the connection is closed.
 func Status(code int, retryAfter time.Duration) Fault {
 	return Fault{kind: status, status: code, retryAfter: retryAfter}
 }
 
-// TruncatedAnswer processes the message and cuts the answer in its middle: status 200, a Content-Length larger than
-// what is sent, and the end of the connection. The ledger holds the message. A correct client's verdict is unknown.
-func TruncatedAnswer() Fault { return Fault{kind: truncatedAnswer} }
+// TruncatedResponse processes the request and cuts the response in its middle: the status is 200, the Content-Length larger
+// than what is sent, and the connection ends.
+func TruncatedResponse() Fault { return Fault{kind: truncatedResponse} }
 
-// NotJSON processes the message and answers with status 200 and an HTML page, as a proxy on the way may do. The ledger
-// holds the message. A correct client's verdict is unknown.
+// NotJSON processes the request and responds with status 200 and an HTML page, as an intermediary may.
 func NotJSON() Fault { return Fault{kind: notJSON} }
 
-// String returns the name of the fault with what it was made with, such as "DropUnread" or "Status(429, 2s)".
+// String returns the name of the fault with its arguments, such as "DropUnread" or "Status(429, 2s)".
 func (f Fault) String() string {
 	switch f.kind {
-	case acceptThenDrop:
-		return "AcceptThenDrop"
-	case dropUnread:
-		return "DropUnread"
-	case slow:
-		return "Slow(" + f.delay.String() + ")"
-	case status:
-		return "Status(" + strconv.Itoa(f.status) + ", " + f.retryAfter.String() + ")"
-	case truncatedAnswer:
-		return "TruncatedAnswer"
-	case notJSON:
-		return "NotJSON"
-	default:
+	case "":
 		return "None"
+	case slow:
+		return fmt.Sprintf("Slow(%v)", f.delay)
+	case status:
+		return fmt.Sprintf("Status(%d, %v)", f.status, f.retryAfter)
+	default:
+		return string(f.kind)
 	}
 }
 
-// Inject lets each of the next n requests take the fault, whatever their path. Faults wait in the order in which they
-// were injected, and a request takes the first when its first byte arrives; a request that has begun before is not
-// touched. Inject panics if n is below 1, or if the fault is a [Status] outside of 100 to 599.
+// isValid reports whether there is such a fault: Status takes any number.
+func (f Fault) isValid() bool { return f.kind != status || f.status >= 100 && f.status <= 599 }
+
+// Inject lets each of the next n requests take the fault, to any path. Faults wait in the order in which they were injected,
+// and a request takes the first one when it arrives. Inject panics if n is below 1, or if the fault is a [Status]
+// outside of 100 to 599.
 func (s *Server) Inject(fault Fault, n int) {
-	if n < 1 {
-		panic(fmt.Sprintf("messagingtest: Inject(%v, %d): the number of requests is below 1", fault, n))
-	}
-	if !fault.exists() {
-		panic(fmt.Sprintf("messagingtest: Inject(%v, %d): no HTTP status: it is not in 100 to 599", fault, n))
+	if n < 1 || !fault.isValid() {
+		panic(fmt.Sprintf("messagingtest: Inject(%v, %d): the number of requests is below 1, or the status not in 100 to 599", fault, n))
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for range n {
-		s.faults = append(s.faults, fault)
-	}
+	s.faults = append(s.faults, slices.Repeat([]Fault{fault}, n)...)
 }
 
-// exists says whether there is such a fault: a Status can be made of any number.
-func (f Fault) exists() bool { return f.kind != status || f.status >= 100 && f.status <= 599 }
+// randomFaults decides which requests take a fault by chance. The zero value is none.
+type randomFaults struct {
+	source *rand.Rand
+	share  float64
+	faults []Fault
+}
 
-// hold waits as long as the fault delays the answer.
+// draw draws the fault of one request.
+func (f *randomFaults) draw() Fault {
+	if len(f.faults) == 0 || f.source.Float64() >= f.share {
+		return Fault{}
+	}
+	return f.faults[f.source.IntN(len(f.faults))]
+}
+
+// InjectRandomly lets each request for which no fault of [Server.Inject] waits take one of the faults with a probability of
+// share, all of them equally likely: to make one likelier, name it more than once. A share of zero, or no faults, ends it.
+//
+// Requests draw in the order in which they arrive, and what is drawn depends on the seed alone. So sequential requests take
+// the same faults in each run, and of concurrent requests the same number take each fault. InjectRandomly panics if share is
+// not in 0 to 1, or if one of the faults is a [Status] outside of 100 to 599.
+func (s *Server) InjectRandomly(seed uint64, share float64, faults ...Fault) {
+	isInvalid := func(f Fault) bool { return !f.isValid() }
+	if !(share >= 0 && share <= 1) || slices.ContainsFunc(faults, isInvalid) { // nor NaN
+		panic(fmt.Sprintf("messagingtest: InjectRandomly(%d, %v, %v): the share is not in 0 to 1, or a status not in 100 to 599", seed, share, faults))
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.random = randomFaults{rand.New(rand.NewPCG(seed, 0)), share, slices.Clone(faults)} //nolint:gosec // what is drawn is no secret
+}
+
+// arrive counts a request and returns its fault.
+func (s *Server) arrive() Fault {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ledger.requests++
+	if len(s.faults) == 0 {
+		return s.random.draw()
+	}
+	fault := s.faults[0]
+	s.faults = s.faults[1:]
+	return fault
+}
+
+// hold waits as long as the fault delays the response.
 func (f Fault) hold(ctx context.Context) {
 	if f.kind != slow {
 		return
@@ -139,29 +147,38 @@ func (f Fault) hold(ctx context.Context) {
 	}
 }
 
-// deliver writes the answer, as far as the fault lets it through.
-func (f Fault) deliver(w http.ResponseWriter, c *conn, a answer) {
+// deliver writes the response as far as the fault lets it pass.
+func (f Fault) deliver(w http.ResponseWriter, resp response) {
 	switch f.kind {
 	case acceptThenDrop:
-		c.reset()
-		panic(http.ErrAbortHandler)
-	case truncatedAnswer:
+		reset(w)
+	case truncatedResponse:
 		w.Header().Set("Content-Type", "application/json")
-		w.Header().Set("Content-Length", strconv.Itoa(len(a.body)))
+		w.Header().Set("Content-Length", strconv.Itoa(len(resp.body)))
 		w.WriteHeader(http.StatusOK)
-		_, _ = w.Write(a.body[:len(a.body)/2])
+		_, _ = w.Write(resp.body[:len(resp.body)/2])
 		_ = http.NewResponseController(w).Flush()
 		panic(http.ErrAbortHandler)
 	case notJSON:
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		_, _ = w.Write([]byte("<!DOCTYPE html>\n<title>Welcome</title>\n<p>Please sign in to use this network.\n"))
 	default:
-		a.write(w)
+		resp.write(w)
 	}
 }
 
-// writeStatus answers in place of the service.
-func (f Fault) writeStatus(w http.ResponseWriter, requestID string) {
+// reset closes the connection so that the client sees a reset, not an end.
+func reset(w http.ResponseWriter) {
+	conn, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		return // the server is being closed
+	}
+	_ = conn.(*net.TCPConn).SetLinger(0)
+	_ = conn.Close()
+}
+
+// writeStatus responds in place of the service.
+func (s *Server) writeStatus(w http.ResponseWriter, f Fault, requestID string) {
 	switch {
 	case f.retryAfter > 0:
 		seconds := (f.retryAfter-1)/time.Second + 1 // no overflow, unlike adding a second first
@@ -179,18 +196,12 @@ func (f Fault) writeStatus(w http.ResponseWriter, requestID string) {
 	case f.status == http.StatusNoContent, f.status == http.StatusNotModified:
 		w.WriteHeader(f.status)
 	default:
-		refuse(requestID, f.status, codeOfStatus(f.status), f.message()).write(w)
+		message := cmp.Or(strings.ToLower(http.StatusText(f.status)), "status "+strconv.Itoa(f.status))
+		s.names.failure(requestID, f.status, problem{codeOfStatus(f.status), message}).write(w)
 	}
 }
 
-func (f Fault) message() string {
-	if text := http.StatusText(f.status); text != "" {
-		return strings.ToLower(text)
-	}
-	return "status " + strconv.Itoa(f.status)
-}
-
-// codeOfStatus is a code of the class that the status is about, or "" where the contract has none.
+// codeOfStatus returns a code of the class that goes with a status, or "".
 func codeOfStatus(code int) string {
 	switch {
 	case code == http.StatusBadRequest, code < 300:

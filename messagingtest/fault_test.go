@@ -68,7 +68,7 @@ func TestDropUnread(t *testing.T) {
 	})
 }
 
-func TestDropUnreadDoesNotWaitForTheHeaders(t *testing.T) {
+func TestDropUnreadDoesNotWaitForBody(t *testing.T) {
 	s := NewServer(t)
 	s.Inject(Fault{}, 1)
 	s.Inject(DropUnread(), 1)
@@ -77,16 +77,16 @@ func TestDropUnreadDoesNotWaitForTheHeaders(t *testing.T) {
 	defer func() { _ = c.Close() }()
 	_, err = io.WriteString(c, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
 	require.NoError(t, err)
-	answers := bufio.NewReader(c)
-	resp, err := http.ReadResponse(answers, nil)
+	responses := bufio.NewReader(c)
+	resp, err := http.ReadResponse(responses, nil)
 	require.NoError(t, err)
 	_, err = io.Copy(io.Discard, resp.Body)
 	require.NoError(t, err)
 	require.NoError(t, resp.Body.Close())
 
-	_, err = io.WriteString(c, "POST /sms/se")
+	_, err = io.WriteString(c, "POST /sms/send HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{")
 	require.NoError(t, err)
-	_, err = answers.ReadByte()
+	_, err = responses.ReadByte()
 	require.ErrorIs(t, err, syscall.ECONNRESET)
 	assert.Equal(t, 2, s.Requests())
 }
@@ -104,7 +104,7 @@ func TestDropUnreadOfALargeBody(t *testing.T) {
 	assert.Equal(t, 20, s.Requests())
 }
 
-func TestDropUnreadManyTimesOnReusedConnections(t *testing.T) {
+func TestDropUnreadOnReusedConnections(t *testing.T) {
 	s := NewServer(t)
 	client := newClient(t)
 	for range 100 {
@@ -119,7 +119,7 @@ func TestDropUnreadManyTimesOnReusedConnections(t *testing.T) {
 	assert.Equal(t, 200, s.Requests())
 }
 
-func TestNetHTTPRepeatsWhatItTakesToBeRepeatable(t *testing.T) {
+func TestAcceptThenDropShowsNetHTTPRetry(t *testing.T) {
 	s := NewServer(t)
 	client := newClient(t)
 	send(t, client, s, goodBody).data(t)
@@ -198,7 +198,7 @@ func TestSlowEndsWhenTheClientGoesAway(t *testing.T) {
 	}
 }
 
-// holding says whether any server of this process holds an answer.
+// holding reports whether any server of this process delays a response.
 func holding() bool {
 	stacks := make([]byte, 1<<20)
 	return strings.Contains(string(stacks[:runtime.Stack(stacks, true)]), "messagingtest.Fault.hold(")
@@ -263,7 +263,7 @@ func TestStatusWithoutABody(t *testing.T) {
 	}
 }
 
-func TestStatusThatIsNoAnswer(t *testing.T) {
+func TestStatusInformational(t *testing.T) {
 	for _, code := range []int{100, 101, 103, 199} {
 		t.Run(fmt.Sprint(code), func(t *testing.T) {
 			s := NewServer(t)
@@ -293,9 +293,9 @@ func TestStatusComesBeforeEveryCheck(t *testing.T) {
 	assert.Equal(t, 503, do(newClient(t), req).status)
 }
 
-func TestTruncatedAnswer(t *testing.T) {
+func TestTruncatedResponse(t *testing.T) {
 	onBothConnections(t, func(a attempt) {
-		a.s.Inject(TruncatedAnswer(), 1)
+		a.s.Inject(TruncatedResponse(), 1)
 		r := a.shoot()
 		assert.Equal(a, http.StatusOK, r.status)
 		require.ErrorIs(a, r.err, io.ErrUnexpectedEOF)
@@ -318,8 +318,8 @@ func TestNotJSON(t *testing.T) {
 	})
 }
 
-func TestAFaultDoesNotLetAWrongMessagePass(t *testing.T) {
-	for _, fault := range []Fault{AcceptThenDrop(), Slow(1), TruncatedAnswer(), NotJSON()} {
+func TestFaultChecksMessage(t *testing.T) {
+	for _, fault := range []Fault{AcceptThenDrop(), Slow(1), TruncatedResponse(), NotJSON()} {
 		s := NewServer(t)
 		s.Inject(fault, 1)
 		send(t, newClient(t), s, `{"from":"ACME"}`)
@@ -328,7 +328,7 @@ func TestAFaultDoesNotLetAWrongMessagePass(t *testing.T) {
 	}
 }
 
-func TestFaultsAreTakenInOrder(t *testing.T) {
+func TestInjectOrder(t *testing.T) {
 	s := NewServer(t)
 	client := newClient(t)
 	s.Inject(Status(429, 0), 2)
@@ -344,7 +344,7 @@ func TestFaultsAreTakenInOrder(t *testing.T) {
 	assert.Len(t, s.Sent(), 2)
 }
 
-func TestEachFaultIsTakenOnceByManySenders(t *testing.T) {
+func TestInjectConcurrently(t *testing.T) {
 	s := NewServer(t)
 	client := newClient(t)
 	s.Inject(DropUnread(), 10)
@@ -371,7 +371,7 @@ func TestEachFaultIsTakenOnceByManySenders(t *testing.T) {
 
 func TestInjectRefusesMisuse(t *testing.T) {
 	s := NewServer(t)
-	assert.PanicsWithValue(t, "messagingtest: Inject(DropUnread, 0): the number of requests is below 1", func() { s.Inject(DropUnread(), 0) })
+	assert.PanicsWithValue(t, "messagingtest: Inject(DropUnread, 0): the number of requests is below 1, or the status not in 100 to 599", func() { s.Inject(DropUnread(), 0) })
 	assert.Panics(t, func() { s.Inject(Fault{}, -1) })
 	for _, code := range []int{-1, 0, 99, 600} {
 		fault := Status(code, 0)
@@ -380,7 +380,7 @@ func TestInjectRefusesMisuse(t *testing.T) {
 	send(t, newClient(t), s, goodBody).data(t)
 }
 
-func TestFaultNames(t *testing.T) {
+func TestFaultString(t *testing.T) {
 	for fault, name := range map[Fault]string{
 		{}:                         "None",
 		AcceptThenDrop():           "AcceptThenDrop",
@@ -388,7 +388,7 @@ func TestFaultNames(t *testing.T) {
 		Slow(2 * time.Second):      "Slow(2s)",
 		Status(503, 0):             "Status(503, 0s)",
 		Status(429, 2*time.Second): "Status(429, 2s)",
-		TruncatedAnswer():          "TruncatedAnswer",
+		TruncatedResponse():        "TruncatedResponse",
 		NotJSON():                  "NotJSON",
 	} {
 		assert.Equal(t, name, fault.String())

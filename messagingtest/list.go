@@ -1,6 +1,7 @@
 package messagingtest
 
 import (
+	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
@@ -11,172 +12,157 @@ import (
 	"unicode/utf8"
 )
 
-// Parameters of a list request. Those of the default contract bear its names; offset and cursor are the stand-in's.
 const (
-	paramAfter       = "filter[dateCreatedGt]"
-	paramBefore      = "filter[dateCreatedLt]"
-	paramTransaction = "filter[transactionId]"
-	paramReference   = "filter[referenceId]"
-	paramRequest     = "filter[requestId]"
-	paramCategory    = "filter[categoryId]"
-	paramFrom        = "filter[from]"
-	paramTo          = "filter[to]"
-	paramColumn      = "sort[column]"
-	paramDirection   = "sort[direction]"
-	paramSize        = "pageSize"
-	paramNumber      = "pageNumber"
-	paramOffset      = "offset"
-	paramCursor      = "cursor"
+	defaultPageSize = 100
+	maxPageSize     = 1000
+	maxNumber       = 1<<31 - 1 // any int can hold it
 )
 
-const (
-	columnCreated   = "dateCreated"
-	columnReference = "referenceId"
-	ascending       = "asc"
-	descending      = "desc"
-	defaultSize     = 100
-	maxSize         = 1000
-	illFormed       = "the query is not well-formed, or not in UTF-8"
-)
+// listing is which rows are listed, in which order.
+type listing struct {
+	key           string // equal for equal listings
+	filters       table  // values by concept
+	after, before *time.Time
+	sortBy        string // a concept of a row
+	descending    bool
+}
 
-// listRequest is one page of a listing.
+// listRequest is a request for one page of a listing.
 type listRequest struct {
 	listing
-	direction string // empty: none was given
-	paging    Paging
-	size      int    // rows on a page
-	number    int    // of the page, from 1
-	offset    int    // of the first row
-	cursor    string // empty: the first page
+	paging Paging
+	size   int    // rows on a page
+	number int    // of the page, from 1
+	offset int    // of the first row
+	cursor string // empty: the first page
 }
 
-func (s *Server) listSMS(requestID string, r *http.Request, body []byte) answer {
+func (s *Server) listSMS(_ string, r *http.Request, body []byte) (any, *problem) {
 	query, err := url.ParseQuery(r.URL.RawQuery)
-	if problem := s.credentials.problem(r.Header, pairOfQuery(query)); problem != "" {
-		return refuse(requestID, http.StatusUnauthorized, codeUnauthorized, problem)
+	key, secret := s.names.auth["key"], s.names.auth["secret"]
+	if p := s.authorize(r.Header, query[key], query[secret]); p != nil {
+		return nil, p
 	}
 	if len(body) > 0 {
-		return refuse(requestID, http.StatusBadRequest, codeBody, "a request that lists has no body")
+		return nil, &problem{codeBody, "a request that lists has no body"}
 	}
 	if err != nil {
-		return refuse(requestID, http.StatusBadRequest, codeQuery, illFormed)
+		return nil, &problem{codeQuery, "the query is malformed"}
 	}
-	q, code, problem := readListRequest(query, s.pagingKind())
-	if problem != "" {
-		return refuse(requestID, http.StatusBadRequest, code, problem)
+	query.Del(key)
+	query.Del(secret)
+	q, p := s.names.list.read(query, s.paging())
+	if p != nil {
+		return nil, p
 	}
-	p, ok := s.page(q)
+	found, ok := s.page(q)
 	if !ok {
-		return refuse(requestID, http.StatusBadRequest, codeCursor, "the cursor was not given for these filters and this sorting")
+		return nil, &problem{codeCursor, "the cursor does not belong to these filters and this order"}
 	}
-	return answer{status: http.StatusOK, body: encode(p.answer(q.paging))}
+	return found.document(s.names.list, q.paging), nil
 }
 
-// readListRequest returns the request, or the code and the description of the first thing that is wrong with it.
-// A description names parameters and never repeats a value.
-func readListRequest(query url.Values, paging Paging) (q listRequest, code, problem string) {
-	q = listRequest{paging: paging, size: defaultSize, number: 1}
+// read returns the request that a query makes, or its first problem.
+func (n listNames) read(query url.Values, paging Paging) (listRequest, *problem) {
+	concepts := table{}
+	for concept, name := range n.params {
+		concepts[name] = concept
+	}
+	q := listRequest{listing: listing{filters: table{}, sortBy: "created", descending: true}, paging: paging, size: defaultPageSize, number: 1}
 	for _, name := range slices.Sorted(maps.Keys(query)) {
-		if name == fieldAPIKey || name == fieldAPISecret {
-			continue
-		}
-		values := query[name]
+		concept, values := concepts[name], query[name]
 		switch {
-		case !paging.knows(name):
-			return q, codeQuery, strconv.QuoteToASCII(name) + " is no parameter of a listing " + paging.String()
+		case concept == "" || !paging.hasParam(concept):
+			return q, &problem{codeQuery, strconv.QuoteToASCII(name) + " is no parameter of this listing"}
 		case len(values) > 1:
-			return q, codeQuery, name + " comes more than once"
-		case values[0] == "":
-			return q, codeQuery, name + " is empty"
-		case !utf8.ValidString(values[0]):
-			return q, codeQuery, illFormed
+			return q, &problem{codeQuery, name + " comes more than once"}
+		case values[0] == "" || !utf8.ValidString(values[0]):
+			return q, &problem{codeQuery, name + " is empty, or not in UTF-8"}
 		}
-		if code, problem = q.set(name, values[0]); problem != "" {
-			return q, code, problem
+		if p := q.set(n, concept, values[0]); p != nil {
+			return q, p
 		}
 	}
-	q.descending = q.direction == descending
-	if q.column == "" {
-		q.column = columnCreated
-		q.descending = q.direction != ascending
+	if order := query.Get(n.params["order"]); order != "" || query.Has(n.params["sortBy"]) {
+		q.descending = order == n.orders["descending"]
 	}
-	return q, "", ""
+	for _, concept := range []string{"page", "pageSize", "offset", "cursor"} {
+		query.Del(n.params[concept])
+	}
+	q.key = query.Encode()
+	return q, nil
 }
 
-// knows says whether a listing that is paged so has the parameter.
-func (p Paging) knows(param string) bool {
-	switch param {
-	case paramAfter, paramBefore, paramTransaction, paramReference, paramRequest, paramCategory, paramFrom, paramTo, paramColumn, paramDirection:
-		return true
-	case paramSize:
+// hasParam reports whether a listing with this paging has the parameter.
+func (p Paging) hasParam(concept string) bool {
+	switch concept {
+	case "pageSize":
 		return p != Unpaged
-	case paramNumber:
+	case "page":
 		return p == ByPage
-	case paramOffset:
+	case "offset":
 		return p == ByOffset
-	case paramCursor:
+	case "cursor":
 		return p == ByCursor
 	default:
-		return false
+		return true
 	}
 }
 
-func (q *listRequest) set(param, value string) (code, problem string) {
-	ok := true
-	switch param {
-	case paramAfter:
-		q.after, ok = readBound(value)
-	case paramBefore:
-		q.before, ok = readBound(value)
-	case paramTransaction:
-		q.transaction = value
-	case paramReference:
-		q.reference = value
-	case paramRequest:
-		q.request = value
-	case paramCategory:
-		q.category = value
-	case paramFrom:
-		q.from = value
-	case paramTo:
-		q.to = value
-	case paramCursor:
+func (q *listRequest) set(n listNames, concept, value string) *problem {
+	name := n.params[concept]
+	switch concept {
+	case "createdAfter":
+		return readTime(name, value, &q.after)
+	case "createdBefore":
+		return readTime(name, value, &q.before)
+	case "pageSize":
+		return readNumber(name, value, 1, maxPageSize, &q.size)
+	case "page":
+		return readNumber(name, value, 1, maxNumber, &q.number)
+	case "offset":
+		return readNumber(name, value, 0, maxNumber, &q.offset)
+	case "cursor":
 		q.cursor = value
-	case paramColumn:
-		if q.column = value; compareBy(value) == nil {
-			return codeSort, param + " is no column of a record"
+	case "sortBy":
+		if q.sortBy = n.concept(value); q.sortBy == "" {
+			return &problem{codeSort, name + " is no member of a row"}
 		}
-	case paramDirection:
-		if q.direction = value; value != ascending && value != descending {
-			return codeSort, param + " is neither asc nor desc"
+	case "order":
+		if value != n.orders["ascending"] && value != n.orders["descending"] {
+			return &problem{codeSort, name + " is neither " + n.orders["ascending"] + " nor " + n.orders["descending"]}
 		}
-	case paramSize:
-		if q.size, ok = readNumber(value); !ok || q.size < 1 || q.size > maxSize {
-			return codeNumber, param + " is not a number from 1 to 1000"
-		}
-	case paramNumber:
-		if q.number, ok = readNumber(value); !ok || q.number < 1 {
-			return codeNumber, param + " is not a number from 1 on"
-		}
-	case paramOffset:
-		if q.offset, ok = readNumber(value); !ok {
-			return codeNumber, param + " is not a number from 0 on"
-		}
+	default:
+		q.filters[concept] = value
 	}
-	if !ok {
-		return codeTime, param + " is not a time of RFC 3339"
-	}
-	return "", ""
+	return nil
 }
 
-// readNumber takes digits only, of a number that any int can hold.
-func readNumber(value string) (int, bool) {
+// concept returns the concept of a member of a row, or "".
+func (n listNames) concept(member string) string {
+	for concept, name := range n.record {
+		if name == member {
+			return concept
+		}
+	}
+	return ""
+}
+
+func readNumber(name, value string, least, most int, target *int) *problem {
 	n, err := strconv.ParseUint(value, 10, 31)
-	return int(n), err == nil
+	if err != nil || int(n) < least || int(n) > most {
+		return &problem{codeNumber, fmt.Sprintf("%s is not a number from %d to %d", name, least, most)}
+	}
+	*target = int(n)
+	return nil
 }
 
-// readBound takes a T and a Z of either case, as RFC 3339 has it.
-func readBound(value string) (bound, bool) {
+// readTime takes a T and a Z of either case, as RFC 3339 has it.
+func readTime(name, value string, target **time.Time) *problem {
 	t, err := time.Parse(time.RFC3339Nano, strings.ToUpper(value))
-	return bound{t.UTC(), true}, err == nil
+	if err != nil {
+		return &problem{codeTime, name + " is not a time of RFC 3339"}
+	}
+	*target = &t
+	return nil
 }

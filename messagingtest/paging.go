@@ -1,90 +1,64 @@
 package messagingtest
 
 import (
-	"bytes"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 )
 
-// Paging is how a listing is divided into pages, for [Server.SetPaging]. The zero Paging is [ByPage].
-type Paging int
+// Paging is how a listing is divided into pages, for [Server.SetPaging].
+type Paging string
 
-// The kinds of paging. The specification shows none of them. A client whose contract names another kind than the one that
-// is set is refused with status 400, because it sends parameters that the server does not know.
+// The kinds of paging, by the words of a contract. A client whose contract says otherwise is refused with status 400, because
+// it sends parameters that the server does not know.
 const (
-	// ByPage counts pages from 1, in the parameter pageNumber, as the default contract does. An answer holds totalRows,
-	// totalPages, pageNumber, pageSize, hasNext and nextPage, the number of the next page or null. A page beyond the
-	// last is empty.
-	ByPage Paging = iota
+	// ByPage counts pages from 1, as the default contract does. A page beyond the last is empty.
+	ByPage Paging = "page"
 
-	// ByOffset passes over as many rows as the parameter offset says, from 0. An answer holds totalRows, pageSize and
-	// hasNext. The name offset is the stand-in's choice: the default contract has none. A client needs the overlay
+	// ByOffset passes over a number of rows. A client needs the overlay
 	//
 	//	{"sms.list": {"paging": {"by": "offset"}, "params": {"offset": "offset"}}}
-	ByOffset
+	ByOffset Paging = "offset"
 
-	// ByCursor answers with an opaque text in nextPage, or null on the last page, which goes into the parameter cursor
-	// of the next request. An answer holds totalRows, pageSize, hasNext and nextPage. A cursor marks a row, so that rows
-	// which arrive in front of it shift nothing. It is good for the filters and the sorting with which it was given,
-	// and refused with others. It holds characters that have to be escaped in a query. The name cursor is the
-	// stand-in's choice: the default contract has none. A client needs the overlay
+	// ByCursor responds with an opaque text, or null on the last page, which goes into the next request. A cursor marks a
+	// row, so that rows which arrive in front of it shift nothing. It is refused with other filters or another order than it
+	// was made for, and has characters that have to be escaped in a query. A client needs the overlay
 	//
 	//	{"sms.list": {"paging": {"by": "cursor"}, "params": {"cursor": "cursor"}}}
-	ByCursor
+	ByCursor Paging = "cursor"
 
-	// Unpaged answers with all rows at once, and with totalRows. There is no parameter for a page or its size. A client
-	// needs the overlay
+	// Unpaged responds with all rows at once. A client needs the overlay
 	//
 	//	{"sms.list": {"paging": {"by": "none"}, "params": {"page": "", "pageSize": ""}}}
-	Unpaged
+	Unpaged Paging = "none"
 )
 
-// String returns the name of the kind, such as "ByPage".
-func (p Paging) String() string {
-	switch p {
-	case ByPage:
-		return "ByPage"
-	case ByOffset:
-		return "ByOffset"
-	case ByCursor:
-		return "ByCursor"
-	case Unpaged:
-		return "Unpaged"
-	default:
-		return "Paging(" + strconv.Itoa(int(p)) + ")"
-	}
-}
-
-// SetPaging sets how listings are divided from now on; at the start it is by [ByPage]. It panics if there is no such kind.
+// SetPaging sets how listings are divided from now on; at the start it is [ByPage]. It panics if there is no such kind.
 func (s *Server) SetPaging(kind Paging) {
-	if kind < ByPage || kind > Unpaged {
-		panic(fmt.Sprintf("messagingtest: SetPaging(%v): no such kind", kind))
+	if !slices.Contains([]Paging{ByPage, ByOffset, ByCursor, Unpaged}, kind) {
+		panic(fmt.Sprintf("messagingtest: SetPaging(%q): no such kind", kind))
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.listing.paging = kind
 }
 
-// page is a part of the rows of a listing, beginning with the row of the index start.
+// page is a part of the rows of a listing.
 type page struct {
-	start, size, total int
-	number             int // from 1, if pages are counted
-	rows               []*row
-	next               string // the cursor, if there is a further page
+	size, total int
+	number      int // from 1, if pages are counted
+	rows        []*row
+	hasNext     bool
+	cursor      string // of the next page, if there is one
 }
 
-func (p page) hasNext() bool { return p.start+len(p.rows) < p.total }
-
-// start is the index of the first row of the page that is asked for, or false if its cursor is not good.
+// start returns the index of the first row of the page that is asked for, or reports false if its cursor is wrong.
 func (q listRequest) start(l *ledger, rows []*row) (int, bool) {
 	switch q.paging {
 	case ByPage:
-		if full := len(rows) / q.size; q.number-1 > full {
-			return len(rows), true // no product that overflows
+		if q.number-1 > len(rows)/q.size { // no product that overflows
+			return len(rows), true
 		}
 		return min((q.number-1)*q.size, len(rows)), true
 	case ByOffset:
@@ -93,7 +67,7 @@ func (q listRequest) start(l *ledger, rows []*row) (int, bool) {
 		if q.cursor == "" {
 			return 0, true
 		}
-		last := l.rowOf(q.cursor, q.listing)
+		last := l.rowOfCursor(q.cursor, q.listing)
 		if last == nil {
 			return 0, false
 		}
@@ -107,16 +81,16 @@ func (q listRequest) start(l *ledger, rows []*row) (int, bool) {
 	}
 }
 
-// cut copies the page that begins at start: the rows change with the next request.
+// cut returns the page that begins at start.
 func (q listRequest) cut(rows []*row, start int) page {
 	size := q.size
 	if q.paging == Unpaged {
 		size = len(rows)
 	}
 	end := min(start+size, len(rows))
-	p := page{start: start, size: size, total: len(rows), number: q.number, rows: slices.Clone(rows[start:end])}
-	if p.hasNext() {
-		p.next = cursorAfter(p.rows[len(p.rows)-1], q.listing)
+	p := page{size: size, total: len(rows), number: q.number, rows: slices.Clone(rows[start:end]), hasNext: end < len(rows)}
+	if p.hasNext {
+		p.cursor = cursorAfter(rows[end-1], q.listing)
 	}
 	return p
 }
@@ -124,61 +98,46 @@ func (q listRequest) cut(rows []*row, start int) page {
 // A cursor begins with a character that means something else in a query, if it is not escaped.
 const cursorMark = "&cursor="
 
+// cursorAfter returns a cursor that holds the listing that it belongs to and the last row before it.
 func cursorAfter(last *row, l listing) string {
-	return cursorMark + base64.StdEncoding.EncodeToString(append(l.digest(last), last.ID...))
+	return cursorMark + base64.StdEncoding.EncodeToString([]byte(l.key+"\n"+last.ID))
 }
 
-func (l *ledger) rowOf(cursor string, q listing) *row {
+// rowOfCursor returns nil if the cursor belongs to another listing.
+func (l *ledger) rowOfCursor(cursor string, q listing) *row {
 	encoded, marked := strings.CutPrefix(cursor, cursorMark)
 	text, err := base64.StdEncoding.DecodeString(encoded)
-	const digestSize = 8
-	if !marked || err != nil || len(text) < digestSize {
+	id, same := strings.CutPrefix(string(text), q.key+"\n")
+	if !marked || err != nil || !same {
 		return nil
 	}
-	last := l.byID[string(text[digestSize:])]
-	if last == nil || !bytes.Equal(text[:digestSize], q.digest(last)) {
-		return nil
-	}
-	return last
+	return l.byID[id]
 }
 
-// listed is an answer that lists. What a kind of paging does not have is left out: a null that a client could take for
-// the end would be a lie.
-type listed struct {
-	Status     bool              `json:"status"`
-	TotalRows  int               `json:"totalRows"`
-	TotalPages *int              `json:"totalPages,omitzero"`
-	PageNumber *int              `json:"pageNumber,omitzero"`
-	PageSize   *int              `json:"pageSize,omitzero"`
-	HasNext    *bool             `json:"hasNext,omitzero"`
-	NextPage   json.RawMessage   `json:"nextPage,omitzero"`
-	Data       []json.RawMessage `json:"data"`
-}
-
-func (p page) answer(kind Paging) listed {
-	a := listed{Status: true, TotalRows: p.total, Data: make([]json.RawMessage, 0, len(p.rows))}
-	for _, r := range p.rows {
-		a.Data = append(a.Data, r.encode())
+// document returns the page as a response. What a kind of paging does not have is left out: a client could take a null for
+// the end.
+func (p page) document(n listNames, kind Paging) document {
+	rows, all := make([]document, len(p.rows)), columns()
+	for i, r := range p.rows {
+		rows[i] = r.document(n.record, all)
 	}
-	if kind == Unpaged {
-		return a
+	values := map[string]any{"status": true, "total": p.total, "items": rows}
+	if kind != Unpaged {
+		values["size"], values["hasNext"] = p.size, p.hasNext
 	}
-	a.PageSize, a.HasNext = new(p.size), new(p.hasNext())
 	switch kind {
 	case ByPage:
-		a.TotalPages, a.PageNumber = new((p.total+p.size-1)/p.size), &p.number
-		if p.hasNext() {
-			a.NextPage = encode(p.number + 1)
+		values["pages"], values["number"], values["next"] = (p.total+p.size-1)/p.size, p.number, nil
+		if p.hasNext {
+			values["next"] = p.number + 1
 		}
 	case ByCursor:
-		if p.hasNext() {
-			a.NextPage = encode(p.next)
-		}
-	default:
-		return a
+		values["next"] = orNull(p.cursor)
+	case ByOffset, Unpaged:
 	}
-	if a.NextPage == nil {
-		a.NextPage = encode(nil)
+	d := document{}
+	for concept, value := range values {
+		d.set(n.page[concept], value)
 	}
-	return a
+	return d
 }

@@ -1,13 +1,14 @@
 package messagingtest
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
-// A Category is what a chat-app-2 message is about, which decides on its route. The three of templates and their
-// routing are of the specification; which word stands for each is Meta's.
+// A Category is what a chat-app-2 message is about. It decides on its route.
 type Category string
 
-// The categories. A free-form message, which is no template, has CategoryService, unless its body names another in the
-// member category.
+// The categories. A free-form message has CategoryService, unless its body names another.
 const (
 	CategoryUtility        Category = "utility"
 	CategoryAuthentication Category = "authentication"
@@ -15,8 +16,7 @@ const (
 	CategoryService        Category = "service"
 )
 
-// A Route is the interface of the third-party platform by which a chat-app-2 message has gone. That there are these two is
-// of the specification; the words are the stand-in's.
+// A Route is the interface of the third-party platform by which a chat-app-2 message went.
 type Route string
 
 // The routes.
@@ -31,10 +31,10 @@ type routing struct {
 	noMarketing bool
 }
 
-// route decides on the category and the route of a message, or reports false if it may take none.
+// route sets the category and the route of a message, or reports false if it may take none.
 func (r *routing) route(m *submission) bool {
 	switch {
-	case m.Kind == kindTemplate:
+	case m.Kind == "template":
 		m.Category = CategoryUtility
 		if registered, ok := r.templates[m.Template]; ok {
 			m.Category = registered
@@ -53,37 +53,20 @@ func (r *routing) route(m *submission) bool {
 	return !m.strict
 }
 
-// RegisterTemplate says of which category a chat-app-2 template is, for the messages that are accepted from now on. A
-// template that was never registered is of [CategoryUtility], which is the stand-in's choice: a service would refuse it.
-// Registering again replaces the category, and [Server.Reset] forgets none. RegisterTemplate panics if the name is empty
-// or the category is none of utility, authentication and marketing.
+// RegisterTemplate sets the category of a chat-app-2 template, for messages that are accepted from now on. A template that is
+// not registered has [CategoryUtility]. RegisterTemplate panics if the name is empty or the category is not one of templates.
 func (s *Server) RegisterTemplate(name string, category Category) {
-	if name == "" {
-		panic("messagingtest: RegisterTemplate: the name is empty")
-	}
-	switch category {
-	case CategoryUtility, CategoryAuthentication, CategoryMarketing:
-	case CategoryService:
-		panic(fmt.Sprintf("messagingtest: RegisterTemplate(%q): a template is not of the category service", name))
-	default:
-		panic(fmt.Sprintf("messagingtest: RegisterTemplate(%q): no such category: %q", name, category))
+	if name == "" || !slices.Contains([]Category{CategoryUtility, CategoryAuthentication, CategoryMarketing}, category) {
+		panic(fmt.Sprintf("messagingtest: RegisterTemplate(%q, %q): the name is empty, or the category is not one of templates", name, category))
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.routing.templates == nil {
-		s.routing.templates = map[string]Category{}
-	}
 	s.routing.templates[name] = category
 }
 
-// SetMarketingRoute says whether the marketing-messages interface can be used, as it can at the start, by the messages
-// that are accepted from now on; [Server.Reset] changes nothing about it. Where it cannot, a marketing message goes by
-// [RouteCloud], as the specification has it.
-//
-// A message whose product_policy is STRICT, a word of Meta's, forbids that. It is refused, which the specification
-// leaves open: with the HTTP status 400 and the code 200219, which is of the class of invalid requests. It costs
-// nothing, is not in the ledger, and its SMS fallback is not sent, because there was no delivery that failed. A correct
-// client's verdict is refused. A product_policy of a message that is not a marketing one changes nothing.
+// SetMarketingRoute sets whether the marketing-messages interface is available, as it is at the start, to messages that are
+// accepted from now on. If it is not, marketing messages go by [RouteCloud]. One whose product_policy is STRICT is refused
+// instead, with the HTTP status 400 and the code 200219, and its fallback is not sent.
 func (s *Server) SetMarketingRoute(available bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestRoutes(t *testing.T) {
+func TestRoute(t *testing.T) {
 	t.Parallel()
 	of := func(name, members string) string {
 		return two(members + `"type":"template","template":{"name":"` + name + `","language":{"code":"en"}}`)
@@ -68,7 +68,7 @@ func TestRoutes(t *testing.T) {
 	}
 }
 
-func TestTheRouteIsThatOfTheMomentOfSending(t *testing.T) {
+func TestRouteIsFixedWhenSent(t *testing.T) {
 	t.Parallel()
 	s, client := NewServer(t), newClient(t)
 	body := template(`{"name":"sale","language":{"code":"en"}}`)
@@ -87,7 +87,7 @@ func TestTheRouteIsThatOfTheMomentOfSending(t *testing.T) {
 	assert.Equal(t, []Route{RouteCloud, RouteMarketingMessages, RouteCloud, RouteMarketingMessages}, routes)
 }
 
-func TestTheOtherChannelsHaveNoRoute(t *testing.T) {
+func TestRouteOfOtherChannels(t *testing.T) {
 	t.Parallel()
 	s, client := NewServer(t), newClient(t)
 	s.RegisterTemplate("t-1", CategoryMarketing)
@@ -102,12 +102,12 @@ func TestTheOtherChannelsHaveNoRoute(t *testing.T) {
 func TestRegisterTemplateRefusesMisuse(t *testing.T) {
 	t.Parallel()
 	s := NewServer(t)
-	for want, register := range map[string]func(){
-		`messagingtest: RegisterTemplate: the name is empty`:                              func() { s.RegisterTemplate("", CategoryUtility) },
-		`messagingtest: RegisterTemplate("t"): a template is not of the category service`: func() { s.RegisterTemplate("t", CategoryService) },
-		`messagingtest: RegisterTemplate("t"): no such category: ""`:                      func() { s.RegisterTemplate("t", "") },
-		`messagingtest: RegisterTemplate("t"): no such category: "MARKETING"`:             func() { s.RegisterTemplate("t", "MARKETING") },
+	for _, misuse := range []func(){
+		func() { s.RegisterTemplate("", CategoryUtility) },
+		func() { s.RegisterTemplate("t", CategoryService) },
+		func() { s.RegisterTemplate("t", "") },
+		func() { s.RegisterTemplate("t", "MARKETING") },
 	} {
-		assert.PanicsWithValue(t, want, register)
+		assert.Panics(t, misuse)
 	}
 }

@@ -1,50 +1,12 @@
 package messagingtest
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
-	"maps"
 	"slices"
-	"strings"
 	"time"
 )
 
-// row is a message in the ledger; an SMS is listed. It never changes once it is there.
-type row struct {
-	Sent
-	created time.Time // At as the listing shows it: what a client reads, filters and sorts must agree on
-	order   int       // breaks ties in every sorting
-	foreign bool      // nobody sent it to this server: see ShiftRows
-
-	delivery *delivery // nil for an SMS, and for what was seeded
-}
-
-func newRow(m Sent, order int) *row {
-	return &row{Sent: m, created: m.At.UTC().Truncate(time.Millisecond), order: order}
-}
-
-// record is a row on the wire, under the names of the default contract. The specification shows none of them.
-type record struct {
-	TransactionID string  `json:"transactionId"`
-	RequestID     string  `json:"requestId"`
-	ReferenceID   *string `json:"referenceId"`
-	CategoryID    *string `json:"categoryId"`
-	From          string  `json:"from"`
-	To            string  `json:"to"`
-	Text          string  `json:"text"`
-	MessageParts  int     `json:"messageParts"`
-	Price         string  `json:"price"`
-	DateCreated   string  `json:"dateCreated"`
-	DateSent      *string `json:"dateSent"`
-	SendStatus    int     `json:"sendStatus"`
-	DLRStatus     *string `json:"dlrStatus"`
-	Operator      string  `json:"operator"`
-	Country       string  `json:"country"`
-	Description   string  `json:"description"`
-}
-
-// What is the same in every row.
+// What every row shows alike.
 const (
 	sendStatus  = 1
 	operator    = "OP_1"
@@ -52,46 +14,33 @@ const (
 	description = "accepted"
 )
 
-func (r *row) encode() json.RawMessage {
-	text := encode(record{
-		TransactionID: r.ID,
-		RequestID:     r.RequestID,
-		ReferenceID:   orNull(r.ReferenceID),
-		CategoryID:    orNull(r.CategoryID),
-		From:          r.From,
-		To:            r.To,
-		Text:          r.Text,
-		MessageParts:  r.Parts,
-		Price:         priceOf(r.Parts).String(),
-		DateCreated:   formatTime(r.created),
-		DateSent:      orNull(formatTime(r.SentAt)),
-		SendStatus:    sendStatus,
-		DLRStatus:     orNull(r.DeliveryStatus),
-		Operator:      operator,
-		Country:       country,
-		Description:   description,
-	})
-	var more bytes.Buffer
-	for _, name := range slices.Sorted(maps.Keys(r.Extra)) {
-		if compareBy(name) == nil { // a record has each name once
-			more.WriteByte(',')
-			more.Write(encode(name))
-			more.WriteByte(':')
-			more.Write(encode(r.Extra[name]))
-		}
+// columns returns what listings show of a row, by concept: a string, a number, or nil for what the message does not have.
+func columns() map[string]func(*row) any {
+	return map[string]func(*row) any{
+		"id":             func(r *row) any { return r.ID },
+		"request":        func(r *row) any { return r.RequestID },
+		"reference":      func(r *row) any { return orNull(r.ReferenceID) },
+		"category":       func(r *row) any { return orNull(r.CategoryID) },
+		"from":           func(r *row) any { return r.From },
+		"to":             func(r *row) any { return r.To },
+		"text":           func(r *row) any { return r.Text },
+		"parts":          func(r *row) any { return r.Parts },
+		"price":          func(r *row) any { return priceOf(r.Parts).String() },
+		"created":        func(r *row) any { return r.shown },
+		"sent":           func(r *row) any { return orNull(formatTime(r.SentAt)) },
+		"deliveryStatus": func(r *row) any { return orNull(r.DeliveryStatus) },
+		"sendStatus":     func(*row) any { return sendStatus },
+		"operator":       func(*row) any { return operator },
+		"country":        func(*row) any { return country },
+		"description":    func(*row) any { return description },
 	}
-	if more.Len() == 0 {
-		return text
-	}
-	return append(append(text[:len(text)-1], more.Bytes()...), '}')
 }
 
-// orNull is for what a message need not have.
-func orNull(s string) *string {
+func orNull(s string) any {
 	if s == "" {
 		return nil
 	}
-	return &s
+	return s
 }
 
 func formatTime(t time.Time) string {
@@ -101,34 +50,86 @@ func formatTime(t time.Time) string {
 	return t.UTC().Format("2006-01-02T15:04:05.000Z07:00")
 }
 
-// compareBy is the order of rows in a column, which is any name of a record, or nil if there is no such column.
-func compareBy(column string) func(a, b *row) int {
-	switch column {
-	case "transactionId":
-		return func(a, b *row) int { return strings.Compare(a.ID, b.ID) }
-	case "requestId":
-		return func(a, b *row) int { return strings.Compare(a.RequestID, b.RequestID) }
-	case columnReference:
-		return func(a, b *row) int { return strings.Compare(a.ReferenceID, b.ReferenceID) }
-	case "categoryId":
-		return func(a, b *row) int { return strings.Compare(a.CategoryID, b.CategoryID) }
-	case "from":
-		return func(a, b *row) int { return strings.Compare(a.From, b.From) }
-	case "to":
-		return func(a, b *row) int { return strings.Compare(a.To, b.To) }
-	case "text":
-		return func(a, b *row) int { return strings.Compare(a.Text, b.Text) }
-	case "messageParts", "price": // each part costs the same
-		return func(a, b *row) int { return cmp.Compare(a.Parts, b.Parts) }
-	case columnCreated:
-		return func(a, b *row) int { return a.created.Compare(b.created) }
-	case "dateSent":
-		return func(a, b *row) int { return a.SentAt.Compare(b.SentAt) }
-	case "dlrStatus":
-		return func(a, b *row) int { return strings.Compare(a.DeliveryStatus, b.DeliveryStatus) }
-	case "sendStatus", "operator", "country", "description": // the same in every row
-		return func(*row, *row) int { return 0 }
-	default:
-		return nil
+// document returns a row as listings show it.
+func (r *row) document(names table, all map[string]func(*row) any) document {
+	d := make(document, len(names)+len(r.Extra))
+	for name, value := range r.Extra {
+		d[name] = value
 	}
+	for concept, value := range all {
+		d.set(names[concept], value(r))
+	}
+	return d
+}
+
+// matches returns a function that reports whether a row is in the listing.
+func (l listing) matches() func(*row) bool {
+	all := columns()
+	return func(r *row) bool {
+		if r.Channel != ChannelSMS || l.after != nil && !r.created.After(*l.after) || l.before != nil && !r.created.Before(*l.before) {
+			return false
+		}
+		for concept, value := range l.filters {
+			if all[concept](r) != any(value) {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+// compare returns the order of the listing. No two rows are equal in it, so that its pages agree with each other.
+func (l listing) compare() func(a, b *row) int {
+	value := columns()[l.sortBy]
+	if l.sortBy == "price" { // each part costs the same, and prices are text
+		value = columns()["parts"]
+	}
+	sign := 1
+	if l.descending {
+		sign = -1
+	}
+	return func(a, b *row) int {
+		return sign * cmp.Or(compareValues(value(a), value(b)), cmp.Compare(a.order, b.order))
+	}
+}
+
+// compareValues compares two values of a column. Nil is less than any text.
+func compareValues(a, b any) int {
+	if n, ok := a.(int); ok {
+		return cmp.Compare(n, b.(int))
+	}
+	s, _ := a.(string)
+	t, _ := b.(string)
+	return cmp.Compare(s, t)
+}
+
+// sortedRows are all rows of a listing, in its order.
+type sortedRows struct {
+	key  string
+	rows []*row
+}
+
+// list returns the rows that are listed by now.
+func (l *ledger) list(q listing, now time.Time) []*row {
+	if l.sorted != nil && l.sorted.key == q.key {
+		return l.sorted.rows
+	}
+	// A client that settles many messages looks up each: without the index, that would go through the ledger for each.
+	candidates := l.rows
+	reference, indexed := q.filters["reference"]
+	if indexed {
+		candidates = l.byReference[reference]
+	}
+	var rows []*row
+	matches := q.matches()
+	for _, r := range candidates {
+		if matches(r) && (r.foreign || l.lag <= 0 || now.Sub(r.At) >= l.lag) {
+			rows = append(rows, r)
+		}
+	}
+	slices.SortFunc(rows, q.compare())
+	if !indexed && l.lag <= 0 { // with a lag, the rows depend on the time
+		l.sorted = &sortedRows{q.key, rows}
+	}
+	return rows
 }

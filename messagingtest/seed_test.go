@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-func TestSeedFillsInWhatIsAbsent(t *testing.T) {
+func TestSeedFillsAbsentFields(t *testing.T) {
 	s := NewServer(t)
 	client := newClient(t)
 	began := time.Now()
@@ -41,7 +41,7 @@ func TestSeedCopies(t *testing.T) {
 func TestSeedRefusesMisuse(t *testing.T) {
 	s := NewServer(t)
 	s.Seed(Sent{ID: "a"})
-	assert.PanicsWithValue(t, `messagingtest: Seed: message 1 has the ID "a", and so has another`, func() { s.Seed(Sent{ID: "b"}, Sent{ID: "a"}) })
+	assert.PanicsWithValue(t, `messagingtest: Seed: message 1: the ID "a" is taken`, func() { s.Seed(Sent{ID: "b"}, Sent{ID: "a"}) })
 	assert.Panics(t, func() { s.Seed(Sent{ID: "b"}, Sent{ID: "b"}) })
 	for _, value := range []string{"", "x", "{", "1 2"} {
 		assert.Panics(t, func() { s.Seed(Sent{Extra: map[string]json.RawMessage{"a": []byte(value)}}) }, value)

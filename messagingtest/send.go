@@ -2,189 +2,140 @@ package messagingtest
 
 import (
 	"encoding/json"
-	"math"
+	"maps"
+	"mime"
 	"net/http"
 	"slices"
 	"strconv"
-	"time"
+	"strings"
 )
 
-// Names of the fields that sends of several channels have, as the default contract has them. Of these the specification
-// shows ttl alone.
-const (
-	fieldAPIKey       = "apiKey"
-	fieldAPISecret    = "apiSecret"
-	fieldCallback     = "dlrCallback"
-	fieldReport       = "dlrReport"
-	fieldReference    = "referenceId"
-	fieldTTL          = "ttl"
-	fieldFallbackFrom = "sms_from"
-	fieldFallbackText = "sms_text"
-)
-
-// submission is a message that is in order, but not accepted yet.
+// submission is a message that is valid, but not accepted yet.
 type submission struct {
 	Sent
 	strict bool // chat app 2: by the marketing-messages interface, or not at all
-	toUser bool // chat app 2: To is a user ID, not a number and not a group
+	toUser bool // chat app 2: To is a user ID, not a number or a group
 }
 
-// receipt is what is told about a message that was accepted. Numbers are strings: met so more often.
-type receipt struct {
-	ID              string `json:"id"`
-	RequestID       string `json:"requestId"`
-	ReferenceID     string `json:"referenceId,omitzero"`
-	MessageParts    string `json:"messageParts"`
-	UnitCost        string `json:"unitCost"`
-	TransactionCost string `json:"transactionCost"`
-	Remaining       string `json:"remaining"`
-	OperatorCode    string `json:"operatorCode"`
-}
+// receipt is what a response says about an accepted message, beside the message itself.
+type receipt struct{ id, cost, balance string }
 
-func receiptOf(m Sent, cost, remaining string) receipt {
-	return receipt{
-		ID:              m.ID,
-		RequestID:       m.RequestID,
-		ReferenceID:     m.ReferenceID,
-		MessageParts:    strconv.Itoa(m.Parts),
-		UnitCost:        unitCost,
-		TransactionCost: cost,
-		Remaining:       remaining,
-		OperatorCode:    operator,
-	}
-}
-
-// confirmData is the answer of SMS and of chat app 1.
-func confirmData(_ submission, told receipt) answer { return succeed(told) }
-
-// sends is the operation of a channel, made of what differs between the channels.
-func (s *Server) sends(read func(object) (submission, flaw), confirm func(submission, receipt) answer) operation {
-	return operation{http.MethodPost, func(requestID string, r *http.Request, body []byte) answer {
-		fields, notObject := readObject(body)
-		if problem := s.credentials.problem(r.Header, pairOfBody(fields)); problem != "" {
-			return refuse(requestID, http.StatusUnauthorized, codeUnauthorized, problem)
+// sends returns the operation of a channel that sends.
+func (s *Server) sends(
+	n sendNames, read func(fields) (submission, *problem), confirm func(sendNames, submission, receipt) any,
+) operation {
+	return operation{http.MethodPost, func(requestID string, r *http.Request, body []byte) (any, *problem) {
+		members, err := readObject(body)
+		keys, secrets := members.take(s.names.auth["key"]), members.take(s.names.auth["secret"])
+		if p := s.authorize(r.Header, keys, secrets); p != nil {
+			return nil, p
 		}
 		if !isJSON(r.Header) {
-			return refuse(requestID, http.StatusBadRequest, codeContentType, "the content type is not application/json in UTF-8")
+			return nil, &problem{codeContentType, "the content type is not application/json in UTF-8"}
 		}
-		if notObject != nil {
-			return refuse(requestID, http.StatusBadRequest, codeBody, "the body is not one JSON object in UTF-8 with distinct names")
+		if err != nil {
+			return nil, &problem{codeBody, err.Error()}
 		}
-		message, wrong := read(fields)
-		if wrong.found() {
-			return refuse(requestID, http.StatusBadRequest, wrong.code, wrong.text)
+		m, p := read(fields{members, n})
+		if p != nil {
+			return nil, p
 		}
-		message.RequestID = requestID
-		message.Body = bodyOf(fields, body)
-		return s.submit(message, confirm)
+		m.RequestID, m.Body = requestID, body
+		if len(keys) > 0 {
+			m.Body = encode(members)
+		}
+		accepted, p := s.submit(&m)
+		if p != nil {
+			return nil, p
+		}
+		return confirm(n, m, accepted), nil
 	}}
 }
 
 // submit accepts a message, unless the state of the server is against it.
-func (s *Server) submit(message submission, confirm func(submission, receipt) answer) answer {
+func (s *Server) submit(m *submission) (receipt, *problem) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.ledger.isDuplicate(message.Sent) {
-		return refuse(message.RequestID, http.StatusConflict, codeDuplicate, "the reference is that of a message which was accepted before")
+	if s.ledger.isDuplicate(m.Sent) {
+		return receipt{}, &problem{codeDuplicate, "a message with this reference was accepted before"}
 	}
-	if message.Channel == ChannelChatApp2 && !s.routing.route(&message) {
-		return refuse(message.RequestID, http.StatusBadRequest, codeRoute, "the marketing-messages route cannot be used, and product_policy is STRICT")
+	if m.Channel == ChannelChatApp2 && !s.routing.route(m) {
+		return receipt{}, &problem{codeRoute, "the marketing-messages route is not available, and product_policy is STRICT"}
 	}
-	told, ok := s.ledger.accept(message.Sent)
+	r, ok := s.ledger.accept(m.Sent)
 	if !ok {
-		return refuse(message.RequestID, http.StatusBadRequest, codeInsufficientBalance, "insufficient balance")
+		return receipt{}, &problem{codeInsufficientBalance, "insufficient balance"}
 	}
-	return confirm(message, told)
+	return r, nil
 }
 
-// bodyOf is the body without its credentials.
-func bodyOf(fields object, body []byte) json.RawMessage {
-	if !pairOfBody(fields).present {
-		return slices.Clone(body)
-	}
-	rest, err := withoutMembers(body, fieldAPIKey, fieldAPISecret)
-	if err != nil {
-		panic("messagingtest: " + err.Error()) // it was read before: a mistake in this package
-	}
-	return rest
-}
-
-// stringField is a field that holds a string, and where it goes.
-type stringField struct {
-	name   string
-	target *string
-}
-
-// readStrings reads what is there of these.
-func (o object) readStrings(list ...stringField) flaw {
-	for _, field := range list {
-		if _, present := o[field.name]; !present {
-			continue
-		}
-		var isString bool
-		if *field.target, isString = o.text(field.name); !isString {
-			return flaw{codeKind, field.name + " is not a string"}
+// confirm returns the response of SMS and chat app 1. Numbers are strings, as in most services of the kind.
+func confirm(n sendNames, m submission, r receipt) any {
+	body := document{}
+	for concept, value := range (table{
+		"status": n.accepted, "id": r.id, "request": m.RequestID, "reference": m.ReferenceID, "parts": strconv.Itoa(m.Parts),
+		"unitCost": unitCost, "cost": r.cost, "balance": r.balance, "operator": operator,
+	}) {
+		if value != "" {
+			body.set(n.response[concept], value)
 		}
 	}
-	return flaw{}
+	return body
 }
 
-// checkCallback looks at dlrCallback, which has been read into url, and at dlrReport.
-func (o object) checkCallback(url string) flaw {
-	_, hasCallback := o[fieldCallback]
-	report, hasReport := o[fieldReport]
-	switch {
-	case hasReport && string(report) != "1":
-		return flaw{codeKind, "dlrReport is not the number 1"}
-	case hasReport != hasCallback:
-		return flaw{codeCallback, "dlrCallback and dlrReport go together"}
-	case hasCallback && !isWebAddress(url):
-		return flaw{codeCallback, "dlrCallback is not an http or https URL"}
-	}
-	return flaw{}
+func isJSON(header http.Header) bool {
+	kind, params, err := mime.ParseMediaType(header.Get("Content-Type"))
+	charset, given := params["charset"]
+	return err == nil && kind == "application/json" && (!given || strings.EqualFold(charset, "utf-8"))
 }
 
-// readDelivery reads the fields that both chat apps have beside the message.
-func (o object) readDelivery(m *Sent) flaw {
-	if wrong := o.readStrings(
-		stringField{fieldFallbackFrom, &m.FallbackFrom},
-		stringField{fieldFallbackText, &m.FallbackText},
-		stringField{fieldCallback, &m.CallbackURL},
-		stringField{fieldReference, &m.ReferenceID},
-	); wrong.found() {
-		return wrong
-	}
-	_, hasFrom := o[fieldFallbackFrom]
-	_, hasText := o[fieldFallbackText]
-	switch {
-	case hasFrom != hasText:
-		return flaw{codeFallback, "sms_from and sms_text go together"}
-	case hasFrom && (m.FallbackFrom == "" || m.FallbackText == ""):
-		return flaw{codeFallback, "sms_from or sms_text is empty"}
-	}
-	if raw, given := o[fieldTTL]; given {
-		var ok bool
-		if m.TTL, ok = readTTL(raw); !ok {
-			return flaw{codeLifetime, "ttl is not a whole number of seconds above zero"}
+// fields are the members of a request to send. Their methods take concepts.
+type fields struct {
+	members object
+	names   sendNames
+}
+
+func (f fields) name(concept string) string { return f.names.fields[concept] }
+
+func (f fields) has(concept string) bool { return f.members[f.name(concept)] != nil }
+
+// text returns "" for a field that is absent.
+func (f fields) text(concept string) string { return f.members.text(f.name(concept)) }
+
+func (f fields) check(rules ...rule) *problem {
+	return checkMembers("", f.members, f.names.fields, rules)
+}
+
+// checkCompanions checks the fields that come with another one, and only with it.
+func (f fields) checkCompanions() *problem {
+	for _, concept := range slices.Sorted(maps.Keys(f.names.with)) {
+		for name, want := range f.names.with[concept] {
+			value, present := f.members[name]
+			switch {
+			case present && string(value) != want:
+				return &problem{codeKind, name + " is not " + want}
+			case present != f.has(concept):
+				return &problem{codeCallback, f.name(concept) + " and " + name + " go together"}
+			}
 		}
 	}
-	return o.checkCallback(m.CallbackURL)
+	return nil
 }
 
-// readTTL takes digits only: 60.0 and 6e1 are the same number, but not what a client should write.
-func readTTL(raw json.RawMessage) (time.Duration, bool) {
-	seconds, err := strconv.ParseUint(string(raw), 10, 63)
-	if err != nil || seconds == 0 || seconds > math.MaxInt64/uint64(time.Second) {
-		return 0, false
+// known returns the names of all fields of the channel.
+func (f fields) known() []string {
+	known := slices.Collect(maps.Values(f.names.fields))
+	for _, companions := range f.names.with {
+		known = slices.AppendSeq(known, maps.Keys(companions))
 	}
-	return time.Duration(seconds) * time.Second, true
+	return known
 }
 
-// extra is what is left beside the fields that are known.
-func (o object) extra(known func(name string) bool) map[string]json.RawMessage {
+// extra returns the members that are not known, or nil.
+func (f fields) extra(known []string) map[string]json.RawMessage {
 	var extra map[string]json.RawMessage
-	for name, value := range o {
-		if name == fieldAPIKey || name == fieldAPISecret || known(name) {
+	for name, value := range f.members {
+		if slices.Contains(known, name) {
 			continue
 		}
 		if extra == nil {
@@ -193,4 +144,43 @@ func (o object) extra(known func(name string) bool) map[string]json.RawMessage {
 		extra[name] = value
 	}
 	return extra
+}
+
+func readSMS(f fields) (submission, *problem) {
+	if p := f.check(
+		need("from", isFilled), need("to", isRecipient()), need("text", isFilled), may("callback", isCallback()), may("reference", isText),
+	); p != nil {
+		return submission{}, p
+	}
+	m := Sent{
+		Channel:     ChannelSMS,
+		Kind:        "text",
+		From:        f.text("from"),
+		To:          f.text("to"),
+		Text:        f.text("text"),
+		CallbackURL: f.text("callback"),
+		ReferenceID: f.text("reference"),
+		Extra:       f.extra(f.known()),
+	}
+	m.Parts = countParts(m.Text)
+	return submission{Sent: m}, f.checkCompanions()
+}
+
+// readDelivery reads what both chat apps have beside the message itself.
+func (f fields) readDelivery(m *Sent) *problem {
+	if p := f.check(
+		may("ttl", isLifetime), may("fallbackFrom", isText), may("fallbackText", isText), may("callback", isCallback()), may("reference", isText),
+	); p != nil {
+		return p
+	}
+	m.TTL = secondsOf(f.members[f.name("ttl")])
+	m.FallbackFrom, m.FallbackText = f.text("fallbackFrom"), f.text("fallbackText")
+	m.CallbackURL, m.ReferenceID = f.text("callback"), f.text("reference")
+	switch {
+	case f.has("fallbackFrom") != f.has("fallbackText"):
+		return &problem{codeFallback, f.name("fallbackFrom") + " and " + f.name("fallbackText") + " go together"}
+	case f.has("fallbackFrom") && (m.FallbackFrom == "" || m.FallbackText == ""):
+		return &problem{codeFallback, f.name("fallbackFrom") + " or " + f.name("fallbackText") + " is empty"}
+	}
+	return f.checkCompanions()
 }

@@ -3,11 +3,12 @@ package messagingtest
 import (
 	"context"
 	"crypto/rand"
-	"fmt"
+	"errors"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strconv"
 	"sync"
 	"testing"
@@ -15,174 +16,135 @@ import (
 )
 
 const (
-	// ioTimeout is for a client that stops in the middle of a request, or does not read its answer.
+	maxBody = 1 << 20
+	// ioTimeout is for a client that stops in the middle of a request, or does not read its response.
 	ioTimeout = 30 * time.Second
-	// idleTimeout is above the 90 s of net/http's default transport: the client closes idle connections first, and
-	// does not lose a request to the race between the two.
+	// idleTimeout is above the 90 s of net/http's default transport, so that the client closes idle connections first and
+	// loses no request to the race between the two.
 	idleTimeout = 2 * time.Minute
 )
 
-// A Server is a stand-in for the messaging service, listening on a port of the loopback interface.
-// [NewServer] and [Start] make one; the zero value is of no use.
+// A Server is a messaging service that listens on a port of the loopback interface. [NewServer] and [Start] make one; the
+// zero value is not usable.
 //
-// The exported fields are set when the server starts and are for reading: the server does not look at them again.
-// All methods may be called at any time from any goroutine, also while requests are being served.
+// The exported fields are set when the server starts. Changing them has no effect. All methods are safe for concurrent use.
 type Server struct {
-	// URL is the base address, such as http://127.0.0.1:41234, without a slash at the end. It speaks plain HTTP.
+	// URL is the base address, such as http://127.0.0.1:41234, without a trailing slash. It speaks plain HTTP.
 	URL string
 
-	// Token is what the server accepts in the Authorization header. The header is of the specification, its form
-	// "Bearer <token>" a default of the contract. It is random, and different for each server.
+	// Token is what the server accepts in the Authorization header. It is random.
 	Token string
 
-	// APIKey and APISecret are what the server accepts in place of Token, as apiKey and apiSecret: fields of the body
-	// of a POST, parameters in the query of a GET. The names and the places are defaults of the contract. They are
-	// random, and different for each server.
+	// APIKey and APISecret are what the server accepts in place of Token: in the body of a POST, in the query of a GET.
+	// They are random.
 	APIKey, APISecret string
 
-	credentials credentials
+	names       names
+	credentials credentials // copies: a test that changes the fields does not race with requests
 	operations  map[string]operation
 
-	http    *http.Server
-	stop    context.CancelFunc // ends what a fault holds, and calls of webhooks
-	served  chan struct{}      // closed when no more connections are accepted
-	conns   sync.WaitGroup
+	http    *httptest.Server
+	stop    context.CancelFunc // ends delayed responses and calls of webhooks
 	closing sync.Once
-
-	whenClosed func(end func()) (forget func() bool) // calls end once the server is closed; at once, if it is
+	// whenClosed calls f once the server is closed, and at once if it is.
+	whenClosed func(f func()) (forget func() bool)
 
 	mu      sync.Mutex
-	serial  int // of the last request that got an ID
+	serial  int // of the last request ID
 	faults  []Fault
-	chance  chance // of a fault where none waits
+	random  randomFaults
 	ledger  ledger
 	listing listControls
 	routing routing
 }
 
-// operation is what the service does at one path.
+// operation is what the service does at one path: handle returns the body of a success, or why the request is refused.
 type operation struct {
 	method string
-	handle func(requestID string, r *http.Request, body []byte) answer
+	handle func(requestID string, r *http.Request, body []byte) (any, *problem)
 }
 
-// NewServer starts a server that is closed when the test and its subtests have ended. The test fails at once if no
-// loopback port is available. The server prints nothing.
+// NewServer starts a server that is closed when the test and its subtests have ended.
 func NewServer(tb testing.TB) *Server {
 	tb.Helper()
-	s, err := start()
-	if err != nil {
-		tb.Fatal(err)
-	}
+	s := Start()
 	tb.Cleanup(s.Close)
 	return s
 }
 
-// Start starts a server for a program that is no test. The caller closes it. Start panics if no loopback port is
-// available, as [net/http/httptest.NewServer] does. The server prints nothing.
+// Start starts a server for a program that is not a test. The caller closes it. Like [net/http/httptest.NewServer], it panics
+// if no loopback port is available.
 func Start() *Server {
-	s, err := start()
-	if err != nil {
-		panic(err)
+	ctx, stop := context.WithCancel(context.Background())
+	s := newServer()
+	s.stop = stop
+	s.whenClosed = func(f func()) func() bool {
+		if ctx.Err() != nil {
+			f() // before anything is sent: AfterFunc takes its time
+		}
+		return context.AfterFunc(ctx, f)
+	}
+	s.http = httptest.NewUnstartedServer(http.HandlerFunc(s.serve))
+	s.http.Config.BaseContext = func(net.Listener) context.Context { return ctx }
+	s.http.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
+	// ReadTimeout and WriteTimeout would also count while Slow delays a response: serve sets deadlines around its reading and
+	// its writing instead.
+	s.http.Config.ReadHeaderTimeout = ioTimeout
+	s.http.Config.IdleTimeout = idleTimeout
+	s.http.Start()
+	s.URL = s.http.URL
+	return s
+}
+
+// newServer returns a server that does not listen.
+func newServer() *Server {
+	s := &Server{
+		Token:     rand.Text(),
+		APIKey:    rand.Text(),
+		APISecret: rand.Text(),
+		names:     defaultNames(),
+		ledger:    newLedger(),
+		listing:   listControls{paging: ByPage, repeated: map[string]int{}},
+		routing:   routing{templates: map[string]Category{}},
+	}
+	s.credentials = credentials{s.Token, s.APIKey, s.APISecret}
+	s.operations = map[string]operation{
+		s.names.sms.path:      s.sends(s.names.sms, readSMS, confirm),
+		s.names.chatApp1.path: s.sends(s.names.chatApp1, readChatApp1, confirm),
+		s.names.chatApp2.path: s.sends(s.names.chatApp2, readChatApp2, confirmChatApp2),
+		s.names.list.path:     {http.MethodGet, s.listSMS},
 	}
 	return s
 }
 
-func start() (*Server, error) {
-	ctx, stop := context.WithCancel(context.Background())
-	tcp, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		stop()
-		return nil, fmt.Errorf("messagingtest: no loopback port: %w", err)
-	}
-	s := &Server{
-		URL:       "http://" + tcp.Addr().String(),
-		Token:     rand.Text(),
-		APIKey:    rand.Text(),
-		APISecret: rand.Text(),
-		stop:      stop,
-		served:    make(chan struct{}),
-		ledger:    newLedger(),
-	}
-	s.whenClosed = func(end func()) func() bool {
-		if ctx.Err() != nil {
-			end() // before anything is sent: AfterFunc takes its time
-		}
-		return context.AfterFunc(ctx, end)
-	}
-	// Copies, so that a test that writes to the fields does not race with the requests.
-	s.credentials = newCredentials(s.Token, s.APIKey, s.APISecret)
-	s.operations = map[string]operation{
-		"/sms/send":      s.sends(readSMS, confirmData),
-		"/chatapp1/send": s.sends(readChatApp1, confirmData),
-		"/chatapp2/send": s.sends(readChatApp2, confirmChatApp2),
-		"/api/sms":       {http.MethodGet, s.listSMS},
-	}
-	s.http = &http.Server{
-		Handler:     http.HandlerFunc(s.serve),
-		ConnState:   s.connState,
-		ConnContext: connContext,
-		BaseContext: func(net.Listener) context.Context { return ctx },
-		ErrorLog:    slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
-		// ReadTimeout and WriteTimeout would also count while Slow holds an answer: the handler sets deadlines
-		// around its reading and its writing instead.
-		ReadHeaderTimeout: ioTimeout,
-		IdleTimeout:       idleTimeout,
-	}
-	go func() {
-		defer close(s.served)
-		_ = s.http.Serve(listener{tcp, s}) // ends with ErrServerClosed
-	}()
-	return s, nil
-}
-
-// Close ends the server: the port is closed, and so are all connections, idle or not. A request that is being served
-// gets no answer, and what a fault holds ends at once, as does what [Server.Receive] is about. Close returns when the server has no goroutine left that would
-// serve a connection, in less than a second. The ledger can still be read. Closing again does nothing.
+// Close closes the port and all connections. Requests under way get no response, and delays of [Slow] and calls of
+// [Server.Receive] end. When Close returns, the server has no goroutine left. The ledger can still be read.
 func (s *Server) Close() {
 	s.closing.Do(func() {
 		s.stop()
-		_ = s.http.Close()
-		<-s.served
-		// Once more, for a connection that was accepted while the first call was on its way.
-		_ = s.http.Close()
-		// This ends: a handler waits for nothing but its connection and the context, and both have ended.
-		s.conns.Wait()
+		_ = s.http.Listener.Close() // first, so that no connection is accepted behind the back of the next line
+		s.http.CloseClientConnections()
+		s.http.Close()
 	})
 }
 
-// Requests returns how many requests have reached the server since the start or the last [Server.Reset], processed or
-// not. A request counts from its first byte: one that [DropUnread] drops counts too.
+// Requests returns how many requests have reached the server since the start or the last [Server.Reset], processed or not,
+// including those that [DropUnread] drops.
 func (s *Server) Requests() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.ledger.requests
 }
 
-// Reset empties the ledger, sets the number of requests to zero and forgets the faults that no request has taken yet,
-// with those of [Server.ShiftRows] and [Server.RepeatPage]; it ends [Server.InjectRandomly]. The fallbacks of the messages
-// that it empties are never sent. The credentials, the balance, the clock and what else was set stay, and the IDs of later
-// messages do not begin anew.
-// A request that is being served at that moment may still enter the ledger.
+// Reset empties the ledger, sets the number of requests to zero and cancels the fallbacks of the emptied messages. It ends
+// [Server.Inject], [Server.InjectRandomly], [Server.ShiftRows] and [Server.RepeatPage]. All other settings stay, as do the
+// credentials, the balance and the clock, and IDs are not reused. A request under way may still enter the ledger.
 func (s *Server) Reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.faults, s.chance = nil, chance{}
+	s.faults, s.random = nil, randomFaults{}
 	s.ledger.clear()
-	s.listing.forget()
-}
-
-// arrive counts a request, and returns the fault that it takes: one that waits, else one by chance.
-func (s *Server) arrive() Fault {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.ledger.requests++
-	if len(s.faults) == 0 {
-		return s.chance.take()
-	}
-	fault := s.faults[0]
-	s.faults = s.faults[1:]
-	return fault
+	s.listing.reset()
 }
 
 func (s *Server) nextRequestID() string {
@@ -198,12 +160,10 @@ func (s *Server) newRequestID() string {
 }
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
-	c := connOf(r)
-	fault := c.fault()
+	fault := s.arrive()
 	if fault.kind == dropUnread {
-		// Only a pipelined request comes here: it was read together with the one before it.
-		c.reset()
-		panic(http.ErrAbortHandler)
+		reset(w)
+		return
 	}
 	deadlines := http.NewResponseController(w)
 	_ = deadlines.SetReadDeadline(time.Now().Add(ioTimeout))
@@ -212,29 +172,39 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 
 	requestID := s.nextRequestID()
 	if fault.kind == status {
-		fault.writeStatus(w, requestID)
+		s.writeStatus(w, fault, requestID)
 		return
 	}
-	a := s.process(r, requestID, body, err)
+	resp := s.process(r, requestID, body, err)
 	fault.hold(r.Context())
 	_ = deadlines.SetWriteDeadline(time.Now().Add(ioTimeout))
-	fault.deliver(w, c, a)
+	fault.deliver(w, resp)
 }
 
-// process does what the service does with a request, and says what it answers.
-func (s *Server) process(r *http.Request, requestID string, body []byte, readErr error) answer {
+// process does what the service does with a request.
+func (s *Server) process(r *http.Request, requestID string, body []byte, readErr error) response {
 	op, ok := s.operations[r.URL.EscapedPath()]
+	var p *problem
+	var result any
+	var tooLarge *http.MaxBytesError
 	switch {
 	case !ok:
-		return refuse(requestID, http.StatusNotFound, codeNoSuchPath, "no such path")
+		p = &problem{codeNoSuchPath, "no such path"}
 	case r.Method != op.method:
-		a := refuse(requestID, http.StatusMethodNotAllowed, codeMethod, "the method of this path is "+op.method)
-		a.allow = op.method
-		return a
-	case tooLarge(readErr):
-		return refuse(requestID, http.StatusRequestEntityTooLarge, codeTooLarge, "the body is larger than 1 MiB")
+		p = &problem{codeMethod, "the method of this path is " + op.method}
+	case errors.As(readErr, &tooLarge):
+		p = &problem{codeTooLarge, "the body is larger than 1 MiB"}
 	case readErr != nil:
-		return refuse(requestID, http.StatusBadRequest, codeBody, "the body ends early")
+		p = &problem{codeBody, "the body ends early"}
+	default:
+		result, p = op.handle(requestID, r, body)
 	}
-	return op.handle(requestID, r, body)
+	if p == nil {
+		return response{status: http.StatusOK, body: encode(result)}
+	}
+	resp := s.names.failure(requestID, p.status(), *p)
+	if p.code == codeMethod {
+		resp.allow = op.method
+	}
+	return resp
 }

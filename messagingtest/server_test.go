@@ -102,7 +102,7 @@ func sendTo(t *testing.T, client *http.Client, s *Server, path, body string) rep
 	return do(client, newRequestTo(t, s, path, body))
 }
 
-func TestServersAreApart(t *testing.T) {
+func TestServersAreIndependent(t *testing.T) {
 	a, b := NewServer(t), NewServer(t)
 	assert.NotEqual(t, a.URL, b.URL)
 	secrets := map[string]bool{a.Token: true, a.APIKey: true, a.APISecret: true, b.Token: true, b.APIKey: true, b.APISecret: true}
@@ -112,13 +112,13 @@ func TestServersAreApart(t *testing.T) {
 	assert.Zero(t, a.Requests())
 }
 
-func TestNewServerIsClosedWithTheTest(t *testing.T) {
+func TestNewServerClosesWithTest(t *testing.T) {
 	var s *Server
 	t.Run("inner", func(t *testing.T) { s = NewServer(t) })
 	require.Error(t, send(t, newClient(t), s, goodBody).err)
 }
 
-func TestFieldsAreNotLookedAtAgain(t *testing.T) {
+func TestServerFieldsAreCopied(t *testing.T) {
 	s := NewServer(t)
 	req := newRequest(t, s, goodBody)
 	s.Token = "changed"
@@ -165,7 +165,7 @@ func TestPathsAndMethods(t *testing.T) {
 	}
 }
 
-func TestBodyOfOneMebibyteIsTheLimit(t *testing.T) {
+func TestBodyLimit(t *testing.T) {
 	s := NewServer(t)
 	client := newClient(t)
 	frame := `{"from":"ACME","to":"+639171234567","text":"Hi","pad":""}`
@@ -196,7 +196,7 @@ func (zeros) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func TestManySendersAtOnce(t *testing.T) {
+func TestSendConcurrently(t *testing.T) {
 	const senders, each = 64, 10
 	s := NewServer(t)
 	client := newClient(t)
@@ -222,20 +222,20 @@ func TestManySendersAtOnce(t *testing.T) {
 	wg.Wait()
 	close(ids)
 
-	answered, references := map[string]bool{}, map[string]bool{}
+	confirmed, references := map[string]bool{}, map[string]bool{}
 	for id := range ids {
-		answered[id] = true
+		confirmed[id] = true
 	}
 	sent := s.Sent()
 	require.Len(t, sent, senders*each)
 	for i, m := range sent {
-		assert.True(t, answered[m.ID], "%s was not answered", m.ID)
+		assert.True(t, confirmed[m.ID], "%s was not confirmed", m.ID)
 		references[m.ReferenceID] = true
 		if i > 0 {
 			assert.False(t, m.At.Before(sent[i-1].At), "the ledger is not in order of processing")
 		}
 	}
-	assert.Len(t, answered, senders*each)
+	assert.Len(t, confirmed, senders*each)
 	assert.Len(t, references, senders*each)
 	assert.Equal(t, senders*each, s.Requests())
 	assert.Equal(t, "999680.00", s.Balance())
@@ -270,7 +270,7 @@ func TestReset(t *testing.T) {
 	assert.Equal(t, 1, s.Requests())
 }
 
-func TestCloseEndsWhatAFaultHolds(t *testing.T) {
+func TestCloseEndsSlow(t *testing.T) {
 	s := Start()
 	client := newClient(t)
 	s.Inject(Slow(time.Hour), 3)
@@ -295,7 +295,7 @@ func TestCloseEndsWhatAFaultHolds(t *testing.T) {
 	require.Error(t, send(t, client, s, goodBody).err)
 }
 
-func TestCloseDoesNotWaitForAHalfRequest(t *testing.T) {
+func TestCloseEndsPartialRequest(t *testing.T) {
 	s := Start()
 	body, feed := io.Pipe()
 	req := newRequest(t, s, "")
@@ -321,7 +321,7 @@ func TestCloseLeavesNoGoroutine(t *testing.T) {
 	for range 5 {
 		s := Start()
 		client := &http.Client{Transport: &http.Transport{}, Timeout: 10 * time.Second}
-		for _, fault := range []Fault{{}, AcceptThenDrop(), DropUnread(), Slow(time.Millisecond), Status(100, 0), Status(503, 0), TruncatedAnswer(), NotJSON(), Slow(time.Hour)} {
+		for _, fault := range []Fault{{}, AcceptThenDrop(), DropUnread(), Slow(time.Millisecond), Status(100, 0), Status(503, 0), TruncatedResponse(), NotJSON(), Slow(time.Hour)} {
 			s.Inject(fault, 1)
 			req := newRequest(t, s, goodBody)
 			if fault == Slow(time.Hour) {

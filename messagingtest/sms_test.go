@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestSendIsAnsweredAsTheContractSays(t *testing.T) {
+func TestSendResponse(t *testing.T) {
 	s := NewServer(t)
 	began := time.Now()
 	body := `{"from":"ACME","to":"+639171234567","text":"Hi <Ana> & Bob","dlrCallback":"https://example.com/dlr?s=%s&id=%i",` +
@@ -36,14 +36,14 @@ func TestSendIsAnsweredAsTheContractSays(t *testing.T) {
 	}, sent[0])
 }
 
-func TestSendOfTheLeastMessage(t *testing.T) {
+func TestSendMinimalMessage(t *testing.T) {
 	s := NewServer(t)
 	data := send(t, newClient(t), s, goodBody).data(t)
 	assert.NotContains(t, data, "referenceId")
 	assert.Nil(t, s.Sent()[0].Extra)
 }
 
-func TestSendAcceptsTheSameReferenceAgain(t *testing.T) {
+func TestSendAcceptsSameReference(t *testing.T) {
 	s := NewServer(t)
 	client := newClient(t)
 	body := `{"from":"ACME","to":"639171234567","text":"Hi","referenceId":"order-17"}`
@@ -52,7 +52,7 @@ func TestSendAcceptsTheSameReferenceAgain(t *testing.T) {
 	assert.Len(t, s.Sent(), 2)
 }
 
-func TestSendRefusesWhatIsWrong(t *testing.T) {
+func TestSendRefuses(t *testing.T) {
 	s := NewServer(t)
 	client := newClient(t)
 	for name, tc := range map[string]struct{ body, code string }{
@@ -120,7 +120,7 @@ func withCallback(callback, report string) string {
 	return `{"from":"ACME","to":"639171234567","text":"Hi","dlrCallback":` + callback + report + `}`
 }
 
-func TestSendAcceptsWhatIsRight(t *testing.T) {
+func TestSendAcceptsEdges(t *testing.T) {
 	s := NewServer(t)
 	client := newClient(t)
 	for _, body := range []string{
@@ -138,7 +138,7 @@ func TestSendAcceptsWhatIsRight(t *testing.T) {
 	assert.Len(t, s.Sent(), 8)
 }
 
-func TestSendWantsJSON(t *testing.T) {
+func TestSendContentType(t *testing.T) {
 	s := NewServer(t)
 	client := newClient(t)
 	for kind, status := range map[string]int{
@@ -191,7 +191,7 @@ func TestParts(t *testing.T) {
 	}
 }
 
-func TestPartsAreCountedAndPaid(t *testing.T) {
+func TestSendCountsParts(t *testing.T) {
 	s := NewServer(t)
 	data := send(t, newClient(t), s, `{"from":"ACME","to":"639171234567","text":"`+strings.Repeat("я", 135)+`"}`).data(t)
 	assert.Equal(t, "3", data["messageParts"])

@@ -8,110 +8,109 @@ import (
 	"strings"
 )
 
-// body is that of a POST.
-type body struct {
-	text        string
-	contentType string
-}
-
-// bodyOf makes a body that can be read from its beginning.
-func bodyOf(text string) io.ReadCloser { return io.NopCloser(strings.NewReader(text)) }
-
 // readBody reads the body of a request up to the limit.
-func (q *reading) readBody(r *http.Request) (body, error) {
+func readBody(r *http.Request, limit int) (string, error) {
 	if r.Body == nil {
-		return body{}, nil
+		return "", nil
 	}
-	limit := int64(q.settings.maxBytes)
-	if r.ContentLength > limit {
-		return body{}, q.reject(ErrTooLarge)
+	if r.ContentLength > int64(limit) {
+		return "", ErrTooLarge
 	}
-	text, err := io.ReadAll(io.LimitReader(r.Body, limit+1))
-	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge || int64(len(text)) > limit {
-		return body{}, q.reject(ErrTooLarge)
+	body, err := io.ReadAll(io.LimitReader(r.Body, int64(limit)+1))
+	if err == nil && len(body) > limit {
+		err = ErrTooLarge
 	}
-	if err != nil {
-		return body{}, &RejectError{Event: q.event, Status: http.StatusBadRequest, Reason: ErrUnreadable, Cause: err}
-	}
-	contentType, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
-	return body{text: string(text), contentType: strings.ToLower(strings.TrimSpace(contentType))}, nil
+	return string(body), err
 }
 
-// bodyParams reads the parameters of a body. What is in it decides how: a JSON object is one whatever the Content-Type
-// says, and else it is a form, unless the Content-Type says that it is neither.
-func (q *reading) bodyParams(b body) error {
-	const mark = "\ufeff" // some senders put a byte order mark in front
-	text := strings.TrimSpace(strings.TrimPrefix(b.text, mark))
-	if text == "" {
+// isTooLarge reports whether a body was longer than the limit, or than a limit of the server.
+func isTooLarge(err error) bool {
+	_, tooLarge := errors.AsType[*http.MaxBytesError](err)
+	return tooLarge || errors.Is(err, ErrTooLarge)
+}
+
+// restoreBody lets a body that was read be read again.
+func restoreBody(r *http.Request, body string) {
+	if r.Method == http.MethodPost {
+		r.Body = io.NopCloser(strings.NewReader(body))
+	}
+}
+
+// readBodyParams reads the parameters of a body. Its content decides how: a JSON object is one whatever the Content-Type
+// says, and anything else is a form, unless the Content-Type says that it is not.
+func (q *request) readBodyParams(r *http.Request, body string) error {
+	const byteOrderMark = "\ufeff"
+	body = strings.TrimSpace(strings.TrimPrefix(body, byteOrderMark))
+	if body == "" {
 		return nil
 	}
-	if text[0] == '{' {
-		if repaired := repair(text); json.Valid([]byte(repaired)) {
-			q.body = repaired
-			q.members(repaired)
+	if body[0] == '{' {
+		if object := repair(body); json.Valid([]byte(object)) {
+			q.readObject(object)
 			return nil
 		}
 	}
-	switch b.contentType {
+	contentType, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
+	switch strings.ToLower(strings.TrimSpace(contentType)) {
 	case "", "application/x-www-form-urlencoded", "text/plain", "application/octet-stream":
-		q.query(text)
+		q.readForm(body)
 		return nil
 	case "application/json", "text/json":
 		return q.reject(ErrUnreadable)
 	default:
-		return &RejectError{Event: q.event, Status: http.StatusUnsupportedMediaType, Reason: ErrUnreadable}
+		rejected := q.reject(ErrUnreadable)
+		rejected.Status = http.StatusUnsupportedMediaType
+		return rejected
 	}
 }
 
-// members reads the members of a JSON object as parameters.
-func (q *reading) members(text string) {
-	decoder := json.NewDecoder(strings.NewReader(text))
-	if _, err := decoder.Token(); err != nil {
-		return
-	}
+// readObject reads the members of a valid JSON object as parameters, and keeps it without those that hold secrets.
+func (q *request) readObject(object string) {
+	decoder := json.NewDecoder(strings.NewReader(object))
+	_, _ = decoder.Token()
+	var members []Param
+	var kept []string
+	cut := false
 	for decoder.More() {
-		token, err := decoder.Token()
-		if err != nil {
-			return // the text was found valid
+		begin := decoder.InputOffset()
+		token, _ := decoder.Token()
+		var raw json.RawMessage
+		if err := decoder.Decode(&raw); err != nil {
+			break // not reached: the object is valid
 		}
 		name, _ := token.(string)
-		var raw json.RawMessage
-		if decoder.Decode(&raw) != nil {
-			return
-		}
-		value, nested := scalar(raw)
-		if q.settings.hasSecret(name) {
-			q.isSecretMember(name, value)
+		if i := q.secretOf(name); i >= 0 {
+			value, _ := scalar(raw)
+			q.prove(i, value, value)
+			cut = true
 			continue
 		}
-		q.add(name, value, q.names.find(name), nested)
+		members = append(members, Param{Name: name, Value: string(raw)})
+		kept = append(kept, strings.TrimLeft(object[begin:decoder.InputOffset()], ", \t\r\n"))
+	}
+	if cut {
+		object = "{" + strings.Join(kept, ",") + "}"
+	}
+	q.body = readEnvelope(object)
+	q.senderInBody = q.callback.readsJSON && q.body.isCertain()
+	for _, m := range members {
+		value, nested := scalar(json.RawMessage(m.Value))
+		q.add(m.Name, value, nested)
 	}
 }
 
-// isSecretMember looks whether a member of a body is the secret that it is there for.
-func (q *reading) isSecretMember(name, value string) {
-	for i := range q.settings.secrets {
-		if q.settings.secrets[i].name == name {
-			q.count++
-			q.try(i, value, value)
-		}
-	}
-}
-
-// scalar gives the text of a JSON value: what a string holds, a number, true or false as it is written, "" for null. An
+// scalar returns the text of a JSON value: the content of a string, a number, true or false as written, "" for null. An
 // object or a list is nested, and its text is its JSON.
 func scalar(raw json.RawMessage) (text string, nested bool) {
 	text = strings.TrimSpace(string(raw))
 	switch {
 	case text == "", text == "null":
 		return "", false
-	case text[0] == '{' || text[0] == '[':
+	case text[0] == '{', text[0] == '[':
 		return text, true
 	case text[0] == '"':
 		var word string
-		if json.Unmarshal(raw, &word) != nil {
-			return "", false
-		}
+		_ = json.Unmarshal(raw, &word) // it is valid
 		return word, false
 	default:
 		return text, false

@@ -34,7 +34,7 @@ func TestAPOSTHasTheSameNames(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			var in inbox[webhook.SMSMessage]
-			w := call(t, webhook.SMS(in.handle, webhook.WithPOST()), post(tt.query, tt.contentType, tt.body))
+			w := call(t, hooks(webhook.WithPOST()).SMS(in.handle), post(tt.query, tt.contentType, tt.body))
 			require.Equal(t, http.StatusOK, w.Code)
 			m := in.one(t)
 			assert.Equal(t, "m-1", m.ID)
@@ -56,7 +56,7 @@ func TestGETStillWorksWherePOSTIsTaken(t *testing.T) {
 
 func TestTheQueryComesBeforeTheBody(t *testing.T) {
 	t.Parallel()
-	m, err := webhook.ParseSMS(post("from=1111&a=1", "", "from=2222&a=2&message=x"), webhook.WithPOST())
+	m, err := hooks(webhook.WithPOST()).ParseSMS(post("from=1111&a=1", "", "from=2222&a=2&message=x"))
 	require.NoError(t, err)
 	assert.Equal(t, "1111", m.From)
 	assert.Equal(t, []string{"1", "2"}, m.Params.All("a"))
@@ -89,14 +89,14 @@ func TestBodiesThatAreRefused(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			var in inbox[webhook.SMSMessage]
-			w := call(t, webhook.SMS(in.handle, webhook.WithPOST()), post("", tt.contentType, tt.body))
+			w := call(t, hooks(webhook.WithPOST()).SMS(in.handle), post("", tt.contentType, tt.body))
 			assert.Equal(t, tt.status, w.Code)
 			assert.Empty(t, in.got)
-			_, err := webhook.ParseSMS(post("", tt.contentType, tt.body), webhook.WithPOST())
+			_, err := hooks(webhook.WithPOST()).ParseSMS(post("", tt.contentType, tt.body))
 			assert.ErrorIs(t, err, tt.reason)
 
 			// Without the proof nobody is told what else is wrong but the length.
-			_, err = webhook.ParseSMS(post("", tt.contentType, tt.body), webhook.WithPOST(), webhook.WithSecret("key", "s3cret"))
+			_, err = hooks(webhook.WithPOST(), webhook.WithSecret("key", "s3cret")).ParseSMS(post("", tt.contentType, tt.body))
 			if tt.status == http.StatusRequestEntityTooLarge {
 				assert.ErrorIs(t, err, webhook.ErrTooLarge)
 			} else {
@@ -116,27 +116,27 @@ func TestABodyIsReadUpToItsLimit(t *testing.T) {
 			if chunked {
 				r.ContentLength = -1
 			}
-			_, err := webhook.ParseSMS(r, webhook.WithPOST(), webhook.WithLimits(10, limit))
+			_, err := hooks(webhook.WithPOST(), webhook.WithLimits(10, limit)).ParseSMS(r)
 			assert.ErrorIs(t, err, want)
 		}
 	}
 	r := post("", "", body)
 	r.Body = http.MaxBytesReader(nil, r.Body, 50)
-	_, err := webhook.ParseSMS(r, webhook.WithPOST())
+	_, err := hooks(webhook.WithPOST()).ParseSMS(r)
 	require.ErrorIs(t, err, webhook.ErrTooLarge, "a limit of the server's")
 
 	broken := errors.New("hunter2")
 	r = post("", "", body)
 	r.Body = io.NopCloser(io.MultiReader(strings.NewReader("from=1"), iotest.ErrReader(broken)))
 	r.ContentLength = -1
-	_, err = webhook.ParseSMS(r, webhook.WithPOST())
+	_, err = hooks(webhook.WithPOST()).ParseSMS(r)
 	require.ErrorIs(t, err, webhook.ErrUnreadable)
 	require.ErrorIs(t, err, broken)
 	assert.NotContains(t, err.Error(), "hunter2")
 
 	r = post("from=1111", "", "")
 	r.Body = nil
-	_, err = webhook.ParseSMS(r, webhook.WithPOST())
+	_, err = hooks(webhook.WithPOST()).ParseSMS(r)
 	assert.NoError(t, err)
 }
 
@@ -144,17 +144,17 @@ func TestASecretInABody(t *testing.T) {
 	t.Parallel()
 	opts := []webhook.Option{webhook.WithPOST(), webhook.WithSecret("key", "s3cret+")}
 	for _, body := range []string{"key=s3cret%2B&from=1111", "from=1111&key=s3cret+", `{"key":"s3cret+","from":"1111"}`, `{"from":1111,"key":"s3cret+","key":"no"}`} {
-		m, err := webhook.ParseSMS(post("a=b&&c", "", body), opts...)
+		m, err := hooks(opts...).ParseSMS(post("a=b&&c", "", body))
 		require.NoError(t, err, body)
 		assert.Empty(t, m.Params.All("key"))
 		assert.Equal(t, "a=b&&c", m.RawQuery)
 		assert.Equal(t, "1111", m.From)
 	}
 	for _, body := range []string{"from=1111", "from=1111&key=no&key=s3cret%2B", `{"key":["s3cret+"],"from":"1111"}`, `{"key":"no","key":"s3cret+","from":"1111"}`} {
-		_, err := webhook.ParseSMS(post("", "", body), opts...)
+		_, err := hooks(opts...).ParseSMS(post("", "", body))
 		require.ErrorIs(t, err, webhook.ErrProof, body)
 	}
-	_, err := webhook.ParseSMS(post("key=no", "", "from=1111&key=s3cret%2B"), opts...)
+	_, err := hooks(opts...).ParseSMS(post("key=no", "", "from=1111&key=s3cret%2B"))
 	require.ErrorIs(t, err, webhook.ErrProof, "the first counts, and the query comes first")
 }
 
@@ -162,7 +162,7 @@ func TestAPOSTWithoutTheOptionIsNotRead(t *testing.T) {
 	t.Parallel()
 	r := post(honest, "", "")
 	r.Body = io.NopCloser(iotest.ErrReader(errors.New("read")))
-	w := call(t, webhook.SMS(new(inbox[webhook.SMSMessage]).handle), r)
+	w := call(t, hooks().SMS(new(inbox[webhook.SMSMessage]).handle), r)
 	assert.Equal(t, http.StatusMethodNotAllowed, w.Code)
 }
 
@@ -172,7 +172,7 @@ func TestOfABodyThatIsTooLargeNoMoreIsReadThanShowsIt(t *testing.T) {
 	body := strings.NewReader("from=1111&message=" + strings.Repeat("a", 1<<20))
 	r := post("", "", "")
 	r.Body, r.ContentLength = io.NopCloser(body), -1
-	_, err := webhook.ParseSMS(r, webhook.WithPOST(), webhook.WithLimits(10, limit))
+	_, err := hooks(webhook.WithPOST(), webhook.WithLimits(10, limit)).ParseSMS(r)
 	require.ErrorIs(t, err, webhook.ErrTooLarge)
 	assert.LessOrEqual(t, body.Size()-int64(body.Len()), int64(limit+1))
 }

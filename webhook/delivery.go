@@ -2,105 +2,116 @@ package webhook
 
 import (
 	"context"
-	"fmt"
-	"io"
+	"encoding/json"
 	"log/slog"
 	"net/http"
 	"strings"
 	"time"
 )
 
-// DeliveryReport is what the service tells of a message that was sent with a callback URL. ID or ReferenceID is never empty;
-// what else the callback does not carry is empty or zero.
+// DeliveryReport reports the state of a message that was sent with a callback URL. ID or ReferenceID is never empty; another field
+// that the callback does not carry is empty or zero.
 //
-// Reports may come in any order, more than once, and not at all: a "sent" can follow a "delivered". Nothing here assumes
-// otherwise. The specification says that a send can name a callback and that callbacks are GET; the names of the
-// parameters, the words of the statuses and the placeholders are defaults of the contract (webhook.delivery).
-//
-// It is plain data. Printed with package fmt or logged with log/slog it shows its ID, status and measures, never a number
-// or a parameter.
+// Reports can arrive out of order, more than once, and not at all: a "sent" can follow a "delivered".
 type DeliveryReport struct {
-	// ID is the message ID, as the receipt of the send has it.
+	// ID is the message ID, as in the receipt.
 	ID string
 	// ReferenceID is the sender's own name for the message.
 	ReferenceID string
-	// From is the sender ID of the message, and To its recipient. A + that was not escaped is restored in front of a number.
+	// From is the sender ID of the message, and To its recipient.
 	From string
 	To   string
-	// Kind is the type of the transaction, as it came.
+	// Kind is the type of the transaction, as it arrived.
 	Kind string
-	// Status is what became of the message. The zero value is StatusUnknown.
-	Status Status
-	// RawStatus is the status as it came, a word or a number.
+	// Status is the state of the message, and RawStatus the word or number that arrived for it.
+	Status    Status
 	RawStatus string
-	// ReceivedAt is when the status was reached; the zero time where the service did not say, or said so in no form that is
-	// known (see contract.ParseTime): Params then has the text.
-	ReceivedAt time.Time
-	// Params are all parameters, those that stand in the fields above among them.
+	// StatusAt is when the message reached the state. It is zero if the report has no time, or one in an unknown form.
+	StatusAt time.Time
+	// Ambiguous reports whether an ID, a sender, a reference or a status arrived twice with different values. The first is used.
+	Ambiguous bool
+	// JSON is the complete status, if it arrived in the shape of the platform. It has errors and prices.
+	JSON json.RawMessage
+	// Params are all parameters, including those of the fields above.
 	Params Params
-	// RawQuery is the query byte for byte, less the parameters of WithSecret.
+	// RawQuery is the query byte for byte, without secrets.
 	RawQuery string
 }
 
-// Delivery makes a handler for the callback that reports deliveries, and calls handle for each report. DeliveryURL builds
-// the URL that a send then names. Else it is as SMS.
-func Delivery(handle func(context.Context, DeliveryReport) error, opts ...Option) http.Handler {
-	return newHandler(eventDelivery, deliveryOf, readDelivery, handle, opts)
+// Delivery is like SMS, for delivery reports. DeliveryURL returns the URL to name in a send. An envelope of the platform can
+// hold several statuses: each is handled by itself, and if one fails the service calls again.
+func (rcv *Receiver) Delivery(handle func(context.Context, DeliveryReport) error) http.Handler {
+	return &handler[DeliveryReport]{rcv, rcv.delivery, rcv.ParseDelivery, handle}
 }
 
-// ParseDelivery reads a delivery report from a request, as the handler of Delivery does. Else it is as ParseSMS.
-func ParseDelivery(r *http.Request, opts ...Option) (DeliveryReport, error) {
-	s := newSettings(opts)
-	s.check(deliveryOf(&s))
-	return readDelivery(r, &s)
-}
-
-const eventDelivery = "delivery"
-
-func deliveryOf(s *settings) names { return s.wire.delivery }
-
-func readDelivery(r *http.Request, s *settings) (DeliveryReport, error) {
-	q := reading{settings: s, event: eventDelivery, names: s.wire.delivery}
+// ParseDelivery reads the delivery reports of a request and checks its proofs of origin, as the handler of Delivery does. The
+// error is a [*RejectError]. What could be read is returned beside an error for the rest.
+func (rcv *Receiver) ParseDelivery(r *http.Request) ([]DeliveryReport, error) {
+	q := request{Receiver: rcv, callback: rcv.delivery}
 	if err := q.receive(r); err != nil {
-		return DeliveryReport{}, err
+		return nil, err
 	}
-	// A placeholder that came back as it was sent stands for nothing: all such reports would have one ID.
-	value := func(c concept) string {
-		if value := q.value(c); value != s.wire.placeholders(c) {
-			return value
+	e := q.findEnvelope()
+	reports, complete := q.reports(e)
+	switch {
+	case e.tooLarge:
+		return nil, q.reject(ErrTooLarge)
+	case len(e.messages) > 0 && !e.single:
+		return reports, q.reject(ErrMisdirected)
+	case !complete:
+		return reports, q.reject(ErrNoMessage)
+	case len(reports) > 0:
+		return reports, nil
+	}
+	d := DeliveryReport{
+		ID: q.values[conceptID], ReferenceID: q.values[conceptReference], From: number(q.values[conceptFrom]), To: number(q.values[conceptTo]), Kind: q.values[conceptKind],
+		RawStatus: q.values[conceptStatus], StatusAt: moment(q.values[conceptTime], q.callback.zone),
+		Ambiguous: q.ambiguous, Params: q.params, RawQuery: q.rawQuery,
+	}
+	if d.ID == "" && d.ReferenceID == "" {
+		return nil, q.reject(ErrNoMessage)
+	}
+	d.Status = rcv.status(d.RawStatus)
+	return []DeliveryReport{d}, nil
+}
+
+// reports returns the statuses of an envelope, and reports whether that was all of them.
+func (q *request) reports(e envelope) (reports []DeliveryReport, complete bool) {
+	complete = e.broken == 0
+	for _, one := range e.statuses {
+		d := DeliveryReport{
+			ID: one.id(), ReferenceID: q.values[conceptReference], From: number(one.business),
+			To: number(one.word("recipient_id", "recipient_user_id")), RawStatus: one.word("status"), StatusAt: one.time("timestamp"),
+			JSON: one.raw, Params: q.params, RawQuery: q.rawQuery,
 		}
-		return ""
+		if d.ReferenceID == "" {
+			d.ReferenceID = one.word("biz_opaque_callback_data")
+		}
+		d.Ambiguous = q.ambiguous || differ(q.values[conceptID], d.ID) || differ(q.values[conceptStatus], d.RawStatus)
+		d.Status = q.status(d.RawStatus)
+		if d.ID == "" && d.ReferenceID == "" {
+			complete = false
+			continue
+		}
+		reports = append(reports, d)
 	}
-	id, reference, status, at := value(ofID), value(ofReference), value(ofStatus), value(ofTime)
-	if id == "" && reference == "" {
-		return DeliveryReport{}, q.reject(ErrNoMessage)
-	}
-	return DeliveryReport{
-		ID: id, ReferenceID: reference, From: number(value(ofFrom)), To: number(value(ofTo)), Kind: value(ofKind),
-		Status: s.wire.statuses(strings.TrimSpace(status)), RawStatus: status, ReceivedAt: moment(at, s.wire.zones.delivery),
-		Params: q.params, RawQuery: q.rawQuery,
-	}, nil
+	return reports, complete
 }
 
-// DuplicateKey gives the key by which a Store knows the report: its ID, or its reference ID, with its status. It is lasting
-// in any case. Else it is as that of SMSMessage.
+// DuplicateKey is like that of SMSMessage. The key covers ID, status, sender and recipient of a report that has an ID and a
+// status, and all parameters of any other. It is always lasting.
 func (d DeliveryReport) DuplicateKey() (key string, lasting bool) {
-	id := d.identity()
-	return id.key(eventDelivery)
+	if d.ID != "" && d.RawStatus != "" && !d.Ambiguous {
+		status := strings.ToLower(strings.TrimSpace(d.RawStatus))
+		return keyOf(CallbackDelivery, "id", d.ID, status, d.From, d.To, string(d.JSON)), true
+	}
+	return keyOfAll(CallbackDelivery, d.Params, d.JSON), true
 }
 
-func (d DeliveryReport) identity() identity {
-	return identity{id: d.ID, reference: d.ReferenceID, status: d.RawStatus, hasStatus: true, params: d.Params}
-}
+func (d DeliveryReport) id() string { return d.ID }
 
-// Format prints ID, status and measures, in every verb.
-func (d DeliveryReport) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, d.summary()) }
-
-// LogValue logs what Format prints.
-func (d DeliveryReport) LogValue() slog.Value { return slog.StringValue(d.summary()) }
-
-func (d DeliveryReport) summary() string {
-	return newSummary("DeliveryReport").word("ID", d.ID).measure("ReferenceID", d.ReferenceID).measure("From", d.From).measure("To", d.To).
-		measure("Kind", d.Kind).word("Status", d.Status.String()).measure("RawStatus", d.RawStatus).time("ReceivedAt", d.ReceivedAt).
-		count("Params", len(d.Params)).bytes("RawQuery", len(d.RawQuery)).String()
+// LogValue returns the report without personal data: its IDs, its status and when it was reached.
+func (d DeliveryReport) LogValue() slog.Value {
+	return slog.GroupValue(slog.String("id", cut(d.ID)), slog.String("status", d.Status.String()), slog.Time("statusAt", d.StatusAt),
+		slog.Bool("ambiguous", d.Ambiguous))
 }

@@ -1,11 +1,14 @@
 package webhook_test
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -15,43 +18,59 @@ import (
 )
 
 // report has a query handled as a delivery report.
-func report(t testing.TB, query string, opts ...webhook.Option) webhook.DeliveryReport {
+func report(t testing.TB, query string, options ...webhook.Option) webhook.DeliveryReport {
 	t.Helper()
+	rcv := hooks(options...)
 	var in inbox[webhook.DeliveryReport]
-	require.Equal(t, http.StatusOK, call(t, webhook.Delivery(in.handle, opts...), get(query)).Code, query)
+	require.Equal(t, http.StatusOK, call(t, rcv.Delivery(in.handle), get(query)).Code, query)
 	d := in.one(t)
-	parsed, err := webhook.ParseDelivery(get(query), opts...)
+	parsed, err := rcv.ParseDelivery(get(query))
 	require.NoError(t, err)
-	assert.Equal(t, d, parsed)
+	assert.Equal(t, []webhook.DeliveryReport{d}, parsed)
 	return d
 }
 
-func TestEveryFactOfADeliveryReportIsRead(t *testing.T) {
+func TestDeliveryReport(t *testing.T) {
 	t.Parallel()
 	for _, prefix := range []string{"", "_"} {
 		query := strings.ReplaceAll("^status=DELIVRD&^id=m-1&^referenceId=r-1&^timestamp=1791038663&^transactionType=sms&^from=ACME&^to=+639171234567&x=7", "^", prefix)
-		d := report(t, query)
-		assert.Equal(t, "m-1", d.ID)
-		assert.Equal(t, "r-1", d.ReferenceID)
-		assert.Equal(t, "ACME", d.From)
-		assert.Equal(t, "+639171234567", d.To)
-		assert.Equal(t, "sms", d.Kind)
-		assert.Equal(t, webhook.StatusDelivered, d.Status)
-		assert.Equal(t, "DELIVRD", d.RawStatus)
-		assert.Equal(t, int64(1791038663), d.ReceivedAt.Unix())
-		assert.Equal(t, "7", d.Params.Get("x"))
-		assert.Equal(t, query, d.RawQuery)
+		assert.Equal(t, webhook.DeliveryReport{
+			ID: "m-1", ReferenceID: "r-1", From: "ACME", To: "+639171234567", Kind: "sms", Status: webhook.StatusDelivered, RawStatus: "DELIVRD",
+			StatusAt: at(), Params: report(t, query).Params, RawQuery: query,
+		}, report(t, query))
+		assert.Equal(t, "7", report(t, query).Params.Get("x"))
 	}
 }
 
-func TestStatuses(t *testing.T) {
+func TestDeliveryAmbiguous(t *testing.T) {
 	t.Parallel()
-	statuses := contract.Default().WebhookDelivery.Statuses
-	for want, words := range map[webhook.Status][]string{
-		webhook.StatusQueued: statuses.Queued, webhook.StatusSent: statuses.Sent, webhook.StatusDelivered: statuses.Delivered, webhook.StatusRead: statuses.Read,
-		webhook.StatusFailed: statuses.Failed, webhook.StatusExpired: statuses.Expired, webhook.StatusRejected: statuses.Rejected,
-		webhook.StatusUnknown: {"0", "2", "777", "-1", "01", "1.0", "played", "delivered!", "unknown", strings.Repeat("x", 1000)},
+	for query, want := range map[string]bool{
+		"id=1&status=sent": false, "id=1&status=sent&dlrStatus=failed": true, "id=1&status=sent&_id=2": true, "id=1&status=sent&_status=sent": false,
+		"id=1&referenceId=a&_referenceId=b": true, "id=1&to=1&_to=2": false, "id=1&status=%25s&_status=sent": false,
 	} {
+		d := report(t, query)
+		assert.Equal(t, want, d.Ambiguous, query)
+		assert.Equal(t, "1", d.ID)
+	}
+}
+
+func TestDeliveryStatus(t *testing.T) {
+	t.Parallel()
+	statuses := map[webhook.Status][]string{
+		webhook.StatusPlayed: {"played"}, webhook.StatusDeleted: {"deleted"},
+		webhook.StatusUnknown: {"0", "2", "777", "-1", "01", "1.0", "delivered!", "unknown", strings.Repeat("x", 1000)},
+	}
+	for status, words := range contract.Default().Table().WebhookDelivery.Statuses {
+		statuses[webhook.Status(status)] = words
+	}
+	for _, status := range []webhook.Status{
+		webhook.StatusQueued, webhook.StatusSent, webhook.StatusDelivered, webhook.StatusRead, webhook.StatusPlayed, webhook.StatusFailed,
+		webhook.StatusExpired, webhook.StatusRejected, webhook.StatusDeleted,
+	} {
+		assert.Contains(t, statuses, status)
+	}
+	assert.Len(t, statuses, 10, "a status of the contract that has no constant")
+	for want, words := range statuses {
 		require.NotEmpty(t, words)
 		for _, word := range words {
 			for _, form := range []string{word, strings.ToUpper(word), " " + word + "\n"} {
@@ -72,25 +91,119 @@ func TestStatuses(t *testing.T) {
 	assert.Equal(t, webhook.StatusDelivered, report(t, "id=1&status=0", wire).Status)
 	assert.Equal(t, webhook.StatusUnknown, report(t, "id=1&status=1", wire).Status, "a list replaces the default's")
 
-	assert.Equal(t, "unknown queued sent delivered read failed expired rejected webhook.Status(8)",
-		fmt.Sprint(webhook.StatusUnknown, " ", webhook.StatusQueued, " ", webhook.StatusSent, " ", webhook.StatusDelivered, " ", webhook.StatusRead, " ",
-			webhook.StatusFailed, " ", webhook.StatusExpired, " ", webhook.StatusRejected, " ", webhook.Status(8)))
 }
 
-func TestAReportNeedsAnIDOrAReference(t *testing.T) {
+func TestStatusText(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[webhook.Status]string{
+		webhook.StatusUnknown: "unknown", webhook.StatusDelivered: "delivered", webhook.StatusPlayed: "played", "a new word": "a new word",
+	} {
+		assert.Equal(t, want, fmt.Sprint(status))
+		text, err := json.Marshal(status)
+		require.NoError(t, err)
+		assert.Equal(t, `"`+want+`"`, string(text))
+		var back webhook.Status
+		require.NoError(t, json.Unmarshal(text, &back))
+		assert.Equal(t, status, back)
+	}
+}
+
+func TestDeliveryEnvelope(t *testing.T) {
+	t.Parallel()
+	const status = `{"id":"wamid.1","status":"read","timestamp":"1791038663","recipient_id":"15550002222","biz_opaque_callback_data":"order-17",` +
+		`"conversation":{"id":"c","origin":{"type":"service"}},"pricing":{"billable":true,"pricing_model":"CBP","category":"service"}}`
+	const failed = `{"id":"wamid.2","status":"failed","timestamp":"1791038663","recipient_user_id":"US.1","errors":[{"code":131047,"title":"Re-engagement message"}]}`
+	value := `{"messaging_product":"whatsapp","metadata":{"display_phone_number":"15550001111","phone_number_id":"1"},` +
+		`"contacts":[{"profile":{"name":"Test"},"wa_id":"15550002222"}],"statuses":[` + status + `,` + failed + `]}`
+	rcv := hooks(webhook.WithPOST())
+	for _, r := range []*http.Request{
+		post("", "application/json", envelopeOf(value)), post("", "", value), get("payload=" + url.QueryEscape(envelopeOf(value))),
+	} {
+		reports, err := rcv.ParseDelivery(r)
+		require.NoError(t, err)
+		require.Len(t, reports, 2)
+		assert.Equal(t, webhook.DeliveryReport{
+			ID: "wamid.1", ReferenceID: "order-17", From: "15550001111", To: "15550002222", Status: webhook.StatusRead, RawStatus: "read", StatusAt: at(),
+			JSON: json.RawMessage(status), Params: reports[0].Params, RawQuery: r.URL.RawQuery,
+		}, reports[0])
+		assert.Equal(t, "US.1", reports[1].To)
+		assert.Equal(t, webhook.StatusFailed, reports[1].Status)
+		assert.JSONEq(t, failed, string(reports[1].JSON))
+	}
+	alone, err := rcv.ParseDelivery(post("referenceId=order-18", "", status))
+	require.NoError(t, err)
+	require.Len(t, alone, 1)
+	assert.Equal(t, "wamid.1 15550002222 order-18 read", fmt.Sprint(alone[0].ID, " ", alone[0].To, " ", alone[0].ReferenceID, " ", alone[0].Status))
+	assert.False(t, alone[0].Ambiguous)
+	other, err := rcv.ParseDelivery(post("id=1&status=failed", "", envelopeOf(value)))
+	require.NoError(t, err)
+	assert.Equal(t, "wamid.1", other[0].ID)
+	assert.True(t, other[0].Ambiguous, "the callback URL names another message")
+	for word, want := range map[string]webhook.Status{"sent": webhook.StatusSent, "delivered": webhook.StatusDelivered, "played": webhook.StatusPlayed, "deleted": webhook.StatusDeleted, "warning": webhook.StatusUnknown} {
+		reports, err := rcv.ParseDelivery(post("", "", `{"statuses":[{"id":"1","status":"`+word+`"}]}`))
+		require.NoError(t, err)
+		assert.Equal(t, want, reports[0].Status)
+		assert.Equal(t, word, reports[0].RawStatus)
+	}
+}
+
+func TestDeliveryEnvelopeUnreadable(t *testing.T) {
+	t.Parallel()
+	const ok = `{"id":"1","status":"sent"}`
+	for name, tt := range map[string]struct {
+		body   string
+		reason error
+		status int
+		got    int
+	}{
+		"messages":                   {envelopeOf(`{"messages":[` + textMessage("a", "1") + `]}`), webhook.ErrMisdirected, 400, 0},
+		"messages beside statuses":   {envelopeOf(`{"messages":[`+textMessage("a", "1")+`]}`, `{"statuses":[`+ok+`]}`), webhook.ErrMisdirected, 400, 1},
+		"one that names nothing":     {envelopeOf(`{"statuses":[{"status":"sent"},` + ok + `]}`), webhook.ErrNoMessage, 400, 1},
+		"one that is no object":      {envelopeOf(`{"statuses":["sent",` + ok + `]}`), webhook.ErrNoMessage, 400, 1},
+		"one with a placeholder":     {envelopeOf(`{"statuses":[{"id":"null","status":"sent"}]}`), webhook.ErrNoMessage, 400, 0},
+		"no status":                  {envelopeOf(`{"statuses":[]}`), webhook.ErrNoMessage, 400, 0},
+		"too many":                   {`{"statuses":[` + ok + strings.Repeat(","+ok, 1000) + `]}`, webhook.ErrTooLarge, 413, 0},
+		"a message by itself is one": {`{"id":"1","type":"text","from":"1111","text":{"body":"a"}}`, nil, 200, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			rcv := hooks(webhook.WithPOST())
+			var in inbox[webhook.DeliveryReport]
+			assert.Equal(t, tt.status, call(t, rcv.Delivery(in.handle), post("", "", tt.body)).Code)
+			assert.Len(t, in.got, tt.got)
+			_, err := rcv.ParseDelivery(post("", "", tt.body))
+			assert.ErrorIs(t, err, tt.reason)
+		})
+	}
+}
+
+// Each status is an event of its own: of several recipients in a group, too.
+func TestDeliveryEnvelopeHandlesEach(t *testing.T) {
+	t.Parallel()
+	body := envelopeOf(`{"statuses":[{"id":"1","status":"read","recipient_id":"group","recipient_participant_id":"a"},{"id":"1","status":"read","recipient_id":"group","recipient_participant_id":"b"}]}`)
+	in := inbox[webhook.DeliveryReport]{err: errors.New("not yet")}
+	h := hooks(webhook.WithPOST(), webhook.WithStore(webhook.NewMemoryStore(100, time.Hour))).Delivery(in.handle)
+	assert.Equal(t, 500, call(t, h, post("", "", body)).Code)
+	in = inbox[webhook.DeliveryReport]{}
+	assert.Equal(t, 200, call(t, h, post("", "", body)).Code)
+	assert.Equal(t, 200, call(t, h, post("", "", body)).Code)
+	assert.Len(t, in.got, 2)
+}
+
+func TestDeliveryNeedsAnIDOrAReference(t *testing.T) {
 	t.Parallel()
 	assert.Empty(t, report(t, "id=1").ReferenceID)
 	assert.Empty(t, report(t, "reference_id=1").ID)
-	for _, query := range []string{"status=1", "id=&referenceId=+", "id=%i&referenceId=%r&status=%s", "id=%25i&status=1&from=1&to=2", ""} {
-		w := call(t, webhook.Delivery(new(inbox[webhook.DeliveryReport]).handle), get(query))
+	for _, query := range []string{"status=1", "id=&referenceId=+", "id=null&referenceId=undefined", "id=0&referenceId=-", "id=%i&referenceId=%r&status=%s", "id=%25i&status=1&from=1&to=2", ""} {
+		w := call(t, hooks().Delivery(new(inbox[webhook.DeliveryReport]).handle), get(query))
 		assert.Equal(t, http.StatusBadRequest, w.Code, query)
-		_, err := webhook.ParseDelivery(get(query))
+		_, err := hooks().ParseDelivery(get(query))
 		require.ErrorIs(t, err, webhook.ErrNoMessage, query)
 	}
 }
 
 // A service that does not know a placeholder leaves it as it is: all reports would have one ID.
-func TestAPlaceholderThatWasNotReplacedStandsForNothing(t *testing.T) {
+func TestDeliveryPlaceholdersNotFilledIn(t *testing.T) {
 	t.Parallel()
 	d := report(t, "id=m-1&referenceId=%r&status=%s&timestamp=%d&transactionType=%tr&from=%f&to=%t")
 	assert.Equal(t, webhook.DeliveryReport{ID: "m-1", Params: d.Params, RawQuery: d.RawQuery}, d)
@@ -134,14 +247,14 @@ func TestDeliveryURL(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			got, err := webhook.DeliveryURL(tt.base, tt.opts...)
+			got, err := hooks(tt.opts...).DeliveryURL(tt.base)
 			require.NoError(t, err)
 			assert.Equal(t, tt.want, got)
 		})
 	}
 }
 
-func TestDeliveryURLRefusesWhatCannotWork(t *testing.T) {
+func TestDeliveryURLErrors(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		base string
@@ -170,32 +283,31 @@ func TestDeliveryURLRefusesWhatCannotWork(t *testing.T) {
 		"a placeholder with &":   {"https://example.com/hunter2", []webhook.Option{overlay(t, `{"webhook.delivery": {"placeholders": {"id": "a&b"}}}`)}},
 		"a placeholder in words": {"https://example.com/hunter2", []webhook.Option{overlay(t, `{"webhook.delivery": {"placeholders": {"kind": "the kind"}}}`)}},
 	} {
-		got, err := webhook.DeliveryURL(tt.base, tt.opts...)
+		got, err := hooks(tt.opts...).DeliveryURL(tt.base)
 		require.Error(t, err, name)
 		assert.Empty(t, got, name)
 		assert.NotContains(t, err.Error(), "hunter2", name)
 		assert.NotContains(t, err.Error(), "s3cret", name)
 	}
-	assert.Panics(t, func() { _, _ = webhook.DeliveryURL("https://example.com", webhook.WithSecret("id", "x")) })
 }
 
 // What a service makes of the URL is what the handler takes.
-func TestAServiceThatFillsInTheURLIsUnderstood(t *testing.T) {
+func TestDeliveryURLFilledIn(t *testing.T) {
 	t.Parallel()
 	opts := []webhook.Option{webhook.WithSecret("key", "a+b/c &d="), webhook.WithPathSecret("place", "p/q r")}
-	callback, err := webhook.DeliveryURL("https://example.com/hooks/{place}/dlr", opts...)
+	callback, err := hooks(opts...).DeliveryURL("https://example.com/hooks/{place}/dlr")
 	require.NoError(t, err)
 	filled := strings.NewReplacer("%tr", "sms", "%s", "DELIVRD", "%i", "m-1", "%r", "order+17", "%d", "2026-10-03+14:44:23", "%f", "ACME", "%t", "+639171234567").Replace(callback)
 	u, err := url.Parse(filled)
 	require.NoError(t, err)
 	var in inbox[webhook.DeliveryReport]
 	mux := http.NewServeMux()
-	mux.Handle("/hooks/{place}/dlr", webhook.Delivery(in.handle, opts...))
+	mux.Handle("/hooks/{place}/dlr", hooks(opts...).Delivery(in.handle))
 	r := get(u.RawQuery)
 	r.URL = u
 	require.Equal(t, http.StatusOK, call(t, mux, r).Code)
 	d := in.one(t)
 	assert.Equal(t, []any{"m-1", "order 17", "+639171234567", webhook.StatusDelivered}, []any{d.ID, d.ReferenceID, d.To, d.Status})
-	assert.True(t, at().Equal(d.ReceivedAt))
+	assert.True(t, at().Equal(d.StatusAt))
 	assert.NotContains(t, d.RawQuery, "key=")
 }

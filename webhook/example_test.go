@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"path"
+	"strings"
 	"sync"
 	"time"
 
@@ -21,11 +24,24 @@ func arrives(h http.Handler, target string) {
 	fmt.Println(w.Code)
 }
 
-func ExampleSMS() {
-	handler := webhook.SMS(func(_ context.Context, m webhook.SMSMessage) error {
+// receiver returns a receiver with options that make sense.
+func receiver(options ...webhook.Option) *webhook.Receiver {
+	rcv, err := webhook.NewReceiver(options...)
+	if err != nil {
+		log.Fatal(err)
+	}
+	return rcv
+}
+
+func ExampleReceiver_SMS() {
+	hooks, err := webhook.NewReceiver(webhook.WithSecret("key", "a secret that nobody guesses"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	handler := hooks.SMS(func(_ context.Context, m webhook.SMSMessage) error {
 		fmt.Println(m.From, m.To, m.Text, m.ReceivedAt.Format(time.DateTime))
-		return nil // the message is ours now; an error would have the service call again
-	}, webhook.WithSecret("key", "a secret that nobody guesses"))
+		return nil // the message is safe; an error would have the service call again
+	})
 
 	arrives(handler, "/hooks/sms?key=a+secret+that+nobody+guesses&id=1&from=%2B639171234567&to=21581&message=Hello&timestamp=1791038663")
 	arrives(handler, "/hooks/sms?key=guess&id=2&from=%2B639171234567&to=21581&message=Hello")
@@ -35,8 +51,8 @@ func ExampleSMS() {
 	// 403
 }
 
-func ExampleChatApp1() {
-	handler := webhook.ChatApp1(func(_ context.Context, m webhook.ChatApp1Message) error {
+func ExampleReceiver_ChatApp1() {
+	handler := receiver().ChatApp1(func(_ context.Context, m webhook.ChatMessage) error {
 		switch c := m.Content.(type) {
 		case webhook.Text:
 			fmt.Println(m.Name, "writes:", c.Body)
@@ -60,10 +76,10 @@ func ExampleChatApp1() {
 	// 200
 }
 
-func ExampleChatApp2() {
-	handler := webhook.ChatApp2(func(_ context.Context, m webhook.ChatApp2Message) error {
+func ExampleReceiver_ChatApp2() {
+	handler := receiver().ChatApp2(func(_ context.Context, m webhook.ChatMessage) error {
 		if reply, ok := m.Content.(webhook.Reply); ok {
-			fmt.Println(m.From, "chose", reply.ID, "in answer to", m.Context.ID)
+			fmt.Println(m.From, "chose", reply.ID, "in reply to", m.Context.ID)
 		}
 		return nil
 	})
@@ -72,12 +88,12 @@ func ExampleChatApp2() {
 		"interactive":{"type":"button_reply","button_reply":{"id":"yes","title":"Yes, please"}}}`
 	arrives(handler, "/hooks/two?payload="+url.QueryEscape(message))
 	// Output:
-	// 639171234567 chose yes in answer to m-1
+	// 639171234567 chose yes in reply to m-1
 	// 200
 }
 
-func ExampleDelivery() {
-	handler := webhook.Delivery(func(_ context.Context, d webhook.DeliveryReport) error {
+func ExampleReceiver_Delivery() {
+	handler := receiver().Delivery(func(_ context.Context, d webhook.DeliveryReport) error {
 		fmt.Println(d.ReferenceID, d.Status, d.RawStatus)
 		return nil
 	})
@@ -91,73 +107,115 @@ func ExampleDelivery() {
 	// 200
 }
 
-func ExampleParseSMS() {
-	http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		m, err := webhook.ParseSMS(r, webhook.WithSecret("key", "s3cret-s3cret-s3cret"))
-		if refusal, ok := errors.AsType[*webhook.RejectError](err); ok {
-			w.WriteHeader(refusal.Status)
+// A handler of your own can parse a request and answer it.
+func ExampleReceiver_ParseSMS() {
+	hooks := receiver(webhook.WithSecret("key", "s3cret-s3cret-s3cret"))
+	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		m, err := hooks.ParseSMS(r)
+		if rejected, ok := errors.AsType[*webhook.RejectError](err); ok {
+			w.WriteHeader(rejected.Status)
 			return
 		}
 		fmt.Println(m.Text)
-	}).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/?key=s3cret-s3cret-s3cret&from=639171234567&message=100%", http.NoBody))
+	})
+	arrives(handler, "/?key=s3cret-s3cret-s3cret&from=639171234567&message=100%")
 	// Output:
 	// 100%
+	// 200
 }
 
-func ExampleParseChatApp1() {
-	m, err := webhook.ParseChatApp1(httptest.NewRequest(http.MethodGet, "/?from=639171234567&latitude=14.5&longitude=121", http.NoBody))
+func ExampleReceiver_ParseChatApp1() {
+	messages, _, err := receiver().ParseChatApp1(httptest.NewRequest(http.MethodGet, "/?from=639171234567&latitude=14.5&longitude=121", http.NoBody))
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
-	if where, ok := m.Content.(webhook.Location); ok {
+	if where, ok := messages[0].Content.(webhook.Location); ok {
 		fmt.Println(where.Latitude, where.Longitude)
 	}
 	// Output:
 	// 14.5 121
 }
 
-func ExampleParseChatApp2() {
-	_, err := webhook.ParseChatApp2(httptest.NewRequest(http.MethodGet, "/?type=text&message=Hello", http.NoBody))
+func ExampleReceiver_ParseChatApp2() {
+	_, _, err := receiver().ParseChatApp2(httptest.NewRequest(http.MethodGet, "/?type=text&message=Hello", http.NoBody))
 	fmt.Println(err, errors.Is(err, webhook.ErrNoSender))
 	// Output:
 	// webhook: chatapp2: no sender true
 }
 
-func ExampleParseDelivery() {
-	d, err := webhook.ParseDelivery(httptest.NewRequest(http.MethodGet, "/?_status=read&_id=m-1", http.NoBody))
-	fmt.Println(d.ID, d.Status, err)
+func ExampleReceiver_ParseDelivery() {
+	reports, err := receiver().ParseDelivery(httptest.NewRequest(http.MethodGet, "/?_status=read&_id=m-1", http.NoBody))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(reports[0].ID, reports[0].Status)
 	// Output:
-	// m-1 read <nil>
+	// m-1 read
 }
 
 // The callback URL goes into sms.Message.CallbackURL, or that of a chat app, as it is.
-func ExampleDeliveryURL() {
-	callback, err := webhook.DeliveryURL("https://shop.example.com/hooks/dlr", webhook.WithSecret("key", "s3cret/s3cret"))
+func ExampleReceiver_DeliveryURL() {
+	callback, err := receiver(webhook.WithSecret("key", "s3cret/s3cret")).DeliveryURL("https://shop.example.com/hooks/dlr")
 	fmt.Println(callback, err)
 	// Output:
 	// https://shop.example.com/hooks/dlr?key=s3cret%2Fs3cret&status=%s&id=%i&referenceId=%r&timestamp=%d&transactionType=%tr&from=%f&to=%t <nil>
 }
 
-// The handlers go into any http.ServeMux. Both secrets of a rotation hold until the service calls with the new one.
-func Example_serveMux() {
-	store := webhook.WithStore(webhook.NewMemoryStore(100_000, 24*time.Hour))
-	secret := webhook.WithPathSecret("key", "the-new-one", "the-old-one")
-
-	mux := http.NewServeMux()
-	mux.Handle("/hooks/{key}/sms", webhook.SMS(func(_ context.Context, m webhook.SMSMessage) error {
-		fmt.Println("message", m.ID)
-		return nil
-	}, store, secret))
-	mux.Handle("/hooks/{key}/dlr", webhook.Delivery(func(_ context.Context, d webhook.DeliveryReport) error {
+// The platform sends messages and delivery statuses to one URL.
+func ExampleWithStatuses() {
+	handler := receiver(webhook.WithPOST(), webhook.WithStatuses(func(_ context.Context, d webhook.DeliveryReport) error {
 		fmt.Println("report", d.ID, d.Status)
 		return nil
-	}, store, secret))
+	})).ChatApp2(func(_ context.Context, m webhook.ChatMessage) error {
+		fmt.Println("message", m.ID)
+		return nil
+	})
 
-	arrives(mux, "/hooks/the-new-one/sms?id=1&from=639171234567&message=Hello")
-	arrives(mux, "/hooks/the-old-one/sms?id=1&from=639171234567&message=Hello") // the service calls again
-	arrives(mux, "/hooks/the-old-one/dlr?id=1&status=1")
-	arrives(mux, "/hooks/somebody-else/sms?id=2&from=639171234567&message=Hello")
+	body := `{"object":"whatsapp_business_account","entry":[{"changes":[
+		{"value":{"messages":[{"from":"639171234567","id":"m-2","type":"text","text":{"body":"Thanks"}}]}},
+		{"value":{"statuses":[{"id":"m-1","status":"read","recipient_id":"639171234567","timestamp":"1791038663"}]}}]}]}`
+	w := httptest.NewRecorder()
+	handler.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/hooks/two", strings.NewReader(body)))
+	fmt.Println(w.Code)
+	// Output:
+	// message m-2
+	// report m-1 read
+	// 200
+}
+
+// The handlers go into any http.ServeMux. Both secrets of a rotation hold until the service calls with the new one.
+func Example_serveMux() {
+	hooks, err := webhook.NewReceiver(
+		webhook.WithPathSecret("key", "the-new-one", "the-old-one"),
+		webhook.WithStore(webhook.NewMemoryStore(100_000, 24*time.Hour)),
+	)
+	if err != nil {
+		log.Fatal(err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/hooks/{key}/sms", hooks.SMS(func(_ context.Context, m webhook.SMSMessage) error {
+		fmt.Println("message", m.ID)
+		return nil
+	}))
+	mux.Handle("/hooks/{key}/dlr", hooks.Delivery(func(_ context.Context, d webhook.DeliveryReport) error {
+		fmt.Println("report", d.ID, d.Status)
+		return nil
+	}))
+
+	// http.ServeMux redirects a path that is not clean, and the body of a redirect repeats the query.
+	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if path.Clean(r.URL.Path) != r.URL.Path {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
+
+	arrives(handler, "/hooks/the-new-one/sms?id=1&from=639171234567&message=Hello")
+	arrives(handler, "/hooks/the-old-one/sms?id=1&from=639171234567&message=Hello") // the service calls again
+	arrives(handler, "/hooks/the-old-one/dlr?id=1&status=1")
+	arrives(handler, "/hooks/somebody-else/sms?id=2&from=639171234567&message=Hello")
+	arrives(handler, "/hooks//the-new-one/sms?id=3&from=639171234567&message=Hello")
 	// Output:
 	// message 1
 	// 200
@@ -165,54 +223,57 @@ func Example_serveMux() {
 	// report 1 delivered
 	// 200
 	// 404
+	// 404
 }
 
-// A store over a table that several processes share has a claim in one statement: insert the key with the end of its lease,
-// or take it over where the lease is over. This one has a map in place of the table.
+// A store over a table that several processes share. This one has a map in place of the table; claim is one statement:
+// insert the key with the end of its lease, or take the row over if its lease has ended.
 type tableStore struct {
 	mu   sync.Mutex
 	rows map[string]row
 }
 
 type row struct {
-	done  bool
-	until time.Time
+	handled bool
+	lease   time.Time
 }
 
-func (s *tableStore) Claim(_ context.Context, key string) (webhook.ClaimState, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch have, ok := s.rows[key]; {
-	case ok && have.done:
-		return webhook.Done, nil
-	case ok && time.Now().Before(have.until):
-		return webhook.InProgress, nil
+func (s *tableStore) Once(ctx context.Context, key string, handle func(context.Context) error) error {
+	handled, claimed := s.claim(key)
+	switch {
+	case handled:
+		return nil
+	case !claimed:
+		return webhook.ErrInProgress
 	}
-	s.rows[key] = row{until: time.Now().Add(5 * time.Minute)} // longer than a handler takes
-	return webhook.Claimed, nil
-}
-
-func (s *tableStore) Complete(_ context.Context, key string) error {
-	s.mu.Lock()
+	err := handle(ctx)
+	s.mu.Lock() // a database needs a context here that outlives ctx, see context.WithoutCancel
 	defer s.mu.Unlock()
-	s.rows[key] = row{done: true} // a job deletes rows that are some weeks old
-	return nil
-}
-
-func (s *tableStore) Release(_ context.Context, key string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.rows[key].done {
+	switch {
+	case err == nil:
+		s.rows[key] = row{handled: true} // a job deletes rows that are some weeks old
+	case !s.rows[key].handled:
 		delete(s.rows, key)
 	}
-	return nil
+	return err
+}
+
+func (s *tableStore) claim(key string) (handled, claimed bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	have := s.rows[key]
+	if have.handled || time.Now().Before(have.lease) {
+		return have.handled, false
+	}
+	s.rows[key] = row{lease: time.Now().Add(5 * time.Minute)} // longer than a handler may take
+	return false, true
 }
 
 func ExampleStore() {
-	handler := webhook.SMS(func(_ context.Context, m webhook.SMSMessage) error {
+	handler := receiver(webhook.WithStore(&tableStore{rows: map[string]row{}})).SMS(func(_ context.Context, m webhook.SMSMessage) error {
 		fmt.Println("handling", m.ID)
 		return nil
-	}, webhook.WithStore(&tableStore{rows: map[string]row{}}))
+	})
 
 	arrives(handler, "/hooks/sms?id=1&from=639171234567&message=Hello")
 	arrives(handler, "/hooks/sms?id=1&from=639171234567&message=Hello")
@@ -222,28 +283,31 @@ func ExampleStore() {
 	// 200
 }
 
-func ExampleNewMemoryStore() {
+func ExampleMemoryStore_Once() {
 	store := webhook.NewMemoryStore(100_000, 24*time.Hour)
 	for range 2 {
-		state, err := store.Claim(context.Background(), "a key")
-		fmt.Println(state, err)
+		err := store.Once(context.Background(), "a key", func(context.Context) error {
+			fmt.Println("handled")
+			return nil
+		})
+		fmt.Println(err)
 	}
 	// Output:
-	// claimed <nil>
-	// in progress <nil>
+	// handled
+	// <nil>
+	// <nil>
 }
 
 // An account whose callbacks have other names.
 func ExampleWithContract() {
-	wire, err := contract.Parse([]byte(`{"webhook.sms": {"params": {"from": ["absender"], "text": ["inhalt"]}, "zone": "Europe/Berlin"}}`))
+	names, err := contract.Parse([]byte(`{"webhook.sms": {"params": {"from": ["absender"], "text": ["inhalt"]}, "zone": "Europe/Berlin"}}`))
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
-	handler := webhook.SMS(func(_ context.Context, m webhook.SMSMessage) error {
+	handler := receiver(webhook.WithContract(names)).SMS(func(_ context.Context, m webhook.SMSMessage) error {
 		fmt.Println(m.From, m.Text, m.ReceivedAt)
 		return nil
-	}, webhook.WithContract(wire))
+	})
 
 	arrives(handler, "/hooks/sms?absender=4915112345678&inhalt=Hallo&date=2026-07-03+14:44")
 	// Output:
@@ -251,9 +315,9 @@ func ExampleWithContract() {
 	// 200
 }
 
-// An access log that shows where a callback went and nothing of what it brought.
+// An access log that shows where a callback went, and nothing of what it brought.
 func ExampleScrubURL() {
-	handler := webhook.SMS(func(context.Context, webhook.SMSMessage) error { return nil })
+	handler := receiver().SMS(func(context.Context, webhook.SMSMessage) error { return nil })
 	logged := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fmt.Println(r.Method, webhook.ScrubURL(r.URL))
 		handler.ServeHTTP(w, r)

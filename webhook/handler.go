@@ -1,192 +1,198 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
 	"net/http"
 	"runtime/debug"
+	"strconv"
 	"time"
+	"unicode/utf8"
 )
 
-// handler answers the calls of one kind of event.
-type handler[T identified] struct {
-	settings settings
-	event    string
-	read     func(*http.Request, *settings) (T, error)
-	handle   func(context.Context, T) error
-	memory   *MemoryStore // the store, if it is one
-	noStore  []string     // the value of a header field, the same in every answer
+// handler serves one callback.
+type handler[E event] struct {
+	*Receiver
+
+	callback *callback
+	read     func(*http.Request) ([]E, error)
+	handle   func(context.Context, E) error
 }
 
-func newHandler[T identified](
-	kind string, namesOf func(*settings) names, read func(*http.Request, *settings) (T, error),
-	handle func(context.Context, T) error, options []Option,
-) http.Handler {
-	if handle == nil {
-		panic("webhook: the handle function is nil")
-	}
-	s := newSettings(options)
-	s.check(namesOf(&s))
-	h := &handler[T]{settings: s, event: kind, read: read, handle: handle}
-	h.memory, _ = s.store.(*MemoryStore)
-	h.noStore = []string{"no-store"}
-	return http.HandlerFunc(h.serve)
+// event is what handlers need to know of an event.
+type event interface {
+	DuplicateKey() (key string, lasting bool)
+	id() string
 }
 
-// answer is what a request is answered with, and what is logged of it.
-type answer struct {
-	status  int
-	verdict string
-	level   slog.Level
-	id      string
-	err     error // for WithOnReject
-}
-
-// serve answers a request. A body never holds anything: some gateways send it back to the sender as a message.
-func (h *handler[T]) serve(w http.ResponseWriter, r *http.Request) {
-	var began time.Time
-	if h.settings.logger != nil {
-		began = time.Now()
-	}
-	a := h.process(r)
-	if a.err != nil && h.settings.onReject != nil {
-		h.tell(r, &a)
-	}
+// ServeHTTP answers a request. The body is always empty, because some gateways send it back to the sender as a message.
+func (h *handler[E]) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	status := h.serve(r)
 	header := w.Header()
-	header["Cache-Control"] = h.noStore
-	switch a.status {
+	header["Cache-Control"] = []string{"no-store"}
+	switch status {
 	case http.StatusMethodNotAllowed:
 		allow := "GET, HEAD"
-		if h.settings.post {
-			allow = "GET, HEAD, POST"
+		if h.post {
+			allow += ", POST"
 		}
-		header["Allow"] = []string{allow}
+		header.Set("Allow", allow)
+	case http.StatusNotFound:
+		header.Set("Connection", "close") // otherwise net/http waits for a body before it answers
 	case http.StatusServiceUnavailable:
-		header["Retry-After"] = []string{"1"}
+		header.Set("Retry-After", "1")
 	}
-	w.WriteHeader(a.status) // also 200: routers and what records the status of an answer wait for it
-	if h.settings.logger != nil && a.verdict != "" {
-		h.log(r.Context(), a, time.Since(began))
-	}
+	w.WriteHeader(status) // also for 200: some routers record it
 }
 
-// log logs what became of a request. A log that panics changes nothing of it.
-func (h *handler[T]) log(ctx context.Context, a answer, took time.Duration) {
-	defer func() { _ = recover() }()
-	h.settings.logger.LogAttrs(ctx, a.level, "webhook",
-		slog.String("kind", h.event), slog.String("id", cut(a.id)), slog.String("verdict", a.verdict), slog.Duration("duration", took))
-}
-
-// tell tells the user's function what was refused. Its own panic is a failure like any other.
-func (h *handler[T]) tell(r *http.Request, a *answer) {
-	told := false
+// serve handles the events of a request and returns the status of the response: the highest of all events, so that the
+// service calls again if any was not handled. It lets no panic out.
+func (h *handler[E]) serve(r *http.Request) (status int) {
+	began := time.Now()
 	defer func() {
-		if !told && recover() != nil {
-			*a = answer{status: http.StatusInternalServerError, verdict: "panicked", level: slog.LevelError, id: a.id}
-		}
-	}()
-	h.settings.onReject(r, a.err)
-	told = true
-}
-
-// process does everything but answer. It lets no panic out.
-func (h *handler[T]) process(r *http.Request) (a answer) {
-	finished := false
-	defer func() {
-		if finished {
-			return
-		}
 		if value := recover(); value != nil {
-			a.status, a.verdict, a.level = http.StatusInternalServerError, "panicked", slog.LevelError
-			a.err = &PanicError{Event: h.event, Value: value, Stack: debug.Stack()}
+			status = h.reject(r, "", newPanicError(h.callback, value), began)
 		}
 	}()
-	event, err := h.read(r, &h.settings)
-	who := event.identity()
-	a.id = who.id
+	events, err := h.read(r)
+	status = http.StatusOK
+	if err != nil {
+		status = h.reject(r, "", err, began)
+	}
+	for i := range events {
+		if i > 0 {
+			began = time.Now()
+		}
+		status = max(status, h.handleOne(r, &events[i], began))
+	}
+	return status
+}
+
+// handleOne handles one event, unless that was done or is being done, and returns the status of the response.
+func (h *handler[E]) handleOne(r *http.Request, e *E, began time.Time) int {
+	ctx := &handlerContext{Context: r.Context(), deadline: began.Add(h.timeout)}
+	defer ctx.finish()
+	called, err, storeErr := true, error(nil), error(nil)
+	if key := h.storeKey(*e); key == "" {
+		err = h.call(ctx, e)
+	} else {
+		called, err, storeErr = h.once(ctx, key, e)
+	}
+	id := (*e).id()
+	if panicked, ok := errors.AsType[*PanicError](cmp.Or(err, storeErr)); ok {
+		return h.reject(r, id, panicked, began)
+	}
 	switch {
 	case err != nil:
-		a.refused(err)
-	case h.settings.store == nil:
-		a.handled(h.handle(r.Context(), event))
+		h.log(r, slog.LevelError, id, "failed", began)
+		return http.StatusInternalServerError
+	case errors.Is(storeErr, ErrInProgress):
+		h.log(r, slog.LevelInfo, id, "in progress", began)
+		return http.StatusServiceUnavailable
+	case storeErr != nil:
+		h.log(r, slog.LevelError, id, "store failed", began)
+		return http.StatusServiceUnavailable
+	case !called:
+		h.log(r, slog.LevelInfo, id, "duplicate", began)
 	default:
-		h.once(r.Context(), &a, event, &who)
+		h.log(r, slog.LevelInfo, id, "handled", began)
 	}
-	finished = true
-	return a
+	return http.StatusOK
 }
 
-// once handles an event unless that was done, or is being done.
-func (h *handler[T]) once(ctx context.Context, a *answer, event T, who *identity) {
-	c := claims{store: h.settings.store, memory: h.memory}
-	state, err := h.claim(ctx, &c, who)
+// storeKey returns the key of an event in the store, or "" if there is no store or the event cannot be told from others.
+func (h *handler[E]) storeKey(e E) string {
+	if h.store == nil {
+		return ""
+	}
+	key, lasting := e.DuplicateKey()
 	switch {
-	case err != nil || state < Claimed || state > Done:
-		a.status, a.verdict, a.level = http.StatusServiceUnavailable, "not claimed", slog.LevelError
-		return
-	case state == InProgress:
-		a.status, a.verdict, a.level = http.StatusServiceUnavailable, "in progress", slog.LevelInfo
-		return
-	case state == Done:
-		a.status, a.verdict, a.level = http.StatusOK, "duplicate", slog.LevelInfo
-		return
+	case lasting:
+		return key
+	case h.window == 0:
+		return ""
+	default:
+		return key + "." + strconv.FormatInt(time.Now().UnixNano()/int64(h.window), 10)
 	}
-	handled := false
-	defer func() { // also where the function panics, or ends its goroutine
-		if !handled && c.release(ctx) != nil {
-			a.verdict += ", not released"
-		}
-	}()
-	err = h.handle(ctx, event)
-	a.handled(err)
-	if handled = err == nil; !handled {
-		return
-	}
-	if h.completes(ctx, &c, who) {
-		return
-	}
-	a.verdict, a.level = "handled, not recorded", slog.LevelError
 }
 
-// claim claims an event. A store that panics has failed, and what it had given is given back.
-func (h *handler[T]) claim(ctx context.Context, c *claims, who *identity) (state ClaimState, err error) {
+// once calls the handle function through the store. It reports whether the function was called, and returns its error apart
+// from that of the store.
+func (h *handler[E]) once(ctx context.Context, key string, e *E) (called bool, err, storeErr error) {
+	storeErr = protect(h.callback, func() error {
+		return h.store.Once(ctx, key, func(ctx context.Context) error {
+			called = true
+			err = h.call(ctx, e)
+			return err
+		})
+	})
+	return called, err, storeErr
+}
+
+// call calls the handle function.
+func (h *handler[E]) call(ctx context.Context, e *E) error {
+	return protect(h.callback, func() error { return h.handle(ctx, *e) })
+}
+
+// protect calls a function of the user and turns a panic into a [*PanicError].
+func protect(c *callback, call func() error) (err error) {
 	defer func() {
 		if value := recover(); value != nil {
-			_ = c.release(ctx)
-			state, err = 0, errStorePanicked
+			err = newPanicError(c, value)
 		}
 	}()
-	return c.claim(ctx, h.event, who, h.settings.window)
+	return call()
 }
 
-// completes tells whether the store took down that an event was handled. What went wrong with that is no reason to tell
-// the service anything else, a panic of the store neither.
-func (h *handler[T]) completes(ctx context.Context, c *claims, who *identity) (ok bool) {
-	defer func() {
-		if !ok {
-			_ = recover()
+func newPanicError(c *callback, value any) *PanicError {
+	return &PanicError{Callback: c.name, Value: value, Stack: debug.Stack()}
+}
+
+// reject reports a refusal or a panic and returns the status of the response.
+func (h *handler[E]) reject(r *http.Request, id string, err error, began time.Time) int {
+	status, verdict, level := http.StatusInternalServerError, "panicked", slog.LevelError
+	if rejected, ok := errors.AsType[*RejectError](err); ok {
+		if r.Method == http.MethodHead && errors.Is(err, ErrProbe) {
+			return rejected.Status
 		}
-	}()
-	return c.complete(ctx, h.event, who) == nil
+		status, verdict, level = rejected.Status, "refused: "+rejected.Reason.Error(), slog.LevelWarn
+	}
+	h.log(r, level, id, verdict, began)
+	if h.onReject != nil {
+		failed := protect(h.callback, func() error {
+			h.onReject(r, err)
+			return nil
+		})
+		if failed != nil {
+			return http.StatusInternalServerError
+		}
+	}
+	return status
 }
 
-func (a *answer) handled(err error) {
-	if err != nil {
-		a.status, a.verdict, a.level = http.StatusInternalServerError, "failed", slog.LevelError
+// log logs what became of an event or a request. A log that panics changes nothing of it.
+func (h *handler[E]) log(r *http.Request, level slog.Level, id, verdict string, began time.Time) {
+	if h.logger == nil {
 		return
 	}
-	a.status, a.verdict, a.level = http.StatusOK, "handled", slog.LevelInfo
+	_ = protect(h.callback, func() error {
+		h.logger.LogAttrs(r.Context(), level, "webhook", slog.String("callback", string(h.callback.name)),
+			slog.String("id", cut(id)), slog.String("verdict", verdict), slog.Duration("duration", time.Since(began)))
+		return nil
+	})
 }
 
-func (a *answer) refused(err error) {
-	refusal, ok := errors.AsType[*RejectError](err)
-	switch {
-	case !ok: // reading returns no other
-		a.status, a.verdict, a.level, a.err = http.StatusBadRequest, "refused", slog.LevelWarn, err
-	case errors.Is(refusal.Reason, ErrProbe): // nobody asked for anything
-		a.status = refusal.Status
-	default:
-		a.status, a.verdict, a.level, a.err = refusal.Status, "refused: "+refusal.Reason.Error(), slog.LevelWarn, err
+// cut bounds an ID that is logged, since it comes from outside.
+func cut(id string) string {
+	const longest = 128
+	if len(id) <= longest {
+		return id
 	}
+	end := longest
+	for !utf8.RuneStart(id[end]) {
+		end--
+	}
+	return id[:end] + "…"
 }

@@ -2,11 +2,13 @@ package webhook_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
@@ -19,6 +21,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/webhook"
 )
 
@@ -27,7 +30,7 @@ const (
 	honest = "id=m-1&from=" + sender + "&to=21581&message=hunter2&timestamp=1791038663"
 )
 
-func TestAnswers(t *testing.T) {
+func TestHandlerStatus(t *testing.T) {
 	t.Parallel()
 	fail := errors.New("the password is hunter2")
 	for _, tt := range []struct {
@@ -52,11 +55,11 @@ func TestAnswers(t *testing.T) {
 		{name: "DELETE", method: "DELETE", query: honest, status: 405},
 		{name: "OPTIONS", method: "OPTIONS", query: honest, status: 405},
 		{name: "a method in lower case", method: "get", query: honest, status: 405},
-		{name: "prefetch", query: honest, header: http.Header{"Sec-Purpose": {"prefetch"}}, status: 204},
-		{name: "prerender", query: honest, header: http.Header{"Sec-Purpose": {"Prefetch;Prerender"}}, status: 204},
-		{name: "an older prefetch", query: honest, header: http.Header{"Purpose": {"prefetch"}}, status: 204},
-		{name: "Mozilla's prefetch", query: honest, header: http.Header{"X-Moz": {"prefetch"}}, status: 204},
-		{name: "a preview", query: honest, header: http.Header{"X-Purpose": {"x", "preview"}}, status: 204},
+		{name: "prefetch", query: honest, header: http.Header{"Sec-Purpose": {"prefetch"}}, status: 503},
+		{name: "prerender", query: honest, header: http.Header{"Sec-Purpose": {"Prefetch;Prerender"}}, status: 503},
+		{name: "an older prefetch", query: honest, header: http.Header{"Purpose": {"prefetch"}}, status: 503},
+		{name: "Mozilla's prefetch", query: honest, header: http.Header{"X-Moz": {"prefetch"}}, status: 503},
+		{name: "a preview", query: honest, header: http.Header{"X-Purpose": {"x", "preview"}}, status: 503},
 		{name: "another purpose", query: honest, header: http.Header{"Sec-Purpose": {"delivery"}, "Purpose": {""}}, status: 200, runs: 1},
 		{name: "no sender", query: "message=x", status: 400},
 		{name: "a blank sender", query: "from=+%20%09&message=x", status: 400},
@@ -73,13 +76,13 @@ func TestAnswers(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			runs := 0
-			h := webhook.SMS(func(context.Context, webhook.SMSMessage) error {
+			h := hooks(tt.opts...).SMS(func(context.Context, webhook.SMSMessage) error {
 				runs++
 				if tt.handle != nil {
 					return tt.handle()
 				}
 				return nil
-			}, tt.opts...)
+			})
 			r := get(tt.query)
 			if tt.method != "" {
 				r.Method = tt.method
@@ -98,7 +101,7 @@ func TestAnswers(t *testing.T) {
 			assert.NotContains(t, fmt.Sprint(w.Header()), "hunter2")
 
 			// The parser says what the handler answers.
-			_, err := webhook.ParseSMS(r, tt.opts...)
+			_, err := hooks(tt.opts...).ParseSMS(r)
 			refusal, refused := errors.AsType[*webhook.RejectError](err)
 			if tt.runs > 0 {
 				assert.NoError(t, err)
@@ -109,41 +112,64 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// Each request is wrong in all that is checked after it as well.
-func TestChecksComeInTheOrderThatIsPromised(t *testing.T) {
+// Each request is wrong in all that is checked later as well.
+func TestHandlerChecksInOrder(t *testing.T) {
 	t.Parallel()
-	secret := webhook.WithSecret("key", "s3cret")
 	const many = "&a=b&a=b&a=b&a=b"
 	long := many + "&x=" + strings.Repeat("a", 100)
-	limits := webhook.WithLimits(4, 100)
+	rcv := hooks(webhook.WithPathSecret("place", "p4th"), webhook.WithSecret("key", "s3cret"), webhook.WithLimits(4, 100))
 	prefetch := http.Header{"Purpose": {"prefetch"}}
 	for _, tt := range []struct {
-		method string
-		query  string
-		header http.Header
-		reason error
-		status int
+		method, path, query string
+		header              http.Header
+		reason              error
+		status              int
 	}{
-		{"PATCH", "key=no" + long, prefetch, webhook.ErrMethod, 405},
-		{"HEAD", "key=no" + long, prefetch, webhook.ErrProbe, 200},
-		{"GET", "key=no" + long, prefetch, webhook.ErrProbe, 204},
-		{"GET", "key=no" + long, nil, webhook.ErrTooLong, 414},
-		{"GET", "key=no" + many, nil, webhook.ErrProof, 403},
-		{"GET", many + "&key=no", nil, webhook.ErrProof, 403},
-		{"GET", "key=s3cret" + many, nil, webhook.ErrTooManyParams, 414},
-		{"GET", many + "&key=s3cret", nil, webhook.ErrTooManyParams, 414},
-		{"GET", "key=s3cret&message=x", nil, webhook.ErrNoSender, 400},
+		{"PATCH", "no", "key=no" + long, prefetch, webhook.ErrProof, 404},
+		{"PATCH", "p4th", "key=no" + long, prefetch, webhook.ErrMethod, 405},
+		{"HEAD", "p4th", "key=no" + long, prefetch, webhook.ErrProbe, 200},
+		{"GET", "p4th", "key=no" + long, prefetch, webhook.ErrTooLong, 414},
+		{"GET", "p4th", "key=no" + many, prefetch, webhook.ErrProof, 404},
+		{"GET", "p4th", many + "&key=no", prefetch, webhook.ErrProof, 404},
+		{"GET", "p4th", "key=s3cret" + many, prefetch, webhook.ErrProbe, 503},
+		{"GET", "p4th", "key=s3cret" + many, nil, webhook.ErrTooManyParams, 414},
+		{"GET", "p4th", many + "&key=s3cret", nil, webhook.ErrTooManyParams, 414},
+		{"GET", "p4th", "key=s3cret&message=x", nil, webhook.ErrNoSender, 400},
 	} {
 		r := get(tt.query)
 		r.Method, r.Header = tt.method, tt.header
-		_, err := webhook.ParseSMS(r, secret, limits)
+		r.SetPathValue("place", tt.path)
+		_, err := rcv.ParseSMS(r)
 		require.ErrorIs(t, err, tt.reason, tt.query)
-		w := call(t, webhook.SMS(new(inbox[webhook.SMSMessage]).handle, secret, limits), r)
+		w := call(t, rcv.SMS(new(inbox[webhook.SMSMessage]).handle), r)
 		assert.Equal(t, tt.status, w.Code, tt.query)
 	}
 }
 
-func TestWhatWasRefusedIsTold(t *testing.T) {
+// A callback is not a page: what a browser or a link preview fetches ahead is neither handled nor silent.
+func TestHandlerReportsPrefetch(t *testing.T) {
+	t.Parallel()
+	for _, header := range []string{"Sec-Purpose", "Purpose", "X-Purpose", "X-Moz"} {
+		var text bytes.Buffer
+		var rejected error
+		var in inbox[webhook.SMSMessage]
+		h := hooks(webhook.WithSecret("key", "s3cret"), webhook.WithLogger(slog.New(slog.NewTextHandler(&text, nil))),
+			webhook.WithOnReject(func(_ *http.Request, err error) { rejected = err })).SMS(in.handle)
+		r := get(honest + "&key=s3cret")
+		r.Header.Set(header, "preview")
+		w := call(t, h, r)
+		assert.Equal(t, http.StatusServiceUnavailable, w.Code)
+		assert.Empty(t, in.got)
+		assert.ErrorIs(t, rejected, webhook.ErrProbe)
+		assert.Contains(t, text.String(), "level=WARN")
+
+		r = get(honest + "&key=no")
+		r.Header.Set(header, "preview")
+		assert.Equal(t, http.StatusForbidden, call(t, h, r).Code)
+	}
+}
+
+func TestOnReject(t *testing.T) {
 	t.Parallel()
 	type told struct {
 		r   *http.Request
@@ -165,12 +191,12 @@ func TestWhatWasRefusedIsTold(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			var all []told
-			h := webhook.SMS(func(context.Context, webhook.SMSMessage) error {
+			h := hooks(webhook.WithSecret("key", "s3cret"), webhook.WithOnReject(func(r *http.Request, err error) { all = append(all, told{r, err}) })).SMS(func(context.Context, webhook.SMSMessage) error {
 				if tt.handle != nil {
 					return tt.handle()
 				}
 				return nil
-			}, webhook.WithSecret("key", "s3cret"), webhook.WithOnReject(func(r *http.Request, err error) { all = append(all, told{r, err}) }))
+			})
 			call(t, h, tt.r)
 			if tt.reason == nil {
 				assert.Empty(t, all)
@@ -183,47 +209,44 @@ func TestWhatWasRefusedIsTold(t *testing.T) {
 	}
 }
 
-func TestAPanicIsToldWithItsStack(t *testing.T) {
+func TestOnRejectGetsPanics(t *testing.T) {
 	t.Parallel()
 	var told error
 	onReject := webhook.WithOnReject(func(_ *http.Request, err error) { told = err })
 	boom := errors.New("hunter2")
-	h := webhook.SMS(func(context.Context, webhook.SMSMessage) error { panic(boom) }, onReject)
+	h := hooks(onReject).SMS(func(context.Context, webhook.SMSMessage) error { panic(boom) })
 	assert.Equal(t, http.StatusInternalServerError, call(t, h, get(honest)).Code)
 	p, ok := errors.AsType[*webhook.PanicError](told)
 	require.True(t, ok)
 	assert.Equal(t, boom, p.Value)
-	assert.Equal(t, "sms", p.Event)
+	assert.Equal(t, webhook.CallbackSMS, p.Callback)
 	assert.ErrorIs(t, told, boom)
-	assert.Contains(t, string(p.Stack), "TestAPanicIsToldWithItsStack")
-	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%d", "%x"} {
-		assert.NotContains(t, fmt.Sprintf(verb, told), "hunter2", verb)
-	}
-	assert.NotContains(t, fmt.Sprint(p.LogValue()), "hunter2")
+	assert.Contains(t, string(p.Stack), "TestOnRejectGetsPanics")
+	assert.Equal(t, "webhook: sms: a function panicked", told.Error())
 
-	h = webhook.SMS(new(inbox[webhook.SMSMessage]).handle, onReject, webhook.WithVerifier(func(*http.Request) error { panic("hunter2") }))
+	h = hooks(onReject, webhook.WithVerifier(func(*http.Request) error { panic("hunter2") })).SMS(new(inbox[webhook.SMSMessage]).handle)
 	assert.Equal(t, http.StatusInternalServerError, call(t, h, get(honest)).Code)
 	assert.ErrorAs(t, told, &p)
 	assert.Equal(t, "hunter2", p.Value)
 	assert.NoError(t, p.Unwrap())
 }
 
-func TestAPanicWhileItIsToldIsAnswered(t *testing.T) {
+func TestOnRejectPanics(t *testing.T) {
 	t.Parallel()
-	h := webhook.SMS(new(inbox[webhook.SMSMessage]).handle, webhook.WithOnReject(func(*http.Request, error) { panic("no") }))
+	h := hooks(webhook.WithOnReject(func(*http.Request, error) { panic("no") })).SMS(new(inbox[webhook.SMSMessage]).handle)
 	assert.Equal(t, http.StatusInternalServerError, call(t, h, get("message=x")).Code)
 }
 
 // A function that ends its goroutine, as FailNow of a test does, must not leave its claim behind.
-func TestAFunctionThatEndsItsGoroutineGivesItsClaimBack(t *testing.T) {
+func TestStoreGoexitReleases(t *testing.T) {
 	t.Parallel()
 	ends := true
-	h := webhook.SMS(func(context.Context, webhook.SMSMessage) error {
+	h := hooks(webhook.WithStore(webhook.NewMemoryStore(10, time.Hour))).SMS(func(context.Context, webhook.SMSMessage) error {
 		if ends {
 			runtime.Goexit()
 		}
 		return nil
-	}, webhook.WithStore(webhook.NewMemoryStore(10, time.Hour)))
+	})
 	var wg sync.WaitGroup
 	wg.Go(func() { h.ServeHTTP(httptest.NewRecorder(), get(honest)) })
 	wg.Wait()
@@ -231,14 +254,108 @@ func TestAFunctionThatEndsItsGoroutineGivesItsClaimBack(t *testing.T) {
 	assert.Equal(t, http.StatusOK, call(t, h, get(honest)).Code)
 }
 
-func TestTheContextIsThatOfTheRequest(t *testing.T) {
-	t.Parallel()
-	type key struct{}
-	h := webhook.SMS(func(ctx context.Context, _ webhook.SMSMessage) error {
-		assert.Equal(t, "here", ctx.Value(key{}))
+type contextKey struct{}
+
+// contextOf has an event handled whose request has the context, and calls look with the context of the handle function.
+func contextOf(t *testing.T, request context.Context, look func(context.Context), options ...webhook.Option) {
+	t.Helper()
+	h := hooks(options...).SMS(func(ctx context.Context, _ webhook.SMSMessage) error {
+		look(ctx)
 		return nil
 	})
-	call(t, h, get(honest).WithContext(context.WithValue(t.Context(), key{}, "here")))
+	assert.Equal(t, http.StatusOK, call(t, h, get(honest).WithContext(request)).Code)
+}
+
+func TestHandlerContextValues(t *testing.T) {
+	t.Parallel()
+	contextOf(t, context.WithValue(t.Context(), contextKey{}, "here"), func(ctx context.Context) {
+		assert.Equal(t, "here", ctx.Value(contextKey{}))
+		assert.NoError(t, ctx.Err())
+	})
+}
+
+func TestHandlerContextTimeout(t *testing.T) {
+	t.Parallel()
+	for _, timeout := range []time.Duration{0, 5 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			want, options := 30*time.Second, []webhook.Option(nil)
+			if timeout > 0 {
+				want, options = timeout, []webhook.Option{webhook.WithHandlerTimeout(timeout)}
+			}
+			began := time.Now()
+			contextOf(t, t.Context(), func(ctx context.Context) {
+				deadline, ok := ctx.Deadline()
+				assert.True(t, ok)
+				assert.Equal(t, want, deadline.Sub(began))
+				<-ctx.Done()
+				assert.Equal(t, want, time.Since(began))
+				assert.ErrorIs(t, ctx.Err(), context.DeadlineExceeded)
+			}, options...)
+		})
+	}
+}
+
+func TestHandlerContextOutlivesTheCaller(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		request, hangUp := context.WithCancel(t.Context())
+		contextOf(t, request, func(ctx context.Context) {
+			child, cancel := context.WithCancel(ctx)
+			defer cancel()
+			hangUp()
+			time.Sleep(time.Second)
+			assert.NoError(t, ctx.Err())
+			assert.NoError(t, child.Err())
+		})
+	})
+}
+
+func TestHandlerContextEndsWithTheServer(t *testing.T) {
+	t.Parallel()
+	t.Run("base context", func(t *testing.T) {
+		t.Parallel()
+		base, end := context.WithCancelCause(t.Context())
+		ended := make(chan error, 1)
+		server := httptest.NewUnstartedServer(hooks().SMS(func(ctx context.Context, _ webhook.SMSMessage) error {
+			end(errors.New("the server ends"))
+			<-ctx.Done()
+			ended <- ctx.Err()
+			return nil
+		}))
+		server.Config.BaseContext = func(net.Listener) context.Context { return base }
+		server.Start()
+		defer server.Close()
+		response, err := server.Client().Get(server.URL + "/?" + honest)
+		require.NoError(t, err)
+		require.NoError(t, response.Body.Close())
+		assert.ErrorIs(t, <-ended, context.Canceled)
+	})
+	t.Run("deadline of the request", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			began := time.Now()
+			request, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			contextOf(t, request, func(ctx context.Context) {
+				<-ctx.Done()
+				assert.Equal(t, time.Second, time.Since(began))
+			})
+		})
+	})
+}
+
+func TestHandlerContextEndsWithTheHandler(t *testing.T) {
+	t.Parallel()
+	var kept [2]context.Context
+	contextOf(t, t.Context(), func(ctx context.Context) { kept[0] = ctx })
+	contextOf(t, t.Context(), func(ctx context.Context) { kept[1] = ctx; assert.NoError(t, ctx.Err()) })
+	for _, ctx := range kept {
+		<-ctx.Done()
+		assert.Error(t, ctx.Err())
+		child, cancel := context.WithCancel(ctx)
+		<-child.Done()
+		cancel()
+	}
 }
 
 // statusKeeper is an answer of a router that keeps the status itself, and has another in mind for a handler that writes nothing.
@@ -251,29 +368,31 @@ type statusKeeper struct {
 func (k *statusKeeper) Status() int            { return k.status }
 func (k *statusKeeper) WriteHeader(status int) { k.status = status }
 
-func TestARouterThatKeepsTheStatusIsTold(t *testing.T) {
+func TestHandlerWritesStatus(t *testing.T) {
 	t.Parallel()
 	w := &statusKeeper{httptest.NewRecorder(), http.StatusNotFound}
-	webhook.SMS(new(inbox[webhook.SMSMessage]).handle).ServeHTTP(w, get(honest))
+	hooks().SMS(new(inbox[webhook.SMSMessage]).handle).ServeHTTP(w, get(honest))
 	assert.Equal(t, http.StatusOK, w.status)
 }
 
-func TestLogging(t *testing.T) {
+func TestLogger(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var text bytes.Buffer
-		var fails, panics bool
-		store := &fakeStore{}
-		h := webhook.SMS(func(context.Context, webhook.SMSMessage) error {
-			time.Sleep(250 * time.Millisecond)
-			if panics {
-				panic("hunter2 " + sender)
-			}
-			if fails {
-				return errors.New("hunter2 " + sender)
-			}
-			return nil
-		}, webhook.WithLogger(slog.New(slog.NewJSONHandler(&text, nil))), webhook.WithSecret("key", "s3cret"), webhook.WithStore(store))
+		var handleErr, storeErr error
+		panics := false
+		memory := webhook.NewMemoryStore(10, time.Hour)
+		store := storeFunc(func(ctx context.Context, key string, handle func(context.Context) error) error {
+			return cmp.Or(memory.Once(ctx, key, handle), storeErr)
+		})
+		h := hooks(webhook.WithLogger(slog.New(slog.NewJSONHandler(&text, nil))), webhook.WithSecret("key", "s3cret"), webhook.WithStore(store)).
+			SMS(func(context.Context, webhook.SMSMessage) error {
+				time.Sleep(250 * time.Millisecond)
+				if panics {
+					panic("hunter2 " + sender)
+				}
+				return handleErr
+			})
 		hit := func(r *http.Request) map[string]any {
 			t.Helper()
 			text.Reset()
@@ -288,106 +407,130 @@ func TestLogging(t *testing.T) {
 			require.NoError(t, json.Unmarshal(text.Bytes(), &record))
 			delete(record, "time")
 			assert.Equal(t, "webhook", record["msg"])
-			assert.Equal(t, "sms", record["kind"])
+			assert.Equal(t, "sms", record["callback"])
 			delete(record, "msg")
-			delete(record, "kind")
+			delete(record, "callback")
 			return record
 		}
-		const query = honest + "&key=s3cret"
+		const query = "&from=" + sender + "&to=21581&message=hunter2&key=s3cret"
+		record := func(level, id, verdict string, took float64) map[string]any {
+			return map[string]any{"level": level, "id": id, "verdict": verdict, "duration": took}
+		}
 		const took = 250e6
-		assert.Equal(t, map[string]any{"level": "INFO", "id": "m-1", "verdict": "handled", "duration": took}, hit(get(query)))
-		assert.Equal(t, map[string]any{"level": "INFO", "id": "m-1", "verdict": "duplicate", "duration": 0.0}, hit(get(query)))
-		store.state = webhook.InProgress
-		assert.Equal(t, map[string]any{"level": "INFO", "id": "m-1", "verdict": "in progress", "duration": 0.0}, hit(get(query)))
-		store.state, store.claimErr = 0, errors.New("hunter2 "+sender)
-		assert.Equal(t, map[string]any{"level": "ERROR", "id": "m-1", "verdict": "not claimed", "duration": 0.0}, hit(get(query)))
-		*store = fakeStore{completeErr: errors.New("hunter2 " + sender)}
-		assert.Equal(t, map[string]any{"level": "ERROR", "id": "m-1", "verdict": "handled, not recorded", "duration": took}, hit(get(query)))
-		*store = fakeStore{}
-		fails = true
-		assert.Equal(t, map[string]any{"level": "ERROR", "id": "m-1", "verdict": "failed", "duration": took}, hit(get(query)))
-		store.releaseErr = errors.New("hunter2 " + sender)
-		assert.Equal(t, map[string]any{"level": "ERROR", "id": "m-1", "verdict": "failed, not released", "duration": took}, hit(get(query)))
-		*store = fakeStore{}
+		assert.Equal(t, record("INFO", "m-1", "handled", took), hit(get("id=m-1"+query)))
+		assert.Equal(t, record("INFO", "m-1", "duplicate", 0), hit(get("id=m-1"+query)))
+		storeErr = webhook.ErrInProgress
+		assert.Equal(t, record("INFO", "m-1", "in progress", 0), hit(get("id=m-1"+query)))
+		storeErr = errors.New("hunter2 " + sender)
+		assert.Equal(t, record("ERROR", "m-1", "store failed", 0), hit(get("id=m-1"+query)))
+		assert.Equal(t, record("ERROR", "m-2", "store failed", took), hit(get("id=m-2"+query)), "handled, but perhaps not recorded")
+		storeErr, handleErr = nil, errors.New("hunter2 "+sender)
+		assert.Equal(t, record("ERROR", "m-3", "failed", took), hit(get("id=m-3"+query)))
 		panics = true
-		assert.Equal(t, map[string]any{"level": "ERROR", "id": "m-1", "verdict": "panicked", "duration": took}, hit(get(query)))
-		assert.Equal(t, map[string]any{"level": "WARN", "id": "", "verdict": "refused: wrong proof of origin", "duration": 0.0}, hit(get(honest+"&key=no")))
-		assert.Equal(t, map[string]any{"level": "WARN", "id": "", "verdict": "refused: no sender", "duration": 0.0}, hit(get("key=s3cret&message=hunter2")))
+		assert.Equal(t, record("ERROR", "m-3", "panicked", took), hit(get("id=m-3"+query)))
+		panics, handleErr = false, nil
+		assert.Equal(t, record("WARN", "", "refused: wrong proof of origin", 0), hit(get(honest+"&key=no")))
+		assert.Equal(t, record("WARN", "", "refused: no sender", 0), hit(get("key=s3cret&message=hunter2")))
 		assert.Nil(t, hit(httptest.NewRequest(http.MethodHead, "/", http.NoBody)))
 
-		panics, fails = false, false
 		long := hit(get("id=" + strings.Repeat("é", 500) + "&from=1111&key=s3cret"))
 		assert.Equal(t, strings.Repeat("é", 64)+"…", long["id"], "an ID is logged up to a bound")
 	})
 }
 
-func TestConstructionRefusesWhatMakesNoSense(t *testing.T) {
+func TestLoggerPanics(t *testing.T) {
 	t.Parallel()
-	handle := func(context.Context, webhook.SMSMessage) error { return nil }
-	var none *webhook.MemoryStore
-	for name, construct := range map[string]func(){
-		"no function":               func() { webhook.SMS(nil) },
-		"no function of chat app 1": func() { webhook.ChatApp1(nil) },
-		"no function of chat app 2": func() { webhook.ChatApp2(nil) },
-		"no function of delivery":   func() { webhook.Delivery(nil) },
-		"nil option":                func() { webhook.SMS(handle, nil) },
-		"no secret":                 func() { webhook.WithSecret("key") },
-		"empty secret":              func() { webhook.WithSecret("key", "") },
-		"blank secret":              func() { webhook.WithSecret("key", "s3cret", " \t") },
-		"empty parameter":           func() { webhook.WithSecret("", "s3cret") },
-		"no path secret":            func() { webhook.WithPathSecret("key") },
-		"empty path secret":         func() { webhook.WithPathSecret("key", "a", "") },
-		"empty path value":          func() { webhook.WithPathSecret(" ", "s3cret") },
-		"too many parameters": func() {
-			var many []webhook.Option
-			for i := range 33 {
-				many = append(many, webhook.WithSecret(fmt.Sprint("key", i), "a"))
-			}
-			webhook.SMS(handle, many...)
-		},
-		"the same parameter twice":        func() { webhook.SMS(handle, webhook.WithSecret("key", "a"), webhook.WithSecret("key", "b")) },
-		"a parameter of the message":      func() { webhook.SMS(handle, webhook.WithSecret("message", "a")) },
-		"a parameter of the message JSON": func() { webhook.ChatApp1(nil2, webhook.WithSecret("payload", "a")) },
-		"a parameter, in a parser":        func() { _, _ = webhook.ParseSMS(get(""), webhook.WithSecret("from", "a")) },
-		"no verifier":                     func() { webhook.WithVerifier(nil) },
-		"nothing to tell":                 func() { webhook.WithOnReject(nil) },
-		"no store":                        func() { webhook.WithStore(nil) },
-		"a nil memory store":              func() { webhook.WithStore(none) },
-		"no logger":                       func() { webhook.WithLogger(nil) },
-		"no parameters":                   func() { webhook.WithLimits(0, 1) },
-		"no bytes":                        func() { webhook.WithLimits(1, 0) },
-		"negative window":                 func() { webhook.WithDuplicateWindow(-1) },
-		"an invalid contract":             func() { webhook.WithContract(emptyContract) },
-		"a store of nothing":              func() { webhook.NewMemoryStore(0, time.Hour) },
-		"a store for no time":             func() { webhook.NewMemoryStore(1, 0) },
-	} {
-		assert.Panics(t, construct, name)
-	}
-	assert.NotPanics(t, func() { webhook.SMS(handle, webhook.WithSecret("payload", "a")) }, "it is no parameter of an SMS")
-	assert.NotPanics(t, func() {
-		webhook.SMS(handle, webhook.WithSecret("a", "x"), webhook.WithSecret("b", "x"), webhook.WithDuplicateWindow(0))
-	})
+	h := hooks(webhook.WithLogger(slog.New(panickingLog{slog.DiscardHandler}))).SMS(new(inbox[webhook.SMSMessage]).handle)
+	require.NotPanics(t, func() { assert.Equal(t, 200, call(t, h, get(honest)).Code) })
 }
 
-func nil2(context.Context, webhook.ChatApp1Message) error { return nil }
+type panickingLog struct{ slog.Handler }
 
-func TestAnOptionMayServeManyHandlers(t *testing.T) {
+func (panickingLog) Enabled(context.Context, slog.Level) bool { return true }
+
+func (panickingLog) Handle(context.Context, slog.Record) error { panic("hunter2") }
+
+func TestNewReceiverReportsBadOptions(t *testing.T) {
+	t.Parallel()
+	var none *webhook.MemoryStore
+	var all []webhook.Option
+	tests := map[string]struct {
+		option webhook.Option
+		says   string
+	}{
+		"nil option":                 {nil, "option 1 is nil"},
+		"no secret":                  {webhook.WithSecret("key"), "WithSecret: no secret is given"},
+		"empty secret":               {webhook.WithSecret("key", ""), "WithSecret: a secret is empty"},
+		"blank secret":               {webhook.WithSecret("key", "s3cret", " \t"), "WithSecret: a secret is empty"},
+		"empty parameter":            {webhook.WithSecret("", "s3cret"), "WithSecret: the name is empty"},
+		"no path secret":             {webhook.WithPathSecret("key"), "WithPathSecret: no secret is given"},
+		"empty path secret":          {webhook.WithPathSecret("key", "a", ""), "WithPathSecret: a secret is empty"},
+		"empty path value":           {webhook.WithPathSecret(" ", "s3cret"), "WithPathSecret: the name is empty"},
+		"parameter of an SMS":        {webhook.WithSecret("message", "s3cret"), "WithSecret: the sms callback needs the parameter"},
+		"parameter of a chat app":    {webhook.WithSecret("payload", "s3cret"), "WithSecret: the chatapp1 callback needs the parameter"},
+		"parameter of a report":      {webhook.WithSecret("_status", "s3cret"), "WithSecret: the delivery callback needs the parameter"},
+		"nil verifier":               {webhook.WithVerifier(nil), "WithVerifier: the argument is nil"},
+		"nil function to report to":  {webhook.WithOnReject(nil), "WithOnReject: the argument is nil"},
+		"nil function for statuses":  {webhook.WithStatuses(nil), "WithStatuses: the argument is nil"},
+		"nil store":                  {webhook.WithStore(nil), "WithStore: the argument is nil"},
+		"nil memory store":           {webhook.WithStore(none), "WithStore: the argument is nil"},
+		"store of nothing":           {webhook.WithStore(webhook.NewMemoryStore(0, time.Hour)), "WithStore: the capacity"},
+		"store for no time":          {webhook.WithStore(webhook.NewMemoryStore(1, 0)), "WithStore: the capacity"},
+		"store without a lease":      {webhook.WithStore(new(webhook.MemoryStore)), "WithStore: the capacity"},
+		"nil logger":                 {webhook.WithLogger(nil), "WithLogger: the argument is nil"},
+		"no parameters":              {webhook.WithLimits(0, 1), "WithLimits: both limits"},
+		"no bytes":                   {webhook.WithLimits(1, 0), "WithLimits: both limits"},
+		"negative duplicate window":  {webhook.WithDuplicateWindow(-1), "WithDuplicateWindow: the window is negative"},
+		"handler timeout of nothing": {webhook.WithHandlerTimeout(0), "WithHandlerTimeout: the timeout must be positive"},
+	}
+	for name, tt := range tests {
+		rcv, err := webhook.NewReceiver(tt.option)
+		assert.Nil(t, rcv, name)
+		assert.ErrorContains(t, err, "webhook: "+tt.says, name)
+		assert.NotContains(t, err.Error(), "s3cret")
+		all = append(all, tt.option)
+	}
+	_, err := webhook.NewReceiver(append(all, webhook.WithSecret("a", "1"), webhook.WithSecret("a", "2"))...)
+	for name, tt := range tests {
+		if tt.option != nil {
+			assert.ErrorContains(t, err, tt.says, name)
+		}
+	}
+	assert.ErrorContains(t, err, "two options name the same parameter")
+
+	_, err = webhook.NewReceiver(webhook.WithSecret("a", "x"), webhook.WithSecret("b", "x"), webhook.WithDuplicateWindow(0), webhook.WithContract(contract.Contract{}))
+	assert.NoError(t, err)
+}
+
+// A nil function fails each event, as one that panics does: nothing is lost, since the service calls again.
+func TestHandlerNilFunction(t *testing.T) {
+	t.Parallel()
+	var told error
+	rcv := hooks(webhook.WithOnReject(func(_ *http.Request, err error) { told = err }))
+	for _, h := range []http.Handler{rcv.SMS(nil), rcv.ChatApp1(nil), rcv.ChatApp2(nil), rcv.Delivery(nil)} {
+		assert.Equal(t, http.StatusInternalServerError, call(t, h, get("id=1&from=1111")).Code)
+		assert.ErrorAs(t, told, new(*webhook.PanicError))
+	}
+}
+
+func TestOptionReused(t *testing.T) {
 	t.Parallel()
 	base := []webhook.Option{webhook.WithSecret("a", "1")}
-	one := webhook.SMS(new(inbox[webhook.SMSMessage]).handle, append(base, webhook.WithSecret("b", "2"))...)
-	two := webhook.SMS(new(inbox[webhook.SMSMessage]).handle, append(base, webhook.WithSecret("c", "3"))...)
+	one := hooks(append(base, webhook.WithSecret("b", "2"))...).SMS(new(inbox[webhook.SMSMessage]).handle)
+	two := hooks(append(base, webhook.WithSecret("c", "3"))...).SMS(new(inbox[webhook.SMSMessage]).handle)
 	assert.Equal(t, 200, call(t, one, get("from=1111&a=1&b=2")).Code)
 	assert.Equal(t, 403, call(t, one, get("from=1111&a=1&c=3")).Code)
 	assert.Equal(t, 200, call(t, two, get("from=1111&a=1&c=3")).Code)
 	assert.Equal(t, 403, call(t, two, get("from=1111&a=1&b=2")).Code)
 }
 
-func TestNoFormOfAHandlerShowsASecret(t *testing.T) {
+func TestReceiverPrintsNoSecret(t *testing.T) {
 	t.Parallel()
 	option := webhook.WithSecret("key", "s3cret")
-	h := webhook.SMS(new(inbox[webhook.SMSMessage]).handle, option, webhook.WithPathSecret("p", "s3cret"))
+	rcv := hooks(option, webhook.WithPathSecret("p", "s3cret"))
+	h := rcv.SMS(new(inbox[webhook.SMSMessage]).handle)
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%d", "%x"} {
-		for _, value := range []any{h, &h, option, struct{ H http.Handler }{h}} {
+		for _, value := range []any{rcv, *rcv, h, &h, option, struct{ H http.Handler }{h}} {
 			assert.NotContains(t, fmt.Sprintf(verb, value), "s3cret")
 			assert.NotContains(t, fmt.Sprintf(verb, value), "733363726574")
 			assert.NotContains(t, fmt.Sprintf(verb, value), "115 51 99")

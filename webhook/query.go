@@ -5,129 +5,87 @@ import (
 	"unicode/utf8"
 )
 
-// query reads the parameters of a query or a form in one pass, and keeps what is not a secret. It is what net/url does for
-// a form, but for senders who do not escape: a semicolon is data, a % that escapes nothing stays, and each byte that is
-// no part of valid UTF-8 is read as Windows-1252. Nothing is decoded twice. Whatever needs no decoding shares the memory
-// of text.
-func (q *reading) query(text string) {
-	for start := 0; start < len(text); {
-		end := strings.IndexByte(text[start:], '&') + start
-		if end < start {
-			end = len(text)
+// readForm reads the parameters of a query or form, and returns it without those that hold secrets, otherwise byte for byte.
+// It is what net/url does, but for senders that do not escape: a semicolon is data, a % that escapes nothing stays, and
+// each byte that is not part of valid UTF-8 is read as Windows-1252. Nothing is decoded twice.
+func (q *request) readForm(form string) string {
+	var kept strings.Builder
+	copied := 0 // how much of form is in kept
+	for begin, end := 0, 0; begin < len(form); begin = end + 1 {
+		end = len(form)
+		if i := strings.IndexByte(form[begin:], '&'); i >= 0 {
+			end = begin + i
 		}
-		if segment := text[start:end]; segment != "" {
-			name, value, _ := strings.Cut(segment, "=")
-			found := q.names.find(name)
-			if found == 0 || found&oddName != 0 {
-				if !isPlain(name) {
-					name = decode(name)
-					found = q.names.find(name)
-				}
-				if q.isSecret(name, value, start, end) {
-					start = end + 1
-					continue
-				}
-			}
-			if !isPlain(value) {
-				value = decode(value)
-			}
-			q.add(name, value, found, false)
+		if begin == end {
+			continue
 		}
-		start = end + 1
+		name, value, _ := strings.Cut(form[begin:end], "=")
+		name = decode(name)
+		if i := q.secretOf(name); i >= 0 {
+			q.prove(i, unescape(value, ' '), unescape(value, '+')) // a sender may have forgotten to escape a +
+			kept.WriteString(form[copied:begin])
+			copied = end + 1
+			continue
+		}
+		q.add(name, decode(value), false)
 	}
-}
-
-// isPlain tells whether a name or a value stands for itself: no byte of it is beyond ASCII, and none is as low as % and +.
-// It may be wrong about a text that needs no decoding, never about one that does. It looks at eight bytes at a time.
-func isPlain(text string) bool {
-	const (
-		ones  = 0x0101010101010101
-		highs = 0x80 * ones
-		least = ('+' + 1) * ones
-	)
-	if len(text) < 8 {
-		low, high := byte(0), byte(0)
-		for i := range len(text) {
-			c := text[i]
-			low |= c - '+' - 1
-			high |= c
-		}
-		return (low|high)&0x80 == 0
-	}
-	found := uint64(0)
-	for i := 0; ; i += 8 {
-		last := i+8 >= len(text)
-		if last {
-			i = len(text) - 8
-		}
-		t := text[i : i+8]
-		x := uint64(t[0]) | uint64(t[1])<<8 | uint64(t[2])<<16 | uint64(t[3])<<24 | uint64(t[4])<<32 | uint64(t[5])<<40 | uint64(t[6])<<48 | uint64(t[7])<<56
-		found |= x - least | x
-		if last {
-			return found&highs == 0
-		}
+	switch {
+	case copied == 0:
+		return form
+	case copied > len(form):
+		return strings.TrimSuffix(kept.String(), "&")
+	default:
+		return kept.String() + form[copied:]
 	}
 }
 
 // decode decodes a name or a value.
 func decode(text string) string {
-	var chunk [128]byte
-	n, read, all := unescape(chunk[:], text, ' ')
-	if read == len(text) { // nearly always
-		text = string(chunk[:n])
-	} else {
-		var b strings.Builder
-		b.Grow(max(0, len(text)-2*strings.Count(text, "%")))
-		for read > 0 {
-			_, _ = b.Write(chunk[:n])
-			text = text[read:]
-			var bits byte
-			n, read, bits = unescape(chunk[:], text, ' ')
-			all |= bits
-		}
-		text = b.String()
-	}
-	if all < utf8.RuneSelf {
+	if isPlain(text) {
 		return text
 	}
-	return repair(text)
+	return repair(unescape(text, ' '))
 }
 
-// unescape writes text to b, as much of it as there is room for, with each %XX as a byte and each + as plus. A % without two
-// hexadecimal digits is a %. It returns how many bytes were written, how many read, and the bits that are set in any that
-// were written.
-func unescape(b []byte, text string, plus byte) (written, read int, all byte) {
-	n, i := 0, 0
-	for ; i < len(text) && n < len(b); i++ {
-		c := text[i]
-		if c == '+' {
-			c = plus
-		} else if c == '%' && i+2 < len(text) {
-			if high, low := digits[text[i+1]], digits[text[i+2]]; (high|low)&noDigit == 0 {
-				c = high<<4 | low
-				i += 2
-			}
+// isPlain reports whether a name or a value stands for itself, as most do.
+func isPlain(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; c == '%' || c == '+' || c >= utf8.RuneSelf {
+			return false
 		}
-		b[n] = c
-		all |= c
-		n++
 	}
-	return n, i, all
+	return true
 }
 
-// noDigit marks in digits what is no hexadecimal digit.
-const noDigit = 0x80
+// unescape replaces each %XX by its byte and each + by plus. A % without two hexadecimal digits stays.
+func unescape(text string, plus byte) string {
+	b := make([]byte, 0, 128) // on the stack, for most
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		switch {
+		case c == '+':
+			c = plus
+		case c == '%' && i+2 < len(text) && isHex(text[i+1]) && isHex(text[i+2]):
+			c = unhex(text[i+1])<<4 | unhex(text[i+2])
+			i += 2
+		}
+		b = append(b, c)
+	}
+	return string(b)
+}
 
-// digits has the value of each hexadecimal digit. It is a constant, and so needs no initialization.
-const digits = noDigits + noDigits + noDigits +
-	"\x00\x01\x02\x03\x04\x05\x06\x07\x08\x09\x80\x80\x80\x80\x80\x80" +
-	"\x80\x0a\x0b\x0c\x0d\x0e\x0f\x80\x80\x80\x80\x80\x80\x80\x80\x80" + noDigits +
-	"\x80\x0a\x0b\x0c\x0d\x0e\x0f\x80\x80\x80\x80\x80\x80\x80\x80\x80" + noDigits +
-	noDigits + noDigits + noDigits + noDigits + noDigits + noDigits + noDigits + noDigits
+func isHex(c byte) bool {
+	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
+}
 
-const noDigits = "\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80"
+func unhex(c byte) byte {
+	if c <= '9' {
+		return c - '0'
+	}
+	return c&^('a'-'A') - 'A' + 10
+}
 
-// repair reads each byte that is no part of valid UTF-8 as Windows-1252, and leaves the rest as it is.
+// repair reads each byte that is not part of valid UTF-8 as Windows-1252, and leaves the rest as it is.
 func repair(text string) string {
 	if utf8.ValidString(text) {
 		return text
@@ -150,12 +108,12 @@ func repair(text string) string {
 // the control characters of the same number.
 func windows1252(c byte) rune {
 	const first = 0x80
-	table := [...]rune{
+	page := [...]rune{
 		'€', 0x81, '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', 0x8d, 'Ž', 0x8f,
 		0x90, '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', 0x9d, 'ž', 'Ÿ',
 	}
-	if i := int(c) - first; i >= 0 && i < len(table) {
-		return table[i]
+	if i := int(c) - first; i >= 0 && i < len(page) {
+		return page[i]
 	}
 	return rune(c)
 }

@@ -32,6 +32,15 @@ func post(query, contentType, body string) *http.Request {
 	return r
 }
 
+// hooks returns a receiver with options that make sense.
+func hooks(options ...webhook.Option) *webhook.Receiver {
+	rcv, err := webhook.NewReceiver(options...)
+	if err != nil {
+		panic(err)
+	}
+	return rcv
+}
+
 // call has a handler answer a request, and checks what holds for every answer.
 func call(t testing.TB, h http.Handler, r *http.Request) *httptest.ResponseRecorder {
 	t.Helper()
@@ -65,7 +74,7 @@ func (i *inbox[T]) one(t testing.TB) T {
 func receive(t testing.TB, query string, opts ...webhook.Option) webhook.SMSMessage {
 	t.Helper()
 	var in inbox[webhook.SMSMessage]
-	w := call(t, webhook.SMS(in.handle, opts...), get(query))
+	w := call(t, hooks(opts...).SMS(in.handle), get(query))
 	require.Equal(t, http.StatusOK, w.Code, query)
 	return in.one(t)
 }
@@ -77,7 +86,7 @@ func overlay(t testing.TB, text string) webhook.Option {
 	return webhook.WithContract(c)
 }
 
-func TestEveryFactOfAnInboundSMSIsRead(t *testing.T) {
+func TestSMS(t *testing.T) {
 	t.Parallel()
 	const query = "id=m-1&from=639171234567&to=21581&message=Hello+there%21&timestamp=1791038663&referenceId=r-1&operator=OP_1&keyword=HELLO&carrier=Z"
 	m := receive(t, query)
@@ -94,50 +103,46 @@ func TestEveryFactOfAnInboundSMSIsRead(t *testing.T) {
 	assert.Equal(t, webhook.Param{Name: "id", Value: "m-1"}, m.Params[0])
 	assert.Equal(t, webhook.Param{Name: "carrier", Value: "Z"}, m.Params[8])
 
-	parsed, err := webhook.ParseSMS(get(query))
+	parsed, err := hooks().ParseSMS(get(query))
 	require.NoError(t, err)
 	assert.Equal(t, m, parsed)
 }
 
-// Every name that the default contract has for a fact of an SMS, at its place in the list.
-func TestTheFirstNameOfTheContractThatIsNotBlankWins(t *testing.T) {
+// Each name of the contract is read, and of several the first to arrive that is not blank, whatever its rank in the list.
+func TestParamsFirstToArriveCounts(t *testing.T) {
 	t.Parallel()
-	params := contract.Default().WebhookSMS.Params
-	for _, tt := range []struct {
-		names []string
-		value func(webhook.SMSMessage) string
-	}{
-		{params.ID, func(m webhook.SMSMessage) string { return m.ID }},
-		{params.From, func(m webhook.SMSMessage) string { return m.From }},
-		{params.To, func(m webhook.SMSMessage) string { return m.To }},
-		{params.Text, func(m webhook.SMSMessage) string { return m.Text }},
-		{params.Reference, func(m webhook.SMSMessage) string { return m.ReferenceID }},
-		{params.Operator, func(m webhook.SMSMessage) string { return m.Operator }},
-		{params.Keyword, func(m webhook.SMSMessage) string { return m.Keyword }},
-	} {
-		for i, name := range tt.names {
-			// All names at once, the last of the list first in the query, those before name blank.
-			query := ""
-			for j, one := range slices.Backward(tt.names) {
-				value := "v" + one
-				if j < i {
-					value = []string{"", "+", "%20%09%0A", "%C2%A0"}[j%4]
+	for concept, names := range contract.Default().Table().WebhookSMS.Params {
+		if concept == "time" {
+			continue
+		}
+		value := func(m webhook.SMSMessage) string {
+			return map[string]string{
+				"id": m.ID, "from": m.From, "to": m.To, "text": m.Text, "reference": m.ReferenceID, "operator": m.Operator, "keyword": m.Keyword,
+			}[concept]
+		}
+		for i := range names {
+			query := "" // all names from the last to name i, those before that one blank
+			for j, name := range slices.Backward(names) {
+				v := "v" + name
+				if j > i {
+					v = []string{"", "+", "%20%09%0A", "%C2%A0"}[j%4]
 				}
-				query += url.QueryEscape(one) + "=" + value + "&"
+				query += url.QueryEscape(name) + "=" + v + "&"
 			}
-			if !slices.Contains(tt.names, "from") {
+			if concept != "from" {
 				query += "from=1111"
 			}
-			assert.Equal(t, "v"+name, tt.value(receive(t, query)), query)
+			assert.Equal(t, "v"+names[i], value(receive(t, query)), query)
 		}
 	}
 }
 
-func TestOfRepetitionsTheFirstThatIsNotBlankCounts(t *testing.T) {
+func TestParamsRepeated(t *testing.T) {
 	t.Parallel()
 	m := receive(t, "from=&from=1111&message=x&from=2222&message=y&text=z")
 	assert.Equal(t, "1111", m.From)
 	assert.Equal(t, "x", m.Text)
+	assert.True(t, m.Ambiguous)
 	assert.Equal(t, []string{"", "1111", "2222"}, m.Params.All("from"))
 	assert.Equal(t, []string{"x", "y"}, m.Params.All("message"))
 	assert.Empty(t, m.Params.Get("from"), "Get does not skip what is blank")
@@ -145,16 +150,58 @@ func TestOfRepetitionsTheFirstThatIsNotBlankCounts(t *testing.T) {
 	assert.Empty(t, m.Params.Get("none"))
 }
 
-func TestATextOfWhiteSpaceIsAText(t *testing.T) {
+// Where a gateway does not escape, a text can hold parameters of its own. The genuine ones that arrive first count.
+func TestAmbiguous(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, query string
+		from, id    string
+		want        bool
+	}{
+		{"once", "msgId=7&msisdn=1111&text=x", "1111", "7", false},
+		{"text that claims another identity", "msgId=7&msisdn=1111&text=x&id=1002&from=%2B63917", "1111", "7", true},
+		{"claim before the genuine parameters", "text=x&id=1002&from=%2B63917&msgId=7&msisdn=1111", "+63917", "1002", true},
+		{"another ID", "from=1111&id=7&messageId=8", "1111", "7", true},
+		{"another sender", "from=1111&id=7&sender=2222", "1111", "7", true},
+		{"another reference", "from=1111&id=7&referenceId=a&reference_id=b", "1111", "7", true},
+		{"another text", "from=1111&id=7&message=a&text=b", "1111", "7", false},
+		{"another recipient", "from=1111&id=7&to=a&recipient=b", "1111", "7", false},
+		{"the same values", "from=1111&id=7&sender=1111&messageId=+7", "1111", "7", false},
+		{"a sender with and without +", "from=%2B1111&id=7&sender=1111&msisdn=+1111", "+1111", "7", false},
+		{"a placeholder beside an ID", "from=1111&id=null&messageId=7", "1111", "7", false},
+		{"a blank sender", "from=&sender=1111&id=7", "1111", "7", false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			m := receive(t, tt.query)
+			assert.Equal(t, tt.want, m.Ambiguous)
+			assert.Equal(t, tt.from, m.From)
+			assert.Equal(t, tt.id, m.ID)
+		})
+	}
+}
+
+func TestPlaceholdersAreNoID(t *testing.T) {
+	t.Parallel()
+	for _, id := range []string{"null", "NULL", "0", "undefined", "-", "n/a", "none", "%25i", "%i", "", "+"} {
+		m := receive(t, "from=1111&id="+id+"&referenceId="+id)
+		assert.Empty(t, m.ID, id)
+		assert.Empty(t, m.ReferenceID, id)
+		assert.Len(t, m.Params, 3)
+	}
+	assert.Equal(t, "00a", receive(t, "from=1111&id=00a").ID)
+}
+
+func TestSMSTextOfWhiteSpace(t *testing.T) {
 	t.Parallel()
 	assert.Equal(t, "  ", receive(t, "from=1111&message=++").Text)
 	assert.Equal(t, "x", receive(t, "from=1111&message=++&text=x").Text)
-	assert.Equal(t, "\n", receive(t, "from=1111&text=+&message=%0A").Text, "in the order of the list")
+	assert.Equal(t, " ", receive(t, "from=1111&text=+&message=%0A").Text, "in the order of arrival")
 	assert.Empty(t, receive(t, "from=1111").Text)
 }
 
 // A row for each row of the table of hostile queries: what net/http hands over, and what is read.
-func TestHostileQueries(t *testing.T) {
+func TestQueries(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("%F0%9F%98%80", 5000) // 60,000 bytes as sent
 	for _, tt := range []struct {
@@ -219,7 +266,7 @@ func TestHostileQueries(t *testing.T) {
 		r := get("from=1111&message=a")
 		r.Body = http.NoBody
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		m, err := webhook.ParseSMS(r, webhook.WithPOST())
+		m, err := hooks(webhook.WithPOST()).ParseSMS(r)
 		require.NoError(t, err)
 		assert.Equal(t, "1111", m.From)
 	})
@@ -227,7 +274,7 @@ func TestHostileQueries(t *testing.T) {
 		t.Parallel()
 		var in inbox[webhook.SMSMessage]
 		mux := http.NewServeMux()
-		mux.Handle("/hook", webhook.SMS(in.handle))
+		mux.Handle("/hook", hooks().SMS(in.handle))
 		w := httptest.NewRecorder()
 		mux.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/x/..//hook?from=1111&message=a", http.NoBody))
 		require.Equal(t, http.StatusTemporaryRedirect, w.Code)
@@ -239,7 +286,7 @@ func TestHostileQueries(t *testing.T) {
 	t.Run("more parameters than net/url reads", func(t *testing.T) {
 		t.Parallel()
 		query := "from=1111&message=a" + strings.Repeat("&a=b", 10_001)
-		w := call(t, webhook.SMS(new(inbox[webhook.SMSMessage]).handle), get(query))
+		w := call(t, hooks().SMS(new(inbox[webhook.SMSMessage]).handle), get(query))
 		assert.Equal(t, http.StatusRequestURITooLong, w.Code)
 		m := receive(t, query, webhook.WithLimits(20_000, 64<<10))
 		assert.Len(t, m.Params, 10_003)
@@ -247,7 +294,7 @@ func TestHostileQueries(t *testing.T) {
 }
 
 // A query that was escaped as it should be is read as net/url reads it.
-func TestWhatNetURLReadsIsReadTheSame(t *testing.T) {
+func TestQueryReadsWhatNetURLReads(t *testing.T) {
 	t.Parallel()
 	for _, query := range []string{
 		"a=1&b=2", "a=1&a=2&b", "=x&y", "a=%41%42&%61=c", "a=b+c&d+e=f", "a=%C3%A6", "&&a=&", strings.Repeat("longer+name=%20longer+value&", 200), "a=" + strings.Repeat("%41+", 100),
@@ -299,27 +346,27 @@ func TestTimes(t *testing.T) {
 	}
 }
 
-func TestTimesWithoutAZoneAreInThatOfTheContract(t *testing.T) {
+func TestTimesZone(t *testing.T) {
 	t.Parallel()
 	wire := overlay(t, `{"webhook.sms": {"zone": "Asia/Manila"}, "webhook.chatapp1": {"zone": "America/New_York"}, "webhook.delivery": {"zone": "Asia/Kathmandu"}}`)
 	const query = "from=1111&id=1&timestamp=2026-10-03+14:44:23"
-	sms, err := webhook.ParseSMS(get(query), wire)
+	sms, err := hooks(wire).ParseSMS(get(query))
 	require.NoError(t, err)
-	one, err := webhook.ParseChatApp1(get(query), wire)
+	one, _, err := hooks(wire).ParseChatApp1(get(query))
 	require.NoError(t, err)
-	two, err := webhook.ParseChatApp2(get(query), wire)
+	two, _, err := hooks(wire).ParseChatApp2(get(query))
 	require.NoError(t, err)
-	report, err := webhook.ParseDelivery(get(query), wire)
+	reports, err := hooks(wire).ParseDelivery(get(query))
 	require.NoError(t, err)
 	for want, at := range map[string]interface{ Unix() int64 }{
-		"sms": sms.ReceivedAt, "one": one.ReceivedAt, "two": two.ReceivedAt, "delivery": report.ReceivedAt,
+		"sms": sms.ReceivedAt, "one": one[0].ReceivedAt, "two": two[0].ReceivedAt, "delivery": reports[0].StatusAt,
 	} {
 		east := map[string]int64{"sms": 8 * 3600, "one": -4 * 3600, "two": 0, "delivery": 5*3600 + 45*60}[want]
 		assert.Equal(t, int64(1791038663)-east, at.Unix(), want)
 	}
 }
 
-func TestNamesOfTheContractAreTheUsers(t *testing.T) {
+func TestContractNames(t *testing.T) {
 	t.Parallel()
 	wire := overlay(t, `{"webhook.sms": {"params": {"from": ["absender nr", "b+c"], "text": ["größe", "100%"], "id": ["x"], "reference": ["x", "y"], "to": [], "keyword": ["k;w"]}}}`)
 	m := receive(t, "from=2222&absender+nr=1111&gr%C3%B6%C3%9Fe=a&x=7&y=8&k;w=STOP&to=3333", wire)
@@ -333,7 +380,7 @@ func TestNamesOfTheContractAreTheUsers(t *testing.T) {
 	m = receive(t, "b%2Bc=1111&100%=a", wire)
 	assert.Equal(t, "1111", m.From)
 	assert.Equal(t, "a", m.Text)
-	_, err := webhook.ParseSMS(get("b+c=1111&message=a"), wire)
+	_, err := hooks(wire).ParseSMS(get("b+c=1111&message=a"))
 	require.ErrorIs(t, err, webhook.ErrNoSender, "b+c in a query is the name b c")
 
 	m = receive(t, "y=8&from=2222&absender%20nr=1", wire)

@@ -2,106 +2,83 @@ package webhook
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"time"
 )
 
-// SMSMessage is one inbound SMS. From is never empty; what else the callback does not carry is empty or zero.
-//
-// The specification says that the service calls with GET and shows no name of a parameter: which parameter is which is
-// a default of the contract (webhook.sms). It is plain data. Printed with package fmt or logged with log/slog it shows its
-// ID and measures, never a number, the text or a parameter.
+// SMSMessage is an inbound SMS. From is never empty; a field that the callback does not carry is empty or zero.
 type SMSMessage struct {
-	// ID is the service's name for the message.
+	// ID is the message ID of the service.
 	ID string
-	// From is the number that sent it, as it came, but for white space around it, and with the + restored that a sender
-	// forgot to escape.
+	// From is the number of the sender, and To the access code or virtual number that received the message. White space around
+	// them is removed, and a + that was not escaped is restored.
 	From string
-	// To is the access code or virtual number that received it, read as From is.
-	To string
-	// Text is the text, decoded once, in valid UTF-8. It may be empty, may be white space alone, and may hold control
-	// characters, NUL among them.
-	Text string
-	// ReferenceID is a reference ID.
+	To   string
+	// Text is the text in valid UTF-8, decoded once. It may be empty, may be white space, and may hold control characters.
+	Text        string
 	ReferenceID string
-	// Operator is the sender's operator.
+	// Operator is the mobile operator of the sender.
 	Operator string
 	// Keyword is the keyword that the service recognized.
 	Keyword string
-	// ReceivedAt is when the service received the message; the zero time where it did not say, or said so in no form that
-	// is known (see contract.ParseTime): Params then has the text.
+	// ReceivedAt is when the service received the message. It is zero if the callback has no time, or one in an unknown form.
 	ReceivedAt time.Time
-	// Params are all parameters, those that stand in the fields above among them.
+	// Ambiguous reports whether an ID, a sender or a reference arrived twice with different values. The first is used. Text
+	// that was not escaped can hold parameters of its own, so do not trust such an event with more than its sender could say.
+	Ambiguous bool
+	// Params are all parameters, including those of the fields above.
 	Params Params
-	// RawQuery is the query byte for byte, less the parameters of WithSecret.
+	// RawQuery is the query byte for byte, without secrets.
 	RawQuery string
 }
 
-// SMS makes a handler for the callback that brings inbound SMS, and calls handle for each. It is mounted where the service
-// is told to call:
-//
-//	mux.Handle("/hooks/sms", webhook.SMS(func(ctx context.Context, m webhook.SMSMessage) error {
-//		return queue.Put(ctx, m) // nil: the service is told that the message is ours
-//	}, webhook.WithSecret("key", secret)))
-//
-// The context is that of the request. What handle returns decides the answer, as the page of the package says. It is called
-// from many goroutines at once. A nil handle panics, and so does an option that makes no sense.
-func SMS(handle func(context.Context, SMSMessage) error, opts ...Option) http.Handler {
-	return newHandler(eventSMS, smsOf, readSMS, handle, opts)
+// SMS returns a handler that calls handle for each inbound SMS. What handle returns decides the response, see the package
+// documentation. It is called from many goroutines. A nil handle fails every event, as one that panics does.
+func (rcv *Receiver) SMS(handle func(context.Context, SMSMessage) error) http.Handler {
+	return &handler[SMSMessage]{rcv, rcv.sms, func(r *http.Request) ([]SMSMessage, error) {
+		m, err := rcv.ParseSMS(r)
+		if err != nil {
+			return nil, err
+		}
+		return []SMSMessage{m}, nil
+	}, handle}
 }
 
-// ParseSMS reads an inbound SMS from a request, as the handler of SMS does, and checks proof of origin as it does. Store,
-// logger and WithOnReject play no part. An error is a [*RejectError]; see there what to answer. It is safe for concurrent use.
-func ParseSMS(r *http.Request, opts ...Option) (SMSMessage, error) {
-	s := newSettings(opts)
-	s.check(smsOf(&s))
-	return readSMS(r, &s)
-}
-
-const eventSMS = "sms"
-
-func smsOf(s *settings) names { return s.wire.sms }
-
-func readSMS(r *http.Request, s *settings) (SMSMessage, error) {
-	q := reading{settings: s, event: eventSMS, names: s.wire.sms}
+// ParseSMS reads an inbound SMS from a request and checks its proofs of origin, as the handler of SMS does. The error is a
+// [*RejectError].
+func (rcv *Receiver) ParseSMS(r *http.Request) (SMSMessage, error) {
+	q := request{Receiver: rcv, callback: rcv.sms}
 	if err := q.receive(r); err != nil {
 		return SMSMessage{}, err
 	}
-	from := number(q.value(ofFrom))
-	if from == "" {
+	m := SMSMessage{
+		ID: q.values[conceptID], From: number(q.values[conceptFrom]), To: number(q.values[conceptTo]), ReferenceID: q.values[conceptReference],
+		Operator: q.values[conceptOperator], Keyword: q.values[conceptKeyword], ReceivedAt: moment(q.values[conceptTime], q.callback.zone),
+		Ambiguous: q.ambiguous, Params: q.params, RawQuery: q.rawQuery,
+	}
+	m.Text, _ = q.text(-1)
+	if m.From == "" {
 		return SMSMessage{}, q.reject(ErrNoSender)
 	}
-	return SMSMessage{
-		ID: q.value(ofID), From: from, To: number(q.value(ofTo)), Text: q.text(), ReferenceID: q.value(ofReference), Operator: q.value(ofOperator),
-		Keyword: q.value(ofKeyword), ReceivedAt: moment(q.value(ofTime), s.wire.zones.sms), Params: q.params, RawQuery: q.rawQuery,
-	}, nil
+	return m, nil
 }
 
-// DuplicateKey gives the key by which a Store knows the message, for whoever puts it away under a key of its own, such as
-// the message ID of a stream or the primary key of a table. It is as [Store] says. Where lasting is false the message has
-// neither ID nor time, and a second honest message has the same key: it may tell duplicates apart for a short while only.
+// DuplicateKey returns the key by which a [Store] knows the message, for programs that remember messages themselves. It
+// covers the sender, the ID and the text; or all parameters if the message has no ID or is Ambiguous.
 //
-// It is the key of a message that a handler or ParseSMS made. It is safe for concurrent use.
+// If lasting is false, the message has neither an ID nor a time with seconds. The same key may then come from a second
+// genuine message, so use it for a short time only.
 func (m SMSMessage) DuplicateKey() (key string, lasting bool) {
-	id := m.identity()
-	return id.key(eventSMS)
+	if m.ID != "" && !m.Ambiguous {
+		return keyOf(CallbackSMS, "id", m.ID, m.From, m.To, m.Text), true
+	}
+	return keyOfAll(CallbackSMS, m.Params, nil), m.ID != "" || isPrecise(m.ReceivedAt)
 }
 
-func (m SMSMessage) identity() identity {
-	return identity{id: m.ID, timed: isTimed(m.ReceivedAt), params: m.Params}
-}
+func (m SMSMessage) id() string { return m.ID }
 
-// Format prints ID and measures, in every verb.
-func (m SMSMessage) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, m.summary()) }
-
-// LogValue logs what Format prints.
-func (m SMSMessage) LogValue() slog.Value { return slog.StringValue(m.summary()) }
-
-func (m SMSMessage) summary() string {
-	return newSummary("SMSMessage").word("ID", m.ID).measure("From", m.From).measure("To", m.To).measure("Text", m.Text).
-		measure("ReferenceID", m.ReferenceID).measure("Operator", m.Operator).measure("Keyword", m.Keyword).time("ReceivedAt", m.ReceivedAt).
-		count("Params", len(m.Params)).bytes("RawQuery", len(m.RawQuery)).String()
+// LogValue returns the message without personal data: its ID, when it was received, and whether it is ambiguous.
+func (m SMSMessage) LogValue() slog.Value {
+	return slog.GroupValue(slog.String("id", cut(m.ID)), slog.Time("receivedAt", m.ReceivedAt), slog.Bool("ambiguous", m.Ambiguous))
 }

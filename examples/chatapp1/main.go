@@ -1,8 +1,8 @@
-// Command chatapp1 sends each kind of chat-app-1 message, and shows what becomes of one that does not arrive in time.
+// Command chatapp1 sends each kind of chat-app-1 message, and one that falls back to SMS.
 //
-// Without an environment it starts a stand-in for the service and needs no account. With MESSAGING_BASE_URL and credentials
-// (see messaging.NewClientFromEnv) it sends one text through that service, from the channel in MESSAGING_CHANNEL to the number
-// in MESSAGING_TO and nobody else.
+// Without an environment it starts a test server and needs no account. With MESSAGING_BASE_URL and credentials (see
+// messaging.NewClientFromEnv) it sends one text through that service, from the channel in MESSAGING_CHANNEL to the number in
+// MESSAGING_TO and to no other.
 package main
 
 import (
@@ -19,7 +19,7 @@ import (
 )
 
 func main() {
-	run := standIn
+	run := testServer
 	if os.Getenv("MESSAGING_BASE_URL") != "" {
 		run = realService
 	}
@@ -37,23 +37,23 @@ func realService(ctx context.Context) error {
 	}
 	channel, to := os.Getenv("MESSAGING_CHANNEL"), os.Getenv("MESSAGING_TO")
 	if channel == "" || to == "" {
-		return errors.New("MESSAGING_CHANNEL and MESSAGING_TO must name a channel and the number that may be written to")
+		return errors.New("MESSAGING_CHANNEL and MESSAGING_TO are required: the channel to send from and the number to send to")
 	}
 	receipt, err := client.ChatApp1.Send(ctx, chatapp1.New(channel, to).Text("Hello from messaging-go"))
 	show("text", receipt, err)
 	return err
 }
 
-func standIn(ctx context.Context) error {
+func testServer(ctx context.Context) error {
 	service := messagingtest.Start()
 	defer service.Close()
-	fmt.Println("No MESSAGING_BASE_URL: a stand-in for the service runs at", service.URL)
+	fmt.Println("No MESSAGING_BASE_URL: using a test server at", service.URL)
 
 	client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token))
 	if err != nil {
 		return err
 	}
-	to := chatapp1.New("channel-1", "+639171234567") // addressed; each of its methods makes a message
+	to := chatapp1.New("channel-1", "+639171234567") // a draft; each of its methods returns a message
 
 	fmt.Println("\nOne of each kind:")
 	for _, example := range []struct {
@@ -69,17 +69,17 @@ func standIn(ctx context.Context) error {
 			Text: "Your order 17 is ready", Caption: "Track it", URL: "https://shop.example.com/orders/17",
 		})},
 		{"template", to.Template(chatapp1.Template{ID: "order_ready", Language: "en", Params: map[string]string{"order": "17"}})},
-		{"under its own names", to.Raw(map[string]any{"text": "Your order 17 is ready", "priority": "high"})},
+		{"raw", to.Raw(map[string]any{"text": "Your order 17 is ready", "priority": "high"})},
 	} {
 		receipt, sendErr := client.ChatApp1.Send(ctx, example.message.WithReference("order-17-"+example.kind))
 		show(example.kind, receipt, sendErr)
 	}
 
-	fmt.Println("\nA wrong one does not leave:")
+	fmt.Println("\nAn invalid message is never sent:")
 	_, err = client.ChatApp1.Send(ctx, to.Image("order-17.png").WithTTL(1500*time.Millisecond))
 	fmt.Println(" ", err)
 
-	fmt.Println("\nOne that does not arrive within its lifetime goes out as an SMS:")
+	fmt.Println("\nA message that does not arrive within its TTL falls back to SMS:")
 	service.SetDelivery("+639181234567", messagingtest.Unreachable())
 	message := chatapp1.New("channel-1", "+639181234567").Text("Your code is 4711").
 		WithTTL(10 * time.Minute).
@@ -87,7 +87,7 @@ func standIn(ctx context.Context) error {
 		WithReference("code-4711")
 	receipt, err := client.ChatApp1.Send(ctx, message)
 	show("text", receipt, err)
-	service.Advance(10 * time.Minute) // the stand-in's clock, which a program of yours cannot move
+	service.Advance(10 * time.Minute) // the test server's clock
 	tx, err := client.SMS.Find(ctx, "code-4711")
 	if err != nil {
 		return err
@@ -96,7 +96,7 @@ func standIn(ctx context.Context) error {
 	return nil
 }
 
-func show(kind string, receipt chatapp1.Receipt, err error) {
+func show(kind string, receipt messaging.Receipt, err error) {
 	fmt.Printf("  %-20s %s", kind, messaging.VerdictOf(err))
 	if err == nil {
 		fmt.Print(" as ", receipt.ID)

@@ -1,8 +1,8 @@
-// Command chatapp2 sends chat-app-2 messages: free text, a list, a template with buttons, a marketing template, and a body that
-// was written for the platform elsewhere.
+// Command chatapp2 sends chat-app-2 messages: text, a list, a template with buttons, a marketing template, and a body written
+// for the platform.
 //
-// Without an environment it starts a stand-in for the service and needs no account. With MESSAGING_BASE_URL and credentials
-// (see messaging.NewClientFromEnv) it sends one text through that service, to the number in MESSAGING_TO and nobody else.
+// Without an environment it starts a test server and needs no account. With MESSAGING_BASE_URL and credentials (see
+// messaging.NewClientFromEnv) it sends one text through that service, to the number in MESSAGING_TO and to no other.
 package main
 
 import (
@@ -20,7 +20,7 @@ import (
 )
 
 func main() {
-	run := standIn
+	run := testServer
 	if os.Getenv("MESSAGING_BASE_URL") != "" {
 		run = realService
 	}
@@ -38,7 +38,7 @@ func realService(ctx context.Context) error {
 	}
 	to := os.Getenv("MESSAGING_TO")
 	if to == "" {
-		return errors.New("MESSAGING_TO must name the number that may be written to")
+		return errors.New("MESSAGING_TO is required: the number to send to")
 	}
 	receipt, err := client.ChatApp2.Send(ctx, chatapp2.Message{To: to, Content: chatapp2.Text{Body: "Hello from messaging-go"}})
 	show("text", receipt, err)
@@ -47,30 +47,30 @@ func realService(ctx context.Context) error {
 
 const to = "+639171234567"
 
-func standIn(ctx context.Context) error {
+func testServer(ctx context.Context) error {
 	service := messagingtest.Start()
 	defer service.Close()
-	fmt.Println("No MESSAGING_BASE_URL: a stand-in for the service runs at", service.URL)
+	fmt.Println("No MESSAGING_BASE_URL: using a test server at", service.URL)
 
 	client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token))
 	if err != nil {
 		return err
 	}
 
-	fmt.Println("\nFree text, and a list to choose from:")
+	fmt.Println("\nText, and a list to choose from:")
 	receipt, err := client.ChatApp2.Send(ctx, chatapp2.Message{To: to, Content: chatapp2.Text{Body: "Your order 17 is ready"}})
 	show("text", receipt, err)
 	receipt, err = client.ChatApp2.Send(ctx, chatapp2.Message{To: to, Content: whenToCome()})
 	show("list", receipt, err)
 
-	fmt.Println("\nA template, with an SMS to whom it does not reach:")
+	fmt.Println("\nA template with SMS fallback:")
 	receipt, err = client.ChatApp2.Send(ctx, chatapp2.Message{
 		To: to, Content: orderReady(), TTL: time.Hour, ReferenceID: "order-17",
 		Fallback: &sms.Fallback{From: "ACME", Text: "Your order 17 is ready"},
 	})
 	show("template", receipt, err)
 
-	fmt.Println("\nA marketing template goes by the marketing-messages interface, or by the platform where that cannot be used:")
+	fmt.Println("\nA marketing template takes the marketing-messages route, or the platform's if that is unavailable:")
 	service.RegisterTemplate("spring_sale", messagingtest.CategoryMarketing)
 	for _, available := range []bool{true, false} {
 		service.SetMarketingRoute(available)
@@ -80,7 +80,7 @@ func standIn(ctx context.Context) error {
 		fmt.Println("  its route was", sent[len(sent)-1].Route)
 	}
 
-	fmt.Println("\nA body that was written for the platform decodes into the same types:")
+	fmt.Println("\nA body written for the platform decodes into the same types:")
 	var message chatapp2.Message
 	if err = json.Unmarshal([]byte(written), &message); err != nil {
 		return err
@@ -89,7 +89,7 @@ func standIn(ctx context.Context) error {
 	receipt, err = client.ChatApp2.Send(ctx, message)
 	show("decoded", receipt, err)
 
-	fmt.Println("\nA wrong one does not leave:")
+	fmt.Println("\nAn invalid message is never sent:")
 	_, err = client.ChatApp2.Send(ctx, chatapp2.Message{To: to, Content: chatapp2.Interactive{
 		Body: "Shall we deliver?", Action: chatapp2.ReplyButtons{{ID: "yes", Title: "Yes, and as soon as you can"}, {ID: "yes", Title: "No"}},
 	}})
@@ -128,7 +128,7 @@ const written = `{
 	}
 }`
 
-func show(kind string, receipt chatapp2.Receipt, err error) {
+func show(kind string, receipt messaging.Receipt, err error) {
 	fmt.Printf("  %-10s %s", kind, messaging.VerdictOf(err))
 	if err == nil {
 		fmt.Print(" as ", receipt.ID)

@@ -1,8 +1,7 @@
-// Command quickstart sends an SMS, shows the four verdicts that a send can end with, settles a lost answer and lists what
-// was sent.
+// Command quickstart sends an SMS, shows the four verdicts of a send, settles a lost response, and lists what was sent.
 //
-// Without an environment it starts a stand-in for the service and needs no account. With MESSAGING_BASE_URL and credentials
-// (see messaging.NewClientFromEnv) it sends one message through that service, to the number in MESSAGING_TO and nobody else.
+// Without an environment it starts a test server and needs no account. With MESSAGING_BASE_URL and credentials (see
+// messaging.NewClientFromEnv) it sends one message through that service, to the number in MESSAGING_TO and to no other.
 package main
 
 import (
@@ -20,7 +19,7 @@ import (
 func main() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	run := standIn
+	run := testServer
 	if os.Getenv("MESSAGING_BASE_URL") != "" {
 		run = realService
 	}
@@ -38,7 +37,7 @@ func realService(ctx context.Context) error {
 	}
 	to := os.Getenv("MESSAGING_TO")
 	if to == "" {
-		return errors.New("MESSAGING_TO must name the number that may be written to")
+		return errors.New("MESSAGING_TO is required: the number to send to")
 	}
 	from := os.Getenv("MESSAGING_FROM")
 	if from == "" {
@@ -49,11 +48,11 @@ func realService(ctx context.Context) error {
 	return err
 }
 
-// standIn meets each verdict on purpose.
-func standIn(ctx context.Context) error {
+// testServer shows each verdict.
+func testServer(ctx context.Context) error {
 	service := messagingtest.Start()
 	defer service.Close()
-	fmt.Println("No MESSAGING_BASE_URL: a stand-in for the service runs at", service.URL)
+	fmt.Println("No MESSAGING_BASE_URL: using a test server at", service.URL)
 
 	client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token))
 	if err != nil {
@@ -63,14 +62,14 @@ func standIn(ctx context.Context) error {
 		return sms.Message{From: "ACME", To: "+639171234567", Text: "Your order is ready", ReferenceID: reference}
 	}
 
-	fmt.Println("\n1. The service takes the message.")
+	fmt.Println("\n1. The service accepts the message.")
 	show(client.SMS.Send(ctx, message("order-17")))
 
-	fmt.Println("\n2. The service says no.")
+	fmt.Println("\n2. The service refuses it.")
 	service.Inject(messagingtest.Status(403, 0), 1)
 	show(client.SMS.Send(ctx, message("order-18")))
 
-	fmt.Println("\n3. The service cannot be reached: a few attempts, and nothing has left.")
+	fmt.Println("\n3. The service cannot be reached. After a few attempts nothing was sent.")
 	nobody := messagingtest.Start()
 	nobody.Close()
 	unreachable, err := messaging.NewClient(nobody.URL, messaging.WithToken(nobody.Token),
@@ -80,14 +79,14 @@ func standIn(ctx context.Context) error {
 	}
 	show(unreachable.SMS.Send(ctx, message("order-19")))
 
-	fmt.Println("\n4. The service takes the message, and its answer is lost: sending again could send it twice.")
+	fmt.Println("\n4. The service accepts the message, and the response is lost. Sending again could send it twice.")
 	service.Inject(messagingtest.AcceptThenDrop(), 1)
 	show(client.SMS.Send(ctx, message("order-20")))
 
-	fmt.Println("\nA message that is wrong does not leave at all:")
+	fmt.Println("\nAn invalid message is never sent:")
 	show(client.SMS.Send(ctx, sms.Message{From: "ACME", To: "+63 917 123-4567, +63 918 123-4567"}))
 
-	fmt.Println("\nThe same lost answer, with SendOnce: it looks the message up by its reference ID, and sends nothing again.")
+	fmt.Println("\nThe same with SendOnce: it looks the message up by its reference ID instead of sending it again.")
 	careful, err := client.With(messaging.WithSettle(messaging.SettlePolicy{Window: 2 * time.Second, Interval: 100 * time.Millisecond}))
 	if err != nil {
 		return err
@@ -95,7 +94,7 @@ func standIn(ctx context.Context) error {
 	service.Inject(messagingtest.AcceptThenDrop(), 1)
 	show(careful.SMS.SendOnce(ctx, message("order-21")))
 
-	fmt.Println("\nWhat the service lists: the first, the fourth and the settled one.")
+	fmt.Println("\nThe service lists the first message, the fourth, and the settled one.")
 	for tx, err := range client.SMS.List(ctx, sms.ListOptions{PageSize: 100, SortBy: "dateCreated"}) {
 		if err != nil {
 			return err
@@ -105,21 +104,21 @@ func standIn(ctx context.Context) error {
 	return nil
 }
 
-// show says what a program would do with each verdict.
-func show(receipt sms.Receipt, err error) {
+// show prints what a program would do for each verdict.
+func show(receipt messaging.Receipt, err error) {
 	if errors.Is(err, messaging.ErrInvalid) && messaging.VerdictOf(err) == messaging.NotSent {
-		fmt.Printf("   %v: %v\n   -> mend the message\n", messaging.NotSent, err)
+		fmt.Printf("   %v: %v\n   -> correct the message\n", messaging.NotSent, err)
 		return
 	}
 	switch verdict := messaging.VerdictOf(err); verdict {
 	case messaging.Accepted:
 		fmt.Printf("   %v: message %s, %d part, cost %s\n", verdict, receipt.ID, receipt.Parts, receipt.Cost)
 	case messaging.Refused:
-		fmt.Printf("   %v: %v\n   -> mend the message or the account, then send again\n", verdict, err)
+		fmt.Printf("   %v: %v\n   -> correct the message or the account, then send again\n", verdict, err)
 	case messaging.NotSent:
 		fmt.Printf("   %v: %v\n   -> safe to send again\n", verdict, err)
 	case messaging.Unknown:
-		fmt.Printf("   %v: %v\n   -> do not send again; ask the service about its reference ID\n", verdict, err)
+		fmt.Printf("   %v: %v\n   -> do not send again; settle it by its reference ID\n", verdict, err)
 	}
 }
 

@@ -1,17 +1,16 @@
-// Command sms-bulk sends one text to many numbers, one number a line on standard input.
+// Command sms-bulk sends one text to many numbers, read from standard input, one per line.
 //
 //	sms-bulk -text "We open at nine" < numbers.txt
 //
-// Progress goes to standard error, a line for each message whose outcome is not "accepted" to standard output, and a summary
-// by verdict to standard error. The exit status is 0 where every message was accepted, 1 where one was not, 2 where nothing
-// could be begun. Interrupting it begins nothing more and still accounts for what was taken; it takes
-// effect with the next line of the input.
+// It prints a line to standard output for each message that was not accepted, and progress and a summary by verdict to
+// standard error. The exit status is 0 if every message was accepted, 1 if one was not, and 2 if nothing could be sent. An
+// interrupt stops it at the next line of input; every message taken until then is accounted for.
 //
-// Each message gets a reference ID made of -campaign and its line number. An unknown outcome is looked up by it, and the
-// message is not sent again. The command keeps no record between runs: a second run sends to everybody again.
+// The reference ID of a message is the -campaign name and its line number. An unknown outcome is looked up by it, and the
+// message is not sent again. The command keeps no record between runs: a second run sends to everyone again.
 //
-// MESSAGING_BASE_URL and credentials (see messaging.NewClientFromEnv) say where and as whom; without them it sends a
-// thousand messages of its own to a stand-in that is sometimes faulty.
+// It reads MESSAGING_BASE_URL and credentials (see messaging.NewClientFromEnv). Without them it sends a thousand messages
+// to a test server that loses some responses.
 package main
 
 import (
@@ -39,10 +38,10 @@ type campaign struct {
 
 func main() {
 	var c campaign
-	flag.StringVar(&c.name, "campaign", time.Now().UTC().Format("20060102T150405"), "the beginning of every reference ID; use each only once")
+	flag.StringVar(&c.name, "campaign", time.Now().UTC().Format("20060102T150405"), "prefix of every reference ID; use each name once")
 	flag.StringVar(&c.from, "from", "ACME", "the sender ID")
 	flag.StringVar(&c.text, "text", "We open at nine", "the text")
-	flag.IntVar(&c.concurrency, "concurrency", 32, "how many messages are sent at once")
+	flag.IntVar(&c.concurrency, "concurrency", 32, "how many messages to send at once")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	code := run(ctx, c)
@@ -87,7 +86,7 @@ func run(ctx context.Context, c campaign) int {
 	}
 }
 
-// messages reads a number a line and makes a message of each, as they are asked for.
+// messages yields a message for each line, as they are needed.
 func (c campaign) messages(lines *bufio.Scanner) iter.Seq[sms.Message] {
 	return func(yield func(sms.Message) bool) {
 		for n := 1; lines.Scan(); n++ {
@@ -99,14 +98,14 @@ func (c campaign) messages(lines *bufio.Scanner) iter.Seq[sms.Message] {
 	}
 }
 
-// connect makes a client for the service of the environment and reads standard input, or makes both up.
+// connect returns a client for the service of the environment and standard input, or a test server and made-up numbers.
 func connect() (client *messaging.Client, numbers io.Reader, end func(), err error) {
 	settle := messaging.WithSettle(messaging.SettlePolicy{Window: 10 * time.Second, Interval: time.Second})
 	if os.Getenv("MESSAGING_BASE_URL") != "" {
 		client, err = messaging.NewClientFromEnv(settle)
 		return client, os.Stdin, func() {}, err
 	}
-	fmt.Fprintln(os.Stderr, "No MESSAGING_BASE_URL: sending a thousand messages to a stand-in that loses three answers.")
+	fmt.Fprintln(os.Stderr, "No MESSAGING_BASE_URL: sending a thousand messages to a test server that loses three responses.")
 	service := messagingtest.Start()
 	service.Inject(messagingtest.Status(429, -1), 20)
 	service.Inject(messagingtest.AcceptThenDrop(), 3)

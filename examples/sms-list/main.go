@@ -1,15 +1,16 @@
-// Command sms-list lists the SMS of the last day, newest first, a line each.
+// Command sms-list lists the SMS of the last day, newest first.
 //
-//	sms-list                      of the last 24 hours
-//	sms-list -since 1h            of the last hour
+//	sms-list                      the last 24 hours
+//	sms-list -since 1h            the last hour
 //	sms-list -reference order-17  the message with this reference ID
 //
-// MESSAGING_BASE_URL and credentials (see messaging.NewClientFromEnv) say where and as whom; without them it lists from a
-// stand-in with a few messages in it.
+// It reads MESSAGING_BASE_URL and credentials (see messaging.NewClientFromEnv). Without them it lists a few messages of a
+// test server.
 package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -24,7 +25,7 @@ import (
 
 func main() {
 	since := flag.Duration("since", 24*time.Hour, "how far to look back")
-	reference := flag.String("reference", "", "look up this reference ID alone")
+	reference := flag.String("reference", "", "list only the message with this reference ID")
 	flag.Parse()
 	if err := run(context.Background(), *since, *reference); err != nil {
 		fmt.Fprintln(os.Stderr, "sms-list:", err)
@@ -45,7 +46,9 @@ func run(ctx context.Context, since time.Duration, reference string) error {
 	}
 	rows := []string{"CREATED\tID\tREFERENCE\tPARTS\tPRICE\tDELIVERY"}
 	for tx, err := range client.SMS.List(ctx, options) {
-		if err != nil {
+		if errors.Is(err, messaging.ErrRow) {
+			fmt.Fprintln(os.Stderr, "sms-list:", err) // one row; the listing goes on
+		} else if err != nil {
 			return err
 		}
 		rows = append(rows, fmt.Sprintf("%s\t%s\t%s\t%d\t%s\t%s",
@@ -58,14 +61,14 @@ func run(ctx context.Context, since time.Duration, reference string) error {
 	return table.Flush()
 }
 
-// connect makes a client for the service of the environment, or for a stand-in.
+// connect returns a client for the service of the environment, or for a test server.
 func connect() (client *messaging.Client, end func(), err error) {
 	if os.Getenv("MESSAGING_BASE_URL") != "" {
 		client, err = messaging.NewClientFromEnv()
 		return client, func() {}, err
 	}
 	service := messagingtest.Start()
-	fmt.Fprintln(os.Stderr, "No MESSAGING_BASE_URL: listing from a stand-in.")
+	fmt.Fprintln(os.Stderr, "No MESSAGING_BASE_URL: using a test server.")
 	for i := range 5 {
 		service.Seed(messagingtest.Sent{
 			From: "ACME", To: "+639171234567", Text: "Hello", ReferenceID: fmt.Sprintf("order-%d", i+1), DeliveryStatus: "1",

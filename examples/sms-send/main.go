@@ -1,20 +1,29 @@
-// Command sms-send sends one SMS: sms-send +639171234567 "Your order is ready".
+// Command sms-send sends one SMS. It reads the number from the first line of its input and the text from the rest, so that
+// neither shows in the list of processes or in the history of the shell:
 //
-// MESSAGING_BASE_URL and MESSAGING_TOKEN (or MESSAGING_API_KEY and MESSAGING_API_SECRET) say where and as whom.
+//	sms-send order-17 <message.txt
+//
+// The argument is the reference ID. Use a new one for each message: it is how the command finds out what became of a
+// message whose response was lost, and how you find the message later.
+//
+// MESSAGING_BASE_URL and MESSAGING_TOKEN (or MESSAGING_API_KEY and MESSAGING_API_SECRET) name the service and the account.
 package main
 
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
+	"os/signal"
+	"strings"
 
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/sms"
 )
 
 func main() {
-	if len(os.Args) != 3 {
-		fmt.Fprintln(os.Stderr, "usage: sms-send NUMBER TEXT")
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: sms-send REFERENCE-ID <MESSAGE, with the number in the first line and the text below")
 		os.Exit(2)
 	}
 	client, err := messaging.NewClientFromEnv()
@@ -22,10 +31,27 @@ func main() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(2)
 	}
-	receipt, err := client.SMS.Send(context.Background(), sms.Message{From: "ACME", To: os.Args[1], Text: os.Args[2]})
+	message, err := read(os.Stdin)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "the message cannot be read:", err)
+		os.Exit(2)
+	}
+	message.From, message.ReferenceID = "ACME", os.Args[1]
+
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	receipt, err := client.SMS.SendOnce(ctx, message)
+	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 	fmt.Println("accepted as", receipt.ID)
+}
+
+// read reads a message: the number in the first line, the text in the rest.
+func read(r io.Reader) (sms.Message, error) {
+	const most = 64 << 10 // far more than an SMS can hold
+	input, err := io.ReadAll(io.LimitReader(r, most))
+	number, text, _ := strings.Cut(string(input), "\n")
+	return sms.Message{To: strings.TrimSpace(number), Text: strings.TrimSuffix(text, "\n")}, err
 }

@@ -11,24 +11,23 @@ import (
 	"github.com/messaging-service/messaging-go/sms"
 )
 
-// The encoder builds the messages that a phone would send, so it can be asked for more than their number: encoding,
-// length of the text and room in the last message are read off them. Its defaults are those of sms.Count: no national
-// language shift tables, an 8-bit concatenation reference, whole characters.
+// The encoder builds the messages that a phone would send. The tests read encoding, text length and free space off these messages. Its
+// defaults are those of sms.Count: no national language shift tables, an 8-bit concatenation reference, and no split characters.
 //
-// They differ in one point, by design, and the random texts leave it out:
+// They differ in one point, by design, which the random texts leave out:
 //
-//   - U+001B. The encoder takes it for a character of the default alphabet and writes the lone septet. In 3GPP TS
-//     23.038, 6.2.1, that septet is no character but leads into the extension table: a phone would show "\x1be" as a
-//     euro sign. sms.Count says UCS-2, which keeps the text as it is. TestTheEscapeIsNoCharacter holds both to it.
+//   - U+001B. The encoder treats it as a character of the default alphabet and writes the lone septet. In 3GPP TS
+//     23.038, 6.2.1, that septet is not a character but the prefix of the extension table: a phone would show "\x1be" as a
+//     euro sign. sms.Count returns UCS-2, which preserves the text. TestCountOfEscape checks both.
 //
-// Compared, although one might expect a difference:
+// They agree in these points, although they could differ:
 //
-//   - Surrogate pairs. TS 23.040, 9.2.3.24.1, forbids cutting an escape sequence or a UCS-2 character in two. Of
-//     surrogate pairs it says nothing, since UCS-2 has none; both keep them whole.
-//   - More than 255 segments. The header counts to 255 and the encoder's wraps around, but it builds them all.
+//   - Surrogate pairs. TS 23.040, 9.2.3.24.1, forbids splitting an escape sequence or a UCS-2 character. It does not mention
+//     surrogate pairs, which UCS-2 does not have. Neither splits them.
+//   - More than 255 segments. The counter in the header is one byte. The encoder's wraps around, but it builds all segments.
 //   - Bytes that are not UTF-8. Both read each as U+FFFD.
 
-// encoded is what the encoder made of the text, in the terms of sms.Count.
+// encoded returns the segmentation of the messages that the encoder builds for text.
 func encoded(t *testing.T, text string) sms.Segmentation {
 	t.Helper()
 	messages, err := encoder.Encode([]byte(text))
@@ -56,14 +55,14 @@ func compare(t *testing.T, text string) sms.Segmentation {
 	t.Helper()
 	got, want := sms.Count(text), encoded(t, text)
 	if got.Encoding != want.Encoding || got.Segments != want.Segments || got.Units != want.Units || got.Remaining != want.Remaining {
-		t.Fatalf("%q:\nCount says       %v\nthe encoder says %v", text, got, want)
+		t.Fatalf("%q:\nCount:   %v\nencoder: %v", text, got, want)
 	}
 	return got
 }
 
-// The encoder fills its tables when they are first used, without a lock: the tests here do not run in parallel.
+// The encoder fills its tables on first use without a lock, so the tests do not run in parallel.
 
-func TestKnownTexts(t *testing.T) {
+func TestCountOfKnownTexts(t *testing.T) {
 	for _, text := range []string{
 		"", "a", "é", "ç", "ы", "😀", "€", "\f", "\r\n", "\n", "\t", "\x00", "\x7f", "`", "\u00a0", "\u2126", "e\u0301", "\ufffd", "\ufeff",
 		"\xff", "\xf0\x9f\x98", "\xed\xa0\x80", "👨‍👩‍👧‍👦", "🇵🇭", "ÇñÅ@£{}[]~^|\\",
@@ -79,22 +78,22 @@ func TestKnownTexts(t *testing.T) {
 	}
 }
 
-func TestEveryCharacterOfTheBasicPlane(t *testing.T) {
-	seven := 0
+func TestCountOfBasicPlane(t *testing.T) {
+	gsm7 := 0
 	for r := rune(0); r <= 0xffff; r++ {
 		if r == '\x1b' || r >= 0xd800 && r <= 0xdfff {
 			continue
 		}
 		if compare(t, string(r)).Encoding == sms.GSM7 {
-			seven++
+			gsm7++
 		}
 	}
-	if seven != 127+10 {
-		t.Errorf("%d characters in GSM-7", seven)
+	if gsm7 != 127+10 {
+		t.Errorf("%d characters are in GSM-7, want %d", gsm7, 127+10)
 	}
 }
 
-func TestRandomTexts(t *testing.T) {
+func TestCountOfRandomTexts(t *testing.T) {
 	var (
 		plain    = []rune("@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !\"#¤%&'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà")
 		extended = []rune("\f^{}\\[~]|€")
@@ -103,8 +102,8 @@ func TestRandomTexts(t *testing.T) {
 	)
 	for seed, kind := range []struct {
 		name     string
-		lengths  []int    // units at which something happens
-		alphabet [][]rune // each as likely as the others
+		lengths  []int    // units around a segment boundary
+		alphabet [][]rune // chosen with equal probability
 	}{
 		{"default alphabet", []int{160, 306, 459}, [][]rune{plain}},
 		{"extension now and then", []int{160, 306, 459}, [][]rune{plain, plain, plain, plain, plain, plain, plain, extended}},
@@ -117,7 +116,7 @@ func TestRandomTexts(t *testing.T) {
 	} {
 		t.Run(kind.name, func(t *testing.T) {
 			random := rand.New(rand.NewPCG(23_038, uint64(seed)))
-			var severalSegments, cutShort int
+			var multipart, shortened int
 			for range 2500 {
 				length := random.IntN(500)
 				if random.IntN(4) > 0 {
@@ -132,28 +131,28 @@ func TestRandomTexts(t *testing.T) {
 				if s.Segments < 2 {
 					continue
 				}
-				severalSegments++
+				multipart++
 				room := 153
 				if s.Encoding == sms.UCS2 {
 					room = 67
 				}
 				if s.Segments*room-s.Units != s.Remaining {
-					cutShort++
+					shortened++
 				}
 			}
-			// The texts are of use only where they meet what can go wrong.
-			t.Logf("%d of 2500 take several segments, %d have one that ends early for a whole character", severalSegments, cutShort)
-			if severalSegments < 500 {
-				t.Error("too few texts of several segments")
+			// The texts are useful only if they reach the hard cases.
+			t.Logf("%d of 2500 texts have several segments, %d have one that ends early to keep a character whole", multipart, shortened)
+			if multipart < 500 {
+				t.Error("too few texts with several segments")
 			}
-			if pairs := strings.Contains(kind.name, "extension") || strings.Contains(kind.name, "emoji"); pairs && cutShort < 100 {
+			if pairs := strings.Contains(kind.name, "extension") || strings.Contains(kind.name, "emoji"); pairs && shortened < 100 {
 				t.Error("too few texts with a pair at a boundary")
 			}
 		})
 	}
 }
 
-func TestRandomBytes(t *testing.T) {
+func TestCountOfRandomBytes(t *testing.T) {
 	random := rand.New(rand.NewPCG(23_040, 0))
 	const bytes = "aé€ы😀\xff\xc3\xe2\x82\xf0\x9f"
 	for range 2500 {
@@ -165,7 +164,7 @@ func TestRandomBytes(t *testing.T) {
 	}
 }
 
-func TestTheEscapeIsNoCharacter(t *testing.T) {
+func TestCountOfEscape(t *testing.T) {
 	const text = "\x1be"
 	messages, err := encoder.Encode([]byte(text))
 	if err != nil {
@@ -176,10 +175,10 @@ func TestTheEscapeIsNoCharacter(t *testing.T) {
 		t.Fatal(err)
 	}
 	if string(shown) != "€" {
-		t.Errorf("the encoder has learned: %q reads as %q, so it can be compared", text, shown)
+		t.Errorf("the encoder now reads %q as %q: include it in the comparison", text, shown)
 	}
 	if got := sms.Count(text); got.Encoding != sms.UCS2 || got.Units != 2 {
-		t.Errorf("%v", got)
+		t.Errorf("Count(%q) = %v, want 2 units of UCS-2", text, got)
 	}
 }
 

@@ -1,3 +1,3 @@
-// Package oracle holds no code, only tests that compare this library with others that do the same work. It is a module
-// of its own, so that what it compares with is in nobody's module graph.
+// Package oracle holds tests that compare this library with others that do the same work. It has no code. It is a module of its own to
+// keep those libraries out of other module graphs.
 package oracle

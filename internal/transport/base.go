@@ -26,8 +26,8 @@ const (
 	connectTimeout = 10 * time.Second
 )
 
-// NewBase returns the round tripper for a client that was given none. Its connections are for a Transport with
-// Config.OwnBase.
+// NewBase returns the round tripper for a client that was given none. Its connections are for a Transport whose OwnBase
+// is set.
 //
 // It speaks HTTP/1.1 only: over HTTP/2 a server that restarts, or closes a connection after its thousandth request,
 // leaves the sends on it in doubt, and net/http distinguishes them from processed ones by the text of an error alone.
@@ -90,7 +90,7 @@ func connectError(err error) error {
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op != "dial" && errors.Is(err, os.ErrDeadlineExceeded) {
 		return &namedError{"the proxy or the TLS handshake took too long", err}
 	}
-	// Of a proxy that refuses, net/http's other transports report only the text of the status.
+	// Without OnProxyConnectResponse, net/http reports only the text of the status, such as "Bad Gateway".
 	for status := http.StatusMultipleChoices; status < 600; status++ {
 		if text := http.StatusText(status); text != "" && strings.EqualFold(err.Error(), text) {
 			return proxyError(status)

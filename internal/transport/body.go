@@ -12,8 +12,9 @@ const (
 	MaxErrorBody = 64 << 10
 	// maxDrained is how many bytes beyond are read so that the connection can be used again.
 	maxDrained = 64 << 10
-	// maxAllocated is how much memory is taken for a Content-Length before the bytes come.
+	// maxAllocated is how much memory is taken for a Content-Length before the bytes come, and minAllocated without one.
 	maxAllocated = 1 << 20
+	minAllocated = 511
 )
 
 var errTooLarge = errors.New("the response is too large")
@@ -37,7 +38,11 @@ func readBody(resp *http.Response, limit int64, buffer []byte) ([]byte, error) {
 	} else if resp.ContentLength > limit {
 		return nil, tooLargeError(limit)
 	}
-	if length := min(max(resp.ContentLength, 0), limit, maxAllocated); int64(cap(buffer)) <= length {
+	length := resp.ContentLength
+	if length < 0 {
+		length = minAllocated
+	}
+	if length = min(length, limit, maxAllocated); int64(cap(buffer)) <= length {
 		buffer = make([]byte, 0, length+1) // the end shows in one byte more
 	}
 	body, err := readUpTo(resp.Body, limit, buffer[:0])

@@ -1,6 +1,6 @@
-// Package leaks_test is what .ci/leaks adds to the tests of each package, under
-// that package's name. It stands here so that tools/go.mod holds goleak's version:
-// in the root module it would be in every user's graph.
+// Package leaks_test is added to the tests of each package by .ci/leaks, under that
+// package's name. It is here so that tools/go.mod pins the version of goleak. In the
+// root module, goleak would be in every user's module graph.
 package leaks_test
 
 import (
@@ -9,7 +9,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// TestMain runs the package's tests, then looks for goroutines that they left.
+// TestMain runs the tests of the package and then looks for goroutines that they left behind.
 func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }

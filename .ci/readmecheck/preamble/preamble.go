@@ -44,4 +44,4 @@ var (
 )
 
 // What README tells the reader to declare is what the library has.
-var _ sender = (*sms.Service)(nil)
+var _ sender = (*messaging.SMSService)(nil)

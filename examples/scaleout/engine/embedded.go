@@ -17,8 +17,8 @@ type Server struct {
 	nats *server.Server
 }
 
-// Start starts a server that listens on a loopback port, 0 for one that is free, and keeps what it stores in a directory. What a
-// directory holds from before is there again. The caller closes the server.
+// Start starts a server on a loopback port that stores its data in a directory. Port 0 selects a free port. Data that is already in the
+// directory is available again. The caller closes the server.
 func Start(directory string, port int) (*Server, error) {
 	if port == 0 {
 		port = server.RANDOM_PORT
@@ -35,15 +35,15 @@ func start(options *server.Options) (*Server, error) {
 	if !s.ReadyForConnections(10 * time.Second) {
 		s.Shutdown()
 		s.WaitForShutdown()
-		return nil, errors.New("engine: the embedded server is not ready after 10 s")
+		return nil, errors.New("engine: the embedded server was not ready after 10 s")
 	}
 	return &Server{nats: s}, nil
 }
 
-// URL is where clients reach the server.
+// URL returns the URL for clients.
 func (s *Server) URL() string { return s.nats.ClientURL() }
 
-// Port is the port on which the server listens.
+// Port returns the port on which the server listens.
 func (s *Server) Port() int {
 	address, ok := s.nats.Addr().(*net.TCPAddr)
 	if !ok {
@@ -52,20 +52,19 @@ func (s *Server) Port() int {
 	return address.Port
 }
 
-// Close ends the server. What it stored stays in its directory.
+// Close shuts the server down. Its data stays in the directory.
 func (s *Server) Close() {
 	s.nats.Shutdown()
 	s.nats.WaitForShutdown()
 }
 
-// StartCluster starts servers that hold everything together, each with a directory of its own below the one given. It is ready once
-// they have agreed on a leader.
+// StartCluster starts a cluster of servers, each with its own subdirectory of directory, and waits until it has a leader.
 func StartCluster(directory string, nodes int) ([]*Server, error) {
 	ports, err := freePorts(nodes)
 	if err != nil {
 		return nil, err
 	}
-	var routes []*url.URL // each node has to be told of the others when it starts
+	var routes []*url.URL // each node needs the addresses of the others when it starts
 	for _, port := range ports {
 		routes = append(routes, &url.URL{Scheme: "nats", Host: net.JoinHostPort("127.0.0.1", strconv.Itoa(port))})
 	}
@@ -82,16 +81,16 @@ func StartCluster(directory string, nodes int) ([]*Server, error) {
 		}
 		all = append(all, s)
 	}
-	for deadline := time.Now().Add(30 * time.Second); !agreed(all); time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(30 * time.Second); !hasLeader(all); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			closeAll(all)
-			return nil, errors.New("engine: the cluster has no leader after 30 s")
+			return nil, errors.New("engine: the cluster had no leader after 30 s")
 		}
 	}
 	return all, nil
 }
 
-// freePorts gives ports of the loopback interface that nobody listens on.
+// freePorts returns n free ports of the loopback interface.
 func freePorts(n int) ([]int, error) {
 	var ports []int
 	for range n {
@@ -99,14 +98,14 @@ func freePorts(n int) ([]int, error) {
 		if err != nil {
 			return nil, fmt.Errorf("engine: %w", err)
 		}
-		defer func() { _ = listener.Close() }() // all at the end, so that none is given twice
+		defer func() { _ = listener.Close() }() // closed together at the end, so that no port is returned twice
 		ports = append(ports, listener.Addr().(*net.TCPAddr).Port)
 	}
 	return ports, nil
 }
 
-// agreed tells whether the cluster knows all its nodes and one of them leads.
-func agreed(all []*Server) bool {
+// hasLeader reports whether the cluster knows all its nodes and has a leader.
+func hasLeader(all []*Server) bool {
 	for _, s := range all {
 		if s.nats.JetStreamIsLeader() && len(s.nats.JetStreamClusterPeers()) == len(all) {
 			return true

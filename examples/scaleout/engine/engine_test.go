@@ -13,9 +13,9 @@ import (
 	"github.com/messaging-service/messaging-go/examples/scaleout/engine"
 )
 
-var _ = flag.Bool("whole", false, "for the module as a whole: this package has no long tests")
+var _ = flag.Bool("whole", false, "accepted for the whole module; this package has no long tests")
 
-func TestWhatAnEngineHoldsIsThereAfterItsEnd(t *testing.T) {
+func TestEngineKeepsDataAcrossRestart(t *testing.T) {
 	t.Cleanup(func() { goleak.VerifyNone(t) })
 	directory := t.TempDir()
 	for range 2 {
@@ -24,23 +24,23 @@ func TestWhatAnEngineHoldsIsThereAfterItsEnd(t *testing.T) {
 		c, err := engine.Connect(t.Context(), s.URL(), "test")
 		require.NoError(t, err)
 		require.NoError(t, c.Prepare(t.Context(), engine.Setup{}))
-		require.NoError(t, c.Prepare(t.Context(), engine.Setup{AckWait: time.Minute}), "every process may prepare the engine")
+		require.NoError(t, c.Prepare(t.Context(), engine.Setup{AckWait: time.Minute}), "Prepare can be called again")
 		records, err := c.Bucket(t.Context(), engine.Records)
 		require.NoError(t, err)
 		_, err = records.Create(t.Context(), "sms.one", []byte("1"))
 		if err != nil {
-			assert.True(t, engine.IsTaken(err), "%v", err)
+			assert.True(t, engine.IsConflict(err), "%v", err)
 			entry, err := records.Get(t.Context(), "sms.one")
 			require.NoError(t, err)
 			_, err = records.Update(t.Context(), "sms.one", nil, entry.Revision()+1)
-			assert.True(t, engine.IsTaken(err), "%v", err)
+			assert.True(t, engine.IsConflict(err), "%v", err)
 		}
 		c.Close()
 		s.Close()
 	}
 }
 
-func TestWhatASetupLeavesOpenStaysAsItIs(t *testing.T) {
+func TestPrepareKeepsUnsetOptions(t *testing.T) {
 	s, err := engine.Start(t.TempDir(), 0)
 	require.NoError(t, err)
 	t.Cleanup(s.Close)
@@ -62,7 +62,7 @@ func TestWhatASetupLeavesOpenStaysAsItIs(t *testing.T) {
 	assert.Equal(t, time.Hour, inbox.CachedInfo().Config.MaxAge)
 }
 
-func TestAClusterOfThreeOutlivesOneOfThem(t *testing.T) {
+func TestClusterSurvivesNodeLoss(t *testing.T) {
 	nodes, err := engine.StartCluster(t.TempDir(), 3)
 	require.NoError(t, err)
 	for _, n := range nodes {

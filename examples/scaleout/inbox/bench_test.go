@@ -10,8 +10,7 @@ import (
 	"github.com/messaging-service/messaging-go/examples/scaleout/inbox"
 )
 
-// BenchmarkReceivers measures how many events are stored in a second. The receivers are processes of their own; the engine and who
-// brings the events share this one.
+// BenchmarkReceivers measures the events stored per second. Each receiver is a process; the engine and the callers share this one.
 func BenchmarkReceivers(b *testing.B) {
 	const connections = 64
 	for _, receivers := range []int{1, 2} {
@@ -21,14 +20,14 @@ func BenchmarkReceivers(b *testing.B) {
 			for range receivers {
 				processes = append(processes, startProcess(b, s.URL(), inbox.DefaultLease))
 			}
-			behind := newBalancer(b, connections, processes...)
+			proxy := newBalancer(b, connections, processes...)
 			calls := make(chan string)
 			var wg sync.WaitGroup
 			b.ResetTimer()
 			for range connections {
 				wg.Go(func() {
 					for target := range calls {
-						if err := behind.bring(b.Context(), target); err != nil {
+						if err := proxy.deliver(b.Context(), target); err != nil {
 							b.Error(err)
 						}
 					}

@@ -14,10 +14,9 @@ import (
 	"github.com/messaging-service/messaging-go/examples/scaleout/engine"
 	"github.com/messaging-service/messaging-go/examples/scaleout/inbox"
 	"github.com/messaging-service/messaging-go/messagingtest"
-	"github.com/messaging-service/messaging-go/webhook"
 )
 
-func TestOnAClusterEachEventIsStoredOnceThoughANodeIsLost(t *testing.T) {
+func TestClusterStoresEventsOnceAfterNodeLoss(t *testing.T) {
 	nodes, err := engine.StartCluster(t.TempDir(), 3)
 	require.NoError(t, err)
 	var urls []string
@@ -30,12 +29,12 @@ func TestOnAClusterEachEventIsStoredOnceThoughANodeIsLost(t *testing.T) {
 	assertOneWins(t, 16, newStore(t, connections[0], long), newStore(t, connections[1], long))
 
 	one, other := newStore(t, connections[0], time.Second), newStore(t, connections[1], long)
-	assertClaim(t, one, "sms.id.lease", webhook.Claimed)
-	requireFree(t, other, "sms.id.lease")
-	require.NoError(t, one.Release(t.Context(), "sms.id.lease"))
-	assertClaim(t, one, "sms.id.lease", webhook.InProgress)
-	require.NoError(t, other.Release(t.Context(), "sms.id.lease"))
-	assertClaim(t, one, "sms.id.lease", webhook.Claimed)
+	first := requireClaim(t, one, "sms.lease")
+	second := requireClaimAfterLease(t, other, "sms.lease")
+	first.release(t)
+	assertInProgress(t, one, "sms.lease")
+	second.release(t)
+	requireClaim(t, one, "sms.lease")
 
 	receivers := []*served{serve(t, connections[0], inbox.Config{}), serve(t, connections[1], inbox.Config{})}
 	events := 60
@@ -52,7 +51,7 @@ func TestOnAClusterEachEventIsStoredOnceThoughANodeIsLost(t *testing.T) {
 				}
 				m := messagingtest.InboundSMS{ID: fmt.Sprint("in-", i/2), From: "639171234567", Text: "Hi"}
 				for deadline := time.Now().Add(2 * time.Minute); call(t, receivers[i%2].sms(m)) != http.StatusOK; {
-					if !assert.True(t, time.Now().Before(deadline), "event %d is not taken", i) {
+					if !assert.True(t, time.Now().Before(deadline), "event %d was not accepted", i) {
 						return
 					}
 				}
@@ -63,7 +62,7 @@ func TestOnAClusterEachEventIsStoredOnceThoughANodeIsLost(t *testing.T) {
 	nodes[0].Close()
 	wg.Wait()
 	times := make(map[string]int)
-	for _, e := range read(t, connections[1], events, inbox.Reading{Name: "test"}) {
+	for _, e := range read(t, connections[1], events, inbox.ReadOptions{Name: "test"}) {
 		times[e.Key]++
 	}
 	assert.Len(t, times, events)

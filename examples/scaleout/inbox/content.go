@@ -7,13 +7,13 @@ import (
 	"github.com/messaging-service/messaging-go/webhook"
 )
 
-// storedContent is what a chat-app message says, with the name of its type.
+// storedContent is the content of a chat-app message with the name of its type.
 type storedContent struct {
 	Type  string          `json:"type"`
 	Value json.RawMessage `json:"value"`
 }
 
-// newStoredContent takes the JSON that the message came as, for a content of a type that this program does not know.
+// newStoredContent encodes content. For a type that this program does not know it stores raw, the JSON that the message came as.
 func newStoredContent(content webhook.Content, raw json.RawMessage) (storedContent, error) {
 	var name string
 	var value any = content
@@ -28,7 +28,7 @@ func newStoredContent(content webhook.Content, raw json.RawMessage) (storedConte
 		name = "contacts"
 	case webhook.Reply:
 		name = "reply"
-		c.CallPermission.ExpiresAt = storable(c.CallPermission.ExpiresAt)
+		c.CallPermission.ExpiresAt = jsonTime(c.CallPermission.ExpiresAt)
 		value = c
 	case webhook.Reaction:
 		name = "reaction"
@@ -36,11 +36,11 @@ func newStoredContent(content webhook.Content, raw json.RawMessage) (storedConte
 		name = "order"
 	case webhook.System:
 		name = "system"
-		c.IdentityChangedAt = storable(c.IdentityChangedAt)
+		c.IdentityChangedAt = jsonTime(c.IdentityChangedAt)
 		value = c
 	case webhook.Unknown:
 		name = "unknown"
-	default: // of a newer version of the library: the JSON and the parameters have all of it
+	default: // a type of a newer version of the library
 		name = "unknown"
 		value = webhook.Unknown{Kind: fmt.Sprintf("%T", content), Raw: raw}
 	}
@@ -69,11 +69,11 @@ func (s storedContent) content() (webhook.Content, error) {
 	case "unknown":
 		unknown, err := contentAs[webhook.Unknown](s.Value)
 		if c, ok := unknown.(webhook.Unknown); ok && string(c.Raw) == "null" {
-			return webhook.Unknown{Kind: c.Kind}, err // there was no JSON
+			return webhook.Unknown{Kind: c.Kind}, err // the message came without JSON
 		}
 		return unknown, err
 	default:
-		return nil, ErrNoEvent
+		return nil, ErrBadEvent
 	}
 }
 

@@ -1,22 +1,22 @@
-// Package inbox takes in what the messaging service sends, and answers only after the engine has stored it.
+// Package inbox receives the callbacks of the messaging service and responds only after the engine has stored the event.
 //
-// A [Publisher] puts each event into the stream INBOX under a subject that its duplicate key makes, where it can stand once. A
-// [Store] has receivers agree on who handles an event. [Run] is a receiver: a web server around both, of which any number may
-// stand behind one address. [Read] is for whoever works on the events.
+// A [Publisher] publishes each event to the stream INBOX, under a subject made from its duplicate key, which can exist only once. A
+// [Store] lets receivers agree on who handles an event. [Run] is a receiver: a web server on top of both. Any number of receivers can
+// share one address. [Read] is for programs that process the events.
 //
-// # What holds
+// # Guarantees
 //
-// An event that was answered with 200 is in the stream. An event whose key is lasting (it has an ID; or, for inbound messages, a
-// time) is there once for as long as the stream keeps it, however often it comes, to whichever receiver, and whatever is killed in
-// between. While the engine is away events are answered with 503, so that the service calls again. Readers get each event at
-// least once: see [Read].
+// An event that got a 200 response is in the stream. An event with a lasting key (it has an ID or, if it is an inbound message, a
+// time) is stored once for as long as the stream keeps it, however often it arrives, at whichever receiver, and whatever is killed
+// in between. While the engine is away, events get a 503 response, so that the service calls again. Readers get each event at least
+// once; see [Read].
 //
 // # What each kill leaves
 //
-//	killed after        is left                         the next call of the service
-//	the claim           a claim without an owner        503 until the lease is over, then as if it came the first time
-//	the event is stored a claim, and the event          503 until the lease is over, then 200: it is found in the stream
-//	the completion      everything                      200: it is done
+//	killed after        leaves                          the service's next call gets
+//	claiming            a claim without an owner        503 until the lease ends, then as on the first call
+//	storing the event   a claim, and the event          503 until the lease ends, then 200: the event is in the stream
+//	completing          everything                      200: the event is a duplicate
 //
-// The lease is over by the engine's clock. The clocks of receivers decide nothing about an event with a lasting key.
+// Leases end by the engine's clock. The clocks of receivers decide nothing about an event with a lasting key.
 package inbox

@@ -16,20 +16,20 @@ func ExampleRead() {
 	c, end := exampleEngine(ctx)
 	defer end()
 
-	err := inbox.Read(ctx, c, inbox.Reading{Name: "stop-words", Kinds: []inbox.Kind{inbox.SMS}}, func(_ context.Context, e inbox.Event) error {
+	err := inbox.Read(ctx, c, inbox.ReadOptions{Name: "stop-words", Kinds: []inbox.Kind{inbox.SMS}}, func(_ context.Context, e inbox.Event) error {
 		if m, ok := e.Message.(webhook.SMSMessage); ok && m.Text == "STOP" {
-			fmt.Println("event", e.Sequence, "is a stop:", e.Key) // in a database: once for each Sequence
+			fmt.Println("event", e.Sequence, "is a stop:", m.ID) // a real program stores each Sequence once
 		}
-		cancel() // a program goes on until it is told to end
+		cancel() // a real program continues until it is stopped
 		return nil
 	})
 	fmt.Println(err)
 	// Output:
-	// event 1 is a stop: sms.id.in-1
+	// event 1 is a stop: in-1
 	// <nil>
 }
 
-// exampleEngine is an engine with one event. Errors are left out, as nobody could do anything about them here.
+// exampleEngine returns an engine with one event. It ignores errors to keep the example short.
 func exampleEngine(ctx context.Context) (c *engine.Connection, end func()) {
 	directory, _ := os.MkdirTemp("", "inbox")
 	s, _ := engine.Start(directory, 0)

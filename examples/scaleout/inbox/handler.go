@@ -2,6 +2,7 @@ package inbox
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"time"
 
@@ -9,7 +10,7 @@ import (
 	"github.com/messaging-service/messaging-go/webhook"
 )
 
-// Paths of a receiver. The service is told to call the first four.
+// Paths of a receiver. The service calls the first four.
 const (
 	SMSPath      = "/hooks/sms"
 	ChatApp1Path = "/hooks/chatapp1"
@@ -18,9 +19,9 @@ const (
 	HealthPath   = "/healthz"
 )
 
-// NewHandler mounts the webhooks and the health check. The configuration is that of [Run].
+// NewHandler returns a handler for the webhooks and the health check. It takes the same configuration as [Run].
 func NewHandler(ctx context.Context, c *engine.Connection, config Config) (http.Handler, error) {
-	config, err := config.complete()
+	config, err := config.withDefaults()
 	if err != nil {
 		return nil, err
 	}
@@ -33,24 +34,29 @@ func NewHandler(ctx context.Context, c *engine.Connection, config Config) (http.
 		return nil, err
 	}
 	options := append([]webhook.Option{
-		webhook.WithSecret(SecretParameter, config.Secret), webhook.WithStore(store), webhook.WithLogger(config.Logger),
+		webhook.WithSecret(SecretParameter, config.Secret), webhook.WithStore(store), webhook.WithStatuses(publisher.Delivery),
+		webhook.WithLogger(config.Logger),
 	}, config.Options...)
+	receiver, err := webhook.NewReceiver(options...)
+	if err != nil {
+		return nil, fmt.Errorf("inbox: %w", err)
+	}
 	mux := http.NewServeMux()
-	mux.Handle(SMSPath, webhook.SMS(publisher.SMS, options...))
-	mux.Handle(ChatApp1Path, webhook.ChatApp1(publisher.ChatApp1, options...))
-	mux.Handle(ChatApp2Path, webhook.ChatApp2(publisher.ChatApp2, options...))
-	mux.Handle(DeliveryPath, webhook.Delivery(publisher.Delivery, options...))
+	mux.Handle(SMSPath, receiver.SMS(publisher.SMS))
+	mux.Handle(ChatApp1Path, receiver.ChatApp1(publisher.Chat))
+	mux.Handle(ChatApp2Path, receiver.ChatApp2(publisher.Chat))
+	mux.Handle(DeliveryPath, receiver.Delivery(publisher.Delivery))
 	mux.Handle("GET "+HealthPath, health(c))
-	return mux, nil
+	return webhook.RefuseUncleanPaths(mux), nil
 }
 
-// health answers 200 if events can be stored, as far as asking the stream's leader tells, and 503 if not: a load balancer then sends
-// events elsewhere.
+// health responds with 200 if the leader of the stream can be reached, so that events can be stored, and with 503 otherwise, so that a load
+// balancer sends events elsewhere.
 func health(c *engine.Connection) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
 		if !isReachable(r.Context(), c) {
-			http.Error(w, "the engine cannot be reached", http.StatusServiceUnavailable)
+			http.Error(w, "the engine is unreachable", http.StatusServiceUnavailable)
 			return
 		}
 		_, _ = w.Write([]byte("ok\n"))

@@ -18,15 +18,15 @@ import (
 	"github.com/messaging-service/messaging-go/webhook"
 )
 
-// event is the call by which the service brings the event of a number, of whichever kind.
+// event returns the request target with which the service sends event number, of one of four kinds.
 func event(number int) string {
-	text, at := fmt.Sprint("event ", number), time.Unix(1791038663+int64(number), 0)
+	text, at := fmt.Sprint("event ", number), time.Unix(1791038663+60*int64(number), 0) // never second 0, which can mean a time without seconds
 	hook := func(path string) string { return path + "?key=" + secret }
 	var r *http.Request
 	switch number % 4 {
 	case 0:
 		r = messagingtest.SMSRequest(hook(inbox.SMSPath), messagingtest.InboundSMS{ID: fmt.Sprint("in-", number), From: "639171234567", Text: text})
-	case 1: // without an ID: the parameters with the time are what it is known by
+	case 1: // without an ID: identified by its parameters and time
 		r = messagingtest.SMSRequest(hook(inbox.SMSPath), messagingtest.InboundSMS{From: "639171234567", Text: text, ReceivedAt: at})
 	case 2:
 		r = messagingtest.ChatApp2Request(hook(inbox.ChatApp2Path), messagingtest.InboundChatApp{ID: fmt.Sprint("in-", number), From: "639171234567", Text: text})
@@ -36,29 +36,29 @@ func event(number int) string {
 	return r.URL.RequestURI()
 }
 
-// textOf gives the text by which event tells events apart.
+// textOf returns the text that event made from the number.
 func textOf(e inbox.Event) string {
 	switch m := e.Message.(type) {
 	case webhook.SMSMessage:
 		return m.Text
-	case webhook.ChatApp2Message:
+	case webhook.ChatMessage:
 		return m.Content.(webhook.Text).Body
 	default:
 		return m.(webhook.DeliveryReport).ReferenceID
 	}
 }
 
-// Each event comes twice, often at once, over two receivers behind one address; one of them is killed and started again.
-func TestEachEventIsStoredOnceThoughAReceiverIsKilled(t *testing.T) {
+// Each event is sent twice, often at once, to two receivers proxy one address. One of them is killed and restarted.
+func TestReceiversStoreEventsOnceAfterKill(t *testing.T) {
 	t.Parallel()
 	events, connections, kills := 400, 16, 1
 	if *whole {
 		events, connections, kills = 10_000, 64, 8
 	}
-	const lease = 2 * time.Second // of what the killed one had begun with
+	const lease = 2 * time.Second // how long the killed receiver holds its events
 	s, c := startEngine(t)
 	processes := []*process{startProcess(t, s.URL(), lease), startProcess(t, s.URL(), lease)}
-	behind := newBalancer(t, connections, processes...)
+	proxy := newBalancer(t, connections, processes...)
 
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
@@ -68,13 +68,13 @@ func TestEachEventIsStoredOnceThoughAReceiverIsKilled(t *testing.T) {
 	for range connections {
 		wg.Go(func() {
 			for target := range calls {
-				if !assert.NoError(t, behind.bring(ctx, target)) {
+				if !assert.NoError(t, proxy.deliver(ctx, target)) {
 					cancel()
 				}
 				if taken.Add(1)%int64(2*events/(kills+1)) == 0 {
 					select {
 					case killNow <- struct{}{}:
-					default: // the last of all
+					default: // all kills are done
 					}
 				}
 			}
@@ -99,15 +99,15 @@ func TestEachEventIsStoredOnceThoughAReceiverIsKilled(t *testing.T) {
 		which := i % len(processes)
 		processes[which].kill(t)
 		processes[which] = startProcess(t, s.URL(), lease)
-		behind.addresses[which].Store(&processes[which].address)
+		proxy.addresses[which].Store(&processes[which].address)
 	}
 	wg.Wait()
 	require.NoError(t, ctx.Err())
 
-	t.Logf("%d events, each brought twice; %d calls had to be made again", events, behind.again.Load())
+	t.Logf("%d events, each sent twice; %d calls were repeated", events, proxy.retries.Load())
 	assert.Equal(t, events, stored(t, c))
 	times := make(map[string]int)
-	for _, e := range read(t, c, events, inbox.Reading{Name: "test"}) {
+	for _, e := range read(t, c, events, inbox.ReadOptions{Name: "test"}) {
 		times[textOf(e)]++
 	}
 	for number := range events {
@@ -117,7 +117,7 @@ func TestEachEventIsStoredOnceThoughAReceiverIsKilled(t *testing.T) {
 	}
 }
 
-// twice gives each number twice, the second time soon after the first.
+// twice returns each number below n twice, the second time soon after the first.
 func twice(n int) []int {
 	const near = 50
 	random := rand.New(rand.NewPCG(1, 2))

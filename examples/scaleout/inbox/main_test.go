@@ -22,7 +22,7 @@ var whole = flag.Bool("whole", false, "run the long versions of the tests")
 
 const (
 	secret = "s3cret"
-	// engineVariable makes of the test binary a receiver, with the engine that it names.
+	// engineVariable turns the test binary into a receiver on the engine that it names.
 	engineVariable = "INBOX_TEST_ENGINE"
 	leaseVariable  = "INBOX_TEST_LEASE"
 )
@@ -36,14 +36,14 @@ func TestMain(m *testing.M) {
 		return
 	}
 	flag.Parse()
-	// The tests wait for leases more than they work, so more than there are processors may run at once.
+	// The tests mostly wait for leases, so more of them than processors can run at once.
 	if err := flag.Set("test.parallel", "8"); err != nil {
 		panic(err)
 	}
 	goleak.VerifyTestMain(m)
 }
 
-// receive is the main function of a receiver's process. It prints its address, and ends with whoever holds its standard input.
+// receive is the main function of a receiver's process. It prints its address and ends when its standard input is closed.
 func receive(url, lease string) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -68,7 +68,7 @@ func receive(url, lease string) error {
 	return inbox.Serve(ctx, listener, c, config)
 }
 
-// startEngine starts an engine of the test's own and prepares it.
+// startEngine starts and prepares an engine for one test.
 func startEngine(tb testing.TB) (*engine.Server, *engine.Connection) {
 	tb.Helper()
 	s, err := engine.Start(tb.TempDir(), 0)
@@ -89,7 +89,7 @@ func connect(tb testing.TB, url string) *engine.Connection {
 	return c
 }
 
-// stored counts the messages in the stream of events.
+// stored returns the number of events in the stream.
 func stored(tb testing.TB, c *engine.Connection) int {
 	tb.Helper()
 	stream, err := c.JetStream.Stream(tb.Context(), engine.Inbox)

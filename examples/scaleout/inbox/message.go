@@ -7,7 +7,7 @@ import (
 	"github.com/messaging-service/messaging-go/webhook"
 )
 
-// The stored types are those of package webhook. A field of theirs stands before the one of the same name that is embedded.
+// The stored types embed those of package webhook and redefine the fields that are stored in another form.
 
 type storedSMS struct {
 	webhook.SMSMessage
@@ -16,7 +16,7 @@ type storedSMS struct {
 }
 
 func newStoredSMS(m webhook.SMSMessage) storedSMS {
-	return storedSMS{SMSMessage: m, ReceivedAt: storable(m.ReceivedAt), RawQuery: []byte(m.RawQuery)}
+	return storedSMS{SMSMessage: m, ReceivedAt: jsonTime(m.ReceivedAt), RawQuery: []byte(m.RawQuery)}
 }
 
 func (s storedSMS) message() (webhook.SMSMessage, error) {
@@ -27,55 +27,44 @@ func (s storedSMS) message() (webhook.SMSMessage, error) {
 
 type storedReport struct {
 	webhook.DeliveryReport
-	Status     string
-	ReceivedAt time.Time
-	RawQuery   []byte
+	StatusAt time.Time
+	JSON     json.RawMessage `json:",omitempty"`
+	RawQuery []byte
 }
 
 func newStoredReport(d webhook.DeliveryReport) storedReport {
-	return storedReport{DeliveryReport: d, Status: d.Status.String(), ReceivedAt: storable(d.ReceivedAt), RawQuery: []byte(d.RawQuery)}
+	return storedReport{DeliveryReport: d, StatusAt: jsonTime(d.StatusAt), JSON: d.JSON, RawQuery: []byte(d.RawQuery)}
 }
 
 func (s storedReport) message() (webhook.DeliveryReport, error) {
 	d := s.DeliveryReport
-	d.ReceivedAt, d.RawQuery = s.ReceivedAt, string(s.RawQuery)
-	for status := webhook.StatusUnknown; status <= webhook.StatusRejected; status++ {
-		if status.String() == s.Status {
-			d.Status = status
-		}
-	}
+	d.StatusAt, d.JSON, d.RawQuery = s.StatusAt, s.JSON, string(s.RawQuery)
 	return d, nil
 }
 
-// storedChatApp is a message of either chat app: both types have the same fields.
-type storedChatApp struct {
-	webhook.ChatApp1Message
+type storedChat struct {
+	webhook.ChatMessage
 	Content    storedContent
 	ReceivedAt time.Time
 	JSON       json.RawMessage `json:",omitempty"`
 	RawQuery   []byte
 }
 
-func encodeChatApp(m webhook.ChatApp1Message) ([]byte, error) {
+func newStoredChat(m webhook.ChatMessage) (storedChat, error) {
 	content, err := newStoredContent(m.Content, m.JSON)
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(storedChatApp{
-		ChatApp1Message: m, Content: content, ReceivedAt: storable(m.ReceivedAt), JSON: m.JSON, RawQuery: []byte(m.RawQuery),
-	})
+	return storedChat{ChatMessage: m, Content: content, ReceivedAt: jsonTime(m.ReceivedAt), JSON: m.JSON, RawQuery: []byte(m.RawQuery)}, err
 }
 
-func (s storedChatApp) message() (webhook.ChatApp1Message, error) {
-	m := s.ChatApp1Message
+func (s storedChat) message() (webhook.ChatMessage, error) {
+	m := s.ChatMessage
 	content, err := s.Content.content()
 	m.Content, m.ReceivedAt, m.JSON, m.RawQuery = content, s.ReceivedAt, s.JSON, string(s.RawQuery)
 	return m, err
 }
 
-// storable gives a time that JSON can have. A caller can name a time after the year 9999, and an offset of 24 hours; its text
-// is among the parameters.
-func storable(at time.Time) time.Time {
+// jsonTime returns at in a form that JSON can hold: unchanged, in UTC, or as the zero time if neither is possible. A sender can write
+// a year after 9999 or an offset of 24 hours; the original text stays in Params.
+func jsonTime(at time.Time) time.Time {
 	for _, at := range []time.Time{at, at.UTC()} {
 		if _, err := at.MarshalJSON(); err == nil {
 			return at

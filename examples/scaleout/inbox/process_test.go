@@ -19,7 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// process is a receiver in a process of its own: this test binary, started again.
+// process is a receiver in its own process: this test binary, started again.
 type process struct {
 	command *exec.Cmd
 	address string
@@ -27,7 +27,7 @@ type process struct {
 	once    sync.Once
 }
 
-// startProcess starts a receiver over the engine at a URL. It ends with the test.
+// startProcess starts a receiver on the engine at url. It ends with the test.
 func startProcess(tb testing.TB, url string, lease time.Duration) *process {
 	tb.Helper()
 	executable, err := os.Executable()
@@ -42,22 +42,22 @@ func startProcess(tb testing.TB, url string, lease time.Duration) *process {
 	require.NoError(tb, p.command.Start())
 	tb.Cleanup(func() { p.end(tb) })
 	line, err := bufio.NewReader(output).ReadString('\n')
-	require.NoError(tb, err, "the receiver has not said where it listens")
+	require.NoError(tb, err, "the receiver did not print its address")
 	p.address = strings.TrimSpace(line)
 	return p
 }
 
-// kill kills the process in the middle of whatever it does.
+// kill kills the process.
 func (p *process) kill(tb testing.TB) {
 	tb.Helper()
 	p.once.Do(func() {
 		require.NoError(tb, p.command.Process.Kill())
 		_ = p.command.Wait()
-		assert.Equal(tb, -1, p.command.ProcessState.ExitCode(), "it had ended before it was killed")
+		assert.Equal(tb, -1, p.command.ProcessState.ExitCode(), "the process had already exited")
 	})
 }
 
-// end lets the process end as it does when it is told to.
+// end lets the process shut down.
 func (p *process) end(tb testing.TB) {
 	tb.Helper()
 	p.once.Do(func() {
@@ -66,12 +66,12 @@ func (p *process) end(tb testing.TB) {
 	})
 }
 
-// balancer is one address with several receivers behind it: connections go to each in turn.
+// balancer is one address for several receivers: connections go to each in turn.
 type balancer struct {
 	addresses []atomic.Pointer[string]
 	turn      atomic.Uint64
 	client    *http.Client
-	again     atomic.Int64 // how often an event had to be brought again
+	retries   atomic.Int64 // number of calls after the first of an event
 }
 
 func newBalancer(tb testing.TB, connections int, processes ...*process) *balancer {
@@ -93,8 +93,8 @@ func (b *balancer) dial(ctx context.Context, network, _ string) (net.Conn, error
 	return new(net.Dialer).DialContext(ctx, network, *b.addresses[turn%uint64(len(b.addresses))].Load())
 }
 
-// bring calls a hook as the service does, again and again until the event is taken.
-func (b *balancer) bring(ctx context.Context, target string) error {
+// deliver calls a hook as the service does, until the event is accepted.
+func (b *balancer) deliver(ctx context.Context, target string) error {
 	for {
 		status, err := b.get(ctx, "http://receivers.example"+target)
 		switch {
@@ -105,7 +105,7 @@ func (b *balancer) bring(ctx context.Context, target string) error {
 		case err == nil && status < http.StatusInternalServerError:
 			return errors.New(http.StatusText(status)) // the service would not call again
 		}
-		b.again.Add(1)
+		b.retries.Add(1)
 		select {
 		case <-ctx.Done():
 		case <-time.After(50 * time.Millisecond):

@@ -15,20 +15,19 @@ import (
 	"github.com/messaging-service/messaging-go/webhook"
 )
 
-// Publisher puts events into the stream INBOX. Its methods SMS, ChatApp1, ChatApp2 and Delivery are what the handlers of package
-// webhook call: they return nil once the event is stored, now or before. It is safe for concurrent use.
+// Publisher stores events in the stream INBOX. Its methods SMS, Chat and Delivery are handlers for package webhook. It is
+// safe for concurrent use.
 type Publisher struct {
 	engine *engine.Connection
 	stream jetstream.Stream
 	logger *slog.Logger
 }
 
-// NewPublisher makes a publisher into an engine that is prepared. What could not be stored is logged, with the key of the event and
-// nothing else of it.
+// NewPublisher returns a publisher on a prepared engine. It logs events that could not be stored, by key only.
 func NewPublisher(ctx context.Context, c *engine.Connection, logger *slog.Logger) (*Publisher, error) {
 	stream, err := c.JetStream.Stream(ctx, engine.Inbox)
 	if err != nil {
-		return nil, fmt.Errorf("inbox: the stream %s: %w", engine.Inbox, err)
+		return nil, fmt.Errorf("inbox: stream %s: %w", engine.Inbox, err)
 	}
 	return &Publisher{engine: c, stream: stream, logger: logger}, nil
 }
@@ -38,14 +37,9 @@ func (p *Publisher) SMS(ctx context.Context, m webhook.SMSMessage) error {
 	return p.Publish(ctx, newEvent(SMS, m))
 }
 
-// ChatApp1 stores an inbound message of chat app 1.
-func (p *Publisher) ChatApp1(ctx context.Context, m webhook.ChatApp1Message) error {
-	return p.Publish(ctx, newEvent(ChatApp1, m))
-}
-
-// ChatApp2 stores an inbound message of chat app 2.
-func (p *Publisher) ChatApp2(ctx context.Context, m webhook.ChatApp2Message) error {
-	return p.Publish(ctx, newEvent(ChatApp2, m))
+// Chat stores an inbound message of either chat app.
+func (p *Publisher) Chat(ctx context.Context, m webhook.ChatMessage) error {
+	return p.Publish(ctx, newEvent(Kind(m.Callback), m))
 }
 
 // Delivery stores a delivery report.
@@ -53,11 +47,11 @@ func (p *Publisher) Delivery(ctx context.Context, d webhook.DeliveryReport) erro
 	return p.Publish(ctx, newEvent(Delivery, d))
 }
 
-// Publish stores an event. It returns nil once the engine has said that it is stored, on as many nodes as the stream needs, and after
-// [ErrAway] it may be stored or not. An event with a lasting key is stored once for as long as the stream keeps it, however often it
-// is published, by whomever.
+// Publish stores an event. It returns nil once the event is stored on as many nodes as the stream requires. After [ErrUnavailable] the event
+// may or may not be stored. An event with a lasting key is stored once for as long as the stream keeps it, however often and by whichever
+// publisher it is published.
 //
-// An event without a lasting key is stored once by each call. Whether a call is a repetition is the [Store]'s to say.
+// Each call stores an event without a lasting key once. The [Store] decides whether a call is a repetition.
 func (p *Publisher) Publish(ctx context.Context, e Event) error {
 	err := p.publish(ctx, e)
 	if err != nil {
@@ -73,19 +67,19 @@ func (p *Publisher) publish(ctx context.Context, e Event) error {
 	}
 	id := e.Key
 	if !e.Lasting {
-		id += "." + rand.Text() // of this call, however many attempts it needs
+		id += "." + rand.Text() // the same for all attempts of this call
 	}
 	subject := engine.InboxSubject + "." + string(e.Kind) + "." + id
-	return patiently(ctx, p.engine, publishPatience, func(ctx context.Context) error {
-		// The subject can be there once. So an attempt whose answer was lost does no harm, and neither does another receiver.
+	return retry(ctx, p.engine, publishTimeout, func(ctx context.Context) error {
+		// A subject can exist only once, so neither a retry after a lost response nor another receiver stores the event twice.
 		_, err := p.engine.JetStream.Publish(ctx, subject, data, jetstream.WithMsgID(id), jetstream.WithExpectLastSequencePerSubject(0))
 		switch {
-		case engine.IsTaken(err):
-			// It is stored; or, on a cluster, being stored by another, which may still come to nothing. Only seeing it is proof.
+		case engine.IsConflict(err):
+			// Either the event is stored, or, on a cluster, another write of it is in progress and may still fail. Only reading it is proof.
 			_, err = p.stream.GetLastMsgForSubject(ctx, subject)
 			return err
 		case errors.Is(err, nats.ErrMaxPayload):
-			return finalError{err}
+			return permanentError{err}
 		default:
 			return err
 		}

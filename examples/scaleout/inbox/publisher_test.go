@@ -17,6 +17,12 @@ import (
 	"github.com/messaging-service/messaging-go/webhook"
 )
 
+// keyOf returns the duplicate key of an event.
+func keyOf(event interface{ DuplicateKey() (string, bool) }) string {
+	key, _ := event.DuplicateKey()
+	return key
+}
+
 func newPublisher(tb testing.TB, c *engine.Connection) *inbox.Publisher {
 	tb.Helper()
 	p, err := inbox.NewPublisher(tb.Context(), c, quiet())
@@ -24,7 +30,7 @@ func newPublisher(tb testing.TB, c *engine.Connection) *inbox.Publisher {
 	return p
 }
 
-func TestAnEventIsStoredOnceWhoeverPublishesIt(t *testing.T) {
+func TestPublishersStoreEventOnce(t *testing.T) {
 	t.Parallel()
 	s, c := startEngine(t)
 	publishers := []*inbox.Publisher{newPublisher(t, c), newPublisher(t, connect(t, s.URL()))}
@@ -38,16 +44,17 @@ func TestAnEventIsStoredOnceWhoeverPublishesIt(t *testing.T) {
 	assert.Equal(t, 1, stored(t, c))
 }
 
-func TestAnEventIsStoredOnceWhereTheStreamHasForgottenItsID(t *testing.T) {
+func TestPublisherStoresOnceBeyondDuplicateWindow(t *testing.T) {
 	t.Parallel()
 	_, c := startEngine(t)
-	_, err := c.JetStream.Publish(t.Context(), "inbox.sms.sms.id.in-1", nil)
+	m := webhook.SMSMessage{ID: "in-1", From: "1"}
+	_, err := c.JetStream.Publish(t.Context(), "inbox.sms."+keyOf(m), nil)
 	require.NoError(t, err)
-	require.NoError(t, newPublisher(t, c).SMS(t.Context(), webhook.SMSMessage{ID: "in-1", From: "1"}))
+	require.NoError(t, newPublisher(t, c).SMS(t.Context(), m))
 	assert.Equal(t, 1, stored(t, c))
 }
 
-func TestAnEventIsStoredOnceThoughTheAnswerWasLost(t *testing.T) {
+func TestPublisherStoresOnceAfterLostResponse(t *testing.T) {
 	t.Parallel()
 	for name, m := range map[string]webhook.SMSMessage{
 		"with an ID":               {ID: "in-1", From: "1"},
@@ -57,27 +64,27 @@ func TestAnEventIsStoredOnceThoughTheAnswerWasLost(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, c := startEngine(t)
-			lossy := new(losing)
+			lossy := new(lossyEngine)
 			p := newPublisher(t, lossy.over(c))
-			lossy.answers.Store(1)
+			lossy.responses.Store(1)
 			require.NoError(t, p.SMS(t.Context(), m))
 			assert.Equal(t, 1, stored(t, c))
 			require.NoError(t, p.SMS(t.Context(), m))
 			if _, lasting := m.DuplicateKey(); lasting {
 				assert.Equal(t, 1, stored(t, c))
 			} else {
-				assert.Equal(t, 2, stored(t, c), "it may be meant to be another")
+				assert.Equal(t, 2, stored(t, c), "without a lasting key it can be a new event")
 			}
 		})
 	}
 }
 
-// A cluster says so, too, while the write of another is on its way, which may come to nothing.
-func TestAnEventThatSomebodyElseIsStoringIsNotTakenForStored(t *testing.T) {
+// A cluster also reports a conflict while another write is in progress, which may still fail.
+func TestPublisherConfirmsConflict(t *testing.T) {
 	t.Parallel()
 	_, c := startEngine(t)
 	attempts := 0
-	p := newPublisher(t, (&losing{before: func() error {
+	p := newPublisher(t, (&lossyEngine{before: func() error {
 		if attempts++; attempts == 1 {
 			return &jetstream.APIError{Code: 400, ErrorCode: jetstream.JSErrCodeStreamWrongLastSequenceConstant}
 		}
@@ -88,33 +95,33 @@ func TestAnEventThatSomebodyElseIsStoringIsNotTakenForStored(t *testing.T) {
 	assert.Equal(t, 1, stored(t, c))
 }
 
-func TestAnEventIsStoredThoughTheCallerHasGone(t *testing.T) {
+func TestPublisherCompletesAfterCallerIsGone(t *testing.T) {
 	t.Parallel()
 	_, c := startEngine(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	p, s := newPublisher(t, c), newStore(t, c, long)
 	cancel()
-	state, err := s.Claim(ctx, "sms.id.in-1")
-	require.NoError(t, err)
-	assert.Equal(t, webhook.Claimed, state)
-	require.NoError(t, p.SMS(ctx, webhook.SMSMessage{ID: "in-1", From: "1"}))
+	require.NoError(t, s.Once(ctx, "sms.1", func(ctx context.Context) error {
+		return p.SMS(ctx, webhook.SMSMessage{ID: "in-1", From: "1"})
+	}))
 	assert.Equal(t, 1, stored(t, c))
+	assertHandled(t, s, "sms.1")
 }
 
-func TestAnEventThatIsTooLargeIsRefusedAtOnce(t *testing.T) {
+func TestPublisherRejectsTooLargeEvent(t *testing.T) {
 	t.Parallel()
 	_, c := startEngine(t)
 	attempts := 0
-	p := newPublisher(t, (&losing{before: func() error { attempts++; return nil }}).over(c))
+	p := newPublisher(t, (&lossyEngine{before: func() error { attempts++; return nil }}).over(c))
 	err := p.SMS(t.Context(), webhook.SMSMessage{ID: "in-1", From: "1", Text: strings.Repeat("x", 1<<20)})
 	require.ErrorIs(t, err, nats.ErrMaxPayload)
 	assert.Equal(t, 1, attempts)
 }
 
-func TestTheLongestQueryCanBeStored(t *testing.T) {
+func TestPublisherStoresLongestQuery(t *testing.T) {
 	t.Parallel()
 	_, c := startEngine(t)
-	text := strings.Repeat("\x00", 1<<16/len("%00")) // nothing grows more in JSON
+	text := strings.Repeat("\x00", 1<<16/len("%00")) // the character that grows most in JSON
 	m := webhook.SMSMessage{
 		ID: "in-1", From: "1", Text: text, Params: webhook.Params{{Name: "message", Value: text}}, RawQuery: strings.Repeat("%00", len(text)),
 	}

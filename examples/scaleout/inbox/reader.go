@@ -12,54 +12,57 @@ import (
 	"github.com/messaging-service/messaging-go/examples/scaleout/engine"
 )
 
-// Reading says which events are read, and by whom.
-type Reading struct {
-	// Name is the reader's. Processes that read under one name share the events: each gets to one of them. A reader of a
-	// new name begins with the oldest event that is kept.
+// ReadOptions configures [Read].
+type ReadOptions struct {
+	// Name names the reader. Processes with the same name share the events: each event goes to one of them. A new name starts with the
+	// oldest stored event.
 	Name string
-	// Kinds are the kinds that are read. None means all.
+	// Kinds lists the kinds to read. If it is empty, all kinds are read.
 	Kinds []Kind
-	// Patience is how long an event may take before it goes to another process of the same name. Zero means a minute. A process
-	// has up to sixteen events waiting, so the time of sixteen counts.
-	Patience time.Duration
-	// Logger gets a record for each event that could not be handled, without numbers and texts. Nil means none.
+	// HandleTimeout is how long an event can be held before it goes to another process of the same name. The default is a minute. A
+	// process holds up to sixteen events, so the time must suffice for sixteen.
+	HandleTimeout time.Duration
+	// Logger receives a record for each event that was not handled, without numbers and texts. Nil discards them.
 	Logger *slog.Logger
 }
 
 const (
-	waiting       = 16
-	shortestDelay = time.Second
-	longestDelay  = 5 * time.Minute
+	maxPending = 16
+	minDelay   = time.Second
+	maxDelay   = 5 * time.Minute
 )
 
-// Read calls handle for each event, one after the other, until the context ends; it then returns nil. Where handle returns nil the event
-// is done for this name; where it returns an error the event comes again, after a second at first and five minutes at last, and
-// others go on in the meantime. What is no event is logged and left out.
+// Read calls handle for each event, one after the other, until ctx ends, and then returns nil. An event for which handle returns nil is done
+// for this name. An event for which it returns an error comes again, after one second at first and five minutes at most; others come
+// in the meantime. Data that is not an event is logged and skipped.
 //
-// Each event comes at least once, and may come again where a process was killed or has taken too long. So handle has to be one that
-// may be called twice for an event: Event.Sequence is the same each time. Events are in the order in which they were stored, but for
-// those that come again and those that another process has.
-func Read(ctx context.Context, c *engine.Connection, reading Reading, handle func(context.Context, Event) error) error {
-	if reading.Patience == 0 {
-		reading.Patience = time.Minute
+// Each event comes at least once. It can come again after a process was killed or was too slow, so handle must tolerate repetition;
+// Event.Sequence is the same each time. Events come in the order in which they were stored, except for repetitions and events that
+// another process holds.
+func Read(ctx context.Context, c *engine.Connection, options ReadOptions, handle func(context.Context, Event) error) error {
+	if options.HandleTimeout == 0 {
+		options.HandleTimeout = time.Minute
 	}
-	if reading.Logger == nil {
-		reading.Logger = slog.New(slog.DiscardHandler)
+	if options.Logger == nil {
+		options.Logger = slog.New(slog.DiscardHandler)
 	}
 	config := jetstream.ConsumerConfig{
-		Durable: reading.Name, AckPolicy: jetstream.AckExplicitPolicy, AckWait: reading.Patience, MaxDeliver: -1,
+		Durable: options.Name, AckPolicy: jetstream.AckExplicitPolicy, AckWait: options.HandleTimeout, MaxDeliver: -1,
 	}
-	for _, kind := range reading.Kinds {
+	for _, kind := range options.Kinds {
 		config.FilterSubjects = append(config.FilterSubjects, engine.InboxSubject+"."+string(kind)+".>")
 	}
 	consumer, err := c.JetStream.CreateOrUpdateConsumer(ctx, engine.Inbox, config)
-	if err != nil {
-		return fmt.Errorf("inbox: the reader %s: %w", reading.Name, err)
+	if ctx.Err() != nil {
+		return nil
 	}
-	// While the engine is away no heartbeat comes, and reading goes on when it is there again.
-	messages, err := consumer.Messages(jetstream.PullMaxMessages(waiting), jetstream.WithMessagesErrOnMissingHeartbeat(false))
 	if err != nil {
-		return fmt.Errorf("inbox: the reader %s: %w", reading.Name, err)
+		return fmt.Errorf("inbox: reader %s: %w", options.Name, err)
+	}
+	// While the engine is away no heartbeat arrives. Reading continues when it is back.
+	messages, err := consumer.Messages(jetstream.PullMaxMessages(maxPending), jetstream.WithMessagesErrOnMissingHeartbeat(false))
+	if err != nil {
+		return fmt.Errorf("inbox: reader %s: %w", options.Name, err)
 	}
 	defer messages.Stop()
 	for {
@@ -69,17 +72,18 @@ func Read(ctx context.Context, c *engine.Connection, reading Reading, handle fun
 			if err == nil {
 				_ = message.Nak()
 			}
-			giveBack(messages)
+			returnPending(messages)
 			return nil
 		case err != nil:
-			return fmt.Errorf("inbox: the reader %s: %w", reading.Name, err)
+			return fmt.Errorf("inbox: reader %s: %w", options.Name, err)
 		}
-		reading.one(ctx, message, handle)
+		options.handleMessage(ctx, message, handle)
 	}
 }
 
-// giveBack lets the events that were waiting here go to others at once. If the engine does not answer they go when their time is over.
-func giveBack(messages jetstream.MessagesContext) {
+// returnPending returns the events that were not handled, so that another process gets them at once. If the engine does not respond, they
+// are redelivered after HandleTimeout.
+func returnPending(messages jetstream.MessagesContext) {
 	messages.Drain()
 	for {
 		message, err := messages.Next(jetstream.NextMaxWait(time.Second))
@@ -90,27 +94,27 @@ func giveBack(messages jetstream.MessagesContext) {
 	}
 }
 
-// one handles a message of the stream. That it could not tell the engine so changes nothing but that the event comes again.
-func (r Reading) one(ctx context.Context, message jetstream.Msg, handle func(context.Context, Event) error) {
+// handleMessage handles one message of the stream. If an acknowledgement fails, the event comes again.
+func (r ReadOptions) handleMessage(ctx context.Context, message jetstream.Msg, handle func(context.Context, Event) error) {
 	var event Event
-	about, err := message.Metadata()
+	metadata, err := message.Metadata()
 	if err == nil {
 		err = json.Unmarshal(message.Data(), &event)
-		event.Sequence = about.Sequence.Stream
+		event.Sequence = metadata.Sequence.Stream
 	}
-	var told error
+	var ackErr error
 	switch {
 	case err != nil:
 		r.Logger.LogAttrs(ctx, slog.LevelError, "not an event", slog.Uint64("sequence", event.Sequence))
-		told = message.TermWithReason("not an event")
+		ackErr = message.TermWithReason("not an event")
 	case handle(ctx, event) != nil:
-		pause := min(shortestDelay<<min(about.NumDelivered-1, 10), longestDelay)
-		r.Logger.LogAttrs(ctx, slog.LevelWarn, "not handled", slog.Any("event", event), slog.Duration("again_after", pause))
-		told = message.NakWithDelay(pause)
+		pause := min(minDelay<<min(metadata.NumDelivered-1, 10), maxDelay)
+		r.Logger.LogAttrs(ctx, slog.LevelWarn, "not handled", slog.Any("event", event), slog.Duration("retry_after", pause))
+		ackErr = message.NakWithDelay(pause)
 	default:
-		told = message.Ack()
+		ackErr = message.Ack()
 	}
-	if told != nil {
-		r.Logger.LogAttrs(ctx, slog.LevelWarn, "not acknowledged", slog.Any("event", event), slog.Any("error", told))
+	if ackErr != nil {
+		r.Logger.LogAttrs(ctx, slog.LevelWarn, "not acknowledged", slog.Any("event", event), slog.Any("error", ackErr))
 	}
 }

@@ -16,14 +16,14 @@ import (
 	"github.com/messaging-service/messaging-go/webhook"
 )
 
-// read reads so many events, and those that come before the reader has ended.
-func read(tb testing.TB, c *engine.Connection, most int, reading inbox.Reading) []inbox.Event {
+// read reads at least n events, and those that still come before the reader has ended.
+func read(tb testing.TB, c *engine.Connection, n int, options inbox.ReadOptions) []inbox.Event {
 	tb.Helper()
 	ctx, cancel := context.WithTimeout(tb.Context(), time.Minute)
 	defer cancel()
 	var events []inbox.Event
-	require.NoError(tb, inbox.Read(ctx, c, reading, func(_ context.Context, e inbox.Event) error {
-		if events = append(events, e); len(events) >= most {
+	require.NoError(tb, inbox.Read(ctx, c, options, func(_ context.Context, e inbox.Event) error {
+		if events = append(events, e); len(events) >= n {
 			cancel()
 		}
 		return nil
@@ -31,27 +31,31 @@ func read(tb testing.TB, c *engine.Connection, most int, reading inbox.Reading) 
 	return events
 }
 
+func message(n int) webhook.SMSMessage {
+	return webhook.SMSMessage{ID: fmt.Sprint("in-", n), From: "1"}
+}
+
 func publish(t *testing.T, c *engine.Connection, n int) {
 	t.Helper()
 	p := newPublisher(t, c)
 	for i := range n {
-		require.NoError(t, p.SMS(t.Context(), webhook.SMSMessage{ID: fmt.Sprint("in-", i), From: "1"}))
+		require.NoError(t, p.SMS(t.Context(), message(i)))
 	}
 }
 
-func TestEachNameReadsAllEventsInTheirOrder(t *testing.T) {
+func TestReadPassesAllEventsInOrder(t *testing.T) {
 	t.Parallel()
 	_, c := startEngine(t)
 	publish(t, c, 20)
 	for _, name := range []string{"one", "two"} {
-		for i, e := range read(t, c, 20, inbox.Reading{Name: name}) {
-			assert.Equal(t, fmt.Sprint("sms.id.in-", i), e.Key)
+		for i, e := range read(t, c, 20, inbox.ReadOptions{Name: name}) {
+			assert.Equal(t, keyOf(message(i)), e.Key)
 			assert.Equal(t, uint64(i+1), e.Sequence)
 		}
 	}
 }
 
-func TestProcessesOfOneNameShareTheEvents(t *testing.T) {
+func TestReadersOfOneNameShareEvents(t *testing.T) {
 	t.Parallel()
 	_, c := startEngine(t)
 	publish(t, c, 100)
@@ -62,7 +66,7 @@ func TestProcessesOfOneNameShareTheEvents(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
-			assert.NoError(t, inbox.Read(ctx, c, inbox.Reading{Name: "shared"}, func(_ context.Context, e inbox.Event) error {
+			assert.NoError(t, inbox.Read(ctx, c, inbox.ReadOptions{Name: "shared"}, func(_ context.Context, e inbox.Event) error {
 				mu.Lock()
 				defer mu.Unlock()
 				if times[e.Key]++; len(times) == 100 {
@@ -78,23 +82,23 @@ func TestProcessesOfOneNameShareTheEvents(t *testing.T) {
 	}
 }
 
-func TestWhatAReaderHasNotBegunWithGoesToTheNextAtOnce(t *testing.T) {
+func TestReadReturnsPendingEvents(t *testing.T) {
 	t.Parallel()
 	_, c := startEngine(t)
 	publish(t, c, 10)
-	reading := inbox.Reading{Name: "test", Patience: long}
-	assert.Len(t, read(t, c, 1, reading), 1)
-	assert.Len(t, read(t, c, 9, reading), 9)
+	options := inbox.ReadOptions{Name: "test", HandleTimeout: long}
+	assert.Len(t, read(t, c, 1, options), 1)
+	assert.Len(t, read(t, c, 9, options), 9)
 }
 
-func TestAnEventThatCouldNotBeHandledComesAgain(t *testing.T) {
+func TestReadRepeatsFailedEvent(t *testing.T) {
 	t.Parallel()
 	_, c := startEngine(t)
 	publish(t, c, 2)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	var keys []string
-	require.NoError(t, inbox.Read(ctx, c, inbox.Reading{Name: "test"}, func(_ context.Context, e inbox.Event) error {
+	require.NoError(t, inbox.Read(ctx, c, inbox.ReadOptions{Name: "test"}, func(_ context.Context, e inbox.Event) error {
 		if keys = append(keys, e.Key); len(keys) == 1 {
 			return errors.New("not now")
 		}
@@ -103,29 +107,29 @@ func TestAnEventThatCouldNotBeHandledComesAgain(t *testing.T) {
 		}
 		return nil
 	}))
-	assert.Equal(t, []string{"sms.id.in-0", "sms.id.in-1", "sms.id.in-0"}, keys)
+	assert.Equal(t, []string{keyOf(message(0)), keyOf(message(1)), keyOf(message(0))}, keys)
 }
 
-func TestAReaderPassesOverWhatIsNoEventAndWhatItDidNotAskFor(t *testing.T) {
+func TestReadSkipsBadDataAndOtherKinds(t *testing.T) {
 	t.Parallel()
 	_, c := startEngine(t)
 	_, err := c.JetStream.Publish(t.Context(), "inbox.delivery.x", []byte("639171234567"))
 	require.NoError(t, err)
 	publish(t, c, 1)
 	require.NoError(t, newPublisher(t, c).Delivery(t.Context(), webhook.DeliveryReport{ID: "out-1", Status: webhook.StatusRead, RawStatus: "seen"}))
-	events := read(t, c, 1, inbox.Reading{Name: "test", Kinds: []inbox.Kind{inbox.Delivery, inbox.ChatApp1}})
+	events := read(t, c, 1, inbox.ReadOptions{Name: "test", Kinds: []inbox.Kind{inbox.Delivery, inbox.ChatApp1}})
 	require.Len(t, events, 1)
 	assert.Equal(t, webhook.StatusRead, events[0].Message.(webhook.DeliveryReport).Status)
 	consumer, err := c.JetStream.Consumer(t.Context(), engine.Inbox, "test")
 	require.NoError(t, err)
 	require.Eventually(t, func() bool {
-		about, err := consumer.Info(t.Context())
-		return err == nil && about.NumAckPending == 0 && about.NumPending == 0
-	}, 10*time.Second, 20*time.Millisecond, "what is no event does not come again")
+		info, err := consumer.Info(t.Context())
+		return err == nil && info.NumAckPending == 0 && info.NumPending == 0
+	}, 10*time.Second, 20*time.Millisecond, "bad data must not come again")
 }
 
-func TestAReaderOfAnImpossibleNameSaysSo(t *testing.T) {
+func TestReadRejectsBadName(t *testing.T) {
 	t.Parallel()
 	_, c := startEngine(t)
-	assert.ErrorContains(t, inbox.Read(t.Context(), c, inbox.Reading{Name: "a.b"}, nil), "the reader a.b")
+	assert.ErrorContains(t, inbox.Read(t.Context(), c, inbox.ReadOptions{Name: "a.b"}, nil), "reader a.b")
 }

@@ -14,26 +14,26 @@ import (
 	"github.com/messaging-service/messaging-go/webhook"
 )
 
-// SecretParameter is the parameter of the query in which the service has to bring the secret.
+// SecretParameter is the query parameter that carries the secret.
 const SecretParameter = "key"
 
-// Config is what a receiver has to be told.
+// Config configures a receiver.
 type Config struct {
-	// Address is where [Run] listens, such as 127.0.0.1:8080.
+	// Address is the address on which [Run] listens, such as 127.0.0.1:8080.
 	Address string
-	// Secret is what the service has to bring in the parameter key.
+	// Secret is the secret that the service sends in the parameter key. It is required.
 	Secret string
-	// Lease is for how long an event belongs to the receiver that has begun with it. Zero means [DefaultLease].
+	// Lease is how long an event belongs to the receiver that handles it. The default is [DefaultLease].
 	Lease time.Duration
-	// Logger gets one record for each request and each failure, without numbers, texts and secrets. Nil means none.
+	// Logger receives a record for each request and each failure, without numbers, texts and secrets. Nil discards them.
 	Logger *slog.Logger
-	// Options are further options of package webhook, such as the contract. They are the same for all receivers.
+	// Options are further options of package webhook. They must be the same for all receivers.
 	Options []webhook.Option
 }
 
-func (c Config) complete() (Config, error) {
+func (c Config) withDefaults() (Config, error) {
 	if strings.TrimSpace(c.Secret) == "" {
-		return c, errors.New("inbox: there is no secret: anybody could bring events")
+		return c, errors.New("inbox: the secret is empty: anyone could send events")
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
@@ -41,21 +41,21 @@ func (c Config) complete() (Config, error) {
 	return c, nil
 }
 
-// The bounds of a receiver's server. http.Server has none by default.
+// Limits of a receiver's server. By default, http.Server has none.
 const (
 	readHeaderTimeout = 5 * time.Second
 	readTimeout       = 10 * time.Second
 	idleTimeout       = time.Minute
 	maxBody           = 1 << 16
-	maxHeader         = 1 << 17 // a long text stands in the query, six bytes for many a character
-	// writeTimeout leaves time for an answer after the engine has used up all patience.
-	writeTimeout = readTimeout + claimPatience + publishPatience + settlePatience + time.Second
-	// shutdownTimeout is for what is being handled when a receiver is told to end.
-	shutdownTimeout = claimPatience + publishPatience + settlePatience + time.Second
+	maxHeader         = 1 << 17 // the query can hold a long text, with six bytes per character
+	// writeTimeout leaves time for a response after every call to the engine has timed out.
+	writeTimeout = readTimeout + claimTimeout + publishTimeout + settleTimeout + time.Second
+	// shutdownTimeout is the time for events in progress when a receiver is shut down.
+	shutdownTimeout = claimTimeout + publishTimeout + settleTimeout + time.Second
 )
 
-// Run receives events until the context ends, and then ends what it has begun: what comes from then on is not taken, and the service
-// calls again. The engine has to be prepared, and is the caller's to close.
+// Run receives events until ctx ends and completes the events in progress. It takes none after that, and the service calls again. The engine
+// must be prepared; the caller closes the connection.
 func Run(ctx context.Context, c *engine.Connection, config Config) error {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", config.Address)
 	if err != nil {
@@ -64,7 +64,7 @@ func Run(ctx context.Context, c *engine.Connection, config Config) error {
 	return Serve(ctx, listener, c, config)
 }
 
-// Serve is [Run] on a listener that is there already, which it closes.
+// Serve is like [Run] on an existing listener, which it closes.
 func Serve(ctx context.Context, listener net.Listener, c *engine.Connection, config Config) error {
 	handler, err := NewHandler(ctx, c, config)
 	if err != nil {
@@ -78,13 +78,13 @@ func Serve(ctx context.Context, listener net.Listener, c *engine.Connection, con
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeader,
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(listener) }()
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(listener) }()
 	select {
-	case err = <-ended: // it never ends by itself but for an error
+	case err = <-failed:
 	case <-ctx.Done():
 	}
-	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
+	shutdownCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
 	defer cancel()
-	return errors.Join(err, server.Shutdown(ending))
+	return errors.Join(err, server.Shutdown(shutdownCtx))
 }

@@ -25,21 +25,21 @@ import (
 
 // served is a receiver in this process.
 type served struct {
-	base  string
-	stop  context.CancelFunc
-	ended chan error
+	base   string
+	stop   context.CancelFunc
+	result chan error
 }
 
-// serve starts a receiver, which ends with the test.
+// serve starts a receiver that ends with the test.
 func serve(t *testing.T, c *engine.Connection, config inbox.Config) *served {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	config.Secret = secret
 	ctx, stop := context.WithCancel(t.Context())
-	s := &served{base: "http://" + listener.Addr().String(), stop: stop, ended: make(chan error, 1)}
+	s := &served{base: "http://" + listener.Addr().String(), stop: stop, result: make(chan error, 1)}
 	var wg sync.WaitGroup
-	wg.Go(func() { s.ended <- inbox.Serve(ctx, listener, c, config) })
+	wg.Go(func() { s.result <- inbox.Serve(ctx, listener, c, config) })
 	t.Cleanup(func() {
 		stop()
 		wg.Wait()
@@ -47,10 +47,10 @@ func serve(t *testing.T, c *engine.Connection, config inbox.Config) *served {
 	return s
 }
 
-// hook is where the service is told to call.
+// hook returns the URL that the service calls.
 func (s *served) hook(path string) string { return s.base + path + "?key=" + secret }
 
-// call calls a URL as the service does, over a connection of its own.
+// call requests a URL as the service does, on a new connection, and returns the status code.
 func call(t *testing.T, target string) int {
 	t.Helper()
 	transport := &http.Transport{DisableKeepAlives: true}
@@ -64,12 +64,12 @@ func call(t *testing.T, target string) int {
 	return response.StatusCode
 }
 
-// sms is the URL of an inbound SMS at a receiver.
+// sms returns the URL with which the service sends an inbound SMS.
 func (s *served) sms(m messagingtest.InboundSMS) string {
 	return s.base + messagingtest.SMSRequest(inbox.SMSPath+"?key="+secret, m).URL.RequestURI()
 }
 
-func TestEveryKindOfEventIsStoredOnceHoweverOftenItComes(t *testing.T) {
+func TestServeStoresEveryKindOnce(t *testing.T) {
 	t.Parallel()
 	_, c := startEngine(t)
 	receivers := []*served{serve(t, c, inbox.Config{}), serve(t, c, inbox.Config{})}
@@ -81,7 +81,7 @@ func TestEveryKindOfEventIsStoredOnceHoweverOftenItComes(t *testing.T) {
 			inbox.ChatApp2: messagingtest.InboundChatApp{ID: "in-1", From: "639171234567", Text: "Hi"}, inbox.Delivery: messagingtest.DeliveryReport{ID: "out-1", Status: "delivered"},
 		}
 		for _, r := range receivers {
-			replies := service.Receive(t.Context(), r.hook(path), callbacks[kind], messagingtest.TwiceAtOnce(), messagingtest.AgainAfterFailure(100))
+			replies := service.Receive(t.Context(), r.hook(path), callbacks[kind], messagingtest.TwiceAtOnce(), messagingtest.RetryFailures(100))
 			for _, reply := range replies {
 				assert.NoError(t, reply.Err)
 			}
@@ -90,39 +90,60 @@ func TestEveryKindOfEventIsStoredOnceHoweverOftenItComes(t *testing.T) {
 		want[kind] = 1
 	}
 	got := make(map[inbox.Kind]int)
-	for _, e := range read(t, c, 4, inbox.Reading{Name: "test"}) {
+	for _, e := range read(t, c, 4, inbox.ReadOptions{Name: "test"}) {
 		got[e.Kind]++
 		key, lasting := e.Message.(interface{ DuplicateKey() (string, bool) }).DuplicateKey()
 		assert.Equal(t, e.Key, key)
 		assert.True(t, lasting)
-		assert.WithinDuration(t, time.Now(), e.TakenAt, time.Hour)
+		assert.WithinDuration(t, time.Now(), e.ArrivedAt, time.Hour)
 	}
 	assert.Equal(t, want, got)
 	assert.Equal(t, 4, stored(t, c))
 }
 
-func TestWhatAKilledReceiverLeftIsTakenUpAfterTheLease(t *testing.T) {
+func TestServeStoresEveryEventOfEnvelope(t *testing.T) {
+	t.Parallel()
+	_, c := startEngine(t)
+	r := serve(t, c, inbox.Config{})
+	const envelope = `{"object": "account", "entry": [{"changes": [{"field": "messages", "value": {
+		"messages": [{"id": "in-1", "from": "639171234567", "type": "text", "text": {"body": "Hi"}}],
+		"statuses": [{"id": "out-1", "status": "sent"}, {"id": "out-1", "status": "read"}]}}]}]}`
+	for range 2 {
+		assert.Equal(t, http.StatusOK, call(t, r.hook(inbox.ChatApp2Path)+"&payload="+url.QueryEscape(envelope)))
+	}
+	got := make(map[inbox.Kind]int)
+	for _, e := range read(t, c, 3, inbox.ReadOptions{Name: "test"}) {
+		got[e.Kind]++
+	}
+	assert.Equal(t, map[inbox.Kind]int{inbox.ChatApp2: 1, inbox.Delivery: 2}, got)
+	assert.Equal(t, 3, stored(t, c))
+}
+
+func TestServeTakesOverAfterLease(t *testing.T) {
 	t.Parallel()
 	_, c := startEngine(t)
 	killed, survivor := newStore(t, c, 5*time.Second), serve(t, c, inbox.Config{})
+	message := func(id string) webhook.SMSMessage {
+		return webhook.SMSMessage{ID: id, From: "639171234567", Text: "Hi"}
+	}
 	const afterClaim, afterStoring = "killed-after-the-claim", "killed-after-the-event-was-stored"
 	events := make(map[string]string)
 	for _, id := range []string{afterClaim, afterStoring} {
-		assertClaim(t, killed, "sms.id."+id, webhook.Claimed)
+		requireClaim(t, killed, keyOf(message(id)))
 		events[id] = survivor.sms(messagingtest.InboundSMS{ID: id, From: "639171234567", Text: "Hi"})
 	}
-	require.NoError(t, newPublisher(t, c).SMS(t.Context(), webhook.SMSMessage{ID: afterStoring, From: "639171234567", Text: "Hi"}))
+	require.NoError(t, newPublisher(t, c).SMS(t.Context(), message(afterStoring)))
 	for id, event := range events {
 		assert.Equal(t, http.StatusServiceUnavailable, call(t, event), id)
 	}
 	for id, event := range events {
 		require.Eventually(t, func() bool { return call(t, event) == http.StatusOK }, time.Minute, 100*time.Millisecond, id)
-		assertClaim(t, killed, "sms.id."+id, webhook.Done)
+		assertHandled(t, killed, keyOf(message(id)))
 	}
 	assert.Equal(t, 2, stored(t, c))
 }
 
-func TestAnEventIsToBeBroughtAgainWhileTheEngineIsAway(t *testing.T) {
+func TestServeRespondsUnavailableWithoutEngine(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
 	s, err := engine.Start(directory, 0)
@@ -130,7 +151,7 @@ func TestAnEventIsToBeBroughtAgainWhileTheEngineIsAway(t *testing.T) {
 	t.Cleanup(func() { s.Close() })
 	c := connect(t, s.URL())
 	require.NoError(t, c.Prepare(t.Context(), engine.Setup{}))
-	r := serve(t, c, inbox.Config{Lease: long}) // what waited for the engine in a buffer would claim the event for nobody
+	r := serve(t, c, inbox.Config{Lease: long}) // a buffered claim would hold the event for this long
 	event := r.sms(messagingtest.InboundSMS{ID: "in-1", From: "639171234567", Text: "Hi"})
 	assert.Equal(t, http.StatusOK, call(t, r.base+inbox.HealthPath))
 
@@ -150,7 +171,7 @@ func TestAnEventIsToBeBroughtAgainWhileTheEngineIsAway(t *testing.T) {
 	assert.Equal(t, 1, stored(t, c))
 }
 
-func TestAReceiverWithoutAStreamIsNotHealthy(t *testing.T) {
+func TestHealthWithoutStream(t *testing.T) {
 	t.Parallel()
 	_, c := startEngine(t)
 	r := serve(t, c, inbox.Config{})
@@ -159,18 +180,18 @@ func TestAReceiverWithoutAStreamIsNotHealthy(t *testing.T) {
 	assert.Equal(t, http.StatusServiceUnavailable, call(t, r.base+inbox.HealthPath))
 }
 
-func TestWhatIsBeingHandledEndsBeforeTheReceiverDoes(t *testing.T) {
+func TestServeCompletesEventsOnShutdown(t *testing.T) {
 	t.Parallel()
 	_, c := startEngine(t)
-	begun, goOn := make(chan struct{}), make(chan struct{})
-	r := serve(t, (&losing{before: func() error {
-		close(begun)
-		<-goOn
+	started, proceed := make(chan struct{}), make(chan struct{})
+	r := serve(t, (&lossyEngine{before: func() error {
+		close(started)
+		<-proceed
 		return nil
 	}}).over(c), inbox.Config{})
-	answer := make(chan int, 1)
-	go func() { answer <- call(t, r.sms(messagingtest.InboundSMS{ID: "in-1", From: "639171234567"})) }()
-	<-begun
+	status := make(chan int, 1)
+	go func() { status <- call(t, r.sms(messagingtest.InboundSMS{ID: "in-1", From: "639171234567"})) }()
+	<-started
 	r.stop()
 	require.Eventually(t, func() bool {
 		conn, err := net.Dial("tcp", strings.TrimPrefix(r.base, "http://"))
@@ -178,25 +199,27 @@ func TestWhatIsBeingHandledEndsBeforeTheReceiverDoes(t *testing.T) {
 			conn.Close()
 		}
 		return err != nil
-	}, time.Minute, 10*time.Millisecond, "nothing more is taken")
-	close(goOn)
-	assert.Equal(t, http.StatusOK, <-answer)
-	assert.NoError(t, <-r.ended)
+	}, time.Minute, 10*time.Millisecond, "the receiver must accept no more connections")
+	close(proceed)
+	assert.Equal(t, http.StatusOK, <-status)
+	assert.NoError(t, <-r.result)
 	assert.Equal(t, 1, stored(t, c))
 }
 
-func TestNobodyWithoutTheSecretBringsAnEvent(t *testing.T) {
+func TestServeRequiresSecret(t *testing.T) {
 	t.Parallel()
 	_, c := startEngine(t)
 	r := serve(t, c, inbox.Config{})
 	assert.Equal(t, http.StatusForbidden, call(t, r.base+inbox.SMSPath+"?key=guess&from=1"))
 	assert.Equal(t, http.StatusNotFound, call(t, r.base+"/"))
+	assert.Equal(t, http.StatusNotFound, call(t, strings.Replace(r.hook(inbox.SMSPath), inbox.SMSPath, "/"+inbox.SMSPath, 1)+"&from=1"), "the mux must not redirect")
 	assert.Zero(t, stored(t, c))
-	require.ErrorContains(t, inbox.Run(t.Context(), c, inbox.Config{Address: "127.0.0.1:0", Secret: " "}), "no secret")
+	require.ErrorContains(t, inbox.Run(t.Context(), c, inbox.Config{Address: "127.0.0.1:0", Secret: " "}), "the secret is empty")
+	require.ErrorContains(t, inbox.Run(t.Context(), c, inbox.Config{Address: "127.0.0.1:0", Secret: secret, Options: []webhook.Option{webhook.WithStore(nil)}}), "WithStore")
 	assert.Error(t, inbox.Run(t.Context(), c, inbox.Config{Address: "nowhere.invalid:0", Secret: secret}))
 }
 
-func TestTheLogHoldsNothingPersonal(t *testing.T) {
+func TestServeLogsNothingPersonal(t *testing.T) {
 	t.Parallel()
 	s, c := startEngine(t)
 	var out lockedBuffer
@@ -208,13 +231,13 @@ func TestTheLogHoldsNothingPersonal(t *testing.T) {
 	for line := range strings.SplitSeq(strings.TrimSpace(out.String()), "\n") {
 		assert.True(t, json.Valid([]byte(line)))
 	}
-	assert.Contains(t, out.String(), inbox.ErrAway.Error())
+	assert.Contains(t, out.String(), inbox.ErrUnavailable.Error())
 	for _, personal := range []string{"639171234567", "Hithere", secret} {
 		assert.NotContains(t, out.String(), personal)
 	}
 }
 
-// lockedBuffer is what many goroutines write to.
+// lockedBuffer is a buffer for concurrent use.
 type lockedBuffer struct {
 	mu  sync.Mutex
 	out strings.Builder

@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -18,142 +18,135 @@ import (
 
 // Store is a [webhook.Store] that any number of receivers share: the bucket of claims in the engine. It is safe for concurrent use.
 //
-// A claim is an entry that the engine lets go by itself when the lease is over, by its own clock. Completing it puts an entry in its
-// place that stays for as long as the bucket keeps what it holds.
+// A claim is an entry of the bucket that the engine removes when its lease ends, by the engine's clock. An entry that marks the key as
+// handled replaces it, and stays for as long as the bucket keeps its entries.
 type Store struct {
 	engine *engine.Connection
 	claims jetstream.KeyValue
 	lease  time.Duration
 	logger *slog.Logger
-
-	mu sync.Mutex
-	// held has the revisions of the claims that were given out here and have not ended, the oldest first: another goroutine
-	// may have claimed a key again after the lease.
-	held map[string][]uint64
 }
 
 const (
-	// DefaultLease is longer than a receiver can take for an event, with an engine that answers at the last moment to everything.
+	// DefaultLease is longer than a receiver needs for an event, even if every call to the engine takes until its timeout.
 	DefaultLease = 30 * time.Second
-	// shortestLease is what the engine counts in.
-	shortestLease = time.Second
-	// markerStays is how long it can be seen that a claim was given back.
-	markerStays = time.Minute
+	// minLease is the engine's resolution.
+	minLease = time.Second
+	// releaseMarkerTTL is how long the engine keeps the mark that a claim was released.
+	releaseMarkerTTL = time.Minute
 )
 
-// done is the value of what was handled. That of a claim begins with another letter.
-const done = "done"
+// handled is the value of the entry of a handled event. The value of a claim starts with another letter.
+const handled = "handled"
 
-// NewStore makes a store over an engine that is prepared. A claim is its owner's for the lease, which the engine
-// counts in whole seconds; 0 means [DefaultLease]. What the engine could not do is logged, with the key of the event and nothing else of it.
+// NewStore returns a store on a prepared engine. A claim is valid for the lease, which is rounded up to whole seconds; 0 means
+// [DefaultLease]. The store logs what the engine failed to do, with the key of the event and nothing else of it.
 func NewStore(ctx context.Context, c *engine.Connection, lease time.Duration, logger *slog.Logger) (*Store, error) {
 	if lease == 0 {
 		lease = DefaultLease
 	}
-	if lease < shortestLease {
-		return nil, fmt.Errorf("inbox: a lease of %v is shorter than %v", lease, shortestLease)
+	if lease < minLease {
+		return nil, fmt.Errorf("inbox: the lease is %v, want at least %v", lease, minLease)
 	}
 	claims, err := c.Bucket(ctx, engine.Claims)
 	if err != nil {
 		return nil, err
 	}
-	return &Store{engine: c, claims: claims, lease: (lease + time.Second - 1).Truncate(time.Second), logger: logger, held: make(map[string][]uint64)}, nil
+	return &Store{engine: c, claims: claims, lease: (lease + time.Second - 1).Truncate(time.Second), logger: logger}, nil
 }
 
-// Claim claims a key, as [webhook.Store] has it. It takes [ErrAway] at most three seconds to come.
-func (s *Store) Claim(ctx context.Context, key string) (webhook.ClaimState, error) {
-	// An attempt whose answer was lost may have claimed the key: the next one knows the claim as its own by what is in it.
+// Once implements [webhook.Store]. It calls handle only while it holds a claim of the key, and releases the claim if handle fails or
+// panics. It returns [ErrUnavailable] if the engine does not respond within three seconds: before it calls handle, or after handle has
+// returned nil. In the second case the event is handled again once the lease has ended.
+//
+// If handle takes longer than the lease, another receiver can claim the key. The event then counts as handled as soon as one of
+// them succeeds.
+func (s *Store) Once(ctx context.Context, key string, handle func(context.Context) error) error {
+	claim, err := s.claim(ctx, key)
+	if claim == 0 {
+		return err
+	}
+	succeeded := false
+	defer func() {
+		if !succeeded { // also if handle panics or exits its goroutine
+			s.release(ctx, key, claim)
+		}
+	}()
+	if err := handle(ctx); err != nil {
+		return err
+	}
+	succeeded = true
+	return s.complete(ctx, key)
+}
+
+// claim claims a key. It returns the revision of the claim, or 0 if the key was handled, or [webhook.ErrInProgress].
+func (s *Store) claim(ctx context.Context, key string) (claim uint64, err error) {
+	// An attempt whose response was lost may have claimed the key. The next attempt recognizes the claim by its mark.
 	mark := []byte("claim " + rand.Text())
-	var state webhook.ClaimState
-	err := patiently(ctx, s.engine, claimPatience, func(ctx context.Context) error {
-		revision, err := s.claims.Create(ctx, key, mark, jetstream.KeyTTL(s.lease))
+	inProgress := false
+	err = retry(ctx, s.engine, claimTimeout, func(ctx context.Context) error {
+		revision, err := s.claims.Create(ctx, entryKey(key), mark, jetstream.KeyTTL(s.lease))
 		if err == nil {
-			state = s.hold(key, revision)
+			claim = revision
 			return nil
 		}
-		if !engine.IsTaken(err) {
-			return finalIfInvalid(err)
+		if !engine.IsConflict(err) {
+			return permanentIfInvalid(err)
 		}
-		entry, err := s.claims.Get(ctx, key)
+		entry, err := s.claims.Get(ctx, entryKey(key))
 		switch {
-		case err != nil: // also where the claim has gone in this moment, or is just being made
+		case err != nil: // including a claim that has just ended or is just being made
 			return err
-		case string(entry.Value()) == done:
-			state = webhook.Done
 		case bytes.Equal(entry.Value(), mark):
-			state = s.hold(key, entry.Revision())
-		default:
-			state = webhook.InProgress
+			claim = entry.Revision()
+		case string(entry.Value()) != handled:
+			inProgress = true
 		}
 		return nil
 	})
-	return state, s.logged(ctx, "not claimed", key, err)
-}
-
-// Complete marks a key as done, whoever has claimed it by now: the event was handled all the same.
-func (s *Store) Complete(ctx context.Context, key string) error {
-	s.letGo(key)
-	err := patiently(ctx, s.engine, settlePatience, func(ctx context.Context) error {
-		_, err := s.claims.Put(ctx, key, []byte(done))
-		return finalIfInvalid(err)
-	})
-	return s.logged(ctx, "not completed", key, err)
-}
-
-// Release gives a claim back, if it is still the one that was made here: not one that another made after the lease, and not what
-// is done.
-func (s *Store) Release(ctx context.Context, key string) error {
-	revision, ok := s.letGo(key)
-	if !ok {
-		return nil
+	if inProgress {
+		return 0, webhook.ErrInProgress
 	}
-	err := patiently(ctx, s.engine, settlePatience, func(ctx context.Context) error {
-		err := s.claims.Purge(ctx, key, jetstream.LastRevision(revision), jetstream.PurgeTTL(markerStays))
-		if engine.IsTaken(err) { // by another, or by this attempt's predecessor, or the lease is over
+	return claim, s.logged(ctx, "claiming failed", key, err)
+}
+
+// complete marks a key as handled, even if another receiver has claimed it since.
+func (s *Store) complete(ctx context.Context, key string) error {
+	err := retry(ctx, s.engine, settleTimeout, func(ctx context.Context) error {
+		_, err := s.claims.Put(ctx, entryKey(key), []byte(handled))
+		return permanentIfInvalid(err)
+	})
+	return s.logged(ctx, "completing failed", key, err)
+}
+
+// release releases a claim. It changes nothing if another receiver has claimed the key since, or has handled the event. If it fails, the
+// claim ends with its lease.
+func (s *Store) release(ctx context.Context, key string, claim uint64) {
+	err := retry(ctx, s.engine, settleTimeout, func(ctx context.Context) error {
+		err := s.claims.Purge(ctx, entryKey(key), jetstream.LastRevision(claim), jetstream.PurgeTTL(releaseMarkerTTL))
+		if engine.IsConflict(err) { // by an earlier attempt or another receiver, or the lease has ended
 			return nil
 		}
-		return finalIfInvalid(err)
+		return permanentIfInvalid(err)
 	})
-	return s.logged(ctx, "not released", key, err)
+	_ = s.logged(ctx, "releasing failed", key, err)
 }
 
-// hold takes down a claim that was made here.
-func (s *Store) hold(key string, revision uint64) webhook.ClaimState {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.held[key] = append(s.held[key], revision)
-	return webhook.Claimed
-}
+// entryKey encodes a key with characters that the engine accepts.
+func entryKey(key string) string { return base64.RawURLEncoding.EncodeToString([]byte(key)) }
 
-// letGo gives the oldest claim of a key that was made here. Who ends it may be the owner of a later one; but a later one is given out
-// only when all others have ended, so nobody's claim goes while he handles the event within his lease.
-func (s *Store) letGo(key string) (revision uint64, ok bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	revisions := s.held[key]
-	switch len(revisions) {
-	case 0:
-		return 0, false
-	case 1:
-		delete(s.held, key)
-	default:
-		s.held[key] = revisions[1:]
-	}
-	return revisions[0], true
-}
-
-func (s *Store) logged(ctx context.Context, what, key string, err error) error {
+func (s *Store) logged(ctx context.Context, failure, key string, err error) error {
 	if err == nil {
 		return nil
 	}
-	s.logger.LogAttrs(ctx, slog.LevelError, "store", slog.String("verdict", what), slog.String("key", key), slog.Any("error", err))
-	return fmt.Errorf("inbox: %s: %w", what, err)
+	s.logger.LogAttrs(ctx, slog.LevelError, failure, slog.String("key", key), slog.Any("error", err))
+	return fmt.Errorf("inbox: %s: %w", failure, err)
 }
 
-// finalIfInvalid tells the errors that stay whatever happens.
-func finalIfInvalid(err error) error {
+// permanentIfInvalid marks errors that a retry would not change as permanent.
+func permanentIfInvalid(err error) error {
 	if errors.Is(err, jetstream.ErrInvalidKey) || errors.Is(err, jetstream.ErrLimitMarkerTTLNotSupported) {
-		return finalError{err}
+		return permanentError{err}
 	}
 	return err
 }

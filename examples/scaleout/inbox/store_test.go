@@ -1,6 +1,9 @@
 package inbox_test
 
 import (
+	"context"
+	"encoding/base64"
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -12,11 +15,14 @@ import (
 
 	"github.com/messaging-service/messaging-go/examples/scaleout/engine"
 	"github.com/messaging-service/messaging-go/examples/scaleout/inbox"
+	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/webhook"
 )
 
-// long is a lease that no test outlasts.
+// long is a lease that outlasts every test.
 const long = time.Hour
+
+var errHandle = errors.New("not handled")
 
 func newStore(t *testing.T, c *engine.Connection, lease time.Duration) *inbox.Store {
 	t.Helper()
@@ -25,151 +31,240 @@ func newStore(t *testing.T, c *engine.Connection, lease time.Duration) *inbox.St
 	return s
 }
 
-func assertClaim(t *testing.T, s webhook.Store, key string, want webhook.ClaimState) {
-	t.Helper()
-	got, err := s.Claim(t.Context(), key)
-	require.NoError(t, err)
-	assert.Equal(t, want, got)
+// claim is a call of Once whose handler is running.
+type claim struct {
+	outcome chan error // what the handler returns
+	result  chan error // what Once returns
 }
 
-// requireFree claims a key as soon as it can be claimed.
-func requireFree(t *testing.T, s webhook.Store, key string) {
+// tryClaim calls Once. It returns a claim if Once calls the handler, and the error of Once otherwise.
+func tryClaim(t *testing.T, s *inbox.Store, key string) (*claim, error) {
+	t.Helper()
+	c := &claim{outcome: make(chan error, 1), result: make(chan error, 1)}
+	called := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		c.result <- s.Once(t.Context(), key, func(context.Context) error {
+			close(called)
+			return <-c.outcome
+		})
+	})
+	t.Cleanup(func() {
+		select {
+		case c.outcome <- errHandle:
+		default:
+		}
+		wg.Wait()
+	})
+	select {
+	case <-called:
+		return c, nil
+	case err := <-c.result:
+		c.outcome <- nil
+		return nil, err
+	}
+}
+
+func requireClaim(t *testing.T, s *inbox.Store, key string) *claim {
+	t.Helper()
+	c, err := tryClaim(t, s, key)
+	require.NoError(t, err)
+	require.NotNil(t, c, "the key is handled")
+	return c
+}
+
+// requireClaimAfterLease claims a key as soon as the lease of its claim has ended.
+func requireClaimAfterLease(t *testing.T, s *inbox.Store, key string) (c *claim) {
 	t.Helper()
 	require.Eventually(t, func() bool {
-		state, err := s.Claim(t.Context(), key)
-		return err == nil && state == webhook.Claimed
-	}, time.Minute, 20*time.Millisecond, "the lease has no end")
+		var err error
+		c, err = tryClaim(t, s, key)
+		return err == nil && c != nil
+	}, time.Minute, 20*time.Millisecond, "the lease does not end")
+	return c
 }
 
-// assertOneWins has many goroutines claim each key over two stores at once.
+// complete lets the handler return nil, and release lets it return an error.
+func (c *claim) complete(t *testing.T) {
+	t.Helper()
+	c.outcome <- nil
+	require.NoError(t, <-c.result)
+}
+
+func (c *claim) release(t *testing.T) {
+	t.Helper()
+	c.outcome <- errHandle
+	require.ErrorIs(t, <-c.result, errHandle)
+}
+
+func assertInProgress(t *testing.T, s *inbox.Store, key string) {
+	t.Helper()
+	_, err := tryClaim(t, s, key)
+	require.ErrorIs(t, err, webhook.ErrInProgress)
+}
+
+func assertHandled(t *testing.T, s *inbox.Store, key string) {
+	t.Helper()
+	c, err := tryClaim(t, s, key)
+	require.NoError(t, err)
+	assert.Nil(t, c, "the event is handled again")
+}
+
+// assertOneWins has many goroutines handle each key over several stores at once.
 func assertOneWins(t *testing.T, keys int, stores ...*inbox.Store) {
 	t.Helper()
-	const claims = 64
+	const calls = 64
 	var mu sync.Mutex
-	states := make(map[webhook.ClaimState]int)
+	var handled, inProgress int
 	for key := range keys {
-		var wg sync.WaitGroup
+		var wg, others sync.WaitGroup
+		others.Add(calls - 1)
 		begin := make(chan struct{})
-		for i := range claims {
+		for i := range calls {
 			wg.Go(func() {
 				<-begin
-				state, err := stores[i%len(stores)].Claim(t.Context(), fmt.Sprint("sms.id.", key))
-				assert.NoError(t, err)
+				called := false
+				err := stores[i%len(stores)].Once(t.Context(), fmt.Sprint("sms.", key), func(context.Context) error {
+					called = true
+					others.Wait()
+					return nil
+				})
 				mu.Lock()
 				defer mu.Unlock()
-				states[state]++
+				if called {
+					assert.NoError(t, err)
+					handled++
+					return
+				}
+				others.Done()
+				if assert.ErrorIs(t, err, webhook.ErrInProgress) {
+					inProgress++
+				}
 			})
 		}
 		close(begin)
 		wg.Wait()
 	}
-	assert.Equal(t, map[webhook.ClaimState]int{webhook.Claimed: keys, webhook.InProgress: keys * (claims - 1)}, states)
+	assert.Equal(t, keys, handled)
+	assert.Equal(t, keys*(calls-1), inProgress)
 }
 
-func TestExactlyOneOfManyClaimsWins(t *testing.T) {
+func TestStore(t *testing.T) {
+	t.Parallel()
+	_, c := startEngine(t)
+	messagingtest.TestStore(t, newStore(t, c, long))
+}
+
+func TestStoreOneClaimWins(t *testing.T) {
 	t.Parallel()
 	s, c := startEngine(t)
 	assertOneWins(t, 4, newStore(t, c, long), newStore(t, connect(t, s.URL()), long))
 }
 
-func TestWhatIsDoneStaysDone(t *testing.T) {
+func TestStoreKeepsHandled(t *testing.T) {
 	t.Parallel()
 	_, c := startEngine(t)
 	short, other := newStore(t, c, time.Second), newStore(t, c, time.Second)
-	assertClaim(t, short, "sms.id.done", webhook.Claimed)
-	require.NoError(t, short.Complete(t.Context(), "sms.id.done"))
-	assertClaim(t, short, "sms.id.later", webhook.Claimed)
-	requireFree(t, other, "sms.id.later") // so the lease of the other would be over, too
-	require.NoError(t, short.Release(t.Context(), "sms.id.done"))
+	requireClaim(t, short, "sms.1").complete(t)
+	requireClaim(t, short, "sms.2")
+	requireClaimAfterLease(t, other, "sms.2") // by now the lease of the first claim would have ended, too
 	for _, s := range []*inbox.Store{short, other} {
-		assertClaim(t, s, "sms.id.done", webhook.Done)
+		assertHandled(t, s, "sms.1")
 	}
 }
 
-func TestAReleasedKeyCanBeClaimedAtOnce(t *testing.T) {
+func TestStoreReleasesAfterFailure(t *testing.T) {
 	t.Parallel()
 	_, c := startEngine(t)
 	one, other := newStore(t, c, long), newStore(t, c, long)
 	for range 10 {
-		assertClaim(t, one, "sms.id.1", webhook.Claimed)
-		assertClaim(t, other, "sms.id.1", webhook.InProgress)
-		require.NoError(t, other.Release(t.Context(), "sms.id.1"), "it has none")
-		assertClaim(t, other, "sms.id.1", webhook.InProgress)
-		require.NoError(t, one.Release(t.Context(), "sms.id.1"))
+		claim := requireClaim(t, one, "sms.1")
+		assertInProgress(t, other, "sms.1")
+		claim.release(t)
 	}
+	requireClaim(t, other, "sms.1")
 }
 
-func TestWhatSaysThatAClaimWasReleasedDoesNotStay(t *testing.T) {
+func TestStoreReleaseMarkerExpires(t *testing.T) {
 	t.Parallel()
 	_, c := startEngine(t)
-	s := newStore(t, c, long)
-	assertClaim(t, s, "sms.id.1", webhook.Claimed)
-	require.NoError(t, s.Release(t.Context(), "sms.id.1"))
+	requireClaim(t, newStore(t, c, long), "sms.1").release(t)
 	bucket, err := c.JetStream.Stream(t.Context(), "KV_"+engine.Claims)
 	require.NoError(t, err)
-	marker, err := bucket.GetLastMsgForSubject(t.Context(), "$KV."+engine.Claims+".sms.id.1")
+	marker, err := bucket.GetLastMsgForSubject(t.Context(), "$KV."+engine.Claims+"."+base64.RawURLEncoding.EncodeToString([]byte("sms.1")))
 	require.NoError(t, err)
 	assert.Equal(t, "1m0s", marker.Header.Get(jetstream.MsgTTLHeader))
 }
 
-func TestAClaimThatWasTakenOverIsNotReleasedByItsFirstOwner(t *testing.T) {
+func TestStoreReleaseKeepsNewClaim(t *testing.T) {
 	t.Parallel()
 	_, c := startEngine(t)
-	stopped, other := newStore(t, c, time.Second), newStore(t, c, long)
-	assertClaim(t, stopped, "sms.id.1", webhook.Claimed)
-	requireFree(t, other, "sms.id.1")
-	require.NoError(t, stopped.Release(t.Context(), "sms.id.1"))
-	assertClaim(t, stopped, "sms.id.1", webhook.InProgress)
-	require.NoError(t, other.Release(t.Context(), "sms.id.1"))
-	assertClaim(t, stopped, "sms.id.1", webhook.Claimed)
+	stalled, other := newStore(t, c, time.Second), newStore(t, c, long)
+	first := requireClaim(t, stalled, "sms.1")
+	second := requireClaimAfterLease(t, other, "sms.1")
+	first.release(t)
+	assertInProgress(t, stalled, "sms.1")
+	second.release(t)
+	requireClaim(t, stalled, "sms.1")
 }
 
-func TestAClaimThatWasTakenOverInTheSameProcessIsNotReleasedByItsFirstOwner(t *testing.T) {
+func TestStoreReleaseKeepsNewClaimOfSameStore(t *testing.T) {
 	t.Parallel()
 	_, c := startEngine(t)
 	s, other := newStore(t, c, 4*time.Second), newStore(t, c, long)
-	assertClaim(t, s, "sms.id.1", webhook.Claimed)
-	requireFree(t, s, "sms.id.1")
-	require.NoError(t, s.Release(t.Context(), "sms.id.1"))
-	assertClaim(t, other, "sms.id.1", webhook.InProgress)
-	require.NoError(t, s.Release(t.Context(), "sms.id.1"))
-	assertClaim(t, other, "sms.id.1", webhook.Claimed)
+	first := requireClaim(t, s, "sms.1")
+	second := requireClaimAfterLease(t, s, "sms.1")
+	first.release(t)
+	assertInProgress(t, other, "sms.1")
+	second.release(t)
+	requireClaim(t, other, "sms.1")
 }
 
-func TestTheFirstOwnerOfAClaimThatWasTakenOverStillCompletesIt(t *testing.T) {
+func TestStoreCompletesAfterLease(t *testing.T) {
 	t.Parallel()
 	_, c := startEngine(t)
-	stopped, other := newStore(t, c, time.Second), newStore(t, c, long)
-	assertClaim(t, stopped, "sms.id.1", webhook.Claimed)
-	requireFree(t, other, "sms.id.1")
-	require.NoError(t, stopped.Complete(t.Context(), "sms.id.1"))
-	require.NoError(t, other.Release(t.Context(), "sms.id.1"))
-	assertClaim(t, other, "sms.id.1", webhook.Done)
+	stalled, other := newStore(t, c, time.Second), newStore(t, c, long)
+	first := requireClaim(t, stalled, "sms.1")
+	second := requireClaimAfterLease(t, other, "sms.1")
+	first.complete(t)
+	second.release(t)
+	assertHandled(t, other, "sms.1")
 }
 
-func TestAClaimWhoseAnswerWasLostIsItsOwners(t *testing.T) {
+func TestStoreClaimAfterLostResponse(t *testing.T) {
 	t.Parallel()
 	_, c := startEngine(t)
-	lossy := new(losing)
+	lossy := new(lossyEngine)
 	s, other := newStore(t, lossy.over(c), long), newStore(t, c, long)
-	lossy.answers.Store(1)
-	assertClaim(t, s, "sms.id.1", webhook.Claimed)
-	assertClaim(t, other, "sms.id.1", webhook.InProgress)
-	lossy.answers.Store(1)
-	require.NoError(t, s.Release(t.Context(), "sms.id.1"))
-	assertClaim(t, other, "sms.id.1", webhook.Claimed)
+	lossy.responses.Store(1)
+	claim := requireClaim(t, s, "sms.1")
+	assertInProgress(t, other, "sms.1")
+	lossy.responses.Store(1)
+	claim.release(t)
+	requireClaim(t, other, "sms.1")
 }
 
-func TestALeaseIsNoShorterThanTheEngineCounts(t *testing.T) {
+func TestStoreFailsIfNotRecorded(t *testing.T) {
+	t.Parallel()
+	engine, c := startEngine(t)
+	s := newStore(t, c, long)
+	err := s.Once(t.Context(), "sms.1", func(context.Context) error {
+		engine.Close()
+		return nil
+	})
+	assert.ErrorIs(t, err, inbox.ErrUnavailable)
+}
+
+func TestNewStoreRejectsShortLease(t *testing.T) {
 	t.Parallel()
 	_, err := inbox.NewStore(t.Context(), nil, time.Millisecond, quiet())
-	assert.ErrorContains(t, err, "shorter than 1s")
+	assert.ErrorContains(t, err, "want at least 1s")
 }
 
-func TestAKeyThatTheEngineCannotHaveIsRefusedAtOnce(t *testing.T) {
+func TestStoreRejectsBadKey(t *testing.T) {
 	t.Parallel()
 	_, c := startEngine(t)
-	_, err := newStore(t, c, long).Claim(t.Context(), "a b")
+	_, err := tryClaim(t, newStore(t, c, long), "")
 	require.Error(t, err)
-	assert.NotErrorIs(t, err, inbox.ErrAway)
+	assert.NotErrorIs(t, err, inbox.ErrUnavailable)
 }

@@ -9,19 +9,19 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// clockKey is written to be told the time.
+// clockKey is the key that is written to read the engine's clock.
 const clockKey = "clock"
 
-// clock is the engine's: the clocks of the machines on which workers run decide nothing.
+// clock is the engine's clock. The clocks of the machines that run workers decide nothing.
 type clock struct {
 	bucket jetstream.KeyValue
 	log    *slog.Logger
 }
 
-// now gives a time of the engine that has passed when it returns. A node that lags behind makes it earlier, never later.
+// now returns a time of the engine that has passed when now returns. A node that lags behind makes it earlier, never later.
 func (c clock) now(ctx context.Context) (time.Time, error) {
 	var now time.Time
-	_, err := insist(ctx, c.log, func(ctx context.Context) error {
+	_, err := retry(ctx, c.log, func(ctx context.Context) error {
 		if _, err := c.bucket.Put(ctx, clockKey, nil); err != nil {
 			return err
 		}
@@ -33,7 +33,7 @@ func (c clock) now(ctx context.Context) (time.Time, error) {
 		return nil
 	})
 	if err != nil {
-		return time.Time{}, fmt.Errorf("outbox: asking the engine for the time: %w", err)
+		return time.Time{}, fmt.Errorf("outbox: reading the engine's clock: %w", err)
 	}
 	return now, nil
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// delivery is a message in the hands of a worker.
+// delivery is one delivery of a message from the stream to a worker.
 type delivery struct {
 	*Worker
 	message Message
@@ -21,133 +21,132 @@ type delivery struct {
 	log     *slog.Logger
 }
 
-// step says how a delivery goes on.
+// step says how a delivery continues.
 type step int
 
 const (
-	again step = iota // the record has changed: it is read again
-	ended             // the message is acknowledged, terminated or given back
+	reread step = iota // the record has changed: read it again
+	done               // the message was acknowledged, terminated or returned to the stream
 )
 
-// deliver does what the record of a message says, until there is nothing to do or nothing to do now. When stop ends, nothing more is
-// begun.
-func (w *Worker) deliver(stop context.Context, raw jetstream.Msg) {
+// deliver acts on the record of a message until nothing is left to do, or nothing can be done now. When ctx ends, it starts nothing
+// more.
+func (w *Worker) deliver(ctx context.Context, raw jetstream.Msg) {
 	message, err := ParseLine(raw.Data())
 	if err != nil {
-		w.log.ErrorContext(stop, "a message in the stream is none", slog.String("subject", raw.Subject()), slog.Any("error", err))
-		w.say(stop, raw.TermWithReason("not readable"))
+		w.log.ErrorContext(ctx, "unreadable message in the stream", slog.String("subject", raw.Subject()), slog.Any("error", err))
+		w.logFailure(ctx, raw.TermWithReason("not readable"))
 		return
 	}
 	d := &delivery{Worker: w, message: message, key: message.Key(), raw: raw, log: w.log.With(slog.String("key", message.Key()))}
 	for {
-		e, err := w.records.read(stop, d.key)
-		next := ended
+		e, err := w.records.read(ctx, d.key)
+		next := done
 		if err == nil {
-			next, err = d.act(stop, e)
+			next, err = d.act(ctx, e)
 		}
-		if err != nil {
-			if stop.Err() == nil {
-				d.log.ErrorContext(stop, "a message is given back", slog.Any("error", err))
-				d.later(stop, d.options.SettleInterval)
-			} else {
-				w.say(stop, raw.Nak())
-			}
+		switch {
+		case err != nil && ctx.Err() != nil:
+			w.logFailure(ctx, raw.Nak())
 			return
-		}
-		if next == ended {
+		case err != nil:
+			d.log.ErrorContext(ctx, "message returned to the stream", slog.Any("error", err))
+			d.redeliverAfter(ctx, d.options.SettleInterval)
+			return
+		case next == done:
 			return
 		}
 	}
 }
 
-// act does what one state of the record asks for.
-func (d *delivery) act(stop context.Context, e entry) (step, error) {
+// act takes the step that the state of the record calls for.
+func (d *delivery) act(ctx context.Context, e entry) (step, error) {
 	if e.revision != 0 && e.Hash != d.message.hash() {
-		d.log.ErrorContext(stop, "a message in the stream is another than its record says")
-		d.say(stop, d.raw.TermWithReason(ErrConflict.Error()))
-		return ended, nil
+		d.log.ErrorContext(ctx, "the message in the stream does not match its record")
+		d.logFailure(ctx, d.raw.TermWithReason(ErrConflict.Error()))
+		return done, nil
 	}
 	switch e.State {
 	case Accepted, Refused, Parked:
-		d.finish(stop, e.Record)
-		return ended, nil
+		d.acknowledge(ctx, e.Record)
+		return done, nil
 	case Sending:
-		return d.doubt(stop, e)
+		return d.checkSending(ctx, e)
 	case Unknown:
-		return d.settle(stop, e)
+		return d.settle(ctx, e)
 	case Loading, Queued, "":
-		return d.send(stop, e)
+		return d.send(ctx, e)
 	default:
-		return ended, fmt.Errorf("outbox: a record with the state %q, which this version does not know", e.State)
+		return done, fmt.Errorf("outbox: this version does not know the record state %q", e.State)
 	}
 }
 
-// send makes an attempt, once the rate allows it and the record says that it is this delivery's. From then on it goes to its end,
-// whoever asks this process to stop.
-func (d *delivery) send(stop context.Context, e entry) (step, error) {
-	if err := d.limiter.wait(stop); err != nil {
-		return ended, err
+// send makes one attempt, once the rate limit allows it and the record shows the attempt as this delivery's. From then on it
+// runs to its end, even if ctx ends.
+func (d *delivery) send(ctx context.Context, e entry) (step, error) {
+	if err := d.limiter.wait(ctx); err != nil {
+		return done, err
 	}
-	if e.revision == 0 { // somebody published without a loader
+	if e.revision == 0 { // published without a Loader
 		e.Record = Record{Hash: d.message.hash(), Reference: d.message.reference}
 	}
-	ctx := context.WithoutCancel(stop)
-	mine := e.becomes(Sending, "")
-	mine.Attempt++
-	mine.Worker = fmt.Sprintf("%s/%d", d.name, d.attempts.Add(1))
-	// The time runs from before the record says sending, so that whoever finds it there later knows when the send has ended.
+	ctx = context.WithoutCancel(ctx)
+	claim := e.withState(Sending, "")
+	claim.Attempt++
+	claim.Worker = fmt.Sprintf("%s/%d", d.name, d.attempts.Add(1))
+	// The deadline counts from before the record says sending, so a later reader of the record knows when the send has ended.
 	deadline := time.Now().Add(d.options.SendTimeout)
-	begun, ok, err := d.records.swap(ctx, d.key, e.revision, mine)
+	claimed, ok, err := d.records.swap(ctx, d.key, e.revision, claim)
 	if err != nil || !ok {
-		return again, err
+		return reread, err
 	}
-	out := outcome{state: Queued, reason: "not sent: the engine took too long to agree"}
+	out := outcome{state: Queued, reason: "not sent: the engine responded too late"}
 	if time.Now().Before(deadline) {
-		limited, cancel := context.WithDeadline(ctx, deadline)
-		messageID, failure := d.message.body.send(limited, d.client)
+		sendCtx, cancel := context.WithDeadline(ctx, deadline)
+		messageID, err := d.message.body.send(sendCtx, d.client)
 		cancel()
-		out = outcomeOf(d.message.channel, mine.Attempt, messageID, failure)
+		out = newOutcome(d.message.channel, claim.Attempt, messageID, err)
 	}
-	return d.conclude(ctx, begun, out)
+	return d.recordOutcome(ctx, claimed, out)
 }
 
-// doubt is for a record that says sending. Whoever wrote that may have been killed, or may be at it. When a send must have ended and
-// nobody has said how, its outcome is unknown.
-func (d *delivery) doubt(stop context.Context, e entry) (step, error) {
-	now, err := d.clock.now(stop)
+// checkSending handles a record that says sending. The worker that wrote it may be sending, or may have been killed. Once its send must
+// have ended without a recorded verdict, the outcome is unknown.
+func (d *delivery) checkSending(ctx context.Context, e entry) (step, error) {
+	now, err := d.clock.now(ctx)
 	if err != nil {
-		return ended, err
+		return done, err
 	}
 	if left := d.options.SendTimeout - now.Sub(e.since); left > 0 {
-		d.later(stop, left)
-		return ended, nil
+		d.redeliverAfter(ctx, left)
+		return done, nil
 	}
-	_, _, err = d.records.swap(stop, d.key, e.revision, e.becomes(Unknown, "the worker that sent it did not say what became of it"))
-	return again, err
+	_, _, err = d.records.swap(ctx, d.key, e.revision, e.withState(Unknown, "the worker that sent it recorded no verdict"))
+	return reread, err
 }
 
-// conclude records what became of an attempt. What the process that made the attempt knows is better than what others concluded
-// from its silence, so it goes over an unknown, parked or queued record of the same attempt.
-func (d *delivery) conclude(ctx context.Context, e entry, out outcome) (_ step, err error) {
+// recordOutcome records the outcome of an attempt. The process that made the attempt knows more than those that judged by its silence,
+// so its outcome replaces an unknown, parked or queued state of the same attempt.
+func (d *delivery) recordOutcome(ctx context.Context, e entry, out outcome) (_ step, err error) {
 	attempt := e.Attempt
 	for {
-		record, changes := e.after(attempt, out, d.raw.Data())
-		if !changes {
-			d.log.WarnContext(ctx, "the record of a message has gone on without its worker", slog.String("state", string(e.State)), slog.Int("attempt", attempt))
+		record, changed := e.withOutcome(attempt, out, d.raw.Data())
+		if !changed {
+			d.log.WarnContext(ctx, "the record changed during the send", slog.String("state", string(e.State)), slog.Int("attempt", attempt))
 			break
 		}
 		if e.Attempt > attempt {
-			d.log.ErrorContext(ctx, "a message may have gone out more than once: it was accepted when another attempt had begun",
+			d.log.ErrorContext(ctx, "message may have been sent more than once: an attempt was accepted after another had started",
 				slog.Int("attempt", attempt), slog.Int("later_attempt", e.Attempt))
 		}
 		var ok bool
 		if e, ok, err = d.records.swap(ctx, d.key, e.revision, record); err != nil {
-			return ended, err
+			return done, err
 		}
 		if ok {
 			if record.State == Loading {
 				if err = finishLoading(ctx, d.records, d.publisher, d.key, e, d.raw.Data()); err != nil {
-					return ended, err
+					return done, err
 				}
 			}
 			break
@@ -155,21 +154,21 @@ func (d *delivery) conclude(ctx context.Context, e entry, out outcome) (_ step, 
 	}
 	switch {
 	case e.State.IsFinal():
-		d.finish(ctx, e.Record)
-		return ended, nil
+		d.acknowledge(ctx, e.Record)
+		return done, nil
 	case out.state == Queued:
-		d.later(ctx, backOff(e.Attempt, out.wait))
-		return ended, nil
+		d.redeliverAfter(ctx, backoff(e.Attempt, out.retryAfter))
+		return done, nil
 	case out.state == Unknown && d.message.channel == SMS:
-		d.later(ctx, d.options.SettleInterval)
-		return ended, nil
+		d.redeliverAfter(ctx, d.options.SettleInterval)
+		return done, nil
 	default:
-		return again, nil
+		return reread, nil
 	}
 }
 
-// after gives the record as it is once the outcome of one of its attempts is known, and whether that changes anything.
-func (e entry) after(attempt int, out outcome, line []byte) (next Record, changes bool) {
+// withOutcome returns the record with the outcome of one of its attempts, and reports whether that changes it.
+func (e entry) withOutcome(attempt int, out outcome, line []byte) (next Record, changed bool) {
 	if e.Attempt != attempt {
 		if out.state != Accepted {
 			return e.Record, false
@@ -178,16 +177,16 @@ func (e entry) after(attempt int, out outcome, line []byte) (next Record, change
 		next.OtherIDs = append(slices.Clip(next.OtherIDs), out.messageID)
 		return next, true
 	}
-	next = e.becomes(out.state, out.reason)
+	next = e.withState(out.state, out.reason)
 	switch out.state {
 	case Accepted:
 		next.MessageID = out.messageID
 		return next, e.State != Accepted
 	case Refused:
-		return next.keeping(line), e.State != Accepted && e.State != Refused
+		return next.withLine(line), e.State != Accepted && e.State != Refused
 	case Queued:
-		if e.State == Parked { // whoever parked it has taken it out of the stream
-			return e.becomes(Loading, out.reason).keeping(line), true
+		if e.State == Parked { // a parked message has left the stream
+			return e.withState(Loading, out.reason).withLine(line), true
 		}
 		return next, e.State == Sending || e.State == Unknown
 	default:
@@ -195,42 +194,42 @@ func (e entry) after(attempt int, out outcome, line []byte) (next Record, change
 	}
 }
 
-// finish takes a message out of the stream for which nothing is left to do.
-func (d *delivery) finish(ctx context.Context, r Record) {
+// acknowledge removes a message with a final record from the stream.
+func (d *delivery) acknowledge(ctx context.Context, r Record) {
 	if r.State != Accepted {
-		d.say(ctx, d.raw.TermWithReason(oneLine(string(r.State)+": "+r.Reason)))
+		d.logFailure(ctx, d.raw.TermWithReason(terminationReason(r)))
 		return
 	}
-	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
 	defer cancel()
-	d.say(ctx, d.raw.DoubleAck(limited))
+	d.logFailure(ctx, d.raw.DoubleAck(ctx))
 }
 
-// oneLine keeps a reason within what the engine takes as one.
-func oneLine(reason string) string {
-	const longest = 256
-	reason = strings.Join(strings.Fields(reason), " ")
-	return strings.ToValidUTF8(reason[:min(len(reason), longest)], "")
+// terminationReason returns state and reason of a record on one line, as short as the engine wants it.
+func terminationReason(r Record) string {
+	const maxBytes = 256
+	reason := strings.Join(strings.Fields(string(r.State)+": "+r.Reason), " ")
+	return strings.ToValidUTF8(reason[:min(len(reason), maxBytes)], "")
 }
 
-// later gives a message back for a while.
-func (d *delivery) later(ctx context.Context, wait time.Duration) {
-	d.say(ctx, d.raw.NakWithDelay(max(wait, time.Millisecond)))
+// redeliverAfter returns a message to the stream, which delivers it again after wait.
+func (d *delivery) redeliverAfter(ctx context.Context, wait time.Duration) {
+	d.logFailure(ctx, d.raw.NakWithDelay(max(wait, time.Millisecond)))
 }
 
-// say logs what the engine could not be told. It gives the message to a worker again then, who finds out by the record.
-func (w *Worker) say(ctx context.Context, err error) {
+// logFailure logs an acknowledgement that failed. The engine then delivers the message again, and the record says what to do with it.
+func (w *Worker) logFailure(ctx context.Context, err error) {
 	if err != nil && !errors.Is(err, jetstream.ErrMsgAlreadyAckd) {
-		w.log.WarnContext(ctx, "the engine could not be told of a message", slog.Any("error", err))
+		w.log.WarnContext(ctx, "acknowledging a message failed", slog.Any("error", err))
 	}
 }
 
-// backOff gives a random time before the next attempt, which grows with each, and is at least what the service asked for.
-func backOff(attempt int, asked time.Duration) time.Duration {
-	const shortest, longest, longestAsked = 250 * time.Millisecond, time.Minute, time.Hour
+// backoff returns a random wait before the next attempt. It grows with each attempt and is at least retryAfter.
+func backoff(attempt int, retryAfter time.Duration) time.Duration {
+	const shortest, longest, maxRetryAfter = 250 * time.Millisecond, time.Minute, time.Hour
 	bound := longest
 	if shift := attempt - 1; shift < 8 {
 		bound = shortest << max(shift, 0)
 	}
-	return max(jitter(bound), min(asked, longestAsked))
+	return max(jitter(bound), min(retryAfter, maxRetryAfter))
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/messaging-service/messaging-go/sms"
 )
 
-// Channel is one of the three by which a message goes, in the words of the contract.
+// Channel is a message channel.
 type Channel string
 
 // The channels.
@@ -27,13 +27,13 @@ const (
 	ChatApp2 Channel = "chatapp2"
 )
 
-// Message is one message of any channel, with the reference ID by which it is known. ParseLine and the functions named after the
-// channels make one.
+// Message is a message of any channel, identified by channel and reference ID. Make one with ParseLine, FromSMS, FromChatApp1 or
+// FromChatApp2.
 type Message struct {
 	channel   Channel
 	reference string
 	body      body
-	encoded   json.RawMessage // of the body, always the same for the same message
+	encoded   json.RawMessage // the same for the same message
 }
 
 // body is a message of one channel.
@@ -41,54 +41,53 @@ type body interface {
 	send(ctx context.Context, client *messaging.Client) (messageID string, err error)
 }
 
-// FromSMS makes a message of an SMS.
+// FromSMS returns an outbox message for an SMS.
 func FromSMS(m sms.Message) (Message, error) {
 	return newMessage(SMS, m.ReferenceID, smsBody{m}, m)
 }
 
-// FromChatApp1 makes a message of one of chat app 1.
+// FromChatApp1 returns an outbox message for a message of chat app 1.
 func FromChatApp1(m chatapp1.Message) (Message, error) {
 	return newMessage(ChatApp1, m.ReferenceID, chatApp1Body{m}, m)
 }
 
-// FromChatApp2 makes a message of one of chat app 2.
+// FromChatApp2 returns an outbox message for a message of chat app 2.
 func FromChatApp2(m chatapp2.Message) (Message, error) {
 	return newMessage(ChatApp2, m.ReferenceID, chatApp2Body{m}, m)
 }
 
 func newMessage(channel Channel, reference string, b body, m json.Marshaler) (Message, error) {
 	if reference == "" {
-		return Message{}, errors.New("the message has no reference ID, by which it is sent once")
+		return Message{}, errors.New("the message has no reference ID")
 	}
 	encoded, err := json.Marshal(m)
 	if err != nil {
-		return Message{}, errors.New("the message cannot be written as JSON: it holds a text that is no UTF-8, or a field twice")
+		return Message{}, fmt.Errorf("encoding the message: %w", err)
 	}
 	return Message{channel: channel, reference: reference, body: b, encoded: encoded}, nil
 }
 
-// line is a message with its channel, as it stands in a file and in the stream.
+// line is a message as it is stored in a file and in the stream.
 type line struct {
 	Channel Channel         `json:"channel"`
 	Message json.RawMessage `json:"message"`
 }
 
-// ParseLine reads a message as a line of a file has it:
+// ParseLine parses a message from a line of a file:
 //
-//	{"channel": "sms", "message": {"from": "ACME", "to": "+639171234567", "text": "We open at nine", "referenceId": "order-1"}}
+//	{"channel": "sms", "message": {"from": "ACME", "to": "+639171234567", "text": "We open at nine", "referenceID": "order-1"}}
 //
-// The channel is sms, chatapp1 or chatapp2, and the message what json.Marshal makes of that channel's Message: its body under the
-// default contract. The message is not validated further than JSON goes; what the library refuses ends as refused. Errors repeat
-// nothing of the message.
+// The channel is sms, chatapp1 or chatapp2. The message is the JSON of that channel's Message, as json.Marshal writes it. ParseLine
+// does not validate the message; one that the library rejects ends as refused. Errors hold nothing of the message.
 func ParseLine(data []byte) (Message, error) {
 	var l line
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&l); err != nil {
-		return Message{}, errors.New(`no JSON object with "channel" and "message" alone`)
+		return Message{}, errors.New(`not a JSON object with only "channel" and "message"`)
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return Message{}, errors.New("something stands behind the JSON object")
+		return Message{}, errors.New("data after the JSON object")
 	}
 	switch l.Channel {
 	case SMS:
@@ -110,7 +109,7 @@ func ParseLine(data []byte) (Message, error) {
 		}
 		return FromChatApp2(m)
 	default:
-		return Message{}, fmt.Errorf("the channel is none of %s, %s and %s", SMS, ChatApp1, ChatApp2)
+		return Message{}, fmt.Errorf("the channel is not %s, %s or %s", SMS, ChatApp1, ChatApp2)
 	}
 }
 
@@ -122,23 +121,23 @@ func decode[M any](data json.RawMessage) (m M, err error) {
 	return m, err
 }
 
-// Line gives the message as ParseLine reads it.
+// Line returns the message in the format of ParseLine.
 func (m Message) Line() ([]byte, error) { return json.Marshal(line{m.channel, m.encoded}) }
 
-// Key gives the key of the message's record, which is the end of its subject in the stream too.
+// Key returns the key of the message's record, which also ends its subject in the stream.
 func (m Message) Key() string { return key(m.channel, m.reference) }
 
-// key keeps what is in a key within the characters that a key may have, and within a length that every store takes.
+// key encodes channel and reference ID with the characters and the length that every store accepts in a key.
 func key(channel Channel, reference string) string {
-	const longest = 120
-	if len(reference) > longest {
+	const maxBytes = 120
+	if len(reference) > maxBytes {
 		sum := sha256.Sum256([]byte(reference))
-		return string(channel) + ".=" + hex.EncodeToString(sum[:]) // no base64 begins so
+		return string(channel) + ".=" + hex.EncodeToString(sum[:]) // base64 never starts with "="
 	}
 	return string(channel) + "." + base64.RawURLEncoding.EncodeToString([]byte(reference))
 }
 
-// hash tells one message from another under the same reference ID.
+// hash returns a hash of the message's content.
 func (m Message) hash() string {
 	sum := sha256.Sum256(m.encoded)
 	return hex.EncodeToString(sum[:])

@@ -10,17 +10,16 @@ import (
 
 // outcome is what a worker knows when a send has ended.
 type outcome struct {
-	state     State // Accepted, Refused, Queued where nothing was processed, or Unknown
-	messageID string
-	reason    string
-	wait      time.Duration // for which the service asked
+	state      State // Accepted, Refused, Queued (nothing was processed) or Unknown
+	messageID  string
+	reason     string        // the library's error text, which holds nothing of the message
+	retryAfter time.Duration // the wait that the service asked for
 }
 
-// outcomeOf judges an attempt by its verdict. It differs from the verdict in three places. A message that the library finds wrong
-// will be found wrong again, so it counts as refused. A refusal because of the service's rate limit says that nothing was
-// processed, so the message is sent again. And an SMS that is called a duplicate when it is sent again was sent before: it is
-// looked up. The reason is what the library prints of an error, which leaves out the message.
-func outcomeOf(channel Channel, attempt int, messageID string, err error) outcome {
+// newOutcome judges an attempt by the library's verdict, with three exceptions. A message that fails validation would fail again, so it
+// is refused. A refusal by rate limit means that nothing was processed, so the message is queued. An SMS that is refused as a duplicate
+// on a later attempt was sent earlier, so it is looked up.
+func newOutcome(channel Channel, attempt int, messageID string, err error) outcome {
 	var invalid *messaging.ValidationError
 	switch {
 	case err == nil:
@@ -30,7 +29,7 @@ func outcomeOf(channel Channel, attempt int, messageID string, err error) outcom
 	}
 	o := outcome{reason: err.Error()}
 	if e, ok := errors.AsType[*messaging.Error](err); ok {
-		o.wait = e.RetryAfter
+		o.retryAfter = e.RetryAfter
 	}
 	switch verdict := messaging.VerdictOf(err); verdict {
 	case messaging.Refused:

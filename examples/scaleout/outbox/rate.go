@@ -16,35 +16,36 @@ import (
 )
 
 const (
-	// rateKey is where the rate and the next free permit stand.
+	// rateKey is the key of the shared rateState.
 	rateKey = "rate"
-	// ahead is for how much time a worker takes permits at once, and how far behind it may catch up. It bounds what a killed
-	// worker takes with it, and how much more than the rate a short moment may see.
-	ahead = 100 * time.Millisecond
-	// rateKnown is for how long a worker believes to know the rate.
-	rateKnown = time.Second
-	// clockKnown is for how long a worker believes to know by how much its clock differs from the engine's.
-	clockKnown = 30 * time.Second
+	// reserveAhead is the span of permits that a worker reserves at once, and the span of unused permits that it may catch up on. It
+	// bounds the permits that are lost with a killed worker, and how far a burst can exceed the rate.
+	reserveAhead = 100 * time.Millisecond
+	// rateTTL is how long a worker relies on the rate it has read.
+	rateTTL = time.Second
+	// clockTTL is how long a worker relies on its measurement of the engine's clock.
+	clockTTL = 30 * time.Second
 )
 
-// shared is the rate as all workers have it: the n-th permit from Next on is for the time Next + n/PerSecond.
-type shared struct {
+// rateState is the rate limit that all workers share: the n-th permit from Next on is for the time Next + n/PerSecond.
+type rateState struct {
 	PerSecond float64 `json:"perSecond"`
-	// Next is the time of the next permit that nobody has, in nanoseconds of the engine's clock.
+	// Next is the time of the next free permit, in nanoseconds of the engine's clock.
 	Next int64 `json:"next"`
 }
 
-// SetRate sets how many requests all workers together begin in a second; 0 is no limit. Workers that run follow within a second.
+// SetRate sets the number of requests per second that all workers together may start; 0 means no limit. Running workers follow within
+// a second.
 func SetRate(ctx context.Context, c *engine.Connection, perSecond float64) error {
 	const slowest, fastest = 1e-3, 1e6
 	if perSecond != 0 && !(perSecond >= slowest && perSecond <= fastest) {
-		return fmt.Errorf("outbox: a rate of %v per second; want 0 for none, or %v to %v", perSecond, slowest, fastest)
+		return fmt.Errorf("outbox: the rate is %v per second, want %v to %v, or 0 for no limit", perSecond, slowest, fastest)
 	}
 	bucket, err := c.Bucket(ctx, engine.Limits)
 	if err != nil {
 		return err
 	}
-	value, err := json.Marshal(shared{PerSecond: perSecond})
+	value, err := json.Marshal(rateState{PerSecond: perSecond})
 	if err == nil {
 		_, err = bucket.Put(ctx, rateKey, value)
 	}
@@ -54,42 +55,42 @@ func SetRate(ctx context.Context, c *engine.Connection, perSecond float64) error
 	return nil
 }
 
-// limiter gives the permits of one worker, which it takes from the shared rate several at a time. A permit that nobody uses is
-// lost; none is given twice.
+// limiter hands out the permits of one worker. It reserves several at a time from the shared rate. An unused permit is lost; none is
+// used twice.
 type limiter struct {
 	bucket jetstream.KeyValue
 	clock  clock
 	log    *slog.Logger
 
-	unlimited atomic.Int64 // until when, as nanoseconds since began
-	began     time.Time
-	waiting   atomic.Int64
+	unlimitedUntil atomic.Int64 // until when, as nanoseconds since began
+	began          time.Time
+	waiting        atomic.Int64
 
-	turn chan struct{} // who holds its one element may use what follows
+	sem chan struct{} // its one element guards the fields below; unlike a mutex, waiting for it can be canceled
 
-	permits  []time.Time // of this machine's clock
-	rate     float64     // at which they were taken
-	stale    time.Duration
-	measured time.Time // when the engine's clock was read
-	engine   time.Time // what it showed
+	permits      []time.Time // by this machine's clock
+	rate         float64     // at which the permits were reserved
+	maxPermitAge time.Duration
+	measured     time.Time // when the engine's clock was read
+	engine       time.Time // what it showed
 }
 
 func newLimiter(bucket jetstream.KeyValue, log *slog.Logger) *limiter {
-	l := &limiter{bucket: bucket, clock: clock{bucket, log}, log: log, began: time.Now(), turn: make(chan struct{}, 1)}
-	l.turn <- struct{}{}
+	l := &limiter{bucket: bucket, clock: clock{bucket, log}, log: log, began: time.Now(), sem: make(chan struct{}, 1)}
+	l.sem <- struct{}{}
 	return l
 }
 
-// wait returns when a request may begin, or with an error where the context ends before.
+// wait returns when a request may start, or with an error if ctx ends first.
 func (l *limiter) wait(ctx context.Context) error {
-	if int64(time.Since(l.began)) < l.unlimited.Load() {
+	if int64(time.Since(l.began)) < l.unlimitedUntil.Load() {
 		return ctx.Err()
 	}
 	l.waiting.Add(1)
 	defer l.waiting.Add(-1)
 	select {
-	case <-l.turn:
-		defer func() { l.turn <- struct{}{} }()
+	case <-l.sem:
+		defer func() { l.sem <- struct{}{} }()
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -97,8 +98,8 @@ func (l *limiter) wait(ctx context.Context) error {
 		for len(l.permits) > 0 {
 			permit := l.permits[0]
 			l.permits = l.permits[1:]
-			if time.Since(permit) > l.stale {
-				continue // it would be a burst by now
+			if time.Since(permit) > l.maxPermitAge {
+				continue // using it now would cause a burst
 			}
 			if valid, err := l.sleepUntil(ctx, permit); err != nil || valid {
 				return err
@@ -111,14 +112,14 @@ func (l *limiter) wait(ctx context.Context) error {
 	}
 }
 
-// sleepUntil waits for a permit's time. It reports false where the rate was changed meanwhile: the permits are worth nothing then.
+// sleepUntil waits for the time of a permit. It reports false if the rate has changed in the meantime, which makes the permits void.
 func (l *limiter) sleepUntil(ctx context.Context, permit time.Time) (valid bool, err error) {
 	for {
 		left := time.Until(permit)
-		if !sleep(ctx, min(left, rateKnown)) {
+		if !sleep(ctx, min(left, rateTTL)) {
 			return false, ctx.Err()
 		}
-		if left <= rateKnown {
+		if left <= rateTTL {
 			return true, nil
 		}
 		if rate, _, err := l.read(ctx); err != nil || rate.PerSecond != l.rate {
@@ -127,7 +128,7 @@ func (l *limiter) sleepUntil(ctx context.Context, permit time.Time) (valid bool,
 	}
 }
 
-// reserve takes permits for those who wait, or finds that there is no limit.
+// reserve reserves permits for all callers that wait. It reports false if there is no limit.
 func (l *limiter) reserve(ctx context.Context) (limited bool, err error) {
 	for {
 		rate, revision, err := l.read(ctx)
@@ -135,7 +136,7 @@ func (l *limiter) reserve(ctx context.Context) (limited bool, err error) {
 			return true, err
 		}
 		if rate.PerSecond <= 0 {
-			l.unlimited.Store(int64(time.Since(l.began) + rateKnown))
+			l.unlimitedUntil.Store(int64(time.Since(l.began) + rateTTL))
 			return false, nil
 		}
 		now, err := l.engineNow(ctx)
@@ -143,23 +144,23 @@ func (l *limiter) reserve(ctx context.Context) (limited bool, err error) {
 			return true, err
 		}
 		interval := time.Duration(float64(time.Second) / rate.PerSecond)
-		n := min(l.waiting.Load(), max(1, int64(math.Ceil(rate.PerSecond*ahead.Seconds()))))
+		n := min(l.waiting.Load(), max(1, int64(math.Ceil(rate.PerSecond*reserveAhead.Seconds()))))
 		first := time.Unix(0, rate.Next)
-		if earliest := now.Add(-ahead); first.Before(earliest) {
+		if earliest := now.Add(-reserveAhead); first.Before(earliest) {
 			first = earliest
 		}
 		rate.Next = first.Add(time.Duration(n) * interval).UnixNano()
-		taken, err := l.write(ctx, rate, revision)
+		conflict, err := l.write(ctx, rate, revision)
 		if err != nil {
 			return true, err
 		}
-		if taken { // or perhaps ours: then those permits are lost
+		if conflict { // if the write was ours after all, its permits are lost
 			if !sleep(ctx, jitter(5*time.Millisecond)) {
 				return true, ctx.Err()
 			}
 			continue
 		}
-		l.rate, l.stale = rate.PerSecond, 2*ahead+interval
+		l.rate, l.maxPermitAge = rate.PerSecond, 2*reserveAhead+interval
 		difference := l.measured.Sub(l.engine)
 		for i := range n {
 			l.permits = append(l.permits, first.Add(time.Duration(i)*interval+difference))
@@ -168,44 +169,44 @@ func (l *limiter) reserve(ctx context.Context) (limited bool, err error) {
 	}
 }
 
-func (l *limiter) read(ctx context.Context) (rate shared, revision uint64, err error) {
+func (l *limiter) read(ctx context.Context) (rate rateState, revision uint64, err error) {
 	var found jetstream.KeyValueEntry
-	_, err = insist(ctx, l.log, func(ctx context.Context) (err error) {
+	_, err = retry(ctx, l.log, func(ctx context.Context) (err error) {
 		found, err = l.bucket.Get(ctx, rateKey)
 		return err
 	})
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
-		return shared{}, 0, nil
+		return rateState{}, 0, nil
 	}
 	if err == nil {
 		err = json.Unmarshal(found.Value(), &rate)
 	}
 	if err != nil {
-		return shared{}, 0, fmt.Errorf("outbox: reading the rate: %w", err)
+		return rateState{}, 0, fmt.Errorf("outbox: reading the rate: %w", err)
 	}
 	return rate, found.Revision(), nil
 }
 
-func (l *limiter) write(ctx context.Context, rate shared, revision uint64) (taken bool, err error) {
+func (l *limiter) write(ctx context.Context, rate rateState, revision uint64) (conflict bool, err error) {
 	value, err := json.Marshal(rate)
 	if err == nil {
-		_, err = insist(ctx, l.log, func(ctx context.Context) (err error) {
+		_, err = retry(ctx, l.log, func(ctx context.Context) (err error) {
 			_, err = l.bucket.Update(ctx, rateKey, value, revision)
 			return err
 		})
 	}
-	if engine.IsTaken(err) {
+	if engine.IsConflict(err) {
 		return true, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("outbox: taking permits: %w", err)
+		return false, fmt.Errorf("outbox: reserving permits: %w", err)
 	}
 	return false, nil
 }
 
-// engineNow estimates the engine's time, from what it was a while ago and what has passed since.
+// engineNow estimates the engine's time from the last measurement and the time since.
 func (l *limiter) engineNow(ctx context.Context) (time.Time, error) {
-	if l.engine.IsZero() || time.Since(l.measured) > clockKnown {
+	if l.engine.IsZero() || time.Since(l.measured) > clockTTL {
 		now, err := l.clock.now(ctx)
 		if err != nil {
 			return time.Time{}, err

@@ -2,65 +2,65 @@ package outbox
 
 import "encoding/json"
 
-// State is how far a message has come.
+// State is the state of a message.
 type State string
 
-// The states. Accepted, Refused and Parked are final for every process; a person can still decide on the last two.
+// The states. Accepted, Refused and Parked are final for every process. An operator can still resolve Refused and Parked.
 const (
-	// Loading: it was begun to take the message in; it may not be in the stream.
+	// Loading: a loader is taking the message in. It may not be in the stream yet.
 	Loading State = "loading"
 	// Queued: the message waits to be sent, for the first time or again.
 	Queued State = "queued"
 	// Sending: a worker may be sending the message.
 	Sending State = "sending"
-	// Unknown: the message may have been sent, and nobody is at it. It is looked up before anything else.
+	// Unknown: the message may have been sent, and no worker is sending it now. It must be looked up first.
 	Unknown State = "unknown"
-	// Accepted: the service took the message.
+	// Accepted: the service accepted the message.
 	Accepted State = "accepted"
-	// Refused: the service or the library did not take the message, or a person dropped it.
+	// Refused: the service refused the message, the library rejected it, or an operator dropped it.
 	Refused State = "refused"
-	// Parked: the message may have been sent, and nothing but a person can find out.
+	// Parked: the message may have been sent, and only an operator can find out.
 	Parked State = "parked"
 )
 
-// States lists the states in the order in which a message passes through them.
+// States returns the states in the order in which a message passes through them.
 func States() []State {
 	return []State{Loading, Queued, Sending, Unknown, Accepted, Refused, Parked}
 }
 
-// IsFinal tells whether no process has anything left to do with the message.
+// IsFinal reports whether processes have nothing left to do for a message in state s.
 func (s State) IsFinal() bool { return s == Accepted || s == Refused || s == Parked }
 
-// Record says what became of a message. It holds the content of the message only while a person may want to send it again.
+// Record holds what became of a message. It holds the message itself only while an operator may want to send it again.
 type Record struct {
 	State State `json:"state"`
-	// Attempt counts the sends that were begun.
+	// Attempt counts the attempts that were started.
 	Attempt int `json:"attempt,omitempty"`
-	// Worker names who began the last attempt, each attempt differently.
+	// Worker identifies the last attempt and the worker that made it.
 	Worker string `json:"worker,omitempty"`
-	// Hash is that of the message, so that another message under the same reference ID is noticed.
+	// Hash is the hash of the message. It exposes another message under the same reference ID.
 	Hash string `json:"hash"`
 	// Reference is the reference ID.
 	Reference string `json:"reference"`
-	// MessageID is the service's name for a message that it accepted.
+	// MessageID is the service's ID of an accepted message.
 	MessageID string `json:"messageId,omitempty"`
-	// OtherIDs are the service's names for it from attempts that turned out to be accepted when another had begun: the message may
-	// have gone out more than once.
+	// OtherIDs are the service's IDs from attempts that were accepted after a later attempt had started. If there are any, the
+	// message may have been sent more than once.
 	OtherIDs []string `json:"otherIds,omitempty"`
-	// Reason says why the message is in this state, without anything that belongs to it.
+	// Reason says why the message is in this state. It holds nothing of the message.
 	Reason string `json:"reason,omitempty"`
-	// Line is the message itself, of a message that is refused or parked, or is being taken in again.
+	// Line is the message, if it is refused, parked, or being taken in again.
 	Line json.RawMessage `json:"line,omitempty"`
 }
 
-// becomes gives the record as it goes on. What was true of the state before goes with it.
-func (r Record) becomes(state State, reason string) Record {
+// withState returns the record in another state, without the line of its former state.
+func (r Record) withState(state State, reason string) Record {
 	r.State, r.Reason, r.Line = state, reason, nil
 	return r
 }
 
-// keeping gives the record with the message in it, for a person who wants to send it again.
-func (r Record) keeping(line []byte) Record {
+// withLine returns the record with the message in it, so that an operator can send it again.
+func (r Record) withLine(line []byte) Record {
 	r.Line = line
 	return r
 }

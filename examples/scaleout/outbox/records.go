@@ -29,24 +29,24 @@ func openRecords(ctx context.Context, c *engine.Connection, log *slog.Logger) (r
 }
 
 func openBucket(ctx context.Context, c *engine.Connection, log *slog.Logger, name string) (bucket jetstream.KeyValue, err error) {
-	_, err = insist(ctx, log, func(ctx context.Context) (err error) {
+	_, err = retry(ctx, log, func(ctx context.Context) (err error) {
 		bucket, err = c.Bucket(ctx, name)
 		return err
 	})
 	return bucket, err
 }
 
-// entry is a record as it stood at a moment.
+// entry is a record as it was read or written.
 type entry struct {
 	Record
-	revision uint64    // 0 where there is no record
+	revision uint64    // 0 if there is no record
 	since    time.Time // when it was written, by the engine's clock
 }
 
-// read gives the record of a key, or one without a state.
+// read returns the record of a key, or an entry without a state if there is none.
 func (r records) read(ctx context.Context, key string) (entry, error) {
 	var found jetstream.KeyValueEntry
-	_, err := insist(ctx, r.log, func(ctx context.Context) (err error) {
+	_, err := retry(ctx, r.log, func(ctx context.Context) (err error) {
 		found, err = r.bucket.Get(ctx, key)
 		return err
 	})
@@ -62,21 +62,21 @@ func (r records) read(ctx context.Context, key string) (entry, error) {
 func newEntry(found jetstream.KeyValueEntry) (entry, error) {
 	e := entry{revision: found.Revision(), since: found.Created()}
 	if err := json.Unmarshal(found.Value(), &e.Record); err != nil {
-		return entry{}, fmt.Errorf("outbox: the record %s is not readable: %w", found.Key(), err)
+		return entry{}, fmt.Errorf("outbox: record %s is unreadable: %w", found.Key(), err)
 	}
 	return e, nil
 }
 
-// swap writes a record in place of the one with this revision, 0 for none. Where another is there by now it reports false and gives
-// that one. It returns only when it knows, or when the context has ended.
+// swap replaces the record with the given revision, or creates it if revision is 0. If the record has another revision by now, swap
+// reports false and returns the current entry. It retries until the result is certain or ctx ends.
 func (r records) swap(ctx context.Context, key string, revision uint64, next Record) (e entry, ok bool, err error) {
 	value, err := json.Marshal(next)
 	if err != nil {
 		return entry{}, false, fmt.Errorf("outbox: writing a record: %w", err)
 	}
-	for inDoubt := false; ; {
+	for maybeWritten := false; ; {
 		var written uint64
-		repeated, err := insist(ctx, r.log, func(ctx context.Context) (err error) {
+		retried, err := retry(ctx, r.log, func(ctx context.Context) (err error) {
 			if revision == 0 {
 				written, err = r.bucket.Create(ctx, key, value)
 			} else {
@@ -87,27 +87,27 @@ func (r records) swap(ctx context.Context, key string, revision uint64, next Rec
 		if err == nil {
 			return entry{Record: next, revision: written}, true, nil
 		}
-		if !engine.IsTaken(err) {
+		if !engine.IsConflict(err) {
 			return entry{}, false, fmt.Errorf("outbox: writing a record: %w", err)
 		}
-		inDoubt = inDoubt || repeated
+		maybeWritten = maybeWritten || retried
 		current, err := r.read(ctx, key)
 		if err != nil {
 			return entry{}, false, err
 		}
 		if current.revision != revision {
-			// An earlier try may have written it, with its answer lost.
+			// An earlier try may have written it with its response lost.
 			same, err := json.Marshal(current.Record)
-			return current, inDoubt && err == nil && bytes.Equal(same, value), err
+			return current, maybeWritten && err == nil && bytes.Equal(same, value), err
 		}
-		// A cluster is about to write another, which may come to nothing, or is this one; or the node that was read is behind.
-		if !sleep(ctx, jitter(shortestPause)) {
+		// A cluster may be writing another record, which may still fail, or this one; or the node that was read lags behind.
+		if !sleep(ctx, jitter(minPause)) {
 			return entry{}, false, ctx.Err()
 		}
 	}
 }
 
-// Entry is a record with the key that it stands under.
+// Entry is a record with its key.
 type Entry struct {
 	Key     string
 	Channel Channel
@@ -116,7 +116,7 @@ type Entry struct {
 	Record
 }
 
-// All gives every record that there is, each once, in no order. An error ends it.
+// All yields every record once, in no particular order. It ends after the first error.
 func All(ctx context.Context, c *engine.Connection) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		bucket, err := c.Bucket(ctx, engine.Records)
@@ -130,8 +130,8 @@ func All(ctx context.Context, c *engine.Connection) iter.Seq2[Entry, error] {
 	}
 }
 
-// Follow gives every record that there is, in no order, then an Entry without a key, then each record that changes, until the
-// context ends. When the engine was away it begins again, so that a record may come more than once. An error ends it.
+// Follow yields every record in no particular order, then an Entry without a key, then each record that changes, until ctx ends. After
+// the connection was lost it starts again, so a record can come more than once. It ends after the first error.
 func Follow(ctx context.Context, c *engine.Connection) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		bucket, err := c.Bucket(ctx, engine.Records)
@@ -139,19 +139,19 @@ func Follow(ctx context.Context, c *engine.Connection) iter.Seq2[Entry, error] {
 			yield(Entry{}, err)
 			return
 		}
-		back := c.NATS.StatusChanged(nats.CONNECTED)
-		defer c.NATS.RemoveStatusListener(back)
-		for watch(ctx, bucket, back, yield) {
+		reconnected := c.NATS.StatusChanged(nats.CONNECTED)
+		defer c.NATS.RemoveStatusListener(reconnected)
+		for watch(ctx, bucket, reconnected, yield) {
 		}
 	}
 }
 
-// watch gives records until yield returns false or an error has ended it. It reports true where it is to begin
-// again: back has something.
-func watch(ctx context.Context, bucket jetstream.KeyValue, back <-chan nats.Status, yield func(Entry, error) bool) (again bool) {
+// watch yields records until yield returns false or an error has ended it. It reports true if it must start again because the
+// connection was lost.
+func watch(ctx context.Context, bucket jetstream.KeyValue, reconnected <-chan nats.Status, yield func(Entry, error) bool) (restart bool) {
 	watcher, err := bucket.WatchAll(ctx, jetstream.IgnoreDeletes())
-	if err != nil && back != nil && sleep(ctx, longestPause/4) {
-		return true // it has gone away again
+	if err != nil && reconnected != nil && sleep(ctx, maxPause/4) {
+		return true // the connection was lost again
 	}
 	if err != nil {
 		yield(Entry{}, fmt.Errorf("outbox: watching the records: %w", err))
@@ -163,12 +163,12 @@ func watch(ctx context.Context, bucket jetstream.KeyValue, back <-chan nats.Stat
 		case <-ctx.Done():
 			yield(Entry{}, ctx.Err())
 			return false
-		case <-back:
+		case <-reconnected:
 			return true
 		case found, ok := <-watcher.Updates():
-			next, err := Entry{}, errors.New("outbox: watching the records: the engine ended it")
+			next, err := Entry{}, errors.New("outbox: watching the records: ended by the engine")
 			if ok {
-				next, err = newKeyed(found)
+				next, err = newWatchedEntry(found)
 			}
 			if !yield(next, err) || err != nil {
 				return false
@@ -177,8 +177,8 @@ func watch(ctx context.Context, bucket jetstream.KeyValue, back <-chan nats.Stat
 	}
 }
 
-// newKeyed reads an entry of a watcher, which is nil where all entries that were there have come.
-func newKeyed(found jetstream.KeyValueEntry) (Entry, error) {
+// newWatchedEntry converts an entry of a watcher, which is nil once all existing entries have come.
+func newWatchedEntry(found jetstream.KeyValueEntry) (Entry, error) {
 	if found == nil {
 		return Entry{}, nil
 	}

@@ -21,18 +21,18 @@ import (
 	"github.com/messaging-service/messaging-go/sms"
 )
 
-var _ = flag.Bool("whole", false, "for the module as a whole: this package has no long tests")
+var _ = flag.Bool("whole", false, "accepted for the whole module; this package has no long tests")
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	// The tests wait more than they work, so more than there are processors may run at once.
+	// The tests mostly wait, so more of them than processors can run at once.
 	if err := flag.Set("test.parallel", "8"); err != nil {
 		panic(err)
 	}
 	goleak.VerifyTestMain(m)
 }
 
-// rig is an engine and a stand-in for the service.
+// rig is an engine, a test server for the service, and a loader.
 type rig struct {
 	t         *testing.T
 	directory string
@@ -63,15 +63,15 @@ func newRig(t *testing.T, setup engine.Setup) *rig {
 	return r
 }
 
-// patient is how the workers of most tests work: even a machine that is busy answers in time.
-func patient() WorkerOptions {
-	options := fast()
+// relaxedOptions returns worker options under which even a busy machine responds in time.
+func relaxedOptions() WorkerOptions {
+	options := fastOptions()
 	options.SendTimeout = 2 * time.Second
 	return options
 }
 
-// fast is how workers work where a test waits until a send must have ended.
-func fast() WorkerOptions {
+// fastOptions returns worker options for tests that wait until a send must have ended.
+func fastOptions() WorkerOptions {
 	return WorkerOptions{SendTimeout: 500 * time.Millisecond, SettleWindow: 300 * time.Millisecond, SettleInterval: 20 * time.Millisecond}
 }
 
@@ -85,7 +85,7 @@ func (r *rig) worker(options WorkerOptions) *Worker {
 	return w
 }
 
-// start lets a worker run, until stop is called or the test ends.
+// start runs a worker until stop is called or the test ends.
 func (r *rig) start(options WorkerOptions) (stop func()) {
 	r.t.Helper()
 	w := r.worker(options)
@@ -111,16 +111,16 @@ func (r *rig) put(messages ...Message) {
 	}
 }
 
-// publish puts a message into the stream once more, whatever the record says.
+// publish adds a message to the stream once more, regardless of its record.
 func (r *rig) publish(m Message, id int) {
 	r.t.Helper()
 	data, err := m.Line()
 	require.NoError(r.t, err)
-	require.NoError(r.t, r.loader.publisher.put(r.t.Context(), m.Key(), id, data))
+	require.NoError(r.t, r.loader.publisher.publish(r.t.Context(), m.Key(), id, data))
 }
 
-// force writes a record, as a process left it that is no more.
-func (r *rig) force(m Message, record Record) {
+// forceRecord writes a record as a killed process would have left it.
+func (r *rig) forceRecord(m Message, record Record) {
 	r.t.Helper()
 	record.Hash, record.Reference = m.hash(), m.reference
 	value, err := json.Marshal(record)
@@ -136,29 +136,29 @@ func (r *rig) record(m Message) Record {
 	return e.Record
 }
 
-// waitFor waits until the record of a message says a state.
+// waitFor waits until the record of a message has a state.
 func (r *rig) waitFor(m Message, state State) Record {
 	r.t.Helper()
 	var last Record
 	require.Eventually(r.t, func() bool {
 		last = r.record(m)
 		return last.State == state
-	}, 30*time.Second, 10*time.Millisecond, "the message does not become %s", state)
+	}, 30*time.Second, 10*time.Millisecond, "the message did not become %s", state)
 	return last
 }
 
 // waitForAll waits until every message has a final record and the stream is empty.
 func (r *rig) waitForAll() {
 	r.t.Helper()
-	require.Eventually(r.t, func() bool { return r.waiting() == 0 }, 60*time.Second, 20*time.Millisecond)
+	require.Eventually(r.t, func() bool { return r.queueLength() == 0 }, 60*time.Second, 20*time.Millisecond)
 	for e, err := range All(r.t.Context(), r.engine) {
 		require.NoError(r.t, err)
 		require.True(r.t, e.State.IsFinal(), "%s is %s", e.Key, e.State)
 	}
 }
 
-// waiting gives the number of messages in the stream.
-func (r *rig) waiting() int {
+// queueLength returns the number of messages in the stream.
+func (r *rig) queueLength() int {
 	r.t.Helper()
 	ctx, cancel := context.WithTimeout(r.t.Context(), 5*time.Second)
 	defer cancel()
@@ -176,8 +176,8 @@ func (r *rig) purge() {
 	require.NoError(r.t, stream.Purge(r.t.Context()))
 }
 
-// sent gives how often the ledger of the service holds a message.
-func (r *rig) sent(m Message) int {
+// sendCount returns how many times the service received a message.
+func (r *rig) sendCount(m Message) int {
 	n := 0
 	for _, s := range r.service.Sent() {
 		if string(s.Channel) == string(m.channel) && s.ReferenceID == m.reference {

@@ -11,60 +11,61 @@ import (
 	"github.com/messaging-service/messaging-go/sms"
 )
 
-// settle is for a record that says unknown: an SMS is looked up, another message is parked.
-func (d *delivery) settle(stop context.Context, e entry) (step, error) {
+// settle handles a record that says unknown: it looks up an SMS and parks any other message.
+func (d *delivery) settle(ctx context.Context, e entry) (step, error) {
 	b, isSMS := d.message.body.(smsBody)
 	if !isSMS {
-		return d.park(stop, e, "the outcome is unknown, and no listing can settle it: "+e.Reason)
+		return d.park(ctx, e, "the outcome is unknown and no listing can settle it: "+e.Reason)
 	}
-	if err := d.limiter.wait(stop); err != nil { // a look-up is a request, too
-		return ended, err
+	if err := d.limiter.wait(ctx); err != nil { // a lookup is a request, too
+		return done, err
 	}
-	// The time is asked for before the look-up: what counts is that the look-up began late enough.
-	now, err := d.clock.now(stop)
+	// Read the clock before the lookup: the lookup must start late enough.
+	now, err := d.clock.now(ctx)
 	if err != nil {
-		return ended, err
+		return done, err
 	}
-	quiet := now.Sub(e.since) - (d.options.SendTimeout + d.options.SettleWindow)
-	limited, cancel := context.WithTimeout(stop, d.options.SendTimeout)
-	found, err := d.client.SMS.Find(limited, d.message.reference)
+	windowLeft := d.options.SendTimeout + d.options.SettleWindow - now.Sub(e.since)
+	lookupCtx, cancel := context.WithTimeout(ctx, d.options.SendTimeout)
+	found, err := d.client.SMS.Find(lookupCtx, d.message.reference)
 	cancel()
 	switch {
-	case stop.Err() != nil:
-		return ended, stop.Err()
-	case err == nil && isOf(found, b.m):
-		next := e.becomes(Accepted, "")
+	case ctx.Err() != nil:
+		return done, ctx.Err()
+	case err == nil && matches(found, b.m):
+		next := e.withState(Accepted, "")
 		next.MessageID = found.ID
-		_, _, err = d.records.swap(stop, d.key, e.revision, next)
-		return again, err
+		_, _, err = d.records.swap(ctx, d.key, e.revision, next)
+		return reread, err
 	case err == nil:
-		return d.park(stop, e, "the service lists another message under this reference ID")
-	case errors.Is(err, messaging.ErrNotListed) && quiet > 0:
-		_, _, err = d.records.swap(stop, d.key, e.revision, e.becomes(Queued, "not listed by the end of the settle window"))
-		return again, err
+		return d.park(ctx, e, "the service lists another message under this reference ID")
+	case errors.Is(err, messaging.ErrNotListed) && windowLeft < 0:
+		_, _, err = d.records.swap(ctx, d.key, e.revision, e.withState(Queued, "not listed by the end of the settle window"))
+		return reread, err
 	case errors.Is(err, messaging.ErrNotListed):
-		d.later(stop, min(d.options.SettleInterval, -quiet+time.Millisecond))
-		return ended, nil
-	case now.Sub(e.since) > d.options.GiveUp:
-		return d.park(stop, e, "it could not be looked up: "+err.Error())
+		d.redeliverAfter(ctx, min(d.options.SettleInterval, windowLeft+time.Millisecond))
+		return done, nil
+	case now.Sub(e.since) > d.options.GiveUpAfter:
+		return d.park(ctx, e, "the lookup failed: "+err.Error())
 	default:
-		d.log.WarnContext(stop, "a look-up failed, trying again", slog.Any("error", err))
-		d.later(stop, d.options.SettleInterval+jitter(d.options.SettleInterval))
-		return ended, nil
+		d.log.WarnContext(ctx, "lookup failed, retrying", slog.Any("error", err))
+		d.redeliverAfter(ctx, d.options.SettleInterval+jitter(d.options.SettleInterval))
+		return done, nil
 	}
 }
 
-// park leaves a message to a person.
-func (d *delivery) park(stop context.Context, e entry, reason string) (step, error) {
-	_, _, err := d.records.swap(stop, d.key, e.revision, e.becomes(Parked, reason).keeping(d.raw.Data()))
-	return again, err
+// park leaves a message to an operator.
+func (d *delivery) park(ctx context.Context, e entry, reason string) (step, error) {
+	_, _, err := d.records.swap(ctx, d.key, e.revision, e.withState(Parked, reason).withLine(d.raw.Data()))
+	return reread, err
 }
 
-// isOf tells whether a listed message can be this one: it has a name, and goes to the same number, written with or without a prefix.
-func isOf(found sms.Transaction, m sms.Message) bool {
-	const subscriber = 7
+// matches reports whether a listed transaction can be m: it has an ID, and its recipient ends in the same digits, since prefixes
+// can be written in different ways.
+func matches(found sms.Transaction, m sms.Message) bool {
+	const subscriberDigits = 7
 	listed, sent := digits(found.To), digits(m.To)
-	n := min(len(listed), len(sent), subscriber)
+	n := min(len(listed), len(sent), subscriberDigits)
 	return found.ID != "" && listed[len(listed)-n:] == sent[len(sent)-n:]
 }
 

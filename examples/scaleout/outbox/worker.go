@@ -18,21 +18,21 @@ import (
 	"github.com/messaging-service/messaging-go/examples/scaleout/engine"
 )
 
-// WorkerOptions is how a worker works. A zero field takes its default. All workers on one engine should have the same.
+// WorkerOptions configures a [Worker]. A zero field takes its default. All workers on one engine should have the same options.
 type WorkerOptions struct {
-	// Concurrency is how many messages are under way at once, 32 by default.
+	// Concurrency is the number of messages in flight, 32 by default.
 	Concurrency int
-	// SendTimeout bounds one send, with what the library repeats by itself; 10 s by default. It must be shorter than three
-	// quarters of the engine's AckWait.
+	// SendTimeout bounds one send, including the library's retries. The default is 10 s. It must be shorter than three quarters
+	// of the engine's AckWait.
 	SendTimeout time.Duration
-	// SettleWindow is how long the service may take to list an SMS that it has received, 30 s by default. Everything depends on it:
-	// an SMS whose outcome is unknown, and which is not listed SendTimeout and SettleWindow later, is sent again.
+	// SettleWindow is the longest time that the service may take to list an SMS after receiving it, 30 s by default. Sending at most
+	// once rests on it: an SMS with an unknown outcome is sent again if it is not listed SendTimeout and SettleWindow later.
 	SettleWindow time.Duration
-	// SettleInterval is the time between two look-ups, 2 s by default.
+	// SettleInterval is the time between two lookups, 2 s by default.
 	SettleInterval time.Duration
-	// GiveUp is after how long an SMS that could not be looked up is parked for a person, an hour by default.
-	GiveUp time.Duration
-	// Logger gets what goes wrong. Nil is none.
+	// GiveUpAfter is the time after which an SMS whose lookups fail is parked, an hour by default.
+	GiveUpAfter time.Duration
+	// Logger receives warnings and errors. Nil discards them.
 	Logger *slog.Logger
 }
 
@@ -49,8 +49,8 @@ func (o WorkerOptions) withDefaults() WorkerOptions {
 	if o.SettleInterval == 0 {
 		o.SettleInterval = 2 * time.Second
 	}
-	if o.GiveUp == 0 {
-		o.GiveUp = time.Hour
+	if o.GiveUpAfter == 0 {
+		o.GiveUpAfter = time.Hour
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -58,27 +58,27 @@ func (o WorkerOptions) withDefaults() WorkerOptions {
 	return o
 }
 
-func (o WorkerOptions) check(ackWait time.Duration) error {
+func (o WorkerOptions) validate(ackWait time.Duration) error {
 	switch {
 	case o.Concurrency < 1:
-		return fmt.Errorf("outbox: a worker with a concurrency of %d", o.Concurrency)
-	case o.SendTimeout < 0 || o.SettleWindow < 0 || o.SettleInterval < 0 || o.GiveUp < 0:
-		return errors.New("outbox: a worker with a time below 0")
-	case o.SendTimeout >= ackWait-ackWait/signsOfLife:
-		return fmt.Errorf("outbox: a send may take %v, and the engine gives a message to another worker after %v; want an AckWait above %v",
-			o.SendTimeout, ackWait, o.SendTimeout*signsOfLife/(signsOfLife-1))
+		return fmt.Errorf("outbox: Concurrency is %d, want at least 1", o.Concurrency)
+	case o.SendTimeout < 0 || o.SettleWindow < 0 || o.SettleInterval < 0 || o.GiveUpAfter < 0:
+		return errors.New("outbox: a duration in WorkerOptions is negative")
+	case o.SendTimeout >= ackWait-ackWait/heartbeatsPerAckWait:
+		return fmt.Errorf("outbox: SendTimeout is %v, but the engine redelivers a message after %v; want an AckWait above %v",
+			o.SendTimeout, ackWait, o.SendTimeout*heartbeatsPerAckWait/(heartbeatsPerAckWait-1))
 	default:
 		return nil
 	}
 }
 
-// signsOfLife is how often within AckWait a worker says that it still has a message.
-const signsOfLife = 4
+// heartbeatsPerAckWait is how many times within AckWait a worker reports each message as in progress.
+const heartbeatsPerAckWait = 4
 
 // fetchWait is how long a worker waits for messages before it asks again.
 const fetchWait = 500 * time.Millisecond
 
-// Worker sends messages. Any number may work on one engine, in one process or in many.
+// Worker sends messages. Any number of workers can share an engine, in one process or in many.
 type Worker struct {
 	name      string
 	options   WorkerOptions
@@ -92,23 +92,23 @@ type Worker struct {
 	limiter   *limiter
 	attempts  atomic.Int64
 
-	mu    sync.Mutex
-	taken map[jetstream.Msg]struct{}
+	mu       sync.Mutex
+	inFlight map[jetstream.Msg]struct{}
 }
 
-// NewWorker makes a worker on an engine that is prepared.
+// NewWorker returns a worker on a prepared engine.
 func NewWorker(ctx context.Context, c *engine.Connection, client *messaging.Client, options WorkerOptions) (*Worker, error) {
 	options = options.withDefaults()
 	var consumer jetstream.Consumer
-	_, err := insist(ctx, options.Logger, func(ctx context.Context) (err error) {
+	_, err := retry(ctx, options.Logger, func(ctx context.Context) (err error) {
 		consumer, err = c.JetStream.Consumer(ctx, engine.Outbox, engine.Senders)
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("outbox: the consumer %s: %w", engine.Senders, err)
+		return nil, fmt.Errorf("outbox: consumer %s: %w", engine.Senders, err)
 	}
 	ackWait := consumer.CachedInfo().Config.AckWait
-	if err = options.check(ackWait); err != nil {
+	if err = options.validate(ackWait); err != nil {
 		return nil, err
 	}
 	host, err := os.Hostname()
@@ -128,32 +128,32 @@ func NewWorker(ctx context.Context, c *engine.Connection, client *messaging.Clie
 	return &Worker{
 		name: name, options: options, log: log, client: client, consumer: consumer, ackWait: ackWait,
 		records: all, publisher: publisher{c, log}, clock: clock{limits, log}, limiter: newLimiter(limits, log),
-		taken: map[jetstream.Msg]struct{}{},
+		inFlight: map[jetstream.Msg]struct{}{},
 	}, nil
 }
 
-// Run takes messages and sends them until the context ends. Then it takes nothing more, gives back what it has not begun, and
-// returns when what is under way has ended and is recorded: within SendTimeout if the engine is there, and else when it is there
-// again, since this process alone knows what became of those messages. Killing it instead costs look-ups, not messages.
+// Run sends messages until ctx ends. Then it takes no more, returns what it has not started to the stream, and waits until every send
+// in flight has ended and is recorded. That takes at most SendTimeout while the engine is reachable. While the engine is away, Run
+// waits for it, because only this process knows the outcome of those messages. Killing it instead costs lookups, not messages.
 func (w *Worker) Run(ctx context.Context) error {
-	alive, stop := context.WithCancel(context.WithoutCancel(ctx))
-	var signs, deliveries sync.WaitGroup
-	signs.Go(func() { w.giveSigns(alive) })
-	defer signs.Wait()
-	defer stop()
+	heartbeatCtx, stopHeartbeats := context.WithCancel(context.WithoutCancel(ctx))
+	var heartbeats, deliveries sync.WaitGroup
+	heartbeats.Go(func() { w.sendHeartbeats(heartbeatCtx) })
+	defer heartbeats.Wait()
+	defer stopHeartbeats()
 	defer deliveries.Wait()
 
-	places := make(chan struct{}, w.options.Concurrency)
+	slots := make(chan struct{}, w.options.Concurrency)
 	for ctx.Err() == nil {
 		select {
-		case places <- struct{}{}:
+		case slots <- struct{}{}:
 		case <-ctx.Done():
 			return nil
 		}
 		n := 1
 		for more := true; more; {
 			select {
-			case places <- struct{}{}:
+			case slots <- struct{}{}:
 				n++
 			default:
 				more = false
@@ -161,21 +161,21 @@ func (w *Worker) Run(ctx context.Context) error {
 		}
 		for m := range w.fetch(ctx, n) {
 			n--
-			w.hold(m)
+			w.track(m)
 			deliveries.Go(func() {
-				defer func() { <-places }()
-				defer w.release(m)
+				defer func() { <-slots }()
+				defer w.untrack(m)
 				w.deliver(ctx, m)
 			})
 		}
 		for range n {
-			<-places
+			<-slots
 		}
 	}
 	return nil
 }
 
-// fetch takes up to n messages from the stream, and ends when no more come for a moment.
+// fetch yields up to n messages from the stream. It ends when no more arrive for a moment.
 func (w *Worker) fetch(ctx context.Context, n int) iter.Seq[jetstream.Msg] {
 	return func(yield func(jetstream.Msg) bool) {
 		batch, err := w.consumer.Fetch(n, jetstream.FetchMaxWait(fetchWait))
@@ -188,30 +188,30 @@ func (w *Worker) fetch(ctx context.Context, n int) iter.Seq[jetstream.Msg] {
 			err = batch.Error()
 		}
 		if err != nil && ctx.Err() == nil {
-			w.log.WarnContext(ctx, "taking messages failed, trying again", slog.Any("error", err))
+			w.log.WarnContext(ctx, "fetching messages failed, retrying", slog.Any("error", err))
 			sleep(ctx, jitter(fetchWait))
 		}
 	}
 }
 
-func (w *Worker) hold(m jetstream.Msg) {
+func (w *Worker) track(m jetstream.Msg) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.taken[m] = struct{}{}
+	w.inFlight[m] = struct{}{}
 }
 
-func (w *Worker) release(m jetstream.Msg) {
+func (w *Worker) untrack(m jetstream.Msg) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	delete(w.taken, m)
+	delete(w.inFlight, m)
 }
 
-// giveSigns tells the engine of all messages that this worker holds, so that it gives them to nobody else.
-func (w *Worker) giveSigns(ctx context.Context) {
-	for sleep(ctx, w.ackWait/signsOfLife) {
+// sendHeartbeats reports every message in flight as in progress, so that the engine does not redeliver it.
+func (w *Worker) sendHeartbeats(ctx context.Context) {
+	for sleep(ctx, w.ackWait/heartbeatsPerAckWait) {
 		w.mu.Lock()
-		for m := range w.taken {
-			_ = m.InProgress() // who gets the message instead sees by its record that somebody has it
+		for m := range w.inFlight {
+			_ = m.InProgress() // if it fails, the worker that gets the message sees its record
 		}
 		w.mu.Unlock()
 	}

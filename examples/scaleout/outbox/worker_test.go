@@ -13,7 +13,7 @@ import (
 	"github.com/messaging-service/messaging-go/sms"
 )
 
-func TestMessagesOfAllChannelsAreSentOnceAndRecorded(t *testing.T) {
+func TestWorkersSendAllChannelsOnce(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, engine.Setup{})
 	var all []Message
@@ -21,146 +21,146 @@ func TestMessagesOfAllChannelsAreSentOnceAndRecorded(t *testing.T) {
 		all = append(all, testSMS(t, n), testChatApp1(t, n), testChatApp2(t, n))
 	}
 	r.put(all...)
-	r.start(patient())
-	r.start(patient())
+	r.start(relaxedOptions())
+	r.start(relaxedOptions())
 	r.waitForAll()
 	for _, m := range all {
 		record := r.record(m)
 		assert.Equal(t, Accepted, record.State)
 		assert.Equal(t, 1, record.Attempt)
 		assert.NotEmpty(t, record.MessageID)
-		assert.Empty(t, record.Line, "the record holds the message after it was accepted")
-		assert.Equal(t, 1, r.sent(m))
+		assert.Empty(t, record.Line, "the record still holds the accepted message")
+		assert.Equal(t, 1, r.sendCount(m))
 	}
 }
 
-func TestAWorkerThatWasKilledBeforeItsSendLeavesALookUpAndThenASend(t *testing.T) {
+func TestWorkerLooksUpAndSendsAfterKillBeforeSend(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, engine.Setup{})
 	m := testSMS(t, 1)
 	r.put(m)
-	r.force(m, Record{State: Sending, Attempt: 1, Worker: "killed"})
-	begun := time.Now()
-	r.start(fast())
+	r.forceRecord(m, Record{State: Sending, Attempt: 1, Worker: "killed"})
+	started := time.Now()
+	r.start(fastOptions())
 	record := r.waitFor(m, Accepted)
 	assert.Equal(t, 2, record.Attempt)
-	assert.Equal(t, 1, r.sent(m))
-	assert.Greater(t, time.Since(begun), fast().SendTimeout+fast().SettleWindow, "the service had no time to list it")
+	assert.Equal(t, 1, r.sendCount(m))
+	assert.Greater(t, time.Since(started), fastOptions().SendTimeout+fastOptions().SettleWindow, "the service had too little time to list it")
 }
 
-func TestAWorkerThatWasKilledAfterItsSendLeavesALookUpAndNoSecondSend(t *testing.T) {
+func TestWorkerFindsMessageAfterKillAfterSend(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, engine.Setup{})
 	m := testSMS(t, 1)
 	r.put(m)
-	r.force(m, Record{State: Sending, Attempt: 1, Worker: "killed"})
-	_, err := m.body.send(t.Context(), r.worker(fast()).client)
+	r.forceRecord(m, Record{State: Sending, Attempt: 1, Worker: "killed"})
+	_, err := m.body.send(t.Context(), r.worker(fastOptions()).client)
 	require.NoError(t, err)
-	r.start(fast())
+	r.start(fastOptions())
 	record := r.waitFor(m, Accepted)
 	assert.Equal(t, 1, record.Attempt)
 	assert.Equal(t, r.service.Sent()[0].ID, record.MessageID)
 	r.waitForAll()
-	assert.Equal(t, 1, r.sent(m))
+	assert.Equal(t, 1, r.sendCount(m))
 }
 
-func TestAChatAppMessageOfAKilledWorkerIsParkedAndNeverSent(t *testing.T) {
+func TestWorkerParksChatAppMessageAfterKill(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, engine.Setup{})
 	one, two := testChatApp1(t, 1), testChatApp2(t, 1)
-	begun := time.Now()
+	started := time.Now()
 	for _, m := range []Message{one, two} {
 		r.put(m)
-		r.force(m, Record{State: Sending, Attempt: 1, Worker: "killed"})
+		r.forceRecord(m, Record{State: Sending, Attempt: 1, Worker: "killed"})
 	}
-	r.start(fast())
+	r.start(fastOptions())
 	for _, m := range []Message{one, two} {
 		record := r.waitFor(m, Parked)
-		assert.NotEmpty(t, record.Line, "a person cannot send it again")
+		assert.NotEmpty(t, record.Line, "an operator cannot send it again")
 		assert.NotEmpty(t, record.Reason)
 	}
-	assert.Greater(t, time.Since(begun), fast().SendTimeout, "the worker might have been at it")
+	assert.Greater(t, time.Since(started), fastOptions().SendTimeout, "the killed worker might still have been sending")
 	r.waitForAll()
 	assert.Empty(t, r.service.Sent())
 }
 
-func TestAVerdictThatIsRecordedButNotAcknowledgedSendsNothing(t *testing.T) {
+func TestWorkerAcknowledgesRecordedVerdict(t *testing.T) {
 	t.Parallel()
 	for _, state := range []State{Accepted, Refused, Parked} {
 		r := newRig(t, engine.Setup{})
 		m := testSMS(t, 1)
 		r.put(m)
-		r.force(m, Record{State: state, Attempt: 1})
-		r.start(fast())
+		r.forceRecord(m, Record{State: state, Attempt: 1})
+		r.start(fastOptions())
 		r.waitForAll()
 		assert.Equal(t, state, r.record(m).State)
 		assert.Empty(t, r.service.Sent())
 	}
 }
 
-func TestAMessageInTheHandsOfALiveSlowWorkerIsNeverSentByAnother(t *testing.T) {
+func TestWorkerLeavesMessageToSlowWorker(t *testing.T) {
 	t.Parallel()
 	for _, m := range []Message{testSMS(t, 1), testChatApp1(t, 1)} {
 		r := newRig(t, engine.Setup{AckWait: 5 * time.Second})
-		options := fast()
+		options := fastOptions()
 		options.SendTimeout = 3 * time.Second
 		r.service.Inject(messagingtest.Slow(700*time.Millisecond), 1)
 		r.put(m)
 		r.start(options)
 		r.waitFor(m, Sending)
-		r.publish(m, 7) // as if the engine had given it to another worker
+		r.publish(m, 7) // as if the engine had redelivered it
 		r.start(options)
 		r.waitForAll()
 		assert.Equal(t, Accepted, r.record(m).State)
 		assert.Equal(t, 1, r.record(m).Attempt)
-		assert.Equal(t, 1, r.sent(m))
+		assert.Equal(t, 1, r.sendCount(m))
 	}
 }
 
-func TestAnAnswerThatIsLostLeadsToALookUp(t *testing.T) {
+func TestWorkerLooksUpAfterLostResponse(t *testing.T) {
 	t.Parallel()
-	for _, fault := range []messagingtest.Fault{messagingtest.AcceptThenDrop(), messagingtest.TruncatedAnswer(), messagingtest.NotJSON(), messagingtest.DropUnread(), messagingtest.Status(503, 0)} {
+	for _, fault := range []messagingtest.Fault{messagingtest.AcceptThenDrop(), messagingtest.TruncatedResponse(), messagingtest.NotJSON(), messagingtest.DropUnread(), messagingtest.Status(503, 0)} {
 		r := newRig(t, engine.Setup{})
 		r.service.SetLag(100 * time.Millisecond)
 		m := testSMS(t, 1)
 		r.put(m)
 		r.service.Inject(fault, 1)
-		r.start(fast())
+		r.start(fastOptions())
 		r.waitForAll()
 		assert.Equal(t, Accepted, r.record(m).State, "%v", fault)
-		assert.Equal(t, 1, r.sent(m), "%v", fault)
+		assert.Equal(t, 1, r.sendCount(m), "%v", fault)
 	}
 }
 
-func TestALookUpThatFailedNeverLeadsToASend(t *testing.T) {
+func TestWorkerDoesNotSendAfterFailedLookup(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, engine.Setup{})
-	options := fast()
-	options.GiveUp = 1500 * time.Millisecond
+	options := fastOptions()
+	options.GiveUpAfter = 1500 * time.Millisecond
 	m := testSMS(t, 1)
 	r.put(m)
 	r.service.Inject(messagingtest.AcceptThenDrop(), 1)
-	r.service.Inject(messagingtest.Status(404, 0), 10_000) // a look-up that is answered, from a wrong address
+	r.service.Inject(messagingtest.Status(404, 0), 10_000) // the lookup gets a response, but from a wrong address
 	r.start(options)
 	record := r.waitFor(m, Parked)
-	assert.Contains(t, record.Reason, "it could not be looked up")
+	assert.Contains(t, record.Reason, "the lookup failed")
 	assert.Equal(t, 1, record.Attempt)
 	r.waitForAll()
-	assert.Equal(t, 1, r.sent(m))
+	assert.Equal(t, 1, r.sendCount(m))
 }
 
-func TestALookUpThatShowsAnotherMessageParks(t *testing.T) {
+func TestWorkerParksIfLookupFindsAnotherMessage(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, engine.Setup{})
 	r.service.Seed(messagingtest.Sent{ID: "old", Channel: messagingtest.ChannelSMS, From: "ACME", To: "+639999999999", Text: "old", ReferenceID: "order-1"})
 	m := testSMS(t, 1)
 	r.put(m)
 	r.service.Inject(messagingtest.DropUnread(), 1)
-	r.start(fast())
+	r.start(fastOptions())
 	assert.Contains(t, r.waitFor(m, Parked).Reason, "another message")
 }
 
-func TestADuplicateAfterALookUpIsLookedUpAgain(t *testing.T) {
+func TestWorkerLooksUpAgainAfterDuplicate(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, engine.Setup{})
 	r.service.RefuseDuplicates(true)
@@ -168,13 +168,13 @@ func TestADuplicateAfterALookUpIsLookedUpAgain(t *testing.T) {
 	m := testSMS(t, 1)
 	r.put(m)
 	r.service.Inject(messagingtest.AcceptThenDrop(), 1)
-	r.start(fast())
+	r.start(fastOptions())
 	r.waitFor(m, Accepted)
 	r.waitForAll()
-	assert.Equal(t, 1, r.sent(m))
+	assert.Equal(t, 1, r.sendCount(m))
 }
 
-func TestARefusedMessageIsTerminatedWithItsReason(t *testing.T) {
+func TestWorkerRecordsRefusal(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, engine.Setup{})
 	byService := testChatApp1(t, 1)
@@ -182,7 +182,7 @@ func TestARefusedMessageIsTerminatedWithItsReason(t *testing.T) {
 	require.NoError(t, err)
 	r.service.Inject(messagingtest.Status(400, 0), 1)
 	r.put(byService, byLibrary)
-	r.start(patient())
+	r.start(relaxedOptions())
 	r.waitForAll()
 	for m, reason := range map[*Message]string{&byService: "HTTP 400", &byLibrary: "To: "} {
 		record := r.record(*m)
@@ -193,21 +193,21 @@ func TestARefusedMessageIsTerminatedWithItsReason(t *testing.T) {
 	assert.Empty(t, r.service.Sent())
 }
 
-func TestWhatWasNotProcessedIsSentAgain(t *testing.T) {
+func TestWorkerRetriesUnprocessedMessage(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, engine.Setup{})
 	m := testChatApp2(t, 1)
 	r.put(m)
-	r.service.Inject(messagingtest.Status(429, -1), 9) // more than the library tries by itself
-	r.start(patient())
+	r.service.Inject(messagingtest.Status(429, -1), 9) // more than the library retries
+	r.start(relaxedOptions())
 	r.waitForAll()
 	record := r.record(m)
 	assert.Equal(t, Accepted, record.State)
 	assert.Greater(t, record.Attempt, 1)
-	assert.Equal(t, 1, r.sent(m))
+	assert.Equal(t, 1, r.sendCount(m))
 }
 
-func TestAWorkerThatIsStoppedEndsWhatItHasBegunAndLosesNothing(t *testing.T) {
+func TestWorkerFinishesSendsWhenStopped(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, engine.Setup{})
 	var all []Message
@@ -216,24 +216,24 @@ func TestAWorkerThatIsStoppedEndsWhatItHasBegunAndLosesNothing(t *testing.T) {
 	}
 	r.put(all...)
 	r.service.Inject(messagingtest.Slow(50*time.Millisecond), len(all))
-	options := patient()
+	options := relaxedOptions()
 	options.Concurrency = 4
 	stop := r.start(options)
 	require.Eventually(t, func() bool { return len(r.service.Sent()) > 5 }, 30*time.Second, time.Millisecond)
 	stop()
 	for e, err := range All(t.Context(), r.engine) {
 		require.NoError(t, err)
-		assert.NotEqual(t, Sending, e.State, "the worker has ended in the middle of a send")
+		assert.NotEqual(t, Sending, e.State, "the worker stopped in the middle of a send")
 	}
-	r.start(patient())
+	r.start(relaxedOptions())
 	r.waitForAll()
 	for _, m := range all {
 		assert.Equal(t, Accepted, r.record(m).State)
-		assert.Equal(t, 1, r.sent(m))
+		assert.Equal(t, 1, r.sendCount(m))
 	}
 }
 
-func TestAnEngineThatIsAwayForAWhileIsAPause(t *testing.T) {
+func TestWorkerWaitsForEngine(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, engine.Setup{})
 	var all []Message
@@ -242,7 +242,7 @@ func TestAnEngineThatIsAwayForAWhileIsAPause(t *testing.T) {
 	}
 	r.put(all...)
 	r.service.Inject(messagingtest.Slow(30*time.Millisecond), len(all))
-	options := fast()
+	options := fastOptions()
 	options.Concurrency = 8
 	r.start(options)
 	require.Eventually(t, func() bool { return len(r.service.Sent()) > 20 }, 30*time.Second, time.Millisecond)
@@ -254,11 +254,11 @@ func TestAnEngineThatIsAwayForAWhileIsAPause(t *testing.T) {
 	r.waitForAll()
 	for _, m := range all {
 		assert.Equal(t, Accepted, r.record(m).State)
-		assert.Equal(t, 1, r.sent(m))
+		assert.Equal(t, 1, r.sendCount(m))
 	}
 }
 
-func TestTheRateHoldsForAllWorkersTogether(t *testing.T) {
+func TestRateIsSharedByWorkers(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, engine.Setup{})
 	const rate, messages = 100, 120
@@ -266,36 +266,36 @@ func TestTheRateHoldsForAllWorkersTogether(t *testing.T) {
 		r.put(testSMS(t, n))
 	}
 	require.NoError(t, SetRate(t.Context(), r.engine, rate))
-	begun := time.Now()
+	started := time.Now()
 	for range 3 {
-		r.start(fast())
+		r.start(fastOptions())
 	}
 	r.waitForAll()
-	// A machine that is busy lets them go later, never earlier.
+	// A busy machine sends later, never earlier.
 	sent := r.service.Sent()
 	require.Len(t, sent, messages)
 	for i, s := range sent {
 		const burst = rate/10 + 1
-		assert.LessOrEqual(t, i+1, burst+int(rate*s.At.Sub(begun).Seconds())+1, "message %d was sent too early", i)
+		assert.LessOrEqual(t, i+1, burst+int(rate*s.At.Sub(started).Seconds())+1, "message %d was sent too early", i)
 	}
 }
 
-func TestARateIsCheckedAndCanBeTakenAway(t *testing.T) {
+func TestSetRateValidatesAndRemovesLimit(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, engine.Setup{})
 	require.Error(t, SetRate(t.Context(), r.engine, -1))
 	require.NoError(t, SetRate(t.Context(), r.engine, 0.01))
 	first, second := testSMS(t, 1), testSMS(t, 2)
 	r.put(first)
-	r.start(fast())
+	r.start(fastOptions())
 	r.waitFor(first, Accepted)
-	r.put(second) // its turn is in a hundred seconds
+	r.put(second) // it would be sent in a hundred seconds
 	require.Never(t, func() bool { return r.record(second).State == Accepted }, 300*time.Millisecond, 50*time.Millisecond)
 	require.NoError(t, SetRate(t.Context(), r.engine, 0))
 	r.waitFor(second, Accepted)
 }
 
-func TestAWorkerRefusesTimesThatCannotWork(t *testing.T) {
+func TestNewWorkerRejectsBadOptions(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, engine.Setup{AckWait: time.Second})
 	client, err := messaging.NewClient(r.service.URL, messaging.WithToken(r.service.Token))
@@ -306,7 +306,7 @@ func TestAWorkerRefusesTimesThatCannotWork(t *testing.T) {
 	}
 }
 
-func TestWhatAnAttemptBringsToLightGoesOverWhatOthersConcluded(t *testing.T) {
+func TestOutcomeReplacesEarlierState(t *testing.T) {
 	accepted := outcome{state: Accepted, messageID: "id"}
 	for _, test := range []struct {
 		name    string
@@ -316,20 +316,20 @@ func TestWhatAnAttemptBringsToLightGoesOverWhatOthersConcluded(t *testing.T) {
 		others  int
 		hasLine bool
 	}{
-		{"accepted, while it was doubted", Record{State: Unknown, Attempt: 2}, accepted, Accepted, 0, false},
-		{"accepted, while it was parked", Record{State: Parked, Attempt: 2}, accepted, Accepted, 0, false},
-		{"accepted, while it was queued again", Record{State: Queued, Attempt: 2}, accepted, Accepted, 0, false},
-		{"accepted, while a person dropped it", Record{State: Refused, Attempt: 2}, accepted, Accepted, 0, false},
-		{"accepted, as others found", Record{State: Accepted, Attempt: 2}, accepted, "", 0, false},
-		{"accepted, and sent again by then", Record{State: Sending, Attempt: 3}, accepted, Sending, 1, false},
-		{"refused, while it was parked", Record{State: Parked, Attempt: 2}, outcome{state: Refused}, Refused, 0, true},
-		{"refused, and sent again by then", Record{State: Sending, Attempt: 3}, outcome{state: Refused}, "", 0, false},
-		{"not processed, while it was parked", Record{State: Parked, Attempt: 2}, outcome{state: Queued}, Loading, 0, true},
-		{"not processed, and queued by then", Record{State: Queued, Attempt: 2}, outcome{state: Queued}, "", 0, false},
-		{"unknown, as others found", Record{State: Unknown, Attempt: 2}, outcome{state: Unknown}, "", 0, false},
-		{"unknown, while it was queued again", Record{State: Queued, Attempt: 2}, outcome{state: Unknown}, "", 0, false},
+		{"accepted after unknown", Record{State: Unknown, Attempt: 2}, accepted, Accepted, 0, false},
+		{"accepted after parked", Record{State: Parked, Attempt: 2}, accepted, Accepted, 0, false},
+		{"accepted after queued", Record{State: Queued, Attempt: 2}, accepted, Accepted, 0, false},
+		{"accepted after dropped by the operator", Record{State: Refused, Attempt: 2}, accepted, Accepted, 0, false},
+		{"accepted after accepted", Record{State: Accepted, Attempt: 2}, accepted, "", 0, false},
+		{"accepted after a later attempt started", Record{State: Sending, Attempt: 3}, accepted, Sending, 1, false},
+		{"refused after parked", Record{State: Parked, Attempt: 2}, outcome{state: Refused}, Refused, 0, true},
+		{"refused after a later attempt started", Record{State: Sending, Attempt: 3}, outcome{state: Refused}, "", 0, false},
+		{"not processed after parked", Record{State: Parked, Attempt: 2}, outcome{state: Queued}, Loading, 0, true},
+		{"not processed after queued", Record{State: Queued, Attempt: 2}, outcome{state: Queued}, "", 0, false},
+		{"unknown after unknown", Record{State: Unknown, Attempt: 2}, outcome{state: Unknown}, "", 0, false},
+		{"unknown after queued", Record{State: Queued, Attempt: 2}, outcome{state: Unknown}, "", 0, false},
 	} {
-		next, changes := entry{Record: test.record}.after(2, test.out, []byte(`{}`))
+		next, changes := entry{Record: test.record}.withOutcome(2, test.out, []byte(`{}`))
 		assert.Equal(t, test.want != "", changes, test.name)
 		if changes {
 			assert.Equal(t, test.want, next.State, test.name)

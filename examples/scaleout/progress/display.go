@@ -10,14 +10,14 @@ import (
 	"golang.org/x/term"
 )
 
-// Display shows a status again and again: as a bar where it goes to a terminal, else as a line for each.
+// Display shows a changing status: as a bar on a terminal, or as one line per status elsewhere.
 type Display struct {
 	out io.Writer
-	bar *progressbar.ProgressBar // nil for lines
+	bar *progressbar.ProgressBar // nil if out is not a terminal
 }
 
-// NewDisplay makes a display. Every is how often a status should be shown there: a bar moves, lines add up.
-func NewDisplay(out *os.File) (display *Display, every time.Duration) {
+// NewDisplay returns a display and how often to update it: a bar moves, lines add up.
+func NewDisplay(out *os.File) (display *Display, interval time.Duration) {
 	if !term.IsTerminal(int(out.Fd())) {
 		return &Display{out: out}, time.Second
 	}
@@ -40,15 +40,15 @@ func (d *Display) Show(s Status) {
 	_ = d.bar.Set(s.Final())
 }
 
-// Say shows a line between two statuses.
-func (d *Display) Say(line string) {
+// Println prints a line between two statuses.
+func (d *Display) Println(line string) {
 	if d.bar != nil {
 		_ = d.bar.Clear()
 	}
 	_, _ = fmt.Fprintln(d.out, line)
 }
 
-// End leaves the last status where it stands.
+// End ends the display. The last status stays visible.
 func (d *Display) End() {
 	if d.bar != nil {
 		_, _ = fmt.Fprintln(d.out)

@@ -1,5 +1,5 @@
-// Package progress tells how far a campaign has come: from the records, which say what became of each message, and from the stream,
-// which says what is left to be done.
+// Package progress reports the progress of a campaign: from the records, which hold what became of each message, and from the stream,
+// which holds the work that is left.
 package progress
 
 import (
@@ -14,25 +14,24 @@ import (
 	"github.com/messaging-service/messaging-go/examples/scaleout/outbox"
 )
 
-// recently is how far back the rate looks.
-const recently = 5 * time.Second
+// rateWindow is the time over which the rate is measured.
+const rateWindow = 5 * time.Second
 
-// Status is how far a campaign has come.
+// Status is the progress of a campaign.
 type Status struct {
-	// Messages counts the messages in each state, and Total all of them.
+	// Messages counts the messages by state. Total counts all messages.
 	Messages map[outbox.State]int
 	Total    int
-	// Doubles counts the messages that may have gone out more than once: an attempt was accepted when another had begun.
-	Doubles int
-	// PerSecond is how many messages got their verdict in a second, lately.
+	// PossibleDuplicates counts the messages that may have been sent more than once: an attempt was accepted after another had started.
+	PossibleDuplicates int
+	// PerSecond is the recent number of verdicts per second.
 	PerSecond float64
-	// Waiting is how many messages are in the stream, those under way included, and Oldest how long the first of them has been
-	// there.
+	// Waiting is the number of messages in the stream, including those in flight. Oldest is how long the first of them has been there.
 	Waiting uint64
 	Oldest  time.Duration
 }
 
-// Final counts the messages for which no process has anything left to do.
+// Final returns the number of messages in a final state.
 func (s Status) Final() int {
 	n := 0
 	for state, messages := range s.Messages {
@@ -43,7 +42,7 @@ func (s Status) Final() int {
 	return n
 }
 
-// String gives the status in one line.
+// String returns the status in one line.
 func (s Status) String() string {
 	var parts []string
 	for _, state := range outbox.States() {
@@ -51,20 +50,20 @@ func (s Status) String() string {
 			parts = append(parts, fmt.Sprintf("%d %s", n, state))
 		}
 	}
-	if s.Doubles > 0 {
-		parts = append(parts, fmt.Sprintf("%d PERHAPS SENT TWICE", s.Doubles))
+	if s.PossibleDuplicates > 0 {
+		parts = append(parts, fmt.Sprintf("%d POSSIBLY SENT TWICE", s.PossibleDuplicates))
 	}
 	if parts == nil {
 		parts = []string{"no messages"}
 	}
 	line := fmt.Sprintf("%s; %.0f/s", strings.Join(parts, ", "), s.PerSecond)
 	if s.Waiting > 0 {
-		line += fmt.Sprintf("; lag %d, the oldest %v", s.Waiting, s.Oldest.Round(100*time.Millisecond))
+		line += fmt.Sprintf("; lag %d, oldest %v", s.Waiting, s.Oldest.Round(100*time.Millisecond))
 	}
 	return line
 }
 
-// brief is what fits beside a bar.
+// brief returns the status in the few words that fit beside a bar.
 func (s Status) brief() string {
 	var parts []string
 	for _, state := range []outbox.State{outbox.Accepted, outbox.Refused, outbox.Parked} {
@@ -76,7 +75,7 @@ func (s Status) brief() string {
 	return strings.Join(parts, ", ")
 }
 
-// Read gives the status of this moment.
+// Read returns the current status.
 func Read(ctx context.Context, c *engine.Connection) (Status, error) {
 	all := newCounter()
 	for e, err := range outbox.All(ctx, c) {
@@ -88,8 +87,8 @@ func Read(ctx context.Context, c *engine.Connection) (Status, error) {
 	return all.status(ctx, c)
 }
 
-// Watch reports the status at once and again and again, until report returns false or the context ends.
-func Watch(ctx context.Context, c *engine.Connection, every time.Duration, report func(Status) (more bool)) error {
+// Watch reports the status at once and then once per interval, until report returns false or ctx ends.
+func Watch(ctx context.Context, c *engine.Connection, interval time.Duration, report func(Status) (more bool)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	all := newCounter()
@@ -101,46 +100,46 @@ func Watch(ctx context.Context, c *engine.Connection, every time.Duration, repor
 	select {
 	case <-first:
 	case <-ctx.Done():
-		return cause(ctx)
+		return watchError(ctx)
 	}
-	ticker := time.NewTicker(every)
+	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
 	for {
 		status, err := all.status(ctx, c)
-		if err == nil && !report(status) { // an engine that is away has no status; the next may have
+		if err == nil && !report(status) { // an error may pass: the engine can be away for a while
 			return nil
 		}
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():
-			return cause(ctx)
+			return watchError(ctx)
 		}
 	}
 }
 
-// cause is nil where somebody just wanted no more.
-func cause(ctx context.Context) error {
+// watchError returns the cause of ctx's end, or nil if it was canceled.
+func watchError(ctx context.Context) error {
 	if err := context.Cause(ctx); !errors.Is(err, context.Canceled) {
 		return err
 	}
 	return nil
 }
 
-// counter counts records.
+// counter counts records by state.
 type counter struct {
-	mu      sync.Mutex
-	states  map[string]outbox.State
-	counts  map[outbox.State]int
-	doubles map[string]struct{}
-	final   []time.Time // when the last messages got their verdict
-	earlier bool        // others had got theirs before those
+	mu         sync.Mutex
+	states     map[string]outbox.State
+	counts     map[outbox.State]int
+	duplicates map[string]struct{}
+	final      []time.Time // times of recent verdicts
+	hasEarlier bool        // there were verdicts before those
 }
 
 func newCounter() *counter {
-	return &counter{states: map[string]outbox.State{}, counts: map[outbox.State]int{}, doubles: map[string]struct{}{}}
+	return &counter{states: map[string]outbox.State{}, counts: map[outbox.State]int{}, duplicates: map[string]struct{}{}}
 }
 
-// follow counts the records, calls complete when it has seen all, and goes on with those that change.
+// follow counts all records, calls complete, and then counts the records that change.
 func (c *counter) follow(ctx context.Context, connection *engine.Connection, complete func()) error {
 	for e, err := range outbox.Follow(ctx, connection) {
 		if err != nil {
@@ -165,18 +164,18 @@ func (c *counter) count(e outbox.Entry) {
 	c.states[e.Key] = e.State
 	c.counts[e.State]++
 	if len(e.OtherIDs) > 0 {
-		c.doubles[e.Key] = struct{}{}
+		c.duplicates[e.Key] = struct{}{}
 	}
 	if e.State.IsFinal() && !before.IsFinal() {
 		c.final = append(c.final, e.Since)
 	}
 }
 
-// status adds what the stream says. The time is the engine's.
+// status combines the counts with the state of the stream. Times are the engine's.
 func (c *counter) status(ctx context.Context, connection *engine.Connection) (Status, error) {
 	stream, err := connection.JetStream.Stream(ctx, engine.Outbox)
 	if err != nil {
-		return Status{}, fmt.Errorf("progress: the stream %s: %w", engine.Outbox, err)
+		return Status{}, fmt.Errorf("progress: stream %s: %w", engine.Outbox, err)
 	}
 	info := stream.CachedInfo()
 	s := Status{Waiting: info.State.Msgs}
@@ -190,29 +189,29 @@ func (c *counter) status(ctx context.Context, connection *engine.Connection) (St
 		s.Messages[state] = n
 		s.Total += n
 	}
-	s.Doubles = len(c.doubles)
+	s.PossibleDuplicates = len(c.duplicates)
 	s.PerSecond = c.rate(info.TimeStamp)
 	return s, nil
 }
 
 func (c *counter) rate(now time.Time) float64 {
-	var lately []time.Time
+	var recent []time.Time
 	for _, at := range c.final {
-		if now.Sub(at) < recently {
-			lately = append(lately, at)
+		if now.Sub(at) < rateWindow {
+			recent = append(recent, at)
 		}
 	}
-	c.earlier = c.earlier || len(lately) < len(c.final)
-	c.final = lately
-	span := recently
-	if !c.earlier && len(lately) > 0 { // it has only begun
-		first := lately[0]
-		for _, at := range lately {
+	c.hasEarlier = c.hasEarlier || len(recent) < len(c.final)
+	c.final = recent
+	span := rateWindow
+	if !c.hasEarlier && len(recent) > 0 { // the campaign has just started
+		first := recent[0]
+		for _, at := range recent {
 			if at.Before(first) {
 				first = at
 			}
 		}
 		span = max(now.Sub(first), time.Second)
 	}
-	return float64(len(lately)) / span.Seconds()
+	return float64(len(recent)) / span.Seconds()
 }

@@ -19,11 +19,11 @@ import (
 	"github.com/messaging-service/messaging-go/sms"
 )
 
-var _ = flag.Bool("whole", false, "for the module as a whole: this package has no long tests")
+var _ = flag.Bool("whole", false, "accepted for the whole module; this package has no long tests")
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func TestAStatusCountsMessagesByTheirRecordsAndFollowsThem(t *testing.T) {
+func TestStatusCountsAndFollowsRecords(t *testing.T) {
 	server, err := engine.Start(t.TempDir(), 0)
 	require.NoError(t, err)
 	t.Cleanup(server.Close)
@@ -67,7 +67,7 @@ func TestAStatusCountsMessagesByTheirRecordsAndFollowsThem(t *testing.T) {
 	assert.Equal(t, 2, status.Final())
 	assert.EqualValues(t, 5, status.Waiting)
 	assert.Positive(t, status.PerSecond)
-	assert.Contains(t, status.String(), "3 queued, 1 accepted, 1 parked, 1 PERHAPS SENT TWICE")
+	assert.Contains(t, status.String(), "3 queued, 1 accepted, 1 parked, 1 POSSIBLY SENT TWICE")
 
 	changed := false
 	err = progress.Watch(t.Context(), c, time.Millisecond, func(s progress.Status) bool {
@@ -81,13 +81,13 @@ func TestAStatusCountsMessagesByTheirRecordsAndFollowsThem(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestAStatusThatGoesToAFileIsAPlainLine(t *testing.T) {
+func TestDisplayWritesPlainLinesToFile(t *testing.T) {
 	file, err := os.Create(filepath.Join(t.TempDir(), "out"))
 	require.NoError(t, err)
-	display, every := progress.NewDisplay(file)
-	assert.Equal(t, time.Second, every)
+	display, interval := progress.NewDisplay(file)
+	assert.Equal(t, time.Second, interval)
 	display.Show(progress.Status{Messages: map[outbox.State]int{outbox.Accepted: 2}, Total: 2, PerSecond: 7})
-	display.Say("a worker was killed")
+	display.Println("a worker was killed")
 	display.End()
 	require.NoError(t, file.Close())
 	written, err := os.ReadFile(file.Name())

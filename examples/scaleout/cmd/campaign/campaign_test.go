@@ -18,8 +18,8 @@ import (
 	"github.com/messaging-service/messaging-go/examples/scaleout/progress"
 )
 
-// runToTheEnd lets worker processes send everything, and kills one of them so many times on the way.
-func (c *campaign) runToTheEnd(workers, kills int, at func(progress.Status)) {
+// runToEnd lets worker processes send everything, and kills a worker the given number of times on the way. It calls at with each status.
+func (c *campaign) runToEnd(workers, kills int, at func(progress.Status)) {
 	t := c.t
 	t.Helper()
 	running := make([]*process, workers)
@@ -40,10 +40,10 @@ func (c *campaign) runToTheEnd(workers, kills int, at func(progress.Status)) {
 			running[victim], err = c.workers.start(t.Context())
 			require.NoError(t, err)
 			killed++
-			share := s.Total / (kills + 1) // of the messages, between two kills on average
+			share := s.Total / (kills + 1) // average number of verdicts between two kills
 			next = s.Final() + share/2 + rand.IntN(share)
 		}
-		if !assert.True(t, time.Now().Before(deadline), "the campaign does not end: %v", s) {
+		if !assert.True(t, time.Now().Before(deadline), "the campaign did not end: %v", s) {
 			return false
 		}
 		return s.Final() < s.Total
@@ -51,7 +51,7 @@ func (c *campaign) runToTheEnd(workers, kills int, at func(progress.Status)) {
 	require.NoError(t, err)
 	assert.Positive(t, killed, "no worker was killed")
 	for _, w := range running {
-		assert.NoError(t, w.stop(), "a worker that is told to stop does not end well")
+		assert.NoError(t, w.stop(), "a stopped worker must exit cleanly")
 	}
 }
 
@@ -73,13 +73,13 @@ func size(t *testing.T, short int) int {
 	return short
 }
 
-func TestACampaignOfSMSWithKilledWorkersSendsEachMessageExactlyOnce(t *testing.T) {
+func TestCampaignSendsSMSExactlyOnceAfterKills(t *testing.T) {
 	t.Parallel()
 	n := size(t, 200)
-	c := newCampaign(t, quick(), startedEngine(t).URL())
+	c := newCampaign(t, quickSettings(), startedEngine(t).URL())
 	c.service.InjectRandomly(rand.Uint64(), 0.1, faults()...)
-	c.load(n, onlySMS)
-	c.runToTheEnd(3, n/50, func(progress.Status) {})
+	c.load(n, smsMessage)
+	c.runToEnd(3, n/50, func(progress.Status) {})
 	c.compare()
 	ids := map[string]bool{}
 	for _, s := range c.service.Sent() {
@@ -93,30 +93,30 @@ func TestACampaignOfSMSWithKilledWorkersSendsEachMessageExactlyOnce(t *testing.T
 	}
 }
 
-func TestACampaignOfAllChannelsWithKilledWorkersSendsNothingTwice(t *testing.T) {
+func TestCampaignSendsNothingTwiceAfterKills(t *testing.T) {
 	t.Parallel()
 	n := size(t, 200)
-	c := newCampaign(t, quick(), startedEngine(t).URL())
+	c := newCampaign(t, quickSettings(), startedEngine(t).URL())
 	c.service.InjectRandomly(rand.Uint64(), 0.1, faults()...)
-	c.load(n, mixed)
-	c.runToTheEnd(3, n/50, func(progress.Status) {})
+	c.load(n, mixedMessage)
+	c.runToEnd(3, n/50, func(progress.Status) {})
 	result := c.compare()
-	assert.True(t, result.agrees(), "the verdicts and the ledger disagree")
-	assert.Nil(t, result.rows[verdict{outbox.SMS, outbox.Parked}], "an SMS was parked, which a look-up settles")
+	assert.True(t, result.agrees(), "the verdicts do not match what the service received")
+	assert.Nil(t, result.rows[verdict{outbox.SMS, outbox.Parked}], "an SMS was parked that a lookup can settle")
 }
 
-func TestACampaignOutlivesTheKillOfItsEngine(t *testing.T) {
+func TestCampaignSurvivesEngineKill(t *testing.T) {
 	t.Parallel()
 	n := size(t, 200)
 	directory := t.TempDir()
 	server, url := startEngineProcess(t, directory, "0")
 	at, err := neturl.Parse(url)
 	require.NoError(t, err)
-	c := newCampaign(t, quick(), url)
+	c := newCampaign(t, quickSettings(), url)
 	c.service.InjectRandomly(rand.Uint64(), 0.05, faults()...)
-	c.load(n, mixed)
+	c.load(n, mixedMessage)
 	kills := 0
-	c.runToTheEnd(2, 1, func(s progress.Status) {
+	c.runToEnd(2, 1, func(s progress.Status) {
 		if kills < 2 && s.Final() > (kills+1)*n/3 {
 			kills++
 			require.NoError(t, server.Process.Kill())
@@ -125,10 +125,10 @@ func TestACampaignOutlivesTheKillOfItsEngine(t *testing.T) {
 		}
 	})
 	assert.Equal(t, 2, kills)
-	assert.True(t, c.compare().agrees(), "the verdicts and the ledger disagree")
+	assert.True(t, c.compare().agrees(), "the verdicts do not match what the service received")
 }
 
-// startEngineProcess starts an engine as a process of its own.
+// startEngineProcess starts an engine in its own process.
 func startEngineProcess(t *testing.T, directory, port string) (engine *exec.Cmd, url string) {
 	t.Helper()
 	program, err := os.Executable()
@@ -148,7 +148,7 @@ func startEngineProcess(t *testing.T, directory, port string) (engine *exec.Cmd,
 	return command, url
 }
 
-func TestACampaignOutlivesANodeOfItsCluster(t *testing.T) {
+func TestCampaignSurvivesNodeLoss(t *testing.T) {
 	n := 150
 	if *whole {
 		n = 2000
@@ -160,19 +160,19 @@ func TestACampaignOutlivesANodeOfItsCluster(t *testing.T) {
 		t.Cleanup(node.Close)
 		urls = append(urls, node.URL())
 	}
-	s := quick()
+	s := quickSettings()
 	s.setup.Replicas = 3
 	c := newCampaign(t, s, strings.Join(urls, ","))
 	c.service.InjectRandomly(rand.Uint64(), 0.05, faults()...)
-	c.load(n, onlySMS)
+	c.load(n, smsMessage)
 	lost := false
-	c.runToTheEnd(3, 5, func(s progress.Status) {
+	c.runToEnd(3, 5, func(s progress.Status) {
 		if !lost && s.Final() > n/3 {
 			lost = true
 			nodes[rand.IntN(len(nodes))].Close()
 		}
 	})
 	assert.True(t, lost)
-	assert.True(t, c.compare().agrees(), "the verdicts and the ledger disagree")
+	assert.True(t, c.compare().agrees(), "the verdicts do not match what the service received")
 	assert.Len(t, c.service.Sent(), n)
 }

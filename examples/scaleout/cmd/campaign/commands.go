@@ -15,9 +15,9 @@ import (
 )
 
 func runEngine(ctx context.Context, args []string) error {
-	flags := newFlags("engine", "[flags]", "Runs a NATS server with JetStream until it is interrupted, and says where.")
-	directory := flags.String("dir", "", "where everything is kept; a temporary directory if empty")
-	port := flags.Int("port", 4222, "the port on the loopback interface; 0 for one that is free")
+	flags := newFlags("engine", "[flags]", "Runs a NATS server with JetStream until it is interrupted, and prints its address.")
+	directory := flags.String("dir", "", "data directory; temporary if empty")
+	port := flags.Int("port", 4222, "port on the loopback interface; 0 selects a free one")
 	if err := parse(flags, args, 0, 0); err != nil {
 		return err
 	}
@@ -31,15 +31,15 @@ func runEngine(ctx context.Context, args []string) error {
 	return nil
 }
 
-// startEngine starts an engine, in a directory of its own where none is given.
+// startEngine starts an engine, in a temporary directory if directory is empty.
 func startEngine(directory string, port int) (*engine.Server, func(), error) {
 	remove := func() {}
 	if directory == "" {
-		made, err := os.MkdirTemp("", "campaign-")
+		temporary, err := os.MkdirTemp("", "campaign-")
 		if err != nil {
-			return nil, nil, fmt.Errorf("a directory for the engine: %w", err)
+			return nil, nil, fmt.Errorf("creating a directory for the engine: %w", err)
 		}
-		directory, remove = made, func() { _ = os.RemoveAll(made) }
+		directory, remove = temporary, func() { _ = os.RemoveAll(temporary) }
 	}
 	server, err := engine.Start(directory, port)
 	if err != nil {
@@ -54,7 +54,7 @@ func startEngine(directory string, port int) (*engine.Server, func(), error) {
 
 func runEnqueue(ctx context.Context, args []string) error {
 	var s settings
-	flags := newFlags("enqueue", "[flags] [FILE...]", "Takes messages in, one a line, from files or standard input. A message that is known is passed over.")
+	flags := newFlags("enqueue", "[flags] [FILE...]", "Takes messages in, one per line, from files or standard input. Skips known messages.")
 	s.registerEngine(flags)
 	if err := parse(flags, args, 0, math.MaxInt); err != nil {
 		return err
@@ -70,7 +70,7 @@ func runEnqueue(ctx context.Context, args []string) error {
 	}
 	bad := 0
 	for _, name := range orStandardInput(flags.Args()) {
-		var loaded outbox.Loaded
+		var loaded outbox.LoadResult
 		loaded, err = loadFile(ctx, loader, name)
 		fmt.Printf("%s: %d queued, %d known, %d bad\n", name, loaded.Queued, loaded.Known, loaded.Bad)
 		if err != nil {
@@ -79,7 +79,7 @@ func runEnqueue(ctx context.Context, args []string) error {
 		bad += loaded.Bad
 	}
 	if bad > 0 {
-		return errNotWell
+		return errReported
 	}
 	return nil
 }
@@ -93,12 +93,12 @@ func orStandardInput(names []string) []string {
 	return names
 }
 
-func loadFile(ctx context.Context, loader *outbox.Loader, name string) (outbox.Loaded, error) {
+func loadFile(ctx context.Context, loader *outbox.Loader, name string) (outbox.LoadResult, error) {
 	var file io.Reader = os.Stdin
 	if name != standardInput {
 		opened, err := os.Open(name) //nolint:gosec // the user names the file
 		if err != nil {
-			return outbox.Loaded{}, fmt.Errorf("the messages: %w", err)
+			return outbox.LoadResult{}, fmt.Errorf("opening the messages: %w", err)
 		}
 		defer func() { _ = opened.Close() }()
 		file = opened
@@ -108,15 +108,15 @@ func loadFile(ctx context.Context, loader *outbox.Loader, name string) (outbox.L
 
 func runSend(ctx context.Context, args []string) error {
 	var s settings
-	flags := newFlags("send", "[flags]", "Sends until it is interrupted. A second interrupt ends it at once, which costs look-ups and no messages.")
+	flags := newFlags("send", "[flags]", "Sends messages until it is interrupted. A second interrupt stops it at once, which costs lookups but no messages.")
 	s.registerEngine(flags)
 	s.registerWork(flags)
-	rate := flags.Float64("rate", -1, "sets how many requests all workers together begin in a second; 0 for no limit, below 0 leaves it as it is")
-	tied := flags.Bool("tied", false, "end at once when standard input ends, as for a process that was started by another")
+	rate := flags.Float64("rate", -1, "requests per second of all workers together; 0 means no limit, a negative value keeps the current limit")
+	exitOnEOF := flags.Bool("exit-on-eof", false, "exit at once when standard input ends, so that the worker does not outlive its parent process")
 	if err := parse(flags, args, 0, 0); err != nil {
 		return err
 	}
-	if *tied {
+	if *exitOnEOF {
 		go func() {
 			_, _ = io.Copy(io.Discard, os.Stdin)
 			os.Exit(1)
@@ -148,14 +148,14 @@ func runSend(ctx context.Context, args []string) error {
 
 func runRate(ctx context.Context, args []string) error {
 	var s settings
-	flags := newFlags("rate", "[flags] N", "Lets all workers together begin N requests a second, at once; 0 is no limit.")
+	flags := newFlags("rate", "[flags] N", "Limits all workers together to N requests per second; 0 means no limit.")
 	s.registerEngine(flags)
 	if err := parse(flags, args, 1, 1); err != nil {
 		return err
 	}
 	rate, err := strconv.ParseFloat(flags.Arg(0), 64)
 	if err != nil {
-		return usageError("N is no number")
+		return usageError("N is not a number")
 	}
 	c, err := s.connect(ctx)
 	if err != nil {
@@ -167,9 +167,9 @@ func runRate(ctx context.Context, args []string) error {
 
 func runStatus(ctx context.Context, args []string) error {
 	var s settings
-	flags := newFlags("status", "[flags]", "Counts the messages by verdict, with the rate of the last seconds and what waits.")
+	flags := newFlags("status", "[flags]", "Counts the messages by state and shows the current rate and the backlog.")
 	s.registerEngine(flags)
-	watch := flags.Bool("watch", false, "go on until all messages have a verdict")
+	watch := flags.Bool("watch", false, "continue until all messages have a verdict")
 	if err := parse(flags, args, 0, 0); err != nil {
 		return err
 	}
@@ -179,9 +179,9 @@ func runStatus(ctx context.Context, args []string) error {
 	}
 	defer c.Close()
 	if *watch {
-		display, every := progress.NewDisplay(os.Stdout)
+		display, interval := progress.NewDisplay(os.Stdout)
 		defer display.End()
-		return progress.Watch(ctx, c, every, func(status progress.Status) bool {
+		return progress.Watch(ctx, c, interval, func(status progress.Status) bool {
 			display.Show(status)
 			return status.Total == 0 || status.Final() < status.Total
 		})
@@ -196,9 +196,9 @@ func runStatus(ctx context.Context, args []string) error {
 
 func runParked(ctx context.Context, args []string) error {
 	var s settings
-	flags := newFlags("parked", "[flags]", "Lists the messages on which a person has to decide: channel, reference ID and reason.")
+	flags := newFlags("parked", "[flags]", "Lists the messages that an operator has to resolve: channel, reference ID, state and reason.")
 	s.registerEngine(flags)
-	refused := flags.Bool("refused", false, "list those that were refused as well, on which a person can decide")
+	refused := flags.Bool("refused", false, "also list refused messages, which an operator can resolve")
 	if err := parse(flags, args, 0, 0); err != nil {
 		return err
 	}
@@ -221,7 +221,7 @@ func runParked(ctx context.Context, args []string) error {
 
 func runResolve(ctx context.Context, args []string) error {
 	var s settings
-	flags := newFlags("resolve", "[flags] CHANNEL REFERENCE sent|again|drop", "Decides on a message that is parked or refused: it was sent, it is to be sent again, or neither.")
+	flags := newFlags("resolve", "[flags] CHANNEL REFERENCE sent|resend|drop", "Resolves a parked or refused message: it was sent, it is to be sent again, or neither.")
 	s.registerEngine(flags)
 	if err := parse(flags, args, 3, 3); err != nil {
 		return err
@@ -231,14 +231,14 @@ func runResolve(ctx context.Context, args []string) error {
 		return err
 	}
 	defer c.Close()
-	desk, err := outbox.NewDesk(ctx, c, s.logger())
+	resolver, err := outbox.NewResolver(ctx, c, s.logger())
 	if err != nil {
 		return err
 	}
-	err = desk.Resolve(ctx, outbox.Channel(flags.Arg(0)), flags.Arg(1), outbox.Decision(flags.Arg(2)))
-	if errors.Is(err, outbox.ErrNothingToDecide) {
+	err = resolver.Resolve(ctx, outbox.Channel(flags.Arg(0)), flags.Arg(1), outbox.Decision(flags.Arg(2)))
+	if errors.Is(err, outbox.ErrNotResolvable) {
 		fmt.Fprintln(os.Stderr, err)
-		return errNotWell
+		return errReported
 	}
 	return err
 }

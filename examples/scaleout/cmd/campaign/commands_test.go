@@ -16,7 +16,7 @@ import (
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
-// bare gives the environment without what the tests put into it for workers.
+// bare returns the environment without the variables that configure workers.
 func bare(environment []string) []string {
 	var rest []string
 	for _, variable := range environment {
@@ -27,12 +27,12 @@ func bare(environment []string) []string {
 	return rest
 }
 
-func TestOneCommandPlaysACampaignWithNothingInstalled(t *testing.T) {
+func TestFullRun(t *testing.T) {
 	t.Parallel()
 	for name, external := range map[string]bool{"embedded": false, "external": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := newCampaign(t, quick(), startedEngine(t).URL())
+			c := newCampaign(t, quickSettings(), startedEngine(t).URL())
 			c.workers.environment = bare(c.workers.environment)
 			if external {
 				c.workers.environment = append(c.workers.environment, envEngine+"="+c.url)
@@ -41,27 +41,27 @@ func TestOneCommandPlaysACampaignWithNothingInstalled(t *testing.T) {
 			assert.Equal(t, 0, status, output)
 			assert.Contains(t, output, "90 queued, 0 known, 0 bad")
 			assert.Contains(t, output, "0 queued, 90 known, 0 bad")
-			assert.Contains(t, output, "the verdicts and the ledger of the service agree")
+			assert.Contains(t, output, "the verdicts match the messages that the service received")
 			there, err := progress.Read(t.Context(), c.engine)
 			require.NoError(t, err)
-			assert.Equal(t, map[bool]int{false: 0, true: 90}[external], there.Total, "NATS_URL does not decide which engine is used")
+			assert.Equal(t, map[bool]int{false: 0, true: 90}[external], there.Total, "NATS_URL must select the engine")
 		})
 	}
 }
 
-func TestTheCommandsDoACampaignStepByStep(t *testing.T) {
+func TestCommands(t *testing.T) {
 	t.Parallel()
-	s := quick()
+	s := quickSettings()
 	c := newCampaign(t, s, startedEngine(t).URL())
-	input := lines(t, 12, mixed) + "nonsense\n"
+	input := lines(t, 12, mixedMessage) + "nonsense\n"
 	output, status := c.command(input, "enqueue")
-	assert.Equal(t, 1, status, "a bad line does not show in the exit status")
-	assert.Contains(t, output, "-:13: no JSON object")
+	assert.Equal(t, 1, status, "a bad line must show in the exit status")
+	assert.Contains(t, output, "-:13: not a JSON object")
 	assert.Contains(t, output, "12 queued, 0 known, 1 bad")
 
 	output, status = c.command("", "rate", "1000")
 	assert.Equal(t, 0, status, output)
-	c.service.Inject(messagingtest.AcceptThenDrop(), 12) // every message, and chat-app messages cannot be looked up
+	c.service.Inject(messagingtest.AcceptThenDrop(), 12) // for every message, of which chat-app messages cannot be looked up
 	worker, err := c.workers.start(t.Context())
 	require.NoError(t, err)
 	t.Cleanup(worker.kill)
@@ -77,16 +77,16 @@ func TestTheCommandsDoACampaignStepByStep(t *testing.T) {
 	reference := strings.Trim(fields[1], `"`)
 	output, status = c.command("", "resolve", fields[0], reference, "sent")
 	assert.Equal(t, 0, status, output)
-	output, status = c.command("", "resolve", fields[0], reference, "again")
+	output, status = c.command("", "resolve", fields[0], reference, "resend")
 	assert.Equal(t, 1, status, output)
 	output, status = c.command("", "status")
 	assert.Equal(t, 0, status, output)
-	status0, err := progress.Read(t.Context(), c.engine)
+	counts, err := progress.Read(t.Context(), c.engine)
 	require.NoError(t, err)
-	assert.Contains(t, output, fmt.Sprintf("%d accepted, %d parked", status0.Messages[outbox.Accepted], status0.Messages[outbox.Parked]))
+	assert.Contains(t, output, fmt.Sprintf("%d accepted, %d parked", counts.Messages[outbox.Accepted], counts.Messages[outbox.Parked]))
 }
 
-func TestACommandThatIsCalledWronglySaysSo(t *testing.T) {
+func TestCommandUsageErrors(t *testing.T) {
 	c := &campaign{t: t, workers: &launcher{environment: append(bare(os.Environ()), asCommand+"=1")}}
 	for _, test := range []struct {
 		args []string
@@ -94,9 +94,9 @@ func TestACommandThatIsCalledWronglySaysSo(t *testing.T) {
 	}{
 		{[]string{"enqueue"}, envEngine + " is empty"},
 		{[]string{"send"}, envURL + " is empty"},
-		{[]string{"resolve", "sms"}, "the number of arguments is wrong"},
-		{[]string{"rate", "many"}, "N is no number"},
-		{[]string{"snd"}, "neither a command nor a file"},
+		{[]string{"resolve", "sms"}, "wrong number of arguments"},
+		{[]string{"rate", "many"}, "N is not a number"},
+		{[]string{"snd"}, "not a command or a file"},
 		{[]string{"send", "-nonsense"}, "see -h"},
 	} {
 		output, status := c.command("", test.args...)
@@ -108,40 +108,40 @@ func TestACommandThatIsCalledWronglySaysSo(t *testing.T) {
 	assert.Contains(t, output, "settle-window")
 }
 
-func TestAComparisonSeesEveryDisagreement(t *testing.T) {
+func TestComparisonAgrees(t *testing.T) {
 	for _, test := range []struct {
 		state outbox.State
-		found found
+		tally tally
 		agree bool
 	}{
-		{outbox.Accepted, found{once: 3}, true},
-		{outbox.Accepted, found{once: 3, never: 1}, false},
-		{outbox.Accepted, found{once: 3, more: 1}, false},
-		{outbox.Refused, found{never: 3}, true},
-		{outbox.Refused, found{never: 3, once: 1}, false},
-		{outbox.Parked, found{never: 3, once: 3}, true},
-		{outbox.Parked, found{more: 1}, false},
-		{outbox.Queued, found{never: 1}, false},
-		{outbox.Unknown, found{once: 1}, false},
+		{outbox.Accepted, tally{once: 3}, true},
+		{outbox.Accepted, tally{once: 3, unsent: 1}, false},
+		{outbox.Accepted, tally{once: 3, more: 1}, false},
+		{outbox.Refused, tally{unsent: 3}, true},
+		{outbox.Refused, tally{unsent: 3, once: 1}, false},
+		{outbox.Parked, tally{unsent: 3, once: 3}, true},
+		{outbox.Parked, tally{more: 1}, false},
+		{outbox.Queued, tally{unsent: 1}, false},
+		{outbox.Unknown, tally{once: 1}, false},
 	} {
 		v := verdict{outbox.SMS, test.state}
-		c := &comparison{rows: map[verdict]*found{v: &test.found}}
-		assert.Equal(t, test.agree, c.agrees(), "%v %+v", test.state, test.found)
+		c := &comparison{rows: map[verdict]*tally{v: &test.tally}}
+		assert.Equal(t, test.agree, c.agrees(), "%v %+v", test.state, test.tally)
 		var table strings.Builder
 		c.print(&table)
 		assert.Equal(t, test.agree, !strings.Contains(table.String(), "WRONG"))
 	}
-	assert.False(t, (&comparison{strange: 1}).agrees())
+	assert.False(t, (&comparison{unrecorded: 1}).agrees())
 }
 
-func TestALoadThatIsKilledInTheMiddleIsEndedByTheNextOne(t *testing.T) {
+func TestEnqueueCompletesKilledLoad(t *testing.T) {
 	t.Parallel()
 	const n = 1000
-	c := newCampaign(t, quick(), startedEngine(t).URL())
+	c := newCampaign(t, quickSettings(), startedEngine(t).URL())
 	program, err := os.Executable()
 	require.NoError(t, err)
 	command := exec.Command(program, "enqueue")
-	command.Env, command.Stdin = c.workers.environment, strings.NewReader(lines(t, n, mixed))
+	command.Env, command.Stdin = c.workers.environment, strings.NewReader(lines(t, n, mixedMessage))
 	require.NoError(t, command.Start())
 	require.Eventually(t, func() bool {
 		status, err := progress.Read(t.Context(), c.engine)
@@ -150,10 +150,10 @@ func TestALoadThatIsKilledInTheMiddleIsEndedByTheNextOne(t *testing.T) {
 	require.NoError(t, command.Process.Kill())
 	_ = command.Wait()
 
-	output, status := c.command(lines(t, n, mixed), "enqueue")
+	output, status := c.command(lines(t, n, mixedMessage), "enqueue")
 	assert.Equal(t, 0, status, output)
 	after, err := progress.Read(t.Context(), c.engine)
 	require.NoError(t, err)
 	assert.Equal(t, map[outbox.State]int{outbox.Queued: n}, after.Messages)
-	assert.EqualValues(t, n, after.Waiting, "the stream does not hold each message once")
+	assert.EqualValues(t, n, after.Waiting, "the stream must hold each message once")
 }

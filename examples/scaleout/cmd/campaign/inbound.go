@@ -15,7 +15,7 @@ import (
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
-// inbound lets the stand-in bring events while a campaign is being sent: each twice in the same instant, to each of two receivers.
+// inbound sends events from the test server during a campaign: each event twice at the same time, to each of two receivers.
 type inbound struct {
 	engine  *engine.Connection
 	service *messagingtest.Server
@@ -23,8 +23,8 @@ type inbound struct {
 	name    string
 }
 
-// run gives the number of events that were stored and of calls that were answered with success.
-func (i *inbound) run(ctx context.Context) (stored, answered int, err error) {
+// run returns the number of stored events and of calls that got a 200 response.
+func (i *inbound) run(ctx context.Context) (stored, succeeded int, err error) {
 	before, err := i.stored(ctx)
 	if err != nil {
 		return 0, 0, err
@@ -37,14 +37,14 @@ func (i *inbound) run(ctx context.Context) (stored, answered int, err error) {
 	replies := make(chan []messagingtest.Reply, 2)
 	var senders sync.WaitGroup
 	for range cap(failures) {
-		listener, listening := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
-		if listening != nil {
-			return 0, 0, fmt.Errorf("a receiver: %w", listening)
+		listener, listenErr := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+		if listenErr != nil {
+			return 0, 0, fmt.Errorf("starting a receiver: %w", listenErr)
 		}
 		receivers.Go(func() { failures <- inbox.Serve(ctx, listener, i.engine, inbox.Config{Secret: secret}) })
 		senders.Go(func() {
 			target := "http://" + listener.Addr().String() + inbox.SMSPath + "?" + inbox.SecretParameter + "=" + secret
-			replies <- i.bring(ctx, target)
+			replies <- i.sendTo(ctx, target)
 		})
 	}
 	senders.Wait()
@@ -54,31 +54,31 @@ func (i *inbound) run(ctx context.Context) (stored, answered int, err error) {
 	for all := range replies {
 		for _, reply := range all {
 			if reply.Err == nil && reply.StatusCode == http.StatusOK {
-				answered++
+				succeeded++
 			}
 		}
 	}
 	after, err := i.stored(context.WithoutCancel(ctx))
-	return after - before, answered, errors.Join(err, <-failures, <-failures)
+	return after - before, succeeded, errors.Join(err, <-failures, <-failures)
 }
 
-// bring brings every event to one receiver.
-func (i *inbound) bring(ctx context.Context, target string) []messagingtest.Reply {
+// sendTo sends every event to one receiver.
+func (i *inbound) sendTo(ctx context.Context, target string) []messagingtest.Reply {
 	var replies []messagingtest.Reply
 	for n := range i.events {
 		event := messagingtest.InboundSMS{
 			ID: fmt.Sprintf("%s-%d", i.name, n), From: fmt.Sprintf("63917%07d", n), To: "ACME", Text: "OK", ReceivedAt: time.Now(),
 		}
-		replies = append(replies, i.service.Receive(ctx, target, event, messagingtest.TwiceAtOnce(), messagingtest.AgainAfterFailure(100))...)
+		replies = append(replies, i.service.Receive(ctx, target, event, messagingtest.TwiceAtOnce(), messagingtest.RetryFailures(100))...)
 	}
 	return replies
 }
 
-// stored counts the events in the stream.
+// stored returns the number of events in the stream.
 func (i *inbound) stored(ctx context.Context) (int, error) {
 	stream, err := i.engine.JetStream.Stream(ctx, engine.Inbox)
 	if err != nil {
-		return 0, fmt.Errorf("the stream %s: %w", engine.Inbox, err)
+		return 0, fmt.Errorf("stream %s: %w", engine.Inbox, err)
 	}
-	return int(stream.CachedInfo().State.Msgs), nil //nolint:gosec // so many do not fit anywhere
+	return int(stream.CachedInfo().State.Msgs), nil //nolint:gosec // a stream never holds that many
 }

@@ -19,9 +19,9 @@ import (
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
-var whole = flag.Bool("whole", false, "run the campaigns in their full size")
+var whole = flag.Bool("whole", false, "run full-size campaigns")
 
-// asCommand makes the test's own program be the command, so that workers are real processes.
+// asCommand turns the test binary into the command, so that workers are real processes.
 const asCommand = "CAMPAIGN_AS_COMMAND"
 
 func TestMain(m *testing.M) {
@@ -30,25 +30,25 @@ func TestMain(m *testing.M) {
 		return
 	}
 	flag.Parse()
-	// The tests wait more than they work, so more than there are processors may run at once.
+	// The tests mostly wait, so more of them than processors can run at once.
 	if err := flag.Set("test.parallel", "4"); err != nil {
 		panic(err)
 	}
 	goleak.VerifyTestMain(m)
 }
 
-// quick are settings under which a killed worker is noticed soon.
-func quick() settings {
+// quickSettings returns settings under which a killed worker is noticed soon.
+func quickSettings() settings {
 	return settings{
 		level: slog.LevelError,
 		setup: engine.Setup{Replicas: 1, AckWait: 2 * time.Second},
 		work: outbox.WorkerOptions{
-			Concurrency: 16, SendTimeout: time.Second, SettleWindow: 500 * time.Millisecond, SettleInterval: 100 * time.Millisecond, GiveUp: time.Hour,
+			Concurrency: 16, SendTimeout: time.Second, SettleWindow: 500 * time.Millisecond, SettleInterval: 100 * time.Millisecond, GiveUpAfter: time.Hour,
 		},
 	}
 }
 
-// campaign is an engine, a stand-in for the service and worker processes.
+// campaign is an engine, a test server and worker processes.
 type campaign struct {
 	t       *testing.T
 	url     string
@@ -83,17 +83,17 @@ func (c *campaign) load(n int, kind func(string, int) (outbox.Message, error)) {
 	require.NoError(c.t, err)
 	loaded, err := loader.Load(c.t.Context(), strings.NewReader(lines(c.t, n, kind)), nil)
 	require.NoError(c.t, err)
-	require.Equal(c.t, outbox.Loaded{Queued: n}, loaded)
+	require.Equal(c.t, outbox.LoadResult{Queued: n}, loaded)
 }
 
 func lines(t *testing.T, n int, kind func(string, int) (outbox.Message, error)) string {
 	t.Helper()
-	all, err := file("test", n, kind)
+	all, err := sampleFile("test", n, kind)
 	require.NoError(t, err)
 	return all
 }
 
-// command runs the command to its end.
+// command runs the command until it exits.
 func (c *campaign) command(input string, args ...string) (output string, status int) {
 	c.t.Helper()
 	program, err := os.Executable()

@@ -17,24 +17,24 @@ import (
 
 func runMeasure(ctx context.Context, args []string) error {
 	s := settings{level: slog.LevelError, setup: engine.Setup{AckWait: 30 * time.Second}}
-	flags := newFlags("measure", "[flags]", "Measures how many SMS a second different numbers of workers get a verdict for, against a stand-in in this process. Prints a table.")
+	flags := newFlags("measure", "[flags]", "Measures the SMS per second that different numbers of workers send to a test server in this process, and prints a table.")
 	s.registerEngine(flags)
 	s.registerWork(flags)
-	messages := flags.Int("messages", 2000, "how many messages each measurement has")
-	latency := flags.Duration("latency", 100*time.Millisecond, "how long the stand-in takes to answer")
-	counts := flags.String("workers", "1,2,4", "how many workers there are, in one measurement after the other")
+	messages := flags.Int("messages", 2000, "messages per measurement")
+	latency := flags.Duration("latency", 100*time.Millisecond, "response time of the test server")
+	counts := flags.String("workers", "1,2,4", "numbers of workers, one measurement each")
 	if err := parse(flags, args, 0, 0); err != nil {
 		return err
 	}
-	fmt.Printf("%d messages each, answered after %v, concurrency %d; %d processors for engine, service and workers\n\n",
+	fmt.Printf("%d messages each, response time %v, concurrency %d; %d processors for engine, service and workers\n\n",
 		*messages, *latency, s.work.Concurrency, runtime.NumCPU())
-	fmt.Println("| workers | messages/s | to one worker |")
+	fmt.Println("| workers | messages/s | speedup |")
 	fmt.Println("| ---: | ---: | ---: |")
 	first := 0.0
 	for count := range strings.SplitSeq(*counts, ",") {
 		workers, err := strconv.Atoi(count)
 		if err != nil || workers < 1 {
-			return usageError("-workers has something that is no number of workers")
+			return usageError("-workers must be a list of positive numbers")
 		}
 		rate, err := s.measure(ctx, workers, *messages, *latency)
 		if err != nil {
@@ -48,7 +48,7 @@ func runMeasure(ctx context.Context, args []string) error {
 	return nil
 }
 
-// measure gives the messages a second that so many workers get a verdict for, from the first request to the last verdict.
+// measure returns the messages per second that so many workers send, from the first request to the last verdict.
 func (s *settings) measure(ctx context.Context, workers, messages int, latency time.Duration) (float64, error) {
 	server, end, err := startEngine("", 0)
 	if err != nil {
@@ -67,7 +67,7 @@ func (s *settings) measure(ctx context.Context, workers, messages int, latency t
 	if err != nil {
 		return 0, err
 	}
-	lines, err := file("measure", messages, onlySMS)
+	lines, err := sampleFile("measure", messages, smsMessage)
 	if err != nil {
 		return 0, err
 	}
@@ -76,9 +76,9 @@ func (s *settings) measure(ctx context.Context, workers, messages int, latency t
 	}
 	start := newLauncher(s, server.URL(), service.URL, service.Token)
 	for range workers {
-		w, failure := start.start(ctx)
-		if failure != nil {
-			return 0, failure
+		w, startErr := start.start(ctx)
+		if startErr != nil {
+			return 0, startErr
 		}
 		defer w.kill()
 	}

@@ -11,14 +11,14 @@ import (
 	"syscall"
 )
 
-// launcher starts workers as processes of their own: this program again.
+// launcher starts workers as child processes that run this program.
 type launcher struct {
 	settings    *settings
 	environment []string
 }
 
-// newLauncher makes a launcher of workers for an engine and a service. Where the service is a stand-in, what the environment says of
-// another goes to nobody.
+// newLauncher returns a launcher of workers for an engine and a service. If serviceURL is not empty, the workers do not see the
+// environment's service and credentials.
 func newLauncher(s *settings, engineURL, serviceURL, token string) *launcher {
 	var environment []string
 	for _, variable := range os.Environ() {
@@ -34,13 +34,13 @@ func newLauncher(s *settings, engineURL, serviceURL, token string) *launcher {
 	return &launcher{settings: s, environment: environment}
 }
 
-// process is a worker. It ends with this process, whatever ends that.
+// process is a worker process. It does not outlive this process.
 type process struct {
 	command *exec.Cmd
-	tie     io.Closer
-	ready   chan struct{} // closed when it has said that it works
-	ended   chan struct{} // closed when it has ended
-	err     error         // of its end
+	stdin   io.Closer     // the worker exits when it is closed
+	ready   chan struct{} // closed once the worker is sending
+	exited  chan struct{} // closed once the worker has exited
+	err     error         // how it exited
 }
 
 // start starts a worker.
@@ -49,51 +49,52 @@ func (l *launcher) start(ctx context.Context) (*process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("starting a worker: %w", err)
 	}
-	p := &process{ready: make(chan struct{}), ended: make(chan struct{})}
-	p.command = exec.CommandContext(context.WithoutCancel(ctx), program, append([]string{"send", "-tied"}, l.settings.arguments()...)...) //nolint:gosec // it is this program
+	p := &process{ready: make(chan struct{}), exited: make(chan struct{})}
+	p.command = exec.CommandContext(context.WithoutCancel(ctx), program, append([]string{"send", "-exit-on-eof"}, l.settings.arguments()...)...) //nolint:gosec // it is this program
 	p.command.Env, p.command.Stderr = l.environment, os.Stderr
 	p.command.Stdout = onWrite(sync.OnceFunc(func() { close(p.ready) }))
-	tie, err := p.command.StdinPipe()
+	stdin, err := p.command.StdinPipe()
 	if err == nil {
 		err = p.command.Start()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("starting a worker: %w", err)
 	}
-	p.tie = tie
+	p.stdin = stdin
 	go func() {
-		defer close(p.ended)
+		defer close(p.exited)
 		p.err = p.command.Wait()
 	}()
 	return p, nil
 }
 
-// kill ends the worker at once, in the middle of whatever it does.
+// kill kills the worker.
 func (p *process) kill() {
 	_ = p.command.Process.Kill()
-	<-p.ended
-	_ = p.tie.Close()
+	<-p.exited
+	_ = p.stdin.Close()
 }
 
-// stop lets the worker end what it has begun. One that is just starting is waited for: before it works it knows no signal.
+// stop asks the worker to stop and waits until it has finished its sends. A worker that is just starting handles no signals yet, so stop
+// first waits until it is ready.
 func (p *process) stop() error {
-	defer func() { _ = p.tie.Close() }()
+	defer func() { _ = p.stdin.Close() }()
 	select {
 	case <-p.ready:
-		_ = p.command.Process.Signal(syscall.SIGTERM) // an error says that it has ended
-	case <-p.ended:
+		_ = p.command.Process.Signal(syscall.SIGTERM) // an error means that it has exited
+	case <-p.exited:
 	}
-	<-p.ended
+	<-p.exited
 	if p.err != nil {
-		return fmt.Errorf("a worker: %w", p.err)
+		return fmt.Errorf("worker: %w", p.err)
 	}
 	return nil
 }
 
-// onWrite calls a function for what is written.
+// onWrite is a writer that calls a function.
 type onWrite func()
 
-// Write throws away what it gets.
+// Write discards b.
 func (f onWrite) Write(b []byte) (int, error) {
 	f()
 	return len(b), nil

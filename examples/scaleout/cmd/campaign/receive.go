@@ -8,21 +8,21 @@ import (
 	"github.com/messaging-service/messaging-go/examples/scaleout/inbox"
 )
 
-// envSecret is what the service has to bring when it calls a receiver.
+// envSecret is the variable with the secret that the service sends to receivers.
 const envSecret = "WEBHOOK_SECRET"
 
 func runReceive(ctx context.Context, args []string) error {
 	var s settings
-	flags := newFlags("receive", "[flags]", "Receives events until it is interrupted, and stores each before it answers. The service has to bring "+envSecret+" in the parameter "+inbox.SecretParameter+".\n"+
-		"Any number of receivers may stand behind one address. A proxy in front of them ends TLS.")
+	flags := newFlags("receive", "[flags]", "Receives events until it is interrupted, and stores each event before it responds. The service must send "+envSecret+" in the parameter "+inbox.SecretParameter+".\n"+
+		"Any number of receivers can share one address behind a proxy that terminates TLS.")
 	s.registerEngine(flags)
-	address := flags.String("address", "127.0.0.1:8080", "where to listen")
+	address := flags.String("address", "127.0.0.1:8080", "address to listen on")
 	if err := parse(flags, args, 0, 0); err != nil {
 		return err
 	}
 	secret := os.Getenv(envSecret)
 	if secret == "" {
-		return usageError(envSecret + " is empty: anybody could bring events")
+		return usageError(envSecret + " is empty: anyone could send events")
 	}
 	c, err := s.connect(ctx)
 	if err != nil {
@@ -35,9 +35,9 @@ func runReceive(ctx context.Context, args []string) error {
 
 func runEvents(ctx context.Context, args []string) error {
 	var s settings
-	flags := newFlags("events", "[flags]", "Reads the events that were stored, until it is interrupted, and prints kind and key of each. A program that does something with them calls inbox.Read.")
+	flags := newFlags("events", "[flags]", "Prints sequence, kind and key of each stored event until it is interrupted. Programs that process events call inbox.Read.")
 	s.registerEngine(flags)
-	name := flags.String("name", "campaign-events", "who reads: each name gets every event once, and goes on where it ended")
+	name := flags.String("name", "campaign-events", "name of the reader; each name gets every event once and continues where it stopped")
 	if err := parse(flags, args, 0, 0); err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func runEvents(ctx context.Context, args []string) error {
 		return err
 	}
 	defer c.Close()
-	return inbox.Read(ctx, c, inbox.Reading{Name: *name, Logger: s.logger()}, func(_ context.Context, e inbox.Event) error {
+	return inbox.Read(ctx, c, inbox.ReadOptions{Name: *name, Logger: s.logger()}, func(_ context.Context, e inbox.Event) error {
 		fmt.Printf("%d\t%s\t%s\n", e.Sequence, e.Kind, e.Key)
 		return nil
 	})

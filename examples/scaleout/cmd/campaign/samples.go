@@ -10,8 +10,8 @@ import (
 	"github.com/messaging-service/messaging-go/sms"
 )
 
-// file gives messages as the lines of a file.
-func file(campaign string, messages int, kind func(campaign string, n int) (outbox.Message, error)) (string, error) {
+// sampleFile returns sample messages as the content of a file.
+func sampleFile(campaign string, messages int, kind func(campaign string, n int) (outbox.Message, error)) (string, error) {
 	var lines strings.Builder
 	for n := range messages {
 		m, err := kind(campaign, n)
@@ -27,8 +27,8 @@ func file(campaign string, messages int, kind func(campaign string, n int) (outb
 	return lines.String(), nil
 }
 
-// mixed gives the n-th message of a campaign of all channels: of six, four go by SMS, and one by each chat app.
-func mixed(campaign string, n int) (outbox.Message, error) {
+// mixedMessage returns the n-th message of a campaign of all channels: of six messages, four go by SMS and one by each chat app.
+func mixedMessage(campaign string, n int) (outbox.Message, error) {
 	to, reference := fmt.Sprintf("+63917%07d", n), fmt.Sprintf("%s-%d", campaign, n)
 	const text = "We open at nine"
 	switch n % 6 {
@@ -37,12 +37,12 @@ func mixed(campaign string, n int) (outbox.Message, error) {
 	case 5:
 		return outbox.FromChatApp2(chatapp2.Message{To: to, Content: chatapp2.Text{Body: text}, ReferenceID: reference})
 	default:
-		return onlySMS(campaign, n)
+		return smsMessage(campaign, n)
 	}
 }
 
-// onlySMS gives the n-th message of a campaign of SMS.
-func onlySMS(campaign string, n int) (outbox.Message, error) {
+// smsMessage returns the n-th message of an SMS campaign.
+func smsMessage(campaign string, n int) (outbox.Message, error) {
 	return outbox.FromSMS(sms.Message{
 		From: "ACME", To: fmt.Sprintf("+63917%07d", n), Text: "We open at nine", ReferenceID: fmt.Sprintf("%s-%d", campaign, n),
 	})

@@ -1,0 +1,260 @@
+package chatapp2
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+)
+
+// componentJSON is a component in the platform's shape. Its parameters are of the type parameterJSON in a header and a body, and
+// settingJSON elsewhere.
+type componentJSON struct {
+	Type       string `json:"type"`
+	SubType    string `json:"sub_type,omitzero"`
+	Index      *int   `json:"index,omitzero"`
+	Parameters []any  `json:"parameters,omitzero"`
+	Cards      []any  `json:"cards,omitzero"`
+}
+
+type templateCardJSON struct {
+	Index      int   `json:"card_index"`
+	Components []any `json:"components,omitzero"`
+}
+
+// settingJSON is a parameter of a button, or of a component that has only one. Type names the member that holds it.
+type settingJSON struct {
+	Type               string            `json:"type"`
+	Text               string            `json:"text,omitzero"`
+	PaymentLinkPreview bool              `json:"payment_link_preview,omitzero"`
+	Payload            string            `json:"payload,omitzero"`
+	CouponCode         string            `json:"coupon_code,omitzero"`
+	TTLMinutes         float64           `json:"ttl_minutes,omitzero"`
+	Action             *buttonActionJSON `json:"action,omitzero"`
+	Offer              *offerJSON        `json:"limited_time_offer,omitzero"`
+	TapTarget          []TapTarget       `json:"tap_target_configuration,omitzero"`
+	OrderStatus        *orderStatusJSON  `json:"order_status,omitzero"`
+}
+
+type buttonActionJSON struct {
+	Thumbnail    string           `json:"thumbnail_product_retailer_id,omitzero"`
+	Sections     []ProductSection `json:"sections,omitzero"`
+	FlowToken    string           `json:"flow_token,omitzero"`
+	FlowData     any              `json:"flow_action_data,omitzero"`
+	OrderDetails *OrderDetails    `json:"order_details,omitzero"`
+}
+
+type offerJSON struct {
+	ExpirationTimeMS int64 `json:"expiration_time_ms,omitzero"`
+}
+
+// The sub-types of a button.
+const (
+	buttonQuickReply   = "quick_reply"
+	buttonURL          = "url"
+	buttonCopyCode     = "copy_code"
+	buttonCatalog      = "catalog"
+	buttonProducts     = "mpm"
+	buttonFlow         = "flow"
+	buttonVoiceCall    = "voice_call"
+	buttonOrderDetails = "order_details"
+)
+
+func componentShapes(components []Component) []any {
+	if components == nil {
+		return nil
+	}
+	all := make([]any, len(components))
+	for i, component := range components {
+		all[i] = componentShape(component)
+	}
+	return all
+}
+
+// componentShape returns a component in the platform's shape.
+func componentShape(component Component) any {
+	switch k := component.(type) {
+	case TemplateHeader:
+		if k.Parameter == nil {
+			return componentJSON{Type: componentHeader}
+		}
+		return componentJSON{Type: componentHeader, Parameters: parameterShapes([]Parameter{k.Parameter})}
+	case TemplateBody:
+		return componentJSON{Type: componentBody, Parameters: parameterShapes(k)}
+	case TemplateCards:
+		cards := make([]any, len(k))
+		for i, card := range k {
+			cards[i] = templateCardJSON{i, componentShapes(card)}
+		}
+		return componentJSON{Type: componentCards, Cards: cards}
+	case LimitedTimeOffer:
+		return componentJSON{Type: componentOffer, Parameters: []any{settingJSON{Type: componentOffer, Offer: &offerJSON{unixMillis(k.ExpiresAt)}}}}
+	case TapTarget:
+		return componentJSON{Type: componentTapTarget, Parameters: []any{settingJSON{Type: componentTapTarget, TapTarget: []TapTarget{k}}}}
+	case TemplateOrderStatus:
+		status := &orderStatusJSON{ReferenceID: k.ReferenceID, Order: orderStateJSON{k.Status, k.Description}}
+		return componentJSON{Type: componentOrderStatus, Parameters: []any{settingJSON{Type: componentOrderStatus, OrderStatus: status}}}
+	case QuickReplyButton:
+		return buttonShape(buttonQuickReply, k.Index, settingJSON{Type: "text", Text: k.Text}, settingJSON{Type: "payload", Payload: k.Payload})
+	case URLButton:
+		return buttonShape(buttonURL, k.Index, settingJSON{Type: "text", Text: k.Suffix, PaymentLinkPreview: k.PaymentLinkPreview})
+	case CopyCodeButton:
+		return buttonShape(buttonCopyCode, k.Index, settingJSON{Type: "coupon_code", CouponCode: k.Code})
+	case CatalogButton:
+		return buttonShape(buttonCatalog, k.Index, buttonActionJSON{Thumbnail: k.ThumbnailProductRetailerID}.setting())
+	case ProductsButton:
+		return buttonShape(buttonProducts, k.Index, buttonActionJSON{Thumbnail: k.ThumbnailProductRetailerID, Sections: k.Sections}.setting())
+	case FlowButton:
+		return buttonShape(buttonFlow, k.Index, buttonActionJSON{FlowToken: k.Token, FlowData: k.Data}.setting())
+	case VoiceCallButton:
+		ttl := settingJSON{Type: "ttl_minutes", TTLMinutes: k.TTL.Minutes()}
+		return buttonShape(buttonVoiceCall, k.Index, ttl, settingJSON{Type: "payload", Payload: k.Payload})
+	case OrderDetailsButton:
+		return buttonShape(buttonOrderDetails, k.Index, buttonActionJSON{OrderDetails: &k.Details}.setting())
+	case RawComponent:
+		return rawShape(k.JSON)
+	default:
+		return nil
+	}
+}
+
+// buttonShape returns a button in the platform's shape, with the settings that have a value.
+func buttonShape(subType string, index int, settings ...settingJSON) componentJSON {
+	button := componentJSON{Type: componentButton, SubType: subType, Index: &index}
+	for _, setting := range settings {
+		if !reflect.DeepEqual(setting, settingJSON{Type: setting.Type}) {
+			button.Parameters = append(button.Parameters, setting)
+		}
+	}
+	return button
+}
+
+func (b buttonActionJSON) setting() settingJSON {
+	if reflect.ValueOf(b).IsZero() {
+		return settingJSON{Type: "action"}
+	}
+	return settingJSON{Type: "action", Action: &b}
+}
+
+func decodeComponents(values []any, onCard bool) []Component {
+	if values == nil {
+		return nil
+	}
+	all := make([]Component, len(values))
+	for i, value := range values {
+		all[i] = decodeComponent(value, onCard)
+	}
+	return all
+}
+
+// decodeComponent returns a component, typed if a type holds all of it.
+func decodeComponent(value any, onCard bool) Component {
+	if component, f := readComponent(value, onCard); f == exact {
+		return component
+	}
+	return RawComponent{JSON: rawOf(value)}
+}
+
+// readComponent returns nil if the type is not known. It holds what it has read against how the component is written.
+func readComponent(value any, onCard bool) (Component, fit) {
+	b, f := readAs[componentJSON](value)
+	b.Type, b.SubType = strings.ToLower(b.Type), strings.ToLower(b.SubType)
+	var component Component
+	switch b.Type {
+	case componentHeader:
+		parameters := decodeParameters(b.Parameters)
+		component, b.Parameters = TemplateHeader{}, parameterShapes(parameters)
+		if len(parameters) == 1 {
+			component = TemplateHeader{Parameter: parameters[0]}
+		}
+	case componentBody:
+		parameters := decodeParameters(b.Parameters)
+		component, b.Parameters = TemplateBody(parameters), parameterShapes(parameters)
+	case componentCards:
+		if onCard { // nothing goes deeper
+			return nil, misfit
+		}
+		cards := make(TemplateCards, len(b.Cards))
+		for i, value := range b.Cards {
+			card, cf := readAs[templateCardJSON](value)
+			cards[i] = decodeComponents(card.Components, true)
+			card.Components = componentShapes(cards[i])
+			b.Cards[i], f = card, min(f, cf)
+		}
+		component = cards
+	default:
+		setting, settings, sf := readSettings(b.Parameters)
+		b.Parameters, f = settings, min(f, sf)
+		if b.SubType == buttonVoiceCall && b.Index == nil { // as in the platform's own example
+			b.Index = new(int)
+		}
+		component = b.withSetting(setting)
+	}
+	if component == nil {
+		return nil, misfit
+	}
+	return component, f.exactIf(reflect.DeepEqual(componentShape(component), b))
+}
+
+// readSettings reads settings: what they hold together, and each of them, in the order in which they are written.
+func readSettings(values []any) (all settingJSON, each []any, f fit) {
+	f = exact
+	for _, value := range values {
+		setting, sf := readAs[settingJSON](value)
+		setting.Type = strings.ToLower(setting.Type)
+		each, f = append(each, setting), min(f, sf, read(value, &all))
+	}
+	slices.SortStableFunc(each, func(a, b any) int { return strings.Compare(b.(settingJSON).Type, a.(settingJSON).Type) })
+	return all, each, f
+}
+
+// withSetting returns the component that has this setting, nil if the type or sub-type is not known.
+func (b componentJSON) withSetting(setting settingJSON) Component {
+	index, action := valueOf(b.Index), valueOf(setting.Action)
+	switch b.Type + b.SubType {
+	case componentOffer:
+		return LimitedTimeOffer{fromMillis(valueOf(setting.Offer).ExpirationTimeMS)}
+	case componentTapTarget:
+		if len(setting.TapTarget) == 0 {
+			return TapTarget{}
+		}
+		return setting.TapTarget[0]
+	case componentOrderStatus:
+		status := valueOf(setting.OrderStatus)
+		return TemplateOrderStatus{status.ReferenceID, status.Order.Status, status.Order.Description}
+	case componentButton + buttonQuickReply:
+		return QuickReplyButton{index, setting.Payload, setting.Text}
+	case componentButton + buttonURL:
+		return URLButton{index, setting.Text, setting.PaymentLinkPreview}
+	case componentButton + buttonCopyCode:
+		return CopyCodeButton{index, setting.CouponCode}
+	case componentButton + buttonCatalog:
+		return CatalogButton{index, action.Thumbnail}
+	case componentButton + buttonProducts:
+		return ProductsButton{index, action.Thumbnail, action.Sections}
+	case componentButton + buttonFlow:
+		return FlowButton{index, action.FlowToken, action.FlowData}
+	case componentButton + buttonVoiceCall:
+		return VoiceCallButton{index, fromMinutes(setting.TTLMinutes), setting.Payload}
+	case componentButton + buttonOrderDetails:
+		return OrderDetailsButton{index, valueOf(action.OrderDetails)}
+	default:
+		return nil
+	}
+}
+
+// unixMillis returns 0 for the zero time.
+func unixMillis(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+// fromMillis returns the zero time for 0.
+func fromMillis(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms).UTC()
+}

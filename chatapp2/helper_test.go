@@ -1,0 +1,40 @@
+package chatapp2
+
+import (
+	"time"
+
+	"github.com/messaging-service/messaging-go/internal/wire"
+)
+
+// problemsOf returns what is wrong with a message, also by its fields that the contract names.
+func problemsOf(m Message) []wire.Problem {
+	call := m.Call()
+	problems := call.Problems
+	for _, field := range call.Fields {
+		ttl, _ := field.Value.(time.Duration)
+		switch {
+		case field.Required && field.Text == "":
+			problems = append(problems, wire.Problem{Field: field.Name, Reason: "required, but absent"})
+		case field.Text != "" && field.Reason != "":
+			problems = append(problems, wire.Problem{Field: field.Name, Reason: field.Reason})
+		case wire.CheckUTF8(field.Text) != "":
+			problems = append(problems, wire.Problem{Field: field.Name, Reason: wire.CheckUTF8(field.Text)})
+		case ttl < 0:
+			problems = append(problems, wire.Problem{Field: field.Name, Reason: "must not be negative"})
+		}
+	}
+	return problems
+}
+
+// bodyOf returns the members of a message as an object.
+func bodyOf(m Message) string {
+	object := []byte{'{'}
+	for i, member := range m.Call().Members {
+		if i > 0 {
+			object = append(object, ',')
+		}
+		name, _ := wire.Encode(member.Name)
+		object = append(append(append(object, name...), ':'), member.Value...)
+	}
+	return string(append(object, '}'))
+}

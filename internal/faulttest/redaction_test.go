@@ -1,0 +1,422 @@
+package faulttest_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/chatapp1"
+	"github.com/messaging-service/messaging-go/chatapp2"
+	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/sms"
+)
+
+// These messages are valid, and complete in the fields that hold personal data. Jerry, the number and the callback URL are
+// what must not show.
+var (
+	personalFallback = sms.Fallback{From: "ACME", Text: "Tom & Jerry by SMS"}
+	personalSMS      = sms.Message{
+		From: "ACME", To: "+639171234567", Text: "Tom & Jerry", ReferenceID: "order-17",
+		CallbackURL: "https://shop.example.com/dlr?status=%s&id=%i&type=%tr",
+	}
+	personalChatApp1 = chatapp1.New("channel-1", "+639171234567").Text("Tom & Jerry").WithTTL(10 * time.Minute).
+				WithFallback(personalFallback).WithCallback(personalSMS.CallbackURL).WithReference("order-17")
+	personalChatApp2 = chatapp2.Message{
+		To: "+639171234567", Content: chatapp2.Text{Body: "Tom & Jerry"}, TTL: 10 * time.Minute,
+		Fallback: &personalFallback, CallbackURL: personalSMS.CallbackURL, ReferenceID: "order-17",
+	}
+)
+
+// assertSilent fails where a text shows a secret or something of a personal message.
+func assertSilent(t *testing.T, text string) {
+	t.Helper()
+	assertAbsent(t, text, "SECRET", "9171234567", "Jerry", "status=%s", "shop.example.com")
+}
+
+// verbs are for values that are no number. For the others, package fmt prints what it finds in a value without calling its
+// methods.
+var (
+	verbs      = []string{"%v", "%+v", "%#v", "%s", "%q", "%d", "%x", "%X"}
+	otherVerbs = []string{"%t", "%c", "%U", "%e", "%b", "%o"}
+)
+
+// printEveryWay prints a value in every way that a program might: alone and inside other values, in every verb, as JSON and
+// through the handlers of slog.
+func printEveryWay(value any) string {
+	type exportedField struct{ Value any }
+	var out bytes.Buffer
+	for _, v := range []any{value, &value, exportedField{value}, []any{value}, map[string]any{"k": value}} {
+		for _, verb := range verbs {
+			fmt.Fprintf(&out, verb, v)
+		}
+		fmt.Fprintln(&out, v)
+		if raw, err := json.Marshal(v); err == nil {
+			out.Write(raw)
+		} else {
+			out.WriteString(err.Error())
+		}
+		for _, handler := range []slog.Handler{slog.NewTextHandler(&out, nil), slog.NewJSONHandler(&out, nil)} {
+			slog.New(handler).Info("shown", "value", v, slog.Any("any", v))
+		}
+	}
+	for _, verb := range otherVerbs {
+		fmt.Fprintf(&out, verb, value)
+	}
+	return out.String()
+}
+
+// printUnexported prints a struct that holds the value in an unexported field, whose methods package fmt cannot call. Only
+// pointers and functions show nothing then.
+func printUnexported(value any) string {
+	type unexportedField struct{ value any }
+	return fmt.Sprintf("%v %+v %#v", unexportedField{value}, unexportedField{value}, unexportedField{value})
+}
+
+// A signer is an Auth as a user may write it, careless about printing.
+type signer struct{ Key, secret string }
+
+func (s signer) Authenticate(r *http.Request) error {
+	r.Header.Set("X-Signature", s.Key+s.secret)
+	return nil
+}
+
+// A leakyTransport returns errors that say everything that they should not.
+type leakyTransport struct{}
+
+func (leakyTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	return nil, &url.Error{Op: "Post", URL: r.URL.String() + "&more=SECRET", Err: errors.New("Tom & Jerry, +639171234567, SECRET")}
+}
+
+// optionsIn returns the names of the options that a file of the module declares.
+func optionsIn(t *testing.T, file string) (names []string) {
+	t.Helper()
+	parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join(moduleRoot, file), nil, parser.SkipObjectResolution)
+	require.NoError(t, err)
+	for _, declaration := range parsed.Decls {
+		if f, ok := declaration.(*ast.FuncDecl); ok && f.Recv == nil && strings.HasPrefix(f.Name.Name, "With") {
+			names = append(names, f.Name.Name)
+		}
+	}
+	return names
+}
+
+// clientOptions returns every option of the root package by its name, with a secret where it can hold one.
+func clientOptions(t *testing.T) map[string][]messaging.Option {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	require.NoError(t, err)
+	service, err := url.Parse(baseURL)
+	require.NoError(t, err)
+	jar.SetCookies(service, []*http.Cookie{{Name: "session", Value: "SECRET"}})
+	var log bytes.Buffer
+	t.Cleanup(func() { assertSilent(t, strings.ReplaceAll(log.String(), `"by":"SECRET"`, "")) })
+	logger := slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})).With("by", "SECRET")
+	return map[string][]messaging.Option{
+		"WithToken": {messaging.WithToken("tok-SECRET")},
+		"WithTokenSource": {messaging.WithTokenSource(func(context.Context) (messaging.Token, error) {
+			return messaging.Token{Value: "tok-SECRET"}, nil
+		})},
+		"WithAPIKey": {messaging.WithAPIKey("key-SECRET", "pair-SECRET")},
+		"WithAuth": {
+			messaging.WithAuth(messaging.Basic("user-SECRET", "SECRET")),
+			messaging.WithAuth(signer{"SECRET", "SECRET"}),
+			messaging.WithAuth(&signer{"SECRET", "SECRET"}, messaging.ChannelSMS, messaging.ChannelChatApp1, messaging.ChannelChatApp2),
+			messaging.WithAuth(messaging.AuthFunc(signer{"SECRET", "SECRET"}.Authenticate)),
+		},
+		"WithHTTPClient": {messaging.WithHTTPClient(&http.Client{Jar: jar, Transport: &http.Transport{
+			Proxy:              http.ProxyURL(&url.URL{Scheme: "https", User: url.UserPassword("user", "SECRET"), Host: nobody}),
+			ProxyConnectHeader: http.Header{"Authorization": {"SECRET"}},
+		}})},
+		"WithTimeout":          {messaging.WithTimeout(time.Second)},
+		"WithIdleTimeout":      {messaging.WithIdleTimeout(time.Second)},
+		"WithRetry":            {messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 2, MinWait: time.Microsecond, MaxWait: time.Microsecond})},
+		"WithRateLimit":        {messaging.WithRateLimit(1e6, 1000)},
+		"WithSettle":           {messaging.WithSettle(messaging.SettlePolicy{Window: time.Millisecond, Interval: time.Millisecond})},
+		"WithContract":         {messaging.WithContract(contract.Default())}, // holds no secret, as its documentation says
+		"WithLenientLimits":    {messaging.WithLenientLimits()},
+		"WithMaxResponseBytes": {messaging.WithMaxResponseBytes(1 << 10)},
+		"WithLogger":           {messaging.WithLogger(logger)},
+		"WithUserAgent":        {messaging.WithUserAgent("shop/1.0")},
+		"WithPlainHTTP":        {messaging.WithPlainHTTP()},
+	}
+}
+
+// TestOptionsDoNotPrintSecrets prints every option of the root package, and a client made with it.
+func TestOptionsDoNotPrintSecrets(t *testing.T) {
+	t.Parallel()
+	options := clientOptions(t)
+	assert.ElementsMatch(t, optionsIn(t, "options.go"), slices.Collect(maps.Keys(options)), "every option is printed here")
+	for name, variants := range options {
+		for _, option := range variants {
+			assertSilent(t, printEveryWay(option)+printUnexported(option))
+			client, err := messaging.NewClient(baseURL, messaging.WithToken("tok-SECRET"), option)
+			require.NoError(t, err, name)
+			assertClientSilent(t, client)
+		}
+	}
+	assertSilent(t, printEveryWay(messaging.Basic("user-SECRET", "SECRET")))
+	assertSilent(t, printEveryWay(messaging.Token{Value: "tok-SECRET", Expiry: time.Now()}))
+}
+
+// TestClientsDoNotPrintSecrets prints clients with each kind of credentials, their services, and the errors of their calls.
+func TestClientsDoNotPrintSecrets(t *testing.T) {
+	t.Parallel()
+	options := clientOptions(t)
+	delete(options, "WithIdleTimeout") // only for the library's own transport
+	shared := slices.Concat(slices.Collect(maps.Values(options))...)
+	for _, credentials := range []string{"WithToken", "WithTokenSource", "WithAPIKey", "WithAuth"} {
+		for _, option := range options[credentials] {
+			client, err := messaging.NewClient(baseURL, append(slices.Clone(shared), option, messaging.WithHTTPClient(&http.Client{Transport: leakyTransport{}}), noRetry)...)
+			require.NoError(t, err)
+			derived, err := client.With(option)
+			require.NoError(t, err)
+			for _, c := range []*messaging.Client{client, derived} {
+				for _, err := range callEverything(t, c) { // a token source has issued its token by now
+					require.Error(t, err)
+					assertErrorSilent(t, err)
+				}
+				assertClientSilent(t, c)
+			}
+		}
+	}
+	inQuery, err := contract.Parse([]byte(`{"auth":{"keyPair":{"in":"query"}}}`))
+	require.NoError(t, err)
+	client, err := messaging.NewClient(baseURL, messaging.WithAPIKey("key-SECRET", "SECRET"), messaging.WithContract(inQuery))
+	require.NoError(t, err)
+	assertClientSilent(t, client)
+	assertSilent(t, printEveryWay(inQuery))
+}
+
+func assertClientSilent(t *testing.T, client *messaging.Client) {
+	t.Helper()
+	assertSilent(t, printEveryWay(client)+printUnexported(client)+printEveryWay(*client))
+	for _, service := range servicesOf(client) {
+		assertSilent(t, printEveryWay(service.Interface())+printUnexported(service.Interface()))
+	}
+}
+
+// assertErrorSilent prints an error as it comes, and as callers pass it on.
+func assertErrorSilent(t *testing.T, err error) {
+	t.Helper()
+	assertSilent(t, printEveryWay(err)+printUnexported(err))
+	for _, passed := range []error{fmt.Errorf("wrapped: %w", err), errors.Join(err, errors.New("another"))} {
+		assertSilent(t, fmt.Sprintf("%v %+v %#v %s %q", passed, passed, passed, passed, passed))
+	}
+	if e, ok := errors.AsType[*messaging.Error](err); ok {
+		assertSilent(t, printEveryWay(*e))
+	}
+}
+
+// serviceCalls has an entry for every exported method of every service. Each returns the errors that it got.
+var serviceCalls = map[string]func(ctx context.Context, client *messaging.Client) []error{
+	"SMS.Send": func(ctx context.Context, client *messaging.Client) []error {
+		_, err := client.SMS.Send(ctx, personalSMS)
+		return []error{err}
+	},
+	"SMS.SendOnce": func(ctx context.Context, client *messaging.Client) []error {
+		_, err := client.SMS.SendOnce(ctx, personalSMS)
+		return []error{err}
+	},
+	"SMS.SendAll": func(ctx context.Context, client *messaging.Client) (errs []error) {
+		for out := range client.SMS.SendAll(ctx, slices.Values([]sms.Message{personalSMS, personalSMS}), 2) {
+			errs = append(errs, out.Err)
+		}
+		return errs
+	},
+	"SMS.Find": func(ctx context.Context, client *messaging.Client) []error {
+		_, err := client.SMS.Find(ctx, "Jerry")
+		return []error{err}
+	},
+	"SMS.List": func(ctx context.Context, client *messaging.Client) (errs []error) {
+		for _, err := range client.SMS.List(ctx, sms.ListOptions{To: "+639171234567", Extra: url.Values{"text": {"Jerry"}}}) {
+			errs = append(errs, err)
+		}
+		return errs
+	},
+	"SMS.Pages": func(ctx context.Context, client *messaging.Client) (errs []error) {
+		for _, err := range client.SMS.Pages(ctx, sms.ListOptions{ReferenceID: "Jerry", PagesAhead: 2}) {
+			errs = append(errs, err)
+		}
+		return errs
+	},
+	"ChatApp1.Send": func(ctx context.Context, client *messaging.Client) []error {
+		_, err := client.ChatApp1.Send(ctx, personalChatApp1)
+		return []error{err}
+	},
+	"ChatApp1.SendAll": func(ctx context.Context, client *messaging.Client) (errs []error) {
+		for out := range client.ChatApp1.SendAll(ctx, slices.Values([]chatapp1.Message{personalChatApp1, personalChatApp1}), 2) {
+			errs = append(errs, out.Err)
+		}
+		return errs
+	},
+	"ChatApp2.Send": func(ctx context.Context, client *messaging.Client) []error {
+		_, err := client.ChatApp2.Send(ctx, personalChatApp2)
+		return []error{err}
+	},
+	"ChatApp2.SendAll": func(ctx context.Context, client *messaging.Client) (errs []error) {
+		for out := range client.ChatApp2.SendAll(ctx, slices.Values([]chatapp2.Message{personalChatApp2, personalChatApp2}), 2) {
+			errs = append(errs, out.Err)
+		}
+		return errs
+	},
+}
+
+// callEverything calls every method of every service, and returns the errors.
+func callEverything(t *testing.T, client *messaging.Client) (errs []error) {
+	t.Helper()
+	for name, service := range servicesOf(client) {
+		for i := range service.NumMethod() {
+			method := name + "." + service.Type().Method(i).Name
+			call := serviceCalls[method]
+			if !assert.NotNil(t, call, "%s needs an entry in serviceCalls", method) {
+				continue
+			}
+			errs = append(errs, call(t.Context(), client)...)
+		}
+	}
+	return errs
+}
+
+// sends are the calls that send one message.
+func sends() map[string]func(ctx context.Context, client *messaging.Client) []error {
+	all := maps.Clone(serviceCalls)
+	maps.DeleteFunc(all, func(name string, _ func(context.Context, *messaging.Client) []error) bool {
+		return !strings.HasSuffix(name, ".Send")
+	})
+	return all
+}
+
+// respondingClient returns a client whose requests all get the same response.
+func respondingClient(t *testing.T, status int, body string, options ...messaging.Option) *messaging.Client {
+	t.Helper()
+	transport := roundTripperFunc(func(r *http.Request) (*http.Response, error) { return newResponse(r, status, body), nil })
+	options = append([]messaging.Option{
+		messaging.WithToken("tok-SECRET"), transport.option(),
+		messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 3, MinWait: time.Millisecond, MaxWait: 5 * time.Millisecond}),
+	}, options...)
+	client, err := messaging.NewClient(baseURL, options...)
+	require.NoError(t, err)
+	return client
+}
+
+// TestErrorsDoNotPrintPersonalData prints errors of a service that echoes what it was sent.
+func TestErrorsDoNotPrintPersonalData(t *testing.T) {
+	t.Parallel()
+	const body = `{"code":"%s","status":"Tom & Jerry","message":"+639171234567: Tom & Jerry","requestId":"639171234567","data":{"id":"m"}}`
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, status := range []int{200, 201, 302, 400, 401, 403, 404, 408, 429, 500, 503} {
+		for _, code := range []string{"", "200202", "639171234567", "Tom & Jerry"} {
+			client := respondingClient(t, status, fmt.Sprintf(body, code))
+			for _, send := range sends() {
+				for _, ctx := range []context.Context{t.Context(), ended} {
+					for _, err := range send(ctx, client) {
+						require.Error(t, err, "%d %s", status, code)
+						assertErrorSilent(t, err)
+					}
+				}
+			}
+		}
+	}
+	for _, body := range []string{"Tom & Jerry +639171234567", `{"id":"Tom & Jerry"`, ""} {
+		client := respondingClient(t, http.StatusOK, body)
+		for _, send := range sends() {
+			for _, err := range send(t.Context(), client) {
+				require.Error(t, err)
+				assertErrorSilent(t, err)
+			}
+		}
+	}
+}
+
+func TestValidationErrorsDoNotPrintValues(t *testing.T) {
+	t.Parallel()
+	client := respondingClient(t, http.StatusOK, acceptedBody)
+	wrong := personalSMS
+	wrong.To, wrong.Text, wrong.CallbackURL = "+639171234567 SECRET", "Jerry\xff", "shop.example.com/SECRET"
+	wrong.Extra = map[string]any{"to": "SECRET"}
+	_, errSMS := client.SMS.Send(t.Context(), wrong)
+
+	wrong1 := chatapp1.New("\xffSECRET", "+639171234567 SECRET").
+		Template(chatapp1.Template{ID: "Jerry\xff", Language: "Jerry\xff", Params: map[string]string{"a": "Jerry\xff"}}).
+		WithFallback(sms.Fallback{From: "Jerry\xff", Text: "Jerry\xff"}).WithCallback("shop.example.com/SECRET")
+	_, err1 := client.ChatApp1.Send(t.Context(), wrong1)
+	_, errRaw := client.ChatApp1.Send(t.Context(), chatapp1.New("c", "12345").Raw(map[string]any{"to": "SECRET", "f": func() {}}))
+
+	wrong2 := personalChatApp2
+	wrong2.To, wrong2.CallbackURL = "+639171234567 SECRET", "shop.example.com/SECRET"
+	wrong2.Content = chatapp2.Image{Media: chatapp2.Media{ID: "SECRET", Link: "shop.example.com"}}
+	wrong2.Extra = map[string]any{"ttl": "SECRET", "type": "SECRET"}
+	_, err2 := client.ChatApp2.Send(t.Context(), wrong2)
+
+	_, errNew := messaging.NewClient("https://user:SECRET@shop.example.com?token=SECRET", messaging.WithToken("SECRET\n"), messaging.WithAPIKey(" SECRET", ""))
+	for _, err := range []error{errSMS, err1, errRaw, err2, errNew} {
+		require.Error(t, err)
+		assertErrorSilent(t, err)
+	}
+}
+
+func TestLogsHoldNoPersonalData(t *testing.T) {
+	t.Parallel()
+	for name, send := range sends() {
+		for _, status := range []int{http.StatusOK, http.StatusBadRequest, http.StatusTooManyRequests, http.StatusBadGateway} {
+			var out bytes.Buffer
+			client := respondingClient(t, status, `{"message":"+639171234567: Tom & Jerry"}`,
+				messaging.WithLogger(slog.New(slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))))
+			for _, err := range send(t.Context(), client) {
+				require.Error(t, err)
+			}
+			assert.Contains(t, out.String(), `"operation":"`+strings.ToLower(name)+`"`)
+			unknown := status == http.StatusOK || status == http.StatusBadGateway
+			assert.Equal(t, unknown, bytes.Contains(out.Bytes(), []byte(`"WARN"`)), "%s", &out)
+			assertSilent(t, out.String())
+		}
+	}
+}
+
+// Messages, receipts and transactions print as plain data, so that a failed test shows what differs. Their LogValue leaves out
+// personal data.
+func TestMessagesPrintAsPlainData(t *testing.T) {
+	t.Parallel()
+	receipt, err := respondingClient(t, http.StatusOK, `{"id":"m-1","to":"+639171234567","text":"Tom & Jerry"}`).SMS.Send(t.Context(), personalSMS)
+	require.NoError(t, err)
+	receipt.Raw = nil // a []byte prints as numbers
+	assertPrintsPlainly(t, personalSMS, "Tom & Jerry")
+	assertPrintsPlainly(t, personalChatApp1, "Tom & Jerry")
+	assertPrintsPlainly(t, personalChatApp2, "Tom & Jerry")
+	assertPrintsPlainly(t, receipt, "m-1")
+	assertPrintsPlainly(t, sms.Transaction{ID: "t-1", To: "639171234567", Text: "Tom & Jerry", Description: "to Jerry"}, "Tom & Jerry")
+}
+
+// assertPrintsPlainly checks that package fmt shows a value, and that slog shows nothing personal of it.
+func assertPrintsPlainly(t *testing.T, value any, shows string) {
+	t.Helper()
+	assert.Contains(t, fmt.Sprintf("%+v", value), shows)
+	assert.NotImplements(t, (*fmt.Formatter)(nil), value)
+	assert.NotImplements(t, (*fmt.Stringer)(nil), value)
+	var out bytes.Buffer
+	for _, handler := range []slog.Handler{slog.NewTextHandler(&out, nil), slog.NewJSONHandler(&out, nil)} {
+		slog.New(handler).Info("shown", "value", value)
+	}
+	assertSilent(t, out.String())
+	assert.Contains(t, out.String(), "value")
+}

@@ -1,0 +1,265 @@
+package faulttest_test
+
+import (
+	"cmp"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	messaging "github.com/messaging-service/messaging-go"
+)
+
+// moduleRoot is the module's folder, seen from this package.
+const moduleRoot = "../.."
+
+// faultsFile is the table that users read.
+var faultsFile = filepath.Join(moduleRoot, "docs", "faults.md")
+
+var matrixFile = flag.String("matrix", "", "the `file` that TestFaultMatrix writes its table to, relative to the module's root")
+
+// A resultTable holds what was measured in each cell of the matrix.
+type resultTable struct {
+	reruns atomic.Int32
+
+	mu       sync.Mutex
+	rows     []tableRow
+	expected int
+	measured map[tableCell]measurement
+}
+
+// A tableRow is a row of the table. Several faults may share one.
+type tableRow struct {
+	number int
+	name   string
+}
+
+type tableCell struct {
+	row    tableRow
+	on     connection
+	call   string
+	clears bool
+}
+
+// A measurement is what came of one call.
+type measurement struct {
+	arrived int
+	words   string
+	timing  bool // timing decides
+	endless bool // net/http replays the request as often as it is allowed
+}
+
+func (m measurement) String() string {
+	if m.endless {
+		return fmt.Sprintf("%d+ · %s", maxAttempts, m.words)
+	}
+	return fmt.Sprintf("%d · %s", m.arrived, m.words)
+}
+
+func (c cell) row() tableRow { return tableRow{c.number, c.name} }
+
+// expect announces the cells of one fault.
+func (table *resultTable) expect(cells []cell) {
+	table.mu.Lock()
+	defer table.mu.Unlock()
+	table.expected += len(cells)
+	if row := cells[0].row(); !slices.Contains(table.rows, row) {
+		table.rows = append(table.rows, row)
+	}
+}
+
+func (table *resultTable) enter(c cell, arrived int, r result) {
+	m := measurement{arrived: arrived, timing: c.channel != nil && len(c.want().verdict) > 1, endless: c.want().endless}
+	switch {
+	case c.channel != nil && len(r.errs) > 0:
+		m.words = messaging.VerdictOf(r.errs[0]).String()
+	case c.channel != nil:
+		m.words = messaging.VerdictOf(nil).String()
+	case len(r.errs) > 0:
+		m.words = "failed"
+	default:
+		m.words = "complete"
+	}
+	table.mu.Lock()
+	defer table.mu.Unlock()
+	if table.measured == nil {
+		table.measured = map[tableCell]measurement{}
+	}
+	table.measured[tableCell{c.row(), c.on, c.call, c.clears}] = m
+}
+
+// finish writes the table, or compares it with docs/faults.md. If not every cell was measured, it does neither.
+func (table *resultTable) finish(t *testing.T) {
+	t.Helper()
+	table.mu.Lock()
+	defer table.mu.Unlock()
+	if len(table.measured) < table.expected {
+		assert.Empty(t, *matrixFile, "not every cell was measured: no table")
+		return
+	}
+	measured := table.markdown(t)
+	if *matrixFile != "" {
+		file := *matrixFile
+		if !filepath.IsAbs(file) {
+			file = filepath.Join(moduleRoot, file)
+		}
+		require.NoError(t, os.WriteFile(file, []byte(measured), 0o644))
+		return
+	}
+	documented, err := os.ReadFile(faultsFile)
+	require.NoError(t, err)
+	if diff := diffLines(withoutTiming(string(documented)), withoutTiming(measured)); diff != "" {
+		t.Errorf("docs/faults.md is out of date; if the change is meant, write it again with -matrix docs/faults.md:\n%s", diff)
+	}
+}
+
+// diffLines returns the lines that only one of two texts has, marked with - for the first and + for the second.
+func diffLines(first, second string) string {
+	var diff strings.Builder
+	a, b := slices.Collect(strings.Lines(first)), slices.Collect(strings.Lines(second))
+	for _, line := range a {
+		if !slices.Contains(b, line) {
+			diff.WriteString("-" + line)
+		}
+	}
+	for _, line := range b {
+		if !slices.Contains(a, line) {
+			diff.WriteString("+" + line)
+		}
+	}
+	return diff.String()
+}
+
+// timingMark stands in a cell that may differ the next time.
+const timingMark = " †"
+
+// withoutTiming leaves out the cells that may differ the next time.
+func withoutTiming(page string) string {
+	cells := strings.Split(page, "|")
+	for i, text := range cells {
+		if strings.HasSuffix(text, timingMark+" ") {
+			cells[i] = timingMark
+		}
+	}
+	return strings.Join(cells, "|")
+}
+
+func (table *resultTable) markdown(t *testing.T) string {
+	t.Helper()
+	slices.SortStableFunc(table.rows, func(a, b tableRow) int { return cmp.Compare(a.number, b.number) })
+	var sends, reads []string
+	for _, target := range targets() {
+		if target.channel != nil {
+			sends = append(sends, target.call)
+		} else {
+			reads = append(reads, target.call)
+		}
+	}
+	return fmt.Sprintf(faultsTemplate, table.section(t, sends), table.section(t, reads))
+}
+
+// section is the table of calls that must agree. Statuses with the same cells share a row.
+func (table *resultTable) section(t *testing.T, calls []string) string {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("| # | fault |")
+	for on := http1Fresh; on <= http2Reused; on <<= 1 {
+		fmt.Fprintf(&b, " %v |", on)
+	}
+	b.WriteString("\n|--|--|--|--|--|--|\n")
+	var pending tableRow // not yet written
+	var pendingCells string
+	flush := func() {
+		if pending.name != "" {
+			fmt.Fprintf(&b, "| %d | %s |%s\n", pending.number, pending.name, pendingCells)
+		}
+	}
+	for _, row := range table.rows {
+		cells, empty := "", true
+		for on := http1Fresh; on <= http2Reused; on <<= 1 {
+			text := table.cell(t, row, on, calls)
+			empty = empty && text == ""
+			cells += " " + cmp.Or(text, "–") + " |"
+		}
+		isStatus := strings.Trim(row.name, "0123456789") == ""
+		switch {
+		case empty:
+		case isStatus && row.number == pending.number && cells == pendingCells:
+			pending.name += ", " + row.name
+		default:
+			flush()
+			pending, pendingCells = row, cells
+		}
+	}
+	flush()
+	return b.String()
+}
+
+// cell returns what was measured, once for all calls if they agree.
+func (table *resultTable) cell(t *testing.T, row tableRow, on connection, calls []string) string {
+	t.Helper()
+	var all []string
+	timing := false
+	for _, call := range calls {
+		m, ok := table.measured[tableCell{row, on, call, false}]
+		if !ok {
+			continue
+		}
+		text := m.String()
+		if cleared, ok := table.measured[tableCell{row, on, call, true}]; ok {
+			text += " → " + cleared.String()
+		}
+		all = append(all, text)
+		timing = timing || m.timing
+	}
+	distinct := slices.Compact(slices.Sorted(slices.Values(all)))
+	if !timing && len(distinct) > 1 {
+		assert.Fail(t, "the calls do not agree", "%v over %v: %v", row, on, all)
+		for i, call := range calls {
+			all[i] = call + " " + all[i]
+		}
+		distinct = all
+	}
+	text := strings.Join(distinct, " or ")
+	if timing {
+		text += timingMark
+	}
+	return text
+}
+
+const faultsTemplate = `# Faults
+
+What comes of each fault, as a test measured it: it breaks real connections over loopback and records what the caller was told.
+The test fails where a cell is not what the library promises, or where this page is out of date. To write it again:
+
+    go test ./internal/faulttest -run TestFaultMatrix -matrix docs/faults.md
+
+A connection is fresh, or reused: a request was sent over it before, and got its response. Each call may make three attempts. A
+dash means that the fault cannot occur there: a connection that must still be dialed is never a reused one, and HTTP/1 has no
+frames. The library speaks HTTP/2 only through an HTTP client of yours (WithHTTPClient).
+
+## Sends
+
+A cell shows how often the service had the whole request, and the verdict: *1 · unknown*. It holds for every channel. Behind an
+arrow is what came of it when the fault ended after two attempts: the caller does not notice. No message arrives twice, except
+one that the service itself calls not processed (429).
+
+A † marks what timing decides: whether the client can know that nothing was sent.
+
+%s
+## The listing
+
+The same for a page of SMS.List, whether it is the first or the second. *complete* means that each row was yielded once.
+*failed* means that the rows of the pages before were yielded, and then an error, which never is ErrOutcomeUnknown. A read is
+retried where that can help. It may arrive more often than it was attempted: net/http repeats it on a connection that was used
+before, and over HTTP/2 as often as the service gives it back, until this library stops that after a few times (3+).
+
+%s`

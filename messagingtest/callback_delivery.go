@@ -1,0 +1,98 @@
+package messagingtest
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+// DeliveryReport is what the service reports about a message that was sent with a callback URL. Nothing is checked.
+// [Server.ReportDelivery] makes one of a message that the server has accepted.
+type DeliveryReport struct {
+	Status      string    // a word or a number, such as "delivered" or "1"
+	ID          string    // the message ID
+	ReferenceID string    // that the client chose
+	At          time.Time // when the status was reached; sent in UTC by RFC 3339, up to nanoseconds
+	Kind        string    // the type of the transaction
+	From, To    string    // the sender ID and the recipient of the message
+	Extra       []Param
+}
+
+// fields returns the values of the report, named by concept.
+func (d DeliveryReport) fields(formatTime func(time.Time) string) []Param {
+	return []Param{
+		{"status", d.Status},
+		{"id", d.ID},
+		{"reference", d.ReferenceID},
+		{"time", formatTime(d.At)},
+		{"kind", d.Kind},
+		{"from", d.From},
+		{"to", d.To},
+	}
+}
+
+func (d DeliveryReport) calls() []call {
+	return []call{{d, paramsOf(defaultNames().delivery, d.fields(formatCallbackTime), d.Extra)}}
+}
+
+var (
+	errNoSuchMessage = errors.New("messagingtest: not reported: no message with this ID was accepted")
+	errNoCallback    = errors.New("messagingtest: not reported: the message was sent without a callback URL")
+	errCallbackURL   = errors.New("messagingtest: not reported: the callback URL is not an http or https URL once its placeholders are replaced")
+)
+
+// ReportDelivery calls the callback URL of a message in [Server.Sent] to report a status: a word, or a number such as "1". The
+// test decides when and how often to report: nothing is reported by itself, and a report changes neither [Sent.State] nor
+// listings.
+//
+// Placeholders in the callback URL are replaced, percent-encoded unless the option [Unescaped] is given. By the default
+// contract they are %s, the status; %i, the message ID; %r, the reference ID; %d, the time by the server's clock; %tr, the
+// [Channel]; %f, the sender; and %t, the recipient. So an escape that begins with %d or %f is a placeholder too: write it in
+// upper case.
+//
+// The options and replies are those of [Server.Receive]. If there is no such message, or no callback URL that can be called,
+// there is one reply, with Attempt 0 and an error that says which.
+func (s *Server) ReportDelivery(ctx context.Context, id, status string, opts ...ReceiveOption) []Reply {
+	s.mu.Lock()
+	r, now := s.ledger.byID[id], s.ledger.clock.now()
+	s.mu.Unlock()
+	if r == nil || r.foreign {
+		return []Reply{{Callback: DeliveryReport{ID: id, Status: status}, Err: errNoSuchMessage}}
+	}
+	report := DeliveryReport{
+		ID: r.ID, ReferenceID: r.ReferenceID, Status: status, Kind: string(r.Channel), From: r.From, To: r.To,
+		At: now.UTC().Truncate(time.Millisecond),
+	}
+	if r.CallbackURL == "" {
+		return []Reply{{Callback: report, Err: errNoCallback}}
+	}
+	how := newReceiving(opts)
+	target := report.fill(r.CallbackURL, s.names.placeholders, how.unescaped)
+	if !isURL(target) {
+		return []Reply{{Callback: report, Err: errCallbackURL}}
+	}
+	return s.deliverAll(ctx, []delivering{{report, target}}, how)
+}
+
+// fill replaces the placeholders of a callback URL.
+func (d DeliveryReport) fill(template string, placeholders table, unescaped bool) string {
+	fields := d.fields(formatTime)
+	// The replacer takes the first that fits, so the longest have to stand first: %tr before %t.
+	slices.SortStableFunc(fields, func(a, b Param) int {
+		return cmp.Compare(len(placeholders[b.Name]), len(placeholders[a.Name]))
+	})
+	var replacements []string
+	for _, f := range fields {
+		value := escapeLittle(f.Value)
+		if !unescaped {
+			// In a path, too, where a + is no space.
+			value = strings.ReplaceAll(url.QueryEscape(f.Value), "+", "%20")
+		}
+		replacements = append(replacements, placeholders[f.Name], value)
+	}
+	return strings.NewReplacer(replacements...).Replace(template)
+}

@@ -1,0 +1,119 @@
+package messagingtest
+
+import (
+	_ "embed" // for the samples
+	"encoding/json"
+	"iter"
+	"time"
+)
+
+// InboundSMS is an SMS that was sent to an access code or a virtual number of the customer. Nothing is checked: a message
+// without a sender can be sent, to see it refused.
+type InboundSMS struct {
+	ID          string    // the message ID
+	From, To    string    // the sender's number, and the access code or virtual number
+	Text        string    // any bytes, also such that are not UTF-8
+	ReceivedAt  time.Time // sent in UTC by RFC 3339, up to nanoseconds
+	ReferenceID string
+	Operator    string // of the sender
+	Keyword     string // that the service recognized in the text
+	Extra       []Param
+}
+
+func (m InboundSMS) calls() []call {
+	fields := []Param{
+		{"id", m.ID},
+		{"from", m.From},
+		{"to", m.To},
+		{"text", m.Text},
+		{"time", formatCallbackTime(m.ReceivedAt)},
+		{"reference", m.ReferenceID},
+		{"operator", m.Operator},
+		{"keyword", m.Keyword},
+	}
+	return []call{{m, paramsOf(defaultNames().inbound, fields, m.Extra)}}
+}
+
+// InboundChatApp is a message that was sent to the customer by one of the chat apps. By the default contract both have the same
+// parameters, so the webhook that it is sent to decides which app it comes by. Nothing is checked.
+type InboundChatApp struct {
+	ID                string // the message ID
+	From, To          string // the sender's number, and the number or channel it was sent to
+	Name              string // the sender's profile name
+	Kind              string // text, image, location and so on
+	Text              string // any bytes
+	MediaURL, MediaID string // where the medium is, and its ID at the service; the server serves no media
+	MIMEType          string // of the medium
+	Caption           string // of the medium
+	FileName          string // of a document
+	// Latitude and Longitude are decimal degrees, such as "14.5995". They are text because zero is a place too, and a sender
+	// may write anything.
+	Latitude, Longitude string
+	ReceivedAt          time.Time // sent in UTC by RFC 3339, up to nanoseconds
+	ReferenceID         string
+	// JSON is the message as an object of the third-party platform, or its whole envelope.
+	JSON  string
+	Extra []Param
+}
+
+func (m InboundChatApp) calls() []call {
+	fields := []Param{
+		{"id", m.ID},
+		{"from", m.From},
+		{"to", m.To},
+		{"name", m.Name},
+		{"kind", m.Kind},
+		{"text", m.Text},
+		{"mediaURL", m.MediaURL},
+		{"mediaID", m.MediaID},
+		{"mimeType", m.MIMEType},
+		{"caption", m.Caption},
+		{"fileName", m.FileName},
+		{"latitude", m.Latitude},
+		{"longitude", m.Longitude},
+		{"time", formatCallbackTime(m.ReceivedAt)},
+		{"reference", m.ReferenceID},
+		{"json", m.JSON},
+	}
+	return []call{{m, paramsOf(defaultNames().inbound, fields, m.Extra)}}
+}
+
+//go:embed samples.json
+var samplesJSON []byte
+
+// InboundSamples returns an inbound chat-app message of every kind that is known, by a name that says what it is:
+//
+//	for name, m := range messagingtest.InboundSamples() {
+//		t.Run(name, func(t *testing.T) {
+//			w := httptest.NewRecorder()
+//			handler.ServeHTTP(w, messagingtest.ChatApp2Request("/hooks/two", m))
+//			if w.Code != http.StatusOK {
+//				t.Errorf("%d for %s", w.Code, m.Kind)
+//			}
+//		})
+//	}
+//
+// Samples whose name begins with "flat" have parameters only. The others have an object of the third-party platform as JSON,
+// and beside it ID, From, To, Name, Kind and ReceivedAt that say the same; two of them have nothing but the JSON: one in its
+// envelope, and one of a user who shows no number. They include replies, kinds of the platform's system messages, and kinds
+// that do not exist yet. A correct receiver delivers every sample.
+//
+// IDs are distinct, and times a second apart in the order of the samples. Each range makes new samples.
+func InboundSamples() iter.Seq2[string, InboundChatApp] {
+	return func(yield func(string, InboundChatApp) bool) {
+		var samples []struct {
+			Sample string
+			InboundChatApp
+			JSON json.RawMessage
+		}
+		if err := json.Unmarshal(samplesJSON, &samples); err != nil {
+			panic("messagingtest: samples.json: " + err.Error())
+		}
+		for _, s := range samples {
+			s.InboundChatApp.JSON = string(s.JSON)
+			if !yield(s.Sample, s.InboundChatApp) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,598 @@
+package messagingtest
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// hook is a webhook that takes down what comes.
+type hook struct {
+	URL string
+
+	mu       sync.Mutex
+	requests []*http.Request
+}
+
+// newHook serves each request by a function that gets its number, from 1; by a 200 if it is nil.
+func newHook(t *testing.T, serve func(n int, w http.ResponseWriter, r *http.Request)) *hook {
+	t.Helper()
+	h := &hook{}
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h.mu.Lock()
+		h.requests = append(h.requests, r)
+		n := len(h.requests)
+		h.mu.Unlock()
+		if serve != nil {
+			serve(n, w, r)
+		}
+	}))
+	t.Cleanup(srv.Close)
+	h.URL = srv.URL + "/hook"
+	return h
+}
+
+// came are the values of a parameter, in order of arrival.
+func (h *hook) came(name string) []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var values []string
+	for _, r := range h.requests {
+		values = append(values, r.URL.Query().Get(name))
+	}
+	return values
+}
+
+func messages(n int) Callbacks {
+	var all Callbacks
+	for i := range n {
+		all = append(all, InboundSMS{ID: strconv.Itoa(i), From: "639171234567"})
+	}
+	return all
+}
+
+func statuses(replies []Reply) []int {
+	var codes []int
+	for _, r := range replies {
+		codes = append(codes, r.StatusCode)
+	}
+	return codes
+}
+
+func TestReceiveSendsPlainGET(t *testing.T) {
+	t.Parallel()
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer listener.Close()
+	heads := make(chan string, 2)
+	go func() {
+		for {
+			c, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			r := bufio.NewReader(c)
+			var head strings.Builder
+			for {
+				line, err := r.ReadString('\n')
+				head.WriteString(line)
+				if err != nil || line == "\r\n" {
+					break
+				}
+			}
+			heads <- head.String()
+			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+			_ = c.Close()
+		}
+	}()
+	target := "http://user:pass@" + listener.Addr().String() + "/a%2Fb?key=%zz;+x#part"
+	m := InboundSMS{From: "+639171234567", Text: "100% a;b é caf\xe9 %zz\n"}
+	for _, tt := range []struct {
+		opts  []ReceiveOption
+		query string
+	}{
+		{nil, "from=%2B639171234567&message=100%25+a%3Bb+%C3%A9+caf%E9+%25zz%0A"},
+		{[]ReceiveOption{nil, Unescaped()}, "from=+639171234567&message=100%+a;b+é+caf\xe9+%zz%0A"},
+	} {
+		replies := NewServer(t).Receive(t.Context(), target, m, tt.opts...)
+		assert.Equal(t, []int{200}, statuses(replies))
+		assert.Equal(t, "GET /a%2Fb?key=%zz;+x&"+tt.query+" HTTP/1.1\r\n"+
+			"Host: "+listener.Addr().String()+"\r\nUser-Agent: Go-http-client/1.1\r\nAuthorization: Basic dXNlcjpwYXNz\r\n\r\n", <-heads)
+	}
+}
+
+func TestReceiveReturnsReplies(t *testing.T) {
+	t.Parallel()
+	date := time.Now().Add(time.Hour).UTC().Format(http.TimeFormat)
+	h := newHook(t, func(n int, w http.ResponseWriter, _ *http.Request) {
+		switch n {
+		case 1:
+			w.Header().Set("Cache-Control", "no-store")
+		case 2:
+			w.Header().Set("Retry-After", "7")
+			w.WriteHeader(http.StatusServiceUnavailable)
+			_, _ = io.WriteString(w, "not now")
+		case 3:
+			w.Header().Set("Retry-After", date)
+			w.WriteHeader(http.StatusNotFound)
+		case 4:
+			w.Header().Set("Location", "/elsewhere")
+			w.WriteHeader(http.StatusTemporaryRedirect)
+		case 5:
+			panic(http.ErrAbortHandler)
+		case 6:
+			_, _ = w.Write(make([]byte, 2*maxReply))
+		case 7:
+			w.Header().Set("Content-Length", "10")
+			_, _ = io.WriteString(w, "half")
+			_ = http.NewResponseController(w).Flush()
+			panic(http.ErrAbortHandler)
+		}
+	})
+	all := messages(7)
+	replies := NewServer(t).Receive(t.Context(), h.URL, all)
+	require.Len(t, replies, 7)
+	assert.Equal(t, []int{200, 503, 404, 307, 0, 200, 200}, statuses(replies))
+	for i, r := range replies {
+		assert.Equal(t, all[i], r.Callback)
+		assert.Equal(t, 1, r.Attempt)
+		assert.Equal(t, i == 4, r.Header == nil)
+		assert.Equal(t, i == 4 || i == 6, r.Err != nil, "%v", r.Err)
+	}
+	assert.Equal(t, "no-store", replies[0].Header.Get("Cache-Control"))
+	assert.Empty(t, replies[0].Body)
+	assert.Equal(t, 7*time.Second, replies[1].RetryAfter)
+	assert.Equal(t, "not now", string(replies[1].Body))
+	assert.InDelta(t, time.Hour, replies[2].RetryAfter, float64(time.Minute))
+	require.EqualError(t, replies[4].Err, "messagingtest: no complete response: EOF")
+	assert.Len(t, replies[5].Body, maxReply)
+	assert.Equal(t, "half", string(replies[6].Body))
+	require.ErrorIs(t, replies[6].Err, io.ErrUnexpectedEOF)
+	assert.Len(t, h.came("id"), 7, "nothing is sent again, and no redirect is followed")
+}
+
+func TestReceiveNothing(t *testing.T) {
+	t.Parallel()
+	h := newHook(t, nil)
+	assert.Empty(t, NewServer(t).Receive(t.Context(), h.URL, Callbacks{}, TwiceAtOnce(), SeveralAtOnce(3)))
+	assert.Equal(t, []int{200}, statuses(NewServer(t).Receive(t.Context(), h.URL, InboundSMS{})))
+	assert.Equal(t, []string{""}, h.came("from"))
+}
+
+func TestReceiveIsSequential(t *testing.T) {
+	t.Parallel()
+	var busy atomic.Int32
+	var mu sync.Mutex
+	clients := map[string]bool{}
+	h := newHook(t, func(_ int, _ http.ResponseWriter, r *http.Request) {
+		assert.EqualValues(t, 1, busy.Add(1))
+		defer busy.Add(-1)
+		mu.Lock()
+		defer mu.Unlock()
+		clients[r.RemoteAddr] = true
+	})
+	NewServer(t).Receive(t.Context(), h.URL, messages(20))
+	assert.Equal(t, []string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}, h.came("id")[:10])
+	assert.Len(t, clients, 1)
+}
+
+func TestOutOfOrder(t *testing.T) {
+	t.Parallel()
+	h := newHook(t, nil)
+	all := Callbacks{DeliveryReport{ID: "1", Status: "sent"}, DeliveryReport{ID: "1", Status: "delivered"}, DeliveryReport{ID: "1", Status: "read"}}
+	replies := NewServer(t).Receive(t.Context(), h.URL, all, OutOfOrder())
+	assert.Equal(t, []string{"read", "delivered", "sent"}, h.came("status"))
+	for i, r := range replies {
+		assert.Equal(t, all[i], r.Callback, "the replies stand in the order of the callbacks")
+	}
+}
+
+func TestTwiceAtOnce(t *testing.T) {
+	t.Parallel()
+	var meeting sync.WaitGroup
+	meeting.Add(2)
+	h := newHook(t, func(n int, w http.ResponseWriter, _ *http.Request) {
+		if n <= 2 {
+			meeting.Done()
+			meeting.Wait() // for ever, if the second came after the response to the first
+		}
+		w.WriteHeader(200 + n%2)
+	})
+	replies := NewServer(t).Receive(t.Context(), h.URL+"?key=s3cret", messages(3), TwiceAtOnce())
+	require.Len(t, replies, 6)
+	assert.Equal(t, []string{"0", "0", "1", "1", "2", "2"}, h.came("id"))
+	assert.ElementsMatch(t, []int{201, 200}, statuses(replies[:2]), "each has its own")
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	assert.Equal(t, h.requests[0].RequestURI, h.requests[1].RequestURI)
+	assert.NotEqual(t, h.requests[0].RemoteAddr, h.requests[1].RemoteAddr)
+}
+
+func TestTwiceAtOnceWithoutListener(t *testing.T) {
+	t.Parallel()
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	require.NoError(t, listener.Close())
+	replies := NewServer(t).Receive(t.Context(), "http://"+listener.Addr().String(), messages(2), TwiceAtOnce(), RetryFailures(1))
+	require.Len(t, replies, 8)
+	for i, r := range replies {
+		assert.Error(t, r.Err)
+		assert.Equal(t, i%2+1, r.Attempt)
+	}
+}
+
+func TestSeveralAtOnce(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		opts []ReceiveOption
+		most int32
+	}{
+		"five at once":          {[]ReceiveOption{SeveralAtOnce(5)}, 5},
+		"the last option wins":  {[]ReceiveOption{SeveralAtOnce(9), SeveralAtOnce(5)}, 5},
+		"each of them twice":    {[]ReceiveOption{SeveralAtOnce(5), TwiceAtOnce()}, 10},
+		"more than there are":   {[]ReceiveOption{SeveralAtOnce(math.MaxInt)}, 200},
+		"backwards and several": {[]ReceiveOption{OutOfOrder(), SeveralAtOnce(5)}, 5},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var busy atomic.Int32
+			var mu sync.Mutex
+			var most int32
+			full := make(chan struct{})
+			open := sync.OnceFunc(func() { close(full) })
+			h := newHook(t, func(int, http.ResponseWriter, *http.Request) {
+				n := busy.Add(1)
+				defer busy.Add(-1)
+				mu.Lock()
+				if most = max(most, n); n == tt.most {
+					open()
+				}
+				mu.Unlock()
+				<-full // nobody goes on before all are there
+			})
+			all := messages(200)
+			replies := NewServer(t).Receive(t.Context(), h.URL, all, tt.opts...)
+			require.NotEmpty(t, replies)
+			copies := len(replies) / len(all)
+			for i, r := range replies {
+				assert.Equal(t, 200, r.StatusCode)
+				assert.Equal(t, all[i/copies], r.Callback)
+			}
+			assert.Equal(t, tt.most, most)
+			came := h.came("id")
+			slices.Sort(came)
+			assert.Len(t, slices.Compact(came), len(all))
+		})
+	}
+}
+
+func TestRetryFailures(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		status   func(n int) int
+		times    int
+		statuses []int
+	}{
+		"handled at last":        {func(n int) int { return []int{0, 500, 503, 200}[n] }, 9, []int{500, 503, 200}},
+		"handled at once":        {func(int) int { return 204 }, 9, []int{204}},
+		"never handled":          {func(int) int { return 500 }, 3, []int{500, 500, 500, 500}},
+		"no response":            {func(n int) int { return []int{0, 0, 0, 200}[n] }, 9, []int{0, 0, 200}},
+		"too many requests":      {func(n int) int { return []int{0, 429, 200}[n] }, 9, []int{429, 200}},
+		"what can never be read": {func(int) int { return 400 }, 9, []int{400}},
+		"wrong proof":            {func(int) int { return 403 }, 9, []int{403}},
+		"a redirect is final":    {func(int) int { return 302 }, 9, []int{302}},
+		"the last is final":      {func(n int) int { return []int{0, 599, 404}[n] }, 9, []int{599, 404}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHook(t, func(n int, w http.ResponseWriter, _ *http.Request) {
+				if tt.status(n) == 0 {
+					panic(http.ErrAbortHandler)
+				}
+				w.WriteHeader(tt.status(n))
+			})
+			replies := NewServer(t).Receive(t.Context(), h.URL+"?key=s3cret", fullSMS, RetryFailures(tt.times))
+			assert.Equal(t, tt.statuses, statuses(replies))
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			require.Len(t, h.requests, len(tt.statuses))
+			for i, r := range replies {
+				assert.Equal(t, i+1, r.Attempt)
+				assert.Equal(t, h.requests[0].RequestURI, h.requests[i].RequestURI)
+			}
+		})
+	}
+}
+
+func TestRetryFailuresBeforeNextCallback(t *testing.T) {
+	t.Parallel()
+	h := newHook(t, func(n int, w http.ResponseWriter, _ *http.Request) {
+		if n == 1 {
+			w.WriteHeader(http.StatusInternalServerError)
+		}
+	})
+	NewServer(t).Receive(t.Context(), h.URL, messages(2), RetryFailures(1))
+	assert.Equal(t, []string{"0", "0", "1"}, h.came("id"))
+}
+
+func TestReceiveDoesNotRetryByDefault(t *testing.T) {
+	t.Parallel()
+	h := newHook(t, func(_ int, w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
+	assert.Equal(t, []int{503}, statuses(NewServer(t).Receive(t.Context(), h.URL, InboundSMS{From: "1"})))
+}
+
+// A client of net/http sends a GET again where a connection that was used before ends: no reply would show that.
+func TestReceiveDoesNotRetryClosedConnection(t *testing.T) {
+	t.Parallel()
+	h := newHook(t, func(n int, _ http.ResponseWriter, _ *http.Request) {
+		if n > 1 {
+			panic(http.ErrAbortHandler)
+		}
+	})
+	replies := NewServer(t).Receive(t.Context(), h.URL, messages(2))
+	assert.Equal(t, []int{200, 0}, statuses(replies))
+	assert.Equal(t, []string{"0", "1"}, h.came("id"))
+}
+
+func TestPauseIsShort(t *testing.T) {
+	t.Parallel()
+	for asked, want := range map[time.Duration]time.Duration{
+		0:                          10 * time.Millisecond,
+		time.Second:                10 * time.Millisecond,
+		5 * time.Second:            50 * time.Millisecond,
+		25 * time.Second:           250 * time.Millisecond,
+		time.Hour:                  250 * time.Millisecond,
+		math.MaxInt64:              250 * time.Millisecond,
+		10 * time.Millisecond / 10: 10 * time.Microsecond,
+	} {
+		assert.Equal(t, want, pauseFor(asked), "%v", asked)
+	}
+}
+
+func TestRetryFailuresHonorsRetryAfter(t *testing.T) {
+	t.Parallel()
+	var times []time.Time
+	h := newHook(t, func(n int, w http.ResponseWriter, _ *http.Request) {
+		times = append(times, time.Now())
+		if n == 1 {
+			w.Header().Set("Retry-After", "5")
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+	})
+	NewServer(t).Receive(t.Context(), h.URL, InboundSMS{From: "1"}, RetryFailures(1))
+	require.Len(t, times, 2)
+	assert.GreaterOrEqual(t, times[1].Sub(times[0]), 50*time.Millisecond)
+}
+
+func TestParseRetryAfter(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 10, 3, 12, 0, 0, 0, time.UTC)
+	for header, want := range map[string]time.Duration{
+		"":                              0,
+		"0":                             0,
+		"1":                             time.Second,
+		"86400":                         24 * time.Hour,
+		"9223372036854775807":           time.Duration(math.MaxInt64).Truncate(time.Second),
+		"99999999999999999999":          0,
+		"-1":                            0,
+		"1.5":                           0,
+		"soon":                          0,
+		"Sat, 03 Oct 2026 12:00:09 GMT": 9 * time.Second,
+		"Sat, 03 Oct 2026 11:00:00 GMT": 0,
+	} {
+		assert.Equal(t, want, parseRetryAfter(header, now), header)
+	}
+}
+
+func TestGiveUpAfter(t *testing.T) {
+	t.Parallel()
+	h := newHook(t, func(n int, w http.ResponseWriter, r *http.Request) {
+		switch n {
+		case 1:
+			<-r.Context().Done() // the connection is closed
+		case 2:
+			_, _ = io.WriteString(w, "half")
+			_ = http.NewResponseController(w).Flush()
+			<-r.Context().Done()
+		}
+	})
+	replies := NewServer(t).Receive(t.Context(), h.URL, messages(3), GiveUpAfter(300*time.Millisecond), RetryFailures(1))
+	assert.Equal(t, []int{0, 200, 200}, statuses(replies)[:3])
+	require.Len(t, replies, 4)
+	require.ErrorIs(t, replies[0].Err, context.DeadlineExceeded)
+	require.EqualError(t, replies[0].Err, "messagingtest: no complete response: none within 300ms: context deadline exceeded")
+	require.ErrorIs(t, replies[1].Err, context.DeadlineExceeded)
+	assert.Equal(t, "half", string(replies[1].Body))
+	assert.Equal(t, []string{"0", "0", "1", "2"}, h.came("id"), "a status is a response, even if its body is cut")
+}
+
+func TestReceiveEndsWithContext(t *testing.T) {
+	t.Parallel()
+	over := errors.New("the test is over")
+	for name, opts := range map[string][]ReceiveOption{
+		"one":             nil,
+		"twice at once":   {TwiceAtOnce()},
+		"several":         {SeveralAtOnce(2)},
+		"again and again": {RetryFailures(math.MaxInt)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithCancelCause(t.Context())
+			h := newHook(t, func(_ int, _ http.ResponseWriter, r *http.Request) {
+				cancel(over)
+				<-r.Context().Done()
+			})
+			replies := NewServer(t).Receive(ctx, h.URL, messages(9), opts...)
+			require.GreaterOrEqual(t, len(replies), 9)
+			last := replies[len(replies)-1]
+			assert.Zero(t, last.Attempt)
+			require.EqualError(t, last.Err, "messagingtest: not sent: the test is over")
+			require.ErrorIs(t, replies[0].Err, over)
+			for _, r := range replies {
+				assert.Error(t, r.Err)
+				assert.Zero(t, r.StatusCode)
+			}
+			assert.LessOrEqual(t, len(h.came("id")), 2)
+		})
+	}
+}
+
+func TestReceiveEndsPauseWithContext(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	h := newHook(t, func(_ int, w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusInternalServerError)
+		time.AfterFunc(5*time.Millisecond, cancel)
+	})
+	replies := NewServer(t).Receive(ctx, h.URL, InboundSMS{}, RetryFailures(math.MaxInt))
+	assert.Equal(t, 500, replies[0].StatusCode)
+	for i, r := range replies {
+		assert.Equal(t, i+1, r.Attempt, "a repetition that was not sent is no reply")
+	}
+}
+
+func TestReceiveEndsWithServer(t *testing.T) {
+	t.Parallel()
+	s := Start()
+	h := newHook(t, func(_ int, _ http.ResponseWriter, r *http.Request) {
+		s.Close()
+		<-r.Context().Done()
+	})
+	replies := s.Receive(t.Context(), h.URL, messages(3))
+	require.Len(t, replies, 3)
+	require.EqualError(t, replies[0].Err, "messagingtest: no complete response: the server is closed")
+	require.EqualError(t, replies[2].Err, "messagingtest: not sent: the server is closed")
+
+	for range 20 {
+		replies = s.Receive(t.Context(), h.URL, InboundSMS{}, TwiceAtOnce())
+		require.Len(t, replies, 2)
+		require.EqualError(t, replies[1].Err, "messagingtest: not sent: the server is closed")
+	}
+	assert.Len(t, h.came("id"), 1)
+}
+
+func TestReplyErrorsContainNoURL(t *testing.T) {
+	t.Parallel()
+	h := newHook(t, func(n int, w http.ResponseWriter, _ *http.Request) {
+		if n == 1 {
+			panic(http.ErrAbortHandler)
+		}
+		w.Header()["Location"] = []string{"http://[::1"}
+		w.WriteHeader(http.StatusFound)
+	})
+	tls := httptest.NewUnstartedServer(http.NotFoundHandler())
+	tls.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
+	tls.StartTLS()
+	defer tls.Close()
+	s := NewServer(t)
+	m := InboundSMS{From: "639171234567", Text: "hunter2"}
+	replies := s.Receive(t.Context(), h.URL+"?key=s3cret", Callbacks{m, m})
+	replies = append(replies, s.Receive(t.Context(), tls.URL+"/?key=s3cret", m)...)
+	replies = append(replies, s.Receive(t.Context(), "http://127.0.0.1:1/?key=s3cret", m)...)
+	require.Len(t, replies, 4)
+	assert.Error(t, replies[0].Err)
+	assert.ErrorContains(t, replies[2].Err, "certificate")
+	assert.Error(t, replies[3].Err)
+	for _, r := range replies {
+		for _, secret := range []string{"s3cret", "639171234567", "hunter2", "key="} {
+			assert.NotContains(t, fmt.Sprint(r.Err), secret)
+		}
+	}
+}
+
+func TestReceiveLeavesLedgerAlone(t *testing.T) {
+	t.Parallel()
+	s := NewServer(t)
+	s.Inject(Status(503, 0), 1)
+	h := newHook(t, nil)
+	assert.Equal(t, []int{200}, statuses(s.Receive(t.Context(), h.URL, InboundSMS{From: "1"})))
+	assert.Zero(t, s.Requests())
+	assert.Empty(t, s.Sent())
+	assert.Equal(t, 503, send(t, newClient(t), s, goodBody).status, "the fault is still there")
+}
+
+func TestReceiveConcurrently(t *testing.T) {
+	t.Parallel()
+	s, h := NewServer(t), newHook(t, nil)
+	shared := InboundSMS{From: "1", Extra: []Param{{"a", "b"}}}
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for _, r := range s.Receive(t.Context(), h.URL, Callbacks{shared, shared, shared}, TwiceAtOnce(), SeveralAtOnce(2)) {
+				assert.Equal(t, 200, r.StatusCode)
+			}
+		})
+	}
+	wg.Wait()
+	assert.Len(t, h.came("a"), 48)
+}
+
+func TestReceiveSendsEverySample(t *testing.T) {
+	t.Parallel()
+	h := newHook(t, nil)
+	var all Callbacks
+	var want []url.Values
+	for _, m := range InboundSamples() {
+		all = append(all, m)
+		values := url.Values{}
+		for _, p := range m.calls()[0].params {
+			values.Add(p.Name, p.Value)
+		}
+		want = append(want, values)
+	}
+	NewServer(t).Receive(t.Context(), h.URL, all)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	require.Len(t, h.requests, len(want))
+	for i, r := range h.requests {
+		got, err := url.ParseQuery(r.URL.RawQuery)
+		require.NoError(t, err)
+		assert.Equal(t, want[i], got)
+	}
+}
+
+func TestReceiveRefusesMisuse(t *testing.T) {
+	t.Parallel()
+	s := NewServer(t)
+	for _, target := range []string{"", "/hook", "shop.example.com/hook", "ftp://shop.example.com", "http://", "http://a b", "http://127.0.0.1/\n", "http://127.0.0.1/%zz"} {
+		assert.PanicsWithValue(t, "messagingtest: Receive: the target is not an absolute http or https URL, or the callback is nil", func() { s.Receive(t.Context(), target, InboundSMS{}) }, target)
+	}
+	assert.PanicsWithValue(t, "messagingtest: Receive: the target is not an absolute http or https URL, or the callback is nil", func() { s.Receive(t.Context(), s.URL, nil) })
+	assert.PanicsWithValue(t, "messagingtest: RetryFailures(0): the number of retries is below 1", func() { RetryFailures(0) })
+	assert.PanicsWithValue(t, "messagingtest: SeveralAtOnce(0): the number of callbacks is below 1", func() { SeveralAtOnce(0) })
+	assert.PanicsWithValue(t, "messagingtest: GiveUpAfter(-1s): the time is not above zero", func() { GiveUpAfter(-time.Second) })
+}
+
+// Not parallel: it counts the goroutines of the process. Tests that are parallel go on when the others have ended.
+func TestReceiveLeavesNoGoroutine(t *testing.T) {
+	h := newHook(t, func(n int, w http.ResponseWriter, _ *http.Request) {
+		if n%3 == 0 {
+			w.WriteHeader(http.StatusInternalServerError)
+		}
+	})
+	s := NewServer(t)
+	before := runtime.NumGoroutine()
+	for range 5 {
+		s.Receive(t.Context(), h.URL, messages(20), TwiceAtOnce(), SeveralAtOnce(4), RetryFailures(1))
+	}
+	require.Eventually(t, func() bool { return runtime.NumGoroutine() <= before+1 }, 10*time.Second, time.Millisecond)
+}

@@ -1,0 +1,98 @@
+package messagingtest
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestCallbackRequests(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		request *http.Request
+		uri     string
+	}{
+		"SMS":             {SMSRequest("/hook?key=a%2Bb", InboundSMS{From: "+1", Text: "a b"}), "/hook?key=a%2Bb&from=%2B1&message=a+b"},
+		"chat app 1":      {ChatApp1Request("/hook", InboundChatApp{From: "1", Kind: "text"}), "/hook?from=1&type=text"},
+		"chat app 2":      {ChatApp2Request("/hook", InboundChatApp{From: "1", JSON: "{}"}), "/hook?from=1&payload=%7B%7D"},
+		"delivery report": {DeliveryRequest("/hook", DeliveryReport{ID: "1", Status: "1"}), "/hook?status=1&id=1"},
+		"unescaped":       {SMSRequest("/hook", InboundSMS{Text: "1+1 é \xff %"}, nil, Unescaped()), "/hook?message=1+1+é+\xff+%"},
+		"nothing":         {SMSRequest("/hook", InboundSMS{}), "/hook"},
+		"absolute":        {SMSRequest("https://shop.example.com/hook", InboundSMS{From: "1"}), "https://shop.example.com/hook?from=1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := tt.request
+			assert.Equal(t, http.MethodGet, r.Method)
+			assert.Equal(t, tt.uri, r.RequestURI)
+			assert.Equal(t, "/hook", r.URL.Path)
+			_, query, _ := strings.Cut(tt.uri, "?")
+			assert.Equal(t, query, r.URL.RawQuery)
+			assert.NotEmpty(t, r.RemoteAddr)
+			assert.Equal(t, name == "absolute", r.TLS != nil)
+			assert.Equal(t, map[bool]string{true: "shop.example.com", false: "example.com"}[name == "absolute"], r.Host)
+			assert.Zero(t, r.ContentLength)
+			body, err := io.ReadAll(r.Body)
+			assert.Empty(t, body)
+			assert.NoError(t, err)
+			assert.NotNil(t, r.Context())
+		})
+	}
+}
+
+func TestCallbackRequestReachesHandler(t *testing.T) {
+	t.Parallel()
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /hooks/{secret}/sms", func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, r.PathValue("secret")+" "+r.FormValue("key")+" "+r.FormValue("message"))
+	})
+	w := httptest.NewRecorder()
+	mux.ServeHTTP(w, SMSRequest("/hooks/s3cret/sms?key=a%2Fb", InboundSMS{Text: "Hi & bye"}))
+	assert.Equal(t, "s3cret a/b Hi & bye", w.Body.String())
+}
+
+func TestCallbackRequestRefusesTarget(t *testing.T) {
+	t.Parallel()
+	for _, target := range []string{"", "hook", "/a b", "/a\r\nX: y", "/\x00", "/\x7f", "/%zz", "http://[::1/"} {
+		assert.Panics(t, func() { SMSRequest(target, InboundSMS{From: "1"}) }, "%q", target)
+	}
+}
+
+func FuzzRequest(f *testing.F) {
+	for _, seed := range []string{"", "Hi there!", "+639171234567", "100%", "a;b=c", "a&b#c", "a\r\n\x00\x7fb", "é😀", "caf\xe9", `{"a":"b"}`} {
+		f.Add(seed, seed, seed, seed)
+		f.Add("1", "", seed, "")
+	}
+	f.Fuzz(func(t *testing.T, from, to, text, extra string) {
+		more := []Param{{"extra", extra}}
+		sms := InboundSMS{From: from, To: to, Text: text, Extra: more}
+		chat := InboundChatApp{From: from, To: to, Caption: text, JSON: text, Extra: more}
+		report := DeliveryReport{From: from, To: to, Status: text, ReferenceID: text, Extra: more}
+		for _, tt := range []struct {
+			request *http.Request
+			params  parameters
+		}{
+			{SMSRequest("/hook?key=s3cret", sms), sms.calls()[0].params},
+			{ChatApp1Request("/hook?key=s3cret", chat), chat.calls()[0].params},
+			{ChatApp2Request("/hook?key=s3cret", chat), chat.calls()[0].params},
+			{DeliveryRequest("/hook?key=s3cret", report), report.calls()[0].params},
+		} {
+			got, err := url.ParseQuery(tt.request.URL.RawQuery)
+			require.NoError(t, err)
+			want := url.Values{"key": {"s3cret"}}
+			for _, p := range tt.params {
+				want.Add(p.Name, p.Value)
+			}
+			require.Equal(t, want, got)
+			require.Equal(t, "/hook?"+tt.request.URL.RawQuery, tt.request.RequestURI)
+		}
+		raw := SMSRequest("/hook?key=s3cret", sms, Unescaped())
+		require.Equal(t, withQuery("/hook?key=s3cret", sms.calls()[0].params.query(true)), raw.RequestURI, "byte for byte")
+	})
+}

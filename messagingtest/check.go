@@ -1,0 +1,230 @@
+package messagingtest
+
+import (
+	"encoding/json"
+	"math"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A rule says what a member of an object has to be.
+type rule struct {
+	member   string
+	required bool
+	check    check
+}
+
+// A check returns what is wrong with the value of a field, or nil.
+type check func(field string, raw json.RawMessage) *problem
+
+// need is the rule for a member that has to be there.
+func need(member string, c check) rule { return rule{member, true, c} }
+
+// may is the rule for a member that may be absent.
+func may(member string, c check) rule { return rule{member, false, c} }
+
+// checkMembers returns the first problem of an object. A rule may name its member by concept: names translates it.
+func checkMembers(path string, o object, names table, rules []rule) *problem {
+	for _, r := range rules {
+		name, ok := names[r.member]
+		if !ok {
+			name = r.member
+		}
+		switch raw := o[name]; {
+		case raw == nil && r.required:
+			return &problem{codeMissing, path + name + " is absent"}
+		case raw != nil:
+			if p := r.check(path+name, raw); p != nil {
+				return p
+			}
+		}
+	}
+	return nil
+}
+
+// isObject returns the check for an object with these members. Other members may be anything.
+func isObject(rules ...rule) check {
+	return func(field string, raw json.RawMessage) *problem {
+		o := objectOf(raw)
+		if o == nil {
+			return &problem{codeKind, field + " is not an object"}
+		}
+		return checkMembers(field+".", o, nil, rules)
+	}
+}
+
+// isList returns the check for an array of at least so many elements, each of which passes another check.
+func isList(least int, element check) check {
+	return func(field string, raw json.RawMessage) *problem {
+		var list []json.RawMessage
+		switch {
+		case json.Unmarshal(raw, &list) != nil || list == nil:
+			return &problem{codeKind, field + " is not an array"}
+		case len(list) < least:
+			return &problem{codeMissing, field + " is empty"}
+		}
+		for i, value := range list {
+			if p := element(field+"["+strconv.Itoa(i)+"]", value); p != nil {
+				return p
+			}
+		}
+		return nil
+	}
+}
+
+// isText is the check for a string, which may be empty.
+func isText(field string, raw json.RawMessage) *problem {
+	if _, ok := textOf(raw); !ok {
+		return &problem{codeKind, field + " is not a string"}
+	}
+	return nil
+}
+
+// isTextThat returns the check for a string that passes a test.
+func isTextThat(passes func(string) bool, code, reason string) check {
+	return func(field string, raw json.RawMessage) *problem {
+		if text, ok := textOf(raw); ok && !passes(text) {
+			return &problem{code, field + reason}
+		}
+		return isText(field, raw)
+	}
+}
+
+func isOneOf(words ...string) check {
+	listed := func(s string) bool { return slices.Contains(words, s) }
+	return isTextThat(listed, codeValue, " is none of "+strings.Join(words, ", "))
+}
+
+// isFilled is the check for a string that is not empty.
+func isFilled(field string, raw json.RawMessage) *problem {
+	filled := func(s string) bool { return s != "" }
+	return isTextThat(filled, codeMissing, " is empty")(field, raw)
+}
+
+// isFilledThat is like isTextThat, for a string that is not empty.
+func isFilledThat(passes func(string) bool, code, reason string) check {
+	return func(field string, raw json.RawMessage) *problem {
+		if p := isFilled(field, raw); p != nil {
+			return p
+		}
+		return isTextThat(passes, code, reason)(field, raw)
+	}
+}
+
+func isRecipient() check {
+	return isFilledThat(isMobileNumber, codeRecipient, " is not 5 to 15 digits with an optional +")
+}
+
+func isUserID() check {
+	hasPoint := func(s string) bool { return strings.Contains(s, ".") } // behind the country code
+	return isFilledThat(hasPoint, codeRecipient, " is not a user ID")
+}
+
+func isLink() check {
+	return isFilledThat(isURL, codeURL, " is not an absolute http or https URL")
+}
+
+// isCallback returns the check for a callback URL, whose placeholders are not replaced yet.
+func isCallback() check {
+	return isTextThat(isURLTemplate, codeCallback, " is not an http or https URL")
+}
+
+func isFlag(field string, raw json.RawMessage) *problem {
+	if string(raw) != "true" && string(raw) != "false" {
+		return &problem{codeKind, field + " is neither true nor false"}
+	}
+	return nil
+}
+
+func isNumber(field string, raw json.RawMessage) *problem {
+	if _, err := strconv.ParseFloat(string(raw), 64); err != nil {
+		return &problem{codeKind, field + " is not a number"}
+	}
+	return nil
+}
+
+// isPositive is the check for a number above zero.
+func isPositive(field string, raw json.RawMessage) *problem {
+	if n, err := strconv.ParseFloat(string(raw), 64); err == nil && n <= 0 {
+		return &problem{codeValue, field + " is not above zero"}
+	}
+	return isNumber(field, raw)
+}
+
+// isCount is the check for a whole number above zero.
+func isCount(field string, raw json.RawMessage) *problem {
+	if p := isPositive(field, raw); p != nil {
+		return p
+	}
+	if _, err := strconv.ParseUint(string(raw), 10, 64); err != nil {
+		return &problem{codeValue, field + " is not a whole number"}
+	}
+	return nil
+}
+
+// isDegrees is the check for a number, or a string that holds one: the platform's own examples have both.
+func isDegrees(field string, raw json.RawMessage) *problem {
+	if text, quoted := textOf(raw); quoted {
+		raw = json.RawMessage(text)
+	}
+	return isNumber(field, raw)
+}
+
+// isLifetime is the check for whole seconds above zero. 60.0 and 6e1 are the same number, but not what a client should write.
+func isLifetime(field string, raw json.RawMessage) *problem {
+	if secondsOf(raw) == 0 {
+		return &problem{codeLifetime, field + " is not a whole number of seconds above zero"}
+	}
+	return nil
+}
+
+// secondsOf returns zero for what is not a whole number of seconds.
+func secondsOf(raw json.RawMessage) time.Duration {
+	seconds, err := strconv.ParseUint(string(raw), 10, 63)
+	if err != nil || seconds > math.MaxInt64/uint64(time.Second) {
+		return 0
+	}
+	return time.Duration(seconds) * time.Second
+}
+
+// isTexts is the check for an object that holds nothing but strings.
+func isTexts(field string, raw json.RawMessage) *problem {
+	o := objectOf(raw)
+	if o == nil {
+		return &problem{codeKind, field + " is not an object"}
+	}
+	for _, value := range o {
+		if isText("", value) != nil {
+			return &problem{codeKind, field + " holds a value that is not a string"}
+		}
+	}
+	return nil
+}
+
+func isMobileNumber(s string) bool {
+	digits := strings.TrimPrefix(s, "+")
+	return len(digits) >= 5 && len(digits) <= 15 && strings.Trim(digits, "0123456789") == ""
+}
+
+func isURL(s string) bool {
+	_, err := url.Parse(s)
+	return err == nil && isURLTemplate(s)
+}
+
+// isURLTemplate checks the scheme and the host only: behind them, placeholders such as %s need not be valid escapes.
+func isURLTemplate(s string) bool {
+	if strings.ContainsFunc(s, isControlOrSpace) {
+		return false
+	}
+	scheme, rest, _ := strings.Cut(s, "://")
+	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
+		rest = rest[:end]
+	}
+	u, err := url.Parse(scheme + "://" + rest)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != ""
+}
+
+func isControlOrSpace(r rune) bool { return r <= ' ' || r == 0x7f }

@@ -1,0 +1,212 @@
+package messagingtest
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/messaging-service/messaging-go/webhook"
+)
+
+const (
+	storeTimeout = 10 * time.Second       // for what should happen at once
+	storePause   = 100 * time.Millisecond // in which what should not happen would
+)
+
+var errHandle = errors.New("handle fails")
+
+// TestStore checks that a store does what a webhook receiver relies on. Once calls handle once for each key, returns its error,
+// and forgets the key if handle fails or panics. It never calls handle twice at a time for a key, does not let keys wait for
+// each other, and distinguishes keys that differ in one character.
+//
+//	func TestStore(t *testing.T) {
+//		messagingtest.TestStore(t, newStore(t))
+//	}
+//
+// While another call handles the same key, the store may return webhook.ErrInProgress, or wait as long as its context lasts.
+// The keys are random, so the store may be shared. Its lease should not be shorter than 10 s.
+func TestStore(t *testing.T, store webhook.Store) {
+	t.Helper()
+	for _, c := range storeChecks() {
+		t.Run(c.name, func(t *testing.T) {
+			if err := c.run(t.Context(), store); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+type storeCheck struct {
+	name  string
+	check func(context.Context, *storeTest) error
+}
+
+func (c storeCheck) run(ctx context.Context, store webhook.Store) error {
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
+	return c.check(ctx, &storeTest{store: store, key: "messagingtest." + rand.Text()})
+}
+
+func storeChecks() []storeCheck {
+	return []storeCheck{
+		{"handles once", func(ctx context.Context, s *storeTest) error {
+			return s.want(1, errors.Join(s.once(ctx, nil), s.once(ctx, nil), s.once(ctx, nil)))
+		}},
+		{"forgets a failure", func(ctx context.Context, s *storeTest) error {
+			for range 2 {
+				if err := s.once(ctx, errHandle); !errors.Is(err, errHandle) {
+					return unexpected(err, errHandle)
+				}
+			}
+			return s.want(3, s.once(ctx, nil))
+		}},
+		{"forgets a panic", func(ctx context.Context, s *storeTest) error {
+			func() {
+				defer func() { _ = recover() }()
+				_ = s.store.Once(ctx, s.key, func(context.Context) error { panic(errHandle) })
+			}()
+			return s.want(1, s.once(ctx, nil))
+		}},
+		{"returns an error if it forgets", func(ctx context.Context, s *storeTest) error {
+			ended, cancel := context.WithCancel(ctx)
+			err := s.store.Once(ended, s.key, func(context.Context) error {
+				cancel()
+				return nil
+			})
+			if err != nil {
+				return s.want(1, s.once(ctx, nil))
+			}
+			return s.want(0, s.once(ctx, nil))
+		}},
+		{"handles one at a time", func(ctx context.Context, s *storeTest) error {
+			return s.want(1, s.race(ctx, nil))
+		}},
+		{"handles one at a time after a failure", func(ctx context.Context, s *storeTest) error {
+			return s.want(2, errors.Join(s.race(ctx, errHandle), s.once(ctx, nil)))
+		}},
+		{"waits no longer than its context", func(ctx context.Context, s *storeTest) error {
+			finish := s.hold(ctx)
+			short, cancel := context.WithTimeout(ctx, storePause)
+			defer cancel()
+			if err := s.once(short, nil); err == nil || ctx.Err() != nil {
+				return unexpected(err, webhook.ErrInProgress)
+			}
+			return s.want(1, finish(nil))
+		}},
+		{"handles different keys at a time", func(ctx context.Context, s *storeTest) error {
+			finish := s.hold(ctx)
+			other := &storeTest{store: s.store, key: s.key + ".other"}
+			return errors.Join(other.want(1, other.once(ctx, nil)), finish(nil))
+		}},
+		{"distinguishes keys", func(ctx context.Context, s *storeTest) error {
+			long := strings.Repeat("x", 50) // keys have up to 100 characters
+			for _, suffix := range []string{"a", "A", "aa", ".a", long + "1", long + "2"} {
+				key := &storeTest{store: s.store, key: s.key + suffix}
+				if err := key.want(1, key.once(ctx, nil)); err != nil {
+					return fmt.Errorf("the new key %q: %w", key.key, err)
+				}
+			}
+			return nil
+		}},
+		{"passes the values of its context to handle", func(ctx context.Context, s *storeTest) error {
+			type contextKey struct{}
+			return s.store.Once(context.WithValue(ctx, contextKey{}, "value"), s.key, func(ctx context.Context) error {
+				if ctx.Value(contextKey{}) != "value" {
+					return errors.New("the context of handle lacks a value")
+				}
+				return nil
+			})
+		}},
+	}
+}
+
+func unexpected(got, want error) error {
+	return fmt.Errorf("the error of Once is %q, want %q", fmt.Sprint(got), fmt.Sprint(want))
+}
+
+// storeTest calls a store with one key, and counts the calls of handle.
+type storeTest struct {
+	store webhook.Store
+	key   string
+
+	calls, running, overlaps atomic.Int32
+}
+
+// once calls Once with a handle that returns result.
+func (s *storeTest) once(ctx context.Context, result error) error {
+	return s.onceWith(ctx, func() error { return result })
+}
+
+func (s *storeTest) onceWith(ctx context.Context, handle func() error) error {
+	return s.store.Once(ctx, s.key, func(context.Context) error {
+		s.calls.Add(1)
+		s.overlaps.Add(s.running.Add(1) - 1)
+		defer s.running.Add(-1)
+		return handle()
+	})
+}
+
+// want returns an error unless err is nil and handle was called so often, once at a time.
+func (s *storeTest) want(calls int32, err error) error {
+	switch {
+	case err != nil:
+		return err
+	case s.overlaps.Load() > 0:
+		return errors.New("handle is called while another call handles the same key")
+	case s.calls.Load() != calls:
+		return fmt.Errorf("handle is called %d times, want %d", s.calls.Load(), calls)
+	}
+	return nil
+}
+
+// hold calls Once with a handle that waits, and returns when it has begun. Finish ends handle with an error or nil, and returns
+// the error of Once.
+func (s *storeTest) hold(ctx context.Context) (finish func(error) error) {
+	began, end, result := make(chan struct{}), make(chan error, 1), make(chan error, 1)
+	go func() {
+		result <- s.onceWith(ctx, func() error {
+			close(began)
+			select {
+			case err := <-end:
+				return err
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		})
+	}()
+	select {
+	case <-began:
+	case <-ctx.Done(): // the number of calls will show it
+	}
+	return func(err error) error {
+		end <- err
+		return <-result
+	}
+}
+
+// race calls Once several times while another call handles the key, and then ends that call with handled.
+func (s *storeTest) race(ctx context.Context, handled error) error {
+	finish := s.hold(ctx)
+	results := make([]error, 8)
+	var rivals sync.WaitGroup
+	for i := range results {
+		rivals.Go(func() { results[i] = s.once(ctx, nil) })
+	}
+	<-time.After(storePause)
+	if err := finish(handled); !errors.Is(err, handled) {
+		return unexpected(err, handled)
+	}
+	rivals.Wait()
+	for _, err := range results {
+		if err != nil && !errors.Is(err, webhook.ErrInProgress) {
+			return unexpected(err, webhook.ErrInProgress)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,294 @@
+package webhook
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// ChatMessage is an inbound message of a chat app. From and Content are never empty; a field that the callback does not
+// carry is empty or zero.
+//
+// A message arrives in parameters, or as JSON in the shape of the platform: in a parameter or as the body, alone or in an
+// envelope. Other parameters win over a single message in JSON, field by field. JSON in a text parameter counts only where
+// no other parameter names the sender, the ID or the kind, since a person may type JSON.
+type ChatMessage struct {
+	// Callback is CallbackChatApp1 or CallbackChatApp2.
+	Callback Callback
+	// ID is the message ID of the service.
+	ID string
+	// From is the number of the sender, or the user ID of a sender without a number. To is the channel or number that
+	// received the message. White space around them is removed, and a + that was not escaped is restored.
+	From string
+	To   string
+	// ReferenceID is a reference ID.
+	ReferenceID string
+	// Name is the name that the sender chose. Do not trust it.
+	Name string
+	// Content is what the message says.
+	Content Content
+	// Context is what the message refers to; from JSON alone.
+	Context Context
+	// ReceivedAt is when the service received the message. It is zero if the callback has no time, or one in an unknown form.
+	ReceivedAt time.Time
+	// Ambiguous reports whether an ID, a sender or a reference arrived twice with different values, as in SMSMessage.
+	Ambiguous bool
+	// JSON is the complete message, if it arrived as JSON.
+	JSON json.RawMessage
+	// Params are all parameters, including those of the fields above.
+	Params Params
+	// RawQuery is the query byte for byte, without secrets.
+	RawQuery string
+}
+
+// Context is what a chat-app message refers to.
+type Context struct {
+	// ID is the message that was replied to, and From its sender.
+	ID   string
+	From string
+	// Forwarded marks a forwarded message, FrequentlyForwarded one that was forwarded more than five times.
+	Forwarded           bool
+	FrequentlyForwarded bool
+	// CatalogID and ProductID name the product that the message asks about.
+	CatalogID string
+	ProductID string
+}
+
+// ChatApp1 is like SMS, for inbound messages of chat app 1. An envelope of the platform can hold several messages: each is
+// handled by itself, and if one fails the service calls again. A Store then keeps the others from being handled twice.
+// For delivery statuses in an envelope see [WithStatuses].
+func (rcv *Receiver) ChatApp1(handle func(context.Context, ChatMessage) error) http.Handler {
+	return rcv.chatHandler(rcv.chatApp1, handle)
+}
+
+// ChatApp2 is like ChatApp1, for chat app 2.
+func (rcv *Receiver) ChatApp2(handle func(context.Context, ChatMessage) error) http.Handler {
+	return rcv.chatHandler(rcv.chatApp2, handle)
+}
+
+// ParseChatApp1 reads the inbound messages of a request of chat app 1, and the delivery statuses that an envelope holds beside or
+// instead of them. It checks proofs of origin, as the handler does. The error is a [*RejectError]. What could be read is
+// returned beside an error for the rest.
+func (rcv *Receiver) ParseChatApp1(r *http.Request) ([]ChatMessage, []DeliveryReport, error) {
+	return rcv.parseChat(r, rcv.chatApp1)
+}
+
+// ParseChatApp2 is like ParseChatApp1, for chat app 2.
+func (rcv *Receiver) ParseChatApp2(r *http.Request) ([]ChatMessage, []DeliveryReport, error) {
+	return rcv.parseChat(r, rcv.chatApp2)
+}
+
+func (rcv *Receiver) chatHandler(c *callback, handle func(context.Context, ChatMessage) error) http.Handler {
+	read := func(r *http.Request) ([]chatEvent, error) {
+		messages, reports, err := rcv.parseChat(r, c)
+		events := make([]chatEvent, 0, len(messages)+len(reports))
+		for i := range messages {
+			events = append(events, chatEvent{event: &messages[i], message: &messages[i]})
+		}
+		if rcv.handleStatus == nil && len(reports) > 0 && err == nil {
+			return events, &RejectError{Callback: c.name, Status: http.StatusOK, Reason: ErrMisdirected}
+		}
+		if rcv.handleStatus != nil {
+			for i := range reports {
+				events = append(events, chatEvent{event: &reports[i], report: &reports[i]})
+			}
+		}
+		return events, err
+	}
+	return &handler[chatEvent]{rcv, c, read, func(ctx context.Context, e chatEvent) error {
+		if e.message != nil {
+			return handle(ctx, *e.message)
+		}
+		return rcv.handleStatus(ctx, *e.report)
+	}}
+}
+
+// chatEvent is a message or a report.
+type chatEvent struct {
+	event
+
+	message *ChatMessage
+	report  *DeliveryReport
+}
+
+func (rcv *Receiver) parseChat(r *http.Request, c *callback) ([]ChatMessage, []DeliveryReport, error) {
+	q := request{Receiver: rcv, callback: c}
+	if err := q.receive(r); err != nil {
+		return nil, nil, err
+	}
+	e := q.findEnvelope()
+	if e.tooLarge {
+		return nil, nil, q.reject(ErrTooLarge)
+	}
+	reports, complete := q.reports(e)
+	if len(e.messages)+len(reports) == 0 {
+		e.messages, complete = []item{{raw: e.raw}}, true // one in parameters, beside JSON of which nothing could be read
+	}
+	var messages []ChatMessage
+	for _, one := range e.messages {
+		if m := q.chatMessage(&e, one); m.From != "" {
+			messages = append(messages, m)
+		} else {
+			complete = false
+		}
+	}
+	if !complete {
+		return messages, reports, q.reject(ErrNoSender)
+	}
+	return messages, reports, nil
+}
+
+// chatMessage makes a message of a request: of its parameters, and of the one message that it holds as JSON. Of several
+// messages each says everything itself.
+func (q *request) chatMessage(e *envelope, one item) ChatMessage {
+	pick := func(c concept, inJSON string) string {
+		if flat := q.values[c]; flat != "" && len(e.messages) == 1 {
+			return flat
+		}
+		return inJSON
+	}
+	return ChatMessage{
+		Callback: q.callback.name, ID: pick(conceptID, one.id()), From: number(pick(conceptFrom, one.from())), To: number(pick(conceptTo, one.business)),
+		ReferenceID: q.values[conceptReference], Name: pick(conceptName, one.contact.object("profile").word("name", "username")),
+		Content: q.content(e, one), Context: one.context(), ReceivedAt: moment(pick(conceptTime, one.word("timestamp")), q.callback.zone),
+		Ambiguous: q.ambiguous || differ(q.values[conceptID], one.id()) || differ(q.values[conceptFrom], one.from()),
+		JSON:      one.raw, Params: q.params, RawQuery: q.rawQuery,
+	}
+}
+
+// content makes the content of a message: of its parameters and of its JSON, either of which may be absent.
+func (q *request) content(e *envelope, one item) Content {
+	flat := q
+	if len(e.messages) > 1 {
+		flat = &request{callback: q.callback}
+	}
+	raw := strings.TrimSpace(flat.values[conceptKind])
+	if raw == "" {
+		raw = one.word("type")
+	}
+	kind := strings.ToLower(raw)
+	if kind == "" && (e.raw == nil || e.single) {
+		kind = flat.kindOfParams(e)
+	}
+	member := one.object.object(kind)
+	var content Content
+	switch kind {
+	case "text":
+		content = flat.textContent(e, member)
+	case "image", "audio", "video", "document", "sticker", "voice", "file", "media":
+		content = flat.mediaContent(MediaKind(kind), e, member)
+	case kindlessMedia:
+		content = flat.mediaContent("", e, member)
+	case "location":
+		content = flat.locationContent(member)
+	case "system":
+		if !e.typed {
+			content = one.content(kind)
+		}
+	default:
+		content = one.content(kind)
+	}
+	if content == nil {
+		return Unknown{Kind: raw, Raw: one.raw}
+	}
+	return content
+}
+
+// kindlessMedia is the kind of a medium that has neither a kind nor a MIME type.
+const kindlessMedia = " media" // the space keeps it apart from any kind that arrives
+
+// kindOfParams returns the kind of a message that does not name it, by its parameters.
+func (q *request) kindOfParams(e *envelope) string {
+	_, isText := q.text(e.index)
+	switch {
+	case q.values[conceptMediaURL] != "" || q.values[conceptMediaID] != "":
+		kind, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(q.values[conceptMIMEType])), "/")
+		switch kind {
+		case "":
+			return kindlessMedia
+		case "image", "audio", "video":
+			return kind
+		default:
+			return "document"
+		}
+	case q.values[conceptLatitude] != "" && q.values[conceptLongitude] != "":
+		return "location"
+	case isText || e.raw == nil && q.values[conceptJSON] == "":
+		return "text"
+	default:
+		return "" // JSON of an unknown shape, or that cannot be read
+	}
+}
+
+func (q *request) textContent(e *envelope, member object) Content {
+	body, ok := member.text("body")
+	if text, arrived := q.text(e.index); arrived && (!ok || !isBlank(text)) {
+		return Text{Body: text}
+	}
+	if !ok && e.raw != nil {
+		return nil
+	}
+	return Text{Body: body}
+}
+
+func (q *request) mediaContent(kind MediaKind, e *envelope, member object) Content {
+	pick := func(c concept, members ...string) string {
+		if flat := q.values[c]; flat != "" {
+			return flat
+		}
+		return member.word(members...)
+	}
+	m := Media{
+		Kind: kind, URL: pick(conceptMediaURL, "url", "link"), ID: pick(conceptMediaID, "id"), MIMEType: pick(conceptMIMEType, "mime_type"),
+		Caption: pick(conceptCaption, "caption"), FileName: pick(conceptFileName, "filename"),
+		SHA256: member.word("sha256"), Voice: member.flag("voice"), Animated: member.flag("animated"),
+	}
+	if member == nil && e.raw != nil && m.URL == "" && m.ID == "" {
+		return nil
+	}
+	if m.Caption == "" {
+		m.Caption, _ = q.text(e.index)
+	}
+	return m
+}
+
+func (q *request) locationContent(member object) Content {
+	degrees := func(c concept, name string, limit float64) (float64, bool) {
+		text := q.values[c]
+		if text == "" {
+			text = member.word(name)
+		}
+		n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+		return n, err == nil && math.Abs(n) <= limit // which NaN is not
+	}
+	latitude, ok := degrees(conceptLatitude, "latitude", 90)
+	longitude, ok2 := degrees(conceptLongitude, "longitude", 180)
+	if !ok || !ok2 {
+		return nil
+	}
+	return Location{
+		Latitude: latitude, Longitude: longitude, Name: member.word("name"), Address: member.word("address"), URL: member.word("url"),
+	}
+}
+
+// DuplicateKey is like that of SMSMessage. Beside sender and ID the key covers a text.
+func (m ChatMessage) DuplicateKey() (key string, lasting bool) {
+	if m.ID != "" && !m.Ambiguous {
+		text, _ := m.Content.(Text)
+		return keyOf(m.Callback, "id", m.ID, m.From, m.To, text.Body), true
+	}
+	return keyOfAll(m.Callback, m.Params, m.JSON), m.ID != "" || isPrecise(m.ReceivedAt)
+}
+
+func (m ChatMessage) id() string { return m.ID }
+
+// LogValue returns the message without personal data: its callback and ID, when it was received, and whether it is ambiguous.
+func (m ChatMessage) LogValue() slog.Value {
+	return slog.GroupValue(slog.String("callback", string(m.Callback)), slog.String("id", cut(m.ID)),
+		slog.Time("receivedAt", m.ReceivedAt), slog.Bool("ambiguous", m.Ambiguous))
+}

@@ -1,0 +1,151 @@
+package webhook_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/messaging-service/messaging-go/webhook"
+)
+
+// keys returns the duplicate key of a query, as a handler of each kind gives it to the store.
+func keys(t *testing.T, callback webhook.Callback, query string) string {
+	t.Helper()
+	var got []string
+	rcv := hooks(webhook.WithStore(keysOf(&got)), webhook.WithPOST())
+	var event interface {
+		DuplicateKey() (key string, lasting bool)
+	}
+	h := map[webhook.Callback]http.Handler{
+		webhook.CallbackSMS:      rcv.SMS(func(_ context.Context, m webhook.SMSMessage) error { event = m; return nil }),
+		webhook.CallbackChatApp1: rcv.ChatApp1(func(_ context.Context, m webhook.ChatMessage) error { event = m; return nil }),
+		webhook.CallbackChatApp2: rcv.ChatApp2(func(_ context.Context, m webhook.ChatMessage) error { event = m; return nil }),
+		webhook.CallbackDelivery: rcv.Delivery(func(_ context.Context, d webhook.DeliveryReport) error { event = d; return nil }),
+	}[callback]
+	require.Equal(t, 200, call(t, h, get(query)).Code, query)
+	require.Len(t, got, 1)
+	assert.Regexp(t, `^[a-z0-9]+\.[0-9a-f]{32}(\.[0-9]+)?$`, got[0])
+	assert.LessOrEqual(t, len(got[0]), 100)
+	assert.True(t, strings.HasPrefix(got[0], string(callback)+"."))
+	key, lasting := event.DuplicateKey()
+	if lasting {
+		assert.Equal(t, got[0], key)
+	} else {
+		assert.True(t, strings.HasPrefix(got[0], key+"."), "a span of time")
+	}
+	return got[0]
+}
+
+func TestDuplicateKey(t *testing.T) {
+	t.Parallel()
+	const sms, chat, delivery = webhook.CallbackSMS, webhook.CallbackChatApp1, webhook.CallbackDelivery
+	for name, tt := range map[string]struct {
+		callback webhook.Callback
+		a, b     string
+		same     bool
+	}{
+		"the ID is the key":                     {sms, "id=1&from=1111", "from=1111&id=1&attempt=2", true},
+		"another ID":                            {sms, "id=1&from=1111", "id=2&from=1111", false},
+		"another sender":                        {sms, "id=1&from=1111", "id=1&from=2222", false},
+		"the same sender, less well escaped":    {sms, "id=1&from=%2B1111", "id=1&from=+1111", true},
+		"another text":                          {sms, "id=1&from=1111&text=a", "id=1&from=1111&text=b", false},
+		"an ID that is a reference":             {sms, "id=1&from=1111&timestamp=1791038663", "referenceId=1&from=1111&timestamp=1791038663", false},
+		"two spellings without an ID":           {sms, "from=1&timestamp=1791038663&message=a%20b", "from=1&timestamp=1791038663&message=a+b", true},
+		"parameters that run together":          {sms, "from=1&timestamp=1791038663&message=ab", "from=1&timestamp=1791038663&message=a&b", false},
+		"separators in a value":                 {sms, "from=1&timestamp=1791038663&a=b&c=d", "from=1&timestamp=1791038663&a=b%26c%3Dd", false},
+		"another time":                          {sms, "from=1&timestamp=1791038663", "from=1&timestamp=1791038664", false},
+		"a text that claims the ID of another":  {sms, "text=x&id=1002&from=2222&msgId=7&msisdn=1111", "id=1002&from=2222&text=x", false},
+		"a claim that comes again":              {sms, "text=x&id=1002&from=2222&msgId=7&msisdn=1111", "text=x&id=1002&from=2222&msgId=7&msisdn=1111", true},
+		"a chat message":                        {chat, "id=1&from=1111&message=a", "id=1&from=1111&message=a&attempt=2", true},
+		"a chat message of another sender":      {chat, "id=1&from=1111&message=a", "id=1&from=2222&message=a", false},
+		"a chat message in JSON":                {chat, `payload={"id":"1","from":"1111","type":"x"}`, `payload={"id":"1","from":"1111","type":"x"}&attempt=2`, true},
+		"another chat message in JSON":          {chat, `payload={"id":"1","from":"1111","type":"x"}`, `payload={"id":"2","from":"1111","type":"x"}`, false},
+		"a report in another case":              {delivery, "id=1&status=sent", "id=1&status=SENT+", true},
+		"another status":                        {delivery, "id=1&status=sent", "id=1&status=delivered", false},
+		"another word for the status":           {delivery, "id=1&status=sent", "id=1&status=enroute", false},
+		"another recipient":                     {delivery, "id=1&status=sent&to=1", "id=1&status=sent&to=2", false},
+		"a report that comes again":             {delivery, "id=1&status=sent&timestamp=1", "id=1&status=sent&timestamp=2", true},
+		"a status that the contract lacks":      {delivery, "id=1&state=DELIVRD", "id=1&state=UNDELIV", false},
+		"the same without a status":             {delivery, "id=1&state=DELIVRD", "id=1&state=DELIVRD", true},
+		"a reference alone":                     {delivery, "referenceId=1&status=sent", "referenceId=1&status=sent", true},
+		"a reference alone, another time":       {delivery, "referenceId=1&status=sent&timestamp=1", "referenceId=1&status=sent&timestamp=2", false},
+		"a reference alone, another status":     {delivery, "referenceId=1&status=sent", "referenceId=1&status=read", false},
+		"a reference that is the ID of another": {delivery, "id=1&status=sent", "referenceId=1&status=sent", false},
+		"two statuses":                          {delivery, "id=1&status=sent&_status=read", "id=1&status=sent", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a, b := keys(t, tt.callback, tt.a), keys(t, tt.callback, tt.b)
+			assert.Equal(t, tt.same, a == b)
+		})
+	}
+	assert.NotEqual(t, keys(t, chat, "id=1&from=1"), keys(t, webhook.CallbackChatApp2, "id=1&from=1"))
+	for _, query := range []string{"id=639171234567&from=639171234567&message=hunter2", "from=639171234567&message=hunter2", "id=hunter2&referenceId=hunter2&from=639171234567"} {
+		key := keys(t, sms, query)
+		assert.NotContains(t, key, "639171234567")
+		assert.NotContains(t, key, "hunter2")
+	}
+}
+
+func TestDuplicateKeyLasting(t *testing.T) {
+	t.Parallel()
+	for query, want := range map[string]bool{
+		"id=1": true, "timestamp=1791038663": true, "timestamp=2026-10-03T14:44:23Z": true, "timestamp=20261003144423": true, "timestamp=1791038663250": true,
+		"": false, "id=null": false, "timestamp=yesterday": false, "timestamp=0": false, "date=2026-10-03": false, "time=2026-10-03+14:44": false,
+		"id=1&messageId=2": true,
+	} {
+		_, lasting := receive(t, "from=1111&message=yes&"+query).DuplicateKey()
+		assert.Equal(t, want, lasting, query)
+		_, lasting = chat(t, "from=1111&message=yes&"+query).DuplicateKey()
+		assert.Equal(t, want, lasting, query)
+	}
+}
+
+// A genuine event is never dropped as a duplicate of another.
+func TestDuplicatesAreNotDistinctEvents(t *testing.T) {
+	t.Parallel()
+	store := webhook.WithStore(webhook.NewMemoryStore(1000, time.Hour))
+	var sms inbox[webhook.SMSMessage]
+	h := hooks(store).SMS(sms.handle)
+	want := 0
+	for _, id := range []string{"null", "0", "undefined", "-", "%25i", "none", "n/a"} {
+		for _, text := range []string{"a", "b", "c"} {
+			want++
+			assert.Equal(t, 200, call(t, h, get("from=1111&id="+id+"&message="+text)).Code)
+			assert.Len(t, sms.got, want, "%s %s", id, text)
+		}
+	}
+	var reports inbox[webhook.DeliveryReport]
+	d := hooks(store).Delivery(reports.handle)
+	for i, state := range []string{"ENROUTE", "DELIVRD", "UNDELIV"} {
+		assert.Equal(t, 200, call(t, d, get("id=1&state="+state)).Code)
+		assert.Len(t, reports.got, i+1)
+	}
+
+	// A text that was not escaped claims to be event 1002. The genuine one is handled all the same.
+	sms.got = nil
+	assert.Equal(t, 200, call(t, h, get("msgId=7&msisdn=1111&text=x&id=1002&from=%2B63917")).Code)
+	assert.Equal(t, 200, call(t, h, get("text=x&id=1002&from=%2B63917&msgId=8&msisdn=1111")).Code)
+	assert.Equal(t, 200, call(t, h, get("msgId=1002&msisdn=%2B63917&text=x")).Code)
+	require.Len(t, sms.got, 3)
+	assert.True(t, sms.got[0].Ambiguous)
+	assert.True(t, sms.got[1].Ambiguous)
+	assert.False(t, sms.got[2].Ambiguous)
+}
+
+func TestStoreShared(t *testing.T) {
+	t.Parallel()
+	rcv := hooks(webhook.WithStore(webhook.NewMemoryStore(100, time.Hour)))
+	var sms inbox[webhook.SMSMessage]
+	var one, two inbox[webhook.ChatMessage]
+	var reports inbox[webhook.DeliveryReport]
+	for _, h := range []http.Handler{rcv.SMS(sms.handle), rcv.ChatApp1(one.handle), rcv.ChatApp2(two.handle), rcv.Delivery(reports.handle)} {
+		assert.Equal(t, 200, call(t, h, get("id=1&from=1111")).Code)
+	}
+	assert.Equal(t, []int{1, 1, 1, 1}, []int{len(sms.got), len(one.got), len(two.got), len(reports.got)})
+}

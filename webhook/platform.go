@@ -1,0 +1,394 @@
+package webhook
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/messaging-service/messaging-go/internal/table"
+)
+
+// The bounds of the lists that are read. A short text of many empty elements would take much memory.
+const (
+	maxEvents   = 1000 // in an envelope, and entries, and changes in each
+	maxContacts = 512
+	maxParts    = 64 // phones, for one, of a contact
+	maxItems    = 1024
+)
+
+// envelope is a JSON object in the shape of the platform: one message or status, the value of a change that holds several, or
+// a whole envelope of changes.
+type envelope struct {
+	raw      json.RawMessage // the object; nil for none
+	index    int             // into Params; -1 for a body
+	typed    bool            // a person may have typed it
+	single   bool            // it is one message or status itself
+	messages []item
+	statuses []item
+	broken   int // messages and statuses that are no objects
+	tooLarge bool
+}
+
+// item is one message or status.
+type item struct {
+	object
+
+	raw      json.RawMessage
+	contact  object // who sent the message, if the platform says so
+	business string // the number that the message was sent to, or that the status is for
+}
+
+// findEnvelope returns the envelope of a request: the first parameter to arrive that holds one, or the body. JSON in a text
+// comes last, since a person may have typed it: it counts only where no parameter names the sender, the ID or the kind, and never as
+// a status.
+func (q *request) findEnvelope() envelope {
+	var typed envelope
+	for i, p := range q.params {
+		if !q.isFor(i, conceptJSON) {
+			continue
+		}
+		e := readEnvelope(p.Value)
+		e.index = i
+		switch isText := q.isFor(i, conceptText) && !slices.Contains(q.nested, i); {
+		case e.raw == nil:
+		case !isText:
+			return e
+		case typed.raw == nil && e.isCertain() && len(e.messages) > 0:
+			typed = e
+			typed.typed, typed.statuses = true, nil
+		}
+	}
+	anonymous := q.values[conceptKind]+q.values[conceptFrom]+q.values[conceptID] == ""
+	e := q.body
+	e.index = -1
+	switch {
+	case e.raw != nil && (!e.single || e.isCertain() || e.messages[0].word("type") != ""):
+		return e
+	case typed.raw != nil && anonymous:
+		return typed
+	default:
+		return envelope{index: -1}
+	}
+}
+
+// readEnvelope reads an envelope. The result has no raw if text is not a JSON object.
+func readEnvelope(text string) envelope {
+	raw := json.RawMessage(strings.TrimSpace(text))
+	whole := objectOf(raw)
+	if whole == nil {
+		return envelope{}
+	}
+	e := envelope{raw: raw}
+	e.addValue(whole)
+	entries := whole.list("entry", maxEvents)
+	e.tooLarge = e.tooLarge || len(entries) > maxEvents
+	for _, entry := range entries {
+		changes := objectOf(entry).list("changes", maxEvents)
+		e.tooLarge = e.tooLarge || len(changes) > maxEvents
+		for _, change := range changes {
+			if e.tooLarge {
+				return e
+			}
+			e.addValue(objectOf(change).object("value"))
+		}
+	}
+	if e.single = !whole.hasList("messages", "statuses", "entry"); e.single {
+		one := item{object: whole, raw: raw}
+		if one.isStatus() {
+			e.statuses = []item{one}
+		} else {
+			e.messages = []item{one}
+		}
+	}
+	return e
+}
+
+// addValue adds the messages and statuses of a value.
+func (e *envelope) addValue(value object) {
+	business := value.object("metadata").word("display_phone_number", "phone_number_id")
+	contacts := map[string]object{}
+	var only object
+	list := value.list("contacts", maxEvents)
+	for _, raw := range list {
+		contact := objectOf(raw)
+		contacts[contact.word("wa_id")], contacts[contact.word("user_id")] = contact, contact
+		if len(list) == 1 {
+			only = contact
+		}
+	}
+	add := func(to []item, member string) []item {
+		for _, raw := range value.list(member, maxEvents) {
+			one := item{object: objectOf(raw), raw: raw, contact: only, business: business}
+			if one.object == nil {
+				e.broken++
+				continue
+			}
+			if from := one.word("from", "from_user_id"); from != "" && contacts[from] != nil {
+				one.contact = contacts[from]
+			}
+			to = append(to, one)
+		}
+		return to
+	}
+	e.messages = add(e.messages, "messages")
+	e.statuses = add(e.statuses, "statuses")
+	e.tooLarge = e.tooLarge || len(e.messages)+len(e.statuses)+e.broken > maxEvents
+}
+
+// isCertain reports whether an object is of the platform, and not something else that somebody wrote as JSON.
+func (e *envelope) isCertain() bool {
+	switch {
+	case e.raw == nil:
+		return false
+	case !e.single:
+		return len(e.messages)+len(e.statuses) > 0
+	case len(e.statuses) > 0:
+		return true
+	}
+	m := e.messages[0]
+	kind := m.word("type")
+	return kind != "" && (isNested(m.object[kind], '{') || isNested(m.object[kind], '[') || m.id() != "" && m.from() != "")
+}
+
+// isStatus reports whether an object that came alone is a status.
+func (i item) isStatus() bool {
+	return i.word("type") == "" && i.word("id") != "" && i.word("status") != "" && i.word("recipient_id", "recipient_user_id") != ""
+}
+
+func (i item) id() string {
+	if id := i.word("id"); !table.IsPlaceholder(id) {
+		return id
+	}
+	return ""
+}
+
+// from returns the sender of a message: a number, or a user ID for users without one.
+func (i item) from() string {
+	if from := i.word("from", "from_user_id"); from != "" {
+		return from
+	}
+	return i.contact.word("wa_id", "user_id")
+}
+
+func (i item) context() Context {
+	context := i.object.object("context")
+	product := context.object("referred_product")
+	return Context{
+		ID: context.word("id"), From: context.word("from"),
+		Forwarded: context.flag("forwarded"), FrequentlyForwarded: context.flag("frequently_forwarded"),
+		CatalogID: product.word("catalog_id"), ProductID: product.word("product_retailer_id"),
+	}
+}
+
+// content returns the content of a kind that comes as JSON alone; nil for other kinds, and for a message that lacks what its
+// kind needs.
+func (i item) content(kind string) Content {
+	member := i.object.object(kind)
+	switch kind {
+	case "contacts":
+		return contacts(i.list(kind, maxContacts))
+	case "button":
+		if member != nil {
+			return Reply{Kind: ReplyTemplateButton, ID: member.word("payload"), Title: member.word("text")}
+		}
+	case "interactive":
+		return interactive(member)
+	case "reaction":
+		if id := member.word("message_id"); id != "" {
+			return Reaction{MessageID: id, Emoji: member.word("emoji")}
+		}
+	case "order":
+		return order(member)
+	case "system":
+		if member != nil {
+			identity := member.object("identity")
+			if identity == nil {
+				identity = i.object.object("identity")
+			}
+			return system(member, identity)
+		}
+	}
+	return nil
+}
+
+func interactive(member object) Content {
+	kind := member.word("type")
+	inner := member.object(kind)
+	if inner == nil {
+		return nil
+	}
+	reply := Reply{Kind: ReplyKind(kind)}
+	switch reply.Kind {
+	case ReplyButton, ReplyList:
+		reply.ID, reply.Title, reply.Description = inner.word("id"), inner.word("title"), inner.word("description")
+	case ReplyForm:
+		reply.Name, reply.Title, reply.Response = inner.word("name"), inner.word("body"), inner.word("response_json")
+	case ReplyCallPermission:
+		reply.CallPermission = CallPermission{
+			Response: inner.word("response"), Permanent: inner.flag("is_permanent"), ExpiresAt: inner.time("expiration_timestamp"),
+			Source: inner.word("response_source"),
+		}
+	case ReplyPaymentMethod:
+		reply.Response = string(member[kind])
+	default:
+		return nil
+	}
+	return reply
+}
+
+func contacts(list []json.RawMessage) Content {
+	if list == nil || len(list) > maxContacts {
+		return nil
+	}
+	cards := make(Contacts, len(list))
+	for i, raw := range list {
+		cards[i] = contact(objectOf(raw))
+	}
+	return cards
+}
+
+func contact(card object) Contact {
+	name, work := card.object("name"), card.object("org")
+	c := Contact{
+		FormattedName: name.word("formatted_name"), FirstName: name.word("first_name"), MiddleName: name.word("middle_name"),
+		LastName: name.word("last_name"), Prefix: name.word("prefix"), Suffix: name.word("suffix"),
+		Company: work.word("company"), Department: work.word("department"), Title: work.word("title"),
+		Birthday: card.word("birthday"), VCard: card.word("vcard"), Origin: card.word("origin"),
+	}
+	for _, phone := range card.parts("phones") {
+		c.Phones = append(c.Phones, ContactPhone{Number: phone.word("phone"), ID: phone.word("wa_id"), Type: phone.word("type")})
+	}
+	for _, email := range card.parts("emails") {
+		c.Emails = append(c.Emails, ContactEmail{Address: email.word("email"), Type: email.word("type")})
+	}
+	for _, url := range card.parts("urls") {
+		c.URLs = append(c.URLs, ContactURL{URL: url.word("url"), Type: url.word("type")})
+	}
+	for _, address := range card.parts("addresses") {
+		c.Addresses = append(c.Addresses, ContactAddress{
+			Street: address.word("street"), City: address.word("city"), State: address.word("state"), ZIP: address.word("zip"),
+			Country: address.word("country"), CountryCode: address.word("country_code"), Type: address.word("type"),
+		})
+	}
+	return c
+}
+
+func order(member object) Content {
+	items := member.list("product_items", maxItems)
+	if items == nil || len(items) > maxItems {
+		return nil
+	}
+	text, _ := member.text("text")
+	o := Order{CatalogID: member.word("catalog_id"), Text: text, Items: make([]OrderItem, len(items))}
+	for i, raw := range items {
+		product := objectOf(raw)
+		quantity, err := strconv.Atoi(product.word("quantity"))
+		if err != nil {
+			quantity = 0
+		}
+		o.Items[i] = OrderItem{
+			ProductID: product.word("product_retailer_id"), Quantity: quantity, Price: product.word("item_price"),
+			Currency: product.word("currency"),
+		}
+	}
+	return o
+}
+
+func system(member, identity object) Content {
+	return System{
+		Kind: SystemKind(member.word("type")), Body: member.word("body"), NewID: member.word("wa_id", "new_wa_id"),
+		NewUserID: member.word("user_id"), NewParentUserID: member.word("parent_user_id"), CustomerID: member.word("customer"),
+		IdentityHash: identity.word("hash"), IdentityAcknowledged: identity.flag("acknowledged"),
+		IdentityChangedAt: identity.time("created_timestamp"),
+	}
+}
+
+// object is a JSON object of which only the members are decoded. A nil object has no members.
+type object map[string]json.RawMessage
+
+// objectOf returns a JSON object, or nil if raw is anything else.
+func objectOf(raw json.RawMessage) object {
+	if !isNested(raw, '{') {
+		return nil
+	}
+	var o object
+	if json.Unmarshal(raw, &o) != nil {
+		return nil
+	}
+	return o
+}
+
+// hasList reports whether one of the members is a list.
+func (o object) hasList(members ...string) bool {
+	for _, member := range members {
+		if isNested(o[member], '[') {
+			return true
+		}
+	}
+	return false
+}
+
+// word returns the text of the first of the members that is a string, a number, true or false, and not blank.
+func (o object) word(members ...string) string {
+	for _, member := range members {
+		if text, _ := o.text(member); !isBlank(text) {
+			return text
+		}
+	}
+	return ""
+}
+
+// text returns the text of a member, which may be white space. The second result is false if the member has none.
+func (o object) text(member string) (string, bool) {
+	raw, ok := o[member]
+	if !ok {
+		return "", false
+	}
+	text, nested := scalar(raw)
+	if nested {
+		return "", false
+	}
+	return text, true
+}
+
+func (o object) flag(member string) bool { return o.word(member) == "true" }
+
+func (o object) time(member string) time.Time { return moment(o.word(member), time.UTC) }
+
+func (o object) object(member string) object { return objectOf(o[member]) }
+
+// list returns the elements of a member that is a list, nil for any other. It stops after one more than most.
+func (o object) list(member string, most int) []json.RawMessage {
+	raw := o[member]
+	if !isNested(raw, '[') {
+		return nil
+	}
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	_, _ = decoder.Token()
+	list := []json.RawMessage{}
+	for decoder.More() && len(list) <= most {
+		var element json.RawMessage
+		if decoder.Decode(&element) != nil {
+			return nil // not reached: the whole is valid
+		}
+		list = append(list, element)
+	}
+	return list
+}
+
+// parts returns the first objects of a list of a contact.
+func (o object) parts(member string) []object {
+	var parts []object
+	for _, raw := range o.list(member, maxParts-1) {
+		parts = append(parts, objectOf(raw))
+	}
+	return parts
+}
+
+func isNested(raw json.RawMessage, opening byte) bool {
+	text := bytes.TrimLeft(raw, " \t\r\n")
+	return len(text) > 0 && text[0] == opening
+}

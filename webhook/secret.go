@@ -1,0 +1,105 @@
+package webhook
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"net/http"
+	"slices"
+)
+
+// secret is a parameter or path value that must hold one of several words. Functions hold the words, so that no verb of
+// package fmt prints them.
+type secret struct {
+	name    string
+	matches func(value string) bool
+	first   func() string
+}
+
+func newSecret(option, name string, words []string) (secret, error) {
+	words = slices.Clone(words) // they are the caller's
+	var hashes [][sha256.Size]byte
+	var problem error
+	for _, word := range words {
+		if isBlank(word) {
+			problem = errors.New("webhook: " + option + ": a secret is empty")
+		}
+		hashes = append(hashes, sha256.Sum256([]byte(word)))
+	}
+	switch {
+	case isBlank(name):
+		problem = errors.New("webhook: " + option + ": the name is empty")
+	case len(words) == 0:
+		problem = errors.New("webhook: " + option + ": no secret is given")
+	}
+	return secret{
+		name:    name,
+		matches: func(value string) bool { return matchesAny(hashes, value) },
+		first:   func() string { return words[0] },
+	}, problem
+}
+
+// matchesAny reports whether value is one of the words with these hashes. It compares all of them, whichever is right, and
+// since the hashes have one length, neither the content nor the length of a word shows in the time that it takes.
+func matchesAny(hashes [][sha256.Size]byte, value string) bool {
+	hash := sha256.Sum256([]byte(value))
+	found := 0
+	for i := range hashes {
+		found |= subtle.ConstantTimeCompare(hash[:], hashes[i][:])
+	}
+	return found == 1
+}
+
+// proof is what a request has shown of one secret.
+type proof struct {
+	seen  bool // a value that is not blank arrived
+	right bool // the first such value was a secret
+}
+
+// secretOf returns the index of the secret that a parameter is there for, or -1.
+func (rcv *Receiver) secretOf(parameter string) int {
+	return slices.IndexFunc(rcv.secrets, func(s secret) bool { return s.name == parameter })
+}
+
+// prove checks a value of the secret with index i, which may be read in two ways.
+func (q *request) prove(i int, value, other string) {
+	q.count++
+	if p := &q.proofs[i]; !p.seen && !isBlank(value) {
+		p.seen = true
+		p.right = q.secrets[i].matches(value) || other != value && q.secrets[i].matches(other)
+	}
+}
+
+// checkPath checks the secrets in the path.
+func (q *request) checkPath(r *http.Request) error {
+	right := true
+	for i := range q.pathSecrets {
+		right = q.pathSecrets[i].matches(r.PathValue(q.pathSecrets[i].name)) && right
+	}
+	if right {
+		return nil
+	}
+	return q.reject(ErrProof)
+}
+
+// checkOrigin checks the other proofs of origin. It looks at all of them, and the result does not show which was wrong.
+func (q *request) checkOrigin(r *http.Request, body string) error {
+	right := true
+	for _, p := range q.proofs {
+		right = right && p.right
+	}
+	var cause error
+	for _, verify := range q.verifiers {
+		restoreBody(r, body)
+		if err := verify(r); err != nil {
+			cause, right = err, false
+		}
+	}
+	restoreBody(r, body)
+	if right {
+		return nil
+	}
+	rejected := q.reject(ErrProof)
+	rejected.Cause = cause
+	return rejected
+}

@@ -1,0 +1,128 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+// A Store remembers which events were handled, see [WithStore]. A [MemoryStore] serves one process; for several, implement
+// Store over a database that they share. It is called from many goroutines at once.
+//
+// Two designs are common. A SQL store begins a transaction, inserts the key as a primary key, runs handle with the
+// transaction in its context, and commits: then the event is handled exactly once. A store without transactions claims
+// the key in one atomic step, runs handle, and marks the key as handled or gives the claim back. Such a claim needs a
+// lease, after which another call may take it over, or a process that crashes while it handles an event keeps the event from ever being
+// handled. The lease must be longer than handle may take (WithHandlerTimeout).
+//
+// A key has up to 100 characters: letters, digits, and dots within. It holds no secret, number or text. Remember keys
+// for as long as the service may call again, some days for many services.
+type Store interface {
+	// Once calls handle unless key was handled before, and remembers the key if handle returns nil.
+	// It returns ErrInProgress while another call handles the same key.
+	//
+	// It returns nil if the key was handled before. It returns the error of handle, and then forgets the key. After any
+	// other error the service is asked to call again, so a store that cannot record that an event was handled must return an
+	// error. The context keeps the values of the request's, and ends with the handler timeout.
+	Once(ctx context.Context, key string, handle func(context.Context) error) error
+}
+
+// ErrInProgress says that another call handles the same event at this moment. The service is asked to call again.
+var ErrInProgress = errors.New("webhook: the event is being handled")
+
+// MemoryStore is a [Store] in the memory of one process. It forgets everything when the process ends.
+type MemoryStore struct {
+	// Lease is how long one call may handle an event before another may take it over: one minute, unless it is changed before
+	// the store is used. Keep it above WithHandlerTimeout.
+	Lease time.Duration
+
+	capacity int
+	remember time.Duration
+
+	mu      sync.Mutex
+	events  map[string]claim
+	handled []handledEvent // the oldest first
+}
+
+// claim says that a call handles an event, or that an event was handled, since a time that tells it from other claims.
+type claim struct {
+	at      time.Time
+	handled bool
+}
+
+// handledEvent is an event to forget, unless another claim has taken its place.
+type handledEvent struct {
+	key string
+	at  time.Time
+}
+
+// NewMemoryStore returns a store that remembers up to capacity handled events, each for the given time. When it is full it
+// forgets the oldest. Events that are being handled do not count, and are never forgotten for want of
+// room. An event takes some 200 bytes.
+func NewMemoryStore(capacity int, remember time.Duration) *MemoryStore {
+	return &MemoryStore{Lease: time.Minute, capacity: capacity, remember: remember}
+}
+
+// Once implements [Store]. A panic of handle counts as an error. A call whose lease has ended cannot give back the claim of
+// the call that took over; if it ends well, the event counts as handled.
+func (s *MemoryStore) Once(ctx context.Context, key string, handle func(context.Context) error) error {
+	at, err := s.claim(key)
+	if at.IsZero() {
+		return err
+	}
+	done := false
+	defer func() { s.settle(key, at, done) }() // also if handle panics or ends its goroutine
+	err = handle(ctx)
+	done = err == nil
+	return err
+}
+
+// claim returns the time of a new claim. It is zero if the event was handled or, with ErrInProgress, is being handled.
+func (s *MemoryStore) claim(key string) (time.Time, error) {
+	now := time.Now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for range 2 { // one more than a claim can add, so that no call waits for many
+		if len(s.handled) > 0 && now.Sub(s.handled[0].at) >= s.remember {
+			s.forgetOldest()
+		}
+	}
+	switch known, ok := s.events[key]; {
+	case ok && known.handled && now.Sub(known.at) < s.remember:
+		return time.Time{}, nil
+	case ok && !known.handled && now.Sub(known.at) < s.Lease:
+		return time.Time{}, ErrInProgress
+	}
+	if s.events == nil {
+		s.events = map[string]claim{}
+	}
+	s.events[key] = claim{at: now}
+	return now, nil
+}
+
+// settle ends a claim. An event that was handled stays so, although another call may have taken over.
+func (s *MemoryStore) settle(key string, at time.Time, done bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !done {
+		if s.events[key] == (claim{at: at}) {
+			delete(s.events, key)
+		}
+		return
+	}
+	now := time.Now()
+	s.events[key] = claim{at: now, handled: true}
+	s.handled = append(s.handled, handledEvent{key, now})
+	if len(s.handled) > s.capacity {
+		s.forgetOldest()
+	}
+}
+
+func (s *MemoryStore) forgetOldest() {
+	oldest := s.handled[0]
+	s.handled = s.handled[1:]
+	if s.events[oldest.key] == (claim{at: oldest.at, handled: true}) {
+		delete(s.events, oldest.key)
+	}
+}
