@@ -168,7 +168,7 @@ func TestCallRejectsNil(t *testing.T) {
 				})
 				require.NotPanics(t, func() {
 					problems := problemsOf(broken)
-					assert.True(t, isHeader && what == "nil" || len(problems) > 0, "%s: %s at place %d is not refused", g.name, what, place)
+					assert.True(t, isHeader && what == "nil" || len(problems) > 0, "%s: %s at place %d is not rejected", g.name, what, place)
 				}, "%s: %s at place %d", g.name, what, place)
 				require.NotPanics(t, func() { _, _ = json.Marshal(broken) }, "%s: %s at place %d", g.name, what, place)
 			}

@@ -119,7 +119,7 @@ func TestBodiesWhosePartsDoNotMatchAreRejected(t *testing.T) {
 			raw := []byte(`{"messaging_product":"whatsapp",` + tt.body + `}`)
 			var m Message
 			require.NoError(t, json.Unmarshal(raw, &m), "%s", raw)
-			assert.True(t, jsonRefuses(t, m, tt.field, false), "%s is not refused, but %v: %s", tt.field, problemsOf(m), raw)
+			assert.True(t, jsonRejects(t, m, tt.field, false), "%s is not rejected, but %v: %s", tt.field, problemsOf(m), raw)
 			assert.Empty(t, jsonDiff("", jsonPruned(jsonTree(t, raw)), jsonPruned(jsonWritten(t, m))))
 		})
 	}

@@ -57,7 +57,7 @@ func TestGeneratedBodiesAreRejectedIfOneRuleIsBroken(t *testing.T) {
 		default:
 			continue
 		}
-		require.True(t, jsonRefuses(t, jsonRead(t, tree), rule.field, true), "body %d, %v %s: %s is not refused: %s", i, rule.path, what, rule.field, raw)
+		require.True(t, jsonRejects(t, jsonRead(t, tree), rule.field, true), "body %d, %v %s: %s is not rejected: %s", i, rule.path, what, rule.field, raw)
 	}
 }
 

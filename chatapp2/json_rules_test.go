@@ -619,7 +619,7 @@ func TestBodiesWithoutARequiredMemberAreRejected(t *testing.T) {
 			rule.path.remove(changed)
 			name := fmt.Sprintf("%s without %v", body.Name, rule.path)
 			m := jsonRead(t, changed)
-			assert.True(t, jsonRefuses(t, m, rule.field, true), "%s: %s is not refused", name, rule.field)
+			assert.True(t, jsonRejects(t, m, rule.field, true), "%s: %s is not rejected", name, rule.field)
 			if !rule.reshaped {
 				assert.Empty(t, jsonDiff("", jsonPruned(changed), jsonPruned(jsonWritten(t, m))), name)
 			}
@@ -642,7 +642,7 @@ func TestBodiesThatBreakOneRuleAreRejected(t *testing.T) {
 				seen[key] = true
 				changed := jsonTree(t, body.Body)
 				rule.path.set(changed, bad)
-				assert.True(t, jsonRefuses(t, jsonRead(t, changed), rule.field, false), "%s: %v = %.40v: %s is not refused", body.Name, rule.path, bad, rule.field)
+				assert.True(t, jsonRejects(t, jsonRead(t, changed), rule.field, false), "%s: %v = %.40v: %s is not rejected", body.Name, rule.path, bad, rule.field)
 			}
 		}
 	}
@@ -692,9 +692,9 @@ func jsonWritten(t testing.TB, m Message) any {
 	return jsonTree(t, raw)
 }
 
-// jsonRefuses reports whether a message is rejected at a field, or inside it if that will do, or at the narrowest raw part that
+// jsonRejects reports whether a message is rejected at a field, or inside it if that will do, or at the narrowest raw part that
 // holds the field.
-func jsonRefuses(t testing.TB, m Message, field string, inside bool) bool {
+func jsonRejects(t testing.TB, m Message, field string, inside bool) bool {
 	t.Helper()
 	for _, problem := range problemsOf(m) {
 		rest, ok := strings.CutPrefix(problem.Field, field)

@@ -270,7 +270,7 @@ func TestUnmarshalJSONKeepsUnknownTypesRaw(t *testing.T) {
 	assert.Equal(t, Raw{Type: "Hologram", JSON: json.RawMessage(`[1]`)}, m.Content)
 	m = read(`{"to":"15550001111","type":"hologram"}`)
 	assert.Equal(t, Raw{Type: "hologram"}, m.Content)
-	assert.True(t, jsonRefuses(t, m, "Content.JSON", false))
+	assert.True(t, jsonRejects(t, m, "Content.JSON", false))
 
 	m = read(`{"to":"15550001111","type":"interactive","interactive":{"type":"warp","body":{"text":"B"},"action":{"name":"warp","speed":9.50}}}`)
 	assert.Equal(t, Interactive{Body: "B", Action: RawAction{Type: "warp", JSON: json.RawMessage(`{"name":"warp","speed":9.50}`)}}, m.Content)
@@ -347,7 +347,7 @@ func TestUnmarshalJSONWithoutAType(t *testing.T) {
 		require.NoError(t, json.Unmarshal([]byte(body), &m), body)
 		assert.Equal(t, want, m.Content, body)
 		if want == nil {
-			assert.True(t, jsonRefuses(t, m, "Content", false), body)
+			assert.True(t, jsonRejects(t, m, "Content", false), body)
 		}
 	}
 }

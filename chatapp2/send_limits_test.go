@@ -377,7 +377,7 @@ func TestCountLimits(t *testing.T) {
 		return validFills(ProductsButton{ThumbnailProductRetailerID: "1", Sections: all})
 	}
 	for name, tt := range map[string]struct {
-		least, most int // least is 0 where none is not refused here
+		least, most int // least is 0 where none is not rejected here
 		field       string
 		reason      string // with the number that there are
 		message     func(n int) Message
