@@ -124,9 +124,9 @@ func decodeMessage(data []byte) (Message, error) {
 		m.Content = decodeContent(kind, object[kind])
 		delete(object, kind)
 	}
-	for _, name := range contentTypes() {
-		if object[name] == nil {
-			delete(object, name)
+	for _, known := range contents() {
+		if object[known.kind()] == nil {
+			delete(object, known.kind())
 		}
 	}
 	if len(object) > 0 {
@@ -210,10 +210,10 @@ func contentName(kind string, object map[string]any) string {
 		}
 		return kind
 	}
-	for _, known := range contentTypes() {
-		switch {
+	for _, content := range contents() {
+		switch known := content.kind(); {
 		case object[known] == nil:
-		case known == typeText:
+		case known == "text":
 			return known
 		case kind != "":
 			return ""
