@@ -2,6 +2,7 @@ package chatapp2
 
 import (
 	"bytes"
+	"encoding"
 	"encoding/json"
 	"errors"
 	"io"
@@ -126,6 +127,9 @@ func readValue(value any, to reflect.Value) fit {
 		return exact
 	case *map[string]string:
 		return readTexts(value, target)
+	case encoding.TextUnmarshaler:
+		text, ok := value.(string)
+		return exact.exactIf(ok && target.UnmarshalText([]byte(text)) == nil)
 	}
 	switch to.Kind() {
 	case reflect.String:
