@@ -103,7 +103,7 @@ func componentShape(component Component) any {
 	case OrderDetailsButton:
 		return buttonShape(buttonOrderDetails, k.Index, buttonActionJSON{OrderDetails: &k.Details}.setting())
 	case RawComponent:
-		return rawShape(k.JSON)
+		return k.JSON
 	default:
 		return nil
 	}
@@ -206,6 +206,8 @@ func (b componentJSON) withSetting(setting settingJSON) Component {
 	case componentOrderStatus:
 		status := valueOf(setting.OrderStatus)
 		return TemplateOrderStatus{status.ReferenceID, status.Order.Status, status.Order.Description}
+	case componentButton: // which fits nothing: a button has a sub_type
+		return RawComponent{}
 	case componentButton + buttonQuickReply:
 		return QuickReplyButton{index, setting.Payload, setting.Text}
 	case componentButton + buttonURL:

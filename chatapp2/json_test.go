@@ -161,7 +161,7 @@ func TestMarshalJSON(t *testing.T) {
 		Extra: map[string]any{"zebra": 1, "category": "utility"},
 	})
 	require.NoError(t, err)
-	assert.Equal(t, `{"messaging_product":"whatsapp","recipient_type":"individual","to":"+15550001111","type":"text",`+
+	assert.JSONEq(t, `{"messaging_product":"whatsapp","recipient_type":"individual","to":"+15550001111","type":"text",`+
 		`"text":{"body":"Hi","preview_url":true},"context":{"message_id":"wamid.A"},"biz_opaque_callback_data":"c","category":"utility","zebra":1,`+
 		`"ttl":"1m0s","fallback":{"from":"ACME","text":"by SMS"},"callbackURL":"https://a.example/?s=%s","referenceID":"r"}`, string(raw))
 }
