@@ -30,8 +30,9 @@ const (
 )
 
 func withErrors(lists map[string][]string, errs *table.Errors) map[string][]string {
-	all := map[string][]string{errorCode: errs.Code, errorMessage: errs.Message, errorRequest: errs.Request}
+	all := make(map[string][]string, len(lists)+3)
 	maps.Copy(all, lists)
+	all[errorCode], all[errorMessage], all[errorRequest] = errs.Code, errs.Message, errs.Request
 	return all
 }
 
