@@ -58,7 +58,7 @@ var (
 // there is one reply, with Attempt 0 and an error that says which.
 func (s *Server) ReportDelivery(ctx context.Context, id, status string, opts ...ReceiveOption) []Reply {
 	s.mu.Lock()
-	r, now := s.ledger.byID[id], s.ledger.clock.now()
+	r, now := s.ledger.byID[id], s.ledger.now()
 	s.mu.Unlock()
 	if r == nil || r.foreign {
 		return []Reply{{Callback: DeliveryReport{ID: id, Status: status}, Err: errNoSuchMessage}}

@@ -122,7 +122,7 @@ func TestReportDeliveryWithoutCallback(t *testing.T) {
 	for id, want := range map[string]error{
 		"":                         errNoSuchMessage,
 		"nobody":                   errNoSuchMessage,
-		"shift-1":                  errNoSuchMessage,
+		"msg-1":                    errNoSuchMessage,
 		"silent":                   errNoCallback,
 		"relative":                 errCallbackURL,
 		"bare percent in its path": errCallbackURL,

@@ -9,13 +9,8 @@ import (
 // DefaultTTL is the lifetime of a chat-app message whose request has no ttl.
 const DefaultTTL = 24 * time.Hour
 
-// clock is the time of the server. It is guarded by the server's mutex.
-type clock struct {
-	advanced time.Duration // what lifetimes and deliveries count
-}
-
 // now returns the time that messages are dated with.
-func (c clock) now() time.Time { return time.Now().Add(c.advanced) }
+func (l *ledger) now() time.Time { return time.Now().Add(l.advanced) }
 
 // addDurations adds two durations of at least zero, and stops at the largest.
 func addDurations(a, b time.Duration) time.Duration {
@@ -34,6 +29,6 @@ func (s *Server) Advance(d time.Duration) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.ledger.clock.advanced = addDurations(s.ledger.clock.advanced, d)
+	s.ledger.advanced = addDurations(s.ledger.advanced, d)
 	s.ledger.sendDueFallbacks()
 }

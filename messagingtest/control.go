@@ -2,7 +2,6 @@ package messagingtest
 
 import (
 	"fmt"
-	"strconv"
 	"time"
 )
 
@@ -10,13 +9,13 @@ import (
 type listControls struct {
 	paging       Paging
 	ignoreFilter bool
-	shift        int            // rows that arrive between two pages
-	repeats      int            // responses that are still to repeat the one before
-	repeated     map[string]int // by listing and page size, the first row of the page that is being repeated
+	shift        int             // rows that arrive between two pages
+	repeats      int             // responses that are still to repeat the one before
+	previous     map[string]page // by listing and page size, the page before, unless it is the last
 }
 
 // reset ends what goes wrong for a while. Settings stay.
-func (c *listControls) reset() { c.shift, c.repeats, c.repeated = 0, 0, map[string]int{} }
+func (c *listControls) reset() { c.shift, c.repeats, c.previous = 0, 0, map[string]page{} }
 
 // ShiftRows lets n transactions arrive in front of all rows after each response that is not the last of its listing, so that
 // the last n rows of a page are on the next page again. 0 ends it, as does [Server.Reset].
@@ -41,7 +40,7 @@ func (s *Server) RepeatPage(times int) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.listing.repeats, s.listing.repeated = times, map[string]int{}
+	s.listing.repeats = times
 }
 
 // IgnoreFilter sets whether the server lists all rows, regardless of the filters of the request. The filters are still read,
@@ -75,17 +74,20 @@ func (s *Server) page(q listRequest) (page, bool) {
 	if s.listing.ignoreFilter {
 		applied = listing{key: fmt.Sprint("all rows ", q.sortBy, q.descending), sortBy: q.sortBy, descending: q.descending}
 	}
-	rows := s.ledger.list(applied, s.ledger.clock.now())
+	rows := s.ledger.list(applied)
 	start, ok := q.start(&s.ledger, rows)
 	if !ok {
 		return page{}, false
 	}
-	p := q.cut(rows, start)
-	if before, ok := s.listing.repeat(q, start); ok {
-		p = q.cut(rows, before)
-		p.number = before/q.size + 1
+	key := fmt.Sprint(q.size, " ", q.key)
+	p, seen := s.listing.previous[key]
+	if start > 0 && seen && s.listing.repeats > 0 {
+		s.listing.repeats--
+	} else {
+		p = q.cut(rows, start)
 	}
 	if p.hasNext {
+		s.listing.previous[key] = p
 		s.shiftRows(applied, rows[0])
 	}
 	return p, true
@@ -96,7 +98,7 @@ func (s *Server) shiftRows(l listing, first *row) {
 	matches := l.matches()
 	for range s.listing.shift {
 		m := first.Sent
-		m.ID = s.ledger.newForeignID()
+		m.ID = s.ledger.newID(ChannelSMS)
 		if _, filtered := l.filters["request"]; !filtered {
 			m.RequestID = s.newRequestID()
 		}
@@ -105,7 +107,7 @@ func (s *Server) shiftRows(l listing, first *row) {
 		}
 		order, step := len(s.ledger.rows), time.Millisecond
 		if !l.descending {
-			order, step = -s.ledger.shifted, -step
+			order, step = -order, -step
 		}
 		if m.At = first.created; l.sortBy == "created" {
 			m.At = m.At.Add(step)
@@ -117,31 +119,4 @@ func (s *Server) shiftRows(l listing, first *row) {
 		}
 		s.ledger.enter(first)
 	}
-}
-
-func (l *ledger) newForeignID() string {
-	for {
-		l.shifted++
-		if id := "shift-" + strconv.Itoa(l.shifted); l.byID[id] == nil {
-			return id
-		}
-	}
-}
-
-// repeat returns where the page begins that replaces the one at start, or reports false if none does.
-func (c *listControls) repeat(q listRequest, start int) (before int, ok bool) {
-	key := fmt.Sprint(q.size, " ", q.key)
-	if start == 0 || c.repeats == 0 {
-		delete(c.repeated, key)
-		return 0, false
-	}
-	c.repeats--
-	if before, ok = c.repeated[key]; !ok {
-		before = max(0, start-q.size)
-		if q.paging == ByPage { // a page beyond the last begins anywhere
-			before = (start - 1) / q.size * q.size
-		}
-	}
-	c.repeated[key] = before
-	return before, true
 }

@@ -87,7 +87,8 @@ type row struct {
 	order   int       // breaks ties in every order
 	foreign bool      // nobody sent it to this server: see ShiftRows
 
-	delivery *delivery // nil for an SMS, and for what was seeded
+	course   []step        // nil for an SMS, and for what was seeded
+	accepted time.Duration // on the clock, where the course begins
 }
 
 func newRow(m Sent, order int) *row {
@@ -98,9 +99,8 @@ func newRow(m Sent, order int) *row {
 // ledger is guarded by the server's mutex.
 type ledger struct {
 	requests int
-	accepted int // ever: the number in the last message ID
-	shifted  int // ever: the number in the last ID of a foreign row
-	balance  balance
+	serial   int // ever: the number in the last ID
+	balance  amount
 
 	refuseDuplicates bool
 
@@ -111,14 +111,13 @@ type ledger struct {
 	lag    time.Duration
 	sorted *sortedRows // of the last listing, as long as it is true
 
-	clock     clock
+	advanced  time.Duration      // what lifetimes and deliveries count
 	outcomes  map[string]Outcome // by recipient
 	fallbacks []fallback         // not due yet
 }
 
 func newLedger() ledger {
-	b, _ := parseBalance(firstBalance)
-	l := ledger{balance: b, outcomes: map[string]Outcome{}}
+	l := ledger{balance: firstBalance, outcomes: map[string]Outcome{}}
 	l.clear()
 	return l
 }
@@ -131,26 +130,33 @@ func (l *ledger) clear() {
 
 // accept pays for a message and enters it, or reports false if the balance is too small.
 func (l *ledger) accept(m Sent) (receipt, bool) {
-	cost, ok := l.balance.pay(m.Parts)
-	if !ok {
+	if !l.pay(m.Parts) {
 		return receipt{}, false
 	}
-	m.ID, m.At = l.newID(m.Channel), l.clock.now()
-	result := receipt{m.ID, cost, l.balance.String()} // before a fallback that goes out at once is paid
+	m.ID, m.At = l.newID(m.Channel), l.now()
+	result := receipt{m.ID, l.balance} // before a fallback that goes out at once is paid
 	r := newRow(m, len(l.rows))
 	l.enter(r)
 	if m.Channel != ChannelSMS {
-		r.delivery = &delivery{l.outcomes[outcomeKey(m.To)], cmp.Or(m.TTL, DefaultTTL), l.clock.advanced, m.Channel}
-		l.scheduleFallback(r)
+		l.deliver(r)
 	}
 	return result, true
+}
+
+// pay takes the cost of the parts from the balance, or reports false if it is too small.
+func (l *ledger) pay(parts int) bool {
+	if l.balance < priceOf(parts) {
+		return false
+	}
+	l.balance -= priceOf(parts)
+	return true
 }
 
 // newID returns an ID that no message has.
 func (l *ledger) newID(channel Channel) string {
 	for {
-		l.accepted++
-		id := "msg-" + strconv.Itoa(l.accepted)
+		l.serial++
+		id := "msg-" + strconv.Itoa(l.serial)
 		if channel == ChannelChatApp2 {
 			id = "wamid." + base64.StdEncoding.EncodeToString([]byte(id))
 		}
@@ -185,7 +191,7 @@ func (s *Server) RefuseDuplicates(on bool) {
 // processing, including those of [Server.Seed] and the SMS of fallbacks. A message is there before its response is written.
 func (s *Server) Sent() []Sent {
 	s.mu.Lock()
-	rows, advanced := slices.Clip(s.ledger.rows), s.ledger.clock.advanced
+	rows, advanced := slices.Clip(s.ledger.rows), s.ledger.advanced
 	s.mu.Unlock()
 	var sent []Sent
 	for _, r := range rows {
@@ -193,9 +199,10 @@ func (s *Server) Sent() []Sent {
 			continue
 		}
 		m := r.clone()
-		if r.delivery != nil {
-			state, after := r.delivery.state(advanced)
-			m.State, m.StateAt = state, m.At.Add(after)
+		for _, s := range r.course {
+			if s.after <= advanced-r.accepted {
+				m.State, m.StateAt = s.state, m.At.Add(s.after)
+			}
 		}
 		sent = append(sent, m)
 	}
@@ -236,7 +243,7 @@ func (s *Server) Seed(messages ...Sent) {
 			}
 		}
 	}
-	now := s.ledger.clock.now()
+	now := s.ledger.now()
 	for _, m := range messages {
 		m = m.clone()
 		m.Channel = cmp.Or(m.Channel, ChannelSMS)

@@ -83,51 +83,40 @@ func outcomeKey(recipient string) string {
 	return recipient
 }
 
-// delivery is what becomes of one message. It never changes: how far the message is follows from the clock.
-type delivery struct {
-	outcome  Outcome
-	lifetime time.Duration
-	accepted time.Duration // on the clock
-	channel  Channel
+// A step is a state of a message, and how long after it was accepted the message gets there.
+type step struct {
+	after time.Duration
+	state DeliveryState
 }
 
-// state returns how far the message is, and how long after it was accepted it got there.
-func (d delivery) state(advanced time.Duration) (DeliveryState, time.Duration) {
-	elapsed := advanced - d.accepted
-	if at, ok := d.deliveredAfter(); ok && elapsed >= at {
-		return StateDelivered, at
-	}
+// course returns the steps of a message with this outcome, in order.
+func (o Outcome) course(ttl time.Duration) []step {
 	switch {
-	case d.outcome.kind == failed:
-		return StateFailed, 0
-	case elapsed >= d.lifetime:
-		return StateExpired, d.lifetime
-	case d.outcome.kind == unreachable:
-		return StateQueued, 0
+	case o.kind == failed:
+		return []step{{0, StateFailed}}
+	case o.kind == unreachable:
+		return []step{{0, StateQueued}, {ttl, StateExpired}}
+	case o.kind == deliveredLate:
+		return []step{{0, StateSent}, {ttl, StateExpired}, {addDurations(ttl, o.delay), StateDelivered}}
+	case o.delay > ttl:
+		return []step{{0, StateSent}, {ttl, StateExpired}}
 	default:
-		return StateSent, 0
+		return []step{{0, StateSent}, {o.delay, StateDelivered}}
 	}
 }
 
-// deliveredAfter returns how long after it was accepted the message is delivered, and reports whether it ever is.
-func (d delivery) deliveredAfter() (time.Duration, bool) {
-	switch d.outcome.kind {
-	case delivered:
-		return d.outcome.delay, d.outcome.delay <= d.lifetime
-	case deliveredLate:
-		return addDurations(d.lifetime, d.outcome.delay), true
+// deliver sets out what becomes of a chat-app message that was just accepted.
+func (l *ledger) deliver(r *row) {
+	ttl := cmp.Or(r.TTL, DefaultTTL)
+	r.course, r.accepted = l.outcomes[outcomeKey(r.To)].course(ttl), l.advanced
+	isMissed := func(s step) bool { return s.state == StateFailed || s.state == StateExpired }
+	switch {
+	case r.FallbackFrom == "" || !slices.ContainsFunc(r.course, isMissed):
+	case r.Channel == ChannelChatApp2 && r.course[0].state == StateFailed:
+		l.sendFallback(fallback{r, l.advanced})
 	default:
-		return 0, false
+		l.fallbacks = append(l.fallbacks, fallback{r, addDurations(l.advanced, ttl)})
 	}
-}
-
-// fallbackAfter returns how long after it was accepted the fallback of the message applies, and reports whether it ever does.
-func (d delivery) fallbackAfter() (time.Duration, bool) {
-	if d.outcome.kind == failed && d.channel == ChannelChatApp2 {
-		return 0, true
-	}
-	_, reached := d.deliveredAfter()
-	return d.lifetime, !reached || d.outcome.kind == deliveredLate
 }
 
 // fallback is the SMS that is to go out in place of a message.
@@ -136,26 +125,11 @@ type fallback struct {
 	due     time.Duration // on the clock
 }
 
-// scheduleFallback keeps the fallback of a message that was just accepted until it is due.
-func (l *ledger) scheduleFallback(r *row) {
-	if after, applies := r.delivery.fallbackAfter(); applies && r.FallbackFrom != "" {
-		l.fallbacks = append(l.fallbacks, fallback{r, addDurations(r.delivery.accepted, after)})
-		l.sendDueFallbacks()
-	}
-}
-
 func (l *ledger) sendDueFallbacks() {
-	var due []fallback
-	l.fallbacks = slices.DeleteFunc(l.fallbacks, func(f fallback) bool {
-		if f.due > l.clock.advanced {
-			return false
-		}
-		due = append(due, f)
-		return true
-	})
-	slices.SortStableFunc(due, func(a, b fallback) int { return cmp.Compare(a.due, b.due) })
-	for _, f := range due {
-		l.sendFallback(f)
+	slices.SortStableFunc(l.fallbacks, func(a, b fallback) int { return cmp.Compare(a.due, b.due) })
+	for len(l.fallbacks) > 0 && l.fallbacks[0].due <= l.advanced {
+		l.sendFallback(l.fallbacks[0])
+		l.fallbacks = l.fallbacks[1:]
 	}
 }
 
@@ -163,7 +137,7 @@ func (l *ledger) sendDueFallbacks() {
 func (l *ledger) sendFallback(f fallback) {
 	chat := f.message.Sent
 	parts := countParts(chat.FallbackText)
-	if _, ok := l.balance.pay(parts); !ok {
+	if !l.pay(parts) {
 		return
 	}
 	l.enter(newRow(Sent{
@@ -178,6 +152,6 @@ func (l *ledger) sendFallback(f fallback) {
 		RequestID:   chat.RequestID,
 		FallbackOf:  chat.ID,
 		Parts:       parts,
-		At:          chat.At.Add(f.due - f.message.delivery.accepted),
+		At:          chat.At.Add(f.due - f.message.accepted),
 	}, len(l.rows)))
 }

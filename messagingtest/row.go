@@ -110,7 +110,7 @@ type sortedRows struct {
 }
 
 // list returns the rows that are listed by now.
-func (l *ledger) list(q listing, now time.Time) []*row {
+func (l *ledger) list(q listing) []*row {
 	if l.sorted != nil && l.sorted.key == q.key {
 		return l.sorted.rows
 	}
@@ -121,6 +121,7 @@ func (l *ledger) list(q listing, now time.Time) []*row {
 		candidates = l.byReference[reference]
 	}
 	var rows []*row
+	now := l.now()
 	matches := q.matches()
 	for _, r := range candidates {
 		if matches(r) && (r.foreign || l.lag <= 0 || now.Sub(r.At) >= l.lag) {

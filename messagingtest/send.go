@@ -18,7 +18,10 @@ type submission struct {
 }
 
 // receipt is what a response says about an accepted message, beside the message itself.
-type receipt struct{ id, cost, balance string }
+type receipt struct {
+	id      string
+	balance amount // that is left
+}
 
 // sends returns the operation of a channel that sends.
 func (s *Server) sends(
@@ -74,7 +77,7 @@ func confirm(n sendNames, m submission, r receipt) any {
 	body := document{}
 	for concept, value := range (table{
 		"status": n.accepted, "id": r.id, "request": m.RequestID, "reference": m.ReferenceID, "parts": strconv.Itoa(m.Parts),
-		"unitCost": unitCost, "cost": r.cost, "balance": r.balance, "operator": operator,
+		"unitCost": unitCost.String(), "cost": priceOf(m.Parts).String(), "balance": r.balance.String(), "operator": operator,
 	}) {
 		if value != "" {
 			body.set(n.response[concept], value)

@@ -104,7 +104,7 @@ func newServer() *Server {
 		APISecret: rand.Text(),
 		names:     defaultNames(),
 		ledger:    newLedger(),
-		listing:   listControls{paging: ByPage, repeated: map[string]int{}},
+		listing:   listControls{paging: ByPage, previous: map[string]page{}},
 		routing:   routing{templates: map[string]Category{}},
 	}
 	s.credentials = credentials{s.Token, s.APIKey, s.APISecret}
