@@ -6,7 +6,6 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
-	"time"
 )
 
 // A Callback is what the service calls a customer's webhook with: an [InboundSMS], an [InboundChatApp], a [DeliveryReport], or
@@ -25,7 +24,7 @@ import (
 //
 //sumtype:decl
 type Callback interface {
-	// calls returns the calls that the callback is made of.
+	// calls returns the calls that the callback is made of, without the URL.
 	calls() []call
 }
 
@@ -37,18 +36,17 @@ type Param struct {
 	Name, Value string
 }
 
-// call is one callback with its parameters, in order.
+// call is one callback with its parameters, in order, and the URL to call with them.
 type call struct {
 	callback Callback
 	params   parameters
+	url      string
 }
 
 func (c Callbacks) calls() []call {
 	var calls []call
 	for _, callback := range c {
-		if callback == nil {
-			panic("messagingtest: a callback is nil")
-		}
+		must(callback != nil, "a callback is nil")
 		calls = append(calls, callback.calls()...)
 	}
 	return calls
@@ -65,14 +63,6 @@ func paramsOf(names table, fields, extra []Param) parameters {
 		}
 	}
 	return append(p, extra...)
-}
-
-// formatCallbackTime returns RFC 3339 in UTC, which loses nothing, or "" for the zero time.
-func formatCallbackTime(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return t.UTC().Format(time.RFC3339Nano)
 }
 
 // query returns the parameters as a query.
@@ -144,9 +134,7 @@ func DeliveryRequest(target string, d DeliveryReport, opts ...ReceiveOption) *ht
 }
 
 func newCallbackRequest(target string, callback Callback, opts []ReceiveOption) *http.Request {
-	if strings.ContainsFunc(target, isControlOrSpace) {
-		panic("messagingtest: the target of a request has white space or control characters")
-	}
+	must(!strings.ContainsFunc(target, isControlOrSpace), "the target of a request has white space or control characters")
 	target = withQuery(target, callback.calls()[0].params.query(newReceiving(opts).unescaped))
 	return httptest.NewRequestWithContext(context.Background(), http.MethodGet, target, nil)
 }

@@ -26,12 +26,12 @@ func (m InboundSMS) calls() []call {
 		{"from", m.From},
 		{"to", m.To},
 		{"text", m.Text},
-		{"time", formatCallbackTime(m.ReceivedAt)},
+		{"time", formatTime(m.ReceivedAt, time.RFC3339Nano)},
 		{"reference", m.ReferenceID},
 		{"operator", m.Operator},
 		{"keyword", m.Keyword},
 	}
-	return []call{{m, paramsOf(defaultNames().inbound, fields, m.Extra)}}
+	return []call{{callback: m, params: paramsOf(defaultNames().inbound, fields, m.Extra)}}
 }
 
 // InboundChatApp is a message that was sent to the customer by one of the chat apps. By the default contract both have the same
@@ -71,11 +71,11 @@ func (m InboundChatApp) calls() []call {
 		{"fileName", m.FileName},
 		{"latitude", m.Latitude},
 		{"longitude", m.Longitude},
-		{"time", formatCallbackTime(m.ReceivedAt)},
+		{"time", formatTime(m.ReceivedAt, time.RFC3339Nano)},
 		{"reference", m.ReferenceID},
 		{"json", m.JSON},
 	}
-	return []call{{m, paramsOf(defaultNames().inbound, fields, m.Extra)}}
+	return []call{{callback: m, params: paramsOf(defaultNames().inbound, fields, m.Extra)}}
 }
 
 //go:embed samples.json

@@ -11,8 +11,8 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -47,7 +47,8 @@ func (r Reply) failed() bool {
 //
 //	webhook := httptest.NewServer(handler)
 //	defer webhook.Close()
-//	for _, reply := range srv.Receive(ctx, webhook.URL+"/hooks/sms?key="+secret, messagingtest.InboundSMS{From: "639171234567", Text: "Hi"}) {
+//	m := messagingtest.InboundSMS{From: "639171234567", Text: "Hi"}
+//	for _, reply := range srv.Receive(ctx, webhook.URL+"/hooks/sms?key="+secret, m) {
 //		fmt.Println(reply.StatusCode, reply.Err)
 //	}
 //
@@ -58,24 +59,16 @@ func (r Reply) failed() bool {
 // the replies in the order of the callbacks. When the context ends, or the server is closed, what is under way gets no response
 // and the rest is not sent. Receive panics if the target is not such a URL or the callback is nil.
 func (s *Server) Receive(ctx context.Context, target string, callback Callback, opts ...ReceiveOption) []Reply {
-	if !isURL(target) || callback == nil {
-		panic("messagingtest: Receive: the target is not an absolute http or https URL, or the callback is nil")
-	}
+	must(isURL(target) && callback != nil, "Receive: the target is not an absolute http or https URL, or the callback is nil")
 	how := newReceiving(opts)
-	var all []delivering
-	for _, c := range callback.calls() {
-		all = append(all, delivering{c.callback, withQuery(target, c.params.query(how.unescaped))})
+	calls := callback.calls()
+	for i, c := range calls {
+		calls[i].url = withQuery(target, c.params.query(how.unescaped))
 	}
-	return s.deliverAll(ctx, all, how)
+	return s.deliverAll(ctx, calls, how)
 }
 
-// delivering is a callback and the URL to call.
-type delivering struct {
-	callback Callback
-	url      string
-}
-
-func (s *Server) deliverAll(ctx context.Context, all []delivering, how receiving) []Reply {
+func (s *Server) deliverAll(ctx context.Context, calls []call, how receiving) []Reply {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	defer s.whenClosed(func() { end(errClosed) })()
@@ -83,26 +76,28 @@ func (s *Server) deliverAll(ctx context.Context, all []delivering, how receiving
 	protocols.SetHTTP1(true) // HTTP/2 would put what comes at once onto one connection
 	transport := &http.Transport{Protocols: protocols, MaxIdleConnsPerHost: 1 << 10, DisableCompression: true}
 	defer transport.CloseIdleConnections()
-	c := caller{how, &http.Client{
+	service := caller{how, &http.Client{
 		Transport:     transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 
-	replies := make([][]Reply, len(all))
-	var next atomic.Int64
-	var workers sync.WaitGroup
-	for range min(how.atOnce, len(all)) {
-		workers.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(all); i = int(next.Add(1)) - 1 {
-				at := i
-				if how.reversed {
-					at = len(all) - 1 - i
-				}
-				replies[at] = c.deliver(ctx, all[at])
-			}
+	if how.reversed {
+		slices.Reverse(calls)
+	}
+	replies := make([][]Reply, len(calls))
+	slots := make(chan struct{}, min(how.atOnce, len(calls)))
+	var delivered sync.WaitGroup
+	for i, c := range calls {
+		slots <- struct{}{}
+		delivered.Go(func() {
+			replies[i] = service.deliver(ctx, c)
+			<-slots
 		})
 	}
-	workers.Wait()
+	delivered.Wait()
+	if how.reversed {
+		slices.Reverse(replies)
+	}
 	return slices.Concat(replies...)
 }
 
@@ -112,58 +107,51 @@ type caller struct {
 	client *http.Client
 }
 
-func (c caller) deliver(ctx context.Context, what delivering) []Reply {
-	if !c.how.twice {
-		return c.retry(ctx, what, nil)
-	}
-	var replies [2][]Reply
-	var both, copies sync.WaitGroup
-	both.Add(len(replies))
+// deliver makes all copies of a call.
+func (c caller) deliver(ctx context.Context, what call) []Reply {
+	replies := make([][]Reply, c.how.copies)
+	var connected, done sync.WaitGroup
+	connected.Add(len(replies))
 	for i := range replies {
-		copies.Go(func() { replies[i] = c.retry(ctx, what, &both) })
+		done.Go(func() { replies[i] = c.retry(ctx, what, &connected) })
 	}
-	copies.Wait()
-	return slices.Concat(replies[:]...)
+	done.Wait()
+	return slices.Concat(replies...)
 }
 
-// retry calls until a response is final. The first call is sent when all calls that share together have a connection.
-func (c caller) retry(ctx context.Context, what delivering, together *sync.WaitGroup) []Reply {
+// retry calls until a response is final. The first request is sent when all copies have a connection.
+func (c caller) retry(ctx context.Context, what call, connected *sync.WaitGroup) []Reply {
 	var replies []Reply
+	ready := sync.OnceFunc(connected.Done)
 	for attempt := 1; ; attempt++ {
-		reply := c.call(ctx, what, attempt, together)
-		together = nil
+		reply := c.call(ctx, what, attempt, func(httptrace.GotConnInfo) {
+			ready()
+			connected.Wait()
+		})
+		ready()                                // without a connection too: the other copy must not wait for ever
 		if reply.Attempt > 0 || attempt == 1 { // a retry that was not sent is no reply
 			replies = append(replies, reply)
 		}
-		if reply.Attempt == 0 || !reply.failed() || attempt > c.how.retries || !pause(ctx, reply.RetryAfter) {
+		if reply.Attempt == 0 || !reply.failed() || attempt > c.how.retries || !sleep(ctx, pauseFor(reply.RetryAfter)) {
 			return replies
 		}
 	}
 }
 
 // call makes one request.
-func (c caller) call(ctx context.Context, what delivering, attempt int, together *sync.WaitGroup) Reply {
+func (c caller) call(ctx context.Context, what call, attempt int, gotConn func(httptrace.GotConnInfo)) Reply {
 	reply := Reply{Callback: what.callback}
-	connected := func() {}
-	if together != nil {
-		connected = sync.OnceFunc(together.Done)
-		defer connected() // without a connection too: the other call must not wait for ever
-	}
 	if ctx.Err() != nil {
 		reply.Err = fmt.Errorf("messagingtest: not sent: %w", context.Cause(ctx))
 		return reply
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, c.how.patience, fmt.Errorf("none within %v: %w", c.how.patience, context.DeadlineExceeded))
+	tooLate := fmt.Errorf("none within %v: %w", c.how.patience, context.DeadlineExceeded)
+	ctx, cancel := context.WithTimeoutCause(ctx, c.how.patience, tooLate)
 	defer cancel()
-	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) {
-		connected()
-		if together != nil {
-			together.Wait()
-		}
-	}})
+	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: gotConn})
 	// A body of a type that net/http does not know keeps it from retrying by itself when a connection ends: the receiver would
-	// see more requests than there are replies. The body is empty, so that nothing of it is sent.
-	req, err := http.NewRequestWithContext(traced, http.MethodGet, what.url, emptyBody{})
+	// see more requests than there are replies. Nothing of an empty body is sent.
+	req, err := http.NewRequestWithContext(traced, http.MethodGet, what.url, io.NopCloser(strings.NewReader("")))
 	if err != nil {
 		reply.Err = errors.New("messagingtest: the URL of the webhook cannot be used")
 		return reply
@@ -181,12 +169,6 @@ func (c caller) call(ctx context.Context, what delivering, attempt int, together
 	}
 	return reply
 }
-
-type emptyBody struct{}
-
-func (emptyBody) Read([]byte) (int, error) { return 0, io.EOF }
-
-func (emptyBody) Close() error { return nil }
 
 // noResponse says why a request ended as it did, without its URL.
 func noResponse(ctx context.Context, err error) error {
@@ -209,9 +191,9 @@ func parseRetryAfter(header string, now time.Time) time.Duration {
 	return max(0, date.Sub(now))
 }
 
-// pause waits before a retry, and reports false if the context ended meanwhile.
-func pause(ctx context.Context, retryAfter time.Duration) bool {
-	timer := time.NewTimer(pauseFor(retryAfter))
+// sleep waits for d, and reports false if the context ended meanwhile.
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:

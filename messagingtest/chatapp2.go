@@ -16,7 +16,7 @@ func envelopeRules() []rule {
 		need("messaging_product", isOneOf(platformProduct)),
 		may("recipient_type", isOneOf("individual", "group")),
 		may("to", isFilled),
-		may("recipient", isUserID()),
+		may("recipient", isUserID),
 		may("type", isFilled),
 		may("context", isObject(need("message_id", isFilled))),
 		may("category", isOneOf(string(CategoryUtility), string(CategoryAuthentication))),

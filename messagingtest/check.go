@@ -83,14 +83,25 @@ func isText(field string, raw json.RawMessage) *problem {
 	return nil
 }
 
-// isTextThat returns the check for a string that passes a test.
+// isTextThat returns the check for a string that is not empty and passes a test.
 func isTextThat(passes func(string) bool, code, reason string) check {
 	return func(field string, raw json.RawMessage) *problem {
-		if text, ok := textOf(raw); ok && !passes(text) {
+		switch text, ok := textOf(raw); {
+		case !ok:
+			return &problem{codeKind, field + " is not a string"}
+		case text == "":
+			return &problem{codeMissing, field + " is empty"}
+		case !passes(text):
 			return &problem{code, field + reason}
 		}
-		return isText(field, raw)
+		return nil
 	}
+}
+
+// isFilled is the check for a string that is not empty.
+func isFilled(field string, raw json.RawMessage) *problem {
+	anything := func(string) bool { return true }
+	return isTextThat(anything, "", "")(field, raw)
 }
 
 func isOneOf(words ...string) check {
@@ -98,38 +109,22 @@ func isOneOf(words ...string) check {
 	return isTextThat(listed, codeValue, " is none of "+strings.Join(words, ", "))
 }
 
-// isFilled is the check for a string that is not empty.
-func isFilled(field string, raw json.RawMessage) *problem {
-	filled := func(s string) bool { return s != "" }
-	return isTextThat(filled, codeMissing, " is empty")(field, raw)
+func isRecipient(field string, raw json.RawMessage) *problem {
+	return isTextThat(isMobileNumber, codeRecipient, " is not 5 to 15 digits with an optional +")(field, raw)
 }
 
-// isFilledThat is like isTextThat, for a string that is not empty.
-func isFilledThat(passes func(string) bool, code, reason string) check {
-	return func(field string, raw json.RawMessage) *problem {
-		if p := isFilled(field, raw); p != nil {
-			return p
-		}
-		return isTextThat(passes, code, reason)(field, raw)
-	}
-}
-
-func isRecipient() check {
-	return isFilledThat(isMobileNumber, codeRecipient, " is not 5 to 15 digits with an optional +")
-}
-
-func isUserID() check {
+func isUserID(field string, raw json.RawMessage) *problem {
 	hasPoint := func(s string) bool { return strings.Contains(s, ".") } // behind the country code
-	return isFilledThat(hasPoint, codeRecipient, " is not a user ID")
+	return isTextThat(hasPoint, codeRecipient, " is not a user ID")(field, raw)
 }
 
-func isLink() check {
-	return isFilledThat(isURL, codeURL, " is not an absolute http or https URL")
+func isLink(field string, raw json.RawMessage) *problem {
+	return isTextThat(isURL, codeURL, " is not an absolute http or https URL")(field, raw)
 }
 
-// isCallback returns the check for a callback URL, whose placeholders are not replaced yet.
-func isCallback() check {
-	return isTextThat(isURLTemplate, codeCallback, " is not an http or https URL")
+// isCallback is the check for a callback URL, whose placeholders are not replaced yet.
+func isCallback(field string, raw json.RawMessage) *problem {
+	return isTextThat(isURLTemplate, codeCallback, " is not an http or https URL")(field, raw)
 }
 
 func isFlag(field string, raw json.RawMessage) *problem {
@@ -139,6 +134,7 @@ func isFlag(field string, raw json.RawMessage) *problem {
 	return nil
 }
 
+// isNumber is the check for a number that fits into a float64.
 func isNumber(field string, raw json.RawMessage) *problem {
 	if _, err := strconv.ParseFloat(string(raw), 64); err != nil {
 		return &problem{codeKind, field + " is not a number"}

@@ -1,7 +1,6 @@
 package messagingtest
 
 import (
-	"fmt"
 	"math"
 	"time"
 )
@@ -24,9 +23,7 @@ func addDurations(a, b time.Duration) time.Duration {
 // by then. Lifetimes and deliveries pass by Advance alone, so a test of a long ttl takes no time. Points of time, such as
 // [Sent.At], are [time.Now] plus all that was advanced. Advance panics if d is negative.
 func (s *Server) Advance(d time.Duration) {
-	if d < 0 {
-		panic(fmt.Sprintf("messagingtest: Advance(%v): time does not go back", d))
-	}
+	must(d >= 0, "Advance(%v): time does not go back", d)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ledger.advanced = addDurations(s.ledger.advanced, d)

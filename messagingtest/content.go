@@ -31,7 +31,7 @@ func contentChecks() map[string]check {
 // isMedia is the check for a medium, which has exactly one of an ID and a link.
 func isMedia(field string, raw json.RawMessage) *problem {
 	if p := isObject(
-		may("id", isFilled), may("link", isLink()), may("caption", isText), may("filename", isText), may("voice", isFlag),
+		may("id", isFilled), may("link", isLink), may("caption", isText), may("filename", isText), may("voice", isFlag),
 	)(field, raw); p != nil {
 		return p
 	}
@@ -54,39 +54,40 @@ func isComponent(field string, raw json.RawMessage) *problem {
 }
 
 func isInteractive(field string, raw json.RawMessage) *problem {
-	rules, ok := interactiveRules()[objectOf(raw).text("type")]
-	if !ok {
-		rules = []rule{need("action", isObject())}
-	}
 	text := isObject(need("text", isFilled))
+	rules := interactiveRules(objectOf(raw).text("type"))
 	rules = append(rules, need("type", isFilled), may("body", text), may("footer", text), may("header", isHeader))
 	return isObject(rules...)(field, raw)
 }
 
-// interactiveRules returns what each known type of an interactive message has to have.
-func interactiveRules() map[string][]rule {
+// interactiveRules returns what a type of an interactive message has to have.
+func interactiveRules(kind string) []rule {
 	body := need("body", isObject())
 	action := func(rules ...rule) rule { return need("action", isObject(rules...)) }
-	name := need("name", isFilled)
+	name, catalog := need("name", isFilled), need("catalog_id", isFilled)
 	filled := isList(1, isObject())
-	return map[string][]rule{
-		"button":   {body, action(need("buttons", filled))},
-		"list":     {body, action(need("button", isFilled), need("sections", filled))},
-		"product":  {action(need("catalog_id", isFilled), need("product_retailer_id", isFilled))},
-		"carousel": {action(need("cards", filled))},
-		"flow":     {body, action(name, need("parameters", isObject()))},
-		"cta_url": {
-			body, action(name, need("parameters", isObject(need("display_text", isFilled), need("url", isFilled)))),
-		},
-		"product_list":             {body, action(need("catalog_id", isFilled), need("sections", filled))},
-		"catalog_message":          {body, action(name)},
-		"location_request_message": {body, action(name)},
-		"address_message":          {action(name)},
-		"call_permission_request":  {action(name)},
-		"order_details":            {action(name)},
-		"order_status":             {action(name)},
-		"request_contact_info":     {action(name)},
-		"voice_call":               {action(name)},
+	switch kind {
+	case "button":
+		return []rule{body, action(need("buttons", filled))}
+	case "list":
+		return []rule{body, action(need("button", isFilled), need("sections", filled))}
+	case "product":
+		return []rule{action(catalog, need("product_retailer_id", isFilled))}
+	case "product_list":
+		return []rule{body, action(catalog, need("sections", filled))}
+	case "carousel":
+		return []rule{action(need("cards", filled))}
+	case "flow":
+		return []rule{body, action(name, need("parameters", isObject()))}
+	case "cta_url":
+		link := isObject(need("display_text", isFilled), need("url", isFilled))
+		return []rule{body, action(name, need("parameters", link))}
+	case "catalog_message", "location_request_message":
+		return []rule{body, action(name)}
+	case "address_message", "call_permission_request", "order_details", "order_status", "request_contact_info", "voice_call":
+		return []rule{action(name)}
+	default:
+		return []rule{action()}
 	}
 }
 

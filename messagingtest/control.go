@@ -24,9 +24,7 @@ func (c *listControls) reset() { c.shift, c.repeats, c.previous = 0, 0, map[stri
 // no reference ID, unless the listing filters or sorts by it. It stays in listings, but is not in [Server.Sent]. With n of at
 // least the page size, a listing does not end. ShiftRows panics if n is negative.
 func (s *Server) ShiftRows(n int) {
-	if n < 0 {
-		panic(fmt.Sprintf("messagingtest: ShiftRows(%d): the number of rows is negative", n))
-	}
+	must(n >= 0, "ShiftRows(%d): the number of rows is negative", n)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.listing.shift = n
@@ -35,9 +33,7 @@ func (s *Server) ShiftRows(n int) {
 // RepeatPage lets the next list responses, as many as times says, repeat the one before them, as a stale cache does. The first
 // page of a listing is never a repetition, and is not counted. RepeatPage panics if times is negative; 0 ends it.
 func (s *Server) RepeatPage(times int) {
-	if times < 0 {
-		panic(fmt.Sprintf("messagingtest: RepeatPage(%d): the number of responses is negative", times))
-	}
+	must(times >= 0, "RepeatPage(%d): the number of responses is negative", times)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.listing.repeats = times

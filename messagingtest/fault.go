@@ -2,7 +2,6 @@ package messagingtest
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -81,9 +80,7 @@ func (f Fault) isValid() bool { return f.kind != status || f.status >= 100 && f.
 // and a request takes the first one when it arrives. Inject panics if n is below 1, or if the fault is a [Status]
 // outside of 100 to 599.
 func (s *Server) Inject(fault Fault, n int) {
-	if n < 1 || !fault.isValid() {
-		panic(fmt.Sprintf("messagingtest: Inject(%v, %d): the number of requests is below 1, or the status not in 100 to 599", fault, n))
-	}
+	must(n >= 1 && fault.isValid(), "Inject(%v, %d): the number of requests is below 1, or the status not in 100 to 599", fault, n)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.faults = append(s.faults, slices.Repeat([]Fault{fault}, n)...)
@@ -112,9 +109,8 @@ func (f *randomFaults) draw() Fault {
 // not in 0 to 1, or if one of the faults is a [Status] outside of 100 to 599.
 func (s *Server) InjectRandomly(seed uint64, share float64, faults ...Fault) {
 	isInvalid := func(f Fault) bool { return !f.isValid() }
-	if !(share >= 0 && share <= 1) || slices.ContainsFunc(faults, isInvalid) { // nor NaN
-		panic(fmt.Sprintf("messagingtest: InjectRandomly(%d, %v, %v): the share is not in 0 to 1, or a status not in 100 to 599", seed, share, faults))
-	}
+	must(share >= 0 && share <= 1 && !slices.ContainsFunc(faults, isInvalid),
+		"InjectRandomly(%d, %v, %v): the share is not in 0 to 1, or a status not in 100 to 599", seed, share, faults)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.random = randomFaults{rand.New(rand.NewPCG(seed, 0)), share, slices.Clone(faults)} //nolint:gosec // what is drawn is no secret
@@ -131,20 +127,6 @@ func (s *Server) arrive() Fault {
 	fault := s.faults[0]
 	s.faults = s.faults[1:]
 	return fault
-}
-
-// hold waits as long as the fault delays the response.
-func (f Fault) hold(ctx context.Context) {
-	if f.kind != slow {
-		return
-	}
-	timer := time.NewTimer(f.delay)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done(): // the client has gone, or the server is being closed
-		panic(http.ErrAbortHandler)
-	}
 }
 
 // deliver writes the response as far as the fault lets it pass.
@@ -204,19 +186,16 @@ func (s *Server) writeStatus(w http.ResponseWriter, f Fault, requestID string) {
 // codeOfStatus returns a code of the class that goes with a status, or "".
 func codeOfStatus(code int) string {
 	switch {
-	case code == http.StatusBadRequest, code < 300:
+	case code < 300:
 		return codeInvalid
-	case code == http.StatusUnauthorized:
-		return codeUnauthorized
-	case code == http.StatusPaymentRequired:
-		return codeInsufficientBalance
-	case code == http.StatusNotFound:
-		return codeNoSuchPath
-	case code == http.StatusTooManyRequests:
-		return codeRateLimited
 	case code >= 500:
 		return codeUnavailable
-	default:
-		return ""
 	}
+	return map[int]string{
+		http.StatusBadRequest:      codeInvalid,
+		http.StatusUnauthorized:    codeUnauthorized,
+		http.StatusPaymentRequired: codeInsufficientBalance,
+		http.StatusNotFound:        codeNoSuchPath,
+		http.StatusTooManyRequests: codeRateLimited,
+	}[code]
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/base64"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -93,7 +92,7 @@ type row struct {
 
 func newRow(m Sent, order int) *row {
 	created := m.At.UTC().Truncate(time.Millisecond)
-	return &row{Sent: m, created: created, shown: formatTime(created), order: order}
+	return &row{Sent: m, created: created, shown: formatTime(created, inMilliseconds), order: order}
 }
 
 // ledger is guarded by the server's mutex.
@@ -228,19 +227,12 @@ func (s *Server) Seed(messages ...Sent) {
 	defer s.mu.Unlock()
 	given := make(map[string]bool)
 	for i, m := range messages {
-		if given[m.ID] || s.ledger.byID[m.ID] != nil {
-			panic(fmt.Sprintf("messagingtest: Seed: message %d: the ID %q is taken", i, m.ID))
-		}
-		if m.ID != "" {
-			given[m.ID] = true
-		}
-		if !slices.Contains([]Channel{"", ChannelSMS, ChannelChatApp1, ChannelChatApp2}, m.Channel) {
-			panic(fmt.Sprintf("messagingtest: Seed: message %d: no such channel: %q", i, m.Channel))
-		}
+		must(!given[m.ID] && s.ledger.byID[m.ID] == nil, "Seed: message %d: the ID %q is taken", i, m.ID)
+		given[m.ID] = m.ID != ""
+		channels := []Channel{"", ChannelSMS, ChannelChatApp1, ChannelChatApp2}
+		must(slices.Contains(channels, m.Channel), "Seed: message %d: no such channel: %q", i, m.Channel)
 		for name, value := range m.Extra {
-			if !json.Valid(value) {
-				panic(fmt.Sprintf("messagingtest: Seed: message %d: the value of %q in Extra is not JSON", i, name))
-			}
+			must(json.Valid(value), "Seed: message %d: the value of %q in Extra is not JSON", i, name)
 		}
 	}
 	now := s.ledger.now()

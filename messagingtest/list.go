@@ -96,14 +96,10 @@ func (n listNames) read(query url.Values, paging Paging) (listRequest, *problem)
 // hasParam reports whether a listing with this paging has the parameter.
 func (p Paging) hasParam(concept string) bool {
 	switch concept {
+	case "page", "offset", "cursor":
+		return concept == string(p)
 	case "pageSize":
 		return p != Unpaged
-	case "page":
-		return p == ByPage
-	case "offset":
-		return p == ByOffset
-	case "cursor":
-		return p == ByCursor
 	default:
 		return true
 	}

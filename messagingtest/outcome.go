@@ -68,9 +68,7 @@ func (o Outcome) String() string {
 // [Deliver]. A number is the same with and without its leading +. The client is not told: [Sent.State] shows the outcome. An
 // SMS has none. SetDelivery panics if the recipient is empty.
 func (s *Server) SetDelivery(recipient string, outcome Outcome) {
-	if recipient == "" {
-		panic(fmt.Sprintf("messagingtest: SetDelivery(%q, %v): the recipient is empty", recipient, outcome))
-	}
+	must(recipient != "", "SetDelivery(%q, %v): the recipient is empty", recipient, outcome)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ledger.outcomes[outcomeKey(recipient)] = outcome

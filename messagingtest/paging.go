@@ -2,7 +2,6 @@ package messagingtest
 
 import (
 	"encoding/base64"
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -36,9 +35,7 @@ const (
 
 // SetPaging sets how listings are divided from now on; at the start it is [ByPage]. It panics if there is no such kind.
 func (s *Server) SetPaging(kind Paging) {
-	if !slices.Contains([]Paging{ByPage, ByOffset, ByCursor, Unpaged}, kind) {
-		panic(fmt.Sprintf("messagingtest: SetPaging(%q): no such kind", kind))
-	}
+	must(slices.Contains([]Paging{ByPage, ByOffset, ByCursor, Unpaged}, kind), "SetPaging(%q): no such kind", kind)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.listing.paging = kind
@@ -55,30 +52,19 @@ type page struct {
 
 // start returns the index of the first row of the page that is asked for, or reports false if its cursor is wrong.
 func (q listRequest) start(l *ledger, rows []*row) (int, bool) {
-	switch q.paging {
-	case ByPage:
-		if q.number-1 > len(rows)/q.size { // no product that overflows
-			return len(rows), true
-		}
-		return min((q.number-1)*q.size, len(rows)), true
-	case ByOffset:
-		return min(q.offset, len(rows)), true
-	case ByCursor:
-		if q.cursor == "" {
-			return 0, true
-		}
-		last := l.rowOfCursor(q.cursor, q.listing)
-		if last == nil {
-			return 0, false
-		}
-		at, found := slices.BinarySearchFunc(rows, last, q.compare())
-		if found {
-			at++
-		}
-		return at, true
-	default:
-		return 0, true
+	if q.cursor == "" {
+		skipped := int64(q.offset) + int64(q.number-1)*int64(q.size)
+		return int(min(skipped, int64(len(rows)))), true
 	}
+	last := l.rowOfCursor(q.cursor, q.listing)
+	if last == nil {
+		return 0, false
+	}
+	at, found := slices.BinarySearchFunc(rows, last, q.compare())
+	if found {
+		at++
+	}
+	return at, true
 }
 
 // cut returns the page that begins at start.
@@ -105,10 +91,9 @@ func cursorAfter(last *row, l listing) string {
 
 // rowOfCursor returns nil if the cursor belongs to another listing.
 func (l *ledger) rowOfCursor(cursor string, q listing) *row {
-	encoded, marked := strings.CutPrefix(cursor, cursorMark)
-	text, err := base64.StdEncoding.DecodeString(encoded)
+	text, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(cursor, cursorMark))
 	id, same := strings.CutPrefix(string(text), q.key+"\n")
-	if !marked || err != nil || !same {
+	if err != nil || !same {
 		return nil
 	}
 	return l.byID[id]

@@ -35,9 +35,7 @@ func priceOf(parts int) amount { return unitCost * amount(parts) }
 // number of at least zero with at most two decimals.
 func (s *Server) SetBalance(balance string) {
 	b, ok := parseAmount(balance)
-	if !ok {
-		panic(fmt.Sprintf("messagingtest: SetBalance(%q): not a number of at least zero with at most two decimals", balance))
-	}
+	must(ok, "SetBalance(%q): not a number of at least zero with at most two decimals", balance)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ledger.balance = b

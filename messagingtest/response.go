@@ -1,6 +1,9 @@
 package messagingtest
 
-import "net/http"
+import (
+	"cmp"
+	"net/http"
+)
 
 // response is what the service responds to one request.
 type response struct {
@@ -22,20 +25,14 @@ func (r response) write(w http.ResponseWriter) {
 type problem struct{ code, text string }
 
 func (p problem) status() int {
-	switch p.code {
-	case codeUnauthorized:
-		return http.StatusUnauthorized
-	case codeNoSuchPath:
-		return http.StatusNotFound
-	case codeMethod:
-		return http.StatusMethodNotAllowed
-	case codeDuplicate:
-		return http.StatusConflict
-	case codeTooLarge:
-		return http.StatusRequestEntityTooLarge
-	default:
-		return http.StatusBadRequest
+	statuses := map[string]int{
+		codeUnauthorized: http.StatusUnauthorized,
+		codeNoSuchPath:   http.StatusNotFound,
+		codeMethod:       http.StatusMethodNotAllowed,
+		codeDuplicate:    http.StatusConflict,
+		codeTooLarge:     http.StatusRequestEntityTooLarge,
 	}
+	return cmp.Or(statuses[p.code], http.StatusBadRequest)
 }
 
 // failure returns an error response, without a code if it is empty.

@@ -1,9 +1,6 @@
 package messagingtest
 
-import (
-	"fmt"
-	"slices"
-)
+import "slices"
 
 // A Category is what a chat-app-2 message is about. It decides on its route.
 type Category string
@@ -56,9 +53,8 @@ func (r *routing) route(m *submission) bool {
 // RegisterTemplate sets the category of a chat-app-2 template, for messages that are accepted from now on. A template that is
 // not registered has [CategoryUtility]. RegisterTemplate panics if the name is empty or the category is not one of templates.
 func (s *Server) RegisterTemplate(name string, category Category) {
-	if name == "" || !slices.Contains([]Category{CategoryUtility, CategoryAuthentication, CategoryMarketing}, category) {
-		panic(fmt.Sprintf("messagingtest: RegisterTemplate(%q, %q): the name is empty, or the category is not one of templates", name, category))
-	}
+	known := slices.Contains([]Category{CategoryUtility, CategoryAuthentication, CategoryMarketing}, category)
+	must(name != "" && known, "RegisterTemplate(%q, %q): the name is empty, or the category is not one of templates", name, category)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.routing.templates[name] = category

@@ -27,7 +27,7 @@ func columns() map[string]func(*row) any {
 		"parts":          func(r *row) any { return r.Parts },
 		"price":          func(r *row) any { return priceOf(r.Parts).String() },
 		"created":        func(r *row) any { return r.shown },
-		"sent":           func(r *row) any { return orNull(formatTime(r.SentAt)) },
+		"sent":           func(r *row) any { return orNull(formatTime(r.SentAt, inMilliseconds)) },
 		"deliveryStatus": func(r *row) any { return orNull(r.DeliveryStatus) },
 		"sendStatus":     func(*row) any { return sendStatus },
 		"operator":       func(*row) any { return operator },
@@ -43,11 +43,15 @@ func orNull(s string) any {
 	return s
 }
 
-func formatTime(t time.Time) string {
+// inMilliseconds is the layout of the times in a listing.
+const inMilliseconds = "2006-01-02T15:04:05.000Z07:00"
+
+// formatTime returns the time in UTC, or "" for the zero time.
+func formatTime(t time.Time, layout string) string {
 	if t.IsZero() {
 		return ""
 	}
-	return t.UTC().Format("2006-01-02T15:04:05.000Z07:00")
+	return t.UTC().Format(layout)
 }
 
 // document returns a row as listings show it.

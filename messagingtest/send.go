@@ -136,22 +136,17 @@ func (f fields) known() []string {
 
 // extra returns the members that are not known, or nil.
 func (f fields) extra(known []string) map[string]json.RawMessage {
-	var extra map[string]json.RawMessage
-	for name, value := range f.members {
-		if slices.Contains(known, name) {
-			continue
-		}
-		if extra == nil {
-			extra = map[string]json.RawMessage{}
-		}
-		extra[name] = value
+	extra := maps.Clone(f.members)
+	maps.DeleteFunc(extra, func(name string, _ json.RawMessage) bool { return slices.Contains(known, name) })
+	if len(extra) == 0 {
+		return nil
 	}
 	return extra
 }
 
 func readSMS(f fields) (submission, *problem) {
 	if p := f.check(
-		need("from", isFilled), need("to", isRecipient()), need("text", isFilled), may("callback", isCallback()), may("reference", isText),
+		need("from", isFilled), need("to", isRecipient), need("text", isFilled), may("callback", isCallback), may("reference", isText),
 	); p != nil {
 		return submission{}, p
 	}
@@ -172,7 +167,7 @@ func readSMS(f fields) (submission, *problem) {
 // readDelivery reads what both chat apps have beside the message itself.
 func (f fields) readDelivery(m *Sent) *problem {
 	if p := f.check(
-		may("ttl", isLifetime), may("fallbackFrom", isText), may("fallbackText", isText), may("callback", isCallback()), may("reference", isText),
+		may("ttl", isLifetime), may("fallbackFrom", isText), may("fallbackText", isText), may("callback", isCallback), may("reference", isText),
 	); p != nil {
 		return p
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -11,6 +12,7 @@ import (
 	"net/http/httptest"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -49,8 +51,9 @@ type Server struct {
 	// whenClosed calls f once the server is closed, and at once if it is.
 	whenClosed func(f func()) (forget func() bool)
 
+	serial atomic.Int64 // of the last request ID
+
 	mu      sync.Mutex
-	serial  int // of the last request ID
 	faults  []Fault
 	random  randomFaults
 	ledger  ledger
@@ -147,17 +150,14 @@ func (s *Server) Reset() {
 	s.listing.reset()
 }
 
-func (s *Server) nextRequestID() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.newRequestID()
+// must panics with the message unless ok.
+func must(ok bool, format string, args ...any) {
+	if !ok {
+		panic("messagingtest: " + fmt.Sprintf(format, args...))
+	}
 }
 
-// newRequestID is called with the mutex held.
-func (s *Server) newRequestID() string {
-	s.serial++
-	return "req-" + strconv.Itoa(s.serial)
-}
+func (s *Server) newRequestID() string { return "req-" + strconv.FormatInt(s.serial.Add(1), 10) }
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	fault := s.arrive()
@@ -170,13 +170,15 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	_ = deadlines.SetReadDeadline(time.Time{})
 
-	requestID := s.nextRequestID()
+	requestID := s.newRequestID()
 	if fault.kind == status {
 		s.writeStatus(w, fault, requestID)
 		return
 	}
 	resp := s.process(r, requestID, body, err)
-	fault.hold(r.Context())
+	if fault.delay > 0 && !sleep(r.Context(), fault.delay) { // the client has gone, or the server is being closed
+		panic(http.ErrAbortHandler)
+	}
 	_ = deadlines.SetWriteDeadline(time.Now().Add(ioTimeout))
 	fault.deliver(w, resp)
 }
