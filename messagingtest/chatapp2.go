@@ -107,7 +107,7 @@ func (f fields) checkContent(kind string, known []string) *problem {
 }
 
 // confirmChatApp2 returns the response of the platform.
-func confirmChatApp2(_ sendNames, m submission, r receipt) any {
+func confirmChatApp2(_ sendNames, m submission) any {
 	contact := map[string]string{"input": m.To}
 	if m.toUser {
 		contact["user_id"] = m.To
@@ -117,6 +117,6 @@ func confirmChatApp2(_ sendNames, m submission, r receipt) any {
 	return map[string]any{
 		"messaging_product": platformProduct,
 		"contacts":          []any{contact},
-		"messages":          []any{map[string]string{"id": r.id}},
+		"messages":          []any{map[string]string{"id": m.ID}},
 	}
 }

@@ -9,13 +9,13 @@ import (
 type listControls struct {
 	paging       Paging
 	ignoreFilter bool
-	shift        int             // rows that arrive between two pages
-	repeats      int             // responses that are still to repeat the one before
-	previous     map[string]page // by listing and page size, the page before, unless it is the last
+	shift        int                 // rows that arrive between two pages
+	repeats      int                 // responses that are still to repeat the one before
+	previous     map[string]document // by listing and page size, the page before, unless it is the last
 }
 
 // reset ends what goes wrong for a while. Settings stay.
-func (c *listControls) reset() { c.shift, c.repeats, c.previous = 0, 0, map[string]page{} }
+func (c *listControls) reset() { c.shift, c.repeats, c.previous = 0, 0, map[string]document{} }
 
 // ShiftRows lets n transactions arrive in front of all rows after each response that is not the last of its listing, so that
 // the last n rows of a page are on the next page again. 0 ends it, as does [Server.Reset].
@@ -56,16 +56,8 @@ func (s *Server) SetLag(d time.Duration) {
 	s.ledger.sorted = nil
 }
 
-func (s *Server) paging() Paging {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.listing.paging
-}
-
 // page returns the requested page, or reports false if its cursor is wrong.
-func (s *Server) page(q listRequest) (page, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (s *Server) page(q listRequest) (document, bool) {
 	applied := q.listing
 	if s.listing.ignoreFilter {
 		applied = listing{key: fmt.Sprint("all rows ", q.sortBy, q.descending), sortBy: q.sortBy, descending: q.descending}
@@ -73,20 +65,20 @@ func (s *Server) page(q listRequest) (page, bool) {
 	rows := s.ledger.list(applied)
 	start, ok := q.start(&s.ledger, rows)
 	if !ok {
-		return page{}, false
+		return nil, false
 	}
 	key := fmt.Sprint(q.size, " ", q.key)
-	p, seen := s.listing.previous[key]
-	if start > 0 && seen && s.listing.repeats > 0 {
+	page, hasNext := s.listing.previous[key]
+	if start > 0 && hasNext && s.listing.repeats > 0 {
 		s.listing.repeats--
 	} else {
-		p = q.cut(rows, start)
+		page, hasNext = q.cut(s.names.list, rows, start)
 	}
-	if p.hasNext {
-		s.listing.previous[key] = p
+	if hasNext {
+		s.listing.previous[key] = page
 		s.shiftRows(applied, rows[0])
 	}
-	return p, true
+	return page, true
 }
 
 // shiftRows lets rows arrive in front of the first.

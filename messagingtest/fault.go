@@ -93,14 +93,6 @@ type randomFaults struct {
 	faults []Fault
 }
 
-// draw draws the fault of one request.
-func (f *randomFaults) draw() Fault {
-	if len(f.faults) == 0 || f.source.Float64() >= f.share {
-		return Fault{}
-	}
-	return f.faults[f.source.IntN(len(f.faults))]
-}
-
 // InjectRandomly lets each request for which no fault of [Server.Inject] waits take one of the faults with a probability of
 // share, all of them equally likely: to make one likelier, name it more than once. A share of zero, or no faults, ends it.
 //
@@ -121,12 +113,16 @@ func (s *Server) arrive() Fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ledger.requests++
-	if len(s.faults) == 0 {
-		return s.random.draw()
+	if len(s.faults) > 0 {
+		fault := s.faults[0]
+		s.faults = s.faults[1:]
+		return fault
 	}
-	fault := s.faults[0]
-	s.faults = s.faults[1:]
-	return fault
+	random := s.random
+	if len(random.faults) == 0 || random.source.Float64() >= random.share {
+		return Fault{}
+	}
+	return random.faults[random.source.IntN(len(random.faults))]
 }
 
 // deliver writes the response as far as the fault lets it pass.

@@ -128,18 +128,17 @@ func (l *ledger) clear() {
 }
 
 // accept pays for a message and enters it, or reports false if the balance is too small.
-func (l *ledger) accept(m Sent) (receipt, bool) {
+func (l *ledger) accept(m *submission) bool {
 	if !l.pay(m.Parts) {
-		return receipt{}, false
+		return false
 	}
-	m.ID, m.At = l.newID(m.Channel), l.now()
-	result := receipt{m.ID, l.balance} // before a fallback that goes out at once is paid
-	r := newRow(m, len(l.rows))
+	m.ID, m.At, m.left = l.newID(m.Channel), l.now(), l.balance
+	r := newRow(m.Sent, len(l.rows))
 	l.enter(r)
 	if m.Channel != ChannelSMS {
 		l.deliver(r)
 	}
-	return result, true
+	return true
 }
 
 // pay takes the cost of the parts from the balance, or reports false if it is too small.

@@ -51,15 +51,17 @@ func (s *Server) listSMS(_ string, r *http.Request, body []byte) (any, *problem)
 	}
 	query.Del(key)
 	query.Del(secret)
-	q, p := s.names.list.read(query, s.paging())
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	q, p := s.names.list.read(query, s.listing.paging)
 	if p != nil {
 		return nil, p
 	}
-	found, ok := s.page(q)
+	page, ok := s.page(q)
 	if !ok {
 		return nil, &problem{codeCursor, "the cursor does not belong to these filters and this order"}
 	}
-	return found.document(s.names.list, q.paging), nil
+	return page, nil
 }
 
 // read returns the request that a query makes, or its first problem.
@@ -68,7 +70,8 @@ func (n listNames) read(query url.Values, paging Paging) (listRequest, *problem)
 	for concept, name := range n.params {
 		concepts[name] = concept
 	}
-	q := listRequest{listing: listing{filters: table{}, sortBy: "created", descending: true}, paging: paging, size: defaultPageSize, number: 1}
+	newestFirst := listing{filters: table{}, sortBy: "created", descending: true}
+	q := listRequest{listing: newestFirst, paging: paging, size: defaultPageSize, number: 1}
 	for _, name := range slices.Sorted(maps.Keys(query)) {
 		concept, values := concepts[name], query[name]
 		switch {

@@ -20,19 +20,10 @@ const (
 	StateExpired   DeliveryState = "expired"   // its lifetime ended before it was delivered
 )
 
-type outcomeKind string
-
-const (
-	delivered     outcomeKind = ""
-	unreachable   outcomeKind = "Unreachable"
-	failed        outcomeKind = "FailDelivery"
-	deliveredLate outcomeKind = "DeliverLate"
-)
-
 // An Outcome is what becomes of a chat-app message after it was accepted, for [Server.SetDelivery]. The zero Outcome is
 // [Deliver]. Outcomes can be compared with ==.
 type Outcome struct {
-	kind  outcomeKind
+	name  string // of the function that made it, unless it delivers in time
 	delay time.Duration
 }
 
@@ -40,27 +31,27 @@ type Outcome struct {
 func Deliver() Outcome { return Outcome{} }
 
 // DeliverAfter delivers the message when d has passed on the server's clock, unless its lifetime is shorter.
-func DeliverAfter(d time.Duration) Outcome { return Outcome{delivered, max(d, 0)} }
+func DeliverAfter(d time.Duration) Outcome { return Outcome{delay: max(d, 0)} }
 
 // Unreachable never reaches the recipient. The message is queued until it expires.
-func Unreachable() Outcome { return Outcome{kind: unreachable} }
+func Unreachable() Outcome { return Outcome{name: "Unreachable"} }
 
 // FailDelivery lets the delivery fail at once. By the specification, the fallback follows at once on chat app 2, and on chat
 // app 1 when the lifetime ends.
-func FailDelivery() Outcome { return Outcome{kind: failed} }
+func FailDelivery() Outcome { return Outcome{name: "FailDelivery"} }
 
 // DeliverLate lets the message expire, and delivers it all the same when d has passed since.
-func DeliverLate(d time.Duration) Outcome { return Outcome{deliveredLate, max(d, 0)} }
+func DeliverLate(d time.Duration) Outcome { return Outcome{"DeliverLate", max(d, 0)} }
 
 // String returns the name of the outcome with its argument, such as "Unreachable" or "DeliverAfter(2s)".
 func (o Outcome) String() string {
 	switch {
-	case o.kind == deliveredLate:
+	case o.name == "DeliverLate":
 		return fmt.Sprintf("DeliverLate(%v)", o.delay)
-	case o.kind == delivered && o.delay > 0:
+	case o.delay > 0:
 		return fmt.Sprintf("DeliverAfter(%v)", o.delay)
 	default:
-		return cmp.Or(string(o.kind), "Deliver")
+		return cmp.Or(o.name, "Deliver")
 	}
 }
 
@@ -90,11 +81,11 @@ type step struct {
 // course returns the steps of a message with this outcome, in order.
 func (o Outcome) course(ttl time.Duration) []step {
 	switch {
-	case o.kind == failed:
+	case o.name == "FailDelivery":
 		return []step{{0, StateFailed}}
-	case o.kind == unreachable:
+	case o.name == "Unreachable":
 		return []step{{0, StateQueued}, {ttl, StateExpired}}
-	case o.kind == deliveredLate:
+	case o.name == "DeliverLate":
 		return []step{{0, StateSent}, {ttl, StateExpired}, {addDurations(ttl, o.delay), StateDelivered}}
 	case o.delay > ttl:
 		return []step{{0, StateSent}, {ttl, StateExpired}}

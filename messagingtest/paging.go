@@ -41,15 +41,6 @@ func (s *Server) SetPaging(kind Paging) {
 	s.listing.paging = kind
 }
 
-// page is a part of the rows of a listing.
-type page struct {
-	size, total int
-	number      int // from 1, if pages are counted
-	rows        []*row
-	hasNext     bool
-	cursor      string // of the next page, if there is one
-}
-
 // start returns the index of the first row of the page that is asked for, or reports false if its cursor is wrong.
 func (q listRequest) start(l *ledger, rows []*row) (int, bool) {
 	if q.cursor == "" {
@@ -67,18 +58,40 @@ func (q listRequest) start(l *ledger, rows []*row) (int, bool) {
 	return at, true
 }
 
-// cut returns the page that begins at start.
-func (q listRequest) cut(rows []*row, start int) page {
+// cut returns the page that begins at start as a response, and reports whether another follows. What a kind of paging does not
+// have is left out: a client could take a null for the end.
+func (q listRequest) cut(n listNames, rows []*row, start int) (page document, hasNext bool) {
 	size := q.size
 	if q.paging == Unpaged {
 		size = len(rows)
 	}
 	end := min(start+size, len(rows))
-	p := page{size: size, total: len(rows), number: q.number, rows: slices.Clone(rows[start:end]), hasNext: end < len(rows)}
-	if p.hasNext {
-		p.cursor = cursorAfter(rows[end-1], q.listing)
+	hasNext = end < len(rows)
+	items, all := []document{}, columns()
+	for _, r := range rows[start:end] {
+		items = append(items, r.document(n.record, all))
 	}
-	return p
+	values := map[string]any{"status": true, "total": len(rows), "items": items}
+	if q.paging != Unpaged {
+		values["size"], values["hasNext"] = size, hasNext
+	}
+	if q.paging == ByPage {
+		values["pages"], values["number"], values["next"] = (len(rows)+size-1)/size, q.number, nil
+	}
+	if q.paging == ByCursor {
+		values["next"] = nil
+	}
+	switch {
+	case hasNext && q.paging == ByPage:
+		values["next"] = q.number + 1
+	case hasNext && q.paging == ByCursor:
+		values["next"] = cursorAfter(rows[end-1], q.listing)
+	}
+	page = document{}
+	for concept, value := range values {
+		page.set(n.page[concept], value)
+	}
+	return page, hasNext
 }
 
 // A cursor begins with a character that means something else in a query, if it is not escaped.
@@ -97,32 +110,4 @@ func (l *ledger) rowOfCursor(cursor string, q listing) *row {
 		return nil
 	}
 	return l.byID[id]
-}
-
-// document returns the page as a response. What a kind of paging does not have is left out: a client could take a null for
-// the end.
-func (p page) document(n listNames, kind Paging) document {
-	rows, all := make([]document, len(p.rows)), columns()
-	for i, r := range p.rows {
-		rows[i] = r.document(n.record, all)
-	}
-	values := map[string]any{"status": true, "total": p.total, "items": rows}
-	if kind != Unpaged {
-		values["size"], values["hasNext"] = p.size, p.hasNext
-	}
-	switch kind {
-	case ByPage:
-		values["pages"], values["number"], values["next"] = (p.total+p.size-1)/p.size, p.number, nil
-		if p.hasNext {
-			values["next"] = p.number + 1
-		}
-	case ByCursor:
-		values["next"] = orNull(p.cursor)
-	case ByOffset, Unpaged:
-	}
-	d := document{}
-	for concept, value := range values {
-		d.set(n.page[concept], value)
-	}
-	return d
 }

@@ -22,18 +22,12 @@ const (
 	RouteMarketingMessages Route = "marketing_messages" // the marketing-messages interface
 )
 
-// routing is guarded by the server's mutex.
-type routing struct {
-	templates   map[string]Category
-	noMarketing bool
-}
-
 // route sets the category and the route of a message, or reports false if it may take none.
-func (r *routing) route(m *submission) bool {
+func (s *Server) route(m *submission) bool {
 	switch {
 	case m.Kind == "template":
 		m.Category = CategoryUtility
-		if registered, ok := r.templates[m.Template]; ok {
+		if registered, ok := s.templates[m.Template]; ok {
 			m.Category = registered
 		}
 	case m.Category == "":
@@ -43,7 +37,7 @@ func (r *routing) route(m *submission) bool {
 	if m.Category != CategoryMarketing {
 		return true
 	}
-	if !r.noMarketing {
+	if !s.noMarketing {
 		m.Route = RouteMarketingMessages
 		return true
 	}
@@ -57,7 +51,7 @@ func (s *Server) RegisterTemplate(name string, category Category) {
 	must(name != "" && known, "RegisterTemplate(%q, %q): the name is empty, or the category is not one of templates", name, category)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.routing.templates[name] = category
+	s.templates[name] = category
 }
 
 // SetMarketingRoute sets whether the marketing-messages interface is available, as it is at the start, to messages that are
@@ -66,5 +60,5 @@ func (s *Server) RegisterTemplate(name string, category Category) {
 func (s *Server) SetMarketingRoute(available bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.routing.noMarketing = !available
+	s.noMarketing = !available
 }

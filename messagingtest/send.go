@@ -13,19 +13,14 @@ import (
 // submission is a message that is valid, but not accepted yet.
 type submission struct {
 	Sent
-	strict bool // chat app 2: by the marketing-messages interface, or not at all
-	toUser bool // chat app 2: To is a user ID, not a number or a group
-}
-
-// receipt is what a response says about an accepted message, beside the message itself.
-type receipt struct {
-	id      string
-	balance amount // that is left
+	strict bool   // chat app 2: by the marketing-messages interface, or not at all
+	toUser bool   // chat app 2: To is a user ID, not a number or a group
+	left   amount // of the balance, once the message is accepted
 }
 
 // sends returns the operation of a channel that sends.
 func (s *Server) sends(
-	n sendNames, read func(fields) (submission, *problem), confirm func(sendNames, submission, receipt) any,
+	n sendNames, read func(fields) (submission, *problem), confirm func(sendNames, submission) any,
 ) operation {
 	return operation{http.MethodPost, func(requestID string, r *http.Request, body []byte) (any, *problem) {
 		members, err := readObject(body)
@@ -47,37 +42,34 @@ func (s *Server) sends(
 		if len(keys) > 0 {
 			m.Body = encode(members)
 		}
-		accepted, p := s.submit(&m)
-		if p != nil {
+		if p := s.submit(&m); p != nil {
 			return nil, p
 		}
-		return confirm(n, m, accepted), nil
+		return confirm(n, m), nil
 	}}
 }
 
 // submit accepts a message, unless the state of the server is against it.
-func (s *Server) submit(m *submission) (receipt, *problem) {
+func (s *Server) submit(m *submission) *problem {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.ledger.isDuplicate(m.Sent) {
-		return receipt{}, &problem{codeDuplicate, "a message with this reference was accepted before"}
+	switch {
+	case s.ledger.isDuplicate(m.Sent):
+		return &problem{codeDuplicate, "a message with this reference was accepted before"}
+	case m.Channel == ChannelChatApp2 && !s.route(m):
+		return &problem{codeRoute, "the marketing-messages route is not available, and product_policy is STRICT"}
+	case !s.ledger.accept(m):
+		return &problem{codeInsufficientBalance, "insufficient balance"}
 	}
-	if m.Channel == ChannelChatApp2 && !s.routing.route(m) {
-		return receipt{}, &problem{codeRoute, "the marketing-messages route is not available, and product_policy is STRICT"}
-	}
-	r, ok := s.ledger.accept(m.Sent)
-	if !ok {
-		return receipt{}, &problem{codeInsufficientBalance, "insufficient balance"}
-	}
-	return r, nil
+	return nil
 }
 
 // confirm returns the response of SMS and chat app 1. Numbers are strings, as in most services of the kind.
-func confirm(n sendNames, m submission, r receipt) any {
+func confirm(n sendNames, m submission) any {
 	body := document{}
 	for concept, value := range (table{
-		"status": n.accepted, "id": r.id, "request": m.RequestID, "reference": m.ReferenceID, "parts": strconv.Itoa(m.Parts),
-		"unitCost": unitCost.String(), "cost": priceOf(m.Parts).String(), "balance": r.balance.String(), "operator": operator,
+		"status": n.accepted, "id": m.ID, "request": m.RequestID, "reference": m.ReferenceID, "parts": strconv.Itoa(m.Parts),
+		"unitCost": unitCost.String(), "cost": priceOf(m.Parts).String(), "balance": m.left.String(), "operator": operator,
 	}) {
 		if value != "" {
 			body.set(n.response[concept], value)

@@ -58,7 +58,9 @@ type Server struct {
 	random  randomFaults
 	ledger  ledger
 	listing listControls
-	routing routing
+	// For chat app 2: see RegisterTemplate and SetMarketingRoute.
+	templates   map[string]Category
+	noMarketing bool
 }
 
 // operation is what the service does at one path: handle returns the body of a success, or why the request is refused.
@@ -107,8 +109,8 @@ func newServer() *Server {
 		APISecret: rand.Text(),
 		names:     defaultNames(),
 		ledger:    newLedger(),
-		listing:   listControls{paging: ByPage, previous: map[string]page{}},
-		routing:   routing{templates: map[string]Category{}},
+		listing:   listControls{paging: ByPage, previous: map[string]document{}},
+		templates: map[string]Category{},
 	}
 	s.credentials = credentials{s.Token, s.APIKey, s.APISecret}
 	s.operations = map[string]operation{
