@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"regexp"
 	"strings"
 )
 
@@ -81,15 +82,7 @@ func (p parameters) query(unescaped bool) string {
 // escapeLittle escapes a value as [Unescaped] says. What would end the parameter or the request line is escaped all the same,
 // because no receiver could restore it.
 func escapeLittle(s string) string {
-	var b strings.Builder
-	for i := range len(s) {
-		if c := rune(s[i]); isControlOrSpace(c) || c == '&' || c == '#' {
-			b.WriteString(url.QueryEscape(s[i : i+1]))
-		} else {
-			b.WriteByte(s[i])
-		}
-	}
-	return b.String()
+	return regexp.MustCompile(`[\x00-\x20\x7f&#]`).ReplaceAllStringFunc(s, url.QueryEscape)
 }
 
 // withQuery adds a query to a target, which may have one already. A fragment is no part of a request.
@@ -107,11 +100,7 @@ func withQuery(target, query string) string {
 	}
 }
 
-// SMSRequest returns the request by which the service calls a webhook for inbound SMS, to pass to its handler:
-//
-//	w := httptest.NewRecorder()
-//	handler.ServeHTTP(w, messagingtest.SMSRequest("/hooks/sms?key="+secret, messagingtest.InboundSMS{From: "639171234567", Text: "Hi"}))
-//
+// SMSRequest returns the request by which the service calls a webhook for inbound SMS, to pass to its handler.
 // Like [net/http/httptest.NewRequest], it makes a request as a server sees it, for a path or an absolute URL whose query stays
 // byte for byte. Of the options only [Unescaped] has an effect. SMSRequest panics if the target cannot stand in a request line.
 func SMSRequest(target string, m InboundSMS, opts ...ReceiveOption) *http.Request {

@@ -81,17 +81,7 @@ func (m InboundChatApp) calls() []call {
 //go:embed samples.json
 var samplesJSON []byte
 
-// InboundSamples returns an inbound chat-app message of every kind that is known, by a name that says what it is:
-//
-//	for name, m := range messagingtest.InboundSamples() {
-//		t.Run(name, func(t *testing.T) {
-//			w := httptest.NewRecorder()
-//			handler.ServeHTTP(w, messagingtest.ChatApp2Request("/hooks/two", m))
-//			if w.Code != http.StatusOK {
-//				t.Errorf("%d for %s", w.Code, m.Kind)
-//			}
-//		})
-//	}
+// InboundSamples returns an inbound chat-app message of every kind that is known, by a name that says what it is.
 //
 // Samples whose name begins with "flat" have parameters only. The others have an object of the third-party platform as JSON,
 // and beside it ID, From, To, Name, Kind and ReceivedAt that say the same; two of them have nothing but the JSON: one in its

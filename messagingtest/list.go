@@ -66,10 +66,7 @@ func (s *Server) listSMS(_ string, r *http.Request, body []byte) (any, *problem)
 
 // read returns the request that a query makes, or its first problem.
 func (n listNames) read(query url.Values, paging Paging) (listRequest, *problem) {
-	concepts := table{}
-	for concept, name := range n.params {
-		concepts[name] = concept
-	}
+	concepts := n.params.inverted()
 	newestFirst := listing{filters: table{}, sortBy: "created", descending: true}
 	q := listRequest{listing: newestFirst, paging: paging, size: defaultPageSize, number: 1}
 	for _, name := range slices.Sorted(maps.Keys(query)) {
@@ -124,7 +121,7 @@ func (q *listRequest) set(n listNames, concept, value string) *problem {
 	case "cursor":
 		q.cursor = value
 	case "sortBy":
-		if q.sortBy = n.concept(value); q.sortBy == "" {
+		if q.sortBy = n.record.inverted()[value]; q.sortBy == "" {
 			return &problem{codeSort, name + " is no member of a row"}
 		}
 	case "order":
@@ -135,16 +132,6 @@ func (q *listRequest) set(n listNames, concept, value string) *problem {
 		q.filters[concept] = value
 	}
 	return nil
-}
-
-// concept returns the concept of a member of a row, or "".
-func (n listNames) concept(member string) string {
-	for concept, name := range n.record {
-		if name == member {
-			return concept
-		}
-	}
-	return ""
 }
 
 func readNumber(name, value string, least, most int, target *int) *problem {

@@ -75,17 +75,18 @@ func (q listRequest) cut(n listNames, rows []*row, start int) (page document, ha
 	if q.paging != Unpaged {
 		values["size"], values["hasNext"] = size, hasNext
 	}
-	if q.paging == ByPage {
+	switch q.paging {
+	case ByPage:
 		values["pages"], values["number"], values["next"] = (len(rows)+size-1)/size, q.number, nil
-	}
-	if q.paging == ByCursor {
+		if hasNext {
+			values["next"] = q.number + 1
+		}
+	case ByCursor:
 		values["next"] = nil
-	}
-	switch {
-	case hasNext && q.paging == ByPage:
-		values["next"] = q.number + 1
-	case hasNext && q.paging == ByCursor:
-		values["next"] = cursorAfter(rows[end-1], q.listing)
+		if hasNext {
+			values["next"] = cursorAfter(rows[end-1], q.listing)
+		}
+	case ByOffset, Unpaged:
 	}
 	page = document{}
 	for concept, value := range values {

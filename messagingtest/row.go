@@ -6,13 +6,8 @@ import (
 	"time"
 )
 
-// What every row shows alike.
-const (
-	sendStatus  = 1
-	operator    = "OP_1"
-	country     = "ZZ"
-	description = "accepted"
-)
+// operator is the same for all messages.
+const operator = "OP_1"
 
 // columns returns what listings show of a row, by concept: a string, a number, or nil for what the message does not have.
 func columns() map[string]func(*row) any {
@@ -29,10 +24,10 @@ func columns() map[string]func(*row) any {
 		"created":        func(r *row) any { return r.shown },
 		"sent":           func(r *row) any { return orNull(formatTime(r.SentAt, inMilliseconds)) },
 		"deliveryStatus": func(r *row) any { return orNull(r.DeliveryStatus) },
-		"sendStatus":     func(*row) any { return sendStatus },
+		"sendStatus":     func(*row) any { return 1 },
 		"operator":       func(*row) any { return operator },
-		"country":        func(*row) any { return country },
-		"description":    func(*row) any { return description },
+		"country":        func(*row) any { return "ZZ" },
+		"description":    func(*row) any { return "accepted" },
 	}
 }
 
