@@ -14,14 +14,8 @@ import (
 // for the test of a handler.
 //
 // The parameters go in the order of the fields, each under the first name that the default contract has for it. A field that
-// is zero is not sent. Extra holds parameters that no field is for, and comes last:
-//
-//	messagingtest.InboundSMS{From: "639171234567", Extra: []messagingtest.Param{
-//		{Name: "msg", Value: "Hi"},                  // a name of another contract
-//		{Name: "timestamp", Value: "1791038663"},    // a time in another form
-//		{Name: "keyword", Value: ""},                // present, and empty
-//		{Name: "from", Value: "639170000000"},       // a second time
-//	}}
+// is zero is not sent. Extra comes last. It holds what no field is for, such as a name of another contract, a time in another
+// form, an empty value, or a second value for a name.
 //
 //sumtype:decl
 type Callback interface {

@@ -64,7 +64,10 @@ func (s *Server) Receive(ctx context.Context, target string, callback Callback, 
 func (s *Server) deliverAll(ctx context.Context, calls []call, how receiving) []Reply {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	defer s.whenClosed(func() { end(errClosed) })()
+	defer context.AfterFunc(s.closed, func() { end(errClosed) })()
+	if s.closed.Err() != nil {
+		end(errClosed) // before anything is sent: AfterFunc takes its time
+	}
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true) // HTTP/2 would put what comes at once onto one connection
 	transport := &http.Transport{Protocols: protocols, MaxIdleConnsPerHost: 1 << 10, DisableCompression: true}

@@ -20,7 +20,7 @@ func (c *listControls) reset() { c.shift, c.repeats, c.previous = 0, 0, map[stri
 // ShiftRows lets n transactions arrive in front of all rows after each response that is not the last of its listing, so that
 // the last n rows of a page are on the next page again. 0 ends it, as does [Server.Reset].
 //
-// Each arriving row is a copy of the first one, a millisecond newer (older if the oldest come first), with IDs of its own and
+// Each arriving row is a copy of the first one, a millisecond newer (older if the oldest come first), with an ID of its own and
 // no reference ID, unless the listing filters or sorts by it. It stays in listings, but is not in [Server.Sent]. With n of at
 // least the page size, a listing does not end. ShiftRows panics if n is negative.
 func (s *Server) ShiftRows(n int) {
@@ -87,9 +87,6 @@ func (s *Server) shiftRows(l listing, first *row) {
 	for range s.listing.shift {
 		m := first.Sent
 		m.ID = s.ledger.newID(ChannelSMS)
-		if _, filtered := l.filters["request"]; !filtered {
-			m.RequestID = s.newRequestID()
-		}
 		if _, filtered := l.filters["reference"]; !filtered && l.sortBy != "reference" {
 			m.ReferenceID = ""
 		}

@@ -3,6 +3,7 @@ package messagingtest
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -12,36 +13,25 @@ import (
 	"time"
 )
 
-type faultKind string
-
-const (
-	acceptThenDrop    faultKind = "AcceptThenDrop"
-	dropUnread        faultKind = "DropUnread"
-	slow              faultKind = "Slow"
-	status            faultKind = "Status"
-	truncatedResponse faultKind = "TruncatedResponse"
-	notJSON           faultKind = "NotJSON"
-)
-
 // A Fault is one way in which a request can go wrong, for [Server.Inject] and [Server.InjectRandomly]. The zero Fault is
 // none: it lets a request pass, so that a later one fails. Faults can be compared with ==.
 type Fault struct {
-	kind       faultKind
+	name       string // of the function that made it
 	delay      time.Duration
 	status     int
 	retryAfter time.Duration
 }
 
 // AcceptThenDrop processes the request and then resets the connection without a response.
-func AcceptThenDrop() Fault { return Fault{kind: acceptThenDrop} }
+func AcceptThenDrop() Fault { return Fault{name: "AcceptThenDrop"} }
 
 // DropUnread resets the connection when the header of the request has arrived, and processes nothing. A correct client's verdict
 // is unknown all the same: it sees the same reset whether the service has read the request or not.
-func DropUnread() Fault { return Fault{kind: dropUnread} }
+func DropUnread() Fault { return Fault{name: "DropUnread"} }
 
 // Slow processes the request at once and responds after d. It ends without a response when the client goes away or the server
 // is closed.
-func Slow(d time.Duration) Fault { return Fault{kind: slow, delay: d} }
+func Slow(d time.Duration) Fault { return Fault{name: "Slow", delay: d} }
 
 // Status responds with an HTTP status, 100 to 599, and processes nothing. The header Retry-After is sent in whole seconds,
 // rounded up, if retryAfter is positive; as "0" if it is negative; and not at all if it is zero.
@@ -49,32 +39,32 @@ func Slow(d time.Duration) Fault { return Fault{kind: slow, delay: d} }
 // The body is an error of the service, with a code for 400, 401, 402, 404, 429, 5xx and also 2xx: a success that says that it
 // is none. There is no Location header. After a status below 200 the connection is closed.
 func Status(code int, retryAfter time.Duration) Fault {
-	return Fault{kind: status, status: code, retryAfter: retryAfter}
+	return Fault{name: "Status", status: code, retryAfter: retryAfter}
 }
 
 // TruncatedResponse processes the request and cuts the response in its middle: the status is 200, the Content-Length larger
 // than what is sent, and the connection ends.
-func TruncatedResponse() Fault { return Fault{kind: truncatedResponse} }
+func TruncatedResponse() Fault { return Fault{name: "TruncatedResponse"} }
 
 // NotJSON processes the request and responds with status 200 and an HTML page, as an intermediary may.
-func NotJSON() Fault { return Fault{kind: notJSON} }
+func NotJSON() Fault { return Fault{name: "NotJSON"} }
 
 // String returns the name of the fault with its arguments, such as "DropUnread" or "Status(429, 2s)".
 func (f Fault) String() string {
-	switch f.kind {
+	switch f.name {
 	case "":
 		return "None"
-	case slow:
+	case "Slow":
 		return fmt.Sprintf("Slow(%v)", f.delay)
-	case status:
+	case "Status":
 		return fmt.Sprintf("Status(%d, %v)", f.status, f.retryAfter)
 	default:
-		return string(f.kind)
+		return f.name
 	}
 }
 
 // isValid reports whether there is such a fault: Status takes any number.
-func (f Fault) isValid() bool { return f.kind != status || f.status >= 100 && f.status <= 599 }
+func (f Fault) isValid() bool { return f.name != "Status" || f.status >= 100 && f.status <= 599 }
 
 // Inject lets each of the next n requests take the fault, to any path. Faults wait in the order in which they were injected,
 // and a request takes the first one when it arrives. Inject panics if n is below 1, or if the fault is a [Status]
@@ -127,17 +117,17 @@ func (s *Server) arrive() Fault {
 
 // deliver writes the response as far as the fault lets it pass.
 func (f Fault) deliver(w http.ResponseWriter, resp response) {
-	switch f.kind {
-	case acceptThenDrop:
+	switch f.name {
+	case "AcceptThenDrop":
 		reset(w)
-	case truncatedResponse:
+	case "TruncatedResponse":
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Content-Length", strconv.Itoa(len(resp.body)))
 		w.WriteHeader(http.StatusOK)
 		_, _ = w.Write(resp.body[:len(resp.body)/2])
 		_ = http.NewResponseController(w).Flush()
 		panic(http.ErrAbortHandler)
-	case notJSON:
+	case "NotJSON":
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		_, _ = w.Write([]byte("<!DOCTYPE html>\n<title>Welcome</title>\n<p>Please sign in to use this network.\n"))
 	default:
@@ -157,12 +147,9 @@ func reset(w http.ResponseWriter) {
 
 // writeStatus responds in place of the service.
 func (s *Server) writeStatus(w http.ResponseWriter, f Fault, requestID string) {
-	switch {
-	case f.retryAfter > 0:
-		seconds := (f.retryAfter-1)/time.Second + 1 // no overflow, unlike adding a second first
-		w.Header().Set("Retry-After", strconv.FormatInt(int64(seconds), 10))
-	case f.retryAfter < 0:
-		w.Header().Set("Retry-After", "0")
+	if f.retryAfter != 0 {
+		seconds := max(0, math.Ceil(f.retryAfter.Seconds()))
+		w.Header().Set("Retry-After", strconv.FormatFloat(seconds, 'f', 0, 64))
 	}
 	switch {
 	case f.status < http.StatusOK:

@@ -46,11 +46,9 @@ type Server struct {
 	credentials credentials // copies: a test that changes the fields does not race with requests
 	operations  map[string]operation
 
-	http    *httptest.Server
-	stop    context.CancelFunc // ends delayed responses and calls of webhooks
-	closing sync.Once
-	// whenClosed calls f once the server is closed, and at once if it is.
-	whenClosed func(f func()) (forget func() bool)
+	http   *httptest.Server
+	closed context.Context    //nolint:containedctx // it lasts as long as the server
+	stop   context.CancelFunc // of closed: ends delayed responses and calls of webhooks
 
 	serial atomic.Int64 // of the last request ID
 
@@ -81,17 +79,10 @@ func NewServer(tb testing.TB) *Server {
 // Start starts a server for a program that is not a test. The caller closes it. Like [net/http/httptest.NewServer], it panics
 // if no loopback port is available.
 func Start() *Server {
-	ctx, stop := context.WithCancel(context.Background())
 	s := newServer()
-	s.stop = stop
-	s.whenClosed = func(f func()) func() bool {
-		if ctx.Err() != nil {
-			f() // before anything is sent: AfterFunc takes its time
-		}
-		return context.AfterFunc(ctx, f)
-	}
+	s.closed, s.stop = context.WithCancel(context.Background())
 	s.http = httptest.NewUnstartedServer(http.HandlerFunc(s.serve))
-	s.http.Config.BaseContext = func(net.Listener) context.Context { return ctx }
+	s.http.Config.BaseContext = func(net.Listener) context.Context { return s.closed }
 	s.http.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
 	// ReadTimeout and WriteTimeout would also count while Slow delays a response: serve sets deadlines around its reading and
 	// its writing instead.
@@ -126,12 +117,10 @@ func newServer() *Server {
 // Close closes the port and all connections. Requests under way get no response, and delays of [Slow] and calls of
 // [Server.Receive] end. When Close returns, the server has no goroutine left. The ledger can still be read.
 func (s *Server) Close() {
-	s.closing.Do(func() {
-		s.stop()
-		_ = s.http.Listener.Close() // first, so that no connection is accepted behind the back of the next line
-		s.http.CloseClientConnections()
-		s.http.Close()
-	})
+	s.stop()
+	_ = s.http.Listener.Close() // first, so that no connection is accepted behind the back of the next line
+	s.http.CloseClientConnections()
+	s.http.Close()
 }
 
 // Requests returns how many requests have reached the server since the start or the last [Server.Reset], processed or not,
@@ -164,7 +153,7 @@ func (s *Server) newRequestID() string { return "req-" + strconv.FormatInt(s.ser
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	fault := s.arrive()
-	if fault.kind == dropUnread {
+	if fault.name == "DropUnread" {
 		reset(w)
 		return
 	}
@@ -174,7 +163,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	_ = deadlines.SetReadDeadline(time.Time{})
 
 	requestID := s.newRequestID()
-	if fault.kind == status {
+	if fault.name == "Status" {
 		s.writeStatus(w, fault, requestID)
 		return
 	}
