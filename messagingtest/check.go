@@ -2,6 +2,7 @@ package messagingtest
 
 import (
 	"encoding/json"
+	"maps"
 	"math"
 	"net/url"
 	"slices"
@@ -77,10 +78,8 @@ func isList(least int, element check) check {
 
 // isText is the check for a string, which may be empty.
 func isText(field string, raw json.RawMessage) *problem {
-	if _, ok := textOf(raw); !ok {
-		return &problem{codeKind, field + " is not a string"}
-	}
-	return nil
+	_, ok := textOf(raw)
+	return refuseIf(!ok, codeKind, field+" is not a string")
 }
 
 // isTextThat returns the check for a string that is not empty and passes a test.
@@ -128,18 +127,13 @@ func isCallback(field string, raw json.RawMessage) *problem {
 }
 
 func isFlag(field string, raw json.RawMessage) *problem {
-	if string(raw) != "true" && string(raw) != "false" {
-		return &problem{codeKind, field + " is neither true nor false"}
-	}
-	return nil
+	return refuseIf(string(raw) != "true" && string(raw) != "false", codeKind, field+" is neither true nor false")
 }
 
 // isNumber is the check for a number that fits into a float64.
 func isNumber(field string, raw json.RawMessage) *problem {
-	if _, err := strconv.ParseFloat(string(raw), 64); err != nil {
-		return &problem{codeKind, field + " is not a number"}
-	}
-	return nil
+	_, err := strconv.ParseFloat(string(raw), 64)
+	return refuseIf(err != nil, codeKind, field+" is not a number")
 }
 
 // isPositive is the check for a number above zero.
@@ -155,10 +149,8 @@ func isCount(field string, raw json.RawMessage) *problem {
 	if p := isPositive(field, raw); p != nil {
 		return p
 	}
-	if _, err := strconv.ParseUint(string(raw), 10, 64); err != nil {
-		return &problem{codeValue, field + " is not a whole number"}
-	}
-	return nil
+	_, err := strconv.ParseUint(string(raw), 10, 64)
+	return refuseIf(err != nil, codeValue, field+" is not a whole number")
 }
 
 // isDegrees is the check for a number, or a string that holds one: the platform's own examples have both.
@@ -171,10 +163,7 @@ func isDegrees(field string, raw json.RawMessage) *problem {
 
 // isLifetime is the check for whole seconds above zero. 60.0 and 6e1 are the same number, but not what a client should write.
 func isLifetime(field string, raw json.RawMessage) *problem {
-	if secondsOf(raw) == 0 {
-		return &problem{codeLifetime, field + " is not a whole number of seconds above zero"}
-	}
-	return nil
+	return refuseIf(secondsOf(raw) == 0, codeLifetime, field+" is not a whole number of seconds above zero")
 }
 
 // secondsOf returns zero for what is not a whole number of seconds.
@@ -188,16 +177,10 @@ func secondsOf(raw json.RawMessage) time.Duration {
 
 // isTexts is the check for an object that holds nothing but strings.
 func isTexts(field string, raw json.RawMessage) *problem {
-	o := objectOf(raw)
-	if o == nil {
-		return &problem{codeKind, field + " is not an object"}
-	}
-	for _, value := range o {
-		if isText("", value) != nil {
-			return &problem{codeKind, field + " holds a value that is not a string"}
-		}
-	}
-	return nil
+	var texts map[string]*string
+	err := json.Unmarshal(raw, &texts)
+	hasNull := slices.Contains(slices.Collect(maps.Values(texts)), nil)
+	return refuseIf(err != nil || texts == nil || hasNull, codeKind, field+" is not an object of strings")
 }
 
 func isMobileNumber(s string) bool {

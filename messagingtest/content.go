@@ -35,10 +35,8 @@ func isMedia(field string, raw json.RawMessage) *problem {
 	)(field, raw); p != nil {
 		return p
 	}
-	if o := objectOf(raw); (o["id"] == nil) == (o["link"] == nil) {
-		return &problem{codePayload, field + " does not have exactly one of id and link"}
-	}
-	return nil
+	o := objectOf(raw)
+	return refuseIf((o["id"] == nil) == (o["link"] == nil), codePayload, field+" does not have exactly one of id and link")
 }
 
 // isComponent is the check for a component of a template.

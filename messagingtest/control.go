@@ -5,18 +5,6 @@ import (
 	"time"
 )
 
-// listControls is how listings go, and go wrong. It is guarded by the server's mutex.
-type listControls struct {
-	paging       Paging
-	ignoreFilter bool
-	shift        int                 // rows that arrive between two pages
-	repeats      int                 // responses that are still to repeat the one before
-	previous     map[string]document // by listing and page size, the page before, unless it is the last
-}
-
-// reset ends what goes wrong for a while. Settings stay.
-func (c *listControls) reset() { c.shift, c.repeats, c.previous = 0, 0, map[string]document{} }
-
 // ShiftRows lets n transactions arrive in front of all rows after each response that is not the last of its listing, so that
 // the last n rows of a page are on the next page again. 0 ends it, as does [Server.Reset].
 //
@@ -27,7 +15,7 @@ func (s *Server) ShiftRows(n int) {
 	must(n >= 0, "ShiftRows(%d): the number of rows is negative", n)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.listing.shift = n
+	s.ledger.shift = n
 }
 
 // RepeatPage lets the next list responses, as many as times says, repeat the one before them, as a stale cache does. The first
@@ -36,7 +24,7 @@ func (s *Server) RepeatPage(times int) {
 	must(times >= 0, "RepeatPage(%d): the number of responses is negative", times)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.listing.repeats = times
+	s.ledger.repeats = times
 }
 
 // IgnoreFilter sets whether the server lists all rows, regardless of the filters of the request. The filters are still read,
@@ -44,7 +32,7 @@ func (s *Server) RepeatPage(times int) {
 func (s *Server) IgnoreFilter(on bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.listing.ignoreFilter = on
+	s.ignoreFilter = on
 }
 
 // SetLag delays the listing of messages until d has passed since [Sent.At], for messages in the ledger too. Both the time that
@@ -59,7 +47,7 @@ func (s *Server) SetLag(d time.Duration) {
 // page returns the requested page, or reports false if its cursor is wrong.
 func (s *Server) page(q listRequest) (document, bool) {
 	applied := q.listing
-	if s.listing.ignoreFilter {
+	if s.ignoreFilter {
 		applied = listing{key: fmt.Sprint("all rows ", q.sortBy, q.descending), sortBy: q.sortBy, descending: q.descending}
 	}
 	rows := s.ledger.list(applied)
@@ -68,14 +56,14 @@ func (s *Server) page(q listRequest) (document, bool) {
 		return nil, false
 	}
 	key := fmt.Sprint(q.size, " ", q.key)
-	page, hasNext := s.listing.previous[key]
-	if start > 0 && hasNext && s.listing.repeats > 0 {
-		s.listing.repeats--
+	page, hasNext := s.ledger.previous[key]
+	if start > 0 && hasNext && s.ledger.repeats > 0 {
+		s.ledger.repeats--
 	} else {
 		page, hasNext = q.cut(s.names.list, rows, start)
 	}
 	if hasNext {
-		s.listing.previous[key] = page
+		s.ledger.previous[key] = page
 		s.shiftRows(applied, rows[0])
 	}
 	return page, true
@@ -83,11 +71,10 @@ func (s *Server) page(q listRequest) (document, bool) {
 
 // shiftRows lets rows arrive in front of the first.
 func (s *Server) shiftRows(l listing, first *row) {
-	matches := l.matches()
-	for range s.listing.shift {
+	for range s.ledger.shift {
 		m := first.Sent
 		m.ID = s.ledger.newID(ChannelSMS)
-		if _, filtered := l.filters["reference"]; !filtered && l.sortBy != "reference" {
+		if l.reference == "" && l.sortBy != "reference" {
 			m.ReferenceID = ""
 		}
 		order, step := len(s.ledger.rows), time.Millisecond
@@ -99,7 +86,7 @@ func (s *Server) shiftRows(l listing, first *row) {
 		}
 		first = newRow(m, order)
 		first.foreign = true
-		if !matches(first) {
+		if !l.matches(first) {
 			return
 		}
 		s.ledger.enter(first)

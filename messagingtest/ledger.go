@@ -107,8 +107,11 @@ type ledger struct {
 	byID        map[string]*row
 	byReference map[string][]*row
 
-	lag    time.Duration
-	sorted *sortedRows // of the last listing, as long as it is true
+	lag      time.Duration
+	sorted   map[string][]*row   // of the last listing, by its key, as long as it is true
+	shift    int                 // rows that arrive between two pages
+	repeats  int                 // list responses that are still to repeat the one before
+	previous map[string]document // by listing and page size, the page before, unless it is the last
 
 	advanced  time.Duration      // what lifetimes and deliveries count
 	outcomes  map[string]Outcome // by recipient
@@ -122,8 +125,8 @@ func newLedger() ledger {
 }
 
 func (l *ledger) clear() {
-	l.requests = 0
-	l.rows, l.sorted, l.fallbacks = nil, nil, nil
+	l.requests, l.shift, l.repeats = 0, 0, 0
+	l.rows, l.sorted, l.fallbacks, l.previous = nil, nil, nil, map[string]document{}
 	l.byID, l.byReference = map[string]*row{}, map[string][]*row{}
 }
 

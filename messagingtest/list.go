@@ -20,11 +20,11 @@ const (
 
 // listing is which rows are listed, in which order.
 type listing struct {
-	key           string // equal for equal listings
-	filters       table  // values by concept
-	after, before *time.Time
-	sortBy        string // a concept of a row
-	descending    bool
+	key        string // equal for equal listings
+	filters    []func(*row) bool
+	reference  string // that is filtered by, if any
+	sortBy     string // a concept of a row
+	descending bool
 }
 
 // listRequest is a request for one page of a listing.
@@ -53,7 +53,7 @@ func (s *Server) listSMS(_ string, r *http.Request, body []byte) (any, *problem)
 	query.Del(secret)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	q, p := s.names.list.read(query, s.listing.paging)
+	q, p := s.names.list.read(query, s.paging)
 	if p != nil {
 		return nil, p
 	}
@@ -67,7 +67,7 @@ func (s *Server) listSMS(_ string, r *http.Request, body []byte) (any, *problem)
 // read returns the request that a query makes, or its first problem.
 func (n listNames) read(query url.Values, paging Paging) (listRequest, *problem) {
 	concepts := n.params.inverted()
-	newestFirst := listing{filters: table{}, sortBy: "created", descending: true}
+	newestFirst := listing{sortBy: "created", descending: true}
 	q := listRequest{listing: newestFirst, paging: paging, size: defaultPageSize, number: 1}
 	for _, name := range slices.Sorted(maps.Keys(query)) {
 		concept, values := concepts[name], query[name]
@@ -108,10 +108,15 @@ func (p Paging) hasParam(concept string) bool {
 func (q *listRequest) set(n listNames, concept, value string) *problem {
 	name := n.params[concept]
 	switch concept {
-	case "createdAfter":
-		return readTime(name, value, &q.after)
-	case "createdBefore":
-		return readTime(name, value, &q.before)
+	case "createdAfter", "createdBefore":
+		limit, err := time.Parse(time.RFC3339Nano, strings.ToUpper(value)) // RFC 3339 has a T and a Z of either case
+		q.filters = append(q.filters, func(r *row) bool {
+			if concept == "createdBefore" {
+				return r.created.Before(limit)
+			}
+			return r.created.After(limit)
+		})
+		return refuseIf(err != nil, codeTime, name+" is not a time of RFC 3339")
 	case "pageSize":
 		return readNumber(name, value, 1, maxPageSize, &q.size)
 	case "page":
@@ -121,34 +126,24 @@ func (q *listRequest) set(n listNames, concept, value string) *problem {
 	case "cursor":
 		q.cursor = value
 	case "sortBy":
-		if q.sortBy = n.record.inverted()[value]; q.sortBy == "" {
-			return &problem{codeSort, name + " is no member of a row"}
-		}
+		q.sortBy = n.record.inverted()[value]
+		return refuseIf(q.sortBy == "", codeSort, name+" is no member of a row")
 	case "order":
-		if value != n.orders["ascending"] && value != n.orders["descending"] {
-			return &problem{codeSort, name + " is neither " + n.orders["ascending"] + " nor " + n.orders["descending"]}
-		}
+		up, down := n.orders["ascending"], n.orders["descending"]
+		return refuseIf(value != up && value != down, codeSort, name+" is neither "+up+" nor "+down)
 	default:
-		q.filters[concept] = value
+		column := columns()[concept]
+		q.filters = append(q.filters, func(r *row) bool { return column(r) == any(value) })
+		if concept == "reference" {
+			q.reference = value
+		}
 	}
 	return nil
 }
 
 func readNumber(name, value string, least, most int, target *int) *problem {
 	n, err := strconv.ParseUint(value, 10, 31)
-	if err != nil || int(n) < least || int(n) > most {
-		return &problem{codeNumber, fmt.Sprintf("%s is not a number from %d to %d", name, least, most)}
-	}
 	*target = int(n)
-	return nil
-}
-
-// readTime takes a T and a Z of either case, as RFC 3339 has it.
-func readTime(name, value string, target **time.Time) *problem {
-	t, err := time.Parse(time.RFC3339Nano, strings.ToUpper(value))
-	if err != nil {
-		return &problem{codeTime, name + " is not a time of RFC 3339"}
-	}
-	*target = &t
-	return nil
+	isWrong := err != nil || int(n) < least || int(n) > most
+	return refuseIf(isWrong, codeNumber, fmt.Sprintf("%s is not a number from %d to %d", name, least, most))
 }

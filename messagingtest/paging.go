@@ -38,7 +38,7 @@ func (s *Server) SetPaging(kind Paging) {
 	must(slices.Contains([]Paging{ByPage, ByOffset, ByCursor, Unpaged}, kind), "SetPaging(%q): no such kind", kind)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.listing.paging = kind
+	s.paging = kind
 }
 
 // start returns the index of the first row of the page that is asked for, or reports false if its cursor is wrong.

@@ -61,20 +61,10 @@ func (r *row) document(names table, all map[string]func(*row) any) document {
 	return d
 }
 
-// matches returns a function that reports whether a row is in the listing.
-func (l listing) matches() func(*row) bool {
-	all := columns()
-	return func(r *row) bool {
-		if r.Channel != ChannelSMS || l.after != nil && !r.created.After(*l.after) || l.before != nil && !r.created.Before(*l.before) {
-			return false
-		}
-		for concept, value := range l.filters {
-			if all[concept](r) != any(value) {
-				return false
-			}
-		}
-		return true
-	}
+// matches reports whether a row is in the listing.
+func (l listing) matches(r *row) bool {
+	isMissed := func(filter func(*row) bool) bool { return !filter(r) }
+	return r.Channel == ChannelSMS && !slices.ContainsFunc(l.filters, isMissed)
 }
 
 // compare returns the order of the listing. No two rows are equal in it, so that its pages agree with each other.
@@ -102,34 +92,26 @@ func compareValues(a, b any) int {
 	return cmp.Compare(s, t)
 }
 
-// sortedRows are all rows of a listing, in its order.
-type sortedRows struct {
-	key  string
-	rows []*row
-}
-
 // list returns the rows that are listed by now.
 func (l *ledger) list(q listing) []*row {
-	if l.sorted != nil && l.sorted.key == q.key {
-		return l.sorted.rows
+	if rows, ok := l.sorted[q.key]; ok {
+		return rows
 	}
 	// A client that settles many messages looks up each: without the index, that would go through the ledger for each.
 	candidates := l.rows
-	reference, indexed := q.filters["reference"]
-	if indexed {
-		candidates = l.byReference[reference]
+	if q.reference != "" {
+		candidates = l.byReference[q.reference]
 	}
 	var rows []*row
 	now := l.now()
-	matches := q.matches()
 	for _, r := range candidates {
-		if matches(r) && (r.foreign || l.lag <= 0 || now.Sub(r.At) >= l.lag) {
+		if q.matches(r) && (r.foreign || l.lag <= 0 || now.Sub(r.At) >= l.lag) {
 			rows = append(rows, r)
 		}
 	}
 	slices.SortFunc(rows, q.compare())
-	if !indexed && l.lag <= 0 { // with a lag, the rows depend on the time
-		l.sorted = &sortedRows{q.key, rows}
+	if q.reference == "" && l.lag <= 0 { // with a lag, the rows depend on the time
+		l.sorted = map[string][]*row{q.key: rows}
 	}
 	return rows
 }

@@ -52,11 +52,13 @@ type Server struct {
 
 	serial atomic.Int64 // of the last request ID
 
-	mu      sync.Mutex
-	faults  []Fault
-	random  randomFaults
-	ledger  ledger
-	listing listControls
+	mu     sync.Mutex
+	faults []Fault
+	random randomFaults
+	ledger ledger
+
+	paging       Paging
+	ignoreFilter bool
 	// For chat app 2: see RegisterTemplate and SetMarketingRoute.
 	templates   map[string]Category
 	noMarketing bool
@@ -101,7 +103,7 @@ func newServer() *Server {
 		APISecret: rand.Text(),
 		names:     defaultNames(),
 		ledger:    newLedger(),
-		listing:   listControls{paging: ByPage, previous: map[string]document{}},
+		paging:    ByPage,
 		templates: map[string]Category{},
 	}
 	s.credentials = credentials{s.Token, s.APIKey, s.APISecret}
@@ -139,7 +141,6 @@ func (s *Server) Reset() {
 	defer s.mu.Unlock()
 	s.faults, s.random = nil, randomFaults{}
 	s.ledger.clear()
-	s.listing.reset()
 }
 
 // must panics with the message unless ok.
@@ -221,6 +222,14 @@ func (r response) write(w http.ResponseWriter) {
 
 // A problem is why a request is refused. Its text names fields and never repeats a value.
 type problem struct{ code, text string }
+
+// refuseIf returns a problem if there is one, or nil.
+func refuseIf(isProblem bool, code, text string) *problem {
+	if !isProblem {
+		return nil
+	}
+	return &problem{code, text}
+}
 
 func (p problem) status() int {
 	statuses := map[string]int{
