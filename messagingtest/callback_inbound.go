@@ -86,9 +86,7 @@ var samplesJSON []byte
 // Samples whose name begins with "flat" have parameters only. The others have an object of the third-party platform as JSON,
 // and beside it ID, From, To, Name, Kind and ReceivedAt that say the same; two of them have nothing but the JSON: one in its
 // envelope, and one of a user who shows no number. They include replies, kinds of the platform's system messages, and kinds
-// that do not exist yet. A correct receiver delivers every sample.
-//
-// IDs are distinct, and times a second apart in the order of the samples. Each range makes new samples.
+// that do not exist yet. A correct receiver delivers every sample. IDs are distinct, and times a second apart.
 func InboundSamples() iter.Seq2[string, InboundChatApp] {
 	return func(yield func(string, InboundChatApp) bool) {
 		var samples []struct {

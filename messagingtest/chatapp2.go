@@ -71,7 +71,7 @@ func readChatApp2(f fields) (submission, *problem) {
 		return m, p
 	}
 	if m.FallbackFrom != "" && (m.toUser || group) {
-		return m, &problem{codeFallback, "there is no number for the SMS of " + f.name("fallbackFrom") + " and " + f.name("fallbackText")}
+		return m, &problem{codeFallback, f.name("fallbackFrom") + " is there, but no number for its SMS"}
 	}
 	m.Extra = f.extra(append(slices.AppendSeq(known, maps.Keys(contentChecks())), m.Kind))
 	return m, nil
@@ -143,24 +143,18 @@ const (
 
 // route sets the category and the route of a message, or reports false if it may take none.
 func (s *Server) route(m *submission) bool {
-	switch {
-	case m.Kind == "template":
-		m.Category = CategoryUtility
-		if registered, ok := s.templates[m.Template]; ok {
-			m.Category = registered
-		}
-	case m.Category == "":
-		m.Category = CategoryService
+	if m.Kind == "template" {
+		m.Category = cmp.Or(s.templates[m.Template], CategoryUtility)
 	}
+	m.Category = cmp.Or(m.Category, CategoryService)
 	m.Route = RouteCloud
 	if m.Category != CategoryMarketing {
 		return true
 	}
 	if !s.noMarketing {
 		m.Route = RouteMarketingMessages
-		return true
 	}
-	return !m.strict
+	return !s.noMarketing || !m.strict
 }
 
 // RegisterTemplate sets the category of a chat-app-2 template, for messages that are accepted from now on. A template that is

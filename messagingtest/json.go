@@ -27,19 +27,13 @@ func readObject(document []byte) (object, error) {
 
 // hasDistinctNames reads the next value, which is well-formed.
 func hasDistinctNames(dec *json.Decoder) bool {
-	first, err := dec.Token()
-	if err != nil {
-		return false
-	}
+	first, _ := dec.Token()
 	open, nested := first.(json.Delim)
-	if !nested {
-		return true
-	}
 	seen := map[json.Token]bool{}
-	for dec.More() {
+	for nested && dec.More() {
 		if open == '{' {
-			name, nameErr := dec.Token()
-			if nameErr != nil || seen[name] {
+			name, _ := dec.Token()
+			if seen[name] {
 				return false
 			}
 			seen[name] = true
@@ -48,8 +42,10 @@ func hasDistinctNames(dec *json.Decoder) bool {
 			return false
 		}
 	}
-	_, err = dec.Token() // the closing delimiter
-	return err == nil
+	if nested {
+		_, _ = dec.Token() // the closing delimiter
+	}
+	return true
 }
 
 // objectOf returns nil for what is not an object.

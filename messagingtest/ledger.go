@@ -111,7 +111,7 @@ type ledger struct {
 	sorted   map[string][]*row   // of the last listing, by its key, as long as it is true
 	shift    int                 // rows that arrive between two pages
 	repeats  int                 // list responses that are still to repeat the one before
-	previous map[string]document // by listing and page size, the page before, unless it is the last
+	previous map[string]document // by paging, page size and listing, the page before, unless it is the last
 
 	advanced  time.Duration      // what lifetimes and deliveries count
 	outcomes  map[string]Outcome // by recipient

@@ -69,7 +69,8 @@ func confirm(n sendNames, m submission) any {
 	body := document{}
 	for concept, value := range (table{
 		"status": n.accepted, "id": m.ID, "request": m.RequestID, "reference": m.ReferenceID, "parts": strconv.Itoa(m.Parts),
-		"unitCost": unitCost.String(), "cost": priceOf(m.Parts).String(), "balance": m.left.String(), "operator": operator,
+		"unitCost": unitCost.String(), "cost": priceOf(m.Parts).String(), "balance": m.left.String(),
+		"operator": operator,
 	}) {
 		if value != "" {
 			body.set(n.response[concept], value)
@@ -159,7 +160,8 @@ func readSMS(f fields) (submission, *problem) {
 // readDelivery reads what both chat apps have beside the message itself.
 func (f fields) readDelivery(m *Sent) *problem {
 	if p := f.check(
-		may("ttl", isLifetime), may("fallbackFrom", isText), may("fallbackText", isText), may("callback", isCallback), may("reference", isText),
+		may("ttl", isLifetime), may("fallbackFrom", isText), may("fallbackText", isText),
+		may("callback", isCallback), may("reference", isText),
 	); p != nil {
 		return p
 	}
