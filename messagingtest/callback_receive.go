@@ -21,9 +21,7 @@ var errClosed = errors.New("the server is closed")
 // A Reply is the result of one request to a webhook.
 type Reply struct {
 	Callback Callback // what was delivered: an InboundSMS, an InboundChatApp or a DeliveryReport
-
-	// Attempt counts the requests of one delivery from 1. It is 0 if none was made; Err says why.
-	Attempt int
+	Attempt  int      // counts the requests of one delivery from 1; 0 if none was made, and Err says why
 
 	StatusCode int           // zero if there was no response
 	Header     http.Header   // nil if there was no response

@@ -42,8 +42,7 @@ type Sent struct {
 	// each of several. A chat-app message has one part.
 	Parts int
 
-	// TTL is the lifetime of a chat-app message. A message without one lives for [DefaultTTL].
-	TTL time.Duration
+	TTL time.Duration // the lifetime of a chat-app message; one without it lives for DefaultTTL
 
 	// FallbackFrom and FallbackText are the sender ID and the text of the SMS to send if a chat-app message is not delivered.
 	FallbackFrom, FallbackText string
@@ -61,8 +60,7 @@ type Sent struct {
 	State   DeliveryState
 	StateAt time.Time
 
-	// At is when the message was processed, or when its fallback applied, by the server's clock.
-	At time.Time
+	At time.Time // when the message was processed, or when its fallback applied, by the server's clock
 
 	// Body is the body of the request. If it held credentials, they are removed, and the members sorted. It is nil for the
 	// SMS of a fallback.
@@ -86,8 +84,10 @@ type row struct {
 	order   int       // breaks ties in every order
 	foreign bool      // nobody sent it to this server: see ShiftRows
 
-	course   []step        // nil for an SMS, and for what was seeded
-	accepted time.Duration // on the clock, where the course begins
+	// Times on the clock. The course is nil for an SMS, and for what was seeded.
+	accepted time.Duration // where the course begins
+	course   []step
+	due      time.Duration // of the fallback, if it applies
 }
 
 func newRow(m Sent, order int) *row {
@@ -115,13 +115,7 @@ type ledger struct {
 
 	advanced  time.Duration      // what lifetimes and deliveries count
 	outcomes  map[string]Outcome // by recipient
-	fallbacks []fallback         // not due yet
-}
-
-func newLedger() ledger {
-	l := ledger{balance: firstBalance, outcomes: map[string]Outcome{}}
-	l.clear()
-	return l
+	fallbacks []*row             // whose fallback is not due yet
 }
 
 func (l *ledger) clear() {

@@ -103,29 +103,16 @@ func (l *ledger) deliver(r *row) {
 	switch {
 	case r.FallbackFrom == "" || !slices.ContainsFunc(r.course, isMissed):
 	case r.Channel == ChannelChatApp2 && r.course[0].state == StateFailed:
-		l.sendFallback(fallback{r, l.advanced})
+		r.due = l.advanced
+		l.sendFallback(r)
 	default:
-		l.fallbacks = append(l.fallbacks, fallback{r, addDurations(l.advanced, ttl)})
+		r.due = addDurations(l.advanced, ttl)
+		l.fallbacks = append(l.fallbacks, r)
 	}
 }
 
-// fallback is the SMS that is to go out in place of a message.
-type fallback struct {
-	message *row
-	due     time.Duration // on the clock
-}
-
-func (l *ledger) sendDueFallbacks() {
-	slices.SortStableFunc(l.fallbacks, func(a, b fallback) int { return cmp.Compare(a.due, b.due) })
-	for len(l.fallbacks) > 0 && l.fallbacks[0].due <= l.advanced {
-		l.sendFallback(l.fallbacks[0])
-		l.fallbacks = l.fallbacks[1:]
-	}
-}
-
-// sendFallback sends nothing if the balance is too small: there is nobody to be refused.
-func (l *ledger) sendFallback(f fallback) {
-	chat := f.message.Sent
+// sendFallback sends the SMS of a message that is not delivered, or nothing if the balance is too small: there is nobody to be refused.
+func (l *ledger) sendFallback(chat *row) {
 	parts := countParts(chat.FallbackText)
 	if !l.pay(parts) {
 		return
@@ -142,7 +129,7 @@ func (l *ledger) sendFallback(f fallback) {
 		RequestID:   chat.RequestID,
 		FallbackOf:  chat.ID,
 		Parts:       parts,
-		At:          chat.At.Add(f.due - f.message.accepted),
+		At:          chat.At.Add(chat.due - chat.accepted),
 	}, len(l.rows)))
 }
 
@@ -168,5 +155,9 @@ func (s *Server) Advance(d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ledger.advanced = addDurations(s.ledger.advanced, d)
-	s.ledger.sendDueFallbacks()
+	slices.SortStableFunc(s.ledger.fallbacks, func(a, b *row) int { return cmp.Compare(a.due, b.due) })
+	for len(s.ledger.fallbacks) > 0 && s.ledger.fallbacks[0].due <= s.ledger.advanced {
+		s.ledger.sendFallback(s.ledger.fallbacks[0])
+		s.ledger.fallbacks = s.ledger.fallbacks[1:]
+	}
 }

@@ -43,14 +43,20 @@ func (s *Server) SetPaging(kind Paging) {
 	s.paging = kind
 }
 
+// A cursor holds the listing that it belongs to and the last row before it. It begins with a character that means something
+// else in a query, if it is not escaped.
+const cursorMark = "&cursor="
+
 // start returns the index of the first row of the page that is asked for, or reports false if its cursor is wrong.
 func (q listRequest) start(l *ledger, rows []*row) (int, bool) {
 	if q.cursor == "" {
 		skipped := int64(q.offset) + int64(q.number-1)*int64(q.size)
 		return int(min(skipped, int64(len(rows)))), true
 	}
-	last := l.rowOfCursor(q.cursor, q.listing)
-	if last == nil {
+	text, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(q.cursor, cursorMark))
+	id, same := strings.CutPrefix(string(text), q.key+"\n")
+	last := l.byID[id]
+	if err != nil || !same || last == nil {
 		return 0, false
 	}
 	at, found := slices.BinarySearchFunc(rows, last, q.compare())
@@ -86,7 +92,7 @@ func (q listRequest) cut(n listNames, rows []*row, start int) (page document, ha
 	case ByCursor:
 		values["next"] = nil
 		if hasNext {
-			values["next"] = cursorAfter(rows[end-1], q.listing)
+			values["next"] = cursorMark + base64.StdEncoding.EncodeToString([]byte(q.key+"\n"+rows[end-1].ID))
 		}
 	case ByOffset, Unpaged:
 	}
@@ -95,24 +101,6 @@ func (q listRequest) cut(n listNames, rows []*row, start int) (page document, ha
 		page.set(n.page[concept], value)
 	}
 	return page, hasNext
-}
-
-// A cursor begins with a character that means something else in a query, if it is not escaped.
-const cursorMark = "&cursor="
-
-// cursorAfter returns a cursor that holds the listing that it belongs to and the last row before it.
-func cursorAfter(last *row, l listing) string {
-	return cursorMark + base64.StdEncoding.EncodeToString([]byte(l.key+"\n"+last.ID))
-}
-
-// rowOfCursor returns nil if the cursor belongs to another listing.
-func (l *ledger) rowOfCursor(cursor string, q listing) *row {
-	text, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(cursor, cursorMark))
-	id, same := strings.CutPrefix(string(text), q.key+"\n")
-	if err != nil || !same {
-		return nil
-	}
-	return l.byID[id]
 }
 
 // ShiftRows lets n transactions arrive in front of all rows after each response that is not the last of its listing, so that

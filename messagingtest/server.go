@@ -32,16 +32,13 @@ const (
 // A Server is a messaging service that listens on a port of the loopback interface. [NewServer] and [Start] make one; the
 // zero value is not usable.
 //
-// The exported fields are set when the server starts. Changing them has no effect. All methods are safe for concurrent use.
+// The exported fields are set when the server starts, the credentials at random. Changing them has no effect. All methods are
+// safe for concurrent use.
 type Server struct {
-	// URL is the base address, such as http://127.0.0.1:41234, without a trailing slash. It speaks plain HTTP.
-	URL string
-
-	// Token is what the server accepts in the Authorization header. It is random.
-	Token string
+	URL   string // the base address, such as http://127.0.0.1:41234, without a trailing slash
+	Token string // what the server accepts in the Authorization header
 
 	// APIKey and APISecret are what the server accepts in place of Token: in the body of a POST, in the query of a GET.
-	// They are random.
 	APIKey, APISecret string
 
 	names       names
@@ -104,10 +101,11 @@ func newServer() *Server {
 		APIKey:    rand.Text(),
 		APISecret: rand.Text(),
 		names:     defaultNames(),
-		ledger:    newLedger(),
+		ledger:    ledger{balance: firstBalance, outcomes: map[string]Outcome{}},
 		paging:    ByPage,
 		templates: map[string]Category{},
 	}
+	s.ledger.clear()
 	s.credentials = credentials{s.Token, s.APIKey, s.APISecret}
 	s.operations = map[string]operation{
 		s.names.sms.path:      s.sends(s.names.sms, readSMS, confirm),
