@@ -1,6 +1,7 @@
 package messagingtest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -199,10 +200,7 @@ func sleep(ctx context.Context, d time.Duration) bool {
 
 // pauseFor returns a hundredth of the time that was asked for, or of a second.
 func pauseFor(retryAfter time.Duration) time.Duration {
-	if retryAfter == 0 {
-		retryAfter = time.Second
-	}
-	return min(retryAfter/100, time.Second/4)
+	return min(cmp.Or(retryAfter, time.Second)/100, time.Second/4)
 }
 
 // A ReceiveOption is a way in which the service calls a webhook, for [Server.Receive] and [Server.ReportDelivery]. The order

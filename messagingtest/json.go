@@ -11,8 +11,6 @@ import (
 // object holds the members of a JSON object by their exact names.
 type object map[string]json.RawMessage
 
-var errNotObject = errors.New("the body is not one JSON object in UTF-8 with distinct names")
-
 // readObject reads a document that is one JSON object. Unlike encoding/json, it refuses a name that comes twice, at any
 // depth, and bytes that are not UTF-8.
 func readObject(document []byte) (object, error) {
@@ -20,7 +18,7 @@ func readObject(document []byte) (object, error) {
 	dec := json.NewDecoder(bytes.NewReader(document))
 	dec.UseNumber() // a number need not fit into a float64
 	if o == nil || !utf8.Valid(document) || !hasDistinctNames(dec) {
-		return nil, errNotObject
+		return nil, errors.New("the body is not one JSON object in UTF-8 with distinct names")
 	}
 	return o, nil
 }

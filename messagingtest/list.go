@@ -44,10 +44,10 @@ func (s *Server) listSMS(_ string, r *http.Request, body []byte) (any, *problem)
 	if p := s.authorize(r.Header, query[key], query[secret]); p != nil {
 		return nil, p
 	}
-	if len(body) > 0 {
+	switch {
+	case len(body) > 0:
 		return nil, &problem{codeBody, "a request that lists has no body"}
-	}
-	if err != nil {
+	case err != nil:
 		return nil, &problem{codeQuery, "the query is malformed"}
 	}
 	query.Del(key)

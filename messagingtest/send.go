@@ -28,10 +28,10 @@ func (s *Server) sends(
 		if p := s.authorize(r.Header, keys, secrets); p != nil {
 			return nil, p
 		}
-		if !isJSON(r.Header) {
+		switch {
+		case !isJSON(r.Header):
 			return nil, &problem{codeContentType, "the content type is not application/json in UTF-8"}
-		}
-		if err != nil {
+		case err != nil:
 			return nil, &problem{codeBody, err.Error()}
 		}
 		m, p := read(fields{members, n})

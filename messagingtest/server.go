@@ -41,9 +41,9 @@ type Server struct {
 	// APIKey and APISecret are what the server accepts in place of Token: in the body of a POST, in the query of a GET.
 	APIKey, APISecret string
 
-	names       names
-	credentials credentials // copies: a test that changes the fields does not race with requests
-	operations  map[string]operation
+	names              names
+	token, key, secret string // copies: a test that changes the fields does not race with requests
+	operations         map[string]operation
 
 	http   *httptest.Server
 	closed context.Context    //nolint:containedctx // it lasts as long as the server
@@ -106,7 +106,7 @@ func newServer() *Server {
 		templates: map[string]Category{},
 	}
 	s.ledger.clear()
-	s.credentials = credentials{s.Token, s.APIKey, s.APISecret}
+	s.token, s.key, s.secret = s.Token, s.APIKey, s.APISecret
 	s.operations = map[string]operation{
 		s.names.sms.path:      s.sends(s.names.sms, readSMS, confirm),
 		s.names.chatApp1.path: s.sends(s.names.chatApp1, readChatApp1, confirm),
@@ -253,9 +253,6 @@ func (n names) failure(requestID string, status int, p problem) response {
 	return response{status: status, body: encode(body)}
 }
 
-// credentials are what the server accepts: the token, or the key with its secret.
-type credentials struct{ token, key, secret string }
-
 // authorize returns what is wrong with the credentials of a request, or nil. Keys and secrets are those of its body or query.
 // Everything that it presents has to be right: a client that sends a wrong key beside the right token has a mistake that
 // should show.
@@ -263,8 +260,8 @@ func (s *Server) authorize(header http.Header, keys, secrets []string) *problem 
 	auth := s.names.auth
 	tokens := header.Values(auth["header"])
 	scheme, token, _ := strings.Cut(header.Get(auth["header"]), " ")
-	isToken := strings.EqualFold(scheme, auth["scheme"]) && token == s.credentials.token
-	isPair := slices.Equal(keys, []string{s.credentials.key}) && slices.Equal(secrets, []string{s.credentials.secret})
+	isToken := strings.EqualFold(scheme, auth["scheme"]) && token == s.token
+	isPair := slices.Equal(keys, []string{s.key}) && slices.Equal(secrets, []string{s.secret})
 	pair := len(keys)+len(secrets) > 0
 	switch {
 	case len(tokens) == 0 && !pair:
