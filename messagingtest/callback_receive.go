@@ -71,10 +71,10 @@ func (s *Server) deliverAll(ctx context.Context, calls []call, how receiving) []
 	protocols.SetHTTP1(true) // HTTP/2 would put what comes at once onto one connection
 	transport := &http.Transport{Protocols: protocols, MaxIdleConnsPerHost: 1 << 10, DisableCompression: true}
 	defer transport.CloseIdleConnections()
-	service := caller{how, &http.Client{
+	how.client = &http.Client{
 		Transport:     transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}
+	}
 
 	if how.reversed {
 		slices.Reverse(calls)
@@ -85,7 +85,7 @@ func (s *Server) deliverAll(ctx context.Context, calls []call, how receiving) []
 	for i, c := range calls {
 		slots <- struct{}{}
 		delivered.Go(func() {
-			replies[i] = service.deliver(ctx, c)
+			replies[i] = how.deliver(ctx, c)
 			<-slots
 		})
 	}
@@ -96,30 +96,24 @@ func (s *Server) deliverAll(ctx context.Context, calls []call, how receiving) []
 	return slices.Concat(replies...)
 }
 
-// caller calls webhooks.
-type caller struct {
-	how    receiving
-	client *http.Client
-}
-
 // deliver makes all copies of a call.
-func (c caller) deliver(ctx context.Context, what call) []Reply {
-	replies := make([][]Reply, c.how.copies)
+func (how receiving) deliver(ctx context.Context, what call) []Reply {
+	replies := make([][]Reply, how.copies)
 	var connected, done sync.WaitGroup
 	connected.Add(len(replies))
 	for i := range replies {
-		done.Go(func() { replies[i] = c.retry(ctx, what, &connected) })
+		done.Go(func() { replies[i] = how.retry(ctx, what, &connected) })
 	}
 	done.Wait()
 	return slices.Concat(replies...)
 }
 
 // retry calls until a response is final. The first request is sent when all copies have a connection.
-func (c caller) retry(ctx context.Context, what call, connected *sync.WaitGroup) []Reply {
+func (how receiving) retry(ctx context.Context, what call, connected *sync.WaitGroup) []Reply {
 	var replies []Reply
 	ready := sync.OnceFunc(connected.Done)
 	for attempt := 1; ; attempt++ {
-		reply := c.call(ctx, what, attempt, func(httptrace.GotConnInfo) {
+		reply := how.call(ctx, what, attempt, func(httptrace.GotConnInfo) {
 			ready()
 			connected.Wait()
 		})
@@ -127,21 +121,21 @@ func (c caller) retry(ctx context.Context, what call, connected *sync.WaitGroup)
 		if reply.Attempt > 0 || attempt == 1 { // a retry that was not sent is no reply
 			replies = append(replies, reply)
 		}
-		if reply.Attempt == 0 || !reply.failed() || attempt > c.how.retries || !sleep(ctx, pauseFor(reply.RetryAfter)) {
+		if reply.Attempt == 0 || !reply.failed() || attempt > how.retries || !sleep(ctx, pauseFor(reply.RetryAfter)) {
 			return replies
 		}
 	}
 }
 
 // call makes one request.
-func (c caller) call(ctx context.Context, what call, attempt int, gotConn func(httptrace.GotConnInfo)) Reply {
+func (how receiving) call(ctx context.Context, what call, attempt int, gotConn func(httptrace.GotConnInfo)) Reply {
 	reply := Reply{Callback: what.callback}
 	if ctx.Err() != nil {
 		reply.Err = fmt.Errorf("messagingtest: not sent: %w", context.Cause(ctx))
 		return reply
 	}
-	tooLate := fmt.Errorf("none within %v: %w", c.how.patience, context.DeadlineExceeded)
-	ctx, cancel := context.WithTimeoutCause(ctx, c.how.patience, tooLate)
+	tooLate := fmt.Errorf("none within %v: %w", how.patience, context.DeadlineExceeded)
+	ctx, cancel := context.WithTimeoutCause(ctx, how.patience, tooLate)
 	defer cancel()
 	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: gotConn})
 	// A body of a type that net/http does not know keeps it from retrying by itself when a connection ends: the receiver would
@@ -152,7 +146,7 @@ func (c caller) call(ctx context.Context, what call, attempt int, gotConn func(h
 		return reply
 	}
 	reply.Attempt = attempt
-	resp, err := c.client.Do(req)
+	resp, err := how.client.Do(req)
 	if err == nil {
 		defer func() { _ = resp.Body.Close() }()
 		reply.StatusCode, reply.Header = resp.StatusCode, resp.Header
@@ -209,6 +203,7 @@ type ReceiveOption func(*receiving)
 
 // receiving is how a webhook is called.
 type receiving struct {
+	client    *http.Client
 	unescaped bool
 	reversed  bool
 	copies    int // of each callback, in the same instant

@@ -102,10 +102,9 @@ type ledger struct {
 	balance  amount
 
 	refuseDuplicates bool
-
-	rows        []*row
-	byID        map[string]*row
-	byReference map[string][]*row
+	rows             []*row
+	byID             map[string]*row
+	byReference      map[string][]*row
 
 	lag      time.Duration
 	sorted   map[string][]*row   // of the last listing, by its key, as long as it is true

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"net/http"
 	"net/url"
 	"slices"
@@ -16,7 +17,6 @@ import (
 const (
 	defaultPageSize = 100
 	maxPageSize     = 1000
-	maxNumber       = 1<<31 - 1 // any int can hold it
 )
 
 // listing is which rows are listed, in which order.
@@ -59,10 +59,7 @@ func (s *Server) listSMS(_ string, r *http.Request, body []byte) (any, *problem)
 		return nil, p
 	}
 	page, ok := s.page(q)
-	if !ok {
-		return nil, &problem{codeCursor, "the cursor does not belong to these filters and this order"}
-	}
-	return page, nil
+	return page, refuseIf(!ok, codeCursor, "the cursor does not belong to these filters and this order")
 }
 
 // read returns the request that a query makes, or its first problem.
@@ -121,9 +118,9 @@ func (q *listRequest) set(n listNames, concept, value string) *problem {
 	case "pageSize":
 		return readNumber(name, value, 1, maxPageSize, &q.size)
 	case "page":
-		return readNumber(name, value, 1, maxNumber, &q.number)
+		return readNumber(name, value, 1, math.MaxInt32, &q.number)
 	case "offset":
-		return readNumber(name, value, 0, maxNumber, &q.offset)
+		return readNumber(name, value, 0, math.MaxInt32, &q.offset)
 	case "cursor":
 		q.cursor = value
 	case "sortBy":
