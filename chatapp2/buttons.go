@@ -11,9 +11,9 @@ type ReplyButtons []ReplyButton
 
 // ReplyButton is a button that sends a reply.
 type ReplyButton struct {
-	// ID comes back in the reply, at most 256 characters, without white space around it. Required and unique.
+	// ID comes back in the reply. It is unique and has no white space around it.
 	ID string `json:"id,omitzero" rule:"required,max=256"`
-	// Title is the label, at most 20 characters. Required and unique.
+	// Title is the label. It is unique.
 	Title string `json:"title,omitzero" rule:"required,max=20"`
 }
 

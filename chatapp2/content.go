@@ -35,12 +35,9 @@ func (Interactive) kind() string { return "interactive" }
 func (Template) kind() string    { return "template" }
 func (r Raw) kind() string       { return r.Type }
 
-// Raw is content that no other type holds: of a new type, or with members that are new. If the type is known, so are its limits,
-// and exceeding them is a Limit. Otherwise Raw is only checked to be JSON.
+// Raw is content that no other type holds: of a new type, or with new members. JSON is the member named Type, and is sent as it is.
 type Raw struct {
-	// Type is the type of the message. Required.
 	Type string `rule:"required"`
-	// JSON is the member of that name: any JSON value. Required.
 	JSON json.RawMessage
 }
 

@@ -5,27 +5,23 @@ import "fmt"
 // List is a button that opens a list, from which the recipient chooses one row. The Interactive takes a HeaderText or no header,
 // and its body may have 4096 characters.
 type List struct {
-	// Button is the label of the button, at most 20 characters. Required.
+	// Button is the label of the button.
 	Button string `json:"button,omitzero" rule:"required,max=20"`
 	// Sections is 1 to 10 sections, with at most 10 rows in total.
 	Sections []Section `json:"sections,omitzero"`
 }
 
-// Section is a part of a List.
+// Section is a part of a List. Its title is required if there is more than one section, and it has 1 to 10 rows.
 type Section struct {
-	// Title is at most 24 characters. Required if there is more than one section.
 	Title string `json:"title,omitzero" rule:"max=24"`
-	// Rows is 1 to 10 rows.
-	Rows []Row `json:"rows,omitzero"`
+	Rows  []Row  `json:"rows,omitzero"`
 }
 
 // Row is a choice in a List.
 type Row struct {
-	// ID comes back in the reply, at most 200 characters. Required and unique in its section.
-	ID string `json:"id,omitzero" rule:"required,max=200"`
-	// Title is at most 24 characters. Required.
-	Title string `json:"title,omitzero" rule:"required,max=24"`
-	// Description is at most 72 characters. Optional.
+	// ID comes back in the reply. It is unique in its section.
+	ID          string `json:"id,omitzero" rule:"required,max=200"`
+	Title       string `json:"title,omitzero" rule:"required,max=24"`
 	Description string `json:"description,omitzero" rule:"max=72"`
 }
 
