@@ -39,13 +39,12 @@ func (r RawComponent) part() string {
 	b, _ := readAs[componentJSON](decodeValid(r.JSON))
 	switch kind := strings.ToLower(b.Type); kind {
 	case "button":
-		if b.Index != nil {
-			return buttonPart(*b.Index)
-		}
+		return buttonPart(valueOf(b.Index))
 	case "header", "body", "carousel", "limited_time_offer", "tap_target_configuration", "order_status":
 		return kind
+	default:
+		return ""
 	}
-	return ""
 }
 
 func buttonPart(index int) string { return "button " + strconv.Itoa(index) }
@@ -74,7 +73,7 @@ func Body(texts ...string) TemplateBody {
 
 // LimitedTimeOffer says when the offer of a template ends, to the millisecond. Required.
 type LimitedTimeOffer struct {
-	ExpiresAt time.Time
+	ExpiresAt time.Time `rule:"present"`
 }
 
 // TapTarget changes the web page that a tap on a template opens. Title is shown in place of the URL.
@@ -138,16 +137,11 @@ func (h TemplateHeader) check(c *checks, path string) {
 }
 
 func (b TemplateBody) check(c *checks, path string) {
-	named, unnamed := 0, 0
+	named, unnamed := countNames(b...)
 	for i, parameter := range b {
 		switch parameter.(type) {
 		case Image, Video, Document, GIF, Location, Product:
 			c.Found(at(path, i), "want a TextParam, a Currency or a DateTime in a body")
-		}
-		if name, known := parameterName(parameter); known && name != "" {
-			named++
-		} else if known {
-			unnamed++
 		}
 	}
 	if named > 0 && unnamed > 0 {
@@ -169,12 +163,6 @@ func checkTextTotal(c *checks, path string, parameters []Parameter, most int) {
 	}
 	if total > most {
 		c.Limit(path, fmt.Sprintf("want at most %d characters in all parameters together, got %d", most, total))
-	}
-}
-
-func (o LimitedTimeOffer) check(c *checks, path string) {
-	if o.ExpiresAt.IsZero() {
-		c.Found(path+".ExpiresAt", "required, but absent")
 	}
 }
 

@@ -1,11 +1,6 @@
 package chatapp2
 
-import (
-	"cmp"
-	"encoding/json"
-
-	"github.com/messaging-service/messaging-go/internal/wire"
-)
+import "cmp"
 
 // Flow is a button that opens a form of several screens. The Interactive takes any header. In a template, use FlowButton.
 type Flow struct {
@@ -25,7 +20,7 @@ type Flow struct {
 	// Screen is the ID of the first screen. Required if Data is set.
 	Screen string
 	// Data is passed to the first screen: a value that encodes as a JSON object that is not empty, or the text of one.
-	Data any
+	Data any `rule:"object"`
 }
 
 // FlowMode says which version of a flow opens.
@@ -87,22 +82,5 @@ func (f Flow) check(c *checks, path string) {
 	}
 	if f.Data != nil {
 		c.required(path+".Screen", f.Screen)
-		checkFlowData(c, path+".Data", f.Data)
-	}
-}
-
-// checkFlowData checks that a value encodes as a JSON object that is not empty, or is the text of one.
-func checkFlowData(c *checks, path string, value any) {
-	raw, err := wire.Encode(value)
-	if err != nil {
-		return // reported as a fault
-	}
-	var text string
-	if json.Unmarshal(raw, &text) == nil {
-		raw = []byte(text)
-	}
-	var object map[string]json.RawMessage
-	if json.Unmarshal(raw, &object) != nil || object == nil || len(object) == 0 {
-		c.Found(path, "want a JSON object that is not empty, or the text of one")
 	}
 }

@@ -3,7 +3,6 @@ package chatapp2
 import (
 	"bytes"
 	"encoding/json"
-	"math/big"
 	"strconv"
 	"strings"
 	"time"
@@ -26,7 +25,7 @@ type OrderDetails struct {
 	PaymentSettings json.RawMessage `json:"payment_settings,omitzero"`
 	Currency        string          `json:"currency,omitzero" rule:"required,currency"`
 	// Total is Subtotal, Tax and Shipping of the order, less its Discount.
-	Total         OrderAmount   `json:"total_amount,omitzero"`
+	Total         OrderAmount   `json:"total_amount,omitzero" rule:"present"`
 	ShippingInfo  ShippingInfo  `json:"shipping_info,omitzero"`
 	Beneficiaries []Beneficiary `json:"beneficiaries,omitzero"`
 	Order         Order         `json:"order,omitzero"`
@@ -48,8 +47,8 @@ type Order struct {
 	Type       OrderType       `json:"type,omitzero" rule:"oneof=quick_pay"`
 	CatalogID  string          `json:"catalog_id,omitzero"`
 	Items      []OrderItem     `json:"items,omitzero"`
-	Subtotal   OrderAmount     `json:"subtotal,omitzero"`
-	Tax        OrderAmount     `json:"tax,omitzero"`
+	Subtotal   OrderAmount     `json:"subtotal,omitzero" rule:"present"`
+	Tax        OrderAmount     `json:"tax,omitzero" rule:"present"`
 	Shipping   OrderAmount     `json:"shipping,omitzero"`
 	Discount   OrderAmount     `json:"discount,omitzero"`
 	Expiration OrderExpiration `json:"expiration,omitzero"`
@@ -67,7 +66,7 @@ type OrderItem struct {
 	RetailerID      string          `json:"retailer_id,omitzero"`
 	Name            string          `json:"name,omitzero" rule:"required,max=60"`
 	Image           ItemImage       `json:"image,omitzero"`
-	Amount          OrderAmount     `json:"amount,omitzero"`
+	Amount          OrderAmount     `json:"amount,omitzero" rule:"present"`
 	SaleAmount      OrderAmount     `json:"sale_amount,omitzero"`
 	Quantity        int64           `json:"quantity,omitzero"`
 	CountryOfOrigin string          `json:"country_of_origin,omitzero"`
@@ -163,41 +162,40 @@ func (o OrderDetails) check(c *checks, path string) {
 		c.Found(path+".PaymentSettings", "want a JSON array")
 	}
 	order := path + ".Order"
-	o.Total.checkIn(c, path+".Total", o.Currency, true)
-	o.Order.Subtotal.checkIn(c, order+".Subtotal", o.Currency, true)
-	o.Order.Tax.checkIn(c, order+".Tax", o.Currency, true)
-	o.Order.Shipping.checkIn(c, order+".Shipping", o.Currency, false)
-	o.Order.Discount.checkIn(c, order+".Discount", o.Currency, false)
+	o.Total.checkOffset(c, path+".Total", o.Currency)
+	o.Order.Subtotal.checkOffset(c, order+".Subtotal", o.Currency)
+	o.Order.Tax.checkOffset(c, order+".Tax", o.Currency)
+	o.Order.Shipping.checkOffset(c, order+".Shipping", o.Currency)
+	o.Order.Discount.checkOffset(c, order+".Discount", o.Currency)
 	if len(o.Order.Items) == 0 {
 		c.Found(order+".Items", "want at least one item, got none")
 	}
 	for i, item := range o.Order.Items {
 		own := at(order+".Items", i)
-		item.Amount.checkIn(c, own+".Amount", o.Currency, true)
-		item.SaleAmount.checkIn(c, own+".SaleAmount", o.Currency, false)
+		item.Amount.checkOffset(c, own+".Amount", o.Currency)
+		item.SaleAmount.checkOffset(c, own+".SaleAmount", o.Currency)
 		if item.Quantity < 1 {
 			c.Found(own+".Quantity", "want 1 or more")
 		}
 	}
-	if want := o.Order.total(); want != nil && o.Total.Offset > 0 && o.Total.Value >= 0 && o.Total.rat().Cmp(want) != 0 {
+	if sum, ok := o.Order.sum(o.Total.Offset); ok && o.Total.Value >= 0 && o.Total.Value != sum {
 		c.Limit(path+".Total", "want the sum of Subtotal, Tax and Shipping, less Discount")
 	}
 }
 
-// checkIn checks the amount as one in a currency.
-func (a OrderAmount) checkIn(c *checks, path, currency string, required bool) {
-	if a == (OrderAmount{}) {
-		if required {
-			c.Found(path, "required, but absent")
-		}
-		return
-	}
+func (a OrderAmount) check(c *checks, path string) {
 	if a.Value < 0 {
 		c.Found(path+".Value", "must not be negative")
 	}
+	if a.Offset < 1 && a != (OrderAmount{}) {
+		c.Found(path+".Offset", "want a power of ten, such as 100")
+	}
+}
+
+// checkOffset checks the offset of an amount in a currency.
+func (a OrderAmount) checkOffset(c *checks, path, currency string) {
 	switch {
 	case a.Offset < 1:
-		c.Found(path+".Offset", "want a power of ten, such as 100")
 	case (currency == "BRL" || currency == "INR") && a.Offset != 100:
 		c.Limit(path+".Offset", "want 100 for "+currency)
 	case strings.TrimRight(strconv.FormatInt(a.Offset, 10), "0") != "1":
@@ -205,23 +203,13 @@ func (a OrderAmount) checkIn(c *checks, path, currency string, required bool) {
 	}
 }
 
-// rat returns the amount as a fraction, 0 if it is absent.
-func (a OrderAmount) rat() *big.Rat {
-	if a.Offset < 1 {
-		return new(big.Rat)
+// sum returns what the order costs. It is not ok if an amount is not as it must be, or has another offset.
+func (o Order) sum(offset int64) (sum int64, ok bool) {
+	ok = o.Subtotal.Offset == offset && o.Tax.Offset == offset && offset > 0
+	for _, amount := range []OrderAmount{o.Subtotal, o.Tax, o.Shipping, o.Discount} {
+		ok = ok && amount.Value >= 0 && (amount.Offset == offset || amount == OrderAmount{})
 	}
-	return big.NewRat(a.Value, a.Offset)
-}
-
-// total returns what the order costs, nil if that is not known.
-func (o Order) total() *big.Rat {
-	if o.Subtotal.Offset < 1 || o.Tax.Offset < 1 || min(o.Subtotal.Value, o.Tax.Value, o.Shipping.Value, o.Discount.Value) < 0 {
-		return nil
-	}
-	sum := o.Subtotal.rat()
-	sum.Add(sum, o.Tax.rat())
-	sum.Add(sum, o.Shipping.rat())
-	return sum.Sub(sum, o.Discount.rat())
+	return o.Subtotal.Value + o.Tax.Value + o.Shipping.Value - o.Discount.Value, ok
 }
 
 func (e OrderExpiration) check(c *checks, path string) {

@@ -166,6 +166,18 @@ func parameterName(p Parameter) (name string, known bool) {
 	}
 }
 
+// countNames counts the parameters of a body or a text header that have a name, and those that have none.
+func countNames(parameters ...Parameter) (named, unnamed int) {
+	for _, parameter := range parameters {
+		if name, known := parameterName(parameter); known && name != "" {
+			named++
+		} else if known {
+			unnamed++
+		}
+	}
+	return named, unnamed
+}
+
 func (p RawParameter) check(c *checks, path string) {
 	c.rawObject(path+".JSON", p.JSON, func(value any) (any, fit) { return readParameter(value) })
 }

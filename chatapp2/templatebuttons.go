@@ -44,14 +44,14 @@ type ProductsButton struct {
 type FlowButton struct {
 	Index int `rule:"index"`
 	Token string
-	Data  any
+	Data  any `rule:"object"`
 }
 
 // VoiceCallButton is a button of a template with which the recipient calls the sender. It cannot be sent to a group.
 type VoiceCallButton struct {
 	Index int `rule:"index"`
 	// TTL is how long the button works: whole minutes, at most 30 days. 0 is the template's own.
-	TTL time.Duration
+	TTL time.Duration `rule:"minutes"`
 	// Payload comes back with the call.
 	Payload string `rule:"max=512"`
 }
@@ -72,15 +72,8 @@ func (b ProductsButton) check(c *checks, path string) {
 	checkProductSections(c, path+".Sections", b.Sections)
 }
 
-func (b FlowButton) check(c *checks, path string) {
-	if b.Data != nil {
-		checkFlowData(c, path+".Data", b.Data)
-	}
-}
-
 func (b VoiceCallButton) check(c *checks, path string) {
 	if c.group {
 		c.Limit(path, "cannot be sent to a group")
 	}
-	checkCallTTL(c, path+".TTL", b.TTL)
 }

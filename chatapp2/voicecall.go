@@ -7,7 +7,7 @@ type VoiceCall struct {
 	// DisplayText is the label of the button, at most 20 characters. Empty is the platform's own.
 	DisplayText string `rule:"max=20"`
 	// TTL is how long the button works: whole minutes, at most 30 days. 0 is the platform's default, 7 days.
-	TTL time.Duration
+	TTL time.Duration `rule:"minutes"`
 	// Payload comes back with the call, at most 512 characters. Optional.
 	Payload string `rule:"max=512"`
 }
@@ -28,14 +28,3 @@ func (a *VoiceCall) read(value any) fit {
 }
 
 func fromMinutes(n float64) time.Duration { return time.Duration(n * float64(time.Minute)) }
-
-func (a VoiceCall) check(c *checks, path string) { checkCallTTL(c, path+".TTL", a.TTL) }
-
-func checkCallTTL(c *checks, path string, ttl time.Duration) {
-	switch {
-	case ttl < 0 || ttl%time.Minute != 0:
-		c.Found(path, "want a whole number of minutes")
-	case ttl > 30*24*time.Hour:
-		c.Limit(path, "want at most 30 days")
-	}
-}
