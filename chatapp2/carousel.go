@@ -93,9 +93,11 @@ func (k Carousel) check(c *checks, path string) {
 	path += ".Cards"
 	c.count(path, "cards", len(k.Cards), 2, 10)
 	for i, card := range k.Cards {
-		if first := k.Cards[0]; isValue(first.Action) && isValue(card.Action) && kindOf(first.Action) != kindOf(card.Action) {
+		first := k.Cards[0]
+		if isValue(first.Action) && isValue(card.Action) && kindOf(first.Action) != kindOf(card.Action) {
 			c.Found(at(path, i)+".Action", "must be of the same kind as on the first card, with as many buttons, or of the same catalog")
-		} else if isImageOrVideo(first.Header) && isImageOrVideo(card.Header) && reflect.TypeOf(first.Header) != reflect.TypeOf(card.Header) {
+		}
+		if isImageOrVideo(first.Header) && isImageOrVideo(card.Header) && reflect.TypeOf(first.Header) != reflect.TypeOf(card.Header) {
 			c.Limit(at(path, i)+".Header", "must be of the same kind as on the first card")
 		}
 	}

@@ -309,14 +309,14 @@ func (c *checks) json(path string, raw json.RawMessage) bool {
 	return false
 }
 
-// raw checks JSON that is passed on as it is. If read knows its type, but not what it holds, that is a limit, since the platform may
-// have changed. New members are not.
+// raw checks JSON that is passed on as it is. It is a limit if read knows the type and it does not fit, since the platform may have
+// changed. New members are no problem.
 func (c *checks) raw(path string, raw json.RawMessage, read func(value any) (any, fit)) {
 	if !c.json(path, raw) {
 		return
 	}
 	if known, f := read(decodeValid(raw)); known != nil && f == misfit {
-		c.Limit(path, "is not what the platform documents for its type: a member is missing, is of another kind, or does not go with another")
+		c.Limit(path, "is not what the platform documents for its type: a member is missing, of another kind, or contradicts another")
 	}
 }
 

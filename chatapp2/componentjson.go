@@ -67,14 +67,15 @@ func componentShape(component Component) any {
 		}
 		return componentJSON{Type: "carousel", Cards: cards}
 	case LimitedTimeOffer:
-		return componentJSON{Type: "limited_time_offer", Parameters: []any{settingJSON{Type: "limited_time_offer", Offer: &offerJSON{unix(k.ExpiresAt, time.Time.UnixMilli)}}}}
+		return single(settingJSON{Type: "limited_time_offer", Offer: &offerJSON{unix(k.ExpiresAt, time.Time.UnixMilli)}})
 	case TapTarget:
-		return componentJSON{Type: "tap_target_configuration", Parameters: []any{settingJSON{Type: "tap_target_configuration", TapTarget: []TapTarget{k}}}}
+		return single(settingJSON{Type: "tap_target_configuration", TapTarget: []TapTarget{k}})
 	case TemplateOrderStatus:
 		status := &orderStatusJSON{ReferenceID: k.ReferenceID, Order: orderStateJSON{k.Status, k.Description}}
-		return componentJSON{Type: "order_status", Parameters: []any{settingJSON{Type: "order_status", OrderStatus: status}}}
+		return single(settingJSON{Type: "order_status", OrderStatus: status})
 	case QuickReplyButton:
-		return buttonShape("quick_reply", k.Index, settingJSON{Type: "text", Text: k.Text}, settingJSON{Type: "payload", Payload: k.Payload})
+		text := settingJSON{Type: "text", Text: k.Text}
+		return buttonShape("quick_reply", k.Index, text, settingJSON{Type: "payload", Payload: k.Payload})
 	case URLButton:
 		return buttonShape("url", k.Index, settingJSON{Type: "text", Text: k.Suffix, PaymentLinkPreview: k.PaymentLinkPreview})
 	case CopyCodeButton:
@@ -95,6 +96,11 @@ func componentShape(component Component) any {
 	default:
 		return nil
 	}
+}
+
+// single returns a component of the type of its only parameter.
+func single(setting settingJSON) componentJSON {
+	return componentJSON{Type: setting.Type, Parameters: []any{setting}}
 }
 
 // buttonShape returns a button in the platform's shape, with the settings that have a value.

@@ -1,6 +1,9 @@
 package chatapp2
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // List is a button that opens a list, from which the recipient chooses one row. The Interactive takes a HeaderText or no header,
 // and its body may have 4096 characters.
@@ -27,24 +30,27 @@ type Row struct {
 
 func (l List) check(c *checks, path string) {
 	path += ".Sections"
-	c.count(path, "sections", len(l.Sections), 1, 10)
-	total := 0
+	checkSections(c, path, "Rows", 10, l.Sections, func(s Section) (string, int) { return s.Title, len(s.Rows) })
 	for i, section := range l.Sections {
-		checkSectionTitle(c, at(path, i), section.Title, len(l.Sections))
-		if len(section.Rows) == 0 {
-			c.Found(at(path, i)+".Rows", "want 1 to 10 rows, got none")
-		}
 		unique(c, at(path, i)+".Rows", ".ID", section.Rows, func(row Row) string { return row.ID })
-		total += len(section.Rows)
-	}
-	if total > 10 {
-		c.Limit(path, fmt.Sprintf("want at most 10 rows in all sections together, got %d", total))
 	}
 }
 
-// checkSectionTitle checks that a section has a title, if it is not the only one.
-func checkSectionTitle(c *checks, path, title string, sections int) {
-	if sections > 1 {
-		c.required(path+".Title", title)
+// checkSections checks sections, each of which has a title and a number of elements in the named field.
+func checkSections[S any](c *checks, path, field string, most int, sections []S, contents func(S) (title string, elements int)) {
+	c.count(path, "sections", len(sections), 1, 10)
+	total := 0
+	for i, section := range sections {
+		title, elements := contents(section)
+		if len(sections) > 1 {
+			c.required(at(path, i)+".Title", title)
+		}
+		if elements == 0 {
+			c.Found(at(path, i)+"."+field, "required, but empty")
+		}
+		total += elements
+	}
+	if total > most {
+		c.Limit(path, fmt.Sprintf("want at most %d %s in all sections together, got %d", most, strings.ToLower(field), total))
 	}
 }

@@ -1,7 +1,5 @@
 package chatapp2
 
-import "fmt"
-
 // Product shows one product of a catalog. The Interactive takes no header, and the body is optional. It can also be the
 // CardAction of a Card and, in the header of a template, a Parameter. The IDs are of the catalog on the platform and of the product in it.
 type Product struct {
@@ -32,18 +30,7 @@ func (p ProductList) check(c *checks, path string) {
 }
 
 func checkProductSections(c *checks, path string, sections []ProductSection) {
-	c.count(path, "sections", len(sections), 1, 10)
-	total := 0
-	for i, section := range sections {
-		checkSectionTitle(c, at(path, i), section.Title, len(sections))
-		if len(section.Products) == 0 {
-			c.Found(at(path, i)+".Products", "want at least one product, got none")
-		}
-		total += len(section.Products)
-	}
-	if total > 30 {
-		c.Limit(path, fmt.Sprintf("want at most 30 products in all sections together, got %d", total))
-	}
+	checkSections(c, path, "Products", 30, sections, func(s ProductSection) (string, int) { return s.Title, len(s.Products) })
 }
 
 // CatalogMessage is a button that opens the whole catalog. The Interactive takes no header. Without a thumbnail, the first product of the

@@ -343,7 +343,7 @@ func TestActionRules(t *testing.T) {
 
 		"the same row ID":           {list(func(l *List) { l.Sections[0].Rows = append(l.Sections[0].Rows, l.Sections[0].Rows[0]) }), "Content.Action.Sections[0].Rows[1].ID", "must differ from the others", validFault},
 		"a section without a title": {list(func(l *List) { l.Sections[1].Title = "" }), "Content.Action.Sections[1].Title", "required", validFault},
-		"a section of no rows":      {list(func(l *List) { l.Sections[1].Rows = nil }), "Content.Action.Sections[1].Rows", "want 1 to 10 rows, got none", validFault},
+		"a section of no rows":      {list(func(l *List) { l.Sections[1].Rows = nil }), "Content.Action.Sections[1].Rows", "required, but empty", validFault},
 
 		"a link without a URL":    {validDoes(CTAURL{DisplayText: "See"}), "Content.Action.URL", "required, but absent", validFault},
 		"a link without a scheme": {validDoes(CTAURL{DisplayText: "See", URL: "a.example"}), "Content.Action.URL", "absolute URL", validFault},
@@ -362,7 +362,7 @@ func TestActionRules(t *testing.T) {
 		"a text of no members as data": {flow(func(f *Flow) { f.Data = " {} " }), "Content.Action.Data", object, validFault},
 		"a text of a list as data":     {flow(func(f *Flow) { f.Data = "[1]" }), "Content.Action.Data", object, validFault},
 
-		"a section of no products":    {products(func(p *ProductList) { p.Sections[1].Products = nil }), "Content.Action.Sections[1].Products", "at least one product", validFault},
+		"a section of no products":    {products(func(p *ProductList) { p.Sections[1].Products = nil }), "Content.Action.Sections[1].Products", "required, but empty", validFault},
 		"products without a title":    {products(func(p *ProductList) { p.Sections[0].Title = "" }), "Content.Action.Sections[0].Title", "required", validFault},
 		"an address abroad":           {validDoes(AddressMessage{Country: "US"}), "Content.Action.Country", `want "IN"`, validLimit},
 		"the same saved address":      {validDoes(AddressMessage{Country: "IN", SavedAddresses: []SavedAddress{{ID: "a"}, {ID: "a"}}}), "Content.Action.SavedAddresses[1].ID", "must differ", validFault},
@@ -537,7 +537,7 @@ func TestTemplateRules(t *testing.T) {
 		"a code with a hyphen":      {validFills(CopyCodeButton{Code: "25-OFF"}), "Content.Components[0].Code", "only letters and digits", validLimit},
 		"a code in another script":  {validFills(CopyCodeButton{Code: "é"}), "Content.Components[0].Code", "only letters and digits", validLimit},
 		"products without a title":  {products(func(b *ProductsButton) { b.Sections[1].Title = "" }), "Content.Components[0].Sections[1].Title", "required", validFault},
-		"a section of no products":  {products(func(b *ProductsButton) { b.Sections[1].Products = nil }), "Content.Components[0].Sections[1].Products", "at least one product", validFault},
+		"a section of no products":  {products(func(b *ProductsButton) { b.Sections[1].Products = nil }), "Content.Components[0].Sections[1].Products", "required, but empty", validFault},
 		"a button's data as a list": {validFills(FlowButton{Data: []int{1}}), "Content.Components[0].Data", "want a JSON object that is not empty", validFault},
 		"a button's data as a text": {validFills(FlowButton{Data: "places"}), "Content.Components[0].Data", "want a JSON object that is not empty", validFault},
 		"a button's order":          {validFills(OrderDetailsButton{Details: validChanged(validOrder(), func(o *OrderDetails) { o.Total = OrderAmount{} })}), "Content.Components[0].Details.Total", "required, but absent", validFault},
