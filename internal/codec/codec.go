@@ -3,6 +3,7 @@
 package codec
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,89 +27,58 @@ type Failure struct {
 	Own bool
 }
 
-// codes knows what an error code means.
-type codes struct {
-	success []string
-	classes []codeClass
-}
-
-// codeClass is a code, or the prefix of codes, and its class.
-type codeClass struct {
-	text, class string
-	isPrefix    bool
-}
-
-func compileCodes(errs *table.Errors) codes {
-	count := 0
-	for _, list := range errs.Classes {
-		count += len(list)
-	}
-	c := codes{success: errs.Success, classes: make([]codeClass, 0, count)}
-	for class, list := range errs.Classes {
-		for _, code := range list {
-			text, isPrefix := strings.CutSuffix(code, "*")
-			c.classes = append(c.classes, codeClass{text, class, isPrefix})
-		}
-	}
-	return c
-}
-
-// class returns the class of a code, or "". An exact code wins, then the longest prefix.
-func (c *codes) class(code string) string {
-	found, length := "", -1
-	for _, known := range c.classes {
-		switch {
-		case !known.isPrefix && known.text == code:
-			return known.class
-		case known.isPrefix && strings.HasPrefix(code, known.text) && len(known.text) > length:
-			found, length = known.class, len(known.text)
-		}
-	}
-	return found
-}
-
-func (c *codes) isSuccess(code string) bool {
-	return slices.ContainsFunc(c.success, func(known string) bool { return strings.EqualFold(known, code) })
-}
-
-// codeResult is what the values at the places of an error code amount to.
-type codeResult struct {
-	code  string
-	class string
-	doubt string // why the response may not be taken for a success although the code has no class; "" if it may
-}
-
+// Why a response may not be taken for a success although its code has no class.
 const (
 	noCode      = "the response holds something that is not a code at the place of an error code (errors.code)"
 	unknownCode = "the response holds a code that the contract does not know (errors.success, errors.classes)"
 )
 
-// add takes a further value, and what it says, into account. A code of a class wins over one of none, which wins over a code of success; of
-// equals the first wins.
-func (r *codeResult) add(c *codes, v value, code string) {
-	if r.class != "" || v.kind == absent || v.kind == null {
-		return
-	}
-	code = strings.TrimSpace(code)
-	switch {
-	case v.kind == boolean && code == "false" || v.scalar() && code == "":
-	case v.kind == boolean || !v.scalar():
-		if r.doubt == "" {
-			r.doubt = noCode
-		}
-	case c.isSuccess(code):
-		if r.code == "" {
-			r.code = code
-		}
-	default:
-		class := c.class(code)
+// failure returns what a document says of a failure. A code of a class wins over one of none, which wins over a code of
+// success; of equals the first wins. If no code has a class, doubt is why the response may not be taken for a success; "" if
+// it may.
+func failure[Document string | []byte](p *paths, doc Document, found []value, errs *table.Errors) (f Failure, doubt string) {
+	for _, slot := range p.places[errorCode] {
+		v := found[slot]
+		code := strings.TrimSpace(textOf(doc, v))
 		switch {
-		case class != "":
-			*r = codeResult{code: code, class: class}
-		case r.doubt != unknownCode:
-			r.code, r.doubt = code, unknownCode
+		case v.kind <= null || v.scalar() && code == "" || v.kind == boolean && code == "false":
+			continue
+		case v.kind == boolean || !v.scalar():
+			doubt = cmp.Or(doubt, noCode)
+			continue
+		case holds(errs.Success, code):
+			f.Code = cmp.Or(f.Code, code)
+			continue
+		}
+		f.Class = classOf(errs, code)
+		if f.Class != "" || doubt != unknownCode {
+			f.Code, doubt = code, unknownCode
+		}
+		if f.Class != "" {
+			doubt = ""
+			break
 		}
 	}
+	f.Message, f.RequestID = first(p, doc, found, errorMessage), first(p, doc, found, errorRequest)
+	f.Own = f.Code != "" || f.RequestID != ""
+	return f, doubt
+}
+
+// classOf returns the class of a code, or "". An exact code wins, then the longest prefix.
+func classOf(errs *table.Errors, code string) (class string) {
+	longest := -1
+	for name, list := range errs.Classes {
+		for _, known := range list {
+			prefix, isPrefix := strings.CutSuffix(known, "*")
+			switch {
+			case !isPrefix && known == code:
+				return name
+			case isPrefix && strings.HasPrefix(code, prefix) && len(prefix) > longest:
+				class, longest = name, len(prefix)
+			}
+		}
+	}
+	return class
 }
 
 // wholeNumber reads an integer, possibly with a fraction of zeros. Blank is 0.
@@ -125,4 +95,14 @@ func wholeNumber(word string) (int, bool) {
 		return 0, false
 	}
 	return int(f), true
+}
+
+// sortedKeys returns the keys of a map, which is often empty, in their order.
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for key := range m {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -13,20 +12,6 @@ import (
 
 	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/internal/wire"
-)
-
-// What a page may say beside its rows.
-const (
-	pageTotal = iota
-	pagePages
-	pageNumber
-	pageSize
-	pageHasNext
-	pageNext
-	pageCode
-	pageMessage
-	pageRequest
-	pageConcepts
 )
 
 // List writes the queries of a listing and reads its pages. It never changes once it is compiled and is safe for concurrent
@@ -52,7 +37,8 @@ func CompileList(op *table.List, errs *table.Errors, base *url.URL, pair KeyPair
 	}
 	l := &List{
 		op: op, base: base, zone: zone, constants: map[string]string{}, taken: map[string]bool{},
-		rows: compileRows(op.Record, zone), failures: compileResponses(&table.Send{}, errs),
+		paths: compilePaths(withErrors(op.Page, errs), op.Items), rows: compileRows(op.Record, zone),
+		failures: compileResponses(&table.Send{}, errs),
 	}
 	for name, value := range op.Constants {
 		l.constants[name], _ = plain(value) // a valid table holds nothing else
@@ -67,55 +53,44 @@ func CompileList(op *table.List, errs *table.Errors, base *url.URL, pair KeyPair
 			l.taken[members[0].Name], l.taken[members[1].Name] = true, true
 		}
 	}
-	lists := [pageConcepts][]string{
-		pageTotal: op.Page["total"], pagePages: op.Page["pages"], pageNumber: op.Page["number"], pageSize: op.Page["size"],
-		pageHasNext: op.Page["hasNext"], pageNext: op.Page["next"],
-		pageCode: errs.Code, pageMessage: errs.Message, pageRequest: errs.Request,
-	}
-	l.paths = compilePaths(lists[:], op.Items)
 	return l
 }
 
 // Encode returns where a page is requested, with the query, or everything that is wrong with it.
 func (l *List) Encode(q wire.Query) (*url.URL, []wire.Problem) {
 	values := url.Values{}
-	var problems []wire.Problem
+	var problems wire.Checks
 	for _, f := range q.Params {
-		value, err := l.value(f)
-		switch name := l.op.Params[f.Concept]; {
-		case err != nil:
-			problems = append(problems, wire.Problem{Field: f.Name, Reason: err.Error()})
+		value, reason := l.value(f)
+		name := l.op.Params[f.Concept]
+		switch {
 		case value == "":
-		case name == "" && f.Concept == "order" && f.Text == "ascending":
-			// what a service does that cannot be asked for anything else
-		case name == "":
-			problems = append(problems, wire.Problem{Field: f.Name, Reason: "must be absent: the contract names no parameter for it (sms.list.params." + f.Concept + ")"})
-		case f.Reason != "":
-			problems = append(problems, wire.Problem{Field: f.Name, Reason: f.Reason})
-		default:
+		case name != "":
 			values.Set(name, value)
+			reason = f.Reason
+		case f.Concept == "order" && f.Text == "ascending":
+			// what a service does that cannot be asked for anything else
+		default:
+			reason = "must be absent: the contract names no parameter for it (sms.list.params." + f.Concept + ")"
 		}
+		problems.Found(f.Name, reason)
 	}
 	problems = append(problems, q.Problems...)
-	for _, name := range slices.Sorted(maps.Keys(q.Extra)) {
-		reason := ""
+	for _, name := range sortedKeys(q.Extra) {
+		field := "Extra[" + strconv.Quote(name) + "]"
 		switch {
 		case name == "":
-			reason = "a parameter needs a name"
+			problems.Found(field, "a parameter needs a name")
 		case l.taken[name]:
-			reason = "the contract uses this name; set the field of the options instead, or change the contract"
+			problems.Found(field, "the contract uses this name; set the field of the options instead, or change the contract")
 		default:
 			values[name] = q.Extra[name]
-			continue
 		}
-		problems = append(problems, wire.Problem{Field: "Extra[" + strconv.Quote(name) + "]", Reason: reason})
 	}
 	for name, value := range l.constants {
 		values.Set(name, value)
 	}
-	if reason := l.setPosition(values, q.At); reason != "" {
-		problems = append(problems, wire.Problem{Field: "contract", Reason: reason})
-	}
+	problems.Found("contract", l.setPosition(values, q.At))
 	if len(problems) > 0 {
 		return nil, problems
 	}
@@ -136,26 +111,26 @@ func (l *List) Encode(q wire.Query) (*url.URL, []wire.Problem) {
 	return &target, nil
 }
 
-// value returns a parameter as it is written; "" is absent.
-func (l *List) value(f wire.Field) (string, error) {
+// value returns a parameter as it is written, "" if it is absent, and what is wrong with it.
+func (l *List) value(f wire.Field) (value, reason string) {
 	switch v := f.Value.(type) {
 	case nil:
 		if f.Concept == "order" {
-			return l.op.Orders[f.Text], nil
+			return l.op.Orders[f.Text], ""
 		}
-		return f.Text, nil
+		return f.Text, ""
 	case int64:
 		if v == 0 {
-			return "", nil
+			return "", ""
 		}
-		return strconv.FormatInt(v, 10), nil
+		return strconv.FormatInt(v, 10), ""
 	case time.Time:
 		if v.IsZero() {
-			return "", nil
+			return "", ""
 		}
-		return table.FormatTime(v, l.op.Time, l.zone), nil
+		return table.FormatTime(v, l.op.Time, l.zone), ""
 	default:
-		return "", fmt.Errorf("cannot be a parameter: %T", v)
+		return "", fmt.Sprintf("cannot be a parameter: %T", v)
 	}
 }
 
@@ -224,37 +199,32 @@ func (l *List) Decode(body []byte, at wire.Position, rows int, reuse []wire.Reco
 	if err := l.paths.find(scanner, found); err != nil {
 		return wire.Page{}, Failure{}, err
 	}
-	var words [pageConcepts]string
-	var code codeResult
-	noNext := false // the place of a next page holds null
-	for _, w := range l.paths.wanted {
-		v := found[w.slot]
-		word := textOf(scanner.doc, v)
-		switch {
-		case w.concept == pageCode:
-			code.add(&l.failures.codes, v, word)
-		case w.concept == pageNext && v.kind == null:
-			noNext = true
-		case w.concept == pageNext && v.kind == boolean:
-			// neither a number nor a cursor
-		case words[w.concept] == "":
-			words[w.concept] = word
-		}
+	doc := scanner.doc
+	word := func(concept string) string { return first(&l.paths, doc, found, concept) }
+	number := func(concept string) int {
+		n, _ := wholeNumber(word(concept))
+		return n
 	}
-	failure := Failure{Code: code.code, Message: words[pageMessage], RequestID: words[pageRequest], Class: code.class, Own: true}
+	failure, doubt := failure(&l.paths, doc, found, l.failures.errs)
 	switch {
-	case code.class != "" || code.doubt == unknownCode:
+	case failure.Class != "" || doubt == unknownCode:
 		return wire.Page{}, failure, nil
 	case scanner.rows.place == 0:
 		return wire.Page{}, Failure{RequestID: failure.RequestID}, errNoRows
 	}
-	page.Number, _ = wholeNumber(words[pageNumber])
-	page.Size, _ = wholeNumber(words[pageSize])
-	page.Total, _ = wholeNumber(words[pageTotal])
-	page.TotalPages, _ = wholeNumber(words[pagePages])
-	more, known := truth(words[pageHasNext])
-	page.Last = len(page.Records) == 0 || known && !more || !known && noNext && words[pageNext] == ""
-	err := l.setNext(&page, at, words[pageNext])
+	page.Number, page.Size = number("number"), number("size")
+	page.Total, page.TotalPages = number("total"), number("pages")
+	_, next := pick(&l.paths, doc, found, "next", func(v value, word string) bool { return v.kind != boolean && word != "" })
+	switch strings.ToLower(word("hasNext")) {
+	case "true", "1", "yes":
+	case "false", "0", "no":
+		page.Last = true
+	default:
+		noNext, _ := pick(&l.paths, doc, found, "next", func(v value, _ string) bool { return v.kind == null })
+		page.Last = next == "" && noNext.kind == null
+	}
+	page.Last = page.Last || len(page.Records) == 0
+	err := l.setNext(&page, at, next)
 	return page, Failure{}, err
 }
 
@@ -281,18 +251,6 @@ func (l *List) setNext(page *wire.Page, at wire.Position, next string) (err erro
 		page.Last = true
 	}
 	return err
-}
-
-// truth returns what a word or a number says of yes and no, and whether it does.
-func truth(word string) (is, known bool) {
-	switch strings.ToLower(word) {
-	case "true", "1", "yes":
-		return true, true
-	case "false", "0", "no":
-		return false, true
-	default:
-		return false, false
-	}
 }
 
 // follow returns the position of a cursor, which may be a link. A link must stay where the credentials may go.

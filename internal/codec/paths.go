@@ -9,173 +9,151 @@ import (
 // compiled.
 type paths struct {
 	root   node
-	slots  int    // how many places are wanted
-	wanted []want // in the order of the concepts, and for each in the order of preference
+	slots  int              // how many places are wanted
+	places map[string][]int // by concept, the slots of its values in the order of preference
 }
-
-// want is a place at which a concept may stand.
-type want struct{ concept, slot int }
 
 // node is a place, or on the way to one.
 type node struct {
-	name        string // of a member, or the number of an element
-	child, next *node  // the first node below, and the next one beside
-	slot        int    // of the value that stands here, counted from 1; 0 if it is not wanted
-	rows        int    // how late the rows of a listing are looked for here, counted from 1; 0 if they are not
+	name     string // of a member, or the number of an element
+	children []*node
+	slot     int // of the value that stands here, counted from 1; 0 if it is not wanted
+	rows     int // how late the rows of a listing are looked for here, counted from 1; 0 if they are not
 }
+
+// unwanted is the place of a value that is only checked.
+var unwanted = new(node)
 
 // compilePaths compiles lists of paths by concept, each in the order of preference, and the paths at which the rows of a listing
 // may stand.
-func compilePaths(lists [][]string, rows []string) paths {
-	var p paths
-	wanted, nodes := 0, 0
-	for _, list := range append(lists, rows) {
-		wanted += len(list)
-		for _, path := range list {
-			nodes += strings.Count(path, ".") + 1
-		}
-	}
-	p.wanted = make([]want, 0, wanted)
-	memory := make([]node, nodes)
+func compilePaths(lists map[string][]string, rows []string) paths {
+	p := paths{places: make(map[string][]int, len(lists))}
 	for concept, list := range lists {
-		for _, path := range list {
-			n := p.root.grow(path, &memory)
+		places := make([]int, len(list))
+		for i, path := range list {
+			n := p.root.grow(path)
 			if n.slot == 0 {
 				p.slots++
 				n.slot = p.slots
 			}
-			p.wanted = append(p.wanted, want{concept, n.slot - 1})
+			places[i] = n.slot - 1
 		}
+		p.places[concept] = places
 	}
 	for i, path := range rows {
-		if n := p.root.grow(path, &memory); n.rows == 0 {
+		if n := p.root.grow(path); n.rows == 0 {
 			n.rows = i + 1
 		}
 	}
 	return p
 }
 
-// grow returns the node of a path, which is "" for n itself. It takes the nodes that are missing from memory.
-func (n *node) grow(path string, memory *[]node) *node {
+// grow returns the node of a path, which is "" for n itself, and makes the nodes that are missing.
+func (n *node) grow(path string) *node {
 	if path == "" {
 		return n
 	}
 	for name := range strings.SplitSeq(path, ".") {
 		child := n.find([]byte(name))
-		if child == nil {
-			child = &(*memory)[0]
-			*memory = (*memory)[1:]
-			child.name, child.next = name, n.child
-			n.child = child
+		if child == unwanted {
+			child = &node{name: name}
+			n.children = append(n.children, child)
 		}
 		n = child
 	}
 	return n
 }
 
-// find returns the node of a member or an element, or nil.
+// find returns the node of a member or an element, or unwanted.
 func (n *node) find(name []byte) *node {
-	for child := n.child; child != nil; child = child.next {
+	for _, child := range n.children {
 		if child.name == string(name) {
 			return child
 		}
 	}
-	return nil
+	return unwanted
 }
 
 // find walks over a document, checks all of it, and writes the value at each slot into found. If a name comes twice in an
 // object the last one counts, as in encoding/json.
 func (p *paths) find(s *scanner, found []value) error {
-	if err := s.walk(&p.root, found, 0); err != nil {
-		return err
+	s.walk(&p.root, found, 0)
+	s.peek()
+	if s.pos < len(s.doc) {
+		s.fail(errSyntax) // text behind the document
 	}
-	if _, err := s.peek(); err == nil {
-		return errSyntax // text behind the document
-	}
-	return nil
+	return s.err
 }
 
 // walk reads the value at a place.
-func (s *scanner) walk(n *node, found []value, depth int) error {
-	c, err := s.peek()
-	if err != nil {
-		return err
-	}
+func (s *scanner) walk(n *node, found []value, depth int) {
+	c := s.peek()
 	v := value{start: s.pos}
-	rows := s.rows != nil && n.rows > 0
-	switch {
-	case c == '[' && rows:
-		v.kind, err = array, s.rows.read(s, n.rows, depth)
-	case c == '{' && n.child != nil:
-		v.kind, err = object, s.walkObject(n, found, depth)
-	case c == '[' && n.child != nil:
-		v.kind, err = array, s.walkArray(n, found, depth)
-	case c == '{':
-		v.kind, err = object, s.skip(depth)
-	case c == '[':
-		v.kind, err = array, s.skip(depth)
-	default:
-		v, err = s.scalar(c)
-	}
-	if err != nil {
-		return err
-	}
-	if v.kind >= object {
+	switch c {
+	case '{':
+		v.kind = object
+		for more := s.open('}', depth); more; more = s.next('}') {
+			name, _ := s.member()
+			s.walkChild(n.find(name), found, depth)
+		}
 		v.end = s.pos
+	case '[':
+		v.kind = array
+		if n.rows > 0 {
+			s.rows.read(s, n.rows, depth)
+		} else {
+			s.walkElements(n, found, depth)
+		}
+		v.end = s.pos
+	default:
+		v = s.scalar(c)
 	}
-	if rows && v.kind != array {
+	if n.rows > 0 && v.kind != array {
 		s.rows.none(n.rows)
 	}
 	if n.slot > 0 {
 		found[n.slot-1] = v
 	}
-	return nil
 }
 
-func (s *scanner) walkObject(n *node, found []value, depth int) error {
-	more, err := s.open('}', depth)
-	for more && err == nil {
-		var name []byte
-		if name, _, err = s.member(); err != nil {
-			return err
-		}
-		if child := n.find(name); child != nil {
-			child.forget(found)
-			err = s.walk(child, found, depth+1)
-		} else {
-			err = s.skip(depth + 1)
-		}
-		if err != nil {
-			return err
-		}
-		more, err = s.next('}')
+func (s *scanner) walkElements(n *node, found []value, depth int) {
+	var digits [20]byte
+	index := int64(0)
+	for more := s.open(']', depth); more; more = s.next(']') {
+		s.walkChild(n.find(strconv.AppendInt(digits[:0], index, 10)), found, depth)
+		index++
 	}
-	return err
 }
 
-func (s *scanner) walkArray(n *node, found []value, depth int) error {
-	more, err := s.open(']', depth)
-	var index [20]byte
-	for i := 0; more && err == nil; i++ {
-		if child := n.find(strconv.AppendInt(index[:0], int64(i), 10)); child != nil {
-			err = s.walk(child, found, depth+1)
-		} else {
-			err = s.skip(depth + 1)
-		}
-		if err != nil {
-			return err
-		}
-		more, err = s.next(']')
-	}
-	return err
+// walkChild reads the value at a place within another.
+func (s *scanner) walkChild(n *node, found []value, depth int) {
+	n.forget(found)
+	s.walk(n, found, depth+1)
 }
 
 // forget drops what an earlier member of the same name brought. What stands at the node itself is overwritten.
 func (n *node) forget(found []value) {
-	for child := n.child; child != nil; child = child.next {
+	for _, child := range n.children {
 		if child.slot > 0 {
 			found[child.slot-1] = value{}
 		}
 		child.forget(found)
 	}
+}
+
+// pick returns the first value of a concept that is wanted, and what it says.
+func pick[Document string | []byte](p *paths, doc Document, found []value, concept string, isWanted func(v value, word string) bool) (value, string) {
+	for _, slot := range p.places[concept] {
+		v := found[slot]
+		if word := textOf(doc, v); isWanted(v, word) {
+			return v, word
+		}
+	}
+	return value{}, ""
+}
+
+// first returns the first word of a concept, or "".
+func first[Document string | []byte](p *paths, doc Document, found []value, concept string) string {
+	_, word := pick(p, doc, found, concept, func(_ value, word string) bool { return word != "" })
+	return word
 }

@@ -63,7 +63,7 @@ func TestFindDepth(t *testing.T) {
 }
 
 func compiled(list ...string) *paths {
-	p := compilePaths([][]string{list}, nil)
+	p := compilePaths(map[string][]string{"": list}, nil)
 	return &p
 }
 
@@ -149,7 +149,7 @@ func FuzzFind(f *testing.F) {
 		document := decoded(t, plain)
 		for i, path := range names {
 			want, present := reference(document, path)
-			got := found[p.wanted[i].slot]
+			got := found[p.places[""][i]]
 			if present != (got.kind != absent) {
 				t.Fatalf("%q: present is %t, got the kind %d", path, present, got.kind)
 			}

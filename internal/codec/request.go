@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math"
-	"net/url"
 	"reflect"
 	"slices"
 	"strconv"
@@ -20,23 +18,20 @@ import (
 
 // Send is one operation that sends a message. It never changes once it is compiled and is safe for concurrent use.
 type Send struct {
-	form, query bool // the encoding; JSON if neither
-	encoding    string
-	unit        time.Duration // of a lifetime
-	unitName    string
-	fields      map[string]field // by concept, those that the service has
-	constants   []member
-	wrap        name            // of a message in the shape of another platform; nil at the top level
-	taken       map[string]bool // top-level names that Extra and Members cannot have
-	pair        KeyPair
-	pairNames   [2]name // nil unless the pair goes beside the fields
-	responses   responses
+	encoding  string        // "json", "form" or "query"
+	unit      time.Duration // of a lifetime
+	unitName  string
+	fields    map[string]field // by concept, those that the service has
+	constants []member
+	wrap      string          // of a message in the shape of another platform; "" at the top level
+	taken     map[string]bool // top-level names that Extra and Members cannot have
+	pair      KeyPair
+	responses responses
 }
 
 // field is where a field goes, and what goes with it.
 type field struct {
-	name name
-	top  string // the member or parameter in which the field stands
+	name string
 	with []member
 }
 
@@ -50,70 +45,51 @@ type Request struct {
 // CompileSend compiles an operation of a valid table. The pair is nil if a request carries none.
 func CompileSend(op *table.Send, errs *table.Errors, pair KeyPair) *Send {
 	s := &Send{
-		form: op.Encoding == "form", query: op.Encoding == "query", encoding: op.Encoding,
-		fields: make(map[string]field, len(op.Fields)), taken: map[string]bool{}, pair: pair,
+		encoding: op.Encoding, fields: make(map[string]field, len(op.Fields)), taken: map[string]bool{}, pair: pair,
 		responses: compileResponses(op, errs),
 	}
 	s.unit, s.unitName = unitOf(op.TTL)
-	for concept, text := range op.Fields {
-		if text != "" {
-			s.fields[concept] = field{name: s.compileName(text), top: s.top(text), with: s.compileConstants(op.With[concept])}
+	for concept, name := range op.Fields {
+		if name != "" {
+			s.fields[concept] = field{name, s.compileConstants(op.With[concept])}
 		}
 	}
 	s.constants = s.compileConstants(op.Constants)
-	if op.Wrap != nil && *op.Wrap != "" {
-		s.wrap = s.compileName(*op.Wrap)
+	if op.Wrap != nil {
+		s.wrap = *op.Wrap
 	}
 	if pair != nil {
-		if in, members := pair(); in == "body" || s.query {
-			for i, m := range members {
-				s.pairNames[i] = s.compileName(m.Name)
-				s.taken[s.top(m.Name)] = true
-			}
+		if in, members := pair(); s.besideFields(in) {
+			s.taken[s.top(members[0].Name)], s.taken[s.top(members[1].Name)] = true, true
 		}
 	}
 	return s
 }
 
-// name is the name of a field as it is written: in JSON the keys of the objects that lead to its value, otherwise one
-// parameter.
-type name []string
+func (s *Send) isJSON() bool { return s.encoding == "json" }
 
-func (s *Send) isJSON() bool { return !s.form && !s.query }
+// besideFields reports whether the key pair stands among the fields of a request.
+func (s *Send) besideFields(in string) bool { return in == "body" || s.encoding == "query" }
 
-func (s *Send) compileName(text string) name {
-	if !s.isJSON() {
-		return name{url.QueryEscape(text) + "="}
-	}
-	keys := strings.Split(text, ".")
-	for i, key := range keys {
-		keys[i] = string(append(appendText(make([]byte, 0, len(key)+len(`"":`)), key), ':'))
-	}
-	return keys
-}
-
-// top returns the member or parameter in which a name stands.
-func (s *Send) top(text string) string {
+// top returns the member or parameter in which a name of the contract stands.
+func (s *Send) top(name string) string {
 	if s.isJSON() {
-		text, _, _ = strings.Cut(text, ".")
+		name, _, _ = strings.Cut(name, ".")
 	}
-	return text
+	return name
 }
 
 func (s *Send) compileConstants(constants map[string]any) []member {
-	if len(constants) == 0 {
-		return nil
-	}
-	compiled := make([]member, 0, len(constants))
-	for _, text := range slices.Sorted(maps.Keys(constants)) {
-		m := member{name: s.compileName(text)}
+	var compiled []member
+	for _, name := range sortedKeys(constants) {
+		m := member{name: name, dotted: s.isJSON()}
 		if s.isJSON() {
-			m.raw, _ = wire.Encode(constants[text]) // it came from JSON
+			m.raw, _ = wire.Encode(constants[name]) // it came from JSON
 		} else {
-			m.text, _ = plain(constants[text]) // a valid table holds nothing else
+			m.text, _ = plain(constants[name]) // a valid table holds nothing else
 		}
 		compiled = append(compiled, m)
-		s.taken[s.top(text)] = true
+		s.taken[s.top(name)] = true
 	}
 	return compiled
 }
@@ -134,41 +110,45 @@ func unitOf(ttl string) (time.Duration, string) {
 func (s *Send) Encode(call wire.Call, lenient bool) (Request, []wire.Problem) {
 	var few [24]member
 	members := few[:0]
-	var problems, collisions []wire.Problem
-	extra := s.appendExtra(nil, &call, &collisions)
+	var problems, collisions wire.Checks
+	extra := s.extraMembers(&call, &collisions)
 	switch {
 	case call.Members == nil:
-	case s.wrap != nil:
+	case s.wrap != "":
 		message := appendMembers(nil, call.Members)
-		members = append(members, member{name: s.wrap, raw: appendJSON(nil, append(message, extra...), 0)})
+		members = append(members, member{name: s.wrap, dotted: s.isJSON(), raw: appendJSON(nil, append(message, extra...))})
 		extra = nil
 	default:
 		s.checkMembers(&call, &collisions)
 		members = appendMembers(members, call.Members)
 	}
 	members = s.appendFields(members, &call, &problems)
-	if problems = inOrder(&call, lenient, problems, collisions); len(problems) > 0 {
-		return Request{}, problems
+	if all := inOrder(&call, lenient, problems, collisions); len(all) > 0 {
+		return Request{}, all
 	}
 	members = append(members, s.constants...)
 	var request Request
 	if s.pair != nil {
 		in, pair := s.pair()
+		var credentials [len(pair)]member
+		for i, m := range pair {
+			credentials[i] = member{name: m.Name, text: m.Value, dotted: s.isJSON()}
+		}
 		switch {
-		case s.pairNames[0] != nil:
-			members = append(members, member{name: s.pairNames[0], text: pair[0].Value}, member{name: s.pairNames[1], text: pair[1].Value})
+		case s.besideFields(in):
+			members = append(members, credentials[:]...)
 		case in == "query":
-			request.Query = string(appendForm(nil, []member{{key: pair[0].Name, text: pair[0].Value}, {key: pair[1].Name, text: pair[1].Value}}))
+			request.Query = string(appendForm(nil, credentials[:]))
 		}
 	}
 	members = append(members, extra...)
-	switch {
-	case s.query:
+	switch s.encoding {
+	case "query":
 		request.Query = string(appendForm(nil, members))
-	case s.form:
+	case "form":
 		request.Body, request.ContentType = appendForm(nil, members), "application/x-www-form-urlencoded"
 	default:
-		request.Body, request.ContentType = appendJSON(make([]byte, 0, sizeOf(members)), members, 0), "application/json"
+		request.Body, request.ContentType = appendJSON(make([]byte, 0, sizeOf(members)), members), "application/json"
 	}
 	return request, nil
 }
@@ -193,7 +173,7 @@ func inOrder(call *wire.Call, lenient bool, fields, collisions []wire.Problem) [
 }
 
 // appendFields adds the fields that are present, each followed by what goes with it.
-func (s *Send) appendFields(members []member, call *wire.Call, problems *[]wire.Problem) []member {
+func (s *Send) appendFields(members []member, call *wire.Call, problems *wire.Checks) []member {
 	for i := range call.Fields {
 		f := &call.Fields[i]
 		known, isKnown := s.fields[f.Concept]
@@ -208,11 +188,8 @@ func (s *Send) appendFields(members []member, call *wire.Call, problems *[]wire.
 		case f.Reason != "":
 			reason = f.Reason
 		}
-		if reason != "" {
-			*problems = append(*problems, wire.Problem{Field: f.Name, Reason: reason})
-			continue
-		}
-		m.name = known.name
+		problems.Found(f.Name, reason)
+		m.name, m.dotted = known.name, s.isJSON()
 		members = append(append(members, m), known.with...)
 	}
 	return members
@@ -238,22 +215,16 @@ func (s *Send) value(f *wire.Field) (m member, present bool, reason string) {
 		}
 		return member{raw: strconv.AppendInt(nil, int64(v/unit), 10)}, v != 0, reason
 	default:
-		raw, err := wire.EncodeText(v)
-		if err != nil {
-			reason = cannotEncode(err)
-		}
+		m, reason = encoded(v)
 		params, isMap := v.(map[string]string)
-		return member{raw: raw}, !isMap || len(params) > 0, reason
+		return m, !isMap || len(params) > 0, reason
 	}
 }
 
-// appendExtra adds the extra members of a message in the order of their names, and what is wrong with them.
-func (s *Send) appendExtra(members []member, call *wire.Call, problems *[]wire.Problem) []member {
-	if len(call.Extra) == 0 {
-		return members
-	}
-	inMessage := call.Members != nil && s.wrap != nil // together with the members, under a key of their own
-	for _, key := range slices.Sorted(maps.Keys(call.Extra)) {
+// extraMembers returns the extra members of a message in the order of their names, and adds what is wrong with them.
+func (s *Send) extraMembers(call *wire.Call, problems *wire.Checks) (members []member) {
+	inMessage := call.Members != nil && s.wrap != "" // together with the members, under a key of their own
+	for _, key := range sortedKeys(call.Extra) {
 		m, reason := s.extra(call.Extra[key], s.isJSON() || inMessage)
 		switch {
 		case key == "":
@@ -265,11 +236,8 @@ func (s *Send) appendExtra(members []member, call *wire.Call, problems *[]wire.P
 		case slices.ContainsFunc(call.Members, func(m wire.Member) bool { return m.Name == key }):
 			reason = "the message has a member of this name"
 		}
-		if reason != "" {
-			*problems = append(*problems, wire.Problem{Field: cmp.Or(call.ExtraField, "Extra") + "[" + strconv.Quote(key) + "]", Reason: reason})
-			continue
-		}
-		m.key = key
+		problems.Found(cmp.Or(call.ExtraField, "Extra")+"["+strconv.Quote(key)+"]", reason)
+		m.name = key
 		members = append(members, m)
 	}
 	return members
@@ -277,26 +245,31 @@ func (s *Send) appendExtra(members []member, call *wire.Call, problems *[]wire.P
 
 // extra returns an extra value as it is written, and what is wrong with it.
 func (s *Send) extra(value any, asJSON bool) (m member, reason string) {
-	if !asJSON {
-		text, ok := plain(value)
-		if !ok {
-			return m, "must be a string, a number or a boolean with the encoding " + s.encoding
-		}
-		return member{text: text}, wire.CheckUTF8(text)
+	if asJSON {
+		return encoded(value)
 	}
+	text, ok := plain(value)
+	if !ok {
+		return m, "must be a string, a number or a boolean with the encoding " + s.encoding
+	}
+	return member{text: text}, wire.CheckUTF8(text)
+}
+
+// encoded returns a value as JSON, and what is wrong with it, without the value, which errors of encoding/json may repeat.
+func encoded(value any) (m member, reason string) {
 	raw, err := wire.EncodeText(value)
 	if err != nil {
-		return m, cannotEncode(err)
+		return m, fmt.Sprintf("cannot be encoded as JSON: %T", err)
 	}
 	return member{raw: raw}, ""
 }
 
 // checkMembers finds the members at the top level that would overwrite a name of the contract.
-func (s *Send) checkMembers(call *wire.Call, problems *[]wire.Problem) {
+func (s *Send) checkMembers(call *wire.Call, problems *wire.Checks) {
 	for _, m := range call.Members {
 		if s.isTaken(call, m.Name) {
-			*problems = append(*problems, wire.Problem{Field: "Message", Reason: "its key " + strconv.Quote(m.Name) + " is a name of the contract, and " +
-				"neither may overwrite the other; change that name, or set wrap to put the message under a key of its own"})
+			problems.Found("Message", "its key "+strconv.Quote(m.Name)+" is a name of the contract, and "+
+				"neither may overwrite the other; change that name, or set wrap to put the message under a key of its own")
 		}
 	}
 }
@@ -306,28 +279,25 @@ func (s *Send) checkMembers(call *wire.Call, problems *[]wire.Problem) {
 func (s *Send) isTaken(call *wire.Call, key string) bool {
 	return s.taken[key] || slices.ContainsFunc(call.Fields, func(f wire.Field) bool {
 		known, ok := s.fields[f.Concept]
-		return ok && known.top == key
+		return ok && s.top(known.name) == key
 	})
 }
-
-// cannotEncode returns a reason that does not repeat the value, as the errors of encoding/json may.
-func cannotEncode(err error) string { return fmt.Sprintf("cannot be encoded as JSON: %T", err) }
 
 // plain returns a value as a form holds it, and whether a form can.
 func plain(value any) (string, bool) {
 	if n, ok := value.(json.Number); ok {
 		return n.String(), json.Valid([]byte(n))
 	}
-	switch v := reflect.ValueOf(value); v.Kind() {
-	case reflect.String:
+	switch v := reflect.ValueOf(value); {
+	case v.Kind() == reflect.String:
 		return v.String(), true
-	case reflect.Bool:
+	case v.Kind() == reflect.Bool:
 		return strconv.FormatBool(v.Bool()), true
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+	case v.CanInt():
 		return strconv.FormatInt(v.Int(), 10), true
-	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+	case v.CanUint():
 		return strconv.FormatUint(v.Uint(), 10), true
-	case reflect.Float32, reflect.Float64:
+	case v.CanFloat():
 		f := v.Float()
 		return strconv.FormatFloat(f, 'f', -1, v.Type().Bits()), !math.IsNaN(f) && !math.IsInf(f, 0)
 	default:

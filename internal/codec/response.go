@@ -2,27 +2,11 @@ package codec
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/messaging-service/messaging-go/internal/table"
-)
-
-// What a response to a send may say.
-const (
-	messageID = iota
-	requestID
-	referenceID
-	parts
-	unitCost
-	cost
-	balance
-	operator
-	status
-	errorCode
-	errorMessage
-	errorRequest
-	responseConcepts
 )
 
 // Response is what a response to a send says. Empty and zero mean that it does not say.
@@ -42,17 +26,24 @@ type Response struct {
 type responses struct {
 	paths    paths
 	accepted []string
-	codes    codes
+	errs     *table.Errors
 }
 
 func compileResponses(op *table.Send, errs *table.Errors) responses {
-	lists := [responseConcepts][]string{
-		messageID: op.Response["id"], requestID: op.Response["request"], referenceID: op.Response["reference"],
-		parts: op.Response["parts"], unitCost: op.Response["unitCost"], cost: op.Response["cost"],
-		balance: op.Response["balance"], operator: op.Response["operator"], status: op.Response["status"],
-		errorCode: errs.Code, errorMessage: errs.Message, errorRequest: errs.Request,
-	}
-	return responses{paths: compilePaths(lists[:], nil), accepted: op.Accepted, codes: compileCodes(errs)}
+	return responses{paths: compilePaths(withErrors(op.Response, errs), nil), accepted: op.Accepted, errs: errs}
+}
+
+// The concepts of a failure, beside those of an operation.
+const (
+	errorCode    = "errors.code"
+	errorMessage = "errors.message"
+	errorRequest = "errors.request"
+)
+
+func withErrors(lists map[string][]string, errs *table.Errors) map[string][]string {
+	all := map[string][]string{errorCode: errs.Code, errorMessage: errs.Message, errorRequest: errs.Request}
+	maps.Copy(all, lists)
+	return all
 }
 
 // Decode reads a response. The error says why it is not JSON, and repeats nothing of it.
@@ -65,41 +56,30 @@ func (r *responses) decode(body []byte) (Response, error) {
 	if err := r.paths.find(scanner, found); err != nil {
 		return Response{}, err
 	}
-	doc := string(scanner.doc) // shared by all strings of the response
-	var words [responseConcepts]string
-	var has [responseConcepts]bool
-	var code codeResult
-	accepted := true
-	for _, w := range r.paths.wanted {
-		v := found[w.slot]
-		word := textOf(doc, v)
-		switch {
-		case w.concept == errorCode:
-			code.add(&r.codes, v, word)
-		case has[w.concept]:
-		case w.concept == status:
-			if has[status] = v.kind > null; has[status] {
-				accepted = v.scalar() && r.accepts(word)
-			}
-		case w.concept == messageID && isID(v, word), w.concept != messageID && word != "":
-			words[w.concept], has[w.concept] = word, true
-		}
-	}
+	doc := string(scanner.doc) // one copy, shared by all strings of the response
+	word := func(concept string) string { return first(&r.paths, doc, found, concept) }
+	failure, doubt := failure(&r.paths, doc, found, r.errs)
+	_, id := pick(&r.paths, doc, found, "id", isID)
+	parts, _ := wholeNumber(word("parts"))
 	response := Response{
-		ID: words[messageID], RequestID: cmp.Or(words[requestID], words[errorRequest]), ReferenceID: words[referenceID],
-		UnitCost: words[unitCost], Cost: words[cost], Balance: words[balance], Operator: words[operator],
-		Failure: Failure{Code: code.code, Message: words[errorMessage], RequestID: words[errorRequest], Class: code.class},
-		Refused: code.class != "",
+		ID:          id,
+		RequestID:   cmp.Or(word("request"), failure.RequestID),
+		ReferenceID: word("reference"),
+		Parts:       max(parts, 0),
+		UnitCost:    word("unitCost"),
+		Cost:        word("cost"),
+		Balance:     word("balance"),
+		Operator:    word("operator"),
+		Failure:     failure,
+		Refused:     failure.Class != "",
 	}
-	response.Own = response.Code != "" || response.RequestID != ""
-	if n, ok := wholeNumber(words[parts]); ok && n > 0 {
-		response.Parts = n
-	}
+	response.Own = failure.Own || response.RequestID != ""
+	status, statusWord := pick(&r.paths, doc, found, "status", func(v value, _ string) bool { return v.kind > null })
 	switch {
 	case response.Refused:
-	case code.doubt != "":
-		response.Doubt = code.doubt
-	case !accepted:
+	case doubt != "":
+		response.Doubt = doubt
+	case status.kind != absent && !(status.scalar() && holds(r.accepted, statusWord)):
 		response.Doubt = "the response has a status that is no word of the contract (accepted)"
 	case response.ID == "":
 		response.Doubt = "the response names no message at any path of the contract (response.id)"
@@ -112,7 +92,8 @@ func isID(v value, word string) bool {
 	return v.scalar() && v.kind != boolean && !table.IsPlaceholder(word)
 }
 
-func (r *responses) accepts(status string) bool {
-	status = strings.TrimSpace(status)
-	return slices.ContainsFunc(r.accepted, func(word string) bool { return strings.EqualFold(word, status) })
+// holds reports whether a list of the contract holds a word, in any case.
+func holds(list []string, word string) bool {
+	word = strings.TrimSpace(word)
+	return slices.ContainsFunc(list, func(known string) bool { return strings.EqualFold(known, word) })
 }

@@ -3,22 +3,23 @@ package codec
 import (
 	"encoding/json"
 	"net/url"
+	"strings"
 
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
 // member is a member of a JSON object or a parameter of a form that is about to be written.
 type member struct {
-	name name   // a name of the contract; nil for any other
-	key  string // any other name, in which a dot is a dot
-	text string // the value, if it is a text
-	raw  []byte // the value as JSON, if it is not
-	done bool   // it was written
+	name   string
+	dotted bool   // a dot in the name nests: only in names of the contract, and in JSON
+	text   string // the value, if it is a text
+	raw    []byte // the value as JSON, if it is not
+	done   bool   // it was written
 }
 
 func appendMembers(members []member, all []wire.Member) []member {
 	for _, m := range all {
-		members = append(members, member{key: m.Name, raw: m.Value})
+		members = append(members, member{name: m.Name, raw: m.Value})
 	}
 	return members
 }
@@ -28,16 +29,13 @@ func sizeOf(members []member) int {
 	size := 2
 	for i := range members {
 		m := &members[i]
-		size += len(m.key) + len(m.text) + len(m.raw) + 8
-		for _, key := range m.name {
-			size += len(key) + 2
-		}
+		size += len(m.name) + len(m.text) + len(m.raw) + 8
 	}
 	return size
 }
 
-// appendJSON writes members as an object. Depth is how many keys of the names of the contract were written before.
-func appendJSON(out []byte, members []member, depth int) []byte {
+// appendJSON writes members as an object.
+func appendJSON(out []byte, members []member) []byte {
 	out = append(out, '{')
 	for i := range members {
 		m := &members[i]
@@ -47,40 +45,39 @@ func appendJSON(out []byte, members []member, depth int) []byte {
 		if out[len(out)-1] != '{' {
 			out = append(out, ',')
 		}
+		key, _, nests := m.cut()
+		out = append(appendText(out, key), ':')
 		switch {
-		case m.name == nil:
-			out = append(appendText(out, m.key), ':')
-			out = m.appendValue(out)
-		case len(m.name) == depth+1:
-			out = append(out, m.name[depth]...)
-			out = m.appendValue(out)
+		case nests:
+			out = appendJSON(out, takeNested(members[i:], key))
+		case m.raw != nil:
+			out = append(out, m.raw...)
 		default:
-			out = append(out, m.name[depth]...)
-			out = appendJSON(out, takeNested(members[i:], depth), depth+1)
+			out = appendText(out, m.text)
 		}
 	}
 	return append(out, '}')
 }
 
-// takeNested returns the members that stand in the same object as the first, and marks them as done.
-func takeNested(members []member, depth int) []member {
-	var nested []member
-	key := members[0].name[depth]
+// cut returns the key under which a member stands, and its name within that, if it nests.
+func (m *member) cut() (key, rest string, nests bool) {
+	if !m.dotted {
+		return m.name, "", false
+	}
+	return strings.Cut(m.name, ".")
+}
+
+// takeNested returns the members within a key, and marks them as done.
+func takeNested(members []member, within string) (nested []member) {
 	for i := range members {
 		m := &members[i]
-		if !m.done && len(m.name) > depth+1 && m.name[depth] == key {
+		if key, rest, nests := m.cut(); nests && key == within && !m.done {
 			nested = append(nested, *m)
+			nested[len(nested)-1].name = rest
 			m.done = true
 		}
 	}
 	return nested
-}
-
-func (m *member) appendValue(out []byte) []byte {
-	if m.raw != nil {
-		return append(out, m.raw...)
-	}
-	return appendText(out, m.text)
 }
 
 // appendText writes a text, which is valid UTF-8, as JSON. Encoding/json would escape what HTML does not like.
@@ -118,11 +115,7 @@ func appendForm(out []byte, members []member) []byte {
 		if len(out) > 0 {
 			out = append(out, '&')
 		}
-		if m.name == nil {
-			out = append(append(out, url.QueryEscape(m.key)...), '=')
-		} else {
-			out = append(out, m.name[0]...)
-		}
+		out = append(append(out, url.QueryEscape(m.name)...), '=')
 		out = append(out, url.QueryEscape(m.parameter())...)
 	}
 	return out

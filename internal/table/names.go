@@ -7,27 +7,30 @@ import (
 	"unicode/utf8"
 )
 
-// names holds the names that are taken in one request, and by what.
+// names holds the names that are taken in one request.
 type names struct {
-	dotted  bool              // dots in a name nest
-	taken   map[string]string // by name, the place in the table that has it
-	through map[string]string // by the beginning of a dotted name, the place of a name that begins with it
+	dotted bool // dots in a name nest
+	taken  map[string]claim
 }
 
-func newNames(dotted bool) *names {
-	return &names{dotted: dotted, taken: map[string]string{}, through: map[string]string{}}
+// claim is who has a name.
+type claim struct {
+	place  string // in the table
+	around bool   // the name is only the beginning of the one at that place
 }
+
+func newNames(dotted bool) *names { return &names{dotted: dotted, taken: map[string]claim{}} }
 
 // claim takes name for place. It returns what is wrong with that, or "".
 func (n *names) claim(place, name string) string {
 	if fault := nameFault(name, n.dotted); fault != "" {
 		return fault
 	}
-	if other, ok := n.taken[name]; ok {
-		return "has the same name as " + other
-	}
-	if other, ok := n.through[name]; ok {
-		return "would hold both a value of its own and " + other
+	switch other, ok := n.taken[name]; {
+	case ok && other.around:
+		return "would hold both a value of its own and " + other.place
+	case ok:
+		return "has the same name as " + other.place
 	}
 	var beginnings []string
 	for i := range len(name) {
@@ -36,14 +39,14 @@ func (n *names) claim(place, name string) string {
 		}
 	}
 	for _, beginning := range beginnings {
-		if other, ok := n.taken[beginning]; ok {
-			return "would stand within the value of " + other
+		if other, ok := n.taken[beginning]; ok && !other.around {
+			return "would stand within the value of " + other.place
 		}
 	}
-	n.taken[name] = place
 	for _, beginning := range beginnings {
-		n.through[beginning] = place
+		n.taken[beginning] = claim{place, true}
 	}
+	n.taken[name] = claim{place: place}
 	return ""
 }
 

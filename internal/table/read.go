@@ -31,7 +31,8 @@ func read(text []byte, found *Problems) (any, bool) {
 	}
 	r := reader{decoder: json.NewDecoder(bytes.NewReader(text)), found: found}
 	r.decoder.UseNumber()
-	return r.value("", 0)
+	value := r.value("", 0)
+	return value, !r.tooDeep
 }
 
 // position returns near which line of text err was met, if err says. It leaves out the words of err, which quote the text, and
@@ -44,72 +45,51 @@ func position(text []byte, err error) string {
 	return ", near line " + strconv.Itoa(1+bytes.Count(text[:syntax.Offset-1], []byte("\n")))
 }
 
+// reader reads a text whose syntax was checked.
 type reader struct {
 	decoder *json.Decoder
 	found   *Problems
+	tooDeep bool // it has stopped
 }
 
-func (r *reader) value(path string, depth int) (any, bool) {
-	token, ok := r.token(path)
-	if !ok {
-		return nil, false
-	}
-	opening, ok := token.(json.Delim)
-	if !ok {
-		return token, true
-	}
-	if depth == maxDepth {
+func (r *reader) value(path string, depth int) any {
+	switch token := r.token(); {
+	case token != json.Delim('{') && token != json.Delim('['):
+		return token
+	case depth == maxDepth:
 		r.found.add(path, "nests deeper than "+strconv.Itoa(maxDepth)+" levels")
-		return nil, false
+		r.tooDeep = true
+		return nil
+	case token == json.Delim('{'):
+		object := map[string]any{}
+		for r.more() {
+			key, _ := r.token().(string)
+			place := join(path, key)
+			if _, twice := object[key]; twice {
+				r.found.add(place, "stands there twice")
+			}
+			object[key] = r.value(place, depth+1)
+		}
+		return object
+	default:
+		list := []any{}
+		for r.more() {
+			list = append(list, r.value(at(path, len(list)), depth+1))
+		}
+		return list
 	}
-	var result any
-	if opening == '{' {
-		result, ok = r.object(path, depth+1)
-	} else {
-		result, ok = r.list(path, depth+1)
-	}
-	if !ok {
-		return nil, false
-	}
-	_, ok = r.token(path) // the closing delimiter
-	return result, ok
 }
 
-func (r *reader) object(path string, depth int) (map[string]any, bool) {
-	object := map[string]any{}
-	for r.decoder.More() {
-		token, ok := r.token(path)
-		if !ok {
-			return nil, false
-		}
-		key, _ := token.(string)
-		if _, twice := object[key]; twice {
-			r.found.add(join(path, key), "stands there twice")
-		}
-		if object[key], ok = r.value(join(path, key), depth); !ok {
-			return nil, false
-		}
+// more reports whether an object or a list goes on, and reads its end if not.
+func (r *reader) more() bool {
+	if !r.tooDeep && !r.decoder.More() {
+		r.token()
+		return false
 	}
-	return object, true
+	return !r.tooDeep
 }
 
-func (r *reader) list(path string, depth int) ([]any, bool) {
-	list := []any{}
-	for r.decoder.More() {
-		value, ok := r.value(at(path, len(list)), depth)
-		if !ok {
-			return nil, false
-		}
-		list = append(list, value)
-	}
-	return list, true
-}
-
-func (r *reader) token(path string) (json.Token, bool) {
-	token, err := r.decoder.Token()
-	if err != nil {
-		r.found.add(path, "cannot be read")
-		return nil, false
-	}
-	return token, true
+func (r *reader) token() json.Token {
+	token, _ := r.decoder.Token()
+	return token
 }

@@ -37,12 +37,16 @@ func ParseTime(text string, zone *time.Location) (time.Time, bool) {
 	if at, ok := parseDate(text, zone); ok {
 		return at, true
 	}
-	if n, ok := parseNumber(text); ok {
-		if len(text) == len(compact) && (text[:2] == "19" || text[:2] == "20") {
-			at, err := time.ParseInLocation(compact, text, zone)
-			return at, err == nil
+	isDigits := strings.Trim(text, "0123456789") == ""
+	if isDigits && len(text) == len(compact) && (text[:2] == "19" || text[:2] == "20") {
+		at, err := time.ParseInLocation(compact, text, zone)
+		return at, err == nil
+	}
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil && isDigits {
+		if n < milliseconds {
+			return time.Unix(n, 0).UTC(), true
 		}
-		return fromNumber(n), true
+		return time.UnixMilli(n).UTC(), true
 	}
 	n, err := strconv.ParseFloat(text, 64)
 	switch {
@@ -81,22 +85,6 @@ func parseDate(text string, zone *time.Location) (time.Time, bool) {
 		at, err = time.ParseInLocation(forms[1], text, zone)
 	}
 	return at, err == nil
-}
-
-// parseNumber reads digits alone, as many as an int64 holds.
-func parseNumber(text string) (int64, bool) {
-	if strings.Trim(text, "0123456789") != "" {
-		return 0, false
-	}
-	n, err := strconv.ParseInt(text, 10, 64)
-	return n, err == nil
-}
-
-func fromNumber(n int64) time.Time {
-	if n >= milliseconds {
-		return time.UnixMilli(n).UTC()
-	}
-	return time.Unix(n, 0).UTC()
 }
 
 // FormatTime returns a time in a form of the contract, such as "rfc3339ms". The zone is for the forms that name none.

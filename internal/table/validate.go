@@ -59,17 +59,13 @@ func (e Errors) validate(found *Problems) {
 	checkNames(found, "errors.success", e.Success)
 	checkLists(found, "errors.classes", e.Classes, checkNames)
 	checkOnce(found, "errors.classes", e.Classes, func(code string) string { return code })
-	success := map[string]bool{}
-	for _, code := range e.Success {
-		success[strings.ToLower(code)] = true
-	}
 	for class, codes := range sorted(e.Classes) {
 		for i, code := range codes {
 			place := at(join("errors.classes", class), i)
 			if star := strings.IndexByte(code, '*'); star >= 0 && star < len(code)-1 {
 				found.add(place, "holds a * that is not at its end")
 			}
-			if success[strings.ToLower(code)] {
+			if slices.ContainsFunc(e.Success, func(success string) bool { return strings.EqualFold(success, code) }) {
 				found.add(place, "stands under errors.success too")
 			}
 		}

@@ -50,15 +50,12 @@ func CheckUTF8(text string) string {
 	if utf8.ValidString(text) {
 		return ""
 	}
-	at := 0
-	for at < len(text) {
-		r, size := utf8.DecodeRuneInString(text[at:])
-		if r == utf8.RuneError && size == 1 {
-			break
+	for at, r := range text {
+		if r == utf8.RuneError && !strings.HasPrefix(text[at:], string(utf8.RuneError)) {
+			return "must be valid UTF-8, and is not at byte " + strconv.Itoa(at)
 		}
-		at += size
 	}
-	return "must be valid UTF-8, and is not at byte " + strconv.Itoa(at)
+	return ""
 }
 
 func kind(r rune) string {
@@ -97,7 +94,15 @@ func CheckCallbackURL(callback string) string {
 	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
 		authority = rest[:end]
 	}
-	name, port := splitPort(authority[strings.LastIndexByte(authority, '@')+1:])
+	host := authority[strings.LastIndexByte(authority, '@')+1:]
+	name, port, _ := strings.Cut(host, ":")
+	if address, after, ok := strings.Cut(host, "]"); ok && strings.HasPrefix(address, "[") {
+		ip, err := netip.ParseAddr(address[1:])
+		if err != nil || !ip.Is6() || after != "" && after[0] != ':' {
+			return allowed
+		}
+		name, port = ip.String(), strings.TrimPrefix(after, ":")
+	}
 	if strings.Trim(name, ".") == "" || strings.ContainsAny(name, "[]%\\\"<>^{}|`") || strings.Contains(authority, `\`) {
 		return allowed
 	}
@@ -127,18 +132,4 @@ func IsNil(value any) bool {
 	}
 	v := reflect.ValueOf(value)
 	return v.Kind() == reflect.Pointer && v.IsNil()
-}
-
-// splitPort cuts "host:port". The name is empty if brackets do not hold an IPv6 address.
-func splitPort(host string) (name, port string) {
-	if strings.HasPrefix(host, "[") {
-		address, after, ok := strings.Cut(host[1:], "]")
-		ip, err := netip.ParseAddr(address)
-		if !ok || err != nil || !ip.Is6() || after != "" && after[0] != ':' {
-			return "", ""
-		}
-		return address, strings.TrimPrefix(after, ":")
-	}
-	name, port, _ = strings.Cut(host, ":")
-	return name, port
 }

@@ -14,12 +14,12 @@ import (
 // EncodeStored encodes a message for storage. Text that is not valid UTF-8 would change on the way and is an error. Errors
 // never repeat a value.
 func EncodeStored(value any) ([]byte, error) {
-	raw, err := Encode(value) // first, since it ends where a value holds itself
+	raw, err := EncodeText(value)
 	switch {
+	case err == errInvalidUTF8:
+		return nil, errors.New("it holds text that is not valid UTF-8")
 	case err != nil:
 		return nil, fmt.Errorf("it holds a value that is no JSON (%T)", err)
-	case !IsUTF8(value):
-		return nil, errors.New("it holds text that is not valid UTF-8")
 	}
 	return raw, nil
 }
@@ -28,19 +28,14 @@ func EncodeStored(value any) ([]byte, error) {
 // among them, or that comes twice, is an error: nothing is lost silently. A null is absent. Numbers in an any become
 // json.Number. Errors never repeat a value.
 func DecodeStored(data []byte, fields map[string]any) error {
-	if !json.Valid(data) || !utf8.Valid(data) {
-		return errors.New("want a JSON object in valid UTF-8")
-	}
 	d := json.NewDecoder(bytes.NewReader(data))
-	if open, err := d.Token(); err != nil || open != json.Delim('{') {
-		return errors.New("want a JSON object")
+	d.UseNumber()
+	if open, err := d.Token(); err != nil || open != json.Delim('{') || !json.Valid(data) || !utf8.Valid(data) {
+		return errors.New("want a JSON object in valid UTF-8")
 	}
 	seen := map[string]bool{}
 	for d.More() {
-		key, err := d.Token()
-		if err != nil {
-			return errors.New("want a JSON object")
-		}
+		key, _ := d.Token() // it is valid
 		name, _ := key.(string)
 		target, known := fields[name]
 		switch {
@@ -50,17 +45,11 @@ func DecodeStored(data []byte, fields map[string]any) error {
 			return fmt.Errorf("%q comes twice", name)
 		}
 		seen[name] = true
-		var raw json.RawMessage
-		if err := d.Decode(&raw); err != nil {
-			return errors.New("want a JSON object")
-		}
-		if string(raw) == "null" {
-			continue
-		}
-		value := json.NewDecoder(bytes.NewReader(raw))
-		value.UseNumber()
-		if err := value.Decode(target); err != nil {
+		if err := d.Decode(target); err != nil {
 			return fmt.Errorf("%q must be %s", name, kindOf(target))
+		}
+		if raw, ok := target.(*json.RawMessage); ok && string(*raw) == "null" {
+			*raw = nil
 		}
 	}
 	return nil
