@@ -3,6 +3,7 @@ package messaging
 import (
 	"context"
 	"errors"
+	"fmt"
 	"hash/maphash"
 	"iter"
 	"maps"
@@ -67,7 +68,7 @@ func (s *SMSService) List(ctx context.Context, options sms.ListOptions) iter.Seq
 // Pages lists like List, a page at a time, with what the service says about the listing. The last page may be empty.
 //
 // Rows that cannot be read in full are *RowErrors, joined, beside the page that has them as far as they could be read, and the
-// loop may go on. Any other error ends the listing.
+// loop may go on. Beyond the first 20 the error only says how many there are. Any other error ends the listing.
 func (s *SMSService) Pages(ctx context.Context, options sms.ListOptions) iter.Seq2[sms.Page, error] {
 	pages := s.pages(ctx, options)
 	return func(yield func(sms.Page, error) bool) {
@@ -85,11 +86,7 @@ func (s *SMSService) Pages(ctx context.Context, options sms.ListOptions) iter.Se
 					p.Transactions = append(p.Transactions, sms.Transaction(page.Records[i]))
 				}
 			}
-			var rowErrors []error
-			for _, row := range page.Unreadable {
-				rowErrors = append(rowErrors, page.rowError(row))
-			}
-			if !yield(p, errors.Join(rowErrors...)) {
+			if !yield(p, page.rowErrors()) {
 				return
 			}
 		}
@@ -100,19 +97,20 @@ func (s *SMSService) Pages(ctx context.Context, options sms.ListOptions) iter.Se
 // ID.
 //
 // Without a row the error matches ErrNotListed; the message may still be listed later. If there are only rows of other messages,
-// the service did not apply the filter, nothing is known, and the error matches ErrFilterIgnored.
+// the service did not apply the filter, nothing is known, and the error matches ErrFilterIgnored. Nothing is known either, and the
+// error matches neither, if the service claims rows (a total, a next page) but lists none.
 func (s *SMSService) Find(ctx context.Context, referenceID string) (sms.Transaction, error) {
 	tx, _, err := s.find(ctx, referenceID)
 	return tx, err
 }
 
-// find also reports whether all responses came from the service itself and not from a cache.
+// find also reports whether all responses were fresh, as isFresh says.
 func (s *SMSService) find(ctx context.Context, referenceID string) (tx sms.Transaction, fresh bool, err error) {
 	if referenceID == "" {
 		return tx, false, invalid(s.list.name, []wire.Problem{{Field: "referenceID", Reason: "required, but empty"}})
 	}
 	fresh = true
-	others := false
+	others, missing := false, false
 	var rowError error
 	for page, err := range s.pages(ctx, sms.ListOptions{ReferenceID: referenceID}) {
 		if err != nil {
@@ -124,6 +122,7 @@ func (s *SMSService) find(ctx context.Context, referenceID string) (tx sms.Trans
 			}
 		}
 		fresh = fresh && page.fresh
+		missing = missing || page.Missing
 		others = others || len(page.Records) > len(page.Unreadable)
 		for _, row := range page.Unreadable {
 			rowError = page.rowError(row)
@@ -134,6 +133,8 @@ func (s *SMSService) find(ctx context.Context, referenceID string) (tx sms.Trans
 		return tx, fresh, s.listError("the service listed other messages than the one looked for: it does not filter as the contract says (sms.list.params.reference, sms.list.record.reference)", ErrFilterIgnored)
 	case rowError != nil:
 		return tx, fresh, rowError
+	case missing:
+		return tx, fresh, s.listError("the response says that there are rows, and lists none")
 	default:
 		return tx, fresh, s.listError("no message with this reference ID is listed", ErrNotListed, ErrNotFound)
 	}
@@ -149,7 +150,7 @@ type listPage struct {
 	wire.Page
 
 	place    int    // for a RowError
-	fresh    bool   // whether it came from the service itself and not from a cache
+	fresh    bool   // see isFresh
 	repeated []bool // the rows that were on the two pages before; nil if there were none
 }
 
@@ -157,6 +158,20 @@ func (p listPage) repeats(row int) bool { return p.repeated != nil && p.repeated
 
 func (p listPage) rowError(row wire.Unreadable) error {
 	return &RowError{Page: p.place, Row: row.Index + 1, Field: transactionField(row.Field), Reason: row.Reason}
+}
+
+// rowErrors joins the errors of the rows, at most 20, and the number of the rest.
+func (p listPage) rowErrors() error {
+	const most = 20
+	var all []error
+	for i, row := range p.Unreadable {
+		if i == most {
+			all = append(all, fmt.Errorf("messaging: sms.list: %d more rows of page %d cannot be read", len(p.Unreadable)-most, p.place))
+			break
+		}
+		all = append(all, p.rowError(row))
+	}
+	return errors.Join(all...)
 }
 
 // transactionField returns the field of sms.Transaction for a concept of sms.list.record.

@@ -552,6 +552,61 @@ func TestListYieldsRowErrors(t *testing.T) {
 	}
 }
 
+func TestPagesJoinsFewRowErrors(t *testing.T) {
+	t.Parallel()
+	client, mock := mocked(t)
+	rows := strings.Repeat(`{},`, 5000) + `{}`
+	respondingLists(mock, always(http.StatusOK, `{"hasNext":false,"data":[`+rows+`]}`))
+	for page, err := range client.SMS.Pages(t.Context(), sms.ListOptions{}) {
+		assert.Len(t, page.Transactions, 5001)
+		require.ErrorIs(t, err, messaging.ErrRow)
+		lines := strings.Split(err.Error(), "\n")
+		require.Len(t, lines, 21)
+		assert.Equal(t, "messaging: sms.list: row 20 of page 1 cannot be read: ID is missing", lines[19])
+		assert.Equal(t, "messaging: sms.list: 4981 more rows of page 1 cannot be read", lines[20])
+	}
+}
+
+func TestListOfAFailure(t *testing.T) {
+	t.Parallel()
+	client, mock := mocked(t)
+	for body, want := range map[string]string{
+		`{"data":[],"error":"database timeout"}`:     `messaging: sms.list failed: HTTP 200, the response holds an error without a code (errors.code), "database timeout"`,
+		`{"data":[],"error":{"message":"no"}}`:       `messaging: sms.list failed: HTTP 200, the response holds an error without a code (errors.code), "no"`,
+		`{"data":[],"code":true}`:                    `messaging: sms.list failed: HTTP 200, the response holds something that is not a code at the place of an error code (errors.code)`,
+		`{"data":[],"code":{"v":"40001"},"error":0}`: `messaging: sms.list failed: HTTP 200, the response holds something that is not a code at the place of an error code (errors.code), "0"`,
+	} {
+		respondingLists(mock, always(http.StatusOK, body))
+		_, errs := list(client.SMS.List(t.Context(), sms.ListOptions{}))
+		require.Len(t, errs, 1, body)
+		require.EqualError(t, errs[0], want)
+		_, err := client.SMS.Find(t.Context(), "r-1")
+		require.NotErrorIs(t, err, messaging.ErrNotListed, body)
+	}
+}
+
+func TestFindDoesNotTrustAnEmptyPageThatClaimsRows(t *testing.T) {
+	t.Parallel()
+	client, mock := mocked(t)
+	for body, listed := range map[string]bool{
+		`{"data":[]}`: false,
+		`{"data":[],"totalRows":0,"hasNext":false}`:              false,
+		`{"data":[],"totalRows":0,"totalPages":1}`:               false,
+		`{"data":[],"nextPage":2,"hasNext":false}`:               false,
+		`{"data":[],"nextPage":0}`:                               false,
+		`{"data":[],"nextPage":null}`:                            false,
+		`{"data":[],"totalRows":1,"totalPages":1}`:               true,
+		`{"data":[],"hasNext":true}`:                             true,
+		`{"data":[],"nextPage":2}`:                               true,
+		`{"data":[],"nextPage":2,"hasNext":true,"totalRows":40}`: true,
+	} {
+		respondingLists(mock, always(http.StatusOK, body))
+		_, err := client.SMS.Find(t.Context(), "r-1")
+		require.Error(t, err)
+		assert.Equal(t, !listed, errors.Is(err, messaging.ErrNotListed), "%s: %v", body, err)
+	}
+}
+
 func TestFailedReadHasNoVerdict(t *testing.T) {
 	t.Parallel()
 	client, mock := mocked(t)

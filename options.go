@@ -69,8 +69,8 @@ type SettlePolicy struct {
 	// Interval is the time between two lookups, 2 s by default.
 	Interval time.Duration
 	// Resend allows sending the message once more if it was not listed by the end of the window. It can send twice if the
-	// service lists a message only after the window, or ignores the reference ID. Before you enable it, send one message and
-	// Find it.
+	// service lists a message only after the window, or ignores the reference ID, or if a cache responds to the lookup without
+	// a header that shows it. Before you enable it, send one message and Find it.
 	Resend bool
 }
 

@@ -36,12 +36,30 @@ func compileResponses(op *table.Send, errs *table.Errors) responses {
 // The concepts of a failure, beside those of an operation.
 const (
 	errorCode    = "errors.code"
+	errorObject  = "the object of an error code"
 	errorMessage = "errors.message"
 	errorRequest = "errors.request"
 )
 
-func withErrors(lists map[string][]string, errs *table.Errors) map[string][]string {
-	all := map[string][]string{errorCode: errs.Code, errorMessage: errs.Message, errorRequest: errs.Request}
+// withErrors adds the places of a failure to the places by concept. The object of the code at error.code is error, unless the
+// operation reads something else from it, such as items; a code that is in no such object has its own place in the list of
+// objects.
+func withErrors(lists map[string][]string, errs *table.Errors, items ...string) map[string][]string {
+	objects := slices.Clone(errs.Code)
+	for i, path := range errs.Code {
+		object := path[:max(0, strings.LastIndexByte(path, '.'))]
+		inObject := func(other string) bool { return strings.HasPrefix(other+".", object+".") }
+		shared := slices.ContainsFunc(items, inObject)
+		for _, others := range lists {
+			shared = shared || slices.ContainsFunc(others, inObject)
+		}
+		if object != "" && !shared {
+			objects[i] = object
+		}
+	}
+	all := map[string][]string{
+		errorCode: errs.Code, errorObject: objects, errorMessage: errs.Message, errorRequest: errs.Request,
+	}
 	maps.Copy(all, lists)
 	return all
 }
@@ -73,7 +91,7 @@ func (r *responses) decode(body []byte) (Response, error) {
 		Failure:     failure,
 		Refused:     failure.Class != "",
 	}
-	response.Own = failure.Own || response.RequestID != ""
+	response.Own = failure.Own || !table.IsPlaceholder(response.RequestID)
 	status, statusWord := pick(&r.paths, doc, found, "status", func(v value, _ string) bool { return v.kind > null })
 	switch {
 	case response.Refused:

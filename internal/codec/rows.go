@@ -212,7 +212,7 @@ func (r *rowReader) fill(to *wire.Record, doc []byte, start, end int) {
 			case taken:
 			case isTheID && !isID(v, word):
 				reason = "is not an ID"
-			case !v.scalar():
+			case !v.scalar() || v.kind == boolean:
 				reason = "is neither a text nor a number"
 			default:
 				taken, reason = true, r.set(recordFields[i].of(to), word)
@@ -238,7 +238,9 @@ func (r *rowReader) set(field any, word string) (reason string) {
 	case *string:
 		*field = word
 	case *int:
-		*field, ok = wholeNumber(word)
+		if *field, ok = wholeNumber(word); *field < 0 {
+			*field, ok = 0, false
+		}
 	case *time.Time:
 		*field, ok = table.ParseTime(word, r.zone)
 	}
