@@ -137,7 +137,9 @@ func (e *endpoint) secrets(fields []wire.Field, out transport.Outcome) redact.Se
 			// names that the sender chose, not content
 		default:
 			s.AddText(field.Text)
-			s.AddValue(field.Value)
+			if params, ok := field.Value.(map[string]string); ok {
+				s.AddValue(params)
+			}
 		}
 	}
 	if e.pair != nil {
