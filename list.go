@@ -1,6 +1,7 @@
 package messaging
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -93,8 +94,8 @@ func (s *SMSService) Pages(ctx context.Context, options sms.ListOptions) iter.Se
 	}
 }
 
-// Find looks a message up by its reference ID, over all pages of the listing, and returns the first row that has that reference
-// ID.
+// Find looks a message up by its reference ID, on up to 100 pages of the listing, and returns the first row that has that
+// reference ID.
 //
 // Without a row the error matches ErrNotListed; the message may still be listed later. If there are only rows of other messages,
 // the service did not apply the filter, nothing is known, and the error matches ErrFilterIgnored. Nothing is known either, and the
@@ -112,6 +113,8 @@ func (s *SMSService) find(ctx context.Context, referenceID string) (tx sms.Trans
 	fresh = true
 	others, missing := false, false
 	var rowError error
+	const most = 100 // pages; a filter leaves one
+	pages := 0
 	for page, err := range s.pages(ctx, sms.ListOptions{ReferenceID: referenceID}) {
 		if err != nil {
 			return tx, false, err
@@ -126,6 +129,9 @@ func (s *SMSService) find(ctx context.Context, referenceID string) (tx sms.Trans
 		others = others || len(page.Records) > len(page.Unreadable)
 		for _, row := range page.Unreadable {
 			rowError = page.rowError(row)
+		}
+		if pages++; pages == most {
+			break
 		}
 	}
 	switch {
@@ -262,12 +268,16 @@ func (s *SMSService) fetch(ctx context.Context, query wire.Query, pageSize, ahea
 	}
 }
 
+// mostRows bounds the rows of all pages that are fetched at once. A single page may have ten times its page size.
+const mostRows = 100_000
+
 func (s *SMSService) fetchAhead(ctx context.Context, query wire.Query, pageSize, ahead int) iter.Seq2[listPage, error] {
 	type result struct {
 		page listPage
 		err  error
 	}
 	return func(yield func(listPage, error) bool) {
+		pageSize = min(cmp.Or(pageSize, mostRows), max((pageSize+9)/10, mostRows/10/(ahead+1)))
 		within, cancel := context.WithCancel(ctx)
 		var running sync.WaitGroup
 		defer running.Wait()

@@ -700,3 +700,28 @@ func TestListHasWhatWasSent(t *testing.T) {
 	assert.Equal(t, srv.Sent()[0].At.UTC().Truncate(time.Millisecond), tx.CreatedAt.UTC())
 	assert.True(t, tx.SentAt.IsZero())
 }
+
+func TestFindEndsIfTheFilterIsIgnored(t *testing.T) {
+	t.Parallel()
+	client, mock := mocked(t)
+	requests := respondingLists(mock, func(n int) (int, string) {
+		return http.StatusOK, fmt.Sprintf(`{"hasNext":true,"data":[{"id":"t-%d","referenceId":"another"}]}`, n)
+	})
+	_, err := client.SMS.Find(t.Context(), "r-1")
+	require.ErrorIs(t, err, messaging.ErrFilterIgnored)
+	assert.Len(t, requests(), 100)
+}
+
+func TestListBoundsTheRowsOfPagesAhead(t *testing.T) {
+	t.Parallel()
+	client, mock := mocked(t)
+	page := `{"hasNext":false,"data":[` + strings.Repeat(`{"id":1},`, 1999) + `{"id":1}]}`
+	respondingLists(mock, always(http.StatusOK, page))
+	for _, tt := range []struct {
+		ahead, size int
+		failed      bool
+	}{{0, 0, false}, {10, 0, false}, {64, 0, true}, {64, 500, true}, {64, 2000, false}, {64, 20_000, false}} {
+		_, errs := list(client.SMS.List(t.Context(), sms.ListOptions{PagesAhead: tt.ahead, PageSize: tt.size}))
+		assert.Equal(t, tt.failed, len(errs) > 0, "%+v: %v", tt, errs)
+	}
+}

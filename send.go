@@ -88,6 +88,10 @@ func (c *core) send(ctx context.Context, e *sendEndpoint, call wire.Call) (Recei
 	out := c.transport.Do(ctx, transport.Request{
 		Operation: e.name, Method: http.MethodPost, URL: target,
 		Body: encoded.Body, ContentType: encoded.ContentType, Authenticate: e.authenticator,
+		Accepted: func(body []byte) bool {
+			response, err := e.codec.Decode(body)
+			return err == nil && response.NamesMessage()
+		},
 	})
 	receipt, err := e.judge(call, out)
 	if err != nil {
@@ -151,7 +155,7 @@ func (e *sendEndpoint) judgeStatus(status int, r codec.Response) (verdict Verdic
 		reason = e.describe()
 	}
 	switch {
-	case r.ID != "" && r.Class == "":
+	case r.NamesMessage():
 		return Unknown, "the response contradicts itself: it fails, and names a message"
 	case slices.Contains(e.notProcessed, status):
 		return Refused, reason

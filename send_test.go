@@ -203,7 +203,7 @@ func TestSendVerdicts(t *testing.T) {
 		{400, `{"status":"ok","data":{"id":"m"}}`, messaging.Unknown, 1, messaging.ErrInvalid},
 		{409, `{"id":"m"}`, messaging.Unknown, 1, nil},
 		{422, `{"code":"E-17","id":"m"}`, messaging.Unknown, 1, messaging.ErrInvalid},
-		{429, `{"id":"m"}`, messaging.Unknown, 3, messaging.ErrRateLimited},
+		{429, `{"id":"m"}`, messaging.Unknown, 1, messaging.ErrRateLimited},
 		{409, `{"code":"200206","id":"m"}`, messaging.Refused, 1, messaging.ErrDuplicate},
 		{400, `{"id":"none"}`, messaging.Refused, 1, messaging.ErrInvalid},
 		{403, `{"code":"200299"}`, messaging.Refused, 1, messaging.ErrInvalid},
@@ -395,4 +395,17 @@ func TestSendDoesNotFollowRedirects(t *testing.T) {
 		srv.Close()
 	}
 	assert.Zero(t, reached.Load())
+}
+
+func TestSendIsNotRepeatedAfterAResponseThatNamesAMessage(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{http.StatusUnauthorized, http.StatusTooManyRequests} {
+		for body, requests := range map[string]int{`{}`: 2, `{"code":"40002","id":"m"}`: 2, `{"status":"ok","data":{"id":"m"}}`: 1} {
+			client, mock := mocked(t, messaging.WithTokenSource(issue("t")), messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 2, MinWait: 1}))
+			responding(mock, status, body)
+			_, err := client.SMS.Send(t.Context(), message)
+			require.Error(t, err)
+			assert.Equal(t, requests, mock.GetTotalCallCount(), "%d %s", status, body)
+		}
+	}
 }

@@ -22,6 +22,9 @@ type Response struct {
 	Doubt string
 }
 
+// NamesMessage reports whether the response names a message, and no error code of a known class says that it was refused.
+func (r *Response) NamesMessage() bool { return r.ID != "" && r.Class == "" }
+
 // responses reads the responses to a send.
 type responses struct {
 	paths    paths

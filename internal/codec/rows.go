@@ -124,7 +124,7 @@ func (r *rowReader) readRow(s *scanner, depth int) {
 	index := len(r.page.Records)
 	switch index {
 	case r.limit:
-		s.fail(tooManyRows(r.limit))
+		s.fail(pageError(fmt.Sprintf("the page has more than %d rows", r.limit)))
 		return
 	case 1: // the length of the first row shows how many may follow
 		rest := len(s.doc) - s.pos
@@ -151,13 +151,6 @@ func (r *rowReader) unreadable(concept, reason string) {
 	if n := len(r.page.Unreadable); n == 0 || r.page.Unreadable[n-1].Index != index {
 		r.page.Unreadable = append(r.page.Unreadable, wire.Unreadable{Index: index, Field: concept, Reason: reason})
 	}
-}
-
-func tooManyRows(limit int) error {
-	if limit == maxRows {
-		return pageError(fmt.Sprintf("the page has more than %d rows", limit))
-	}
-	return pageError(fmt.Sprintf("the page has more than %d rows, ten times as many as were requested", limit))
 }
 
 func (r *rowReader) readMembers(s *scanner, depth int) {
