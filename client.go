@@ -254,6 +254,6 @@ func (s *settings) newTransport(own *http.Transport) *transport.Transport {
 		Base: base, OwnBase: own != nil, Jar: s.jar, Timeout: timeout,
 		MaxAttempts: retry.MaxAttempts, MinWait: retry.MinWait, MaxWait: retry.MaxWait,
 		Limiter: s.limiter, MaxResponseBytes: s.maxResponseBytes, NotProcessed: s.contract.Table().Errors.NotProcessed,
-		UserAgent: s.userAgent, Logger: s.logger,
+		Header: http.Header{"Accept": {"application/json"}, "User-Agent": {s.userAgent}}, Logger: s.logger,
 	}
 }

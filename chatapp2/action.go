@@ -16,63 +16,51 @@ type Action interface {
 	actionType() string
 }
 
-// The types of an interactive message.
-const (
-	actionButton          = "button"
-	actionList            = "list"
-	actionCTAURL          = "cta_url"
-	actionLocationRequest = "location_request_message"
-	actionFlow            = "flow"
-	actionProduct         = "product"
-	actionProductList     = "product_list"
-	actionCatalog         = "catalog_message"
-	actionAddress         = "address_message"
-	actionVoiceCall       = "voice_call"
-	actionCallPermission  = "call_permission_request"
-	actionCarousel        = "carousel"
-	actionOrderDetails    = "order_details"
-	actionOrderStatus     = "order_status"
-	actionContactRequest  = "request_contact_info"
-)
-
-func (ReplyButtons) actionType() string          { return actionButton }
-func (List) actionType() string                  { return actionList }
-func (CTAURL) actionType() string                { return actionCTAURL }
-func (LocationRequest) actionType() string       { return actionLocationRequest }
-func (Flow) actionType() string                  { return actionFlow }
-func (Product) actionType() string               { return actionProduct }
-func (ProductList) actionType() string           { return actionProductList }
-func (CatalogMessage) actionType() string        { return actionCatalog }
-func (AddressMessage) actionType() string        { return actionAddress }
-func (VoiceCall) actionType() string             { return actionVoiceCall }
-func (CallPermissionRequest) actionType() string { return actionCallPermission }
-func (Carousel) actionType() string              { return actionCarousel }
-func (OrderDetails) actionType() string          { return actionOrderDetails }
-func (OrderStatus) actionType() string           { return actionOrderStatus }
-func (ContactRequest) actionType() string        { return actionContactRequest }
-func (a RawAction) actionType() string           { return a.Type }
-
-// actionName returns the name that an action of a type has on the wire, "" if it has none. The fields of an action with a name
-// are its parameters.
-func actionName(kind string) string {
-	switch kind {
-	case actionLocationRequest:
-		return "send_location"
-	case actionOrderDetails:
-		return "review_and_pay"
-	case actionOrderStatus:
-		return "review_order"
-	case actionCTAURL, actionFlow, actionCatalog, actionAddress, actionVoiceCall, actionCallPermission, actionContactRequest:
-		return kind
-	default:
-		return ""
+// actions returns a zero value of each known type of action.
+func actions() []Action {
+	return []Action{
+		ReplyButtons{}, List{}, CTAURL{}, LocationRequest{}, Flow{}, Product{}, ProductList{}, CatalogMessage{}, AddressMessage{},
+		VoiceCall{}, CallPermissionRequest{}, Carousel{}, OrderDetails{}, OrderStatus{}, ContactRequest{},
 	}
 }
 
-// namedJSON is an action that has a name.
+func (ReplyButtons) actionType() string          { return "button" }
+func (List) actionType() string                  { return "list" }
+func (CTAURL) actionType() string                { return "cta_url" }
+func (LocationRequest) actionType() string       { return "location_request_message" }
+func (Flow) actionType() string                  { return "flow" }
+func (Product) actionType() string               { return "product" }
+func (ProductList) actionType() string           { return "product_list" }
+func (CatalogMessage) actionType() string        { return "catalog_message" }
+func (AddressMessage) actionType() string        { return "address_message" }
+func (VoiceCall) actionType() string             { return "voice_call" }
+func (CallPermissionRequest) actionType() string { return "call_permission_request" }
+func (Carousel) actionType() string              { return "carousel" }
+func (OrderDetails) actionType() string          { return "order_details" }
+func (OrderStatus) actionType() string           { return "order_status" }
+func (ContactRequest) actionType() string        { return "request_contact_info" }
+func (a RawAction) actionType() string           { return a.Type }
+
+// namedJSON is an action whose fields are the parameters of a name.
 type namedJSON struct {
 	Name       string `json:"name"`
 	Parameters any    `json:"parameters,omitzero"`
+}
+
+// actionName returns the name of an action whose shape is a namedJSON, "" for any other.
+func actionName(a Action) string {
+	switch a.(type) {
+	case ReplyButtons, List, Product, ProductList, Carousel, RawAction:
+		return ""
+	case LocationRequest:
+		return "send_location"
+	case OrderDetails:
+		return "review_and_pay"
+	case OrderStatus:
+		return "review_order"
+	default:
+		return a.actionType()
+	}
 }
 
 // RawAction is an action that no other type holds: of a new type, or with members that are new. If the type is known, so are
@@ -85,21 +73,15 @@ type RawAction struct {
 }
 
 func (a RawAction) check(c *checks, path string) {
-	if !c.json(path+".JSON", a.JSON) {
-		return
-	}
-	if action, f := readAction(a.Type, decodeValid(a.JSON)); action != nil {
-		c.raw(path+".JSON", action, f)
-	}
+	c.raw(path+".JSON", a.JSON, func(value any) (any, fit) { return readAction(a.Type, value) })
 }
+
+func (a RawAction) shape() any { return a.JSON }
 
 // actionShape returns the object under the key "action".
 func actionShape(a Action) any {
-	name := actionName(a.actionType())
-	raw, isRaw := a.(RawAction)
+	name := actionName(a)
 	switch {
-	case isRaw:
-		return rawShape(raw.JSON)
 	case name == "":
 		return shapeOf(a)
 	case reflect.ValueOf(a).IsZero():
@@ -119,9 +101,11 @@ func decodeAction(kind string, value any) Action {
 
 // readAction returns nil if the type is not known.
 func readAction(kind string, value any) (Action, fit) {
-	kind = strings.ToLower(kind)
-	f := exact
-	if name := actionName(kind); name != "" {
+	f, action := exact, named(actions(), Action.actionType, kind)
+	if action == nil {
+		return nil, misfit
+	}
+	if name := actionName(action); name != "" {
 		var b namedJSON
 		b, f = readAs[namedJSON](value)
 		f = f.exactIf(strings.EqualFold(b.Name, name))
@@ -129,43 +113,6 @@ func readAction(kind string, value any) (Action, fit) {
 			value = map[string]any{}
 		}
 	}
-	action, af := readFields(kind, value)
+	action, af := readLike(action, value)
 	return action, min(f, af)
-}
-
-func readFields(kind string, value any) (Action, fit) {
-	switch kind {
-	case actionButton:
-		return readButtons(value, buttonReply)
-	case actionList:
-		return readAs[List](value)
-	case actionCTAURL:
-		return readAs[CTAURL](value)
-	case actionLocationRequest:
-		return readAs[LocationRequest](value)
-	case actionFlow:
-		return readAs[Flow](value)
-	case actionProduct:
-		return readAs[Product](value)
-	case actionProductList:
-		return readAs[ProductList](value)
-	case actionCatalog:
-		return readAs[CatalogMessage](value)
-	case actionAddress:
-		return readAs[AddressMessage](value)
-	case actionVoiceCall:
-		return readAs[VoiceCall](value)
-	case actionCallPermission:
-		return readAs[CallPermissionRequest](value)
-	case actionCarousel:
-		return readAs[Carousel](value)
-	case actionOrderDetails:
-		return readAs[OrderDetails](value)
-	case actionOrderStatus:
-		return readAs[OrderStatus](value)
-	case actionContactRequest:
-		return readAs[ContactRequest](value)
-	default:
-		return nil, misfit
-	}
 }

@@ -49,6 +49,11 @@ func (b ReplyButtons) buttons(kind string) buttonsJSON {
 	return all
 }
 
+func (b *ReplyButtons) read(value any) (f fit) {
+	*b, f = readButtons(value, buttonReply)
+	return f
+}
+
 func readButtons(value any, kind string) (ReplyButtons, fit) {
 	all, f := readAs[buttonsJSON](value)
 	buttons := make(ReplyButtons, len(all.Buttons))

@@ -50,13 +50,7 @@ func (m Message) encode() *memberEncoder {
 	if isValue(m.Content) {
 		kind := m.Content.kind()
 		e.optional("type", kind)
-		raw, isRaw := m.Content.(Raw)
-		switch {
-		case !isRaw:
-			e.add(kind, shapeOf(m.Content))
-		case raw.JSON != nil:
-			e.add(kind, raw.JSON)
-		}
+		e.add(kind, shapeOf(m.Content))
 	}
 	if m.ReplyTo != "" {
 		e.add("context", replyContext{m.ReplyTo})

@@ -47,14 +47,14 @@ type cardJSON struct {
 func (k Carousel) shape() any {
 	b := carouselJSON{make([]cardJSON, len(k.Cards))}
 	for i, card := range k.Cards {
-		b.Cards[i] = cardJSON{Index: i, Type: actionCTAURL, Header: headerShape(card.Header), Body: textJSON{card.Body}}
+		b.Cards[i] = cardJSON{Index: i, Type: "cta_url", Header: headerShape(card.Header), Body: textJSON{card.Body}}
 		switch action := card.Action.(type) {
 		case CTAURL:
 			b.Cards[i].Action = actionShape(action)
 		case ReplyButtons: // of the same type, as the platform documents it
 			b.Cards[i].Action = action.buttons(buttonCardReply)
 		case Product:
-			b.Cards[i].Type, b.Cards[i].Action = actionProduct, action
+			b.Cards[i].Type, b.Cards[i].Action = action.actionType(), action
 		}
 	}
 	return b
@@ -75,12 +75,12 @@ func (k *Carousel) read(value any) fit {
 func readCardAction(kind string, value any) (CardAction, fit) {
 	object, _ := value.(map[string]any)
 	switch {
-	case kind == actionProduct:
+	case kind == "product":
 		return readAs[Product](value)
-	case kind == actionCTAURL && object["buttons"] != nil:
+	case kind == "cta_url" && object["buttons"] != nil:
 		return readButtons(value, buttonCardReply)
-	case kind == actionCTAURL:
-		action, f := readAction(actionCTAURL, value)
+	case kind == "cta_url":
+		action, f := readAction(kind, value)
 		link, ok := action.(CTAURL)
 		return link, f.exactIf(ok)
 	default:

@@ -38,7 +38,6 @@ type checks struct {
 	group bool   // the message goes to a group
 	path  []step // of the value that is checked
 	fault string // the first problem for which a message cannot even be stored
-	depth int    // of raw parts in raw parts
 }
 
 // checker is a type with rules about several of its fields.
@@ -177,7 +176,6 @@ func (c *checks) text(text, rule string) {
 	}
 	for one := range strings.SplitSeq(rule, ",") {
 		name, limit, _ := strings.Cut(one, "=")
-		reason := ""
 		switch name {
 		case "required", "notblank":
 			if strings.TrimSpace(text) == "" {
@@ -185,46 +183,54 @@ func (c *checks) text(text, rule string) {
 				return
 			}
 		case "url":
-			if found := wire.CheckURL(text); found != "" {
-				c.Found(c.here(), found)
+			if reason := wire.CheckURL(text); reason != "" {
+				c.Found(c.here(), reason)
 			}
 		case "max":
 			if most, _ := strconv.Atoi(limit); len(text) > most {
 				c.length(c.here(), text, most)
 			}
-		case "oneof":
-			if words := strings.Split(limit, "|"); !slices.Contains(words, text) {
-				reason = `want "` + strings.Join(words, `" or "`) + `"`
+		default:
+			if reason := broken(name, limit, text); reason != "" {
+				c.Limit(c.here(), reason)
 			}
-		case "name":
-			if strings.Trim(text, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" {
-				reason = "want only lower-case letters, digits and underscores"
-			}
-		case "alnum":
-			if strings.ContainsFunc(text, isNotAlphanumeric) {
-				reason = "want only letters and digits"
-			}
-		case "reference":
-			if strings.ContainsFunc(strings.Trim(text, "_.-"), func(r rune) bool { return isNotAlphanumeric(r) && !strings.ContainsRune("_.-", r) }) {
-				reason = "want only letters, digits, underscores, dots and hyphens"
-			}
-		case "currency":
-			if len(text) != 3 || strings.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "" {
-				reason = "want an ISO 4217 code of three capital letters"
-			}
-		case "date":
-			if _, err := time.Parse(time.DateOnly, text); err != nil {
-				reason = "want a date as YYYY-MM-DD"
-			}
-		}
-		if reason != "" {
-			c.Limit(c.here(), reason)
 		}
 	}
 }
 
-func isNotAlphanumeric(r rune) bool {
-	return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+const (
+	digits  = "0123456789"
+	lower   = "abcdefghijklmnopqrstuvwxyz"
+	upper   = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	letters = lower + upper
+)
+
+// consistsOf reports whether a text has no other characters.
+func consistsOf(text, characters string) bool { return strings.Trim(text, characters) == "" }
+
+// broken returns how a text breaks a rule about its characters, "" if it does not.
+func broken(rule, words, text string) string {
+	switch {
+	case rule == "oneof" && !slices.Contains(strings.Split(words, "|"), text):
+		return `want "` + strings.ReplaceAll(words, "|", `" or "`) + `"`
+	case rule == "name" && !consistsOf(text, lower+digits+"_"):
+		return "want only lower-case letters, digits and underscores"
+	case rule == "alnum" && !consistsOf(text, letters+digits):
+		return "want only letters and digits"
+	case rule == "reference" && !consistsOf(text, letters+digits+"_.-"):
+		return "want only letters, digits, underscores, dots and hyphens"
+	case rule == "currency" && (len(text) != 3 || !consistsOf(text, upper)):
+		return "want an ISO 4217 code of three capital letters"
+	case rule == "date" && !isDate(text):
+		return "want a date as YYYY-MM-DD"
+	default:
+		return ""
+	}
+}
+
+func isDate(text string) bool {
+	_, err := time.Parse(time.DateOnly, text)
+	return err == nil
 }
 
 // required checks a text that must be there.
@@ -268,28 +274,27 @@ func (c *checks) json(path string, raw json.RawMessage) bool {
 	return false
 }
 
-// maxRawDepth is how deep raw parts can be in each other: a component on a card of a component in raw content, and its parameter.
-const maxRawDepth = 4
-
-// raw checks JSON of a known type, which known holds as well as f says; it may have members that known has not. All problems are
-// limits, since the platform may have changed them. They name the place in their reason.
-func (c *checks) raw(path string, known any, f fit) {
-	if f == misfit {
+// raw checks JSON that is passed on as it is. If read knows its type, but not what it holds, that is a limit, since the platform may
+// have changed. New members are not.
+func (c *checks) raw(path string, raw json.RawMessage, read func(value any) (any, fit)) {
+	if !c.json(path, raw) {
+		return
+	}
+	if known, f := read(decodeValid(raw)); known != nil && f == misfit {
 		c.Limit(path, "is not what the platform documents for its type: a member is missing, is of another kind, or does not go with another")
-		return
 	}
-	if c.depth == maxRawDepth {
-		return
-	}
-	inside := &checks{group: c.group, depth: c.depth + 1}
-	inside.value(reflect.ValueOf(known), "")
-	for _, problem := range inside.Checks {
-		place := strings.TrimPrefix(problem.Field, ".")
-		if place != "" {
-			place += ": "
+}
+
+// rawObject is raw for an object that names its type itself.
+func (c *checks) rawObject(path string, raw json.RawMessage, read func(value any) (any, fit)) {
+	c.raw(path, raw, func(value any) (any, fit) {
+		object, _ := value.(map[string]any)
+		if kind, _ := object["type"].(string); kind == "" {
+			c.Found(path, "want an object with a type")
+			return nil, misfit
 		}
-		c.Limit(path, place+problem.Reason)
-	}
+		return read(value)
+	})
 }
 
 // unique reports each text that an earlier element of the list has too. The name of the text completes the path.

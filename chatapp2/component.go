@@ -199,17 +199,5 @@ func (o LimitedTimeOffer) check(c *checks, path string) {
 }
 
 func (r RawComponent) check(c *checks, path string) {
-	path += ".JSON"
-	if !c.json(path, r.JSON) {
-		return
-	}
-	switch b, _ := readAs[componentJSON](decodeValid(r.JSON)); {
-	case b.Type == "":
-		c.Found(path, "want an object with a type")
-	case strings.EqualFold(b.Type, componentButton) && b.SubType == "":
-		c.Found(path, "want a sub_type in a button")
-	}
-	if component, f := readComponent(decodeValid(r.JSON), false); component != nil {
-		c.raw(path, component, f)
-	}
+	c.rawObject(path+".JSON", r.JSON, func(value any) (any, fit) { return readComponent(value, false) })
 }

@@ -60,16 +60,7 @@ const (
 	buttonOrderDetails = "order_details"
 )
 
-func componentShapes(components []Component) []any {
-	if components == nil {
-		return nil
-	}
-	all := make([]any, len(components))
-	for i, component := range components {
-		all[i] = componentShape(component)
-	}
-	return all
-}
+func componentShapes(components []Component) []any { return each(components, componentShape) }
 
 // componentShape returns a component in the platform's shape.
 func componentShape(component Component) any {
@@ -112,7 +103,7 @@ func componentShape(component Component) any {
 	case OrderDetailsButton:
 		return buttonShape(buttonOrderDetails, k.Index, buttonActionJSON{OrderDetails: &k.Details}.setting())
 	case RawComponent:
-		return rawShape(k.JSON)
+		return k.JSON
 	default:
 		return nil
 	}
@@ -137,14 +128,7 @@ func (b buttonActionJSON) setting() settingJSON {
 }
 
 func decodeComponents(values []any, onCard bool) []Component {
-	if values == nil {
-		return nil
-	}
-	all := make([]Component, len(values))
-	for i, value := range values {
-		all[i] = decodeComponent(value, onCard)
-	}
-	return all
+	return each(values, func(value any) Component { return decodeComponent(value, onCard) })
 }
 
 // decodeComponent returns a component, typed if a type holds all of it.
@@ -222,6 +206,8 @@ func (b componentJSON) withSetting(setting settingJSON) Component {
 	case componentOrderStatus:
 		status := valueOf(setting.OrderStatus)
 		return TemplateOrderStatus{status.ReferenceID, status.Order.Status, status.Order.Description}
+	case componentButton: // which fits nothing: a button has a sub_type
+		return RawComponent{}
 	case componentButton + buttonQuickReply:
 		return QuickReplyButton{index, setting.Payload, setting.Text}
 	case componentButton + buttonURL:

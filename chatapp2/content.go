@@ -3,7 +3,6 @@ package chatapp2
 import (
 	"encoding/json"
 	"slices"
-	"strings"
 )
 
 // Content is what a message says. It is one of Text, Image, Video, Audio, Document, Sticker, Location, Contacts, Reaction, Pin,
@@ -15,42 +14,25 @@ type Content interface {
 	kind() string
 }
 
-// The types of a message.
-const (
-	typeText        = "text"
-	typeImage       = "image"
-	typeVideo       = "video"
-	typeAudio       = "audio"
-	typeDocument    = "document"
-	typeSticker     = "sticker"
-	typeLocation    = "location"
-	typeContacts    = "contacts"
-	typeReaction    = "reaction"
-	typePin         = "pin"
-	typeInteractive = "interactive"
-	typeTemplate    = "template"
-)
-
-// contentTypes returns the types of a message that this package knows.
-func contentTypes() []string {
-	return []string{
-		typeText, typeImage, typeVideo, typeAudio, typeDocument, typeSticker, typeLocation, typeContacts, typeReaction, typePin,
-		typeInteractive, typeTemplate,
+// contents returns a zero value of each known type of content.
+func contents() []Content {
+	return []Content{
+		Text{}, Image{}, Video{}, Audio{}, Document{}, Sticker{}, Location{}, Contacts{}, Reaction{}, Pin{}, Interactive{}, Template{},
 	}
 }
 
-func (Text) kind() string        { return typeText }
-func (Image) kind() string       { return typeImage }
-func (Video) kind() string       { return typeVideo }
-func (Audio) kind() string       { return typeAudio }
-func (Document) kind() string    { return typeDocument }
-func (Sticker) kind() string     { return typeSticker }
-func (Location) kind() string    { return typeLocation }
-func (Contacts) kind() string    { return typeContacts }
-func (Reaction) kind() string    { return typeReaction }
-func (Pin) kind() string         { return typePin }
-func (Interactive) kind() string { return typeInteractive }
-func (Template) kind() string    { return typeTemplate }
+func (Text) kind() string        { return "text" }
+func (Image) kind() string       { return "image" }
+func (Video) kind() string       { return "video" }
+func (Audio) kind() string       { return "audio" }
+func (Document) kind() string    { return "document" }
+func (Sticker) kind() string     { return "sticker" }
+func (Location) kind() string    { return "location" }
+func (Contacts) kind() string    { return "contacts" }
+func (Reaction) kind() string    { return "reaction" }
+func (Pin) kind() string         { return "pin" }
+func (Interactive) kind() string { return "interactive" }
+func (Template) kind() string    { return "template" }
 func (r Raw) kind() string       { return r.Type }
 
 // Raw is content that no other type holds: of a new type, or with members that are new. If the type is known, so are its limits,
@@ -66,13 +48,10 @@ func (r Raw) check(c *checks, path string) {
 	if slices.Contains(envelopeNames(), r.Type) {
 		c.Found(path+".Type", "must not be the name of a member that every message has")
 	}
-	if !c.json(path+".JSON", r.JSON) {
-		return
-	}
-	if content, f := readContent(r.Type, decodeValid(r.JSON)); content != nil {
-		c.raw(path+".JSON", content, f)
-	}
+	c.raw(path+".JSON", r.JSON, func(value any) (any, fit) { return readContent(r.Type, value) })
 }
+
+func (r Raw) shape() any { return r.JSON }
 
 // decodeContent returns the content of a message of a type, typed if a type holds all of it.
 func decodeContent(kind string, value any) Content {
@@ -84,32 +63,5 @@ func decodeContent(kind string, value any) Content {
 
 // readContent returns nil if the type is not known.
 func readContent(kind string, value any) (Content, fit) {
-	switch strings.ToLower(kind) {
-	case typeText:
-		return readAs[Text](value)
-	case typeImage:
-		return readAs[Image](value)
-	case typeVideo:
-		return readAs[Video](value)
-	case typeAudio:
-		return readAs[Audio](value)
-	case typeDocument:
-		return readAs[Document](value)
-	case typeSticker:
-		return readAs[Sticker](value)
-	case typeLocation:
-		return readAs[Location](value)
-	case typeContacts:
-		return readAs[Contacts](value)
-	case typeReaction:
-		return readAs[Reaction](value)
-	case typePin:
-		return readAs[Pin](value)
-	case typeInteractive:
-		return readAs[Interactive](value)
-	case typeTemplate:
-		return readAs[Template](value)
-	default:
-		return nil, misfit
-	}
+	return readLike(named(contents(), Content.kind, kind), value)
 }

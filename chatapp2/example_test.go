@@ -87,7 +87,7 @@ func ExamplePin() {
 	}
 	body, err := json.Marshal(message)
 	fmt.Println(string(body), err)
-	// Output: {"messaging_product":"whatsapp","recipient_type":"group","to":"Y2FwaV9ncm91cDox","type":"pin","pin":{"type":"pin","message_id":"wamid.HBgLM","expiration_days":7}} <nil>
+	// Output: {"messaging_product":"whatsapp","pin":{"type":"pin","message_id":"wamid.HBgLM","expiration_days":7},"recipient_type":"group","to":"Y2FwaV9ncm91cDox","type":"pin"} <nil>
 }
 
 func ExampleInteractive() {
@@ -219,7 +219,7 @@ func ExampleMessage_fallback() {
 	}
 	stored, err := json.Marshal(message)
 	fmt.Println(string(stored), err)
-	// Output: {"messaging_product":"whatsapp","recipient_type":"individual","to":"+639171234567","type":"text","text":{"body":"Your driver arrives at three"},"ttl":"10m0s","fallback":{"from":"ACME","text":"Your driver arrives at 3 pm"},"referenceID":"ride-7"} <nil>
+	// Output: {"fallback":{"from":"ACME","text":"Your driver arrives at 3 pm"},"messaging_product":"whatsapp","recipient_type":"individual","referenceID":"ride-7","text":{"body":"Your driver arrives at three"},"to":"+639171234567","ttl":"10m0s","type":"text"} <nil>
 }
 
 // A body written for the platform decodes into typed content.

@@ -168,7 +168,7 @@ func TestCallRejectsNil(t *testing.T) {
 				})
 				require.NotPanics(t, func() {
 					problems := problemsOf(broken)
-					assert.True(t, isHeader && what == "nil" || len(problems) > 0, "%s: %s at place %d is not refused", g.name, what, place)
+					assert.True(t, isHeader && what == "nil" || len(problems) > 0, "%s: %s at place %d is not rejected", g.name, what, place)
 				}, "%s: %s at place %d", g.name, what, place)
 				require.NotPanics(t, func() { _, _ = json.Marshal(broken) }, "%s: %s at place %d", g.name, what, place)
 			}
@@ -178,7 +178,7 @@ func TestCallRejectsNil(t *testing.T) {
 
 func TestGoldenFilesShowEveryKind(t *testing.T) {
 	t.Parallel()
-	shown := map[string]bool{} // "Content Text", where a file in the folder of the interface has it
+	shown := map[string]bool{} // "Content Text", if a file in the folder of the interface has it
 	for _, g := range goldenMessages() {
 		folder, _, _ := strings.Cut(g.name, "/")
 		goldenEdited(g.message, func(v reflect.Value) bool {
@@ -257,7 +257,7 @@ func goldenFolder(sealed string) string {
 	return strings.ToLower(sealed)
 }
 
-// goldenIsSealed tells of a place that holds one of the kinds of a sealed interface.
+// goldenIsSealed reports whether a place holds one of the kinds of a sealed interface.
 func goldenIsSealed(v reflect.Value) bool {
 	return v.Kind() == reflect.Interface && !v.IsNil() && v.Type().PkgPath() == reflect.TypeFor[Message]().PkgPath()
 }
@@ -274,7 +274,7 @@ func goldenPlaces(m Message) int {
 	return n
 }
 
-// goldenEdited gives a copy of a message that shares nothing with it, after edit has seen every place in it from the outside
+// goldenEdited returns a copy of a message that shares nothing with it, after edit has seen every place in it from the outside
 // in. Where edit reports true it has changed the place, and what is in it is not looked at.
 func goldenEdited(m Message, edit func(v reflect.Value) bool) Message {
 	goldenEdit(reflect.ValueOf(&m).Elem(), edit)
@@ -325,7 +325,7 @@ func goldenEdit(v reflect.Value, edit func(v reflect.Value) bool) {
 	}
 }
 
-// goldenSource gives the source of the package.
+// goldenSource returns the source of the package.
 func goldenSource(t *testing.T) (*token.FileSet, []*ast.File) {
 	t.Helper()
 	set := token.NewFileSet()
@@ -344,7 +344,7 @@ func goldenSource(t *testing.T) (*token.FileSet, []*ast.File) {
 	return set, files
 }
 
-// goldenExported gives the exported types of the package as its source has them. What other packages declare is left open.
+// goldenExported returns the exported types of the package as its source has them. What other packages declare is left open.
 func goldenExported(t *testing.T) map[string]*gotypes.TypeName {
 	t.Helper()
 	set, files := goldenSource(t)
@@ -359,7 +359,7 @@ func goldenExported(t *testing.T) map[string]*gotypes.TypeName {
 	return all
 }
 
-// goldenKinds gives the exported types that implement each sealed interface, by its name.
+// goldenKinds returns the exported types that implement each sealed interface, by its name.
 func goldenKinds(t *testing.T) map[string][]string {
 	t.Helper()
 	all := goldenExported(t)

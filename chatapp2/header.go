@@ -32,14 +32,14 @@ type headerJSON struct {
 }
 
 func (h HeaderText) header() headerJSON {
-	return headerJSON{Type: typeText, Text: h.Text, SubText: h.SubText}
+	return headerJSON{Type: "text", Text: h.Text, SubText: h.SubText}
 }
 
-func (i Image) header() headerJSON { return headerJSON{Type: typeImage, Image: &i} }
+func (i Image) header() headerJSON { return headerJSON{Type: i.kind(), Image: &i} }
 
-func (v Video) header() headerJSON { return headerJSON{Type: typeVideo, Video: &v} }
+func (v Video) header() headerJSON { return headerJSON{Type: v.kind(), Video: &v} }
 
-func (d Document) header() headerJSON { return headerJSON{Type: typeDocument, Document: &d} }
+func (d Document) header() headerJSON { return headerJSON{Type: d.kind(), Document: &d} }
 
 // headerShape returns a header in the platform's shape, nil if there is none.
 func headerShape(h Header) *headerJSON {
@@ -58,7 +58,7 @@ func (b *headerJSON) typed() (Header, fit) {
 	b.Type = strings.ToLower(b.Type)
 	var h Header
 	switch {
-	case b.Type == typeText:
+	case b.Type == "text":
 		h = HeaderText{Text: b.Text, SubText: b.SubText}
 	case b.Image != nil:
 		h = *b.Image

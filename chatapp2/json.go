@@ -1,12 +1,10 @@
 package chatapp2
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
+	"reflect"
 	"strings"
 	"unicode/utf8"
 
@@ -44,46 +42,33 @@ func (m Message) store() ([]byte, error) {
 		return nil, errors.New(fault)
 	}
 	e := m.encode()
-	for _, name := range slices.Sorted(maps.Keys(m.Extra)) {
-		e.add(name, m.Extra[name])
-	}
-	names := map[string]bool{}
-	for _, name := range storedNames() {
-		names[name] = true
-	}
-	for _, member := range e.members {
-		if names[member.Name] {
-			return nil, fmt.Errorf("the key %q comes twice", member.Name)
-		}
-		names[member.Name] = true
-	}
-	if m.TTL != 0 {
-		e.add("ttl", wire.StoredDuration(m.TTL))
-	}
-	if m.Fallback != nil {
-		e.add("fallback", storedFallback(*m.Fallback))
-	}
-	e.optional("callbackURL", m.CallbackURL)
-	e.optional("referenceID", m.ReferenceID)
 	if e.err != nil {
 		return nil, e.err
 	}
-	if !wire.IsUTF8(m.Extra) || !wire.IsUTF8(m.Fallback) || !wire.IsUTF8([]string{m.CallbackURL, m.ReferenceID}) {
-		return nil, errors.New("a text is not valid UTF-8")
+	object := map[string]any{
+		"ttl":         wire.StoredDuration(m.TTL),
+		"fallback":    (*storedFallback)(m.Fallback),
+		"callbackURL": m.CallbackURL,
+		"referenceID": m.ReferenceID,
 	}
-	var b bytes.Buffer
-	for i, member := range e.members {
-		b.WriteByte("{,"[min(i, 1)])
-		name, err := wire.Encode(member.Name)
-		if err != nil {
-			return nil, err
+	for _, member := range e.members {
+		if _, taken := object[member.Name]; taken {
+			return nil, fmt.Errorf("the key %q comes twice", member.Name)
 		}
-		b.Write(name)
-		b.WriteByte(':')
-		b.Write(member.Value)
+		object[member.Name] = member.Value
 	}
-	b.WriteByte('}')
-	return b.Bytes(), nil
+	for name, value := range m.Extra {
+		if _, taken := object[name]; taken {
+			return nil, fmt.Errorf("the key %q comes twice", name)
+		}
+		object[name] = value
+	}
+	for _, name := range storedNames() {
+		if reflect.ValueOf(object[name]).IsZero() {
+			delete(object, name)
+		}
+	}
+	return wire.EncodeStored(object)
 }
 
 // UnmarshalJSON decodes what MarshalJSON encodes, and any message in the platform's shape. It replaces the whole message.
@@ -113,9 +98,6 @@ func decodeMessage(data []byte) (Message, error) {
 		return Message{}, errors.New("a read receipt or typing indicator is not a message")
 	}
 	var m Message
-	if err := m.takeDelivery(object); err != nil {
-		return Message{}, err
-	}
 	kind, err := m.takeEnvelope(object)
 	if err != nil {
 		return Message{}, err
@@ -124,9 +106,9 @@ func decodeMessage(data []byte) (Message, error) {
 		m.Content = decodeContent(kind, object[kind])
 		delete(object, kind)
 	}
-	for _, name := range contentTypes() {
-		if object[name] == nil {
-			delete(object, name)
+	for _, known := range contents() {
+		if object[known.kind()] == nil {
+			delete(object, known.kind())
 		}
 	}
 	if len(object) > 0 {
@@ -135,46 +117,31 @@ func decodeMessage(data []byte) (Message, error) {
 	return m, nil
 }
 
-// takeDelivery reads the keys of this library and removes them.
-func (m *Message) takeDelivery(object map[string]any) error {
-	var ttl string
-	var fallback *storedFallback
-	switch {
-	case read(object["ttl"], &ttl) != exact, ttl != "" && (*wire.StoredDuration)(&m.TTL).UnmarshalText([]byte(ttl)) != nil:
-		return errors.New(`"ttl" must be a duration such as "1m30s"`)
-	case read(object["fallback"], &fallback) != exact:
-		return errors.New(`"fallback" must be an object of from and text`)
-	case read(object["callbackURL"], &m.CallbackURL) != exact:
-		return errors.New(`"callbackURL" must be a string`)
-	case read(object["referenceID"], &m.ReferenceID) != exact:
-		return errors.New(`"referenceID" must be a string`)
-	}
-	m.Fallback = (*sms.Fallback)(fallback)
-	for _, name := range storedNames() {
-		delete(object, name)
-	}
-	return nil
-}
-
 // takeEnvelope reads the members that do not depend on the content, and removes them. It returns the name of the content.
-func (m *Message) takeEnvelope(object map[string]any) (kind string, err error) {
-	product := "whatsapp"
+func (m *Message) takeEnvelope(object map[string]any) (string, error) {
+	product, kind := "whatsapp", ""
+	var fallback *storedFallback
 	for _, member := range []struct {
 		name string
 		to   any
+		want string
 	}{
-		{"messaging_product", &product},
-		{"recipient_type", &m.RecipientType},
-		{"to", &m.To},
-		{"recipient", &m.Recipient},
-		{"type", &kind},
+		{"messaging_product", &product, "a string"},
+		{"recipient_type", &m.RecipientType, "a string"},
+		{"to", &m.To, "a string"},
+		{"recipient", &m.Recipient, "a string"},
+		{"type", &kind, "a string"},
+		{"ttl", (*wire.StoredDuration)(&m.TTL), `a duration such as "1m30s"`},
+		{"fallback", &fallback, "an object of from and text"},
+		{"callbackURL", &m.CallbackURL, "a string"},
+		{"referenceID", &m.ReferenceID, "a string"},
 	} {
 		value := object[member.name]
-		if number, ok := value.(json.Number); ok && (member.name == "to" || member.name == "recipient") {
+		if number, ok := value.(json.Number); ok && (member.to == &m.To || member.to == &m.Recipient) {
 			value = number.String()
 		}
 		if read(value, member.to) != exact {
-			return "", fmt.Errorf("%q must be a string", member.name)
+			return "", fmt.Errorf("%q must be %s", member.name, member.want)
 		}
 		delete(object, member.name)
 	}
@@ -184,6 +151,7 @@ func (m *Message) takeEnvelope(object map[string]any) (kind string, err error) {
 	if m.RecipientType == RecipientIndividual { // the default
 		m.RecipientType = ""
 	}
+	m.Fallback = (*sms.Fallback)(fallback)
 	m.ReplyTo = takeExact[replyContext](object, "context").MessageID
 	m.CallbackData = takeExact[string](object, "biz_opaque_callback_data")
 	m.Marketing.ProductPolicy = takeExact[ProductPolicy](object, "product_policy")
@@ -210,10 +178,10 @@ func contentName(kind string, object map[string]any) string {
 		}
 		return kind
 	}
-	for _, known := range contentTypes() {
-		switch {
+	for _, content := range contents() {
+		switch known := content.kind(); {
 		case object[known] == nil:
-		case known == typeText:
+		case known == "text":
 			return known
 		case kind != "":
 			return ""

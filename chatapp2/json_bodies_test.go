@@ -223,7 +223,7 @@ func jsonDegrees(value any) float64 {
 	return degrees
 }
 
-// jsonNumber gives a number in one form, whether it is in quotes or not, and nothing for what is none.
+// jsonNumber returns a number in one form, whether it is in quotes or not, and nothing for what is none.
 func jsonNumber(value any) string {
 	text, ok := value.(string)
 	if number, is := value.(json.Number); is {

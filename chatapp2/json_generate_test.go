@@ -57,7 +57,7 @@ func TestGeneratedBodiesAreRejectedIfOneRuleIsBroken(t *testing.T) {
 		default:
 			continue
 		}
-		require.True(t, jsonRefuses(t, jsonRead(t, tree), rule.field, true), "body %d, %v %s: %s is not refused: %s", i, rule.path, what, rule.field, raw)
+		require.True(t, jsonRejects(t, jsonRead(t, tree), rule.field, true), "body %d, %v %s: %s is not rejected: %s", i, rule.path, what, rule.field, raw)
 	}
 }
 
@@ -65,7 +65,7 @@ func (r jsonMaker) often() bool { return r.IntN(3) > 0 }
 
 func (r jsonMaker) maybe() bool { return r.IntN(3) == 0 }
 
-// text gives a text of 1 to so many characters, with no white space around it.
+// text returns a text of 1 to so many characters, with no white space around it.
 func (r jsonMaker) text(most int) string {
 	n := 1 + r.IntN(min(most, 12))
 	if r.IntN(30) == 0 {
@@ -83,7 +83,7 @@ func (r jsonMaker) text(most int) string {
 	return b.String()
 }
 
-// word gives a text of so many characters out of a set.
+// word returns a text of so many characters out of a set.
 func (r jsonMaker) word(set string, n int) string {
 	b := make([]byte, n)
 	for i := range b {
@@ -94,7 +94,7 @@ func (r jsonMaker) word(set string, n int) string {
 
 func jsonPick[T any](r jsonMaker, all ...T) T { return all[r.IntN(len(all))] }
 
-// number gives a whole number, as one or in quotes.
+// number returns a whole number, as one or in quotes.
 func (r jsonMaker) number(n int) any {
 	if r.maybe() {
 		return strconv.Itoa(n)
@@ -110,7 +110,7 @@ func (r jsonMaker) in(word string) string {
 	return word
 }
 
-// set gives an object a member, or does not.
+// set sets a member of an object, or does not.
 func (r jsonMaker) set(object jsonObject, name string, value any) {
 	if r.maybe() {
 		object[name] = value
@@ -242,7 +242,7 @@ func (r jsonMaker) location(complete bool) jsonObject {
 	return location
 }
 
-// some gives an object with some of its members, all of them texts.
+// some returns an object with some of its members, all of them texts.
 func (r jsonMaker) some(names ...string) jsonObject {
 	object := jsonObject{names[0]: r.text(30)}
 	for _, name := range names[1:] {
@@ -414,7 +414,7 @@ func (r jsonMaker) products() []any {
 	return sections
 }
 
-// data gives a JSON object with at least one member, or the text of one.
+// data returns a JSON object with at least one member, or the text of one.
 func (r jsonMaker) data() any {
 	data := jsonObject{r.text(9): jsonPick[any](r, nil, true, "", 1.5, []any{}, []any{jsonObject{"a": nil}}), "b": jsonObject{}}
 	if r.maybe() {

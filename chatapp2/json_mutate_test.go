@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// jsonPaths gives the paths of all values in a body, from the outside in.
+// jsonPaths returns the paths of all values in a body, from the outside in.
 func jsonPaths(tree any) []jsonPath {
 	var all []jsonPath
 	var walk func(at jsonPath, value any)
@@ -135,7 +135,7 @@ func TestValuesOfAnotherKindAreKept(t *testing.T) {
 	assert.Greater(t, len(seen), 300)
 }
 
-// jsonReshaped tells of a body that comes back in another shape, and is refused or means the same all the same: a button of a
+// jsonReshaped reports whether a body comes back in another shape, and is refused or means the same all the same: a button of a
 // template with a parameter that holds nothing, or a card with a product that is no object.
 func jsonReshaped(tree any) bool {
 	for _, at := range jsonPaths(tree) {

@@ -28,10 +28,10 @@ func (p jsonPath) String() string {
 	return b.String()
 }
 
-// with gives a longer path, and leaves the shorter one alone.
+// with returns a longer path, and leaves the shorter one alone.
 func (p jsonPath) with(steps ...any) jsonPath { return append(slices.Clip(p), steps...) }
 
-// of gives the value that the path leads to, nil where there is none.
+// of returns the value that the path leads to, nil if there is none.
 func (p jsonPath) of(tree any) any {
 	for _, step := range p {
 		switch s := step.(type) {
@@ -67,13 +67,13 @@ func (p jsonPath) remove(tree any) {
 // jsonRule says what the documentation asks of a value in a body.
 type jsonRule struct {
 	path jsonPath
-	// field is what Send calls it.
+	// field is its path in the message.
 	field string
-	// required says that Send refuses a body without it, at the field or inside it.
+	// required says that sending rejects a body without it, at the field or inside it.
 	required bool
-	// reshaped says that without it the body comes back in another shape, which Send refuses all the same.
+	// reshaped says that without it the body comes back in another shape, which sending rejects all the same.
 	reshaped bool
-	// bad are values that Send refuses at the field.
+	// bad are values that sending rejects at the field.
 	bad []any
 }
 
@@ -142,7 +142,7 @@ func jsonRulesOf(body map[string]any) []jsonRule {
 	return r.all
 }
 
-// add notes the rules for a value, where the body has it.
+// add notes the rules for a value, if the body has it.
 func (r *jsonRules) add(field string, path jsonPath, required bool, bad ...any) {
 	if path.of(r.body) != nil {
 		r.all = append(r.all, jsonRule{path: path, field: field, required: required, bad: bad})
@@ -156,7 +156,7 @@ func (r *jsonRules) reshaped(field string, path jsonPath) {
 	}
 }
 
-// text notes the rules for a text: at most so many characters, where that is not 0, and no mere white space where it is required.
+// text notes the rules for a text: at most so many characters, if that is not 0, and no mere white space if it is required.
 func (r *jsonRules) text(field string, path jsonPath, required bool, most int, bad ...any) {
 	if most > 0 {
 		bad = append(bad, strings.Repeat("é", most+1))
@@ -167,7 +167,7 @@ func (r *jsonRules) text(field string, path jsonPath, required bool, most int, b
 	r.add(field, path, required, bad...)
 }
 
-// list notes the rules for a list, of at least one and at most so many elements, and gives the path of each element.
+// list notes the rules for a list, of at least one and at most so many elements, and returns the path of each element.
 func (r *jsonRules) list(field string, path jsonPath, most int) []jsonPath {
 	list, _ := path.of(r.body).([]any)
 	if list == nil {
@@ -619,7 +619,7 @@ func TestBodiesWithoutARequiredMemberAreRejected(t *testing.T) {
 			rule.path.remove(changed)
 			name := fmt.Sprintf("%s without %v", body.Name, rule.path)
 			m := jsonRead(t, changed)
-			assert.True(t, jsonRefuses(t, m, rule.field, true), "%s: %s is not refused", name, rule.field)
+			assert.True(t, jsonRejects(t, m, rule.field, true), "%s: %s is not rejected", name, rule.field)
 			if !rule.reshaped {
 				assert.Empty(t, jsonDiff("", jsonPruned(changed), jsonPruned(jsonWritten(t, m))), name)
 			}
@@ -642,14 +642,14 @@ func TestBodiesThatBreakOneRuleAreRejected(t *testing.T) {
 				seen[key] = true
 				changed := jsonTree(t, body.Body)
 				rule.path.set(changed, bad)
-				assert.True(t, jsonRefuses(t, jsonRead(t, changed), rule.field, false), "%s: %v = %.40v: %s is not refused", body.Name, rule.path, bad, rule.field)
+				assert.True(t, jsonRejects(t, jsonRead(t, changed), rule.field, false), "%s: %v = %.40v: %s is not rejected", body.Name, rule.path, bad, rule.field)
 			}
 		}
 	}
 	assert.Greater(t, len(seen), 400)
 }
 
-// key tells apart rules that differ by more than the body that they are found in.
+// key distinguishes rules that differ by more than the body that they are found in.
 func (r jsonRule) key(tree any) string { return r.path.kind(tree) + " " + jsonWithoutPlaces(r.field) }
 
 func jsonWithoutPlaces(field string) string {
@@ -692,9 +692,9 @@ func jsonWritten(t testing.TB, m Message) any {
 	return jsonTree(t, raw)
 }
 
-// jsonRefuses reports whether a message is rejected at a field, or inside it if that will do, or at the narrowest raw part that
+// jsonRejects reports whether a message is rejected at a field, or inside it if that will do, or at the narrowest raw part that
 // holds the field.
-func jsonRefuses(t testing.TB, m Message, field string, inside bool) bool {
+func jsonRejects(t testing.TB, m Message, field string, inside bool) bool {
 	t.Helper()
 	for _, problem := range problemsOf(m) {
 		rest, ok := strings.CutPrefix(problem.Field, field)
@@ -708,7 +708,7 @@ func jsonRefuses(t testing.TB, m Message, field string, inside bool) bool {
 	return false
 }
 
-// jsonPruned gives a body without what counts as absent: null, false, an empty text, object or list.
+// jsonPruned returns a body without what counts as absent: null, false, an empty text, object or list.
 func jsonPruned(value any) any {
 	switch v := value.(type) {
 	case map[string]any:

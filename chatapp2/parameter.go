@@ -90,7 +90,7 @@ const (
 	parameterProduct  = "product"
 )
 
-func (p TextParam) parameter() any { return parameterJSON{Type: typeText, Name: p.Name, Text: p.Text} }
+func (p TextParam) parameter() any { return parameterJSON{Type: "text", Name: p.Name, Text: p.Text} }
 
 func (p Currency) parameter() any {
 	name := p.Name
@@ -104,41 +104,28 @@ func (p DateTime) parameter() any {
 	return parameterJSON{Type: parameterDateTime, Name: name, DateTime: &p}
 }
 
-func (i Image) parameter() any    { return parameterJSON{Type: typeImage, Image: &i} }
-func (v Video) parameter() any    { return parameterJSON{Type: typeVideo, Video: &v} }
-func (d Document) parameter() any { return parameterJSON{Type: typeDocument, Document: &d} }
+func (i Image) parameter() any    { return parameterJSON{Type: i.kind(), Image: &i} }
+func (v Video) parameter() any    { return parameterJSON{Type: v.kind(), Video: &v} }
+func (d Document) parameter() any { return parameterJSON{Type: d.kind(), Document: &d} }
 func (p GIF) parameter() any      { return parameterJSON{Type: parameterGIF, GIF: &p} }
 func (p Product) parameter() any  { return parameterJSON{Type: parameterProduct, Product: &p} }
 
 func (l Location) parameter() any {
-	return parameterJSON{Type: typeLocation, Location: (*templateLocation)(&l)}
+	return parameterJSON{Type: l.kind(), Location: (*templateLocation)(&l)}
 }
 
-func (p RawParameter) parameter() any { return rawShape(p.JSON) }
+func (p RawParameter) parameter() any { return p.JSON }
 
 func parameterShapes(parameters []Parameter) []any {
-	if parameters == nil {
-		return nil
-	}
-	all := make([]any, len(parameters))
-	for i, parameter := range parameters {
-		if isValue(parameter) {
-			all[i] = parameter.parameter()
+	return each(parameters, func(parameter Parameter) any {
+		if !isValue(parameter) {
+			return nil
 		}
-	}
-	return all
+		return parameter.parameter()
+	})
 }
 
-func decodeParameters(values []any) []Parameter {
-	if values == nil {
-		return nil
-	}
-	all := make([]Parameter, len(values))
-	for i, value := range values {
-		all[i] = decodeParameter(value)
-	}
-	return all
-}
+func decodeParameters(values []any) []Parameter { return each(values, decodeParameter) }
 
 // decodeParameter returns a parameter, typed if a type holds all of it.
 func decodeParameter(value any) Parameter {
@@ -154,7 +141,7 @@ func readParameter(value any) (Parameter, fit) {
 	b.Type = strings.ToLower(b.Type)
 	var parameter Parameter
 	switch b.Type {
-	case typeText:
+	case "text":
 		parameter = TextParam{Name: b.Name, Text: b.Text}
 	case parameterCurrency:
 		currency := valueOf(b.Currency)
@@ -164,15 +151,15 @@ func readParameter(value any) (Parameter, fit) {
 		date := valueOf(b.DateTime)
 		date.Name = b.Name
 		parameter = date
-	case typeImage:
+	case "image":
 		parameter = valueOf(b.Image)
-	case typeVideo:
+	case "video":
 		parameter = valueOf(b.Video)
-	case typeDocument:
+	case "document":
 		parameter = valueOf(b.Document)
 	case parameterGIF:
 		parameter = valueOf(b.GIF)
-	case typeLocation:
+	case "location":
 		parameter = Location(valueOf(b.Location))
 	case parameterProduct:
 		parameter = valueOf(b.Product)
@@ -180,14 +167,6 @@ func readParameter(value any) (Parameter, fit) {
 		return nil, misfit
 	}
 	return parameter, f.exactIf(reflect.DeepEqual(parameter.parameter(), b))
-}
-
-// valueOf returns what p points to, or the zero value.
-func valueOf[T any](p *T) T {
-	if p == nil {
-		return *new(T)
-	}
-	return *p
 }
 
 // parameterName returns the name of a parameter of a body, and reports whether it can have one.
@@ -205,14 +184,5 @@ func parameterName(p Parameter) (name string, known bool) {
 }
 
 func (p RawParameter) check(c *checks, path string) {
-	path += ".JSON"
-	if !c.json(path, p.JSON) {
-		return
-	}
-	if b, _ := readAs[parameterJSON](decodeValid(p.JSON)); b.Type == "" {
-		c.Found(path, "want an object with a type")
-	}
-	if parameter, f := readParameter(decodeValid(p.JSON)); parameter != nil {
-		c.raw(path, parameter, f)
-	}
+	c.rawObject(path+".JSON", p.JSON, func(value any) (any, fit) { return readParameter(value) })
 }

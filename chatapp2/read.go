@@ -2,6 +2,7 @@ package chatapp2
 
 import (
 	"bytes"
+	"encoding"
 	"encoding/json"
 	"errors"
 	"io"
@@ -41,14 +42,6 @@ func shapeOf(value any) any {
 		return s.shape()
 	}
 	return value
-}
-
-// rawShape returns raw for encoding/json, nil if it is nil.
-func rawShape(raw json.RawMessage) any {
-	if raw == nil {
-		return nil
-	}
-	return raw
 }
 
 // decode decodes one JSON value, with numbers as json.Number.
@@ -93,6 +86,27 @@ func readAs[T any](value any) (T, fit) {
 	return to, f
 }
 
+// named returns the one of kinds that has a name, in any case; nil if none has.
+func named[T any](kinds []T, nameOf func(T) string, name string) T {
+	name = strings.ToLower(name)
+	for _, kind := range kinds {
+		if nameOf(kind) == name {
+			return kind
+		}
+	}
+	return *new(T)
+}
+
+// readLike reads a value into the type of kind, which may be nil.
+func readLike[T any](kind T, value any) (T, fit) {
+	if value == nil || any(kind) == nil {
+		return kind, misfit
+	}
+	to := reflect.New(reflect.TypeOf(kind)).Elem()
+	f := readValue(value, to)
+	return to.Interface().(T), f
+}
+
 // read reads a decoded value into what to points to. It goes by json tags like encoding/json, with these differences: names
 // are matched exactly, numbers may be in quotes, null is absent, unknown members are reported, and so is a member that is
 // missing though its tag has no omitzero.
@@ -113,6 +127,9 @@ func readValue(value any, to reflect.Value) fit {
 		return exact
 	case *map[string]string:
 		return readTexts(value, target)
+	case encoding.TextUnmarshaler:
+		text, ok := value.(string)
+		return exact.exactIf(ok && target.UnmarshalText([]byte(text)) == nil)
 	}
 	switch to.Kind() {
 	case reflect.String:
@@ -124,11 +141,11 @@ func readValue(value any, to reflect.Value) fit {
 		to.SetBool(is)
 		return exact.exactIf(ok)
 	case reflect.Int, reflect.Int64:
-		n, err := strconv.ParseInt(digits(value), 10, 64)
+		n, err := strconv.ParseInt(numberText(value), 10, 64)
 		to.SetInt(n)
 		return exact.exactIf(err == nil && !to.OverflowInt(n))
 	case reflect.Float64:
-		n, err := strconv.ParseFloat(digits(value), 64)
+		n, err := strconv.ParseFloat(numberText(value), 64)
 		to.SetFloat(n)
 		return exact.exactIf(err == nil)
 	case reflect.Pointer:
@@ -143,8 +160,8 @@ func readValue(value any, to reflect.Value) fit {
 	}
 }
 
-// digits returns a number, or one in quotes, as it is written; "" if value is neither.
-func digits(value any) string {
+// numberText returns a number, or one in quotes, as it is written; "" if value is neither.
+func numberText(value any) string {
 	switch v := value.(type) {
 	case json.Number:
 		return v.String()
@@ -217,4 +234,24 @@ func isEmpty(value any) bool {
 		ok = ok && isEmpty(member)
 	}
 	return ok || value == nil || value == false || value == ""
+}
+
+// valueOf returns what p points to, or the zero value.
+func valueOf[T any](p *T) T {
+	if p == nil {
+		return *new(T)
+	}
+	return *p
+}
+
+// each returns what f makes of each element, nil for nil.
+func each[A, B any](list []A, f func(A) B) []B {
+	if list == nil {
+		return nil
+	}
+	all := make([]B, len(list))
+	for i, element := range list {
+		all[i] = f(element)
+	}
+	return all
 }

@@ -268,7 +268,7 @@ func TestTextLimitsOfAPart(t *testing.T) {
 	assert.Empty(t, problemsOf(validDoes(validChanged(validCarousel(2), func(k *Carousel) { k.Cards[0].Body = "a\nb\nc" }))), "two line breaks")
 }
 
-// A text that is no text would reach the recipient as another one, in whatever field it stands.
+// Text that is not valid UTF-8 would reach the recipient as another text.
 func TestTextMustBeUTF8(t *testing.T) {
 	t.Parallel()
 	fields := map[string]bool{}
@@ -288,7 +288,7 @@ func TestTextMustBeUTF8(t *testing.T) {
 	assert.Greater(t, len(fields), 150)
 }
 
-// validTextPaths gives the paths of the texts that are not empty, in the order in which validNthText counts them.
+// validTextPaths returns the paths of the texts that are not empty, in the order in which validNthText counts them.
 func validTextPaths(v reflect.Value, path string) []string {
 	var all []string
 	switch v.Kind() {
@@ -326,7 +326,7 @@ func validTextPaths(v reflect.Value, path string) []string {
 	return all
 }
 
-// validIsOpen tells of a place that takes whatever encoding/json takes.
+// validIsOpen reports whether a place takes data of any shape.
 func validIsOpen(v reflect.Value) bool { return v.Type() == reflect.TypeFor[any]() }
 
 func validNthText(m Message, n int, change func(string) string) Message {
@@ -377,7 +377,7 @@ func TestCountLimits(t *testing.T) {
 		return validFills(ProductsButton{ThumbnailProductRetailerID: "1", Sections: all})
 	}
 	for name, tt := range map[string]struct {
-		least, most int // least is 0 where none is not refused here
+		least, most int // least is 0 where none is not rejected here
 		field       string
 		reason      string // with the number that there are
 		message     func(n int) Message

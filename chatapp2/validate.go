@@ -14,7 +14,7 @@ import (
 
 // validate finds all problems of the message, except those of the fields that the contract names.
 func (m Message) validate() *checks {
-	c := &checks{group: m.RecipientType == RecipientGroup}
+	c := &checks{group: m.RecipientType == RecipientGroup, path: make([]step, 0, 8)}
 	m.checkRecipient(c)
 	c.field("RecipientType", string(m.RecipientType), "oneof=individual|group")
 	c.inside(step{name: "Content"}, reflect.ValueOf(&m.Content).Elem(), "required")
@@ -25,13 +25,13 @@ func (m Message) validate() *checks {
 	if isValue(m.Content) {
 		kind = strings.ToLower(m.Content.kind())
 	}
-	if kind == typePin && !c.group {
+	if kind == "pin" && !c.group {
 		c.Found("RecipientType", `must be "group" for a Pin`)
 	}
-	if kind == typeReaction && m.ReplyTo != "" {
+	if kind == "reaction" && m.ReplyTo != "" {
 		c.Found("ReplyTo", "must be empty for a Reaction, which names its message itself")
 	}
-	if (m.Marketing != Marketing{}) && kind != typeTemplate && kind != "" {
+	if (m.Marketing != Marketing{}) && kind != "template" && kind != "" {
 		c.Found("Marketing", "must be empty without a Template")
 	}
 	if (m.Marketing != Marketing{}) && c.group {
@@ -52,8 +52,9 @@ func (m Message) checkRecipient(c *checks) {
 		c.field("To", m.To, "required")
 	case m.To == "" && m.Recipient == "":
 		c.Found("To", "required, but absent; want a number, or a Recipient in its place")
-	case !c.group && m.To != "":
-		if reason := wire.CheckRecipient(m.To); reason != "" && wire.CheckRecipient(withoutFormat(m.To)) == "" {
+	case m.To != "":
+		withoutFormat := strings.NewReplacer(" ", "", "-", "", "(", "", ")", "")
+		if reason := wire.CheckRecipient(m.To); reason != "" && wire.CheckRecipient(withoutFormat.Replace(m.To)) == "" {
 			c.Limit("To", reason)
 		} else {
 			c.Found("To", reason)
@@ -65,27 +66,17 @@ func (m Message) checkRecipient(c *checks) {
 	}
 }
 
-// withoutFormat returns a number without the spaces, hyphens and parentheses that the platform takes in it.
-func withoutFormat(number string) string {
-	return strings.Map(func(r rune) rune {
-		if strings.ContainsRune(" -()", r) {
-			return -1
-		}
-		return r
-	}, number)
-}
-
 // isUserID reports whether id is a business-scoped user ID, such as "US.1349", or one of a parent business: "US.ENT.1349".
 func isUserID(id string) bool {
 	country, rest, _ := strings.Cut(id, ".")
 	number, isParent := strings.CutPrefix(rest, "ENT.")
 	switch {
-	case len(country) != 2 || strings.Trim(country, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "":
+	case len(country) != 2 || !consistsOf(country, upper):
 		return false
 	case isParent:
-		return number != "" && strings.Trim(number, "0123456789") == ""
+		return number != "" && consistsOf(number, digits)
 	default:
-		return rest != "" && len(rest) <= 128 && !strings.ContainsFunc(rest, isNotAlphanumeric)
+		return rest != "" && len(rest) <= 128 && consistsOf(rest, letters+digits)
 	}
 }
 
@@ -99,12 +90,12 @@ func (m Message) checkExtra(c *checks, kind string) {
 			if _ = json.Unmarshal(raw, &quoted); quoted.MessageID == "" {
 				c.Found(path, "its message_id is required, but absent")
 			}
-			if kind == typeReaction {
+			if kind == "reaction" {
 				c.Found(path, "must be absent for a Reaction, which names its message itself")
 			}
 		case slices.Contains(envelopeNames(), name) || isValue(m.Content) && name == m.Content.kind():
 			c.Found(path, "is a member of the message itself; set its field instead")
-		case slices.Contains(contentTypes(), name):
+		case slices.ContainsFunc(contents(), func(known Content) bool { return known.kind() == name }):
 			c.Found(path, "is the content of another type of message; one message has one content")
 		}
 	}

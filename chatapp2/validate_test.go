@@ -41,7 +41,7 @@ func validWith(change func(m *Message)) Message {
 	return m
 }
 
-// validChanged gives a changed copy of a part of a message.
+// validChanged returns a changed copy of a part of a message.
 func validChanged[T any](part T, change func(part *T)) T {
 	change(&part)
 	return part
@@ -226,7 +226,7 @@ func TestContentRules(t *testing.T) {
 	}
 }
 
-// validMedia gives a message for every place of a medium, by its path.
+// validMedia returns a message for every place of a medium, by its path.
 func validMedia() map[string]func(m Media) Message {
 	header := func(header func(m Media) Header) func(Media) Message {
 		return func(m Media) Message { return goldenTo(validWithHeader(header(m), validButtons())) }

@@ -14,7 +14,7 @@ import (
 	"github.com/messaging-service/messaging-go/webhook"
 )
 
-func TestAPOSTHasTheSameNames(t *testing.T) {
+func TestPOST(t *testing.T) {
 	t.Parallel()
 	const form = "id=m-1&from=+639171234567&to=21581&message=50%+off;+caf%E9&timestamp=1791038663&x=7"
 	for _, tt := range []struct{ name, contentType, query, body string }{
@@ -48,13 +48,13 @@ func TestAPOSTHasTheSameNames(t *testing.T) {
 	}
 }
 
-func TestGETStillWorksWherePOSTIsTaken(t *testing.T) {
+func TestPOSTStillTakesGET(t *testing.T) {
 	t.Parallel()
 	m := receive(t, honest, webhook.WithPOST())
 	assert.Equal(t, "m-1", m.ID)
 }
 
-func TestTheQueryComesBeforeTheBody(t *testing.T) {
+func TestPOSTQueryComesFirst(t *testing.T) {
 	t.Parallel()
 	m, err := hooks(webhook.WithPOST()).ParseSMS(post("from=1111&a=1", "", "from=2222&a=2&message=x"))
 	require.NoError(t, err)
@@ -62,7 +62,7 @@ func TestTheQueryComesBeforeTheBody(t *testing.T) {
 	assert.Equal(t, []string{"1", "2"}, m.Params.All("a"))
 }
 
-func TestBodiesThatAreRefused(t *testing.T) {
+func TestPOSTRefused(t *testing.T) {
 	t.Parallel()
 	big := "from=1111&message=" + strings.Repeat("a", 64<<10)
 	for _, tt := range []struct {
@@ -106,7 +106,7 @@ func TestBodiesThatAreRefused(t *testing.T) {
 	}
 }
 
-func TestABodyIsReadUpToItsLimit(t *testing.T) {
+func TestPOSTLimit(t *testing.T) {
 	t.Parallel()
 	body := "from=1111&message=" + strings.Repeat("a", 82)
 	require.Len(t, body, 100)
@@ -140,7 +140,7 @@ func TestABodyIsReadUpToItsLimit(t *testing.T) {
 	assert.NoError(t, err)
 }
 
-func TestASecretInABody(t *testing.T) {
+func TestPOSTSecret(t *testing.T) {
 	t.Parallel()
 	opts := []webhook.Option{webhook.WithPOST(), webhook.WithSecret("key", "s3cret+")}
 	for _, body := range []string{"key=s3cret%2B&from=1111", "from=1111&key=s3cret+", `{"key":"s3cret+","from":"1111"}`, `{"from":1111,"key":"s3cret+","key":"no"}`} {
@@ -158,7 +158,7 @@ func TestASecretInABody(t *testing.T) {
 	require.ErrorIs(t, err, webhook.ErrProof, "the first counts, and the query comes first")
 }
 
-func TestAPOSTWithoutTheOptionIsNotRead(t *testing.T) {
+func TestPOSTWithoutOption(t *testing.T) {
 	t.Parallel()
 	r := post(honest, "", "")
 	r.Body = io.NopCloser(iotest.ErrReader(errors.New("read")))
@@ -166,7 +166,7 @@ func TestAPOSTWithoutTheOptionIsNotRead(t *testing.T) {
 	assert.Equal(t, http.StatusMethodNotAllowed, w.Code)
 }
 
-func TestOfABodyThatIsTooLargeNoMoreIsReadThanShowsIt(t *testing.T) {
+func TestPOSTReadsNoMoreThanTheLimit(t *testing.T) {
 	t.Parallel()
 	const limit = 100
 	body := strings.NewReader("from=1111&message=" + strings.Repeat("a", 1<<20))

@@ -71,8 +71,8 @@ func (rcv *Receiver) ChatApp2(handle func(context.Context, ChatMessage) error) h
 	return rcv.chatHandler(rcv.chatApp2, handle)
 }
 
-// ParseChatApp1 reads the inbound messages of a request of chat app 1, and the delivery statuses that an envelope holds beside or
-// instead of them. It checks proofs of origin, as the handler does. The error is a [*RejectError]. What could be read is
+// ParseChatApp1 reads the inbound messages of a request of chat app 1, and the delivery statuses that an envelope holds beside
+// or instead of them. It checks proofs of origin, as the handler does. The error is a [*RejectError]. What could be read is
 // returned beside an error for the rest.
 func (rcv *Receiver) ParseChatApp1(r *http.Request) ([]ChatMessage, []DeliveryReport, error) {
 	return rcv.parseChat(r, rcv.chatApp1)

@@ -113,18 +113,12 @@ type ReplyKind string
 
 // The kinds of replies.
 const (
-	// ReplyTemplateButton: a quick-reply button of a template.
-	ReplyTemplateButton ReplyKind = "button"
-	// ReplyButton: a button of an interactive message.
-	ReplyButton ReplyKind = "button_reply"
-	// ReplyList: a row of a list.
-	ReplyList ReplyKind = "list_reply"
-	// ReplyForm: a flow or an address form.
-	ReplyForm ReplyKind = "nfm_reply"
-	// ReplyCallPermission: a request for permission to call.
-	ReplyCallPermission ReplyKind = "call_permission_reply"
-	// ReplyPaymentMethod: a choice of payment method.
-	ReplyPaymentMethod ReplyKind = "payment_method"
+	ReplyTemplateButton ReplyKind = "button"                // a quick-reply button of a template
+	ReplyButton         ReplyKind = "button_reply"          // a button of an interactive message
+	ReplyList           ReplyKind = "list_reply"            // a row of a list
+	ReplyForm           ReplyKind = "nfm_reply"             // a flow or an address form
+	ReplyCallPermission ReplyKind = "call_permission_reply" // a request for permission to call
+	ReplyPaymentMethod  ReplyKind = "payment_method"        // a choice of payment method
 )
 
 // Reply is a reply to something that was offered: a button, a row of a list, a form.
@@ -193,7 +187,8 @@ const (
 	SystemIdentityChanged SystemKind = "customer_identity_changed"
 )
 
-// System is a notice of the platform about the sender. It is never read from a text parameter, where a person could have typed it.
+// System is a notice of the platform about the sender. It is never read from a text parameter, where a person could have typed
+// it.
 type System struct {
 	Kind SystemKind
 	// Body is the notice in words. It may hold a number and a name.

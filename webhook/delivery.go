@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// DeliveryReport reports the state of a message that was sent with a callback URL. ID or ReferenceID is never empty; another field
-// that the callback does not carry is empty or zero.
+// DeliveryReport reports the state of a message that was sent with a callback URL. ID or ReferenceID is never empty; another
+// field that the callback does not carry is empty or zero.
 //
 // Reports can arrive out of order, more than once, and not at all: a "sent" can follow a "delivered".
 type DeliveryReport struct {
@@ -28,7 +28,8 @@ type DeliveryReport struct {
 	RawStatus string
 	// StatusAt is when the message reached the state. It is zero if the report has no time, or one in an unknown form.
 	StatusAt time.Time
-	// Ambiguous reports whether an ID, a sender, a reference or a status arrived twice with different values. The first is used.
+	// Ambiguous reports whether an ID, a sender, a reference or a status arrived twice with different values. The first is
+	// used.
 	Ambiguous bool
 	// JSON is the complete status, if it arrived in the shape of the platform. It has errors and prices.
 	JSON json.RawMessage

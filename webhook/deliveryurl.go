@@ -3,7 +3,6 @@ package webhook
 import (
 	"errors"
 	"net/url"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -14,11 +13,11 @@ import (
 //
 //	callback, err := hooks.DeliveryURL("https://shop.example.com/hooks/dlr")
 //
-// The URL holds placeholders of the contract, such as %s, which the service replaces. They are raw text, so package net/url cannot
-// parse the result: pass it on byte for byte, as sms.Message.CallbackURL does.
+// The URL holds placeholders of the contract, such as %s, which the service replaces. They are raw text, so package net/url
+// cannot parse the result: pass it on byte for byte, as sms.Message.CallbackURL does.
 //
-// With WithSecret the first secret goes in front, escaped; with WithPathSecret it takes the place of {name} in the path of base.
-// The rest of base stays as it is. A parameter that base has under one of its names is not added again.
+// With WithSecret the first secret goes in front, escaped; with WithPathSecret it takes the place of {name} in the path of
+// base. The rest of base stays as it is. A parameter that base has under one of its names is not added again.
 //
 // The error says what is wrong, without the URL: base is not an absolute http or https URL, has a fragment, white space or a
 // parameter of WithSecret, or the contract has a placeholder for neither message ID nor reference ID.
@@ -71,30 +70,26 @@ func (rcv *Receiver) DeliveryURL(base string) (string, error) {
 	return path + "?" + query + strings.Join(added, "&"), nil
 }
 
-// checkBase returns what is wrong with a base URL, or "". The path may hold placeholders, which are no escapes, so package net/url
-// parses only what comes before it.
+// checkBase returns what is wrong with a base URL, or "". What comes after the host may hold placeholders, which package
+// net/url does not parse.
 func checkBase(base string) string {
-	scheme, rest, ok := strings.Cut(base, "://")
-	authority := rest
-	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
-		authority = rest[:end]
+	end := len(base)
+	if i := strings.Index(base, "://"); i >= 0 {
+		if j := strings.IndexAny(base[i+3:], "/?#"); j >= 0 {
+			end = i + 3 + j
+		}
 	}
-	u, err := url.Parse("https://" + authority)
+	u, err := url.Parse(base[:end])
 	switch {
 	case !utf8.ValidString(base) || strings.ContainsFunc(base, breaksURL):
 		return "has white space, control characters or invalid UTF-8"
-	case !ok || !strings.EqualFold(scheme, "http") && !strings.EqualFold(scheme, "https") ||
-		err != nil || strings.Trim(u.Hostname(), ".") == "" || strings.ContainsAny(u.Host, "%\"<>"):
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || strings.Trim(u.Hostname(), ".") == "":
 		return "must be absolute, with http or https and a host"
 	case strings.Contains(base, "#"):
 		return "has a fragment, which no server sees"
+	default:
+		return ""
 	}
-	if port := u.Port(); port != "" {
-		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
-			return "must have a port from 1 to 65535"
-		}
-	}
-	return ""
 }
 
 func breaksURL(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }

@@ -18,7 +18,8 @@
 //
 // The names of parameters, the words of statuses and the placeholders are defaults of package contract, since the service's
 // specification shows none; WithContract changes them. Whatever they are called, every event has all of its parameters and its
-// raw query. The package imports only the standard library and package contract, so a server that only receives does not link the client.
+// raw query. The package imports only the standard library and package contract, so a server that only receives does not link
+// the client.
 //
 // # Responses
 //
@@ -36,20 +37,20 @@
 //	500  the function returned an error or panicked
 //	200  handled, now or before
 //
-// The body is always empty, since some gateways send it back to the sender as a message. Every panic is answered with 500, even one
-// of http.ErrAbortHandler. Return nil once the event is safe, in a database or a queue, and do slow work afterwards:
+// The body is always empty, since some gateways send it back to the sender as a message. Every panic is answered with 500,
+// even one of http.ErrAbortHandler. Return nil once the event is safe, in a database or a queue, and do slow work afterwards:
 // services wait for 5 to 30 seconds. Return an error only if calling again can help.
 //
-// The context of a function keeps the values of the request's. It ends after WithHandlerTimeout, and with the server: with a base
-// context (http.Server.BaseContext) that ends with a cause, such as one of signal.NotifyContext or context.WithCancelCause. It
-// does not end when the caller hangs up, so that work under way can finish.
+// The context of a function keeps the values of the request's. It ends after WithHandlerTimeout, and with the server: with a
+// base context (http.Server.BaseContext) that ends with a cause, such as one of signal.NotifyContext or
+// context.WithCancelCause. It does not end when the caller hangs up, so that work under way can finish.
 //
 // # Careless senders
 //
-// Queries are read once, as net/url reads forms, except that a semicolon is data; a % that escapes nothing stays; each byte that is
-// not part of valid UTF-8 is read as Windows-1252; and white space in front of a number was a + that nobody escaped. Of
-// parameters that mean the same the first to arrive counts that is not blank. An ID such as "null", "0" or an unfilled "%i" is
-// none. A time or kind that cannot be read never loses a message.
+// Queries are read once, as net/url reads forms, except that a semicolon is data; a % that escapes nothing stays; each byte
+// that is not part of valid UTF-8 is read as Windows-1252; and white space in front of a number was a + that nobody escaped.
+// Of parameters that mean the same the first to arrive counts that is not blank. An ID such as "null", "0" or an unfilled "%i"
+// is none. A time or kind that cannot be read never loses a message.
 //
 // A text that nobody escaped can hold parameters of its own. Where an ID, a sender, a reference or a status arrives twice
 // with different values, the event is marked Ambiguous.
@@ -63,8 +64,8 @@
 // Set the timeouts and limits of http.Server, which has none by default. A text of 4,096 characters can take 48 KB in a query,
 // and proxies have limits of their own: 8 KB in nginx (large_client_header_buffers).
 //
-// http.ServeMux redirects a path that is not clean, such as //hooks/sms, and the body of the redirect repeats the query. Refuse such
-// paths in front of it, as the example ServeMux does.
+// http.ServeMux redirects a path that is not clean, such as //hooks/sms, and the body of the redirect repeats the query.
+// Refuse such paths in front of it, as the example ServeMux does.
 //
 // # Duplicates
 //

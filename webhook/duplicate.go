@@ -16,7 +16,7 @@ func keyOf(callback Callback, parts ...string) string {
 		b = append(b, part...)
 	}
 	sum := sha256.Sum256(b)
-	return string(callback) + "." + hex.EncodeToString(sum[:16])
+	return string(hex.AppendEncode(append(append(b[:0], callback...), '.'), sum[:16]))
 }
 
 // keyOfAll returns a duplicate key that covers everything an event arrived with.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/messaging-service/messaging-go/contract"
@@ -163,5 +162,3 @@ func required(option string, given bool) error {
 	}
 	return errors.New("webhook: " + option + ": the argument is nil")
 }
-
-func isBlank(text string) bool { return strings.TrimSpace(text) == "" }

@@ -42,8 +42,8 @@ type item struct {
 }
 
 // findEnvelope returns the envelope of a request: the first parameter to arrive that holds one, or the body. JSON in a text
-// comes last, since a person may have typed it: it counts only where no parameter names the sender, the ID or the kind, and never as
-// a status.
+// comes last, since a person may have typed it: it counts only where no parameter names the sender, the ID or the kind, and
+// never as a status.
 func (q *request) findEnvelope() envelope {
 	var typed envelope
 	for i, p := range q.params {

@@ -10,7 +10,7 @@ import (
 // each byte that is not part of valid UTF-8 is read as Windows-1252. Nothing is decoded twice.
 func (q *request) readForm(form string) string {
 	var kept strings.Builder
-	copied := 0 // how much of form is in kept
+	copied := 0 // how much of form is in kept, without secrets
 	var segment string
 	for begin := 0; begin < len(form); begin += len(segment) + 1 {
 		if segment, _, _ = strings.Cut(form[begin:], "&"); segment == "" {
@@ -18,13 +18,21 @@ func (q *request) readForm(form string) string {
 		}
 		name, value, _ := strings.Cut(segment, "=")
 		name = decode(name)
-		if i := q.secretOf(name); i >= 0 {
-			q.prove(i, unescape(value, ' '), unescape(value, '+')) // a sender may have forgotten to escape a +
-			kept.WriteString(form[copied:begin])
-			copied = begin + len(segment) + 1
+		i := q.secretOf(name)
+		if i < 0 {
+			q.add(name, decode(value), false)
 			continue
 		}
-		q.add(name, decode(value), false)
+		other := value
+		if !isPlain(value) {
+			value, other = unescape(value, ' '), unescape(value, '+') // a sender may have forgotten to escape a +
+		}
+		q.prove(i, value, other)
+		if copied == 0 {
+			kept.Grow(len(form))
+		}
+		kept.WriteString(form[copied:begin])
+		copied = begin + len(segment) + 1
 	}
 	switch {
 	case copied == 0:
@@ -32,7 +40,8 @@ func (q *request) readForm(form string) string {
 	case copied > len(form):
 		return strings.TrimSuffix(kept.String(), "&")
 	default:
-		return kept.String() + form[copied:]
+		kept.WriteString(form[copied:])
+		return kept.String()
 	}
 }
 

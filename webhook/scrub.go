@@ -12,8 +12,8 @@ import (
 //	/hooks/sms?[84B]
 //
 // A user and a fragment are left out. A part of the path that looks like a secret or a number is replaced by its length: more
-// than 15 characters that are not words in lower case, or five digits. That is a guess, which a short path secret escapes. For a nil URL the
-// result is "".
+// than 15 characters that are not words in lower case, or five digits. That is a guess, which a short path secret escapes. For
+// a nil URL the result is "".
 func ScrubURL(u *url.URL) string {
 	if u == nil {
 		return ""

@@ -17,7 +17,7 @@ import (
 	"github.com/messaging-service/messaging-go/webhook"
 )
 
-func TestASecretInTheQuery(t *testing.T) {
+func TestSecret(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 100)
 	for _, tt := range []struct {
@@ -75,7 +75,7 @@ func TestASecretInTheQuery(t *testing.T) {
 	}
 }
 
-func TestTheSecretIsCutOutByteForByte(t *testing.T) {
+func TestSecretIsCutOut(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ query, want string }{
 		{"key=s&from=1111&message=x", "from=1111&message=x"},
@@ -97,7 +97,7 @@ func TestTheSecretIsCutOutByteForByte(t *testing.T) {
 	}
 }
 
-func TestASecretIsNoPartOfWhatMakesADuplicate(t *testing.T) {
+func TestSecretIsNotInTheKey(t *testing.T) {
 	t.Parallel()
 	var in inbox[webhook.SMSMessage]
 	h := hooks(webhook.WithSecret("key", "new", "old"), webhook.WithStore(webhook.NewMemoryStore(10, 1e12))).SMS(in.handle)
@@ -107,7 +107,7 @@ func TestASecretIsNoPartOfWhatMakesADuplicate(t *testing.T) {
 	in.one(t)
 }
 
-func TestASecretInThePath(t *testing.T) {
+func TestPathSecret(t *testing.T) {
 	t.Parallel()
 	var in inbox[webhook.SMSMessage]
 	mux := http.NewServeMux()
@@ -128,7 +128,7 @@ func TestASecretInThePath(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestAllProofsHaveToHold(t *testing.T) {
+func TestProofsMustAllHold(t *testing.T) {
 	t.Parallel()
 	verified := 0
 	opts := []webhook.Option{
@@ -169,7 +169,7 @@ func headerIs(r *http.Request, name, want string) error {
 	return nil
 }
 
-func TestAVerifierSeesTheRequestAsItCame(t *testing.T) {
+func TestVerifierSeesTheRequest(t *testing.T) {
 	t.Parallel()
 	const query, body = "key=s3cret&from=1111", "message=a"
 	verify := webhook.WithVerifier(func(r *http.Request) error {
@@ -188,7 +188,7 @@ func TestAVerifierSeesTheRequestAsItCame(t *testing.T) {
 	assert.Equal(t, body, string(rest), "whoever comes after can read it again")
 }
 
-func TestWhatAVerifierSaysIsToldToNobodyElse(t *testing.T) {
+func TestVerifierErrorStaysInside(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("hunter2")
 	var told error
@@ -202,7 +202,7 @@ func TestWhatAVerifierSaysIsToldToNobodyElse(t *testing.T) {
 	}
 }
 
-func TestVerifierComesBeforeAnUnreadableBody(t *testing.T) {
+func TestSecretComesBeforeAnUnreadableBody(t *testing.T) {
 	t.Parallel()
 	h := hooks(webhook.WithPOST(), webhook.WithSecret("key", "s3cret")).SMS(new(inbox[webhook.SMSMessage]).handle)
 	for query, want := range map[string]int{"": 403, "key=s3cret": 400} {

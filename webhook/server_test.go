@@ -179,6 +179,7 @@ func TestRequestCostIsBounded(t *testing.T) {
 		"a time":              "from=1111&timestamp=" + fill("2"),
 		"a long name":         fill("a") + "=b&from=1111",
 		"many secrets":        "from=1111&" + fill("key=s3cret&"),
+		"secrets in between":  "from=1111&" + fill("key=s3cret&a&"),
 		"open JSON":           "from=1111&payload={%22a%22:" + fill("["),
 		"JSON of members":     "from=1111&payload={" + fill(`"a":0,`) + `"type":"x"}`,
 		"JSON in the text":    "from=1111&message={" + fill(`"a":0,`) + `"type":"x","x":{}}`,

@@ -4,8 +4,8 @@ import "strings"
 
 // Status is the state of a message, as a delivery report gives it. The zero value is StatusUnknown.
 //
-// The contract lists the words and numbers that mean a status. Of the numbers it lists only 1 by default: no other was found with one
-// meaning.
+// The contract lists the words and numbers that mean a status. Of the numbers it lists only 1 by default: no other was found
+// with one meaning.
 type Status string
 
 // The states of a message.

@@ -10,11 +10,11 @@ import (
 // A Store remembers which events were handled, see [WithStore]. A [MemoryStore] serves one process; for several, implement
 // Store over a database that they share. It is called from many goroutines at once.
 //
-// Two designs are common. A SQL store begins a transaction, inserts the key as a primary key, runs handle with the
-// transaction in its context, and commits: then the event is handled exactly once. A store without transactions claims
-// the key in one atomic step, runs handle, and marks the key as handled or gives the claim back. Such a claim needs a
-// lease, after which another call may take it over, or a process that crashes while it handles an event keeps the event from ever being
-// handled. The lease must be longer than handle may take (WithHandlerTimeout).
+// Two designs are common. A SQL store begins a transaction, inserts the key as a primary key, runs handle with the transaction
+// in its context, and commits: then the event is handled exactly once. A store without transactions claims the key in one
+// atomic step, runs handle, and marks the key as handled or gives the claim back. Such a claim needs a lease, after which
+// another call may take it over, or a process that crashes while it handles an event keeps the event from ever being handled.
+// The lease must be longer than handle may take (WithHandlerTimeout).
 //
 // A key has up to 100 characters: letters, digits, and dots within. It holds no secret, number or text. Remember keys
 // for as long as the service may call again, some days for many services.

@@ -7,6 +7,8 @@ import (
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
+func isBlank(text string) bool { return strings.TrimSpace(text) == "" }
+
 // number reads a phone number, or another name of a sender or recipient. A + that was not escaped arrives as a space: in
 // front of a number it is restored. Other white space around it is removed.
 func number(value string) string {
@@ -25,8 +27,8 @@ func looksLikePhoneNumber(text string) bool {
 // longestTime bounds, in bytes, what may be a time.
 const longestTime = 64
 
-// moment reads a time. A + that was not escaped arrives as a space: in front of an offset it is restored. A text that cannot be
-// read is the zero time.
+// moment reads a time. A + that was not escaped arrives as a space: in front of an offset it is restored. A text that cannot
+// be read is the zero time.
 func moment(value string, zone *time.Location) time.Time {
 	if len(value) > longestTime {
 		return time.Time{}

@@ -31,9 +31,9 @@ const (
 	messageID = "0f6c2f7e-9b1d-4d0a-8a35-f4b0a3b0c111"
 )
 
-var errNoID = errors.New("the answer was read without its ID")
+var errNoID = errors.New("the response was read without its ID")
 
-// call sends one message and gives the ID that the answer holds.
+// call sends one message and returns the ID in the response.
 type call func(ctx context.Context) (id string, err error)
 
 // expecting makes an operation of calls, one after the other, each of which must give the ID.
@@ -59,7 +59,7 @@ type plainRequest struct {
 	ReferenceID string `json:"referenceId,omitempty"`
 }
 
-type plainAnswer struct {
+type plainResponse struct {
 	Status string    `json:"status"`
 	Data   plainData `json:"data"`
 }
@@ -118,12 +118,12 @@ func decodeAnswer(resp *http.Response) (string, error) {
 	if resp.StatusCode != http.StatusOK {
 		return "", errors.New(resp.Status)
 	}
-	var answer plainAnswer
-	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil {
+	var response plainResponse
+	if err := json.NewDecoder(resp.Body).Decode(&response); err != nil {
 		return "", err
 	}
 	_, err := io.Copy(io.Discard, resp.Body) // to its end, so that the connection can be used again
-	return answer.Data.ID, err
+	return response.Data.ID, err
 }
 
 // withTimeout bounds each call, as this library does.
@@ -179,10 +179,10 @@ type tuned struct {
 	url     *url.URL
 	headers [3][]string
 	buffers sync.Pool
-	decode  func(body []byte, into *plainAnswer) error
+	decode  func(body []byte, into *plainResponse) error
 }
 
-func newTuned(client *http.Client, base string, decode func([]byte, *plainAnswer) error) (*tuned, error) {
+func newTuned(client *http.Client, base string, decode func([]byte, *plainResponse) error) (*tuned, error) {
 	u, err := url.Parse(base + sendPath)
 	if err != nil {
 		return nil, err
@@ -215,11 +215,11 @@ func (t *tuned) send(ctx context.Context) (string, error) {
 	if _, err := buffer.ReadFrom(resp.Body); err != nil {
 		return "", err
 	}
-	var answer plainAnswer
-	if err := t.decode(buffer.Bytes(), &answer); err != nil {
+	var response plainResponse
+	if err := t.decode(buffer.Bytes(), &response); err != nil {
 		return "", err
 	}
-	return answer.Data.ID, nil
+	return response.Data.ID, nil
 }
 
 // append writes the request as JSON.
@@ -244,10 +244,10 @@ func appendText(to []byte, s string) []byte {
 	return append(append(append(to, '"'), s...), '"')
 }
 
-func unmarshalAnswer(body []byte, into *plainAnswer) error { return json.Unmarshal(body, into) }
+func unmarshalAnswer(body []byte, into *plainResponse) error { return json.Unmarshal(body, into) }
 
 // decodeAnswerByHand reads what a code generator could have written for the type. All strings share one copy of the body.
-func decodeAnswerByHand(body []byte, into *plainAnswer) error {
+func decodeAnswerByHand(body []byte, into *plainResponse) error {
 	s := scanner{doc: string(body)}
 	s.object(func(name string) {
 		switch name {
@@ -279,7 +279,7 @@ func decodeAnswerByHand(body []byte, into *plainAnswer) error {
 		}
 	})
 	if s.unusual {
-		*into = plainAnswer{}
+		*into = plainResponse{}
 		return json.Unmarshal(body, into)
 	}
 	return nil

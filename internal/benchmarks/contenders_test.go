@@ -14,7 +14,7 @@ import (
 
 func mustMatch(expression string) *regexp.Regexp { return regexp.MustCompile(expression) }
 
-// A client that does not understand its answer is fast, and so each operation looks at what was understood.
+// A client that does not understand its response is fast, and so each operation looks at what was understood.
 func TestEveryContenderDoesItsWork(t *testing.T) {
 	at, err := startService(t.Context())
 	require.NoError(t, err)
@@ -37,7 +37,7 @@ func TestAnAnswerThatIsNotUnderstoodIsAnError(t *testing.T) {
 	for _, p := range peers() {
 		t.Run(p.name, func(t *testing.T) {
 			t.Parallel()
-			p.route.answer = `{}`
+			p.route.response = `{}`
 			for _, c := range p.inMemory() {
 				do, err := c.prepare(t.Context(), service{})
 				if err == nil {
@@ -61,7 +61,7 @@ func TestAListingThatIsCutIsAnError(t *testing.T) {
 	for _, p := range listingPeers() {
 		t.Run(p.name, func(t *testing.T) {
 			t.Parallel()
-			list, err := p.list(p.answers())
+			list, err := p.list(p.responses())
 			require.NoError(t, err)
 			assert.ErrorContains(t, list.expecting(pagesInMemory*rowsPerPage+1)(t.Context(), 1), "rows were listed")
 		})
@@ -84,7 +84,7 @@ func TestAnEventWithAnotherSignatureIsRefused(t *testing.T) {
 			for _, c := range p.contenders() {
 				do, err := c.prepare(t.Context(), service{})
 				require.NoError(t, err)
-				assert.ErrorContains(t, do(t.Context(), 1), "answered 400", c.name)
+				assert.ErrorContains(t, do(t.Context(), 1), "responded 400", c.name)
 			}
 		})
 	}
@@ -126,12 +126,12 @@ func TestReplayMakesTheSameRequests(t *testing.T) {
 	for _, p := range peers() {
 		t.Run(p.name, func(t *testing.T) {
 			t.Parallel()
-			first := &recorder{next: answering(p.route)}
+			first := &recorder{next: responding(p.route)}
 			send, err := p.connect(unreachable, first)
 			require.NoError(t, err)
 			require.NoError(t, send.expecting(p.id)(t.Context(), 1))
 			require.Len(t, first.requests, 1)
-			again := &recorder{next: answering(p.route)}
+			again := &recorder{next: responding(p.route)}
 			require.NoError(t, first.replay(again, p.decoded)(t.Context(), 1))
 			assert.Equal(t, first.requests, again.requests)
 		})
@@ -147,7 +147,7 @@ func TestRecorderPassesTheBodyOn(t *testing.T) {
 			return nil, err
 		}
 		body = string(read)
-		return answering(smsRoute()).RoundTrip(r.Clone(r.Context()))
+		return responding(smsRoute()).RoundTrip(r.Clone(r.Context()))
 	})}
 	id, err := byHand(&http.Client{Transport: r}, unreachable)(t.Context())
 	require.NoError(t, err)
@@ -162,7 +162,7 @@ func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f
 func TestAllFloorsAndThisLibrarySendTheSame(t *testing.T) {
 	t.Parallel()
 	record := func(send func(http.RoundTripper) (call, error)) recorded {
-		r := &recorder{next: answering(smsRoute())}
+		r := &recorder{next: responding(smsRoute())}
 		c, err := send(r)
 		require.NoError(t, err)
 		require.NoError(t, c.expecting(messageID)(t.Context(), 1))

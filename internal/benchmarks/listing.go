@@ -55,23 +55,23 @@ func smsPages(pages, rows int) [][]byte {
 	return all
 }
 
-// answer is a page with what its header says beside the content type.
-type answer struct {
+// response is a page with what its header says beside the content type.
+type response struct {
 	header http.Header
 	body   []byte
 }
 
-// inTurn answers one request after the other with the next page, and begins again after the last. It is for one
+// inTurn responds to each request with the next page, and begins again after the last. It is for one
 // goroutine at a time.
 type inTurn struct {
-	answers []answer
-	next    int
+	responses []response
+	next      int
 }
 
 func pagesInTurn(pages [][]byte) *inTurn {
 	t := &inTurn{}
 	for _, page := range pages {
-		t.answers = append(t.answers, answer{http.Header{"Content-Type": {jsonType}}, page})
+		t.responses = append(t.responses, response{http.Header{"Content-Type": {jsonType}}, page})
 	}
 	return t
 }
@@ -83,8 +83,8 @@ func (t *inTurn) RoundTrip(r *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 	}
-	page := t.answers[t.next]
-	t.next = (t.next + 1) % len(t.answers)
+	page := t.responses[t.next]
+	t.next = (t.next + 1) % len(t.responses)
 	return &http.Response{
 		StatusCode: http.StatusOK, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: page.header,
 		Body: io.NopCloser(bytes.NewReader(page.body)), ContentLength: int64(len(page.body)), Request: r,
@@ -222,7 +222,7 @@ func decodePageByHand(body []byte, page *plainPage) error {
 	return nil
 }
 
-// row reads one row, as it stands in a copy of it.
+// row reads one row from a copy of it.
 func (s *scanner) row() plainRow {
 	s.next()
 	start := s.at

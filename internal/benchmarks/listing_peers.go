@@ -11,7 +11,7 @@ type listingPeer struct {
 	name string
 	row  func(n int) string
 	// page puts rows between what stands around them. The last has no next one.
-	page func(number, pages int, rows []byte) answer
+	page func(number, pages int, rows []byte) response
 	list func(over http.RoundTripper) (lister, error)
 	// decoded makes the type that the client decodes a page into.
 	decoded func() any
@@ -21,7 +21,7 @@ func listingPeers() []listingPeer {
 	return []listingPeer{twilioListing(), githubListing(), openaiListing(), stripeListing()}
 }
 
-func (p listingPeer) answers() *inTurn {
+func (p listingPeer) responses() *inTurn {
 	t := &inTurn{}
 	for number := 1; number <= pagesInMemory; number++ {
 		var rows bytes.Buffer
@@ -36,7 +36,7 @@ func (p listingPeer) answers() *inTurn {
 			page.header = http.Header{}
 		}
 		page.header.Set("Content-Type", jsonType)
-		t.answers = append(t.answers, page)
+		t.responses = append(t.responses, page)
 	}
 	return t
 }
@@ -45,14 +45,14 @@ func (p listingPeer) contenders() []contender {
 	const all = pagesInMemory * rowsPerPage
 	return []contender{
 		{name: p.name, matched: matchedName(p.name), prepare: func(context.Context, service) (operation, error) {
-			list, err := p.list(p.answers())
+			list, err := p.list(p.responses())
 			if err != nil {
 				return nil, err
 			}
 			return list.expecting(all), nil
 		}},
 		{name: matchedName(p.name), hidden: true, prepare: func(ctx context.Context, _ service) (operation, error) {
-			transport := &recorder{next: p.answers()}
+			transport := &recorder{next: p.responses()}
 			list, err := p.list(transport)
 			if err != nil {
 				return nil, err
@@ -60,7 +60,7 @@ func (p listingPeer) contenders() []contender {
 			if err := list.expecting(all)(ctx, 1); err != nil {
 				return nil, err
 			}
-			return transport.replay(p.answers(), p.decoded), nil
+			return transport.replay(p.responses(), p.decoded), nil
 		}},
 	}
 }

@@ -21,7 +21,7 @@ func thisMachine() machine {
 	}
 }
 
-// processor reads the model's name where the system has a file that tells it.
+// processor reads the model's name if the system has a file with it.
 func processor(file string) string {
 	info, err := os.ReadFile(file)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/sms"
 )
 
@@ -67,7 +68,7 @@ func (c call) pool(workers int, id string) operation {
 	}
 }
 
-// counted sends with goroutines that share nothing but a counter, and tells nobody what became of a message: the least
+// counted sends with goroutines that share nothing but a counter, and reports nothing about a message: the least
 // that sending many at once can cost.
 func (c call) counted(workers int, id string) operation {
 	return func(ctx context.Context, n int) error {
@@ -102,7 +103,7 @@ func messages(n int) iter.Seq[sms.Message] {
 }
 
 // sendAll sends with this library's own pool.
-func sendAll(service *sms.Service, concurrency int) operation {
+func sendAll(service *messaging.SMSService, concurrency int) operation {
 	return func(ctx context.Context, n int) error {
 		outcomes := 0
 		for out := range service.SendAll(ctx, messages(n), concurrency) {

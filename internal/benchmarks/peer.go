@@ -7,17 +7,17 @@ import (
 )
 
 // peer is a client library of another service, with the call of it that is most like sending a message. Each gets the
-// answer of its own service, and is as its documentation shows it: whatever it does by default it does here.
+// response of its own service, and is as its documentation shows it: what it does by default it does here.
 type peer struct {
 	name   string
 	module string // the path, to tell the version
 	does   string // the call
 	route  route
-	id     string // what the call must find in the answer
+	id     string // what the call must find in the response
 	// connect makes a client at base. In memory it is given a transport; else it has the one that it takes by itself, with
 	// as many idle connections as that keeps.
 	connect func(base string, transport http.RoundTripper) (call, error)
-	// decoded makes the type that the client decodes the answer into.
+	// decoded makes the type that the client decodes the response into.
 	decoded func() any
 }
 
@@ -38,21 +38,21 @@ func httpClient(transport http.RoundTripper) *http.Client {
 	return &http.Client{Transport: transport}
 }
 
-// matchedName is that of the contender that does by hand what a peer does.
+// matchedName is the name of the contender that does by hand what a peer does.
 func matchedName(name string) string { return name + ", the same by hand" }
 
-// inMemory gives the peer, and beside it the same request and answer through net/http alone.
+// inMemory gives the peer, and beside it the same request and response through net/http alone.
 func (p peer) inMemory() []contender {
 	return []contender{
 		{name: p.name, matched: matchedName(p.name), prepare: func(context.Context, service) (operation, error) {
-			send, err := p.connect(unreachable, answering(p.route))
+			send, err := p.connect(unreachable, responding(p.route))
 			if err != nil {
 				return nil, err
 			}
 			return send.expecting(p.id), nil
 		}},
 		{name: matchedName(p.name), hidden: true, prepare: func(ctx context.Context, _ service) (operation, error) {
-			transport := &recorder{next: answering(p.route)}
+			transport := &recorder{next: responding(p.route)}
 			send, err := p.connect(unreachable, transport)
 			if err != nil {
 				return nil, err
@@ -60,7 +60,7 @@ func (p peer) inMemory() []contender {
 			if err := send.expecting(p.id)(ctx, 1); err != nil {
 				return nil, err
 			}
-			return transport.replay(answering(p.route), p.decoded), nil
+			return transport.replay(responding(p.route), p.decoded), nil
 		}},
 	}
 }

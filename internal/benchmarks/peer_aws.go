@@ -12,7 +12,7 @@ func awsPeer() peer {
 	return peer{
 		name: "aws-sdk-go-v2, pinpointsmsvoicev2", module: "github.com/aws/aws-sdk-go-v2/service/pinpointsmsvoicev2",
 		does:  "SendTextMessage: an SMS, the request signed",
-		route: route{path: "/{$}", contentType: "application/x-amz-json-1.0", answer: `{"MessageId":"` + messageID + `"}`}, id: messageID,
+		route: route{path: "/{$}", contentType: "application/x-amz-json-1.0", response: `{"MessageId":"` + messageID + `"}`}, id: messageID,
 		connect: func(base string, transport http.RoundTripper) (call, error) {
 			options := pinpoint.Options{
 				BaseEndpoint: aws.String(base), Region: "eu-central-1",

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	githubID     = "2000000017"
-	githubAnswer = `{"url":"https://api.github.com/repos/o/r/issues/comments/` + githubID + `","html_url":"https://github.com/o/r/issues/1#issuecomment-` + githubID + `",` +
+	githubID       = "2000000017"
+	githubResponse = `{"url":"https://api.github.com/repos/o/r/issues/comments/` + githubID + `","html_url":"https://github.com/o/r/issues/1#issuecomment-` + githubID + `",` +
 		`"issue_url":"https://api.github.com/repos/o/r/issues/1","id":` + githubID + `,"node_id":"IC_kwDOABII586Hvk1x",` +
 		`"user":{"login":"octocat","id":1,"node_id":"MDQ6VXNlcjE=","type":"User","site_admin":false},` +
 		`"created_at":"2026-10-03T14:44:23Z","updated_at":"2026-10-03T14:44:23Z","author_association":"NONE","body":"Your order 17 is ready"}`
@@ -25,7 +25,7 @@ const (
 func githubPeer() peer {
 	return peer{
 		name: "go-github", module: "github.com/google/go-github/v92", does: "Issues.CreateComment",
-		route: route{path: "/repos/o/r/issues/1/comments", answer: githubAnswer}, id: githubID,
+		route: route{path: "/repos/o/r/issues/1/comments", response: githubResponse}, id: githubID,
 		connect: func(base string, transport http.RoundTripper) (call, error) {
 			client, err := githubClient(base, transport)
 			if err != nil {
@@ -56,8 +56,8 @@ func githubListing() listingPeer {
 			return fmt.Sprintf(`{"url":"https://api.github.com/c/%08d","id":%d,"node_id":"IC_kwDOABII%08d","user":{"login":"octocat","id":1,"node_id":"MDQ6VXNlcjE=","type":"User","site_admin":false},`+
 				`"created_at":"2026-10-03T14:44:23Z","updated_at":"2026-10-03T14:44:24Z","author_association":"NONE","body":"Your order %06d is ready, please come by and bring this number with you"}`, n, n, n, n)
 		},
-		page: func(number, pages int, rows []byte) answer {
-			page := answer{header: http.Header{}, body: fmt.Appendf(nil, "[%s]", rows)}
+		page: func(number, pages int, rows []byte) response {
+			page := response{header: http.Header{}, body: fmt.Appendf(nil, "[%s]", rows)}
 			if number < pages {
 				page.header.Set("Link", fmt.Sprintf(`<%s/repos/o/r/issues/1/comments?per_page=1000&page=%d>; rel="next", <%s/repos/o/r/issues/1/comments?per_page=1000&page=%d>; rel="last"`,
 					unreachable, number+1, unreachable, pages))
@@ -88,7 +88,7 @@ func githubListing() listingPeer {
 }
 
 const githubBody = `{"action":"created","issue":{"url":"https://api.github.com/repos/o/r/issues/1","id":1,"number":1,"title":"Order 17","state":"open","user":{"login":"octocat","id":1}},` +
-	`"comment":` + githubAnswer + `,"repository":{"id":1,"name":"r","full_name":"o/r","owner":{"login":"o","id":2}},"sender":{"login":"octocat","id":1}}`
+	`"comment":` + githubResponse + `,"repository":{"id":1,"name":"r","full_name":"o/r","owner":{"login":"o","id":2}},"sender":{"login":"octocat","id":1}}`
 
 func githubHook() hookPeer {
 	return hookPeer{

@@ -13,14 +13,14 @@ import (
 )
 
 const (
-	lineID     = "461230966842064897"
-	lineAnswer = `{"sentMessages":[{"id":"` + lineID + `","quoteToken":"IStG5h1Tz7bsUfzGcrvkCQoKqBNLKlOzZ2fM9u3kSqk"}]}`
+	lineID       = "461230966842064897"
+	lineResponse = `{"sentMessages":[{"id":"` + lineID + `","quoteToken":"IStG5h1Tz7bsUfzGcrvkCQoKqBNLKlOzZ2fM9u3kSqk"}]}`
 )
 
 func linePeer() peer {
 	return peer{
 		name: "line-bot-sdk-go", module: "github.com/line/line-bot-sdk-go/v8", does: "PushMessage: a chat message",
-		route: route{path: "/v2/bot/message/push", answer: lineAnswer}, id: lineID,
+		route: route{path: "/v2/bot/message/push", response: lineResponse}, id: lineID,
 		connect: func(base string, transport http.RoundTripper) (call, error) {
 			options := []line.MessagingApiAPIOption{line.WithEndpoint(base)}
 			if client := httpClient(transport); client != nil {
@@ -31,13 +31,13 @@ func linePeer() peer {
 				return nil, err
 			}
 			return func(context.Context) (string, error) {
-				answer, err := client.PushMessage(&line.PushMessageRequest{
+				response, err := client.PushMessage(&line.PushMessageRequest{
 					To: "U4af4980629", Messages: []line.MessageInterface{line.TextMessage{Text: text}},
 				}, "")
-				if err != nil || len(answer.SentMessages) == 0 {
+				if err != nil || len(response.SentMessages) == 0 {
 					return "", err
 				}
-				return answer.SentMessages[0].Id, nil
+				return response.SentMessages[0].Id, nil
 			}, nil
 		},
 		decoded: func() any { return new(line.PushMessageResponse) },

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	openaiID     = "vs_0123456789abcdef01234567"
-	openaiAnswer = `{"id":"` + openaiID + `","object":"vector_store","created_at":1791038663,"name":"Your order 17 is ready","usage_bytes":0,` +
+	openaiID       = "vs_0123456789abcdef01234567"
+	openaiResponse = `{"id":"` + openaiID + `","object":"vector_store","created_at":1791038663,"name":"Your order 17 is ready","usage_bytes":0,` +
 		`"file_counts":{"in_progress":0,"completed":0,"failed":0,"cancelled":0,"total":0},"status":"completed",` +
 		`"expires_after":null,"expires_at":null,"last_active_at":1791038663,"metadata":{}}`
 )
@@ -24,7 +24,7 @@ const (
 func openaiPeer() peer {
 	return peer{
 		name: "openai-go", module: "github.com/openai/openai-go/v3", does: "VectorStores.New",
-		route: route{path: "/v1/vector_stores", answer: openaiAnswer}, id: openaiID,
+		route: route{path: "/v1/vector_stores", response: openaiResponse}, id: openaiID,
 		connect: func(base string, transport http.RoundTripper) (call, error) {
 			client := openaiClient(base, transport)
 			return func(ctx context.Context) (string, error) {
@@ -54,8 +54,8 @@ func openaiListing() listingPeer {
 			return fmt.Sprintf(`{"id":"file-%024d","object":"file","bytes":%d,"created_at":1791038663,"expires_at":1791638663,"filename":"order-%06d.txt","purpose":"assistants","status":"processed",`+
 				`"status_details":"Your order %06d is ready, please come by and bring this number with you; it is kept for you until the end of next week, and after that it goes back to where it came from"}`, n, n, n, n)
 		},
-		page: func(number, pages int, rows []byte) answer {
-			return answer{body: fmt.Appendf(nil, `{"object":"list","data":[%s],"first_id":"a","last_id":"b","has_more":%s}`, rows, strconv.FormatBool(number < pages))}
+		page: func(number, pages int, rows []byte) response {
+			return response{body: fmt.Appendf(nil, `{"object":"list","data":[%s],"first_id":"a","last_id":"b","has_more":%s}`, rows, strconv.FormatBool(number < pages))}
 		},
 		list: func(over http.RoundTripper) (lister, error) {
 			client := openaiClient(unreachable, over)

@@ -11,7 +11,7 @@ import (
 func resendPeer() peer {
 	return peer{
 		name: "resend-go", module: "github.com/resend/resend-go/v3", does: "SendWithContext: an e-mail",
-		route: route{path: "/emails", answer: `{"id":"` + messageID + `"}`}, id: messageID,
+		route: route{path: "/emails", response: `{"id":"` + messageID + `"}`}, id: messageID,
 		connect: func(base string, transport http.RoundTripper) (call, error) {
 			client := resend.NewCustomClient(httpClient(transport), token) // nil is its default
 			var err error
@@ -19,13 +19,13 @@ func resendPeer() peer {
 				return nil, err
 			}
 			return func(ctx context.Context) (string, error) {
-				answer, err := client.Emails.SendWithContext(ctx, &resend.SendEmailRequest{
+				response, err := client.Emails.SendWithContext(ctx, &resend.SendEmailRequest{
 					From: "acme@example.com", To: []string{"ana@example.com"}, Subject: "Your order", Text: text,
 				})
 				if err != nil {
 					return "", err
 				}
-				return answer.Id, nil
+				return response.Id, nil
 			}, nil
 		},
 		decoded: func() any { return new(resend.SendEmailResponse) },

@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	slackID     = "1791038663.000200"
-	slackAnswer = `{"ok":true,"channel":"C024BE91L","ts":"` + slackID + `","message":{"text":"Your order 17 is ready",` +
+	slackID       = "1791038663.000200"
+	slackResponse = `{"ok":true,"channel":"C024BE91L","ts":"` + slackID + `","message":{"text":"Your order 17 is ready",` +
 		`"username":"ecto1","bot_id":"B123ABC456","attachments":[],"type":"message","subtype":"bot_message","ts":"` + slackID + `"}}`
 )
 
@@ -27,7 +27,7 @@ type slackPosted struct {
 func slackPeer() peer {
 	return peer{
 		name: "slack-go", module: "github.com/slack-go/slack", does: "PostMessageContext: a chat message",
-		route: route{path: "/api/chat.postMessage", answer: slackAnswer}, id: slackID,
+		route: route{path: "/api/chat.postMessage", response: slackResponse}, id: slackID,
 		connect: func(base string, transport http.RoundTripper) (call, error) {
 			options := []slack.Option{slack.OptionAPIURL(base + "/api/")}
 			if client := httpClient(transport); client != nil {

@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	stripeID     = "cus_NffrFeUfNV2Hib"
-	stripeAnswer = `{"id":"` + stripeID + `","object":"customer","address":null,"balance":0,"created":1791038663,"currency":null,` +
+	stripeID       = "cus_NffrFeUfNV2Hib"
+	stripeResponse = `{"id":"` + stripeID + `","object":"customer","address":null,"balance":0,"created":1791038663,"currency":null,` +
 		`"default_source":null,"delinquent":false,"description":"Your order 17 is ready","email":"ana@example.com",` +
 		`"invoice_prefix":"0759376C","invoice_settings":{"custom_fields":null,"default_payment_method":null,"footer":null,"rendering_options":null},` +
 		`"livemode":false,"metadata":{},"name":"Ana","next_invoice_sequence":1,"phone":"+639171234567","preferred_locales":[],"shipping":null,"tax_exempt":"none","test_clock":null}`
@@ -27,7 +27,7 @@ const (
 func stripePeer() peer {
 	return peer{
 		name: "stripe-go", module: "github.com/stripe/stripe-go/v85", does: "V1Customers.Create",
-		route: route{path: "/v1/customers", answer: stripeAnswer}, id: stripeID,
+		route: route{path: "/v1/customers", response: stripeResponse}, id: stripeID,
 		connect: func(base string, transport http.RoundTripper) (call, error) {
 			client := stripeClient(base, transport)
 			return func(ctx context.Context) (string, error) {
@@ -59,8 +59,8 @@ func stripeListing() listingPeer {
 				`"description":"Your order %06d is ready","email":"ana@example.com","invoice_prefix":"%08d","livemode":false,"metadata":{},"name":"Ana","phone":"+639%09d",`+
 				`"preferred_locales":[],"tax_exempt":"none"}`, n, n, n, n)
 		},
-		page: func(number, pages int, rows []byte) answer {
-			return answer{body: fmt.Appendf(nil, `{"object":"list","data":[%s],"has_more":%s,"url":"/v1/customers"}`, rows, strconv.FormatBool(number < pages))}
+		page: func(number, pages int, rows []byte) response {
+			return response{body: fmt.Appendf(nil, `{"object":"list","data":[%s],"has_more":%s,"url":"/v1/customers"}`, rows, strconv.FormatBool(number < pages))}
 		},
 		list: func(over http.RoundTripper) (lister, error) {
 			client := stripeClient(unreachable, over)
@@ -83,7 +83,7 @@ func stripeListing() listingPeer {
 	}
 }
 
-const stripeBody = `{"id":"evt_0123456789abcdef","object":"event","api_version":"` + stripe.APIVersion + `","created":1791038663,"data":{"object":` + stripeAnswer + `},` +
+const stripeBody = `{"id":"evt_0123456789abcdef","object":"event","api_version":"` + stripe.APIVersion + `","created":1791038663,"data":{"object":` + stripeResponse + `},` +
 	`"livemode":false,"pending_webhooks":1,"request":{"id":"req_1","idempotency_key":null},"type":"customer.created"}`
 
 func stripeHook() hookPeer {

@@ -18,11 +18,11 @@ import (
 )
 
 const (
-	twilioAccount = "AC0123456789abcdef0123456789abcdef"
-	twilioToken   = "0123456789abcdef0123456789abcdef"
-	twilioAt      = "https://example.com/hook"
-	twilioID      = "SM0123456789abcdef0123456789abcdef"
-	twilioAnswer  = `{"account_sid":"` + twilioAccount + `","api_version":"2010-04-01","body":"Your order 17 is ready",` +
+	twilioAccount  = "AC0123456789abcdef0123456789abcdef"
+	twilioToken    = "0123456789abcdef0123456789abcdef"
+	twilioAt       = "https://example.com/hook"
+	twilioID       = "SM0123456789abcdef0123456789abcdef"
+	twilioResponse = `{"account_sid":"` + twilioAccount + `","api_version":"2010-04-01","body":"Your order 17 is ready",` +
 		`"date_created":"Sat, 03 Oct 2026 14:44:23 +0000","date_sent":null,"date_updated":"Sat, 03 Oct 2026 14:44:23 +0000",` +
 		`"direction":"outbound-api","error_code":null,"error_message":null,"from":"ACME","messaging_service_sid":null,` +
 		`"num_media":"0","num_segments":"1","price":null,"price_unit":"USD","sid":"` + twilioID + `","status":"queued",` +
@@ -33,7 +33,7 @@ const (
 func twilioPeer() peer {
 	return peer{
 		name: "twilio-go", module: "github.com/twilio/twilio-go", does: "CreateMessage: an SMS",
-		route: route{path: "/2010-04-01/Accounts/" + twilioAccount + "/Messages.json", answer: twilioAnswer}, id: twilioID,
+		route: route{path: "/2010-04-01/Accounts/" + twilioAccount + "/Messages.json", response: twilioResponse}, id: twilioID,
 		connect: func(base string, transport http.RoundTripper) (call, error) {
 			service := twilioService(base, transport)
 			return func(context.Context) (string, error) {
@@ -87,12 +87,12 @@ func twilioListing() listingPeer {
 				`"price":"-0.50","uri":"/x/%08d.json","account_sid":"%s","num_media":"0","to":"+639%09d","date_created":"Sat, 03 Oct 2026 14:44:23 +0000","status":"sent","sid":"SM%032d"}`,
 				n, n, twilioAccount[:8], n, n)
 		},
-		page: func(number, pages int, rows []byte) answer {
+		page: func(number, pages int, rows []byte) response {
 			next := "null"
 			if number < pages {
 				next = fmt.Sprintf(`"%s?PageSize=1000&Page=%d&PageToken=PASM%d"`, path, number, number)
 			}
-			return answer{body: fmt.Appendf(nil, `{"first_page_uri":"%s?PageSize=1000&Page=0","end":%d,"messages":[%s],"next_page_uri":%s,"page":%d,"page_size":1000,`+
+			return response{body: fmt.Appendf(nil, `{"first_page_uri":"%s?PageSize=1000&Page=0","end":%d,"messages":[%s],"next_page_uri":%s,"page":%d,"page_size":1000,`+
 				`"previous_page_uri":null,"start":%d,"uri":"%s?PageSize=1000"}`, path, number*rowsPerPage-1, rows, next, number-1, (number-1)*rowsPerPage, path)}
 		},
 		list: func(over http.RoundTripper) (lister, error) {

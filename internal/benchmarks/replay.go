@@ -40,7 +40,7 @@ func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	return r.next.RoundTrip(req)
 }
 
-// replay makes the recorded requests by hand, and decodes each answer into a type of the client's by json.Decoder: what
+// replay makes the recorded requests by hand, and decodes each response into a type of the client's by json.Decoder: what
 // the client would cost if it were no more than its types. What writing the body costs is left out, in its favour.
 func (r *recorder) replay(over http.RoundTripper, decoded func() any) operation {
 	client := &http.Client{Transport: over}

@@ -31,7 +31,7 @@ func writeReport(to io.Writer, r report) error {
 		"machine":  func() machine { return r.machine },
 		"date":     func() string { return r.date.UTC().Format(time.DateOnly) },
 		"rounds":   func() int { return r.rounds },
-		"answer":   func() int { return len(acceptedAnswer) },
+		"response": func() int { return len(acceptedResponse) },
 		"row":      func() int { return len(smsRow(rowsPerPage)) },
 		"rows":     peerRows,
 		"length":   func() time.Duration { return r.length },
@@ -69,7 +69,7 @@ func writeReport(to io.Writer, r report) error {
 	return err
 }
 
-// has tells whether all of these contenders of a work were measured; without contenders, whether the work was.
+// has reports whether all of these contenders of a work were measured; without contenders, whether the work was.
 func (r report) has(name string, contenders ...string) bool {
 	if _, ok := r.observed[name]; ok {
 		return true

@@ -32,7 +32,7 @@ func (s *scanner) take(want byte) {
 	s.at++
 }
 
-// more tells whether another element follows, which is the first or stands behind a comma.
+// more reports whether another element follows: the first, or one after a comma.
 func (s *scanner) more(first bool, end byte) bool {
 	switch c := s.next(); {
 	case s.unusual:

@@ -11,7 +11,7 @@ import (
 func TestDecodersByHandReadWhatTheStandardLibraryReads(t *testing.T) {
 	t.Parallel()
 	for name, body := range map[string]string{
-		"the answer":          acceptedAnswer,
+		"the response":        acceptedResponse,
 		"white space":         " {\n\t\"status\" : \"ok\" , \"data\" : { \"id\" : \"1\" }\r\n} ",
 		"unknown members":     `{"a":null,"b":[1,{"c":"]"},[]],"d":{"e":{}},"status":"ok","data":{"f":-1.5e3,"id":"1","g":true}}`,
 		"an escape":           `{"status":"o\u006b","data":{"id":"a\"b"}}`,
@@ -21,7 +21,7 @@ func TestDecodersByHandReadWhatTheStandardLibraryReads(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var want, got plainAnswer
+			var want, got plainResponse
 			require.NoError(t, json.Unmarshal([]byte(body), &want))
 			require.NoError(t, decodeAnswerByHand([]byte(body), &got))
 			assert.Equal(t, want, got)
@@ -32,7 +32,7 @@ func TestDecodersByHandReadWhatTheStandardLibraryReads(t *testing.T) {
 func TestDecodersByHandRefuseWhatTheStandardLibraryRefuses(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{``, `{`, `{"status":`, `{"status":"ok"`, `{"status":"ok",}`, `{"data":[]}`, `[]`, `{"status" "ok"}`} {
-		assert.Error(t, decodeAnswerByHand([]byte(body), &plainAnswer{}), body)
+		assert.Error(t, decodeAnswerByHand([]byte(body), &plainResponse{}), body)
 	}
 }
 

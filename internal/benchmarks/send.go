@@ -24,12 +24,12 @@ const (
 	nameChatApp2     = "messaging-go, chat app 2"
 )
 
-const acceptedAnswer = `{"status":"ok","data":{"id":"` + messageID + `","requestId":"r-77","messageParts":"1","unitCost":"0.50",` +
+const acceptedResponse = `{"status":"ok","data":{"id":"` + messageID + `","requestId":"r-77","messageParts":"1","unitCost":"0.50",` +
 	`"transactionCost":"0.50","remaining":"199.50","operatorCode":"OP_1"}}`
 
-func smsRoute() route      { return route{path: sendPath, answer: acceptedAnswer} }
-func chatApp1Route() route { return route{path: "/chatapp1/send", answer: acceptedAnswer} }
-func chatApp2Route() route { return route{path: "/chatapp2/send", answer: acceptedAnswer} }
+func smsRoute() route      { return route{path: sendPath, response: acceptedResponse} }
+func chatApp1Route() route { return route{path: "/chatapp1/send", response: acceptedResponse} }
+func chatApp2Route() route { return route{path: "/chatapp2/send", response: acceptedResponse} }
 
 // newClient makes a client of this library as a user does who sets nothing but a token. In memory it gets a transport.
 func newClient(base string, transport http.RoundTripper) (*messaging.Client, error) {
@@ -66,7 +66,7 @@ func sendChatApp2(client *messaging.Client) call {
 	}
 }
 
-// unreachable is the base URL of what is answered in memory.
+// unreachable is the base URL of a service in memory.
 const unreachable = "https://service.invalid"
 
 // way says how the contenders of a work reach the service: in memory or over loopback.
@@ -83,7 +83,7 @@ func (w way) base(at service) string {
 // transport is nil over loopback: a client then has its own.
 func (w way) transport(r route) http.RoundTripper {
 	if w.memory {
-		return answering(r)
+		return responding(r)
 	}
 	return nil
 }
@@ -91,7 +91,7 @@ func (w way) transport(r route) http.RoundTripper {
 // client is that of a person who writes by hand, and knows that two idle connections to a host are few.
 func (w way) client() *http.Client {
 	if w.memory {
-		return &http.Client{Transport: answering(smsRoute())}
+		return &http.Client{Transport: responding(smsRoute())}
 	}
 	return &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: idleConnections}}
 }
@@ -110,7 +110,7 @@ func (w way) calls() []namedCall {
 	hand := func(wrap func(call) call) func(service) (call, error) {
 		return func(at service) (call, error) { return wrap(byHand(w.client(), w.base(at))), nil }
 	}
-	tuned := func(decode func([]byte, *plainAnswer) error) func(service) (call, error) {
+	tuned := func(decode func([]byte, *plainResponse) error) func(service) (call, error) {
 		return func(at service) (call, error) {
 			t, err := newTuned(w.client(), w.base(at), decode)
 			if err != nil {

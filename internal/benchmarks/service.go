@@ -22,21 +22,21 @@ import (
 
 // service says where the server listens.
 type service struct {
-	// Plain answers at once, Slow after serverWork, both over plain HTTP.
+	// Plain responds at once, Slow after serverWork, both over plain HTTP.
 	Plain, Slow string
-	// Secure answers after serverWork, over TLS and HTTP/1.1, with the Certificate, which is PEM.
+	// Secure responds after serverWork, over TLS and HTTP/1.1, with the Certificate, which is PEM.
 	Secure      string
 	Certificate []byte
 }
 
-// serverWork is how long the slow servers take for an answer.
+// serverWork is how long the slow servers take for a response.
 const serverWork = 5 * time.Millisecond
 
-// route is a path with its one answer.
+// route is a path with its one response.
 type route struct {
 	path        string
 	contentType string // application/json where empty
-	answer      string
+	response    string
 }
 
 func (r route) header() http.Header {
@@ -56,18 +56,18 @@ func routes() []route {
 	return all
 }
 
-// handler answers whatever the contenders send.
+// handler responds to every request of a contender.
 func handler() http.Handler {
 	mux := http.NewServeMux()
 	for _, r := range routes() {
-		header, answer := r.header(), []byte(r.answer)
+		header, response := r.header(), []byte(r.response)
 		mux.HandleFunc(r.path, func(w http.ResponseWriter, req *http.Request) {
 			if _, err := io.Copy(io.Discard, req.Body); err != nil {
 				return // the client has gone
 			}
 			w.Header()["Content-Type"] = header["Content-Type"]
-			w.Header()["Content-Length"] = []string{strconv.Itoa(len(answer))}
-			_, _ = w.Write(answer)
+			w.Header()["Content-Length"] = []string{strconv.Itoa(len(response))}
+			_, _ = w.Write(response)
 		})
 	}
 	pages := smsPages(slowPages, slowRows)
@@ -145,13 +145,13 @@ func selfSigned() (tls.Certificate, []byte, error) {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), nil
 }
 
-// inMemory answers without a network, so that what is measured is the client's own work.
+// inMemory responds without a network, so that what is measured is the client's own work.
 type inMemory struct {
-	header http.Header
-	answer string
+	header   http.Header
+	response string
 }
 
-func answering(r route) inMemory { return inMemory{r.header(), r.answer} }
+func responding(r route) inMemory { return inMemory{r.header(), r.response} }
 
 // RoundTrip implements http.RoundTripper.
 func (m inMemory) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -166,6 +166,6 @@ func (m inMemory) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{
 		StatusCode: http.StatusOK, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Header: http.Header{"Content-Type": m.header["Content-Type"]},
-		Body:   io.NopCloser(strings.NewReader(m.answer)), ContentLength: int64(len(m.answer)), Request: r,
+		Body:   io.NopCloser(strings.NewReader(m.response)), ContentLength: int64(len(m.response)), Request: r,
 	}, nil
 }

@@ -50,7 +50,7 @@ func observeMillion(ctx context.Context, short bool) (observed, error) {
 	if short {
 		total = 10_000
 	}
-	client, err := newClient(unreachable, answering(smsRoute()))
+	client, err := newClient(unreachable, responding(smsRoute()))
 	if err != nil {
 		return observed{}, err
 	}
@@ -74,7 +74,7 @@ func observeMillion(ctx context.Context, short bool) (observed, error) {
 // keptPages is how many pages a row is kept of.
 const keptPages = 50
 
-// enough tells that the rows that were to be kept are there, and keeps them alive until then.
+// enough reports an error unless the rows that were to be kept are there, and keeps them alive until then.
 func enough[T any](kept []T) error {
 	if len(kept) != keptPages {
 		return fmt.Errorf("%d rows were kept, of %d pages", len(kept), keptPages)

@@ -18,10 +18,10 @@ import (
 const (
 	nameGet         = "net/url by hand, GET"
 	nameGetNoStore  = "net/url by hand, GET, with Cache-Control"
-	nameEmpty       = "nothing but the answer"
-	nameOursGet     = "messaging-go, webhook.SMS"
-	nameOursGuarded = "messaging-go, webhook.SMS with secret and store"
-	nameOursChatApp = "messaging-go, webhook.ChatApp2"
+	nameEmpty       = "nothing but the response"
+	nameOursGet     = "messaging-go, Receiver.SMS"
+	nameOursGuarded = "messaging-go, Receiver.SMS with secret and store"
+	nameOursChatApp = "messaging-go, Receiver.ChatApp2"
 
 	hookSecret = "QZ5JEWNTJ4W5SXPJSAXLQJ6YPM"
 	// hookCalls are as many as it takes that no store has seen one before, when they begin again.
@@ -80,7 +80,7 @@ func get(h http.Handler) operation {
 			w := httptest.NewRecorder()
 			h.ServeHTTP(w, r)
 			if w.Code != http.StatusOK {
-				return fmt.Errorf("the handler answered %d", w.Code)
+				return fmt.Errorf("the handler responded %d", w.Code)
 			}
 		}
 		return nil
@@ -99,7 +99,7 @@ func repeat(h http.Handler, signed *http.Request, body []byte) operation {
 			w := httptest.NewRecorder()
 			h.ServeHTTP(w, r)
 			if w.Code != http.StatusOK {
-				return fmt.Errorf("the handler answered %d", w.Code)
+				return fmt.Errorf("the handler responded %d", w.Code)
 			}
 		}
 		return nil
@@ -109,6 +109,13 @@ func repeat(h http.Handler, signed *http.Request, body []byte) operation {
 func receive() work {
 	handling := func(newHandler func() http.Handler) func(context.Context, service) (operation, error) {
 		return func(context.Context, service) (operation, error) { return get(newHandler()), nil }
+	}
+	receiver := func(options ...webhook.Option) *webhook.Receiver {
+		rcv, err := webhook.NewReceiver(options...)
+		if err != nil {
+			panic(err) // the options are constants
+		}
+		return rcv
 	}
 	take := func(_ context.Context, m webhook.SMSMessage) error { return understood(m.From != "" && m.Text != "") }
 	w := work{
@@ -130,12 +137,12 @@ func receive() work {
 					inner.ServeHTTP(w, r)
 				})
 			})},
-			{name: nameOursGet, prepare: handling(func() http.Handler { return webhook.SMS(take) })},
+			{name: nameOursGet, prepare: handling(func() http.Handler { return receiver().SMS(take) })},
 			{name: nameOursGuarded, prepare: handling(func() http.Handler {
-				return webhook.SMS(take, webhook.WithSecret("key", hookSecret), webhook.WithStore(webhook.NewMemoryStore(10_000, time.Hour)))
+				return receiver(webhook.WithSecret("key", hookSecret), webhook.WithStore(webhook.NewMemoryStore(10_000, time.Hour))).SMS(take)
 			})},
 			{name: nameOursChatApp, prepare: handling(func() http.Handler {
-				return webhook.ChatApp2(func(_ context.Context, m webhook.ChatApp2Message) error { return understood(m.From != "") })
+				return receiver().ChatApp2(func(_ context.Context, m webhook.ChatMessage) error { return understood(m.From != "") })
 			})},
 		},
 	}

@@ -76,7 +76,7 @@ func sameMAC(came string, decode func(string) ([]byte, error), want []byte) erro
 	return nil
 }
 
-// recent tells whether a time in seconds is not long ago.
+// recent reports whether a time in seconds is not long ago.
 func recent(seconds string) error {
 	at, err := strconv.ParseInt(seconds, 10, 64)
 	if err != nil || time.Since(time.Unix(at, 0)).Abs() > 5*time.Minute {

@@ -44,26 +44,24 @@ func failure[Document string | []byte](p *paths, doc Document, found []value, er
 		v := found[slot]
 		code := strings.TrimSpace(textOf(doc, v))
 		switch {
+		case f.Class != "":
+			// it wins
 		case v.kind <= null || v.scalar() && code == "" || v.kind == boolean && code == "false":
 			if object := p.places[errorObject][i]; object != slot && !isNoError(doc, found[object], errs) {
 				doubt = cmp.Or(doubt, noneInError)
 			}
-			continue
 		case v.kind == boolean || !v.scalar():
 			doubt = cmp.Or(doubt, noCode)
-			continue
 		case holds(errs.Success, code):
 			f.Code = cmp.Or(f.Code, code)
-			continue
+		default:
+			if f.Class = classOf(errs, code); f.Class != "" || doubt != unknownCode {
+				f.Code, doubt = code, unknownCode
+			}
 		}
-		f.Class = classOf(errs, code)
-		if f.Class != "" || doubt != unknownCode {
-			f.Code, doubt = code, unknownCode
-		}
-		if f.Class != "" {
-			doubt = ""
-			break
-		}
+	}
+	if f.Class != "" {
+		doubt = ""
 	}
 	f.Message, f.RequestID = first(p, doc, found, errorMessage), first(p, doc, found, errorRequest)
 	noCode := holds(errs.Success, f.Code) || table.IsPlaceholder(f.Code) || isStatus(f.Code)

@@ -25,7 +25,8 @@ type List struct {
 	taken     map[string]bool   // names that Extra cannot have
 	paths     paths
 	rows      *rows
-	failures  responses // without a page
+	failures  paths // of a response without a page
+	errs      *table.Errors
 }
 
 // CompileList compiles a listing of a valid table at the URL base, which links to a next page must not leave. The pair is nil
@@ -38,7 +39,7 @@ func CompileList(op *table.List, errs *table.Errors, base *url.URL, pair KeyPair
 	l := &List{
 		op: op, base: base, zone: zone, constants: map[string]string{}, taken: map[string]bool{},
 		paths: compilePaths(withErrors(op.Page, errs, op.Items...), op.Items), rows: compileRows(op.Record, zone),
-		failures: compileResponses(&table.Send{}, errs),
+		failures: compilePaths(withErrors(nil, errs), nil), errs: errs,
 	}
 	for name, value := range op.Constants {
 		l.constants[name], _ = plain(value) // a valid table holds nothing else
@@ -205,7 +206,7 @@ func (l *List) Decode(body []byte, at wire.Position, rows int, reuse []wire.Reco
 		n, _ := wholeNumber(word(concept))
 		return n
 	}
-	failure, doubt := failure(&l.paths, doc, found, l.failures.errs)
+	failure, doubt := failure(&l.paths, doc, found, l.errs)
 	switch {
 	case failure.Class != "" || doubt == unknownCode:
 		return wire.Page{}, failure, nil
@@ -289,6 +290,11 @@ func sameOrigin(a, b *url.URL) bool {
 
 // DecodeFailure reads a response whose status says that it is no page. The error says why it is not JSON.
 func (l *List) DecodeFailure(body []byte) (Failure, error) {
-	response, err := l.failures.decode(body)
-	return response.Failure, err
+	scanner := newScanner(body)
+	found := make([]value, l.failures.slots)
+	if err := l.failures.find(scanner, found); err != nil {
+		return Failure{}, err
+	}
+	failure, _ := failure(&l.failures, scanner.doc, found, l.errs)
+	return failure, nil
 }

@@ -18,15 +18,14 @@ import (
 
 // Send is one operation that sends a message. It never changes once it is compiled and is safe for concurrent use.
 type Send struct {
-	encoding  string        // "json", "form" or "query"
-	unit      time.Duration // of a lifetime
-	unitName  string
+	op        *table.Send
+	errs      *table.Errors
 	fields    map[string]field // by concept, those that the service has
 	constants []member
 	wrap      string          // of a message in the shape of another platform; "" at the top level
 	taken     map[string]bool // top-level names that Extra and Members cannot have
 	pair      KeyPair
-	responses responses
+	paths     paths // of what a response says
 }
 
 // field is where a field goes, and what goes with it.
@@ -45,10 +44,9 @@ type Request struct {
 // CompileSend compiles an operation of a valid table. The pair is nil if a request carries none.
 func CompileSend(op *table.Send, errs *table.Errors, pair KeyPair) *Send {
 	s := &Send{
-		encoding: op.Encoding, fields: make(map[string]field, len(op.Fields)), taken: map[string]bool{}, pair: pair,
-		responses: compileResponses(op, errs),
+		op: op, errs: errs, fields: make(map[string]field, len(op.Fields)), taken: map[string]bool{}, pair: pair,
+		paths: compilePaths(withErrors(op.Response, errs), nil),
 	}
-	s.unit, s.unitName = unitOf(op.TTL)
 	for concept, name := range op.Fields {
 		if name != "" {
 			s.fields[concept] = field{name, s.compileConstants(op.With[concept])}
@@ -66,10 +64,10 @@ func CompileSend(op *table.Send, errs *table.Errors, pair KeyPair) *Send {
 	return s
 }
 
-func (s *Send) isJSON() bool { return s.encoding == "json" }
+func (s *Send) isJSON() bool { return s.op.Encoding == "json" }
 
 // besideFields reports whether the key pair stands among the fields of a request.
-func (s *Send) besideFields(in string) bool { return in == "body" || s.encoding == "query" }
+func (s *Send) besideFields(in string) bool { return in == "body" || s.op.Encoding == "query" }
 
 // top returns the member or parameter in which a name of the contract stands.
 func (s *Send) top(name string) string {
@@ -82,7 +80,7 @@ func (s *Send) top(name string) string {
 func (s *Send) compileConstants(constants map[string]any) []member {
 	var compiled []member
 	for _, name := range sortedKeys(constants) {
-		m := member{name: name, dotted: s.isJSON()}
+		m := member{name: name, dotted: true}
 		if s.isJSON() {
 			m.raw, _ = wire.Encode(constants[name]) // it came from JSON
 		} else {
@@ -97,11 +95,11 @@ func (s *Send) compileConstants(constants map[string]any) []member {
 func unitOf(ttl string) (time.Duration, string) {
 	switch ttl {
 	case "ms":
-		return time.Millisecond, "milliseconds"
+		return time.Millisecond, "milliseconds, the unit of the contract"
 	case "m":
-		return time.Minute, "minutes"
+		return time.Minute, "minutes, the unit of the contract"
 	default:
-		return time.Second, "seconds"
+		return time.Second, "seconds, the unit of the contract"
 	}
 }
 
@@ -116,7 +114,7 @@ func (s *Send) Encode(call wire.Call, lenient bool) (Request, []wire.Problem) {
 	case call.Members == nil:
 	case s.wrap != "":
 		message := appendMembers(nil, call.Members)
-		members = append(members, member{name: s.wrap, dotted: s.isJSON(), raw: appendJSON(nil, append(message, extra...))})
+		members = append(members, member{name: s.wrap, dotted: true, raw: appendJSON(nil, append(message, extra...))})
 		extra = nil
 	default:
 		s.checkMembers(&call, &collisions)
@@ -132,7 +130,7 @@ func (s *Send) Encode(call wire.Call, lenient bool) (Request, []wire.Problem) {
 		in, pair := s.pair()
 		var credentials [len(pair)]member
 		for i, m := range pair {
-			credentials[i] = member{name: m.Name, text: m.Value, dotted: s.isJSON()}
+			credentials[i] = member{name: m.Name, text: m.Value, dotted: true}
 		}
 		switch {
 		case s.besideFields(in):
@@ -142,7 +140,7 @@ func (s *Send) Encode(call wire.Call, lenient bool) (Request, []wire.Problem) {
 		}
 	}
 	members = append(members, extra...)
-	switch s.encoding {
+	switch s.op.Encoding {
 	case "query":
 		request.Query = string(appendForm(nil, members))
 	case "form":
@@ -189,7 +187,7 @@ func (s *Send) appendFields(members []member, call *wire.Call, problems *wire.Ch
 			reason = f.Reason
 		}
 		problems.Found(f.Name, reason)
-		m.name, m.dotted = known.name, s.isJSON()
+		m.name, m.dotted = known.name, true
 		members = append(append(members, m), known.with...)
 	}
 	return members
@@ -203,9 +201,9 @@ func (s *Send) value(f *wire.Field) (m member, present bool, reason string) {
 	case int64:
 		return member{raw: strconv.AppendInt(nil, v, 10)}, v != 0, ""
 	case time.Duration:
-		unit, name := s.unit, s.unitName+", the unit of the contract"
-		if f.Concept != "ttl" {
-			unit, name = time.Second, "seconds"
+		unit, name := time.Second, "seconds"
+		if f.Concept == "ttl" {
+			unit, name = unitOf(s.op.TTL)
 		}
 		switch {
 		case v < 0:
@@ -250,7 +248,7 @@ func (s *Send) extra(value any, asJSON bool) (m member, reason string) {
 	}
 	text, ok := plain(value)
 	if !ok {
-		return m, "must be a string, a number or a boolean with the encoding " + s.encoding
+		return m, "must be a string, a number or a boolean with the encoding " + s.op.Encoding
 	}
 	return member{text: text}, wire.CheckUTF8(text)
 }

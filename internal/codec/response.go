@@ -25,17 +25,6 @@ type Response struct {
 // NamesMessage reports whether the response names a message, and no error code of a known class says that it was refused.
 func (r *Response) NamesMessage() bool { return r.ID != "" && r.Class == "" }
 
-// responses reads the responses to a send.
-type responses struct {
-	paths    paths
-	accepted []string
-	errs     *table.Errors
-}
-
-func compileResponses(op *table.Send, errs *table.Errors) responses {
-	return responses{paths: compilePaths(withErrors(op.Response, errs), nil), accepted: op.Accepted, errs: errs}
-}
-
 // The concepts of a failure, beside those of an operation.
 const (
 	errorCode    = "errors.code"
@@ -68,19 +57,17 @@ func withErrors(lists map[string][]string, errs *table.Errors, items ...string) 
 }
 
 // Decode reads a response. The error says why it is not JSON, and repeats nothing of it.
-func (s *Send) Decode(body []byte) (Response, error) { return s.responses.decode(body) }
-
-func (r *responses) decode(body []byte) (Response, error) {
+func (s *Send) Decode(body []byte) (Response, error) {
 	var few [48]value
-	found := slices.Grow(few[:0], r.paths.slots)[:r.paths.slots]
+	found := slices.Grow(few[:0], s.paths.slots)[:s.paths.slots]
 	scanner := newScanner(body)
-	if err := r.paths.find(scanner, found); err != nil {
+	if err := s.paths.find(scanner, found); err != nil {
 		return Response{}, err
 	}
 	doc := string(scanner.doc) // one copy, shared by all strings of the response
-	word := func(concept string) string { return first(&r.paths, doc, found, concept) }
-	failure, doubt := failure(&r.paths, doc, found, r.errs)
-	_, id := pick(&r.paths, doc, found, "id", isID)
+	word := func(concept string) string { return first(&s.paths, doc, found, concept) }
+	failure, doubt := failure(&s.paths, doc, found, s.errs)
+	_, id := pick(&s.paths, doc, found, "id", isID)
 	parts, _ := wholeNumber(word("parts"))
 	response := Response{
 		ID:          id,
@@ -95,12 +82,12 @@ func (r *responses) decode(body []byte) (Response, error) {
 		Refused:     failure.Class != "",
 	}
 	response.Own = failure.Own || !table.IsPlaceholder(response.RequestID)
-	status, statusWord := pick(&r.paths, doc, found, "status", func(v value, _ string) bool { return v.kind > null })
+	status, statusWord := pick(&s.paths, doc, found, "status", func(v value, _ string) bool { return v.kind > null })
 	switch {
 	case response.Refused:
 	case doubt != "":
 		response.Doubt = doubt
-	case status.kind != absent && !(status.scalar() && holds(r.accepted, statusWord)):
+	case status.kind != absent && !(status.scalar() && holds(s.op.Accepted, statusWord)):
 		response.Doubt = "the response has a status that is no word of the contract (accepted)"
 	case response.ID == "":
 		response.Doubt = "the response names no message at any path of the contract (response.id)"

@@ -37,15 +37,15 @@ var recordFields = [...]struct {
 // rows is the compiled shape of a row.
 type rows struct {
 	paths  paths
-	places [len(recordFields)][]int // as in paths, in the order of recordFields
-	names  []string                 // by slot, of the members that are wanted as a whole
+	places [][]int  // as in paths, in the order of recordFields
+	names  []string // by slot, of the members that are wanted as a whole
 	zone   *time.Location
 }
 
 func compileRows(record map[string][]string, zone *time.Location) *rows {
 	r := &rows{paths: compilePaths(record, nil), zone: zone}
-	for i, field := range recordFields {
-		r.places[i] = r.paths.places[field.concept]
+	for _, field := range recordFields {
+		r.places = append(r.places, r.paths.places[field.concept])
 	}
 	r.names = make([]string, r.paths.slots)
 	for _, n := range r.paths.root.children {
@@ -66,8 +66,8 @@ type rowReader struct {
 	place   int // where the rows stood, as in node.rows; 0 if there are none yet
 	began   int // where the first row began
 	found   []value
-	members [64]rowMember // the first of the row before
-	extra   []span        // of the row that is being read
+	members [64]*rowMember // the first of the row before
+	extra   []span         // of the row that is being read
 }
 
 // rowMember is a member of a row.
@@ -168,17 +168,17 @@ func (r *rowReader) readMembers(s *scanner, depth int) {
 }
 
 // member reads the name of the i-th member of a row. It first tries the name that the row before had there.
-func (r *rowReader) member(s *scanner, i int) rowMember {
+func (r *rowReader) member(s *scanner, i int) *rowMember {
 	s.peek()
 	if i < len(r.members) {
-		if m := r.members[i]; m.quoted != nil && bytes.HasPrefix(s.doc[s.pos:], m.quoted) {
+		if m := r.members[i]; m != nil && m.quoted != nil && bytes.HasPrefix(s.doc[s.pos:], m.quoted) {
 			s.pos += len(m.quoted)
 			s.colon()
 			return m
 		}
 	}
 	name, quoted := s.member()
-	m := rowMember{name: string(name), quoted: quoted, node: r.paths.root.find(name)}
+	m := &rowMember{name: string(name), quoted: quoted, node: r.paths.root.find(name)}
 	if i < len(r.members) {
 		r.members[i] = m
 	}

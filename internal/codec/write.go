@@ -11,7 +11,7 @@ import (
 // member is a member of a JSON object or a parameter of a form that is about to be written.
 type member struct {
 	name   string
-	dotted bool   // a dot in the name nests: only in names of the contract, and in JSON
+	dotted bool   // the name is of the contract, so that a dot nests in JSON
 	text   string // the value, if it is a text
 	raw    []byte // the value as JSON, if it is not
 	done   bool   // it was written

@@ -46,7 +46,7 @@ func Parse(defaults string, overlay []byte) (*Table, Problems) {
 		return nil, found
 	}
 	t.validate(&found)
-	if !found.none() {
+	if found.count() > 0 {
 		return nil, found
 	}
 	return t, found

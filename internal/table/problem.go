@@ -28,8 +28,6 @@ const (
 
 func (p *Problems) count() int { return len(p.List) + p.More }
 
-func (p *Problems) none() bool { return p.count() == 0 }
-
 // add adds a problem. An empty reason is none.
 func (p *Problems) add(path, reason string) {
 	switch {

@@ -90,15 +90,14 @@ func (s Send) validate(found *Problems, operation string, pair KeyPair) {
 	if s.Wrap != nil && *s.Wrap != "" {
 		found.add(operation+".wrap", taken.claim(operation+".wrap", *s.Wrap))
 	}
-	form := s.Encoding != "json"
-	claimConstants(found, operation+".constants", s.Constants, taken, form)
+	claimConstants(found, operation+".constants", s.Constants, taken)
 	constants := len(s.Constants)
 	for concept, with := range sorted(s.With) {
 		path := join(operation+".with", concept)
 		if _, ok := s.Fields[concept]; !ok {
 			found.add(path, unknownKey(s.Fields))
 		}
-		claimConstants(found, path, with, taken, form)
+		claimConstants(found, path, with, taken)
 		constants += len(with)
 	}
 	if constants > maxEntries {
@@ -114,7 +113,7 @@ func (l List) validate(found *Problems, operation string, pair KeyPair) {
 	taken := newNames(false)
 	pair.claimNames(taken, true)
 	claimFields(found, operation+".params", l.Params, taken)
-	claimConstants(found, operation+".constants", l.Constants, taken, true)
+	claimConstants(found, operation+".constants", l.Constants, taken)
 	if len(l.Constants) > maxEntries {
 		found.add(operation+".constants", "has more than "+strconv.Itoa(maxEntries)+" entries")
 	}
@@ -167,14 +166,14 @@ func claimFields(found *Problems, path string, fields map[string]string, taken *
 	}
 }
 
-// claimConstants checks what a request holds beside its fields, and takes the names.
-func claimConstants(found *Problems, path string, constants map[string]any, taken *names, form bool) {
+// claimConstants checks what a request holds beside its fields, and takes the names. Where dots do not nest, it is a form.
+func claimConstants(found *Problems, path string, constants map[string]any, taken *names) {
 	for name, value := range sorted(constants) {
 		found.add(join(path, name), taken.claim(join(path, name), name))
 		switch value.(type) {
 		case string, json.Number, bool:
 		default:
-			if form {
+			if !taken.dotted {
 				found.add(join(path, name), "is neither a string nor a number nor a boolean, and only a JSON body can hold it")
 			}
 		}

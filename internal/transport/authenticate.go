@@ -50,6 +50,7 @@ type Custom func(*http.Request) error
 
 func (f Custom) authenticate(ctx context.Context, r *http.Request, body []byte) (func(), error) {
 	shown, scheme := r.WithContext(ctx), r.URL.Scheme
+	shown.Header = r.Header.Clone() // its values are shared
 	if r.Body != nil {
 		// For a signature over the body. net/http must not find it.
 		shown.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"net/http"
@@ -126,7 +127,7 @@ func (c *call) prepare(ctx context.Context, out *http.Request) error {
 	r := &c.request
 	target := *r.URL
 	out.URL = &target
-	header := http.Header{"Accept": {"application/json"}, "User-Agent": {c.transport.UserAgent}}
+	header := maps.Clone(c.transport.Header)
 	if r.ContentType != "" {
 		header["Content-Type"] = []string{r.ContentType}
 	}

@@ -37,9 +37,9 @@ type Transport struct {
 	MaxResponseBytes int64
 	// NotProcessed lists the statuses which prove that the service did not process the request.
 	NotProcessed []int
-	// UserAgent is sent with every request.
-	UserAgent string
-	Logger    *slog.Logger
+	// Header is sent with every request. Its values are shared and must not change.
+	Header http.Header
+	Logger *slog.Logger
 }
 
 // Request describes a call.

@@ -166,7 +166,7 @@ var (
 func newTransport(base http.RoundTripper, changes ...func(*Transport)) *Transport {
 	t := &Transport{
 		Base: base, Timeout: 30 * time.Second, MaxAttempts: 4, MinWait: 200 * time.Millisecond, MaxWait: time.Minute,
-		MaxResponseBytes: 1 << 20, NotProcessed: []int{http.StatusTooManyRequests}, UserAgent: "test/1",
+		MaxResponseBytes: 1 << 20, NotProcessed: []int{http.StatusTooManyRequests}, Header: http.Header{"Accept": {"application/json"}, "User-Agent": {"test/1"}},
 	}
 	for _, change := range changes {
 		change(t)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
-	"reflect"
 	"strconv"
 	"strings"
 	"unicode"
@@ -123,13 +122,4 @@ func CheckURL(address string) string {
 		return "must be a URL, and a % in it must begin an escape such as %20"
 	}
 	return ""
-}
-
-// IsNil reports whether a value of an interface type is nil or a nil pointer.
-func IsNil(value any) bool {
-	if value == nil {
-		return true
-	}
-	v := reflect.ValueOf(value)
-	return v.Kind() == reflect.Pointer && v.IsNil()
 }

@@ -280,32 +280,6 @@ func TestCheckURL(t *testing.T) {
 	}
 }
 
-type (
-	shape  interface{ sides() int }
-	square struct{}
-	sides  []string
-)
-
-func (square) sides() int  { return 4 }
-func (s sides) sides() int { return len(s) }
-
-func TestIsNil(t *testing.T) {
-	t.Parallel()
-	var (
-		none    shape
-		pointer *square
-		text    *string
-	)
-	for name, value := range map[string]any{"nil": nil, "an interface": none, "a pointer": pointer, "a pointer in an interface": shape(pointer), "another pointer": text} {
-		assert.True(t, wire.IsNil(value), name)
-	}
-	for name, value := range map[string]any{
-		"a value": square{}, "a pointer": &square{}, "a value in an interface": shape(square{}), "an empty list": sides{}, "a list that is nil": sides(nil), "zero": 0, "an empty text": "", "false": false,
-	} {
-		assert.False(t, wire.IsNil(value), name)
-	}
-}
-
 // FuzzURL holds that what passes as the URL of a medium is one by net/url too, and passes as a callback.
 func FuzzURL(f *testing.F) {
 	for _, seed := range []string{"", "https://example.com/a%20b", "https://example.com/%", "http://[::1]:80/%zz", "https://u:p@example.com#%s", "https://a<b@example.com/", "https://", "\xff"} {

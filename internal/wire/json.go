@@ -22,7 +22,7 @@ func Encode(value any) ([]byte, error) {
 // EncodeText is Encode, except that a text which is not valid UTF-8 is an error: encoding/json would replace the invalid bytes.
 func EncodeText(value any) ([]byte, error) {
 	raw, err := Encode(value) // first: it ends if a value holds itself
-	if err == nil && !IsUTF8(value) {
+	if err == nil && !isUTF8(reflect.ValueOf(value)) {
 		return nil, errInvalidUTF8
 	}
 	return raw, err
@@ -30,9 +30,7 @@ func EncodeText(value any) ([]byte, error) {
 
 var errInvalidUTF8 = errors.New("a text is not valid UTF-8")
 
-// IsUTF8 reports whether every text in value is valid UTF-8.
-func IsUTF8(value any) bool { return isUTF8(reflect.ValueOf(value)) }
-
+// isUTF8 reports whether every text in a value is valid UTF-8.
 func isUTF8(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.String:

@@ -85,18 +85,18 @@ func (s *Store) claim(ctx context.Context, key string) (claim uint64, err error)
 	mark := []byte("claim " + rand.Text())
 	inProgress := false
 	err = retry(ctx, s.engine, claimTimeout, func(ctx context.Context) error {
-		revision, err := s.claims.Create(ctx, entryKey(key), mark, jetstream.KeyTTL(s.lease))
-		if err == nil {
+		revision, createErr := s.claims.Create(ctx, entryKey(key), mark, jetstream.KeyTTL(s.lease))
+		if createErr == nil {
 			claim = revision
 			return nil
 		}
-		if !engine.IsConflict(err) {
-			return permanentIfInvalid(err)
+		if !engine.IsConflict(createErr) {
+			return permanentIfInvalid(createErr)
 		}
-		entry, err := s.claims.Get(ctx, entryKey(key))
+		entry, getErr := s.claims.Get(ctx, entryKey(key))
 		switch {
-		case err != nil: // including a claim that has just ended or is just being made
-			return err
+		case getErr != nil: // including a claim that has just ended or is just being made
+			return getErr
 		case bytes.Equal(entry.Value(), mark):
 			claim = entry.Revision()
 		case string(entry.Value()) != handled:
@@ -139,7 +139,7 @@ func (s *Store) logged(ctx context.Context, failure, key string, err error) erro
 	if err == nil {
 		return nil
 	}
-	s.logger.LogAttrs(ctx, slog.LevelError, failure, slog.String("key", key), slog.Any("error", err))
+	s.logger.LogAttrs(ctx, slog.LevelError, "inbox: the store failed", slog.String("what", failure), slog.String("key", key), slog.Any("error", err))
 	return fmt.Errorf("inbox: %s: %w", failure, err)
 }
 

@@ -132,9 +132,9 @@ func (f *fullRun) run(ctx context.Context, workers *launcher) error {
 	}
 	fmt.Printf("every message had a verdict after %v\n\n", time.Since(started).Round(100*time.Millisecond))
 	if f.service == nil {
-		status, err := progress.Read(ctx, f.engine)
-		if err != nil {
-			return err
+		status, readErr := progress.Read(ctx, f.engine)
+		if readErr != nil {
+			return readErr
 		}
 		fmt.Println(status)
 		return problemsUnless(bad == 0)
