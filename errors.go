@@ -71,18 +71,10 @@ const (
 
 // String returns "unknown", "accepted", "refused" or "not sent".
 func (v Verdict) String() string {
-	switch v {
-	case Unknown:
-		return "unknown"
-	case Accepted:
-		return "accepted"
-	case Refused:
-		return "refused"
-	case NotSent:
-		return "not sent"
-	default:
+	if v > NotSent {
 		return "verdict " + strconv.Itoa(int(v))
 	}
+	return [...]string{"unknown", "accepted", "refused", "not sent"}[v]
 }
 
 // MarshalText returns the word of String.
@@ -218,24 +210,10 @@ func statusClass(code int) error {
 
 // codeClass returns the sentinel of a class of codes, by its key in the contract, or nil.
 func codeClass(class string) error {
-	switch class {
-	case "unauthorized":
-		return ErrUnauthorized
-	case "rateLimited":
-		return ErrRateLimited
-	case "insufficientBalance":
-		return ErrInsufficientBalance
-	case "duplicate":
-		return ErrDuplicate
-	case "notFound":
-		return ErrNotFound
-	case "unavailable":
-		return ErrUnavailable
-	case "invalid":
-		return ErrInvalid
-	default:
-		return nil
-	}
+	return map[string]error{
+		"unauthorized": ErrUnauthorized, "rateLimited": ErrRateLimited, "insufficientBalance": ErrInsufficientBalance,
+		"duplicate": ErrDuplicate, "notFound": ErrNotFound, "unavailable": ErrUnavailable, "invalid": ErrInvalid,
+	}[class]
 }
 
 // Error returns what is known, in one line.
@@ -319,15 +297,9 @@ func (e Error) LogValue() slog.Value {
 
 // MarshalJSON encodes what LogValue logs.
 func (e Error) MarshalJSON() ([]byte, error) {
-	shown := struct {
-		Operation string `json:"operation"`
-		Verdict   string `json:"verdict,omitzero"`
-		Status    int    `json:"status"`
-		Error     string `json:"error"`
-		Attempts  int    `json:"attempts"`
-	}{e.Operation, e.Verdict.String(), e.StatusCode, e.Error(), e.Attempts}
-	if e.read {
-		shown.Verdict = ""
+	shown := map[string]any{}
+	for _, attr := range e.LogValue().Group() {
+		shown[attr.Key] = attr.Value.Any()
 	}
 	return json.Marshal(shown)
 }

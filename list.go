@@ -7,8 +7,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"iter"
-	"maps"
-	"slices"
+	"net/http"
 	"strings"
 	"sync"
 
@@ -136,7 +135,9 @@ func (s *SMSService) find(ctx context.Context, referenceID string) (tx sms.Trans
 	}
 	switch {
 	case others:
-		return tx, fresh, s.listError("the service listed other messages than the one looked for: it does not filter as the contract says (sms.list.params.reference, sms.list.record.reference)", ErrFilterIgnored)
+		const reason = "the service listed other messages than the one looked for: it does not filter as the contract says " +
+			"(sms.list.params.reference, sms.list.record.reference)"
+		return tx, fresh, s.listError(reason, ErrFilterIgnored)
 	case rowError != nil:
 		return tx, fresh, rowError
 	case missing:
@@ -182,24 +183,17 @@ func (p listPage) rowErrors() error {
 
 // transactionField returns the field of sms.Transaction for a concept of sms.list.record.
 func transactionField(concept string) string {
-	switch concept {
-	case "":
-		return ""
-	case "id":
-		return "ID"
-	case "request", "reference", "category":
-		return strings.ToUpper(concept[:1]) + concept[1:] + "ID"
-	case "created", "sent":
-		return strings.ToUpper(concept[:1]) + concept[1:] + "At"
-	default:
-		return strings.ToUpper(concept[:1]) + concept[1:]
+	if concept == "" || concept == "id" {
+		return strings.ToUpper(concept)
 	}
+	suffix := map[string]string{"request": "ID", "reference": "ID", "category": "ID", "created": "At", "sent": "At"}[concept]
+	return strings.ToUpper(concept[:1]) + concept[1:] + suffix
 }
 
 // pages walks over the pages of a listing and sees to it that the walk ends.
 func (s *SMSService) pages(ctx context.Context, options sms.ListOptions) iter.Seq2[listPage, error] {
 	query := options.Query()
-	query.Extra = cloneValues(query.Extra)
+	query.Extra = http.Header(query.Extra).Clone() // the caller may change its own
 	if _, numbered := s.list.codec.After(query.At); !numbered {
 		const reason = "must be 0: the contract does not page by number (sms.list.paging.by)"
 		if options.Page > 0 {
@@ -240,14 +234,6 @@ func (s *SMSService) pages(ctx context.Context, options sms.ListOptions) iter.Se
 			}
 		}
 	}
-}
-
-func cloneValues(values map[string][]string) map[string][]string {
-	clone := maps.Clone(values)
-	for name, list := range clone {
-		clone[name] = slices.Clone(list)
-	}
-	return clone
 }
 
 // fetch requests page after page, up to ahead of them concurrently beyond the first, and yields them in order. It ends with the
@@ -405,18 +391,5 @@ func (t *pageTracker) key(r *wire.Record) uint64 {
 	if r.ID != "" {
 		return maphash.String(t.seed, r.ID)
 	}
-	var h maphash.Hash
-	h.SetSeed(t.seed)
-	for _, field := range []string{
-		r.RequestID, r.ReferenceID, r.CategoryID, r.From, r.To, r.Text, r.Price, r.CreatedAt.String(), r.SentAt.String(),
-		r.SendStatus, r.DeliveryStatus, r.Operator, r.Country, r.Description,
-	} {
-		maphash.WriteComparable(&h, field)
-	}
-	maphash.WriteComparable(&h, r.Parts)
-	for _, name := range slices.Sorted(maps.Keys(r.Extra)) {
-		maphash.WriteComparable(&h, name)
-		maphash.WriteComparable(&h, string(r.Extra[name]))
-	}
-	return h.Sum64()
+	return maphash.String(t.seed, fmt.Sprintf("%#v", *r))
 }

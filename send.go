@@ -248,6 +248,14 @@ func sendAll[M any](
 	}
 }
 
+// outcomeOf returns what sendAll calls for each message of a channel that settles nothing.
+func outcomeOf[M any](send func(context.Context, M) (Receipt, error)) func(context.Context, M) Outcome[M] {
+	return func(ctx context.Context, m M) Outcome[M] {
+		receipt, err := send(ctx, m)
+		return Outcome[M]{Message: m, Receipt: receipt, Err: err}
+	}
+}
+
 func checkSendAll(ctx context.Context, noMessages bool, concurrency int) []wire.Problem {
 	var c wire.Checks
 	if noMessages {

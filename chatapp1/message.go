@@ -104,7 +104,8 @@ func (m Message) Call() wire.Call {
 	}
 	switch {
 	case m.Payload == nil:
-		call.Problems = []wire.Problem{{Field: "Payload", Reason: "required, but nil; want one of Text, Image, Video, CallToAction, Template and Raw"}}
+		const reason = "required, but nil; want one of Text, Image, Video, CallToAction, Template and Raw"
+		call.Problems = []wire.Problem{{Field: "Payload", Reason: reason}}
 	case notAValue(m.Payload) != "":
 		call.Problems = []wire.Problem{{Field: "Payload", Reason: notAValue(m.Payload)}}
 	default:
