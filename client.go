@@ -1,6 +1,7 @@
 package messaging
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -237,16 +238,9 @@ func (s *settings) newTransport(own *http.Transport) *transport.Transport {
 	if own != nil {
 		base = own
 	}
-	timeout := s.timeout
-	if timeout == 0 {
-		timeout = s.clientTimeout
-	}
-	if timeout == 0 {
-		timeout = defaultTimeout
-	}
 	retry := s.retry.withDefaults()
 	return &transport.Transport{
-		Base: base, OwnBase: own != nil, Jar: s.jar, Timeout: timeout,
+		Base: base, OwnBase: own != nil, Jar: s.jar, Timeout: cmp.Or(s.timeout, s.clientTimeout, defaultTimeout),
 		MaxAttempts: retry.MaxAttempts, MinWait: retry.MinWait, MaxWait: retry.MaxWait,
 		Limiter: s.limiter, MaxResponseBytes: s.maxResponseBytes, NotProcessed: s.contract.Table().Errors.NotProcessed,
 		Header: http.Header{"Accept": {"application/json"}, "User-Agent": {s.userAgent}}, Logger: s.logger,

@@ -187,25 +187,23 @@ func headerRequestID(h http.Header) string {
 
 // statusClass returns the sentinel of an HTTP status, or nil.
 func statusClass(code int) error {
-	switch code {
-	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusRequestURITooLong,
-		http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity:
-		return ErrInvalid
-	case http.StatusUnauthorized:
-		return ErrUnauthorized
-	case http.StatusPaymentRequired:
-		return ErrInsufficientBalance
-	case http.StatusForbidden:
-		return ErrForbidden
-	case http.StatusNotFound, http.StatusGone:
-		return ErrNotFound
-	case http.StatusTooManyRequests:
-		return ErrRateLimited
-	case http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		return ErrUnavailable
-	default:
-		return nil
-	}
+	return map[int]error{
+		http.StatusBadRequest:            ErrInvalid,
+		http.StatusRequestEntityTooLarge: ErrInvalid,
+		http.StatusRequestURITooLong:     ErrInvalid,
+		http.StatusUnsupportedMediaType:  ErrInvalid,
+		http.StatusUnprocessableEntity:   ErrInvalid,
+		http.StatusUnauthorized:          ErrUnauthorized,
+		http.StatusPaymentRequired:       ErrInsufficientBalance,
+		http.StatusForbidden:             ErrForbidden,
+		http.StatusNotFound:              ErrNotFound,
+		http.StatusGone:                  ErrNotFound,
+		http.StatusTooManyRequests:       ErrRateLimited,
+		http.StatusInternalServerError:   ErrUnavailable,
+		http.StatusBadGateway:            ErrUnavailable,
+		http.StatusServiceUnavailable:    ErrUnavailable,
+		http.StatusGatewayTimeout:        ErrUnavailable,
+	}[code]
 }
 
 // codeClass returns the sentinel of a class of codes, by its key in the contract, or nil.

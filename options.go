@@ -1,6 +1,7 @@
 package messaging
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -215,15 +216,9 @@ func WithRetry(policy RetryPolicy) Option {
 }
 
 func (p RetryPolicy) withDefaults() RetryPolicy {
-	if p.MaxAttempts == 0 {
-		p.MaxAttempts = 4
-	}
-	if p.MaxWait == 0 {
-		p.MaxWait = max(time.Minute, p.MinWait)
-	}
-	if p.MinWait == 0 {
-		p.MinWait = min(200*time.Millisecond, p.MaxWait)
-	}
+	p.MaxAttempts = cmp.Or(p.MaxAttempts, 4)
+	p.MaxWait = cmp.Or(p.MaxWait, max(time.Minute, p.MinWait))
+	p.MinWait = cmp.Or(p.MinWait, min(200*time.Millisecond, p.MaxWait))
 	return p
 }
 
@@ -255,12 +250,8 @@ func WithSettle(policy SettlePolicy) Option {
 }
 
 func (p SettlePolicy) withDefaults() SettlePolicy {
-	if p.Window == 0 {
-		p.Window = 30 * time.Second
-	}
-	if p.Interval == 0 {
-		p.Interval = 2 * time.Second
-	}
+	p.Window = cmp.Or(p.Window, 30*time.Second)
+	p.Interval = cmp.Or(p.Interval, 2*time.Second)
 	return p
 }
 
