@@ -110,7 +110,8 @@ func tokenCredential(token string) *credential {
 			return transport.Header(places.Token.Header, strings.TrimSpace(places.Token.Scheme+" "+token)), nil
 		},
 		startsWith: func(word string) bool {
-			return len(token) > len(word) && strings.EqualFold(token[:len(word)], word) && strings.ContainsAny(token[len(word):len(word)+1], " \t")
+			first, _, found := strings.Cut(strings.ReplaceAll(token, "\t", " "), " ")
+			return found && strings.EqualFold(first, word)
 		},
 	}
 }

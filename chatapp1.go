@@ -13,19 +13,18 @@ type ChatApp1Service struct {
 	send *sendEndpoint
 }
 
-// Send sends one message to one recipient (POST /chatapp1/send). Outcomes, retries and the context are as for SMSService.Send.
-// A nil error does not say whether a fallback went out.
+// Send sends one message to one recipient (POST /chatapp1/send), like SMSService.Send. A nil error does not say whether a fallback
+// went out.
 //
-// An unknown outcome cannot be settled by a lookup, because the service lists SMS only. Give the message a ReferenceID and a
-// CallbackURL: a delivery report with the reference shows that the message was accepted.
+// An unknown outcome cannot be looked up, because the service lists SMS only. Give the message a ReferenceID and a CallbackURL: a
+// delivery report with the reference shows that the message was accepted.
 func (s *ChatApp1Service) Send(ctx context.Context, m chatapp1.Message) (Receipt, error) {
 	return s.core.send(ctx, s.send, m.Call())
 }
 
-// SendAll sends many messages, as SMSService.SendAll does. WithSettle does not apply to it.
-func (s *ChatApp1Service) SendAll(ctx context.Context, messages iter.Seq[chatapp1.Message], concurrency int) iter.Seq[Outcome[chatapp1.Message]] {
-	return sendAll(ctx, s.send.name, messages, concurrency, func(ctx context.Context, m chatapp1.Message) Outcome[chatapp1.Message] {
-		receipt, err := s.Send(ctx, m)
-		return Outcome[chatapp1.Message]{Message: m, Receipt: receipt, Err: err}
-	})
+// SendAll is like SMSService.SendAll, but WithSettle does not apply to it.
+func (s *ChatApp1Service) SendAll(
+	ctx context.Context, messages iter.Seq[chatapp1.Message], concurrency int,
+) iter.Seq[Outcome[chatapp1.Message]] {
+	return sendAll(ctx, s.send.name, messages, concurrency, outcomeOf(s.Send))
 }

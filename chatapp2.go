@@ -13,22 +13,20 @@ type ChatApp2Service struct {
 	send *sendEndpoint
 }
 
-// Send sends one message to one recipient (POST /chatapp2/send). Outcomes, retries and the context are as for SMSService.Send.
-// A nil error does not say whether a fallback went out.
+// Send sends one message to one recipient (POST /chatapp2/send), like SMSService.Send. A nil error does not say whether a fallback
+// went out.
 //
 // The service routes by category: utility, authentication and service messages go to the cloud platform, marketing messages to
 // its marketing-messages interface or, if that cannot be used, to the cloud platform too.
 //
-// An unknown outcome cannot be settled by a lookup, because the service lists SMS only. Give the message a ReferenceID and a
-// CallbackURL: a delivery report with the reference shows that the message was accepted.
+// An unknown outcome cannot be looked up, as for chat app 1.
 func (s *ChatApp2Service) Send(ctx context.Context, m chatapp2.Message) (Receipt, error) {
 	return s.core.send(ctx, s.send, m.Call())
 }
 
-// SendAll sends many messages, as SMSService.SendAll does. WithSettle does not apply to it.
-func (s *ChatApp2Service) SendAll(ctx context.Context, messages iter.Seq[chatapp2.Message], concurrency int) iter.Seq[Outcome[chatapp2.Message]] {
-	return sendAll(ctx, s.send.name, messages, concurrency, func(ctx context.Context, m chatapp2.Message) Outcome[chatapp2.Message] {
-		receipt, err := s.Send(ctx, m)
-		return Outcome[chatapp2.Message]{Message: m, Receipt: receipt, Err: err}
-	})
+// SendAll is like SMSService.SendAll, but WithSettle does not apply to it.
+func (s *ChatApp2Service) SendAll(
+	ctx context.Context, messages iter.Seq[chatapp2.Message], concurrency int,
+) iter.Seq[Outcome[chatapp2.Message]] {
+	return sendAll(ctx, s.send.name, messages, concurrency, outcomeOf(s.Send))
 }

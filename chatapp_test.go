@@ -486,7 +486,8 @@ func TestChatAppSendAllDoesNotSettle(t *testing.T) {
 					return httpmock.NewStringResponse(http.StatusOK, `{"data":[]}`), nil
 				}
 				status := []int{http.StatusOK, http.StatusBadGateway, http.StatusBadRequest}[sends.Add(1)%3]
-				return httpmock.NewStringResponse(status, `{"id":"m"}`), nil
+				body := map[int]string{http.StatusOK: `{"id":"m"}`}[status]
+				return httpmock.NewStringResponse(status, body), nil
 			})
 			verdicts := map[messaging.Verdict]int{}
 			seen := map[int]bool{}

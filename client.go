@@ -1,10 +1,10 @@
 package messaging
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
@@ -108,11 +108,7 @@ func NewClientFromEnv(options ...Option) (*Client, error) {
 func readContract(file string) (names contract.Contract, reason string, err error) {
 	overlay, err := os.ReadFile(file) //nolint:gosec // the user names the file
 	if err != nil {
-		cause := err
-		if pathError, ok := errors.AsType[*fs.PathError](err); ok {
-			cause = pathError.Err
-		}
-		return names, fmt.Sprintf("the file that it names cannot be read: %v", cause), err
+		return names, fmt.Sprintf("the file that it names cannot be read: %v", errors.Unwrap(err)), err
 	}
 	names, err = contract.Parse(overlay)
 	if err != nil {
@@ -181,13 +177,13 @@ func (s *settings) check() {
 		s.reject("options", "want credentials, got none; use WithToken, WithTokenSource, WithAPIKey or WithAuth")
 	}
 	if c, scheme := s.credentials[0], names.Auth.Token.Scheme; c != nil && c.startsWith != nil && scheme != "" && c.startsWith(scheme) {
-		s.reject("WithToken", "got a token that begins with %q; want it without the scheme word, which the contract adds (auth.token.scheme)", scheme)
+		s.reject("WithToken", "got a token that begins with %q; want it without the scheme word, which the contract adds", scheme)
 	}
 	if s.settle != nil && (names.SMSSend.Fields["reference"] == "" || names.SMSList.Params["reference"] == "") {
 		s.reject("WithSettle", "needs a reference ID, and the contract has none (sms.send.fields.reference, sms.list.params.reference)")
 	}
 	if s.idleTimeout > 0 && s.base != nil {
-		s.reject("WithIdleTimeout", "sets up the library's own transport, but WithHTTPClient brings another; set its IdleConnTimeout instead")
+		s.reject("WithIdleTimeout", "is for the library's own transport, and WithHTTPClient brings another; set its IdleConnTimeout instead")
 	}
 }
 
@@ -206,7 +202,7 @@ func (s *settings) checkBaseURL(baseURL string) *url.URL {
 	case strings.ContainsAny(baseURL, "?#"):
 		s.reject(field, "must have no query and no fragment")
 	case u.Scheme == "http" && !s.plainHTTP && !isLoopback(u.Hostname()):
-		s.reject(field, "must be https: credentials would travel in the clear (WithPlainHTTP allows it on a network that is encrypted below)")
+		s.reject(field, "must be https: credentials would travel in the clear (WithPlainHTTP allows it)")
 	}
 	return u
 }
@@ -242,16 +238,9 @@ func (s *settings) newTransport(own *http.Transport) *transport.Transport {
 	if own != nil {
 		base = own
 	}
-	timeout := s.timeout
-	if timeout == 0 {
-		timeout = s.clientTimeout
-	}
-	if timeout == 0 {
-		timeout = defaultTimeout
-	}
 	retry := s.retry.withDefaults()
 	return &transport.Transport{
-		Base: base, OwnBase: own != nil, Jar: s.jar, Timeout: timeout,
+		Base: base, OwnBase: own != nil, Jar: s.jar, Timeout: cmp.Or(s.timeout, s.clientTimeout, defaultTimeout),
 		MaxAttempts: retry.MaxAttempts, MinWait: retry.MinWait, MaxWait: retry.MaxWait,
 		Limiter: s.limiter, MaxResponseBytes: s.maxResponseBytes, NotProcessed: s.contract.Table().Errors.NotProcessed,
 		Header: http.Header{"Accept": {"application/json"}, "User-Agent": {s.userAgent}}, Logger: s.logger,

@@ -71,18 +71,10 @@ const (
 
 // String returns "unknown", "accepted", "refused" or "not sent".
 func (v Verdict) String() string {
-	switch v {
-	case Unknown:
-		return "unknown"
-	case Accepted:
-		return "accepted"
-	case Refused:
-		return "refused"
-	case NotSent:
-		return "not sent"
-	default:
+	if v > NotSent {
 		return "verdict " + strconv.Itoa(int(v))
 	}
+	return [...]string{"unknown", "accepted", "refused", "not sent"}[v]
 }
 
 // MarshalText returns the word of String.
@@ -195,47 +187,31 @@ func headerRequestID(h http.Header) string {
 
 // statusClass returns the sentinel of an HTTP status, or nil.
 func statusClass(code int) error {
-	switch code {
-	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusRequestURITooLong,
-		http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity:
-		return ErrInvalid
-	case http.StatusUnauthorized:
-		return ErrUnauthorized
-	case http.StatusPaymentRequired:
-		return ErrInsufficientBalance
-	case http.StatusForbidden:
-		return ErrForbidden
-	case http.StatusNotFound, http.StatusGone:
-		return ErrNotFound
-	case http.StatusTooManyRequests:
-		return ErrRateLimited
-	case http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		return ErrUnavailable
-	default:
-		return nil
-	}
+	return map[int]error{
+		http.StatusBadRequest:            ErrInvalid,
+		http.StatusRequestEntityTooLarge: ErrInvalid,
+		http.StatusRequestURITooLong:     ErrInvalid,
+		http.StatusUnsupportedMediaType:  ErrInvalid,
+		http.StatusUnprocessableEntity:   ErrInvalid,
+		http.StatusUnauthorized:          ErrUnauthorized,
+		http.StatusPaymentRequired:       ErrInsufficientBalance,
+		http.StatusForbidden:             ErrForbidden,
+		http.StatusNotFound:              ErrNotFound,
+		http.StatusGone:                  ErrNotFound,
+		http.StatusTooManyRequests:       ErrRateLimited,
+		http.StatusInternalServerError:   ErrUnavailable,
+		http.StatusBadGateway:            ErrUnavailable,
+		http.StatusServiceUnavailable:    ErrUnavailable,
+		http.StatusGatewayTimeout:        ErrUnavailable,
+	}[code]
 }
 
 // codeClass returns the sentinel of a class of codes, by its key in the contract, or nil.
 func codeClass(class string) error {
-	switch class {
-	case "unauthorized":
-		return ErrUnauthorized
-	case "rateLimited":
-		return ErrRateLimited
-	case "insufficientBalance":
-		return ErrInsufficientBalance
-	case "duplicate":
-		return ErrDuplicate
-	case "notFound":
-		return ErrNotFound
-	case "unavailable":
-		return ErrUnavailable
-	case "invalid":
-		return ErrInvalid
-	default:
-		return nil
-	}
+	return map[string]error{
+		"unauthorized": ErrUnauthorized, "rateLimited": ErrRateLimited, "insufficientBalance": ErrInsufficientBalance,
+		"duplicate": ErrDuplicate, "notFound": ErrNotFound, "unavailable": ErrUnavailable, "invalid": ErrInvalid,
+	}[class]
 }
 
 // Error returns what is known, in one line.
@@ -319,15 +295,9 @@ func (e Error) LogValue() slog.Value {
 
 // MarshalJSON encodes what LogValue logs.
 func (e Error) MarshalJSON() ([]byte, error) {
-	shown := struct {
-		Operation string `json:"operation"`
-		Verdict   string `json:"verdict,omitzero"`
-		Status    int    `json:"status"`
-		Error     string `json:"error"`
-		Attempts  int    `json:"attempts"`
-	}{e.Operation, e.Verdict.String(), e.StatusCode, e.Error(), e.Attempts}
-	if e.read {
-		shown.Verdict = ""
+	shown := map[string]any{}
+	for _, attr := range e.LogValue().Group() {
+		shown[attr.Key] = attr.Value.Any()
 	}
 	return json.Marshal(shown)
 }

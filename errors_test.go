@@ -136,7 +136,7 @@ func TestWithIdleTimeoutNeedsTheLibrarysOwnTransport(t *testing.T) {
 	}
 	other := messaging.WithHTTPClient(&http.Client{Transport: http.DefaultTransport})
 	_, err := messaging.NewClient(baseURL, messaging.WithToken("t"), own, other)
-	require.EqualError(t, err, "messaging: WithIdleTimeout: sets up the library's own transport, but WithHTTPClient brings another; set its IdleConnTimeout instead")
+	require.EqualError(t, err, "messaging: WithIdleTimeout: is for the library's own transport, and WithHTTPClient brings another; set its IdleConnTimeout instead")
 	client, err := messaging.NewClient(baseURL, messaging.WithToken("t"), other)
 	require.NoError(t, err)
 	_, err = client.With(own)
@@ -195,6 +195,10 @@ func TestErrorTextLeavesOutSecretsOfTheService(t *testing.T) {
 		"the token in a code":       {`{"code":"denied:tok-SECRET-17af"}`, "invalid"},
 		"the token as request":      {`{"requestId":"tok-SECRET-17af"}`, "invalid"},
 		"half of the token":         {`{"code":"tok-SECRET"}`, "invalid"},
+		"a word of the text":        {`{"code":"E-HUSH","requestId":"q-1"}`, "invalid"},
+		"the token in capitals":     {`{"code":"TOK-SECRET-17AF","message":"no TOKSECRET"}`, "invalid"},
+		"the token in pieces":       {`{"code":"tok:SECRET","message":"bad token tok,SECRET,17af"}`, "invalid"},
+		"the start of the token":    {`{"message":"token:tok-SEC..."}`, "invalid"},
 		"a sentence":                {`{"code":"no such number"}`, "invalid"},
 		"a reason":                  {`{"message":"Sender ID is not registered"}`, `invalid, "Sender ID is not registered"`},
 		"a reason with a code":      {`{"code":"E-17","message":"Sender ID is not registered"}`, `code E-17, invalid, "Sender ID is not registered"`},

@@ -1,12 +1,13 @@
 package messaging
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"hash/maphash"
 	"iter"
-	"maps"
-	"slices"
+	"net/http"
 	"strings"
 	"sync"
 
@@ -67,7 +68,7 @@ func (s *SMSService) List(ctx context.Context, options sms.ListOptions) iter.Seq
 // Pages lists like List, a page at a time, with what the service says about the listing. The last page may be empty.
 //
 // Rows that cannot be read in full are *RowErrors, joined, beside the page that has them as far as they could be read, and the
-// loop may go on. Any other error ends the listing.
+// loop may go on. Beyond the first 20 the error only says how many there are. Any other error ends the listing.
 func (s *SMSService) Pages(ctx context.Context, options sms.ListOptions) iter.Seq2[sms.Page, error] {
 	pages := s.pages(ctx, options)
 	return func(yield func(sms.Page, error) bool) {
@@ -85,35 +86,34 @@ func (s *SMSService) Pages(ctx context.Context, options sms.ListOptions) iter.Se
 					p.Transactions = append(p.Transactions, sms.Transaction(page.Records[i]))
 				}
 			}
-			var rowErrors []error
-			for _, row := range page.Unreadable {
-				rowErrors = append(rowErrors, page.rowError(row))
-			}
-			if !yield(p, errors.Join(rowErrors...)) {
+			if !yield(p, page.rowErrors()) {
 				return
 			}
 		}
 	}
 }
 
-// Find looks a message up by its reference ID, over all pages of the listing, and returns the first row that has that reference
-// ID.
+// Find looks a message up by its reference ID, on up to 100 pages of the listing, and returns the first row that has that
+// reference ID.
 //
 // Without a row the error matches ErrNotListed; the message may still be listed later. If there are only rows of other messages,
-// the service did not apply the filter, nothing is known, and the error matches ErrFilterIgnored.
+// the service did not apply the filter, nothing is known, and the error matches ErrFilterIgnored. Nothing is known either, and the
+// error matches neither, if the service claims rows (a total, a next page) but lists none.
 func (s *SMSService) Find(ctx context.Context, referenceID string) (sms.Transaction, error) {
 	tx, _, err := s.find(ctx, referenceID)
 	return tx, err
 }
 
-// find also reports whether all responses came from the service itself and not from a cache.
+// find also reports whether all responses were fresh, as isFresh says.
 func (s *SMSService) find(ctx context.Context, referenceID string) (tx sms.Transaction, fresh bool, err error) {
 	if referenceID == "" {
 		return tx, false, invalid(s.list.name, []wire.Problem{{Field: "referenceID", Reason: "required, but empty"}})
 	}
 	fresh = true
-	others := false
+	others, missing := false, false
 	var rowError error
+	const most = 100 // pages; a filter leaves one
+	pages := 0
 	for page, err := range s.pages(ctx, sms.ListOptions{ReferenceID: referenceID}) {
 		if err != nil {
 			return tx, false, err
@@ -124,16 +124,24 @@ func (s *SMSService) find(ctx context.Context, referenceID string) (tx sms.Trans
 			}
 		}
 		fresh = fresh && page.fresh
+		missing = missing || page.Missing
 		others = others || len(page.Records) > len(page.Unreadable)
 		for _, row := range page.Unreadable {
 			rowError = page.rowError(row)
 		}
+		if pages++; pages == most {
+			break
+		}
 	}
 	switch {
 	case others:
-		return tx, fresh, s.listError("the service listed other messages than the one looked for: it does not filter as the contract says (sms.list.params.reference, sms.list.record.reference)", ErrFilterIgnored)
+		const reason = "the service listed other messages than the one looked for: it does not filter as the contract says " +
+			"(sms.list.params.reference, sms.list.record.reference)"
+		return tx, fresh, s.listError(reason, ErrFilterIgnored)
 	case rowError != nil:
 		return tx, fresh, rowError
+	case missing:
+		return tx, fresh, s.listError("the response says that there are rows, and lists none")
 	default:
 		return tx, fresh, s.listError("no message with this reference ID is listed", ErrNotListed, ErrNotFound)
 	}
@@ -149,7 +157,7 @@ type listPage struct {
 	wire.Page
 
 	place    int    // for a RowError
-	fresh    bool   // whether it came from the service itself and not from a cache
+	fresh    bool   // see isFresh
 	repeated []bool // the rows that were on the two pages before; nil if there were none
 }
 
@@ -159,26 +167,33 @@ func (p listPage) rowError(row wire.Unreadable) error {
 	return &RowError{Page: p.place, Row: row.Index + 1, Field: transactionField(row.Field), Reason: row.Reason}
 }
 
+// rowErrors joins the errors of the rows, at most 20, and the number of the rest.
+func (p listPage) rowErrors() error {
+	const most = 20
+	var all []error
+	for i, row := range p.Unreadable {
+		if i == most {
+			all = append(all, fmt.Errorf("messaging: sms.list: %d more rows of page %d cannot be read", len(p.Unreadable)-most, p.place))
+			break
+		}
+		all = append(all, p.rowError(row))
+	}
+	return errors.Join(all...)
+}
+
 // transactionField returns the field of sms.Transaction for a concept of sms.list.record.
 func transactionField(concept string) string {
-	switch concept {
-	case "":
-		return ""
-	case "id":
-		return "ID"
-	case "request", "reference", "category":
-		return strings.ToUpper(concept[:1]) + concept[1:] + "ID"
-	case "created", "sent":
-		return strings.ToUpper(concept[:1]) + concept[1:] + "At"
-	default:
-		return strings.ToUpper(concept[:1]) + concept[1:]
+	if concept == "" || concept == "id" {
+		return strings.ToUpper(concept)
 	}
+	suffix := map[string]string{"request": "ID", "reference": "ID", "category": "ID", "created": "At", "sent": "At"}[concept]
+	return strings.ToUpper(concept[:1]) + concept[1:] + suffix
 }
 
 // pages walks over the pages of a listing and sees to it that the walk ends.
 func (s *SMSService) pages(ctx context.Context, options sms.ListOptions) iter.Seq2[listPage, error] {
 	query := options.Query()
-	query.Extra = cloneValues(query.Extra)
+	query.Extra = http.Header(query.Extra).Clone() // the caller may change its own
 	if _, numbered := s.list.codec.After(query.At); !numbered {
 		const reason = "must be 0: the contract does not page by number (sms.list.paging.by)"
 		if options.Page > 0 {
@@ -221,14 +236,6 @@ func (s *SMSService) pages(ctx context.Context, options sms.ListOptions) iter.Se
 	}
 }
 
-func cloneValues(values map[string][]string) map[string][]string {
-	clone := maps.Clone(values)
-	for name, list := range clone {
-		clone[name] = slices.Clone(list)
-	}
-	return clone
-}
-
 // fetch requests page after page, up to ahead of them concurrently beyond the first, and yields them in order. It ends with the
 // last page or the first error, and leaves nothing running.
 func (s *SMSService) fetch(ctx context.Context, query wire.Query, pageSize, ahead int) iter.Seq2[listPage, error] {
@@ -247,12 +254,16 @@ func (s *SMSService) fetch(ctx context.Context, query wire.Query, pageSize, ahea
 	}
 }
 
+// mostRows bounds the rows of all pages that are fetched at once. A single page may have ten times its page size.
+const mostRows = 100_000
+
 func (s *SMSService) fetchAhead(ctx context.Context, query wire.Query, pageSize, ahead int) iter.Seq2[listPage, error] {
 	type result struct {
 		page listPage
 		err  error
 	}
 	return func(yield func(listPage, error) bool) {
+		pageSize = min(cmp.Or(pageSize, mostRows), max((pageSize+9)/10, mostRows/10/(ahead+1)))
 		within, cancel := context.WithCancel(ctx)
 		var running sync.WaitGroup
 		defer running.Wait()
@@ -380,18 +391,5 @@ func (t *pageTracker) key(r *wire.Record) uint64 {
 	if r.ID != "" {
 		return maphash.String(t.seed, r.ID)
 	}
-	var h maphash.Hash
-	h.SetSeed(t.seed)
-	for _, field := range []string{
-		r.RequestID, r.ReferenceID, r.CategoryID, r.From, r.To, r.Text, r.Price, r.CreatedAt.String(), r.SentAt.String(),
-		r.SendStatus, r.DeliveryStatus, r.Operator, r.Country, r.Description,
-	} {
-		maphash.WriteComparable(&h, field)
-	}
-	maphash.WriteComparable(&h, r.Parts)
-	for _, name := range slices.Sorted(maps.Keys(r.Extra)) {
-		maphash.WriteComparable(&h, name)
-		maphash.WriteComparable(&h, string(r.Extra[name]))
-	}
-	return h.Sum64()
+	return maphash.String(t.seed, fmt.Sprintf("%#v", *r))
 }

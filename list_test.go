@@ -552,6 +552,61 @@ func TestListYieldsRowErrors(t *testing.T) {
 	}
 }
 
+func TestPagesJoinsFewRowErrors(t *testing.T) {
+	t.Parallel()
+	client, mock := mocked(t)
+	rows := strings.Repeat(`{},`, 5000) + `{}`
+	respondingLists(mock, always(http.StatusOK, `{"hasNext":false,"data":[`+rows+`]}`))
+	for page, err := range client.SMS.Pages(t.Context(), sms.ListOptions{}) {
+		assert.Len(t, page.Transactions, 5001)
+		require.ErrorIs(t, err, messaging.ErrRow)
+		lines := strings.Split(err.Error(), "\n")
+		require.Len(t, lines, 21)
+		assert.Equal(t, "messaging: sms.list: row 20 of page 1 cannot be read: ID is missing", lines[19])
+		assert.Equal(t, "messaging: sms.list: 4981 more rows of page 1 cannot be read", lines[20])
+	}
+}
+
+func TestListOfAFailure(t *testing.T) {
+	t.Parallel()
+	client, mock := mocked(t)
+	for body, want := range map[string]string{
+		`{"data":[],"error":"database timeout"}`:     `messaging: sms.list failed: HTTP 200, the response holds an error without a code (errors.code), "database timeout"`,
+		`{"data":[],"error":{"message":"no"}}`:       `messaging: sms.list failed: HTTP 200, the response holds an error without a code (errors.code), "no"`,
+		`{"data":[],"code":true}`:                    `messaging: sms.list failed: HTTP 200, the response holds something that is not a code at the place of an error code (errors.code)`,
+		`{"data":[],"code":{"v":"40001"},"error":0}`: `messaging: sms.list failed: HTTP 200, the response holds something that is not a code at the place of an error code (errors.code), "0"`,
+	} {
+		respondingLists(mock, always(http.StatusOK, body))
+		_, errs := list(client.SMS.List(t.Context(), sms.ListOptions{}))
+		require.Len(t, errs, 1, body)
+		require.EqualError(t, errs[0], want)
+		_, err := client.SMS.Find(t.Context(), "r-1")
+		require.NotErrorIs(t, err, messaging.ErrNotListed, body)
+	}
+}
+
+func TestFindDoesNotTrustAnEmptyPageThatClaimsRows(t *testing.T) {
+	t.Parallel()
+	client, mock := mocked(t)
+	for body, listed := range map[string]bool{
+		`{"data":[]}`: false,
+		`{"data":[],"totalRows":0,"hasNext":false}`:              false,
+		`{"data":[],"totalRows":0,"totalPages":1}`:               false,
+		`{"data":[],"nextPage":2,"hasNext":false}`:               false,
+		`{"data":[],"nextPage":0}`:                               false,
+		`{"data":[],"nextPage":null}`:                            false,
+		`{"data":[],"totalRows":1,"totalPages":1}`:               true,
+		`{"data":[],"hasNext":true}`:                             true,
+		`{"data":[],"nextPage":2}`:                               true,
+		`{"data":[],"nextPage":2,"hasNext":true,"totalRows":40}`: true,
+	} {
+		respondingLists(mock, always(http.StatusOK, body))
+		_, err := client.SMS.Find(t.Context(), "r-1")
+		require.Error(t, err)
+		assert.Equal(t, !listed, errors.Is(err, messaging.ErrNotListed), "%s: %v", body, err)
+	}
+}
+
 func TestFailedReadHasNoVerdict(t *testing.T) {
 	t.Parallel()
 	client, mock := mocked(t)
@@ -570,7 +625,7 @@ func TestFailedReadHasNoVerdict(t *testing.T) {
 			assert.NotContains(t, shown, word)
 		}
 	}
-	assert.Equal(t, `{"operation":"sms.list","status":403,"error":"messaging: sms.list failed: HTTP 403, code 40003, invalid","attempts":1}`, string(raw))
+	assert.JSONEq(t, `{"operation":"sms.list","status":403,"error":"messaging: sms.list failed: HTTP 403, code 40003, invalid","attempts":1}`, string(raw))
 	respondingLists(mock, always(http.StatusNotFound, ``))
 	_, err = client.SMS.Find(t.Context(), "r-1")
 	require.EqualError(t, err, "messaging: sms.list failed: HTTP 404, GET /api/sms, not found")
@@ -644,4 +699,29 @@ func TestListHasWhatWasSent(t *testing.T) {
 	assert.Equal(t, message.Text, tx.Text)
 	assert.Equal(t, srv.Sent()[0].At.UTC().Truncate(time.Millisecond), tx.CreatedAt.UTC())
 	assert.True(t, tx.SentAt.IsZero())
+}
+
+func TestFindEndsIfTheFilterIsIgnored(t *testing.T) {
+	t.Parallel()
+	client, mock := mocked(t)
+	requests := respondingLists(mock, func(n int) (int, string) {
+		return http.StatusOK, fmt.Sprintf(`{"hasNext":true,"data":[{"id":"t-%d","referenceId":"another"}]}`, n)
+	})
+	_, err := client.SMS.Find(t.Context(), "r-1")
+	require.ErrorIs(t, err, messaging.ErrFilterIgnored)
+	assert.Len(t, requests(), 100)
+}
+
+func TestListBoundsTheRowsOfPagesAhead(t *testing.T) {
+	t.Parallel()
+	client, mock := mocked(t)
+	page := `{"hasNext":false,"data":[` + strings.Repeat(`{"id":1},`, 1999) + `{"id":1}]}`
+	respondingLists(mock, always(http.StatusOK, page))
+	for _, tt := range []struct {
+		ahead, size int
+		failed      bool
+	}{{0, 0, false}, {10, 0, false}, {64, 0, true}, {64, 500, true}, {64, 2000, false}, {64, 20_000, false}} {
+		_, errs := list(client.SMS.List(t.Context(), sms.ListOptions{PagesAhead: tt.ahead, PageSize: tt.size}))
+		assert.Equal(t, tt.failed, len(errs) > 0, "%+v: %v", tt, errs)
+	}
 }

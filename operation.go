@@ -137,7 +137,9 @@ func (e *endpoint) secrets(fields []wire.Field, out transport.Outcome) redact.Se
 			// names that the sender chose, not content
 		default:
 			s.AddText(field.Text)
-			s.AddValue(field.Value)
+			if params, ok := field.Value.(map[string]string); ok {
+				s.AddValue(params)
+			}
 		}
 	}
 	if e.pair != nil {
@@ -166,10 +168,10 @@ type readRequest[T any] struct {
 	decodeFailure func(body []byte) (codec.Failure, error)
 }
 
-// readResponse is what a read returned. Fresh reports whether the response came from the service itself and not from a cache.
+// readResponse is what a read returned.
 type readResponse[T any] struct {
 	value  T
-	fresh  bool
+	fresh  bool   // see isFresh
 	buffer []byte // for the next read
 }
 
@@ -188,7 +190,7 @@ func read[T any](ctx context.Context, t *transport.Transport, e *endpoint, r rea
 			return decodeErr
 		},
 	})
-	result := readResponse[T]{value: value, fresh: out.Header["Age"] == nil, buffer: out.Body}
+	result := readResponse[T]{value: value, fresh: isFresh(out), buffer: out.Body}
 	success := out.StatusCode >= 200 && out.StatusCode < 300
 	if success && out.Err == nil && decodeErr == nil && failure.Code == "" {
 		return result, nil
@@ -213,6 +215,19 @@ func read[T any](ctx context.Context, t *transport.Transport, e *endpoint, r rea
 	}
 	err.explain(failure, notJSON, out, e.secrets(r.params, out))
 	return result, err
+}
+
+// isFresh reports whether nothing shows that a response came from a cache.
+func isFresh(out transport.Outcome) bool {
+	stale := out.StatusCode != http.StatusOK || out.Header["Age"] != nil
+	for _, warning := range out.Header["Warning"] {
+		stale = stale || strings.HasPrefix(warning, "1")
+	}
+	for _, name := range []string{"X-Cache", "X-Cache-Status", "Cache-Status", "Cf-Cache-Status"} {
+		state := strings.ToLower(strings.Join(out.Header[name], " "))
+		stale = stale || strings.Contains(state, "hit") || strings.Contains(state, "stale") || strings.Contains(state, "updating")
+	}
+	return !stale
 }
 
 // warn logs an unknown outcome.

@@ -1,6 +1,7 @@
 package messaging
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -69,8 +70,8 @@ type SettlePolicy struct {
 	// Interval is the time between two lookups, 2 s by default.
 	Interval time.Duration
 	// Resend allows sending the message once more if it was not listed by the end of the window. It can send twice if the
-	// service lists a message only after the window, or ignores the reference ID. Before you enable it, send one message and
-	// Find it.
+	// service lists a message only after the window, or ignores the reference ID, or if a cache responds to the lookup without
+	// a header that shows it. Before you enable it, send one message and Find it.
 	Resend bool
 }
 
@@ -215,15 +216,9 @@ func WithRetry(policy RetryPolicy) Option {
 }
 
 func (p RetryPolicy) withDefaults() RetryPolicy {
-	if p.MaxAttempts == 0 {
-		p.MaxAttempts = 4
-	}
-	if p.MaxWait == 0 {
-		p.MaxWait = max(time.Minute, p.MinWait)
-	}
-	if p.MinWait == 0 {
-		p.MinWait = min(200*time.Millisecond, p.MaxWait)
-	}
+	p.MaxAttempts = cmp.Or(p.MaxAttempts, 4)
+	p.MaxWait = cmp.Or(p.MaxWait, max(time.Minute, p.MinWait))
+	p.MinWait = cmp.Or(p.MinWait, min(200*time.Millisecond, p.MaxWait))
 	return p
 }
 
@@ -255,12 +250,8 @@ func WithSettle(policy SettlePolicy) Option {
 }
 
 func (p SettlePolicy) withDefaults() SettlePolicy {
-	if p.Window == 0 {
-		p.Window = 30 * time.Second
-	}
-	if p.Interval == 0 {
-		p.Interval = 2 * time.Second
-	}
+	p.Window = cmp.Or(p.Window, 30*time.Second)
+	p.Interval = cmp.Or(p.Interval, 2*time.Second)
 	return p
 }
 

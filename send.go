@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
-	"strconv"
 	"sync"
 
 	"github.com/messaging-service/messaging-go/internal/codec"
@@ -89,6 +88,10 @@ func (c *core) send(ctx context.Context, e *sendEndpoint, call wire.Call) (Recei
 	out := c.transport.Do(ctx, transport.Request{
 		Operation: e.name, Method: http.MethodPost, URL: target,
 		Body: encoded.Body, ContentType: encoded.ContentType, Authenticate: e.authenticator,
+		Accepted: func(body []byte) bool {
+			response, err := e.codec.Decode(body)
+			return err == nil && response.NamesMessage()
+		},
 	})
 	receipt, err := e.judge(call, out)
 	if err != nil {
@@ -146,23 +149,20 @@ func (e *sendEndpoint) judge(call wire.Call, out transport.Outcome) (Receipt, *E
 }
 
 // judgeStatus returns the verdict of an HTTP status that is no success. A proxy or a gateway may respond 403, 404, 405 or 410
-// in place of the service, which has processed the request: these count only in a response of the service's own. An error code
-// that repeats the status is a gateway's habit too.
+// in place of the service, which has processed the request: these count only in a response of the service's own.
 func (e *sendEndpoint) judgeStatus(status int, r codec.Response) (verdict Verdict, reason string) {
-	own := r.RequestID != "" || r.Class != "" || r.Code != "" && r.Code != strconv.Itoa(status)
 	if status == http.StatusNotFound {
 		reason = e.describe()
 	}
 	switch {
+	case r.NamesMessage():
+		return Unknown, "the response contradicts itself: it fails, and names a message"
 	case slices.Contains(e.notProcessed, status):
 		return Refused, reason
 	case status == http.StatusRequestTimeout:
 		return Unknown, reason
-	case status == http.StatusForbidden, status == http.StatusNotFound, status == http.StatusMethodNotAllowed, status == http.StatusGone:
-		if !own {
-			return Unknown, "the response to " + e.describe() + " is not the service's: it has neither an error code nor a request ID"
-		}
-		return Refused, reason
+	case !r.Own && slices.Contains([]int{http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusGone}, status):
+		return Unknown, "a proxy may have responded to " + e.describe()
 	case status >= 400 && status < 500:
 		return Refused, reason
 	default:
@@ -245,6 +245,14 @@ func sendAll[M any](
 				return
 			}
 		}
+	}
+}
+
+// outcomeOf returns what sendAll calls for each message of a channel that settles nothing.
+func outcomeOf[M any](send func(context.Context, M) (Receipt, error)) func(context.Context, M) Outcome[M] {
+	return func(ctx context.Context, m M) Outcome[M] {
+		receipt, err := send(ctx, m)
+		return Outcome[M]{Message: m, Receipt: receipt, Err: err}
 	}
 }
 

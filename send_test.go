@@ -169,6 +169,14 @@ func TestSendVerdicts(t *testing.T) {
 		{200, `{"id":"%i"}`, messaging.Unknown, 1, nil},
 		{200, `{"id":" - "}`, messaging.Unknown, 1, nil},
 		{200, `{"id":0}`, messaging.Unknown, 1, nil},
+		{200, `{"id":-1}`, messaging.Unknown, 1, nil},
+		{200, `{"id":"(null)"}`, messaging.Unknown, 1, nil},
+		{200, `{"id":"{{id}}"}`, messaging.Unknown, 1, nil},
+		// An error without a code is something against an acceptance.
+		{200, `{"id":"m","error":"insufficient balance"}`, messaging.Unknown, 1, nil},
+		{200, `{"status":"ok","data":{"id":"m"},"error":{"message":"insufficient balance"}}`, messaging.Unknown, 1, nil},
+		{200, `{"id":"m","error":null}`, messaging.Accepted, 1, nil},
+		{200, `{"id":"m","error":{"code":0}}`, messaging.Accepted, 1, nil},
 		{301, ``, messaging.Unknown, 1, nil},
 		{304, ``, messaging.Unknown, 1, nil},
 		{400, `{}`, messaging.Refused, 1, messaging.ErrInvalid},
@@ -184,6 +192,20 @@ func TestSendVerdicts(t *testing.T) {
 		{403, `{"error":{"code":"403","message":"denied"}}`, messaging.Unknown, 1, messaging.ErrForbidden},
 		{405, ``, messaging.Unknown, 1, nil},
 		{410, `"gone"`, messaging.Unknown, 1, messaging.ErrNotFound},
+		{403, `{"code":"Forbidden"}`, messaging.Unknown, 1, messaging.ErrForbidden},
+		{404, `{"error":{"code":403}}`, messaging.Unknown, 1, messaging.ErrNotFound},
+		{403, `{"code":"undefined","requestId":"null"}`, messaging.Unknown, 1, messaging.ErrForbidden},
+		{403, `{"requestId":0}`, messaging.Unknown, 1, messaging.ErrForbidden},
+		{403, `{"code":"ok"}`, messaging.Unknown, 1, messaging.ErrForbidden},
+		// A refusal that names a message contradicts itself, unless its code has a class.
+		{403, `{"code":"ok","id":"m"}`, messaging.Unknown, 1, messaging.ErrForbidden},
+		{404, `{"status":"ok","data":{"id":"m","requestId":"q-1"}}`, messaging.Unknown, 1, messaging.ErrNotFound},
+		{400, `{"status":"ok","data":{"id":"m"}}`, messaging.Unknown, 1, messaging.ErrInvalid},
+		{409, `{"id":"m"}`, messaging.Unknown, 1, nil},
+		{422, `{"code":"E-17","id":"m"}`, messaging.Unknown, 1, messaging.ErrInvalid},
+		{429, `{"id":"m"}`, messaging.Unknown, 1, messaging.ErrRateLimited},
+		{409, `{"code":"200206","id":"m"}`, messaging.Refused, 1, messaging.ErrDuplicate},
+		{400, `{"id":"none"}`, messaging.Refused, 1, messaging.ErrInvalid},
 		{403, `{"code":"200299"}`, messaging.Refused, 1, messaging.ErrInvalid},
 		{403, `{"code":"E-17"}`, messaging.Refused, 1, messaging.ErrForbidden},
 		{404, `{"code":"40005","message":"no such sender"}`, messaging.Refused, 1, messaging.ErrNotFound},
@@ -228,8 +250,16 @@ func TestSendErrorNamesThePathOfAResponseThatIsNotTheServices(t *testing.T) {
 	client, mock := mocked(t)
 	responding(mock, http.StatusForbidden, `<html>denied by proxy`)
 	_, err := client.SMS.Send(t.Context(), message)
-	require.EqualError(t, err, "messaging: sms.send has an unknown outcome: HTTP 403, the response to POST /sms/send is not the service's: "+
-		"it has neither an error code nor a request ID, forbidden")
+	require.EqualError(t, err, "messaging: sms.send has an unknown outcome: HTTP 403, a proxy may have responded to POST /sms/send, forbidden")
+	responding(mock, http.StatusForbidden, `{"code":403}`)
+	_, err = client.SMS.Send(t.Context(), message)
+	require.EqualError(t, err, "messaging: sms.send has an unknown outcome: HTTP 403, a proxy may have responded to POST /sms/send, code 403, forbidden")
+	responding(mock, http.StatusBadRequest, `{"id":"m"}`)
+	_, err = client.SMS.Send(t.Context(), message)
+	require.EqualError(t, err, "messaging: sms.send has an unknown outcome: HTTP 400, the response contradicts itself: it fails, and names a message, invalid")
+	responding(mock, http.StatusNoContent, ``)
+	_, err = client.SMS.Send(t.Context(), message)
+	require.EqualError(t, err, "messaging: sms.send has an unknown outcome: HTTP 204, the response is empty")
 	responding(mock, http.StatusNotFound, `{"code":"40005"}`)
 	_, err = client.SMS.Send(t.Context(), message)
 	require.EqualError(t, err, "messaging: sms.send refused: HTTP 404, POST /sms/send, code 40005, not found")
@@ -365,4 +395,17 @@ func TestSendDoesNotFollowRedirects(t *testing.T) {
 		srv.Close()
 	}
 	assert.Zero(t, reached.Load())
+}
+
+func TestSendIsNotRepeatedAfterAResponseThatNamesAMessage(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{http.StatusUnauthorized, http.StatusTooManyRequests} {
+		for body, requests := range map[string]int{`{}`: 2, `{"code":"40002","id":"m"}`: 2, `{"status":"ok","data":{"id":"m"}}`: 1} {
+			client, mock := mocked(t, messaging.WithTokenSource(issue("t")), messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 2, MinWait: 1}))
+			responding(mock, status, body)
+			_, err := client.SMS.Send(t.Context(), message)
+			require.Error(t, err)
+			assert.Equal(t, requests, mock.GetTotalCallCount(), "%d %s", status, body)
+		}
+	}
 }

@@ -24,7 +24,7 @@ import (
 // request came.
 //
 //	sends:   accepted lost refused unsent duplicate
-//	lookups: listed nothing other stranger broken missing hanging cached cached-listed
+//	lookups: listed nothing other stranger broken missing hanging cached cached-listed claimed failed
 type clerk struct {
 	sends, lookups       string
 	sendTime, lookupTime time.Duration
@@ -108,6 +108,10 @@ func (c *clerk) lookup(r *http.Request) (*http.Response, error) {
 		return rows("")
 	case "cached":
 		return rows("", "Age", "0")
+	case "claimed":
+		return respond(r, http.StatusOK, `{"data":[],"totalRows":1}`), nil
+	case "failed":
+		return respond(r, http.StatusOK, `{"data":[],"error":"database timeout"}`), nil
 	case "stranger":
 		return rows(fmt.Sprintf(`{"id":"other-1","referenceId":%q,"to":"+639180000000"}`, reference))
 	case "other":
@@ -173,6 +177,8 @@ func TestSendOnce(t *testing.T) {
 		"lookups from a cache":              {"lost accepted", "cached", true, "send@0s " + window, ""},
 		"the last lookup from a cache":      {"lost accepted", "nothing nothing nothing cached", true, "send@0s " + window, ""},
 		"early lookups from a cache":        {"lost accepted", "cached cached cached nothing", true, "send@0s " + window + " send@6s", next},
+		"the last lookup claims a row":      {"lost accepted", "nothing nothing nothing claimed", true, "send@0s " + window, ""},
+		"the last lookup is a failure":      {"lost accepted", "nothing nothing nothing failed", true, "send@0s " + window, ""},
 		"the filter is ignored":             {"lost", "other", true, "send@0s look@0s", ""},
 		"the filter is ignored later":       {"lost", "nothing broken other listed", true, "send@0s look@0s look@2s look@4s", ""},
 		"a row of another number":           {"lost", "nothing stranger listed", true, "send@0s look@0s look@2s", ""},
@@ -285,6 +291,45 @@ func TestSendOnceLateLookupIsNoProof(t *testing.T) {
 			assert.Equal(t, tt.took, time.Since(c.start))
 			assert.Equal(t, c.sent == 1, errors.Is(err, messaging.ErrOutcomeUnknown))
 		})
+	}
+}
+
+func TestSendOnceResendsOnlyAfterAFreshLookup(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		status        int
+		header, value string
+		resent        bool
+	}{
+		{http.StatusOK, "X-Other", "HIT", true},
+		{http.StatusOK, "X-Cache", "MISS from proxy-1", true},
+		{http.StatusOK, "CF-Cache-Status", "DYNAMIC", true},
+		{http.StatusOK, "Warning", `299 - "deprecated"`, true},
+		{http.StatusOK, "Age", "0", false},
+		{http.StatusOK, "Warning", `110 - "Response is stale"`, false},
+		{http.StatusOK, "X-Cache", "HIT", false},
+		{http.StatusOK, "X-Cache", "Hit from cloudfront", false},
+		{http.StatusOK, "X-Cache-Status", "UPDATING", false},
+		{http.StatusOK, "Cache-Status", "proxy-1; hit", false},
+		{http.StatusOK, "CF-Cache-Status", "STALE", false},
+		{http.StatusNonAuthoritativeInfo, "X-Other", "HIT", false},
+		{http.StatusPartialContent, "X-Other", "HIT", false},
+	} {
+		sent := 0
+		service := roundTripper(func(r *http.Request) (*http.Response, error) {
+			if r.Method == http.MethodGet {
+				return respond(r, tt.status, `{"data":[]}`, http.CanonicalHeaderKey(tt.header), tt.value), nil
+			}
+			if sent++; sent == 1 {
+				return nil, errors.New("no response")
+			}
+			return respond(r, http.StatusOK, `{"id":"m"}`), nil
+		})
+		client, err := messaging.NewClient(baseURL, messaging.WithToken("t"), service.option(), settling(time.Nanosecond, time.Nanosecond, true))
+		require.NoError(t, err)
+		_, err = client.SMS.SendOnce(t.Context(), one)
+		assert.Equal(t, tt.resent, err == nil, "%d %s: %s", tt.status, tt.header, tt.value)
+		assert.Equal(t, tt.resent, sent == 2, "%d %s: %s", tt.status, tt.header, tt.value)
 	}
 }
 

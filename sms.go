@@ -50,11 +50,10 @@ func (s *SMSService) Send(ctx context.Context, m sms.Message) (Receipt, error) {
 // A concurrency below 1 or a nil sequence is one Outcome with a *ValidationError and the Index -1.
 func (s *SMSService) SendAll(ctx context.Context, messages iter.Seq[sms.Message], concurrency int) iter.Seq[Outcome[sms.Message]] {
 	policy := s.core.settings.settle
+	if policy == nil {
+		return sendAll(ctx, s.send.name, messages, concurrency, outcomeOf(s.Send))
+	}
 	return sendAll(ctx, s.send.name, messages, concurrency, func(ctx context.Context, m sms.Message) Outcome[sms.Message] {
-		if policy == nil {
-			receipt, err := s.Send(ctx, m)
-			return Outcome[sms.Message]{Message: m, Receipt: receipt, Err: err}
-		}
 		m = withReference(m)
 		receipt, err := s.sendOnce(ctx, m, policy.withDefaults())
 		return Outcome[sms.Message]{Message: m, Receipt: receipt, Err: err}

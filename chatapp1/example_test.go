@@ -87,12 +87,12 @@ func ExampleDraft() {
 		fmt.Println(string(body))
 	}
 	// Output:
-	// {"channelID":"channel-1","to":"+639171234567","payload":{"type":"text","body":"Your order 17 is ready"}}
-	// {"channelID":"channel-1","to":"+639171234567","payload":{"type":"image","url":"https://cdn.example.com/order-17.png"}}
-	// {"channelID":"channel-1","to":"+639171234567","payload":{"type":"video","url":"https://cdn.example.com/17.mp4","thumbnailURL":"https://cdn.example.com/17.jpg","duration":"1m30s"}}
-	// {"channelID":"channel-1","to":"+639171234567","payload":{"type":"callToAction","text":"Order 17 is ready","url":"https://shop.example.com/17","caption":"See it"}}
-	// {"channelID":"channel-1","to":"+639171234567","payload":{"type":"template","id":"order_ready","params":{"order":"17"}}}
-	// {"channelID":"channel-1","to":"+639171234567","payload":{"type":"raw","fields":{"sticker":"happy-17"}}}
+	// {"channelID":"channel-1","payload":{"body":"Your order 17 is ready","type":"text"},"to":"+639171234567"}
+	// {"channelID":"channel-1","payload":{"type":"image","url":"https://cdn.example.com/order-17.png"},"to":"+639171234567"}
+	// {"channelID":"channel-1","payload":{"duration":"1m30s","thumbnailURL":"https://cdn.example.com/17.jpg","type":"video","url":"https://cdn.example.com/17.mp4"},"to":"+639171234567"}
+	// {"channelID":"channel-1","payload":{"caption":"See it","text":"Order 17 is ready","type":"callToAction","url":"https://shop.example.com/17"},"to":"+639171234567"}
+	// {"channelID":"channel-1","payload":{"id":"order_ready","params":{"order":"17"},"type":"template"},"to":"+639171234567"}
+	// {"channelID":"channel-1","payload":{"fields":{"sticker":"happy-17"},"type":"raw"},"to":"+639171234567"}
 }
 
 // A message survives a queue or a database as JSON.
@@ -121,7 +121,7 @@ func ExampleMessage_MarshalJSON() {
 	}
 	fmt.Println(taken.TTL, taken.Fallback.From, taken.ReferenceID)
 	// Output:
-	// {"channelID":"channel-1","to":"+639171234567","payload":{"type":"text","body":"Your order 17 is ready"},"ttl":"10m0s","fallback":{"from":"ACME","text":"Order 17 is ready"},"referenceID":"order-17"}
+	// {"channelID":"channel-1","fallback":{"from":"ACME","text":"Order 17 is ready"},"payload":{"body":"Your order 17 is ready","type":"text"},"referenceID":"order-17","to":"+639171234567","ttl":"10m0s"}
 	// a text: Your order 17 is ready
 	// 10m0s ACME order-17
 }

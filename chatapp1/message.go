@@ -18,24 +18,24 @@ import (
 // goroutines may send the same one. Copies share the Fallback and the maps of the payload.
 type Message struct {
 	// ChannelID identifies the chat-app-1 channel that the message comes from. Required.
-	ChannelID string
+	ChannelID string `json:"channelID"`
 	// To is the recipient: one mobile number of 5 to 15 digits with an optional leading "+". Required. It is sent as given.
-	To string
+	To string `json:"to"`
 	// Payload is the content of the message: one of Text, Image, Video, CallToAction, Template and Raw. Required.
-	Payload Payload
+	Payload Payload `json:"payload"`
 	// TTL is how long the service tries to reach the recipient over chat app 1 before the Fallback applies. It must be a whole
 	// number of the contract's unit, by default seconds. 0 leaves it to the service. The specification states no bounds;
 	// services of this kind commonly accept 15 or 30 seconds to 24 hours or 14 days.
-	TTL time.Duration
+	TTL time.Duration `json:"ttl"`
 	// Fallback is the SMS that the service sends if it cannot reach the recipient within the TTL; nil is none. The
 	// specification does not say that the message is then withdrawn: the recipient may get both, and both may be charged.
-	Fallback *sms.Fallback
+	Fallback *sms.Fallback `json:"fallback"`
 	// CallbackURL is where the service reports delivery: an absolute http or https URL. It may hold placeholders such as %s
 	// anywhere after the host, and is passed on byte for byte.
-	CallbackURL string
+	CallbackURL string `json:"callbackURL"`
 	// ReferenceID is the caller's own name for the message, such as an order number. It comes back in the Receipt, on errors
 	// and in delivery reports, which are the only way to settle an unknown outcome.
-	ReferenceID string
+	ReferenceID string `json:"referenceID"`
 }
 
 // WithTTL returns a copy of the message with the given TTL.
@@ -104,7 +104,8 @@ func (m Message) Call() wire.Call {
 	}
 	switch {
 	case m.Payload == nil:
-		call.Problems = []wire.Problem{{Field: "Payload", Reason: "required, but nil; want one of Text, Image, Video, CallToAction, Template and Raw"}}
+		const reason = "required, but nil; want one of Text, Image, Video, CallToAction, Template and Raw"
+		call.Problems = []wire.Problem{{Field: "Payload", Reason: reason}}
 	case notAValue(m.Payload) != "":
 		call.Problems = []wire.Problem{{Field: "Payload", Reason: notAValue(m.Payload)}}
 	default:

@@ -20,47 +20,47 @@ type Payload interface {
 // Text is a text message.
 type Text struct {
 	// Body is the text, valid UTF-8. Required. Services of this kind commonly accept 1000 characters.
-	Body string
+	Body string `json:"body"`
 }
 
 // Image is a message that shows an image.
 type Image struct {
 	// URL is where the service fetches the image: absolute, http or https. Required.
-	URL string
+	URL string `json:"url"`
 }
 
 // Video is a message that shows a video.
 type Video struct {
 	// URL is where the service fetches the video: absolute, http or https. Required.
-	URL string
+	URL string `json:"url"`
 	// ThumbnailURL is where it fetches the picture shown until the video plays: absolute, http or https.
-	ThumbnailURL string
+	ThumbnailURL string `json:"thumbnailURL"`
 	// Duration is the length of the video, a whole number of seconds.
-	Duration time.Duration
+	Duration time.Duration `json:"duration"`
 	// Size is the size of the file in bytes.
-	Size int64
+	Size int64 `json:"size"`
 }
 
 // CallToAction is a text, with or without an image, and a button that opens a URL.
 type CallToAction struct {
 	// Text is the text above the button, valid UTF-8. Required.
-	Text string
+	Text string `json:"text"`
 	// ImageURL is where the service fetches an image shown with the text: absolute, http or https.
-	ImageURL string
+	ImageURL string `json:"imageURL"`
 	// Caption is the label of the button, valid UTF-8. Required.
-	Caption string
+	Caption string `json:"caption"`
 	// URL is what the button opens: absolute, http or https. Required.
-	URL string
+	URL string `json:"url"`
 }
 
 // Template is a transactional template that was approved beforehand.
 type Template struct {
 	// ID identifies the template. Required.
-	ID string
+	ID string `json:"id"`
 	// Language is the language to send it in, such as "en". Optional if the template has only one.
-	Language string
+	Language string `json:"language"`
 	// Params holds the values of the template's parameters by name.
-	Params map[string]string
+	Params map[string]string `json:"params"`
 }
 
 // Raw is a payload under wire names, for what this library does not know. Of its fields only the names are checked: they must
@@ -68,7 +68,7 @@ type Template struct {
 type Raw struct {
 	// Fields maps wire names to anything that encoding/json encodes; with the encodings form and query, to strings, numbers
 	// and booleans. At least one is required.
-	Fields map[string]any
+	Fields map[string]any `json:"fields"`
 }
 
 func (t Text) describe(call *wire.Call) {

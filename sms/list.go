@@ -34,7 +34,7 @@ type ListOptions struct {
 	// PageSize is the number of rows on a page; 0 is the service's own size. Large pages are much faster.
 	PageSize int
 	// PagesAhead is how many pages are fetched concurrently beyond the one being read: 0 to 64. Only for a contract that pages
-	// by number.
+	// by number. Together with a PageSize the pages may be as large as that; without one, they may hold 100,000 rows together.
 	PagesAhead int
 	// SortBy is the column to sort by, in the service's words. Descending reverses the order.
 	SortBy     string

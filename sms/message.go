@@ -1,6 +1,7 @@
 package sms
 
 import (
+	"fmt"
 	"log/slog"
 	"strings"
 	"unicode/utf8"
@@ -13,21 +14,21 @@ import (
 // A Message is plain data. Sending never changes it, and many goroutines may send the same one.
 type Message struct {
 	// From is the sender ID: a name or a number that the account may send from. Required.
-	From string
+	From string `json:"from"`
 	// To is the recipient: one mobile number of 5 to 15 digits with an optional leading "+". Required. It is sent as given.
-	To string
+	To string `json:"to"`
 	// Text is the text, in any script, valid UTF-8. Required. The service splits a long text into parts and charges each;
 	// Count estimates how many.
-	Text string
+	Text string `json:"text"`
 	// CallbackURL is where the service reports delivery: an absolute http or https URL. It may hold placeholders such as %s
 	// anywhere after the host, and is passed on byte for byte.
-	CallbackURL string
+	CallbackURL string `json:"callbackURL"`
 	// ReferenceID is the caller's own name for the message, such as an order number. It comes back in the Receipt and on
 	// errors, and an unknown outcome is settled by it: give each message its own.
-	ReferenceID string
+	ReferenceID string `json:"referenceID"`
 	// Extra holds fields that this library does not know, by their wire names. A value is anything that encoding/json
 	// encodes; with the encodings form and query, a string, a number or a boolean. A name that the contract uses is rejected.
-	Extra map[string]any
+	Extra map[string]any `json:"extra"`
 }
 
 // Call describes the message for package messaging, which sends it. It is not meant for other callers.
@@ -44,6 +45,30 @@ func (m Message) Call() wire.Call {
 	}
 }
 
+// MarshalJSON encodes the message for storage, under keys of this library that no contract changes:
+//
+//	{"callbackURL": "…", "extra": {…}, "from": "ACME", "referenceID": "…", "text": "Hi", "to": "+639171234567"}
+//
+// It does not validate the message, except that text which is not valid UTF-8 is an error.
+func (m Message) MarshalJSON() ([]byte, error) {
+	data, err := wire.EncodeStored(wire.FieldsToStore(&m))
+	if err != nil {
+		return nil, fmt.Errorf("sms: the message cannot be encoded: %w", err)
+	}
+	return data, nil
+}
+
+// UnmarshalJSON decodes what MarshalJSON encodes and replaces the whole message. Numbers in Extra become json.Number. A key
+// that it does not know, or that comes twice, is an error. Errors never repeat a value.
+func (m *Message) UnmarshalJSON(data []byte) error {
+	var decoded Message
+	if err := wire.DecodeStored(data, wire.StoredFields(&decoded)); err != nil {
+		return fmt.Errorf("sms: the message cannot be decoded: %w", err)
+	}
+	*m = decoded
+	return nil
+}
+
 // LogValue logs the reference ID and the length of the text. It leaves out sender, recipient, text and Extra.
 func (m Message) LogValue() slog.Value {
 	return slog.GroupValue(slog.String("referenceID", m.ReferenceID), slog.Int("characters", utf8.RuneCountInString(m.Text)))
@@ -53,9 +78,9 @@ func (m Message) LogValue() slog.Value {
 // required.
 type Fallback struct {
 	// From is the sender ID, as in a Message.
-	From string
+	From string `json:"from"`
 	// Text is the text, as in a Message.
-	Text string
+	Text string `json:"text"`
 }
 
 // Fields describes the fallback for the packages of the chat apps; a nil fallback is absent. It is not meant for other callers.

@@ -4,6 +4,7 @@ package codec
 
 import (
 	"cmp"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,13 +24,15 @@ type Failure struct {
 	Code, Message string
 	RequestID     string // of errors.request
 	Class         string // of Code, a key of errors.classes, or ""
-	// Own reports whether the response is the service's own, and not that of a proxy: it holds an error code or a request ID.
+	// Own reports whether the response is the service's own, and not a proxy's: it holds a request ID, or an error code that is
+	// no HTTP status.
 	Own bool
 }
 
 // Why a response may not be taken for a success although its code has no class.
 const (
 	noCode      = "the response holds something that is not a code at the place of an error code (errors.code)"
+	noneInError = "the response holds an error without a code (errors.code)"
 	unknownCode = "the response holds a code that the contract does not know (errors.success, errors.classes)"
 )
 
@@ -37,14 +40,16 @@ const (
 // success; of equals the first wins. If no code has a class, doubt is why the response may not be taken for a success; "" if
 // it may.
 func failure[Document string | []byte](p *paths, doc Document, found []value, errs *table.Errors) (f Failure, doubt string) {
-	for _, slot := range p.places[errorCode] {
+	for i, slot := range p.places[errorCode] {
 		v := found[slot]
 		code := strings.TrimSpace(textOf(doc, v))
 		switch {
 		case f.Class != "":
 			// it wins
 		case v.kind <= null || v.scalar() && code == "" || v.kind == boolean && code == "false":
-			// no code
+			if object := p.places[errorObject][i]; object != slot && !isNoError(doc, found[object], errs) {
+				doubt = cmp.Or(doubt, noneInError)
+			}
 		case v.kind == boolean || !v.scalar():
 			doubt = cmp.Or(doubt, noCode)
 		case holds(errs.Success, code):
@@ -59,8 +64,33 @@ func failure[Document string | []byte](p *paths, doc Document, found []value, er
 		doubt = ""
 	}
 	f.Message, f.RequestID = first(p, doc, found, errorMessage), first(p, doc, found, errorRequest)
-	f.Own = f.Code != "" || f.RequestID != ""
+	noCode := holds(errs.Success, f.Code) || table.IsPlaceholder(f.Code) || isStatus(f.Code)
+	f.Own = f.Class != "" || !noCode || !table.IsPlaceholder(f.RequestID)
 	return f, doubt
+}
+
+// isNoError reports whether the value at the place of an error says that there is none.
+func isNoError[Document string | []byte](doc Document, v value, errs *table.Errors) bool {
+	switch v.kind {
+	case absent, null:
+		return true
+	case object, array:
+		return strings.TrimSpace(string(doc[v.start+1:v.end-1])) == ""
+	default:
+		word := strings.TrimSpace(textOf(doc, v))
+		return word == "" || v.kind == boolean && word == "false" || v.kind != boolean && holds(errs.Success, word)
+	}
+}
+
+// isStatus reports whether a code is an HTTP status, by which proxies respond too: 403, Forbidden or 403 Forbidden.
+func isStatus(code string) bool {
+	for status := 100; status < 600; status++ {
+		number, text := strconv.Itoa(status), http.StatusText(status)
+		if code == number || strings.EqualFold(code, text) || strings.EqualFold(code, number+" "+text) {
+			return true
+		}
+	}
+	return false
 }
 
 // classOf returns the class of a code, or "". An exact code wins, then the longest prefix.

@@ -38,7 +38,7 @@ func CompileList(op *table.List, errs *table.Errors, base *url.URL, pair KeyPair
 	}
 	l := &List{
 		op: op, base: base, zone: zone, constants: map[string]string{}, taken: map[string]bool{},
-		paths: compilePaths(withErrors(op.Page, errs), op.Items), rows: compileRows(op.Record, zone),
+		paths: compilePaths(withErrors(op.Page, errs, op.Items...), op.Items), rows: compileRows(op.Record, zone),
 		failures: compilePaths(withErrors(nil, errs), nil), errs: errs,
 	}
 	for name, value := range op.Constants {
@@ -210,21 +210,27 @@ func (l *List) Decode(body []byte, at wire.Position, rows int, reuse []wire.Reco
 	switch {
 	case failure.Class != "" || doubt == unknownCode:
 		return wire.Page{}, failure, nil
+	case doubt != "":
+		return wire.Page{}, failure, pageError(doubt)
 	case scanner.rows.place == 0:
 		return wire.Page{}, Failure{RequestID: failure.RequestID}, errNoRows
 	}
 	page.Number, page.Size = number("number"), number("size")
 	page.Total, page.TotalPages = number("total"), number("pages")
 	_, next := pick(&l.paths, doc, found, "next", func(v value, word string) bool { return v.kind != boolean && word != "" })
+	more := !table.IsPlaceholder(next)
 	switch strings.ToLower(word("hasNext")) {
 	case "true", "1", "yes":
+		more = true
 	case "false", "0", "no":
-		page.Last = true
+		page.Last, more = true, false
 	default:
 		noNext, _ := pick(&l.paths, doc, found, "next", func(v value, _ string) bool { return v.kind == null })
 		page.Last = next == "" && noNext.kind == null
 	}
-	page.Last = page.Last || len(page.Records) == 0
+	if len(page.Records) == 0 {
+		page.Last, page.Missing = true, more || page.Total > 0
+	}
 	err := l.setNext(&page, at, next)
 	return page, Failure{}, err
 }

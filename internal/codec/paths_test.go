@@ -20,7 +20,8 @@ func TestFindRefusesCutDocument(t *testing.T) {
 		`"a text"`, `true`, `false`, `null`,
 	} {
 		require.NoError(t, find(p, whole))
-		for end := range len(whole) {
+		require.ErrorIs(t, find(p, " "), errEmpty)
+		for end := 1; end < len(whole); end++ {
 			err := find(p, whole[:end])
 			require.ErrorIs(t, err, errCut, "%q", whole[:end])
 		}

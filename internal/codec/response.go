@@ -22,17 +22,36 @@ type Response struct {
 	Doubt string
 }
 
+// NamesMessage reports whether the response names a message, and no error code of a known class says that it was refused.
+func (r *Response) NamesMessage() bool { return r.ID != "" && r.Class == "" }
+
 // The concepts of a failure, beside those of an operation.
 const (
 	errorCode    = "errors.code"
+	errorObject  = "the object of an error code"
 	errorMessage = "errors.message"
 	errorRequest = "errors.request"
 )
 
-func withErrors(lists map[string][]string, errs *table.Errors) map[string][]string {
-	all := make(map[string][]string, len(lists)+3)
+// withErrors adds the places of a failure to the places by concept. The object of the code at error.code is error, unless the
+// operation reads something else from it, such as items; a code that is in no such object has its own place in the list of
+// objects.
+func withErrors(lists map[string][]string, errs *table.Errors, items ...string) map[string][]string {
+	objects := slices.Clone(errs.Code)
+	for i, path := range errs.Code {
+		object := path[:max(0, strings.LastIndexByte(path, '.'))]
+		inObject := func(other string) bool { return strings.HasPrefix(other+".", object+".") }
+		shared := slices.ContainsFunc(items, inObject)
+		for _, others := range lists {
+			shared = shared || slices.ContainsFunc(others, inObject)
+		}
+		if object != "" && !shared {
+			objects[i] = object
+		}
+	}
+	all := make(map[string][]string, len(lists)+4)
 	maps.Copy(all, lists)
-	all[errorCode], all[errorMessage], all[errorRequest] = errs.Code, errs.Message, errs.Request
+	all[errorCode], all[errorObject], all[errorMessage], all[errorRequest] = errs.Code, objects, errs.Message, errs.Request
 	return all
 }
 
@@ -61,7 +80,7 @@ func (s *Send) Decode(body []byte) (Response, error) {
 		Failure:     failure,
 		Refused:     failure.Class != "",
 	}
-	response.Own = failure.Own || response.RequestID != ""
+	response.Own = failure.Own || !table.IsPlaceholder(response.RequestID)
 	status, statusWord := pick(&s.paths, doc, found, "status", func(v value, _ string) bool { return v.kind > null })
 	switch {
 	case response.Refused:

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/messaging-service/messaging-go/internal/codec"
+	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
 const (
@@ -215,7 +216,7 @@ func TestDecode(t *testing.T) {
 		"parts beyond a number":   {body: `{"id":"m","messageParts":99999999999999999999}`, want: response{ID: "m"}},
 		"parts below 0":           {body: `{"id":"m","messageParts":-3}`, want: response{ID: "m"}},
 		"parts with a fraction":   {body: `{"id":"m","messageParts":2.0}`, want: response{ID: "m", Parts: 2}},
-		"an error that is text":   {body: `{"error":"no","requestId":"r-1"}`, want: response{Message: "no", RequestID: "r-1", ErrorRequestID: "r-1"}, doubt: noID},
+		"an error that is text":   {body: `{"error":"no","requestId":"r-1"}`, want: response{Message: "no", RequestID: "r-1", ErrorRequestID: "r-1"}, doubt: "the response holds an error without a code"},
 		"a message alone":         {body: `{"message":"no"}`, want: response{Message: "no"}, doubt: noID},
 
 		"ID none":            {body: `{"messageId":"None","id":"None"}`, doubt: noID},
@@ -250,8 +251,65 @@ func TestDecode(t *testing.T) {
 			}
 			assert.Equal(t, tt.want, flat(got))
 			assert.Equal(t, got.Class != "", got.Refused)
-			assert.Equal(t, got.Code != "" || got.RequestID != "", got.Own)
 		})
+	}
+}
+
+func TestDecodeErrorWithoutACode(t *testing.T) {
+	t.Parallel()
+	const doubt = "the response holds an error without a code (errors.code)"
+	for body, want := range map[string]string{
+		`{"id":"m","error":null}`:                    "",
+		`{"id":"m","error":false}`:                   "",
+		`{"id":"m","error":" "}`:                     "",
+		`{"id":"m","error":0}`:                       "",
+		`{"id":"m","error":{ }}`:                     "",
+		`{"id":"m","error":[]}`:                      "",
+		`{"id":"m","error":{"code":0,"message":""}}`: "",
+		`{"id":"m","error":true}`:                    doubt,
+		`{"id":"m","error":"no credit"}`:             doubt,
+		`{"id":"m","error":7}`:                       doubt,
+		`{"id":"m","error":["no credit"]}`:           doubt,
+		`{"id":"m","error":{"message":"no credit"}}`: doubt,
+		`{"id":"m","code":0,"error":{"code":""}}`:    doubt,
+	} {
+		got, err := decoder(t, `{}`).Decode([]byte(body))
+		require.NoError(t, err)
+		assert.Equal(t, want, got.Doubt, body)
+		rows := strings.Replace(body, `"id":"m"`, `"data":[]`, 1)
+		_, _, err = compileList(t, "", false).Decode([]byte(rows), wire.Position{}, 0, nil)
+		if want == "" {
+			assert.NoError(t, err, rows)
+			continue
+		}
+		require.ErrorIs(t, err, codec.ErrPage, rows)
+		assert.EqualError(t, err, want, rows)
+	}
+	for overlay, body := range map[string]string{
+		`{"errors":{"code":["data.code"]}}`:                                         `{"data":{"id":"m"}}`,
+		`{"errors":{"code":["data.code"]},"sms.send":{"response":{"id":["data"]}}}`: `{"data":"m"}`,
+		`{"errors":{"code":["code"]}}`:                                              `{"id":"m","error":"none"}`,
+	} {
+		got, err := decoder(t, overlay).Decode([]byte(body))
+		require.NoError(t, err)
+		assert.Empty(t, got.Doubt, "%s: it is not the object of an error", overlay)
+	}
+	_, _, err := compileList(t, `{"errors":{"code":["data.code"]}}`, false).Decode([]byte(`{"data":[{"id":"m"}]}`), wire.Position{}, 0, nil)
+	assert.NoError(t, err)
+}
+
+func TestDecodeOwn(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]bool{
+		`{"code":"E-17"}`: true, `{"code":"200101"}`: true, `{"requestId":"q-1"}`: true, `{"data":{"requestId":"q-1"}}`: true,
+		`{"code":403,"requestId":"q-1"}`: true, `{"code":"600"}`: true,
+		`{}`: false, `{"message":"denied"}`: false, `{"code":"0"}`: false, `{"code":"OK"}`: false, `{"code":"null"}`: false, `{"code":"N/A"}`: false,
+		`{"code":403}`: false, `{"code":"Forbidden"}`: false, `{"code":"404 Not Found"}`: false, `{"error":{"code":200}}`: false,
+		`{"requestId":"null"}`: false, `{"requestId":"-"}`: false, `{"requestId":0}`: false,
+	} {
+		got, err := decoder(t, `{}`).Decode([]byte(body))
+		require.NoError(t, err)
+		assert.Equal(t, want, got.Own, body)
 	}
 }
 
@@ -311,7 +369,9 @@ func TestDecodeRefusesWhatIsNotJSON(t *testing.T) {
 		require.False(t, json.Valid([]byte(strings.TrimPrefix(body, "\ufeff"))), name)
 		got, err := a.Decode([]byte(body))
 		require.Error(t, err, name)
-		assert.Contains(t, err.Error(), "JSON", name)
+		if err.Error() != "empty" {
+			assert.Contains(t, err.Error(), "JSON", name)
+		}
 		assert.NotContains(t, err.Error(), "v4", name)
 		assert.Zero(t, got, name)
 	}

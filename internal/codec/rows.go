@@ -124,7 +124,7 @@ func (r *rowReader) readRow(s *scanner, depth int) {
 	index := len(r.page.Records)
 	switch index {
 	case r.limit:
-		s.fail(tooManyRows(r.limit))
+		s.fail(pageError(fmt.Sprintf("the page has more than %d rows", r.limit)))
 		return
 	case 1: // the length of the first row shows how many may follow
 		rest := len(s.doc) - s.pos
@@ -151,13 +151,6 @@ func (r *rowReader) unreadable(concept, reason string) {
 	if n := len(r.page.Unreadable); n == 0 || r.page.Unreadable[n-1].Index != index {
 		r.page.Unreadable = append(r.page.Unreadable, wire.Unreadable{Index: index, Field: concept, Reason: reason})
 	}
-}
-
-func tooManyRows(limit int) error {
-	if limit == maxRows {
-		return pageError(fmt.Sprintf("the page has more than %d rows", limit))
-	}
-	return pageError(fmt.Sprintf("the page has more than %d rows, ten times as many as were requested", limit))
 }
 
 func (r *rowReader) readMembers(s *scanner, depth int) {
@@ -212,7 +205,7 @@ func (r *rowReader) fill(to *wire.Record, doc []byte, start, end int) {
 			case taken:
 			case isTheID && !isID(v, word):
 				reason = "is not an ID"
-			case !v.scalar():
+			case !v.scalar() || v.kind == boolean:
 				reason = "is neither a text nor a number"
 			default:
 				taken, reason = true, r.set(recordFields[i].of(to), word)
@@ -238,7 +231,9 @@ func (r *rowReader) set(field any, word string) (reason string) {
 	case *string:
 		*field = word
 	case *int:
-		*field, ok = wholeNumber(word)
+		if *field, ok = wholeNumber(word); *field < 0 {
+			*field, ok = 0, false
+		}
 	case *time.Time:
 		*field, ok = table.ParseTime(word, r.zone)
 	}

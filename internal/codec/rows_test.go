@@ -284,7 +284,7 @@ var samples = map[string]struct {
 }{
 	"id": {`"t-1"`, "t-1"}, "request": {`"r-1"`, "r-1"}, "reference": {`"order-17"`, "order-17"}, "category": {`5`, "5"}, "from": {`"ACME"`, "ACME"}, "to": {`639171234567`, "639171234567"},
 	"text": {`"a\n\u00e9 😀"`, "a\né 😀"}, "parts": {`"3"`, 3}, "price": {`0.50`, "0.50"}, "created": {`"2026-10-03T14:44:23.186Z"`, time.Date(2026, 10, 3, 14, 44, 23, 186_000_000, time.UTC)},
-	"sent": {`1790000000`, time.Unix(1790000000, 0).UTC()}, "sendStatus": {`1`, "1"}, "deliveryStatus": {`"DELIVRD"`, "DELIVRD"}, "operator": {`"OP"`, "OP"}, "country": {`"PHL"`, "PHL"}, "description": {`true`, "true"},
+	"sent": {`1790000000`, time.Unix(1790000000, 0).UTC()}, "sendStatus": {`1`, "1"}, "deliveryStatus": {`"DELIVRD"`, "DELIVRD"}, "operator": {`"OP"`, "OP"}, "country": {`"PHL"`, "PHL"}, "description": {`7`, "7"},
 }
 
 func TestRowEveryConcept(t *testing.T) {
@@ -355,7 +355,6 @@ func TestRowNumbers(t *testing.T) {
 		`{"sendStatus":1,"dlrStatus":0}`: {SendStatus: "1", DeliveryStatus: "0"},
 		`{"sendStatus":"1"}`:             {SendStatus: "1"},
 		`{"sendStatus":"Sent "}`:         {SendStatus: "Sent "},
-		`{"sendStatus":false}`:           {SendStatus: "false"},
 		`{"id":17}`:                      {ID: "17"},
 		`{"to":6.39e11}`:                 {To: "6.39e11"},
 	} {
@@ -560,18 +559,20 @@ func TestRowUnreadable(t *testing.T) {
 	t.Parallel()
 	const unknown, noObject = "is in no known form", "is not an object"
 	page := readRows(t, "", `{"id":"a"}`, `7`, `{"text":"before","dateCreated":"soon","id":"c"}`, `{"id":"d","messageParts":"many","price":1}`, `{"id":"e","dateSent":true}`, `{"id":"f"}`,
-		`{"messageParts":1.5,"dateCreated":"soon","dateSent":0,"id":"g"}`, `"row"`, `[]`, `null`, `{"id":"k","dateCreated":"soon","price":{}}`, `{"id":"l","dateCreated":{},"messageParts":"many"}`)
+		`{"messageParts":1.5,"dateCreated":"soon","dateSent":0,"id":"g"}`, `"row"`, `[]`, `null`, `{"id":"k","dateCreated":"soon","price":{}}`, `{"id":"l","dateCreated":{},"messageParts":"many"}`, `{"id":"m","text":true,"dateSent":"0000-00-00 00:00:00"}`, `{"id":"n","messageParts":-3}`)
 	assert.Equal(t, []wire.Unreadable{
 		{Index: 1, Reason: noObject},
 		{Index: 2, Field: "created", Reason: unknown},
 		{Index: 3, Field: "parts", Reason: unknown},
-		{Index: 4, Field: "sent", Reason: unknown},
+		{Index: 4, Field: "sent", Reason: "is neither a text nor a number"},
 		{Index: 6, Field: "parts", Reason: unknown},
 		{Index: 7, Reason: noObject},
 		{Index: 8, Reason: noObject},
 		{Index: 9, Reason: noObject},
 		{Index: 10, Field: "price", Reason: "is neither a text nor a number"},
 		{Index: 11, Field: "parts", Reason: unknown},
+		{Index: 12, Field: "text", Reason: "is neither a text nor a number"},
+		{Index: 13, Field: "parts", Reason: unknown},
 	}, page.Unreadable, "each once, in order")
 	records := page.Records
 	assert.Equal(t, "a", records[0].ID)
@@ -583,7 +584,7 @@ func TestRowUnreadable(t *testing.T) {
 	assert.Zero(t, records[3].Parts)
 	assert.Zero(t, records[4].SentAt)
 	assert.Equal(t, "f", records[5].ID)
-	assert.Equal(t, time.Unix(0, 0).UTC(), records[6].SentAt.UTC())
+	assert.Zero(t, records[6].SentAt)
 	for _, i := range []int{7, 8, 9} {
 		assert.Zero(t, records[i])
 	}
@@ -820,6 +821,9 @@ func FuzzListDecode(f *testing.F) {
 				t.Fatalf("no JSON, got %+v, %+v, %v", page, failure, err)
 			}
 			return
+		}
+		if err != nil && strings.HasSuffix(err.Error(), "(errors.code)") {
+			return // TestListDecodeOfAFailure
 		}
 		if code := referenceCode(errorPaths, plain); code != failure.Code || code != "" && (err != nil || !reflect.DeepEqual(page, wire.Page{})) {
 			t.Fatalf("the code is %q, got %+v, %+v, %v", code, page, failure, err)

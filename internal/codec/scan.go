@@ -12,6 +12,7 @@ const maxDepth = 10000
 
 var (
 	errSyntax = errors.New("not JSON")
+	errEmpty  = errors.New("empty")
 	errCut    = errors.New("JSON that is cut short")
 	errDepth  = errors.New("JSON that nests too deep")
 )
@@ -79,10 +80,14 @@ func (s *scanner) fail(err error) {
 
 // unexpected fails because of the next byte, or because there is none.
 func (s *scanner) unexpected() {
-	if s.pos < len(s.doc) {
+	switch {
+	case s.pos < len(s.doc):
 		s.fail(errSyntax)
+	case len(bytes.TrimSpace(s.doc)) == 0:
+		s.fail(errEmpty)
+	default:
+		s.fail(errCut)
 	}
-	s.fail(errCut)
 }
 
 // peek returns the next byte that is not white space, or 0 at the end.

@@ -35,7 +35,7 @@ var (
 // "2006-01-02 15:04[:05[.000]]" and 14 digits that begin with 19 or 20.
 func referenceTime(text string, zone *time.Location) instant {
 	text = strings.TrimSpace(text)
-	if text == "" {
+	if text == "" || regexp.MustCompile(`^0[0 :./TZ-]*$`).MatchString(text) {
 		return instant{}
 	}
 	if digits.MatchString(text) {
@@ -130,7 +130,7 @@ func TestRowTime(t *testing.T) {
 			`"1790000000"`:                          time.Unix(1790000000, 0),
 			`1790000000123`:                         time.Unix(1790000000, 123_000_000),
 			`"1790000000123"`:                       time.Unix(1790000000, 123_000_000),
-			`0`:                                     time.Unix(0, 0),
+			`0`:                                     {},
 			`99999999999`:                           time.Unix(99999999999, 0),
 			`100000000000`:                          time.Unix(100000000, 0),
 			`21000000000000`:                        time.Unix(21000000000, 0), // 14 digits that begin with no century of a date

@@ -15,7 +15,7 @@ import (
 // Secrets is what must not appear: what a message says, and the credentials of its request.
 type Secrets struct {
 	texts       []string
-	credentials []string
+	credentials []string // folded
 }
 
 // AddText adds a text of the message.
@@ -23,11 +23,10 @@ func (s *Secrets) AddText(text string) { s.texts = append(s.texts, text) }
 
 // AddValue adds the strings in a value that encoding/json encodes, other than those under the key "type".
 func (s *Secrets) AddValue(value any) {
-	raw, err := json.Marshal(value)
+	raw, _ := json.Marshal(value)
 	var decoded any
-	if err == nil && json.Unmarshal(raw, &decoded) == nil {
-		s.addDecoded(decoded)
-	}
+	_ = json.Unmarshal(raw, &decoded) // what has no JSON is not sent
+	s.addDecoded(decoded)
 }
 
 func (s *Secrets) addDecoded(value any) {
@@ -47,39 +46,33 @@ func (s *Secrets) addDecoded(value any) {
 	}
 }
 
-// AddCredential adds a credential.
-func (s *Secrets) AddCredential(credential string) { s.credentials = append(s.credentials, credential) }
+// AddCredential adds a credential, as it is and in base64.
+func (s *Secrets) AddCredential(credential string) {
+	encoded := base64.RawStdEncoding.EncodeToString([]byte(credential))
+	s.credentials = append(s.credentials, fold(credential), fold(encoded))
+}
 
-// AddRequest adds what may be a credential in a request: the values of its headers and of its query. A nil request has none.
+// AddRequest adds what may be a credential in a request: the values of its headers and of its query.
 func (s *Secrets) AddRequest(r *http.Request) {
-	if r == nil {
-		return
-	}
 	for name, values := range r.Header {
-		switch name {
-		case "Accept", "Cache-Control", "Content-Type", "User-Agent":
+		if slices.Contains([]string{"Accept", "Cache-Control", "Content-Type", "User-Agent"}, name) {
 			continue
 		}
 		for _, value := range values {
-			s.addHeader(value)
+			if _, credential, ok := strings.Cut(value, " "); ok {
+				value = credential // without the scheme
+			}
+			s.AddCredential(value)
 		}
 	}
-	if r.URL != nil {
-		for _, values := range r.URL.Query() {
-			s.credentials = append(s.credentials, values...)
+	if user, password, ok := r.BasicAuth(); ok {
+		s.AddCredential(user)
+		s.AddCredential(password)
+	}
+	for _, values := range r.URL.Query() {
+		for _, value := range values {
+			s.AddCredential(value)
 		}
-	}
-}
-
-// addHeader adds the value of a header without its scheme word, and user and password of Basic authentication.
-func (s *Secrets) addHeader(value string) {
-	scheme, rest, ok := strings.Cut(value, " ")
-	if !ok {
-		scheme, rest = "", value
-	}
-	s.credentials = append(s.credentials, strings.Fields(rest)...)
-	if decoded, err := base64.StdEncoding.DecodeString(rest); err == nil && strings.EqualFold(scheme, "Basic") {
-		s.credentials = append(s.credentials, strings.Split(string(decoded), ":")...)
 	}
 }
 
@@ -87,85 +80,67 @@ func (s *Secrets) addHeader(value string) {
 // that may be a phone number.
 func IsWord(s string) bool {
 	const longest, phoneNumber = 64, 9
-	return s != "" && len(s) <= longest && longestDigits(s, "") < phoneNumber && !strings.ContainsFunc(s, func(r rune) bool {
-		return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && r != '-' && r != '_' && r != '.' && r != ':'
-	})
+	const plain = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_.:"
+	return s != "" && len(s) <= longest && strings.Trim(s, plain) == "" && longestDigits(s) < phoneNumber
 }
 
 // InWord reports whether a code or an ID holds a secret.
-func (s *Secrets) InWord(word string) bool {
-	return s.holdsCredential(word) || s.holdsNumber(word) || slices.ContainsFunc(s.texts, func(text string) bool {
-		return utf8.RuneCountInString(text) > 2 && strings.Contains(strings.ToLower(word), strings.ToLower(text))
-	})
-}
+func (s *Secrets) InWord(word string) bool { return IsWord(word) && s.in(word) }
 
 // InSentence reports whether a sentence holds, or may hold, a secret: digits that may be a number, an address, a credential,
 // or a word of the message.
 func (s *Secrets) InSentence(sentence string) bool {
 	const longest, shortNumber = 200, 5
-	if len(sentence) > longest || strings.Contains(sentence, "://") || strings.ContainsAny(sentence, "@=&") ||
+	return len(sentence) > longest || strings.Contains(sentence, "://") || strings.ContainsAny(sentence, "@=&") ||
 		strings.ContainsFunc(sentence, func(r rune) bool { return !unicode.IsPrint(r) }) ||
-		longestDigits(sentence, " -./()") >= shortNumber || s.holdsCredential(sentence) || s.holdsNumber(sentence) {
-		return true
+		longestDigits(fold(sentence)) >= shortNumber || s.in(sentence)
+}
+
+// in reports whether a text holds a credential or six characters of one, a number of the message without its prefix, or a text
+// of the message or a word of it, apart from short words. Neither case nor separators count.
+func (s *Secrets) in(text string) bool {
+	const part, subscriber, shortNumber, shortWord = 6, 7, 5, 4
+	folded, spaced := fold(text), " "+strings.Join(wordsOf(text), " ")+" "
+	for _, c := range s.credentials {
+		for i := 0; len(c) >= shortWord && i <= max(0, len(c)-part); i++ {
+			if strings.Contains(folded, c[i:min(i+part, len(c))]) {
+				return true
+			}
+		}
 	}
-	lower, words := strings.ToLower(sentence), " "+strings.Join(wordsOf(sentence), " ")+" "
-	return slices.ContainsFunc(s.texts, func(text string) bool {
-		own := wordsOf(text)
-		whole := len(own) > 0 && strings.Contains(words, " "+strings.Join(own, " ")+" ")
-		return whole || slices.ContainsFunc(own, func(word string) bool {
-			return utf8.RuneCountInString(word) > 3 && strings.Contains(lower, word)
-		})
-	})
+	for _, own := range s.texts {
+		words, n := wordsOf(own), Digits(own)
+		if len(words) > 0 && strings.Contains(spaced, " "+strings.Join(words, " ")+" ") {
+			return true
+		}
+		if len(n) >= shortNumber && strings.Contains(folded, n[max(0, len(n)-subscriber):]) {
+			return true
+		}
+		for _, word := range words {
+			if utf8.RuneCountInString(word) >= shortWord && strings.Contains(folded, word) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func wordsOf(text string) []string {
 	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
-// holdsCredential reports whether a credential, or a good part of one, is in the text.
-func (s *Secrets) holdsCredential(text string) bool {
-	const shortest, part = 4, 6
-	return slices.ContainsFunc(s.credentials, func(credential string) bool {
-		return len(credential) >= shortest && strings.Contains(text, credential) ||
-			slices.ContainsFunc(strings.Fields(text), func(word string) bool {
-				word = strings.Trim(word, `"'.,:;()<>…`)
-				return len(word) >= part && strings.Contains(credential, word)
-			})
-	})
-}
+func fold(text string) string { return strings.Join(wordsOf(text), "") }
 
-// holdsNumber reports whether the text holds the digits of one of the message's numbers, with or without its prefix.
-func (s *Secrets) holdsNumber(text string) bool {
-	const shortest, subscriber = 5, 7
-	found := Digits(text)
-	return slices.ContainsFunc(s.texts, func(number string) bool {
-		n := Digits(number)
-		isNumber := len(n) >= shortest && strings.Trim(number, "+0123456789 -.()") == ""
-		return isNumber && strings.Contains(found, n[len(n)-min(len(n), subscriber):])
-	})
-}
-
-// longestDigits returns the length of the longest run of digits, which the given separators do not interrupt.
-func longestDigits(s, separators string) int {
-	longest, run := 0, 0
-	for _, r := range s {
-		switch {
-		case unicode.IsDigit(r):
-			run++
-			longest = max(longest, run)
-		case !strings.ContainsRune(separators, r):
-			run = 0
-		}
+// longestDigits returns the length of the longest run of digits.
+func longestDigits(s string) int {
+	longest := 0
+	for _, run := range strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsDigit(r) }) {
+		longest = max(longest, utf8.RuneCountInString(run))
 	}
 	return longest
 }
 
 // Digits returns the ASCII digits of a number.
 func Digits(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < '0' || r > '9' {
-			return -1
-		}
-		return r
-	}, s)
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r < '0' || r > '9' }), "")
 }

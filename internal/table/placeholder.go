@@ -1,18 +1,37 @@
 package table
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+	"unicode"
+)
 
-// IsPlaceholder reports whether an ID is none: blank, a word such as "none" or "null" in any case, zeros and hyphens alone, or
-// a placeholder that was not filled in, such as "%i".
+// IsPlaceholder reports whether an ID is none: punctuation alone, a number that is not positive, a word such as "null" in any
+// case, or a placeholder that was not filled in, such as "%i" or "{{id}}".
 func IsPlaceholder(id string) bool {
+	word := strings.TrimFunc(id, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	switch strings.ToLower(word) {
+	case "", "none", "null", "nil", "undefined", "na", "n/a", "n.a", "nan",
+		"false", "true", "unknown", "error", "failed", "object object":
+		return true
+	}
 	id = strings.TrimSpace(id)
-	for _, word := range [...]string{"none", "null", "nil", "undefined", "n/a"} {
-		if strings.EqualFold(id, word) {
-			return true
-		}
+	number, err := strconv.ParseFloat(id, 64)
+	zeros := strings.Trim(id, "0-") == "" // a UUID of zeros
+	return err == nil && number <= 0 || zeros || isTemplate(id)
+}
+
+// isTemplate reports whether an ID is %x, %1$s, %x%, {x}, {{x}}, ${x}, <x> or #x#. Digits show that it is an ID, such as a UUID
+// in braces.
+func isTemplate(id string) bool {
+	const opening, closing = "{$<#", "}>#"
+	wrapped := strings.ContainsAny(id[:1], opening) && strings.ContainsAny(id[len(id)-1:], closing)
+	if !wrapped && id[0] != '%' {
+		return false
 	}
-	if name, ok := strings.CutPrefix(id, "%"); ok {
-		return strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ%") == ""
+	name := strings.Trim(id, opening+closing+"%")
+	if _, verb, ok := strings.Cut(name, "$"); ok {
+		name = verb
 	}
-	return strings.Trim(id, "0-") == ""
+	return name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_.- ") == ""
 }

@@ -12,15 +12,31 @@ import (
 func TestIsPlaceholder(t *testing.T) {
 	t.Parallel()
 	for _, id := range []string{
-		"", " ", "\t\n", "none", "None", "NONE", " null ", "Null", "nil", "undefined", "n/a", "N/A", "-", "--", "0", "000", "00000000-0000-0000-0000-000000000000",
-		"%i", "%tr", "%ID%", "%",
+		"", " ", "\t\n", "\u0000", "\u200b", "-", "--", "—", "''", `""`, "%", "none", "None", " null ", "(null)", "<null>", "<nil>", "nil", "undefined",
+		"n/a", "N.A.", "NA", "NaN", "false", "True", "unknown", "error", "failed", "[object Object]",
+		"0", "000", "00000000-0000-0000-0000-000000000000", "-1", "0.0", "0e5", "-7.5",
+		"%i", "%tr", "%ID%", "%msg_id", "%msg_id%", "%1$s", "{id}", "{{id}}", "{{ message.id }}", "${id}", "<id>", "#id#",
 	} {
 		assert.True(t, table.IsPlaceholder(id), "%q", id)
 	}
 	for _, id := range []string{
-		"1", "10", "-1", "0x0", "0.0", "nonesuch", "null-1", "na", "a", "%20", "%i1", "m-1", "0f6c2f7e-9b1d-4d0a-8a35-f4b0a3b0c111", "{3F2504E0-4F89-11D3-9A0C-0305E82C3301}",
+		"1", "10", "0.5", "0x0", "0190f5a2", "-abc1", "-1a", "a", "é", "nonesuch", "null-1", "nab", "error-1", "%20", "%i1", "%2B63", "m-1", "#5", "#5#", "{id", "$id", "<a@b>",
+		"0f6c2f7e-9b1d-4d0a-8a35-f4b0a3b0c111", "{3F2504E0-4F89-11D3-9A0C-0305E82C3301}",
 	} {
 		assert.False(t, table.IsPlaceholder(id), "%q", id)
+	}
+}
+
+func TestParseTimeOfZeros(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"", "0", "0000-00-00", "0000-00-00 00:00:00", "0000-00-00T00:00:00.000Z", "0000/00/00", "00:00"} {
+		at, ok := table.ParseTime(text, nil)
+		assert.True(t, ok, text)
+		assert.True(t, at.IsZero(), text)
+	}
+	for _, text := range []string{"0000-00-01", "T1", "-"} {
+		_, ok := table.ParseTime(text, nil)
+		assert.False(t, ok, text)
 	}
 }
 

@@ -24,10 +24,11 @@ const compact = "20060102150405"
 //	20261003144423                   14 digits that begin with 19 or 20: a date with a time of day, not milliseconds
 //
 // A form without an offset is in zone; nil is UTC. White space around the text does not count. A blank text is the zero time,
-// and so is one that cannot be read. Times of the same instant may be in different locations: compare them with Equal.
+// and so is one of zeros, such as 0000-00-00 00:00:00, and one that cannot be read. Times of the same instant may be in
+// different locations: compare them with Equal.
 func ParseTime(text string, zone *time.Location) (time.Time, bool) {
 	text = strings.TrimSpace(text)
-	if text == "" {
+	if text == "" || text[0] == '0' && strings.Trim(text, "0-/:. TZ") == "" {
 		return time.Time{}, true
 	}
 	if zone == nil {

@@ -23,7 +23,7 @@ func TestParseTimeReadsEveryForm(t *testing.T) {
 		want time.Time
 	}{
 		{"1791038663", manila, at},
-		{"0", nil, time.Unix(0, 0)},
+		{"0", nil, time.Time{}},
 		{"99999999999", nil, time.Unix(99999999999, 0)},
 		{"100000000000", nil, time.Unix(100000000, 0)},
 		{"1791038663000", manila, at},

@@ -239,6 +239,9 @@ func (c *call) shouldRetry(ctx context.Context) bool {
 	if !c.refreshing && !c.worthRetrying(ctx) {
 		return false
 	}
+	if o.StatusCode != 0 && c.request.Accepted != nil && c.request.Accepted(o.Body) {
+		return false
+	}
 	if err := ctx.Err(); err != nil {
 		if !errors.Is(o.Err, err) {
 			o.Interrupted = err

@@ -5,11 +5,34 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 )
+
+// StoredFields returns pointers to the fields of a message by their json tags, for DecodeStored. Message is a pointer to a struct.
+func StoredFields(message any) map[string]any {
+	fields := map[string]any{}
+	v := reflect.ValueOf(message).Elem()
+	for i := range v.NumField() {
+		pointer := v.Field(i).Addr().Interface()
+		if d, ok := pointer.(*time.Duration); ok {
+			pointer = (*StoredDuration)(d)
+		}
+		fields[v.Type().Field(i).Tag.Get("json")] = pointer
+	}
+	return fields
+}
+
+// FieldsToStore is StoredFields without those that are zero, for EncodeStored.
+func FieldsToStore(message any) map[string]any {
+	fields := StoredFields(message)
+	maps.DeleteFunc(fields, func(_ string, field any) bool { return reflect.ValueOf(field).Elem().IsZero() })
+	return fields
+}
 
 // EncodeStored encodes a message for storage. Text that is not valid UTF-8 would change on the way and is an error. Errors
 // never repeat a value.

@@ -99,6 +99,7 @@ type Page struct {
 	Unreadable                      []Unreadable
 	Number, Size, Total, TotalPages int
 	Last                            bool     // no page follows, as far as the response says
+	Missing                         bool     // there are no records, although the response says that there are rows
 	Next                            Position // of the next page
 }
 
