@@ -16,7 +16,7 @@ import (
 var defaults string
 
 // defaultTable is parsed once and shared. Nothing changes it.
-var defaultTable = sync.OnceValue(func() *table.Table {
+var defaultTable = sync.OnceValue(func() *table.Table { //nolint:gochecknoglobals // never written
 	t, err := table.Decode(defaults)
 	if err != nil {
 		panic("contract: the embedded table: " + err.Error()) // a fault of this package alone; its tests read the table

@@ -18,6 +18,8 @@ func ExampleParse() {
 		return
 	}
 	_ = names // messaging.WithContract(names), webhook.WithContract(names)
+	fmt.Println("the overlay is valid")
+	// Output: the overlay is valid
 }
 
 // A typing error is found, and all problems are reported at once.

@@ -272,7 +272,7 @@ func checkGoldenFiles[V any](t *testing.T, folder string, cases map[string]V) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join("testdata", folder, "*"))
 	require.NoError(t, err)
-	assert.Equal(t, len(cases), len(files))
+	assert.Len(t, files, len(cases))
 	for _, file := range files {
 		_, ok := cases[strings.TrimSuffix(filepath.Base(file), ".golden")]
 		assert.True(t, ok, file)

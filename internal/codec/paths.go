@@ -22,7 +22,7 @@ type node struct {
 }
 
 // unwanted is the place of a value that is only checked.
-var unwanted = new(node)
+var unwanted = new(node) //nolint:gochecknoglobals // never written
 
 // compilePaths compiles lists of paths by concept, each in the order of preference, and the paths at which the rows of a listing
 // may stand.

@@ -86,7 +86,7 @@ func (s *Send) Decode(body []byte) (Response, error) {
 	case response.Refused:
 	case doubt != "":
 		response.Doubt = doubt
-	case status.kind != absent && !(status.scalar() && holds(s.op.Accepted, statusWord)):
+	case status.kind != absent && (!status.scalar() || !holds(s.op.Accepted, statusWord)):
 		response.Doubt = "the response has a status that is no word of the contract (accepted)"
 	case response.ID == "":
 		response.Doubt = "the response names no message at any path of the contract (response.id)"

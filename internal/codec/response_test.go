@@ -235,6 +235,7 @@ func TestDecode(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			overlay := tt.overlay
 			if overlay == "" {
 				overlay = `{}`

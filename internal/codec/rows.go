@@ -12,7 +12,7 @@ import (
 )
 
 // recordFields are the concepts of sms.list.record and the fields that they fill. The ID comes first.
-var recordFields = [...]struct {
+var recordFields = [...]struct { //nolint:gochecknoglobals // never written
 	concept string
 	of      func(*wire.Record) any
 }{

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -146,7 +147,7 @@ func (s *scanner) word(word string) {
 // string reads a string whose opening quote is next.
 func (s *scanner) string() value {
 	start := s.pos + 1
-	kind, ascii := text, true
+	form, ascii := text, true
 	for i := start; i < len(s.doc); i++ {
 		c := s.doc[i]
 		switch {
@@ -155,12 +156,12 @@ func (s *scanner) string() value {
 			ascii = false
 		case c == '"':
 			s.pos = i + 1
-			if kind == escapedText || !ascii && !utf8.Valid(s.doc[start:i]) {
+			if form == escapedText || !ascii && !utf8.Valid(s.doc[start:i]) {
 				return value{escapedText, start - 1, s.pos}
 			}
 			return value{text, start, i}
 		case c == '\\':
-			kind = escapedText
+			form = escapedText
 			s.pos = i + 1
 			s.escape()
 			i = s.pos - 1
@@ -186,7 +187,7 @@ func (s *scanner) escape() {
 
 // oneOf passes over the next byte, which must be one of a set.
 func (s *scanner) oneOf(set string) {
-	if s.pos >= len(s.doc) || bytes.IndexByte([]byte(set), s.doc[s.pos]) < 0 {
+	if s.pos >= len(s.doc) || strings.IndexByte(set, s.doc[s.pos]) < 0 {
 		s.unexpected()
 		return
 	}

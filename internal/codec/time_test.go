@@ -233,7 +233,7 @@ func FuzzTime(f *testing.F) {
 	lists := map[string]*codec.List{}
 	for _, zone := range zones {
 		for _, form := range forms {
-			lists[zone+string(form)] = compileList(f, fmt.Sprintf(`{"sms.list": {"zone": %q, "time": %q}}`, zone, form), false)
+			lists[zone+form] = compileList(f, fmt.Sprintf(`{"sms.list": {"zone": %q, "time": %q}}`, zone, form), false)
 		}
 	}
 	f.Fuzz(func(t *testing.T, text string, seconds, nanoseconds int64, which uint8) {
@@ -259,8 +259,8 @@ func FuzzTime(f *testing.F) {
 		}
 		at := time.Unix(seconds, nanoseconds)
 		for _, form := range forms {
-			text := writeTime(t, lists[name+string(form)], at)
-			got, ok := readTime(t, lists[name+string(form)], strconv.Quote(text))
+			text := writeTime(t, lists[name+form], at)
+			got, ok := readTime(t, lists[name+form], strconv.Quote(text))
 			switch {
 			case form == "date": // the contract does not say that a day alone is read as a time
 				day, err := time.ParseInLocation(time.DateOnly, text, zone)

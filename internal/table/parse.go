@@ -41,7 +41,7 @@ func Parse(defaults string, overlay []byte) (*Table, Problems) {
 	err := decode(defaults, &base)
 	text, encodeErr := json.Marshal(merge(&found, "", base, changes))
 	t, decodeErr := Decode(string(text))
-	if err := cmp.Or(err, encodeErr, decodeErr); err != nil {
+	if cmp.Or(err, encodeErr, decodeErr) != nil {
 		found.add("", "the merged table cannot be read")
 		return nil, found
 	}

@@ -71,7 +71,7 @@ func readUpTo(r io.Reader, limit int64, buffer []byte) ([]byte, error) {
 		}
 		n, err := r.Read(buffer[len(buffer):min(int64(cap(buffer)), limit)])
 		buffer = buffer[:len(buffer)+n]
-		if err == io.EOF { //nolint:errorlint // io.Reader's own
+		if err == io.EOF {
 			return buffer, nil
 		}
 		if err != nil {

@@ -190,7 +190,8 @@ func (c *call) send(out *http.Request) (*http.Response, error) {
 // contextError attributes err to the context that ended, if one has: the caller's, or the attempt's by its timeout. It
 // keeps the name of a namedError. err may be nil.
 func (c *call) contextError(ctx, caller context.Context, err error) error {
-	reason, text := caller.Err(), ""
+	reason := caller.Err()
+	var text string
 	switch {
 	case reason != nil:
 		text = reason.Error()

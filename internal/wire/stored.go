@@ -39,7 +39,7 @@ func FieldsToStore(message any) map[string]any {
 func EncodeStored(value any) ([]byte, error) {
 	raw, err := EncodeText(value)
 	switch {
-	case err == errInvalidUTF8:
+	case errors.Is(err, errInvalidUTF8):
 		return nil, errors.New("it holds text that is not valid UTF-8")
 	case err != nil:
 		return nil, fmt.Errorf("it holds a value that is no JSON (%T)", err)
