@@ -22,7 +22,7 @@ func parseAmount(s string) (amount, bool) {
 		return 0, false
 	}
 	hundredths, err := strconv.ParseUint(whole+(fraction + "00")[:2], 10, 63)
-	return amount(hundredths), err == nil //nolint:gosec // it has 63 bits
+	return amount(hundredths), err == nil
 }
 
 func (a amount) String() string { return fmt.Sprintf("%d.%02d", a/100, a%100) }
