@@ -63,7 +63,7 @@ func (s *Server) Receive(ctx context.Context, target string, callback Callback, 
 func (s *Server) deliverAll(ctx context.Context, calls []call, how receiving) []Reply {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	defer context.AfterFunc(s.closed, func() { end(errClosed) })()
+	defer context.AfterFunc(s.closed, func() { end(errClosed) })() //nolint:contextcheck // beside the context of the caller
 	if s.closed.Err() != nil {
 		end(errClosed) // before anything is sent: AfterFunc takes its time
 	}

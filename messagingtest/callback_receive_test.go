@@ -198,7 +198,9 @@ func TestReceiveIsSequential(t *testing.T) {
 func TestOutOfOrder(t *testing.T) {
 	t.Parallel()
 	h := newHook(t, nil)
-	all := Callbacks{DeliveryReport{ID: "1", Status: "sent"}, DeliveryReport{ID: "1", Status: "delivered"}, DeliveryReport{ID: "1", Status: "read"}}
+	all := Callbacks{
+		DeliveryReport{ID: "1", Status: "sent"}, DeliveryReport{ID: "1", Status: "delivered"}, DeliveryReport{ID: "1", Status: "read"},
+	}
 	replies := NewServer(t).Receive(t.Context(), h.URL, all, OutOfOrder())
 	assert.Equal(t, []string{"read", "delivered", "sent"}, h.came("status"))
 	for i, r := range replies {
@@ -573,10 +575,14 @@ func TestReceiveSendsEverySample(t *testing.T) {
 func TestReceiveRefusesMisuse(t *testing.T) {
 	t.Parallel()
 	s := NewServer(t)
-	for _, target := range []string{"", "/hook", "shop.example.com/hook", "ftp://shop.example.com", "http://", "http://a b", "http://127.0.0.1/\n", "http://127.0.0.1/%zz"} {
-		assert.PanicsWithValue(t, "messagingtest: Receive: the target is not an absolute http or https URL, or the callback is nil", func() { s.Receive(t.Context(), target, InboundSMS{}) }, target)
+	for _, target := range []string{
+		"", "/hook", "shop.example.com/hook", "ftp://shop.example.com", "http://", "http://a b", "http://127.0.0.1/\n", "http://127.0.0.1/%zz",
+	} {
+		assert.PanicsWithValue(t, "messagingtest: Receive: the target is not an absolute http or https URL, or the callback is nil",
+			func() { s.Receive(t.Context(), target, InboundSMS{}) }, target)
 	}
-	assert.PanicsWithValue(t, "messagingtest: Receive: the target is not an absolute http or https URL, or the callback is nil", func() { s.Receive(t.Context(), s.URL, nil) })
+	assert.PanicsWithValue(t, "messagingtest: Receive: the target is not an absolute http or https URL, or the callback is nil",
+		func() { s.Receive(t.Context(), s.URL, nil) })
 	assert.PanicsWithValue(t, "messagingtest: RetryFailures(0): the number of retries is below 1", func() { RetryFailures(0) })
 	assert.PanicsWithValue(t, "messagingtest: SeveralAtOnce(0): the number of callbacks is below 1", func() { SeveralAtOnce(0) })
 	assert.PanicsWithValue(t, "messagingtest: GiveUpAfter(-1s): the time is not above zero", func() { GiveUpAfter(-time.Second) })

@@ -65,7 +65,9 @@ func TestCallbackRequestRefusesTarget(t *testing.T) {
 }
 
 func FuzzRequest(f *testing.F) {
-	for _, seed := range []string{"", "Hi there!", "+639171234567", "100%", "a;b=c", "a&b#c", "a\r\n\x00\x7fb", "é😀", "caf\xe9", `{"a":"b"}`} {
+	for _, seed := range []string{
+		"", "Hi there!", "+639171234567", "100%", "a;b=c", "a&b#c", "a\r\n\x00\x7fb", "é😀", "caf\xe9", `{"a":"b"}`,
+	} {
 		f.Add(seed, seed, seed, seed)
 		f.Add("1", "", seed, "")
 	}

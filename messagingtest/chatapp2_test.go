@@ -109,17 +109,20 @@ func TestChatApp2RefusesEnvelope(t *testing.T) {
 	t.Parallel()
 	text := `"text":{"body":"Hi"}`
 	checkRefusals(t, map[string]refusal{
-		"no product":                    {`{"to":"639171234567",` + text + `}`, codeMissing},
-		"another product":               {`{"messaging_product":"telegram","to":"639171234567",` + text + `}`, codeValue},
-		"product null":                  {`{"messaging_product":null,"to":"639171234567",` + text + `}`, codeKind},
-		"nobody":                        {`{"messaging_product":"whatsapp",` + text + `}`, codeMissing},
-		"to empty":                      {`{"messaging_product":"whatsapp","to":"",` + text + `}`, codeMissing},
-		"to a number":                   {`{"messaging_product":"whatsapp","to":639171234567,` + text + `}`, codeKind},
-		"to a word":                     {`{"messaging_product":"whatsapp","to":"nobody",` + text + `}`, codeRecipient},
-		"to a list":                     {`{"messaging_product":"whatsapp","to":["639171234567"],` + text + `}`, codeKind},
-		"recipient empty":               {`{"messaging_product":"whatsapp","recipient":"",` + text + `}`, codeMissing},
-		"recipient a number":            {`{"messaging_product":"whatsapp","recipient":"639171234567",` + text + `}`, codeRecipient},
-		"a group without to":            {`{"messaging_product":"whatsapp","recipient_type":"group","recipient":"US.1",` + text + `}`, codeMissing},
+		"no product":         {`{"to":"639171234567",` + text + `}`, codeMissing},
+		"another product":    {`{"messaging_product":"telegram","to":"639171234567",` + text + `}`, codeValue},
+		"product null":       {`{"messaging_product":null,"to":"639171234567",` + text + `}`, codeKind},
+		"nobody":             {`{"messaging_product":"whatsapp",` + text + `}`, codeMissing},
+		"to empty":           {`{"messaging_product":"whatsapp","to":"",` + text + `}`, codeMissing},
+		"to a number":        {`{"messaging_product":"whatsapp","to":639171234567,` + text + `}`, codeKind},
+		"to a word":          {`{"messaging_product":"whatsapp","to":"nobody",` + text + `}`, codeRecipient},
+		"to a list":          {`{"messaging_product":"whatsapp","to":["639171234567"],` + text + `}`, codeKind},
+		"recipient empty":    {`{"messaging_product":"whatsapp","recipient":"",` + text + `}`, codeMissing},
+		"recipient a number": {`{"messaging_product":"whatsapp","recipient":"639171234567",` + text + `}`, codeRecipient},
+		"a group without to": {
+			`{"messaging_product":"whatsapp","recipient_type":"group","recipient":"US.1",` + text + `}`,
+			codeMissing,
+		},
 		"another recipient type":        {two(`"recipient_type":"channel",` + text), codeValue},
 		"recipient type empty":          {two(`"recipient_type":"",` + text), codeMissing},
 		"recipient type null":           {two(`"recipient_type":null,` + text), codeKind},
@@ -146,10 +149,16 @@ func TestChatApp2RefusesEnvelope(t *testing.T) {
 		"ttl a string":                  {two(`"ttl":"60",` + text), codeLifetime},
 		"ttl zero":                      {two(`"ttl":0,` + text), codeLifetime},
 		"half a fallback":               {two(`"sms_text":"Hi",` + text), codeFallback},
-		"a fallback for a group":        {`{"messaging_product":"whatsapp","recipient_type":"group","to":"g","sms_from":"ACME","sms_text":"Hi",` + text + `}`, codeFallback},
-		"a fallback for a user":         {`{"messaging_product":"whatsapp","recipient":"US.1","sms_from":"ACME","sms_text":"Hi",` + text + `}`, codeFallback},
-		"report without callback":       {two(`"dlrReport":1,` + text), codeCallback},
-		"reference null":                {two(`"referenceId":null,` + text), codeKind},
+		"a fallback for a group": {
+			`{"messaging_product":"whatsapp","recipient_type":"group","to":"g","sms_from":"ACME","sms_text":"Hi",` + text + `}`,
+			codeFallback,
+		},
+		"a fallback for a user": {
+			`{"messaging_product":"whatsapp","recipient":"US.1","sms_from":"ACME","sms_text":"Hi",` + text + `}`,
+			codeFallback,
+		},
+		"report without callback": {two(`"dlrReport":1,` + text), codeCallback},
+		"reference null":          {two(`"referenceId":null,` + text), codeKind},
 	})
 }
 
@@ -197,9 +206,18 @@ func TestChatApp2RefusesContent(t *testing.T) {
 		"a component that is a text":  {template(`{"name":"t","language":{"code":"en"},"components":["body"]}`), codeKind},
 		"a button without a kind":     {template(`{"name":"t","language":{"code":"en"},"components":[{"type":"BUTTON"}]}`), codeMissing},
 		"a carousel without cards":    {template(`{"name":"t","language":{"code":"en"},"components":[{"type":"carousel"}]}`), codeMissing},
-		"a card of a wrong component": {template(`{"name":"t","language":{"code":"en"},"components":[{"type":"carousel","cards":[{"components":[{}]}]}]}`), codeMissing},
-		"a parameter without a type":  {template(`{"name":"t","language":{"code":"en"},"components":[{"type":"body","parameters":[{"text":"x"}]}]}`), codeMissing},
-		"parameters a string":         {template(`{"name":"t","language":{"code":"en"},"components":[{"type":"body","parameters":"x"}]}`), codeKind},
+		"a card of a wrong component": {
+			template(`{"name":"t","language":{"code":"en"},"components":[{"type":"carousel","cards":[{"components":[{}]}]}]}`),
+			codeMissing,
+		},
+		"a parameter without a type": {
+			template(`{"name":"t","language":{"code":"en"},"components":[{"type":"body","parameters":[{"text":"x"}]}]}`),
+			codeMissing,
+		},
+		"parameters a string": {
+			template(`{"name":"t","language":{"code":"en"},"components":[{"type":"body","parameters":"x"}]}`),
+			codeKind,
+		},
 	})
 }
 
@@ -207,29 +225,47 @@ func TestChatApp2RefusesInteractive(t *testing.T) {
 	t.Parallel()
 	body := `"body":{"text":"B"},`
 	checkRefusals(t, map[string]refusal{
-		"no type":                     {interactive(`{` + body + `"action":{"buttons":[{}]}}`), codeMissing},
-		"no action":                   {interactive(`{"type":"button","body":{"text":"B"}}`), codeMissing},
-		"action null":                 {interactive(`{"type":"button",` + body + `"action":null}`), codeKind},
-		"action an array":             {interactive(`{"type":"button",` + body + `"action":[]}`), codeKind},
-		"an unknown type, no action":  {interactive(`{"type":"hologram"}`), codeMissing},
-		"no body":                     {interactive(`{"type":"button","action":{"buttons":[{}]}}`), codeMissing},
-		"body a string":               {interactive(`{"type":"button","body":"B","action":{"buttons":[{}]}}`), codeKind},
-		"body without text":           {interactive(`{"type":"button","body":{},"action":{"buttons":[{}]}}`), codeMissing},
-		"footer without text":         {interactive(`{"type":"button",` + body + `"footer":{},"action":{"buttons":[{}]}}`), codeMissing},
-		"footer null":                 {interactive(`{"type":"button",` + body + `"footer":null,"action":{"buttons":[{}]}}`), codeKind},
-		"header without type":         {interactive(`{"type":"button",` + body + `"header":{"text":"H"},"action":{"buttons":[{}]}}`), codeMissing},
-		"header of another type":      {interactive(`{"type":"button",` + body + `"header":{"type":"audio"},"action":{"buttons":[{}]}}`), codeValue},
-		"header without its text":     {interactive(`{"type":"button",` + body + `"header":{"type":"text"},"action":{"buttons":[{}]}}`), codeMissing},
-		"header without its image":    {interactive(`{"type":"button",` + body + `"header":{"type":"image"},"action":{"buttons":[{}]}}`), codeMissing},
-		"header of an image twice":    {interactive(`{"type":"button",` + body + `"header":{"type":"image","image":{}},"action":{"buttons":[{}]}}`), codePayload},
-		"no buttons":                  {interactive(`{"type":"button",` + body + `"action":{"buttons":[]}}`), codeMissing},
-		"list without a button":       {interactive(`{"type":"list",` + body + `"action":{"sections":[{}]}}`), codeMissing},
-		"list without sections":       {interactive(`{"type":"list",` + body + `"action":{"button":"Open"}}`), codeMissing},
-		"product without a catalog":   {interactive(`{"type":"product","action":{"product_retailer_id":"p"}}`), codeMissing},
-		"products without a catalog":  {interactive(`{"type":"product_list",` + body + `"action":{"sections":[{}]}}`), codeMissing},
-		"carousel without cards":      {interactive(`{"type":"carousel","action":{}}`), codeMissing},
-		"a link without parameters":   {interactive(`{"type":"cta_url",` + body + `"action":{"name":"cta_url"}}`), codeMissing},
-		"a link without a URL":        {interactive(`{"type":"cta_url",` + body + `"action":{"name":"cta_url","parameters":{"display_text":"Go"}}}`), codeMissing},
+		"no type":                    {interactive(`{` + body + `"action":{"buttons":[{}]}}`), codeMissing},
+		"no action":                  {interactive(`{"type":"button","body":{"text":"B"}}`), codeMissing},
+		"action null":                {interactive(`{"type":"button",` + body + `"action":null}`), codeKind},
+		"action an array":            {interactive(`{"type":"button",` + body + `"action":[]}`), codeKind},
+		"an unknown type, no action": {interactive(`{"type":"hologram"}`), codeMissing},
+		"no body":                    {interactive(`{"type":"button","action":{"buttons":[{}]}}`), codeMissing},
+		"body a string":              {interactive(`{"type":"button","body":"B","action":{"buttons":[{}]}}`), codeKind},
+		"body without text":          {interactive(`{"type":"button","body":{},"action":{"buttons":[{}]}}`), codeMissing},
+		"footer without text":        {interactive(`{"type":"button",` + body + `"footer":{},"action":{"buttons":[{}]}}`), codeMissing},
+		"footer null":                {interactive(`{"type":"button",` + body + `"footer":null,"action":{"buttons":[{}]}}`), codeKind},
+		"header without type": {
+			interactive(`{"type":"button",` + body + `"header":{"text":"H"},"action":{"buttons":[{}]}}`),
+			codeMissing,
+		},
+		"header of another type": {
+			interactive(`{"type":"button",` + body + `"header":{"type":"audio"},"action":{"buttons":[{}]}}`),
+			codeValue,
+		},
+		"header without its text": {
+			interactive(`{"type":"button",` + body + `"header":{"type":"text"},"action":{"buttons":[{}]}}`),
+			codeMissing,
+		},
+		"header without its image": {
+			interactive(`{"type":"button",` + body + `"header":{"type":"image"},"action":{"buttons":[{}]}}`),
+			codeMissing,
+		},
+		"header of an image twice": {
+			interactive(`{"type":"button",` + body + `"header":{"type":"image","image":{}},"action":{"buttons":[{}]}}`),
+			codePayload,
+		},
+		"no buttons":                 {interactive(`{"type":"button",` + body + `"action":{"buttons":[]}}`), codeMissing},
+		"list without a button":      {interactive(`{"type":"list",` + body + `"action":{"sections":[{}]}}`), codeMissing},
+		"list without sections":      {interactive(`{"type":"list",` + body + `"action":{"button":"Open"}}`), codeMissing},
+		"product without a catalog":  {interactive(`{"type":"product","action":{"product_retailer_id":"p"}}`), codeMissing},
+		"products without a catalog": {interactive(`{"type":"product_list",` + body + `"action":{"sections":[{}]}}`), codeMissing},
+		"carousel without cards":     {interactive(`{"type":"carousel","action":{}}`), codeMissing},
+		"a link without parameters":  {interactive(`{"type":"cta_url",` + body + `"action":{"name":"cta_url"}}`), codeMissing},
+		"a link without a URL": {
+			interactive(`{"type":"cta_url",` + body + `"action":{"name":"cta_url","parameters":{"display_text":"Go"}}}`),
+			codeMissing,
+		},
 		"a flow without parameters":   {interactive(`{"type":"flow",` + body + `"action":{"name":"flow"}}`), codeMissing},
 		"a question without its name": {interactive(`{"type":"location_request_message",` + body + `"action":{}}`), codeMissing},
 	})

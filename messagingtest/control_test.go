@@ -25,7 +25,11 @@ func TestShiftRows(t *testing.T) {
 		{"by cursor", overlayByCursor, ByCursor, 1, nil, []string{"m-6 m-5 m-4", "m-3 m-2 m-1"}},
 		{"the oldest first", `{}`, ByPage, 1, []string{"sort[direction]", "asc"}, []string{"m-1 m-2 m-3", "m-3 m-4 m-5", "m-5 m-6"}},
 		{"by a column of equals", `{}`, ByPage, 1, []string{"sort[column]", "from"}, []string{"m-1 m-2 m-3", "m-3 m-4 m-5", "m-5 m-6"}},
-		{"by its reverse", `{}`, ByPage, 1, []string{"sort[column]", "to", "sort[direction]", "desc"}, []string{"m-6 m-5 m-4", "m-4 m-3 m-2", "m-2 m-1"}},
+		{
+			"by its reverse", `{}`, ByPage, 1,
+			[]string{"sort[column]", "to", "sort[direction]", "desc"},
+			[]string{"m-6 m-5 m-4", "m-4 m-3 m-2", "m-2 m-1"},
+		},
 		{"filtered", `{}`, ByPage, 1, []string{"filter[from]", "ACME"}, []string{"m-6 m-5 m-4", "m-4 m-3 m-2", "m-2 m-1"}},
 		{
 			"in a window", `{}`, ByPage, 1,
@@ -73,7 +77,8 @@ func TestShiftedRowsAreListed(t *testing.T) {
 	list(t, client, s, "pageSize", "1")
 	a := list(t, client, s)
 	assert.Equal(t, "msg-3 msg-2 msg-1 m-2 m-1", a.ids(), "they pass over an ID that is taken")
-	assert.Equal(t, []string{"2026-10-03T14:44:24.188Z", "2026-10-03T14:44:24.187Z", "2026-10-03T14:44:24.186Z"}, a.column("dateCreated")[:3])
+	dates := []string{"2026-10-03T14:44:24.188Z", "2026-10-03T14:44:24.187Z", "2026-10-03T14:44:24.186Z"}
+	assert.Equal(t, dates, a.column("dateCreated")[:3])
 	assert.Equal(t, []string{"<nil>", "<nil>", "r"}, a.column("referenceId")[:3])
 	s.Reset()
 	seed(s, 2)
@@ -222,7 +227,8 @@ func TestRefuseDuplicates(t *testing.T) {
 	require.Error(t, do(newClient(t), newRequest(t, s, other)).err)
 	assert.Equal(t, http.StatusConflict, send(t, client, s, other).status, "it was accepted, though nobody heard of it")
 	s.Seed(Sent{ReferenceID: "order-19"})
-	assert.Equal(t, http.StatusConflict, send(t, client, s, `{"from":"ACME","to":"639171234567","text":"Hi","referenceId":"order-19"}`).status)
+	seeded := `{"from":"ACME","to":"639171234567","text":"Hi","referenceId":"order-19"}`
+	assert.Equal(t, http.StatusConflict, send(t, client, s, seeded).status)
 
 	s.Reset()
 	send(t, client, s, body).data(t)

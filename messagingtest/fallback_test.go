@@ -28,7 +28,8 @@ func TestFallbackIsSMS(t *testing.T) {
 			require.Len(t, sent, 2)
 			assert.True(t, strings.HasPrefix(sent[0].ID, begin))
 			assert.Equal(t, Sent{
-				ID: "msg-2", Channel: ChannelSMS, Kind: "text", From: "ACME", To: "+639171234567", Text: "Hi by SMS", ReferenceID: "order-17",
+				ID: "msg-2", Channel: ChannelSMS, Kind: "text", From: "ACME", To: "+639171234567", Text: "Hi by SMS",
+				ReferenceID: "order-17",
 				CallbackURL: "https://example.com/%s", Parts: 1, FallbackOf: sent[0].ID, RequestID: sent[0].RequestID,
 				At: sent[0].At.Add(10 * time.Minute),
 			}, sent[1])

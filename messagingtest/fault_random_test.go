@@ -186,7 +186,8 @@ func TestInjectRandomlyCopiesFaults(t *testing.T) {
 func TestInjectRandomlyRefusesMisuse(t *testing.T) {
 	t.Parallel()
 	s := NewServer(t)
-	assert.PanicsWithValue(t, "messagingtest: InjectRandomly(7, 1.5, []): the share is not in 0 to 1, or a status not in 100 to 599", func() { s.InjectRandomly(7, 1.5) })
+	assert.PanicsWithValue(t, "messagingtest: InjectRandomly(7, 1.5, []): the share is not in 0 to 1, or a status not in 100 to 599",
+		func() { s.InjectRandomly(7, 1.5) })
 	assert.PanicsWithValue(t, "messagingtest: InjectRandomly(7, 0.3, [DropUnread Status(99, 0s)]): the share is not in 0 to 1, or a status not in 100 to 599", func() {
 		s.InjectRandomly(7, 0.3, DropUnread(), Status(99, 0))
 	})

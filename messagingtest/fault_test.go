@@ -371,7 +371,8 @@ func TestInjectConcurrently(t *testing.T) {
 
 func TestInjectRefusesMisuse(t *testing.T) {
 	s := NewServer(t)
-	assert.PanicsWithValue(t, "messagingtest: Inject(DropUnread, 0): the number of requests is below 1, or the status not in 100 to 599", func() { s.Inject(DropUnread(), 0) })
+	assert.PanicsWithValue(t, "messagingtest: Inject(DropUnread, 0): the number of requests is below 1, or the status not in 100 to 599",
+		func() { s.Inject(DropUnread(), 0) })
 	assert.Panics(t, func() { s.Inject(Fault{}, -1) })
 	for _, code := range []int{-1, 0, 99, 600} {
 		fault := Status(code, 0)

@@ -93,7 +93,8 @@ func seed(s *Server, n int) {
 
 func TestListOfNothing(t *testing.T) {
 	r := do(newClient(t), newListRequest(t, NewServer(t), ""))
-	assert.JSONEq(t, `{"status":true,"totalRows":0,"totalPages":0,"pageNumber":1,"pageSize":100,"hasNext":false,"nextPage":null,"data":[]}`, string(r.body))
+	want := `{"status":true,"totalRows":0,"totalPages":0,"pageNumber":1,"pageSize":100,"hasNext":false,"nextPage":null,"data":[]}`
+	assert.JSONEq(t, want, string(r.body))
 }
 
 func TestListShowsWhatWasSent(t *testing.T) {
@@ -123,7 +124,8 @@ func TestListShowsWhatWasSeeded(t *testing.T) {
 	assert.Equal(t, map[string]any{
 		"transactionId": "t-1", "requestId": "q-1", "referenceId": nil, "categoryId": "c-1", "from": "ACME", "to": "639171234567",
 		"text": strings.Repeat("я", 135), "messageParts": 3.0, "price": "1.50", "dateCreated": "2026-10-03T14:44:23.186Z",
-		"dateSent": "2026-10-03T14:44:24.186Z", "sendStatus": 1.0, "dlrStatus": "1", "operator": "OP_1", "country": "ZZ", "description": "accepted",
+		"dateSent": "2026-10-03T14:44:24.186Z", "sendStatus": 1.0, "dlrStatus": "1",
+		"operator": "OP_1", "country": "ZZ", "description": "accepted",
 	}, row)
 }
 
@@ -132,7 +134,10 @@ func TestListFilters(t *testing.T) {
 	client := newClient(t)
 	s.Seed(
 		Sent{ID: "a", From: "ACME", To: "+639170000001", ReferenceID: "r-1", RequestID: "q-1", CategoryID: "c-1", At: day},
-		Sent{ID: "b", From: "ACME", To: "639170000001", ReferenceID: "r-2", RequestID: "q-2", CategoryID: "c-2", At: day.Add(time.Millisecond + 400)},
+		Sent{
+			ID: "b", From: "ACME", To: "639170000001", ReferenceID: "r-2",
+			RequestID: "q-2", CategoryID: "c-2", At: day.Add(time.Millisecond + 400),
+		},
 		Sent{ID: "c", From: "Other & Co", To: "+639170000003", ReferenceID: "r-2", RequestID: "q-3", At: day.Add(2 * time.Millisecond)},
 		Sent{ID: "A", From: "acme", To: "+639170000004", RequestID: "q-3", At: day.Add(time.Second)},
 	)
@@ -185,9 +190,18 @@ func TestListSorts(t *testing.T) {
 	s := NewServer(t)
 	client := newClient(t)
 	s.Seed(
-		Sent{ID: "a", RequestID: "2", ReferenceID: "3", CategoryID: "3", From: "1", To: "2", Text: "c", At: day.Add(1e6), SentAt: day, DeliveryStatus: "2"},
-		Sent{ID: "c", RequestID: "1", ReferenceID: "1", CategoryID: "2", From: "2", To: "1", Text: "b", At: day.Add(3e6), DeliveryStatus: "1", Parts: 10},
-		Sent{ID: "b", RequestID: "3", ReferenceID: "2", CategoryID: "1", From: "1", To: "1", Text: "a", At: day.Add(2e6), SentAt: day.Add(-1), Parts: 9},
+		Sent{
+			ID: "a", RequestID: "2", ReferenceID: "3", CategoryID: "3", From: "1", To: "2",
+			Text: "c", At: day.Add(1e6), SentAt: day, DeliveryStatus: "2",
+		},
+		Sent{
+			ID: "c", RequestID: "1", ReferenceID: "1", CategoryID: "2", From: "2", To: "1",
+			Text: "b", At: day.Add(3e6), DeliveryStatus: "1", Parts: 10,
+		},
+		Sent{
+			ID: "b", RequestID: "3", ReferenceID: "2", CategoryID: "1", From: "1", To: "1",
+			Text: "a", At: day.Add(2e6), SentAt: day.Add(-1), Parts: 9,
+		},
 	)
 	for _, tc := range []struct{ column, want, reversed string }{
 		{"transactionId", "a b c", "c b a"},
@@ -416,7 +430,10 @@ func TestListWhileSending(t *testing.T) {
 				reference := fmt.Sprintf("r-%d-%d", i, j)
 				r := do(client, newRequest(t, s, `{"from":"ACME","to":"+639171234567","text":"Hi","referenceId":"`+reference+`"}`))
 				assert.NoError(t, r.err)
-				for _, query := range []url.Values{params("filter[referenceId]", reference), params("pageSize", "1"), params("sort[column]", "referenceId", "filter[from]", "ACME")} {
+				for _, query := range []url.Values{
+					params("filter[referenceId]", reference), params("pageSize", "1"),
+					params("sort[column]", "referenceId", "filter[from]", "ACME"),
+				} {
 					r = do(client, newListRequest(t, s, query.Encode()))
 					assert.NoError(t, r.err)
 					assert.Equal(t, http.StatusOK, r.status)
@@ -520,7 +537,11 @@ func FuzzListQuery(f *testing.F) {
 		}
 		s.SetPaging(kinds[paging])
 		values, _ := url.ParseQuery(query)
-		a := s.process(&http.Request{Method: http.MethodGet, Header: http.Header{"Authorization": {"Bearer " + s.Token}}, URL: &url.URL{Path: "/api/sms", RawQuery: query}}, "req-1", nil, nil)
+		a := s.process(&http.Request{
+			Method: http.MethodGet,
+			Header: http.Header{"Authorization": {"Bearer " + s.Token}},
+			URL:    &url.URL{Path: "/api/sms", RawQuery: query},
+		}, "req-1", nil, nil)
 		var body struct {
 			Code      string
 			TotalRows int

@@ -178,5 +178,6 @@ func TestOutcomeString(t *testing.T) {
 func TestSetDeliveryRefusesMisuse(t *testing.T) {
 	t.Parallel()
 	s := NewServer(t)
-	assert.PanicsWithValue(t, `messagingtest: SetDelivery("", Unreachable): the recipient is empty`, func() { s.SetDelivery("", Unreachable()) })
+	assert.PanicsWithValue(t, `messagingtest: SetDelivery("", Unreachable): the recipient is empty`,
+		func() { s.SetDelivery("", Unreachable()) })
 }

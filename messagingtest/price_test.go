@@ -50,7 +50,9 @@ func TestSendRefusesTooLittleBalance(t *testing.T) {
 
 func TestSetBalanceRefusesMisuse(t *testing.T) {
 	s := NewServer(t)
-	for _, amount := range []string{"", ".", "1.", ".5", "-1", "+1", "1e3", "1,5", "1.2.3", " 1", "1/2", "NaN", "0.005", "92233720368547758.08"} {
+	for _, amount := range []string{
+		"", ".", "1.", ".5", "-1", "+1", "1e3", "1,5", "1.2.3", " 1", "1/2", "NaN", "0.005", "92233720368547758.08",
+	} {
 		assert.Panics(t, func() { s.SetBalance(amount) }, amount)
 	}
 	assert.Equal(t, "1000000.00", s.Balance())

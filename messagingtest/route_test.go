@@ -34,8 +34,10 @@ func TestRoute(t *testing.T) {
 		"named otherwise in the body":       {of("sale", `"category":"utility",`), true, CategoryMarketing, RouteMarketingMessages},
 		"free-form":                         {two(`"text":{"body":"Hi"}`), true, CategoryService, RouteCloud},
 		"free-form, no route, strict":       {two(strict + `"text":{"body":"Hi"}`), false, CategoryService, RouteCloud},
-		"free-form of a category":           {two(`"category":"authentication","text":{"body":"Hi"}`), true, CategoryAuthentication, RouteCloud},
-		"a type that is not known":          {goodChatApp2["hologram"], true, CategoryService, RouteCloud},
+		"free-form of a category": {
+			two(`"category":"authentication","text":{"body":"Hi"}`), true, CategoryAuthentication, RouteCloud,
+		},
+		"a type that is not known": {goodChatApp2["hologram"], true, CategoryService, RouteCloud},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

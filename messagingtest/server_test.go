@@ -321,7 +321,10 @@ func TestCloseLeavesNoGoroutine(t *testing.T) {
 	for range 5 {
 		s := Start()
 		client := &http.Client{Transport: &http.Transport{}, Timeout: 10 * time.Second}
-		for _, fault := range []Fault{{}, AcceptThenDrop(), DropUnread(), Slow(time.Millisecond), Status(100, 0), Status(503, 0), TruncatedResponse(), NotJSON(), Slow(time.Hour)} {
+		for _, fault := range []Fault{
+			{}, AcceptThenDrop(), DropUnread(), Slow(time.Millisecond), Status(100, 0), Status(503, 0),
+			TruncatedResponse(), NotJSON(), Slow(time.Hour),
+		} {
 			s.Inject(fault, 1)
 			req := newRequest(t, s, goodBody)
 			if fault == Slow(time.Hour) {
