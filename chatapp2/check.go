@@ -18,25 +18,8 @@ import (
 
 // checks collects the problems of a message. A path is the Go expression for a field, from the Message on.
 //
-// The rules for one field are in its tag "rule":
-//
-//	required   a text must be there and not be blank, an interface must not be nil
-//	notblank   a text may be absent, but not be blank
-//	url        an http or https URL, which may be absent
-//	present    a struct must not be zero
-//	object     a value encodes as a JSON object that is not empty, or is the text of one
-//	max=20     at most 20 characters, or the number 20; limit
-//	index      0 to 9, of which more is a limit
-//	degrees=90 -90 to 90
-//	minutes    a duration of whole minutes, of which more than 30 days is a limit
-//	oneof=a|b  one of these words, or absent; limit
-//	name       only lower-case letters, digits and underscores; limit
-//	alnum      only letters and digits; limit
-//	reference  only letters, digits, underscores, dots and hyphens; limit
-//	currency   a currency code, or absent; limit
-//	date       a date as YYYY-MM-DD, or absent; limit
-//
-// Rules about several fields are in the method check of a type. All texts must be valid UTF-8.
+// The rules for one field are in its tag "rule", as the package documentation lists them. Those about several fields are in the method
+// check of a type. All texts must be valid UTF-8.
 type checks struct {
 	wire.Checks
 

@@ -24,16 +24,16 @@ type templateCardJSON struct {
 
 // settingJSON is a parameter of a button, or of a component that has only one. Type names the member that holds it.
 type settingJSON struct {
-	Type               string            `json:"type"`
-	Text               string            `json:"text,omitzero"`
-	PaymentLinkPreview bool              `json:"payment_link_preview,omitzero"`
-	Payload            string            `json:"payload,omitzero"`
-	CouponCode         string            `json:"coupon_code,omitzero"`
-	TTLMinutes         float64           `json:"ttl_minutes,omitzero"`
-	Action             *buttonActionJSON `json:"action,omitzero"`
-	Offer              *offerJSON        `json:"limited_time_offer,omitzero"`
-	TapTarget          []TapTarget       `json:"tap_target_configuration,omitzero"`
-	OrderStatus        *orderStatusJSON  `json:"order_status,omitzero"`
+	Type               string           `json:"type"`
+	Text               string           `json:"text,omitzero"`
+	PaymentLinkPreview bool             `json:"payment_link_preview,omitzero"`
+	Payload            string           `json:"payload,omitzero"`
+	CouponCode         string           `json:"coupon_code,omitzero"`
+	TTLMinutes         float64          `json:"ttl_minutes,omitzero"`
+	Action             buttonActionJSON `json:"action,omitzero"`
+	Offer              offerJSON        `json:"limited_time_offer,omitzero"`
+	TapTarget          []TapTarget      `json:"tap_target_configuration,omitzero"`
+	OrderStatus        orderStatusJSON  `json:"order_status,omitzero"`
 }
 
 type buttonActionJSON struct {
@@ -41,7 +41,7 @@ type buttonActionJSON struct {
 	Sections     []ProductSection `json:"sections,omitzero"`
 	FlowToken    string           `json:"flow_token,omitzero"`
 	FlowData     any              `json:"flow_action_data,omitzero"`
-	OrderDetails *OrderDetails    `json:"order_details,omitzero"`
+	OrderDetails OrderDetails     `json:"order_details,omitzero"`
 }
 
 type offerJSON struct {
@@ -67,11 +67,11 @@ func componentShape(component Component) any {
 		}
 		return componentJSON{Type: "carousel", Cards: cards}
 	case LimitedTimeOffer:
-		return single(settingJSON{Type: "limited_time_offer", Offer: &offerJSON{unix(k.ExpiresAt, time.Time.UnixMilli)}})
+		return single(settingJSON{Type: "limited_time_offer", Offer: offerJSON{unix(k.ExpiresAt, time.Time.UnixMilli)}})
 	case TapTarget:
 		return single(settingJSON{Type: "tap_target_configuration", TapTarget: []TapTarget{k}})
 	case TemplateOrderStatus:
-		status := &orderStatusJSON{ReferenceID: k.ReferenceID, Order: orderStateJSON{k.Status, k.Description}}
+		status := orderStatusJSON{ReferenceID: k.ReferenceID, Order: orderStateJSON{k.Status, k.Description}}
 		return single(settingJSON{Type: "order_status", OrderStatus: status})
 	case QuickReplyButton:
 		text := settingJSON{Type: "text", Text: k.Text}
@@ -81,16 +81,18 @@ func componentShape(component Component) any {
 	case CopyCodeButton:
 		return buttonShape("copy_code", k.Index, settingJSON{Type: "coupon_code", CouponCode: k.Code})
 	case CatalogButton:
-		return buttonShape("catalog", k.Index, buttonActionJSON{Thumbnail: k.ThumbnailProductRetailerID}.setting())
+		action := buttonActionJSON{Thumbnail: k.ThumbnailProductRetailerID}
+		return buttonShape("catalog", k.Index, settingJSON{Type: "action", Action: action})
 	case ProductsButton:
-		return buttonShape("mpm", k.Index, buttonActionJSON{Thumbnail: k.ThumbnailProductRetailerID, Sections: k.Sections}.setting())
+		action := buttonActionJSON{Thumbnail: k.ThumbnailProductRetailerID, Sections: k.Sections}
+		return buttonShape("mpm", k.Index, settingJSON{Type: "action", Action: action})
 	case FlowButton:
-		return buttonShape("flow", k.Index, buttonActionJSON{FlowToken: k.Token, FlowData: k.Data}.setting())
+		return buttonShape("flow", k.Index, settingJSON{Type: "action", Action: buttonActionJSON{FlowToken: k.Token, FlowData: k.Data}})
 	case VoiceCallButton:
 		ttl := settingJSON{Type: "ttl_minutes", TTLMinutes: k.TTL.Minutes()}
 		return buttonShape("voice_call", k.Index, ttl, settingJSON{Type: "payload", Payload: k.Payload})
 	case OrderDetailsButton:
-		return buttonShape("order_details", k.Index, buttonActionJSON{OrderDetails: &k.Details}.setting())
+		return buttonShape("order_details", k.Index, settingJSON{Type: "action", Action: buttonActionJSON{OrderDetails: k.Details}})
 	case RawComponent:
 		return k.JSON
 	default:
@@ -112,13 +114,6 @@ func buttonShape(subType string, index int, settings ...settingJSON) componentJS
 		}
 	}
 	return button
-}
-
-func (b buttonActionJSON) setting() settingJSON {
-	if reflect.ValueOf(b).IsZero() {
-		return settingJSON{Type: "action"}
-	}
-	return settingJSON{Type: "action", Action: &b}
 }
 
 func decodeComponents(values []any, onCard bool) []Component {
@@ -188,17 +183,17 @@ func readSettings(values []any) (all settingJSON, each []any, f fit) {
 
 // withSetting returns the component that has this setting, nil if the type or sub-type is not known.
 func (b componentJSON) withSetting(setting settingJSON) Component {
-	index, action := valueOf(b.Index), valueOf(setting.Action)
+	index, action := valueOf(b.Index), setting.Action
 	switch strings.TrimSpace(b.Type + " " + b.SubType) {
 	case "limited_time_offer":
-		return LimitedTimeOffer{fromUnix(valueOf(setting.Offer).ExpirationTimeMS, time.UnixMilli)}
+		return LimitedTimeOffer{fromUnix(setting.Offer.ExpirationTimeMS, time.UnixMilli)}
 	case "tap_target_configuration":
 		if len(setting.TapTarget) == 0 {
 			return TapTarget{}
 		}
 		return setting.TapTarget[0]
 	case "order_status":
-		status := valueOf(setting.OrderStatus)
+		status := setting.OrderStatus
 		return TemplateOrderStatus{status.ReferenceID, status.Order.Status, status.Order.Description}
 	case "button": // which fits nothing: a button has a sub_type
 		return RawComponent{}
@@ -217,7 +212,7 @@ func (b componentJSON) withSetting(setting settingJSON) Component {
 	case "button voice_call":
 		return VoiceCallButton{index, fromMinutes(setting.TTLMinutes), setting.Payload}
 	case "button order_details":
-		return OrderDetailsButton{index, valueOf(action.OrderDetails)}
+		return OrderDetailsButton{index, action.OrderDetails}
 	default:
 		return nil
 	}

@@ -76,10 +76,21 @@
 // # Validation
 //
 // Sending checks a message before anything leaves, and names each problem by its path, such as
-// Content.Action.Sections[1].Rows[3].Title. The tag "rule" of a field says what holds for it: "required"; "max", the most characters,
-// or the greatest number; "oneof", its words; "url", an http or https URL; or the characters of which it consists. A field without
-// "required" is optional. Exceeding a limit that the platform documents (a length, a count, a range, a set of words) is a problem
-// too, unless the client has messaging.WithLenientLimits. The limits are those of 2026.
+// Content.Action.Sections[1].Rows[3].Title. The tag "rule" of a field says what holds for it:
+//
+//	required, present  it must be set; a field without this is optional, unless its documentation says otherwise
+//	notblank           a text that is not white space only
+//	max=20             at most 20 characters, or the number 20
+//	oneof=a|b          one of these words
+//	name, alnum        lower-case letters, digits and underscores; letters and digits
+//	reference          letters, digits, underscores, dots and hyphens
+//	url, currency      an http or https URL; an ISO 4217 code
+//	date, minutes      a date as YYYY-MM-DD; whole minutes, at most 30 days
+//	index, degrees=90  0 to 9; -90 to 90
+//	object             a value that encodes as a JSON object that is not empty, or the text of one
+//
+// Exceeding a limit that the platform documents (a length, a count, a range, a set of words) is a problem too, unless the client
+// has messaging.WithLenientLimits. The limits are those of 2026.
 //
 // A raw part is sent as it is: it must be JSON, and not contradict what is known of its type.
 //

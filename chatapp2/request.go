@@ -4,11 +4,11 @@ import "time"
 
 // VoiceCall is a button with which the recipient calls the sender. The Interactive takes any header.
 type VoiceCall struct {
-	// DisplayText is the label of the button, at most 20 characters. Empty is the platform's own.
+	// DisplayText is the label of the button. Empty is the platform's own.
 	DisplayText string `rule:"max=20"`
 	// TTL is how long the button works: whole minutes, at most 30 days. 0 is the platform's default, 7 days.
 	TTL time.Duration `rule:"minutes"`
-	// Payload comes back with the call, at most 512 characters. Optional.
+	// Payload comes back with the call.
 	Payload string `rule:"max=512"`
 }
 

@@ -6,9 +6,8 @@ package chatapp2
 //
 //	chatapp2.Template{Name: "order_ready", Language: "en_US", Components: []chatapp2.Component{chatapp2.Body("Ana", "42")}}
 type Template struct {
-	// Name is at most 512 lower-case letters, digits and underscores. Required.
 	Name string `rule:"required,max=512,name"`
-	// Language is the code of its language, such as "en" or "en_US". Required.
+	// Language is the code of its language, such as "en" or "en_US".
 	Language string `rule:"required"`
 	// Policy is LanguageDeterministic, or empty, which means the same.
 	Policy LanguagePolicy `rule:"oneof=deterministic"`

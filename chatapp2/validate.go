@@ -17,7 +17,8 @@ func (m Message) validate() *checks {
 	c := &checks{group: m.RecipientType == RecipientGroup, path: make([]step, 0, 8)}
 	m.checkRecipient(c)
 	c.field("RecipientType", string(m.RecipientType), "oneof=individual|group")
-	c.inside(step{name: "Content"}, reflect.ValueOf(&m.Content).Elem(), "required")
+	content := m.Content // so that reflect does not move the message to the heap
+	c.inside(step{name: "Content"}, reflect.ValueOf(&content).Elem(), "required")
 	c.field("ReplyTo", m.ReplyTo, "notblank")
 	c.field("CallbackData", m.CallbackData, "max=512")
 	c.field("Marketing.ProductPolicy", string(m.Marketing.ProductPolicy), "oneof=CLOUD_API_FALLBACK|STRICT")
@@ -50,8 +51,8 @@ func (m Message) checkRecipient(c *checks) {
 	case m.To == "" && m.Recipient == "":
 		c.Found("To", "required, but absent; want a number, or a Recipient in its place")
 	case m.To != "":
-		withoutFormat := strings.NewReplacer(" ", "", "-", "", "(", "", ")", "")
-		if reason := wire.CheckRecipient(m.To); reason != "" && wire.CheckRecipient(withoutFormat.Replace(m.To)) == "" {
+		reason := wire.CheckRecipient(m.To)
+		if reason != "" && wire.CheckRecipient(strings.NewReplacer(" ", "", "-", "", "(", "", ")", "").Replace(m.To)) == "" {
 			c.Limit("To", reason)
 		} else {
 			c.Found("To", reason)
