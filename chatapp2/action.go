@@ -63,12 +63,9 @@ func actionName(a Action) string {
 	}
 }
 
-// RawAction is an action that no other type holds: of a new type, or with members that are new. If the type is known, so are
-// its limits, and exceeding them is a Limit. Otherwise it is only checked to be JSON.
+// RawAction is an action that no other type holds. JSON is the member "action" of an Interactive of the type, and is sent as it is.
 type RawAction struct {
-	// Type is the type of the Interactive. Required.
 	Type string `rule:"required"`
-	// JSON is the object under the key "action": any JSON value. Required.
 	JSON json.RawMessage
 }
 

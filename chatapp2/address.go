@@ -1,30 +1,26 @@
 package chatapp2
 
-// AddressMessage asks the recipient for a postal address, in India. The Interactive takes any header.
+// AddressMessage asks the recipient for a postal address, in India (Country "IN"). Values fills in what is known. The recipient can
+// choose one of SavedAddresses. The Interactive takes any header.
 type AddressMessage struct {
-	// Country is a two-letter code: "IN". Required.
-	Country string `json:"country,omitzero" rule:"required,oneof=IN"`
-	// Values fills in what is known. Optional.
-	Values Address `json:"values,omitzero"`
-	// ValidationErrors says what was wrong with an earlier response: a text by the wire name of each field. Optional.
+	Country string  `json:"country,omitzero" rule:"required,oneof=IN"`
+	Values  Address `json:"values,omitzero"`
+	// ValidationErrors says what was wrong with an earlier response, by the wire name of each field.
 	ValidationErrors map[string]string `json:"validation_errors,omitzero"`
-	// SavedAddresses are offered for choice. Optional.
-	SavedAddresses []SavedAddress `json:"saved_addresses,omitzero"`
+	SavedAddresses   []SavedAddress    `json:"saved_addresses,omitzero"`
 }
 
 // SavedAddress is an address that the recipient can choose.
 type SavedAddress struct {
-	// ID comes back in the response. Required and unique.
-	ID string `json:"id,omitzero" rule:"required"`
-	// Value is the address.
+	// ID comes back in the response. It is unique.
+	ID    string  `json:"id,omitzero" rule:"required"`
 	Value Address `json:"value,omitzero"`
 }
 
-// Address is a postal address in India. Each field is optional.
+// Address is a postal address in India. PINCode is the postal code.
 type Address struct {
-	Name        string `json:"name,omitzero"`
-	PhoneNumber string `json:"phone_number,omitzero"`
-	// PINCode is the postal code, at most 6 characters.
+	Name         string `json:"name,omitzero"`
+	PhoneNumber  string `json:"phone_number,omitzero"`
 	PINCode      string `json:"in_pin_code,omitzero" rule:"max=6"`
 	HouseNumber  string `json:"house_number,omitzero"`
 	FloorNumber  string `json:"floor_number,omitzero"`

@@ -11,9 +11,9 @@ type ReplyButtons []ReplyButton
 
 // ReplyButton is a button that sends a reply.
 type ReplyButton struct {
-	// ID comes back in the reply, at most 256 characters, without white space around it. Required and unique.
+	// ID comes back in the reply. It is unique and has no white space around it.
 	ID string `json:"id,omitzero" rule:"required,max=256"`
-	// Title is the label, at most 20 characters. Required and unique.
+	// Title is the label. It is unique.
 	Title string `json:"title,omitzero" rule:"required,max=20"`
 }
 
@@ -77,4 +77,14 @@ func (b ReplyButtons) check(c *checks, path string) {
 	}
 	unique(c, path, ".ID", b, func(one ReplyButton) string { return one.ID })
 	unique(c, path, ".Title", b, func(one ReplyButton) string { return one.Title })
+}
+
+// CTAURL is a button that opens a web page. The Interactive takes any header. It can also be the CardAction of a Card.
+type CTAURL struct {
+	// DisplayText is the label of the button, at most 20 characters. Required.
+	DisplayText string `json:"display_text,omitzero" rule:"required,max=20"`
+	// URL is the page: an http or https URL. Required.
+	URL string `json:"url,omitzero" rule:"required,url"`
+	// PaymentLinkPreview shows a preview of a payment link, in India.
+	PaymentLinkPreview bool `json:"payment_link_preview,omitzero"`
 }

@@ -3,6 +3,7 @@ package chatapp2
 import (
 	"fmt"
 	"reflect"
+	"strconv"
 	"strings"
 )
 
@@ -37,11 +38,11 @@ type carouselJSON struct {
 }
 
 type cardJSON struct {
-	Index  int         `json:"card_index"`
-	Type   string      `json:"type"`
-	Header *headerJSON `json:"header,omitzero"`
-	Body   textJSON    `json:"body,omitzero"`
-	Action any         `json:"action,omitzero"`
+	Index  int            `json:"card_index"`
+	Type   string         `json:"type"`
+	Header *parameterJSON `json:"header,omitzero"`
+	Body   textJSON       `json:"body,omitzero"`
+	Action any            `json:"action,omitzero"`
 }
 
 func (k Carousel) shape() any {
@@ -64,7 +65,7 @@ func (k *Carousel) read(value any) fit {
 	b, f := readAs[carouselJSON](value)
 	k.Cards = make([]Card, len(b.Cards))
 	for i, card := range b.Cards {
-		header, hf := card.Header.typed()
+		header, hf := card.Header.asHeader()
 		action, af := readCardAction(strings.ToLower(card.Type), card.Action)
 		k.Cards[i] = Card{header, card.Body.Text, action}
 		f = min(f, hf, af).exactIf(card.Index == i)
@@ -92,32 +93,45 @@ func (k Carousel) check(c *checks, path string) {
 	path += ".Cards"
 	c.count(path, "cards", len(k.Cards), 2, 10)
 	for i, card := range k.Cards {
-		if i == 0 {
-			continue
+		first := k.Cards[0]
+		if isValue(first.Action) && isValue(card.Action) && kindOf(first.Action) != kindOf(card.Action) {
+			c.Found(at(path, i)+".Action", "must be of the same kind as on the first card, with as many buttons, or of the same catalog")
 		}
-		checkMatching(c, at(path, i)+".Action", k.Cards[0].Action, card.Action)
-		_, firstImage := k.Cards[0].Header.(Image)
-		_, firstVideo := k.Cards[0].Header.(Video)
-		_, image := card.Header.(Image)
-		_, video := card.Header.(Video)
-		if firstImage && video || firstVideo && image {
+		if isImageOrVideo(first.Header) && isImageOrVideo(card.Header) && reflect.TypeOf(first.Header) != reflect.TypeOf(card.Header) {
 			c.Limit(at(path, i)+".Header", "must be of the same kind as on the first card")
 		}
 	}
 }
 
+// kindOf returns what all cards have in common.
+func kindOf(action CardAction) string {
+	switch action := action.(type) {
+	case ReplyButtons:
+		return strconv.Itoa(len(action)) + " buttons"
+	case Product:
+		return "a product of " + action.CatalogID
+	default:
+		return "a link"
+	}
+}
+
+func isImageOrVideo(h Header) bool {
+	switch h.(type) {
+	case Image, Video:
+		return true
+	default:
+		return false
+	}
+}
+
 func (k Card) check(c *checks, path string) {
 	_, isProduct := k.Action.(Product)
-	switch k.Header.(type) {
-	case nil:
-		if !isProduct {
-			c.Found(path+".Header", "required, but nil; want an Image or a Video")
-		}
-	case Image, Video:
-		if isProduct {
-			c.Found(path+".Header", "must be nil on a card of a Product")
-		}
-	case HeaderText, Document:
+	switch {
+	case !isProduct && k.Header == nil:
+		c.Found(path+".Header", "required, but nil; want an Image or a Video")
+	case isProduct && isValue(k.Header):
+		c.Found(path+".Header", "must be nil on a card of a Product")
+	case isValue(k.Header) && !isImageOrVideo(k.Header):
 		c.Found(path+".Header", "want an Image or a Video")
 	}
 	checkNoCaption(c, path+".Header", k.Header)
@@ -129,27 +143,5 @@ func (k Card) check(c *checks, path string) {
 	}
 	if n := strings.Count(k.Body, "\n"); n > 2 {
 		c.Limit(path+".Body", fmt.Sprintf("want at most 2 line breaks, got %d", n))
-	}
-}
-
-// checkMatching compares the action of a card with the action of the first card.
-func checkMatching(c *checks, path string, first, own CardAction) {
-	if !isValue(first) || !isValue(own) {
-		return
-	}
-	if reflect.TypeOf(first) != reflect.TypeOf(own) {
-		c.Found(path, "must be of the same kind as on the first card")
-		return
-	}
-	switch own := own.(type) {
-	case CTAURL:
-	case ReplyButtons:
-		if n := len(first.(ReplyButtons)); n != len(own) {
-			c.Found(path, fmt.Sprintf("want %d buttons as on the first card, got %d", n, len(own)))
-		}
-	case Product:
-		if first.(Product).CatalogID != own.CatalogID {
-			c.Found(path+".CatalogID", "must be the catalog of the first card")
-		}
 	}
 }

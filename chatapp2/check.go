@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"reflect"
 	"slices"
 	"strconv"
@@ -22,8 +23,12 @@ import (
 //	required   a text must be there and not be blank, an interface must not be nil
 //	notblank   a text may be absent, but not be blank
 //	url        an http or https URL, which may be absent
+//	present    a struct must not be zero
+//	object     a value encodes as a JSON object that is not empty, or is the text of one
 //	max=20     at most 20 characters, or the number 20; limit
 //	index      0 to 9, of which more is a limit
+//	degrees=90 -90 to 90
+//	minutes    a duration of whole minutes, of which more than 30 days is a limit
 //	oneof=a|b  one of these words, or absent; limit
 //	name       only lower-case letters, digits and underscores; limit
 //	alnum      only letters and digits; limit
@@ -79,6 +84,8 @@ func (c *checks) value(v reflect.Value, rule string) {
 		c.text(v.String(), rule)
 	case reflect.Int, reflect.Int64:
 		c.number(v.Int(), rule)
+	case reflect.Float64:
+		c.degrees(v.Float(), rule)
 	case reflect.Interface:
 		c.choice(v, rule)
 	case reflect.Slice:
@@ -98,6 +105,10 @@ func (c *checks) value(v reflect.Value, rule string) {
 			c.inside(own, reflect.ValueOf(texts[key]), "")
 		}
 	case reflect.Struct:
+		if rule == "present" && v.IsZero() {
+			c.Found(c.here(), "required, but absent")
+			return
+		}
 		c.fields(v)
 		c.check(v)
 	default:
@@ -136,8 +147,11 @@ func (c *checks) choice(v reflect.Value, rule string) {
 			c.Found(c.here(), "required, but nil; the documentation of "+v.Type().Name()+" lists the types")
 		}
 	case v.NumMethod() == 0:
-		if _, err := wire.EncodeText(v.Interface()); err != nil {
+		raw, err := wire.EncodeText(v.Interface())
+		if err != nil {
 			c.foundFault("cannot be encoded as JSON, or holds text that is not valid UTF-8")
+		} else if rule == "object" && !holdsObject(raw) {
+			c.Found(c.here(), "want a JSON object that is not empty, or the text of one")
 		}
 	case v.Elem().Kind() == reflect.Pointer:
 		name := v.Elem().Type().Elem().String()
@@ -152,6 +166,23 @@ func (c *checks) foundFault(reason string) {
 	c.fault = cmp.Or(c.fault, c.here()+" "+reason)
 }
 
+// holdsObject reports whether JSON is an object that is not empty, or the text of one.
+func holdsObject(raw []byte) bool {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		raw = []byte(text)
+	}
+	var object map[string]json.RawMessage
+	return json.Unmarshal(raw, &object) == nil && len(object) > 0
+}
+
+func (c *checks) degrees(degrees float64, rule string) {
+	_, limit, _ := strings.Cut(rule, "=")
+	if most, err := strconv.ParseFloat(limit, 64); err == nil && !(math.Abs(degrees) <= most) { // which NaN is not
+		c.Found(c.here(), "want degrees from -"+limit+" to "+limit)
+	}
+}
+
 func (c *checks) number(n int64, rule string) {
 	for one := range strings.SplitSeq(rule, ",") {
 		name, limit, _ := strings.Cut(one, "=")
@@ -160,6 +191,10 @@ func (c *checks) number(n int64, rule string) {
 			c.Found(c.here(), "must not be negative")
 		case name == "index" && n > 9:
 			c.Limit(c.here(), "want 0 to 9")
+		case name == "minutes" && (n < 0 || n%int64(time.Minute) != 0):
+			c.Found(c.here(), "want a whole number of minutes")
+		case name == "minutes" && n > 30*24*int64(time.Hour):
+			c.Limit(c.here(), "want at most 30 days")
 		case name == "max" && n > most:
 			c.Limit(c.here(), "want at most "+limit)
 		}
@@ -274,14 +309,14 @@ func (c *checks) json(path string, raw json.RawMessage) bool {
 	return false
 }
 
-// raw checks JSON that is passed on as it is. If read knows its type, but not what it holds, that is a limit, since the platform may
-// have changed. New members are not.
+// raw checks JSON that is passed on as it is. It is a limit if read knows the type and it does not fit, since the platform may have
+// changed. New members are no problem.
 func (c *checks) raw(path string, raw json.RawMessage, read func(value any) (any, fit)) {
 	if !c.json(path, raw) {
 		return
 	}
 	if known, f := read(decodeValid(raw)); known != nil && f == misfit {
-		c.Limit(path, "is not what the platform documents for its type: a member is missing, is of another kind, or does not go with another")
+		c.Limit(path, "is not what the platform documents for its type: a member is missing, of another kind, or contradicts another")
 	}
 }
 

@@ -20,23 +20,12 @@ type Component interface {
 	part() string
 }
 
-// The types of a component, which are the names of the parts.
-const (
-	componentHeader      = "header"
-	componentBody        = "body"
-	componentButton      = "button"
-	componentCards       = "carousel"
-	componentOffer       = "limited_time_offer"
-	componentTapTarget   = "tap_target_configuration"
-	componentOrderStatus = "order_status"
-)
-
-func (TemplateHeader) part() string       { return componentHeader }
-func (TemplateBody) part() string         { return componentBody }
-func (TemplateCards) part() string        { return componentCards }
-func (LimitedTimeOffer) part() string     { return componentOffer }
-func (TapTarget) part() string            { return componentTapTarget }
-func (TemplateOrderStatus) part() string  { return componentOrderStatus }
+func (TemplateHeader) part() string       { return "header" }
+func (TemplateBody) part() string         { return "body" }
+func (TemplateCards) part() string        { return "carousel" }
+func (LimitedTimeOffer) part() string     { return "limited_time_offer" }
+func (TapTarget) part() string            { return "tap_target_configuration" }
+func (TemplateOrderStatus) part() string  { return "order_status" }
 func (b QuickReplyButton) part() string   { return buttonPart(b.Index) }
 func (b URLButton) part() string          { return buttonPart(b.Index) }
 func (b CopyCodeButton) part() string     { return buttonPart(b.Index) }
@@ -49,22 +38,20 @@ func (b OrderDetailsButton) part() string { return buttonPart(b.Index) }
 func (r RawComponent) part() string {
 	b, _ := readAs[componentJSON](decodeValid(r.JSON))
 	switch kind := strings.ToLower(b.Type); kind {
-	case componentButton:
-		if b.Index != nil {
-			return buttonPart(*b.Index)
-		}
-	case componentHeader, componentBody, componentCards, componentOffer, componentTapTarget, componentOrderStatus:
+	case "button":
+		return buttonPart(valueOf(b.Index))
+	case "header", "body", "carousel", "limited_time_offer", "tap_target_configuration", "order_status":
 		return kind
+	default:
+		return ""
 	}
-	return ""
 }
 
-func buttonPart(index int) string { return componentButton + " " + strconv.Itoa(index) }
+func buttonPart(index int) string { return "button " + strconv.Itoa(index) }
 
 // TemplateHeader is the header of a template: a TextParam, an Image, a Video, a Document, a GIF (in marketing messages), a
-// Location or a Product.
+// Location or a Product. A text is at most 60 characters.
 type TemplateHeader struct {
-	// Parameter is required. A text is at most 60 characters.
 	Parameter Parameter `rule:"required"`
 }
 
@@ -84,34 +71,26 @@ func Body(texts ...string) TemplateBody {
 	return body
 }
 
-// LimitedTimeOffer says when the offer of a template ends.
+// LimitedTimeOffer says when the offer of a template ends, to the millisecond. Required.
 type LimitedTimeOffer struct {
-	// ExpiresAt is when it ends, to the millisecond. Required.
-	ExpiresAt time.Time
+	ExpiresAt time.Time `rule:"present"`
 }
 
-// TapTarget changes the web page that a tap on a template opens.
+// TapTarget changes the web page that a tap on a template opens. Title is shown in place of the URL.
 type TapTarget struct {
-	// URL is an http or https URL. Required.
-	URL string `json:"url,omitzero" rule:"required,url"`
-	// Title is shown in place of the URL. Required.
+	URL   string `json:"url,omitzero" rule:"required,url"`
 	Title string `json:"title,omitzero" rule:"required"`
 }
 
-// TemplateOrderStatus informs about the progress of an order, in a template.
+// TemplateOrderStatus informs about the progress of an order, in a template. Its fields are as in an OrderStatus.
 type TemplateOrderStatus struct {
-	// ReferenceID is the one of the OrderDetails. Required.
-	ReferenceID string `rule:"required,max=60,reference"`
-	// Status is how far the order is. Required.
-	Status OrderState `rule:"required,oneof=pending|processing|partially-shipped|partially_shipped|shipped|completed|canceled"`
-	// Description is at most 120 characters. Optional.
-	Description string `rule:"max=120"`
+	ReferenceID string     `rule:"required,max=60,reference"`
+	Status      OrderState `rule:"required,oneof=pending|processing|partially-shipped|partially_shipped|shipped|completed|canceled"`
+	Description string     `rule:"max=120"`
 }
 
-// RawComponent is a component that no other type holds: of a new type, or with members that are new. If the type is known, so
-// are its limits; exceeding them is a Limit. Otherwise it is only checked to be a JSON object with a type.
+// RawComponent is a component that no other type holds. JSON is the whole component, an object with a type, and is sent as it is.
 type RawComponent struct {
-	// JSON is the whole component. Required.
 	JSON json.RawMessage
 }
 
@@ -158,16 +137,11 @@ func (h TemplateHeader) check(c *checks, path string) {
 }
 
 func (b TemplateBody) check(c *checks, path string) {
-	named, unnamed := 0, 0
+	named, unnamed := countNames(b...)
 	for i, parameter := range b {
 		switch parameter.(type) {
 		case Image, Video, Document, GIF, Location, Product:
 			c.Found(at(path, i), "want a TextParam, a Currency or a DateTime in a body")
-		}
-		if name, known := parameterName(parameter); known && name != "" {
-			named++
-		} else if known {
-			unnamed++
 		}
 	}
 	if named > 0 && unnamed > 0 {
@@ -189,12 +163,6 @@ func checkTextTotal(c *checks, path string, parameters []Parameter, most int) {
 	}
 	if total > most {
 		c.Limit(path, fmt.Sprintf("want at most %d characters in all parameters together, got %d", most, total))
-	}
-}
-
-func (o LimitedTimeOffer) check(c *checks, path string) {
-	if o.ExpiresAt.IsZero() {
-		c.Found(path+".ExpiresAt", "required, but absent")
 	}
 }
 

@@ -48,18 +48,6 @@ type offerJSON struct {
 	ExpirationTimeMS int64 `json:"expiration_time_ms,omitzero"`
 }
 
-// The sub-types of a button.
-const (
-	buttonQuickReply   = "quick_reply"
-	buttonURL          = "url"
-	buttonCopyCode     = "copy_code"
-	buttonCatalog      = "catalog"
-	buttonProducts     = "mpm"
-	buttonFlow         = "flow"
-	buttonVoiceCall    = "voice_call"
-	buttonOrderDetails = "order_details"
-)
-
 func componentShapes(components []Component) []any { return each(components, componentShape) }
 
 // componentShape returns a component in the platform's shape.
@@ -67,41 +55,42 @@ func componentShape(component Component) any {
 	switch k := component.(type) {
 	case TemplateHeader:
 		if k.Parameter == nil {
-			return componentJSON{Type: componentHeader}
+			return componentJSON{Type: "header"}
 		}
-		return componentJSON{Type: componentHeader, Parameters: parameterShapes([]Parameter{k.Parameter})}
+		return componentJSON{Type: "header", Parameters: parameterShapes([]Parameter{k.Parameter})}
 	case TemplateBody:
-		return componentJSON{Type: componentBody, Parameters: parameterShapes(k)}
+		return componentJSON{Type: "body", Parameters: parameterShapes(k)}
 	case TemplateCards:
 		cards := make([]any, len(k))
 		for i, card := range k {
 			cards[i] = templateCardJSON{i, componentShapes(card)}
 		}
-		return componentJSON{Type: componentCards, Cards: cards}
+		return componentJSON{Type: "carousel", Cards: cards}
 	case LimitedTimeOffer:
-		return componentJSON{Type: componentOffer, Parameters: []any{settingJSON{Type: componentOffer, Offer: &offerJSON{unixMillis(k.ExpiresAt)}}}}
+		return single(settingJSON{Type: "limited_time_offer", Offer: &offerJSON{unix(k.ExpiresAt, time.Time.UnixMilli)}})
 	case TapTarget:
-		return componentJSON{Type: componentTapTarget, Parameters: []any{settingJSON{Type: componentTapTarget, TapTarget: []TapTarget{k}}}}
+		return single(settingJSON{Type: "tap_target_configuration", TapTarget: []TapTarget{k}})
 	case TemplateOrderStatus:
 		status := &orderStatusJSON{ReferenceID: k.ReferenceID, Order: orderStateJSON{k.Status, k.Description}}
-		return componentJSON{Type: componentOrderStatus, Parameters: []any{settingJSON{Type: componentOrderStatus, OrderStatus: status}}}
+		return single(settingJSON{Type: "order_status", OrderStatus: status})
 	case QuickReplyButton:
-		return buttonShape(buttonQuickReply, k.Index, settingJSON{Type: "text", Text: k.Text}, settingJSON{Type: "payload", Payload: k.Payload})
+		text := settingJSON{Type: "text", Text: k.Text}
+		return buttonShape("quick_reply", k.Index, text, settingJSON{Type: "payload", Payload: k.Payload})
 	case URLButton:
-		return buttonShape(buttonURL, k.Index, settingJSON{Type: "text", Text: k.Suffix, PaymentLinkPreview: k.PaymentLinkPreview})
+		return buttonShape("url", k.Index, settingJSON{Type: "text", Text: k.Suffix, PaymentLinkPreview: k.PaymentLinkPreview})
 	case CopyCodeButton:
-		return buttonShape(buttonCopyCode, k.Index, settingJSON{Type: "coupon_code", CouponCode: k.Code})
+		return buttonShape("copy_code", k.Index, settingJSON{Type: "coupon_code", CouponCode: k.Code})
 	case CatalogButton:
-		return buttonShape(buttonCatalog, k.Index, buttonActionJSON{Thumbnail: k.ThumbnailProductRetailerID}.setting())
+		return buttonShape("catalog", k.Index, buttonActionJSON{Thumbnail: k.ThumbnailProductRetailerID}.setting())
 	case ProductsButton:
-		return buttonShape(buttonProducts, k.Index, buttonActionJSON{Thumbnail: k.ThumbnailProductRetailerID, Sections: k.Sections}.setting())
+		return buttonShape("mpm", k.Index, buttonActionJSON{Thumbnail: k.ThumbnailProductRetailerID, Sections: k.Sections}.setting())
 	case FlowButton:
-		return buttonShape(buttonFlow, k.Index, buttonActionJSON{FlowToken: k.Token, FlowData: k.Data}.setting())
+		return buttonShape("flow", k.Index, buttonActionJSON{FlowToken: k.Token, FlowData: k.Data}.setting())
 	case VoiceCallButton:
 		ttl := settingJSON{Type: "ttl_minutes", TTLMinutes: k.TTL.Minutes()}
-		return buttonShape(buttonVoiceCall, k.Index, ttl, settingJSON{Type: "payload", Payload: k.Payload})
+		return buttonShape("voice_call", k.Index, ttl, settingJSON{Type: "payload", Payload: k.Payload})
 	case OrderDetailsButton:
-		return buttonShape(buttonOrderDetails, k.Index, buttonActionJSON{OrderDetails: &k.Details}.setting())
+		return buttonShape("order_details", k.Index, buttonActionJSON{OrderDetails: &k.Details}.setting())
 	case RawComponent:
 		return k.JSON
 	default:
@@ -109,9 +98,14 @@ func componentShape(component Component) any {
 	}
 }
 
+// single returns a component of the type of its only parameter.
+func single(setting settingJSON) componentJSON {
+	return componentJSON{Type: setting.Type, Parameters: []any{setting}}
+}
+
 // buttonShape returns a button in the platform's shape, with the settings that have a value.
 func buttonShape(subType string, index int, settings ...settingJSON) componentJSON {
-	button := componentJSON{Type: componentButton, SubType: subType, Index: &index}
+	button := componentJSON{Type: "button", SubType: subType, Index: &index}
 	for _, setting := range settings {
 		if !reflect.DeepEqual(setting, settingJSON{Type: setting.Type}) {
 			button.Parameters = append(button.Parameters, setting)
@@ -145,16 +139,16 @@ func readComponent(value any, onCard bool) (Component, fit) {
 	b.Type, b.SubType = strings.ToLower(b.Type), strings.ToLower(b.SubType)
 	var component Component
 	switch b.Type {
-	case componentHeader:
+	case "header":
 		parameters := decodeParameters(b.Parameters)
 		component, b.Parameters = TemplateHeader{}, parameterShapes(parameters)
 		if len(parameters) == 1 {
 			component = TemplateHeader{Parameter: parameters[0]}
 		}
-	case componentBody:
+	case "body":
 		parameters := decodeParameters(b.Parameters)
 		component, b.Parameters = TemplateBody(parameters), parameterShapes(parameters)
-	case componentCards:
+	case "carousel":
 		if onCard { // nothing goes deeper
 			return nil, misfit
 		}
@@ -169,7 +163,7 @@ func readComponent(value any, onCard bool) (Component, fit) {
 	default:
 		setting, settings, sf := readSettings(b.Parameters)
 		b.Parameters, f = settings, min(f, sf)
-		if b.SubType == buttonVoiceCall && b.Index == nil { // as in the platform's own example
+		if b.SubType == "voice_call" && b.Index == nil { // as in the platform's own example
 			b.Index = new(int)
 		}
 		component = b.withSetting(setting)
@@ -195,52 +189,36 @@ func readSettings(values []any) (all settingJSON, each []any, f fit) {
 // withSetting returns the component that has this setting, nil if the type or sub-type is not known.
 func (b componentJSON) withSetting(setting settingJSON) Component {
 	index, action := valueOf(b.Index), valueOf(setting.Action)
-	switch b.Type + b.SubType {
-	case componentOffer:
-		return LimitedTimeOffer{fromMillis(valueOf(setting.Offer).ExpirationTimeMS)}
-	case componentTapTarget:
+	switch strings.TrimSpace(b.Type + " " + b.SubType) {
+	case "limited_time_offer":
+		return LimitedTimeOffer{fromUnix(valueOf(setting.Offer).ExpirationTimeMS, time.UnixMilli)}
+	case "tap_target_configuration":
 		if len(setting.TapTarget) == 0 {
 			return TapTarget{}
 		}
 		return setting.TapTarget[0]
-	case componentOrderStatus:
+	case "order_status":
 		status := valueOf(setting.OrderStatus)
 		return TemplateOrderStatus{status.ReferenceID, status.Order.Status, status.Order.Description}
-	case componentButton: // which fits nothing: a button has a sub_type
+	case "button": // which fits nothing: a button has a sub_type
 		return RawComponent{}
-	case componentButton + buttonQuickReply:
+	case "button quick_reply":
 		return QuickReplyButton{index, setting.Payload, setting.Text}
-	case componentButton + buttonURL:
+	case "button url":
 		return URLButton{index, setting.Text, setting.PaymentLinkPreview}
-	case componentButton + buttonCopyCode:
+	case "button copy_code":
 		return CopyCodeButton{index, setting.CouponCode}
-	case componentButton + buttonCatalog:
+	case "button catalog":
 		return CatalogButton{index, action.Thumbnail}
-	case componentButton + buttonProducts:
+	case "button mpm":
 		return ProductsButton{index, action.Thumbnail, action.Sections}
-	case componentButton + buttonFlow:
+	case "button flow":
 		return FlowButton{index, action.FlowToken, action.FlowData}
-	case componentButton + buttonVoiceCall:
+	case "button voice_call":
 		return VoiceCallButton{index, fromMinutes(setting.TTLMinutes), setting.Payload}
-	case componentButton + buttonOrderDetails:
+	case "button order_details":
 		return OrderDetailsButton{index, valueOf(action.OrderDetails)}
 	default:
 		return nil
 	}
-}
-
-// unixMillis returns 0 for the zero time.
-func unixMillis(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return t.UnixMilli()
-}
-
-// fromMillis returns the zero time for 0.
-func fromMillis(ms int64) time.Time {
-	if ms == 0 {
-		return time.Time{}
-	}
-	return time.UnixMilli(ms).UTC()
 }

@@ -3,21 +3,20 @@ package chatapp2
 // Contacts shows 1 to 257 contacts, which the recipient can save.
 type Contacts []Contact
 
-// Contact is a person or a company. Only Name is required.
+// Contact is a person or a company. Only Name is required. Birthday is a date such as "2012-08-18". The Type of an address and the like is
+// any label, such as "HOME" or "WORK".
 type Contact struct {
 	Name      ContactName      `json:"name,omitzero"`
 	Addresses []ContactAddress `json:"addresses,omitzero"`
-	// Birthday is a date such as "2012-08-18".
-	Birthday string         `json:"birthday,omitzero" rule:"date"`
-	Emails   []ContactEmail `json:"emails,omitzero"`
-	Org      ContactOrg     `json:"org,omitzero"`
-	Phones   []ContactPhone `json:"phones,omitzero"`
-	URLs     []ContactURL   `json:"urls,omitzero"`
+	Birthday  string           `json:"birthday,omitzero" rule:"date"`
+	Emails    []ContactEmail   `json:"emails,omitzero"`
+	Org       ContactOrg       `json:"org,omitzero"`
+	Phones    []ContactPhone   `json:"phones,omitzero"`
+	URLs      []ContactURL     `json:"urls,omitzero"`
 }
 
-// ContactName is the name of a contact: FormattedName and at least one other field.
+// ContactName is the name of a contact: FormattedName, which is shown, and at least one other field.
 type ContactName struct {
-	// FormattedName is the full name as it is shown. Required.
 	FormattedName string `json:"formatted_name,omitzero" rule:"required"`
 	FirstName     string `json:"first_name,omitzero"`
 	LastName      string `json:"last_name,omitzero"`
@@ -26,24 +25,21 @@ type ContactName struct {
 	Prefix        string `json:"prefix,omitzero"`
 }
 
-// ContactAddress is a postal address.
+// ContactAddress is a postal address. CountryCode has two letters, such as "us".
 type ContactAddress struct {
-	Street  string `json:"street,omitzero"`
-	City    string `json:"city,omitzero"`
-	State   string `json:"state,omitzero"`
-	Zip     string `json:"zip,omitzero"`
-	Country string `json:"country,omitzero"`
-	// CountryCode is a two-letter code, such as "us".
+	Street      string `json:"street,omitzero"`
+	City        string `json:"city,omitzero"`
+	State       string `json:"state,omitzero"`
+	Zip         string `json:"zip,omitzero"`
+	Country     string `json:"country,omitzero"`
 	CountryCode string `json:"country_code,omitzero"`
-	// Type is a label such as "HOME" or "WORK"; any text.
-	Type string `json:"type,omitzero"`
+	Type        string `json:"type,omitzero"`
 }
 
 // ContactEmail is an e-mail address.
 type ContactEmail struct {
 	Email string `json:"email,omitzero"`
-	// Type is a label such as "HOME" or "WORK"; any text.
-	Type string `json:"type,omitzero"`
+	Type  string `json:"type,omitzero"`
 }
 
 // ContactOrg is the place where a contact works.
@@ -56,17 +52,14 @@ type ContactOrg struct {
 // ContactPhone is a phone number, in any form.
 type ContactPhone struct {
 	Phone string `json:"phone,omitzero"`
-	// Type is a label such as "HOME" or "WORK"; any text.
-	Type string `json:"type,omitzero"`
-	// ID is the platform's ID of the contact (wa_id). With it the recipient gets a button to message the contact, and
-	// otherwise one to invite the contact.
+	Type  string `json:"type,omitzero"`
+	// ID is the platform's ID of the contact. With it, the recipient can message the contact, and otherwise invite them.
 	ID string `json:"wa_id,omitzero"`
 }
 
 // ContactURL is a web address.
 type ContactURL struct {
-	URL string `json:"url,omitzero"`
-	// Type is a label such as "HOME" or "WORK"; any text.
+	URL  string `json:"url,omitzero"`
 	Type string `json:"type,omitzero"`
 }
 

@@ -35,12 +35,9 @@ func (Interactive) kind() string { return "interactive" }
 func (Template) kind() string    { return "template" }
 func (r Raw) kind() string       { return r.Type }
 
-// Raw is content that no other type holds: of a new type, or with members that are new. If the type is known, so are its limits,
-// and exceeding them is a Limit. Otherwise Raw is only checked to be JSON.
+// Raw is content that no other type holds: of a new type, or with new members. JSON is the member named Type, and is sent as it is.
 type Raw struct {
-	// Type is the type of the message. Required.
 	Type string `rule:"required"`
-	// JSON is the member of that name: any JSON value. Required.
 	JSON json.RawMessage
 }
 
@@ -64,4 +61,31 @@ func decodeContent(kind string, value any) Content {
 // readContent returns nil if the type is not known.
 func readContent(kind string, value any) (Content, fit) {
 	return readLike(named(contents(), Content.kind, kind), value)
+}
+
+// Text is a text message.
+type Text struct {
+	Body string `json:"body,omitzero" rule:"required,max=4096"`
+	// PreviewURL lets the platform show a preview of the first http or https URL in Body.
+	PreviewURL bool `json:"preview_url,omitzero"`
+}
+
+// Location shows a place on a map. It can also be a Parameter in the header of a template, which needs all four fields.
+//
+// The coordinates are numbers in a message and texts in a template, as in the platform's examples. Decoding takes both.
+type Location struct {
+	// Latitude and Longitude are in degrees, -90 to 90 and -180 to 180. Required; zero is the equator and the prime meridian.
+	Latitude  float64 `json:"latitude" rule:"degrees=90"`
+	Longitude float64 `json:"longitude" rule:"degrees=180"`
+	// Name and Address are shown below the map. Optional.
+	Name    string `json:"name,omitzero"`
+	Address string `json:"address,omitzero"`
+}
+
+// templateLocation is a Location in a template.
+type templateLocation struct {
+	Latitude  float64 `json:"latitude,string"`
+	Longitude float64 `json:"longitude,string"`
+	Name      string  `json:"name,omitzero"`
+	Address   string  `json:"address,omitzero"`
 }

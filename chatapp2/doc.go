@@ -76,8 +76,12 @@
 // # Validation
 //
 // Sending checks a message before anything leaves, and names each problem by its path, such as
-// Content.Action.Sections[1].Rows[3].Title. Exceeding a limit that the platform documents (a length, a count, a range, a set of
-// words) is a problem too, unless the client has messaging.WithLenientLimits. The limits are those of 2026.
+// Content.Action.Sections[1].Rows[3].Title. The tag "rule" of a field says what holds for it: "required"; "max", the most characters,
+// or the greatest number; "oneof", its words; "url", an http or https URL; or the characters of which it consists. A field without
+// "required" is optional. Exceeding a limit that the platform documents (a length, a count, a range, a set of words) is a problem
+// too, unless the client has messaging.WithLenientLimits. The limits are those of 2026.
+//
+// A raw part is sent as it is: it must be JSON, and not contradict what is known of its type.
 //
 // # JSON
 //

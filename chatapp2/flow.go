@@ -1,32 +1,26 @@
 package chatapp2
 
-import (
-	"cmp"
-	"encoding/json"
-
-	"github.com/messaging-service/messaging-go/internal/wire"
-)
+import "cmp"
 
 // Flow is a button that opens a form of several screens. The Interactive takes any header. In a template, use FlowButton.
 type Flow struct {
-	// Version is the version of the message. Empty is "3".
+	// Version is the version of the message. Empty is "3", the only one.
 	Version string `rule:"oneof=3"`
 	// ID and Name identify the flow: exactly one is set.
 	ID   string `rule:"notblank"`
 	Name string `rule:"notblank"`
-	// CTA is the label of the button, at most 30 characters, without emoji. Required.
+	// CTA is the label of the button, without emoji.
 	CTA string `rule:"required,max=30"`
-	// Mode is FlowDraft or FlowPublished. Empty is the platform's default, FlowPublished.
+	// Mode is FlowPublished if it is empty.
 	Mode FlowMode `rule:"oneof=draft|published"`
-	// Token comes back with the response. Empty is the platform's default, "unused".
+	// Token comes back with the response. Empty is "unused".
 	Token string
-	// Action is FlowNavigate or FlowDataExchange. Empty is the platform's default, FlowNavigate.
+	// Action is FlowNavigate if it is empty.
 	Action FlowAction `rule:"oneof=navigate|data_exchange"`
 	// Screen is the ID of the first screen. Required if Data is set.
 	Screen string
-	// Data is passed to the first screen: a value that encodes as a JSON object with at least one member, or the text of such
-	// an object. Optional.
-	Data any
+	// Data is passed to the first screen: a value that encodes as a JSON object that is not empty, or the text of one.
+	Data any `rule:"object"`
 }
 
 // FlowMode says which version of a flow opens.
@@ -88,22 +82,5 @@ func (f Flow) check(c *checks, path string) {
 	}
 	if f.Data != nil {
 		c.required(path+".Screen", f.Screen)
-		checkFlowData(c, path+".Data", f.Data)
-	}
-}
-
-// checkFlowData checks that a value encodes as a JSON object that is not empty, or is the text of one.
-func checkFlowData(c *checks, path string, value any) {
-	raw, err := wire.Encode(value)
-	if err != nil {
-		return // reported as a fault
-	}
-	var text string
-	if json.Unmarshal(raw, &text) == nil {
-		raw = []byte(text)
-	}
-	var object map[string]json.RawMessage
-	if json.Unmarshal(raw, &object) != nil || object == nil || len(object) == 0 {
-		c.Found(path, "want a JSON object that is not empty, or the text of one")
 	}
 }

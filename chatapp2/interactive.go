@@ -1,25 +1,23 @@
 package chatapp2
 
-// Interactive is a message that the recipient can answer or act on. Its Action determines its type. It cannot be sent to a
-// group.
+// Interactive is a message that the recipient can answer or act on. Its Action determines its type. A small Footer stands below the body,
+// except with a Carousel. It cannot be sent to a group.
 type Interactive struct {
-	// Header stands above the body. Each action documents which headers it takes. Optional unless the action says otherwise.
+	// Header is optional unless the action says otherwise. Each action documents which headers it takes.
 	Header Header
 	// Body is the text, at most 1024 characters, or 4096 with a List. Required unless the action says otherwise.
-	Body string
-	// Footer is a small text below the body, at most 60 characters. Optional. A Carousel takes none.
+	Body   string
 	Footer string `rule:"max=60"`
-	// Action is what the recipient can do. Required.
 	Action Action `rule:"required"`
 }
 
 // interactiveJSON is an Interactive in the platform's shape.
 type interactiveJSON struct {
-	Type   string      `json:"type,omitzero"`
-	Header *headerJSON `json:"header,omitzero"`
-	Body   textJSON    `json:"body,omitzero"`
-	Footer textJSON    `json:"footer,omitzero"`
-	Action any         `json:"action,omitzero"`
+	Type   string         `json:"type,omitzero"`
+	Header *parameterJSON `json:"header,omitzero"`
+	Body   textJSON       `json:"body,omitzero"`
+	Footer textJSON       `json:"footer,omitzero"`
+	Action any            `json:"action,omitzero"`
 }
 
 type textJSON struct {
@@ -36,7 +34,7 @@ func (i Interactive) shape() any {
 
 func (i *Interactive) read(value any) fit {
 	b, f := readAs[interactiveJSON](value)
-	header, hf := b.Header.typed()
+	header, hf := b.Header.asHeader()
 	*i = Interactive{Header: header, Body: b.Body.Text, Footer: b.Footer.Text}
 	if b.Type != "" || b.Action != nil {
 		i.Action = decodeAction(b.Type, b.Action)

@@ -380,7 +380,7 @@ func (r *jsonRules) cards(at jsonPath) {
 				jsonRule{path: card.with("body"), field: own + ".Body", bad: []any{map[string]any{"text": "x"}}},
 				jsonRule{path: card.with("header"), field: own + ".Header", bad: []any{map[string]any{"type": "image", "image": map[string]any{"id": "1"}}}})
 			if i > 0 {
-				r.add(own+".Action.CatalogID", in.with("catalog_id"), false, "another")
+				r.add(own+".Action", in.with("catalog_id"), false, "another")
 			}
 			continue
 		}

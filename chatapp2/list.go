@@ -1,54 +1,56 @@
 package chatapp2
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // List is a button that opens a list, from which the recipient chooses one row. The Interactive takes a HeaderText or no header,
 // and its body may have 4096 characters.
 type List struct {
-	// Button is the label of the button, at most 20 characters. Required.
+	// Button is the label of the button.
 	Button string `json:"button,omitzero" rule:"required,max=20"`
 	// Sections is 1 to 10 sections, with at most 10 rows in total.
 	Sections []Section `json:"sections,omitzero"`
 }
 
-// Section is a part of a List.
+// Section is a part of a List. Its title is required if there is more than one section, and it has 1 to 10 rows.
 type Section struct {
-	// Title is at most 24 characters. Required if there is more than one section.
 	Title string `json:"title,omitzero" rule:"max=24"`
-	// Rows is 1 to 10 rows.
-	Rows []Row `json:"rows,omitzero"`
+	Rows  []Row  `json:"rows,omitzero"`
 }
 
 // Row is a choice in a List.
 type Row struct {
-	// ID comes back in the reply, at most 200 characters. Required and unique in its section.
-	ID string `json:"id,omitzero" rule:"required,max=200"`
-	// Title is at most 24 characters. Required.
-	Title string `json:"title,omitzero" rule:"required,max=24"`
-	// Description is at most 72 characters. Optional.
+	// ID comes back in the reply. It is unique in its section.
+	ID          string `json:"id,omitzero" rule:"required,max=200"`
+	Title       string `json:"title,omitzero" rule:"required,max=24"`
 	Description string `json:"description,omitzero" rule:"max=72"`
 }
 
 func (l List) check(c *checks, path string) {
 	path += ".Sections"
-	c.count(path, "sections", len(l.Sections), 1, 10)
-	total := 0
+	checkSections(c, path, "Rows", 10, l.Sections, func(s Section) (string, int) { return s.Title, len(s.Rows) })
 	for i, section := range l.Sections {
-		checkSectionTitle(c, at(path, i), section.Title, len(l.Sections))
-		if len(section.Rows) == 0 {
-			c.Found(at(path, i)+".Rows", "want 1 to 10 rows, got none")
-		}
 		unique(c, at(path, i)+".Rows", ".ID", section.Rows, func(row Row) string { return row.ID })
-		total += len(section.Rows)
-	}
-	if total > 10 {
-		c.Limit(path, fmt.Sprintf("want at most 10 rows in all sections together, got %d", total))
 	}
 }
 
-// checkSectionTitle checks that a section has a title, if it is not the only one.
-func checkSectionTitle(c *checks, path, title string, sections int) {
-	if sections > 1 {
-		c.required(path+".Title", title)
+// checkSections checks sections, each of which has a title and a number of elements in the named field.
+func checkSections[S any](c *checks, path, field string, most int, sections []S, contents func(S) (title string, elements int)) {
+	c.count(path, "sections", len(sections), 1, 10)
+	total := 0
+	for i, section := range sections {
+		title, elements := contents(section)
+		if len(sections) > 1 {
+			c.required(at(path, i)+".Title", title)
+		}
+		if elements == 0 {
+			c.Found(at(path, i)+"."+field, "required, but empty")
+		}
+		total += elements
+	}
+	if total > most {
+		c.Limit(path, fmt.Sprintf("want at most %d %s in all sections together, got %d", most, strings.ToLower(field), total))
 	}
 }

@@ -45,7 +45,6 @@ func (m Media) check(c *checks, path string) {
 type Image struct {
 	Media
 
-	// Caption is the text below the image, at most 1024 characters. Optional.
 	Caption string `json:"caption,omitzero" rule:"max=1024"`
 }
 
@@ -54,7 +53,6 @@ type Image struct {
 type Video struct {
 	Media
 
-	// Caption is the text below the video, at most 1024 characters. Optional.
 	Caption string `json:"caption,omitzero" rule:"max=1024"`
 }
 
@@ -71,7 +69,6 @@ type Audio struct {
 type Document struct {
 	Media
 
-	// Caption is the text below the document, at most 1024 characters. Optional.
 	Caption string `json:"caption,omitzero" rule:"max=1024"`
 	// FileName is the name that the recipient sees. Its extension determines the icon. Optional.
 	FileName string `json:"filename,omitzero"`

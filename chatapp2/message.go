@@ -13,22 +13,19 @@ import (
 //
 // A Message is plain data: sending never changes it, and many goroutines may send the same one.
 type Message struct {
-	// To is the recipient: one mobile number of 5 to 15 digits with an optional leading "+". It is sent as given. The platform
-	// also takes spaces, hyphens and parentheses in it, which this package takes with WithLenientLimits. If RecipientType is
-	// RecipientGroup, it is the ID of a group.
+	// To is one mobile number of 5 to 15 digits with an optional leading "+", sent as given, or the ID of a group. Spaces, hyphens and
+	// parentheses, which the platform takes, exceed a limit.
 	To string
-	// Recipient is a business-scoped user ID, such as "US.13491208655302741918", for a user whose number is not known: two
-	// letters, a dot, and at most 128 letters and digits; or the ID at a parent business, "US.ENT." and digits. If To is set
-	// too, To wins. The platform does not take it for authentication templates with one-tap, zero-tap or copy-code buttons.
+	// Recipient is the ID of a user whose number is not known, such as "US.13491208655302741918", or "US.ENT.…" at a parent business. If
+	// To is set too, To wins. The platform does not take it for authentication templates with one-tap, zero-tap or copy-code buttons.
 	Recipient string
 	// RecipientType is RecipientIndividual, which is the default, or RecipientGroup.
 	RecipientType RecipientType
-	// Content is what the message says: one of the types that the package documentation lists. Required.
+	// Content is one of the types that the package documentation lists. Required.
 	Content Content
 	// ReplyTo is the platform's ID of an earlier message, such as "wamid.HBg...", that this one quotes. A Reaction takes none.
 	ReplyTo string
-	// CallbackData comes back in the platform's own status reports, at most 512 characters. Whether the service passes them on
-	// is not known.
+	// CallbackData comes back in the platform's status reports, at most 512 characters. The service may not pass these on.
 	CallbackData string
 	// Marketing says how a marketing template is treated. The zero value leaves it to the platform.
 	Marketing Marketing
@@ -36,9 +33,8 @@ type Message struct {
 	// specification does not say in which cases it applies, nor that the message is then withdrawn: the recipient may get both,
 	// and both may be charged. A group takes none.
 	Fallback *sms.Fallback
-	// TTL is how long the service tries before the Fallback applies. It must be a whole number of the contract's unit, by
-	// default seconds. 0 leaves it to the service. The specification states no bounds; the platform has lifetimes from 30
-	// seconds to 30 days, by the category of a template.
+	// TTL is how long the service tries before the Fallback applies: a whole number of the contract's unit, by default seconds. 0 leaves
+	// it to the service. The platform has lifetimes from 30 seconds to 30 days, by the category of a template.
 	TTL time.Duration
 	// CallbackURL is where the service reports delivery: an absolute http or https URL. It may hold placeholders such as %s
 	// anywhere after the host, and is passed on byte for byte.

@@ -3,7 +3,6 @@ package chatapp2
 import (
 	"bytes"
 	"encoding/json"
-	"math/big"
 	"strconv"
 	"strings"
 	"time"
@@ -13,27 +12,23 @@ import (
 
 // OrderDetails asks the recipient to review and pay an order, in Brazil, India and Singapore. The Interactive takes an Image or
 // no header. It is also the content of an OrderDetailsButton of a template.
+//
+// ReferenceID is the sender's own name for the order. PaymentType says how it is paid, such as "br" or "upi", and PaymentConfiguration
+// names a configuration on the platform. In India, ShippingInfo offers addresses to ship to, and Beneficiaries receive physical goods;
+// they are not shown.
 type OrderDetails struct {
-	// ReferenceID is the sender's own name for the order: at most 60 letters, digits, underscores, dots and hyphens. Required.
-	ReferenceID string `json:"reference_id,omitzero" rule:"required,max=60,reference"`
-	// Type is DigitalGoods or PhysicalGoods. Required.
-	Type GoodsType `json:"type,omitzero" rule:"required,oneof=digital-goods|physical-goods"`
-	// PaymentType says how the order is paid, by country, such as "br" or "upi".
-	PaymentType string `json:"payment_type,omitzero"`
-	// PaymentConfiguration names a configuration of the account on the platform.
-	PaymentConfiguration string `json:"payment_configuration,omitzero"`
-	// PaymentSettings is a JSON array whose shape differs by country. Optional.
+	ReferenceID          string    `json:"reference_id,omitzero" rule:"required,max=60,reference"`
+	Type                 GoodsType `json:"type,omitzero" rule:"required,oneof=digital-goods|physical-goods"`
+	PaymentType          string    `json:"payment_type,omitzero"`
+	PaymentConfiguration string    `json:"payment_configuration,omitzero"`
+	// PaymentSettings is a JSON array whose shape differs by country.
 	PaymentSettings json.RawMessage `json:"payment_settings,omitzero"`
-	// Currency is an ISO 4217 code, such as "INR". Required.
-	Currency string `json:"currency,omitzero" rule:"required,currency"`
-	// Total is the amount to pay: Subtotal, Tax and Shipping of the order, less its Discount. Required.
-	Total OrderAmount `json:"total_amount,omitzero"`
-	// ShippingInfo offers addresses to ship to, in India. Optional.
-	ShippingInfo ShippingInfo `json:"shipping_info,omitzero"`
-	// Beneficiaries are who physical goods are shipped to, in India. They are not shown. Optional.
+	Currency        string          `json:"currency,omitzero" rule:"required,currency"`
+	// Total is Subtotal, Tax and Shipping of the order, less its Discount.
+	Total         OrderAmount   `json:"total_amount,omitzero" rule:"present"`
+	ShippingInfo  ShippingInfo  `json:"shipping_info,omitzero"`
 	Beneficiaries []Beneficiary `json:"beneficiaries,omitzero"`
-	// Order is what is bought. Required.
-	Order Order `json:"order,omitzero"`
+	Order         Order         `json:"order,omitzero"`
 }
 
 // GoodsType is the kind of goods in an order.
@@ -45,24 +40,17 @@ const (
 	PhysicalGoods GoodsType = "physical-goods"
 )
 
-// Order is the order of OrderDetails.
+// Order is the order of OrderDetails. Status is OrderPending. Items has at least one item, and Subtotal is their sum. Tax is required and
+// may have the value zero; Shipping and Discount are optional. Nothing can be paid after the Expiration.
 type Order struct {
-	// Status is OrderPending. Required.
-	Status OrderState `json:"status,omitzero" rule:"required,oneof=pending"`
-	// Type is OrderQuickPay or empty.
-	Type OrderType `json:"type,omitzero" rule:"oneof=quick_pay"`
-	// CatalogID is the ID of the catalog of the items on the platform. Optional.
-	CatalogID string `json:"catalog_id,omitzero"`
-	// Items is at least one item.
-	Items []OrderItem `json:"items,omitzero"`
-	// Subtotal is the sum of the items. Required.
-	Subtotal OrderAmount `json:"subtotal,omitzero"`
-	// Tax is required, and may have the value zero.
-	Tax OrderAmount `json:"tax,omitzero"`
-	// Shipping and Discount are optional.
-	Shipping OrderAmount `json:"shipping,omitzero"`
-	Discount OrderAmount `json:"discount,omitzero"`
-	// Expiration says until when the order can be paid. Optional.
+	Status     OrderState      `json:"status,omitzero" rule:"required,oneof=pending"`
+	Type       OrderType       `json:"type,omitzero" rule:"oneof=quick_pay"`
+	CatalogID  string          `json:"catalog_id,omitzero"`
+	Items      []OrderItem     `json:"items,omitzero"`
+	Subtotal   OrderAmount     `json:"subtotal,omitzero" rule:"present"`
+	Tax        OrderAmount     `json:"tax,omitzero" rule:"present"`
+	Shipping   OrderAmount     `json:"shipping,omitzero"`
+	Discount   OrderAmount     `json:"discount,omitzero"`
 	Expiration OrderExpiration `json:"expiration,omitzero"`
 }
 
@@ -72,29 +60,22 @@ type OrderType string
 // OrderQuickPay shows only the button to pay, not the one to review the order.
 const OrderQuickPay OrderType = "quick_pay"
 
-// OrderItem is an item of an Order.
+// OrderItem is an item of an Order. RetailerID is the sender's own. Amount, and the reduced SaleAmount, are the price of one. Quantity is
+// at least 1. The origin and the importer describe an item that is in no catalog, in India.
 type OrderItem struct {
-	// RetailerID is the sender's ID of the item.
-	RetailerID string `json:"retailer_id,omitzero"`
-	// Name is shown, at most 60 characters. Required.
-	Name string `json:"name,omitzero" rule:"required,max=60"`
-	// Image is shown. Optional.
-	Image ItemImage `json:"image,omitzero"`
-	// Amount is the price of one. Required.
-	Amount OrderAmount `json:"amount,omitzero"`
-	// SaleAmount is the reduced price of one. Optional.
-	SaleAmount OrderAmount `json:"sale_amount,omitzero"`
-	// Quantity is how many, at least 1. Required.
-	Quantity int64 `json:"quantity,omitzero"`
-	// CountryOfOrigin, ImporterName and ImporterAddress describe an item that is in no catalog, in India.
+	RetailerID      string          `json:"retailer_id,omitzero"`
+	Name            string          `json:"name,omitzero" rule:"required,max=60"`
+	Image           ItemImage       `json:"image,omitzero"`
+	Amount          OrderAmount     `json:"amount,omitzero" rule:"present"`
+	SaleAmount      OrderAmount     `json:"sale_amount,omitzero"`
+	Quantity        int64           `json:"quantity,omitzero"`
 	CountryOfOrigin string          `json:"country_of_origin,omitzero"`
 	ImporterName    string          `json:"importer_name,omitzero"`
 	ImporterAddress ImporterAddress `json:"importer_address,omitzero"`
 }
 
-// ItemImage is the image of an OrderItem.
+// ItemImage is the image of an OrderItem: an http or https URL.
 type ItemImage struct {
-	// Link is an http or https URL. Required.
 	Link string `json:"link,omitzero" rule:"url"`
 }
 
@@ -108,9 +89,8 @@ type ImporterAddress struct {
 	CountryCode  string `json:"country_code,omitzero"`
 }
 
-// ShippingInfo holds addresses that the recipient can choose from.
+// ShippingInfo holds addresses that the recipient can choose from. Country is "IN".
 type ShippingInfo struct {
-	// Country is a two-letter code: "IN".
 	Country   string    `json:"country,omitzero"`
 	Addresses []Address `json:"addresses,omitzero"`
 }
@@ -126,24 +106,18 @@ type Beneficiary struct {
 	PostalCode   string `json:"postal_code,omitzero"`
 }
 
-// OrderAmount is an amount of money: Value divided by Offset, in the currency of the order. 12.34 is 1234 by 100. The zero
-// OrderAmount is absent.
+// OrderAmount is an amount of money: Value divided by Offset, in the currency of the order. 12.34 is 1234 by 100. Offset is a power of
+// ten: 100 for BRL and INR. The description says what tax, shipping or a discount is for. The zero OrderAmount is absent.
 type OrderAmount struct {
-	// Value is a whole number, not negative.
-	Value int64 `json:"value"`
-	// Offset is a power of ten: 100 for BRL and INR. Required.
-	Offset int64 `json:"offset,omitzero"`
-	// Description says what tax, shipping or a discount is for, at most 60 characters. Optional.
-	Description string `json:"description,omitzero" rule:"max=60"`
-	// DiscountProgramName names the program of a discount, at most 60 characters. Optional.
+	Value               int64  `json:"value"`
+	Offset              int64  `json:"offset,omitzero"`
+	Description         string `json:"description,omitzero" rule:"max=60"`
 	DiscountProgramName string `json:"discount_program_name,omitzero" rule:"max=60"`
 }
 
-// OrderExpiration says until when an Order can be paid.
+// OrderExpiration says until when an Order can be paid, to the second. The description is shown.
 type OrderExpiration struct {
-	// At is the time, to the second. Required.
-	At time.Time
-	// Description is shown, at most 120 characters. Optional.
+	At          time.Time
 	Description string `rule:"max=120"`
 }
 
@@ -155,71 +129,73 @@ type orderExpirationJSON struct {
 
 // MarshalJSON encodes the expiration in the platform's shape.
 func (e OrderExpiration) MarshalJSON() ([]byte, error) {
-	return wire.Encode(orderExpirationJSON{unixSeconds(e.At), e.Description})
+	return wire.Encode(orderExpirationJSON{unix(e.At, time.Time.Unix), e.Description})
 }
 
 func (e *OrderExpiration) read(value any) fit {
 	b, f := readAs[orderExpirationJSON](value)
-	*e = OrderExpiration{fromUnix(b.Timestamp), b.Description}
+	*e = OrderExpiration{fromUnix(b.Timestamp, fromSeconds), b.Description}
 	return f
 }
 
-// unixSeconds returns 0 for the zero time.
-func unixSeconds(t time.Time) int64 {
+// unix returns a time as a Unix time, 0 for the zero time.
+func unix(t time.Time, in func(time.Time) int64) int64 {
 	if t.IsZero() {
 		return 0
 	}
-	return t.Unix()
+	return in(t)
 }
 
-// fromUnix returns the zero time for 0.
-func fromUnix(seconds int64) time.Time {
-	if seconds == 0 {
+// fromUnix returns the time of a Unix time, the zero time for 0.
+func fromUnix(n int64, from func(int64) time.Time) time.Time {
+	if n == 0 {
 		return time.Time{}
 	}
-	return time.Unix(seconds, 0).UTC()
+	return from(n).UTC()
 }
+
+// fromSeconds is time.UnixMilli for seconds.
+func fromSeconds(n int64) time.Time { return time.Unix(n, 0) }
 
 func (o OrderDetails) check(c *checks, path string) {
 	if o.PaymentSettings != nil && c.json(path+".PaymentSettings", o.PaymentSettings) && bytes.TrimSpace(o.PaymentSettings)[0] != '[' {
 		c.Found(path+".PaymentSettings", "want a JSON array")
 	}
 	order := path + ".Order"
-	o.Total.checkIn(c, path+".Total", o.Currency, true)
-	o.Order.Subtotal.checkIn(c, order+".Subtotal", o.Currency, true)
-	o.Order.Tax.checkIn(c, order+".Tax", o.Currency, true)
-	o.Order.Shipping.checkIn(c, order+".Shipping", o.Currency, false)
-	o.Order.Discount.checkIn(c, order+".Discount", o.Currency, false)
+	o.Total.checkOffset(c, path+".Total", o.Currency)
+	o.Order.Subtotal.checkOffset(c, order+".Subtotal", o.Currency)
+	o.Order.Tax.checkOffset(c, order+".Tax", o.Currency)
+	o.Order.Shipping.checkOffset(c, order+".Shipping", o.Currency)
+	o.Order.Discount.checkOffset(c, order+".Discount", o.Currency)
 	if len(o.Order.Items) == 0 {
 		c.Found(order+".Items", "want at least one item, got none")
 	}
 	for i, item := range o.Order.Items {
 		own := at(order+".Items", i)
-		item.Amount.checkIn(c, own+".Amount", o.Currency, true)
-		item.SaleAmount.checkIn(c, own+".SaleAmount", o.Currency, false)
+		item.Amount.checkOffset(c, own+".Amount", o.Currency)
+		item.SaleAmount.checkOffset(c, own+".SaleAmount", o.Currency)
 		if item.Quantity < 1 {
 			c.Found(own+".Quantity", "want 1 or more")
 		}
 	}
-	if want := o.Order.total(); want != nil && o.Total.Offset > 0 && o.Total.Value >= 0 && o.Total.rat().Cmp(want) != 0 {
+	if sum, ok := o.Order.sum(o.Total.Offset); ok && o.Total.Value >= 0 && o.Total.Value != sum {
 		c.Limit(path+".Total", "want the sum of Subtotal, Tax and Shipping, less Discount")
 	}
 }
 
-// checkIn checks the amount as one in a currency.
-func (a OrderAmount) checkIn(c *checks, path, currency string, required bool) {
-	if a == (OrderAmount{}) {
-		if required {
-			c.Found(path, "required, but absent")
-		}
-		return
-	}
+func (a OrderAmount) check(c *checks, path string) {
 	if a.Value < 0 {
 		c.Found(path+".Value", "must not be negative")
 	}
+	if a.Offset < 1 && a != (OrderAmount{}) {
+		c.Found(path+".Offset", "want a power of ten, such as 100")
+	}
+}
+
+// checkOffset checks the offset of an amount in a currency.
+func (a OrderAmount) checkOffset(c *checks, path, currency string) {
 	switch {
 	case a.Offset < 1:
-		c.Found(path+".Offset", "want a power of ten, such as 100")
 	case (currency == "BRL" || currency == "INR") && a.Offset != 100:
 		c.Limit(path+".Offset", "want 100 for "+currency)
 	case strings.TrimRight(strconv.FormatInt(a.Offset, 10), "0") != "1":
@@ -227,23 +203,13 @@ func (a OrderAmount) checkIn(c *checks, path, currency string, required bool) {
 	}
 }
 
-// rat returns the amount as a fraction, 0 if it is absent.
-func (a OrderAmount) rat() *big.Rat {
-	if a.Offset < 1 {
-		return new(big.Rat)
+// sum returns what the order costs. It is not ok if an amount is not as it must be, or has another offset.
+func (o Order) sum(offset int64) (sum int64, ok bool) {
+	ok = o.Subtotal.Offset == offset && o.Tax.Offset == offset && offset > 0
+	for _, amount := range []OrderAmount{o.Subtotal, o.Tax, o.Shipping, o.Discount} {
+		ok = ok && amount.Value >= 0 && (amount.Offset == offset || amount == OrderAmount{})
 	}
-	return big.NewRat(a.Value, a.Offset)
-}
-
-// total returns what the order costs, nil if that is not known.
-func (o Order) total() *big.Rat {
-	if o.Subtotal.Offset < 1 || o.Tax.Offset < 1 || min(o.Subtotal.Value, o.Tax.Value, o.Shipping.Value, o.Discount.Value) < 0 {
-		return nil
-	}
-	sum := o.Subtotal.rat()
-	sum.Add(sum, o.Tax.rat())
-	sum.Add(sum, o.Shipping.rat())
-	return sum.Sub(sum, o.Discount.rat())
+	return o.Subtotal.Value + o.Tax.Value + o.Shipping.Value - o.Discount.Value, ok
 }
 
 func (e OrderExpiration) check(c *checks, path string) {

@@ -6,16 +6,13 @@ import (
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
-// OrderStatus informs the recipient about the progress of an order that OrderDetails began. The Interactive takes any header.
+// OrderStatus informs the recipient about the progress of an order. ReferenceID is the one of its OrderDetails. The Interactive takes
+// any header.
 type OrderStatus struct {
-	// ReferenceID is the one of the OrderDetails. Required.
-	ReferenceID string `rule:"required,max=60,reference"`
-	// Status is how far the order is. Required.
-	Status OrderState `rule:"required,oneof=pending|processing|partially-shipped|partially_shipped|shipped|completed|canceled"`
-	// Description is at most 120 characters. Optional.
-	Description string `rule:"max=120"`
-	// Payment is how far the payment is. Optional.
-	Payment OrderPayment
+	ReferenceID string     `rule:"required,max=60,reference"`
+	Status      OrderState `rule:"required,oneof=pending|processing|partially-shipped|partially_shipped|shipped|completed|canceled"`
+	Description string     `rule:"max=120"`
+	Payment     OrderPayment
 }
 
 // OrderState says how far an order is.
@@ -31,12 +28,10 @@ const (
 	OrderCanceled         OrderState = "canceled"
 )
 
-// OrderPayment says how far a payment is.
+// OrderPayment says how far a payment is, and since when, to the second. Status is any word of the platform's, such as "captured".
 type OrderPayment struct {
-	// Status is the platform's word, such as "captured". Any is accepted.
 	Status string
-	// At is when the payment reached it, to the second.
-	At time.Time
+	At     time.Time
 }
 
 // orderPaymentJSON is an OrderPayment in the platform's shape.
@@ -47,12 +42,12 @@ type orderPaymentJSON struct {
 
 // MarshalJSON encodes the payment in the platform's shape.
 func (p OrderPayment) MarshalJSON() ([]byte, error) {
-	return wire.Encode(orderPaymentJSON{p.Status, unixSeconds(p.At)})
+	return wire.Encode(orderPaymentJSON{p.Status, unix(p.At, time.Time.Unix)})
 }
 
 func (p *OrderPayment) read(value any) fit {
 	b, f := readAs[orderPaymentJSON](value)
-	*p = OrderPayment{b.Status, fromUnix(b.Timestamp)}
+	*p = OrderPayment{b.Status, fromUnix(b.Timestamp, fromSeconds)}
 	return f
 }
 
@@ -71,9 +66,6 @@ type orderStateJSON struct {
 func (o OrderStatus) shape() any {
 	return orderStatusJSON{o.ReferenceID, orderStateJSON{o.Status, o.Description}, o.Payment}
 }
-
-// MarshalJSON encodes the status in the platform's shape.
-func (o OrderStatus) MarshalJSON() ([]byte, error) { return wire.Encode(o.shape()) }
 
 func (o *OrderStatus) read(value any) fit {
 	b, f := readAs[orderStatusJSON](value)

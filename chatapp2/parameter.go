@@ -15,44 +15,36 @@ type Parameter interface {
 	parameter() any
 }
 
-// TextParam is a text.
+// TextParam is a text. Name is the name of the parameter, empty if the parameters of the template have none.
 type TextParam struct {
-	// Name is the name of the parameter, of lower-case letters, digits and underscores. Empty if the template has no names.
 	Name string `rule:"name"`
-	// Text is required.
 	Text string `rule:"required"`
 }
 
 // Named returns a text for the parameter of that name.
 func Named(name, text string) TextParam { return TextParam{Name: name, Text: text} }
 
-// Currency is an amount of money in a body, shown in the recipient's own format.
+// Currency is an amount of money in a body, shown in the recipient's own format, or as FallbackValue. Code is such as "USD".
 type Currency struct {
-	// Name is like the Name of a TextParam.
-	Name string `json:"-" rule:"name"`
-	// FallbackValue is shown if the amount cannot be formatted. Required.
+	Name          string `json:"-" rule:"name"`
 	FallbackValue string `json:"fallback_value,omitzero" rule:"required"`
-	// Code is an ISO 4217 code, such as "USD". Required.
-	Code string `json:"code,omitzero" rule:"required,currency"`
+	Code          string `json:"code,omitzero" rule:"required,currency"`
 	// Amount1000 is the amount times 1000: 100.99 is 100990. Zero is an amount.
 	Amount1000 int64 `json:"amount_1000"`
 }
 
-// DateTime is a date in a body. The platform shows only FallbackValue; its examples have the other fields too.
+// DateTime is a date in a body. The platform shows only FallbackValue. Its examples also have the other fields, which are not checked;
+// Calendar is such as "GREGORIAN".
 type DateTime struct {
-	// Name is like the Name of a TextParam.
-	Name string `json:"-" rule:"name"`
-	// FallbackValue is shown. Required.
+	Name          string `json:"-" rule:"name"`
 	FallbackValue string `json:"fallback_value,omitzero" rule:"required"`
-	// DayOfWeek, Year, Month and DayOfMonth are not checked. Zero is absent.
-	DayOfWeek  int `json:"day_of_week,omitzero"`
-	Year       int `json:"year,omitzero"`
-	Month      int `json:"month,omitzero"`
-	DayOfMonth int `json:"day_of_month,omitzero"`
+	DayOfWeek     int    `json:"day_of_week,omitzero"`
+	Year          int    `json:"year,omitzero"`
+	Month         int    `json:"month,omitzero"`
+	DayOfMonth    int    `json:"day_of_month,omitzero"`
 	// Hour and Minute are nil if absent; zero is midnight.
-	Hour   *int `json:"hour,omitzero"`
-	Minute *int `json:"minute,omitzero"`
-	// Calendar is a word such as "GREGORIAN".
+	Hour     *int   `json:"hour,omitzero"`
+	Minute   *int   `json:"minute,omitzero"`
 	Calendar string `json:"calendar,omitzero"`
 }
 
@@ -61,18 +53,17 @@ type GIF struct {
 	Media
 }
 
-// RawParameter is a parameter that no other type holds: of a new type, or with members that are new. If the type is known, so
-// are its limits; exceeding them is a Limit. Otherwise it is only checked to be a JSON object with a type.
+// RawParameter is a parameter that no other type holds. JSON is the whole parameter, an object with a type, and is sent as it is.
 type RawParameter struct {
-	// JSON is the whole parameter. Required.
 	JSON json.RawMessage
 }
 
-// parameterJSON is a parameter in the platform's shape.
+// parameterJSON is a parameter or a header in the platform's shape: the member that Type names holds the value.
 type parameterJSON struct {
 	Type     string            `json:"type"`
 	Name     string            `json:"parameter_name,omitzero"`
 	Text     string            `json:"text,omitzero"`
+	SubText  string            `json:"sub_text,omitzero"`
 	Currency *Currency         `json:"currency,omitzero"`
 	DateTime *DateTime         `json:"date_time,omitzero"`
 	Image    *Image            `json:"image,omitzero"`
@@ -83,38 +74,21 @@ type parameterJSON struct {
 	Product  *Product          `json:"product,omitzero"`
 }
 
-const (
-	parameterCurrency = "currency"
-	parameterDateTime = "date_time"
-	parameterGIF      = "gif"
-	parameterProduct  = "product"
-)
-
 func (p TextParam) parameter() any { return parameterJSON{Type: "text", Name: p.Name, Text: p.Text} }
-
-func (p Currency) parameter() any {
-	name := p.Name
-	p.Name = ""
-	return parameterJSON{Type: parameterCurrency, Name: name, Currency: &p}
-}
-
+func (p Currency) parameter() any  { return parameterJSON{Type: "currency", Name: p.Name, Currency: &p} }
 func (p DateTime) parameter() any {
-	name := p.Name
-	p.Name = ""
-	return parameterJSON{Type: parameterDateTime, Name: name, DateTime: &p}
+	return parameterJSON{Type: "date_time", Name: p.Name, DateTime: &p}
 }
-
-func (i Image) parameter() any    { return parameterJSON{Type: i.kind(), Image: &i} }
-func (v Video) parameter() any    { return parameterJSON{Type: v.kind(), Video: &v} }
-func (d Document) parameter() any { return parameterJSON{Type: d.kind(), Document: &d} }
-func (p GIF) parameter() any      { return parameterJSON{Type: parameterGIF, GIF: &p} }
-func (p Product) parameter() any  { return parameterJSON{Type: parameterProduct, Product: &p} }
+func (i Image) parameter() any        { return i.header() }
+func (v Video) parameter() any        { return v.header() }
+func (d Document) parameter() any     { return d.header() }
+func (p GIF) parameter() any          { return parameterJSON{Type: "gif", GIF: &p} }
+func (p Product) parameter() any      { return parameterJSON{Type: "product", Product: &p} }
+func (p RawParameter) parameter() any { return p.JSON }
 
 func (l Location) parameter() any {
-	return parameterJSON{Type: l.kind(), Location: (*templateLocation)(&l)}
+	return parameterJSON{Type: "location", Location: (*templateLocation)(&l)}
 }
-
-func (p RawParameter) parameter() any { return p.JSON }
 
 func parameterShapes(parameters []Parameter) []any {
 	return each(parameters, func(parameter Parameter) any {
@@ -139,34 +113,43 @@ func decodeParameter(value any) Parameter {
 func readParameter(value any) (Parameter, fit) {
 	b, f := readAs[parameterJSON](value)
 	b.Type = strings.ToLower(b.Type)
-	var parameter Parameter
-	switch b.Type {
-	case "text":
-		parameter = TextParam{Name: b.Name, Text: b.Text}
-	case parameterCurrency:
-		currency := valueOf(b.Currency)
-		currency.Name = b.Name
-		parameter = currency
-	case parameterDateTime:
-		date := valueOf(b.DateTime)
-		date.Name = b.Name
-		parameter = date
-	case "image":
-		parameter = valueOf(b.Image)
-	case "video":
-		parameter = valueOf(b.Video)
-	case "document":
-		parameter = valueOf(b.Document)
-	case parameterGIF:
-		parameter = valueOf(b.GIF)
-	case "location":
-		parameter = Location(valueOf(b.Location))
-	case parameterProduct:
-		parameter = valueOf(b.Product)
-	default:
+	if b.Currency != nil {
+		b.Currency.Name = b.Name // which is not a member of its own
+	}
+	if b.DateTime != nil {
+		b.DateTime.Name = b.Name
+	}
+	parameter, _ := b.value().(Parameter)
+	if parameter == nil {
 		return nil, misfit
 	}
 	return parameter, f.exactIf(reflect.DeepEqual(parameter.parameter(), b))
+}
+
+// value returns the value of the parameter, nil if the type is not known.
+func (b *parameterJSON) value() any {
+	switch b.Type {
+	case "text":
+		return TextParam{b.Name, b.Text}
+	case "currency":
+		return valueOf(b.Currency)
+	case "date_time":
+		return valueOf(b.DateTime)
+	case "image":
+		return valueOf(b.Image)
+	case "video":
+		return valueOf(b.Video)
+	case "document":
+		return valueOf(b.Document)
+	case "gif":
+		return valueOf(b.GIF)
+	case "location":
+		return Location(valueOf(b.Location))
+	case "product":
+		return valueOf(b.Product)
+	default:
+		return nil
+	}
 }
 
 // parameterName returns the name of a parameter of a body, and reports whether it can have one.
@@ -181,6 +164,18 @@ func parameterName(p Parameter) (name string, known bool) {
 	default:
 		return "", false
 	}
+}
+
+// countNames counts the parameters of a body or a text header that have a name, and those that have none.
+func countNames(parameters ...Parameter) (named, unnamed int) {
+	for _, parameter := range parameters {
+		if name, known := parameterName(parameter); known && name != "" {
+			named++
+		} else if known {
+			unnamed++
+		}
+	}
+	return named, unnamed
 }
 
 func (p RawParameter) check(c *checks, path string) {

@@ -1,12 +1,10 @@
 package chatapp2
 
-// Pin pins a message in a group, or unpins it. Message.RecipientType must be RecipientGroup.
+// Pin pins a message in a group, or unpins it. Message.RecipientType must be RecipientGroup. MessageID is the platform's.
 type Pin struct {
-	// Type is PinAdd or PinRemove. Required.
-	Type PinType `json:"type,omitzero" rule:"required,oneof=pin|unpin"`
-	// MessageID is the platform's ID of the message. Required.
-	MessageID string `json:"message_id,omitzero" rule:"required"`
-	// ExpirationDays is how long the message stays pinned, 1 to 30 days. Required to pin.
+	Type      PinType `json:"type,omitzero" rule:"required,oneof=pin|unpin"`
+	MessageID string  `json:"message_id,omitzero" rule:"required"`
+	// ExpirationDays is how long the message stays pinned, 1 to 30. Required to pin.
 	ExpirationDays int `json:"expiration_days,omitzero" rule:"max=30"`
 }
 

@@ -1,35 +1,27 @@
 package chatapp2
 
-import "fmt"
-
 // Product shows one product of a catalog. The Interactive takes no header, and the body is optional. It can also be the
-// CardAction of a Card and, in the header of a template, a Parameter.
+// CardAction of a Card and, in the header of a template, a Parameter. The IDs are of the catalog on the platform and of the product in it.
 type Product struct {
-	// CatalogID is the ID of the catalog on the platform. Required.
-	CatalogID string `json:"catalog_id,omitzero" rule:"required"`
-	// ProductRetailerID is the product's ID in the catalog. Required.
+	CatalogID         string `json:"catalog_id,omitzero" rule:"required"`
 	ProductRetailerID string `json:"product_retailer_id,omitzero" rule:"required"`
 }
 
-// ProductList shows several products of a catalog. The Interactive needs a HeaderText.
+// ProductList shows the products of 1 to 10 sections, at most 30 in total. The Interactive needs a HeaderText.
 type ProductList struct {
-	// CatalogID is the ID of the catalog on the platform. Required.
-	CatalogID string `json:"catalog_id,omitzero" rule:"required"`
-	// Sections is 1 to 10 sections, with at most 30 products in total.
-	Sections []ProductSection `json:"sections,omitzero"`
+	CatalogID string           `json:"catalog_id,omitzero" rule:"required"`
+	Sections  []ProductSection `json:"sections,omitzero"`
 }
 
-// ProductSection is a part of a ProductList or a ProductsButton.
+// ProductSection is a part of a ProductList or a ProductsButton. Its title is required if there is more than one section, and it has
+// at least one product.
 type ProductSection struct {
-	// Title is at most 24 characters. Required if there is more than one section.
-	Title string `json:"title,omitzero" rule:"max=24"`
-	// Products is at least one product.
+	Title    string        `json:"title,omitzero" rule:"max=24"`
 	Products []ProductItem `json:"product_items,omitzero"`
 }
 
 // ProductItem is a product in a ProductSection.
 type ProductItem struct {
-	// ProductRetailerID is the product's ID in the catalog. Required.
 	ProductRetailerID string `json:"product_retailer_id,omitzero" rule:"required"`
 }
 
@@ -38,22 +30,11 @@ func (p ProductList) check(c *checks, path string) {
 }
 
 func checkProductSections(c *checks, path string, sections []ProductSection) {
-	c.count(path, "sections", len(sections), 1, 10)
-	total := 0
-	for i, section := range sections {
-		checkSectionTitle(c, at(path, i), section.Title, len(sections))
-		if len(section.Products) == 0 {
-			c.Found(at(path, i)+".Products", "want at least one product, got none")
-		}
-		total += len(section.Products)
-	}
-	if total > 30 {
-		c.Limit(path, fmt.Sprintf("want at most 30 products in all sections together, got %d", total))
-	}
+	checkSections(c, path, "Products", 30, sections, func(s ProductSection) (string, int) { return s.Title, len(s.Products) })
 }
 
-// CatalogMessage is a button that opens the whole catalog. The Interactive takes no header.
+// CatalogMessage is a button that opens the whole catalog. The Interactive takes no header. Without a thumbnail, the first product of the
+// catalog is shown.
 type CatalogMessage struct {
-	// ThumbnailProductRetailerID is the product whose image is shown. Empty is the first of the catalog.
 	ThumbnailProductRetailerID string `json:"thumbnail_product_retailer_id,omitzero"`
 }

@@ -69,10 +69,7 @@ func rawOf(value any) json.RawMessage {
 	if value == nil {
 		return nil
 	}
-	raw, err := wire.Encode(value)
-	if err != nil {
-		return nil
-	}
+	raw, _ := wire.Encode(value)
 	return raw
 }
 

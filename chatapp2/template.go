@@ -51,8 +51,15 @@ func (t Template) check(c *checks, path string) {
 	if len(t.Components) == 1 {
 		bodyMost = 32768
 	}
+	var headNamed, headUnnamed, bodyNamed, bodyUnnamed int
+	header := -1
 	for i, component := range t.Components {
 		switch component := component.(type) {
+		case TemplateHeader:
+			header = i
+			headNamed, headUnnamed = countNames(component.Parameter)
+		case TemplateBody:
+			bodyNamed, bodyUnnamed = countNames(component...)
 		case LimitedTimeOffer:
 			bodyMost = 600
 		case TemplateCards:
@@ -60,29 +67,7 @@ func (t Template) check(c *checks, path string) {
 		}
 	}
 	checkComponents(c, path, t.Components, bodyMost)
-	t.checkNames(c, path)
-}
-
-// checkNames compares the header with the body: either all parameters of a template have names, or none.
-func (t Template) checkNames(c *checks, path string) {
-	header, headerName, bodyName := -1, "", ""
-	var hasBody bool
-	for i, component := range t.Components {
-		switch component := component.(type) {
-		case TemplateHeader:
-			if text, ok := component.Parameter.(TextParam); ok {
-				header, headerName = i, text.Name
-			}
-		case TemplateBody:
-			for _, parameter := range component {
-				if name, known := parameterName(parameter); known {
-					bodyName, hasBody = name, true
-					break
-				}
-			}
-		}
-	}
-	if header >= 0 && hasBody && (headerName == "") != (bodyName == "") {
+	if header >= 0 && (headNamed > 0 && bodyUnnamed > 0 || headUnnamed > 0 && bodyNamed > 0) {
 		c.Found(at(path, header)+".Parameter.Name", "want a name on every parameter of the template, or on none")
 	}
 }

@@ -2,7 +2,6 @@ package chatapp2
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
 )
 
@@ -27,7 +26,7 @@ func (k TemplateCards) checkCards(c *checks, path string) {
 		for j, component := range card {
 			checkOnCard(c, at(at(path, i), j), component)
 		}
-		if i > 0 && !k[0].matches(card) {
+		if raw := slices.ContainsFunc(k[0], isRaw) || slices.ContainsFunc(card, isRaw); !raw && !slices.Equal(k[0].parts(), card.parts()) {
 			c.Found(at(path, i), "must have the same parts as the first card, with the same kinds of headers and buttons")
 		}
 	}
@@ -39,7 +38,7 @@ func checkOnCard(c *checks, path string, component Component) {
 		return
 	}
 	switch component.part() {
-	case componentCards, componentOffer, componentTapTarget, componentOrderStatus:
+	case "carousel", "limited_time_offer", "tap_target_configuration", "order_status":
 		c.Found(path, "must not be on a card")
 	}
 	if header, ok := component.(TemplateHeader); ok {
@@ -59,40 +58,24 @@ func (k TemplateCard) mayBeProduct() bool {
 	})
 }
 
-// matches reports whether two cards have the same parts, as far as is known.
-func (k TemplateCard) matches(other TemplateCard) bool {
-	if slices.ContainsFunc(k, isRaw) || slices.ContainsFunc(other, isRaw) {
-		return true
-	}
-	kinds := func(card TemplateCard) []string {
-		all := make([]string, len(card))
-		for i, component := range card {
-			all[i] = cardKind(component)
+// parts describes the parts of the card, such as the medium of its header and the kind of each button, in a fixed order.
+func (k TemplateCard) parts() []string {
+	all := make([]string, len(k))
+	for i, component := range k {
+		header, _ := component.(TemplateHeader)
+		all[i] = fmt.Sprintf("%T %T", component, header.Parameter)
+		if isValue(component) {
+			all[i] += component.part()
 		}
-		slices.Sort(all)
-		return all
 	}
-	return slices.Equal(kinds(k), kinds(other))
-}
-
-// cardKind names the kind of a component for the comparison of cards, such as the medium of a header.
-func cardKind(component Component) string {
-	kind := fmt.Sprintf("%s %T", component.part(), component)
-	if header, ok := component.(TemplateHeader); ok {
-		kind += fmt.Sprint(reflect.TypeOf(header.Parameter))
-	}
-	return kind
+	slices.Sort(all)
+	return all
 }
 
 // isRaw reports whether it is unknown what a component is.
 func isRaw(component Component) bool {
-	switch component := component.(type) {
-	case RawComponent:
-		return true
-	case TemplateHeader:
-		_, raw := component.Parameter.(RawParameter)
-		return raw
-	default:
-		return !isValue(component)
-	}
+	header, _ := component.(TemplateHeader)
+	_, isRawComponent := component.(RawComponent)
+	_, isRawParameter := header.Parameter.(RawParameter)
+	return isRawComponent || isRawParameter || !isValue(component)
 }

@@ -31,11 +31,8 @@ func (m Message) validate() *checks {
 	if kind == "reaction" && m.ReplyTo != "" {
 		c.Found("ReplyTo", "must be empty for a Reaction, which names its message itself")
 	}
-	if (m.Marketing != Marketing{}) && kind != "template" && kind != "" {
-		c.Found("Marketing", "must be empty without a Template")
-	}
-	if (m.Marketing != Marketing{}) && c.group {
-		c.Found("Marketing", "must be empty for a group")
+	if (m.Marketing != Marketing{}) && (c.group || kind != "template" && kind != "") {
+		c.Found("Marketing", "must be empty without a Template, and for a group")
 	}
 	if m.Fallback != nil && c.group {
 		c.Found("Fallback", "must be nil for a group, which has no number to send an SMS to")

@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"regexp"
 	"strings"
-	"time"
 )
 
 // A Callback is what the service calls a customer's webhook with: an [InboundSMS], an [InboundChatApp], a [DeliveryReport], or
@@ -14,18 +14,12 @@ import (
 // for the test of a handler.
 //
 // The parameters go in the order of the fields, each under the first name that the default contract has for it. A field that
-// is zero is not sent. Extra holds parameters that no field is for, and comes last:
-//
-//	messagingtest.InboundSMS{From: "639171234567", Extra: []messagingtest.Param{
-//		{Name: "msg", Value: "Hi"},                  // a name of another contract
-//		{Name: "timestamp", Value: "1791038663"},    // a time in another form
-//		{Name: "keyword", Value: ""},                // present, and empty
-//		{Name: "from", Value: "639170000000"},       // a second time
-//	}}
+// is zero is not sent. Extra comes last. It holds what no field is for, such as a name of another contract, a time in another
+// form, an empty value, or a second value for a name.
 //
 //sumtype:decl
 type Callback interface {
-	// calls returns the calls that the callback is made of.
+	// calls returns the calls that the callback is made of, without the URL.
 	calls() []call
 }
 
@@ -37,18 +31,17 @@ type Param struct {
 	Name, Value string
 }
 
-// call is one callback with its parameters, in order.
+// call is one callback with its parameters, in order, and the URL to call with them.
 type call struct {
 	callback Callback
 	params   parameters
+	url      string
 }
 
 func (c Callbacks) calls() []call {
 	var calls []call
 	for _, callback := range c {
-		if callback == nil {
-			panic("messagingtest: a callback is nil")
-		}
+		must(callback != nil, "a callback is nil")
 		calls = append(calls, callback.calls()...)
 	}
 	return calls
@@ -67,14 +60,6 @@ func paramsOf(names table, fields, extra []Param) parameters {
 	return append(p, extra...)
 }
 
-// formatCallbackTime returns RFC 3339 in UTC, which loses nothing, or "" for the zero time.
-func formatCallbackTime(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return t.UTC().Format(time.RFC3339Nano)
-}
-
 // query returns the parameters as a query.
 func (p parameters) query(unescaped bool) string {
 	escape := url.QueryEscape
@@ -91,15 +76,7 @@ func (p parameters) query(unescaped bool) string {
 // escapeLittle escapes a value as [Unescaped] says. What would end the parameter or the request line is escaped all the same,
 // because no receiver could restore it.
 func escapeLittle(s string) string {
-	var b strings.Builder
-	for i := range len(s) {
-		if c := rune(s[i]); isControlOrSpace(c) || c == '&' || c == '#' {
-			b.WriteString(url.QueryEscape(s[i : i+1]))
-		} else {
-			b.WriteByte(s[i])
-		}
-	}
-	return b.String()
+	return regexp.MustCompile(`[\x00-\x20\x7f&#]`).ReplaceAllStringFunc(s, url.QueryEscape)
 }
 
 // withQuery adds a query to a target, which may have one already. A fragment is no part of a request.
@@ -117,11 +94,7 @@ func withQuery(target, query string) string {
 	}
 }
 
-// SMSRequest returns the request by which the service calls a webhook for inbound SMS, to pass to its handler:
-//
-//	w := httptest.NewRecorder()
-//	handler.ServeHTTP(w, messagingtest.SMSRequest("/hooks/sms?key="+secret, messagingtest.InboundSMS{From: "639171234567", Text: "Hi"}))
-//
+// SMSRequest returns the request by which the service calls a webhook for inbound SMS, to pass to its handler.
 // Like [net/http/httptest.NewRequest], it makes a request as a server sees it, for a path or an absolute URL whose query stays
 // byte for byte. Of the options only [Unescaped] has an effect. SMSRequest panics if the target cannot stand in a request line.
 func SMSRequest(target string, m InboundSMS, opts ...ReceiveOption) *http.Request {
@@ -144,9 +117,7 @@ func DeliveryRequest(target string, d DeliveryReport, opts ...ReceiveOption) *ht
 }
 
 func newCallbackRequest(target string, callback Callback, opts []ReceiveOption) *http.Request {
-	if strings.ContainsFunc(target, isControlOrSpace) {
-		panic("messagingtest: the target of a request has white space or control characters")
-	}
+	must(!strings.ContainsFunc(target, isControlOrSpace), "the target of a request has white space or control characters")
 	target = withQuery(target, callback.calls()[0].params.query(newReceiving(opts).unescaped))
 	return httptest.NewRequestWithContext(context.Background(), http.MethodGet, target, nil)
 }

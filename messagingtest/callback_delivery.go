@@ -23,12 +23,12 @@ type DeliveryReport struct {
 }
 
 // fields returns the values of the report, named by concept.
-func (d DeliveryReport) fields(formatTime func(time.Time) string) []Param {
+func (d DeliveryReport) fields() []Param {
 	return []Param{
 		{"status", d.Status},
 		{"id", d.ID},
 		{"reference", d.ReferenceID},
-		{"time", formatTime(d.At)},
+		{"time", formatTime(d.At, time.RFC3339Nano)},
 		{"kind", d.Kind},
 		{"from", d.From},
 		{"to", d.To},
@@ -36,13 +36,13 @@ func (d DeliveryReport) fields(formatTime func(time.Time) string) []Param {
 }
 
 func (d DeliveryReport) calls() []call {
-	return []call{{d, paramsOf(defaultNames().delivery, d.fields(formatCallbackTime), d.Extra)}}
+	return []call{{callback: d, params: paramsOf(defaultNames().delivery, d.fields(), d.Extra)}}
 }
 
 var (
 	errNoSuchMessage = errors.New("messagingtest: not reported: no message with this ID was accepted")
 	errNoCallback    = errors.New("messagingtest: not reported: the message was sent without a callback URL")
-	errCallbackURL   = errors.New("messagingtest: not reported: the callback URL is not an http or https URL once its placeholders are replaced")
+	errCallbackURL   = errors.New("messagingtest: not reported: the callback URL with its placeholders replaced is no http or https URL")
 )
 
 // ReportDelivery calls the callback URL of a message in [Server.Sent] to report a status: a word, or a number such as "1". The
@@ -58,7 +58,7 @@ var (
 // there is one reply, with Attempt 0 and an error that says which.
 func (s *Server) ReportDelivery(ctx context.Context, id, status string, opts ...ReceiveOption) []Reply {
 	s.mu.Lock()
-	r, now := s.ledger.byID[id], s.ledger.clock.now()
+	r, now := s.ledger.byID[id], s.ledger.now()
 	s.mu.Unlock()
 	if r == nil || r.foreign {
 		return []Reply{{Callback: DeliveryReport{ID: id, Status: status}, Err: errNoSuchMessage}}
@@ -75,12 +75,12 @@ func (s *Server) ReportDelivery(ctx context.Context, id, status string, opts ...
 	if !isURL(target) {
 		return []Reply{{Callback: report, Err: errCallbackURL}}
 	}
-	return s.deliverAll(ctx, []delivering{{report, target}}, how)
+	return s.deliverAll(ctx, []call{{callback: report, url: target}}, how)
 }
 
 // fill replaces the placeholders of a callback URL.
 func (d DeliveryReport) fill(template string, placeholders table, unescaped bool) string {
-	fields := d.fields(formatTime)
+	fields := d.fields()
 	// The replacer takes the first that fits, so the longest have to stand first: %tr before %t.
 	slices.SortStableFunc(fields, func(a, b Param) int {
 		return cmp.Compare(len(placeholders[b.Name]), len(placeholders[a.Name]))

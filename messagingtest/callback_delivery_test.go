@@ -31,7 +31,7 @@ func TestReportDeliveryFillsPlaceholders(t *testing.T) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	assert.Equal(t, "/hook/msg-1?key=a%2Bb&status=delivered&id=msg-1&referenceId=order%2017%2B%25&timestamp="+
-		url.QueryEscape(formatTime(report.At))+"&transactionType=sms&from=ACME%20%26%20co&to=%2B639171234567&again=delivereddelivered&bare=%x%",
+		url.QueryEscape(formatTime(report.At, time.RFC3339Nano))+"&transactionType=sms&from=ACME%20%26%20co&to=%2B639171234567&again=delivereddelivered&bare=%x%",
 		h.requests[0].RequestURI)
 }
 
@@ -122,7 +122,7 @@ func TestReportDeliveryWithoutCallback(t *testing.T) {
 	for id, want := range map[string]error{
 		"":                         errNoSuchMessage,
 		"nobody":                   errNoSuchMessage,
-		"shift-1":                  errNoSuchMessage,
+		"msg-1":                    errNoSuchMessage,
 		"silent":                   errNoCallback,
 		"relative":                 errCallbackURL,
 		"bare percent in its path": errCallbackURL,

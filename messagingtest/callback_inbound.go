@@ -26,12 +26,12 @@ func (m InboundSMS) calls() []call {
 		{"from", m.From},
 		{"to", m.To},
 		{"text", m.Text},
-		{"time", formatCallbackTime(m.ReceivedAt)},
+		{"time", formatTime(m.ReceivedAt, time.RFC3339Nano)},
 		{"reference", m.ReferenceID},
 		{"operator", m.Operator},
 		{"keyword", m.Keyword},
 	}
-	return []call{{m, paramsOf(defaultNames().inbound, fields, m.Extra)}}
+	return []call{{callback: m, params: paramsOf(defaultNames().inbound, fields, m.Extra)}}
 }
 
 // InboundChatApp is a message that was sent to the customer by one of the chat apps. By the default contract both have the same
@@ -71,34 +71,22 @@ func (m InboundChatApp) calls() []call {
 		{"fileName", m.FileName},
 		{"latitude", m.Latitude},
 		{"longitude", m.Longitude},
-		{"time", formatCallbackTime(m.ReceivedAt)},
+		{"time", formatTime(m.ReceivedAt, time.RFC3339Nano)},
 		{"reference", m.ReferenceID},
 		{"json", m.JSON},
 	}
-	return []call{{m, paramsOf(defaultNames().inbound, fields, m.Extra)}}
+	return []call{{callback: m, params: paramsOf(defaultNames().inbound, fields, m.Extra)}}
 }
 
 //go:embed samples.json
 var samplesJSON []byte
 
-// InboundSamples returns an inbound chat-app message of every kind that is known, by a name that says what it is:
-//
-//	for name, m := range messagingtest.InboundSamples() {
-//		t.Run(name, func(t *testing.T) {
-//			w := httptest.NewRecorder()
-//			handler.ServeHTTP(w, messagingtest.ChatApp2Request("/hooks/two", m))
-//			if w.Code != http.StatusOK {
-//				t.Errorf("%d for %s", w.Code, m.Kind)
-//			}
-//		})
-//	}
+// InboundSamples returns an inbound chat-app message of every kind that is known, by a name that says what it is.
 //
 // Samples whose name begins with "flat" have parameters only. The others have an object of the third-party platform as JSON,
 // and beside it ID, From, To, Name, Kind and ReceivedAt that say the same; two of them have nothing but the JSON: one in its
 // envelope, and one of a user who shows no number. They include replies, kinds of the platform's system messages, and kinds
-// that do not exist yet. A correct receiver delivers every sample.
-//
-// IDs are distinct, and times a second apart in the order of the samples. Each range makes new samples.
+// that do not exist yet. A correct receiver delivers every sample. IDs are distinct, and times a second apart.
 func InboundSamples() iter.Seq2[string, InboundChatApp] {
 	return func(yield func(string, InboundChatApp) bool) {
 		var samples []struct {

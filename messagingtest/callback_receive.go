@@ -1,6 +1,7 @@
 package messagingtest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,8 +12,8 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -21,9 +22,7 @@ var errClosed = errors.New("the server is closed")
 // A Reply is the result of one request to a webhook.
 type Reply struct {
 	Callback Callback // what was delivered: an InboundSMS, an InboundChatApp or a DeliveryReport
-
-	// Attempt counts the requests of one delivery from 1. It is 0 if none was made; Err says why.
-	Attempt int
+	Attempt  int      // counts the requests of one delivery from 1; 0 if none was made, and Err says why
 
 	StatusCode int           // zero if there was no response
 	Header     http.Header   // nil if there was no response
@@ -43,13 +42,7 @@ func (r Reply) failed() bool {
 	return r.StatusCode == 0 || r.StatusCode == http.StatusTooManyRequests || r.StatusCode >= http.StatusInternalServerError
 }
 
-// Receive plays the service that has received a message, or has something to report, and calls a webhook of the customer:
-//
-//	webhook := httptest.NewServer(handler)
-//	defer webhook.Close()
-//	for _, reply := range srv.Receive(ctx, webhook.URL+"/hooks/sms?key="+secret, messagingtest.InboundSMS{From: "639171234567", Text: "Hi"}) {
-//		fmt.Println(reply.StatusCode, reply.Err)
-//	}
+// Receive plays the service that has received a message, or has something to report, and calls a webhook of the customer.
 //
 // The target is an absolute http or https URL, whose query stays byte for byte. Each request is an HTTP/1.1 GET without a body,
 // and is one [Reply]: no redirect is followed, no proxy is used, and nothing is retried without [RetryFailures].
@@ -58,118 +51,102 @@ func (r Reply) failed() bool {
 // the replies in the order of the callbacks. When the context ends, or the server is closed, what is under way gets no response
 // and the rest is not sent. Receive panics if the target is not such a URL or the callback is nil.
 func (s *Server) Receive(ctx context.Context, target string, callback Callback, opts ...ReceiveOption) []Reply {
-	if !isURL(target) || callback == nil {
-		panic("messagingtest: Receive: the target is not an absolute http or https URL, or the callback is nil")
-	}
+	must(isURL(target) && callback != nil, "Receive: the target is not an absolute http or https URL, or the callback is nil")
 	how := newReceiving(opts)
-	var all []delivering
-	for _, c := range callback.calls() {
-		all = append(all, delivering{c.callback, withQuery(target, c.params.query(how.unescaped))})
+	calls := callback.calls()
+	for i, c := range calls {
+		calls[i].url = withQuery(target, c.params.query(how.unescaped))
 	}
-	return s.deliverAll(ctx, all, how)
+	return s.deliverAll(ctx, calls, how)
 }
 
-// delivering is a callback and the URL to call.
-type delivering struct {
-	callback Callback
-	url      string
-}
-
-func (s *Server) deliverAll(ctx context.Context, all []delivering, how receiving) []Reply {
+func (s *Server) deliverAll(ctx context.Context, calls []call, how receiving) []Reply {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	defer s.whenClosed(func() { end(errClosed) })()
+	defer context.AfterFunc(s.closed, func() { end(errClosed) })()
+	if s.closed.Err() != nil {
+		end(errClosed) // before anything is sent: AfterFunc takes its time
+	}
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true) // HTTP/2 would put what comes at once onto one connection
 	transport := &http.Transport{Protocols: protocols, MaxIdleConnsPerHost: 1 << 10, DisableCompression: true}
 	defer transport.CloseIdleConnections()
-	c := caller{how, &http.Client{
+	how.client = &http.Client{
 		Transport:     transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}
+	}
 
-	replies := make([][]Reply, len(all))
-	var next atomic.Int64
-	var workers sync.WaitGroup
-	for range min(how.atOnce, len(all)) {
-		workers.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(all); i = int(next.Add(1)) - 1 {
-				at := i
-				if how.reversed {
-					at = len(all) - 1 - i
-				}
-				replies[at] = c.deliver(ctx, all[at])
-			}
+	if how.reversed {
+		slices.Reverse(calls)
+	}
+	replies := make([][]Reply, len(calls))
+	slots := make(chan struct{}, min(how.atOnce, len(calls)))
+	var delivered sync.WaitGroup
+	for i, c := range calls {
+		slots <- struct{}{}
+		delivered.Go(func() {
+			replies[i] = how.deliver(ctx, c)
+			<-slots
 		})
 	}
-	workers.Wait()
+	delivered.Wait()
+	if how.reversed {
+		slices.Reverse(replies)
+	}
 	return slices.Concat(replies...)
 }
 
-// caller calls webhooks.
-type caller struct {
-	how    receiving
-	client *http.Client
-}
-
-func (c caller) deliver(ctx context.Context, what delivering) []Reply {
-	if !c.how.twice {
-		return c.retry(ctx, what, nil)
-	}
-	var replies [2][]Reply
-	var both, copies sync.WaitGroup
-	both.Add(len(replies))
+// deliver makes all copies of a call.
+func (how receiving) deliver(ctx context.Context, what call) []Reply {
+	replies := make([][]Reply, how.copies)
+	var connected, done sync.WaitGroup
+	connected.Add(len(replies))
 	for i := range replies {
-		copies.Go(func() { replies[i] = c.retry(ctx, what, &both) })
+		done.Go(func() { replies[i] = how.retry(ctx, what, &connected) })
 	}
-	copies.Wait()
-	return slices.Concat(replies[:]...)
+	done.Wait()
+	return slices.Concat(replies...)
 }
 
-// retry calls until a response is final. The first call is sent when all calls that share together have a connection.
-func (c caller) retry(ctx context.Context, what delivering, together *sync.WaitGroup) []Reply {
+// retry calls until a response is final. The first request is sent when all copies have a connection.
+func (how receiving) retry(ctx context.Context, what call, connected *sync.WaitGroup) []Reply {
 	var replies []Reply
+	ready := sync.OnceFunc(connected.Done)
 	for attempt := 1; ; attempt++ {
-		reply := c.call(ctx, what, attempt, together)
-		together = nil
+		reply := how.call(ctx, what, attempt, func(httptrace.GotConnInfo) {
+			ready()
+			connected.Wait()
+		})
+		ready()                                // without a connection too: the other copy must not wait for ever
 		if reply.Attempt > 0 || attempt == 1 { // a retry that was not sent is no reply
 			replies = append(replies, reply)
 		}
-		if reply.Attempt == 0 || !reply.failed() || attempt > c.how.retries || !pause(ctx, reply.RetryAfter) {
+		if reply.Attempt == 0 || !reply.failed() || attempt > how.retries || !sleep(ctx, pauseFor(reply.RetryAfter)) {
 			return replies
 		}
 	}
 }
 
 // call makes one request.
-func (c caller) call(ctx context.Context, what delivering, attempt int, together *sync.WaitGroup) Reply {
+func (how receiving) call(ctx context.Context, what call, attempt int, gotConn func(httptrace.GotConnInfo)) Reply {
 	reply := Reply{Callback: what.callback}
-	connected := func() {}
-	if together != nil {
-		connected = sync.OnceFunc(together.Done)
-		defer connected() // without a connection too: the other call must not wait for ever
-	}
 	if ctx.Err() != nil {
 		reply.Err = fmt.Errorf("messagingtest: not sent: %w", context.Cause(ctx))
 		return reply
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, c.how.patience, fmt.Errorf("none within %v: %w", c.how.patience, context.DeadlineExceeded))
+	tooLate := fmt.Errorf("none within %v: %w", how.patience, context.DeadlineExceeded)
+	ctx, cancel := context.WithTimeoutCause(ctx, how.patience, tooLate)
 	defer cancel()
-	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) {
-		connected()
-		if together != nil {
-			together.Wait()
-		}
-	}})
+	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: gotConn})
 	// A body of a type that net/http does not know keeps it from retrying by itself when a connection ends: the receiver would
-	// see more requests than there are replies. The body is empty, so that nothing of it is sent.
-	req, err := http.NewRequestWithContext(traced, http.MethodGet, what.url, emptyBody{})
+	// see more requests than there are replies. Nothing of an empty body is sent.
+	req, err := http.NewRequestWithContext(traced, http.MethodGet, what.url, io.NopCloser(strings.NewReader("")))
 	if err != nil {
 		reply.Err = errors.New("messagingtest: the URL of the webhook cannot be used")
 		return reply
 	}
 	reply.Attempt = attempt
-	resp, err := c.client.Do(req)
+	resp, err := how.client.Do(req)
 	if err == nil {
 		defer func() { _ = resp.Body.Close() }()
 		reply.StatusCode, reply.Header = resp.StatusCode, resp.Header
@@ -181,12 +158,6 @@ func (c caller) call(ctx context.Context, what delivering, attempt int, together
 	}
 	return reply
 }
-
-type emptyBody struct{}
-
-func (emptyBody) Read([]byte) (int, error) { return 0, io.EOF }
-
-func (emptyBody) Close() error { return nil }
 
 // noResponse says why a request ended as it did, without its URL.
 func noResponse(ctx context.Context, err error) error {
@@ -209,9 +180,9 @@ func parseRetryAfter(header string, now time.Time) time.Duration {
 	return max(0, date.Sub(now))
 }
 
-// pause waits before a retry, and reports false if the context ended meanwhile.
-func pause(ctx context.Context, retryAfter time.Duration) bool {
-	timer := time.NewTimer(pauseFor(retryAfter))
+// sleep waits for d, and reports false if the context ended meanwhile.
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
@@ -223,8 +194,67 @@ func pause(ctx context.Context, retryAfter time.Duration) bool {
 
 // pauseFor returns a hundredth of the time that was asked for, or of a second.
 func pauseFor(retryAfter time.Duration) time.Duration {
-	if retryAfter == 0 {
-		retryAfter = time.Second
+	return min(cmp.Or(retryAfter, time.Second)/100, time.Second/4)
+}
+
+// A ReceiveOption is a way in which the service calls a webhook, for [Server.Receive] and [Server.ReportDelivery]. The order
+// of options does not matter, except that the last of two alike counts. Nil is none.
+type ReceiveOption func(*receiving)
+
+// receiving is how a webhook is called.
+type receiving struct {
+	client    *http.Client
+	unescaped bool
+	reversed  bool
+	copies    int // of each callback, in the same instant
+	retries   int
+	atOnce    int
+	patience  time.Duration
+}
+
+func newReceiving(opts []ReceiveOption) receiving {
+	r := receiving{copies: 1, atOnce: 1, patience: 10 * time.Second}
+	for _, opt := range opts {
+		if opt != nil {
+			opt(&r)
+		}
 	}
-	return min(retryAfter/100, time.Second/4)
+	return r
+}
+
+// Unescaped writes the values of parameters as a careless sender does: + % ; = and bytes beyond ASCII stand as they are, and a
+// space is a +. Only & # and control characters are escaped.
+//
+// A correct receiver gets every value whole all the same, and restores a + in front of a number. Two things are lost for any
+// receiver: a + in a text reads as a space, and a % in front of two hexadecimal digits as the byte that they name.
+func Unescaped() ReceiveOption { return func(r *receiving) { r.unescaped = true } }
+
+// TwiceAtOnce delivers each callback twice in the same instant, over two connections. The replies to one delivery stand before
+// those to the other. A correct receiver handles the callback once: it responds to the other delivery with 200 if the first is
+// done by then, and otherwise with 503 and Retry-After.
+func TwiceAtOnce() ReceiveOption { return func(r *receiving) { r.copies = 2 } }
+
+// OutOfOrder delivers the last callback first. The replies stand in the order of the callbacks all the same.
+func OutOfOrder() ReceiveOption { return func(r *receiving) { r.reversed = true } }
+
+// RetryFailures retries a delivery up to that many times if the webhook gave no response, or one with status 429 or 5xx.
+// Retry-After, or a second without it, passes a hundred times faster, and in 250 ms at most. RetryFailures panics if times is
+// below 1.
+func RetryFailures(times int) ReceiveOption {
+	must(times >= 1, "RetryFailures(%d): the number of retries is below 1", times)
+	return func(r *receiving) { r.retries = times }
+}
+
+// SeveralAtOnce delivers up to n callbacks at a time, each over a connection of its own. They begin in the order of the
+// callbacks, and may arrive in any. SeveralAtOnce panics if n is below 1.
+func SeveralAtOnce(n int) ReceiveOption {
+	must(n >= 1, "SeveralAtOnce(%d): the number of callbacks is below 1", n)
+	return func(r *receiving) { r.atOnce = n }
+}
+
+// GiveUpAfter sets how long the service waits for a response, body included, before it closes the connection: [Reply.Err] is
+// [context.DeadlineExceeded] then. Without this option it is 10 s. GiveUpAfter panics if d is not above zero.
+func GiveUpAfter(d time.Duration) ReceiveOption {
+	must(d > 0, "GiveUpAfter(%v): the time is not above zero", d)
+	return func(r *receiving) { r.patience = d }
 }

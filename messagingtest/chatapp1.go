@@ -13,21 +13,21 @@ type payload struct {
 func payloads() []payload {
 	return []payload{
 		{"call_to_action", []string{"caption", "url"}, []rule{
-			need("text", isFilled), need("caption", isFilled), need("url", isLink()), may("image", isLink()),
+			need("text", isFilled), need("caption", isFilled), need("url", isLink), may("image", isLink),
 		}},
 		{"template", []string{"template", "params", "language"}, []rule{
 			need("template", isFilled), may("params", isTexts), may("language", isFilled),
 		}},
 		{"video", []string{"video", "thumbnail", "duration", "size"}, []rule{
-			need("video", isLink()), may("thumbnail", isLink()), may("duration", isPositive), may("size", isCount),
+			need("video", isLink), may("thumbnail", isLink), may("duration", isPositive), may("size", isCount),
 		}},
-		{"image", []string{"image"}, []rule{need("image", isLink())}},
+		{"image", []string{"image"}, []rule{need("image", isLink)}},
 		{"text", []string{"text"}, []rule{need("text", isFilled)}},
 	}
 }
 
 func readChatApp1(f fields) (submission, *problem) {
-	if p := f.check(need("channel", isFilled), need("to", isRecipient())); p != nil {
+	if p := f.check(need("channel", isFilled), need("to", isRecipient)); p != nil {
 		return submission{}, p
 	}
 	kind, p := f.readPayload()

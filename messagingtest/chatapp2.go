@@ -2,6 +2,7 @@ package messagingtest
 
 import (
 	"cmp"
+	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -16,7 +17,7 @@ func envelopeRules() []rule {
 		need("messaging_product", isOneOf(platformProduct)),
 		may("recipient_type", isOneOf("individual", "group")),
 		may("to", isFilled),
-		may("recipient", isUserID()),
+		may("recipient", isUserID),
 		may("type", isFilled),
 		may("context", isObject(need("message_id", isFilled))),
 		may("category", isOneOf(string(CategoryUtility), string(CategoryAuthentication))),
@@ -71,7 +72,7 @@ func readChatApp2(f fields) (submission, *problem) {
 		return m, p
 	}
 	if m.FallbackFrom != "" && (m.toUser || group) {
-		return m, &problem{codeFallback, "there is no number for the SMS of " + f.name("fallbackFrom") + " and " + f.name("fallbackText")}
+		return m, &problem{codeFallback, f.name("fallbackFrom") + " is there, but no number for its SMS"}
 	}
 	m.Extra = f.extra(append(slices.AppendSeq(known, maps.Keys(contentChecks())), m.Kind))
 	return m, nil
@@ -107,7 +108,7 @@ func (f fields) checkContent(kind string, known []string) *problem {
 }
 
 // confirmChatApp2 returns the response of the platform.
-func confirmChatApp2(_ sendNames, m submission, r receipt) any {
+func confirmChatApp2(_ sendNames, m submission) any {
 	contact := map[string]string{"input": m.To}
 	if m.toUser {
 		contact["user_id"] = m.To
@@ -117,6 +118,156 @@ func confirmChatApp2(_ sendNames, m submission, r receipt) any {
 	return map[string]any{
 		"messaging_product": platformProduct,
 		"contacts":          []any{contact},
-		"messages":          []any{map[string]string{"id": r.id}},
+		"messages":          []any{map[string]string{"id": m.ID}},
 	}
+}
+
+// A Category is what a chat-app-2 message is about. It decides on its route.
+type Category string
+
+// The categories. A free-form message has CategoryService, unless its body names another.
+const (
+	CategoryUtility        Category = "utility"
+	CategoryAuthentication Category = "authentication"
+	CategoryMarketing      Category = "marketing"
+	CategoryService        Category = "service"
+)
+
+// A Route is the interface of the third-party platform by which a chat-app-2 message went.
+type Route string
+
+// The routes.
+const (
+	RouteCloud             Route = "cloud"              // the cloud messaging platform
+	RouteMarketingMessages Route = "marketing_messages" // the marketing-messages interface
+)
+
+// route sets the category and the route of a message, or reports false if it may take none.
+func (s *Server) route(m *submission) bool {
+	if m.Kind == "template" {
+		m.Category = cmp.Or(s.templates[m.Template], CategoryUtility)
+	}
+	m.Category = cmp.Or(m.Category, CategoryService)
+	m.Route = RouteCloud
+	if m.Category != CategoryMarketing {
+		return true
+	}
+	if !s.noMarketing {
+		m.Route = RouteMarketingMessages
+	}
+	return !s.noMarketing || !m.strict
+}
+
+// RegisterTemplate sets the category of a chat-app-2 template, for messages that are accepted from now on. A template that is
+// not registered has [CategoryUtility]. RegisterTemplate panics if the name is empty or the category is not one of templates.
+func (s *Server) RegisterTemplate(name string, category Category) {
+	known := slices.Contains([]Category{CategoryUtility, CategoryAuthentication, CategoryMarketing}, category)
+	must(name != "" && known, "RegisterTemplate(%q, %q): the name is empty, or the category is not one of templates", name, category)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.templates[name] = category
+}
+
+// SetMarketingRoute sets whether the marketing-messages interface is available, as it is at the start, to messages that are
+// accepted from now on. If it is not, marketing messages go by [RouteCloud]. One whose product_policy is STRICT is refused
+// instead, with the HTTP status 400 and the code 200219, and its fallback is not sent.
+func (s *Server) SetMarketingRoute(available bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.noMarketing = !available
+}
+
+// contentChecks returns the check for each known type of a chat-app-2 message. They look at the structure, not at limits on
+// lengths and numbers: the platform moves limits, and a client may be lenient about them.
+func contentChecks() map[string]check {
+	return map[string]check{
+		"text":     isObject(need("body", isFilled), may("preview_url", isFlag)),
+		"image":    isMedia,
+		"video":    isMedia,
+		"audio":    isMedia,
+		"document": isMedia,
+		"sticker":  isMedia,
+		"location": isObject(need("latitude", isDegrees), need("longitude", isDegrees), may("name", isText), may("address", isText)),
+		"contacts": isList(1, isObject(need("name", isObject(need("formatted_name", isFilled))))),
+		"reaction": isObject(need("message_id", isFilled), need("emoji", isText)), // an empty emoji removes the reaction
+		"pin":      isObject(need("type", isOneOf("pin", "unpin")), need("message_id", isFilled)),
+		"template": isObject(
+			need("name", isFilled),
+			need("language", isObject(need("code", isFilled), may("policy", isText))),
+			may("components", isList(0, isComponent)),
+		),
+		"interactive": isInteractive,
+	}
+}
+
+// isMedia is the check for a medium, which has exactly one of an ID and a link.
+func isMedia(field string, raw json.RawMessage) *problem {
+	if p := isObject(
+		may("id", isFilled), may("link", isLink), may("caption", isText), may("filename", isText), may("voice", isFlag),
+	)(field, raw); p != nil {
+		return p
+	}
+	o := objectOf(raw)
+	return refuseIf((o["id"] == nil) == (o["link"] == nil), codePayload, field+" does not have exactly one of id and link")
+}
+
+// isComponent is the check for a component of a template.
+func isComponent(field string, raw json.RawMessage) *problem {
+	rules := []rule{need("type", isFilled), may("parameters", isList(0, isObject(need("type", isFilled))))}
+	switch strings.ToLower(objectOf(raw).text("type")) { // the platform's own examples have both cases
+	case "button":
+		rules = append(rules, need("sub_type", isFilled))
+	case "carousel":
+		rules = append(rules, need("cards", isList(1, isObject(may("components", isList(0, isComponent))))))
+	}
+	return isObject(rules...)(field, raw)
+}
+
+func isInteractive(field string, raw json.RawMessage) *problem {
+	text := isObject(need("text", isFilled))
+	rules := interactiveRules(objectOf(raw).text("type"))
+	rules = append(rules, need("type", isFilled), may("body", text), may("footer", text), may("header", isHeader))
+	return isObject(rules...)(field, raw)
+}
+
+// interactiveRules returns what a type of an interactive message has to have.
+func interactiveRules(kind string) []rule {
+	body := need("body", isObject())
+	action := func(rules ...rule) rule { return need("action", isObject(rules...)) }
+	name, catalog := need("name", isFilled), need("catalog_id", isFilled)
+	filled := isList(1, isObject())
+	switch kind {
+	case "button":
+		return []rule{body, action(need("buttons", filled))}
+	case "list":
+		return []rule{body, action(need("button", isFilled), need("sections", filled))}
+	case "product":
+		return []rule{action(catalog, need("product_retailer_id", isFilled))}
+	case "product_list":
+		return []rule{body, action(catalog, need("sections", filled))}
+	case "carousel":
+		return []rule{action(need("cards", filled))}
+	case "flow":
+		return []rule{body, action(name, need("parameters", isObject()))}
+	case "cta_url":
+		link := isObject(need("display_text", isFilled), need("url", isFilled))
+		return []rule{body, action(name, need("parameters", link))}
+	case "catalog_message", "location_request_message":
+		return []rule{body, action(name)}
+	case "address_message", "call_permission_request", "order_details", "order_status", "request_contact_info", "voice_call":
+		return []rule{action(name)}
+	default:
+		return []rule{action()}
+	}
+}
+
+func isHeader(field string, raw json.RawMessage) *problem {
+	rules := []rule{need("type", isOneOf("text", "image", "video", "document"))}
+	switch kind := objectOf(raw).text("type"); kind {
+	case "text":
+		rules = append(rules, need(kind, isFilled))
+	case "image", "video", "document":
+		rules = append(rules, need(kind, isMedia))
+	}
+	return isObject(rules...)(field, raw)
 }

@@ -121,7 +121,7 @@ func TestChatApp2RefusesEnvelope(t *testing.T) {
 		"recipient a number":            {`{"messaging_product":"whatsapp","recipient":"639171234567",` + text + `}`, codeRecipient},
 		"a group without to":            {`{"messaging_product":"whatsapp","recipient_type":"group","recipient":"US.1",` + text + `}`, codeMissing},
 		"another recipient type":        {two(`"recipient_type":"channel",` + text), codeValue},
-		"recipient type empty":          {two(`"recipient_type":"",` + text), codeValue},
+		"recipient type empty":          {two(`"recipient_type":"",` + text), codeMissing},
 		"recipient type null":           {two(`"recipient_type":null,` + text), codeKind},
 		"type null":                     {two(`"type":null,` + text), codeKind},
 		"type empty":                    {two(`"type":"",` + text), codeMissing},

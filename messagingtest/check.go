@@ -2,6 +2,7 @@ package messagingtest
 
 import (
 	"encoding/json"
+	"maps"
 	"math"
 	"net/url"
 	"slices"
@@ -77,20 +78,29 @@ func isList(least int, element check) check {
 
 // isText is the check for a string, which may be empty.
 func isText(field string, raw json.RawMessage) *problem {
-	if _, ok := textOf(raw); !ok {
-		return &problem{codeKind, field + " is not a string"}
-	}
-	return nil
+	_, ok := textOf(raw)
+	return refuseIf(!ok, codeKind, field+" is not a string")
 }
 
-// isTextThat returns the check for a string that passes a test.
+// isTextThat returns the check for a string that is not empty and passes a test.
 func isTextThat(passes func(string) bool, code, reason string) check {
 	return func(field string, raw json.RawMessage) *problem {
-		if text, ok := textOf(raw); ok && !passes(text) {
+		switch text, ok := textOf(raw); {
+		case !ok:
+			return &problem{codeKind, field + " is not a string"}
+		case text == "":
+			return &problem{codeMissing, field + " is empty"}
+		case !passes(text):
 			return &problem{code, field + reason}
 		}
-		return isText(field, raw)
+		return nil
 	}
+}
+
+// isFilled is the check for a string that is not empty.
+func isFilled(field string, raw json.RawMessage) *problem {
+	anything := func(string) bool { return true }
+	return isTextThat(anything, "", "")(field, raw)
 }
 
 func isOneOf(words ...string) check {
@@ -98,52 +108,32 @@ func isOneOf(words ...string) check {
 	return isTextThat(listed, codeValue, " is none of "+strings.Join(words, ", "))
 }
 
-// isFilled is the check for a string that is not empty.
-func isFilled(field string, raw json.RawMessage) *problem {
-	filled := func(s string) bool { return s != "" }
-	return isTextThat(filled, codeMissing, " is empty")(field, raw)
+func isRecipient(field string, raw json.RawMessage) *problem {
+	return isTextThat(isMobileNumber, codeRecipient, " is not 5 to 15 digits with an optional +")(field, raw)
 }
 
-// isFilledThat is like isTextThat, for a string that is not empty.
-func isFilledThat(passes func(string) bool, code, reason string) check {
-	return func(field string, raw json.RawMessage) *problem {
-		if p := isFilled(field, raw); p != nil {
-			return p
-		}
-		return isTextThat(passes, code, reason)(field, raw)
-	}
-}
-
-func isRecipient() check {
-	return isFilledThat(isMobileNumber, codeRecipient, " is not 5 to 15 digits with an optional +")
-}
-
-func isUserID() check {
+func isUserID(field string, raw json.RawMessage) *problem {
 	hasPoint := func(s string) bool { return strings.Contains(s, ".") } // behind the country code
-	return isFilledThat(hasPoint, codeRecipient, " is not a user ID")
+	return isTextThat(hasPoint, codeRecipient, " is not a user ID")(field, raw)
 }
 
-func isLink() check {
-	return isFilledThat(isURL, codeURL, " is not an absolute http or https URL")
+func isLink(field string, raw json.RawMessage) *problem {
+	return isTextThat(isURL, codeURL, " is not an absolute http or https URL")(field, raw)
 }
 
-// isCallback returns the check for a callback URL, whose placeholders are not replaced yet.
-func isCallback() check {
-	return isTextThat(isURLTemplate, codeCallback, " is not an http or https URL")
+// isCallback is the check for a callback URL, whose placeholders are not replaced yet.
+func isCallback(field string, raw json.RawMessage) *problem {
+	return isTextThat(isURLTemplate, codeCallback, " is not an http or https URL")(field, raw)
 }
 
 func isFlag(field string, raw json.RawMessage) *problem {
-	if string(raw) != "true" && string(raw) != "false" {
-		return &problem{codeKind, field + " is neither true nor false"}
-	}
-	return nil
+	return refuseIf(string(raw) != "true" && string(raw) != "false", codeKind, field+" is neither true nor false")
 }
 
+// isNumber is the check for a number that fits into a float64.
 func isNumber(field string, raw json.RawMessage) *problem {
-	if _, err := strconv.ParseFloat(string(raw), 64); err != nil {
-		return &problem{codeKind, field + " is not a number"}
-	}
-	return nil
+	_, err := strconv.ParseFloat(string(raw), 64)
+	return refuseIf(err != nil, codeKind, field+" is not a number")
 }
 
 // isPositive is the check for a number above zero.
@@ -159,10 +149,8 @@ func isCount(field string, raw json.RawMessage) *problem {
 	if p := isPositive(field, raw); p != nil {
 		return p
 	}
-	if _, err := strconv.ParseUint(string(raw), 10, 64); err != nil {
-		return &problem{codeValue, field + " is not a whole number"}
-	}
-	return nil
+	_, err := strconv.ParseUint(string(raw), 10, 64)
+	return refuseIf(err != nil, codeValue, field+" is not a whole number")
 }
 
 // isDegrees is the check for a number, or a string that holds one: the platform's own examples have both.
@@ -175,10 +163,7 @@ func isDegrees(field string, raw json.RawMessage) *problem {
 
 // isLifetime is the check for whole seconds above zero. 60.0 and 6e1 are the same number, but not what a client should write.
 func isLifetime(field string, raw json.RawMessage) *problem {
-	if secondsOf(raw) == 0 {
-		return &problem{codeLifetime, field + " is not a whole number of seconds above zero"}
-	}
-	return nil
+	return refuseIf(secondsOf(raw) == 0, codeLifetime, field+" is not a whole number of seconds above zero")
 }
 
 // secondsOf returns zero for what is not a whole number of seconds.
@@ -192,16 +177,10 @@ func secondsOf(raw json.RawMessage) time.Duration {
 
 // isTexts is the check for an object that holds nothing but strings.
 func isTexts(field string, raw json.RawMessage) *problem {
-	o := objectOf(raw)
-	if o == nil {
-		return &problem{codeKind, field + " is not an object"}
-	}
-	for _, value := range o {
-		if isText("", value) != nil {
-			return &problem{codeKind, field + " holds a value that is not a string"}
-		}
-	}
-	return nil
+	var texts map[string]*string
+	err := json.Unmarshal(raw, &texts)
+	hasNull := slices.Contains(slices.Collect(maps.Values(texts)), nil)
+	return refuseIf(err != nil || texts == nil || hasNull, codeKind, field+" is not an object of strings")
 }
 
 func isMobileNumber(s string) bool {

@@ -2,8 +2,8 @@ package messagingtest
 
 import (
 	"cmp"
-	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -13,36 +13,25 @@ import (
 	"time"
 )
 
-type faultKind string
-
-const (
-	acceptThenDrop    faultKind = "AcceptThenDrop"
-	dropUnread        faultKind = "DropUnread"
-	slow              faultKind = "Slow"
-	status            faultKind = "Status"
-	truncatedResponse faultKind = "TruncatedResponse"
-	notJSON           faultKind = "NotJSON"
-)
-
 // A Fault is one way in which a request can go wrong, for [Server.Inject] and [Server.InjectRandomly]. The zero Fault is
 // none: it lets a request pass, so that a later one fails. Faults can be compared with ==.
 type Fault struct {
-	kind       faultKind
+	name       string // of the function that made it
 	delay      time.Duration
 	status     int
 	retryAfter time.Duration
 }
 
 // AcceptThenDrop processes the request and then resets the connection without a response.
-func AcceptThenDrop() Fault { return Fault{kind: acceptThenDrop} }
+func AcceptThenDrop() Fault { return Fault{name: "AcceptThenDrop"} }
 
 // DropUnread resets the connection when the header of the request has arrived, and processes nothing. A correct client's verdict
 // is unknown all the same: it sees the same reset whether the service has read the request or not.
-func DropUnread() Fault { return Fault{kind: dropUnread} }
+func DropUnread() Fault { return Fault{name: "DropUnread"} }
 
 // Slow processes the request at once and responds after d. It ends without a response when the client goes away or the server
 // is closed.
-func Slow(d time.Duration) Fault { return Fault{kind: slow, delay: d} }
+func Slow(d time.Duration) Fault { return Fault{name: "Slow", delay: d} }
 
 // Status responds with an HTTP status, 100 to 599, and processes nothing. The header Retry-After is sent in whole seconds,
 // rounded up, if retryAfter is positive; as "0" if it is negative; and not at all if it is zero.
@@ -50,40 +39,38 @@ func Slow(d time.Duration) Fault { return Fault{kind: slow, delay: d} }
 // The body is an error of the service, with a code for 400, 401, 402, 404, 429, 5xx and also 2xx: a success that says that it
 // is none. There is no Location header. After a status below 200 the connection is closed.
 func Status(code int, retryAfter time.Duration) Fault {
-	return Fault{kind: status, status: code, retryAfter: retryAfter}
+	return Fault{name: "Status", status: code, retryAfter: retryAfter}
 }
 
 // TruncatedResponse processes the request and cuts the response in its middle: the status is 200, the Content-Length larger
 // than what is sent, and the connection ends.
-func TruncatedResponse() Fault { return Fault{kind: truncatedResponse} }
+func TruncatedResponse() Fault { return Fault{name: "TruncatedResponse"} }
 
 // NotJSON processes the request and responds with status 200 and an HTML page, as an intermediary may.
-func NotJSON() Fault { return Fault{kind: notJSON} }
+func NotJSON() Fault { return Fault{name: "NotJSON"} }
 
 // String returns the name of the fault with its arguments, such as "DropUnread" or "Status(429, 2s)".
 func (f Fault) String() string {
-	switch f.kind {
+	switch f.name {
 	case "":
 		return "None"
-	case slow:
+	case "Slow":
 		return fmt.Sprintf("Slow(%v)", f.delay)
-	case status:
+	case "Status":
 		return fmt.Sprintf("Status(%d, %v)", f.status, f.retryAfter)
 	default:
-		return string(f.kind)
+		return f.name
 	}
 }
 
 // isValid reports whether there is such a fault: Status takes any number.
-func (f Fault) isValid() bool { return f.kind != status || f.status >= 100 && f.status <= 599 }
+func (f Fault) isValid() bool { return f.name != "Status" || f.status >= 100 && f.status <= 599 }
 
 // Inject lets each of the next n requests take the fault, to any path. Faults wait in the order in which they were injected,
 // and a request takes the first one when it arrives. Inject panics if n is below 1, or if the fault is a [Status]
 // outside of 100 to 599.
 func (s *Server) Inject(fault Fault, n int) {
-	if n < 1 || !fault.isValid() {
-		panic(fmt.Sprintf("messagingtest: Inject(%v, %d): the number of requests is below 1, or the status not in 100 to 599", fault, n))
-	}
+	must(n >= 1 && fault.isValid(), "Inject(%v, %d): the number of requests is below 1, or the status not in 100 to 599", fault, n)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.faults = append(s.faults, slices.Repeat([]Fault{fault}, n)...)
@@ -96,14 +83,6 @@ type randomFaults struct {
 	faults []Fault
 }
 
-// draw draws the fault of one request.
-func (f *randomFaults) draw() Fault {
-	if len(f.faults) == 0 || f.source.Float64() >= f.share {
-		return Fault{}
-	}
-	return f.faults[f.source.IntN(len(f.faults))]
-}
-
 // InjectRandomly lets each request for which no fault of [Server.Inject] waits take one of the faults with a probability of
 // share, all of them equally likely: to make one likelier, name it more than once. A share of zero, or no faults, ends it.
 //
@@ -112,9 +91,8 @@ func (f *randomFaults) draw() Fault {
 // not in 0 to 1, or if one of the faults is a [Status] outside of 100 to 599.
 func (s *Server) InjectRandomly(seed uint64, share float64, faults ...Fault) {
 	isInvalid := func(f Fault) bool { return !f.isValid() }
-	if !(share >= 0 && share <= 1) || slices.ContainsFunc(faults, isInvalid) { // nor NaN
-		panic(fmt.Sprintf("messagingtest: InjectRandomly(%d, %v, %v): the share is not in 0 to 1, or a status not in 100 to 599", seed, share, faults))
-	}
+	must(share >= 0 && share <= 1 && !slices.ContainsFunc(faults, isInvalid),
+		"InjectRandomly(%d, %v, %v): the share is not in 0 to 1, or a status not in 100 to 599", seed, share, faults)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.random = randomFaults{rand.New(rand.NewPCG(seed, 0)), share, slices.Clone(faults)} //nolint:gosec // what is drawn is no secret
@@ -125,41 +103,31 @@ func (s *Server) arrive() Fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ledger.requests++
-	if len(s.faults) == 0 {
-		return s.random.draw()
+	if len(s.faults) > 0 {
+		fault := s.faults[0]
+		s.faults = s.faults[1:]
+		return fault
 	}
-	fault := s.faults[0]
-	s.faults = s.faults[1:]
-	return fault
-}
-
-// hold waits as long as the fault delays the response.
-func (f Fault) hold(ctx context.Context) {
-	if f.kind != slow {
-		return
+	random := s.random
+	if len(random.faults) == 0 || random.source.Float64() >= random.share {
+		return Fault{}
 	}
-	timer := time.NewTimer(f.delay)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done(): // the client has gone, or the server is being closed
-		panic(http.ErrAbortHandler)
-	}
+	return random.faults[random.source.IntN(len(random.faults))]
 }
 
 // deliver writes the response as far as the fault lets it pass.
 func (f Fault) deliver(w http.ResponseWriter, resp response) {
-	switch f.kind {
-	case acceptThenDrop:
+	switch f.name {
+	case "AcceptThenDrop":
 		reset(w)
-	case truncatedResponse:
+	case "TruncatedResponse":
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Content-Length", strconv.Itoa(len(resp.body)))
 		w.WriteHeader(http.StatusOK)
 		_, _ = w.Write(resp.body[:len(resp.body)/2])
 		_ = http.NewResponseController(w).Flush()
 		panic(http.ErrAbortHandler)
-	case notJSON:
+	case "NotJSON":
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		_, _ = w.Write([]byte("<!DOCTYPE html>\n<title>Welcome</title>\n<p>Please sign in to use this network.\n"))
 	default:
@@ -179,12 +147,9 @@ func reset(w http.ResponseWriter) {
 
 // writeStatus responds in place of the service.
 func (s *Server) writeStatus(w http.ResponseWriter, f Fault, requestID string) {
-	switch {
-	case f.retryAfter > 0:
-		seconds := (f.retryAfter-1)/time.Second + 1 // no overflow, unlike adding a second first
-		w.Header().Set("Retry-After", strconv.FormatInt(int64(seconds), 10))
-	case f.retryAfter < 0:
-		w.Header().Set("Retry-After", "0")
+	if f.retryAfter != 0 {
+		seconds := max(0, math.Ceil(f.retryAfter.Seconds()))
+		w.Header().Set("Retry-After", strconv.FormatFloat(seconds, 'f', 0, 64))
 	}
 	switch {
 	case f.status < http.StatusOK:
@@ -204,19 +169,16 @@ func (s *Server) writeStatus(w http.ResponseWriter, f Fault, requestID string) {
 // codeOfStatus returns a code of the class that goes with a status, or "".
 func codeOfStatus(code int) string {
 	switch {
-	case code == http.StatusBadRequest, code < 300:
+	case code < 300:
 		return codeInvalid
-	case code == http.StatusUnauthorized:
-		return codeUnauthorized
-	case code == http.StatusPaymentRequired:
-		return codeInsufficientBalance
-	case code == http.StatusNotFound:
-		return codeNoSuchPath
-	case code == http.StatusTooManyRequests:
-		return codeRateLimited
 	case code >= 500:
 		return codeUnavailable
-	default:
-		return ""
 	}
+	return map[int]string{
+		http.StatusBadRequest:      codeInvalid,
+		http.StatusUnauthorized:    codeUnauthorized,
+		http.StatusPaymentRequired: codeInsufficientBalance,
+		http.StatusNotFound:        codeNoSuchPath,
+		http.StatusTooManyRequests: codeRateLimited,
+	}[code]
 }

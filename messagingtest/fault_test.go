@@ -201,7 +201,7 @@ func TestSlowEndsWhenTheClientGoesAway(t *testing.T) {
 // holding reports whether any server of this process delays a response.
 func holding() bool {
 	stacks := make([]byte, 1<<20)
-	return strings.Contains(string(stacks[:runtime.Stack(stacks, true)]), "messagingtest.Fault.hold(")
+	return strings.Contains(string(stacks[:runtime.Stack(stacks, true)]), "messagingtest.sleep(")
 }
 
 func TestStatus(t *testing.T) {

@@ -11,8 +11,6 @@ import (
 // object holds the members of a JSON object by their exact names.
 type object map[string]json.RawMessage
 
-var errNotObject = errors.New("the body is not one JSON object in UTF-8 with distinct names")
-
 // readObject reads a document that is one JSON object. Unlike encoding/json, it refuses a name that comes twice, at any
 // depth, and bytes that are not UTF-8.
 func readObject(document []byte) (object, error) {
@@ -20,26 +18,20 @@ func readObject(document []byte) (object, error) {
 	dec := json.NewDecoder(bytes.NewReader(document))
 	dec.UseNumber() // a number need not fit into a float64
 	if o == nil || !utf8.Valid(document) || !hasDistinctNames(dec) {
-		return nil, errNotObject
+		return nil, errors.New("the body is not one JSON object in UTF-8 with distinct names")
 	}
 	return o, nil
 }
 
 // hasDistinctNames reads the next value, which is well-formed.
 func hasDistinctNames(dec *json.Decoder) bool {
-	first, err := dec.Token()
-	if err != nil {
-		return false
-	}
+	first, _ := dec.Token()
 	open, nested := first.(json.Delim)
-	if !nested {
-		return true
-	}
 	seen := map[json.Token]bool{}
-	for dec.More() {
+	for nested && dec.More() {
 		if open == '{' {
-			name, nameErr := dec.Token()
-			if nameErr != nil || seen[name] {
+			name, _ := dec.Token()
+			if seen[name] {
 				return false
 			}
 			seen[name] = true
@@ -48,8 +40,10 @@ func hasDistinctNames(dec *json.Decoder) bool {
 			return false
 		}
 	}
-	_, err = dec.Token() // the closing delimiter
-	return err == nil
+	if nested {
+		_, _ = dec.Token() // the closing delimiter
+	}
+	return true
 }
 
 // objectOf returns nil for what is not an object.

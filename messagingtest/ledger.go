@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/base64"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -43,8 +42,7 @@ type Sent struct {
 	// each of several. A chat-app message has one part.
 	Parts int
 
-	// TTL is the lifetime of a chat-app message. A message without one lives for [DefaultTTL].
-	TTL time.Duration
+	TTL time.Duration // the lifetime of a chat-app message; one without it lives for DefaultTTL
 
 	// FallbackFrom and FallbackText are the sender ID and the text of the SMS to send if a chat-app message is not delivered.
 	FallbackFrom, FallbackText string
@@ -62,8 +60,7 @@ type Sent struct {
 	State   DeliveryState
 	StateAt time.Time
 
-	// At is when the message was processed, or when its fallback applied, by the server's clock.
-	At time.Time
+	At time.Time // when the message was processed, or when its fallback applied, by the server's clock
 
 	// Body is the body of the request. If it held credentials, they are removed, and the members sorted. It is nil for the
 	// SMS of a fallback.
@@ -87,70 +84,73 @@ type row struct {
 	order   int       // breaks ties in every order
 	foreign bool      // nobody sent it to this server: see ShiftRows
 
-	delivery *delivery // nil for an SMS, and for what was seeded
+	// Times on the clock. The course is nil for an SMS, and for what was seeded.
+	accepted time.Duration // where the course begins
+	course   []step
+	due      time.Duration // of the fallback, if it applies
 }
 
 func newRow(m Sent, order int) *row {
 	created := m.At.UTC().Truncate(time.Millisecond)
-	return &row{Sent: m, created: created, shown: formatTime(created), order: order}
+	return &row{Sent: m, created: created, shown: formatTime(created, inMilliseconds), order: order}
 }
 
 // ledger is guarded by the server's mutex.
 type ledger struct {
 	requests int
-	accepted int // ever: the number in the last message ID
-	shifted  int // ever: the number in the last ID of a foreign row
-	balance  balance
+	serial   int // ever: the number in the last ID
+	balance  amount
 
 	refuseDuplicates bool
+	rows             []*row
+	byID             map[string]*row
+	byReference      map[string][]*row
 
-	rows        []*row
-	byID        map[string]*row
-	byReference map[string][]*row
+	lag      time.Duration
+	sorted   map[string][]*row   // of the last listing, by its key, as long as it is true
+	shift    int                 // rows that arrive between two pages
+	repeats  int                 // list responses that are still to repeat the one before
+	previous map[string]document // by paging, page size and listing, the page before, unless it is the last
 
-	lag    time.Duration
-	sorted *sortedRows // of the last listing, as long as it is true
-
-	clock     clock
+	advanced  time.Duration      // what lifetimes and deliveries count
 	outcomes  map[string]Outcome // by recipient
-	fallbacks []fallback         // not due yet
-}
-
-func newLedger() ledger {
-	b, _ := parseBalance(firstBalance)
-	l := ledger{balance: b, outcomes: map[string]Outcome{}}
-	l.clear()
-	return l
+	fallbacks []*row             // whose fallback is not due yet
 }
 
 func (l *ledger) clear() {
-	l.requests = 0
-	l.rows, l.sorted, l.fallbacks = nil, nil, nil
+	l.requests, l.shift, l.repeats = 0, 0, 0
+	l.rows, l.sorted, l.fallbacks, l.previous = nil, nil, nil, map[string]document{}
 	l.byID, l.byReference = map[string]*row{}, map[string][]*row{}
 }
 
 // accept pays for a message and enters it, or reports false if the balance is too small.
-func (l *ledger) accept(m Sent) (receipt, bool) {
-	cost, ok := l.balance.pay(m.Parts)
-	if !ok {
-		return receipt{}, false
+func (l *ledger) accept(m *submission) bool {
+	if !l.pay(m.Parts) {
+		return false
 	}
-	m.ID, m.At = l.newID(m.Channel), l.clock.now()
-	result := receipt{m.ID, cost, l.balance.String()} // before a fallback that goes out at once is paid
-	r := newRow(m, len(l.rows))
+	m.ID, m.At, m.left = l.newID(m.Channel), l.now(), l.balance
+	r := newRow(m.Sent, len(l.rows))
 	l.enter(r)
 	if m.Channel != ChannelSMS {
-		r.delivery = &delivery{l.outcomes[outcomeKey(m.To)], cmp.Or(m.TTL, DefaultTTL), l.clock.advanced, m.Channel}
-		l.scheduleFallback(r)
+		l.deliver(r)
 	}
-	return result, true
+	return true
+}
+
+// pay takes the cost of the parts from the balance, or reports false if it is too small.
+func (l *ledger) pay(parts int) bool {
+	if l.balance < priceOf(parts) {
+		return false
+	}
+	l.balance -= priceOf(parts)
+	return true
 }
 
 // newID returns an ID that no message has.
 func (l *ledger) newID(channel Channel) string {
 	for {
-		l.accepted++
-		id := "msg-" + strconv.Itoa(l.accepted)
+		l.serial++
+		id := "msg-" + strconv.Itoa(l.serial)
 		if channel == ChannelChatApp2 {
 			id = "wamid." + base64.StdEncoding.EncodeToString([]byte(id))
 		}
@@ -185,7 +185,7 @@ func (s *Server) RefuseDuplicates(on bool) {
 // processing, including those of [Server.Seed] and the SMS of fallbacks. A message is there before its response is written.
 func (s *Server) Sent() []Sent {
 	s.mu.Lock()
-	rows, advanced := slices.Clip(s.ledger.rows), s.ledger.clock.advanced
+	rows, advanced := slices.Clip(s.ledger.rows), s.ledger.advanced
 	s.mu.Unlock()
 	var sent []Sent
 	for _, r := range rows {
@@ -193,9 +193,10 @@ func (s *Server) Sent() []Sent {
 			continue
 		}
 		m := r.clone()
-		if r.delivery != nil {
-			state, after := r.delivery.state(advanced)
-			m.State, m.StateAt = state, m.At.Add(after)
+		for _, s := range r.course {
+			if s.after <= advanced-r.accepted {
+				m.State, m.StateAt = s.state, m.At.Add(s.after)
+			}
 		}
 		sent = append(sent, m)
 	}
@@ -221,22 +222,15 @@ func (s *Server) Seed(messages ...Sent) {
 	defer s.mu.Unlock()
 	given := make(map[string]bool)
 	for i, m := range messages {
-		if given[m.ID] || s.ledger.byID[m.ID] != nil {
-			panic(fmt.Sprintf("messagingtest: Seed: message %d: the ID %q is taken", i, m.ID))
-		}
-		if m.ID != "" {
-			given[m.ID] = true
-		}
-		if !slices.Contains([]Channel{"", ChannelSMS, ChannelChatApp1, ChannelChatApp2}, m.Channel) {
-			panic(fmt.Sprintf("messagingtest: Seed: message %d: no such channel: %q", i, m.Channel))
-		}
+		must(!given[m.ID] && s.ledger.byID[m.ID] == nil, "Seed: message %d: the ID %q is taken", i, m.ID)
+		given[m.ID] = m.ID != ""
+		channels := []Channel{"", ChannelSMS, ChannelChatApp1, ChannelChatApp2}
+		must(slices.Contains(channels, m.Channel), "Seed: message %d: no such channel: %q", i, m.Channel)
 		for name, value := range m.Extra {
-			if !json.Valid(value) {
-				panic(fmt.Sprintf("messagingtest: Seed: message %d: the value of %q in Extra is not JSON", i, name))
-			}
+			must(json.Valid(value), "Seed: message %d: the value of %q in Extra is not JSON", i, name)
 		}
 	}
-	now := s.ledger.clock.now()
+	now := s.ledger.now()
 	for _, m := range messages {
 		m = m.clone()
 		m.Channel = cmp.Or(m.Channel, ChannelSMS)

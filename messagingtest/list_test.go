@@ -485,7 +485,7 @@ func TestSetLagCountsRealTime(t *testing.T) {
 			require.Nil(t, wrong)
 			p, ok := s.page(q)
 			require.True(t, ok)
-			return p.total
+			return p["totalRows"].(int)
 		}
 		s.SetLag(time.Minute)
 		s.Seed(Sent{}, Sent{})

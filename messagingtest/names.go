@@ -3,6 +3,15 @@ package messagingtest
 // A table maps concepts to wire names.
 type table map[string]string
 
+// inverted returns the concepts by name.
+func (t table) inverted() table {
+	concepts := table{}
+	for concept, name := range t {
+		concepts[name] = concept
+	}
+	return concepts
+}
+
 // names holds the wire names that the server speaks, by concept. The code of this package speaks in concepts only.
 //
 // defaultNames repeats those of the default contract by hand, so that a mistake in either shows. The members of a

@@ -3,6 +3,7 @@ package messagingtest
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -20,19 +21,10 @@ const (
 	StateExpired   DeliveryState = "expired"   // its lifetime ended before it was delivered
 )
 
-type outcomeKind string
-
-const (
-	delivered     outcomeKind = ""
-	unreachable   outcomeKind = "Unreachable"
-	failed        outcomeKind = "FailDelivery"
-	deliveredLate outcomeKind = "DeliverLate"
-)
-
 // An Outcome is what becomes of a chat-app message after it was accepted, for [Server.SetDelivery]. The zero Outcome is
 // [Deliver]. Outcomes can be compared with ==.
 type Outcome struct {
-	kind  outcomeKind
+	name  string // of the function that made it, unless it delivers in time
 	delay time.Duration
 }
 
@@ -40,27 +32,27 @@ type Outcome struct {
 func Deliver() Outcome { return Outcome{} }
 
 // DeliverAfter delivers the message when d has passed on the server's clock, unless its lifetime is shorter.
-func DeliverAfter(d time.Duration) Outcome { return Outcome{delivered, max(d, 0)} }
+func DeliverAfter(d time.Duration) Outcome { return Outcome{delay: max(d, 0)} }
 
 // Unreachable never reaches the recipient. The message is queued until it expires.
-func Unreachable() Outcome { return Outcome{kind: unreachable} }
+func Unreachable() Outcome { return Outcome{name: "Unreachable"} }
 
 // FailDelivery lets the delivery fail at once. By the specification, the fallback follows at once on chat app 2, and on chat
 // app 1 when the lifetime ends.
-func FailDelivery() Outcome { return Outcome{kind: failed} }
+func FailDelivery() Outcome { return Outcome{name: "FailDelivery"} }
 
 // DeliverLate lets the message expire, and delivers it all the same when d has passed since.
-func DeliverLate(d time.Duration) Outcome { return Outcome{deliveredLate, max(d, 0)} }
+func DeliverLate(d time.Duration) Outcome { return Outcome{"DeliverLate", max(d, 0)} }
 
 // String returns the name of the outcome with its argument, such as "Unreachable" or "DeliverAfter(2s)".
 func (o Outcome) String() string {
 	switch {
-	case o.kind == deliveredLate:
+	case o.name == "DeliverLate":
 		return fmt.Sprintf("DeliverLate(%v)", o.delay)
-	case o.kind == delivered && o.delay > 0:
+	case o.delay > 0:
 		return fmt.Sprintf("DeliverAfter(%v)", o.delay)
 	default:
-		return cmp.Or(string(o.kind), "Deliver")
+		return cmp.Or(o.name, "Deliver")
 	}
 }
 
@@ -68,9 +60,7 @@ func (o Outcome) String() string {
 // [Deliver]. A number is the same with and without its leading +. The client is not told: [Sent.State] shows the outcome. An
 // SMS has none. SetDelivery panics if the recipient is empty.
 func (s *Server) SetDelivery(recipient string, outcome Outcome) {
-	if recipient == "" {
-		panic(fmt.Sprintf("messagingtest: SetDelivery(%q, %v): the recipient is empty", recipient, outcome))
-	}
+	must(recipient != "", "SetDelivery(%q, %v): the recipient is empty", recipient, outcome)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ledger.outcomes[outcomeKey(recipient)] = outcome
@@ -83,87 +73,48 @@ func outcomeKey(recipient string) string {
 	return recipient
 }
 
-// delivery is what becomes of one message. It never changes: how far the message is follows from the clock.
-type delivery struct {
-	outcome  Outcome
-	lifetime time.Duration
-	accepted time.Duration // on the clock
-	channel  Channel
+// A step is a state of a message, and how long after it was accepted the message gets there.
+type step struct {
+	after time.Duration
+	state DeliveryState
 }
 
-// state returns how far the message is, and how long after it was accepted it got there.
-func (d delivery) state(advanced time.Duration) (DeliveryState, time.Duration) {
-	elapsed := advanced - d.accepted
-	if at, ok := d.deliveredAfter(); ok && elapsed >= at {
-		return StateDelivered, at
-	}
+// course returns the steps of a message with this outcome, in order.
+func (o Outcome) course(ttl time.Duration) []step {
 	switch {
-	case d.outcome.kind == failed:
-		return StateFailed, 0
-	case elapsed >= d.lifetime:
-		return StateExpired, d.lifetime
-	case d.outcome.kind == unreachable:
-		return StateQueued, 0
+	case o.name == "FailDelivery":
+		return []step{{0, StateFailed}}
+	case o.name == "Unreachable":
+		return []step{{0, StateQueued}, {ttl, StateExpired}}
+	case o.name == "DeliverLate":
+		return []step{{0, StateSent}, {ttl, StateExpired}, {addDurations(ttl, o.delay), StateDelivered}}
+	case o.delay > ttl:
+		return []step{{0, StateSent}, {ttl, StateExpired}}
 	default:
-		return StateSent, 0
+		return []step{{0, StateSent}, {o.delay, StateDelivered}}
 	}
 }
 
-// deliveredAfter returns how long after it was accepted the message is delivered, and reports whether it ever is.
-func (d delivery) deliveredAfter() (time.Duration, bool) {
-	switch d.outcome.kind {
-	case delivered:
-		return d.outcome.delay, d.outcome.delay <= d.lifetime
-	case deliveredLate:
-		return addDurations(d.lifetime, d.outcome.delay), true
+// deliver sets out what becomes of a chat-app message that was just accepted.
+func (l *ledger) deliver(r *row) {
+	ttl := cmp.Or(r.TTL, DefaultTTL)
+	r.course, r.accepted = l.outcomes[outcomeKey(r.To)].course(ttl), l.advanced
+	isMissed := func(s step) bool { return s.state == StateFailed || s.state == StateExpired }
+	switch {
+	case r.FallbackFrom == "" || !slices.ContainsFunc(r.course, isMissed):
+	case r.Channel == ChannelChatApp2 && r.course[0].state == StateFailed:
+		r.due = l.advanced
+		l.sendFallback(r)
 	default:
-		return 0, false
+		r.due = addDurations(l.advanced, ttl)
+		l.fallbacks = append(l.fallbacks, r)
 	}
 }
 
-// fallbackAfter returns how long after it was accepted the fallback of the message applies, and reports whether it ever does.
-func (d delivery) fallbackAfter() (time.Duration, bool) {
-	if d.outcome.kind == failed && d.channel == ChannelChatApp2 {
-		return 0, true
-	}
-	_, reached := d.deliveredAfter()
-	return d.lifetime, !reached || d.outcome.kind == deliveredLate
-}
-
-// fallback is the SMS that is to go out in place of a message.
-type fallback struct {
-	message *row
-	due     time.Duration // on the clock
-}
-
-// scheduleFallback keeps the fallback of a message that was just accepted until it is due.
-func (l *ledger) scheduleFallback(r *row) {
-	if after, applies := r.delivery.fallbackAfter(); applies && r.FallbackFrom != "" {
-		l.fallbacks = append(l.fallbacks, fallback{r, addDurations(r.delivery.accepted, after)})
-		l.sendDueFallbacks()
-	}
-}
-
-func (l *ledger) sendDueFallbacks() {
-	var due []fallback
-	l.fallbacks = slices.DeleteFunc(l.fallbacks, func(f fallback) bool {
-		if f.due > l.clock.advanced {
-			return false
-		}
-		due = append(due, f)
-		return true
-	})
-	slices.SortStableFunc(due, func(a, b fallback) int { return cmp.Compare(a.due, b.due) })
-	for _, f := range due {
-		l.sendFallback(f)
-	}
-}
-
-// sendFallback sends nothing if the balance is too small: there is nobody to be refused.
-func (l *ledger) sendFallback(f fallback) {
-	chat := f.message.Sent
+// sendFallback sends the SMS of a message that is not delivered, or nothing if the balance is too small: there is nobody to be refused.
+func (l *ledger) sendFallback(chat *row) {
 	parts := countParts(chat.FallbackText)
-	if _, ok := l.balance.pay(parts); !ok {
+	if !l.pay(parts) {
 		return
 	}
 	l.enter(newRow(Sent{
@@ -178,6 +129,35 @@ func (l *ledger) sendFallback(f fallback) {
 		RequestID:   chat.RequestID,
 		FallbackOf:  chat.ID,
 		Parts:       parts,
-		At:          chat.At.Add(f.due - f.message.delivery.accepted),
+		At:          chat.At.Add(chat.due - chat.accepted),
 	}, len(l.rows)))
+}
+
+// DefaultTTL is the lifetime of a chat-app message whose request has no ttl.
+const DefaultTTL = 24 * time.Hour
+
+// now returns the time that messages are dated with.
+func (l *ledger) now() time.Time { return time.Now().Add(l.advanced) }
+
+// addDurations adds two durations of at least zero, and stops at the largest.
+func addDurations(a, b time.Duration) time.Duration {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
+}
+
+// Advance moves the server's clock by d. When it returns, messages have expired and fallbacks have been sent as they are due
+// by then. Lifetimes and deliveries pass by Advance alone, so a test of a long ttl takes no time. Points of time, such as
+// [Sent.At], are [time.Now] plus all that was advanced. Advance panics if d is negative.
+func (s *Server) Advance(d time.Duration) {
+	must(d >= 0, "Advance(%v): time does not go back", d)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ledger.advanced = addDurations(s.ledger.advanced, d)
+	slices.SortStableFunc(s.ledger.fallbacks, func(a, b *row) int { return cmp.Compare(a.due, b.due) })
+	for len(s.ledger.fallbacks) > 0 && s.ledger.fallbacks[0].due <= s.ledger.advanced {
+		s.ledger.sendFallback(s.ledger.fallbacks[0])
+		s.ledger.fallbacks = s.ledger.fallbacks[1:]
+	}
 }

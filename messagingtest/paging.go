@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Paging is how a listing is divided into pages, for [Server.SetPaging].
@@ -36,108 +37,156 @@ const (
 
 // SetPaging sets how listings are divided from now on; at the start it is [ByPage]. It panics if there is no such kind.
 func (s *Server) SetPaging(kind Paging) {
-	if !slices.Contains([]Paging{ByPage, ByOffset, ByCursor, Unpaged}, kind) {
-		panic(fmt.Sprintf("messagingtest: SetPaging(%q): no such kind", kind))
-	}
+	must(slices.Contains([]Paging{ByPage, ByOffset, ByCursor, Unpaged}, kind), "SetPaging(%q): no such kind", kind)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.listing.paging = kind
+	s.paging = kind
 }
 
-// page is a part of the rows of a listing.
-type page struct {
-	size, total int
-	number      int // from 1, if pages are counted
-	rows        []*row
-	hasNext     bool
-	cursor      string // of the next page, if there is one
-}
+// A cursor holds the listing that it belongs to and the last row before it. It begins with a character that means something
+// else in a query, if it is not escaped.
+const cursorMark = "&cursor="
 
 // start returns the index of the first row of the page that is asked for, or reports false if its cursor is wrong.
 func (q listRequest) start(l *ledger, rows []*row) (int, bool) {
-	switch q.paging {
-	case ByPage:
-		if q.number-1 > len(rows)/q.size { // no product that overflows
-			return len(rows), true
-		}
-		return min((q.number-1)*q.size, len(rows)), true
-	case ByOffset:
-		return min(q.offset, len(rows)), true
-	case ByCursor:
-		if q.cursor == "" {
-			return 0, true
-		}
-		last := l.rowOfCursor(q.cursor, q.listing)
-		if last == nil {
-			return 0, false
-		}
-		at, found := slices.BinarySearchFunc(rows, last, q.compare())
-		if found {
-			at++
-		}
-		return at, true
-	default:
-		return 0, true
+	if q.cursor == "" {
+		skipped := int64(q.offset) + int64(q.number-1)*int64(q.size)
+		return int(min(skipped, int64(len(rows)))), true
 	}
+	text, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(q.cursor, cursorMark))
+	id, same := strings.CutPrefix(string(text), q.key+"\n")
+	last := l.byID[id]
+	if err != nil || !same || last == nil {
+		return 0, false
+	}
+	at, found := slices.BinarySearchFunc(rows, last, q.compare())
+	if found {
+		at++
+	}
+	return at, true
 }
 
-// cut returns the page that begins at start.
-func (q listRequest) cut(rows []*row, start int) page {
+// cut returns the page that begins at start as a response, and reports whether another follows. What a kind of paging does not
+// have is left out: a client could take a null for the end.
+func (q listRequest) cut(n listNames, rows []*row, start int) (page document, hasNext bool) {
 	size := q.size
 	if q.paging == Unpaged {
 		size = len(rows)
 	}
 	end := min(start+size, len(rows))
-	p := page{size: size, total: len(rows), number: q.number, rows: slices.Clone(rows[start:end]), hasNext: end < len(rows)}
-	if p.hasNext {
-		p.cursor = cursorAfter(rows[end-1], q.listing)
+	hasNext = end < len(rows)
+	items, all := []document{}, columns()
+	for _, r := range rows[start:end] {
+		items = append(items, r.document(n.record, all))
 	}
-	return p
-}
-
-// A cursor begins with a character that means something else in a query, if it is not escaped.
-const cursorMark = "&cursor="
-
-// cursorAfter returns a cursor that holds the listing that it belongs to and the last row before it.
-func cursorAfter(last *row, l listing) string {
-	return cursorMark + base64.StdEncoding.EncodeToString([]byte(l.key+"\n"+last.ID))
-}
-
-// rowOfCursor returns nil if the cursor belongs to another listing.
-func (l *ledger) rowOfCursor(cursor string, q listing) *row {
-	encoded, marked := strings.CutPrefix(cursor, cursorMark)
-	text, err := base64.StdEncoding.DecodeString(encoded)
-	id, same := strings.CutPrefix(string(text), q.key+"\n")
-	if !marked || err != nil || !same {
-		return nil
+	values := map[string]any{"status": true, "total": len(rows), "items": items}
+	if q.paging != Unpaged {
+		values["size"], values["hasNext"] = size, hasNext
 	}
-	return l.byID[id]
-}
-
-// document returns the page as a response. What a kind of paging does not have is left out: a client could take a null for
-// the end.
-func (p page) document(n listNames, kind Paging) document {
-	rows, all := make([]document, len(p.rows)), columns()
-	for i, r := range p.rows {
-		rows[i] = r.document(n.record, all)
-	}
-	values := map[string]any{"status": true, "total": p.total, "items": rows}
-	if kind != Unpaged {
-		values["size"], values["hasNext"] = p.size, p.hasNext
-	}
-	switch kind {
+	switch q.paging {
 	case ByPage:
-		values["pages"], values["number"], values["next"] = (p.total+p.size-1)/p.size, p.number, nil
-		if p.hasNext {
-			values["next"] = p.number + 1
+		values["pages"], values["number"], values["next"] = (len(rows)+size-1)/size, q.number, nil
+		if hasNext {
+			values["next"] = q.number + 1
 		}
 	case ByCursor:
-		values["next"] = orNull(p.cursor)
+		values["next"] = nil
+		if hasNext {
+			values["next"] = cursorMark + base64.StdEncoding.EncodeToString([]byte(q.key+"\n"+rows[end-1].ID))
+		}
 	case ByOffset, Unpaged:
 	}
-	d := document{}
+	page = document{}
 	for concept, value := range values {
-		d.set(n.page[concept], value)
+		page.set(n.page[concept], value)
 	}
-	return d
+	return page, hasNext
+}
+
+// ShiftRows lets n transactions arrive in front of all rows after each response that is not the last of its listing, so that
+// the last n rows of a page are on the next page again. 0 ends it, as does [Server.Reset].
+//
+// Each arriving row is a copy of the first one, a millisecond newer (older if the oldest come first), with an ID of its own and
+// no reference ID, unless the listing filters or sorts by it. It stays in listings, but is not in [Server.Sent]. With n of at
+// least the page size, a listing does not end. ShiftRows panics if n is negative.
+func (s *Server) ShiftRows(n int) {
+	must(n >= 0, "ShiftRows(%d): the number of rows is negative", n)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ledger.shift = n
+}
+
+// RepeatPage lets the next list responses, as many as times says, repeat the one before them, as a stale cache does. The first
+// page of a listing is never a repetition, and is not counted. RepeatPage panics if times is negative; 0 ends it.
+func (s *Server) RepeatPage(times int) {
+	must(times >= 0, "RepeatPage(%d): the number of responses is negative", times)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ledger.repeats = times
+}
+
+// IgnoreFilter sets whether the server lists all rows, regardless of the filters of the request. The filters are still read,
+// and refused if they are invalid. Order and paging stay.
+func (s *Server) IgnoreFilter(on bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ignoreFilter = on
+}
+
+// SetLag delays the listing of messages until d has passed since [Sent.At], for messages in the ledger too. Both the time that
+// really passes and the time of [Server.Advance] count.
+func (s *Server) SetLag(d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ledger.lag = d
+	s.ledger.sorted = nil
+}
+
+// page returns the requested page, or reports false if its cursor is wrong.
+func (s *Server) page(q listRequest) (document, bool) {
+	applied := q.listing
+	if s.ignoreFilter {
+		applied = listing{key: fmt.Sprint("all rows ", q.sortBy, q.descending), sortBy: q.sortBy, descending: q.descending}
+	}
+	rows := s.ledger.list(applied)
+	start, ok := q.start(&s.ledger, rows)
+	if !ok {
+		return nil, false
+	}
+	key := fmt.Sprint(q.paging, q.size, " ", q.key)
+	page, hasNext := s.ledger.previous[key]
+	if start > 0 && hasNext && s.ledger.repeats > 0 {
+		s.ledger.repeats--
+	} else {
+		page, hasNext = q.cut(s.names.list, rows, start)
+	}
+	if hasNext {
+		s.ledger.previous[key] = page
+		s.shiftRows(applied, rows[0])
+	}
+	return page, true
+}
+
+// shiftRows lets rows arrive in front of the first.
+func (s *Server) shiftRows(l listing, first *row) {
+	for range s.ledger.shift {
+		m := first.Sent
+		m.ID = s.ledger.newID(ChannelSMS)
+		if l.reference == "" && l.sortBy != "reference" {
+			m.ReferenceID = ""
+		}
+		order, step := len(s.ledger.rows), time.Millisecond
+		if !l.descending {
+			order, step = -order, -step
+		}
+		if m.At = first.created; l.sortBy == "created" {
+			m.At = m.At.Add(step)
+		}
+		first = newRow(m, order)
+		first.foreign = true
+		if !l.matches(first) {
+			return
+		}
+		s.ledger.enter(first)
+	}
 }

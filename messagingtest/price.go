@@ -2,66 +2,46 @@ package messagingtest
 
 import (
 	"fmt"
-	"math/big"
+	"strconv"
 	"strings"
 	"unicode/utf16"
 )
 
+// An amount is in hundredths of a currency that has no name.
+type amount int64
+
 const (
 	// firstBalance is enough for two million parts, so that only a test that wants it runs out of money.
-	firstBalance = "1000000.00"
-	unitCost     = "0.50"
-	unitDecimals = 2
+	firstBalance amount = 1_000_000_00
+	unitCost     amount = 50
 )
 
-// balance is an exact amount.
-type balance struct {
-	amount   *big.Rat
-	decimals int
-}
-
-func parseBalance(s string) (balance, bool) {
+func parseAmount(s string) (amount, bool) {
 	whole, fraction, point := strings.Cut(s, ".")
-	if whole == "" || point && fraction == "" || strings.Trim(whole+fraction, "0123456789") != "" {
-		return balance{}, false
+	if whole == "" || point && fraction == "" || len(fraction) > 2 {
+		return 0, false
 	}
-	amount, ok := new(big.Rat).SetString(s)
-	return balance{amount, max(unitDecimals, len(fraction))}, ok
+	hundredths, err := strconv.ParseUint(whole+(fraction + "00")[:2], 10, 63)
+	return amount(hundredths), err == nil //nolint:gosec // it has 63 bits
 }
 
-// pay takes the cost of the parts from the balance, or reports false and takes nothing if it is too small.
-func (b balance) pay(parts int) (cost string, ok bool) {
-	price := priceOf(parts)
-	if b.amount.Cmp(price.amount) < 0 {
-		return "", false
-	}
-	b.amount.Sub(b.amount, price.amount)
-	return price.String(), true
-}
+func (a amount) String() string { return fmt.Sprintf("%d.%02d", a/100, a%100) }
 
-func priceOf(parts int) balance {
-	price, _ := parseBalance(unitCost)
-	price.amount.Mul(price.amount, new(big.Rat).SetInt64(int64(parts)))
-	return price
-}
+func priceOf(parts int) amount { return unitCost * amount(parts) }
 
-func (b balance) String() string { return b.amount.FloatString(b.decimals) }
-
-// SetBalance sets what is left to spend, as a decimal number such as "12" or "0.75", in no particular currency. At the start
-// it is 1000000.00. Each part of a message costs 0.50, delivered or not. A message for which too little is left is refused as
-// a whole, with the HTTP status 400 and the code 200101; the SMS of a fallback is not sent then. SetBalance panics if amount
-// is anything but digits with an optional point between them.
-func (s *Server) SetBalance(amount string) {
-	b, ok := parseBalance(amount)
-	if !ok {
-		panic(fmt.Sprintf("messagingtest: SetBalance(%q): not a decimal number of at least zero", amount))
-	}
+// SetBalance sets what is left to spend, such as "12" or "0.75", in no particular currency. At the start it is 1000000.00.
+// Each part of a message costs 0.50, delivered or not. A message for which too little is left is refused as a whole, with the
+// HTTP status 400 and the code 200101; the SMS of a fallback is not sent then. SetBalance panics if the balance is not a
+// number of at least zero with at most two decimals.
+func (s *Server) SetBalance(balance string) {
+	b, ok := parseAmount(balance)
+	must(ok, "SetBalance(%q): not a number of at least zero with at most two decimals", balance)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ledger.balance = b
 }
 
-// Balance returns what is left to spend, with at least two decimals, and as many as [Server.SetBalance] was called with.
+// Balance returns what is left to spend, with two decimals.
 func (s *Server) Balance() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

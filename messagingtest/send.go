@@ -13,16 +13,14 @@ import (
 // submission is a message that is valid, but not accepted yet.
 type submission struct {
 	Sent
-	strict bool // chat app 2: by the marketing-messages interface, or not at all
-	toUser bool // chat app 2: To is a user ID, not a number or a group
+	strict bool   // chat app 2: by the marketing-messages interface, or not at all
+	toUser bool   // chat app 2: To is a user ID, not a number or a group
+	left   amount // of the balance, once the message is accepted
 }
-
-// receipt is what a response says about an accepted message, beside the message itself.
-type receipt struct{ id, cost, balance string }
 
 // sends returns the operation of a channel that sends.
 func (s *Server) sends(
-	n sendNames, read func(fields) (submission, *problem), confirm func(sendNames, submission, receipt) any,
+	n sendNames, read func(fields) (submission, *problem), confirm func(sendNames, submission) any,
 ) operation {
 	return operation{http.MethodPost, func(requestID string, r *http.Request, body []byte) (any, *problem) {
 		members, err := readObject(body)
@@ -30,10 +28,10 @@ func (s *Server) sends(
 		if p := s.authorize(r.Header, keys, secrets); p != nil {
 			return nil, p
 		}
-		if !isJSON(r.Header) {
+		switch {
+		case !isJSON(r.Header):
 			return nil, &problem{codeContentType, "the content type is not application/json in UTF-8"}
-		}
-		if err != nil {
+		case err != nil:
 			return nil, &problem{codeBody, err.Error()}
 		}
 		m, p := read(fields{members, n})
@@ -44,37 +42,35 @@ func (s *Server) sends(
 		if len(keys) > 0 {
 			m.Body = encode(members)
 		}
-		accepted, p := s.submit(&m)
-		if p != nil {
+		if p := s.submit(&m); p != nil {
 			return nil, p
 		}
-		return confirm(n, m, accepted), nil
+		return confirm(n, m), nil
 	}}
 }
 
 // submit accepts a message, unless the state of the server is against it.
-func (s *Server) submit(m *submission) (receipt, *problem) {
+func (s *Server) submit(m *submission) *problem {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.ledger.isDuplicate(m.Sent) {
-		return receipt{}, &problem{codeDuplicate, "a message with this reference was accepted before"}
+	switch {
+	case s.ledger.isDuplicate(m.Sent):
+		return &problem{codeDuplicate, "a message with this reference was accepted before"}
+	case m.Channel == ChannelChatApp2 && !s.route(m):
+		return &problem{codeRoute, "the marketing-messages route is not available, and product_policy is STRICT"}
+	case !s.ledger.accept(m):
+		return &problem{codeInsufficientBalance, "insufficient balance"}
 	}
-	if m.Channel == ChannelChatApp2 && !s.routing.route(m) {
-		return receipt{}, &problem{codeRoute, "the marketing-messages route is not available, and product_policy is STRICT"}
-	}
-	r, ok := s.ledger.accept(m.Sent)
-	if !ok {
-		return receipt{}, &problem{codeInsufficientBalance, "insufficient balance"}
-	}
-	return r, nil
+	return nil
 }
 
 // confirm returns the response of SMS and chat app 1. Numbers are strings, as in most services of the kind.
-func confirm(n sendNames, m submission, r receipt) any {
+func confirm(n sendNames, m submission) any {
 	body := document{}
 	for concept, value := range (table{
-		"status": n.accepted, "id": r.id, "request": m.RequestID, "reference": m.ReferenceID, "parts": strconv.Itoa(m.Parts),
-		"unitCost": unitCost, "cost": r.cost, "balance": r.balance, "operator": operator,
+		"status": n.accepted, "id": m.ID, "request": m.RequestID, "reference": m.ReferenceID, "parts": strconv.Itoa(m.Parts),
+		"unitCost": unitCost.String(), "cost": priceOf(m.Parts).String(), "balance": m.left.String(),
+		"operator": operator,
 	}) {
 		if value != "" {
 			body.set(n.response[concept], value)
@@ -133,22 +129,17 @@ func (f fields) known() []string {
 
 // extra returns the members that are not known, or nil.
 func (f fields) extra(known []string) map[string]json.RawMessage {
-	var extra map[string]json.RawMessage
-	for name, value := range f.members {
-		if slices.Contains(known, name) {
-			continue
-		}
-		if extra == nil {
-			extra = map[string]json.RawMessage{}
-		}
-		extra[name] = value
+	extra := maps.Clone(f.members)
+	maps.DeleteFunc(extra, func(name string, _ json.RawMessage) bool { return slices.Contains(known, name) })
+	if len(extra) == 0 {
+		return nil
 	}
 	return extra
 }
 
 func readSMS(f fields) (submission, *problem) {
 	if p := f.check(
-		need("from", isFilled), need("to", isRecipient()), need("text", isFilled), may("callback", isCallback()), may("reference", isText),
+		need("from", isFilled), need("to", isRecipient), need("text", isFilled), may("callback", isCallback), may("reference", isText),
 	); p != nil {
 		return submission{}, p
 	}
@@ -169,7 +160,8 @@ func readSMS(f fields) (submission, *problem) {
 // readDelivery reads what both chat apps have beside the message itself.
 func (f fields) readDelivery(m *Sent) *problem {
 	if p := f.check(
-		may("ttl", isLifetime), may("fallbackFrom", isText), may("fallbackText", isText), may("callback", isCallback()), may("reference", isText),
+		may("ttl", isLifetime), may("fallbackFrom", isText), may("fallbackText", isText),
+		may("callback", isCallback), may("reference", isText),
 	); p != nil {
 		return p
 	}

@@ -93,7 +93,7 @@ func TestSendRefuses(t *testing.T) {
 		"report 2":                {withCallback(`"https://example.com/dlr"`, `2`), codeKind},
 		"report true":             {withCallback(`"https://example.com/dlr"`, `true`), codeKind},
 		"callback a number":       {withCallback(`1`, `1`), codeKind},
-		"callback empty":          {withCallback(`""`, `1`), codeCallback},
+		"callback empty":          {withCallback(`""`, `1`), codeMissing},
 		"callback a path":         {withCallback(`"/dlr"`, `1`), codeCallback},
 		"callback ftp":            {withCallback(`"ftp://example.com/dlr"`, `1`), codeCallback},
 		"callback without host":   {withCallback(`"https:///dlr"`, `1`), codeCallback},

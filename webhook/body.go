@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
@@ -65,49 +66,39 @@ func (q *request) readBodyParams(r *http.Request, body string) error {
 }
 
 // readObject reads the members of a valid JSON object as parameters, and keeps it without those that hold secrets.
-func (q *request) readObject(object string) {
-	decoder := json.NewDecoder(strings.NewReader(object))
-	_, _ = decoder.Token()
-	var members []Param
+func (q *request) readObject(text string) {
+	q.object, q.nested = text, map[int]bool{}
 	var kept []string
-	cut := false
-	for decoder.More() {
-		begin := decoder.InputOffset()
-		token, _ := decoder.Token()
-		var raw json.RawMessage
-		if err := decoder.Decode(&raw); err != nil {
-			break // not reached: the object is valid
-		}
-		name, _ := token.(string)
-		if i := q.secretOf(name); i >= 0 {
-			value, _ := scalar(raw)
+	all := objectOf(json.RawMessage(text))
+	for _, m := range all {
+		value, nested := scalar(m.raw)
+		if i := q.secretOf(m.name); i >= 0 {
 			q.prove(i, value, value)
-			cut = true
 			continue
 		}
-		members = append(members, Param{Name: name, Value: string(raw)})
-		kept = append(kept, strings.TrimLeft(object[begin:decoder.InputOffset()], ", \t\r\n"))
+		if q.add(m.name, value); q.count > q.maxParams {
+			return
+		}
+		q.nested[len(q.params)-1] = nested
+		name, _ := json.Marshal(m.name)
+		kept = append(kept, string(name)+":"+string(m.raw))
 	}
-	if cut {
-		object = "{" + strings.Join(kept, ",") + "}"
-	}
-	q.body = readEnvelope(object)
-	q.senderInBody = q.callback.readsJSON && q.body.isCertain()
-	for _, m := range members {
-		value, nested := scalar(json.RawMessage(m.Value))
-		q.add(m.Name, value, nested)
+	if len(kept) < len(all) {
+		q.object = "{" + strings.Join(kept, ",") + "}"
 	}
 }
 
-// scalar returns the text of a JSON value: the content of a string, a number, true or false as written, "" for null. An
+// scalar returns the text of a valid JSON value: the content of a string, a number, true or false as written, "" for null. An
 // object or a list is nested, and its text is its JSON.
 func scalar(raw json.RawMessage) (text string, nested bool) {
-	text = strings.TrimSpace(string(raw))
+	text = string(bytes.TrimSpace(raw))
 	switch {
 	case text == "", text == "null":
 		return "", false
 	case text[0] == '{', text[0] == '[':
 		return text, true
+	case text[0] == '"' && !strings.Contains(text, `\`):
+		return text[1 : len(text)-1], false
 	case text[0] == '"':
 		var word string
 		_ = json.Unmarshal(raw, &word) // it is valid

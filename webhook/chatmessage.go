@@ -1,8 +1,10 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"math"
 	"net/http"
@@ -15,8 +17,11 @@ import (
 // carry is empty or zero.
 //
 // A message arrives in parameters, or as JSON in the shape of the platform: in a parameter or as the body, alone or in an
-// envelope. Other parameters win over a single message in JSON, field by field. JSON in a text parameter counts only where
-// no other parameter names the sender, the ID or the kind, since a person may type JSON.
+// envelope. Other parameters win over a single message in JSON, field by field.
+//
+// A person may type JSON, and parameters that hold it. JSON in a text parameter counts only where no other parameter names the
+// sender, the ID or the kind. Where other parameters name the sender or the ID, or hold a text, JSON in a parameter counts only
+// if it is one message that agrees with them: with the same ID and sender, or none, and of a kind that has room for the text.
 type ChatMessage struct {
 	// Callback is CallbackChatApp1 or CallbackChatApp2.
 	Callback Callback
@@ -35,8 +40,10 @@ type ChatMessage struct {
 	// Context is what the message refers to; from JSON alone.
 	Context Context
 	// ReceivedAt is when the service received the message. It is zero if the callback has no time, or one in an unknown form.
+	// RawTime is the time as it arrived.
 	ReceivedAt time.Time
-	// Ambiguous reports whether an ID, a sender or a reference arrived twice with different values, as in SMSMessage.
+	RawTime    string
+	// Ambiguous is like that of SMSMessage. It is also set where JSON contradicts other parameters or itself.
 	Ambiguous bool
 	// JSON is the complete message, if it arrived as JSON.
 	JSON json.RawMessage
@@ -125,6 +132,7 @@ func (rcv *Receiver) parseChat(r *http.Request, c *callback) ([]ChatMessage, []D
 	if e.tooLarge {
 		return nil, nil, q.reject(ErrTooLarge)
 	}
+	q.reconcile(&e)
 	reports, complete := q.reports(e)
 	if len(e.messages)+len(reports) == 0 {
 		e.messages, complete = []item{{raw: e.raw}}, true // one in parameters, beside JSON of which nothing could be read
@@ -143,6 +151,36 @@ func (rcv *Receiver) parseChat(r *http.Request, c *callback) ([]ChatMessage, []D
 	return messages, reports, nil
 }
 
+// reconcile reduces JSON in a parameter to what it may say beside other parameters: one message that agrees with them. What
+// contradicts them makes the event ambiguous, and counts only where they say nothing.
+func (q *request) reconcile(e *envelope) {
+	id, from := q.values[conceptID], q.values[conceptFrom]
+	text, hasText := q.text(e.index)
+	if e.index < 0 || e.typed || from == "" && isBlank(text) {
+		return
+	}
+	agrees := len(e.messages) == 1 && len(e.statuses) == 0 && e.broken == 0
+	e.typed, e.statuses = true, nil
+	if agrees {
+		one := e.messages[0]
+		kind := strings.ToLower(one.word("type"))
+		agrees = !differ(id, one.id()) && !differ(from, one.from())
+		switch {
+		case !hasText, kind == "", isMedia(kind):
+		case kind == "text":
+			body := one.object.object("text").word("body")
+			q.ambiguous = q.ambiguous || !isBlank(text) && body != "" && body != text
+		default: // the text may have ended where the JSON begins
+			q.ambiguous = true
+			agrees = agrees && isBlank(text)
+		}
+	}
+	q.ambiguous = q.ambiguous || !agrees
+	if !agrees && from != "" {
+		*e = envelope{raw: e.raw, index: e.index, typed: true, single: true, messages: []item{{raw: e.raw}}}
+	}
+}
+
 // chatMessage makes a message of a request: of its parameters, and of the one message that it holds as JSON. Of several
 // messages each says everything itself.
 func (q *request) chatMessage(e *envelope, one item) ChatMessage {
@@ -152,11 +190,12 @@ func (q *request) chatMessage(e *envelope, one item) ChatMessage {
 		}
 		return inJSON
 	}
+	at := pick(conceptTime, one.word("timestamp"))
 	return ChatMessage{
 		Callback: q.callback.name, ID: pick(conceptID, one.id()), From: number(pick(conceptFrom, one.from())), To: number(pick(conceptTo, one.business)),
 		ReferenceID: q.values[conceptReference], Name: pick(conceptName, one.contact.object("profile").word("name", "username")),
-		Content: q.content(e, one), Context: one.context(), ReceivedAt: moment(pick(conceptTime, one.word("timestamp")), q.callback.zone),
-		Ambiguous: q.ambiguous || differ(q.values[conceptID], one.id()) || differ(q.values[conceptFrom], one.from()),
+		Content: q.content(e, one), Context: one.context(), ReceivedAt: moment(at, q.callback.zone), RawTime: at,
+		Ambiguous: q.ambiguous || one.doubtful || differ(q.values[conceptID], one.id()) || differ(q.values[conceptFrom], one.from()),
 		JSON:      one.raw, Params: q.params, RawQuery: q.rawQuery,
 	}
 }
@@ -177,19 +216,16 @@ func (q *request) content(e *envelope, one item) Content {
 	}
 	member := one.object.object(kind)
 	var content Content
-	switch kind {
-	case "text":
+	switch {
+	case kind == "text":
 		content = flat.textContent(e, member)
-	case "image", "audio", "video", "document", "sticker", "voice", "file", "media":
+	case isMedia(kind):
 		content = flat.mediaContent(MediaKind(kind), e, member)
-	case kindlessMedia:
+	case kind == kindlessMedia:
 		content = flat.mediaContent("", e, member)
-	case "location":
+	case kind == "location":
 		content = flat.locationContent(member)
-	case "system":
-		if !e.typed {
-			content = one.content(kind)
-		}
+	case kind == "system" && e.typed:
 	default:
 		content = one.content(kind)
 	}
@@ -197,6 +233,15 @@ func (q *request) content(e *envelope, one item) Content {
 		return Unknown{Kind: raw, Raw: one.raw}
 	}
 	return content
+}
+
+func isMedia(kind string) bool {
+	switch kind {
+	case "image", "audio", "video", "document", "sticker", "voice", "file", "media":
+		return true
+	default:
+		return false
+	}
 }
 
 // kindlessMedia is the kind of a medium that has neither a kind nor a MIME type.
@@ -245,15 +290,17 @@ func (q *request) mediaContent(kind MediaKind, e *envelope, member object) Conte
 	}
 	m := Media{
 		Kind: kind, URL: pick(conceptMediaURL, "url", "link"), ID: pick(conceptMediaID, "id"), MIMEType: pick(conceptMIMEType, "mime_type"),
-		Caption: pick(conceptCaption, "caption"), FileName: pick(conceptFileName, "filename"),
+		Caption: q.values[conceptCaption], FileName: pick(conceptFileName, "filename"),
 		SHA256: member.word("sha256"), Voice: member.flag("voice"), Animated: member.flag("animated"),
 	}
 	if member == nil && e.raw != nil && m.URL == "" && m.ID == "" {
 		return nil
 	}
-	if m.Caption == "" {
-		m.Caption, _ = q.text(e.index)
+	text, _ := q.text(e.index)
+	if isBlank(text) {
+		text = cmp.Or(member.word("caption"), text)
 	}
+	m.Caption = cmp.Or(m.Caption, text)
 	return m
 }
 
@@ -276,13 +323,14 @@ func (q *request) locationContent(member object) Content {
 	}
 }
 
-// DuplicateKey is like that of SMSMessage. Beside sender and ID the key covers a text.
+// DuplicateKey is like that of SMSMessage.
 func (m ChatMessage) DuplicateKey() (key string, lasting bool) {
-	if m.ID != "" && !m.Ambiguous {
-		text, _ := m.Content.(Text)
-		return keyOf(m.Callback, "id", m.ID, m.From, m.To, text.Body), true
-	}
-	return keyOfAll(m.Callback, m.Params, m.JSON), m.ID != "" || isPrecise(m.ReceivedAt)
+	_, unknown := m.Content.(Unknown)
+	return identity{
+		callback: m.Callback, certain: m.ID != "" && !m.Ambiguous && (!unknown || m.JSON != nil),
+		known: []string{m.ID, m.ReferenceID, m.From, m.To, m.Name, m.RawTime, fmt.Sprintf("%#v", m.Content)},
+		json:  m.JSON, params: m.Params,
+	}.key(), m.ID != "" || isPrecise(m.ReceivedAt)
 }
 
 func (m ChatMessage) id() string { return m.ID }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -322,9 +323,9 @@ func TestChatParamsWinOverJSON(t *testing.T) {
 	assert.Equal(t, webhook.Media{Kind: "image", ID: "1", URL: "u", MIMEType: "m", Caption: "c", FileName: "f"}, m.Content)
 	assert.Equal(t, []string{"2222", "j", "3333", "N"}, []string{m.From, m.ID, m.To, m.Name})
 
-	m = chat(t, "from=1&id=2&to=3&name=4&timestamp=1791038663&mediaUrl=5&mediaId=6&mimeType=7&caption=8&fileName=9"+query)
+	m = chat(t, "from=2222&id=j&to=3&name=4&timestamp=1791038663&mediaUrl=5&mediaId=6&mimeType=7&caption=8&fileName=9"+query)
 	assert.Equal(t, webhook.Media{Kind: "image", URL: "5", ID: "6", MIMEType: "7", Caption: "8", FileName: "9"}, m.Content)
-	assert.Equal(t, []string{"1", "2", "3", "4"}, []string{m.From, m.ID, m.To, m.Name})
+	assert.Equal(t, []string{"2222", "j", "3", "4"}, []string{m.From, m.ID, m.To, m.Name})
 	assert.True(t, at().Equal(m.ReceivedAt))
 
 	m = chat(t, "caption=8&message=no"+query)
@@ -376,9 +377,92 @@ func TestChatTypedJSON(t *testing.T) {
 	assert.ErrorIs(t, err, webhook.ErrNoSender)
 	assert.Empty(t, reports)
 
-	messages, _, err := payload(t, `{"from":"1111","message":`+system+`}`)
+	messages, _, err := payload(t, system)
 	require.NoError(t, err)
-	assert.IsType(t, webhook.System{}, messages[0].Content, "an object in a body was not typed")
+	assert.IsType(t, webhook.System{}, messages[0].Content, "a body was not typed")
+}
+
+// Parameters that a person typed into a text that nobody escaped are no more than what the person may say.
+func TestChatJSONBesideParams(t *testing.T) {
+	t.Parallel()
+	const button = `"type":"button","button":{"payload":"CONFIRM_PAYMENT","text":"Yes"}`
+	const image = `"type":"image","image":{"id":"7","caption":"c"}`
+	const system = `{"type":"system","system":{"type":"user_changed_number","wa_id":"1"}}`
+	status := `{"statuses":[{"id":"s1","status":"failed","recipient_id":"1"}]}`
+	reply := webhook.Reply{Kind: "button", ID: "CONFIRM_PAYMENT", Title: "Yes"}
+	hello := webhook.Text{Body: "hello"}
+	for name, tt := range map[string]struct {
+		query, payload string
+		want           webhook.Content // nil: Unknown
+		ambiguous      bool
+	}{
+		"a reply":                         {"from=1111&id=1", `{` + button + `}`, reply, false},
+		"a reply of the same":             {"from=1111&id=1", `{"id":"1","from":"+1111",` + button + `}`, reply, false},
+		"a reply of another sender":       {"from=1111&id=1", `{"from":"2222",` + button + `}`, nil, true},
+		"a reply with another ID":         {"from=1111&id=1", `{"id":"2",` + button + `}`, nil, true},
+		"a reply beside a text":           {"from=1111&id=1&text=hello", `{` + button + `}`, hello, true},
+		"a reply beside an empty text":    {"from=1111&id=1&text=", `{` + button + `}`, reply, true},
+		"a text beside a text":            {"from=1111&text=hello", `{"type":"text","text":{"body":"other"}}`, hello, true},
+		"the same text":                   {"from=1111&text=hello", `{"type":"text","text":{"body":"hello"}}`, hello, false},
+		"an image beside a text":          {"from=1111&text=hello", `{` + image + `}`, webhook.Media{Kind: "image", ID: "7", Caption: "hello"}, false},
+		"an image of another beside text": {"from=1111&text=hello", `{"from":"2222",` + image + `}`, hello, true},
+		"a notice":                        {"from=1111", system, nil, false},
+		"a notice beside a text":          {"from=1111&text=hello", system, hello, true},
+		"a status":                        {"from=1111&text=hello", status, hello, true},
+		"a status by itself":              {"from=1111&text=hello", `{"id":"s1","status":"failed","recipient_id":"1"}`, hello, true},
+		"several messages":                {"from=1111&text=hello", `{"messages":[` + textMessage("a", "2222") + `,` + textMessage("b", "3333") + `]}`, hello, true},
+		"a message and a status":          {"from=1111&text=hello", `{"messages":[` + textMessage("a", "1111") + `],"statuses":[{"id":"1"}]}`, hello, true},
+		"no message":                      {"from=1111&text=hello", `{"messages":[]}`, hello, true},
+		"what is no message":              {"from=1111&text=hello", `{"messages":[7]}`, hello, true},
+		"something else":                  {"from=1111&text=hello", `{"a":1}`, hello, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, query := range []string{tt.query + "&payload=" + url.QueryEscape(tt.payload), "payload=" + url.QueryEscape(tt.payload) + "&" + tt.query} {
+				m := chat(t, query, webhook.WithStatuses(func(context.Context, webhook.DeliveryReport) error {
+					return errors.New("a report that nobody made")
+				}))
+				assert.Equal(t, tt.ambiguous, m.Ambiguous)
+				assert.Equal(t, "1111", m.From)
+				if tt.want == nil {
+					assert.IsType(t, webhook.Unknown{}, m.Content)
+				} else {
+					assert.Equal(t, tt.want, m.Content)
+				}
+			}
+		})
+	}
+}
+
+// A gateway that builds JSON by concatenation lets a text add members.
+func TestChatRepeatedMembers(t *testing.T) {
+	t.Parallel()
+	const message = `{"from":"1111","id":"a","type":"text","text":{"body":"hi"},"from":"2222","id":"b"}`
+	for _, body := range []string{message, envelopeOf(`{"messages":[` + message + `]}`), `{"messages":[` + message + `]}`} {
+		messages, _, err := payload(t, body)
+		require.NoError(t, err)
+		require.Len(t, messages, 1)
+		assert.Equal(t, "1111 a", messages[0].From+" "+messages[0].ID, "the first counts")
+		assert.True(t, messages[0].Ambiguous, body)
+	}
+	for _, value := range []string{
+		`{"messages":[` + textMessage("a", "1") + `],"messages":[` + textMessage("b", "2") + `]}`,
+		`{"messages":[` + textMessage("a", "1") + `],"x":1,"x":2,"messages":[` + textMessage("b", "2") + `]}`,
+	} {
+		for _, body := range []string{value, envelopeOf(value)} {
+			messages, _, err := payload(t, body)
+			require.NoError(t, err)
+			require.Len(t, messages, 2, "none is lost")
+			assert.True(t, messages[0].Ambiguous && messages[1].Ambiguous)
+		}
+	}
+	twice, _, err := payload(t, `{"from":"1111","from":"1111","id":"a","type":"text","text":{"body":"hi"}}`)
+	require.NoError(t, err)
+	assert.False(t, twice[0].Ambiguous)
+	reports, err := hooks(webhook.WithPOST()).ParseDelivery(post("", "", `{"id":"1","status":"sent","recipient_id":"2","status":"read"}`))
+	require.NoError(t, err)
+	assert.Equal(t, webhook.StatusSent, reports[0].Status)
+	assert.True(t, reports[0].Ambiguous)
 }
 
 // Where JSON and parameters name different senders or IDs, the event is flagged.
@@ -386,7 +470,7 @@ func TestChatAmbiguous(t *testing.T) {
 	t.Parallel()
 	inner := "&payload=" + url.QueryEscape(`{"from":"2222","id":"j","type":"text","text":{"body":"a"}}`)
 	for query, want := range map[string]bool{
-		"x=y": false, "from=2222": false, "from=%2B2222&id=j": false, "from=1111": true, "id=1": true, "from=2222&sender=3333": true, "message=b": false,
+		"x=y": false, "from=2222": false, "from=%2B2222&id=j": false, "from=1111": true, "id=1": true, "from=2222&sender=3333": true, "message=b": true, "message=a": false,
 	} {
 		assert.Equal(t, want, chat(t, query+inner).Ambiguous, query)
 	}
@@ -436,9 +520,15 @@ func TestChatEnvelope(t *testing.T) {
 	assert.Len(t, fromQuery, 3, "the same in a parameter")
 	withFlat, _, err := hooks().ParseChatApp2(get("from=9999&id=9&type=image&payload=" + url.QueryEscape(body)))
 	require.NoError(t, err)
-	assert.Equal(t, "a 3333", withFlat[0].ID+" "+withFlat[0].From, "of several messages each says everything itself")
-	assert.Equal(t, webhook.Text{Body: "text of a"}, withFlat[0].Content)
+	require.Len(t, withFlat, 1, "a parameter of several messages beside a sender")
+	assert.Equal(t, "9 9999", withFlat[0].ID+" "+withFlat[0].From)
+	assert.Equal(t, webhook.Unknown{Kind: "image", Raw: json.RawMessage(body)}, withFlat[0].Content)
 	assert.True(t, withFlat[0].Ambiguous)
+	withID, _, err := hooks().ParseChatApp2(get("id=9&type=image&payload=" + url.QueryEscape(body)))
+	require.NoError(t, err)
+	assert.Equal(t, "a 3333", withID[0].ID+" "+withID[0].From, "of several messages each says everything itself")
+	assert.Equal(t, webhook.Text{Body: "text of a"}, withID[0].Content)
+	assert.True(t, withID[0].Ambiguous)
 }
 
 // All events of an envelope are handled before it is answered with 200. If one fails the service calls again, and the store
@@ -547,6 +637,31 @@ func TestChatSecretInJSONBody(t *testing.T) {
 	messages, _, err := payload(t, `{"key":"s3cret",`+message+`}`, webhook.WithSecret("key", "s3cret"))
 	require.NoError(t, err)
 	assert.JSONEq(t, `{`+message+`}`, string(messages[0].JSON))
+}
+
+// A service may repeat the secret where nobody expects it.
+func TestSecretCopiesAreEmptied(t *testing.T) {
+	t.Parallel()
+	secret := webhook.WithSecret("key", "TOPSECRET")
+	for _, query := range []string{
+		"key=TOPSECRET&from=1111&Key=TOPSECRET&key[]=TOP%53ECRET&message=hi",
+		"weird=TOPSECRET&from=1111&message=hi&key=TOPSECRET",
+		"from=1111&message=hi&key=TOPSECRET&payload=" + url.QueryEscape(`{"key":"TOPSECRET","type":"text","more":["TOPSECRET"]}`),
+	} {
+		m := chat(t, query, secret)
+		assert.NotContains(t, fmt.Sprintf("%+v %s", m, m.JSON), "TOPSECRET")
+		assert.Equal(t, webhook.Text{Body: "hi"}, m.Content)
+		assert.True(t, m.JSON == nil || json.Valid(m.JSON))
+	}
+	assert.Equal(t, "from=1111&weird=&message=hi", chat(t, "from=1111&weird=TOPSECRET&message=hi&key=TOPSECRET", secret).RawQuery)
+	assert.Equal(t, webhook.Text{Body: "TOPSECRET?"}, chat(t, "from=1111&message=TOPSECRET?&key=TOPSECRET", secret).Content, "what people write stays")
+	messages, _, err := payload(t, envelopeOf(`{"key":"TOPSECRET","messages":[{"from":"1","type":"hologram","key":"TOPSECRET"}]}`), secret)
+	require.ErrorIs(t, err, webhook.ErrProof)
+	assert.Empty(t, messages)
+	r := post("key=TOPSECRET", "", envelopeOf(`{"key":"TOPSECRET","messages":[{"from":"1","type":"hologram","key":"TOPSECRET"}]}`))
+	messages, _, err = hooks(secret, webhook.WithPOST()).ParseChatApp2(r)
+	require.NoError(t, err)
+	assert.NotContains(t, fmt.Sprintf("%+v %s", messages, messages[0].JSON), "TOPSECRET")
 }
 
 func TestChatSenderInContacts(t *testing.T) {

@@ -39,5 +39,5 @@ func conceptKeys() [numConcepts]string {
 
 // identifies reports whether a concept tells events apart.
 func (c concept) identifies() bool {
-	return c == conceptID || c == conceptFrom || c == conceptReference || c == conceptStatus
+	return c == conceptID || c == conceptFrom || c == conceptTo || c == conceptReference || c == conceptStatus
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net/http"
-	"strings"
 	"time"
 )
 
@@ -26,10 +25,12 @@ type DeliveryReport struct {
 	// Status is the state of the message, and RawStatus the word or number that arrived for it.
 	Status    Status
 	RawStatus string
-	// StatusAt is when the message reached the state. It is zero if the report has no time, or one in an unknown form.
+	// StatusAt is when the message reached the state. It is zero if the report has no time, or one in an unknown form. RawTime
+	// is the time as it arrived.
 	StatusAt time.Time
-	// Ambiguous reports whether an ID, a sender, a reference or a status arrived twice with different values. The first is
-	// used.
+	RawTime  string
+	// Ambiguous reports whether an ID, a sender, a recipient, a reference or a status arrived twice with different values,
+	// other than two words for the same status. The first is used.
 	Ambiguous bool
 	// JSON is the complete status, if it arrived in the shape of the platform. It has errors and prices.
 	JSON json.RawMessage
@@ -52,7 +53,7 @@ func (rcv *Receiver) ParseDelivery(r *http.Request) ([]DeliveryReport, error) {
 	if err := q.receive(r); err != nil {
 		return nil, err
 	}
-	e := q.findEnvelope()
+	e := q.withoutForeign(q.findEnvelope())
 	reports, complete := q.reports(e)
 	switch {
 	case e.tooLarge:
@@ -65,8 +66,9 @@ func (rcv *Receiver) ParseDelivery(r *http.Request) ([]DeliveryReport, error) {
 		return reports, nil
 	}
 	d := DeliveryReport{
-		ID: q.values[conceptID], ReferenceID: q.values[conceptReference], From: number(q.values[conceptFrom]), To: number(q.values[conceptTo]), Kind: q.values[conceptKind],
-		RawStatus: q.values[conceptStatus], StatusAt: moment(q.values[conceptTime], q.callback.zone),
+		ID: q.values[conceptID], ReferenceID: q.values[conceptReference], From: number(q.values[conceptFrom]),
+		To: number(q.values[conceptTo]), Kind: q.values[conceptKind], RawStatus: q.values[conceptStatus],
+		StatusAt: moment(q.values[conceptTime], q.callback.zone), RawTime: q.values[conceptTime],
 		Ambiguous: q.ambiguous, Params: q.params, RawQuery: q.rawQuery,
 	}
 	if d.ID == "" && d.ReferenceID == "" {
@@ -76,19 +78,36 @@ func (rcv *Receiver) ParseDelivery(r *http.Request) ([]DeliveryReport, error) {
 	return []DeliveryReport{d}, nil
 }
 
+// withoutForeign returns the envelope, or none if it is JSON in a parameter while others are a report by themselves: then the
+// JSON is a parameter like any other, such as the text of the message.
+func (q *request) withoutForeign(e envelope) envelope {
+	id, status := q.values[conceptID], q.values[conceptStatus]
+	isReport := id+q.values[conceptReference] != "" && status != ""
+	isOther := id != "" && (len(e.statuses) != 1 || differ(id, e.statuses[0].id()))
+	if e.index < 0 || !isReport && !isOther {
+		return e
+	}
+	for _, one := range e.statuses {
+		same := status == "" || q.sameStatus(status, one.word("status"))
+		q.ambiguous = q.ambiguous || differ(id, one.id()) || !same
+	}
+	return envelope{index: -1}
+}
+
 // reports returns the statuses of an envelope, and reports whether that was all of them.
 func (q *request) reports(e envelope) (reports []DeliveryReport, complete bool) {
 	complete = e.broken == 0
 	for _, one := range e.statuses {
 		d := DeliveryReport{
 			ID: one.id(), ReferenceID: q.values[conceptReference], From: number(one.business),
-			To: number(one.word("recipient_id", "recipient_user_id")), RawStatus: one.word("status"), StatusAt: one.time("timestamp"),
-			JSON: one.raw, Params: q.params, RawQuery: q.rawQuery,
+			To: number(one.word("recipient_id", "recipient_user_id")), RawStatus: one.word("status"),
+			StatusAt: one.time("timestamp"), RawTime: one.word("timestamp"), JSON: one.raw, Params: q.params, RawQuery: q.rawQuery,
 		}
 		if d.ReferenceID == "" {
 			d.ReferenceID = one.word("biz_opaque_callback_data")
 		}
-		d.Ambiguous = q.ambiguous || differ(q.values[conceptID], d.ID) || differ(q.values[conceptStatus], d.RawStatus)
+		status := q.values[conceptStatus]
+		d.Ambiguous = q.ambiguous || one.doubtful || differ(q.values[conceptID], d.ID) || status != "" && !q.sameStatus(status, d.RawStatus)
 		d.Status = q.status(d.RawStatus)
 		if d.ID == "" && d.ReferenceID == "" {
 			complete = false
@@ -99,14 +118,13 @@ func (q *request) reports(e envelope) (reports []DeliveryReport, complete bool) 
 	return reports, complete
 }
 
-// DuplicateKey is like that of SMSMessage. The key covers ID, status, sender and recipient of a report that has an ID and a
-// status, and all parameters of any other. It is always lasting.
+// DuplicateKey is like that of SMSMessage. It is always lasting.
 func (d DeliveryReport) DuplicateKey() (key string, lasting bool) {
-	if d.ID != "" && d.RawStatus != "" && !d.Ambiguous {
-		status := strings.ToLower(strings.TrimSpace(d.RawStatus))
-		return keyOf(CallbackDelivery, "id", d.ID, status, d.From, d.To, string(d.JSON)), true
-	}
-	return keyOfAll(CallbackDelivery, d.Params, d.JSON), true
+	return identity{
+		callback: CallbackDelivery, certain: d.ID != "" && d.To != "" && isStatus(d.Status, d.RawStatus) && !d.Ambiguous,
+		known: []string{d.ID, d.ReferenceID, d.From, d.To, d.Kind, foldStatus(d.RawStatus), d.RawTime},
+		json:  d.JSON, params: d.Params,
+	}.key(), true
 }
 
 func (d DeliveryReport) id() string { return d.ID }

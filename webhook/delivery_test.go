@@ -36,7 +36,7 @@ func TestDeliveryReport(t *testing.T) {
 		query := strings.ReplaceAll("^status=DELIVRD&^id=m-1&^referenceId=r-1&^timestamp=1791038663&^transactionType=sms&^from=ACME&^to=+639171234567&x=7", "^", prefix)
 		assert.Equal(t, webhook.DeliveryReport{
 			ID: "m-1", ReferenceID: "r-1", From: "ACME", To: "+639171234567", Kind: "sms", Status: webhook.StatusDelivered, RawStatus: "DELIVRD",
-			StatusAt: at(), Params: report(t, query).Params, RawQuery: query,
+			StatusAt: at(), RawTime: "1791038663", Params: report(t, query).Params, RawQuery: query,
 		}, report(t, query))
 		assert.Equal(t, "7", report(t, query).Params.Get("x"))
 	}
@@ -46,7 +46,9 @@ func TestDeliveryAmbiguous(t *testing.T) {
 	t.Parallel()
 	for query, want := range map[string]bool{
 		"id=1&status=sent": false, "id=1&status=sent&dlrStatus=failed": true, "id=1&status=sent&_id=2": true, "id=1&status=sent&_status=sent": false,
-		"id=1&referenceId=a&_referenceId=b": true, "id=1&to=1&_to=2": false, "id=1&status=%25s&_status=sent": false,
+		"id=1&referenceId=a&_referenceId=b": true, "id=1&to=1&_to=2": true, "id=1&status=%25s&_status=sent": false,
+		"id=1&status=sent&dlrStatus=SENT": false, "id=1&status=1&dlrStatus=delivered": false, "id=1&status=777&_status=778": true,
+		"id=1&status=null&_status=sent": false, "id=1&status=sent&_status=-": false,
 	} {
 		d := report(t, query)
 		assert.Equal(t, want, d.Ambiguous, query)
@@ -122,7 +124,7 @@ func TestDeliveryEnvelope(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, reports, 2)
 		assert.Equal(t, webhook.DeliveryReport{
-			ID: "wamid.1", ReferenceID: "order-17", From: "15550001111", To: "15550002222", Status: webhook.StatusRead, RawStatus: "read", StatusAt: at(),
+			ID: "wamid.1", ReferenceID: "order-17", From: "15550001111", To: "15550002222", Status: webhook.StatusRead, RawStatus: "read", StatusAt: at(), RawTime: "1791038663",
 			JSON: json.RawMessage(status), Params: reports[0].Params, RawQuery: r.URL.RawQuery,
 		}, reports[0])
 		assert.Equal(t, "US.1", reports[1].To)
@@ -144,6 +146,32 @@ func TestDeliveryEnvelope(t *testing.T) {
 		assert.Equal(t, want, reports[0].Status)
 		assert.Equal(t, word, reports[0].RawStatus)
 	}
+}
+
+// A service may repeat the text of the message in its report. The text is no report.
+func TestDeliveryJSONBesideParams(t *testing.T) {
+	t.Parallel()
+	for payload, ambiguous := range map[string]bool{
+		`{"id":"99","status":"read","recipient_id":"1"}`:                       true,
+		`{"id":"33","status":"read","recipient_id":"1"}`:                       true,
+		`{"id":"33","status":"SENT","recipient_id":"1"}`:                       false,
+		`{"statuses":[{"id":"1","status":"read"},{"id":"2","status":"read"}]}`: true,
+		`{"messages":[{"id":"99"}]}`:                                           false,
+		`{"statuses":[7]}`:                                                     false,
+		`{"a":1}`:                                                              false,
+	} {
+		for _, name := range []string{"message", "payload"} {
+			d := report(t, "id=33&status=sent&"+name+"="+url.QueryEscape(payload))
+			assert.Equal(t, "33 sent", fmt.Sprint(d.ID, " ", d.Status))
+			assert.Equal(t, ambiguous, d.Ambiguous, payload)
+		}
+		assert.Equal(t, "r", report(t, "referenceId=r&status=sent&message="+url.QueryEscape(payload)).ReferenceID)
+	}
+	d := report(t, "id=33&payload="+url.QueryEscape(`{"id":"33","status":"read","recipient_id":"1"}`))
+	assert.Equal(t, webhook.StatusRead, d.Status, "the JSON has what the parameters lack")
+	d = report(t, "id=33&payload="+url.QueryEscape(`{"id":"34","status":"read","recipient_id":"1"}`))
+	assert.Equal(t, "33", d.ID)
+	assert.True(t, d.Ambiguous)
 }
 
 func TestDeliveryEnvelopeUnreadable(t *testing.T) {

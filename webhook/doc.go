@@ -49,11 +49,11 @@
 //
 // Queries are read once, as net/url reads forms, except that a semicolon is data; a % that escapes nothing stays; each byte
 // that is not part of valid UTF-8 is read as Windows-1252; and white space in front of a number was a + that nobody escaped.
-// Of parameters that mean the same the first to arrive counts that is not blank. An ID such as "null", "0" or an unfilled "%i"
-// is none. A time or kind that cannot be read never loses a message.
+// Of parameters that mean the same the first to arrive counts that is not blank. An ID, a sender or a recipient such
+// as "null", "0" or an unfilled "%i" is none. A time or kind that cannot be read never loses a message.
 //
-// A text that nobody escaped can hold parameters of its own. Where an ID, a sender, a reference or a status arrives twice
-// with different values, the event is marked Ambiguous.
+// A text that nobody escaped can hold parameters of its own. Where an ID, a sender, a recipient, a reference or a status
+// arrives twice with different values, or JSON contradicts other parameters, the event is marked Ambiguous.
 //
 // # Who called
 //
@@ -70,8 +70,12 @@
 // # Duplicates
 //
 // Services call again when a response was lost, and some call twice at once. WithStore handles each event once, see [Store].
-// Without a store make the function idempotent. In doubt an event is handled twice: it counts as a duplicate only if its ID
-// and sender, or all of its parameters, are the same.
+// Without a store make the function idempotent.
+//
+// Two events are the same if everything is that the contract knows of them: ID, sender, recipient, text and other content,
+// status, time. Parameters that the contract does not know make no difference, since a retry may count its attempts or sign
+// anew. They do if an event does not name itself: it has no ID, it is Ambiguous or of an unknown kind, or it is a report without
+// a status or a recipient. So in doubt an event is handled twice.
 //
 // # Other routers
 //

@@ -7,26 +7,38 @@ import (
 	"time"
 )
 
-// keyOf returns a duplicate key for an event: the callback, and a hash of what makes an event the same. The first part says
-// what the others are.
-func keyOf(callback Callback, parts ...string) string {
+// identity is what makes an event the same when it arrives again.
+type identity struct {
+	callback Callback
+	certain  bool     // the event names itself, see "Duplicates" in the package documentation: no other parameters count
+	known    []string // what the contract knows of the event
+	json     []byte   // the event, if it arrived as JSON
+	params   Params
+}
+
+// key returns a duplicate key: the callback, and a hash.
+func (i identity) key() string {
 	b := make([]byte, 0, 512)
-	for _, part := range parts {
+	add := func(part string) {
 		b = binary.AppendUvarint(b, uint64(len(part))) // so that no two lists of parts look the same
 		b = append(b, part...)
 	}
-	sum := sha256.Sum256(b)
-	return string(hex.AppendEncode(append(append(b[:0], callback...), '.'), sum[:16]))
-}
-
-// keyOfAll returns a duplicate key that covers everything an event arrived with.
-func keyOfAll(callback Callback, params Params, json []byte) string {
-	parts := make([]string, 0, 2+2*len(params))
-	parts = append(parts, "all", string(json))
-	for _, p := range params {
-		parts = append(parts, p.Name, p.Value)
+	if i.certain {
+		add("known")
 	}
-	return keyOf(callback, parts...)
+	for _, value := range i.known {
+		add(value)
+	}
+	b = binary.AppendUvarint(b, uint64(len(i.json)))
+	b = append(b, i.json...)
+	if !i.certain {
+		for _, p := range i.params {
+			add(p.Name)
+			add(p.Value)
+		}
+	}
+	sum := sha256.Sum256(b)
+	return string(hex.AppendEncode(append(append(b[:0], i.callback...), '.'), sum[:16]))
 }
 
 // isPrecise reports whether a time tells two events of a day apart. A time at second 0 may be one without seconds.

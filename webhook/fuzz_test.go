@@ -17,6 +17,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/webhook"
 )
 
@@ -41,7 +42,7 @@ func naive(query string, names ...string) bool {
 	for _, name := range names {
 		for segment := range strings.SplitSeq(query, "&") {
 			have, value, _ := strings.Cut(segment, "=")
-			if naiveDecode(have) == name && !naiveBlank(naiveDecode(value)) {
+			if text := naiveDecode(value); naiveDecode(have) == name && !naiveBlank(text) && !table.IsPlaceholder(strings.ToValidUTF8(text, " ")) {
 				return true
 			}
 		}

@@ -28,8 +28,9 @@ func WithContract(c contract.Contract) Option {
 // Several secrets allow rotation: put the new one first, change the callback URL at the service, then drop the old one. A
 // secret should have 128 bits or more; crypto/rand.Text makes one. The comparison takes constant time.
 //
-// The parameter is removed from the event: it is in none of Params, RawQuery, JSON and the duplicate key. Access logs still
-// show it, see [ScrubURL]. The contract must not use the parameter for the event itself.
+// The parameter is removed from the event: it is in none of Params, RawQuery, JSON and the duplicate key. Other parameters, and
+// strings in JSON, that are a copy of the secret are emptied. Access logs still show it, see [ScrubURL]. The contract must not
+// use the parameter for the event itself.
 func WithSecret(parameter string, secrets ...string) Option {
 	return func(rcv *Receiver) error {
 		s, err := newSecret("WithSecret", parameter, secrets)
@@ -78,9 +79,10 @@ func WithStore(store Store) Option {
 	}
 }
 
-// WithDuplicateWindow sets how long a message with neither an ID nor a time counts as the same when it arrives again
-// with the same parameters. The default is one minute; 0 handles every such message. The window is a span of the clock: two
-// equal messages a second apart are both handled if a new span begins between them.
+// WithDuplicateWindow sets how long a message with neither an ID nor a time in seconds counts as the same when it arrives
+// again with the same parameters. The default is five seconds, which covers a service that calls twice at once or again at
+// once, and hardly a person who sends "yes" twice; 0 handles every such message. The window is a span of the clock: two equal
+// messages a second apart are both handled if a new span begins between them.
 func WithDuplicateWindow(window time.Duration) Option {
 	return func(rcv *Receiver) error {
 		rcv.window = window

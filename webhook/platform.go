@@ -3,12 +3,11 @@ package webhook
 import (
 	"bytes"
 	"encoding/json"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 // The bounds of the lists that are read. A short text of many empty elements would take much memory.
@@ -26,6 +25,7 @@ type envelope struct {
 	index    int             // into Params; -1 for a body
 	typed    bool            // a person may have typed it
 	single   bool            // it is one message or status itself
+	repeats  bool            // a member came twice with different values
 	messages []item
 	statuses []item
 	broken   int // messages and statuses that are no objects
@@ -39,6 +39,7 @@ type item struct {
 	raw      json.RawMessage
 	contact  object // who sent the message, if the platform says so
 	business string // the number that the message was sent to, or that the status is for
+	doubtful bool   // a member of it, or of what it came in, came twice with different values
 }
 
 // findEnvelope returns the envelope of a request: the first parameter to arrive that holds one, or the body. JSON in a text
@@ -47,12 +48,15 @@ type item struct {
 func (q *request) findEnvelope() envelope {
 	var typed envelope
 	for i, p := range q.params {
+		if q.values[conceptJSON] == "" {
+			break
+		}
 		if !q.isFor(i, conceptJSON) {
 			continue
 		}
 		e := readEnvelope(p.Value)
 		e.index = i
-		switch isText := q.isFor(i, conceptText) && !slices.Contains(q.nested, i); {
+		switch isText := q.isFor(i, conceptText) && !q.nested[i]; {
 		case e.raw == nil:
 		case !isText:
 			return e
@@ -77,22 +81,30 @@ func (q *request) findEnvelope() envelope {
 // readEnvelope reads an envelope. The result has no raw if text is not a JSON object.
 func readEnvelope(text string) envelope {
 	raw := json.RawMessage(strings.TrimSpace(text))
-	whole := objectOf(raw)
-	if whole == nil {
+	if !isNested(raw, '{') || !json.Valid(raw) {
 		return envelope{}
 	}
-	e := envelope{raw: raw}
+	whole := objectOf(raw)
+	e := envelope{raw: raw, repeats: whole.repeats()}
 	e.addValue(whole)
 	entries := whole.list("entry", maxEvents)
 	e.tooLarge = e.tooLarge || len(entries) > maxEvents
 	for _, entry := range entries {
-		changes := objectOf(entry).list("changes", maxEvents)
+		one := objectOf(entry)
+		e.repeats = e.repeats || one.repeats()
+		changes := one.list("changes", maxEvents)
 		e.tooLarge = e.tooLarge || len(changes) > maxEvents
 		for _, change := range changes {
 			if e.tooLarge {
 				return e
 			}
-			e.addValue(objectOf(change).object("value"))
+			for _, m := range objectOf(change) {
+				if m.name == "value" {
+					value := objectOf(m.raw)
+					e.repeats = e.repeats || value.repeats()
+					e.addValue(value)
+				}
+			}
 		}
 	}
 	if e.single = !whole.hasList("messages", "statuses", "entry"); e.single {
@@ -101,6 +113,11 @@ func readEnvelope(text string) envelope {
 			e.statuses = []item{one}
 		} else {
 			e.messages = []item{one}
+		}
+	}
+	for _, items := range [...][]item{e.messages, e.statuses} {
+		for i := range items {
+			items[i].doubtful = e.repeats || !e.single && items[i].repeats()
 		}
 	}
 	return e
@@ -150,7 +167,7 @@ func (e *envelope) isCertain() bool {
 	}
 	m := e.messages[0]
 	kind := m.word("type")
-	return kind != "" && (isNested(m.object[kind], '{') || isNested(m.object[kind], '[') || m.id() != "" && m.from() != "")
+	return kind != "" && (isNested(m.object.get(kind), '{') || isNested(m.object.get(kind), '[') || m.id() != "" && m.from() != "")
 }
 
 // isStatus reports whether an object that came alone is a status.
@@ -159,7 +176,7 @@ func (i item) isStatus() bool {
 }
 
 func (i item) id() string {
-	if id := i.word("id"); !table.IsPlaceholder(id) {
+	if id := i.word("id"); !isPlaceholder(id) {
 		return id
 	}
 	return ""
@@ -167,10 +184,12 @@ func (i item) id() string {
 
 // from returns the sender of a message: a number, or a user ID for users without one.
 func (i item) from() string {
-	if from := i.word("from", "from_user_id"); from != "" {
-		return from
+	for _, from := range [...]string{i.word("from"), i.word("from_user_id"), i.contact.word("wa_id", "user_id")} {
+		if !isPlaceholder(from) {
+			return from
+		}
 	}
-	return i.contact.word("wa_id", "user_id")
+	return ""
 }
 
 func (i item) context() Context {
@@ -232,7 +251,7 @@ func interactive(member object) Content {
 			Source: inner.word("response_source"),
 		}
 	case ReplyPaymentMethod:
-		reply.Response = string(member[kind])
+		reply.Response = string(member.get(kind))
 	default:
 		return nil
 	}
@@ -306,29 +325,92 @@ func system(member, identity object) Content {
 	}
 }
 
-// object is a JSON object of which only the members are decoded. A nil object has no members.
-type object map[string]json.RawMessage
+// object is a JSON object of which only the members are decoded, in their order. A nil object has no members. Of members with
+// the same name the first counts.
+type object []member
 
-// objectOf returns a JSON object, or nil if raw is anything else.
+type member struct {
+	name string
+	raw  json.RawMessage
+}
+
+// objectOf returns a valid JSON object, or nil if raw is anything else.
 func objectOf(raw json.RawMessage) object {
 	if !isNested(raw, '{') {
 		return nil
 	}
-	var o object
-	if json.Unmarshal(raw, &o) != nil {
-		return nil
+	o := object{}
+	var name json.RawMessage
+	for part := range parts(raw) {
+		if name == nil {
+			name = part
+			continue
+		}
+		text, _ := scalar(name)
+		o, name = append(o, member{text, part}), nil
 	}
 	return o
 }
 
-// hasList reports whether one of the members is a list.
-func (o object) hasList(members ...string) bool {
-	for _, member := range members {
-		if isNested(o[member], '[') {
+// parts yields the elements of a valid JSON list, or each name and each value of a valid object.
+func parts(raw json.RawMessage) iter.Seq[json.RawMessage] {
+	return func(yield func(json.RawMessage) bool) {
+		depth, begin, inString, escaped := 0, 0, false, false
+		for i, c := range raw {
+			switch {
+			case escaped:
+				escaped = false
+				continue
+			case inString:
+				escaped, inString = c == '\\', c != '"'
+				continue
+			case c == '"':
+				inString = true
+				continue
+			case c == '{', c == '[':
+				if depth++; depth == 1 {
+					begin = i + 1
+				}
+				continue
+			case c == '}', c == ']':
+				depth--
+			}
+			isEnd := depth == 0 && (c == '}' || c == ']')
+			if !isEnd && (depth != 1 || c != ',' && c != ':') {
+				continue
+			}
+			if part := bytes.TrimSpace(raw[begin:i]); len(part) > 0 && !yield(part) {
+				return
+			}
+			begin = i + 1
+		}
+	}
+}
+
+func (o object) get(name string) json.RawMessage {
+	for _, m := range o {
+		if m.name == name {
+			return m.raw
+		}
+	}
+	return nil
+}
+
+// repeats reports whether two members have the same name and different values.
+func (o object) repeats() bool {
+	sorted := slices.Clone(o)
+	slices.SortFunc(sorted, func(a, b member) int { return strings.Compare(a.name, b.name) })
+	for i := 1; i < len(sorted); i++ {
+		if sorted[i-1].name == sorted[i].name && !bytes.Equal(sorted[i-1].raw, sorted[i].raw) {
 			return true
 		}
 	}
 	return false
+}
+
+// hasList reports whether one of the members is a list.
+func (o object) hasList(members ...string) bool {
+	return slices.ContainsFunc(o, func(m member) bool { return slices.Contains(members, m.name) && isNested(m.raw, '[') })
 }
 
 // word returns the text of the first of the members that is a string, a number, true or false, and not blank.
@@ -343,8 +425,8 @@ func (o object) word(members ...string) string {
 
 // text returns the text of a member, which may be white space. The second result is false if the member has none.
 func (o object) text(member string) (string, bool) {
-	raw, ok := o[member]
-	if !ok {
+	raw := o.get(member)
+	if raw == nil {
 		return "", false
 	}
 	text, nested := scalar(raw)
@@ -358,23 +440,25 @@ func (o object) flag(member string) bool { return o.word(member) == "true" }
 
 func (o object) time(member string) time.Time { return moment(o.word(member), time.UTC) }
 
-func (o object) object(member string) object { return objectOf(o[member]) }
+func (o object) object(member string) object { return objectOf(o.get(member)) }
 
-// list returns the elements of a member that is a list, nil for any other. It stops after one more than most.
-func (o object) list(member string, most int) []json.RawMessage {
-	raw := o[member]
-	if !isNested(raw, '[') {
-		return nil
-	}
-	decoder := json.NewDecoder(bytes.NewReader(raw))
-	_, _ = decoder.Token()
-	list := []json.RawMessage{}
-	for decoder.More() && len(list) <= most {
-		var element json.RawMessage
-		if decoder.Decode(&element) != nil {
-			return nil // not reached: the whole is valid
+// list returns the elements of a member that is a list, and of all lists of that name; nil if there is none. It stops after
+// one more than most.
+func (o object) list(name string, most int) []json.RawMessage {
+	var list []json.RawMessage
+	for _, m := range o {
+		if m.name != name || !isNested(m.raw, '[') {
+			continue
 		}
-		list = append(list, element)
+		if list == nil {
+			list = []json.RawMessage{}
+		}
+		for element := range parts(m.raw) {
+			if len(list) > most {
+				break
+			}
+			list = append(list, element)
+		}
 	}
 	return list
 }

@@ -20,7 +20,7 @@ func (q *request) readForm(form string) string {
 		name = decode(name)
 		i := q.secretOf(name)
 		if i < 0 {
-			q.add(name, decode(value), false)
+			q.add(name, decode(value))
 			continue
 		}
 		other := value

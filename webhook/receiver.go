@@ -59,7 +59,7 @@ type callback struct {
 // NewReceiver returns a Receiver. Without options it reads the default contract, takes GET only, asks for no secret and
 // handles every call. The error joins one error for each option that makes no sense.
 func NewReceiver(options ...Option) (*Receiver, error) {
-	rcv := &Receiver{timeout: 30 * time.Second, window: time.Minute, maxParams: 256, maxBytes: 64 << 10}
+	rcv := &Receiver{timeout: 30 * time.Second, window: 5 * time.Second, maxParams: 256, maxBytes: 64 << 10}
 	var problems []error
 	for i, option := range options {
 		if option == nil {

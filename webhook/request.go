@@ -16,14 +16,15 @@ type request struct {
 	callback  *callback
 	params    Params
 	count     int                 // of all parameters, kept or not
+	inQuery   int                 // how many of params came in the query
+	nested    map[int]bool        // indices of params whose values were objects or lists in a JSON body
 	values    [numConcepts]string // by concept, the first value to arrive, other than those that stand for none
 	ambiguous bool                // an identifying parameter arrived twice with different values
 	proofs    []proof             // of Receiver.secrets
 	rawQuery  string              // without secrets
-	nested    []int               // indices of params whose values were objects or lists in a JSON body
 
-	body         envelope // a body that is a JSON object, without secrets
-	senderInBody bool     // the body is a message of the platform, which may name its sender twice, by number and by user ID
+	object string // a body that is a JSON object, without secrets
+	body   envelope
 }
 
 // receive checks a request and reads its parameters. The order of the checks is promised in the package documentation.
@@ -59,6 +60,7 @@ func (q *request) receive(r *http.Request) error {
 	}
 	q.params = make(Params, 0, min(strings.Count(query, "&")+1, q.maxParams))
 	q.rawQuery = q.readForm(query)
+	q.inQuery = len(q.params)
 	formErr := q.readBodyParams(r, body)
 	if err := q.checkOrigin(r, body); err != nil {
 		return err
@@ -72,8 +74,12 @@ func (q *request) receive(r *http.Request) error {
 		rejected := q.reject(ErrUnreadable)
 		rejected.Cause = bodyErr
 		return rejected
+	case formErr != nil:
+		return formErr
 	}
-	return formErr
+	q.emptyCopies()
+	q.interpret()
+	return nil
 }
 
 func (q *request) reject(err error) *RejectError {
@@ -87,37 +93,72 @@ func (q *request) reject(err error) *RejectError {
 	return rejected
 }
 
-// add keeps a parameter, and its value as that of each concept that it stands for. A nested value, the JSON of a member of a
-// body, stands for none.
-func (q *request) add(name, value string, nested bool) {
-	if q.count++; q.count > q.maxParams {
-		return // the request is refused once its proof of origin was checked
+// add keeps a parameter, unless there are too many.
+func (q *request) add(name, value string) {
+	if q.count++; q.count <= q.maxParams {
+		q.params = append(q.params, Param{Name: name, Value: value})
 	}
-	if nested {
-		q.nested = append(q.nested, len(q.params))
+}
+
+// interpret reads the JSON of a body, and gives each parameter to the concepts that it stands for.
+func (q *request) interpret() {
+	senderInBody := false // a message of the platform may name its sender twice, by number and by user ID
+	if q.object != "" && q.callback.readsJSON {
+		q.body = readEnvelope(q.object)
+		senderInBody = q.body.isCertain()
 	}
-	q.params = append(q.params, Param{Name: name, Value: value})
-	for _, c := range q.callback.concepts[name] {
-		switch first := &q.values[c]; {
-		case nested, q.isNone(c, value), c == conceptFrom && q.senderInBody:
-		case *first == "":
-			*first = value
-		case c.identifies() && differ(*first, value):
-			q.ambiguous = true
+	for i := range q.params {
+		p := &q.params[i]
+		for _, c := range q.callback.concepts[p.Name] {
+			switch {
+			case c == conceptFrom && senderInBody && i >= q.inQuery:
+			case c != conceptJSON && q.nested[i]: // JSON is no text, and no ID
+			default:
+				q.set(c, p.Value)
+			}
 		}
 	}
 }
 
-// isNone reports whether a value of a concept stands for none.
-func (q *request) isNone(c concept, value string) bool {
-	isID := c == conceptID || c == conceptReference
-	return isBlank(value) || value == q.callback.placeholders[c] || isID && table.IsPlaceholder(value)
+// set sets the value of a concept, unless an earlier parameter did. A placeholder sets none but a status, and that one only
+// for want of a better.
+func (q *request) set(c concept, value string) {
+	first := &q.values[c]
+	switch {
+	case isBlank(value), value == q.callback.placeholders[c]:
+	case !c.identifies():
+		if *first == "" {
+			*first = value
+		}
+	case c != conceptStatus && isPlaceholder(value):
+	case *first == "", c == conceptStatus && !isStatus(q.status(*first), *first):
+		*first = value
+	case c == conceptStatus && !isStatus(q.status(value), value):
+	case c == conceptStatus && q.sameStatus(*first, value):
+	case differ(*first, value):
+		q.ambiguous = true
+	}
 }
 
-// differ reports whether two values of an identifying parameter, neither of which is blank, are different. A sender may
-// come with and without a +.
+// isPlaceholder reports whether a value stands for none. Digits, as most values are, need no closer look.
+func isPlaceholder(value string) bool {
+	if value != "" && value[0] != '0' && strings.Trim(value, "0123456789") == "" {
+		return false
+	}
+	return table.IsPlaceholder(value)
+}
+
+// differ reports whether two values of an identifying parameter, neither of which is blank, are different. A number may come
+// with and without a +, and with characters between its digits.
 func differ(a, b string) bool {
-	return a != "" && b != "" && a != b && strings.TrimLeft(number(a), "+") != strings.TrimLeft(number(b), "+")
+	if a == "" || b == "" || a == b {
+		return false
+	}
+	a, b = strings.TrimLeft(number(a), "+"), strings.TrimLeft(number(b), "+")
+	if looksLikePhoneNumber(a) && looksLikePhoneNumber(b) {
+		a, b = digits(a), digits(b)
+	}
+	return a != b
 }
 
 // isFor reports whether the contract uses the parameter with this index for a concept.
@@ -133,7 +174,7 @@ func (q *request) text(except int) (string, bool) {
 	}
 	text, found := "", false
 	for i, p := range q.params {
-		if i == except || !q.isFor(i, conceptText) || slices.Contains(q.nested, i) {
+		if i == except || !q.isFor(i, conceptText) || q.nested[i] {
 			continue
 		}
 		if !isBlank(p.Value) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strings"
 )
 
 // secret is a parameter or path value that must hold one of several words. Functions hold the words, so that no verb of
@@ -54,6 +55,7 @@ func matchesAny(hashes [][sha256.Size]byte, value string) bool {
 type proof struct {
 	seen  bool // a value that is not blank arrived
 	right bool // the first such value was a secret
+	value string
 }
 
 // secretOf returns the index of the secret that a parameter is there for, or -1.
@@ -65,9 +67,45 @@ func (rcv *Receiver) secretOf(parameter string) int {
 func (q *request) prove(i int, value, other string) {
 	q.count++
 	if p := &q.proofs[i]; !p.seen && !isBlank(value) {
-		p.seen = true
-		p.right = q.secrets[i].matches(value) || other != value && q.secrets[i].matches(other)
+		p.seen, p.value = true, value
+		if p.right = q.secrets[i].matches(value); !p.right && other != value {
+			p.right, p.value = q.secrets[i].matches(other), other
+		}
 	}
+}
+
+// emptyCopies empties what holds a copy of a secret that the request has shown: parameters, and strings in JSON. Only the value
+// that was shown is looked for, so the time that it takes says nothing about other secrets.
+func (q *request) emptyCopies() {
+	for _, p := range q.proofs {
+		found := false
+		for i := range q.params {
+			param := &q.params[i]
+			if strings.Contains(param.Value, p.value) {
+				param.Value = withoutCopies(param.Value, p.value)
+				found = true
+			}
+		}
+		if !found {
+			continue
+		}
+		q.object = withoutCopies(q.object, p.value)
+		segments := strings.Split(q.rawQuery, "&")
+		for i, segment := range segments {
+			name, value, _ := strings.Cut(segment, "=")
+			if value = decode(value); withoutCopies(value, p.value) != value {
+				segments[i] = name + "="
+			}
+		}
+		q.rawQuery = strings.Join(segments, "&")
+	}
+}
+
+func withoutCopies(text, secret string) string {
+	if text == secret {
+		return ""
+	}
+	return strings.ReplaceAll(text, `"`+secret+`"`, `""`)
 }
 
 // checkPath checks the secrets in the path.

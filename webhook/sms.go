@@ -23,9 +23,12 @@ type SMSMessage struct {
 	// Keyword is the keyword that the service recognized.
 	Keyword string
 	// ReceivedAt is when the service received the message. It is zero if the callback has no time, or one in an unknown form.
+	// RawTime is the time as it arrived.
 	ReceivedAt time.Time
-	// Ambiguous reports whether an ID, a sender or a reference arrived twice with different values. The first is used. Text
-	// that was not escaped can hold parameters of its own, so do not trust such an event with more than its sender could say.
+	RawTime    string
+	// Ambiguous reports whether an ID, a sender, a recipient or a reference arrived twice with different values. The first is
+	// used. Text that was not escaped can hold parameters of its own, so do not trust such an event with more than its sender
+	// could say.
 	Ambiguous bool
 	// Params are all parameters, including those of the fields above.
 	Params Params
@@ -54,7 +57,8 @@ func (rcv *Receiver) ParseSMS(r *http.Request) (SMSMessage, error) {
 	}
 	m := SMSMessage{
 		ID: q.values[conceptID], From: number(q.values[conceptFrom]), To: number(q.values[conceptTo]), ReferenceID: q.values[conceptReference],
-		Operator: q.values[conceptOperator], Keyword: q.values[conceptKeyword], ReceivedAt: moment(q.values[conceptTime], q.callback.zone),
+		Operator: q.values[conceptOperator], Keyword: q.values[conceptKeyword],
+		ReceivedAt: moment(q.values[conceptTime], q.callback.zone), RawTime: q.values[conceptTime],
 		Ambiguous: q.ambiguous, Params: q.params, RawQuery: q.rawQuery,
 	}
 	m.Text, _ = q.text(-1)
@@ -64,16 +68,17 @@ func (rcv *Receiver) ParseSMS(r *http.Request) (SMSMessage, error) {
 	return m, nil
 }
 
-// DuplicateKey returns the key by which a [Store] knows the message, for programs that remember messages themselves. It
-// covers the sender, the ID and the text; or all parameters if the message has no ID or is Ambiguous.
+// DuplicateKey returns the key by which a [Store] knows the message, for programs that remember messages themselves. See
+// "Duplicates" in the package documentation for what it covers.
 //
 // If lasting is false, the message has neither an ID nor a time with seconds. The same key may then come from a second
 // genuine message, so use it for a short time only.
 func (m SMSMessage) DuplicateKey() (key string, lasting bool) {
-	if m.ID != "" && !m.Ambiguous {
-		return keyOf(CallbackSMS, "id", m.ID, m.From, m.To, m.Text), true
-	}
-	return keyOfAll(CallbackSMS, m.Params, nil), m.ID != "" || isPrecise(m.ReceivedAt)
+	return identity{
+		callback: CallbackSMS, certain: m.ID != "" && !m.Ambiguous,
+		known:  []string{m.ID, m.ReferenceID, m.From, m.To, m.Text, m.Operator, m.Keyword, m.RawTime},
+		params: m.Params,
+	}.key(), m.ID != "" || isPrecise(m.ReceivedAt)
 }
 
 func (m SMSMessage) id() string { return m.ID }

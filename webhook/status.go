@@ -53,6 +53,14 @@ func (s *Status) UnmarshalText(text []byte) error {
 }
 
 // status returns the meaning of a status as it arrived.
-func (rcv *Receiver) status(raw string) Status {
-	return rcv.statuses[strings.ToLower(strings.TrimSpace(raw))]
+func (rcv *Receiver) status(raw string) Status { return rcv.statuses[foldStatus(raw)] }
+
+// sameStatus reports whether two statuses, as they arrived, mean the same.
+func (rcv *Receiver) sameStatus(a, b string) bool {
+	return foldStatus(a) == foldStatus(b) || rcv.status(a) != StatusUnknown && rcv.status(a) == rcv.status(b)
 }
+
+// isStatus reports whether a report has a status, and not a placeholder in its place.
+func isStatus(status Status, raw string) bool { return status != StatusUnknown || !isPlaceholder(raw) }
+
+func foldStatus(raw string) string { return strings.ToLower(strings.TrimSpace(raw)) }

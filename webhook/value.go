@@ -24,6 +24,16 @@ func looksLikePhoneNumber(text string) bool {
 	return text != "" && text[0] >= '0' && text[0] <= '9' && strings.Trim(text, "0123456789 -.()/") == ""
 }
 
+// digits returns the digits of a text.
+func digits(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < '0' || r > '9' {
+			return -1
+		}
+		return r
+	}, text)
+}
+
 // longestTime bounds, in bytes, what may be a time.
 const longestTime = 64
 

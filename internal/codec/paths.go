@@ -28,17 +28,17 @@ var unwanted = new(node)
 // may stand.
 func compilePaths(lists map[string][]string, rows []string) paths {
 	p := paths{places: make(map[string][]int, len(lists))}
+	var places []int // of all concepts
 	for concept, list := range lists {
-		places := make([]int, len(list))
-		for i, path := range list {
+		for _, path := range list {
 			n := p.root.grow(path)
 			if n.slot == 0 {
 				p.slots++
 				n.slot = p.slots
 			}
-			places[i] = n.slot - 1
+			places = append(places, n.slot-1)
 		}
-		p.places[concept] = places
+		p.places[concept] = places[len(places)-len(list):]
 	}
 	for i, path := range rows {
 		if n := p.root.grow(path); n.rows == 0 {

@@ -49,10 +49,9 @@ func withErrors(lists map[string][]string, errs *table.Errors, items ...string) 
 			objects[i] = object
 		}
 	}
-	all := map[string][]string{
-		errorCode: errs.Code, errorObject: objects, errorMessage: errs.Message, errorRequest: errs.Request,
-	}
+	all := make(map[string][]string, len(lists)+4)
 	maps.Copy(all, lists)
+	all[errorCode], all[errorObject], all[errorMessage], all[errorRequest] = errs.Code, objects, errs.Message, errs.Request
 	return all
 }
 
