@@ -40,7 +40,8 @@ func (c Channel) String() string {
 	}
 }
 
-// Token is what a token source returns. Printed, logged or encoded in any form it shows its expiry only.
+// Token is what a token source returns. Printed, logged or encoded as JSON, XML, text or gob it shows its expiry only. Package fmt
+// calls no methods of a value in an unexported field, and so prints a token there whole.
 type Token struct {
 	// Value is the token, without the scheme word. Required; printable, without line breaks.
 	Value string

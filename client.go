@@ -183,7 +183,7 @@ func (s *settings) check() {
 		s.reject("WithSettle", "needs a reference ID, and the contract has none (sms.send.fields.reference, sms.list.params.reference)")
 	}
 	if s.idleTimeout > 0 && s.base != nil {
-		s.reject("WithIdleTimeout", "is for the library's own transport, and WithHTTPClient brings another; set its IdleConnTimeout instead")
+		s.reject("WithIdleTimeout", "is for the library's own transport; set the IdleConnTimeout of the one that WithHTTPClient brings")
 	}
 }
 

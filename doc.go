@@ -45,11 +45,13 @@
 //	HTTP 401 with a token source                             retried once with a fresh token; refused
 //	HTTP 403, 404, 405, 410 without an error code or a
 //	request ID of the service (a proxy may have responded)   unknown
+//	HTTP 4xx with a message ID and no code of a known class  unknown, and not retried
 //	other HTTP 4xx, or a 2xx with a code of a known class    refused
 //	HTTP 3xx, 408, 5xx                                       unknown
 //	written, then a timeout, reset, end or broken response   unknown
-//	2xx without a message ID, or with a status or a code
-//	that the contract does not know                          unknown
+//	2xx without a message ID, with an error without a code,
+//	or with a status or a code that the contract does not
+//	know                                                     unknown
 //
 // Retries end with MaxAttempts and with the context's deadline. Waits grow exponentially with full jitter and respect Retry-After
 // ([RetryPolicy]). Redirects are never followed. Reads are retried after any failure that may pass.

@@ -136,7 +136,7 @@ func TestWithIdleTimeoutNeedsTheLibrarysOwnTransport(t *testing.T) {
 	}
 	other := messaging.WithHTTPClient(&http.Client{Transport: http.DefaultTransport})
 	_, err := messaging.NewClient(baseURL, messaging.WithToken("t"), own, other)
-	require.EqualError(t, err, "messaging: WithIdleTimeout: is for the library's own transport, and WithHTTPClient brings another; set its IdleConnTimeout instead")
+	require.EqualError(t, err, "messaging: WithIdleTimeout: is for the library's own transport; set the IdleConnTimeout of the one that WithHTTPClient brings")
 	client, err := messaging.NewClient(baseURL, messaging.WithToken("t"), other)
 	require.NoError(t, err)
 	_, err = client.With(own)

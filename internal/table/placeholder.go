@@ -29,7 +29,7 @@ func isTemplate(id string) bool {
 	if !wrapped && id[0] != '%' {
 		return false
 	}
-	name := strings.Trim(id, opening+closing+"%")
+	name := strings.Trim(id, "{}<>#$%")
 	if _, verb, ok := strings.Cut(name, "$"); ok {
 		name = verb
 	}
