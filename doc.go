@@ -1,4 +1,4 @@
-// Package messaging sends SMS and chat-app messages through the messaging service, and reports of each message what is known:
+// Package messaging sends SMS and chat-app messages through the messaging service, and reports what is known of each message:
 // accepted, refused, not sent, or unknown.
 //
 //	client, err := messaging.NewClient("https://api.example.com", messaging.WithToken(token))
@@ -35,7 +35,7 @@
 // A send is retried only if the service provably did not process it: nothing was written to a connection, or the service
 // responded with HTTP 429 (or another status that the contract lists under errors.notProcessed). After a timeout, a reset, a
 // response that is cut short or an HTTP 500, only the service knows whether the message went out, and the verdict is [Unknown].
-// The evidence is what net/http reports about its writing (net/http/httptrace), never the text of an error.
+// The evidence is what net/http reports through net/http/httptrace, never the text of an error.
 //
 //	what happened                                            retried, and the verdict in the end
 //	dialling, DNS or the TLS handshake failed                retried; not sent
@@ -48,30 +48,31 @@
 //	HTTP 4xx with a message ID and no code of a known class  unknown, and not retried
 //	other HTTP 4xx, or a 2xx with a code of a known class    refused
 //	HTTP 3xx, 408, 5xx                                       unknown
-//	written, then a timeout, reset, end or broken response   unknown
+//	written, then a timeout, a reset or a broken response    unknown
 //	2xx without a message ID, with an error without a code,
 //	or with a status or a code that the contract does not
 //	know                                                     unknown
 //
 // Retries end with MaxAttempts and with the context's deadline. Waits grow exponentially with full jitter and respect Retry-After
-// ([RetryPolicy]). Redirects are never followed. Reads are retried after any failure that may pass.
+// ([RetryPolicy]). Redirects are never followed. Reads are retried after any failure that may be temporary.
 //
 // # Errors
 //
 // A [*ValidationError] lists everything wrong with a message or an option; nothing was sent. Any other failure is an [*Error] with
 // the verdict, the HTTP status, the service's code and message, the request ID and the attempts. Both match sentinels with
 // errors.Is: [ErrOutcomeUnknown] and [ErrNotSent] for the verdict, and one for the class of the failure, such as
-// [ErrInsufficientBalance]. The class is that of the service's error code, or of the HTTP status if the code has none. The
-// context's error matches if it is the cause.
+// [ErrInsufficientBalance]. The class comes from the service's error code, or from the HTTP status if the code has none. If the
+// context's error is the cause, it matches too.
 //
-// A failed read has no verdict: it matches neither ErrOutcomeUnknown nor ErrNotSent, and VerdictOf returns Unknown for it as for
-// any error that is not a send's. A row of a listing that cannot be read is a [*RowError], which does not end the listing.
+// A failed read has no verdict: it matches neither ErrOutcomeUnknown nor ErrNotSent, and VerdictOf returns Unknown for it, as
+// for any error that is not from a send. A row of a listing that cannot be read is a [*RowError], which does not end the
+// listing.
 //
 // # Wire names
 //
 // The specification of the service states the paths, the Authorization header and the name ttl. For every other wire name this
-// library has a default. Package contract lets an account change each of them in one JSON file ([WithContract]): compare the
-// defaults with your account's documentation.
+// library has a default. Package contract lets you change each of them in one JSON file ([WithContract]): compare the defaults
+// with your account's documentation.
 //
 // # Secrets and personal data
 //
@@ -82,5 +83,5 @@
 // # Receiving and testing
 //
 // Package webhook has handlers for inbound messages and delivery reports. It does not import this package, so a server that only
-// receives does not link the sender. Package messagingtest is the service to test against, like net/http/httptest.
+// receives does not link the sender. Package messagingtest is a test server for the service, like net/http/httptest.
 package messaging

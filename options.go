@@ -56,7 +56,7 @@ type RetryPolicy struct {
 	MaxAttempts int
 	// MinWait and MaxWait bound the waits between attempts, 200 ms and 60 s by default. The n-th wait is a random time up to
 	// MinWait·2ⁿ⁻¹ and up to MaxWait, and at least what Retry-After asks for. A Retry-After longer than MaxWait, or than the
-	// context leaves, ends the call at once.
+	// time left to the context, ends the call at once.
 	MinWait time.Duration
 	MaxWait time.Duration
 }
@@ -65,7 +65,7 @@ type RetryPolicy struct {
 // up by its reference ID. A zero field has its default.
 type SettlePolicy struct {
 	// Window is how long to look, from the moment the outcome became unknown; 30 s by default. It should be longer than the
-	// service takes to list a message that it accepted, which the specification does not state.
+	// service takes to list a message that it accepted; the specification does not say how long that is.
 	Window time.Duration
 	// Interval is the time between two lookups, 2 s by default.
 	Interval time.Duration
@@ -102,7 +102,7 @@ func WithToken(token string) Option {
 
 // WithTokenSource authenticates with tokens from a function, for tokens that expire. A token is kept until shortly before its
 // Expiry (a tenth of its life, at most a minute) and fetched once for all calls that wait. If the service responds with HTTP
-// 401, the token is dropped and the call retried once with a fresh one.
+// 401, the token is dropped and the call is retried once with a fresh one.
 //
 // The function is called from the goroutine of a call, with a context that ends with that call's attempt. An error from it, or
 // an empty token, ends the call with the verdict NotSent.
@@ -126,8 +126,8 @@ func WithAPIKey(key, secret string) Option {
 	}
 }
 
-// WithAuth authenticates with Basic, an AuthFunc or another Auth. With channels it is for those only; without, for all that
-// have none of their own.
+// WithAuth authenticates with Basic, an AuthFunc or another Auth. If channels are given, it applies to those only; otherwise to
+// every channel without credentials of its own.
 func WithAuth(auth Auth, channels ...Channel) Option {
 	return func(s *settings) {
 		if f, ok := auth.(AuthFunc); auth == nil || ok && f == nil {
@@ -160,8 +160,8 @@ func WithAuth(auth Auth, channels ...Channel) Option {
 // for each attempt unless WithTimeout is given. The client is copied, never changed, and its idle connections are never
 // closed. Redirects are not followed, regardless of CheckRedirect.
 //
-// A Transport should keep more idle connections per host than the two of net/http, and drop them before the service does: a
-// request that meets a closing connection has an unknown outcome. A Transport that retries by itself breaks the promise that
+// A Transport should keep more idle connections per host than net/http's default of two, and drop them before the service does:
+// a request that meets a closing connection has an unknown outcome. A Transport that retries by itself breaks the promise that
 // nothing is sent twice.
 func WithHTTPClient(client *http.Client) Option {
 	return func(s *settings) {
@@ -177,8 +177,8 @@ func WithHTTPClient(client *http.Client) Option {
 }
 
 // WithIdleTimeout sets how long an idle connection of the library's own transport is kept, 4 s by default. It should be shorter
-// than the service keeps one: a request that meets a closing connection has an unknown outcome. It is rejected beside a
-// WithHTTPClient whose client has a Transport of its own.
+// than the service keeps one: a request that meets a closing connection has an unknown outcome. It cannot be combined with a
+// WithHTTPClient whose client has its own Transport.
 func WithIdleTimeout(timeout time.Duration) Option {
 	return func(s *settings) {
 		if timeout <= 0 {
@@ -238,8 +238,8 @@ func WithRateLimit(perSecond float64, burst int) Option {
 }
 
 // WithSettle sets how an unknown outcome is settled by lookups. Without it SMS.SendOnce uses the default policy and SMS.SendAll
-// does not settle. Each message that SendAll settles occupies a worker for up to the Window. Lookups count towards the rate
-// limit. A contract that has no reference ID for sending or listing is rejected.
+// does not settle. Lookups count towards the rate limit. A contract that has no reference ID for sending or listing is
+// rejected.
 func WithSettle(policy SettlePolicy) Option {
 	return func(s *settings) {
 		if policy.Window < 0 || policy.Interval < 0 {
@@ -266,7 +266,7 @@ func WithContract(names contract.Contract) Option {
 func WithLenientLimits() Option { return func(s *settings) { s.lenient = true } }
 
 // WithMaxResponseBytes sets how many bytes of a successful response are read, 8 MiB by default. A larger response to a send
-// leaves its outcome unknown. Of an error response at most 64 KiB are kept.
+// leaves its outcome unknown. At most 64 KiB of an error response are kept.
 func WithMaxResponseBytes(n int64) Option {
 	return func(s *settings) {
 		if n < 1 {
@@ -287,7 +287,7 @@ func WithLogger(logger *slog.Logger) Option {
 	}
 }
 
-// WithUserAgent sets the User-Agent header, "messaging-go/" and the version by default.
+// WithUserAgent sets the User-Agent header. The default is "messaging-go/" and Version.
 func WithUserAgent(userAgent string) Option {
 	return func(s *settings) {
 		s.checkSecret("WithUserAgent", "a name", userAgent)
@@ -296,5 +296,5 @@ func WithUserAgent(userAgent string) Option {
 }
 
 // WithPlainHTTP allows a base URL with the scheme http for a host that is not loopback. Credentials, numbers and texts then
-// travel in the clear: use it only on a network that is encrypted below.
+// travel in the clear: use it only on a network that is itself encrypted.
 func WithPlainHTTP() Option { return func(s *settings) { s.plainHTTP = true } }

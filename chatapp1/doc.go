@@ -14,7 +14,7 @@
 //	transactional template        Template
 //	fields under their own names  Raw
 //
-// With a TTL and a Fallback the service sends an SMS if it cannot reach the recipient in time:
+// With a TTL and a Fallback, the service sends an SMS if it cannot reach the recipient in time:
 //
 //	m := to.Text("Your order is ready").
 //		WithTTL(10 * time.Minute).

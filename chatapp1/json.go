@@ -23,7 +23,7 @@ func payloads() map[string]Payload {
 //	{"callbackURL": "…", "channelID": "channel-1", "fallback": {"from": "ACME", "text": "Hi"},
 //	 "payload": {"body": "Hi", "type": "text"}, "referenceID": "…", "to": "+639171234567", "ttl": "10m0s"}
 //
-// It does not validate the message, except that text which is not valid UTF-8 is an error.
+// It does not validate the message, but text that is not valid UTF-8 is an error.
 func (m Message) MarshalJSON() ([]byte, error) {
 	fields := wire.FieldsToStore(&m)
 	for name, payload := range payloads() {
@@ -45,8 +45,8 @@ func (m Message) MarshalJSON() ([]byte, error) {
 	return data, nil
 }
 
-// UnmarshalJSON decodes what MarshalJSON encodes and replaces the whole message. Numbers in Raw.Fields become json.Number. A
-// key that it does not know, or that comes twice, is an error. Errors never repeat a value.
+// UnmarshalJSON decodes what MarshalJSON encodes and replaces the whole message. Numbers in Raw.Fields become json.Number. An
+// unknown or repeated key is an error. Errors never repeat a value.
 func (m *Message) UnmarshalJSON(data []byte) error {
 	var decoded Message
 	var payload, fallback json.RawMessage

@@ -25,7 +25,7 @@ type Message struct {
 	Payload Payload `json:"payload"`
 	// TTL is how long the service tries to reach the recipient over chat app 1 before the Fallback applies. It must be a whole
 	// number of the contract's unit, by default seconds. 0 leaves it to the service. The specification states no bounds;
-	// services of this kind commonly accept 15 or 30 seconds to 24 hours or 14 days.
+	// services of this kind commonly accept from 15 or 30 seconds up to 24 hours or 14 days.
 	TTL time.Duration `json:"ttl"`
 	// Fallback is the SMS that the service sends if it cannot reach the recipient within the TTL; nil is none. The
 	// specification does not say that the message is then withdrawn: the recipient may get both, and both may be charged.
@@ -63,7 +63,7 @@ func (m Message) WithReference(referenceID string) Message {
 }
 
 // Draft is a message that has a channel and a recipient but no payload, and so cannot be sent. Each of its methods returns a
-// Message. One Draft serves for any number of messages.
+// Message. A Draft can make any number of messages.
 type Draft struct {
 	channelID, to string
 }

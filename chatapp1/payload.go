@@ -53,7 +53,7 @@ type CallToAction struct {
 	URL string `json:"url"`
 }
 
-// Template is a transactional template that was approved beforehand.
+// Template is a transactional template that was approved in advance.
 type Template struct {
 	// ID identifies the template. Required.
 	ID string `json:"id"`
@@ -63,8 +63,8 @@ type Template struct {
 	Params map[string]string `json:"params"`
 }
 
-// Raw is a payload under wire names, for what this library does not know. Of its fields only the names are checked: they must
-// not be those of the message's other fields.
+// Raw is a payload under wire names, for what this library does not know. Only the names of its fields are checked: they must
+// differ from the names of the message's other fields.
 type Raw struct {
 	// Fields maps wire names to anything that encoding/json encodes; with the encodings form and query, to strings, numbers
 	// and booleans. At least one is required.

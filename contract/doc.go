@@ -1,9 +1,9 @@
 // Package contract holds the wire names of the messaging service: the paths, fields, parameters, codes and words that the
 // client and the webhooks put into requests and look for in what comes back.
 //
-// The service's specification gives few of them: the four paths, the name ttl, the Authorization header, and GET as the
-// method of the callbacks. Every other name in [Default] is a default, chosen from what services of this shape commonly
-// use, and no fact of the service. Compare the table with the documentation of your account, and write down what differs:
+// The service's specification states few of them: the four paths, the name ttl, the Authorization header, and GET as the method
+// of the callbacks. Every other name in [Default] is this library's choice from what such services commonly use, not a fact
+// about the service. Compare the table with the documentation of your account, and write an overlay with what differs:
 //
 //	names, err := contract.Parse([]byte(`{
 //		"sms.send":    {"fields": {"from": "sender.id", "text": "message"}, "constants": {"app": "billing"}},
@@ -22,8 +22,8 @@
 // of a field is replaced, so that {"callback": {}} drops what goes with a callback by default.
 //
 // Keys are case-sensitive. An unknown or repeated key, null (except within a constant), a value of the wrong kind, and text
-// after the object are errors. An overlay has at most 64 KiB and 16 levels, a list at most 256 entries, and an operation at
-// most 256 constants, those under "with" included.
+// after the object are errors. An overlay may have at most 64 KiB and 16 levels, a list 256 entries, and an operation 256
+// constants, including those under "with".
 //
 // # Grammar
 //
@@ -33,14 +33,14 @@
 //	auth.keyPair.key, secret   names; unused with basic; with header, headers like auth.token.header
 //	errors.code                paths; also errors.message, errors.request
 //	errors.success             codes, in any case, that a response may hold although the message was accepted
-//	errors.classes             by class, codes; a code that ends in * stands for all that begin so; exact codes win, then the
-//	                           longest beginning; no code in two classes, or in a class and in errors.success
+//	errors.classes             by class, codes; a code that ends in * stands for all with that prefix; exact codes win, then the
+//	                           longest prefix; no code in two classes, or in a class and in errors.success
 //	errors.notProcessed        HTTP statuses, 300 to 599, which prove that a send was not processed, so that it may be
 //	                           retried; a status that is here by mistake makes messages go out twice
 //
 //	path                       begins with a single /; no query, fragment, space, . or .. segment
 //	encoding                   json, form, query
-//	fields, params (requests)  by concept, a name, or "" if the service has no such parameter: to use it is then an error
+//	fields, params (requests)  by concept, a name, or "" if the service has no such parameter: using it is then an error
 //	constants                  by name, what goes with every request: any JSON value but null; with form and query, and in
 //	                           sms.list, a string, number or boolean
 //	with                       by concept of fields, constants that go with a request that sends the field

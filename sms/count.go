@@ -46,7 +46,7 @@ type Encoding uint8
 const (
 	// GSM7 is the GSM 7-bit default alphabet with its extension table: 160 septets in a single SMS, 153 in each of several.
 	GSM7 Encoding = iota
-	// UCS2 holds any character of Unicode: 70 UTF-16 code units in a single SMS, 67 in each of several.
+	// UCS2 holds any Unicode character: 70 UTF-16 code units in a single SMS, 67 in each of several.
 	UCS2
 )
 
@@ -62,7 +62,7 @@ func (e Encoding) String() string {
 	}
 }
 
-// Count returns how many SMS a text takes, in which encoding, and which characters cost it the cheaper encoding. It is a pure
+// Count returns how many SMS a text takes, in which encoding, and which characters rule out the cheaper encoding. It is a pure
 // function, linear in the length of the text, and does not allocate for GSM7.
 //
 // The result is an estimate. Count follows 3GPP TS 23.038 and TS 23.040: the default alphabet and its extension table

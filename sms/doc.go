@@ -1,7 +1,7 @@
-// Package sms holds what there is to say about an SMS: the Message to send, the Fallback that replaces a chat-app message, the
-// Transaction that the service lists, and Count, which estimates how many SMS a text takes.
+// Package sms defines the SMS: the Message to send, the Fallback that replaces a chat-app message, the Transaction that the
+// service lists, and Count, which estimates how many SMS a text takes.
 //
-// It sends nothing by itself. A [messaging.Client] does, through its field SMS:
+// The field SMS of a [messaging.Client] sends and lists them:
 //
 //	receipt, err := client.SMS.Send(ctx, sms.Message{From: "ACME", To: "+639171234567", Text: "Your order is ready"})
 //	for tx, err := range client.SMS.List(ctx, sms.ListOptions{CreatedAfter: yesterday}) { ... }

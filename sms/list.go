@@ -11,12 +11,12 @@ import (
 )
 
 // ListOptions selects the transactions to list and their order. The zero value lists all, in the service's own order and page
-// size; the specification does not say whether a service allows that.
+// size; the specification does not say whether the service allows that.
 //
-// Setting an option for which the contract has no parameter is a *messaging.ValidationError.
+// An option for which the contract has no parameter fails with a *messaging.ValidationError.
 type ListOptions struct {
-	// CreatedAfter and CreatedBefore bound the time at which the service took the message. The zero time is no bound. With
-	// both, CreatedBefore must be later. The service decides whether a bound itself is included.
+	// CreatedAfter and CreatedBefore bound the time at which the service took the message. The zero time is no bound. If both
+	// are set, CreatedBefore must be later. The service decides whether a bound itself is included.
 	CreatedAfter  time.Time
 	CreatedBefore time.Time
 	// ID, ReferenceID, RequestID and CategoryID select exact matches.
@@ -133,8 +133,8 @@ type Transaction struct {
 	Country  string
 	// Description explains the status.
 	Description string
-	// Extra holds, as JSON, the members of the row that the contract does not name, and those that it names but that stand
-	// beside a preferred name or cannot be read. It is nil if there are none.
+	// Extra holds, as JSON, the members of the row that fill no other field, because the contract does not name them or prefers
+	// another name, or because they cannot be read. It is nil if there are none.
 	Extra map[string]json.RawMessage
 }
 

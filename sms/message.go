@@ -24,7 +24,7 @@ type Message struct {
 	// anywhere after the host, and is passed on byte for byte.
 	CallbackURL string `json:"callbackURL"`
 	// ReferenceID is the caller's own name for the message, such as an order number. It comes back in the Receipt and on
-	// errors, and an unknown outcome is settled by it: give each message its own.
+	// errors, and settles an unknown outcome: give each message its own.
 	ReferenceID string `json:"referenceID"`
 	// Extra holds fields that this library does not know, by their wire names. A value is anything that encoding/json
 	// encodes; with the encodings form and query, a string, a number or a boolean. A name that the contract uses is rejected.
@@ -49,7 +49,7 @@ func (m Message) Call() wire.Call {
 //
 //	{"callbackURL": "…", "extra": {…}, "from": "ACME", "referenceID": "…", "text": "Hi", "to": "+639171234567"}
 //
-// It does not validate the message, except that text which is not valid UTF-8 is an error.
+// It does not validate the message, but text that is not valid UTF-8 is an error.
 func (m Message) MarshalJSON() ([]byte, error) {
 	data, err := wire.EncodeStored(wire.FieldsToStore(&m))
 	if err != nil {
@@ -58,8 +58,8 @@ func (m Message) MarshalJSON() ([]byte, error) {
 	return data, nil
 }
 
-// UnmarshalJSON decodes what MarshalJSON encodes and replaces the whole message. Numbers in Extra become json.Number. A key
-// that it does not know, or that comes twice, is an error. Errors never repeat a value.
+// UnmarshalJSON decodes what MarshalJSON encodes and replaces the whole message. Numbers in Extra become json.Number. An
+// unknown or repeated key is an error. Errors never repeat a value.
 func (m *Message) UnmarshalJSON(data []byte) error {
 	var decoded Message
 	if err := wire.DecodeStored(data, wire.StoredFields(&decoded)); err != nil {

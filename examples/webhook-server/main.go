@@ -74,7 +74,7 @@ func run(ctx context.Context, listen string) error {
 		case err = <-served:
 		}
 	}
-	// Events that are being handled are finished and answered. The service calls again with others.
+	// Events that are being handled are finished and get their responses. The service calls again with the others.
 	shutdown, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	return errors.Join(err, server.Shutdown(shutdown))
@@ -125,8 +125,8 @@ func withoutTime(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// inbox stands for what a program does with an event: it puts the event where it is safe, quickly, and returns nil. Slow work
-// comes after the response.
+// inbox prints the events. A real program stores an event safely and quickly, and returns nil. Slow work comes
+// after the response.
 type inbox struct{ mu sync.Mutex }
 
 func (in *inbox) sms(_ context.Context, m webhook.SMSMessage) error {
