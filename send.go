@@ -45,10 +45,10 @@ type Receipt struct {
 func (r Receipt) LogValue() slog.Value {
 	return slog.GroupValue(
 		slog.String("id", r.ID),
-		slog.String("requestID", r.RequestID),
-		slog.String("referenceID", r.ReferenceID),
+		slog.String("request_id", r.RequestID),
+		slog.String("reference_id", r.ReferenceID),
 		slog.Int("parts", r.Parts),
-		slog.String("unitCost", r.UnitCost),
+		slog.String("unit_cost", r.UnitCost),
 		slog.String("cost", r.Cost),
 		slog.String("balance", r.Balance),
 		slog.String("operator", r.Operator),

@@ -133,7 +133,7 @@ func notAValue(p Payload) string {
 // LogValue logs the reference ID, the type of the payload and the TTL. It leaves out channel, recipient and content.
 func (m Message) LogValue() slog.Value {
 	return slog.GroupValue(
-		slog.String("referenceID", m.ReferenceID),
+		slog.String("reference_id", m.ReferenceID),
 		slog.String("payload", fmt.Sprintf("%T", m.Payload)),
 		slog.Duration("ttl", m.TTL),
 	)

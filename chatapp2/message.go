@@ -76,7 +76,7 @@ const (
 // LogValue logs the reference ID, the type of the content and the TTL. It leaves out recipient and content.
 func (m Message) LogValue() slog.Value {
 	return slog.GroupValue(
-		slog.String("referenceID", m.ReferenceID),
+		slog.String("reference_id", m.ReferenceID),
 		slog.String("content", fmt.Sprintf("%T", m.Content)),
 		slog.Duration("ttl", m.TTL),
 	)

@@ -215,7 +215,7 @@ func TestMessageLogsNoPersonalData(t *testing.T) {
 	var text, doc bytes.Buffer
 	slog.New(slog.NewTextHandler(&text, nil)).Info("sent", "message", m)
 	slog.New(slog.NewJSONHandler(&doc, nil)).Info("sent", "message", m)
-	assert.Contains(t, text.String(), "message.referenceID=r-1 message.content=chatapp2.Text message.ttl=1m0s")
+	assert.Contains(t, text.String(), "message.reference_id=r-1 message.content=chatapp2.Text message.ttl=1m0s")
 	for _, log := range []string{text.String(), doc.String()} {
 		for _, hidden := range []string{"s3cret", "639171234567", "1349"} {
 			assert.NotContains(t, log, hidden)

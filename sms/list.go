@@ -142,11 +142,11 @@ type Transaction struct {
 func (t Transaction) LogValue() slog.Value {
 	return slog.GroupValue(
 		slog.String("id", t.ID),
-		slog.String("requestID", t.RequestID),
-		slog.String("referenceID", t.ReferenceID),
-		slog.Time("createdAt", t.CreatedAt),
-		slog.String("sendStatus", t.SendStatus),
-		slog.String("deliveryStatus", t.DeliveryStatus),
+		slog.String("request_id", t.RequestID),
+		slog.String("reference_id", t.ReferenceID),
+		slog.Time("created_at", t.CreatedAt),
+		slog.String("send_status", t.SendStatus),
+		slog.String("delivery_status", t.DeliveryStatus),
 	)
 }
 

@@ -71,7 +71,7 @@ func (m *Message) UnmarshalJSON(data []byte) error {
 
 // LogValue logs the reference ID and the length of the text. It leaves out sender, recipient, text and Extra.
 func (m Message) LogValue() slog.Value {
-	return slog.GroupValue(slog.String("referenceID", m.ReferenceID), slog.Int("characters", utf8.RuneCountInString(m.Text)))
+	return slog.GroupValue(slog.String("reference_id", m.ReferenceID), slog.Int("characters", utf8.RuneCountInString(m.Text)))
 }
 
 // Fallback is the SMS that the service sends in place of a chat-app message that did not reach its recipient. Both fields are

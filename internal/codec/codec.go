@@ -4,7 +4,6 @@ package codec
 
 import (
 	"cmp"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -82,15 +81,12 @@ func isNoError[Document string | []byte](doc Document, v value, errs *table.Erro
 	}
 }
 
-// isStatus reports whether a code is an HTTP status, by which proxies respond too: 403, Forbidden or 403 Forbidden.
+// isStatus reports whether a code is only an HTTP status, such as 403, "403 Forbidden" or "Forbidden": a proxy may write that.
 func isStatus(code string) bool {
-	for status := 100; status < 600; status++ {
-		number, text := strconv.Itoa(status), http.StatusText(status)
-		if code == number || strings.EqualFold(code, text) || strings.EqualFold(code, number+" "+text) {
-			return true
-		}
-	}
-	return false
+	number, _, _ := strings.Cut(code, " ")
+	status, err := strconv.Atoi(number)
+	texts := []string{"forbidden", "not found", "method not allowed", "gone"}
+	return err == nil && status >= 100 && status < 600 || slices.Contains(texts, strings.ToLower(code))
 }
 
 // classOf returns the class of a code, or "". An exact code wins, then the longest prefix.
