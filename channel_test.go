@@ -75,7 +75,7 @@ func (c channel) service(client *messaging.Client) reflect.Value {
 
 func (c channel) send(ctx context.Context, client *messaging.Client, to, text, reference string) (id string, err error) {
 	results := c.service(client).MethodByName("Send").Call([]reflect.Value{contextValue(ctx), reflect.ValueOf(samples[c.message](to, text, reference))})
-	err, _ = results[1].Interface().(error)
+	err, _ = reflect.TypeAssert[error](results[1])
 	return results[0].Interface().(messaging.Receipt).ID, err
 }
 
@@ -95,7 +95,7 @@ func (c channel) sendAll(ctx context.Context, client *messaging.Client, referenc
 	outcomes := method.Call([]reflect.Value{contextValue(ctx), messages, reflect.ValueOf(concurrency)})[0]
 	return func(yield func(sent) bool) {
 		for out := range outcomes.Seq() {
-			err, _ := out.FieldByName("Err").Interface().(error)
+			err, _ := reflect.TypeAssert[error](out.FieldByName("Err"))
 			if !yield(sent{
 				int(out.FieldByName("Index").Int()), out.FieldByName("Message").FieldByName("ReferenceID").String(),
 				out.FieldByName("Receipt").FieldByName("ID").String(), err,

@@ -529,7 +529,7 @@ func TestListYieldsRowErrors(t *testing.T) {
 		found = append(found, *e)
 		require.NotErrorIs(t, err, messaging.ErrOutcomeUnknown)
 		var failed *messaging.Error
-		require.False(t, errors.As(err, &failed), "a row error is a failed listing")
+		require.NotErrorAs(t, err, &failed, "a row error is a failed listing")
 		assertSilent(t, fmt.Sprintf("%v %+v %#v", err, *e, e))
 		require.ErrorContains(t, err, fmt.Sprintf("messaging: sms.list: row %d of page 2 cannot be read: ", e.Row))
 	}

@@ -81,6 +81,6 @@ func decodePayload(data []byte) (Payload, error) {
 	if err := wire.DecodeStored(data, fields); err != nil {
 		return nil, err
 	}
-	value, _ := reflect.ValueOf(payload).Elem().Interface().(Payload)
+	value, _ := reflect.TypeAssert[Payload](reflect.ValueOf(payload).Elem())
 	return value, nil
 }

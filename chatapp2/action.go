@@ -19,8 +19,21 @@ type Action interface {
 // actions returns a zero value of each known type of action.
 func actions() []Action {
 	return []Action{
-		ReplyButtons{}, List{}, CTAURL{}, LocationRequest{}, Flow{}, Product{}, ProductList{}, CatalogMessage{}, AddressMessage{},
-		VoiceCall{}, CallPermissionRequest{}, Carousel{}, OrderDetails{}, OrderStatus{}, ContactRequest{},
+		ReplyButtons{},
+		List{},
+		CTAURL{},
+		LocationRequest{},
+		Flow{},
+		Product{},
+		ProductList{},
+		CatalogMessage{},
+		AddressMessage{},
+		VoiceCall{},
+		CallPermissionRequest{},
+		Carousel{},
+		OrderDetails{},
+		OrderStatus{},
+		ContactRequest{},
 	}
 }
 

@@ -72,7 +72,7 @@ func (c *checks) value(v reflect.Value, rule string) {
 	case reflect.Interface:
 		c.choice(v, rule)
 	case reflect.Slice:
-		if raw, ok := v.Interface().(json.RawMessage); ok {
+		if raw, ok := reflect.TypeAssert[json.RawMessage](v); ok {
 			c.text(string(raw), "")
 			return
 		}
@@ -81,7 +81,7 @@ func (c *checks) value(v reflect.Value, rule string) {
 		}
 		c.check(v)
 	case reflect.Map:
-		texts, _ := v.Interface().(map[string]string)
+		texts, _ := reflect.TypeAssert[map[string]string](v)
 		for _, key := range slices.Sorted(maps.Keys(texts)) {
 			own := step{name: "[" + strconv.Quote(key) + "]"}
 			c.inside(own, reflect.ValueOf(key), "")
@@ -117,7 +117,7 @@ func (c *checks) fields(v reflect.Value) {
 }
 
 func (c *checks) check(v reflect.Value) {
-	if own, ok := v.Interface().(checker); ok {
+	if own, ok := reflect.TypeAssert[checker](v); ok {
 		own.check(c, c.here())
 	}
 }

@@ -138,7 +138,7 @@ func TestDecodedMessageEqualsItsLiteral(t *testing.T) {
 func goldenHasOpenData(m Message) bool {
 	open := len(m.Extra) > 0
 	goldenEdited(m, func(v reflect.Value) bool {
-		_, raw := v.Interface().(json.RawMessage)
+		_, raw := reflect.TypeAssert[json.RawMessage](v)
 		open = open || raw || v.Type() == reflect.TypeFor[any]() && !v.IsNil() && v.Elem().Kind() != reflect.String
 		return false
 	})

@@ -75,7 +75,9 @@ type parameterJSON struct {
 }
 
 func (p TextParam) parameter() any { return parameterJSON{Type: "text", Name: p.Name, Text: p.Text} }
-func (p Currency) parameter() any  { return parameterJSON{Type: "currency", Name: p.Name, Currency: &p} }
+
+func (p Currency) parameter() any { return parameterJSON{Type: "currency", Name: p.Name, Currency: &p} }
+
 func (p DateTime) parameter() any {
 	return parameterJSON{Type: "date_time", Name: p.Name, DateTime: &p}
 }

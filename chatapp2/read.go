@@ -209,14 +209,13 @@ func readObject(value any, to reflect.Value) fit {
 		if present {
 			known++
 		}
-		switch {
-		case member == nil:
+		if member == nil {
 			f = f.exactIf(optional)
-		default:
-			target := to.FieldByIndex(field.Index)
-			f = min(f, readValue(member, target))
-			f = f.exactIf(!optional || !target.IsZero() || isEmpty(member)) // a zero field is not written
+			continue
 		}
+		target := to.FieldByIndex(field.Index)
+		f = min(f, readValue(member, target))
+		f = f.exactIf(!optional || !target.IsZero() || isEmpty(member)) // a zero field is not written
 	}
 	if known < len(object) {
 		f = min(f, partial)

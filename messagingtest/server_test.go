@@ -322,7 +322,8 @@ func TestCloseLeavesNoGoroutine(t *testing.T) {
 		s := Start()
 		client := &http.Client{Transport: &http.Transport{}, Timeout: 10 * time.Second}
 		for _, fault := range []Fault{
-			{}, AcceptThenDrop(), DropUnread(), Slow(time.Millisecond), Status(100, 0), Status(503, 0),
+			{},
+			AcceptThenDrop(), DropUnread(), Slow(time.Millisecond), Status(100, 0), Status(503, 0),
 			TruncatedResponse(), NotJSON(), Slow(time.Hour),
 		} {
 			s.Inject(fault, 1)

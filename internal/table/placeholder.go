@@ -12,7 +12,8 @@ func IsPlaceholder(id string) bool {
 	word := strings.TrimFunc(id, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	switch strings.ToLower(word) {
 	case "", "none", "null", "nil", "undefined", "na", "n/a", "n.a", "nan",
-		"false", "true", "unknown", "error", "failed", "object object":
+		"false", "true", "unknown", "error", "failed",
+		"object" + " object": // JavaScript writes [object Object]
 		return true
 	}
 	id = strings.TrimSpace(id)

@@ -86,7 +86,7 @@ func (f Custom) authenticate(ctx context.Context, r *http.Request, body []byte) 
 		}
 		shown.Body, shown.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	}
-	*r = *shown.WithContext(r.Context())
+	*r = *shown.WithContext(r.Context()) //nolint:contextcheck // the request keeps its own
 	return nil, nil
 }
 
