@@ -24,8 +24,8 @@ const Version = "0.1.0"
 // Client sends messages. NewClient makes one. It never changes and is safe for concurrent use: make one and share it. The zero
 // Client is not usable. A Client runs no goroutine and needs no closing.
 //
-// Its own connections are at most 256 to a host. net/http keeps an idle one for the time of WithIdleTimeout, and goes on
-// establishing one for up to 10 seconds after the call that it was for has ended; nothing else outlives a call.
+// It keeps at most 256 connections of its own to a host. net/http keeps an idle connection for the time of WithIdleTimeout, and
+// may go on establishing one for up to 10 seconds after its call has ended. Nothing else outlives a call.
 //
 // Printed or logged in any form it shows its base URL and no credentials.
 type Client struct {
@@ -43,8 +43,8 @@ type Client struct {
 // service's own paths.
 //
 // The URL must be absolute and https; plain http is accepted for a loopback host, and for other hosts with WithPlainHTTP.
-// Credentials are required: WithToken, WithTokenSource, WithAPIKey or WithAuth. All problems come in one *ValidationError.
-// NewClient does no I/O.
+// Credentials are required: WithToken, WithTokenSource, WithAPIKey or WithAuth. All problems are reported in one
+// *ValidationError. NewClient does no I/O.
 func NewClient(baseURL string, options ...Option) (*Client, error) {
 	s := settings{maxResponseBytes: defaultMaxResponseBytes, userAgent: "messaging-go/" + Version}
 	s.apply(options)

@@ -20,9 +20,9 @@ import (
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
-// Sentinels for errors.Is. An *Error matches the sentinel of its verdict and the sentinel of its class: that of the service's
-// error code if the contract has a class for it, and that of the HTTP status otherwise. So HTTP 400 with a code of the class
-// insufficientBalance matches ErrInsufficientBalance and not ErrInvalid.
+// Sentinels for errors.Is. An *Error matches the sentinel of its verdict and the sentinel of its class. The class comes from
+// the service's error code if the contract has a class for it, and from the HTTP status otherwise. So HTTP 400 with a code of
+// the class insufficientBalance matches ErrInsufficientBalance and not ErrInvalid.
 var (
 	// ErrOutcomeUnknown matches a send with the verdict Unknown. A failed read never matches it.
 	ErrOutcomeUnknown = errors.New("messaging: outcome unknown")
@@ -114,8 +114,9 @@ func VerdictOf(err error) Verdict {
 // Error is a call that failed after its arguments were found valid. Unwrap returns the cause, such as a *net.OpError or the
 // context's error, if there is one besides the response.
 //
-// Its text, and what package fmt, encoding/json and log/slog print of it, leave out Body, and show Message only if it is
-// short and holds no digits that may be a number, no credential and nothing of the message. An Error belongs to the caller.
+// Its text, and what package fmt, encoding/json and log/slog print of it, leave out Body, and show Message only if it is short
+// and holds no credential, no digits that could be a phone number, and nothing from the message. An Error belongs to the
+// caller.
 type Error struct {
 	// Operation is the contract's name of the operation, such as "sms.send".
 	Operation string
@@ -127,11 +128,12 @@ type Error struct {
 	Code string
 	// Message is the service's error message. It may repeat the recipient or the text.
 	Message string
-	// RequestID is the service's ID of the request, from the body or else from the header X-Request-Id.
+	// RequestID is the service's ID of the request, from the body or, if it has none, from the header X-Request-Id.
 	RequestID string
 	// ReferenceID is the reference ID of the message, to settle an unknown outcome by.
 	ReferenceID string
-	// RetryAfter is how long the service asked to wait. A wait longer than the RetryPolicy or the context allows is not begun.
+	// RetryAfter is how long the service asked to wait. The library does not begin a wait that is longer than the RetryPolicy
+	// or the context allows.
 	RetryAfter time.Duration
 	// Attempts is the number of requests that were begun.
 	Attempts int
@@ -333,8 +335,8 @@ type Problem struct {
 	Field string
 	// Reason says what is wrong and what is allowed. It never repeats the value.
 	Reason string
-	// Limit reports whether a limit is exceeded that the platform behind a channel documents, such as the length of a title.
-	// The platform changes these limits: WithLenientLimits skips their checks.
+	// Limit reports whether the value exceeds a limit that the platform behind a channel documents, such as the length of a
+	// title. The platform changes these limits: WithLenientLimits skips their checks.
 	Limit bool
 }
 

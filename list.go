@@ -29,8 +29,8 @@ import (
 //		fmt.Println(tx.ID, tx.DeliveryStatus)
 //	}
 //
-// Nothing is requested before the loop begins, no page before its rows are needed (see PagesAhead), and nothing runs on after
-// it. Ranging again lists again. A failed page is retried within the client's RetryPolicy.
+// Nothing is requested before the loop begins, no page before its rows are needed (see PagesAhead), and nothing keeps running
+// after it. Ranging again lists again. A failed page is retried within the client's RetryPolicy.
 //
 // A row that cannot be read in full is a *RowError, beside the Transaction as far as it could be read, and the loop may go on. Any
 // other error ends the listing.

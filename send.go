@@ -22,7 +22,7 @@ type Receipt struct {
 	ID string
 	// RequestID is the service's ID of the request, for its support.
 	RequestID string
-	// ReferenceID is the one in the response, or else the one that was sent.
+	// ReferenceID is the one in the response or, if there is none, the one that was sent.
 	ReferenceID string
 	// Parts is the number of parts that the service charges.
 	Parts int

@@ -26,8 +26,8 @@ import (
 //   - Nothing is listed and Resend is not set, or the last lookup proves nothing (it failed, or came from a cache), or the
 //     context ended: the outcome stays unknown, with the error of the send.
 //
-// Give the context more time than the attempts and the window together: nothing is looked up once it has ended. A lookup that
-// began within the window may take up to five seconds longer.
+// Give the context more time than the attempts and the window take together: nothing is looked up once it has ended. A lookup
+// that began within the window may take up to five seconds longer.
 //
 // With Resend a message can be sent twice if the service lists it only after the window. Without Resend SendOnce never sends
 // twice.

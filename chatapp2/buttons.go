@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// ReplyButtons is 1 to 3 buttons, one of which the recipient taps to answer. The Interactive takes any header. It can also be
+// ReplyButtons is 1 to 3 buttons, one of which the recipient taps to reply. The Interactive takes any header. It can also be
 // the CardAction of a Card.
 type ReplyButtons []ReplyButton
 

@@ -59,7 +59,7 @@ type TemplateHeader struct {
 // Currency and DateTime. The texts together are at most 1024 characters, or 600 beside a LimitedTimeOffer, 160 on a card, and
 // 32768 if the template has no other component.
 //
-// Body makes one of texts. TemplateBody{Named("first_name", "Ana")} is one with a name.
+// Body makes one from texts in order. TemplateBody{Named("first_name", "Ana")} has a parameter with a name.
 type TemplateBody []Parameter
 
 // Body returns the parameters of a body that takes texts, in order.

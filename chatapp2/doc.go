@@ -90,7 +90,7 @@
 //	object             a value that encodes as a JSON object that is not empty, or the text of one
 //
 // Exceeding a limit that the platform documents (a length, a count, a range, a set of words) is a problem too, unless the client
-// has messaging.WithLenientLimits. The limits are those of 2026.
+// has messaging.WithLenientLimits. The limits are the ones documented in 2026.
 //
 // A raw part is sent as it is: it must be JSON, and not contradict what is known of its type.
 //

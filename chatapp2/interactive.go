@@ -1,7 +1,7 @@
 package chatapp2
 
-// Interactive is a message that the recipient can answer or act on. Its Action determines its type. A small Footer stands below the body,
-// except with a Carousel. It cannot be sent to a group.
+// Interactive is a message that the recipient can reply to or act on. Its Action determines its type. A small Footer stands
+// below the body, except with a Carousel. It cannot be sent to a group.
 type Interactive struct {
 	// Header is optional unless the action says otherwise. Each action documents which headers it takes.
 	Header Header

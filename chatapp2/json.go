@@ -73,10 +73,10 @@ func (m Message) store() ([]byte, error) {
 
 // UnmarshalJSON decodes what MarshalJSON encodes, and any message in the platform's shape. It replaces the whole message.
 //
-// What a type expresses exactly becomes a value of this type. Other parts stay raw in the narrowest place: a RawParameter, a
+// What a type expresses exactly becomes a value of that type. Other parts stay raw in the narrowest place: a RawParameter, a
 // RawComponent, a RawAction, or else Raw. Members of the message that have no field go into Extra, with numbers as json.Number.
 // Numbers in quotes and types in upper case are read; null, false, and empty texts and objects count as absent. A message
-// without a type has that of its content.
+// without a type takes the type of its content.
 //
 // An error means that the document is not a message. It never repeats a value.
 func (m *Message) UnmarshalJSON(data []byte) error {

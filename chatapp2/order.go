@@ -41,7 +41,7 @@ const (
 )
 
 // Order is the order of OrderDetails. Status is OrderPending. Items has at least one item, and Subtotal is their sum. Tax is required and
-// may have the value zero; Shipping and Discount are optional. Nothing can be paid after the Expiration.
+// may have the value zero; Shipping and Discount are optional. The order cannot be paid after its Expiration.
 type Order struct {
 	Status     OrderState      `json:"status,omitzero" rule:"required,oneof=pending"`
 	Type       OrderType       `json:"type,omitzero" rule:"oneof=quick_pay"`
@@ -60,8 +60,8 @@ type OrderType string
 // OrderQuickPay shows only the button to pay, not the one to review the order.
 const OrderQuickPay OrderType = "quick_pay"
 
-// OrderItem is an item of an Order. RetailerID is the sender's own. Amount, and the reduced SaleAmount, are the price of one. Quantity is
-// at least 1. The origin and the importer describe an item that is in no catalog, in India.
+// OrderItem is an item of an Order. RetailerID is the sender's own ID of the item. Amount, and the reduced SaleAmount, are the
+// price of one. Quantity is at least 1. The origin and the importer describe an item that is in no catalog, in India.
 type OrderItem struct {
 	RetailerID      string          `json:"retailer_id,omitzero"`
 	Name            string          `json:"name,omitzero" rule:"required,max=60"`
@@ -106,8 +106,9 @@ type Beneficiary struct {
 	PostalCode   string `json:"postal_code,omitzero"`
 }
 
-// OrderAmount is an amount of money: Value divided by Offset, in the currency of the order. 12.34 is 1234 by 100. Offset is a power of
-// ten: 100 for BRL and INR. The description says what tax, shipping or a discount is for. The zero OrderAmount is absent.
+// OrderAmount is an amount of money: Value divided by Offset, in the currency of the order. 12.34 is a Value of 1234 with an
+// Offset of 100. Offset is a power of ten: 100 for BRL and INR. The description says what tax, shipping or a discount is for.
+// The zero OrderAmount is absent.
 type OrderAmount struct {
 	Value               int64  `json:"value"`
 	Offset              int64  `json:"offset,omitzero"`

@@ -15,7 +15,7 @@ type OrderStatus struct {
 	Payment     OrderPayment
 }
 
-// OrderState says how far an order is.
+// OrderState is the progress of an order.
 type OrderState string
 
 // The states of an order.
@@ -28,7 +28,8 @@ const (
 	OrderCanceled         OrderState = "canceled"
 )
 
-// OrderPayment says how far a payment is, and since when, to the second. Status is any word of the platform's, such as "captured".
+// OrderPayment is the progress of a payment, and the time it was reached, to the second. Status is any word of the platform's,
+// such as "captured".
 type OrderPayment struct {
 	Status string
 	At     time.Time

@@ -15,7 +15,8 @@ type Parameter interface {
 	parameter() any
 }
 
-// TextParam is a text. Name is the name of the parameter, empty if the parameters of the template have none.
+// TextParam is a parameter whose value is a text. Name is the name of the parameter, empty if the parameters of the template
+// have none.
 type TextParam struct {
 	Name string `rule:"name"`
 	Text string `rule:"required"`

@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// A Callback is what the service calls a customer's webhook with: an [InboundSMS], an [InboundChatApp], a [DeliveryReport], or
+// A Callback is what the service sends to a customer's webhook: an [InboundSMS], an [InboundChatApp], a [DeliveryReport], or
 // several of them as [Callbacks]. [Server.Receive] calls a webhook with it; [SMSRequest] and its siblings make a request of it
 // for the test of a handler.
 //
 // The parameters go in the order of the fields, each under the first name that the default contract has for it. A field that
-// is zero is not sent. Extra comes last. It holds what no field is for, such as a name of another contract, a time in another
+// is zero is not sent. Extra comes last. It holds what has no field, such as a name of another contract, a time in another
 // form, an empty value, or a second value for a name.
 //
 //sumtype:decl

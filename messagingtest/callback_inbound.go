@@ -12,7 +12,7 @@ import (
 type InboundSMS struct {
 	ID          string    // the message ID
 	From, To    string    // the sender's number, and the access code or virtual number
-	Text        string    // any bytes, also such that are not UTF-8
+	Text        string    // any bytes, valid UTF-8 or not
 	ReceivedAt  time.Time // sent in UTC by RFC 3339, up to nanoseconds
 	ReferenceID string
 	Operator    string // of the sender

@@ -42,7 +42,7 @@ func (r Reply) failed() bool {
 	return r.StatusCode == 0 || r.StatusCode == http.StatusTooManyRequests || r.StatusCode >= http.StatusInternalServerError
 }
 
-// Receive plays the service that has received a message, or has something to report, and calls a webhook of the customer.
+// Receive calls a customer's webhook, as the service does when it has received a message or has something to report.
 //
 // The target is an absolute http or https URL, whose query stays byte for byte. Each request is an HTTP/1.1 GET without a body,
 // and is one [Reply]: no redirect is followed, no proxy is used, and nothing is retried without [RetryFailures].
@@ -229,12 +229,12 @@ func newReceiving(opts []ReceiveOption) receiving {
 // receiver: a + in a text reads as a space, and a % in front of two hexadecimal digits as the byte that they name.
 func Unescaped() ReceiveOption { return func(r *receiving) { r.unescaped = true } }
 
-// TwiceAtOnce delivers each callback twice in the same instant, over two connections. The replies to one delivery stand before
-// those to the other. A correct receiver handles the callback once: it responds to the other delivery with 200 if the first is
-// done by then, and otherwise with 503 and Retry-After.
+// TwiceAtOnce delivers each callback twice in the same instant, over two connections. The replies to one delivery come before
+// the replies to the other. A correct receiver handles the callback once: it responds to the other delivery with 200 if the
+// first is done by then, and otherwise with 503 and Retry-After.
 func TwiceAtOnce() ReceiveOption { return func(r *receiving) { r.copies = 2 } }
 
-// OutOfOrder delivers the last callback first. The replies stand in the order of the callbacks all the same.
+// OutOfOrder delivers the last callback first. The replies are still in the order of the callbacks.
 func OutOfOrder() ReceiveOption { return func(r *receiving) { r.reversed = true } }
 
 // RetryFailures retries a delivery up to that many times if the webhook gave no response, or one with status 429 or 5xx.

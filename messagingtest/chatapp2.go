@@ -122,7 +122,7 @@ func confirmChatApp2(_ sendNames, m submission) any {
 	}
 }
 
-// A Category is what a chat-app-2 message is about. It decides on its route.
+// A Category is what a chat-app-2 message is about. It determines the route.
 type Category string
 
 // The categories. A free-form message has CategoryService, unless its body names another.

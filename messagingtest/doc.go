@@ -21,10 +21,10 @@
 //
 // A program that is not a test calls [Start] and [Server.Close].
 //
-// The server speaks the default contract: all wire names are its defaults. Prices, HTTP statuses, states and everything else
-// that the service's specification and the contract leave open are choices of this package. It shares no encoding code with the
-// client, so that a mistake in either shows, and is stricter than a service needs to be: it refuses null, a key that comes
-// twice, a number for a string, and unknown or empty parameters of a list request.
+// The server speaks the default contract. Prices, HTTP statuses, states and everything else that the service's specification
+// and the contract leave open are choices of this package. It shares no encoding code with the client, so that a mistake in
+// either shows, and is stricter than a service needs to be: it refuses null, a key that comes twice, a number for a string, and
+// unknown or empty parameters of a list request.
 //
 // # Sending
 //
@@ -72,8 +72,8 @@
 //
 // # Faults
 //
-// [Server.Inject] lets each of the next n requests take a fault, [Server.InjectRandomly] a share of all requests. For a valid
-// message:
+// [Server.Inject] applies a fault to each of the next n requests, [Server.InjectRandomly] to a share of all requests. For a
+// valid message:
 //
 //	fault               in the ledger   verdict of a correct client
 //	AcceptThenDrop      yes             unknown
@@ -83,8 +83,8 @@
 //	TruncatedResponse   yes             unknown
 //	NotJSON             yes             unknown
 //
-// So the books of a correct client agree with [Server.Sent] under any faults: an accepted message is there once, a refused one
-// or one that was not sent is not there, and an unknown one at most once. A request that lists takes faults too; a correct
+// So the records of a correct client agree with [Server.Sent] under any faults: an accepted message is there once, a refused
+// one or one that was not sent is not there, and an unknown one at most once. A request that lists takes faults too; a correct
 // client retries it, unless the fault is a Status that does not call for it.
 //
 // # Webhooks
@@ -96,5 +96,5 @@
 //
 // [SMSRequest] and its siblings make such a request for the unit test of a handler, [InboundSamples] has a chat-app message of
 // every kind, and [TestStore] checks a store for duplicates. A correct receiver responds with 200 and no body when it has
-// handled a callback, with 4xx to what can never be handled, and with 5xx if it wants to be called again.
+// handled a callback, with 4xx to a callback that can never be handled, and with 5xx if it wants to be called again.
 package messagingtest

@@ -36,8 +36,8 @@ func Slow(d time.Duration) Fault { return Fault{name: "Slow", delay: d} }
 // Status responds with an HTTP status, 100 to 599, and processes nothing. The header Retry-After is sent in whole seconds,
 // rounded up, if retryAfter is positive; as "0" if it is negative; and not at all if it is zero.
 //
-// The body is an error of the service, with a code for 400, 401, 402, 404, 429, 5xx and also 2xx: a success that says that it
-// is none. There is no Location header. After a status below 200 the connection is closed.
+// The body is an error of the service, with a code for 400, 401, 402, 404, 429, 5xx and also 2xx: a success status with an
+// error in the body. There is no Location header. After a status below 200 the connection is closed.
 func Status(code int, retryAfter time.Duration) Fault {
 	return Fault{name: "Status", status: code, retryAfter: retryAfter}
 }
@@ -66,9 +66,9 @@ func (f Fault) String() string {
 // isValid reports whether there is such a fault: Status takes any number.
 func (f Fault) isValid() bool { return f.name != "Status" || f.status >= 100 && f.status <= 599 }
 
-// Inject lets each of the next n requests take the fault, to any path. Faults wait in the order in which they were injected,
-// and a request takes the first one when it arrives. Inject panics if n is below 1, or if the fault is a [Status]
-// outside of 100 to 599.
+// Inject applies the fault to each of the next n requests, to any path. Faults wait in the order in which they were injected,
+// and a request takes the first one when it arrives. Inject panics if n is below 1, or if the fault is a [Status] outside of
+// 100 to 599.
 func (s *Server) Inject(fault Fault, n int) {
 	must(n >= 1 && fault.isValid(), "Inject(%v, %d): the number of requests is below 1, or the status not in 100 to 599", fault, n)
 	s.mu.Lock()
@@ -83,8 +83,8 @@ type randomFaults struct {
 	faults []Fault
 }
 
-// InjectRandomly lets each request for which no fault of [Server.Inject] waits take one of the faults with a probability of
-// share, all of them equally likely: to make one likelier, name it more than once. A share of zero, or no faults, ends it.
+// InjectRandomly applies one of the faults to a request with a probability of share, unless a fault of [Server.Inject] is
+// waiting. All are equally likely: to make one likelier, name it more than once. A share of zero, or no faults, ends it.
 //
 // Requests draw in the order in which they arrive, and what is drawn depends on the seed alone. So sequential requests take
 // the same faults in each run, and of concurrent requests the same number take each fault. InjectRandomly panics if share is

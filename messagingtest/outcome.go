@@ -37,7 +37,7 @@ func DeliverAfter(d time.Duration) Outcome { return Outcome{delay: max(d, 0)} }
 // Unreachable never reaches the recipient. The message is queued until it expires.
 func Unreachable() Outcome { return Outcome{name: "Unreachable"} }
 
-// FailDelivery lets the delivery fail at once. By the specification, the fallback follows at once on chat app 2, and on chat
+// FailDelivery makes the delivery fail at once. By the specification, the fallback follows at once on chat app 2, and on chat
 // app 1 when the lifetime ends.
 func FailDelivery() Outcome { return Outcome{name: "FailDelivery"} }
 
@@ -147,9 +147,9 @@ func addDurations(a, b time.Duration) time.Duration {
 	return a + b
 }
 
-// Advance moves the server's clock by d. When it returns, messages have expired and fallbacks have been sent as they are due
-// by then. Lifetimes and deliveries pass by Advance alone, so a test of a long ttl takes no time. Points of time, such as
-// [Sent.At], are [time.Now] plus all that was advanced. Advance panics if d is negative.
+// Advance moves the server's clock by d. When it returns, every message has expired and every fallback has been sent that was
+// due by then. Lifetimes and deliveries pass by Advance alone, so a test of a long ttl takes no time. Points of time, such as
+// [Sent.At], are [time.Now] plus everything advanced so far. Advance panics if d is negative.
 func (s *Server) Advance(d time.Duration) {
 	must(d >= 0, "Advance(%v): time does not go back", d)
 	s.mu.Lock()

@@ -103,11 +103,11 @@ func (q listRequest) cut(n listNames, rows []*row, start int) (page document, ha
 	return page, hasNext
 }
 
-// ShiftRows lets n transactions arrive in front of all rows after each response that is not the last of its listing, so that
+// ShiftRows makes n transactions arrive in front of all rows after each response that is not the last of its listing, so that
 // the last n rows of a page are on the next page again. 0 ends it, as does [Server.Reset].
 //
 // Each arriving row is a copy of the first one, a millisecond newer (older if the oldest come first), with an ID of its own and
-// no reference ID, unless the listing filters or sorts by it. It stays in listings, but is not in [Server.Sent]. With n of at
+// no reference ID, unless the listing filters or sorts by it. It stays in listings, but is not in [Server.Sent]. If n is at
 // least the page size, a listing does not end. ShiftRows panics if n is negative.
 func (s *Server) ShiftRows(n int) {
 	must(n >= 0, "ShiftRows(%d): the number of rows is negative", n)
@@ -116,8 +116,8 @@ func (s *Server) ShiftRows(n int) {
 	s.ledger.shift = n
 }
 
-// RepeatPage lets the next list responses, as many as times says, repeat the one before them, as a stale cache does. The first
-// page of a listing is never a repetition, and is not counted. RepeatPage panics if times is negative; 0 ends it.
+// RepeatPage makes the given number of list responses repeat the one before them, as a stale cache does. The first page of a
+// listing is never a repetition, and is not counted. RepeatPage panics if times is negative; 0 ends it.
 func (s *Server) RepeatPage(times int) {
 	must(times >= 0, "RepeatPage(%d): the number of responses is negative", times)
 	s.mu.Lock()

@@ -237,29 +237,29 @@ func (table *resultTable) cell(t *testing.T, row tableRow, on connection, calls 
 
 const faultsTemplate = `# Faults
 
-What comes of each fault, as a test measured it: it breaks real connections over loopback and records what the caller was told.
-The test fails where a cell is not what the library promises, or where this page is out of date. To write it again:
+The outcome of each fault, as measured by a test that breaks real connections over loopback and records the error that the caller
+gets. The test fails if a cell is not what the library promises, or if this page is out of date. To regenerate it:
 
     go test ./internal/faulttest -run TestFaultMatrix -matrix docs/faults.md
 
 A connection is fresh, or reused: a request was sent over it before, and got its response. Each call may make three attempts. A
 dash means that the fault cannot occur there: a connection that must still be dialed is never a reused one, and HTTP/1 has no
-frames. The library speaks HTTP/2 only through an HTTP client of yours (WithHTTPClient).
+frames. The library speaks HTTP/2 only through your own HTTP client (WithHTTPClient).
 
 ## Sends
 
-A cell shows how often the service had the whole request, and the verdict: *1 · unknown*. It holds for every channel. Behind an
-arrow is what came of it when the fault ended after two attempts: the caller does not notice. No message arrives twice, except
-one that the service itself calls not processed (429).
+A cell shows how often the service had the whole request, and the verdict: *1 · unknown*. It holds for every channel. After an
+arrow is the outcome if the fault ends after two attempts: the caller does not notice it. No message arrives twice, except one
+that the service itself calls not processed (429).
 
-A † marks what timing decides: whether the client can know that nothing was sent.
+A † marks a verdict that depends on timing: the client may or may not learn that nothing was sent.
 
 %s
 ## The listing
 
 The same for a page of SMS.List, whether it is the first or the second. *complete* means that each row was yielded once.
-*failed* means that the rows of the pages before were yielded, and then an error, which never is ErrOutcomeUnknown. A read is
-retried where that can help. It may arrive more often than it was attempted: net/http repeats it on a connection that was used
-before, and over HTTP/2 as often as the service gives it back, until this library stops that after a few times (3+).
+*failed* means that the rows of the earlier pages were yielded, and then an error, which never matches ErrOutcomeUnknown. A read
+is retried if that can help. It may arrive more often than the library attempts it: net/http repeats it on a reused connection,
+and over HTTP/2 as often as the service refuses it, until the library stops that after a few times (3+).
 
 %s`
