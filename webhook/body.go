@@ -73,7 +73,7 @@ func (q *request) readObject(text string) {
 	for _, m := range all {
 		value, nested := scalar(m.raw)
 		if i := q.secretOf(m.name); i >= 0 {
-			q.prove(i, value, value)
+			q.prove(i, value)
 			continue
 		}
 		if q.add(m.name, value); q.count > q.maxParams {

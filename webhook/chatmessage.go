@@ -107,7 +107,7 @@ func (rcv *Receiver) chatHandler(c *callback, handle func(context.Context, ChatM
 		}
 		return events, err
 	}
-	return &handler[chatEvent]{rcv, c, read, func(ctx context.Context, e chatEvent) error {
+	return &handler[chatEvent]{Receiver: rcv, callback: c, readAll: read, handle: func(ctx context.Context, e chatEvent) error {
 		if e.message != nil {
 			return handle(ctx, *e.message)
 		}
@@ -192,7 +192,8 @@ func (q *request) chatMessage(e *envelope, one item) ChatMessage {
 	}
 	at := pick(conceptTime, one.word("timestamp"))
 	return ChatMessage{
-		Callback: q.callback.name, ID: pick(conceptID, one.id()), From: number(pick(conceptFrom, one.from())), To: number(pick(conceptTo, one.business)),
+		Callback: q.callback.name, ID: pick(conceptID, one.id()), From: number(pick(conceptFrom, one.from())),
+		To:          number(pick(conceptTo, one.business)),
 		ReferenceID: q.values[conceptReference], Name: pick(conceptName, one.contact.object("profile").word("name", "username")),
 		Content: q.content(e, one), Context: one.context(), ReceivedAt: moment(at, q.callback.zone), RawTime: at,
 		Ambiguous: q.ambiguous || one.doubtful || differ(q.values[conceptID], one.id()) || differ(q.values[conceptFrom], one.from()),

@@ -43,7 +43,7 @@ type DeliveryReport struct {
 // Delivery is like SMS, for delivery reports. DeliveryURL returns the URL to name in a send. An envelope of the platform can
 // hold several statuses: each is handled by itself, and if one fails the service calls again.
 func (rcv *Receiver) Delivery(handle func(context.Context, DeliveryReport) error) http.Handler {
-	return &handler[DeliveryReport]{rcv, rcv.delivery, rcv.ParseDelivery, handle}
+	return &handler[DeliveryReport]{Receiver: rcv, callback: rcv.delivery, readAll: rcv.ParseDelivery, handle: handle}
 }
 
 // ParseDelivery reads the delivery reports of a request and checks its proofs of origin, as the handler of Delivery does. The

@@ -59,7 +59,7 @@ func (rcv *Receiver) DeliveryURL(base string) (string, error) {
 		identified = identified || placed && (concept == "id" || concept == "reference")
 	}
 	if !identified {
-		return "", errors.New("webhook: DeliveryURL: the contract places neither message ID nor reference ID, so reports could not be told apart")
+		return "", errors.New("webhook: DeliveryURL: the contract has a placeholder for neither message ID nor reference ID")
 	}
 	if !hasQuery {
 		return path + "?" + strings.Join(added, "&"), nil

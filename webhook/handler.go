@@ -17,7 +17,8 @@ type handler[E event] struct {
 	*Receiver
 
 	callback *callback
-	read     func(*http.Request) ([]E, error)
+	readOne  func(*http.Request) (E, error) // or nil
+	readAll  func(*http.Request) ([]E, error)
 	handle   func(context.Context, E) error
 }
 
@@ -31,7 +32,7 @@ type event interface {
 func (h *handler[E]) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	status := h.serve(r)
 	header := w.Header()
-	header["Cache-Control"] = []string{"no-store"}
+	header["Cache-Control"] = h.noStore
 	switch status {
 	case http.StatusMethodNotAllowed:
 		allow := "GET, HEAD"
@@ -50,33 +51,48 @@ func (h *handler[E]) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // serve handles the events of a request and returns the status of the response: the highest of all events, so that the
 // service calls again if any was not handled. It lets no panic out.
 func (h *handler[E]) serve(r *http.Request) (status int) {
-	began := time.Now()
+	began := h.now()
 	defer func() {
 		if value := recover(); value != nil {
 			status = h.reject(r, "", newPanicError(h.callback, value), began)
 		}
 	}()
-	events, err := h.read(r)
+	if h.readOne != nil {
+		e, err := h.readOne(r)
+		if err != nil {
+			return h.reject(r, "", err, began)
+		}
+		return h.handleOne(r, e, began)
+	}
+	events, err := h.readAll(r)
 	status = http.StatusOK
 	if err != nil {
 		status = h.reject(r, "", err, began)
 	}
 	for i := range events {
 		if i > 0 {
-			began = time.Now()
+			began = h.now()
 		}
-		status = max(status, h.handleOne(r, &events[i], began))
+		status = max(status, h.handleOne(r, events[i], began))
 	}
 	return status
 }
 
+// now returns the time if there is a logger to log it.
+func (h *handler[E]) now() time.Time {
+	if h.logger == nil {
+		return time.Time{}
+	}
+	return time.Now()
+}
+
 // handleOne handles one event, unless that was done or is being done, and returns the status of the response.
-func (h *handler[E]) handleOne(r *http.Request, e *E, began time.Time) int {
-	ctx := &handlerContext{request: r.Context(), deadline: began.Add(h.timeout)}
+func (h *handler[E]) handleOne(r *http.Request, e E, began time.Time) int {
+	ctx := &handlerContext{request: r.Context(), deadline: time.Now().Add(h.timeout)}
 	defer ctx.end()
-	id, key, called := (*e).id(), h.storeKey(*e), true
+	id, called := e.id(), true
 	var err, storeErr error
-	if key == "" {
+	if key := h.storeKey(e); key == "" {
 		err = h.call(ctx, e)
 	} else {
 		called, err, storeErr = h.once(ctx, key, e)
@@ -120,20 +136,24 @@ func (h *handler[E]) storeKey(e E) string {
 
 // once calls the handle function through the store. It reports whether the function was called, and returns its error apart
 // from that of the store.
-func (h *handler[E]) once(ctx context.Context, key string, e *E) (called bool, err, storeErr error) {
+func (h *handler[E]) once(ctx context.Context, key string, e E) (called bool, err, storeErr error) {
+	var result struct {
+		called bool
+		err    error
+	}
 	storeErr = protect(h.callback, func() error {
 		return h.store.Once(ctx, key, func(ctx context.Context) error {
-			called = true
-			err = h.call(ctx, e)
-			return err
+			result.called = true
+			result.err = h.call(ctx, e)
+			return result.err
 		})
 	})
-	return called, err, storeErr
+	return result.called, result.err, storeErr
 }
 
 // call calls the handle function.
-func (h *handler[E]) call(ctx context.Context, e *E) error {
-	return protect(h.callback, func() error { return h.handle(ctx, *e) })
+func (h *handler[E]) call(ctx context.Context, e E) error {
+	return protect(h.callback, func() error { return h.handle(ctx, e) })
 }
 
 // protect calls a function of the user and turns a panic into a [*PanicError].

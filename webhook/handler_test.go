@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -541,4 +542,35 @@ func TestReceiverPrintsNoSecret(t *testing.T) {
 			assert.NotContains(t, fmt.Sprintf(verb, value), "115 51 99")
 		}
 	}
+}
+
+// slowBody takes its time, as a slow caller does.
+type slowBody struct{ io.Reader }
+
+func (b slowBody) Read(p []byte) (int, error) {
+	time.Sleep(time.Second)
+	return b.Reader.Read(p)
+}
+
+func TestHandlerTimeoutBeginsAfterTheBody(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := hooks(webhook.WithPOST(), webhook.WithHandlerTimeout(time.Second)).SMS(func(ctx context.Context, _ webhook.SMSMessage) error {
+			return ctx.Err()
+		})
+		r := post("", "", "")
+		r.Body = io.NopCloser(slowBody{strings.NewReader("from=1111&message=a")})
+		r.ContentLength = -1
+		assert.Equal(t, 200, call(t, h, r).Code)
+	})
+}
+
+func TestBodyOfManyMembers(t *testing.T) {
+	t.Parallel()
+	rcv := hooks(webhook.WithPOST(), webhook.WithLimits(1<<20, 8<<20))
+	body := `{"from":"1"` + strings.Repeat(`,"text":[]`, 200_000) + `}`
+	began := time.Now()
+	_, _, err := rcv.ParseChatApp2(post("", "", body))
+	require.NoError(t, err)
+	assert.Less(t, time.Since(began), 5*time.Second, "the work grows as the square of the members")
 }

@@ -9,40 +9,43 @@ import (
 // It is what net/url does, but for senders that do not escape: a semicolon is data, a % that escapes nothing stays, and
 // each byte that is not part of valid UTF-8 is read as Windows-1252. Nothing is decoded twice.
 func (q *request) readForm(form string) string {
-	var kept strings.Builder
-	copied := 0 // how much of form is in kept, without secrets
-	var segment string
-	for begin := 0; begin < len(form); begin += len(segment) + 1 {
-		if segment, _, _ = strings.Cut(form[begin:], "&"); segment == "" {
-			continue
+	var kept []string // what is no secret
+	begin := 0        // of what may still be kept
+	for at := 0; at < len(form); {
+		end := at + strings.IndexByte(form[at:], '&')
+		if end < at {
+			end = len(form)
 		}
-		name, value, _ := strings.Cut(segment, "=")
+		name, value := form[at:end], ""
+		if i := strings.IndexByte(name, '='); i >= 0 {
+			name, value = name[:i], name[i+1:]
+		}
 		name = decode(name)
 		i := q.secretOf(name)
-		if i < 0 {
+		switch {
+		case at == end:
+		case i < 0:
 			q.add(name, decode(value))
-			continue
+		default:
+			if isPlain(value) {
+				q.prove(i, value)
+			} else { // a sender may have forgotten to escape a +
+				q.prove(i, unescape(value, ' '), unescape(value, '+'))
+			}
+			if begin < at {
+				kept = append(kept, form[begin:at-1])
+			}
+			begin = end + 1
 		}
-		other := value
-		if !isPlain(value) {
-			value, other = unescape(value, ' '), unescape(value, '+') // a sender may have forgotten to escape a +
-		}
-		q.prove(i, value, other)
-		if copied == 0 {
-			kept.Grow(len(form))
-		}
-		kept.WriteString(form[copied:begin])
-		copied = begin + len(segment) + 1
+		at = end + 1
 	}
-	switch {
-	case copied == 0:
+	if begin == 0 {
 		return form
-	case copied > len(form):
-		return strings.TrimSuffix(kept.String(), "&")
-	default:
-		kept.WriteString(form[copied:])
-		return kept.String()
 	}
+	if begin < len(form) {
+		kept = append(kept, form[begin:])
+	}
+	return strings.Join(kept, "&")
 }
 
 // decode decodes a name or a value.
@@ -65,10 +68,12 @@ func isPlain(text string) bool {
 
 // unescape replaces each %XX by its byte and each + by plus. A % without two hexadecimal digits stays.
 func unescape(text string, plus byte) string {
-	b := make([]byte, 0, 128) // on the stack, for most
-	if len(text) > cap(b) {
-		b = make([]byte, 0, len(text))
+	var buffer [128]byte // on the stack, for most
+	b := buffer[:]
+	if len(text) > len(b) {
+		b = make([]byte, len(text))
 	}
+	n := 0
 	for i := 0; i < len(text); i++ {
 		c := text[i]
 		switch {
@@ -78,9 +83,10 @@ func unescape(text string, plus byte) string {
 			c = unhex(text[i+1])<<4 | unhex(text[i+2])
 			i += 2
 		}
-		b = append(b, c)
+		b[n] = c
+		n++
 	}
-	return string(b)
+	return string(b[:n])
 }
 
 // unhex returns the value of a hexadecimal digit, or more than 15.

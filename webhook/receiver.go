@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,6 +35,7 @@ type Receiver struct {
 	logger       *slog.Logger
 	onReject     func(*http.Request, error)
 	handleStatus func(context.Context, DeliveryReport) error
+	noStore      []string // the value of a header, the same in every response
 }
 
 // Callback names one of the four callbacks.
@@ -50,16 +52,50 @@ const (
 // callback is one of the four callbacks, as the contract describes it.
 type callback struct {
 	name         Callback
-	concepts     map[string][]concept // by the name of a parameter
-	placeholders [numConcepts]string  // what stands for a value that the service did not fill in
+	names        [][]name            // of parameters, by their length
+	placeholders [numConcepts]string // what stands for a value that the service did not fill in
 	zone         *time.Location
 	readsJSON    bool // in the shape of the platform
+}
+
+// name is the name of a parameter.
+type name struct {
+	text     string
+	concepts []concept
+}
+
+// add adds the names of a concept.
+func (c *callback) add(of concept, names []string) {
+	for _, text := range names {
+		for len(c.names) <= len(text) {
+			c.names = append(c.names, nil)
+		}
+		same := c.names[len(text)]
+		i := slices.IndexFunc(same, func(n name) bool { return n.text == text })
+		if i < 0 {
+			i, same = len(same), append(same, name{text: text})
+		}
+		same[i].concepts = append(same[i].concepts, of)
+		c.names[len(text)] = same
+	}
+}
+
+// conceptsOf returns what a parameter stands for. Few names have the same length, so this takes half as long as a map.
+func (c *callback) conceptsOf(parameter string) []concept {
+	if len(parameter) < len(c.names) {
+		for i := range c.names[len(parameter)] {
+			if n := &c.names[len(parameter)][i]; n.text == parameter {
+				return n.concepts
+			}
+		}
+	}
+	return nil
 }
 
 // NewReceiver returns a Receiver. Without options it reads the default contract, takes GET only, asks for no secret and
 // handles every call. The error joins one error for each option that makes no sense.
 func NewReceiver(options ...Option) (*Receiver, error) {
-	rcv := &Receiver{timeout: 30 * time.Second, window: 5 * time.Second, maxParams: 256, maxBytes: 64 << 10}
+	rcv := &Receiver{noStore: []string{"no-store"}, timeout: 30 * time.Second, window: 5 * time.Second, maxParams: 256, maxBytes: 64 << 10}
 	var problems []error
 	for i, option := range options {
 		if option == nil {
@@ -84,11 +120,9 @@ func (rcv *Receiver) compile() error {
 		if err != nil {
 			problems = append(problems, fmt.Errorf("webhook: WithContract: the zone of the %s callback: %w", name, err))
 		}
-		c := &callback{name: name, concepts: map[string][]concept{}, zone: location, readsJSON: name != CallbackSMS}
+		c := &callback{name: name, zone: location, readsJSON: name != CallbackSMS}
 		for i, key := range conceptKeys() {
-			for _, name := range params[key] {
-				c.concepts[name] = append(c.concepts[name], concept(i))
-			}
+			c.add(concept(i), params[key])
 		}
 		return c
 	}
@@ -100,9 +134,7 @@ func (rcv *Receiver) compile() error {
 		rcv.delivery.placeholders[i] = t.WebhookDelivery.Placeholders[key]
 	}
 	// Statuses of the platform arrive in the same parameters as its messages.
-	for _, name := range t.WebhookChatApp2.Params["json"] {
-		rcv.delivery.concepts[name] = append(rcv.delivery.concepts[name], conceptJSON)
-	}
+	rcv.delivery.add(conceptJSON, t.WebhookChatApp2.Params["json"])
 	rcv.statuses = map[string]Status{string(StatusPlayed): StatusPlayed, string(StatusDeleted): StatusDeleted}
 	for status, words := range t.WebhookDelivery.Statuses {
 		for _, word := range words {
@@ -115,15 +147,13 @@ func (rcv *Receiver) compile() error {
 // checkSecrets reports parameters that cannot hold a secret.
 func (rcv *Receiver) checkSecrets() error {
 	var problems []error
-	taken := map[string]bool{}
-	for _, s := range rcv.secrets {
-		if taken[s.name] {
-			problems = append(problems, errors.New("webhook: WithSecret: two options name the same parameter; give all secrets of a parameter to one"))
+	for i, s := range rcv.secrets {
+		if rcv.secretOf(s.name) < i {
+			problems = append(problems, errors.New("webhook: WithSecret: two options name the same parameter: merge them"))
 		}
-		taken[s.name] = true
 		for _, c := range []*callback{rcv.sms, rcv.chatApp1, rcv.chatApp2, rcv.delivery} {
-			if len(c.concepts[s.name]) > 0 {
-				problems = append(problems, fmt.Errorf("webhook: WithSecret: the %s callback needs the parameter for the event itself", c.name))
+			if len(c.conceptsOf(s.name)) > 0 {
+				problems = append(problems, fmt.Errorf("webhook: WithSecret: the %s callback needs the parameter itself", c.name))
 			}
 		}
 	}

@@ -109,7 +109,7 @@ func (q *request) interpret() {
 	}
 	for i := range q.params {
 		p := &q.params[i]
-		for _, c := range q.callback.concepts[p.Name] {
+		for _, c := range q.callback.conceptsOf(p.Name) {
 			switch {
 			case c == conceptFrom && senderInBody && i >= q.inQuery:
 			case c != conceptJSON && q.nested[i]: // JSON is no text, and no ID
@@ -142,10 +142,12 @@ func (q *request) set(c concept, value string) {
 
 // isPlaceholder reports whether a value stands for none. Digits, as most values are, need no closer look.
 func isPlaceholder(value string) bool {
-	if value != "" && value[0] != '0' && strings.Trim(value, "0123456789") == "" {
-		return false
+	for i := range len(value) {
+		if value[i] < '0' || value[i] > '9' || value[0] == '0' {
+			return table.IsPlaceholder(value)
+		}
 	}
-	return table.IsPlaceholder(value)
+	return value == ""
 }
 
 // differ reports whether two values of an identifying parameter, neither of which is blank, are different. A number may come
@@ -163,7 +165,7 @@ func differ(a, b string) bool {
 
 // isFor reports whether the contract uses the parameter with this index for a concept.
 func (q *request) isFor(index int, c concept) bool {
-	return slices.Contains(q.callback.concepts[q.params[index].Name], c)
+	return slices.Contains(q.callback.conceptsOf(q.params[index].Name), c)
 }
 
 // text returns the text, which may be white space: the first to arrive that is not blank, or the first. It passes over the

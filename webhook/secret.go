@@ -63,13 +63,16 @@ func (rcv *Receiver) secretOf(parameter string) int {
 	return slices.IndexFunc(rcv.secrets, func(s secret) bool { return s.name == parameter })
 }
 
-// prove checks a value of the secret with index i, which may be read in two ways.
-func (q *request) prove(i int, value, other string) {
+// prove checks values of the secret with index i: of a parameter, as its escapes can be read.
+func (q *request) prove(i int, values ...string) {
 	q.count++
-	if p := &q.proofs[i]; !p.seen && !isBlank(value) {
-		p.seen, p.value = true, value
-		if p.right = q.secrets[i].matches(value); !p.right && other != value {
-			p.right, p.value = q.secrets[i].matches(other), other
+	p := &q.proofs[i]
+	if p.seen || isBlank(values[0]) {
+		return
+	}
+	for _, p.value = range values {
+		if p.seen, p.right = true, q.secrets[i].matches(p.value); p.right {
+			return
 		}
 	}
 }

@@ -39,13 +39,7 @@ type SMSMessage struct {
 // SMS returns a handler that calls handle for each inbound SMS. What handle returns decides the response, see the package
 // documentation. It is called from many goroutines. A nil handle fails every event, as one that panics does.
 func (rcv *Receiver) SMS(handle func(context.Context, SMSMessage) error) http.Handler {
-	return &handler[SMSMessage]{rcv, rcv.sms, func(r *http.Request) ([]SMSMessage, error) {
-		m, err := rcv.ParseSMS(r)
-		if err != nil {
-			return nil, err
-		}
-		return []SMSMessage{m}, nil
-	}, handle}
+	return &handler[SMSMessage]{Receiver: rcv, callback: rcv.sms, readOne: rcv.ParseSMS, handle: handle}
 }
 
 // ParseSMS reads an inbound SMS from a request and checks its proofs of origin, as the handler of SMS does. The error is a
@@ -56,8 +50,8 @@ func (rcv *Receiver) ParseSMS(r *http.Request) (SMSMessage, error) {
 		return SMSMessage{}, err
 	}
 	m := SMSMessage{
-		ID: q.values[conceptID], From: number(q.values[conceptFrom]), To: number(q.values[conceptTo]), ReferenceID: q.values[conceptReference],
-		Operator: q.values[conceptOperator], Keyword: q.values[conceptKeyword],
+		ID: q.values[conceptID], From: number(q.values[conceptFrom]), To: number(q.values[conceptTo]),
+		ReferenceID: q.values[conceptReference], Operator: q.values[conceptOperator], Keyword: q.values[conceptKeyword],
 		ReceivedAt: moment(q.values[conceptTime], q.callback.zone), RawTime: q.values[conceptTime],
 		Ambiguous: q.ambiguous, Params: q.params, RawQuery: q.rawQuery,
 	}

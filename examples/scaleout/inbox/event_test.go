@@ -148,7 +148,7 @@ func TestEventStoredForm(t *testing.T) {
 	assert.JSONEq(t, `{"version": 1, "kind": "chatapp1", "key": "chatapp1.1", "lasting": true, "arrivedAt": "2026-10-03T14:44:23.186Z", "message": {
 		"Callback": "chatapp1", "ID": "in-1", "From": "1", "To": "", "ReferenceID": "", "Name": "", "Ambiguous": false, "Content": {"type": "text", "value": {"Body": "Hi"}},
 		"Context": {"ID": "", "From": "", "Forwarded": false, "FrequentlyForwarded": false, "CatalogID": "", "ProductID": ""},
-		"ReceivedAt": "0001-01-01T00:00:00Z", "JSON": {"id": "in-1"}, "Params": [{"Name": "id", "Value": "in-1"}], "RawQuery": "aWQ9aW4tMQ=="}}`, string(data))
+		"ReceivedAt": "0001-01-01T00:00:00Z", "RawTime": "", "JSON": {"id": "in-1"}, "Params": [{"Name": "id", "Value": "in-1"}], "RawQuery": "aWQ9aW4tMQ=="}}`, string(data))
 }
 
 func TestEventErrorsHoldNoData(t *testing.T) {
