@@ -142,7 +142,9 @@ func (n *node) forget(found []value) {
 }
 
 // pick returns the first value of a concept that is wanted, and what it says.
-func pick[Document string | []byte](p *paths, doc Document, found []value, concept string, isWanted func(v value, word string) bool) (value, string) {
+func pick[Document string | []byte](
+	p *paths, doc Document, found []value, concept string, isWanted func(v value, word string) bool,
+) (value, string) {
 	for _, slot := range p.places[concept] {
 		v := found[slot]
 		if word := textOf(doc, v); isWanted(v, word) {

@@ -35,7 +35,7 @@ func (set header) authenticate(_ context.Context, r *http.Request, _ []byte) (fu
 }
 
 var (
-	errMoved         = &namedError{text: "authentication changed the method or the host of the request; credentials go to the base URL only"}
+	errMoved         = &namedError{text: "authentication changed the method or the host; credentials go to the base URL only"}
 	errInvalidHeader = &namedError{text: "authentication set a header that HTTP does not allow"}
 )
 
