@@ -37,7 +37,7 @@ func NewTokenSource(fetch func(ctx context.Context) (value string, expiry time.T
 	return &TokenSource{fetch: fetch}
 }
 
-var errInvalidToken = &namedError{text: "the token source returned an empty token, one with the scheme word, or one that no header may hold"}
+var errInvalidToken = &namedError{text: "the token source returned a token that is empty, has the scheme word, or no header may hold"}
 
 // maxRefreshAhead is the most that a token is refreshed before its expiry.
 const maxRefreshAhead = time.Minute
