@@ -39,8 +39,8 @@ const (
 	MediaSticker  MediaKind = "sticker"
 )
 
-// Media is an image, an audio, a video, a document or a sticker. URL or ID says where the medium is. Anyone may have written a
-// URL: fetch it only with a bound on size and time, from hosts that you know, and without redirects.
+// Media is an image, an audio, a video, a document or a sticker. URL or ID says where the medium is. The URL may come from
+// anyone: fetch it only with a bound on size and time, from hosts that you know, and without redirects.
 type Media struct {
 	// Kind is the kind, in lower case. Without one it comes from the MIME type; it is empty without either.
 	Kind MediaKind

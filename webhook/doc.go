@@ -17,9 +17,9 @@
 //	Delivery  ParseDelivery  DeliveryReport; DeliveryURL returns the URL to name in a send
 //
 // The names of parameters, the words of statuses and the placeholders are defaults of package contract, since the service's
-// specification shows none; WithContract changes them. Whatever they are called, every event has all of its parameters and its
-// raw query. The package imports only the standard library and package contract, so a server that only receives does not link
-// the client.
+// specification states none; WithContract changes them. Every event also has all of its parameters, under any name, and its raw
+// query. The package imports only the standard library and package contract, so a server that only receives does not link the
+// client.
 //
 // # Responses
 //
@@ -41,25 +41,25 @@
 // even one of http.ErrAbortHandler. Return nil once the event is safe, in a database or a queue, and do slow work afterwards:
 // services wait for 5 to 30 seconds. Return an error only if calling again can help.
 //
-// The context of a function keeps the values of the request's. It ends after WithHandlerTimeout, and with the server: with a
-// base context (http.Server.BaseContext) that ends with a cause, such as one of signal.NotifyContext or
-// context.WithCancelCause. It does not end when the caller hangs up, so that work under way can finish.
+// The context of a function keeps the values of the request's context. It ends after WithHandlerTimeout, and when the base
+// context of the server (http.Server.BaseContext) ends with a cause, as one of signal.NotifyContext or context.WithCancelCause
+// does. It does not end when the caller hangs up, so that work under way can finish.
 //
 // # Careless senders
 //
 // Queries are read once, as net/url reads forms, except that a semicolon is data; a % that escapes nothing stays; each byte
-// that is not part of valid UTF-8 is read as Windows-1252; and white space in front of a number was a + that nobody escaped.
-// Of parameters that mean the same the first to arrive counts that is not blank. An ID, a sender or a recipient such
-// as "null", "0" or an unfilled "%i" is none. A time or kind that cannot be read never loses a message.
+// that is not part of valid UTF-8 is read as Windows-1252; and white space in front of a number is read as a + that nobody
+// escaped. Of parameters that mean the same, the first one that is not blank counts. An ID, a sender or a recipient such as
+// "null", "0" or an unfilled "%i" counts as absent. A time or kind that cannot be read never loses a message.
 //
 // A text that nobody escaped can hold parameters of its own. Where an ID, a sender, a recipient, a reference or a status
 // arrives twice with different values, or JSON contradicts other parameters, the event is marked Ambiguous.
 //
 // # Who called
 //
-// Anyone who knows the URL can call it. WithSecret puts a secret into its query, WithPathSecret into its path, and
-// WithVerifier asks a function of yours. Use https, and keep queries out of access logs, see [ScrubURL]. Anyone who has seen
-// a secret in a URL can use it, so change it now and then.
+// Anyone who knows the URL can call it. WithSecret puts a secret into its query, WithPathSecret into its path, and WithVerifier
+// calls a function of yours. Use https, and keep queries out of access logs (see [ScrubURL]). Anyone who has seen a secret in a
+// URL can use it, so change it now and then.
 //
 // Set the timeouts and limits of http.Server, which has none by default. A text of 4,096 characters can take 48 KB in a query,
 // and proxies have limits of their own: 8 KB in nginx (large_client_header_buffers).
@@ -69,16 +69,16 @@
 //
 // # Duplicates
 //
-// Services call again when a response was lost, and some call twice at once. WithStore handles each event once, see [Store].
-// Without a store make the function idempotent.
+// Services call again when a response was lost, and some call twice at once. WithStore handles each event once (see [Store]).
+// Without a store, make the function idempotent.
 //
-// Two events are the same if everything is that the contract knows of them: ID, sender, recipient, text and other content,
-// status, time. Parameters that the contract does not know make no difference, since a retry may count its attempts or sign
-// anew. They do if an event does not name itself: it has no ID, it is Ambiguous or of an unknown kind, or it is a report without
-// a status or a recipient. So in doubt an event is handled twice.
+// Two events are the same if everything that the contract knows of them is the same: ID, sender, recipient, text and other
+// content, status, time. Parameters that the contract does not know make no difference, since a retry may count its attempts or
+// sign anew. They do make a difference if an event does not identify itself: it has no ID, it is Ambiguous or of an unknown
+// kind, or it is a report without a status or a recipient. So, when in doubt, an event is handled twice.
 //
 // # Other routers
 //
-// A handler is an http.Handler: chi takes it as it is, gin through gin.WrapH, echo through echo.WrapHandler. For
-// WithPathSecret under a router that does not set path values, set it first: r.SetPathValue("key", c.Param("key")).
+// A handler is an http.Handler: chi takes it directly, gin through gin.WrapH, echo through echo.WrapHandler. For WithPathSecret
+// under a router that does not set path values, set it first: r.SetPathValue("key", c.Param("key")).
 package webhook

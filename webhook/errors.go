@@ -2,12 +2,13 @@ package webhook
 
 import "net/http"
 
-// The reasons why a request is refused, for errors.Is with a [RejectError]. Each says which status the handlers answer with.
+// The reasons why a request is refused, for errors.Is with a [RejectError]. Each names the status with which the handlers
+// respond.
 var (
 	// ErrMethod: the method is neither GET nor, with WithPOST, POST. 405 with the header Allow.
 	ErrMethod error = &reason{http.StatusMethodNotAllowed, "method not allowed"}
-	// ErrProbe: a request that must have no effect. HEAD is answered with 200 and not reported. A browser or link preview
-	// that fetches ahead of its user is answered with 503, because a callback is not a page.
+	// ErrProbe: a request that must have no effect. HEAD gets a 200 response and is not reported. A browser or link preview
+	// that fetches ahead of its user gets a 503 response, because a callback is not a page.
 	ErrProbe error = &reason{http.StatusServiceUnavailable, "a request that must have no effect"}
 	// ErrTooLong: the query has more bytes than WithLimits allows. 414.
 	ErrTooLong error = &reason{http.StatusRequestURITooLong, "query too long"}
@@ -24,8 +25,8 @@ var (
 	ErrNoSender error = &reason{http.StatusBadRequest, "no sender"}
 	// ErrNoMessage: a delivery report has neither a message ID nor a reference ID. 400.
 	ErrNoMessage error = &reason{http.StatusBadRequest, "neither message ID nor reference ID"}
-	// ErrMisdirected: an envelope of the platform holds events of another kind. Messages that arrive at a Delivery handler
-	// are answered with 400, statuses that arrive at a chat-app handler without WithStatuses with 200.
+	// ErrMisdirected: an envelope of the platform holds events of another kind. Messages at a Delivery handler get a 400
+	// response; statuses at a chat-app handler without WithStatuses get a 200 response.
 	ErrMisdirected error = &reason{http.StatusBadRequest, "events of another kind"}
 )
 
@@ -41,7 +42,7 @@ func (r *reason) Error() string { return r.text }
 type RejectError struct {
 	// Callback is the callback that was expected.
 	Callback Callback
-	// Status is the HTTP status that the handlers answer with.
+	// Status is the HTTP status with which the handlers respond.
 	Status int
 	// Reason is one of the errors of this package, such as ErrNoSender.
 	Reason error
@@ -62,7 +63,7 @@ func (e *RejectError) Unwrap() []error {
 	return []error{e.Reason, e.Cause}
 }
 
-// PanicError is a panic of the handle function, a verifier or a store. The request was answered with 500.
+// PanicError is a panic of the handle function, a verifier or a store. The response was a 500.
 type PanicError struct {
 	// Callback is the callback that was handled.
 	Callback Callback

@@ -22,14 +22,14 @@ func WithContract(c contract.Contract) Option {
 	}
 }
 
-// WithSecret requires one of the secrets in the parameter of that name, in the query or, with WithPOST, in the body. Of
-// several values the first that is not blank counts. DeliveryURL adds the parameter to the URL.
+// WithSecret requires one of the secrets in the parameter of that name, in the query or, with WithPOST, in the body. Of several
+// values, the first that is not blank counts. DeliveryURL adds the parameter to the URL.
 //
 // Several secrets allow rotation: put the new one first, change the callback URL at the service, then drop the old one. A
 // secret should have 128 bits or more; crypto/rand.Text makes one. The comparison takes constant time.
 //
 // The parameter is removed from the event: it is in none of Params, RawQuery, JSON and the duplicate key. Other parameters, and
-// strings in JSON, that are a copy of the secret are emptied. Access logs still show it, see [ScrubURL]. The contract must not
+// strings in JSON, that are a copy of the secret are emptied. Access logs still show it (see [ScrubURL]). The contract must not
 // use the parameter for the event itself.
 func WithSecret(parameter string, secrets ...string) Option {
 	return func(rcv *Receiver) error {
@@ -41,7 +41,7 @@ func WithSecret(parameter string, secrets ...string) Option {
 
 // WithPathSecret requires one of the secrets as the path value of that name: the pattern /hooks/{key}/sms of http.ServeMux
 // has the path value key, see [http.Request.PathValue]. A wrong secret is always answered with 404, before anything else is
-// looked at. DeliveryURL replaces {name} in the path.
+// checked. DeliveryURL replaces {name} in the path.
 //
 // Choose secrets of letters and digits, since routers differ in how they treat an escaped slash.
 func WithPathSecret(name string, secrets ...string) Option {
@@ -93,8 +93,8 @@ func WithDuplicateWindow(window time.Duration) Option {
 	}
 }
 
-// WithHandlerTimeout sets how long a function may handle one event before its context ends. The default is 30 seconds. Keep
-// it below the lease of the store, see [MemoryStore].
+// WithHandlerTimeout sets how long a function may handle one event before its context ends. The default is 30 seconds. Keep it
+// below the lease of the store (see [MemoryStore]).
 func WithHandlerTimeout(timeout time.Duration) Option {
 	return func(rcv *Receiver) error {
 		rcv.timeout = timeout
@@ -106,7 +106,7 @@ func WithHandlerTimeout(timeout time.Duration) Option {
 }
 
 // WithStatuses has the chat-app handlers call handle for each delivery status that arrives in the platform's envelope, beside
-// or instead of messages. Without it they answer 200, log the statuses as refused and pass an [ErrMisdirected] to the
+// or instead of messages. Without it they respond with 200, log the statuses as refused, and pass an [ErrMisdirected] to the
 // function of WithOnReject.
 func WithStatuses(handle func(context.Context, DeliveryReport) error) Option {
 	return func(rcv *Receiver) error {
@@ -115,10 +115,10 @@ func WithStatuses(handle func(context.Context, DeliveryReport) error) Option {
 	}
 }
 
-// WithPOST accepts POST as well as GET. The body is a form or a JSON object, whatever its Content-Type says. Members of the
-// object are parameters, with null as an empty value; a nested object or list is a parameter that holds its JSON. For chat
-// apps and delivery reports the body may be a message or status of the platform, or its envelope. Parameters of the query
-// come before those of the body.
+// WithPOST accepts POST as well as GET. The body is a form or a JSON object, regardless of its Content-Type. Members of the
+// object are parameters, with null as an empty value; a nested object or list is a parameter that holds its JSON. For chat apps
+// and delivery reports the body may be a message or status of the platform, or its envelope. Parameters of the query come
+// before those of the body.
 func WithPOST() Option {
 	return func(rcv *Receiver) error {
 		rcv.post = true
@@ -150,7 +150,7 @@ func WithLogger(logger *slog.Logger) Option {
 
 // WithOnReject calls rejected with a [*RejectError] for each request that was refused, and with a [*PanicError] where one of
 // your functions panicked. It is called from many goroutines, before the response. It does not get the errors that
-// functions return. The URL of the request holds numbers, texts and secrets, see [ScrubURL].
+// functions return. The URL of the request holds numbers, texts and secrets (see [ScrubURL]).
 func WithOnReject(rejected func(*http.Request, error)) Option {
 	return func(rcv *Receiver) error {
 		rcv.onReject = rejected

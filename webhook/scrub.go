@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// ScrubURL returns what of a callback's URL may stand in an access log: scheme, host and path, and the length of the query,
-// which holds numbers, texts and secrets.
+// ScrubURL returns the parts of a callback's URL that may appear in an access log: scheme, host and path, and the length of the
+// query, which holds numbers, texts and secrets.
 //
 //	/hooks/sms?[84B]
 //
 // A user and a fragment are left out. A part of the path that looks like a secret or a number is replaced by its length: more
-// than 15 characters that are not words in lower case, or five digits. That is a guess, which a short path secret escapes. For
-// a nil URL the result is "".
+// than 15 characters that are not words in lower case, or five digits. That is a guess, and misses a short path secret. For a
+// nil URL the result is "".
 func ScrubURL(u *url.URL) string {
 	if u == nil {
 		return ""

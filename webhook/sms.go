@@ -27,8 +27,7 @@ type SMSMessage struct {
 	ReceivedAt time.Time
 	RawTime    string
 	// Ambiguous reports whether an ID, a sender, a recipient or a reference arrived twice with different values. The first is
-	// used. Text that was not escaped can hold parameters of its own, so do not trust such an event with more than its sender
-	// could say.
+	// used. Text that was not escaped can hold parameters of its own, so trust such an event no more than you trust its sender.
 	Ambiguous bool
 	// Params are all parameters, including those of the fields above.
 	Params Params
@@ -36,7 +35,7 @@ type SMSMessage struct {
 	RawQuery string
 }
 
-// SMS returns a handler that calls handle for each inbound SMS. What handle returns decides the response, see the package
+// SMS returns a handler that calls handle for each inbound SMS. What handle returns decides the response; see the package
 // documentation. It is called from many goroutines. A nil handle fails every event, as one that panics does.
 func (rcv *Receiver) SMS(handle func(context.Context, SMSMessage) error) http.Handler {
 	return &handler[SMSMessage]{Receiver: rcv, callback: rcv.sms, readOne: rcv.ParseSMS, handle: handle}

@@ -2,10 +2,10 @@ package webhook
 
 import "strings"
 
-// Status is the state of a message, as a delivery report gives it. The zero value is StatusUnknown.
+// Status is the state of a message in a delivery report. The zero value is StatusUnknown.
 //
-// The contract lists the words and numbers that mean a status. Of the numbers it lists only 1 by default: no other was found
-// with one meaning.
+// The contract lists the words and numbers that mean a status. By default 1 is the only number, because no other has the same
+// meaning in all services.
 type Status string
 
 // The states of a message.

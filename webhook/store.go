@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// A Store remembers which events were handled, see [WithStore]. A [MemoryStore] serves one process; for several, implement
+// A Store remembers which events were handled (see [WithStore]). A [MemoryStore] serves one process; for several, implement
 // Store over a database that they share. It is called from many goroutines at once.
 //
 // Two designs are common. A SQL store begins a transaction, inserts the key as a primary key, runs handle with the transaction
 // in its context, and commits: then the event is handled exactly once. A store without transactions claims the key in one
 // atomic step, runs handle, and marks the key as handled or gives the claim back. Such a claim needs a lease, after which
-// another call may take it over, or a process that crashes while it handles an event keeps the event from ever being handled.
-// The lease must be longer than handle may take (WithHandlerTimeout).
+// another call may take it over. Without one, an event whose process crashes is never handled. The lease must be longer than
+// handle may take (WithHandlerTimeout).
 //
 // A key has up to 100 characters: letters, digits, and dots within. It holds no secret, number or text. Remember keys
 // for as long as the service may call again, some days for many services.
@@ -28,7 +28,7 @@ type Store interface {
 	Once(ctx context.Context, key string, handle func(context.Context) error) error
 }
 
-// ErrInProgress says that another call handles the same event at this moment. The service is asked to call again.
+// ErrInProgress means that another call is handling the same event. The service is asked to call again.
 var ErrInProgress = errors.New("webhook: the event is being handled")
 
 // MemoryStore is a [Store] in the memory of one process. It forgets everything when the process ends.
@@ -55,7 +55,7 @@ type claim struct {
 
 // NewMemoryStore returns a store that remembers up to capacity handled events, each for the given time. When it is full it
 // forgets the oldest. Events that are being handled do not count, and are never forgotten for want of
-// room. An event takes some 200 bytes.
+// room. An event takes about 200 bytes.
 func NewMemoryStore(capacity int, remember time.Duration) *MemoryStore {
 	return &MemoryStore{Lease: time.Minute, capacity: capacity, remember: remember}
 }
