@@ -31,7 +31,7 @@ func (i *inbound) run(ctx context.Context) (stored, succeeded int, err error) {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	secret := rand.Text()
+	secret, received := rand.Text(), time.Now() // a service that calls again sends the same event, its time included
 	var receivers sync.WaitGroup
 	failures := make(chan error, 2)
 	replies := make(chan []messagingtest.Reply, 2)
@@ -44,7 +44,7 @@ func (i *inbound) run(ctx context.Context) (stored, succeeded int, err error) {
 		receivers.Go(func() { failures <- inbox.Serve(ctx, listener, i.engine, inbox.Config{Secret: secret}) })
 		senders.Go(func() {
 			target := "http://" + listener.Addr().String() + inbox.SMSPath + "?" + inbox.SecretParameter + "=" + secret
-			replies <- i.sendTo(ctx, target)
+			replies <- i.sendTo(ctx, target, received)
 		})
 	}
 	senders.Wait()
@@ -63,11 +63,11 @@ func (i *inbound) run(ctx context.Context) (stored, succeeded int, err error) {
 }
 
 // sendTo sends every event to one receiver.
-func (i *inbound) sendTo(ctx context.Context, target string) []messagingtest.Reply {
+func (i *inbound) sendTo(ctx context.Context, target string, received time.Time) []messagingtest.Reply {
 	var replies []messagingtest.Reply
 	for n := range i.events {
 		event := messagingtest.InboundSMS{
-			ID: fmt.Sprintf("%s-%d", i.name, n), From: fmt.Sprintf("63917%07d", n), To: "ACME", Text: "OK", ReceivedAt: time.Now(),
+			ID: fmt.Sprintf("%s-%d", i.name, n), From: fmt.Sprintf("63917%07d", n), To: "ACME", Text: "OK", ReceivedAt: received,
 		}
 		replies = append(replies, i.service.Receive(ctx, target, event, messagingtest.TwiceAtOnce(), messagingtest.RetryFailures(100))...)
 	}
