@@ -24,6 +24,7 @@ const (
 	ChannelSMS Channel = iota + 1
 	ChannelChatApp1
 	ChannelChatApp2
+	channelCount = iota + 1 // with the zero Channel
 )
 
 // String returns the channel's name as in the contract: "sms", "chatapp1" or "chatapp2".

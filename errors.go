@@ -153,7 +153,7 @@ type Error struct {
 func newError(op operation, out transport.Outcome) *Error {
 	e := &Error{
 		Operation: op.name, StatusCode: out.StatusCode, RetryAfter: out.RetryAfter, Attempts: out.Attempts,
-		read: op.list != nil, unlisted: !op.listed, cause: out.Err,
+		read: op.send == nil, unlisted: !op.listed, cause: out.Err,
 	}
 	if out.Interrupted != nil {
 		e.cause, e.reason = errors.Join(out.Interrupted, out.Err), "another attempt could not begin"

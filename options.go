@@ -24,7 +24,7 @@ type Option func(*settings)
 
 // settings is what the options set. A derived client begins with a copy.
 type settings struct {
-	credentials      [ChannelChatApp2 + 1]*credential // by channel; 0 is for channels without their own
+	credentials      [channelCount]*credential // by channel; 0 is for channels without their own
 	base             http.RoundTripper                // the user's transport, or nil
 	jar              http.CookieJar
 	idleTimeout      time.Duration // 0 is the default
@@ -147,7 +147,7 @@ func WithAuth(auth Auth, channels ...Channel) Option {
 			s.credentials[0] = own
 		}
 		for _, channel := range channels {
-			if channel < ChannelSMS || channel > ChannelChatApp2 {
+			if channel < ChannelSMS || channel >= channelCount {
 				s.reject("WithAuth", "got %v; the channels are ChannelSMS, ChannelChatApp1, ChannelChatApp2", channel)
 				continue
 			}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"slices"
 	"strconv"
@@ -169,4 +170,21 @@ func decode(t *testing.T, text []byte) (value any) {
 	decoder.UseNumber()
 	require.NoError(t, decoder.Decode(&value), strconv.Quote(string(text)))
 	return value
+}
+
+// Every operation and every webhook is validated, a new one too.
+func TestParseValidatesEverySection(t *testing.T) {
+	data, err := json.Marshal(contract.Default())
+	require.NoError(t, err)
+	var sections map[string]map[string]any
+	require.NoError(t, json.Unmarshal(data, &sections))
+	for name, section := range sections {
+		for key, bad := range map[string]string{"path": "//evil.example.com", "zone": "Nowhere/Land"} {
+			if _, ok := section[key]; !ok {
+				continue
+			}
+			_, err := contract.Parse(fmt.Appendf(nil, `{%q: {%q: %q}}`, name, key, bad))
+			assert.ErrorContains(t, err, name+"."+key)
+		}
+	}
 }

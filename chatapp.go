@@ -4,8 +4,31 @@ import (
 	"context"
 	"iter"
 
+	"github.com/messaging-service/messaging-go/chatapp1"
 	"github.com/messaging-service/messaging-go/chatapp2"
 )
+
+// ChatApp1Service sends over chat app 1. It is the field ChatApp1 of a Client and safe for concurrent use.
+type ChatApp1Service struct {
+	core *core
+	send *sendEndpoint
+}
+
+// Send sends one message to one recipient (POST /chatapp1/send), like SMSService.Send. A nil error does not say whether a fallback
+// went out.
+//
+// An unknown outcome cannot be looked up, because the service lists SMS only. Give the message a ReferenceID and a CallbackURL: a
+// delivery report with the reference shows that the message was accepted.
+func (s *ChatApp1Service) Send(ctx context.Context, m chatapp1.Message) (Receipt, error) {
+	return s.core.send(ctx, s.send, m.Call())
+}
+
+// SendAll is like SMSService.SendAll, but WithSettle does not apply to it.
+func (s *ChatApp1Service) SendAll(
+	ctx context.Context, messages iter.Seq[chatapp1.Message], concurrency int,
+) iter.Seq[Outcome[chatapp1.Message]] {
+	return sendAll(ctx, s.send.name, messages, concurrency, outcomeOf(s.Send))
+}
 
 // ChatApp2Service sends over chat app 2. It is the field ChatApp2 of a Client and safe for concurrent use.
 type ChatApp2Service struct {
