@@ -25,7 +25,7 @@ type Option func(*settings)
 // settings is what the options set. A derived client begins with a copy.
 type settings struct {
 	credentials      [channelCount]*credential // by channel; 0 is for channels without their own
-	base             http.RoundTripper                // the user's transport, or nil
+	base             http.RoundTripper         // the user's transport, or nil
 	jar              http.CookieJar
 	idleTimeout      time.Duration // 0 is the default
 	timeout          time.Duration // 0 if no option set it
