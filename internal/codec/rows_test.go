@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
-	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -109,9 +108,6 @@ func word(raw json.RawMessage) (string, bool) {
 	}
 }
 
-// notID matches what stands in the place of an ID and is none.
-var notID = regexp.MustCompile(`^(?i)\s*(|none|null|nil|undefined|n/a|[0-]+|%[a-z%]*)\s*$`)
-
 // row is what the reference reads of one.
 type row struct {
 	object bool
@@ -150,7 +146,7 @@ func referenceRow(record map[string][]string, raw json.RawMessage, zone *time.Lo
 				continue
 			}
 			text, scalar := word(at)
-			if concept == "id" && (at[0] == 't' || at[0] == 'f' || notID.MatchString(text)) {
+			if at[0] == 't' || at[0] == 'f' || concept == "id" && table.IsPlaceholder(text) {
 				scalar = false
 			}
 			if !scalar && at[0] != 'n' {
@@ -192,13 +188,13 @@ func (r *row) set(field, text string, zone *time.Location) {
 		if text == "" {
 			return
 		}
-		if n, err := strconv.Atoi(text); err == nil {
+		if n, err := strconv.Atoi(text); err == nil && n >= 0 {
 			r.parts = n
 			return
 		}
 		f, err := strconv.ParseFloat(text, 64)
 		r.open = r.open || err == nil && (f < -1<<53 || f > 1<<53) || strings.ContainsAny(text, "xXpP_")
-		if err != nil || f != float64(int64(f)) {
+		if err != nil || f < 0 || f != float64(int64(f)) {
 			r.broken = append(r.broken, field)
 			return
 		}

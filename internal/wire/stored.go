@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -94,7 +95,8 @@ func (d *StoredDuration) UnmarshalText(text []byte) error {
 // quoteKey quotes a key that was made up by somebody else, unless it may be a number or a text.
 func quoteKey(name string) string {
 	const longest = 40
-	if len(name) > longest || strings.ContainsAny(name, " 0123456789") {
+	odd := func(r rune) bool { return !unicode.IsPrint(r) || unicode.IsDigit(r) || r == ' ' }
+	if len(name) > longest || strings.ContainsFunc(name, odd) {
 		return "(a key that is not shown)"
 	}
 	return strconv.Quote(name)
