@@ -13,7 +13,7 @@ import (
 
 // SendOnce sends like Send, and settles an unknown outcome by looking the message up.
 //
-// It gives the message a reference ID if it has none; the ID comes back in the Receipt and in Error.ReferenceID. A reference ID
+// It adds a reference ID if the message has none; the ID comes back in the Receipt and in Error.ReferenceID. A reference ID
 // must name one message: with one that was used before, an older message to the same number is taken for this one.
 //
 // After an unknown outcome SendOnce looks the message up every Interval until the Window of the client's SettlePolicy ends:
@@ -66,7 +66,7 @@ func (s *SMSService) sendOnce(ctx context.Context, m sms.Message, policy SettleP
 	}, nil
 }
 
-// withReference gives the message a random reference ID if it has none.
+// withReference returns the message with a random reference ID if it has none.
 func withReference(m sms.Message) sms.Message {
 	if m.ReferenceID == "" {
 		m.ReferenceID = rand.Text()

@@ -50,7 +50,7 @@ func naive(query string, names ...string) bool {
 	return false
 }
 
-// naiveBlank tells of white space alone. A byte that is no UTF-8 is Windows-1252, in which A0 is a space.
+// naiveBlank reports whether a text is only white space. A byte that is not UTF-8 is Windows-1252, in which A0 is a space.
 func naiveBlank(text string) bool {
 	for i, r := range text {
 		if !unicode.IsSpace(r) && (r != utf8.RuneError || text[i] != 0xa0) {

@@ -41,7 +41,7 @@ func httpClient(transport http.RoundTripper) *http.Client {
 // matchedName is the name of the contender that does by hand what a peer does.
 func matchedName(name string) string { return name + ", the same by hand" }
 
-// inMemory gives the peer, and beside it the same request and response through net/http alone.
+// inMemory returns the peer, and beside it the same request and response through net/http alone.
 func (p peer) inMemory() []contender {
 	return []contender{
 		{name: p.name, matched: matchedName(p.name), prepare: func(context.Context, service) (operation, error) {
@@ -75,7 +75,7 @@ func (p peer) overLoopback() contender {
 	}}
 }
 
-// versions gives the version of each module that this program was built with.
+// versions returns the version of each module that this program was built with.
 func versions() map[string]string {
 	all := map[string]string{}
 	if info, ok := debug.ReadBuildInfo(); ok {

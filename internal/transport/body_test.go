@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// countedBody tells how much of it was read and how often it was closed.
+// countedBody counts how much of it was read and how often it was closed.
 type countedBody struct {
 	io.Reader
 	read   int64
@@ -34,7 +34,7 @@ func (b *countedBody) Close() error {
 	return errors.New("closing failed")
 }
 
-// endless gives bytes for ever.
+// endless is a body without an end.
 type endless struct{}
 
 func (endless) Read(p []byte) (int, error) { return len(p), nil }

@@ -103,7 +103,7 @@ type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
-// untilEnded gives no end, as a connection does that went silent, until the context ends.
+// untilEnded is a body that is silent until the context ends.
 func untilEnded(ctx context.Context) io.Reader {
 	return readerFunc(func([]byte) (int, error) {
 		<-ctx.Done()
