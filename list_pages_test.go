@@ -190,6 +190,7 @@ func pause(d time.Duration) func(context.Context, int) error {
 func TestListRequestsNothingBeforeTheLoop(t *testing.T) {
 	t.Parallel()
 	everyWay(t, func(t *testing.T, by way) {
+		t.Helper()
 		b := newBook("1 2|3")
 		rows := by.list(t.Context(), b.client(t), sms.ListOptions{})
 		assert.Empty(t, b.asked)
@@ -236,6 +237,7 @@ func TestPagesKeepTheirRows(t *testing.T) {
 func TestListRangesAgain(t *testing.T) {
 	t.Parallel()
 	everyWay(t, func(t *testing.T, by way) {
+		t.Helper()
 		b := newBook("1 2|3 4|5")
 		rows := by.list(t.Context(), b.client(t), sms.ListOptions{})
 		for _, err := range rows {
@@ -260,6 +262,7 @@ func TestListCopiesItsOptions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			everyWay(t, func(t *testing.T, by way) {
+				t.Helper()
 				b := newBook("1 2|3")
 				extra := url.Values{"tag": {"mine"}}
 				rows := by.list(t.Context(), b.client(t), sms.ListOptions{Extra: extra})
@@ -279,6 +282,7 @@ func TestListSendsItsOptionsForEveryPage(t *testing.T) {
 	t.Parallel()
 	after := time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC)
 	everyWay(t, func(t *testing.T, by way) {
+		t.Helper()
 		b := newBook("1|2|3")
 		_, errs := walk(by.list(t.Context(), b.client(t), sms.ListOptions{
 			CreatedAfter: after, ReferenceID: "r", PageSize: 7, SortBy: "column", Extra: url.Values{"tag": {"x"}},
@@ -297,6 +301,7 @@ func TestListSendsItsOptionsForEveryPage(t *testing.T) {
 func TestListBeginsAtThePage(t *testing.T) {
 	t.Parallel()
 	everyWay(t, func(t *testing.T, by way) {
+		t.Helper()
 		b := newBook("1|2|3|4")
 		ids, errs := walk(by.list(t.Context(), b.client(t), sms.ListOptions{Page: 3}))
 		assert.Empty(t, errs)
@@ -358,6 +363,7 @@ func TestListYieldsThePageThatCameBeforeTheContextEnded(t *testing.T) {
 func TestListEndsWithAnError(t *testing.T) {
 	t.Parallel()
 	everyWay(t, func(t *testing.T, by way) {
+		t.Helper()
 		b := newBook("1 2|3 4|5 6")
 		var fixed bool
 		b.before = func(_ context.Context, number int) error {
@@ -411,6 +417,7 @@ func TestListYieldsEachRowOnce(t *testing.T) {
 				calls = strings.Count(tt.pages, "|") + 1
 			}
 			everyWay(t, func(t *testing.T, by way) {
+				t.Helper()
 				for _, silent := range []bool{false, true} {
 					b := newBook(tt.pages)
 					b.silent = silent

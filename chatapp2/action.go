@@ -62,7 +62,7 @@ type namedJSON struct {
 
 // actionName returns the name of an action whose shape is a namedJSON, "" for any other.
 func actionName(a Action) string {
-	switch a.(type) {
+	switch a.(type) { //nolint:gochecksumtype // only these kinds are concerned
 	case ReplyButtons, List, Product, ProductList, Carousel, RawAction:
 		return ""
 	case LocationRequest:

@@ -105,7 +105,7 @@ func (k Carousel) check(c *checks, path string) {
 
 // kindOf returns what all cards have in common.
 func kindOf(action CardAction) string {
-	switch action := action.(type) {
+	switch action := action.(type) { //nolint:gochecksumtype // only these kinds are concerned
 	case ReplyButtons:
 		return strconv.Itoa(len(action)) + " buttons"
 	case Product:
@@ -116,7 +116,7 @@ func kindOf(action CardAction) string {
 }
 
 func isImageOrVideo(h Header) bool {
-	switch h.(type) {
+	switch h.(type) { //nolint:gochecksumtype // only these kinds are concerned
 	case Image, Video:
 		return true
 	default:

@@ -108,7 +108,7 @@ func checkComponents(c *checks, path string, components []Component, bodyMost in
 			continue
 		}
 		first[part] = i
-		switch component := component.(type) {
+		switch component := component.(type) { //nolint:gochecksumtype // only these kinds are concerned
 		case TemplateBody:
 			checkTextTotal(c, own, component, bodyMost)
 		case CopyCodeButton:
@@ -125,7 +125,7 @@ func checkComponents(c *checks, path string, components []Component, bodyMost in
 
 func (h TemplateHeader) check(c *checks, path string) {
 	path += ".Parameter"
-	switch parameter := h.Parameter.(type) {
+	switch parameter := h.Parameter.(type) { //nolint:gochecksumtype // only these kinds are concerned
 	case Currency, DateTime:
 		c.Found(path, "want a TextParam, an Image, a Video, a Document, a GIF, a Location or a Product in a header")
 	case Location:
@@ -139,7 +139,7 @@ func (h TemplateHeader) check(c *checks, path string) {
 func (b TemplateBody) check(c *checks, path string) {
 	named, unnamed := countNames(b...)
 	for i, parameter := range b {
-		switch parameter.(type) {
+		switch parameter.(type) { //nolint:gochecksumtype // only these kinds are concerned
 		case Image, Video, Document, GIF, Location, Product:
 			c.Found(at(path, i), "want a TextParam, a Currency or a DateTime in a body")
 		}

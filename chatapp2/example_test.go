@@ -236,7 +236,7 @@ func ExampleMessage_UnmarshalJSON() {
 		fmt.Println(err)
 		return
 	}
-	switch content := message.Content.(type) {
+	switch content := message.Content.(type) { //nolint:gochecksumtype // only these kinds are concerned
 	case chatapp2.Template:
 		fmt.Println(content.Name, content.Language, content.Components)
 	case chatapp2.Raw:

@@ -49,7 +49,7 @@ func (i Interactive) check(c *checks, path string) {
 	checkNoCaption(c, path+".Header", i.Header)
 	var headers headerRule
 	needsBody, bodyMost := true, 1024
-	switch action := i.Action.(type) {
+	switch action := i.Action.(type) { //nolint:gochecksumtype // only these kinds are concerned
 	case nil, RawAction:
 		needsBody, bodyMost = false, 4096
 	case List:

@@ -157,7 +157,7 @@ func (b *parameterJSON) value() any {
 
 // parameterName returns the name of a parameter of a body, and reports whether it can have one.
 func parameterName(p Parameter) (name string, known bool) {
-	switch p := p.(type) {
+	switch p := p.(type) { //nolint:gochecksumtype // only these kinds are concerned
 	case TextParam:
 		return p.Name, true
 	case Currency:

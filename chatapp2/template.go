@@ -53,7 +53,7 @@ func (t Template) check(c *checks, path string) {
 	var headNamed, headUnnamed, bodyNamed, bodyUnnamed int
 	header := -1
 	for i, component := range t.Components {
-		switch component := component.(type) {
+		switch component := component.(type) { //nolint:gochecksumtype // only these kinds are concerned
 		case TemplateHeader:
 			header = i
 			headNamed, headUnnamed = countNames(component.Parameter)

@@ -42,7 +42,7 @@ func checkOnCard(c *checks, path string, component Component) {
 		c.Found(path, "must not be on a card")
 	}
 	if header, ok := component.(TemplateHeader); ok {
-		switch header.Parameter.(type) {
+		switch header.Parameter.(type) { //nolint:gochecksumtype // only these kinds are concerned
 		case TextParam, Document, GIF, Location:
 			c.Found(path+".Parameter", "want an Image, a Video or a Product in the header of a card")
 		}
