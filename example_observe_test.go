@@ -18,7 +18,7 @@ func (printer) StartStep(ctx context.Context, _ messaging.Step) context.Context 
 func (printer) EndStep(_ context.Context, step messaging.Step, result messaging.StepResult) {
 	switch step.Kind {
 	case messaging.StepCall:
-		fmt.Println(step.Operation, result.Verdict, result.Class)
+		fmt.Println(step.Operation, result.Verdict, result.Attempts)
 	case messaging.StepAttempt:
 		fmt.Println("attempt", step.Attempt, result.StatusCode)
 	default: // waits, lookups, tokens
@@ -37,8 +37,8 @@ func ExampleWithObserver() {
 	_, _ = client.SMS.Send(context.Background(), sms.Message{From: "ACME", Text: "Hi"})
 	// Output:
 	// attempt 1 200
-	// sms.send accepted
-	// sms.send not sent invalid
+	// sms.send accepted 1
+	// sms.send not sent 0
 }
 
 // A tracing adds a header to each request of the client.
