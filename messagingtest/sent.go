@@ -57,7 +57,8 @@ type Sent struct {
 	// members of the row, except those that have the name of one of its own.
 	Extra map[string]json.RawMessage
 
-	// CategoryID, SentAt and DeliveryStatus are shown in listings. Only [Server.Seed] sets them.
+	// CategoryID, SentAt and DeliveryStatus are shown in listings. [Server.Seed] sets them, and [Server.SetOutcome] the status
+	// of an SMS.
 	CategoryID     string
 	SentAt         time.Time
 	DeliveryStatus string

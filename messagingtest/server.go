@@ -54,6 +54,8 @@ type Server struct {
 
 	serial atomic.Int64 // of the last request ID
 
+	watch atomic.Pointer[func(*http.Request, Fault, string)]
+
 	mu     sync.Mutex
 	faults []Fault
 	random randomFaults
@@ -65,7 +67,7 @@ type Server struct {
 	noMarketing bool
 }
 
-// An Option changes a server, for [NewServer], [Start] and [Listen]. Nil is none.
+// An Option changes a server, for [NewServer] and [Start]. Nil is none.
 type Option func(*Server)
 
 // WithContract makes the server speak a contract other than the default one: its paths, names, encodings, credentials, words,
@@ -94,29 +96,8 @@ func NewServer(tb testing.TB, opts ...Option) *Server {
 // if no loopback port is available.
 func Start(opts ...Option) *Server {
 	s := newServer(opts...)
-	s.start(httptest.NewUnstartedServer(http.HandlerFunc(s.serve)))
-	return s
-}
-
-// Listen is like [Start] at an address of the caller's choice, such as 127.0.0.1:8026; a port of 0 is any that is free. The error
-// is that of [net.Listen]. At an address that is not of the loopback interface, anybody can send to the server.
-func Listen(ctx context.Context, address string, opts ...Option) (*Server, error) {
-	var config net.ListenConfig
-	listener, err := config.Listen(ctx, "tcp", address)
-	if err != nil {
-		return nil, fmt.Errorf("messagingtest: Listen: %w", err)
-	}
-	s := newServer(opts...)
-	s.start(&httptest.Server{
-		Listener: listener,
-		Config:   &http.Server{Handler: http.HandlerFunc(s.serve)}, //nolint:gosec // start sets the timeouts
-	})
-	return s, nil
-}
-
-func (s *Server) start(server *httptest.Server) {
 	s.closed, s.stop = context.WithCancel(context.Background())
-	s.http = server
+	s.http = httptest.NewUnstartedServer(s)
 	s.http.Config.BaseContext = func(net.Listener) context.Context { return s.closed }
 	s.http.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
 	// ReadTimeout and WriteTimeout would also count while Slow delays a response: serve sets deadlines around its reading and
@@ -125,6 +106,7 @@ func (s *Server) start(server *httptest.Server) {
 	s.http.Config.IdleTimeout = idleTimeout
 	s.http.Start()
 	s.URL = s.http.URL
+	return s
 }
 
 // newServer returns a server that does not listen.
@@ -133,7 +115,7 @@ func newServer(opts ...Option) *Server {
 		Token:     rand.Text(),
 		APIKey:    rand.Text(),
 		APISecret: rand.Text(),
-		ledger:    ledger{balance: firstBalance, outcomes: map[string]Outcome{}},
+		ledger:    ledger{balance: firstBalance, outcomes: map[string]Outcome{}, changed: make(chan struct{})},
 		templates: map[string]Category{},
 	}
 	s.speak(contract.Default().Table())
@@ -195,9 +177,11 @@ func must(ok bool, format string, args ...any) {
 
 func (s *Server) newRequestID() string { return "req-" + strconv.FormatInt(s.serial.Add(1), 10) }
 
-func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+// ServeHTTP serves a request, as the server does on its own port, for a program that mounts it on another listener.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fault := s.arrive()
 	if fault.name == "DropUnread" {
+		s.watched(r, fault, "")
 		reset(w)
 		return
 	}
@@ -207,6 +191,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	_ = deadlines.SetReadDeadline(time.Time{})
 
 	requestID := s.newRequestID()
+	s.watched(r, fault, requestID)
 	if fault.name == "Status" {
 		s.writeStatus(w, fault, requestID)
 		return
