@@ -129,7 +129,14 @@ func (l *List) value(f wire.Field) (value, reason string) {
 		if v.IsZero() {
 			return "", ""
 		}
-		return table.FormatTime(v, l.op.Time, l.zone), ""
+		switch f.Concept {
+		case "createdAfter":
+			return table.FormatAfter(v, l.op.Time, l.zone), ""
+		case "createdBefore":
+			return table.FormatBefore(v, l.op.Time, l.zone), ""
+		default:
+			return table.FormatTime(v, l.op.Time, l.zone), ""
+		}
 	default:
 		return "", fmt.Sprintf("cannot be a parameter: %T", v)
 	}
