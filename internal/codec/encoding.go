@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"fmt"
 	"net/url"
 	"strconv"
 	"strings"
@@ -81,10 +82,14 @@ func (e *encoding) credentials() (beside, inQuery []member) {
 			members = append(members, member{name: param.Name, text: param.Value, dotted: true})
 		}
 	}
-	if in == "query" && e.kind != "query" {
+	switch {
+	case in == "query" && e.kind != "query":
 		return nil, members
+	case in == "query" || in == "body":
+		return members, nil
+	default:
+		return nil, nil
 	}
-	return members, nil
 }
 
 // value returns what a field sends, whether it is present, and what is wrong with it.
@@ -107,7 +112,7 @@ func (e *encoding) value(f *wire.Field) (m member, present bool, reason string) 
 		m, reason = encoded(v)
 		return m, len(v) > 0, reason
 	default:
-		return m, true, "holds a value of a type that the codec does not know"
+		return m, true, fmt.Sprintf("holds a value that cannot be sent: %T", v)
 	}
 }
 
