@@ -143,7 +143,7 @@ func TestListOnTheWire(t *testing.T) {
 		assert.True(t, r.Body == nil || r.Body == http.NoBody)
 		assert.Equal(t, "Bearer tok-SECRET", r.Header.Get("Authorization"))
 		assert.Equal(t, url.Values{
-			"filter[dateCreatedGt]": {"2026-10-01T00:00:00.122Z"}, "filter[dateCreatedLt]": {"2026-10-01T01:00:00.124Z"},
+			"filter[dateCreatedGt]": {"2026-10-01T00:00:00.123Z"}, "filter[dateCreatedLt]": {"2026-10-01T01:00:00.124Z"},
 			"filter[transactionId]": {"i&d"}, "filter[referenceId]": {"r d"}, "filter[requestId]": {"q"}, "filter[categoryId]": {"c"},
 			"filter[from]": {"AC/ME"}, "filter[to]": {"+639171234567"}, "pageSize": {"500"}, "pageNumber": {fmt.Sprint(i + 1)},
 			"sort[column]": {"dateCreated"}, "sort[direction]": {"desc"}, "tag": {"a", "b"},

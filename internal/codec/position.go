@@ -47,8 +47,9 @@ func (l *List) withoutPair(link string) string {
 	}
 	query := target.Query()
 	_, members := l.pair()
-	query.Del(members[0].Name)
-	query.Del(members[1].Name)
+	for _, member := range members {
+		query.Del(member.Name)
+	}
 	target.RawQuery = query.Encode()
 	return target.String()
 }

@@ -2,25 +2,24 @@ package table
 
 import "time"
 
-// FormatAfter returns a bound that leaves out nothing at or after a time, however the service understands it: it is one unit of the
-// form earlier, since the service may leave out the bound itself.
-func FormatAfter(at time.Time, form string, zone *time.Location) string {
-	return FormatTime(addUnits(at, -1, form, zone), form, zone)
+// After returns a time that, in a form, is a bound which leaves out nothing at or after another, even if the service leaves out the
+// bound itself: the last that is earlier. A service may compare whole days with a date, so that is the day before.
+func After(at time.Time, form string, zone *time.Location) time.Time {
+	if form == "date" {
+		return at.In(zone).AddDate(0, 0, -1)
+	}
+	return at.Add(-1) // the form cuts the rest of its unit off
 }
 
-// FormatBefore returns a bound that leaves out nothing before a time: the first that the form can express and that is not earlier.
-func FormatBefore(at time.Time, form string, zone *time.Location) string {
-	return FormatTime(addUnits(at, 1, form, zone).Add(-1), form, zone)
-}
-
-// addUnits adds so many of the smallest unit that a form can express.
-func addUnits(at time.Time, n int, form string, zone *time.Location) time.Time {
+// Before returns a time that, in a form, is a bound which leaves out nothing before another: the first that is not earlier.
+func Before(at time.Time, form string, zone *time.Location) time.Time {
 	switch form {
 	case "date":
-		return at.In(zone).AddDate(0, 0, n) // not every day has 24 hours
+		at = at.In(zone).AddDate(0, 0, 1) // not every day has 24 hours
 	case "rfc3339ms", "unixms":
-		return at.Add(time.Duration(n) * time.Millisecond)
+		at = at.Add(time.Millisecond)
 	default:
-		return at.Add(time.Duration(n) * time.Second)
+		at = at.Add(time.Second)
 	}
+	return at.Add(-1)
 }
