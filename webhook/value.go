@@ -37,19 +37,28 @@ func digits(text string) string {
 // longestTime bounds, in bytes, what may be a time.
 const longestTime = 64
 
+// moment reads a time of the callback. A text that cannot be read is the zero time.
+func (q *request) moment(value string) time.Time { return moment(value, q.callback.zone) }
+
 // moment reads a time. A + that was not escaped arrives as a space: in front of an offset it is restored. A text that cannot
-// be read is the zero time.
+// be read is the zero time, and so is a year that RFC 3339 cannot write.
 func moment(value string, zone *time.Location) time.Time {
 	if len(value) > longestTime {
 		return time.Time{}
 	}
-	if at, ok := table.ParseTime(value, zone); ok {
+	at, ok := table.ParseTime(value, zone)
+	if value = strings.TrimSpace(value); !ok {
+		if i := strings.LastIndexByte(value, ' '); i > 0 {
+			at, _ = table.ParseTime(value[:i]+"+"+value[i+1:], zone)
+		}
+	}
+	_, offset := at.Zone()
+	switch {
+	case at.IsZero(), at.UTC().Year() < 1, at.UTC().Year() > 9999:
+		return time.Time{}
+	case offset%60 != 0, offset <= -24*60*60, offset >= 24*60*60, at.Year() < 1, at.Year() > 9999:
+		return at.UTC()
+	default:
 		return at
 	}
-	value = strings.TrimSpace(value)
-	if i := strings.LastIndexByte(value, ' '); i > 0 {
-		at, _ := table.ParseTime(value[:i]+"+"+value[i+1:], zone)
-		return at
-	}
-	return time.Time{}
 }
