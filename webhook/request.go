@@ -125,7 +125,7 @@ func (q *request) interpret() {
 		for _, c := range q.callback.conceptsOf(p.Name) {
 			switch {
 			case c == conceptFrom && senderInBody && i >= q.inQuery:
-			case c != conceptJSON && q.nested[i]: // JSON is no text, and no ID
+			case q.nested != nil && q.nested[i] && c != conceptJSON: // JSON is no text, and no ID
 			default:
 				q.set(c, p.Value)
 			}

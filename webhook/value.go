@@ -47,18 +47,26 @@ func moment(value string, zone *time.Location) time.Time {
 		return time.Time{}
 	}
 	at, ok := table.ParseTime(value, zone)
-	if value = strings.TrimSpace(value); !ok {
+	if !ok {
+		value = strings.TrimSpace(value)
 		if i := strings.LastIndexByte(value, ' '); i > 0 {
 			at, _ = table.ParseTime(value[:i]+"+"+value[i+1:], zone)
 		}
 	}
-	_, offset := at.Zone()
-	switch {
-	case at.IsZero(), at.UTC().Year() < 1, at.UTC().Year() > 9999:
+	return storable(at)
+}
+
+// storable returns a time in a form that RFC 3339 can write, or the zero time if it has none.
+func storable(at time.Time) time.Time {
+	const firstSecond, lastSecond = -62135596800, 253402300799 // of the years 1 and 9999
+	if at.IsZero() || at.Unix() < firstSecond || at.Unix() > lastSecond {
 		return time.Time{}
-	case offset%60 != 0, offset <= -24*60*60, offset >= 24*60*60, at.Year() < 1, at.Year() > 9999:
-		return at.UTC()
-	default:
+	}
+	if at.Location() == time.UTC {
 		return at
 	}
+	if _, offset := at.Zone(); offset%60 != 0 || max(offset, -offset) >= 24*60*60 || at.Year() < 1 || at.Year() > 9999 {
+		return at.UTC()
+	}
+	return at
 }
