@@ -106,6 +106,15 @@ func (s *SMSService) Find(ctx context.Context, referenceID string) (sms.Transact
 
 // find also reports whether all responses were fresh, as isFresh says.
 func (s *SMSService) find(ctx context.Context, referenceID string) (tx sms.Transaction, fresh bool, err error) {
+	o := s.core.observation(&s.list.endpoint)
+	ctx, end := o.begin(ctx, StepLookup, 0)
+	tx, fresh, err = s.search(ctx, referenceID)
+	end(o.failure(err))
+	return tx, fresh, err
+}
+
+// search is find within a step that is observed.
+func (s *SMSService) search(ctx context.Context, referenceID string) (tx sms.Transaction, fresh bool, err error) {
 	if referenceID == "" {
 		return tx, false, invalid(s.list.name, []wire.Problem{{Field: "referenceID", Reason: "required, but empty"}})
 	}
@@ -311,7 +320,7 @@ func (s *SMSService) fetchOne(ctx context.Context, query wire.Query, pageSize, p
 	if buffer == nil {
 		buffer = new([]byte)
 	}
-	response, err := read(ctx, s.core.transport, &s.list.endpoint, readRequest[wire.Page]{
+	response, err := read(ctx, s.core, &s.list.endpoint, readRequest[wire.Page]{
 		url: target, params: query.Params, buffer: *buffer,
 		decode: func(body []byte) (wire.Page, codec.Failure, error) {
 			return s.list.codec.Decode(body, query.At, pageSize, reuse)

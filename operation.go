@@ -176,11 +176,13 @@ type readResponse[T any] struct {
 }
 
 // read performs a read. It is retried, because reading changes nothing.
-func read[T any](ctx context.Context, t *transport.Transport, e *endpoint, r readRequest[T]) (readResponse[T], error) {
+func read[T any](ctx context.Context, c *core, e *endpoint, r readRequest[T]) (readResponse[T], error) {
 	var value T
 	var failure codec.Failure
 	var decodeErr error
-	out := t.Do(ctx, transport.Request{
+	o := c.observation(e)
+	ctx, end := o.call(ctx)
+	out := c.transport.Do(ctx, transport.Request{
 		Operation: e.name, Method: http.MethodGet, URL: r.url, Read: true, Authenticate: e.authenticator, Buffer: r.buffer,
 		Decode: func(body []byte) error {
 			value, failure, decodeErr = r.decode(body)
@@ -189,15 +191,32 @@ func read[T any](ctx context.Context, t *transport.Transport, e *endpoint, r rea
 			}
 			return decodeErr
 		},
+		Explain: func(out transport.Outcome) error {
+			if err := r.judge(e, out, failure, decodeErr); err != nil {
+				return err
+			}
+			return nil
+		},
+		Observe: o.inTransport(),
 	})
 	result := readResponse[T]{value: value, fresh: isFresh(out), buffer: out.Body}
+	if err := r.judge(e, out, failure, decodeErr); err != nil {
+		end(o.failure(err))
+		return result, err
+	}
+	end(StepResult{StatusCode: out.StatusCode, Attempts: out.Attempts})
+	return result, nil
+}
+
+// judge returns the error of a read, or nil. failure and decodeErr are what decode returned.
+func (r *readRequest[T]) judge(e *endpoint, out transport.Outcome, failure codec.Failure, decodeErr error) *Error {
 	success := out.StatusCode >= 200 && out.StatusCode < 300
 	if success && out.Err == nil && decodeErr == nil && failure.Code == "" {
-		return result, nil
+		return nil
 	}
 	err := newError(e.operation, out)
 	if out.StatusCode == 0 {
-		return result, err
+		return err
 	}
 	var notJSON error
 	switch {
@@ -214,7 +233,7 @@ func read[T any](ctx context.Context, t *transport.Transport, e *endpoint, r rea
 		err.reason = "the response could not be read to its end"
 	}
 	err.explain(failure, notJSON, out, e.secrets(r.params, out))
-	return result, err
+	return err
 }
 
 // isFresh reports whether nothing shows that a response came from a cache.

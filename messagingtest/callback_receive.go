@@ -24,6 +24,9 @@ type Reply struct {
 	Callback Callback // what was delivered: an InboundSMS, an InboundChatApp or a DeliveryReport
 	Attempt  int      // counts the requests of one delivery from 1; 0 if none was made, and Err says why
 
+	Request *http.Request // that was made; nil if none was
+	Took    time.Duration // until the response had been read
+
 	StatusCode int           // zero if there was no response
 	Header     http.Header   // nil if there was no response
 	RetryAfter time.Duration // what the header Retry-After asks for; zero if it is absent or invalid
@@ -128,8 +131,8 @@ func (how receiving) retry(ctx context.Context, what call, connected *sync.WaitG
 }
 
 // call makes one request.
-func (how receiving) call(ctx context.Context, what call, attempt int, gotConn func(httptrace.GotConnInfo)) Reply {
-	reply := Reply{Callback: what.callback}
+func (how receiving) call(ctx context.Context, what call, attempt int, gotConn func(httptrace.GotConnInfo)) (reply Reply) {
+	reply = Reply{Callback: what.callback}
 	if ctx.Err() != nil {
 		reply.Err = fmt.Errorf("messagingtest: not sent: %w", context.Cause(ctx))
 		return reply
@@ -146,6 +149,8 @@ func (how receiving) call(ctx context.Context, what call, attempt int, gotConn f
 		return reply
 	}
 	reply.Attempt = attempt
+	reply.Request = req
+	defer func(began time.Time) { reply.Took = time.Since(began) }(time.Now())
 	resp, err := how.client.Do(req)
 	if err == nil {
 		defer func() { _ = resp.Body.Close() }()

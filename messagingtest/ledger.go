@@ -70,24 +70,39 @@ type Sent struct {
 	// those that have the name of one of its own.
 	Extra map[string]json.RawMessage
 
-	// CategoryID, SentAt and DeliveryStatus are shown in listings. Only [Server.Seed] sets them.
+	// CategoryID, SentAt and DeliveryStatus are shown in listings. [Server.Seed] sets them, and [Server.SetOutcome] the status
+	// of an SMS.
 	CategoryID     string
 	SentAt         time.Time
 	DeliveryStatus string
 }
 
-// row is a message in the ledger. It never changes.
+// row is a message in the ledger. The server's mutex guards it: SetOutcome changes it.
 type row struct {
 	Sent
 	created time.Time // At as listings show it: what a client reads, filters and sorts by must agree
 	shown   string    // created as text
 	order   int       // breaks ties in every order
 	foreign bool      // nobody sent it to this server: see ShiftRows
+	taken   bool      // WaitFor has returned it
+
+	revision int // of the ledger, when the row entered or its state changed
 
 	// Times on the clock. The course is nil for an SMS, and for what was seeded.
 	accepted time.Duration // where the course begins
 	course   []step
 	due      time.Duration // of the fallback, if it applies
+}
+
+// at returns a copy of the message, in the state that it has by then.
+func (r *row) at(advanced time.Duration) Sent {
+	m := r.clone()
+	for _, s := range r.course {
+		if s.after <= advanced-r.accepted {
+			m.State, m.StateAt = s.state, m.At.Add(s.after)
+		}
+	}
+	return m
 }
 
 func newRow(m Sent, order int) *row {
@@ -115,6 +130,9 @@ type ledger struct {
 	advanced  time.Duration      // what lifetimes and deliveries count
 	outcomes  map[string]Outcome // by recipient
 	fallbacks []*row             // whose fallback is not due yet
+
+	revision int           // counts what Changes yields
+	changed  chan struct{} // closed by the next change
 }
 
 func (l *ledger) clear() {
@@ -123,13 +141,21 @@ func (l *ledger) clear() {
 	l.byID, l.byReference = map[string]*row{}, map[string][]*row{}
 }
 
+// touch makes Changes yield a row.
+func (l *ledger) touch(r *row) {
+	l.revision++
+	r.revision = l.revision
+	close(l.changed)
+	l.changed = make(chan struct{})
+}
+
 // accept pays for a message and enters it, or reports false if the balance is too small.
 func (l *ledger) accept(m *submission) bool {
 	if !l.pay(m.Parts) {
 		return false
 	}
 	m.ID, m.At, m.left = l.newID(m.Channel), l.now(), l.balance
-	r := newRow(m.Sent, len(l.rows))
+	r := newRow(m.Sent, l.revision)
 	l.enter(r)
 	if m.Channel != ChannelSMS {
 		l.deliver(r)
@@ -167,6 +193,7 @@ func (l *ledger) enter(r *row) {
 		l.byReference[r.ReferenceID] = append(l.byReference[r.ReferenceID], r)
 	}
 	l.sorted = nil
+	l.touch(r)
 }
 
 func (l *ledger) isDuplicate(m Sent) bool {
@@ -185,20 +212,12 @@ func (s *Server) RefuseDuplicates(on bool) {
 // processing, including those of [Server.Seed] and the SMS of fallbacks. A message is there before its response is written.
 func (s *Server) Sent() []Sent {
 	s.mu.Lock()
-	rows, advanced := slices.Clip(s.ledger.rows), s.ledger.advanced
-	s.mu.Unlock()
+	defer s.mu.Unlock()
 	var sent []Sent
-	for _, r := range rows {
-		if r.foreign {
-			continue
+	for _, r := range s.ledger.rows {
+		if !r.foreign {
+			sent = append(sent, r.at(s.ledger.advanced))
 		}
-		m := r.clone()
-		for _, s := range r.course {
-			if s.after <= advanced-r.accepted {
-				m.State, m.StateAt = s.state, m.At.Add(s.after)
-			}
-		}
-		sent = append(sent, m)
 	}
 	return sent
 }
@@ -246,6 +265,6 @@ func (s *Server) Seed(messages ...Sent) {
 			m.At = now
 		}
 		m.Parts = cmp.Or(m.Parts, countParts(m.Text))
-		s.ledger.enter(newRow(m, len(s.ledger.rows)))
+		s.ledger.enter(newRow(m, s.ledger.revision))
 	}
 }

@@ -175,7 +175,7 @@ func (s *Server) shiftRows(l listing, first *row) {
 		if l.reference == "" && l.sortBy != "reference" {
 			m.ReferenceID = ""
 		}
-		order, step := len(s.ledger.rows), time.Millisecond
+		order, step := s.ledger.revision, time.Millisecond
 		if !l.descending {
 			order, step = -order, -step
 		}

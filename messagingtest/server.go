@@ -51,6 +51,8 @@ type Server struct {
 
 	serial atomic.Int64 // of the last request ID
 
+	watch atomic.Pointer[func(*http.Request, Fault, string)]
+
 	mu     sync.Mutex
 	faults []Fault
 	random randomFaults
@@ -82,7 +84,7 @@ func NewServer(tb testing.TB) *Server {
 func Start() *Server {
 	s := newServer()
 	s.closed, s.stop = context.WithCancel(context.Background())
-	s.http = httptest.NewUnstartedServer(http.HandlerFunc(s.serve))
+	s.http = httptest.NewUnstartedServer(s)
 	s.http.Config.BaseContext = func(net.Listener) context.Context { return s.closed }
 	s.http.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
 	// ReadTimeout and WriteTimeout would also count while Slow delays a response: serve sets deadlines around its reading and
@@ -101,7 +103,7 @@ func newServer() *Server {
 		APIKey:    rand.Text(),
 		APISecret: rand.Text(),
 		names:     defaultNames(),
-		ledger:    ledger{balance: firstBalance, outcomes: map[string]Outcome{}},
+		ledger:    ledger{balance: firstBalance, outcomes: map[string]Outcome{}, changed: make(chan struct{})},
 		paging:    ByPage,
 		templates: map[string]Category{},
 	}
@@ -152,9 +154,11 @@ func must(ok bool, format string, args ...any) {
 
 func (s *Server) newRequestID() string { return "req-" + strconv.FormatInt(s.serial.Add(1), 10) }
 
-func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+// ServeHTTP serves a request, as the server does on its own port, for a program that mounts it on another listener.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fault := s.arrive()
 	if fault.name == "DropUnread" {
+		s.watched(r, fault, "")
 		reset(w)
 		return
 	}
@@ -164,6 +168,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	_ = deadlines.SetReadDeadline(time.Time{})
 
 	requestID := s.newRequestID()
+	s.watched(r, fault, requestID)
 	if fault.name == "Status" {
 		s.writeStatus(w, fault, requestID)
 		return

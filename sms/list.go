@@ -122,6 +122,8 @@ type Transaction struct {
 	Parts int
 	// Price is a decimal string, exactly as the service sent it.
 	Price string
+	// Currency is the currency of the price, in the service's words, such as "EUR".
+	Currency string
 	// CreatedAt is when the service took the message, SentAt when it went out.
 	CreatedAt time.Time
 	SentAt    time.Time

@@ -53,7 +53,7 @@ var requests = map[string]struct {
 	"sms-json-renamed-one":          {overlay: `{"sms.send": {"fields": {"text": "message"}}}`, message: complete()},
 	"sms-json-renamed-no-escapes":   {overlay: `{"sms.send": {"fields": {"text": "message"}}}`, message: withText("<&> \u2028 你好 \" \\ \n")},
 	"sms-json-names-swapped":        {overlay: `{"sms.send": {"fields": {"from": "to", "to": "from"}}}`, message: complete()},
-	"sms-json-names-odd":            {overlay: `{"sms.send": {"fields": {"from": "<from> & \"co\"", "to": "空 к", "text": "te\\xt/[0]", "reference": "a b"}}}`, message: complete()},
+	"sms-json-names-odd":            {overlay: `{"sms.send": {"fields": {"from": "<from> & \"co\"", "to": "空 к", "text": "te\\xt/[x]", "reference": "a b"}}}`, message: complete()},
 	"sms-json-name-of-another":      {overlay: `{"sms.send": {"fields": {"from": "dlrCallback", "callback": "from"}}}`, message: complete()},
 	"sms-json-nested":               {overlay: `{"sms.send": {"fields": {"from": "sender.id"}}}`, message: complete()},
 	"sms-json-nested-deep":          {overlay: `{"sms.send": {"fields": {"text": "a.b.c.d.e"}}}`, message: complete()},

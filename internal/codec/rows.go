@@ -25,6 +25,7 @@ var recordFields = [...]struct { //nolint:gochecknoglobals // never written
 	{"text", func(r *wire.Record) any { return &r.Text }},
 	{"parts", func(r *wire.Record) any { return &r.Parts }},
 	{"price", func(r *wire.Record) any { return &r.Price }},
+	{"currency", func(r *wire.Record) any { return &r.Currency }},
 	{"created", func(r *wire.Record) any { return &r.CreatedAt }},
 	{"sent", func(r *wire.Record) any { return &r.SentAt }},
 	{"sendStatus", func(r *wire.Record) any { return &r.SendStatus }},

@@ -122,7 +122,7 @@ type row struct {
 // recordFields holds the Go fields of a record by concept.
 var recordFields = map[string]string{
 	"id": "ID", "request": "RequestID", "reference": "ReferenceID", "category": "CategoryID", "from": "From", "to": "To", "text": "Text",
-	"parts": "Parts", "price": "Price", "created": "CreatedAt", "sent": "SentAt", "sendStatus": "SendStatus", "deliveryStatus": "DeliveryStatus",
+	"parts": "Parts", "price": "Price", "currency": "Currency", "created": "CreatedAt", "sent": "SentAt", "sendStatus": "SendStatus", "deliveryStatus": "DeliveryStatus",
 	"operator": "Operator", "country": "Country", "description": "Description",
 }
 
@@ -279,7 +279,7 @@ var samples = map[string]struct {
 	want any
 }{
 	"id": {`"t-1"`, "t-1"}, "request": {`"r-1"`, "r-1"}, "reference": {`"order-17"`, "order-17"}, "category": {`5`, "5"}, "from": {`"ACME"`, "ACME"}, "to": {`639171234567`, "639171234567"},
-	"text": {`"a\n\u00e9 😀"`, "a\né 😀"}, "parts": {`"3"`, 3}, "price": {`0.50`, "0.50"}, "created": {`"2026-10-03T14:44:23.186Z"`, time.Date(2026, 10, 3, 14, 44, 23, 186_000_000, time.UTC)},
+	"text": {`"a\n\u00e9 😀"`, "a\né 😀"}, "parts": {`"3"`, 3}, "price": {`0.50`, "0.50"}, "currency": {`"EUR"`, "EUR"}, "created": {`"2026-10-03T14:44:23.186Z"`, time.Date(2026, 10, 3, 14, 44, 23, 186_000_000, time.UTC)},
 	"sent": {`1790000000`, time.Unix(1790000000, 0).UTC()}, "sendStatus": {`1`, "1"}, "deliveryStatus": {`"DELIVRD"`, "DELIVRD"}, "operator": {`"OP"`, "OP"}, "country": {`"PHL"`, "PHL"}, "description": {`7`, "7"},
 }
 

@@ -82,6 +82,7 @@ type Record struct {
 	Text           string
 	Parts          int
 	Price          string
+	Currency       string
 	CreatedAt      time.Time
 	SentAt         time.Time
 	SendStatus     string
