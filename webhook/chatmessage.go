@@ -24,46 +24,46 @@ import (
 // if it is one message that agrees with them: with the same ID and sender, or none, and of a kind that has room for the text.
 type ChatMessage struct {
 	// Callback is CallbackChatApp1 or CallbackChatApp2.
-	Callback Callback
+	Callback Callback `json:"callback,omitzero"`
 	// ID is the message ID of the service.
-	ID string
+	ID string `json:"id,omitzero"`
 	// From is the number of the sender, or the user ID of a sender without a number. To is the channel or number that
 	// received the message. White space around them is removed, and a + that was not escaped is restored.
-	From string
-	To   string
+	From string `json:"from,omitzero"`
+	To   string `json:"to,omitzero"`
 	// ReferenceID is a reference ID.
-	ReferenceID string
+	ReferenceID string `json:"referenceID,omitzero"`
 	// Name is the name that the sender chose. Do not trust it.
-	Name string
+	Name string `json:"name,omitzero"`
 	// Content is what the message says.
-	Content Content
+	Content Content `json:"-"`
 	// Context is what the message refers to; from JSON alone.
-	Context Context
+	Context Context `json:"context,omitzero"`
 	// ReceivedAt is when the service received the message. It is zero if the callback has no time, or one in an unknown form.
 	// RawTime is the time as it arrived.
-	ReceivedAt time.Time
-	RawTime    string
+	ReceivedAt time.Time `json:"receivedAt,omitzero"`
+	RawTime    string    `json:"rawTime,omitzero"`
 	// Ambiguous is like that of SMSMessage. It is also set where JSON contradicts other parameters or itself.
-	Ambiguous bool
+	Ambiguous bool `json:"ambiguous,omitzero"`
 	// JSON is the complete message, if it arrived as JSON.
-	JSON json.RawMessage
+	JSON json.RawMessage `json:"-"`
 	// Params are all parameters, including those of the fields above.
-	Params Params
+	Params Params `json:"params,omitzero"`
 	// RawQuery is the query byte for byte, without secrets.
-	RawQuery string
+	RawQuery string `json:"-"`
 }
 
 // Context is what a chat-app message refers to.
 type Context struct {
 	// ID is the message that was replied to, and From its sender.
-	ID   string
-	From string
+	ID   string `json:"id,omitzero"`
+	From string `json:"from,omitzero"`
 	// Forwarded marks a forwarded message, FrequentlyForwarded one that was forwarded more than five times.
-	Forwarded           bool
-	FrequentlyForwarded bool
+	Forwarded           bool `json:"forwarded,omitzero"`
+	FrequentlyForwarded bool `json:"frequentlyForwarded,omitzero"`
 	// CatalogID and ProductID name the product that the message asks about.
-	CatalogID string
-	ProductID string
+	CatalogID string `json:"catalogID,omitzero"`
+	ProductID string `json:"productID,omitzero"`
 }
 
 // ChatApp1 is like SMS, for inbound messages of chat app 1. An envelope of the platform can hold several messages: each is

@@ -15,30 +15,30 @@ import (
 // Reports can arrive out of order, more than once, and not at all: a "sent" can follow a "delivered".
 type DeliveryReport struct {
 	// ID is the message ID, as in the receipt.
-	ID string
+	ID string `json:"id,omitzero"`
 	// ReferenceID is the sender's own name for the message.
-	ReferenceID string
+	ReferenceID string `json:"referenceID,omitzero"`
 	// From is the sender ID of the message, and To its recipient.
-	From string
-	To   string
+	From string `json:"from,omitzero"`
+	To   string `json:"to,omitzero"`
 	// Kind is the type of the transaction, as it arrived.
-	Kind string
+	Kind string `json:"kind,omitzero"`
 	// Status is the state of the message, and RawStatus the word or number that arrived for it.
-	Status    Status
-	RawStatus string
+	Status    Status `json:"status,omitzero"`
+	RawStatus string `json:"rawStatus,omitzero"`
 	// StatusAt is when the message reached the state. It is zero if the report has no time, or one in an unknown form. RawTime
 	// is the time as it arrived.
-	StatusAt time.Time
-	RawTime  string
+	StatusAt time.Time `json:"statusAt,omitzero"`
+	RawTime  string    `json:"rawTime,omitzero"`
 	// Ambiguous reports whether an ID, a sender, a recipient, a reference or a status arrived twice with different values,
 	// other than two words for the same status. The first is used.
-	Ambiguous bool
+	Ambiguous bool `json:"ambiguous,omitzero"`
 	// JSON is the complete status, if it arrived in the shape of the platform. It has errors and prices.
-	JSON json.RawMessage
+	JSON json.RawMessage `json:"-"`
 	// Params are all parameters, including those of the fields above.
-	Params Params
+	Params Params `json:"params,omitzero"`
 	// RawQuery is the query byte for byte, without secrets.
-	RawQuery string
+	RawQuery string `json:"-"`
 }
 
 // Delivery is like SMS, for delivery reports. DeliveryURL returns the URL to name in a send. An envelope of the platform can

@@ -12,32 +12,32 @@ import (
 
 // findEvents looks for the list of events in the body.
 func (q *request) findEvents() error {
-	if q.object == "" {
-		return nil
-	}
+	body := json.RawMessage(q.object)
+	found := body
 	for _, path := range q.callback.events {
-		found := path.in(json.RawMessage(q.object))
-		switch {
-		case found == nil:
-			continue
-		case isNested(found, '{'):
-			q.list = []json.RawMessage{found}
-		case isNested(found, '['):
-			q.list = elements(found, maxEvents)
-		case string(found) != "null":
-			return q.reject(ErrUnreadable)
+		if found = path.in(body); found != nil {
+			break
 		}
-		if q.several = true; len(q.list) > maxEvents {
-			return q.reject(ErrTooLarge)
-		}
+	}
+	switch {
+	case len(q.object) == 0, found == nil, len(found) == len(body) && isNested(body, '{'):
 		return nil
+	case isNested(found, '{'):
+		q.list = []json.RawMessage{found}
+	case isNested(found, '['):
+		q.list = elements(found, maxEvents)
+	case string(found) != "null":
+		return q.reject(ErrUnreadable)
+	}
+	if q.several = true; len(q.list) > maxEvents {
+		return q.reject(ErrTooLarge)
 	}
 	return nil
 }
 
 // holdsList reports whether a body may be a list of events itself.
 func (c *callback) holdsList() bool {
-	return slices.ContainsFunc(c.events, func(p path) bool { return len(p.names) == 0 })
+	return len(c.events) == 0 || slices.ContainsFunc(c.events, func(p path) bool { return len(p.names) == 0 })
 }
 
 // size returns the number of events.

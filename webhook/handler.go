@@ -24,7 +24,7 @@ type handler[E event] struct {
 // event is what handlers need to know of an event.
 type event interface {
 	DuplicateKey() (key string, lasting bool)
-	about() (c Callback, id string)
+	about() (kind Callback, id string)
 }
 
 // response is what a request is answered with. The body is always empty, because some gateways send it back to the sender as a
@@ -85,7 +85,7 @@ func (h *handler[E]) handleOne(w watched, e *E, i int) response {
 	c := &handling[E]{handler: h, event: e}
 	c.request, c.deadline = w.ctx, time.Now().Add(h.timeout)
 	defer c.end()
-	w.callback, w.id = (*e).about()
+	w.kind, w.id = (*e).about()
 	var storeErr error
 	if key := h.storeKey(e, i); key == "" {
 		_ = c.call(c)

@@ -1,40 +1,44 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
 	"net/http"
+	"slices"
 	"time"
 )
 
-// An Observer watches a Receiver, for traces and metrics (see [WithObserver]). Its methods are called from many goroutines, and
-// before the response, so they should return at once. A panic in one of them is ignored.
+// Observer watches what a Receiver does, for traces and metrics; see [WithObserver]. It is used from many goroutines at once, and
+// before the response, so its methods should return at once. A panic in one of them is ignored.
 //
 // Nothing that it is told holds a number, a text, an ID or a secret.
 type Observer interface {
-	// StartEvent is called before a request is read, and again for each further event that it holds. The handle function gets a
-	// context with the values of the one returned. A nil context is ignored.
-	StartEvent(ctx context.Context, start EventStart) context.Context
-	// EndEvent is called once for each StartEvent, with the context that it returned.
-	EndEvent(ctx context.Context, end EventEnd)
+	// StartEvent is called before a request is read, and again for each further event that it holds. The context that it returns
+	// is passed to EndEvent, and its values to the handle function. It must derive from ctx.
+	StartEvent(ctx context.Context, event Event) context.Context
+	// EndEvent is called once for each StartEvent, in the same goroutine.
+	EndEvent(ctx context.Context, event Event, result EventResult)
 }
 
-// EventStart is what is known before an event is read.
-type EventStart struct {
+// Event is what an Observer is told of an event before it is read.
+type Event struct {
 	// Callback is the callback whose handler was called.
 	Callback Callback
 }
 
-// EventEnd is what became of an event or, if it could not be read, of a request.
-type EventEnd struct {
-	// Callback is the callback. It is CallbackDelivery for a status that came to the handler of a chat app.
-	Callback Callback
-	Outcome  Outcome
-	// Reason is why a request was refused: one of the errors of this package, such as ErrProof. It is nil for other outcomes.
-	Reason error
-	// Status is the HTTP status that the event asks for. The response has the highest of its events.
-	Status int
+// EventResult says what became of an event or, if it could not be read, of a request.
+type EventResult struct {
+	// Kind is the kind of the event: CallbackDelivery for a status that came to the handler of a chat app, otherwise the callback.
+	Kind Callback
+	// Outcome is what became of the event.
+	Outcome Outcome
+	// Reason is why a request was refused: the text of the Reason of a [RejectError], such as "no sender". It is empty for other
+	// outcomes.
+	Reason string
+	// StatusCode is the HTTP status that the event asks for. The response has the highest of its events.
+	StatusCode int
 	// Duration is the time since StartEvent.
 	Duration time.Duration
 }
@@ -79,11 +83,11 @@ func (o Outcome) level() slog.Level {
 
 // watched is an event that is logged and observed.
 type watched struct {
-	request  *http.Request
-	ctx      context.Context //nolint:containedctx // that of the request, or of the observer
-	began    time.Time       // zero if nobody asks
-	callback Callback
-	id       string
+	request *http.Request
+	ctx     context.Context //nolint:containedctx // that of the request, or of the observers
+	began   time.Time       // zero if nobody asks
+	kind    Callback
+	id      string
 }
 
 // isHEAD reports whether a request was refused only because it must have no effect, which is no news.
@@ -93,16 +97,14 @@ func (w watched) isHEAD(reason error) bool {
 
 // watch begins an event.
 func (h *handler[E]) watch(r *http.Request) watched {
-	w := watched{request: r, ctx: r.Context(), callback: h.callback.name}
-	if h.logger == nil && h.observer == nil {
+	w := watched{request: r, ctx: r.Context(), kind: h.callback.name}
+	if h.logger == nil && h.observers == nil {
 		return w
 	}
 	w.began = time.Now()
-	if h.observer != nil {
+	for _, observer := range h.observers {
 		_ = protect(h.callback, func() error {
-			if ctx := h.observer.StartEvent(w.ctx, EventStart{Callback: w.callback}); ctx != nil {
-				w.ctx = ctx
-			}
+			w.ctx = cmp.Or(observer.StartEvent(w.ctx, Event{Callback: h.callback.name}), w.ctx)
 			return nil
 		})
 	}
@@ -111,24 +113,25 @@ func (h *handler[E]) watch(r *http.Request) watched {
 
 // end observes and logs what became of an event. A logger or observer that panics changes nothing of it.
 func (h *handler[E]) end(w watched, outcome Outcome, reason error, status int) {
-	if h.logger == nil && h.observer == nil {
+	if h.logger == nil && h.observers == nil {
 		return
 	}
-	took := time.Since(w.began)
-	if h.observer != nil {
+	result := EventResult{Kind: w.kind, Outcome: outcome, StatusCode: status, Duration: time.Since(w.began)}
+	verdict := string(outcome)
+	if reason != nil {
+		result.Reason = reason.Error()
+		verdict += ": " + result.Reason
+	}
+	for _, observer := range slices.Backward(h.observers) {
 		_ = protect(h.callback, func() error {
-			h.observer.EndEvent(w.ctx, EventEnd{Callback: w.callback, Outcome: outcome, Reason: reason, Status: status, Duration: took})
+			observer.EndEvent(w.ctx, Event{Callback: h.callback.name}, result)
 			return nil
 		})
 	}
 	if h.logger != nil && !w.isHEAD(reason) {
-		verdict := string(outcome)
-		if reason != nil {
-			verdict += ": " + reason.Error()
-		}
 		_ = protect(h.callback, func() error {
-			h.logger.LogAttrs(w.ctx, outcome.level(), "webhook", slog.String("callback", string(w.callback)),
-				slog.String("id", cut(w.id)), slog.String("verdict", verdict), slog.Duration("duration", took))
+			h.logger.LogAttrs(w.ctx, outcome.level(), "webhook", slog.String("callback", string(h.callback.name)),
+				slog.String("id", cut(w.id)), slog.String("verdict", verdict), slog.Duration("duration", result.Duration))
 			return nil
 		})
 	}

@@ -148,11 +148,11 @@ func WithLogger(logger *slog.Logger) Option {
 	}
 }
 
-// WithObserver tells observer of the beginning and the end of each event, for traces and metrics. Without it nothing is observed,
-// at no cost.
+// WithObserver tells observer of the beginning and the end of each event, for traces and metrics. Several observers are called
+// in the order of the options, and at the end in the opposite order. Without it nothing is observed, at no cost.
 func WithObserver(observer Observer) Option {
 	return func(rcv *Receiver) error {
-		rcv.observer = observer
+		rcv.observers = append(rcv.observers, observer)
 		return required("WithObserver", observer != nil)
 	}
 }

@@ -450,7 +450,9 @@ func (o object) text(member string) (string, bool) {
 
 func (o object) flag(member string) bool { return o.word(member) == "true" }
 
-func (o object) time(member string) time.Time { return moment(o.word(member), time.UTC) }
+func (o object) time(member string) time.Time {
+	return moment(o.word(member), time.UTC).UTC()
+}
 
 func (o object) object(member string) object { return objectOf(o.get(member)) }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 // A Receiver makes handlers for the callbacks of the service, and parses them. Get one from [NewReceiver]. It never changes,
@@ -19,7 +20,6 @@ import (
 type Receiver struct {
 	contract  contract.Contract
 	callbacks map[Callback]*callback
-	statuses  map[string]Status // by a status as it arrives, in lower case
 
 	secrets      []secret
 	pathSecrets  []secret
@@ -31,7 +31,7 @@ type Receiver struct {
 	maxParams    int
 	maxBytes     int
 	logger       *slog.Logger
-	observer     Observer
+	observers    []Observer
 	onReject     func(*http.Request, error)
 	handleStatus func(context.Context, DeliveryReport) error
 	noStore      []string // the value of a header, the same in every response
@@ -130,18 +130,21 @@ func (rcv *Receiver) compile() error {
 	for _, section := range []struct {
 		name   Callback
 		params map[string][]string
-		zone   string
+		table.Callback
 	}{
-		{CallbackSMS, t.WebhookSMS.Params, t.WebhookSMS.Zone},
-		{CallbackChatApp1, t.WebhookChatApp1.Params, t.WebhookChatApp1.Zone},
-		{CallbackChatApp2, t.WebhookChatApp2.Params, t.WebhookChatApp2.Zone},
-		{CallbackDelivery, delivery.Params, delivery.Zone},
+		{CallbackSMS, t.WebhookSMS.Params, t.WebhookSMS.Callback},
+		{CallbackChatApp1, t.WebhookChatApp1.Params, t.WebhookChatApp1.Callback},
+		{CallbackChatApp2, t.WebhookChatApp2.Params, t.WebhookChatApp2.Callback},
+		{CallbackDelivery, delivery.Params, delivery.Callback},
 	} {
-		zone, err := time.LoadLocation(section.zone)
+		zone, err := time.LoadLocation(section.Zone)
 		if err != nil {
 			problems = append(problems, fmt.Errorf("webhook: WithContract: the zone of the %s callback: %w", section.name, err))
 		}
-		c := &callback{name: section.name, zone: zone}
+		c := &callback{name: section.name, zone: zone, layouts: section.Layouts}
+		for _, text := range section.Events {
+			c.events = append(c.events, newPath(text))
+		}
 		for i, key := range conceptKeys() {
 			c.add(concept(i), section.params[key])
 			if c.name == CallbackDelivery {
@@ -152,12 +155,6 @@ func (rcv *Receiver) compile() error {
 	}
 	// Statuses of the platform arrive in the same parameters as its messages.
 	rcv.callbacks[CallbackDelivery].add(conceptJSON, t.WebhookChatApp2.Params["json"])
-	rcv.statuses = map[string]Status{string(StatusPlayed): StatusPlayed, string(StatusDeleted): StatusDeleted}
-	for status, words := range delivery.Statuses {
-		for _, word := range words {
-			rcv.statuses[strings.ToLower(word)] = Status(status)
-		}
-	}
 	return errors.Join(problems...)
 }
 

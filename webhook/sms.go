@@ -11,29 +11,29 @@ import (
 // SMSMessage is an inbound SMS. From is never empty; a field that the callback does not carry is empty or zero.
 type SMSMessage struct {
 	// ID is the message ID of the service.
-	ID string
+	ID string `json:"id,omitzero"`
 	// From is the number of the sender, and To the access code or virtual number that received the message. White space around
 	// them is removed, and a + that was not escaped is restored.
-	From string
-	To   string
+	From string `json:"from,omitzero"`
+	To   string `json:"to,omitzero"`
 	// Text is the text in valid UTF-8, decoded once. It may be empty, may be white space, and may hold control characters.
-	Text        string
-	ReferenceID string
+	Text        string `json:"text,omitzero"`
+	ReferenceID string `json:"referenceID,omitzero"`
 	// Operator is the mobile operator of the sender.
-	Operator string
+	Operator string `json:"operator,omitzero"`
 	// Keyword is the keyword that the service recognized.
-	Keyword string
+	Keyword string `json:"keyword,omitzero"`
 	// ReceivedAt is when the service received the message. It is zero if the callback has no time, or one in an unknown form.
 	// RawTime is the time as it arrived.
-	ReceivedAt time.Time
-	RawTime    string
+	ReceivedAt time.Time `json:"receivedAt,omitzero"`
+	RawTime    string    `json:"rawTime,omitzero"`
 	// Ambiguous reports whether an ID, a sender, a recipient or a reference arrived twice with different values. The first is
 	// used. Text that was not escaped can hold parameters of its own, so trust such an event no more than you trust its sender.
-	Ambiguous bool
+	Ambiguous bool `json:"ambiguous,omitzero"`
 	// Params are all parameters, including those of the fields above.
-	Params Params
+	Params Params `json:"params,omitzero"`
 	// RawQuery is the query byte for byte, without secrets.
-	RawQuery string
+	RawQuery string `json:"-"`
 }
 
 // SMS returns a handler that calls handle for each inbound SMS. What handle returns decides the response; see the package

@@ -38,19 +38,21 @@ func digits(text string) string {
 const longestTime = 64
 
 // moment reads a time of the callback. A text that cannot be read is the zero time.
-func (q *request) moment(value string) time.Time { return moment(value, q.callback.zone) }
+func (q *request) moment(value string) time.Time {
+	return moment(value, q.callback.zone, q.callback.layouts...)
+}
 
 // moment reads a time. A + that was not escaped arrives as a space: in front of an offset it is restored. A text that cannot
 // be read is the zero time, and so is a year that RFC 3339 cannot write.
-func moment(value string, zone *time.Location) time.Time {
+func moment(value string, zone *time.Location, layouts ...string) time.Time {
 	if len(value) > longestTime {
 		return time.Time{}
 	}
-	at, ok := table.ParseTime(value, zone)
+	at, ok := table.ParseTime(value, zone, layouts...)
 	if !ok {
 		value = strings.TrimSpace(value)
 		if i := strings.LastIndexByte(value, ' '); i > 0 {
-			at, _ = table.ParseTime(value[:i]+"+"+value[i+1:], zone)
+			at, _ = table.ParseTime(value[:i]+"+"+value[i+1:], zone, layouts...)
 		}
 	}
 	return storable(at)
