@@ -95,26 +95,10 @@ func (h *handler[E]) handleOne(w watched, e *E, i int) response {
 	if panicked, ok := errors.AsType[*PanicError](cmp.Or(c.err, storeErr)); ok {
 		return response{status: h.reject(w, panicked)}
 	}
-	switch {
-	case errors.Is(c.err, ErrRetryLater):
-		later, _ := errors.AsType[*retryLater](c.err)
-		h.end(w, OutcomeRetryLater, nil, http.StatusServiceUnavailable)
-		return response{http.StatusServiceUnavailable, later.delay()}
-	case c.err != nil:
-		h.end(w, OutcomeFailed, nil, http.StatusInternalServerError)
-		return response{status: http.StatusInternalServerError}
-	case errors.Is(storeErr, ErrInProgress):
-		h.end(w, OutcomeInProgress, nil, http.StatusServiceUnavailable)
-		return response{status: http.StatusServiceUnavailable}
-	case storeErr != nil:
-		h.end(w, OutcomeStoreFailed, nil, http.StatusServiceUnavailable)
-		return response{status: http.StatusServiceUnavailable}
-	case !c.called:
-		h.end(w, OutcomeDuplicate, nil, http.StatusOK)
-	default:
-		h.end(w, OutcomeHandled, nil, http.StatusOK)
-	}
-	return response{status: http.StatusOK}
+	outcome := c.outcome(storeErr)
+	h.end(w, outcome, nil, outcome.status())
+	later, _ := errors.AsType[*retryLater](c.err)
+	return response{outcome.status(), later.delay()}
 }
 
 // storeKey returns the key of an event in the store, or "" if there is no store or the event cannot be told from others. Two
@@ -143,6 +127,24 @@ type handling[E event] struct {
 	event   *E
 	called  bool  // the handle function was called
 	err     error // and returned this
+}
+
+// outcome returns what became of an event, other than a panic.
+func (c *handling[E]) outcome(storeErr error) Outcome {
+	switch {
+	case errors.Is(c.err, ErrRetryLater):
+		return OutcomeRetryLater
+	case c.err != nil:
+		return OutcomeFailed
+	case errors.Is(storeErr, ErrInProgress):
+		return OutcomeInProgress
+	case storeErr != nil:
+		return OutcomeStoreFailed
+	case !c.called:
+		return OutcomeDuplicate
+	default:
+		return OutcomeHandled
+	}
 }
 
 // once calls the handle function through the store, and returns the error of the store.

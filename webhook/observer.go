@@ -43,6 +43,12 @@ type EventResult struct {
 	Duration time.Duration
 }
 
+// observing is an Observer. Functions hold it, so that no verb of package fmt prints it.
+type observing struct {
+	start func(context.Context, Event) context.Context
+	end   func(context.Context, Event, EventResult)
+}
+
 // Outcome is what became of an event.
 type Outcome string
 
@@ -65,6 +71,19 @@ const (
 	// OutcomeStoreFailed: the store returned an error of its own. 503.
 	OutcomeStoreFailed Outcome = "store failed"
 )
+
+// status returns the status of the response for an event that was read.
+func (o Outcome) status() int {
+	switch o {
+	case OutcomeHandled, OutcomeDuplicate:
+		return http.StatusOK
+	case OutcomeInProgress, OutcomeRetryLater, OutcomeStoreFailed:
+		return http.StatusServiceUnavailable
+	case OutcomeFailed, OutcomePanicked, OutcomeRejected:
+		return http.StatusInternalServerError
+	}
+	return http.StatusInternalServerError
+}
 
 // level returns the level at which an outcome is logged.
 func (o Outcome) level() slog.Level {
@@ -104,7 +123,7 @@ func (h *handler[E]) watch(r *http.Request) watched {
 	w.began = time.Now()
 	for _, observer := range h.observers {
 		_ = protect(h.callback, func() error {
-			w.ctx = cmp.Or(observer.StartEvent(w.ctx, Event{Callback: h.callback.name}), w.ctx)
+			w.ctx = cmp.Or(observer.start(w.ctx, Event{Callback: h.callback.name}), w.ctx)
 			return nil
 		})
 	}
@@ -124,7 +143,7 @@ func (h *handler[E]) end(w watched, outcome Outcome, reason error, status int) {
 	}
 	for _, observer := range slices.Backward(h.observers) {
 		_ = protect(h.callback, func() error {
-			observer.EndEvent(w.ctx, Event{Callback: h.callback.name}, result)
+			observer.end(w.ctx, Event{Callback: h.callback.name}, result)
 			return nil
 		})
 	}

@@ -152,7 +152,9 @@ func WithLogger(logger *slog.Logger) Option {
 // in the order of the options, and at the end in the opposite order. Without it nothing is observed, at no cost.
 func WithObserver(observer Observer) Option {
 	return func(rcv *Receiver) error {
-		rcv.observers = append(rcv.observers, observer)
+		if observer != nil {
+			rcv.observers = append(rcv.observers, observing{observer.StartEvent, observer.EndEvent})
+		}
 		return required("WithObserver", observer != nil)
 	}
 }

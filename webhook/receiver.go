@@ -31,7 +31,7 @@ type Receiver struct {
 	maxParams    int
 	maxBytes     int
 	logger       *slog.Logger
-	observers    []Observer
+	observers    []observing
 	onReject     func(*http.Request, error)
 	handleStatus func(context.Context, DeliveryReport) error
 	noStore      []string // the value of a header, the same in every response

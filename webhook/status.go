@@ -26,7 +26,7 @@ const (
 
 // status returns the meaning of a status as it arrived.
 func (rcv *Receiver) status(raw string) Status {
-	if meaning := table.Meaning(rcv.contract.Table().WebhookDelivery.Statuses, raw, true); meaning != "" {
+	if meaning, _ := table.Meaning(rcv.contract.Table().WebhookDelivery.Statuses, raw, true); meaning != "" {
 		return Status(meaning)
 	}
 	switch word := Status(foldStatus(raw)); word {
