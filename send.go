@@ -89,14 +89,8 @@ func (c *core) deliver(ctx context.Context, e *sendEndpoint, call wire.Call, o *
 		err.ReferenceID = call.ReferenceID
 		return Receipt{}, err
 	}
-	target := e.url
-	if encoded.Query != "" {
-		withQuery := *e.url
-		withQuery.RawQuery = encoded.Query
-		target = &withQuery
-	}
 	out := c.transport.Do(ctx, transport.Request{
-		Operation: e.name, Method: http.MethodPost, URL: target,
+		Operation: e.name, Method: encoded.Method, URL: encoded.URL,
 		Body: encoded.Body, ContentType: encoded.ContentType, Authenticate: e.authenticator,
 		Accepted: func(body []byte) bool {
 			response, err := e.codec.Decode(body)
