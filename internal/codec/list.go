@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/internal/wire"
@@ -112,6 +113,21 @@ func (l *List) param(f *wire.Field) (m member, present bool, reason string) {
 		return m, m.text != "", ""
 	}
 	return l.value(f)
+}
+
+// Widen moves the bounds of a listing outward, so that no row within them is left out, whether the service includes a bound itself
+// or not.
+func (l *List) Widen(params []wire.Field) {
+	for i := range params {
+		at, ok := params[i].Value.(time.Time)
+		switch {
+		case !ok || at.IsZero():
+		case params[i].Concept == "createdAfter":
+			params[i].Value = table.After(at, l.time, l.zone)
+		case params[i].Concept == "createdBefore":
+			params[i].Value = table.Before(at, l.time, l.zone)
+		}
+	}
 }
 
 // extra returns the parameters that a user adds, and adds what is wrong with them. In JSON, several values of one are a list.
