@@ -23,16 +23,16 @@ import (
 type checks struct {
 	wire.Checks
 
-	group bool   // the message goes to a group
-	path  []step // of the value that is checked
-	fault string // the first problem for which a message cannot even be stored
+	group bool      // the message goes to a group
+	path  []segment // of the value that is checked
+	fault string    // the first problem for which a message cannot even be stored
 }
 
 // checker is a type with rules about several of its fields.
 type checker interface{ check(c *checks, path string) }
 
-// step is a part of a path: a field, a key in brackets, or an index if the name is empty.
-type step struct {
+// segment is a part of a path: a field, a key in brackets, or an index if the name is empty.
+type segment struct {
 	name  string
 	index int
 }
@@ -53,8 +53,8 @@ func (c *checks) here() string {
 	return b.String()
 }
 
-// inside checks a value at a further step.
-func (c *checks) inside(s step, v reflect.Value, rule string) {
+// inside checks a value at a further segment.
+func (c *checks) inside(s segment, v reflect.Value, rule string) {
 	c.path = append(c.path, s)
 	c.value(v, rule)
 	c.path = c.path[:len(c.path)-1]
@@ -77,13 +77,13 @@ func (c *checks) value(v reflect.Value, rule string) {
 			return
 		}
 		for i := range v.Len() {
-			c.inside(step{index: i}, v.Index(i), "required")
+			c.inside(segment{index: i}, v.Index(i), "required")
 		}
 		c.check(v)
 	case reflect.Map:
 		texts, _ := reflect.TypeAssert[map[string]string](v)
 		for _, key := range slices.Sorted(maps.Keys(texts)) {
-			own := step{name: "[" + strconv.Quote(key) + "]"}
+			own := segment{name: "[" + strconv.Quote(key) + "]"}
 			c.inside(own, reflect.ValueOf(key), "")
 			c.inside(own, reflect.ValueOf(texts[key]), "")
 		}
@@ -100,7 +100,7 @@ func (c *checks) value(v reflect.Value, rule string) {
 
 // field checks a text by a rule that is in no tag.
 func (c *checks) field(path, text, rule string) {
-	c.path = append(c.path[:0], step{name: path})
+	c.path = append(c.path[:0], segment{name: path})
 	c.text(text, rule)
 	c.path = c.path[:0]
 }
@@ -111,7 +111,7 @@ func (c *checks) fields(v reflect.Value) {
 		case field.Anonymous: // whose method check is promoted
 			c.fields(v.Field(i))
 		case field.IsExported():
-			c.inside(step{name: field.Name}, v.Field(i), field.Tag.Get("rule"))
+			c.inside(segment{name: field.Name}, v.Field(i), field.Tag.Get("rule"))
 		}
 	}
 }
@@ -292,27 +292,27 @@ func (c *checks) json(path string, raw json.RawMessage) bool {
 	return false
 }
 
-// raw checks JSON that is passed on as it is. It is a limit if read knows the type and it does not fit, since the platform may have
-// changed. New members are no problem.
-func (c *checks) raw(path string, raw json.RawMessage, read func(value any) (any, fit)) {
+// rawJSON checks the member JSON of a raw kind of T, which makes the object. It is a limit if the type of the object is known and
+// the rest does not fit, since the platform may have changed. New members are no problem.
+func rawJSON[T any](c *checks, path string, raw json.RawMessage, object any) {
+	path += ".JSON"
 	if !c.json(path, raw) {
 		return
 	}
-	if known, f := read(decodeValid(raw)); known != nil && f == misfit {
+	if known, f := (decoder{schema: schemaOnce()}).readUnion(reflect.TypeFor[T](), object); known.IsValid() && f == misfit {
 		c.Limit(path, "is not what the platform documents for its type: a member is missing, of another kind, or contradicts another")
 	}
 }
 
-// rawObject is raw for an object that names its type itself.
-func (c *checks) rawObject(path string, raw json.RawMessage, read func(value any) (any, fit)) {
-	c.raw(path, raw, func(value any) (any, fit) {
-		object, _ := value.(map[string]any)
-		if kind, _ := object["type"].(string); kind == "" {
-			c.Found(path, "want an object with a type")
-			return nil, misfit
-		}
-		return read(value)
-	})
+// rawObject is rawJSON for an object that names its type itself.
+func rawObject[T any](c *checks, path string, raw json.RawMessage) {
+	value := decodeValid(raw)
+	object, _ := value.(map[string]any)
+	if kind, _ := object["type"].(string); kind == "" && json.Valid(raw) {
+		c.Found(path+".JSON", "want an object with a type")
+		return
+	}
+	rawJSON[T](c, path, raw, value)
 }
 
 // unique reports each text that an earlier element of the list has too. The name of the text completes the path.

@@ -14,8 +14,8 @@ import (
 
 // storedFallback is a Fallback as it is stored.
 type storedFallback struct {
-	From string `json:"from"`
-	Text string `json:"text"`
+	From string `json:"from" at:"from!"`
+	Text string `json:"text" at:"text!"`
 }
 
 // storedNames returns the keys of this library, which are stored beside the platform's members.
@@ -121,6 +121,7 @@ func decodeMessage(data []byte) (Message, error) {
 func (m *Message) takeEnvelope(object map[string]any) (string, error) {
 	product, kind := "whatsapp", ""
 	var fallback *storedFallback
+	ttl := ""
 	for _, member := range []struct {
 		name string
 		to   any
@@ -131,7 +132,7 @@ func (m *Message) takeEnvelope(object map[string]any) (string, error) {
 		{"to", &m.To, "a string"},
 		{"recipient", &m.Recipient, "a string"},
 		{"type", &kind, "a string"},
-		{"ttl", (*wire.StoredDuration)(&m.TTL), `a duration such as "1m30s"`},
+		{"ttl", &ttl, `a duration such as "1m30s"`},
 		{"fallback", &fallback, "an object of from and text"},
 		{"callbackURL", &m.CallbackURL, "a string"},
 		{"referenceID", &m.ReferenceID, "a string"},
@@ -140,7 +141,7 @@ func (m *Message) takeEnvelope(object map[string]any) (string, error) {
 		if number, ok := value.(json.Number); ok && (member.to == &m.To || member.to == &m.Recipient) {
 			value = number.String()
 		}
-		if read(value, member.to) != exact {
+		if !readExact(value, member.to) {
 			return "", fmt.Errorf("%q must be %s", member.name, member.want)
 		}
 		delete(object, member.name)
@@ -151,6 +152,11 @@ func (m *Message) takeEnvelope(object map[string]any) (string, error) {
 	if m.RecipientType == RecipientIndividual { // the default
 		m.RecipientType = ""
 	}
+	if ttl != "" {
+		if err := (*wire.StoredDuration)(&m.TTL).UnmarshalText([]byte(ttl)); err != nil {
+			return "", errors.New(`"ttl" must be a duration such as "1m30s"`)
+		}
+	}
 	m.Fallback = (*sms.Fallback)(fallback)
 	m.ReplyTo = takeExact[replyContext](object, "context").MessageID
 	m.CallbackData = takeExact[string](object, "biz_opaque_callback_data")
@@ -159,10 +165,18 @@ func (m *Message) takeEnvelope(object map[string]any) (string, error) {
 	return contentName(kind, object), nil
 }
 
+// readExact reads a value into what to points to, and reports whether that holds all of it.
+func readExact(value, to any) bool {
+	s, v, n := schemaOnce(), reflect.ValueOf(to).Elem(), &node{written: true}
+	decoder{schema: s}.read(value, place{}, v)
+	encoder{schema: s, all: true}.fill(n, place{}, v)
+	return value == nil || n.holds(value) == exact
+}
+
 // takeExact reads a member and removes it, unless it holds more than the type does.
 func takeExact[T any](object map[string]any, name string) T {
 	var to T
-	if read(object[name], &to) != exact {
+	if !readExact(object[name], &to) {
 		return *new(T)
 	}
 	delete(object, name)

@@ -2,13 +2,14 @@ package chatapp2
 
 import (
 	"bytes"
-	"encoding"
 	"encoding/json"
 	"errors"
 	"io"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
@@ -22,26 +23,12 @@ const (
 	exact              // the type holds all of it
 )
 
-// exactIf returns f if the condition holds, and else misfit.
-func (f fit) exactIf(condition bool) fit {
+// exactIf returns exact if the condition holds, and else misfit.
+func exactIf(condition bool) fit {
 	if condition {
-		return f
+		return exact
 	}
 	return misfit
-}
-
-// reader is a type that reads itself from a decoded value.
-type reader interface{ read(value any) fit }
-
-// shaper is a type whose fields are not the platform's shape.
-type shaper interface{ shape() any }
-
-// shapeOf returns a value in the platform's shape, for encoding/json.
-func shapeOf(value any) any {
-	if s, ok := value.(shaper); ok {
-		return s.shape()
-	}
-	return value
 }
 
 // decode decodes one JSON value, with numbers as json.Number.
@@ -73,90 +60,6 @@ func rawOf(value any) json.RawMessage {
 	return raw
 }
 
-// readAs reads a value into a type whose json tags are its shape.
-func readAs[T any](value any) (T, fit) {
-	var to T
-	if value == nil {
-		return to, misfit
-	}
-	f := read(value, &to)
-	return to, f
-}
-
-// named returns the one of kinds that has a name, in any case; nil if none has.
-func named[T any](kinds []T, nameOf func(T) string, name string) T {
-	name = strings.ToLower(name)
-	for _, kind := range kinds {
-		if nameOf(kind) == name {
-			return kind
-		}
-	}
-	return *new(T)
-}
-
-// readLike reads a value into the type of kind, which may be nil.
-func readLike[T any](kind T, value any) (T, fit) {
-	if value == nil || any(kind) == nil {
-		return kind, misfit
-	}
-	to := reflect.New(reflect.TypeOf(kind)).Elem()
-	f := readValue(value, to)
-	return to.Interface().(T), f
-}
-
-// read reads a decoded value into what to points to. It goes by json tags like encoding/json, with these differences: names
-// are matched exactly, numbers may be in quotes, null is absent, unknown members are reported, and so is a member that is
-// missing though its tag has no omitzero.
-func read(value, to any) fit { return readValue(value, reflect.ValueOf(to).Elem()) }
-
-func readValue(value any, to reflect.Value) fit {
-	if value == nil {
-		return exact
-	}
-	switch target := to.Addr().Interface().(type) {
-	case reader:
-		return target.read(value)
-	case *any:
-		*target = value
-		return exact
-	case *json.RawMessage:
-		*target = rawOf(value)
-		return exact
-	case *map[string]string:
-		return readTexts(value, target)
-	case encoding.TextUnmarshaler:
-		text, ok := value.(string)
-		return exact.exactIf(ok && target.UnmarshalText([]byte(text)) == nil)
-	}
-	switch to.Kind() {
-	case reflect.String:
-		text, ok := value.(string)
-		to.SetString(text)
-		return exact.exactIf(ok)
-	case reflect.Bool:
-		is, ok := value.(bool)
-		to.SetBool(is)
-		return exact.exactIf(ok)
-	case reflect.Int, reflect.Int64:
-		n, err := strconv.ParseInt(numberText(value), 10, 64)
-		to.SetInt(n)
-		return exact.exactIf(err == nil && !to.OverflowInt(n))
-	case reflect.Float64:
-		n, err := strconv.ParseFloat(numberText(value), 64)
-		to.SetFloat(n)
-		return exact.exactIf(err == nil)
-	case reflect.Pointer:
-		to.Set(reflect.New(to.Type().Elem()))
-		return readValue(value, to.Elem())
-	case reflect.Slice:
-		return readList(value, to)
-	case reflect.Struct:
-		return readObject(value, to)
-	default:
-		return misfit
-	}
-}
-
 // numberText returns a number, or one in quotes, as it is written; "" if value is neither.
 func numberText(value any) string {
 	switch v := value.(type) {
@@ -170,84 +73,257 @@ func numberText(value any) string {
 	return ""
 }
 
-func readList(value any, to reflect.Value) fit {
-	list, ok := value.([]any)
-	if !ok {
-		return misfit
-	}
-	to.Set(reflect.MakeSlice(to.Type(), len(list), len(list)))
-	f := exact
-	for i, element := range list {
-		f = min(f, readValue(element, to.Index(i)).exactIf(element != nil))
-	}
-	return f
+// decoder fills types with decoded values. What does not fit stays zero: comparing shows it.
+type decoder struct {
+	*schema
+
+	within []reflect.Type // the kinds in which the value is, since none goes into itself
 }
 
-func readTexts(value any, to *map[string]string) fit {
-	object, ok := value.(map[string]any)
-	*to = make(map[string]string, len(object))
-	for name, member := range object {
-		text, isText := member.(string)
-		(*to)[name], ok = text, ok && isText
-	}
-	return exact.exactIf(ok)
-}
-
-func readObject(value any, to reflect.Value) fit {
-	object, ok := value.(map[string]any)
-	if !ok {
-		return misfit
-	}
-	f, known := exact, 0
-	for _, field := range reflect.VisibleFields(to.Type()) {
-		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
-		if name == "" || name == "-" {
+// readUnion reads the object in which a value of a sealed interface stands, and returns the kind that fits best. The value is not
+// valid if no kind has the words of the object.
+func (d decoder) readUnion(t reflect.Type, value any) (best reflect.Value, bestFit fit) {
+	for _, one := range d.unions[t] {
+		if len(one.words) == 0 || !one.mayBe(value) || slices.Contains(d.within, one.typ) {
 			continue
 		}
-		optional := strings.Contains(options, "omitzero")
-		member, present := object[name]
+		to := reflect.New(one.typ).Elem()
+		inner := decoder{d.schema, append(slices.Clip(d.within), one.typ)}
+		inner.take(value, one.place, one.place.steps, to)
+		if f := d.encode(t, to, true).holds(value); f > bestFit || !best.IsValid() {
+			best, bestFit = to, f
+		}
+	}
+	return best, bestFit
+}
+
+// mayBe reports whether an object has the first of the words, and none of those after it without a dot is another one.
+func (v variant) mayBe(value any) bool {
+	members, _ := value.(map[string]any)
+	for i, w := range v.words {
+		name := w.path[0]
+		if (i == 0 || len(w.path) == 1 && members[name] != nil) && !w.matches(value) {
+			return false
+		}
+	}
+	return true
+}
+
+// take reads the value that stands at the steps of a place that are left.
+func (d decoder) take(value any, p place, steps []step, to reflect.Value) {
+	for i, s := range steps {
+		members, _ := value.(map[string]any)
+		value = members[s.name]
+		if s.members != nil {
+			value = pick(members, s.members)
+		}
+		if s.each {
+			d.list(value, p, steps[i+1:], to)
+			return
+		}
+		if s.list {
+			value = element(value, s.words)
+		}
+	}
+	d.read(value, p, to)
+}
+
+// pick returns the members that have these names, nil if there are none.
+func pick(members map[string]any, names []string) any {
+	picked := map[string]any{}
+	for _, name := range names {
+		if members[name] != nil {
+			picked[name] = members[name]
+		}
+	}
+	if len(picked) == 0 {
+		return nil
+	}
+	return picked
+}
+
+// element returns the first element of a list that has the words.
+func element(value any, words []word) any {
+	all, _ := value.([]any)
+	for _, one := range all {
+		if !slices.ContainsFunc(words, func(w word) bool { return !w.matches(one) }) {
+			return one
+		}
+	}
+	return nil
+}
+
+func (d decoder) list(value any, p place, steps []step, to reflect.Value) {
+	all, ok := value.([]any)
+	if !ok {
+		return
+	}
+	to.Set(reflect.MakeSlice(to.Type(), len(all), len(all)))
+	for i, one := range all {
+		d.take(one, p, steps, to.Index(i))
+	}
+}
+
+func (d decoder) read(value any, p place, to reflect.Value) {
+	if value = spelled(value, p); value == nil {
+		return
+	}
+	whole, _ := strconv.ParseInt(numberText(value), 10, 64)
+	number, _ := strconv.ParseFloat(numberText(value), 64)
+	text, _ := value.(string)
+	switch target := to.Addr().Interface().(type) {
+	case *time.Time:
+		*target = fromUnix(whole, p.milli)
+		return
+	case *time.Duration:
+		*target = time.Duration(number * float64(time.Minute))
+		return
+	case *json.RawMessage:
+		*target = rawOf(value)
+		return
+	case *any:
+		*target = value
+		return
+	}
+	switch to.Kind() {
+	case reflect.String:
+		if text != p.preset {
+			to.SetString(text)
+		}
+	case reflect.Bool:
+		to.SetBool(value == true)
+	case reflect.Int, reflect.Int64:
+		to.SetInt(whole)
+	case reflect.Float64:
+		to.SetFloat(number)
+	case reflect.Pointer:
+		to.Set(reflect.New(to.Type().Elem()))
+		d.read(value, p, to.Elem())
+	case reflect.Interface:
+		d.readInterface(value, to)
+	case reflect.Slice:
+		d.list(value, p, nil, to)
+	case reflect.Map:
+		members, ok := value.(map[string]any)
+		if ok {
+			to.Set(reflect.MakeMap(to.Type()))
+		}
+		for name, member := range members {
+			text, _ := member.(string)
+			to.SetMapIndex(reflect.ValueOf(name), reflect.ValueOf(text))
+		}
+	case reflect.Struct:
+		for _, f := range d.structs[to.Type()] {
+			d.take(value, f.place, f.place.steps, to.FieldByIndex(f.index))
+		}
+	default:
+	}
+}
+
+// readInterface sets a sealed interface to a kind that holds the value exactly, or else to its raw kind, or else to the kind that
+// fits best.
+func (d decoder) readInterface(value any, to reflect.Value) {
+	best, f := d.readUnion(to.Type(), value)
+	kinds := d.unions[to.Type()]
+	if raw := kinds[len(kinds)-1]; f != exact && len(raw.words) == 0 {
+		best = reflect.New(raw.typ).Elem()
+		d.read(value, raw.place, best)
+	}
+	if best.IsValid() {
+		to.Set(best)
+	}
+}
+
+// spelled returns a value in the spelling that is written.
+func spelled(value any, p place) any {
+	if text, ok := value.(string); ok && p.or != "" {
+		return map[string]any{p.or: text}
+	}
+	return value
+}
+
+// fromUnix returns the time of a Unix time, the zero time for 0.
+func fromUnix(n int64, milli bool) time.Time {
+	switch {
+	case n == 0:
+		return time.Time{}
+	case milli:
+		return time.UnixMilli(n).UTC()
+	default:
+		return time.Unix(n, 0).UTC()
+	}
+}
+
+// holds compares the node that was written of a value, with all that is not written, with the value that was read.
+func (n *node) holds(value any) fit {
+	value = spelled(value, n.place)
+	switch {
+	case !n.written && value == nil:
+		return exact
+	case value == nil:
+		return exactIf(n.place.optional)
+	case n.form == object:
+		return n.holdsMembers(value)
+	case n.form == leaf && n.written:
+		return exactIf(n.equals(value))
+	case n.form == leaf:
+		return exactIf((value == "" || value == false) && n.value == value)
+	default:
+		return n.holdsElements(value)
+	}
+}
+
+func (n *node) holdsMembers(value any) fit {
+	members, ok := value.(map[string]any)
+	f, known := exactIf(ok), 0
+	for _, one := range n.nodes {
+		member, present := members[one.name]
 		if present {
 			known++
 		}
-		if member == nil {
-			f = f.exactIf(optional)
-			continue
-		}
-		target := to.FieldByIndex(field.Index)
-		f = min(f, readValue(member, target))
-		f = f.exactIf(!optional || !target.IsZero() || isEmpty(member)) // a zero field is not written
+		f = min(f, one.holds(member))
 	}
-	if known < len(object) {
+	if known < len(members) {
 		f = min(f, partial)
 	}
 	return f
 }
 
-// isEmpty reports whether a value means the same as its absence: false, an empty text, or an object of such values.
-func isEmpty(value any) bool {
-	object, ok := value.(map[string]any)
-	for _, member := range object {
-		ok = ok && isEmpty(member)
+func (n *node) holdsElements(value any) fit {
+	all, ok := value.([]any)
+	f, written := exactIf(ok && n.written), 0
+	for _, one := range n.nodes {
+		if !one.written {
+			continue
+		}
+		var counterpart any
+		if n.form == set {
+			counterpart = element(all, one.words)
+		} else if written < len(all) {
+			counterpart = all[written]
+		}
+		written++
+		f = min(f, one.holds(counterpart))
 	}
-	return ok || value == nil || value == false || value == ""
+	return min(f, exactIf(written == len(all)))
 }
 
-// valueOf returns what p points to, or the zero value.
-func valueOf[T any](p *T) T {
-	if p == nil {
-		return *new(T)
+// equals compares a leaf with a value. Numbers may be in quotes, and words in any case.
+func (n *node) equals(value any) bool {
+	number := numberText(value)
+	switch v := n.value.(type) {
+	case word:
+		text, ok := value.(string)
+		return ok && strings.EqualFold(text, v.text)
+	case int64:
+		whole, err := strconv.ParseInt(number, 10, 64)
+		return err == nil && whole == v
+	case float64:
+		real, err := strconv.ParseFloat(number, 64)
+		return err == nil && real == v
+	case json.RawMessage:
+		return reflect.DeepEqual(decodeValid(v), value)
+	default:
+		return reflect.DeepEqual(v, value)
 	}
-	return *p
-}
-
-// each returns what f makes of each element, nil for nil.
-func each[A, B any](list []A, f func(A) B) []B {
-	if list == nil {
-		return nil
-	}
-	all := make([]B, len(list))
-	for i, element := range list {
-		all[i] = f(element)
-	}
-	return all
 }
