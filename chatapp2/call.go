@@ -20,8 +20,8 @@ func (m Message) Call() wire.Call {
 		wire.Field{Concept: "callback", Name: "CallbackURL", Text: m.CallbackURL, Reason: wire.CheckCallbackURL(m.CallbackURL)},
 		wire.Field{Concept: "reference", Name: "ReferenceID", Text: m.ReferenceID},
 	)
-	if e.err != nil && !slices.ContainsFunc(call.Problems, func(p wire.Problem) bool { return strings.HasPrefix(p.Field, "Content") }) {
-		call.Problems = append(call.Problems, wire.Problem{Field: "Content", Reason: e.err.Error()})
+	if fault := e.fault(); fault != nil && !slices.ContainsFunc(call.Problems, func(p wire.Problem) bool { return strings.HasPrefix(p.Field, "Content") }) {
+		call.Problems = append(call.Problems, wire.Problem{Field: "Content", Reason: fault.Error()})
 	}
 	return call
 }
@@ -43,8 +43,8 @@ type replyContext struct {
 func (m Message) encode() *memberWriter {
 	w := &memberWriter{members: make([]wire.Member, 0, 10)}
 	w.Grow(256)
-	w.add("messaging_product", "whatsapp")
-	w.add("recipient_type", string(cmp.Or(m.RecipientType, RecipientIndividual)))
+	w.optional("messaging_product", "whatsapp")
+	w.optional("recipient_type", string(cmp.Or(m.RecipientType, RecipientIndividual)))
 	w.optional("to", m.To)
 	w.optional("recipient", m.Recipient)
 	w.content(m.Content)
@@ -64,6 +64,7 @@ type memberWriter struct {
 	writer
 
 	members []wire.Member
+	failed  string // the first that has no JSON
 }
 
 // content writes the type of the content, and the content.
@@ -74,24 +75,38 @@ func (w *memberWriter) content(content Content) {
 		w.optional("type", raw.Type)
 		w.add(raw.Type, raw.JSON)
 	case isValue(content):
-		for _, one := range schemaOnce().encode(reflect.TypeFor[Content](), reflect.ValueOf(content), false).nodes {
-			w.add(one.name, one)
-		}
+		w.optional("type", content.kind())
+		w.add(content.kind(), schemaOnce().encode(reflect.ValueOf(content), false))
 	}
 }
 
+// optional writes a text that is not empty.
 func (w *memberWriter) optional(name, text string) {
 	if text != "" {
-		w.add(name, text)
+		start := w.Len()
+		w.text(text)
+		w.take(name, start)
 	}
 }
 
-// add writes a member. It stays valid when the buffer grows into new memory.
 func (w *memberWriter) add(name string, value any) {
-	start, failed := w.Len(), w.err != nil
+	start := w.Len()
 	w.value(value)
-	if w.err != nil && !failed {
-		w.err = fmt.Errorf("%s cannot be encoded as JSON (%T)", name, w.err) // whose text may repeat a value
+	w.take(name, start)
+}
+
+// take makes a member of what was written since start. It stays valid when the buffer grows into new memory.
+func (w *memberWriter) take(name string, start int) {
+	if w.err != nil && w.failed == "" {
+		w.failed = name
 	}
 	w.members = append(w.members, wire.Member{Name: name, Value: w.Bytes()[start:w.Len():w.Len()]})
+}
+
+// fault returns the first error, nil if there is none. It does not repeat its text, which may hold a value.
+func (w *memberWriter) fault() error {
+	if w.err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s cannot be encoded as JSON (%T)", w.failed, w.err)
 }

@@ -106,13 +106,8 @@ func (c *checks) field(path, text, rule string) {
 }
 
 func (c *checks) fields(v reflect.Value) {
-	for i := range v.NumField() {
-		switch field := v.Type().Field(i); {
-		case field.Anonymous: // whose method check is promoted
-			c.fields(v.Field(i))
-		case field.IsExported():
-			c.inside(segment{name: field.Name}, v.Field(i), field.Tag.Get("rule"))
-		}
+	for _, f := range schemaOnce().structs[v.Type()] {
+		c.inside(segment{name: f.name}, v.FieldByIndex(f.index), f.rule)
 	}
 }
 

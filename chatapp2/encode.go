@@ -19,7 +19,8 @@ type node struct {
 	nodes   []*node // members or elements
 	words   []word  // that tell an element of a set from the others
 	value   any     // of a leaf
-	place   place   // whose options count
+	place   *place  // whose options count
+	text    bool    // a number is written as text
 	written bool
 }
 
@@ -41,18 +42,21 @@ func (n *node) child(f form, name string) *node {
 		}
 	}
 	one := &node{name: name}
+	if n.nodes == nil {
+		n.nodes = make([]*node, 0, 4)
+	}
 	n.nodes = append(n.nodes, one)
 	return one
 }
 
 // addWords adds the words of a kind, or of an element with an index.
 func (n *node) addWords(words []word, index int) {
-	for _, w := range words {
+	for i, w := range words {
 		at := n
 		for _, name := range w.path {
 			at = at.child(object, name)
 		}
-		at.value, at.written = w, true
+		at.value, at.written = &words[i], true
 		if w.text == "#" {
 			at.value = int64(index)
 		}
@@ -73,10 +77,10 @@ type encoder struct {
 	text   bool // numbers are written as text
 }
 
-// encode returns the object in which a value of a sealed interface stands.
-func (s *schema) encode(t reflect.Type, v reflect.Value, all bool) *node {
-	n := new(node)
-	encoder{schema: s, all: all}.union(n, t, v)
+// encode returns the node of a value.
+func (s *schema) encode(v reflect.Value, all bool) *node {
+	n := &node{written: true}
+	encoder{schema: s, all: all}.fill(n, &s.anywhere, v)
 	return n
 }
 
@@ -93,7 +97,7 @@ func (e encoder) union(n *node, t reflect.Type, v reflect.Value) {
 }
 
 // put encodes a value at the steps of a place that are left.
-func (e encoder) put(n *node, p place, steps []step, v reflect.Value) {
+func (e encoder) put(n *node, p *place, steps []step, v reflect.Value) {
 	if len(steps) == 0 {
 		e.fill(n, p, v)
 		return
@@ -125,7 +129,7 @@ func (e encoder) put(n *node, p place, steps []step, v reflect.Value) {
 }
 
 // list encodes the elements of a list, each at the steps that are left.
-func (e encoder) list(n *node, p place, steps []step, v reflect.Value, words []word) {
+func (e encoder) list(n *node, p *place, steps []step, v reflect.Value, words []word) {
 	n.form, n.written = list, n.written || !v.IsNil()
 	for i := range v.Len() {
 		element := &node{written: true}
@@ -136,10 +140,9 @@ func (e encoder) list(n *node, p place, steps []step, v reflect.Value, words []w
 }
 
 // fill encodes a value.
-func (e encoder) fill(n *node, p place, v reflect.Value) {
+func (e encoder) fill(n *node, p *place, v reflect.Value) {
 	e.text = e.text || p.text
-	n.place = p
-	n.place.text = e.text
+	n.place, n.text = p, e.text
 	switch v.Type() {
 	case reflect.TypeFor[time.Time]():
 		at := unix(v.Interface().(time.Time), p.milli)
@@ -228,7 +231,7 @@ func (w *writer) value(value any) {
 		w.node(v)
 	case string:
 		w.text(v)
-	case word:
+	case *word:
 		w.text(v.text)
 	default:
 		w.any(v)
@@ -250,7 +253,7 @@ func (w *writer) node(n *node) {
 func (w *writer) leaf(n *node) {
 	switch n.value.(type) {
 	case int64, float64:
-		if n.place.text {
+		if n.text {
 			w.WriteByte('"')
 			defer w.WriteByte('"')
 		}

@@ -42,8 +42,8 @@ func (m Message) store() ([]byte, error) {
 		return nil, errors.New(fault)
 	}
 	e := m.encode()
-	if e.err != nil {
-		return nil, e.err
+	if err := e.fault(); err != nil {
+		return nil, err
 	}
 	object := map[string]any{
 		"ttl":         wire.StoredDuration(m.TTL),
@@ -167,10 +167,9 @@ func (m *Message) takeEnvelope(object map[string]any) (string, error) {
 
 // readExact reads a value into what to points to, and reports whether that holds all of it.
 func readExact(value, to any) bool {
-	s, v, n := schemaOnce(), reflect.ValueOf(to).Elem(), &node{written: true}
-	decoder{schema: s}.read(value, place{}, v)
-	encoder{schema: s, all: true}.fill(n, place{}, v)
-	return value == nil || n.holds(value) == exact
+	s, v := schemaOnce(), reflect.ValueOf(to).Elem()
+	decoder{schema: s}.read(value, &s.anywhere, v)
+	return value == nil || s.encode(v, true).holds(value) == exact
 }
 
 // takeExact reads a member and removes it, unless it holds more than the type does.

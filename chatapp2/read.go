@@ -90,7 +90,9 @@ func (d decoder) readUnion(t reflect.Type, value any) (best reflect.Value, bestF
 		to := reflect.New(one.typ).Elem()
 		inner := decoder{d.schema, append(slices.Clip(d.within), one.typ)}
 		inner.take(value, one.place, one.place.steps, to)
-		if f := d.encode(t, to, true).holds(value); f > bestFit || !best.IsValid() {
+		n := new(node)
+		encoder{schema: d.schema, all: true}.union(n, t, to)
+		if f := n.holds(value); f > bestFit || !best.IsValid() {
 			best, bestFit = to, f
 		}
 	}
@@ -110,7 +112,7 @@ func (v variant) mayBe(value any) bool {
 }
 
 // take reads the value that stands at the steps of a place that are left.
-func (d decoder) take(value any, p place, steps []step, to reflect.Value) {
+func (d decoder) take(value any, p *place, steps []step, to reflect.Value) {
 	for i, s := range steps {
 		members, _ := value.(map[string]any)
 		value = members[s.name]
@@ -153,7 +155,7 @@ func element(value any, words []word) any {
 	return nil
 }
 
-func (d decoder) list(value any, p place, steps []step, to reflect.Value) {
+func (d decoder) list(value any, p *place, steps []step, to reflect.Value) {
 	all, ok := value.([]any)
 	if !ok {
 		return
@@ -164,7 +166,7 @@ func (d decoder) list(value any, p place, steps []step, to reflect.Value) {
 	}
 }
 
-func (d decoder) read(value any, p place, to reflect.Value) {
+func (d decoder) read(value any, p *place, to reflect.Value) {
 	if value = spelled(value, p); value == nil {
 		return
 	}
@@ -235,8 +237,8 @@ func (d decoder) readInterface(value any, to reflect.Value) {
 }
 
 // spelled returns a value in the spelling that is written.
-func spelled(value any, p place) any {
-	if text, ok := value.(string); ok && p.or != "" {
+func spelled(value any, p *place) any {
+	if text, ok := value.(string); ok && p != nil && p.or != "" {
 		return map[string]any{p.or: text}
 	}
 	return value
@@ -261,7 +263,7 @@ func (n *node) holds(value any) fit {
 	case !n.written && value == nil:
 		return exact
 	case value == nil:
-		return exactIf(n.place.optional)
+		return exactIf(n.place != nil && n.place.optional)
 	case n.form == object:
 		return n.holdsMembers(value)
 	case n.form == leaf && n.written:
@@ -312,7 +314,7 @@ func (n *node) holdsElements(value any) fit {
 func (n *node) equals(value any) bool {
 	number := numberText(value)
 	switch v := n.value.(type) {
-	case word:
+	case *word:
 		text, ok := value.(string)
 		return ok && strings.EqualFold(text, v.text)
 	case int64:

@@ -69,9 +69,10 @@ type word struct {
 
 // schema is the description of all types. It is compiled once, and then never written.
 type schema struct {
-	structs map[reflect.Type][]field
-	first   map[reflect.Type]string // the member that names the type of what the object holds, which is written first
-	unions  map[reflect.Type][]variant
+	structs  map[reflect.Type][]field
+	first    map[reflect.Type]string // the member that names the type of what the object holds, which is written first
+	unions   map[reflect.Type][]variant
+	anywhere place // without options
 }
 
 // field is a field of a struct, also one of an embedded struct.
@@ -79,24 +80,25 @@ type field struct {
 	name  string
 	index []int
 	rule  string
-	place place
+	place *place
 }
 
 // variant is a compiled kind.
 type variant struct {
 	typ   reflect.Type
 	words []word
-	place place
+	place *place
 }
 
 var schemaOnce = sync.OnceValue(func() *schema { //nolint:gochecknoglobals // never written
-	s := &schema{map[reflect.Type][]field{}, map[reflect.Type]string{}, map[reflect.Type][]variant{}}
+	s := &schema{structs: map[reflect.Type][]field{}, first: map[reflect.Type]string{}, unions: map[reflect.Type][]variant{}}
 	addUnion[Content](s, contentKinds())
 	addUnion[Action](s, actions())
 	addUnion[Header](s, headers())
 	addUnion[CardAction](s, cardActions())
 	addUnion[Component](s, components())
 	addUnion[Parameter](s, parameters())
+	s.add(reflect.TypeFor[Raw]())
 	s.add(reflect.TypeFor[replyContext]())
 	s.add(reflect.TypeFor[storedFallback]())
 	return s
@@ -123,23 +125,24 @@ func (s *schema) add(t reflect.Type) {
 		s.structs[t] = nil
 		var fields []field
 		for _, f := range reflect.VisibleFields(t) {
-			if at, ok := f.Tag.Lookup("at"); ok {
-				p := parsePlace(at)
-				if len(p.steps) > 0 && p.steps[0].members != nil {
-					s.first[t] = p.steps[0].members[0]
-				}
-				fields = append(fields, field{f.Name, f.Index, f.Tag.Get("rule"), p})
-				s.add(f.Type)
+			if f.Anonymous || !f.IsExported() {
+				continue
 			}
+			p := parsePlace(f.Tag.Get("at"))
+			if len(p.steps) > 0 && p.steps[0].members != nil {
+				s.first[t] = p.steps[0].members[0]
+			}
+			fields = append(fields, field{f.Name, f.Index, f.Tag.Get("rule"), p})
+			s.add(f.Type)
 		}
 		s.structs[t] = fields
 	default:
 	}
 }
 
-func parsePlace(tag string) place {
+func parsePlace(tag string) *place {
 	path, options, _ := strings.Cut(tag, ",")
-	var p place
+	p := new(place)
 	p.always = strings.Contains(path, "!")
 	for option := range strings.SplitSeq(options, ",") {
 		name, value, _ := strings.Cut(option, "=")
