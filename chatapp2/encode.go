@@ -16,7 +16,7 @@ import (
 type node struct {
 	name    string // of a member, or the words of an element as text
 	form    form
-	nodes   []*node // members or elements
+	nodes   []node // members or elements
 	words   []word  // that tell an element of a set from the others
 	value   any     // of a leaf
 	place   *place  // whose options count
@@ -36,17 +36,13 @@ const (
 // child returns the member or element of a name, which is made if there is none.
 func (n *node) child(f form, name string) *node {
 	n.form = f
-	for _, one := range n.nodes {
-		if one.name == name {
-			return one
+	for i := range n.nodes {
+		if n.nodes[i].name == name {
+			return &n.nodes[i]
 		}
 	}
-	one := &node{name: name}
-	if n.nodes == nil {
-		n.nodes = make([]*node, 0, 4)
-	}
-	n.nodes = append(n.nodes, one)
-	return one
+	n.nodes = append(n.nodes, node{name: name})
+	return &n.nodes[len(n.nodes)-1]
 }
 
 // addWords adds the words of a kind, or of an element with an index.
@@ -130,12 +126,11 @@ func (e encoder) put(n *node, p *place, steps []step, v reflect.Value) {
 
 // list encodes the elements of a list, each at the steps that are left.
 func (e encoder) list(n *node, p *place, steps []step, v reflect.Value, words []word) {
-	n.form, n.written = list, n.written || !v.IsNil()
+	n.form, n.nodes, n.written = list, make([]node, v.Len()), n.written || !v.IsNil()
 	for i := range v.Len() {
-		element := &node{written: true}
-		element.addWords(words, i)
-		e.put(element, p, steps, v.Index(i))
-		n.nodes = append(n.nodes, element)
+		n.nodes[i].written = true
+		n.nodes[i].addWords(words, i)
+		e.put(&n.nodes[i], p, steps, v.Index(i))
 	}
 }
 
@@ -261,10 +256,11 @@ func (w *writer) leaf(n *node) {
 	w.value(n.value)
 }
 
-func (w *writer) nodes(open byte, nodes []*node, end byte) {
+func (w *writer) nodes(open byte, nodes []node, end byte) {
 	w.WriteByte(open)
 	first := true
-	for _, one := range nodes {
+	for i := range nodes {
+		one := &nodes[i]
 		if !one.written {
 			continue
 		}
