@@ -41,7 +41,7 @@ type replyContext struct {
 
 // encode encodes the message in the platform's shape, without Extra.
 func (m Message) encode() *memberWriter {
-	w := &memberWriter{members: make([]wire.Member, 0, 10)}
+	w := &memberWriter{writer: writer{shapes: allShapes()}, members: make([]wire.Member, 0, 10)}
 	w.Grow(256)
 	w.optional("messaging_product", "whatsapp")
 	w.optional("recipient_type", string(cmp.Or(m.RecipientType, RecipientIndividual)))
@@ -76,7 +76,7 @@ func (w *memberWriter) content(content Content) {
 		w.add(raw.Type, raw.JSON)
 	case isValue(content):
 		w.optional("type", content.kind())
-		w.add(content.kind(), schemaOnce().encode(reflect.ValueOf(content), false))
+		w.add(content.kind(), content)
 	}
 }
 
@@ -91,7 +91,7 @@ func (w *memberWriter) optional(name, text string) {
 
 func (w *memberWriter) add(name string, value any) {
 	start := w.Len()
-	w.value(value)
+	w.value(new(shape), reflect.ValueOf(value))
 	w.take(name, start)
 }
 

@@ -106,8 +106,13 @@ func (c *checks) field(path, text, rule string) {
 }
 
 func (c *checks) fields(v reflect.Value) {
-	for _, f := range schemaOnce().structs[v.Type()] {
-		c.inside(segment{name: f.name}, v.FieldByIndex(f.index), f.rule)
+	for i := range v.NumField() {
+		switch field := v.Type().Field(i); {
+		case field.Anonymous: // whose method check is promoted
+			c.fields(v.Field(i))
+		case field.IsExported():
+			c.inside(segment{name: field.Name}, v.Field(i), field.Tag.Get("rule"))
+		}
 	}
 }
 
@@ -294,7 +299,7 @@ func rawJSON[T any](c *checks, path string, raw json.RawMessage, object any) {
 	if !c.json(path, raw) {
 		return
 	}
-	if known, f := (decoder{schema: schemaOnce()}).readUnion(reflect.TypeFor[T](), object); known.IsValid() && f == misfit {
+	if known, f := (reader{shapes: allShapes()}).best(reflect.TypeFor[T](), object); known.IsValid() && f == misfit {
 		c.Limit(path, "is not what the platform documents for its type: a member is missing, of another kind, or contradicts another")
 	}
 }

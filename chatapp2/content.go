@@ -47,8 +47,8 @@ func (r Raw) kind() string       { return r.Type }
 
 // Raw is content that no other type holds: of a new type, or with new members. JSON is the member named Type, and is sent as it is.
 type Raw struct {
-	Type string `rule:"required"`
-	JSON json.RawMessage
+	Type string          `at:"type" rule:"required"`
+	JSON json.RawMessage `at:"json"`
 }
 
 func (r Raw) check(c *checks, path string) {
@@ -60,8 +60,8 @@ func (r Raw) check(c *checks, path string) {
 
 // decodeContent returns the content of a message of a type, typed if a type holds all of it.
 func decodeContent(kind string, value any) Content {
-	d := decoder{schema: schemaOnce()}
-	if content, f := d.readUnion(reflect.TypeFor[Content](), contentOf(kind, value)); f == exact {
+	r := reader{shapes: allShapes()}
+	if content, f := r.best(reflect.TypeFor[Content](), contentOf(kind, value)); f == exact {
 		return content.Interface().(Content)
 	}
 	return Raw{Type: kind, JSON: rawOf(value)}

@@ -167,9 +167,7 @@ func (m *Message) takeEnvelope(object map[string]any) (string, error) {
 
 // readExact reads a value into what to points to, and reports whether that holds all of it.
 func readExact(value, to any) bool {
-	s, v := schemaOnce(), reflect.ValueOf(to).Elem()
-	decoder{schema: s}.read(value, &s.anywhere, v)
-	return value == nil || s.encode(v, true).holds(value) == exact
+	return value == nil || reader{shapes: allShapes()}.value(new(shape), value, reflect.ValueOf(to).Elem()) == exact
 }
 
 // takeExact reads a member and removes it, unless it holds more than the type does.

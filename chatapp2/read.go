@@ -23,10 +23,10 @@ const (
 	exact              // the type holds all of it
 )
 
-// exactIf returns exact if the condition holds, and else misfit.
-func exactIf(condition bool) fit {
+// exactIf returns f if the condition holds, and else misfit.
+func (f fit) exactIf(condition bool) fit {
 	if condition {
-		return exact
+		return f
 	}
 	return misfit
 }
@@ -73,175 +73,227 @@ func numberText(value any) string {
 	return ""
 }
 
-// decoder fills types with decoded values. What does not fit stays zero: comparing shows it.
-type decoder struct {
-	*schema
+// reader reads decoded values by shapes.
+type reader struct {
+	*shapes
 
-	within []reflect.Type // the kinds in which the value is, since none goes into itself
+	within []reflect.Type // the kinds that are being read, since none goes into itself
 }
 
-// readUnion reads the object in which a value of a sealed interface stands, and returns the kind that fits best. The value is not
-// valid if no kind has the words of the object.
-func (d decoder) readUnion(t reflect.Type, value any) (best reflect.Value, bestFit fit) {
-	for _, one := range d.unions[t] {
-		if len(one.words) == 0 || !one.mayBe(value) || slices.Contains(d.within, one.typ) {
+// shape reads the shape of a value, which is the element at an index.
+func (r reader) shape(sh *shape, value any, to reflect.Value, index int) fit {
+	if text, ok := value.(string); ok && sh.or != "" {
+		value = map[string]any{sh.or: text}
+	}
+	isConstant := sh.form == word || sh.form == counter
+	if value == nil {
+		return exact.exactIf(sh.optional || !sh.always && !isConstant)
+	}
+	f := r.form(sh, value, to, index)
+	return f.exactIf(isConstant || isEmpty(value) || sh.present(to)) // it is written again
+}
+
+func (r reader) form(sh *shape, value any, to reflect.Value, index int) fit {
+	switch sh.form {
+	case word:
+		text, ok := value.(string)
+		return exact.exactIf(ok && strings.EqualFold(text, sh.word))
+	case counter:
+		return exact.exactIf(numberText(value) == strconv.Itoa(index))
+	case object:
+		return r.members(sh, value, to, index)
+	case set:
+		return r.set(sh, value, to)
+	case list:
+		return r.list(value, sh.of(to), func(one any, to reflect.Value, i int) fit { return r.shape(sh.members[0], one, to, i) })
+	default:
+		return r.value(sh, value, sh.of(to))
+	}
+}
+
+func (r reader) members(sh *shape, value any, to reflect.Value, index int) fit {
+	members, ok := value.(map[string]any)
+	f, known := exact.exactIf(ok), 0
+	for _, one := range sh.members {
+		if one.form == inline {
+			picked := pick(members, one.names)
+			known += len(picked)
+			f = min(f, r.inlineValue(picked, one.of(to)))
 			continue
 		}
-		to := reflect.New(one.typ).Elem()
-		inner := decoder{d.schema, append(slices.Clip(d.within), one.typ)}
-		inner.take(value, one.place, one.place.steps, to)
-		n := new(node)
-		encoder{schema: d.schema, all: true}.union(n, t, to)
-		if f := n.holds(value); f > bestFit || !best.IsValid() {
-			best, bestFit = to, f
+		member, present := members[one.name]
+		if present {
+			known++
 		}
+		f = min(f, r.shape(one, member, to, index))
 	}
-	return best, bestFit
+	if known < len(members) {
+		f = min(f, partial)
+	}
+	return f
 }
 
-// mayBe reports whether an object has the first of the words, and none of those after it without a dot is another one.
-func (v variant) mayBe(value any) bool {
+func pick(members map[string]any, names []string) map[string]any {
+	picked := map[string]any{}
+	for _, name := range names {
+		if member, ok := members[name]; ok {
+			picked[name] = member
+		}
+	}
+	return picked
+}
+
+func (r reader) inlineValue(members map[string]any, to reflect.Value) fit {
+	switch {
+	case to.Kind() != reflect.Interface:
+		return r.members(r.structs[to.Type()], members, to, 0)
+	case isEmpty(members):
+		return exact
+	default:
+		return r.union(members, to)
+	}
+}
+
+func (r reader) set(sh *shape, value any, to reflect.Value) fit {
+	all, ok := value.([]any)
+	f, known := exact.exactIf(ok), 0
+	for _, one := range sh.members {
+		found := slices.IndexFunc(all, one.mayBe)
+		if found < 0 {
+			f = f.exactIf(!one.always)
+			continue
+		}
+		known++
+		f = min(f, r.shape(one, all[found], to, 0))
+	}
+	return f.exactIf(known == len(all))
+}
+
+// mayBe reports whether a value has the first of the words of an object, and none that contradicts another.
+func (sh *shape) mayBe(value any) bool {
 	members, _ := value.(map[string]any)
-	for i, w := range v.words {
-		name := w.path[0]
-		if (i == 0 || len(w.path) == 1 && members[name] != nil) && !w.matches(value) {
+	for i, one := range sh.members {
+		text, isText := members[one.name].(string)
+		if one.form == word && (i == 0 || members[one.name] != nil) && !(isText && strings.EqualFold(text, one.word)) {
 			return false
 		}
 	}
 	return true
 }
 
-// take reads the value that stands at the steps of a place that are left.
-func (d decoder) take(value any, p *place, steps []step, to reflect.Value) {
-	for i, s := range steps {
-		members, _ := value.(map[string]any)
-		value = members[s.name]
-		if s.members != nil {
-			value = pick(members, s.members)
-		}
-		if s.each {
-			d.list(value, p, steps[i+1:], to)
-			return
-		}
-		if s.list {
-			value = element(value, s.words)
-		}
-	}
-	d.read(value, p, to)
-}
-
-// pick returns the members that have these names, nil if there are none.
-func pick(members map[string]any, names []string) any {
-	picked := map[string]any{}
-	for _, name := range names {
-		if members[name] != nil {
-			picked[name] = members[name]
-		}
-	}
-	if len(picked) == 0 {
-		return nil
-	}
-	return picked
-}
-
-// element returns the first element of a list that has the words.
-func element(value any, words []word) any {
-	all, _ := value.([]any)
-	for _, one := range all {
-		if !slices.ContainsFunc(words, func(w word) bool { return !w.matches(one) }) {
-			return one
-		}
-	}
-	return nil
-}
-
-func (d decoder) list(value any, p *place, steps []step, to reflect.Value) {
+func (r reader) list(value any, to reflect.Value, read func(one any, to reflect.Value, index int) fit) fit {
 	all, ok := value.([]any)
 	if !ok {
-		return
+		return misfit
 	}
 	to.Set(reflect.MakeSlice(to.Type(), len(all), len(all)))
+	f := exact
 	for i, one := range all {
-		d.take(one, p, steps, to.Index(i))
+		f = min(f, read(one, to.Index(i), i).exactIf(one != nil))
 	}
+	return f
 }
 
-func (d decoder) read(value any, p *place, to reflect.Value) {
-	if value = spelled(value, p); value == nil {
-		return
-	}
-	whole, _ := strconv.ParseInt(numberText(value), 10, 64)
-	number, _ := strconv.ParseFloat(numberText(value), 64)
-	text, _ := value.(string)
+// value reads a value as its type says.
+func (r reader) value(sh *shape, value any, to reflect.Value) fit {
 	switch target := to.Addr().Interface().(type) {
-	case *time.Time:
-		*target = fromUnix(whole, p.milli)
-		return
-	case *time.Duration:
-		*target = time.Duration(number * float64(time.Minute))
-		return
 	case *json.RawMessage:
 		*target = rawOf(value)
-		return
-	case *any:
-		*target = value
-		return
+		return exact
+	case *time.Time:
+		n, err := strconv.ParseInt(numberText(value), 10, 64)
+		*target = fromUnix(n, sh.milli)
+		return exact.exactIf(err == nil)
+	case *time.Duration:
+		n, err := strconv.ParseFloat(numberText(value), 64)
+		*target = time.Duration(n * float64(time.Minute))
+		return exact.exactIf(err == nil && target.Minutes() == n)
+	case *map[string]string:
+		return readTexts(value, target)
 	}
 	switch to.Kind() {
 	case reflect.String:
-		if text != p.preset {
+		text, ok := value.(string)
+		if text != sh.preset {
 			to.SetString(text)
 		}
+		return exact.exactIf(ok)
 	case reflect.Bool:
-		to.SetBool(value == true)
+		is, ok := value.(bool)
+		to.SetBool(is)
+		return exact.exactIf(ok)
 	case reflect.Int, reflect.Int64:
-		to.SetInt(whole)
+		n, err := strconv.ParseInt(numberText(value), 10, 64)
+		to.SetInt(n)
+		return exact.exactIf(err == nil && !to.OverflowInt(n))
 	case reflect.Float64:
-		to.SetFloat(number)
+		n, err := strconv.ParseFloat(numberText(value), 64)
+		to.SetFloat(n)
+		return exact.exactIf(err == nil)
 	case reflect.Pointer:
 		to.Set(reflect.New(to.Type().Elem()))
-		d.read(value, p, to.Elem())
-	case reflect.Interface:
-		d.readInterface(value, to)
+		return r.value(sh, value, to.Elem())
 	case reflect.Slice:
-		d.list(value, p, nil, to)
-	case reflect.Map:
-		members, ok := value.(map[string]any)
-		if ok {
-			to.Set(reflect.MakeMap(to.Type()))
-		}
-		for name, member := range members {
-			text, _ := member.(string)
-			to.SetMapIndex(reflect.ValueOf(name), reflect.ValueOf(text))
-		}
+		return r.list(value, to, func(one any, to reflect.Value, _ int) fit { return r.value(sh, one, to) })
 	case reflect.Struct:
-		for _, f := range d.structs[to.Type()] {
-			d.take(value, f.place, f.place.steps, to.FieldByIndex(f.index))
+		return r.form(r.structs[to.Type()], value, to, 0)
+	case reflect.Interface:
+		if to.NumMethod() > 0 {
+			return r.union(value, to)
 		}
+		to.Set(reflect.ValueOf(value))
+		return exact
 	default:
+		return misfit
 	}
 }
 
-// readInterface sets a sealed interface to a kind that holds the value exactly, or else to its raw kind, or else to the kind that
-// fits best.
-func (d decoder) readInterface(value any, to reflect.Value) {
-	best, f := d.readUnion(to.Type(), value)
-	kinds := d.unions[to.Type()]
-	if raw := kinds[len(kinds)-1]; f != exact && len(raw.words) == 0 {
+func readTexts(value any, to *map[string]string) fit {
+	object, ok := value.(map[string]any)
+	*to = make(map[string]string, len(object))
+	for name, member := range object {
+		text, isText := member.(string)
+		(*to)[name], ok = text, ok && isText
+	}
+	return exact.exactIf(ok)
+}
+
+// union sets a sealed interface to the kind that holds a value exactly, or to its raw kind, or to the kind that fits best.
+func (r reader) union(value any, to reflect.Value) fit {
+	best, f := r.best(to.Type(), value)
+	variants := r.unions[to.Type()]
+	if raw := variants[len(variants)-1]; f != exact && raw.isRaw {
 		best = reflect.New(raw.typ).Elem()
-		d.read(value, raw.place, best)
+		f = r.form(raw.shape, value, best, 0)
 	}
 	if best.IsValid() {
 		to.Set(best)
 	}
+	return f
 }
 
-// spelled returns a value in the spelling that is written.
-func spelled(value any, p *place) any {
-	if text, ok := value.(string); ok && p != nil && p.or != "" {
-		return map[string]any{p.or: text}
+// best reads an object as the kind that fits it best. There is none if no kind has the words of the object.
+func (r reader) best(t reflect.Type, value any) (best reflect.Value, f fit) {
+	for _, one := range r.unions[t] {
+		if one.isRaw || !one.shape.mayBe(value) || slices.Contains(r.within, one.typ) {
+			continue
+		}
+		to := reflect.New(one.typ).Elem()
+		inner := reader{r.shapes, append(slices.Clip(r.within), one.typ)}
+		if own := inner.form(one.shape, value, to, 0); own > f || !best.IsValid() {
+			best, f = to, own
+		}
 	}
-	return value
+	return best, f
+}
+
+// isEmpty reports whether a value means the same as its absence: null, false, an empty text, or an object of such values.
+func isEmpty(value any) bool {
+	object, ok := value.(map[string]any)
+	for _, member := range object {
+		ok = ok && isEmpty(member)
+	}
+	return ok || value == nil || value == false || value == ""
 }
 
 // fromUnix returns the time of a Unix time, the zero time for 0.
@@ -253,79 +305,5 @@ func fromUnix(n int64, milli bool) time.Time {
 		return time.UnixMilli(n).UTC()
 	default:
 		return time.Unix(n, 0).UTC()
-	}
-}
-
-// holds compares the node that was written of a value, with all that is not written, with the value that was read.
-func (n *node) holds(value any) fit {
-	value = spelled(value, n.place)
-	switch {
-	case !n.written && value == nil:
-		return exact
-	case value == nil:
-		return exactIf(n.place != nil && n.place.optional)
-	case n.form == object:
-		return n.holdsMembers(value)
-	case n.form == leaf && n.written:
-		return exactIf(n.equals(value))
-	case n.form == leaf:
-		return exactIf((value == "" || value == false) && n.value == value)
-	default:
-		return n.holdsElements(value)
-	}
-}
-
-func (n *node) holdsMembers(value any) fit {
-	members, ok := value.(map[string]any)
-	f, known := exactIf(ok), 0
-	for _, one := range n.nodes {
-		member, present := members[one.name]
-		if present {
-			known++
-		}
-		f = min(f, one.holds(member))
-	}
-	if known < len(members) {
-		f = min(f, partial)
-	}
-	return f
-}
-
-func (n *node) holdsElements(value any) fit {
-	all, ok := value.([]any)
-	f, written := exactIf(ok && n.written), 0
-	for _, one := range n.nodes {
-		if !one.written {
-			continue
-		}
-		var counterpart any
-		if n.form == set {
-			counterpart = element(all, one.words)
-		} else if written < len(all) {
-			counterpart = all[written]
-		}
-		written++
-		f = min(f, one.holds(counterpart))
-	}
-	return min(f, exactIf(written == len(all)))
-}
-
-// equals compares a leaf with a value. Numbers may be in quotes, and words in any case.
-func (n *node) equals(value any) bool {
-	number := numberText(value)
-	switch v := n.value.(type) {
-	case *word:
-		text, ok := value.(string)
-		return ok && strings.EqualFold(text, v.text)
-	case int64:
-		whole, err := strconv.ParseInt(number, 10, 64)
-		return err == nil && whole == v
-	case float64:
-		real, err := strconv.ParseFloat(number, 64)
-		return err == nil && real == v
-	case json.RawMessage:
-		return reflect.DeepEqual(decodeValid(v), value)
-	default:
-		return reflect.DeepEqual(v, value)
 	}
 }

@@ -2,203 +2,261 @@ package chatapp2
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
+	"time"
 )
 
 // The tag "at" of a field says where its value stands in the JSON of the platform:
 //
-//	at:"to"                             the member to
-//	at:"body.text"                      the member text of the object body
-//	at:"type&action"                    these members of the object itself belong to the value, which is of a sealed interface
-//	at:"parameters[type=ttl].ttl"       in the list parameters, the member ttl of the object that has the type ttl
-//	at:"parameters[]"                   the only element of the list parameters
-//	at:"cards[each index=#].card"       the value is a list: each element is the member card of an object that has its index
-//	at:""                               the whole value
+//	at:"to"                              the member to
+//	at:"body.text"                       the member text of the object body
+//	at:"type&action"                     these members of the object itself belong to the value, which is of a sealed interface
+//	at:"parameters[type=ttl].ttl"        the member ttl of the one element of the list parameters that has the type ttl
+//	at:"parameters[]"                    the only element of the list parameters
+//	at:"buttons[each type=reply].reply"  the value is a list, and each element stands in an object that has the type reply
+//	at:"cards[each index=#]"             each element is itself an object, which also has its index
+//	at:""                                the whole JSON
 //
-// What is zero is not written, nor is an object or an element that would hold nothing else; but with an exclamation mark behind a
-// name or bracket, it is written all the same. A field has further options after a comma:
+// A value that is zero is not written, nor is an object or element that would hold no value. An exclamation mark behind a name or
+// a bracket says that it is written all the same, and required when it is read. Options follow after a comma:
 //
-//	text          numbers are written as text; reading takes both, everywhere
-//	milli         a time is in milliseconds since 1970, and not in seconds
-//	default=3     an empty text is written as 3, which is read as an empty one
-//	optional      what is always written may be missing when it is read
-//	or=name       a text is read like an object that has it as the member name
+//	text       numbers are written as text; reading takes both, everywhere
+//	milli      a time is in milliseconds since 1970, and not in seconds
+//	default=3  an empty text is written as 3, which is read as an empty one
+//	optional   what is always written may be absent when it is read
+//	or=name    a text is read like an object that has it as the member name
 //
-// A duration is a number of minutes.
-//
-// A value of a sealed interface stands in an object as its kind says. Encoding builds a tree of nodes. Decoding fills the type
-// leniently, encodes what it got, and compares that with what it read: so nothing is lost, and there is only one description.
+// A duration is a number of minutes. The tags are compiled into shapes, by which write.go encodes and read.go decodes.
 
-// kind describes a type of a sealed interface. Words are the members that tell it from the others, such as "type=flow"; a name
-// without a dot must match, in any case, for the kind to be tried. Path says, like a tag, where the value itself stands. A kind
-// without words keeps what no other holds exactly.
+// kind says how one of the types of a sealed interface stands in an object: with words, such as "type=flow action.name=flow", and
+// with its value at a path, which is like a tag. A kind without words holds what fits no other kind.
 type kind struct {
 	value any
 	words string
 	path  string
 }
 
-// place is a path with its options.
-type place struct {
-	steps    []step
-	text     bool
-	milli    bool
-	optional bool
-	preset   string // the default
-	or       string
-	always   bool // something is written even for the zero value
+// shape is what stands at one place in JSON.
+type shape struct {
+	name    string // of a member, or the words of an element of a set
+	form    form
+	index   []int    // of the field that holds the value; nil is the value itself
+	members []*shape // of an object; the elements of a set; the one element of a list
+	word    string
+	names   []string // of the members of an inline value
+
+	always, optional, text, milli bool
+	preset, or                    string
 }
 
-// step is a part of a place.
-type step struct {
-	name    string
-	members []string // of the object itself, in place of a name
-	list    bool     // the member is a list, and the place goes on in the element that has these words
-	each    bool     // in every element
-	words   []word
-	key     string // the words as text
-	always  bool
+type form int
+
+const (
+	value   form = iota // as its Go type is written
+	inline              // a value whose members are members of the object in which it stands
+	word                // a constant text
+	counter             // the index of the element
+	object
+	set  // a list of elements that differ by their words, in any order
+	list // a list with an element for each of the value
+)
+
+// shapes holds the shapes of all structs, and of the types of each sealed interface. It is compiled once and then never written.
+type shapes struct {
+	structs map[reflect.Type]*shape
+	unions  map[reflect.Type][]variant
 }
 
-// word is a member with a fixed text, at a place without lists. The text "#" is the index of an element.
-type word struct {
-	path []string
-	text string
-}
-
-// schema is the description of all types. It is compiled once, and then never written.
-type schema struct {
-	structs  map[reflect.Type][]field
-	first    map[reflect.Type]string // the member that names the type of what the object holds, which is written first
-	unions   map[reflect.Type][]variant
-	anywhere place // without options
-}
-
-// field is a field of a struct, also one of an embedded struct.
-type field struct {
-	name  string
-	index []int
-	rule  string
-	place *place
-}
-
-// variant is a compiled kind.
+// variant is a kind of a sealed interface.
 type variant struct {
 	typ   reflect.Type
-	words []word
-	place *place
+	shape *shape
+	isRaw bool
 }
 
-var schemaOnce = sync.OnceValue(func() *schema { //nolint:gochecknoglobals // never written
-	s := &schema{structs: map[reflect.Type][]field{}, first: map[reflect.Type]string{}, unions: map[reflect.Type][]variant{}}
+var allShapes = sync.OnceValue(func() *shapes { //nolint:gochecknoglobals // never written
+	s := &shapes{map[reflect.Type]*shape{}, map[reflect.Type][]variant{}}
+	s.structOf(reflect.TypeFor[replyContext]())
+	s.structOf(reflect.TypeFor[storedFallback]())
+	s.structOf(reflect.TypeFor[Raw]())
 	addUnion[Content](s, contentKinds())
 	addUnion[Action](s, actions())
 	addUnion[Header](s, headers())
 	addUnion[CardAction](s, cardActions())
 	addUnion[Component](s, components())
 	addUnion[Parameter](s, parameters())
-	s.add(reflect.TypeFor[Raw]())
-	s.add(reflect.TypeFor[replyContext]())
-	s.add(reflect.TypeFor[storedFallback]())
 	return s
 })
 
-func addUnion[T any](s *schema, kinds []kind) {
-	all := make([]variant, len(kinds))
-	for i, k := range kinds {
-		all[i] = variant{reflect.TypeOf(k.value), parseWords(k.words), parsePlace(k.path)}
-		s.add(all[i].typ)
+func addUnion[T any](s *shapes, kinds []kind) {
+	var variants []variant
+	for _, k := range kinds {
+		t := reflect.TypeOf(k.value)
+		own := s.structOf(t)
+		if k.words != "" {
+			own = &shape{form: object}
+			own.addWords(k.words)
+			own.add(s, k.path, &shape{}, t)
+		}
+		variants = append(variants, variant{t, own, k.words == ""})
 	}
-	s.unions[reflect.TypeFor[T]()] = all
+	s.unions[reflect.TypeFor[T]()] = variants
 }
 
-// add compiles a struct, and those in it.
-func (s *schema) add(t reflect.Type) {
-	switch t.Kind() {
-	case reflect.Slice, reflect.Pointer:
-		s.add(t.Elem())
-	case reflect.Struct:
-		if _, done := s.structs[t]; done {
-			return
-		}
-		s.structs[t] = nil
-		var fields []field
-		for _, f := range reflect.VisibleFields(t) {
-			if f.Anonymous || !f.IsExported() {
-				continue
-			}
-			p := parsePlace(f.Tag.Get("at"))
-			if len(p.steps) > 0 && p.steps[0].members != nil {
-				s.first[t] = p.steps[0].members[0]
-			}
-			fields = append(fields, field{f.Name, f.Index, f.Tag.Get("rule"), p})
-			s.add(f.Type)
-		}
-		s.structs[t] = fields
-	default:
+// structOf returns the shape of a struct, or of the structs in a list. It is nil for other types.
+func (s *shapes) structOf(t reflect.Type) *shape {
+	for t.Kind() == reflect.Slice || t.Kind() == reflect.Pointer {
+		t = t.Elem()
 	}
+	if known := s.structs[t]; known != nil || t.Kind() != reflect.Struct || t == reflect.TypeFor[time.Time]() {
+		return known
+	}
+	own := &shape{form: object}
+	s.structs[t] = own
+	for _, f := range reflect.VisibleFields(t) {
+		if tag, ok := f.Tag.Lookup("at"); ok {
+			path, options, _ := strings.Cut(tag, ",")
+			leaf := &shape{index: f.Index}
+			leaf.setOptions(options)
+			own.add(s, path, leaf, f.Type)
+		}
+	}
+	return own
 }
 
-func parsePlace(tag string) *place {
-	path, options, _ := strings.Cut(tag, ",")
-	p := new(place)
-	p.always = strings.Contains(path, "!")
+func (sh *shape) setOptions(options string) {
 	for option := range strings.SplitSeq(options, ",") {
-		name, value, _ := strings.Cut(option, "=")
-		switch name {
+		switch name, text, _ := strings.Cut(option, "="); name {
 		case "text":
-			p.text = true
+			sh.text = true
 		case "milli":
-			p.milli = true
+			sh.milli = true
 		case "optional":
-			p.optional = true
+			sh.optional = true
 		case "default":
-			p.preset, p.always = value, true
+			sh.preset, sh.always = text, true
 		case "or":
-			p.or = value
+			sh.or = text
 		}
 	}
-	for part := range strings.SplitSeq(path, ".") {
-		if part != "" {
-			p.steps = append(p.steps, parseStep(part))
-		}
-	}
-	return p
 }
 
-func parseStep(part string) step {
-	var s step
-	part, s.always = strings.CutSuffix(part, "!")
+// add adds a value of a type to an object, or to an element of a list, at a path.
+func (sh *shape) add(s *shapes, path string, leaf *shape, t reflect.Type) {
+	own := s.structOf(t)
+	switch {
+	case path != "":
+		sh.addMember(s, path, leaf, t)
+	case own != nil && len(sh.members) > 0: // beside words
+		leaf.form = inline
+		for _, one := range own.members {
+			leaf.names = append(append(leaf.names, one.names...), one.name)
+		}
+		sh.members = append(sh.members, leaf)
+	default:
+		leaf.name, leaf.always = sh.name, leaf.always || sh.always
+		*sh = *leaf
+	}
+}
+
+func (sh *shape) addMember(s *shapes, path string, leaf *shape, t reflect.Type) {
+	part, rest, _ := strings.Cut(path, ".")
 	if strings.Contains(part, "&") {
-		s.members = strings.Split(part, "&")
-		return s
+		leaf.form, leaf.names = inline, strings.Split(part, "&")
+		sh.members = append(sh.members, leaf)
+		return
 	}
-	if part, s.list = strings.CutSuffix(part, "]"); s.list {
-		var words string
-		part, words, _ = strings.Cut(part, "[")
-		words, s.each = strings.CutPrefix(words, "each")
-		s.words, s.key = parseWords(words), words
+	part, always := strings.CutSuffix(part, "!")
+	name, words, isList := strings.Cut(strings.TrimSuffix(part, "]"), "[")
+	words, each := strings.CutPrefix(words, "each ")
+	member := sh.member(name)
+	member.always = member.always || always
+	switch {
+	case each:
+		element := &shape{form: object}
+		element.addWords(words)
+		element.add(s, rest, &shape{}, t.Elem())
+		member.form, member.index, member.members = list, leaf.index, []*shape{element}
+	case isList:
+		member.form = set
+		element := member.member(words)
+		if element.form != object {
+			element.form = object
+			element.addWords(words)
+		}
+		element.always = element.always || always
+		element.add(s, rest, leaf, t)
+	default:
+		member.form = object
+		member.add(s, rest, leaf, t)
 	}
-	s.name = part
-	return s
+	sh.always = sh.always || member.always
 }
 
-func parseWords(texts string) []word {
-	var words []word
-	for one := range strings.FieldsSeq(texts) {
+// member returns the member of an object, or the element of a set, which is added if there is none.
+func (sh *shape) member(name string) *shape {
+	for _, one := range sh.members {
+		if one.name == name {
+			return one
+		}
+	}
+	one := &shape{name: name}
+	sh.members = append(sh.members, one)
+	return one
+}
+
+func (sh *shape) addWords(words string) {
+	for one := range strings.FieldsSeq(words) {
 		path, text, _ := strings.Cut(one, "=")
-		words = append(words, word{strings.Split(path, "."), text})
+		at := sh
+		for name := range strings.SplitSeq(path, ".") {
+			at.form = object
+			at = at.member(name)
+		}
+		at.form, at.word = word, text
+		if text == "#" {
+			at.form = counter
+		}
 	}
-	return words
 }
 
-// matches reports whether an object has the word, in any case.
-func (w word) matches(value any) bool {
-	for _, name := range w.path {
-		object, _ := value.(map[string]any)
-		value = object[name]
+// variantOf returns the kind of a value of a sealed interface. There is none for nil, and for a pointer, which is never sent.
+func (s *shapes) variantOf(t reflect.Type, v reflect.Value) *shape {
+	for _, one := range s.unions[t] {
+		if v.IsValid() && one.typ == v.Type() {
+			return one.shape
+		}
 	}
-	text, ok := value.(string)
-	return ok && strings.EqualFold(text, w.text)
+	return nil
+}
+
+// of returns the value of the shape in the value that has it.
+func (sh *shape) of(v reflect.Value) reflect.Value {
+	if sh.index == nil {
+		return v
+	}
+	return v.FieldByIndex(sh.index)
+}
+
+// present reports whether the shape of a value is written.
+func (sh *shape) present(v reflect.Value) bool {
+	switch {
+	case sh.form == word || sh.form == counter: // which are written if something else is
+		return false
+	case sh.always || sh.form == inline:
+		return true
+	case sh.form == object || sh.form == set:
+		return slices.ContainsFunc(sh.members, func(one *shape) bool { return one.present(v) })
+	default:
+		return !isZero(sh.of(v))
+	}
+}
+
+func isZero(v reflect.Value) bool {
+	if at, ok := reflect.TypeAssert[time.Time](v); ok {
+		return at.IsZero()
+	}
+	return v.IsZero()
 }
