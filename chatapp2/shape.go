@@ -98,7 +98,10 @@ func addUnion[T any](s *shapes, kinds []kind) {
 		if k.words != "" {
 			own = &shape{form: object}
 			own.addWords(k.words)
-			own.add(s, k.path, &shape{}, t)
+			path, options, _ := strings.Cut(k.path, ",")
+			leaf := new(shape)
+			leaf.setOptions(options)
+			own.add(s, path, leaf, t)
 		}
 		variants = append(variants, variant{t, own, k.words == ""})
 	}

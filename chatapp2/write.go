@@ -14,7 +14,8 @@ type writer struct {
 	*shapes
 	bytes.Buffer
 
-	err error // the first one
+	quoted bool  // numbers are written as text
+	err    error // the first one
 }
 
 // shape writes the shape of a value, which is the element at an index.
@@ -101,7 +102,10 @@ func (w *writer) value(sh *shape, v reflect.Value) {
 			w.number(sh, reflect.ValueOf(unix(at, sh.milli)))
 			return
 		}
+		outer := w.quoted
+		w.quoted = outer || sh.text
 		w.shape(w.structs[v.Type()], v, 0)
+		w.quoted = outer
 	default:
 		w.any(v.Interface())
 	}
@@ -112,7 +116,7 @@ func (w *writer) number(sh *shape, v reflect.Value) {
 	if d, ok := number.(time.Duration); ok {
 		number = d.Minutes()
 	}
-	if sh.text {
+	if sh.text || w.quoted {
 		w.WriteByte('"')
 		defer w.WriteByte('"')
 	}
