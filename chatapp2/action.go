@@ -11,7 +11,7 @@ type Action interface{ isAction() }
 
 func actions() []kind {
 	return []kind{
-		{ReplyButtons{}, "type=button", "action!.buttons[each type=reply]!.reply"},
+		{ReplyButtons{}, "type=button", "action!.buttons[each type=reply]!.reply!"},
 		{List{}, "type=list", "action!"},
 		{CTAURL{}, "type=cta_url action.name=cta_url", "action!.parameters"},
 		{LocationRequest{}, "type=location_request_message action.name=send_location", "action!.parameters"},

@@ -31,7 +31,7 @@ type CardAction interface{ isCardAction() }
 func cardActions() []kind {
 	return []kind{
 		{CTAURL{}, "type=cta_url action.name=cta_url", "action!.parameters"},
-		{ReplyButtons{}, "type=cta_url", "action!.buttons[each type=quick_reply]!.quick_reply"}, // of the same type, as documented
+		{ReplyButtons{}, "type=cta_url", "action!.buttons[each type=quick_reply]!.quick_reply!"}, // of the same type, as documented
 		{Product{}, "type=product", "action!"},
 	}
 }

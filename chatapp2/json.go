@@ -121,7 +121,6 @@ func decodeMessage(data []byte) (Message, error) {
 func (m *Message) takeEnvelope(object map[string]any) (string, error) {
 	product, kind := "whatsapp", ""
 	var fallback *storedFallback
-	ttl := ""
 	for _, member := range []struct {
 		name string
 		to   any
@@ -132,7 +131,7 @@ func (m *Message) takeEnvelope(object map[string]any) (string, error) {
 		{"to", &m.To, "a string"},
 		{"recipient", &m.Recipient, "a string"},
 		{"type", &kind, "a string"},
-		{"ttl", &ttl, `a duration such as "1m30s"`},
+		{"ttl", (*wire.StoredDuration)(&m.TTL), `a duration such as "1m30s"`},
 		{"fallback", &fallback, "an object of from and text"},
 		{"callbackURL", &m.CallbackURL, "a string"},
 		{"referenceID", &m.ReferenceID, "a string"},
@@ -151,11 +150,6 @@ func (m *Message) takeEnvelope(object map[string]any) (string, error) {
 	}
 	if m.RecipientType == RecipientIndividual { // the default
 		m.RecipientType = ""
-	}
-	if ttl != "" {
-		if err := (*wire.StoredDuration)(&m.TTL).UnmarshalText([]byte(ttl)); err != nil {
-			return "", errors.New(`"ttl" must be a duration such as "1m30s"`)
-		}
 	}
 	m.Fallback = (*sms.Fallback)(fallback)
 	m.ReplyTo = takeExact[replyContext](object, "context").MessageID

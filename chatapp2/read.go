@@ -2,9 +2,11 @@ package chatapp2
 
 import (
 	"bytes"
+	"encoding"
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -90,7 +92,10 @@ func (r reader) shape(sh *shape, value any, to reflect.Value, index int) fit {
 		return exact.exactIf(sh.optional || !sh.always && !isConstant)
 	}
 	f := r.form(sh, value, to, index)
-	return f.exactIf(isConstant || isEmpty(value) || sh.present(to)) // it is written again
+	if f == exact && !isConstant && !sh.present(to) { // it would not be written again
+		return exact.exactIf(isEmpty(value))
+	}
+	return f
 }
 
 func (r reader) form(sh *shape, value any, to reflect.Value, index int) fit {
@@ -105,7 +110,7 @@ func (r reader) form(sh *shape, value any, to reflect.Value, index int) fit {
 	case set:
 		return r.set(sh, value, to)
 	case list:
-		return r.list(value, sh.of(to), func(one any, to reflect.Value, i int) fit { return r.shape(sh.members[0], one, to, i) })
+		return r.list(value, sh.of(to), func(one any, to reflect.Value, i int) fit { return r.form(sh.members[0], one, to, i) })
 	default:
 		return r.value(sh, value, sh.of(to))
 	}
@@ -147,7 +152,7 @@ func (r reader) inlineValue(members map[string]any, to reflect.Value) fit {
 	switch {
 	case to.Kind() != reflect.Interface:
 		return r.members(r.structs[to.Type()], members, to, 0)
-	case isEmpty(members):
+	case !slices.ContainsFunc(slices.Collect(maps.Values(members)), func(member any) bool { return member != nil }):
 		return exact
 	default:
 		return r.union(members, to)
@@ -156,7 +161,7 @@ func (r reader) inlineValue(members map[string]any, to reflect.Value) fit {
 
 func (r reader) set(sh *shape, value any, to reflect.Value) fit {
 	all, ok := value.([]any)
-	f, known := exact.exactIf(ok), 0
+	f, known := exact.exactIf(ok && (len(all) > 0 || sh.members[0].name != "")), 0
 	for _, one := range sh.members {
 		found := slices.IndexFunc(all, one.mayBe)
 		if found < 0 {
@@ -173,8 +178,8 @@ func (r reader) set(sh *shape, value any, to reflect.Value) fit {
 func (sh *shape) mayBe(value any) bool {
 	members, _ := value.(map[string]any)
 	for i, one := range sh.members {
-		text, isText := members[one.name].(string)
-		if one.form == word && (i == 0 || members[one.name] != nil) && !(isText && strings.EqualFold(text, one.word)) {
+		text, _ := members[one.name].(string)
+		if one.form == word && (i == 0 || text != "") && !strings.EqualFold(text, one.word) {
 			return false
 		}
 	}
@@ -210,13 +215,17 @@ func (r reader) value(sh *shape, value any, to reflect.Value) fit {
 		return exact.exactIf(err == nil && target.Minutes() == n)
 	case *map[string]string:
 		return readTexts(value, target)
+	case encoding.TextUnmarshaler:
+		text, ok := value.(string)
+		return exact.exactIf(ok && target.UnmarshalText([]byte(text)) == nil)
 	}
 	switch to.Kind() {
 	case reflect.String:
 		text, ok := value.(string)
-		if text != sh.preset {
-			to.SetString(text)
+		if text == sh.preset {
+			text = ""
 		}
+		to.SetString(text)
 		return exact.exactIf(ok)
 	case reflect.Bool:
 		is, ok := value.(bool)
@@ -287,13 +296,16 @@ func (r reader) best(t reflect.Type, value any) (best reflect.Value, f fit) {
 	return best, f
 }
 
-// isEmpty reports whether a value means the same as its absence: null, false, an empty text, or an object of such values.
+// isEmpty reports whether a value means the same as its absence: null, false, an empty text or list, or an object of such values.
 func isEmpty(value any) bool {
-	object, ok := value.(map[string]any)
-	for _, member := range object {
-		ok = ok && isEmpty(member)
+	switch v := value.(type) {
+	case map[string]any:
+		return !slices.ContainsFunc(slices.Collect(maps.Values(v)), func(member any) bool { return !isEmpty(member) })
+	case []any:
+		return len(v) == 0
+	default:
+		return value == nil || value == false || value == ""
 	}
-	return ok || value == nil || value == false || value == ""
 }
 
 // fromUnix returns the time of a Unix time, the zero time for 0.
