@@ -54,5 +54,5 @@ type RawAction struct {
 }
 
 func (a RawAction) check(c *checks, path string) {
-	rawJSON[Action](c, path, a.JSON, map[string]any{"type": a.Type, "action": decodeValid(a.JSON)})
+	rawJSON[Action](c, path, a.JSON, map[string]any{"type": a.Type, "action": decode(a.JSON)})
 }

@@ -306,7 +306,7 @@ func rawJSON[T any](c *checks, path string, raw json.RawMessage, object any) {
 
 // rawObject is rawJSON for an object that names its type itself.
 func rawObject[T any](c *checks, path string, raw json.RawMessage) {
-	value := decodeValid(raw)
+	value := decode(raw)
 	object, _ := value.(map[string]any)
 	if kind, _ := object["type"].(string); kind == "" && json.Valid(raw) {
 		c.Found(path+".JSON", "want an object with a type")

@@ -56,7 +56,7 @@ func (b VoiceCallButton) part() string    { return buttonPart(b.Index) }
 func (b OrderDetailsButton) part() string { return buttonPart(b.Index) }
 
 func (r RawComponent) part() string {
-	object, _ := decodeValid(r.JSON).(map[string]any)
+	object, _ := decode(r.JSON).(map[string]any)
 	name, _ := object["type"].(string)
 	switch kind := strings.ToLower(name); kind {
 	case "button":

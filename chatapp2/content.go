@@ -55,7 +55,7 @@ func (r Raw) check(c *checks, path string) {
 	if slices.Contains(envelopeNames(), r.Type) {
 		c.Found(path+".Type", "must not be the name of a member that every message has")
 	}
-	rawJSON[Content](c, path, r.JSON, contentOf(r.Type, decodeValid(r.JSON)))
+	rawJSON[Content](c, path, r.JSON, contentOf(r.Type, decode(r.JSON)))
 }
 
 // decodeContent returns the content of a message of a type, typed if a type holds all of it.

@@ -89,10 +89,9 @@ func (m *Message) UnmarshalJSON(data []byte) error {
 }
 
 func decodeMessage(data []byte) (Message, error) {
-	value, err := decode(data)
-	object, ok := value.(map[string]any)
+	object, ok := decode(data).(map[string]any)
 	switch {
-	case err != nil || !ok || !utf8.Valid(data):
+	case !ok || !utf8.Valid(data):
 		return Message{}, errors.New("want a JSON object in valid UTF-8")
 	case object["message_id"] != nil && object["status"] != nil || object["typing_indicator"] != nil:
 		return Message{}, errors.New("a read receipt or typing indicator is not a message")

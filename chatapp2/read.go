@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding"
 	"encoding/json"
-	"errors"
-	"io"
 	"maps"
 	"reflect"
 	"slices"
@@ -33,23 +31,13 @@ func (f fit) exactIf(condition bool) fit {
 	return misfit
 }
 
-// decode decodes one JSON value, with numbers as json.Number.
-func decode(data []byte) (any, error) {
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.UseNumber()
-	var value any
-	if err := d.Decode(&value); err != nil {
-		return nil, err
+// decode returns one JSON value, with numbers as json.Number; nil if data is anything else.
+func decode(data []byte) (value any) {
+	if json.Valid(data) {
+		d := json.NewDecoder(bytes.NewReader(data))
+		d.UseNumber()
+		_ = d.Decode(&value) // which is valid
 	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("more than one value")
-	}
-	return value, nil
-}
-
-// decodeValid decodes JSON that is known to be valid.
-func decodeValid(raw json.RawMessage) any {
-	value, _ := decode(raw)
 	return value
 }
 
@@ -92,10 +80,7 @@ func (r reader) shape(sh *shape, value any, to reflect.Value, index int) fit {
 		return exact.exactIf(sh.optional || !sh.always && !isConstant)
 	}
 	f := r.form(sh, value, to, index)
-	if f == exact && !isConstant && !sh.present(to) { // it would not be written again
-		return exact.exactIf(isEmpty(value))
-	}
-	return f
+	return f.exactIf(isConstant || isEmpty(value) || sh.present(to)) // it is written again
 }
 
 func (r reader) form(sh *shape, value any, to reflect.Value, index int) fit {
@@ -206,9 +191,7 @@ func (r reader) value(sh *shape, value any, to reflect.Value) fit {
 		*target = rawOf(value)
 		return exact
 	case *time.Time:
-		n, err := strconv.ParseInt(numberText(value), 10, 64)
-		*target = fromUnix(n, sh.milli)
-		return exact.exactIf(err == nil)
+		return readTime(sh, value, target)
 	case *time.Duration:
 		n, err := strconv.ParseFloat(numberText(value), 64)
 		*target = time.Duration(n * float64(time.Minute))
@@ -308,14 +291,15 @@ func isEmpty(value any) bool {
 	}
 }
 
-// fromUnix returns the time of a Unix time, the zero time for 0.
-func fromUnix(n int64, milli bool) time.Time {
+// readTime reads a Unix time. Zero is absent.
+func readTime(sh *shape, value any, to *time.Time) fit {
+	n, err := strconv.ParseInt(numberText(value), 10, 64)
 	switch {
 	case n == 0:
-		return time.Time{}
-	case milli:
-		return time.UnixMilli(n).UTC()
+	case sh.milli:
+		*to = time.UnixMilli(n).UTC()
 	default:
-		return time.Unix(n, 0).UTC()
+		*to = time.Unix(n, 0).UTC()
 	}
+	return exact.exactIf(err == nil)
 }

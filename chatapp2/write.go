@@ -99,7 +99,7 @@ func (w *writer) value(sh *shape, v reflect.Value) {
 		w.list(v, func(one reflect.Value, _ int) { w.value(sh, one) })
 	case reflect.Struct:
 		if at, ok := reflect.TypeAssert[time.Time](v); ok {
-			w.number(sh, reflect.ValueOf(unix(at, sh.milli)))
+			w.time(sh, at)
 			return
 		}
 		outer := w.quoted
@@ -121,6 +121,15 @@ func (w *writer) number(sh *shape, v reflect.Value) {
 		defer w.WriteByte('"')
 	}
 	w.any(number)
+}
+
+// time writes a time that is not zero.
+func (w *writer) time(sh *shape, at time.Time) {
+	n := at.Unix()
+	if sh.milli {
+		n = at.UnixMilli()
+	}
+	w.number(sh, reflect.ValueOf(n))
 }
 
 // comma writes a comma, unless an object or a list begins.
@@ -150,16 +159,4 @@ func (w *writer) any(value any) {
 		return
 	}
 	w.Truncate(w.Len() - 1) // the line break
-}
-
-// unix returns a time as a Unix time, 0 for the zero time.
-func unix(t time.Time, milli bool) int64 {
-	switch {
-	case t.IsZero():
-		return 0
-	case milli:
-		return t.UnixMilli()
-	default:
-		return t.Unix()
-	}
 }
