@@ -2,7 +2,6 @@ package chatapp2
 
 import (
 	"cmp"
-	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -20,8 +19,8 @@ func (m Message) Call() wire.Call {
 		wire.Field{Concept: "callback", Name: "CallbackURL", Text: m.CallbackURL, Reason: wire.CheckCallbackURL(m.CallbackURL)},
 		wire.Field{Concept: "reference", Name: "ReferenceID", Text: m.ReferenceID},
 	)
-	if fault := e.fault(); fault != nil && !slices.ContainsFunc(call.Problems, func(p wire.Problem) bool { return strings.HasPrefix(p.Field, "Content") }) {
-		call.Problems = append(call.Problems, wire.Problem{Field: "Content", Reason: fault.Error()})
+	if e.err != nil && !slices.ContainsFunc(call.Problems, func(p wire.Problem) bool { return strings.HasPrefix(p.Field, "Content") }) {
+		call.Problems = append(call.Problems, wire.Problem{Field: "Content", Reason: e.err.Error()})
 	}
 	return call
 }
@@ -64,7 +63,6 @@ type memberWriter struct {
 	writer
 
 	members []wire.Member
-	failed  string // the first that has no JSON
 }
 
 // content writes the type of the content, and the content.
@@ -97,16 +95,5 @@ func (w *memberWriter) add(name string, value any) {
 
 // take makes a member of what was written since start. It stays valid when the buffer grows into new memory.
 func (w *memberWriter) take(name string, start int) {
-	if w.err != nil && w.failed == "" {
-		w.failed = name
-	}
 	w.members = append(w.members, wire.Member{Name: name, Value: w.Bytes()[start:w.Len():w.Len()]})
-}
-
-// fault returns the first error, nil if there is none. It does not repeat its text, which may hold a value.
-func (w *memberWriter) fault() error {
-	if w.err == nil {
-		return nil
-	}
-	return fmt.Errorf("%s cannot be encoded as JSON (%T)", w.failed, w.err)
 }

@@ -42,8 +42,8 @@ func (m Message) store() ([]byte, error) {
 		return nil, errors.New(fault)
 	}
 	e := m.encode()
-	if err := e.fault(); err != nil {
-		return nil, err
+	if e.err != nil {
+		return nil, e.err
 	}
 	object := map[string]any{
 		"ttl":         wire.StoredDuration(m.TTL),

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding"
 	"encoding/json"
-	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -75,21 +74,19 @@ func (r reader) shape(sh *shape, value any, to reflect.Value, index int) fit {
 	if text, ok := value.(string); ok && sh.or != "" {
 		value = map[string]any{sh.or: text}
 	}
-	isConstant := sh.form == word || sh.form == counter
 	if value == nil {
-		return exact.exactIf(sh.optional || !sh.always && !isConstant)
+		return exact.exactIf(sh.optional || !sh.always && sh.form != word)
 	}
 	f := r.form(sh, value, to, index)
-	return f.exactIf(isConstant || isEmpty(value) || sh.present(to)) // it is written again
+	return f.exactIf(sh.form == word || isEmpty(value) || sh.present(to)) // it is written again
 }
 
 func (r reader) form(sh *shape, value any, to reflect.Value, index int) fit {
 	switch sh.form {
 	case word:
 		text, ok := value.(string)
-		return exact.exactIf(ok && strings.EqualFold(text, sh.word))
-	case counter:
-		return exact.exactIf(numberText(value) == strconv.Itoa(index))
+		isIndex := sh.word == "#" && numberText(value) == strconv.Itoa(index)
+		return exact.exactIf(isIndex || ok && strings.EqualFold(text, sh.word))
 	case object:
 		return r.members(sh, value, to, index)
 	case set:
@@ -105,10 +102,12 @@ func (r reader) members(sh *shape, value any, to reflect.Value, index int) fit {
 	members, ok := value.(map[string]any)
 	f, known := exact.exactIf(ok), 0
 	for _, one := range sh.members {
-		if one.form == inline {
+		if one.form == choice {
 			picked := pick(members, one.names)
 			known += len(picked)
-			f = min(f, r.inlineValue(picked, one.of(to)))
+			if hasValue(picked) {
+				f = min(f, r.union(picked, one.of(to)))
+			}
 			continue
 		}
 		member, present := members[one.name]
@@ -133,15 +132,14 @@ func pick(members map[string]any, names []string) map[string]any {
 	return picked
 }
 
-func (r reader) inlineValue(members map[string]any, to reflect.Value) fit {
-	switch {
-	case to.Kind() != reflect.Interface:
-		return r.members(r.structs[to.Type()], members, to, 0)
-	case !slices.ContainsFunc(slices.Collect(maps.Values(members)), func(member any) bool { return member != nil }):
-		return exact
-	default:
-		return r.union(members, to)
+// hasValue reports whether a member is not null.
+func hasValue(members map[string]any) bool {
+	for _, member := range members {
+		if member != nil {
+			return true
+		}
 	}
+	return false
 }
 
 func (r reader) set(sh *shape, value any, to reflect.Value) fit {
@@ -283,7 +281,12 @@ func (r reader) best(t reflect.Type, value any) (best reflect.Value, f fit) {
 func isEmpty(value any) bool {
 	switch v := value.(type) {
 	case map[string]any:
-		return !slices.ContainsFunc(slices.Collect(maps.Values(v)), func(member any) bool { return !isEmpty(member) })
+		for _, member := range v {
+			if !isEmpty(member) {
+				return false
+			}
+		}
+		return true
 	case []any:
 		return len(v) == 0
 	default:

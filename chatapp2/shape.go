@@ -45,7 +45,7 @@ type shape struct {
 	index   []int    // of the field that holds the value; nil is the value itself
 	members []*shape // of an object; the elements of a set; the one element of a list
 	word    string
-	names   []string // of the members of an inline value
+	names   []string // of the members that belong to a choice
 
 	always, optional, text, milli bool
 	preset, or                    string
@@ -54,10 +54,9 @@ type shape struct {
 type form int
 
 const (
-	value   form = iota // as its Go type is written
-	inline              // a value whose members are members of the object in which it stands
-	word                // a constant text
-	counter             // the index of the element
+	value  form = iota // as its Go type is written
+	choice             // of a sealed interface, whose members are members of the object in which it stands
+	word               // a constant text, or "#" for the index of the element
 	object
 	set  // a list of elements that differ by their words, in any order
 	list // a list with an element for each of the value
@@ -153,11 +152,7 @@ func (sh *shape) add(s *shapes, path string, leaf *shape, t reflect.Type) {
 	case path != "":
 		sh.addMember(s, path, leaf, t)
 	case own != nil && len(sh.members) > 0: // beside words
-		leaf.form = inline
-		for _, one := range own.members {
-			leaf.names = append(append(leaf.names, one.names...), one.name)
-		}
-		sh.members = append(sh.members, leaf)
+		sh.members = append(sh.members, own.members...)
 	default:
 		leaf.name, leaf.always = sh.name, leaf.always || sh.always
 		*sh = *leaf
@@ -167,7 +162,7 @@ func (sh *shape) add(s *shapes, path string, leaf *shape, t reflect.Type) {
 func (sh *shape) addMember(s *shapes, path string, leaf *shape, t reflect.Type) {
 	part, rest, _ := strings.Cut(path, ".")
 	if strings.Contains(part, "&") {
-		leaf.form, leaf.names = inline, strings.Split(part, "&")
+		leaf.form, leaf.names = choice, strings.Split(part, "&")
 		sh.members = append(sh.members, leaf)
 		return
 	}
@@ -219,9 +214,6 @@ func (sh *shape) addWords(words string) {
 			at = at.member(name)
 		}
 		at.form, at.word = word, text
-		if text == "#" {
-			at.form = counter
-		}
 	}
 }
 
@@ -246,9 +238,9 @@ func (sh *shape) of(v reflect.Value) reflect.Value {
 // present reports whether the shape of a value is written.
 func (sh *shape) present(v reflect.Value) bool {
 	switch {
-	case sh.form == word || sh.form == counter: // which are written if something else is
+	case sh.form == word: // which is written if something else is
 		return false
-	case sh.always || sh.form == inline:
+	case sh.always || sh.form == choice:
 		return true
 	case sh.form == object || sh.form == set:
 		return slices.ContainsFunc(sh.members, func(one *shape) bool { return one.present(v) })

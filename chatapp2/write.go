@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"strings"
 	"time"
@@ -14,17 +15,19 @@ type writer struct {
 	*shapes
 	bytes.Buffer
 
-	quoted bool  // numbers are written as text
-	err    error // the first one
+	quoted bool // numbers are written as text
+	err    error
 }
 
 // shape writes the shape of a value, which is the element at an index.
 func (w *writer) shape(sh *shape, v reflect.Value, index int) {
 	switch sh.form {
 	case word:
+		if sh.word == "#" {
+			w.any(index)
+			return
+		}
 		w.text(sh.word)
-	case counter:
-		w.any(index)
 	case object:
 		w.WriteByte('{')
 		w.members(sh, v, index)
@@ -48,25 +51,18 @@ func (w *writer) shape(sh *shape, v reflect.Value, index int) {
 func (w *writer) members(sh *shape, v reflect.Value, index int) {
 	for _, one := range sh.members {
 		switch {
-		case one.form == inline:
-			if inner, own := w.inline(one.of(v)); inner != nil {
-				w.members(inner, own, 0)
+		case one.form == choice:
+			chosen := one.of(v)
+			if inner := w.variantOf(chosen.Type(), chosen.Elem()); inner != nil {
+				w.members(inner, chosen.Elem(), 0)
 			}
-		case one.form == word || one.form == counter || one.present(v):
+		case one.form == word || one.present(v):
 			w.comma()
 			w.text(one.name)
 			w.WriteByte(':')
 			w.shape(one, v, index)
 		}
 	}
-}
-
-// inline returns the shape of a value whose members stand in another object, nil if it has none.
-func (s *shapes) inline(v reflect.Value) (*shape, reflect.Value) {
-	if v.Kind() == reflect.Interface {
-		return s.variantOf(v.Type(), v.Elem()), v.Elem()
-	}
-	return s.structs[v.Type()], v
 }
 
 func (w *writer) list(v reflect.Value, write func(one reflect.Value, index int)) {
@@ -155,7 +151,7 @@ func (w *writer) any(value any) {
 	e := json.NewEncoder(&w.Buffer)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(value); err != nil {
-		w.err = cmp.Or(w.err, err)
+		w.err = fmt.Errorf("holds a value that cannot be encoded as JSON (%T)", err) // whose text may repeat the value
 		return
 	}
 	w.Truncate(w.Len() - 1) // the line break
