@@ -13,7 +13,7 @@ type AddressMessage struct {
 // SavedAddress is an address that the recipient can choose.
 type SavedAddress struct {
 	// ID comes back in the response. It is unique.
-	ID    string  `at:"id" rule:"required"`
+	ID    string  `at:"id" rule:"required,unique"`
 	Value Address `at:"value"`
 }
 
@@ -30,8 +30,4 @@ type Address struct {
 	LandmarkArea string `at:"landmark_area"`
 	City         string `at:"city"`
 	State        string `at:"state"`
-}
-
-func (m AddressMessage) check(c *checks, path string) {
-	unique(c, path+".SavedAddresses", ".ID", m.SavedAddresses, func(one SavedAddress) string { return one.ID })
 }

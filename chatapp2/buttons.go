@@ -1,7 +1,5 @@
 package chatapp2
 
-import "strings"
-
 // ReplyButtons is 1 to 3 buttons, one of which the recipient taps to reply. The Interactive takes any header. It can also be
 // the CardAction of a Card.
 type ReplyButtons []ReplyButton
@@ -9,19 +7,9 @@ type ReplyButtons []ReplyButton
 // ReplyButton is a button that sends a reply.
 type ReplyButton struct {
 	// ID comes back in the reply. It is unique and has no white space around it.
-	ID string `at:"id" rule:"required,max=256"`
+	ID string `at:"id" rule:"required,max=256,trimmed,unique"`
 	// Title is the label. It is unique.
-	Title string `at:"title" rule:"required,max=20"`
-}
-
-func (b ReplyButtons) check(c *checks, path string) {
-	for i, button := range b {
-		if strings.TrimSpace(button.ID) != button.ID {
-			c.Limit(at(path, i)+".ID", "must not have white space around it")
-		}
-	}
-	unique(c, path, ".ID", b, func(one ReplyButton) string { return one.ID })
-	unique(c, path, ".Title", b, func(one ReplyButton) string { return one.Title })
+	Title string `at:"title" rule:"required,max=20,unique"`
 }
 
 // CTAURL is a button that opens a web page. The Interactive takes any header. It can also be the CardAction of a Card.

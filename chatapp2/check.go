@@ -23,9 +23,10 @@ import (
 type checks struct {
 	wire.Checks
 
-	group bool      // the message goes to a group
-	path  []segment // of the value that is checked
-	fault string    // the first problem for which a message cannot even be stored
+	group bool           // the message goes to a group
+	path  []segment      // of the value that is checked
+	fault string         // the first problem for which a message cannot even be stored
+	seen  map[string]int // the index of each text that must be unique, by its path and itself
 }
 
 // checker is a type with rules about several of its fields.
@@ -200,6 +201,8 @@ func (c *checks) text(text, rule string) {
 				c.required(c.here(), text)
 				return
 			}
+		case "unique":
+			c.unique(text)
 		case "url":
 			if reason := wire.CheckURL(text); reason != "" {
 				c.Found(c.here(), reason)
@@ -239,6 +242,8 @@ func broken(rule, words, text string) string {
 		return "want only letters, digits, underscores, dots and hyphens"
 	case rule == "currency" && (len(text) != 3 || !consistsOf(text, upper)):
 		return "want an ISO 4217 code of three capital letters"
+	case rule == "trimmed" && strings.TrimSpace(text) != text:
+		return "must not have white space around it"
 	case rule == "date" && !isDate(text):
 		return "want a date as YYYY-MM-DD"
 	default:
@@ -315,17 +320,21 @@ func rawObject[T any](c *checks, path string, raw json.RawMessage) {
 	rawJSON[T](c, path, raw, value)
 }
 
-// unique reports each text that an earlier element of the list has too. The name of the text completes the path.
-func unique[T any](c *checks, path, name string, list []T, text func(T) string) {
-	first := map[string]int{}
-	for i, element := range list {
-		value := text(element)
-		if before, ok := first[value]; ok && value != "" {
-			c.Found(at(path, i)+name, fmt.Sprintf("must differ from the others, but equals that of index %d", before))
-			continue
-		}
-		first[value] = i
+// unique reports a text that an earlier element of the same list has too.
+func (c *checks) unique(text string) {
+	element := &c.path[len(c.path)-2]
+	index := element.index
+	element.index = 0
+	key := c.here() + "=" + text
+	element.index = index
+	if before, ok := c.seen[key]; ok {
+		c.Found(c.here(), fmt.Sprintf("must differ from the others, but equals that of index %d", before))
+		return
 	}
+	if c.seen == nil {
+		c.seen = map[string]int{}
+	}
+	c.seen[key] = index
 }
 
 func at(path string, index int) string { return path + "[" + strconv.Itoa(index) + "]" }

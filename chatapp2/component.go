@@ -169,10 +169,6 @@ func (b TemplateBody) check(c *checks, path string) {
 	if named > 0 && unnamed > 0 {
 		c.Found(path, "want a name on every parameter, or on none")
 	}
-	unique(c, path, ".Name", b, func(p Parameter) string {
-		name, _ := parameterName(p)
-		return name
-	})
 }
 
 // checkTextTotal checks the texts of one part together.

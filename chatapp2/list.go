@@ -23,17 +23,13 @@ type Section struct {
 // Row is a choice in a List.
 type Row struct {
 	// ID comes back in the reply. It is unique in its section.
-	ID          string `at:"id" rule:"required,max=200"`
+	ID          string `at:"id" rule:"required,max=200,unique"`
 	Title       string `at:"title" rule:"required,max=24"`
 	Description string `at:"description" rule:"max=72"`
 }
 
 func (l List) check(c *checks, path string) {
-	path += ".Sections"
-	checkSections(c, path, "Rows", 10, l.Sections, func(s Section) (string, int) { return s.Title, len(s.Rows) })
-	for i, section := range l.Sections {
-		unique(c, at(path, i)+".Rows", ".ID", section.Rows, func(row Row) string { return row.ID })
-	}
+	checkSections(c, path+".Sections", "Rows", 10, l.Sections, func(s Section) (string, int) { return s.Title, len(s.Rows) })
 }
 
 // checkSections checks sections, each of which has a title and a number of elements in the named field.

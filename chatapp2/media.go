@@ -73,7 +73,11 @@ type Sticker struct {
 
 // checkNoCaption rejects the caption of a medium in a header.
 func checkNoCaption(c *checks, path string, medium any) {
-	if v := reflect.ValueOf(medium); v.Kind() == reflect.Struct && v.FieldByName("Caption").IsValid() && !v.FieldByName("Caption").IsZero() {
+	v := reflect.ValueOf(medium)
+	if v.Kind() != reflect.Struct {
+		return
+	}
+	if caption := v.FieldByName("Caption"); caption.IsValid() && caption.String() != "" {
 		c.Found(path+".Caption", "must be empty: a header has no caption")
 	}
 }

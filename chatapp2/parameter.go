@@ -11,7 +11,7 @@ type Parameter interface{ isParameter() }
 // TextParam is a parameter whose value is a text. Name is the name of the parameter, empty if the parameters of the template
 // have none.
 type TextParam struct {
-	Name string `at:"parameter_name" rule:"name"`
+	Name string `at:"parameter_name" rule:"name,unique"`
 	Text string `at:"text" rule:"required"`
 }
 
@@ -20,7 +20,7 @@ func Named(name, text string) TextParam { return TextParam{Name: name, Text: tex
 
 // Currency is an amount of money in a body, shown in the recipient's own format, or as FallbackValue. Code is such as "USD".
 type Currency struct {
-	Name          string `at:"parameter_name" rule:"name"`
+	Name          string `at:"parameter_name" rule:"name,unique"`
 	FallbackValue string `at:"currency.fallback_value" rule:"required"`
 	Code          string `at:"currency.code" rule:"required,currency"`
 	// Amount1000 is the amount times 1000: 100.99 is 100990. Zero is an amount.
@@ -30,7 +30,7 @@ type Currency struct {
 // DateTime is a date in a body. The platform shows only FallbackValue. Its examples also have the other fields, which are not checked;
 // Calendar is such as "GREGORIAN".
 type DateTime struct {
-	Name          string `at:"parameter_name" rule:"name"`
+	Name          string `at:"parameter_name" rule:"name,unique"`
 	FallbackValue string `at:"date_time!.fallback_value" rule:"required"`
 	DayOfWeek     int    `at:"date_time.day_of_week"`
 	Year          int    `at:"date_time.year"`
