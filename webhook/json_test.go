@@ -132,7 +132,7 @@ func TestStoredEventsOfOthers(t *testing.T) {
 	data, err := json.Marshal(webhook.ChatMessage{Content: webhook.Contacts(nil)})
 	require.NoError(t, err)
 	require.NoError(t, json.Unmarshal(data, &m))
-	assert.Equal(t, webhook.Contacts{}, m.Content)
+	assert.Equal(t, webhook.Contacts(nil), m.Content)
 }
 
 func FuzzStoredEvents(f *testing.F) {
