@@ -12,6 +12,9 @@ import (
 
 // findEvents looks for the list of events in the body.
 func (q *request) findEvents() error {
+	if q.object == "" {
+		return nil
+	}
 	body := json.RawMessage(q.object)
 	found := body
 	for _, path := range q.callback.events {
@@ -20,7 +23,7 @@ func (q *request) findEvents() error {
 		}
 	}
 	switch {
-	case len(q.object) == 0, found == nil, len(found) == len(body) && isNested(body, '{'):
+	case found == nil, len(found) == len(body) && isNested(body, '{'):
 		return nil
 	case isNested(found, '{'):
 		q.list = []json.RawMessage{found}

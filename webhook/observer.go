@@ -72,6 +72,24 @@ const (
 	OutcomeStoreFailed Outcome = "store failed"
 )
 
+// outcomeOf returns what became of an event: whether the function was called, its error, and the error of the store.
+func outcomeOf(called bool, err, storeErr error) Outcome {
+	switch {
+	case errors.Is(err, ErrRetryLater):
+		return OutcomeRetryLater
+	case err != nil:
+		return OutcomeFailed
+	case errors.Is(storeErr, ErrInProgress):
+		return OutcomeInProgress
+	case storeErr != nil:
+		return OutcomeStoreFailed
+	case !called:
+		return OutcomeDuplicate
+	default:
+		return OutcomeHandled
+	}
+}
+
 // status returns the status of the response for an event that was read.
 func (o Outcome) status() int {
 	switch o {
