@@ -66,9 +66,10 @@
 // value at that place of the body is a parameter of that name. In a query or form a name is just a name.
 //
 // Where the contract names paths of events, or a body is a JSON list, each element is an event with parameters of its own; a path
-// begins at the event. A list may hold 1,000 events, and none. What stands around the list says nothing about an event. Parameters
-// of the query are in Params of each; they say nothing about it either, but an ID, a sender, a recipient or a reference that
-// contradicts an event makes it Ambiguous.
+// begins at the event. A list may hold up to 1,000 events. What stands around the list says nothing about an event. Parameters
+// of the query are in Params of each, which bounds the product of both at 16 times WithLimits. They say nothing about it either,
+// but an ID, a sender, a recipient or a reference that contradicts an event makes it Ambiguous. So does a member on a path that
+// comes twice with different values; a list of events that comes twice is refused.
 //
 // Each event is handled and keyed by itself, in order. If one fails, or cannot be read, the others are handled all the same, and the
 // response asks the service to call again with all of them. A store then handles only what is left. Without one, the events that

@@ -430,8 +430,9 @@ func ExampleWithObserver() {
 
 // The contract and the secret come from the environment, as for messaging.NewClientFromEnv.
 func ExampleNewReceiverFromEnv() {
-	os.Setenv("MESSAGING_WEBHOOK_SECRET", "key=QZ5JEWNTJ4W5SXPJSAXLQJ6YPM") // done by whoever runs the program
-	defer os.Unsetenv("MESSAGING_WEBHOOK_SECRET")
+	if err := os.Setenv("MESSAGING_WEBHOOK_SECRET", "key=QZ5JEWNTJ4W5SXPJSAXLQJ6YPM"); err != nil { // done where the program is started
+		log.Fatal(err)
+	}
 
 	hooks, err := webhook.NewReceiverFromEnv()
 	if err != nil {

@@ -66,10 +66,10 @@ type response struct {
 
 // ServeHTTP answers a request.
 func (h *handler[E]) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	response := h.serve(r)
+	all := h.serve(r)
 	header := w.Header()
 	header["Cache-Control"] = h.noStore
-	switch response.status {
+	switch all.status {
 	case http.StatusMethodNotAllowed:
 		allow := "GET, HEAD"
 		if h.post {
@@ -79,10 +79,10 @@ func (h *handler[E]) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case http.StatusNotFound:
 		header.Set("Connection", "close") // otherwise net/http waits for a body before it answers
 	case http.StatusServiceUnavailable:
-		seconds := max(1, int64(math.Ceil(response.retryAfter.Seconds())))
+		seconds := max(1, int64(math.Ceil(all.retryAfter.Seconds())))
 		header.Set("Retry-After", strconv.FormatInt(seconds, 10))
 	}
-	w.WriteHeader(response.status) // also for 200: some routers record it
+	w.WriteHeader(all.status) // also for 200: some routers record it
 }
 
 // serve handles the events of a request. The status of the response is the highest of all, so that the service calls again if
@@ -127,7 +127,7 @@ func (h *handler[E]) handleOne(w watched, e E, i int) response {
 	}
 	outcome := outcomeOf(called, err, storeErr)
 	h.end(w, outcome, nil, outcome.status())
-	later, _ := errors.AsType[*retryLater](err)
+	later, _ := errors.AsType[*retryLaterError](err)
 	return response{outcome.status(), later.delay()}
 }
 

@@ -98,7 +98,7 @@ func (m *ChatMessage) UnmarshalJSON(data []byte) error {
 	decoded := ChatMessage(from.plain)
 	decoded.JSON, decoded.RawQuery = from.raw(), from.query()
 	if content := from.stored.Content; content != nil {
-		decoded.Content = content.Content
+		decoded.Content = content.value
 	}
 	*m = decoded
 	return nil
@@ -149,16 +149,16 @@ func contents() map[string]Content {
 }
 
 // storedContent is a content in storage: an object with one member, which says what it is.
-type storedContent struct{ Content }
+type storedContent struct{ value Content }
 
 // MarshalJSON fails for a pointer, and for a type of another package.
 func (s storedContent) MarshalJSON() ([]byte, error) {
 	for name, kind := range contents() {
-		if reflect.TypeOf(kind) == reflect.TypeOf(s.Content) {
-			return json.Marshal(map[string]Content{name: s.Content})
+		if reflect.TypeOf(kind) == reflect.TypeOf(s.value) {
+			return json.Marshal(map[string]Content{name: s.value})
 		}
 	}
-	return nil, fmt.Errorf("its content is a %T, want a value of this package", s.Content)
+	return nil, fmt.Errorf("its content is a %T, want a value of this package", s.value)
 }
 
 // UnmarshalJSON fails for a content of another name. Other members are ignored.
@@ -171,7 +171,7 @@ func (s *storedContent) UnmarshalJSON(data []byte) error {
 		if raw, ok := members[name]; ok {
 			value := reflect.New(reflect.TypeOf(kind))
 			err := json.Unmarshal(raw, value.Interface())
-			s.Content, _ = reflect.TypeAssert[Content](value.Elem())
+			s.value, _ = reflect.TypeAssert[Content](value.Elem())
 			return err
 		}
 	}

@@ -82,10 +82,21 @@ func TestEventsSurviveStorageWithEveryField(t *testing.T) {
 	stores(t, filled[webhook.DeliveryReport]())
 	m := filled[webhook.ChatMessage]()
 	for _, content := range []webhook.Content{
-		nil, webhook.Text{}, webhook.Media{}, webhook.Location{}, webhook.Contacts{}, webhook.Reply{}, webhook.Reaction{}, webhook.Order{},
-		webhook.Order{Items: []webhook.OrderItem{}}, webhook.System{}, webhook.Unknown{}, filled[webhook.Text](), filled[webhook.Media](),
+		nil,
+		webhook.Text{},
+		webhook.Media{},
+		webhook.Location{},
+		webhook.Contacts{},
+		webhook.Reply{},
+		webhook.Reaction{},
+		webhook.Order{},
+		webhook.Order{Items: []webhook.OrderItem{}},
+		webhook.System{},
+		webhook.Unknown{},
+		filled[webhook.Text](), filled[webhook.Media](),
 		filled[webhook.Contacts](), filled[webhook.Reply](), filled[webhook.Reaction](), filled[webhook.System](), filled[webhook.Unknown](),
-		webhook.Location{Latitude: 14.5995, Longitude: -120.98, Name: "Manila"}, webhook.Order{CatalogID: "1", Items: []webhook.OrderItem{{Quantity: 7, Price: "1.10"}}},
+		webhook.Location{Latitude: 14.5995, Longitude: -120.98, Name: "Manila"},
+		webhook.Order{CatalogID: "1", Items: []webhook.OrderItem{{Quantity: 7, Price: "1.10"}}},
 	} {
 		m.Content = content
 		stores(t, m)

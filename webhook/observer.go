@@ -1,7 +1,6 @@
 package webhook
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -141,7 +140,9 @@ func (h *handler[E]) watch(r *http.Request) watched {
 	w.began = time.Now()
 	for _, observer := range h.observers {
 		_ = protect(h.callback, func() error {
-			w.ctx = cmp.Or(observer.start(w.ctx, Event{Callback: h.callback.name}), w.ctx)
+			if ctx := observer.start(w.ctx, Event{Callback: h.callback.name}); ctx != nil {
+				w.ctx = ctx //nolint:fatcontext // one for each observer
+			}
 			return nil
 		})
 	}

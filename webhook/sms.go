@@ -43,14 +43,15 @@ func (rcv *Receiver) SMS(handle func(context.Context, SMSMessage) error) http.Ha
 }
 
 // ParseSMS reads an inbound SMS from a request and checks its proofs of origin, as the handler of SMS does. The error is a
-// [*RejectError]. A request that holds no SMS or several is one too, with ErrSeveral: use ParseSMSMessages where the contract
-// names a list of events.
+// [*RejectError], also for a request with several messages, ErrSeveral: use ParseSMSMessages where the contract names a list.
 func (rcv *Receiver) ParseSMS(r *http.Request) (SMSMessage, error) {
 	messages, err := rcv.readSMS(r)
 	switch {
 	case err != nil:
 		return SMSMessage{}, err
-	case messages.size != 1:
+	case messages.size == 0:
+		return SMSMessage{}, rcv.callbacks[CallbackSMS].reject(ErrNoSender)
+	case messages.size > 1:
 		return SMSMessage{}, rcv.callbacks[CallbackSMS].reject(ErrSeveral)
 	default:
 		return messages.first, nil
