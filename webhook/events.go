@@ -109,9 +109,8 @@ func newPath(text string) path {
 func (p path) in(raw json.RawMessage) (found json.RawMessage, repeats bool) {
 	found = raw
 	for _, name := range p.names {
-		again := false
-		found, again = child(found, name)
-		repeats = repeats || again
+		value, again := child(found, name)
+		found, repeats = value, repeats || again
 	}
 	return found, repeats
 }
