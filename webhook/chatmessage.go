@@ -42,7 +42,7 @@ type ChatMessage struct {
 	Context Context `json:"context,omitzero"`
 	// ReceivedAt is when the service received the message. It is zero if the callback has no time, or one in an unknown form.
 	// RawTime is the time as it arrived.
-	ReceivedAt time.Time `json:"receivedAt,omitzero"`
+	ReceivedAt time.Time `json:"received,omitzero"`
 	RawTime    string    `json:"rawTime,omitzero"`
 	// Ambiguous is like that of SMSMessage. It is also set where JSON contradicts other parameters or itself.
 	Ambiguous bool `json:"ambiguous,omitzero"`

@@ -42,7 +42,7 @@ func (s stored) raw() json.RawMessage {
 // MarshalJSON encodes the message for storage, without loss: a message that this package read is the same when it is decoded,
 // except that a time zone loses its name and keeps its offset. The keys belong to this library:
 //
-//	{"id": "m-1", "from": "+639171234567", "to": "21581", "text": "Hi", "receivedAt": "2026-10-03T14:44:23Z", "rawTime": "1791038663",
+//	{"id": "m-1", "from": "+639171234567", "to": "21581", "text": "Hi", "received": "2026-10-03T14:44:23Z", "rawTime": "1791038663",
 //	 "params": [{"name": "id", "value": "m-1"}, …], "rawQuery": "id=m-1&…"}
 //
 // It holds personal data, and no secret.

@@ -25,7 +25,7 @@ type SMSMessage struct {
 	Keyword string `json:"keyword,omitzero"`
 	// ReceivedAt is when the service received the message. It is zero if the callback has no time, or one in an unknown form.
 	// RawTime is the time as it arrived.
-	ReceivedAt time.Time `json:"receivedAt,omitzero"`
+	ReceivedAt time.Time `json:"received,omitzero"`
 	RawTime    string    `json:"rawTime,omitzero"`
 	// Ambiguous reports whether an ID, a sender, a recipient or a reference arrived twice with different values. The first is
 	// used. Text that was not escaped can hold parameters of its own, so trust such an event no more than you trust its sender.
