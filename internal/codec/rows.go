@@ -172,9 +172,13 @@ func (r *rowReader) readMembers(s *scanner, depth int) {
 	for more := s.open('}', depth); more; more = s.next('}') {
 		m := r.member(s, i)
 		i++
-		s.peek()
+		c := s.peek()
 		start := s.pos
-		s.walkChild(m.node, r.found, depth)
+		if c == '{' || c == '[' || m.node.slot == 0 || len(m.node.children) > 0 {
+			s.walkChild(m.node, r.found, depth)
+		} else {
+			r.found[m.node.slot-1] = s.scalar(c) // what walkChild would do, for most members of most rows
+		}
 		if m.extra {
 			r.extra = append(r.extra, span{m.name, start, s.pos})
 		}
@@ -217,7 +221,12 @@ func (r *rowReader) fill(to *sms.Transaction, doc []byte, start, end int) {
 			if v.kind <= null {
 				continue
 			}
-			word := textOf(row, value{v.kind, v.start - start, v.end - start})
+			word := ""
+			if v.kind == text || v.kind == number {
+				word = row[v.start-start : v.end-start]
+			} else {
+				word = textOf(row, value{v.kind, v.start - start, v.end - start})
+			}
 			switch {
 			case taken:
 			case c.isID && !isID(v, word):
