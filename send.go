@@ -196,7 +196,7 @@ func newReceipt(call wire.Call, out transport.Outcome, r codec.Response) Receipt
 	return Receipt{
 		ID: r.ID, RequestID: cmp.Or(r.RequestID, headerRequestID(out.Header)),
 		ReferenceID: cmp.Or(r.ReferenceID, call.ReferenceID), Parts: r.Parts,
-		UnitCost: r.UnitCost, Cost: r.Cost, Balance: r.Balance, Operator: r.Operator,
+		UnitCost: r.UnitCost, Cost: r.Cost, Balance: r.Balance, Currency: r.Currency, Operator: r.Operator,
 		Attempts: out.Attempts, StatusCode: out.StatusCode, Raw: out.Body,
 	}
 }
