@@ -216,7 +216,11 @@ func (s *Server) authorize(r *http.Request, keys, secrets []string) *problem {
 			}
 		}
 	}
-	if pair.Secret == "" && pair.In != "basic" {
+	switch {
+	case pair.Secret != "":
+	case pair.In == "basic":
+		wantSecrets = []string{""}
+	default:
 		wantSecrets, secrets, where = nil, nil, strings.ReplaceAll(strings.ReplaceAll(where, " and ", ""), "headers", "header")
 	}
 	if header == "" {
