@@ -120,7 +120,7 @@ func tokenCredential(token string) *credential {
 
 func sourceCredential(fetch func(context.Context) (Token, error)) *credential {
 	source := transport.NewTokenSource(func(ctx context.Context) (string, time.Time, error) {
-		token, err := fetch(ctx)
+		token, err := observeToken(ctx, fetch)
 		return token.Value, token.Expiry, err
 	})
 	return &credential{compile: func(places table.Auth) (transport.Authenticator, codec.KeyPair) {

@@ -8,7 +8,6 @@ import (
 	"hash/maphash"
 	"iter"
 	"net/http"
-	"strings"
 	"sync"
 
 	"github.com/messaging-service/messaging-go/internal/codec"
@@ -48,7 +47,7 @@ func (s *SMSService) List(ctx context.Context, options sms.ListOptions) iter.Seq
 				return
 			}
 			unreadable := page.Unreadable
-			for i := range page.Records {
+			for i := range page.Transactions {
 				var err error
 				if len(unreadable) > 0 && unreadable[0].Index == i {
 					err = page.rowError(unreadable[0])
@@ -57,7 +56,7 @@ func (s *SMSService) List(ctx context.Context, options sms.ListOptions) iter.Seq
 				if page.repeats(i) {
 					continue
 				}
-				if !yield(sms.Transaction(page.Records[i]), err) {
+				if !yield(page.Transactions[i], err) {
 					return
 				}
 			}
@@ -79,11 +78,11 @@ func (s *SMSService) Pages(ctx context.Context, options sms.ListOptions) iter.Se
 			}
 			p := sms.Page{
 				Number: page.Number, Size: page.Size, Total: page.Total, TotalPages: page.TotalPages, HasNext: !page.Last,
-				Transactions: make([]sms.Transaction, 0, len(page.Records)),
+				Transactions: make([]sms.Transaction, 0, len(page.Transactions)),
 			}
-			for i := range page.Records {
+			for i := range page.Transactions {
 				if !page.repeats(i) {
-					p.Transactions = append(p.Transactions, sms.Transaction(page.Records[i]))
+					p.Transactions = append(p.Transactions, page.Transactions[i])
 				}
 			}
 			if !yield(p, page.rowErrors()) {
@@ -106,6 +105,15 @@ func (s *SMSService) Find(ctx context.Context, referenceID string) (sms.Transact
 
 // find also reports whether all responses were fresh, as isFresh says.
 func (s *SMSService) find(ctx context.Context, referenceID string) (tx sms.Transaction, fresh bool, err error) {
+	o := s.core.observation(&s.list.endpoint)
+	ctx, end := o.begin(ctx, StepLookup, 0)
+	tx, fresh, err = s.search(ctx, referenceID)
+	end(o.failure(err))
+	return tx, fresh, err
+}
+
+// search is find within a step that is observed.
+func (s *SMSService) search(ctx context.Context, referenceID string) (tx sms.Transaction, fresh bool, err error) {
 	if referenceID == "" {
 		return tx, false, invalid(s.list.name, []wire.Problem{{Field: "referenceID", Reason: "required, but empty"}})
 	}
@@ -118,14 +126,14 @@ func (s *SMSService) find(ctx context.Context, referenceID string) (tx sms.Trans
 		if err != nil {
 			return tx, false, err
 		}
-		for i := range page.Records {
-			if page.Records[i].ReferenceID == referenceID {
-				return sms.Transaction(page.Records[i]), page.fresh, nil // even if another of its fields could not be read
+		for i := range page.Transactions {
+			if page.Transactions[i].ReferenceID == referenceID {
+				return page.Transactions[i], page.fresh, nil // even if another of its fields could not be read
 			}
 		}
 		fresh = fresh && page.fresh
 		missing = missing || page.Missing
-		others = others || len(page.Records) > len(page.Unreadable)
+		others = others || len(page.Transactions) > len(page.Unreadable)
 		for _, row := range page.Unreadable {
 			rowError = page.rowError(row)
 		}
@@ -154,7 +162,7 @@ func (s *SMSService) listError(reason string, classes ...error) error {
 
 // listPage is a page and what is known about it.
 type listPage struct {
-	wire.Page
+	codec.Page
 
 	place    int    // for a RowError
 	fresh    bool   // see isFresh
@@ -163,8 +171,8 @@ type listPage struct {
 
 func (p listPage) repeats(row int) bool { return p.repeated != nil && p.repeated[row] }
 
-func (p listPage) rowError(row wire.Unreadable) error {
-	return &RowError{Page: p.place, Row: row.Index + 1, Field: transactionField(row.Field), Reason: row.Reason}
+func (p listPage) rowError(row codec.Unreadable) error {
+	return &RowError{Page: p.place, Row: row.Index + 1, Field: row.Field, Reason: row.Reason}
 }
 
 // rowErrors joins the errors of the rows, at most 20, and the number of the rest.
@@ -179,15 +187,6 @@ func (p listPage) rowErrors() error {
 		all = append(all, p.rowError(row))
 	}
 	return errors.Join(all...)
-}
-
-// transactionField returns the field of sms.Transaction for a concept of sms.list.record.
-func transactionField(concept string) string {
-	if concept == "" || concept == "id" {
-		return strings.ToUpper(concept)
-	}
-	suffix := map[string]string{"request": "ID", "reference": "ID", "category": "ID", "created": "At", "sent": "At"}[concept]
-	return strings.ToUpper(concept[:1]) + concept[1:] + suffix
 }
 
 // pages walks over the pages of a listing and sees to it that the walk ends.
@@ -214,14 +213,14 @@ func (s *SMSService) pages(ctx context.Context, options sms.ListOptions) iter.Se
 			}
 			if !page.Last || tracker.pages > 0 {
 				var fresh int
-				page.repeated, fresh = tracker.add(page.Records)
+				page.repeated, fresh = tracker.add(page.Transactions)
 				switch {
 				case fresh > 0 && tracker.cycle():
 					yield(listPage{}, s.listError("a page came again after others"+paging))
 					return
 				case fresh > 0:
 					stale = 0
-				case len(page.Records) > 0:
+				case len(page.Transactions) > 0:
 					stale++
 				}
 			}
@@ -243,13 +242,13 @@ func (s *SMSService) fetch(ctx context.Context, query wire.Query, pageSize, ahea
 		return s.fetchAhead(ctx, query, pageSize, ahead)
 	}
 	return func(yield func(listPage, error) bool) {
-		var reuse []wire.Record
+		var reuse []sms.Transaction
 		for place := 1; ; place++ {
 			page, err := s.fetchOne(ctx, query, pageSize, place, reuse)
 			if !yield(page, err) || err != nil || page.Last {
 				return
 			}
-			query.At, reuse = page.Next, page.Records
+			query.At, reuse = page.Next, page.Transactions
 		}
 	}
 }
@@ -299,8 +298,8 @@ func (s *SMSService) fetchAhead(ctx context.Context, query wire.Query, pageSize,
 }
 
 // fetchOne requests one page. Its records may take the place of those in reuse.
-func (s *SMSService) fetchOne(ctx context.Context, query wire.Query, pageSize, place int, reuse []wire.Record) (listPage, error) {
-	target, problems := s.list.codec.Encode(query)
+func (s *SMSService) fetchOne(ctx context.Context, query wire.Query, pageSize, place int, reuse []sms.Transaction) (listPage, error) {
+	request, problems := s.list.codec.Encode(query)
 	if problems = append(problems, checkContext(ctx)...); len(problems) > 0 {
 		return listPage{}, invalid(s.list.name, problems)
 	}
@@ -311,9 +310,9 @@ func (s *SMSService) fetchOne(ctx context.Context, query wire.Query, pageSize, p
 	if buffer == nil {
 		buffer = new([]byte)
 	}
-	response, err := read(ctx, s.core.transport, &s.list.endpoint, readRequest[wire.Page]{
-		url: target, params: query.Params, buffer: *buffer,
-		decode: func(body []byte) (wire.Page, codec.Failure, error) {
+	response, err := read(ctx, s.core, &s.list.endpoint, readRequest[codec.Page]{
+		request: request, params: query.Params, buffer: *buffer,
+		decode: func(body []byte) (codec.Page, codec.Failure, error) {
 			return s.list.codec.Decode(body, query.At, pageSize, reuse)
 		},
 		decodeFailure: s.list.codec.DecodeFailure,
@@ -345,7 +344,7 @@ func newPageTracker() *pageTracker { return &pageTracker{seed: maphash.MakeSeed(
 
 // add remembers the rows of a page. It returns which of them were on the last two pages, or nil if none was, and how many were
 // not.
-func (t *pageTracker) add(rows []wire.Record) (repeated []bool, fresh int) {
+func (t *pageTracker) add(rows []sms.Transaction) (repeated []bool, fresh int) {
 	keys := make([]uint64, len(rows))
 	for i := range rows {
 		keys[i] = t.key(&rows[i])
@@ -387,7 +386,7 @@ func (t *pageTracker) cycle() bool {
 }
 
 // key identifies a row: by its ID, or by everything it holds if it has none.
-func (t *pageTracker) key(r *wire.Record) uint64 {
+func (t *pageTracker) key(r *sms.Transaction) uint64 {
 	if r.ID != "" {
 		return maphash.String(t.seed, r.ID)
 	}

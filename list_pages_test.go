@@ -20,7 +20,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	messaging "github.com/messaging-service/messaging-go"
-	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/sms"
 )
 
@@ -525,7 +524,7 @@ func TestRowErrorCountsPagesInTheOrderOfAListingWithoutNumbers(t *testing.T) {
 		}
 		return respond(r, http.StatusOK, `{"data":[{"id":"2","messageParts":"x"}],"nextPage":null}`), nil
 	})
-	client, err := messaging.NewClient(baseURL, messaging.WithToken("t"), service.option(), overlay(t, pagings[messagingtest.ByCursor]))
+	client, err := messaging.NewClient(baseURL, messaging.WithToken("t"), service.option(), overlay(t, pagings["cursor"]))
 	require.NoError(t, err)
 	_, errs := list(client.SMS.List(t.Context(), sms.ListOptions{}))
 	require.Len(t, errs, 1)

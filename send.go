@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/messaging-service/messaging-go/internal/codec"
+	"github.com/messaging-service/messaging-go/internal/redact"
 	"github.com/messaging-service/messaging-go/internal/transport"
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
@@ -71,6 +72,15 @@ type Outcome[M any] struct {
 
 // send sends the message that call describes.
 func (c *core) send(ctx context.Context, e *sendEndpoint, call wire.Call) (Receipt, error) {
+	o := c.observation(&e.endpoint)
+	ctx, end := o.call(ctx)
+	receipt, err := c.deliver(ctx, e, call, o)
+	end(o.outcome(receipt, err))
+	return receipt, err
+}
+
+// deliver is send within a step that o observes.
+func (c *core) deliver(ctx context.Context, e *sendEndpoint, call wire.Call, o *observation) (Receipt, error) {
 	encoded, problems := e.codec.Encode(call, c.settings.lenient)
 	if problems = append(problems, checkContext(ctx)...); len(problems) > 0 {
 		return Receipt{}, invalid(e.name, problems)
@@ -79,24 +89,28 @@ func (c *core) send(ctx context.Context, e *sendEndpoint, call wire.Call) (Recei
 		err.ReferenceID = call.ReferenceID
 		return Receipt{}, err
 	}
-	target := e.url
-	if encoded.Query != "" {
-		withQuery := *e.url
-		withQuery.RawQuery = encoded.Query
-		target = &withQuery
-	}
 	out := c.transport.Do(ctx, transport.Request{
-		Operation: e.name, Method: http.MethodPost, URL: target,
+		Operation: e.name, Method: encoded.Method, URL: encoded.URL,
 		Body: encoded.Body, ContentType: encoded.ContentType, Authenticate: e.authenticator,
 		Accepted: func(body []byte) bool {
 			response, err := e.codec.Decode(body)
 			return err == nil && response.NamesMessage()
 		},
+		Explain: func(out transport.Outcome) error {
+			if _, err := e.judge(call, out); err != nil {
+				return err
+			}
+			return nil
+		},
+		Observe: o.inTransport(),
 	})
 	receipt, err := e.judge(call, out)
 	if err != nil {
 		c.warn(ctx, err)
 		return Receipt{}, err
+	}
+	if o != nil {
+		o.keepIDs(receipt, e.messageSecrets(call, out))
 	}
 	return receipt, nil
 }
@@ -136,16 +150,21 @@ func (e *sendEndpoint) judge(call wire.Call, out transport.Outcome) (Receipt, *E
 	if out.StatusCode != 0 {
 		failure := response.Failure
 		failure.RequestID = response.RequestID
-		secrets := e.secrets(call.Fields, out)
-		secrets.AddValue(call.Extra)
-		for _, member := range call.Members {
-			if member.Name != "type" {
-				secrets.AddValue(member.Value)
-			}
-		}
-		err.explain(failure, notJSON, out, secrets)
+		err.explain(failure, notJSON, out, e.messageSecrets(call, out))
 	}
 	return Receipt{}, err
+}
+
+// messageSecrets returns what must not appear in what is shown of a send.
+func (e *sendEndpoint) messageSecrets(call wire.Call, out transport.Outcome) redact.Secrets {
+	secrets := e.secrets(call.Fields, out)
+	secrets.AddValue(call.Extra)
+	for _, member := range call.Members {
+		if member.Name != "type" {
+			secrets.AddValue(member.Value)
+		}
+	}
+	return secrets
 }
 
 // judgeStatus returns the verdict of an HTTP status that is no success. A proxy or a gateway may respond 403, 404, 405 or 410

@@ -37,7 +37,16 @@ func (s *SMSService) SendOnce(ctx context.Context, m sms.Message) (Receipt, erro
 }
 
 func (s *SMSService) sendOnce(ctx context.Context, m sms.Message, policy SettlePolicy) (Receipt, error) {
-	receipt, err := s.Send(ctx, m)
+	o := s.core.observation(&s.send.endpoint)
+	ctx, end := o.call(ctx)
+	receipt, err := s.deliverOnce(ctx, m, policy, o)
+	end(o.outcome(receipt, err))
+	return receipt, err
+}
+
+// deliverOnce is sendOnce within a step that o observes.
+func (s *SMSService) deliverOnce(ctx context.Context, m sms.Message, policy SettlePolicy, o *observation) (Receipt, error) {
+	receipt, err := s.core.deliver(ctx, s.send, m.Call(), o)
 	if !errors.Is(err, ErrOutcomeUnknown) {
 		return receipt, err
 	}
@@ -47,7 +56,7 @@ func (s *SMSService) sendOnce(ctx context.Context, m sms.Message, policy SettleP
 	}
 	found, absent := s.settle(ctx, m, policy)
 	if absent && policy.Resend {
-		again, resendErr := s.Send(ctx, m)
+		again, resendErr := s.core.deliver(ctx, s.send, m.Call(), o)
 		if resendErr == nil {
 			again.Attempts += attempts
 			return again, nil
@@ -93,14 +102,24 @@ func (s *SMSService) settle(ctx context.Context, m sms.Message, policy SettlePol
 		case last:
 			return nil, fresh && errors.Is(err, ErrNotListed)
 		}
-		timer := time.NewTimer(min(policy.Interval, time.Until(end)))
-		select {
-		case <-ctx.Done():
-			timer.Stop()
+		if !s.waitForLookup(ctx, min(policy.Interval, time.Until(end))) {
 			return nil, false
-		case <-timer.C:
 		}
 	}
+}
+
+// waitForLookup waits until the next lookup. It reports whether the context allows one.
+func (s *SMSService) waitForLookup(ctx context.Context, wait time.Duration) bool {
+	o := s.core.observation(&s.list.endpoint)
+	ctx, end := o.begin(ctx, StepBackoff, 0)
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+	end(o.failure(ctx.Err()))
+	return ctx.Err() == nil
 }
 
 // sameNumber reports whether two numbers may be the same, written with and without a country or trunk prefix. A row without a

@@ -106,35 +106,37 @@ func checkYear(at time.Time) string {
 // Transaction is one SMS as the service lists it. A field that a row does not have is empty or zero.
 type Transaction struct {
 	// ID is the service's ID of the message.
-	ID string
+	ID string `concept:"id"`
 	// RequestID is the service's ID of the request that sent it.
-	RequestID string
+	RequestID string `concept:"request"`
 	// ReferenceID is the sender's own name for it.
-	ReferenceID string
+	ReferenceID string `concept:"reference"`
 	// CategoryID is the service's category.
-	CategoryID string
+	CategoryID string `concept:"category"`
 	// From and To are sender and recipient.
-	From string
-	To   string
+	From string `concept:"from"`
+	To   string `concept:"to"`
 	// Text is the text that was sent.
-	Text string
+	Text string `concept:"text"`
 	// Parts is the number of SMS that the text was split into.
-	Parts int
-	// Price is a decimal string, exactly as the service sent it.
-	Price string
+	Parts int `concept:"parts"`
+	// Price is a decimal string: exactly as the service sent it, unless the contract scales or negates prices.
+	Price string `concept:"price"`
 	// Currency is the currency of the price, in the service's words, such as "EUR".
-	Currency string
+	Currency string `concept:"currency"`
 	// CreatedAt is when the service took the message, SentAt when it went out.
-	CreatedAt time.Time
-	SentAt    time.Time
+	CreatedAt time.Time `concept:"created"`
+	SentAt    time.Time `concept:"sent"`
 	// SendStatus and DeliveryStatus are the service's words or numbers, as text.
-	SendStatus     string
-	DeliveryStatus string
+	SendStatus     string `concept:"sendStatus"`
+	DeliveryStatus string `concept:"deliveryStatus"`
+	// Status is the meaning of DeliveryStatus, by the contract's words for delivery reports (webhook.delivery.statuses).
+	Status Status
 	// Operator and Country are the recipient's.
-	Operator string
-	Country  string
+	Operator string `concept:"operator"`
+	Country  string `concept:"country"`
 	// Description explains the status.
-	Description string
+	Description string `concept:"description"`
 	// Extra holds, as JSON, the members of the row that fill no other field, because the contract does not name them or prefers
 	// another name, or because they cannot be read. It is nil if there are none.
 	Extra map[string]json.RawMessage
@@ -149,6 +151,7 @@ func (t Transaction) LogValue() slog.Value {
 		slog.Time("created_at", t.CreatedAt),
 		slog.String("send_status", t.SendStatus),
 		slog.String("delivery_status", t.DeliveryStatus),
+		slog.String("status", t.Status.String()),
 	)
 }
 
