@@ -48,7 +48,7 @@ func (a Answer) check() string {
 	chat2 := a.Channel == messagingtest.ChannelChatApp2
 	switch {
 	case a.Channel != messagingtest.ChannelSMS && a.Channel != messagingtest.ChannelChatApp1 && !chat2:
-		return `channel must be "sms", "chatapp1" or "chatapp2"`
+		return errChannel.Error()
 	case strings.TrimSpace(a.From) == "":
 		return "from is missing: the number that answers"
 	}

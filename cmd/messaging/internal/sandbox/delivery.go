@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"slices"
 	"strings"
 	"time"
@@ -31,6 +32,7 @@ const (
 const maxAdvance = 10 * 365 * 24 * time.Hour
 
 var (
+	errChannel = errors.New(`channel must be "sms", "chatapp1" or "chatapp2"`)
 	errOutcome = errors.New("outcome must be delivered, read, failed, unreachable or late")
 	errAdvance = errors.New("advance must be a duration above zero and up to 87600h, such as 10m")
 	errClock   = errors.New("the clock is ten years ahead: reset does not turn it back, a new start does")
@@ -62,24 +64,41 @@ func (c outcomeChoice) outcome() messagingtest.Outcome {
 	}
 }
 
-// outcomeFor returns what was chosen for a recipient. The caller holds mu.
-func (s *Sandbox) outcomeFor(recipient string) outcomeChoice {
-	return cmp.Or(s.outcomes[peerKey(recipient)], outcomeChoice{Name: outcomeDelivered})
+// outcomeFor returns what was chosen for a recipient on a channel. The caller holds mu.
+func (s *Sandbox) outcomeFor(channel messagingtest.Channel, recipient string) outcomeChoice {
+	return cmp.Or(s.outcomes[outcomeKey(channel, recipient)], outcomeChoice{Name: outcomeDelivered})
 }
 
-// setDelivery sets what becomes of messages to a recipient from now on.
-func (s *Sandbox) setDelivery(recipient string, choice outcomeChoice) error {
+// outcomeKey returns the key of an outcome: the service has one for both chat apps.
+func outcomeKey(channel messagingtest.Channel, recipient string) conversationKey {
+	if channel == messagingtest.ChannelChatApp2 {
+		channel = messagingtest.ChannelChatApp1
+	}
+	return keyOf(channel, recipient)
+}
+
+// setDelivery sets what becomes of messages to a recipient from now on: of SMS, of those of the chat apps, or of all if the
+// channel is empty.
+func (s *Sandbox) setDelivery(channel messagingtest.Channel, recipient string, choice outcomeChoice) error {
 	if err := choice.check(); err != nil {
 		return err
 	}
+	if channel != "" && channelName(channel) == "" {
+		return errChannel
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	const maxRecipients = 10_000
-	if _, known := s.outcomes[peerKey(recipient)]; !known && len(s.outcomes) >= maxRecipients {
-		return fmt.Errorf("delivery is set for %d recipients already: start the sandbox again", maxRecipients)
+	const maxOutcomes = 20_000
+	if len(s.outcomes) >= maxOutcomes {
+		return fmt.Errorf("delivery is set for %d recipients already: start the sandbox again", maxOutcomes)
 	}
-	s.outcomes[peerKey(recipient)] = choice
-	s.service.SetDelivery(recipient, choice.outcome())
+	if channel == "" || channel == messagingtest.ChannelSMS {
+		s.outcomes[outcomeKey(messagingtest.ChannelSMS, recipient)] = choice
+	}
+	if channel != messagingtest.ChannelSMS {
+		s.outcomes[outcomeKey(messagingtest.ChannelChatApp1, recipient)] = choice
+		s.service.SetDelivery(recipient, choice.outcome())
+	}
 	s.live.notify(aboutMessages)
 	return nil
 }
@@ -139,31 +158,34 @@ type report struct {
 	state messagingtest.DeliveryState
 }
 
-// enqueue hands a report to the workers. The caller holds mu.
+// enqueue hands a report to the worker of its message. The caller holds mu.
 func (s *Sandbox) enqueue(r report) {
-	if len(s.reports) >= maxReports {
-		s.reports = s.reports[1:]
+	hash := fnv.New32a()
+	_, _ = hash.Write([]byte(r.id)) // never fails
+	queue := &s.reports[hash.Sum32()%maxWorkers]
+	if len(*queue) >= maxReports {
+		*queue = (*queue)[1:]
 	}
-	s.reports = append(s.reports, r)
+	*queue = append(*queue, r)
 	if e := s.book.byID[r.id]; e != nil {
 		e.pending++
 	}
-	s.wake.Signal()
+	s.wake.Broadcast()
 }
 
-// reportAll makes reports until the sandbox closes.
-func (s *Sandbox) reportAll() {
+// reportAll makes the reports of one worker until the sandbox closes.
+func (s *Sandbox) reportAll(worker int) {
 	for {
 		s.mu.Lock()
-		for len(s.reports) == 0 && s.ctx.Err() == nil {
+		for len(s.reports[worker]) == 0 && s.ctx.Err() == nil {
 			s.wake.Wait()
 		}
 		if s.ctx.Err() != nil {
 			s.mu.Unlock()
 			return
 		}
-		r := s.reports[0]
-		s.reports = s.reports[1:]
+		r := s.reports[worker][0]
+		s.reports[worker] = s.reports[worker][1:]
 		s.mu.Unlock()
 		s.reportDelivery(s.ctx, r.id, r.state)
 	}
@@ -223,7 +245,9 @@ func (s *Sandbox) called(id, about string, secrets []string, began time.Time, re
 	s.live.notify(aboutMessages | aboutTraffic)
 }
 
-func millis(d time.Duration) float64 { return float64(d.Round(10*time.Microsecond)) / float64(time.Millisecond) }
+func millis(d time.Duration) float64 {
+	return float64(d.Round(10*time.Microsecond)) / float64(time.Millisecond)
+}
 
 var errNoWebhook = errors.New("no webhook is set for this channel: start with -webhook-CHANNEL URL, or set it on the page Connect")
 

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"html/template"
 	"slices"
 	"strings"
 	"sync"
@@ -41,6 +42,7 @@ type Sandbox struct {
 	config  Config
 	token   string // of the page, for requests that change something
 	live    *hub
+	pages   *template.Template
 
 	ctx     context.Context //nolint:containedctx // it lasts as long as the sandbox
 	stop    context.CancelFunc
@@ -53,21 +55,24 @@ type Sandbox struct {
 	book     book
 	keep     *journal
 	webhooks map[messagingtest.Channel]string
-	outcomes map[string]outcomeChoice // by recipient
+	outcomes map[conversationKey]outcomeChoice // by recipient; of the chat apps, under chat app 1
 	advanced time.Duration
 	faults   faultState
-	traffic  []*Exchange
-	serial   int // of exchanges
-	reports  []report
-	wake     *sync.Cond // reports have come, or the sandbox is closing
+	lag      time.Duration
+
+	refuseDuplicates bool
+	traffic          []*Exchange
+	serial           int                  // of exchanges
+	reports          [maxWorkers][]report // by worker: those on one message stay in order
+	wake             *sync.Cond           // reports have come, or the sandbox is closing
 }
 
 // New starts a sandbox. The caller closes it. The error is of the file to keep messages in.
 func New(config Config) (*Sandbox, error) {
 	service := startService(config)
 	s := &Sandbox{
-		service: service, table: config.Contract.Table(), config: config, token: newSecret(), live: newHub(),
-		webhooks: map[messagingtest.Channel]string{}, outcomes: map[string]outcomeChoice{},
+		service: service, table: config.Contract.Table(), config: config, token: newSecret(), live: newHub(), pages: parsePages(),
+		webhooks: map[messagingtest.Channel]string{}, outcomes: map[conversationKey]outcomeChoice{},
 		book: newBook(),
 	}
 	s.wake = sync.NewCond(&s.mu)
@@ -79,11 +84,12 @@ func New(config Config) (*Sandbox, error) {
 			service.Close()
 			return nil, err
 		}
+		s.seed()
 	}
 	service.Watch(s.arrived)
 	s.ctx, s.stop = context.WithCancel(context.Background())
-	for range maxWorkers {
-		s.workers.Go(s.reportAll)
+	for worker := range maxWorkers {
+		s.workers.Go(func() { s.reportAll(worker) })
 	}
 	s.resetting.Lock()
 	s.follow()
@@ -138,7 +144,7 @@ func (s *Sandbox) changed(m messagingtest.Sent) {
 		s.add(e)
 		if m.Channel == messagingtest.ChannelSMS && m.State == "" {
 			// The service has no delivery of SMS of its own accord. Changes brings the state.
-			s.service.SetOutcome(m.ID, s.outcomeFor(m.To).outcome())
+			s.service.SetOutcome(m.ID, s.outcomeFor(m.Channel, m.To).outcome())
 		}
 		s.live.announce(fmt.Sprintf("New message to %s by %s", m.To, channelName(m.Channel)))
 	} else {
@@ -162,6 +168,14 @@ func (s *Sandbox) changed(m messagingtest.Sent) {
 
 // add enters a message or an answer and drops the oldest beyond the bounds. The caller holds mu.
 func (s *Sandbox) add(e *entry) {
+	if e.Sent != nil {
+		b := bubbleOf(*e.Sent, s.table)
+		e.preview = cmp.Or(b.Body, b.Header, b.Label)
+		if e.preview == "" && b.Media != nil {
+			e.preview = b.Media.Kind
+		}
+		e.preview = cmp.Or(e.preview, e.Sent.Kind)
+	}
 	for _, dropped := range s.book.add(e) {
 		if dropped.Sent != nil {
 			s.service.Drop(1)
@@ -177,7 +191,7 @@ func (s *Sandbox) Reset() error {
 	s.service.Reset()
 	s.mu.Lock()
 	s.book = newBook()
-	s.traffic, s.reports, s.faults = nil, nil, faultState{}
+	s.traffic, s.reports, s.faults = nil, [maxWorkers][]report{}, faultState{}
 	err := s.keep.clear()
 	s.mu.Unlock()
 	s.follow()
@@ -198,6 +212,7 @@ type entry struct {
 	pending int                 // deliveries of the webhook under way
 
 	accepted time.Duration // on the clock
+	preview  string
 	seen     bool
 	size     int
 	place    *list.Element
@@ -228,10 +243,10 @@ func (e *entry) addCall(c *Call) {
 
 // text returns what a list of conversations shows of the entry.
 func (e *entry) text() string {
-	if e.Sent != nil {
-		return cmp.Or(e.Sent.Text, joinFilled(e.Sent.Kind, e.Sent.Template))
+	if e.Answer != nil {
+		return cmp.Or(e.Answer.Text, string(e.Answer.Kind))
 	}
-	return cmp.Or(e.Answer.Text, string(e.Answer.Kind))
+	return e.preview
 }
 
 // A conversation is what went between the program and one recipient on a channel.
