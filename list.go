@@ -3,12 +3,15 @@ package messaging
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/maphash"
+	"hash/fnv"
 	"iter"
 	"net/http"
+	"slices"
 	"sync"
+	"time"
 
 	"github.com/messaging-service/messaging-go/internal/codec"
 	"github.com/messaging-service/messaging-go/internal/wire"
@@ -53,7 +56,7 @@ func (s *SMSService) List(ctx context.Context, options sms.ListOptions) iter.Seq
 					err = page.rowError(unreadable[0])
 					unreadable = unreadable[1:]
 				}
-				if page.repeats(i) {
+				if page.skips(i) {
 					continue
 				}
 				if !yield(page.Transactions[i], err) {
@@ -77,13 +80,16 @@ func (s *SMSService) Pages(ctx context.Context, options sms.ListOptions) iter.Se
 				return
 			}
 			p := sms.Page{
-				Number: page.Number, Size: page.Size, Total: page.Total, TotalPages: page.TotalPages, HasNext: !page.Last,
+				Number: page.Number, Size: page.Size, Total: page.Total, TotalPages: page.TotalPages,
 				Transactions: make([]sms.Transaction, 0, len(page.Transactions)),
 			}
 			for i := range page.Transactions {
-				if !page.repeats(i) {
+				if !page.skips(i) {
 					p.Transactions = append(p.Transactions, page.Transactions[i])
 				}
+			}
+			if !page.Last {
+				p.Next = s.list.codec.FormatPosition(page.Next, options.PageSize, page.tracker.recent())
 			}
 			if !yield(p, page.rowErrors()) {
 				return
@@ -164,12 +170,19 @@ func (s *SMSService) listError(reason string, classes ...error) error {
 type listPage struct {
 	codec.Page
 
-	place    int    // for a RowError
-	fresh    bool   // see isFresh
-	repeated []bool // the rows that were on the two pages before; nil if there were none
+	place         int    // for a RowError
+	fresh         bool   // see isFresh
+	repeated      []bool // the rows that were on the two pages before; nil if there were none
+	after, before time.Time
+	tracker       *pageTracker
 }
 
-func (p listPage) repeats(row int) bool { return p.repeated != nil && p.repeated[row] }
+// skips reports whether a row was on the pages before, or is beyond the bounds of the listing.
+func (p *listPage) skips(row int) bool {
+	at := p.Transactions[row].CreatedAt
+	outside := !at.IsZero() && (at.Before(p.after) || !p.before.IsZero() && !at.Before(p.before))
+	return outside || p.repeated != nil && p.repeated[row]
+}
 
 func (p listPage) rowError(row codec.Unreadable) error {
 	return &RowError{Page: p.place, Row: row.Index + 1, Field: row.Field, Reason: row.Reason}
@@ -193,6 +206,14 @@ func (p listPage) rowErrors() error {
 func (s *SMSService) pages(ctx context.Context, options sms.ListOptions) iter.Seq2[listPage, error] {
 	query := options.Query()
 	query.Extra = http.Header(query.Extra).Clone() // the caller may change its own
+	s.list.codec.Widen(query.Params)
+	var seen []uint64
+	if options.After != "" {
+		var reason string
+		if query.At, seen, reason = s.list.codec.ParsePosition(options.After, options.PageSize); reason != "" {
+			query.Problems = append(query.Problems, wire.Problem{Field: "After", Reason: reason})
+		}
+	}
 	if _, numbered := s.list.codec.After(query.At); !numbered {
 		const reason = "must be 0: the contract does not page by number (sms.list.paging.by)"
 		if options.Page > 0 {
@@ -204,13 +225,14 @@ func (s *SMSService) pages(ctx context.Context, options sms.ListOptions) iter.Se
 	}
 	const paging = ": the service does not page as the contract says (sms.list.paging, sms.list.params)"
 	return func(yield func(listPage, error) bool) {
-		tracker := newPageTracker()
+		tracker := newPageTracker(seen)
 		stale := 0 // pages in a row without a new row
 		for page, err := range s.fetch(ctx, query, options.PageSize, options.PagesAhead) {
 			if err != nil {
 				yield(listPage{}, err)
 				return
 			}
+			page.after, page.before, page.tracker = options.CreatedAfter, options.CreatedBefore, tracker
 			if !page.Last || tracker.pages > 0 {
 				var fresh int
 				page.repeated, fresh = tracker.add(page.Transactions)
@@ -332,24 +354,52 @@ func (s *SMSService) fetchOne(ctx context.Context, query wire.Query, pageSize, p
 
 // pageTracker remembers the rows of the last two pages, and what shows that a listing runs in a circle of any length.
 type pageTracker struct {
-	seed  maphash.Seed
-	last  [2]map[uint64]struct{}
+	last  [2]trackedPage
 	pages int
 	// The page at place 1, 2, 4, 8, … is marked: a circle brings the marked page again before the mark moves on.
 	current, marked uint64
 	markedAt        int
+	text            []byte
 }
 
-func newPageTracker() *pageTracker { return &pageTracker{seed: maphash.MakeSeed()} }
+// trackedPage is the keys of the rows of a page.
+type trackedPage struct {
+	keys []uint64
+	set  map[uint64]struct{}
+}
+
+func (p *trackedPage) replace(keys []uint64) {
+	p.keys = keys
+	if p.set == nil {
+		p.set = make(map[uint64]struct{}, len(keys))
+	}
+	clear(p.set)
+	for _, key := range keys {
+		p.set[key] = struct{}{}
+	}
+}
+
+// newPageTracker returns a tracker for a listing that goes on after the given rows, if there are any.
+func newPageTracker(seen []uint64) *pageTracker {
+	t := &pageTracker{}
+	if seen != nil {
+		t.last[1].replace(seen)
+		t.pages = 2
+	}
+	return t
+}
 
 // add remembers the rows of a page. It returns which of them were on the last two pages, or nil if none was, and how many were
 // not.
 func (t *pageTracker) add(rows []sms.Transaction) (repeated []bool, fresh int) {
 	keys := make([]uint64, len(rows))
+	whole := fnv.New64a()
 	for i := range rows {
 		keys[i] = t.key(&rows[i])
-		_, onLast := t.last[0][keys[i]]
-		_, onOther := t.last[1][keys[i]]
+		t.text = binary.BigEndian.AppendUint64(t.text[:0], keys[i])
+		_, _ = whole.Write(t.text)
+		_, onLast := t.last[0].set[keys[i]]
+		_, onOther := t.last[1].set[keys[i]]
 		if !onLast && !onOther {
 			fresh++
 			continue
@@ -359,21 +409,15 @@ func (t *pageTracker) add(rows []sms.Transaction) (repeated []bool, fresh int) {
 		}
 		repeated[i] = true
 	}
-	oldest := t.last[t.pages%2]
-	if oldest == nil {
-		oldest = make(map[uint64]struct{}, len(rows))
-		t.last[t.pages%2] = oldest
-	}
-	clear(oldest)
-	var h maphash.Hash
-	h.SetSeed(t.seed)
-	for _, key := range keys {
-		oldest[key] = struct{}{}
-		maphash.WriteComparable(&h, key)
-	}
-	t.current = h.Sum64()
+	t.last[t.pages%2].replace(keys)
+	t.current = whole.Sum64()
 	t.pages++
 	return repeated, fresh
+}
+
+// recent returns the keys of the last two pages, oldest first.
+func (t *pageTracker) recent() []uint64 {
+	return slices.Concat(t.last[t.pages%2].keys, t.last[(t.pages+1)%2].keys)
 }
 
 // cycle reports whether the page that was added last is the marked one, and moves the mark.
@@ -385,10 +429,12 @@ func (t *pageTracker) cycle() bool {
 	return again
 }
 
-// key identifies a row: by its ID, or by everything it holds if it has none.
+// key identifies a row, also in another process: by its ID, or by everything it holds if it has none.
 func (t *pageTracker) key(r *sms.Transaction) uint64 {
-	if r.ID != "" {
-		return maphash.String(t.seed, r.ID)
+	if t.text = append(t.text[:0], r.ID...); r.ID == "" {
+		t.text = fmt.Appendf(t.text, "%#v", *r)
 	}
-	return maphash.String(t.seed, fmt.Sprintf("%#v", *r))
+	h := fnv.New64a()
+	_, _ = h.Write(t.text)
+	return h.Sum64()
 }

@@ -232,19 +232,27 @@ func TestParseAcceptsTableThatCanWork(t *testing.T) {
 		"parameters shared by two facts": `{"webhook.sms":{"params":{"keyword":["text"]}}}`,
 		"scalar constants in a form":     `{"sms.send":{"encoding":"form","constants":{"a":1,"b":"x","c":true}}}`,
 	} {
-		_, err := contract.Parse([]byte(overlay))
+		c, err := contract.Parse([]byte(overlay))
 		assert.NoError(t, err, name)
+		whole, err := json.Marshal(c)
+		assert.NoError(t, err, name)
+		again, err := contract.Parse(whole)
+		assert.NoError(t, err, name)
+		assert.Equal(t, c.Table(), again.Table(), name)
 	}
 }
 
 func TestParseAcceptsEveryDocumentedChoice(t *testing.T) {
 	t.Parallel()
 	for format, values := range map[string]string{
-		`{"sms.send":{"encoding":%q}}`:      "json form query",
-		`{"chatapp1.send":{"ttl":%q}}`:      "s ms m",
-		`{"auth":{"keyPair":{"in":%q}}}`:    "body query header basic",
-		`{"sms.list":{"paging":{"by":%q}}}`: "page offset cursor none",
-		`{"sms.list":{"time":%q}}`:          "rfc3339ms rfc3339 unix unixms datetime date rfc1123 rfc2822",
+		`{"sms.send":{"encoding":%q}}`:                 "json form query",
+		`{"chatapp1.send":{"ttl":%q}}`:                 "s ms m",
+		`{"auth":{"keyPair":{"in":%q}}}`:               "body query header basic",
+		`{"sms.list":{"paging":{"by":%q}}}`:            "page offset cursor none",
+		`{"sms.list":{"method":%q}}`:                   "GET POST",
+		`{"sms.list":{"method":"POST","encoding":%q}}`: "query json form",
+		`{"sms.send":{"time":%q}}`:                     "rfc3339ms rfc3339 unix unixms datetime date rfc1123 rfc2822",
+		`{"sms.list":{"time":%q}}`:                     "rfc3339ms rfc3339 unix unixms datetime date rfc1123 rfc2822",
 	} {
 		for value := range strings.FieldsSeq(values) {
 			_, err := contract.Parse(fmt.Appendf(nil, format, value))

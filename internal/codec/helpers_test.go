@@ -420,10 +420,37 @@ func objectOf(t *testing.T, names, literal map[string]any) any {
 		}
 		at[path[len(path)-1]] = value
 	}
+	for name, value := range object {
+		object[name] = listsOf(value)
+	}
 	maps.Copy(object, literal)
 	raw, err := json.Marshal(object)
 	require.NoError(t, err)
 	return decode(t, raw)
+}
+
+// listsOf turns objects whose names are positions into lists, with null at a position that is not there.
+func listsOf(value any) any {
+	object, ok := value.(map[string]any)
+	if !ok {
+		return value
+	}
+	var list []any
+	for name, member := range object {
+		object[name] = listsOf(member)
+		position, err := strconv.Atoi(name)
+		if err != nil {
+			continue
+		}
+		for len(list) <= position {
+			list = append(list, nil)
+		}
+		list[position] = object[name]
+	}
+	if list != nil {
+		return list
+	}
+	return object
 }
 
 // formOf returns values as a form holds them: a text without quotes, anything else as its JSON.

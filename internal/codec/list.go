@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/internal/wire"
@@ -17,6 +18,7 @@ import (
 // use.
 type List struct {
 	encoding
+	failureDecoder
 
 	op     *table.List
 	always []member // constants
@@ -26,9 +28,6 @@ type List struct {
 	}
 	rows     *rows
 	failures failures
-	// What a response without a page says.
-	failurePaths paths
-	failureOnly  failures
 }
 
 // CompileList compiles a listing of a valid table at a URL, which links to a next page must not leave. The pair is nil if a
@@ -40,8 +39,7 @@ func CompileList(t *table.Table, op *table.List, target *url.URL, pair KeyPair) 
 	l.rows = compileRows(t, op, lastRow, l.zone)
 	l.paths = compilePaths(withErrors(page, &t.Errors, op.Items...), op.Items)
 	l.failures = compileFailures(&l.paths, &t.Errors)
-	l.failurePaths = compilePaths(withErrors(nil, &t.Errors), nil)
-	l.failureOnly = compileFailures(&l.failurePaths, &t.Errors)
+	l.failureDecoder = newFailureDecoder(&t.Errors)
 	at, places := &l.places, l.paths.places
 	at.total, at.pages, at.number = places["total"], places["pages"], places["number"]
 	at.size, at.hasNext, at.next = places["size"], places["hasNext"], places["next"]
@@ -112,6 +110,21 @@ func (l *List) param(f *wire.Field) (m member, present bool, reason string) {
 		return m, m.text != "", ""
 	}
 	return l.value(f)
+}
+
+// Widen moves the bounds of a listing outward, so that no row within them is left out, whether the service includes a bound itself
+// or not.
+func (l *List) Widen(params []wire.Field) {
+	for i := range params {
+		at, ok := params[i].Value.(time.Time)
+		switch {
+		case !ok || at.IsZero():
+		case params[i].Concept == "createdAfter":
+			params[i].Value = table.After(at, l.time, l.zone)
+		case params[i].Concept == "createdBefore":
+			params[i].Value = table.Before(at, l.time, l.zone)
+		}
+	}
 }
 
 // extra returns the parameters that a user adds, and adds what is wrong with them. In JSON, several values of one are a list.
@@ -325,15 +338,4 @@ func sameOrigin(a, b *url.URL) bool {
 		return cmp.Or(u.Port(), "80")
 	}
 	return a.Scheme == b.Scheme && strings.EqualFold(a.Hostname(), b.Hostname()) && port(a) == port(b)
-}
-
-// DecodeFailure reads a response whose status says that it is no page. The error says why it is not JSON.
-func (l *List) DecodeFailure(body []byte) (Failure, error) {
-	scanner := newScanner(body)
-	found := make([]value, l.failurePaths.slots)
-	if err := l.failurePaths.find(&scanner, found); err != nil {
-		return Failure{}, err
-	}
-	failure, _ := readFailure(&l.failureOnly, scanner.doc, found)
-	return failure, nil
 }

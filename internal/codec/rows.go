@@ -15,11 +15,11 @@ import (
 
 // column is a field of sms.Transaction, which its tag gives a concept of sms.list.record.
 type column struct {
-	name  string // of the field
-	index int
-	slots []int
-	isID  bool
-	price bool
+	name    string // of the field
+	index   int
+	slots   []int
+	isID    bool
+	isPrice bool
 }
 
 // rows is the compiled shape of a row.
@@ -172,9 +172,13 @@ func (r *rowReader) readMembers(s *scanner, depth int) {
 	for more := s.open('}', depth); more; more = s.next('}') {
 		m := r.member(s, i)
 		i++
-		s.peek()
+		c := s.peek()
 		start := s.pos
-		s.walkChild(m.node, r.found, depth)
+		if c == '{' || c == '[' || m.node.slot == 0 || len(m.node.children) > 0 {
+			s.walkChild(m.node, r.found, depth)
+		} else {
+			r.found[m.node.slot-1] = s.scalar(c) // what walkChild would do, for most members of most rows
+		}
 		if m.extra {
 			r.extra = append(r.extra, span{m.name, start, s.pos})
 		}
@@ -217,7 +221,12 @@ func (r *rowReader) fill(to *sms.Transaction, doc []byte, start, end int) {
 			if v.kind <= null {
 				continue
 			}
-			word := textOf(row, value{v.kind, v.start - start, v.end - start})
+			word := ""
+			if v.kind == text || v.kind == number {
+				word = row[v.start-start : v.end-start]
+			} else {
+				word = textOf(row, value{v.kind, v.start - start, v.end - start})
+			}
 			switch {
 			case taken:
 			case c.isID && !isID(v, word):
@@ -225,7 +234,7 @@ func (r *rowReader) fill(to *sms.Transaction, doc []byte, start, end int) {
 			case !v.scalar() || v.kind == boolean:
 				reason = "is neither a text nor a number"
 			default:
-				taken, reason = true, r.set(c, fields.Field(c.index).Addr().Interface(), word)
+				taken, reason = true, r.set(c, fields.Field(c.index), word)
 				if reason == "" {
 					continue
 				}
@@ -248,25 +257,30 @@ func (r *rowReader) fill(to *sms.Transaction, doc []byte, start, end int) {
 }
 
 // set sets a field of a transaction. It returns why the word is no value of the field, or "".
-func (r *rowReader) set(c *column, field any, word string) (reason string) {
-	ok := true
-	switch field := field.(type) {
-	case *string:
-		*field = word
-		if c.price {
-			if *field, ok = scaled(word, r.money); !ok {
-				return "is no decimal number, so that the contract's scale cannot be applied"
+func (r *rowReader) set(c *column, field reflect.Value, word string) (reason string) {
+	const unknown = "is in no known form"
+	switch field.Kind() {
+	case reflect.String:
+		if c.isPrice {
+			amount, ok := scaled(word, r.money)
+			if !ok {
+				return "is no decimal number, and the contract's scale is for those"
 			}
+			word = amount
 		}
-	case *int:
-		if *field, ok = wholeNumber(word); *field < 0 {
-			*field, ok = 0, false
+		field.SetString(word)
+	case reflect.Int:
+		n, ok := wholeNumber(word)
+		if !ok || n < 0 {
+			return unknown
 		}
-	case *time.Time:
-		*field, ok = table.ParseTime(word, r.zone, r.layouts...)
-	}
-	if !ok {
-		return "is in no known form"
+		field.SetInt(int64(n))
+	default:
+		at, ok := table.ParseTime(word, r.zone, r.layouts...)
+		if !ok {
+			return unknown
+		}
+		*field.Addr().Interface().(*time.Time) = at
 	}
 	return ""
 }

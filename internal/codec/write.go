@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/internal/wire"
@@ -122,7 +123,7 @@ func appendText(out []byte, text string) []byte {
 	start := 0
 	for i := range len(text) {
 		c := text[i]
-		if c >= ' ' && c != '"' && c != '\\' {
+		if isPlain[c] || c >= utf8.RuneSelf {
 			continue
 		}
 		out = append(out, text[start:i]...)
