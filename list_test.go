@@ -143,7 +143,7 @@ func TestListOnTheWire(t *testing.T) {
 		assert.True(t, r.Body == nil || r.Body == http.NoBody)
 		assert.Equal(t, "Bearer tok-SECRET", r.Header.Get("Authorization"))
 		assert.Equal(t, url.Values{
-			"filter[dateCreatedGt]": {"2026-10-01T00:00:00.123Z"}, "filter[dateCreatedLt]": {"2026-10-01T01:00:00.123Z"},
+			"filter[dateCreatedGt]": {"2026-10-01T00:00:00.123Z"}, "filter[dateCreatedLt]": {"2026-10-01T01:00:00.124Z"},
 			"filter[transactionId]": {"i&d"}, "filter[referenceId]": {"r d"}, "filter[requestId]": {"q"}, "filter[categoryId]": {"c"},
 			"filter[from]": {"AC/ME"}, "filter[to]": {"+639171234567"}, "pageSize": {"500"}, "pageNumber": {fmt.Sprint(i + 1)},
 			"sort[column]": {"dateCreated"}, "sort[direction]": {"desc"}, "tag": {"a", "b"},
@@ -250,9 +250,9 @@ func TestListFilters(t *testing.T) {
 		options sms.ListOptions
 		want    []string
 	}{
-		"after":     {sms.ListOptions{CreatedAfter: began.Add(20 * time.Second)}, seeded(21, 30)},
+		"after":     {sms.ListOptions{CreatedAfter: began.Add(20 * time.Second)}, seeded(20, 30)},
 		"before":    {sms.ListOptions{CreatedBefore: began.Add(3 * time.Second)}, seeded(0, 3)},
-		"between":   {sms.ListOptions{CreatedAfter: began.Add(3 * time.Second), CreatedBefore: began.Add(6 * time.Second)}, seeded(4, 6)},
+		"between":   {sms.ListOptions{CreatedAfter: began.Add(3 * time.Second), CreatedBefore: began.Add(6 * time.Second)}, seeded(3, 6)},
 		"ID":        {sms.ListOptions{ID: "m-007"}, seeded(7, 8)},
 		"reference": {sms.ListOptions{ReferenceID: "r-008"}, seeded(8, 9)},
 		"request":   {sms.ListOptions{RequestID: "q-009"}, seeded(9, 10)},
@@ -325,7 +325,7 @@ func TestListWalksEveryKindOfPaging(t *testing.T) {
 				require.NoError(t, err)
 				pages++
 				assert.Equal(t, 10, page.Total)
-				assert.Equal(t, pages < full, page.HasNext)
+				assert.Equal(t, pages < full, page.Next != "")
 				if kind == "page" {
 					assert.Equal(t, pages, page.Number)
 					assert.Equal(t, full, page.TotalPages)

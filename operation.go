@@ -89,11 +89,11 @@ func compile(s *settings, base *url.URL) *endpoints {
 		if op.send != nil {
 			e.url = join(base, op.send.Path)
 			all.sends[op.name] = &sendEndpoint{
-				endpoint: e, codec: codec.CompileSend(op.send, &t.Errors, e.pair), notProcessed: t.Errors.NotProcessed,
+				endpoint: e, codec: codec.CompileSend(t, op.send, e.url, e.pair), notProcessed: t.Errors.NotProcessed,
 			}
 		} else {
 			e.url = join(base, op.list.Path)
-			all.lists[op.name] = &listEndpoint{endpoint: e, codec: codec.CompileList(op.list, &t.Errors, e.url, e.pair)}
+			all.lists[op.name] = &listEndpoint{endpoint: e, codec: codec.CompileList(t, op.list, e.url, e.pair)}
 		}
 	}
 	return all
@@ -125,7 +125,7 @@ func (e *endpoint) describe() string {
 	if e.send != nil {
 		return "POST " + e.url.Path
 	}
-	return "GET " + e.url.Path
+	return e.list.Method + " " + e.url.Path
 }
 
 // secrets returns what must not appear in the error of a call: the values of its fields, and its credentials.
@@ -159,9 +159,9 @@ func checkContext(ctx context.Context) []wire.Problem {
 	return nil
 }
 
-// readRequest is one read: where it goes and how its response is decoded.
+// readRequest is one read: its request and how its response is decoded.
 type readRequest[T any] struct {
-	url           *url.URL
+	request       codec.Request
 	params        []wire.Field
 	buffer        []byte // overwritten with the response, if large enough
 	decode        func(body []byte) (T, codec.Failure, error)
@@ -183,7 +183,8 @@ func read[T any](ctx context.Context, c *core, e *endpoint, r readRequest[T]) (r
 	o := c.observation(e)
 	ctx, end := o.call(ctx)
 	out := c.transport.Do(ctx, transport.Request{
-		Operation: e.name, Method: http.MethodGet, URL: r.url, Read: true, Authenticate: e.authenticator, Buffer: r.buffer,
+		Operation: e.name, Method: r.request.Method, URL: r.request.URL, Body: r.request.Body, ContentType: r.request.ContentType,
+		Read: true, Authenticate: e.authenticator, Buffer: r.buffer,
 		Decode: func(body []byte) error {
 			value, failure, decodeErr = r.decode(body)
 			if errors.Is(decodeErr, codec.ErrPage) {

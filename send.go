@@ -27,11 +27,13 @@ type Receipt struct {
 	ReferenceID string
 	// Parts is the number of parts that the service charges.
 	Parts int
-	// UnitCost, Cost and Balance are decimal strings, exactly as the service sent them: the price of one part, the price of
-	// the message, and what is left on the account. The currency is the account's.
+	// UnitCost, Cost and Balance are decimal strings, exactly as the service sent them, apart from the scale and the sign of the
+	// contract: the price of one part, the price of the message, and what is left on the account.
 	UnitCost string
 	Cost     string
 	Balance  string
+	// Currency is the currency of these, such as "EUR". If it is empty, it is the account's.
+	Currency string
 	// Operator is the code of the recipient's network.
 	Operator string
 	// Attempts is the number of requests that the send began.
@@ -52,6 +54,7 @@ func (r Receipt) LogValue() slog.Value {
 		slog.String("unit_cost", r.UnitCost),
 		slog.String("cost", r.Cost),
 		slog.String("balance", r.Balance),
+		slog.String("currency", r.Currency),
 		slog.String("operator", r.Operator),
 		slog.Int("attempts", r.Attempts),
 		slog.Int("status", r.StatusCode),
@@ -89,14 +92,8 @@ func (c *core) deliver(ctx context.Context, e *sendEndpoint, call wire.Call, o *
 		err.ReferenceID = call.ReferenceID
 		return Receipt{}, err
 	}
-	target := e.url
-	if encoded.Query != "" {
-		withQuery := *e.url
-		withQuery.RawQuery = encoded.Query
-		target = &withQuery
-	}
 	out := c.transport.Do(ctx, transport.Request{
-		Operation: e.name, Method: http.MethodPost, URL: target,
+		Operation: e.name, Method: encoded.Method, URL: encoded.URL,
 		Body: encoded.Body, ContentType: encoded.ContentType, Authenticate: e.authenticator,
 		Accepted: func(body []byte) bool {
 			response, err := e.codec.Decode(body)
@@ -202,6 +199,14 @@ func newReceipt(call wire.Call, out transport.Outcome, r codec.Response) Receipt
 		UnitCost: r.UnitCost, Cost: r.Cost, Balance: r.Balance, Operator: r.Operator,
 		Attempts: out.Attempts, StatusCode: out.StatusCode, Raw: out.Body,
 	}
+}
+
+// validate returns what is wrong with the message that call describes, or nil.
+func (c *core) validate(e *sendEndpoint, call wire.Call) error {
+	if _, problems := e.codec.Encode(call, c.settings.lenient); len(problems) > 0 {
+		return invalid(e.name, problems)
+	}
+	return nil
 }
 
 // sendAll sends messages, concurrency of them at once, and yields the outcome of each as it ends. The messages are ranged in

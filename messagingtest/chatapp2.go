@@ -134,10 +134,10 @@ func (o object) checkContent(kind string, known []string) *problem {
 	return nil
 }
 
-// confirmChatApp2 returns the response of the platform, or that of the other channels if the contract does not know where the
-// platform has the ID.
+// confirmChatApp2 returns the response of the platform if the contract has its place of the ID for a second choice, as the
+// default contract has, and else that of the other channels.
 func confirmChatApp2(t table.Send, m submission) any {
-	if !slices.Contains(t.Response["id"], "messages.0.id") {
+	if slices.Index(t.Response["id"], "messages.0.id") < 1 {
 		return confirm(t, m)
 	}
 	contact := map[string]string{"input": m.To}
