@@ -14,12 +14,12 @@ import (
 // TestListThroughProxies lists through each proxy while things happen. A listing is complete, or ends with an error.
 func TestListThroughProxies(t *testing.T) {
 	t.Parallel()
-	for _, front := range proxies(t) {
+	for _, front := range proxies() {
 		if front.protocol == tls1 {
 			continue
 		}
 		for _, s := range scenarios {
-			name := fmt.Sprintf("%s, %v, %s", front.kind, front.protocol, s.name)
+			name := fmt.Sprintf("%v, %s", front, s.name)
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				o := newOrigin(t, s.origin)
@@ -48,7 +48,7 @@ func TestListThroughProxies(t *testing.T) {
 				}
 				work.Wait()
 				assert.Zero(t, wrong.Load(), "a listing ended without an error, and is not complete")
-				results.add(listings, name, complete.Load()+failed.Load()+wrong.Load(), complete.Load(), failed.Load(), wrong.Load())
+				results.add(listings, front.String(), 24, int(complete.Load()), int(failed.Load()), int(wrong.Load()))
 			})
 		}
 	}

@@ -28,7 +28,12 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", "6"); err != nil {
 		panic(err)
 	}
+	before := sockets()
 	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		if after := sockets(); code == 0 && after > before {
+			fmt.Fprintf(os.Stderr, "%d sockets are left open\n", after-before)
+			code = 1
+		}
 		if code == 0 && *tablePage != "" {
 			if err := results.write(*tablePage); err != nil {
 				fmt.Fprintln(os.Stderr, err)
@@ -39,40 +44,47 @@ func TestMain(m *testing.M) {
 	}))
 }
 
-// results are the rows of the table, from all scenarios.
+// results are the counts of all scenarios.
 var results table
 
+// table counts by section and by what stood in between.
 type table struct {
 	mu   sync.Mutex
-	rows map[string][]string // by section
+	rows map[[2]string][]int
 }
 
 const (
-	sends    = "sends"
-	listings = "listings"
-	settling = "settling"
-	webhooks = "webhooks"
+	sends    = "Sends"
+	listings = "Listings"
+	settling = "SendOnce"
+	webhooks = "Webhooks"
 )
 
 // heads are the heads of the sections, in the order of the page.
-var heads = []struct{ section, title, columns string }{
-	{sends, "Sends", "scenario | sends | accepted | refused | not sent | unknown, of which processed | twice"},
-	{listings, "Listings", "scenario | listings | complete | failed with an error | short or wrong"},
-	{settling, "SendOnce", "scenario | sends | accepted | refused | not sent | unknown, of which processed | twice"},
-	{webhooks, "Webhooks", "scenario | events | calls | lost | handled twice | responses with a body"},
+var heads = []struct{ section, columns string }{
+	{sends, "through | scenarios | sends | accepted | refused | not sent | unknown | of these processed | twice"},
+	{listings, "through | scenarios | listings | complete | failed with an error | short or wrong"},
+	{settling, "through | scenarios | sends | accepted | refused | not sent | unknown | of these processed | twice"},
+	{webhooks, "through | scenarios | events | calls | lost | handled twice | responses with a body"},
 }
 
-func (t *table) add(section string, cells ...any) {
+// add adds the counts of a scenario.
+func (t *table) add(section, through string, counts ...int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.rows == nil {
-		t.rows = map[string][]string{}
+		t.rows = map[[2]string][]int{}
 	}
-	texts := make([]string, len(cells))
-	for i, cell := range cells {
-		texts[i] = fmt.Sprint(cell)
+	key := [2]string{section, through}
+	sums := t.rows[key]
+	if sums == nil {
+		sums = make([]int, len(counts)+1)
+		t.rows[key] = sums
 	}
-	t.rows[section] = append(t.rows[section], strings.Join(texts, " | "))
+	sums[0]++
+	for i, count := range counts {
+		sums[i+1] += count
+	}
 }
 
 const (
@@ -95,15 +107,18 @@ func (t *table) write(page string) error {
 	b.Write(before)
 	b.WriteString(begin)
 	for _, head := range heads {
-		rows := t.rows[head.section]
-		slices.Sort(rows)
 		columns := strings.Count(head.columns, "|") + 1
-		fmt.Fprintf(&b, "\n**%s**, %d scenarios:\n\n| %s |\n|%s\n", head.title, len(rows), head.columns, strings.Repeat("---|", columns))
-		for _, row := range rows {
-			fmt.Fprintf(&b, "| %s |\n", row)
+		fmt.Fprintf(&b, "\n**%s**\n\n| %s |\n|%s\n", head.section, head.columns, strings.Repeat("---|", columns))
+		var lines []string
+		for key, sums := range t.rows {
+			if key[0] == head.section {
+				lines = append(lines, fmt.Sprintf("| %s | %s |\n", key[1], strings.ReplaceAll(strings.Trim(fmt.Sprint(sums), "[]"), " ", " | ")))
+			}
 		}
+		slices.Sort(lines)
+		b.WriteString(strings.Join(lines, ""))
 	}
 	b.WriteString("\n" + end)
 	b.Write(after)
-	return os.WriteFile(page, b.Bytes(), 0o644) //nolint:gosec // a page of the documentation
+	return os.WriteFile(page, b.Bytes(), 0o644)
 }

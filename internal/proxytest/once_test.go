@@ -13,7 +13,7 @@ import (
 // anything that happens, as SettlePolicy asks.
 func TestSendOnceThroughProxies(t *testing.T) {
 	t.Parallel()
-	for _, front := range proxies(t) {
+	for _, front := range proxies() {
 		if front.protocol != plain {
 			continue
 		}
@@ -39,7 +39,7 @@ func TestSendOnceThroughProxies(t *testing.T) {
 							s.happens(p, o)
 						}
 					}, b.client.SMS.SendOnce)
-					b.compare(settling, name, o.settled())
+					b.compare(settling, fmt.Sprintf("%v, Resend %v", front, resend), o.settled())
 				})
 			}
 		}

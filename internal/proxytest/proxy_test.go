@@ -46,7 +46,7 @@ type proxy struct {
 	name    string
 	command func() *exec.Cmd
 	address string
-	url     string           // where the client sends
+	url     string // where the client sends
 	options []messaging.Option
 	process *exec.Cmd
 	// reload makes it read its configuration again, as an operator would.
@@ -141,7 +141,7 @@ http {
 	}
 }
 `, dir, listen, upstream, cert.certFile(f), cert.keyFile(f)))
-	f.command = func() *exec.Cmd { return exec.Command("nginx", "-c", config, "-e", dir+"/error.log") } //nolint:gosec // of this test
+	f.command = func() *exec.Cmd { return exec.Command("nginx", "-c", config, "-e", dir+"/error.log") }
 	f.reload = func() { _ = f.process.Process.Signal(syscall.SIGHUP) }
 }
 
@@ -171,7 +171,7 @@ frontend in
 backend origin
 	server one %s
 `, bind, server))
-	f.command = func() *exec.Cmd { return exec.Command("haproxy", "-W", "-f", config) } //nolint:gosec // of this test
+	f.command = func() *exec.Cmd { return exec.Command("haproxy", "-W", "-f", config) }
 	f.reload = func() { _ = f.process.Process.Signal(syscall.SIGUSR2) }
 }
 
@@ -180,7 +180,7 @@ func (f *proxy) squid(upstream string) {
 	dir, err := os.MkdirTemp("", "squid") // the folders of TempDir are closed to the user that squid becomes
 	require.NoError(f.t, err)
 	f.t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	require.NoError(f.t, os.Chmod(dir, 0o777)) //nolint:gosec // see above
+	require.NoError(f.t, os.Chmod(dir, 0o777))
 	config := filepath.Join(dir, "squid.conf")
 	require.NoError(f.t, os.WriteFile(config, fmt.Appendf(nil, `
 http_port %[2]s
@@ -194,7 +194,7 @@ coredump_dir %[1]s
 cache_effective_user proxy
 shutdown_lifetime 1 seconds
 read_timeout 2 seconds
-`, dir, f.address), 0o644)) //nolint:gosec // see above
+`, dir, f.address), 0o644))
 	f.command = func() *exec.Cmd {
 		// The name is that of its shared memory, which a squid that was killed leaves behind.
 		name := "p" + strings.ToLower(rand.Text()[:12])
@@ -204,7 +204,7 @@ read_timeout 2 seconds
 				_ = os.Remove(file)
 			}
 		})
-		return exec.Command("squid", "-N", "-n", name, "-f", config) //nolint:gosec // of this test
+		return exec.Command("squid", "-N", "-n", name, "-f", config)
 	}
 	f.reload = func() { _ = f.process.Process.Signal(syscall.SIGHUP) }
 	f.url = "http://" + upstream
