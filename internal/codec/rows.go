@@ -221,12 +221,7 @@ func (r *rowReader) fill(to *sms.Transaction, doc []byte, start, end int) {
 			if v.kind <= null {
 				continue
 			}
-			word := ""
-			if v.kind == text || v.kind == number {
-				word = row[v.start-start : v.end-start]
-			} else {
-				word = textOf(row, value{v.kind, v.start - start, v.end - start})
-			}
+			word := textOf(row, value{v.kind, v.start - start, v.end - start})
 			switch {
 			case taken:
 			case c.isID && !isID(v, word):
