@@ -108,7 +108,8 @@ func TestChatAppSendOnTheWire(t *testing.T) {
 			assert.Equal(t, http.MethodPost, r.Method)
 			assert.Equal(t, baseURL+tt.path, r.URL.String())
 			body, _ := io.ReadAll(r.Body)
-			assert.Equal(t, tt.body, string(body))
+			assert.JSONEq(t, tt.body, string(body))
+			assert.NotContains(t, string(body), `\u00`, "what HTML escapes")
 			assert.Equal(t, int64(len(body)), r.ContentLength)
 			assert.Nil(t, r.GetBody, "net/http retries a request with a GetBody")
 			assert.Equal(t, http.Header{

@@ -31,7 +31,12 @@ func StoredFields(message any) map[string]any {
 // FieldsToStore is StoredFields without those that are zero, for EncodeStored.
 func FieldsToStore(message any) map[string]any {
 	fields := StoredFields(message)
-	maps.DeleteFunc(fields, func(_ string, field any) bool { return reflect.ValueOf(field).Elem().IsZero() })
+	maps.DeleteFunc(fields, func(_ string, field any) bool {
+		if at, ok := field.(*time.Time); ok {
+			return at.IsZero()
+		}
+		return reflect.ValueOf(field).Elem().IsZero()
+	})
 	return fields
 }
 
@@ -52,6 +57,9 @@ func EncodeStored(value any) ([]byte, error) {
 // among them, or that comes twice, is an error: nothing is lost silently. A null is absent. Numbers in an any become
 // json.Number. Errors never repeat a value.
 func DecodeStored(data []byte, fields map[string]any) error {
+	if _, nameless := fields[""]; nameless {
+		return errors.New("a field has no tag json, so nothing can be stored")
+	}
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
 	if open, err := d.Token(); err != nil || open != json.Delim('{') || !json.Valid(data) || !utf8.Valid(data) {
@@ -108,6 +116,8 @@ func kindOf(target any) string {
 		return "a string"
 	case *int64:
 		return "a whole number"
+	case *time.Time:
+		return `a time such as "2026-10-03T15:00:00Z"`
 	case *StoredDuration:
 		return `a duration such as "1m30s"`
 	default:

@@ -1,0 +1,71 @@
+package wire_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/messaging-service/messaging-go/internal/wire"
+)
+
+func TestFields(t *testing.T) {
+	t.Parallel()
+	type message struct {
+		To       string            `concept:"to,required,recipient"`
+		From     string            `concept:"from,notblank"`
+		URL      string            `concept:"url,url"`
+		Callback string            `concept:"callback,callback"`
+		At       time.Time         `concept:"at"`
+		Params   map[string]string `concept:"params"`
+		Size     int64             `concept:"size"`
+		Extra    map[string]any
+	}
+	at := time.Unix(60, 0)
+	assert.Equal(t, []wire.Field{
+		{Concept: "to", Name: "Message.To", Text: "+639171234567", Required: true},
+		{Concept: "from", Name: "Message.From", Text: "ACME"},
+		{Concept: "url", Name: "Message.URL", Text: "https://a.example"},
+		{Concept: "callback", Name: "Message.Callback", Text: "https://a.example/%s"},
+		{Concept: "at", Name: "Message.At", Value: at},
+		{Concept: "params", Name: "Message.Params", Value: map[string]string{"a": "b"}},
+		{Concept: "size", Name: "Message.Size", Value: int64(1)},
+	}, wire.Fields(message{
+		To: "+639171234567", From: "ACME", URL: "https://a.example", Callback: "https://a.example/%s", At: at,
+		Params: map[string]string{"a": "b"}, Size: 1, Extra: map[string]any{"a": 1},
+	}, "Message."))
+	wrong := wire.Fields(message{To: "1", From: " ", URL: "https://a.example/%", Callback: "a.example", Size: -1}, "")
+	for _, f := range wrong {
+		hasRule := f.Concept != "at" && f.Concept != "params"
+		assert.Equal(t, hasRule, f.Reason != "", "%s: %s", f.Concept, f.Reason)
+	}
+}
+
+func TestDecodeStoredRefusesAFieldWithoutAKey(t *testing.T) {
+	t.Parallel()
+	var message struct {
+		From string `json:"from"`
+		To   string
+	}
+	require.ErrorContains(t, wire.DecodeStored([]byte(`{"from":"a"}`), wire.StoredFields(&message)), "no tag json")
+}
+
+func TestStoredTimes(t *testing.T) {
+	t.Parallel()
+	var message struct {
+		At time.Time `json:"at"`
+	}
+	message.At = time.Time{}.In(time.FixedZone("", 8*60*60))
+	assert.Empty(t, wire.FieldsToStore(&message), "the zero time is absent in every zone")
+	message.At = time.Unix(60, 0).UTC()
+	raw, err := wire.EncodeStored(wire.FieldsToStore(&message))
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"at":"1970-01-01T00:01:00Z"}`, string(raw))
+	message.At = time.Time{}
+	require.NoError(t, wire.DecodeStored(raw, wire.StoredFields(&message)))
+	assert.Equal(t, time.Unix(60, 0).UTC(), message.At)
+	err = wire.DecodeStored(json.RawMessage(`{"at":"soon"}`), wire.StoredFields(&message))
+	require.EqualError(t, err, `"at" must be a time such as "2026-10-03T15:00:00Z"`)
+}
