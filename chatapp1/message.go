@@ -95,7 +95,7 @@ func (d Draft) message(p Payload) Message {
 
 // Call describes the message for package messaging, which sends it. It is not meant for other callers.
 func (m Message) Call() wire.Call {
-	call := wire.Call{Fields: wire.Fields(m, ""), ExtraField: "Payload.Fields", ReferenceID: m.ReferenceID}
+	call := wire.Call{ExtraField: "Payload.Fields", ReferenceID: m.ReferenceID}
 	switch {
 	case m.Payload == nil:
 		const reason = "required, but nil; want one of Text, Image, Video, CallToAction, Template and Raw"
@@ -103,28 +103,22 @@ func (m Message) Call() wire.Call {
 	case notAValue(m.Payload) != "":
 		call.Problems = []wire.Problem{{Field: "Payload", Reason: notAValue(m.Payload)}}
 	default:
-		describe(&call, m.Payload)
+		if name, isSet := m.Payload.essential(); !isSet {
+			call.Problems = []wire.Problem{{Field: "Payload." + name, Reason: "required, but absent"}}
+		}
 	}
-	call.Fields = append(call.Fields, m.Fallback.Fields()...)
-	return call
-}
-
-// describe adds a payload to the description of a message.
-func describe(call *wire.Call, payload Payload) {
-	if name, isSet := payload.essential(); !isSet {
-		call.Problems = append(call.Problems, wire.Problem{Field: "Payload." + name, Reason: "required, but absent"})
-	}
-	switch p := payload.(type) { //nolint:gochecksumtype // the fields of the others say all
+	switch p := m.Payload.(type) { //nolint:gochecksumtype // the fields of the others say all
 	case Raw:
 		call.Extra = p.Fields
 	case Template:
 		if problems := p.checkParams(); len(problems) > 0 {
 			call.Problems = append(call.Problems, problems...)
 			p.Params = nil // whose problems are known by name
-			payload = p
+			m.Payload = p
 		}
 	}
-	call.Fields = append(call.Fields, wire.Fields(payload, "Payload.")...)
+	call.Fields = wire.Fields(m, "")
+	return call
 }
 
 // notAValue says what is wrong with a payload behind a pointer, which compiles but would escape a type switch over values.

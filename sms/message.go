@@ -68,19 +68,12 @@ func (m Message) LogValue() slog.Value {
 // required.
 type Fallback struct {
 	// From is the sender ID, as in a Message.
-	From string `concept:"fallbackFrom,notblank" json:"from"`
+	From string `concept:"fallbackFrom,required,notblank" json:"from"`
 	// Text is the text, as in a Message.
-	Text string `concept:"fallbackText" json:"text"`
+	Text string `concept:"fallbackText,required" json:"text"`
 }
 
 // Fields describes the fallback for the packages of the chat apps; a nil fallback is absent. It is not meant for other callers.
 func (f *Fallback) Fields() []wire.Field {
-	if f == nil {
-		return wire.Fields(Fallback{}, "Fallback.")
-	}
-	fields := wire.Fields(*f, "Fallback.")
-	for i := range fields {
-		fields[i].Required = true
-	}
-	return fields
+	return wire.Fields(struct{ Fallback *Fallback }{f}, "")
 }
