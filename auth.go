@@ -29,16 +29,10 @@ const (
 
 // String returns the channel's name as in the contract: "sms", "chatapp1" or "chatapp2".
 func (c Channel) String() string {
-	switch c {
-	case ChannelSMS:
-		return "sms"
-	case ChannelChatApp1:
-		return "chatapp1"
-	case ChannelChatApp2:
-		return "chatapp2"
-	default:
+	if c == 0 || c >= channelCount {
 		return fmt.Sprintf("channel %d", uint8(c))
 	}
+	return [...]string{ChannelSMS: "sms", ChannelChatApp1: "chatapp1", ChannelChatApp2: "chatapp2"}[c]
 }
 
 // Token is what a token source returns. Printed, logged or encoded as JSON, XML, text or gob it shows its expiry only. Package fmt

@@ -134,8 +134,8 @@ func encode(v any) []byte {
 	return text
 }
 
-// word returns a word as JSON has it: a whole number without quotes, so that a client shows whether it reads both.
-func word(s string) any {
+// numberOrText returns a whole number as a number, and any other text as it is.
+func numberOrText(s string) any {
 	if n, err := strconv.ParseInt(s, 10, 64); err == nil && strconv.FormatInt(n, 10) == s {
 		return n
 	}

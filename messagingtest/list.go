@@ -145,7 +145,7 @@ func (l *ledger) shown(value any, t table.List) any {
 	case time.Time:
 		text := l.times.text(v)
 		if strings.HasPrefix(l.times.form, "unix") {
-			return word(text)
+			return numberOrText(text)
 		}
 		return orNull(text)
 	default:

@@ -27,6 +27,8 @@ type operation struct {
 	wrap      string
 	ttl       string     // the unit of a lifetime
 	times     timeFormat // of fields that are times
+	status    []string   // where a response says whether the message was accepted
+	refused   []string   // the words for no
 
 	// handle returns the body of a success, or why the request is refused.
 	handle func(requestID string, f fields) (any, *problem)
@@ -216,7 +218,11 @@ func (s *Server) authorize(r *http.Request, keys, secrets []string) *problem {
 			}
 		}
 	}
-	if pair.Secret == "" && pair.In != "basic" {
+	switch {
+	case pair.Secret != "":
+	case pair.In == "basic":
+		wantSecrets = []string{""}
+	default:
 		wantSecrets, secrets, where = nil, nil, strings.ReplaceAll(strings.ReplaceAll(where, " and ", ""), "headers", "header")
 	}
 	if header == "" {

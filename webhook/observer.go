@@ -1,7 +1,6 @@
 package webhook
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -72,6 +71,24 @@ const (
 	OutcomeStoreFailed Outcome = "store failed"
 )
 
+// outcomeOf returns what became of an event: whether the function was called, its error, and the error of the store.
+func outcomeOf(called bool, err, storeErr error) Outcome {
+	switch {
+	case errors.Is(err, ErrRetryLater):
+		return OutcomeRetryLater
+	case err != nil:
+		return OutcomeFailed
+	case errors.Is(storeErr, ErrInProgress):
+		return OutcomeInProgress
+	case storeErr != nil:
+		return OutcomeStoreFailed
+	case !called:
+		return OutcomeDuplicate
+	default:
+		return OutcomeHandled
+	}
+}
+
 // status returns the status of the response for an event that was read.
 func (o Outcome) status() int {
 	switch o {
@@ -123,7 +140,9 @@ func (h *handler[E]) watch(r *http.Request) watched {
 	w.began = time.Now()
 	for _, observer := range h.observers {
 		_ = protect(h.callback, func() error {
-			w.ctx = cmp.Or(observer.start(w.ctx, Event{Callback: h.callback.name}), w.ctx)
+			if ctx := observer.start(w.ctx, Event{Callback: h.callback.name}); ctx != nil {
+				w.ctx = ctx //nolint:fatcontext // one for each observer
+			}
 			return nil
 		})
 	}

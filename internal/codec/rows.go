@@ -172,9 +172,13 @@ func (r *rowReader) readMembers(s *scanner, depth int) {
 	for more := s.open('}', depth); more; more = s.next('}') {
 		m := r.member(s, i)
 		i++
-		s.peek()
+		c := s.peek()
 		start := s.pos
-		s.walkChild(m.node, r.found, depth)
+		if c == '{' || c == '[' || m.node.slot == 0 || len(m.node.children) > 0 {
+			s.walkChild(m.node, r.found, depth)
+		} else {
+			r.found[m.node.slot-1] = s.scalar(c) // what walkChild would do, for most members of most rows
+		}
 		if m.extra {
 			r.extra = append(r.extra, span{m.name, start, s.pos})
 		}

@@ -166,6 +166,9 @@ func (d drawer) chatApp1() object {
 		"language", "ttl", "fallbackFrom", "fallbackText", "callback", "reference",
 	)
 	op["ttl"] = pick(d, "s", "ms", "m")
+	if d.chance(4) {
+		op["fields"].(object)["video"], op["fields"].(object)["thumbnail"] = "", ""
+	}
 	return op
 }
 
@@ -242,7 +245,7 @@ func (d drawer) list() object {
 	return object{
 		"method": method, "path": "/" + pick(d, "v1/", "") + "list", "encoding": encoding, "params": params, "constants": constants,
 		"headers": d.headers("X-List"), "orders": pick(d, object{"ascending": "up", "descending": "down"}, object{"ascending": "1", "descending": "-1"}),
-		"time": d.timeForm(), "paging": object{"by": by, "first": pick(d, 0, 1, 1, 7)}, "items": items, "page": page, "record": record,
+		"time": pick(d, d.timeForm(), d.timeForm(), d.timeForm(), "date"), "paging": object{"by": by, "first": pick(d, 0, 1, 1, 7)}, "items": items, "page": page, "record": record,
 		"zone": d.zone(), "layouts": d.layouts(), "scale": pick(d, 0, -2, -5), "negate": d.chance(4),
 	}
 }

@@ -114,7 +114,7 @@ func foreignFault(path string) string {
 	return ""
 }
 
-var bracketed = regexp.MustCompile(`\[[0-9]*\*?\]`) //nolint:gochecknoglobals // never written
+var bracketed = regexp.MustCompile(`\[[0-9]*\*?\]`)
 
 // maxName is how many bytes a name may have.
 const maxName = 256

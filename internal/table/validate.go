@@ -129,7 +129,7 @@ func (l List) validate(found *Problems, operation string, t *Table) {
 	l.Headers.validate(found, operation+".headers", t)
 	checkChoice(found, operation+".method", l.Method, "GET", "POST")
 	checkChoice(found, operation+".encoding", l.Encoding, "form", "json", "query")
-	if l.Method == "GET" && l.Encoding != "query" {
+	if l.Method == "GET" && l.Encoding != "query" { //nolint:usestdlibvars // a contract knows no net/http
 		found.add(operation+".encoding", "needs a body, which a GET has not; write query, or set "+operation+".method to POST")
 	}
 	taken := newNames(l.Encoding == "json")

@@ -1,12 +1,10 @@
 package wire_test
 
 import (
-	"encoding/json"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
@@ -48,31 +46,4 @@ func TestFields(t *testing.T) {
 		hasRule := f.Concept != "at" && f.Concept != "params" && f.Concept != "text"
 		assert.Equal(t, hasRule, f.Reason != "", "%s: %s", f.Concept, f.Reason)
 	}
-}
-
-func TestDecodeStoredRefusesAFieldWithoutAKey(t *testing.T) {
-	t.Parallel()
-	var message struct {
-		From string `json:"from"`
-		To   string
-	}
-	require.ErrorContains(t, wire.DecodeStored([]byte(`{"from":"a"}`), wire.StoredFields(&message)), "no tag json")
-}
-
-func TestStoredTimes(t *testing.T) {
-	t.Parallel()
-	var message struct {
-		At time.Time `json:"at"`
-	}
-	message.At = time.Time{}.In(time.FixedZone("", 8*60*60))
-	assert.Empty(t, wire.FieldsToStore(&message), "the zero time is absent in every zone")
-	message.At = time.Unix(60, 0).UTC()
-	raw, err := wire.EncodeStored(wire.FieldsToStore(&message))
-	require.NoError(t, err)
-	assert.JSONEq(t, `{"at":"1970-01-01T00:01:00Z"}`, string(raw))
-	message.At = time.Time{}
-	require.NoError(t, wire.DecodeStored(raw, wire.StoredFields(&message)))
-	assert.Equal(t, time.Unix(60, 0).UTC(), message.At)
-	err = wire.DecodeStored(json.RawMessage(`{"at":"soon"}`), wire.StoredFields(&message))
-	require.EqualError(t, err, `"at" must be a time such as "2026-10-03T15:00:00Z"`)
 }

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,7 +15,8 @@ import (
 	"unicode/utf8"
 )
 
-// StoredFields returns pointers to the fields of a message by their json tags, for DecodeStored. Message is a pointer to a struct.
+// StoredFields returns pointers to the fields of a message by their json tags, for DecodeStored. Message is a pointer to a
+// struct. A field without a tag is stored under its own name.
 func StoredFields(message any) map[string]any {
 	fields := map[string]any{}
 	v := reflect.ValueOf(message).Elem()
@@ -23,7 +25,8 @@ func StoredFields(message any) map[string]any {
 		if d, ok := pointer.(*time.Duration); ok {
 			pointer = (*StoredDuration)(d)
 		}
-		fields[v.Type().Field(i).Tag.Get("json")] = pointer
+		field := v.Type().Field(i)
+		fields[cmp.Or(field.Tag.Get("json"), field.Name)] = pointer
 	}
 	return fields
 }
@@ -33,7 +36,7 @@ func FieldsToStore(message any) map[string]any {
 	fields := StoredFields(message)
 	maps.DeleteFunc(fields, func(_ string, field any) bool {
 		if at, ok := field.(*time.Time); ok {
-			return at.IsZero()
+			return at.IsZero() // in any zone
 		}
 		return reflect.ValueOf(field).Elem().IsZero()
 	})
@@ -57,9 +60,6 @@ func EncodeStored(value any) ([]byte, error) {
 // among them, or that comes twice, is an error: nothing is lost silently. A null is absent. Numbers in an any become
 // json.Number. Errors never repeat a value.
 func DecodeStored(data []byte, fields map[string]any) error {
-	if _, nameless := fields[""]; nameless {
-		return errors.New("a field has no tag json, so nothing can be stored")
-	}
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
 	if open, err := d.Token(); err != nil || open != json.Delim('{') || !json.Valid(data) || !utf8.Valid(data) {
@@ -116,10 +116,10 @@ func kindOf(target any) string {
 		return "a string"
 	case *int64:
 		return "a whole number"
-	case *time.Time:
-		return `a time such as "2026-10-03T15:00:00Z"`
 	case *StoredDuration:
 		return `a duration such as "1m30s"`
+	case *time.Time:
+		return `a time such as "2026-10-03T14:44:23Z"`
 	default:
 		return "an object"
 	}
