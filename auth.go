@@ -126,7 +126,8 @@ func sourceCredential(fetch func(context.Context) (Token, error)) *credential {
 }
 
 func keyCredential(key, secret, secretFrom string) *credential {
-	return &credential{secretFrom: secretFrom, hasSecret: secret != "", compile: func(places table.Auth) (transport.Authenticator, codec.KeyPair) {
+	c := &credential{secretFrom: secretFrom, hasSecret: secret != ""}
+	c.compile = func(places table.Auth) (transport.Authenticator, codec.KeyPair) {
 		switch place := places.KeyPair; place.In {
 		case "header":
 			if place.Secret == "" {
@@ -141,7 +142,8 @@ func keyCredential(key, secret, secretFrom string) *credential {
 				return place.In, [2]codec.Param{{Name: place.Key, Value: key}, {Name: place.Secret, Value: secret}}
 			}
 		}
-	}}
+	}
+	return c
 }
 
 func authCredential(auth Auth) *credential {

@@ -259,8 +259,8 @@ func (f fields) checkConstants(common map[string]string, header http.Header) *pr
 	for _, headers := range []map[string]string{common, f.headers} {
 		for name, value := range headers {
 			want.Set(name, value)
-			if value == "" { // the operation goes without it
-				want.Del(name)
+			if value == "" {
+				want[http.CanonicalHeaderKey(name)] = nil // the operation goes without it
 			}
 		}
 	}

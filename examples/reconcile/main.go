@@ -30,7 +30,7 @@ import (
 func main() {
 	day := flag.String("day", time.Now().UTC().AddDate(0, 0, -1).Format(time.DateOnly), "the day to sum up, in UTC")
 	output := flag.String("o", "", "the CSV file to write; standard output if absent")
-	state := flag.String("state", "", "the file that keeps the sums in between; reconcile-DAY.json in the directory for temporary files if absent")
+	state := flag.String("state", "", "the file that keeps the sums in between; one among the temporary files if absent")
 	rate := flag.Float64("rate", 20, "requests a second, at most")
 	flag.Parse()
 	if err := start(*day, *output, *state, *rate); err != nil {

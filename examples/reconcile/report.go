@@ -56,7 +56,8 @@ func (r *report) writeCSV(to io.Writer) error {
 		t := r.Totals[key]
 		digits, _ := t.Cost.FloatPrec() // sums of decimals are decimals
 		rows = append(rows, []string{
-			t.From, t.Currency, strconv.Itoa(t.Messages), strconv.Itoa(t.Parts), t.Cost.FloatString(max(2, digits)), strconv.Itoa(t.Unpriced),
+			t.From, t.Currency, strconv.Itoa(t.Messages), strconv.Itoa(t.Parts), t.Cost.FloatString(max(2, digits)),
+			strconv.Itoa(t.Unpriced),
 		})
 	}
 	return csv.NewWriter(to).WriteAll(rows)
@@ -76,7 +77,8 @@ func load(file string, day time.Time) (*report, error) {
 		return nil, fmt.Errorf("%s: %w; remove it to begin again", file, err)
 	}
 	if !r.Day.Equal(day) {
-		return nil, fmt.Errorf("%s is of %s, not of %s; choose another file with -state", file, r.Day.Format(time.DateOnly), day.Format(time.DateOnly))
+		kept, want := r.Day.Format(time.DateOnly), day.Format(time.DateOnly)
+		return nil, fmt.Errorf("%s is of %s, not of %s; choose another file with -state", file, kept, want)
 	}
 	return r, nil
 }

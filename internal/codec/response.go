@@ -37,7 +37,8 @@ const (
 // compileFailures compiles the places of a failure in paths that withErrors has made.
 func compileFailures(p *paths, errs *table.Errors) failures {
 	return failures{
-		errs: errs, code: p.places[errorCode], object: p.places[errorObject], message: p.places[errorMessage], request: p.places[errorRequest],
+		errs: errs,
+		code: p.places[errorCode], object: p.places[errorObject], message: p.places[errorMessage], request: p.places[errorRequest],
 	}
 }
 
