@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/url"
 	"os"
@@ -41,6 +42,7 @@ type settings struct {
 	baseURL, contract  string
 	plainHTTP          bool
 	timeout            time.Duration
+	rate               float64 // requests per second
 	json               bool
 	send, from         string
 	yes                bool
@@ -72,13 +74,14 @@ func Command(ctx context.Context, args []string, console Console) int {
 }
 
 func parseFlags(args []string, console Console) (s settings, err error) {
-	const defaultTimeout, defaultWait = 15 * time.Second, time.Minute
+	const defaultTimeout, defaultWait, defaultRate = 15 * time.Second, time.Minute, 10
 	flags := flag.NewFlagSet("messaging doctor", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	flags.StringVar(&s.baseURL, "base-url", console.Getenv(envBaseURL), "the `URL` of the service (default $"+envBaseURL+")")
 	flags.StringVar(&s.contract, "contract", console.Getenv(envContract), "the `file` with the overlay so far (default $"+envContract+")")
 	flags.BoolVar(&s.plainHTTP, "plain-http", false, "allow http for a host that is not loopback")
 	flags.DurationVar(&s.timeout, "timeout", defaultTimeout, "how long each step may take")
+	flags.Float64Var(&s.rate, "rate", defaultRate, "how many requests there may be in a second")
 	flags.BoolVar(&s.json, "json", false, "print the report as JSON")
 	flags.StringVar(&s.send, "send", "", "send an SMS to this `number`, after asking; it may cost money and be sent twice")
 	flags.StringVar(&s.from, "from", "", "the `sender` of the SMS")
@@ -114,6 +117,8 @@ func (s *settings) check(console Console) error {
 	switch {
 	case s.timeout <= 0:
 		return fmt.Errorf("-timeout: must be more than 0, got %v", s.timeout)
+	case !(s.rate > 0) || math.IsInf(s.rate, 1):
+		return fmt.Errorf("-rate: must be a number more than 0, got %v", s.rate)
 	case s.wait <= 0:
 		return fmt.Errorf("-wait: must be more than 0, got %v", s.wait)
 	case s.listenFor < 0:
@@ -188,9 +193,9 @@ func (s *settings) newDoctor(console Console) (*doctor, error) {
 	if s.baseURL == "" {
 		return d, nil
 	}
-	const perSecond, attempts = 10, 2
+	const attempts = 2
 	options := []messaging.Option{
-		messaging.WithContract(names), messaging.WithTimeout(s.timeout), messaging.WithRateLimit(perSecond, perSecond),
+		messaging.WithContract(names), messaging.WithTimeout(s.timeout), messaging.WithRateLimit(s.rate, 1),
 		messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: attempts}), messaging.WithTransport(d.recorder.wrap), messaging.WithObserver(d.recorder),
 	}
 	if s.token != "" {

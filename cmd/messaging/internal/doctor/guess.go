@@ -283,7 +283,7 @@ func fits(kind string, values []*node) bool {
 		distinct[s] = true
 		plain := v.kind != boolean && !isURL.MatchString(s)
 		isWordy := plain && len(s) <= longID && !strings.ContainsAny(s, "\n\r\t")
-		isTime := timeForm(s) != "" && !isDigits.MatchString(s)
+		isTime := timeForm(s) != "" && !isDecimal.MatchString(s)
 		var ok bool
 		switch kind {
 		case "id":

@@ -32,7 +32,7 @@ func newRig(t *testing.T, baseURL, token string) *rig {
 func (r *rig) run(args ...string) (status int, out, progress string) {
 	r.Helper()
 	var stdout, stderr bytes.Buffer
-	status = Command(r.Context(), args, Console{In: strings.NewReader(""), Out: &stdout, Err: &stderr, Getenv: func(name string) string { return r.env[name] }})
+	status = Command(r.Context(), append([]string{"-rate", "1000"}, args...), Console{In: strings.NewReader(""), Out: &stdout, Err: &stderr, Getenv: func(name string) string { return r.env[name] }})
 	return status, stdout.String(), stderr.String()
 }
 
@@ -79,8 +79,8 @@ const (
 	seedText   = "The quick brown fox owes you 4711 pesos"
 )
 
-// seed puts messages into the ledger.
-func seed(srv *messagingtest.Server, n int) {
+// seedMessages puts messages into the ledger.
+func seedMessages(srv *messagingtest.Server, n int) {
 	for i := range n {
 		at := time.Now().Add(-time.Duration(n-i) * 26 * time.Hour).Truncate(time.Second)
 		srv.Seed(messagingtest.Sent{

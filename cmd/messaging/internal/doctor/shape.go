@@ -34,7 +34,7 @@ func shape(n *node, asTime bool) string {
 		return fmt.Sprintf("list(%d)", len(n.elements))
 	}
 	s := n.text
-	if form := timeForm(s); form != "" && (asTime || !isDigits.MatchString(s) && n.kind == text) {
+	if form := timeForm(s); form != "" && (asTime || !isDecimal.MatchString(s) && n.kind == text) {
 		return "time " + form
 	}
 	length := utf8.RuneCountInString(s)
