@@ -126,9 +126,10 @@ func (h *handler[E]) handleOne(w watched, e E, i int) response {
 		return response{status: h.reject(w, panicked)}
 	}
 	outcome := outcomeOf(called, err, storeErr)
-	h.end(w, outcome, nil, outcome.status())
+	status, _ := outcome.rule()
+	h.end(w, outcome, nil, status)
 	later, _ := errors.AsType[*retryLaterError](err)
-	return response{outcome.status(), later.delay()}
+	return response{status, later.delay()}
 }
 
 // storeKey returns the key of an event in the store, or "" if there is no store or the event cannot be told from others. Two
@@ -152,18 +153,23 @@ func (h *handler[E]) storeKey(e E, position int) string {
 // once calls the handle function through the store. It reports whether the function was called, and returns its error apart
 // from that of the store.
 func (h *handler[E]) once(ctx context.Context, key string, e E) (called bool, err, storeErr error) {
-	var result struct {
-		called bool
-		err    error
-	}
-	storeErr = protect(h.callback, func() error {
-		return h.store.Once(ctx, key, func(ctx context.Context) error {
-			result.called = true
-			result.err = h.call(ctx, e)
-			return result.err
-		})
-	})
-	return result.called, result.err, storeErr
+	one := &attempt[E]{handler: h, event: e}
+	storeErr = protect(h.callback, func() error { return h.store.Once(ctx, key, one.run) })
+	return one.called, one.err, storeErr
+}
+
+// attempt is a call of the handle function by a store.
+type attempt[E event] struct {
+	handler *handler[E]
+	event   E
+	called  bool
+	err     error
+}
+
+func (a *attempt[E]) run(ctx context.Context) error {
+	a.called = true
+	a.err = a.handler.call(ctx, a.event)
+	return a.err
 }
 
 // call calls the handle function.
