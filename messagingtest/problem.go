@@ -104,13 +104,29 @@ func hasWord(list []string, word string) bool { return table.Match(list, word, t
 
 // failure returns an error response, without a code if the problem has none.
 func (s *Server) failure(requestID string, status int, p problem) response {
-	errs := s.names.Errors
-	var body any = document{}
-	body = placeFirst(body, errs.Code, p.codeIn(errs))
-	body = placeFirst(body, errs.Message, p.text)
-	body = placeFirst(body, errs.Request, requestID)
-	return response{status: status, body: encode(body)}
+	code := p.codeIn(s.names.Errors)
+	return response{status: status, body: encode(placeFirst(s.explain(requestID, p), s.names.Errors.Code, code))}
+}
+
+// refusal is like failure, with a word in the status of the message in place of a code.
+func (s *Server) refusal(requestID string, status int, p problem, op operation) response {
+	return response{status: status, body: encode(placeFirst(s.explain(requestID, p), op.status, firstWord(op.refused)))}
+}
+
+// explain returns what an error response says beside its code.
+func (s *Server) explain(requestID string, p problem) any {
+	body := placeFirst(document{}, s.names.Errors.Message, p.text)
+	return placeFirst(body, s.names.Errors.Request, requestID)
 }
 
 // exactly returns a word that an entry of a list of words stands for.
 func exactly(entry string) string { return strings.TrimSuffix(entry, "*") }
+
+// firstWord returns the first word of a list as JSON has it, or "" if there is none. A whole number has no quotes, so that a
+// client shows whether it reads both.
+func firstWord(list []string) any {
+	if len(list) == 0 {
+		return ""
+	}
+	return numberOrText(exactly(list[0]))
+}
