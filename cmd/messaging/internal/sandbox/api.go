@@ -249,7 +249,7 @@ func (s *Sandbox) getTraffic(w http.ResponseWriter, _ *http.Request) {
 // shown returns a copy of an exchange with what the ledger holds by now. The caller holds mu.
 func (s *Sandbox) shown(x *Exchange) Exchange {
 	c := *x
-	if e := s.broughtBy(x.requestID); e != nil {
+	if e := s.book.byRequest[x.requestID]; e != nil {
 		c.Message, c.InLedger = e.ID, true
 	}
 	return c
@@ -435,9 +435,8 @@ func (s *Sandbox) settings() Settings {
 		Clock: time.Now().Add(s.advanced), Advanced: s.advanced.String(), Balance: s.service.Balance(),
 		RefuseDuplicates: s.refuseDuplicates, ListingLag: s.lag.String(), Webhooks: map[string]string{},
 	}
-	mask := newMasker(s.service, s.table)
 	for channel, target := range s.webhooks {
-		now.Webhooks[string(channel)] = mask.url(target, secretsOf(target, nil))
+		now.Webhooks[string(channel)] = s.mask.url(target, secretsOf(target, nil))
 	}
 	return now
 }
