@@ -92,7 +92,8 @@ func startBrowser(t *testing.T) context.Context {
 	allocator, cancelAllocator := chromedp.NewExecAllocator(context.Background(), opts...)
 	tab, cancelTab := chromedp.NewContext(allocator)
 	t.Cleanup(func() {
-		_ = chromedp.Cancel(tab) // waits for the browser to end
+		_ = chromedp.Do(tab, chromedp.Navigate("about:blank")) // ends the stream of events, which the browser would wait for
+		_ = chromedp.Cancel(tab)                               // waits for the browser to end
 		cancelTab()
 		cancelAllocator()
 	})

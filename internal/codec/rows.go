@@ -46,7 +46,9 @@ func compileRows(t *table.Table, op *table.List, cursor []string, zone *time.Loc
 	for _, slot := range r.cursor {
 		r.kept[slot] = true
 	}
-	for i, field := range reflect.VisibleFields(reflect.TypeFor[sms.Transaction]()) {
+	transaction := reflect.TypeFor[sms.Transaction]()
+	for i := range transaction.NumField() {
+		field := transaction.Field(i)
 		concept := field.Tag.Get("concept")
 		if concept == "" {
 			continue
