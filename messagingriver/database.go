@@ -23,16 +23,16 @@ type database[TTx any] struct {
 	driver riverdriver.Driver[TTx]
 	spell  *strings.Replacer
 	// insert runs a statement that returns keys in the caller's transaction.
-	insert func(ctx context.Context, tx TTx, statement, rows string) ([]Key, error)
+	insert func(ctx context.Context, tx TTx, statement string, args ...any) ([]Key, error)
 }
 
 func postgres(pool *pgxpool.Pool) database[pgx.Tx] {
 	return database[pgx.Tx]{
 		pool:   stdlib.OpenDBFromPool(pool),
 		driver: riverpgxv5.New(pool),
-		spell:  strings.NewReplacer("ROWS", "json_array_elements(CAST($1 AS json)) AS r(value)", "UNLOCKED", "FOR UPDATE SKIP LOCKED"),
-		insert: func(ctx context.Context, tx pgx.Tx, statement, rows string) ([]Key, error) {
-			found, err := tx.Query(ctx, statement, rows)
+		spell:  strings.NewReplacer("ROWS", "json_array_elements(CAST($1 AS json)) AS r(value)", "UNLOCKED", "FOR UPDATE SKIP LOCKED", "WITHOUT ROWID", ""),
+		insert: func(ctx context.Context, tx pgx.Tx, statement string, args ...any) ([]Key, error) {
+			found, err := tx.Query(ctx, statement, args...)
 			if err != nil {
 				return nil, err
 			}
@@ -46,8 +46,8 @@ func sqlite(pool *sql.DB) database[*sql.Tx] {
 		pool:   pool,
 		driver: riversqlite.New(pool),
 		spell:  strings.NewReplacer("ROWS", "json_each(?1) AS r", "UNLOCKED", "", "$", "?"),
-		insert: func(ctx context.Context, tx *sql.Tx, statement, rows string) ([]Key, error) {
-			found, err := tx.QueryContext(ctx, statement, rows)
+		insert: func(ctx context.Context, tx *sql.Tx, statement string, args ...any) ([]Key, error) {
+			found, err := tx.QueryContext(ctx, statement, args...)
 			return collect(found, err, keyColumns)
 		},
 	}
@@ -110,7 +110,7 @@ func (d database[TTx]) migrate(ctx context.Context) error {
 			began_at BIGINT,
 			due_at BIGINT,
 			PRIMARY KEY (channel, reference)
-		)`,
+		) WITHOUT ROWID`,
 		`CREATE INDEX IF NOT EXISTS messaging_outbox_due ON messaging_outbox (state, due_at)`,
 		`CREATE TABLE IF NOT EXISTS messaging_pause (queue TEXT PRIMARY KEY, problem TEXT NOT NULL, probe_at BIGINT NOT NULL)`,
 	} {

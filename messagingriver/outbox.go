@@ -25,6 +25,7 @@ type Outbox[TTx any] struct {
 	channels map[string]channel
 	database database[TTx]
 	river    *river.Client[TTx] // inserts jobs and pauses the queue; the caller's own client works
+	places   chan struct{}      // of the messages being sent
 	claims   batch[Key, *attempt]
 	results  batch[result, struct{}]
 }
@@ -34,7 +35,7 @@ type Options struct {
 	// Queue is River's queue for messages, "messaging" by default. The queue named like it with "_tend" at the end is for the
 	// outbox's own work.
 	Queue string
-	// Workers is how many messages a process sends at once: 1 to 10,000, by default 100. A worker waits for its turn under the
+	// Workers is how many messages a process sends at once: 1 to 10,000, by default 100. Each waits for its turn under the
 	// client's rate limit, so keep Workers below what the limit lets through in half a SendTimeout.
 	Workers int
 	// SendTimeout bounds an attempt, retries of the client included; one minute by default. Other times follow from it: an
@@ -86,6 +87,7 @@ func newOutbox[TTx any](database database[TTx], client *messaging.Client, option
 		return nil, fmt.Errorf("messagingriver: %w", err)
 	}
 	o := &Outbox[TTx]{options: options, client: client, channels: channels(client), database: database, river: inserter}
+	o.places = make(chan struct{}, options.Workers)
 	o.claims.run, o.results.run = o.claim, o.record
 	return o, nil
 }
@@ -140,9 +142,6 @@ type Key struct {
 	Reference string `json:"reference"`
 }
 
-// Kind is River's name for the jobs that send messages. Their arguments are keys.
-func (Key) Kind() string { return "messaging_send" }
-
 // Insert enqueues a message in the caller's transaction: it is sent after the commit, and never if the transaction is rolled
 // back. It reports whether the message is new. If one with the same channel and reference ID was enqueued before and is not
 // deleted yet (see Options.Keep), that one stays as it is, and this one is not sent.
@@ -161,22 +160,18 @@ func (o *Outbox[TTx]) InsertMany(ctx context.Context, tx TTx, items []Item) (int
 		Key
 
 		Message Message `json:"message"`
-		Now     int64   `json:"now"`
-		Due     int64   `json:"due"`
+		Later   int64   `json:"later,omitempty"` // the milliseconds until it is to be sent
 	}
 	now := time.Now()
-	rows, options := make([]row, len(items)), make(map[Key]*river.InsertOpts, len(items))
+	rows, same := make([]row, len(items)), make(map[Key]Item, len(items))
 	for i, item := range items {
 		key, err := o.check(item.Message)
 		if err != nil {
 			return 0, err
 		}
-		due := now
-		if item.ScheduledAt.After(now) {
-			due = item.ScheduledAt
-		}
-		rows[i] = row{key, item.Message, now.UnixMilli(), due.Add(o.overdue()).UnixMilli()}
-		options[key] = &river.InsertOpts{Queue: o.options.Queue, Priority: item.Priority, ScheduledAt: item.ScheduledAt}
+		later := max(0, time.Until(item.ScheduledAt))
+		rows[i] = row{key, item.Message, later.Milliseconds()}
+		same[key] = Item{Priority: item.Priority, ScheduledAt: now.Add(later)}
 	}
 	encoded, err := json.Marshal(rows)
 	if err != nil {
@@ -184,15 +179,20 @@ func (o *Outbox[TTx]) InsertMany(ctx context.Context, tx TTx, items []Item) (int
 	}
 	added, err := o.database.insert(ctx, tx, o.database.spell.Replace(`
 		INSERT INTO messaging_outbox (channel, reference, state, attempt, message, problem, created_at, due_at)
-		SELECT value->>'channel', value->>'reference', 'waiting', 0, value->>'message', '',
-			CAST(value->>'now' AS BIGINT), CAST(value->>'due' AS BIGINT)
+		SELECT value->>'channel', value->>'reference', 'waiting', 0, value->>'message', '', CAST($2 AS BIGINT),
+			CAST($3 AS BIGINT) + COALESCE(CAST(value->>'later' AS BIGINT), 0)
 		FROM ROWS WHERE true
 		ON CONFLICT DO NOTHING
-		RETURNING channel, reference`), string(encoded))
+		RETURNING channel, reference`), string(encoded), now.UnixMilli(), now.Add(o.overdue()).UnixMilli())
 	if err == nil && len(added) > 0 {
-		jobs := make([]river.InsertManyParams, len(added))
-		for i, key := range added {
-			jobs[i] = river.InsertManyParams{Args: key, InsertOpts: options[key]}
+		together := map[Item][]Key{}
+		for _, key := range added {
+			together[same[key]] = append(together[same[key]], key)
+		}
+		var jobs []river.InsertManyParams
+		for item, keys := range together {
+			options := river.InsertOpts{Queue: o.options.Queue, Priority: item.Priority, ScheduledAt: item.ScheduledAt}
+			jobs = append(jobs, jobsOf(keys, options)...)
 		}
 		_, err = o.river.InsertManyFastTx(ctx, tx, jobs)
 	}

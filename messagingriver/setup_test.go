@@ -78,6 +78,7 @@ type rig interface {
 	wake(ctx context.Context, key messagingriver.Key) error
 	paused(ctx context.Context) (bool, error)
 	exec(ctx context.Context, statement string) error
+	pool() *sql.DB
 	// dump returns everything that the tables hold, as text.
 	dump(ctx context.Context) (string, error)
 }
@@ -158,9 +159,16 @@ func (r rigOf[TTx]) wake(ctx context.Context, key messagingriver.Key) error {
 	if err != nil {
 		return err
 	}
-	_, err = client.Insert(ctx, key, &river.InsertOpts{Queue: "messaging"})
+	_, err = client.Insert(ctx, sendArgs{[]messagingriver.Key{key}}, &river.InsertOpts{Queue: "messaging"})
 	return err
 }
+
+// sendArgs are the arguments of the outbox's jobs.
+type sendArgs struct {
+	Messages []messagingriver.Key `json:"messages"`
+}
+
+func (sendArgs) Kind() string { return "messaging_send" }
 
 func (r rigOf[TTx]) paused(ctx context.Context) (bool, error) {
 	client, err := r.client(&river.Config{})
@@ -211,6 +219,8 @@ func (r rigOf[TTx]) dump(ctx context.Context) (string, error) {
 	}
 	return all.String(), nil
 }
+
+func (r rigOf[TTx]) pool() *sql.DB { return r.db }
 
 // onBoth runs a test on both databases.
 func onBoth(t *testing.T, test func(t *testing.T, newRig func(testing.TB, *messaging.Client, messagingriver.Options) rig)) {

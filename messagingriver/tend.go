@@ -110,11 +110,7 @@ func (o *Outbox[TTx]) wake(ctx context.Context, queue string, keys []Key) error 
 	if len(keys) == 0 {
 		return nil
 	}
-	jobs := make([]river.InsertManyParams, len(keys))
-	for i, key := range keys {
-		jobs[i] = river.InsertManyParams{Args: key, InsertOpts: &river.InsertOpts{Queue: queue}}
-	}
-	_, err := o.river.InsertManyFast(ctx, jobs)
+	_, err := o.river.InsertManyFast(ctx, jobsOf(keys, river.InsertOpts{Queue: queue}))
 	return err
 }
 

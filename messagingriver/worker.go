@@ -5,34 +5,73 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/rivertype"
+	"golang.org/x/sync/errgroup"
 
 	messaging "github.com/messaging-service/messaging-go"
 )
 
-// sender works River's jobs. A job only says that a message may wait: the message's row decides, so that a job that runs twice,
-// or too late, sends nothing.
+// messages is what River's jobs are for: to send some messages. One job for several costs less than a job for each.
+type messages struct {
+	Messages []Key `json:"messages"`
+}
+
+func (messages) Kind() string { return "messaging_send" }
+
+// jobsOf returns jobs for messages. A job is small enough that one of a higher priority soon finds a free worker.
+func jobsOf(keys []Key, options river.InsertOpts) []river.InsertManyParams {
+	const each = 25
+	var jobs []river.InsertManyParams
+	for some := range slices.Chunk(keys, each) {
+		jobs = append(jobs, river.InsertManyParams{Args: messages{some}, InsertOpts: &options})
+	}
+	return jobs
+}
+
+// sender works River's jobs. A job only says that messages may wait: their rows decide, so that a job that runs twice, or too
+// late, sends nothing.
 type sender[TTx any] struct {
-	river.WorkerDefaults[Key]
+	river.WorkerDefaults[messages]
 
 	outbox *Outbox[TTx]
 }
 
-// Timeout is for sending and for recording the outcome.
-func (s *sender[TTx]) Timeout(*river.Job[Key]) time.Duration { return s.outbox.lease() }
+// Timeout ends a job whose messages wait for their turn too long. It then runs again.
+func (s *sender[TTx]) Timeout(*river.Job[messages]) time.Duration { return s.outbox.overdue() }
 
-// Work sends the message once if it waits.
-func (s *sender[TTx]) Work(ctx context.Context, job *river.Job[Key]) error {
-	o := s.outbox
-	a, err := o.claims.do(job.Args)
+// Work sends those of the messages that wait.
+func (s *sender[TTx]) Work(ctx context.Context, job *river.Job[messages]) error {
+	var sends errgroup.Group
+	for _, key := range job.Args.Messages {
+		select {
+		case s.outbox.places <- struct{}{}:
+			sends.Go(func() error {
+				defer func() { <-s.outbox.places }()
+				return s.outbox.deliver(ctx, job.JobRow, key)
+			})
+		case <-ctx.Done():
+		}
+	}
+	err := sends.Wait()
+	if ctx.Err() != nil {
+		return river.JobSnooze(0)
+	}
+	return err
+}
+
+// deliver sends one message if it waits. An error means that it still does.
+func (o *Outbox[TTx]) deliver(ctx context.Context, job *rivertype.JobRow, key Key) error {
+	a, err := o.claims.do(key)
 	if err != nil || a == nil {
 		return err
 	}
 	r, err := o.send(ctx, a)
-	stopped, probe := ctx.Err() != nil, job.Queue == o.tendQueue()
-	if r.State == Waiting && !r.account && !stopped && job.Attempt >= job.MaxAttempts {
+	probe := job.Queue == o.tendQueue()
+	if r.State == Waiting && !r.account && ctx.Err() == nil && job.Attempt >= job.MaxAttempts {
 		r.State = Parked // River would not run the job again
 	}
 	if r.State == Waiting {
@@ -47,14 +86,10 @@ func (s *sender[TTx]) Work(ctx context.Context, job *river.Job[Key]) error {
 			return err
 		}
 		return river.JobSnooze(time.Second)
-	case r.State == Waiting && stopped:
-		return river.JobSnooze(0)
-	case r.State == Waiting:
-		return err
 	case probe && r.final():
 		return o.resume(ctx)
-	case r.State == Refused, r.State == Parked:
-		return river.JobCancel(err) // so that River's page shows why
+	case r.State == Waiting:
+		return err
 	default:
 		return nil
 	}
