@@ -23,6 +23,11 @@ func (s *ChatApp1Service) Send(ctx context.Context, m chatapp1.Message) (Receipt
 	return s.core.send(ctx, s.send, m.Call())
 }
 
+// Validate is like SMSService.Validate.
+func (s *ChatApp1Service) Validate(m chatapp1.Message) error {
+	return s.core.validate(s.send, m.Call())
+}
+
 // SendAll is like SMSService.SendAll, but WithSettle does not apply to it.
 func (s *ChatApp1Service) SendAll(
 	ctx context.Context, messages iter.Seq[chatapp1.Message], concurrency int,
@@ -45,6 +50,11 @@ type ChatApp2Service struct {
 // An unknown outcome cannot be looked up, as for chat app 1.
 func (s *ChatApp2Service) Send(ctx context.Context, m chatapp2.Message) (Receipt, error) {
 	return s.core.send(ctx, s.send, m.Call())
+}
+
+// Validate is like SMSService.Validate.
+func (s *ChatApp2Service) Validate(m chatapp2.Message) error {
+	return s.core.validate(s.send, m.Call())
 }
 
 // SendAll is like SMSService.SendAll, but WithSettle does not apply to it.

@@ -64,7 +64,8 @@ const (
 // NewClientFromEnv returns a client configured by environment variables:
 //
 //   - MESSAGING_BASE_URL: required, as for NewClient
-//   - MESSAGING_TOKEN, or MESSAGING_API_KEY and MESSAGING_API_SECRET: the credentials, unless an option sets them
+//   - MESSAGING_TOKEN, or MESSAGING_API_KEY and MESSAGING_API_SECRET: the credentials, unless an option sets them. The key is
+//     alone if the contract has no secret (auth.keyPair.secret)
 //   - MESSAGING_CONTRACT: optional, the path of a file with a contract overlay
 //
 // An empty variable counts as absent. The options are applied on top. Errors name variables and never show their values.
@@ -79,12 +80,10 @@ func NewClientFromEnv(options ...Option) (*Client, error) {
 		problems.Found(envToken, "set beside "+envAPIKey+" or "+envAPISecret+"; want one kind of credentials")
 	case token != "":
 		fromEnv = append(fromEnv, WithToken(token))
-	case key != "" && secret == "":
-		problems.Found(envAPISecret, "required beside "+envAPIKey)
 	case key == "" && secret != "":
 		problems.Found(envAPIKey, "required beside "+envAPISecret)
 	case key != "":
-		fromEnv = append(fromEnv, WithAPIKey(key, secret))
+		fromEnv = append(fromEnv, withAPIKey(key, secret, envAPISecret))
 	}
 	if baseURL == "" {
 		problems.Found(envBaseURL, "required, but absent")
@@ -125,6 +124,9 @@ func (c *Client) With(options ...Option) (*Client, error) {
 	return s.client(c.core.baseURL, c.core)
 }
 
+// Contract returns the contract of the client, such as for a webhook.Receiver of the same account.
+func (c *Client) Contract() contract.Contract { return c.core.settings.contract }
+
 // Format prints the base URL in every verb.
 func (c Client) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, c.summary()) }
 
@@ -150,18 +152,21 @@ func (s *settings) apply(options []Option) {
 }
 
 // client returns a client with these settings. It shares with parent, if there is one, what the settings do not change.
-func (s settings) client(base *url.URL, parent *core) (*Client, error) {
+func (s settings) client(baseURL *url.URL, parent *core) (*Client, error) {
 	s.check()
 	if s.problems != nil {
 		return nil, invalid("", s.problems)
 	}
-	c := &core{settings: s, baseURL: base, ownBase: s.ownTransport(parent)}
+	c := &core{settings: s, baseURL: baseURL, base: s.newBase(parent)}
+	if c.base == nil {
+		return nil, invalid("", []wire.Problem{{Field: "WithTransport", Reason: "the function returned nil; want a http.RoundTripper"}})
+	}
 	if parent != nil && parent.settings.contract == s.contract && parent.settings.credentials == s.credentials {
 		c.endpoints = parent.endpoints
 	} else {
-		c.endpoints = compile(&s, base)
+		c.endpoints = compile(&s, baseURL)
 	}
-	c.transport = s.newTransport(c.ownBase)
+	c.setTransport()
 	return &Client{
 		SMS:      &SMSService{core: c, send: c.endpoints.sends[smsSend], list: c.endpoints.lists[smsList]},
 		ChatApp1: &ChatApp1Service{core: c, send: c.endpoints.sends[chatApp1Send]},
@@ -179,10 +184,17 @@ func (s *settings) check() {
 	if c, scheme := s.credentials[0], names.Auth.Token.Scheme; c != nil && c.startsWith != nil && scheme != "" && c.startsWith(scheme) {
 		s.reject("WithToken", "got a token that begins with %q; want it without the scheme word, which the contract adds", scheme)
 	}
+	if c, place := s.credentials[0], names.Auth.KeyPair.Secret; c != nil && c.secretFrom != "" && c.hasSecret != (place != "") {
+		if c.hasSecret {
+			s.reject(c.secretFrom, "got a secret, but the contract has a key alone (auth.keyPair.secret)")
+		} else {
+			s.reject(c.secretFrom, "needs a secret beside the key, because the contract has one (auth.keyPair.secret)")
+		}
+	}
 	if s.settle != nil && (names.SMSSend.Fields["reference"] == "" || names.SMSList.Params["reference"] == "") {
 		s.reject("WithSettle", "needs a reference ID, and the contract has none (sms.send.fields.reference, sms.list.params.reference)")
 	}
-	if s.idleTimeout > 0 && s.base != nil {
+	if s.idleTimeout > 0 && !s.ownBase() {
 		s.reject("WithIdleTimeout", "is for the library's own transport; set the IdleConnTimeout of the one that WithHTTPClient brings")
 	}
 }
@@ -217,30 +229,53 @@ type core struct {
 	settings  settings
 	baseURL   *url.URL
 	endpoints *endpoints
-	ownBase   *http.Transport // the library's own transport; nil if the user brought one
+	base      *base
 	transport *transport.Transport
 }
 
-// ownTransport returns the library's own transport: that of the parent if there is one with the same idle timeout.
-func (s *settings) ownTransport(parent *core) *http.Transport {
-	switch {
-	case s.base != nil:
-		return nil
-	case parent != nil && parent.ownBase != nil && parent.settings.idleTimeout == s.idleTimeout:
-		return parent.ownBase
-	default:
-		return transport.NewBase(s.idleTimeout)
-	}
+// base is the round tripper of a client. It is behind a pointer so that package fmt does not print what the user's holds.
+type base struct {
+	unwrapped http.RoundTripper // the library's own transport, or the user's
+	wrapped   http.RoundTripper // the same, wrapped by WithTransport
 }
 
-func (s *settings) newTransport(own *http.Transport) *transport.Transport {
-	base := s.base
-	if own != nil {
-		base = own
+// newBase returns the round tripper: that of the parent, as far as the settings are the same. It returns nil if WithTransport
+// brings none.
+func (s *settings) newBase(parent *core) *base {
+	var b base
+	switch {
+	case parent != nil && s.sharesBase(&parent.settings):
+		if s.wrap == parent.settings.wrap {
+			return parent.base
+		}
+		b.unwrapped = parent.base.unwrapped
+	case s.ownBase():
+		b.unwrapped = transport.NewBase(s.idleTimeout)
+	default:
+		b.unwrapped = s.httpClient.Transport
 	}
+	if b.wrapped = s.wrap.apply(b.unwrapped); b.wrapped == nil {
+		return nil
+	}
+	return &b
+}
+
+func (s *settings) sharesBase(with *settings) bool {
+	if s.ownBase() && with.ownBase() {
+		return s.idleTimeout == with.idleTimeout
+	}
+	return s.httpClient == with.httpClient
+}
+
+// ownBase reports whether requests go through the library's own transport.
+func (s *settings) ownBase() bool { return s.httpClient == nil || s.httpClient.Transport == nil }
+
+func (c *core) setTransport() {
+	s := &c.settings
+	user := cmp.Or(s.httpClient, new(http.Client))
 	retry := s.retry.withDefaults()
-	return &transport.Transport{
-		Base: base, OwnBase: own != nil, Jar: s.jar, Timeout: cmp.Or(s.timeout, s.clientTimeout, defaultTimeout),
+	c.transport = &transport.Transport{
+		Base: c.base.wrapped, OwnBase: s.ownBase(), Jar: user.Jar, Timeout: cmp.Or(s.timeout, user.Timeout, defaultTimeout),
 		MaxAttempts: retry.MaxAttempts, MinWait: retry.MinWait, MaxWait: retry.MaxWait,
 		Limiter: s.limiter, MaxResponseBytes: s.maxResponseBytes, NotProcessed: s.contract.Table().Errors.NotProcessed,
 		Header: http.Header{"Accept": {"application/json"}, "User-Agent": {s.userAgent}}, Logger: s.logger,

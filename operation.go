@@ -89,11 +89,11 @@ func compile(s *settings, base *url.URL) *endpoints {
 		if op.send != nil {
 			e.url = join(base, op.send.Path)
 			all.sends[op.name] = &sendEndpoint{
-				endpoint: e, codec: codec.CompileSend(op.send, &t.Errors, e.pair), notProcessed: t.Errors.NotProcessed,
+				endpoint: e, codec: codec.CompileSend(t, op.send, e.url, e.pair), notProcessed: t.Errors.NotProcessed,
 			}
 		} else {
 			e.url = join(base, op.list.Path)
-			all.lists[op.name] = &listEndpoint{endpoint: e, codec: codec.CompileList(op.list, &t.Errors, e.url, e.pair)}
+			all.lists[op.name] = &listEndpoint{endpoint: e, codec: codec.CompileList(t, op.list, e.url, e.pair)}
 		}
 	}
 	return all
@@ -125,7 +125,7 @@ func (e *endpoint) describe() string {
 	if e.send != nil {
 		return "POST " + e.url.Path
 	}
-	return "GET " + e.url.Path
+	return e.list.Method + " " + e.url.Path
 }
 
 // secrets returns what must not appear in the error of a call: the values of its fields, and its credentials.
@@ -159,9 +159,9 @@ func checkContext(ctx context.Context) []wire.Problem {
 	return nil
 }
 
-// readRequest is one read: where it goes and how its response is decoded.
+// readRequest is one read: its request and how its response is decoded.
 type readRequest[T any] struct {
-	url           *url.URL
+	request       codec.Request
 	params        []wire.Field
 	buffer        []byte // overwritten with the response, if large enough
 	decode        func(body []byte) (T, codec.Failure, error)
@@ -176,12 +176,15 @@ type readResponse[T any] struct {
 }
 
 // read performs a read. It is retried, because reading changes nothing.
-func read[T any](ctx context.Context, t *transport.Transport, e *endpoint, r readRequest[T]) (readResponse[T], error) {
+func read[T any](ctx context.Context, c *core, e *endpoint, r readRequest[T]) (readResponse[T], error) {
 	var value T
 	var failure codec.Failure
 	var decodeErr error
-	out := t.Do(ctx, transport.Request{
-		Operation: e.name, Method: http.MethodGet, URL: r.url, Read: true, Authenticate: e.authenticator, Buffer: r.buffer,
+	o := c.observation(e)
+	ctx, end := o.call(ctx)
+	out := c.transport.Do(ctx, transport.Request{
+		Operation: e.name, Method: r.request.Method, URL: r.request.URL, Body: r.request.Body, ContentType: r.request.ContentType,
+		Read: true, Authenticate: e.authenticator, Buffer: r.buffer,
 		Decode: func(body []byte) error {
 			value, failure, decodeErr = r.decode(body)
 			if errors.Is(decodeErr, codec.ErrPage) {
@@ -189,15 +192,32 @@ func read[T any](ctx context.Context, t *transport.Transport, e *endpoint, r rea
 			}
 			return decodeErr
 		},
+		Explain: func(out transport.Outcome) error {
+			if err := r.judge(e, out, failure, decodeErr); err != nil {
+				return err
+			}
+			return nil
+		},
+		Observe: o.inTransport(),
 	})
 	result := readResponse[T]{value: value, fresh: isFresh(out), buffer: out.Body}
+	if err := r.judge(e, out, failure, decodeErr); err != nil {
+		end(o.failure(err))
+		return result, err
+	}
+	end(StepResult{StatusCode: out.StatusCode, Attempts: out.Attempts})
+	return result, nil
+}
+
+// judge returns the error of a read, or nil. failure and decodeErr are what decode returned.
+func (r *readRequest[T]) judge(e *endpoint, out transport.Outcome, failure codec.Failure, decodeErr error) *Error {
 	success := out.StatusCode >= 200 && out.StatusCode < 300
 	if success && out.Err == nil && decodeErr == nil && failure.Code == "" {
-		return result, nil
+		return nil
 	}
 	err := newError(e.operation, out)
 	if out.StatusCode == 0 {
-		return result, err
+		return err
 	}
 	var notJSON error
 	switch {
@@ -214,7 +234,7 @@ func read[T any](ctx context.Context, t *transport.Transport, e *endpoint, r rea
 		err.reason = "the response could not be read to its end"
 	}
 	err.explain(failure, notJSON, out, e.secrets(r.params, out))
-	return result, err
+	return err
 }
 
 // isFresh reports whether nothing shows that a response came from a cache.

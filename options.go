@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"math"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -25,11 +26,11 @@ type Option func(*settings)
 // settings is what the options set. A derived client begins with a copy.
 type settings struct {
 	credentials      [channelCount]*credential // by channel; 0 is for channels without their own
-	base             http.RoundTripper         // the user's transport, or nil
-	jar              http.CookieJar
-	idleTimeout      time.Duration // 0 is the default
-	timeout          time.Duration // 0 if no option set it
-	clientTimeout    time.Duration // the Timeout of the user's http.Client
+	httpClient       *http.Client              // a copy of the user's, or nil
+	wrap             *wrapper                  // of WithTransport, or nil
+	observers        *[]Observer               // behind a pointer so that package fmt does not print what they hold
+	idleTimeout      time.Duration             // 0 is the default
+	timeout          time.Duration             // 0 if no option set it
 	retry            RetryPolicy
 	settle           *SettlePolicy // nil if no option set it
 	limiter          *rate.Limiter
@@ -116,13 +117,19 @@ func WithTokenSource(source func(ctx context.Context) (Token, error)) Option {
 	}
 }
 
-// WithAPIKey authenticates with a key and its secret. By default they go into the body of a send and the query of a read,
+// WithAPIKey authenticates with a key and its secret, or with a key alone, and "" as its secret, if the contract has no secret
+// (auth.keyPair.secret). By default they go into the body of a send and the query of a read,
 // where proxies and servers may log them. A contract can put them into headers instead (auth.keyPair.in: "header" or "basic").
-func WithAPIKey(key, secret string) Option {
+func WithAPIKey(key, secret string) Option { return withAPIKey(key, secret, "WithAPIKey") }
+
+// withAPIKey is WithAPIKey with a secret from an option or a variable, which an error names.
+func withAPIKey(key, secret, secretFrom string) Option {
 	return func(s *settings) {
 		s.checkSecret("WithAPIKey", "a key", key)
-		s.checkSecret("WithAPIKey", "a secret", secret)
-		s.credentials[0] = keyCredential(key, secret)
+		if secret != "" {
+			s.checkSecret("WithAPIKey", "a secret", secret)
+		}
+		s.credentials[0] = keyCredential(key, secret, secretFrom)
 	}
 }
 
@@ -160,9 +167,23 @@ func WithAuth(auth Auth, channels ...Channel) Option {
 // for each attempt unless WithTimeout is given. The client is copied, never changed, and its idle connections are never
 // closed. Redirects are not followed, regardless of CheckRedirect.
 //
-// A Transport should keep more idle connections per host than net/http's default of two, and drop them before the service does:
-// a request that meets a closing connection has an unknown outcome. A Transport that retries by itself breaks the promise that
-// nothing is sent twice.
+// To add something to requests, use WithTransport. A Transport given here takes the place of the library's own, and with it of this:
+//
+//	                            the library's own transport         a Transport of yours
+//	HTTP version                HTTP/1.1                            its own. Over HTTP/2 a server that restarts leaves
+//	                                                                sends in doubt, and their outcome is unknown
+//	idle connections            dropped after 4 s, before services  IdleConnTimeout, without end by default: a request that
+//	                            do (WithIdleTimeout)                meets a closing connection has an unknown outcome
+//	connections to a host       256 in use or idle                  MaxConnsPerHost, MaxIdleConnsPerHost: without bound in
+//	                                                                use, two idle by default
+//	connecting, proxy and TLS   10 s together                       Dialer, TLSHandshakeTimeout
+//	header of a response        64 KiB                              MaxResponseHeaderBytes, 10 MiB by default
+//	a send without a body       Content-Length: 0                   Transfer-Encoding: chunked
+//	evidence of what was        always                              if it runs the hooks of net/http/httptrace, as
+//	written                                                         *http.Transport does; otherwise any failure but one
+//	                                                                of a dial has an unknown outcome
+//	requests that net/http      none that changes anything          none, but a Transport that retries by itself breaks
+//	repeats by itself                                               the promise that nothing is sent twice
 func WithHTTPClient(client *http.Client) Option {
 	return func(s *settings) {
 		if client == nil {
@@ -172,8 +193,45 @@ func WithHTTPClient(client *http.Client) Option {
 		if client.Timeout < 0 {
 			s.reject("WithHTTPClient", "has a Timeout of %v; want 0 or more", client.Timeout)
 		}
-		s.base, s.jar, s.clientTimeout = client.Transport, client.Jar, client.Timeout
+		copied := *client
+		s.httpClient = &copied
 	}
+}
+
+// WithTransport wraps the transport of the client, to trace, count or sign requests: the library's own, or that of WithHTTPClient.
+// What the table of WithHTTPClient says of the library's own transport stays true. Given more than once, each wraps what the one
+// before it returned.
+//
+//	messaging.WithTransport(func(base http.RoundTripper) http.RoundTripper { return otelhttp.NewTransport(base) })
+//
+// The function is called when a client is made, and must not return nil. What it returns is called once for each attempt, from many
+// goroutines at once, and passes the request on at most once, with its context: one that retries breaks the promise that nothing is
+// sent twice. If it fails a request that it did not pass on, there is no evidence of that, and the outcome is unknown.
+func WithTransport(wrap func(base http.RoundTripper) http.RoundTripper) Option {
+	return func(s *settings) {
+		if wrap == nil {
+			s.reject("WithTransport", "needs a function, got nil")
+			return
+		}
+		s.wrap = &wrapper{inner: s.wrap, wrap: wrap}
+	}
+}
+
+// wrapper is the function of one WithTransport, around that of the one before it.
+type wrapper struct {
+	inner *wrapper
+	wrap  func(http.RoundTripper) http.RoundTripper
+}
+
+// apply returns the wrapped base, or nil if a function returned nil.
+func (w *wrapper) apply(base http.RoundTripper) http.RoundTripper {
+	if w == nil {
+		return base
+	}
+	if base = w.inner.apply(base); base == nil {
+		return nil
+	}
+	return w.wrap(base)
 }
 
 // WithIdleTimeout sets how long an idle connection of the library's own transport is kept, 4 s by default. It should be shorter
@@ -276,14 +334,32 @@ func WithMaxResponseBytes(n int64) Option {
 	}
 }
 
-// WithLogger logs each attempt at level debug and each unknown outcome as a warning: operation, attempt, status, duration and
-// what went wrong; no token, number, text, query, header or body. Nothing is logged by default.
+// WithLogger logs each attempt at level debug and each unknown outcome as a warning: operation, attempt, status, duration, what
+// went wrong, and why the service said no, as far as Error shows it; no token, number, text, query, header or body. Nothing is
+// logged by default.
 func WithLogger(logger *slog.Logger) Option {
 	return func(s *settings) {
 		if logger == nil {
 			s.reject("WithLogger", "needs a logger, got nil")
 		}
 		s.logger = logger
+	}
+}
+
+// WithObserver adds an observer, for traces and metrics. Given more than once, all observe: they begin a step in the order of the
+// options, each with the context of the one before it, and end it in reverse. Without observers nothing is spent on them.
+func WithObserver(observer Observer) Option {
+	return func(s *settings) {
+		if observer == nil {
+			s.reject("WithObserver", "needs an observer, got nil")
+			return
+		}
+		var all []Observer
+		if s.observers != nil {
+			all = slices.Clone(*s.observers)
+		}
+		all = append(all, observer)
+		s.observers = &all
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/messaging-service/messaging-go/internal/codec"
+	"github.com/messaging-service/messaging-go/internal/redact"
 	"github.com/messaging-service/messaging-go/internal/transport"
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
@@ -26,11 +27,13 @@ type Receipt struct {
 	ReferenceID string
 	// Parts is the number of parts that the service charges.
 	Parts int
-	// UnitCost, Cost and Balance are decimal strings, exactly as the service sent them: the price of one part, the price of
-	// the message, and what is left on the account. The currency is the account's.
+	// UnitCost, Cost and Balance are decimal strings, exactly as the service sent them, apart from the scale and the sign of the
+	// contract: the price of one part, the price of the message, and what is left on the account.
 	UnitCost string
 	Cost     string
 	Balance  string
+	// Currency is the currency of these, such as "EUR". If it is empty, it is the account's.
+	Currency string
 	// Operator is the code of the recipient's network.
 	Operator string
 	// Attempts is the number of requests that the send began.
@@ -51,6 +54,7 @@ func (r Receipt) LogValue() slog.Value {
 		slog.String("unit_cost", r.UnitCost),
 		slog.String("cost", r.Cost),
 		slog.String("balance", r.Balance),
+		slog.String("currency", r.Currency),
 		slog.String("operator", r.Operator),
 		slog.Int("attempts", r.Attempts),
 		slog.Int("status", r.StatusCode),
@@ -71,6 +75,15 @@ type Outcome[M any] struct {
 
 // send sends the message that call describes.
 func (c *core) send(ctx context.Context, e *sendEndpoint, call wire.Call) (Receipt, error) {
+	o := c.observation(&e.endpoint)
+	ctx, end := o.call(ctx)
+	receipt, err := c.deliver(ctx, e, call, o)
+	end(o.outcome(receipt, err))
+	return receipt, err
+}
+
+// deliver is send within a step that o observes.
+func (c *core) deliver(ctx context.Context, e *sendEndpoint, call wire.Call, o *observation) (Receipt, error) {
 	encoded, problems := e.codec.Encode(call, c.settings.lenient)
 	if problems = append(problems, checkContext(ctx)...); len(problems) > 0 {
 		return Receipt{}, invalid(e.name, problems)
@@ -79,24 +92,28 @@ func (c *core) send(ctx context.Context, e *sendEndpoint, call wire.Call) (Recei
 		err.ReferenceID = call.ReferenceID
 		return Receipt{}, err
 	}
-	target := e.url
-	if encoded.Query != "" {
-		withQuery := *e.url
-		withQuery.RawQuery = encoded.Query
-		target = &withQuery
-	}
 	out := c.transport.Do(ctx, transport.Request{
-		Operation: e.name, Method: http.MethodPost, URL: target,
+		Operation: e.name, Method: encoded.Method, URL: encoded.URL,
 		Body: encoded.Body, ContentType: encoded.ContentType, Authenticate: e.authenticator,
 		Accepted: func(body []byte) bool {
 			response, err := e.codec.Decode(body)
 			return err == nil && response.NamesMessage()
 		},
+		Explain: func(out transport.Outcome) error {
+			if _, err := e.judge(call, out); err != nil {
+				return err
+			}
+			return nil
+		},
+		Observe: o.inTransport(),
 	})
 	receipt, err := e.judge(call, out)
 	if err != nil {
 		c.warn(ctx, err)
 		return Receipt{}, err
+	}
+	if o != nil {
+		o.keepIDs(receipt, e.messageSecrets(call, out))
 	}
 	return receipt, nil
 }
@@ -136,16 +153,21 @@ func (e *sendEndpoint) judge(call wire.Call, out transport.Outcome) (Receipt, *E
 	if out.StatusCode != 0 {
 		failure := response.Failure
 		failure.RequestID = response.RequestID
-		secrets := e.secrets(call.Fields, out)
-		secrets.AddValue(call.Extra)
-		for _, member := range call.Members {
-			if member.Name != "type" {
-				secrets.AddValue(member.Value)
-			}
-		}
-		err.explain(failure, notJSON, out, secrets)
+		err.explain(failure, notJSON, out, e.messageSecrets(call, out))
 	}
 	return Receipt{}, err
+}
+
+// messageSecrets returns what must not appear in what is shown of a send.
+func (e *sendEndpoint) messageSecrets(call wire.Call, out transport.Outcome) redact.Secrets {
+	secrets := e.secrets(call.Fields, out)
+	secrets.AddValue(call.Extra)
+	for _, member := range call.Members {
+		if member.Name != "type" {
+			secrets.AddValue(member.Value)
+		}
+	}
+	return secrets
 }
 
 // judgeStatus returns the verdict of an HTTP status that is no success. A proxy or a gateway may respond 403, 404, 405 or 410
@@ -177,6 +199,14 @@ func newReceipt(call wire.Call, out transport.Outcome, r codec.Response) Receipt
 		UnitCost: r.UnitCost, Cost: r.Cost, Balance: r.Balance, Operator: r.Operator,
 		Attempts: out.Attempts, StatusCode: out.StatusCode, Raw: out.Body,
 	}
+}
+
+// validate returns what is wrong with the message that call describes, or nil.
+func (c *core) validate(e *sendEndpoint, call wire.Call) error {
+	if _, problems := e.codec.Encode(call, c.settings.lenient); len(problems) > 0 {
+		return invalid(e.name, problems)
+	}
+	return nil
 }
 
 // sendAll sends messages, concurrency of them at once, and yields the outcome of each as it ends. The messages are ranged in

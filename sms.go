@@ -31,6 +31,10 @@ func (s *SMSService) Send(ctx context.Context, m sms.Message) (Receipt, error) {
 	return s.core.send(ctx, s.send, m.Call())
 }
 
+// Validate returns what Send would reject, by the contract and the limits of this client: a *ValidationError with every problem, or
+// nil. It sends nothing. A queue can so reject a message where it comes in.
+func (s *SMSService) Validate(m sms.Message) error { return s.core.validate(s.send, m.Call()) }
+
 // SendAll sends many messages, concurrency of them at once, and yields the outcome of each as it ends, in any order, each exactly
 // once.
 //

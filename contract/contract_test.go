@@ -113,11 +113,18 @@ func visit(keys []string, value any, f func([]string, any)) {
 func another(keys []string, value any) any {
 	switch keys[len(keys)-1] {
 	case "encoding":
+		if keys[0] == "sms.list" {
+			return value // with GET there is no other
+		}
 		return "form"
+	case "method":
+		return "POST"
+	case "layouts":
+		return []any{"02.01.2006"}
 	case "in":
 		return "query"
 	case "time":
-		if _, ok := value.(string); ok && keys[0] == "sms.list" {
+		if _, ok := value.(string); ok && len(keys) == 2 {
 			return "unix"
 		}
 	case "by":
@@ -134,8 +141,10 @@ func another(keys []string, value any) any {
 	switch value := value.(type) {
 	case string:
 		return value + "Changed"
+	case bool:
+		return !value
 	case json.Number:
-		return json.Number(value.String() + "7")
+		return json.Number("1" + value.String())
 	case []any:
 		return []any{"changed"}
 	default:

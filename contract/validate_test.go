@@ -24,7 +24,7 @@ func TestParseRefusesTableThatCannotWork(t *testing.T) {
 		"scheme of two words":             {`{"auth":{"token":{"scheme":"Bearer of"}}}`, "auth.token.scheme", "is not a single word"},
 		"key pair nowhere":                {`{"auth":{"keyPair":{"in":""}}}`, "auth.keyPair.in", "unknown value; known: basic, body, header, query"},
 		"key without a name":              {`{"auth":{"keyPair":{"key":""}}}`, "auth.keyPair.key", "is empty"},
-		"secret without a name in query":  {`{"auth":{"keyPair":{"in":"query","secret":""}}}`, "auth.keyPair.secret", "is empty"},
+		"key without a name in a header":  {`{"auth":{"keyPair":{"in":"header","key":"","secret":""}}}`, "auth.keyPair.key", "is not the name of a header"},
 		"key and secret of one name":      {`{"auth":{"keyPair":{"key":"apiSecret"}}}`, "auth.keyPair.secret", "has the same name as auth.keyPair.key"},
 		"key and secret in one header":    {`{"auth":{"keyPair":{"in":"header","key":"X-Key","secret":"x-key"}}}`, "auth.keyPair.secret", "has the same name as auth.keyPair.key"},
 		"key in a header of net/http":     {`{"auth":{"keyPair":{"in":"header","key":"Content-Length","secret":"X"}}}`, "auth.keyPair.key", "names a header that the client or net/http writes itself"},
@@ -50,7 +50,7 @@ func TestParseRefusesTableThatCannotWork(t *testing.T) {
 		"no encoding":                    {`{"sms.send":{"encoding":""}}`, "sms.send.encoding", "unknown value; known: form, json, query"},
 		"unknown unit":                   {`{"chatapp2.send":{"ttl":"h"}}`, "chatapp2.send.ttl", "unknown value; known: m, ms, s"},
 		"no unit":                        {`{"chatapp1.send":{"ttl":""}}`, "chatapp1.send.ttl", "unknown value; known: m, ms, s"},
-		"unknown time":                   {`{"sms.list":{"time":"iso"}}`, "sms.list.time", "unknown value; known: date, datetime, rfc3339, rfc3339ms, unix, unixms"},
+		"unknown time":                   {`{"sms.list":{"time":"iso"}}`, "sms.list.time", "unknown value; known: date, datetime, rfc1123, rfc2822, rfc3339, rfc3339ms, unix, unixms"},
 		"unknown paging":                 {`{"sms.list":{"paging":{"by":""}}}`, "sms.list.paging.by", "unknown value; known: cursor, none, offset, page"},
 		"name with a control character":  {`{"sms.send":{"fields":{"to":"t\u0000o"}}}`, "sms.send.fields.to", "holds a control character"},
 		"name too long":                  {`{"sms.send":{"fields":{"to":"` + strings.Repeat("x", 257) + `"}}}`, "sms.send.fields.to", "is longer than 256 bytes"},
@@ -100,11 +100,70 @@ func TestParseRefusesTableThatCannotWork(t *testing.T) {
 		"blank status":                 {`{"webhook.delivery":{"statuses":{"failed":[""]}}}`, "webhook.delivery.statuses.failed[0]", "is empty"},
 		"status of two meanings":       {`{"webhook.delivery":{"statuses":{"sent":["QUEUED"]}}}`, "webhook.delivery.statuses.sent[0]", "stands under webhook.delivery.statuses.queued too"},
 		"placeholder":                  {`{"webhook.delivery":{"placeholders":{"id":"%\n"}}}`, "webhook.delivery.placeholders.id", "holds a control character"},
-		"zone of the list":             {`{"sms.list":{"zone":"Mars/Olympus"}}`, "sms.list.zone", zoneReason},
-		"zone of inbound SMS":          {`{"webhook.sms":{"zone":"../UTC"}}`, "webhook.sms.zone", zoneReason},
-		"zone of inbound chat app 1":   {`{"webhook.chatapp1":{"zone":"x"}}`, "webhook.chatapp1.zone", zoneReason},
-		"zone of inbound chat app 2":   {`{"webhook.chatapp2":{"zone":"x"}}`, "webhook.chatapp2.zone", zoneReason},
-		"zone of delivery":             {`{"webhook.delivery":{"zone":"x"}}`, "webhook.delivery.zone", zoneReason},
+		"position in a form":           {`{"sms.send":{"encoding":"form","fields":{"to":"to.0"}}}`, "sms.send.fields.to", positionReason},
+		"position in a query":          {`{"sms.list":{"params":{"id":"ids.0.id"}}}`, "sms.list.params.id", positionReason},
+		"position at the top":          {`{"sms.send":{"fields":{"to":"0.to"}}}`, "sms.send.fields.to", "begins with a position, and the body is an object; write the member that holds the list, such as messages.0.to"},
+		"position after the first":     {`{"sms.send":{"fields":{"to":"to.1"}}}`, "sms.send.fields.to", gapReason},
+		"position after a gap":         {`{"sms.send":{"fields":{"from":"m.0.from","to":"m.2.to"}}}`, "sms.send.fields.to", gapReason},
+		"position in brackets":         {`{"sms.send":{"fields":{"to":"messages[0].to"}}}`, "sms.send.fields.to", "holds a position in brackets; write it between dots, such as messages.0.id"},
+		"list and member":              {`{"sms.send":{"fields":{"from":"m.name","to":"m.0"}}}`, "sms.send.fields.to", "stands where a list would have to be an object too, because of sms.send.fields.from"},
+		"list in another":              {`{"sms.send":{"fields":{"from":"to.0","to":"to"}}}`, "sms.send.fields.to", "would hold both a value of its own and sms.send.fields.from"},
+		"constant beside a position":   {`{"sms.send":{"fields":{"to":"to.0"},"constants":{"to.kind":1}}}`, "sms.send.constants.to.kind", "stands where a list would have to be an object too, because of sms.send.fields.to"},
+		"response path in brackets":    {`{"sms.send":{"response":{"id":["messages[0].id"]}}}`, "sms.send.response.id[0]", "holds a position in brackets; write it between dots, such as messages.0.id"},
+		"response path of JSONPath":    {`{"sms.send":{"response":{"id":["$.data.id"]}}}`, "sms.send.response.id[0]", "begins with $; write the members alone, with dots between them, such as data.id"},
+		"record path of JSON pointer":  {`{"sms.list":{"record":{"id":["/data/id"]}}}`, "sms.list.record.id[0]", "begins with a slash; write members with dots between them, such as data.id"},
+
+		"refused and accepted":           {`{"sms.send":{"refused":["Queued"]}}`, "sms.send.refused[0]", "stands under sms.send.accepted too"},
+		"star inside a refused word":     {`{"sms.send":{"refused":["*_REJECTED"]}}`, "sms.send.refused[0]", "holds a * that is not at its end"},
+		"star inside an accepted word":   {`{"sms.send":{"accepted":["a*b"]}}`, "sms.send.accepted[0]", "holds a * that is not at its end"},
+		"star inside a success":          {`{"errors":{"success":["2*0"]}}`, "errors.success[0]", "holds a * that is not at its end"},
+		"star inside a status":           {`{"webhook.delivery":{"statuses":{"failed":["*x"]}}}`, "webhook.delivery.statuses.failed[0]", "holds a * that is not at its end"},
+		"refused without a status":       {`{"chatapp1.send":{"refused":["no"],"response":{"status":[]}}}`, "chatapp1.send.refused", "can never be met; write where the status stands in chatapp1.send.response.status"},
+		"word with white space":          {`{"sms.send":{"refused":["NO "]}}`, "sms.send.refused[0]", "has white space around it, so that nothing in a response equals it"},
+		"code with white space":          {`{"errors":{"classes":{"invalid":[" 7"]}}}`, "errors.classes.invalid[0]", "has white space around it, so that nothing in a response equals it"},
+		"prefix of success and class":    {`{"errors":{"success":["2001*"]}}`, "errors.classes.invalid[0]", "stands under errors.success too"},
+		"prefix of two statuses":         {`{"webhook.delivery":{"statuses":{"failed":["E*"],"expired":["e*"]}}}`, "webhook.delivery.statuses.failed[0]", "stands under webhook.delivery.statuses.expired too"},
+		"scale too large":                {`{"sms.send":{"scale":19}}`, "sms.send.scale", "is not from -18 to 18; -4 reads 12345 as 1.2345"},
+		"scale too small":                {`{"sms.list":{"scale":-19}}`, "sms.list.scale", "is not from -18 to 18; -4 reads 12345 as 1.2345"},
+		"unknown method":                 {`{"sms.list":{"method":"PUT"}}`, "sms.list.method", "unknown value; known: GET, POST"},
+		"body of a GET":                  {`{"sms.list":{"encoding":"json"}}`, "sms.list.encoding", "needs a body, which a GET has not; write query, or set sms.list.method to POST"},
+		"unknown encoding of the list":   {`{"sms.list":{"method":"POST","encoding":"xml"}}`, "sms.list.encoding", "unknown value; known: form, json, query"},
+		"key pair in the body of a list": {`{"sms.list":{"method":"POST","encoding":"json","params":{"id":"apiKey.id"}}}`, "sms.list.params.id", "would stand within the value of auth.keyPair.key"},
+		"unknown time of a send":         {`{"chatapp1.send":{"time":"iso"}}`, "chatapp1.send.time", "unknown value; known: date, datetime, rfc1123, rfc2822, rfc3339, rfc3339ms, unix, unixms"},
+		"zone of a send":                 {`{"chatapp2.send":{"zone":"Mars/Olympus"}}`, "chatapp2.send.zone", zoneReason},
+		"cursor of the last row alone":   {`{"sms.list":{"paging":{"by":"cursor"},"page":{"next":["$last."]}}}`, "sms.list.page.next[0]", "names no member of the last row; write it behind $last., such as $last.id"},
+		"cursor before another":          {`{"sms.list":{"paging":{"by":"cursor"},"page":{"next":["$last.id","next"]}}}`, "sms.list.page.next[0]", "must be the last of the list: every row ends what is looked for"},
+		"cursor without its paging":      {`{"sms.list":{"page":{"next":["$last.id"]}}}`, "sms.list.page.next[0]", "is a cursor; set sms.list.paging.by to cursor"},
+		"cursor elsewhere":               {`{"sms.list":{"page":{"total":["$last.id"]}}}`, "sms.list.page.total[0]", "begins with $; write the members alone, with dots between them, such as data.id"},
+		"cursor with an empty part":      {`{"sms.list":{"paging":{"by":"cursor"},"page":{"next":["$last.a..b"]}}}`, "sms.list.page.next[0]", "has an empty part between its dots"},
+
+		"header of the client":        {`{"headers":{"user-agent":"x"}}`, "headers.user-agent", "names a header that the client or net/http writes itself"},
+		"header of an operation":      {`{"sms.list":{"headers":{"Content-Type":"x"}}}`, "sms.list.headers.Content-Type", "names a header that the client or net/http writes itself"},
+		"header without a name":       {`{"headers":{"":"x"}}`, `headers.""`, "is not the name of a header"},
+		"header of the token":         {`{"auth":{"token":{"header":"X-Token"}},"sms.send":{"headers":{"x-token":"s3cret"}}}`, "sms.send.headers.x-token", "is the header of auth.token; credentials are options of the client"},
+		"header of basic credentials": {`{"auth":{"token":{"header":"X-Token"}},"headers":{"authorization":"s3cret"}}`, "headers.authorization", "is a header for credentials, which are options of the client"},
+		"header of the key":           {`{"auth":{"keyPair":{"in":"header","key":"X-Key","secret":""}},"headers":{"X-KEY":"s3cret"}}`, "headers.X-KEY", "is a header of auth.keyPair; credentials are options of the client"},
+		"two headers of one name":     {`{"headers":{"X-App":"a","x-app":"b"}}`, "headers.x-app", "has the same name as headers.X-App"},
+		"header with a line break":    {`{"headers":{"X-App":"a\u000ab"}}`, "headers.X-App", "holds a control character, which no header can"},
+		"header with white space":     {`{"headers":{"X-App":" a"}}`, "headers.X-App", "has white space around its value, which no header keeps"},
+		"header that is too long":     {`{"headers":{"X-App":"` + strings.Repeat("a", 1025) + `"}}`, "headers.X-App", "is longer than 1024 bytes"},
+
+		"events after the body":        {`{"webhook.sms":{"events":["","results"]}}`, "webhook.sms.events[1]", eventsReason},
+		"events within others":         {`{"webhook.delivery":{"events":["results","results.0"]}}`, "webhook.delivery.events[1]", eventsReason},
+		"events twice":                 {`{"webhook.chatapp1":{"events":["results","results"]}}`, "webhook.chatapp1.events[1]", eventsReason},
+		"events in brackets":           {`{"webhook.chatapp2":{"events":["results[]"]}}`, "webhook.chatapp2.events[0]", "holds a position in brackets; write it between dots, such as messages.0.id"},
+		"parameter through the events": {`{"webhook.sms":{"events":["results"],"params":{"from":["from","results.0.from"]}}}`, "webhook.sms.params.from[1]", "leads through webhook.sms.events; write the rest of the path, from the event on"},
+		"layout that is none":          {`{"sms.list":{"layouts":["DD/MM/YYYY"]}}`, "sms.list.layouts[0]", layoutReason},
+		"layout of a day":              {`{"webhook.sms":{"layouts":["15:04"]}}`, "webhook.sms.layouts[0]", layoutReason},
+		"layout of half a day":         {`{"webhook.delivery":{"layouts":["2006-01-02","2006-01-02 03:04"]}}`, "webhook.delivery.layouts[1]", layoutReason},
+		"layout with a zone's letters": {`{"sms.list":{"layouts":["2006-01-02 15:04 MST"]}}`, "sms.list.layouts[0]", "names a zone by letters, which do not say which; write -0700, or the letters that always stand there, such as GMT"},
+		"empty layout":                 {`{"sms.list":{"layouts":[""]}}`, "sms.list.layouts[0]", "is empty"},
+
+		"zone of the list":           {`{"sms.list":{"zone":"Mars/Olympus"}}`, "sms.list.zone", zoneReason},
+		"zone of inbound SMS":        {`{"webhook.sms":{"zone":"../UTC"}}`, "webhook.sms.zone", zoneReason},
+		"zone of inbound chat app 1": {`{"webhook.chatapp1":{"zone":"x"}}`, "webhook.chatapp1.zone", zoneReason},
+		"zone of inbound chat app 2": {`{"webhook.chatapp2":{"zone":"x"}}`, "webhook.chatapp2.zone", zoneReason},
+		"zone of delivery":           {`{"webhook.delivery":{"zone":"x"}}`, "webhook.delivery.zone", zoneReason},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -114,6 +173,13 @@ func TestParseRefusesTableThatCannotWork(t *testing.T) {
 		})
 	}
 }
+
+const (
+	positionReason = "looks like a path into a list, which only a JSON body has; write the parameter's name, such as to[0], or set encoding to json"
+	gapReason      = "stands in a list at a position with none before it; positions begin at 0, without a gap"
+	eventsReason   = "is never looked for: a path before it is present wherever this one is"
+	layoutReason   = "is no layout of a date; write how the service would write 2006-01-02 15:04:05, such as 02/01/2006 15:04 or Jan 2 2006 3:04PM"
+)
 
 const formReason = "is neither a string nor a number nor a boolean, and only a JSON body can hold it"
 
@@ -149,23 +215,44 @@ func TestParseAcceptsTableThatCanWork(t *testing.T) {
 		"a zone":                                 `{"webhook.delivery":{"zone":"Asia/Manila"}}`,
 		"dots in what is no path": `{"errors":{"classes":{"invalid":["a..b"]}},"sms.send":{"accepted":["a..b"]},"webhook.sms":{"params":{"id":["a..b"]}},
 			"webhook.delivery":{"params":{"id":["a..b"]},"statuses":{"failed":["a..b"]},"placeholders":{"id":"{{..id}}"}}}`,
+		"lists in a request":             `{"sms.send":{"fields":{"from":"messages.0.from","to":"messages.0.to.0","text":"messages.0.text"},"constants":{"messages.0.to.1":"x","messages.1":{}}}}`,
+		"a wrap in a list":               `{"chatapp2.send":{"wrap":"messages.0"}}`,
+		"a member that is no position":   `{"sms.send":{"fields":{"from":"m.01","to":"m.to"}}}`,
+		"a key alone":                    `{"auth":{"keyPair":{"in":"query","key":"key","secret":""}}}`,
+		"a key alone in a header":        `{"auth":{"keyPair":{"in":"header","key":"X-Key","secret":""}}}`,
+		"headers":                        `{"headers":{"X-Api-Version":"3"},"sms.send":{"headers":{"x-api-version":"","X-App":"a b"}}}`,
+		"money":                          `{"sms.send":{"scale":-18,"negate":true},"sms.list":{"scale":18,"record":{"price":["price.value"],"currency":["price.currency"]}}}`,
+		"words and prefixes that refuse": `{"sms.send":{"accepted":["ok","*"],"refused":["REJECTED*","3"]},"errors":{"success":["0*"]}}`,
+		"a cursor from the last row":     `{"sms.list":{"paging":{"by":"cursor"},"params":{"cursor":"after"},"page":{"next":["next","$last.meta.id"]}}}`,
+		"listing by POST":                `{"sms.list":{"method":"POST","encoding":"json","params":{"from":"filters.0.from","id":"filters.1.id"},"constants":{"filters.0.op":[1]}}}`,
+		"listing by POST with a query":   `{"sms.list":{"method":"POST"}}`,
+		"nested callbacks":               `{"webhook.sms":{"events":["data.events","results",""],"params":{"from":["data.from.phone","results.from"]}}}`,
+		"layouts":                        `{"sms.list":{"layouts":["02/01/2006 15:04","Jan 2 2006 3:04PM","2006-01-02 15:04:05 GMT","20060102150405-0700"]}}`,
 		"no placeholders":                `{"webhook.delivery":{"placeholders":{"status":"","id":"","reference":"","time":"","kind":"","from":"","to":""}}}`,
 		"parameters shared by two facts": `{"webhook.sms":{"params":{"keyword":["text"]}}}`,
 		"scalar constants in a form":     `{"sms.send":{"encoding":"form","constants":{"a":1,"b":"x","c":true}}}`,
 	} {
-		_, err := contract.Parse([]byte(overlay))
+		c, err := contract.Parse([]byte(overlay))
 		assert.NoError(t, err, name)
+		whole, err := json.Marshal(c)
+		assert.NoError(t, err, name)
+		again, err := contract.Parse(whole)
+		assert.NoError(t, err, name)
+		assert.Equal(t, c.Table(), again.Table(), name)
 	}
 }
 
 func TestParseAcceptsEveryDocumentedChoice(t *testing.T) {
 	t.Parallel()
 	for format, values := range map[string]string{
-		`{"sms.send":{"encoding":%q}}`:      "json form query",
-		`{"chatapp1.send":{"ttl":%q}}`:      "s ms m",
-		`{"auth":{"keyPair":{"in":%q}}}`:    "body query header basic",
-		`{"sms.list":{"paging":{"by":%q}}}`: "page offset cursor none",
-		`{"sms.list":{"time":%q}}`:          "rfc3339ms rfc3339 unix unixms datetime date",
+		`{"sms.send":{"encoding":%q}}`:                 "json form query",
+		`{"chatapp1.send":{"ttl":%q}}`:                 "s ms m",
+		`{"auth":{"keyPair":{"in":%q}}}`:               "body query header basic",
+		`{"sms.list":{"paging":{"by":%q}}}`:            "page offset cursor none",
+		`{"sms.list":{"method":%q}}`:                   "GET POST",
+		`{"sms.list":{"method":"POST","encoding":%q}}`: "query json form",
+		`{"sms.send":{"time":%q}}`:                     "rfc3339ms rfc3339 unix unixms datetime date rfc1123 rfc2822",
+		`{"sms.list":{"time":%q}}`:                     "rfc3339ms rfc3339 unix unixms datetime date rfc1123 rfc2822",
 	} {
 		for value := range strings.FieldsSeq(values) {
 			_, err := contract.Parse(fmt.Appendf(nil, format, value))
@@ -203,6 +290,9 @@ func TestParseKeepsPathsOnTheHost(t *testing.T) {
 		"/a/%2E%2e/b":           "holds a . or .. segment",
 		"/a%2f..%2fb":           "holds a . or .. segment",
 		"/a/./b":                "holds a . or .. segment",
+		"/accounts/{account}/m": "holds a placeholder; write what your account has in its place, such as /accounts/AC123/messages",
+		"/accounts/:account/m":  "holds a placeholder; write what your account has in its place, such as /accounts/AC123/messages",
+		"/accounts/<account>":   "holds a placeholder; write what your account has in its place, such as /accounts/AC123/messages",
 	} {
 		assert.Equal(t, []contract.Error{{Path: "sms.send.path", Reason: reason}}, listed(t, parse(path)), "%q", path)
 	}

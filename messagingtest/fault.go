@@ -162,7 +162,7 @@ func (s *Server) writeStatus(w http.ResponseWriter, f Fault, requestID string) {
 		w.WriteHeader(f.status)
 	default:
 		message := cmp.Or(strings.ToLower(http.StatusText(f.status)), "status "+strconv.Itoa(f.status))
-		s.names.failure(requestID, f.status, problem{codeOfStatus(f.status), message}).write(w)
+		s.failure(requestID, f.status, problem{codeOfStatus(f.status), message}).write(w)
 	}
 }
 

@@ -12,11 +12,13 @@ import (
 // A DeliveryState is how far a chat-app message has come.
 type DeliveryState string
 
-// The states. A message that has expired may still be delivered, with [DeliverLate]. Delivered and failed are final.
+// The states. A message that has expired may still be delivered, with [DeliverLate]. Read and failed are final, and so is
+// delivered without [Read].
 const (
 	StateQueued    DeliveryState = "queued"    // waits for a recipient who cannot be reached
 	StateSent      DeliveryState = "sent"      // is on its way
 	StateDelivered DeliveryState = "delivered" // has reached the recipient
+	StateRead      DeliveryState = "read"      // and was read
 	StateFailed    DeliveryState = "failed"    // will not reach the recipient, which was clear at once
 	StateExpired   DeliveryState = "expired"   // its lifetime ended before it was delivered
 )
@@ -30,6 +32,9 @@ type Outcome struct {
 
 // Deliver delivers the message at once.
 func Deliver() Outcome { return Outcome{} }
+
+// Read delivers the message at once, and the recipient reads it.
+func Read() Outcome { return Outcome{name: "Read"} }
 
 // DeliverAfter delivers the message when d has passed on the server's clock, unless its lifetime is shorter.
 func DeliverAfter(d time.Duration) Outcome { return Outcome{delay: max(d, 0)} }
@@ -66,6 +71,38 @@ func (s *Server) SetDelivery(recipient string, outcome Outcome) {
 	s.ledger.outcomes[outcomeKey(recipient)] = outcome
 }
 
+// SetOutcome sets what becomes of one message in the ledger from now on, as [Server.SetDelivery] does for messages to come, and
+// reports whether there is such a message. Its lifetime does not begin again. A fallback that was not sent yet is sent if and
+// when it now applies. Unlike SetDelivery, it takes an SMS too, which lives for [DefaultTTL].
+func (s *Server) SetOutcome(id string, outcome Outcome) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := &s.ledger
+	r := l.byID[id]
+	if r == nil || r.foreign {
+		return false
+	}
+	if r.course == nil { // an SMS, or seeded
+		r.accepted = l.advanced
+	}
+	passed := l.advanced - r.accepted
+	left := max(0, cmp.Or(r.TTL, DefaultTTL)-passed)
+	r.course = slices.DeleteFunc(r.course, func(s step) bool { return s.after > passed })
+	course := outcome.course(left)
+	for _, s := range course {
+		r.course = append(r.course, step{addDurations(passed, s.after), s.state})
+	}
+	if r.Channel == ChannelSMS {
+		r.DeliveryStatus, l.sorted = string(r.at(l.advanced).State), nil
+	}
+	l.touch(r)
+	l.fallbacks = slices.DeleteFunc(l.fallbacks, func(o *row) bool { return o == r })
+	if !slices.ContainsFunc(l.rows, func(o *row) bool { return o.FallbackOf == id }) {
+		l.planFallback(r, course, left)
+	}
+	return true
+}
+
 func outcomeKey(recipient string) string {
 	if number := plainNumber(recipient); isMobileNumber(number) {
 		return strings.TrimPrefix(number, "+")
@@ -84,6 +121,8 @@ func (o Outcome) course(ttl time.Duration) []step {
 	switch {
 	case o.name == "FailDelivery":
 		return []step{{0, StateFailed}}
+	case o.name == "Read":
+		return []step{{0, StateSent}, {0, StateDelivered}, {0, StateRead}}
 	case o.name == "Unreachable":
 		return []step{{0, StateQueued}, {ttl, StateExpired}}
 	case o.name == "DeliverLate":
@@ -99,14 +138,19 @@ func (o Outcome) course(ttl time.Duration) []step {
 func (l *ledger) deliver(r *row) {
 	ttl := cmp.Or(r.TTL, DefaultTTL)
 	r.course, r.accepted = l.outcomes[outcomeKey(r.To)].course(ttl), l.advanced
+	l.planFallback(r, r.course, ttl)
+}
+
+// planFallback sends the fallback of a message whose course begins now, or lets it wait, if it applies.
+func (l *ledger) planFallback(r *row, course []step, left time.Duration) {
 	isMissed := func(s step) bool { return s.state == StateFailed || s.state == StateExpired }
 	switch {
-	case r.FallbackFrom == "" || !slices.ContainsFunc(r.course, isMissed):
-	case r.Channel == ChannelChatApp2 && r.course[0].state == StateFailed:
+	case r.FallbackFrom == "" || !slices.ContainsFunc(course, isMissed):
+	case left == 0, r.Channel == ChannelChatApp2 && course[0].state == StateFailed:
 		r.due = l.advanced
 		l.sendFallback(r)
 	default:
-		r.due = addDurations(l.advanced, ttl)
+		r.due = addDurations(l.advanced, left)
 		l.fallbacks = append(l.fallbacks, r)
 	}
 }
@@ -117,7 +161,7 @@ func (l *ledger) sendFallback(chat *row) {
 	if !l.pay(parts) {
 		return
 	}
-	l.enter(newRow(Sent{
+	l.enter(l.newRow(Sent{
 		ID:          l.newID(ChannelSMS),
 		Channel:     ChannelSMS,
 		Kind:        "text",
@@ -130,7 +174,7 @@ func (l *ledger) sendFallback(chat *row) {
 		FallbackOf:  chat.ID,
 		Parts:       parts,
 		At:          chat.At.Add(chat.due - chat.accepted),
-	}, len(l.rows)))
+	}, l.revision))
 }
 
 // DefaultTTL is the lifetime of a chat-app message whose request has no ttl.
@@ -154,7 +198,13 @@ func (s *Server) Advance(d time.Duration) {
 	must(d >= 0, "Advance(%v): time does not go back", d)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.ledger.advanced = addDurations(s.ledger.advanced, d)
+	before := s.ledger.advanced
+	s.ledger.advanced = addDurations(before, d)
+	for _, r := range s.ledger.rows {
+		if n := len(r.course); n > 0 && r.course[n-1].after > before-r.accepted { // not final before
+			s.ledger.touch(r)
+		}
+	}
 	slices.SortStableFunc(s.ledger.fallbacks, func(a, b *row) int { return cmp.Compare(a.due, b.due) })
 	for len(s.ledger.fallbacks) > 0 && s.ledger.fallbacks[0].due <= s.ledger.advanced {
 		s.ledger.sendFallback(s.ledger.fallbacks[0])

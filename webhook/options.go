@@ -139,12 +139,23 @@ func WithLimits(parameters, bytes int) Option {
 }
 
 // WithLogger logs one record for each event, and one for each request that was refused: the callback, the ID, the verdict and
-// the duration. Numbers, texts, queries, secrets and the errors of functions are not logged. What was handled is logged at
-// Info, what was refused at Warn, what failed at Error. Without it nothing is logged.
+// the duration. Numbers, texts, queries, secrets and the errors of functions are not logged. Duplicates are logged at Debug,
+// what was handled or put off at Info, what was refused at Warn, what failed at Error. Without it nothing is logged.
 func WithLogger(logger *slog.Logger) Option {
 	return func(rcv *Receiver) error {
 		rcv.logger = logger
 		return required("WithLogger", logger != nil)
+	}
+}
+
+// WithObserver tells observer of the beginning and the end of each event, for traces and metrics. Several observers are called
+// in the order of the options, and at the end in the opposite order. Without it nothing is observed, at no cost.
+func WithObserver(observer Observer) Option {
+	return func(rcv *Receiver) error {
+		if observer != nil {
+			rcv.observers = append(rcv.observers, observing{observer.StartEvent, observer.EndEvent})
+		}
+		return required("WithObserver", observer != nil)
 	}
 }
 

@@ -55,7 +55,7 @@ func (v value) scalar() bool { return v.kind >= boolean && v.kind <= escapedText
 func textOf[Document string | []byte](doc Document, v value) string {
 	switch {
 	case v.kind == escapedText:
-		return unquote(doc[v.start:v.end])
+		return unquote(string(doc[v.start:v.end]))
 	case v.scalar():
 		return string(doc[v.start:v.end])
 	default:
@@ -64,13 +64,13 @@ func textOf[Document string | []byte](doc Document, v value) string {
 }
 
 // unquote returns the value of a string with escapes or invalid UTF-8, as encoding/json reads it.
-func unquote[Document string | []byte](quoted Document) (value string) {
+func unquote(quoted string) (value string) {
 	_ = json.Unmarshal([]byte(quoted), &value) // the scanner has accepted it
 	return value
 }
 
 // newScanner returns a scanner for a document, which may begin with a byte order mark.
-func newScanner(doc []byte) *scanner { return &scanner{doc: bytes.TrimPrefix(doc, []byte("\ufeff"))} }
+func newScanner(doc []byte) scanner { return scanner{doc: bytes.TrimPrefix(doc, []byte("\ufeff"))} }
 
 func (s *scanner) fail(err error) {
 	if s.err == nil {
@@ -232,7 +232,7 @@ func (s *scanner) member() (name, quoted []byte) {
 	v := s.string()
 	name, quoted = s.doc[v.start:v.end], s.doc[start:s.pos]
 	if v.kind == escapedText {
-		name, quoted = []byte(unquote(quoted)), nil
+		name, quoted = []byte(unquote(string(quoted))), nil
 	}
 	s.colon()
 	return name, quoted

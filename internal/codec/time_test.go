@@ -105,8 +105,8 @@ func readTime(t testing.TB, l *codec.List, quoted string) (time.Time, bool) {
 	t.Helper()
 	page, _, err := l.Decode([]byte(`{"data":[{"id":"a","dateCreated":`+quoted+`}]}`), wire.Position{}, 0, nil)
 	require.NoError(t, err)
-	require.Len(t, page.Records, 1)
-	return page.Records[0].CreatedAt, len(page.Unreadable) == 0
+	require.Len(t, page.Transactions, 1)
+	return page.Transactions[0].CreatedAt, len(page.Unreadable) == 0
 }
 
 // writeTime writes a time into a query.

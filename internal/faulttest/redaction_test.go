@@ -106,6 +106,21 @@ func (leakyTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return nil, &url.Error{Op: "Post", URL: r.URL.String() + "&more=SECRET", Err: errors.New("Tom & Jerry, +639171234567, SECRET")}
 }
 
+// A silentObserver fails where a step shows a secret or something of a personal message.
+type silentObserver struct {
+	t      *testing.T
+	secret string
+}
+
+func (o silentObserver) StartStep(ctx context.Context, step messaging.Step) context.Context {
+	assertSilent(o.t, printEveryWay(step))
+	return ctx
+}
+
+func (o silentObserver) EndStep(_ context.Context, step messaging.Step, result messaging.StepResult) {
+	assertSilent(o.t, printEveryWay(step)+printEveryWay(result))
+}
+
 // optionsIn returns the names of the options that a file of the module declares.
 func optionsIn(t *testing.T, file string) (names []string) {
 	t.Helper()
@@ -146,6 +161,8 @@ func clientOptions(t *testing.T) map[string][]messaging.Option {
 			Proxy:              http.ProxyURL(&url.URL{Scheme: "https", User: url.UserPassword("user", "SECRET"), Host: nobody}),
 			ProxyConnectHeader: http.Header{"Authorization": {"SECRET"}},
 		}})},
+		"WithTransport":        {messaging.WithTransport(func(base http.RoundTripper) http.RoundTripper { return base })},
+		"WithObserver":         {messaging.WithObserver(silentObserver{t, "SECRET"})},
 		"WithTimeout":          {messaging.WithTimeout(time.Second)},
 		"WithIdleTimeout":      {messaging.WithIdleTimeout(time.Second)},
 		"WithRetry":            {messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 2, MinWait: time.Microsecond, MaxWait: time.Microsecond})},
@@ -236,6 +253,15 @@ var serviceCalls = map[string]func(ctx context.Context, client *messaging.Client
 		_, err := client.SMS.SendOnce(ctx, personalSMS)
 		return []error{err}
 	},
+	"SMS.Settle": func(ctx context.Context, client *messaging.Client) []error {
+		_, err := client.SMS.Settle(ctx, personalSMS, time.Now())
+		return []error{err}
+	},
+	"SMS.Validate": func(_ context.Context, client *messaging.Client) []error {
+		m := personalSMS
+		m.To = "+639171234567 Jerry"
+		return []error{client.SMS.Validate(m)}
+	},
 	"SMS.SendAll": func(ctx context.Context, client *messaging.Client) (errs []error) {
 		for out := range client.SMS.SendAll(ctx, slices.Values([]sms.Message{personalSMS, personalSMS}), 2) {
 			errs = append(errs, out.Err)
@@ -262,6 +288,11 @@ var serviceCalls = map[string]func(ctx context.Context, client *messaging.Client
 		_, err := client.ChatApp1.Send(ctx, personalChatApp1)
 		return []error{err}
 	},
+	"ChatApp1.Validate": func(_ context.Context, client *messaging.Client) []error {
+		m := personalChatApp1
+		m.To = "+639171234567 Jerry"
+		return []error{client.ChatApp1.Validate(m)}
+	},
 	"ChatApp1.SendAll": func(ctx context.Context, client *messaging.Client) (errs []error) {
 		for out := range client.ChatApp1.SendAll(ctx, slices.Values([]chatapp1.Message{personalChatApp1, personalChatApp1}), 2) {
 			errs = append(errs, out.Err)
@@ -271,6 +302,11 @@ var serviceCalls = map[string]func(ctx context.Context, client *messaging.Client
 	"ChatApp2.Send": func(ctx context.Context, client *messaging.Client) []error {
 		_, err := client.ChatApp2.Send(ctx, personalChatApp2)
 		return []error{err}
+	},
+	"ChatApp2.Validate": func(_ context.Context, client *messaging.Client) []error {
+		m := personalChatApp2
+		m.To = "+639171234567 Jerry"
+		return []error{client.ChatApp2.Validate(m)}
 	},
 	"ChatApp2.SendAll": func(ctx context.Context, client *messaging.Client) (errs []error) {
 		for out := range client.ChatApp2.SendAll(ctx, slices.Values([]chatapp2.Message{personalChatApp2, personalChatApp2}), 2) {
@@ -312,6 +348,7 @@ func respondingClient(t *testing.T, status int, body string, options ...messagin
 	options = append([]messaging.Option{
 		messaging.WithToken("tok-SECRET"), transport.option(),
 		messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 3, MinWait: time.Millisecond, MaxWait: 5 * time.Millisecond}),
+		messaging.WithObserver(silentObserver{t, "SECRET"}),
 	}, options...)
 	client, err := messaging.NewClient(baseURL, options...)
 	require.NoError(t, err)

@@ -76,6 +76,11 @@ func merge(found *Problems, path string, base, value any) any {
 		} else {
 			return number
 		}
+	case bool:
+		if truth, ok := value.(bool); ok {
+			return truth
+		}
+		found.addKind(path, value, "true or false")
 	default:
 		if text, ok := value.(string); ok {
 			return text
@@ -87,6 +92,7 @@ func merge(found *Problems, path string, base, value any) any {
 
 func mergeObject(found *Problems, path string, base, object map[string]any) {
 	isConstants := strings.HasSuffix(path, ".constants") || strings.Contains(path, ".with.")
+	isHeaders := path == "headers" || strings.HasSuffix(path, ".headers")
 	for key, value := range sorted(object) {
 		place := join(path, key)
 		known, ok := base[key]
@@ -95,6 +101,8 @@ func mergeObject(found *Problems, path string, base, object map[string]any) {
 			found.addKind(place, value, "any other value")
 		case isConstants:
 			base[key] = value
+		case isHeaders:
+			base[key] = merge(found, place, "", value)
 		case strings.HasSuffix(path, ".with"):
 			base[key] = merge(found, place, map[string]any{}, value)
 		case ok:
@@ -105,16 +113,20 @@ func mergeObject(found *Problems, path string, base, object map[string]any) {
 	}
 }
 
-// mergeList replaces base, whose first entry shows the kind of all. No list of the default table is empty.
+// mergeList replaces base, whose first entry shows the kind of all. An empty list of the default table is one of strings.
 func mergeList(found *Problems, path string, base, list []any) any {
 	if len(list) > maxEntries {
 		found.add(path, "has more than "+strconv.Itoa(maxEntries)+" entries")
 		return base
 	}
+	var kind any = ""
+	if len(base) > 0 {
+		kind = base[0]
+	}
 	before := found.count()
 	result := make([]any, len(list))
 	for i, entry := range list {
-		result[i] = merge(found, at(path, i), base[0], entry)
+		result[i] = merge(found, at(path, i), kind, entry)
 	}
 	if found.count() > before {
 		return base // a list that was not understood would only bring up more problems, which the overlay does not have

@@ -7,6 +7,11 @@ import (
 	"time"
 )
 
+// timeForms are the forms in which a time can be written.
+var timeForms = []string{ //nolint:gochecknoglobals // never written
+	"date", "datetime", "rfc1123", "rfc2822", "rfc3339", "rfc3339ms", "unix", "unixms",
+}
+
 // milliseconds is the least number that counts milliseconds: as seconds it would be in the year 5138.
 const milliseconds = 1e11
 
@@ -22,11 +27,12 @@ const compact = "20060102150405"
 //	2026-10-03 14:44:23.186          a date with a time of day, with or without fraction and seconds; also with a T
 //	2026-10-03                       the beginning of a day
 //	20261003144423                   14 digits that begin with 19 or 20: a date with a time of day, not milliseconds
+//	Sat, 03 Oct 2026 14:44:23 GMT    RFC 1123, or RFC 2822 with an offset such as +0800; also without the day of the week
 //
-// A form without an offset is in zone; nil is UTC. White space around the text does not count. A blank text is the zero time,
+// Layouts, as in package time, are tried before these. A form without an offset is in zone; nil is UTC. White space around the text does not count. A blank text is the zero time,
 // and so is one of zeros, such as 0000-00-00 00:00:00, and one that cannot be read. Times of the same instant may be in
 // different locations: compare them with Equal.
-func ParseTime(text string, zone *time.Location) (time.Time, bool) {
+func ParseTime(text string, zone *time.Location, layouts ...string) (time.Time, bool) {
 	text = strings.TrimSpace(text)
 	if text == "" || text[0] == '0' && strings.Trim(text, "0-/:. TZ") == "" {
 		return time.Time{}, true
@@ -34,7 +40,15 @@ func ParseTime(text string, zone *time.Location) (time.Time, bool) {
 	if zone == nil {
 		zone = time.UTC
 	}
+	for _, layout := range layouts {
+		if at, err := time.ParseInLocation(layout, text, zone); err == nil {
+			return at, true
+		}
+	}
 	if at, ok := parseDate(text, zone); ok {
+		return at, true
+	}
+	if at, ok := parseMail(text); ok {
 		return at, true
 	}
 	isDigits := strings.Trim(text, "0123456789") == ""
@@ -87,6 +101,26 @@ func parseDate(text string, zone *time.Location) (time.Time, bool) {
 	return at, err == nil
 }
 
+// parseMail reads the form of RFC 2822 and, with GMT in place of an offset, of RFC 1123.
+func parseMail(text string) (time.Time, bool) {
+	if strings.Count(text, ":") == 0 || strings.Count(text, " ") < 4 {
+		return time.Time{}, false
+	}
+	if day, rest, ok := strings.Cut(text, ", "); ok && len(day) == len("Mon") {
+		text = rest
+	}
+	for _, zero := range []string{" GMT", " UTC", " UT", " Z"} {
+		if rest, ok := strings.CutSuffix(text, zero); ok {
+			text = rest + " +0000"
+		}
+	}
+	at, err := time.Parse("2 Jan 2006 15:04:05 -0700", text)
+	if err != nil {
+		at, err = time.Parse("2 Jan 2006 15:04 -0700", text)
+	}
+	return at, err == nil
+}
+
 // FormatTime returns a time in a form of the contract, such as "rfc3339ms". The zone is for the forms that name none.
 func FormatTime(at time.Time, form string, zone *time.Location) string {
 	switch form {
@@ -98,6 +132,10 @@ func FormatTime(at time.Time, form string, zone *time.Location) string {
 		return at.In(zone).Format(time.DateTime)
 	case "date":
 		return at.In(zone).Format(time.DateOnly)
+	case "rfc1123":
+		return at.UTC().Format("Mon, 02 Jan 2006 15:04:05 GMT")
+	case "rfc2822":
+		return at.UTC().Format("Mon, 02 Jan 2006 15:04:05 -0700")
 	case "rfc3339":
 		return at.UTC().Format("2006-01-02T15:04:05Z07:00")
 	default: // "rfc3339ms"

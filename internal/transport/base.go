@@ -1,10 +1,12 @@
 package transport
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptrace"
@@ -26,8 +28,64 @@ const (
 	connectTimeout = 10 * time.Second
 )
 
-// NewBase returns the round tripper for a client that was given none. Its connections are for a Transport whose OwnBase
-// is set.
+// Base is the library's own round tripper. Its connections are for a Transport whose OwnBase is set.
+type Base struct{ http.Transport }
+
+// RoundTrip sends a request once. net/http sends one again by itself if it has a GetBody or no body, and a method or a
+// header that allows it. So a POST leaves here with neither, whatever a wrapper has made of it. A body that turns out
+// to be empty is only left out if no header allows to repeat the request.
+func (b *Base) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Method == http.MethodGet || r.GetBody == nil && r.ContentLength != 0 {
+		return b.Transport.RoundTrip(r)
+	}
+	out := r.WithContext(r.Context()) // a copy
+	out.GetBody = nil
+	if r.ContentLength == 0 {
+		body, err := withoutEmpty(r.Body)
+		if err != nil {
+			return nil, err
+		}
+		_, key := r.Header["Idempotency-Key"]
+		_, otherKey := r.Header["X-Idempotency-Key"]
+		if body == http.NoBody && (key || otherKey) {
+			body = io.NopCloser(strings.NewReader("")) // its length is unknown to net/http
+		}
+		out.Body = body
+	}
+	return b.Transport.RoundTrip(out)
+}
+
+// withoutEmpty returns a body with the same content, or http.NoBody if it has none.
+func withoutEmpty(body io.ReadCloser) (io.ReadCloser, error) {
+	if body == nil || body == http.NoBody {
+		return http.NoBody, nil
+	}
+	var first [1]byte
+	n, err := io.ReadFull(body, first[:])
+	if err == io.EOF { //nolint:errorlint // io.ReadFull's own
+		return http.NoBody, body.Close()
+	}
+	if err != nil {
+		_ = body.Close()
+		return nil, err
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(first[:n]), body), body}, nil
+}
+
+// endsWithContext reports whether reading a response of the round tripper ends with the context of the request.
+func endsWithContext(rt http.RoundTripper) bool {
+	switch rt.(type) {
+	case *Base, *http.Transport:
+		return true
+	default:
+		return false
+	}
+}
+
+// NewBase returns the round tripper for a client that was given none.
 //
 // It speaks HTTP/1.1 only: over HTTP/2 a server that restarts, or closes a connection after its thousandth request,
 // leaves the sends on it in doubt, and net/http distinguishes them from processed ones by the text of an error alone.
@@ -37,14 +95,14 @@ const (
 // at most 10 seconds from the first packet until the proxy has answered and the TLS handshake is complete.
 //
 // An idleTimeout of 0 stands for DefaultIdleTimeout.
-func NewBase(idleTimeout time.Duration) *http.Transport {
+func NewBase(idleTimeout time.Duration) *Base {
 	return newBase(cmp.Or(idleTimeout, DefaultIdleTimeout), connectTimeout)
 }
 
-func newBase(idleTimeout, connectTimeout time.Duration) *http.Transport {
+func newBase(idleTimeout, connectTimeout time.Duration) *Base {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
-	return &http.Transport{
+	return &Base{http.Transport{
 		Proxy: http.ProxyFromEnvironment,
 		OnProxyConnectResponse: func(_ context.Context, _ *url.URL, _ *http.Request, resp *http.Response) error {
 			if resp.StatusCode != http.StatusOK {
@@ -67,7 +125,7 @@ func newBase(idleTimeout, connectTimeout time.Duration) *http.Transport {
 		IdleConnTimeout:        idleTimeout,
 		MaxResponseHeaderBytes: 64 << 10,
 		Protocols:              protocols,
-	}
+	}}
 }
 
 // established ends the time that a connection had to be established.

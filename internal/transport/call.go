@@ -36,6 +36,7 @@ type call struct {
 	forgetToken func() // drops the token of the last attempt; nil if it had none from a TokenSource
 	retrying    bool   // checkRetry asked for an attempt that has not begun
 	refreshing  bool   // that attempt is for a fresh token, and need not wait
+	endBackoff  func(status int, err error)
 }
 
 // Do performs a call. The loop is retryablehttp's: RoundTrip, checkRetry, the wait that backoff returns, and again.
@@ -60,6 +61,7 @@ func (t *Transport) Do(ctx context.Context, r Request) Outcome {
 	o := &c.outcome
 	if c.retrying {
 		o.Interrupted = ctx.Err() // it ended the wait
+		c.endBackoff(0, o.Interrupted)
 	}
 	if o.Attempts == 0 {
 		o.Err, o.Interrupted = cmp.Or(o.Interrupted, err), nil
@@ -69,8 +71,11 @@ func (t *Transport) Do(ctx context.Context, r Request) Outcome {
 
 // RoundTrip makes one attempt. If it cannot begin, the outcome of the attempt before it stays.
 func (c *call) RoundTrip(req *http.Request) (*http.Response, error) {
-	c.retrying = false
 	caller := req.Context()
+	if c.retrying {
+		c.retrying = false
+		c.endBackoff(0, nil)
+	}
 	if err := c.waitForTurn(caller); err != nil {
 		c.outcome.Interrupted = err
 		return nil, err
@@ -78,12 +83,17 @@ func (c *call) RoundTrip(req *http.Request) (*http.Response, error) {
 	// Not http.Client.Timeout, which costs two goroutines if the round tripper is not net/http's own.
 	ctx, cancel := context.WithTimeout(caller, c.transport.Timeout)
 	defer cancel()
-	out := req.WithContext(httptrace.WithClientTrace(ctx, c.evidence.trace(cancel, c.transport.OwnBase)))
+	hooks := c.evidence.trace(cancel, c.transport.OwnBase)
+	out := req.WithContext(httptrace.WithClientTrace(ctx, hooks))
 	if err := c.prepare(ctx, out); err != nil || ctx.Err() != nil {
 		c.outcome.Interrupted = c.contextError(ctx, caller, err)
 		return nil, c.outcome.Interrupted
 	}
 
+	observed, end := c.request.Observe.begin(ctx, Attempt, c.outcome.Attempts+1)
+	if observed != ctx {
+		out = out.WithContext(httptrace.WithClientTrace(observed, hooks))
+	}
 	c.evidence.reset()
 	c.outcome = Outcome{Sent: out, Attempts: c.outcome.Attempts + 1, Began: time.Now()}
 	o := &c.outcome
@@ -96,7 +106,9 @@ func (c *call) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		o.Err = c.contextError(ctx, caller, c.evidence.explain(err))
 	}
-	c.log(caller)
+	explained := c.explain(caller)
+	c.log(caller, explained)
+	end(o.StatusCode, cmp.Or(explained, o.Err))
 	if resp == nil {
 		return nil, o.Err
 	}
@@ -111,14 +123,19 @@ func (c *call) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // waitForTurn waits for the rate limit.
 func (c *call) waitForTurn(ctx context.Context) error {
-	err := ctx.Err()
-	if err != nil || c.transport.Limiter == nil || c.transport.Limiter.Wait(ctx) == nil {
+	err, limiter := ctx.Err(), c.transport.Limiter
+	if err != nil || limiter == nil || limiter.Allow() {
 		return err // net/http might write before it looks
 	}
-	if err = ctx.Err(); err == nil {
-		err = context.DeadlineExceeded // the limiter looks ahead
+	waiting, end := c.request.Observe.begin(ctx, RateLimit, c.outcome.Attempts+1)
+	if limiter.Wait(waiting) != nil {
+		if err = ctx.Err(); err == nil {
+			err = context.DeadlineExceeded // the limiter looks ahead
+		}
+		err = &namedError{"waiting for the rate limit: " + err.Error(), err}
 	}
-	return &namedError{"waiting for the rate limit: " + err.Error(), err}
+	end(0, err)
+	return err
 }
 
 // prepare makes out the request of an attempt. It is the attempt's own, so that neither an authenticator nor a round
@@ -152,11 +169,6 @@ func (c *call) prepare(ctx context.Context, out *http.Request) error {
 			return err
 		}
 	}
-	_, key := out.Header["Idempotency-Key"]
-	_, otherKey := out.Header["X-Idempotency-Key"]
-	if hasBody && out.ContentLength == 0 && c.transport.OwnBase && !key && !otherKey {
-		out.Body = http.NoBody // over HTTP/1 and without a key, net/http sends this again only if it wrote nothing
-	}
 	return nil
 }
 
@@ -175,7 +187,7 @@ func (c *call) send(out *http.Request) (*http.Response, error) {
 	case resp == nil:
 		return nil, errNoResponse
 	}
-	if _, ok := c.transport.Base.(*http.Transport); !ok && resp.Body != nil && resp.ContentLength < 0 {
+	if !endsWithContext(c.transport.Base) && resp.Body != nil && resp.ContentLength < 0 {
 		// Nobody promises that reading another round tripper's body of unknown length ends with the context.
 		body := resp.Body // RoundTrip takes it out of the response
 		defer context.AfterFunc(out.Context(), func() { _ = body.Close() })()
@@ -206,12 +218,24 @@ func (c *call) contextError(ctx, caller context.Context, err error) error {
 	return &namedError{text, errors.Join(reason, err)}
 }
 
-// log logs an attempt, without anything that belongs to a recipient: no URL, header or body.
-func (c *call) log(ctx context.Context) {
-	logger, o := c.transport.Logger, &c.outcome
-	if logger == nil || !logger.Enabled(ctx, slog.LevelDebug) {
+// explain returns what is wrong with the response of an attempt, if there is one and somebody wants to know.
+func (c *call) explain(ctx context.Context) error {
+	if c.outcome.StatusCode == 0 || c.request.Explain == nil || c.request.Observe == nil && !c.logs(ctx) {
+		return nil
+	}
+	return c.request.Explain(c.outcome)
+}
+
+func (c *call) logs(ctx context.Context) bool {
+	return c.transport.Logger != nil && c.transport.Logger.Enabled(ctx, slog.LevelDebug)
+}
+
+// log logs an attempt, without anything that belongs to a recipient: no query, header or body.
+func (c *call) log(ctx context.Context, explained error) {
+	if !c.logs(ctx) {
 		return
 	}
+	o := &c.outcome
 	attrs := []slog.Attr{
 		slog.String("operation", c.request.Operation),
 		slog.Int("attempt", o.Attempts),
@@ -221,13 +245,19 @@ func (c *call) log(ctx context.Context) {
 	if o.Err != nil {
 		attrs = append(attrs, slog.String("error", Describe(o.Err)), slog.Bool("written", o.Written))
 	}
-	logger.LogAttrs(ctx, slog.LevelDebug, "messaging: attempt", attrs...)
+	if explained != nil {
+		attrs = append(attrs, slog.String("reason", explained.Error()))
+	}
+	c.transport.Logger.LogAttrs(ctx, slog.LevelDebug, "messaging: attempt", attrs...)
 }
 
 // checkRetry decides whether another attempt follows. It judges what RoundTrip found, not its arguments: a response
 // is never given up because a context ended after it came.
 func (c *call) checkRetry(ctx context.Context, _ *http.Response, _ error) (bool, error) {
 	c.retrying = c.shouldRetry(ctx)
+	if c.retrying {
+		_, c.endBackoff = c.request.Observe.begin(ctx, Backoff, c.outcome.Attempts+1)
+	}
 	return c.retrying, nil
 }
 

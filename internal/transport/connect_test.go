@@ -208,7 +208,7 @@ func TestNewBaseLetsCallsWaitForAConnection(t *testing.T) {
 
 func TestProxyThatRefusesIsNamed(t *testing.T) {
 	for _, status := range []string{"407 Proxy Authentication Required", "502 Bad Gateway", "503 service unavailable", "403 Forbidden"} {
-		for name, base := range map[string]*http.Transport{"own": NewBase(DefaultIdleTimeout), "user's": {}} {
+		for name, base := range map[string]*http.Transport{"own": &NewBase(DefaultIdleTimeout).Transport, "user's": {}} {
 			t.Run(status+", "+name, func(t *testing.T) {
 				proxy := listen(t, func(conn net.Conn) {
 					_, _ = http.ReadRequest(bufio.NewReader(conn))

@@ -22,7 +22,7 @@ import (
 type Transport struct {
 	// Base sends a request. It is never changed, and its idle connections are never closed.
 	Base http.RoundTripper
-	// OwnBase reports that Base is from NewBase, and so speaks HTTP/1.1 only.
+	// OwnBase reports that Base is from NewBase, or wraps one that is.
 	OwnBase bool
 	Jar     http.CookieJar
 	// Timeout bounds one attempt: connecting, sending, and reading the response to its end.
@@ -64,6 +64,11 @@ type Request struct {
 	// Buffer is overwritten with the response if it is large enough. It must not be used again before
 	// Outcome.Body has been read.
 	Buffer []byte
+	// Explain returns what is wrong with the response of an attempt, for the log and for Observe, or nil. Its text must
+	// be safe to show. It may be nil.
+	Explain func(Outcome) error
+	// Observe is nil if nobody observes the call.
+	Observe Observe
 	// Authenticate is nil if URL or Body hold the credentials already.
 	Authenticate Authenticator
 }

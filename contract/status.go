@@ -1,0 +1,62 @@
+package contract
+
+// Status is the state of a message, in a delivery report and on a row of the listing. The zero value is StatusUnknown.
+//
+// The contract lists the words and numbers that mean a status (webhook.delivery.statuses). By default 1 is the only number,
+// because no other has the same meaning in all services.
+type Status string
+
+// The states of a message.
+const (
+	// StatusUnknown: there is no status, or one that the contract does not list.
+	StatusUnknown Status = ""
+	// StatusQueued: the message waits in the service.
+	StatusQueued Status = "queued"
+	// StatusSent: the message left for the network.
+	StatusSent Status = "sent"
+	// StatusDelivered: the message reached the recipient's device.
+	StatusDelivered Status = "delivered"
+	// StatusRead: the recipient saw the message.
+	StatusRead Status = "read"
+	// StatusPlayed: the recipient played the voice message.
+	StatusPlayed Status = "played"
+	// StatusFailed: the message could not be delivered.
+	StatusFailed Status = "failed"
+	// StatusExpired: the message was not delivered within its lifetime.
+	StatusExpired Status = "expired"
+	// StatusRejected: the message was refused on the way.
+	StatusRejected Status = "rejected"
+	// StatusDeleted: the message was deleted.
+	StatusDeleted Status = "deleted"
+)
+
+// Final reports whether the question of delivery is settled: a later report may only say that the message was read, played or
+// deleted. It is false for StatusUnknown.
+func (s Status) Final() bool {
+	switch s {
+	case StatusDelivered, StatusRead, StatusPlayed, StatusFailed, StatusExpired, StatusRejected, StatusDeleted:
+		return true
+	default:
+		return false
+	}
+}
+
+// String returns the status, or "unknown" for StatusUnknown.
+func (s Status) String() string {
+	if s == StatusUnknown {
+		return "unknown"
+	}
+	return string(s)
+}
+
+// MarshalText returns what String returns.
+func (s Status) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText reads what MarshalText returns. A word that is no constant of this package stays as it is.
+func (s *Status) UnmarshalText(text []byte) error {
+	*s = Status(text)
+	if *s == "unknown" {
+		*s = StatusUnknown
+	}
+	return nil
+}

@@ -1,0 +1,86 @@
+package table
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Headers are constant headers by name, in any case. An empty value means that the header is not sent.
+type Headers map[string]string
+
+// With returns the headers that an operation with headers of its own sends, by their names in lower case: its own win.
+func (h Headers) With(own Headers) Headers {
+	all := Headers{}
+	for _, headers := range []Headers{h, own} {
+		for name, value := range headers {
+			all[strings.ToLower(name)] = value
+			if value == "" {
+				delete(all, strings.ToLower(name))
+			}
+		}
+	}
+	return all
+}
+
+func (h Headers) validate(found *Problems, section string, t *Table) {
+	const most = 32
+	if len(h) > most {
+		found.add(section, "has more than 32 entries")
+	}
+	seen := map[string]string{}
+	for name, value := range sorted(h) {
+		place, lower := join(section, name), strings.ToLower(name)
+		found.add(place, headerFault(name))
+		found.add(place, headerValueFault(value))
+		pair := t.Auth.KeyPair
+		switch {
+		case strings.EqualFold(name, t.Auth.Token.Header):
+			found.add(place, "is the header of auth.token; credentials are options of the client")
+		case lower == "authorization":
+			found.add(place, "is a header for credentials, which are options of the client")
+		case pair.In == "header" && (strings.EqualFold(name, pair.Key) || strings.EqualFold(name, pair.Secret)):
+			found.add(place, "is a header of auth.keyPair; credentials are options of the client")
+		case seen[lower] != "":
+			found.add(place, "has the same name as "+seen[lower])
+		}
+		seen[lower] = place
+	}
+}
+
+// headerValueFault returns what is wrong with the value of a constant header, or "".
+func headerValueFault(value string) string {
+	const longest = 1024
+	switch {
+	case len(value) > longest:
+		return "is longer than 1024 bytes"
+	case !utf8.ValidString(value) || strings.ContainsFunc(value, unicode.IsControl):
+		return "holds a control character, which no header can"
+	case strings.TrimSpace(value) != value:
+		return "has white space around its value, which no header keeps"
+	}
+	return ""
+}
+
+// headerFault returns what is wrong with the name of a header of the contract, or "".
+func headerFault(name string) string {
+	if !isToken(name) {
+		return "is not the name of a header"
+	}
+	switch strings.ToLower(name) {
+	case "accept", "accept-encoding", "connection", "content-encoding", "content-length", "content-type", "expect", "host",
+		"keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade", "user-agent":
+		return "names a header that the client or net/http writes itself"
+	case "idempotency-key", "x-idempotency-key":
+		return "names a header that makes net/http retry a POST by itself"
+	}
+	return ""
+}
+
+// isToken reports whether text is a token of RFC 9110, section 5.6.2.
+func isToken(text string) bool {
+	return text != "" && !strings.ContainsFunc(text, func(r rune) bool {
+		letter := 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
+		return !letter && !strings.ContainsRune("!#$%&'*+-.^_`|~", r)
+	})
+}

@@ -1,0 +1,71 @@
+package table
+
+import (
+	"math"
+	"strings"
+)
+
+// Match returns how well a list holds a word: -1 if it does not, the length of the longest prefix that fits, or math.MaxInt if
+// the word itself stands there. In the list, a word that ends in "*" is a prefix. If fold is true, case does not count. White
+// space around the word never does.
+func Match(list []string, word string, fold bool) int {
+	word = normal(strings.TrimSpace(word), fold)
+	best := -1
+	for _, known := range list {
+		known = normal(known, fold)
+		prefix, isPrefix := strings.CutSuffix(known, "*")
+		switch {
+		case !isPrefix && known == word:
+			return math.MaxInt
+		case isPrefix && strings.HasPrefix(word, prefix):
+			best = max(best, len(prefix))
+		}
+	}
+	return best
+}
+
+// Meaning returns the key of the list that holds a word best, and how well, as Match says; "" and -1 if none does.
+func Meaning(lists map[string][]string, word string, fold bool) (meaning string, best int) {
+	best = -1
+	for key, list := range lists {
+		if n := Match(list, word, fold); n > best {
+			meaning, best = key, n
+		}
+	}
+	return meaning, best
+}
+
+func normal(word string, fold bool) string {
+	if fold {
+		return strings.ToLower(word)
+	}
+	return word
+}
+
+// checkWords checks words and codes, of which the last byte may be a star.
+func checkWords(found *Problems, path string, list []string) {
+	for i, word := range list {
+		place := at(path, i)
+		found.add(place, nameFault(word, false))
+		if star := strings.IndexByte(word, '*'); star >= 0 && star < len(word)-1 {
+			found.add(place, "holds a * that is not at its end")
+		}
+		if strings.TrimSpace(word) != word {
+			found.add(place, "has white space around it, so that nothing in a response equals it")
+		}
+	}
+}
+
+// checkApart refuses a word that stands in two lists: it would mean two things. The lists come with their places in the table.
+func checkApart(found *Problems, lists map[string][]string, fold bool) {
+	seen := map[string]string{}
+	for place, list := range sorted(lists) {
+		for i, word := range list {
+			word = normal(word, fold)
+			if other, ok := seen[word]; ok && other != place {
+				found.add(at(place, i), "stands under "+other+" too")
+			}
+			seen[word] = place
+		}
+	}
+}

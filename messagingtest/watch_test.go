@@ -1,0 +1,152 @@
+package messagingtest
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestChangesYieldsEntriesAndStates(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		s.Seed(Sent{ID: "m-1", Text: "before"})
+		ctx, end := context.WithCancel(t.Context())
+		var got []string
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			for m := range s.Changes(ctx) {
+				got = append(got, m.ID+" "+string(m.State))
+			}
+		}()
+		synctest.Wait()
+		s.Seed(Sent{ID: "m-2", Channel: ChannelChatApp1, To: "+639171234567"}, Sent{ID: "m-3"})
+		synctest.Wait()
+		s.SetOutcome("m-2", DeliverAfter(time.Minute))
+		synctest.Wait()
+		s.Advance(time.Minute)
+		synctest.Wait()
+		s.Advance(time.Minute) // nothing is left to happen
+		synctest.Wait()
+		end()
+		<-done
+		assert.Equal(t, []string{"m-1 ", "m-2 ", "m-3 ", "m-2 sent", "m-2 delivered"}, got)
+	})
+}
+
+func TestWaitForReturnsEachMessageOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		s.Seed(Sent{ID: "m-1", To: "+639171234567"}, Sent{ID: "m-2", To: "+639170000000"}, Sent{ID: "m-3", To: "639171234567"})
+		for _, want := range []string{"m-1", "m-3"} {
+			m, err := s.WaitFor(t.Context(), "639171234567")
+			require.NoError(t, err)
+			assert.Equal(t, want, m.ID)
+		}
+		time.AfterFunc(time.Second, func() { s.Seed(Sent{ID: "m-4", To: "+639171234567"}) })
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		m, err := s.WaitFor(ctx, "+639171234567")
+		require.NoError(t, err)
+		assert.Equal(t, "m-4", m.ID)
+		_, err = s.WaitFor(ctx, "+639171234567")
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+	})
+}
+
+func TestCode(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"Your code is 482913":                                 "482913",
+		"482913 is your ACME verification code.":              "482913",
+		"G-482913 is your code":                               "482913",
+		"Code: 482-913":                                       "482913",
+		"Your order 1701 is paid. The code is 4821.":          "4821",
+		"Use 482913 to sign in":                               "482913",
+		"<#> 4821 is your OTP\nFA+9qCX9VSu":                   "4821",
+		"Kode Anda (4821) berlaku 5 menit":                    "4821",
+		"*482913*":                                            "482913",
+		"Call +639171234567 on 2026-10-03 at 14:44, ₱1500.00": "",
+		"No code here":                                        "",
+		"":                                                    "",
+	} {
+		assert.Equal(t, want, Sent{Text: text}.Code(), text)
+	}
+	template := Sent{
+		To: "639171", Template: "login",
+		Body: json.RawMessage(`{"to":"639171","template":{"name":"login","components":[{"type":"body","parameters":[{"type":"text","text":"482913"}]}]}}`),
+	}
+	assert.Equal(t, "482913", template.Code())
+}
+
+func TestSetOutcome(t *testing.T) {
+	t.Parallel()
+	s, client := NewServer(t), newClient(t)
+	assert.False(t, s.SetOutcome("msg-9", Deliver()))
+
+	sms := send(t, client, s, `{"from":"ACME","to":"+639171234567","text":"Hi"}`).data(t)["id"]
+	require.True(t, s.SetOutcome(sms, FailDelivery()))
+	assert.Equal(t, StateFailed, s.Sent()[0].State)
+	assert.Equal(t, []string{"failed"}, list(t, client, s).column("dlrStatus"), "a listing shows it")
+
+	s.SetDelivery("+639171234567", Unreachable())
+	require.Equal(t, http.StatusOK, sendTo(t, client, s, chatApp1, with(sendPaths[chatApp1], `"ttl":600,`+chatFallback)).status)
+	chat := s.Sent()[1].ID
+	s.Advance(5 * time.Minute)
+	require.True(t, s.SetOutcome(chat, Read()))
+	s.Advance(time.Hour)
+	sent := s.Sent()
+	require.Len(t, sent, 2, "the fallback does not apply any longer")
+	assert.Equal(t, StateRead, sent[1].State)
+
+	require.True(t, s.SetOutcome(chat, Unreachable()), "its lifetime is over")
+	assert.Equal(t, StateExpired, s.Sent()[1].State)
+	require.Len(t, s.Sent(), 3)
+	assert.Equal(t, chat, s.Sent()[2].FallbackOf)
+	require.True(t, s.SetOutcome(chat, FailDelivery()))
+	s.Advance(time.Hour)
+	assert.Len(t, s.Sent(), 3, "a fallback is sent once")
+}
+
+func TestDropRemovesTheOldest(t *testing.T) {
+	t.Parallel()
+	s := NewServer(t)
+	s.RefuseDuplicates(true)
+	s.Seed(Sent{ID: "m-1", ReferenceID: "r"}, Sent{ID: "m-2", ReferenceID: "r"}, Sent{ID: "m-3"})
+	s.Drop(2)
+	sent := s.Sent()
+	require.Len(t, sent, 1)
+	assert.Equal(t, "m-3", sent[0].ID)
+	assert.False(t, s.ledger.isDuplicate(Sent{ReferenceID: "r"}))
+	s.Drop(9)
+	assert.Empty(t, s.Sent())
+	s.Drop(-1)
+	s.Seed(Sent{ID: "m-1"})
+	assert.Len(t, s.Sent(), 1)
+}
+
+func TestWatchOnAnotherListener(t *testing.T) {
+	t.Parallel()
+	s, client := NewServer(t), newClient(t)
+	var got []string
+	s.Watch(func(r *http.Request, fault Fault, requestID string) {
+		got = append(got, r.URL.Path+" "+fault.String()+" "+requestID)
+	})
+	front := httptest.NewServer(s)
+	defer front.Close()
+	s.Inject(DropUnread(), 1)
+	for range 2 {
+		req := newRequest(t, s, `{"from":"ACME","to":"+639171234567","text":"Hi"}`)
+		req.URL.Host = front.Listener.Addr().String()
+		_ = do(client, req)
+	}
+	assert.Equal(t, []string{"/sms/send DropUnread ", "/sms/send None req-1"}, got)
+	assert.Len(t, s.Sent(), 1)
+}

@@ -1,0 +1,203 @@
+package messaging
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/messaging-service/messaging-go/internal/redact"
+	"github.com/messaging-service/messaging-go/internal/transport"
+)
+
+// Observer watches what a client does, for traces and metrics; see WithObserver. It is used from many goroutines at once.
+//
+// Steps are nested: within a StepCall are its attempts, waits and token refreshes, and for SMS.SendOnce the lookups, which have
+// calls of their own. A panic in an Observer is a panic of the call; what was sent by then is not known to the caller.
+type Observer interface {
+	// StartStep is called before a step begins. The context that it returns is passed to EndStep and to the steps within this
+	// one. It must derive from ctx. That of a StepAttempt is also the context of its HTTP request, so that what WithTransport
+	// wraps around the transport can find a span in it, and add headers.
+	StartStep(ctx context.Context, step Step) context.Context
+	// EndStep is called once for each StartStep, in the same goroutine, when the step has ended.
+	EndStep(ctx context.Context, step Step, result StepResult)
+}
+
+// StepKind is what happens in a step.
+type StepKind string
+
+const (
+	// StepCall is a whole operation: a send, from validation to verdict, with all that SMS.SendOnce does to settle it; or one
+	// page of a listing.
+	StepCall StepKind = "call"
+	// StepAttempt is one request, and its response read to the end.
+	StepAttempt StepKind = "attempt"
+	// StepLookup is a lookup of a message by its reference ID, over all its pages.
+	StepLookup StepKind = "lookup"
+	// StepSettle is a call of SMS.Settle, with its lookups and waits. Its verdict is what became of the message.
+	StepSettle StepKind = "settle"
+	// StepRateLimit is a wait for the rate limit. There is no such step if nothing has to wait.
+	StepRateLimit StepKind = "rateLimit"
+	// StepBackoff is the wait before another attempt, or before another lookup.
+	StepBackoff StepKind = "backoff"
+	// StepToken is a call of the function of WithTokenSource.
+	StepToken StepKind = "token"
+)
+
+// Step describes a step. It holds no number, text, query or credential.
+type Step struct {
+	// Kind is what happens in the step.
+	Kind StepKind
+	// Operation is the contract's name of the operation, such as "sms.send", and Channel what it belongs to.
+	Operation string
+	Channel   Channel
+	// Read reports whether the operation only reads. It then has no verdict.
+	Read bool
+	// Server is the host of the base URL, with its port if it has one.
+	Server string
+	// Attempt is the number of an attempt, from 1, or of the attempt that a wait is for; 0 for other steps.
+	Attempt int
+}
+
+// StepResult is what is known when a step has ended. What does not apply to a step is zero. It holds no number, text, query or
+// credential: a word of the service that may hold one is left out.
+type StepResult struct {
+	// Duration is how long the step took.
+	Duration time.Duration
+	// Reason says why the step failed, like Error.Error; it is empty if it did not.
+	Reason string
+	// Class is the class of the failure: the text of the sentinel that it matches without the prefix, such as "rate limited" for
+	// ErrRateLimited; empty if it has none.
+	Class string
+	// Verdict is what is known of a message at the end of a StepCall that sends, or of a StepSettle. Of all other steps it means
+	// nothing.
+	Verdict Verdict
+	// StatusCode is the HTTP status of the last response, or 0 if there was none.
+	StatusCode int
+	// Attempts is the number of requests that a StepCall began.
+	Attempts int
+	// MessageID and RequestID are the service's IDs of the message and of the request.
+	MessageID string
+	RequestID string
+	// Parts is the number of parts that the service charges.
+	Parts int
+}
+
+// observation is a call that is observed. A nil observation observes nothing.
+type observation struct {
+	observers []Observer
+	step      Step // without its kind
+	// The IDs in the response that may be shown.
+	messageID, requestID string
+}
+
+// observation returns one for a call, or nil if the client has no observers.
+func (c *core) observation(e *endpoint) *observation {
+	if c.settings.observers == nil {
+		return nil
+	}
+	return &observation{
+		observers: *c.settings.observers,
+		step:      Step{Operation: e.name, Channel: e.channel, Read: e.send == nil, Server: c.baseURL.Host},
+	}
+}
+
+// begin begins a step. It returns the context of the step, and a function that ends it.
+func (o *observation) begin(ctx context.Context, kind StepKind, attempt int) (context.Context, func(StepResult)) {
+	if o == nil || ctx == nil {
+		return ctx, func(StepResult) {}
+	}
+	step := o.step
+	step.Kind, step.Attempt = kind, attempt
+	began := time.Now()
+	for _, observer := range o.observers {
+		ctx = observer.StartStep(ctx, step)
+	}
+	return ctx, func(result StepResult) {
+		result.Duration = time.Since(began)
+		for _, observer := range slices.Backward(o.observers) {
+			observer.EndStep(ctx, step, result)
+		}
+	}
+}
+
+type observationKey struct{}
+
+// call begins a StepCall. Its context leads a token source to the observation.
+func (o *observation) call(ctx context.Context) (context.Context, func(StepResult)) {
+	if o != nil && ctx != nil {
+		ctx = context.WithValue(ctx, observationKey{}, o)
+	}
+	return o.begin(ctx, StepCall, 0)
+}
+
+// inTransport returns what observes the steps of the transport, or nil.
+func (o *observation) inTransport() transport.Observe {
+	if o == nil {
+		return nil
+	}
+	return func(ctx context.Context, step transport.Step, attempt int) (context.Context, func(int, error)) {
+		ctx, end := o.begin(ctx, StepKind(step), attempt)
+		return ctx, func(status int, err error) {
+			found := o.failure(err)
+			end(StepResult{Reason: found.Reason, Class: found.Class, RequestID: found.RequestID, StatusCode: status})
+		}
+	}
+}
+
+// observeToken calls the function of a token source as a step of the call in the context.
+func observeToken(ctx context.Context, fetch func(context.Context) (Token, error)) (Token, error) {
+	o, _ := ctx.Value(observationKey{}).(*observation)
+	ctx, end := o.begin(ctx, StepToken, 0)
+	token, err := fetch(ctx)
+	var result StepResult
+	if err != nil {
+		result.Reason = "the token source returned an error"
+	}
+	end(result)
+	return token, err
+}
+
+// outcome returns the result of a send.
+func (o *observation) outcome(r Receipt, err error) StepResult {
+	if o == nil || err != nil {
+		return o.failure(err)
+	}
+	return StepResult{
+		Verdict: Accepted, StatusCode: r.StatusCode, Attempts: r.Attempts, Parts: r.Parts, MessageID: o.messageID, RequestID: o.requestID,
+	}
+}
+
+// failure returns the result of a step that ended with err, which may be nil.
+func (o *observation) failure(err error) StepResult {
+	if o == nil || err == nil {
+		return StepResult{}
+	}
+	if e, ok := errors.AsType[*Error](err); ok {
+		result := StepResult{Reason: e.Error(), Verdict: e.Verdict, StatusCode: e.StatusCode, Attempts: e.Attempts}
+		if redact.IsWord(e.RequestID) && !e.hidden {
+			result.RequestID = e.RequestID
+		}
+		if len(e.classes) > 0 {
+			result.Class = className(e.classes[0])
+		}
+		return result
+	}
+	if e, ok := errors.AsType[*ValidationError](err); ok {
+		return StepResult{Reason: e.Error(), Verdict: NotSent, Class: className(ErrInvalid)}
+	}
+	return StepResult{Reason: transport.Describe(err)}
+}
+
+func className(sentinel error) string { return strings.TrimPrefix(sentinel.Error(), "messaging: ") }
+
+// keepIDs keeps the IDs of a receipt that may be shown.
+func (o *observation) keepIDs(r Receipt, secrets redact.Secrets) {
+	if redact.IsWord(r.ID) && !secrets.InWord(r.ID) {
+		o.messageID = r.ID
+	}
+	if redact.IsWord(r.RequestID) && !secrets.InWord(r.RequestID) {
+		o.requestID = r.RequestID
+	}
+}
