@@ -43,18 +43,20 @@ type sender[TTx any] struct {
 // Timeout ends a job whose messages wait for their turn too long. It then runs again.
 func (s *sender[TTx]) Timeout(*river.Job[messages]) time.Duration { return s.outbox.overdue() }
 
-// Work sends those of the messages that wait.
+// Work sends those of the messages that wait. If one of them still waits then, the reason is likely to hold for the others, which
+// are left to the next run of the job.
 func (s *sender[TTx]) Work(ctx context.Context, job *river.Job[messages]) error {
-	var sends errgroup.Group
+	sends, failed := errgroup.WithContext(ctx)
 	for _, key := range job.Args.Messages {
-		select {
-		case s.outbox.places <- struct{}{}:
-			sends.Go(func() error {
-				defer func() { <-s.outbox.places }()
-				return s.outbox.deliver(ctx, job.JobRow, key)
-			})
-		case <-ctx.Done():
+		s.outbox.places <- struct{}{} // for at most the time of a send
+		if failed.Err() != nil {
+			<-s.outbox.places
+			break
 		}
+		sends.Go(func() error {
+			defer func() { <-s.outbox.places }()
+			return s.outbox.deliver(ctx, job.JobRow, key)
+		})
 	}
 	err := sends.Wait()
 	if ctx.Err() != nil {
