@@ -6,7 +6,7 @@ replace github.com/messaging-service/messaging-go => ..
 
 require (
 	github.com/jackc/pgx/v5 v5.10.0
-	github.com/messaging-service/messaging-go v0.0.0-00010101000000-000000000000
+	github.com/messaging-service/messaging-go v0.0.0
 	github.com/riverqueue/river v0.47.0
 	github.com/riverqueue/river/riverdriver v0.47.0
 	github.com/riverqueue/river/riverdriver/riverpgxv5 v0.47.0

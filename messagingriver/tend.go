@@ -115,17 +115,22 @@ func (o *Outbox[TTx]) wake(ctx context.Context, queue string, keys []Key) error 
 }
 
 // pause pauses the queue because of the account. It takes a note first: a queue without one was paused by a person, and is not
-// probed.
+// probed. Of the many messages that are refused at once, one pauses.
 func (o *Outbox[TTx]) pause(ctx context.Context, r result) error {
-	err := o.database.exec(ctx, `
+	probeAt := time.Now().Add(max(o.options.SendTimeout, r.retryAfter))
+	found, err := o.database.query(ctx, `
 		INSERT INTO messaging_pause (queue, problem, probe_at) VALUES ($1, $2, $3)
-		ON CONFLICT (queue) DO UPDATE SET problem = excluded.problem, probe_at = excluded.probe_at`,
-		o.options.Queue, r.Problem, time.Now().Add(max(o.options.SendTimeout, r.retryAfter)).UnixMilli())
-	if err != nil {
+		ON CONFLICT (queue) DO UPDATE SET problem = excluded.problem, probe_at = excluded.probe_at WHERE messaging_pause.probe_at < $4
+		RETURNING queue`,
+		o.options.Queue, r.Problem, probeAt.UnixMilli(), probeAt.Add(-o.options.SendTimeout/2).UnixMilli())
+	noted, err := collect(found, err, queueColumn)
+	if err != nil || len(noted) == 0 {
 		return err
 	}
 	return o.river.QueuePause(ctx, o.options.Queue, nil)
 }
+
+func queueColumn(queue *string) []any { return []any{queue} }
 
 // probe sends one message of a queue that was paused because of the account, through the queue for the outbox's own work. Work
 // resumes the queue if the account is no longer refused.
@@ -133,7 +138,7 @@ func (o *Outbox[TTx]) probe(ctx context.Context) error {
 	now := time.Now()
 	found, err := o.database.query(ctx, "UPDATE messaging_pause SET probe_at = $1 WHERE queue = $2 AND probe_at <= $3 RETURNING queue",
 		now.Add(o.options.SendTimeout).UnixMilli(), o.options.Queue, now.UnixMilli())
-	paused, err := collect(found, err, func(queue *string) []any { return []any{queue} })
+	paused, err := collect(found, err, queueColumn)
 	if err != nil || len(paused) == 0 {
 		return err
 	}
