@@ -8,53 +8,77 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
-	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/riverqueue/river/riverdriver"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/riverdriver/riversqlite"
 	"github.com/riverqueue/river/rivermigrate"
 )
 
-// database is one of the two databases. Its statements are the same in both but for what spell replaces: $1 is often a JSON
-// array, whose elements are the ROWS r(value). Where they are joined to the outbox, "state || ”" keeps SQLite from beginning
+// database is one of the two databases. Its statements are the same in both but for the words in capitals that are replaced: $1 is
+// often a JSON array, whose elements are the ROWS r(value). Where they are joined to the outbox, "state || ”" keeps SQLite from beginning
 // with the index of states. Times are milliseconds since 1970, which both databases compare alike.
 type database[TTx any] struct {
-	pool   *sql.DB
 	driver riverdriver.Driver[TTx]
-	spell  *strings.Replacer
-	// insert runs a statement that returns keys in the caller's transaction.
-	insert func(ctx context.Context, tx TTx, statement string, args ...any) ([]Key, error)
+	// exec and query run a statement on the pool, and queryIn in the caller's transaction.
+	exec    func(ctx context.Context, statement string, args ...any) error
+	query   func(ctx context.Context, statement string, args ...any) (cursor, error)
+	queryIn func(ctx context.Context, tx TTx, statement string, args ...any) (cursor, error)
+}
+
+// cursor is an *sql.Rows or pgx.Rows.
+type cursor interface {
+	Next() bool
+	Scan(targets ...any) error
+	Err() error
+	Close() error
+}
+
+type pgxCursor struct{ pgx.Rows }
+
+func (c pgxCursor) Close() error {
+	c.Rows.Close()
+	return nil
 }
 
 func postgres(pool *pgxpool.Pool) database[pgx.Tx] {
+	spell := strings.NewReplacer(
+		"ROWS", "json_array_elements(CAST($1 AS json)) AS r(value)", "UNLOCKED", "FOR UPDATE SKIP LOCKED", "WITHOUT ROWID", "")
 	return database[pgx.Tx]{
-		pool:   stdlib.OpenDBFromPool(pool),
 		driver: riverpgxv5.New(pool),
-		spell:  strings.NewReplacer("ROWS", "json_array_elements(CAST($1 AS json)) AS r(value)", "UNLOCKED", "FOR UPDATE SKIP LOCKED", "WITHOUT ROWID", ""),
-		insert: func(ctx context.Context, tx pgx.Tx, statement string, args ...any) ([]Key, error) {
-			found, err := tx.Query(ctx, statement, args...)
-			if err != nil {
-				return nil, err
-			}
-			return pgx.CollectRows(found, pgx.RowToStructByPos[Key])
+		exec: func(ctx context.Context, statement string, args ...any) error {
+			_, err := pool.Exec(ctx, spell.Replace(statement), args...)
+			return err
+		},
+		query: func(ctx context.Context, statement string, args ...any) (cursor, error) {
+			rows, err := pool.Query(ctx, spell.Replace(statement), args...)
+			return pgxCursor{rows}, err
+		},
+		queryIn: func(ctx context.Context, tx pgx.Tx, statement string, args ...any) (cursor, error) {
+			rows, err := tx.Query(ctx, spell.Replace(statement), args...)
+			return pgxCursor{rows}, err
 		},
 	}
 }
 
-func sqlite(pool *sql.DB) database[*sql.Tx] {
+func sqlite(db *sql.DB) database[*sql.Tx] {
+	spell := strings.NewReplacer("ROWS", "json_each(?1) AS r", "UNLOCKED", "", "$", "?")
 	return database[*sql.Tx]{
-		pool:   pool,
-		driver: riversqlite.New(pool),
-		spell:  strings.NewReplacer("ROWS", "json_each(?1) AS r", "UNLOCKED", "", "$", "?"),
-		insert: func(ctx context.Context, tx *sql.Tx, statement string, args ...any) ([]Key, error) {
-			found, err := tx.QueryContext(ctx, statement, args...)
-			return collect(found, err, keyColumns)
+		driver: riversqlite.New(db),
+		exec: func(ctx context.Context, statement string, args ...any) error {
+			_, err := db.ExecContext(ctx, spell.Replace(statement), args...)
+			return err
+		},
+		query: func(ctx context.Context, statement string, args ...any) (cursor, error) {
+			return db.QueryContext(ctx, spell.Replace(statement), args...) //nolint:rowserrcheck,sqlclosecheck // collect does both
+		},
+		queryIn: func(ctx context.Context, tx *sql.Tx, statement string, args ...any) (cursor, error) {
+			return tx.QueryContext(ctx, spell.Replace(statement), args...) //nolint:rowserrcheck,sqlclosecheck // collect does both
 		},
 	}
 }
 
 // collect reads all rows. columns returns where the columns of a row go.
-func collect[T any](rows *sql.Rows, err error, columns func(*T) []any) ([]T, error) {
+func collect[T any](rows cursor, err error, columns func(*T) []any) ([]T, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -76,15 +100,6 @@ func keyColumns(key *Key) []any { return []any{&key.Channel, &key.Reference} }
 func (d database[TTx]) keys(ctx context.Context, statement string, args ...any) ([]Key, error) {
 	found, err := d.query(ctx, statement, args...)
 	return collect(found, err, keyColumns)
-}
-
-func (d database[TTx]) query(ctx context.Context, statement string, args ...any) (*sql.Rows, error) {
-	return d.pool.QueryContext(ctx, d.spell.Replace(statement), args...)
-}
-
-func (d database[TTx]) exec(ctx context.Context, statement string, args ...any) error {
-	_, err := d.pool.ExecContext(ctx, d.spell.Replace(statement), args...)
-	return err
 }
 
 // migrate creates what is missing of River's tables and of the outbox's. A later version appends statements that can be

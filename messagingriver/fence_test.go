@@ -40,6 +40,7 @@ func claimed(t *testing.T) (*Outbox[*sql.Tx], *attempt) {
 }
 
 func TestAttemptBeginsOnce(t *testing.T) {
+	t.Parallel()
 	o, a := claimed(t)
 	assert.Equal(t, 1, a.number)
 	var all sync.WaitGroup
@@ -64,6 +65,7 @@ func TestAttemptBeginsOnce(t *testing.T) {
 
 // A process can be frozen for longer than its lease, and then learn the outcome of its attempt.
 func TestLateOutcomeCountsUnlessSomebodyKnowsBetter(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		meanwhile State
 		attempt   int
@@ -83,6 +85,7 @@ func TestLateOutcomeCountsUnlessSomebodyKnowsBetter(t *testing.T) {
 		{Parked, 2, Waiting, Parked},
 	} {
 		t.Run(fmt.Sprint(tt.meanwhile, tt.attempt, " then ", tt.late), func(t *testing.T) {
+			t.Parallel()
 			o, a := claimed(t)
 			require.NoError(t, o.database.exec(t.Context(), "UPDATE messaging_outbox SET state = $1, attempt = $2", string(tt.meanwhile), tt.attempt))
 			require.NoError(t, o.recordUntil(a.deadline, result{Key: a.Key, Attempt: a.number, State: tt.late}))
@@ -94,6 +97,7 @@ func TestLateOutcomeCountsUnlessSomebodyKnowsBetter(t *testing.T) {
 }
 
 func TestAttemptIsNotMadeAfterItsDeadline(t *testing.T) {
+	t.Parallel()
 	o, a := claimed(t)
 	a.deadline = a.deadline.Add(-o.lease())
 	r, err := o.send(t.Context(), a)

@@ -177,13 +177,14 @@ func (o *Outbox[TTx]) InsertMany(ctx context.Context, tx TTx, items []Item) (int
 	if err != nil {
 		return 0, fmt.Errorf("messagingriver: insert: %w", err)
 	}
-	added, err := o.database.insert(ctx, tx, o.database.spell.Replace(`
+	found, err := o.database.queryIn(ctx, tx, `
 		INSERT INTO messaging_outbox (channel, reference, state, attempt, message, problem, created_at, due_at)
 		SELECT value->>'channel', value->>'reference', 'waiting', 0, value->>'message', '', CAST($2 AS BIGINT),
 			CAST($3 AS BIGINT) + COALESCE(CAST(value->>'later' AS BIGINT), 0)
 		FROM ROWS WHERE true
 		ON CONFLICT DO NOTHING
-		RETURNING channel, reference`), string(encoded), now.UnixMilli(), now.Add(o.overdue()).UnixMilli())
+		RETURNING channel, reference`, string(encoded), now.UnixMilli(), now.Add(o.overdue()).UnixMilli())
+	added, err := collect(found, err, keyColumns)
 	if err == nil && len(added) > 0 {
 		together := map[Item][]Key{}
 		for _, key := range added {

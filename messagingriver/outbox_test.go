@@ -36,9 +36,9 @@ func chatKey(reference string) messagingriver.Key {
 	return messagingriver.Key{Channel: "chatapp1", Reference: reference}
 }
 
-// quick are options for tests: a round each quarter of a second.
+// quick are options for tests: a round each second.
 func quick() messagingriver.Options {
-	return messagingriver.Options{SendTimeout: time.Second, SettleFor: 2 * time.Second}
+	return messagingriver.Options{SendTimeout: 4 * time.Second, SettleFor: 2 * time.Second}
 }
 
 func connected(t testing.TB, options ...messaging.Option) (*messagingtest.Server, *messaging.Client) {
@@ -64,7 +64,7 @@ func becomes(t testing.TB, r rig, key messagingriver.Key, state messagingriver.S
 		var err error
 		record, err = r.Record(t.Context(), key)
 		return err == nil && record.State == state
-	}, 30*time.Second, 20*time.Millisecond, "%v should become %s", key, state)
+	}, 2*time.Minute, 20*time.Millisecond, "%v should become %s", key, state)
 	return record
 }
 
@@ -77,9 +77,10 @@ func references(service *messagingtest.Server) map[string]int {
 }
 
 func TestInsertSendsEveryChannelAndKeepsNoContent(t *testing.T) {
-	onBoth(t, func(t *testing.T, newRig func(testing.TB, *messaging.Client, messagingriver.Options) rig) {
+	t.Parallel()
+	onBoth(t, func(t test) {
 		service, client := connected(t)
-		r := newRig(t, client, quick())
+		r := t.newRig(t, client, quick())
 		insert(t, r,
 			smsItem("order-1"), chatItem("order-2"),
 			messagingriver.Item{Message: chatapp2.Message{To: number, Content: chatapp2.Text{Body: text}, ReferenceID: "order-3"}},
@@ -113,9 +114,10 @@ func TestInsertSendsEveryChannelAndKeepsNoContent(t *testing.T) {
 }
 
 func TestInsertIsPartOfTheTransaction(t *testing.T) {
-	onBoth(t, func(t *testing.T, newRig func(testing.TB, *messaging.Client, messagingriver.Options) rig) {
+	t.Parallel()
+	onBoth(t, func(t test) {
 		service, client := connected(t)
-		r := newRig(t, client, quick())
+		r := t.newRig(t, client, quick())
 		added, err := r.insert(t.Context(), true, smsItem("undone"))
 		require.NoError(t, err)
 		assert.Equal(t, 1, added)
@@ -129,9 +131,10 @@ func TestInsertIsPartOfTheTransaction(t *testing.T) {
 }
 
 func TestInsertIsUniqueByChannelAndReference(t *testing.T) {
-	onBoth(t, func(t *testing.T, newRig func(testing.TB, *messaging.Client, messagingriver.Options) rig) {
+	t.Parallel()
+	onBoth(t, func(t test) {
 		service, client := connected(t)
-		r := newRig(t, client, quick())
+		r := t.newRig(t, client, quick())
 		added, err := r.insert(t.Context(), false, smsItem("a"), smsItem("b"), smsItem("a"), chatItem("a"))
 		require.NoError(t, err)
 		assert.Equal(t, 3, added)
@@ -150,9 +153,10 @@ func TestInsertIsUniqueByChannelAndReference(t *testing.T) {
 }
 
 func TestInsertRejects(t *testing.T) {
-	onBoth(t, func(t *testing.T, newRig func(testing.TB, *messaging.Client, messagingriver.Options) rig) {
+	t.Parallel()
+	onBoth(t, func(t test) {
 		_, client := connected(t)
-		r := newRig(t, client, quick())
+		r := t.newRig(t, client, quick())
 		for name, tt := range map[string]struct {
 			message messagingriver.Message
 			field   string
@@ -182,9 +186,10 @@ func TestInsertRejects(t *testing.T) {
 }
 
 func TestScheduledMessageWaits(t *testing.T) {
-	onBoth(t, func(t *testing.T, newRig func(testing.TB, *messaging.Client, messagingriver.Options) rig) {
+	t.Parallel()
+	onBoth(t, func(t test) {
 		service, client := connected(t)
-		r := newRig(t, client, quick())
+		r := t.newRig(t, client, quick())
 		later := smsItem("later")
 		later.ScheduledAt = time.Now().Add(time.Hour)
 		urgent := smsItem("now")
@@ -198,9 +203,10 @@ func TestScheduledMessageWaits(t *testing.T) {
 }
 
 func TestRefusedMessageIsFinal(t *testing.T) {
-	onBoth(t, func(t *testing.T, newRig func(testing.TB, *messaging.Client, messagingriver.Options) rig) {
+	t.Parallel()
+	onBoth(t, func(t test) {
 		service, client := connected(t)
-		r := newRig(t, client, quick())
+		r := t.newRig(t, client, quick())
 		service.Inject(messagingtest.Status(422, 0), 1)
 		insert(t, r, smsItem("a"))
 		defer r.start(t)()
@@ -212,7 +218,8 @@ func TestRefusedMessageIsFinal(t *testing.T) {
 }
 
 func TestMessageThatWasNotSentIsSentAgain(t *testing.T) {
-	onBoth(t, func(t *testing.T, newRig func(testing.TB, *messaging.Client, messagingriver.Options) rig) {
+	t.Parallel()
+	onBoth(t, func(t test) {
 		service := messagingtest.NewServer(t)
 		unready := true
 		client, err := messaging.NewClient(service.URL, messaging.WithTokenSource(func(context.Context) (messaging.Token, error) {
@@ -223,7 +230,7 @@ func TestMessageThatWasNotSentIsSentAgain(t *testing.T) {
 			return messaging.Token{Value: service.Token}, nil
 		}))
 		require.NoError(t, err)
-		r := newRig(t, client, quick())
+		r := t.newRig(t, client, quick())
 		insert(t, r, smsItem("a"))
 		defer r.start(t)()
 		record := becomes(t, r, smsKey("a"), messagingriver.Accepted)
@@ -233,10 +240,11 @@ func TestMessageThatWasNotSentIsSentAgain(t *testing.T) {
 }
 
 func TestMessageThatCannotBeSentIsParked(t *testing.T) {
-	onBoth(t, func(t *testing.T, newRig func(testing.TB, *messaging.Client, messagingriver.Options) rig) {
+	t.Parallel()
+	onBoth(t, func(t test) {
 		client, err := messaging.NewClient("http://127.0.0.1:1", messaging.WithToken("t"), messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}))
 		require.NoError(t, err)
-		r := newRig(t, client, quick())
+		r := t.newRig(t, client, quick())
 		insert(t, r, smsItem("a"))
 		require.NoError(t, r.exec(t.Context(), "UPDATE river_job SET max_attempts = 1"))
 		defer r.start(t)()
@@ -247,9 +255,10 @@ func TestMessageThatCannotBeSentIsParked(t *testing.T) {
 }
 
 func TestUnknownOutcomeIsSettledOrParked(t *testing.T) {
-	onBoth(t, func(t *testing.T, newRig func(testing.TB, *messaging.Client, messagingriver.Options) rig) {
+	t.Parallel()
+	onBoth(t, func(t test) {
 		service, client := connected(t)
-		r := newRig(t, client, quick())
+		r := t.newRig(t, client, quick())
 		stop := r.start(t)
 		defer stop()
 		// One at a time, because the next request takes the fault.
@@ -305,9 +314,10 @@ func TestUnknownOutcomeIsSettledOrParked(t *testing.T) {
 }
 
 func TestLostAttemptIsSettledAndNeverRepeated(t *testing.T) {
-	onBoth(t, func(t *testing.T, newRig func(testing.TB, *messaging.Client, messagingriver.Options) rig) {
+	t.Parallel()
+	onBoth(t, func(t test) {
 		service, client := connected(t)
-		r := newRig(t, client, quick())
+		r := t.newRig(t, client, quick())
 		// As after a kill: the attempts have begun, and their jobs are gone.
 		for _, item := range []messagingriver.Item{smsItem("before the request"), smsItem("after the request"), chatItem("chat")} {
 			insert(t, r, item)
@@ -326,11 +336,13 @@ func TestLostAttemptIsSettledAndNeverRepeated(t *testing.T) {
 }
 
 func TestMessageWithoutJobIsWoken(t *testing.T) {
-	onBoth(t, func(t *testing.T, newRig func(testing.TB, *messaging.Client, messagingriver.Options) rig) {
+	t.Parallel()
+	onBoth(t, func(t test) {
 		_, client := connected(t)
-		r := newRig(t, client, quick())
+		r := t.newRig(t, client, quick())
 		insert(t, r, smsItem("killed"), smsItem("cancelled"))
 		require.NoError(t, r.exec(t.Context(), "DELETE FROM river_job"))
+		require.NoError(t, r.exec(t.Context(), "UPDATE messaging_outbox SET due_at = 1"))
 		defer r.start(t)()
 		becomes(t, r, smsKey("killed"), messagingriver.Accepted)
 		becomes(t, r, smsKey("cancelled"), messagingriver.Accepted)
@@ -338,9 +350,10 @@ func TestMessageWithoutJobIsWoken(t *testing.T) {
 }
 
 func TestTwoJobsOfOneMessageSendItOnce(t *testing.T) {
-	onBoth(t, func(t *testing.T, newRig func(testing.TB, *messaging.Client, messagingriver.Options) rig) {
+	t.Parallel()
+	onBoth(t, func(t test) {
 		service, client := connected(t)
-		r := newRig(t, client, quick())
+		r := t.newRig(t, client, quick())
 		service.Inject(messagingtest.Slow(300*time.Millisecond), 1)
 		insert(t, r, smsItem("a"))
 		for range 5 {
@@ -356,11 +369,12 @@ func TestTwoJobsOfOneMessageSendItOnce(t *testing.T) {
 }
 
 func TestAccountRefusalPausesTheQueue(t *testing.T) {
-	onBoth(t, func(t *testing.T, newRig func(testing.TB, *messaging.Client, messagingriver.Options) rig) {
+	t.Parallel()
+	onBoth(t, func(t test) {
 		service, client := connected(t, messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}))
 		options := quick()
 		options.Workers = 5
-		r := newRig(t, client, options)
+		r := t.newRig(t, client, options)
 		service.SetBalance("0")
 		const n = 60
 		var items []messagingriver.Item
@@ -372,8 +386,8 @@ func TestAccountRefusalPausesTheQueue(t *testing.T) {
 		require.Eventually(t, func() bool {
 			paused, err := r.paused(t.Context())
 			return err == nil && paused
-		}, 20*time.Second, 10*time.Millisecond)
-		time.Sleep(3 * time.Second) // some probes
+		}, 2*time.Minute, 10*time.Millisecond)
+		time.Sleep(6 * time.Second) // a probe or two
 		assert.Less(t, service.Requests(), n, "the queue was paused")
 		for i := range n {
 			record, err := r.Record(t.Context(), smsKey(fmt.Sprint("order-", i)))
@@ -390,9 +404,10 @@ func TestAccountRefusalPausesTheQueue(t *testing.T) {
 }
 
 func TestPersonsPauseIsKept(t *testing.T) {
-	onBoth(t, func(t *testing.T, newRig func(testing.TB, *messaging.Client, messagingriver.Options) rig) {
+	t.Parallel()
+	onBoth(t, func(t test) {
 		service, client := connected(t)
-		r := newRig(t, client, quick())
+		r := t.newRig(t, client, quick())
 		stop := r.start(t)
 		insert(t, r, smsItem("a"))
 		becomes(t, r, smsKey("a"), messagingriver.Accepted)
@@ -407,15 +422,16 @@ func TestPersonsPauseIsKept(t *testing.T) {
 }
 
 func TestOutcomeIsRecordedAfterTheDatabaseWasAway(t *testing.T) {
-	onBoth(t, func(t *testing.T, newRig func(testing.TB, *messaging.Client, messagingriver.Options) rig) {
+	t.Parallel()
+	onBoth(t, func(t test) {
 		service, client := connected(t)
 		options := quick()
 		options.SendTimeout = 5 * time.Second
-		r := newRig(t, client, options)
+		r := t.newRig(t, client, options)
 		service.Inject(messagingtest.Slow(500*time.Millisecond), 1)
 		insert(t, r, chatItem("a"))
 		defer r.start(t)()
-		require.Eventually(t, func() bool { return len(service.Sent()) == 1 }, 20*time.Second, 5*time.Millisecond)
+		require.Eventually(t, func() bool { return len(service.Sent()) == 1 }, 2*time.Minute, 5*time.Millisecond)
 		require.NoError(t, r.exec(t.Context(), "ALTER TABLE messaging_outbox RENAME TO away"))
 		time.Sleep(2 * time.Second)
 		require.NoError(t, r.exec(t.Context(), "ALTER TABLE away RENAME TO messaging_outbox"))
@@ -426,22 +442,24 @@ func TestOutcomeIsRecordedAfterTheDatabaseWasAway(t *testing.T) {
 }
 
 func TestOldRowsAreDeleted(t *testing.T) {
-	onBoth(t, func(t *testing.T, newRig func(testing.TB, *messaging.Client, messagingriver.Options) rig) {
+	t.Parallel()
+	onBoth(t, func(t test) {
 		_, client := connected(t)
 		options := quick()
 		options.Keep = 500 * time.Millisecond
-		r := newRig(t, client, options)
+		r := t.newRig(t, client, options)
 		insert(t, r, smsItem("a"))
 		defer r.start(t)()
 		require.Eventually(t, func() bool {
 			rows, err := r.dump(t.Context())
 			_, gone := r.Record(t.Context(), smsKey("a"))
 			return err == nil && rows != "" && gone != nil
-		}, 30*time.Second, 20*time.Millisecond)
+		}, 2*time.Minute, 20*time.Millisecond)
 	})
 }
 
 func TestNewOutboxRejects(t *testing.T) {
+	t.Parallel()
 	_, client := connected(t)
 	db := openSQLite(t)
 	for name, tt := range map[string]struct {
@@ -457,6 +475,7 @@ func TestNewOutboxRejects(t *testing.T) {
 		"a negative time":   {db, client, messagingriver.Options{Keep: -1}, "must not be negative"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			_, err := messagingriver.NewSQLite(tt.db, tt.client, tt.options)
 			require.ErrorContains(t, err, tt.want)
 		})

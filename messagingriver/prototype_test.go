@@ -117,7 +117,7 @@ func (p *prototype) claim(ctx context.Context, n int) ([]claimedRow, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer found.Close() //nolint:errcheck // found.Err tells
+	defer found.Close()
 	var claimed []claimedRow
 	for found.Next() {
 		var row claimedRow

@@ -148,7 +148,7 @@ func (r rigOf[TTx]) start(t testing.TB) (stop func()) {
 	require.NoError(t, err)
 	require.NoError(t, client.Start(context.WithoutCancel(t.Context())))
 	return sync.OnceFunc(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Minute)
 		defer cancel()
 		require.NoError(t, client.Stop(ctx))
 	})
@@ -222,15 +222,22 @@ func (r rigOf[TTx]) dump(ctx context.Context) (string, error) {
 
 func (r rigOf[TTx]) pool() *sql.DB { return r.db }
 
+// test is a test on one of the databases.
+type test struct {
+	*testing.T
+
+	newRig func(testing.TB, *messaging.Client, messagingriver.Options) rig
+}
+
 // onBoth runs a test on both databases.
-func onBoth(t *testing.T, test func(t *testing.T, newRig func(testing.TB, *messaging.Client, messagingriver.Options) rig)) {
+func onBoth(t *testing.T, run func(t test)) {
 	t.Helper()
 	t.Run("SQLite", func(t *testing.T) {
 		t.Parallel()
-		test(t, sqliteRig)
+		run(test{t, sqliteRig})
 	})
 	t.Run("PostgreSQL", func(t *testing.T) {
 		t.Parallel()
-		test(t, postgresRig)
+		run(test{t, postgresRig})
 	})
 }

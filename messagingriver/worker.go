@@ -79,13 +79,13 @@ func (o *Outbox[TTx]) deliver(ctx context.Context, job *rivertype.JobRow, key Ke
 	if r.State == Waiting {
 		r.due(o.overdue() + backoff(job.Attempt))
 	}
-	if err := o.recordUntil(a.deadline.Add(o.options.SendTimeout), r); err != nil {
-		return fmt.Errorf("messagingriver: the outcome could not be recorded: %w", err)
+	if recordErr := o.recordUntil(a.deadline.Add(o.options.SendTimeout), r); recordErr != nil {
+		return fmt.Errorf("messagingriver: the outcome could not be recorded: %w", recordErr)
 	}
 	switch {
 	case r.account:
-		if err := o.pause(ctx, r); err != nil || probe {
-			return err
+		if pauseErr := o.pause(ctx, r); pauseErr != nil || probe {
+			return pauseErr
 		}
 		return river.JobSnooze(time.Second)
 	case probe && r.final():
@@ -231,7 +231,7 @@ func (o *Outbox[TTx]) recordUntil(end time.Time, r result) error {
 		if err == nil || time.Now().After(end) {
 			return err
 		}
-		time.Sleep(o.options.SendTimeout / 20)
+		<-time.After(o.options.SendTimeout / 20)
 	}
 }
 

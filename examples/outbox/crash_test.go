@@ -113,7 +113,7 @@ func (p *process) torment(ctx context.Context, t *testing.T) (kills, freezes int
 		select {
 		case <-ctx.Done():
 			return kills, freezes
-		case <-time.After(within(t, 50*time.Millisecond, 1500*time.Millisecond)):
+		case <-time.After(within(t, 20*time.Millisecond, 800*time.Millisecond)):
 		}
 		if within(t, 0, 3) == 0 { // for less or for more than the lease
 			p.signal(t, syscall.SIGSTOP)
@@ -151,7 +151,7 @@ func databases(t *testing.T) map[string]func(t *testing.T) string {
 }
 
 func TestLedgerIsExactAlthoughProcessesAreKilledAndFrozen(t *testing.T) {
-	orders, torment, limit := 1200, 5*time.Second, 2*time.Minute
+	orders, torment, limit := 900, 3*time.Second, 2*time.Minute
 	if *whole {
 		orders, torment, limit = 15_000, time.Minute, 10*time.Minute
 	}

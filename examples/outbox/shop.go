@@ -31,6 +31,7 @@ type shop[TTx any] struct {
 	db     *sql.DB
 	driver riverdriver.Driver[TTx]
 	begin  func(ctx context.Context) (transaction[TTx], error)
+	closed func() // closes what the shop opened
 }
 
 // transaction is a transaction of the shop's own, with what the two databases spell differently.
@@ -77,7 +78,7 @@ func openSQLite(path string, client *messaging.Client, options messagingriver.Op
 			return err
 		}, tx.Commit, tx.Rollback}, err
 	}
-	return shop[*sql.Tx]{outbox, db, riversqlite.New(db), begin}, nil
+	return shop[*sql.Tx]{outbox, db, riversqlite.New(db), begin, func() { _ = db.Close() }}, nil
 }
 
 func openPostgres(ctx context.Context, url string, client *messaging.Client, options messagingriver.Options) (anyShop, error) {
@@ -96,10 +97,15 @@ func openPostgres(ctx context.Context, url string, client *messaging.Client, opt
 			return err
 		}, func() error { return tx.Commit(ctx) }, func() error { return tx.Rollback(ctx) }}, err
 	}
-	return shop[pgx.Tx]{outbox, stdlib.OpenDBFromPool(pool), riverpgxv5.New(pool), begin}, nil
+	db := stdlib.OpenDBFromPool(pool)
+	closed := func() {
+		_ = db.Close()
+		pool.Close()
+	}
+	return shop[pgx.Tx]{outbox, db, riverpgxv5.New(pool), begin, closed}, nil
 }
 
-func (s shop[TTx]) close() { _ = s.db.Close() }
+func (s shop[TTx]) close() { s.closed() }
 
 // migrate creates the tables. A test does it before it starts processes.
 func migrate(ctx context.Context, shop anyShop) error {

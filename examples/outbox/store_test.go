@@ -28,7 +28,7 @@ func openStores(t *testing.T) map[string]func(t *testing.T) *sql.DB {
 	}
 	return map[string]func(t *testing.T) *sql.DB{
 		"SQLite": func(t *testing.T) *sql.DB {
-			return opened(t, "sqlite", "file:"+filepath.Join(t.TempDir(), "store.db")+"?_pragma=journal_mode(wal)&_pragma=busy_timeout(10000)")
+			return opened(t, "sqlite", "file:"+filepath.Join(t.TempDir(), "store.db")+"?_pragma=journal_mode(wal)&_pragma=busy_timeout(10000)&_pragma=synchronous(normal)")
 		},
 		"PostgreSQL": func(t *testing.T) *sql.DB { return opened(t, "pgx", databases(t)["PostgreSQL"](t)) },
 	}
@@ -55,22 +55,22 @@ func TestStoreCommitsWhatTheHandlerWroteOnce(t *testing.T) {
 			require.NoError(t, err)
 			_, err = db.ExecContext(t.Context(), "CREATE TABLE reply (body TEXT)")
 			require.NoError(t, err)
-			write := func(body string, result error, meanwhile func()) func(context.Context) error {
+			write := func(body string, result error) func(context.Context) error {
 				return func(ctx context.Context) error {
 					_, err := Tx(ctx).ExecContext(ctx, "INSERT INTO reply (body) VALUES ($1)", body)
 					return errors.Join(err, result)
 				}
 			}
-			require.ErrorIs(t, store.Once(t.Context(), "a", write("failed", assert.AnError, nil)), assert.AnError)
-			require.NoError(t, store.Once(t.Context(), "a", write("handled", nil, nil)))
-			require.NoError(t, store.Once(t.Context(), "a", write("again", nil, nil)))
+			require.ErrorIs(t, store.Once(t.Context(), "a", write("failed", assert.AnError)), assert.AnError)
+			require.NoError(t, store.Once(t.Context(), "a", write("handled", nil)))
+			require.NoError(t, store.Once(t.Context(), "a", write("again", nil)))
 			// A handler outlives its lease, and another call handles the event: what the first writes then does not count.
 			err = store.Once(t.Context(), "b", func(ctx context.Context) error {
 				time.Sleep(300 * time.Millisecond)
-				if err := store.Once(ctx, "b", write("second", nil, nil)); err != nil {
+				if err := store.Once(ctx, "b", write("second", nil)); err != nil {
 					return err
 				}
-				return write("first", nil, nil)(ctx)
+				return write("first", nil)(ctx)
 			})
 			require.ErrorContains(t, err, "another call took over")
 			var bodies []string
@@ -84,7 +84,7 @@ func TestStoreCommitsWhatTheHandlerWroteOnce(t *testing.T) {
 			require.NoError(t, rows.Err())
 			assert.Equal(t, []string{"handled", "second"}, bodies)
 			require.NoError(t, store.Forget(t.Context(), time.Now().Add(time.Minute)))
-			require.NoError(t, store.Once(t.Context(), "a", write("forgotten", nil, nil)))
+			require.NoError(t, store.Once(t.Context(), "a", write("forgotten", nil)))
 		})
 	}
 }
