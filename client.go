@@ -161,17 +161,16 @@ func (s settings) client(baseURL *url.URL, parent *core) (*Client, error) {
 	if c.base == nil {
 		return nil, invalid("", []wire.Problem{{Field: "WithTransport", Reason: "the function returned nil; want a http.RoundTripper"}})
 	}
-	if parent != nil && parent.settings.contract == s.contract && parent.settings.credentials == s.credentials {
+	if parent != nil && parent.settings.contract == s.contract && parent.settings.credentials == s.credentials &&
+		parent.settings.userAgent == s.userAgent {
 		c.endpoints = parent.endpoints
 	} else {
 		c.endpoints = compile(&s, baseURL)
 	}
 	c.setTransport()
 	return &Client{
-		SMS:      &SMSService{core: c, send: c.endpoints.sends[smsSend], list: c.endpoints.lists[smsList]},
-		ChatApp1: &ChatApp1Service{core: c, send: c.endpoints.sends[chatApp1Send]},
-		ChatApp2: &ChatApp2Service{core: c, send: c.endpoints.sends[chatApp2Send]},
-		core:     c,
+		SMS: &SMSService{c}, ChatApp1: &ChatApp1Service{c}, ChatApp2: &ChatApp2Service{c},
+		core: c,
 	}, nil
 }
 
@@ -226,9 +225,10 @@ func isLoopback(host string) bool {
 
 // core is what the services of a client share.
 type core struct {
+	*endpoints
+
 	settings  settings
 	baseURL   *url.URL
-	endpoints *endpoints
 	base      *base
 	transport *transport.Transport
 }
@@ -278,6 +278,6 @@ func (c *core) setTransport() {
 		Base: c.base.wrapped, OwnBase: s.ownBase(), Jar: user.Jar, Timeout: cmp.Or(s.timeout, user.Timeout, defaultTimeout),
 		MaxAttempts: retry.MaxAttempts, MinWait: retry.MinWait, MaxWait: retry.MaxWait,
 		Limiter: s.limiter, MaxResponseBytes: s.maxResponseBytes, NotProcessed: s.contract.Table().Errors.NotProcessed,
-		Header: http.Header{"Accept": {"application/json"}, "User-Agent": {s.userAgent}}, Logger: s.logger,
+		Logger: s.logger,
 	}
 }

@@ -99,7 +99,7 @@ func (c *core) observation(e *endpoint) *observation {
 	}
 	return &observation{
 		observers: *c.settings.observers,
-		step:      Step{Operation: e.name, Channel: e.channel, Read: e.send == nil, Server: c.baseURL.Host},
+		step:      Step{Operation: e.name, Channel: e.channel, Read: e.read, Server: c.baseURL.Host},
 	}
 }
 

@@ -92,21 +92,21 @@ func (c *core) deliver(ctx context.Context, e *sendEndpoint, call wire.Call, o *
 		err.ReferenceID = call.ReferenceID
 		return Receipt{}, err
 	}
-	out := c.transport.Do(ctx, transport.Request{
-		Operation: e.name, Method: encoded.Method, URL: encoded.URL,
-		Body: encoded.Body, ContentType: encoded.ContentType, Authenticate: e.authenticator,
-		Accepted: func(body []byte) bool {
-			response, err := e.codec.Decode(body)
-			return err == nil && response.NamesMessage()
-		},
-		Explain: func(out transport.Outcome) error {
-			if _, err := e.judge(call, out); err != nil {
+	request := transport.Request{
+		Operation: e.name, Method: encoded.Method, URL: encoded.URL, Header: e.header,
+		Body: encoded.Body, Authenticate: e.authenticator,
+		Accepted: e.accepted, Observe: o.inTransport(),
+	}
+	if c.transport.Explains(ctx, &request) {
+		sent := call // so that call stays off the heap
+		request.Explain = func(out transport.Outcome) error {
+			if _, err := e.judge(sent, out); err != nil {
 				return err
 			}
 			return nil
-		},
-		Observe: o.inTransport(),
-	})
+		}
+	}
+	out := c.transport.Do(ctx, request)
 	receipt, err := e.judge(call, out)
 	if err != nil {
 		c.warn(ctx, err)
@@ -145,7 +145,7 @@ func (e *sendEndpoint) judge(call wire.Call, out transport.Outcome) (Receipt, *E
 	default:
 		return newReceipt(call, out, response), nil
 	}
-	err := newError(e.operation, out)
+	err := newError(&e.endpoint, out)
 	err.Verdict, err.ReferenceID = verdict, call.ReferenceID
 	if err.reason == "" {
 		err.reason = reason
@@ -196,7 +196,7 @@ func newReceipt(call wire.Call, out transport.Outcome, r codec.Response) Receipt
 	return Receipt{
 		ID: r.ID, RequestID: cmp.Or(r.RequestID, headerRequestID(out.Header)),
 		ReferenceID: cmp.Or(r.ReferenceID, call.ReferenceID), Parts: r.Parts,
-		UnitCost: r.UnitCost, Cost: r.Cost, Balance: r.Balance, Operator: r.Operator,
+		UnitCost: r.UnitCost, Cost: r.Cost, Balance: r.Balance, Currency: r.Currency, Operator: r.Operator,
 		Attempts: out.Attempts, StatusCode: out.StatusCode, Raw: out.Body,
 	}
 }

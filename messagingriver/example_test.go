@@ -13,6 +13,7 @@ import (
 	"github.com/riverqueue/river/riverdriver/riversqlite"
 
 	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/chatapp1"
 	"github.com/messaging-service/messaging-go/messagingriver"
 	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/sms"
@@ -50,7 +51,7 @@ func ExampleOutbox_Insert() {
 		fmt.Println(err)
 		return
 	}
-	defer os.RemoveAll(folder)
+	defer os.RemoveAll(folder) //nolint:errcheck // a temporary folder
 	service := messagingtest.Start()
 	defer service.Close()
 	db, outbox, worker, err := exampleOutbox(service, folder)
@@ -94,25 +95,61 @@ func ExampleOutbox_Insert() {
 	// accepted msg-1 0.50 <nil>
 }
 
-// A person, or a program that knows more, decides about many messages at once.
+// A person, or a program that knows more, decides about any number of messages at once.
 func ExampleOutbox_Resolve() {
-	resolve := func(ctx context.Context, outbox *messagingriver.Outbox[*sql.Tx], delivered map[string]bool) error {
-		var sent, unsent []messagingriver.Key
+	folder, err := os.MkdirTemp("", "outbox")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(folder) //nolint:errcheck // a temporary folder
+	service := messagingtest.Start()
+	defer service.Close()
+	service.Inject(messagingtest.AcceptThenDrop(), 1) // the outcome of a chat message is lost
+	db, outbox, worker, err := exampleOutbox(service, folder)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer db.Close()
+	ctx := context.Background()
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	message := chatapp1.New("channel-1", "+639171234567").Text("Your order 17 is ready").WithReference("order-17")
+	if _, err := outbox.Insert(ctx, tx, message); err != nil {
+		fmt.Println(err)
+		return
+	}
+	if err := tx.Commit(); err != nil {
+		fmt.Println(err)
+		return
+	}
+	if err := worker.Start(ctx); err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	var sent []messagingriver.Key
+	for len(sent) == 0 {
+		<-time.After(10 * time.Millisecond)
 		for record, err := range outbox.Parked(ctx) {
 			if err != nil {
-				return err
+				fmt.Println(err)
+				return
 			}
-			if delivered[record.Reference] {
-				sent = append(sent, record.Key)
-			} else {
-				unsent = append(unsent, record.Key)
-			}
+			fmt.Println(record.Channel, record.Reference, record.State)
+			sent = append(sent, record.Key) // because the recipient says so
 		}
-		if _, err := outbox.Resolve(ctx, messagingriver.Sent, sent...); err != nil {
-			return err
-		}
-		_, err := outbox.Resolve(ctx, messagingriver.Resend, unsent...)
-		return err
 	}
-	_ = resolve
+	n, err := outbox.Resolve(ctx, messagingriver.Sent, sent...)
+	fmt.Println("resolved:", n, err)
+	if err := worker.Stop(ctx); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// chatapp1 order-17 parked
+	// resolved: 1 <nil>
 }

@@ -55,33 +55,43 @@ func (o *Outbox[TTx]) settleDue(ctx context.Context) error {
 	return lookups.Wait()
 }
 
-// settle looks one message up and records what it found. An attempt whose outcome nobody can know is never repeated: not even if
-// nothing is listed, because the process that holds it may be frozen.
+// settle looks one message up and records what it found.
 func (o *Outbox[TTx]) settle(ctx context.Context, a *attempt) error {
-	r := result{Key: a.Key, Attempt: a.number, State: Parked, Problem: "the outcome is lost, and no listing shows this channel"}
+	_, err := o.results.do(o.lookUp(ctx, a))
+	return err
+}
+
+// lookUp returns what became of a message. One whose outcome nobody can know is parked, not sent again: not even if it is not
+// listed, because the process that holds it may be frozen.
+func (o *Outbox[TTx]) lookUp(ctx context.Context, a *attempt) result {
+	r := result{Key: a.Key, Attempt: a.number, State: Parked}
 	message, err := o.channels[a.Channel].decode(a.stored)
 	if err != nil {
 		r.Problem = err.Error()
+		return r
 	}
-	if m, ok := message.(sms.Message); ok && err == nil {
-		ctx, cancel := context.WithTimeout(ctx, o.options.SendTimeout)
-		defer cancel()
-		// A window that is long over makes one lookup decide. SettleFor is the outbox's own window: rounds do not wait.
-		receipt, err := o.client.SMS.Settle(ctx, m, time.UnixMilli(0))
-		age := time.Since(time.UnixMilli(a.began))
-		absent := errors.Is(err, messaging.ErrNotListed)
-		switch {
-		case err == nil:
-			r = o.judge(a, receipt, nil)
-		case absent && age < o.options.SettleFor, !absent && age < o.options.SettleFor+24*time.Hour:
-			r.State, r.Problem = Unknown, err.Error()
-			r.due(min(age/2, 10*time.Minute))
-		default:
-			r.Problem = err.Error()
-		}
+	m, ok := message.(sms.Message)
+	if !ok {
+		r.Problem = "the outcome is lost, and no listing shows this channel"
+		return r
 	}
-	_, err = o.results.do(r)
-	return err
+	ctx, cancel := context.WithTimeout(ctx, o.options.SendTimeout)
+	defer cancel()
+	// A window that is long over makes one lookup decide. SettleFor is the outbox's own window: its rounds do not wait.
+	receipt, err := o.client.SMS.Settle(ctx, m, time.UnixMilli(0))
+	if err == nil {
+		return o.judge(a, receipt, nil)
+	}
+	r.Problem = err.Error()
+	limit := o.options.SettleFor
+	if !errors.Is(err, messaging.ErrNotListed) && !errors.Is(err, messaging.ErrFilterIgnored) {
+		limit += 24 * time.Hour // the lookup itself failed, so wait for the service
+	}
+	if age := time.Since(time.UnixMilli(a.began)); age < limit {
+		r.State = Unknown
+		r.due(min(age/2, 10*time.Minute))
+	}
+	return r
 }
 
 // wakeOverdue gives messages that wait beyond their time another job: theirs may have ended with a process, or been deleted or

@@ -136,9 +136,9 @@ func (o object) checkContent(kind string, known []string) *problem {
 
 // confirmChatApp2 returns the response of the platform if the contract has its place of the ID for a second choice, as the
 // default contract has, and else that of the other channels.
-func confirmChatApp2(t table.Send, m submission) any {
+func (s *Server) confirmChatApp2(t table.Send, m submission) any {
 	if slices.Index(t.Response["id"], "messages.0.id") < 1 {
-		return confirm(t, m)
+		return s.confirm(t, m)
 	}
 	contact := map[string]string{"input": m.To}
 	if m.toUser {

@@ -90,7 +90,8 @@ func (p problem) codeIn(errs table.Errors) string {
 		candidates = append(candidates, known)
 	}
 	i := slices.IndexFunc(candidates, func(code string) bool {
-		return classOf(errs, code) == class && !hasWord(errs.Success, code)
+		meaning, _ := table.Meaning(errs.Classes, code, false)
+		return meaning == class && !hasWord(errs.Success, code)
 	})
 	if i < 0 {
 		return ""
@@ -98,45 +99,34 @@ func (p problem) codeIn(errs table.Errors) string {
 	return candidates[i]
 }
 
-// classOf returns the class of a code, or "". An exact code wins over prefixes, and the longest prefix over others.
-func classOf(errs table.Errors, code string) string {
-	best, found := -1, ""
-	for class, codes := range errs.Classes {
-		for _, known := range codes {
-			weight := len(known)
-			if known == code {
-				weight = len(code) + 2
-			} else if prefix, ok := strings.CutSuffix(known, "*"); !ok || !strings.HasPrefix(code, prefix) {
-				continue
-			}
-			if weight > best {
-				best, found = weight, class
-			}
-		}
-	}
-	return found
-}
-
-// hasWord reports whether a list of the contract has a word, in any case, or a prefix of it that ends in *.
-func hasWord(list []string, word string) bool {
-	return slices.ContainsFunc(list, func(known string) bool {
-		prefix, isPrefix := strings.CutSuffix(strings.ToLower(known), "*")
-		return isPrefix && strings.HasPrefix(strings.ToLower(word), prefix) || strings.EqualFold(known, word)
-	})
-}
+// hasWord reports whether a list of the contract has a word, or a prefix of it.
+func hasWord(list []string, word string) bool { return table.Match(list, word, true) >= 0 }
 
 // failure returns an error response, without a code if the problem has none.
 func (s *Server) failure(requestID string, status int, p problem) response {
-	var body any
-	errs := s.names.Errors
-	body = placeFirst(body, errs.Code, p.codeIn(errs))
-	body = placeFirst(body, errs.Message, p.text)
-	body = placeFirst(body, errs.Request, requestID)
-	if body == nil {
-		body = document{}
-	}
-	return response{status: status, body: encode(body)}
+	code := p.codeIn(s.names.Errors)
+	return response{status: status, body: encode(placeFirst(s.explain(requestID, p), s.names.Errors.Code, code))}
+}
+
+// refusal is like failure, with a word in the status of the message in place of a code.
+func (s *Server) refusal(requestID string, status int, p problem, op operation) response {
+	return response{status: status, body: encode(placeFirst(s.explain(requestID, p), op.status, firstWord(op.refused)))}
+}
+
+// explain returns what an error response says beside its code.
+func (s *Server) explain(requestID string, p problem) any {
+	body := placeFirst(document{}, s.names.Errors.Message, p.text)
+	return placeFirst(body, s.names.Errors.Request, requestID)
 }
 
 // exactly returns a word that an entry of a list of words stands for.
 func exactly(entry string) string { return strings.TrimSuffix(entry, "*") }
+
+// firstWord returns the first word of a list as JSON has it, or "" if there is none. A whole number has no quotes, so that a
+// client shows whether it reads both.
+func firstWord(list []string) any {
+	if len(list) == 0 {
+		return ""
+	}
+	return numberOrText(exactly(list[0]))
+}

@@ -22,6 +22,7 @@ func (s *Server) sends(
 ) operation {
 	op := operation{
 		name: name, method: http.MethodPost, path: t.Path, headers: t.Headers, encoding: t.Encoding,
+		status: t.Response["status"], refused: t.Refused,
 		fields: t.Fields, constants: t.Constants, with: t.With, ttl: t.TTL, times: newTimeFormat(t.Time, t.Zone),
 	}
 	if t.Wrap != nil {
@@ -56,8 +57,9 @@ func (s *Server) submit(m *submission) *problem {
 	return nil
 }
 
-// confirm returns the response of SMS and chat app 1. Numbers are strings, as in most services of the kind, but not a status.
-func confirm(t table.Send, m submission) any {
+// confirm returns the response of SMS and chat app 1. Numbers are strings, as in most services of the kind, but not a status. A
+// service without a status says by a code that all is well.
+func (s *Server) confirm(t table.Send, m submission) any {
 	var body any
 	place := func(concept string, value any) { body = placeFirst(body, t.Response[concept], value) }
 	place("id", m.ID) // first: a client has to find it
@@ -69,8 +71,11 @@ func confirm(t table.Send, m submission) any {
 	place("currency", currency)
 	place("balance", m.left.String())
 	place("operator", operator)
-	if len(t.Accepted) > 0 {
-		place("status", word(exactly(t.Accepted[0])))
+	switch success := s.names.Errors.Success; {
+	case len(t.Response["status"]) > 0:
+		place("status", firstWord(t.Accepted))
+	case len(success) > 0:
+		body = placeFirst(body, s.names.Errors.Code, firstWord(success))
 	}
 	return body
 }

@@ -134,9 +134,9 @@ func (s *Server) speak(t *table.Table) {
 	s.names = t
 	s.ledger.times = formatOfRows(t.SMSList.Time, t.SMSList.Zone, t.SMSList.Layouts)
 	s.operations = []operation{
-		s.sends("sms.send", t.SMSSend, readSMS, confirm),
-		s.sends("chatapp1.send", t.ChatApp1Send, readChatApp1, confirm),
-		s.sends("chatapp2.send", t.ChatApp2Send, readChatApp2, confirmChatApp2),
+		s.sends("sms.send", t.SMSSend, readSMS, s.confirm),
+		s.sends("chatapp1.send", t.ChatApp1Send, readChatApp1, s.confirm),
+		s.sends("chatapp2.send", t.ChatApp2Send, readChatApp2, s.confirmChatApp2),
 		s.lists("sms.list", t.SMSList),
 	}
 }
@@ -193,7 +193,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	requestID := s.newRequestID()
 	s.watched(r, fault, requestID)
 	if fault.name == "Status" {
-		s.writeStatus(w, fault, requestID)
+		s.writeStatus(w, r, fault, requestID)
 		return
 	}
 	resp := s.process(r, requestID, body, err)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math"
@@ -41,7 +42,7 @@ type ChatMessage struct {
 	Context Context `json:"context,omitzero"`
 	// ReceivedAt is when the service received the message. It is zero if the callback has no time, or one in an unknown form.
 	// RawTime is the time as it arrived.
-	ReceivedAt time.Time `json:"receivedAt,omitzero"`
+	ReceivedAt time.Time `json:"received,omitzero"`
 	RawTime    string    `json:"rawTime,omitzero"`
 	// Ambiguous is like that of SMSMessage. It is also set where JSON contradicts other parameters or itself.
 	Ambiguous bool `json:"ambiguous,omitzero"`
@@ -92,21 +93,19 @@ func (rcv *Receiver) ParseChatApp2(r *http.Request) ([]ChatMessage, []DeliveryRe
 
 func (rcv *Receiver) chatHandler(name Callback, handle func(context.Context, ChatMessage) error) http.Handler {
 	c := rcv.callbacks[name]
-	read := func(r *http.Request) ([]chatEvent, error) {
+	read := func(r *http.Request) (events batch[chatEvent], err error) {
 		messages, reports, err := rcv.parseChat(r, c)
-		events := make([]chatEvent, 0, len(messages)+len(reports))
 		for i := range messages {
-			events = append(events, chatEvent{event: &messages[i], message: &messages[i]})
-		}
-		if rcv.handleStatus == nil && len(reports) > 0 && err == nil {
-			rejected := c.reject(ErrMisdirected)
-			rejected.Status = http.StatusOK
-			return events, rejected
+			events.add(chatEvent{event: &messages[i], message: &messages[i]})
 		}
 		if rcv.handleStatus != nil {
 			for i := range reports {
-				events = append(events, chatEvent{event: &reports[i], report: &reports[i]})
+				events.add(chatEvent{event: &reports[i], report: &reports[i]})
 			}
+		} else if len(reports) > 0 && err == nil {
+			rejected := c.reject(ErrMisdirected)
+			rejected.Status = http.StatusOK
+			return events, rejected
 		}
 		return events, err
 	}
@@ -139,7 +138,7 @@ func (rcv *Receiver) parseChat(r *http.Request, c *callback) ([]ChatMessage, []D
 		if err == nil {
 			messages, reports, err = one.appendChat(messages, reports)
 		}
-		if len(messages)+len(reports) > maxEvents {
+		if len(messages)+len(reports) > maxEvents || errors.Is(err, ErrTooLarge) {
 			return nil, nil, q.reject(ErrTooLarge)
 		}
 		problem = cmp.Or(problem, err)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"net/http"
 	"time"
@@ -44,45 +45,51 @@ type DeliveryReport struct {
 // Delivery is like SMS, for delivery reports. DeliveryURL returns the URL to name in a send. An envelope of the platform can
 // hold several statuses: each is handled by itself, and if one fails the service calls again.
 func (rcv *Receiver) Delivery(handle func(context.Context, DeliveryReport) error) http.Handler {
-	return &handler[DeliveryReport]{Receiver: rcv, callback: rcv.callbacks[CallbackDelivery], read: rcv.ParseDelivery, handle: handle}
+	return &handler[DeliveryReport]{Receiver: rcv, callback: rcv.callbacks[CallbackDelivery], read: rcv.readDelivery, handle: handle}
 }
 
 // ParseDelivery reads the delivery reports of a request and checks its proofs of origin, as the handler of Delivery does. The
 // error is a [*RejectError]. What could be read is returned beside an error for the rest.
 func (rcv *Receiver) ParseDelivery(r *http.Request) ([]DeliveryReport, error) {
+	reports, err := rcv.readDelivery(r)
+	return reports.list(), err
+}
+
+func (rcv *Receiver) readDelivery(r *http.Request) (reports batch[DeliveryReport], problem error) {
 	q := request{Receiver: rcv, callback: rcv.callbacks[CallbackDelivery]}
 	if err := q.receive(r); err != nil {
-		return nil, err
+		return reports, err
 	}
-	var problem error
-	var reports []DeliveryReport
 	for i := range q.size() {
 		one, err := q.event(i)
 		if err == nil {
-			reports, err = one.appendReports(reports)
+			err = one.addReports(&reports)
 		}
-		if len(reports) > maxEvents {
-			return nil, q.reject(ErrTooLarge)
+		if reports.size > maxEvents || errors.Is(err, ErrTooLarge) {
+			return batch[DeliveryReport]{}, q.reject(ErrTooLarge)
 		}
 		problem = cmp.Or(problem, err)
 	}
 	return reports, problem
 }
 
-// appendReports appends the reports of a request.
-func (q *request) appendReports(reports []DeliveryReport) ([]DeliveryReport, error) {
+// addReports adds the reports of a request.
+func (q *request) addReports(reports *batch[DeliveryReport]) error {
 	e := q.withoutForeign(q.findEnvelope())
+	if e.tooLarge {
+		return q.reject(ErrTooLarge)
+	}
 	found, complete := q.reports(e)
-	reports = append(reports, found...)
+	for _, d := range found {
+		reports.add(d)
+	}
 	switch {
-	case e.tooLarge:
-		return nil, q.reject(ErrTooLarge)
 	case len(e.messages) > 0 && !e.single:
-		return reports, q.reject(ErrMisdirected)
+		return q.reject(ErrMisdirected)
 	case !complete:
-		return reports, q.reject(ErrNoMessage)
+		return q.reject(ErrNoMessage)
 	case len(found) > 0:
-		return reports, nil
+		return nil
 	}
 	d := DeliveryReport{
 		ID: q.values[conceptID], ReferenceID: q.values[conceptReference], From: number(q.values[conceptFrom]),
@@ -91,10 +98,11 @@ func (q *request) appendReports(reports []DeliveryReport) ([]DeliveryReport, err
 		Ambiguous: q.ambiguous, Params: q.params, RawQuery: q.rawQuery,
 	}
 	if d.ID == "" && d.ReferenceID == "" {
-		return reports, q.reject(ErrNoMessage)
+		return q.reject(ErrNoMessage)
 	}
 	d.Status = q.status(d.RawStatus)
-	return append(reports, d), nil
+	reports.add(d)
+	return nil
 }
 
 // withoutForeign returns the envelope, or none if it is JSON in a parameter while others are a report by themselves: then the

@@ -12,7 +12,7 @@ import (
 // The environment variables of NewReceiverFromEnv.
 const (
 	envContract = "MESSAGING_CONTRACT"
-	envSecret   = "MESSAGING_WEBHOOK_SECRET" //nolint:gosec // the name of a variable
+	envSecret   = "MESSAGING_WEBHOOK_SECRET"
 )
 
 // NewReceiverFromEnv returns a Receiver configured by environment variables:

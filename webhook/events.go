@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -12,15 +13,20 @@ import (
 
 // findEvents looks for the list of events in the body.
 func (q *request) findEvents() error {
+	if q.object == "" {
+		return nil
+	}
 	body := json.RawMessage(q.object)
-	found := body
+	found, repeats := body, false
 	for _, path := range q.callback.events {
-		if found = path.in(body); found != nil {
+		if found, repeats = path.in(body); found != nil {
 			break
 		}
 	}
 	switch {
-	case len(q.object) == 0, found == nil, len(found) == len(body) && isNested(body, '{'):
+	case repeats: // to read one list would lose the other
+		return q.reject(ErrUnreadable)
+	case found == nil, len(found) == len(body) && isNested(body, '{'):
 		return nil
 	case isNested(found, '{'):
 		q.list = []json.RawMessage{found}
@@ -29,10 +35,14 @@ func (q *request) findEvents() error {
 	case string(found) != "null":
 		return q.reject(ErrUnreadable)
 	}
-	if q.several = true; len(q.list) > maxEvents {
+	switch q.several = true; {
+	case len(q.list) > maxEvents:
 		return q.reject(ErrTooLarge)
+	case len(q.list)*q.inQuery > 16*q.maxParams: // each event has them in its Params
+		return q.reject(ErrTooManyParams)
+	default:
+		return nil
 	}
-	return nil
 }
 
 // holdsList reports whether a body may be a list of events itself.
@@ -73,9 +83,11 @@ func (q *request) event(i int) (*request, error) {
 // readPaths reads the values at the paths that the contract names as parameters of those names.
 func (q *request) readPaths(object json.RawMessage) {
 	for _, path := range q.callback.paths {
-		if found := path.in(object); found != nil {
+		found, repeats := path.in(object)
+		if found != nil {
 			q.addJSON(path.text, found)
 		}
+		q.ambiguous = q.ambiguous || repeats
 	}
 }
 
@@ -92,32 +104,39 @@ func newPath(text string) path {
 	return path{text: text, names: strings.Split(text, ".")}
 }
 
-// in returns the value at the path in valid JSON, or nil. A number is a position in a list, or the name of a member.
-func (p path) in(raw json.RawMessage) json.RawMessage {
+// in returns the value at the path in valid JSON, or nil, and reports whether a member on the way came twice with different
+// values: the first counts. A number is a position in a list, or the name of a member.
+func (p path) in(raw json.RawMessage) (found json.RawMessage, repeats bool) {
+	found = raw
 	for _, name := range p.names {
-		raw = child(raw, name)
+		value, again := child(found, name)
+		found, repeats = value, repeats || again
 	}
-	return raw
+	return found, repeats
 }
 
-func child(raw json.RawMessage, name string) json.RawMessage {
+func child(raw json.RawMessage, name string) (found json.RawMessage, repeats bool) {
 	switch {
 	case isNested(raw, '{'):
 		for have, value := range members(raw) {
-			if have == name {
-				return value
+			switch {
+			case have != name:
+			case found == nil:
+				found = value
+			default:
+				repeats = repeats || !bytes.Equal(found, value)
 			}
 		}
 	case isNested(raw, '['):
 		position, err := strconv.Atoi(name)
 		for element := range parts(raw) {
 			if position == 0 && err == nil {
-				return element
+				return element, false
 			}
 			position--
 		}
 	}
-	return nil
+	return found, repeats
 }
 
 // elements returns the elements of a valid JSON list. It stops after one more than most.

@@ -66,6 +66,11 @@ func TestPathsInBody(t *testing.T) {
 	assert.Equal(t, "1111", m.From, "the query comes first")
 	assert.True(t, m.Ambiguous)
 
+	m, err = rcv.ParseSMS(post("", "", `{"data":{"payload":{"from":{"phone_number":"1111"}}},"data":{"payload":{"from":{"phone_number":"2222"}}}}`))
+	require.NoError(t, err)
+	assert.Equal(t, "1111", m.From)
+	assert.True(t, m.Ambiguous, "a member on the way came twice")
+
 	for _, body := range []string{
 		`{"data":{"payload":{"from":"1111"}}}`, `{"data":{"payload":{"from":{"phone_number":{"a":1}}}}}`, `{"data":[{"payload":{"from":{"phone_number":"1111"}}}]}`,
 		`{"data":7}`, `{"data":{"payload":{"from":["1111"]}}}`, `{"data":` + strings.Repeat(`{"data":`, 7_000) + "1" + strings.Repeat("}", 7_001),
@@ -115,6 +120,7 @@ func TestSeveralEvents(t *testing.T) {
 		froms []string
 		err   error
 	}{
+		"a list that comes twice":  {`{"results":[{"from":"1111"}],"results":[{"from":"2222"}]}`, nil, webhook.ErrUnreadable},
 		"one as an object":         {`{"results":{"from":"1111"}}`, []string{"1111"}, nil},
 		"the first path counts":    {`{"results":[{"from":"2222"}],"data":{"results":[{"from":"1111"}]}}`, []string{"1111"}, nil},
 		"no list":                  {`{"from":"1111"}`, []string{"1111"}, nil},
@@ -198,6 +204,8 @@ func TestSeveralEventsOfChatAppsAndReports(t *testing.T) {
 func TestSeveralEventsBesideQuery(t *testing.T) {
 	t.Parallel()
 	rcv := named(t, listed)
+	_, err := rcv.ParseSMSMessages(post(strings.Repeat("a=b&", 250), "", `{"results":[`+strings.Repeat(`{"from":"1111"},`, 20)+`{}]}`))
+	require.ErrorIs(t, err, webhook.ErrTooManyParams, "a query for each event would take much memory")
 	messages, err := rcv.ParseSMSMessages(post("from=2222&messageId=7", "", `{"results":[{"from":"1111"},{"from":"2222"},{"messageId":"1","from":"2222"}]}`))
 	require.NoError(t, err)
 	require.Len(t, messages, 3)
@@ -268,10 +276,11 @@ func TestSeveralEventsAreBounded(t *testing.T) {
 		"a deep member": `{"results":[{"from":` + strings.Repeat("[", 9_000) + strings.Repeat("]", 9_000) + `}]}`,
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			began := time.Now()
 			_, err := rcv.ParseSMSMessages(post("", "", body))
 			require.Error(t, err)
-			assert.Less(t, time.Since(began), 20*time.Second)
+			assert.Less(t, time.Since(began), time.Minute)
 		})
 	}
 }

@@ -17,7 +17,7 @@ type handler[E event] struct {
 	*Receiver
 
 	callback *callback
-	read     func(*http.Request) ([]E, error)
+	read     func(*http.Request) (batch[E], error)
 	handle   func(context.Context, E) error
 }
 
@@ -25,6 +25,36 @@ type handler[E event] struct {
 type event interface {
 	DuplicateKey() (key string, lasting bool)
 	about() (kind Callback, id string)
+}
+
+// batch is the events of a request. Most have one, which then needs no list.
+type batch[E any] struct {
+	first E
+	rest  []E
+	size  int
+}
+
+func (b *batch[E]) add(e E) {
+	if b.size++; b.size == 1 {
+		b.first = e
+	} else {
+		b.rest = append(b.rest, e)
+	}
+}
+
+func (b *batch[E]) at(i int) *E {
+	if i == 0 {
+		return &b.first
+	}
+	return &b.rest[i-1]
+}
+
+// list returns the events, or nil if there are none.
+func (b *batch[E]) list() []E {
+	if b.size == 0 {
+		return nil
+	}
+	return append([]E{b.first}, b.rest...)
 }
 
 // response is what a request is answered with. The body is always empty, because some gateways send it back to the sender as a
@@ -36,10 +66,10 @@ type response struct {
 
 // ServeHTTP answers a request.
 func (h *handler[E]) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	response := h.serve(r)
+	all := h.serve(r)
 	header := w.Header()
 	header["Cache-Control"] = h.noStore
-	switch response.status {
+	switch all.status {
 	case http.StatusMethodNotAllowed:
 		allow := "GET, HEAD"
 		if h.post {
@@ -49,10 +79,10 @@ func (h *handler[E]) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case http.StatusNotFound:
 		header.Set("Connection", "close") // otherwise net/http waits for a body before it answers
 	case http.StatusServiceUnavailable:
-		seconds := max(1, int64(math.Ceil(response.retryAfter.Seconds())))
+		seconds := max(1, int64(math.Ceil(all.retryAfter.Seconds())))
 		header.Set("Retry-After", strconv.FormatInt(seconds, 10))
 	}
-	w.WriteHeader(response.status) // also for 200: some routers record it
+	w.WriteHeader(all.status) // also for 200: some routers record it
 }
 
 // serve handles the events of a request. The status of the response is the highest of all, so that the service calls again if
@@ -69,11 +99,11 @@ func (h *handler[E]) serve(r *http.Request) (all response) {
 	if err != nil {
 		all.status = h.reject(w, err)
 	}
-	for i := range events {
+	for i := range events.size {
 		if i > 0 || err != nil {
 			w = h.watch(r)
 		}
-		one := h.handleOne(w, &events[i], i)
+		one := h.handleOne(w, events.at(i), i)
 		all.status = max(all.status, one.status)
 		all.retryAfter = max(all.retryAfter, one.retryAfter)
 	}
@@ -82,23 +112,24 @@ func (h *handler[E]) serve(r *http.Request) (all response) {
 
 // handleOne handles the event with index i of a request, unless that was done or is being done.
 func (h *handler[E]) handleOne(w watched, e *E, i int) response {
-	c := &handling[E]{handler: h, event: e}
-	c.request, c.deadline = w.ctx, time.Now().Add(h.timeout)
-	defer c.end()
+	ctx := &handlerContext{request: w.ctx, deadline: time.Now().Add(h.timeout)}
+	defer ctx.end()
 	w.kind, w.id = (*e).about()
-	var storeErr error
+	called := true
+	var err, storeErr error
 	if key := h.storeKey(e, i); key == "" {
-		_ = c.call(c)
+		err = h.call(ctx, e)
 	} else {
-		storeErr = c.once(key)
+		called, err, storeErr = h.once(ctx, key, e)
 	}
-	if panicked, ok := errors.AsType[*PanicError](cmp.Or(c.err, storeErr)); ok {
+	if panicked, ok := errors.AsType[*PanicError](cmp.Or(err, storeErr)); ok {
 		return response{status: h.reject(w, panicked)}
 	}
-	outcome := c.outcome(storeErr)
-	h.end(w, outcome, nil, outcome.status())
-	later, _ := errors.AsType[*retryLater](c.err)
-	return response{outcome.status(), later.delay()}
+	outcome := outcomeOf(called, err, storeErr)
+	status, _ := outcome.rule()
+	h.end(w, outcome, nil, status)
+	later, _ := errors.AsType[*retryLaterError](err)
+	return response{status, later.delay()}
 }
 
 // storeKey returns the key of an event in the store, or "" if there is no store or the event cannot be told from others. Two
@@ -119,44 +150,31 @@ func (h *handler[E]) storeKey(e *E, position int) string {
 	return key + "." + strconv.FormatInt(time.Now().UnixNano()/int64(h.window), 10)
 }
 
-// handling is one event while it is handled, and the context of that.
-type handling[E event] struct {
-	handlerContext
+// once calls the handle function through the store. It reports whether the function was called, and returns its error apart
+// from that of the store.
+func (h *handler[E]) once(ctx context.Context, key string, e *E) (called bool, err, storeErr error) {
+	one := &attempt[E]{handler: h, event: *e}
+	storeErr = protect(h.callback, func() error { return h.store.Once(ctx, key, one.run) })
+	return one.called, one.err, storeErr
+}
 
+// attempt is a call of the handle function by a store.
+type attempt[E event] struct {
 	handler *handler[E]
-	event   *E
-	called  bool  // the handle function was called
-	err     error // and returned this
+	event   E
+	called  bool
+	err     error
 }
 
-// outcome returns what became of an event, other than a panic.
-func (c *handling[E]) outcome(storeErr error) Outcome {
-	switch {
-	case errors.Is(c.err, ErrRetryLater):
-		return OutcomeRetryLater
-	case c.err != nil:
-		return OutcomeFailed
-	case errors.Is(storeErr, ErrInProgress):
-		return OutcomeInProgress
-	case storeErr != nil:
-		return OutcomeStoreFailed
-	case !c.called:
-		return OutcomeDuplicate
-	default:
-		return OutcomeHandled
-	}
-}
-
-// once calls the handle function through the store, and returns the error of the store.
-func (c *handling[E]) once(key string) error {
-	return protect(c.handler.callback, func() error { return c.handler.store.Once(c, key, c.call) })
+func (a *attempt[E]) run(ctx context.Context) error {
+	a.called = true
+	a.err = a.handler.call(ctx, &a.event)
+	return a.err
 }
 
 // call calls the handle function.
-func (c *handling[E]) call(ctx context.Context) error {
-	c.called = true
-	c.err = protect(c.handler.callback, func() error { return c.handler.handle(ctx, *c.event) })
-	return c.err
+func (h *handler[E]) call(ctx context.Context, e *E) error {
+	return protect(h.callback, func() error { return h.handle(ctx, *e) })
 }
 
 // protect calls a function of the user and turns a panic into a [*PanicError].

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"unicode/utf8"
 )
@@ -41,7 +42,7 @@ func (s stored) raw() json.RawMessage {
 // MarshalJSON encodes the message for storage, without loss: a message that this package read is the same when it is decoded,
 // except that a time zone loses its name and keeps its offset. The keys belong to this library:
 //
-//	{"id": "m-1", "from": "+639171234567", "to": "21581", "text": "Hi", "receivedAt": "2026-10-03T14:44:23Z", "rawTime": "1791038663",
+//	{"id": "m-1", "from": "+639171234567", "to": "21581", "text": "Hi", "received": "2026-10-03T14:44:23Z", "rawTime": "1791038663",
 //	 "params": [{"name": "id", "value": "m-1"}, …], "rawQuery": "id=m-1&…"}
 //
 // It holds personal data, and no secret.
@@ -79,9 +80,7 @@ func (m ChatMessage) MarshalJSON() ([]byte, error) {
 		stored
 	}{plain(m), newStored(m.JSON, m.RawQuery)}
 	if m.Content != nil {
-		if to.stored.Content = newStoredContent(m.Content); to.stored.Content == nil {
-			return nil, fmt.Errorf("webhook: the message cannot be encoded: its content is a %T, want a value of this package", m.Content)
-		}
+		to.stored.Content = &storedContent{m.Content}
 	}
 	return json.Marshal(to)
 }
@@ -99,9 +98,7 @@ func (m *ChatMessage) UnmarshalJSON(data []byte) error {
 	decoded := ChatMessage(from.plain)
 	decoded.JSON, decoded.RawQuery = from.raw(), from.query()
 	if content := from.stored.Content; content != nil {
-		if decoded.Content = content.content(); decoded.Content == nil {
-			return errors.New("webhook: the event cannot be decoded: its content is not one that this package knows")
-		}
+		decoded.Content = content.value
 	}
 	*m = decoded
 	return nil
@@ -133,6 +130,9 @@ func (d *DeliveryReport) UnmarshalJSON(data []byte) error {
 
 // undecodable returns an error that says where, and shows no value.
 func undecodable(err error) error {
+	if errors.Is(err, errContent) {
+		return errContent
+	}
 	if mistyped, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		field := strings.TrimPrefix(strings.TrimPrefix(mistyped.Field, "plain."), "stored.") // of the embedded structs
 		return fmt.Errorf("webhook: the event cannot be decoded: %q cannot be a JSON %s", field, mistyped.Value)
@@ -140,74 +140,61 @@ func undecodable(err error) error {
 	return errors.New("webhook: the event cannot be decoded: want JSON as MarshalJSON writes it")
 }
 
-// storedContent holds one content, under a name that says what it is.
-type storedContent struct {
-	Text     *Text          `json:"text,omitempty"`
-	Media    *Media         `json:"media,omitempty"`
-	Location *Location      `json:"location,omitempty"`
-	Contacts *Contacts      `json:"contacts,omitempty"`
-	Reply    *Reply         `json:"reply,omitempty"`
-	Reaction *Reaction      `json:"reaction,omitempty"`
-	Order    *Order         `json:"order,omitempty"`
-	System   *System        `json:"system,omitempty"`
-	Unknown  *storedUnknown `json:"unknown,omitempty"`
+// contents returns an empty content of each kind, by its name in storage.
+func contents() map[string]Content {
+	return map[string]Content{
+		"text": Text{}, "media": Media{}, "location": Location{}, "contacts": Contacts{}, "reply": Reply{}, "reaction": Reaction{},
+		"order": Order{}, "system": System{}, "unknown": Unknown{},
+	}
 }
 
-// storedUnknown is Unknown with its JSON as text.
+// storedContent is a content in storage: an object with one member, which says what it is.
+type storedContent struct{ value Content }
+
+// MarshalJSON fails for a pointer, and for a type of another package.
+func (s storedContent) MarshalJSON() ([]byte, error) {
+	for name, kind := range contents() {
+		if reflect.TypeOf(kind) == reflect.TypeOf(s.value) {
+			return json.Marshal(map[string]Content{name: s.value})
+		}
+	}
+	return nil, fmt.Errorf("its content is a %T, want a value of this package", s.value)
+}
+
+// UnmarshalJSON fails for a content of another name. Other members are ignored.
+func (s *storedContent) UnmarshalJSON(data []byte) error {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(data, &members); err != nil {
+		return err
+	}
+	for name, kind := range contents() {
+		if raw, ok := members[name]; ok {
+			value := reflect.New(reflect.TypeOf(kind))
+			err := json.Unmarshal(raw, value.Interface())
+			s.value, _ = reflect.TypeAssert[Content](value.Elem())
+			return err
+		}
+	}
+	return errContent
+}
+
+var errContent = errors.New("webhook: the event cannot be decoded: its content is not one that this package knows")
+
+// storedUnknown is an Unknown in storage.
 type storedUnknown struct {
 	Kind string `json:"kind,omitzero"`
 	JSON string `json:"json,omitzero"`
 }
 
-// newStoredContent returns a content for storage, or nil if it is a pointer or of another package.
-func newStoredContent(content Content) *storedContent {
-	switch c := content.(type) {
-	case Text:
-		return &storedContent{Text: &c}
-	case Media:
-		return &storedContent{Media: &c}
-	case Location:
-		return &storedContent{Location: &c}
-	case Contacts:
-		c = append(Contacts{}, c...) // nil would be null, which is absent
-		return &storedContent{Contacts: &c}
-	case Reply:
-		return &storedContent{Reply: &c}
-	case Reaction:
-		return &storedContent{Reaction: &c}
-	case Order:
-		return &storedContent{Order: &c}
-	case System:
-		return &storedContent{System: &c}
-	case Unknown:
-		return &storedContent{Unknown: &storedUnknown{Kind: c.Kind, JSON: string(c.Raw)}}
-	default:
-		return nil
-	}
+// MarshalJSON stores the JSON of the message as text, like that of [ChatMessage].
+func (u Unknown) MarshalJSON() ([]byte, error) {
+	return json.Marshal(storedUnknown{Kind: u.Kind, JSON: string(u.Raw)})
 }
 
-// content returns the content, or nil if there is none. Of several the first counts.
-func (s *storedContent) content() Content {
-	switch {
-	case s.Text != nil:
-		return *s.Text
-	case s.Media != nil:
-		return *s.Media
-	case s.Location != nil:
-		return *s.Location
-	case s.Contacts != nil:
-		return *s.Contacts
-	case s.Reply != nil:
-		return *s.Reply
-	case s.Reaction != nil:
-		return *s.Reaction
-	case s.Order != nil:
-		return *s.Order
-	case s.System != nil:
-		return *s.System
-	case s.Unknown != nil:
-		return Unknown{Kind: s.Unknown.Kind, Raw: stored{JSON: s.Unknown.JSON}.raw()}
-	default:
-		return nil
-	}
+// UnmarshalJSON decodes what MarshalJSON encodes.
+func (u *Unknown) UnmarshalJSON(data []byte) error {
+	var from storedUnknown
+	err := json.Unmarshal(data, &from)
+	*u = Unknown{Kind: from.Kind, Raw: stored{JSON: from.JSON}.raw()}
+	return err
 }

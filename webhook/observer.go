@@ -1,7 +1,6 @@
 package webhook
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -72,32 +71,42 @@ const (
 	OutcomeStoreFailed Outcome = "store failed"
 )
 
-// status returns the status of the response for an event that was read.
-func (o Outcome) status() int {
-	switch o {
-	case OutcomeHandled, OutcomeDuplicate:
-		return http.StatusOK
-	case OutcomeInProgress, OutcomeRetryLater, OutcomeStoreFailed:
-		return http.StatusServiceUnavailable
-	case OutcomeFailed, OutcomePanicked, OutcomeRejected:
-		return http.StatusInternalServerError
+// outcomeOf returns what became of an event: whether the function was called, its error, and the error of the store.
+func outcomeOf(called bool, err, storeErr error) Outcome {
+	switch {
+	case errors.Is(err, ErrRetryLater):
+		return OutcomeRetryLater
+	case err != nil:
+		return OutcomeFailed
+	case errors.Is(storeErr, ErrInProgress):
+		return OutcomeInProgress
+	case storeErr != nil:
+		return OutcomeStoreFailed
+	case !called:
+		return OutcomeDuplicate
+	default:
+		return OutcomeHandled
 	}
-	return http.StatusInternalServerError
 }
 
-// level returns the level at which an outcome is logged.
-func (o Outcome) level() slog.Level {
+// rule returns the status of the response for an event, other than one that was refused, and the level at which it is logged.
+func (o Outcome) rule() (status int, level slog.Level) {
 	switch o {
-	case OutcomeDuplicate, OutcomeInProgress:
-		return slog.LevelDebug
-	case OutcomeHandled, OutcomeRetryLater:
-		return slog.LevelInfo
+	case OutcomeHandled:
+		return http.StatusOK, slog.LevelInfo
+	case OutcomeDuplicate:
+		return http.StatusOK, slog.LevelDebug
+	case OutcomeInProgress:
+		return http.StatusServiceUnavailable, slog.LevelDebug
+	case OutcomeRetryLater:
+		return http.StatusServiceUnavailable, slog.LevelInfo
+	case OutcomeStoreFailed:
+		return http.StatusServiceUnavailable, slog.LevelError
 	case OutcomeRejected:
-		return slog.LevelWarn
-	case OutcomeFailed, OutcomePanicked, OutcomeStoreFailed:
-		return slog.LevelError
+		return http.StatusBadRequest, slog.LevelWarn
+	case OutcomeFailed, OutcomePanicked:
 	}
-	return slog.LevelError
+	return http.StatusInternalServerError, slog.LevelError
 }
 
 // watched is an event that is logged and observed.
@@ -123,7 +132,9 @@ func (h *handler[E]) watch(r *http.Request) watched {
 	w.began = time.Now()
 	for _, observer := range h.observers {
 		_ = protect(h.callback, func() error {
-			w.ctx = cmp.Or(observer.start(w.ctx, Event{Callback: h.callback.name}), w.ctx)
+			if ctx := observer.start(w.ctx, Event{Callback: h.callback.name}); ctx != nil {
+				w.ctx = ctx //nolint:fatcontext // one for each observer
+			}
 			return nil
 		})
 	}
@@ -135,6 +146,7 @@ func (h *handler[E]) end(w watched, outcome Outcome, reason error, status int) {
 	if h.logger == nil && h.observers == nil {
 		return
 	}
+	_, level := outcome.rule()
 	result := EventResult{Kind: w.kind, Outcome: outcome, StatusCode: status, Duration: time.Since(w.began)}
 	verdict := string(outcome)
 	if reason != nil {
@@ -149,7 +161,7 @@ func (h *handler[E]) end(w watched, outcome Outcome, reason error, status int) {
 	}
 	if h.logger != nil && !w.isHEAD(reason) {
 		_ = protect(h.callback, func() error {
-			h.logger.LogAttrs(w.ctx, outcome.level(), "webhook", slog.String("callback", string(h.callback.name)),
+			h.logger.LogAttrs(w.ctx, level, "webhook", slog.String("callback", string(h.callback.name)),
 				slog.String("id", cut(w.id)), slog.String("verdict", verdict), slog.Duration("duration", result.Duration))
 			return nil
 		})

@@ -72,7 +72,7 @@ func TestObserver(t *testing.T) {
 			seen.ended = nil
 			w := httptest.NewRecorder()
 			h.ServeHTTP(w, r)
-			assert.Equal(t, seen.started, len(seen.inside), "each beginning has an end")
+			assert.Len(t, seen.inside, seen.started, "each beginning has an end")
 			worst := 0
 			for _, end := range seen.ended {
 				worst = max(worst, end.StatusCode)

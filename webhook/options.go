@@ -118,7 +118,7 @@ func WithStatuses(handle func(context.Context, DeliveryReport) error) Option {
 // WithPOST accepts POST as well as GET. The body is a form or a JSON object, regardless of its Content-Type. Members of the
 // object are parameters, with null as an empty value; a nested object or list is a parameter that holds its JSON. For chat apps
 // and delivery reports the body may be a message or status of the platform, or its envelope. Parameters of the query come
-// before those of the body.
+// before those of the body. For paths and lists of events see "JSON bodies and several events" in the package documentation.
 func WithPOST() Option {
 	return func(rcv *Receiver) error {
 		rcv.post = true
@@ -126,8 +126,8 @@ func WithPOST() Option {
 	}
 }
 
-// WithLimits bounds the number of parameters of a request, and the bytes of its query and of its body. The defaults are 256
-// and 65,536. The memory that a request takes is a small multiple of the bytes.
+// WithLimits bounds the number of parameters of a request, and of each event of a list, and the bytes of its query and of its
+// body. The defaults are 256 and 65,536. The memory that a request takes is a small multiple of the bytes.
 func WithLimits(parameters, bytes int) Option {
 	return func(rcv *Receiver) error {
 		rcv.maxParams, rcv.maxBytes = parameters, bytes

@@ -9,7 +9,8 @@ import (
 // It is what net/url does, but for senders that do not escape: a semicolon is data, a % that escapes nothing stays, and
 // each byte that is not part of valid UTF-8 is read as Windows-1252. Nothing is decoded twice.
 func (q *request) readForm(form string) string {
-	var kept []string // what is no secret
+	var few [4]string // on the stack, for most
+	kept := few[:0]   // what is no secret
 	begin := 0        // of what may still be kept
 	for at := 0; at < len(form); {
 		end := at + strings.IndexByte(form[at:], '&')

@@ -11,16 +11,18 @@ var ErrRetryLater = errors.New("webhook: retry later")
 
 // RetryLater returns an error that is ErrRetryLater and asks the service to call again after a time, which is rounded up to
 // whole seconds, at least one. Services may ignore it. Of several events in a request the longest time counts.
-func RetryLater(after time.Duration) error { return &retryLater{after} }
+func RetryLater(after time.Duration) error { return &retryLaterError{after} }
 
-type retryLater struct{ after time.Duration }
+type retryLaterError struct{ after time.Duration }
 
-func (e *retryLater) Error() string { return ErrRetryLater.Error() + " (" + e.after.String() + ")" }
+func (e *retryLaterError) Error() string {
+	return ErrRetryLater.Error() + " (" + e.after.String() + ")"
+}
 
-func (e *retryLater) Is(target error) bool { return target == ErrRetryLater } //nolint:errorlint // an Is method compares
+func (e *retryLaterError) Is(target error) bool { return target == ErrRetryLater }
 
 // delay returns the time, or 0 for a nil error.
-func (e *retryLater) delay() time.Duration {
+func (e *retryLaterError) delay() time.Duration {
 	if e == nil {
 		return 0
 	}

@@ -25,7 +25,7 @@ type SMSMessage struct {
 	Keyword string `json:"keyword,omitzero"`
 	// ReceivedAt is when the service received the message. It is zero if the callback has no time, or one in an unknown form.
 	// RawTime is the time as it arrived.
-	ReceivedAt time.Time `json:"receivedAt,omitzero"`
+	ReceivedAt time.Time `json:"received,omitzero"`
 	RawTime    string    `json:"rawTime,omitzero"`
 	// Ambiguous reports whether an ID, a sender, a recipient or a reference arrived twice with different values. The first is
 	// used. Text that was not escaped can hold parameters of its own, so trust such an event no more than you trust its sender.
@@ -39,45 +39,49 @@ type SMSMessage struct {
 // SMS returns a handler that calls handle for each inbound SMS. What handle returns decides the response; see the package
 // documentation. It is called from many goroutines. A nil handle fails every event, as one that panics does.
 func (rcv *Receiver) SMS(handle func(context.Context, SMSMessage) error) http.Handler {
-	return &handler[SMSMessage]{Receiver: rcv, callback: rcv.callbacks[CallbackSMS], read: rcv.ParseSMSMessages, handle: handle}
+	return &handler[SMSMessage]{Receiver: rcv, callback: rcv.callbacks[CallbackSMS], read: rcv.readSMS, handle: handle}
 }
 
 // ParseSMS reads an inbound SMS from a request and checks its proofs of origin, as the handler of SMS does. The error is a
-// [*RejectError]. A request that holds no SMS or several is one too, with ErrSeveral: use ParseSMSMessages where the contract
-// names a list of events.
+// [*RejectError], also for a request with several messages, ErrSeveral: use ParseSMSMessages where the contract names a list.
 func (rcv *Receiver) ParseSMS(r *http.Request) (SMSMessage, error) {
-	messages, err := rcv.ParseSMSMessages(r)
+	messages, err := rcv.readSMS(r)
 	switch {
 	case err != nil:
 		return SMSMessage{}, err
-	case len(messages) != 1:
+	case messages.size == 0:
+		return SMSMessage{}, rcv.callbacks[CallbackSMS].reject(ErrNoSender)
+	case messages.size > 1:
 		return SMSMessage{}, rcv.callbacks[CallbackSMS].reject(ErrSeveral)
 	default:
-		return messages[0], nil
+		return messages.first, nil
 	}
 }
 
 // ParseSMSMessages is like ParseSMS, for requests that may hold several messages. What could be read is returned beside an
 // error for the rest.
 func (rcv *Receiver) ParseSMSMessages(r *http.Request) ([]SMSMessage, error) {
+	messages, err := rcv.readSMS(r)
+	return messages.list(), err
+}
+
+func (rcv *Receiver) readSMS(r *http.Request) (messages batch[SMSMessage], problem error) {
 	q := request{Receiver: rcv, callback: rcv.callbacks[CallbackSMS]}
 	if err := q.receive(r); err != nil {
-		return nil, err
+		return messages, err
 	}
-	var problem error
-	messages := make([]SMSMessage, 0, q.size())
 	for i := range q.size() {
 		one, err := q.event(i)
 		if err == nil {
-			messages, err = one.appendSMS(messages)
+			err = one.addSMS(&messages)
 		}
 		problem = cmp.Or(problem, err)
 	}
 	return messages, problem
 }
 
-// appendSMS appends the message of a request.
-func (q *request) appendSMS(messages []SMSMessage) ([]SMSMessage, error) {
+// addSMS adds the message of a request.
+func (q *request) addSMS(messages *batch[SMSMessage]) error {
 	m := SMSMessage{
 		ID: q.values[conceptID], From: number(q.values[conceptFrom]), To: number(q.values[conceptTo]),
 		ReferenceID: q.values[conceptReference], Operator: q.values[conceptOperator], Keyword: q.values[conceptKeyword],
@@ -86,9 +90,10 @@ func (q *request) appendSMS(messages []SMSMessage) ([]SMSMessage, error) {
 	}
 	m.Text, _ = q.text(-1)
 	if m.From == "" {
-		return messages, q.reject(ErrNoSender)
+		return q.reject(ErrNoSender)
 	}
-	return append(messages, m), nil
+	messages.add(m)
+	return nil
 }
 
 // DuplicateKey returns the key by which a [Store] knows the message, for programs that remember messages themselves. See

@@ -16,6 +16,12 @@ import (
 // another call may take it over. Without one, an event whose process crashes is never handled. The lease must be longer than
 // handle may take (WithHandlerTimeout).
 //
+// In a store such as Redis the claim is SET key claimed NX PX lease, where claimed is a random word. If the key exists, its value
+// tells whether the event was handled or is being handled: return nil or ErrInProgress. After handle, a script replaces the value
+// by "handled" with the time to remember, or deletes the key, each only if the value is still claimed; if the lease was lost, handled
+// is set nevertheless, and nothing is deleted. An error of either command is an error of Once. Such a store forgets what its server
+// forgets: run it with persistence and without eviction. messagingtest.TestStore checks any store.
+//
 // A key has up to 100 characters: letters, digits, and dots within. It holds no secret, number or text. Remember keys
 // for as long as the service may call again, some days for many services.
 type Store interface {

@@ -75,6 +75,28 @@ func readFailure[Document string | []byte](fs *failures, doc Document, found []v
 	return f, doubt
 }
 
+// failureDecoder reads the responses of a read that are nothing but a failure.
+type failureDecoder struct {
+	places paths
+	errors failures
+}
+
+func newFailureDecoder(errs *table.Errors) failureDecoder {
+	p := compilePaths(withErrors(nil, errs), nil)
+	return failureDecoder{p, compileFailures(&p, errs)}
+}
+
+// DecodeFailure reads a response whose status says that it is a failure. The error says why it is not JSON.
+func (d *failureDecoder) DecodeFailure(body []byte) (Failure, error) {
+	scan := newScanner(body)
+	found := make([]value, d.places.slots)
+	if err := d.places.find(&scan, found); err != nil {
+		return Failure{}, err
+	}
+	failure, _ := readFailure(&d.errors, scan.doc, found)
+	return failure, nil
+}
+
 // meaning returns the class of a code, or "", or reports that it is one of success, whichever the contract matches better.
 func (fs *failures) meaning(code string) (class string, isSuccess bool) {
 	if code == "" {

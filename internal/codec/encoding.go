@@ -58,7 +58,7 @@ func (e *encoding) top(name string) string {
 func (e *encoding) constants(constants map[string]any) []member {
 	var compiled []member
 	for _, name := range sortedKeys(constants) {
-		m := member{name: name, dotted: true}
+		m := member{name: name, dotted: strings.Contains(name, ".")}
 		if e.isJSON() {
 			m.raw, _ = wire.Encode(constants[name]) // it came from JSON
 		} else {
@@ -142,16 +142,28 @@ func unitOf(ttl string) (time.Duration, string) {
 	}
 }
 
+// ContentType returns the content type of every request, or "" if there is no body.
+func (e *encoding) ContentType() string {
+	switch e.kind {
+	case "query":
+		return ""
+	case "form":
+		return "application/x-www-form-urlencoded"
+	default:
+		return "application/json"
+	}
+}
+
 // request writes members as a request to target, and others into its query.
 func (e *encoding) request(target *url.URL, members, inQuery []member) Request {
-	r := Request{Method: e.method, URL: target}
+	r := Request{Method: e.method, URL: target, ContentType: e.ContentType()}
 	switch e.kind {
 	case "query":
 		inQuery = append(members, inQuery...)
 	case "form":
-		r.Body, r.ContentType = appendForm(nil, members), "application/x-www-form-urlencoded"
+		r.Body = appendForm(nil, members)
 	default:
-		r.Body, r.ContentType = appendObject(make([]byte, 0, sizeOf(members)), members), "application/json"
+		r.Body = appendObject(make([]byte, 0, sizeOf(members)), members)
 	}
 	if len(inQuery) > 0 {
 		withQuery := *target

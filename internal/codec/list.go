@@ -18,6 +18,7 @@ import (
 // use.
 type List struct {
 	encoding
+	failureDecoder
 
 	op     *table.List
 	always []member // constants
@@ -27,9 +28,6 @@ type List struct {
 	}
 	rows     *rows
 	failures failures
-	// What a response without a page says.
-	failurePaths paths
-	failureOnly  failures
 }
 
 // CompileList compiles a listing of a valid table at a URL, which links to a next page must not leave. The pair is nil if a
@@ -41,8 +39,7 @@ func CompileList(t *table.Table, op *table.List, target *url.URL, pair KeyPair) 
 	l.rows = compileRows(t, op, lastRow, l.zone)
 	l.paths = compilePaths(withErrors(page, &t.Errors, op.Items...), op.Items)
 	l.failures = compileFailures(&l.paths, &t.Errors)
-	l.failurePaths = compilePaths(withErrors(nil, &t.Errors), nil)
-	l.failureOnly = compileFailures(&l.failurePaths, &t.Errors)
+	l.failureDecoder = newFailureDecoder(&t.Errors)
 	at, places := &l.places, l.paths.places
 	at.total, at.pages, at.number = places["total"], places["pages"], places["number"]
 	at.size, at.hasNext, at.next = places["size"], places["hasNext"], places["next"]
@@ -244,12 +241,12 @@ func (l *List) Decode(body []byte, at wire.Position, rows int, reuse []sms.Trans
 	page := Page{Transactions: reuse[:0]}
 	var few [32]value
 	found := slices.Grow(few[:0], l.paths.slots)[:l.paths.slots]
-	scanner := newScanner(body)
-	scanner.rows = newRowReader(l.rows, &page, rows)
-	if err := l.paths.find(&scanner, found); err != nil {
+	scan := newScanner(body)
+	scan.rows = newRowReader(l.rows, &page, rows)
+	if err := l.paths.find(&scan, found); err != nil {
 		return Page{}, Failure{}, err
 	}
-	doc := scanner.doc
+	doc := scan.doc
 	number := func(slots []int) int {
 		n, _ := wholeNumber(first(doc, found, slots))
 		return n
@@ -260,7 +257,7 @@ func (l *List) Decode(body []byte, at wire.Position, rows int, reuse []sms.Trans
 		return Page{}, failure, nil
 	case doubt != "":
 		return Page{}, failure, pageError(doubt)
-	case scanner.rows.place == 0:
+	case scan.rows.place == 0:
 		return Page{}, Failure{RequestID: failure.RequestID}, errNoRows
 	}
 	page.Number, page.Size = number(l.places.number), number(l.places.size)
@@ -280,7 +277,7 @@ func (l *List) Decode(body []byte, at wire.Position, rows int, reuse []sms.Trans
 		page.Last, page.Missing = true, more || page.Total > 0
 	}
 	if next == "" && len(l.rows.cursor) > 0 && !page.Last {
-		page.Next = wire.Position{Set: true, Cursor: scanner.rows.lastCursor}
+		page.Next = wire.Position{Set: true, Cursor: scan.rows.lastCursor}
 		if page.Next.Cursor == "" {
 			return page, Failure{}, errNoCursor
 		}
@@ -341,15 +338,4 @@ func sameOrigin(a, b *url.URL) bool {
 		return cmp.Or(u.Port(), "80")
 	}
 	return a.Scheme == b.Scheme && strings.EqualFold(a.Hostname(), b.Hostname()) && port(a) == port(b)
-}
-
-// DecodeFailure reads a response whose status says that it is no page. The error says why it is not JSON.
-func (l *List) DecodeFailure(body []byte) (Failure, error) {
-	scanner := newScanner(body)
-	found := make([]value, l.failurePaths.slots)
-	if err := l.failurePaths.find(&scanner, found); err != nil {
-		return Failure{}, err
-	}
-	failure, _ := readFailure(&l.failureOnly, scanner.doc, found)
-	return failure, nil
 }

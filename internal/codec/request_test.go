@@ -565,6 +565,7 @@ func FuzzEncode(f *testing.F) {
 	tables := []*table.Table{
 		parse(f, `{}`), parse(f, `{"sms.send": {"encoding": "form"}}`),
 		parse(f, `{"sms.send": {"fields": {"from": "a.b", "text": "a.c.d", "reference": "r"}, "constants": {"a.c.e": [1]}}}`),
+		parse(f, `{"sms.send": {"fields": {"from": "m.0.a", "text": "m.1.0", "reference": "m.1.1"}, "constants": {"m.2": {}}}}`),
 	}
 	f.Fuzz(func(t *testing.T, from, body, callback, reference, name, value string) {
 		for _, c := range tables {

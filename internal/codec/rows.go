@@ -46,7 +46,9 @@ func compileRows(t *table.Table, op *table.List, cursor []string, zone *time.Loc
 	for _, slot := range r.cursor {
 		r.kept[slot] = true
 	}
-	for i, field := range reflect.VisibleFields(reflect.TypeFor[sms.Transaction]()) {
+	transaction := reflect.TypeFor[sms.Transaction]()
+	for i := range transaction.NumField() {
+		field := transaction.Field(i)
 		concept := field.Tag.Get("concept")
 		if concept == "" {
 			continue
@@ -172,9 +174,13 @@ func (r *rowReader) readMembers(s *scanner, depth int) {
 	for more := s.open('}', depth); more; more = s.next('}') {
 		m := r.member(s, i)
 		i++
-		s.peek()
+		c := s.peek()
 		start := s.pos
-		s.walkChild(m.node, r.found, depth)
+		if c == '{' || c == '[' || m.node.slot == 0 || len(m.node.children) > 0 {
+			s.walkChild(m.node, r.found, depth)
+		} else {
+			r.found[m.node.slot-1] = s.scalar(c) // what walkChild would do, for most members of most rows
+		}
 		if m.extra {
 			r.extra = append(r.extra, span{m.name, start, s.pos})
 		}

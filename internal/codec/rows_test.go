@@ -785,6 +785,7 @@ var shapes = []string{
 	byOffset,
 	byCursor,
 	`{"sms.list": {"paging": {"by": "none"}, "items": [""]}}`,
+	byLastRow,
 }
 
 // FuzzListDecode checks pages against encoding/json: the same documents are accepted, and the same rows are found.

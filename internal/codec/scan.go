@@ -144,19 +144,30 @@ func (s *scanner) word(word string) {
 	}
 }
 
+// isPlain are the bytes that mean nothing but themselves in a string: ASCII without control characters, quote and backslash.
+var isPlain = func() (plain [256]bool) { //nolint:gochecknoglobals // never written
+	for c := byte(' '); c < utf8.RuneSelf; c++ {
+		plain[c] = c != '"' && c != '\\'
+	}
+	return plain
+}()
+
 // string reads a string whose opening quote is next.
 func (s *scanner) string() value {
 	start := s.pos + 1
 	form, ascii := text, true
-	for i := start; i < len(s.doc); i++ {
-		c := s.doc[i]
+	doc := s.doc
+	for i := start; i < len(doc); i++ {
+		c := doc[i]
+		if isPlain[c] {
+			continue
+		}
 		switch {
-		case c >= ' ' && c != '"' && c != '\\' && c < utf8.RuneSelf:
 		case c >= utf8.RuneSelf:
 			ascii = false
 		case c == '"':
 			s.pos = i + 1
-			if form == escapedText || !ascii && !utf8.Valid(s.doc[start:i]) {
+			if form == escapedText || !ascii && !utf8.Valid(doc[start:i]) {
 				return value{escapedText, start - 1, s.pos}
 			}
 			return value{text, start, i}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/internal/wire"
@@ -14,7 +15,7 @@ import (
 // member is a member of a JSON object or a parameter of a form that is about to be written.
 type member struct {
 	name   string
-	dotted bool   // the name is of the contract, so that a dot nests in JSON
+	dotted bool   // the name is of the contract and holds a dot, which nests in JSON
 	text   string // the value, if it is a text
 	raw    []byte // the value as JSON, if it is not
 	done   bool   // it was written
@@ -122,7 +123,7 @@ func appendText(out []byte, text string) []byte {
 	start := 0
 	for i := range len(text) {
 		c := text[i]
-		if c >= ' ' && c != '"' && c != '\\' {
+		if isPlain[c] || c >= utf8.RuneSelf {
 			continue
 		}
 		out = append(out, text[start:i]...)

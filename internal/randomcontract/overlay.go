@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -166,6 +167,9 @@ func (d drawer) chatApp1() object {
 		"language", "ttl", "fallbackFrom", "fallbackText", "callback", "reference",
 	)
 	op["ttl"] = pick(d, "s", "ms", "m")
+	if d.chance(4) {
+		op["fields"].(object)["video"], op["fields"].(object)["thumbnail"] = "", ""
+	}
 	return op
 }
 
@@ -242,7 +246,7 @@ func (d drawer) list() object {
 	return object{
 		"method": method, "path": "/" + pick(d, "v1/", "") + "list", "encoding": encoding, "params": params, "constants": constants,
 		"headers": d.headers("X-List"), "orders": pick(d, object{"ascending": "up", "descending": "down"}, object{"ascending": "1", "descending": "-1"}),
-		"time": d.timeForm(), "paging": object{"by": by, "first": pick(d, 0, 1, 1, 7)}, "items": items, "page": page, "record": record,
+		"time": pick(d, d.timeForm(), d.timeForm(), d.timeForm(), "date"), "paging": object{"by": by, "first": pick(d, 0, 1, 1, 7)}, "items": items, "page": page, "record": record,
 		"zone": d.zone(), "layouts": d.layouts(), "scale": pick(d, 0, -2, -5), "negate": d.chance(4),
 	}
 }
@@ -274,7 +278,7 @@ func (d drawer) delivery() object {
 	hook := d.webhook("id", "reference", "status", "time", "kind", "from", "to")
 	statuses := object{}
 	for i, status := range []string{"delivered", "read", "queued", "sent", "failed", "expired", "rejected"} {
-		statuses[status] = pick(d, []string{fmt.Sprint(i + 1)}, d.words(2, strings.ToUpper(status)))
+		statuses[status] = pick(d, []string{strconv.Itoa(i + 1)}, d.words(2, strings.ToUpper(status)))
 	}
 	hook["statuses"] = statuses
 	open, end := "%", ""

@@ -7,13 +7,13 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
-	"io"
 	"log/slog"
 	"maps"
 	"math"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptrace"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,6 +31,7 @@ type call struct {
 	outcome   Outcome
 	http      http.Client
 	retries   retryablehttp.Client
+	retried   retryablehttp.Request
 
 	refreshes   int    // attempts that were made for a fresh token
 	forgetToken func() // drops the token of the last attempt; nil if it had none from a TokenSource
@@ -39,25 +40,24 @@ type call struct {
 	endBackoff  func(status int, err error)
 }
 
-// Do performs a call. The loop is retryablehttp's: RoundTrip, checkRetry, the wait that backoff returns, and again.
+// Do performs a call. The loop is retryablehttp's: RoundTrip, checkRetry, the wait that it leaves, and again.
 func (t *Transport) Do(ctx context.Context, r Request) Outcome {
 	c := &call{transport: t, request: r}
 	c.http.Transport, c.http.Jar = c, t.Jar
 	c.retries = retryablehttp.Client{
 		HTTPClient:   &c.http,
-		RetryWaitMin: t.MinWait,
-		RetryWaitMax: t.MaxWait,
 		RetryMax:     t.MaxAttempts, // checkRetry counts; the retry for a fresh token comes on top
 		CheckRetry:   c.checkRetry,
-		Backoff:      c.backoff,
+		Backoff:      func(wait, _ time.Duration, _ int, _ *http.Response) time.Duration { return wait },
 		ErrorHandler: retryablehttp.PassthroughErrorHandler,
 	}
-	req := (&http.Request{
-		Method: r.Method, URL: r.URL, Host: r.URL.Host,
+	req := http.Request{
+		Method: r.Method, URL: r.URL,
 		Header: http.Header{}, // net/http adds the jar's cookies
 		Proto:  "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-	}).WithContext(ctx)
-	_, err := c.retries.Do(&retryablehttp.Request{Request: req}) //nolint:bodyclose // RoundTrip has read and closed it
+	}
+	c.retried.Request = req.WithContext(ctx)
+	_, err := c.retries.Do(&c.retried) //nolint:bodyclose // RoundTrip has read and closed it
 	o := &c.outcome
 	if c.retrying {
 		o.Interrupted = ctx.Err() // it ended the wait
@@ -142,12 +142,9 @@ func (c *call) waitForTurn(ctx context.Context) error {
 // tripper can change the next one.
 func (c *call) prepare(ctx context.Context, out *http.Request) error {
 	r := &c.request
-	target := *r.URL
-	out.URL = &target
-	header := maps.Clone(c.transport.Header)
-	if r.ContentType != "" {
-		header["Content-Type"] = []string{r.ContentType}
-	}
+	own := &ownParts{url: *r.URL}
+	out.URL, out.Host = &own.url, r.URL.Host
+	header := maps.Clone(r.Header)
 	if r.Read {
 		header["Cache-Control"] = []string{"no-cache"}
 	}
@@ -160,7 +157,8 @@ func (c *call) prepare(ctx context.Context, out *http.Request) error {
 	if hasBody {
 		// net/http sends a request again by itself if it has a GetBody or no body: so a send has neither. A reader of
 		// length 0 is a body of unknown length.
-		out.Body, out.ContentLength = io.NopCloser(bytes.NewReader(r.Body)), int64(len(r.Body))
+		own.body.Reset(r.Body)
+		out.Body, out.ContentLength = &own.body, int64(len(r.Body))
 	}
 	c.forgetToken = nil
 	if r.Authenticate != nil {
@@ -171,6 +169,16 @@ func (c *call) prepare(ctx context.Context, out *http.Request) error {
 	}
 	return nil
 }
+
+// ownParts are parts of a request that are its own.
+type ownParts struct {
+	url  url.URL
+	body requestBody
+}
+
+type requestBody struct{ bytes.Reader }
+
+func (*requestBody) Close() error { return nil }
 
 var errNoResponse = &namedError{text: "the round tripper returned neither a response nor an error"}
 
@@ -220,19 +228,24 @@ func (c *call) contextError(ctx, caller context.Context, err error) error {
 
 // explain returns what is wrong with the response of an attempt, if there is one and somebody wants to know.
 func (c *call) explain(ctx context.Context) error {
-	if c.outcome.StatusCode == 0 || c.request.Explain == nil || c.request.Observe == nil && !c.logs(ctx) {
+	if c.outcome.StatusCode == 0 || c.request.Explain == nil || !c.transport.Explains(ctx, &c.request) {
 		return nil
 	}
 	return c.request.Explain(c.outcome)
 }
 
-func (c *call) logs(ctx context.Context) bool {
-	return c.transport.Logger != nil && c.transport.Logger.Enabled(ctx, slog.LevelDebug)
+// Explains reports whether somebody wants to know what is wrong with the attempts of a call.
+func (t *Transport) Explains(ctx context.Context, r *Request) bool {
+	return r.Observe != nil || t.logs(ctx)
+}
+
+func (t *Transport) logs(ctx context.Context) bool {
+	return t.Logger != nil && t.Logger.Enabled(ctx, slog.LevelDebug)
 }
 
 // log logs an attempt, without anything that belongs to a recipient: no query, header or body.
 func (c *call) log(ctx context.Context, explained error) {
-	if !c.logs(ctx) {
+	if !c.transport.logs(ctx) {
 		return
 	}
 	o := &c.outcome
@@ -256,6 +269,7 @@ func (c *call) log(ctx context.Context, explained error) {
 func (c *call) checkRetry(ctx context.Context, _ *http.Response, _ error) (bool, error) {
 	c.retrying = c.shouldRetry(ctx)
 	if c.retrying {
+		c.retries.RetryWaitMin = c.backoff()
 		_, c.endBackoff = c.request.Observe.begin(ctx, Backoff, c.outcome.Attempts+1)
 	}
 	return c.retrying, nil
@@ -331,11 +345,12 @@ func (c *call) canWait(ctx context.Context) bool {
 
 // backoff returns how long to wait before the next attempt: a random time up to minWait·2ⁿ and up to maxWait, so that
 // clients that failed together do not come back together, and at least as long as the response asked for.
-func (c *call) backoff(minWait, maxWait time.Duration, n int, _ *http.Response) time.Duration {
+func (c *call) backoff() time.Duration {
 	if c.refreshing {
 		return 0
 	}
-	ceiling := min(float64(minWait)*math.Pow(2, float64(n)), float64(maxWait))
+	t := c.transport
+	ceiling := min(float64(t.MinWait)*math.Pow(2, float64(c.outcome.Attempts-1)), float64(t.MaxWait))
 	jitter := time.Duration(rand.Float64() * ceiling) //nolint:gosec // no secret depends on it
 	return max(c.outcome.RetryAfter, jitter)
 }
