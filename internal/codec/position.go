@@ -84,7 +84,7 @@ func (l *List) ParsePosition(text string, pageSize int) (at wire.Position, seen 
 	at = wire.Position{Set: kind != "offset", Number: p.Page, Rows: p.Rows, Cursor: p.Cursor}
 	if p.Link != "" {
 		var err error
-		if at, err = l.follow(p.Link); err != nil || at.Link == "" {
+		if at, err = l.followLink(p.Link); err != nil {
 			return at, nil, "holds a link that is not at the base URL"
 		}
 	}
