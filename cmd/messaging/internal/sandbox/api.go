@@ -427,6 +427,7 @@ type Settings struct {
 	RefuseDuplicates bool              `json:"refuseDuplicates"`
 	ListingLag       string            `json:"listingLag"`
 	Webhooks         map[string]string `json:"webhooks"` // without secrets
+	WebhookForm      string            `json:"webhookForm"`
 }
 
 // settings returns what is set. The caller holds mu.
@@ -434,6 +435,7 @@ func (s *Sandbox) settings() Settings {
 	now := Settings{
 		Clock: time.Now().Add(s.advanced), Advanced: s.advanced.String(), Balance: s.service.Balance(),
 		RefuseDuplicates: s.refuseDuplicates, ListingLag: s.lag.String(), Webhooks: map[string]string{},
+		WebhookForm: s.form,
 	}
 	for channel, target := range s.webhooks {
 		now.Webhooks[string(channel)] = s.mask.url(target, secretsOf(target, nil))
@@ -454,6 +456,7 @@ func (s *Sandbox) patchSettings(w http.ResponseWriter, r *http.Request) {
 		RefuseDuplicates *bool             `json:"refuseDuplicates"`
 		ListingLag       *string           `json:"listingLag"`
 		Webhooks         map[string]string `json:"webhooks"`
+		WebhookForm      *string           `json:"webhookForm"`
 	}
 	if !readJSON(w, r, &body) {
 		return
@@ -469,6 +472,10 @@ func (s *Sandbox) patchSettings(w http.ResponseWriter, r *http.Request) {
 	}
 	if body.Balance != nil && !regexp.MustCompile(`^\d{1,12}(\.\d{1,2})?$`).MatchString(*body.Balance) {
 		failed(w, errors.New("balance must be a number of at least zero with at most two decimals, such as 12.50"))
+		return
+	}
+	if body.WebhookForm != nil && !slices.Contains([]string{formQuery, formForm, formJSON}, *body.WebhookForm) {
+		failed(w, errors.New("webhookForm must be query, form or json"))
 		return
 	}
 	for channel, target := range body.Webhooks {
@@ -488,6 +495,9 @@ func (s *Sandbox) patchSettings(w http.ResponseWriter, r *http.Request) {
 	if body.ListingLag != nil {
 		s.lag = lag
 		s.service.SetLag(lag)
+	}
+	if body.WebhookForm != nil {
+		s.form = *body.WebhookForm
 	}
 	for channel, target := range body.Webhooks {
 		s.webhooks[messagingtest.Channel(channel)] = target

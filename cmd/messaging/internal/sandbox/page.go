@@ -50,6 +50,8 @@ func parsePages() *template.Template {
 		"title":      title,
 		"untilEnd":   func(id string) map[string]string { return map[string]string{"message": id} },
 		"faultNamed": func(name string) map[string]string { return map[string]string{"fault": name} },
+		"forms":      func() []string { return []string{formQuery, formForm, formJSON} },
+		"form":       func(name string) map[string]string { return map[string]string{"webhookForm": name} },
 		"duplicates": func(refuse bool) map[string]bool { return map[string]bool{"refuseDuplicates": refuse} },
 	}).ParseFS(web, "web/*.html"))
 }

@@ -61,6 +61,7 @@ type Sandbox struct {
 	advanced time.Duration
 	faults   faultState
 	lag      time.Duration
+	form     string // in which webhooks are called
 
 	refuseDuplicates bool
 	traffic          []*Exchange
@@ -73,7 +74,7 @@ type Sandbox struct {
 func New(config Config) (*Sandbox, error) {
 	service := startService(config)
 	s := &Sandbox{
-		service: service, table: config.Contract.Table(), config: config, token: newSecret(), live: newHub(), pages: parsePages(), mask: newMasker(service, config.Contract.Table()),
+		service: service, table: config.Contract.Table(), config: config, token: newSecret(), live: newHub(), pages: parsePages(), mask: newMasker(service, config.Contract.Table()), form: formQuery,
 		webhooks: map[messagingtest.Channel]string{}, outcomes: map[conversationKey]outcomeChoice{},
 		book: newBook(),
 	}
@@ -283,7 +284,7 @@ func peerKey(peer string) string {
 type book struct {
 	byID          map[string]*entry
 	byRequest     map[string]*entry // what a request brought, by its ID
-	entries       *list.List // of *entry, the oldest first
+	entries       *list.List        // of *entry, the oldest first
 	conversations map[conversationKey]*conversation
 	recent        *list.List // of *conversation, the latest first
 	bytes         int

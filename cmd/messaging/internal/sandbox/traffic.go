@@ -156,12 +156,8 @@ func (s *Sandbox) outgoing(reply messagingtest.Reply, about string, secrets []st
 	if reply.Request != nil {
 		x.Method, x.URL = reply.Request.Method, s.mask.url(reply.Request.URL.String(), secrets)
 		x.RequestHeader = s.mask.header(reply.Request.Header)
-		if reply.Request.GetBody != nil {
-			if body, err := reply.Request.GetBody(); err == nil {
-				text, _ := io.ReadAll(io.LimitReader(body, maxShown))
-				x.RequestBody, x.RequestSize = s.mask.body("", string(text)), len(text)
-			}
-		}
+		contentType := reply.Request.Header.Get("Content-Type")
+		x.RequestBody, x.RequestSize = s.mask.body(contentType, clip(reply.RequestBody, maxShown)), len(reply.RequestBody)
 		x.Matches = s.callbackMatches(reply)
 	}
 	x.ResponseHeader = s.mask.header(reply.Header)
