@@ -3,7 +3,6 @@ package outbox
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"strings"
 	"time"
 
@@ -12,52 +11,62 @@ import (
 )
 
 // settle handles a record that says unknown: it looks up an SMS and parks any other message.
-func (d *delivery) settle(ctx context.Context, e entry) (step, error) {
+func (d *delivery) settle(ctx context.Context, e Entry) (step, error) {
 	b, isSMS := d.message.body.(smsBody)
 	if !isSMS {
 		return d.park(ctx, e, "the outcome is unknown and no listing can settle it: "+e.Reason)
 	}
-	if err := d.limiter.wait(ctx); err != nil { // a lookup is a request, too
-		return done, err
+	if state, _ := d.breakers.state(SMS); state.Reason != "" { // lookups would only add to the trouble
+		d.redeliverAfter(ctx, d.options.SettleInterval+jitter(d.options.SettleInterval))
+		return done, nil
 	}
 	// Read the clock before the lookup: the lookup must start late enough.
 	now, err := d.clock.now(ctx)
 	if err != nil {
 		return done, err
 	}
-	windowLeft := d.options.SendTimeout + d.options.SettleWindow - now.Sub(e.since)
-	lookupCtx, cancel := context.WithTimeout(ctx, d.options.SendTimeout)
-	found, err := d.client.SMS.Find(lookupCtx, d.message.reference)
+	elapsed := now.Sub(e.SentAt)
+	a := &attempt{limiter: d.limiters[settleLane], elapsed: d.clock.elapsed} // a lookup is a request, too
+	lookupCtx, cancel := context.WithTimeout(a.context(ctx), d.options.SendTimeout)
+	receipt, err := d.lookUp(lookupCtx, b.m)
 	cancel()
+	absent := errors.Is(err, messaging.ErrNotListed)
+	d.metrics.Count("scaleout_lookups_total", "outcome", map[bool]string{true: "answered", false: "failed"}[err == nil || absent])
 	switch {
 	case ctx.Err() != nil:
 		return done, ctx.Err()
-	case err == nil && matches(found, b.m):
-		next := e.withState(Accepted, "")
-		next.MessageID = found.ID
-		_, _, err = d.records.swap(ctx, d.key, e.revision, next)
-		return reread, err
 	case err == nil:
-		return d.park(ctx, e, "the service lists another message under this reference ID")
-	case errors.Is(err, messaging.ErrNotListed) && windowLeft < 0:
-		_, _, err = d.records.swap(ctx, d.key, e.revision, e.withState(Queued, "not listed by the end of the settle window"))
+		next := e.withState(Accepted, "")
+		next.MessageID = receipt.ID
+		_, _, err = d.records.swap(ctx, e, next)
 		return reread, err
-	case errors.Is(err, messaging.ErrNotListed):
-		d.redeliverAfter(ctx, min(d.options.SettleInterval, windowLeft+time.Millisecond))
-		return done, nil
-	case now.Sub(e.since) > d.options.GiveUpAfter:
-		return d.park(ctx, e, "the lookup failed: "+err.Error())
+	case errors.Is(err, messaging.ErrFilterIgnored):
+		return d.park(ctx, e, "the lookup found another message: "+err.Error())
+	case absent && d.options.Resend && elapsed > d.options.SendTimeout+d.options.SettleWindow:
+		d.metrics.Count("scaleout_resends_total")
+		next := e.withState(Queued, "not listed by the end of the settle window: sent again").onLane(string(d.message.priority))
+		_, _, err = d.records.swap(ctx, e, next)
+		return reread, err
+	case elapsed > d.options.SettleFor:
+		return d.park(ctx, e, "it was looked up for "+d.options.SettleFor.String()+": "+err.Error())
 	default:
-		d.log.WarnContext(ctx, "lookup failed, retrying", slog.Any("error", err))
-		d.redeliverAfter(ctx, d.options.SettleInterval+jitter(d.options.SettleInterval))
+		const longest = 10 * time.Minute
+		wait := max(d.options.SettleInterval, min(elapsed/4, longest))
+		if d.options.Resend {
+			wait = min(wait, max(d.options.SettleInterval, d.options.SendTimeout+d.options.SettleWindow-elapsed))
+		}
+		d.redeliverAfter(ctx, wait+jitter(wait/4))
 		return done, nil
 	}
 }
 
-// park leaves a message to an operator.
-func (d *delivery) park(ctx context.Context, e entry, reason string) (step, error) {
-	_, _, err := d.records.swap(ctx, d.key, e.revision, e.withState(Parked, reason).withLine(d.raw.Data()))
-	return reread, err
+// lookUp returns the receipt of an SMS that is listed.
+func (d *delivery) lookUp(ctx context.Context, m sms.Message) (messaging.Receipt, error) {
+	found, err := d.client.SMS.Find(ctx, m.ReferenceID)
+	if err == nil && !matches(found, m) {
+		err = messaging.ErrFilterIgnored
+	}
+	return messaging.Receipt{ID: found.ID}, err
 }
 
 // matches reports whether a listed transaction can be m: it has an ID, and its recipient ends in the same digits, since prefixes

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/messaging-service/messaging-go/examples/scaleout/command"
 	"github.com/messaging-service/messaging-go/examples/scaleout/engine"
 	"github.com/messaging-service/messaging-go/examples/scaleout/outbox"
 	"github.com/messaging-service/messaging-go/examples/scaleout/progress"
@@ -16,27 +17,25 @@ import (
 )
 
 func runMeasure(ctx context.Context, args []string) error {
-	s := settings{level: slog.LevelError, setup: engine.Setup{AckWait: 30 * time.Second}}
-	flags := newFlags("measure", "[flags]", "Measures the SMS per second that different numbers of workers send to a test server in this process, and prints a table.")
-	s.registerEngine(flags)
-	s.registerWork(flags)
+	flags := command.NewFlags("play measure", "", "Measures the SMS per second that different numbers of workers send to a test server in this process, and prints a table.")
+	concurrency := flags.Int("concurrency", 32, "messages in flight per worker")
 	messages := flags.Int("messages", 2000, "messages per measurement")
 	latency := flags.Duration("latency", 100*time.Millisecond, "response time of the test server")
 	counts := flags.String("workers", "1,2,4", "numbers of workers, one measurement each")
-	if err := parse(flags, args, 0, 0); err != nil {
+	if err := command.Parse(flags, args, 0, 0); err != nil {
 		return err
 	}
 	fmt.Printf("%d messages each, response time %v, concurrency %d; %d processors for engine, service and workers\n\n",
-		*messages, *latency, s.work.Concurrency, runtime.NumCPU())
+		*messages, *latency, *concurrency, runtime.NumCPU())
 	fmt.Println("| workers | messages/s | speedup |")
 	fmt.Println("| ---: | ---: | ---: |")
 	first := 0.0
 	for count := range strings.SplitSeq(*counts, ",") {
 		workers, err := strconv.Atoi(count)
 		if err != nil || workers < 1 {
-			return usageError("-workers must be a list of positive numbers")
+			return command.UsageError("-workers must be a list of positive numbers")
 		}
-		rate, err := s.measure(ctx, workers, *messages, *latency)
+		rate, err := measure(ctx, workers, *messages, *concurrency, *latency)
 		if err != nil {
 			return err
 		}
@@ -49,21 +48,25 @@ func runMeasure(ctx context.Context, args []string) error {
 }
 
 // measure returns the messages per second that so many workers send, from the first request to the last verdict.
-func (s *settings) measure(ctx context.Context, workers, messages int, latency time.Duration) (float64, error) {
-	server, end, err := startEngine("", 0)
+func measure(ctx context.Context, workers, messages, concurrency int, latency time.Duration) (float64, error) {
+	server, end, err := startTemporary()
 	if err != nil {
 		return 0, err
 	}
 	defer end()
-	c, err := s.connectTo(ctx, server.URL())
+	on := engine.Options{URL: server.URL()}
+	c, err := engine.Connect(ctx, on)
 	if err != nil {
 		return 0, err
 	}
 	defer c.Close()
+	if err = c.Prepare(ctx, engine.Setup{}); err != nil {
+		return 0, err
+	}
 	service := messagingtest.Start()
 	defer service.Close()
 	service.Inject(messagingtest.Slow(latency), 2*messages)
-	loader, err := outbox.NewLoader(ctx, c, s.logger())
+	loader, err := outbox.NewLoader(ctx, c, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return 0, err
 	}
@@ -71,10 +74,10 @@ func (s *settings) measure(ctx context.Context, workers, messages int, latency t
 	if err != nil {
 		return 0, err
 	}
-	if _, err = loader.Load(ctx, strings.NewReader(lines), nil); err != nil {
+	if _, err = loader.Load(ctx, strings.NewReader(lines), outbox.Report{}); err != nil {
 		return 0, err
 	}
-	start := newLauncher(s, server.URL(), service.URL, service.Token)
+	start := newLauncher(on, service.URL, service.Token, "-concurrency="+strconv.Itoa(concurrency))
 	for range workers {
 		w, startErr := start.start(ctx)
 		if startErr != nil {

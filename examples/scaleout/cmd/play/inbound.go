@@ -20,7 +20,6 @@ type inbound struct {
 	engine  *engine.Connection
 	service *messagingtest.Server
 	events  int
-	name    string
 }
 
 // run returns the number of stored events and of calls that got a 200 response.
@@ -67,7 +66,7 @@ func (i *inbound) sendTo(ctx context.Context, target string, received time.Time)
 	var replies []messagingtest.Reply
 	for n := range i.events {
 		event := messagingtest.InboundSMS{
-			ID: fmt.Sprintf("%s-%d", i.name, n), From: fmt.Sprintf("63917%07d", n), To: "ACME", Text: "OK", ReceivedAt: received,
+			ID: fmt.Sprintf("play-%d", n), From: fmt.Sprintf("63917%07d", n), To: "ACME", Text: "OK", ReceivedAt: received,
 		}
 		replies = append(replies, i.service.Receive(ctx, target, event, messagingtest.TwiceAtOnce(), messagingtest.RetryFailures(100))...)
 	}
@@ -76,9 +75,9 @@ func (i *inbound) sendTo(ctx context.Context, target string, received time.Time)
 
 // stored returns the number of events in the stream.
 func (i *inbound) stored(ctx context.Context) (int, error) {
-	stream, err := i.engine.JetStream.Stream(ctx, engine.Inbox)
+	stream, err := i.engine.Stream(ctx, engine.Inbox)
 	if err != nil {
-		return 0, fmt.Errorf("stream %s: %w", engine.Inbox, err)
+		return 0, err
 	}
 	return int(stream.CachedInfo().State.Msgs), nil //nolint:gosec // a stream never holds that many
 }
