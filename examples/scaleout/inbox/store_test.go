@@ -189,9 +189,9 @@ func TestStoreReleaseMarkerExpires(t *testing.T) {
 	t.Parallel()
 	_, c := startEngine(t)
 	requireClaim(t, newStore(t, c, long), "sms.1").release(t)
-	bucket, err := c.JetStream.Stream(t.Context(), "KV_"+engine.Claims)
+	bucket, err := c.JetStream.Stream(t.Context(), c.BucketStream(engine.Claims))
 	require.NoError(t, err)
-	marker, err := bucket.GetLastMsgForSubject(t.Context(), "$KV."+engine.Claims+"."+base64.RawURLEncoding.EncodeToString([]byte("sms.1")))
+	marker, err := bucket.GetLastMsgForSubject(t.Context(), c.BucketSubject(engine.Claims, base64.RawURLEncoding.EncodeToString([]byte("sms.1"))))
 	require.NoError(t, err)
 	assert.Equal(t, "1m0s", marker.Header.Get(jetstream.MsgTTLHeader))
 }

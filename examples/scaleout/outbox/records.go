@@ -76,11 +76,12 @@ func (r records) swap(ctx context.Context, e Entry, next Record) (written Entry,
 	if err != nil {
 		return Entry{}, false, fmt.Errorf("outbox: writing a record: %w", err)
 	}
-	options := []jetstream.PublishOpt{jetstream.WithExpectLastSequencePerSubject(e.revision)}
-	if next.State == Accepted || next.State == Refused {
-		options = append(options, jetstream.WithMsgTTL(r.setup.KeepRecords)) // the engine removes it
-	}
+	expected := e.revision
 	for maybeWritten := false; ; {
+		options := []jetstream.PublishOpt{jetstream.WithExpectLastSequencePerSubject(expected)}
+		if next.State == Accepted || next.State == Refused {
+			options = append(options, jetstream.WithMsgTTL(r.setup.KeepRecords)) // the engine removes it
+		}
 		var ack *jetstream.PubAck
 		retried, err := retry(ctx, r.log, func(ctx context.Context) (err error) {
 			ack, err = r.engine.JetStream.Publish(ctx, r.engine.BucketSubject(engine.Records, e.Key), value, options...)
@@ -102,12 +103,35 @@ func (r records) swap(ctx context.Context, e Entry, next Record) (written Entry,
 			same, err := json.Marshal(current.Record)
 			return current, maybeWritten && err == nil && bytes.Equal(same, value), err
 		}
-		// A cluster may be writing another record, which may still fail, or this one; or the node that was read lags behind; or the
-		// engine has just removed an old record.
+		if e.revision == 0 {
+			if expected, err = r.removal(ctx, e.Key); err != nil {
+				return Entry{}, false, err
+			}
+		}
+		// A cluster may be writing another record, which may still fail, or this one; or the node that was read lags behind.
 		if !sleep(ctx, jitter(minPause)) {
 			return Entry{}, false, ctx.Err()
 		}
 	}
+}
+
+// removal returns the revision of the mark that a record was removed, or 0 if there is none.
+func (r records) removal(ctx context.Context, key string) (revision uint64, err error) {
+	_, err = retry(ctx, r.log, func(ctx context.Context) error {
+		stream, err := r.engine.JetStream.Stream(ctx, r.engine.BucketStream(engine.Records))
+		if err != nil {
+			return err
+		}
+		last, err := stream.GetLastMsgForSubject(ctx, r.engine.BucketSubject(engine.Records, key))
+		if errors.Is(err, jetstream.ErrMsgNotFound) {
+			return nil
+		}
+		if err == nil && len(last.Data) == 0 {
+			revision = last.Sequence
+		}
+		return err
+	})
+	return revision, err
 }
 
 // subject returns the subject of the token that stands for a message.

@@ -16,14 +16,14 @@ func (d *delivery) settle(ctx context.Context, e Entry) (step, error) {
 	if !isSMS {
 		return d.park(ctx, e, "the outcome is unknown and no listing can settle it: "+e.Reason)
 	}
-	if state, _ := d.breakers.state(SMS); state.Reason != "" { // lookups would only add to the trouble
-		d.redeliverAfter(ctx, d.options.SettleInterval+jitter(d.options.SettleInterval))
-		return done, nil
-	}
 	// Read the clock before the lookup: the lookup must start late enough.
 	now, err := d.clock.now(ctx)
 	if err != nil {
 		return done, err
+	}
+	if state, _ := d.breakers.state(SMS); now.Before(state.Until) { // lookups would only add to the trouble
+		d.redeliverAfter(ctx, state.Until.Sub(now)+jitter(d.options.SettleInterval))
+		return done, nil
 	}
 	elapsed := now.Sub(e.SentAt)
 	a := &attempt{limiter: d.limiters[settleLane], elapsed: d.clock.elapsed} // a lookup is a request, too
