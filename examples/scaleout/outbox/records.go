@@ -193,7 +193,10 @@ func All(ctx context.Context, c *engine.Connection) iter.Seq2[Entry, error] {
 // Follow is like All, but then yields an Entry without a key and continues with each record that changes, until ctx ends.
 func Follow(ctx context.Context, c *engine.Connection) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
-		err := follow(ctx, c, yield)
+		_, err := c.Bucket(ctx, engine.Records)
+		if err == nil {
+			err = follow(ctx, c, yield)
+		}
 		if err != nil {
 			yield(Entry{}, fmt.Errorf("outbox: following the records: %w", err))
 		}

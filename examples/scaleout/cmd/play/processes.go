@@ -18,6 +18,7 @@ import (
 type launcher struct {
 	arguments   []string
 	environment []string
+	output      io.Writer // of what workers print, or nil
 }
 
 // newLauncher returns a launcher of workers for an engine and a service. The workers do not see the environment's service and
@@ -52,7 +53,7 @@ func (l *launcher) start(ctx context.Context) (*process, error) {
 	p := &process{ready: make(chan struct{}), exited: make(chan struct{})}
 	p.command = exec.CommandContext(context.WithoutCancel(ctx), program, l.arguments...) //nolint:gosec // it is this program
 	p.command.Env, p.command.Stderr = l.environment, os.Stderr
-	p.command.Stdout = onWrite(sync.OnceFunc(func() { close(p.ready) }))
+	p.command.Stdout = onWrite{l.output, sync.OnceFunc(func() { close(p.ready) })}
 	stdin, err := p.command.StdinPipe()
 	if err == nil {
 		err = p.command.Start()
@@ -91,11 +92,19 @@ func (p *process) stop() error {
 	return nil
 }
 
-// onWrite is a writer that calls a function.
-type onWrite func()
+// onWrite is a writer that calls a function after each line that says that a worker is sending.
+type onWrite struct {
+	to    io.Writer
+	ready func()
+}
 
-// Write discards b.
-func (f onWrite) Write(b []byte) (int, error) {
-	f()
+// Write implements [io.Writer].
+func (w onWrite) Write(b []byte) (int, error) {
+	if w.to != nil {
+		_, _ = w.to.Write(b)
+	}
+	if strings.Contains(string(b), "sending") {
+		w.ready()
+	}
 	return len(b), nil
 }
