@@ -104,6 +104,9 @@ type credential struct {
 	compile func(places table.Auth) (transport.Authenticator, codec.KeyPair)
 	// startsWith reports whether the credential begins with a word, in any case. It is nil if that does not matter.
 	startsWith func(word string) bool
+	// secretFrom is where the secret of an API key comes from, or "" for other credentials. hasSecret reports whether there is one.
+	secretFrom string
+	hasSecret  bool
 }
 
 func tokenCredential(token string) *credential {
@@ -128,10 +131,13 @@ func sourceCredential(fetch func(context.Context) (Token, error)) *credential {
 	}}
 }
 
-func keyCredential(key, secret string) *credential {
-	return &credential{compile: func(places table.Auth) (transport.Authenticator, codec.KeyPair) {
+func keyCredential(key, secret, secretFrom string) *credential {
+	return &credential{secretFrom: secretFrom, hasSecret: secret != "", compile: func(places table.Auth) (transport.Authenticator, codec.KeyPair) {
 		switch place := places.KeyPair; place.In {
 		case "header":
+			if place.Secret == "" {
+				return transport.Header(place.Key, key), nil
+			}
 			return transport.Header(place.Key, key, place.Secret, secret), nil
 		case "basic":
 			pair := base64.StdEncoding.EncodeToString([]byte(key + ":" + secret))

@@ -64,7 +64,8 @@ const (
 // NewClientFromEnv returns a client configured by environment variables:
 //
 //   - MESSAGING_BASE_URL: required, as for NewClient
-//   - MESSAGING_TOKEN, or MESSAGING_API_KEY and MESSAGING_API_SECRET: the credentials, unless an option sets them
+//   - MESSAGING_TOKEN, or MESSAGING_API_KEY and MESSAGING_API_SECRET: the credentials, unless an option sets them. The key is
+//     alone if the contract has no secret (auth.keyPair.secret)
 //   - MESSAGING_CONTRACT: optional, the path of a file with a contract overlay
 //
 // An empty variable counts as absent. The options are applied on top. Errors name variables and never show their values.
@@ -79,12 +80,10 @@ func NewClientFromEnv(options ...Option) (*Client, error) {
 		problems.Found(envToken, "set beside "+envAPIKey+" or "+envAPISecret+"; want one kind of credentials")
 	case token != "":
 		fromEnv = append(fromEnv, WithToken(token))
-	case key != "" && secret == "":
-		problems.Found(envAPISecret, "required beside "+envAPIKey)
 	case key == "" && secret != "":
 		problems.Found(envAPIKey, "required beside "+envAPISecret)
 	case key != "":
-		fromEnv = append(fromEnv, WithAPIKey(key, secret))
+		fromEnv = append(fromEnv, withAPIKey(key, secret, envAPISecret))
 	}
 	if baseURL == "" {
 		problems.Found(envBaseURL, "required, but absent")
@@ -125,6 +124,9 @@ func (c *Client) With(options ...Option) (*Client, error) {
 	return s.client(c.core.baseURL, c.core)
 }
 
+// Contract returns the contract of the client, such as for a webhook.Receiver of the same account.
+func (c *Client) Contract() contract.Contract { return c.core.settings.contract }
+
 // Format prints the base URL in every verb.
 func (c Client) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, c.summary()) }
 
@@ -159,17 +161,16 @@ func (s settings) client(baseURL *url.URL, parent *core) (*Client, error) {
 	if c.base == nil {
 		return nil, invalid("", []wire.Problem{{Field: "WithTransport", Reason: "the function returned nil; want a http.RoundTripper"}})
 	}
-	if parent != nil && parent.settings.contract == s.contract && parent.settings.credentials == s.credentials {
+	if parent != nil && parent.settings.contract == s.contract && parent.settings.credentials == s.credentials &&
+		parent.settings.userAgent == s.userAgent {
 		c.endpoints = parent.endpoints
 	} else {
 		c.endpoints = compile(&s, baseURL)
 	}
 	c.setTransport()
 	return &Client{
-		SMS:      &SMSService{core: c, send: c.endpoints.sends[smsSend], list: c.endpoints.lists[smsList]},
-		ChatApp1: &ChatApp1Service{core: c, send: c.endpoints.sends[chatApp1Send]},
-		ChatApp2: &ChatApp2Service{core: c, send: c.endpoints.sends[chatApp2Send]},
-		core:     c,
+		SMS: &SMSService{c}, ChatApp1: &ChatApp1Service{c}, ChatApp2: &ChatApp2Service{c},
+		core: c,
 	}, nil
 }
 
@@ -181,6 +182,13 @@ func (s *settings) check() {
 	}
 	if c, scheme := s.credentials[0], names.Auth.Token.Scheme; c != nil && c.startsWith != nil && scheme != "" && c.startsWith(scheme) {
 		s.reject("WithToken", "got a token that begins with %q; want it without the scheme word, which the contract adds", scheme)
+	}
+	if c, place := s.credentials[0], names.Auth.KeyPair.Secret; c != nil && c.secretFrom != "" && c.hasSecret != (place != "") {
+		if c.hasSecret {
+			s.reject(c.secretFrom, "got a secret, but the contract has a key alone (auth.keyPair.secret)")
+		} else {
+			s.reject(c.secretFrom, "needs a secret beside the key, because the contract has one (auth.keyPair.secret)")
+		}
 	}
 	if s.settle != nil && (names.SMSSend.Fields["reference"] == "" || names.SMSList.Params["reference"] == "") {
 		s.reject("WithSettle", "needs a reference ID, and the contract has none (sms.send.fields.reference, sms.list.params.reference)")
@@ -269,6 +277,6 @@ func (c *core) setTransport() {
 		Base: c.base.wrapped, OwnBase: s.ownBase(), Jar: user.Jar, Timeout: cmp.Or(s.timeout, user.Timeout, defaultTimeout),
 		MaxAttempts: retry.MaxAttempts, MinWait: retry.MinWait, MaxWait: retry.MaxWait,
 		Limiter: s.limiter, MaxResponseBytes: s.maxResponseBytes, NotProcessed: s.contract.Table().Errors.NotProcessed,
-		Header: http.Header{"Accept": {"application/json"}, "User-Agent": {s.userAgent}}, Logger: s.logger,
+		Logger: s.logger,
 	}
 }

@@ -234,18 +234,23 @@ func TestNewClientFromEnv(t *testing.T) {
 	service := messagingtest.NewServer(t)
 	overlay := filepath.Join(t.TempDir(), "contract.json")
 	require.NoError(t, os.WriteFile(overlay, []byte(`{"sms.send":{"fields":{"text":"text"}}}`), 0o600))
+	oneKey := filepath.Join(t.TempDir(), "key.json")
+	require.NoError(t, os.WriteFile(oneKey, []byte(`{"auth":{"keyPair":{"secret":""}}}`), 0o600))
 	broken := filepath.Join(t.TempDir(), "broken.json")
 	require.NoError(t, os.WriteFile(broken, []byte(`{"sms.sned":{}}`), 0o600))
 	for name, tt := range map[string]struct {
 		set   map[string]string
 		field string // of the error, or "" if there is none
 	}{
-		"token":              {map[string]string{"MESSAGING_TOKEN": service.Token}, ""},
-		"key pair":           {map[string]string{"MESSAGING_API_KEY": service.APIKey, "MESSAGING_API_SECRET": service.APISecret}, ""},
-		"contract":           {map[string]string{"MESSAGING_TOKEN": service.Token, "MESSAGING_CONTRACT": overlay}, ""},
-		"no credentials":     {nil, "options"},
-		"no base URL":        {map[string]string{"MESSAGING_TOKEN": "t", "MESSAGING_BASE_URL": ""}, "MESSAGING_BASE_URL"},
-		"key alone":          {map[string]string{"MESSAGING_API_KEY": "k"}, "MESSAGING_API_SECRET"},
+		"token":          {map[string]string{"MESSAGING_TOKEN": service.Token}, ""},
+		"key pair":       {map[string]string{"MESSAGING_API_KEY": service.APIKey, "MESSAGING_API_SECRET": service.APISecret}, ""},
+		"contract":       {map[string]string{"MESSAGING_TOKEN": service.Token, "MESSAGING_CONTRACT": overlay}, ""},
+		"no credentials": {nil, "options"},
+		"no base URL":    {map[string]string{"MESSAGING_TOKEN": "t", "MESSAGING_BASE_URL": ""}, "MESSAGING_BASE_URL"},
+		"key alone":      {map[string]string{"MESSAGING_API_KEY": "k"}, "MESSAGING_API_SECRET"},
+		"key with a secret, contract without": {
+			map[string]string{"MESSAGING_API_KEY": "k", "MESSAGING_API_SECRET": "s", "MESSAGING_CONTRACT": oneKey}, "MESSAGING_API_SECRET",
+		},
 		"secret alone":       {map[string]string{"MESSAGING_API_SECRET": "s"}, "MESSAGING_API_KEY"},
 		"two kinds":          {map[string]string{"MESSAGING_TOKEN": "t", "MESSAGING_API_KEY": "k"}, "MESSAGING_TOKEN"},
 		"contract not there": {map[string]string{"MESSAGING_TOKEN": "t", "MESSAGING_CONTRACT": overlay + "x"}, "MESSAGING_CONTRACT"},
@@ -271,6 +276,57 @@ func TestNewClientFromEnv(t *testing.T) {
 			require.NoError(t, err)
 		})
 	}
+}
+
+// A contract without a secret is for an account with one API key.
+func TestAPIKeyWithoutASecret(t *testing.T) {
+	for place, find := range map[string]func(r *http.Request, body string) string{
+		"body":   func(_ *http.Request, body string) string { return body },
+		"query":  func(r *http.Request, _ string) string { return r.URL.RawQuery },
+		"header": func(r *http.Request, _ string) string { return fmt.Sprint(r.Header) },
+	} {
+		t.Run(place, func(t *testing.T) {
+			client, err := messaging.NewClient(baseURL, messaging.WithAPIKey("key-1", ""),
+				overlay(t, `{"auth":{"keyPair":{"in":"`+place+`","key":"Access-Key","secret":""}}}`),
+				roundTripper(func(r *http.Request) (*http.Response, error) {
+					var body []byte
+					if r.Body != nil {
+						body, _ = io.ReadAll(r.Body)
+					}
+					assert.Contains(t, find(r, string(body))+r.URL.RawQuery, "key-1")
+					assert.NotContains(t, string(body)+r.URL.RawQuery, "apiSecret")
+					assert.NotContains(t, string(body), `"":`)
+					if r.Method == http.MethodGet {
+						return respond(r, http.StatusOK, `{"data":[]}`), nil
+					}
+					return respond(r, http.StatusOK, accepted), nil
+				}).option())
+			require.NoError(t, err)
+			_, err = client.SMS.Send(t.Context(), one)
+			require.NoError(t, err)
+			_, err = client.SMS.Find(t.Context(), "r-1")
+			require.ErrorIs(t, err, messaging.ErrNotListed)
+		})
+	}
+	_, err := messaging.NewClient(baseURL, messaging.WithAPIKey("k", ""))
+	require.EqualError(t, err, "messaging: WithAPIKey: needs a secret beside the key, because the contract has one (auth.keyPair.secret)")
+	_, err = messaging.NewClient(baseURL, messaging.WithAPIKey("k", "s"), overlay(t, `{"auth":{"keyPair":{"secret":""}}}`))
+	require.EqualError(t, err, "messaging: WithAPIKey: got a secret, but the contract has a key alone (auth.keyPair.secret)")
+}
+
+func TestClientContract(t *testing.T) {
+	names, err := contract.Parse([]byte(`{"sms.send":{"fields":{"text":"message"}}}`))
+	require.NoError(t, err)
+	client, err := messaging.NewClient(baseURL, messaging.WithToken("t"), messaging.WithContract(names))
+	require.NoError(t, err)
+	assert.Equal(t, names, client.Contract())
+	client, err = messaging.NewClient(baseURL, messaging.WithToken("t"))
+	require.NoError(t, err)
+	want, err := contract.Default().MarshalJSON()
+	require.NoError(t, err)
+	got, err := client.Contract().MarshalJSON()
+	require.NoError(t, err)
+	assert.JSONEq(t, string(want), string(got))
 }
 
 func TestWithHTTPClientDoesNotChangeTheClient(t *testing.T) {

@@ -150,15 +150,15 @@ type Error struct {
 }
 
 // newError returns the error of a call that ended with the given outcome.
-func newError(op operation, out transport.Outcome) *Error {
-	e := &Error{
-		Operation: op.name, StatusCode: out.StatusCode, RetryAfter: out.RetryAfter, Attempts: out.Attempts,
-		read: op.send == nil, unlisted: !op.listed, cause: out.Err,
+func newError(e *endpoint, out transport.Outcome) *Error {
+	failed := &Error{
+		Operation: e.name, StatusCode: out.StatusCode, RetryAfter: out.RetryAfter, Attempts: out.Attempts,
+		read: e.read, unlisted: !e.listed, cause: out.Err,
 	}
 	if out.Interrupted != nil {
-		e.cause, e.reason = errors.Join(out.Interrupted, out.Err), "another attempt could not begin"
+		failed.cause, failed.reason = errors.Join(out.Interrupted, out.Err), "another attempt could not begin"
 	}
-	return e
+	return failed
 }
 
 // explain adds the response to the error: what it says of the failure, and the class. notJSON is why it is not JSON, or nil.

@@ -142,7 +142,7 @@ func ExampleNewClientFromEnv() {
 		_ = os.Unsetenv(name)
 	}
 	// Output:
-	// true messaging: MESSAGING_API_SECRET: required beside MESSAGING_API_KEY
+	// true messaging: MESSAGING_API_SECRET: needs a secret beside the key, because the contract has one (auth.keyPair.secret)
 	// messaging.Client(https://api.example.com) <nil>
 }
 

@@ -3,13 +3,15 @@ package messaging
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/maphash"
+	"hash/fnv"
 	"iter"
 	"net/http"
-	"strings"
+	"slices"
 	"sync"
+	"time"
 
 	"github.com/messaging-service/messaging-go/internal/codec"
 	"github.com/messaging-service/messaging-go/internal/wire"
@@ -48,16 +50,16 @@ func (s *SMSService) List(ctx context.Context, options sms.ListOptions) iter.Seq
 				return
 			}
 			unreadable := page.Unreadable
-			for i := range page.Records {
+			for i := range page.Transactions {
 				var err error
 				if len(unreadable) > 0 && unreadable[0].Index == i {
 					err = page.rowError(unreadable[0])
 					unreadable = unreadable[1:]
 				}
-				if page.repeats(i) {
+				if page.skips(i) {
 					continue
 				}
-				if !yield(sms.Transaction(page.Records[i]), err) {
+				if !yield(page.Transactions[i], err) {
 					return
 				}
 			}
@@ -78,13 +80,16 @@ func (s *SMSService) Pages(ctx context.Context, options sms.ListOptions) iter.Se
 				return
 			}
 			p := sms.Page{
-				Number: page.Number, Size: page.Size, Total: page.Total, TotalPages: page.TotalPages, HasNext: !page.Last,
-				Transactions: make([]sms.Transaction, 0, len(page.Records)),
+				Number: page.Number, Size: page.Size, Total: page.Total, TotalPages: page.TotalPages,
+				Transactions: make([]sms.Transaction, 0, len(page.Transactions)),
 			}
-			for i := range page.Records {
-				if !page.repeats(i) {
-					p.Transactions = append(p.Transactions, sms.Transaction(page.Records[i]))
+			for i := range page.Transactions {
+				if !page.skips(i) {
+					p.Transactions = append(p.Transactions, page.Transactions[i])
 				}
+			}
+			if !page.Last {
+				p.Next = s.core.endpoints.smsList.codec.FormatPosition(page.Next, options.PageSize, page.tracker.recent())
 			}
 			if !yield(p, page.rowErrors()) {
 				return
@@ -106,7 +111,7 @@ func (s *SMSService) Find(ctx context.Context, referenceID string) (sms.Transact
 
 // find also reports whether all responses were fresh, as isFresh says.
 func (s *SMSService) find(ctx context.Context, referenceID string) (tx sms.Transaction, fresh bool, err error) {
-	o := s.core.observation(&s.list.endpoint)
+	o := s.core.observation(&s.core.endpoints.smsList.endpoint)
 	ctx, end := o.begin(ctx, StepLookup, 0)
 	tx, fresh, err = s.search(ctx, referenceID)
 	end(o.failure(err))
@@ -116,7 +121,7 @@ func (s *SMSService) find(ctx context.Context, referenceID string) (tx sms.Trans
 // search is find within a step that is observed.
 func (s *SMSService) search(ctx context.Context, referenceID string) (tx sms.Transaction, fresh bool, err error) {
 	if referenceID == "" {
-		return tx, false, invalid(s.list.name, []wire.Problem{{Field: "referenceID", Reason: "required, but empty"}})
+		return tx, false, invalid(s.core.endpoints.smsList.name, []wire.Problem{{Field: "referenceID", Reason: "required, but empty"}})
 	}
 	fresh = true
 	others, missing := false, false
@@ -127,14 +132,14 @@ func (s *SMSService) search(ctx context.Context, referenceID string) (tx sms.Tra
 		if err != nil {
 			return tx, false, err
 		}
-		for i := range page.Records {
-			if page.Records[i].ReferenceID == referenceID {
-				return sms.Transaction(page.Records[i]), page.fresh, nil // even if another of its fields could not be read
+		for i := range page.Transactions {
+			if page.Transactions[i].ReferenceID == referenceID {
+				return page.Transactions[i], page.fresh, nil // even if another of its fields could not be read
 			}
 		}
 		fresh = fresh && page.fresh
 		missing = missing || page.Missing
-		others = others || len(page.Records) > len(page.Unreadable)
+		others = others || len(page.Transactions) > len(page.Unreadable)
 		for _, row := range page.Unreadable {
 			rowError = page.rowError(row)
 		}
@@ -145,7 +150,7 @@ func (s *SMSService) search(ctx context.Context, referenceID string) (tx sms.Tra
 	switch {
 	case others:
 		const reason = "the service listed other messages than the one looked for: it does not filter as the contract says " +
-			"(sms.list.params.reference, sms.list.record.reference)"
+			"(sms.list.params.reference, sms.core.endpoints.smsList.record.reference)"
 		return tx, fresh, s.listError(reason, ErrFilterIgnored)
 	case rowError != nil:
 		return tx, fresh, rowError
@@ -158,22 +163,29 @@ func (s *SMSService) search(ctx context.Context, referenceID string) (tx sms.Tra
 
 // listError returns the error of a listing whose responses are fine one by one.
 func (s *SMSService) listError(reason string, classes ...error) error {
-	return &Error{Operation: s.list.name, Attempts: 1, read: true, reason: reason, classes: classes}
+	return &Error{Operation: s.core.endpoints.smsList.name, Attempts: 1, read: true, reason: reason, classes: classes}
 }
 
 // listPage is a page and what is known about it.
 type listPage struct {
-	wire.Page
+	codec.Page
 
-	place    int    // for a RowError
-	fresh    bool   // see isFresh
-	repeated []bool // the rows that were on the two pages before; nil if there were none
+	place         int    // for a RowError
+	fresh         bool   // see isFresh
+	repeated      []bool // the rows that were on the two pages before; nil if there were none
+	after, before time.Time
+	tracker       *pageTracker
 }
 
-func (p listPage) repeats(row int) bool { return p.repeated != nil && p.repeated[row] }
+// skips reports whether a row was on the pages before, or is beyond the bounds of the listing.
+func (p *listPage) skips(row int) bool {
+	at := p.Transactions[row].CreatedAt
+	outside := !at.IsZero() && (at.Before(p.after) || !p.before.IsZero() && !at.Before(p.before))
+	return outside || p.repeated != nil && p.repeated[row]
+}
 
-func (p listPage) rowError(row wire.Unreadable) error {
-	return &RowError{Page: p.place, Row: row.Index + 1, Field: transactionField(row.Field), Reason: row.Reason}
+func (p listPage) rowError(row codec.Unreadable) error {
+	return &RowError{Page: p.place, Row: row.Index + 1, Field: row.Field, Reason: row.Reason}
 }
 
 // rowErrors joins the errors of the rows, at most 20, and the number of the rest.
@@ -190,20 +202,19 @@ func (p listPage) rowErrors() error {
 	return errors.Join(all...)
 }
 
-// transactionField returns the field of sms.Transaction for a concept of sms.list.record.
-func transactionField(concept string) string {
-	if concept == "" || concept == "id" {
-		return strings.ToUpper(concept)
-	}
-	suffix := map[string]string{"request": "ID", "reference": "ID", "category": "ID", "created": "At", "sent": "At"}[concept]
-	return strings.ToUpper(concept[:1]) + concept[1:] + suffix
-}
-
 // pages walks over the pages of a listing and sees to it that the walk ends.
 func (s *SMSService) pages(ctx context.Context, options sms.ListOptions) iter.Seq2[listPage, error] {
 	query := options.Query()
 	query.Extra = http.Header(query.Extra).Clone() // the caller may change its own
-	if _, numbered := s.list.codec.After(query.At); !numbered {
+	s.core.endpoints.smsList.codec.Widen(query.Params)
+	var seen []uint64
+	if options.After != "" {
+		var reason string
+		if query.At, seen, reason = s.core.endpoints.smsList.codec.ParsePosition(options.After, options.PageSize); reason != "" {
+			query.Problems = append(query.Problems, wire.Problem{Field: "After", Reason: reason})
+		}
+	}
+	if _, numbered := s.core.endpoints.smsList.codec.After(query.At); !numbered {
 		const reason = "must be 0: the contract does not page by number (sms.list.paging.by)"
 		if options.Page > 0 {
 			query.Problems = append(query.Problems, wire.Problem{Field: "Page", Reason: reason})
@@ -214,23 +225,24 @@ func (s *SMSService) pages(ctx context.Context, options sms.ListOptions) iter.Se
 	}
 	const paging = ": the service does not page as the contract says (sms.list.paging, sms.list.params)"
 	return func(yield func(listPage, error) bool) {
-		tracker := newPageTracker()
+		tracker := newPageTracker(seen)
 		stale := 0 // pages in a row without a new row
 		for page, err := range s.fetch(ctx, query, options.PageSize, options.PagesAhead) {
 			if err != nil {
 				yield(listPage{}, err)
 				return
 			}
+			page.after, page.before, page.tracker = options.CreatedAfter, options.CreatedBefore, tracker
 			if !page.Last || tracker.pages > 0 {
 				var fresh int
-				page.repeated, fresh = tracker.add(page.Records)
+				page.repeated, fresh = tracker.add(page.Transactions)
 				switch {
 				case fresh > 0 && tracker.cycle():
 					yield(listPage{}, s.listError("a page came again after others"+paging))
 					return
 				case fresh > 0:
 					stale = 0
-				case len(page.Records) > 0:
+				case len(page.Transactions) > 0:
 					stale++
 				}
 			}
@@ -252,13 +264,13 @@ func (s *SMSService) fetch(ctx context.Context, query wire.Query, pageSize, ahea
 		return s.fetchAhead(ctx, query, pageSize, ahead)
 	}
 	return func(yield func(listPage, error) bool) {
-		var reuse []wire.Record
+		var reuse []sms.Transaction
 		for place := 1; ; place++ {
 			page, err := s.fetchOne(ctx, query, pageSize, place, reuse)
 			if !yield(page, err) || err != nil || page.Last {
 				return
 			}
-			query.At, reuse = page.Next, page.Records
+			query.At, reuse = page.Next, page.Transactions
 		}
 	}
 }
@@ -279,9 +291,9 @@ func (s *SMSService) fetchAhead(ctx context.Context, query wire.Query, pageSize,
 		defer cancel()
 		var pending []chan result // in page order
 		begun := 0                // how many pages of the listing, from its first
-		second, _ := s.list.codec.After(wire.Position{})
+		second, _ := s.core.endpoints.smsList.codec.After(wire.Position{})
 		begin := func() {
-			next, _ := s.list.codec.After(query.At)
+			next, _ := s.core.endpoints.smsList.codec.After(query.At)
 			begun = next.Number - second.Number + 1
 			done := make(chan result, 1)
 			pending = append(pending, done)
@@ -308,33 +320,33 @@ func (s *SMSService) fetchAhead(ctx context.Context, query wire.Query, pageSize,
 }
 
 // fetchOne requests one page. Its records may take the place of those in reuse.
-func (s *SMSService) fetchOne(ctx context.Context, query wire.Query, pageSize, place int, reuse []wire.Record) (listPage, error) {
-	target, problems := s.list.codec.Encode(query)
+func (s *SMSService) fetchOne(ctx context.Context, query wire.Query, pageSize, place int, reuse []sms.Transaction) (listPage, error) {
+	request, problems := s.core.endpoints.smsList.codec.Encode(query)
 	if problems = append(problems, checkContext(ctx)...); len(problems) > 0 {
-		return listPage{}, invalid(s.list.name, problems)
+		return listPage{}, invalid(s.core.endpoints.smsList.name, problems)
 	}
-	if err := s.list.missingCredentials(); err != nil {
+	if err := s.core.endpoints.smsList.missingCredentials(); err != nil {
 		return listPage{}, err
 	}
-	buffer, _ := s.list.buffers.Get().(*[]byte)
+	buffer, _ := s.core.endpoints.smsList.buffers.Get().(*[]byte)
 	if buffer == nil {
 		buffer = new([]byte)
 	}
-	response, err := read(ctx, s.core, &s.list.endpoint, readRequest[wire.Page]{
-		url: target, params: query.Params, buffer: *buffer,
-		decode: func(body []byte) (wire.Page, codec.Failure, error) {
-			return s.list.codec.Decode(body, query.At, pageSize, reuse)
+	response, err := read(ctx, s.core, &s.core.endpoints.smsList.endpoint, readRequest[codec.Page]{
+		request: request, params: query.Params, buffer: *buffer,
+		decode: func(body []byte) (codec.Page, codec.Failure, error) {
+			return s.core.endpoints.smsList.codec.Decode(body, query.At, pageSize, reuse)
 		},
-		decodeFailure: s.list.codec.DecodeFailure,
+		decodeFailure: s.core.endpoints.smsList.codec.DecodeFailure,
 	})
 	const kept = 2 << 20 // a larger buffer is rare, and not kept for the next page
 	if *buffer = response.buffer; cap(*buffer) <= kept {
-		s.list.buffers.Put(buffer)
+		s.core.endpoints.smsList.buffers.Put(buffer)
 	}
 	if err != nil {
 		return listPage{}, err
 	}
-	if next, numbered := s.list.codec.After(query.At); numbered {
+	if next, numbered := s.core.endpoints.smsList.codec.After(query.At); numbered {
 		place = next.Number - 1
 	}
 	return listPage{Page: response.value, place: place, fresh: response.fresh}, nil
@@ -342,24 +354,52 @@ func (s *SMSService) fetchOne(ctx context.Context, query wire.Query, pageSize, p
 
 // pageTracker remembers the rows of the last two pages, and what shows that a listing runs in a circle of any length.
 type pageTracker struct {
-	seed  maphash.Seed
-	last  [2]map[uint64]struct{}
+	last  [2]trackedPage
 	pages int
 	// The page at place 1, 2, 4, 8, … is marked: a circle brings the marked page again before the mark moves on.
 	current, marked uint64
 	markedAt        int
+	text            []byte
 }
 
-func newPageTracker() *pageTracker { return &pageTracker{seed: maphash.MakeSeed()} }
+// trackedPage is the keys of the rows of a page.
+type trackedPage struct {
+	keys []uint64
+	set  map[uint64]struct{}
+}
+
+func (p *trackedPage) replace(keys []uint64) {
+	p.keys = keys
+	if p.set == nil {
+		p.set = make(map[uint64]struct{}, len(keys))
+	}
+	clear(p.set)
+	for _, key := range keys {
+		p.set[key] = struct{}{}
+	}
+}
+
+// newPageTracker returns a tracker for a listing that goes on after the given rows, if there are any.
+func newPageTracker(seen []uint64) *pageTracker {
+	t := &pageTracker{}
+	if seen != nil {
+		t.last[1].replace(seen)
+		t.pages = 2
+	}
+	return t
+}
 
 // add remembers the rows of a page. It returns which of them were on the last two pages, or nil if none was, and how many were
 // not.
-func (t *pageTracker) add(rows []wire.Record) (repeated []bool, fresh int) {
+func (t *pageTracker) add(rows []sms.Transaction) (repeated []bool, fresh int) {
 	keys := make([]uint64, len(rows))
+	whole := fnv.New64a()
 	for i := range rows {
 		keys[i] = t.key(&rows[i])
-		_, onLast := t.last[0][keys[i]]
-		_, onOther := t.last[1][keys[i]]
+		t.text = binary.BigEndian.AppendUint64(t.text[:0], keys[i])
+		_, _ = whole.Write(t.text)
+		_, onLast := t.last[0].set[keys[i]]
+		_, onOther := t.last[1].set[keys[i]]
 		if !onLast && !onOther {
 			fresh++
 			continue
@@ -369,21 +409,15 @@ func (t *pageTracker) add(rows []wire.Record) (repeated []bool, fresh int) {
 		}
 		repeated[i] = true
 	}
-	oldest := t.last[t.pages%2]
-	if oldest == nil {
-		oldest = make(map[uint64]struct{}, len(rows))
-		t.last[t.pages%2] = oldest
-	}
-	clear(oldest)
-	var h maphash.Hash
-	h.SetSeed(t.seed)
-	for _, key := range keys {
-		oldest[key] = struct{}{}
-		maphash.WriteComparable(&h, key)
-	}
-	t.current = h.Sum64()
+	t.last[t.pages%2].replace(keys)
+	t.current = whole.Sum64()
 	t.pages++
 	return repeated, fresh
+}
+
+// recent returns the keys of the last two pages, oldest first.
+func (t *pageTracker) recent() []uint64 {
+	return slices.Concat(t.last[t.pages%2].keys, t.last[(t.pages+1)%2].keys)
 }
 
 // cycle reports whether the page that was added last is the marked one, and moves the mark.
@@ -395,10 +429,12 @@ func (t *pageTracker) cycle() bool {
 	return again
 }
 
-// key identifies a row: by its ID, or by everything it holds if it has none.
-func (t *pageTracker) key(r *wire.Record) uint64 {
-	if r.ID != "" {
-		return maphash.String(t.seed, r.ID)
+// key identifies a row, also in another process: by its ID, or by everything it holds if it has none.
+func (t *pageTracker) key(r *sms.Transaction) uint64 {
+	if t.text = append(t.text[:0], r.ID...); r.ID == "" {
+		t.text = fmt.Appendf(t.text, "%#v", *r)
 	}
-	return maphash.String(t.seed, fmt.Sprintf("%#v", *r))
+	h := fnv.New64a()
+	_, _ = h.Write(t.text)
+	return h.Sum64()
 }

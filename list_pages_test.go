@@ -20,7 +20,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	messaging "github.com/messaging-service/messaging-go"
-	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/sms"
 )
 
@@ -290,7 +289,7 @@ func TestListSendsItsOptionsForEveryPage(t *testing.T) {
 		require.Empty(t, errs)
 		for i, q := range b.queries {
 			assert.Equal(t, url.Values{
-				"filter[dateCreatedGt]": {"2026-10-01T00:00:00.000Z"}, "filter[referenceId]": {"r"}, "pageSize": {"7"},
+				"filter[dateCreatedGt]": {"2026-09-30T23:59:59.999Z"}, "filter[referenceId]": {"r"}, "pageSize": {"7"},
 				"sort[column]": {"column"}, "sort[direction]": {"asc"}, "tag": {"x"}, "pageNumber": {strconv.Itoa(b.asked[i])},
 			}, q)
 		}
@@ -525,7 +524,7 @@ func TestRowErrorCountsPagesInTheOrderOfAListingWithoutNumbers(t *testing.T) {
 		}
 		return respond(r, http.StatusOK, `{"data":[{"id":"2","messageParts":"x"}],"nextPage":null}`), nil
 	})
-	client, err := messaging.NewClient(baseURL, messaging.WithToken("t"), service.option(), overlay(t, pagings[messagingtest.ByCursor]))
+	client, err := messaging.NewClient(baseURL, messaging.WithToken("t"), service.option(), overlay(t, pagings["cursor"]))
 	require.NoError(t, err)
 	_, errs := list(client.SMS.List(t.Context(), sms.ListOptions{}))
 	require.Len(t, errs, 1)
@@ -540,11 +539,13 @@ func TestPagesReportTheListing(t *testing.T) {
 		var got []sms.Page
 		for page, err := range newBook("1 2|2 3|4").client(t).SMS.Pages(t.Context(), sms.ListOptions{PagesAhead: ahead}) {
 			require.NoError(t, err)
+			assert.Equal(t, page.Number < 3, page.Next != "")
+			page.Next = ""
 			got = append(got, page)
 		}
 		assert.Equal(t, []sms.Page{
-			{Transactions: []sms.Transaction{{ID: "1"}, {ID: "2"}}, Number: 1, Size: 2, Total: 5, TotalPages: 3, HasNext: true},
-			{Transactions: []sms.Transaction{{ID: "3"}}, Number: 2, Size: 2, Total: 5, TotalPages: 3, HasNext: true},
+			{Transactions: []sms.Transaction{{ID: "1"}, {ID: "2"}}, Number: 1, Size: 2, Total: 5, TotalPages: 3},
+			{Transactions: []sms.Transaction{{ID: "3"}}, Number: 2, Size: 2, Total: 5, TotalPages: 3},
 			{Transactions: []sms.Transaction{{ID: "4"}}, Number: 3, Size: 2, Total: 5, TotalPages: 3},
 		}, got)
 	}

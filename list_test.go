@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/sms"
 )
@@ -74,6 +75,21 @@ func idsOf(rows []sms.Transaction) []string {
 func testService(t *testing.T, n int, options ...messaging.Option) (*messagingtest.Server, *messaging.Client, time.Time) {
 	t.Helper()
 	srv := messagingtest.NewServer(t)
+	return srv, clientOf(t, srv, options...), seedService(srv, n)
+}
+
+// pagedService is like testService with a kind of paging.
+func pagedService(t *testing.T, n int, kind string) (*messagingtest.Server, *messaging.Client) {
+	t.Helper()
+	names, err := contract.Parse([]byte(pagings[kind]))
+	require.NoError(t, err)
+	srv := messagingtest.NewServer(t, messagingtest.WithContract(names))
+	seedService(srv, n)
+	return srv, clientOf(t, srv, messaging.WithContract(names))
+}
+
+// seedService puts n messages into the ledger, a second apart, and returns the time of the first.
+func seedService(srv *messagingtest.Server, n int) time.Time {
 	began := time.Date(2026, 10, 3, 14, 0, 0, 0, time.UTC)
 	seeds := make([]messagingtest.Sent, n)
 	for i := range seeds {
@@ -84,7 +100,7 @@ func testService(t *testing.T, n int, options ...messaging.Option) (*messagingte
 		}
 	}
 	srv.Seed(seeds...)
-	return srv, clientOf(t, srv, options...), began
+	return began
 }
 
 func clientOf(t *testing.T, srv *messagingtest.Server, options ...messaging.Option) *messaging.Client {
@@ -127,7 +143,7 @@ func TestListOnTheWire(t *testing.T) {
 		assert.True(t, r.Body == nil || r.Body == http.NoBody)
 		assert.Equal(t, "Bearer tok-SECRET", r.Header.Get("Authorization"))
 		assert.Equal(t, url.Values{
-			"filter[dateCreatedGt]": {"2026-10-01T00:00:00.123Z"}, "filter[dateCreatedLt]": {"2026-10-01T01:00:00.123Z"},
+			"filter[dateCreatedGt]": {"2026-10-01T00:00:00.123Z"}, "filter[dateCreatedLt]": {"2026-10-01T01:00:00.124Z"},
 			"filter[transactionId]": {"i&d"}, "filter[referenceId]": {"r d"}, "filter[requestId]": {"q"}, "filter[categoryId]": {"c"},
 			"filter[from]": {"AC/ME"}, "filter[to]": {"+639171234567"}, "pageSize": {"500"}, "pageNumber": {fmt.Sprint(i + 1)},
 			"sort[column]": {"dateCreated"}, "sort[direction]": {"desc"}, "tag": {"a", "b"},
@@ -234,9 +250,9 @@ func TestListFilters(t *testing.T) {
 		options sms.ListOptions
 		want    []string
 	}{
-		"after":     {sms.ListOptions{CreatedAfter: began.Add(20 * time.Second)}, seeded(21, 30)},
+		"after":     {sms.ListOptions{CreatedAfter: began.Add(20 * time.Second)}, seeded(20, 30)},
 		"before":    {sms.ListOptions{CreatedBefore: began.Add(3 * time.Second)}, seeded(0, 3)},
-		"between":   {sms.ListOptions{CreatedAfter: began.Add(3 * time.Second), CreatedBefore: began.Add(6 * time.Second)}, seeded(4, 6)},
+		"between":   {sms.ListOptions{CreatedAfter: began.Add(3 * time.Second), CreatedBefore: began.Add(6 * time.Second)}, seeded(3, 6)},
 		"ID":        {sms.ListOptions{ID: "m-007"}, seeded(7, 8)},
 		"reference": {sms.ListOptions{ReferenceID: "r-008"}, seeded(8, 9)},
 		"request":   {sms.ListOptions{RequestID: "q-009"}, seeded(9, 10)},
@@ -280,23 +296,22 @@ func TestListSorts(t *testing.T) {
 	}
 }
 
-// pagings are the kinds of paging of the test server, with the contract that each needs.
-var pagings = map[messagingtest.Paging]string{
-	messagingtest.ByPage:   `{}`,
-	messagingtest.ByOffset: `{"sms.list": {"paging": {"by": "offset"}, "params": {"offset": "offset"}}}`,
-	messagingtest.ByCursor: `{"sms.list": {"paging": {"by": "cursor"}, "params": {"cursor": "cursor"}}}`,
-	messagingtest.Unpaged:  `{"sms.list": {"paging": {"by": "none"}, "params": {"page": "", "pageSize": ""}}}`,
+// pagings are the kinds of paging, with the contract that each needs.
+var pagings = map[string]string{
+	"page":   `{}`,
+	"offset": `{"sms.list": {"paging": {"by": "offset"}, "params": {"offset": "offset"}}}`,
+	"cursor": `{"sms.list": {"paging": {"by": "cursor"}, "params": {"cursor": "cursor"}}}`,
+	"none":   `{"sms.list": {"paging": {"by": "none"}, "params": {"page": "", "pageSize": ""}}}`,
 }
 
 func TestListWalksEveryKindOfPaging(t *testing.T) {
 	t.Parallel()
-	for kind, contract := range pagings {
-		srv, client, _ := testService(t, 10, overlay(t, contract))
-		srv.SetPaging(kind)
+	for kind := range pagings {
+		srv, client := pagedService(t, 10, kind)
 		for _, size := range []int{1, 3, 5, 10, 11} {
 			options := sms.ListOptions{SortBy: "transactionId", PageSize: size}
 			full := (10 + size - 1) / size
-			if kind == messagingtest.Unpaged {
+			if kind == "none" {
 				options.PageSize, full = 0, 1
 			}
 			before := srv.Requests()
@@ -310,8 +325,8 @@ func TestListWalksEveryKindOfPaging(t *testing.T) {
 				require.NoError(t, err)
 				pages++
 				assert.Equal(t, 10, page.Total)
-				assert.Equal(t, pages < full, page.HasNext)
-				if kind == messagingtest.ByPage {
+				assert.Equal(t, pages < full, page.Next != "")
+				if kind == "page" {
 					assert.Equal(t, pages, page.Number)
 					assert.Equal(t, full, page.TotalPages)
 				}
@@ -327,10 +342,9 @@ func TestListWalksEveryKindOfPaging(t *testing.T) {
 
 func TestListYieldsMovedRowsOnce(t *testing.T) {
 	t.Parallel()
-	for _, kind := range []messagingtest.Paging{messagingtest.ByPage, messagingtest.ByOffset, messagingtest.ByCursor} {
+	for _, kind := range []string{"page", "offset", "cursor"} {
 		for _, shift := range []int{1, 2} {
-			srv, client, _ := testService(t, 20, overlay(t, pagings[kind]))
-			srv.SetPaging(kind)
+			srv, client := pagedService(t, 20, kind)
 			srv.ShiftRows(shift)
 			rows, errs := list(client.SMS.List(t.Context(), sms.ListOptions{PageSize: 5}))
 			require.Empty(t, errs, "%v, %d", kind, shift)
@@ -372,8 +386,7 @@ func TestListSkipsOneRepeatedPage(t *testing.T) {
 		require.NotErrorIs(t, errs[0], messaging.ErrOutcomeUnknown)
 	}
 
-	srv, client, _ = testService(t, 10, overlay(t, pagings[messagingtest.ByCursor]))
-	srv.SetPaging(messagingtest.ByCursor)
+	srv, client = pagedService(t, 10, "cursor")
 	srv.RepeatPage(1)
 	rows, errs = list(client.SMS.List(t.Context(), sms.ListOptions{SortBy: "transactionId", PageSize: 2}))
 	assert.Empty(t, errs)

@@ -35,6 +35,8 @@ const (
 	StepAttempt StepKind = "attempt"
 	// StepLookup is a lookup of a message by its reference ID, over all its pages.
 	StepLookup StepKind = "lookup"
+	// StepSettle is a call of SMS.Settle, with its lookups and waits. Its verdict is what became of the message.
+	StepSettle StepKind = "settle"
 	// StepRateLimit is a wait for the rate limit. There is no such step if nothing has to wait.
 	StepRateLimit StepKind = "rateLimit"
 	// StepBackoff is the wait before another attempt, or before another lookup.
@@ -68,7 +70,8 @@ type StepResult struct {
 	// Class is the class of the failure: the text of the sentinel that it matches without the prefix, such as "rate limited" for
 	// ErrRateLimited; empty if it has none.
 	Class string
-	// Verdict is what is known of a message at the end of a StepCall that sends. Of all other steps it means nothing.
+	// Verdict is what is known of a message at the end of a StepCall that sends, or of a StepSettle. Of all other steps it means
+	// nothing.
 	Verdict Verdict
 	// StatusCode is the HTTP status of the last response, or 0 if there was none.
 	StatusCode int
@@ -96,7 +99,7 @@ func (c *core) observation(e *endpoint) *observation {
 	}
 	return &observation{
 		observers: *c.settings.observers,
-		step:      Step{Operation: e.name, Channel: e.channel, Read: e.send == nil, Server: c.baseURL.Host},
+		step:      Step{Operation: e.name, Channel: e.channel, Read: e.read, Server: c.baseURL.Host},
 	}
 }
 

@@ -1,6 +1,7 @@
 package messaging
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -16,44 +17,36 @@ import (
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
-// The operations of the service, by their keys in the contract.
-const (
-	smsSend      = "sms.send"
-	smsList      = "sms.list"
-	chatApp1Send = "chatapp1.send"
-	chatApp2Send = "chatapp2.send"
-)
-
-// operation is something that the service can be asked to do. Everything else about it follows: a new operation is a row of
-// operations and a method of a service.
-type operation struct {
-	name    string
-	channel Channel     // whose credentials it uses
-	send    *table.Send // what it sends
-	list    *table.List // or what it reads
-	listed  bool        // whether what it sends is listed, so that an unknown outcome can be settled
+// endpoints are the operations of the service, compiled for a contract, a base URL and credentials. They never change. A new
+// operation is a field, its line in compile, and a method of a service.
+type endpoints struct {
+	smsSend      *sendEndpoint
+	smsList      *listEndpoint
+	chatApp1Send *sendEndpoint
+	chatApp2Send *sendEndpoint
 }
 
-func operations(t *table.Table) []operation {
-	return []operation{
-		{name: smsSend, channel: ChannelSMS, send: &t.SMSSend, listed: true},
-		{name: smsList, channel: ChannelSMS, list: &t.SMSList},
-		{name: chatApp1Send, channel: ChannelChatApp1, send: &t.ChatApp1Send},
-		{name: chatApp2Send, channel: ChannelChatApp2, send: &t.ChatApp2Send},
+func compile(s *settings, base *url.URL) *endpoints {
+	c := compiler{s, base, s.contract.Table()}
+	t := c.table
+	return &endpoints{
+		smsSend:      c.send("sms.send", ChannelSMS, &t.SMSSend, true),
+		smsList:      c.list("sms.list", ChannelSMS, &t.SMSList),
+		chatApp1Send: c.send("chatapp1.send", ChannelChatApp1, &t.ChatApp1Send, false),
+		chatApp2Send: c.send("chatapp2.send", ChannelChatApp2, &t.ChatApp2Send, false),
 	}
 }
 
-// endpoints are the operations, compiled for a contract, a base URL and credentials. They never change.
-type endpoints struct {
-	sends map[string]*sendEndpoint
-	lists map[string]*listEndpoint
-}
-
-// endpoint is where an operation is performed, and with which credentials.
+// endpoint is an operation: what it is called, where it is performed, and with which credentials.
 type endpoint struct {
-	operation
+	name    string  // its section of the contract
+	channel Channel // whose credentials it uses
+	method  string
+	read    bool // whether it only reads
+	listed  bool // whether what it sends is listed, so that an unknown outcome can be settled
 
 	url           *url.URL
+	header        http.Header // the same for each request
 	authenticated bool
 	authenticator transport.Authenticator // nil if the credentials are part of the request
 	pair          codec.KeyPair           // nil if they are not
@@ -63,7 +56,8 @@ type sendEndpoint struct {
 	endpoint
 
 	codec        *codec.Send
-	notProcessed []int // the statuses which prove that a send was not processed
+	accepted     func(body []byte) bool // whether a response says that a message was accepted
+	notProcessed []int                  // the statuses which prove that a send was not processed
 }
 
 type listEndpoint struct {
@@ -73,30 +67,50 @@ type listEndpoint struct {
 	buffers sync.Pool // of responses that were read
 }
 
-func compile(s *settings, base *url.URL) *endpoints {
-	t := s.contract.Table()
-	all := &endpoints{sends: map[string]*sendEndpoint{}, lists: map[string]*listEndpoint{}}
-	for _, op := range operations(t) {
-		e := endpoint{operation: op}
-		own := s.credentials[op.channel]
-		if own == nil {
-			own = s.credentials[0]
-		}
-		if own != nil {
-			e.authenticated = true
-			e.authenticator, e.pair = own.compile(t.Auth)
-		}
-		if op.send != nil {
-			e.url = join(base, op.send.Path)
-			all.sends[op.name] = &sendEndpoint{
-				endpoint: e, codec: codec.CompileSend(op.send, &t.Errors, e.pair), notProcessed: t.Errors.NotProcessed,
-			}
-		} else {
-			e.url = join(base, op.list.Path)
-			all.lists[op.name] = &listEndpoint{endpoint: e, codec: codec.CompileList(op.list, &t.Errors, e.url, e.pair)}
-		}
+type compiler struct {
+	settings *settings
+	base     *url.URL
+	table    *table.Table
+}
+
+func (c *compiler) endpoint(name string, channel Channel, method, path string, headers table.Headers) endpoint {
+	e := endpoint{name: name, channel: channel, method: method, url: join(c.base, path), header: http.Header{}}
+	for name, value := range c.table.Headers.With(headers) {
+		e.header.Set(name, value)
 	}
-	return all
+	e.header.Set("Accept", "application/json")
+	e.header.Set("User-Agent", c.settings.userAgent)
+	if own := cmp.Or(c.settings.credentials[channel], c.settings.credentials[0]); own != nil {
+		e.authenticated = true
+		e.authenticator, e.pair = own.compile(c.table.Auth)
+	}
+	return e
+}
+
+func (c *compiler) send(name string, channel Channel, op *table.Send, listed bool) *sendEndpoint {
+	e := &sendEndpoint{endpoint: c.endpoint(name, channel, http.MethodPost, op.Path, op.Headers), notProcessed: c.table.Errors.NotProcessed}
+	e.listed = listed
+	e.codec = codec.CompileSend(c.table, op, e.url, e.pair)
+	e.setContentType(e.codec.ContentType())
+	e.accepted = func(body []byte) bool {
+		response, err := e.codec.Decode(body)
+		return err == nil && response.NamesMessage()
+	}
+	return e
+}
+
+func (c *compiler) list(name string, channel Channel, op *table.List) *listEndpoint {
+	e := &listEndpoint{endpoint: c.endpoint(name, channel, op.Method, op.Path, op.Headers)}
+	e.read = true
+	e.codec = codec.CompileList(c.table, op, e.url, e.pair)
+	e.setContentType(e.codec.ContentType())
+	return e
+}
+
+func (e *endpoint) setContentType(contentType string) {
+	if contentType != "" {
+		e.header.Set("Content-Type", contentType)
+	}
 }
 
 func join(base *url.URL, path string) *url.URL {
@@ -112,7 +126,7 @@ func (e *endpoint) missingCredentials() *Error {
 	if e.authenticated {
 		return nil
 	}
-	err := newError(e.operation, transport.Outcome{})
+	err := newError(e, transport.Outcome{})
 	err.reason = "the client has no credentials for " + e.channel.String() + " (WithAuth)"
 	if !err.read {
 		err.Verdict = NotSent
@@ -121,12 +135,7 @@ func (e *endpoint) missingCredentials() *Error {
 }
 
 // describe returns the request of the endpoint as a person would name it, without its query.
-func (e *endpoint) describe() string {
-	if e.send != nil {
-		return "POST " + e.url.Path
-	}
-	return "GET " + e.url.Path
-}
+func (e *endpoint) describe() string { return e.method + " " + e.url.Path }
 
 // secrets returns what must not appear in the error of a call: the values of its fields, and its credentials.
 func (e *endpoint) secrets(fields []wire.Field, out transport.Outcome) redact.Secrets {
@@ -144,8 +153,9 @@ func (e *endpoint) secrets(fields []wire.Field, out transport.Outcome) redact.Se
 	}
 	if e.pair != nil {
 		_, params := e.pair()
-		s.AddCredential(params[0].Value)
-		s.AddCredential(params[1].Value)
+		for _, param := range params {
+			s.AddCredential(param.Value)
+		}
 	}
 	s.AddRequest(out.Sent)
 	return s
@@ -159,9 +169,9 @@ func checkContext(ctx context.Context) []wire.Problem {
 	return nil
 }
 
-// readRequest is one read: where it goes and how its response is decoded.
+// readRequest is one read: its request and how its response is decoded.
 type readRequest[T any] struct {
-	url           *url.URL
+	request       codec.Request
 	params        []wire.Field
 	buffer        []byte // overwritten with the response, if large enough
 	decode        func(body []byte) (T, codec.Failure, error)
@@ -183,7 +193,8 @@ func read[T any](ctx context.Context, c *core, e *endpoint, r readRequest[T]) (r
 	o := c.observation(e)
 	ctx, end := o.call(ctx)
 	out := c.transport.Do(ctx, transport.Request{
-		Operation: e.name, Method: http.MethodGet, URL: r.url, Read: true, Authenticate: e.authenticator, Buffer: r.buffer,
+		Operation: e.name, Method: r.request.Method, URL: r.request.URL, Body: r.request.Body, Header: e.header,
+		Read: true, Authenticate: e.authenticator, Buffer: r.buffer,
 		Decode: func(body []byte) error {
 			value, failure, decodeErr = r.decode(body)
 			if errors.Is(decodeErr, codec.ErrPage) {
@@ -214,7 +225,7 @@ func (r *readRequest[T]) judge(e *endpoint, out transport.Outcome, failure codec
 	if success && out.Err == nil && decodeErr == nil && failure.Code == "" {
 		return nil
 	}
-	err := newError(e.operation, out)
+	err := newError(e, out)
 	if out.StatusCode == 0 {
 		return err
 	}

@@ -2,8 +2,10 @@ package messaging
 
 import (
 	"encoding/json"
+	"net/url"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -30,17 +32,16 @@ func TestOperationsAreThoseOfTheContract(t *testing.T) {
 		}
 	}
 	found := 0
-	for _, op := range operations(contract.Default().Table()) {
+	compiled := reflect.ValueOf(compile(&settings{}, &url.URL{Scheme: "https", Host: "api.example.com"})).Elem()
+	for i := range compiled.NumField() {
 		found++
-		section, ok := sections[op.name]
-		require.True(t, ok, "%s is no section of the contract", op.name)
-		assert.True(t, strings.HasPrefix(op.name, op.channel.String()+"."), op.name)
-		assert.NotEqual(t, op.send == nil, op.list == nil, "%s sends or reads", op.name)
-		method := "POST "
-		if op.list != nil {
-			method = "GET "
-		}
-		assert.Contains(t, docs.String(), "("+method+section.Path+")", "no method says that it is %s", op.name)
+		op := compiled.Field(i).Elem().FieldByName("endpoint")
+		name, method, path := op.FieldByName("name").String(), op.FieldByName("method").String(), op.FieldByName("url").Elem().FieldByName("Path").String()
+		section, ok := sections[name]
+		require.True(t, ok, "%s is no section of the contract", name)
+		assert.Equal(t, section.Path, path)
+		assert.True(t, strings.HasPrefix(name, Channel(op.FieldByName("channel").Uint()).String()+"."), name)
+		assert.Contains(t, docs.String(), "("+method+" "+path+")", "no method says that it is %s", name)
 	}
 	for _, section := range sections {
 		if section.Path != "" {

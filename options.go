@@ -117,13 +117,19 @@ func WithTokenSource(source func(ctx context.Context) (Token, error)) Option {
 	}
 }
 
-// WithAPIKey authenticates with a key and its secret. By default they go into the body of a send and the query of a read,
+// WithAPIKey authenticates with a key and its secret, or with a key alone, and "" as its secret, if the contract has no secret
+// (auth.keyPair.secret). By default they go into the body of a send and the query of a read,
 // where proxies and servers may log them. A contract can put them into headers instead (auth.keyPair.in: "header" or "basic").
-func WithAPIKey(key, secret string) Option {
+func WithAPIKey(key, secret string) Option { return withAPIKey(key, secret, "WithAPIKey") }
+
+// withAPIKey is WithAPIKey with a secret from an option or a variable, which an error names.
+func withAPIKey(key, secret, secretFrom string) Option {
 	return func(s *settings) {
 		s.checkSecret("WithAPIKey", "a key", key)
-		s.checkSecret("WithAPIKey", "a secret", secret)
-		s.credentials[0] = keyCredential(key, secret)
+		if secret != "" {
+			s.checkSecret("WithAPIKey", "a secret", secret)
+		}
+		s.credentials[0] = keyCredential(key, secret, secretFrom)
 	}
 }
 

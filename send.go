@@ -27,11 +27,13 @@ type Receipt struct {
 	ReferenceID string
 	// Parts is the number of parts that the service charges.
 	Parts int
-	// UnitCost, Cost and Balance are decimal strings, exactly as the service sent them: the price of one part, the price of
-	// the message, and what is left on the account. The currency is the account's.
+	// UnitCost, Cost and Balance are decimal strings, exactly as the service sent them, apart from the scale and the sign of the
+	// contract: the price of one part, the price of the message, and what is left on the account.
 	UnitCost string
 	Cost     string
 	Balance  string
+	// Currency is the currency of these, such as "EUR". If it is empty, it is the account's.
+	Currency string
 	// Operator is the code of the recipient's network.
 	Operator string
 	// Attempts is the number of requests that the send began.
@@ -52,6 +54,7 @@ func (r Receipt) LogValue() slog.Value {
 		slog.String("unit_cost", r.UnitCost),
 		slog.String("cost", r.Cost),
 		slog.String("balance", r.Balance),
+		slog.String("currency", r.Currency),
 		slog.String("operator", r.Operator),
 		slog.Int("attempts", r.Attempts),
 		slog.Int("status", r.StatusCode),
@@ -89,27 +92,21 @@ func (c *core) deliver(ctx context.Context, e *sendEndpoint, call wire.Call, o *
 		err.ReferenceID = call.ReferenceID
 		return Receipt{}, err
 	}
-	target := e.url
-	if encoded.Query != "" {
-		withQuery := *e.url
-		withQuery.RawQuery = encoded.Query
-		target = &withQuery
+	request := transport.Request{
+		Operation: e.name, Method: encoded.Method, URL: encoded.URL, Header: e.header,
+		Body: encoded.Body, Authenticate: e.authenticator,
+		Accepted: e.accepted, Observe: o.inTransport(),
 	}
-	out := c.transport.Do(ctx, transport.Request{
-		Operation: e.name, Method: http.MethodPost, URL: target,
-		Body: encoded.Body, ContentType: encoded.ContentType, Authenticate: e.authenticator,
-		Accepted: func(body []byte) bool {
-			response, err := e.codec.Decode(body)
-			return err == nil && response.NamesMessage()
-		},
-		Explain: func(out transport.Outcome) error {
-			if _, err := e.judge(call, out); err != nil {
+	if c.transport.Explains(ctx, &request) {
+		sent := call // so that call stays off the heap
+		request.Explain = func(out transport.Outcome) error {
+			if _, err := e.judge(sent, out); err != nil {
 				return err
 			}
 			return nil
-		},
-		Observe: o.inTransport(),
-	})
+		}
+	}
+	out := c.transport.Do(ctx, request)
 	receipt, err := e.judge(call, out)
 	if err != nil {
 		c.warn(ctx, err)
@@ -148,7 +145,7 @@ func (e *sendEndpoint) judge(call wire.Call, out transport.Outcome) (Receipt, *E
 	default:
 		return newReceipt(call, out, response), nil
 	}
-	err := newError(e.operation, out)
+	err := newError(&e.endpoint, out)
 	err.Verdict, err.ReferenceID = verdict, call.ReferenceID
 	if err.reason == "" {
 		err.reason = reason
@@ -199,9 +196,17 @@ func newReceipt(call wire.Call, out transport.Outcome, r codec.Response) Receipt
 	return Receipt{
 		ID: r.ID, RequestID: cmp.Or(r.RequestID, headerRequestID(out.Header)),
 		ReferenceID: cmp.Or(r.ReferenceID, call.ReferenceID), Parts: r.Parts,
-		UnitCost: r.UnitCost, Cost: r.Cost, Balance: r.Balance, Operator: r.Operator,
+		UnitCost: r.UnitCost, Cost: r.Cost, Balance: r.Balance, Currency: r.Currency, Operator: r.Operator,
 		Attempts: out.Attempts, StatusCode: out.StatusCode, Raw: out.Body,
 	}
+}
+
+// validate returns what is wrong with the message that call describes, or nil.
+func (c *core) validate(e *sendEndpoint, call wire.Call) error {
+	if _, problems := e.codec.Encode(call, c.settings.lenient); len(problems) > 0 {
+		return invalid(e.name, problems)
+	}
+	return nil
 }
 
 // sendAll sends messages, concurrency of them at once, and yields the outcome of each as it ends. The messages are ranged in

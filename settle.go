@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/messaging-service/messaging-go/internal/redact"
+	"github.com/messaging-service/messaging-go/internal/wire"
 	"github.com/messaging-service/messaging-go/sms"
 )
 
@@ -37,7 +38,7 @@ func (s *SMSService) SendOnce(ctx context.Context, m sms.Message) (Receipt, erro
 }
 
 func (s *SMSService) sendOnce(ctx context.Context, m sms.Message, policy SettlePolicy) (Receipt, error) {
-	o := s.core.observation(&s.send.endpoint)
+	o := s.core.observation(&s.core.endpoints.smsSend.endpoint)
 	ctx, end := o.call(ctx)
 	receipt, err := s.deliverOnce(ctx, m, policy, o)
 	end(o.outcome(receipt, err))
@@ -46,7 +47,7 @@ func (s *SMSService) sendOnce(ctx context.Context, m sms.Message, policy SettleP
 
 // deliverOnce is sendOnce within a step that o observes.
 func (s *SMSService) deliverOnce(ctx context.Context, m sms.Message, policy SettlePolicy, o *observation) (Receipt, error) {
-	receipt, err := s.core.deliver(ctx, s.send, m.Call(), o)
+	receipt, err := s.core.deliver(ctx, s.core.endpoints.smsSend, m.Call(), o)
 	if !errors.Is(err, ErrOutcomeUnknown) {
 		return receipt, err
 	}
@@ -54,25 +55,94 @@ func (s *SMSService) deliverOnce(ctx context.Context, m sms.Message, policy Sett
 	if e, ok := errors.AsType[*Error](err); ok {
 		attempts = e.Attempts
 	}
-	found, absent := s.settle(ctx, m, policy)
-	if absent && policy.Resend {
-		again, resendErr := s.core.deliver(ctx, s.send, m.Call(), o)
+	found, settleErr := s.settle(ctx, m, policy, time.Now())
+	if policy.Resend && errors.Is(settleErr, ErrNotListed) {
+		again, resendErr := s.core.deliver(ctx, s.core.endpoints.smsSend, m.Call(), o)
 		if resendErr == nil {
 			again.Attempts += attempts
 			return again, nil
 		}
 		if errors.Is(resendErr, ErrOutcomeUnknown) || errors.Is(resendErr, ErrDuplicate) {
-			found, _ = s.settle(ctx, m, policy)
+			found, settleErr = s.settle(ctx, m, policy, time.Now())
 		}
 		// Otherwise the second was not taken, and nothing more is known of the first.
 	}
-	if found == nil {
+	if settleErr != nil {
 		return Receipt{}, err
 	}
+	return receiptOf(found, attempts), nil
+}
+
+// receiptOf returns the receipt of a message that is listed.
+func receiptOf(tx sms.Transaction, attempts int) Receipt {
 	return Receipt{
-		ID: found.ID, RequestID: found.RequestID, ReferenceID: found.ReferenceID, Parts: found.Parts, Cost: found.Price,
-		Operator: found.Operator, Attempts: attempts,
-	}, nil
+		ID: tx.ID, RequestID: tx.RequestID, ReferenceID: tx.ReferenceID, Parts: tx.Parts, Cost: tx.Price, Currency: tx.Currency,
+		Operator: tx.Operator, Attempts: attempts,
+	}
+}
+
+// Settle looks up what became of a message that may have been sent, for a program that finds it in its own store after a crash. The
+// message needs its reference ID and its number; only these are used.
+//
+// since is the latest time at which the message may have been sent: when the process that was sending it is known to have ended, or
+// when the context of its send did. The Window of the client's SettlePolicy is counted from it. Settle looks the message up every
+// Interval until the window has ended, and at least once; after the window one lookup decides.
+//
+// The Receipt is that of a row with the message's reference ID and number, written with or without country code. Otherwise the
+// outcome stays Unknown, and the error says more:
+//
+//   - ErrNotListed: the message was not listed when the window had ended, in a response that came from the service itself and not
+//     from a cache. Sending it again is as safe as SettlePolicy.Resend: it sends twice if the service lists a message only after the
+//     window, or ignores the reference ID.
+//   - ErrFilterIgnored: only other messages are listed. Nothing is known, and another lookup brings the same.
+//   - Otherwise the last lookup failed, or it found a row of another number or without an ID, or the context ended. The error matches
+//     the class of a failed lookup, such as ErrUnauthorized.
+//
+// A message without a reference ID or number, or a contract without a reference ID, is a *ValidationError. Settle sends nothing and
+// never resends.
+func (s *SMSService) Settle(ctx context.Context, m sms.Message, since time.Time) (Receipt, error) {
+	var c wire.Checks
+	if m.ReferenceID == "" {
+		c.Found("ReferenceID", "required, but absent")
+	}
+	if m.To == "" {
+		c.Found("To", "required, but absent")
+	}
+	if since.IsZero() {
+		c.Found("since", "required, but the zero time")
+	}
+	if problems := append(c, checkContext(ctx)...); len(problems) > 0 {
+		return Receipt{}, invalid(s.core.endpoints.smsList.name, problems)
+	}
+	o := s.core.observation(&s.core.endpoints.smsSend.endpoint)
+	ctx, end := o.begin(ctx, StepSettle, 0)
+	found, err := s.settle(ctx, m, cmp.Or(s.core.settings.settle, new(SettlePolicy)).withDefaults(), since)
+	if err != nil {
+		err = s.unsettled(m, err)
+		end(o.failure(err))
+		return Receipt{}, err
+	}
+	receipt := receiptOf(found, 0)
+	end(o.outcome(receipt, nil))
+	return receipt, nil
+}
+
+// unsettled returns the error of a message that the lookups did not settle.
+func (s *SMSService) unsettled(m sms.Message, err error) error {
+	if _, ok := errors.AsType[*ValidationError](err); ok {
+		return err
+	}
+	unknown := &Error{cause: err}
+	if lookup, ok := errors.AsType[*Error](err); ok {
+		copied := *lookup
+		unknown = &copied
+	}
+	unknown.Operation, unknown.Verdict, unknown.ReferenceID = s.core.endpoints.smsSend.name, Unknown, m.ReferenceID
+	unknown.read, unknown.unlisted = false, false
+	if unknown.reason == "" {
+		unknown.reason = "the lookup failed"
+	}
+	return unknown
 }
 
 // withReference returns the message with a random reference ID if it has none.
@@ -83,34 +153,42 @@ func withReference(m sms.Message) sms.Message {
 	return m
 }
 
-// settle looks a message up until it is listed or the window ends. Without a row, absent reports whether the message is provably
-// not listed: the last lookup began after the window, and the service itself responded in time and without a row. An earlier
-// lookup, however late its response, says what was listed when it was made; and a cache says what was listed before.
-func (s *SMSService) settle(ctx context.Context, m sms.Message, policy SettlePolicy) (found *sms.Transaction, absent bool) {
+// settle looks a message up until it is listed or the window since a moment ends. An error that matches ErrNotListed says that the
+// message is provably not listed: the last lookup began after the window, and the service itself responded in time and without a
+// row. An earlier lookup, however late its response, says what was listed when it was made; and a cache says what was listed before.
+func (s *SMSService) settle(ctx context.Context, m sms.Message, policy SettlePolicy, since time.Time) (sms.Transaction, error) {
 	const lastLookup = 5 * time.Second // for a lookup that begins when the window ends
-	end := time.Now().Add(policy.Window)
+	end := since.Add(policy.Window)
+	if now := time.Now(); end.Before(now) {
+		end = now
+	}
 	bounded, cancel := context.WithDeadline(ctx, end.Add(lastLookup))
 	defer cancel()
 	for {
 		last := time.Until(end) <= 0
 		row, fresh, err := s.find(bounded, m.ReferenceID)
+		_, invalid := errors.AsType[*ValidationError](err)
 		switch {
 		case err == nil && row.ID != "" && sameNumber(row.To, m.To):
-			return &row, false
-		case err == nil, errors.Is(err, ErrFilterIgnored):
-			return nil, false
+			return row, nil
+		case err == nil:
+			return sms.Transaction{}, s.listError("the listed message has another number, or no ID")
+		case errors.Is(err, ErrFilterIgnored), invalid, last && fresh:
+			return sms.Transaction{}, err
+		case last && errors.Is(err, ErrNotListed):
+			return sms.Transaction{}, s.listError("no message with this reference ID is listed in what a cache may have responded")
 		case last:
-			return nil, fresh && errors.Is(err, ErrNotListed)
+			return sms.Transaction{}, err
 		}
 		if !s.waitForLookup(ctx, min(policy.Interval, time.Until(end))) {
-			return nil, false
+			return sms.Transaction{}, &Error{Operation: s.core.endpoints.smsList.name, read: true, cause: ctx.Err()}
 		}
 	}
 }
 
 // waitForLookup waits until the next lookup. It reports whether the context allows one.
 func (s *SMSService) waitForLookup(ctx context.Context, wait time.Duration) bool {
-	o := s.core.observation(&s.list.endpoint)
+	o := s.core.observation(&s.core.endpoints.smsList.endpoint)
 	ctx, end := o.begin(ctx, StepBackoff, 0)
 	timer := time.NewTimer(wait)
 	defer timer.Stop()

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -472,4 +473,102 @@ func TestSendAllResends(t *testing.T) {
 		}
 		assert.Equal(t, "send@0s look@0s look@2s look@4s look@6s send@6s", c.history())
 	})
+}
+
+func TestSettle(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		lookups string
+		ago     time.Duration // since when the message may have been sent
+		events  string
+		is      []error // besides ErrOutcomeUnknown; nil is a receipt
+		text    string
+	}{
+		"listed":                {"listed", 0, "look@0s", nil, ""},
+		"listed in a cache":     {"cached-listed", time.Hour, "look@0s", nil, ""},
+		"listed later":          {"nothing broken listed", 0, "look@0s look@2s look@4s", nil, ""},
+		"not listed":            {"nothing", 0, "look@0s look@2s look@4s look@6s", []error{messaging.ErrNotListed}, "no message with this reference ID is listed"},
+		"not listed, later":     {"nothing", 5 * time.Second, "look@0s look@1s", []error{messaging.ErrNotListed}, "no message"},
+		"not listed, long past": {"nothing", time.Hour, "look@0s", []error{messaging.ErrNotListed}, "no message"},
+		"sent in the future":    {"nothing", -2 * time.Second, "look@0s look@2s look@4s look@6s look@8s", []error{messaging.ErrNotListed}, "no message"},
+		"filter ignored":        {"other", 0, "look@0s", []error{messaging.ErrFilterIgnored}, "it does not filter as the contract says"},
+		"another number":        {"stranger", 0, "look@0s", []error{}, "the listed message has another number, or no ID"},
+		"from a cache":          {"cached", time.Hour, "look@0s", []error{}, "a cache may have responded"},
+		"lookup fails":          {"broken", time.Hour, "look@0s", []error{messaging.ErrInvalid}, "HTTP 400, the lookup failed"},
+		"no such path":          {"missing", time.Hour, "look@0s", []error{messaging.ErrNotFound}, "HTTP 404, GET /api/sms"},
+		"rows claimed":          {"claimed", time.Hour, "look@0s", []error{}, "says that there are rows, and lists none"},
+		"lookup hangs":          {"hanging", time.Hour, "look@0s", []error{context.DeadlineExceeded}, "the lookup failed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				c := newClerk("accepted", tt.lookups)
+				receipt, err := c.client(t, settling(6*time.Second, 2*time.Second, true)).SMS.Settle(t.Context(), one, c.start.Add(-tt.ago))
+				assert.Equal(t, tt.events, c.history(), "it only looks")
+				if tt.is == nil {
+					require.NoError(t, err)
+					assert.Equal(t, messaging.Receipt{
+						ID: "listed-1", RequestID: "q-1", ReferenceID: "r-1", Parts: 2, Cost: "0.50", Operator: "OP_1",
+					}, receipt)
+					return
+				}
+				require.ErrorIs(t, err, messaging.ErrOutcomeUnknown)
+				require.ErrorContains(t, err, "messaging: sms.send has an unknown outcome: ")
+				require.ErrorContains(t, err, tt.text)
+				for _, target := range []error{messaging.ErrNotListed, messaging.ErrFilterIgnored, messaging.ErrInvalid, context.DeadlineExceeded} {
+					assert.Equal(t, slices.Contains(tt.is, target), errors.Is(err, target), "%v", target)
+				}
+				e, _ := errors.AsType[*messaging.Error](err)
+				assert.Equal(t, one.ReferenceID, e.ReferenceID)
+				assert.Equal(t, messaging.Receipt{}, receipt)
+			})
+		})
+	}
+}
+
+// Of the numbers, the last digits count: services list them with and without country code.
+func TestSettleComparesNumbers(t *testing.T) {
+	t.Parallel()
+	for listed, same := range map[string]bool{
+		"": true, "639171234567": true, "+63 917 123-4567": true, "09171234567": true, "9171234567": true, "639171234568": false,
+	} {
+		c := newClerk("accepted", "listed")
+		c.listedTo = listed
+		_, err := c.client(t).SMS.Settle(t.Context(), one, c.start)
+		assert.Equal(t, same, err == nil, listed)
+	}
+}
+
+func TestSettleEndsWithTheContext(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		defer cancel()
+		c := newClerk("accepted", "nothing")
+		_, err := c.client(t, settling(6*time.Second, 2*time.Second, true)).SMS.Settle(ctx, one, c.start)
+		require.ErrorIs(t, err, messaging.ErrOutcomeUnknown)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.NotErrorIs(t, err, messaging.ErrNotListed)
+		assert.Equal(t, "look@0s look@2s", c.history())
+		assert.Equal(t, 3*time.Second, time.Since(c.start))
+	})
+}
+
+func TestSettleRejectsWhatItCannotLookUp(t *testing.T) {
+	t.Parallel()
+	c := newClerk("accepted", "listed")
+	_, err := c.client(t).SMS.Settle(noContext, sms.Message{}, time.Time{})
+	v, ok := errors.AsType[*messaging.ValidationError](err)
+	require.True(t, ok)
+	var fields []string
+	for _, p := range v.Problems {
+		fields = append(fields, p.Field)
+	}
+	assert.Equal(t, []string{"ReferenceID", "To", "since", "ctx"}, fields)
+
+	_, err = c.client(t, overlay(t, `{"sms.list":{"params":{"reference":""}}}`)).SMS.Settle(t.Context(), one, c.start)
+	v, ok = errors.AsType[*messaging.ValidationError](err)
+	require.True(t, ok, "%v", err)
+	assert.Equal(t, "ReferenceID", v.Field)
+	assert.Empty(t, c.history())
 }

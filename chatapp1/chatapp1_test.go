@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -105,7 +106,7 @@ var messages = map[string]struct {
 var standard = sync.OnceValue(func() *codec.Send { return compile(contract.Default()) })
 
 func compile(names contract.Contract) *codec.Send {
-	return codec.CompileSend(&names.Table().ChatApp1Send, &names.Table().Errors, nil)
+	return codec.CompileSend(names.Table(), &names.Table().ChatApp1Send, &url.URL{Path: "/"}, nil)
 }
 
 // encode writes the message under a contract.

@@ -1,128 +1,58 @@
 package chatapp2
 
-import (
-	"encoding/json"
-	"reflect"
-	"strings"
-)
+import "encoding/json"
 
 // Action is what an Interactive offers. It is one of ReplyButtons, List, CTAURL, Flow, Product, ProductList, CatalogMessage,
 // LocationRequest, AddressMessage, VoiceCall, CallPermissionRequest, Carousel, OrderDetails, OrderStatus, ContactRequest and
 // RawAction: values of these types, not pointers.
 //
 //sumtype:decl
-type Action interface {
-	// actionType is the type of the Interactive.
-	actionType() string
-}
+type Action interface{ isAction() }
 
-// actions returns a zero value of each known type of action.
-func actions() []Action {
-	return []Action{
-		ReplyButtons{},
-		List{},
-		CTAURL{},
-		LocationRequest{},
-		Flow{},
-		Product{},
-		ProductList{},
-		CatalogMessage{},
-		AddressMessage{},
-		VoiceCall{},
-		CallPermissionRequest{},
-		Carousel{},
-		OrderDetails{},
-		OrderStatus{},
-		ContactRequest{},
+func actions() []kind {
+	return []kind{
+		{ReplyButtons{}, "type=button", "action!.buttons[each type=reply]!.reply!"},
+		{List{}, "type=list", "action!"},
+		{CTAURL{}, "type=cta_url action.name=cta_url", "action!.parameters"},
+		{LocationRequest{}, "type=location_request_message action.name=send_location", "action!.parameters"},
+		{Flow{}, "type=flow action.name=flow", "action!.parameters"},
+		{Product{}, "type=product", "action!"},
+		{ProductList{}, "type=product_list", "action!"},
+		{CatalogMessage{}, "type=catalog_message action.name=catalog_message", "action!.parameters"},
+		{AddressMessage{}, "type=address_message action.name=address_message", "action!.parameters"},
+		{VoiceCall{}, "type=voice_call action.name=voice_call", "action!.parameters"},
+		{CallPermissionRequest{}, "type=call_permission_request action.name=call_permission_request", "action!.parameters"},
+		{Carousel{}, "type=carousel", "action!"},
+		{OrderDetails{}, "type=order_details action.name=review_and_pay", "action!.parameters"},
+		{OrderStatus{}, "type=order_status action.name=review_order", "action!.parameters"},
+		{ContactRequest{}, "type=request_contact_info action.name=request_contact_info", "action!.parameters"},
+		{RawAction{}, "", ""},
 	}
 }
 
-func (ReplyButtons) actionType() string          { return "button" }
-func (List) actionType() string                  { return "list" }
-func (CTAURL) actionType() string                { return "cta_url" }
-func (LocationRequest) actionType() string       { return "location_request_message" }
-func (Flow) actionType() string                  { return "flow" }
-func (Product) actionType() string               { return "product" }
-func (ProductList) actionType() string           { return "product_list" }
-func (CatalogMessage) actionType() string        { return "catalog_message" }
-func (AddressMessage) actionType() string        { return "address_message" }
-func (VoiceCall) actionType() string             { return "voice_call" }
-func (CallPermissionRequest) actionType() string { return "call_permission_request" }
-func (Carousel) actionType() string              { return "carousel" }
-func (OrderDetails) actionType() string          { return "order_details" }
-func (OrderStatus) actionType() string           { return "order_status" }
-func (ContactRequest) actionType() string        { return "request_contact_info" }
-func (a RawAction) actionType() string           { return a.Type }
-
-// namedJSON is an action whose fields are the parameters of a name.
-type namedJSON struct {
-	Name       string `json:"name"`
-	Parameters any    `json:"parameters,omitzero"`
-}
-
-// actionName returns the name of an action whose shape is a namedJSON, "" for any other.
-func actionName(a Action) string {
-	switch a.(type) { //nolint:gochecksumtype // only these kinds are concerned
-	case ReplyButtons, List, Product, ProductList, Carousel, RawAction:
-		return ""
-	case LocationRequest:
-		return "send_location"
-	case OrderDetails:
-		return "review_and_pay"
-	case OrderStatus:
-		return "review_order"
-	default:
-		return a.actionType()
-	}
-}
+func (ReplyButtons) isAction()          {}
+func (List) isAction()                  {}
+func (CTAURL) isAction()                {}
+func (LocationRequest) isAction()       {}
+func (Flow) isAction()                  {}
+func (Product) isAction()               {}
+func (ProductList) isAction()           {}
+func (CatalogMessage) isAction()        {}
+func (AddressMessage) isAction()        {}
+func (VoiceCall) isAction()             {}
+func (CallPermissionRequest) isAction() {}
+func (Carousel) isAction()              {}
+func (OrderDetails) isAction()          {}
+func (OrderStatus) isAction()           {}
+func (ContactRequest) isAction()        {}
+func (RawAction) isAction()             {}
 
 // RawAction is an action that no other type holds. JSON is the member "action" of an Interactive of the type, and is sent as it is.
 type RawAction struct {
-	Type string `rule:"required"`
-	JSON json.RawMessage
+	Type string          `at:"type" rule:"required"`
+	JSON json.RawMessage `at:"action"`
 }
 
 func (a RawAction) check(c *checks, path string) {
-	c.raw(path+".JSON", a.JSON, func(value any) (any, fit) { return readAction(a.Type, value) })
-}
-
-func (a RawAction) shape() any { return a.JSON }
-
-// actionShape returns the object under the key "action".
-func actionShape(a Action) any {
-	name := actionName(a)
-	switch {
-	case name == "":
-		return shapeOf(a)
-	case reflect.ValueOf(a).IsZero():
-		return namedJSON{Name: name}
-	default:
-		return namedJSON{name, shapeOf(a)}
-	}
-}
-
-// decodeAction returns the action of an interactive message of a type, typed if a type holds all of it.
-func decodeAction(kind string, value any) Action {
-	if action, f := readAction(kind, value); f == exact {
-		return action
-	}
-	return RawAction{Type: kind, JSON: rawOf(value)}
-}
-
-// readAction returns nil if the type is not known.
-func readAction(kind string, value any) (Action, fit) {
-	f, action := exact, named(actions(), Action.actionType, kind)
-	if action == nil {
-		return nil, misfit
-	}
-	if name := actionName(action); name != "" {
-		var b namedJSON
-		b, f = readAs[namedJSON](value)
-		f = f.exactIf(strings.EqualFold(b.Name, name))
-		if value = b.Parameters; value == nil {
-			value = map[string]any{}
-		}
-	}
-	action, af := readLike(action, value)
-	return action, min(f, af)
+	rawJSON[Action](c, path, a.JSON, map[string]any{"type": a.Type, "action": decode(a.JSON)})
 }

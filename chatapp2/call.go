@@ -1,10 +1,8 @@
 package chatapp2
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
-	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -37,78 +35,65 @@ func envelopeNames() []string {
 
 // replyContext is the member "context".
 type replyContext struct {
-	MessageID string `json:"message_id"`
+	MessageID string `json:"message_id" at:"message_id!"`
 }
 
 // encode encodes the message in the platform's shape, without Extra.
-func (m Message) encode() *memberEncoder {
-	e := newMemberEncoder()
-	e.text("messaging_product", "whatsapp")
-	e.text("recipient_type", string(cmp.Or(m.RecipientType, RecipientIndividual)))
-	e.optional("to", m.To)
-	e.optional("recipient", m.Recipient)
-	if isValue(m.Content) {
-		kind := m.Content.kind()
-		e.optional("type", kind)
-		e.add(kind, shapeOf(m.Content))
-	}
+func (m Message) encode() *memberWriter {
+	w := &memberWriter{writer: writer{shapes: allShapes()}, members: make([]wire.Member, 0, 10)}
+	w.Grow(256)
+	w.optional("messaging_product", "whatsapp")
+	w.optional("recipient_type", string(cmp.Or(m.RecipientType, RecipientIndividual)))
+	w.optional("to", m.To)
+	w.optional("recipient", m.Recipient)
+	w.content(m.Content)
 	if m.ReplyTo != "" {
-		e.add("context", replyContext{m.ReplyTo})
+		w.add("context", replyContext{m.ReplyTo})
 	}
-	e.optional("biz_opaque_callback_data", m.CallbackData)
-	e.optional("product_policy", string(m.Marketing.ProductPolicy))
+	w.optional("biz_opaque_callback_data", m.CallbackData)
+	w.optional("product_policy", string(m.Marketing.ProductPolicy))
 	if m.Marketing.ActivitySharing != nil {
-		e.add("message_activity_sharing", *m.Marketing.ActivitySharing)
+		w.add("message_activity_sharing", *m.Marketing.ActivitySharing)
 	}
-	return e
+	return w
 }
 
-// memberEncoder encodes members one after another, without the escapes that HTML needs, into one buffer.
-type memberEncoder struct {
+// memberWriter writes members one after another into one buffer.
+type memberWriter struct {
+	writer
+
 	members []wire.Member
-	err     error // the first one
-	buffer  bytes.Buffer
-	json    *json.Encoder
 }
 
-func newMemberEncoder() *memberEncoder {
-	e := &memberEncoder{members: make([]wire.Member, 0, 10)}
-	e.buffer.Grow(256)
-	e.json = json.NewEncoder(&e.buffer)
-	e.json.SetEscapeHTML(false)
-	return e
+// content writes the type of the content, and the content.
+func (w *memberWriter) content(content Content) {
+	raw, isRaw := content.(Raw)
+	switch {
+	case isRaw:
+		w.optional("type", raw.Type)
+		w.add(raw.Type, raw.JSON)
+	case isValue(content):
+		w.optional("type", content.kind())
+		w.add(content.kind(), content)
+	}
 }
 
-func (e *memberEncoder) optional(name, text string) {
+// optional writes a text that is not empty.
+func (w *memberWriter) optional(name, text string) {
 	if text != "" {
-		e.text(name, text)
+		start := w.Len()
+		w.text(text)
+		w.take(name, start)
 	}
 }
 
-func (e *memberEncoder) text(name, text string) {
-	if strings.ContainsFunc(text, needsEscape) {
-		e.add(name, text)
-		return
-	}
-	start := e.buffer.Len()
-	e.buffer.WriteByte('"')
-	e.buffer.WriteString(text)
-	e.buffer.WriteByte('"')
-	e.take(name, start, e.buffer.Len())
+func (w *memberWriter) add(name string, value any) {
+	start := w.Len()
+	w.value(new(shape), reflect.ValueOf(value))
+	w.take(name, start)
 }
 
-func needsEscape(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' }
-
-func (e *memberEncoder) add(name string, value any) {
-	start := e.buffer.Len()
-	if err := e.json.Encode(value); err != nil {
-		e.err = cmp.Or(e.err, fmt.Errorf("%s cannot be encoded as JSON (%T)", name, err)) // whose text may repeat a value
-		return
-	}
-	e.take(name, start, e.buffer.Len()-1) // without the line break
-}
-
-// take makes a member of what the buffer holds from start to end. It stays valid when the buffer grows into new memory.
-func (e *memberEncoder) take(name string, start, end int) {
-	e.members = append(e.members, wire.Member{Name: name, Value: e.buffer.Bytes()[start:end:end]})
+// take makes a member of what was written since start. It stays valid when the buffer grows into new memory.
+func (w *memberWriter) take(name string, start int) {
+	w.members = append(w.members, wire.Member{Name: name, Value: w.Bytes()[start:w.Len():w.Len()]})
 }

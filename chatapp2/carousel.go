@@ -10,17 +10,17 @@ import (
 // Carousel shows 2 to 10 cards side by side. All have the same kind and number of buttons; products are of one catalog. The
 // Interactive takes no header and no footer.
 type Carousel struct {
-	Cards []Card
+	Cards []Card `at:"cards[each card_index=#]!"`
 }
 
 // Card is a card of a Carousel.
 type Card struct {
 	// Header is an Image or a Video. Required, except on a card of a Product, which takes none.
-	Header Header
+	Header Header `at:"header"`
 	// Body is at most 160 characters with at most 2 line breaks. Optional. A card of a Product takes none.
-	Body string `rule:"max=160"`
+	Body string `at:"body.text" rule:"max=160"`
 	// Action is what the card offers. Required.
-	Action CardAction `rule:"required"`
+	Action CardAction `at:"type&action" rule:"required"`
 }
 
 // CardAction is what a Card offers. It is one of CTAURL, ReplyButtons and Product: values of these types, not pointers.
@@ -28,66 +28,17 @@ type Card struct {
 //sumtype:decl
 type CardAction interface{ isCardAction() }
 
+func cardActions() []kind {
+	return []kind{
+		{CTAURL{}, "type=cta_url action.name=cta_url", "action!.parameters"},
+		{ReplyButtons{}, "type=cta_url", "action!.buttons[each type=quick_reply]!.quick_reply!"}, // of the same type, as documented
+		{Product{}, "type=product", "action!"},
+	}
+}
+
 func (CTAURL) isCardAction()       {}
 func (ReplyButtons) isCardAction() {}
 func (Product) isCardAction()      {}
-
-// carouselJSON is a Carousel in the platform's shape.
-type carouselJSON struct {
-	Cards []cardJSON `json:"cards"`
-}
-
-type cardJSON struct {
-	Index  int            `json:"card_index"`
-	Type   string         `json:"type"`
-	Header *parameterJSON `json:"header,omitzero"`
-	Body   textJSON       `json:"body,omitzero"`
-	Action any            `json:"action,omitzero"`
-}
-
-func (k Carousel) shape() any {
-	b := carouselJSON{make([]cardJSON, len(k.Cards))}
-	for i, card := range k.Cards {
-		b.Cards[i] = cardJSON{Index: i, Type: "cta_url", Header: headerShape(card.Header), Body: textJSON{card.Body}}
-		switch action := card.Action.(type) {
-		case CTAURL:
-			b.Cards[i].Action = actionShape(action)
-		case ReplyButtons: // of the same type, as the platform documents it
-			b.Cards[i].Action = action.buttons(buttonCardReply)
-		case Product:
-			b.Cards[i].Type, b.Cards[i].Action = action.actionType(), action
-		}
-	}
-	return b
-}
-
-func (k *Carousel) read(value any) fit {
-	b, f := readAs[carouselJSON](value)
-	k.Cards = make([]Card, len(b.Cards))
-	for i, card := range b.Cards {
-		header, hf := card.Header.asHeader()
-		action, af := readCardAction(strings.ToLower(card.Type), card.Action)
-		k.Cards[i] = Card{header, card.Body.Text, action}
-		f = min(f, hf, af).exactIf(card.Index == i)
-	}
-	return f
-}
-
-func readCardAction(kind string, value any) (CardAction, fit) {
-	object, _ := value.(map[string]any)
-	switch {
-	case kind == "product":
-		return readAs[Product](value)
-	case kind == "cta_url" && object["buttons"] != nil:
-		return readButtons(value, buttonCardReply)
-	case kind == "cta_url":
-		action, f := readAction(kind, value)
-		link, ok := action.(CTAURL)
-		return link, f.exactIf(ok)
-	default:
-		return nil, misfit
-	}
-}
 
 func (k Carousel) check(c *checks, path string) {
 	path += ".Cards"

@@ -23,16 +23,17 @@ import (
 type checks struct {
 	wire.Checks
 
-	group bool   // the message goes to a group
-	path  []step // of the value that is checked
-	fault string // the first problem for which a message cannot even be stored
+	group bool           // the message goes to a group
+	path  []segment      // of the value that is checked
+	fault string         // the first problem for which a message cannot even be stored
+	seen  map[string]int // the index of each text that must be unique, by its path and itself
 }
 
 // checker is a type with rules about several of its fields.
 type checker interface{ check(c *checks, path string) }
 
-// step is a part of a path: a field, a key in brackets, or an index if the name is empty.
-type step struct {
+// segment is a part of a path: a field, a key in brackets, or an index if the name is empty.
+type segment struct {
 	name  string
 	index int
 }
@@ -53,8 +54,8 @@ func (c *checks) here() string {
 	return b.String()
 }
 
-// inside checks a value at a further step.
-func (c *checks) inside(s step, v reflect.Value, rule string) {
+// inside checks a value at a further segment.
+func (c *checks) inside(s segment, v reflect.Value, rule string) {
 	c.path = append(c.path, s)
 	c.value(v, rule)
 	c.path = c.path[:len(c.path)-1]
@@ -77,13 +78,13 @@ func (c *checks) value(v reflect.Value, rule string) {
 			return
 		}
 		for i := range v.Len() {
-			c.inside(step{index: i}, v.Index(i), "required")
+			c.inside(segment{index: i}, v.Index(i), "required")
 		}
 		c.check(v)
 	case reflect.Map:
 		texts, _ := reflect.TypeAssert[map[string]string](v)
 		for _, key := range slices.Sorted(maps.Keys(texts)) {
-			own := step{name: "[" + strconv.Quote(key) + "]"}
+			own := segment{name: "[" + strconv.Quote(key) + "]"}
 			c.inside(own, reflect.ValueOf(key), "")
 			c.inside(own, reflect.ValueOf(texts[key]), "")
 		}
@@ -100,7 +101,7 @@ func (c *checks) value(v reflect.Value, rule string) {
 
 // field checks a text by a rule that is in no tag.
 func (c *checks) field(path, text, rule string) {
-	c.path = append(c.path[:0], step{name: path})
+	c.path = append(c.path[:0], segment{name: path})
 	c.text(text, rule)
 	c.path = c.path[:0]
 }
@@ -111,7 +112,7 @@ func (c *checks) fields(v reflect.Value) {
 		case field.Anonymous: // whose method check is promoted
 			c.fields(v.Field(i))
 		case field.IsExported():
-			c.inside(step{name: field.Name}, v.Field(i), field.Tag.Get("rule"))
+			c.inside(segment{name: field.Name}, v.Field(i), field.Tag.Get("rule"))
 		}
 	}
 }
@@ -200,6 +201,8 @@ func (c *checks) text(text, rule string) {
 				c.required(c.here(), text)
 				return
 			}
+		case "unique":
+			c.unique(text)
 		case "url":
 			if reason := wire.CheckURL(text); reason != "" {
 				c.Found(c.here(), reason)
@@ -239,6 +242,8 @@ func broken(rule, words, text string) string {
 		return "want only letters, digits, underscores, dots and hyphens"
 	case rule == "currency" && (len(text) != 3 || !consistsOf(text, upper)):
 		return "want an ISO 4217 code of three capital letters"
+	case rule == "trimmed" && strings.TrimSpace(text) != text:
+		return "must not have white space around it"
 	case rule == "date" && !isDate(text):
 		return "want a date as YYYY-MM-DD"
 	default:
@@ -292,40 +297,44 @@ func (c *checks) json(path string, raw json.RawMessage) bool {
 	return false
 }
 
-// raw checks JSON that is passed on as it is. It is a limit if read knows the type and it does not fit, since the platform may have
-// changed. New members are no problem.
-func (c *checks) raw(path string, raw json.RawMessage, read func(value any) (any, fit)) {
+// rawJSON checks the member JSON of a raw kind of T, which makes the object. It is a limit if the type of the object is known and
+// the rest does not fit, since the platform may have changed. New members are no problem.
+func rawJSON[T any](c *checks, path string, raw json.RawMessage, object any) {
+	path += ".JSON"
 	if !c.json(path, raw) {
 		return
 	}
-	if known, f := read(decodeValid(raw)); known != nil && f == misfit {
+	if known, f := (reader{shapes: allShapes()}).best(reflect.TypeFor[T](), object); known.IsValid() && f == misfit {
 		c.Limit(path, "is not what the platform documents for its type: a member is missing, of another kind, or contradicts another")
 	}
 }
 
-// rawObject is raw for an object that names its type itself.
-func (c *checks) rawObject(path string, raw json.RawMessage, read func(value any) (any, fit)) {
-	c.raw(path, raw, func(value any) (any, fit) {
-		object, _ := value.(map[string]any)
-		if kind, _ := object["type"].(string); kind == "" {
-			c.Found(path, "want an object with a type")
-			return nil, misfit
-		}
-		return read(value)
-	})
+// rawObject is rawJSON for an object that names its type itself.
+func rawObject[T any](c *checks, path string, raw json.RawMessage) {
+	value := decode(raw)
+	object, _ := value.(map[string]any)
+	if kind, _ := object["type"].(string); kind == "" && json.Valid(raw) {
+		c.Found(path+".JSON", "want an object with a type")
+		return
+	}
+	rawJSON[T](c, path, raw, value)
 }
 
-// unique reports each text that an earlier element of the list has too. The name of the text completes the path.
-func unique[T any](c *checks, path, name string, list []T, text func(T) string) {
-	first := map[string]int{}
-	for i, element := range list {
-		value := text(element)
-		if before, ok := first[value]; ok && value != "" {
-			c.Found(at(path, i)+name, fmt.Sprintf("must differ from the others, but equals that of index %d", before))
-			continue
-		}
-		first[value] = i
+// unique reports a text that an earlier element of the same list has too.
+func (c *checks) unique(text string) {
+	element := &c.path[len(c.path)-2]
+	index := element.index
+	element.index = 0
+	key := c.here() + "=" + text
+	element.index = index
+	if before, ok := c.seen[key]; ok {
+		c.Found(c.here(), fmt.Sprintf("must differ from the others, but equals that of index %d", before))
+		return
 	}
+	if c.seen == nil {
+		c.seen = map[string]int{}
+	}
+	c.seen[key] = index
 }
 
 func at(path string, index int) string { return path + "[" + strconv.Itoa(index) + "]" }

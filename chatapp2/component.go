@@ -20,6 +20,26 @@ type Component interface {
 	part() string
 }
 
+func components() []kind {
+	return []kind{
+		{TemplateHeader{}, "type=header", ""},
+		{TemplateBody{}, "type=body", "parameters"},
+		{TemplateCards{}, "type=carousel", "cards[each card_index=#].components"},
+		{LimitedTimeOffer{}, "type=limited_time_offer", "parameters[type=limited_time_offer]!.limited_time_offer"},
+		{TapTarget{}, "type=tap_target_configuration", "parameters[type=tap_target_configuration]!.tap_target_configuration[]!"},
+		{TemplateOrderStatus{}, "type=order_status", "parameters[type=order_status]!.order_status"},
+		{QuickReplyButton{}, "type=button sub_type=quick_reply", ""},
+		{URLButton{}, "type=button sub_type=url", ""},
+		{CopyCodeButton{}, "type=button sub_type=copy_code", ""},
+		{CatalogButton{}, "type=button sub_type=catalog", ""},
+		{ProductsButton{}, "type=button sub_type=mpm", ""},
+		{FlowButton{}, "type=button sub_type=flow", ""},
+		{VoiceCallButton{}, "type=button sub_type=voice_call", ""},
+		{OrderDetailsButton{}, "type=button sub_type=order_details", ""},
+		{RawComponent{}, "", ""},
+	}
+}
+
 func (TemplateHeader) part() string       { return "header" }
 func (TemplateBody) part() string         { return "body" }
 func (TemplateCards) part() string        { return "carousel" }
@@ -36,10 +56,12 @@ func (b VoiceCallButton) part() string    { return buttonPart(b.Index) }
 func (b OrderDetailsButton) part() string { return buttonPart(b.Index) }
 
 func (r RawComponent) part() string {
-	b, _ := readAs[componentJSON](decodeValid(r.JSON))
-	switch kind := strings.ToLower(b.Type); kind {
+	object, _ := decode(r.JSON).(map[string]any)
+	name, _ := object["type"].(string)
+	switch kind := strings.ToLower(name); kind {
 	case "button":
-		return buttonPart(valueOf(b.Index))
+		index, _ := strconv.Atoi(numberText(object["index"]))
+		return buttonPart(index)
 	case "header", "body", "carousel", "limited_time_offer", "tap_target_configuration", "order_status":
 		return kind
 	default:
@@ -52,7 +74,7 @@ func buttonPart(index int) string { return "button " + strconv.Itoa(index) }
 // TemplateHeader is the header of a template: a TextParam, an Image, a Video, a Document, a GIF (in marketing messages), a
 // Location or a Product. A text is at most 60 characters.
 type TemplateHeader struct {
-	Parameter Parameter `rule:"required"`
+	Parameter Parameter `at:"parameters[]" rule:"required"`
 }
 
 // TemplateBody holds the parameters of the body of a template, in order, or by name if the template has names: TextParam,
@@ -73,25 +95,25 @@ func Body(texts ...string) TemplateBody {
 
 // LimitedTimeOffer says when the offer of a template ends, to the millisecond. Required.
 type LimitedTimeOffer struct {
-	ExpiresAt time.Time `rule:"present"`
+	ExpiresAt time.Time `at:"expiration_time_ms,milli" rule:"present"`
 }
 
 // TapTarget changes the web page that a tap on a template opens. Title is shown in place of the URL.
 type TapTarget struct {
-	URL   string `json:"url,omitzero" rule:"required,url"`
-	Title string `json:"title,omitzero" rule:"required"`
+	URL   string `at:"url" rule:"required,url"`
+	Title string `at:"title" rule:"required"`
 }
 
 // TemplateOrderStatus informs about the progress of an order, in a template. Its fields are as in an OrderStatus.
 type TemplateOrderStatus struct {
-	ReferenceID string     `rule:"required,max=60,reference"`
-	Status      OrderState `rule:"required,oneof=pending|processing|partially-shipped|partially_shipped|shipped|completed|canceled"`
-	Description string     `rule:"max=120"`
+	ReferenceID string     `at:"reference_id" rule:"required,max=60,reference"`
+	Status      OrderState `at:"order.status" rule:"required,oneof=pending|processing|partially-shipped|partially_shipped|shipped|completed|canceled"`
+	Description string     `at:"order.description" rule:"max=120"`
 }
 
 // RawComponent is a component that no other type holds. JSON is the whole component, an object with a type, and is sent as it is.
 type RawComponent struct {
-	JSON json.RawMessage
+	JSON json.RawMessage `at:""`
 }
 
 // checkComponents checks the components of a template or of one of its cards together. The texts of a body have a limit.
@@ -147,10 +169,6 @@ func (b TemplateBody) check(c *checks, path string) {
 	if named > 0 && unnamed > 0 {
 		c.Found(path, "want a name on every parameter, or on none")
 	}
-	unique(c, path, ".Name", b, func(p Parameter) string {
-		name, _ := parameterName(p)
-		return name
-	})
 }
 
 // checkTextTotal checks the texts of one part together.
@@ -167,5 +185,5 @@ func checkTextTotal(c *checks, path string, parameters []Parameter, most int) {
 }
 
 func (r RawComponent) check(c *checks, path string) {
-	c.rawObject(path+".JSON", r.JSON, func(value any) (any, fit) { return readComponent(value, false) })
+	rawObject[Component](c, path, r.JSON)
 }

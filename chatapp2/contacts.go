@@ -6,64 +6,62 @@ type Contacts []Contact
 // Contact is a person or a company. Only Name is required. Birthday is a date such as "2012-08-18". The Type of an address and the like is
 // any label, such as "HOME" or "WORK".
 type Contact struct {
-	Name      ContactName      `json:"name,omitzero"`
-	Addresses []ContactAddress `json:"addresses,omitzero"`
-	Birthday  string           `json:"birthday,omitzero" rule:"date"`
-	Emails    []ContactEmail   `json:"emails,omitzero"`
-	Org       ContactOrg       `json:"org,omitzero"`
-	Phones    []ContactPhone   `json:"phones,omitzero"`
-	URLs      []ContactURL     `json:"urls,omitzero"`
+	Name      ContactName      `at:"name"`
+	Addresses []ContactAddress `at:"addresses"`
+	Birthday  string           `at:"birthday" rule:"date"`
+	Emails    []ContactEmail   `at:"emails"`
+	Org       ContactOrg       `at:"org"`
+	Phones    []ContactPhone   `at:"phones"`
+	URLs      []ContactURL     `at:"urls"`
 }
 
 // ContactName is the name of a contact: FormattedName, which is shown, and at least one other field.
 type ContactName struct {
-	FormattedName string `json:"formatted_name,omitzero" rule:"required"`
-	FirstName     string `json:"first_name,omitzero"`
-	LastName      string `json:"last_name,omitzero"`
-	MiddleName    string `json:"middle_name,omitzero"`
-	Suffix        string `json:"suffix,omitzero"`
-	Prefix        string `json:"prefix,omitzero"`
+	FormattedName string `at:"formatted_name" rule:"required"`
+	FirstName     string `at:"first_name"`
+	LastName      string `at:"last_name"`
+	MiddleName    string `at:"middle_name"`
+	Suffix        string `at:"suffix"`
+	Prefix        string `at:"prefix"`
 }
 
 // ContactAddress is a postal address. CountryCode has two letters, such as "us".
 type ContactAddress struct {
-	Street      string `json:"street,omitzero"`
-	City        string `json:"city,omitzero"`
-	State       string `json:"state,omitzero"`
-	Zip         string `json:"zip,omitzero"`
-	Country     string `json:"country,omitzero"`
-	CountryCode string `json:"country_code,omitzero"`
-	Type        string `json:"type,omitzero"`
+	Street      string `at:"street"`
+	City        string `at:"city"`
+	State       string `at:"state"`
+	Zip         string `at:"zip"`
+	Country     string `at:"country"`
+	CountryCode string `at:"country_code"`
+	Type        string `at:"type"`
 }
 
 // ContactEmail is an e-mail address.
 type ContactEmail struct {
-	Email string `json:"email,omitzero"`
-	Type  string `json:"type,omitzero"`
+	Email string `at:"email"`
+	Type  string `at:"type"`
 }
 
 // ContactOrg is the place where a contact works.
 type ContactOrg struct {
-	Company    string `json:"company,omitzero"`
-	Department string `json:"department,omitzero"`
-	Title      string `json:"title,omitzero"`
+	Company    string `at:"company"`
+	Department string `at:"department"`
+	Title      string `at:"title"`
 }
 
 // ContactPhone is a phone number, in any form.
 type ContactPhone struct {
-	Phone string `json:"phone,omitzero"`
-	Type  string `json:"type,omitzero"`
+	Phone string `at:"phone"`
+	Type  string `at:"type"`
 	// ID is the platform's ID of the contact. With it, the recipient can message the contact, and otherwise invite them.
-	ID string `json:"wa_id,omitzero"`
+	ID string `at:"wa_id"`
 }
 
 // ContactURL is a web address.
 type ContactURL struct {
-	URL  string `json:"url,omitzero"`
-	Type string `json:"type,omitzero"`
+	URL  string `at:"url"`
+	Type string `at:"type"`
 }
-
-func (k Contacts) shape() any { return append([]Contact{}, k...) }
 
 func (k Contacts) check(c *checks, path string) {
 	c.count(path, "contacts", len(k), 1, 257)

@@ -2,7 +2,9 @@ package chatapp2
 
 import (
 	"encoding/json"
+	"reflect"
 	"slices"
+	"strings"
 )
 
 // Content is what a message says. It is one of Text, Image, Video, Audio, Document, Sticker, Location, Contacts, Reaction, Pin,
@@ -21,6 +23,14 @@ func contents() []Content {
 	}
 }
 
+func contentKinds() []kind {
+	kinds := make([]kind, 0, len(contents()))
+	for _, one := range contents() {
+		kinds = append(kinds, kind{one, "type=" + one.kind(), one.kind() + "!"})
+	}
+	return kinds
+}
+
 func (Text) kind() string        { return "text" }
 func (Image) kind() string       { return "image" }
 func (Video) kind() string       { return "video" }
@@ -37,37 +47,36 @@ func (r Raw) kind() string       { return r.Type }
 
 // Raw is content that no other type holds: of a new type, or with new members. JSON is the member named Type, and is sent as it is.
 type Raw struct {
-	Type string `rule:"required"`
-	JSON json.RawMessage
+	Type string          `at:"type" rule:"required"`
+	JSON json.RawMessage `at:"json"`
 }
 
 func (r Raw) check(c *checks, path string) {
 	if slices.Contains(envelopeNames(), r.Type) {
 		c.Found(path+".Type", "must not be the name of a member that every message has")
 	}
-	c.raw(path+".JSON", r.JSON, func(value any) (any, fit) { return readContent(r.Type, value) })
+	rawJSON[Content](c, path, r.JSON, contentOf(r.Type, decode(r.JSON)))
 }
-
-func (r Raw) shape() any { return r.JSON }
 
 // decodeContent returns the content of a message of a type, typed if a type holds all of it.
 func decodeContent(kind string, value any) Content {
-	if content, f := readContent(kind, value); f == exact {
-		return content
+	r := reader{shapes: allShapes()}
+	if content, f := r.best(reflect.TypeFor[Content](), contentOf(kind, value)); f == exact {
+		return content.Interface().(Content)
 	}
 	return Raw{Type: kind, JSON: rawOf(value)}
 }
 
-// readContent returns nil if the type is not known.
-func readContent(kind string, value any) (Content, fit) {
-	return readLike(named(contents(), Content.kind, kind), value)
+// contentOf returns what a message of a type has of its content.
+func contentOf(kind string, value any) any {
+	return map[string]any{"type": kind, strings.ToLower(kind): value}
 }
 
 // Text is a text message.
 type Text struct {
-	Body string `json:"body,omitzero" rule:"required,max=4096"`
+	Body string `at:"body" rule:"required,max=4096"`
 	// PreviewURL lets the platform show a preview of the first http or https URL in Body.
-	PreviewURL bool `json:"preview_url,omitzero"`
+	PreviewURL bool `at:"preview_url"`
 }
 
 // Location shows a place on a map. It can also be a Parameter in the header of a template, which needs all four fields.
@@ -75,17 +84,9 @@ type Text struct {
 // The coordinates are numbers in a message and texts in a template, as in the platform's examples. Decoding takes both.
 type Location struct {
 	// Latitude and Longitude are in degrees, -90 to 90 and -180 to 180. Required; zero is the equator and the prime meridian.
-	Latitude  float64 `json:"latitude" rule:"degrees=90"`
-	Longitude float64 `json:"longitude" rule:"degrees=180"`
+	Latitude  float64 `at:"latitude!" rule:"degrees=90"`
+	Longitude float64 `at:"longitude!" rule:"degrees=180"`
 	// Name and Address are shown below the map. Optional.
-	Name    string `json:"name,omitzero"`
-	Address string `json:"address,omitzero"`
-}
-
-// templateLocation is a Location in a template.
-type templateLocation struct {
-	Latitude  float64 `json:"latitude,string"`
-	Longitude float64 `json:"longitude,string"`
-	Name      string  `json:"name,omitzero"`
-	Address   string  `json:"address,omitzero"`
+	Name    string `at:"name"`
+	Address string `at:"address"`
 }

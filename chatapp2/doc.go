@@ -83,6 +83,7 @@
 //	max=20             at most 20 characters, or the number 20
 //	oneof=a|b          one of these words
 //	name, alnum        lower-case letters, digits and underscores; letters and digits
+//	trimmed, unique    no white space around it; no other element of the list has the same text
 //	reference          letters, digits, underscores, dots and hyphens
 //	url, currency      an http or https URL; an ISO 4217 code
 //	date, minutes      a date as YYYY-MM-DD; whole minutes, at most 30 days

@@ -97,7 +97,7 @@ func ExampleInteractive() {
 		Footer: "The shop",
 		Action: chatapp2.CTAURL{DisplayText: "Track it", URL: "https://shop.example.com/42"},
 	})
-	// Output: interactive {"type":"cta_url","header":{"type":"text","text":"Order 42"},"body":{"text":"Your order is on its way."},"footer":{"text":"The shop"},"action":{"name":"cta_url","parameters":{"display_text":"Track it","url":"https://shop.example.com/42"}}}
+	// Output: interactive {"header":{"type":"text","text":"Order 42"},"body":{"text":"Your order is on its way."},"footer":{"text":"The shop"},"type":"cta_url","action":{"name":"cta_url","parameters":{"display_text":"Track it","url":"https://shop.example.com/42"}}}
 }
 
 func ExampleReplyButtons() {
@@ -105,7 +105,7 @@ func ExampleReplyButtons() {
 		Body:   "Shall we deliver today?",
 		Action: chatapp2.ReplyButtons{{ID: "yes/42", Title: "Yes"}, {ID: "no/42", Title: "Another day"}},
 	})
-	// Output: interactive {"type":"button","body":{"text":"Shall we deliver today?"},"action":{"buttons":[{"type":"reply","reply":{"id":"yes/42","title":"Yes"}},{"type":"reply","reply":{"id":"no/42","title":"Another day"}}]}}
+	// Output: interactive {"body":{"text":"Shall we deliver today?"},"type":"button","action":{"buttons":[{"type":"reply","reply":{"id":"yes/42","title":"Yes"}},{"type":"reply","reply":{"id":"no/42","title":"Another day"}}]}}
 }
 
 func ExampleList() {
@@ -119,7 +119,7 @@ func ExampleList() {
 			},
 		},
 	})
-	// Output: interactive {"type":"list","body":{"text":"When shall we deliver?"},"action":{"button":"Choose a time","sections":[{"title":"Today","rows":[{"id":"today/15","title":"At three"}]},{"title":"Tomorrow","rows":[{"id":"tomorrow/9","title":"At nine","description":"Before work"}]}]}}
+	// Output: interactive {"body":{"text":"When shall we deliver?"},"type":"list","action":{"button":"Choose a time","sections":[{"title":"Today","rows":[{"id":"today/15","title":"At three"}]},{"title":"Tomorrow","rows":[{"id":"tomorrow/9","title":"At nine","description":"Before work"}]}]}}
 }
 
 func ExampleFlow() {
@@ -127,12 +127,12 @@ func ExampleFlow() {
 		Body:   "Book a delivery",
 		Action: chatapp2.Flow{Name: "booking", CTA: "Book", Screen: "DATES", Data: map[string]any{"first": "2026-10-03"}},
 	})
-	// Output: interactive {"type":"flow","body":{"text":"Book a delivery"},"action":{"name":"flow","parameters":{"flow_message_version":"3","flow_name":"booking","flow_cta":"Book","flow_action_payload":{"screen":"DATES","data":{"first":"2026-10-03"}}}}}
+	// Output: interactive {"body":{"text":"Book a delivery"},"type":"flow","action":{"name":"flow","parameters":{"flow_message_version":"3","flow_name":"booking","flow_cta":"Book","flow_action_payload":{"screen":"DATES","data":{"first":"2026-10-03"}}}}}
 }
 
 func ExampleVoiceCall() {
 	show(chatapp2.Interactive{Body: "Questions?", Action: chatapp2.VoiceCall{DisplayText: "Call us", TTL: 24 * time.Hour}})
-	// Output: interactive {"type":"voice_call","body":{"text":"Questions?"},"action":{"name":"voice_call","parameters":{"display_text":"Call us","ttl_minutes":1440}}}
+	// Output: interactive {"body":{"text":"Questions?"},"type":"voice_call","action":{"name":"voice_call","parameters":{"display_text":"Call us","ttl_minutes":1440}}}
 }
 
 func ExampleCarousel() {
@@ -161,7 +161,7 @@ func ExampleOrderDetails() {
 			Subtotal: rupees(150000), Tax: rupees(15000),
 		},
 	}})
-	// Output: interactive {"type":"order_details","body":{"text":"Your order"},"action":{"name":"review_and_pay","parameters":{"reference_id":"order-42","type":"physical-goods","currency":"INR","total_amount":{"value":165000,"offset":100},"order":{"status":"pending","items":[{"name":"Table","amount":{"value":150000,"offset":100},"quantity":1}],"subtotal":{"value":150000,"offset":100},"tax":{"value":15000,"offset":100}}}}}
+	// Output: interactive {"body":{"text":"Your order"},"type":"order_details","action":{"name":"review_and_pay","parameters":{"reference_id":"order-42","type":"physical-goods","currency":"INR","total_amount":{"value":165000,"offset":100},"order":{"status":"pending","items":[{"name":"Table","amount":{"value":150000,"offset":100},"quantity":1}],"subtotal":{"value":150000,"offset":100},"tax":{"value":15000,"offset":100}}}}}
 }
 
 func ExampleTemplate() {

@@ -4,42 +4,11 @@ package chatapp2
 // below the body, except with a Carousel. It cannot be sent to a group.
 type Interactive struct {
 	// Header is optional unless the action says otherwise. Each action documents which headers it takes.
-	Header Header
+	Header Header `at:"header"`
 	// Body is the text, at most 1024 characters, or 4096 with a List. Required unless the action says otherwise.
-	Body   string
-	Footer string `rule:"max=60"`
-	Action Action `rule:"required"`
-}
-
-// interactiveJSON is an Interactive in the platform's shape.
-type interactiveJSON struct {
-	Type   string         `json:"type,omitzero"`
-	Header *parameterJSON `json:"header,omitzero"`
-	Body   textJSON       `json:"body,omitzero"`
-	Footer textJSON       `json:"footer,omitzero"`
-	Action any            `json:"action,omitzero"`
-}
-
-type textJSON struct {
-	Text string `json:"text,omitzero"`
-}
-
-func (i Interactive) shape() any {
-	b := interactiveJSON{Header: headerShape(i.Header), Body: textJSON{i.Body}, Footer: textJSON{i.Footer}}
-	if isValue(i.Action) {
-		b.Type, b.Action = i.Action.actionType(), actionShape(i.Action)
-	}
-	return b
-}
-
-func (i *Interactive) read(value any) fit {
-	b, f := readAs[interactiveJSON](value)
-	header, hf := b.Header.asHeader()
-	*i = Interactive{Header: header, Body: b.Body.Text, Footer: b.Footer.Text}
-	if b.Type != "" || b.Action != nil {
-		i.Action = decodeAction(b.Type, b.Action)
-	}
-	return min(f, hf)
+	Body   string `at:"body.text"`
+	Footer string `at:"footer.text" rule:"max=60"`
+	Action Action `at:"type&action" rule:"required"`
 }
 
 func (i Interactive) check(c *checks, path string) {

@@ -14,8 +14,8 @@ import (
 
 // storedFallback is a Fallback as it is stored.
 type storedFallback struct {
-	From string `json:"from"`
-	Text string `json:"text"`
+	From string `json:"from" at:"from!"`
+	Text string `json:"text" at:"text!"`
 }
 
 // storedNames returns the keys of this library, which are stored beside the platform's members.
@@ -89,10 +89,9 @@ func (m *Message) UnmarshalJSON(data []byte) error {
 }
 
 func decodeMessage(data []byte) (Message, error) {
-	value, err := decode(data)
-	object, ok := value.(map[string]any)
+	object, ok := decode(data).(map[string]any)
 	switch {
-	case err != nil || !ok || !utf8.Valid(data):
+	case !ok || !utf8.Valid(data):
 		return Message{}, errors.New("want a JSON object in valid UTF-8")
 	case object["message_id"] != nil && object["status"] != nil || object["typing_indicator"] != nil:
 		return Message{}, errors.New("a read receipt or typing indicator is not a message")
@@ -140,7 +139,7 @@ func (m *Message) takeEnvelope(object map[string]any) (string, error) {
 		if number, ok := value.(json.Number); ok && (member.to == &m.To || member.to == &m.Recipient) {
 			value = number.String()
 		}
-		if read(value, member.to) != exact {
+		if !readExact(value, member.to) {
 			return "", fmt.Errorf("%q must be %s", member.name, member.want)
 		}
 		delete(object, member.name)
@@ -159,10 +158,15 @@ func (m *Message) takeEnvelope(object map[string]any) (string, error) {
 	return contentName(kind, object), nil
 }
 
+// readExact reads a value into what to points to, and reports whether that holds all of it.
+func readExact(value, to any) bool {
+	return value == nil || reader{shapes: allShapes()}.value(new(shape), value, reflect.ValueOf(to).Elem()) == exact
+}
+
 // takeExact reads a member and removes it, unless it holds more than the type does.
 func takeExact[T any](object map[string]any, name string) T {
 	var to T
-	if read(object[name], &to) != exact {
+	if !readExact(object[name], &to) {
 		return *new(T)
 	}
 	delete(object, name)

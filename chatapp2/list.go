@@ -9,31 +9,27 @@ import (
 // and its body may have 4096 characters.
 type List struct {
 	// Button is the label of the button.
-	Button string `json:"button,omitzero" rule:"required,max=20"`
+	Button string `at:"button" rule:"required,max=20"`
 	// Sections is 1 to 10 sections, with at most 10 rows in total.
-	Sections []Section `json:"sections,omitzero"`
+	Sections []Section `at:"sections"`
 }
 
 // Section is a part of a List. Its title is required if there is more than one section, and it has 1 to 10 rows.
 type Section struct {
-	Title string `json:"title,omitzero" rule:"max=24"`
-	Rows  []Row  `json:"rows,omitzero"`
+	Title string `at:"title" rule:"max=24"`
+	Rows  []Row  `at:"rows"`
 }
 
 // Row is a choice in a List.
 type Row struct {
 	// ID comes back in the reply. It is unique in its section.
-	ID          string `json:"id,omitzero" rule:"required,max=200"`
-	Title       string `json:"title,omitzero" rule:"required,max=24"`
-	Description string `json:"description,omitzero" rule:"max=72"`
+	ID          string `at:"id" rule:"required,max=200,unique"`
+	Title       string `at:"title" rule:"required,max=24"`
+	Description string `at:"description" rule:"max=72"`
 }
 
 func (l List) check(c *checks, path string) {
-	path += ".Sections"
-	checkSections(c, path, "Rows", 10, l.Sections, func(s Section) (string, int) { return s.Title, len(s.Rows) })
-	for i, section := range l.Sections {
-		unique(c, at(path, i)+".Rows", ".ID", section.Rows, func(row Row) string { return row.ID })
-	}
+	checkSections(c, path+".Sections", "Rows", 10, l.Sections, func(s Section) (string, int) { return s.Title, len(s.Rows) })
 }
 
 // checkSections checks sections, each of which has a title and a number of elements in the named field.

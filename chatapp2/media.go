@@ -1,28 +1,20 @@
 package chatapp2
 
+import "reflect"
+
 // Media is the source of a medium: exactly one of ID and Link.
 type Media struct {
 	// ID is the ID of a medium uploaded to the platform, which keeps it for 30 days.
-	ID string `json:"id,omitzero" rule:"notblank"`
+	ID string `at:"id" rule:"notblank"`
 	// Link is an http or https URL from which the platform fetches the medium. It caches the medium for 10 minutes.
-	Link string `json:"link,omitzero" rule:"url"`
+	Link string `at:"link" rule:"url"`
 	// Provider is a provider that the platform is configured to fetch Link from. Optional.
-	Provider MediaProvider `json:"provider,omitzero"`
+	Provider MediaProvider `at:"provider,or=name"`
 }
 
 // MediaProvider is a provider of media, as configured on the platform.
 type MediaProvider struct {
-	Name string `json:"name,omitzero"`
-}
-
-// read also takes the name alone, as one page of the platform's documentation has it.
-func (p *MediaProvider) read(value any) fit {
-	if name, ok := value.(string); ok {
-		p.Name = name
-		return exact
-	}
-	type object MediaProvider
-	return read(value, (*object)(p))
+	Name string `at:"name"`
 }
 
 // MediaID returns the source of a medium uploaded to the platform.
@@ -45,7 +37,7 @@ func (m Media) check(c *checks, path string) {
 type Image struct {
 	Media
 
-	Caption string `json:"caption,omitzero" rule:"max=1024"`
+	Caption string `at:"caption" rule:"max=1024"`
 }
 
 // Video shows a video: MP4 or 3GPP with H.264 and AAC, at most 16 MB. It can also be a Header and, in the header of a
@@ -53,7 +45,7 @@ type Image struct {
 type Video struct {
 	Media
 
-	Caption string `json:"caption,omitzero" rule:"max=1024"`
+	Caption string `at:"caption" rule:"max=1024"`
 }
 
 // Audio plays a sound: AAC, AMR, MP3, MP4 or OGG with Opus, at most 16 MB.
@@ -61,7 +53,7 @@ type Audio struct {
 	Media
 
 	// Voice makes it a voice message, which must be mono OGG with Opus.
-	Voice bool `json:"voice,omitzero"`
+	Voice bool `at:"voice"`
 }
 
 // Document offers a file: text, PDF or an office format, at most 100 MB. It can also be a Header and, in the header of a
@@ -69,9 +61,9 @@ type Audio struct {
 type Document struct {
 	Media
 
-	Caption string `json:"caption,omitzero" rule:"max=1024"`
+	Caption string `at:"caption" rule:"max=1024"`
 	// FileName is the name that the recipient sees. Its extension determines the icon. Optional.
-	FileName string `json:"filename,omitzero"`
+	FileName string `at:"filename"`
 }
 
 // Sticker shows a sticker: WebP, at most 100 KB, or 500 KB if it is animated.
@@ -81,16 +73,11 @@ type Sticker struct {
 
 // checkNoCaption rejects the caption of a medium in a header.
 func checkNoCaption(c *checks, path string, medium any) {
-	caption := ""
-	switch m := medium.(type) {
-	case Image:
-		caption = m.Caption
-	case Video:
-		caption = m.Caption
-	case Document:
-		caption = m.Caption
+	v := reflect.ValueOf(medium)
+	if v.Kind() != reflect.Struct {
+		return
 	}
-	if caption != "" {
+	if caption := v.FieldByName("Caption"); caption.IsValid() && caption.String() != "" {
 		c.Found(path+".Caption", "must be empty: a header has no caption")
 	}
 }

@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
 // OrderDetails asks the recipient to review and pay an order, in Brazil, India and Singapore. The Interactive takes an Image or
@@ -17,18 +15,18 @@ import (
 // names a configuration on the platform. In India, ShippingInfo offers addresses to ship to, and Beneficiaries receive physical goods;
 // they are not shown.
 type OrderDetails struct {
-	ReferenceID          string    `json:"reference_id,omitzero" rule:"required,max=60,reference"`
-	Type                 GoodsType `json:"type,omitzero" rule:"required,oneof=digital-goods|physical-goods"`
-	PaymentType          string    `json:"payment_type,omitzero"`
-	PaymentConfiguration string    `json:"payment_configuration,omitzero"`
+	ReferenceID          string    `at:"reference_id" rule:"required,max=60,reference"`
+	Type                 GoodsType `at:"type" rule:"required,oneof=digital-goods|physical-goods"`
+	PaymentType          string    `at:"payment_type"`
+	PaymentConfiguration string    `at:"payment_configuration"`
 	// PaymentSettings is a JSON array whose shape differs by country.
-	PaymentSettings json.RawMessage `json:"payment_settings,omitzero"`
-	Currency        string          `json:"currency,omitzero" rule:"required,currency"`
+	PaymentSettings json.RawMessage `at:"payment_settings"`
+	Currency        string          `at:"currency" rule:"required,currency"`
 	// Total is Subtotal, Tax and Shipping of the order, less its Discount.
-	Total         OrderAmount   `json:"total_amount,omitzero" rule:"present"`
-	ShippingInfo  ShippingInfo  `json:"shipping_info,omitzero"`
-	Beneficiaries []Beneficiary `json:"beneficiaries,omitzero"`
-	Order         Order         `json:"order,omitzero"`
+	Total         OrderAmount   `at:"total_amount" rule:"present"`
+	ShippingInfo  ShippingInfo  `at:"shipping_info"`
+	Beneficiaries []Beneficiary `at:"beneficiaries"`
+	Order         Order         `at:"order"`
 }
 
 // GoodsType is the kind of goods in an order.
@@ -43,15 +41,15 @@ const (
 // Order is the order of OrderDetails. Status is OrderPending. Items has at least one item, and Subtotal is their sum. Tax is required and
 // may have the value zero; Shipping and Discount are optional. The order cannot be paid after its Expiration.
 type Order struct {
-	Status     OrderState      `json:"status,omitzero" rule:"required,oneof=pending"`
-	Type       OrderType       `json:"type,omitzero" rule:"oneof=quick_pay"`
-	CatalogID  string          `json:"catalog_id,omitzero"`
-	Items      []OrderItem     `json:"items,omitzero"`
-	Subtotal   OrderAmount     `json:"subtotal,omitzero" rule:"present"`
-	Tax        OrderAmount     `json:"tax,omitzero" rule:"present"`
-	Shipping   OrderAmount     `json:"shipping,omitzero"`
-	Discount   OrderAmount     `json:"discount,omitzero"`
-	Expiration OrderExpiration `json:"expiration,omitzero"`
+	Status     OrderState      `at:"status" rule:"required,oneof=pending"`
+	Type       OrderType       `at:"type" rule:"oneof=quick_pay"`
+	CatalogID  string          `at:"catalog_id"`
+	Items      []OrderItem     `at:"items"`
+	Subtotal   OrderAmount     `at:"subtotal" rule:"present"`
+	Tax        OrderAmount     `at:"tax" rule:"present"`
+	Shipping   OrderAmount     `at:"shipping"`
+	Discount   OrderAmount     `at:"discount"`
+	Expiration OrderExpiration `at:"expiration"`
 }
 
 // OrderType says how an order is shown.
@@ -63,100 +61,64 @@ const OrderQuickPay OrderType = "quick_pay"
 // OrderItem is an item of an Order. RetailerID is the sender's own ID of the item. Amount, and the reduced SaleAmount, are the
 // price of one. Quantity is at least 1. The origin and the importer describe an item that is in no catalog, in India.
 type OrderItem struct {
-	RetailerID      string          `json:"retailer_id,omitzero"`
-	Name            string          `json:"name,omitzero" rule:"required,max=60"`
-	Image           ItemImage       `json:"image,omitzero"`
-	Amount          OrderAmount     `json:"amount,omitzero" rule:"present"`
-	SaleAmount      OrderAmount     `json:"sale_amount,omitzero"`
-	Quantity        int64           `json:"quantity,omitzero"`
-	CountryOfOrigin string          `json:"country_of_origin,omitzero"`
-	ImporterName    string          `json:"importer_name,omitzero"`
-	ImporterAddress ImporterAddress `json:"importer_address,omitzero"`
+	RetailerID      string          `at:"retailer_id"`
+	Name            string          `at:"name" rule:"required,max=60"`
+	Image           ItemImage       `at:"image"`
+	Amount          OrderAmount     `at:"amount" rule:"present"`
+	SaleAmount      OrderAmount     `at:"sale_amount"`
+	Quantity        int64           `at:"quantity"`
+	CountryOfOrigin string          `at:"country_of_origin"`
+	ImporterName    string          `at:"importer_name"`
+	ImporterAddress ImporterAddress `at:"importer_address"`
 }
 
 // ItemImage is the image of an OrderItem: an http or https URL.
 type ItemImage struct {
-	Link string `json:"link,omitzero" rule:"url"`
+	Link string `at:"link" rule:"url"`
 }
 
 // ImporterAddress is the address of an importer.
 type ImporterAddress struct {
-	AddressLine1 string `json:"address_line1,omitzero"`
-	AddressLine2 string `json:"address_line2,omitzero"`
-	City         string `json:"city,omitzero"`
-	ZoneCode     string `json:"zone_code,omitzero"`
-	PostalCode   string `json:"postal_code,omitzero"`
-	CountryCode  string `json:"country_code,omitzero"`
+	AddressLine1 string `at:"address_line1"`
+	AddressLine2 string `at:"address_line2"`
+	City         string `at:"city"`
+	ZoneCode     string `at:"zone_code"`
+	PostalCode   string `at:"postal_code"`
+	CountryCode  string `at:"country_code"`
 }
 
 // ShippingInfo holds addresses that the recipient can choose from. Country is "IN".
 type ShippingInfo struct {
-	Country   string    `json:"country,omitzero"`
-	Addresses []Address `json:"addresses,omitzero"`
+	Country   string    `at:"country"`
+	Addresses []Address `at:"addresses"`
 }
 
 // Beneficiary is who receives physical goods.
 type Beneficiary struct {
-	Name         string `json:"name,omitzero"`
-	AddressLine1 string `json:"address_line1,omitzero"`
-	AddressLine2 string `json:"address_line2,omitzero"`
-	City         string `json:"city,omitzero"`
-	State        string `json:"state,omitzero"`
-	Country      string `json:"country,omitzero"`
-	PostalCode   string `json:"postal_code,omitzero"`
+	Name         string `at:"name"`
+	AddressLine1 string `at:"address_line1"`
+	AddressLine2 string `at:"address_line2"`
+	City         string `at:"city"`
+	State        string `at:"state"`
+	Country      string `at:"country"`
+	PostalCode   string `at:"postal_code"`
 }
 
 // OrderAmount is an amount of money: Value divided by Offset, in the currency of the order. 12.34 is a Value of 1234 with an
 // Offset of 100. Offset is a power of ten: 100 for BRL and INR. The description says what tax, shipping or a discount is for.
 // The zero OrderAmount is absent.
 type OrderAmount struct {
-	Value               int64  `json:"value"`
-	Offset              int64  `json:"offset,omitzero"`
-	Description         string `json:"description,omitzero" rule:"max=60"`
-	DiscountProgramName string `json:"discount_program_name,omitzero" rule:"max=60"`
+	Value               int64  `at:"value!"`
+	Offset              int64  `at:"offset"`
+	Description         string `at:"description" rule:"max=60"`
+	DiscountProgramName string `at:"discount_program_name" rule:"max=60"`
 }
 
 // OrderExpiration says until when an Order can be paid, to the second. The description is shown.
 type OrderExpiration struct {
-	At          time.Time
-	Description string `rule:"max=120"`
+	At          time.Time `at:"timestamp,text"`
+	Description string    `at:"description" rule:"max=120"`
 }
-
-// orderExpirationJSON is an OrderExpiration in the platform's shape.
-type orderExpirationJSON struct {
-	Timestamp   int64  `json:"timestamp,omitzero,string"`
-	Description string `json:"description,omitzero"`
-}
-
-// MarshalJSON encodes the expiration in the platform's shape.
-func (e OrderExpiration) MarshalJSON() ([]byte, error) {
-	return wire.Encode(orderExpirationJSON{unix(e.At, time.Time.Unix), e.Description})
-}
-
-func (e *OrderExpiration) read(value any) fit {
-	b, f := readAs[orderExpirationJSON](value)
-	*e = OrderExpiration{fromUnix(b.Timestamp, fromSeconds), b.Description}
-	return f
-}
-
-// unix returns a time as a Unix time, 0 for the zero time.
-func unix(t time.Time, in func(time.Time) int64) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return in(t)
-}
-
-// fromUnix returns the time of a Unix time, the zero time for 0.
-func fromUnix(n int64, from func(int64) time.Time) time.Time {
-	if n == 0 {
-		return time.Time{}
-	}
-	return from(n).UTC()
-}
-
-// fromSeconds is time.UnixMilli for seconds.
-func fromSeconds(n int64) time.Time { return time.Unix(n, 0) }
 
 func (o OrderDetails) check(c *checks, path string) {
 	if o.PaymentSettings != nil && c.json(path+".PaymentSettings", o.PaymentSettings) && bytes.TrimSpace(o.PaymentSettings)[0] != '[' {

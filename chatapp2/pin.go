@@ -2,10 +2,10 @@ package chatapp2
 
 // Pin pins a message in a group, or unpins it. Message.RecipientType must be RecipientGroup. MessageID is the platform's.
 type Pin struct {
-	Type      PinType `json:"type,omitzero" rule:"required,oneof=pin|unpin"`
-	MessageID string  `json:"message_id,omitzero" rule:"required"`
+	Type      PinType `at:"type" rule:"required,oneof=pin|unpin"`
+	MessageID string  `at:"message_id" rule:"required"`
 	// ExpirationDays is how long the message stays pinned, 1 to 30. Required to pin.
-	ExpirationDays int `json:"expiration_days,omitzero" rule:"max=30"`
+	ExpirationDays int `at:"expiration_days" rule:"max=30"`
 }
 
 // PinType is what a Pin does.

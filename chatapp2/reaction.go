@@ -5,9 +5,9 @@ import "unicode"
 // Reaction puts an emoji on a message of the recipient, or removes it.
 type Reaction struct {
 	// MessageID is the platform's ID of that message, such as "wamid.HBg...". Required.
-	MessageID string `json:"message_id,omitzero" rule:"required"`
+	MessageID string `at:"message_id" rule:"required"`
 	// Emoji is one emoji. Empty removes the reaction.
-	Emoji string `json:"emoji"`
+	Emoji string `at:"emoji!"`
 }
 
 func (r Reaction) check(c *checks, path string) {

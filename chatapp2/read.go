@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"encoding"
 	"encoding/json"
-	"errors"
-	"io"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
@@ -30,37 +30,13 @@ func (f fit) exactIf(condition bool) fit {
 	return misfit
 }
 
-// reader is a type that reads itself from a decoded value.
-type reader interface{ read(value any) fit }
-
-// shaper is a type whose fields are not the platform's shape.
-type shaper interface{ shape() any }
-
-// shapeOf returns a value in the platform's shape, for encoding/json.
-func shapeOf(value any) any {
-	if s, ok := value.(shaper); ok {
-		return s.shape()
+// decode returns one JSON value, with numbers as json.Number; nil if data is anything else.
+func decode(data []byte) (value any) {
+	if json.Valid(data) {
+		d := json.NewDecoder(bytes.NewReader(data))
+		d.UseNumber()
+		_ = d.Decode(&value) // which is valid
 	}
-	return value
-}
-
-// decode decodes one JSON value, with numbers as json.Number.
-func decode(data []byte) (any, error) {
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.UseNumber()
-	var value any
-	if err := d.Decode(&value); err != nil {
-		return nil, err
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("more than one value")
-	}
-	return value, nil
-}
-
-// decodeValid decodes JSON that is known to be valid.
-func decodeValid(raw json.RawMessage) any {
-	value, _ := decode(raw)
 	return value
 }
 
@@ -73,55 +49,151 @@ func rawOf(value any) json.RawMessage {
 	return raw
 }
 
-// readAs reads a value into a type whose json tags are its shape.
-func readAs[T any](value any) (T, fit) {
-	var to T
-	if value == nil {
-		return to, misfit
-	}
-	f := read(value, &to)
-	return to, f
-}
-
-// named returns the one of kinds that has a name, in any case; nil if none has.
-func named[T any](kinds []T, nameOf func(T) string, name string) T {
-	name = strings.ToLower(name)
-	for _, kind := range kinds {
-		if nameOf(kind) == name {
-			return kind
+// numberText returns a number, or one in quotes, as it is written; "" if value is neither.
+func numberText(value any) string {
+	switch v := value.(type) {
+	case json.Number:
+		return v.String()
+	case string:
+		if strings.Trim(v, "+-.0123456789eE") == "" {
+			return v
 		}
 	}
-	return *new(T)
+	return ""
 }
 
-// readLike reads a value into the type of kind, which may be nil.
-func readLike[T any](kind T, value any) (T, fit) {
-	if value == nil || any(kind) == nil {
-		return kind, misfit
+// reader reads decoded values by shapes.
+type reader struct {
+	*shapes
+
+	within []reflect.Type // the kinds that are being read, since none goes into itself
+}
+
+// shape reads the shape of a value, which is the element at an index.
+func (r reader) shape(sh *shape, value any, to reflect.Value, index int) fit {
+	if text, ok := value.(string); ok && sh.or != "" {
+		value = map[string]any{sh.or: text}
 	}
-	to := reflect.New(reflect.TypeOf(kind)).Elem()
-	f := readValue(value, to)
-	return to.Interface().(T), f
-}
-
-// read reads a decoded value into what to points to. It goes by json tags like encoding/json, with these differences: names
-// are matched exactly, numbers may be in quotes, null is absent, unknown members are reported, and so is a member that is
-// missing though its tag has no omitzero.
-func read(value, to any) fit { return readValue(value, reflect.ValueOf(to).Elem()) }
-
-func readValue(value any, to reflect.Value) fit {
 	if value == nil {
-		return exact
+		return exact.exactIf(sh.optional || !sh.always && sh.form != word)
 	}
+	f := r.form(sh, value, to, index)
+	return f.exactIf(sh.form == word || isEmpty(value) || sh.present(to)) // it is written again
+}
+
+func (r reader) form(sh *shape, value any, to reflect.Value, index int) fit {
+	switch sh.form {
+	case word:
+		text, ok := value.(string)
+		isIndex := sh.word == "#" && numberText(value) == strconv.Itoa(index)
+		return exact.exactIf(isIndex || ok && strings.EqualFold(text, sh.word))
+	case object:
+		return r.members(sh, value, to, index)
+	case set:
+		return r.set(sh, value, to)
+	case list:
+		return r.list(value, sh.of(to), func(one any, to reflect.Value, i int) fit { return r.form(sh.members[0], one, to, i) })
+	default:
+		return r.value(sh, value, sh.of(to))
+	}
+}
+
+func (r reader) members(sh *shape, value any, to reflect.Value, index int) fit {
+	members, ok := value.(map[string]any)
+	f, known := exact.exactIf(ok), 0
+	for _, one := range sh.members {
+		if one.form == choice {
+			picked := pick(members, one.names)
+			known += len(picked)
+			if hasValue(picked) {
+				f = min(f, r.union(picked, one.of(to)))
+			}
+			continue
+		}
+		member, present := members[one.name]
+		if present {
+			known++
+		}
+		f = min(f, r.shape(one, member, to, index))
+	}
+	if known < len(members) {
+		f = min(f, partial)
+	}
+	return f
+}
+
+func pick(members map[string]any, names []string) map[string]any {
+	picked := map[string]any{}
+	for _, name := range names {
+		if member, ok := members[name]; ok {
+			picked[name] = member
+		}
+	}
+	return picked
+}
+
+// hasValue reports whether a member is not null.
+func hasValue(members map[string]any) bool {
+	for _, member := range members {
+		if member != nil {
+			return true
+		}
+	}
+	return false
+}
+
+func (r reader) set(sh *shape, value any, to reflect.Value) fit {
+	all, ok := value.([]any)
+	f, known := exact.exactIf(ok && (len(all) > 0 || sh.members[0].name != "")), 0
+	for _, one := range sh.members {
+		found := slices.IndexFunc(all, one.mayBe)
+		if found < 0 {
+			f = f.exactIf(!one.always)
+			continue
+		}
+		known++
+		f = min(f, r.shape(one, all[found], to, 0))
+	}
+	return f.exactIf(known == len(all))
+}
+
+// mayBe reports whether a value has the first of the words of an object, and none that contradicts another.
+func (sh *shape) mayBe(value any) bool {
+	members, _ := value.(map[string]any)
+	for i, one := range sh.members {
+		text, _ := members[one.name].(string)
+		if one.form == word && (i == 0 || text != "") && !strings.EqualFold(text, one.word) {
+			return false
+		}
+	}
+	return true
+}
+
+func (r reader) list(value any, to reflect.Value, read func(one any, to reflect.Value, index int) fit) fit {
+	all, ok := value.([]any)
+	if !ok {
+		return misfit
+	}
+	to.Set(reflect.MakeSlice(to.Type(), len(all), len(all)))
+	f := exact
+	for i, one := range all {
+		f = min(f, read(one, to.Index(i), i).exactIf(one != nil))
+	}
+	return f
+}
+
+// value reads a value as its type says.
+func (r reader) value(sh *shape, value any, to reflect.Value) fit {
 	switch target := to.Addr().Interface().(type) {
-	case reader:
-		return target.read(value)
-	case *any:
-		*target = value
-		return exact
 	case *json.RawMessage:
 		*target = rawOf(value)
 		return exact
+	case *time.Time:
+		return readTime(sh, value, target)
+	case *time.Duration:
+		n, err := strconv.ParseFloat(numberText(value), 64)
+		*target = time.Duration(n * float64(time.Minute))
+		return exact.exactIf(err == nil && target.Minutes() == n)
 	case *map[string]string:
 		return readTexts(value, target)
 	case encoding.TextUnmarshaler:
@@ -131,6 +203,9 @@ func readValue(value any, to reflect.Value) fit {
 	switch to.Kind() {
 	case reflect.String:
 		text, ok := value.(string)
+		if text == sh.preset {
+			text = ""
+		}
 		to.SetString(text)
 		return exact.exactIf(ok)
 	case reflect.Bool:
@@ -147,40 +222,20 @@ func readValue(value any, to reflect.Value) fit {
 		return exact.exactIf(err == nil)
 	case reflect.Pointer:
 		to.Set(reflect.New(to.Type().Elem()))
-		return readValue(value, to.Elem())
+		return r.value(sh, value, to.Elem())
 	case reflect.Slice:
-		return readList(value, to)
+		return r.list(value, to, func(one any, to reflect.Value, _ int) fit { return r.value(sh, one, to) })
 	case reflect.Struct:
-		return readObject(value, to)
+		return r.form(r.structs[to.Type()], value, to, 0)
+	case reflect.Interface:
+		if to.NumMethod() > 0 {
+			return r.union(value, to)
+		}
+		to.Set(reflect.ValueOf(value))
+		return exact
 	default:
 		return misfit
 	}
-}
-
-// numberText returns a number, or one in quotes, as it is written; "" if value is neither.
-func numberText(value any) string {
-	switch v := value.(type) {
-	case json.Number:
-		return v.String()
-	case string:
-		if strings.Trim(v, "+-.0123456789eE") == "" {
-			return v
-		}
-	}
-	return ""
-}
-
-func readList(value any, to reflect.Value) fit {
-	list, ok := value.([]any)
-	if !ok {
-		return misfit
-	}
-	to.Set(reflect.MakeSlice(to.Type(), len(list), len(list)))
-	f := exact
-	for i, element := range list {
-		f = min(f, readValue(element, to.Index(i)).exactIf(element != nil))
-	}
-	return f
 }
 
 func readTexts(value any, to *map[string]string) fit {
@@ -193,61 +248,61 @@ func readTexts(value any, to *map[string]string) fit {
 	return exact.exactIf(ok)
 }
 
-func readObject(value any, to reflect.Value) fit {
-	object, ok := value.(map[string]any)
-	if !ok {
-		return misfit
+// union sets a sealed interface to the kind that holds a value exactly, or to its raw kind, or to the kind that fits best.
+func (r reader) union(value any, to reflect.Value) fit {
+	best, f := r.best(to.Type(), value)
+	variants := r.unions[to.Type()]
+	if raw := variants[len(variants)-1]; f != exact && raw.isRaw {
+		best = reflect.New(raw.typ).Elem()
+		f = r.form(raw.shape, value, best, 0)
 	}
-	f, known := exact, 0
-	for _, field := range reflect.VisibleFields(to.Type()) {
-		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
-		if name == "" || name == "-" {
-			continue
-		}
-		optional := strings.Contains(options, "omitzero")
-		member, present := object[name]
-		if present {
-			known++
-		}
-		if member == nil {
-			f = f.exactIf(optional)
-			continue
-		}
-		target := to.FieldByIndex(field.Index)
-		f = min(f, readValue(member, target))
-		f = f.exactIf(!optional || !target.IsZero() || isEmpty(member)) // a zero field is not written
-	}
-	if known < len(object) {
-		f = min(f, partial)
+	if best.IsValid() {
+		to.Set(best)
 	}
 	return f
 }
 
-// isEmpty reports whether a value means the same as its absence: false, an empty text, or an object of such values.
+// best reads an object as the kind that fits it best. There is none if no kind has the words of the object.
+func (r reader) best(t reflect.Type, value any) (best reflect.Value, f fit) {
+	for _, one := range r.unions[t] {
+		if one.isRaw || !one.shape.mayBe(value) || slices.Contains(r.within, one.typ) {
+			continue
+		}
+		to := reflect.New(one.typ).Elem()
+		inner := reader{r.shapes, append(slices.Clip(r.within), one.typ)}
+		if own := inner.form(one.shape, value, to, 0); own > f || !best.IsValid() {
+			best, f = to, own
+		}
+	}
+	return best, f
+}
+
+// isEmpty reports whether a value means the same as its absence: null, false, an empty text or list, or an object of such values.
 func isEmpty(value any) bool {
-	object, ok := value.(map[string]any)
-	for _, member := range object {
-		ok = ok && isEmpty(member)
+	switch v := value.(type) {
+	case map[string]any:
+		for _, member := range v {
+			if !isEmpty(member) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		return len(v) == 0
+	default:
+		return value == nil || value == false || value == ""
 	}
-	return ok || value == nil || value == false || value == ""
 }
 
-// valueOf returns what p points to, or the zero value.
-func valueOf[T any](p *T) T {
-	if p == nil {
-		return *new(T)
+// readTime reads a Unix time. Zero is absent.
+func readTime(sh *shape, value any, to *time.Time) fit {
+	n, err := strconv.ParseInt(numberText(value), 10, 64)
+	switch {
+	case n == 0:
+	case sh.milli:
+		*to = time.UnixMilli(n).UTC()
+	default:
+		*to = time.Unix(n, 0).UTC()
 	}
-	return *p
-}
-
-// each returns what f makes of each element, nil for nil.
-func each[A, B any](list []A, f func(A) B) []B {
-	if list == nil {
-		return nil
-	}
-	all := make([]B, len(list))
-	for i, element := range list {
-		all[i] = f(element)
-	}
-	return all
+	return exact.exactIf(err == nil)
 }

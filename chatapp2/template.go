@@ -6,14 +6,14 @@ package chatapp2
 //
 //	chatapp2.Template{Name: "order_ready", Language: "en_US", Components: []chatapp2.Component{chatapp2.Body("Ana", "42")}}
 type Template struct {
-	Name string `rule:"required,max=512,name"`
+	Name string `at:"name" rule:"required,max=512,name"`
 	// Language is the code of its language, such as "en" or "en_US".
-	Language string `rule:"required"`
+	Language string `at:"language.code" rule:"required"`
 	// Policy is LanguageDeterministic, or empty, which means the same.
-	Policy LanguagePolicy `rule:"oneof=deterministic"`
+	Policy LanguagePolicy `at:"language.policy" rule:"oneof=deterministic"`
 	// Components holds the values of the parameters: each part at most once, each button by its index. Nil if the template has
 	// no parameters.
-	Components []Component
+	Components []Component `at:"components"`
 }
 
 // LanguagePolicy says how the language of a Template is chosen.
@@ -21,28 +21,6 @@ type LanguagePolicy string
 
 // LanguageDeterministic sends exactly the language that the Template names.
 const LanguageDeterministic LanguagePolicy = "deterministic"
-
-// templateJSON is a Template in the platform's shape.
-type templateJSON struct {
-	Name       string       `json:"name,omitzero"`
-	Language   languageJSON `json:"language,omitzero"`
-	Components []any        `json:"components,omitzero"`
-}
-
-type languageJSON struct {
-	Code   string         `json:"code,omitzero"`
-	Policy LanguagePolicy `json:"policy,omitzero"`
-}
-
-func (t Template) shape() any {
-	return templateJSON{t.Name, languageJSON{t.Language, t.Policy}, componentShapes(t.Components)}
-}
-
-func (t *Template) read(value any) fit {
-	b, f := readAs[templateJSON](value)
-	*t = Template{b.Name, b.Language.Code, b.Language.Policy, decodeComponents(b.Components, false)}
-	return f
-}
 
 func (t Template) check(c *checks, path string) {
 	path += ".Components"

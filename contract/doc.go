@@ -15,63 +15,102 @@
 //	}
 //	client, err := messaging.NewClient(url, messaging.WithToken(token), messaging.WithContract(names))
 //
+// The example of [Parse] named "account" shows an account that differs everywhere. The page docs/contract.md of the repository
+// leads from the documentation of such an account to its overlay, step by step.
+//
 // # Merging
 //
 // An overlay holds the keys of the complete table, which is what Default marshals to, and no others. Objects are merged
-// key by key. A list replaces the default's list. Under "constants" an entry is added or replaced. Under "with" the entry
-// of a field is replaced, so that {"callback": {}} drops what goes with a callback by default.
+// key by key. A list replaces the default's list. Under "constants" and "headers" an entry is added or replaced. Under "with"
+// the entry of a field is replaced, so that {"callback": {}} drops what goes with a callback by default.
 //
 // Keys are case-sensitive. An unknown or repeated key, null (except within a constant), a value of the wrong kind, and text
-// after the object are errors. An overlay may have at most 64 KiB and 16 levels, a list 256 entries, and an operation 256
-// constants, including those under "with".
+// after the object are errors, and so is what could never work, such as a word that both accepts and refuses. An overlay may
+// have at most 64 KiB and 16 levels, a list 256 entries, and an operation 32 headers and 256 constants, including those under
+// "with".
 //
-// # Grammar
+// # Grammar: all operations
 //
 //	auth.token.header          a header that neither the client nor net/http writes itself
 //	auth.token.scheme          a word, or "" for none
-//	auth.keyPair.in            body (the query of a GET), query, header, basic
-//	auth.keyPair.key, secret   names; unused with basic; with header, headers like auth.token.header
+//	auth.keyPair.in            body (the query of a request without one), query, header, basic
+//	auth.keyPair.key, secret   names; unused with basic; with header, headers like auth.token.header; secret is "" for a service
+//	                           with an API key alone
+//	headers                    by name, the value of a header of every operation
 //	errors.code                paths; also errors.message, errors.request
 //	errors.success             codes, in any case, that a response may hold although the message was accepted
-//	errors.classes             by class, codes; a code that ends in * stands for all with that prefix; exact codes win, then the
-//	                           longest prefix; no code in two classes, or in a class and in errors.success
+//	errors.classes             by class, codes; none in two classes, or in a class and in errors.success
 //	errors.notProcessed        HTTP statuses, 300 to 599, which prove that a send was not processed, so that it may be
 //	                           retried; a status that is here by mistake makes messages go out twice
 //
-//	path                       begins with a single /; no query, fragment, space, . or .. segment
+// # Grammar: sms.send, chatapp1.send, chatapp2.send, sms.list
+//
+//	path                       begins with a single /; no query, fragment, space, placeholder, . or .. segment
+//	headers                    like headers above, which they replace; "" leaves a header out
 //	encoding                   json, form, query
-//	fields, params (requests)  by concept, a name, or "" if the service has no such parameter: using it is then an error
-//	constants                  by name, what goes with every request: any JSON value but null; with form and query, and in
-//	                           sms.list, a string, number or boolean
+//	constants                  by name, what goes with every request: any JSON value but null; with form and query, a string,
+//	                           number or boolean
+//	time                       how times are written: rfc3339ms, rfc3339, rfc1123, rfc2822, unix, unixms, datetime, date; in
+//	                           JSON, unix and unixms are numbers
+//	zone                       of times that name none: a name of the tz database, or "" for UTC
+//	scale                      the power of ten, -18 to 18, by which amounts of money are multiplied: -4 reads 12345 as 1.2345
+//	negate                     true if charges are written as negative amounts
+//
+// # Grammar: sms.send, chatapp1.send, chatapp2.send
+//
+//	fields                     by concept, a name, or "" if the service has no such field: using it is then an error
 //	with                       by concept of fields, constants that go with a request that sends the field
 //	wrap                       the name under which a chat-app-2 message goes, or "" for the top level, beside fields
 //	ttl                        the unit of a lifetime, which is sent as a whole number: s, ms, m
-//	response, page, record     by concept, paths
-//	accepted                   words, in any case, that the status of an accepted message may be; with any other status the
-//	                           outcome of a send is unknown
+//	response                   by concept, paths
+//	accepted                   words that the status of an accepted message may be, in any case
+//	refused                    words of the status that say that the message was refused, in any case; with a status in neither
+//	                           list, the outcome of a send is unknown
 //
-//	time                       how times are written: rfc3339ms, rfc3339, unix, unixms, datetime, date
+// # Grammar: sms.list
+//
+//	method                     GET, or POST, with which the encoding may be json or form
+//	params                     by concept, a name, or "" if the service has no such parameter: using it is then an error
+//	orders                     two different values for the parameter order
 //	paging.by                  page, offset, cursor, none; see below
 //	paging.first               the number of the first page, 0 or more
-//	orders                     two different values for the parameter order
 //	items                      paths of the list of rows, at least one
-//	zone                       of times that name none: a name of the tz database, or "" for UTC
+//	page                       by concept, paths; in next, the path $last.id is the member id of the last row
+//	record                     by concept, paths from a row on
+//	layouts                    layouts of package time, for times in no usual form; a layout without an offset is in zone
 //
-//	params (webhooks)          by concept, names; json lists the parameters that may hold a message in the platform's shape
-//	statuses                   by status, words and integers, as strings, in any case; none under two statuses
+// # Grammar: webhook.sms, webhook.chatapp1, webhook.chatapp2, webhook.delivery
+//
+//	params                     by concept, names, which may be paths in a JSON body; json lists the parameters that may hold a
+//	                           message in the platform's shape
+//	events                     paths at which a JSON body holds one event or a list of them; the first that is present counts;
+//	                           params are then names within an event; without paths, the body is the event
+//	layouts, zone              as in sms.list
+//	statuses                   by status, words and integers, as strings, in any case; none under two statuses; they also give
+//	                           the Status of a listed message
 //	placeholders               by concept, a text that the service replaces in a callback URL, or "" if it has none
 //
-// A name has 1 to 256 bytes of valid UTF-8 without control characters. In a JSON body a dot nests: sender.id is the member
-// id of the object sender. In a query or a form, dots and brackets are part of the name, and an object or a list is written
-// as JSON. Within one request no two names may be equal, including constants, "with" and a key pair beside the fields. In a
-// JSON body no name may lie within another (sender and sender.id).
+// # Names, paths and words
+//
+// A name has 1 to 256 bytes of valid UTF-8 without control characters. In a JSON body a dot nests, and a number is a position
+// in a list: messages.0.to is the member to of the first element of the list messages. The positions of a list begin at 0 and
+// have no gap; one whose field a message does not have is null if others follow. In a query or a form, dots and brackets are
+// part of the name, and an object or a list is written as JSON. Within one request no two names may be equal, including
+// constants, "with" and a key pair beside the fields. In a JSON body no name may lie within another (sender and sender.id), and
+// nothing can be both an object and a list (to.0 and to.kind).
 //
 // A path is a list of members and positions with dots between them, such as messages.0.id; "" is the document itself. Of
 // several paths, or of several names of a webhook's parameter, the first that is present and holds a value counts.
 //
+// A word or a code that ends in * stands for all with that prefix: REJECTED_*. The word itself wins over prefixes, and a longer
+// prefix over a shorter one, also between two lists.
+//
+// A header has a name and a value of one line. Headers that the client writes itself, and those of credentials, are errors.
+//
 // Paging by page needs sms.list.params.page; by offset, sms.list.params.offset; by cursor, sms.list.params.cursor and
 // sms.list.page.next. The parameters offset and cursor are "" by default, so an overlay that changes the paging names them.
-// A listing that cannot ask for its next page is an error when it begins.
+// A listing that cannot ask for its next page is an error when it begins. A cursor from the last row ends the listing when a page
+// has no rows or says that it is the last; a last row without it is an error.
 //
 // The path of an operation is all that a contract says about where a request goes: it cannot send credentials to another
 // host.

@@ -255,6 +255,10 @@ func FuzzParse(f *testing.F) {
 		`{"errors":{"classes":{"invalid":["E*"]},"notProcessed":[425,429]}}`,
 		`{"webhook.sms":{"params":{"from":["msisdn"]}},"webhook.delivery":{"placeholders":{"id":"{id}"},"statuses":{"failed":["2"]}}}`,
 		`{"chatapp2.send":{"wrap":"message","path":"/v2/%7Bsend%7D","ttl":"m"}}`,
+		`{"sms.send":{"fields":{"to":"messages.0.to.0","from":"messages.0.from"},"refused":["REJECTED*"],"scale":-4,"negate":true,"time":"unix","zone":"UTC"}}`,
+		`{"headers":{"X-Api-Version":"3"},"sms.list":{"headers":{"x-api-version":""}},"auth":{"keyPair":{"in":"header","key":"X-Key","secret":""}}}`,
+		`{"sms.list":{"method":"POST","encoding":"json","paging":{"by":"cursor"},"params":{"cursor":"after.0"},"page":{"next":["$last.id"]},"layouts":["02/01/2006 15:04"]}}`,
+		`{"webhook.sms":{"events":["results",""],"params":{"from":["data.from"]},"layouts":["Jan 2 2006"]},"webhook.delivery":{"statuses":{"failed":["E*"]}}}`,
 		`{"sms.send":{"constants":{"a":[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]}}}`, "{\"\xff\":1}", `{"\ud800":1}`,
 	} {
 		f.Add([]byte(seed))

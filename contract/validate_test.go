@@ -144,9 +144,9 @@ func TestParseRefusesTableThatCannotWork(t *testing.T) {
 		"header of basic credentials": {`{"auth":{"token":{"header":"X-Token"}},"headers":{"authorization":"s3cret"}}`, "headers.authorization", "is a header for credentials, which are options of the client"},
 		"header of the key":           {`{"auth":{"keyPair":{"in":"header","key":"X-Key","secret":""}},"headers":{"X-KEY":"s3cret"}}`, "headers.X-KEY", "is a header of auth.keyPair; credentials are options of the client"},
 		"two headers of one name":     {`{"headers":{"X-App":"a","x-app":"b"}}`, "headers.x-app", "has the same name as headers.X-App"},
-		"header with a line break": {`{"headers":{"X-App":"a\u000ab"}}`, "headers.X-App", "holds a control character, which no header can"},
-		"header with white space": {`{"headers":{"X-App":" a"}}`, "headers.X-App", "has white space around its value, which no header keeps"},
-		"header that is too long": {`{"headers":{"X-App":"` + strings.Repeat("a", 1025) + `"}}`, "headers.X-App", "is longer than 1024 bytes"},
+		"header with a line break":    {`{"headers":{"X-App":"a\u000ab"}}`, "headers.X-App", "holds a control character, which no header can"},
+		"header with white space":     {`{"headers":{"X-App":" a"}}`, "headers.X-App", "has white space around its value, which no header keeps"},
+		"header that is too long":     {`{"headers":{"X-App":"` + strings.Repeat("a", 1025) + `"}}`, "headers.X-App", "is longer than 1024 bytes"},
 
 		"events after the body":        {`{"webhook.sms":{"events":["","results"]}}`, "webhook.sms.events[1]", eventsReason},
 		"events within others":         {`{"webhook.delivery":{"events":["results","results.0"]}}`, "webhook.delivery.events[1]", eventsReason},
@@ -232,19 +232,27 @@ func TestParseAcceptsTableThatCanWork(t *testing.T) {
 		"parameters shared by two facts": `{"webhook.sms":{"params":{"keyword":["text"]}}}`,
 		"scalar constants in a form":     `{"sms.send":{"encoding":"form","constants":{"a":1,"b":"x","c":true}}}`,
 	} {
-		_, err := contract.Parse([]byte(overlay))
+		c, err := contract.Parse([]byte(overlay))
 		assert.NoError(t, err, name)
+		whole, err := json.Marshal(c)
+		assert.NoError(t, err, name)
+		again, err := contract.Parse(whole)
+		assert.NoError(t, err, name)
+		assert.Equal(t, c.Table(), again.Table(), name)
 	}
 }
 
 func TestParseAcceptsEveryDocumentedChoice(t *testing.T) {
 	t.Parallel()
 	for format, values := range map[string]string{
-		`{"sms.send":{"encoding":%q}}`:      "json form query",
-		`{"chatapp1.send":{"ttl":%q}}`:      "s ms m",
-		`{"auth":{"keyPair":{"in":%q}}}`:    "body query header basic",
-		`{"sms.list":{"paging":{"by":%q}}}`: "page offset cursor none",
-		`{"sms.list":{"time":%q}}`:          "rfc3339ms rfc3339 unix unixms datetime date rfc1123 rfc2822",
+		`{"sms.send":{"encoding":%q}}`:                 "json form query",
+		`{"chatapp1.send":{"ttl":%q}}`:                 "s ms m",
+		`{"auth":{"keyPair":{"in":%q}}}`:               "body query header basic",
+		`{"sms.list":{"paging":{"by":%q}}}`:            "page offset cursor none",
+		`{"sms.list":{"method":%q}}`:                   "GET POST",
+		`{"sms.list":{"method":"POST","encoding":%q}}`: "query json form",
+		`{"sms.send":{"time":%q}}`:                     "rfc3339ms rfc3339 unix unixms datetime date rfc1123 rfc2822",
+		`{"sms.list":{"time":%q}}`:                     "rfc3339ms rfc3339 unix unixms datetime date rfc1123 rfc2822",
 	} {
 		for value := range strings.FieldsSeq(values) {
 			_, err := contract.Parse(fmt.Appendf(nil, format, value))

@@ -1,26 +1,33 @@
 package messagingtest
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
+	"time"
+
+	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 // A Callback is what the service sends to a customer's webhook: an [InboundSMS], an [InboundChatApp], a [DeliveryReport], or
 // several of them as [Callbacks]. [Server.Receive] calls a webhook with it; [SMSRequest] and its siblings make a request of it
 // for the test of a handler.
 //
-// The parameters go in the order of the fields, each under the first name that the default contract has for it. A field that
-// is zero is not sent. Extra comes last. It holds what has no field, such as a name of another contract, a time in another
-// form, an empty value, or a second value for a name.
+// The parameters go in the order of the fields, each under the first name that the contract has for it. A field that is zero,
+// or that the contract does not know, is not sent. Extra comes last. It holds what has no field, such as a name of another
+// contract, a time in another form, an empty value, or a second value for a name.
 //
 //sumtype:decl
 type Callback interface {
-	// calls returns the calls that the callback is made of, without the URL.
-	calls() []call
+	// events returns the events that the callback is made of.
+	events() []event
 }
 
 // Callbacks are several callbacks for [Server.Receive]. A nil element panics when they are sent.
@@ -31,33 +38,126 @@ type Param struct {
 	Name, Value string
 }
 
-// call is one callback with its parameters, in order, and the URL to call with them.
-type call struct {
-	callback Callback
-	params   parameters
-	url      string
-}
-
-func (c Callbacks) calls() []call {
-	var calls []call
+func (c Callbacks) events() []event {
+	var events []event
 	for _, callback := range c {
 		must(callback != nil, "a callback is nil")
-		calls = append(calls, callback.calls()...)
+		events = append(events, callback.events()...)
 	}
-	return calls
+	return events
+}
+
+// event is what one callback says.
+type event struct {
+	callback Callback
+	section  string  // of the contract
+	fields   []Param // by concept; the value of "time" is at
+	at       time.Time
+	extra    []Param
+}
+
+// sectionOf returns the parameters of a section of the contract, by concept, and what all callbacks have.
+func sectionOf(t *table.Table, name string) (map[string][]string, table.Callback) {
+	switch name {
+	case "webhook.sms":
+		return t.WebhookSMS.Params, t.WebhookSMS.Callback
+	case "webhook.chatapp1":
+		return t.WebhookChatApp1.Params, t.WebhookChatApp1.Callback
+	case "webhook.chatapp2":
+		return t.WebhookChatApp2.Params, t.WebhookChatApp2.Callback
+	default:
+		return t.WebhookDelivery.Params, t.WebhookDelivery.Callback
+	}
+}
+
+// values returns the fields as texts, by concept.
+func (e event) values(t *table.Table) []Param {
+	_, section := sectionOf(t, e.section)
+	values := slices.Clone(e.fields)
+	for i := range values {
+		if values[i].Name == "time" {
+			values[i].Value = formatOfCallbacks(section.Zone, section.Layouts).text(e.at)
+		}
+	}
+	return values
 }
 
 type parameters []Param
 
-// paramsOf returns the parameters for fields that are named by concept. A field without a value is left out.
-func paramsOf(names table, fields, extra []Param) parameters {
+// params returns the parameters of an event. A field without a value or a name is left out.
+func (e event) params(t *table.Table) parameters {
+	names, _ := sectionOf(t, e.section)
 	var p parameters
-	for _, f := range fields {
-		if f.Value != "" {
-			p = append(p, Param{names[f.Name], f.Value})
+	for _, f := range e.values(t) {
+		if f.Value != "" && len(names[f.Name]) > 0 {
+			p = append(p, Param{names[f.Name][0], f.Value})
 		}
 	}
-	return append(p, extra...)
+	return append(p, e.extra...)
+}
+
+// document returns the parameters of an event as a JSON object, in which the names of the contract are paths.
+func (e event) document(t *table.Table) any {
+	names, _ := sectionOf(t, e.section)
+	var body any = document{}
+	for _, f := range e.values(t) {
+		var value any = f.Value
+		if f.Name == "json" && json.Valid([]byte(f.Value)) {
+			value = json.RawMessage(f.Value)
+		}
+		body = placeFirst(body, names[f.Name], value)
+	}
+	if members, ok := body.(document); ok {
+		for _, param := range e.extra {
+			members[param.Name] = param.Value
+		}
+	}
+	return body
+}
+
+// call is one request to a webhook.
+type call struct {
+	callback          Callback
+	method, url       string
+	contentType, body string
+}
+
+// calls returns the requests that tell a webhook of events.
+func (how receiving) calls(t *table.Table, target string, events []event) []call {
+	if how.together && len(events) > 0 {
+		var callback Callbacks
+		var list []any
+		for _, e := range events {
+			callback, list = append(callback, e.callback), append(list, e.document(t))
+		}
+		return []call{how.jsonCall(t, callback, target, events[0].section, list)}
+	}
+	var calls []call
+	for _, e := range events {
+		switch how.encoding {
+		case "json":
+			calls = append(calls, how.jsonCall(t, e.callback, target, e.section, []any{e.document(t)}))
+		case "form":
+			form := e.params(t).query(how.unescaped)
+			calls = append(calls, call{e.callback, http.MethodPost, target, "application/x-www-form-urlencoded", form})
+		default:
+			target := withQuery(target, e.params(t).query(how.unescaped))
+			calls = append(calls, call{callback: e.callback, method: http.MethodGet, url: target})
+		}
+	}
+	return calls
+}
+
+// jsonCall returns a call whose body holds events where the contract has them. A single one that is the body is no list.
+func (how receiving) jsonCall(t *table.Table, callback Callback, target, section string, events []any) call {
+	_, c := sectionOf(t, section)
+	path := strings.Join(c.Events[:min(1, len(c.Events))], "")
+	var body any = events
+	if path == "" && len(events) == 1 && !how.together {
+		body = events[0]
+	}
+	body, _ = place(nil, path, body)
+	return call{callback, http.MethodPost, target, "application/json", string(encode(body))}
 }
 
 // query returns the parameters as a query.
@@ -96,18 +196,21 @@ func withQuery(target, query string) string {
 
 // SMSRequest returns the request by which the service calls a webhook for inbound SMS, to pass to its handler.
 // Like [net/http/httptest.NewRequest], it makes a request as a server sees it, for a path or an absolute URL whose query stays
-// byte for byte. Of the options only [Unescaped] has an effect. SMSRequest panics if the target cannot stand in a request line.
+// byte for byte. Of the options only those that say how a callback is written have an effect: [Unescaped], [AsForm], [AsJSON],
+// [InOneCall] and [UnderContract]. SMSRequest panics if the target cannot stand in a request line.
 func SMSRequest(target string, m InboundSMS, opts ...ReceiveOption) *http.Request {
 	return newCallbackRequest(target, m, opts)
 }
 
 // ChatApp1Request is like [SMSRequest], for inbound messages of chat app 1.
 func ChatApp1Request(target string, m InboundChatApp, opts ...ReceiveOption) *http.Request {
+	m.Channel = ChannelChatApp1
 	return newCallbackRequest(target, m, opts)
 }
 
 // ChatApp2Request is like [SMSRequest], for inbound messages of chat app 2.
 func ChatApp2Request(target string, m InboundChatApp, opts ...ReceiveOption) *http.Request {
+	m.Channel = ChannelChatApp2
 	return newCallbackRequest(target, m, opts)
 }
 
@@ -118,6 +221,11 @@ func DeliveryRequest(target string, d DeliveryReport, opts ...ReceiveOption) *ht
 
 func newCallbackRequest(target string, callback Callback, opts []ReceiveOption) *http.Request {
 	must(!strings.ContainsFunc(target, isControlOrSpace), "the target of a request has white space or control characters")
-	target = withQuery(target, callback.calls()[0].params.query(newReceiving(opts).unescaped))
-	return httptest.NewRequestWithContext(context.Background(), http.MethodGet, target, nil)
+	how := newReceiving(opts)
+	c := how.calls(cmp.Or(how.names, contract.Default().Table()), target, callback.events())[0]
+	r := httptest.NewRequestWithContext(context.Background(), c.method, c.url, strings.NewReader(c.body))
+	if c.contentType != "" {
+		r.Header.Set("Content-Type", c.contentType)
+	}
+	return r
 }

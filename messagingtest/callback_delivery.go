@@ -4,10 +4,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 // DeliveryReport is what the service reports about a message that was sent with a callback URL. Nothing is checked.
@@ -16,27 +19,22 @@ type DeliveryReport struct {
 	Status      string    // a word or a number, such as "delivered" or "1"
 	ID          string    // the message ID
 	ReferenceID string    // that the client chose
-	At          time.Time // when the status was reached; sent in UTC by RFC 3339, up to nanoseconds
+	At          time.Time // when the status was reached; written as [InboundSMS] says
 	Kind        string    // the type of the transaction
 	From, To    string    // the sender ID and the recipient of the message
 	Extra       []Param
 }
 
-// fields returns the values of the report, named by concept.
-func (d DeliveryReport) fields() []Param {
-	return []Param{
+func (d DeliveryReport) events() []event {
+	return []event{{callback: d, section: "webhook.delivery", at: d.At, extra: d.Extra, fields: []Param{
 		{"status", d.Status},
 		{"id", d.ID},
 		{"reference", d.ReferenceID},
-		{"time", formatTime(d.At, time.RFC3339Nano)},
+		{"time", ""},
 		{"kind", d.Kind},
 		{"from", d.From},
 		{"to", d.To},
-	}
-}
-
-func (d DeliveryReport) calls() []call {
-	return []call{{callback: d, params: paramsOf(defaultNames().delivery, d.fields(), d.Extra)}}
+	}}}
 }
 
 var (
@@ -45,7 +43,21 @@ var (
 	errCallbackURL   = errors.New("messagingtest: not reported: the callback URL with its placeholders replaced is no http or https URL")
 )
 
-// ReportDelivery calls the callback URL of a message in [Server.Sent] to report a status: a word, or a number such as "1". The
+// statusWord returns the word of the contract for a status such as "delivered", if the contract does not know that word.
+func statusWord(statuses map[string][]string, status string) string {
+	for _, words := range statuses {
+		if hasWord(words, status) {
+			return status
+		}
+	}
+	if words := statuses[status]; len(words) > 0 {
+		return exactly(words[0])
+	}
+	return status
+}
+
+// ReportDelivery calls the callback URL of a message in [Server.Sent] to report a status: a word, or a number such as "1". A
+// status of package webhook that the contract has other words for, such as "delivered", is reported by the first of those. The
 // test decides when and how often to report: nothing is reported by itself, and a report changes neither [Sent.State] nor
 // listings.
 //
@@ -64,23 +76,28 @@ func (s *Server) ReportDelivery(ctx context.Context, id, status string, opts ...
 		return []Reply{{Callback: DeliveryReport{ID: id, Status: status}, Err: errNoSuchMessage}}
 	}
 	report := DeliveryReport{
-		ID: r.ID, ReferenceID: r.ReferenceID, Status: status, Kind: string(r.Channel), From: r.From, To: r.To,
+		ID: r.ID, ReferenceID: r.ReferenceID, Status: statusWord(s.names.WebhookDelivery.Statuses, status), Kind: string(r.Channel), From: r.From, To: r.To,
 		At: now.UTC().Truncate(time.Millisecond),
 	}
 	if r.CallbackURL == "" {
 		return []Reply{{Callback: report, Err: errNoCallback}}
 	}
 	how := newReceiving(opts)
-	target := report.fill(r.CallbackURL, s.names.placeholders, how.unescaped)
-	if !isURL(target) {
+	target := report.fill(r.CallbackURL, s.names, how.unescaped)
+	switch {
+	case !isURL(target):
 		return []Reply{{Callback: report, Err: errCallbackURL}}
+	case how.encoding == "":
+		return s.deliverAll(ctx, []call{{callback: report, method: http.MethodGet, url: target}}, how)
+	default:
+		return s.deliverAll(ctx, how.calls(s.names, target, report.events()), how)
 	}
-	return s.deliverAll(ctx, []call{{callback: report, url: target}}, how)
 }
 
 // fill replaces the placeholders of a callback URL.
-func (d DeliveryReport) fill(template string, placeholders table, unescaped bool) string {
-	fields := d.fields()
+func (d DeliveryReport) fill(template string, t *table.Table, unescaped bool) string {
+	fields, placeholders := d.events()[0].values(t), t.WebhookDelivery.Placeholders
+	fields = slices.DeleteFunc(fields, func(f Param) bool { return placeholders[f.Name] == "" })
 	// The replacer takes the first that fits, so the longest have to stand first: %tr before %t.
 	slices.SortStableFunc(fields, func(a, b Param) int {
 		return cmp.Compare(len(placeholders[b.Name]), len(placeholders[a.Name]))

@@ -31,7 +31,7 @@ func TestReportDeliveryFillsPlaceholders(t *testing.T) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	assert.Equal(t, "/hook/msg-1?key=a%2Bb&status=delivered&id=msg-1&referenceId=order%2017%2B%25&timestamp="+
-		url.QueryEscape(formatTime(report.At, time.RFC3339Nano))+"&transactionType=sms&from=ACME%20%26%20co&to=%2B639171234567&again=delivereddelivered&bare=%x%",
+		url.QueryEscape(report.At.Format(time.RFC3339Nano))+"&transactionType=sms&from=ACME%20%26%20co&to=%2B639171234567&again=delivereddelivered&bare=%x%",
 		h.requests[0].RequestURI)
 }
 
@@ -48,13 +48,13 @@ func TestPlaceholders(t *testing.T) {
 		{"%%s%S%I%F0%41%", "%S%S%I%F0%41%"},
 		{"%f0", "F0"}, // what a service does that knows no escapes
 	} {
-		assert.Equal(t, tt.want, d.fill(tt.template, defaultNames().placeholders, false), tt.template)
+		assert.Equal(t, tt.want, d.fill(tt.template, defaults(), false), tt.template)
 	}
 	nothing := DeliveryReport{}
-	assert.Equal(t, "a==&b=", nothing.fill("a=%s=%d&b=%tr", defaultNames().placeholders, false), "what a message does not have is empty")
+	assert.Equal(t, "a==&b=", nothing.fill("a=%s=%d&b=%tr", defaults(), false), "what a message does not have is empty")
 	inner := DeliveryReport{Status: "%i", ID: "%s"}
-	assert.Equal(t, "%25i%25s", inner.fill("%s%i", defaultNames().placeholders, false), "no value is a template")
-	assert.Equal(t, "%i%s", inner.fill("%s%i", defaultNames().placeholders, true), "no value is a template")
+	assert.Equal(t, "%25i%25s", inner.fill("%s%i", defaults(), false), "no value is a template")
+	assert.Equal(t, "%i%s", inner.fill("%s%i", defaults(), true), "no value is a template")
 }
 
 func TestReportDeliveryTakesOptions(t *testing.T) {

@@ -1,6 +1,7 @@
 package messagingtest
 
 import (
+	"cmp"
 	_ "embed" // for the samples
 	"encoding/json"
 	"iter"
@@ -13,51 +14,52 @@ type InboundSMS struct {
 	ID          string    // the message ID
 	From, To    string    // the sender's number, and the access code or virtual number
 	Text        string    // any bytes, valid UTF-8 or not
-	ReceivedAt  time.Time // sent in UTC by RFC 3339, up to nanoseconds
+	ReceivedAt  time.Time // sent by RFC 3339 in UTC, or as the contract has times: by the first of its layouts, in its zone
 	ReferenceID string
 	Operator    string // of the sender
 	Keyword     string // that the service recognized in the text
 	Extra       []Param
 }
 
-func (m InboundSMS) calls() []call {
-	fields := []Param{
+func (m InboundSMS) events() []event {
+	return []event{{callback: m, section: "webhook.sms", at: m.ReceivedAt, extra: m.Extra, fields: []Param{
 		{"id", m.ID},
 		{"from", m.From},
 		{"to", m.To},
 		{"text", m.Text},
-		{"time", formatTime(m.ReceivedAt, time.RFC3339Nano)},
+		{"time", ""},
 		{"reference", m.ReferenceID},
 		{"operator", m.Operator},
 		{"keyword", m.Keyword},
-	}
-	return []call{{callback: m, params: paramsOf(defaultNames().inbound, fields, m.Extra)}}
+	}}}
 }
 
 // InboundChatApp is a message that was sent to the customer by one of the chat apps. By the default contract both have the same
-// parameters, so the webhook that it is sent to decides which app it comes by. Nothing is checked.
+// parameters, and the webhook that it is sent to decides which app it comes by. Nothing is checked.
 type InboundChatApp struct {
-	ID                string // the message ID
-	From, To          string // the sender's number, and the number or channel it was sent to
-	Name              string // the sender's profile name
-	Kind              string // text, image, location and so on
-	Text              string // any bytes
-	MediaURL, MediaID string // where the medium is, and its ID at the service; the server serves no media
-	MIMEType          string // of the medium
-	Caption           string // of the medium
-	FileName          string // of a document
+	Channel           Channel // whose parameters the contract has; the zero value is chat app 1
+	ID                string  // the message ID
+	From, To          string  // the sender's number, and the number or channel it was sent to
+	Name              string  // the sender's profile name
+	Kind              string  // text, image, location and so on
+	Text              string  // any bytes
+	MediaURL, MediaID string  // where the medium is, and its ID at the service; the server serves no media
+	MIMEType          string  // of the medium
+	Caption           string  // of the medium
+	FileName          string  // of a document
 	// Latitude and Longitude are decimal degrees, such as "14.5995". They are text because zero is a place too, and a sender
 	// may write anything.
 	Latitude, Longitude string
-	ReceivedAt          time.Time // sent in UTC by RFC 3339, up to nanoseconds
+	ReceivedAt          time.Time // written like that of InboundSMS
 	ReferenceID         string
 	// JSON is the message as an object of the third-party platform, or its whole envelope.
 	JSON  string
 	Extra []Param
 }
 
-func (m InboundChatApp) calls() []call {
-	fields := []Param{
+func (m InboundChatApp) events() []event {
+	section := "webhook." + string(cmp.Or(m.Channel, ChannelChatApp1))
+	return []event{{callback: m, section: section, at: m.ReceivedAt, extra: m.Extra, fields: []Param{
 		{"id", m.ID},
 		{"from", m.From},
 		{"to", m.To},
@@ -71,11 +73,10 @@ func (m InboundChatApp) calls() []call {
 		{"fileName", m.FileName},
 		{"latitude", m.Latitude},
 		{"longitude", m.Longitude},
-		{"time", formatTime(m.ReceivedAt, time.RFC3339Nano)},
+		{"time", ""},
 		{"reference", m.ReferenceID},
 		{"json", m.JSON},
-	}
-	return []call{{callback: m, params: paramsOf(defaultNames().inbound, fields, m.Extra)}}
+	}}}
 }
 
 //go:embed samples.json

@@ -15,6 +15,9 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 var errClosed = errors.New("the server is closed")
@@ -48,7 +51,7 @@ func (r Reply) failed() bool {
 // Receive calls a customer's webhook, as the service does when it has received a message or has something to report.
 //
 // The target is an absolute http or https URL, whose query stays byte for byte. Each request is an HTTP/1.1 GET without a body,
-// and is one [Reply]: no redirect is followed, no proxy is used, and nothing is retried without [RetryFailures].
+// or a POST if an option says so, and is one [Reply]: no redirect is followed, no proxy is used, and nothing is retried without [RetryFailures].
 //
 // Callbacks are delivered one after the other, unless an option says otherwise. Receive returns when all are delivered, with
 // the replies in the order of the callbacks. When the context ends, or the server is closed, what is under way gets no response
@@ -56,11 +59,7 @@ func (r Reply) failed() bool {
 func (s *Server) Receive(ctx context.Context, target string, callback Callback, opts ...ReceiveOption) []Reply {
 	must(isURL(target) && callback != nil, "Receive: the target is not an absolute http or https URL, or the callback is nil")
 	how := newReceiving(opts)
-	calls := callback.calls()
-	for i, c := range calls {
-		calls[i].url = withQuery(target, c.params.query(how.unescaped))
-	}
-	return s.deliverAll(ctx, calls, how)
+	return s.deliverAll(ctx, how.calls(cmp.Or(how.names, s.names), target, callback.events()), how)
 }
 
 func (s *Server) deliverAll(ctx context.Context, calls []call, how receiving) []Reply {
@@ -143,10 +142,13 @@ func (how receiving) call(ctx context.Context, what call, attempt int, gotConn f
 	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: gotConn})
 	// A body of a type that net/http does not know keeps it from retrying by itself when a connection ends: the receiver would
 	// see more requests than there are replies. Nothing of an empty body is sent.
-	req, err := http.NewRequestWithContext(traced, http.MethodGet, what.url, io.NopCloser(strings.NewReader("")))
+	req, err := http.NewRequestWithContext(traced, what.method, what.url, io.NopCloser(strings.NewReader(what.body)))
 	if err != nil {
 		reply.Err = errors.New("messagingtest: the URL of the webhook cannot be used")
 		return reply
+	}
+	if req.ContentLength = int64(len(what.body)); what.contentType != "" {
+		req.Header.Set("Content-Type", what.contentType)
 	}
 	reply.Attempt = attempt
 	reply.Request = req
@@ -209,6 +211,9 @@ type ReceiveOption func(*receiving)
 // receiving is how a webhook is called.
 type receiving struct {
 	client    *http.Client
+	names     *table.Table // nil: those of the server
+	encoding  string       // "form" or "json"; otherwise a GET
+	together  bool         // all events in one body
 	unescaped bool
 	reversed  bool
 	copies    int // of each callback, in the same instant
@@ -225,6 +230,23 @@ func newReceiving(opts []ReceiveOption) receiving {
 		}
 	}
 	return r
+}
+
+// AsForm calls the webhook by POST, with the parameters as a form.
+func AsForm() ReceiveOption { return func(r *receiving) { r.encoding = "form" } }
+
+// AsJSON calls the webhook by POST, with the parameters as a JSON object: the names of the contract are paths in it. Where the
+// contract says that events stand in a list, the object is the only element of that list.
+func AsJSON() ReceiveOption { return func(r *receiving) { r.encoding = "json" } }
+
+// InOneCall is like [AsJSON], with all callbacks as a list in one body. They have to be of one kind. There is one [Reply], whose
+// Callback is [Callbacks].
+func InOneCall() ReceiveOption { return func(r *receiving) { r.encoding, r.together = "json", true } }
+
+// UnderContract writes callbacks under the names of a contract. Without it they are those of the server's contract, and for
+// [SMSRequest] and its siblings those of the default contract.
+func UnderContract(c contract.Contract) ReceiveOption {
+	return func(r *receiving) { r.names = c.Table() }
 }
 
 // Unescaped writes the values of parameters as a careless sender does: + % ; = and bytes beyond ASCII stand as they are, and a

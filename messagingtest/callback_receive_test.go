@@ -556,7 +556,7 @@ func TestReceiveSendsEverySample(t *testing.T) {
 	for _, m := range InboundSamples() {
 		all = append(all, m)
 		values := url.Values{}
-		for _, p := range m.calls()[0].params {
+		for _, p := range m.events()[0].params(defaults()) {
 			values.Add(p.Name, p.Value)
 		}
 		want = append(want, values)

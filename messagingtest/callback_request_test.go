@@ -80,10 +80,10 @@ func FuzzRequest(f *testing.F) {
 			request *http.Request
 			params  parameters
 		}{
-			{SMSRequest("/hook?key=s3cret", sms), sms.calls()[0].params},
-			{ChatApp1Request("/hook?key=s3cret", chat), chat.calls()[0].params},
-			{ChatApp2Request("/hook?key=s3cret", chat), chat.calls()[0].params},
-			{DeliveryRequest("/hook?key=s3cret", report), report.calls()[0].params},
+			{SMSRequest("/hook?key=s3cret", sms), sms.events()[0].params(defaults())},
+			{ChatApp1Request("/hook?key=s3cret", chat), chat.events()[0].params(defaults())},
+			{ChatApp2Request("/hook?key=s3cret", chat), chat.events()[0].params(defaults())},
+			{DeliveryRequest("/hook?key=s3cret", report), report.events()[0].params(defaults())},
 		} {
 			got, err := url.ParseQuery(tt.request.URL.RawQuery)
 			require.NoError(t, err)
@@ -95,6 +95,6 @@ func FuzzRequest(f *testing.F) {
 			require.Equal(t, "/hook?"+tt.request.URL.RawQuery, tt.request.RequestURI)
 		}
 		raw := SMSRequest("/hook?key=s3cret", sms, Unescaped())
-		require.Equal(t, withQuery("/hook?key=s3cret", sms.calls()[0].params.query(true)), raw.RequestURI, "byte for byte")
+		require.Equal(t, withQuery("/hook?key=s3cret", sms.events()[0].params(defaults()).query(true)), raw.RequestURI, "byte for byte")
 	})
 }

@@ -70,9 +70,9 @@ func TestCallbackParameters(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			calls := tt.callback.calls()
+			calls := tt.callback.events()
 			require.Len(t, calls, 1)
-			assert.Equal(t, tt.want, calls[0].params)
+			assert.Equal(t, tt.want, calls[0].params(defaults()))
 			assert.Equal(t, tt.callback, calls[0].callback)
 		})
 	}
@@ -81,7 +81,7 @@ func TestCallbackParameters(t *testing.T) {
 func TestCallbackOmitsZeroFields(t *testing.T) {
 	t.Parallel()
 	for _, callback := range []Callback{InboundSMS{}, InboundChatApp{}, DeliveryReport{}} {
-		assert.Empty(t, callback.calls()[0].params)
+		assert.Empty(t, callback.events()[0].params(defaults()))
 	}
 }
 
@@ -92,7 +92,7 @@ func TestCallbackExtraComesLast(t *testing.T) {
 	for _, callback := range []Callback{
 		InboundSMS{From: "1", Extra: extra}, InboundChatApp{From: "1", Extra: extra}, DeliveryReport{From: "1", Extra: extra},
 	} {
-		assert.Equal(t, want, callback.calls()[0].params)
+		assert.Equal(t, want, callback.events()[0].params(defaults()))
 	}
 	assert.Equal(t, "from=1&to=&from=2&=&msg=Hi&from=3", want.query(false))
 }
@@ -102,13 +102,13 @@ func TestCallbacksNest(t *testing.T) {
 	m := InboundSMS{ID: "2"}
 	all := Callbacks{InboundSMS{ID: "1"}, Callbacks{}, Callbacks{&m, nilCallbacks()}, DeliveryReport{ID: "3"}}
 	var ids []string
-	for _, c := range all.calls() {
-		ids = append(ids, c.params[0].Value)
+	for _, c := range all.events() {
+		ids = append(ids, c.params(defaults())[0].Value)
 	}
 	assert.Equal(t, []string{"1", "2", "3"}, ids)
-	assert.Equal(t, m, all.calls()[1].callback, "a pointer is as good as what it points to")
-	assert.Empty(t, nilCallbacks().calls())
-	assert.PanicsWithValue(t, "messagingtest: a callback is nil", func() { Callbacks{m, nil}.calls() })
+	assert.Equal(t, m, all.events()[1].callback, "a pointer is as good as what it points to")
+	assert.Empty(t, nilCallbacks().events())
+	assert.PanicsWithValue(t, "messagingtest: a callback is nil", func() { Callbacks{m, nil}.events() })
 }
 
 func nilCallbacks() Callbacks { return nil }

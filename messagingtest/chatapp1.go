@@ -27,24 +27,19 @@ func payloads() []payload {
 }
 
 func readChatApp1(f fields) (submission, *problem) {
-	if p := f.check(need("channel", isFilled), need("to", isRecipient)); p != nil {
+	m := Sent{Channel: ChannelChatApp1, Parts: 1, Extra: extraOf(f.extra)}
+	if p := f.keep(&m,
+		field{need("channel", isFilled), func(m *Sent, concept string) { m.From = f.text(concept) }},
+		field{need("to", isRecipient), func(m *Sent, concept string) { m.To = f.text(concept) }},
+	); p != nil {
 		return submission{}, p
 	}
 	kind, p := f.readPayload()
 	if p != nil {
 		return submission{}, p
 	}
-	m := Sent{
-		Channel:  ChannelChatApp1,
-		Kind:     kind,
-		From:     f.text("channel"),
-		To:       f.text("to"),
-		Text:     f.text("text"),
-		Template: f.text("template"),
-		Parts:    1,
-		Extra:    f.extra(f.known()),
-	}
-	p = f.readDelivery(&m)
+	m.Kind, m.Text, m.Template = kind, f.text("text"), f.text("template")
+	p = f.keepChatApp(&m)
 	return submission{Sent: m}, p
 }
 

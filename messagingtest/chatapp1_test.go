@@ -31,7 +31,7 @@ func TestChatApp1AcceptsEachKind(t *testing.T) {
 			data := sendTo(t, newClient(t), s, chatApp1, body).data(t)
 			assert.Equal(t, map[string]string{
 				"id": "msg-1", "requestId": "req-1", "messageParts": "1", "unitCost": "0.50", "transactionCost": "0.50",
-				"remaining": "999999.50", "operatorCode": "OP_1",
+				"remaining": "999999.50", "operatorCode": "OP_1", "currency": "XTS",
 			}, data)
 			m := s.Sent()[0]
 			assert.Equal(t, kind, m.Kind)

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 const platformProduct = "whatsapp"
@@ -32,10 +34,11 @@ func envelopeRules() []rule {
 }
 
 func readChatApp2(f fields) (submission, *problem) {
-	if p := f.check(envelopeRules()...); p != nil {
+	message := f.message()
+	if p := checkMembers("", message, envelopeRules()); p != nil {
 		return submission{}, p
 	}
-	of := f.members.text
+	of := message.text
 	m := submission{
 		Sent: Sent{
 			Channel:  ChannelChatApp2,
@@ -55,27 +58,51 @@ func readChatApp2(f fields) (submission, *problem) {
 	case !group && !isMobileNumber(plainNumber(m.To)):
 		return m, &problem{codeRecipient, "to is not a number"}
 	}
-	known := f.known()
+	known := f.names()
 	for _, r := range envelopeRules() {
 		known = append(known, r.member)
 	}
-	if p := f.checkContent(m.Kind, known); p != nil {
+	if p := message.checkContent(m.Kind, known); p != nil {
 		return m, p
 	}
-	switch content := objectOf(f.members[m.Kind]); m.Kind {
+	switch content := objectOf(message[m.Kind]); m.Kind {
 	case "text":
 		m.Text = content.text("body")
 	case "template":
 		m.Template = content.text("name")
 	}
-	if p := f.readDelivery(&m.Sent); p != nil {
+	if p := f.keepChatApp(&m.Sent); p != nil {
 		return m, p
 	}
 	if m.FallbackFrom != "" && (m.toUser || group) {
 		return m, &problem{codeFallback, f.name("fallbackFrom") + " is there, but no number for its SMS"}
 	}
-	m.Extra = f.extra(append(slices.AppendSeq(known, maps.Keys(contentChecks())), m.Kind))
+	known = append(slices.AppendSeq(known, maps.Keys(contentChecks())), m.Kind)
+	maps.DeleteFunc(message, func(name string, _ json.RawMessage) bool { return slices.Contains(known, name) })
+	m.Extra = extraOf(message)
 	return m, nil
+}
+
+// message returns the members of the platform's message: those that the contract does not name, or those of the member that
+// wraps them. A form holds what is no string as JSON.
+func (f fields) message() object {
+	if f.wrap != "" {
+		raw := f.values[f.wrap]
+		if f.isForm() {
+			raw = json.RawMessage(plainOf(raw))
+		}
+		return objectOf(raw)
+	}
+	message := maps.Clone(f.extra)
+	if f.isForm() {
+		message.unquote(envelopeRules())
+		for name, raw := range message {
+			if text := plainOf(raw); json.Valid([]byte(text)) && strings.ContainsAny(text[:1], "{[") {
+				message[name] = json.RawMessage(text)
+			}
+		}
+	}
+	return message
 }
 
 // plainNumber removes what the platform allows in a number beside its digits.
@@ -85,17 +112,17 @@ func plainNumber(s string) string {
 
 // checkContent checks that the message has the property that its type names, and no other content. A type that is not known
 // passes: the platform adds types. known are the members that are no content.
-func (f fields) checkContent(kind string, known []string) *problem {
+func (o object) checkContent(kind string, known []string) *problem {
 	if slices.Contains(known, kind) {
 		return &problem{codePayload, "type names a field that is no content"}
 	}
 	checks := contentChecks()
 	for _, name := range slices.Sorted(maps.Keys(checks)) {
-		if f.members[name] != nil && name != kind {
+		if o[name] != nil && name != kind {
 			return &problem{codePayload, name + " is there, but is not what type names"}
 		}
 	}
-	raw := f.members[kind]
+	raw := o[kind]
 	switch c := checks[kind]; {
 	case raw == nil:
 		return &problem{codePayload, "the property that type names is absent"}
@@ -107,8 +134,12 @@ func (f fields) checkContent(kind string, known []string) *problem {
 	return nil
 }
 
-// confirmChatApp2 returns the response of the platform.
-func confirmChatApp2(_ sendNames, m submission) any {
+// confirmChatApp2 returns the response of the platform if the contract has its place of the ID for a second choice, as the
+// default contract has, and else that of the other channels.
+func (s *Server) confirmChatApp2(t table.Send, m submission) any {
+	if slices.Index(t.Response["id"], "messages.0.id") < 1 {
+		return s.confirm(t, m)
+	}
 	contact := map[string]string{"input": m.To}
 	if m.toUser {
 		contact["user_id"] = m.To

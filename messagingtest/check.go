@@ -1,6 +1,7 @@
 package messagingtest
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"math"
@@ -27,18 +28,14 @@ func need(member string, c check) rule { return rule{member, true, c} }
 // may is the rule for a member that may be absent.
 func may(member string, c check) rule { return rule{member, false, c} }
 
-// checkMembers returns the first problem of an object. A rule may name its member by concept: names translates it.
-func checkMembers(path string, o object, names table, rules []rule) *problem {
+// checkMembers returns the first problem of an object.
+func checkMembers(path string, o object, rules []rule) *problem {
 	for _, r := range rules {
-		name, ok := names[r.member]
-		if !ok {
-			name = r.member
-		}
-		switch raw := o[name]; {
+		switch raw := o[r.member]; {
 		case raw == nil && r.required:
-			return &problem{codeMissing, path + name + " is absent"}
+			return &problem{codeMissing, path + r.member + " is absent"}
 		case raw != nil:
-			if p := r.check(path+name, raw); p != nil {
+			if p := r.check(path+r.member, raw); p != nil {
 				return p
 			}
 		}
@@ -53,7 +50,7 @@ func isObject(rules ...rule) check {
 		if o == nil {
 			return &problem{codeKind, field + " is not an object"}
 		}
-		return checkMembers(field+".", o, nil, rules)
+		return checkMembers(field+".", o, rules)
 	}
 }
 
@@ -161,18 +158,40 @@ func isDegrees(field string, raw json.RawMessage) *problem {
 	return isNumber(field, raw)
 }
 
-// isLifetime is the check for whole seconds above zero. 60.0 and 6e1 are the same number, but not what a client should write.
-func isLifetime(field string, raw json.RawMessage) *problem {
-	return refuseIf(secondsOf(raw) == 0, codeLifetime, field+" is not a whole number of seconds above zero")
+// isLifetime returns the check for a whole number of a unit above zero. 60.0 and 6e1 are the same number, but not what a client
+// should write.
+func isLifetime(unit string) check {
+	return func(field string, raw json.RawMessage) *problem {
+		isWrong := lifetimeOf(raw, unit) == 0
+		return refuseIf(isWrong, codeLifetime, field+" is not a whole number above zero, or is too large")
+	}
 }
 
-// secondsOf returns zero for what is not a whole number of seconds.
-func secondsOf(raw json.RawMessage) time.Duration {
-	seconds, err := strconv.ParseUint(string(raw), 10, 63)
-	if err != nil || seconds > math.MaxInt64/uint64(time.Second) {
+// lifetimeOf returns zero for what is not a whole number of a unit of the contract.
+func lifetimeOf(raw json.RawMessage, unit string) time.Duration {
+	units := map[string]time.Duration{"ms": time.Millisecond, "m": time.Minute}
+	of := cmp.Or(units[unit], time.Second)
+	n, err := strconv.ParseUint(string(raw), 10, 63)
+	if err != nil || n > uint64(math.MaxInt64/of) {
 		return 0
 	}
-	return time.Duration(seconds) * time.Second
+	return time.Duration(n) * of
+}
+
+// isTime returns the check for a time, written as a text or a number.
+func isTime(format timeFormat) check {
+	return func(field string, raw json.RawMessage) *problem {
+		_, ok := format.parse(plainOf(raw))
+		return refuseIf(!ok, codeTime, field+" is not a time of the contract's form")
+	}
+}
+
+// plainOf returns the text of a string, and anything else as it is.
+func plainOf(raw json.RawMessage) string {
+	if text, ok := textOf(raw); ok {
+		return text
+	}
+	return string(raw)
 }
 
 // isTexts is the check for an object that holds nothing but strings.

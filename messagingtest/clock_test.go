@@ -33,10 +33,7 @@ func TestLifetimeIgnoresRealTime(t *testing.T) {
 		s := newServer()
 		s.SetDelivery("639171234567", Unreachable())
 		body := with(sendPaths[chatApp1], `"ttl":1,`+chatFallback)
-		members, err := readObject([]byte(body))
-		require.NoError(t, err)
-		n := s.names.chatApp1
-		m, wrong := readChatApp1(fields{members, n})
+		m, wrong := readSend(s, chatApp1, body)
 		require.Nil(t, wrong)
 		require.Nil(t, s.submit(&m))
 		began := time.Now()

@@ -14,37 +14,37 @@ import (
 func TestShiftRows(t *testing.T) {
 	for _, tc := range []struct {
 		name, overlay string
-		kind          Paging
+		kind          string
 		n             int
 		query         []string
 		want          []string
 	}{
-		{"by page", `{}`, ByPage, 1, nil, []string{"m-6 m-5 m-4", "m-4 m-3 m-2", "m-2 m-1"}},
-		{"two rows", `{}`, ByPage, 2, nil, []string{"m-6 m-5 m-4", "m-5 m-4 m-3", "m-4 m-3 m-2", "m-3 m-2 m-1"}},
-		{"by offset", overlayByOffset, ByOffset, 1, nil, []string{"m-6 m-5 m-4", "m-4 m-3 m-2", "m-2 m-1"}},
-		{"by cursor", overlayByCursor, ByCursor, 1, nil, []string{"m-6 m-5 m-4", "m-3 m-2 m-1"}},
-		{"the oldest first", `{}`, ByPage, 1, []string{"sort[direction]", "asc"}, []string{"m-1 m-2 m-3", "m-3 m-4 m-5", "m-5 m-6"}},
-		{"by a column of equals", `{}`, ByPage, 1, []string{"sort[column]", "from"}, []string{"m-1 m-2 m-3", "m-3 m-4 m-5", "m-5 m-6"}},
+		{"by page", `{}`, "page", 1, nil, []string{"m-6 m-5 m-4", "m-4 m-3 m-2", "m-2 m-1"}},
+		{"two rows", `{}`, "page", 2, nil, []string{"m-6 m-5 m-4", "m-5 m-4 m-3", "m-4 m-3 m-2", "m-3 m-2 m-1"}},
+		{"by offset", overlayByOffset, "offset", 1, nil, []string{"m-6 m-5 m-4", "m-4 m-3 m-2", "m-2 m-1"}},
+		{"by cursor", overlayByCursor, "cursor", 1, nil, []string{"m-6 m-5 m-4", "m-3 m-2 m-1"}},
+		{"the oldest first", `{}`, "page", 1, []string{"sort[direction]", "asc"}, []string{"m-1 m-2 m-3", "m-3 m-4 m-5", "m-5 m-6"}},
+		{"by a column of equals", `{}`, "page", 1, []string{"sort[column]", "from"}, []string{"m-1 m-2 m-3", "m-3 m-4 m-5", "m-5 m-6"}},
 		{
-			"by its reverse", `{}`, ByPage, 1,
+			"by its reverse", `{}`, "page", 1,
 			[]string{"sort[column]", "to", "sort[direction]", "desc"},
 			[]string{"m-6 m-5 m-4", "m-4 m-3 m-2", "m-2 m-1"},
 		},
-		{"filtered", `{}`, ByPage, 1, []string{"filter[from]", "ACME"}, []string{"m-6 m-5 m-4", "m-4 m-3 m-2", "m-2 m-1"}},
+		{"filtered", `{}`, "page", 1, []string{"filter[from]", "ACME"}, []string{"m-6 m-5 m-4", "m-4 m-3 m-2", "m-2 m-1"}},
 		{
-			"in a window", `{}`, ByPage, 1,
+			"in a window", `{}`, "page", 1,
 			[]string{"filter[dateCreatedLt]", "2026-10-03T14:44:23.192Z"},
 			[]string{"m-6 m-5 m-4", "m-3 m-2 m-1"},
 		},
-		{"one page", overlayUnpaged, Unpaged, 1, nil, []string{"m-6 m-5 m-4 m-3 m-2 m-1"}},
+		{"one page", overlayUnpaged, "none", 1, nil, []string{"m-6 m-5 m-4 m-3 m-2 m-1"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := NewServer(t)
 			seed(s, 6)
-			s.SetPaging(tc.kind)
+			pageBy(s, tc.kind)
 			s.ShiftRows(tc.n)
 			size := 3
-			if tc.kind == Unpaged {
+			if tc.kind == "none" {
 				size = 0
 			}
 			assert.Equal(t, tc.want, walk(t, newClient(t), s, tc.overlay, size, tc.query...))
@@ -104,19 +104,19 @@ func TestShiftedRowsMatchFilters(t *testing.T) {
 func TestRepeatPage(t *testing.T) {
 	for _, tc := range []struct {
 		name, overlay string
-		kind          Paging
+		kind          string
 		times         int
 		want          []string
 	}{
-		{"once", `{}`, ByPage, 1, []string{"m-5 m-4", "m-5 m-4", "m-1"}},
-		{"twice", `{}`, ByPage, 2, []string{"m-5 m-4", "m-5 m-4", "m-5 m-4", ""}},
-		{"by offset", overlayByOffset, ByOffset, 1, []string{"m-5 m-4", "m-5 m-4", "m-1"}},
-		{"by cursor", overlayByCursor, ByCursor, 2, []string{"m-5 m-4", "m-5 m-4", "m-5 m-4", "m-3 m-2", "m-1"}},
+		{"once", `{}`, "page", 1, []string{"m-5 m-4", "m-5 m-4", "m-1"}},
+		{"twice", `{}`, "page", 2, []string{"m-5 m-4", "m-5 m-4", "m-5 m-4", ""}},
+		{"by offset", overlayByOffset, "offset", 1, []string{"m-5 m-4", "m-5 m-4", "m-1"}},
+		{"by cursor", overlayByCursor, "cursor", 2, []string{"m-5 m-4", "m-5 m-4", "m-5 m-4", "m-3 m-2", "m-1"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := NewServer(t)
 			seed(s, 5)
-			s.SetPaging(tc.kind)
+			pageBy(s, tc.kind)
 			s.RepeatPage(tc.times)
 			client := newClient(t)
 			assert.Equal(t, tc.want, walk(t, client, s, tc.overlay, 2))
@@ -168,7 +168,7 @@ func TestIgnoreFilter(t *testing.T) {
 	assert.Equal(t, "m-1 m-2", list(t, client, s, "filter[from]", "x", "sort[direction]", "asc", "pageSize", "2").ids())
 	assert.Equal(t, codeTime, do(client, newListRequest(t, s, "filter[dateCreatedGt]=x")).code(t))
 
-	s.SetPaging(ByCursor)
+	pageBy(s, "cursor")
 	assert.Equal(t, []string{"m-3 m-2", "m-1"}, walk(t, client, s, overlayByCursor, 2, "filter[from]", "x"))
 
 	s.Reset()

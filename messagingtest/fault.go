@@ -37,7 +37,8 @@ func Slow(d time.Duration) Fault { return Fault{name: "Slow", delay: d} }
 // rounded up, if retryAfter is positive; as "0" if it is negative; and not at all if it is zero.
 //
 // The body is an error of the service, with a code for 400, 401, 402, 404, 429, 5xx and also 2xx: a success status with an
-// error in the body. There is no Location header. After a status below 200 the connection is closed.
+// error in the body. Where the contract has words by which the status of a message refuses it, the body of a 2xx has the first of
+// those in place of a code. There is no Location header. After a status below 200 the connection is closed.
 func Status(code int, retryAfter time.Duration) Fault {
 	return Fault{name: "Status", status: code, retryAfter: retryAfter}
 }
@@ -146,7 +147,7 @@ func reset(w http.ResponseWriter) {
 }
 
 // writeStatus responds in place of the service.
-func (s *Server) writeStatus(w http.ResponseWriter, f Fault, requestID string) {
+func (s *Server) writeStatus(w http.ResponseWriter, r *http.Request, f Fault, requestID string) {
 	if f.retryAfter != 0 {
 		seconds := max(0, math.Ceil(f.retryAfter.Seconds()))
 		w.Header().Set("Retry-After", strconv.FormatFloat(seconds, 'f', 0, 64))
@@ -162,7 +163,12 @@ func (s *Server) writeStatus(w http.ResponseWriter, f Fault, requestID string) {
 		w.WriteHeader(f.status)
 	default:
 		message := cmp.Or(strings.ToLower(http.StatusText(f.status)), "status "+strconv.Itoa(f.status))
-		s.names.failure(requestID, f.status, problem{codeOfStatus(f.status), message}).write(w)
+		p := problem{codeOfStatus(f.status), message}
+		if _, operations := s.operationsFor(r); f.status < 300 && len(operations) > 0 && len(operations[0].refused) > 0 {
+			s.refusal(requestID, f.status, p, operations[0]).write(w)
+			return
+		}
+		s.failure(requestID, f.status, p).write(w)
 	}
 }
 

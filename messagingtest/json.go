@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -68,21 +69,61 @@ func textOf(raw json.RawMessage) (text string, ok bool) {
 }
 
 // document is a JSON object under construction.
-type document map[string]any
+type document = map[string]any
 
-// set puts a value at a dotted path.
-func (d document) set(path string, value any) {
-	name, rest, nested := strings.Cut(path, ".")
-	if !nested {
-		d[name] = value
-		return
+// placeFirst places a value at the first of the paths that is free. An empty text is not placed, and neither is a value
+// without a place.
+func placeFirst(tree any, paths []string, value any) any {
+	if value == "" {
+		return tree
 	}
-	inner, ok := d[name].(document)
+	for _, path := range paths {
+		if grown, ok := place(tree, path, value); ok {
+			return grown
+		}
+	}
+	return tree
+}
+
+// place returns a tree with a value at a dotted path, in which a number is the position in a list. It reports false, and
+// leaves the tree as it is, if something else stands there or on the way. The empty path is the tree itself.
+func place(tree any, path string, value any) (any, bool) {
+	if path == "" {
+		return value, tree == nil
+	}
+	const longest = 100 // of a list; beyond, a number is a name
+	name, rest, _ := strings.Cut(path, ".")
+	list, isList := tree.([]any)
+	if index, err := strconv.Atoi(name); err == nil && index >= 0 && index < longest && (tree == nil || isList) {
+		var element any
+		if index < len(list) {
+			element = list[index]
+		}
+		element, ok := place(element, rest, value)
+		if !ok {
+			return tree, false
+		}
+		list = append(list, make([]any, max(0, index+1-len(list)))...)
+		list[index] = element
+		return list, true
+	}
+	members, isObject := tree.(document)
+	if tree != nil && !isObject {
+		return tree, false
+	}
+	element, taken := members[name]
+	if taken && element == nil {
+		return tree, false // a null is a value
+	}
+	element, ok := place(element, rest, value)
 	if !ok {
-		inner = document{}
-		d[name] = inner
+		return tree, false
 	}
-	inner.set(rest, value)
+	if members == nil {
+		members = document{}
+	}
+	members[name] = element
+	return members, true
 }
 
 func encode(v any) []byte {
@@ -91,4 +132,12 @@ func encode(v any) []byte {
 		panic("messagingtest: " + err.Error()) // plain values, and raw JSON that was checked: a mistake in this package
 	}
 	return text
+}
+
+// numberOrText returns a whole number as a number, and any other text as it is.
+func numberOrText(s string) any {
+	if n, err := strconv.ParseInt(s, 10, 64); err == nil && strconv.FormatInt(n, 10) == s {
+		return n
+	}
+	return s
 }

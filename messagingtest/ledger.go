@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/base64"
 	"encoding/json"
-	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -20,68 +19,10 @@ const (
 	ChannelChatApp2 Channel = "chatapp2"
 )
 
-// Sent is a message that the server has processed. Texts and addresses are exactly those of the request. The zero value of a
-// field means that the message has none.
-type Sent struct {
-	ID      string  // the message ID; on chat app 2 it begins with "wamid."
-	Channel Channel // the SMS of a fallback is one of ChannelSMS
-
-	// Kind is "text" for an SMS; "text", "image", "video", "call_to_action" or "template" for chat app 1; and for chat app 2
-	// the type of the body, such as "text", "template" or "interactive".
-	Kind string
-
-	From string // the sender ID of an SMS, the channel ID of chat app 1
-	To   string // the recipient: a number, or on chat app 2 also a group or a user ID
-	Text string // of an SMS, a text message or a call to action
-
-	CallbackURL string // byte for byte
-	ReferenceID string // that the client chose
-	RequestID   string // of the request that brought the message
-
-	// Parts is the number of parts of an SMS: 160 characters of GSM-7 or 70 units of UTF-16 in a single part, 153 or 67 in
-	// each of several. A chat-app message has one part.
-	Parts int
-
-	TTL time.Duration // the lifetime of a chat-app message; one without it lives for DefaultTTL
-
-	// FallbackFrom and FallbackText are the sender ID and the text of the SMS to send if a chat-app message is not delivered.
-	FallbackFrom, FallbackText string
-
-	// FallbackOf is the ID of the chat-app message that this SMS replaces. The SMS has the To, ReferenceID, CallbackURL and
-	// RequestID of that message.
-	FallbackOf string
-
-	Template string   // the template's ID on chat app 1, its name on chat app 2
-	Category Category // of a chat-app-2 message; see RegisterTemplate
-	Route    Route    // of a chat-app-2 message; see SetMarketingRoute
-
-	// State is how far a chat-app message has come at the time of the call of [Server.Sent], and StateAt when it got there;
-	// see [Server.SetDelivery].
-	State   DeliveryState
-	StateAt time.Time
-
-	At time.Time // when the message was processed, or when its fallback applied, by the server's clock
-
-	// Body is the body of the request. If it held credentials, they are removed, and the members sorted. It is nil for the
-	// SMS of a fallback.
-	Body json.RawMessage
-
-	// Extra holds the members of the body that the server does not know. A listing shows them as members of the row, except
-	// those that have the name of one of its own.
-	Extra map[string]json.RawMessage
-
-	// CategoryID, SentAt and DeliveryStatus are shown in listings. [Server.Seed] sets them, and [Server.SetOutcome] the status
-	// of an SMS.
-	CategoryID     string
-	SentAt         time.Time
-	DeliveryStatus string
-}
-
 // row is a message in the ledger. The server's mutex guards it: SetOutcome changes it.
 type row struct {
 	Sent
 	created time.Time // At as listings show it: what a client reads, filters and sorts by must agree
-	shown   string    // created as text
 	order   int       // breaks ties in every order
 	foreign bool      // nobody sent it to this server: see ShiftRows
 	taken   bool      // WaitFor has returned it
@@ -105,9 +46,12 @@ func (r *row) at(advanced time.Duration) Sent {
 	return m
 }
 
-func newRow(m Sent, order int) *row {
-	created := m.At.UTC().Truncate(time.Millisecond)
-	return &row{Sent: m, created: created, shown: formatTime(created, inMilliseconds), order: order}
+func (l *ledger) newRow(m Sent, order int) *row {
+	created, ok := l.times.parse(l.times.text(m.At))
+	if !ok { // a layout without a day, say
+		created = m.At
+	}
+	return &row{Sent: m, created: created, order: order}
 }
 
 // ledger is guarded by the server's mutex.
@@ -115,6 +59,7 @@ type ledger struct {
 	requests int
 	serial   int // ever: the number in the last ID
 	balance  amount
+	times    timeFormat // of listings
 
 	refuseDuplicates bool
 	rows             []*row
@@ -122,10 +67,10 @@ type ledger struct {
 	byReference      map[string][]*row
 
 	lag      time.Duration
-	sorted   map[string][]*row   // of the last listing, by its key, as long as it is true
-	shift    int                 // rows that arrive between two pages
-	repeats  int                 // list responses that are still to repeat the one before
-	previous map[string]document // by paging, page size and listing, the page before, unless it is the last
+	sorted   map[string][]*row // of the last listing, by its key, as long as it is true
+	shift    int               // rows that arrive between two pages
+	repeats  int               // list responses that are still to repeat the one before
+	previous map[string]any    // by paging, page size and listing, the page before, unless it is the last
 
 	advanced  time.Duration      // what lifetimes and deliveries count
 	outcomes  map[string]Outcome // by recipient
@@ -137,7 +82,7 @@ type ledger struct {
 
 func (l *ledger) clear() {
 	l.requests, l.shift, l.repeats = 0, 0, 0
-	l.rows, l.sorted, l.fallbacks, l.previous = nil, nil, nil, map[string]document{}
+	l.rows, l.sorted, l.fallbacks, l.previous = nil, nil, nil, map[string]any{}
 	l.byID, l.byReference = map[string]*row{}, map[string][]*row{}
 }
 
@@ -155,7 +100,7 @@ func (l *ledger) accept(m *submission) bool {
 		return false
 	}
 	m.ID, m.At, m.left = l.newID(m.Channel), l.now(), l.balance
-	r := newRow(m.Sent, l.revision)
+	r := l.newRow(m.Sent, l.revision)
 	l.enter(r)
 	if m.Channel != ChannelSMS {
 		l.deliver(r)
@@ -222,14 +167,6 @@ func (s *Server) Sent() []Sent {
 	return sent
 }
 
-func (m Sent) clone() Sent {
-	m.Body, m.Extra = slices.Clone(m.Body), maps.Clone(m.Extra)
-	for name, value := range m.Extra {
-		m.Extra[name] = slices.Clone(value)
-	}
-	return m
-}
-
 // Seed puts copies of messages into the ledger, as if they had been accepted in this order. They cost nothing, and no request
 // is counted. An absent ID, RequestID, At, Parts or Channel (an SMS) is filled in; everything else is taken as it is. A
 // chat-app message keeps its State: it does not expire, and its fallback is not sent.
@@ -265,6 +202,6 @@ func (s *Server) Seed(messages ...Sent) {
 			m.At = now
 		}
 		m.Parts = cmp.Or(m.Parts, countParts(m.Text))
-		s.ledger.enter(newRow(m, s.ledger.revision))
+		s.ledger.enter(s.ledger.newRow(m, s.ledger.revision))
 	}
 }

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
+
+	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 const (
@@ -31,106 +31,97 @@ type listing struct {
 // listRequest is a request for one page of a listing.
 type listRequest struct {
 	listing
-	paging Paging
 	size   int    // rows on a page
-	number int    // of the page, from 1
+	number int    // of the page, as the contract counts
 	offset int    // of the first row
 	cursor string // empty: the first page
 }
 
-func (s *Server) listSMS(_ string, r *http.Request, body []byte) (any, *problem) {
-	query, err := url.ParseQuery(r.URL.RawQuery)
-	key, secret := s.names.auth["key"], s.names.auth["secret"]
-	if p := s.authorize(r.Header, query[key], query[secret]); p != nil {
-		return nil, p
+// lists returns the operation that lists.
+func (s *Server) lists(name string, t table.List) operation {
+	return operation{
+		name: name, method: t.Method, path: t.Path, headers: t.Headers, encoding: t.Encoding, fields: t.Params,
+		constants: t.Constants, times: newTimeFormat(t.Time, t.Zone),
+		handle: func(_ string, f fields) (any, *problem) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			q, p := readListing(t, f)
+			if p != nil {
+				return nil, p
+			}
+			page, ok := s.page(q)
+			return page, refuseIf(!ok, codeCursor, "the cursor does not belong to these filters and this order")
+		},
 	}
-	switch {
-	case len(body) > 0:
-		return nil, &problem{codeBody, "a request that lists has no body"}
-	case err != nil:
-		return nil, &problem{codeQuery, "the query is malformed"}
-	}
-	query.Del(key)
-	query.Del(secret)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	q, p := s.names.list.read(query, s.paging)
-	if p != nil {
-		return nil, p
-	}
-	page, ok := s.page(q)
-	return page, refuseIf(!ok, codeCursor, "the cursor does not belong to these filters and this order")
 }
 
-// read returns the request that a query makes, or its first problem.
-func (n listNames) read(query url.Values, paging Paging) (listRequest, *problem) {
-	concepts := n.params.inverted()
+// readListing returns the listing that a request asks for, or the first problem of its parameters.
+func readListing(t table.List, f fields) (listRequest, *problem) {
 	newestFirst := listing{sortBy: "created", descending: true}
-	q := listRequest{listing: newestFirst, paging: paging, size: defaultPageSize, number: 1}
-	for _, name := range slices.Sorted(maps.Keys(query)) {
-		concept, values := concepts[name], query[name]
-		switch {
-		case concept == "" || !paging.hasParam(concept):
-			return q, &problem{codeQuery, strconv.QuoteToASCII(name) + " is no parameter of this listing"}
-		case len(values) > 1:
-			return q, &problem{codeQuery, name + " comes more than once"}
-		case values[0] == "" || !utf8.ValidString(values[0]):
-			return q, &problem{codeQuery, name + " is empty, or not in UTF-8"}
+	q := listRequest{listing: newestFirst, size: defaultPageSize, number: t.Paging.First}
+	for _, name := range slices.Sorted(maps.Keys(f.extra)) {
+		return q, &problem{codeQuery, strconv.QuoteToASCII(name) + " is no parameter of this listing"}
+	}
+	key := url.Values{}
+	for _, concept := range slices.Sorted(maps.Keys(f.fields)) {
+		if !f.has(concept) {
+			continue
 		}
-		if p := q.set(n, concept, values[0]); p != nil {
+		name, value := f.name(concept), plainOf(f.values[f.name(concept)])
+		position := slices.Contains([]string{"page", "offset", "cursor"}, concept)
+		switch {
+		case position && concept != t.Paging.By, concept == "pageSize" && t.Paging.By == "none":
+			return q, &problem{codeQuery, name + " is no parameter of this listing"}
+		case value == "":
+			return q, &problem{codeQuery, name + " is empty"}
+		}
+		if p := q.set(t, f, concept, value); p != nil {
 			return q, p
 		}
+		if !position && concept != "pageSize" {
+			key.Set(concept, value)
+		}
 	}
-	if order := query.Get(n.params["order"]); order != "" || query.Has(n.params["sortBy"]) {
-		q.descending = order == n.orders["descending"]
+	if f.has("order") || f.has("sortBy") {
+		q.descending = plainOf(f.values[f.name("order")]) == t.Orders["descending"]
 	}
-	for _, concept := range []string{"page", "pageSize", "offset", "cursor"} {
-		query.Del(n.params[concept])
-	}
-	q.key = query.Encode()
+	q.key = key.Encode()
 	return q, nil
 }
 
-// hasParam reports whether a listing with this paging has the parameter.
-func (p Paging) hasParam(concept string) bool {
-	switch concept {
-	case "page", "offset", "cursor":
-		return concept == string(p)
-	case "pageSize":
-		return p != Unpaged
-	default:
-		return true
-	}
-}
-
-func (q *listRequest) set(n listNames, concept, value string) *problem {
-	name := n.params[concept]
+func (q *listRequest) set(t table.List, f fields, concept, value string) *problem {
+	name := f.name(concept)
 	switch concept {
 	case "createdAfter", "createdBefore":
-		limit, err := time.Parse(time.RFC3339Nano, strings.ToUpper(value)) // RFC 3339 has a T and a Z of either case
+		limit, ok := f.times.parse(value)
 		q.filters = append(q.filters, func(r *row) bool {
 			if concept == "createdBefore" {
 				return r.created.Before(limit)
 			}
 			return r.created.After(limit)
 		})
-		return refuseIf(err != nil, codeTime, name+" is not a time of RFC 3339")
+		return refuseIf(!ok, codeTime, name+" is not a time of the contract's form")
 	case "pageSize":
 		return readNumber(name, value, 1, maxPageSize, &q.size)
 	case "page":
-		return readNumber(name, value, 1, math.MaxInt32, &q.number)
+		return readNumber(name, value, t.Paging.First, math.MaxInt32, &q.number)
 	case "offset":
 		return readNumber(name, value, 0, math.MaxInt32, &q.offset)
 	case "cursor":
 		q.cursor = value
 	case "sortBy":
-		q.sortBy = n.record.inverted()[value]
-		return refuseIf(q.sortBy == "", codeSort, name+" is no member of a row")
+		for column, paths := range t.Record {
+			if len(paths) > 0 && paths[0] == value {
+				q.sortBy = column
+				return nil
+			}
+		}
+		return &problem{codeSort, name + " is no member of a row"}
 	case "order":
-		up, down := n.orders["ascending"], n.orders["descending"]
+		up, down := t.Orders["ascending"], t.Orders["descending"]
 		return refuseIf(value != up && value != down, codeSort, name+" is neither "+up+" nor "+down)
 	default:
-		column := columns()[concept]
+		column := columns()[cmp.Or(map[string]string{"status": "deliveryStatus"}[concept], concept)]
 		q.filters = append(q.filters, func(r *row) bool { return column(r) == any(value) })
 		if concept == "reference" {
 			q.reference = value
@@ -146,59 +137,38 @@ func readNumber(name, value string, least, most int, target *int) *problem {
 	return refuseIf(isWrong, codeNumber, fmt.Sprintf("%s is not a number from %d to %d", name, least, most))
 }
 
-// operator is the same for all messages.
-const operator = "OP_1"
-
-// columns returns what listings show of a row, by concept: a string, a number, or nil for what the message does not have.
-func columns() map[string]func(*row) any {
-	return map[string]func(*row) any{
-		"id":             func(r *row) any { return r.ID },
-		"request":        func(r *row) any { return r.RequestID },
-		"reference":      func(r *row) any { return orNull(r.ReferenceID) },
-		"category":       func(r *row) any { return orNull(r.CategoryID) },
-		"from":           func(r *row) any { return r.From },
-		"to":             func(r *row) any { return r.To },
-		"text":           func(r *row) any { return r.Text },
-		"parts":          func(r *row) any { return r.Parts },
-		"price":          func(r *row) any { return priceOf(r.Parts).String() },
-		"created":        func(r *row) any { return r.shown },
-		"sent":           func(r *row) any { return orNull(formatTime(r.SentAt, inMilliseconds)) },
-		"deliveryStatus": func(r *row) any { return orNull(r.DeliveryStatus) },
-		"sendStatus":     func(*row) any { return 1 },
-		"operator":       func(*row) any { return operator },
-		"country":        func(*row) any { return "ZZ" },
-		"description":    func(*row) any { return "accepted" },
+// shown returns a value of a column as a listing has it.
+func (l *ledger) shown(value any, t table.List) any {
+	switch v := value.(type) {
+	case amount:
+		return v.text(t.Money)
+	case time.Time:
+		text := l.times.text(v)
+		if strings.HasPrefix(l.times.form, "unix") {
+			return numberOrText(text)
+		}
+		return orNull(text)
+	default:
+		return value
 	}
 }
 
-func orNull(s string) any {
-	if s == "" {
-		return nil
+// show returns a row as listings have it.
+func (l *ledger) show(r *row, t table.List, all map[string]func(*row) any) any {
+	var row any = make(document, len(all)+len(r.Extra))
+	for _, concept := range slices.Sorted(maps.Keys(t.Record)) {
+		if value := all[concept]; value != nil {
+			row = placeFirst(row, t.Record[concept], l.shown(value(r), t))
+		}
 	}
-	return s
-}
-
-// inMilliseconds is the layout of the times in a listing.
-const inMilliseconds = "2006-01-02T15:04:05.000Z07:00"
-
-// formatTime returns the time in UTC, or "" for the zero time.
-func formatTime(t time.Time, layout string) string {
-	if t.IsZero() {
-		return ""
+	if members, ok := row.(document); ok {
+		for name, value := range r.Extra {
+			if _, taken := members[name]; !taken {
+				members[name] = value
+			}
+		}
 	}
-	return t.UTC().Format(layout)
-}
-
-// document returns a row as listings show it.
-func (r *row) document(names table, all map[string]func(*row) any) document {
-	d := make(document, len(names)+len(r.Extra))
-	for name, value := range r.Extra {
-		d[name] = value
-	}
-	for concept, value := range all {
-		d.set(names[concept], value(r))
-	}
-	return d
+	return row
 }
 
 // matches reports whether a row is in the listing.
@@ -209,11 +179,7 @@ func (l listing) matches(r *row) bool {
 
 // compare returns the order of the listing. No two rows are equal in it, so that its pages agree with each other.
 func (l listing) compare() func(a, b *row) int {
-	value := columns()[l.sortBy]
-	if l.sortBy == "price" { // each part costs the same, and prices are text
-		value = columns()["parts"]
-	}
-	sign := 1
+	value, sign := columns()[l.sortBy], 1
 	if l.descending {
 		sign = -1
 	}
@@ -224,8 +190,13 @@ func (l listing) compare() func(a, b *row) int {
 
 // compareValues compares two values of a column. Nil is less than any text.
 func compareValues(a, b any) int {
-	if n, ok := a.(int); ok {
-		return cmp.Compare(n, b.(int))
+	switch a := a.(type) {
+	case int:
+		return cmp.Compare(a, b.(int))
+	case amount:
+		return cmp.Compare(a, b.(amount))
+	case time.Time:
+		return a.Compare(b.(time.Time))
 	}
 	s, _ := a.(string)
 	t, _ := b.(string)

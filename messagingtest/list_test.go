@@ -20,7 +20,6 @@ import (
 
 // listResponse is a list response, as a client sees it. What is absent is nil, and so is a null.
 type listResponse struct {
-	Status     any
 	TotalRows  *int
 	TotalPages *int
 	PageNumber *int
@@ -66,7 +65,6 @@ func readList(t *testing.T, r reply) listResponse {
 	var a listResponse
 	require.NoError(t, json.Unmarshal(r.body, &a))
 	require.NoError(t, json.Unmarshal(r.body, &a.raw))
-	require.Equal(t, true, a.Status)
 	require.NotNil(t, a.Data)
 	return a
 }
@@ -93,7 +91,7 @@ func seed(s *Server, n int) {
 
 func TestListOfNothing(t *testing.T) {
 	r := do(newClient(t), newListRequest(t, NewServer(t), ""))
-	want := `{"status":true,"totalRows":0,"totalPages":0,"pageNumber":1,"pageSize":100,"hasNext":false,"nextPage":null,"data":[]}`
+	want := `{"totalRows":0,"totalPages":0,"pageNumber":1,"pageSize":100,"hasNext":false,"nextPage":null,"data":[]}`
 	assert.JSONEq(t, want, string(r.body))
 }
 
@@ -105,10 +103,10 @@ func TestListShowsWhatWasSent(t *testing.T) {
 	at := s.Sent()[0].At.UTC().Format("2006-01-02T15:04:05.000Z")
 	r := do(client, newListRequest(t, s, ""))
 	readList(t, r)
-	assert.JSONEq(t, `{"status":true,"totalRows":1,"totalPages":1,"pageNumber":1,"pageSize":100,"hasNext":false,"nextPage":null,"data":[{`+
+	assert.JSONEq(t, `{"totalRows":1,"totalPages":1,"pageNumber":1,"pageSize":100,"hasNext":false,"nextPage":null,"data":[{`+
 		`"transactionId":"`+data["id"]+`","requestId":"`+data["requestId"]+`","referenceId":"order-17","categoryId":null,`+
 		`"from":"ACME","to":"+639171234567","text":"Hi <Ana> & Bob","messageParts":1,"price":"0.50","dateCreated":"`+at+`",`+
-		`"dateSent":null,"sendStatus":1,"dlrStatus":null,"operator":"OP_1","country":"ZZ","description":"accepted",`+
+		`"dateSent":null,"sendStatus":1,"dlrStatus":null,"operator":"OP_1","country":"ZZ","currency":"XTS","description":"accepted",`+
 		`"app":"billing","nested":{"a":[1,1.50]},"none":null}]}`, string(r.body))
 	assert.Contains(t, string(r.body), "1.50", "numbers stay as they were written")
 	assert.NotContains(t, string(r.body), "free", "a record has each name once")
@@ -125,7 +123,7 @@ func TestListShowsWhatWasSeeded(t *testing.T) {
 		"transactionId": "t-1", "requestId": "q-1", "referenceId": nil, "categoryId": "c-1", "from": "ACME", "to": "639171234567",
 		"text": strings.Repeat("я", 135), "messageParts": 3.0, "price": "1.50", "dateCreated": "2026-10-03T14:44:23.186Z",
 		"dateSent": "2026-10-03T14:44:24.186Z", "sendStatus": 1.0, "dlrStatus": "1",
-		"operator": "OP_1", "country": "ZZ", "description": "accepted",
+		"operator": "OP_1", "country": "ZZ", "currency": "XTS", "description": "accepted",
 	}, row)
 }
 
@@ -235,7 +233,7 @@ func TestListSortsByEveryColumn(t *testing.T) {
 	s := NewServer(t)
 	seed(s, 1)
 	names := list(t, newClient(t), s).Data[0]
-	assert.Len(t, names, 16)
+	assert.Len(t, names, 17)
 	for name := range names {
 		list(t, newClient(t), s, "sort[column]", name)
 	}
@@ -246,59 +244,59 @@ func TestListRefuses(t *testing.T) {
 	seed(s, 3)
 	client := newClient(t)
 	for _, tc := range []struct {
-		paging      Paging
+		paging      string
 		query, code string
 	}{
-		{ByPage, "status=1", codeQuery},
-		{ByPage, "filter[status]=1", codeQuery},
-		{ByPage, "Filter[from]=ACME", codeQuery},
-		{ByPage, "filter[from]=ACME&filter[from]=ACME", codeQuery},
-		{ByPage, "filter[from]=", codeQuery},
-		{ByPage, "filter[from]", codeQuery},
-		{ByPage, "filter[from]=%ff", codeQuery},
-		{ByPage, "filter[from]=%zz", codeQuery},
-		{ByPage, "filter[from]=a;filter[to]=b", codeQuery},
-		{ByPage, "=", codeQuery},
-		{ByPage, "offset=0", codeQuery},
-		{ByPage, "cursor=x", codeQuery},
-		{ByPage, "pageNumber=0", codeNumber},
-		{ByPage, "pageNumber=-1", codeNumber},
-		{ByPage, "pageNumber=%2B1", codeNumber},
-		{ByPage, "pageNumber=1.0", codeNumber},
-		{ByPage, "pageNumber=0x1", codeNumber},
-		{ByPage, "pageNumber=99999999999999999999", codeNumber},
-		{ByPage, "pageSize=0", codeNumber},
-		{ByPage, "pageSize=1001", codeNumber},
-		{ByPage, "pageSize=many", codeNumber},
-		{ByPage, "filter[dateCreatedGt]=2026-10-03", codeTime},
-		{ByPage, "filter[dateCreatedGt]=2026-10-03T14:44:23", codeTime},
-		{ByPage, "filter[dateCreatedGt]=2026-10-03T14:44:23+08:00", codeTime}, // the plus is not escaped
-		{ByPage, "filter[dateCreatedLt]=2026-10-03%2014:44:23Z", codeTime},
-		{ByPage, "filter[dateCreatedLt]=2026-02-30T14:44:23Z", codeTime},
-		{ByPage, "filter[dateCreatedLt]=1790000000", codeTime},
-		{ByPage, "sort[column]=userdata", codeSort},
-		{ByPage, "sort[column]=DateCreated", codeSort},
-		{ByPage, "sort[direction]=ASC", codeSort},
-		{ByPage, "sort[direction]=up", codeSort},
-		{ByOffset, "pageNumber=1", codeQuery},
-		{ByOffset, "cursor=x", codeQuery},
-		{ByOffset, "offset=-1", codeNumber},
-		{ByOffset, "offset=x", codeNumber},
-		{ByCursor, "pageNumber=1", codeQuery},
-		{ByCursor, "offset=0", codeQuery},
-		{ByCursor, "cursor=", codeQuery},
-		{ByCursor, "cursor=x", codeCursor},
-		{ByCursor, "cursor=2", codeCursor},
-		{ByCursor, "cursor=%26cursor%3D", codeCursor},
-		{ByCursor, "cursor=%26cursor%3D%21", codeCursor},
-		{ByCursor, "cursor=%26cursor%3DMTIzNDU2Nzhtc2ctMQ%3D%3D", codeCursor},
-		{Unpaged, "pageNumber=1", codeQuery},
-		{Unpaged, "pageSize=1", codeQuery},
-		{Unpaged, "offset=0", codeQuery},
-		{Unpaged, "cursor=x", codeQuery},
+		{"page", "status=1", codeQuery},
+		{"page", "filter[status]=1", codeQuery},
+		{"page", "Filter[from]=ACME", codeQuery},
+		{"page", "filter[from]=ACME&filter[from]=ACME", codeQuery},
+		{"page", "filter[from]=", codeQuery},
+		{"page", "filter[from]", codeQuery},
+		{"page", "filter[from]=%ff", codeQuery},
+		{"page", "filter[from]=%zz", codeQuery},
+		{"page", "filter[from]=a;filter[to]=b", codeQuery},
+		{"page", "=", codeQuery},
+		{"page", "offset=0", codeQuery},
+		{"page", "cursor=x", codeQuery},
+		{"page", "pageNumber=0", codeNumber},
+		{"page", "pageNumber=-1", codeNumber},
+		{"page", "pageNumber=%2B1", codeNumber},
+		{"page", "pageNumber=1.0", codeNumber},
+		{"page", "pageNumber=0x1", codeNumber},
+		{"page", "pageNumber=99999999999999999999", codeNumber},
+		{"page", "pageSize=0", codeNumber},
+		{"page", "pageSize=1001", codeNumber},
+		{"page", "pageSize=many", codeNumber},
+		{"page", "filter[dateCreatedGt]=2026-10-03", codeTime},
+		{"page", "filter[dateCreatedGt]=2026-10-03T14:44:23", codeTime},
+		{"page", "filter[dateCreatedGt]=2026-10-03T14:44:23+08:00", codeTime}, // the plus is not escaped
+		{"page", "filter[dateCreatedLt]=2026-10-03%2014:44:23Z", codeTime},
+		{"page", "filter[dateCreatedLt]=2026-02-30T14:44:23Z", codeTime},
+		{"page", "filter[dateCreatedLt]=1790000000", codeTime},
+		{"page", "sort[column]=userdata", codeSort},
+		{"page", "sort[column]=DateCreated", codeSort},
+		{"page", "sort[direction]=ASC", codeSort},
+		{"page", "sort[direction]=up", codeSort},
+		{"offset", "pageNumber=1", codeQuery},
+		{"offset", "cursor=x", codeQuery},
+		{"offset", "offset=-1", codeNumber},
+		{"offset", "offset=x", codeNumber},
+		{"cursor", "pageNumber=1", codeQuery},
+		{"cursor", "offset=0", codeQuery},
+		{"cursor", "cursor=", codeQuery},
+		{"cursor", "cursor=x", codeCursor},
+		{"cursor", "cursor=2", codeCursor},
+		{"cursor", "cursor=%26cursor%3D", codeCursor},
+		{"cursor", "cursor=%26cursor%3D%21", codeCursor},
+		{"cursor", "cursor=%26cursor%3DMTIzNDU2Nzhtc2ctMQ%3D%3D", codeCursor},
+		{"none", "pageNumber=1", codeQuery},
+		{"none", "pageSize=1", codeQuery},
+		{"none", "offset=0", codeQuery},
+		{"none", "cursor=x", codeQuery},
 	} {
 		t.Run(fmt.Sprint(tc.paging, " ", tc.query), func(t *testing.T) {
-			s.SetPaging(tc.paging)
+			pageBy(s, tc.paging)
 			r := do(client, newListRequest(t, s, tc.query))
 			require.NoError(t, r.err)
 			assert.Equal(t, http.StatusBadRequest, r.status)
@@ -498,11 +496,11 @@ func TestSetLagCountsRealTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
 		ids := func() int {
-			q, wrong := s.names.list.read(url.Values{}, ByPage)
+			q, wrong := readListing(s.names.SMSList, fields{})
 			require.Nil(t, wrong)
 			p, ok := s.page(q)
 			require.True(t, ok)
-			return p["totalRows"].(int)
+			return p.(document)["totalRows"].(int)
 		}
 		s.SetLag(time.Minute)
 		s.Seed(Sent{}, Sent{})
@@ -519,7 +517,7 @@ func TestSetLagCountsRealTime(t *testing.T) {
 }
 
 func FuzzListQuery(f *testing.F) {
-	kinds := []Paging{ByPage, ByOffset, ByCursor, Unpaged}
+	kinds := []string{"page", "offset", "cursor", "none"}
 	for _, seed := range []string{
 		"", "pageNumber=2&pageSize=1", "pageNumber=2147483647&pageSize=1000", "filter[dateCreatedGt]=2026-10-03T14:44:23.186Z",
 		"filter[dateCreatedLt]=2026-10-03T22:44:23%2B08:00", "sort[column]=price&sort[direction]=desc", "offset=2147483647", "offset=1",
@@ -535,7 +533,7 @@ func FuzzListQuery(f *testing.F) {
 		if paging < 0 || paging >= len(kinds) {
 			return
 		}
-		s.SetPaging(kinds[paging])
+		pageBy(s, kinds[paging])
 		values, _ := url.ParseQuery(query)
 		a := s.process(&http.Request{
 			Method: http.MethodGet,

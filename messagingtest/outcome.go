@@ -161,7 +161,7 @@ func (l *ledger) sendFallback(chat *row) {
 	if !l.pay(parts) {
 		return
 	}
-	l.enter(newRow(Sent{
+	l.enter(l.newRow(Sent{
 		ID:          l.newID(ChannelSMS),
 		Channel:     ChannelSMS,
 		Kind:        "text",

@@ -3,55 +3,31 @@ package messagingtest
 import (
 	"encoding/base64"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/messaging-service/messaging-go/internal/table"
 )
-
-// Paging is how a listing is divided into pages, for [Server.SetPaging].
-type Paging string
-
-// The kinds of paging, by the words of a contract. A client whose contract says otherwise is refused with status 400, because
-// it sends parameters that the server does not know.
-const (
-	// ByPage counts pages from 1, as the default contract does. A page beyond the last is empty.
-	ByPage Paging = "page"
-
-	// ByOffset passes over a number of rows. A client needs the overlay
-	//
-	//	{"sms.list": {"paging": {"by": "offset"}, "params": {"offset": "offset"}}}
-	ByOffset Paging = "offset"
-
-	// ByCursor responds with an opaque text, or null on the last page, which goes into the next request. A cursor marks a
-	// row, so that rows which arrive in front of it shift nothing. It is refused with other filters or another order than it
-	// was made for, and has characters that have to be escaped in a query. A client needs the overlay
-	//
-	//	{"sms.list": {"paging": {"by": "cursor"}, "params": {"cursor": "cursor"}}}
-	ByCursor Paging = "cursor"
-
-	// Unpaged responds with all rows at once. A client needs the overlay
-	//
-	//	{"sms.list": {"paging": {"by": "none"}, "params": {"page": "", "pageSize": ""}}}
-	Unpaged Paging = "none"
-)
-
-// SetPaging sets how listings are divided from now on; at the start it is [ByPage]. It panics if there is no such kind.
-func (s *Server) SetPaging(kind Paging) {
-	must(slices.Contains([]Paging{ByPage, ByOffset, ByCursor, Unpaged}, kind), "SetPaging(%q): no such kind", kind)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.paging = kind
-}
 
 // A cursor holds the listing that it belongs to and the last row before it. It begins with a character that means something
 // else in a query, if it is not escaped.
 const cursorMark = "&cursor="
 
 // start returns the index of the first row of the page that is asked for, or reports false if its cursor is wrong.
-func (q listRequest) start(l *ledger, rows []*row) (int, bool) {
+func (q listRequest) start(l *ledger, t table.List, rows []*row) (int, bool) {
 	if q.cursor == "" {
-		skipped := int64(q.offset) + int64(q.number-1)*int64(q.size)
+		skipped := int64(q.offset) + int64(q.number-t.Paging.First)*int64(q.size)
 		return int(min(skipped, int64(len(rows)))), true
+	}
+	if column := lastRowColumn(t); column != nil {
+		for i, r := range slices.Backward(rows) {
+			if fmt.Sprint(l.shown(column(r), t)) == q.cursor {
+				return i + 1, true
+			}
+		}
+		return 0, false
 	}
 	text, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(q.cursor, cursorMark))
 	id, same := strings.CutPrefix(string(text), q.key+"\n")
@@ -66,39 +42,53 @@ func (q listRequest) start(l *ledger, rows []*row) (int, bool) {
 	return at, true
 }
 
+// lastRowColumn returns the column whose value in the last row of a page is the cursor of the next, or nil if a page has the
+// cursor.
+func lastRowColumn(t table.List) func(*row) any {
+	for _, next := range t.Page["next"] {
+		path, isLast := strings.CutPrefix(next, table.LastRow)
+		for concept, paths := range t.Record {
+			if isLast && len(paths) > 0 && paths[0] == path {
+				return columns()[concept]
+			}
+		}
+	}
+	return nil
+}
+
 // cut returns the page that begins at start as a response, and reports whether another follows. What a kind of paging does not
 // have is left out: a client could take a null for the end.
-func (q listRequest) cut(n listNames, rows []*row, start int) (page document, hasNext bool) {
-	size := q.size
-	if q.paging == Unpaged {
+func (q listRequest) cut(l *ledger, t table.List, rows []*row, start int) (page any, hasNext bool) {
+	size, by := q.size, t.Paging.By
+	if by == "none" {
 		size = len(rows)
 	}
 	end := min(start+size, len(rows))
 	hasNext = end < len(rows)
-	items, all := []document{}, columns()
+	items, all := []any{}, columns()
 	for _, r := range rows[start:end] {
-		items = append(items, r.document(n.record, all))
+		items = append(items, l.show(r, t, all))
 	}
-	values := map[string]any{"status": true, "total": len(rows), "items": items}
-	if q.paging != Unpaged {
+	values := map[string]any{"total": len(rows)}
+	if by != "none" {
 		values["size"], values["hasNext"] = size, hasNext
 	}
-	switch q.paging {
-	case ByPage:
+	switch by {
+	case "page":
 		values["pages"], values["number"], values["next"] = (len(rows)+size-1)/size, q.number, nil
 		if hasNext {
 			values["next"] = q.number + 1
 		}
-	case ByCursor:
+	case "cursor":
 		values["next"] = nil
 		if hasNext {
 			values["next"] = cursorMark + base64.StdEncoding.EncodeToString([]byte(q.key+"\n"+rows[end-1].ID))
 		}
-	case ByOffset, Unpaged:
 	}
-	page = document{}
-	for concept, value := range values {
-		page.set(n.page[concept], value)
+	page, _ = place(nil, t.Items[0], items)
+	for _, concept := range slices.Sorted(maps.Keys(values)) {
+		isLast := func(path string) bool { return strings.HasPrefix(path, table.LastRow) }
+		page = placeFirst(page, slices.DeleteFunc(slices.Clone(t.Page[concept]), isLast), values[concept])
 	}
 	return page, hasNext
 }
@@ -143,22 +133,22 @@ func (s *Server) SetLag(d time.Duration) {
 }
 
 // page returns the requested page, or reports false if its cursor is wrong.
-func (s *Server) page(q listRequest) (document, bool) {
+func (s *Server) page(q listRequest) (any, bool) {
 	applied := q.listing
 	if s.ignoreFilter {
 		applied = listing{key: fmt.Sprint("all rows ", q.sortBy, q.descending), sortBy: q.sortBy, descending: q.descending}
 	}
 	rows := s.ledger.list(applied)
-	start, ok := q.start(&s.ledger, rows)
+	start, ok := q.start(&s.ledger, s.names.SMSList, rows)
 	if !ok {
 		return nil, false
 	}
-	key := fmt.Sprint(q.paging, q.size, " ", q.key)
+	key := fmt.Sprint(q.size, " ", q.key)
 	page, hasNext := s.ledger.previous[key]
 	if start > 0 && hasNext && s.ledger.repeats > 0 {
 		s.ledger.repeats--
 	} else {
-		page, hasNext = q.cut(s.names.list, rows, start)
+		page, hasNext = q.cut(&s.ledger, s.names.SMSList, rows, start)
 	}
 	if hasNext {
 		s.ledger.previous[key] = page
@@ -182,7 +172,7 @@ func (s *Server) shiftRows(l listing, first *row) {
 		if m.At = first.created; l.sortBy == "created" {
 			m.At = m.At.Add(step)
 		}
-		first = newRow(m, order)
+		first = s.ledger.newRow(m, order)
 		first.foreign = true
 		if !l.matches(first) {
 			return

@@ -12,13 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What a client's contract has to say for each kind of paging but the default. Copy them.
-const (
-	overlayByOffset = `{"sms.list": {"paging": {"by": "offset"}, "params": {"offset": "offset"}}}`
-	overlayByCursor = `{"sms.list": {"paging": {"by": "cursor"}, "params": {"cursor": "cursor"}}}`
-	overlayUnpaged  = `{"sms.list": {"paging": {"by": "none"}, "params": {"page": "", "pageSize": ""}}}`
-)
-
 // walk reads a whole listing as an overlay says, with the names of the default contract where it says nothing, and
 // returns the IDs page by page.
 func walk(t *testing.T, client *http.Client, s *Server, overlay string, size int, namesAndValues ...string) (pages []string) {
@@ -66,24 +59,24 @@ func walk(t *testing.T, client *http.Client, s *Server, overlay string, size int
 
 func TestPagingOverlays(t *testing.T) {
 	for _, tc := range []struct {
-		kind    Paging
+		kind    string
 		overlay string
 		size    int
 		want    []string
 	}{
-		{ByPage, `{}`, 2, []string{"m-5 m-4", "m-3 m-2", "m-1"}},
-		{ByPage, `{}`, 5, []string{"m-5 m-4 m-3 m-2 m-1"}},
-		{ByPage, `{}`, 0, []string{"m-5 m-4 m-3 m-2 m-1"}},
-		{ByOffset, overlayByOffset, 2, []string{"m-5 m-4", "m-3 m-2", "m-1"}},
-		{ByOffset, overlayByOffset, 0, []string{"m-5 m-4 m-3 m-2 m-1"}},
-		{ByCursor, overlayByCursor, 2, []string{"m-5 m-4", "m-3 m-2", "m-1"}},
-		{ByCursor, overlayByCursor, 0, []string{"m-5 m-4 m-3 m-2 m-1"}},
-		{Unpaged, overlayUnpaged, 0, []string{"m-5 m-4 m-3 m-2 m-1"}},
+		{"page", `{}`, 2, []string{"m-5 m-4", "m-3 m-2", "m-1"}},
+		{"page", `{}`, 5, []string{"m-5 m-4 m-3 m-2 m-1"}},
+		{"page", `{}`, 0, []string{"m-5 m-4 m-3 m-2 m-1"}},
+		{"offset", overlayByOffset, 2, []string{"m-5 m-4", "m-3 m-2", "m-1"}},
+		{"offset", overlayByOffset, 0, []string{"m-5 m-4 m-3 m-2 m-1"}},
+		{"cursor", overlayByCursor, 2, []string{"m-5 m-4", "m-3 m-2", "m-1"}},
+		{"cursor", overlayByCursor, 0, []string{"m-5 m-4 m-3 m-2 m-1"}},
+		{"none", overlayUnpaged, 0, []string{"m-5 m-4 m-3 m-2 m-1"}},
 	} {
 		t.Run(fmt.Sprint(tc.kind, tc.size), func(t *testing.T) {
 			s := NewServer(t)
 			seed(s, 5)
-			s.SetPaging(tc.kind)
+			pageBy(s, tc.kind)
 			assert.Equal(t, tc.want, walk(t, newClient(t), s, tc.overlay, tc.size))
 		})
 	}
@@ -105,7 +98,7 @@ func TestByPage(t *testing.T) {
 		delete(a.raw, "data")
 		rest, err := json.Marshal(a.raw)
 		require.NoError(t, err)
-		assert.JSONEq(t, `{"status":true,"totalRows":5,"totalPages":3,"pageSize":2,`+tc.rest+`}`, string(rest))
+		assert.JSONEq(t, `{"totalRows":5,"totalPages":3,"pageSize":2,`+tc.rest+`}`, string(rest))
 	}
 }
 
@@ -117,14 +110,14 @@ func TestDefaultPageSize(t *testing.T) {
 	assert.Len(t, a.Data, 100)
 	assert.Equal(t, 11, *a.TotalPages)
 	assert.Len(t, list(t, client, s, "pageSize", "1000").Data, 1000)
-	s.SetPaging(Unpaged)
+	pageBy(s, "none")
 	assert.Len(t, list(t, client, s).Data, 1001)
 }
 
 func TestByOffset(t *testing.T) {
 	s := NewServer(t)
 	seed(s, 5)
-	s.SetPaging(ByOffset)
+	pageBy(s, "offset")
 	client := newClient(t)
 	for _, tc := range []struct {
 		offset, want, hasNext string
@@ -141,14 +134,14 @@ func TestByOffset(t *testing.T) {
 		delete(a.raw, "data")
 		rest, err := json.Marshal(a.raw)
 		require.NoError(t, err)
-		assert.JSONEq(t, `{"status":true,"totalRows":5,"pageSize":2,"hasNext":`+tc.hasNext+`}`, string(rest))
+		assert.JSONEq(t, `{"totalRows":5,"pageSize":2,"hasNext":`+tc.hasNext+`}`, string(rest))
 	}
 }
 
 func TestByCursor(t *testing.T) {
 	s := NewServer(t)
 	seed(s, 5)
-	s.SetPaging(ByCursor)
+	pageBy(s, "cursor")
 	client := newClient(t)
 	first := list(t, client, s, "pageSize", "2", "filter[from]", "ACME")
 	assert.JSONEq(t, `true`, string(first.raw["hasNext"]))
@@ -189,7 +182,7 @@ func TestByCursorInEveryOrder(t *testing.T) {
 	for i := range 9 {
 		s.Seed(Sent{ID: fmt.Sprint("m-", i), From: fmt.Sprint(i % 2), At: day})
 	}
-	s.SetPaging(ByCursor)
+	pageBy(s, "cursor")
 	client := newClient(t)
 	for _, column := range []string{"transactionId", "from", "dateCreated", "country"} {
 		for _, direction := range []string{"asc", "desc"} {
@@ -205,20 +198,11 @@ func TestByCursorInEveryOrder(t *testing.T) {
 func TestUnpaged(t *testing.T) {
 	s := NewServer(t)
 	seed(s, 3)
-	s.SetPaging(Unpaged)
+	pageBy(s, "none")
 	a := list(t, newClient(t), s, "filter[dateCreatedGt]", "2026-10-03T14:44:23.186Z", "sort[direction]", "asc")
 	assert.Equal(t, "m-2 m-3", a.ids())
 	delete(a.raw, "data")
 	rest, err := json.Marshal(a.raw)
 	require.NoError(t, err)
-	assert.JSONEq(t, `{"status":true,"totalRows":2}`, string(rest))
-}
-
-func TestSetPagingRefusesMisuse(t *testing.T) {
-	s := NewServer(t)
-	assert.PanicsWithValue(t, `messagingtest: SetPaging("x"): no such kind`, func() { s.SetPaging("x") })
-	assert.Panics(t, func() { s.SetPaging("") })
-	s.SetPaging(ByCursor)
-	s.Reset()
-	assert.NotContains(t, list(t, newClient(t), s).raw, "pageNumber", "the paging stays")
+	assert.JSONEq(t, `{"totalRows":2}`, string(rest))
 }

@@ -5,10 +5,15 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf16"
+
+	"github.com/messaging-service/messaging-go/internal/table"
 )
 
-// An amount is in hundredths of a currency that has no name.
+// An amount is in hundredths of the currency.
 type amount int64
+
+// currency is the code that ISO 4217 has for tests.
+const currency = "XTS"
 
 const (
 	// firstBalance is enough for two million parts, so that only a test that wants it runs out of money.
@@ -27,11 +32,28 @@ func parseAmount(s string) (amount, bool) {
 
 func (a amount) String() string { return fmt.Sprintf("%d.%02d", a/100, a%100) }
 
+// text returns the amount as the contract has prices: 0.50 is 5000 with a scale of -4.
+func (a amount) text(m table.Money) string {
+	text := a.String()
+	switch shift := 2 + m.Scale; {
+	case m.Scale == 0:
+	case shift <= 0:
+		text = strconv.FormatInt(int64(a), 10) + strings.Repeat("0", -shift)
+	default:
+		digits := fmt.Sprintf("%0*d", shift+1, a)
+		text = digits[:len(digits)-shift] + "." + digits[len(digits)-shift:]
+	}
+	if m.Negate {
+		text = "-" + text
+	}
+	return text
+}
+
 func priceOf(parts int) amount { return unitCost * amount(parts) }
 
-// SetBalance sets what is left to spend, such as "12" or "0.75", in no particular currency. At the start it is 1000000.00.
+// SetBalance sets what is left to spend, such as "12" or "0.75", in the currency XTS, which is for tests. At the start it is 1000000.00.
 // Each part of a message costs 0.50, delivered or not. A message for which too little is left is refused as a whole, with the
-// HTTP status 400 and the code 200101; the SMS of a fallback is not sent then. SetBalance panics if the balance is not a
+// HTTP status 400 and, by the default contract, the code 200101; the SMS of a fallback is not sent then. SetBalance panics if the balance is not a
 // number of at least zero with at most two decimals.
 func (s *Server) SetBalance(balance string) {
 	b, ok := parseAmount(balance)

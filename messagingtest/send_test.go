@@ -251,21 +251,13 @@ func FuzzSend(f *testing.F) {
 			f.Add(path, strings.Replace(body, `"`+name+`"`, `null`, 1))
 		}
 	}
-	names := defaultNames()
-	type reader struct {
-		names sendNames
-		read  func(fields) (submission, *problem)
-	}
-	readers := map[string]reader{
-		"/sms/send": {names.sms, readSMS}, chatApp1: {names.chatApp1, readChatApp1}, chatApp2: {names.chatApp2, readChatApp2},
-	}
+	server := newServer()
 	f.Fuzz(func(t *testing.T, path, body string) {
-		members, err := readObject([]byte(body))
-		r := readers[path]
-		if err != nil || r.read == nil {
+		m, wrong := readSend(server, path, body)
+		if wrong != nil && wrong.code == codeNoSuchPath {
 			return
 		}
-		m, wrong := r.read(fields{members, r.names})
+		members := objectOf(json.RawMessage(body))
 		if wrong != nil {
 			assert.NotEmpty(t, wrong.text)
 			assert.Regexp(t, "^(2002|40003)", wrong.code)

@@ -18,6 +18,9 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 const (
@@ -41,9 +44,9 @@ type Server struct {
 	// APIKey and APISecret are what the server accepts in place of Token: in the body of a POST, in the query of a GET.
 	APIKey, APISecret string
 
-	names              names
+	names              *table.Table
 	token, key, secret string // copies: a test that changes the fields does not race with requests
-	operations         map[string]operation
+	operations         []operation
 
 	http   *httptest.Server
 	closed context.Context    //nolint:containedctx // it lasts as long as the server
@@ -58,31 +61,41 @@ type Server struct {
 	random randomFaults
 	ledger ledger
 
-	paging       Paging
 	ignoreFilter bool
 	// For chat app 2: see RegisterTemplate and SetMarketingRoute.
 	templates   map[string]Category
 	noMarketing bool
 }
 
-// operation is what the service does at one path: handle returns the body of a success, or why the request is refused.
-type operation struct {
-	method string
-	handle func(requestID string, r *http.Request, body []byte) (any, *problem)
+// An Option changes a server, for [NewServer] and [Start]. Nil is none.
+type Option func(*Server)
+
+// WithContract makes the server speak a contract other than the default one: its paths, names, encodings, credentials, words,
+// codes, paging and callbacks. Of several names or paths for one concept the server uses the first. Two operations may have
+// one path if their methods or constants differ.
+func WithContract(c contract.Contract) Option { return func(s *Server) { s.speak(c.Table()) } }
+
+// WithToken sets what the server accepts as a token, in place of a random one.
+func WithToken(token string) Option { return func(s *Server) { s.Token = token } }
+
+// WithAPIKey sets what the server accepts as a key pair, in place of a random one. Under a contract with a key alone, the secret
+// has no effect.
+func WithAPIKey(key, secret string) Option {
+	return func(s *Server) { s.APIKey, s.APISecret = key, secret }
 }
 
 // NewServer starts a server that is closed when the test and its subtests have ended.
-func NewServer(tb testing.TB) *Server {
+func NewServer(tb testing.TB, opts ...Option) *Server {
 	tb.Helper()
-	s := Start()
+	s := Start(opts...)
 	tb.Cleanup(s.Close)
 	return s
 }
 
 // Start starts a server for a program that is not a test. The caller closes it. Like [net/http/httptest.NewServer], it panics
 // if no loopback port is available.
-func Start() *Server {
-	s := newServer()
+func Start(opts ...Option) *Server {
+	s := newServer(opts...)
 	s.closed, s.stop = context.WithCancel(context.Background())
 	s.http = httptest.NewUnstartedServer(s)
 	s.http.Config.BaseContext = func(net.Listener) context.Context { return s.closed }
@@ -97,25 +110,35 @@ func Start() *Server {
 }
 
 // newServer returns a server that does not listen.
-func newServer() *Server {
+func newServer(opts ...Option) *Server {
 	s := &Server{
 		Token:     rand.Text(),
 		APIKey:    rand.Text(),
 		APISecret: rand.Text(),
-		names:     defaultNames(),
 		ledger:    ledger{balance: firstBalance, outcomes: map[string]Outcome{}, changed: make(chan struct{})},
-		paging:    ByPage,
 		templates: map[string]Category{},
+	}
+	s.speak(contract.Default().Table())
+	for _, opt := range opts {
+		if opt != nil {
+			opt(s)
+		}
 	}
 	s.ledger.clear()
 	s.token, s.key, s.secret = s.Token, s.APIKey, s.APISecret
-	s.operations = map[string]operation{
-		s.names.sms.path:      s.sends(s.names.sms, readSMS, confirm),
-		s.names.chatApp1.path: s.sends(s.names.chatApp1, readChatApp1, confirm),
-		s.names.chatApp2.path: s.sends(s.names.chatApp2, readChatApp2, confirmChatApp2),
-		s.names.list.path:     {http.MethodGet, s.listSMS},
-	}
 	return s
+}
+
+// speak sets the contract.
+func (s *Server) speak(t *table.Table) {
+	s.names = t
+	s.ledger.times = formatOfRows(t.SMSList.Time, t.SMSList.Zone, t.SMSList.Layouts)
+	s.operations = []operation{
+		s.sends("sms.send", t.SMSSend, readSMS, s.confirm),
+		s.sends("chatapp1.send", t.ChatApp1Send, readChatApp1, s.confirm),
+		s.sends("chatapp2.send", t.ChatApp2Send, readChatApp2, s.confirmChatApp2),
+		s.lists("sms.list", t.SMSList),
+	}
 }
 
 // Close closes the port and all connections. Requests under way get no response, and delays of [Slow] and calls of
@@ -170,7 +193,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	requestID := s.newRequestID()
 	s.watched(r, fault, requestID)
 	if fault.name == "Status" {
-		s.writeStatus(w, fault, requestID)
+		s.writeStatus(w, r, fault, requestID)
 		return
 	}
 	resp := s.process(r, requestID, body, err)
@@ -183,30 +206,58 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // process does what the service does with a request.
 func (s *Server) process(r *http.Request, requestID string, body []byte, readErr error) response {
-	op, ok := s.operations[r.URL.EscapedPath()]
+	methods, operations := s.operationsFor(r)
 	var p *problem
 	var result any
 	var tooLarge *http.MaxBytesError
 	switch {
-	case !ok:
+	case len(methods) == 0:
 		p = &problem{codeNoSuchPath, "no such path"}
-	case r.Method != op.method:
-		p = &problem{codeMethod, "the method of this path is " + op.method}
+	case len(operations) == 0:
+		p = &problem{codeMethod, "the method of this path is " + strings.Join(methods, ", ")}
 	case errors.As(readErr, &tooLarge):
 		p = &problem{codeTooLarge, "the body is larger than 1 MiB"}
 	case readErr != nil:
 		p = &problem{codeBody, "the body ends early"}
 	default:
-		result, p = op.handle(requestID, r, body)
+		result, p = s.handle(operations, r, requestID, body)
 	}
 	if p == nil {
 		return response{status: http.StatusOK, body: encode(result)}
 	}
-	resp := s.names.failure(requestID, p.status(), *p)
+	resp := s.failure(requestID, p.status(), *p)
 	if p.code == codeMethod {
-		resp.allow = op.method
+		resp.allow = strings.Join(methods, ", ")
 	}
 	return resp
+}
+
+// operationsFor returns the methods of the path of a request, and the operations with its method, too.
+func (s *Server) operationsFor(r *http.Request) (methods []string, operations []operation) {
+	for _, op := range s.operations {
+		if op.path != r.URL.EscapedPath() {
+			continue
+		}
+		methods = append(methods, op.method)
+		if op.method == r.Method {
+			operations = append(operations, op)
+		}
+	}
+	slices.Sort(methods)
+	return slices.Compact(methods), operations
+}
+
+// handle passes a request to the first operation whose constants it has.
+func (s *Server) handle(operations []operation, r *http.Request, requestID string, body []byte) (any, *problem) {
+	var first *problem
+	for _, op := range operations {
+		f, p := s.read(op, r, body)
+		if p == nil {
+			return op.handle(requestID, f)
+		}
+		first = cmp.Or(first, p)
+	}
+	return nil, first
 }
 
 // response is what the service responds to one request.
@@ -223,71 +274,4 @@ func (r response) write(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(r.status)
 	_, _ = w.Write(r.body)
-}
-
-// A problem is why a request is refused. Its text names fields and never repeats a value.
-type problem struct{ code, text string }
-
-// refuseIf returns a problem if there is one, or nil.
-func refuseIf(isProblem bool, code, text string) *problem {
-	if !isProblem {
-		return nil
-	}
-	return &problem{code, text}
-}
-
-func (p problem) status() int {
-	statuses := map[string]int{
-		codeUnauthorized: http.StatusUnauthorized,
-		codeNoSuchPath:   http.StatusNotFound,
-		codeMethod:       http.StatusMethodNotAllowed,
-		codeDuplicate:    http.StatusConflict,
-		codeTooLarge:     http.StatusRequestEntityTooLarge,
-	}
-	return cmp.Or(statuses[p.code], http.StatusBadRequest)
-}
-
-// failure returns an error response, without a code if it is empty.
-func (n names) failure(requestID string, status int, p problem) response {
-	body := document{}
-	for concept, value := range (table{"code": p.code, "message": p.text, "request": requestID}) {
-		if value != "" {
-			body.set(n.errors[concept], value)
-		}
-	}
-	return response{status: status, body: encode(body)}
-}
-
-// authorize returns what is wrong with the credentials of a request, or nil. Keys and secrets are those of its body or query.
-// Everything that it presents has to be right: a client that sends a wrong key beside the right token has a mistake that
-// should show.
-func (s *Server) authorize(header http.Header, keys, secrets []string) *problem {
-	auth := s.names.auth
-	tokens := header.Values(auth["header"])
-	scheme, token, _ := strings.Cut(header.Get(auth["header"]), " ")
-	isToken := strings.EqualFold(scheme, auth["scheme"]) && token == s.token
-	isPair := slices.Equal(keys, []string{s.key}) && slices.Equal(secrets, []string{s.secret})
-	pair := len(keys)+len(secrets) > 0
-	switch {
-	case len(tokens) == 0 && !pair:
-		return &problem{codeUnauthorized, "no credentials: neither the header " + auth["header"] + ", nor " + auth["key"] + " and " +
-			auth["secret"] + " in the body of a POST or the query of a GET"}
-	case len(tokens) > 1:
-		return &problem{codeUnauthorized, "more than one header " + auth["header"]}
-	case len(tokens) == 1 && !isToken:
-		return &problem{codeUnauthorized, auth["header"] + " does not hold " + auth["scheme"] + " and the token of this server"}
-	case pair && !isPair:
-		return &problem{codeUnauthorized, auth["key"] + " and " + auth["secret"] + " are not those of this server"}
-	}
-	return nil
-}
-
-// take removes a member and returns it as a list: empty if it is absent, and "" if it is not a string.
-func (o object) take(name string) []string {
-	if o[name] == nil {
-		return nil
-	}
-	text := o.text(name)
-	delete(o, name)
-	return []string{text}
 }

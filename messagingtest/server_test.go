@@ -15,9 +15,57 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 const goodBody = `{"from":"ACME","to":"+639171234567","text":"Hi"}`
+
+func defaults() *table.Table { return contract.Default().Table() }
+
+// speaking returns the option for the contract that an overlay makes.
+func speaking(overlay string) Option {
+	names, err := contract.Parse([]byte(overlay))
+	if err != nil {
+		panic(err)
+	}
+	return WithContract(names)
+}
+
+// The overlays for each kind of paging but the default.
+const (
+	overlayByOffset = `{"sms.list": {"paging": {"by": "offset"}, "params": {"offset": "offset"}}}`
+	overlayByCursor = `{"sms.list": {"paging": {"by": "cursor"}, "params": {"cursor": "cursor"}}}`
+	overlayUnpaged  = `{"sms.list": {"paging": {"by": "none"}, "params": {"page": "", "pageSize": ""}}}`
+)
+
+// pageBy makes a server that nobody uses at the moment page in another way.
+func pageBy(s *Server, kind string) {
+	overlays := map[string]string{"page": `{}`, "offset": overlayByOffset, "cursor": overlayByCursor, "none": overlayUnpaged}
+	speaking(overlays[kind])(s)
+}
+
+// readSend reads a request that sends JSON, without its credentials.
+func readSend(s *Server, path, body string) (m submission, p *problem) {
+	for _, op := range s.operations {
+		if op.path != path {
+			continue
+		}
+		f := fields{operation: op, values: object{}, extra: object{}, body: []byte(body)}
+		if p := f.readJSON(f.body, f.names()); p != nil {
+			return m, p
+		}
+		if p := f.checkConstants(nil, nil); p != nil {
+			return m, p
+		}
+		readers := map[string]func(fields) (submission, *problem){
+			"sms.send": readSMS, "chatapp1.send": readChatApp1, "chatapp2.send": readChatApp2,
+		}
+		return readers[op.name](f)
+	}
+	return m, &problem{codeNoSuchPath, "no such path"}
+}
 
 // reply is what a plain net/http client saw.
 type reply struct {

@@ -20,7 +20,7 @@ func TestSendResponse(t *testing.T) {
 	assert.Equal(t, "application/json", r.header.Get("Content-Type"))
 	assert.Equal(t, map[string]string{
 		"id": "msg-1", "requestId": "req-1", "referenceId": "order-17", "messageParts": "1", "unitCost": "0.50",
-		"transactionCost": "0.50", "remaining": "999999.50", "operatorCode": "OP_1",
+		"transactionCost": "0.50", "remaining": "999999.50", "operatorCode": "OP_1", "currency": "XTS",
 	}, r.data(t))
 	assert.NotContains(t, string(r.body), "639171234567")
 	assert.NotContains(t, string(r.body), "Ana")

@@ -17,25 +17,38 @@ import (
 const (
 	storeTimeout = 10 * time.Second       // for what should happen at once
 	storePause   = 100 * time.Millisecond // in which what should not happen would
+	storeKeys    = 10_000
+	keysTimeout  = 2 * time.Minute // for that many keys
+	leaseTimeout = 6 * time.Second // for the end of a lease
 )
 
-var errHandle = errors.New("handle fails")
+var (
+	errHandle  = errors.New("handle fails")
+	errNoLease = errors.New("no call took over within 6 s: a store that has a lease should have a shorter one in its test")
+)
 
 // TestStore checks that a store does what a webhook receiver relies on. Once calls handle once for each key, returns its error,
 // and forgets the key if handle fails or panics. It never calls handle twice at a time for a key, does not let keys wait for
-// each other, and distinguishes keys that differ in one character.
+// each other, distinguishes keys that differ in one character, and remembers ten thousand. When a lease is over, another call
+// takes over from one that never ended, as after a crash; what that call does in the end changes nothing.
 //
 //	func TestStore(t *testing.T) {
-//		messagingtest.TestStore(t, newStore(t))
+//		db := openDatabase(t)
+//		messagingtest.TestStore(t, func() webhook.Store { return NewStore(db, 2*time.Second) })
 //	}
 //
-// While another call handles the same key, the store may return webhook.ErrInProgress, or wait as long as its context lasts.
-// The keys are random, so the store may be shared. Its lease should not be shorter than 10 s.
-func TestStore(t *testing.T, store webhook.Store) {
+// Each check gets a store of its own from newStore. Two that share their memory are like two processes with one database; that
+// is checked if they do. While another call handles the same key, the store may return webhook.ErrInProgress, or wait as long
+// as its context lasts. Let a lease take about two seconds: with one of more than five, its end is not checked. The keys are
+// random, so the memory may hold others.
+func TestStore(t *testing.T, newStore func() webhook.Store) {
 	t.Helper()
 	for _, c := range storeChecks() {
 		t.Run(c.name, func(t *testing.T) {
-			if err := c.run(t.Context(), store); err != nil {
+			switch err := c.run(t.Context(), newStore); {
+			case errors.Is(err, errNoLease):
+				t.Skip(err)
+			case err != nil:
 				t.Error(err)
 			}
 		})
@@ -47,10 +60,18 @@ type storeCheck struct {
 	check func(context.Context, *storeTest) error
 }
 
-func (c storeCheck) run(ctx context.Context, store webhook.Store) error {
-	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+func (c storeCheck) run(ctx context.Context, newStore func() webhook.Store) error {
+	ctx, cancel := context.WithTimeout(ctx, keysTimeout)
 	defer cancel()
-	return c.check(ctx, &storeTest{store: store, key: "messagingtest." + rand.Text()})
+	s := &storeTest{store: newStore(), key: "messagingtest." + rand.Text()}
+	s.rival = &storeTest{store: newStore(), key: s.key + ".shared"}
+	_ = s.with(s.rival.key).once(ctx, nil)
+	if s.rival.once(ctx, nil) != nil || s.rival.calls.Load() > 0 {
+		s.rival.store = s.store // the memory of another process is its own
+	}
+	ctx, cancel = context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
+	return c.check(ctx, s)
 }
 
 func storeChecks() []storeCheck {
@@ -101,18 +122,37 @@ func storeChecks() []storeCheck {
 		}},
 		{"handles different keys at a time", func(ctx context.Context, s *storeTest) error {
 			finish := s.hold(ctx)
-			other := &storeTest{store: s.store, key: s.key + ".other"}
+			other := s.with(s.key + ".other")
 			return errors.Join(other.want(1, other.once(ctx, nil)), finish(nil))
 		}},
 		{"distinguishes keys", func(ctx context.Context, s *storeTest) error {
 			long := strings.Repeat("x", 50) // keys have up to 100 characters
 			for _, suffix := range []string{"a", "A", "aa", ".a", long + "1", long + "2"} {
-				key := &storeTest{store: s.store, key: s.key + suffix}
+				key := s.with(s.key + suffix)
 				if err := key.want(1, key.once(ctx, nil)); err != nil {
 					return fmt.Errorf("the new key %q: %w", key.key, err)
 				}
 			}
 			return nil
+		}},
+		{"remembers ten thousand keys", func(ctx context.Context, s *storeTest) error {
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keysTimeout)
+			defer cancel()
+			return errors.Join(s.many(ctx), s.many(ctx), s.want(storeKeys, nil))
+		}},
+		{"takes over when a lease is over", func(ctx context.Context, s *storeTest) error {
+			finish := s.hold(ctx)
+			rival := &storeTest{store: s.rival.store, key: s.key}
+			for began := time.Now(); rival.calls.Load() == 0; <-time.After(storePause) {
+				short, cancel := context.WithTimeout(ctx, leaseTimeout)
+				_ = rival.once(short, nil)
+				cancel()
+				if time.Since(began) > leaseTimeout {
+					return errors.Join(errNoLease, finish(nil))
+				}
+			}
+			_ = finish(errHandle)
+			return rival.want(1, errors.Join(rival.once(ctx, nil), s.want(1, s.once(ctx, nil))))
 		}},
 		{"passes the values of its context to handle", func(ctx context.Context, s *storeTest) error {
 			type contextKey struct{}
@@ -134,17 +174,39 @@ func unexpected(got, want error) error {
 type storeTest struct {
 	store webhook.Store
 	key   string
+	rival *storeTest // a call of another process, if its store shares the memory
 
 	calls, running, overlaps atomic.Int32
 }
 
-// once calls Once with a handle that returns result.
-func (s *storeTest) once(ctx context.Context, result error) error {
-	return s.onceWith(ctx, func() error { return result })
+// with returns a test of the same store with another key.
+func (s *storeTest) with(key string) *storeTest { return &storeTest{store: s.store, key: key} }
+
+// many calls Once with each of ten thousand keys, several at a time.
+func (s *storeTest) many(ctx context.Context) error {
+	errs := make([]error, 16)
+	var workers sync.WaitGroup
+	for w := range errs {
+		workers.Go(func() {
+			for i := w; i < storeKeys && errs[w] == nil; i += len(errs) {
+				errs[w] = s.store.Once(ctx, fmt.Sprint(s.key, ".", i), func(context.Context) error {
+					s.calls.Add(1)
+					return nil
+				})
+			}
+		})
+	}
+	workers.Wait()
+	return errors.Join(errs...)
 }
 
-func (s *storeTest) onceWith(ctx context.Context, handle func() error) error {
-	return s.store.Once(ctx, s.key, func(context.Context) error {
+// once calls Once with a handle that returns result.
+func (s *storeTest) once(ctx context.Context, result error) error {
+	return s.onceIn(ctx, s.store, func() error { return result })
+}
+
+func (s *storeTest) onceIn(ctx context.Context, store webhook.Store, handle func() error) error {
+	return store.Once(ctx, s.key, func(context.Context) error {
 		s.calls.Add(1)
 		s.overlaps.Add(s.running.Add(1) - 1)
 		defer s.running.Add(-1)
@@ -170,7 +232,7 @@ func (s *storeTest) want(calls int32, err error) error {
 func (s *storeTest) hold(ctx context.Context) (finish func(error) error) {
 	began, end, result := make(chan struct{}), make(chan error, 1), make(chan error, 1)
 	go func() {
-		result <- s.onceWith(ctx, func() error {
+		result <- s.onceIn(ctx, s.store, func() error {
 			close(began)
 			select {
 			case err := <-end:
@@ -196,7 +258,10 @@ func (s *storeTest) race(ctx context.Context, handled error) error {
 	results := make([]error, 8)
 	var rivals sync.WaitGroup
 	for i := range results {
-		rivals.Go(func() { results[i] = s.once(ctx, nil) })
+		rivals.Go(func() {
+			store := []webhook.Store{s.store, s.rival.store}[i%2]
+			results[i] = s.onceIn(ctx, store, func() error { return nil })
+		})
 	}
 	<-time.After(storePause)
 	if err := finish(handled); !errors.Is(err, handled) {

@@ -119,15 +119,77 @@ func isClosed(c chan struct{}) bool {
 	}
 }
 
+func same(store webhook.Store) func() webhook.Store { return func() webhook.Store { return store } }
+
 func TestTestStorePassesCorrectStores(t *testing.T) {
 	t.Parallel()
 	t.Run("in progress", func(t *testing.T) {
 		t.Parallel()
-		TestStore(t, &memoryStore{})
+		TestStore(t, same(&memoryStore{}))
 	})
 	t.Run("waits", func(t *testing.T) {
 		t.Parallel()
-		TestStore(t, &memoryStore{waits: true})
+		TestStore(t, same(&memoryStore{waits: true}))
+	})
+}
+
+func TestTestStoreSkipsTheEndOfALongLease(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		for _, c := range storeChecks() {
+			for lease, want := range map[time.Duration]error{2 * time.Second: nil, time.Hour: errNoLease} {
+				store := webhook.NewMemoryStore(20_000, time.Hour)
+				store.Lease = lease
+				err := c.run(t.Context(), same(store))
+				if c.name != "takes over when a lease is over" {
+					want = nil
+				}
+				assert.ErrorIs(t, err, want, c.name)
+			}
+		}
+	})
+}
+
+// forgetfulStore loses what took over when the call before it fails late.
+type forgetfulStore struct {
+	mu   sync.Mutex
+	ends map[string]time.Time
+	done map[string]bool
+}
+
+func (s *forgetfulStore) Once(ctx context.Context, key string, handle func(context.Context) error) error {
+	s.mu.Lock()
+	done, busy := s.done[key], time.Now().Before(s.ends[key])
+	if !done && !busy {
+		s.ends[key] = time.Now().Add(time.Second)
+	}
+	s.mu.Unlock()
+	switch {
+	case done:
+		return nil
+	case busy:
+		return webhook.ErrInProgress
+	}
+	err := handle(ctx)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.done[key] = err == nil
+	delete(s.ends, key)
+	return err
+}
+
+func TestTestStoreFindsLateFailure(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := &forgetfulStore{ends: map[string]time.Time{}, done: map[string]bool{}}
+		var failed []string
+		for _, c := range storeChecks() {
+			err := c.run(t.Context(), same(store))
+			if err != nil {
+				failed = append(failed, c.name)
+			}
+		}
+		assert.Equal(t, []string{"forgets a panic", "takes over when a lease is over"}, failed)
 	})
 }
 
@@ -160,6 +222,7 @@ func TestTestStoreFindsFault(t *testing.T) {
 		"folds case":         {&memoryStore{foldsCase: true}, []string{"distinguishes keys"}},
 		"cuts keys":          {&memoryStore{cutsKeys: true}, []string{"distinguishes keys"}},
 		"drops context":      {&memoryStore{dropsContext: true}, []string{"passes the values of its context to handle"}},
+		"few keys":           {webhook.NewMemoryStore(100, time.Hour), []string{"remembers ten thousand keys"}},
 		"fails after handle": {&memoryStore{failsAfterHandle: true}, []string{"returns an error if it forgets"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -167,7 +230,7 @@ func TestTestStoreFindsFault(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var failed []string
 				for _, c := range storeChecks() {
-					if c.run(t.Context(), tt.store) != nil {
+					if c.run(t.Context(), same(tt.store)) != nil {
 						failed = append(failed, c.name)
 					}
 				}

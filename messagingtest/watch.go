@@ -93,7 +93,7 @@ func (s *Server) Drop(n int) {
 			delete(l.byReference, r.ReferenceID)
 		}
 	}
-	l.rows, l.sorted, l.previous = slices.Clone(l.rows[n:]), nil, map[string]document{}
+	l.rows, l.sorted, l.previous = slices.Clone(l.rows[n:]), nil, map[string]any{}
 	l.fallbacks = slices.DeleteFunc(l.fallbacks, func(r *row) bool { return l.byID[r.ID] == nil })
 }
 

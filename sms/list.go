@@ -15,8 +15,12 @@ import (
 //
 // An option for which the contract has no parameter fails with a *messaging.ValidationError.
 type ListOptions struct {
-	// CreatedAfter and CreatedBefore bound the time at which the service took the message. The zero time is no bound. If both
-	// are set, CreatedBefore must be later. The service decides whether a bound itself is included.
+	// CreatedAfter and CreatedBefore bound Transaction.CreatedAt: at or after the one, and before the other, so that a day is
+	// listed from its midnight to the next, and each row belongs to one day. The zero time is no bound. If both are set,
+	// CreatedBefore must be later.
+	//
+	// Services differ in whether a bound itself is included. The library therefore asks for a little more, up to a day if the
+	// contract has dates without a time of day, and drops the rows beyond the bounds. A row without a CreatedAt is kept.
 	CreatedAfter  time.Time
 	CreatedBefore time.Time
 	// ID, ReferenceID, RequestID and CategoryID select exact matches.
@@ -29,7 +33,11 @@ type ListOptions struct {
 	To   string
 	// Status selects by status, in the service's words. The default contract has no parameter for it.
 	Status string
-	// Page is the page to begin with, as the service counts; 0 is the first. Only for a contract that pages by number.
+	// After continues a listing after a page: it is the Next of that Page. All other options must be those of the listing that
+	// is continued; only PageSize is checked.
+	After string
+	// Page is the page to begin with, as the service counts; 0 is the first. Only for a contract that pages by number, and not
+	// together with After.
 	Page int
 	// PageSize is the number of rows on a page; 0 is the service's own size. Large pages are much faster.
 	PageSize int
@@ -79,6 +87,9 @@ func (o ListOptions) Query() wire.Query {
 func (o ListOptions) problems() []wire.Problem {
 	const mostAhead = 64
 	var c wire.Checks
+	if o.After != "" && o.Page > 0 {
+		c.Found("Page", "must be 0 beside After")
+	}
 	for _, number := range []struct {
 		field string
 		value int
@@ -106,35 +117,42 @@ func checkYear(at time.Time) string {
 // Transaction is one SMS as the service lists it. A field that a row does not have is empty or zero.
 type Transaction struct {
 	// ID is the service's ID of the message.
-	ID string
+	ID string `concept:"id"`
 	// RequestID is the service's ID of the request that sent it.
-	RequestID string
+	RequestID string `concept:"request"`
 	// ReferenceID is the sender's own name for it.
-	ReferenceID string
+	ReferenceID string `concept:"reference"`
 	// CategoryID is the service's category.
-	CategoryID string
+	CategoryID string `concept:"category"`
 	// From and To are sender and recipient.
-	From string
-	To   string
+	From string `concept:"from"`
+	To   string `concept:"to"`
 	// Text is the text that was sent.
-	Text string
+	Text string `concept:"text"`
 	// Parts is the number of SMS that the text was split into.
-	Parts int
-	// Price is a decimal string, exactly as the service sent it.
-	Price string
+	Parts int `concept:"parts"`
+	// Price is a decimal string, exactly as the service sent it, apart from the scale and the sign of the contract. It adds up
+	// exactly as a *big.Rat of package math/big:
+	//
+	//	if price, ok := new(big.Rat).SetString(tx.Price); ok {
+	//		total.Add(total, price)
+	//	}
+	Price string `concept:"price"`
 	// Currency is the currency of the price, in the service's words, such as "EUR".
-	Currency string
+	Currency string `concept:"currency"`
 	// CreatedAt is when the service took the message, SentAt when it went out.
-	CreatedAt time.Time
-	SentAt    time.Time
+	CreatedAt time.Time `concept:"created"`
+	SentAt    time.Time `concept:"sent"`
 	// SendStatus and DeliveryStatus are the service's words or numbers, as text.
-	SendStatus     string
-	DeliveryStatus string
+	SendStatus     string `concept:"sendStatus"`
+	DeliveryStatus string `concept:"deliveryStatus"`
+	// Status is the meaning of DeliveryStatus, by the contract's words for delivery reports (webhook.delivery.statuses).
+	Status Status
 	// Operator and Country are the recipient's.
-	Operator string
-	Country  string
+	Operator string `concept:"operator"`
+	Country  string `concept:"country"`
 	// Description explains the status.
-	Description string
+	Description string `concept:"description"`
 	// Extra holds, as JSON, the members of the row that fill no other field, because the contract does not name them or prefers
 	// another name, or because they cannot be read. It is nil if there are none.
 	Extra map[string]json.RawMessage
@@ -149,12 +167,13 @@ func (t Transaction) LogValue() slog.Value {
 		slog.Time("created_at", t.CreatedAt),
 		slog.String("send_status", t.SendStatus),
 		slog.String("delivery_status", t.DeliveryStatus),
+		slog.String("status", t.Status.String()),
 	)
 }
 
 // Page is one page of a listing. A number that the response does not have is 0.
 type Page struct {
-	// Transactions are the rows of this page that were not on the two pages before it.
+	// Transactions are the rows of this page that were not on the two pages before it, and within the bounds of the listing.
 	Transactions []Transaction
 	// Number and Size are the page's number and size, as the service counts.
 	Number int
@@ -162,6 +181,9 @@ type Page struct {
 	// Total and TotalPages are the number of rows and pages of the whole listing.
 	Total      int
 	TotalPages int
-	// HasNext reports whether another page is requested if the loop goes on.
-	HasNext bool
+	// Next is where the page after this one begins, for ListOptions.After, or "" after the last page. It is text of up to some
+	// kilobytes that can be stored, and may hold what the query holds. A listing that is interrupted, even in another process,
+	// goes on with it and yields each row once: Next also knows the rows before it, the last 1,000 at most, which may move to
+	// the next page meanwhile.
+	Next string
 }

@@ -45,9 +45,9 @@ func (q *request) readBodyParams(r *http.Request, body string) error {
 	if body == "" {
 		return nil
 	}
-	if body[0] == '{' {
-		if object := repair(body); json.Valid([]byte(object)) {
-			q.readObject(object)
+	if body[0] == '{' || body[0] == '[' && q.callback.holdsList() {
+		if text := repair(body); json.Valid([]byte(text)) {
+			q.readObject(text)
 			return nil
 		}
 	}
@@ -67,24 +67,37 @@ func (q *request) readBodyParams(r *http.Request, body string) error {
 
 // readObject reads the members of a valid JSON object as parameters, and keeps it without those that hold secrets.
 func (q *request) readObject(text string) {
-	q.object, q.nested = text, map[int]bool{}
+	q.object = text
 	var kept []string
-	all := objectOf(json.RawMessage(text))
+	all := objectOf(json.RawMessage(text)) // nil for a list
 	for _, m := range all {
-		value, nested := scalar(m.raw)
 		if i := q.secretOf(m.name); i >= 0 {
-			q.prove(i, value)
+			if value, _ := scalar(m.raw); !q.element {
+				q.prove(i, value)
+			}
 			continue
 		}
-		if q.add(m.name, value); q.count > q.maxParams {
+		if q.addJSON(m.name, m.raw); q.count > q.maxParams {
 			return
 		}
-		q.nested[len(q.params)-1] = nested
 		name, _ := json.Marshal(m.name)
 		kept = append(kept, string(name)+":"+string(m.raw))
 	}
 	if len(kept) < len(all) {
 		q.object = "{" + strings.Join(kept, ",") + "}"
+	}
+	q.readPaths(json.RawMessage(text))
+}
+
+// addJSON keeps a parameter that arrived as JSON.
+func (q *request) addJSON(name string, raw json.RawMessage) {
+	value, nested := scalar(raw)
+	q.add(name, value)
+	if nested {
+		if q.nested == nil {
+			q.nested = map[int]bool{}
+		}
+		q.nested[len(q.params)-1] = true
 	}
 }
 

@@ -72,7 +72,7 @@ func TestPOSTRefused(t *testing.T) {
 	}{
 		{"too large", "", big, webhook.ErrTooLarge, 413},
 		{"JSON that is cut off", "application/json", `{"from":"1111"`, webhook.ErrUnreadable, 400},
-		{"a list of JSON", "application/json", `[{"from":"1111"}]`, webhook.ErrUnreadable, 400},
+		{"a list of JSON that holds no event", "application/json", `["from"]`, webhook.ErrUnreadable, 400},
 		{"JSON that is nothing", "text/json", `null`, webhook.ErrUnreadable, 400},
 		{"JSON and more", "application/json", `{"from":"1111"} {}`, webhook.ErrUnreadable, 400},
 		{"XML", "application/xml", "<from>1111</from>", webhook.ErrUnreadable, 415},

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math"
@@ -24,90 +25,91 @@ import (
 // if it is one message that agrees with them: with the same ID and sender, or none, and of a kind that has room for the text.
 type ChatMessage struct {
 	// Callback is CallbackChatApp1 or CallbackChatApp2.
-	Callback Callback
+	Callback Callback `json:"callback,omitzero"`
 	// ID is the message ID of the service.
-	ID string
+	ID string `json:"id,omitzero"`
 	// From is the number of the sender, or the user ID of a sender without a number. To is the channel or number that
 	// received the message. White space around them is removed, and a + that was not escaped is restored.
-	From string
-	To   string
+	From string `json:"from,omitzero"`
+	To   string `json:"to,omitzero"`
 	// ReferenceID is a reference ID.
-	ReferenceID string
+	ReferenceID string `json:"referenceID,omitzero"`
 	// Name is the name that the sender chose. Do not trust it.
-	Name string
+	Name string `json:"name,omitzero"`
 	// Content is what the message says.
-	Content Content
+	Content Content `json:"-"`
 	// Context is what the message refers to; from JSON alone.
-	Context Context
+	Context Context `json:"context,omitzero"`
 	// ReceivedAt is when the service received the message. It is zero if the callback has no time, or one in an unknown form.
 	// RawTime is the time as it arrived.
-	ReceivedAt time.Time
-	RawTime    string
+	ReceivedAt time.Time `json:"received,omitzero"`
+	RawTime    string    `json:"rawTime,omitzero"`
 	// Ambiguous is like that of SMSMessage. It is also set where JSON contradicts other parameters or itself.
-	Ambiguous bool
+	Ambiguous bool `json:"ambiguous,omitzero"`
 	// JSON is the complete message, if it arrived as JSON.
-	JSON json.RawMessage
+	JSON json.RawMessage `json:"-"`
 	// Params are all parameters, including those of the fields above.
-	Params Params
+	Params Params `json:"params,omitzero"`
 	// RawQuery is the query byte for byte, without secrets.
-	RawQuery string
+	RawQuery string `json:"-"`
 }
 
 // Context is what a chat-app message refers to.
 type Context struct {
 	// ID is the message that was replied to, and From its sender.
-	ID   string
-	From string
+	ID   string `json:"id,omitzero"`
+	From string `json:"from,omitzero"`
 	// Forwarded marks a forwarded message, FrequentlyForwarded one that was forwarded more than five times.
-	Forwarded           bool
-	FrequentlyForwarded bool
+	Forwarded           bool `json:"forwarded,omitzero"`
+	FrequentlyForwarded bool `json:"frequentlyForwarded,omitzero"`
 	// CatalogID and ProductID name the product that the message asks about.
-	CatalogID string
-	ProductID string
+	CatalogID string `json:"catalogID,omitzero"`
+	ProductID string `json:"productID,omitzero"`
 }
 
 // ChatApp1 is like SMS, for inbound messages of chat app 1. An envelope of the platform can hold several messages: each is
 // handled by itself, and if one fails the service calls again. A Store then keeps the others from being handled twice.
 // For delivery statuses in an envelope see [WithStatuses].
 func (rcv *Receiver) ChatApp1(handle func(context.Context, ChatMessage) error) http.Handler {
-	return rcv.chatHandler(rcv.chatApp1, handle)
+	return rcv.chatHandler(CallbackChatApp1, handle)
 }
 
 // ChatApp2 is like ChatApp1, for chat app 2.
 func (rcv *Receiver) ChatApp2(handle func(context.Context, ChatMessage) error) http.Handler {
-	return rcv.chatHandler(rcv.chatApp2, handle)
+	return rcv.chatHandler(CallbackChatApp2, handle)
 }
 
 // ParseChatApp1 reads the inbound messages of a request of chat app 1, and the delivery statuses that an envelope holds beside
 // or instead of them. It checks proofs of origin, as the handler does. The error is a [*RejectError]. What could be read is
 // returned beside an error for the rest.
 func (rcv *Receiver) ParseChatApp1(r *http.Request) ([]ChatMessage, []DeliveryReport, error) {
-	return rcv.parseChat(r, rcv.chatApp1)
+	return rcv.parseChat(r, rcv.callbacks[CallbackChatApp1])
 }
 
 // ParseChatApp2 is like ParseChatApp1, for chat app 2.
 func (rcv *Receiver) ParseChatApp2(r *http.Request) ([]ChatMessage, []DeliveryReport, error) {
-	return rcv.parseChat(r, rcv.chatApp2)
+	return rcv.parseChat(r, rcv.callbacks[CallbackChatApp2])
 }
 
-func (rcv *Receiver) chatHandler(c *callback, handle func(context.Context, ChatMessage) error) http.Handler {
-	read := func(r *http.Request) ([]chatEvent, error) {
+func (rcv *Receiver) chatHandler(name Callback, handle func(context.Context, ChatMessage) error) http.Handler {
+	c := rcv.callbacks[name]
+	read := func(r *http.Request) (events batch[chatEvent], err error) {
 		messages, reports, err := rcv.parseChat(r, c)
-		events := make([]chatEvent, 0, len(messages)+len(reports))
 		for i := range messages {
-			events = append(events, chatEvent{event: &messages[i], message: &messages[i]})
-		}
-		if rcv.handleStatus == nil && len(reports) > 0 && err == nil {
-			return events, &RejectError{Callback: c.name, Status: http.StatusOK, Reason: ErrMisdirected}
+			events.add(chatEvent{event: &messages[i], message: &messages[i]})
 		}
 		if rcv.handleStatus != nil {
 			for i := range reports {
-				events = append(events, chatEvent{event: &reports[i], report: &reports[i]})
+				events.add(chatEvent{event: &reports[i], report: &reports[i]})
 			}
+		} else if len(reports) > 0 && err == nil {
+			rejected := c.reject(ErrMisdirected)
+			rejected.Status = http.StatusOK
+			return events, rejected
 		}
 		return events, err
 	}
-	return &handler[chatEvent]{Receiver: rcv, callback: c, readAll: read, handle: func(ctx context.Context, e chatEvent) error {
+	return &handler[chatEvent]{Receiver: rcv, callback: c, read: read, handle: func(ctx context.Context, e chatEvent) error {
 		if e.message != nil {
 			return handle(ctx, *e.message)
 		}
@@ -128,16 +130,33 @@ func (rcv *Receiver) parseChat(r *http.Request, c *callback) ([]ChatMessage, []D
 	if err := q.receive(r); err != nil {
 		return nil, nil, err
 	}
+	var problem error
+	var messages []ChatMessage
+	var reports []DeliveryReport
+	for i := range q.size() {
+		one, err := q.event(i)
+		if err == nil {
+			messages, reports, err = one.appendChat(messages, reports)
+		}
+		if len(messages)+len(reports) > maxEvents || errors.Is(err, ErrTooLarge) {
+			return nil, nil, q.reject(ErrTooLarge)
+		}
+		problem = cmp.Or(problem, err)
+	}
+	return messages, reports, problem
+}
+
+// appendChat appends the messages and the statuses of a request.
+func (q *request) appendChat(messages []ChatMessage, reports []DeliveryReport) ([]ChatMessage, []DeliveryReport, error) {
 	e := q.findEnvelope()
 	if e.tooLarge {
-		return nil, nil, q.reject(ErrTooLarge)
+		return messages, reports, q.reject(ErrTooLarge)
 	}
 	q.reconcile(&e)
-	reports, complete := q.reports(e)
-	if len(e.messages)+len(reports) == 0 {
+	statuses, complete := q.reports(e)
+	if len(e.messages)+len(statuses) == 0 {
 		e.messages, complete = []item{{raw: e.raw}}, true // one in parameters, beside JSON of which nothing could be read
 	}
-	var messages []ChatMessage
 	for _, one := range e.messages {
 		if m := q.chatMessage(&e, one); m.From != "" {
 			messages = append(messages, m)
@@ -145,6 +164,7 @@ func (rcv *Receiver) parseChat(r *http.Request, c *callback) ([]ChatMessage, []D
 			complete = false
 		}
 	}
+	reports = append(reports, statuses...)
 	if !complete {
 		return messages, reports, q.reject(ErrNoSender)
 	}
@@ -195,7 +215,7 @@ func (q *request) chatMessage(e *envelope, one item) ChatMessage {
 		Callback: q.callback.name, ID: pick(conceptID, one.id()), From: number(pick(conceptFrom, one.from())),
 		To:          number(pick(conceptTo, one.business)),
 		ReferenceID: q.values[conceptReference], Name: pick(conceptName, one.contact.object("profile").word("name", "username")),
-		Content: q.content(e, one), Context: one.context(), ReceivedAt: moment(at, q.callback.zone), RawTime: at,
+		Content: q.content(e, one), Context: one.context(), ReceivedAt: q.moment(at), RawTime: at,
 		Ambiguous: q.ambiguous || one.doubtful || differ(q.values[conceptID], one.id()) || differ(q.values[conceptFrom], one.from()),
 		JSON:      one.raw, Params: q.params, RawQuery: q.rawQuery,
 	}
@@ -334,7 +354,7 @@ func (m ChatMessage) DuplicateKey() (key string, lasting bool) {
 	}.key(), m.ID != "" || isPrecise(m.ReceivedAt)
 }
 
-func (m ChatMessage) id() string { return m.ID }
+func (m ChatMessage) about() (Callback, string) { return m.Callback, m.ID }
 
 // LogValue returns the message without personal data: its callback and ID, when it was received, and whether it is ambiguous.
 func (m ChatMessage) LogValue() slog.Value {

@@ -24,7 +24,7 @@ type Content interface{ content() }
 // Text is a text message.
 type Text struct {
 	// Body is the text in valid UTF-8. It may be empty, may be white space, and may hold control characters.
-	Body string
+	Body string `json:"body,omitzero"`
 }
 
 // MediaKind is the kind of a medium.
@@ -43,31 +43,31 @@ const (
 // anyone: fetch it only with a bound on size and time, from hosts that you know, and without redirects.
 type Media struct {
 	// Kind is the kind, in lower case. Without one it comes from the MIME type; it is empty without either.
-	Kind MediaKind
+	Kind MediaKind `json:"kind,omitzero"`
 	// URL is where the medium can be fetched, and ID its ID at the service.
-	URL string
-	ID  string
+	URL string `json:"url,omitzero"`
+	ID  string `json:"id,omitzero"`
 	// MIMEType is its type, such as image/jpeg.
-	MIMEType string
+	MIMEType string `json:"mimeType,omitzero"`
 	// Caption is the caption, or a text that came beside the medium.
-	Caption  string
-	FileName string
+	Caption  string `json:"caption,omitzero"`
+	FileName string `json:"fileName,omitzero"`
 	// SHA256 is the hash of the medium in base64. Voice marks a voice message, Animated a sticker that moves. All three
 	// come from JSON alone.
-	SHA256   string
-	Voice    bool
-	Animated bool
+	SHA256   string `json:"sha256,omitzero"`
+	Voice    bool   `json:"voice,omitzero"`
+	Animated bool   `json:"animated,omitzero"`
 }
 
 // Location is a place.
 type Location struct {
 	// Latitude is between -90 and 90 degrees, Longitude between -180 and 180.
-	Latitude  float64
-	Longitude float64
+	Latitude  float64 `json:"latitude,omitzero"`
+	Longitude float64 `json:"longitude,omitzero"`
 	// Name, Address and URL describe the place; from JSON alone.
-	Name    string
-	Address string
-	URL     string
+	Name    string `json:"name,omitzero"`
+	Address string `json:"address,omitzero"`
+	URL     string `json:"url,omitzero"`
 }
 
 // Contacts are address cards, at most 512. A message with more is an Unknown.
@@ -75,38 +75,56 @@ type Contacts []Contact
 
 // Contact is one address card.
 type Contact struct {
-	FormattedName string
-	FirstName     string
-	MiddleName    string
-	LastName      string
-	Prefix        string
-	Suffix        string
+	FormattedName string `json:"formattedName,omitzero"`
+	FirstName     string `json:"firstName,omitzero"`
+	MiddleName    string `json:"middleName,omitzero"`
+	LastName      string `json:"lastName,omitzero"`
+	Prefix        string `json:"prefix,omitzero"`
+	Suffix        string `json:"suffix,omitzero"`
 	// Each of the four lists holds at most 64; the JSON of the message has all.
-	Phones     []ContactPhone
-	Emails     []ContactEmail
-	URLs       []ContactURL
-	Addresses  []ContactAddress
-	Company    string
-	Department string
-	Title      string
+	Phones     []ContactPhone   `json:"phones,omitzero"`
+	Emails     []ContactEmail   `json:"emails,omitzero"`
+	URLs       []ContactURL     `json:"urls,omitzero"`
+	Addresses  []ContactAddress `json:"addresses,omitzero"`
+	Company    string           `json:"company,omitzero"`
+	Department string           `json:"department,omitzero"`
+	Title      string           `json:"title,omitzero"`
 	// Birthday is a date as it arrived, usually 2006-01-02.
-	Birthday string
+	Birthday string `json:"birthday,omitzero"`
 	// VCard is the card as text, and Origin where it comes from, in replies to a request for contact information.
-	VCard  string
-	Origin string
+	VCard  string `json:"vcard,omitzero"`
+	Origin string `json:"origin,omitzero"`
 }
 
 // ContactPhone is a phone number of a contact. ID is that of the platform. Type is free text, such as MOBILE.
-type ContactPhone struct{ Number, ID, Type string }
+type ContactPhone struct {
+	Number string `json:"number,omitzero"`
+	ID     string `json:"id,omitzero"`
+	Type   string `json:"type,omitzero"`
+}
 
 // ContactEmail is an email address of a contact. Type is free text, such as WORK.
-type ContactEmail struct{ Address, Type string }
+type ContactEmail struct {
+	Address string `json:"address,omitzero"`
+	Type    string `json:"type,omitzero"`
+}
 
 // ContactURL is a web address of a contact. Type is free text, such as WORK.
-type ContactURL struct{ URL, Type string }
+type ContactURL struct {
+	URL  string `json:"url,omitzero"`
+	Type string `json:"type,omitzero"`
+}
 
 // ContactAddress is a postal address of a contact. Type is free text, such as HOME.
-type ContactAddress struct{ Street, City, State, ZIP, Country, CountryCode, Type string }
+type ContactAddress struct {
+	Street      string `json:"street,omitzero"`
+	City        string `json:"city,omitzero"`
+	State       string `json:"state,omitzero"`
+	ZIP         string `json:"zip,omitzero"`
+	Country     string `json:"country,omitzero"`
+	CountryCode string `json:"countryCode,omitzero"`
+	Type        string `json:"type,omitzero"`
+}
 
 // ReplyKind says what a Reply replies to.
 type ReplyKind string
@@ -123,58 +141,58 @@ const (
 
 // Reply is a reply to something that was offered: a button, a row of a list, a form.
 type Reply struct {
-	Kind ReplyKind
+	Kind ReplyKind `json:"kind,omitzero"`
 	// ID is the payload of the button, or the ID of the button or row.
-	ID string
+	ID string `json:"id,omitzero"`
 	// Title is the label of the button or row; for a form, the text that is shown in its place.
-	Title string
+	Title string `json:"title,omitzero"`
 	// Description is the second line of a row.
-	Description string
+	Description string `json:"description,omitzero"`
 	// Name is the name of a form: flow or address_message.
-	Name string
+	Name string `json:"name,omitzero"`
 	// Response is what was filled in: for a form the JSON text of its answers, for a payment method its JSON object. It is
 	// as it arrived and may be invalid JSON.
-	Response string
+	Response string `json:"response,omitzero"`
 	// CallPermission is zero for other kinds.
-	CallPermission CallPermission
+	CallPermission CallPermission `json:"callPermission,omitzero"`
 }
 
 // CallPermission is the reply to a request for permission to call.
 type CallPermission struct {
 	// Response is accept or reject, as it arrived.
-	Response string
+	Response string `json:"response,omitzero"`
 	// Permanent reports whether the permission has no end. Otherwise it ends at ExpiresAt.
-	Permanent bool
-	ExpiresAt time.Time
+	Permanent bool      `json:"permanent,omitzero"`
+	ExpiresAt time.Time `json:"expiresAt,omitzero"`
 	// Source is who replied: user_action or automatic.
-	Source string
+	Source string `json:"source,omitzero"`
 }
 
 // Reaction is an emoji on a message.
 type Reaction struct {
-	MessageID string
+	MessageID string `json:"messageID,omitzero"`
 	// Emoji is empty if the reaction was taken back.
-	Emoji string
+	Emoji string `json:"emoji,omitzero"`
 }
 
 // Order is a shopping cart.
 type Order struct {
-	CatalogID string
+	CatalogID string `json:"catalogID,omitzero"`
 	// Text is what the sender wrote with the order.
-	Text string
+	Text string `json:"text,omitzero"`
 	// Items are the products, at most 1024. An order with more is an Unknown.
-	Items []OrderItem
+	Items []OrderItem `json:"items,omitzero"`
 }
 
 // OrderItem is a product in a cart.
 type OrderItem struct {
 	// ProductID is the seller's own ID of the product.
-	ProductID string
+	ProductID string `json:"productID,omitzero"`
 	// Quantity is 0 if it is not a whole number.
-	Quantity int
+	Quantity int `json:"quantity,omitzero"`
 	// Price is the price of one, a decimal number exactly as it arrived, and Currency its currency, such as USD.
-	Price    string
-	Currency string
+	Price    string `json:"price,omitzero"`
+	Currency string `json:"currency,omitzero"`
 }
 
 // SystemKind is the kind of a System notice.
@@ -190,19 +208,19 @@ const (
 // System is a notice of the platform about the sender. It is never read from a text parameter, where a person could have typed
 // it.
 type System struct {
-	Kind SystemKind
+	Kind SystemKind `json:"kind,omitzero"`
 	// Body is the notice in words. It may hold a number and a name.
-	Body string
+	Body string `json:"body,omitzero"`
 	// NewID is the new number of the sender, NewUserID and NewParentUserID the new user IDs.
-	NewID           string
-	NewUserID       string
-	NewParentUserID string
+	NewID           string `json:"newID,omitzero"`
+	NewUserID       string `json:"newUserID,omitzero"`
+	NewParentUserID string `json:"newParentUserID,omitzero"`
 	// CustomerID is the customer that the notice is about, if it names one.
-	CustomerID string
+	CustomerID string `json:"customerID,omitzero"`
 	// IdentityHash, IdentityAcknowledged and IdentityChangedAt describe a changed identity.
-	IdentityHash         string
-	IdentityAcknowledged bool
-	IdentityChangedAt    time.Time
+	IdentityHash         string    `json:"identityHash,omitzero"`
+	IdentityAcknowledged bool      `json:"identityAcknowledged,omitzero"`
+	IdentityChangedAt    time.Time `json:"identityChangedAt,omitzero"`
 }
 
 // Unknown is a message of a kind that this package has no type for, such as an edit, or one that lacks what its kind needs.

@@ -1,8 +1,10 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"net/http"
 	"time"
@@ -14,68 +16,93 @@ import (
 // Reports can arrive out of order, more than once, and not at all: a "sent" can follow a "delivered".
 type DeliveryReport struct {
 	// ID is the message ID, as in the receipt.
-	ID string
+	ID string `json:"id,omitzero"`
 	// ReferenceID is the sender's own name for the message.
-	ReferenceID string
+	ReferenceID string `json:"referenceID,omitzero"`
 	// From is the sender ID of the message, and To its recipient.
-	From string
-	To   string
+	From string `json:"from,omitzero"`
+	To   string `json:"to,omitzero"`
 	// Kind is the type of the transaction, as it arrived.
-	Kind string
+	Kind string `json:"kind,omitzero"`
 	// Status is the state of the message, and RawStatus the word or number that arrived for it.
-	Status    Status
-	RawStatus string
+	Status    Status `json:"status,omitzero"`
+	RawStatus string `json:"rawStatus,omitzero"`
 	// StatusAt is when the message reached the state. It is zero if the report has no time, or one in an unknown form. RawTime
 	// is the time as it arrived.
-	StatusAt time.Time
-	RawTime  string
+	StatusAt time.Time `json:"statusAt,omitzero"`
+	RawTime  string    `json:"rawTime,omitzero"`
 	// Ambiguous reports whether an ID, a sender, a recipient, a reference or a status arrived twice with different values,
 	// other than two words for the same status. The first is used.
-	Ambiguous bool
+	Ambiguous bool `json:"ambiguous,omitzero"`
 	// JSON is the complete status, if it arrived in the shape of the platform. It has errors and prices.
-	JSON json.RawMessage
+	JSON json.RawMessage `json:"-"`
 	// Params are all parameters, including those of the fields above.
-	Params Params
+	Params Params `json:"params,omitzero"`
 	// RawQuery is the query byte for byte, without secrets.
-	RawQuery string
+	RawQuery string `json:"-"`
 }
 
 // Delivery is like SMS, for delivery reports. DeliveryURL returns the URL to name in a send. An envelope of the platform can
 // hold several statuses: each is handled by itself, and if one fails the service calls again.
 func (rcv *Receiver) Delivery(handle func(context.Context, DeliveryReport) error) http.Handler {
-	return &handler[DeliveryReport]{Receiver: rcv, callback: rcv.delivery, readAll: rcv.ParseDelivery, handle: handle}
+	return &handler[DeliveryReport]{Receiver: rcv, callback: rcv.callbacks[CallbackDelivery], read: rcv.readDelivery, handle: handle}
 }
 
 // ParseDelivery reads the delivery reports of a request and checks its proofs of origin, as the handler of Delivery does. The
 // error is a [*RejectError]. What could be read is returned beside an error for the rest.
 func (rcv *Receiver) ParseDelivery(r *http.Request) ([]DeliveryReport, error) {
-	q := request{Receiver: rcv, callback: rcv.delivery}
+	reports, err := rcv.readDelivery(r)
+	return reports.list(), err
+}
+
+func (rcv *Receiver) readDelivery(r *http.Request) (reports batch[DeliveryReport], problem error) {
+	q := request{Receiver: rcv, callback: rcv.callbacks[CallbackDelivery]}
 	if err := q.receive(r); err != nil {
-		return nil, err
+		return reports, err
 	}
+	for i := range q.size() {
+		one, err := q.event(i)
+		if err == nil {
+			err = one.addReports(&reports)
+		}
+		if reports.size > maxEvents || errors.Is(err, ErrTooLarge) {
+			return batch[DeliveryReport]{}, q.reject(ErrTooLarge)
+		}
+		problem = cmp.Or(problem, err)
+	}
+	return reports, problem
+}
+
+// addReports adds the reports of a request.
+func (q *request) addReports(reports *batch[DeliveryReport]) error {
 	e := q.withoutForeign(q.findEnvelope())
-	reports, complete := q.reports(e)
+	if e.tooLarge {
+		return q.reject(ErrTooLarge)
+	}
+	found, complete := q.reports(e)
+	for _, d := range found {
+		reports.add(d)
+	}
 	switch {
-	case e.tooLarge:
-		return nil, q.reject(ErrTooLarge)
 	case len(e.messages) > 0 && !e.single:
-		return reports, q.reject(ErrMisdirected)
+		return q.reject(ErrMisdirected)
 	case !complete:
-		return reports, q.reject(ErrNoMessage)
-	case len(reports) > 0:
-		return reports, nil
+		return q.reject(ErrNoMessage)
+	case len(found) > 0:
+		return nil
 	}
 	d := DeliveryReport{
 		ID: q.values[conceptID], ReferenceID: q.values[conceptReference], From: number(q.values[conceptFrom]),
 		To: number(q.values[conceptTo]), Kind: q.values[conceptKind], RawStatus: q.values[conceptStatus],
-		StatusAt: moment(q.values[conceptTime], q.callback.zone), RawTime: q.values[conceptTime],
+		StatusAt: q.moment(q.values[conceptTime]), RawTime: q.values[conceptTime],
 		Ambiguous: q.ambiguous, Params: q.params, RawQuery: q.rawQuery,
 	}
 	if d.ID == "" && d.ReferenceID == "" {
-		return nil, q.reject(ErrNoMessage)
+		return q.reject(ErrNoMessage)
 	}
-	d.Status = rcv.status(d.RawStatus)
-	return []DeliveryReport{d}, nil
+	d.Status = q.status(d.RawStatus)
+	reports.add(d)
+	return nil
 }
 
 // withoutForeign returns the envelope, or none if it is JSON in a parameter while others are a report by themselves: then the
@@ -127,7 +154,7 @@ func (d DeliveryReport) DuplicateKey() (key string, lasting bool) {
 	}.key(), true
 }
 
-func (d DeliveryReport) id() string { return d.ID }
+func (d DeliveryReport) about() (Callback, string) { return CallbackDelivery, d.ID }
 
 // LogValue returns the report without personal data: its IDs, its status and when it was reached.
 func (d DeliveryReport) LogValue() slog.Value {

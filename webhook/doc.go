@@ -11,7 +11,7 @@
 //
 // Each callback has a handler, for http.ServeMux or any other router, and a method that only parses:
 //
-//	SMS       ParseSMS       SMSMessage
+//	SMS       ParseSMS       SMSMessage; ParseSMSMessages where one call may bring several
 //	ChatApp1  ParseChatApp1  ChatMessage
 //	ChatApp2  ParseChatApp2  ChatMessage
 //	Delivery  ParseDelivery  DeliveryReport; DeliveryURL returns the URL to name in a send
@@ -20,6 +20,8 @@
 // specification states none; WithContract changes them. Every event also has all of its parameters, under any name, and its raw
 // query. The package imports only the standard library and package contract, so a server that only receives does not link the
 // client.
+//
+// [NewReceiverFromEnv] reads the contract and the secret from environment variables.
 //
 // # Responses
 //
@@ -33,13 +35,16 @@
 //	503  a browser or link preview fetches ahead of its user (Sec-Purpose, Purpose, X-Purpose, X-Moz)
 //	414  there are more parameters than WithLimits allows
 //	400  no sender, or for a report neither message ID nor reference ID; a body that cannot be read (or 415)
-//	503  with Retry-After: the same event is being handled at this moment, or the store failed
-//	500  the function returned an error or panicked
+//	503  with Retry-After: the same event is being handled at this moment, the store failed, or the function returned
+//	     [ErrRetryLater]
+//	500  the function returned another error or panicked
 //	200  handled, now or before
 //
 // The body is always empty, since some gateways send it back to the sender as a message. Every panic is answered with 500,
 // even one of http.ErrAbortHandler. Return nil once the event is safe, in a database or a queue, and do slow work afterwards:
 // services wait for 5 to 30 seconds. Return an error only if calling again can help.
+//
+// Where a request holds several events, the response has the highest status of all.
 //
 // The context of a function keeps the values of the request's context. It ends after WithHandlerTimeout, and when the base
 // context of the server (http.Server.BaseContext) ends with a cause, as one of signal.NotifyContext or context.WithCancelCause
@@ -54,6 +59,33 @@
 //
 // A text that nobody escaped can hold parameters of its own. Where an ID, a sender, a recipient, a reference or a status
 // arrives twice with different values, or JSON contradicts other parameters, the event is marked Ambiguous.
+//
+// # JSON bodies and several events
+//
+// With WithPOST a body may be JSON. Where the contract names a parameter by a path, such as data.payload.from or to.0.number, the
+// value at that place of the body is a parameter of that name. In a query or form a name is just a name.
+//
+// Where the contract names paths of events, or a body is a JSON list, each element is an event with parameters of its own; a path
+// begins at the event. A list may hold up to 1,000 events. What stands around the list says nothing about an event. Parameters
+// of the query are in Params of each, which bounds the product of both at 16 times WithLimits. They say nothing about it either,
+// but an ID, a sender, a recipient or a reference that contradicts an event makes it Ambiguous. So does a member on a path that
+// comes twice with different values; a list of events that comes twice is refused.
+//
+// Each event is handled and keyed by itself, in order. If one fails, or cannot be read, the others are handled all the same, and the
+// response asks the service to call again with all of them. A store then handles only what is left. Without one, the events that
+// succeeded are handled again too: make the function idempotent.
+//
+// # Storing events
+//
+// Events encode as JSON and decode without loss, contents and raw queries included, under keys that belong to this library and no
+// contract changes. So a handler can put an event into a database or a queue as it is:
+//
+//	data, err := json.Marshal(m)
+//
+// # Traces, metrics and logs
+//
+// WithObserver tells of the beginning and the end of each event, with its [Outcome] and duration; WithLogger logs the same. Neither
+// shows numbers, texts or secrets.
 //
 // # Who called
 //

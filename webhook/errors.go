@@ -14,17 +14,19 @@ var (
 	ErrTooLong error = &reason{http.StatusRequestURITooLong, "query too long"}
 	// ErrTooManyParams: there are more parameters than WithLimits allows. 414.
 	ErrTooManyParams error = &reason{http.StatusRequestURITooLong, "too many parameters"}
-	// ErrTooLarge: the body has more bytes than WithLimits allows, or an envelope more than 1,000 events. 413.
+	// ErrTooLarge: the body has more bytes than WithLimits allows, or it holds more than 1,000 events. 413.
 	ErrTooLarge error = &reason{http.StatusRequestEntityTooLarge, "body too large"}
 	// ErrProof: a proof of origin is missing or wrong. 403, or 404 with WithPathSecret.
 	ErrProof error = &reason{http.StatusForbidden, "wrong proof of origin"}
-	// ErrUnreadable: the body is neither a form nor a JSON object, or ended early. 400, or 415 if its Content-Type is
+	// ErrUnreadable: the body, or an event of a list in it, is neither a form nor a JSON object, or ended early. 400, or 415 if its Content-Type is
 	// known to be something else.
 	ErrUnreadable error = &reason{http.StatusBadRequest, "unreadable body"}
 	// ErrNoSender: an inbound message has no sender. 400.
 	ErrNoSender error = &reason{http.StatusBadRequest, "no sender"}
 	// ErrNoMessage: a delivery report has neither a message ID nor a reference ID. 400.
 	ErrNoMessage error = &reason{http.StatusBadRequest, "neither message ID nor reference ID"}
+	// ErrSeveral: ParseSMS was called for a request that holds several messages. 500, so that the service calls again.
+	ErrSeveral error = &reason{http.StatusInternalServerError, "several events"}
 	// ErrMisdirected: an envelope of the platform holds events of another kind. Messages at a Delivery handler get a 400
 	// response; statuses at a chat-app handler without WithStatuses get a 200 response.
 	ErrMisdirected error = &reason{http.StatusBadRequest, "events of another kind"}

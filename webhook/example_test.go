@@ -2,13 +2,18 @@ package webhook_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"path"
+	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -325,5 +330,120 @@ func ExampleScrubURL() {
 	arrives(logged, "/hooks/sms?id=1&from=639171234567&message=Hello")
 	// Output:
 	// GET /hooks/sms?[36B]
+	// 200
+}
+
+// An account that sends several messages in one call. Each is handled by itself.
+func ExampleReceiver_ParseSMSMessages() {
+	names, err := contract.Parse([]byte(`{"webhook.sms": {"events": ["results"], "params": {"id": ["messageId"], "from": ["from"], "text": ["content.body"]}}}`))
+	if err != nil {
+		log.Fatal(err)
+	}
+	body := `{"messageCount": 2, "results": [
+		{"messageId": "m-1", "from": "639171234567", "content": {"body": "Hello"}},
+		{"messageId": "m-2", "from": "639177654321", "content": {"body": "Stop"}}]}`
+	messages, err := receiver(webhook.WithContract(names), webhook.WithPOST()).
+		ParseSMSMessages(httptest.NewRequest(http.MethodPost, "/hooks/sms", strings.NewReader(body)))
+	for _, m := range messages { // what could be read, also beside an error
+		fmt.Println(m.ID, m.From, m.Text)
+	}
+	fmt.Println(err)
+	// Output:
+	// m-1 639171234567 Hello
+	// m-2 639177654321 Stop
+	// <nil>
+}
+
+// An event goes into a database or a queue as JSON, and comes back as it was.
+func ExampleChatMessage_MarshalJSON() {
+	handler := receiver().ChatApp1(func(_ context.Context, m webhook.ChatMessage) error {
+		m.Params = nil // in this example, to print less
+		m.RawQuery = ""
+		data, err := json.Marshal(m)
+		if err != nil {
+			return err
+		}
+		fmt.Println(string(data))
+
+		var stored webhook.ChatMessage
+		if err := json.Unmarshal(data, &stored); err != nil {
+			return err
+		}
+		fmt.Println(reflect.DeepEqual(m, stored))
+		return nil
+	})
+
+	arrives(handler, "/hooks/one?id=m-1&from=639171234567&type=image&mediaUrl=https%3A%2F%2Fexample.com%2Fa.png")
+	// Output:
+	// {"callback":"chatapp1","id":"m-1","from":"639171234567","content":{"media":{"kind":"image","url":"https://example.com/a.png"}}}
+	// true
+	// 200
+}
+
+// A function that cannot take an event now asks the service to call again.
+func ExampleRetryLater() {
+	errDatabaseDown := errors.New("the database is down")
+	handler := receiver().SMS(func(context.Context, webhook.SMSMessage) error {
+		return fmt.Errorf("%w: %w", errDatabaseDown, webhook.RetryLater(30*time.Second))
+	})
+
+	w := httptest.NewRecorder()
+	handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/hooks/sms?id=1&from=639171234567&message=Hello", http.NoBody))
+	fmt.Println(w.Code, w.Header().Get("Retry-After"))
+	// Output:
+	// 503 30
+}
+
+// counters counts events by callback and outcome, as a metrics library would.
+type counters struct {
+	mu     sync.Mutex
+	counts map[string]int
+}
+
+func (c *counters) StartEvent(ctx context.Context, _ webhook.Event) context.Context { return ctx }
+
+func (c *counters) EndEvent(_ context.Context, _ webhook.Event, result webhook.EventResult) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.counts[fmt.Sprintf("%s %s %s", result.Kind, result.Outcome, result.Reason)]++
+}
+
+func ExampleWithObserver() {
+	metrics := &counters{counts: map[string]int{}}
+	handler := receiver(webhook.WithObserver(metrics), webhook.WithStore(webhook.NewMemoryStore(1000, time.Hour))).
+		SMS(func(context.Context, webhook.SMSMessage) error { return nil })
+
+	arrives(handler, "/hooks/sms?id=1&from=639171234567&message=Hello")
+	arrives(handler, "/hooks/sms?id=1&from=639171234567&message=Hello")
+	arrives(handler, "/hooks/sms?message=Hello")
+	for _, name := range slices.Sorted(maps.Keys(metrics.counts)) {
+		fmt.Println(name, metrics.counts[name])
+	}
+	// Output:
+	// 200
+	// 200
+	// 400
+	// sms duplicate  1
+	// sms handled  1
+	// sms refused no sender 1
+}
+
+// The contract and the secret come from the environment, as for messaging.NewClientFromEnv.
+func ExampleNewReceiverFromEnv() {
+	if err := os.Setenv("MESSAGING_WEBHOOK_SECRET", "key=QZ5JEWNTJ4W5SXPJSAXLQJ6YPM"); err != nil { // done where the program is started
+		log.Fatal(err)
+	}
+
+	hooks, err := webhook.NewReceiverFromEnv()
+	if err != nil {
+		log.Fatal(err)
+	}
+	handler := hooks.SMS(func(_ context.Context, m webhook.SMSMessage) error {
+		fmt.Println(m.Text)
+		return nil
+	})
+	arrives(handler, "/hooks/sms?key=QZ5JEWNTJ4W5SXPJSAXLQJ6YPM&from=639171234567&message=Hello")
+	// Output:
+	// Hello
 	// 200
 }

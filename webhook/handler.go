@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"log/slog"
+	"math"
 	"net/http"
 	"runtime/debug"
 	"strconv"
@@ -17,23 +17,59 @@ type handler[E event] struct {
 	*Receiver
 
 	callback *callback
-	readOne  func(*http.Request) (E, error) // or nil
-	readAll  func(*http.Request) ([]E, error)
+	read     func(*http.Request) (batch[E], error)
 	handle   func(context.Context, E) error
 }
 
 // event is what handlers need to know of an event.
 type event interface {
 	DuplicateKey() (key string, lasting bool)
-	id() string
+	about() (kind Callback, id string)
 }
 
-// ServeHTTP answers a request. The body is always empty, because some gateways send it back to the sender as a message.
+// batch is the events of a request. Most have one, which then needs no list.
+type batch[E any] struct {
+	first E
+	rest  []E
+	size  int
+}
+
+func (b *batch[E]) add(e E) {
+	if b.size++; b.size == 1 {
+		b.first = e
+	} else {
+		b.rest = append(b.rest, e)
+	}
+}
+
+func (b *batch[E]) at(i int) E {
+	if i == 0 {
+		return b.first
+	}
+	return b.rest[i-1]
+}
+
+// list returns the events, or nil if there are none.
+func (b *batch[E]) list() []E {
+	if b.size == 0 {
+		return nil
+	}
+	return append([]E{b.first}, b.rest...)
+}
+
+// response is what a request is answered with. The body is always empty, because some gateways send it back to the sender as a
+// message.
+type response struct {
+	status     int
+	retryAfter time.Duration // for 503
+}
+
+// ServeHTTP answers a request.
 func (h *handler[E]) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	status := h.serve(r)
+	all := h.serve(r)
 	header := w.Header()
 	header["Cache-Control"] = h.noStore
-	switch status {
+	switch all.status {
 	case http.StatusMethodNotAllowed:
 		allow := "GET, HEAD"
 		if h.post {
@@ -43,83 +79,61 @@ func (h *handler[E]) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case http.StatusNotFound:
 		header.Set("Connection", "close") // otherwise net/http waits for a body before it answers
 	case http.StatusServiceUnavailable:
-		header.Set("Retry-After", "1")
+		seconds := max(1, int64(math.Ceil(all.retryAfter.Seconds())))
+		header.Set("Retry-After", strconv.FormatInt(seconds, 10))
 	}
-	w.WriteHeader(status) // also for 200: some routers record it
+	w.WriteHeader(all.status) // also for 200: some routers record it
 }
 
-// serve handles the events of a request and returns the status of the response: the highest of all events, so that the
-// service calls again if any was not handled. It lets no panic out.
-func (h *handler[E]) serve(r *http.Request) (status int) {
-	began := h.now()
+// serve handles the events of a request. The status of the response is the highest of all, so that the service calls again if
+// any was not handled. It lets no panic out.
+func (h *handler[E]) serve(r *http.Request) (all response) {
+	all.status = http.StatusOK
+	w := h.watch(r)
 	defer func() {
 		if value := recover(); value != nil {
-			status = h.reject(r, "", newPanicError(h.callback, value), began)
+			all.status = h.reject(w, newPanicError(h.callback, value))
 		}
 	}()
-	if h.readOne != nil {
-		e, err := h.readOne(r)
-		if err != nil {
-			return h.reject(r, "", err, began)
-		}
-		return h.handleOne(r, e, began)
-	}
-	events, err := h.readAll(r)
-	status = http.StatusOK
+	events, err := h.read(r)
 	if err != nil {
-		status = h.reject(r, "", err, began)
+		all.status = h.reject(w, err)
 	}
-	for i := range events {
-		if i > 0 {
-			began = h.now()
+	for i := range events.size {
+		if i > 0 || err != nil {
+			w = h.watch(r)
 		}
-		status = max(status, h.handleOne(r, events[i], began))
+		one := h.handleOne(w, events.at(i), i)
+		all.status = max(all.status, one.status)
+		all.retryAfter = max(all.retryAfter, one.retryAfter)
 	}
-	return status
+	return all
 }
 
-// now returns the time if there is a logger to log it.
-func (h *handler[E]) now() time.Time {
-	if h.logger == nil {
-		return time.Time{}
-	}
-	return time.Now()
-}
-
-// handleOne handles one event, unless that was done or is being done, and returns the status of the response.
-func (h *handler[E]) handleOne(r *http.Request, e E, began time.Time) int {
-	ctx := &handlerContext{request: r.Context(), deadline: time.Now().Add(h.timeout)}
+// handleOne handles the event with index i of a request, unless that was done or is being done.
+func (h *handler[E]) handleOne(w watched, e E, i int) response {
+	ctx := &handlerContext{request: w.ctx, deadline: time.Now().Add(h.timeout)}
 	defer ctx.end()
-	id, called := e.id(), true
+	w.kind, w.id = e.about()
+	called := true
 	var err, storeErr error
-	if key := h.storeKey(e); key == "" {
+	if key := h.storeKey(e, i); key == "" {
 		err = h.call(ctx, e)
 	} else {
 		called, err, storeErr = h.once(ctx, key, e)
 	}
 	if panicked, ok := errors.AsType[*PanicError](cmp.Or(err, storeErr)); ok {
-		return h.reject(r, id, panicked, began)
+		return response{status: h.reject(w, panicked)}
 	}
-	switch {
-	case err != nil:
-		h.log(r, slog.LevelError, id, "failed", began)
-		return http.StatusInternalServerError
-	case errors.Is(storeErr, ErrInProgress):
-		h.log(r, slog.LevelInfo, id, "in progress", began)
-		return http.StatusServiceUnavailable
-	case storeErr != nil:
-		h.log(r, slog.LevelError, id, "store failed", began)
-		return http.StatusServiceUnavailable
-	case !called:
-		h.log(r, slog.LevelInfo, id, "duplicate", began)
-	default:
-		h.log(r, slog.LevelInfo, id, "handled", began)
-	}
-	return http.StatusOK
+	outcome := outcomeOf(called, err, storeErr)
+	h.end(w, outcome, nil, outcome.status())
+	later, _ := errors.AsType[*retryLaterError](err)
+	return response{outcome.status(), later.delay()}
 }
 
-// storeKey returns the key of an event in the store, or "" if there is no store or the event cannot be told from others.
-func (h *handler[E]) storeKey(e E) string {
+// storeKey returns the key of an event in the store, or "" if there is no store or the event cannot be told from others. Two
+// equal events in one body are two, so the position of one that does not identify itself is part of its key.
+func (h *handler[E]) storeKey(e E, position int) string {
 	if h.store == nil {
 		return ""
 	}
@@ -129,9 +143,10 @@ func (h *handler[E]) storeKey(e E) string {
 		return key
 	case h.window == 0:
 		return ""
-	default:
-		return key + "." + strconv.FormatInt(time.Now().UnixNano()/int64(h.window), 10)
+	case position > 0:
+		key += "." + strconv.Itoa(position)
 	}
+	return key + "." + strconv.FormatInt(time.Now().UnixNano()/int64(h.window), 10)
 }
 
 // once calls the handle function through the store. It reports whether the function was called, and returns its error apart
@@ -171,37 +186,22 @@ func newPanicError(c *callback, value any) *PanicError {
 }
 
 // reject reports a refusal or a panic and returns the status of the response.
-func (h *handler[E]) reject(r *http.Request, id string, err error, began time.Time) int {
-	status, verdict, level := http.StatusInternalServerError, "panicked", slog.LevelError
+func (h *handler[E]) reject(w watched, err error) int {
+	status, outcome, reason := http.StatusInternalServerError, OutcomePanicked, error(nil)
 	if rejected, ok := errors.AsType[*RejectError](err); ok {
-		if r.Method == http.MethodHead && errors.Is(err, ErrProbe) {
-			return rejected.Status
-		}
-		status, verdict, level = rejected.Status, "refused: "+rejected.Reason.Error(), slog.LevelWarn
+		status, outcome, reason = rejected.Status, OutcomeRejected, rejected.Reason
 	}
-	h.log(r, level, id, verdict, began)
-	if h.onReject != nil {
+	if h.onReject != nil && !w.isHEAD(reason) {
 		failed := protect(h.callback, func() error {
-			h.onReject(r, err)
+			h.onReject(w.request, err)
 			return nil
 		})
 		if failed != nil {
-			return http.StatusInternalServerError
+			status = http.StatusInternalServerError
 		}
 	}
+	h.end(w, outcome, reason, status)
 	return status
-}
-
-// log logs what became of an event or a request. A log that panics changes nothing of it.
-func (h *handler[E]) log(r *http.Request, level slog.Level, id, verdict string, began time.Time) {
-	if h.logger == nil {
-		return
-	}
-	_ = protect(h.callback, func() error {
-		h.logger.LogAttrs(r.Context(), level, "webhook", slog.String("callback", string(h.callback.name)),
-			slog.String("id", cut(id)), slog.String("verdict", verdict), slog.Duration("duration", time.Since(began)))
-		return nil
-	})
 }
 
 // cut bounds an ID that is logged, since it comes from outside.

@@ -118,7 +118,7 @@ func WithStatuses(handle func(context.Context, DeliveryReport) error) Option {
 // WithPOST accepts POST as well as GET. The body is a form or a JSON object, regardless of its Content-Type. Members of the
 // object are parameters, with null as an empty value; a nested object or list is a parameter that holds its JSON. For chat apps
 // and delivery reports the body may be a message or status of the platform, or its envelope. Parameters of the query come
-// before those of the body.
+// before those of the body. For paths and lists of events see "JSON bodies and several events" in the package documentation.
 func WithPOST() Option {
 	return func(rcv *Receiver) error {
 		rcv.post = true
@@ -126,7 +126,7 @@ func WithPOST() Option {
 	}
 }
 
-// WithLimits bounds the number of parameters of a request, and the bytes of its query and of its body. The defaults are 256
+// WithLimits bounds the number of parameters of a request, and of each event of a list, and the bytes of its query and of its body. The defaults are 256
 // and 65,536. The memory that a request takes is a small multiple of the bytes.
 func WithLimits(parameters, bytes int) Option {
 	return func(rcv *Receiver) error {
@@ -139,12 +139,23 @@ func WithLimits(parameters, bytes int) Option {
 }
 
 // WithLogger logs one record for each event, and one for each request that was refused: the callback, the ID, the verdict and
-// the duration. Numbers, texts, queries, secrets and the errors of functions are not logged. What was handled is logged at
-// Info, what was refused at Warn, what failed at Error. Without it nothing is logged.
+// the duration. Numbers, texts, queries, secrets and the errors of functions are not logged. Duplicates are logged at Debug,
+// what was handled or put off at Info, what was refused at Warn, what failed at Error. Without it nothing is logged.
 func WithLogger(logger *slog.Logger) Option {
 	return func(rcv *Receiver) error {
 		rcv.logger = logger
 		return required("WithLogger", logger != nil)
+	}
+}
+
+// WithObserver tells observer of the beginning and the end of each event, for traces and metrics. Several observers are called
+// in the order of the options, and at the end in the opposite order. Without it nothing is observed, at no cost.
+func WithObserver(observer Observer) Option {
+	return func(rcv *Receiver) error {
+		if observer != nil {
+			rcv.observers = append(rcv.observers, observing{observer.StartEvent, observer.EndEvent})
+		}
+		return required("WithObserver", observer != nil)
 	}
 }
 

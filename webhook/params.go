@@ -3,8 +3,8 @@ package webhook
 // Param is one decoded parameter of a callback. Name and Value may both hold what a person wrote: a text that was not
 // escaped is cut at each &, and what follows looks like a name.
 type Param struct {
-	Name  string
-	Value string
+	Name  string `json:"name,omitzero"`
+	Value string `json:"value,omitzero"`
 }
 
 // Params are the parameters of a callback in the order of their arrival, those of the query before those of a body, with

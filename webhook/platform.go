@@ -340,16 +340,28 @@ func objectOf(raw json.RawMessage) object {
 		return nil
 	}
 	o := object{}
-	var name json.RawMessage
-	for part := range parts(raw) {
-		if name == nil {
-			name = part
-			continue
-		}
-		text, _ := scalar(name)
-		o, name = append(o, member{text, part}), nil
+	for name, value := range members(raw) {
+		o = append(o, member{name, value})
 	}
 	return o
+}
+
+// members yields the names and values of a valid JSON object.
+func members(raw json.RawMessage) iter.Seq2[string, json.RawMessage] {
+	return func(yield func(string, json.RawMessage) bool) {
+		var name json.RawMessage
+		for part := range parts(raw) {
+			if name == nil {
+				name = part
+				continue
+			}
+			text, _ := scalar(name)
+			if !yield(text, part) {
+				return
+			}
+			name = nil
+		}
+	}
 }
 
 // parts yields the elements of a valid JSON list, or each name and each value of a valid object.
@@ -438,7 +450,9 @@ func (o object) text(member string) (string, bool) {
 
 func (o object) flag(member string) bool { return o.word(member) == "true" }
 
-func (o object) time(member string) time.Time { return moment(o.word(member), time.UTC) }
+func (o object) time(member string) time.Time {
+	return moment(o.word(member), time.UTC).UTC()
+}
 
 func (o object) object(member string) object { return objectOf(o.get(member)) }
 
@@ -453,12 +467,7 @@ func (o object) list(name string, most int) []json.RawMessage {
 		if list == nil {
 			list = []json.RawMessage{}
 		}
-		for element := range parts(m.raw) {
-			if len(list) > most {
-				break
-			}
-			list = append(list, element)
-		}
+		list = append(list, elements(m.raw, most-len(list))...)
 	}
 	return list
 }

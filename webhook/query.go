@@ -12,22 +12,24 @@ func (q *request) readForm(form string) string {
 	var kept []string // what is no secret
 	begin := 0        // of what may still be kept
 	for at := 0; at < len(form); {
-		end := at + strings.IndexByte(form[at:], '&')
-		if end < at {
-			end = len(form)
-		}
+		end, equals, plain := segment(form, at)
 		name, value := form[at:end], ""
-		if i := strings.IndexByte(name, '='); i >= 0 {
-			name, value = name[:i], name[i+1:]
+		if equals >= 0 {
+			name, value = form[at:equals], form[equals+1:end]
 		}
-		name = decode(name)
+		if !plain {
+			name = decode(name)
+		}
 		i := q.secretOf(name)
 		switch {
 		case at == end:
 		case i < 0:
-			q.add(name, decode(value))
+			if !plain {
+				value = decode(value)
+			}
+			q.add(name, value)
 		default:
-			if isPlain(value) {
+			if plain {
 				q.prove(i, value)
 			} else { // a sender may have forgotten to escape a +
 				q.prove(i, unescape(value, ' '), unescape(value, '+'))
@@ -48,22 +50,24 @@ func (q *request) readForm(form string) string {
 	return strings.Join(kept, "&")
 }
 
-// decode decodes a name or a value.
-func decode(text string) string {
-	if isPlain(text) {
-		return text
-	}
-	return repair(unescape(text, ' '))
-}
-
-// isPlain reports whether a name or a value stands for itself, as most do.
-func isPlain(text string) bool {
-	for i := range len(text) {
-		if c := text[i]; c == '%' || c == '+' || c >= utf8.RuneSelf {
-			return false
+// segment returns the end of the parameter that begins at a position, where its first = is or -1, and whether it stands for
+// itself, as most do.
+func segment(form string, at int) (end, equals int, plain bool) {
+	end, equals, plain = at, -1, true
+	for ; end < len(form) && form[end] != '&'; end++ {
+		switch c := form[end]; {
+		case c == '=' && equals < 0:
+			equals = end
+		case c == '%' || c == '+' || c >= utf8.RuneSelf:
+			plain = false
 		}
 	}
-	return true
+	return end, equals, plain
+}
+
+// decode decodes a name or a value.
+func decode(text string) string {
+	return repair(unescape(text, ' '))
 }
 
 // unescape replaces each %XX by its byte and each + by plus. A % without two hexadecimal digits stays.

@@ -5,23 +5,21 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 // A Receiver makes handlers for the callbacks of the service, and parses them. Get one from [NewReceiver]. It never changes,
 // and many goroutines may use it at once.
 type Receiver struct {
-	contract contract.Contract
-	sms      *callback
-	chatApp1 *callback
-	chatApp2 *callback
-	delivery *callback
-	statuses map[string]Status // by a status as it arrives, in lower case
+	contract  contract.Contract
+	callbacks map[Callback]*callback
 
 	secrets      []secret
 	pathSecrets  []secret
@@ -33,6 +31,7 @@ type Receiver struct {
 	maxParams    int
 	maxBytes     int
 	logger       *slog.Logger
+	observers    []observing
 	onReject     func(*http.Request, error)
 	handleStatus func(context.Context, DeliveryReport) error
 	noStore      []string // the value of a header, the same in every response
@@ -54,8 +53,10 @@ type callback struct {
 	name         Callback
 	names        [][]name            // of parameters, by their length
 	placeholders [numConcepts]string // what stands for a value that the service did not fill in
+	paths        []path              // of parameters in a JSON body
+	events       []path              // where a JSON body may hold several events
 	zone         *time.Location
-	readsJSON    bool // in the shape of the platform
+	layouts      []string // further forms of times
 }
 
 // name is the name of a parameter.
@@ -74,6 +75,9 @@ func (c *callback) add(of concept, names []string) {
 		i := slices.IndexFunc(same, func(n name) bool { return n.text == text })
 		if i < 0 {
 			i, same = len(same), append(same, name{text: text})
+			if strings.Contains(text, ".") {
+				c.paths = append(c.paths, newPath(text))
+			}
 		}
 		same[i].concepts = append(same[i].concepts, of)
 		c.names[len(text)] = same
@@ -90,6 +94,12 @@ func (c *callback) conceptsOf(parameter string) []concept {
 		}
 	}
 	return nil
+}
+
+// needs reports whether the callback reads a parameter, or members of it.
+func (c *callback) needs(parameter string) bool {
+	begins := func(p path) bool { return len(p.names) > 0 && p.names[0] == parameter }
+	return len(c.conceptsOf(parameter)) > 0 || slices.ContainsFunc(c.paths, begins) || slices.ContainsFunc(c.events, begins)
 }
 
 // NewReceiver returns a Receiver. Without options it reads the default contract, takes GET only, asks for no secret and
@@ -114,33 +124,37 @@ func NewReceiver(options ...Option) (*Receiver, error) {
 // compile reads the contract.
 func (rcv *Receiver) compile() error {
 	t := rcv.contract.Table()
+	delivery := t.WebhookDelivery
+	rcv.callbacks = map[Callback]*callback{}
 	var problems []error
-	compileOne := func(name Callback, params map[string][]string, zone string) *callback {
-		location, err := time.LoadLocation(zone)
+	for _, section := range []struct {
+		name   Callback
+		params map[string][]string
+		table.Callback
+	}{
+		{CallbackSMS, t.WebhookSMS.Params, t.WebhookSMS.Callback},
+		{CallbackChatApp1, t.WebhookChatApp1.Params, t.WebhookChatApp1.Callback},
+		{CallbackChatApp2, t.WebhookChatApp2.Params, t.WebhookChatApp2.Callback},
+		{CallbackDelivery, delivery.Params, delivery.Callback},
+	} {
+		zone, err := time.LoadLocation(section.Zone)
 		if err != nil {
-			problems = append(problems, fmt.Errorf("webhook: WithContract: the zone of the %s callback: %w", name, err))
+			problems = append(problems, fmt.Errorf("webhook: WithContract: the zone of the %s callback: %w", section.name, err))
 		}
-		c := &callback{name: name, zone: location, readsJSON: name != CallbackSMS}
+		c := &callback{name: section.name, zone: zone, layouts: section.Layouts}
+		for _, text := range section.Events {
+			c.events = append(c.events, newPath(text))
+		}
 		for i, key := range conceptKeys() {
-			c.add(concept(i), params[key])
+			c.add(concept(i), section.params[key])
+			if c.name == CallbackDelivery {
+				c.placeholders[i] = delivery.Placeholders[key]
+			}
 		}
-		return c
-	}
-	rcv.sms = compileOne(CallbackSMS, t.WebhookSMS.Params, t.WebhookSMS.Zone)
-	rcv.chatApp1 = compileOne(CallbackChatApp1, t.WebhookChatApp1.Params, t.WebhookChatApp1.Zone)
-	rcv.chatApp2 = compileOne(CallbackChatApp2, t.WebhookChatApp2.Params, t.WebhookChatApp2.Zone)
-	rcv.delivery = compileOne(CallbackDelivery, t.WebhookDelivery.Params, t.WebhookDelivery.Zone)
-	for i, key := range conceptKeys() {
-		rcv.delivery.placeholders[i] = t.WebhookDelivery.Placeholders[key]
+		rcv.callbacks[c.name] = c
 	}
 	// Statuses of the platform arrive in the same parameters as its messages.
-	rcv.delivery.add(conceptJSON, t.WebhookChatApp2.Params["json"])
-	rcv.statuses = map[string]Status{string(StatusPlayed): StatusPlayed, string(StatusDeleted): StatusDeleted}
-	for status, words := range t.WebhookDelivery.Statuses {
-		for _, word := range words {
-			rcv.statuses[strings.ToLower(word)] = Status(status)
-		}
-	}
+	rcv.callbacks[CallbackDelivery].add(conceptJSON, t.WebhookChatApp2.Params["json"])
 	return errors.Join(problems...)
 }
 
@@ -151,9 +165,9 @@ func (rcv *Receiver) checkSecrets() error {
 		if rcv.secretOf(s.name) < i {
 			problems = append(problems, errors.New("webhook: WithSecret: two options name the same parameter: merge them"))
 		}
-		for _, c := range []*callback{rcv.sms, rcv.chatApp1, rcv.chatApp2, rcv.delivery} {
-			if len(c.conceptsOf(s.name)) > 0 {
-				problems = append(problems, fmt.Errorf("webhook: WithSecret: the %s callback needs the parameter itself", c.name))
+		for _, name := range slices.Sorted(maps.Keys(rcv.callbacks)) {
+			if rcv.callbacks[name].needs(s.name) {
+				problems = append(problems, fmt.Errorf("webhook: WithSecret: the %s callback needs the parameter itself", name))
 			}
 		}
 	}

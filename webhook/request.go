@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"encoding/json"
 	"errors"
 	"net/http"
 	"slices"
@@ -23,8 +24,12 @@ type request struct {
 	proofs    []proof             // of Receiver.secrets
 	rawQuery  string              // without secrets
 
-	object string // a body that is a JSON object, without secrets
+	object string // a body that is JSON, without secrets
 	body   envelope
+
+	several bool              // the body holds a list of events
+	list    []json.RawMessage // the events
+	element bool              // this is one of them
 }
 
 // receive checks a request and reads its parameters. The order of the checks is promised in the package documentation.
@@ -78,15 +83,19 @@ func (q *request) receive(r *http.Request) error {
 		return formErr
 	}
 	q.emptyCopies()
-	q.interpret()
-	return nil
+	return q.findEvents()
 }
 
-func (q *request) reject(err error) *RejectError {
-	rejected := &RejectError{Callback: q.callback.name, Status: http.StatusBadRequest, Reason: err}
+func (c *callback) reject(err error) *RejectError {
+	rejected := &RejectError{Callback: c.name, Status: http.StatusBadRequest, Reason: err}
 	if why, ok := errors.AsType[*reason](err); ok {
 		rejected.Status = why.status
 	}
+	return rejected
+}
+
+func (q *request) reject(err error) *RejectError {
+	rejected := q.callback.reject(err)
 	if rejected.Status == http.StatusForbidden && len(q.pathSecrets) > 0 {
 		rejected.Status = http.StatusNotFound
 	}
@@ -103,17 +112,28 @@ func (q *request) add(name, value string) {
 // interpret reads the JSON of a body, and gives each parameter to the concepts that it stands for.
 func (q *request) interpret() {
 	senderInBody := false // a message of the platform may name its sender twice, by number and by user ID
-	if q.object != "" && q.callback.readsJSON {
+	if q.object != "" && q.callback.name != CallbackSMS {
 		q.body = readEnvelope(q.object)
 		senderInBody = q.body.isCertain()
 	}
-	for i := range q.params {
+	first := 0
+	if q.element {
+		first = q.inQuery
+	}
+	for i := first; i < len(q.params); i++ {
 		p := &q.params[i]
 		for _, c := range q.callback.conceptsOf(p.Name) {
 			switch {
 			case c == conceptFrom && senderInBody && i >= q.inQuery:
-			case c != conceptJSON && q.nested[i]: // JSON is no text, and no ID
+			case q.nested != nil && q.nested[i] && c != conceptJSON: // JSON is no text, and no ID
 			default:
+				q.set(c, p.Value)
+			}
+		}
+	}
+	for _, p := range q.params[:first] { // they can only contradict the event
+		for _, c := range q.callback.conceptsOf(p.Name) {
+			if q.values[c] != "" {
 				q.set(c, p.Value)
 			}
 		}
@@ -165,7 +185,7 @@ func differ(a, b string) bool {
 
 // isFor reports whether the contract uses the parameter with this index for a concept.
 func (q *request) isFor(index int, c concept) bool {
-	return slices.Contains(q.callback.conceptsOf(q.params[index].Name), c)
+	return (!q.element || index >= q.inQuery) && slices.Contains(q.callback.conceptsOf(q.params[index].Name), c)
 }
 
 // text returns the text, which may be white space: the first to arrive that is not blank, or the first. It passes over the

@@ -81,7 +81,7 @@ func (q *request) prove(i int, values ...string) {
 // that was shown is looked for, so the time that it takes says nothing about other secrets.
 func (q *request) emptyCopies() {
 	for _, p := range q.proofs {
-		found := false
+		found := strings.Contains(q.object, p.value)
 		for i := range q.params {
 			param := &q.params[i]
 			if strings.Contains(param.Value, p.value) {

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -10,55 +11,89 @@ import (
 // SMSMessage is an inbound SMS. From is never empty; a field that the callback does not carry is empty or zero.
 type SMSMessage struct {
 	// ID is the message ID of the service.
-	ID string
+	ID string `json:"id,omitzero"`
 	// From is the number of the sender, and To the access code or virtual number that received the message. White space around
 	// them is removed, and a + that was not escaped is restored.
-	From string
-	To   string
+	From string `json:"from,omitzero"`
+	To   string `json:"to,omitzero"`
 	// Text is the text in valid UTF-8, decoded once. It may be empty, may be white space, and may hold control characters.
-	Text        string
-	ReferenceID string
+	Text        string `json:"text,omitzero"`
+	ReferenceID string `json:"referenceID,omitzero"`
 	// Operator is the mobile operator of the sender.
-	Operator string
+	Operator string `json:"operator,omitzero"`
 	// Keyword is the keyword that the service recognized.
-	Keyword string
+	Keyword string `json:"keyword,omitzero"`
 	// ReceivedAt is when the service received the message. It is zero if the callback has no time, or one in an unknown form.
 	// RawTime is the time as it arrived.
-	ReceivedAt time.Time
-	RawTime    string
+	ReceivedAt time.Time `json:"received,omitzero"`
+	RawTime    string    `json:"rawTime,omitzero"`
 	// Ambiguous reports whether an ID, a sender, a recipient or a reference arrived twice with different values. The first is
 	// used. Text that was not escaped can hold parameters of its own, so trust such an event no more than you trust its sender.
-	Ambiguous bool
+	Ambiguous bool `json:"ambiguous,omitzero"`
 	// Params are all parameters, including those of the fields above.
-	Params Params
+	Params Params `json:"params,omitzero"`
 	// RawQuery is the query byte for byte, without secrets.
-	RawQuery string
+	RawQuery string `json:"-"`
 }
 
 // SMS returns a handler that calls handle for each inbound SMS. What handle returns decides the response; see the package
 // documentation. It is called from many goroutines. A nil handle fails every event, as one that panics does.
 func (rcv *Receiver) SMS(handle func(context.Context, SMSMessage) error) http.Handler {
-	return &handler[SMSMessage]{Receiver: rcv, callback: rcv.sms, readOne: rcv.ParseSMS, handle: handle}
+	return &handler[SMSMessage]{Receiver: rcv, callback: rcv.callbacks[CallbackSMS], read: rcv.readSMS, handle: handle}
 }
 
 // ParseSMS reads an inbound SMS from a request and checks its proofs of origin, as the handler of SMS does. The error is a
-// [*RejectError].
+// [*RejectError], also for a request with several messages, ErrSeveral: use ParseSMSMessages where the contract names a list.
 func (rcv *Receiver) ParseSMS(r *http.Request) (SMSMessage, error) {
-	q := request{Receiver: rcv, callback: rcv.sms}
-	if err := q.receive(r); err != nil {
+	messages, err := rcv.readSMS(r)
+	switch {
+	case err != nil:
 		return SMSMessage{}, err
+	case messages.size == 0:
+		return SMSMessage{}, rcv.callbacks[CallbackSMS].reject(ErrNoSender)
+	case messages.size > 1:
+		return SMSMessage{}, rcv.callbacks[CallbackSMS].reject(ErrSeveral)
+	default:
+		return messages.first, nil
 	}
+}
+
+// ParseSMSMessages is like ParseSMS, for requests that may hold several messages. What could be read is returned beside an
+// error for the rest.
+func (rcv *Receiver) ParseSMSMessages(r *http.Request) ([]SMSMessage, error) {
+	messages, err := rcv.readSMS(r)
+	return messages.list(), err
+}
+
+func (rcv *Receiver) readSMS(r *http.Request) (messages batch[SMSMessage], problem error) {
+	q := request{Receiver: rcv, callback: rcv.callbacks[CallbackSMS]}
+	if err := q.receive(r); err != nil {
+		return messages, err
+	}
+	for i := range q.size() {
+		one, err := q.event(i)
+		if err == nil {
+			err = one.addSMS(&messages)
+		}
+		problem = cmp.Or(problem, err)
+	}
+	return messages, problem
+}
+
+// addSMS adds the message of a request.
+func (q *request) addSMS(messages *batch[SMSMessage]) error {
 	m := SMSMessage{
 		ID: q.values[conceptID], From: number(q.values[conceptFrom]), To: number(q.values[conceptTo]),
 		ReferenceID: q.values[conceptReference], Operator: q.values[conceptOperator], Keyword: q.values[conceptKeyword],
-		ReceivedAt: moment(q.values[conceptTime], q.callback.zone), RawTime: q.values[conceptTime],
+		ReceivedAt: q.moment(q.values[conceptTime]), RawTime: q.values[conceptTime],
 		Ambiguous: q.ambiguous, Params: q.params, RawQuery: q.rawQuery,
 	}
 	m.Text, _ = q.text(-1)
 	if m.From == "" {
-		return SMSMessage{}, q.reject(ErrNoSender)
+		return q.reject(ErrNoSender)
 	}
-	return m, nil
+	messages.add(m)
+	return nil
 }
 
 // DuplicateKey returns the key by which a [Store] knows the message, for programs that remember messages themselves. See
@@ -74,7 +109,7 @@ func (m SMSMessage) DuplicateKey() (key string, lasting bool) {
 	}.key(), m.ID != "" || isPrecise(m.ReceivedAt)
 }
 
-func (m SMSMessage) id() string { return m.ID }
+func (m SMSMessage) about() (Callback, string) { return CallbackSMS, m.ID }
 
 // LogValue returns the message without personal data: its ID, when it was received, and whether it is ambiguous.
 func (m SMSMessage) LogValue() slog.Value {

@@ -1,59 +1,41 @@
 package webhook
 
-import "strings"
+import (
+	"strings"
 
-// Status is the state of a message in a delivery report. The zero value is StatusUnknown.
-//
-// The contract lists the words and numbers that mean a status. By default 1 is the only number, because no other has the same
-// meaning in all services.
-type Status string
-
-// The states of a message.
-const (
-	// StatusUnknown: the report has no status, or one that the contract does not list. See DeliveryReport.RawStatus.
-	StatusUnknown Status = ""
-	// StatusQueued: the message waits in the service.
-	StatusQueued Status = "queued"
-	// StatusSent: the message left for the network.
-	StatusSent Status = "sent"
-	// StatusDelivered: the message reached the recipient's device.
-	StatusDelivered Status = "delivered"
-	// StatusRead: the recipient saw the message.
-	StatusRead Status = "read"
-	// StatusPlayed: the recipient played the voice message.
-	StatusPlayed Status = "played"
-	// StatusFailed: the message could not be delivered.
-	StatusFailed Status = "failed"
-	// StatusExpired: the message was not delivered within its lifetime.
-	StatusExpired Status = "expired"
-	// StatusRejected: the message was refused on the way.
-	StatusRejected Status = "rejected"
-	// StatusDeleted: the message was deleted.
-	StatusDeleted Status = "deleted"
+	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/internal/table"
 )
 
-// String returns the status, or "unknown" for StatusUnknown.
-func (s Status) String() string {
-	if s == StatusUnknown {
-		return "unknown"
-	}
-	return string(s)
-}
+// Status is the state of a message in a delivery report: that of package contract.
+type Status = contract.Status
 
-// MarshalText returns what String returns.
-func (s Status) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
-
-// UnmarshalText reads what MarshalText returns. A word that is no constant of this package stays as it is.
-func (s *Status) UnmarshalText(text []byte) error {
-	*s = Status(text)
-	if *s == "unknown" {
-		*s = StatusUnknown
-	}
-	return nil
-}
+// The states of a message, see package contract.
+const (
+	StatusUnknown   = contract.StatusUnknown // see DeliveryReport.RawStatus
+	StatusQueued    = contract.StatusQueued
+	StatusSent      = contract.StatusSent
+	StatusDelivered = contract.StatusDelivered
+	StatusRead      = contract.StatusRead
+	StatusPlayed    = contract.StatusPlayed
+	StatusFailed    = contract.StatusFailed
+	StatusExpired   = contract.StatusExpired
+	StatusRejected  = contract.StatusRejected
+	StatusDeleted   = contract.StatusDeleted
+)
 
 // status returns the meaning of a status as it arrived.
-func (rcv *Receiver) status(raw string) Status { return rcv.statuses[foldStatus(raw)] }
+func (rcv *Receiver) status(raw string) Status {
+	if meaning, _ := table.Meaning(rcv.contract.Table().WebhookDelivery.Statuses, raw, true); meaning != "" {
+		return Status(meaning)
+	}
+	switch word := Status(foldStatus(raw)); word {
+	case StatusPlayed, StatusDeleted: // words of the platform
+		return word
+	default:
+		return StatusUnknown
+	}
+}
 
 // sameStatus reports whether two statuses, as they arrived, mean the same.
 func (rcv *Receiver) sameStatus(a, b string) bool {

@@ -16,6 +16,12 @@ import (
 // another call may take it over. Without one, an event whose process crashes is never handled. The lease must be longer than
 // handle may take (WithHandlerTimeout).
 //
+// In a store such as Redis the claim is SET key claimed NX PX lease, where claimed is a random word. If the key exists, its value
+// tells whether the event was handled or is being handled: return nil or ErrInProgress. After handle, a script replaces the value
+// by "handled" with the time to remember, or deletes the key, each only if the value is still claimed; if the lease was lost, handled
+// is set nevertheless, and nothing is deleted. An error of either command is an error of Once. Such a store forgets what its server
+// forgets: run it with persistence and without eviction. messagingtest.TestStore checks any store.
+//
 // A key has up to 100 characters: letters, digits, and dots within. It holds no secret, number or text. Remember keys
 // for as long as the service may call again, some days for many services.
 type Store interface {
@@ -40,9 +46,10 @@ type MemoryStore struct {
 	capacity int
 	remember time.Duration
 
-	mu      sync.Mutex
-	events  map[string]*claim
-	handled []*claim // the oldest first
+	mu             sync.Mutex
+	events         map[string]*claim
+	oldest, newest *claim // of those that were handled, a list
+	handled        int    // its length
 }
 
 // claim is the right of one call to handle an event, and then the memory that it was handled.
@@ -50,7 +57,8 @@ type claim struct {
 	key     string
 	until   time.Time // the end of the lease, or of remembering
 	handled bool
-	lost    bool // another claim has taken its place
+	lost    bool   // another claim has taken its place
+	next    *claim // that was handled after this one
 }
 
 // NewMemoryStore returns a store that remembers up to capacity handled events, each for the given time. When it is full it
@@ -80,7 +88,7 @@ func (s *MemoryStore) claim(key string) (*claim, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for range 2 { // one more than a claim can add, so that no call waits for many
-		if len(s.handled) > 0 && !now.Before(s.handled[0].until) {
+		if s.oldest != nil && !now.Before(s.oldest.until) {
 			s.forgetOldest()
 		}
 	}
@@ -119,16 +127,21 @@ func (s *MemoryStore) settle(c *claim, done bool) {
 		s.events[c.key] = c
 	}
 	c.handled, c.until = true, time.Now().Add(s.remember)
-	s.handled = append(s.handled, c)
-	if len(s.handled) > s.capacity {
+	if s.oldest == nil {
+		s.oldest = c
+	} else {
+		s.newest.next = c
+	}
+	s.newest = c
+	if s.handled++; s.handled > s.capacity {
 		s.forgetOldest()
 	}
 }
 
 func (s *MemoryStore) forgetOldest() {
-	oldest := s.handled[0]
-	s.handled[0] = nil
-	s.handled = s.handled[1:]
+	oldest := s.oldest
+	s.oldest, oldest.next = oldest.next, nil
+	s.handled--
 	if !oldest.lost {
 		delete(s.events, oldest.key)
 	}

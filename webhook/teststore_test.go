@@ -9,5 +9,10 @@ import (
 )
 
 func TestMemoryStoreIsStore(t *testing.T) {
-	messagingtest.TestStore(t, webhook.NewMemoryStore(100, time.Hour))
+	t.Parallel()
+	messagingtest.TestStore(t, func() webhook.Store {
+		store := webhook.NewMemoryStore(20_000, time.Hour)
+		store.Lease = 2 * time.Second
+		return store
+	})
 }

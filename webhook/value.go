@@ -37,19 +37,38 @@ func digits(text string) string {
 // longestTime bounds, in bytes, what may be a time.
 const longestTime = 64
 
+// moment reads a time of the callback. A text that cannot be read is the zero time.
+func (q *request) moment(value string) time.Time {
+	return moment(value, q.callback.zone, q.callback.layouts...)
+}
+
 // moment reads a time. A + that was not escaped arrives as a space: in front of an offset it is restored. A text that cannot
-// be read is the zero time.
-func moment(value string, zone *time.Location) time.Time {
+// be read is the zero time, and so is a year that RFC 3339 cannot write.
+func moment(value string, zone *time.Location, layouts ...string) time.Time {
 	if len(value) > longestTime {
 		return time.Time{}
 	}
-	if at, ok := table.ParseTime(value, zone); ok {
+	at, ok := table.ParseTime(value, zone, layouts...)
+	if !ok {
+		value = strings.TrimSpace(value)
+		if i := strings.LastIndexByte(value, ' '); i > 0 {
+			at, _ = table.ParseTime(value[:i]+"+"+value[i+1:], zone, layouts...)
+		}
+	}
+	return storable(at)
+}
+
+// storable returns a time in a form that RFC 3339 can write, or the zero time if it has none.
+func storable(at time.Time) time.Time {
+	const firstSecond, lastSecond = -62135596800, 253402300799 // of the years 1 and 9999
+	if at.IsZero() || at.Unix() < firstSecond || at.Unix() > lastSecond {
+		return time.Time{}
+	}
+	if at.Location() == time.UTC {
 		return at
 	}
-	value = strings.TrimSpace(value)
-	if i := strings.LastIndexByte(value, ' '); i > 0 {
-		at, _ := table.ParseTime(value[:i]+"+"+value[i+1:], zone)
-		return at
+	if _, offset := at.Zone(); offset%60 != 0 || max(offset, -offset) >= 24*60*60 || at.Year() < 1 || at.Year() > 9999 {
+		return at.UTC()
 	}
-	return time.Time{}
+	return at
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/messaging-service/messaging-go/internal/codec"
 	"github.com/messaging-service/messaging-go/internal/wire"
+	"github.com/messaging-service/messaging-go/sms"
 )
 
 const acceptedResponse = `{"status":"ok","data":{"id":"0f6c2f7e-9b1d-4d0a-8a35-f4b0a3b0c111","requestId":"r-77","messageParts":"1","unitCost":"0.50","transactionCost":"0.50","remaining":"199.50","operatorCode":"OP_1"}}`
@@ -33,7 +34,7 @@ func BenchmarkEncode(b *testing.B) {
 		"nested": `{"sms.send":{"fields":{"from":"sender.id","to":"recipient.number"},"constants":{"sender.kind":"x"}}}`,
 	} {
 		t := parse(b, overlay)
-		send := codec.CompileSend(&t.SMSSend, &t.Errors, nil)
+		send := codec.CompileSend(t, &t.SMSSend, sendURL, nil)
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
@@ -47,7 +48,7 @@ func BenchmarkEncode(b *testing.B) {
 
 func BenchmarkDecode(b *testing.B) {
 	t := parse(b, "")
-	send := codec.CompileSend(&t.SMSSend, &t.Errors, nil)
+	send := codec.CompileSend(t, &t.SMSSend, sendURL, nil)
 	b.ReportAllocs()
 	for b.Loop() {
 		if r, err := send.Decode([]byte(acceptedResponse)); err != nil || r.Doubt != "" {
@@ -59,16 +60,16 @@ func BenchmarkDecode(b *testing.B) {
 func BenchmarkDecodePage(b *testing.B) {
 	t := parse(b, "")
 	base, _ := url.Parse("https://api.example.com/api/sms")
-	list := codec.CompileList(&t.SMSList, &t.Errors, base, nil)
+	list := codec.CompileList(t, &t.SMSList, base, nil)
 	page := benchmarkPage()
 	b.ReportAllocs()
-	var reuse []wire.Record
+	var reuse []sms.Transaction
 	for b.Loop() {
 		p, _, err := list.Decode(page, wire.Position{}, 1000, reuse)
 		if err != nil || len(p.Unreadable) > 0 {
 			b.Fatal(p.Unreadable, err)
 		}
-		reuse = p.Records
+		reuse = p.Transactions
 	}
 }
 
@@ -77,9 +78,9 @@ func BenchmarkCompile(b *testing.B) {
 	base, _ := url.Parse("https://api.example.com/api/sms")
 	b.ReportAllocs()
 	for b.Loop() {
-		codec.CompileSend(&t.SMSSend, &t.Errors, nil)
-		codec.CompileSend(&t.ChatApp1Send, &t.Errors, nil)
-		codec.CompileSend(&t.ChatApp2Send, &t.Errors, nil)
-		codec.CompileList(&t.SMSList, &t.Errors, base, nil)
+		codec.CompileSend(t, &t.SMSSend, sendURL, nil)
+		codec.CompileSend(t, &t.ChatApp1Send, sendURL, nil)
+		codec.CompileSend(t, &t.ChatApp2Send, sendURL, nil)
+		codec.CompileList(t, &t.SMSList, base, nil)
 	}
 }

@@ -33,7 +33,7 @@ func TestListDecodeRowLimit(t *testing.T) {
 	} {
 		page, _, err := l.Decode(rows(tt.most), wire.Position{}, tt.requested, nil)
 		require.NoError(t, err)
-		assert.Len(t, page.Records, tt.most)
+		assert.Len(t, page.Transactions, tt.most)
 
 		page, failure, err := l.Decode(rows(tt.most+1), wire.Position{}, tt.requested, nil)
 		require.EqualError(t, err, tt.reason)
@@ -74,7 +74,7 @@ func TestListDecodeMemory(t *testing.T) {
 		took := time.Since(began)
 		runtime.ReadMemStats(&after)
 		allocated := after.TotalAlloc - before.TotalAlloc
-		assert.Less(t, allocated, uint64(128<<20+64*len(raw)), "%s: %d rows, %v", name, len(page.Records), err)
+		assert.Less(t, allocated, uint64(128<<20+64*len(raw)), "%s: %d rows, %v", name, len(page.Transactions), err)
 		assert.Less(t, took, 20*time.Second, name) // linear: a second at most
 		runtime.KeepAlive(page)
 		t.Logf("%s: %d MB, %v, %v", name, allocated>>20, took, err)

@@ -11,8 +11,8 @@ import (
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
-// KeyPair returns a key and its secret, and whether they go in the "body" or the "query". It is a function so that no verb of
-// package fmt prints the secret, and nil if a request carries none.
+// KeyPair returns a key and its secret, and whether they go in the "body" or the "query". A secret without a name is not
+// written. It is a function so that no verb of package fmt prints the secret, and nil if a request carries none.
 type KeyPair func() (in string, members [2]Param)
 
 // Param is a name and a value.
@@ -35,41 +35,82 @@ const (
 	unknownCode = "the response holds a code that the contract does not know (errors.success, errors.classes)"
 )
 
-// failure returns what a document says of a failure. A code of a class wins over one of none, which wins over a code of
-// success; of equals the first wins. If no code has a class, doubt is why the response may not be taken for a success; "" if
-// it may.
-func failure[Document string | []byte](p *paths, doc Document, found []value, errs *table.Errors) (f Failure, doubt string) {
-	for i, slot := range p.places[errorCode] {
+// failures reads what a response says of a failure.
+type failures struct {
+	errs                           *table.Errors
+	code, object, message, request []int // places
+}
+
+// readFailure returns what a document says of a failure. A code of a class wins over one of none, which wins over a code of success; of
+// equals the first wins. If no code has a class, doubt is why the response may not be taken for a success; "" if it may.
+func readFailure[Document string | []byte](fs *failures, doc Document, found []value) (f Failure, doubt string) {
+	for i, slot := range fs.code {
 		v := found[slot]
 		code := strings.TrimSpace(textOf(doc, v))
 		switch {
 		case f.Class != "":
 			// it wins
 		case v.kind <= null || v.scalar() && code == "" || v.kind == boolean && code == "false":
-			if object := p.places[errorObject][i]; object != slot && !isNoError(doc, found[object], errs) {
+			if object := fs.object[i]; object != slot && !isNoError(fs, doc, found[object]) {
 				doubt = cmp.Or(doubt, noneInError)
 			}
 		case v.kind == boolean || !v.scalar():
 			doubt = cmp.Or(doubt, noCode)
-		case holds(errs.Success, code):
-			f.Code = cmp.Or(f.Code, code)
 		default:
-			if f.Class = classOf(errs, code); f.Class != "" || doubt != unknownCode {
-				f.Code, doubt = code, unknownCode
+			class, isSuccess := fs.meaning(code)
+			switch {
+			case isSuccess:
+				f.Code = cmp.Or(f.Code, code)
+			case class != "" || doubt != unknownCode:
+				f.Code, f.Class, doubt = code, class, unknownCode
 			}
 		}
 	}
 	if f.Class != "" {
 		doubt = ""
 	}
-	f.Message, f.RequestID = first(p, doc, found, errorMessage), first(p, doc, found, errorRequest)
-	noCode := holds(errs.Success, f.Code) || table.IsPlaceholder(f.Code) || isStatus(f.Code)
-	f.Own = f.Class != "" || !noCode || !table.IsPlaceholder(f.RequestID)
+	f.Message, f.RequestID = first(doc, found, fs.message), first(doc, found, fs.request)
+	_, isSuccess := fs.meaning(f.Code)
+	f.Own = f.Class != "" || !isSuccess && !table.IsPlaceholder(f.Code) && !isStatus(f.Code) || !table.IsPlaceholder(f.RequestID)
 	return f, doubt
 }
 
+// failureDecoder reads the responses of a read that are nothing but a failure.
+type failureDecoder struct {
+	places paths
+	errors failures
+}
+
+func newFailureDecoder(errs *table.Errors) failureDecoder {
+	p := compilePaths(withErrors(nil, errs), nil)
+	return failureDecoder{p, compileFailures(&p, errs)}
+}
+
+// DecodeFailure reads a response whose status says that it is a failure. The error says why it is not JSON.
+func (d *failureDecoder) DecodeFailure(body []byte) (Failure, error) {
+	scanner := newScanner(body)
+	found := make([]value, d.places.slots)
+	if err := d.places.find(&scanner, found); err != nil {
+		return Failure{}, err
+	}
+	failure, _ := readFailure(&d.errors, scanner.doc, found)
+	return failure, nil
+}
+
+// meaning returns the class of a code, or "", or reports that it is one of success, whichever the contract matches better.
+func (fs *failures) meaning(code string) (class string, isSuccess bool) {
+	if code == "" {
+		return "", false
+	}
+	class, match := table.Meaning(fs.errs.Classes, code, false)
+	if table.Match(fs.errs.Success, code, true) > match {
+		return "", true
+	}
+	return class, false
+}
+
 // isNoError reports whether the value at the place of an error says that there is none.
-func isNoError[Document string | []byte](doc Document, v value, errs *table.Errors) bool {
+func isNoError[Document string | []byte](fs *failures, doc Document, v value) bool {
 	switch v.kind {
 	case absent, null:
 		return true
@@ -77,7 +118,8 @@ func isNoError[Document string | []byte](doc Document, v value, errs *table.Erro
 		return strings.TrimSpace(string(doc[v.start+1:v.end-1])) == ""
 	default:
 		word := strings.TrimSpace(textOf(doc, v))
-		return word == "" || v.kind == boolean && word == "false" || v.kind != boolean && holds(errs.Success, word)
+		_, isSuccess := fs.meaning(word)
+		return word == "" || v.kind == boolean && word == "false" || v.kind != boolean && isSuccess
 	}
 }
 
@@ -87,23 +129,6 @@ func isStatus(code string) bool {
 	status, err := strconv.Atoi(number)
 	texts := []string{"forbidden", "not found", "method not allowed", "gone"}
 	return err == nil && status >= 100 && status < 600 || slices.Contains(texts, strings.ToLower(code))
-}
-
-// classOf returns the class of a code, or "". An exact code wins, then the longest prefix.
-func classOf(errs *table.Errors, code string) (class string) {
-	longest := -1
-	for name, list := range errs.Classes {
-		for _, known := range list {
-			prefix, isPrefix := strings.CutSuffix(known, "*")
-			switch {
-			case !isPrefix && known == code:
-				return name
-			case isPrefix && strings.HasPrefix(code, prefix) && len(prefix) > longest:
-				class, longest = name, len(prefix)
-			}
-		}
-	}
-	return class
 }
 
 // wholeNumber reads an integer, possibly with a fraction of zeros. Blank is 0.

@@ -44,6 +44,8 @@ func parse(t testing.TB, overlay string) *table.Table {
 }
 
 // operation returns a send by its key in the contract.
+var sendURL = &url.URL{Scheme: "https", Host: "api.example.com", Path: "/send"}
+
 func operation(c *table.Table, name string) *table.Send {
 	return map[string]*table.Send{"sms.send": &c.SMSSend, "chatapp1.send": &c.ChatApp1Send, "chatapp2.send": &c.ChatApp2Send}[name]
 }
@@ -68,7 +70,7 @@ func compile(t testing.TB, overlay string, op string, withPair bool) *codec.Send
 	if withPair {
 		pair = pairOf(c, key, secret)
 	}
-	return codec.CompileSend(operation(c, op), &c.Errors, pair)
+	return codec.CompileSend(c, operation(c, op), sendURL, pair)
 }
 
 // encode writes a message under an overlay, without credentials.
@@ -299,7 +301,7 @@ func readable(overlay string, request codec.Request) string {
 	}
 	section("contract", strings.Join(strings.Fields(overlay), " "), false)
 	section("content type", request.ContentType, false)
-	section("query", request.Query, true)
+	section("query", request.URL.RawQuery, true)
 	section("body", string(request.Body), request.ContentType == "application/x-www-form-urlencoded")
 	return strings.TrimSuffix(b.String(), "\n")
 }
@@ -362,11 +364,11 @@ func checkRequest(t *testing.T, c *table.Table, m message, pair codec.KeyPair, r
 	t.Helper()
 	op := operation(c, m.op())
 	names, literal, query := expected(t, c, m, pair)
-	raw := request.Query
+	raw := request.URL.RawQuery
 	switch op.Encoding {
 	case "json":
 		assert.Equal(t, "application/json", request.ContentType)
-		assert.Equal(t, formOf(t, query), parseForm(t, request.Query))
+		assert.Equal(t, formOf(t, query), parseForm(t, request.URL.RawQuery))
 		assert.Equal(t, objectOf(t, names, literal), decode(t, request.Body))
 		assertNamesComeOnce(t, request.Body)
 		for _, c := range []string{`\u003c`, `\u003e`, `\u0026`} {
@@ -375,7 +377,7 @@ func checkRequest(t *testing.T, c *table.Table, m message, pair codec.KeyPair, r
 		return
 	case "form":
 		assert.Equal(t, "application/x-www-form-urlencoded", request.ContentType)
-		assert.Equal(t, formOf(t, query), parseForm(t, request.Query))
+		assert.Equal(t, formOf(t, query), parseForm(t, request.URL.RawQuery))
 		raw = string(request.Body)
 	default:
 		assert.Empty(t, request.ContentType)
@@ -418,10 +420,37 @@ func objectOf(t *testing.T, names, literal map[string]any) any {
 		}
 		at[path[len(path)-1]] = value
 	}
+	for name, value := range object {
+		object[name] = listsOf(value)
+	}
 	maps.Copy(object, literal)
 	raw, err := json.Marshal(object)
 	require.NoError(t, err)
 	return decode(t, raw)
+}
+
+// listsOf turns objects whose names are positions into lists, with null at a position that is not there.
+func listsOf(value any) any {
+	object, ok := value.(map[string]any)
+	if !ok {
+		return value
+	}
+	var list []any
+	for name, member := range object {
+		object[name] = listsOf(member)
+		position, err := strconv.Atoi(name)
+		if err != nil {
+			continue
+		}
+		for len(list) <= position {
+			list = append(list, nil)
+		}
+		list[position] = object[name]
+	}
+	if list != nil {
+		return list
+	}
+	return object
 }
 
 // formOf returns values as a form holds them: a text without quotes, anything else as its JSON.

@@ -3,7 +3,6 @@ package codec
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"net/url"
 	"slices"
 	"strconv"
@@ -12,149 +11,176 @@ import (
 
 	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/internal/wire"
+	"github.com/messaging-service/messaging-go/sms"
 )
 
-// List writes the queries of a listing and reads its pages. It never changes once it is compiled and is safe for concurrent
+// List writes the requests of a listing and reads its pages. It never changes once it is compiled and is safe for concurrent
 // use.
 type List struct {
-	op        *table.List
-	base      *url.URL
-	zone      *time.Location
-	pair      KeyPair           // nil if it is not part of the query
-	constants map[string]string // by name
-	taken     map[string]bool   // names that Extra cannot have
-	paths     paths
-	rows      *rows
-	failures  paths // of a response without a page
-	errs      *table.Errors
+	encoding
+	failureDecoder
+
+	op     *table.List
+	always []member // constants
+	paths  paths
+	places struct {
+		total, pages, number, size, hasNext, next []int
+	}
+	rows     *rows
+	failures failures
 }
 
-// CompileList compiles a listing of a valid table at the URL base, which links to a next page must not leave. The pair is nil
-// if a request carries none.
-func CompileList(op *table.List, errs *table.Errors, base *url.URL, pair KeyPair) *List {
-	zone, err := time.LoadLocation(op.Zone)
-	if err != nil {
-		zone = time.UTC // never, because the table is valid
-	}
-	l := &List{
-		op: op, base: base, zone: zone, constants: map[string]string{}, taken: map[string]bool{},
-		paths: compilePaths(withErrors(op.Page, errs, op.Items...), op.Items), rows: compileRows(op.Record, zone),
-		failures: compilePaths(withErrors(nil, errs), nil), errs: errs,
-	}
-	for name, value := range op.Constants {
-		l.constants[name], _ = plain(value) // a valid table holds nothing else
-		l.taken[name] = true
-	}
+// CompileList compiles a listing of a valid table at a URL, which links to a next page must not leave. The pair is nil if a
+// request carries none.
+func CompileList(t *table.Table, op *table.List, target *url.URL, pair KeyPair) *List {
+	l := &List{encoding: newEncoding(op.Method, op.Encoding, target, op.Zone, pair), op: op}
+	l.time = op.Time
+	page, lastRow := op.CursorInLastRow()
+	l.rows = compileRows(t, op, lastRow, l.zone)
+	l.paths = compilePaths(withErrors(page, &t.Errors, op.Items...), op.Items)
+	l.failures = compileFailures(&l.paths, &t.Errors)
+	l.failureDecoder = newFailureDecoder(&t.Errors)
+	at, places := &l.places, l.paths.places
+	at.total, at.pages, at.number = places["total"], places["pages"], places["number"]
+	at.size, at.hasNext, at.next = places["size"], places["hasNext"], places["next"]
+	l.always = l.constants(op.Constants)
 	for _, name := range op.Params {
-		l.taken[name] = true
-	}
-	if pair != nil {
-		if in, members := pair(); in == "body" || in == "query" { // a GET has no body
-			l.pair = pair
-			l.taken[members[0].Name], l.taken[members[1].Name] = true, true
-		}
+		l.taken[l.top(name)] = true
 	}
 	return l
 }
 
-// Encode returns where a page is requested, with the query, or everything that is wrong with it.
-func (l *List) Encode(q wire.Query) (*url.URL, []wire.Problem) {
-	values := url.Values{}
+// Encode returns the request of a page, or everything that is wrong with it.
+func (l *List) Encode(q wire.Query) (Request, []wire.Problem) {
 	var problems wire.Checks
-	for _, f := range q.Params {
-		value, reason := l.value(f)
-		name := l.op.Params[f.Concept]
+	members := make([]member, 0, len(q.Params)+len(l.always)+len(q.Extra)+3)
+	for i := range q.Params {
+		f := &q.Params[i]
+		m, present, reason := l.param(f)
+		m.name, m.dotted = l.op.Params[f.Concept], true
 		switch {
-		case value == "":
-		case name != "":
-			values.Set(name, value)
-			reason = f.Reason
+		case !present:
+		case m.name != "":
+			reason = cmp.Or(f.Reason, reason)
+			members = append(members, m)
 		case f.Concept == "order" && f.Text == "ascending":
-			// what a service does that cannot be asked for anything else
+			reason = "" // what a service does that cannot be asked for anything else
 		default:
 			reason = "must be absent: the contract names no parameter for it (sms.list.params." + f.Concept + ")"
 		}
 		problems.Found(f.Name, reason)
 	}
 	problems = append(problems, q.Problems...)
-	for _, name := range sortedKeys(q.Extra) {
+	extra := l.extra(q.Extra, &problems)
+	position, reason := l.position(q.At)
+	problems.Found("contract", reason)
+	if len(problems) > 0 {
+		return Request{}, problems
+	}
+	members = append(append(append(members, l.always...), position...), extra...)
+	target, inLink := *l.url, []member(nil)
+	if q.At.Link != "" {
+		link, err := l.url.Parse(q.At.Link)
+		if err != nil {
+			return Request{}, []wire.Problem{{Field: "At", Reason: "holds a link that cannot be parsed"}}
+		}
+		target.Path, target.RawPath = link.Path, link.RawPath
+		inLink = parameters(link.Query())
+		if l.kind == "query" {
+			members = nil // the link says all
+		}
+	}
+	beside, inQuery := l.credentials()
+	isPair := func(m member) bool {
+		return slices.ContainsFunc(append(beside, inQuery...), func(c member) bool { return c.name == m.name })
+	}
+	inQuery = append(inQuery, slices.DeleteFunc(inLink, isPair)...)
+	members = append(members, beside...)
+	if l.kind == "query" {
+		members, inQuery = append(members, inQuery...), nil
+		slices.SortStableFunc(members, func(a, b member) int { return strings.Compare(a.name, b.name) })
+	}
+	return l.request(&target, members, inQuery), nil
+}
+
+// param returns what a parameter sends, whether it is present, and what is wrong with it.
+func (l *List) param(f *wire.Field) (m member, present bool, reason string) {
+	if f.Concept == "order" {
+		m.text = l.op.Orders[f.Text]
+		return m, m.text != "", ""
+	}
+	return l.value(f)
+}
+
+// Widen moves the bounds of a listing outward, so that no row within them is left out, whether the service includes a bound itself
+// or not.
+func (l *List) Widen(params []wire.Field) {
+	for i := range params {
+		at, ok := params[i].Value.(time.Time)
+		switch {
+		case !ok || at.IsZero():
+		case params[i].Concept == "createdAfter":
+			params[i].Value = table.After(at, l.time, l.zone)
+		case params[i].Concept == "createdBefore":
+			params[i].Value = table.Before(at, l.time, l.zone)
+		}
+	}
+}
+
+// extra returns the parameters that a user adds, and adds what is wrong with them. In JSON, several values of one are a list.
+func (l *List) extra(extra map[string][]string, problems *wire.Checks) (members []member) {
+	for _, name := range sortedKeys(extra) {
 		field := "Extra[" + strconv.Quote(name) + "]"
 		switch {
 		case name == "":
 			problems.Found(field, "a parameter needs a name")
 		case l.taken[name]:
 			problems.Found(field, "the contract uses this name; set the field of the options instead, or change the contract")
+		case l.isJSON() && len(extra[name]) != 1:
+			m, reason := encoded(extra[name])
+			problems.Found(field, reason)
+			members = append(members, member{name: name, raw: m.raw})
 		default:
-			values[name] = q.Extra[name]
+			for _, value := range extra[name] {
+				if l.isJSON() {
+					problems.Found(field, wire.CheckUTF8(name+value))
+				}
+				members = append(members, member{name: name, text: value})
+			}
 		}
 	}
-	for name, value := range l.constants {
-		values.Set(name, value)
-	}
-	problems.Found("contract", l.setPosition(values, q.At))
-	if len(problems) > 0 {
-		return nil, problems
-	}
-	target := *l.base
-	if q.At.Link != "" {
-		link, err := l.base.Parse(q.At.Link)
-		if err != nil {
-			return nil, []wire.Problem{{Field: "At", Reason: "holds a link that cannot be parsed"}}
-		}
-		target.Path, target.RawPath, values = link.Path, link.RawPath, link.Query()
-	}
-	if l.pair != nil {
-		_, members := l.pair()
-		values.Set(members[0].Name, members[0].Value)
-		values.Set(members[1].Name, members[1].Value)
-	}
-	target.RawQuery = values.Encode()
-	return &target, nil
+	return members
 }
 
-// value returns a parameter as it is written, "" if it is absent, and what is wrong with it.
-func (l *List) value(f wire.Field) (value, reason string) {
-	switch v := f.Value.(type) {
-	case nil:
-		if f.Concept == "order" {
-			return l.op.Orders[f.Text], ""
+// parameters returns the parameters of a query in the order of their names.
+func parameters(query url.Values) (members []member) {
+	for _, name := range sortedKeys(query) {
+		for _, value := range query[name] {
+			members = append(members, member{name: name, text: value})
 		}
-		return f.Text, ""
-	case int64:
-		if v == 0 {
-			return "", ""
-		}
-		return strconv.FormatInt(v, 10), ""
-	case time.Time:
-		if v.IsZero() {
-			return "", ""
-		}
-		return table.FormatTime(v, l.op.Time, l.zone), ""
-	default:
-		return "", fmt.Sprintf("cannot be a parameter: %T", v)
 	}
+	return members
 }
 
-// setPosition sets where the page begins. It returns why the contract cannot say so, or "".
-func (l *List) setPosition(values url.Values, at wire.Position) string {
-	value := ""
+// position returns what says where the page begins, if anything does, or why the contract cannot say so.
+func (l *List) position(at wire.Position) (members []member, reason string) {
+	m := member{name: l.op.Params[l.op.Paging.By], dotted: true}
 	switch l.op.Paging.By {
 	case "page":
-		value = strconv.Itoa(l.number(at))
+		m.raw = strconv.AppendInt(nil, int64(l.number(at)), 10)
 	case "offset":
-		value = strconv.Itoa(at.Rows)
+		m.raw = strconv.AppendInt(nil, int64(at.Rows), 10)
 	case "cursor":
-		value = at.Cursor // of the first page there is none
+		m.text = at.Cursor // of the first page there is none
 	}
-	if value == "" {
-		return ""
+	switch {
+	case m.raw == nil && m.text == "":
+		return nil, ""
+	case m.name == "":
+		return nil, "pages by " + l.op.Paging.By + ", but names no parameter for it (sms.list.params." + l.op.Paging.By + ")"
+	default:
+		return []member{m}, ""
 	}
-	name := l.op.Params[l.op.Paging.By]
-	if name == "" {
-		return "pages by " + l.op.Paging.By + ", but names no parameter for it (sms.list.params." + l.op.Paging.By + ")"
-	}
-	values.Set(name, value)
-	return ""
 }
 
 func (l *List) number(at wire.Position) int {
@@ -184,52 +210,78 @@ const (
 	errNoRows    = pageError("the response holds no list at any path of the contract (sms.list.items)")
 	errElsewhere = pageError("the response links to a next page that is not at the base URL")
 	errQuery     = pageError("the response links to a next page with a query that cannot be parsed")
+	errNoCursor  = pageError("the last row of the page has no cursor where the contract's paging looks for it (sms.list.page.next)")
 )
 
+// Page is one page of a listing. Number, Size, Total and TotalPages are 0 if the response does not say.
+type Page struct {
+	Transactions []sms.Transaction
+	// Unreadable lists the rows that could not be read in full. They are in Transactions too, as far as they could be read.
+	Unreadable                      []Unreadable
+	Number, Size, Total, TotalPages int
+	Last                            bool          // no page follows, as far as the response says
+	Missing                         bool          // there are no rows here, although the response says that there are some
+	Next                            wire.Position // of the next page
+}
+
+// Unreadable is a row that could not be read in full: its index in the page, the field of sms.Transaction ("" for the whole
+// row), and why, without the value.
+type Unreadable struct {
+	Index  int
+	Field  string
+	Reason string
+}
+
 // Decode reads the page that was requested at a position with so many rows, 0 if the request did not say. A response with an
-// error code is a Failure and no page. Nothing that it returns refers to body; the records take the place of those in reuse.
+// error code is a Failure and no page. Nothing that it returns refers to body; the transactions take the place of those in reuse.
 //
 // A page has at most ten times the rows that were requested, and at most 100,000. Reading it allocates at most 128 MiB and 64
 // times the size of body, most of which is free again at the end, and takes time in proportion to that size.
-func (l *List) Decode(body []byte, at wire.Position, rows int, reuse []wire.Record) (wire.Page, Failure, error) {
-	page := wire.Page{Records: reuse[:0]}
+func (l *List) Decode(body []byte, at wire.Position, rows int, reuse []sms.Transaction) (Page, Failure, error) {
+	page := Page{Transactions: reuse[:0]}
 	var few [32]value
 	found := slices.Grow(few[:0], l.paths.slots)[:l.paths.slots]
 	scanner := newScanner(body)
 	scanner.rows = newRowReader(l.rows, &page, rows)
-	if err := l.paths.find(scanner, found); err != nil {
-		return wire.Page{}, Failure{}, err
+	if err := l.paths.find(&scanner, found); err != nil {
+		return Page{}, Failure{}, err
 	}
 	doc := scanner.doc
-	word := func(concept string) string { return first(&l.paths, doc, found, concept) }
-	number := func(concept string) int {
-		n, _ := wholeNumber(word(concept))
+	number := func(slots []int) int {
+		n, _ := wholeNumber(first(doc, found, slots))
 		return n
 	}
-	failure, doubt := failure(&l.paths, doc, found, l.errs)
+	failure, doubt := readFailure(&l.failures, doc, found)
 	switch {
 	case failure.Class != "" || doubt == unknownCode:
-		return wire.Page{}, failure, nil
+		return Page{}, failure, nil
 	case doubt != "":
-		return wire.Page{}, failure, pageError(doubt)
+		return Page{}, failure, pageError(doubt)
 	case scanner.rows.place == 0:
-		return wire.Page{}, Failure{RequestID: failure.RequestID}, errNoRows
+		return Page{}, Failure{RequestID: failure.RequestID}, errNoRows
 	}
-	page.Number, page.Size = number("number"), number("size")
-	page.Total, page.TotalPages = number("total"), number("pages")
-	_, next := pick(&l.paths, doc, found, "next", func(v value, word string) bool { return v.kind != boolean && word != "" })
+	page.Number, page.Size = number(l.places.number), number(l.places.size)
+	page.Total, page.TotalPages = number(l.places.total), number(l.places.pages)
+	_, next := pick(doc, found, l.places.next, func(v value, word string) bool { return v.kind != boolean && word != "" })
 	more := !table.IsPlaceholder(next)
-	switch strings.ToLower(word("hasNext")) {
+	switch strings.ToLower(first(doc, found, l.places.hasNext)) {
 	case "true", "1", "yes":
 		more = true
 	case "false", "0", "no":
 		page.Last, more = true, false
 	default:
-		noNext, _ := pick(&l.paths, doc, found, "next", func(v value, _ string) bool { return v.kind == null })
+		noNext, _ := pick(doc, found, l.places.next, func(v value, _ string) bool { return v.kind == null })
 		page.Last = next == "" && noNext.kind == null
 	}
-	if len(page.Records) == 0 {
+	if len(page.Transactions) == 0 {
 		page.Last, page.Missing = true, more || page.Total > 0
+	}
+	if next == "" && len(l.rows.cursor) > 0 && !page.Last {
+		page.Next = wire.Position{Set: true, Cursor: scanner.rows.lastCursor}
+		if page.Next.Cursor == "" {
+			return page, Failure{}, errNoCursor
+		}
+		return page, Failure{}, nil
 	}
 	err := l.setNext(&page, at, next)
 	return page, Failure{}, err
@@ -237,7 +289,7 @@ func (l *List) Decode(body []byte, at wire.Position, rows int, reuse []wire.Reco
 
 // setNext sets where the page after a page begins, and whether there is one. A short page alone says nothing, and neither does
 // a number that cannot be read, or a number of no pages beside rows.
-func (l *List) setNext(page *wire.Page, at wire.Position, next string) (err error) {
+func (l *List) setNext(page *Page, at wire.Position, next string) (err error) {
 	switch l.op.Paging.By {
 	case "page":
 		requested := l.number(at)
@@ -248,7 +300,7 @@ func (l *List) setNext(page *wire.Page, at wire.Position, next string) (err erro
 		}
 		page.Last = page.Last || page.TotalPages > 0 && pages >= page.TotalPages
 	case "offset":
-		page.Next = wire.Position{Rows: at.Rows + len(page.Records)}
+		page.Next = wire.Position{Rows: at.Rows + len(page.Transactions)}
 		page.Last = page.Last || page.Total > 0 && page.Next.Rows >= page.Total
 	case "cursor":
 		if page.Last = page.Last || next == ""; !page.Last {
@@ -263,12 +315,12 @@ func (l *List) setNext(page *wire.Page, at wire.Position, next string) (err erro
 // follow returns the position of a cursor, which may be a link. A link must stay where the credentials may go.
 func (l *List) follow(cursor string) (wire.Position, error) {
 	isLink := strings.Contains(cursor, "://") || strings.HasPrefix(cursor, "?") ||
-		strings.HasPrefix(cursor, "/") && (strings.Contains(cursor, "?") || strings.HasPrefix(cursor, l.base.Path+"/"))
+		strings.HasPrefix(cursor, "/") && (strings.Contains(cursor, "?") || strings.HasPrefix(cursor, l.url.Path+"/"))
 	if !isLink {
 		return wire.Position{Set: true, Cursor: cursor}, nil
 	}
-	link, err := l.base.Parse(cursor)
-	if err != nil || !sameOrigin(link, l.base) || link.User != nil {
+	link, err := l.url.Parse(cursor)
+	if err != nil || !sameOrigin(link, l.url) || link.User != nil {
 		return wire.Position{}, errElsewhere
 	}
 	if _, err := url.ParseQuery(link.RawQuery); err != nil {
@@ -286,15 +338,4 @@ func sameOrigin(a, b *url.URL) bool {
 		return cmp.Or(u.Port(), "80")
 	}
 	return a.Scheme == b.Scheme && strings.EqualFold(a.Hostname(), b.Hostname()) && port(a) == port(b)
-}
-
-// DecodeFailure reads a response whose status says that it is no page. The error says why it is not JSON.
-func (l *List) DecodeFailure(body []byte) (Failure, error) {
-	scanner := newScanner(body)
-	found := make([]value, l.failures.slots)
-	if err := l.failures.find(scanner, found); err != nil {
-		return Failure{}, err
-	}
-	failure, _ := failure(&l.failures, scanner.doc, found, l.errs)
-	return failure, nil
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/messaging-service/messaging-go/internal/codec"
 	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/internal/wire"
+	"github.com/messaging-service/messaging-go/sms"
 )
 
 // filter is what a listing may ask for.
@@ -53,7 +54,8 @@ func (f filter) query(extra url.Values, at wire.Position) wire.Query {
 // queryOf returns the query of a page at the base URL.
 func queryOf(t testing.TB, l *codec.List, q wire.Query) (string, []wire.Problem) {
 	t.Helper()
-	target, problems := l.Encode(q)
+	request, problems := l.Encode(q)
+	target := request.URL
 	if target == nil {
 		require.NotEmpty(t, problems)
 		return "", problems
@@ -119,7 +121,7 @@ func compileList(t testing.TB, overlay string, pair bool) *codec.List {
 	if pair {
 		keyPair = pairOf(c, key, secret)
 	}
-	return codec.CompileList(&c.SMSList, &c.Errors, target, keyPair)
+	return codec.CompileList(c, &c.SMSList, target, keyPair)
 }
 
 // Each query has a golden file of its name, with the overlay, what is asked for, and what comes of it.
@@ -466,9 +468,9 @@ func TestListEncodeChangesNothing(t *testing.T) {
 func TestListEncodeRefusesUnknownValue(t *testing.T) {
 	t.Parallel()
 	l := compileList(t, "", false)
-	target, problems := l.Encode(wire.Query{Params: []wire.Field{{Concept: "id", Name: "ID", Value: []string{"v4lue"}}}})
-	assert.Nil(t, target)
-	assert.Equal(t, []wire.Problem{{Field: "ID", Reason: "cannot be a parameter: []string"}}, problems)
+	request, problems := l.Encode(wire.Query{Params: []wire.Field{{Concept: "id", Name: "ID", Value: []string{"v4lue"}}}})
+	assert.Zero(t, request)
+	assert.Equal(t, []wire.Problem{{Field: "ID", Reason: "holds a value that cannot be sent: []string"}}, problems)
 }
 
 func TestListEncodeReportsEveryProblem(t *testing.T) {
@@ -477,18 +479,18 @@ func TestListEncodeReportsEveryProblem(t *testing.T) {
 	q := filter{ID: "x", From: "x"}.query(url.Values{"": {"x"}}, wire.Position{})
 	q.Params[2].Reason = "is odd"
 	q.Problems = []wire.Problem{{Field: "Page", Reason: "must not be negative"}}
-	target, problems := l.Encode(q)
-	assert.Nil(t, target)
+	request, problems := l.Encode(q)
+	assert.Zero(t, request)
 	assert.Equal(t, []string{"ID", "From", "Page", `Extra[""]`}, fieldsOf(problems))
 }
 
 func TestListEncodeFollowsPathOfLink(t *testing.T) {
 	t.Parallel()
-	target, problems := compileList(t, byCursor, false).Encode(wire.Query{At: wire.Position{Set: true, Link: "/other/p%2Fath?after=x"}})
+	request, problems := compileList(t, byCursor, false).Encode(wire.Query{At: wire.Position{Set: true, Link: "/other/p%2Fath?after=x"}})
 	require.Empty(t, problems)
-	assert.Equal(t, "https://api.example.com/other/p%2Fath?after=x", target.String())
-	target, problems = compileList(t, byCursor, false).Encode(wire.Query{At: wire.Position{Set: true, Link: "%zz"}})
-	assert.Nil(t, target)
+	assert.Equal(t, "https://api.example.com/other/p%2Fath?after=x", request.URL.String())
+	request, problems = compileList(t, byCursor, false).Encode(wire.Query{At: wire.Position{Set: true, Link: "%zz"}})
+	assert.Zero(t, request)
 	assert.NotEmpty(t, problems)
 }
 
@@ -757,11 +759,11 @@ func TestListHasNoOtherGoldenFiles(t *testing.T) {
 }
 
 // checkPage holds a page against what the case says of it, and its rows against those of the reference.
-func checkPage(t *testing.T, tt pageCase, page wire.Page) {
+func checkPage(t *testing.T, tt pageCase, page codec.Page) {
 	t.Helper()
 	op := &parse(t, tt.overlay).SMSList
-	ids := make([]string, 0, len(page.Records))
-	for _, record := range page.Records {
+	ids := make([]string, 0, len(page.Transactions))
+	for _, record := range page.Transactions {
 		ids = append(ids, record.ID)
 	}
 	assert.Equal(t, tt.ids, ids)
@@ -786,7 +788,7 @@ func checkPage(t *testing.T, tt pageCase, page wire.Page) {
 	}
 }
 
-func pageText(page wire.Page) string {
+func pageText(page codec.Page) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "number %d, size %d, total %d, pages %d, last %t\n", page.Number, page.Size, page.Total, page.TotalPages, page.Last)
 	fmt.Fprintf(&b, "next: %s\n", position(page.Next))
@@ -794,7 +796,7 @@ func pageText(page wire.Page) string {
 	for _, row := range page.Unreadable {
 		unread[row.Index] = row.Reason
 	}
-	for i, record := range page.Records {
+	for i, record := range page.Transactions {
 		fmt.Fprintf(&b, "row %d:\n", i)
 		if reason, ok := unread[i]; ok {
 			fmt.Fprintf(&b, "  unreadable: %s\n", reason)
@@ -806,6 +808,10 @@ func pageText(page wire.Page) string {
 			case string:
 				if value != "" {
 					fmt.Fprintf(&b, "  %s = %+q\n", name, value)
+				}
+			case sms.Status:
+				if value != sms.StatusUnknown {
+					fmt.Fprintf(&b, "  %s = %s\n", name, value)
 				}
 			case time.Time:
 				if !value.IsZero() {
@@ -877,8 +883,8 @@ func TestListDecodeDepth(t *testing.T) {
 				page, _, err := l.Decode([]byte(body), wire.Position{}, 0, nil)
 				require.Equal(t, json.Valid([]byte(body)), err == nil, "depth %d in %s: %v", depth, around, err)
 				if err == nil {
-					require.NotEmpty(t, page.Records)
-					assert.Equal(t, "a", page.Records[0].ID)
+					require.NotEmpty(t, page.Transactions)
+					assert.Equal(t, "a", page.Transactions[0].ID)
 				}
 			}
 		}
@@ -894,15 +900,15 @@ func TestListConcurrently(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 8 {
 		all.Go(func() {
-			var reuse []wire.Record
+			var reuse []sms.Transaction
 			for j := range 50 {
 				id := fmt.Sprintf("m-%d-%d", i, j)
 				page, _, err := l.Decode(fmt.Appendf(nil, `{"data":[{"id":%q,"x%d":1,"dateCreated":"2026-01-02 03:04"},{"id":"b"}]}`, id, i), wire.Position{}, 0, reuse)
-				if assert.NoError(t, err) && assert.Len(t, page.Records, 2) {
-					assert.Equal(t, id, page.Records[0].ID)
-					assert.Len(t, page.Records[0].Extra, 1)
+				if assert.NoError(t, err) && assert.Len(t, page.Transactions, 2) {
+					assert.Equal(t, id, page.Transactions[0].ID)
+					assert.Len(t, page.Transactions[0].Extra, 1)
 				}
-				reuse = page.Records
+				reuse = page.Transactions
 				raw, problems := queryOf(t, l, filter{ID: id}.query(nil, wire.Position{}))
 				assert.Empty(t, problems)
 				assert.Contains(t, raw, id)

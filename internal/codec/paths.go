@@ -141,11 +141,9 @@ func (n *node) forget(found []value) {
 	}
 }
 
-// pick returns the first value of a concept that is wanted, and what it says.
-func pick[Document string | []byte](
-	p *paths, doc Document, found []value, concept string, isWanted func(v value, word string) bool,
-) (value, string) {
-	for _, slot := range p.places[concept] {
+// pick returns the first value of the slots that is wanted, and what it says.
+func pick[Document string | []byte](doc Document, found []value, slots []int, isWanted func(v value, word string) bool) (value, string) {
+	for _, slot := range slots {
 		v := found[slot]
 		if word := textOf(doc, v); isWanted(v, word) {
 			return v, word
@@ -154,8 +152,12 @@ func pick[Document string | []byte](
 	return value{}, ""
 }
 
-// first returns the first word of a concept, or "".
-func first[Document string | []byte](p *paths, doc Document, found []value, concept string) string {
-	_, word := pick(p, doc, found, concept, func(_ value, word string) bool { return word != "" })
-	return word
+// first returns the first word of the slots, or "".
+func first[Document string | []byte](doc Document, found []value, slots []int) string {
+	for _, slot := range slots {
+		if word := textOf(doc, found[slot]); word != "" {
+			return word
+		}
+	}
+	return ""
 }

@@ -43,7 +43,7 @@ func TestFind(t *testing.T) {
 	} {
 		p := compiled(path)
 		found := make([]value, 1)
-		require.NoError(t, p.find(newScanner([]byte(doc)), found))
+		require.NoError(t, p.find(scan([]byte(doc)), found))
 		assert.Equal(t, want.kind, found[0].kind, path)
 		assert.Equal(t, want.raw, doc[found[0].start:found[0].end], path)
 	}
@@ -70,7 +70,7 @@ func compiled(list ...string) *paths {
 
 // find discards what it finds.
 func find(p *paths, doc string) error {
-	return p.find(newScanner([]byte(doc)), make([]value, p.slots))
+	return p.find(scan([]byte(doc)), make([]value, p.slots))
 }
 
 // reference returns what encoding/json finds at a path.
@@ -139,7 +139,7 @@ func FuzzFind(f *testing.F) {
 		names := strings.Split(list, "\n")
 		p := compiled(names...)
 		found := make([]value, p.slots)
-		err := p.find(newScanner(doc), found)
+		err := p.find(scan(doc), found)
 		plain := strings.TrimPrefix(string(doc), "\ufeff")
 		if valid := json.Valid([]byte(plain)); valid != (err == nil) {
 			t.Fatalf("valid is %t, but the error is %v", valid, err)
@@ -187,4 +187,9 @@ func check(t *testing.T, path, doc string, got value, want any) {
 	if !ok || textOf(doc, got) != asText || got.scalar() != scalar {
 		t.Errorf("%q: got the kind %d, %q, scalar %t; want %#v", path, got.kind, raw, got.scalar(), want)
 	}
+}
+
+func scan(doc []byte) *scanner {
+	s := newScanner(doc)
+	return &s
 }

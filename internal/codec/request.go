@@ -5,11 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"net/url"
 	"reflect"
 	"slices"
 	"strconv"
-	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/messaging-service/messaging-go/internal/table"
@@ -18,14 +17,17 @@ import (
 
 // Send is one operation that sends a message. It never changes once it is compiled and is safe for concurrent use.
 type Send struct {
-	op        *table.Send
-	errs      *table.Errors
-	fields    map[string]field // by concept, those that the service has
-	constants []member
-	wrap      string          // of a message in the shape of another platform; "" at the top level
-	taken     map[string]bool // top-level names that Extra and Members cannot have
-	pair      KeyPair
-	paths     paths // of what a response says
+	encoding
+
+	op     *table.Send
+	fields map[string]field // by concept, those that the service has
+	always []member         // constants
+	wrap   string           // of a message in the shape of another platform; "" at the top level
+	paths  paths            // of what a response says
+	places struct {
+		id, request, reference, parts, unitCost, cost, balance, currency, operator, status []int
+	}
+	failures failures
 }
 
 // field is where a field goes, and what goes with it.
@@ -34,73 +36,28 @@ type field struct {
 	with []member
 }
 
-// Request is a request as it is sent.
-type Request struct {
-	Body        []byte
-	ContentType string
-	Query       string
-}
-
-// CompileSend compiles an operation of a valid table. The pair is nil if a request carries none.
-func CompileSend(op *table.Send, errs *table.Errors, pair KeyPair) *Send {
+// CompileSend compiles an operation of a valid table that sends to a URL. The pair is nil if a request carries none.
+func CompileSend(t *table.Table, op *table.Send, target *url.URL, pair KeyPair) *Send {
 	s := &Send{
-		op: op, errs: errs, fields: make(map[string]field, len(op.Fields)), taken: map[string]bool{}, pair: pair,
-		paths: compilePaths(withErrors(op.Response, errs), nil),
+		encoding: newEncoding("POST", op.Encoding, target, op.Zone, pair), op: op, fields: make(map[string]field, len(op.Fields)),
+		paths: compilePaths(withErrors(op.Response, &t.Errors), nil),
 	}
+	s.time, s.ttl = op.Time, op.TTL
 	for concept, name := range op.Fields {
 		if name != "" {
-			s.fields[concept] = field{name, s.compileConstants(op.With[concept])}
+			s.fields[concept] = field{name, s.constants(op.With[concept])}
 		}
 	}
-	s.constants = s.compileConstants(op.Constants)
+	s.always = s.constants(op.Constants)
 	if op.Wrap != nil {
 		s.wrap = *op.Wrap
 	}
-	if pair != nil {
-		if in, members := pair(); s.besideFields(in) {
-			s.taken[s.top(members[0].Name)], s.taken[s.top(members[1].Name)] = true, true
-		}
-	}
+	s.failures = compileFailures(&s.paths, &t.Errors)
+	at, places := &s.places, s.paths.places
+	at.id, at.request, at.reference, at.parts = places["id"], places["request"], places["reference"], places["parts"]
+	at.unitCost, at.cost, at.balance, at.currency = places["unitCost"], places["cost"], places["balance"], places["currency"]
+	at.operator, at.status = places["operator"], places["status"]
 	return s
-}
-
-func (s *Send) isJSON() bool { return s.op.Encoding == "json" }
-
-// besideFields reports whether the key pair stands among the fields of a request.
-func (s *Send) besideFields(in string) bool { return in == "body" || s.op.Encoding == "query" }
-
-// top returns the member or parameter in which a name of the contract stands.
-func (s *Send) top(name string) string {
-	if s.isJSON() {
-		name, _, _ = strings.Cut(name, ".")
-	}
-	return name
-}
-
-func (s *Send) compileConstants(constants map[string]any) []member {
-	var compiled []member
-	for _, name := range sortedKeys(constants) {
-		m := member{name: name, dotted: true}
-		if s.isJSON() {
-			m.raw, _ = wire.Encode(constants[name]) // it came from JSON
-		} else {
-			m.text, _ = plain(constants[name]) // a valid table holds nothing else
-		}
-		compiled = append(compiled, m)
-		s.taken[s.top(name)] = true
-	}
-	return compiled
-}
-
-func unitOf(ttl string) (time.Duration, string) {
-	switch ttl {
-	case "ms":
-		return time.Millisecond, "milliseconds, the unit of the contract"
-	case "m":
-		return time.Minute, "minutes, the unit of the contract"
-	default:
-		return time.Second, "seconds, the unit of the contract"
-	}
 }
 
 // Encode writes a message as a request, or returns everything that is wrong with it: its own problems, except for those of
@@ -114,7 +71,7 @@ func (s *Send) Encode(call wire.Call, lenient bool) (Request, []wire.Problem) {
 	case call.Members == nil:
 	case s.wrap != "":
 		message := appendMembers(nil, call.Members)
-		members = append(members, member{name: s.wrap, dotted: true, raw: appendJSON(nil, append(message, extra...))})
+		members = append(members, member{name: s.wrap, dotted: true, raw: appendObject(nil, append(message, extra...))})
 		extra = nil
 	default:
 		s.checkMembers(&call, &collisions)
@@ -124,31 +81,10 @@ func (s *Send) Encode(call wire.Call, lenient bool) (Request, []wire.Problem) {
 	if all := inOrder(&call, lenient, problems, collisions); len(all) > 0 {
 		return Request{}, all
 	}
-	members = append(members, s.constants...)
-	var request Request
-	if s.pair != nil {
-		in, pair := s.pair()
-		var credentials [len(pair)]member
-		for i, m := range pair {
-			credentials[i] = member{name: m.Name, text: m.Value, dotted: true}
-		}
-		switch {
-		case s.besideFields(in):
-			members = append(members, credentials[:]...)
-		case in == "query":
-			request.Query = string(appendForm(nil, credentials[:]))
-		}
-	}
-	members = append(members, extra...)
-	switch s.op.Encoding {
-	case "query":
-		request.Query = string(appendForm(nil, members))
-	case "form":
-		request.Body, request.ContentType = appendForm(nil, members), "application/x-www-form-urlencoded"
-	default:
-		request.Body, request.ContentType = appendJSON(make([]byte, 0, sizeOf(members)), members), "application/json"
-	}
-	return request, nil
+	members = append(members, s.always...)
+	beside, inQuery := s.credentials()
+	members = append(append(members, beside...), extra...)
+	return s.request(s.url, members, inQuery), nil
 }
 
 // inOrder returns all problems in the order in which a user reads the message: a message of another platform comes before the
@@ -193,32 +129,6 @@ func (s *Send) appendFields(members []member, call *wire.Call, problems *wire.Ch
 	return members
 }
 
-// value returns what a field sends, whether it is present, and what is wrong with it.
-func (s *Send) value(f *wire.Field) (m member, present bool, reason string) {
-	switch v := f.Value.(type) {
-	case nil:
-		return member{text: f.Text}, f.Text != "", wire.CheckUTF8(f.Text)
-	case int64:
-		return member{raw: strconv.AppendInt(nil, v, 10)}, v != 0, ""
-	case time.Duration:
-		unit, name := time.Second, "seconds"
-		if f.Concept == "ttl" {
-			unit, name = unitOf(s.op.TTL)
-		}
-		switch {
-		case v < 0:
-			reason = "must not be negative, got " + v.String()
-		case v%unit != 0:
-			reason = "must be a whole number of " + name + ", got " + v.String()
-		}
-		return member{raw: strconv.AppendInt(nil, int64(v/unit), 10)}, v != 0, reason
-	default:
-		m, reason = encoded(v)
-		params, isMap := v.(map[string]string)
-		return m, !isMap || len(params) > 0, reason
-	}
-}
-
 // extraMembers returns the extra members of a message in the order of their names, and adds what is wrong with them.
 func (s *Send) extraMembers(call *wire.Call, problems *wire.Checks) (members []member) {
 	inMessage := call.Members != nil && s.wrap != "" // together with the members, under a key of their own
@@ -248,7 +158,7 @@ func (s *Send) extra(value any, asJSON bool) (m member, reason string) {
 	}
 	text, ok := plain(value)
 	if !ok {
-		return m, "must be a string, a number or a boolean with the encoding " + s.op.Encoding
+		return m, "must be a string, a number or a boolean with the encoding " + s.kind
 	}
 	return member{text: text}, wire.CheckUTF8(text)
 }

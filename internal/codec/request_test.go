@@ -30,12 +30,12 @@ func TestEncode(t *testing.T) {
 			if tt.pair {
 				pair = pairOf(c, key, secret)
 			}
-			send := codec.CompileSend(operation(c, tt.message.op()), &c.Errors, pair)
+			send := codec.CompileSend(c, operation(c, tt.message.op()), sendURL, pair)
 			request, problems := send.Encode(tt.message.call(), false)
 			require.Empty(t, problems)
 			checkRequest(t, c, tt.message, pair, request)
 			for range 10 {
-				again, _ := codec.CompileSend(operation(c, tt.message.op()), &c.Errors, pair).Encode(tt.message.call(), false)
+				again, _ := codec.CompileSend(c, operation(c, tt.message.op()), sendURL, pair).Encode(tt.message.call(), false)
 				require.Equal(t, request, again, "the same message, other bytes")
 			}
 			overlay := tt.overlay
@@ -58,7 +58,7 @@ func TestEncodeKeepsNumbersOfConstants(t *testing.T) {
 		constants := `"constants": {"n": ` + number + `}`
 		assert.Contains(t, string(written(t, `{"sms.send": {`+constants+`}}`, minimal()).Body), `"n":`+number+`}`)
 		assert.Equal(t, number, parseForm(t, string(written(t, `{"sms.send": {"encoding": "form", `+constants+`}}`, minimal()).Body)).Get("n"))
-		assert.Equal(t, number, parseForm(t, written(t, `{"sms.send": {"encoding": "query", `+constants+`}}`, minimal()).Query).Get("n"))
+		assert.Equal(t, number, parseForm(t, written(t, `{"sms.send": {"encoding": "query", `+constants+`}}`, minimal()).URL.RawQuery).Get("n"))
 	}
 }
 
@@ -76,7 +76,7 @@ func TestEncodeKeepsCallbackByteForByte(t *testing.T) {
 		require.NoError(t, json.Unmarshal(written(t, `{"sms.send": {"fields": {"callback": "dlr.url"}}}`, m).Body, &nested))
 		assert.Equal(t, url, nested.DLR.URL)
 		assert.Equal(t, url, parseForm(t, string(written(t, `{"sms.send": {"encoding": "form"}}`, m).Body)).Get("dlrCallback"))
-		assert.Equal(t, url, parseForm(t, written(t, `{"sms.send": {"encoding": "query"}}`, m).Query).Get("dlrCallback"))
+		assert.Equal(t, url, parseForm(t, written(t, `{"sms.send": {"encoding": "query"}}`, m).URL.RawQuery).Get("dlrCallback"))
 	}
 }
 
@@ -221,7 +221,7 @@ func TestEncodeTTL(t *testing.T) {
 			return string(body.TTL)
 		},
 		`"encoding": "form"`:  func(r codec.Request) string { return parseForm(t, string(r.Body)).Get("ttl") },
-		`"encoding": "query"`: func(r codec.Request) string { return parseForm(t, r.Query).Get("ttl") },
+		`"encoding": "query"`: func(r codec.Request) string { return parseForm(t, r.URL.RawQuery).Get("ttl") },
 	}
 	for _, tt := range []struct {
 		unit string
@@ -285,7 +285,7 @@ func TestEncodeSendsWithOnlyBesideItsField(t *testing.T) {
 							overlay += `, "wrap": "` + wrap + `"`
 						}
 						request := written(t, `{"`+m.op()+`": {`+overlay+`}}`, m)
-						assert.Equal(t, i == 1, strings.Contains(string(request.Body)+request.Query, "dlr"), "%s %s", overlay, request.Body)
+						assert.Equal(t, i == 1, strings.Contains(string(request.Body)+request.URL.RawQuery, "dlr"), "%s %s", overlay, request.Body)
 					}
 				}
 			}
@@ -400,7 +400,7 @@ func TestEncodeWrappedMessageMayHaveAnyName(t *testing.T) {
 		for _, encoding := range []string{"json", "form", "query"} {
 			c := parse(t, overlay2(`"encoding": "`+encoding+`", "constants": {"app": "x"}, "wrap": "`+wrap+`"`))
 			pair := pairOf(c, "k", "s")
-			request, problems := codec.CompileSend(&c.ChatApp2Send, &c.Errors, pair).Encode(m.call(), false)
+			request, problems := codec.CompileSend(c, &c.ChatApp2Send, sendURL, pair).Encode(m.call(), false)
 			require.Empty(t, problems)
 			checkRequest(t, c, m, pair, request)
 		}
@@ -474,7 +474,7 @@ func TestEncodeFormHoldsOnlyScalars(t *testing.T) {
 			{json.Number("1.50"), "1.50"},
 		} {
 			request := written(t, overlay, minimal().with(map[string]any{"x": tt.value}))
-			assert.Equal(t, []string{tt.want}, parseForm(t, string(request.Body)+request.Query)["x"], "%T", tt.value)
+			assert.Equal(t, []string{tt.want}, parseForm(t, string(request.Body)+request.URL.RawQuery)["x"], "%T", tt.value)
 		}
 		for _, value := range []any{
 			nil,
@@ -529,14 +529,14 @@ func TestEncodeConcurrently(t *testing.T) {
 					if !assert.Empty(t, problems) {
 						return
 					}
-					kept := string(first.Body) + first.Query
+					kept := string(first.Body) + first.URL.RawQuery
 					assert.Contains(t, kept, body)
 					for range 30 {
 						again, _ := sends[m.op()].Encode(m.call(), false)
-						assert.Equal(t, kept, string(again.Body)+again.Query)
+						assert.Equal(t, kept, string(again.Body)+again.URL.RawQuery)
 						clear(again.Body) // it belongs to the caller
 					}
-					assert.Equal(t, kept, string(first.Body)+first.Query, "written over")
+					assert.Equal(t, kept, string(first.Body)+first.URL.RawQuery, "written over")
 					assert.Equal(t, m.call(), call, "changed")
 				}
 			})
@@ -549,7 +549,7 @@ func TestKeyPairDoesNotPrint(t *testing.T) {
 	t.Parallel()
 	c := parse(t, `{}`)
 	pair := pairOf(c, "v4lue", "v4lue")
-	send := codec.CompileSend(&c.SMSSend, &c.Errors, pair)
+	send := codec.CompileSend(c, &c.SMSSend, sendURL, pair)
 	for _, value := range []any{pair, struct{ Pair codec.KeyPair }{pair}, *send, send} {
 		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x"} {
 			printed := fmt.Sprintf(verb, value)
@@ -565,11 +565,12 @@ func FuzzEncode(f *testing.F) {
 	tables := []*table.Table{
 		parse(f, `{}`), parse(f, `{"sms.send": {"encoding": "form"}}`),
 		parse(f, `{"sms.send": {"fields": {"from": "a.b", "text": "a.c.d", "reference": "r"}, "constants": {"a.c.e": [1]}}}`),
+		parse(f, `{"sms.send": {"fields": {"from": "m.0.a", "text": "m.1.0", "reference": "m.1.1"}, "constants": {"m.2": {}}}}`),
 	}
 	f.Fuzz(func(t *testing.T, from, body, callback, reference, name, value string) {
 		for _, c := range tables {
 			m := text{From: from, To: "12345", Text: body, CallbackURL: callback, ReferenceID: reference}.with(map[string]any{name: value})
-			request, problems := codec.CompileSend(&c.SMSSend, &c.Errors, nil).Encode(m.call(), false)
+			request, problems := codec.CompileSend(c, &c.SMSSend, sendURL, nil).Encode(m.call(), false)
 			if len(problems) == 0 {
 				checkRequest(t, c, m, nil, request)
 			} else {

@@ -13,17 +13,18 @@ import (
 type Response struct {
 	ID, RequestID, ReferenceID        string
 	Parts                             int
-	UnitCost, Cost, Balance, Operator string
+	UnitCost, Cost, Balance, Currency string // of money, decimal numbers in the scale of the contract, or "" if there is no number to scale
+	Operator                          string
 	Failure
 
-	// Refused reports whether the response holds an error code of a known class.
+	// Refused reports whether the response holds an error code of a known class, or a status that refuses.
 	Refused bool
 	// Doubt is why a 2xx that is not Refused may not be taken for an acceptance; "" if it may.
 	Doubt string
 }
 
-// NamesMessage reports whether the response names a message, and no error code of a known class says that it was refused.
-func (r *Response) NamesMessage() bool { return r.ID != "" && r.Class == "" }
+// NamesMessage reports whether the response names a message, and nothing in it says that it was refused.
+func (r *Response) NamesMessage() bool { return r.ID != "" && !r.Refused }
 
 // The concepts of a failure, beside those of an operation.
 const (
@@ -32,6 +33,13 @@ const (
 	errorMessage = "errors.message"
 	errorRequest = "errors.request"
 )
+
+// compileFailures compiles the places of a failure in paths that withErrors has made.
+func compileFailures(p *paths, errs *table.Errors) failures {
+	return failures{
+		errs: errs, code: p.places[errorCode], object: p.places[errorObject], message: p.places[errorMessage], request: p.places[errorRequest],
+	}
+}
 
 // withErrors adds the places of a failure to the places by concept. The object of the code at error.code is error, unless the
 // operation reads something else from it, such as items; a code that is in no such object has its own place in the list of
@@ -60,47 +68,60 @@ func (s *Send) Decode(body []byte) (Response, error) {
 	var few [48]value
 	found := slices.Grow(few[:0], s.paths.slots)[:s.paths.slots]
 	scanner := newScanner(body)
-	if err := s.paths.find(scanner, found); err != nil {
+	if err := s.paths.find(&scanner, found); err != nil {
 		return Response{}, err
 	}
 	doc := string(scanner.doc) // one copy, shared by all strings of the response
-	word := func(concept string) string { return first(&s.paths, doc, found, concept) }
-	failure, doubt := failure(&s.paths, doc, found, s.errs)
-	_, id := pick(&s.paths, doc, found, "id", isID)
-	parts, _ := wholeNumber(word("parts"))
-	response := Response{
+	at := &s.places
+	failure, doubt := readFailure(&s.failures, doc, found)
+	_, id := pick(doc, found, at.id, isID)
+	parts, _ := wholeNumber(first(doc, found, at.parts))
+	r := Response{
 		ID:          id,
-		RequestID:   cmp.Or(word("request"), failure.RequestID),
-		ReferenceID: word("reference"),
+		RequestID:   cmp.Or(first(doc, found, at.request), failure.RequestID),
+		ReferenceID: first(doc, found, at.reference),
 		Parts:       max(parts, 0),
-		UnitCost:    word("unitCost"),
-		Cost:        word("cost"),
-		Balance:     word("balance"),
-		Operator:    word("operator"),
+		Currency:    first(doc, found, at.currency),
+		Operator:    first(doc, found, at.operator),
 		Failure:     failure,
 		Refused:     failure.Class != "",
+		Doubt:       doubt,
 	}
-	response.Own = failure.Own || !table.IsPlaceholder(response.RequestID)
-	status, statusWord := pick(&s.paths, doc, found, "status", func(v value, _ string) bool { return v.kind > null })
+	r.UnitCost, _ = scaled(first(doc, found, at.unitCost), s.op.Money)
+	r.Cost, _ = scaled(first(doc, found, at.cost), s.op.Money)
+	r.Balance, _ = scaled(first(doc, found, at.balance), s.op.Money)
+	r.Own = failure.Own || !table.IsPlaceholder(r.RequestID)
+	s.judge(&r, doc, found)
+	return r, nil
+}
+
+// judge adds what the status says, and that a message without an ID is in doubt.
+func (s *Send) judge(r *Response, doc string, found []value) {
+	status, word := pick(doc, found, s.places.status, func(v value, _ string) bool { return v.kind > null })
+	accepted, refused := -1, -1
+	if status.scalar() {
+		accepted, refused = table.Match(s.op.Accepted, word, true), table.Match(s.op.Refused, word, true)
+	}
 	switch {
-	case response.Refused:
-	case doubt != "":
-		response.Doubt = doubt
-	case status.kind != absent && (!status.scalar() || !holds(s.op.Accepted, statusWord)):
-		response.Doubt = "the response has a status that is no word of the contract (accepted)"
-	case response.ID == "":
-		response.Doubt = "the response names no message at any path of the contract (response.id)"
+	case r.Refused:
+	case refused > accepted:
+		r.Refused = true
+		if _, isSuccess := s.failures.meaning(r.Code); r.Code == "" || isSuccess {
+			r.Code = strings.TrimSpace(word)
+			r.Class, _ = table.Meaning(s.failures.errs.Classes, r.Code, false)
+		}
+	case r.Doubt != "":
+	case status.kind != absent && accepted < 0:
+		r.Doubt = "the response has a status that is no word of the contract (accepted, refused)"
+	case r.ID == "":
+		r.Doubt = "the response names no message at any path of the contract (response.id)"
 	}
-	return response, nil
+	if r.Refused {
+		r.Doubt = ""
+	}
 }
 
 // isID reports whether a value can be the ID of a message.
 func isID(v value, word string) bool {
 	return v.scalar() && v.kind != boolean && !table.IsPlaceholder(word)
-}
-
-// holds reports whether a list of the contract holds a word, in any case.
-func holds(list []string, word string) bool {
-	word = strings.TrimSpace(word)
-	return slices.ContainsFunc(list, func(known string) bool { return strings.EqualFold(known, word) })
 }

@@ -27,7 +27,7 @@ const (
 func decoder(t testing.TB, overlay string) *codec.Send {
 	t.Helper()
 	c := parse(t, overlay)
-	return codec.CompileSend(&c.SMSSend, &c.Errors, nil)
+	return codec.CompileSend(c, &c.SMSSend, sendURL, nil)
 }
 
 // response is a codec.Response without what follows from the rest.

@@ -4,49 +4,58 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"reflect"
 	"slices"
 	"time"
 
 	"github.com/messaging-service/messaging-go/internal/table"
-	"github.com/messaging-service/messaging-go/internal/wire"
+	"github.com/messaging-service/messaging-go/sms"
 )
 
-// recordFields are the concepts of sms.list.record and the fields that they fill. The ID comes first.
-var recordFields = [...]struct { //nolint:gochecknoglobals // never written
-	concept string
-	of      func(*wire.Record) any
-}{
-	{"id", func(r *wire.Record) any { return &r.ID }},
-	{"request", func(r *wire.Record) any { return &r.RequestID }},
-	{"reference", func(r *wire.Record) any { return &r.ReferenceID }},
-	{"category", func(r *wire.Record) any { return &r.CategoryID }},
-	{"from", func(r *wire.Record) any { return &r.From }},
-	{"to", func(r *wire.Record) any { return &r.To }},
-	{"text", func(r *wire.Record) any { return &r.Text }},
-	{"parts", func(r *wire.Record) any { return &r.Parts }},
-	{"price", func(r *wire.Record) any { return &r.Price }},
-	{"currency", func(r *wire.Record) any { return &r.Currency }},
-	{"created", func(r *wire.Record) any { return &r.CreatedAt }},
-	{"sent", func(r *wire.Record) any { return &r.SentAt }},
-	{"sendStatus", func(r *wire.Record) any { return &r.SendStatus }},
-	{"deliveryStatus", func(r *wire.Record) any { return &r.DeliveryStatus }},
-	{"operator", func(r *wire.Record) any { return &r.Operator }},
-	{"country", func(r *wire.Record) any { return &r.Country }},
-	{"description", func(r *wire.Record) any { return &r.Description }},
+// column is a field of sms.Transaction, which its tag gives a concept of sms.list.record.
+type column struct {
+	name    string // of the field
+	index   int
+	slots   []int
+	isID    bool
+	isPrice bool
 }
 
 // rows is the compiled shape of a row.
 type rows struct {
-	paths  paths
-	places [][]int  // as in paths, in the order of recordFields
-	names  []string // by slot, of the members that are wanted as a whole
-	zone   *time.Location
+	paths    paths
+	columns  []column // the ID comes first
+	names    []string // by slot, of the members that are wanted as a whole
+	cursor   []int    // slots of the cursor that stands in the last row
+	kept     []bool   // by slot, what is only wanted for the cursor
+	zone     *time.Location
+	layouts  []string
+	money    table.Money
+	statuses map[string][]string
 }
 
-func compileRows(record map[string][]string, zone *time.Location) *rows {
-	r := &rows{paths: compilePaths(record, nil), zone: zone}
-	for _, field := range recordFields {
-		r.places = append(r.places, r.paths.places[field.concept])
+func compileRows(t *table.Table, op *table.List, cursor []string, zone *time.Location) *rows {
+	lists := maps.Clone(op.Record)
+	lists[table.LastRow] = cursor
+	r := &rows{
+		paths: compilePaths(lists, nil), zone: zone, layouts: op.Layouts, money: op.Money, statuses: t.WebhookDelivery.Statuses,
+	}
+	r.cursor = r.paths.places[table.LastRow]
+	r.kept = make([]bool, r.paths.slots)
+	for _, slot := range r.cursor {
+		r.kept[slot] = true
+	}
+	for i, field := range reflect.VisibleFields(reflect.TypeFor[sms.Transaction]()) {
+		concept := field.Tag.Get("concept")
+		if concept == "" {
+			continue
+		}
+		c := column{field.Name, i, r.paths.places[concept], concept == "id", concept == "price"}
+		for _, slot := range c.slots {
+			r.kept[slot] = false
+		}
+		r.columns = append(r.columns, c)
 	}
 	r.names = make([]string, r.paths.slots)
 	for _, n := range r.paths.root.children {
@@ -62,13 +71,15 @@ func compileRows(record map[string][]string, zone *time.Location) *rows {
 type rowReader struct {
 	*rows
 
-	page    *wire.Page
-	limit   int // of rows
-	place   int // where the rows stood, as in node.rows; 0 if there are none yet
-	began   int // where the first row began
-	found   []value
-	members [64]*rowMember // the first of the row before
-	extra   []span         // of the row that is being read
+	page       *Page
+	limit      int // of rows
+	place      int // where the rows stood, as in node.rows; 0 if there are none yet
+	began      int // where the first row began
+	found      []value
+	members    [64]*rowMember // the first of the row before
+	extra      []span         // of the row that is being read
+	lastCursor string         // of the last row, "" if it has none
+	meanings   map[string]sms.Status
 }
 
 // rowMember is a member of a row.
@@ -76,6 +87,7 @@ type rowMember struct {
 	name   string
 	quoted []byte // the name as it stood in the document; nil if it has escapes
 	node   *node
+	extra  bool // nothing is known about it, or only about a part
 }
 
 // span is a member that goes into Extra.
@@ -87,8 +99,8 @@ type span struct {
 // maxRows is how many rows a page may have if the request did not say.
 const maxRows = 100_000
 
-func newRowReader(r *rows, page *wire.Page, requested int) *rowReader {
-	reader := &rowReader{rows: r, page: page, limit: maxRows, found: make([]value, r.paths.slots)}
+func newRowReader(r *rows, page *Page, requested int) *rowReader {
+	reader := &rowReader{rows: r, page: page, limit: maxRows, found: make([]value, r.paths.slots), meanings: map[string]sms.Status{}}
 	if requested > 0 && requested < maxRows/10 {
 		reader.limit = 10 * requested
 	}
@@ -117,21 +129,22 @@ func (r *rowReader) none(place int) {
 
 func (r *rowReader) reset(place int) {
 	r.place = place
-	r.page.Records, r.page.Unreadable = r.page.Records[:0], r.page.Unreadable[:0]
+	r.page.Transactions, r.page.Unreadable, r.lastCursor = r.page.Transactions[:0], r.page.Unreadable[:0], ""
 }
 
 func (r *rowReader) readRow(s *scanner, depth int) {
 	c := s.peek()
-	index := len(r.page.Records)
+	index := len(r.page.Transactions)
 	switch index {
 	case r.limit:
 		s.fail(pageError(fmt.Sprintf("the page has more than %d rows", r.limit)))
 		return
 	case 1: // the length of the first row shows how many may follow
 		rest := len(s.doc) - s.pos
-		r.page.Records = slices.Grow(r.page.Records, min(rest/(s.pos-r.began)+1, r.limit))
+		r.page.Transactions = slices.Grow(r.page.Transactions, min(rest/(s.pos-r.began)+1, r.limit))
 	}
-	r.page.Records = append(r.page.Records, wire.Record{})
+	r.page.Transactions = append(r.page.Transactions, sms.Transaction{})
+	r.lastCursor = ""
 	if c != '{' {
 		r.unreadable("", "is not an object")
 		s.walk(unwanted, nil, depth)
@@ -142,15 +155,15 @@ func (r *rowReader) readRow(s *scanner, depth int) {
 	r.extra = r.extra[:0]
 	r.readMembers(s, depth)
 	if s.err == nil {
-		r.fill(&r.page.Records[index], s.doc, start, s.pos)
+		r.fill(&r.page.Transactions[index], s.doc, start, s.pos)
 	}
 }
 
 // unreadable reports the last row, once.
-func (r *rowReader) unreadable(concept, reason string) {
-	index := len(r.page.Records) - 1
+func (r *rowReader) unreadable(field, reason string) {
+	index := len(r.page.Transactions) - 1
 	if n := len(r.page.Unreadable); n == 0 || r.page.Unreadable[n-1].Index != index {
-		r.page.Unreadable = append(r.page.Unreadable, wire.Unreadable{Index: index, Field: concept, Reason: reason})
+		r.page.Unreadable = append(r.page.Unreadable, Unreadable{Index: index, Field: field, Reason: reason})
 	}
 }
 
@@ -159,10 +172,14 @@ func (r *rowReader) readMembers(s *scanner, depth int) {
 	for more := s.open('}', depth); more; more = s.next('}') {
 		m := r.member(s, i)
 		i++
-		s.peek()
+		c := s.peek()
 		start := s.pos
-		s.walkChild(m.node, r.found, depth)
-		if m.node.slot == 0 || len(m.node.children) > 0 { // not known, or known in part
+		if c == '{' || c == '[' || m.node.slot == 0 || len(m.node.children) > 0 {
+			s.walkChild(m.node, r.found, depth)
+		} else {
+			r.found[m.node.slot-1] = s.scalar(c) // what walkChild would do, for most members of most rows
+		}
+		if m.extra {
 			r.extra = append(r.extra, span{m.name, start, s.pos})
 		}
 	}
@@ -179,37 +196,45 @@ func (r *rowReader) member(s *scanner, i int) *rowMember {
 		}
 	}
 	name, quoted := s.member()
-	m := &rowMember{name: string(name), quoted: quoted, node: r.paths.root.find(name)}
+	n := r.paths.root.find(name)
+	isExtra := n.slot == 0 || len(n.children) > 0 || r.kept[n.slot-1]
+	m := &rowMember{name: string(name), quoted: quoted, node: n, extra: isExtra}
 	if i < len(r.members) {
 		r.members[i] = m
 	}
 	return m
 }
 
-// fill makes a record of the row between start and end. The strings of the record share one copy of the row. What cannot be
-// read goes into Extra, and the first concept of which nothing could be read is reported.
-func (r *rowReader) fill(to *wire.Record, doc []byte, start, end int) {
+// fill makes a transaction of the row between start and end. Its strings share one copy of the row. What cannot be read goes
+// into Extra, and the first field of which nothing could be read is reported.
+func (r *rowReader) fill(to *sms.Transaction, doc []byte, start, end int) {
 	row := string(doc[start:end])
-	for i, slots := range r.places {
-		isTheID := i == 0
+	fields := reflect.ValueOf(to).Elem()
+	for i := range r.columns {
+		c := &r.columns[i]
 		reason, taken := "", false
-		if isTheID && len(slots) > 0 {
+		if c.isID && len(c.slots) > 0 {
 			reason = "is missing"
 		}
-		for _, slot := range slots {
+		for _, slot := range c.slots {
 			v := r.found[slot]
 			if v.kind <= null {
 				continue
 			}
-			word := textOf(row, value{v.kind, v.start - start, v.end - start})
+			word := ""
+			if v.kind == text || v.kind == number {
+				word = row[v.start-start : v.end-start]
+			} else {
+				word = textOf(row, value{v.kind, v.start - start, v.end - start})
+			}
 			switch {
 			case taken:
-			case isTheID && !isID(v, word):
+			case c.isID && !isID(v, word):
 				reason = "is not an ID"
 			case !v.scalar() || v.kind == boolean:
 				reason = "is neither a text nor a number"
 			default:
-				taken, reason = true, r.set(recordFields[i].of(to), word)
+				taken, reason = true, r.set(c, fields.Field(c.index), word)
 				if reason == "" {
 					continue
 				}
@@ -217,7 +242,13 @@ func (r *rowReader) fill(to *wire.Record, doc []byte, start, end int) {
 			r.keep(slot, v)
 		}
 		if reason != "" {
-			r.unreadable(recordFields[i].concept, reason)
+			r.unreadable(c.name, reason)
+		}
+	}
+	to.Status = r.status(to.DeliveryStatus)
+	for _, slot := range r.cursor {
+		if v := r.found[slot]; r.lastCursor == "" && v.scalar() && v.kind != boolean {
+			r.lastCursor = textOf(row, value{v.kind, v.start - start, v.end - start})
 		}
 	}
 	if len(r.extra) > 0 {
@@ -225,23 +256,47 @@ func (r *rowReader) fill(to *wire.Record, doc []byte, start, end int) {
 	}
 }
 
-// set sets a field of a record. It returns why the word is no value of the field, or "".
-func (r *rowReader) set(field any, word string) (reason string) {
-	ok := true
-	switch field := field.(type) {
-	case *string:
-		*field = word
-	case *int:
-		if *field, ok = wholeNumber(word); *field < 0 {
-			*field, ok = 0, false
+// set sets a field of a transaction. It returns why the word is no value of the field, or "".
+func (r *rowReader) set(c *column, field reflect.Value, word string) (reason string) {
+	const unknown = "is in no known form"
+	switch field.Kind() {
+	case reflect.String:
+		if c.isPrice {
+			amount, ok := scaled(word, r.money)
+			if !ok {
+				return "is no decimal number, and the contract's scale is for those"
+			}
+			word = amount
 		}
-	case *time.Time:
-		*field, ok = table.ParseTime(word, r.zone)
-	}
-	if !ok {
-		return "is in no known form"
+		field.SetString(word)
+	case reflect.Int:
+		n, ok := wholeNumber(word)
+		if !ok || n < 0 {
+			return unknown
+		}
+		field.SetInt(int64(n))
+	default:
+		at, ok := table.ParseTime(word, r.zone, r.layouts...)
+		if !ok {
+			return unknown
+		}
+		*field.Addr().Interface().(*time.Time) = at
 	}
 	return ""
+}
+
+// status returns the meaning of a delivery status. A page has few different ones.
+func (r *rowReader) status(word string) sms.Status {
+	if word == "" {
+		return sms.StatusUnknown
+	}
+	status, known := r.meanings[word]
+	if !known {
+		meaning, _ := table.Meaning(r.statuses, word, true)
+		status = sms.Status(meaning)
+		r.meanings[word] = status
+	}
+	return status
 }
 
 // keep puts a value into Extra that stands under a known name and could not serve.

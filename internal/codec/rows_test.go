@@ -20,17 +20,18 @@ import (
 	"github.com/messaging-service/messaging-go/internal/codec"
 	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/internal/wire"
+	"github.com/messaging-service/messaging-go/sms"
 )
 
 // differs reads a page with encoding/json and returns where the page that was read differs. It ignores times and numbers that no
 // rule of the contract decides.
-func differs(op *table.List, body []byte, page wire.Page) string {
+func differs(op *table.List, body []byte, page codec.Page) string {
 	list, ok := referenceList(op.Items, body)
 	if !ok {
 		return "the reference finds no list"
 	}
-	if len(list) != len(page.Records) {
-		return fmt.Sprintf("%d rows, the reference has %d", len(page.Records), len(list))
+	if len(list) != len(page.Transactions) {
+		return fmt.Sprintf("%d rows, the reference has %d", len(page.Transactions), len(list))
 	}
 	zone, err := time.LoadLocation(op.Zone)
 	if err != nil {
@@ -45,7 +46,7 @@ func differs(op *table.List, body []byte, page wire.Page) string {
 	}
 	for i, raw := range list {
 		want := referenceRow(op.Record, raw, zone)
-		if problem := want.differs(page.Records[i], reasons[i]); problem != "" {
+		if problem := want.differs(page.Transactions[i], reasons[i]); problem != "" {
 			return fmt.Sprintf("row %d, %s: %s", i, raw, problem)
 		}
 	}
@@ -212,9 +213,9 @@ func (r *row) set(field, text string, zone *time.Location) {
 }
 
 // differs returns where a record is not what the reference reads. The reason is why the row is unreadable, or "".
-func (r *row) differs(got wire.Record, reason string) string {
+func (r *row) differs(got sms.Transaction, reason string) string {
 	if !r.object {
-		if reason == "" || !reflect.DeepEqual(got, wire.Record{}) {
+		if reason == "" || !reflect.DeepEqual(got, sms.Transaction{}) {
 			return fmt.Sprintf("no object, got %+v, reason %q", got, reason)
 		}
 		return ""
@@ -254,23 +255,23 @@ func (r *row) differs(got wire.Record, reason string) string {
 }
 
 // readRows reads rows that stand in a page of the default shape.
-func readRows(t testing.TB, overlay string, rows ...string) wire.Page {
+func readRows(t testing.TB, overlay string, rows ...string) codec.Page {
 	t.Helper()
 	page, failure, err := compileList(t, overlay, false).Decode([]byte(`{"data":[`+strings.Join(rows, ",")+`]}`), wire.Position{}, 0, nil)
 	require.NoError(t, err)
 	require.Zero(t, failure)
-	require.Len(t, page.Records, len(rows))
+	require.Len(t, page.Transactions, len(rows))
 	return page
 }
 
 // readRow reads a row, in which an ID may be missing, and objects may stand in the place of texts.
-func readRow(t testing.TB, overlay, row string) wire.Record {
+func readRow(t testing.TB, overlay, row string) sms.Transaction {
 	t.Helper()
 	page := readRows(t, overlay, row)
 	for _, u := range page.Unreadable {
 		require.NotEqual(t, "is in no known form", u.Reason, row)
 	}
-	return page.Records[0]
+	return page.Transactions[0]
 }
 
 // samples holds, for each concept, a value in JSON and what is read from it.
@@ -310,12 +311,15 @@ func TestRowEveryConcept(t *testing.T) {
 						raw = fmt.Sprintf("{%q:%s}", part, raw)
 					}
 				}
-				want := wire.Record{}
+				want := sms.Transaction{}
 				if len(parts) > 1 {
 					whole, _ := member(json.RawMessage(raw), parts[0])
 					want.Extra = map[string]json.RawMessage{parts[0]: whole}
 				}
 				reflect.ValueOf(&want).Elem().FieldByName(recordFields[concept]).Set(reflect.ValueOf(samples[concept].want))
+				if concept == "deliveryStatus" {
+					want.Status = sms.StatusDelivered
+				}
 				got := readRow(t, string(overlay), raw)
 				got.CreatedAt, got.SentAt = got.CreatedAt.UTC(), got.SentAt.UTC()
 				assert.Equal(t, want, got, raw)
@@ -326,16 +330,16 @@ func TestRowEveryConcept(t *testing.T) {
 
 func TestRowComplete(t *testing.T) {
 	got := readRow(t, "", completeRow)
-	assert.Equal(t, wire.Record{
+	assert.Equal(t, sms.Transaction{
 		ID: "t-1", RequestID: "r-1", ReferenceID: "order-17", CategoryID: "c-1", From: "ACME", To: "639171234567", Text: "Hi", Parts: 1, Price: "0.50",
 		CreatedAt: time.Date(2026, 10, 3, 14, 44, 23, 186_000_000, time.UTC), SentAt: time.Date(2026, 10, 3, 14, 44, 24, 0, time.UTC),
-		SendStatus: "1", DeliveryStatus: "1", Operator: "OP", Country: "PHL", Description: "sent",
+		SendStatus: "1", DeliveryStatus: "1", Status: sms.StatusDelivered, Operator: "OP", Country: "PHL", Description: "sent",
 	}, got)
 	assert.Nil(t, got.Extra)
 }
 
 func TestRowNumbers(t *testing.T) {
-	for raw, want := range map[string]wire.Record{
+	for raw, want := range map[string]sms.Transaction{
 		`{"price":0.50}`:                 {Price: "0.50"},
 		`{"price":"0.50"}`:               {Price: "0.50"},
 		`{"price":12345678901234567890}`: {Price: "12345678901234567890"},
@@ -367,7 +371,7 @@ func TestRowNullIsZero(t *testing.T) {
 	}
 	assert.Zero(t, readRow(t, "", "{"+strings.Join(all, ",")+"}"))
 	assert.Zero(t, readRow(t, "", "{}"))
-	assert.Equal(t, wire.Record{Extra: map[string]json.RawMessage{"unknown": json.RawMessage("null")}}, readRow(t, "", `{"unknown":null}`), "nobody knows what it means")
+	assert.Equal(t, sms.Transaction{Extra: map[string]json.RawMessage{"unknown": json.RawMessage("null")}}, readRow(t, "", `{"unknown":null}`), "nobody knows what it means")
 }
 
 func TestRowFirstPathWins(t *testing.T) {
@@ -377,20 +381,20 @@ func TestRowFirstPathWins(t *testing.T) {
 	nested := `{"sms.list": {"record": {"id": ["ids.main", "id"], "operator": ["operator", "operator.name"]}}}`
 	for _, tt := range []struct {
 		overlay, row string
-		want         wire.Record
+		want         sms.Transaction
 	}{
-		{"", `{"transactionId":"a","id":"b"}`, wire.Record{ID: "a", Extra: extra("id", `"b"`)}},
-		{"", `{"id":"b","transactionId":"a"}`, wire.Record{ID: "a", Extra: extra("id", `"b"`)}},
-		{"", `{"id":"\u0062\n","transactionId":"a"}`, wire.Record{ID: "a", Extra: extra("id", `"\u0062\n"`)}},
-		{"", `{"id":1.50,"transactionId":"a"}`, wire.Record{ID: "a", Extra: extra("id", `1.50`)}},
-		{"", `{"id":true,"transactionId":"a"}`, wire.Record{ID: "a", Extra: extra("id", `true`)}},
-		{"", `{"id":"","transactionId":"a"}`, wire.Record{ID: "a", Extra: extra("id", `""`)}},
-		{"", `{"id":null,"transactionId":"a"}`, wire.Record{ID: "a"}},
-		{"", `{"id":"b","transactionId":null}`, wire.Record{ID: "b"}},
-		{"", `{"id":"b","transactionId":{"x":1}}`, wire.Record{ID: "b", Extra: extra("transactionId", `{"x":1}`)}},
-		{nested, `{"ids":{"main":"a"},"id":"b"}`, wire.Record{ID: "a", Extra: map[string]json.RawMessage{"ids": json.RawMessage(`{"main":"a"}`), "id": json.RawMessage(`"b"`)}}},
-		{nested, `{"ids":{"main":null},"id":"b"}`, wire.Record{ID: "b", Extra: extra("ids", `{"main":null}`)}},
-		{nested, `{"operator":{ "name" : "OP" }}`, wire.Record{Operator: "OP", Extra: extra("operator", `{ "name" : "OP" }`)}},
+		{"", `{"transactionId":"a","id":"b"}`, sms.Transaction{ID: "a", Extra: extra("id", `"b"`)}},
+		{"", `{"id":"b","transactionId":"a"}`, sms.Transaction{ID: "a", Extra: extra("id", `"b"`)}},
+		{"", `{"id":"\u0062\n","transactionId":"a"}`, sms.Transaction{ID: "a", Extra: extra("id", `"\u0062\n"`)}},
+		{"", `{"id":1.50,"transactionId":"a"}`, sms.Transaction{ID: "a", Extra: extra("id", `1.50`)}},
+		{"", `{"id":true,"transactionId":"a"}`, sms.Transaction{ID: "a", Extra: extra("id", `true`)}},
+		{"", `{"id":"","transactionId":"a"}`, sms.Transaction{ID: "a", Extra: extra("id", `""`)}},
+		{"", `{"id":null,"transactionId":"a"}`, sms.Transaction{ID: "a"}},
+		{"", `{"id":"b","transactionId":null}`, sms.Transaction{ID: "b"}},
+		{"", `{"id":"b","transactionId":{"x":1}}`, sms.Transaction{ID: "b", Extra: extra("transactionId", `{"x":1}`)}},
+		{nested, `{"ids":{"main":"a"},"id":"b"}`, sms.Transaction{ID: "a", Extra: map[string]json.RawMessage{"ids": json.RawMessage(`{"main":"a"}`), "id": json.RawMessage(`"b"`)}}},
+		{nested, `{"ids":{"main":null},"id":"b"}`, sms.Transaction{ID: "b", Extra: extra("ids", `{"main":null}`)}},
+		{nested, `{"operator":{ "name" : "OP" }}`, sms.Transaction{Operator: "OP", Extra: extra("operator", `{ "name" : "OP" }`)}},
 	} {
 		assert.Equal(t, tt.want, readRow(t, tt.overlay, tt.row), tt.row)
 	}
@@ -412,7 +416,7 @@ func TestRowText(t *testing.T) {
 		`" spaces around "`:                " spaces around ",
 	} {
 		got := readRow(t, "", `{"text":`+raw+`,"description":`+raw+`,"id":"a"}`)
-		assert.Equal(t, wire.Record{ID: "a", Text: want, Description: want}, got, raw)
+		assert.Equal(t, sms.Transaction{ID: "a", Text: want, Description: want}, got, raw)
 	}
 }
 
@@ -426,8 +430,8 @@ func TestRowTextOfEveryLength(t *testing.T) {
 				require.NoError(t, json.Unmarshal([]byte(`"`+raw+`"`), &want))
 				page, _, err := l.Decode([]byte(`{"data":[{"text":"`+raw+`","x":"`+raw+`"}]}`), wire.Position{}, 0, nil)
 				require.NoError(t, err)
-				require.Equal(t, want, page.Records[0].Text)
-				require.Equal(t, `"`+raw+`"`, string(page.Records[0].Extra["x"]))
+				require.Equal(t, want, page.Transactions[0].Text)
+				require.Equal(t, `"`+raw+`"`, string(page.Transactions[0].Extra["x"]))
 			}
 		}
 	}
@@ -457,11 +461,11 @@ func TestRowExtraKeepsBytes(t *testing.T) {
 		require.NoError(t, err)
 		for _, around := range []string{`{"id":"a",%s:%s}`, "{ %s \n:\t %s , \"id\":\"a\"}", `{"text":"","id":"a",%s : %s }`} {
 			got := readRow(t, "", fmt.Sprintf(around, quoted, raw))
-			assert.Equal(t, wire.Record{ID: "a", Extra: map[string]json.RawMessage{name: json.RawMessage(raw)}}, got)
+			assert.Equal(t, sms.Transaction{ID: "a", Extra: map[string]json.RawMessage{name: json.RawMessage(raw)}}, got)
 		}
 	}
 	got := readRow(t, "", `{"\u0075ser\n":1,"\u0069d":"a","u\ud83d":2}`)
-	assert.Equal(t, wire.Record{ID: "a", Extra: map[string]json.RawMessage{"user\n": json.RawMessage("1"), "u\ufffd": json.RawMessage("2")}}, got, "names are unescaped")
+	assert.Equal(t, sms.Transaction{ID: "a", Extra: map[string]json.RawMessage{"user\n": json.RawMessage("1"), "u\ufffd": json.RawMessage("2")}}, got, "names are unescaped")
 }
 
 func TestRowObjectIsUnreadable(t *testing.T) {
@@ -469,13 +473,13 @@ func TestRowObjectIsUnreadable(t *testing.T) {
 	for concept, paths := range parse(t, "").SMSList.Record {
 		for _, raw := range []string{`{"a":1}`, `{}`, `[]`, `[ "x" ]`} {
 			row, reason := fmt.Sprintf(`{%q: %s ,"id":"a"}`, paths[0], raw), "is neither a text nor a number"
-			want := wire.Record{ID: "a", Extra: map[string]json.RawMessage{paths[0]: json.RawMessage(raw)}}
+			want := sms.Transaction{ID: "a", Extra: map[string]json.RawMessage{paths[0]: json.RawMessage(raw)}}
 			if concept == "id" {
 				row, reason, want.ID = fmt.Sprintf(`{%q: %s }`, paths[0], raw), "is not an ID", ""
 			}
 			page := readRows(t, "", row)
-			assert.Equal(t, want, page.Records[0], concept)
-			assert.Equal(t, []wire.Unreadable{{Index: 0, Field: concept, Reason: reason}}, page.Unreadable, row)
+			assert.Equal(t, want, page.Transactions[0], concept)
+			assert.Equal(t, []codec.Unreadable{{Index: 0, Field: recordFields[concept], Reason: reason}}, page.Unreadable, row)
 		}
 	}
 }
@@ -484,27 +488,27 @@ func TestRowWithoutIDIsUnreadable(t *testing.T) {
 	t.Parallel()
 	for _, id := range []string{`""`, `" "`, `"None"`, `"null"`, `"undefined"`, `"N/A"`, `"-"`, `0`, `"0"`, `"%i"`, `false`, `{}`} {
 		page := readRows(t, "", `{"text":"t","id":`+id+`}`)
-		assert.Equal(t, []wire.Unreadable{{Index: 0, Field: "id", Reason: "is not an ID"}}, page.Unreadable, id)
-		assert.Equal(t, wire.Record{Text: "t", Extra: map[string]json.RawMessage{"id": json.RawMessage(id)}}, page.Records[0])
+		assert.Equal(t, []codec.Unreadable{{Index: 0, Field: "ID", Reason: "is not an ID"}}, page.Unreadable, id)
+		assert.Equal(t, sms.Transaction{Text: "t", Extra: map[string]json.RawMessage{"id": json.RawMessage(id)}}, page.Transactions[0])
 	}
 	for _, row := range []string{`{}`, `{"text":"t"}`, `{"id":null}`, `{"dateCreated":"soon"}`} {
-		assert.Equal(t, []wire.Unreadable{{Index: 0, Field: "id", Reason: "is missing"}}, readRows(t, "", row).Unreadable, row)
+		assert.Equal(t, []codec.Unreadable{{Index: 0, Field: "ID", Reason: "is missing"}}, readRows(t, "", row).Unreadable, row)
 		assert.NotContains(t, fmt.Sprint(readRows(t, `{"sms.list": {"record": {"id": []}}}`, row).Unreadable), "id", "the contract says that rows have none")
 	}
 	page := readRows(t, "", `{"transactionId":"none","id":"a"}`)
 	assert.Empty(t, page.Unreadable)
-	assert.Equal(t, wire.Record{ID: "a", Extra: map[string]json.RawMessage{"transactionId": json.RawMessage(`"none"`)}}, page.Records[0])
+	assert.Equal(t, sms.Transaction{ID: "a", Extra: map[string]json.RawMessage{"transactionId": json.RawMessage(`"none"`)}}, page.Transactions[0])
 }
 
 func TestRowExtraKeepsObjectKnownInPart(t *testing.T) {
 	overlay := `{"sms.list": {"record": {"operator": ["network.name"], "country": ["network.place.country"], "from": ["parties.0"]}}}`
 	got := readRow(t, overlay, `{"network":{ "name":"OP","mcc":515, "place":{"country":"PHL","city":"x"}},"parties":["ACME", "b"],"operator":"other"}`)
-	assert.Equal(t, wire.Record{Operator: "OP", Country: "PHL", From: "ACME", Extra: map[string]json.RawMessage{
+	assert.Equal(t, sms.Transaction{Operator: "OP", Country: "PHL", From: "ACME", Extra: map[string]json.RawMessage{
 		"network": json.RawMessage(`{ "name":"OP","mcc":515, "place":{"country":"PHL","city":"x"}}`), "parties": json.RawMessage(`["ACME", "b"]`), "operator": json.RawMessage(`"other"`),
 	}}, got)
 	for _, other := range []string{`"a word"`, `7`, `[]`, `{}`, `null`} {
 		got = readRow(t, overlay, `{"network":`+other+`}`)
-		assert.Equal(t, wire.Record{Extra: map[string]json.RawMessage{"network": json.RawMessage(other)}}, got)
+		assert.Equal(t, sms.Transaction{Extra: map[string]json.RawMessage{"network": json.RawMessage(other)}}, got)
 	}
 }
 
@@ -542,10 +546,10 @@ func TestRowsDiffer(t *testing.T) {
 		page := readRows(t, "", rows...)
 		for i, row := range rows {
 			if row == "null" {
-				assert.Zero(t, page.Records[i])
+				assert.Zero(t, page.Transactions[i])
 				continue
 			}
-			assert.Equal(t, readRow(t, "", row), page.Records[i], "alone and in company: %s", row)
+			assert.Equal(t, readRow(t, "", row), page.Transactions[i], "alone and in company: %s", row)
 		}
 		slices.Reverse(rows)
 	}
@@ -556,21 +560,21 @@ func TestRowUnreadable(t *testing.T) {
 	const unknown, noObject = "is in no known form", "is not an object"
 	page := readRows(t, "", `{"id":"a"}`, `7`, `{"text":"before","dateCreated":"soon","id":"c"}`, `{"id":"d","messageParts":"many","price":1}`, `{"id":"e","dateSent":true}`, `{"id":"f"}`,
 		`{"messageParts":1.5,"dateCreated":"soon","dateSent":0,"id":"g"}`, `"row"`, `[]`, `null`, `{"id":"k","dateCreated":"soon","price":{}}`, `{"id":"l","dateCreated":{},"messageParts":"many"}`, `{"id":"m","text":true,"dateSent":"0000-00-00 00:00:00"}`, `{"id":"n","messageParts":-3}`)
-	assert.Equal(t, []wire.Unreadable{
+	assert.Equal(t, []codec.Unreadable{
 		{Index: 1, Reason: noObject},
-		{Index: 2, Field: "created", Reason: unknown},
-		{Index: 3, Field: "parts", Reason: unknown},
-		{Index: 4, Field: "sent", Reason: "is neither a text nor a number"},
-		{Index: 6, Field: "parts", Reason: unknown},
+		{Index: 2, Field: "CreatedAt", Reason: unknown},
+		{Index: 3, Field: "Parts", Reason: unknown},
+		{Index: 4, Field: "SentAt", Reason: "is neither a text nor a number"},
+		{Index: 6, Field: "Parts", Reason: unknown},
 		{Index: 7, Reason: noObject},
 		{Index: 8, Reason: noObject},
 		{Index: 9, Reason: noObject},
-		{Index: 10, Field: "price", Reason: "is neither a text nor a number"},
-		{Index: 11, Field: "parts", Reason: unknown},
-		{Index: 12, Field: "text", Reason: "is neither a text nor a number"},
-		{Index: 13, Field: "parts", Reason: unknown},
+		{Index: 10, Field: "Price", Reason: "is neither a text nor a number"},
+		{Index: 11, Field: "Parts", Reason: unknown},
+		{Index: 12, Field: "Text", Reason: "is neither a text nor a number"},
+		{Index: 13, Field: "Parts", Reason: unknown},
 	}, page.Unreadable, "each once, in order")
-	records := page.Records
+	records := page.Transactions
 	assert.Equal(t, "a", records[0].ID)
 	assert.Zero(t, records[1])
 	assert.Equal(t, "before", records[2].Text)
@@ -590,9 +594,9 @@ func TestRowPartsUnreadable(t *testing.T) {
 	for _, raw := range []string{`"x"`, `1.5`, `"1.5"`, `99999999999999999999`, `1e400`, `-1e30`, `true`, `"1 2"`, `"NaN"`, `"Inf"`, `"0x"`, `"-"`} {
 		page := readRows(t, "", `{"id":"a","messageParts":`+raw+`,"text":"t"}`)
 		require.Len(t, page.Unreadable, 1, raw)
-		assert.Equal(t, "a", page.Records[0].ID)
-		assert.Equal(t, "t", page.Records[0].Text)
-		assert.Zero(t, page.Records[0].Parts, raw)
+		assert.Equal(t, "a", page.Transactions[0].ID)
+		assert.Equal(t, "t", page.Transactions[0].Text)
+		assert.Zero(t, page.Transactions[0].Parts, raw)
 	}
 }
 
@@ -635,15 +639,15 @@ func TestRowDoesNotKeepPageAlive(t *testing.T) {
 		"another row":     {`{"data":[{"text":"`, `"},{"id":"kept","text":"kept","x":{"y":1}}]}`},
 	} {
 		before := inUse()
-		record := func() wire.Record {
+		record := func() sms.Transaction {
 			body := slices.Concat([]byte(around[0]), bytes.Repeat([]byte("a"), junk), []byte(around[1]))
 			page, _, err := l.Decode(body, wire.Position{}, 0, nil)
 			require.NoError(t, err)
-			return page.Records[len(page.Records)-1]
+			return page.Transactions[len(page.Transactions)-1]
 		}()
 		after := inUse()
 		assert.Less(t, after, before+junk/4, name)
-		assert.Equal(t, wire.Record{ID: "kept", Text: "kept", Extra: map[string]json.RawMessage{"x": json.RawMessage(`{"y":1}`)}}, record)
+		assert.Equal(t, sms.Transaction{ID: "kept", Text: "kept", Extra: map[string]json.RawMessage{"x": json.RawMessage(`{"y":1}`)}}, record)
 	}
 }
 
@@ -653,19 +657,19 @@ func TestRowExtraIsNotShared(t *testing.T) {
 		{"a": json.RawMessage(`1`), "b": json.RawMessage(`"two"`), "c": json.RawMessage(`[3]`), "id": json.RawMessage(`"x"`), "network": json.RawMessage(`{"name":"OP"}`), "text": json.RawMessage(`{}`)},
 		{"a": json.RawMessage(`4`), "b": json.RawMessage(`5`)},
 	}
-	for i, record := range page.Records {
+	for i, record := range page.Transactions {
 		require.Equal(t, want[i], record.Extra)
 		for _, raw := range record.Extra {
 			_ = append(raw, "overwritten"...)
 		}
 	}
-	for i, record := range page.Records {
+	for i, record := range page.Transactions {
 		assert.Equal(t, want[i], record.Extra)
 		record.Extra["b"][0] = '!'
 		record.Extra["a"][0] = '!'
 	}
-	assert.Equal(t, `[3]`, string(page.Records[0].Extra["c"]))
-	assert.Equal(t, "OP", page.Records[0].Operator, "a word does not lie in Extra")
+	assert.Equal(t, `[3]`, string(page.Transactions[0].Extra["c"]))
+	assert.Equal(t, "OP", page.Transactions[0].Operator, "a word does not lie in Extra")
 }
 
 func TestListDecodeReusesRecords(t *testing.T) {
@@ -673,24 +677,24 @@ func TestListDecodeReusesRecords(t *testing.T) {
 	body := func(rows ...string) []byte { return []byte(`{"data":[` + strings.Join(rows, ",") + `]}`) }
 	full, _, err := l.Decode(body(completeRow, `{"id":"b","x":1}`, completeRow, `7`), wire.Position{}, 0, nil)
 	require.NoError(t, err)
-	kept := full.Records[1]
+	kept := full.Transactions[1]
 	for _, rows := range [][]string{{`{}`, `7`, `{"id":"c"}`}, {}, {`{"id":"c"}`, `{"y":2}`, `{}`, `{}`, `{}`, `{"id":"h"}`}} {
 		want, _, err := l.Decode(body(rows...), wire.Position{}, 0, nil)
 		require.NoError(t, err)
-		got, _, err := l.Decode(body(rows...), wire.Position{}, 0, full.Records)
+		got, _, err := l.Decode(body(rows...), wire.Position{}, 0, full.Transactions)
 		require.NoError(t, err)
 		assert.Equal(t, want.Unreadable, got.Unreadable)
-		require.Len(t, got.Records, len(want.Records))
-		for i := range want.Records {
-			assert.Equal(t, want.Records[i], got.Records[i])
+		require.Len(t, got.Transactions, len(want.Transactions))
+		for i := range want.Transactions {
+			assert.Equal(t, want.Transactions[i], got.Transactions[i])
 		}
 	}
-	assert.Equal(t, wire.Record{ID: "b", Extra: map[string]json.RawMessage{"x": json.RawMessage("1")}}, kept, "what was taken out of the page before")
+	assert.Equal(t, sms.Transaction{ID: "b", Extra: map[string]json.RawMessage{"x": json.RawMessage("1")}}, kept, "what was taken out of the page before")
 
-	reused, _, err := l.Decode(body(`{"id":"d"}`, `{"id":"e"}`), wire.Position{}, 0, make([]wire.Record, 3, 8))
+	reused, _, err := l.Decode(body(`{"id":"d"}`, `{"id":"e"}`), wire.Position{}, 0, make([]sms.Transaction, 3, 8))
 	require.NoError(t, err)
-	require.Len(t, reused.Records, 2)
-	assert.Equal(t, "d", reused.Records[0].ID)
+	require.Len(t, reused.Transactions, 2)
+	assert.Equal(t, "d", reused.Transactions[0].ID)
 }
 
 func TestListDecodeLargePage(t *testing.T) {
@@ -707,7 +711,7 @@ func TestListDecodeLargePage(t *testing.T) {
 				rows[i] = rowOf(i)
 			}
 			page := readRows(t, "", rows...)
-			for i, record := range page.Records {
+			for i, record := range page.Transactions {
 				if i > 0 {
 					require.Equal(t, "t-"+strconv.Itoa(i), record.ID)
 				}
@@ -751,14 +755,14 @@ func TestRowManyMembers(t *testing.T) {
 	row := `{` + strings.Join(members, ",") + `,"id":"a",` + strings.Join(again, ",") + `}`
 	page := readRows(t, "", row, `{"id":"b"}`, row)
 	for _, i := range []int{0, 2} {
-		got := page.Records[i]
+		got := page.Transactions[i]
 		assert.Equal(t, "a", got.ID)
 		require.Len(t, got.Extra, count)
 		for j := range count {
 			require.Equal(t, fmt.Sprintf("-%d", j+1), string(got.Extra["x"+strconv.Itoa(j)]), "the last counts")
 		}
 	}
-	assert.Equal(t, wire.Record{ID: "b"}, page.Records[1])
+	assert.Equal(t, sms.Transaction{ID: "b"}, page.Transactions[1])
 }
 
 func TestListDecodeManyPaths(t *testing.T) {
@@ -771,7 +775,7 @@ func TestListDecodeManyPaths(t *testing.T) {
 	page, _, err := l.Decode([]byte(`{"a199":{"n":7},"data":[{"a150":{"n":"x"},"a3":{"n":"y"}}]}`), wire.Position{}, 0, nil)
 	require.NoError(t, err)
 	assert.Equal(t, 7, page.Total)
-	assert.Equal(t, "y", page.Records[0].ID)
+	assert.Equal(t, "y", page.Transactions[0].ID)
 }
 
 // The shapes that FuzzListDecode reads pages in.
@@ -781,6 +785,7 @@ var shapes = []string{
 	byOffset,
 	byCursor,
 	`{"sms.list": {"paging": {"by": "none"}, "items": [""]}}`,
+	byLastRow,
 }
 
 // FuzzListDecode checks pages against encoding/json: the same documents are accepted, and the same rows are found.
@@ -808,12 +813,12 @@ func FuzzListDecode(f *testing.F) {
 		l, op := lists[int(shape)%len(lists)], tables[int(shape)%len(lists)]
 		at := wire.Position{Set: shape >= 128, Number: 4, Rows: 40, Cursor: "m"}
 		given := bytes.Clone(body)
-		reuse := []wire.Record{{ID: "old", Parts: 9, Extra: map[string]json.RawMessage{"old": nil}}, {Text: "old", CreatedAt: time.Unix(0, 0)}}
+		reuse := []sms.Transaction{{ID: "old", Parts: 9, Extra: map[string]json.RawMessage{"old": nil}}, {Text: "old", CreatedAt: time.Unix(0, 0)}}
 		page, failure, err := l.Decode(given, at, 0, reuse)
 		clear(given) // nothing may depend on it any more
 		plain := bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\ufeff")))
 		if !json.Valid(plain) || !json.Valid(bytes.TrimPrefix(body, []byte("\ufeff"))) {
-			if err == nil || errors.Is(err, codec.ErrPage) || !reflect.DeepEqual(page, wire.Page{}) || failure != (codec.Failure{}) {
+			if err == nil || errors.Is(err, codec.ErrPage) || !reflect.DeepEqual(page, codec.Page{}) || failure != (codec.Failure{}) {
 				t.Fatalf("no JSON, got %+v, %+v, %v", page, failure, err)
 			}
 			return
@@ -821,7 +826,7 @@ func FuzzListDecode(f *testing.F) {
 		if err != nil && strings.HasSuffix(err.Error(), "(errors.code)") {
 			return // TestListDecodeOfAFailure
 		}
-		if code := referenceCode(errorPaths, plain); code != failure.Code || code != "" && (err != nil || !reflect.DeepEqual(page, wire.Page{})) {
+		if code := referenceCode(errorPaths, plain); code != failure.Code || code != "" && (err != nil || !reflect.DeepEqual(page, codec.Page{})) {
 			t.Fatalf("the code is %q, got %+v, %+v, %v", code, page, failure, err)
 		} else if code != "" {
 			return
@@ -844,14 +849,14 @@ func FuzzListDecode(f *testing.F) {
 		if problem := differs(op, plain, page); problem != "" {
 			t.Fatal(problem)
 		}
-		if len(page.Records) == 0 && !page.Last {
+		if len(page.Transactions) == 0 && !page.Last {
 			t.Error("an empty page must be the last")
 		}
 		checkNext(t, op, at, page)
 	})
 }
 
-func checkNext(t *testing.T, op *table.List, at wire.Position, page wire.Page) {
+func checkNext(t *testing.T, op *table.List, at wire.Position, page codec.Page) {
 	t.Helper()
 	want := wire.Position{}
 	switch op.Paging.By {
@@ -861,7 +866,7 @@ func checkNext(t *testing.T, op *table.List, at wire.Position, page wire.Page) {
 			want.Number = at.Number + 1
 		}
 	case "offset":
-		want.Rows = at.Rows + len(page.Records)
+		want.Rows = at.Rows + len(page.Transactions)
 	case "cursor":
 		want = page.Next
 		if !page.Last && page.Next.Cursor == "" && page.Next.Link == "" {

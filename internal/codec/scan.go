@@ -55,7 +55,7 @@ func (v value) scalar() bool { return v.kind >= boolean && v.kind <= escapedText
 func textOf[Document string | []byte](doc Document, v value) string {
 	switch {
 	case v.kind == escapedText:
-		return unquote(doc[v.start:v.end])
+		return unquote(string(doc[v.start:v.end]))
 	case v.scalar():
 		return string(doc[v.start:v.end])
 	default:
@@ -64,13 +64,13 @@ func textOf[Document string | []byte](doc Document, v value) string {
 }
 
 // unquote returns the value of a string with escapes or invalid UTF-8, as encoding/json reads it.
-func unquote[Document string | []byte](quoted Document) (value string) {
+func unquote(quoted string) (value string) {
 	_ = json.Unmarshal([]byte(quoted), &value) // the scanner has accepted it
 	return value
 }
 
 // newScanner returns a scanner for a document, which may begin with a byte order mark.
-func newScanner(doc []byte) *scanner { return &scanner{doc: bytes.TrimPrefix(doc, []byte("\ufeff"))} }
+func newScanner(doc []byte) scanner { return scanner{doc: bytes.TrimPrefix(doc, []byte("\ufeff"))} }
 
 func (s *scanner) fail(err error) {
 	if s.err == nil {
@@ -144,19 +144,30 @@ func (s *scanner) word(word string) {
 	}
 }
 
+// isPlain are the bytes that mean nothing but themselves in a string: ASCII without control characters, quote and backslash.
+var isPlain = func() (plain [256]bool) { //nolint:gochecknoglobals // never written
+	for c := byte(' '); c < utf8.RuneSelf; c++ {
+		plain[c] = c != '"' && c != '\\'
+	}
+	return plain
+}()
+
 // string reads a string whose opening quote is next.
 func (s *scanner) string() value {
 	start := s.pos + 1
 	form, ascii := text, true
-	for i := start; i < len(s.doc); i++ {
-		c := s.doc[i]
+	doc := s.doc
+	for i := start; i < len(doc); i++ {
+		c := doc[i]
+		if isPlain[c] {
+			continue
+		}
 		switch {
-		case c >= ' ' && c != '"' && c != '\\' && c < utf8.RuneSelf:
 		case c >= utf8.RuneSelf:
 			ascii = false
 		case c == '"':
 			s.pos = i + 1
-			if form == escapedText || !ascii && !utf8.Valid(s.doc[start:i]) {
+			if form == escapedText || !ascii && !utf8.Valid(doc[start:i]) {
 				return value{escapedText, start - 1, s.pos}
 			}
 			return value{text, start, i}
@@ -232,7 +243,7 @@ func (s *scanner) member() (name, quoted []byte) {
 	v := s.string()
 	name, quoted = s.doc[v.start:v.end], s.doc[start:s.pos]
 	if v.kind == escapedText {
-		name, quoted = []byte(unquote(quoted)), nil
+		name, quoted = []byte(unquote(string(quoted))), nil
 	}
 	s.colon()
 	return name, quoted

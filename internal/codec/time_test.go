@@ -105,8 +105,8 @@ func readTime(t testing.TB, l *codec.List, quoted string) (time.Time, bool) {
 	t.Helper()
 	page, _, err := l.Decode([]byte(`{"data":[{"id":"a","dateCreated":`+quoted+`}]}`), wire.Position{}, 0, nil)
 	require.NoError(t, err)
-	require.Len(t, page.Records, 1)
-	return page.Records[0].CreatedAt, len(page.Unreadable) == 0
+	require.Len(t, page.Transactions, 1)
+	return page.Transactions[0].CreatedAt, len(page.Unreadable) == 0
 }
 
 // writeTime writes a time into a query.
@@ -226,9 +226,10 @@ func FuzzTime(f *testing.F) {
 	f.Add("2026-11-01 01:30:00", int64(1793511000), int64(0), uint8(1))
 	f.Add("2026-10-04 02:15:00", int64(1791040500), int64(999_999_999), uint8(2))
 	zones := []string{"UTC", "America/New_York", "Australia/Lord_Howe", "Asia/Manila", "Asia/Kathmandu"}
-	forms := []string{"rfc3339ms", "rfc3339", "unix", "unixms", "datetime", "date"}
+	forms := []string{"rfc3339ms", "rfc3339", "rfc1123", "rfc2822", "unix", "unixms", "datetime", "date"}
 	precision := map[string]time.Duration{
 		"rfc3339ms": time.Millisecond, "rfc3339": time.Second, "unix": time.Second, "unixms": time.Millisecond, "datetime": time.Second,
+		"rfc1123": time.Second, "rfc2822": time.Second,
 	}
 	lists := map[string]*codec.List{}
 	for _, zone := range zones {

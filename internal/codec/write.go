@@ -3,8 +3,12 @@ package codec
 import (
 	"encoding/json"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
+	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
@@ -34,29 +38,61 @@ func sizeOf(members []member) int {
 	return size
 }
 
-// appendJSON writes members as an object.
-func appendJSON(out []byte, members []member) []byte {
+// appendObject writes members as an object.
+func appendObject(out []byte, members []member) []byte {
 	out = append(out, '{')
 	for i := range members {
-		m := &members[i]
-		if m.done {
+		if members[i].done {
 			continue
 		}
 		if out[len(out)-1] != '{' {
 			out = append(out, ',')
 		}
-		key, _, nests := m.cut()
+		key, _, _ := members[i].cut()
 		out = append(appendText(out, key), ':')
-		switch {
-		case nests:
-			out = appendJSON(out, takeNested(members[i:], key))
-		case m.raw != nil:
-			out = append(out, m.raw...)
-		default:
-			out = appendText(out, m.text)
-		}
+		out = appendValue(out, members[i:])
 	}
 	return append(out, '}')
+}
+
+// appendList writes members, whose names begin with positions, as a list. A position that no member has is null.
+func appendList(out []byte, members []member) []byte {
+	out = append(out, '[')
+	isLeft := func(m member) bool { return !m.done }
+	for position := 0; slices.ContainsFunc(members, isLeft); position++ {
+		if position > 0 {
+			out = append(out, ',')
+		}
+		i := slices.IndexFunc(members, func(m member) bool {
+			key, _, _ := m.cut()
+			return !m.done && key == strconv.Itoa(position)
+		})
+		if i < 0 {
+			out = append(out, "null"...)
+		} else {
+			out = appendValue(out, members[i:])
+		}
+	}
+	return append(out, ']')
+}
+
+// appendValue writes the value of the first member, together with the members that stand within the same.
+func appendValue(out []byte, members []member) []byte {
+	m := &members[0]
+	key, rest, nests := m.cut()
+	m.done = !nests
+	switch {
+	case nests:
+		nested := takeNested(members, key)
+		if position, _, _ := strings.Cut(rest, "."); table.IsPosition(position) {
+			return appendList(out, nested)
+		}
+		return appendObject(out, nested)
+	case m.raw != nil:
+		return append(out, m.raw...)
+	default:
+		return appendText(out, m.text)
+	}
 }
 
 // cut returns the key under which a member stands, and its name within that, if it nests.
@@ -87,7 +123,7 @@ func appendText(out []byte, text string) []byte {
 	start := 0
 	for i := range len(text) {
 		c := text[i]
-		if c >= ' ' && c != '"' && c != '\\' {
+		if isPlain[c] || c >= utf8.RuneSelf {
 			continue
 		}
 		out = append(out, text[start:i]...)

@@ -131,6 +131,12 @@ func TestReceiverDeepJSON(t *testing.T) {
 	}
 }
 
+// observer has a secret of its own.
+type observer struct{ name string }
+
+func (o observer) StartEvent(ctx context.Context, _ webhook.Event) context.Context { return ctx }
+func (o observer) EndEvent(context.Context, webhook.Event, webhook.EventResult)    {}
+
 // receiverOptions returns every option of package webhook by its name, with a secret where it can hold one.
 func receiverOptions() map[string]webhook.Option {
 	return map[string]webhook.Option{
@@ -146,6 +152,7 @@ func receiverOptions() map[string]webhook.Option {
 		"WithContract":        webhook.WithContract(contract.Default()),
 		"WithLogger":          webhook.WithLogger(slog.New(slog.DiscardHandler).With("by", "SECRET")),
 		"WithLimits":          webhook.WithLimits(10, 1000),
+		"WithObserver":        webhook.WithObserver(observer{"SECRET"}),
 	}
 }
 

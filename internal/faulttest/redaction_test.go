@@ -253,6 +253,15 @@ var serviceCalls = map[string]func(ctx context.Context, client *messaging.Client
 		_, err := client.SMS.SendOnce(ctx, personalSMS)
 		return []error{err}
 	},
+	"SMS.Settle": func(ctx context.Context, client *messaging.Client) []error {
+		_, err := client.SMS.Settle(ctx, personalSMS, time.Now())
+		return []error{err}
+	},
+	"SMS.Validate": func(_ context.Context, client *messaging.Client) []error {
+		m := personalSMS
+		m.To = "+639171234567 Jerry"
+		return []error{client.SMS.Validate(m)}
+	},
 	"SMS.SendAll": func(ctx context.Context, client *messaging.Client) (errs []error) {
 		for out := range client.SMS.SendAll(ctx, slices.Values([]sms.Message{personalSMS, personalSMS}), 2) {
 			errs = append(errs, out.Err)
@@ -279,6 +288,11 @@ var serviceCalls = map[string]func(ctx context.Context, client *messaging.Client
 		_, err := client.ChatApp1.Send(ctx, personalChatApp1)
 		return []error{err}
 	},
+	"ChatApp1.Validate": func(_ context.Context, client *messaging.Client) []error {
+		m := personalChatApp1
+		m.To = "+639171234567 Jerry"
+		return []error{client.ChatApp1.Validate(m)}
+	},
 	"ChatApp1.SendAll": func(ctx context.Context, client *messaging.Client) (errs []error) {
 		for out := range client.ChatApp1.SendAll(ctx, slices.Values([]chatapp1.Message{personalChatApp1, personalChatApp1}), 2) {
 			errs = append(errs, out.Err)
@@ -288,6 +302,11 @@ var serviceCalls = map[string]func(ctx context.Context, client *messaging.Client
 	"ChatApp2.Send": func(ctx context.Context, client *messaging.Client) []error {
 		_, err := client.ChatApp2.Send(ctx, personalChatApp2)
 		return []error{err}
+	},
+	"ChatApp2.Validate": func(_ context.Context, client *messaging.Client) []error {
+		m := personalChatApp2
+		m.To = "+639171234567 Jerry"
+		return []error{client.ChatApp2.Validate(m)}
 	},
 	"ChatApp2.SendAll": func(ctx context.Context, client *messaging.Client) (errs []error) {
 		for out := range client.ChatApp2.SendAll(ctx, slices.Values([]chatapp2.Message{personalChatApp2, personalChatApp2}), 2) {

@@ -47,7 +47,7 @@ func (n *names) claim(place, name string) string {
 	}
 	isList := func(beginning string) bool {
 		part, _, _ := strings.Cut(name[len(beginning)+1:], ".")
-		return isPosition(part)
+		return IsPosition(part)
 	}
 	for _, beginning := range around {
 		other, ok := n.taken[beginning]
@@ -71,11 +71,11 @@ func (n *names) claim(place, name string) string {
 func (n *names) pathFault(name string) string {
 	parts := strings.Split(name, ".")
 	switch {
-	case !n.dotted && slices.ContainsFunc(parts[1:], isPosition):
+	case !n.dotted && slices.ContainsFunc(parts[1:], IsPosition):
 		return "looks like a path into a list, which only a JSON body has; write the parameter's name, such as to[0], or set encoding to json"
 	case !n.dotted:
 		return ""
-	case isPosition(parts[0]):
+	case IsPosition(parts[0]):
 		return "begins with a position, and the body is an object; write the member that holds the list, such as messages.0.to"
 	}
 	return foreignFault(name)
@@ -85,7 +85,7 @@ func (n *names) pathFault(name string) string {
 func (n *names) checkPositions(found *Problems) {
 	for name, claim := range sorted(n.taken) {
 		i := strings.LastIndexByte(name, '.')
-		if !n.dotted || i < 0 || !isPosition(name[i+1:]) {
+		if !n.dotted || i < 0 || !IsPosition(name[i+1:]) {
 			continue
 		}
 		position, _ := strconv.Atoi(name[i+1:])
@@ -95,8 +95,8 @@ func (n *names) checkPositions(found *Problems) {
 	}
 }
 
-// isPosition reports whether a part of a path is a position in a list: a number of at most four digits, without leading zeros.
-func isPosition(part string) bool {
+// IsPosition reports whether a part of a path is a position in a list: a number of at most four digits, without leading zeros.
+func IsPosition(part string) bool {
 	position, err := strconv.Atoi(part)
 	return err == nil && position >= 0 && len(part) <= 4 && strconv.Itoa(position) == part
 }

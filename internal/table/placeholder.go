@@ -9,17 +9,23 @@ import (
 // IsPlaceholder reports whether an ID is none: punctuation alone, a number that is not positive, a word such as "null" in any
 // case, or a placeholder that was not filled in, such as "%i" or "{{id}}".
 func IsPlaceholder(id string) bool {
+	const longest = "object" + " object" // JavaScript writes [object Object]
 	word := strings.TrimFunc(id, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-	switch strings.ToLower(word) {
-	case "", "none", "null", "nil", "undefined", "na", "n/a", "n.a", "nan",
-		"false", "true", "unknown", "error", "failed",
-		"object" + " object": // JavaScript writes [object Object]
-		return true
+	if len(word) <= len(longest) {
+		switch strings.ToLower(word) {
+		case "", "none", "null", "nil", "undefined", "na", "n/a", "n.a", "nan", "false", "true", "unknown", "error", "failed", longest:
+			return true
+		}
 	}
 	id = strings.TrimSpace(id)
-	number, err := strconv.ParseFloat(id, 64)
-	zeros := strings.Trim(id, "0-") == "" // a UUID of zeros
-	return err == nil && number <= 0 || zeros || isTemplate(id)
+	if strings.Trim(id, "0-") == "" { // a UUID of zeros
+		return true
+	}
+	if strings.Trim(id, "0123456789+-.eE") == "" {
+		number, err := strconv.ParseFloat(id, 64)
+		return err == nil && number <= 0
+	}
+	return isTemplate(id)
 }
 
 // isTemplate reports whether an ID is %x, %1$s, %x%, {x}, {{x}}, ${x}, <x> or #x#. Digits show that it is an ID, such as a UUID

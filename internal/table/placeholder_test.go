@@ -46,7 +46,7 @@ func TestFormatTime(t *testing.T) {
 	zone := time.FixedZone("", -4*60*60)
 	for form, want := range map[string]string{
 		"rfc3339ms": "2026-09-30T20:34:56.789Z", "rfc3339": "2026-09-30T20:34:56Z", "unix": "1790800496", "unixms": "1790800496789",
-		"datetime": "2026-09-30 16:34:56", "date": "2026-09-30",
+		"datetime": "2026-09-30 16:34:56", "date": "2026-09-30", "rfc1123": "Wed, 30 Sep 2026 20:34:56 GMT", "rfc2822": "Wed, 30 Sep 2026 20:34:56 +0000",
 	} {
 		for _, same := range []time.Time{at, at.UTC(), at.In(time.FixedZone("", -12*60*60))} {
 			assert.Equal(t, want, table.FormatTime(same, form, zone), form)

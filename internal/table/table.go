@@ -5,6 +5,11 @@
 // which concepts there are: an overlay can change their values and add none.
 package table
 
+import (
+	"maps"
+	"strings"
+)
+
 // Table is a whole contract. It is shared between clients and receivers and never changes once it was parsed: treat it as
 // read-only.
 type Table struct {
@@ -103,6 +108,20 @@ type List struct {
 
 // LastRow is the beginning of a path that leads into the last row of a page.
 const LastRow = "$last."
+
+// CursorInLastRow returns the paths of a page without those that lead into its last row, and what follows LastRow in those.
+func (l *List) CursorInLastRow() (page map[string][]string, inRow []string) {
+	page = maps.Clone(l.Page)
+	page["next"] = nil
+	for _, path := range l.Page["next"] {
+		if rest, ok := strings.CutPrefix(path, LastRow); ok {
+			inRow = append(inRow, rest)
+		} else {
+			page["next"] = append(page["next"], path)
+		}
+	}
+	return page, inRow
+}
 
 // Money says how prices are written: Scale is the power of ten to multiply them by, and Negate reverses the sign.
 type Money struct {

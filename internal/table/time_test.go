@@ -68,6 +68,43 @@ func TestParseTimeTakesBlankForNoTime(t *testing.T) {
 	}
 }
 
+func TestParseTimeOfMail(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"Sat, 03 Oct 2026 14:44:23 GMT":   "2026-10-03T14:44:23Z",
+		"Sat, 03 Oct 2026 14:44:23 +0800": "2026-10-03T06:44:23Z",
+		"Sat, 3 Oct 2026 14:44:23 -0000":  "2026-10-03T14:44:23Z",
+		"3 Oct 2026 14:44 UT":             "2026-10-03T14:44:00Z",
+		"03 Oct 2026 14:44:23 UTC":        "2026-10-03T14:44:23Z",
+	} {
+		at, ok := table.ParseTime(text, time.FixedZone("", 60*60))
+		assert.True(t, ok, text)
+		assert.Equal(t, want, at.UTC().Format(time.RFC3339), text)
+	}
+	for _, text := range []string{
+		"Sat, 03 Oct 2026 14:44:23", "Sat, 03 Oct 2026 14:44:23 EST", "Saturday, 03-Oct-26 14:44:23 GMT", "Sat, 32 Oct 2026 14:44:23 GMT", "a b c d e : f",
+	} {
+		_, ok := table.ParseTime(text, nil)
+		assert.False(t, ok, text)
+	}
+}
+
+func TestParseTimeByLayouts(t *testing.T) {
+	t.Parallel()
+	layouts := []string{"02/01/2006 15:04", "2006-02-01", "20060102150405-0700"}
+	for text, want := range map[string]string{
+		"03/10/2026 14:44":     "2026-10-03T14:44:00+08:00",
+		"2026-03-10":           "2026-10-03T00:00:00+08:00", // the layout wins
+		"2026-10-13":           "2026-10-13T00:00:00+08:00", // it does not fit
+		"20261003144423+0100":  "2026-10-03T14:44:23+01:00",
+		"2026-10-03T14:44:23Z": "2026-10-03T14:44:23Z",
+	} {
+		at, ok := table.ParseTime(text, time.FixedZone("", 8*60*60), layouts...)
+		assert.True(t, ok, text)
+		assert.Equal(t, want, at.Format(time.RFC3339), text)
+	}
+}
+
 func TestParseTimeReadsNothingElse(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
@@ -86,6 +123,7 @@ func FuzzParseTime(f *testing.F) {
 	for _, seed := range []string{
 		"1791038663", "1791038663000", "1791038663.25", "2026-10-03T14:44:23.186+08:00", "2026-10-03 14:44", "2026-10-03", "20261003144423", "-1", "soon", "", " ",
 		"2026-10-03T24:00:00Z", "0000-00-00 00:00:00", "1e3", "0x10", "2026-10-03T14:44:23,5Z",
+		"Sat, 03 Oct 2026 14:44:23 GMT", "3 Oct 2026 14:44 +0800", "Sat, 03 Oct 2026 14:44:23 -0000", "Sat, 03 Oct 26 14:44:23 EST",
 	} {
 		f.Add(seed)
 	}

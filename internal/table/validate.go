@@ -152,35 +152,33 @@ func (l List) validate(found *Problems, operation string, t *Table) {
 		found.add(operation+".items", "names no path; the response itself is an empty path")
 	}
 	checkPaths(found, operation+".items", l.Items)
-	checkLists(found, operation+".page", l.withoutLastRow(found, operation), checkPaths)
+	page, _ := l.CursorInLastRow()
+	checkLists(found, operation+".page", page, checkPaths)
+	l.validateCursor(found, operation)
 	checkLists(found, operation+".record", l.Record, checkPaths)
 	checkZone(found, operation+".zone", l.Zone)
 	checkLayouts(found, operation+".layouts", l.Layouts)
 	l.Money.validate(found, operation)
 }
 
-// withoutLastRow checks a cursor that stands in the last row, and returns the paths of a page with the path from that row on in
-// its place.
-func (l List) withoutLastRow(found *Problems, operation string) map[string][]string {
-	page := maps.Clone(l.Page)
-	page["next"] = slices.Clone(l.Page["next"])
-	for i, path := range page["next"] {
-		path, isLast := strings.CutPrefix(path, LastRow)
-		if !isLast {
-			continue
-		}
+// validateCursor checks a path of page.next that leads into the last row.
+func (l List) validateCursor(found *Problems, operation string) {
+	next := l.Page["next"]
+	for i, path := range next {
 		place := at(operation+".page.next", i)
 		switch {
-		case path == "":
+		case !strings.HasPrefix(path, LastRow):
+		case path == LastRow:
 			found.add(place, "names no member of the last row; write it behind "+LastRow+", such as "+LastRow+"id")
 		case l.Paging.By != "cursor":
 			found.add(place, "is a cursor; set "+operation+".paging.by to cursor")
-		case i < len(page["next"])-1:
+		case i < len(next)-1:
 			found.add(place, "must be the last of the list: every row ends what is looked for")
+		default:
+			path = strings.TrimPrefix(path, LastRow)
+			found.add(place, cmp.Or(nameFault(path, true), foreignFault(path)))
 		}
-		page["next"][i] = path
 	}
-	return page
 }
 
 func (m Money) validate(found *Problems, operation string) {
@@ -230,7 +228,7 @@ func (c Callback) validate(found *Problems, section string, params map[string][]
 func isWithinElement(path, list string) bool {
 	rest, ok := strings.CutPrefix(path, list+".")
 	position, _, _ := strings.Cut(rest, ".")
-	return list != "" && ok && isPosition(position)
+	return list != "" && ok && IsPosition(position)
 }
 
 func checkChoice(found *Problems, path, value string, known ...string) {

@@ -24,15 +24,15 @@ func Match(list []string, word string, fold bool) int {
 	return best
 }
 
-// Meaning returns the key of the list that holds a word best, as Match says, or "".
-func Meaning(lists map[string][]string, word string, fold bool) string {
-	meaning, best := "", -1
+// Meaning returns the key of the list that holds a word best, and how well, as Match says; "" and -1 if none does.
+func Meaning(lists map[string][]string, word string, fold bool) (meaning string, best int) {
+	best = -1
 	for key, list := range lists {
 		if n := Match(list, word, fold); n > best {
 			meaning, best = key, n
 		}
 	}
-	return meaning
+	return meaning, best
 }
 
 func normal(word string, fold bool) string {

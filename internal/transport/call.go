@@ -7,13 +7,13 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
-	"io"
 	"log/slog"
 	"maps"
 	"math"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptrace"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,6 +31,7 @@ type call struct {
 	outcome   Outcome
 	http      http.Client
 	retries   retryablehttp.Client
+	retried   retryablehttp.Request
 
 	refreshes   int    // attempts that were made for a fresh token
 	forgetToken func() // drops the token of the last attempt; nil if it had none from a TokenSource
@@ -52,12 +53,13 @@ func (t *Transport) Do(ctx context.Context, r Request) Outcome {
 		Backoff:      c.backoff,
 		ErrorHandler: retryablehttp.PassthroughErrorHandler,
 	}
-	req := (&http.Request{
-		Method: r.Method, URL: r.URL, Host: r.URL.Host,
+	req := http.Request{
+		Method: r.Method, URL: r.URL,
 		Header: http.Header{}, // net/http adds the jar's cookies
 		Proto:  "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-	}).WithContext(ctx)
-	_, err := c.retries.Do(&retryablehttp.Request{Request: req}) //nolint:bodyclose // RoundTrip has read and closed it
+	}
+	c.retried.Request = req.WithContext(ctx)
+	_, err := c.retries.Do(&c.retried) //nolint:bodyclose // RoundTrip has read and closed it
 	o := &c.outcome
 	if c.retrying {
 		o.Interrupted = ctx.Err() // it ended the wait
@@ -142,12 +144,9 @@ func (c *call) waitForTurn(ctx context.Context) error {
 // tripper can change the next one.
 func (c *call) prepare(ctx context.Context, out *http.Request) error {
 	r := &c.request
-	target := *r.URL
-	out.URL = &target
-	header := maps.Clone(c.transport.Header)
-	if r.ContentType != "" {
-		header["Content-Type"] = []string{r.ContentType}
-	}
+	own := &ownParts{url: *r.URL}
+	out.URL, out.Host = &own.url, r.URL.Host
+	header := maps.Clone(r.Header)
 	if r.Read {
 		header["Cache-Control"] = []string{"no-cache"}
 	}
@@ -160,7 +159,8 @@ func (c *call) prepare(ctx context.Context, out *http.Request) error {
 	if hasBody {
 		// net/http sends a request again by itself if it has a GetBody or no body: so a send has neither. A reader of
 		// length 0 is a body of unknown length.
-		out.Body, out.ContentLength = io.NopCloser(bytes.NewReader(r.Body)), int64(len(r.Body))
+		own.body.Reset(r.Body)
+		out.Body, out.ContentLength = &own.body, int64(len(r.Body))
 	}
 	c.forgetToken = nil
 	if r.Authenticate != nil {
@@ -171,6 +171,16 @@ func (c *call) prepare(ctx context.Context, out *http.Request) error {
 	}
 	return nil
 }
+
+// ownParts are parts of a request that are its own.
+type ownParts struct {
+	url  url.URL
+	body requestBody
+}
+
+type requestBody struct{ bytes.Reader }
+
+func (*requestBody) Close() error { return nil }
 
 var errNoResponse = &namedError{text: "the round tripper returned neither a response nor an error"}
 
@@ -220,19 +230,24 @@ func (c *call) contextError(ctx, caller context.Context, err error) error {
 
 // explain returns what is wrong with the response of an attempt, if there is one and somebody wants to know.
 func (c *call) explain(ctx context.Context) error {
-	if c.outcome.StatusCode == 0 || c.request.Explain == nil || c.request.Observe == nil && !c.logs(ctx) {
+	if c.outcome.StatusCode == 0 || c.request.Explain == nil || !c.transport.Explains(ctx, &c.request) {
 		return nil
 	}
 	return c.request.Explain(c.outcome)
 }
 
-func (c *call) logs(ctx context.Context) bool {
-	return c.transport.Logger != nil && c.transport.Logger.Enabled(ctx, slog.LevelDebug)
+// Explains reports whether somebody wants to know what is wrong with the attempts of a call.
+func (t *Transport) Explains(ctx context.Context, r *Request) bool {
+	return r.Observe != nil || t.logs(ctx)
+}
+
+func (t *Transport) logs(ctx context.Context) bool {
+	return t.Logger != nil && t.Logger.Enabled(ctx, slog.LevelDebug)
 }
 
 // log logs an attempt, without anything that belongs to a recipient: no query, header or body.
 func (c *call) log(ctx context.Context, explained error) {
-	if !c.logs(ctx) {
+	if !c.transport.logs(ctx) {
 		return
 	}
 	o := &c.outcome

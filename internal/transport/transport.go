@@ -37,9 +37,7 @@ type Transport struct {
 	MaxResponseBytes int64
 	// NotProcessed lists the statuses which prove that the service did not process the request.
 	NotProcessed []int
-	// Header is sent with every request. Its values are shared and must not change.
-	Header http.Header
-	Logger *slog.Logger
+	Logger       *slog.Logger
 }
 
 // Request describes a call.
@@ -49,9 +47,10 @@ type Request struct {
 	Method    string
 	// URL is not changed.
 	URL *url.URL
-	// Body is sent with ContentType. It may be empty.
-	Body        []byte
-	ContentType string
+	// Header is sent with each attempt. Its values are shared and must not change.
+	Header http.Header
+	// Body may be empty.
+	Body []byte
 	// Read reports that the request changes nothing, so that it may be retried however an attempt ended, and must
 	// not be answered from a cache.
 	Read bool
@@ -65,7 +64,7 @@ type Request struct {
 	// Outcome.Body has been read.
 	Buffer []byte
 	// Explain returns what is wrong with the response of an attempt, for the log and for Observe, or nil. Its text must
-	// be safe to show. It may be nil.
+	// be safe to show. It may be nil, and is not used unless Explains says so.
 	Explain func(Outcome) error
 	// Observe is nil if nobody observes the call.
 	Observe Observe

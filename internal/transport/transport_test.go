@@ -166,7 +166,7 @@ var (
 func newTransport(base http.RoundTripper, changes ...func(*Transport)) *Transport {
 	t := &Transport{
 		Base: base, Timeout: 30 * time.Second, MaxAttempts: 4, MinWait: 200 * time.Millisecond, MaxWait: time.Minute,
-		MaxResponseBytes: 1 << 20, NotProcessed: []int{http.StatusTooManyRequests}, Header: http.Header{"Accept": {"application/json"}, "User-Agent": {"test/1"}},
+		MaxResponseBytes: 1 << 20, NotProcessed: []int{http.StatusTooManyRequests},
 	}
 	for _, change := range changes {
 		change(t)
@@ -185,13 +185,22 @@ const sendBody = `{"to":"+639171234567","text":"hello"}`
 func sendRequest() Request {
 	return Request{
 		Operation: "sms.send", Method: http.MethodPost, URL: &url.URL{Scheme: "https", Host: "api.example.com", Path: "/sms/send"},
-		Body: []byte(sendBody), ContentType: "application/json",
+		Body: []byte(sendBody), Header: constants("Content-Type", "application/json"),
 	}
+}
+
+// constants returns the header of a request, with more pairs of name and value.
+func constants(pairs ...string) http.Header {
+	h := http.Header{"Accept": {"application/json"}, "User-Agent": {"test/1"}}
+	for i := 0; i < len(pairs); i += 2 {
+		h.Set(pairs[i], pairs[i+1])
+	}
+	return h
 }
 
 func readRequest() Request {
 	return Request{
-		Operation: "sms.list", Method: http.MethodGet, Read: true,
+		Operation: "sms.list", Method: http.MethodGet, Read: true, Header: constants(),
 		URL: &url.URL{Scheme: "https", Host: "api.example.com", Path: "/sms", RawQuery: "to=%2B639171234567"},
 	}
 }
@@ -222,7 +231,7 @@ func TestDoSendsTheRequestAsDescribed(t *testing.T) {
 	out = tr.Do(t.Context(), readRequest())
 	require.NoError(t, out.Err)
 	form := sendRequest()
-	form.ContentType, form.Body = "application/x-www-form-urlencoded", []byte("to=1")
+	form.Header, form.Body = constants("Content-Type", "application/x-www-form-urlencoded"), []byte("to=1")
 	out = tr.Do(t.Context(), form)
 	require.NoError(t, out.Err)
 

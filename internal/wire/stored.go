@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,7 +15,8 @@ import (
 	"unicode/utf8"
 )
 
-// StoredFields returns pointers to the fields of a message by their json tags, for DecodeStored. Message is a pointer to a struct.
+// StoredFields returns pointers to the fields of a message by their json tags, for DecodeStored. Message is a pointer to a
+// struct. A field without a tag is stored under its own name.
 func StoredFields(message any) map[string]any {
 	fields := map[string]any{}
 	v := reflect.ValueOf(message).Elem()
@@ -23,7 +25,8 @@ func StoredFields(message any) map[string]any {
 		if d, ok := pointer.(*time.Duration); ok {
 			pointer = (*StoredDuration)(d)
 		}
-		fields[v.Type().Field(i).Tag.Get("json")] = pointer
+		field := v.Type().Field(i)
+		fields[cmp.Or(field.Tag.Get("json"), field.Name)] = pointer
 	}
 	return fields
 }
@@ -31,7 +34,12 @@ func StoredFields(message any) map[string]any {
 // FieldsToStore is StoredFields without those that are zero, for EncodeStored.
 func FieldsToStore(message any) map[string]any {
 	fields := StoredFields(message)
-	maps.DeleteFunc(fields, func(_ string, field any) bool { return reflect.ValueOf(field).Elem().IsZero() })
+	maps.DeleteFunc(fields, func(_ string, field any) bool {
+		if at, ok := field.(*time.Time); ok {
+			return at.IsZero() // in any zone
+		}
+		return reflect.ValueOf(field).Elem().IsZero()
+	})
 	return fields
 }
 
@@ -110,6 +118,8 @@ func kindOf(target any) string {
 		return "a whole number"
 	case *StoredDuration:
 		return `a duration such as "1m30s"`
+	case *time.Time:
+		return `a time such as "2026-10-03T14:44:23Z"`
 	default:
 		return "an object"
 	}

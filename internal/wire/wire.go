@@ -2,10 +2,7 @@
 // found wrong with it. It knows neither HTTP nor the names of a contract.
 package wire
 
-import (
-	"encoding/json"
-	"time"
-)
+import "encoding/json"
 
 // Call describes one message to send. Its fields are written in order.
 type Call struct {
@@ -28,8 +25,8 @@ type Field struct {
 	// Concept is its key in the contract, such as "reference"; Name is what a user calls it, such as "ReferenceID".
 	Concept string
 	Name    string
-	// Text is the value of a text. Value, if not nil, is the value instead: an int64, a time.Duration that the contract
-	// writes in its unit, or a map[string]string. An empty Text with a nil Value, and a zero Value, are absent.
+	// Text is the value of a text. Value, if not nil, is the value instead: an int64, a time.Time or a time.Duration, which
+	// the contract says how to write, or a map[string]string. An empty Text with a nil Value, and a zero Value, are absent.
 	Text  string
 	Value any
 	// Required reports whether the message cannot be sent without the field. A contract that has no such field lifts it.
@@ -52,8 +49,7 @@ type Problem struct {
 	Limit  bool
 }
 
-// Query describes a page of a listing. Params are written by concept, like the Fields of a Call; a time.Time is written in
-// the form of the contract.
+// Query describes a page of a listing. Params are written by concept, like the Fields of a Call.
 type Query struct {
 	Params   []Field
 	Extra    map[string][]string
@@ -69,45 +65,4 @@ type Position struct {
 	Rows   int    // before the page
 	Cursor string // as the service gave it
 	Link   string // path and query of a link that the service gave
-}
-
-// Record is one row of a listing. Its fields are documented at sms.Transaction, which has the same.
-type Record struct {
-	ID             string
-	RequestID      string
-	ReferenceID    string
-	CategoryID     string
-	From           string
-	To             string
-	Text           string
-	Parts          int
-	Price          string
-	Currency       string
-	CreatedAt      time.Time
-	SentAt         time.Time
-	SendStatus     string
-	DeliveryStatus string
-	Operator       string
-	Country        string
-	Description    string
-	Extra          map[string]json.RawMessage
-}
-
-// Page is one page of a listing. Number, Size, Total and TotalPages are 0 if the response does not say.
-type Page struct {
-	Records []Record
-	// Unreadable lists the rows that could not be read in full. They are in Records too, as far as they could be read.
-	Unreadable                      []Unreadable
-	Number, Size, Total, TotalPages int
-	Last                            bool     // no page follows, as far as the response says
-	Missing                         bool     // there are no records, although the response says that there are rows
-	Next                            Position // of the next page
-}
-
-// Unreadable is a row that could not be read in full: its index in the page, the field by its concept ("" for the whole
-// row), and why, without the value.
-type Unreadable struct {
-	Index  int
-	Field  string
-	Reason string
 }

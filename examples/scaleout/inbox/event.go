@@ -29,12 +29,10 @@ const (
 //	  "key":       "sms.5a1f…",
 //	  "lasting":   true,
 //	  "arrivedAt": "2026-10-03T14:44:23.186Z",
-//	  "message":   {"ID": "in-1", "From": "+639171234567", "Text": "STOP", ..., "Params": [{"Name": "id", "Value": "in-1"}, ...], "RawQuery": "aWQ9..."}
+//	  "message":   {"id": "in-1", "from": "+639171234567", "text": "STOP", ..., "params": [{"name": "id", "value": "in-1"}, ...], "rawQuery": "id=in-1&..."}
 //	}
 //
-// The message has the fields of the kind's type in package webhook, under the same names, with three exceptions. RawQuery is in base64,
-// since it can hold any bytes. Content, of chat-app messages, is {"type": "text", "value": {...}} with the type's name in lower case.
-// A time after the year 9999, which JSON cannot hold, is the zero time.
+// The message is as package webhook encodes it.
 // A version that only adds fields keeps its number.
 type Event struct {
 	// Kind is the kind of Message.
@@ -77,7 +75,7 @@ func (e Event) MarshalJSON() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(envelope{Version: version, Kind: e.Kind, Key: e.Key, Lasting: e.Lasting, ArrivedAt: jsonTime(e.ArrivedAt), Message: message})
+	return json.Marshal(envelope{Version: version, Kind: e.Kind, Key: e.Key, Lasting: e.Lasting, ArrivedAt: e.ArrivedAt, Message: message})
 }
 
 // UnmarshalJSON parses the stored form of an event. Its error holds nothing of the event.
@@ -96,17 +94,9 @@ func (e *Event) UnmarshalJSON(data []byte) error {
 
 // encode returns the stored form of a message.
 func encode(message any) ([]byte, error) {
-	switch m := message.(type) {
-	case webhook.SMSMessage:
-		return json.Marshal(newStoredSMS(m))
-	case webhook.ChatMessage:
-		stored, err := newStoredChat(m)
-		if err != nil {
-			return nil, err
-		}
-		return json.Marshal(stored)
-	case webhook.DeliveryReport:
-		return json.Marshal(newStoredReport(m))
+	switch message.(type) {
+	case webhook.SMSMessage, webhook.ChatMessage, webhook.DeliveryReport:
+		return json.Marshal(message)
 	default:
 		return nil, fmt.Errorf("inbox: unsupported message type %T", message)
 	}
@@ -116,23 +106,18 @@ func encode(message any) ([]byte, error) {
 func decode(kind Kind, data []byte) (any, error) {
 	switch kind {
 	case SMS:
-		return decodeAs(data, storedSMS.message)
+		return decodeAs[webhook.SMSMessage](data)
 	case ChatApp1, ChatApp2:
-		return decodeAs(data, storedChat.message)
+		return decodeAs[webhook.ChatMessage](data)
 	case Delivery:
-		return decodeAs(data, storedReport.message)
+		return decodeAs[webhook.DeliveryReport](data)
 	default:
 		return nil, ErrBadEvent
 	}
 }
 
-func decodeAs[Stored, Message any](data []byte, message func(Stored) (Message, error)) (Message, error) {
-	var stored Stored
-	if err := json.Unmarshal(data, &stored); err != nil {
-		var zero Message
-		return zero, err
-	}
-	return message(stored)
+func decodeAs[Message any](data []byte) (message Message, err error) {
+	return message, json.Unmarshal(data, &message)
 }
 
 // LogValue returns kind, key and sequence, without personal data.

@@ -78,7 +78,7 @@ func TestEventRoundTrip(t *testing.T) {
 		two, _, err := receiver.ParseChatApp2(messagingtest.ChatApp2Request("/", sample))
 		require.NoError(t, err, name)
 		for i, m := range append(one, two...) {
-			messages[fmt.Sprint(name, i)] = compact(t, m)
+			messages[fmt.Sprint(name, i)] = m
 		}
 	}
 	for name, message := range messages {
@@ -86,25 +86,6 @@ func TestEventRoundTrip(t *testing.T) {
 		assert.Equal(t, e, throughJSON(t, e), name)
 	}
 	assert.Greater(t, len(messages), 50)
-}
-
-// compact returns m with its JSON in the form that package json writes. Reading an event keeps the meaning of its JSON, not the bytes.
-func compact(t *testing.T, m webhook.ChatMessage) webhook.ChatMessage {
-	t.Helper()
-	rewrite := func(raw json.RawMessage) json.RawMessage {
-		if raw == nil {
-			return nil
-		}
-		data, err := json.Marshal(raw)
-		require.NoError(t, err)
-		return data
-	}
-	m.JSON = rewrite(m.JSON)
-	if unknown, ok := m.Content.(webhook.Unknown); ok {
-		unknown.Raw = rewrite(unknown.Raw)
-		m.Content = unknown
-	}
-	return m
 }
 
 // A sender can write any time and number. An event that cannot be stored would come again and again.
@@ -146,17 +127,16 @@ func TestEventStoredForm(t *testing.T) {
 	})
 	require.NoError(t, err)
 	assert.JSONEq(t, `{"version": 1, "kind": "chatapp1", "key": "chatapp1.1", "lasting": true, "arrivedAt": "2026-10-03T14:44:23.186Z", "message": {
-		"Callback": "chatapp1", "ID": "in-1", "From": "1", "To": "", "ReferenceID": "", "Name": "", "Ambiguous": false, "Content": {"type": "text", "value": {"Body": "Hi"}},
-		"Context": {"ID": "", "From": "", "Forwarded": false, "FrequentlyForwarded": false, "CatalogID": "", "ProductID": ""},
-		"ReceivedAt": "0001-01-01T00:00:00Z", "RawTime": "", "JSON": {"id": "in-1"}, "Params": [{"Name": "id", "Value": "in-1"}], "RawQuery": "aWQ9aW4tMQ=="}}`, string(data))
+		"callback": "chatapp1", "id": "in-1", "from": "1", "content": {"text": {"body": "Hi"}}, "json": "{\"id\": \"in-1\"}",
+		"params": [{"name": "id", "value": "in-1"}], "rawQuery": "id=in-1"}}`, string(data))
 }
 
 func TestEventErrorsHoldNoData(t *testing.T) {
 	t.Parallel()
 	for _, data := range []string{
 		"", "{", "null", "[]", `{"version":2,"kind":"sms","message":{}}`, `{"version":1,"kind":"fax","message":{}}`, `{"version":1,"kind":"sms"}`,
-		`{"version":1,"kind":"sms","message":{"Text":639171234567}}`, `{"version":1,"kind":"chatapp1","message":{"Content":{"type":"poll","value":{}}}}`,
-		`{"version":1,"kind":"chatapp1","message":{"Content":{"type":"text","value":"639171234567"}}}`,
+		`{"version":1,"kind":"sms","message":{"Text":639171234567}}`, `{"version":1,"kind":"chatapp1","message":{"content":{"poll":{}}}}`,
+		`{"version":1,"kind":"chatapp1","message":{"content":{"text":"639171234567"}}}`,
 	} {
 		e := inbox.Event{}
 		err := e.UnmarshalJSON([]byte(data))

@@ -1,0 +1,174 @@
+package codec
+
+import (
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/messaging-service/messaging-go/internal/table"
+	"github.com/messaging-service/messaging-go/internal/wire"
+)
+
+// Request is a request as it is sent.
+type Request struct {
+	Method      string
+	URL         *url.URL // must not be changed
+	Body        []byte
+	ContentType string // "" if there is no body
+}
+
+// encoding is how an operation writes its requests.
+type encoding struct {
+	method string
+	url    *url.URL
+	kind   string // "json", "form" or "query"
+	ttl    string
+	time   string
+	zone   *time.Location
+	pair   KeyPair
+	taken  map[string]bool // top-level names that a user cannot have
+}
+
+func newEncoding(method, kind string, target *url.URL, zone string, pair KeyPair) encoding {
+	location, err := time.LoadLocation(zone)
+	if err != nil {
+		location = time.UTC // never, because the table is valid
+	}
+	e := encoding{method: method, url: target, kind: kind, zone: location, pair: pair, taken: map[string]bool{}}
+	beside, _ := e.credentials()
+	for i := range beside {
+		e.taken[e.top(beside[i].name)] = true
+	}
+	return e
+}
+
+func (e *encoding) isJSON() bool { return e.kind == "json" }
+
+// top returns the member or parameter in which a name of the contract stands.
+func (e *encoding) top(name string) string {
+	if e.isJSON() {
+		name, _, _ = strings.Cut(name, ".")
+	}
+	return name
+}
+
+// constants compiles constants, and takes their names.
+func (e *encoding) constants(constants map[string]any) []member {
+	var compiled []member
+	for _, name := range sortedKeys(constants) {
+		m := member{name: name, dotted: true}
+		if e.isJSON() {
+			m.raw, _ = wire.Encode(constants[name]) // it came from JSON
+		} else {
+			m.text, _ = plain(constants[name]) // a valid table holds nothing else
+		}
+		compiled = append(compiled, m)
+		e.taken[e.top(name)] = true
+	}
+	return compiled
+}
+
+// credentials returns the key pair, either beside the fields of a request or in the query apart from them.
+func (e *encoding) credentials() (beside, inQuery []member) {
+	if e.pair == nil {
+		return nil, nil
+	}
+	in, pair := e.pair()
+	var members []member
+	for _, param := range pair {
+		if param.Name != "" {
+			members = append(members, member{name: param.Name, text: param.Value, dotted: true})
+		}
+	}
+	switch {
+	case in == "query" && e.kind != "query":
+		return nil, members
+	case in == "query" || in == "body":
+		return members, nil
+	default:
+		return nil, nil
+	}
+}
+
+// value returns what a field sends, whether it is present, and what is wrong with it.
+func (e *encoding) value(f *wire.Field) (m member, present bool, reason string) {
+	switch v := f.Value.(type) {
+	case nil:
+		return member{text: f.Text}, f.Text != "", wire.CheckUTF8(f.Text)
+	case int64:
+		return member{raw: strconv.AppendInt(nil, v, 10)}, v != 0, ""
+	case time.Duration:
+		m, reason = e.duration(v, f.Concept == "ttl")
+		return m, v != 0, reason
+	case time.Time:
+		text := table.FormatTime(v, e.time, e.zone)
+		if e.time == "unix" || e.time == "unixms" {
+			return member{raw: []byte(text)}, !v.IsZero(), ""
+		}
+		return member{text: text}, !v.IsZero(), ""
+	case map[string]string:
+		m, reason = encoded(v)
+		return m, len(v) > 0, reason
+	default:
+		return m, true, fmt.Sprintf("holds a value that cannot be sent: %T", v)
+	}
+}
+
+// duration returns a duration in whole seconds, or a lifetime in the unit of the contract.
+func (e *encoding) duration(d time.Duration, isLifetime bool) (m member, reason string) {
+	unit, name := time.Second, "seconds"
+	if isLifetime {
+		unit, name = unitOf(e.ttl)
+	}
+	switch {
+	case d < 0:
+		reason = "must not be negative, got " + d.String()
+	case d%unit != 0:
+		reason = "must be a whole number of " + name + ", got " + d.String()
+	}
+	return member{raw: strconv.AppendInt(nil, int64(d/unit), 10)}, reason
+}
+
+func unitOf(ttl string) (time.Duration, string) {
+	switch ttl {
+	case "ms":
+		return time.Millisecond, "milliseconds, the unit of the contract"
+	case "m":
+		return time.Minute, "minutes, the unit of the contract"
+	default:
+		return time.Second, "seconds, the unit of the contract"
+	}
+}
+
+// ContentType returns the content type of every request, or "" if there is no body.
+func (e *encoding) ContentType() string {
+	switch e.kind {
+	case "query":
+		return ""
+	case "form":
+		return "application/x-www-form-urlencoded"
+	default:
+		return "application/json"
+	}
+}
+
+// request writes members as a request to target, and others into its query.
+func (e *encoding) request(target *url.URL, members, inQuery []member) Request {
+	r := Request{Method: e.method, URL: target, ContentType: e.ContentType()}
+	switch e.kind {
+	case "query":
+		inQuery = append(members, inQuery...)
+	case "form":
+		r.Body = appendForm(nil, members)
+	default:
+		r.Body = appendObject(make([]byte, 0, sizeOf(members)), members)
+	}
+	if len(inQuery) > 0 {
+		withQuery := *target
+		withQuery.RawQuery = string(appendForm(nil, inQuery))
+		r.URL = &withQuery
+	}
+	return r
+}

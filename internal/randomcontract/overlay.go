@@ -1,0 +1,299 @@
+// Package randomcontract draws overlays of the contract at random, for tests: every construct of the grammar comes up, and a
+// client, a receiver and the test server that have the same overlay understand each other.
+package randomcontract
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+)
+
+// Overlay returns the overlay of a seed. It is valid, and holds no secret.
+func Overlay(seed uint64) []byte {
+	d := drawer{rand.New(rand.NewPCG(seed, 0))} //nolint:gosec // what is drawn is no secret
+	smsSend := d.send("sms", "from", "to", "text", "callback", "reference")
+	text, err := json.MarshalIndent(object{
+		"auth":             d.auth(),
+		"headers":          d.headers("X-Common"),
+		"errors":           d.errors(),
+		"sms.send":         smsSend,
+		"sms.list":         d.list(),
+		"chatapp1.send":    d.chatApp1(),
+		"chatapp2.send":    d.chatApp2(),
+		"webhook.sms":      d.webhook("id", "from", "to", "text", "time", "reference", "operator", "keyword"),
+		"webhook.chatapp1": d.chatWebhook(),
+		"webhook.chatapp2": d.chatWebhook(),
+		"webhook.delivery": d.delivery(),
+	}, "", "  ")
+	if err != nil {
+		panic("randomcontract: " + err.Error()) // maps, lists and plain values
+	}
+	return text
+}
+
+type object = map[string]any
+
+type drawer struct{ *rand.Rand }
+
+func (d drawer) chance(n int) bool { return d.IntN(n) == 0 }
+
+func pick[V any](d drawer, all ...V) V { return all[d.IntN(len(all))] }
+
+// style returns a way to name concepts, in which each name holds the word of its concept.
+func (d drawer) style() func(string) string {
+	prefix := pick(d, "", "my", "msg", "v2")
+	return pick(d,
+		func(s string) string { return strings.Trim(prefix+"_"+strings.ToLower(s), "_") },
+		func(s string) string { return prefix + strings.ToUpper(s[:1]) + s[1:] },
+		func(s string) string { return strings.ToUpper(strings.Trim(prefix+"_"+s, "_")) },
+		func(s string) string { return strings.Trim(prefix+"-"+strings.ToLower(s), "-") },
+	)
+}
+
+// within returns a function that puts some names into objects and lists.
+func (d drawer) within(containers ...string) func(string) string {
+	return func(name string) string {
+		if d.chance(3) {
+			return name
+		}
+		return pick(d, containers...) + "." + name
+	}
+}
+
+func (d drawer) auth() object {
+	token := object{"header": pick(d, "Authorization", "X-Token"), "scheme": pick(d, "Bearer", "Token", "")}
+	in := pick(d, "body", "query", "header", "basic")
+	pair := object{"in": in, "key": "X-Api-Key", "secret": pick(d, "X-Api-Secret", "")}
+	if in == "body" && d.chance(2) {
+		pair["key"], pair["secret"] = "credentials.0.key", "credentials.0.secret"
+	}
+	return object{"token": token, "keyPair": pair}
+}
+
+func (d drawer) headers(name string) object {
+	if d.chance(2) {
+		return object{}
+	}
+	return object{name: pick(d, "3", "2026-10-03", "a b"), "X-Drop": "x"}
+}
+
+// words returns n different words, some of which are prefixes.
+func (d drawer) words(n int, first string) []string {
+	all := []string{}
+	for i := range n {
+		word := fmt.Sprint(first, pick(d, "", "_", "-"), i)
+		if d.chance(3) {
+			word += "*"
+		}
+		all = append(all, word)
+	}
+	return all
+}
+
+func (d drawer) errors() object {
+	name, in := d.style(), d.within("errors.0", "errorDetails", "fault.detail")
+	classes := object{}
+	for i, class := range []string{
+		"unauthorized", "rateLimited", "insufficientBalance", "duplicate", "notFound", "unavailable", "invalid",
+	} {
+		classes[class] = d.words(1+d.IntN(2), pick(d, "E", "9", "err.")+fmt.Sprint(i+1, "x"))
+	}
+	return object{
+		"code": []string{in(name("errorCode")), "other.code"}, "message": []string{in(name("errorMessage"))},
+		"request": []string{in(name("errorRequest"))}, "success": pick(d, []string{"0", "ok"}, []string{"1000*"}, []string{"fine"}),
+		"classes": classes, "notProcessed": pick(d, []int{429}, []int{429, 503}),
+	}
+}
+
+// send draws an operation that sends, of the fields that it has.
+func (d drawer) send(name string, fields ...string) object {
+	encoding := pick(d, "json", "json", "form", "query")
+	rename, in := d.style(), func(s string) string { return s }
+	if encoding == "json" {
+		in = d.within("message", "messages.0", "payload.attributes")
+	}
+	names := object{}
+	for _, concept := range fields {
+		names[concept] = in(rename(concept))
+		if encoding == "json" && concept == "to" && d.chance(3) {
+			names[concept] = rename(concept) + ".0"
+		}
+	}
+	constants := object{}
+	if d.chance(2) {
+		constants[in("constantText")], constants[in("constantNumber")] = "billing", pick(d, 1, 17)
+		constants["constantFlag"] = true
+		if encoding == "json" {
+			constants["constantTree"] = object{"a": []any{1, "b", 2.5}}
+		}
+	}
+	with := object{}
+	if d.chance(2) {
+		with["callback"] = object{in("withCallback"): pick[any](d, 1, "yes", false)}
+	} else {
+		with["callback"] = object{}
+	}
+	accepted, refused := []string{"ok", "queued"}, []string{}
+	switch d.IntN(4) {
+	case 0:
+		accepted, refused = []string{"0"}, []string{"1", "2*"}
+	case 1:
+		accepted, refused = []string{"PENDING*", "QUEUED"}, []string{"REJECTED*", "INVALID"}
+	}
+	answer, at := d.style(), d.within("result", "messages.0", "data.receipt")
+	response := object{}
+	for _, concept := range []string{"id", "request", "reference", "parts", "unitCost", "cost", "currency", "balance", "operator"} {
+		response[concept] = []string{at(answer(concept)), "elsewhere." + concept}
+	}
+	response["status"] = []string{at(answer("status"))}
+	if d.chance(4) {
+		response["status"], refused = []string{}, []string{}
+	}
+	return object{
+		"path": "/" + pick(d, "v1/", "api/2/", "") + name + pick(d, "/send", "/messages.json", ""), "encoding": encoding,
+		"headers": pick(d, object{}, object{"X-Operation": name}, object{"X-Common": "other", "X-Drop": ""}),
+		"fields":  names, "constants": constants, "with": with, "response": response,
+		"accepted": accepted, "refused": refused, "scale": pick(d, 0, 0, -2, -4, -6, 1), "negate": d.chance(4),
+		"time": d.timeForm(), "zone": d.zone(),
+	}
+}
+
+func (d drawer) chatApp1() object {
+	op := d.send(
+		"chatapp1", "channel", "to", "text", "image", "video", "thumbnail", "duration", "size", "caption", "url", "template", "params",
+		"language", "ttl", "fallbackFrom", "fallbackText", "callback", "reference",
+	)
+	op["ttl"] = pick(d, "s", "ms", "m")
+	if d.chance(4) {
+		op["fields"].(object)["video"], op["fields"].(object)["thumbnail"] = "", ""
+	}
+	return op
+}
+
+func (d drawer) chatApp2() object {
+	op := d.send("chatapp2", "ttl", "fallbackFrom", "fallbackText", "callback", "reference")
+	for concept, name := range op["fields"].(object) {
+		// The message itself has members that some styles would make of a concept.
+		op["fields"].(object)[concept] = "x" + name.(string)
+	}
+	op["ttl"], op["wrap"] = pick(d, "s", "ms", "m"), pick(d, "", "wrapped")
+	if op["encoding"] == "json" && d.chance(3) {
+		op["wrap"] = "wrapped.inner"
+	}
+	return op
+}
+
+func (d drawer) timeForm() string {
+	return pick(d, "rfc3339ms", "rfc3339", "unix", "unixms", "datetime", "rfc1123", "rfc2822")
+}
+
+// zone returns a zone without summer time, so that every time of day is one time.
+func (d drawer) zone() string { return pick(d, "UTC", "", "Asia/Manila", "Asia/Kolkata") }
+
+func (d drawer) layouts() []string {
+	return pick(d, []string{}, []string{}, []string{"02/01/2006 15:04:05"}, []string{"Jan 2 2006 3:04:05PM -0700", "2006.01.02"})
+}
+
+func (d drawer) list() object {
+	method, encoding := "GET", "query"
+	if d.chance(2) {
+		method, encoding = "POST", pick(d, "json", "form", "query")
+	}
+	rename, in := d.style(), func(s string) string { return s }
+	if encoding == "json" {
+		in = d.within("filter", "query.conditions", "where.0")
+	}
+	params := object{}
+	for _, concept := range []string{
+		"createdAfter", "createdBefore", "id", "reference", "request", "category", "from", "to", "status", "sortBy", "order",
+	} {
+		params[concept] = in(rename(concept))
+	}
+	for _, concept := range []string{"page", "pageSize", "offset", "cursor"} {
+		params[concept] = ""
+	}
+	by := pick(d, "page", "offset", "cursor", "none")
+	if by != "none" {
+		params[by], params["pageSize"] = in(rename(by)), in(rename("pageSize"))
+	}
+	answer, at := d.style(), d.within("meta", "page.facts", "links.0")
+	page := object{}
+	for _, concept := range []string{"total", "pages", "number", "size", "hasNext", "next"} {
+		page[concept] = []string{at(answer(concept))}
+	}
+	row, inRow := d.style(), d.within("data", "parts.0", "a.b")
+	record := object{}
+	for _, concept := range []string{
+		"id", "request", "reference", "category", "from", "to", "text", "parts", "price", "currency", "created", "sent", "sendStatus",
+		"deliveryStatus", "operator", "country", "description",
+	} {
+		record[concept] = []string{inRow(row(concept)), "elsewhere." + concept}
+	}
+	items := []string{pick(d, "rows", "result.messages", "list.0.rows"), "other"}
+	if by == "cursor" && d.chance(2) {
+		page["next"] = []string{"$last." + record["id"].([]string)[0]}
+		if d.chance(2) {
+			items = []string{""}
+		}
+	}
+	constants := object{}
+	if d.chance(2) {
+		constants["constantText"], constants[in("constantNumber")] = "billing", 5
+	}
+	return object{
+		"method": method, "path": "/" + pick(d, "v1/", "") + "list", "encoding": encoding, "params": params, "constants": constants,
+		"headers": d.headers("X-List"), "orders": pick(d, object{"ascending": "up", "descending": "down"}, object{"ascending": "1", "descending": "-1"}),
+		"time": pick(d, d.timeForm(), d.timeForm(), d.timeForm(), "date"), "paging": object{"by": by, "first": pick(d, 0, 1, 1, 7)}, "items": items, "page": page, "record": record,
+		"zone": d.zone(), "layouts": d.layouts(), "scale": pick(d, 0, -2, -5), "negate": d.chance(4),
+	}
+}
+
+// webhook draws a callback. Its names can be paths, which a query has as they are.
+func (d drawer) webhook(concepts ...string) object {
+	rename, in := d.style(), d.within("message", "contact.0", "a.b")
+	if d.chance(2) {
+		in = func(s string) string { return s }
+	}
+	params := object{}
+	for _, concept := range concepts {
+		params[concept] = []string{in(rename(concept)), "other." + concept}
+	}
+	return object{
+		"params": params, "zone": d.zone(), "layouts": d.layouts(),
+		"events": pick(d, []string{}, []string{""}, []string{"results"}, []string{"data.0.events", "other"}, []string{"absent", "body.list"}),
+	}
+}
+
+func (d drawer) chatWebhook() object {
+	return d.webhook(
+		"id", "from", "to", "text", "time", "reference", "name", "kind", "mediaURL", "mediaID", "mimeType", "caption", "fileName",
+		"latitude", "longitude", "json",
+	)
+}
+
+func (d drawer) delivery() object {
+	hook := d.webhook("id", "reference", "status", "time", "kind", "from", "to")
+	statuses := object{}
+	for i, status := range []string{"delivered", "read", "queued", "sent", "failed", "expired", "rejected"} {
+		statuses[status] = pick(d, []string{fmt.Sprint(i + 1)}, d.words(2, strings.ToUpper(status)))
+	}
+	hook["statuses"] = statuses
+	open, end := "%", ""
+	switch d.IntN(3) {
+	case 0:
+		open, end = "{", "}"
+	case 1:
+		open, end = "__", "__"
+	}
+	placeholders := object{}
+	for _, concept := range []string{"status", "id", "reference", "time", "kind", "from", "to"} {
+		placeholders[concept] = open + strings.ToLower(concept) + end
+		if d.chance(6) && !slices.Contains([]string{"id", "status"}, concept) {
+			placeholders[concept] = ""
+		}
+	}
+	hook["placeholders"] = placeholders
+	return hook
+}

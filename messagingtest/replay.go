@@ -1,0 +1,139 @@
+package messagingtest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+)
+
+// An Exchange is a request to the service and its response, as a file for [Replay] holds them.
+type Exchange struct {
+	Operation string           `json:"operation,omitempty"` // such as "sms.send"; for readers
+	Request   RecordedRequest  `json:"request"`
+	Response  RecordedResponse `json:"response"`
+}
+
+// RecordedRequest is the request of an [Exchange]. Only Method and Path are compared.
+type RecordedRequest struct {
+	Method string      `json:"method"`
+	Path   string      `json:"path"` // escaped, without the path of the base URL
+	Query  url.Values  `json:"query,omitempty"`
+	Header http.Header `json:"header,omitempty"`
+	RecordedBody
+}
+
+// RecordedResponse is the response of an [Exchange].
+type RecordedResponse struct {
+	Status int         `json:"status"` // 200 to 599
+	Header http.Header `json:"header,omitempty"`
+	RecordedBody
+}
+
+// RecordedBody is a body that is JSON, or any other as text. One of the two is empty.
+type RecordedBody struct {
+	JSON json.RawMessage `json:"body,omitempty"`
+	Text string          `json:"text,omitempty"`
+}
+
+func (b RecordedBody) bytes() []byte {
+	if b.JSON != nil {
+		return b.JSON
+	}
+	return []byte(b.Text)
+}
+
+// Replay starts a server that serves recorded responses, and is closed when the test and its subtests have ended.
+//
+// Each file of the folder whose name ends in .json holds one [Exchange]. In the order of their names, such as
+// 001-sms.send.json and 002-sms.list.json, the n-th request with a method and a path gets the n-th response that was recorded
+// for them. Query, header and body of a request are not compared. A request for which there is no response, or none any more,
+// gets status 501 and a JSON body whose message says why. The test fails if a file is no Exchange or the folder has none.
+func Replay(tb testing.TB, dir string) *httptest.Server {
+	tb.Helper()
+	r, err := newReplay(dir)
+	if err != nil {
+		tb.Fatal("messagingtest: Replay:", err)
+	}
+	server := httptest.NewServer(r)
+	tb.Cleanup(server.Close)
+	return server
+}
+
+// replay holds the recorded responses by method and path.
+type replay struct {
+	mu        sync.Mutex
+	responses map[string][]RecordedResponse
+}
+
+func newReplay(dir string) (*replay, error) {
+	files, err := filepath.Glob(filepath.Join(dir, "*.json")) // sorted
+	if err != nil || len(files) == 0 {
+		return nil, fmt.Errorf("the folder %s has no file *.json", dir)
+	}
+	r := &replay{responses: map[string][]RecordedResponse{}}
+	for _, file := range files {
+		x, err := readExchange(file)
+		if err != nil {
+			return nil, err
+		}
+		key := x.Request.Method + " " + x.Request.Path
+		r.responses[key] = append(r.responses[key], x.Response)
+	}
+	return r, nil
+}
+
+func readExchange(file string) (x Exchange, err error) {
+	text, err := os.ReadFile(file) //nolint:gosec // the caller's own file
+	if err != nil {
+		return x, fmt.Errorf("read an exchange: %w", err)
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	switch err = decoder.Decode(&x); {
+	case err != nil:
+	case x.Request.Method == "" || x.Request.Path == "":
+		err = errors.New("request.method or request.path is absent")
+	case x.Response.Status < 200 || x.Response.Status > 599:
+		err = fmt.Errorf("response.status is %d, want 200 to 599", x.Response.Status)
+	case x.Response.JSON != nil && x.Response.Text != "":
+		err = errors.New("response has both body and text")
+	}
+	if err != nil {
+		return x, fmt.Errorf("%s: %w", file, err)
+	}
+	return x, nil
+}
+
+// ServeHTTP serves the next response for the method and the path of a request.
+func (p *replay) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	key := r.Method + " " + r.URL.EscapedPath()
+	p.mu.Lock()
+	all := p.responses[key]
+	if len(all) > 0 {
+		p.responses[key] = all[1:]
+	}
+	p.mu.Unlock()
+	if len(all) == 0 {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusNotImplemented)
+		_, _ = w.Write(encode(map[string]string{"message": "replay: no recorded response is left for " + key}))
+		return
+	}
+	for name, values := range all[0].Header {
+		switch name = http.CanonicalHeaderKey(name); name {
+		case "Connection", "Content-Encoding", "Content-Length", "Date", "Transfer-Encoding": // net/http writes its own
+		default:
+			w.Header()[name] = values
+		}
+	}
+	w.WriteHeader(all[0].Status)
+	_, _ = w.Write(all[0].bytes())
+}

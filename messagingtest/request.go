@@ -1,0 +1,373 @@
+package messagingtest
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"mime"
+	"net/http"
+	"net/url"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// An operation is what the service does with one kind of request, and how the contract has that request written.
+type operation struct {
+	name      string // of the contract's section
+	method    string
+	path      string
+	headers   map[string]string
+	encoding  string            // "json", "form" or "query"
+	fields    map[string]string // by concept
+	constants map[string]any
+	with      map[string]map[string]any
+	wrap      string
+	ttl       string     // the unit of a lifetime
+	times     timeFormat // of fields that are times
+	status    []string   // where a response says whether the message was accepted
+	refused   []string   // the words for no
+
+	// handle returns the body of a success, or why the request is refused.
+	handle func(requestID string, f fields) (any, *problem)
+}
+
+// fields are what a request holds. Their methods take concepts.
+type fields struct {
+	operation
+
+	values object // by the contract's names, such as "to" or "messages.0.to"
+	extra  object // what the contract does not name
+	pair   bool   // a key pair was removed from the values
+	body   []byte
+}
+
+// read reads a request under the names of an operation. Credentials are checked first.
+func (s *Server) read(op operation, r *http.Request, body []byte) (fields, *problem) {
+	f := fields{operation: op, values: object{}, extra: object{}, body: body}
+	query, queryErr := url.ParseQuery(r.URL.RawQuery)
+	pair := s.names.Auth.KeyPair
+	p := refuseIf(queryErr != nil, codeQuery, "the query is malformed")
+	switch op.encoding {
+	case "json":
+		names := f.names()
+		if pair.In == "body" {
+			names = append(names, pair.Key, pair.Secret)
+		}
+		p = f.readJSON(body, names)
+	case "form":
+		form, err := url.ParseQuery(string(body))
+		p = f.readForm(form)
+		if err != nil {
+			p = &problem{codeBody, "the body is no form"}
+		}
+	default:
+		if p == nil {
+			p = f.readForm(query)
+		}
+	}
+	keys, secrets := query[pair.Key], query[pair.Secret]
+	switch {
+	case pair.In == "body" && op.encoding != "query":
+		keys, secrets = f.take(pair.Key), f.take(pair.Secret)
+		f.pair = len(keys)+len(secrets) > 0
+	case op.encoding == "query" && (pair.In == "body" || pair.In == "query"):
+		f.take(pair.Key)
+		f.take(pair.Secret)
+	}
+	if p := s.authorize(r, keys, secrets); p != nil {
+		return f, p
+	}
+	kinds := map[string]string{"json": "application/json", "form": "application/x-www-form-urlencoded"}
+	switch kind := kinds[op.encoding]; {
+	case kind == "" && len(body) > 0:
+		return f, &problem{codeBody, "this request has no body"}
+	case kind != "" && !isOfType(r.Header, kind):
+		return f, &problem{codeContentType, "the content type is not " + kind + " in UTF-8"}
+	case p != nil:
+		return f, p
+	}
+	return f, f.checkConstants(s.names.Headers, r.Header)
+}
+
+func isOfType(header http.Header, want string) bool {
+	kind, params, err := mime.ParseMediaType(header.Get("Content-Type"))
+	charset, given := params["charset"]
+	return err == nil && kind == want && (!given || strings.EqualFold(charset, "utf-8"))
+}
+
+// names returns all names that the contract has for the operation.
+func (f fields) names() []string {
+	names := slices.Collect(maps.Values(f.fields))
+	for _, constants := range append(slices.Collect(maps.Values(f.with)), f.constants) {
+		names = slices.AppendSeq(names, maps.Keys(constants))
+	}
+	return slices.DeleteFunc(append(names, f.wrap), func(name string) bool { return name == "" })
+}
+
+// readForm reads parameters, whose values are texts.
+func (f fields) readForm(form url.Values) *problem {
+	names := f.names()
+	for _, name := range slices.Sorted(maps.Keys(form)) {
+		values := form[name]
+		to := f.extra
+		if slices.Contains(names, name) {
+			to = f.values
+		}
+		to[name] = encode(values[0])
+		switch {
+		case len(values) > 1:
+			return &problem{codeQuery, strconv.QuoteToASCII(name) + " comes more than once"}
+		case !utf8.ValidString(values[0]):
+			return &problem{codeQuery, strconv.QuoteToASCII(name) + " is not in UTF-8"}
+		}
+	}
+	return nil
+}
+
+// readJSON reads a document, in which the dots of a name nest.
+func (f fields) readJSON(body []byte, names []string) *problem {
+	document, err := readObject(body)
+	if err != nil {
+		return &problem{codeBody, err.Error()}
+	}
+	return f.readMembers("", document, false, names)
+}
+
+func (f fields) readMembers(within string, members object, isList bool, names []string) *problem {
+	for _, member := range slices.Sorted(maps.Keys(members)) {
+		raw, path := members[member], within+member
+		if isList && string(raw) == "null" {
+			continue // in place of what is absent in front of something present
+		}
+		onTheWay := func(name string) bool { return strings.HasPrefix(name, path+".") }
+		i := slices.IndexFunc(names, onTheWay)
+		switch {
+		case strings.Contains(member, "."):
+			f.extra[path] = raw // a name with a dot of its own is no path
+		case slices.Contains(names, path):
+			f.values[path] = raw
+		case i < 0:
+			f.extra[path] = raw
+		default:
+			inner := objectOf(raw)
+			next, _, _ := strings.Cut(names[i][len(path)+1:], ".")
+			_, err := strconv.Atoi(next)
+			if err == nil {
+				inner = elementsOf(raw)
+			}
+			if inner == nil {
+				return &problem{codeKind, path + " is neither an object nor a list, or not the one that the contract has there"}
+			}
+			if p := f.readMembers(path+".", inner, err == nil, names); p != nil {
+				return p
+			}
+		}
+	}
+	return nil
+}
+
+// elementsOf returns the elements of a list by their positions, or nil for what is no list.
+func elementsOf(raw json.RawMessage) object {
+	var list []json.RawMessage
+	if json.Unmarshal(raw, &list) != nil || list == nil {
+		return nil
+	}
+	elements := make(object, len(list))
+	for i, element := range list {
+		elements[strconv.Itoa(i)] = element
+	}
+	return elements
+}
+
+// take removes a value and returns it as a list: empty if it is absent, and "" if it is not a string.
+func (f fields) take(name string) []string {
+	for _, from := range []object{f.values, f.extra} {
+		if raw := from[name]; raw != nil {
+			delete(from, name)
+			text, _ := textOf(raw)
+			return []string{text}
+		}
+	}
+	return nil
+}
+
+// authorize returns what is wrong with the credentials of a request, or nil. Everything that it presents has to be right: a
+// client that sends a wrong key beside the right token has a mistake that should show.
+func (s *Server) authorize(r *http.Request, keys, secrets []string) *problem {
+	header, scheme, pair := s.names.Auth.Token.Header, s.names.Auth.Token.Scheme, s.names.Auth.KeyPair
+	tokens, wantSecrets := r.Header.Values(header), []string{s.secret}
+	where := ", nor " + pair.Key + " and " + pair.Secret + " in the body of a POST or the query of a GET"
+	switch pair.In {
+	case "query":
+		where = ", nor " + pair.Key + " and " + pair.Secret + " in the query"
+	case "header":
+		keys, secrets = r.Header.Values(pair.Key), r.Header.Values(pair.Secret)
+		where = ", nor the headers " + pair.Key + " and " + pair.Secret
+		if slices.Equal(keys, []string{s.key}) && strings.EqualFold(pair.Key, header) {
+			tokens = nil
+		}
+	case "basic":
+		keys, secrets, where = nil, nil, ", nor a key pair as Basic"
+		if key, secret, ok := r.BasicAuth(); ok {
+			keys, secrets = []string{key}, []string{secret}
+			if strings.EqualFold(header, "Authorization") {
+				tokens = tokens[1:]
+			}
+		}
+	}
+	switch {
+	case pair.Secret != "":
+	case pair.In == "basic":
+		wantSecrets = []string{""}
+	default:
+		wantSecrets, secrets, where = nil, nil, strings.ReplaceAll(strings.ReplaceAll(where, " and ", ""), "headers", "header")
+	}
+	if header == "" {
+		tokens = nil
+	}
+	isToken := len(tokens) == 1 && isTokenOf(tokens[0], scheme, s.token)
+	isPair := slices.Equal(keys, []string{s.key}) && slices.Equal(secrets, wantSecrets)
+	hasPair := len(keys)+len(secrets) > 0
+	switch {
+	case len(tokens) == 0 && !hasPair:
+		return &problem{codeUnauthorized, "no credentials: neither the header " + header + where}
+	case len(tokens) > 1:
+		return &problem{codeUnauthorized, "more than one header " + header}
+	case len(tokens) == 1 && !isToken:
+		return &problem{codeUnauthorized, header + " does not hold " + strings.TrimSpace(scheme+" and the token of this server")}
+	case hasPair && !isPair:
+		return &problem{codeUnauthorized, "the key pair is not that of this server"}
+	}
+	return nil
+}
+
+// isTokenOf reports whether a header holds a token, behind a scheme in any case.
+func isTokenOf(header, scheme, token string) bool {
+	if scheme == "" {
+		return header == token
+	}
+	word, rest, _ := strings.Cut(header, " ")
+	return strings.EqualFold(word, scheme) && rest == token
+}
+
+// checkConstants checks what goes with every request, and what goes with a field, and only with it.
+func (f fields) checkConstants(common map[string]string, header http.Header) *problem {
+	want := http.Header{}
+	for _, headers := range []map[string]string{common, f.headers} {
+		for name, value := range headers {
+			want.Set(name, value)
+			if value == "" { // the operation goes without it
+				want.Del(name)
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(want)) {
+		if !slices.Equal(header.Values(name), want[name]) {
+			return &problem{codeConstant, "the header " + name + " is not that of the contract"}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(f.constants)) {
+		if !f.isConstant(name, f.constants[name]) {
+			return &problem{codeConstant, name + " is absent, or not that of the contract"}
+		}
+	}
+	for _, concept := range slices.Sorted(maps.Keys(f.with)) {
+		for name, want := range f.with[concept] {
+			switch present := f.values[name] != nil; {
+			case present && !f.isConstant(name, want):
+				return &problem{codeKind, name + " is not " + string(encode(want))}
+			case present != f.has(concept):
+				return &problem{codeCallback, f.name(concept) + " and " + name + " go together"}
+			}
+		}
+	}
+	return nil
+}
+
+// isConstant reports whether a value is that of the contract. A form holds it as text.
+func (f fields) isConstant(name string, want any) bool {
+	raw := f.values[name]
+	if f.isForm() {
+		text, ok := textOf(raw)
+		return ok && text == fmt.Sprint(want)
+	}
+	decoder := json.NewDecoder(strings.NewReader(string(raw)))
+	decoder.UseNumber()
+	var value any
+	return decoder.Decode(&value) == nil && reflect.DeepEqual(value, want)
+}
+
+func (f fields) isForm() bool { return f.encoding != "json" }
+
+// name returns "" if the service has no such field.
+func (f fields) name(concept string) string { return f.fields[concept] }
+
+func (f fields) has(concept string) bool { return f.values[f.name(concept)] != nil }
+
+// text returns "" for a field that is absent.
+func (f fields) text(concept string) string { return f.values.text(f.name(concept)) }
+
+// A field is a rule for a concept, and how a message keeps what it says.
+type field struct {
+	rule
+
+	keep func(m *Sent, concept string)
+}
+
+// keep checks fields and puts them into a message.
+func (f fields) keep(m *Sent, all ...field) *problem {
+	for _, field := range all {
+		if p := f.check(field.rule); p != nil {
+			return p
+		}
+		field.keep(m, field.member)
+	}
+	return nil
+}
+
+// check checks fields by rules that name them by concept.
+func (f fields) check(rules ...rule) *problem {
+	var named []rule
+	for _, r := range rules {
+		if r.member = f.name(r.member); r.member != "" {
+			named = append(named, r)
+		}
+	}
+	if f.isForm() {
+		f.values.unquote(named)
+	}
+	return checkMembers("", f.values, named)
+}
+
+// unquote makes JSON of texts that can only be right as that: a form holds numbers, lists and objects as text.
+func (o object) unquote(rules []rule) {
+	for _, r := range rules {
+		text, isText := textOf(o[r.member])
+		raw := json.RawMessage(text)
+		if isText && r.check("", o[r.member]) != nil && json.Valid(raw) && r.check("", raw) == nil {
+			o[r.member] = raw
+		}
+	}
+}
+
+// content returns the request as JSON, without credentials.
+func (f fields) content() json.RawMessage {
+	switch {
+	case f.isForm():
+		all := maps.Clone(f.extra)
+		maps.Copy(all, f.values)
+		return encode(all)
+	case !f.pair:
+		return f.body
+	}
+	var tree any = document{}
+	for _, values := range []object{f.values, f.extra} {
+		for _, name := range slices.Sorted(maps.Keys(values)) {
+			tree, _ = place(tree, name, values[name])
+		}
+	}
+	return encode(tree)
+}

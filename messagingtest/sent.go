@@ -1,0 +1,133 @@
+package messagingtest
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"time"
+)
+
+// Sent is a message that the server has processed. Texts and addresses are exactly those of the request. The zero value of a
+// field means that the message has none.
+type Sent struct {
+	ID      string  // the message ID; on chat app 2 it begins with "wamid."
+	Channel Channel // the SMS of a fallback is one of ChannelSMS
+
+	// Kind is "text" for an SMS; "text", "image", "video", "call_to_action" or "template" for chat app 1; and for chat app 2
+	// the type of the body, such as "text", "template" or "interactive".
+	Kind string
+
+	From string // the sender ID of an SMS, the channel ID of chat app 1
+	To   string // the recipient: a number, or on chat app 2 also a group or a user ID
+	Text string // of an SMS, a text message or a call to action
+
+	CallbackURL string // byte for byte
+	ReferenceID string // that the client chose
+	RequestID   string // of the request that brought the message
+
+	// Parts is the number of parts of an SMS: 160 characters of GSM-7 or 70 units of UTF-16 in a single part, 153 or 67 in
+	// each of several. A chat-app message has one part.
+	Parts int
+
+	TTL time.Duration // the lifetime of a chat-app message; one without it lives for DefaultTTL
+
+	// FallbackFrom and FallbackText are the sender ID and the text of the SMS to send if a chat-app message is not delivered.
+	FallbackFrom, FallbackText string
+
+	// FallbackOf is the ID of the chat-app message that this SMS replaces. The SMS has the To, ReferenceID, CallbackURL and
+	// RequestID of that message.
+	FallbackOf string
+
+	Template string   // the template's ID on chat app 1, its name on chat app 2
+	Category Category // of a chat-app-2 message; see RegisterTemplate
+	Route    Route    // of a chat-app-2 message; see SetMarketingRoute
+
+	// State is how far a chat-app message has come at the time of the call of [Server.Sent], and StateAt when it got there;
+	// see [Server.SetDelivery].
+	State   DeliveryState
+	StateAt time.Time
+
+	At time.Time // when the message was processed, or when its fallback applied, by the server's clock
+
+	// Body is the body of the request. If it held credentials, they are removed, and the members sorted. Of a form or a query it
+	// is an object of its parameters. It is nil for the SMS of a fallback.
+	Body json.RawMessage
+
+	// Extra holds the members of the body that the contract does not name, nested ones by their path. A listing shows them as
+	// members of the row, except those that have the name of one of its own.
+	Extra map[string]json.RawMessage
+
+	// CategoryID, SentAt and DeliveryStatus are shown in listings. [Server.Seed] sets them, and [Server.SetOutcome] the status
+	// of an SMS.
+	CategoryID     string
+	SentAt         time.Time
+	DeliveryStatus string
+}
+
+func (m Sent) clone() Sent {
+	m.Body, m.Extra = slices.Clone(m.Body), maps.Clone(m.Extra)
+	for name, value := range m.Extra {
+		m.Extra[name] = slices.Clone(value)
+	}
+	return m
+}
+
+// sms returns the fields of an SMS.
+func (f fields) sms() []field {
+	return append([]field{
+		{need("from", isFilled), func(m *Sent, concept string) { m.From = f.text(concept) }},
+		{need("to", isRecipient), func(m *Sent, concept string) { m.To = f.text(concept) }},
+		{need("text", isFilled), func(m *Sent, concept string) { m.Text = f.text(concept) }},
+	}, f.common()...)
+}
+
+// common returns the fields that messages of all channels have.
+func (f fields) common() []field {
+	return []field{
+		{may("callback", isCallback), func(m *Sent, concept string) { m.CallbackURL = f.text(concept) }},
+		{may("reference", isText), func(m *Sent, concept string) { m.ReferenceID = f.text(concept) }},
+	}
+}
+
+// chatApp returns the fields that messages of both chat apps have beside their content.
+func (f fields) chatApp() []field {
+	return append([]field{
+		{may("ttl", isLifetime(f.ttl)), func(m *Sent, concept string) { m.TTL = lifetimeOf(f.values[f.name(concept)], f.ttl) }},
+		{may("fallbackFrom", isText), func(m *Sent, concept string) { m.FallbackFrom = f.text(concept) }},
+		{may("fallbackText", isText), func(m *Sent, concept string) { m.FallbackText = f.text(concept) }},
+	}, f.common()...)
+}
+
+// operator is the same for all messages.
+const operator = "OP_1"
+
+// columns returns what listings show of a row, by concept: a string, a number, an amount, a time, or nil for what the message
+// does not have.
+func columns() map[string]func(*row) any {
+	return map[string]func(*row) any{
+		"id":             func(r *row) any { return r.ID },
+		"request":        func(r *row) any { return r.RequestID },
+		"reference":      func(r *row) any { return orNull(r.ReferenceID) },
+		"category":       func(r *row) any { return orNull(r.CategoryID) },
+		"from":           func(r *row) any { return r.From },
+		"to":             func(r *row) any { return r.To },
+		"text":           func(r *row) any { return r.Text },
+		"parts":          func(r *row) any { return r.Parts },
+		"price":          func(r *row) any { return priceOf(r.Parts) },
+		"currency":       func(*row) any { return currency },
+		"created":        func(r *row) any { return r.created },
+		"sent":           func(r *row) any { return r.SentAt },
+		"deliveryStatus": func(r *row) any { return orNull(r.DeliveryStatus) },
+		"sendStatus":     func(*row) any { return 1 },
+		"operator":       func(*row) any { return operator },
+		"country":        func(*row) any { return "ZZ" },
+		"description":    func(*row) any { return "accepted" },
+	}
+}
+
+func orNull(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}

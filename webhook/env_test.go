@@ -1,0 +1,64 @@
+package webhook_test
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/messaging-service/messaging-go/webhook"
+)
+
+func TestNewReceiverFromEnv(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "contract.json")
+	require.NoError(t, os.WriteFile(file, []byte(`{"webhook.sms": {"params": {"from": ["absender"]}}}`), 0o600))
+	broken := filepath.Join(t.TempDir(), "hunter2.json")
+	require.NoError(t, os.WriteFile(broken, []byte(`{"webhook.sms": {"hunter2": 1}}`), 0o600))
+	verify := webhook.WithVerifier(func(*http.Request) error { return nil })
+	const unset = "unset"
+	for _, tt := range []struct {
+		name, contract, secret string
+		options                []webhook.Option
+		query                  string // that is accepted
+		want                   string // in the error
+	}{
+		{name: "a secret", contract: unset, secret: "key=s3cret", query: "from=1111&key=s3cret"},
+		{name: "a contract", contract: file, secret: "key=s3cret", query: "absender=1111&key=s3cret"},
+		{name: "two secrets", contract: "", secret: " key = new  old ", query: "from=1111&key=old"},
+		{name: "a secret with =", contract: unset, secret: "key=a=b==", query: "from=1111&key=a=b=="},
+		{name: "no secret, and a verifier", contract: unset, secret: unset, options: []webhook.Option{verify}, query: "from=1111"},
+		{name: "both", contract: unset, secret: "key=s3cret", options: []webhook.Option{verify}, query: "from=1111&key=s3cret"},
+		{name: "no secret", contract: unset, secret: unset, want: "MESSAGING_WEBHOOK_SECRET: required, unless an option proves the origin"},
+		{name: "an empty secret", contract: unset, secret: "", options: []webhook.Option{verify}, want: "MESSAGING_WEBHOOK_SECRET: want PARAMETER=SECRET"},
+		{name: "a secret alone", contract: unset, secret: "hunter2", want: "MESSAGING_WEBHOOK_SECRET: want PARAMETER=SECRET"},
+		{name: "a parameter alone", contract: unset, secret: "hunter2= ", want: "MESSAGING_WEBHOOK_SECRET: want PARAMETER=SECRET"},
+		{name: "no parameter", contract: unset, secret: "=hunter2", want: "MESSAGING_WEBHOOK_SECRET: want PARAMETER=SECRET"},
+		{name: "a parameter of the callback", contract: unset, secret: "from=hunter2", want: "the sms callback needs the parameter itself"},
+		{name: "no file", contract: "/hunter2", secret: "key=s3cret", want: "MESSAGING_CONTRACT: the file that it names cannot be read: no such file"},
+		{name: "no contract", contract: broken, secret: "key=s3cret", want: "MESSAGING_CONTRACT: contract: webhook.sms"},
+		{name: "both wrong", contract: "/hunter2", secret: "", want: "MESSAGING_WEBHOOK_SECRET: want"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			for name, value := range map[string]string{"MESSAGING_CONTRACT": tt.contract, "MESSAGING_WEBHOOK_SECRET": tt.secret} {
+				t.Setenv(name, value)
+				if value == unset {
+					require.NoError(t, os.Unsetenv(name))
+				}
+			}
+			rcv, err := webhook.NewReceiverFromEnv(tt.options...)
+			if tt.want != "" {
+				require.ErrorContains(t, err, tt.want)
+				assert.NotContains(t, err.Error(), "/hunter2")
+				assert.Nil(t, rcv)
+				return
+			}
+			require.NoError(t, err)
+			m, err := rcv.ParseSMS(get(tt.query))
+			require.NoError(t, err)
+			assert.Equal(t, "1111", m.From)
+		})
+	}
+}

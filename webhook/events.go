@@ -1,0 +1,152 @@
+package webhook
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A JSON body can hold several events, in a list at one of the paths that the contract names. Each is then read like a body of
+// its own: names and paths of parameters begin at the event, and what stands around the list says nothing about it.
+
+// findEvents looks for the list of events in the body.
+func (q *request) findEvents() error {
+	if q.object == "" {
+		return nil
+	}
+	body := json.RawMessage(q.object)
+	found, repeats := body, false
+	for _, path := range q.callback.events {
+		if found, repeats = path.in(body); found != nil {
+			break
+		}
+	}
+	switch {
+	case repeats: // to read one list would lose the other
+		return q.reject(ErrUnreadable)
+	case found == nil, len(found) == len(body) && isNested(body, '{'):
+		return nil
+	case isNested(found, '{'):
+		q.list = []json.RawMessage{found}
+	case isNested(found, '['):
+		q.list = elements(found, maxEvents)
+	case string(found) != "null":
+		return q.reject(ErrUnreadable)
+	}
+	switch q.several = true; {
+	case len(q.list) > maxEvents:
+		return q.reject(ErrTooLarge)
+	case len(q.list)*q.inQuery > 16*q.maxParams: // each event has them in its Params
+		return q.reject(ErrTooManyParams)
+	default:
+		return nil
+	}
+}
+
+// holdsList reports whether a body may be a list of events itself.
+func (c *callback) holdsList() bool {
+	return len(c.events) == 0 || slices.ContainsFunc(c.events, func(p path) bool { return len(p.names) == 0 })
+}
+
+// size returns the number of events.
+func (q *request) size() int {
+	if q.several {
+		return len(q.list)
+	}
+	return 1
+}
+
+// event returns the request as if it held one of its events alone. Parameters of the query remain, but say nothing about the event.
+func (q *request) event(i int) (*request, error) {
+	if !q.several {
+		q.interpret()
+		return q, nil
+	}
+	one := &request{
+		Receiver: q.Receiver, callback: q.callback, proofs: q.proofs, rawQuery: q.rawQuery, inQuery: q.inQuery, element: true,
+	}
+	if !isNested(q.list[i], '{') {
+		return nil, q.reject(ErrUnreadable)
+	}
+	one.params = append(make(Params, 0, q.inQuery+8), q.params[:q.inQuery]...)
+	one.count = q.inQuery
+	if one.readObject(string(q.list[i])); one.count > one.maxParams {
+		return nil, q.reject(ErrTooManyParams)
+	}
+	one.emptyCopies()
+	one.interpret()
+	return one, nil
+}
+
+// readPaths reads the values at the paths that the contract names as parameters of those names.
+func (q *request) readPaths(object json.RawMessage) {
+	for _, path := range q.callback.paths {
+		found, repeats := path.in(object)
+		if found != nil {
+			q.addJSON(path.text, found)
+		}
+		q.ambiguous = q.ambiguous || repeats
+	}
+}
+
+// path is a place in a JSON body, such as results.0.from.
+type path struct {
+	text  string
+	names []string
+}
+
+func newPath(text string) path {
+	if text == "" {
+		return path{} // the body itself
+	}
+	return path{text: text, names: strings.Split(text, ".")}
+}
+
+// in returns the value at the path in valid JSON, or nil, and reports whether a member on the way came twice with different
+// values: the first counts. A number is a position in a list, or the name of a member.
+func (p path) in(raw json.RawMessage) (found json.RawMessage, repeats bool) {
+	found = raw
+	for _, name := range p.names {
+		value, again := child(found, name)
+		found, repeats = value, repeats || again
+	}
+	return found, repeats
+}
+
+func child(raw json.RawMessage, name string) (found json.RawMessage, repeats bool) {
+	switch {
+	case isNested(raw, '{'):
+		for have, value := range members(raw) {
+			switch {
+			case have != name:
+			case found == nil:
+				found = value
+			default:
+				repeats = repeats || !bytes.Equal(found, value)
+			}
+		}
+	case isNested(raw, '['):
+		position, err := strconv.Atoi(name)
+		for element := range parts(raw) {
+			if position == 0 && err == nil {
+				return element, false
+			}
+			position--
+		}
+	}
+	return found, repeats
+}
+
+// elements returns the elements of a valid JSON list. It stops after one more than most.
+func elements(list json.RawMessage, most int) []json.RawMessage {
+	var found []json.RawMessage
+	for element := range parts(list) {
+		if len(found) > most {
+			break
+		}
+		found = append(found, element)
+	}
+	return found
+}

@@ -1,0 +1,329 @@
+package webhook_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/webhook"
+)
+
+// named returns a receiver that takes POST by an overlay.
+func named(t testing.TB, overlay string, options ...webhook.Option) *webhook.Receiver {
+	t.Helper()
+	names, err := contract.Parse([]byte(overlay))
+	require.NoError(t, err)
+	return hooks(append(options, webhook.WithContract(names), webhook.WithPOST())...)
+}
+
+const (
+	// nested is an account that wraps each event in an object.
+	nested = `{
+		"webhook.sms": {"params": {"id": ["data.payload.id"], "from": ["data.payload.from.phone_number"], "to": ["data.payload.to.0.phone_number"],
+			"text": ["data.payload.text"], "time": ["data.occurred_at"]}},
+		"webhook.chatapp2": {"params": {"from": ["contact.number"], "json": ["contact.message"], "text": []}},
+		"webhook.delivery": {"params": {"id": ["data.id"], "status": ["data.to.0.status"]}, "statuses": {"failed": ["5*", "delivery_*"], "delivered": ["1", "200"]}}}`
+	// listed is an account that sends several events at once.
+	listed = `{
+		"webhook.sms": {"params": {"id": ["messageId"], "from": ["from"], "to": ["to"], "text": ["text.body"], "time": ["receivedAt"]},
+			"events": ["data.results", "results"], "layouts": ["02.01.2006 15:04:05"]},
+		"webhook.chatapp2": {"events": ["results"]},
+		"webhook.delivery": {"params": {"id": ["messageId"], "status": ["status.groupId"]}, "statuses": {"delivered": ["3"], "failed": ["2", "4"]}, "events": ["results"]}}`
+)
+
+func TestPathsInBody(t *testing.T) {
+	t.Parallel()
+	rcv := named(t, nested)
+	m, err := rcv.ParseSMS(post("tenant=5", "application/json", `{"data":{"event_type":"message.received","id":"evt","occurred_at":"2026-10-03T14:44:23Z",
+		"payload":{"id":"m-1","from":{"phone_number":"+639171234567","carrier":"x"},"to":[{"phone_number":"21581"},{"phone_number":"2"}],"text":"a.b"}}}`))
+	require.NoError(t, err)
+	assert.Equal(t, "m-1", m.ID)
+	assert.Equal(t, "+639171234567", m.From)
+	assert.Equal(t, "21581", m.To)
+	assert.Equal(t, "a.b", m.Text)
+	assert.Equal(t, time.Date(2026, 10, 3, 14, 44, 23, 0, time.UTC), m.ReceivedAt)
+	assert.Equal(t, "+639171234567", m.Params.Get("data.payload.from.phone_number"), "a path is a parameter too")
+	assert.Equal(t, "5", m.Params.Get("tenant"))
+	assert.False(t, m.Ambiguous)
+	stores(t, m)
+
+	m, err = rcv.ParseSMS(get("data.payload.from.phone_number=1111&data.payload.text=a"))
+	require.NoError(t, err, "in a query a name is a name")
+	assert.Equal(t, "1111", m.From)
+
+	m, err = rcv.ParseSMS(post("data.payload.from.phone_number=1111", "", `{"data":{"payload":{"from":{"phone_number":"2222"},"id":"1"}}}`))
+	require.NoError(t, err)
+	assert.Equal(t, "1111", m.From, "the query comes first")
+	assert.True(t, m.Ambiguous)
+
+	m, err = rcv.ParseSMS(post("", "", `{"data":{"payload":{"from":{"phone_number":"1111"}}},"data":{"payload":{"from":{"phone_number":"2222"}}}}`))
+	require.NoError(t, err)
+	assert.Equal(t, "1111", m.From)
+	assert.True(t, m.Ambiguous, "a member on the way came twice")
+
+	for _, body := range []string{
+		`{"data":{"payload":{"from":"1111"}}}`, `{"data":{"payload":{"from":{"phone_number":{"a":1}}}}}`, `{"data":[{"payload":{"from":{"phone_number":"1111"}}}]}`,
+		`{"data":7}`, `{"data":{"payload":{"from":["1111"]}}}`, `{"data":` + strings.Repeat(`{"data":`, 7_000) + "1" + strings.Repeat("}", 7_001),
+	} {
+		_, err := rcv.ParseSMS(post("", "application/json", body))
+		require.ErrorIs(t, err, webhook.ErrNoSender, body[:min(len(body), 80)])
+	}
+
+	chats, _, err := rcv.ParseChatApp2(post("", "application/json", `{"contact":{"number":"1111","message":{"type":"reaction","reaction":{"message_id":"m-1"}}}}`))
+	require.NoError(t, err)
+	assert.Equal(t, webhook.Reaction{MessageID: "m-1"}, chats[0].Content)
+	assert.Equal(t, "1111", chats[0].From)
+
+	for status, want := range map[string]webhook.Status{
+		`200`: webhook.StatusDelivered, `"200"`: webhook.StatusDelivered, `1`: webhook.StatusDelivered, `503`: webhook.StatusFailed,
+		`" Delivery_Failed "`: webhook.StatusFailed, `7`: webhook.StatusUnknown, `{"a":1}`: webhook.StatusUnknown, `"delivered"`: webhook.StatusUnknown,
+	} {
+		reports, err := rcv.ParseDelivery(post("", "application/json", `{"data":{"id":"m-1","to":[{"status":`+status+`}]}}`))
+		require.NoError(t, err)
+		assert.Equal(t, want, reports[0].Status, status)
+	}
+}
+
+func TestSeveralEvents(t *testing.T) {
+	t.Parallel()
+	rcv := named(t, listed)
+	const body = `{"messageCount":2,"messageId":"batch","data":{"results":[
+		{"messageId":"m-1","from":"1111","to":"2","text":{"body":"a"},"receivedAt":"03.10.2026 14:44:23","keyword":null},
+		{"messageId":"m-2","from":"2222","to":"2","text":{"body":"b"},"receivedAt":"2026-10-03 14:44:23"}]}}`
+	messages, err := rcv.ParseSMSMessages(post("tenant=5", "application/json", body))
+	require.NoError(t, err)
+	require.Len(t, messages, 2)
+	for i, m := range messages {
+		assert.Equal(t, []string{"m-1", "m-2"}[i], m.ID)
+		assert.Equal(t, []string{"1111", "2222"}[i], m.From)
+		assert.Equal(t, []string{"a", "b"}[i], m.Text)
+		assert.True(t, time.Date(2026, 10, 3, 14, 44, 23, 0, time.UTC).Equal(m.ReceivedAt), m.ReceivedAt)
+		assert.Equal(t, "5", m.Params.Get("tenant"))
+		assert.Empty(t, m.Params.Get("messageCount"), "what stands around the list says nothing about an event")
+		assert.False(t, m.Ambiguous)
+	}
+	_, err = rcv.ParseSMS(post("", "", body))
+	require.ErrorIs(t, err, webhook.ErrSeveral)
+
+	for name, tt := range map[string]struct {
+		body  string
+		froms []string
+		err   error
+	}{
+		"a list that comes twice":  {`{"results":[{"from":"1111"}],"results":[{"from":"2222"}]}`, nil, webhook.ErrUnreadable},
+		"one as an object":         {`{"results":{"from":"1111"}}`, []string{"1111"}, nil},
+		"the first path counts":    {`{"results":[{"from":"2222"}],"data":{"results":[{"from":"1111"}]}}`, []string{"1111"}, nil},
+		"no list":                  {`{"from":"1111"}`, []string{"1111"}, nil},
+		"none":                     {`{"results":[]}`, nil, nil},
+		"null":                     {`{"results":null,"from":"1111"}`, nil, nil},
+		"a text in place of them":  {`{"results":"1111","from":"1111"}`, nil, webhook.ErrUnreadable},
+		"some bad":                 {`{"results":[7,{"from":"1111"},{},{"from":{"a":1}},[],null,{"from":"2222"}]}`, []string{"1111", "2222"}, webhook.ErrUnreadable},
+		"one of no sender":         {`{"results":[{"from":"1111"},{"text":{"body":"a"}}],"from":"3333"}`, []string{"1111"}, webhook.ErrNoSender},
+		"many members":             {`{"results":[{"from":"1111"},{"from":"2222"` + strings.Repeat(`,"a":1`, 256) + `}]}`, []string{"1111"}, webhook.ErrTooManyParams},
+		"as many as may be":        {`{"results":[` + strings.Repeat(`{"from":"1111"},`, 999) + `{"from":"2222"}]}`, append(slicesRepeat("1111", 999), "2222"), nil},
+		"more":                     {`{"results":[` + strings.Repeat(`{"from":"1111"},`, 1000) + `{"from":"2222"}]}`, nil, webhook.ErrTooLarge},
+		"very many, of nothing":    {`{"results":[` + strings.Repeat(`0,`, 30_000) + `0]}`, nil, webhook.ErrTooLarge},
+		"lists in lists":           {`{"results":` + strings.Repeat("[", 9_000) + strings.Repeat("]", 9_000) + `}`, nil, webhook.ErrUnreadable},
+		"lists in lists, too deep": {`{"results":` + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000) + `}`, nil, webhook.ErrUnreadable},
+		"cut off":                  {`{"results":[{"from":"1111"},{"fro`, nil, webhook.ErrUnreadable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			messages, err := rcv.ParseSMSMessages(post("", "application/json", tt.body))
+			var froms []string
+			for _, m := range messages {
+				froms = append(froms, m.From)
+			}
+			assert.Equal(t, tt.froms, froms)
+			require.ErrorIs(t, err, tt.err)
+			var in inbox[webhook.SMSMessage]
+			assert.Equal(t, err == nil, call(t, rcv.SMS(in.handle), post("", "application/json", tt.body)).Code == 200)
+			assert.Len(t, in.got, len(tt.froms), "bad events lose no good ones")
+		})
+	}
+}
+
+func slicesRepeat(text string, n int) []string {
+	all := make([]string, n)
+	for i := range all {
+		all[i] = text
+	}
+	return all
+}
+
+func TestSeveralEventsInListAsBody(t *testing.T) {
+	t.Parallel()
+	rcv := hooks(webhook.WithPOST(), webhook.WithSecret("key", "s3cret"))
+	messages, err := rcv.ParseSMSMessages(post("key=s3cret", "application/json", `[{"id":"1","from":"1111","a":"s3cret","key":"x"},{"id":"2","from":"2222","message":"\u00733cret"}]`))
+	require.NoError(t, err)
+	require.Len(t, messages, 2)
+	assert.Empty(t, messages[0].Params.Get("a"), "a copy of the secret")
+	assert.Empty(t, messages[0].Params.Get("key"))
+	assert.Empty(t, messages[1].Text, "a copy of the secret")
+	_, err = rcv.ParseSMSMessages(post("", "application/json", `[{"id":"1","from":"1111","key":"s3cret"}]`))
+	require.ErrorIs(t, err, webhook.ErrProof, "an event of a list is no place for a secret")
+	messages, err = named(t, listed, webhook.WithSecret("key", "s3cret")).ParseSMSMessages(post("", "", `{"key":"s3cret","results":[{"from":"1111","text":{"body":"s3cret"}}]}`))
+	require.NoError(t, err)
+	assert.NotContains(t, fmt.Sprint(messages), "s3cret")
+}
+
+func TestSeveralEventsOfChatAppsAndReports(t *testing.T) {
+	t.Parallel()
+	rcv := named(t, listed)
+	chats, statuses, err := rcv.ParseChatApp2(post("from=9999", "application/json", `{"results":[
+		{"from":"1111","id":"1","type":"text","text":{"body":"a"}},
+		{"from":"2222","id":"2","type":"image","image":{"id":"7"}},
+		{"id":"m-1","status":"read","recipient_id":"1111"}, {"id":"3"}]}`))
+	require.ErrorIs(t, err, webhook.ErrNoSender)
+	require.Len(t, chats, 2)
+	require.Len(t, statuses, 1)
+	assert.Equal(t, webhook.Text{Body: "a"}, chats[0].Content)
+	assert.Equal(t, webhook.Media{Kind: webhook.MediaImage, ID: "7"}, chats[1].Content)
+	assert.Equal(t, []string{"1111", "2222"}, []string{chats[0].From, chats[1].From}, "an event names its own sender")
+	reports, err := rcv.ParseDelivery(post("", "application/json", `{"results":[{"messageId":"1","status":{"groupId":3}},{"messageId":"2","status":{"groupId":4,"name":"X"}},{}]}`))
+	require.ErrorIs(t, err, webhook.ErrNoMessage)
+	require.Len(t, reports, 2)
+	assert.Equal(t, []webhook.Status{webhook.StatusDelivered, webhook.StatusFailed}, []webhook.Status{reports[0].Status, reports[1].Status})
+	assert.True(t, reports[0].Status.Final())
+	envelope := `{"messages":[` + strings.TrimSuffix(strings.Repeat(`{"from":"1","id":"1"},`, 600), ",") + `]}`
+	_, _, err = named(t, listed, webhook.WithLimits(256, 1<<20)).ParseChatApp2(post("", "", `{"results":[`+envelope+`,`+envelope+`]}`))
+	require.ErrorIs(t, err, webhook.ErrTooLarge, "the bound is on all events together")
+}
+
+// A parameter of the query says nothing about the events of a body. If it contradicts one, that one is marked.
+func TestSeveralEventsBesideQuery(t *testing.T) {
+	t.Parallel()
+	rcv := named(t, listed)
+	_, err := rcv.ParseSMSMessages(post(strings.Repeat("a=b&", 250), "", `{"results":[`+strings.Repeat(`{"from":"1111"},`, 20)+`{}]}`))
+	require.ErrorIs(t, err, webhook.ErrTooManyParams, "a query for each event would take much memory")
+	messages, err := rcv.ParseSMSMessages(post("from=2222&messageId=7", "", `{"results":[{"from":"1111"},{"from":"2222"},{"messageId":"1","from":"2222"}]}`))
+	require.NoError(t, err)
+	require.Len(t, messages, 3)
+	for i, m := range messages {
+		assert.Equal(t, []string{"", "", "1"}[i], m.ID)
+		assert.Equal(t, []string{"1111", "2222", "2222"}[i], m.From)
+		assert.Equal(t, []bool{true, false, true}[i], m.Ambiguous)
+	}
+}
+
+func TestSeveralEventsAreHandledOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		fails := map[string]error{"2": errors.New("not yet")}
+		var handled []string
+		h := named(t, listed, webhook.WithStore(webhook.NewMemoryStore(100, time.Hour))).SMS(func(_ context.Context, m webhook.SMSMessage) error {
+			if err := fails[m.ID]; err != nil {
+				return err
+			}
+			handled = append(handled, m.ID+m.From+m.Text)
+			return nil
+		})
+		hit := func(events string) int {
+			handled = nil
+			return call(t, h, post("", "", `{"results":[`+events+`]}`)).Code
+		}
+		const three = `{"messageId":"1","from":"1111"},{"messageId":"2","from":"1111"},{"messageId":"3","from":"1111"}`
+		assert.Equal(t, 500, hit(three))
+		assert.Equal(t, []string{"11111", "31111"}, handled)
+		delete(fails, "2")
+		assert.Equal(t, 200, hit(three))
+		assert.Equal(t, []string{"21111"}, handled, "only what failed is handled again")
+		assert.Equal(t, 200, hit(`{"messageId":"3","from":"1111"},{"messageId":"4","from":"1111"}`))
+		assert.Equal(t, []string{"41111"}, handled, "each has a key of its own, whatever comes beside it")
+
+		assert.Equal(t, 200, hit(`{"messageId":"5","from":"1111"},{"messageId":"5","from":"1111"}`))
+		assert.Equal(t, []string{"51111"}, handled, "twice in one body")
+		assert.Equal(t, 200, hit(`{"messageId":"6","from":"1111"},{"messageId":"6","from":"2222"},{"messageId":"6","from":"1111","text":{"body":"b"}}`))
+		assert.Equal(t, []string{"61111", "62222", "61111b"}, handled, "an ID that two senders claim, or two texts")
+
+		synctest.Wait()
+		time.Sleep(time.Second)
+		const yes = `{"from":"1111","text":{"body":"yes"}},{"from":"1111","text":{"body":"yes"}}`
+		assert.Equal(t, 200, hit(yes))
+		assert.Len(t, handled, 2, "two equal messages of one body are two")
+		assert.Equal(t, 200, hit(yes))
+		assert.Empty(t, handled, "the service called again")
+	})
+}
+
+func TestSecretIsNoPartOfAPath(t *testing.T) {
+	t.Parallel()
+	names, err := contract.Parse([]byte(listed))
+	require.NoError(t, err)
+	for _, parameter := range []string{"data", "results", "text", "status"} {
+		_, err := webhook.NewReceiver(webhook.WithContract(names), webhook.WithSecret(parameter, "s3cret"))
+		require.ErrorContains(t, err, "callback needs the parameter itself", parameter)
+	}
+}
+
+// The memory of a request is a small multiple of its bytes, whatever stands in a list.
+func TestSeveralEventsAreBounded(t *testing.T) {
+	t.Parallel()
+	rcv := named(t, listed, webhook.WithLimits(256, 8<<20))
+	for name, body := range map[string]string{
+		"a million":     `{"results":[` + strings.Repeat(`{},`, 1_000_000) + `{}]}`,
+		"many members":  `{"results":[{` + strings.TrimSuffix(strings.Repeat(`"":0,`, 1_000_000), ",") + `}]}`,
+		"a deep member": `{"results":[{"from":` + strings.Repeat("[", 9_000) + strings.Repeat("]", 9_000) + `}]}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			began := time.Now()
+			_, err := rcv.ParseSMSMessages(post("", "", body))
+			require.Error(t, err)
+			assert.Less(t, time.Since(began), 20*time.Second)
+		})
+	}
+}
+
+func FuzzEvents(f *testing.F) {
+	f.Add("", `{"results":[{"messageId":"1","from":"1111","text":{"body":"a"}},{"from":"2222"},7]}`)
+	f.Add("key=s3cret", `{"data":{"results":{"from":"1111","receivedAt":"03.10.2026 14:44:23"}}}`)
+	f.Add("from=1", `[{"from":"1111","key":"s3cret"},[],null]`)
+	f.Add("", `{"results":[{"type":"text","text":{"body":"a"},"from":"1","id":"1"},{"id":"1","status":{"groupId":3},"recipient_id":"1","messageId":"s3cret"}],"key":"s3cret"}`)
+	f.Add("", `{"results":`+strings.Repeat(`[`, 100)+`]`)
+	rcv := named(f, listed, webhook.WithSecret("key", "s3cret"))
+	names, err := contract.Parse([]byte(nested))
+	require.NoError(f, err)
+	deep := hooks(webhook.WithContract(names), webhook.WithPOST())
+	f.Fuzz(func(t *testing.T, query, body string) {
+		messages, err := rcv.ParseSMSMessages(post(query, "", body))
+		if err != nil {
+			refused(t, query, body, err, false)
+		}
+		for _, m := range messages {
+			require.NotEmpty(t, m.From)
+			require.Empty(t, m.Params.All("key"))
+			stores(t, m)
+		}
+		chats, reports, _ := rcv.ParseChatApp2(post(query, "", body))
+		for _, m := range chats {
+			checkChat(t, query, body+strings.Repeat(" ", len(query)*len(chats)), m)
+			stores(t, m)
+		}
+		more, _ := rcv.ParseDelivery(post(query, "", body))
+		for _, d := range append(reports, more...) {
+			require.NotEmpty(t, d.ID+d.ReferenceID)
+			require.True(t, d.JSON == nil || json.Valid(d.JSON))
+			stores(t, d)
+		}
+		require.LessOrEqual(t, len(messages), 1000)
+		if m, err := deep.ParseSMS(post(query, "", body)); err == nil {
+			require.NotEmpty(t, m.From)
+			stores(t, m)
+		}
+		var in inbox[webhook.SMSMessage]
+		h := deep.SMS(in.handle)
+		status := call(t, h, post(query, "", body)).Code
+		require.True(t, status != http.StatusOK || len(in.got) > 0 || strings.HasPrefix(strings.TrimSpace(strings.TrimPrefix(body, "\ufeff")), "["), "%d", status)
+	})
+}
