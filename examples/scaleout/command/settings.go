@@ -69,7 +69,7 @@ func (s *Settings) Connect(ctx context.Context) (c *engine.Connection, err error
 	if s.Engine.URL == "" {
 		return nil, UsageError(EnvEngine + " is empty: set it to the address of the engine. `play engine` starts one")
 	}
-	s.Engine.Client, s.Engine.Timeout = "campaign", 3*time.Second
+	s.Engine.Client, s.Engine.Timeout, s.Engine.Logger = "campaign", 3*time.Second, s.Logger()
 	const tries = 10
 	for range tries {
 		if c, err = engine.Connect(ctx, s.Engine); err == nil || ctx.Err() != nil {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"regexp"
 	"strings"
 	"time"
@@ -59,13 +60,19 @@ type Options struct {
 	Client string
 	// Timeout bounds the first connection, 5 s by default.
 	Timeout time.Duration
+	// Logger receives what the engine reports of the connection. Nil discards it.
+	Logger *slog.Logger
 }
 
 // natsOptions returns the options of the NATS client.
 func (o Options) natsOptions() []nats.Option {
 	all := []nats.Option{
 		nats.Name(o.Client), nats.Timeout(o.Timeout), nats.MaxReconnects(-1), nats.ReconnectWait(250 * time.Millisecond), nats.IgnoreAuthErrorAbort(),
-		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // callers get the error; the default handler prints it
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
+			if o.Logger != nil { // such as a permission that is missing, of which the caller sees only that nothing comes back
+				o.Logger.Warn("the engine reports an error", slog.Any("error", err)) //nolint:sloglint // there is no context
+			}
+		}),
 	}
 	if o.Credentials != "" {
 		all = append(all, nats.UserCredentials(o.Credentials))

@@ -81,7 +81,10 @@ func (c *Connection) IsEmpty(ctx context.Context) (bool, error) {
 }
 
 // Prepare creates or updates the streams, the buckets and the consumers of the environment. Nothing else changes them.
+// It takes 30 s at most: an engine does not respond to a user that may not do this.
 func (c *Connection) Prepare(ctx context.Context, setup Setup) error {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
 	current, err := c.Setup(ctx)
 	if err != nil {
 		return err

@@ -185,7 +185,7 @@ func TestCampaignSurvivesNodeLoss(t *testing.T) {
 
 func TestCampaignSurvivesStoppedWorkers(t *testing.T) {
 	t.Parallel()
-	n := size(t, 150)
+	n := size(t, 80)
 	c := newCampaign(t, engine.Setup{}, startedEngine(t).URL())
 	c.load(n, smsMessage)
 	stop := make(chan struct{})
@@ -213,7 +213,7 @@ func TestCampaignSurvivesStoppedWorkers(t *testing.T) {
 			}
 		}
 	})
-	require.NoError(t, outbox.SetRate(t.Context(), c.engine, float64(n)/12))
+	require.NoError(t, outbox.SetRate(t.Context(), c.engine, float64(n)/6))
 	require.NoError(t, progress.Watch(t.Context(), c.engine, 50*time.Millisecond, func(s progress.Status) bool { return s.Final() < s.Total }))
 	close(stop)
 	stopper.Wait()
