@@ -218,7 +218,7 @@ func TestEverythingRunsWithLeastPrivilegeOverTLS(t *testing.T) {
 	resolver, err := outbox.NewResolver(ctx, c, log)
 	require.NoError(t, err)
 	require.ErrorIs(t, resolver.Resolve(ctx, outbox.SMS, "1", outbox.Resend, ""), outbox.ErrNotResolvable)
-	_, rows, err := outbox.Audit(ctx, c, client, time.Now().Add(-time.Hour), func(f outbox.Finding) { assert.Fail(t, f.Problem) })
+	_, rows, err := outbox.Audit(ctx, c, client, time.Now().Add(-time.Hour), false, func(f outbox.Finding) { assert.Fail(t, f.Problem) })
 	require.NoError(t, err)
 	assert.Equal(t, 2, rows)
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	messaging "github.com/messaging-service/messaging-go"
@@ -22,7 +23,13 @@ type Finding struct {
 // Audit compares the records of SMS with what the service lists since a time, and calls report for each difference. It returns the number
 // of records and of listed messages that were compared. Records that were last written before since are compared only if the message
 // is listed. It takes about 20 bytes for each listed message. Messages that workers send meanwhile can be reported wrongly.
-func Audit(ctx context.Context, c *engine.Connection, client *messaging.Client, since time.Time, report func(Finding)) (records, rows int, err error) {
+//
+// With mend, a queued or parked message that is listed once becomes accepted, as after a restore from a backup.
+func Audit(ctx context.Context, c *engine.Connection, client *messaging.Client, since time.Time, mend bool, report func(Finding)) (compared, rows int, err error) {
+	r, err := openRecords(ctx, c, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return 0, 0, err
+	}
 	listed := map[uint64]uint8{}
 	for row, err := range client.SMS.List(ctx, sms.ListOptions{CreatedAfter: since, PageSize: 500}) {
 		if errors.Is(err, messaging.ErrRow) {
@@ -44,22 +51,27 @@ func Audit(ctx context.Context, c *engine.Connection, client *messaging.Client, 
 			continue
 		}
 		if err != nil {
-			return records, rows, err
+			return compared, rows, err
 		}
 		n := int(listed[hash64(e.Key)])
 		known += n
 		if e.Channel != SMS || n == 0 && e.Since.Before(since) {
 			continue
 		}
-		records++
+		compared++
 		if problem := e.problem(n); problem != "" {
 			report(Finding{e.Reference, e.State, n, problem})
+		}
+		if mend && n == 1 && (e.State == Queued || e.State == Parked) {
+			if _, _, err = r.swap(ctx, e, e.withState(Accepted, "an audit found it listed")); err != nil {
+				return compared, rows, err
+			}
 		}
 	}
 	if unknown := rows - known; unknown > 0 {
 		report(Finding{Listed: unknown, Problem: "listed without a record: sent by another program, or their records were removed"})
 	}
-	return records, rows, nil
+	return compared, rows, nil
 }
 
 // problem returns what is wrong if the service lists a message n times.

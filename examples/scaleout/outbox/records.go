@@ -212,7 +212,7 @@ func follow(ctx context.Context, c *engine.Connection, yield func(Entry, error) 
 	if err != nil {
 		return err
 	}
-	messages, err := consumer.Messages(jetstream.PullMaxMessages(256))
+	messages, err := consumer.Messages(jetstream.PullMaxMessages(2000))
 	if err != nil {
 		return err
 	}

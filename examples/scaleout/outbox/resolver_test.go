@@ -27,7 +27,7 @@ func TestResolver(t *testing.T) {
 	require.NoError(t, resolver.Resolve(t.Context(), ChatApp1, "order-3", Drop, "the note"))
 	require.NoError(t, resolver.Resolve(t.Context(), ChatApp1, "order-4", Resend, "the note"))
 	require.ErrorIs(t, resolver.Resolve(t.Context(), ChatApp1, "order-1", Resend, "the note"), ErrNotResolvable)
-		require.ErrorIs(t, resolver.Resolve(t.Context(), ChatApp1, unknown.reference, MarkSent, "the note"), ErrNotResolvable)
+	require.ErrorIs(t, resolver.Resolve(t.Context(), ChatApp1, unknown.reference, MarkSent, "the note"), ErrNotResolvable)
 	require.Error(t, resolver.Resolve(t.Context(), ChatApp1, "order-3", "perhaps", "the note"))
 
 	r.start(relaxedOptions())

@@ -163,11 +163,17 @@ func (r *rig) waitFor(m Message, state State) Record {
 // waitForAll waits until every message has a final record and the stream is empty.
 func (r *rig) waitForAll() {
 	r.t.Helper()
-	require.Eventually(r.t, func() bool { return r.queueLength() == 0 }, 30*time.Second, 20*time.Millisecond)
+	r.waitForQueue(0)
 	for e, err := range All(r.t.Context(), r.engine) {
 		require.NoError(r.t, err)
 		require.True(r.t, e.State.IsFinal(), "%s is %s", e.Key, e.State)
 	}
+}
+
+// waitForQueue waits until the stream has so many tokens.
+func (r *rig) waitForQueue(n int) {
+	r.t.Helper()
+	require.Eventually(r.t, func() bool { return r.queueLength() == n }, 30*time.Second, 20*time.Millisecond)
 }
 
 // queueLength returns the number of messages in the stream.

@@ -91,7 +91,7 @@ func TestOvertakenAttemptFlagsRecord(t *testing.T) {
 
 	var found []Finding
 	r.service.SetLag(0)
-	_, _, err = Audit(t.Context(), r.engine, slow.client, time.Now().Add(-time.Hour), func(f Finding) { found = append(found, f) })
+	_, _, err = Audit(t.Context(), r.engine, slow.client, time.Now().Add(-time.Hour), false, func(f Finding) { found = append(found, f) })
 	require.NoError(t, err)
 	require.Len(t, found, 1)
 	assert.Equal(t, Finding{"order-1", r.record(m).State, 2, "sent more than once"}, found[0])
@@ -102,7 +102,7 @@ func TestAuditComparesRecordsWithListing(t *testing.T) {
 	r := newRig(t, engine.Setup{})
 	client := r.worker(fastOptions()).client
 	for n, state := range map[int]State{1: Accepted, 2: Refused, 3: Parked, 4: Queued, 5: Unknown} {
-		r.forceRecord(testSMS(t, n), Record{State: state})
+		r.forceRecord(testSMS(t, n), Record{State: state, SentAt: time.Now()})
 		_, err := testSMS(t, n).body.send(t.Context(), client)
 		require.NoError(t, err)
 	}
@@ -111,7 +111,11 @@ func TestAuditComparesRecordsWithListing(t *testing.T) {
 	_, err := client.SMS.Send(t.Context(), sms.Message{From: "ACME", To: "+639171234567", Text: "Hi", ReferenceID: "other"})
 	require.NoError(t, err)
 	problems := map[string]string{}
-	records, rows, err := Audit(t.Context(), r.engine, client, time.Now().Add(-time.Hour), func(f Finding) { problems[f.Reference] = f.Problem })
+	audit := func(mend bool) (records, rows int, err error) {
+		clear(problems)
+		return Audit(t.Context(), r.engine, client, time.Now().Add(-time.Hour), mend, func(f Finding) { problems[f.Reference] = f.Problem })
+	}
+	records, rows, err := audit(false)
 	require.NoError(t, err)
 	assert.Equal(t, 6, records)
 	assert.Equal(t, 6, rows)
@@ -119,4 +123,17 @@ func TestAuditComparesRecordsWithListing(t *testing.T) {
 		"order-2": "refused, but listed", "order-3": "parked, but listed: resolve it as sent", "order-4": "queued, but listed: it would be sent again",
 		"order-6": "accepted, but not listed", "": "listed without a record: sent by another program, or their records were removed",
 	}, problems)
+
+	r.publish(testSMS(t, 4), 0)
+	r.publish(testSMS(t, 5), 0)
+	_, _, err = audit(true)
+	require.NoError(t, err)
+	_, _, err = audit(false)
+	require.NoError(t, err)
+	assert.NotContains(t, problems, "order-3")
+	assert.NotContains(t, problems, "order-4")
+	r.start(fastOptions())
+	r.waitFor(testSMS(t, 5), Accepted)
+	r.waitForQueue(0)
+	assert.Equal(t, 1, r.sendCount(testSMS(t, 4)), "sent again after a restore")
 }

@@ -161,19 +161,19 @@ func (w *Worker) Run(ctx context.Context) error {
 	// Outcomes are recorded for a while after ctx has ended.
 	work, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer stop(nil)
-	var stopping *time.Timer
-	defer context.AfterFunc(ctx, func() {
-		stopping = time.AfterFunc(w.options.StopTimeout, func() { stop(ErrUnrecorded) })
-	})()
-	defer func() {
-		if stopping != nil {
-			stopping.Stop()
-		}
-	}()
 	helpersCtx, stopHelpers := context.WithCancel(work)
 	var helpers, lanes sync.WaitGroup
 	helpers.Go(func() { w.sendHeartbeats(helpersCtx) })
 	helpers.Go(func() { w.breakers.follow(helpersCtx) })
+	helpers.Go(func() {
+		select {
+		case <-ctx.Done():
+			if sleep(helpersCtx, w.options.StopTimeout) {
+				stop(ErrUnrecorded)
+			}
+		case <-helpersCtx.Done():
+		}
+	})
 	errs := make(chan error, len(engine.Channels())*len(engine.Priorities()))
 	for _, channel := range engine.Channels() {
 		for _, lane := range engine.Priorities() {

@@ -82,21 +82,6 @@ func (s Status) String() string {
 	return line
 }
 
-// brief returns the status in the few words that fit beside a bar.
-func (s Status) brief() string {
-	var parts []string
-	for _, state := range []outbox.State{outbox.Accepted, outbox.Refused, outbox.Parked} {
-		if n := s.Messages[state]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, state))
-		}
-	}
-	parts = append(parts, fmt.Sprintf("%.0f/s", s.PerSecond), fmt.Sprintf("lag %d", s.Waiting))
-	if len(s.Breakers) > 0 {
-		parts = append(parts, "BREAKER OPEN")
-	}
-	return strings.Join(parts, ", ")
-}
-
 // Read returns the current status. Its memory does not grow with the number of records.
 func Read(ctx context.Context, c *engine.Connection) (Status, error) {
 	all := newCounter(false)

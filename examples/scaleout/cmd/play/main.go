@@ -15,6 +15,5 @@ func commands() []command.Command {
 		{Name: "", Usage: "[flags]", Help: "runs a whole campaign and kills a worker in the middle", Run: runPlay},
 		{Name: "engine", Help: "runs an engine on this machine, if no NATS server is available", Run: runEngine},
 		{Name: "service", Help: "runs a test server in place of the messaging service, with faults if you like", Run: runService},
-		{Name: "measure", Help: "measures messages per second with 1, 2 and 4 workers", Run: runMeasure},
 	}, command.All()...)
 }
