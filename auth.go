@@ -29,16 +29,10 @@ const (
 
 // String returns the channel's name as in the contract: "sms", "chatapp1" or "chatapp2".
 func (c Channel) String() string {
-	switch c {
-	case ChannelSMS:
-		return "sms"
-	case ChannelChatApp1:
-		return "chatapp1"
-	case ChannelChatApp2:
-		return "chatapp2"
-	default:
+	if c == 0 || c >= channelCount {
 		return fmt.Sprintf("channel %d", uint8(c))
 	}
+	return [...]string{ChannelSMS: "sms", ChannelChatApp1: "chatapp1", ChannelChatApp2: "chatapp2"}[c]
 }
 
 // Token is what a token source returns. Printed, logged or encoded as JSON, XML, text or gob it shows its expiry only. Package fmt
@@ -132,7 +126,8 @@ func sourceCredential(fetch func(context.Context) (Token, error)) *credential {
 }
 
 func keyCredential(key, secret, secretFrom string) *credential {
-	return &credential{secretFrom: secretFrom, hasSecret: secret != "", compile: func(places table.Auth) (transport.Authenticator, codec.KeyPair) {
+	c := &credential{secretFrom: secretFrom, hasSecret: secret != ""}
+	c.compile = func(places table.Auth) (transport.Authenticator, codec.KeyPair) {
 		switch place := places.KeyPair; place.In {
 		case "header":
 			if place.Secret == "" {
@@ -147,7 +142,8 @@ func keyCredential(key, secret, secretFrom string) *credential {
 				return place.In, [2]codec.Param{{Name: place.Key, Value: key}, {Name: place.Secret, Value: secret}}
 			}
 		}
-	}}
+	}
+	return c
 }
 
 func authCredential(auth Auth) *credential {

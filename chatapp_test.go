@@ -137,18 +137,23 @@ func TestCredentialsByChannel(t *testing.T) {
 		r.Header.Set("X-Signature", r.URL.Path)
 		return nil
 	}), messaging.ChannelChatApp2)
+	basic, pair, inQuery := "Basic dTpw||||", messaging.WithAPIKey("k", "s"), "||||apiKey=k&apiSecret=s"
 	for name, tt := range map[string]struct {
 		options []messaging.Option
-		want    [3]string // by channel; none: it cannot send
+		others  string            // the credentials of channels without their own; none: they cannot send
+		own     map[string]string // by channel
 	}{
-		"shared":         {[]messaging.Option{messaging.WithToken("tok-SECRET")}, [3]string{shared, shared, shared}},
-		"a shared pair":  {[]messaging.Option{messaging.WithAPIKey("k", "s")}, [3]string{"||k|s|", "||k|s|", "||k|s|"}},
-		"pair in query":  {[]messaging.Option{messaging.WithAPIKey("k", "s"), overlay(t, `{"auth":{"keyPair":{"in":"query"}}}`)}, [3]string{"||||apiKey=k&apiSecret=s", "||||apiKey=k&apiSecret=s", "||||apiKey=k&apiSecret=s"}},
-		"chat app 1":     {[]messaging.Option{messaging.WithToken("tok-SECRET"), own}, [3]string{shared, "Basic dTpw||||", shared}},
-		"both chat apps": {[]messaging.Option{signed, own, messaging.WithAPIKey("k", "s")}, [3]string{"||k|s|", "Basic dTpw||||", "|/chatapp2/send|||"}},
-		"no shared ones": {[]messaging.Option{own}, [3]string{none, "Basic dTpw||||", none}},
-		"two chat apps":  {[]messaging.Option{messaging.WithAuth(messaging.Basic("u", "p"), messaging.ChannelChatApp1, messaging.ChannelChatApp2)}, [3]string{none, "Basic dTpw||||", "Basic dTpw||||"}},
-		"SMS alone":      {[]messaging.Option{messaging.WithAuth(messaging.Basic("u", "p"), messaging.ChannelSMS)}, [3]string{"Basic dTpw||||", none, none}},
+		"shared":         {[]messaging.Option{messaging.WithToken("tok-SECRET")}, shared, nil},
+		"a shared pair":  {[]messaging.Option{pair}, "||k|s|", nil},
+		"pair in query":  {[]messaging.Option{pair, overlay(t, `{"auth":{"keyPair":{"in":"query"}}}`)}, inQuery, nil},
+		"chat app 1":     {[]messaging.Option{messaging.WithToken("tok-SECRET"), own}, shared, map[string]string{"chatapp1": basic}},
+		"both chat apps": {[]messaging.Option{signed, own, pair}, "||k|s|", map[string]string{"chatapp1": basic, "chatapp2": "|/chatapp2/send|||"}},
+		"no shared ones": {[]messaging.Option{own}, none, map[string]string{"chatapp1": basic}},
+		"two chat apps": {
+			[]messaging.Option{messaging.WithAuth(messaging.Basic("u", "p"), messaging.ChannelChatApp1, messaging.ChannelChatApp2)},
+			none, map[string]string{"chatapp1": basic, "chatapp2": basic},
+		},
+		"SMS alone": {[]messaging.Option{messaging.WithAuth(messaging.Basic("u", "p"), messaging.ChannelSMS)}, none, map[string]string{"sms": basic}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -156,12 +161,16 @@ func TestCredentialsByChannel(t *testing.T) {
 			requests := responding(mock, http.StatusOK, accepted)
 			client, err := messaging.NewClient(baseURL, append(tt.options, messaging.WithHTTPClient(&http.Client{Transport: mock}))...)
 			require.NoError(t, err)
-			for i, channel := range channels {
+			for _, channel := range channels {
 				*requests = nil
 				_, err := channel.send(t.Context(), client, chatNumber, "Tom & Jerry", "order-17")
-				if tt.want[i] != none {
+				want, ok := tt.own[channel.name]
+				if !ok {
+					want = tt.others
+				}
+				if want != none {
 					require.NoError(t, err, channel.name)
-					assert.Equal(t, tt.want[i], credentialsOf(t, (*requests)[0]), channel.name)
+					assert.Equal(t, want, credentialsOf(t, (*requests)[0]), channel.name)
 					continue
 				}
 				assert.Empty(t, *requests, channel.name)
@@ -549,7 +558,9 @@ func TestClientSendsOverAllChannelsConcurrently(t *testing.T) {
 		assert.True(t, strings.HasPrefix(entry.ReferenceID, string(entry.Channel)+"-"), "%s by %s", entry.ReferenceID, entry.Channel)
 		counted[string(entry.Channel)]++
 	}
-	assert.Equal(t, map[string]int{"sms": 20, "chatapp1": 20, "chatapp2": 20}, counted)
+	for _, channel := range channels {
+		assert.Equal(t, 20, counted[channel.name], channel.name)
+	}
 }
 
 func TestFallbackIsListedAsAnSMS(t *testing.T) {

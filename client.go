@@ -225,9 +225,10 @@ func isLoopback(host string) bool {
 
 // core is what the services of a client share.
 type core struct {
+	*endpoints
+
 	settings  settings
 	baseURL   *url.URL
-	endpoints *endpoints
 	base      *base
 	transport *transport.Transport
 }

@@ -57,7 +57,7 @@ func mocked(t *testing.T, options ...messaging.Option) (*messaging.Client, *http
 func responding(mock *httpmock.MockTransport, status int, body string) *[]*http.Request {
 	var mu sync.Mutex
 	requests := new([]*http.Request)
-	mock.RegisterResponder(http.MethodPost, `=~/(sms|chatapp1|chatapp2)/send`, func(r *http.Request) (*http.Response, error) {
+	mock.RegisterResponder(http.MethodPost, `=~/send$`, func(r *http.Request) (*http.Response, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		*requests = append(*requests, r)

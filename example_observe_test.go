@@ -2,8 +2,10 @@ package messaging_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
+	"time"
 
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/messagingtest"
@@ -62,4 +64,81 @@ func ExampleWithTransport() {
 	receipt, err := client.SMS.Send(context.Background(), sms.Message{From: "ACME", To: "+639171234567", Text: "Hi"})
 	fmt.Println(messaging.VerdictOf(err), receipt.ID)
 	// Output: accepted msg-1
+}
+
+func ExampleSMSService_Settle() {
+	service := messagingtest.Start()
+	defer service.Close()
+	client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token),
+		messaging.WithSettle(messaging.SettlePolicy{Window: time.Second}))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	// What a program finds in its own store after a crash: messages that it was about to send, and when.
+	sent := sms.Message{From: "ACME", To: "+639171234567", Text: "Hi", ReferenceID: "order-17"}
+	service.Seed(messagingtest.Sent{ID: "m-17", To: "639171234567", ReferenceID: "order-17"}) // this one went out
+	lost := sms.Message{From: "ACME", To: "+639171234567", Text: "Hi", ReferenceID: "order-18"}
+
+	for _, m := range []sms.Message{sent, lost} {
+		receipt, err := client.SMS.Settle(context.Background(), m, time.Now().Add(-time.Minute))
+		switch {
+		case err == nil:
+			fmt.Println(m.ReferenceID, "was accepted as", receipt.ID)
+		case errors.Is(err, messaging.ErrNotListed):
+			fmt.Println(m.ReferenceID, "is not listed: it may be sent again")
+		default:
+			fmt.Println(m.ReferenceID, "is not known yet:", err)
+		}
+	}
+	// Output:
+	// order-17 was accepted as m-17
+	// order-18 is not listed: it may be sent again
+}
+
+func ExampleSMSService_Validate() {
+	client, err := messaging.NewClient("https://api.example.com", messaging.WithToken("token"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	err = client.SMS.Validate(sms.Message{From: "ACME", Text: "Hi"})
+	fmt.Println(err)
+	// Output: messaging: sms.send not sent: To: required, but absent
+}
+
+// A listing that is interrupted goes on where it was.
+func ExampleSMSService_Pages_resume() {
+	service := messagingtest.Start()
+	defer service.Close()
+	client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for i := range 5 {
+		service.Seed(messagingtest.Sent{ID: fmt.Sprint("m-", i+1)})
+	}
+	options := sms.ListOptions{PageSize: 2, SortBy: "dateCreated"}
+	for page, err := range client.SMS.Pages(context.Background(), options) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(len(page.Transactions), "rows")
+		options.After = page.Next // store it
+		break                     // and stop here
+	}
+	for tx, err := range client.SMS.List(context.Background(), options) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(tx.ID)
+	}
+	// Output:
+	// 2 rows
+	// m-3
+	// m-4
+	// m-5
 }

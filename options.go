@@ -155,7 +155,7 @@ func WithAuth(auth Auth, channels ...Channel) Option {
 		}
 		for _, channel := range channels {
 			if channel < ChannelSMS || channel >= channelCount {
-				s.reject("WithAuth", "got %v; the channels are ChannelSMS, ChannelChatApp1, ChannelChatApp2", channel)
+				s.reject("WithAuth", "got %v; want one of ChannelSMS and the constants after it", channel)
 				continue
 			}
 			s.credentials[channel] = own

@@ -65,7 +65,7 @@ func ExampleTemplate() {
 	}
 	fmt.Printf("%s\n", service.Sent()[0].Body)
 	// Output:
-	// {"from":"channel-1","to":"+639171234567","templateId":"order_ready","templateParams":{"name":"Ana","order":"17"},"templateLanguage":"en"}
+	// {"from":"channel-1","to":"+639171234567","templateId":"order_ready","templateLanguage":"en","templateParams":{"name":"Ana","order":"17"}}
 }
 
 // One draft serves for messages of every kind. MarshalJSON writes them as they are stored, not as they are sent.

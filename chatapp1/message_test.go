@@ -154,7 +154,7 @@ func TestProblems(t *testing.T) {
 		problems []problem
 	}{
 		"no channel":              {from(""), []problem{{"ChannelID", absent}}},
-		"a blank channel":         {from(" \t\n"), []problem{{"ChannelID", "a channel ID is required, got white space only"}}},
+		"a blank channel":         {from(" \t\n"), []problem{{"ChannelID", "must not be white space only"}}},
 		"a channel not UTF-8":     {from("SECRET\xff"), []problem{{"ChannelID", unicode + "6"}}},
 		"no recipient":            {toNumber(""), []problem{{"To", absent}}},
 		"two recipients":          {toNumber("+639171234567,+639181234567"), []problem{{"To", recipient + "got a separator: one message goes to one recipient"}}},
@@ -173,7 +173,7 @@ func TestProblems(t *testing.T) {
 		"a fallback of nothing":        {fallback("", ""), []problem{{"Fallback.From", absent}, {"Fallback.Text", absent}}},
 		"a fallback without sender":    {fallback("", "SECRET"), []problem{{"Fallback.From", absent}}},
 		"a fallback without text":      {fallback("SECRET", ""), []problem{{"Fallback.Text", absent}}},
-		"a fallback of blank sender":   {fallback(" \t", "SECRET"), []problem{{"Fallback.From", "a sender ID is required, got white space only"}}},
+		"a fallback of blank sender":   {fallback(" \t", "SECRET"), []problem{{"Fallback.From", "must not be white space only"}}},
 		"a fallback not from UTF-8":    {fallback("SECRET\xff", "SECRET"), []problem{{"Fallback.From", unicode + "6"}}},
 		"a fallback text not UTF-8":    {fallback("SECRET", "€\ufffd\xe9SECRET"), []problem{{"Fallback.Text", unicode + "6"}}},
 		"a relative callback":          {hi.WithCallback("/SECRET"), []problem{{"CallbackURL", web}}},
@@ -200,7 +200,7 @@ func TestProblems(t *testing.T) {
 			video(func(v *chatapp1.Video) { v.Duration = 500 * time.Millisecond }), []problem{{"Payload.Duration", whole + "500ms"}},
 		},
 		"a video below zero":     {video(func(v *chatapp1.Video) { v.Duration = -time.Second }), []problem{{"Payload.Duration", negative + "-1s"}}},
-		"a size below zero":      {video(func(v *chatapp1.Video) { v.Size = -1 }), []problem{{"Payload.Size", "must be a number of bytes, got -1"}}},
+		"a size below zero":      {video(func(v *chatapp1.Video) { v.Size = -1 }), []problem{{"Payload.Size", "must not be negative, got -1"}}},
 		"a button without text":  {button(func(c *chatapp1.CallToAction) { c.Text = "" }), []problem{{"Payload.Text", absent}}},
 		"a button text not UTF8": {button(func(c *chatapp1.CallToAction) { c.Text = "\xff" }), []problem{{"Payload.Text", unicode + "0"}}},
 		"a button of no image":   {button(func(c *chatapp1.CallToAction) { c.ImageURL = "SECRET" }), []problem{{"Payload.ImageURL", web}}},
@@ -224,8 +224,8 @@ func TestProblems(t *testing.T) {
 		"a name that is quoted": {
 			template(func(v *chatapp1.Template) { v.Params["a\"]\n"] = "\xff" }), []problem{{`Payload.Params["a\"]\n"]`, unicode + "0"}},
 		},
-		"no fields":    {of(chatapp1.Raw{}), []problem{{"Payload.Fields", "at least one field is required, got none"}}},
-		"empty fields": {of(chatapp1.Raw{Fields: map[string]any{}}), []problem{{"Payload.Fields", "at least one field is required, got none"}}},
+		"no fields":    {of(chatapp1.Raw{}), []problem{{"Payload.Fields", "required, but absent"}}},
+		"empty fields": {of(chatapp1.Raw{Fields: map[string]any{}}), []problem{{"Payload.Fields", "required, but absent"}}},
 
 		"all at once": {
 			chatapp1.Message{Payload: chatapp1.CallToAction{}, TTL: -time.Second, Fallback: &sms.Fallback{}, CallbackURL: "SECRET", ReferenceID: "\xff"},

@@ -13,54 +13,55 @@ import (
 //
 //sumtype:decl
 type Payload interface {
-	// describe adds the payload's fields and its problems to the description of a message.
-	describe(call *wire.Call)
+	// essential returns the name of the field without which the payload would be empty, also under a contract that has no such
+	// field, and reports whether it is set.
+	essential() (name string, isSet bool)
 }
 
 // Text is a text message.
 type Text struct {
 	// Body is the text, valid UTF-8. Required. Services of this kind commonly accept 1000 characters.
-	Body string `json:"body"`
+	Body string `concept:"text" json:"body"`
 }
 
 // Image is a message that shows an image.
 type Image struct {
 	// URL is where the service fetches the image: absolute, http or https. Required.
-	URL string `json:"url"`
+	URL string `concept:"image,url" json:"url"`
 }
 
 // Video is a message that shows a video.
 type Video struct {
 	// URL is where the service fetches the video: absolute, http or https. Required.
-	URL string `json:"url"`
+	URL string `concept:"video,url" json:"url"`
 	// ThumbnailURL is where it fetches the picture shown until the video plays: absolute, http or https.
-	ThumbnailURL string `json:"thumbnailURL"`
+	ThumbnailURL string `concept:"thumbnail,url" json:"thumbnailURL"`
 	// Duration is the length of the video, a whole number of seconds.
-	Duration time.Duration `json:"duration"`
+	Duration time.Duration `concept:"duration" json:"duration"`
 	// Size is the size of the file in bytes.
-	Size int64 `json:"size"`
+	Size int64 `concept:"size" json:"size"`
 }
 
 // CallToAction is a text, with or without an image, and a button that opens a URL.
 type CallToAction struct {
 	// Text is the text above the button, valid UTF-8. Required.
-	Text string `json:"text"`
+	Text string `concept:"text,required" json:"text"`
 	// ImageURL is where the service fetches an image shown with the text: absolute, http or https.
-	ImageURL string `json:"imageURL"`
+	ImageURL string `concept:"image,url" json:"imageURL"`
 	// Caption is the label of the button, valid UTF-8. Required.
-	Caption string `json:"caption"`
+	Caption string `concept:"caption,required" json:"caption"`
 	// URL is what the button opens: absolute, http or https. Required.
-	URL string `json:"url"`
+	URL string `concept:"url,url" json:"url"`
 }
 
 // Template is a transactional template that was approved in advance.
 type Template struct {
 	// ID identifies the template. Required.
-	ID string `json:"id"`
+	ID string `concept:"template,notblank" json:"id"`
 	// Language is the language to send it in, such as "en". Optional if the template has only one.
-	Language string `json:"language"`
+	Language string `concept:"language" json:"language"`
 	// Params holds the values of the template's parameters by name.
-	Params map[string]string `json:"params"`
+	Params map[string]string `concept:"params" json:"params"`
 }
 
 // Raw is a payload under wire names, for what this library does not know. Only the names of its fields are checked: they must
@@ -71,59 +72,12 @@ type Raw struct {
 	Fields map[string]any `json:"fields"`
 }
 
-func (t Text) describe(call *wire.Call) {
-	require(call, "Payload.Body", t.Body)
-	call.Fields = append(call.Fields, wire.Field{Concept: "text", Name: "Payload.Body", Text: t.Body})
-}
-
-func (i Image) describe(call *wire.Call) {
-	require(call, "Payload.URL", i.URL)
-	call.Fields = append(call.Fields, wire.Field{Concept: "image", Name: "Payload.URL", Text: i.URL, Reason: wire.CheckURL(i.URL)})
-}
-
-func (v Video) describe(call *wire.Call) {
-	require(call, "Payload.URL", v.URL)
-	call.Fields = append(
-		call.Fields,
-		wire.Field{Concept: "video", Name: "Payload.URL", Text: v.URL, Reason: wire.CheckURL(v.URL)},
-		wire.Field{Concept: "thumbnail", Name: "Payload.ThumbnailURL", Text: v.ThumbnailURL, Reason: wire.CheckURL(v.ThumbnailURL)},
-		wire.Field{Concept: "duration", Name: "Payload.Duration", Value: v.Duration},
-		wire.Field{Concept: "size", Name: "Payload.Size", Value: v.Size, Reason: v.checkSize()},
-	)
-}
-
-func (v Video) checkSize() string {
-	if v.Size < 0 {
-		return "must be a number of bytes, got " + strconv.FormatInt(v.Size, 10)
-	}
-	return ""
-}
-
-func (a CallToAction) describe(call *wire.Call) {
-	require(call, "Payload.URL", a.URL)
-	call.Fields = append(
-		call.Fields,
-		wire.Field{Concept: "text", Name: "Payload.Text", Text: a.Text, Required: true},
-		wire.Field{Concept: "image", Name: "Payload.ImageURL", Text: a.ImageURL, Reason: wire.CheckURL(a.ImageURL)},
-		wire.Field{Concept: "caption", Name: "Payload.Caption", Text: a.Caption, Required: true},
-		wire.Field{Concept: "url", Name: "Payload.URL", Text: a.URL, Reason: wire.CheckURL(a.URL)},
-	)
-}
-
-func (t Template) describe(call *wire.Call) {
-	require(call, "Payload.ID", t.ID)
-	params := wire.Field{Concept: "params", Name: "Payload.Params", Value: t.Params}
-	if problems := t.checkParams(); len(problems) > 0 {
-		call.Problems = append(call.Problems, problems...)
-		params.Value = nil // its problems are known by name
-	}
-	call.Fields = append(
-		call.Fields,
-		wire.Field{Concept: "template", Name: "Payload.ID", Text: t.ID, Reason: checkID("an ID", t.ID)},
-		params,
-		wire.Field{Concept: "language", Name: "Payload.Language", Text: t.Language},
-	)
-}
+func (t Text) essential() (name string, isSet bool)         { return "Body", t.Body != "" }
+func (i Image) essential() (name string, isSet bool)        { return "URL", i.URL != "" }
+func (v Video) essential() (name string, isSet bool)        { return "URL", v.URL != "" }
+func (a CallToAction) essential() (name string, isSet bool) { return "URL", a.URL != "" }
+func (t Template) essential() (name string, isSet bool)     { return "ID", t.ID != "" }
+func (r Raw) essential() (name string, isSet bool)          { return "Fields", len(r.Fields) > 0 }
 
 func (t Template) checkParams() []wire.Problem {
 	var c wire.Checks
@@ -138,18 +92,4 @@ func (t Template) checkParams() []wire.Problem {
 		c.Found(field, wire.CheckUTF8(t.Params[name]))
 	}
 	return c
-}
-
-func (r Raw) describe(call *wire.Call) {
-	if len(r.Fields) == 0 {
-		call.Problems = append(call.Problems, wire.Problem{Field: "Payload.Fields", Reason: "at least one field is required, got none"})
-	}
-	call.Extra = r.Fields
-}
-
-// require reports a field without which the payload would be empty, also under a contract that has no such field.
-func require(call *wire.Call, field, value string) {
-	if value == "" {
-		call.Problems = append(call.Problems, wire.Problem{Field: field, Reason: "required, but absent"})
-	}
 }

@@ -77,7 +77,7 @@
 //	items                      paths of the list of rows, at least one
 //	page                       by concept, paths; in next, the path $last.id is the member id of the last row
 //	record                     by concept, paths from a row on
-//	layouts                    layouts of package time, for times in no usual form; a layout without an offset is in zone
+//	layouts                    how else times are written, as in package time; a layout without an offset is in zone
 //
 // # Grammar: webhook.sms, webhook.chatapp1, webhook.chatapp2, webhook.delivery
 //

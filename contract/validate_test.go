@@ -156,7 +156,7 @@ func TestParseRefusesTableThatCannotWork(t *testing.T) {
 		"layout that is none":          {`{"sms.list":{"layouts":["DD/MM/YYYY"]}}`, "sms.list.layouts[0]", layoutReason},
 		"layout of a day":              {`{"webhook.sms":{"layouts":["15:04"]}}`, "webhook.sms.layouts[0]", layoutReason},
 		"layout of half a day":         {`{"webhook.delivery":{"layouts":["2006-01-02","2006-01-02 03:04"]}}`, "webhook.delivery.layouts[1]", layoutReason},
-		"layout with a zone's letters": {`{"sms.list":{"layouts":["2006-01-02 15:04 MST"]}}`, "sms.list.layouts[0]", "names a zone by letters, which do not say which; write -0700, or the letters that always stand there, such as GMT"},
+		"layout with a zone's letters": {`{"sms.list":{"layouts":["2006-01-02 15:04 MST"]}}`, "sms.list.layouts[0]", "names a zone by letters; write -0700, or the letters that always stand there, such as GMT"},
 		"empty layout":                 {`{"sms.list":{"layouts":[""]}}`, "sms.list.layouts[0]", "is empty"},
 
 		"zone of the list":           {`{"sms.list":{"zone":"Mars/Olympus"}}`, "sms.list.zone", zoneReason},
@@ -175,10 +175,10 @@ func TestParseRefusesTableThatCannotWork(t *testing.T) {
 }
 
 const (
-	positionReason = "looks like a path into a list, which only a JSON body has; write the parameter's name, such as to[0], or set encoding to json"
+	positionReason = "leads into a list, which only a JSON body has; write the parameter's name, such as to[0], or set encoding to json"
 	gapReason      = "stands in a list at a position with none before it; positions begin at 0, without a gap"
 	eventsReason   = "is never looked for: a path before it is present wherever this one is"
-	layoutReason   = "is no layout of a date; write how the service would write 2006-01-02 15:04:05, such as 02/01/2006 15:04 or Jan 2 2006 3:04PM"
+	layoutReason   = "is no layout of a date; write 2006-01-02 15:04:05 as the service would, such as 02/01/2006 3:04PM"
 )
 
 const formReason = "is neither a string nor a number nor a boolean, and only a JSON body can hold it"

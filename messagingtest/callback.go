@@ -141,8 +141,8 @@ func (how receiving) calls(t *table.Table, target string, events []event) []call
 			form := e.params(t).query(how.unescaped)
 			calls = append(calls, call{e.callback, http.MethodPost, target, "application/x-www-form-urlencoded", form})
 		default:
-			target := withQuery(target, e.params(t).query(how.unescaped))
-			calls = append(calls, call{callback: e.callback, method: http.MethodGet, url: target})
+			query := e.params(t).query(how.unescaped)
+			calls = append(calls, call{callback: e.callback, method: http.MethodGet, url: withQuery(target, query)})
 		}
 	}
 	return calls

@@ -171,8 +171,8 @@ func isLifetime(unit string) check {
 func lifetimeOf(raw json.RawMessage, unit string) time.Duration {
 	units := map[string]time.Duration{"ms": time.Millisecond, "m": time.Minute}
 	of := cmp.Or(units[unit], time.Second)
-	n, err := strconv.ParseUint(string(raw), 10, 63)
-	if err != nil || n > uint64(math.MaxInt64/of) {
+	n, err := strconv.ParseInt(string(raw), 10, 64)
+	if err != nil || n < 0 || raw[0] == '+' || n > int64(math.MaxInt64/of) {
 		return 0
 	}
 	return time.Duration(n) * of

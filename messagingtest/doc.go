@@ -21,14 +21,21 @@
 //
 // A program that is not a test calls [Start] and [Server.Close].
 //
-// The server speaks the default contract. Prices, HTTP statuses, states and everything else that the service's specification
-// and the contract leave open are choices of this package. It shares no encoding code with the client, so that a mistake in
-// either shows, and is stricter than a service needs to be: it refuses null, a key that comes twice, a number for a string, and
-// unknown or empty parameters of a list request.
+// The server speaks the default contract, or the one of an account:
+//
+//	srv := messagingtest.NewServer(t, messagingtest.WithContract(names))
+//
+// Then it has the paths, names, encodings, credentials, constants, words, codes, prices, times, paging and callbacks of that
+// contract. It shares no encoding code with the client, so that a mistake in either shows. Prices, HTTP statuses, states and
+// everything else that the service's specification and the contract leave open are choices of this package. It is stricter than
+// a service needs to be: it refuses null, a key that comes twice, a number for a string, and unknown or empty parameters of a
+// list request.
+//
+// [Replay] serves responses that were recorded, of a real account perhaps, in place of a ledger.
 //
 // # Sending
 //
-// All channels take the same credentials, duplicates, faults and prices. A message costs 0.50 for each part. A field that the
+// All channels take the same credentials, duplicates, faults and prices. A message costs 0.50 for each part, in XTS. A field that the
 // contract does not know is kept in [Sent.Extra].
 //
 // A chat-app-1 message has exactly one payload: text; image; video, with thumbnail, duration and size; text with caption and
@@ -64,7 +71,7 @@
 // rows, at most 1000. Any member of a row can be sorted by. Filters on dates compare with the listed date, in milliseconds.
 //
 //	control        a listing then                             a correct client
-//	SetPaging      is divided in another way                  needs a contract that says so
+//	WithContract   is divided as the contract says            has that contract
 //	SetLag         shows a message only after a while         looks the message up until its window ends
 //	IgnoreFilter   shows rows that were not asked for         settles by no row of another reference
 //	ShiftRows      gets rows in front, between two pages      returns each row once
@@ -94,7 +101,7 @@
 //	srv.Receive(ctx, webhook.URL+"/hooks/sms?key="+secret, messagingtest.InboundSMS{From: "639171234567", Text: "Hi"})
 //	srv.ReportDelivery(ctx, receipt.ID, "delivered") // to the callback URL that came with the message
 //
-// [SMSRequest] and its siblings make such a request for the unit test of a handler, [InboundSamples] has a chat-app message of
-// every kind, and [TestStore] checks a store for duplicates. A correct receiver responds with 200 and no body when it has
+// [AsForm], [AsJSON] and [InOneCall] call it by POST. [SMSRequest] and its siblings make such a request for the unit test of a
+// handler, [InboundSamples] has a chat-app message of every kind, and [TestStore] checks a store for duplicates. A correct receiver responds with 200 and no body when it has
 // handled a callback, with 4xx to a callback that can never be handled, and with 5xx if it wants to be called again.
 package messagingtest

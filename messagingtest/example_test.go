@@ -11,6 +11,7 @@ import (
 	"time"
 
 	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/sms"
 )
@@ -41,6 +42,41 @@ func ExampleStart() {
 	// Output:
 	// 200 OK
 	// ACME to +639171234567: "See you at 9" in 1 part, reference order-17
+}
+
+func ExampleWithContract() {
+	names, err := contract.Parse([]byte(`{
+		"auth":     {"keyPair": {"in": "header", "key": "X-API-Key", "secret": ""}},
+		"sms.send": {
+			"path":      "/v2/messages",
+			"fields":    {"from": "messages.0.sender", "to": "messages.0.to.0", "text": "messages.0.body", "reference": "messages.0.ref"},
+			"response":  {"id": ["messages.0.id"], "status": ["messages.0.status"]},
+			"accepted":  ["PENDING*"]
+		}
+	}`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	srv := messagingtest.Start(messagingtest.WithContract(names))
+	defer srv.Close()
+
+	client, err := messaging.NewClient(srv.URL, messaging.WithAPIKey(srv.APIKey, ""), messaging.WithContract(names))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	receipt, err := client.SMS.Send(context.Background(), sms.Message{From: "ACME", To: "+639171234567", Text: "See you at 9"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	sent := srv.Sent()[0]
+	fmt.Println(receipt.ID == sent.ID, sent.Text)
+	fmt.Printf("%s\n", sent.Body)
+	// Output:
+	// true See you at 9
+	// {"messages":[{"sender":"ACME","to":["+639171234567"],"body":"See you at 9"}]}
 }
 
 func ExampleServer_Seed() {

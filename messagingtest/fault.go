@@ -77,6 +77,13 @@ func (s *Server) Inject(fault Fault, n int) {
 	s.faults = append(s.faults, slices.Repeat([]Fault{fault}, n)...)
 }
 
+// ClearFaults ends [Server.Inject] and [Server.InjectRandomly].
+func (s *Server) ClearFaults() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faults, s.random = nil, randomFaults{}
+}
+
 // randomFaults decides which requests take a fault by chance. The zero value is none.
 type randomFaults struct {
 	source *rand.Rand

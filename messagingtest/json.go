@@ -88,8 +88,11 @@ func placeFirst(tree any, paths []string, value any) any {
 // place returns a tree with a value at a dotted path, in which a number is the position in a list. It reports false, and
 // leaves the tree as it is, if something else stands there or on the way. The empty path is the tree itself.
 func place(tree any, path string, value any) (any, bool) {
-	if path == "" {
-		return value, tree == nil
+	switch {
+	case path == "" && tree == nil:
+		return value, true
+	case path == "":
+		return tree, false
 	}
 	const longest = 100 // of a list; beyond, a number is a name
 	name, rest, _ := strings.Cut(path, ".")

@@ -97,7 +97,7 @@ func (s *Server) SetOutcome(id string, outcome Outcome) bool {
 	}
 	l.touch(r)
 	l.fallbacks = slices.DeleteFunc(l.fallbacks, func(o *row) bool { return o == r })
-	if !slices.ContainsFunc(l.rows, func(o *row) bool { return o.FallbackOf == id }) {
+	if r.FallbackFrom != "" && !slices.ContainsFunc(l.rows, func(o *row) bool { return o.FallbackOf == id }) {
 		l.planFallback(r, course, left)
 	}
 	return true

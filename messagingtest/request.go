@@ -49,26 +49,29 @@ func (s *Server) read(op operation, r *http.Request, body []byte) (fields, *prob
 	f := fields{operation: op, values: object{}, extra: object{}, body: body}
 	query, queryErr := url.ParseQuery(r.URL.RawQuery)
 	pair := s.names.Auth.KeyPair
-	p := refuseIf(queryErr != nil, codeQuery, "the query is malformed")
+	wrong := refuseIf(queryErr != nil, codeQuery, "the query is malformed")
 	switch op.encoding {
 	case "json":
 		names := f.names()
 		if pair.In == "body" {
 			names = append(names, pair.Key, pair.Secret)
 		}
-		p = f.readJSON(body, names)
+		wrong = f.readJSON(body, names)
 	case "form":
 		form, err := url.ParseQuery(string(body))
-		p = f.readForm(form)
+		wrong = f.readForm(form)
 		if err != nil {
-			p = &problem{codeBody, "the body is no form"}
+			wrong = &problem{codeBody, "the body is no form"}
 		}
 	default:
-		if p == nil {
-			p = f.readForm(query)
+		if wrong == nil {
+			wrong = f.readForm(query)
 		}
 	}
-	keys, secrets := query[pair.Key], query[pair.Secret]
+	var keys, secrets []string
+	if pair.In == "body" || pair.In == "query" {
+		keys, secrets = query[pair.Key], query[pair.Secret]
+	}
 	switch {
 	case pair.In == "body" && op.encoding != "query":
 		keys, secrets = f.take(pair.Key), f.take(pair.Secret)
@@ -86,8 +89,8 @@ func (s *Server) read(op operation, r *http.Request, body []byte) (fields, *prob
 		return f, &problem{codeBody, "this request has no body"}
 	case kind != "" && !isOfType(r.Header, kind):
 		return f, &problem{codeContentType, "the content type is not " + kind + " in UTF-8"}
-	case p != nil:
-		return f, p
+	case wrong != nil:
+		return f, wrong
 	}
 	return f, f.checkConstants(s.names.Headers, r.Header)
 }
@@ -199,18 +202,13 @@ func (f fields) take(name string) []string {
 func (s *Server) authorize(r *http.Request, keys, secrets []string) *problem {
 	header, scheme, pair := s.names.Auth.Token.Header, s.names.Auth.Token.Scheme, s.names.Auth.KeyPair
 	tokens, wantSecrets := r.Header.Values(header), []string{s.secret}
-	where := ", nor " + pair.Key + " and " + pair.Secret + " in the body of a POST or the query of a GET"
 	switch pair.In {
-	case "query":
-		where = ", nor " + pair.Key + " and " + pair.Secret + " in the query"
 	case "header":
 		keys, secrets = r.Header.Values(pair.Key), r.Header.Values(pair.Secret)
-		where = ", nor the headers " + pair.Key + " and " + pair.Secret
 		if slices.Equal(keys, []string{s.key}) && strings.EqualFold(pair.Key, header) {
 			tokens = nil
 		}
 	case "basic":
-		keys, secrets, where = nil, nil, ", nor a key pair as Basic"
 		if key, secret, ok := r.BasicAuth(); ok {
 			keys, secrets = []string{key}, []string{secret}
 			if strings.EqualFold(header, "Authorization") {
@@ -223,17 +221,14 @@ func (s *Server) authorize(r *http.Request, keys, secrets []string) *problem {
 	case pair.In == "basic":
 		wantSecrets = []string{""}
 	default:
-		wantSecrets, secrets, where = nil, nil, strings.ReplaceAll(strings.ReplaceAll(where, " and ", ""), "headers", "header")
-	}
-	if header == "" {
-		tokens = nil
+		wantSecrets, secrets = nil, nil
 	}
 	isToken := len(tokens) == 1 && isTokenOf(tokens[0], scheme, s.token)
 	isPair := slices.Equal(keys, []string{s.key}) && slices.Equal(secrets, wantSecrets)
 	hasPair := len(keys)+len(secrets) > 0
 	switch {
 	case len(tokens) == 0 && !hasPair:
-		return &problem{codeUnauthorized, "no credentials: neither the header " + header + where}
+		return &problem{codeUnauthorized, "no credentials: neither the header " + header + " nor a key pair where the contract has it (" + pair.In + ")"}
 	case len(tokens) > 1:
 		return &problem{codeUnauthorized, "more than one header " + header}
 	case len(tokens) == 1 && !isToken:
@@ -259,8 +254,8 @@ func (f fields) checkConstants(common map[string]string, header http.Header) *pr
 	for _, headers := range []map[string]string{common, f.headers} {
 		for name, value := range headers {
 			want.Set(name, value)
-			if value == "" { // the operation goes without it
-				want.Del(name)
+			if value == "" {
+				want[http.CanonicalHeaderKey(name)] = nil // the operation goes without it
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -76,9 +77,7 @@ func (rec *recorder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	encoder.SetIndent("", "  ")
 	assert.NoError(rec.t, encoder.Encode(x))
 	rec.compare(fmt.Sprintf("%03d.json", rec.count), text.String())
-	for name, values := range response.Header() {
-		w.Header()[name] = values
-	}
+	maps.Copy(w.Header(), response.Header())
 	w.WriteHeader(response.Code)
 	_, _ = w.Write(response.Body.Bytes())
 }

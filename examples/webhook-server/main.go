@@ -65,7 +65,7 @@ func run(ctx context.Context, listen string) error {
 
 	server := newServer(hooks)
 	served := make(chan error, 1)
-	go func() { served <- server.Serve(listener) }()
+	go func() { served <- server.Serve(limit(listener, 256)) }()
 	if listen == "" {
 		err = playThrough(ctx, hooks, base, secret)
 	} else {
@@ -96,6 +96,7 @@ func newServer(hooks *webhook.Receiver) *http.Server {
 	mux.Handle("/hooks/chatapp1", hooks.ChatApp1(in.chatMessage))
 	mux.Handle("/hooks/chatapp2", hooks.ChatApp2(in.chatMessage))
 	mux.Handle("/hooks/delivery", hooks.Delivery(in.delivery))
+	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) }) // without a body, as every response
 	return &http.Server{
 		Handler:           http.MaxBytesHandler(refuseUncleanPaths(mux), 1<<16),
 		ReadHeaderTimeout: 5 * time.Second,
@@ -104,6 +105,37 @@ func newServer(hooks *webhook.Receiver) *http.Server {
 		IdleTimeout:       time.Minute,
 		MaxHeaderBytes:    1 << 17, // a long text takes up to twelve bytes a character in the query
 	}
+}
+
+// limit accepts at most n connections at a time. The others wait in the queue of the system, while ReadHeaderTimeout ends those
+// that say nothing. golang.org/x/net/netutil has the same as LimitListener.
+func limit(l net.Listener, n int) net.Listener { return &limited{l, make(chan struct{}, n)} }
+
+type limited struct {
+	net.Listener
+
+	open chan struct{}
+}
+
+func (l *limited) Accept() (net.Conn, error) {
+	l.open <- struct{}{}
+	conn, err := l.Listener.Accept()
+	if err != nil {
+		<-l.open
+		return nil, err
+	}
+	return &limitedConn{Conn: conn, release: sync.OnceFunc(func() { <-l.open })}, nil
+}
+
+type limitedConn struct {
+	net.Conn
+
+	release func()
+}
+
+func (c *limitedConn) Close() error {
+	defer c.release()
+	return c.Conn.Close()
 }
 
 // refuseUncleanPaths responds with 404 to a path such as //hooks/sms. http.ServeMux would redirect it, and the body of the redirect

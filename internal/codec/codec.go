@@ -88,12 +88,12 @@ func newFailureDecoder(errs *table.Errors) failureDecoder {
 
 // DecodeFailure reads a response whose status says that it is a failure. The error says why it is not JSON.
 func (d *failureDecoder) DecodeFailure(body []byte) (Failure, error) {
-	scanner := newScanner(body)
+	scan := newScanner(body)
 	found := make([]value, d.places.slots)
-	if err := d.places.find(&scanner, found); err != nil {
+	if err := d.places.find(&scan, found); err != nil {
 		return Failure{}, err
 	}
-	failure, _ := readFailure(&d.errors, scanner.doc, found)
+	failure, _ := readFailure(&d.errors, scan.doc, found)
 	return failure, nil
 }
 

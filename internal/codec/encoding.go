@@ -58,7 +58,7 @@ func (e *encoding) top(name string) string {
 func (e *encoding) constants(constants map[string]any) []member {
 	var compiled []member
 	for _, name := range sortedKeys(constants) {
-		m := member{name: name, dotted: true}
+		m := member{name: name, dotted: strings.Contains(name, ".")}
 		if e.isJSON() {
 			m.raw, _ = wire.Encode(constants[name]) // it came from JSON
 		} else {

@@ -241,12 +241,12 @@ func (l *List) Decode(body []byte, at wire.Position, rows int, reuse []sms.Trans
 	page := Page{Transactions: reuse[:0]}
 	var few [32]value
 	found := slices.Grow(few[:0], l.paths.slots)[:l.paths.slots]
-	scanner := newScanner(body)
-	scanner.rows = newRowReader(l.rows, &page, rows)
-	if err := l.paths.find(&scanner, found); err != nil {
+	scan := newScanner(body)
+	scan.rows = newRowReader(l.rows, &page, rows)
+	if err := l.paths.find(&scan, found); err != nil {
 		return Page{}, Failure{}, err
 	}
-	doc := scanner.doc
+	doc := scan.doc
 	number := func(slots []int) int {
 		n, _ := wholeNumber(first(doc, found, slots))
 		return n
@@ -257,7 +257,7 @@ func (l *List) Decode(body []byte, at wire.Position, rows int, reuse []sms.Trans
 		return Page{}, failure, nil
 	case doubt != "":
 		return Page{}, failure, pageError(doubt)
-	case scanner.rows.place == 0:
+	case scan.rows.place == 0:
 		return Page{}, Failure{RequestID: failure.RequestID}, errNoRows
 	}
 	page.Number, page.Size = number(l.places.number), number(l.places.size)
@@ -277,7 +277,7 @@ func (l *List) Decode(body []byte, at wire.Position, rows int, reuse []sms.Trans
 		page.Last, page.Missing = true, more || page.Total > 0
 	}
 	if next == "" && len(l.rows.cursor) > 0 && !page.Last {
-		page.Next = wire.Position{Set: true, Cursor: scanner.rows.lastCursor}
+		page.Next = wire.Position{Set: true, Cursor: scan.rows.lastCursor}
 		if page.Next.Cursor == "" {
 			return page, Failure{}, errNoCursor
 		}

@@ -16,7 +16,7 @@ type paths struct {
 // node is a place, or on the way to one.
 type node struct {
 	name     string // of a member, or the number of an element
-	children []*node
+	children []node
 	slot     int // of the value that stands here, counted from 1; 0 if it is not wanted
 	rows     int // how late the rows of a listing are looked for here, counted from 1; 0 if they are not
 }
@@ -48,7 +48,7 @@ func compilePaths(lists map[string][]string, rows []string) paths {
 	return p
 }
 
-// grow returns the node of a path, which is "" for n itself, and makes the nodes that are missing.
+// grow returns the node of a path, which is "" for n itself, and makes the nodes that are missing. The next call may move it.
 func (n *node) grow(path string) *node {
 	if path == "" {
 		return n
@@ -56,8 +56,8 @@ func (n *node) grow(path string) *node {
 	for name := range strings.SplitSeq(path, ".") {
 		child := n.find([]byte(name))
 		if child == unwanted {
-			child = &node{name: name}
-			n.children = append(n.children, child)
+			n.children = append(n.children, node{name: name})
+			child = &n.children[len(n.children)-1]
 		}
 		n = child
 	}
@@ -66,9 +66,9 @@ func (n *node) grow(path string) *node {
 
 // find returns the node of a member or an element, or unwanted.
 func (n *node) find(name []byte) *node {
-	for _, child := range n.children {
-		if child.name == string(name) {
-			return child
+	for i := range n.children {
+		if n.children[i].name == string(name) {
+			return &n.children[i]
 		}
 	}
 	return unwanted
@@ -133,7 +133,8 @@ func (s *scanner) walkChild(n *node, found []value, depth int) {
 
 // forget drops what an earlier member of the same name brought. What stands at the node itself is overwritten.
 func (n *node) forget(found []value) {
-	for _, child := range n.children {
+	for i := range n.children {
+		child := &n.children[i]
 		if child.slot > 0 {
 			found[child.slot-1] = value{}
 		}

@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/messaging-service/messaging-go/internal/table"
@@ -32,8 +33,9 @@ type Send struct {
 
 // field is where a field goes, and what goes with it.
 type field struct {
-	name string
-	with []member
+	name   string
+	dotted bool
+	with   []member
 }
 
 // CompileSend compiles an operation of a valid table that sends to a URL. The pair is nil if a request carries none.
@@ -45,7 +47,7 @@ func CompileSend(t *table.Table, op *table.Send, target *url.URL, pair KeyPair) 
 	s.time, s.ttl = op.Time, op.TTL
 	for concept, name := range op.Fields {
 		if name != "" {
-			s.fields[concept] = field{name, s.constants(op.With[concept])}
+			s.fields[concept] = field{name, strings.Contains(name, "."), s.constants(op.With[concept])}
 		}
 	}
 	s.always = s.constants(op.Constants)
@@ -123,7 +125,7 @@ func (s *Send) appendFields(members []member, call *wire.Call, problems *wire.Ch
 			reason = f.Reason
 		}
 		problems.Found(f.Name, reason)
-		m.name, m.dotted = known.name, true
+		m.name, m.dotted = known.name, known.dotted
 		members = append(append(members, m), known.with...)
 	}
 	return members

@@ -37,7 +37,8 @@ const (
 // compileFailures compiles the places of a failure in paths that withErrors has made.
 func compileFailures(p *paths, errs *table.Errors) failures {
 	return failures{
-		errs: errs, code: p.places[errorCode], object: p.places[errorObject], message: p.places[errorMessage], request: p.places[errorRequest],
+		errs: errs,
+		code: p.places[errorCode], object: p.places[errorObject], message: p.places[errorMessage], request: p.places[errorRequest],
 	}
 }
 
@@ -67,11 +68,11 @@ func withErrors(lists map[string][]string, errs *table.Errors, items ...string) 
 func (s *Send) Decode(body []byte) (Response, error) {
 	var few [48]value
 	found := slices.Grow(few[:0], s.paths.slots)[:s.paths.slots]
-	scanner := newScanner(body)
-	if err := s.paths.find(&scanner, found); err != nil {
+	scan := newScanner(body)
+	if err := s.paths.find(&scan, found); err != nil {
 		return Response{}, err
 	}
-	doc := string(scanner.doc) // one copy, shared by all strings of the response
+	doc := string(scan.doc) // one copy, shared by all strings of the response
 	at := &s.places
 	failure, doubt := readFailure(&s.failures, doc, found)
 	_, id := pick(doc, found, at.id, isID)

@@ -46,7 +46,9 @@ func compileRows(t *table.Table, op *table.List, cursor []string, zone *time.Loc
 	for _, slot := range r.cursor {
 		r.kept[slot] = true
 	}
-	for i, field := range reflect.VisibleFields(reflect.TypeFor[sms.Transaction]()) {
+	transaction := reflect.TypeFor[sms.Transaction]()
+	for i := range transaction.NumField() {
+		field := transaction.Field(i)
 		concept := field.Tag.Get("concept")
 		if concept == "" {
 			continue
@@ -221,12 +223,7 @@ func (r *rowReader) fill(to *sms.Transaction, doc []byte, start, end int) {
 			if v.kind <= null {
 				continue
 			}
-			word := ""
-			if v.kind == text || v.kind == number {
-				word = row[v.start-start : v.end-start]
-			} else {
-				word = textOf(row, value{v.kind, v.start - start, v.end - start})
-			}
+			word := textOf(row, value{v.kind, v.start - start, v.end - start})
 			switch {
 			case taken:
 			case c.isID && !isID(v, word):

@@ -15,7 +15,7 @@ import (
 // member is a member of a JSON object or a parameter of a form that is about to be written.
 type member struct {
 	name   string
-	dotted bool   // the name is of the contract, so that a dot nests in JSON
+	dotted bool   // the name is of the contract and holds a dot, which nests in JSON
 	text   string // the value, if it is a text
 	raw    []byte // the value as JSON, if it is not
 	done   bool   // it was written

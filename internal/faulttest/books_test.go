@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/messagingtest"
@@ -75,4 +76,49 @@ func TestSendAllAgreesWithLedger(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestSettleAgreesWithLedger sends through faults, forgets everything but the messages with an unknown outcome, as a crash does, and
+// settles them in a new client.
+func TestSettleAgreesWithLedger(t *testing.T) {
+	t.Parallel()
+	const n = 60
+	srv := messagingtest.NewServer(t)
+	faults := []messagingtest.Fault{
+		messagingtest.AcceptThenDrop(),
+		messagingtest.DropUnread(),
+		messagingtest.NotJSON(),
+		messagingtest.TruncatedResponse(),
+		messagingtest.Status(http.StatusInternalServerError, 0),
+	}
+	client := newClientOf(t, srv)
+	unknown := map[string]time.Time{} // since when each may have been sent
+	for reference := range references(n) {
+		srv.Inject(faults[len(unknown)%len(faults)], 1)
+		_, err := client.SMS.Send(t.Context(), testMessage(reference))
+		require.ErrorIs(t, err, messaging.ErrOutcomeUnknown)
+		unknown[reference] = time.Now()
+	}
+	sent := map[string]string{}
+	for _, entry := range srv.Sent() {
+		sent[entry.ReferenceID] = entry.ID
+	}
+	assert.Len(t, sent, n*3/5)
+
+	const window = 200 * time.Millisecond
+	restarted := newClientOf(t, srv, messaging.WithSettle(messaging.SettlePolicy{Window: window, Interval: 10 * time.Millisecond, Resend: true}))
+	for reference, since := range unknown {
+		m := testMessage(reference)
+		m.To = testNumber // as it may be stored: without the plus
+		receipt, err := restarted.SMS.Settle(t.Context(), m, since)
+		if id, ok := sent[reference]; ok {
+			require.NoError(t, err)
+			assert.Equal(t, id, receipt.ID)
+			continue
+		}
+		require.ErrorIs(t, err, messaging.ErrNotListed)
+		assert.Equal(t, messaging.Unknown, messaging.VerdictOf(err))
+		assert.GreaterOrEqual(t, time.Since(since), window)
+	}
+	assert.Len(t, srv.Sent(), len(sent), "Settle sends nothing")
 }

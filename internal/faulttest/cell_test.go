@@ -29,15 +29,19 @@ type target struct {
 	call    string
 	channel *channel // nil for a listing
 	page    int      // of a listing, from 1
+	wrapped bool     // by WithTransport, and observed: nothing else may differ
 }
 
-// targets returns every channel, and a listing of two pages.
+// targets returns every channel, a listing of two pages, and calls of an observed client with a wrapped transport.
 func targets() []target {
 	var all []target
 	for i := range channels {
 		all = append(all, target{call: channels[i].name, channel: &channels[i]})
 	}
-	return append(all, target{call: "list", page: 1}, target{call: "list, second page", page: 2})
+	return append(all,
+		target{call: "list", page: 1}, target{call: "list, second page", page: 2},
+		target{call: "sms, wrapped", channel: &channels[0], wrapped: true}, target{call: "list, wrapped", page: 1, wrapped: true},
+	)
 }
 
 // listPages are the listing under test, as the service sends it, and listedIDs are the IDs of its rows.
@@ -280,6 +284,9 @@ func (c cell) peerScript(strike func() bool) script {
 func (c cell) clientOptions(t *testing.T, strike func() bool) []messaging.Option {
 	t.Helper()
 	options := []messaging.Option{messaging.WithLenientLimits()} // some texts are longer than the platform allows
+	if c.wrapped {
+		options = append(options, messaging.WithObserver(silentObserver{t, testText}), messaging.WithTransport(copying))
+	}
 	http2 := c.on&overHTTP2 != 0
 	if !http2 && c.dial == nil && c.proxy == nil && !c.tls && c.transport == nil {
 		return options
@@ -315,6 +322,18 @@ func (c cell) clientOptions(t *testing.T, strike func() bool) []messaging.Option
 	t.Cleanup(tr.CloseIdleConnections)
 	return append(options, messaging.WithHTTPClient(&http.Client{Transport: tr}))
 }
+
+// copying wraps a transport as tracers do: it sends a copy of the request, with a context of its own.
+func copying(base http.RoundTripper) http.RoundTripper {
+	return wrapper(func(r *http.Request) (*http.Response, error) {
+		type span struct{}
+		return base.RoundTrip(r.Clone(context.WithValue(r.Context(), span{}, "1")))
+	})
+}
+
+type wrapper func(*http.Request) (*http.Response, error)
+
+func (f wrapper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // sendMessage sends the message under test, or another one that its reference tells apart.
 func (c cell) sendMessage(ctx context.Context, client *messaging.Client, reference string) (id string, err error) {

@@ -109,16 +109,20 @@ func (leakyTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 // A silentObserver fails where a step shows a secret or something of a personal message.
 type silentObserver struct {
 	t      *testing.T
-	secret string
+	secret string // must not show, and is not printed with the client either
 }
 
 func (o silentObserver) StartStep(ctx context.Context, step messaging.Step) context.Context {
-	assertSilent(o.t, printEveryWay(step))
+	shown := printEveryWay(step)
+	assertSilent(o.t, shown)
+	assertAbsent(o.t, shown, o.secret)
 	return ctx
 }
 
 func (o silentObserver) EndStep(_ context.Context, step messaging.Step, result messaging.StepResult) {
-	assertSilent(o.t, printEveryWay(step)+printEveryWay(result))
+	shown := printEveryWay(step) + printEveryWay(result)
+	assertSilent(o.t, shown)
+	assertAbsent(o.t, shown, o.secret)
 }
 
 // optionsIn returns the names of the options that a file of the module declares.

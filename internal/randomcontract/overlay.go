@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -277,7 +278,7 @@ func (d drawer) delivery() object {
 	hook := d.webhook("id", "reference", "status", "time", "kind", "from", "to")
 	statuses := object{}
 	for i, status := range []string{"delivered", "read", "queued", "sent", "failed", "expired", "rejected"} {
-		statuses[status] = pick(d, []string{fmt.Sprint(i + 1)}, d.words(2, strings.ToUpper(status)))
+		statuses[status] = pick(d, []string{strconv.Itoa(i + 1)}, d.words(2, strings.ToUpper(status)))
 	}
 	hook["statuses"] = statuses
 	open, end := "%", ""

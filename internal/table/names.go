@@ -72,7 +72,7 @@ func (n *names) pathFault(name string) string {
 	parts := strings.Split(name, ".")
 	switch {
 	case !n.dotted && slices.ContainsFunc(parts[1:], IsPosition):
-		return "looks like a path into a list, which only a JSON body has; write the parameter's name, such as to[0], or set encoding to json"
+		return "leads into a list, which only a JSON body has; write the parameter's name, such as to[0], or set encoding to json"
 	case !n.dotted:
 		return ""
 	case IsPosition(parts[0]):
@@ -114,7 +114,7 @@ func foreignFault(path string) string {
 	return ""
 }
 
-var bracketed = regexp.MustCompile(`\[[0-9]*\*?\]`) //nolint:gochecknoglobals // never written
+var bracketed = regexp.MustCompile(`\[[0-9]*\*?\]`)
 
 // maxName is how many bytes a name may have.
 const maxName = 256

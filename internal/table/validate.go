@@ -129,7 +129,7 @@ func (l List) validate(found *Problems, operation string, t *Table) {
 	l.Headers.validate(found, operation+".headers", t)
 	checkChoice(found, operation+".method", l.Method, "GET", "POST")
 	checkChoice(found, operation+".encoding", l.Encoding, "form", "json", "query")
-	if l.Method == "GET" && l.Encoding != "query" {
+	if l.Method == "GET" && l.Encoding != "query" { //nolint:usestdlibvars // a contract knows no net/http
 		found.add(operation+".encoding", "needs a body, which a GET has not; write query, or set "+operation+".method to POST")
 	}
 	taken := newNames(l.Encoding == "json")
@@ -216,7 +216,8 @@ func (c Callback) validate(found *Problems, section string, params map[string][]
 	for concept, list := range sorted(params) {
 		for i, name := range list {
 			if slices.ContainsFunc(c.Events, func(path string) bool { return isWithinElement(name, path) }) {
-				found.add(at(join(section+".params", concept), i), "leads through "+section+".events; write the rest of the path, from the event on")
+				place := at(join(section+".params", concept), i)
+				found.add(place, "leads through "+section+".events; write the rest of the path, from the event on")
 			}
 		}
 	}
@@ -321,9 +322,9 @@ func checkLayouts(found *Problems, path string, layouts []string) {
 		case nameFault(layout, false) != "":
 			found.add(place, nameFault(layout, false))
 		case err == nil && strings.Contains(text, abbreviation):
-			found.add(place, "names a zone by letters, which do not say which; write -0700, or the letters that always stand there, such as GMT")
+			found.add(place, "names a zone by letters; write -0700, or the letters that always stand there, such as GMT")
 		case err != nil || got.Year() != 2026 || got.YearDay() != example.YearDay() || got.Hour() != 0 && got.Hour() != 13:
-			found.add(place, "is no layout of a date; write how the service would write 2006-01-02 15:04:05, such as 02/01/2006 15:04 or Jan 2 2006 3:04PM")
+			found.add(place, "is no layout of a date; write 2006-01-02 15:04:05 as the service would, such as 02/01/2006 3:04PM")
 		}
 	}
 }

@@ -40,17 +40,15 @@ type call struct {
 	endBackoff  func(status int, err error)
 }
 
-// Do performs a call. The loop is retryablehttp's: RoundTrip, checkRetry, the wait that backoff returns, and again.
+// Do performs a call. The loop is retryablehttp's: RoundTrip, checkRetry, the wait that it leaves, and again.
 func (t *Transport) Do(ctx context.Context, r Request) Outcome {
 	c := &call{transport: t, request: r}
 	c.http.Transport, c.http.Jar = c, t.Jar
 	c.retries = retryablehttp.Client{
 		HTTPClient:   &c.http,
-		RetryWaitMin: t.MinWait,
-		RetryWaitMax: t.MaxWait,
 		RetryMax:     t.MaxAttempts, // checkRetry counts; the retry for a fresh token comes on top
 		CheckRetry:   c.checkRetry,
-		Backoff:      c.backoff,
+		Backoff:      func(wait, _ time.Duration, _ int, _ *http.Response) time.Duration { return wait },
 		ErrorHandler: retryablehttp.PassthroughErrorHandler,
 	}
 	req := http.Request{
@@ -271,6 +269,7 @@ func (c *call) log(ctx context.Context, explained error) {
 func (c *call) checkRetry(ctx context.Context, _ *http.Response, _ error) (bool, error) {
 	c.retrying = c.shouldRetry(ctx)
 	if c.retrying {
+		c.retries.RetryWaitMin = c.backoff()
 		_, c.endBackoff = c.request.Observe.begin(ctx, Backoff, c.outcome.Attempts+1)
 	}
 	return c.retrying, nil
@@ -346,11 +345,12 @@ func (c *call) canWait(ctx context.Context) bool {
 
 // backoff returns how long to wait before the next attempt: a random time up to minWait·2ⁿ and up to maxWait, so that
 // clients that failed together do not come back together, and at least as long as the response asked for.
-func (c *call) backoff(minWait, maxWait time.Duration, n int, _ *http.Response) time.Duration {
+func (c *call) backoff() time.Duration {
 	if c.refreshing {
 		return 0
 	}
-	ceiling := min(float64(minWait)*math.Pow(2, float64(n)), float64(maxWait))
+	t := c.transport
+	ceiling := min(float64(t.MinWait)*math.Pow(2, float64(c.outcome.Attempts-1)), float64(t.MaxWait))
 	jitter := time.Duration(rand.Float64() * ceiling) //nolint:gosec // no secret depends on it
 	return max(c.outcome.RetryAfter, jitter)
 }

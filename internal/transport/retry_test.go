@@ -268,7 +268,7 @@ func TestBackoffIsRandomAndBounded(t *testing.T) {
 }
 
 func TestBackoffDoesNotOverflow(t *testing.T) {
-	for _, n := range []int{0, 1, 30, 62, 63, 64, 1023, 1024, 5000, math.MaxInt32} {
+	for _, n := range []int{0, 1, 30, 62, 63, 64, 1023, 1024, 5000, math.MaxInt32 - 1} {
 		for _, bounds := range [][2]time.Duration{
 			{time.Nanosecond, time.Minute},
 			{200 * time.Millisecond, time.Minute},
@@ -276,7 +276,8 @@ func TestBackoffDoesNotOverflow(t *testing.T) {
 			{200 * time.Millisecond, math.MaxInt64},
 		} {
 			for range 20 {
-				wait := new(call).backoff(bounds[0], bounds[1], n, nil)
+				c := call{transport: &Transport{MinWait: bounds[0], MaxWait: bounds[1]}, outcome: Outcome{Attempts: n + 1}}
+				wait := c.backoff()
 				assert.GreaterOrEqual(t, wait, time.Duration(0), n)
 				assert.LessOrEqual(t, wait, bounds[1], n)
 			}

@@ -1,0 +1,179 @@
+package sandbox
+
+import (
+	"cmp"
+	"crypto/rand"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/messaging-service/messaging-go/messagingtest"
+)
+
+// AnswerKind is what a recipient answers with.
+type AnswerKind string
+
+// The kinds. SMS has texts only, chat app 1 has texts, images and locations.
+const (
+	AnswerText       AnswerKind = "text"
+	AnswerButton     AnswerKind = "button"      // taps a reply button
+	AnswerListRow    AnswerKind = "list"        // taps a row of a list
+	AnswerQuickReply AnswerKind = "quick_reply" // taps the button of a template
+	AnswerForm       AnswerKind = "form"        // sends a flow back
+	AnswerLocation   AnswerKind = "location"
+	AnswerImage      AnswerKind = "image"
+	AnswerReaction   AnswerKind = "reaction" // with the emoji in Text
+)
+
+// An Answer is a message of a recipient to the sender.
+type Answer struct {
+	Channel messagingtest.Channel `json:"channel"`
+	From    string                `json:"from"`         // the recipient, who answers
+	To      string                `json:"to,omitempty"` // whom the message goes to; by default the sender of the last message
+	Name    string                `json:"name,omitempty"`
+	Kind    AnswerKind            `json:"kind,omitempty"` // text by default
+	// Text is the text, the label of what was tapped, the name of a place, the caption of an image, or an emoji.
+	Text        string `json:"text,omitempty"`
+	Description string `json:"description,omitempty"` // of a row
+	Payload     string `json:"payload,omitempty"`     // the ID of what was tapped, or the token of a form
+	Message     string `json:"message,omitempty"`     // the ID of the message that is answered
+	URL         string `json:"url,omitempty"`         // of an image
+	Latitude    string `json:"latitude,omitempty"`
+	Longitude   string `json:"longitude,omitempty"`
+}
+
+// check returns what is wrong with an answer, or "".
+func (a Answer) check() string {
+	chat2 := a.Channel == messagingtest.ChannelChatApp2
+	switch {
+	case a.Channel != messagingtest.ChannelSMS && a.Channel != messagingtest.ChannelChatApp1 && !chat2:
+		return errChannel.Error()
+	case strings.TrimSpace(a.From) == "":
+		return "from is missing: the number that answers"
+	}
+	switch a.Kind {
+	case AnswerText:
+		if a.Text == "" {
+			return "text is missing"
+		}
+		return ""
+	case AnswerLocation:
+		if !isDegrees(a.Latitude, 90) || !isDegrees(a.Longitude, 180) {
+			return "latitude and longitude must be decimal degrees, such as 14.5995 and 120.9842"
+		}
+	case AnswerImage:
+		if webURL(a.URL) == "" {
+			return "url must be an absolute http or https URL of an image"
+		}
+	case AnswerReaction:
+		if a.Message == "" {
+			return "message is missing: the ID of the message that the reaction is to"
+		}
+	case AnswerButton, AnswerListRow, AnswerQuickReply:
+		if a.Text == "" && a.Payload == "" {
+			return "payload is missing: the ID of what was tapped"
+		}
+	case AnswerForm:
+	default:
+		return "kind must be text, button, list, quick_reply, form, location, image or reaction"
+	}
+	if a.Channel == messagingtest.ChannelSMS || !chat2 && a.Kind != AnswerLocation && a.Kind != AnswerImage {
+		return "kind " + string(a.Kind) + " does not exist on this channel"
+	}
+	return ""
+}
+
+func isDegrees(s string, limit float64) bool {
+	f, err := strconv.ParseFloat(s, 64)
+	return err == nil && json.Valid([]byte(s)) && f >= -limit && f <= limit
+}
+
+// callback returns the event of an answer with this ID.
+func (a Answer) callback(id string, at time.Time) messagingtest.Callback {
+	from := strings.TrimPrefix(a.From, "+")
+	if a.Channel == messagingtest.ChannelSMS {
+		return messagingtest.InboundSMS{ID: id, From: from, To: a.To, Text: a.Text, ReceivedAt: at}
+	}
+	m := messagingtest.InboundChatApp{
+		ID: id, From: from, To: a.To, Name: cmp.Or(a.Name, "Sandbox"), Kind: string(a.Kind), ReceivedAt: at,
+	}
+	switch a.Kind {
+	case AnswerText:
+		m.Text = a.Text
+	case AnswerImage:
+		m.MediaURL, m.MIMEType, m.Caption = a.URL, "image/jpeg", a.Text
+	case AnswerLocation:
+		m.Latitude, m.Longitude = a.Latitude, a.Longitude
+	case AnswerButton, AnswerListRow, AnswerForm:
+		m.Kind = "interactive"
+	case AnswerQuickReply:
+		m.Kind = "button"
+	case AnswerReaction:
+	}
+	if a.Channel == messagingtest.ChannelChatApp2 {
+		m.JSON = a.platform(m)
+	}
+	return m
+}
+
+// platform returns the answer as an object of the third-party platform.
+func (a Answer) platform(m messagingtest.InboundChatApp) string {
+	o := map[string]any{
+		"from": m.From, "id": m.ID, "timestamp": strconv.FormatInt(m.ReceivedAt.Unix(), 10), "type": m.Kind,
+	}
+	if a.Message != "" && a.Kind != AnswerReaction {
+		o["context"] = map[string]string{"from": m.To, "id": a.Message}
+	}
+	reply := map[string]any{"id": a.Payload, "title": a.Text}
+	switch a.Kind {
+	case AnswerText:
+		o["text"] = map[string]string{"body": a.Text}
+	case AnswerImage:
+		o["image"] = filled(map[string]any{"id": "media-" + m.ID, "url": a.URL, "caption": a.Text, "mime_type": m.MIMEType})
+	case AnswerLocation:
+		o["location"] = filled(map[string]any{
+			"latitude": json.Number(a.Latitude), "longitude": json.Number(a.Longitude), "name": a.Text,
+		})
+	case AnswerReaction:
+		o["reaction"] = map[string]string{"message_id": a.Message, "emoji": a.Text}
+	case AnswerQuickReply:
+		o["button"] = map[string]string{"payload": a.Payload, "text": a.Text}
+	case AnswerButton:
+		o["interactive"] = map[string]any{"type": "button_reply", "button_reply": reply}
+	case AnswerListRow:
+		if a.Description != "" {
+			reply["description"] = a.Description
+		}
+		o["interactive"] = map[string]any{"type": "list_reply", "list_reply": reply}
+	case AnswerForm:
+		response, _ := json.Marshal(map[string]string{"flow_token": a.Payload})
+		o["interactive"] = map[string]any{
+			"type": "nfm_reply", "nfm_reply": map[string]string{"name": "flow", "body": "Sent", "response_json": string(response)},
+		}
+	}
+	text, err := json.Marshal(o)
+	if err != nil {
+		return "" // numbers were checked
+	}
+	return string(text)
+}
+
+func filled(o map[string]any) map[string]any {
+	for name, value := range o {
+		if value == "" {
+			delete(o, name)
+		}
+	}
+	return o
+}
+
+// newInboundID returns an ID that no inbound message has had, in this run or another: receivers remember IDs.
+func newInboundID(channel messagingtest.Channel) string {
+	if channel == messagingtest.ChannelChatApp2 {
+		return "wamid." + rand.Text()
+	}
+	return "in-" + strings.ToLower(rand.Text()[:16])
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }

@@ -1,0 +1,204 @@
+package sandbox
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/messaging-service/messaging-go/messagingtest"
+	"github.com/messaging-service/messaging-go/sms"
+	"github.com/messaging-service/messaging-go/webhook"
+)
+
+// receiver is a program that receives answers with package webhook.
+type receiver struct {
+	*httptest.Server
+
+	mu    sync.Mutex
+	texts []webhook.SMSMessage
+	chats []webhook.ChatMessage
+}
+
+func newReceiver(t *testing.T) *receiver {
+	t.Helper()
+	r := &receiver{}
+	hooks, err := webhook.NewReceiver(webhook.WithSecret("key", "a-long-enough-secret"), webhook.WithStore(webhook.NewMemoryStore(100, time.Hour)))
+	require.NoError(t, err)
+	chat := func(_ context.Context, m webhook.ChatMessage) error {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.chats = append(r.chats, m)
+		return nil
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/sms", hooks.SMS(func(_ context.Context, m webhook.SMSMessage) error {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.texts = append(r.texts, m)
+		return nil
+	}))
+	mux.Handle("/chatapp1", hooks.ChatApp1(chat))
+	mux.Handle("/chatapp2", hooks.ChatApp2(chat))
+	r.Server = httptest.NewServer(mux)
+	t.Cleanup(r.Close)
+	return r
+}
+
+func (r *receiver) webhooks() map[messagingtest.Channel]string {
+	urls := map[messagingtest.Channel]string{}
+	for _, c := range []messagingtest.Channel{messagingtest.ChannelSMS, messagingtest.ChannelChatApp1, messagingtest.ChannelChatApp2} {
+		urls[c] = r.URL + "/" + string(c) + "?key=a-long-enough-secret"
+	}
+	return urls
+}
+
+func TestAnswersReachAReceiver(t *testing.T) {
+	t.Parallel()
+	program := newReceiver(t)
+	r := newRig(t, Config{Webhooks: program.webhooks()})
+	for _, tc := range []struct {
+		name, body string
+		want       webhook.Content
+	}{
+		{"text", `{"channel":"chatapp2","from":"` + ana + `","text":"Yes"}`, webhook.Text{Body: "Yes"}},
+		{"text by chat app 1", `{"channel":"chatapp1","from":"` + ana + `","text":"Yes & no + 1"}`, webhook.Text{Body: "Yes & no + 1"}},
+		{
+			"button", `{"channel":"chatapp2","from":"` + ana + `","kind":"button","payload":"y","text":"Yes","message":"wamid.1"}`,
+			webhook.Reply{ID: "y", Title: "Yes", Kind: "button_reply"},
+		},
+		{
+			"row", `{"channel":"chatapp2","from":"` + ana + `","kind":"list","payload":"r","text":"R","description":"D"}`,
+			webhook.Reply{ID: "r", Title: "R", Description: "D", Kind: "list_reply"},
+		},
+		{
+			"quick reply", `{"channel":"chatapp2","from":"` + ana + `","kind":"quick_reply","payload":"stop","text":"Stop"}`,
+			webhook.Reply{ID: "stop", Title: "Stop", Kind: "button"},
+		},
+		{"reaction", `{"channel":"chatapp2","from":"` + ana + `","kind":"reaction","text":"👍","message":"wamid.1"}`, webhook.Reaction{MessageID: "wamid.1", Emoji: "👍"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			var got struct{ Calls []Call }
+			r.api(http.MethodPost, "replies", tc.body, &got)
+			require.Len(t, got.Calls, 1)
+			require.Equal(t, http.StatusOK, got.Calls[0].Status)
+			program.mu.Lock()
+			defer program.mu.Unlock()
+			last := program.chats[len(program.chats)-1]
+			assert.Equal(t, "639171234567", trimPlus(last.From))
+			if want, isReply := tc.want.(webhook.Reply); isReply {
+				reply, ok := last.Content.(webhook.Reply)
+				require.True(t, ok, "%T", last.Content)
+				assert.Equal(t, want.ID, reply.ID)
+				assert.Equal(t, want.Title, reply.Title)
+				return
+			}
+			assert.Equal(t, tc.want, last.Content)
+		})
+	}
+	for _, channel := range []string{"chatapp1", "chatapp2"} {
+		r.api(http.MethodPost, "replies", `{"channel":"`+channel+`","from":"`+ana+`","kind":"location","latitude":"14.5","longitude":"-120","text":"Here"}`, nil)
+		r.api(http.MethodPost, "replies", `{"channel":"`+channel+`","from":"`+ana+`","kind":"image","url":"https://a.example.com/1.jpg","text":"A caption"}`, nil)
+		program.mu.Lock()
+		location, isLocation := program.chats[len(program.chats)-2].Content.(webhook.Location)
+		image, isImage := program.chats[len(program.chats)-1].Content.(webhook.Media)
+		program.mu.Unlock()
+		assert.True(t, isLocation && isImage, channel)
+		assert.InDelta(t, 14.5, location.Latitude, 0, channel)
+		assert.Equal(t, "https://a.example.com/1.jpg", image.URL, channel)
+	}
+	r.api(http.MethodPost, "replies", `{"channel":"chatapp2","from":"`+ana+`","kind":"form","payload":"token-1"}`, nil)
+}
+
+func trimPlus(s string) string {
+	if s != "" && s[0] == '+' {
+		return s[1:]
+	}
+	return s
+}
+
+func TestAnswerIsRepeated(t *testing.T) {
+	t.Parallel()
+	program := newReceiver(t)
+	r := newRig(t, Config{Webhooks: program.webhooks()})
+	_, err := r.client().SMS.Send(t.Context(), sms.Message{From: "ACME", To: ana, Text: "Yes or no?"})
+	require.NoError(t, err)
+	r.messages(1)
+	var got struct {
+		ID    string
+		Calls []Call
+	}
+	r.api(http.MethodPost, "replies", `{"channel":"sms","from":"`+ana+`","text":"Yes"}`, &got)
+	id := got.ID
+	r.api(http.MethodPost, "messages/"+id+"/repeat", `{}`, &got)
+	assert.Len(t, got.Calls, 1)
+	r.api(http.MethodPost, "messages/"+id+"/repeat", `{"twice":true}`, &got)
+	assert.GreaterOrEqual(t, len(got.Calls), 2)
+	program.mu.Lock()
+	defer program.mu.Unlock()
+	require.Len(t, program.texts, 1, "a receiver handles an event once")
+	assert.Equal(t, "Yes", program.texts[0].Text)
+	assert.Equal(t, "ACME", program.texts[0].To, "it goes to the sender of the last message")
+	page := r.page("?channel=sms&to=639171234567")
+	contains(t, page, "answer → 200")
+	lacks(t, page, "a-long-enough-secret")
+}
+
+func TestAnswerWithoutAWebhookStays(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Config{})
+	var got struct {
+		Note  string
+		Calls []Call
+	}
+	r.api(http.MethodPost, "replies", `{"channel":"sms","from":"`+ana+`","text":"Hello?"}`, &got)
+	assert.Contains(t, got.Note, "no webhook is set")
+	assert.Empty(t, got.Calls)
+	contains(t, r.page("?channel=sms&to=639171234567"), "Hello?")
+}
+
+func TestAnswerFailsAndIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	hook := newHook(t)
+	hook.status = http.StatusInternalServerError
+	r := newRig(t, Config{Webhooks: map[messagingtest.Channel]string{messagingtest.ChannelSMS: hook.URL}})
+	var got struct{ Calls []Call }
+	r.api(http.MethodPost, "replies", `{"channel":"sms","from":"`+ana+`","text":"Hello?"}`, &got)
+	require.Len(t, got.Calls, tries+1)
+	assert.Equal(t, 3, got.Calls[2].Try)
+	contains(t, r.page("?channel=sms&to=639171234567"), "answer → 500")
+	hook.Close()
+	r.api(http.MethodPost, "replies", `{"channel":"sms","from":"`+ana+`","text":"Hello?"}`, &got)
+	assert.NotEmpty(t, got.Calls[0].Error)
+	assert.NotContains(t, got.Calls[0].Error, "messagingtest")
+}
+
+func TestAnswerIsChecked(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Config{})
+	for body, want := range map[string]string{
+		`{"channel":"fax","from":"1","text":"x"}`:                                                     "channel must be",
+		`{"channel":"sms","text":"x"}`:                                                                "from is missing",
+		`{"channel":"sms","from":"1"}`:                                                                "text is missing",
+		`{"channel":"sms","from":"1","kind":"image","url":"https://a.example.com/"}`:                  "does not exist on this channel",
+		`{"channel":"chatapp1","from":"1","kind":"button","payload":"y"}`:                             "does not exist on this channel",
+		`{"channel":"chatapp2","from":"1","kind":"button"}`:                                           "payload is missing",
+		`{"channel":"chatapp2","from":"1","kind":"image","url":"file:///etc/passwd"}`:                 "url must be",
+		`{"channel":"chatapp2","from":"1","kind":"location","latitude":"91","longitude":"0"}`:         "decimal degrees",
+		`{"channel":"chatapp2","from":"1","kind":"location","latitude":"0x1p-2","longitude":"0"}`:     "decimal degrees",
+		`{"channel":"chatapp2","from":"1","kind":"location","latitude":"NaN","longitude":"Infinity"}`: "decimal degrees",
+		`{"channel":"chatapp2","from":"1","kind":"reaction","text":"x"}`:                              "message is missing",
+		`{"channel":"chatapp2","from":"1","kind":"telepathy"}`:                                        "kind must be",
+	} {
+		status, text := r.do(http.MethodPost, Root+"replies", body)
+		assert.Equal(t, http.StatusBadRequest, status, body)
+		assert.Contains(t, text, want, body)
+	}
+	status, _ := r.do(http.MethodPost, Root+"messages/msg-9/repeat", `{}`)
+	assert.Equal(t, http.StatusNotFound, status)
+}

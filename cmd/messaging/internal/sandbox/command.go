@@ -1,0 +1,187 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/messagingtest"
+)
+
+// exitUsage is the status for flags that are wrong, and for what they name that cannot be used.
+const exitUsage = 2
+
+// maxContract is how long the file of a contract may be.
+const maxContract = 1 << 20
+
+// Command runs the sandbox until the context ends and returns the exit status. A flag that cannot be used is one line on
+// stderr and status 2.
+func Command(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	settings, err := parseFlags(args, stderr)
+	if errors.Is(err, flag.ErrHelp) {
+		return 0
+	}
+	if err == nil {
+		err = settings.run(ctx, stdout)
+	}
+	if err != nil {
+		fmt.Fprintln(stderr, "messaging sandbox: "+strings.ReplaceAll(err.Error(), "\n", "; "))
+		return exitUsage
+	}
+	return 0
+}
+
+// settings are the flags.
+type settings struct {
+	listen   string
+	contract string
+	config   Config
+}
+
+func parseFlags(args []string, stderr io.Writer) (settings, error) {
+	s := settings{config: Config{Webhooks: map[messagingtest.Channel]string{}}}
+	flags := flag.NewFlagSet("messaging sandbox", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	flags.StringVar(&s.listen, "listen", "127.0.0.1:8026", "the `address` to listen on; one that is not loopback asks for a password, which is printed once")
+	flags.StringVar(&s.contract, "contract", "", "the `file` with what the contract of the account says differently")
+	flags.StringVar(&s.config.Token, "token", "", "the `token` that the service accepts (a random one by default)")
+	flags.StringVar(&s.config.Keep, "keep", "", "the `file` that stores messages between runs (memory only by default)")
+	webhooks := map[messagingtest.Channel]*string{}
+	for _, channel := range []messagingtest.Channel{messagingtest.ChannelSMS, messagingtest.ChannelChatApp1, messagingtest.ChannelChatApp2} {
+		webhooks[channel] = flags.String("webhook-"+string(channel), "", "the `URL` that answers by "+channelName(channel)+" go to")
+	}
+	if err := flags.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			flags.SetOutput(stderr)
+			fmt.Fprintln(stderr, "usage: messaging sandbox [flags]")
+			flags.PrintDefaults()
+		}
+		return s, err
+	}
+	if flags.NArg() > 0 {
+		return s, fmt.Errorf("unexpected argument %q: everything is a flag", flags.Arg(0))
+	}
+	for channel, target := range webhooks {
+		if *target == "" {
+			continue
+		}
+		if webURL(*target) == "" {
+			return s, fmt.Errorf("-webhook-%s: must be an absolute http or https URL, such as http://127.0.0.1:8080/hooks", channel)
+		}
+		s.config.Webhooks[channel] = *target
+	}
+	if strings.ContainsFunc(s.config.Token, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return s, errors.New("-token: must be printable ASCII without spaces")
+	}
+	if s.contract != "" {
+		return s, s.readContract()
+	}
+	return s, nil
+}
+
+func (s *settings) readContract() error {
+	file, err := os.Open(s.contract)
+	if err != nil {
+		return fmt.Errorf("-contract: %w", err)
+	}
+	defer func() { _ = file.Close() }()
+	overlay, err := io.ReadAll(io.LimitReader(file, maxContract+1))
+	if err == nil && len(overlay) > maxContract {
+		err = errors.New("longer than 1 MiB")
+	}
+	if err == nil {
+		s.config.Contract, err = contract.Parse(overlay)
+	}
+	if err != nil {
+		return fmt.Errorf("-contract %s: %w", s.contract, err)
+	}
+	return nil
+}
+
+// run serves until the context ends.
+func (s *settings) run(ctx context.Context, stdout io.Writer) error {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.listen)
+	if err != nil {
+		if errors.Is(err, syscall.EADDRINUSE) {
+			err = fmt.Errorf("%s is taken: another program listens there", s.listen)
+		}
+		return fmt.Errorf("-listen: %w", err)
+	}
+	defer func() { _ = listener.Close() }()
+	if bound, ok := listener.Addr().(*net.TCPAddr); !ok || !bound.IP.IsLoopback() {
+		s.config.Password = newSecret()
+	}
+	box, err := New(s.config)
+	if err != nil {
+		return fmt.Errorf("-keep: %w", err)
+	}
+	base := baseURL(s.listen, listener.Addr())
+	fmt.Fprintf(stdout, "export MESSAGING_BASE_URL=%s\nexport MESSAGING_TOKEN=%s\n\nThe page is at %s%s\n",
+		base, shellWord(box.service.Token), base, Root)
+	if s.config.Password != "" {
+		fmt.Fprintf(stdout, "It asks for this password, which is not shown again: %s\n", s.config.Password)
+	}
+	err = serve(ctx, listener, box.Handler(s.listen, listener.Addr()))
+	if closed := box.Close(); closed != nil {
+		err = errors.Join(err, fmt.Errorf("-keep: %w", closed))
+	}
+	return err
+}
+
+// baseURL returns the address of the service as programs on this machine write it.
+func baseURL(listen string, addr net.Addr) string {
+	host, _, _ := net.SplitHostPort(listen)
+	bound, _ := addr.(*net.TCPAddr)
+	if bound == nil {
+		return "http://" + addr.String()
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return "http://" + net.JoinHostPort(host, itoa(bound.Port))
+}
+
+// shellWord quotes a text for a shell if it needs to be.
+func shellWord(text string) string {
+	if strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.~+/=") == "" {
+		return text
+	}
+	return shellQuote(text)
+}
+
+// serve serves until the context ends, and lets requests under way finish for a moment.
+func serve(ctx context.Context, listener net.Listener, handler http.Handler) error {
+	const (
+		headerTimeout = 30 * time.Second
+		idleTimeout   = 2 * time.Minute
+		grace         = time.Second
+	)
+	server := &http.Server{
+		Handler: handler, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout,
+		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
+	}
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(listener) }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+	}
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+	defer cancel()
+	if server.Shutdown(last) != nil {
+		_ = server.Close()
+	}
+	<-done
+	return nil
+}

@@ -1,0 +1,101 @@
+package sandbox
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/sms"
+)
+
+func TestCommandRefusesFlags(t *testing.T) {
+	t.Parallel()
+	taken, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer taken.Close()
+	dir := t.TempDir()
+	file := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		return path
+	}
+	for want, args := range map[string][]string{
+		"is taken":                      {"-listen", taken.Addr().String()},
+		"-listen":                       {"-listen", "nowhere"},
+		"-contract: open":               {"-contract", filepath.Join(dir, "absent.json")},
+		"is a directory":                {"-contract", dir},
+		"sms.send.colour":               {"-contract", file("unknown.json", `{"sms.send": {"colour": 1}}`)},
+		"longer than 1 MiB":             {"-contract", file("long.json", strings.Repeat(" ", maxContract+1))},
+		"-webhook-sms: must be":         {"-webhook-sms", "hooks/sms"},
+		"-webhook-chatapp2: must be":    {"-webhook-chatapp2", "ftp://127.0.0.1/"},
+		"-token: must be":               {"-token", "two words"},
+		"not a message of a sandbox":    {"-listen", "127.0.0.1:0", "-keep", file("wrong.jsonl", "hello\n")},
+		"-keep":                         {"-listen", "127.0.0.1:0", "-keep", filepath.Join(dir, "no", "such", "folder")},
+		"flag provided but not defined": {"-colour", "red"},
+		"unexpected argument":           {"now"},
+	} {
+		var stdout, stderr bytes.Buffer
+		assert.Equal(t, exitUsage, Command(t.Context(), args, &stdout, &stderr), want)
+		assert.Contains(t, stderr.String(), want)
+		assert.Equal(t, 1, strings.Count(stderr.String(), "\n"), "one line: %s", stderr.String())
+		assert.Empty(t, stdout.String(), want)
+	}
+	var stderr bytes.Buffer
+	assert.Equal(t, 0, Command(t.Context(), []string{"-h"}, io.Discard, &stderr))
+	assert.Contains(t, stderr.String(), "-webhook-chatapp1")
+}
+
+// runCommand runs the command and returns the lines that it prints until one that has a text, and a function that ends it.
+func runCommand(t *testing.T, until string, args ...string) (output string, end func() int) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	reader, writer := io.Pipe()
+	code := make(chan int, 1)
+	var stderr bytes.Buffer
+	go func() {
+		code <- Command(ctx, args, writer, &stderr)
+		writer.Close()
+	}()
+	buffer := make([]byte, 4096)
+	for !strings.Contains(output, until) {
+		n, err := reader.Read(buffer)
+		output += string(buffer[:n])
+		require.NoError(t, err, "%s %s", output, &stderr)
+	}
+	go func() { _, _ = io.Copy(io.Discard, reader) }()
+	return output, func() int {
+		cancel()
+		return <-code
+	}
+}
+
+func TestCommandPrintsWhatToExport(t *testing.T) {
+	t.Parallel()
+	output, end := runCommand(t, "The page is at", "-listen", "127.0.0.1:0", "-token", "my-token", "-keep", filepath.Join(t.TempDir(), "kept"))
+	lines := strings.Split(output, "\n")
+	base, ok := strings.CutPrefix(lines[0], "export MESSAGING_BASE_URL=")
+	require.True(t, ok, output)
+	assert.Equal(t, "export MESSAGING_TOKEN=my-token", lines[1])
+	client, err := messaging.NewClient(base, messaging.WithToken("my-token"))
+	require.NoError(t, err)
+	receipt, err := client.SMS.Send(t.Context(), sms.Message{From: "ACME", To: ana, Text: "Hi"})
+	require.NoError(t, err)
+	assert.NotEmpty(t, receipt.ID)
+	assert.Equal(t, 0, end())
+}
+
+func TestCommandAsksForAPasswordBeyondLoopback(t *testing.T) {
+	t.Parallel()
+	output, end := runCommand(t, "not shown again", "-listen", "0.0.0.0:0")
+	assert.Regexp(t, `export MESSAGING_BASE_URL=http://127\.0\.0\.1:\d+`, output)
+	assert.Equal(t, 0, end())
+}

@@ -1,0 +1,154 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/messagingtest"
+)
+
+// TestPageShowsEveryContent sends the golden messages of chat app 2, and looks at each on the page.
+func TestPageShowsEveryContent(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Config{})
+	sent := 0
+	root := "../../../../chatapp2/testdata/golden"
+	require.NoError(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || strings.Contains(path, "envelope") {
+			return err
+		}
+		body, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		status, text := r.do(http.MethodPost, "/chatapp2/send", string(body))
+		require.Equal(t, http.StatusOK, status, "%s: %s", path, text)
+		sent++
+		id := parseNode([]byte(text)).at("messages.0.id").text()
+		m := r.settled(id, func(m Message) bool { return m.State != "" })
+		if sent%10 == 0 {
+			contains(t, r.page("?channel=chatapp2&to="+url.QueryEscape(m.To)+"&message="+url.QueryEscape(id)), `id="details"`, path)
+		}
+		r.mu.Lock()
+		b := bubbleOf(*r.book.byID[id].Sent, r.table)
+		r.mu.Unlock()
+		isEmpty := b.Body == "" && b.Label == "" && b.Media == nil && b.Header == "" && b.JSON == "" && b.Facts == nil
+		assert.False(t, isEmpty, path)
+		return nil
+	}))
+	assert.Greater(t, sent, 100)
+}
+
+func TestBubble(t *testing.T) {
+	t.Parallel()
+	table := contract.Default().Table()
+	chat2 := func(kind, content string) messagingtest.Sent {
+		return messagingtest.Sent{ID: "wamid.1", Channel: messagingtest.ChannelChatApp2, Kind: kind, Body: json.RawMessage(`{"type":"` + kind + `","` + kind + `":` + content + `}`)}
+	}
+	for name, tc := range map[string]struct {
+		message messagingtest.Sent
+		want    bubble
+	}{
+		"text": {chat2("text", `{"body":"Hi"}`), bubble{Body: "Hi"}},
+		"reply buttons": {
+			chat2("interactive", `{"type":"button","header":{"type":"text","text":"H"},"body":{"text":"B"},"footer":{"text":"F"},"action":{"buttons":[{"type":"reply","reply":{"id":"y","title":"Yes"}}]}}`),
+			bubble{Header: "H", Body: "B", Footer: "F", Buttons: []button{{Label: "Yes", Answer: &Answer{Kind: AnswerButton, Message: "wamid.1", Payload: "y", Text: "Yes"}}}},
+		},
+		"list": {
+			chat2("interactive", `{"type":"list","body":{"text":"B"},"action":{"button":"Times","sections":[{"title":"S","rows":[{"id":"r","title":"R","description":"D"}]}]}}`),
+			bubble{Body: "B", Menu: "Times", Sections: []section{{"S", []row{{"R", "D", &Answer{Kind: AnswerListRow, Message: "wamid.1", Payload: "r", Text: "R", Description: "D"}}}}}},
+		},
+		"a link that runs code": {
+			chat2("interactive", `{"type":"cta_url","body":{"text":"B"},"action":{"parameters":{"display_text":"Go","url":"javascript:alert(1)"}}}`),
+			bubble{Body: "B", Buttons: []button{{Label: "Go", Hint: "opens a link"}}},
+		},
+		"template": {
+			chat2("template", `{"name":"order","language":{"code":"en"},"components":[{"type":"BODY","parameters":[{"type":"text","text":"Ana"},{"type":"currency","parameter_name":"sum","currency":{"fallback_value":"$1"}}]},{"type":"button","sub_type":"quick_reply","index":0,"parameters":[{"type":"payload","payload":"Yes"}]}]}`),
+			bubble{
+				Label: "Template · order · en", Facts: []fact{{"{{1}}", "Ana"}, {"{{sum}}", "$1"}},
+				Buttons: []button{{Label: "Yes", Hint: "quick_reply", Answer: &Answer{Kind: AnswerQuickReply, Message: "wamid.1", Text: "Yes", Payload: "Yes"}}},
+			},
+		},
+		"order": {
+			chat2("interactive", `{"type":"order_details","body":{"text":"B"},"action":{"parameters":{"currency":"INR","total_amount":{"value":5,"offset":100},"order":{"items":[{"name":"Bread","quantity":2,"amount":{"value":1050,"offset":100}}]}}}}`),
+			bubble{Body: "B", Facts: []fact{{"2 × Bread", "10.50"}, {"Total", "0.05 INR"}}, Buttons: []button{{Label: "Review and pay", Hint: "order_details"}}},
+		},
+		"reaction":         {chat2("reaction", `{"message_id":"m","emoji":"👍"}`), bubble{Label: "Reaction", Reaction: "👍", About: "m"}},
+		"something new":    {chat2("hologram", `{"beam":7}`), bubble{Label: "hologram", JSON: "{\n  \"beam\": 7\n}"}},
+		"nothing in it":    {chat2("interactive", `null`), bubble{}},
+		"of another shape": {chat2("contacts", `"x"`), bubble{Label: "Contacts"}},
+		"chat app 1": {
+			messagingtest.Sent{Channel: messagingtest.ChannelChatApp1, Kind: "call_to_action", Text: "T", Body: json.RawMessage(`{"image":"https://a.example.com/1","caption":"C","action":"https://b.example.com/"}`)},
+			bubble{Body: "T", Media: &media{Kind: "image", URL: "https://a.example.com/1"}, Buttons: []button{{Label: "C", URL: "https://b.example.com/", Hint: "opens a link"}}},
+		},
+		"chat app 1 template": {
+			messagingtest.Sent{Channel: messagingtest.ChannelChatApp1, Kind: "template", Template: "t-1", Body: json.RawMessage(`{"templateId":"t-1","templateLanguage":"en","templateParams":{"b":"2","a":"1"}}`)},
+			bubble{Label: "Template · t-1 · en", Facts: []fact{{"a", "1"}, {"b", "2"}}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := bubbleOf(tc.message, table)
+			if name == "nothing in it" {
+				got.Label, got.JSON = "", ""
+			}
+			assert.Equal(t, tc.want, got)
+		})
+	}
+}
+
+func TestPieces(t *testing.T) {
+	t.Parallel()
+	assert.Equal(t, []piece{
+		{Text: "see "}, {Text: "https://a.example.com/x?y=1", Link: "https://a.example.com/x?y=1"}, {Text: ". "}, {Control: "U+202E"}, {Text: "ok\n"},
+	}, slices.DeleteFunc(pieces("see https://a.example.com/x?y=1. \u202eok\n"), func(p piece) bool { return p == piece{} }))
+	assert.Empty(t, pieces(""))
+	long := pieces(strings.Repeat("é", shownText))
+	assert.Equal(t, "… 8000 bytes in all", long[len(long)-1].Control)
+}
+
+func FuzzPieces(f *testing.F) {
+	for _, seed := range []string{"", "a", "https://a.example.com", "\u202e\x00", "\xff\xfe", "http://[::1", strings.Repeat("\u2066", 3000)} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, p := range pieces(text) {
+			assert.NotContains(t, p.Text, "\u202e")
+			assert.True(t, p.Link == "" || strings.HasPrefix(p.Link, "http"))
+		}
+	})
+}
+
+// FuzzExchange reads requests that anybody may send: what is shown of them, and which contract would take them.
+func FuzzExchange(f *testing.F) {
+	f.Add("text", `{"messaging_product":"whatsapp","type":"text","text":{"body":"Hi"}}`)
+	f.Add("interactive", `{"interactive":{"type":"carousel","action":{"cards":[{"card_index":0,"action":{"buttons":[{"type":"quick_reply"}]}}]}}}`)
+	f.Add("template", `{"template":{"components":[{"type":"carousel","cards":[{"components":[]}]}]}}`)
+	f.Add("order", `{"sender":"A","recipient":["1"],"body":{"text":"x"}}`)
+	f.Add("", "from=A&to=%ZZ&text=1")
+	f.Fuzz(func(t *testing.T, kind, body string) {
+		table := contract.Default().Table()
+		for _, channel := range []messagingtest.Channel{messagingtest.ChannelSMS, messagingtest.ChannelChatApp1, messagingtest.ChannelChatApp2} {
+			bubbleOf(messagingtest.Sent{Channel: channel, Kind: kind, Body: json.RawMessage(body)}, table)
+		}
+		header := http.Header{"Content-Type": {kind}}
+		for _, operation := range []string{"", sectionSMS, sectionList, sectionChatApp1, sectionChatApp2} {
+			assert.LessOrEqual(t, len(matches(table, operation, header, body, []byte(body), []byte(body))), maxMatches)
+			if overlay := hint(table, operation, http.MethodPost, "/v1", header, []byte(body)); overlay != "" {
+				_, err := contract.Parse([]byte(overlay))
+				require.NoError(t, err)
+			}
+		}
+	})
+}

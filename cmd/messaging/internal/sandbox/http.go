@@ -1,0 +1,156 @@
+package sandbox
+
+import (
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+)
+
+// Root is where the page and the API are. Everything else is the service.
+const Root = "/_sandbox/"
+
+// maxRequest is how long a request to the API may be: the longest text, and what is around it.
+const maxRequest = 2 << 20
+
+// tokenHeader carries the page's token in requests that change something.
+const tokenHeader = "X-Sandbox-Token" //nolint:gosec // the name of a header
+
+// Handler serves the service, the page and the API, to requests for the address that it listens on: listen is the address as the
+// user gave it, and addr where it listens. Other hosts are refused, so that no page of another site reaches the sandbox by a
+// name of its own that leads here.
+func (s *Sandbox) Handler(listen string, addr net.Addr) http.Handler {
+	pages := s.mux()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case !isHost(r.Host, listen, addr):
+			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+			w.WriteHeader(http.StatusMisdirectedRequest)
+			_, _ = io.WriteString(w, "The sandbox answers to the address that it listens on, and to no other host.\n")
+		case strings.HasPrefix(r.URL.Path, Root), r.URL.Path == "/" && r.Method == http.MethodGet && operationAt(s.table, "/") == "":
+			secure(w.Header())
+			if !s.mayEnter(r) {
+				w.Header().Set("WWW-Authenticate", `Basic realm="sandbox", charset="UTF-8"`)
+				fail(w, http.StatusUnauthorized, errors.New("the password that was printed at the start is asked for"))
+				return
+			}
+			pages.ServeHTTP(w, r)
+		default:
+			s.serve(w, r)
+		}
+	})
+}
+
+// isHost reports whether a Host header names the listening address.
+func isHost(host, listen string, addr net.Addr) bool {
+	name, port, err := net.SplitHostPort(host)
+	if err != nil {
+		name, port = strings.Trim(host, "[]"), "80"
+	}
+	_, ownPort, _ := net.SplitHostPort(addr.String())
+	own, _, _ := net.SplitHostPort(listen)
+	name = strings.ToLower(strings.TrimSuffix(name, "."))
+	ip := net.ParseIP(name)
+	bound, _ := addr.(*net.TCPAddr)
+	switch {
+	case bound == nil:
+		return false
+	case bound.IP.IsLoopback():
+		return port == ownPort && (name == "localhost" || ip != nil && ip.IsLoopback() || name == strings.ToLower(own))
+	case ip != nil:
+		return true // an address is no name that somebody else could lead here
+	case !bound.IP.IsUnspecified() && own != "" && name == strings.ToLower(own):
+		return true
+	}
+	machine, err := os.Hostname()
+	return name == "localhost" || err == nil && name == strings.ToLower(machine)
+}
+
+// secure sets what every response of the page and the API has.
+func secure(h http.Header) {
+	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "+
+		"img-src 'self' http: https:; media-src http: https:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cache-Control", "no-store")
+}
+
+// mayEnter reports whether a request has the password, or the service's token, or whether none is asked for.
+func (s *Sandbox) mayEnter(r *http.Request) bool {
+	if s.config.Password == "" || s.hasToken(r) {
+		return true
+	}
+	_, password, ok := r.BasicAuth()
+	return ok && equal(password, s.config.Password)
+}
+
+func (s *Sandbox) hasToken(r *http.Request) bool {
+	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	return ok && equal(token, s.service.Token)
+}
+
+// mayChange reports whether a request that changes something comes from the page or has the service's token.
+func (s *Sandbox) mayChange(r *http.Request) bool {
+	return s.hasToken(r) || equal(r.Header.Get(tokenHeader), s.token)
+}
+
+func equal(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
+
+// changing guards a handler that changes something.
+func (s *Sandbox) changing(handle http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if !s.mayChange(r) {
+			fail(w, http.StatusForbidden, errors.New("the header Authorization with Bearer and the token of the service is missing or wrong"))
+			return
+		}
+		handle(w, r)
+	}
+}
+
+// readJSON reads the body of a request, or responds and reports false. An empty body is {}.
+func readJSON(w http.ResponseWriter, r *http.Request, to any) bool {
+	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if r.ContentLength != 0 && (err != nil || kind != "application/json") {
+		fail(w, http.StatusUnsupportedMediaType, errors.New("the content type must be application/json"))
+		return false
+	}
+	dec := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxRequest))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(to); err != nil && !errors.Is(err, io.EOF) {
+		if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
+			fail(w, http.StatusRequestEntityTooLarge, tooLarge)
+			return false
+		}
+		fail(w, http.StatusBadRequest, errors.New("the body is not JSON as documented: "+strings.TrimPrefix(err.Error(), "json: ")))
+		return false
+	}
+	return true
+}
+
+// respond writes a value as JSON.
+func respond(w http.ResponseWriter, status int, value any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(value) // the client may have gone
+}
+
+// fail writes an error as JSON.
+func fail(w http.ResponseWriter, status int, err error) {
+	respond(w, status, map[string]string{"error": err.Error()})
+}
+
+// failed writes an error of the sandbox: one of the request, unless it says otherwise.
+func failed(w http.ResponseWriter, err error) {
+	if errors.Is(err, errNoSuchMessage) {
+		fail(w, http.StatusNotFound, err)
+		return
+	}
+	fail(w, http.StatusBadRequest, err)
+}

@@ -1,0 +1,150 @@
+package sandbox
+
+import (
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/messaging-service/messaging-go/internal/table"
+	"github.com/messaging-service/messaging-go/messagingtest"
+)
+
+// masked stands in place of a secret.
+const masked = "••••"
+
+// A masker hides credentials in what traffic shows.
+type masker struct {
+	literal *strings.Replacer // the credentials of the service
+	headers []string          // names in lower case
+	members *regexp.Regexp    // of JSON, whose values are secrets
+	params  []string          // of queries and forms
+}
+
+func newMasker(service *messagingtest.Server, t *table.Table) masker {
+	var literal []string
+	for _, secret := range []string{service.Token, service.APIKey, service.APISecret} {
+		if secret != "" {
+			literal = append(literal, secret, masked)
+		}
+	}
+	names := []string{"api[_-]?key", "api[_-]?secret", "access[_-]?token", "auth[_-]?token", "password", "passwd", "secret", "client[_-]?secret"}
+	pair := t.Auth.KeyPair
+	params := []string{"token", "key", "apikey", "api_key", "secret", "password", "access_token", "signature", "sig"}
+	for _, name := range []string{pair.Key, pair.Secret} {
+		if name != "" {
+			parts := strings.Split(name, ".")
+			names = append(names, regexp.QuoteMeta(parts[len(parts)-1]))
+			params = append(params, strings.ToLower(name))
+		}
+	}
+	return masker{
+		literal: strings.NewReplacer(literal...),
+		headers: []string{strings.ToLower(t.Auth.Token.Header), strings.ToLower(pair.Key), strings.ToLower(pair.Secret)},
+		members: regexp.MustCompile(`(?i)("(?:` + strings.Join(names, "|") + `)"\s*:\s*)("(?:[^"\\]|\\.)*"?|[^\s,}\]]+)`),
+		params:  params,
+	}
+}
+
+// header returns the header of an exchange by name, without secrets.
+func (m masker) header(h http.Header) []Header {
+	var list []Header
+	for name, values := range h {
+		for _, value := range values {
+			list = append(list, Header{name, m.headerValue(strings.ToLower(name), value)})
+		}
+	}
+	slices.SortFunc(list, func(a, b Header) int { return strings.Compare(a.Name, b.Name) })
+	return list
+}
+
+func (m masker) headerValue(name, value string) string {
+	secret := regexp.MustCompile(`key|secret|token|auth|password|cookie|signature`)
+	if !slices.Contains(m.headers, name) && !secret.MatchString(name) {
+		return m.text(value)
+	}
+	if scheme, rest, ok := strings.Cut(value, " "); ok && rest != "" && strings.HasSuffix(name, "authorization") {
+		return scheme + " " + masked
+	}
+	return masked
+}
+
+// text returns a text without the service's credentials.
+func (m masker) text(text string) string { return m.literal.Replace(text) }
+
+// body returns a body without secrets, be it JSON or a form.
+func (m masker) body(contentType, body string) string {
+	body = m.members.ReplaceAllString(m.text(body), `${1}"`+masked+`"`)
+	if strings.Contains(contentType, "form-urlencoded") {
+		body = m.query(body, nil)
+	}
+	return body
+}
+
+// query masks the values of parameters with these names, and of those that all traffic hides.
+func (m masker) query(query string, names []string) string {
+	params := strings.Split(query, "&")
+	for i, param := range params {
+		name, value, _ := strings.Cut(param, "=")
+		if value != "" && (slices.Contains(names, name) || slices.Contains(m.params, strings.ToLower(name))) {
+			params[i] = name + "=" + masked
+		}
+	}
+	return strings.Join(params, "&")
+}
+
+// url masks a URL: its password, the values of these parameters, and parts of its path that look random.
+func (m masker) url(raw string, names []string) string {
+	raw = m.text(raw)
+	rest, fragment, hasFragment := strings.Cut(raw, "#")
+	rest, query, hasQuery := strings.Cut(rest, "?")
+	if scheme, after, ok := strings.Cut(rest, "://"); ok {
+		host, path, hasPath := strings.Cut(after, "/")
+		if at := strings.LastIndex(host, "@"); at >= 0 {
+			host = masked + host[at:]
+		}
+		rest = scheme + "://" + host
+		if hasPath {
+			parts := strings.Split(path, "/")
+			for i, part := range parts {
+				if looksRandom(part) {
+					parts[i] = masked
+				}
+			}
+			rest += "/" + strings.Join(parts, "/")
+		}
+	}
+	if hasQuery {
+		rest += "?" + m.query(query, names)
+	}
+	if hasFragment {
+		rest += "#" + fragment
+	}
+	return rest
+}
+
+// looksRandom reports whether a part of a path is long, and has digits among letters, as generated secrets have.
+func looksRandom(part string) bool {
+	const long = 16
+	return len(part) >= long && strings.ContainsAny(part, "0123456789") &&
+		strings.ContainsAny(strings.ToLower(part), "abcdefghijklmnopqrstuvwxyz") && !strings.ContainsAny(part, ".%")
+}
+
+// secretsOf returns the names of the parameters that the owner of a webhook wrote into its URL, except those whose values are
+// placeholders: any of them may be its secret.
+func secretsOf(target string, placeholders map[string]string) []string {
+	target, _, _ = strings.Cut(target, "#")
+	_, query, _ := strings.Cut(target, "?")
+	var names []string
+	for param := range strings.SplitSeq(query, "&") {
+		name, value, _ := strings.Cut(param, "=")
+		isPlaceholder := false
+		for _, p := range placeholders {
+			isPlaceholder = isPlaceholder || p != "" && strings.Contains(value, p)
+		}
+		if name != "" && !isPlaceholder {
+			names = append(names, name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,353 @@
+package sandbox
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/chatapp1"
+	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/messagingtest"
+	"github.com/messaging-service/messaging-go/sms"
+)
+
+const ana = "+639171234567"
+
+func TestMessagesShowWhatWasSent(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Config{})
+	receipt, err := r.client().SMS.Send(t.Context(), sms.Message{From: "ACME", To: ana, Text: "Your code is 482913", ReferenceID: "login-1"})
+	require.NoError(t, err)
+	m := r.settled(receipt.ID, func(m Message) bool { return m.State == "delivered" })
+	assert.Equal(t, "482913", m.Code)
+	assert.Equal(t, "login-1", m.ReferenceID)
+	assert.Equal(t, receipt.Cost, m.Cost)
+	assert.Equal(t, "sent", m.Direction)
+
+	page := r.page("?channel=sms&to=" + url.QueryEscape(ana))
+	contains(t, page, "Your code is 482913")
+	contains(t, page, "GSM-7 · 1 segment · 0.50")
+	contains(t, page, `aria-label="delivered"`)
+}
+
+func TestMessagesWait(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Config{})
+	send := func(to, text string) {
+		_, err := r.client().SMS.Send(t.Context(), sms.Message{From: "ACME", To: to, Text: text})
+		assert.NoError(t, err)
+	}
+	send("+639170000000", "for somebody else")
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		send(ana, "Code 4821")
+	}()
+	var got struct{ Messages []Message }
+	r.api(http.MethodGet, "messages?to=639171234567&wait=30s", "", &got)
+	<-done
+	require.Len(t, got.Messages, 1)
+	assert.Equal(t, "4821", got.Messages[0].Code)
+
+	last := got.Messages[0].ID
+	r.api(http.MethodGet, "messages?to=+639171234567&wait=10ms&after="+last, "", &got)
+	assert.Empty(t, got.Messages, "nothing is newer")
+	send(ana, "Code 9137")
+	r.api(http.MethodGet, "messages?to=639171234567&wait=30s&after="+last, "", &got)
+	require.Len(t, got.Messages, 1)
+	assert.Equal(t, "9137", got.Messages[0].Code)
+
+	for _, wrong := range []string{"wait=2h", "wait=soon", "limit=0", "channel=fax", "number=1"} {
+		status, text := r.do(http.MethodGet, Root+"messages?"+wrong, "")
+		assert.Equal(t, http.StatusBadRequest, status, wrong)
+		assert.Contains(t, text, `"error"`, wrong)
+	}
+}
+
+func TestDeliveryCallsTheCallbackURLInOrder(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Config{})
+	r.api(http.MethodPost, "deliveries", `{"to":"`+ana+`","outcome":"read"}`, nil)
+	receipt, err := r.client().SMS.Send(t.Context(), sms.Message{
+		From: "ACME", To: ana, Text: "Hi", CallbackURL: r.hook.URL + "/delivery?key=secret&s=%s&id=%i",
+	})
+	require.NoError(t, err)
+	m := r.settled(receipt.ID, func(m Message) bool { return m.State == "read" && !m.Pending && len(m.Calls) >= 2 })
+	var states []string
+	for _, request := range r.hook.requests() {
+		states = append(states, request.URL.Query().Get("s"))
+		assert.Equal(t, receipt.ID, request.URL.Query().Get("id"))
+	}
+	assert.Equal(t, []string{"delivered", "read"}, states)
+	assert.NotContains(t, m.Calls[0].URL, "secret")
+	assert.Contains(t, m.Calls[0].URL, "s=delivered")
+
+	r.api(http.MethodPost, "deliveries", `{"message":"`+receipt.ID+`","outcome":"failed"}`, nil)
+	r.settled(receipt.ID, func(m Message) bool { return m.State == "failed" && len(m.Calls) == 3 && !m.Pending })
+	r.api(http.MethodPost, "messages/"+receipt.ID+"/repeat", `{"twice":true}`, nil)
+	assert.Len(t, r.hook.requests(), 5)
+}
+
+func TestClockBringsTheFallback(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Config{})
+	r.api(http.MethodPost, "deliveries", `{"channel":"chatapp1","to":"`+ana+`","outcome":"unreachable"}`, nil)
+	receipt, err := r.client().ChatApp1.Send(t.Context(), chatapp1.New("channel-1", ana).Text("Hello").WithTTL(10*time.Minute).
+		WithFallback(sms.Fallback{From: "ACME", Text: "Hello by SMS"}))
+	require.NoError(t, err)
+	r.settled(receipt.ID, func(m Message) bool { return m.State == "queued" })
+	contains(t, r.page("?channel=chatapp1&to=639171234567"), "Advance the clock 10m, to the end of its lifetime")
+
+	var now Settings
+	r.api(http.MethodPost, "clock", `{"message":"`+receipt.ID+`"}`, &now)
+	assert.Equal(t, "10m0s", now.Advanced)
+	found := r.messages(2)
+	r.settled(receipt.ID, func(m Message) bool { return m.State == "expired" && m.Fallback == found[1].ID })
+	assert.Equal(t, receipt.ID, found[1].FallbackOf)
+	r.settled(found[1].ID, func(m Message) bool { return m.State == "delivered" })
+	contains(t, r.page("?channel=chatapp1&to=639171234567"), "Fallback SMS sent")
+	contains(t, r.page("?channel=sms&to=639171234567"), "Replaces a message of chat app 1")
+
+	status, text := r.do(http.MethodPost, Root+"clock", `{"message":"`+receipt.ID+`"}`)
+	assert.Equal(t, http.StatusBadRequest, status)
+	assert.Contains(t, text, "is over")
+	for _, wrong := range []string{`{"advance":"-1s"}`, `{"advance":"soon"}`, `{"advance":"99999999h"}`, `{}`, `{"message":"msg-9"}`} {
+		status, _ := r.do(http.MethodPost, Root+"clock", wrong)
+		assert.GreaterOrEqual(t, status, http.StatusBadRequest, wrong)
+	}
+}
+
+// TestFaultsAgreeWithTheClient injects every fault and compares what the page says with what the client and the ledger say.
+func TestFaultsAgreeWithTheClient(t *testing.T) {
+	t.Parallel()
+	for _, kind := range faultKinds() {
+		t.Run(kind.Name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, Config{})
+			body := fmt.Sprintf(`{"fault":%q,"n":1}`, kind.Name)
+			if kind.Needs == "delay" {
+				body = fmt.Sprintf(`{"fault":%q,"n":1,"delay":"5ms"}`, kind.Name)
+			}
+			r.api(http.MethodPost, "faults", body, nil)
+			client := r.client(messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}))
+			_, err := client.SMS.Send(t.Context(), sms.Message{From: "ACME", To: ana, Text: "Hi"})
+			verdict := messaging.VerdictOf(err).String()
+			assert.True(t, strings.HasPrefix(kind.Verdict, verdict), "%s, not %s", kind.Verdict, verdict)
+			assert.Equal(t, kind.InLedger, len(r.service.Sent()) == 1)
+
+			var got struct{ Exchanges []Exchange }
+			require.Eventually(t, func() bool {
+				r.api(http.MethodGet, "traffic", "", &got)
+				return len(got.Exchanges) == 1 && (got.Exchanges[0].InLedger == kind.InLedger)
+			}, 30*time.Second, 5*time.Millisecond)
+			assert.Equal(t, verdict, got.Exchanges[0].Verdict)
+			assert.NotEmpty(t, got.Exchanges[0].Fault)
+			var faults struct{ Waiting []any }
+			r.api(http.MethodGet, "faults", "", &faults)
+			assert.Empty(t, faults.Waiting, "it was taken")
+			contains(t, r.page("page/faults"), map[bool]string{true: "holds it", false: "does not hold it"}[kind.InLedger])
+		})
+	}
+}
+
+func TestFaultsRefuseWrongInput(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Config{})
+	for body, want := range map[string]string{
+		`{"n":1}`:                                   "fault is missing",
+		`{"fault":"gremlins","n":1}`:                "there is no fault",
+		`{"fault":"slow"}`:                          "either n",
+		`{"fault":"slow","n":-1}`:                   "either n",
+		`{"fault":"slow","n":1,"share":0.5}`:        "either n",
+		`{"fault":"slow","share":2}`:                "either n",
+		`{"fault":"slow","n":1,"delay":"-1s"}`:      "delay must be",
+		`{"fault":"slow","n":1,"delay":"long"}`:     "delay must be",
+		`{"fault":"slow","n":1,"color":"red"}`:      "not JSON as documented",
+		`{"fault":"slow","n":"1"}`:                  "not JSON as documented",
+		`[`:                                         "not JSON as documented",
+		`{"faults":["slow","slow"],"n":100000}`:     "would wait",
+		`{"fault":"slow","n":1,"delay":"99999h1s"}`: "delay must be",
+	} {
+		status, text := r.do(http.MethodPost, Root+"faults", body)
+		assert.Equal(t, http.StatusBadRequest, status, body)
+		assert.Contains(t, text, want, body)
+	}
+	r.api(http.MethodPost, "faults", `{"faults":["slow","not-json"],"share":0.25}`, nil)
+	r.api(http.MethodPost, "faults", `{"fault":"error-500","n":2}`, nil)
+	contains(t, r.page("page/faults"), "25 %")
+	r.api(http.MethodDelete, "faults", "", nil)
+	_, err := r.client().SMS.Send(t.Context(), sms.Message{From: "ACME", To: ana, Text: "Hi"})
+	assert.NoError(t, err)
+}
+
+func TestSettings(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Config{})
+	var now Settings
+	r.api(http.MethodPatch, "settings", `{"balance":"0.50","refuseDuplicates":true,"listingLag":"1h","webhooks":{"sms":"http://127.0.0.1:1/h?key=secret"}}`, &now)
+	assert.Equal(t, "0.50", now.Balance)
+	assert.True(t, now.RefuseDuplicates)
+	assert.Equal(t, "1h0m0s", now.ListingLag)
+	assert.Equal(t, "http://127.0.0.1:1/h?key=••••", now.Webhooks["sms"])
+	client := r.client()
+	_, err := client.SMS.Send(t.Context(), sms.Message{From: "ACME", To: ana, Text: "Hi", ReferenceID: "order-17"})
+	require.NoError(t, err)
+	_, err = client.SMS.Send(t.Context(), sms.Message{From: "ACME", To: ana, Text: "Hi", ReferenceID: "order-17"})
+	assert.ErrorIs(t, err, messaging.ErrDuplicate)
+	_, err = client.SMS.Send(t.Context(), sms.Message{From: "ACME", To: ana, Text: "Hi"})
+	assert.ErrorIs(t, err, messaging.ErrInsufficientBalance)
+	_, err = client.SMS.Find(t.Context(), "order-17")
+	assert.ErrorIs(t, err, messaging.ErrNotListed, "the listing lags")
+	for _, wrong := range []string{`{"balance":"-1"}`, `{"balance":"1.234"}`, `{"listingLag":"-1s"}`, `{"webhooks":{"sms":"javascript:x"}}`, `{"webhooks":{"fax":""}}`} {
+		status, _ := r.do(http.MethodPatch, Root+"settings", wrong)
+		assert.Equal(t, http.StatusBadRequest, status, wrong)
+	}
+}
+
+func TestResetEmptiesEverything(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Config{})
+	_, err := r.client().SMS.Send(t.Context(), sms.Message{From: "ACME", To: ana, Text: "Hi"})
+	require.NoError(t, err)
+	r.messages(1)
+	r.api(http.MethodPost, "faults", `{"fault":"slow","n":1}`, nil)
+	r.api(http.MethodPost, "reset", "", nil)
+	assert.Empty(t, r.find(query{limit: 1}))
+	assert.Empty(t, r.service.Sent())
+	contains(t, r.page(""), "No messages yet")
+	contains(t, r.page("page/traffic"), "No traffic")
+	_, err = r.client().SMS.Send(t.Context(), sms.Message{From: "ACME", To: ana, Text: "Hi"})
+	require.NoError(t, err)
+	r.messages(1)
+}
+
+func TestSeenClearsUnread(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Config{})
+	_, err := r.client().SMS.Send(t.Context(), sms.Message{From: "ACME", To: ana, Text: "Hi"})
+	require.NoError(t, err)
+	r.messages(1)
+	contains(t, r.page(""), "1 unread")
+	r.api(http.MethodPost, "seen", `{"channel":"sms","to":"`+ana+`"}`, nil)
+	lacks(t, r.page(""), "1 unread")
+}
+
+func TestBookIsBounded(t *testing.T) {
+	t.Parallel()
+	b := newBook()
+	sent := func(i int, text string) *entry {
+		m := messagingtest.Sent{ID: fmt.Sprint("msg-", i), Channel: messagingtest.ChannelSMS, To: fmt.Sprint("+63917", i%100), Text: text}
+		return &entry{ID: m.ID, Channel: m.Channel, Peer: m.To, Sent: &m}
+	}
+	for i := range MaxMessages + 500 {
+		b.add(sent(i, "Hi"))
+	}
+	assert.Equal(t, MaxMessages, b.entries.Len())
+	assert.Len(t, b.byID, MaxMessages)
+	assert.Equal(t, 500, b.dropped)
+	assert.Len(t, b.conversations, 100)
+	assert.Equal(t, 100, b.recent.Len())
+	unread := 0
+	for _, c := range b.conversations {
+		unread += c.Unread
+	}
+	assert.Equal(t, MaxMessages, unread)
+
+	large := strings.Repeat("x", 1<<20)
+	for i := range 200 {
+		b.add(sent(20_000+i, large))
+	}
+	assert.LessOrEqual(t, b.bytes, maxBytes)
+	assert.Equal(t, fmt.Sprint("msg-", 20_199), b.entries.Back().Value.(*entry).ID)
+}
+
+func TestPageSaysWhatWasDropped(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Config{})
+	var seeded []messagingtest.Sent
+	for i := range MaxMessages + 3 {
+		seeded = append(seeded, messagingtest.Sent{To: fmt.Sprint("+63917", 1_000_000+i), Text: "Hi"})
+	}
+	r.service.Seed(seeded...)
+	require.Eventually(t, func() bool {
+		return strings.Contains(r.page(""), "3 older ones were dropped")
+	}, 30*time.Second, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return len(r.service.Sent()) == MaxMessages }, 30*time.Second, 20*time.Millisecond, "the service dropped them too")
+	page := r.page("")
+	assert.Less(t, len(page), 400_000, "the list has its bounds")
+	contains(t, page, "Show all conversations")
+	contains(t, r.page("?q=639171000500"), "+639171000500")
+}
+
+func TestKeepRestoresMessagesAndAnswers(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "messages.jsonl")
+	box, err := New(Config{Keep: file})
+	require.NoError(t, err)
+	box.service.Seed(messagingtest.Sent{ID: "m-1", To: ana, Text: "before"})
+	require.Eventually(t, func() bool { return len(box.find(query{limit: 9})) == 1 }, 30*time.Second, 5*time.Millisecond)
+	_, _, err = box.answer(t.Context(), Answer{Channel: messagingtest.ChannelSMS, From: ana, Text: "an answer"})
+	require.ErrorIs(t, err, errNoWebhook)
+	require.NoError(t, box.Close())
+
+	torn, err := os.OpenFile(file, os.O_APPEND|os.O_WRONLY, 0)
+	require.NoError(t, err)
+	_, err = torn.WriteString(`{"sent":{"ID":"m-2","Channel":"sms","To":"+6391`)
+	require.NoError(t, err)
+	require.NoError(t, torn.Close())
+
+	r := newRig(t, Config{Keep: file})
+	found := r.messages(1)
+	require.Len(t, found, 1, "the torn record is lost alone")
+	assert.Equal(t, "before", found[0].Text)
+	contains(t, r.page("?channel=sms&to=639171234567"), "an answer")
+	assert.Len(t, r.service.Sent(), 1, "the ledger has it too")
+	_, err = r.client().SMS.Send(t.Context(), sms.Message{From: "ACME", To: ana, Text: "after"})
+	require.NoError(t, err)
+	r.messages(2)
+	r.mu.Lock()
+	require.NoError(t, r.keep.compact(&r.book))
+	r.mu.Unlock()
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	assert.Equal(t, 3, strings.Count(string(text), "\n"))
+	r.api(http.MethodPost, "reset", "", nil)
+	text, err = os.ReadFile(file)
+	require.NoError(t, err)
+	assert.Empty(t, text)
+}
+
+func TestKeepNamesTheWrongLine(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{`{"sent":`, `{}`, `hello`, `{"sent":{"ID":"m","Channel":"fax"}}`, `{"answer":{"channel":"sms"},"id":"a"}`, `{"sent":{"ID":"m","Channel":"sms","Extra":{"a":}}}`} {
+		file := filepath.Join(t.TempDir(), "messages.jsonl")
+		require.NoError(t, os.WriteFile(file, []byte(`{"sent":{"ID":"m-1","Channel":"sms"}}`+"\n"+line+"\n"), 0o600))
+		_, err := New(Config{Keep: file})
+		assert.ErrorContains(t, err, "line 2 is not a message of a sandbox", line)
+	}
+	_, err := New(Config{Keep: t.TempDir()})
+	assert.Error(t, err)
+}
+
+func TestSandboxSpeaksTheContract(t *testing.T) {
+	t.Parallel()
+	names, err := contract.Parse([]byte(`{"sms.send": {"path": "/v2/sms", "fields": {"text": "body"}}, "webhook.delivery": {"statuses": {"delivered": ["DELIVRD"]}}}`))
+	require.NoError(t, err)
+	r := newRig(t, Config{Contract: names})
+	receipt, err := r.client(messaging.WithContract(names)).SMS.Send(t.Context(), sms.Message{
+		From: "ACME", To: ana, Text: "Hi", CallbackURL: r.hook.URL + "/?s=%s",
+	})
+	require.NoError(t, err)
+	r.settled(receipt.ID, func(m Message) bool { return len(m.Calls) == 1 && !m.Pending })
+	assert.Equal(t, "DELIVRD", r.hook.requests()[0].URL.Query().Get("s"), "the word of the contract")
+	contains(t, r.page("page/traffic?exchange=1"), "<code><bdi>body</bdi></code></td><td>text</td>")
+}

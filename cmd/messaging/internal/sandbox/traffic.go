@@ -1,0 +1,310 @@
+package sandbox
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/messaging-service/messaging-go/messagingtest"
+)
+
+// maxShown is how much of a body traffic keeps.
+const maxShown = 32 << 10
+
+// A Header is one line of a header.
+type Header struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// An Exchange is a request and its response: of a program to the service, or of the service to a webhook. Secrets are masked.
+type Exchange struct {
+	ID        int       `json:"id"`
+	At        time.Time `json:"at"`
+	Millis    float64   `json:"milliseconds"`
+	Direction string    `json:"direction"` // "request" to the service, or "callback" to a webhook
+	About     string    `json:"about,omitempty"`
+
+	Method         string   `json:"method"`
+	URL            string   `json:"url"`
+	RequestHeader  []Header `json:"requestHeader"`
+	RequestBody    string   `json:"requestBody"`
+	RequestSize    int      `json:"requestSize"`
+	Status         int      `json:"status"` // zero if there was no response
+	ResponseHeader []Header `json:"responseHeader"`
+	ResponseBody   string   `json:"responseBody"`
+	ResponseSize   int      `json:"responseSize"`
+	Error          string   `json:"error,omitempty"`
+	Try            int      `json:"try,omitempty"`
+
+	Operation string  `json:"operation,omitempty"` // the section of the contract
+	Matches   []Match `json:"matches"`
+	Reason    string  `json:"reason,omitempty"` // why the service refused
+	Hint      string  `json:"hint,omitempty"`   // the lines of a contract that would take the request
+
+	Fault    string `json:"fault,omitempty"`
+	Verdict  string `json:"verdict,omitempty"` // that a correct client reaches
+	InLedger bool   `json:"inLedger"`
+	Message  string `json:"message,omitempty"` // the ID of the message that is concerned
+
+	requestID string
+}
+
+type exchangeKey struct{}
+
+// Serve passes a request to the service and takes it down.
+func (s *Sandbox) serve(w http.ResponseWriter, r *http.Request) {
+	x := &Exchange{At: time.Now(), Direction: "request", Method: r.Method}
+	request := &tail{ReadCloser: r.Body}
+	header := r.Header.Clone()
+	header.Set("Host", r.Host)
+	response := &recorder{ResponseWriter: w}
+	r = r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))
+	r.Body = request
+	target := r.URL.RequestURI()
+	defer func() {
+		x.Millis = millis(time.Since(x.At))
+		s.finish(x, target, header, request, response)
+	}()
+	s.service.ServeHTTP(response, r)
+}
+
+// arrived takes down what the service says about a request.
+func (s *Sandbox) arrived(r *http.Request, fault messagingtest.Fault, requestID string) {
+	x, ok := r.Context().Value(exchangeKey{}).(*Exchange)
+	if !ok {
+		return // on the service's own port
+	}
+	x.requestID = requestID
+	if fault == (messagingtest.Fault{}) {
+		return
+	}
+	x.Fault = fault.String()
+	x.Verdict = verdictOf(fault, faultStatus(fault))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.struck(fault)
+}
+
+// faultStatus returns the status of the faults that have a duration.
+func faultStatus(fault messagingtest.Fault) int {
+	name := fault.String()
+	for prefix, status := range map[string]int{"Slow(": 200, "Status(429": 429, "Status(503": 503, "Status(500": 500} {
+		if strings.HasPrefix(name, prefix) {
+			return status
+		}
+	}
+	return 0
+}
+
+// finish completes an exchange with the service and enters it.
+func (s *Sandbox) finish(x *Exchange, target string, header http.Header, request *tail, response *recorder) {
+	path, query, _ := strings.Cut(target, "?")
+	operation := operationAt(s.table, path)
+	contentType := header.Get("Content-Type")
+	mask := newMasker(s.service, s.table)
+	x.URL = mask.url(target, nil)
+	x.RequestHeader, x.ResponseHeader = mask.header(header), mask.header(response.header)
+	x.RequestBody, x.RequestSize = mask.body(contentType, request.shown.String()), request.size
+	x.ResponseBody, x.ResponseSize = mask.body("", response.shown.String()), response.size
+	x.Status = response.status
+	x.Operation = operation
+	if callback := callbackIn(s.table, operation, request.shown.Bytes()); callback != "" {
+		x.RequestBody = replaceURL(x.RequestBody, callback, mask.url(callback, secretsOf(callback, s.table.WebhookDelivery.Placeholders)))
+	}
+	x.Matches = matches(s.table, operation, header, query, request.shown.Bytes(), response.shown.Bytes())
+	failed := response.status >= http.StatusBadRequest
+	if failed {
+		x.Reason = firstText(parseNode(response.shown.Bytes()), s.table.Errors.Message)
+		if x.Fault == "" {
+			x.Hint = hint(s.table, operation, x.Method, path, header, request.shown.Bytes())
+		}
+	}
+	if strings.HasSuffix(operation, ".send") && x.Verdict == "" {
+		x.Verdict = verdictOf(messagingtest.Fault{}, response.status)
+	}
+	if !strings.HasSuffix(operation, ".send") {
+		x.Verdict = ""
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.enter(x)
+	s.live.notify(aboutTraffic)
+}
+
+// inLedger returns the message that a request brought, or nil. The caller holds mu.
+func (s *Sandbox) broughtBy(requestID string) *entry {
+	if requestID == "" {
+		return nil
+	}
+	for e := s.book.entries.Back(); e != nil; e = e.Prev() {
+		entry, _ := e.Value.(*entry)
+		if entry.Sent != nil && entry.Sent.RequestID == requestID && entry.Sent.FallbackOf == "" {
+			return entry
+		}
+	}
+	return nil
+}
+
+// enter adds an exchange and drops the oldest. The caller holds mu.
+func (s *Sandbox) enter(x *Exchange) {
+	s.serial++
+	x.ID = s.serial
+	s.traffic = append(s.traffic, x)
+	if len(s.traffic) > maxExchanges {
+		s.traffic = slices.Clone(s.traffic[len(s.traffic)-maxExchanges:])
+	}
+}
+
+// outgoing takes down a call of a webhook. The caller holds mu.
+func (s *Sandbox) outgoing(reply messagingtest.Reply, about string, secrets []string, began time.Time) *Exchange {
+	x := &Exchange{At: began, Direction: "callback", About: about, Millis: millis(reply.Took), Try: reply.Attempt, Status: reply.StatusCode}
+	mask := newMasker(s.service, s.table)
+	if reply.Err != nil {
+		x.Error = strings.TrimPrefix(reply.Err.Error(), "messagingtest: ")
+	}
+	if reply.Request != nil {
+		x.Method, x.URL = reply.Request.Method, mask.url(reply.Request.URL.String(), secrets)
+		x.RequestHeader = mask.header(reply.Request.Header)
+		if reply.Request.GetBody != nil {
+			if body, err := reply.Request.GetBody(); err == nil {
+				text, _ := io.ReadAll(io.LimitReader(body, maxShown))
+				x.RequestBody, x.RequestSize = mask.body("", string(text)), len(text)
+			}
+		}
+		x.Matches = s.callbackMatches(reply)
+	}
+	x.ResponseHeader = mask.header(reply.Header)
+	x.ResponseBody, x.ResponseSize = mask.body("", clip(string(reply.Body), maxShown)), len(reply.Body)
+	s.enter(x)
+	return x
+}
+
+// curl returns a command that makes the request again, with the secrets as variables.
+func (x *Exchange) curl(base string) string {
+	target := x.URL
+	if x.Direction == "request" {
+		target = base + x.URL
+	}
+	var b strings.Builder
+	b.WriteString("curl -i")
+	if x.Method != http.MethodGet {
+		b.WriteString(" -X " + shellQuote(x.Method))
+	}
+	for _, h := range x.RequestHeader {
+		switch strings.ToLower(h.Name) {
+		case "host", "content-length", "accept-encoding", "user-agent", "connection":
+			continue
+		}
+		if strings.Contains(h.Value, masked) {
+			b.WriteString(` \` + "\n  -H \"" + doubleQuoted(h.Name+": "+strings.ReplaceAll(h.Value, masked, "\x00")) + `"`)
+			continue
+		}
+		b.WriteString(" \\\n  -H " + shellQuote(h.Name+": "+h.Value))
+	}
+	if x.RequestBody != "" {
+		b.WriteString(" \\\n  --data-raw " + shellQuote(x.RequestBody))
+	}
+	b.WriteString(" \\\n  " + shellQuote(target))
+	return b.String()
+}
+
+// doubleQuoted escapes a text for double quotes of a shell; NUL stands for the token.
+func doubleQuoted(text string) string {
+	text = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "$", `\$`, "`", "\\`", "\n", " ").Replace(text)
+	return strings.ReplaceAll(text, "\x00", "$MESSAGING_TOKEN")
+}
+
+// shellQuote quotes a text for a POSIX shell.
+func shellQuote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+
+// replaceURL replaces a URL in a body, as it is and as JSON and forms write it.
+func replaceURL(body, from, to string) string {
+	if from == to {
+		return body
+	}
+	body = strings.ReplaceAll(body, from, to)
+	for _, escapeHTML := range []bool{true, false} {
+		body = strings.ReplaceAll(body, jsonText(from, escapeHTML), jsonText(to, escapeHTML))
+	}
+	return body
+}
+
+func jsonText(text string, escapeHTML bool) string {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(escapeHTML)
+	_ = enc.Encode(text) // a string
+	return strings.Trim(strings.TrimSuffix(b.String(), "\n"), `"`)
+}
+
+// tail reads a body and keeps its beginning.
+type tail struct {
+	io.ReadCloser
+	shown bytes.Buffer
+	size  int
+}
+
+func (t *tail) Read(p []byte) (int, error) {
+	n, err := t.ReadCloser.Read(p)
+	t.size += n
+	t.shown.Write(p[:min(n, max(0, maxShown-t.shown.Len()))])
+	return n, err
+}
+
+// recorder keeps the beginning of a response.
+type recorder struct {
+	http.ResponseWriter
+	status int
+	header http.Header
+	shown  bytes.Buffer
+	size   int
+}
+
+// Unwrap returns the writer below, for [http.ResponseController].
+func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
+
+// WriteHeader writes the header and keeps a copy.
+func (r *recorder) WriteHeader(status int) {
+	r.status, r.header = status, r.Header().Clone()
+	r.ResponseWriter.WriteHeader(status)
+}
+
+func (r *recorder) Write(p []byte) (int, error) {
+	if r.status == 0 {
+		r.WriteHeader(http.StatusOK)
+	}
+	n, err := r.ResponseWriter.Write(p)
+	r.size += n
+	r.shown.Write(p[:min(n, max(0, maxShown-r.shown.Len()))])
+	return n, err
+}
+
+// clip returns at most n bytes of a text, in valid UTF-8.
+func clip(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	return strings.ToValidUTF8(text[:n], "")
+}
+
+// firstText returns the text at the first of these paths that has one.
+func firstText(n node, paths []string) string {
+	for _, path := range paths {
+		if text := n.at(path).text(); text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+// direction filters exchanges of a page of traffic.
+func (x *Exchange) isFailure() bool {
+	return cmp.Or(x.Status, 599) >= http.StatusBadRequest || x.Error != "" || x.Fault != ""
+}

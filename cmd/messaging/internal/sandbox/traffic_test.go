@@ -1,0 +1,202 @@
+package sandbox
+
+import (
+	"bufio"
+	"encoding/json"
+	"net/http"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/messagingtest"
+	"github.com/messaging-service/messaging-go/sms"
+)
+
+// TestHintTakesTheRequest makes requests as other services want them, and repeats each with the contract that was proposed.
+func TestHintTakesTheRequest(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name, path, body string
+		header           []string
+		want             string
+	}{
+		{
+			"names", "/sms/send", `{"sender":"ACME","msisdn":"+639171234567","message":"Hi"}`, nil,
+			`{"sms.send":{"fields":{"from":"sender","text":"message","to":"msisdn"}}}`,
+		},
+		{
+			"nested names", "/sms/send", `{"messages":[{"sender":{"id":"ACME"},"recipient":"+639171234567","text":"Hi"}],"from":"ACME"}`, nil,
+			`{"sms.send":{"fields":{"text":"messages.0.text","to":"messages.0.recipient"}}}`,
+		},
+		{
+			"path", "/v1/messages", `{"from":"ACME","to":"+639171234567","text":"Hi"}`, nil,
+			`{"sms.send":{"path":"/v1/messages"}}`,
+		},
+		{
+			"form", "/sms/send", `from=ACME&to=%2B639171234567&body=Hi`, []string{"Content-Type", "application/x-www-form-urlencoded"},
+			`{"sms.send":{"encoding":"form","fields":{"text":"body"}}}`,
+		},
+		{
+			"header", "/sms/send", `{"from":"ACME","to":"+639171234567","text":"Hi"}`, []string{"Authorization", "", "X-Api-Key", "TOKEN"},
+			`{"auth":{"token":{"header":"X-Api-Key","scheme":""}}}`,
+		},
+		{
+			"scheme", "/sms/send", `{"from":"ACME","to":"+639171234567","text":"Hi"}`, []string{"Authorization", "App TOKEN"},
+			`{"auth":{"token":{"scheme":"App"}}}`,
+		},
+		{
+			"callback alone", "/sms/send", `{"from":"ACME","to":"+639171234567","text":"Hi","callback_url":"https://a.example.com/"}`, nil, "",
+		},
+		{
+			"chat app 2 in a wrapper", "/chatapp2/send", `{"message":{"messaging_product":"whatsapp","to":"+639171234567","type":"text","text":{"body":"Hi"}}}`, nil,
+			`{"chatapp2.send":{"wrap":"message"}}`,
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			request := func(r *rig) (int, string) {
+				header := append([]string(nil), tc.header...)
+				for i := range header {
+					header[i] = strings.ReplaceAll(header[i], "TOKEN", r.service.Token)
+				}
+				return r.do(http.MethodPost, tc.path, tc.body, header...)
+			}
+			r := newRig(t, Config{})
+			status, _ := request(r)
+			if tc.want == "" {
+				assert.Equal(t, http.StatusOK, status, "a name that is not known is kept as it is")
+				return
+			}
+			require.GreaterOrEqual(t, status, 400)
+			var got struct{ Exchanges []Exchange }
+			r.api(http.MethodGet, "traffic", "", &got)
+			require.Len(t, got.Exchanges, 1)
+			x := got.Exchanges[0]
+			assert.NotEmpty(t, x.Reason)
+			assert.JSONEq(t, tc.want, x.Hint)
+			contains(t, r.page("page/traffic?exchange=1"), "A contract with this line would take it")
+			names, err := contract.Parse([]byte(x.Hint))
+			require.NoError(t, err)
+			status, text := request(newRig(t, Config{Contract: names, Token: r.service.Token}))
+			assert.Equal(t, http.StatusOK, status, text)
+		})
+	}
+}
+
+func TestTrafficShowsConceptsAndCurl(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Config{})
+	_, err := r.client().SMS.Send(t.Context(), sms.Message{From: "ACME", To: ana, Text: "It's 5 o'clock"})
+	require.NoError(t, err)
+	var got struct{ Exchanges []Exchange }
+	r.api(http.MethodGet, "traffic", "", &got)
+	require.Len(t, got.Exchanges, 1)
+	x := got.Exchanges[0]
+	concepts := map[string]string{}
+	for _, m := range x.Matches {
+		concepts[m.Where+" "+m.Name] = m.Concept
+	}
+	assert.Equal(t, "token", concepts["request Authorization"])
+	assert.Equal(t, "text", concepts["request text"])
+	assert.Equal(t, "id", concepts["response data.id"])
+	assert.Equal(t, sectionSMS, x.Operation)
+	assert.True(t, x.InLedger)
+	assert.Equal(t, verdictAccepted, x.Verdict)
+	curl := x.curl("http://127.0.0.1:8026")
+	assert.Contains(t, curl, `-H "Authorization: Bearer $MESSAGING_TOKEN"`)
+	assert.Contains(t, curl, `It'\''s 5 o'\''clock`)
+	assert.Contains(t, curl, "'http://127.0.0.1:8026/sms/send'")
+}
+
+func TestStreamTellsOfChanges(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Config{})
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.url+Root+"events", nil)
+	require.NoError(t, err)
+	resp, err := r.http.Do(req)
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	assert.Equal(t, "text/event-stream", resp.Header.Get("Content-Type"))
+	lines := bufio.NewScanner(resp.Body)
+	require.True(t, lines.Scan())
+	_, err = r.client().SMS.Send(t.Context(), sms.Message{From: "ACME", To: ana, Text: "Hi"})
+	require.NoError(t, err)
+	said := false
+	for !said && lines.Scan() {
+		said = strings.Contains(lines.Text(), `"messages":true`) && strings.Contains(lines.Text(), "New message to "+ana)
+	}
+	assert.True(t, said)
+	r.live.close()
+	for lines.Scan() { //nolint:revive // until it ends
+	}
+	assert.NoError(t, lines.Err(), "the stream ends with the sandbox")
+}
+
+func TestStreamsAreBounded(t *testing.T) {
+	t.Parallel()
+	h := newHub()
+	for range maxSubscribers {
+		_, err := h.subscribe()
+		require.NoError(t, err)
+	}
+	_, err := h.subscribe()
+	assert.Error(t, err)
+}
+
+// operations returns the operations of the API's description, as "GET messages".
+func operations(t *testing.T) map[string]node {
+	t.Helper()
+	found := map[string]node{}
+	for path, methods := range parseNode(openAPI).at("paths").object() {
+		for method := range (node{methods}).object() {
+			found[strings.ToUpper(method)+" "+strings.TrimPrefix(path, "/")] = node{methods}.at(method)
+		}
+	}
+	require.NotEmpty(t, found)
+	return found
+}
+
+func TestOpenAPIDescribesTheAPI(t *testing.T) {
+	t.Parallel()
+	require.True(t, json.Valid(openAPI))
+	assert.Equal(t, "3.1.0", parseNode(openAPI).at("openapi").text())
+	r := newRig(t, Config{})
+	for operation, described := range operations(t) {
+		method, path, _ := strings.Cut(operation, " ")
+		if path == "events" {
+			continue // it does not end
+		}
+		status, text := r.do(method, Root+strings.ReplaceAll(path, "{id}", "msg-9"), "")
+		assert.NotEqual(t, http.StatusMethodNotAllowed, status, operation)
+		assert.False(t, status == http.StatusNotFound && !strings.Contains(text, `"error"`), operation)
+		assert.Equal(t, method != http.MethodGet, described.at("security").exists(), operation)
+		assert.True(t, described.at("operationId").exists(), operation)
+	}
+	for name, value := range map[string]any{
+		"Message": Message{}, "Call": Call{}, "Answer": Answer{}, "Settings": Settings{}, "Exchange": Exchange{}, "Match": Match{}, "Header": Header{},
+	} {
+		var fields []string
+		for field := range reflect.TypeOf(value).Fields() {
+			if tag, _, _ := strings.Cut(field.Tag.Get("json"), ","); tag != "" && tag != "-" {
+				fields = append(fields, tag)
+			}
+		}
+		var documented []string
+		for property := range parseNode(openAPI).at("components.schemas." + name + ".properties").object() {
+			documented = append(documented, property)
+		}
+		assert.ElementsMatch(t, fields, documented, name)
+	}
+}
+
+func TestCostIsThatOfTheService(t *testing.T) {
+	t.Parallel()
+	s := messagingtest.NewServer(t)
+	s.SetBalance("1.00")
+	s.Seed(messagingtest.Sent{Text: "Hi"})
+	assert.Equal(t, "1.50", cost(3))
+}

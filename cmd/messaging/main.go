@@ -1,0 +1,48 @@
+// Command messaging has tools for programs that send messages through the service:
+//
+//	messaging sandbox   the service on this machine, with a web page: see every message, answer it, break the service
+//
+// A subcommand with -h prints its flags. An unknown one, or none, prints the usage and exits with status 2.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/sandbox"
+)
+
+const usage = `usage: messaging <command> [flags]
+
+The commands are:
+
+	sandbox   the service on this machine, with a web page: see every message, answer it, break the service
+
+"messaging <command> -h" prints the flags of a command.
+`
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:])
+	stop()
+	os.Exit(code)
+}
+
+// run runs a subcommand and returns the exit status.
+func run(ctx context.Context, args []string) int {
+	if len(args) > 0 {
+		switch args[0] {
+		case "sandbox":
+			return sandbox.Command(ctx, args[1:], os.Stdout, os.Stderr)
+		case "help", "-h", "-help", "--help":
+			fmt.Print(usage)
+			return 0
+		}
+		fmt.Fprintf(os.Stderr, "messaging: there is no command %q\n", args[0])
+	}
+	fmt.Fprint(os.Stderr, usage)
+	return 2
+}

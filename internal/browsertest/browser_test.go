@@ -1,0 +1,164 @@
+package browsertest
+
+import (
+	"bufio"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+
+	messaging "github.com/messaging-service/messaging-go"
+)
+
+// chromium returns the path of the browser, or skips the test. With BROWSER_REQUIRED set it fails instead.
+func chromium(t *testing.T) string {
+	t.Helper()
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	if os.Getenv("BROWSER_REQUIRED") != "" {
+		t.Fatal("there is no Chromium")
+	}
+	t.Skip("there is no Chromium")
+	return ""
+}
+
+// A box is a running sandbox.
+type box struct {
+	Base, Token string
+	process     *exec.Cmd
+}
+
+// buildCommand builds the command and returns its path.
+func buildCommand(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "messaging")
+	out, err := exec.CommandContext(t.Context(), "go", "build", "-C", "../..", "-o", path, "./cmd/messaging").CombinedOutput()
+	require.NoError(t, err, string(out))
+	return path
+}
+
+// startSandbox starts the command on a free port, as a user would.
+func startSandbox(t *testing.T, command string, args ...string) *box {
+	t.Helper()
+	args = append([]string{"sandbox", "-listen", "127.0.0.1:0"}, args...)
+	b := &box{process: exec.Command(command, args...)}
+	b.process.Stderr = os.Stderr
+	stdout, err := b.process.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, b.process.Start())
+	t.Cleanup(func() {
+		_ = b.process.Process.Signal(os.Interrupt)
+		_ = b.process.Wait()
+	})
+	lines := bufio.NewScanner(stdout)
+	for (b.Base == "" || b.Token == "") && lines.Scan() {
+		if value, ok := strings.CutPrefix(lines.Text(), "export MESSAGING_BASE_URL="); ok {
+			b.Base = value
+		}
+		if value, ok := strings.CutPrefix(lines.Text(), "export MESSAGING_TOKEN="); ok {
+			b.Token = value
+		}
+	}
+	require.NotEmpty(t, b.Token, "the command printed no token")
+	return b
+}
+
+// client returns a client with what the command printed.
+func (b *box) client(t *testing.T, opts ...messaging.Option) *messaging.Client {
+	t.Helper()
+	client, err := messaging.NewClient(b.Base, append([]messaging.Option{messaging.WithToken(b.Token)}, opts...)...)
+	require.NoError(t, err)
+	return client
+}
+
+// startBrowser starts a browser with an empty profile and returns the context of a tab.
+func startBrowser(t *testing.T) context.Context {
+	t.Helper()
+	opts := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(chromium(t)), chromedp.UserDataDir(t.TempDir()), chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
+		chromedp.Flag("no-first-run", true), chromedp.Flag("disable-background-networking", true),
+	)
+	allocator, cancelAllocator := chromedp.NewExecAllocator(context.Background(), opts...)
+	tab, cancelTab := chromedp.NewContext(allocator)
+	t.Cleanup(func() {
+		_ = chromedp.Do(tab, chromedp.Navigate("about:blank")) // ends the stream of events, which the browser would wait for
+		_ = chromedp.Cancel(tab)                               // waits for the browser to end
+		cancelTab()
+		cancelAllocator()
+	})
+	require.NoError(t, chromedp.Do(tab)) // without a deadline: the browser lives as long as this context
+	return tab
+}
+
+// run runs actions of the browser and gives them a minute.
+func run(t *testing.T, tab context.Context, actions ...chromedp.Action[chromedp.Void]) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(tab, time.Minute)
+	defer cancel()
+	require.NoError(t, chromedp.Do(ctx, actions...))
+}
+
+// eval returns the value of an expression in the page.
+func eval[T any](t *testing.T, tab context.Context, expression string) T {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(tab, time.Minute)
+	defer cancel()
+	value, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression))
+	require.NoError(t, err, expression)
+	return value
+}
+
+// do evaluates statements in the page.
+func do(t *testing.T, tab context.Context, statements string) {
+	t.Helper()
+	eval[bool](t, tab, "(() => { "+statements+"; return true })()")
+}
+
+// eventually waits until an expression in the page is true.
+func eventually(t *testing.T, tab context.Context, expression string) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		if eval[bool](t, tab, "(() => { try { return !!("+expression+") } catch { return false } })()") {
+			return
+		}
+	}
+	t.Fatalf("not within 20 s: %s\nthe page says: %s", expression, eval[string](t, tab, "document.body.innerText.slice(0, 3000)"))
+}
+
+// view sets the size of the window and the color scheme.
+func view(t *testing.T, tab context.Context, width, height int64, scheme string) {
+	t.Helper()
+	run(t, tab, chromedp.EmulateViewport(width, height))
+	_, err := chromedp.Call(tab, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
+	})
+	require.NoError(t, err)
+}
+
+// open opens a page of the sandbox.
+func (b *box) open(t *testing.T, tab context.Context, path string) {
+	t.Helper()
+	run(t, tab, chromedp.Navigate(b.Base+path))
+	eventually(t, tab, `!document.querySelector("#live").classList.contains("down")`)
+}
+
+// screenshot writes a picture of the window.
+func screenshot(t *testing.T, tab context.Context, path string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(tab, time.Minute)
+	defer cancel()
+	picture, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, picture, 0o600))
+}

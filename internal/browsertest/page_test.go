@@ -1,0 +1,413 @@
+package browsertest
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/chatapp1"
+	"github.com/messaging-service/messaging-go/chatapp2"
+	"github.com/messaging-service/messaging-go/sms"
+	"github.com/messaging-service/messaging-go/webhook"
+)
+
+const ana = "+639171234567"
+
+//go:embed audit.js
+var audit string
+
+var (
+	load  = flag.Duration("load", 2*time.Second, "how long to send 100 messages a second with the page open")
+	whole = flag.Bool("whole", false, "every width in both color schemes, and ten thousand conversations on one page")
+)
+
+// bot is a program that receives answers.
+type bot struct {
+	*httptest.Server
+
+	mu       sync.Mutex
+	received []webhook.Content
+	reports  []string
+	media    atomic.Int32
+}
+
+func startBot(t *testing.T) *bot {
+	t.Helper()
+	b := &bot{}
+	hooks, err := webhook.NewReceiver(webhook.WithSecret("key", "a-long-enough-secret"), webhook.WithStore(webhook.NewMemoryStore(1000, time.Hour)))
+	require.NoError(t, err)
+	mux := http.NewServeMux()
+	mux.Handle("/chatapp2", hooks.ChatApp2(func(_ context.Context, m webhook.ChatMessage) error {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.received = append(b.received, m.Content)
+		return nil
+	}))
+	mux.HandleFunc("/delivery", func(_ http.ResponseWriter, r *http.Request) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.reports = append(b.reports, r.URL.Query().Get("s"))
+	})
+	mux.HandleFunc("/table.svg", func(w http.ResponseWriter, _ *http.Request) {
+		b.media.Add(1)
+		w.Header().Set("Content-Type", "image/svg+xml")
+		_, _ = w.Write([]byte(`<svg xmlns="http://www.w3.org/2000/svg" width="80" height="60"><rect width="80" height="60" fill="teal"/></svg>`))
+	})
+	b.Server = httptest.NewServer(mux)
+	t.Cleanup(b.Close)
+	return b
+}
+
+func (b *bot) args() []string { return []string{"-webhook-chatapp2", b.URL + "/chatapp2?key=a-long-enough-secret"} }
+
+// conversation returns the path of a conversation.
+func conversation(channel, to string) string {
+	return "/_sandbox/?" + url.Values{"channel": {channel}, "to": {to}}.Encode()
+}
+
+// TestPage starts one browser for all tests of the page.
+func TestPage(t *testing.T) {
+	tab, command := startBrowser(t), buildCommand(t)
+	t.Run("the whole way", func(t *testing.T) { testTheWholeWay(t, tab, command) })
+	t.Run("hostile texts", func(t *testing.T) { testHostileTexts(t, tab, command) })
+	t.Run("labels, contrast and widths", func(t *testing.T) { testAudit(t, tab, command) })
+	t.Run("keyboard alone", func(t *testing.T) { testKeyboard(t, tab, command) })
+	t.Run("ten thousand conversations", func(t *testing.T) { testManyConversations(t, tab, command) })
+	t.Run("killed and started again", func(t *testing.T) { testKilled(t, tab, command) })
+	t.Run("load", func(t *testing.T) { testLoad(t, tab, command) })
+}
+
+// testTheWholeWay sends, answers, breaks the service and advances the clock, with the page open all the time.
+func testTheWholeWay(t *testing.T, tab context.Context, command string) {
+	program := startBot(t)
+	b := startSandbox(t, command, program.args()...)
+	view(t, tab, 1440, 900, "light")
+	b.open(t, tab, "/")
+	do(t, tab, `window.stays = true`)
+	eventually(t, tab, `document.body.innerText.includes("No messages yet")`)
+
+	client := b.client(t, messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}))
+	_, err := client.SMS.Send(t.Context(), sms.Message{From: "ACME", To: ana, Text: "Your code is 482913", CallbackURL: program.URL + "/delivery?s=%s"})
+	require.NoError(t, err)
+	eventually(t, tab, `document.querySelector(".thread").innerText.includes("Your code is 482913")`)
+	eventually(t, tab, `document.querySelector("#say").textContent.includes("New message to +639171234567 by SMS")`)
+	do(t, tab, `document.querySelector(".thread").click()`)
+	eventually(t, tab, `document.querySelector(".codechip").innerText.includes("482913")`)
+	eventually(t, tab, `document.querySelector(".entry .hook").innerText.includes("delivered → 200")`)
+	eventually(t, tab, `!document.querySelector(".thread .badge")`) // it was seen
+
+	_, err = client.ChatApp2.Send(t.Context(), chatapp2.Message{To: ana, Content: chatapp2.Interactive{
+		Body: "When shall we come?", Action: chatapp2.ReplyButtons{{ID: "am", Title: "Morning"}, {ID: "pm", Title: "Afternoon"}},
+	}})
+	require.NoError(t, err)
+	eventually(t, tab, `document.querySelectorAll(".thread").length === 2`)
+	do(t, tab, `document.querySelector(".thread").click()`)
+	eventually(t, tab, `document.querySelectorAll(".tap").length === 2`)
+	do(t, tab, `document.querySelectorAll(".tap")[1].click()`)
+	eventually(t, tab, `document.querySelector(".entry.out .hook").innerText.includes("answer → 200")`)
+	do(t, tab, `[...document.querySelectorAll(".entry.out .under button")].find(b => b.textContent === "Twice at once").click()`)
+	eventually(t, tab, `[...document.querySelectorAll(".calls .call")].length >= 0 && document.querySelector(".toast")`)
+	program.mu.Lock()
+	require.Len(t, program.received, 1, "an event is handled once")
+	reply, ok := program.received[0].(webhook.Reply)
+	program.mu.Unlock()
+	require.True(t, ok)
+	assert.Equal(t, "pm", reply.ID)
+
+	do(t, tab, `document.querySelector('a[href="/_sandbox/page/faults"]').click()`)
+	eventually(t, tab, `document.querySelector("#fault-accept-then-drop")`)
+	do(t, tab, `document.querySelector("#fault-accept-then-drop form button").click()`)
+	eventually(t, tab, `document.body.innerText.includes("1 × Accepted, then dropped")`)
+	_, err = client.SMS.Send(t.Context(), sms.Message{From: "ACME", To: "+639180001111", Text: "Did this go out?"})
+	require.Equal(t, messaging.Unknown, messaging.VerdictOf(err))
+	eventually(t, tab, `document.querySelector("tbody tr").innerText.includes("unknown")`)
+	eventually(t, tab, `document.querySelector("tbody tr").innerText.includes("holds it")`)
+	var held struct{ Messages []struct{ Text string } }
+	b.get(t, "messages?to=639180001111", &held)
+	require.Len(t, held.Messages, 1, "the ledger agrees")
+
+	b.post(t, "deliveries", map[string]any{"channel": "chatapp1", "to": ana, "outcome": "unreachable"})
+	_, err = client.ChatApp1.Send(t.Context(), chatapp1.New("acme", ana).Text("Your driver is here").WithTTL(10*time.Minute).
+		WithFallback(sms.Fallback{From: "ACME", Text: "Your driver is here. Please come down."}))
+	require.NoError(t, err)
+	do(t, tab, `document.querySelector('.tabs a').click()`)
+	eventually(t, tab, `document.querySelector(".thread").innerText.includes("Your driver is here")`)
+	do(t, tab, `document.querySelector(".thread").click()`)
+	eventually(t, tab, `document.querySelector(".entry .tick").getAttribute("aria-label") === "queued"`)
+	do(t, tab, `[...document.querySelectorAll("#details button")].find(b => b.textContent.includes("Advance the clock 10m")).click()`)
+	eventually(t, tab, `document.querySelector(".entry .tick").getAttribute("aria-label") === "expired"`)
+	eventually(t, tab, `document.querySelector(".link a").textContent.includes("Fallback SMS sent")`)
+	do(t, tab, `document.querySelector(".link a").click()`)
+	eventually(t, tab, `document.querySelector("#log").innerText.includes("Please come down.")`)
+	assert.True(t, eval[bool](t, tab, `window.stays === true`), "the page was never loaded anew")
+
+	do(t, tab, `document.querySelector('a[href="/_sandbox/page/traffic"]').click()`)
+	eventually(t, tab, `document.querySelectorAll(".exchanges a").length >= 6`)
+	do(t, tab, `document.querySelector(".exchanges a").click()`)
+	eventually(t, tab, `document.querySelector("#exchange").innerText.includes("Copy as curl")`)
+}
+
+// testHostileTexts shows messages that try to run code, to load from elsewhere, or to change how the page reads.
+func testHostileTexts(t *testing.T, tab context.Context, command string) {
+	program := startBot(t)
+	b := startSandbox(t, command)
+	client := b.client(t)
+	for _, text := range []string{
+		`<script>window.pwned = 1</script>`, `<img src="` + program.URL + `/table.svg" onerror="window.pwned = 1">`, "\u202e\u2066 reversed",
+		`"><svg onload="window.pwned = 1">`, strings.Repeat("long ", 20_000), program.URL + "/table.svg",
+	} {
+		_, err := client.SMS.Send(t.Context(), sms.Message{From: "<b>ACME</b>", To: ana, Text: text})
+		require.NoError(t, err)
+	}
+	_, err := client.ChatApp2.Send(t.Context(), chatapp2.Message{To: ana, Content: chatapp2.Image{Media: chatapp2.MediaLink(program.URL + "/table.svg"), Caption: "<script>"}})
+	require.NoError(t, err)
+	view(t, tab, 1440, 900, "light")
+	b.open(t, tab, conversation("sms", ana))
+	eventually(t, tab, `document.querySelectorAll(".entry").length === 6`)
+	assert.Empty(t, eval[string](t, tab, `window.pwned ? "code ran" : ""`))
+	assert.Zero(t, eval[int](t, tab, `document.querySelectorAll("#log script, #log img, #log iframe, #log svg[onload]").length`))
+	assert.Contains(t, eval[string](t, tab, `document.querySelector("#log").innerText`), "U+202E")
+	b.open(t, tab, conversation("chatapp2", ana))
+	eventually(t, tab, `document.querySelector(".load")`)
+	assert.Zero(t, program.media.Load(), "nothing was fetched")
+	do(t, tab, `document.querySelector(".load").click()`)
+	eventually(t, tab, `document.querySelector(".media img").naturalWidth === 80`)
+	assert.EqualValues(t, 1, program.media.Load())
+	_, err = client.ChatApp2.Send(t.Context(), chatapp2.Message{To: ana, Content: chatapp2.Text{Body: "one more"}})
+	require.NoError(t, err)
+	eventually(t, tab, `document.querySelectorAll(".entry").length === 2`)
+	assert.True(t, eval[bool](t, tab, `!!document.querySelector(".media img")`), "what was shown stays")
+	assert.Zero(t, eval[int](t, tab, `performance.getEntriesByType("resource").filter(e => !e.name.startsWith(location.origin) && !e.name.endsWith("/table.svg")).length`))
+}
+
+// testAudit looks at every page in both color schemes and at four widths.
+func testAudit(t *testing.T, tab context.Context, command string) {
+	program := startBot(t)
+	b := startSandbox(t, command, program.args()...)
+	scene(t, b, program.URL)
+	b.post(t, "faults", map[string]any{"faults": []string{"slow"}, "share": 0.01})
+	refused(t, b)
+	pages := []string{
+		"/_sandbox/", conversation("chatapp2", ana), conversation("sms", "+639195550142"), conversation("chatapp1", "+639195550142"),
+		"/_sandbox/page/faults", "/_sandbox/page/traffic", "/_sandbox/page/traffic?exchange=1", "/_sandbox/page/connect",
+	}
+	var found struct{ Messages []struct{ ID string } }
+	b.get(t, "messages?channel=chatapp2", &found)
+	pages = append(pages, conversation("chatapp2", ana)+"&message="+url.QueryEscape(found.Messages[0].ID))
+	for i, width := range []int64{360, 1440, 768, 2560} {
+		for j, scheme := range []string{"light", "dark"} {
+			if !*whole && i != j {
+				continue // the narrow page in the light scheme, the wide one in the dark
+			}
+			view(t, tab, width, 900, scheme)
+			for _, path := range pages {
+				b.open(t, tab, path)
+				do(t, tab, `document.querySelectorAll("details").forEach(d => d.open = true)`)
+				assert.Empty(t, eval[[]string](t, tab, audit), "%s at %d, %s", path, width, scheme)
+			}
+		}
+	}
+}
+
+// testKeyboard walks through the page with the keyboard alone.
+func testKeyboard(t *testing.T, tab context.Context, command string) {
+	program := startBot(t)
+	b := startSandbox(t, command, program.args()...)
+	client := b.client(t)
+	for i, text := range []string{"first", "second", "third"} {
+		_, err := client.ChatApp2.Send(t.Context(), chatapp2.Message{To: fmt.Sprint("+63917000000", i), Content: chatapp2.Text{Body: text}})
+		require.NoError(t, err)
+	}
+	view(t, tab, 1440, 900, "light")
+	b.open(t, tab, "/_sandbox/")
+	eventually(t, tab, `document.querySelectorAll(".thread").length === 3`)
+	press := func(keys string) { run(t, tab, chromedp.KeyEvent(keys)) }
+	// shortcut presses a key that a person's browser would not type into the field that then gets the focus.
+	shortcut := func(key string) {
+		do(t, tab, fmt.Sprintf(`document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key: %q, bubbles: true, cancelable: true }))`, key))
+	}
+
+	press("j")
+	eventually(t, tab, `document.querySelector("#log").innerText.includes("third")`)
+	press("j")
+	eventually(t, tab, `document.querySelector("#log").innerText.includes("second")`)
+	shortcut("r")
+	eventually(t, tab, `document.activeElement.id === "reply"`)
+	press("Yes, please")
+	press(kb.Enter)
+	eventually(t, tab, `document.querySelector(".entry.out").innerText.includes("Yes, please")`)
+	eventually(t, tab, `document.querySelector(".entry.out .hook").innerText.includes("200")`)
+	eventually(t, tab, `document.querySelector("#reply").value === ""`)
+	press(kb.Escape)
+	shortcut("/")
+	eventually(t, tab, `document.activeElement.id === "q"`)
+	press("first")
+	eventually(t, tab, `document.querySelectorAll(".thread").length === 1`)
+	press(kb.Escape)
+	press("g")
+	press("f")
+	eventually(t, tab, `document.querySelector("#fault-slow")`)
+	press("?")
+	eventually(t, tab, `document.querySelector("#shortcuts").open`)
+	press(kb.Escape)
+	eventually(t, tab, `!document.querySelector("#shortcuts").open`)
+
+	// Tab reaches everything that can be used, in order, and shows where it is.
+	for _, path := range []string{"/_sandbox/page/faults", "/_sandbox/page/connect", conversation("chatapp2", "+639170000001")} {
+		b.open(t, tab, path)
+		wanted := eval[int](t, tab, `[...document.querySelectorAll("a[href], button, input:not([type=hidden]), textarea, summary, [tabindex='0']")].filter(e => e.checkVisibility() && !e.disabled).length`)
+		reached := map[string]bool{}
+		for range wanted + 5 {
+			press(kb.Tab)
+			at := eval[struct {
+				Path    string
+				Outline bool
+			}](t, tab, `(() => { const e = document.activeElement; let path = ""; for (let at = e; at && at !== document.documentElement; at = at.parentElement) path += ">" + [...(at.parentElement?.children ?? [])].indexOf(at);
+				return { Path: e === document.body ? "" : path, Outline: e === document.body || getComputedStyle(e).outlineStyle !== "none" } })()`)
+			assert.True(t, at.Outline, "the focus shows, on %s", path)
+			if at.Path != "" {
+				reached[at.Path] = true
+			}
+		}
+		assert.GreaterOrEqual(t, len(reached), wanted-1, "%s: everything is reached", path)
+	}
+}
+
+// keptFile writes a file for -keep.
+func keptFile(t *testing.T, messages int) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "messages.jsonl")
+	file, err := os.Create(path)
+	require.NoError(t, err)
+	enc := json.NewEncoder(file)
+	for i := range messages {
+		require.NoError(t, enc.Encode(map[string]any{"sent": map[string]any{
+			"ID": fmt.Sprint("m-", i), "Channel": "sms", "Kind": "text", "From": "ACME", "To": fmt.Sprintf("+63917%07d", i), "Text": fmt.Sprint("Message ", i),
+			"Parts": 1, "State": "delivered", "At": time.Now().Add(time.Duration(i-messages) * time.Second),
+		}}))
+	}
+	require.NoError(t, file.Close())
+	return path
+}
+
+func testManyConversations(t *testing.T, tab context.Context, command string) {
+	b := startSandbox(t, command, "-keep", keptFile(t, 10_000))
+	view(t, tab, 1440, 900, "dark")
+	b.open(t, tab, "/_sandbox/")
+	eventually(t, tab, `document.querySelectorAll(".thread").length === 100`)
+	if *whole {
+		do(t, tab, `document.querySelector(".more a").click()`)
+		eventually(t, tab, `document.querySelectorAll(".thread").length === 10000`)
+	}
+	do(t, tab, `const q = document.querySelector("#q"); q.value = "639170004321"; q.dispatchEvent(new Event("input", { bubbles: true }))`)
+	eventually(t, tab, `document.querySelectorAll(".thread").length === 1`)
+	_, err := b.client(t).SMS.Send(t.Context(), sms.Message{From: "ACME", To: "+639170004321", Text: "One more"})
+	require.NoError(t, err)
+	eventually(t, tab, `document.querySelector(".thread").innerText.includes("One more")`)
+	eventually(t, tab, `document.querySelector(".note").innerText.includes("1 older one was dropped")`)
+}
+
+func testKilled(t *testing.T, tab context.Context, command string) {
+	file := filepath.Join(t.TempDir(), "messages.jsonl")
+	b := startSandbox(t, command, "-keep", file)
+	_, err := b.client(t).SMS.Send(t.Context(), sms.Message{From: "ACME", To: ana, Text: "before the kill"})
+	require.NoError(t, err)
+	var found struct{ Messages []struct{ State string } }
+	require.Eventually(t, func() bool {
+		b.get(t, "messages", &found)
+		return len(found.Messages) == 1 && found.Messages[0].State == "delivered"
+	}, 20*time.Second, 20*time.Millisecond)
+	require.NoError(t, b.process.Process.Kill())
+	_ = b.process.Wait()
+	torn, err := os.OpenFile(file, os.O_APPEND|os.O_WRONLY, 0)
+	require.NoError(t, err)
+	_, err = torn.WriteString(`{"sent":{"ID":"torn`)
+	require.NoError(t, err)
+	require.NoError(t, torn.Close())
+	b = startSandbox(t, command, "-keep", file)
+	b.open(t, tab, conversation("sms", ana))
+	eventually(t, tab, `document.querySelector("#log").innerText.includes("before the kill")`)
+	assert.Equal(t, 1, eval[int](t, tab, `document.querySelectorAll(".entry").length`))
+}
+
+// testLoad sends 100 messages a second with the page open.
+func testLoad(t *testing.T, tab context.Context, command string) {
+	b := startSandbox(t, command)
+	client := b.client(t, messaging.WithTimeout(20*time.Second))
+	view(t, tab, 1440, 900, "light")
+	b.open(t, tab, "/_sandbox/")
+	do(t, tab, `window.longest = 0; let last = performance.now(); setInterval(() => { const now = performance.now(); window.longest = Math.max(window.longest, now - last); last = now }, 50)`)
+	const eachSecond, recipients = 100, 40
+	ticker := time.NewTicker(time.Second / eachSecond)
+	defer ticker.Stop()
+	var failed atomic.Int32
+	var sending sync.WaitGroup
+	count := int(load.Seconds() * eachSecond)
+	for i := range count {
+		<-ticker.C
+		sending.Go(func() {
+			m := sms.Message{From: "ACME", To: fmt.Sprintf("+6391800000%02d", i%recipients), Text: fmt.Sprint("Message ", i), ReferenceID: fmt.Sprint("load-", i)}
+			if _, err := client.SMS.Send(t.Context(), m); err != nil {
+				failed.Add(1)
+			}
+		})
+		if i == count/2 { // the page is used meanwhile
+			do(t, tab, `document.querySelector(".thread").click()`)
+			eventually(t, tab, `document.querySelector("#log .entry")`)
+		}
+	}
+	sending.Wait()
+	assert.Zero(t, failed.Load())
+	var found struct {
+		Messages []struct{ ReferenceID string }
+		Dropped  int
+	}
+	seen := map[string]bool{}
+	for i := range recipients {
+		b.get(t, fmt.Sprintf("messages?limit=1000&to=6391800000%02d", i), &found)
+		for _, m := range found.Messages {
+			seen[m.ReferenceID] = true
+		}
+	}
+	assert.Len(t, seen, min(count, 10_000), "no row is lost")
+	last := fmt.Sprint("Message ", count-1)
+	eventually(t, tab, fmt.Sprintf(`[...document.querySelectorAll(".thread")].some(e => e.innerText.includes(%q))`, last))
+	assert.Equal(t, recipients, eval[int](t, tab, `document.querySelectorAll(".thread").length`))
+	longest, heap := eval[float64](t, tab, `window.longest`), eval[float64](t, tab, `performance.memory.usedJSHeapSize`)
+	resident := residentMiB(t, b.process.Process.Pid)
+	t.Logf("%d messages: the page was busy for %.0f ms at most, its heap is %.0f MiB; the sandbox has %d MiB", count, longest, heap/(1<<20), resident)
+	assert.Less(t, longest, 5000.0, "the page stays responsive")
+	assert.Less(t, heap, 300.0*(1<<20))
+	assert.Less(t, resident, 700)
+}
+
+// residentMiB returns the memory of a process, or 0 where the system does not say.
+func residentMiB(t *testing.T, pid int) int {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
+	if err != nil {
+		return 0
+	}
+	var size, resident int
+	_, err = fmt.Sscan(string(text), &size, &resident)
+	require.NoError(t, err)
+	return resident * os.Getpagesize() >> 20
+}
