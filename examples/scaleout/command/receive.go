@@ -7,6 +7,7 @@ import (
 
 	"github.com/messaging-service/messaging-go/examples/scaleout/inbox"
 	"github.com/messaging-service/messaging-go/examples/scaleout/metrics"
+	"github.com/messaging-service/messaging-go/webhook"
 )
 
 // envSecret is the variable with the secret that the service sends to receivers.
@@ -38,7 +39,7 @@ func runReceive(ctx context.Context, args []string) error {
 	}
 	defer end()
 	fmt.Printf("receiving at http://%s%s, %s, %s and %s\n", *address, inbox.SMSPath, inbox.ChatApp1Path, inbox.ChatApp2Path, inbox.DeliveryPath)
-	return inbox.Run(ctx, c, inbox.Config{Address: *address, Secret: secret, Logger: log})
+	return inbox.Run(ctx, c, inbox.Config{Address: *address, Secret: secret, Logger: log, Options: []webhook.Option{webhook.WithObserver(eventObserver{set})}})
 }
 
 func runEvents(ctx context.Context, args []string) error {
@@ -65,4 +66,15 @@ func runEvents(ctx context.Context, args []string) error {
 		return err
 	}
 	return inbox.Read(ctx, c, inbox.ReadOptions{Name: *name, Logger: s.Logger()}, show)
+}
+
+// eventObserver counts the events at a receiver.
+type eventObserver struct{ set *metrics.Set }
+
+// StartEvent implements [webhook.Observer].
+func (eventObserver) StartEvent(ctx context.Context, _ webhook.Event) context.Context { return ctx }
+
+// EndEvent implements [webhook.Observer].
+func (o eventObserver) EndEvent(_ context.Context, _ webhook.Event, result webhook.EventResult) {
+	o.set.Count("scaleout_events_total", "callback", string(result.Kind), "outcome", string(result.Outcome))
 }

@@ -45,9 +45,10 @@ func (g guard) RoundTrip(r *http.Request) (*http.Response, error) {
 		return g.base.RoundTrip(r)
 	}
 	ctx := r.Context()
-	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { a.waitForPermit(ctx) }}
+	hasBody := r.Body != nil && r.Body != http.NoBody
+	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { a.waitForPermit(ctx, hasBody) }}
 	r = r.Clone(httptrace.WithClientTrace(ctx, trace))
-	if r.Body == nil || r.Body == http.NoBody {
+	if !hasBody {
 		return g.base.RoundTrip(r)
 	}
 	r.Body = &guardedBody{ReadCloser: r.Body, attempt: a}
@@ -60,11 +61,12 @@ func (g guard) RoundTrip(r *http.Request) (*http.Response, error) {
 	return g.base.RoundTrip(r)
 }
 
-// waitForPermit makes sure that the attempt has a valid permit, if it can be had in time.
-func (a *attempt) waitForPermit(ctx context.Context) {
+// waitForPermit makes sure that the attempt has a valid permit, if it can be had in time. A lookup, which uses none in begin, needs a new one
+// each time.
+func (a *attempt) waitForPermit(ctx context.Context, keep bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if !a.permit.isValid(a.elapsed()) {
+	if !keep || !a.permit.isValid(a.elapsed()) {
 		a.permit, _ = a.limiter.wait(ctx) // without a permit, nothing is written
 	}
 }

@@ -3,11 +3,9 @@ package outbox
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	messaging "github.com/messaging-service/messaging-go"
-	"github.com/messaging-service/messaging-go/sms"
 )
 
 // settle handles a record that says unknown: it looks up an SMS and parks any other message.
@@ -28,8 +26,9 @@ func (d *delivery) settle(ctx context.Context, e Entry) (step, error) {
 	elapsed := now.Sub(e.SentAt)
 	a := &attempt{limiter: d.limiters[settleLane], elapsed: d.clock.elapsed} // a lookup is a request, too
 	lookupCtx, cancel := context.WithTimeout(a.context(ctx), d.options.SendTimeout)
-	receipt, err := d.lookUp(lookupCtx, b.m)
+	receipt, err := d.client.SMS.Settle(lookupCtx, b.m, longAgo())
 	cancel()
+	_, invalid := errors.AsType[*messaging.ValidationError](err)
 	absent := errors.Is(err, messaging.ErrNotListed)
 	d.metrics.Count("scaleout_lookups_total", "outcome", map[bool]string{true: "answered", false: "failed"}[err == nil || absent])
 	switch {
@@ -40,8 +39,8 @@ func (d *delivery) settle(ctx context.Context, e Entry) (step, error) {
 		next.MessageID = receipt.ID
 		_, _, err = d.records.swap(ctx, e, next)
 		return reread, err
-	case errors.Is(err, messaging.ErrFilterIgnored):
-		return d.park(ctx, e, "the lookup found another message: "+err.Error())
+	case errors.Is(err, messaging.ErrFilterIgnored), invalid: // another lookup would bring the same
+		return d.park(ctx, e, "a lookup cannot settle it: "+err.Error())
 	case absent && d.options.Resend && elapsed > d.options.SendTimeout+d.options.SettleWindow:
 		d.metrics.Count("scaleout_resends_total")
 		next := e.withState(Queued, "not listed by the end of the settle window: sent again").onLane(string(d.message.priority))
@@ -60,29 +59,6 @@ func (d *delivery) settle(ctx context.Context, e Entry) (step, error) {
 	}
 }
 
-// lookUp returns the receipt of an SMS that is listed.
-func (d *delivery) lookUp(ctx context.Context, m sms.Message) (messaging.Receipt, error) {
-	found, err := d.client.SMS.Find(ctx, m.ReferenceID)
-	if err == nil && !matches(found, m) {
-		err = messaging.ErrFilterIgnored
-	}
-	return messaging.Receipt{ID: found.ID}, err
-}
-
-// matches reports whether a listed transaction can be m: it has an ID, and its recipient ends in the same digits, since prefixes
-// can be written in different ways.
-func matches(found sms.Transaction, m sms.Message) bool {
-	const subscriberDigits = 7
-	listed, sent := digits(found.To), digits(m.To)
-	n := min(len(listed), len(sent), subscriberDigits)
-	return found.ID != "" && listed[len(listed)-n:] == sent[len(sent)-n:]
-}
-
-func digits(number string) string {
-	return strings.Map(func(r rune) rune {
-		if r < '0' || r > '9' {
-			return -1
-		}
-		return r
-	}, number)
-}
+// longAgo returns a time after which every window has ended, so that Settle looks up once: this package counts the time itself, by the
+// engine's clock.
+func longAgo() time.Time { return time.Now().Add(-1000 * time.Hour) }

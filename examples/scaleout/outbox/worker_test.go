@@ -173,8 +173,23 @@ func TestWorkerParksIfLookupFindsAnotherMessage(t *testing.T) {
 	m := testSMS(t, 1)
 	r.put(m)
 	r.service.Inject(messagingtest.DropUnread(), 1)
+	options := fastOptions()
+	options.SettleFor = time.Second
+	r.start(options)
+	assert.Contains(t, r.waitFor(m, Parked).Reason, "another number")
+	assert.Len(t, r.service.Sent(), 1, "it was sent")
+}
+
+func TestWorkerParksIfLookupsCannotSettle(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, engine.Setup{})
+	r.service.IgnoreFilter(true)
+	r.service.Seed(messagingtest.Sent{ID: "old", Channel: messagingtest.ChannelSMS, From: "ACME", To: "+639999999999", Text: "old", ReferenceID: "order-2"})
+	m := testSMS(t, 1)
+	r.put(m)
+	r.service.Inject(messagingtest.DropUnread(), 1)
 	r.start(fastOptions())
-	assert.Contains(t, r.waitFor(m, Parked).Reason, "another message")
+	assert.Contains(t, r.waitFor(m, Parked).Reason, "a lookup cannot settle it")
 }
 
 func TestWorkerLooksUpAgainAfterDuplicate(t *testing.T) {
