@@ -70,7 +70,7 @@ func (o Options) natsOptions() []nats.Option {
 		nats.Name(o.Client), nats.Timeout(o.Timeout), nats.MaxReconnects(-1), nats.ReconnectWait(250 * time.Millisecond), nats.IgnoreAuthErrorAbort(),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
 			if o.Logger != nil { // such as a permission that is missing, of which the caller sees only that nothing comes back
-				o.Logger.Warn("the engine reports an error", slog.Any("error", err)) //nolint:sloglint // there is no context
+				o.Logger.Warn("the engine reports an error", slog.Any("error", err))
 			}
 		}),
 	}

@@ -1,4 +1,4 @@
 package engine
 
 // IsSupported is isSupported.
-var IsSupported = isSupported //nolint:gochecknoglobals // for the tests outside of the package
+var IsSupported = isSupported

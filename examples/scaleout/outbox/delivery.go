@@ -115,7 +115,7 @@ func (d *delivery) send(ctx, work context.Context, e Entry) (step, error) {
 	if probe {
 		defer func() { d.breakers.report(work, e.Channel, true, out) }()
 	}
-	permit, err := d.limiters[string(d.message.priority)].wait(ctx)
+	allowed, err := d.limiters[string(d.message.priority)].wait(ctx)
 	if err != nil {
 		return done, err
 	}
@@ -136,7 +136,7 @@ func (d *delivery) send(ctx, work context.Context, e Entry) (step, error) {
 	claim.Worker = fmt.Sprintf("%s/%d", d.name, d.attempts.Add(1))
 	// The deadline counts from before the record says sending, so a later reader of the record knows when the send has ended.
 	a := &attempt{
-		limiter: d.limiters[string(d.message.priority)], elapsed: d.clock.elapsed, permit: permit,
+		limiter: d.limiters[string(d.message.priority)], elapsed: d.clock.elapsed, permit: allowed,
 		deadline: d.clock.elapsed() + timeout, wall: time.Now().Add(timeout).Round(0),
 	}
 	claimed, ok, err := d.records.swap(work, e, claim)

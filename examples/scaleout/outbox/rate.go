@@ -194,8 +194,8 @@ func (l *limiter) read(ctx context.Context) (rate rateState, revision uint64, er
 func (l *limiter) write(ctx context.Context, rate rateState, revision uint64) (conflict bool, err error) {
 	value, err := json.Marshal(rate)
 	if err == nil {
-		_, err = retry(ctx, l.log, func(ctx context.Context) error {
-			_, err := l.bucket.Update(ctx, rateKey, value, revision)
+		_, err = retry(ctx, l.log, func(ctx context.Context) (err error) {
+			_, err = l.bucket.Update(ctx, rateKey, value, revision)
 			return err
 		})
 	}

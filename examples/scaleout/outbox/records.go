@@ -100,8 +100,8 @@ func (r records) swap(ctx context.Context, e Entry, next Record) (written Entry,
 		}
 		if current.revision != e.revision {
 			// An earlier try may have written it with its response lost.
-			same, err := json.Marshal(current.Record)
-			return current, maybeWritten && err == nil && bytes.Equal(same, value), err
+			same, encodeErr := json.Marshal(current.Record)
+			return current, maybeWritten && bytes.Equal(same, value), encodeErr
 		}
 		if e.revision == 0 {
 			if expected, err = r.removal(ctx, e.Key); err != nil {
@@ -118,18 +118,18 @@ func (r records) swap(ctx context.Context, e Entry, next Record) (written Entry,
 // removal returns the revision of the mark that a record was removed, or 0 if there is none.
 func (r records) removal(ctx context.Context, key string) (revision uint64, err error) {
 	_, err = retry(ctx, r.log, func(ctx context.Context) error {
-		stream, err := r.engine.JetStream.Stream(ctx, r.engine.BucketStream(engine.Records))
-		if err != nil {
-			return err
+		stream, streamErr := r.engine.JetStream.Stream(ctx, r.engine.BucketStream(engine.Records))
+		if streamErr != nil {
+			return streamErr
 		}
-		last, err := stream.GetLastMsgForSubject(ctx, r.engine.BucketSubject(engine.Records, key))
-		if errors.Is(err, jetstream.ErrMsgNotFound) {
+		last, lastErr := stream.GetLastMsgForSubject(ctx, r.engine.BucketSubject(engine.Records, key))
+		if errors.Is(lastErr, jetstream.ErrMsgNotFound) {
 			return nil
 		}
-		if err == nil && len(last.Data) == 0 {
+		if lastErr == nil && len(last.Data) == 0 {
 			revision = last.Sequence
 		}
-		return err
+		return lastErr
 	})
 	return revision, err
 }
@@ -153,8 +153,8 @@ func keyOfSubject(subject string) (key string, ok bool) {
 // publish creates the token of a message. It reports false if the stream has the token: a token exists once.
 func (r records) publish(ctx context.Context, e Entry) (created bool, err error) {
 	_, err = retry(ctx, r.log, func(ctx context.Context) error {
-		_, err := r.engine.JetStream.Publish(ctx, r.subject(e), nil)
-		return r.orFull(err)
+		_, publishErr := r.engine.JetStream.Publish(ctx, r.subject(e), nil)
+		return r.orFull(publishErr)
 	})
 	if engine.IsPresent(err) {
 		return false, nil

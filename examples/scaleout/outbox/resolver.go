@@ -70,13 +70,13 @@ func (r *Resolver) ResolveAll(ctx context.Context, selection Selection, decision
 	for range resolveWorkers {
 		workers.Go(func() {
 			for e := range entries {
-				switch err := r.resolve(ctx, e, decision, note); {
-				case err == nil:
+				switch resolveErr := r.resolve(ctx, e, decision, note); {
+				case resolveErr == nil:
 					mu.Lock()
 					resolved++
 					mu.Unlock()
-				case !errors.Is(err, ErrNotResolvable):
-					cancel(err)
+				case !errors.Is(resolveErr, ErrNotResolvable):
+					cancel(resolveErr)
 				}
 			}
 		})

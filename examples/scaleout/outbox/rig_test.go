@@ -188,13 +188,6 @@ func (r *rig) queueLength() int {
 	return int(stream.CachedInfo().State.Msgs)
 }
 
-func (r *rig) purge() {
-	r.t.Helper()
-	stream, err := r.engine.Stream(r.t.Context(), engine.Outbox)
-	require.NoError(r.t, err)
-	require.NoError(r.t, stream.Purge(r.t.Context()))
-}
-
 // sendCount returns how many times the service received a message.
 func (r *rig) sendCount(m Message) int {
 	n := 0

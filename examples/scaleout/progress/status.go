@@ -62,8 +62,10 @@ func (s Status) String() string {
 		n    int
 		text string
 	}{
-		{s.PossibleDuplicates, "POSSIBLY SENT TWICE"}, {s.Unreadable, "UNREADABLE"},
-		{s.ToMend.Missing, "WITHOUT A TOKEN (run campaign reconcile)"}, {s.ToMend.Lost, "WITHOUT A RECORD (run campaign reconcile)"},
+		{s.PossibleDuplicates, "POSSIBLY SENT TWICE"},
+		{s.Unreadable, "UNREADABLE"},
+		{s.ToMend.Missing, "WITHOUT A TOKEN (run campaign reconcile)"},
+		{s.ToMend.Lost, "WITHOUT A RECORD (run campaign reconcile)"},
 	} {
 		if problem.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", problem.n, problem.text))
@@ -72,14 +74,14 @@ func (s Status) String() string {
 	if parts == nil {
 		parts = []string{"no messages"}
 	}
-	line := fmt.Sprintf("%s; %.0f/s", strings.Join(parts, ", "), s.PerSecond)
+	lines := []string{fmt.Sprintf("%s; %.0f/s", strings.Join(parts, ", "), s.PerSecond)}
 	if s.Waiting > 0 {
-		line += fmt.Sprintf("; lag %d, oldest %v", s.Waiting, s.Oldest.Round(100*time.Millisecond))
+		lines[0] += fmt.Sprintf("; lag %d, oldest %v", s.Waiting, s.Oldest.Round(100*time.Millisecond))
 	}
 	for _, b := range s.Breakers {
-		line += fmt.Sprintf("\nBREAKER of %s open since %s: %s", b.Channel, b.Opened.Format(time.RFC3339), b.Reason)
+		lines = append(lines, fmt.Sprintf("BREAKER of %s open since %s: %s", b.Channel, b.Opened.Format(time.RFC3339), b.Reason))
 	}
-	return line
+	return strings.Join(lines, "\n")
 }
 
 // Read returns the current status. Its memory does not grow with the number of records.
@@ -197,7 +199,7 @@ func (c *counter) count(e outbox.Entry, err error) error {
 	now := mark{duplicate: len(e.Overtaken) > 0}
 	for i, state := range states {
 		if state == e.State {
-			now.state = byte(i) //nolint:gosec // there are six
+			now.state = byte(i)
 		}
 	}
 	if c.states != nil {
