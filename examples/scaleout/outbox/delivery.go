@@ -140,8 +140,14 @@ func (d *delivery) send(ctx, work context.Context, e Entry) (step, error) {
 		deadline: d.clock.elapsed() + timeout, wall: time.Now().Add(timeout).Round(0),
 	}
 	claimed, ok, err := d.records.swap(work, e, claim)
-	if err != nil || !ok {
-		return reread, err
+	switch {
+	case err != nil:
+		return done, err
+	case !ok && claimed.Worker == claim.Worker:
+		// It was written, with its response lost, and another worker has judged it since. Only this process knows that it sent nothing.
+		return d.recordOutcome(work, claimed, notWritten("the engine responded too late"))
+	case !ok:
+		return reread, nil
 	}
 	sendCtx, cancel := context.WithTimeout(a.context(work), a.deadline-d.clock.elapsed())
 	messageID, err := d.message.body.send(sendCtx, d.client)

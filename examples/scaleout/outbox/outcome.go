@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -49,8 +50,8 @@ func newOutcome(channel Channel, attempt int, messageID string, err error) outco
 		default:
 			o.state = Refused
 		}
-	case messaging.NotSent: // the service cannot be reached
-		o.state, o.account = Queued, true
+	case messaging.NotSent: // the service cannot be reached, or this process was stopped
+		o.state, o.account = Queued, !errors.Is(err, context.DeadlineExceeded)
 	case messaging.Accepted, messaging.Unknown:
 		o.state = Unknown
 	default:

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go/jetstream"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -81,20 +82,23 @@ func TestOvertakenAttemptFlagsRecord(t *testing.T) {
 		})
 	}))
 	require.NoError(t, err)
-	r.run(slow)
+	stopSlow := r.run(slow)
 	r.waitFor(m, Sending)
-	r.start(options)
+	stop := r.start(options)
 	require.Eventually(t, func() bool { return len(r.record(m).Overtaken) == 1 }, 30*time.Second, 10*time.Millisecond)
 	assert.Equal(t, Unknown, r.record(m).Overtaken[0].State)
 	assert.Equal(t, 1, int(slow.metrics.Value("scaleout_alarms_total", "kind", "overtaken")))
-	assert.Equal(t, 2, r.sendCount(m), "Resend can send twice if the service lists late")
+	assert.Greater(t, r.sendCount(m), 1, "Resend can send twice if the service lists late")
 
+	stop()
+	stopSlow()
 	var found []Finding
 	r.service.SetLag(0)
 	_, _, err = Audit(t.Context(), r.engine, slow.client, time.Now().Add(-time.Hour), false, func(f Finding) { found = append(found, f) })
 	require.NoError(t, err)
 	require.Len(t, found, 1)
-	assert.Equal(t, Finding{"order-1", r.record(m).State, 2, "sent more than once"}, found[0])
+	assert.Equal(t, "sent more than once", found[0].Problem)
+	assert.Equal(t, r.sendCount(m), found[0].Listed)
 }
 
 func TestAuditComparesRecordsWithListing(t *testing.T) {
@@ -137,3 +141,27 @@ func TestAuditComparesRecordsWithListing(t *testing.T) {
 	r.waitForQueue(0)
 	assert.Equal(t, 1, r.sendCount(testSMS(t, 4)), "sent again after a restore")
 }
+
+func TestWorkerTakesBackClaimWhoseResponseWasLost(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, engine.Setup{})
+	m := testSMS(t, 1)
+	r.put(m)
+	w := r.worker(relaxedOptions())
+	before, err := r.records.read(t.Context(), m.Key())
+	require.NoError(t, err)
+	// The claim was written, its response was lost, and another worker has seen the claim for too long.
+	r.forceRecord(m, Record{State: Unknown, Attempt: 1, Worker: w.name + "/1", Lane: settleLane, Token: 1, SentAt: time.Now()})
+	d := &delivery{Worker: w, message: m, raw: noMessage{}, log: w.log}
+	_, err = d.send(t.Context(), t.Context(), before)
+	require.NoError(t, err)
+	record := r.record(m)
+	assert.Equal(t, Queued, record.State, "it would be looked up for hours")
+	assert.Contains(t, record.Reason, "not sent")
+	assert.Zero(t, r.service.Requests())
+}
+
+// noMessage is a message of which only the subject is asked.
+type noMessage struct{ jetstream.Msg }
+
+func (noMessage) Subject() string { return "" }

@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"iter"
@@ -114,7 +115,7 @@ func NewWorker(ctx context.Context, c *engine.Connection, client *messaging.Clie
 	if err != nil {
 		host = "unknown"
 	}
-	name := fmt.Sprintf("%s/%d", host, os.Getpid())
+	name := fmt.Sprintf("%s/%d/%s", host, os.Getpid(), rand.Text()[:8]) // unique: a record shows whose claim it holds
 	log := options.Logger.With(slog.String("worker", name))
 	all, err := openRecords(ctx, c, log)
 	if err != nil {
