@@ -112,7 +112,7 @@ func (o *observation) begin(ctx context.Context, kind StepKind, attempt int) (co
 	step.Kind, step.Attempt = kind, attempt
 	began := time.Now()
 	for _, observer := range o.observers {
-		ctx = observer.StartStep(ctx, step)
+		ctx = observer.StartStep(ctx, step) //nolint:fatcontext // one for each observer
 	}
 	return ctx, func(result StepResult) {
 		result.Duration = time.Since(began)

@@ -152,7 +152,7 @@ func assertOneWins(t *testing.T, keys int, stores ...*inbox.Store) {
 func TestStore(t *testing.T) {
 	t.Parallel()
 	_, c := startEngine(t)
-	messagingtest.TestStore(t, func() webhook.Store { return newStore(t, c, 2*time.Second) })
+	messagingtest.TestStore(t, func() webhook.Store { return newStore(t, c, 4*time.Second) })
 }
 
 func TestStoreOneClaimWins(t *testing.T) {
