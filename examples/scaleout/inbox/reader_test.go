@@ -175,6 +175,9 @@ func TestReadPassesHealthyEventsWhileManyFail(t *testing.T) {
 		require.NoError(t, err)
 		_, err = c.JetStream.PublishAsync(c.InboxSubject("sms", fmt.Sprint(n)), data)
 		require.NoError(t, err)
+		if n%500 == 0 {
+			<-c.JetStream.PublishAsyncComplete()
+		}
 	}
 	<-c.JetStream.PublishAsyncComplete()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

@@ -109,6 +109,9 @@ func TestStatusTakesLittleMemory(t *testing.T) {
 	for i := range n {
 		_, err := c.JetStream.PublishAsync(c.BucketSubject(engine.Records, fmt.Sprint("sms.", i)), []byte(`{"state":"accepted","reason":"`+line+`"}`))
 		require.NoError(t, err)
+		if i%1000 == 0 {
+			<-c.JetStream.PublishAsyncComplete()
+		}
 	}
 	<-c.JetStream.PublishAsyncComplete()
 	var most uint64
