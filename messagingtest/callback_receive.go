@@ -51,7 +51,8 @@ func (r Reply) failed() bool {
 // Receive calls a customer's webhook, as the service does when it has received a message or has something to report.
 //
 // The target is an absolute http or https URL, whose query stays byte for byte. Each request is an HTTP/1.1 GET without a body,
-// or a POST if an option says so, and is one [Reply]: no redirect is followed, no proxy is used, and nothing is retried without [RetryFailures].
+// or a POST if an option says so, and is one [Reply]: no redirect is followed, no proxy is used, and nothing is retried without
+// [RetryFailures].
 //
 // Callbacks are delivered one after the other, unless an option says otherwise. Receive returns when all are delivered, with
 // the replies in the order of the callbacks. When the context ends, or the server is closed, what is under way gets no response

@@ -102,6 +102,7 @@
 //	srv.ReportDelivery(ctx, receipt.ID, "delivered") // to the callback URL that came with the message
 //
 // [AsForm], [AsJSON] and [InOneCall] call it by POST. [SMSRequest] and its siblings make such a request for the unit test of a
-// handler, [InboundSamples] has a chat-app message of every kind, and [TestStore] checks a store for duplicates. A correct receiver responds with 200 and no body when it has
-// handled a callback, with 4xx to a callback that can never be handled, and with 5xx if it wants to be called again.
+// handler, [InboundSamples] has a chat-app message of every kind, and [TestStore] checks a store for duplicates. A correct
+// receiver responds with 200 and no body when it has handled a callback, with 4xx to a callback that can never be handled, and
+// with 5xx if it wants to be called again.
 package messagingtest

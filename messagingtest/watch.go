@@ -102,13 +102,15 @@ func (s *Server) Drop(n int) {
 func (m Sent) Code() string {
 	text := m.Text
 	if text == "" {
+		var texts []string
 		known := []string{m.To, m.From, m.ReferenceID, m.CallbackURL, m.FallbackText, m.Template}
 		dec := json.NewDecoder(bytes.NewReader(m.Body))
 		for token, err := dec.Token(); err == nil; token, err = dec.Token() {
 			if s, isText := token.(string); isText && !slices.Contains(known, s) {
-				text += s + "\n"
+				texts = append(texts, s)
 			}
 		}
+		text = strings.Join(texts, "\n")
 	}
 	pattern := `(?:^|[^\pL\pN\p{Sc}.,:/+-])(?:[A-Z]-)?(\d{3}[ -]\d{3}|\d{4,8})(?:[.,!?;:]?(?:\s|$)|[)"'\]*_])`
 	codes := regexp.MustCompile(pattern).FindAllStringSubmatchIndex(text, -1)

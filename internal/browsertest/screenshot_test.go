@@ -38,11 +38,12 @@ func scene(t *testing.T, b *box, hooks string) {
 		_, err := client.ChatApp1.Send(ctx, m)
 		require.NoError(t, err)
 	}
+	refused(t, b)
 	text("+639170009876", "ACME: your parcel arrives today between 2 and 4 pm.", "parcel-1")
 	text(cy, "482913 is your ACME verification code. It is valid for 5 minutes.", "login-1")
 	chat1(chatapp1.New("acme-channel", ben).Image("https://shop.example.com/table.png"))
 	chat1(chatapp1.New("acme-channel", ben).CallToAction(chatapp1.CallToAction{Text: "Your table is ready. Track it live.", Caption: "Track delivery", URL: "https://shop.example.com/17"}))
-	b.post(t, "deliveries", map[string]any{"to": cy, "outcome": "unreachable"})
+	b.post(t, "deliveries", map[string]any{"channel": "chatapp1", "to": cy, "outcome": "unreachable"})
 	chat1(chatapp1.New("acme-channel", cy).Text("Your driver is here").WithTTL(10 * time.Minute).
 		WithFallback(sms.Fallback{From: "ACME", Text: "Your driver is here. Please come down."}))
 	b.post(t, "clock", map[string]any{"advance": "10m"})
@@ -74,7 +75,6 @@ func TestScreenshots(t *testing.T) {
 	defer hooks.Close()
 	b := startSandbox(t, buildCommand(t), "-webhook-chatapp2", hooks.URL+"/chatapp2?key=secret", "-webhook-sms", hooks.URL+"/sms?key=secret")
 	scene(t, b, hooks.URL)
-	refused(t, b)
 	tab := startBrowser(t)
 	pages := map[string]string{
 		"conversations": "/_sandbox/",

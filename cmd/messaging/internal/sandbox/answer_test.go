@@ -58,7 +58,7 @@ func (r *receiver) webhooks() map[messagingtest.Channel]string {
 	return urls
 }
 
-func TestAnswersReachAReceiver(t *testing.T) {
+func TestAnswersReachAReceiver(t *testing.T) { //nolint:tparallel // the answers come one after the other
 	t.Parallel()
 	program := newReceiver(t)
 	r := newRig(t, Config{Webhooks: program.webhooks()})

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -76,9 +77,7 @@ func New(config Config) (*Sandbox, error) {
 		book: newBook(),
 	}
 	s.wake = sync.NewCond(&s.mu)
-	for channel, url := range config.Webhooks {
-		s.webhooks[channel] = url
-	}
+	maps.Copy(s.webhooks, config.Webhooks)
 	if config.Keep != "" {
 		if err := s.restore(config.Keep); err != nil {
 			service.Close()

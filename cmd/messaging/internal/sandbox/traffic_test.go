@@ -37,15 +37,18 @@ func TestHintTakesTheRequest(t *testing.T) {
 			`{"sms.send":{"path":"/v1/messages"}}`,
 		},
 		{
-			"form", "/sms/send", `from=ACME&to=%2B639171234567&body=Hi`, []string{"Content-Type", "application/x-www-form-urlencoded"},
+			"form", "/sms/send", `from=ACME&to=%2B639171234567&body=Hi`,
+			[]string{"Content-Type", "application/x-www-form-urlencoded"},
 			`{"sms.send":{"encoding":"form","fields":{"text":"body"}}}`,
 		},
 		{
-			"header", "/sms/send", `{"from":"ACME","to":"+639171234567","text":"Hi"}`, []string{"Authorization", "", "X-Api-Key", "TOKEN"},
+			"header", "/sms/send", `{"from":"ACME","to":"+639171234567","text":"Hi"}`,
+			[]string{"Authorization", "", "X-Api-Key", "TOKEN"},
 			`{"auth":{"token":{"header":"X-Api-Key","scheme":""}}}`,
 		},
 		{
-			"scheme", "/sms/send", `{"from":"ACME","to":"+639171234567","text":"Hi"}`, []string{"Authorization", "App TOKEN"},
+			"scheme", "/sms/send", `{"from":"ACME","to":"+639171234567","text":"Hi"}`,
+			[]string{"Authorization", "App TOKEN"},
 			`{"auth":{"token":{"scheme":"App"}}}`,
 		},
 		{
@@ -131,7 +134,8 @@ func TestStreamTellsOfChanges(t *testing.T) {
 	}
 	assert.True(t, said)
 	r.live.close()
-	for lines.Scan() { //nolint:revive // until it ends
+	for ended := false; !ended; {
+		ended = !lines.Scan()
 	}
 	assert.NoError(t, lines.Err(), "the stream ends with the sandbox")
 }
