@@ -9,29 +9,30 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+
+	"github.com/messaging-service/messaging-go/examples/scaleout/command"
+	"github.com/messaging-service/messaging-go/examples/scaleout/engine"
 )
 
 // launcher starts workers as child processes that run this program.
 type launcher struct {
-	settings    *settings
+	arguments   []string
 	environment []string
+	output      io.Writer // of what workers print, or nil
 }
 
-// newLauncher returns a launcher of workers for an engine and a service. If serviceURL is not empty, the workers do not see the
-// environment's service and credentials.
-func newLauncher(s *settings, engineURL, serviceURL, token string) *launcher {
+// newLauncher returns a launcher of workers for an engine and a service. The workers do not see the environment's service and
+// credentials.
+func newLauncher(on engine.Options, serviceURL, token string, arguments ...string) *launcher {
 	var environment []string
 	for _, variable := range os.Environ() {
-		if strings.HasPrefix(variable, envEngine+"=") || serviceURL != "" && strings.HasPrefix(variable, "MESSAGING_") {
-			continue
+		if !strings.HasPrefix(variable, command.EnvEngine+"=") && !strings.HasPrefix(variable, "MESSAGING_") {
+			environment = append(environment, variable)
 		}
-		environment = append(environment, variable)
 	}
-	environment = append(environment, envEngine+"="+engineURL)
-	if serviceURL != "" {
-		environment = append(environment, envURL+"="+serviceURL, envToken+"="+token)
-	}
-	return &launcher{settings: s, environment: environment}
+	environment = append(environment, command.EnvEngine+"="+on.URL, command.EnvURL+"="+serviceURL, command.EnvToken+"="+token)
+	options := []string{"send", "-exit-on-eof", "-environment=" + on.Environment, "-creds=" + on.Credentials, "-tls-ca=" + on.CA, "-tls-cert=" + on.Certificate, "-tls-key=" + on.Key}
+	return &launcher{arguments: append(options, arguments...), environment: environment}
 }
 
 // process is a worker process. It does not outlive this process.
@@ -50,9 +51,9 @@ func (l *launcher) start(ctx context.Context) (*process, error) {
 		return nil, fmt.Errorf("starting a worker: %w", err)
 	}
 	p := &process{ready: make(chan struct{}), exited: make(chan struct{})}
-	p.command = exec.CommandContext(context.WithoutCancel(ctx), program, append([]string{"send", "-exit-on-eof"}, l.settings.arguments()...)...) //nolint:gosec // it is this program
+	p.command = exec.CommandContext(context.WithoutCancel(ctx), program, l.arguments...) //nolint:gosec // it is this program
 	p.command.Env, p.command.Stderr = l.environment, os.Stderr
-	p.command.Stdout = onWrite(sync.OnceFunc(func() { close(p.ready) }))
+	p.command.Stdout = onWrite{l.output, sync.OnceFunc(func() { close(p.ready) })}
 	stdin, err := p.command.StdinPipe()
 	if err == nil {
 		err = p.command.Start()
@@ -91,11 +92,19 @@ func (p *process) stop() error {
 	return nil
 }
 
-// onWrite is a writer that calls a function.
-type onWrite func()
+// onWrite is a writer that calls a function after each line that says that a worker is sending.
+type onWrite struct {
+	to    io.Writer
+	ready func()
+}
 
-// Write discards b.
-func (f onWrite) Write(b []byte) (int, error) {
-	f()
+// Write implements [io.Writer].
+func (w onWrite) Write(b []byte) (int, error) {
+	if w.to != nil {
+		_, _ = w.to.Write(b)
+	}
+	if strings.Contains(string(b), "sending") {
+		w.ready()
+	}
 	return len(b), nil
 }

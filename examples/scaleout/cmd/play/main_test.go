@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/messaging-service/messaging-go/examples/scaleout/embedded"
 	"github.com/messaging-service/messaging-go/examples/scaleout/engine"
 	"github.com/messaging-service/messaging-go/examples/scaleout/outbox"
 	"github.com/messaging-service/messaging-go/messagingtest"
@@ -37,14 +38,10 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// quickSettings returns settings under which a killed worker is noticed soon.
-func quickSettings() settings {
-	return settings{
-		level: slog.LevelError,
-		setup: engine.Setup{Replicas: 1, AckWait: 2 * time.Second},
-		work: outbox.WorkerOptions{
-			Concurrency: 16, SendTimeout: time.Second, SettleWindow: 500 * time.Millisecond, SettleInterval: 100 * time.Millisecond, GiveUpAfter: time.Hour,
-		},
+// quickArguments are the flags of workers under which a killed worker is noticed soon.
+func quickArguments() []string {
+	return []string{
+		"-log=error+1", "-concurrency=16", "-send-timeout=1s", "-resend", "-settle-window=500ms", "-settle-interval=100ms", "-settle-for=1h",
 	}
 }
 
@@ -57,21 +54,24 @@ type campaign struct {
 	workers *launcher
 }
 
-func newCampaign(t *testing.T, s settings, url string) *campaign {
+func newCampaign(t *testing.T, setup engine.Setup, url string) *campaign {
 	t.Helper()
 	c := &campaign{t: t, url: url, service: messagingtest.NewServer(t)}
 	var err error
-	c.engine, err = s.connectTo(t.Context(), url)
+	on := engine.Options{URL: url, Timeout: 10 * time.Second}
+	c.engine, err = engine.Connect(t.Context(), on)
 	require.NoError(t, err)
 	t.Cleanup(c.engine.Close)
-	c.workers = newLauncher(&s, url, c.service.URL, c.service.Token)
+	setup.AckWait = 2 * time.Second
+	require.NoError(t, c.engine.Prepare(t.Context(), setup))
+	c.workers = newLauncher(on, c.service.URL, c.service.Token, quickArguments()...)
 	c.workers.environment = append(c.workers.environment, asCommand+"=1")
 	return c
 }
 
-func startedEngine(t *testing.T) *engine.Server {
+func startedEngine(t *testing.T) *embedded.Server {
 	t.Helper()
-	server, err := engine.Start(t.TempDir(), 0)
+	server, err := embedded.Start(t.TempDir(), 0)
 	require.NoError(t, err)
 	t.Cleanup(server.Close)
 	return server
@@ -81,7 +81,7 @@ func (c *campaign) load(n int, kind func(string, int) (outbox.Message, error)) {
 	c.t.Helper()
 	loader, err := outbox.NewLoader(c.t.Context(), c.engine, slog.New(slog.DiscardHandler))
 	require.NoError(c.t, err)
-	loaded, err := loader.Load(c.t.Context(), strings.NewReader(lines(c.t, n, kind)), nil)
+	loaded, err := loader.Load(c.t.Context(), strings.NewReader(lines(c.t, n, kind)), outbox.Report{})
 	require.NoError(c.t, err)
 	require.Equal(c.t, outbox.LoadResult{Queued: n}, loaded)
 }

@@ -18,11 +18,7 @@ func sampleFile(campaign string, messages int, kind func(campaign string, n int)
 		if err != nil {
 			return "", fmt.Errorf("message %d: %w", n, err)
 		}
-		line, err := m.Line()
-		if err != nil {
-			return "", fmt.Errorf("message %d: %w", n, err)
-		}
-		_, _ = fmt.Fprintf(&lines, "%s\n", line)
+		_, _ = fmt.Fprintf(&lines, "%s\n", m.Line())
 	}
 	return lines.String(), nil
 }
@@ -33,9 +29,9 @@ func mixedMessage(campaign string, n int) (outbox.Message, error) {
 	const text = "We open at nine"
 	switch n % 6 {
 	case 4:
-		return outbox.FromChatApp1(chatapp1.New("channel-1", to).Text(text).WithReference(reference))
+		return outbox.FromChatApp1(chatapp1.New("channel-1", to).Text(text).WithReference(reference), outbox.Options{})
 	case 5:
-		return outbox.FromChatApp2(chatapp2.Message{To: to, Content: chatapp2.Text{Body: text}, ReferenceID: reference})
+		return outbox.FromChatApp2(chatapp2.Message{To: to, Content: chatapp2.Text{Body: text}, ReferenceID: reference}, outbox.Options{})
 	default:
 		return smsMessage(campaign, n)
 	}
@@ -45,5 +41,5 @@ func mixedMessage(campaign string, n int) (outbox.Message, error) {
 func smsMessage(campaign string, n int) (outbox.Message, error) {
 	return outbox.FromSMS(sms.Message{
 		From: "ACME", To: fmt.Sprintf("+63917%07d", n), Text: "We open at nine", ReferenceID: fmt.Sprintf("%s-%d", campaign, n),
-	})
+	}, outbox.Options{})
 }
