@@ -109,6 +109,7 @@ func within(t *testing.T, least, most time.Duration) time.Duration {
 
 // torment kills and freezes a process at random moments until the context ends, and leaves it running.
 func (p *process) torment(ctx context.Context, t *testing.T) (kills, freezes int) {
+	t.Helper()
 	for {
 		select {
 		case <-ctx.Done():
@@ -133,8 +134,12 @@ func (p *process) torment(ctx context.Context, t *testing.T) (kills, freezes int
 func databases(t *testing.T) map[string]func(t *testing.T) string {
 	t.Helper()
 	return map[string]func(t *testing.T) string{
-		"SQLite": func(t *testing.T) string { return filepath.Join(t.TempDir(), "shop.db") },
+		"SQLite": func(t *testing.T) string {
+			t.Helper()
+			return filepath.Join(t.TempDir(), "shop.db")
+		},
 		"PostgreSQL": func(t *testing.T) string {
+			t.Helper()
 			url := os.Getenv("OUTBOX_POSTGRES")
 			if url == "" {
 				t.Skip("no PostgreSQL: ./with-postgres runs this test beside one")
@@ -142,7 +147,7 @@ func databases(t *testing.T) map[string]func(t *testing.T) string {
 			name := "t" + strings.ToLower(rand.Text())
 			connection, err := pgx.Connect(t.Context(), url)
 			require.NoError(t, err)
-			defer func() { require.NoError(t, connection.Close(context.Background())) }()
+			defer func() { require.NoError(t, connection.Close(context.WithoutCancel(t.Context()))) }()
 			_, err = connection.Exec(t.Context(), "CREATE SCHEMA "+name)
 			require.NoError(t, err)
 			return url + "&search_path=" + name

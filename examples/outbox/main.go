@@ -17,6 +17,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -63,22 +64,22 @@ func run(ctx context.Context, out io.Writer, database string, orders int) error 
 		return err
 	}
 	defer shop.close()
-	if err := migrate(ctx, shop); err != nil {
+	if err = migrate(ctx, shop); err != nil {
 		return err
 	}
 
 	began := time.Now()
 	const each = 500
 	for first := 0; first < orders; first += each {
-		if err := shop.order(ctx, first, min(each, orders-first)); err != nil {
+		if err = shop.order(ctx, first, min(each, orders-first)); err != nil {
 			return fmt.Errorf("orders %d to %d: %w", first, first+each, err)
 		}
 	}
-	fmt.Fprintf(out, "took %d orders and enqueued their messages in %.1f s\n", orders, time.Since(began).Seconds())
+	printf(out, "took %d orders and enqueued their messages in %.1f s\n", orders, time.Since(began).Seconds())
 
 	// Of a hundred messages one loses its response, and one is lost itself. The credit is used up half way.
 	service.InjectRandomly(1, 0.02, messagingtest.AcceptThenDrop(), messagingtest.DropUnread())
-	service.SetBalance(fmt.Sprint(orders / 4))
+	service.SetBalance(strconv.Itoa(orders / 4))
 	stopWork, err := shop.work(context.WithoutCancel(ctx))
 	if err != nil {
 		return err
@@ -112,7 +113,7 @@ func watch(ctx context.Context, out io.Writer, shop anyShop, topUp func()) error
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(out, "waiting %5d   sending %3d   unknown %3d   parked %3d   accepted %5d\n", counts[messagingriver.Waiting],
+		printf(out, "waiting %5d   sending %3d   unknown %3d   parked %3d   accepted %5d\n", counts[messagingriver.Waiting],
 			counts[messagingriver.Sending], counts[messagingriver.Unknown], counts[messagingriver.Parked], counts[messagingriver.Accepted])
 		if counts[messagingriver.Waiting]+counts[messagingriver.Sending]+counts[messagingriver.Unknown] == 0 {
 			return nil
@@ -122,7 +123,7 @@ func watch(ctx context.Context, out io.Writer, shop anyShop, topUp func()) error
 			return err
 		}
 		if problem != "" {
-			fmt.Fprintln(out, "the queue is paused:", problem)
+			printf(out, "the queue is paused: %s\n", problem)
 			topUp()
 		}
 		select {
@@ -156,7 +157,7 @@ func decide(ctx context.Context, out io.Writer, shop anyShop, service *messaging
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(out, "a person resolved %d parked messages: %s\n", n, decision)
+		printf(out, "a person resolved %d parked messages: %s\n", n, decision)
 	}
 	return nil
 }
@@ -177,10 +178,13 @@ func ledger(ctx context.Context, out io.Writer, shop anyShop, service *messaging
 			once++
 		}
 	}
-	fmt.Fprintf(out, "\nledger: %d orders, %d accepted by the outbox, %d processed by the service, %d of them once\n",
+	printf(out, "\nledger: %d orders, %d accepted by the outbox, %d processed by the service, %d of them once\n",
 		orders, counts[messagingriver.Accepted], len(service.Sent()), once)
 	if counts[messagingriver.Accepted] != orders || once != orders || len(service.Sent()) != orders {
 		return fmt.Errorf("the ledger is not exact: %v", counts)
 	}
 	return nil
 }
+
+// printf prints progress. Where it cannot be printed, nobody misses it.
+func printf(out io.Writer, format string, args ...any) { _, _ = fmt.Fprintf(out, format, args...) }

@@ -74,8 +74,8 @@ func openSQLite(path string, client *messaging.Client, options messagingriver.Op
 	begin := func(ctx context.Context) (transaction[*sql.Tx], error) {
 		tx, err := db.BeginTx(ctx, nil)
 		return transaction[*sql.Tx]{tx, func(statement string, args ...any) error {
-			_, err := tx.ExecContext(ctx, statement, args...)
-			return err
+			_, execErr := tx.ExecContext(ctx, statement, args...)
+			return execErr
 		}, tx.Commit, tx.Rollback}, err
 	}
 	return shop[*sql.Tx]{outbox, db, riversqlite.New(db), begin, func() { _ = db.Close() }}, nil
@@ -93,8 +93,8 @@ func openPostgres(ctx context.Context, url string, client *messaging.Client, opt
 	begin := func(ctx context.Context) (transaction[pgx.Tx], error) {
 		tx, err := pool.Begin(ctx)
 		return transaction[pgx.Tx]{tx, func(statement string, args ...any) error {
-			_, err := tx.Exec(ctx, statement, args...)
-			return err
+			_, execErr := tx.Exec(ctx, statement, args...)
+			return execErr
 		}, func() error { return tx.Commit(ctx) }, func() error { return tx.Rollback(ctx) }}, err
 	}
 	db := stdlib.OpenDBFromPool(pool)
@@ -164,7 +164,7 @@ func message(id int) messagingriver.Message {
 func (s shop[TTx]) work(ctx context.Context) (stop func(context.Context) error, err error) {
 	// River's log would disturb the display. In production, pass yours.
 	config := &river.Config{SoftStopTimeout: 10 * time.Second, Logger: slog.New(slog.DiscardHandler)}
-	if err := s.AddTo(config); err != nil {
+	if err = s.AddTo(config); err != nil {
 		return nil, err
 	}
 	client, err := river.NewClient(s.driver, config)

@@ -72,7 +72,7 @@ func (s *Store) Once(ctx context.Context, key string, handle func(context.Contex
 		return fmt.Errorf("webhook store: %w", err)
 	}
 	defer tx.Rollback() //nolint:errcheck // before the claim is given back; nothing after the commit
-	if err := handle(context.WithValue(ctx, txKey{}, tx)); err != nil {
+	if err = handle(context.WithValue(ctx, txKey{}, tx)); err != nil {
 		return err
 	}
 	still, err := s.changes(ctx, tx, "UPDATE webhook_event SET handled_at = $1 WHERE id = $2 AND holder = $3",
@@ -83,7 +83,7 @@ func (s *Store) Once(ctx context.Context, key string, handle func(context.Contex
 	if !still {
 		return errors.New("webhook store: another call took over, because the lease was over")
 	}
-	if err := tx.Commit(); err != nil {
+	if err = tx.Commit(); err != nil {
 		return fmt.Errorf("webhook store: %w", err)
 	}
 	committed = true

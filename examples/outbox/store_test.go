@@ -20,6 +20,7 @@ import (
 func openStores(t *testing.T) map[string]func(t *testing.T) *sql.DB {
 	t.Helper()
 	opened := func(t *testing.T, driver, url string) *sql.DB {
+		t.Helper()
 		db, err := sql.Open(driver, url)
 		require.NoError(t, err)
 		db.SetMaxOpenConns(20)
@@ -28,9 +29,13 @@ func openStores(t *testing.T) map[string]func(t *testing.T) *sql.DB {
 	}
 	return map[string]func(t *testing.T) *sql.DB{
 		"SQLite": func(t *testing.T) *sql.DB {
+			t.Helper()
 			return opened(t, "sqlite", "file:"+filepath.Join(t.TempDir(), "store.db")+"?_pragma=journal_mode(wal)&_pragma=busy_timeout(10000)&_pragma=synchronous(normal)")
 		},
-		"PostgreSQL": func(t *testing.T) *sql.DB { return opened(t, "pgx", databases(t)["PostgreSQL"](t)) },
+		"PostgreSQL": func(t *testing.T) *sql.DB {
+			t.Helper()
+			return opened(t, "pgx", databases(t)["PostgreSQL"](t))
+		},
 	}
 }
 
