@@ -318,3 +318,25 @@ func TestRunEndsWithinBoundWithoutEngine(t *testing.T) {
 	}
 	assert.Positive(t, w.metrics.Value("scaleout_alarms_total", "kind", "unrecorded"))
 }
+
+func TestAttemptBeginsOnlyWithinItsPermitAndTime(t *testing.T) {
+	const now = 10 * time.Second
+	hour := time.Now().Add(time.Hour)
+	for name, test := range map[string]struct {
+		attempt *attempt
+		want    string
+	}{
+		"in time":                          {&attempt{deadline: now + 1, wall: hour, permit: permit{now - 1, now + 1}}, ""},
+		"no limit":                         {&attempt{deadline: now + 1, wall: hour, permit: noLimit()}, ""},
+		"no permit":                        {&attempt{deadline: now + 1, wall: hour}, "the rate limit"},
+		"the permit is over":               {&attempt{deadline: now + 1, wall: hour, permit: permit{now - 2, now - 1}}, "the rate limit"},
+		"its time is over":                 {&attempt{deadline: now, wall: hour, permit: noLimit()}, "its time"},
+		"the virtual machine was paused":   {&attempt{deadline: now + 1, wall: time.Now().Add(-time.Second), permit: noLimit()}, "its time"},
+		"the permit is for another moment": {&attempt{deadline: now + 1, wall: hour, permit: permit{now + 1, now + 2}}, "the rate limit"},
+	} {
+		test.attempt.elapsed = func() time.Duration { return now }
+		assert.Equal(t, test.want == "", test.attempt.begin(), name)
+		assert.Contains(t, test.attempt.reason(), test.want, name)
+		assert.False(t, test.attempt.begin(), "a permit is for one request")
+	}
+}

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"bufio"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -199,4 +202,36 @@ func TestEnqueueCompletesKilledLoad(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, map[outbox.State]int{outbox.Queued: n}, after.Messages)
 	assert.EqualValues(t, n, after.Waiting, "the stream must hold each message once")
+}
+
+func TestReceiveCountsEvents(t *testing.T) {
+	t.Parallel()
+	c := newCampaign(t, engine.Setup{}, startedEngine(t).URL())
+	program, err := os.Executable()
+	require.NoError(t, err)
+	listener, err := net.Listen("tcp", "127.0.0.1:0") // a port that is free
+	require.NoError(t, err)
+	address := listener.Addr().String()
+	require.NoError(t, listener.Close())
+	receiver := exec.Command(program, "receive", "-address="+address, "-monitor=127.0.0.1:0", "-log=error")
+	receiver.Env = append(c.workers.environment, "WEBHOOK_SECRET=s3cret")
+	out, err := receiver.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, receiver.Start())
+	lines := bufio.NewScanner(out)
+	require.True(t, lines.Scan())
+	_, monitor, _ := strings.Cut(lines.Text(), "monitor at ")
+	require.True(t, lines.Scan())
+	require.Eventually(t, func() bool {
+		replies := c.service.Receive(t.Context(), "http://"+address+"/hooks/sms?key=s3cret", messagingtest.InboundSMS{ID: "1", From: "639171234567", To: "ACME", Text: "OK"})
+		return len(replies) == 1 && replies[0].StatusCode == http.StatusOK
+	}, 30*time.Second, 50*time.Millisecond)
+	response, err := http.Get(monitor + "/metrics")
+	require.NoError(t, err)
+	body, err := io.ReadAll(response.Body)
+	require.NoError(t, errors.Join(err, response.Body.Close()))
+	assert.Contains(t, string(body), `scaleout_events_total{callback="sms",outcome="handled"} 1`)
+	http.DefaultClient.CloseIdleConnections()
+	require.NoError(t, receiver.Process.Signal(syscall.SIGTERM))
+	require.NoError(t, receiver.Wait())
 }
