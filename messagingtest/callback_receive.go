@@ -27,8 +27,9 @@ type Reply struct {
 	Callback Callback // what was delivered: an InboundSMS, an InboundChatApp or a DeliveryReport
 	Attempt  int      // counts the requests of one delivery from 1; 0 if none was made, and Err says why
 
-	Request *http.Request // that was made; nil if none was
-	Took    time.Duration // until the response had been read
+	Request     *http.Request // that was made, whose body has been read; nil if none was
+	RequestBody string        // that was sent
+	Took        time.Duration // until the response had been read
 
 	StatusCode int           // zero if there was no response
 	Header     http.Header   // nil if there was no response
@@ -152,7 +153,7 @@ func (how receiving) call(ctx context.Context, what call, attempt int, gotConn f
 		req.Header.Set("Content-Type", what.contentType)
 	}
 	reply.Attempt = attempt
-	reply.Request = req
+	reply.Request, reply.RequestBody = req, what.body
 	defer func(began time.Time) { reply.Took = time.Since(began) }(time.Now())
 	resp, err := how.client.Do(req)
 	if err == nil {
