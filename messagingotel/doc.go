@@ -14,9 +14,9 @@
 //	span                    kind       what it is                                      within
 //	send sms                client     a send with all its attempts; for SendOnce      the caller's
 //	                                   with its lookups. Also chatapp1, chatapp2
-//	list sms                client     one page of a listing                           the caller's, or a lookup
-//	lookup sms              internal   what was listed with a reference ID             the caller's, a send or a settle
-//	settle sms              internal   what became of a message (Settle)               the caller's
+//	list sms                client     one page of a listing                           a lookup, or the caller's
+//	lookup sms              internal   a lookup by reference ID                        a send, a settle, or the caller's
+//	settle sms              internal   a call of Settle                                the caller's
 //	POST, GET               client     one attempt: an HTTP request                    a send or a list
 //	wait for rate limit     internal   a wait of WithRateLimit                         a send or a list
 //	wait for retry          internal   a wait before an attempt or a lookup            a send, a list or a settle

@@ -13,8 +13,9 @@ import (
 //	messaging.WithTransport(messagingotel.Propagate)
 func Propagate(base http.RoundTripper) http.RoundTripper {
 	return roundTripper(func(r *http.Request) (*http.Response, error) {
-		r = r.Clone(r.Context()) // a round tripper must not change a request
-		propagation.TraceContext{}.Inject(r.Context(), propagation.HeaderCarrier(r.Header))
+		ctx := r.Context()
+		r = r.Clone(ctx) // a round tripper must not change a request
+		propagation.TraceContext{}.Inject(ctx, propagation.HeaderCarrier(r.Header))
 		return base.RoundTrip(r)
 	})
 }
