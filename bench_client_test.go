@@ -1,6 +1,9 @@
 package messaging_test
 
 import (
+	"context"
+	"fmt"
+	"net/http"
 	"testing"
 	"time"
 
@@ -27,6 +30,31 @@ func BenchmarkClientWith(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := client.With(option); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkObserver measures a send without observers, which costs nothing, and with one or two.
+func BenchmarkObserver(b *testing.B) {
+	client, err := messaging.NewClient("https://api.example.com", messaging.WithToken("token"),
+		messaging.WithHTTPClient(&http.Client{Transport: inMemory{}}))
+	if err != nil {
+		b.Fatal(err)
+	}
+	for n := range 3 {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := client.SMS.Send(b.Context(), one); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		if client, err = client.With(messaging.WithObserver(observerFuncs{
+			start: func(ctx context.Context, _ messaging.Step) context.Context { return ctx },
+			end:   func(context.Context, messaging.Step, messaging.StepResult) {},
+		})); err != nil {
 			b.Fatal(err)
 		}
 	}

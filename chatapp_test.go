@@ -151,7 +151,8 @@ func TestCredentialsByChannel(t *testing.T) {
 		"no shared ones": {[]messaging.Option{own}, none, map[string]string{"chatapp1": basic}},
 		"two chat apps": {
 			[]messaging.Option{messaging.WithAuth(messaging.Basic("u", "p"), messaging.ChannelChatApp1, messaging.ChannelChatApp2)},
-			none, map[string]string{"chatapp1": basic, "chatapp2": basic},
+			none,
+			map[string]string{"chatapp1": basic, "chatapp2": basic},
 		},
 		"SMS alone": {[]messaging.Option{messaging.WithAuth(messaging.Basic("u", "p"), messaging.ChannelSMS)}, none, map[string]string{"sms": basic}},
 	} {

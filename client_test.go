@@ -3,6 +3,7 @@ package messaging_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
@@ -368,6 +369,34 @@ func TestWithLogger(t *testing.T) {
 	assert.Contains(t, out.String(), `level=DEBUG msg="messaging: attempt" operation=sms.send attempt=1 status=502`)
 	assert.Contains(t, out.String(), `level=WARN msg="messaging: outcome unknown" error.operation=sms.send error.verdict=unknown error.status=502`)
 	assertSilent(t, out.String())
+}
+
+// The log of an attempt says why the service said no, as far as it may be shown, and where a request went that found nothing.
+func TestLogOfAnAttemptSaysWhy(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		status int
+		body   string
+		reason string // or "" if the attempt has none
+	}{
+		{http.StatusTooManyRequests, `{"code":"40002","message":"slow down"}`, `messaging: sms.send refused: HTTP 429, code 40002, rate limited, "slow down"`},
+		{http.StatusBadRequest, `{"code":"200202","message":"+639171234567: Tom & Jerry"}`, "messaging: sms.send refused: HTTP 400, code 200202, invalid"},
+		{http.StatusOK, `{"code":"200101","data":{"id":"m"}}`, "messaging: sms.send refused: HTTP 200, code 200101, insufficient balance"},
+		{http.StatusNotFound, `<html>`, "messaging: sms.send has an unknown outcome: HTTP 404, a proxy may have responded to POST /sms/send, not found"},
+		{http.StatusOK, accepted, ""},
+	} {
+		var out bytes.Buffer
+		client, mock := mocked(t, messaging.WithLogger(slog.New(slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))),
+			messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}))
+		responding(mock, tt.status, tt.body)
+		_, err := client.SMS.Send(t.Context(), message)
+		assert.Equal(t, tt.reason == "", err == nil)
+		var record struct{ Msg, Reason string }
+		require.NoError(t, json.NewDecoder(&out).Decode(&record))
+		assert.Equal(t, "messaging: attempt", record.Msg)
+		assert.Equal(t, tt.reason, record.Reason)
+		assertSilent(t, out.String()+record.Reason)
+	}
 }
 
 // assertSilent checks that a text shows no secret, number or content.

@@ -19,10 +19,12 @@
 //
 //	SMS       Send, SendAll   one message, or many concurrently
 //	          SendOnce        one message; an unknown outcome is settled by looking it up
+//	          Settle          what became of a message that may have been sent, after a crash
+//	          Validate        what Send would reject
 //	          Find            one message by its reference ID
-//	          List, Pages     what was sent, by row or by page
-//	ChatApp1  Send, SendAll
-//	ChatApp2  Send, SendAll
+//	          List, Pages     what was sent, by row or by page; Page.Next continues a listing in another process
+//	ChatApp1  Send, SendAll, Validate
+//	ChatApp2  Send, SendAll, Validate
 //
 // The messages are in packages sms, chatapp1 and chatapp2. The service lists SMS only, so an unknown outcome of a chat-app message
 // cannot be settled.
@@ -79,6 +81,11 @@
 // Tokens, keys, numbers, texts and query strings do not appear in errors and logs, nor in what package fmt prints of a client, an
 // option, a token or an error. The service's own words are in Error.Message and Error.Body, which may repeat a number or a text.
 // Messages, receipts and transactions are plain data: package fmt prints them whole, and log/slog leaves personal data out.
+//
+// # Watching
+//
+// [WithLogger] logs each attempt and each unknown outcome. [WithObserver] tells an [Observer] of each call, attempt, wait, lookup and
+// token refresh, for traces and metrics. [WithTransport] wraps the library's own transport, to add headers to requests.
 //
 // # Receiving and testing
 //

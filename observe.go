@@ -54,6 +54,8 @@ type Step struct {
 	Channel   Channel
 	// Read reports whether the operation only reads. It then has no verdict.
 	Read bool
+	// Method is the HTTP method of the operation's requests.
+	Method string
 	// Server is the host of the base URL, with its port if it has one.
 	Server string
 	// Attempt is the number of an attempt, from 1, or of the attempt that a wait is for; 0 for other steps.
@@ -99,7 +101,7 @@ func (c *core) observation(e *endpoint) *observation {
 	}
 	return &observation{
 		observers: *c.settings.observers,
-		step:      Step{Operation: e.name, Channel: e.channel, Read: e.read, Server: c.baseURL.Host},
+		step:      Step{Operation: e.name, Channel: e.channel, Read: e.read, Method: e.method, Server: c.baseURL.Host},
 	}
 }
 
@@ -112,7 +114,7 @@ func (o *observation) begin(ctx context.Context, kind StepKind, attempt int) (co
 	step.Kind, step.Attempt = kind, attempt
 	began := time.Now()
 	for _, observer := range o.observers {
-		ctx = observer.StartStep(ctx, step)
+		ctx = observer.StartStep(ctx, step) //nolint:fatcontext // one for each observer
 	}
 	return ctx, func(result StepResult) {
 		result.Duration = time.Since(began)

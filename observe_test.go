@@ -285,3 +285,32 @@ func TestObserverThatPanics(t *testing.T) {
 	_, err = client.SMS.Send(t.Context(), message)
 	require.NoError(t, err)
 }
+
+func TestStepsSayWhatIsCalled(t *testing.T) {
+	var steps []messaging.Step
+	client, err := messaging.NewClient("https://api.example.com:8443/base", messaging.WithToken("t"),
+		roundTripper(func(r *http.Request) (*http.Response, error) { return respond(r, http.StatusOK, accepted), nil }).option(),
+		messaging.WithObserver(observerFuncs{
+			start: func(ctx context.Context, step messaging.Step) context.Context {
+				steps = append(steps, step)
+				return ctx
+			},
+			end: func(context.Context, messaging.Step, messaging.StepResult) {},
+		}))
+	require.NoError(t, err)
+	_, err = client.SMS.Send(t.Context(), message)
+	require.NoError(t, err)
+	_, err = client.SMS.Find(t.Context(), "order-17")
+	require.Error(t, err)
+	send := messaging.Step{
+		Kind: messaging.StepCall, Operation: "sms.send", Channel: messaging.ChannelSMS, Method: http.MethodPost, Server: "api.example.com:8443",
+	}
+	attempt := send
+	attempt.Kind, attempt.Attempt = messaging.StepAttempt, 1
+	require.GreaterOrEqual(t, len(steps), 3)
+	assert.Equal(t, []messaging.Step{send, attempt}, steps[:2])
+	assert.Equal(t, messaging.Step{
+		Kind: messaging.StepLookup, Operation: "sms.list", Channel: messaging.ChannelSMS, Read: true, Method: http.MethodGet,
+		Server: "api.example.com:8443",
+	}, steps[2])
+}

@@ -33,9 +33,9 @@ func TestOperationsAreThoseOfTheContract(t *testing.T) {
 	}
 	found := 0
 	compiled := reflect.ValueOf(compile(&settings{}, &url.URL{Scheme: "https", Host: "api.example.com"})).Elem()
-	for i := range compiled.NumField() {
+	for _, field := range compiled.Fields() {
 		found++
-		op := compiled.Field(i).Elem().FieldByName("endpoint")
+		op := field.Elem().FieldByName("endpoint")
 		name, method, path := op.FieldByName("name").String(), op.FieldByName("method").String(), op.FieldByName("url").Elem().FieldByName("Path").String()
 		section, ok := sections[name]
 		require.True(t, ok, "%s is no section of the contract", name)

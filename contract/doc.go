@@ -15,8 +15,64 @@
 //	}
 //	client, err := messaging.NewClient(url, messaging.WithToken(token), messaging.WithContract(names))
 //
-// The example of [Parse] named "account" shows an account that differs everywhere. The page docs/contract.md of the repository
-// leads from the documentation of such an account to its overlay, step by step.
+// The page docs/contract.md of the repository leads from a service's documentation to an overlay, step by step. This is the
+// overlay of its last step, for an account that differs everywhere; it runs as the example of [Parse] named Account:
+//
+//	{
+//		"auth": {"keyPair": {"in": "header", "key": "X-Api-Key", "secret": ""}},
+//		"headers": {"X-Api-Version": "3"},
+//		"errors": {
+//			"code": ["fault.code"], "message": ["fault.text"], "request": ["trace"],
+//			"classes": {
+//				"invalid": ["E1*"], "insufficientBalance": ["E200"], "unauthorized": ["E3*"], "rateLimited": [],
+//				"duplicate": [], "notFound": [], "unavailable": []
+//			}
+//		},
+//		"sms.send": {
+//			"path": "/v3/accounts/AC42/messages",
+//			"fields": {
+//				"from": "messages.0.from", "to": "messages.0.destinations.0.to", "text": "messages.0.content.text",
+//				"callback": "messages.0.notifyUrl", "reference": "messages.0.destinations.0.messageId"
+//			},
+//			"constants": {"messages.0.content.type": "TEXT"},
+//			"with": {"callback": {"messages.0.notifyType": "application/json"}},
+//			"response": {
+//				"id": ["messages.0.messageId"], "status": ["messages.0.status.name"],
+//				"cost": ["messages.0.price.amount"], "currency": ["messages.0.price.currency"]
+//			},
+//			"scale": -4, "accepted": ["PENDING_*"], "refused": ["REJECTED_*"]
+//		},
+//		"sms.list": {
+//			"path": "/v3/accounts/AC42/messages/search", "method": "POST", "encoding": "json",
+//			"params": {
+//				"createdAfter": "", "createdBefore": "", "id": "", "request": "", "category": "", "from": "",
+//				"to": "", "page": "", "sortBy": "", "order": "", "reference": "filter.messageIds.0",
+//				"pageSize": "limit", "cursor": "after"
+//			},
+//			"paging": {"by": "cursor"}, "items": ["results"], "page": {"next": ["$last.messageId"]},
+//			"record": {
+//				"id": ["messageId"], "reference": ["clientId"], "sent": ["sentAt"], "deliveryStatus": ["state"],
+//				"price": ["price.amount"], "currency": ["price.currency"]
+//			},
+//			"layouts": ["02/01/2006 15:04"], "zone": "Europe/Madrid", "scale": -4
+//		},
+//		"webhook.sms": {
+//			"events": ["data"],
+//			"params": {"from": ["sender.phone"], "to": ["recipient"], "text": ["text"], "id": ["id"]}
+//		},
+//		"webhook.delivery": {
+//			"events": ["results"],
+//			"params": {
+//				"id": ["messageId"], "reference": ["clientId"], "status": ["status.name"], "time": ["doneAt"]
+//			},
+//			"statuses": {"delivered": ["DELIVERED_*"], "failed": ["UNDELIVERABLE_*"], "rejected": ["REJECTED_*"]},
+//			"layouts": ["02/01/2006 15:04"], "zone": "Europe/Madrid"
+//		}
+//	}
+//
+// It sends {"messages":[{"from":"ACME","destinations":[{"to":"639171234567"}],"content":{"text":"Hi","type":"TEXT"}}]}, takes
+// {"messages":[{"messageId":"h-1","status":{"name":"PENDING_ENROUTE"},"price":{"amount":12345}}]} for accepted at a cost of
+// 1.2345, and the same with REJECTED_ROUTE for refused.
 //
 // # Merging
 //
@@ -89,6 +145,28 @@
 //	statuses                   by status, words and integers, as strings, in any case; none under two statuses; they also give
 //	                           the Status of a listed message
 //	placeholders               by concept, a text that the service replaces in a callback URL, or "" if it has none
+//
+// # Concepts
+//
+//	sms.send.fields            from, to, text, callback, reference
+//	chatapp1.send.fields       channel, to, ttl, text, image, video, thumbnail, duration, size, caption, url, template, params,
+//	                           language, fallbackFrom, fallbackText, callback, reference
+//	chatapp2.send.fields       ttl, fallbackFrom, fallbackText, callback, reference
+//	response                   id, request, reference, parts, unitCost, cost, currency, balance, operator, status
+//	errors.classes             unauthorized, rateLimited, insufficientBalance, duplicate, notFound, unavailable, invalid
+//	sms.list.params            createdAfter, createdBefore, id, reference, request, category, from, to, status, page, pageSize,
+//	                           offset, cursor, sortBy, order
+//	sms.list.orders            ascending, descending
+//	sms.list.page              total, pages, number, size, hasNext, next
+//	sms.list.record            id, request, reference, category, from, to, text, parts, price, currency, created, sent, sendStatus,
+//	                           deliveryStatus, operator, country, description
+//	webhook.sms.params         id, from, to, text, time, reference, operator, keyword
+//	webhook.chatapp1.params    id, from, to, text, time, reference, name, kind, mediaURL, mediaID, mimeType, caption, fileName,
+//	                           latitude, longitude, json
+//	webhook.chatapp2.params    id, from, to, text, time, reference, name, kind, mediaURL, mediaID, mimeType, caption, fileName,
+//	                           latitude, longitude, json
+//	webhook.delivery.params    id, reference, status, time, kind, from, to; also webhook.delivery.placeholders
+//	webhook.delivery.statuses  queued, sent, delivered, read, failed, expired, rejected
 //
 // # Names, paths and words
 //

@@ -76,8 +76,8 @@ func (s *Server) ReportDelivery(ctx context.Context, id, status string, opts ...
 		return []Reply{{Callback: DeliveryReport{ID: id, Status: status}, Err: errNoSuchMessage}}
 	}
 	report := DeliveryReport{
-		ID: r.ID, ReferenceID: r.ReferenceID, Status: statusWord(s.names.WebhookDelivery.Statuses, status), Kind: string(r.Channel), From: r.From, To: r.To,
-		At: now.UTC().Truncate(time.Millisecond),
+		ID: r.ID, ReferenceID: r.ReferenceID, Kind: string(r.Channel), From: r.From, To: r.To,
+		Status: statusWord(s.names.WebhookDelivery.Statuses, status), At: now.UTC().Truncate(time.Millisecond),
 	}
 	if r.CallbackURL == "" {
 		return []Reply{{Callback: report, Err: errNoCallback}}

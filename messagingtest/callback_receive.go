@@ -27,8 +27,9 @@ type Reply struct {
 	Callback Callback // what was delivered: an InboundSMS, an InboundChatApp or a DeliveryReport
 	Attempt  int      // counts the requests of one delivery from 1; 0 if none was made, and Err says why
 
-	Request *http.Request // that was made; nil if none was
-	Took    time.Duration // until the response had been read
+	Request     *http.Request // that was made, whose body has been read; nil if none was
+	RequestBody string        // that was sent
+	Took        time.Duration // until the response had been read
 
 	StatusCode int           // zero if there was no response
 	Header     http.Header   // nil if there was no response
@@ -51,7 +52,8 @@ func (r Reply) failed() bool {
 // Receive calls a customer's webhook, as the service does when it has received a message or has something to report.
 //
 // The target is an absolute http or https URL, whose query stays byte for byte. Each request is an HTTP/1.1 GET without a body,
-// or a POST if an option says so, and is one [Reply]: no redirect is followed, no proxy is used, and nothing is retried without [RetryFailures].
+// or a POST if an option says so, and is one [Reply]: no redirect is followed, no proxy is used, and nothing is retried without
+// [RetryFailures].
 //
 // Callbacks are delivered one after the other, unless an option says otherwise. Receive returns when all are delivered, with
 // the replies in the order of the callbacks. When the context ends, or the server is closed, what is under way gets no response
@@ -151,7 +153,7 @@ func (how receiving) call(ctx context.Context, what call, attempt int, gotConn f
 		req.Header.Set("Content-Type", what.contentType)
 	}
 	reply.Attempt = attempt
-	reply.Request = req
+	reply.Request, reply.RequestBody = req, what.body
 	defer func(began time.Time) { reply.Took = time.Since(began) }(time.Now())
 	resp, err := how.client.Do(req)
 	if err == nil {

@@ -60,6 +60,7 @@
 //
 //	outcome            state                                         fallback
 //	Deliver            delivered                                     none
+//	Read               read                                          none
 //	DeliverAfter(d)    sent; delivered after d, if within its life   none if delivered, or when it expires
 //	Unreachable        queued; expired at the end of its life        when it expires
 //	FailDelivery       failed                                        chat app 1: when its life ends; chat app 2: at once
@@ -102,6 +103,7 @@
 //	srv.ReportDelivery(ctx, receipt.ID, "delivered") // to the callback URL that came with the message
 //
 // [AsForm], [AsJSON] and [InOneCall] call it by POST. [SMSRequest] and its siblings make such a request for the unit test of a
-// handler, [InboundSamples] has a chat-app message of every kind, and [TestStore] checks a store for duplicates. A correct receiver responds with 200 and no body when it has
-// handled a callback, with 4xx to a callback that can never be handled, and with 5xx if it wants to be called again.
+// handler, [InboundSamples] has a chat-app message of every kind, and [TestStore] checks a store for duplicates. A correct
+// receiver responds with 200 and no body when it has handled a callback, with 4xx to a callback that can never be handled, and
+// with 5xx if it wants to be called again.
 package messagingtest

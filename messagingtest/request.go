@@ -228,7 +228,8 @@ func (s *Server) authorize(r *http.Request, keys, secrets []string) *problem {
 	hasPair := len(keys)+len(secrets) > 0
 	switch {
 	case len(tokens) == 0 && !hasPair:
-		return &problem{codeUnauthorized, "no credentials: neither the header " + header + " nor a key pair where the contract has it (" + pair.In + ")"}
+		text := "no credentials: neither the header " + header + " nor a key pair where the contract has it: " + pair.In
+		return &problem{codeUnauthorized, text}
 	case len(tokens) > 1:
 		return &problem{codeUnauthorized, "more than one header " + header}
 	case len(tokens) == 1 && !isToken:

@@ -34,12 +34,12 @@ var (
 //
 //	func TestStore(t *testing.T) {
 //		db := openDatabase(t)
-//		messagingtest.TestStore(t, func() webhook.Store { return NewStore(db, 2*time.Second) })
+//		messagingtest.TestStore(t, func() webhook.Store { return NewStore(db, 4*time.Second) })
 //	}
 //
 // Each check gets a store of its own from newStore. Two that share their memory are like two processes with one database; that
 // is checked if they do. While another call handles the same key, the store may return webhook.ErrInProgress, or wait as long
-// as its context lasts. Let a lease take about two seconds: with one of more than five, its end is not checked. The keys are
+// as its context lasts. Let a lease take three to five seconds: the end of a longer one is not checked. The keys are
 // random, so the memory may hold others.
 func TestStore(t *testing.T, newStore func() webhook.Store) {
 	t.Helper()

@@ -18,8 +18,8 @@ var (
 	ErrTooLarge error = &reason{http.StatusRequestEntityTooLarge, "body too large"}
 	// ErrProof: a proof of origin is missing or wrong. 403, or 404 with WithPathSecret.
 	ErrProof error = &reason{http.StatusForbidden, "wrong proof of origin"}
-	// ErrUnreadable: the body, or an event of a list in it, is neither a form nor a JSON object, or ended early. 400, or 415 if its Content-Type is
-	// known to be something else.
+	// ErrUnreadable: the body, or an event of a list in it, is neither a form nor a JSON object, or ended early. 400, or 415 if its
+	// Content-Type is known to be something else.
 	ErrUnreadable error = &reason{http.StatusBadRequest, "unreadable body"}
 	// ErrNoSender: an inbound message has no sender. 400.
 	ErrNoSender error = &reason{http.StatusBadRequest, "no sender"}

@@ -280,7 +280,7 @@ func TestSeveralEventsAreBounded(t *testing.T) {
 			began := time.Now()
 			_, err := rcv.ParseSMSMessages(post("", "", body))
 			require.Error(t, err)
-			assert.Less(t, time.Since(began), 20*time.Second)
+			assert.Less(t, time.Since(began), time.Minute)
 		})
 	}
 }

@@ -42,11 +42,11 @@ func (b *batch[E]) add(e E) {
 	}
 }
 
-func (b *batch[E]) at(i int) E {
+func (b *batch[E]) at(i int) *E {
 	if i == 0 {
-		return b.first
+		return &b.first
 	}
-	return b.rest[i-1]
+	return &b.rest[i-1]
 }
 
 // list returns the events, or nil if there are none.
@@ -111,10 +111,10 @@ func (h *handler[E]) serve(r *http.Request) (all response) {
 }
 
 // handleOne handles the event with index i of a request, unless that was done or is being done.
-func (h *handler[E]) handleOne(w watched, e E, i int) response {
+func (h *handler[E]) handleOne(w watched, e *E, i int) response {
 	ctx := &handlerContext{request: w.ctx, deadline: time.Now().Add(h.timeout)}
 	defer ctx.end()
-	w.kind, w.id = e.about()
+	w.kind, w.id = (*e).about()
 	called := true
 	var err, storeErr error
 	if key := h.storeKey(e, i); key == "" {
@@ -126,18 +126,19 @@ func (h *handler[E]) handleOne(w watched, e E, i int) response {
 		return response{status: h.reject(w, panicked)}
 	}
 	outcome := outcomeOf(called, err, storeErr)
-	h.end(w, outcome, nil, outcome.status())
+	status, _ := outcome.rule()
+	h.end(w, outcome, nil, status)
 	later, _ := errors.AsType[*retryLaterError](err)
-	return response{outcome.status(), later.delay()}
+	return response{status, later.delay()}
 }
 
 // storeKey returns the key of an event in the store, or "" if there is no store or the event cannot be told from others. Two
 // equal events in one body are two, so the position of one that does not identify itself is part of its key.
-func (h *handler[E]) storeKey(e E, position int) string {
+func (h *handler[E]) storeKey(e *E, position int) string {
 	if h.store == nil {
 		return ""
 	}
-	key, lasting := e.DuplicateKey()
+	key, lasting := (*e).DuplicateKey()
 	switch {
 	case lasting:
 		return key
@@ -151,24 +152,29 @@ func (h *handler[E]) storeKey(e E, position int) string {
 
 // once calls the handle function through the store. It reports whether the function was called, and returns its error apart
 // from that of the store.
-func (h *handler[E]) once(ctx context.Context, key string, e E) (called bool, err, storeErr error) {
-	var result struct {
-		called bool
-		err    error
-	}
-	storeErr = protect(h.callback, func() error {
-		return h.store.Once(ctx, key, func(ctx context.Context) error {
-			result.called = true
-			result.err = h.call(ctx, e)
-			return result.err
-		})
-	})
-	return result.called, result.err, storeErr
+func (h *handler[E]) once(ctx context.Context, key string, e *E) (called bool, err, storeErr error) {
+	one := &attempt[E]{handler: h, event: *e}
+	storeErr = protect(h.callback, func() error { return h.store.Once(ctx, key, one.run) })
+	return one.called, one.err, storeErr
+}
+
+// attempt is a call of the handle function by a store.
+type attempt[E event] struct {
+	handler *handler[E]
+	event   E
+	called  bool
+	err     error
+}
+
+func (a *attempt[E]) run(ctx context.Context) error {
+	a.called = true
+	a.err = a.handler.call(ctx, &a.event)
+	return a.err
 }
 
 // call calls the handle function.
-func (h *handler[E]) call(ctx context.Context, e E) error {
-	return protect(h.callback, func() error { return h.handle(ctx, e) })
+func (h *handler[E]) call(ctx context.Context, e *E) error {
+	return protect(h.callback, func() error { return h.handle(ctx, *e) })
 }
 
 // protect calls a function of the user and turns a panic into a [*PanicError].

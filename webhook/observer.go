@@ -89,32 +89,24 @@ func outcomeOf(called bool, err, storeErr error) Outcome {
 	}
 }
 
-// status returns the status of the response for an event that was read.
-func (o Outcome) status() int {
+// rule returns the status of the response for an event, other than one that was refused, and the level at which it is logged.
+func (o Outcome) rule() (status int, level slog.Level) {
 	switch o {
-	case OutcomeHandled, OutcomeDuplicate:
-		return http.StatusOK
-	case OutcomeInProgress, OutcomeRetryLater, OutcomeStoreFailed:
-		return http.StatusServiceUnavailable
-	case OutcomeFailed, OutcomePanicked, OutcomeRejected:
-		return http.StatusInternalServerError
-	}
-	return http.StatusInternalServerError
-}
-
-// level returns the level at which an outcome is logged.
-func (o Outcome) level() slog.Level {
-	switch o {
-	case OutcomeDuplicate, OutcomeInProgress:
-		return slog.LevelDebug
-	case OutcomeHandled, OutcomeRetryLater:
-		return slog.LevelInfo
+	case OutcomeHandled:
+		return http.StatusOK, slog.LevelInfo
+	case OutcomeDuplicate:
+		return http.StatusOK, slog.LevelDebug
+	case OutcomeInProgress:
+		return http.StatusServiceUnavailable, slog.LevelDebug
+	case OutcomeRetryLater:
+		return http.StatusServiceUnavailable, slog.LevelInfo
+	case OutcomeStoreFailed:
+		return http.StatusServiceUnavailable, slog.LevelError
 	case OutcomeRejected:
-		return slog.LevelWarn
-	case OutcomeFailed, OutcomePanicked, OutcomeStoreFailed:
-		return slog.LevelError
+		return http.StatusBadRequest, slog.LevelWarn
+	case OutcomeFailed, OutcomePanicked:
 	}
-	return slog.LevelError
+	return http.StatusInternalServerError, slog.LevelError
 }
 
 // watched is an event that is logged and observed.
@@ -154,6 +146,7 @@ func (h *handler[E]) end(w watched, outcome Outcome, reason error, status int) {
 	if h.logger == nil && h.observers == nil {
 		return
 	}
+	_, level := outcome.rule()
 	result := EventResult{Kind: w.kind, Outcome: outcome, StatusCode: status, Duration: time.Since(w.began)}
 	verdict := string(outcome)
 	if reason != nil {
@@ -168,7 +161,7 @@ func (h *handler[E]) end(w watched, outcome Outcome, reason error, status int) {
 	}
 	if h.logger != nil && !w.isHEAD(reason) {
 		_ = protect(h.callback, func() error {
-			h.logger.LogAttrs(w.ctx, outcome.level(), "webhook", slog.String("callback", string(h.callback.name)),
+			h.logger.LogAttrs(w.ctx, level, "webhook", slog.String("callback", string(h.callback.name)),
 				slog.String("id", cut(w.id)), slog.String("verdict", verdict), slog.Duration("duration", result.Duration))
 			return nil
 		})

@@ -126,8 +126,8 @@ func WithPOST() Option {
 	}
 }
 
-// WithLimits bounds the number of parameters of a request, and of each event of a list, and the bytes of its query and of its body. The defaults are 256
-// and 65,536. The memory that a request takes is a small multiple of the bytes.
+// WithLimits bounds the number of parameters of a request, and of each event of a list, and the bytes of its query and of its
+// body. The defaults are 256 and 65,536. The memory that a request takes is a small multiple of the bytes.
 func WithLimits(parameters, bytes int) Option {
 	return func(rcv *Receiver) error {
 		rcv.maxParams, rcv.maxBytes = parameters, bytes

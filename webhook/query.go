@@ -9,27 +9,26 @@ import (
 // It is what net/url does, but for senders that do not escape: a semicolon is data, a % that escapes nothing stays, and
 // each byte that is not part of valid UTF-8 is read as Windows-1252. Nothing is decoded twice.
 func (q *request) readForm(form string) string {
-	var kept []string // what is no secret
+	var few [4]string // on the stack, for most
+	kept := few[:0]   // what is no secret
 	begin := 0        // of what may still be kept
 	for at := 0; at < len(form); {
-		end, equals, plain := segment(form, at)
+		end := at + strings.IndexByte(form[at:], '&')
+		if end < at {
+			end = len(form)
+		}
 		name, value := form[at:end], ""
-		if equals >= 0 {
-			name, value = form[at:equals], form[equals+1:end]
+		if i := strings.IndexByte(name, '='); i >= 0 {
+			name, value = name[:i], name[i+1:]
 		}
-		if !plain {
-			name = decode(name)
-		}
+		name = decode(name)
 		i := q.secretOf(name)
 		switch {
 		case at == end:
 		case i < 0:
-			if !plain {
-				value = decode(value)
-			}
-			q.add(name, value)
+			q.add(name, decode(value))
 		default:
-			if plain {
+			if isPlain(value) {
 				q.prove(i, value)
 			} else { // a sender may have forgotten to escape a +
 				q.prove(i, unescape(value, ' '), unescape(value, '+'))
@@ -50,24 +49,22 @@ func (q *request) readForm(form string) string {
 	return strings.Join(kept, "&")
 }
 
-// segment returns the end of the parameter that begins at a position, where its first = is or -1, and whether it stands for
-// itself, as most do.
-func segment(form string, at int) (end, equals int, plain bool) {
-	end, equals, plain = at, -1, true
-	for ; end < len(form) && form[end] != '&'; end++ {
-		switch c := form[end]; {
-		case c == '=' && equals < 0:
-			equals = end
-		case c == '%' || c == '+' || c >= utf8.RuneSelf:
-			plain = false
-		}
-	}
-	return end, equals, plain
-}
-
 // decode decodes a name or a value.
 func decode(text string) string {
+	if isPlain(text) {
+		return text
+	}
 	return repair(unescape(text, ' '))
+}
+
+// isPlain reports whether a name or a value stands for itself, as most do.
+func isPlain(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; c == '%' || c == '+' || c >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }
 
 // unescape replaces each %XX by its byte and each + by plus. A % without two hexadecimal digits stays.

@@ -28,7 +28,7 @@ var exempt = []string{"examples", ".ci", ".git", "internal/benchmarks", "interna
 // platform are names that the platform of chat app 2 uses in its own messages, and the packages that read and write those.
 var (
 	platform        = []string{"message_id", "mime_type", "from_user_id", "reference_id"}
-	platformFolders = []string{"chatapp2", "messagingtest", "webhook"}
+	platformFolders = []string{"chatapp2", "cmd", "messagingtest", "webhook"}
 )
 
 var (

@@ -69,7 +69,7 @@ func write(output string, r *report) error {
 	if output == "" {
 		return r.writeCSV(os.Stdout)
 	}
-	file, err := os.Create(output)
+	file, err := os.Create(output) //nolint:gosec // the user names the file
 	if err != nil {
 		return err
 	}

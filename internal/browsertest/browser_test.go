@@ -81,15 +81,18 @@ func (b *box) client(t *testing.T, opts ...messaging.Option) *messaging.Client {
 	return client
 }
 
+// A browser is the context of a tab.
+type browser interface{ context.Context }
+
 // startBrowser starts a browser with an empty profile and returns the context of a tab.
-func startBrowser(t *testing.T) context.Context {
+func startBrowser(t *testing.T) browser {
 	t.Helper()
 	opts := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(chromium(t)), chromedp.UserDataDir(t.TempDir()), chromedp.NoSandbox, chromedp.DisableGPU,
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
 		chromedp.Flag("no-first-run", true), chromedp.Flag("disable-background-networking", true),
 	)
-	allocator, cancelAllocator := chromedp.NewExecAllocator(context.Background(), opts...)
+	allocator, cancelAllocator := chromedp.NewExecAllocator(context.WithoutCancel(t.Context()), opts...)
 	tab, cancelTab := chromedp.NewContext(allocator)
 	t.Cleanup(func() {
 		_ = chromedp.Do(tab, chromedp.Navigate("about:blank")) // ends the stream of events, which the browser would wait for
@@ -102,7 +105,7 @@ func startBrowser(t *testing.T) context.Context {
 }
 
 // run runs actions of the browser and gives them a minute.
-func run(t *testing.T, tab context.Context, actions ...chromedp.Action[chromedp.Void]) {
+func run(t *testing.T, tab browser, actions ...chromedp.Action[chromedp.Void]) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(tab, time.Minute)
 	defer cancel()
@@ -110,7 +113,7 @@ func run(t *testing.T, tab context.Context, actions ...chromedp.Action[chromedp.
 }
 
 // eval returns the value of an expression in the page.
-func eval[T any](t *testing.T, tab context.Context, expression string) T {
+func eval[T any](t *testing.T, tab browser, expression string) T {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(tab, time.Minute)
 	defer cancel()
@@ -120,13 +123,13 @@ func eval[T any](t *testing.T, tab context.Context, expression string) T {
 }
 
 // do evaluates statements in the page.
-func do(t *testing.T, tab context.Context, statements string) {
+func do(t *testing.T, tab browser, statements string) {
 	t.Helper()
 	eval[bool](t, tab, "(() => { "+statements+"; return true })()")
 }
 
 // eventually waits until an expression in the page is true.
-func eventually(t *testing.T, tab context.Context, expression string) {
+func eventually(t *testing.T, tab browser, expression string) {
 	t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
 		if eval[bool](t, tab, "(() => { try { return !!("+expression+") } catch { return false } })()") {
@@ -137,7 +140,7 @@ func eventually(t *testing.T, tab context.Context, expression string) {
 }
 
 // view sets the size of the window and the color scheme.
-func view(t *testing.T, tab context.Context, width, height int64, scheme string) {
+func view(t *testing.T, tab browser, width, height int64, scheme string) {
 	t.Helper()
 	run(t, tab, chromedp.EmulateViewport(width, height))
 	_, err := chromedp.Call(tab, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
@@ -147,14 +150,14 @@ func view(t *testing.T, tab context.Context, width, height int64, scheme string)
 }
 
 // open opens a page of the sandbox.
-func (b *box) open(t *testing.T, tab context.Context, path string) {
+func (b *box) open(t *testing.T, tab browser, path string) {
 	t.Helper()
 	run(t, tab, chromedp.Navigate(b.Base+path))
 	eventually(t, tab, `!document.querySelector("#live").classList.contains("down")`)
 }
 
 // screenshot writes a picture of the window.
-func screenshot(t *testing.T, tab context.Context, path string) {
+func screenshot(t *testing.T, tab browser, path string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(tab, time.Minute)
 	defer cancel()

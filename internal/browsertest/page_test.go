@@ -76,7 +76,9 @@ func startBot(t *testing.T) *bot {
 	return b
 }
 
-func (b *bot) args() []string { return []string{"-webhook-chatapp2", b.URL + "/chatapp2?key=a-long-enough-secret"} }
+func (b *bot) args() []string {
+	return []string{"-webhook-chatapp2", b.URL + "/chatapp2?key=a-long-enough-secret"}
+}
 
 // conversation returns the path of a conversation.
 func conversation(channel, to string) string {
@@ -96,7 +98,8 @@ func TestPage(t *testing.T) {
 }
 
 // testTheWholeWay sends, answers, breaks the service and advances the clock, with the page open all the time.
-func testTheWholeWay(t *testing.T, tab context.Context, command string) {
+func testTheWholeWay(t *testing.T, tab browser, command string) {
+	t.Helper()
 	program := startBot(t)
 	b := startSandbox(t, command, program.args()...)
 	view(t, tab, 1440, 900, "light")
@@ -166,7 +169,8 @@ func testTheWholeWay(t *testing.T, tab context.Context, command string) {
 }
 
 // testHostileTexts shows messages that try to run code, to load from elsewhere, or to change how the page reads.
-func testHostileTexts(t *testing.T, tab context.Context, command string) {
+func testHostileTexts(t *testing.T, tab browser, command string) {
+	t.Helper()
 	program := startBot(t)
 	b := startSandbox(t, command)
 	client := b.client(t)
@@ -199,12 +203,11 @@ func testHostileTexts(t *testing.T, tab context.Context, command string) {
 }
 
 // testAudit looks at every page in both color schemes and at four widths.
-func testAudit(t *testing.T, tab context.Context, command string) {
+func testAudit(t *testing.T, tab browser, command string) {
+	t.Helper()
 	program := startBot(t)
 	b := startSandbox(t, command, program.args()...)
 	scene(t, b, program.URL)
-	b.post(t, "faults", map[string]any{"faults": []string{"slow"}, "share": 0.01})
-	refused(t, b)
 	pages := []string{
 		"/_sandbox/", conversation("chatapp2", ana), conversation("sms", "+639195550142"), conversation("chatapp1", "+639195550142"),
 		"/_sandbox/page/faults", "/_sandbox/page/traffic", "/_sandbox/page/traffic?exchange=1", "/_sandbox/page/connect",
@@ -228,7 +231,8 @@ func testAudit(t *testing.T, tab context.Context, command string) {
 }
 
 // testKeyboard walks through the page with the keyboard alone.
-func testKeyboard(t *testing.T, tab context.Context, command string) {
+func testKeyboard(t *testing.T, tab browser, command string) {
+	t.Helper()
 	program := startBot(t)
 	b := startSandbox(t, command, program.args()...)
 	client := b.client(t)
@@ -308,7 +312,8 @@ func keptFile(t *testing.T, messages int) string {
 	return path
 }
 
-func testManyConversations(t *testing.T, tab context.Context, command string) {
+func testManyConversations(t *testing.T, tab browser, command string) {
+	t.Helper()
 	b := startSandbox(t, command, "-keep", keptFile(t, 10_000))
 	view(t, tab, 1440, 900, "dark")
 	b.open(t, tab, "/_sandbox/")
@@ -325,7 +330,8 @@ func testManyConversations(t *testing.T, tab context.Context, command string) {
 	eventually(t, tab, `document.querySelector(".note").innerText.includes("1 older one was dropped")`)
 }
 
-func testKilled(t *testing.T, tab context.Context, command string) {
+func testKilled(t *testing.T, tab browser, command string) {
+	t.Helper()
 	file := filepath.Join(t.TempDir(), "messages.jsonl")
 	b := startSandbox(t, command, "-keep", file)
 	_, err := b.client(t).SMS.Send(t.Context(), sms.Message{From: "ACME", To: ana, Text: "before the kill"})
@@ -349,7 +355,8 @@ func testKilled(t *testing.T, tab context.Context, command string) {
 }
 
 // testLoad sends 100 messages a second with the page open.
-func testLoad(t *testing.T, tab context.Context, command string) {
+func testLoad(t *testing.T, tab browser, command string) {
+	t.Helper()
 	b := startSandbox(t, command)
 	client := b.client(t, messaging.WithTimeout(20*time.Second))
 	view(t, tab, 1440, 900, "light")

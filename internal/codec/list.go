@@ -319,7 +319,11 @@ func (l *List) follow(cursor string) (wire.Position, error) {
 	if !isLink {
 		return wire.Position{Set: true, Cursor: cursor}, nil
 	}
-	link, err := l.url.Parse(cursor)
+	return l.followLink(cursor)
+}
+
+func (l *List) followLink(text string) (wire.Position, error) {
+	link, err := l.url.Parse(text)
 	if err != nil || !sameOrigin(link, l.url) || link.User != nil {
 		return wire.Position{}, errElsewhere
 	}

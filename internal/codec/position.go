@@ -63,7 +63,7 @@ func (l *List) ParsePosition(text string, pageSize int) (at wire.Position, seen 
 	if len(text) > longestPosition || decoder.Decode(&p) != nil || p.Rows < 0 || p.Page < 0 || len(p.Seen)%8 != 0 {
 		return at, nil, wrong
 	}
-	if _, err := decoder.Token(); err != io.EOF { //nolint:errorlint // the decoder's own
+	if _, err := decoder.Token(); err != io.EOF {
 		return at, nil, wrong
 	}
 	kind, count := "", 0
@@ -84,7 +84,7 @@ func (l *List) ParsePosition(text string, pageSize int) (at wire.Position, seen 
 	at = wire.Position{Set: kind != "offset", Number: p.Page, Rows: p.Rows, Cursor: p.Cursor}
 	if p.Link != "" {
 		var err error
-		if at, err = l.follow(p.Link); err != nil || at.Link == "" {
+		if at, err = l.followLink(p.Link); err != nil {
 			return at, nil, "holds a link that is not at the base URL"
 		}
 	}

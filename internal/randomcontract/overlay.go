@@ -245,8 +245,10 @@ func (d drawer) list() object {
 	}
 	return object{
 		"method": method, "path": "/" + pick(d, "v1/", "") + "list", "encoding": encoding, "params": params, "constants": constants,
-		"headers": d.headers("X-List"), "orders": pick(d, object{"ascending": "up", "descending": "down"}, object{"ascending": "1", "descending": "-1"}),
-		"time": pick(d, d.timeForm(), d.timeForm(), d.timeForm(), "date"), "paging": object{"by": by, "first": pick(d, 0, 1, 1, 7)}, "items": items, "page": page, "record": record,
+		"headers": d.headers("X-List"),
+		"orders":  pick(d, object{"ascending": "up", "descending": "down"}, object{"ascending": "1", "descending": "-1"}),
+		"time":    pick(d, d.timeForm(), d.timeForm(), d.timeForm(), "date"),
+		"paging":  object{"by": by, "first": pick(d, 0, 1, 1, 7)}, "items": items, "page": page, "record": record,
 		"zone": d.zone(), "layouts": d.layouts(), "scale": pick(d, 0, -2, -5), "negate": d.chance(4),
 	}
 }
@@ -263,7 +265,9 @@ func (d drawer) webhook(concepts ...string) object {
 	}
 	return object{
 		"params": params, "zone": d.zone(), "layouts": d.layouts(),
-		"events": pick(d, []string{}, []string{""}, []string{"results"}, []string{"data.0.events", "other"}, []string{"absent", "body.list"}),
+		"events": pick(
+			d, []string{}, []string{""}, []string{"results"}, []string{"data.0.events", "other"}, []string{"absent", "body.list"},
+		),
 	}
 }
 

@@ -62,7 +62,7 @@ func withoutEmpty(body io.ReadCloser) (io.ReadCloser, error) {
 	}
 	var first [1]byte
 	n, err := io.ReadFull(body, first[:])
-	if err == io.EOF { //nolint:errorlint // io.ReadFull's own
+	if err == io.EOF {
 		return http.NoBody, body.Close()
 	}
 	if err != nil {

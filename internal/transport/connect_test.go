@@ -154,7 +154,7 @@ func TestNewBaseBoundsConnectionsBeingEstablished(t *testing.T) {
 					})
 				}
 				calls.Wait()
-				assert.Positive(t, peer.maxOpen.Load())
+				assert.Eventually(t, func() bool { return peer.maxOpen.Load() > 0 }, 20*connectTimeout, 10*time.Millisecond, "no connection came")
 				assert.LessOrEqual(t, int(peer.maxOpen.Load()), 2*maxConnsPerHost, "the peer is late to notice those that were closed")
 				assert.Eventually(t, func() bool { return peer.open.Load() == 0 }, 10*connectTimeout, 10*time.Millisecond,
 					"no connection is left after the time that it may take")

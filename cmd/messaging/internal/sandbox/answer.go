@@ -96,7 +96,7 @@ func (a Answer) callback(id string, at time.Time) messagingtest.Callback {
 		return messagingtest.InboundSMS{ID: id, From: from, To: a.To, Text: a.Text, ReceivedAt: at}
 	}
 	m := messagingtest.InboundChatApp{
-		ID: id, From: from, To: a.To, Name: cmp.Or(a.Name, "Sandbox"), Kind: string(a.Kind), ReceivedAt: at,
+		Channel: a.Channel, ID: id, From: from, To: a.To, Name: cmp.Or(a.Name, "Sandbox"), Kind: string(a.Kind), ReceivedAt: at,
 	}
 	switch a.Kind {
 	case AnswerText:

@@ -233,15 +233,15 @@ func (b *bubble) templateButton(id string, c node) {
 		"quick_reply": "Quick reply", "url": "Open link", "copy_code": "Copy code", "flow": "Open form", "catalog": "View catalog",
 		"mpm": "View items", "voice_call": "Call", "order_details": "Review and pay",
 	}[kind]
-	button := button{Label: joinFilled(cmp.Or(label, kind), value), Hint: kind}
+	tap := button{Label: joinFilled(cmp.Or(label, kind), value), Hint: kind}
 	switch kind {
 	case "quick_reply":
-		button.Label = cmp.Or(value, button.Label)
-		button.Answer = &Answer{Kind: AnswerQuickReply, Message: id, Text: button.Label, Payload: value}
+		tap.Label = cmp.Or(value, tap.Label)
+		tap.Answer = &Answer{Kind: AnswerQuickReply, Message: id, Text: tap.Label, Payload: value}
 	case "flow":
-		button.Answer = &Answer{Kind: AnswerForm, Message: id, Payload: p.at("action.flow_token").text()}
+		tap.Answer = &Answer{Kind: AnswerForm, Message: id, Payload: p.at("action.flow_token").text()}
 	}
-	b.Buttons = append(b.Buttons, button)
+	b.Buttons = append(b.Buttons, tap)
 }
 
 func (b *bubble) interactive(id string, n node) {

@@ -35,7 +35,7 @@ func Command(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		err = settings.run(ctx, stdout)
 	}
 	if err != nil {
-		fmt.Fprintln(stderr, "messaging sandbox: "+strings.ReplaceAll(err.Error(), "\n", "; "))
+		_, _ = fmt.Fprintln(stderr, "messaging sandbox: "+strings.ReplaceAll(err.Error(), "\n", "; "))
 		return exitUsage
 	}
 	return 0
@@ -63,7 +63,7 @@ func parseFlags(args []string, stderr io.Writer) (settings, error) {
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			flags.SetOutput(stderr)
-			fmt.Fprintln(stderr, "usage: messaging sandbox [flags]")
+			_, _ = fmt.Fprintln(stderr, "usage: messaging sandbox [flags]")
 			flags.PrintDefaults()
 		}
 		return s, err
@@ -126,10 +126,10 @@ func (s *settings) run(ctx context.Context, stdout io.Writer) error {
 		return fmt.Errorf("-keep: %w", err)
 	}
 	base := baseURL(s.listen, listener.Addr())
-	fmt.Fprintf(stdout, "export MESSAGING_BASE_URL=%s\nexport MESSAGING_TOKEN=%s\n\nThe page is at %s%s\n",
+	_, _ = fmt.Fprintf(stdout, "export MESSAGING_BASE_URL=%s\nexport MESSAGING_TOKEN=%s\n\nThe page is at %s%s\n",
 		base, shellWord(box.service.Token), base, Root)
 	if s.config.Password != "" {
-		fmt.Fprintf(stdout, "It asks for this password, which is not shown again: %s\n", s.config.Password)
+		_, _ = fmt.Fprintf(stdout, "It asks for this password, which is not shown again: %s\n", s.config.Password)
 	}
 	err = serve(ctx, listener, box.Handler(s.listen, listener.Addr()))
 	if closed := box.Close(); closed != nil {
@@ -182,6 +182,8 @@ func serve(ctx context.Context, listener net.Listener, handler http.Handler) err
 	if server.Shutdown(last) != nil {
 		_ = server.Close()
 	}
-	<-done
+	if err := <-done; !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
 	return nil
 }

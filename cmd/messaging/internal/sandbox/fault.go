@@ -122,7 +122,7 @@ func (s *Sandbox) inject(names []string, n int, share float64, delay time.Durati
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if isShare {
-		s.service.InjectRandomly(uint64(time.Now().UnixNano()), share, faults...) //nolint:gosec // never negative
+		s.service.InjectRandomly(uint64(time.Now().UnixNano()), share, faults...)
 		s.faults.Share, s.faults.Random = share, titles
 	} else {
 		waiting := 0

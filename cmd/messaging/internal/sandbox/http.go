@@ -19,7 +19,7 @@ const Root = "/_sandbox/"
 const maxRequest = 2 << 20
 
 // tokenHeader carries the page's token in requests that change something.
-const tokenHeader = "X-Sandbox-Token" //nolint:gosec // the name of a header
+const tokenHeader = "X-Sandbox-Token"
 
 // Handler serves the service, the page and the API, to requests for the address that it listens on: listen is the address as the
 // user gave it, and addr where it listens. Other hosts are refused, so that no page of another site reaches the sandbox by a

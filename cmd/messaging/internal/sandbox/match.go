@@ -202,6 +202,7 @@ func (s *Sandbox) callbackMatches(reply messagingtest.Reply) []Match {
 		params = s.table.WebhookChatApp2.Params
 	case messagingtest.DeliveryReport:
 		params = s.table.WebhookDelivery.Params
+	case messagingtest.Callbacks: // a reply is to one
 	}
 	concepts := map[string]string{}
 	for _, concept := range slices.Sorted(maps.Keys(params)) {
@@ -211,5 +212,5 @@ func (s *Sandbox) callbackMatches(reply messagingtest.Reply) []Match {
 			}
 		}
 	}
-	return matchNames("request", namesIn(reply.Request.URL.RawQuery, nil), concepts, false)
+	return matchNames("request", namesIn(reply.Request.URL.RawQuery, []byte(reply.RequestBody)), concepts, false)
 }

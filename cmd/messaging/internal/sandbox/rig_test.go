@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -154,11 +155,32 @@ func (r *rig) settled(id string, isSo func(Message) bool) Message {
 // contains checks that a page has a text, and does not print the page.
 func contains(t *testing.T, page, want string, where ...any) {
 	t.Helper()
-	assert.True(t, strings.Contains(html.UnescapeString(page), want), "no %s %v", want, where)
+	found := strings.Contains(html.UnescapeString(page), want)
+	assert.True(t, found, "no %s %v", want, where)
 }
 
 // lacks checks that a page does not have a text.
 func lacks(t *testing.T, page, unwanted string, where ...any) {
 	t.Helper()
-	assert.False(t, strings.Contains(html.UnescapeString(page), unwanted), "%.100s %v", unwanted, where)
+	found := strings.Contains(html.UnescapeString(page), unwanted)
+	assert.False(t, found, "%.100s %v", unwanted, where)
+}
+
+// count returns how often the HTML of a page has a text, as it is written.
+func count(page, text string) int { return strings.Count(page, text) }
+
+// exchange returns an exchange when it has ended: a client may have the response before.
+func (r *rig) exchange(id int) Exchange {
+	r.t.Helper()
+	var found Exchange
+	require.Eventually(r.t, func() bool {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		i := slices.IndexFunc(r.traffic, func(x *Exchange) bool { return x.ID == id })
+		if i >= 0 {
+			found = r.shown(r.traffic[i])
+		}
+		return i >= 0
+	}, 30*time.Second, 5*time.Millisecond)
+	return found
 }

@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -128,7 +127,7 @@ func TestPagesHaveNoInlineCode(t *testing.T) {
 	} {
 		page := r.page(path)
 		assert.Empty(t, inline.FindAllString(page, -1), path)
-		assert.False(t, strings.Contains(page, "<img src=x"), path)
+		assert.Zero(t, count(page, "<img src=x"), path)
 		lacks(t, page, "\u202e", path)
 		assert.Regexp(t, `<title>[^<]+</title>`, page, path)
 	}
@@ -170,16 +169,16 @@ func TestHostileTextsShowHarmlessly(t *testing.T) {
 	r := newRig(t, Config{})
 	hostile(t, r)
 	page := r.page("?channel=sms&to=639171234567")
-	assert.True(t, strings.Contains(page, "&lt;script&gt;alert(1)&lt;/script&gt;"))
+	assert.NotZero(t, count(page, "&lt;script&gt;alert(1)&lt;/script&gt;"))
 	contains(t, page, ">U+202E</span>")
 	contains(t, page, ">U+0001</span>")
 	contains(t, page, "200000 bytes in all")
 	contains(t, page, `rel="noopener noreferrer nofollow ugc"`)
 	assert.Less(t, len(page), 300_000)
 	chat := r.page("?channel=chatapp2&to=639171234567")
-	assert.False(t, strings.Contains(chat, `src="https://evil`), "a medium is fetched by a click alone")
+	assert.Zero(t, count(chat, `src="https://evil`), "a medium is fetched by a click alone")
 	contains(t, chat, `data-media="https://evil.example.com/x.png"`)
-	assert.False(t, strings.Contains(chat, `href="javascript`))
+	assert.Zero(t, count(chat, `href="javascript`))
 
 	status, _ := r.do(http.MethodPost, "/sms/send", `{"from":"A","to":"`+ana+`","text":"`+strings.Repeat("y", 1<<20-100)+`"}`)
 	require.Equal(t, http.StatusOK, status)
@@ -207,7 +206,9 @@ func TestSecretsAreMasked(t *testing.T) {
 			r.settled(m.ID, func(m Message) bool { return len(m.Calls) == 1 && !m.Pending })
 		}
 	}
-	time.Sleep(10 * time.Millisecond)
+	for i := range 6 {
+		r.exchange(i + 1)
+	}
 	_, traffic := r.do(http.MethodGet, Root+"traffic", "")
 	pages := traffic + r.page("page/traffic") + r.page("?channel=sms&to=639171234567")
 	for i := range 8 {

@@ -37,15 +37,18 @@ func TestHintTakesTheRequest(t *testing.T) {
 			`{"sms.send":{"path":"/v1/messages"}}`,
 		},
 		{
-			"form", "/sms/send", `from=ACME&to=%2B639171234567&body=Hi`, []string{"Content-Type", "application/x-www-form-urlencoded"},
+			"form", "/sms/send", `from=ACME&to=%2B639171234567&body=Hi`,
+			[]string{"Content-Type", "application/x-www-form-urlencoded"},
 			`{"sms.send":{"encoding":"form","fields":{"text":"body"}}}`,
 		},
 		{
-			"header", "/sms/send", `{"from":"ACME","to":"+639171234567","text":"Hi"}`, []string{"Authorization", "", "X-Api-Key", "TOKEN"},
+			"header", "/sms/send", `{"from":"ACME","to":"+639171234567","text":"Hi"}`,
+			[]string{"Authorization", "", "X-Api-Key", "TOKEN"},
 			`{"auth":{"token":{"header":"X-Api-Key","scheme":""}}}`,
 		},
 		{
-			"scheme", "/sms/send", `{"from":"ACME","to":"+639171234567","text":"Hi"}`, []string{"Authorization", "App TOKEN"},
+			"scheme", "/sms/send", `{"from":"ACME","to":"+639171234567","text":"Hi"}`,
+			[]string{"Authorization", "App TOKEN"},
 			`{"auth":{"token":{"scheme":"App"}}}`,
 		},
 		{
@@ -72,10 +75,7 @@ func TestHintTakesTheRequest(t *testing.T) {
 				return
 			}
 			require.GreaterOrEqual(t, status, 400)
-			var got struct{ Exchanges []Exchange }
-			r.api(http.MethodGet, "traffic", "", &got)
-			require.Len(t, got.Exchanges, 1)
-			x := got.Exchanges[0]
+			x := r.exchange(1)
 			assert.NotEmpty(t, x.Reason)
 			assert.JSONEq(t, tc.want, x.Hint)
 			contains(t, r.page("page/traffic?exchange=1"), "A contract with this line would take it")
@@ -92,10 +92,8 @@ func TestTrafficShowsConceptsAndCurl(t *testing.T) {
 	r := newRig(t, Config{})
 	_, err := r.client().SMS.Send(t.Context(), sms.Message{From: "ACME", To: ana, Text: "It's 5 o'clock"})
 	require.NoError(t, err)
-	var got struct{ Exchanges []Exchange }
-	r.api(http.MethodGet, "traffic", "", &got)
-	require.Len(t, got.Exchanges, 1)
-	x := got.Exchanges[0]
+	r.messages(1)
+	x := r.exchange(1)
 	concepts := map[string]string{}
 	for _, m := range x.Matches {
 		concepts[m.Where+" "+m.Name] = m.Concept
@@ -131,7 +129,8 @@ func TestStreamTellsOfChanges(t *testing.T) {
 	}
 	assert.True(t, said)
 	r.live.close()
-	for lines.Scan() { //nolint:revive // until it ends
+	for ended := false; !ended; {
+		ended = !lines.Scan()
 	}
 	assert.NoError(t, lines.Err(), "the stream ends with the sandbox")
 }

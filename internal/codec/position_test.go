@@ -1,0 +1,71 @@
+package codec_test
+
+import (
+	"net/url"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/messaging-service/messaging-go/internal/codec"
+	"github.com/messaging-service/messaging-go/internal/wire"
+)
+
+func TestPositionRemembersTheLastRows(t *testing.T) {
+	l := compileList(t, "", false)
+	var rows []uint64
+	for i := range uint64(3000) {
+		rows = append(rows, i<<40)
+	}
+	text := l.FormatPosition(wire.Position{Set: true, Number: 7}, 500, rows)
+	assert.Less(t, len(text), 11<<10)
+	at, seen, reason := l.ParsePosition(text, 500)
+	require.Empty(t, reason)
+	assert.Equal(t, wire.Position{Set: true, Number: 7}, at)
+	assert.Equal(t, rows[2000:], seen)
+}
+
+// A link of the service may repeat the key pair, which must not be stored.
+func TestPositionHoldsNoCredentials(t *testing.T) {
+	l := compileList(t, `{"auth": {"keyPair": {"in": "query"}}, "sms.list": {"paging": {"by": "cursor"}, "params": {"cursor": "at"}}}`, true)
+	credentials := url.Values{"apiKey": {key}, "apiSecret": {secret}}.Encode()
+	text := l.FormatPosition(wire.Position{Set: true, Link: "/api/sms?" + credentials + "&at=3&q=a%26b"}, 0, nil)
+	assert.Equal(t, `{"link":"/api/sms?at=3&q=a%26b"}`, text)
+	at, _, reason := l.ParsePosition(text, 0)
+	require.Empty(t, reason)
+	assert.Equal(t, "/api/sms?at=3&q=a%26b", at.Link)
+}
+
+func FuzzParsePosition(f *testing.F) {
+	lists := map[string]*codec.List{}
+	for by, overlay := range map[string]string{
+		"page": `{}`, "offset": byOffset, "cursor": byCursor, "none": `{"sms.list": {"paging": {"by": "none"}}}`,
+	} {
+		lists[by] = compileList(f, overlay, true)
+	}
+	for _, seed := range []string{
+		`{"page":2}`, `{"page":2,"size":500,"seen":"AAAAAAAAAAE="}`, `{"rows":500}`, `{"cursor":"abc"}`, `{"link":"/api/sms?at=3"}`,
+		`{"link":"https://evil.example/?a=b"}`, `{"link":"//evil.example/?"}`, `{"page":-1}`, `{"page":1e99}`, `{"page":2,"rows":3}`, `{}`, `null`, `[]`, `"`, ``,
+		`{"page":2}{"page":3}`, `{"Page":2}`, `{"page":2,"seen":"AAE="}`,
+	} {
+		f.Add(seed, 500)
+		f.Add(seed, 0)
+	}
+	f.Fuzz(func(t *testing.T, text string, size int) {
+		for by, l := range lists {
+			at, seen, reason := l.ParsePosition(text, size)
+			if reason != "" {
+				continue
+			}
+			// What can be read is written and read again as the same.
+			again, seenAgain, reason := l.ParsePosition(l.FormatPosition(at, size, seen), size)
+			require.Empty(t, reason, by)
+			assert.Equal(t, at, again, by)
+			assert.Equal(t, seen[max(0, len(seen)-1000):], slices.Clip(seenAgain))
+			if _, problems := l.Encode(wire.Query{At: at}); len(problems) > 0 {
+				t.Fatalf("%s: a position that cannot be requested: %v", by, problems)
+			}
+		}
+	})
+}
