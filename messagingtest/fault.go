@@ -171,11 +171,11 @@ func (s *Server) writeStatus(w http.ResponseWriter, r *http.Request, f Fault, re
 	default:
 		message := cmp.Or(strings.ToLower(http.StatusText(f.status)), "status "+strconv.Itoa(f.status))
 		p := problem{codeOfStatus(f.status), message}
+		paths, code := s.names.Errors.Code, any(p.codeIn(s.names.Errors))
 		if _, operations := s.operationsFor(r); f.status < 300 && len(operations) > 0 && len(operations[0].refused) > 0 {
-			s.refusal(requestID, f.status, p, operations[0]).write(w)
-			return
+			paths, code = operations[0].status, firstWord(operations[0].refused)
 		}
-		s.failure(requestID, f.status, p).write(w)
+		response{status: f.status, body: s.failure(requestID, p, paths, code)}.write(w)
 	}
 }
 

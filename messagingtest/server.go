@@ -132,7 +132,11 @@ func newServer(opts ...Option) *Server {
 // speak sets the contract.
 func (s *Server) speak(t *table.Table) {
 	s.names = t
-	s.ledger.times = formatOfRows(t.SMSList.Time, t.SMSList.Zone, t.SMSList.Layouts)
+	form := t.SMSList.Time
+	if form == "date" {
+		form = "datetime" // rows have more than requests do
+	}
+	s.ledger.times = newTimeFormat(form, t.SMSList.Zone, t.SMSList.Layouts...)
 	s.operations = []operation{
 		s.sends("sms.send", t.SMSSend, readSMS, s.confirm),
 		s.sends("chatapp1.send", t.ChatApp1Send, readChatApp1, s.confirm),
@@ -225,8 +229,9 @@ func (s *Server) process(r *http.Request, requestID string, body []byte, readErr
 	if p == nil {
 		return response{status: http.StatusOK, body: encode(result)}
 	}
-	resp := s.failure(requestID, p.status(), *p)
-	if p.code == codeMethod {
+	errs := s.names.Errors
+	resp := response{body: s.failure(requestID, *p, errs.Code, p.codeIn(errs))}
+	if _, resp.status = p.kind(); p.code == codeMethod {
 		resp.allow = strings.Join(methods, ", ")
 	}
 	return resp
