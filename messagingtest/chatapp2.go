@@ -194,11 +194,7 @@ func (s *Server) RegisterTemplate(name string, category Category) {
 // SetMarketingRoute sets whether the marketing-messages interface is available, as it is at the start, to messages that are
 // accepted from now on. If it is not, marketing messages go by [RouteCloud]. One whose product_policy is STRICT is refused
 // instead, with the HTTP status 400 and the code 200219, and its fallback is not sent.
-func (s *Server) SetMarketingRoute(available bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.noMarketing = !available
-}
+func (s *Server) SetMarketingRoute(available bool) { s.set(func() { s.noMarketing = !available }) }
 
 // contentChecks returns the check for each known type of a chat-app-2 message. They look at the structure, not at limits on
 // lengths and numbers: the platform moves limits, and a client may be lenient about them.

@@ -72,17 +72,11 @@ func (f Fault) isValid() bool { return f.name != "Status" || f.status >= 100 && 
 // 100 to 599.
 func (s *Server) Inject(fault Fault, n int) {
 	must(n >= 1 && fault.isValid(), "Inject(%v, %d): the number of requests is below 1, or the status not in 100 to 599", fault, n)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.faults = append(s.faults, slices.Repeat([]Fault{fault}, n)...)
+	s.set(func() { s.faults = append(s.faults, slices.Repeat([]Fault{fault}, n)...) })
 }
 
 // ClearFaults ends [Server.Inject] and [Server.InjectRandomly].
-func (s *Server) ClearFaults() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.faults, s.random = nil, randomFaults{}
-}
+func (s *Server) ClearFaults() { s.set(func() { s.faults, s.random = nil, randomFaults{} }) }
 
 // randomFaults decides which requests take a fault by chance. The zero value is none.
 type randomFaults struct {
@@ -129,10 +123,9 @@ func (f Fault) deliver(w http.ResponseWriter, resp response) {
 	case "AcceptThenDrop":
 		reset(w)
 	case "TruncatedResponse":
-		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Content-Length", strconv.Itoa(len(resp.body)))
-		w.WriteHeader(http.StatusOK)
-		_, _ = w.Write(resp.body[:len(resp.body)/2])
+		resp.status, resp.body = http.StatusOK, resp.body[:len(resp.body)/2]
+		resp.write(w)
 		_ = http.NewResponseController(w).Flush()
 		panic(http.ErrAbortHandler)
 	case "NotJSON":
@@ -182,16 +175,19 @@ func (s *Server) writeStatus(w http.ResponseWriter, r *http.Request, f Fault, re
 // codeOfStatus returns a code of the class that goes with a status, or "".
 func codeOfStatus(code int) string {
 	switch {
-	case code < 300:
+	case code < 300, code == http.StatusBadRequest:
 		return codeInvalid
+	case code == http.StatusUnauthorized:
+		return codeUnauthorized
+	case code == http.StatusPaymentRequired:
+		return codeInsufficientBalance
+	case code == http.StatusNotFound:
+		return codeNoSuchPath
+	case code == http.StatusTooManyRequests:
+		return codeRateLimited
 	case code >= 500:
 		return codeUnavailable
+	default:
+		return ""
 	}
-	return map[int]string{
-		http.StatusBadRequest:      codeInvalid,
-		http.StatusUnauthorized:    codeUnauthorized,
-		http.StatusPaymentRequired: codeInsufficientBalance,
-		http.StatusNotFound:        codeNoSuchPath,
-		http.StatusTooManyRequests: codeRateLimited,
-	}[code]
 }
