@@ -221,12 +221,8 @@ func (s *Server) authorize(r *http.Request, keys, secrets []string) *problem {
 			}
 		}
 	}
-	switch {
-	case pair.Secret != "":
-	case pair.In == "basic":
-		wantSecrets = []string{""}
-	default:
-		wantSecrets, secrets = nil, nil
+	if pair.Secret == "" {
+		wantSecrets = make([]string, len(secrets)) // none, or an empty one of basic authentication
 	}
 	isToken := len(tokens) == 1 && isTokenOf(tokens[0], scheme, s.token)
 	isPair := slices.Equal(keys, []string{s.key}) && slices.Equal(secrets, wantSecrets)
@@ -235,14 +231,10 @@ func (s *Server) authorize(r *http.Request, keys, secrets []string) *problem {
 	case len(tokens) == 0 && !hasPair:
 		text := "no credentials: neither the header " + header + " nor a key pair where the contract has it: " + pair.In
 		return &problem{codeUnauthorized, text}
-	case len(tokens) > 1:
-		return &problem{codeUnauthorized, "more than one header " + header}
-	case len(tokens) == 1 && !isToken:
-		return &problem{codeUnauthorized, header + " does not hold " + strings.TrimSpace(scheme+" and the token of this server")}
-	case hasPair && !isPair:
-		return &problem{codeUnauthorized, "the key pair is not that of this server"}
+	case len(tokens) > 0 && !isToken:
+		return &problem{codeUnauthorized, header + " is not, once, " + strings.TrimSpace(scheme+" and the token of this server")}
 	}
-	return nil
+	return refuseIf(hasPair && !isPair, codeUnauthorized, "the key pair is not that of this server")
 }
 
 // isTokenOf reports whether a header holds a token, behind a scheme in any case.
