@@ -50,26 +50,16 @@ func (c Callbacks) events() []event {
 // event is what one callback says.
 type event struct {
 	callback Callback
-	section  string  // of the contract
+	section  string  // of the contract, behind "webhook."
 	fields   []Param // by concept; the value of "time" is at
 	at       time.Time
 	extra    []Param
 }
 
-// sectionOf returns what the contract says of such callbacks.
-func (e event) sectionOf(t *table.Table) table.Webhook {
-	return map[string]table.Webhook{
-		"webhook.sms":      t.WebhookSMS,
-		"webhook.chatapp1": t.WebhookChatApp1,
-		"webhook.chatapp2": t.WebhookChatApp2,
-		"webhook.delivery": {Params: t.WebhookDelivery.Params, Callback: t.WebhookDelivery.Callback},
-	}[e.section]
-}
-
 // values returns the fields as texts, by concept. A time is written by the first layout of the contract; in its zone, without
 // naming it, if it has one; and else by RFC 3339.
 func (e event) values(t *table.Table) []Param {
-	section := e.sectionOf(t)
+	section := t.Webhooks()[e.section]
 	layout := time.RFC3339Nano
 	if section.Zone != "" && section.Zone != "UTC" {
 		layout = "2006-01-02 15:04:05.999999999"
@@ -87,7 +77,7 @@ type parameters []Param
 
 // params returns the parameters of an event. A field without a value or a name is left out.
 func (e event) params(t *table.Table) parameters {
-	names := e.sectionOf(t).Params
+	names := t.Webhooks()[e.section].Params
 	var p parameters
 	for _, f := range e.values(t) {
 		if f.Value != "" && len(names[f.Name]) > 0 {
@@ -105,7 +95,7 @@ func (e event) document(t *table.Table) any {
 		if f.Name == "json" && json.Valid([]byte(f.Value)) {
 			value = json.RawMessage(f.Value)
 		}
-		placeFirst(members, e.sectionOf(t).Params[f.Name], value)
+		placeFirst(members, t.Webhooks()[e.section].Params[f.Name], value)
 	}
 	for _, param := range e.extra {
 		members[param.Name] = param.Value
@@ -152,7 +142,7 @@ func (how receiving) json(t *table.Table, events []event) string {
 	for _, e := range events {
 		list = append(list, e.document(t))
 	}
-	paths := slices.Concat(events[0].sectionOf(t).Events, []string{""})
+	paths := slices.Concat(t.Webhooks()[events[0].section].Events, []string{""})
 	if paths[0] == "" && !how.together {
 		return string(encode(list[0]))
 	}

@@ -27,8 +27,9 @@ type Reply struct {
 	Callback Callback // what was delivered: an InboundSMS, an InboundChatApp or a DeliveryReport
 	Attempt  int      // counts the requests of one delivery from 1; 0 if none was made, and Err says why
 
-	Request *http.Request // that was made; nil if none was
-	Took    time.Duration // until the response had been read
+	Request     *http.Request // that was made, whose body has been read; nil if none was
+	RequestBody string        // that was sent
+	Took        time.Duration // until the response had been read
 
 	StatusCode int           // zero if there was no response
 	Header     http.Header   // nil if there was no response
@@ -148,7 +149,7 @@ func (how receiving) call(ctx context.Context, what call, attempt int, gotConn f
 	if req.ContentLength = int64(len(what.body)); what.contentType != "" {
 		req.Header.Set("Content-Type", what.contentType)
 	}
-	reply := Reply{Callback: what.callback, Attempt: attempt, Request: req}
+	reply := Reply{Callback: what.callback, Attempt: attempt, Request: req, RequestBody: what.body}
 	began := time.Now()
 	resp, err := how.client.Do(req)
 	if err == nil {
