@@ -50,29 +50,15 @@ func (c Callbacks) events() []event {
 // event is what one callback says.
 type event struct {
 	callback Callback
-	section  string  // of the contract
+	section  string  // of the contract, behind "webhook."
 	fields   []Param // by concept; the value of "time" is at
 	at       time.Time
 	extra    []Param
 }
 
-// sectionOf returns the parameters of a section of the contract, by concept, and what all callbacks have.
-func sectionOf(t *table.Table, name string) (map[string][]string, table.Callback) {
-	switch name {
-	case "webhook.sms":
-		return t.WebhookSMS.Params, t.WebhookSMS.Callback
-	case "webhook.chatapp1":
-		return t.WebhookChatApp1.Params, t.WebhookChatApp1.Callback
-	case "webhook.chatapp2":
-		return t.WebhookChatApp2.Params, t.WebhookChatApp2.Callback
-	default:
-		return t.WebhookDelivery.Params, t.WebhookDelivery.Callback
-	}
-}
-
 // values returns the fields as texts, by concept.
 func (e event) values(t *table.Table) []Param {
-	_, section := sectionOf(t, e.section)
+	section := t.Webhooks()[e.section]
 	values := slices.Clone(e.fields)
 	for i := range values {
 		if values[i].Name == "time" {
@@ -86,7 +72,7 @@ type parameters []Param
 
 // params returns the parameters of an event. A field without a value or a name is left out.
 func (e event) params(t *table.Table) parameters {
-	names, _ := sectionOf(t, e.section)
+	names := t.Webhooks()[e.section].Params
 	var p parameters
 	for _, f := range e.values(t) {
 		if f.Value != "" && len(names[f.Name]) > 0 {
@@ -98,7 +84,7 @@ func (e event) params(t *table.Table) parameters {
 
 // document returns the parameters of an event as a JSON object, in which the names of the contract are paths.
 func (e event) document(t *table.Table) any {
-	names, _ := sectionOf(t, e.section)
+	names := t.Webhooks()[e.section].Params
 	var body any = document{}
 	for _, f := range e.values(t) {
 		var value any = f.Value
@@ -150,8 +136,8 @@ func (how receiving) calls(t *table.Table, target string, events []event) []call
 
 // jsonCall returns a call whose body holds events where the contract has them. A single one that is the body is no list.
 func (how receiving) jsonCall(t *table.Table, callback Callback, target, section string, events []any) call {
-	_, c := sectionOf(t, section)
-	path := strings.Join(c.Events[:min(1, len(c.Events))], "")
+	paths := t.Webhooks()[section].Events
+	path := strings.Join(paths[:min(1, len(paths))], "")
 	var body any = events
 	if path == "" && len(events) == 1 && !how.together {
 		body = events[0]

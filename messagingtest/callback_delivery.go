@@ -26,7 +26,7 @@ type DeliveryReport struct {
 }
 
 func (d DeliveryReport) events() []event {
-	return []event{{callback: d, section: "webhook.delivery", at: d.At, extra: d.Extra, fields: []Param{
+	return []event{{callback: d, section: "delivery", at: d.At, extra: d.Extra, fields: []Param{
 		{"status", d.Status},
 		{"id", d.ID},
 		{"reference", d.ReferenceID},

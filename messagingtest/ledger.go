@@ -4,19 +4,8 @@ import (
 	"cmp"
 	"encoding/base64"
 	"encoding/json"
-	"slices"
 	"strconv"
 	"time"
-)
-
-// A Channel is one of the three by which the service sends.
-type Channel string
-
-// The channels.
-const (
-	ChannelSMS      Channel = "sms"
-	ChannelChatApp1 Channel = "chatapp1"
-	ChannelChatApp2 Channel = "chatapp2"
 )
 
 // row is a message in the ledger. The server's mutex guards it: SetOutcome changes it.
@@ -180,8 +169,7 @@ func (s *Server) Seed(messages ...Sent) {
 	for i, m := range messages {
 		must(!given[m.ID] && s.ledger.byID[m.ID] == nil, "Seed: message %d: the ID %q is taken", i, m.ID)
 		given[m.ID] = m.ID != ""
-		channels := []Channel{"", ChannelSMS, ChannelChatApp1, ChannelChatApp2}
-		must(slices.Contains(channels, m.Channel), "Seed: message %d: no such channel: %q", i, m.Channel)
+		must(m.Channel == "" || s.sendsBy(m.Channel), "Seed: message %d: no such channel: %q", i, m.Channel)
 		for name, value := range m.Extra {
 			must(json.Valid(value), "Seed: message %d: the value of %q in Extra is not JSON", i, name)
 		}

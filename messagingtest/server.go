@@ -129,6 +129,16 @@ func newServer(opts ...Option) *Server {
 	return s
 }
 
+// A Channel is one by which the service sends.
+type Channel string
+
+// The channels.
+const (
+	ChannelSMS      Channel = "sms"
+	ChannelChatApp1 Channel = "chatapp1"
+	ChannelChatApp2 Channel = "chatapp2"
+)
+
 // speak sets the contract.
 func (s *Server) speak(t *table.Table) {
 	s.names = t
@@ -139,6 +149,11 @@ func (s *Server) speak(t *table.Table) {
 		s.sends("chatapp2.send", t.ChatApp2Send, readChatApp2, s.confirmChatApp2),
 		s.lists("sms.list", t.SMSList),
 	}
+}
+
+// sendsBy reports whether there is such a channel.
+func (s *Server) sendsBy(channel Channel) bool {
+	return slices.ContainsFunc(s.operations, func(op operation) bool { return op.name == string(channel)+".send" })
 }
 
 // Close closes the port and all connections. Requests under way get no response, and delays of [Slow] and calls of
