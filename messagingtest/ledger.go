@@ -136,11 +136,7 @@ func (l *ledger) isDuplicate(m Sent) bool {
 
 // RefuseDuplicates sets whether the server refuses a message whose reference ID a message in the ledger has, on any channel,
 // with the HTTP status 409 and the code 200206. At the start it accepts them.
-func (s *Server) RefuseDuplicates(on bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.ledger.refuseDuplicates = on
-}
+func (s *Server) RefuseDuplicates(on bool) { s.set(func() { s.ledger.refuseDuplicates = on }) }
 
 // Sent returns copies of the messages that the server has processed since the start or the last [Server.Reset], in order of
 // processing, including those of [Server.Seed] and the SMS of fallbacks. A message is there before its response is written.
