@@ -59,9 +59,7 @@ func (q *request) readBodyParams(r *http.Request, body string) error {
 	case "application/json", "text/json":
 		return q.reject(ErrUnreadable)
 	default:
-		rejected := q.reject(ErrUnreadable)
-		rejected.Status = http.StatusUnsupportedMediaType
-		return rejected
+		return q.reject(ErrUnreadable).as(http.StatusUnsupportedMediaType)
 	}
 }
 

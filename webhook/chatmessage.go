@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"math"
@@ -83,92 +82,48 @@ func (rcv *Receiver) ChatApp2(handle func(context.Context, ChatMessage) error) h
 // or instead of them. It checks proofs of origin, as the handler does. The error is a [*RejectError]. What could be read is
 // returned beside an error for the rest.
 func (rcv *Receiver) ParseChatApp1(r *http.Request) ([]ChatMessage, []DeliveryReport, error) {
-	return rcv.parseChat(r, rcv.callbacks[CallbackChatApp1])
+	events, err := rcv.read(r, rcv.callbacks[CallbackChatApp1])
+	return only[ChatMessage](events), only[DeliveryReport](events), err
 }
 
 // ParseChatApp2 is like ParseChatApp1, for chat app 2.
 func (rcv *Receiver) ParseChatApp2(r *http.Request) ([]ChatMessage, []DeliveryReport, error) {
-	return rcv.parseChat(r, rcv.callbacks[CallbackChatApp2])
+	events, err := rcv.read(r, rcv.callbacks[CallbackChatApp2])
+	return only[ChatMessage](events), only[DeliveryReport](events), err
 }
 
 func (rcv *Receiver) chatHandler(name Callback, handle func(context.Context, ChatMessage) error) http.Handler {
-	c := rcv.callbacks[name]
-	read := func(r *http.Request) (events batch[chatEvent], err error) {
-		messages, reports, err := rcv.parseChat(r, c)
-		for i := range messages {
-			events.add(chatEvent{event: &messages[i], message: &messages[i]})
+	return &handler{rcv, rcv.callbacks[name], func(ctx context.Context, e event) error {
+		if report, ok := e.(*DeliveryReport); ok {
+			return rcv.handleStatus(ctx, *report)
 		}
-		if rcv.handleStatus != nil {
-			for i := range reports {
-				events.add(chatEvent{event: &reports[i], report: &reports[i]})
-			}
-		} else if len(reports) > 0 && err == nil {
-			rejected := c.reject(ErrMisdirected)
-			rejected.Status = http.StatusOK
-			return events, rejected
-		}
-		return events, err
-	}
-	return &handler[chatEvent]{Receiver: rcv, callback: c, read: read, handle: func(ctx context.Context, e chatEvent) error {
-		if e.message != nil {
-			return handle(ctx, *e.message)
-		}
-		return rcv.handleStatus(ctx, *e.report)
+		return handle(ctx, *e.(*ChatMessage))
 	}}
 }
 
-// chatEvent is a message or a report.
-type chatEvent struct {
-	event
-
-	message *ChatMessage
-	report  *DeliveryReport
-}
-
-func (rcv *Receiver) parseChat(r *http.Request, c *callback) ([]ChatMessage, []DeliveryReport, error) {
-	q := request{Receiver: rcv, callback: c}
-	if err := q.receive(r); err != nil {
-		return nil, nil, err
-	}
-	var problem error
-	var messages []ChatMessage
-	var reports []DeliveryReport
-	for i := range q.size() {
-		one, err := q.event(i)
-		if err == nil {
-			messages, reports, err = one.appendChat(messages, reports)
-		}
-		if len(messages)+len(reports) > maxEvents || errors.Is(err, ErrTooLarge) {
-			return nil, nil, q.reject(ErrTooLarge)
-		}
-		problem = cmp.Or(problem, err)
-	}
-	return messages, reports, problem
-}
-
 // appendChat appends the messages and the statuses of a request.
-func (q *request) appendChat(messages []ChatMessage, reports []DeliveryReport) ([]ChatMessage, []DeliveryReport, error) {
+func (q *request) appendChat(events []event) ([]event, error) {
 	e := q.findEnvelope()
 	if e.tooLarge {
-		return messages, reports, q.reject(ErrTooLarge)
+		return events, q.reject(ErrTooLarge)
 	}
 	q.reconcile(&e)
-	statuses, complete := q.reports(e)
+	statuses, complete := q.appendStatuses(nil, e)
 	if len(e.messages)+len(statuses) == 0 {
 		e.messages, complete = []item{{raw: e.raw}}, true // one in parameters, beside JSON of which nothing could be read
 	}
 	for _, one := range e.messages {
 		if m := q.chatMessage(&e, one); m.From != "" {
-			messages = append(messages, m)
+			events = append(events, m)
 		} else {
 			complete = false
 		}
 	}
-	reports = append(reports, statuses...)
+	events = append(events, statuses...)
 	if !complete {
-		return messages, reports, q.reject(ErrNoSender)
+		return events, q.reject(ErrNoSender)
 	}
-	return messages, reports, nil
+	return events, nil
 }
 
 // reconcile reduces JSON in a parameter to what it may say beside other parameters: one message that agrees with them. What
@@ -203,7 +158,7 @@ func (q *request) reconcile(e *envelope) {
 
 // chatMessage makes a message of a request: of its parameters, and of the one message that it holds as JSON. Of several
 // messages each says everything itself.
-func (q *request) chatMessage(e *envelope, one item) ChatMessage {
+func (q *request) chatMessage(e *envelope, one item) *ChatMessage {
 	pick := func(c concept, inJSON string) string {
 		if flat := q.values[c]; flat != "" && len(e.messages) == 1 {
 			return flat
@@ -211,7 +166,7 @@ func (q *request) chatMessage(e *envelope, one item) ChatMessage {
 		return inJSON
 	}
 	at := pick(conceptTime, one.word("timestamp"))
-	return ChatMessage{
+	return &ChatMessage{
 		Callback: q.callback.name, ID: pick(conceptID, one.id()), From: number(pick(conceptFrom, one.from())),
 		To:          number(pick(conceptTo, one.business)),
 		ReferenceID: q.values[conceptReference], Name: pick(conceptName, one.contact.object("profile").word("name", "username")),

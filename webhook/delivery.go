@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"log/slog"
 	"net/http"
 	"time"
@@ -45,64 +44,45 @@ type DeliveryReport struct {
 // Delivery is like SMS, for delivery reports. DeliveryURL returns the URL to name in a send. An envelope of the platform can
 // hold several statuses: each is handled by itself, and if one fails the service calls again.
 func (rcv *Receiver) Delivery(handle func(context.Context, DeliveryReport) error) http.Handler {
-	return &handler[DeliveryReport]{Receiver: rcv, callback: rcv.callbacks[CallbackDelivery], read: rcv.readDelivery, handle: handle}
+	return &handler{rcv, rcv.callbacks[CallbackDelivery], func(ctx context.Context, e event) error {
+		return handle(ctx, *e.(*DeliveryReport))
+	}}
 }
 
 // ParseDelivery reads the delivery reports of a request and checks its proofs of origin, as the handler of Delivery does. The
 // error is a [*RejectError]. What could be read is returned beside an error for the rest.
 func (rcv *Receiver) ParseDelivery(r *http.Request) ([]DeliveryReport, error) {
-	reports, err := rcv.readDelivery(r)
-	return reports.list(), err
+	events, err := rcv.read(r, rcv.callbacks[CallbackDelivery])
+	return only[DeliveryReport](events), err
 }
 
-func (rcv *Receiver) readDelivery(r *http.Request) (reports batch[DeliveryReport], problem error) {
-	q := request{Receiver: rcv, callback: rcv.callbacks[CallbackDelivery]}
-	if err := q.receive(r); err != nil {
-		return reports, err
-	}
-	for i := range q.size() {
-		one, err := q.event(i)
-		if err == nil {
-			err = one.addReports(&reports)
-		}
-		if reports.size > maxEvents || errors.Is(err, ErrTooLarge) {
-			return batch[DeliveryReport]{}, q.reject(ErrTooLarge)
-		}
-		problem = cmp.Or(problem, err)
-	}
-	return reports, problem
-}
-
-// addReports adds the reports of a request.
-func (q *request) addReports(reports *batch[DeliveryReport]) error {
+// appendReports appends the reports of a request.
+func (q *request) appendReports(events []event) ([]event, error) {
 	e := q.withoutForeign(q.findEnvelope())
 	if e.tooLarge {
-		return q.reject(ErrTooLarge)
+		return events, q.reject(ErrTooLarge)
 	}
-	found, complete := q.reports(e)
-	for _, d := range found {
-		reports.add(d)
-	}
+	size := len(events)
+	events, complete := q.appendStatuses(events, e)
 	switch {
 	case len(e.messages) > 0 && !e.single:
-		return q.reject(ErrMisdirected)
+		return events, q.reject(ErrMisdirected)
 	case !complete:
-		return q.reject(ErrNoMessage)
-	case len(found) > 0:
-		return nil
+		return events, q.reject(ErrNoMessage)
+	case len(events) > size:
+		return events, nil
 	}
-	d := DeliveryReport{
+	d := &DeliveryReport{
 		ID: q.values[conceptID], ReferenceID: q.values[conceptReference], From: number(q.values[conceptFrom]),
-		To: number(q.values[conceptTo]), Kind: q.values[conceptKind], RawStatus: q.values[conceptStatus],
+		To: number(q.values[conceptTo]), Kind: q.values[conceptKind],
+		Status: q.status(q.values[conceptStatus]), RawStatus: q.values[conceptStatus],
 		StatusAt: q.moment(q.values[conceptTime]), RawTime: q.values[conceptTime],
 		Ambiguous: q.ambiguous, Params: q.params, RawQuery: q.rawQuery,
 	}
 	if d.ID == "" && d.ReferenceID == "" {
-		return q.reject(ErrNoMessage)
+		return events, q.reject(ErrNoMessage)
 	}
-	d.Status = q.status(d.RawStatus)
-	reports.add(d)
-	return nil
+	return append(events, d), nil
 }
 
 // withoutForeign returns the envelope, or none if it is JSON in a parameter while others are a report by themselves: then the
@@ -121,28 +101,24 @@ func (q *request) withoutForeign(e envelope) envelope {
 	return envelope{index: -1}
 }
 
-// reports returns the statuses of an envelope, and reports whether that was all of them.
-func (q *request) reports(e envelope) (reports []DeliveryReport, complete bool) {
+// appendStatuses appends the statuses of an envelope, and reports whether that was all of them.
+func (q *request) appendStatuses(events []event, e envelope) (all []event, complete bool) {
 	complete = e.broken == 0
 	for _, one := range e.statuses {
-		d := DeliveryReport{
-			ID: one.id(), ReferenceID: q.values[conceptReference], From: number(one.business),
-			To: number(one.word("recipient_id", "recipient_user_id")), RawStatus: one.word("status"),
+		id, raw, status := one.id(), one.word("status"), q.values[conceptStatus]
+		d := &DeliveryReport{
+			ID: id, ReferenceID: cmp.Or(q.values[conceptReference], one.word("biz_opaque_callback_data")), From: number(one.business),
+			To: number(one.word("recipient_id", "recipient_user_id")), Status: q.status(raw), RawStatus: raw,
 			StatusAt: one.time("timestamp"), RawTime: one.word("timestamp"), JSON: one.raw, Params: q.params, RawQuery: q.rawQuery,
+			Ambiguous: q.ambiguous || one.doubtful || differ(q.values[conceptID], id) || status != "" && !q.sameStatus(status, raw),
 		}
-		if d.ReferenceID == "" {
-			d.ReferenceID = one.word("biz_opaque_callback_data")
-		}
-		status := q.values[conceptStatus]
-		d.Ambiguous = q.ambiguous || one.doubtful || differ(q.values[conceptID], d.ID) || status != "" && !q.sameStatus(status, d.RawStatus)
-		d.Status = q.status(d.RawStatus)
 		if d.ID == "" && d.ReferenceID == "" {
 			complete = false
 			continue
 		}
-		reports = append(reports, d)
+		events = append(events, d)
 	}
-	return reports, complete
+	return events, complete
 }
 
 // DuplicateKey is like that of SMSMessage. It is always lasting.

@@ -52,6 +52,18 @@ type RejectError struct {
 	Cause error
 }
 
+// as returns the error with another status.
+func (e *RejectError) as(status int) *RejectError {
+	e.Status = status
+	return e
+}
+
+// with returns the error with a cause, which may be nil.
+func (e *RejectError) with(cause error) *RejectError {
+	e.Cause = cause
+	return e
+}
+
 // Error returns the callback and the reason.
 func (e *RejectError) Error() string {
 	return "webhook: " + string(e.Callback) + ": " + e.Reason.Error()

@@ -2,7 +2,10 @@ package webhook
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"errors"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +13,50 @@ import (
 
 // A JSON body can hold several events, in a list at one of the paths that the contract names. Each is then read like a body of
 // its own: names and paths of parameters begin at the event, and what stands around the list says nothing about it.
+
+// read reads the events of a request. What could be read is returned beside an error for the rest.
+func (rcv *Receiver) read(r *http.Request, c *callback) (events []event, problem error) {
+	q := request{Receiver: rcv, callback: c}
+	if err := q.receive(r); err != nil {
+		return nil, err
+	}
+	for i := range q.size() {
+		one, err := q.event(i)
+		if err == nil {
+			events, err = one.appendEvents(events)
+		}
+		if len(events) > maxEvents || errors.Is(err, ErrTooLarge) {
+			return nil, q.reject(ErrTooLarge)
+		}
+		problem = cmp.Or(problem, err)
+	}
+	return events, problem
+}
+
+// appendEvents appends the events of a request, or of an element of its list.
+func (q *request) appendEvents(events []event) ([]event, error) {
+	switch {
+	case q.callback.isChat():
+		return q.appendChat(events)
+	case q.callback.name == CallbackDelivery:
+		return q.appendReports(events)
+	}
+	m, err := q.sms()
+	if err != nil {
+		return events, err
+	}
+	return append(events, m), nil
+}
+
+// only returns the events of one type, or nil if there are none.
+func only[E any](events []event) (found []E) {
+	for _, e := range events {
+		if one, ok := any(e).(*E); ok {
+			found = append(found, *one)
+		}
+	}
+	return found
+}
 
 // findEvents looks for the list of events in the body.
 func (q *request) findEvents() error {

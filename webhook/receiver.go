@@ -59,6 +59,8 @@ type callback struct {
 	layouts      []string // further forms of times
 }
 
+func (c *callback) isChat() bool { return c.name == CallbackChatApp1 || c.name == CallbackChatApp2 }
+
 // name is the name of a parameter.
 type name struct {
 	text     string

@@ -41,9 +41,7 @@ func (q *request) receive(r *http.Request) error {
 	switch {
 	case r.Method == http.MethodGet, r.Method == "", isPOST: // a request made by hand may have no method
 	case r.Method == http.MethodHead:
-		rejected := q.reject(ErrProbe)
-		rejected.Status = http.StatusOK
-		return rejected
+		return q.reject(ErrProbe).as(http.StatusOK)
 	default:
 		return q.reject(ErrMethod)
 	}
@@ -76,9 +74,7 @@ func (q *request) receive(r *http.Request) error {
 	case q.count > q.maxParams:
 		return q.reject(ErrTooManyParams)
 	case bodyErr != nil:
-		rejected := q.reject(ErrUnreadable)
-		rejected.Cause = bodyErr
-		return rejected
+		return q.reject(ErrUnreadable).with(bodyErr)
 	case formErr != nil:
 		return formErr
 	}

@@ -140,7 +140,5 @@ func (q *request) checkOrigin(r *http.Request, body string) error {
 	if right {
 		return nil
 	}
-	rejected := q.reject(ErrProof)
-	rejected.Cause = cause
-	return rejected
+	return q.reject(ErrProof).with(cause)
 }
