@@ -56,14 +56,14 @@ type ChatMessage struct {
 // Context is what a chat-app message refers to.
 type Context struct {
 	// ID is the message that was replied to, and From its sender.
-	ID   string `json:"id,omitzero"`
-	From string `json:"from,omitzero"`
+	ID   string `json:"id,omitzero" platform:"id"`
+	From string `json:"from,omitzero" platform:"from"`
 	// Forwarded marks a forwarded message, FrequentlyForwarded one that was forwarded more than five times.
-	Forwarded           bool `json:"forwarded,omitzero"`
-	FrequentlyForwarded bool `json:"frequentlyForwarded,omitzero"`
+	Forwarded           bool `json:"forwarded,omitzero" platform:"forwarded"`
+	FrequentlyForwarded bool `json:"frequentlyForwarded,omitzero" platform:"frequently_forwarded"`
 	// CatalogID and ProductID name the product that the message asks about.
-	CatalogID string `json:"catalogID,omitzero"`
-	ProductID string `json:"productID,omitzero"`
+	CatalogID string `json:"catalogID,omitzero" platform:"referred_product.catalog_id"`
+	ProductID string `json:"productID,omitzero" platform:"referred_product.product_retailer_id"`
 }
 
 // ChatApp1 is like SMS, for inbound messages of chat app 1. An envelope of the platform can hold several messages: each is
@@ -170,7 +170,7 @@ func (q *request) chatMessage(e *envelope, one item) *ChatMessage {
 		Callback: q.callback.name, ID: pick(conceptID, one.id()), From: number(pick(conceptFrom, one.from())),
 		To:          number(pick(conceptTo, one.business)),
 		ReferenceID: q.values[conceptReference], Name: pick(conceptName, one.contact.object("profile").word("name", "username")),
-		Content: q.content(e, one), Context: one.context(), ReceivedAt: q.moment(at), RawTime: at,
+		Content: q.content(e, one), Context: fill[Context](one.object.object("context")), ReceivedAt: q.moment(at), RawTime: at,
 		Ambiguous: q.ambiguous || one.doubtful || differ(q.values[conceptID], one.id()) || differ(q.values[conceptFrom], one.from()),
 		JSON:      one.raw, Params: q.params, RawQuery: q.rawQuery,
 	}
@@ -258,25 +258,20 @@ func (q *request) textContent(e *envelope, member object) Content {
 }
 
 func (q *request) mediaContent(kind MediaKind, e *envelope, member object) Content {
-	pick := func(c concept, members ...string) string {
-		if flat := q.values[c]; flat != "" {
-			return flat
-		}
-		return member.word(members...)
-	}
-	m := Media{
-		Kind: kind, URL: pick(conceptMediaURL, "url", "link"), ID: pick(conceptMediaID, "id"), MIMEType: pick(conceptMIMEType, "mime_type"),
-		Caption: q.values[conceptCaption], FileName: pick(conceptFileName, "filename"),
-		SHA256: member.word("sha256"), Voice: member.flag("voice"), Animated: member.flag("animated"),
-	}
+	m := fill[Media](member)
+	m.Kind = kind
+	m.URL = cmp.Or(q.values[conceptMediaURL], m.URL)
+	m.ID = cmp.Or(q.values[conceptMediaID], m.ID)
+	m.MIMEType = cmp.Or(q.values[conceptMIMEType], m.MIMEType)
+	m.FileName = cmp.Or(q.values[conceptFileName], m.FileName)
 	if member == nil && e.raw != nil && m.URL == "" && m.ID == "" {
 		return nil
 	}
 	text, _ := q.text(e.index)
 	if isBlank(text) {
-		text = cmp.Or(member.word("caption"), text)
+		text = cmp.Or(m.Caption, text)
 	}
-	m.Caption = cmp.Or(m.Caption, text)
+	m.Caption = cmp.Or(q.values[conceptCaption], text)
 	return m
 }
 
@@ -294,9 +289,9 @@ func (q *request) locationContent(member object) Content {
 	if !ok || !ok2 {
 		return nil
 	}
-	return Location{
-		Latitude: latitude, Longitude: longitude, Name: member.word("name"), Address: member.word("address"), URL: member.word("url"),
-	}
+	place := fill[Location](member)
+	place.Latitude, place.Longitude = latitude, longitude
+	return place
 }
 
 // DuplicateKey is like that of SMSMessage.

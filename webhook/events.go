@@ -165,7 +165,7 @@ func (p path) in(raw json.RawMessage) (found json.RawMessage, repeats bool) {
 func child(raw json.RawMessage, name string) (found json.RawMessage, repeats bool) {
 	switch {
 	case isNested(raw, '{'):
-		for have, value := range members(raw) {
+		for have, value := range parts(raw) {
 			switch {
 			case have != name:
 			case found == nil:
@@ -176,24 +176,9 @@ func child(raw json.RawMessage, name string) (found json.RawMessage, repeats boo
 		}
 	case isNested(raw, '['):
 		position, err := strconv.Atoi(name)
-		for element := range parts(raw) {
-			if position == 0 && err == nil {
-				return element, false
-			}
-			position--
+		if list := elements(raw, position); err == nil && 0 <= position && position < len(list) {
+			return list[position], false
 		}
 	}
 	return found, repeats
-}
-
-// elements returns the elements of a valid JSON list. It stops after one more than most.
-func elements(list json.RawMessage, most int) []json.RawMessage {
-	var found []json.RawMessage
-	for element := range parts(list) {
-		if len(found) > most {
-			break
-		}
-		found = append(found, element)
-	}
-	return found
 }
