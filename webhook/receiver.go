@@ -51,57 +51,30 @@ const (
 // callback is one of the four callbacks, as the contract describes it.
 type callback struct {
 	name         Callback
-	names        [][]name            // of parameters, by their length
-	placeholders [numConcepts]string // what stands for a value that the service did not fill in
-	paths        []path              // of parameters in a JSON body
-	events       []path              // where a JSON body may hold several events
+	concepts     map[string][]concept // by the names of parameters, what they stand for
+	placeholders [numConcepts]string  // what stands for a value that the service did not fill in
+	paths        []path               // of parameters in a JSON body
+	events       []path               // where a JSON body may hold several events
 	zone         *time.Location
 	layouts      []string // further forms of times
 }
 
 func (c *callback) isChat() bool { return c.name == CallbackChatApp1 || c.name == CallbackChatApp2 }
 
-// name is the name of a parameter.
-type name struct {
-	text     string
-	concepts []concept
-}
-
 // add adds the names of a concept.
 func (c *callback) add(of concept, names []string) {
-	for _, text := range names {
-		for len(c.names) <= len(text) {
-			c.names = append(c.names, nil)
+	for _, name := range names {
+		if c.concepts[name] == nil && strings.Contains(name, ".") {
+			c.paths = append(c.paths, newPath(name))
 		}
-		same := c.names[len(text)]
-		i := slices.IndexFunc(same, func(n name) bool { return n.text == text })
-		if i < 0 {
-			i, same = len(same), append(same, name{text: text})
-			if strings.Contains(text, ".") {
-				c.paths = append(c.paths, newPath(text))
-			}
-		}
-		same[i].concepts = append(same[i].concepts, of)
-		c.names[len(text)] = same
+		c.concepts[name] = append(c.concepts[name], of)
 	}
-}
-
-// conceptsOf returns what a parameter stands for. Few names have the same length, so this takes half as long as a map.
-func (c *callback) conceptsOf(parameter string) []concept {
-	if len(parameter) < len(c.names) {
-		for i := range c.names[len(parameter)] {
-			if n := &c.names[len(parameter)][i]; n.text == parameter {
-				return n.concepts
-			}
-		}
-	}
-	return nil
 }
 
 // needs reports whether the callback reads a parameter, or members of it.
 func (c *callback) needs(parameter string) bool {
 	begins := func(p path) bool { return len(p.names) > 0 && p.names[0] == parameter }
-	return len(c.conceptsOf(parameter)) > 0 || slices.ContainsFunc(c.paths, begins) || slices.ContainsFunc(c.events, begins)
+	return c.concepts[parameter] != nil || slices.ContainsFunc(c.paths, begins) || slices.ContainsFunc(c.events, begins)
 }
 
 // NewReceiver returns a Receiver. Without options it reads the default contract, takes GET only, asks for no secret and
@@ -143,7 +116,7 @@ func (rcv *Receiver) compile() error {
 		if err != nil {
 			problems = append(problems, fmt.Errorf("webhook: WithContract: the zone of the %s callback: %w", section.name, err))
 		}
-		c := &callback{name: section.name, zone: zone, layouts: section.Layouts}
+		c := &callback{name: section.name, concepts: map[string][]concept{}, zone: zone, layouts: section.Layouts}
 		for _, text := range section.Events {
 			c.events = append(c.events, newPath(text))
 		}

@@ -118,7 +118,7 @@ func (q *request) interpret() {
 	}
 	for i := first; i < len(q.params); i++ {
 		p := &q.params[i]
-		for _, c := range q.callback.conceptsOf(p.Name) {
+		for _, c := range q.callback.concepts[p.Name] {
 			switch {
 			case c == conceptFrom && senderInBody && i >= q.inQuery:
 			case q.nested != nil && q.nested[i] && c != conceptJSON: // JSON is no text, and no ID
@@ -128,7 +128,7 @@ func (q *request) interpret() {
 		}
 	}
 	for _, p := range q.params[:first] { // they can only contradict the event
-		for _, c := range q.callback.conceptsOf(p.Name) {
+		for _, c := range q.callback.concepts[p.Name] {
 			if q.values[c] != "" {
 				q.set(c, p.Value)
 			}
@@ -181,7 +181,7 @@ func differ(a, b string) bool {
 
 // isFor reports whether the contract uses the parameter with this index for a concept.
 func (q *request) isFor(index int, c concept) bool {
-	return (!q.element || index >= q.inQuery) && slices.Contains(q.callback.conceptsOf(q.params[index].Name), c)
+	return (!q.element || index >= q.inQuery) && slices.Contains(q.callback.concepts[q.params[index].Name], c)
 }
 
 // text returns the text, which may be white space: the first to arrive that is not blank, or the first. It passes over the

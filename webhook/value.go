@@ -26,12 +26,8 @@ func looksLikePhoneNumber(text string) bool {
 
 // digits returns the digits of a text.
 func digits(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r < '0' || r > '9' {
-			return -1
-		}
-		return r
-	}, text)
+	isOther := func(r rune) bool { return r < '0' || r > '9' }
+	return strings.Join(strings.FieldsFunc(text, isOther), "")
 }
 
 // longestTime bounds, in bytes, what may be a time.
