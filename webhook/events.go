@@ -1,14 +1,11 @@
 package webhook
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
 	"net/http"
 	"slices"
-	"strconv"
-	"strings"
 )
 
 // A JSON body can hold several events, in a list at one of the paths that the contract names. Each is then read like a body of
@@ -136,49 +133,4 @@ func (q *request) readPaths(object json.RawMessage) {
 		}
 		q.ambiguous = q.ambiguous || repeats
 	}
-}
-
-// path is a place in a JSON body, such as results.0.from.
-type path struct {
-	text  string
-	names []string
-}
-
-func newPath(text string) path {
-	if text == "" {
-		return path{} // the body itself
-	}
-	return path{text: text, names: strings.Split(text, ".")}
-}
-
-// in returns the value at the path in valid JSON, or nil, and reports whether a member on the way came twice with different
-// values: the first counts. A number is a position in a list, or the name of a member.
-func (p path) in(raw json.RawMessage) (found json.RawMessage, repeats bool) {
-	found = raw
-	for _, name := range p.names {
-		value, again := child(found, name)
-		found, repeats = value, repeats || again
-	}
-	return found, repeats
-}
-
-func child(raw json.RawMessage, name string) (found json.RawMessage, repeats bool) {
-	switch {
-	case isNested(raw, '{'):
-		for have, value := range parts(raw) {
-			switch {
-			case have != name:
-			case found == nil:
-				found = value
-			default:
-				repeats = repeats || !bytes.Equal(found, value)
-			}
-		}
-	case isNested(raw, '['):
-		position, err := strconv.Atoi(name)
-		if list := elements(raw, position); err == nil && 0 <= position && position < len(list) {
-			return list[position], false
-		}
-	}
-	return found, repeats
 }
