@@ -159,18 +159,17 @@ func (q *request) reconcile(e *envelope) {
 // chatMessage makes a message of a request: of its parameters, and of the one message that it holds as JSON. Of several
 // messages each says everything itself.
 func (q *request) chatMessage(e *envelope, one item) *ChatMessage {
-	pick := func(c concept, inJSON string) string {
-		if flat := q.values[c]; flat != "" && len(e.messages) == 1 {
-			return flat
-		}
-		return inJSON
+	flat := q
+	if len(e.messages) > 1 {
+		flat = &request{callback: q.callback}
 	}
-	at := pick(conceptTime, one.word("timestamp"))
+	at := cmp.Or(flat.values[conceptTime], one.word("timestamp"))
 	return &ChatMessage{
-		Callback: q.callback.name, ID: pick(conceptID, one.id()), From: number(pick(conceptFrom, one.from())),
-		To:          number(pick(conceptTo, one.business)),
-		ReferenceID: q.values[conceptReference], Name: pick(conceptName, one.contact.object("profile").word("name", "username")),
-		Content: q.content(e, one), Context: fill[Context](one.object.object("context")), ReceivedAt: q.moment(at), RawTime: at,
+		Callback: q.callback.name, ID: cmp.Or(flat.values[conceptID], one.id()),
+		From: number(cmp.Or(flat.values[conceptFrom], one.from())), To: number(cmp.Or(flat.values[conceptTo], one.business)),
+		ReferenceID: q.values[conceptReference],
+		Name:        cmp.Or(flat.values[conceptName], one.contact.object("profile").word("name", "username")),
+		Content:     flat.content(e, one), Context: fill[Context](one.object.object("context")), ReceivedAt: q.moment(at), RawTime: at,
 		Ambiguous: q.ambiguous || one.doubtful || differ(q.values[conceptID], one.id()) || differ(q.values[conceptFrom], one.from()),
 		JSON:      one.raw, Params: q.params, RawQuery: q.rawQuery,
 	}
@@ -178,29 +177,22 @@ func (q *request) chatMessage(e *envelope, one item) *ChatMessage {
 
 // content makes the content of a message: of its parameters and of its JSON, either of which may be absent.
 func (q *request) content(e *envelope, one item) Content {
-	flat := q
-	if len(e.messages) > 1 {
-		flat = &request{callback: q.callback}
-	}
-	raw := strings.TrimSpace(flat.values[conceptKind])
-	if raw == "" {
-		raw = one.word("type")
-	}
+	raw := cmp.Or(strings.TrimSpace(q.values[conceptKind]), one.word("type"))
 	kind := strings.ToLower(raw)
 	if kind == "" && (e.raw == nil || e.single) {
-		kind = flat.kindOfParams(e)
+		kind = q.kindOfParams(e)
 	}
 	member := one.object.object(kind)
 	var content Content
 	switch {
 	case kind == "text":
-		content = flat.textContent(e, member)
+		content = q.textContent(e, member)
 	case isMedia(kind):
-		content = flat.mediaContent(MediaKind(kind), e, member)
+		content = q.mediaContent(MediaKind(kind), e, member)
 	case kind == kindlessMedia:
-		content = flat.mediaContent("", e, member)
+		content = q.mediaContent("", e, member)
 	case kind == "location":
-		content = flat.locationContent(member)
+		content = q.locationContent(member)
 	case kind == "system" && e.typed:
 	default:
 		content = one.content(kind)
@@ -277,11 +269,7 @@ func (q *request) mediaContent(kind MediaKind, e *envelope, member object) Conte
 
 func (q *request) locationContent(member object) Content {
 	degrees := func(c concept, name string, limit float64) (float64, bool) {
-		text := q.values[c]
-		if text == "" {
-			text = member.word(name)
-		}
-		n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+		n, err := strconv.ParseFloat(strings.TrimSpace(cmp.Or(q.values[c], member.word(name))), 64)
 		return n, err == nil && math.Abs(n) <= limit // which NaN is not
 	}
 	latitude, ok := degrees(conceptLatitude, "latitude", 90)

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -203,7 +204,7 @@ func (rcv *Receiver) DeliveryURL(base string) (string, error) {
 	if reason := checkBase(base); reason != "" {
 		return "", errors.New("webhook: DeliveryURL: the base URL " + reason)
 	}
-	path, query, hasQuery := strings.Cut(base, "?")
+	path, query, _ := strings.Cut(base, "?")
 	for _, s := range rcv.pathSecrets {
 		path = strings.ReplaceAll(path, "{"+s.name+"}", url.PathEscape(s.first()))
 	}
@@ -223,24 +224,20 @@ func (rcv *Receiver) DeliveryURL(base string) (string, error) {
 	delivery := rcv.contract.Table().WebhookDelivery
 	for _, concept := range [...]string{"status", "id", "reference", "time", "kind", "from", "to"} {
 		names, placeholder := delivery.Params[concept], delivery.Placeholders[concept]
-		placed := false
-		for _, name := range names {
-			placed = placed || present[name]
-		}
-		if !placed && len(names) > 0 && placeholder != "" {
-			if strings.ContainsAny(placeholder, "&#") || strings.ContainsFunc(placeholder, breaksURL) {
-				return "", errors.New("webhook: DeliveryURL: a placeholder of the contract cannot stand in a URL")
-			}
+		isThere := slices.ContainsFunc(names, func(name string) bool { return present[name] })
+		switch {
+		case isThere:
+		case len(names) == 0 || placeholder == "":
+			continue
+		case strings.ContainsAny(placeholder, "&#") || strings.ContainsFunc(placeholder, breaksURL):
+			return "", errors.New("webhook: DeliveryURL: a placeholder of the contract cannot stand in a URL")
+		default:
 			added = append(added, url.QueryEscape(names[0])+"="+placeholder)
-			placed = true
 		}
-		identified = identified || placed && (concept == "id" || concept == "reference")
+		identified = identified || concept == "id" || concept == "reference"
 	}
 	if !identified {
 		return "", errors.New("webhook: DeliveryURL: the contract has a placeholder for neither message ID nor reference ID")
-	}
-	if !hasQuery {
-		return path + "?" + strings.Join(added, "&"), nil
 	}
 	if query != "" && !strings.HasSuffix(query, "&") {
 		query += "&"

@@ -9,9 +9,9 @@ import (
 	"runtime/debug"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 )
 
 // handler serves one callback.
@@ -191,11 +191,7 @@ func cut(id string) string {
 	if len(id) <= longest {
 		return id
 	}
-	end := longest
-	for !utf8.RuneStart(id[end]) {
-		end--
-	}
-	return id[:end] + "…"
+	return strings.ToValidUTF8(id[:longest], "") + "…" // without a half of a character
 }
 
 // handlerContext is the context of a handle function. It has the values of the request's context. It ends with the handler
