@@ -60,6 +60,7 @@
 //
 //	outcome            state                                         fallback
 //	Deliver            delivered                                     none
+//	Read               read                                          none
 //	DeliverAfter(d)    sent; delivered after d, if within its life   none if delivered, or when it expires
 //	Unreachable        queued; expired at the end of its life        when it expires
 //	FailDelivery       failed                                        chat app 1: when its life ends; chat app 2: at once

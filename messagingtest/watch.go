@@ -71,11 +71,11 @@ func (s *Server) take(id string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := s.ledger.byID[id]
-	free := r != nil && !r.taken
-	if free {
-		r.taken = true
+	if r == nil || r.taken {
+		return false
 	}
-	return free
+	r.taken = true
+	return true
 }
 
 // Drop removes the oldest n messages from the ledger, so that the memory of a server that runs for long stays bounded. Their
@@ -98,7 +98,8 @@ func (s *Server) Drop(n int) {
 }
 
 // Code returns the one-time code that the message seems to hold, or "": four to eight digits that stand alone, or three and
-// three, in its text or, if it has none, in its body. Of several, it is the one closest to a word such as "code".
+// three, in its text or, if it has none, in its body. Of several, it is the one closest to a word such as "code" or "sign in".
+// Without such a word, only a template holds a code.
 func (m Sent) Code() string {
 	text := m.Text
 	if text == "" {
@@ -114,11 +115,13 @@ func (m Sent) Code() string {
 	}
 	pattern := `(?:^|[^\pL\pN\p{Sc}.,:/+-])(?:[A-Z]-)?(\d{3}[ -]\d{3}|\d{4,8})(?:[.,!?;:]?(?:\s|$)|[)"'\]*_])`
 	codes := regexp.MustCompile(pattern).FindAllStringSubmatchIndex(text, -1)
-	if len(codes) == 0 {
+	words := `(?i)\b(code|otp|pin|passcode|password|verif\pL*|confirm\pL*|sign.?in|log.?in|kode|código)\b`
+	word := regexp.MustCompile(words).FindStringIndex(text)
+	if len(codes) == 0 || word == nil && m.Kind != "template" {
 		return ""
 	}
 	best := codes[0]
-	if word := regexp.MustCompile(`(?i)\b(code|otp|pin|passcode|password|verif\pL*|kode|código)\b`).FindStringIndex(text); word != nil {
+	if word != nil {
 		far := func(c []int) int { return max(c[2]-word[1], word[0]-c[3]) }
 		best = slices.MinFunc(codes, func(a, b []int) int { return cmp.Compare(far(a), far(b)) })
 	}

@@ -72,7 +72,8 @@ func TestCode(t *testing.T) {
 		"Use 482913 to sign in":                               "482913",
 		"<#> 4821 is your OTP\nFA+9qCX9VSu":                   "4821",
 		"Kode Anda (4821) berlaku 5 menit":                    "4821",
-		"*482913*":                                            "482913",
+		"Your PIN: *482913*":                                  "482913",
+		"Your order 1701 is ready":                            "",
 		"Call +639171234567 on 2026-10-03 at 14:44, ₱1500.00": "",
 		"No code here":                                        "",
 		"":                                                    "",
@@ -80,7 +81,7 @@ func TestCode(t *testing.T) {
 		assert.Equal(t, want, Sent{Text: text}.Code(), text)
 	}
 	template := Sent{
-		To: "639171", Template: "login",
+		To: "639171", Kind: "template", Template: "login",
 		Body: json.RawMessage(`{"to":"639171","template":{"name":"login","components":[{"type":"body","parameters":[{"type":"text","text":"482913"}]}]}}`),
 	}
 	assert.Equal(t, "482913", template.Code())

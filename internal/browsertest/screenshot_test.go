@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -67,6 +69,27 @@ func scene(t *testing.T, b *box, hooks string) {
 	b.post(t, "faults", map[string]any{"faults": []string{"slow"}, "share": 0.2, "delay": "1s"})
 }
 
+// gallery sends contents of every look to one recipient.
+func gallery(t *testing.T, b *box) {
+	t.Helper()
+	for _, name := range []string{
+		"content/contacts_complete", "content/document_complete", "action/list_complete", "card/reply_buttons_complete", "action/flow_complete",
+		"action/order_details_complete", "component/carousel_complete", "action/product_list_complete", "content/audio_complete",
+	} {
+		body, err := os.ReadFile("../../chatapp2/testdata/golden/" + name + ".json")
+		require.NoError(t, err)
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.Base+"/chatapp2/send",
+			strings.NewReader(strings.ReplaceAll(string(body), "+639171234567", "+639990001111")))
+		require.NoError(t, err)
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Authorization", "Bearer "+b.Token)
+		resp, err := http.DefaultClient.Do(req)
+		require.NoError(t, err)
+		resp.Body.Close()
+		require.Equal(t, http.StatusOK, resp.StatusCode, name)
+	}
+}
+
 func TestScreenshots(t *testing.T) {
 	if *screenshots == "" {
 		t.Skip("no -screenshots")
@@ -74,6 +97,7 @@ func TestScreenshots(t *testing.T) {
 	hooks := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) }))
 	defer hooks.Close()
 	b := startSandbox(t, buildCommand(t), "-webhook-chatapp2", hooks.URL+"/chatapp2?key=secret", "-webhook-sms", hooks.URL+"/sms?key=secret")
+	gallery(t, b)
 	scene(t, b, hooks.URL)
 	tab := startBrowser(t)
 	pages := map[string]string{
@@ -81,6 +105,7 @@ func TestScreenshots(t *testing.T) {
 		"conversation":  "/_sandbox/?channel=chatapp2&to=639171234567",
 		"sms":           "/_sandbox/?channel=sms&to=639195550142",
 		"fallback":      "/_sandbox/?channel=chatapp1&to=639195550142",
+		"gallery":       "/_sandbox/?channel=chatapp2&to=639990001111",
 		"faults":        "/_sandbox/page/faults",
 		"traffic":       "/_sandbox/page/traffic",
 		"connect":       "/_sandbox/page/connect",
@@ -93,6 +118,9 @@ func TestScreenshots(t *testing.T) {
 				b.open(t, tab, path)
 				if name == "conversation" {
 					do(t, tab, `[...document.querySelectorAll(".under a")].at(-2).click()`)
+				}
+				if name == "gallery" {
+					do(t, tab, `document.querySelectorAll("#log details").forEach(d => d.open = true); document.querySelector("#log").scrollTop = `+map[string]string{"light": "0", "dark": "1400"}[scheme])
 				}
 				if name == "traffic" {
 					do(t, tab, `[...document.querySelectorAll(".exchanges a")].find(a => a.textContent.includes("/v1/messages")).click()`)

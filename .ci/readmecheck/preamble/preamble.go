@@ -1,5 +1,4 @@
-// Package readme is compiled together with the fragments of README.md, and declares what they leave to the reader. It does not
-// compile without them, because one of them declares sender.
+// Package readme is compiled together with the fragments of README.md, and declares what they leave to the reader.
 package readme
 
 import (
@@ -23,6 +22,9 @@ var (
 	message    sms.Message
 	messages   iter.Seq[sms.Message]
 	yesterday  time.Time
+	midnight   time.Time
+	position   string
+	count      int
 	overlay    []byte
 	body       []byte
 	secret     string
@@ -41,6 +43,3 @@ var (
 	tryLater      func(after time.Duration) error
 	pauseCampaign func() error
 )
-
-// The interface that README declares is one that the library implements.
-var _ sender = (*messaging.SMSService)(nil)

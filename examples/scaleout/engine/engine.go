@@ -1,173 +1,190 @@
-// Package engine connects to NATS JetStream, which keeps everything that must survive a process. The server can be embedded in this
-// process, run elsewhere, or be a cluster. The package names and creates the streams and buckets; packages outbox and inbox define
-// what they hold.
+// Package engine connects to NATS JetStream, which keeps everything that must survive a process. It names the streams and buckets, and
+// [Connection.Prepare] creates them; packages outbox and inbox define what they hold. Package embedded runs a server in this process.
 package engine
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"regexp"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Names of streams, subjects, consumers and buckets.
+// Names of streams and buckets within an environment. [Connection.Name] adds the environment.
 const (
-	// Outbox is the stream of messages to send: a work queue that a message leaves once it is settled.
+	// Outbox is the stream of messages to send: a work queue with a token for each message, which leaves it once the message is settled.
 	Outbox = "OUTBOX"
-	// OutboxSubject is the subject prefix of outbound messages. Channel and key follow.
-	OutboxSubject = "outbox"
-	// Senders is the consumer that all workers share.
-	Senders = "senders"
 	// Records is the bucket with one entry per outbound message, by channel and reference ID.
 	Records = "records"
-	// Limits is the bucket that holds the shared rate limit.
+	// Limits is the bucket that holds the shared rate limit and the shared breakers.
 	Limits = "limits"
 	// Inbox is the stream of inbound events.
 	Inbox = "INBOX"
-	// InboxSubject is the subject prefix of inbound events. Kind and key follow.
-	InboxSubject = "inbox"
 	// Claims is the bucket by which receivers agree on who handles an event.
 	Claims = "claims"
+	// Parked is the bucket of events that a reader has given up on.
+	Parked = "parked"
 )
+
+// Buckets returns the names of all buckets.
+func Buckets() []string { return []string{Records, Limits, Claims, Parked} }
+
+// Priorities returns the lanes of a channel in the stream Outbox. Each lane has a consumer, so that none waits for another.
+func Priorities() []string { return []string{"high", "normal", "settle"} }
+
+// Channels returns the channels of outbound messages.
+func Channels() []string { return []string{"sms", "chatapp1", "chatapp2"} }
+
+// DefaultEnvironment is the environment of [Options] without one.
+const DefaultEnvironment = "campaign"
+
+// Options says how to reach an engine. A zero field takes its default.
+type Options struct {
+	// URL is the address of the engine, or several addresses separated by commas. It can hold a user and a password.
+	URL string
+	// Environment is the prefix of everything on the engine: letters, digits and dashes. Environments share nothing. The default
+	// is [DefaultEnvironment].
+	Environment string
+	// Credentials is the path of a NATS credentials file.
+	Credentials string
+	// CA is the path of a PEM file with the authorities that the engine's certificate is checked against. The default is the system's.
+	CA string
+	// Certificate and Key are the paths of PEM files that show the engine who the client is.
+	Certificate, Key string
+	// Client names the client in the engine's reports.
+	Client string
+	// Timeout bounds the first connection, 5 s by default.
+	Timeout time.Duration
+	// Logger receives what the engine reports of the connection. Nil discards it.
+	Logger *slog.Logger
+}
+
+// natsOptions returns the options of the NATS client.
+func (o Options) natsOptions() []nats.Option {
+	all := []nats.Option{
+		nats.Name(o.Client), nats.Timeout(o.Timeout), nats.MaxReconnects(-1), nats.ReconnectWait(250 * time.Millisecond), nats.IgnoreAuthErrorAbort(),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
+			if o.Logger != nil { // such as a permission that is missing, of which the caller sees only that nothing comes back
+				o.Logger.Warn("the engine reports an error", slog.Any("error", err))
+			}
+		}),
+	}
+	if o.Credentials != "" {
+		all = append(all, nats.UserCredentials(o.Credentials))
+	}
+	if o.CA != "" {
+		all = append(all, nats.RootCAs(o.CA))
+	}
+	if o.Certificate != "" || o.Key != "" {
+		all = append(all, nats.ClientCert(o.Certificate, o.Key))
+	}
+	return all
+}
 
 // Connection is a connection to the engine. It is safe for concurrent use. When the connection is lost, it reconnects until it succeeds.
 type Connection struct {
 	NATS      *nats.Conn
 	JetStream jetstream.JetStream
+
+	environment string
 }
 
-// Connect connects to the engine at a URL, or at several URLs separated by commas. It fails if none of them responds before ctx ends, or
-// within five seconds if ctx has no deadline. The caller closes the connection.
-func Connect(ctx context.Context, url, name string) (*Connection, error) {
-	timeout := 5 * time.Second
-	if deadline, ok := ctx.Deadline(); ok {
-		timeout = time.Until(deadline)
+// ErrOldServer means that the server does not have what the streams need.
+var ErrOldServer = errors.New("the NATS server is older than 2.11, the first with a time to live for each message")
+
+// Connect connects to an engine. The caller closes the connection.
+func Connect(ctx context.Context, options Options) (*Connection, error) {
+	if options.Environment == "" {
+		options.Environment = DefaultEnvironment
 	}
-	conn, err := nats.Connect(url, nats.Name(name), nats.Timeout(timeout), nats.MaxReconnects(-1), nats.ReconnectWait(250*time.Millisecond),
-		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {})) // callers get the error; the default handler prints it
+	if !regexp.MustCompile(`^[A-Za-z0-9-]{1,40}$`).MatchString(options.Environment) {
+		return nil, fmt.Errorf("engine: the environment is %q, want 1 to 40 letters, digits and dashes", options.Environment)
+	}
+	if options.Timeout == 0 {
+		options.Timeout = 5 * time.Second
+	}
+	if deadline, ok := ctx.Deadline(); ok {
+		options.Timeout = min(options.Timeout, time.Until(deadline))
+	}
+	conn, err := nats.Connect(options.URL, options.natsOptions()...)
 	if err != nil {
 		return nil, fmt.Errorf("engine: connecting: %w", err)
+	}
+	if version := conn.ConnectedServerVersion(); !isSupported(version) {
+		conn.Close()
+		return nil, fmt.Errorf("engine: %w: it is %s", ErrOldServer, version)
 	}
 	js, err := jetstream.New(conn)
 	if err != nil {
 		conn.Close()
 		return nil, fmt.Errorf("engine: %w", err)
 	}
-	return &Connection{NATS: conn, JetStream: js}, nil
+	return &Connection{NATS: conn, JetStream: js, environment: options.Environment}, nil
 }
 
-// Close flushes and closes the connection.
+// isSupported reports whether a server of this version can be used.
+func isSupported(version string) bool {
+	var major, minor int
+	_, err := fmt.Sscanf(strings.TrimPrefix(version, "v"), "%d.%d", &major, &minor)
+	return err == nil && (major > 2 || major == 2 && minor >= 11)
+}
+
+// Close flushes and closes the connection. It takes a second at most.
 func (c *Connection) Close() {
 	_ = c.NATS.FlushTimeout(time.Second)
 	c.NATS.Close()
 }
 
-// Setup configures an engine. A zero field keeps the current value of a prepared engine, and means the default for a new one.
-type Setup struct {
-	// Replicas is the number of nodes that keep the data: 1 for a single server, 3 for a cluster of three. The default is 1.
-	Replicas int
-	// AckWait is how long a worker can hold a message without a heartbeat before the engine redelivers it. The default is 30 s.
-	AckWait time.Duration
-	// KeepEvents is how long inbound events are kept and recognized as duplicates. The default is 7 days.
-	KeepEvents time.Duration
-	// DuplicateWindow is how long a stream recognizes a message by its ID. The default is 2 minutes. Buckets and subjects hold what must
-	// be recognized for longer.
-	DuplicateWindow time.Duration
+// Name returns the name of a stream, bucket or consumer in this environment.
+func (c *Connection) Name(base string) string { return c.environment + "_" + base }
+
+// Consumer returns the name of the consumer of a lane of the stream Outbox.
+func (c *Connection) Consumer(channel, lane string) string { return c.Name(channel + "_" + lane) }
+
+// OutboxSubject returns the subject of a token in the stream Outbox, or of several if a part is a wildcard.
+func (c *Connection) OutboxSubject(channel, lane, key string) string {
+	return strings.Join([]string{c.environment, "outbox", channel, lane, key}, ".")
 }
 
-func (s Setup) withDefaults() Setup {
-	if s.Replicas == 0 {
-		s.Replicas = 1
-	}
-	if s.AckWait == 0 {
-		s.AckWait = 30 * time.Second
-	}
-	if s.KeepEvents == 0 {
-		s.KeepEvents = 7 * 24 * time.Hour
-	}
-	if s.DuplicateWindow == 0 {
-		s.DuplicateWindow = 2 * time.Minute
-	}
-	return s
+// InboxSubject returns the subject of an event in the stream Inbox, or of several if a part is a wildcard.
+func (c *Connection) InboxSubject(kind, key string) string {
+	return strings.Join([]string{c.environment, "inbox", kind, key}, ".")
 }
 
-// fillFrom fills the zero fields of s from a prepared engine, and the rest with defaults.
-func (s Setup) fillFrom(ctx context.Context, js jetstream.JetStream) (Setup, error) {
-	outbox, err := js.Stream(ctx, Outbox)
-	if err == nil {
-		current := outbox.CachedInfo().Config
-		s.Replicas, s.DuplicateWindow = cmp.Or(s.Replicas, current.Replicas), cmp.Or(s.DuplicateWindow, current.Duplicates)
-	} else if !errors.Is(err, jetstream.ErrStreamNotFound) {
-		return s, fmt.Errorf("engine: stream %s: %w", Outbox, err)
+// Stream returns a stream with its current state.
+func (c *Connection) Stream(ctx context.Context, base string) (jetstream.Stream, error) {
+	stream, err := c.JetStream.Stream(ctx, c.Name(base))
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		return nil, fmt.Errorf("engine: environment %s is not prepared, run campaign prepare: %w", c.environment, err)
 	}
-	inbox, err := js.Stream(ctx, Inbox)
-	if err == nil {
-		s.KeepEvents = cmp.Or(s.KeepEvents, inbox.CachedInfo().Config.MaxAge)
-	} else if !errors.Is(err, jetstream.ErrStreamNotFound) {
-		return s, fmt.Errorf("engine: stream %s: %w", Inbox, err)
-	}
-	senders, err := js.Consumer(ctx, Outbox, Senders)
-	if err == nil {
-		s.AckWait = cmp.Or(s.AckWait, senders.CachedInfo().Config.AckWait)
-	} else if !errors.Is(err, jetstream.ErrStreamNotFound) && !errors.Is(err, jetstream.ErrConsumerNotFound) {
-		return s, fmt.Errorf("engine: consumer %s: %w", Senders, err)
-	}
-	return s.withDefaults(), nil
-}
-
-// Prepare creates or updates the streams, the buckets and the consumer. Every process can call it at every start.
-func (c *Connection) Prepare(ctx context.Context, setup Setup) error {
-	setup, err := setup.fillFrom(ctx, c.JetStream)
 	if err != nil {
-		return err
+		return nil, fmt.Errorf("engine: stream %s: %w", c.Name(base), err)
 	}
-	for _, stream := range []jetstream.StreamConfig{
-		{
-			Name: Outbox, Subjects: []string{OutboxSubject + ".>"}, Retention: jetstream.WorkQueuePolicy, Duplicates: setup.DuplicateWindow,
-			Description: "messages to send",
-		},
-		{
-			Name: Inbox, Subjects: []string{InboxSubject + ".>"}, Retention: jetstream.LimitsPolicy, MaxAge: setup.KeepEvents, Duplicates: setup.DuplicateWindow,
-			Description: "inbound events",
-		},
-	} {
-		stream.Replicas = setup.Replicas
-		if _, err = c.JetStream.CreateOrUpdateStream(ctx, stream); err != nil {
-			return fmt.Errorf("engine: stream %s: %w", stream.Name, err)
-		}
-	}
-	for _, bucket := range []jetstream.KeyValueConfig{
-		{Bucket: Records, Description: "what became of each outbound message"},
-		{Bucket: Limits, Description: "the shared rate limit"},
-		// LimitMarkerTTL allows a TTL per key: a claim ends with its lease.
-		{Bucket: Claims, Description: "which receiver handles which inbound event", TTL: setup.KeepEvents, LimitMarkerTTL: time.Minute},
-	} {
-		bucket.Replicas = setup.Replicas
-		if _, err = c.JetStream.CreateOrUpdateKeyValue(ctx, bucket); err != nil {
-			return fmt.Errorf("engine: bucket %s: %w", bucket.Bucket, err)
-		}
-	}
-	_, err = c.JetStream.CreateOrUpdateConsumer(ctx, Outbox, jetstream.ConsumerConfig{
-		Durable: Senders, AckPolicy: jetstream.AckExplicitPolicy, AckWait: setup.AckWait, MaxDeliver: -1, MaxAckPending: 10_000, Replicas: setup.Replicas,
-	})
-	if err != nil {
-		return fmt.Errorf("engine: consumer %s: %w", Senders, err)
-	}
-	return nil
+	return stream, nil
 }
 
 // Bucket opens a bucket.
-func (c *Connection) Bucket(ctx context.Context, name string) (jetstream.KeyValue, error) {
-	kv, err := c.JetStream.KeyValue(ctx, name)
+func (c *Connection) Bucket(ctx context.Context, base string) (jetstream.KeyValue, error) {
+	kv, err := c.JetStream.KeyValue(ctx, c.Name(base))
+	if errors.Is(err, jetstream.ErrBucketNotFound) {
+		return nil, fmt.Errorf("engine: environment %s is not prepared, run campaign prepare: %w", c.environment, err)
+	}
 	if err != nil {
-		return nil, fmt.Errorf("engine: bucket %s: %w", name, err)
+		return nil, fmt.Errorf("engine: bucket %s: %w", c.Name(base), err)
 	}
 	return kv, nil
 }
+
+// BucketStream returns the name of the stream behind a bucket.
+func (c *Connection) BucketStream(base string) string { return "KV_" + c.Name(base) }
+
+// BucketSubject returns the subject of a key of a bucket.
+func (c *Connection) BucketSubject(base, key string) string { return "$KV." + c.Name(base) + "." + key }
 
 // IsConflict reports whether err means that another writer was faster: the key exists, has changed since it was read, or is being written
 // at this moment. A cluster reports the last case with a code of its own; that write may still fail.
@@ -175,4 +192,25 @@ func IsConflict(err error) bool {
 	var api *jetstream.APIError
 	return errors.Is(err, jetstream.ErrKeyExists) || errors.As(err, &api) &&
 		(api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence || api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant)
+}
+
+// IsPresent reports whether err means that the stream Outbox already holds a token with this subject.
+func IsPresent(err error) bool {
+	const maxMessagesPerSubject = "maximum messages per subject exceeded"
+	return err != nil && strings.Contains(err.Error(), maxMessagesPerSubject)
+}
+
+// IsFull reports whether err means that a stream, an account or a disk has no room.
+func IsFull(err error) bool {
+	var api *jetstream.APIError
+	if !errors.As(err, &api) {
+		return false
+	}
+	const insufficientResources, storageExceeded, memoryExceeded = 10023, 10047, 10028
+	switch api.ErrorCode {
+	case insufficientResources, storageExceeded, memoryExceeded:
+		return true
+	default:
+		return strings.Contains(api.Description, "maximum bytes exceeded") || strings.Contains(api.Description, "maximum messages exceeded")
+	}
 }

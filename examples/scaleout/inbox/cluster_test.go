@@ -11,13 +11,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/messaging-service/messaging-go/examples/scaleout/embedded"
 	"github.com/messaging-service/messaging-go/examples/scaleout/engine"
 	"github.com/messaging-service/messaging-go/examples/scaleout/inbox"
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
 func TestClusterStoresEventsOnceAfterNodeLoss(t *testing.T) {
-	nodes, err := engine.StartCluster(t.TempDir(), 3)
+	nodes, err := embedded.StartCluster(t.TempDir(), 3)
 	require.NoError(t, err)
 	var urls []string
 	for _, n := range nodes {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/messaging-service/messaging-go/examples/scaleout/embedded"
 	"github.com/messaging-service/messaging-go/examples/scaleout/engine"
 	"github.com/messaging-service/messaging-go/examples/scaleout/inbox"
 	"github.com/messaging-service/messaging-go/webhook"
@@ -32,8 +33,8 @@ func ExampleRead() {
 // exampleEngine returns an engine with one event. It ignores errors to keep the example short.
 func exampleEngine(ctx context.Context) (c *engine.Connection, end func()) {
 	directory, _ := os.MkdirTemp("", "inbox")
-	s, _ := engine.Start(directory, 0)
-	c, _ = engine.Connect(ctx, s.URL(), "example")
+	s, _ := embedded.Start(directory, 0)
+	c, _ = engine.Connect(ctx, engine.Options{URL: s.URL()})
 	_ = c.Prepare(ctx, engine.Setup{})
 	p, _ := inbox.NewPublisher(ctx, c, quiet())
 	_ = p.SMS(ctx, webhook.SMSMessage{ID: "in-1", From: "+639171234567", Text: "STOP"})

@@ -2,9 +2,11 @@ package inbox
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"path"
+	"sync"
 	"time"
 
 	"github.com/messaging-service/messaging-go/examples/scaleout/engine"
@@ -47,7 +49,7 @@ func NewHandler(ctx context.Context, c *engine.Connection, config Config) (http.
 	mux.Handle(ChatApp1Path, receiver.ChatApp1(publisher.Chat))
 	mux.Handle(ChatApp2Path, receiver.ChatApp2(publisher.Chat))
 	mux.Handle(DeliveryPath, receiver.Delivery(publisher.Delivery))
-	mux.Handle("GET "+HealthPath, health(c))
+	mux.Handle("GET "+HealthPath, &health{engine: c})
 	return refuseUncleanPaths(mux), nil
 }
 
@@ -63,25 +65,51 @@ func refuseUncleanPaths(next http.Handler) http.Handler {
 	})
 }
 
-// health responds with 200 if the leader of the stream can be reached, so that events can be stored, and with 503 otherwise, so that a load
-// balancer sends events elsewhere.
-func health(c *engine.Connection) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Cache-Control", "no-store")
-		if !isReachable(r.Context(), c) {
-			http.Error(w, "the engine is unreachable", http.StatusServiceUnavailable)
-			return
-		}
-		_, _ = w.Write([]byte("ok\n"))
-	})
+// health responds with 200 if events can be stored, and with 503 otherwise, so that a load balancer sends events elsewhere.
+type health struct {
+	engine *engine.Connection
+
+	mu      sync.Mutex
+	checked time.Time
+	err     error
 }
 
-func isReachable(ctx context.Context, c *engine.Connection) bool {
-	if !c.NATS.IsConnected() {
-		return false
+// healthTTL is how long a check is relied on: anyone can call.
+const healthTTL = time.Second
+
+func (h *health) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if time.Since(h.checked) > healthTTL {
+		h.err = h.check(r.Context())
+		h.checked = time.Now()
 	}
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	w.Header().Set("Cache-Control", "no-store")
+	if h.err != nil {
+		http.Error(w, "events cannot be stored", http.StatusServiceUnavailable)
+		return
+	}
+	_, _ = w.Write([]byte("ok\n"))
+}
+
+// check writes to a bucket, which a full account or disk rejects, and looks at what is left of the stream's own limit.
+func (h *health) check(ctx context.Context) error {
+	if !h.engine.NATS.IsConnected() {
+		return errors.New("no connection")
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancel()
-	_, err := c.JetStream.Stream(ctx, engine.Inbox)
-	return err == nil
+	stream, err := h.engine.Stream(ctx, engine.Inbox)
+	if err != nil {
+		return err
+	}
+	info := stream.CachedInfo()
+	if left := info.Config.MaxBytes - int64(info.State.Bytes); info.Config.MaxBytes > 0 && left < maxEvent { //nolint:gosec // less than the disk
+		return errors.New("the stream is full")
+	}
+	claims, err := h.engine.Bucket(ctx, engine.Claims)
+	if err == nil {
+		_, err = claims.Put(ctx, "health", nil)
+	}
+	return err
 }

@@ -21,7 +21,9 @@ type lossyEngine struct {
 // over returns a connection that loses responses.
 func (l *lossyEngine) over(c *engine.Connection) *engine.Connection {
 	l.JetStream = c.JetStream
-	return &engine.Connection{NATS: c.NATS, JetStream: l}
+	other := *c
+	other.JetStream = l
+	return &other
 }
 
 // lose waits for a response that never comes. It returns nil if this response is not lost.

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/messaging-service/messaging-go/examples/scaleout/embedded"
 	"github.com/messaging-service/messaging-go/examples/scaleout/engine"
 	"github.com/messaging-service/messaging-go/examples/scaleout/inbox"
 )
@@ -51,7 +52,7 @@ func receive(url, lease string) error {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		cancel()
 	}()
-	c, err := engine.Connect(ctx, url, "receiver")
+	c, err := engine.Connect(ctx, engine.Options{URL: url})
 	if err != nil {
 		return err
 	}
@@ -69,9 +70,9 @@ func receive(url, lease string) error {
 }
 
 // startEngine starts and prepares an engine for one test.
-func startEngine(tb testing.TB) (*engine.Server, *engine.Connection) {
+func startEngine(tb testing.TB) (*embedded.Server, *engine.Connection) {
 	tb.Helper()
-	s, err := engine.Start(tb.TempDir(), 0)
+	s, err := embedded.Start(tb.TempDir(), 0)
 	require.NoError(tb, err)
 	tb.Cleanup(s.Close)
 	c := connect(tb, s.URL())
@@ -83,7 +84,7 @@ func connect(tb testing.TB, url string) *engine.Connection {
 	tb.Helper()
 	ctx, cancel := context.WithTimeout(tb.Context(), 30*time.Second)
 	defer cancel()
-	c, err := engine.Connect(ctx, url, tb.Name())
+	c, err := engine.Connect(ctx, engine.Options{URL: url})
 	require.NoError(tb, err)
 	tb.Cleanup(c.Close)
 	return c
@@ -92,7 +93,7 @@ func connect(tb testing.TB, url string) *engine.Connection {
 // stored returns the number of events in the stream.
 func stored(tb testing.TB, c *engine.Connection) int {
 	tb.Helper()
-	stream, err := c.JetStream.Stream(tb.Context(), engine.Inbox)
+	stream, err := c.Stream(tb.Context(), engine.Inbox)
 	require.NoError(tb, err)
 	return int(stream.CachedInfo().State.Msgs)
 }

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 
 	"github.com/nats-io/nats.go"
@@ -25,9 +24,9 @@ type Publisher struct {
 
 // NewPublisher returns a publisher on a prepared engine. It logs events that could not be stored, by key only.
 func NewPublisher(ctx context.Context, c *engine.Connection, logger *slog.Logger) (*Publisher, error) {
-	stream, err := c.JetStream.Stream(ctx, engine.Inbox)
+	stream, err := c.Stream(ctx, engine.Inbox)
 	if err != nil {
-		return nil, fmt.Errorf("inbox: stream %s: %w", engine.Inbox, err)
+		return nil, err
 	}
 	return &Publisher{engine: c, stream: stream, logger: logger}, nil
 }
@@ -69,10 +68,10 @@ func (p *Publisher) publish(ctx context.Context, e Event) error {
 	if !e.Lasting {
 		id += "." + rand.Text() // the same for all attempts of this call
 	}
-	subject := engine.InboxSubject + "." + string(e.Kind) + "." + id
+	subject := p.engine.InboxSubject(string(e.Kind), id)
 	return retry(ctx, p.engine, publishTimeout, func(ctx context.Context) error {
 		// A subject can exist only once, so neither a retry after a lost response nor another receiver stores the event twice.
-		_, err := p.engine.JetStream.Publish(ctx, subject, data, jetstream.WithMsgID(id), jetstream.WithExpectLastSequencePerSubject(0))
+		_, err := p.engine.JetStream.Publish(ctx, subject, data, jetstream.WithExpectLastSequencePerSubject(0))
 		switch {
 		case engine.IsConflict(err):
 			// Either the event is stored, or, on a cluster, another write of it is in progress and may still fail. Only reading it is proof.

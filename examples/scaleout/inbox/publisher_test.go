@@ -44,11 +44,11 @@ func TestPublishersStoreEventOnce(t *testing.T) {
 	assert.Equal(t, 1, stored(t, c))
 }
 
-func TestPublisherStoresOnceBeyondDuplicateWindow(t *testing.T) {
+func TestPublisherStoresOnceUnderOneSubject(t *testing.T) {
 	t.Parallel()
 	_, c := startEngine(t)
 	m := webhook.SMSMessage{ID: "in-1", From: "1"}
-	_, err := c.JetStream.Publish(t.Context(), "inbox.sms."+keyOf(m), nil)
+	_, err := c.JetStream.Publish(t.Context(), c.InboxSubject("sms", keyOf(m)), nil)
 	require.NoError(t, err)
 	require.NoError(t, newPublisher(t, c).SMS(t.Context(), m))
 	assert.Equal(t, 1, stored(t, c))

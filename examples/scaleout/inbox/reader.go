@@ -1,10 +1,13 @@
 package inbox
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
+	"strconv"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -22,37 +25,46 @@ type ReadOptions struct {
 	// HandleTimeout is how long an event can be held before it goes to another process of the same name. The default is a minute. A
 	// process holds up to sixteen events, so the time must suffice for sixteen.
 	HandleTimeout time.Duration
+	// MaxTries is how many times an event comes before it is parked, 20 by default: about an hour.
+	MaxTries int
 	// Logger receives a record for each event that was not handled, without numbers and texts. Nil discards them.
 	Logger *slog.Logger
 }
 
 const (
-	maxPending = 16
+	maxHeld = 16
+	// maxPending is how many events can be held or wait to come again. The engine delivers others only below that.
+	maxPending = 50_000
 	minDelay   = time.Second
 	maxDelay   = 5 * time.Minute
 )
 
 // Read calls handle for each event, one after the other, until ctx ends, and then returns nil. An event for which handle returns nil is done
 // for this name. An event for which it returns an error comes again, after one second at first and five minutes at most; others come
-// in the meantime. Data that is not an event is logged and skipped.
+// in the meantime. After MaxTries it is parked; see [ReadParked]. So is data that is not an event, or one of a newer version.
 //
 // Each event comes at least once. It can come again after a process was killed or was too slow, so handle must tolerate repetition;
 // Event.Sequence is the same each time. Events come in the order in which they were stored, except for repetitions and events that
 // another process holds.
 func Read(ctx context.Context, c *engine.Connection, options ReadOptions, handle func(context.Context, Event) error) error {
-	if options.HandleTimeout == 0 {
-		options.HandleTimeout = time.Minute
-	}
+	options.HandleTimeout, options.MaxTries = cmp.Or(options.HandleTimeout, time.Minute), cmp.Or(options.MaxTries, 20)
 	if options.Logger == nil {
 		options.Logger = slog.New(slog.DiscardHandler)
 	}
+	parked, err := c.Bucket(ctx, engine.Parked)
+	if ctx.Err() != nil {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
 	config := jetstream.ConsumerConfig{
-		Durable: options.Name, AckPolicy: jetstream.AckExplicitPolicy, AckWait: options.HandleTimeout, MaxDeliver: -1,
+		Durable: c.Name(options.Name), AckPolicy: jetstream.AckExplicitPolicy, AckWait: options.HandleTimeout, MaxDeliver: -1, MaxAckPending: maxPending,
 	}
 	for _, kind := range options.Kinds {
-		config.FilterSubjects = append(config.FilterSubjects, engine.InboxSubject+"."+string(kind)+".>")
+		config.FilterSubjects = append(config.FilterSubjects, c.InboxSubject(string(kind), ">"))
 	}
-	consumer, err := c.JetStream.CreateOrUpdateConsumer(ctx, engine.Inbox, config)
+	consumer, err := c.JetStream.CreateOrUpdateConsumer(ctx, c.Name(engine.Inbox), config)
 	if ctx.Err() != nil {
 		return nil
 	}
@@ -60,7 +72,7 @@ func Read(ctx context.Context, c *engine.Connection, options ReadOptions, handle
 		return fmt.Errorf("inbox: reader %s: %w", options.Name, err)
 	}
 	// While the engine is away no heartbeat arrives. Reading continues when it is back.
-	messages, err := consumer.Messages(jetstream.PullMaxMessages(maxPending), jetstream.WithMessagesErrOnMissingHeartbeat(false))
+	messages, err := consumer.Messages(jetstream.PullMaxMessages(maxHeld), jetstream.WithMessagesErrOnMissingHeartbeat(false))
 	if err != nil {
 		return fmt.Errorf("inbox: reader %s: %w", options.Name, err)
 	}
@@ -77,7 +89,7 @@ func Read(ctx context.Context, c *engine.Connection, options ReadOptions, handle
 		case err != nil:
 			return fmt.Errorf("inbox: reader %s: %w", options.Name, err)
 		}
-		options.handleMessage(ctx, message, handle)
+		options.handleMessage(ctx, parked, message, handle)
 	}
 }
 
@@ -95,26 +107,75 @@ func returnPending(messages jetstream.MessagesContext) {
 }
 
 // handleMessage handles one message of the stream. If an acknowledgement fails, the event comes again.
-func (r ReadOptions) handleMessage(ctx context.Context, message jetstream.Msg, handle func(context.Context, Event) error) {
-	var event Event
+func (r ReadOptions) handleMessage(ctx context.Context, parked jetstream.KeyValue, message jetstream.Msg, handle func(context.Context, Event) error) {
 	metadata, err := message.Metadata()
+	if err != nil {
+		r.Logger.LogAttrs(ctx, slog.LevelError, "not a message of the stream", slog.Any("error", err))
+		return
+	}
+	event, err := newStoredEvent(message.Data(), metadata.Sequence.Stream)
 	if err == nil {
-		err = json.Unmarshal(message.Data(), &event)
-		event.Sequence = metadata.Sequence.Stream
+		err = handle(ctx, event)
 	}
-	var ackErr error
-	switch {
-	case err != nil:
-		r.Logger.LogAttrs(ctx, slog.LevelError, "not an event", slog.Uint64("sequence", event.Sequence))
-		ackErr = message.TermWithReason("not an event")
-	case handle(ctx, event) != nil:
+	log := r.Logger.With(slog.Any("event", event))
+	if err != nil && metadata.NumDelivered >= uint64(r.MaxTries) { //nolint:gosec // it is positive
+		log.LogAttrs(ctx, slog.LevelError, "not handled, and parked", slog.String("alarm", "event_parked"))
+		if _, err = parked.Put(ctx, parkedKey(r.Name, event.Sequence), message.Data()); err != nil {
+			log.LogAttrs(ctx, slog.LevelError, "not parked", slog.Any("error", err))
+		}
+	}
+	if err == nil { // handled or parked
+		err = message.Ack()
+	} else {
 		pause := min(minDelay<<min(metadata.NumDelivered-1, 10), maxDelay)
-		r.Logger.LogAttrs(ctx, slog.LevelWarn, "not handled", slog.Any("event", event), slog.Duration("retry_after", pause))
-		ackErr = message.NakWithDelay(pause)
-	default:
-		ackErr = message.Ack()
+		log.LogAttrs(ctx, slog.LevelWarn, "not handled", slog.Duration("retry_after", pause))
+		err = message.NakWithDelay(pause)
 	}
-	if ackErr != nil {
-		r.Logger.LogAttrs(ctx, slog.LevelWarn, "not acknowledged", slog.Any("event", event), slog.Any("error", ackErr))
+	if err != nil {
+		log.LogAttrs(ctx, slog.LevelWarn, "not acknowledged", slog.Any("error", err))
 	}
+}
+
+func newStoredEvent(data []byte, sequence uint64) (Event, error) {
+	var event Event
+	err := json.Unmarshal(data, &event)
+	event.Sequence = sequence
+	return event, err
+}
+
+func parkedKey(name string, sequence uint64) string {
+	return name + "." + strconv.FormatUint(sequence, 10)
+}
+
+// ReadParked calls handle for each event that the reader of a name has parked. An event for which handle returns nil is done. It returns how
+// many are left. Parked events are kept as long as events.
+func ReadParked(ctx context.Context, c *engine.Connection, name string, handle func(context.Context, Event) error) (left int, err error) {
+	parked, err := c.Bucket(ctx, engine.Parked)
+	if err != nil {
+		return 0, err
+	}
+	keys, err := parked.ListKeysFiltered(ctx, name+".*")
+	if err != nil {
+		return 0, fmt.Errorf("inbox: parked events: %w", err)
+	}
+	defer func() { _ = keys.Stop() }()
+	for key := range keys.Keys() {
+		entry, err := parked.Get(ctx, key)
+		if errors.Is(err, jetstream.ErrKeyNotFound) {
+			continue
+		}
+		if err != nil {
+			return left, fmt.Errorf("inbox: parked events: %w", err)
+		}
+		sequence, _ := strconv.ParseUint(key[len(name)+1:], 10, 64) // 0 if an operator made the key
+		event, err := newStoredEvent(entry.Value(), sequence)
+		if err != nil || handle(ctx, event) != nil {
+			left++
+			continue
+		}
+		if err = parked.Purge(ctx, key); err != nil {
+			return left, fmt.Errorf("inbox: parked events: %w", err)
+		}
+	}
+	return left, nil
 }

@@ -2,6 +2,7 @@ package inbox_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
@@ -110,22 +111,88 @@ func TestReadRepeatsFailedEvent(t *testing.T) {
 	assert.Equal(t, []string{keyOf(message(0)), keyOf(message(1)), keyOf(message(0))}, keys)
 }
 
-func TestReadSkipsBadDataAndOtherKinds(t *testing.T) {
+func TestReadSelectsKinds(t *testing.T) {
 	t.Parallel()
 	_, c := startEngine(t)
-	_, err := c.JetStream.Publish(t.Context(), "inbox.delivery.x", []byte("639171234567"))
-	require.NoError(t, err)
 	publish(t, c, 1)
 	require.NoError(t, newPublisher(t, c).Delivery(t.Context(), webhook.DeliveryReport{ID: "out-1", Status: webhook.StatusRead, RawStatus: "seen"}))
 	events := read(t, c, 1, inbox.ReadOptions{Name: "test", Kinds: []inbox.Kind{inbox.Delivery, inbox.ChatApp1}})
 	require.Len(t, events, 1)
 	assert.Equal(t, webhook.StatusRead, events[0].Message.(webhook.DeliveryReport).Status)
-	consumer, err := c.JetStream.Consumer(t.Context(), engine.Inbox, "test")
+}
+
+func TestReadParksEventAfterMaxTries(t *testing.T) {
+	t.Parallel()
+	_, c := startEngine(t)
+	bad, err := c.JetStream.Publish(t.Context(), c.InboxSubject("delivery", "x"), []byte("639171234567")) // or an event of a newer version
+	require.NoError(t, err)
+	publish(t, c, 1)
+	options := inbox.ReadOptions{Name: "test", MaxTries: 2}
+	failing := errors.New("not now")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		assert.NoError(t, inbox.Read(ctx, c, options, func(context.Context, inbox.Event) error { return failing }))
+	})
+	parked, err := c.Bucket(t.Context(), engine.Parked)
+	require.NoError(t, err)
+	require.Eventually(t, func() bool {
+		keys, err := parked.Keys(t.Context())
+		return err == nil && len(keys) == 2
+	}, 30*time.Second, 20*time.Millisecond)
+	cancel()
+	wg.Wait()
+	consumer, err := c.JetStream.Consumer(t.Context(), c.Name(engine.Inbox), c.Name("test"))
 	require.NoError(t, err)
 	require.Eventually(t, func() bool {
 		info, err := consumer.Info(t.Context())
 		return err == nil && info.NumAckPending == 0 && info.NumPending == 0
-	}, 10*time.Second, 20*time.Millisecond, "bad data must not come again")
+	}, 10*time.Second, 20*time.Millisecond, "a parked event must not come again")
+	entry, err := parked.Get(t.Context(), fmt.Sprint("test.", bad.Sequence))
+	require.NoError(t, err)
+	assert.Equal(t, "639171234567", string(entry.Value()), "the content must be kept")
+
+	left, err := inbox.ReadParked(t.Context(), c, "test", func(context.Context, inbox.Event) error { return failing })
+	require.NoError(t, err)
+	assert.Equal(t, 2, left)
+	var keys []string
+	left, err = inbox.ReadParked(t.Context(), c, "test", func(_ context.Context, e inbox.Event) error {
+		keys = append(keys, e.Key)
+		return nil
+	})
+	require.NoError(t, err)
+	assert.Equal(t, 1, left, "bad data stays")
+	assert.Equal(t, []string{keyOf(message(0))}, keys)
+}
+
+func TestReadPassesHealthyEventsWhileManyFail(t *testing.T) {
+	t.Parallel()
+	_, c := startEngine(t)
+	const failing, healthy = 1200, 50
+	for n := range failing + healthy {
+		data, err := json.Marshal(inbox.Event{Kind: inbox.SMS, Key: fmt.Sprint(n), Message: message(n)})
+		require.NoError(t, err)
+		_, err = c.JetStream.PublishAsync(c.InboxSubject("sms", fmt.Sprint(n)), data)
+		require.NoError(t, err)
+		if n%500 == 0 {
+			<-c.JetStream.PublishAsyncComplete()
+		}
+	}
+	<-c.JetStream.PublishAsyncComplete()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	handled := map[string]bool{}
+	require.NoError(t, inbox.Read(ctx, c, inbox.ReadOptions{Name: "test"}, func(_ context.Context, e inbox.Event) error {
+		if e.Sequence <= failing {
+			return errors.New("not now")
+		}
+		if handled[e.Key] = true; len(handled) == healthy {
+			cancel()
+		}
+		return nil
+	}))
+	assert.Len(t, handled, healthy, "failing events kept the reader from others")
 }
 
 func TestReadRejectsBadName(t *testing.T) {

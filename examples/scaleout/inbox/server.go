@@ -47,6 +47,7 @@ const (
 	readTimeout       = 10 * time.Second
 	idleTimeout       = time.Minute
 	maxBody           = 1 << 16
+	maxEvent          = 1 << 18 // stored, with everything that the request held
 	maxHeader         = 1 << 17 // the query can hold a long text, with six bytes per character
 	// writeTimeout leaves time for a response after every call to the engine has timed out.
 	writeTimeout = readTimeout + claimTimeout + publishTimeout + settleTimeout + time.Second

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/messaging-service/messaging-go/examples/scaleout/embedded"
 	"github.com/messaging-service/messaging-go/examples/scaleout/engine"
 	"github.com/messaging-service/messaging-go/examples/scaleout/inbox"
 	"github.com/messaging-service/messaging-go/messagingtest"
@@ -146,7 +147,7 @@ func TestServeTakesOverAfterLease(t *testing.T) {
 func TestServeRespondsUnavailableWithoutEngine(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
-	s, err := engine.Start(directory, 0)
+	s, err := embedded.Start(directory, 0)
 	require.NoError(t, err)
 	t.Cleanup(func() { s.Close() })
 	c := connect(t, s.URL())
@@ -164,7 +165,7 @@ func TestServeRespondsUnavailableWithoutEngine(t *testing.T) {
 	assert.Equal(t, http.StatusServiceUnavailable, call(t, event))
 	assert.Equal(t, http.StatusServiceUnavailable, call(t, r.base+inbox.HealthPath))
 
-	s, err = engine.Start(directory, port)
+	s, err = embedded.Start(directory, port)
 	require.NoError(t, err)
 	require.Eventually(t, func() bool { return call(t, r.base+inbox.HealthPath) == http.StatusOK }, time.Minute, 50*time.Millisecond)
 	require.Eventually(t, func() bool { return call(t, event) == http.StatusOK }, time.Minute, 50*time.Millisecond)
@@ -176,8 +177,37 @@ func TestHealthWithoutStream(t *testing.T) {
 	_, c := startEngine(t)
 	r := serve(t, c, inbox.Config{})
 	assert.Equal(t, http.StatusOK, call(t, r.base+inbox.HealthPath))
-	require.NoError(t, c.JetStream.DeleteStream(t.Context(), engine.Inbox))
-	assert.Equal(t, http.StatusServiceUnavailable, call(t, r.base+inbox.HealthPath))
+	require.NoError(t, c.JetStream.DeleteStream(t.Context(), c.Name(engine.Inbox)))
+	require.Eventually(t, func() bool { return call(t, r.base+inbox.HealthPath) == http.StatusServiceUnavailable }, time.Minute, 50*time.Millisecond)
+}
+
+func TestHealthReportsFullInbox(t *testing.T) {
+	t.Parallel()
+	_, c := startEngine(t)
+	r := serve(t, c, inbox.Config{})
+	assert.Equal(t, http.StatusOK, call(t, r.base+inbox.HealthPath))
+	require.NoError(t, c.Prepare(t.Context(), engine.Setup{MaxBytes: 200_000})) // less than what one event can take
+	require.Eventually(t, func() bool { return call(t, r.base+inbox.HealthPath) == http.StatusServiceUnavailable }, time.Minute, 50*time.Millisecond)
+	require.NoError(t, c.Prepare(t.Context(), engine.Setup{MaxBytes: 1 << 20}))
+	require.Eventually(t, func() bool { return call(t, r.base+inbox.HealthPath) == http.StatusOK }, time.Minute, 50*time.Millisecond)
+}
+
+func TestReceiverRefusesEventsThatDoNotFit(t *testing.T) {
+	t.Parallel()
+	_, c := startEngine(t)
+	require.NoError(t, c.Prepare(t.Context(), engine.Setup{MaxBytes: 2000}))
+	r := serve(t, c, inbox.Config{})
+	accepted, refused := 0, 0
+	for n := 0; refused == 0 && n < 20; n++ {
+		switch call(t, r.sms(messagingtest.InboundSMS{ID: strconv.Itoa(n), From: "639171234567", ReceivedAt: time.Now()})) {
+		case http.StatusOK:
+			accepted++
+		default:
+			refused++
+		}
+	}
+	assert.Equal(t, 1, refused)
+	assert.Equal(t, accepted, stored(t, c), "an accepted event was discarded")
 }
 
 func TestServeCompletesEventsOnShutdown(t *testing.T) {

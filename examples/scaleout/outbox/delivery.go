@@ -6,18 +6,17 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// delivery is one delivery of a message from the stream to a worker.
+// delivery is one delivery of a token to a worker.
 type delivery struct {
 	*Worker
 	message Message
-	key     string
 	raw     jetstream.Msg
+	tries   uint64 // deliveries of the token so far
 	log     *slog.Logger
 }
 
@@ -26,32 +25,34 @@ type step int
 
 const (
 	reread step = iota // the record has changed: read it again
-	done               // the message was acknowledged, terminated or returned to the stream
+	done               // the token was acknowledged or returned to the stream
 )
 
-// deliver acts on the record of a message until nothing is left to do, or nothing can be done now. When ctx ends, it starts nothing
-// more.
-func (w *Worker) deliver(ctx context.Context, raw jetstream.Msg) {
-	message, err := ParseLine(raw.Data())
-	if err != nil {
-		w.log.ErrorContext(ctx, "unreadable message in the stream", slog.String("subject", raw.Subject()), slog.Any("error", err))
-		w.logFailure(ctx, raw.TermWithReason("not readable"))
+// deliver acts on the record that a token stands for until nothing is left to do, or nothing can be done now. When ctx ends, it starts
+// nothing more; what it has started goes on until work ends.
+func (w *Worker) deliver(ctx, work context.Context, raw jetstream.Msg) {
+	d := &delivery{Worker: w, raw: raw, log: w.log}
+	metadata, err := raw.Metadata()
+	key, ok := keyOfSubject(raw.Subject())
+	if err != nil || !ok {
+		w.alarm(ctx, "bad_token", "the stream held something else than a token, which was removed", slog.String("subject", raw.Subject()))
+		w.logFailure(ctx, raw.TermWithReason("not a token"))
 		return
 	}
-	d := &delivery{Worker: w, message: message, key: message.Key(), raw: raw, log: w.log.With(slog.String("key", message.Key()))}
+	d.tries, d.log = metadata.NumDelivered, w.log.With(slog.String("key", key))
 	for {
-		e, err := w.records.read(ctx, d.key)
+		e, err := w.records.read(ctx, key)
 		next := done
 		if err == nil {
-			next, err = d.act(ctx, e)
+			next, err = d.act(ctx, work, e)
 		}
 		switch {
-		case err != nil && ctx.Err() != nil:
+		case err != nil && (ctx.Err() != nil || work.Err() != nil):
 			w.logFailure(ctx, raw.Nak())
 			return
 		case err != nil:
-			d.log.ErrorContext(ctx, "message returned to the stream", slog.Any("error", err))
-			d.redeliverAfter(ctx, d.options.SettleInterval)
+			d.log.ErrorContext(ctx, "token returned to the stream", slog.Any("error", err))
+			d.redeliverAfter(ctx, backoff(int(d.tries), 0)) //nolint:gosec // never that many
 			return
 		case next == done:
 			return
@@ -60,121 +61,167 @@ func (w *Worker) deliver(ctx context.Context, raw jetstream.Msg) {
 }
 
 // act takes the step that the state of the record calls for.
-func (d *delivery) act(ctx context.Context, e entry) (step, error) {
-	if e.revision != 0 && e.Hash != d.message.hash() {
-		d.log.ErrorContext(ctx, "the message in the stream does not match its record")
-		d.logFailure(ctx, d.raw.TermWithReason(ErrConflict.Error()))
-		return done, nil
+func (d *delivery) act(ctx, work context.Context, e Entry) (step, error) {
+	if e.revision == 0 {
+		return d.replaceLost(ctx, e)
+	}
+	if e.State.IsFinal() {
+		return done, d.acknowledge(work)
+	}
+	if d.records.subject(e) != d.raw.Subject() { // another token stands for the message by now
+		return d.moved(work, e)
+	}
+	var err error
+	if d.message, err = d.parse(e.Line); err != nil {
+		return d.leaveToOthers(ctx, e, err)
 	}
 	switch e.State {
-	case Accepted, Refused, Parked:
-		d.acknowledge(ctx, e.Record)
-		return done, nil
 	case Sending:
 		return d.checkSending(ctx, e)
 	case Unknown:
 		return d.settle(ctx, e)
-	case Loading, Queued, "":
-		return d.send(ctx, e)
+	case Queued:
+		return d.send(ctx, work, e)
 	default:
-		return done, fmt.Errorf("outbox: this version does not know the record state %q", e.State)
+		return done, fmt.Errorf("outbox: the state is %q", e.State)
 	}
 }
 
-// send makes one attempt, once the rate limit allows it and the record shows the attempt as this delivery's. From then on it
+// replaceLost records a message whose record was lost: nobody knows what became of it.
+func (d *delivery) replaceLost(ctx context.Context, e Entry) (step, error) {
+	d.alarm(ctx, "record_lost", "a record was lost; load its message again", slog.String("key", e.Key))
+	_, _, err := d.records.swap(ctx, e, lostRecord())
+	return reread, err
+}
+
+// leaveToOthers returns a message that this version cannot read, and parks it if no other version takes it.
+func (d *delivery) leaveToOthers(ctx context.Context, e Entry, problem error) (step, error) {
+	if d.tries > uint64(d.options.MaxTries) { //nolint:gosec // it is positive
+		return d.park(ctx, e, "no worker could read the message: "+problem.Error())
+	}
+	d.log.WarnContext(ctx, "this version cannot read the message, leaving it to others", slog.Any("error", problem))
+	d.redeliverAfter(ctx, backoff(int(d.tries), 0)) //nolint:gosec // never that many
+	return done, nil
+}
+
+// send makes one attempt, once the breaker and the rate limit allow it and the record shows the attempt as this delivery's. From then on it
 // runs to its end, even if ctx ends.
-func (d *delivery) send(ctx context.Context, e entry) (step, error) {
-	if err := d.limiter.wait(ctx); err != nil {
+func (d *delivery) send(ctx, work context.Context, e Entry) (step, error) {
+	probe, err := d.breakers.wait(ctx, e.Channel)
+	if err != nil {
 		return done, err
 	}
-	if e.revision == 0 { // published without a Loader
-		e.Record = Record{Hash: d.message.hash(), Reference: d.message.reference}
+	out := outcome{untried: true}
+	if probe {
+		defer func() { d.breakers.report(work, e.Channel, true, out) }()
 	}
-	ctx = context.WithoutCancel(ctx)
-	claim := e.withState(Sending, "")
-	claim.Attempt++
-	claim.Worker = fmt.Sprintf("%s/%d", d.name, d.attempts.Add(1))
-	// The deadline counts from before the record says sending, so a later reader of the record knows when the send has ended.
-	deadline := time.Now().Add(d.options.SendTimeout)
-	claimed, ok, err := d.records.swap(ctx, d.key, e.revision, claim)
-	if err != nil || !ok {
-		return reread, err
+	allowed, err := d.limiters[string(d.message.priority)].wait(ctx)
+	if err != nil {
+		return done, err
 	}
-	out := outcome{state: Queued, reason: "not sent: the engine responded too late"}
-	if time.Now().Before(deadline) {
-		sendCtx, cancel := context.WithDeadline(ctx, deadline)
-		messageID, err := d.message.body.send(sendCtx, d.client)
-		cancel()
-		out = newOutcome(d.message.channel, claim.Attempt, messageID, err)
-	}
-	return d.recordOutcome(ctx, claimed, out)
-}
-
-// checkSending handles a record that says sending. The worker that wrote it may be sending, or may have been killed. Once its send must
-// have ended without a recorded verdict, the outcome is unknown.
-func (d *delivery) checkSending(ctx context.Context, e entry) (step, error) {
 	now, err := d.clock.now(ctx)
 	if err != nil {
 		return done, err
 	}
-	if left := d.options.SendTimeout - now.Sub(e.since); left > 0 {
+	timeout := d.options.SendTimeout
+	if !d.message.expires.IsZero() {
+		if timeout = min(timeout, d.message.expires.Sub(now)); timeout <= 0 {
+			_, _, err = d.records.swap(ctx, e, e.withState(Refused, "it expired before it was sent"))
+			return reread, err
+		}
+	}
+	claim := e.withState(Sending, "")
+	claim.Attempt++
+	claim.SentAt = now
+	claim.Worker = fmt.Sprintf("%s/%d", d.name, d.attempts.Add(1))
+	// The deadline counts from before the record says sending, so a later reader of the record knows when the send has ended.
+	a := &attempt{
+		limiter: d.limiters[string(d.message.priority)], elapsed: d.clock.elapsed, permit: allowed,
+		deadline: d.clock.elapsed() + timeout, wall: time.Now().Add(timeout).Round(0),
+	}
+	claimed, ok, err := d.records.swap(work, e, claim)
+	switch {
+	case err != nil:
+		return done, err
+	case !ok && claimed.Worker == claim.Worker:
+		// It was written, with its response lost, and another worker has judged it since. Only this process knows that it sent nothing.
+		return d.recordOutcome(work, claimed, notWritten("the engine responded too late"))
+	case !ok:
+		return reread, nil
+	}
+	sendCtx, cancel := context.WithTimeout(a.context(work), a.deadline-d.clock.elapsed())
+	messageID, err := d.message.body.send(sendCtx, d.client)
+	cancel()
+	if reason := a.reason(); reason != "" {
+		out = notWritten(reason)
+	} else {
+		out = newOutcome(e.Channel, claim.Attempt, messageID, err)
+	}
+	if !probe {
+		d.breakers.report(work, e.Channel, false, out)
+	}
+	return d.recordOutcome(work, claimed, out)
+}
+
+// checkSending handles a record that says sending. The worker that wrote it may be sending, or may have been killed. Once its send must
+// have ended without a recorded verdict, the outcome is unknown.
+func (d *delivery) checkSending(ctx context.Context, e Entry) (step, error) {
+	now, err := d.clock.now(ctx)
+	if err != nil {
+		return done, err
+	}
+	if left := d.options.SendTimeout - now.Sub(e.Since); left > 0 {
 		d.redeliverAfter(ctx, left)
 		return done, nil
 	}
-	_, _, err = d.records.swap(ctx, d.key, e.revision, e.withState(Unknown, "the worker that sent it recorded no verdict"))
+	_, _, err = d.records.swap(ctx, e, e.withState(Unknown, "the worker that sent it recorded no verdict").onLane(settleLane))
 	return reread, err
 }
 
-// recordOutcome records the outcome of an attempt. The process that made the attempt knows more than those that judged by its silence,
-// so its outcome replaces an unknown, parked or queued state of the same attempt.
-func (d *delivery) recordOutcome(ctx context.Context, e entry, out outcome) (_ step, err error) {
+// recordOutcome records the outcome of an attempt. The process that made the attempt knows more than those that judged by its silence, so
+// its outcome replaces what they recorded of the same attempt. An attempt that was overtaken by a later one is added to the record.
+func (d *delivery) recordOutcome(work context.Context, e Entry, out outcome) (_ step, err error) {
 	attempt := e.Attempt
+	d.metrics.Count("scaleout_attempts_total", "channel", string(e.Channel), "outcome", string(out.state))
 	for {
-		record, changed := e.withOutcome(attempt, out, d.raw.Data())
+		record, changed := e.withOutcome(attempt, out, d.message.priority)
 		if !changed {
-			d.log.WarnContext(ctx, "the record changed during the send", slog.String("state", string(e.State)), slog.Int("attempt", attempt))
 			break
 		}
 		if e.Attempt > attempt {
-			d.log.ErrorContext(ctx, "message may have been sent more than once: an attempt was accepted after another had started",
-				slog.Int("attempt", attempt), slog.Int("later_attempt", e.Attempt))
+			d.alarm(work, "overtaken", "message may have been sent more than once: an attempt ended after another had started",
+				slog.String("key", e.Key), slog.Int("attempt", attempt), slog.Int("later_attempt", e.Attempt), slog.String("outcome", string(out.state)))
 		}
 		var ok bool
-		if e, ok, err = d.records.swap(ctx, d.key, e.revision, record); err != nil {
+		if e, ok, err = d.records.swap(work, e, record); err != nil {
+			d.alarm(work, "unrecorded", "the outcome of a send could not be recorded",
+				slog.String("key", e.Key), slog.String("outcome", string(out.state)), slog.String("message_id", out.messageID))
 			return done, err
 		}
 		if ok {
-			if record.State == Loading {
-				if err = finishLoading(ctx, d.records, d.publisher, d.key, e, d.raw.Data()); err != nil {
-					return done, err
-				}
-			}
 			break
 		}
+		if e.revision == 0 { // removed by an operator, or after KeepRecords
+			d.alarm(work, "record_lost", "the record of a message was removed while it was sent", slog.String("key", e.Key))
+			return done, d.acknowledge(work)
+		}
 	}
-	switch {
-	case e.State.IsFinal():
-		d.acknowledge(ctx, e.Record)
+	if e.State == Queued && d.records.subject(e) == d.raw.Subject() {
+		wait := backoff(e.Attempt, out.retryAfter)
+		if out.account { // the breaker says when
+			wait = jitter(time.Second)
+		}
+		d.redeliverAfter(work, wait)
 		return done, nil
-	case out.state == Queued:
-		d.redeliverAfter(ctx, backoff(e.Attempt, out.retryAfter))
-		return done, nil
-	case out.state == Unknown && d.message.channel == SMS:
-		d.redeliverAfter(ctx, d.options.SettleInterval)
-		return done, nil
-	default:
-		return reread, nil
 	}
+	return reread, nil
 }
 
 // withOutcome returns the record with the outcome of one of its attempts, and reports whether that changes it.
-func (e entry) withOutcome(attempt int, out outcome, line []byte) (next Record, changed bool) {
+func (e Entry) withOutcome(attempt int, out outcome, priority Priority) (next Record, changed bool) {
 	if e.Attempt != attempt {
-		if out.state != Accepted {
-			return e.Record, false
-		}
 		next = e.Record
-		next.OtherIDs = append(slices.Clip(next.OtherIDs), out.messageID)
+		next.Overtaken = append(slices.Clip(next.Overtaken), Overtaken{attempt, out.state, out.messageID})
 		return next, true
 	}
 	next = e.withState(out.state, out.reason)
@@ -182,54 +229,56 @@ func (e entry) withOutcome(attempt int, out outcome, line []byte) (next Record, 
 	case Accepted:
 		next.MessageID = out.messageID
 		return next, e.State != Accepted
-	case Refused:
-		return next.withLine(line), e.State != Accepted && e.State != Refused
-	case Queued:
-		if e.State == Parked { // a parked message has left the stream
-			return e.withState(Loading, out.reason).withLine(line), true
+	case Queued: // it was parked or is being looked up, and its token with it
+		if e.State != Sending {
+			next = next.onLane(string(priority))
 		}
-		return next, e.State == Sending || e.State == Unknown
-	default:
-		return next, e.State == Sending
+		return next, e.State == Sending || e.State == Unknown || e.State == Parked && len(e.Line) > 0
+	case Refused:
+		return next, e.State != Accepted && e.State != Refused
+	default: // it may be queued again, because it was not listed
+		return next.onLane(settleLane), e.State == Sending || e.State == Queued
 	}
 }
 
-// acknowledge removes a message with a final record from the stream.
-func (d *delivery) acknowledge(ctx context.Context, r Record) {
-	if r.State != Accepted {
-		d.logFailure(ctx, d.raw.TermWithReason(terminationReason(r)))
-		return
+// moved makes sure that the stream has the token of the record, and removes this one.
+func (d *delivery) moved(work context.Context, e Entry) (step, error) {
+	if _, err := d.records.publish(work, e); err != nil {
+		return done, err
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
+	return done, d.acknowledge(work)
+}
+
+// park leaves a message to an operator.
+func (d *delivery) park(ctx context.Context, e Entry, reason string) (step, error) {
+	d.alarm(ctx, "parked", "message parked: an operator has to decide", slog.String("key", e.Key), slog.String("reason", reason))
+	_, _, err := d.records.swap(ctx, e, e.withState(Parked, reason))
+	return reread, err
+}
+
+// acknowledge removes the token from the stream.
+func (d *delivery) acknowledge(work context.Context) error {
+	ctx, cancel := context.WithTimeout(work, callTimeout)
 	defer cancel()
-	d.logFailure(ctx, d.raw.DoubleAck(ctx))
+	d.logFailure(work, d.raw.DoubleAck(ctx))
+	return nil
 }
 
-// terminationReason returns state and reason of a record on one line, as short as the engine wants it.
-func terminationReason(r Record) string {
-	const maxBytes = 256
-	reason := strings.Join(strings.Fields(string(r.State)+": "+r.Reason), " ")
-	return strings.ToValidUTF8(reason[:min(len(reason), maxBytes)], "")
-}
-
-// redeliverAfter returns a message to the stream, which delivers it again after wait.
+// redeliverAfter returns the token to the stream, which delivers it again after wait.
 func (d *delivery) redeliverAfter(ctx context.Context, wait time.Duration) {
 	d.logFailure(ctx, d.raw.NakWithDelay(max(wait, time.Millisecond)))
 }
 
-// logFailure logs an acknowledgement that failed. The engine then delivers the message again, and the record says what to do with it.
+// logFailure logs an acknowledgement that failed. The engine then delivers the token again, and the record says what to do with it.
 func (w *Worker) logFailure(ctx context.Context, err error) {
 	if err != nil && !errors.Is(err, jetstream.ErrMsgAlreadyAckd) {
-		w.log.WarnContext(ctx, "acknowledging a message failed", slog.Any("error", err))
+		w.log.WarnContext(ctx, "acknowledging a token failed", slog.Any("error", err))
 	}
 }
 
-// backoff returns a random wait before the next attempt. It grows with each attempt and is at least retryAfter.
-func backoff(attempt int, retryAfter time.Duration) time.Duration {
-	const shortest, longest, maxRetryAfter = 250 * time.Millisecond, time.Minute, time.Hour
-	bound := longest
-	if shift := attempt - 1; shift < 8 {
-		bound = shortest << max(shift, 0)
-	}
-	return max(jitter(bound), min(retryAfter, maxRetryAfter))
+// backoff returns a random wait before the next try. It grows with each try, up to five minutes, and is at least retryAfter.
+func backoff(try int, retryAfter time.Duration) time.Duration {
+	const shortest, longest, maxRetryAfter = 250 * time.Millisecond, 5 * time.Minute, time.Hour
+	bound := min(shortest<<min(max(try-1, 0), 12), longest)
+	return max(bound/2+jitter(bound/2), min(retryAfter, maxRetryAfter))
 }

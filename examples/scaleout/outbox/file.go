@@ -27,13 +27,26 @@ type LoadResult struct {
 	Bad int
 }
 
+// String returns the counts.
+func (r LoadResult) String() string {
+	return fmt.Sprintf("%d queued, %d known, %d bad", r.Queued, r.Known, r.Bad)
+}
+
+// Report says what to call while a file is loaded. Each function can be nil; one is called at a time.
+type Report struct {
+	// Bad is called for each line that cannot be taken in, with its number, counted from 1.
+	Bad func(line int, err error)
+	// Progress is called after each line.
+	Progress func(LoadResult)
+}
+
 // loadWorkers is the number of messages of a file that are taken in at once. Messages with the same key are taken in one by one.
 const loadWorkers = 32
 
 // Load takes in a file with one message per line, in the format of ParseLine. It skips empty lines. It reports a line that cannot be
-// taken in by its number, counted from 1, and continues; it makes one report at a time. Load returns an error if it had to stop:
-// the file cannot be read, ctx has ended, or the engine is full. Loading the file again then continues where Load stopped.
-func (l *Loader) Load(ctx context.Context, file io.Reader, report func(line int, err error)) (LoadResult, error) {
+// taken in, and continues. Load returns an error if it had to stop: the file cannot be read, ctx has ended, or the engine is full.
+// Loading the file again then continues where Load stopped.
+func (l *Loader) Load(ctx context.Context, file io.Reader, report Report) (LoadResult, error) {
 	load := &load{loader: l, report: report}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -69,7 +82,7 @@ type numberedMessage struct {
 // load is the state of one call of Load.
 type load struct {
 	loader *Loader
-	report func(line int, err error)
+	report Report
 
 	mu     sync.Mutex
 	loaded LoadResult
@@ -122,16 +135,24 @@ func (l *load) put(ctx context.Context, n numberedMessage) error {
 	} else {
 		l.loaded.Known++
 	}
+	l.progress()
 	return nil
+}
+
+func (l *load) progress() {
+	if l.report.Progress != nil {
+		l.report.Progress(l.loaded)
+	}
 }
 
 func (l *load) bad(line int, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.loaded.Bad++
-	if l.report != nil {
-		l.report(line, err)
+	if l.report.Bad != nil {
+		l.report.Bad(line, err)
 	}
+	l.progress()
 }
 
 // readLine returns the next line without surrounding white space. It reads a line that is too long to its end but does not store it.

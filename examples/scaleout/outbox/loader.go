@@ -3,7 +3,6 @@ package outbox
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 
 	"github.com/messaging-service/messaging-go/examples/scaleout/engine"
@@ -19,50 +18,44 @@ var (
 
 // Loader takes messages in. It is safe for concurrent use, and any number of processes can load at once.
 type Loader struct {
-	records   records
-	publisher publisher
+	records records
 }
 
 // NewLoader returns a loader on a prepared engine.
 func NewLoader(ctx context.Context, c *engine.Connection, log *slog.Logger) (*Loader, error) {
 	r, err := openRecords(ctx, c, log)
-	if err != nil {
-		return nil, err
-	}
-	return &Loader{records: r, publisher: publisher{c, log}}, nil
+	r.failIfFull = true
+	return &Loader{records: r}, err
 }
 
-// Put takes one message in. If the message is already known, Put does nothing and reports false, however long ago it was taken in. If
-// an earlier Put of the message was interrupted, Put completes it.
+// Put takes one message in. If the message is already known, Put does nothing and reports false, however long ago it was taken in, until
+// its record is removed. If an earlier Put of the message was interrupted, Put completes it. A message whose record was lost is taken
+// in as one with an unknown outcome.
 //
-// If Put returns no error, the message will be sent. While the engine is away, Put waits until ctx ends.
+// If Put returns no error, the message will be sent or parked. While the engine is away, Put waits until ctx ends. It returns
+// [ErrFull] if the engine has no room.
 func (l *Loader) Put(ctx context.Context, m Message) (queued bool, err error) {
-	data, err := m.Line()
-	if err != nil {
-		return false, fmt.Errorf("outbox: encoding the message: %w", err)
-	}
-	if !l.publisher.fits(data) {
+	if !l.records.fits(m.line) {
 		return false, ErrTooLarge
 	}
-	e, created, err := l.records.swap(ctx, m.Key(), 0, Record{State: Loading, Hash: m.hash(), Reference: m.reference})
-	if err != nil {
-		return false, err
+	record := Record{State: Queued, Lane: string(m.priority), Hash: hash(m.line), Reference: m.reference, Line: m.line}
+	e, created, err := l.records.swap(ctx, Entry{Key: m.Key(), Channel: m.channel}, record)
+	if err == nil && !created && e.Hash == "" {
+		record.State, record.Reason, record.SentAt = Unknown, "its record was lost", e.Since
+		record.Token = e.Token
+		e, created, err = l.records.swap(ctx, e, record.onLane(settleLane))
 	}
 	switch {
-	case !created && e.Hash != m.hash():
+	case err != nil:
+		return false, err
+	case e.Hash != record.Hash:
 		return false, ErrConflict
-	case !created && e.State != Loading:
+	case created:
+		_, err = l.records.publish(ctx, e)
+		return err == nil, err
+	case e.State == Queued: // an earlier Put may have been interrupted
+		return l.records.publish(ctx, e)
+	default:
 		return false, nil
 	}
-	return true, finishLoading(ctx, l.records, l.publisher, m.Key(), e, data)
-}
-
-// finishLoading publishes a message whose record says loading.
-func finishLoading(ctx context.Context, r records, p publisher, key string, e entry, data []byte) error {
-	if err := p.publish(ctx, key, e.Attempt, data); err != nil {
-		return err
-	}
-	// If the record has changed, a worker or another loader was faster, and the message is on its way.
-	_, _, err := r.swap(ctx, key, e.revision, e.withState(Queued, ""))
-	return err
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/messaging-service/messaging-go/examples/scaleout/engine"
+	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/sms"
 )
 
@@ -17,18 +18,14 @@ func file(t *testing.T, messages ...Message) string {
 	t.Helper()
 	var lines strings.Builder
 	for _, m := range messages {
-		data, err := m.Line()
-		require.NoError(t, err)
-		fmt.Fprintf(&lines, "%s\n", data)
+		fmt.Fprintf(&lines, "%s\n", m.Line())
 	}
 	return lines.String()
 }
 
 func TestParseLineReadsLine(t *testing.T) {
 	for _, m := range []Message{testSMS(t, 1), testChatApp1(t, 1), testChatApp2(t, 1)} {
-		data, err := m.Line()
-		require.NoError(t, err)
-		read, err := ParseLine(data)
+		read, err := ParseLine(m.Line())
 		require.NoError(t, err)
 		assert.Equal(t, m, read)
 	}
@@ -48,27 +45,28 @@ func TestKeyIsUniquePerReference(t *testing.T) {
 	assert.Len(t, keys, 27)
 }
 
-func TestLoaderQueuesOnceBeyondDuplicateWindow(t *testing.T) {
+func TestLoaderQueuesOnce(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, engine.Setup{DuplicateWindow: 100 * time.Millisecond})
+	r := newRig(t, engine.Setup{})
 	lines := file(t, testSMS(t, 1), testChatApp1(t, 1), testChatApp2(t, 1), testSMS(t, 2), testSMS(t, 1))
-	loaded, err := r.loader.Load(t.Context(), strings.NewReader(lines), nil)
+	var progress []LoadResult
+	loaded, err := r.loader.Load(t.Context(), strings.NewReader(lines), Report{Progress: func(l LoadResult) { progress = append(progress, l) }})
 	require.NoError(t, err)
 	assert.Equal(t, LoadResult{Queued: 4, Known: 1}, loaded)
+	assert.Len(t, progress, 5)
+	assert.Equal(t, loaded, progress[4])
 	assert.Equal(t, 4, r.queueLength())
 
-	r.purge() // as if all were sent; the stream is empty
-	time.Sleep(200 * time.Millisecond)
-	loaded, err = r.loader.Load(t.Context(), strings.NewReader(lines), nil)
+	loaded, err = r.loader.Load(t.Context(), strings.NewReader(lines), Report{})
 	require.NoError(t, err)
 	assert.Equal(t, LoadResult{Known: 5}, loaded)
-	assert.Equal(t, 0, r.queueLength())
+	assert.Equal(t, 4, r.queueLength())
 }
 
 func TestLoaderReportsBadLinesAndContinues(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, engine.Setup{})
-	other, err := FromSMS(sms.Message{From: "ACME", To: "+639170000001", Text: "We open at ten", ReferenceID: "order-1"})
+	other, err := FromSMS(sms.Message{From: "ACME", To: "+639170000001", Text: "We open at ten", ReferenceID: "order-1"}, Options{})
 	require.NoError(t, err)
 	lines := strings.Join([]string{
 		strings.TrimSpace(file(t, testSMS(t, 1))),
@@ -83,7 +81,7 @@ func TestLoaderReportsBadLinesAndContinues(t *testing.T) {
 		strings.TrimSpace(file(t, testSMS(t, 3))), // without a newline
 	}, "\r\n")
 	bad := map[int]error{}
-	loaded, err := r.loader.Load(t.Context(), strings.NewReader(lines), func(line int, err error) { bad[line] = err })
+	loaded, err := r.loader.Load(t.Context(), strings.NewReader(lines), Report{Bad: func(line int, err error) { bad[line] = err }})
 	require.NoError(t, err)
 	assert.Equal(t, LoadResult{Queued: 2, Bad: 7}, loaded)
 	assert.ErrorIs(t, bad[7], ErrConflict)
@@ -97,7 +95,7 @@ func TestLoaderReportsBadLinesAndContinues(t *testing.T) {
 func TestLoaderRejectsTooLargeMessage(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, engine.Setup{})
-	m, err := FromSMS(sms.Message{From: "ACME", To: "+639170000001", Text: strings.Repeat("a", 1<<20-500), ReferenceID: "large"})
+	m, err := FromSMS(sms.Message{From: "ACME", To: "+639170000001", Text: strings.Repeat("a", 1<<20-500), ReferenceID: "large"}, Options{})
 	require.NoError(t, err)
 	_, err = r.loader.Put(t.Context(), m)
 	assert.ErrorIs(t, err, ErrTooLarge)
@@ -108,28 +106,63 @@ func TestLoaderCompletesInterruptedLoad(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, engine.Setup{})
 	m := testSMS(t, 1)
-	r.forceRecord(m, Record{State: Loading})
+	r.forceRecord(m, Record{State: Queued})
 	queued, err := r.loader.Put(t.Context(), m)
 	require.NoError(t, err)
 	assert.True(t, queued)
-	assert.Equal(t, Queued, r.record(m).State)
 	assert.Equal(t, 1, r.queueLength())
 }
 
-func TestWorkerSendsOnceAfterInterruptedLoad(t *testing.T) {
+func TestLoaderTakesRemovedRecordInAgain(t *testing.T) {
 	t.Parallel()
-	for _, republished := range []bool{false, true} {
-		r := newRig(t, engine.Setup{})
-		m := testSMS(t, 1)
-		r.forceRecord(m, Record{State: Loading})
-		r.publish(m, 0)
-		if republished { // beyond the duplicate window, the stream holds it twice
-			r.publish(m, 7)
-			r.put(m)
+	r := newRig(t, engine.Setup{})
+	m := testSMS(t, 1)
+	r.put(m)
+	stop := r.start(relaxedOptions())
+	r.waitForAll()
+	stop()
+	require.NoError(t, r.records.bucket.Purge(t.Context(), m.Key())) // within any duplicate window
+	queued, err := r.loader.Put(t.Context(), m)
+	require.NoError(t, err)
+	assert.True(t, queued)
+	assert.Equal(t, 1, r.queueLength(), "queued, and nothing in the stream")
+	r.start(relaxedOptions())
+	r.waitFor(m, Accepted)
+}
+
+func TestLoaderReportsFullEngine(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, engine.Setup{MaxBytes: 20_000})
+	var all []Message
+	var err error
+	for n := 0; err == nil && n < 1000; n++ {
+		m := testSMS(t, n)
+		if _, err = r.loader.Put(t.Context(), m); err == nil {
+			all = append(all, m)
 		}
-		r.start(fastOptions())
-		r.waitForAll()
-		assert.Equal(t, Accepted, r.record(m).State)
-		assert.Equal(t, 1, r.sendCount(m))
 	}
+	require.ErrorIs(t, err, ErrFull)
+	require.NotEmpty(t, all)
+	assert.Equal(t, len(all), r.queueLength(), "a message that was taken in was discarded")
+	require.NoError(t, r.engine.Prepare(t.Context(), engine.Setup{MaxBytes: 1 << 20}))
+	r.start(relaxedOptions())
+	for _, m := range all {
+		r.waitFor(m, Accepted)
+	}
+}
+
+func TestDoneRecordsAreRemoved(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, engine.Setup{KeepRecords: time.Second})
+	r.service.Inject(messagingtest.Status(400, 0), 1)
+	refused, parked := testSMS(t, 1), testChatApp1(t, 1)
+	r.forceRecord(parked, Record{State: Parked})
+	r.put(refused)
+	r.start(relaxedOptions())
+	require.Eventually(t, func() bool { return r.record(refused).State == Refused }, 30*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return r.record(refused).State == "" }, 30*time.Second, 20*time.Millisecond, "text and number are kept for ever")
+	assert.Equal(t, Parked, r.record(parked).State, "an operator has still to decide")
+	queued, err := r.loader.Put(t.Context(), refused)
+	require.NoError(t, err)
+	assert.True(t, queued)
 }

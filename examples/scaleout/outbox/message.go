@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/chatapp1"
@@ -27,13 +28,24 @@ const (
 	ChatApp2 Channel = "chatapp2"
 )
 
+// Priority says which messages of a channel go first.
+type Priority string
+
+// The priorities. Messages of one priority do not wait for those of another.
+const (
+	High   Priority = "high"
+	Normal Priority = "normal"
+)
+
 // Message is a message of any channel, identified by channel and reference ID. Make one with ParseLine, FromSMS, FromChatApp1 or
 // FromChatApp2.
 type Message struct {
 	channel   Channel
 	reference string
+	priority  Priority
+	expires   time.Time
 	body      body
-	encoded   json.RawMessage // the same for the same message
+	line      []byte // as it was loaded: never encoded again, so that every version sees the same bytes
 }
 
 // body is a message of one channel.
@@ -41,105 +53,121 @@ type body interface {
 	send(ctx context.Context, client *messaging.Client) (messageID string, err error)
 }
 
-// FromSMS returns an outbox message for an SMS.
-func FromSMS(m sms.Message) (Message, error) {
-	return newMessage(SMS, m.ReferenceID, smsBody{m}, m)
+// Options are what can be said of a message besides its content.
+type Options struct {
+	// Priority is Normal if it is empty.
+	Priority Priority
+	// Expires is when the message must not be sent any more, by the engine's clock. The zero time means never.
+	Expires time.Time
 }
 
+// FromSMS returns an outbox message for an SMS.
+func FromSMS(m sms.Message, options Options) (Message, error) { return newMessage(SMS, m, options) }
+
 // FromChatApp1 returns an outbox message for a message of chat app 1.
-func FromChatApp1(m chatapp1.Message) (Message, error) {
-	return newMessage(ChatApp1, m.ReferenceID, chatApp1Body{m}, m)
+func FromChatApp1(m chatapp1.Message, options Options) (Message, error) {
+	return newMessage(ChatApp1, m, options)
 }
 
 // FromChatApp2 returns an outbox message for a message of chat app 2.
-func FromChatApp2(m chatapp2.Message) (Message, error) {
-	return newMessage(ChatApp2, m.ReferenceID, chatApp2Body{m}, m)
+func FromChatApp2(m chatapp2.Message, options Options) (Message, error) {
+	return newMessage(ChatApp2, m, options)
 }
 
-func newMessage(channel Channel, reference string, b body, m json.Marshaler) (Message, error) {
-	if reference == "" {
-		return Message{}, errors.New("the message has no reference ID")
-	}
+func newMessage(channel Channel, m any, options Options) (Message, error) {
 	encoded, err := json.Marshal(m)
 	if err != nil {
 		return Message{}, fmt.Errorf("encoding the message: %w", err)
 	}
-	return Message{channel: channel, reference: reference, body: b, encoded: encoded}, nil
+	data, err := json.Marshal(line{channel, options.Priority, options.Expires, encoded})
+	if err != nil {
+		return Message{}, fmt.Errorf("encoding the message: %w", err)
+	}
+	return ParseLine(data)
 }
 
-// line is a message as it is stored in a file and in the stream.
+// line is a message as it is stored in a file and in a record.
 type line struct {
-	Channel Channel         `json:"channel"`
-	Message json.RawMessage `json:"message"`
+	Channel  Channel         `json:"channel"`
+	Priority Priority        `json:"priority,omitempty"`
+	Expires  time.Time       `json:"expires,omitzero"`
+	Message  json.RawMessage `json:"message"`
 }
 
 // ParseLine parses a message from a line of a file:
 //
 //	{"channel": "sms", "message": {"from": "ACME", "to": "+639171234567", "text": "We open at nine", "referenceID": "order-1"}}
 //
-// The channel is sms, chatapp1 or chatapp2. The message is the JSON of that channel's Message, as json.Marshal writes it. ParseLine
-// does not validate the message; one that the library rejects ends as refused. Errors hold nothing of the message.
+// The channel is sms, chatapp1 or chatapp2. The message is the JSON of that channel's Message, as json.Marshal writes it. A line can also
+// have "priority": "high" and "expires": "2026-10-03T18:00:00Z". ParseLine does not validate the message; one that the library rejects
+// ends as refused. Errors hold nothing of the message.
 func ParseLine(data []byte) (Message, error) {
 	var l line
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&l); err != nil {
-		return Message{}, errors.New(`not a JSON object with only "channel" and "message"`)
+		return Message{}, errors.New(`not a JSON object with only "channel", "priority", "expires" and "message"`)
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return Message{}, errors.New("data after the JSON object")
 	}
+	m := Message{channel: l.Channel, priority: l.Priority, expires: l.Expires}
+	switch l.Priority {
+	case "":
+		m.priority = Normal
+	case High, Normal:
+	default:
+		return Message{}, fmt.Errorf("the priority is not %s or %s", High, Normal)
+	}
+	if len(l.Message) == 0 {
+		return Message{}, errors.New("there is no message")
+	}
+	var err error
 	switch l.Channel {
 	case SMS:
-		m, err := decode[sms.Message](l.Message)
-		if err != nil {
-			return Message{}, err
-		}
-		return FromSMS(m)
+		var b smsBody
+		err = json.Unmarshal(l.Message, &b.m)
+		m.body, m.reference = b, b.m.ReferenceID
 	case ChatApp1:
-		m, err := decode[chatapp1.Message](l.Message)
-		if err != nil {
-			return Message{}, err
-		}
-		return FromChatApp1(m)
+		var b chatApp1Body
+		err = json.Unmarshal(l.Message, &b.m)
+		m.body, m.reference = b, b.m.ReferenceID
 	case ChatApp2:
-		m, err := decode[chatapp2.Message](l.Message)
-		if err != nil {
-			return Message{}, err
-		}
-		return FromChatApp2(m)
+		var b chatApp2Body
+		err = json.Unmarshal(l.Message, &b.m)
+		m.body, m.reference = b, b.m.ReferenceID
 	default:
-		return Message{}, fmt.Errorf("the channel is not %s, %s or %s", SMS, ChatApp1, ChatApp2)
+		err = fmt.Errorf("the channel is not %s, %s or %s", SMS, ChatApp1, ChatApp2)
 	}
+	if err == nil && m.reference == "" {
+		err = errors.New("the message has no reference ID")
+	}
+	if err != nil {
+		return Message{}, err
+	}
+	var compact bytes.Buffer
+	_ = json.Compact(&compact, data) // it is valid
+	m.line = compact.Bytes()
+	return m, nil
 }
 
-func decode[M any](data json.RawMessage) (m M, err error) {
-	if len(data) == 0 {
-		return m, errors.New("there is no message")
-	}
-	err = json.Unmarshal(data, &m)
-	return m, err
-}
+// Line returns the message in the format of ParseLine. The caller must not change it.
+func (m Message) Line() []byte { return m.line }
 
-// Line returns the message in the format of ParseLine.
-func (m Message) Line() ([]byte, error) { return json.Marshal(line{m.channel, m.encoded}) }
-
-// Key returns the key of the message's record, which also ends its subject in the stream.
+// Key returns the key of the message's record.
 func (m Message) Key() string { return key(m.channel, m.reference) }
 
 // key encodes channel and reference ID with the characters and the length that every store accepts in a key.
 func key(channel Channel, reference string) string {
 	const maxBytes = 120
 	if len(reference) > maxBytes {
-		sum := sha256.Sum256([]byte(reference))
-		return string(channel) + ".=" + hex.EncodeToString(sum[:]) // base64 never starts with "="
+		return string(channel) + ".=" + hash([]byte(reference)) // base64 never starts with "="
 	}
 	return string(channel) + "." + base64.RawURLEncoding.EncodeToString([]byte(reference))
 }
 
-// hash returns a hash of the message's content.
-func (m Message) hash() string {
-	sum := sha256.Sum256(m.encoded)
+func hash(data []byte) string {
+	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
 }
 

@@ -13,18 +13,16 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/messaging-service/messaging-go/examples/scaleout/engine"
+	"github.com/messaging-service/messaging-go/examples/scaleout/metrics"
 )
 
 const (
 	// rateKey is the key of the shared rateState.
 	rateKey = "rate"
-	// reserveAhead is the span of permits that a worker reserves at once, and the span of unused permits that it may catch up on. It
-	// bounds the permits that are lost with a killed worker, and how far a burst can exceed the rate.
+	// reserveAhead is the span of permits that a worker reserves at once, and how far ahead of the engine's clock they may lie.
 	reserveAhead = 100 * time.Millisecond
-	// rateTTL is how long a worker relies on the rate it has read.
+	// rateTTL is how long a worker relies on the absence of a limit.
 	rateTTL = time.Second
-	// clockTTL is how long a worker relies on its measurement of the engine's clock.
-	clockTTL = 30 * time.Second
 )
 
 // rateState is the rate limit that all workers share: the n-th permit from Next on is for the time Next + n/PerSecond.
@@ -32,6 +30,11 @@ type rateState struct {
 	PerSecond float64 `json:"perSecond"`
 	// Next is the time of the next free permit, in nanoseconds of the engine's clock.
 	Next int64 `json:"next"`
+}
+
+// interval returns the time between two permits.
+func (s rateState) interval() time.Duration {
+	return time.Duration(float64(time.Second) / s.PerSecond)
 }
 
 // SetRate sets the number of requests per second that all workers together may start; 0 means no limit. Running workers follow within
@@ -45,128 +48,129 @@ func SetRate(ctx context.Context, c *engine.Connection, perSecond float64) error
 	if err != nil {
 		return err
 	}
-	value, err := json.Marshal(rateState{PerSecond: perSecond})
-	if err == nil {
-		_, err = bucket.Put(ctx, rateKey, value)
-	}
-	if err != nil {
-		return fmt.Errorf("outbox: setting the rate: %w", err)
-	}
-	return nil
-}
-
-// limiter hands out the permits of one worker. It reserves several at a time from the shared rate. An unused permit is lost; none is
-// used twice.
-type limiter struct {
-	bucket jetstream.KeyValue
-	clock  clock
-	log    *slog.Logger
-
-	unlimitedUntil atomic.Int64 // until when, as nanoseconds since began
-	began          time.Time
-	waiting        atomic.Int64
-
-	sem chan struct{} // its one element guards the fields below; unlike a mutex, waiting for it can be canceled
-
-	permits      []time.Time // by this machine's clock
-	rate         float64     // at which the permits were reserved
-	maxPermitAge time.Duration
-	measured     time.Time // when the engine's clock was read
-	engine       time.Time // what it showed
-}
-
-func newLimiter(bucket jetstream.KeyValue, log *slog.Logger) *limiter {
-	l := &limiter{bucket: bucket, clock: clock{bucket, log}, log: log, began: time.Now(), sem: make(chan struct{}, 1)}
-	l.sem <- struct{}{}
-	return l
-}
-
-// wait returns when a request may start, or with an error if ctx ends first.
-func (l *limiter) wait(ctx context.Context) error {
-	if int64(time.Since(l.began)) < l.unlimitedUntil.Load() {
-		return ctx.Err()
-	}
-	l.waiting.Add(1)
-	defer l.waiting.Add(-1)
-	select {
-	case <-l.sem:
-		defer func() { l.sem <- struct{}{} }()
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	l := &limiter{bucket: bucket, log: slog.New(slog.DiscardHandler)}
 	for {
-		for len(l.permits) > 0 {
-			permit := l.permits[0]
-			l.permits = l.permits[1:]
-			if time.Since(permit) > l.maxPermitAge {
-				continue // using it now would cause a burst
-			}
-			if valid, err := l.sleepUntil(ctx, permit); err != nil || valid {
-				return err
-			}
-			l.permits = nil
+		rate, revision, err := l.read(ctx)
+		if err != nil {
+			return err
 		}
-		if limited, err := l.reserve(ctx); err != nil || !limited {
+		rate.PerSecond = perSecond
+		if conflict, err := l.write(ctx, rate, revision); err != nil || !conflict {
 			return err
 		}
 	}
 }
 
-// sleepUntil waits for the time of a permit. It reports false if the rate has changed in the meantime, which makes the permits void.
-func (l *limiter) sleepUntil(ctx context.Context, permit time.Time) (valid bool, err error) {
+// permit allows one request between two moments of the elapsed time.
+type permit struct{ from, until time.Duration }
+
+// noLimit is a permit that is always valid.
+func noLimit() permit { return permit{until: math.MaxInt64} }
+
+func (p permit) isValid(now time.Duration) bool { return now >= p.from && now <= p.until }
+
+// limiter hands out the permits of one worker for one priority. It reserves several at a time from the shared rate. A permit that is not
+// used in its time is lost. So at most rate + burst requests begin in any second, whatever stalls: burst is the number of permits in a
+// tenth of a second, at least 1.
+type limiter struct {
+	bucket  jetstream.KeyValue
+	clock   *clock
+	log     *slog.Logger
+	monitor *metrics.Set
+	ahead   time.Duration // how far ahead it may reserve: urgent messages further than others, so that they are not outrun
+
+	unlimitedUntil atomic.Int64 // by the elapsed time
+	waiting        atomic.Int64
+
+	turn    chan struct{} // its one element guards the permits
+	permits []time.Time   // by the engine's clock
+	slack   time.Duration // how long each is valid
+}
+
+func newLimiter(bucket jetstream.KeyValue, clock *clock, log *slog.Logger, monitor *metrics.Set, ahead time.Duration) *limiter {
+	l := &limiter{bucket: bucket, clock: clock, log: log, monitor: monitor, ahead: ahead, turn: make(chan struct{}, 1)}
+	l.turn <- struct{}{}
+	return l
+}
+
+// wait returns a permit when it becomes valid, or an error if ctx ends first.
+func (l *limiter) wait(ctx context.Context) (permit, error) {
+	if int64(l.clock.elapsed()) < l.unlimitedUntil.Load() {
+		return noLimit(), ctx.Err()
+	}
+	l.waiting.Add(1)
+	defer l.waiting.Add(-1)
+	select {
+	case <-l.turn:
+		defer func() { l.turn <- struct{}{} }()
+	case <-ctx.Done():
+		return permit{}, ctx.Err()
+	}
 	for {
-		left := time.Until(permit)
-		if !sleep(ctx, min(left, rateTTL)) {
-			return false, ctx.Err()
+		for len(l.permits) > 0 {
+			at := l.permits[0]
+			l.permits = l.permits[1:]
+			reading, err := l.clock.read(ctx)
+			if err != nil {
+				return permit{}, err
+			}
+			p := reading.window(at, l.slack)
+			if !sleep(ctx, p.from-l.clock.elapsed()) {
+				return permit{}, ctx.Err()
+			}
+			if p.isValid(l.clock.elapsed()) {
+				return p, nil
+			}
 		}
-		if left <= rateTTL {
-			return true, nil
-		}
-		if rate, _, err := l.read(ctx); err != nil || rate.PerSecond != l.rate {
-			return false, err
+		if limited, err := l.reserve(ctx); err != nil || !limited {
+			return noLimit(), err
 		}
 	}
 }
 
-// reserve reserves permits for all callers that wait. It reports false if there is no limit.
+// reserve reserves permits for the callers that wait, or waits until that is possible. It reports false if there is no limit.
 func (l *limiter) reserve(ctx context.Context) (limited bool, err error) {
-	for {
-		rate, revision, err := l.read(ctx)
-		if err != nil {
-			return true, err
-		}
-		if rate.PerSecond <= 0 {
-			l.unlimitedUntil.Store(int64(time.Since(l.began) + rateTTL))
-			return false, nil
-		}
-		now, err := l.engineNow(ctx)
-		if err != nil {
-			return true, err
-		}
-		interval := time.Duration(float64(time.Second) / rate.PerSecond)
-		n := min(l.waiting.Load(), max(1, int64(math.Ceil(rate.PerSecond*reserveAhead.Seconds()))))
-		first := time.Unix(0, rate.Next)
-		if earliest := now.Add(-reserveAhead); first.Before(earliest) {
-			first = earliest
-		}
-		rate.Next = first.Add(time.Duration(n) * interval).UnixNano()
-		conflict, err := l.write(ctx, rate, revision)
-		if err != nil {
-			return true, err
-		}
-		if conflict { // if the write was ours after all, its permits are lost
-			if !sleep(ctx, jitter(5*time.Millisecond)) {
-				return true, ctx.Err()
-			}
-			continue
-		}
-		l.rate, l.maxPermitAge = rate.PerSecond, 2*reserveAhead+interval
-		difference := l.measured.Sub(l.engine)
-		for i := range n {
-			l.permits = append(l.permits, first.Add(time.Duration(i)*interval+difference))
-		}
-		return true, nil
+	rate, revision, err := l.read(ctx)
+	if err != nil {
+		return true, err
 	}
+	if rate.PerSecond <= 0 {
+		l.unlimitedUntil.Store(int64(l.clock.elapsed() + rateTTL))
+		return false, nil
+	}
+	now, err := l.clock.now(ctx)
+	if err != nil {
+		return true, err
+	}
+	// Workers reserve only what is due soon. What lies beyond that comes from a clock that was wrong.
+	const tolerance = 2 * time.Second
+	first, span := time.Unix(0, rate.Next), max(reserveAhead, rate.interval())
+	if beyond := first.Sub(now); beyond > 2*span+tolerance {
+		l.log.ErrorContext(ctx, "the shared rate limit was ahead of the engine's clock and has been reset", slog.Duration("by", beyond))
+		l.monitor.Count("scaleout_alarms_total", "kind", "rate_reset")
+		first = now
+	} else if wait := beyond - l.ahead; wait > 0 {
+		sleep(ctx, min(wait, rateTTL)+jitter(minPause/4))
+		return true, ctx.Err()
+	}
+	if first.Before(now) {
+		first = now
+	}
+	n := min(l.waiting.Load(), max(1, int64(rate.PerSecond*reserveAhead.Seconds())))
+	rate.Next = first.Add(time.Duration(n) * rate.interval()).UnixNano()
+	conflict, err := l.write(ctx, rate, revision)
+	if err != nil {
+		return true, err
+	}
+	if conflict { // if the write was ours after all, its permits are lost
+		sleep(ctx, jitter(minPause/4))
+		return true, ctx.Err()
+	}
+	l.slack = span
+	for i := range n {
+		l.permits = append(l.permits, first.Add(time.Duration(i)*rate.interval()))
+	}
+	return true, nil
 }
 
 func (l *limiter) read(ctx context.Context) (rate rateState, revision uint64, err error) {
@@ -199,19 +203,7 @@ func (l *limiter) write(ctx context.Context, rate rateState, revision uint64) (c
 		return true, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("outbox: reserving permits: %w", err)
+		return false, fmt.Errorf("outbox: writing the rate: %w", err)
 	}
 	return false, nil
-}
-
-// engineNow estimates the engine's time from the last measurement and the time since.
-func (l *limiter) engineNow(ctx context.Context) (time.Time, error) {
-	if l.engine.IsZero() || time.Since(l.measured) > clockTTL {
-		now, err := l.clock.now(ctx)
-		if err != nil {
-			return time.Time{}, err
-		}
-		l.engine, l.measured = now, time.Now()
-	}
-	return l.engine.Add(time.Since(l.measured)), nil
 }

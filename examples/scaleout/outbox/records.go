@@ -8,181 +8,240 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/messaging-service/messaging-go/examples/scaleout/engine"
 )
 
-// records is the bucket of records.
+// records are the records and tokens of an environment.
 type records struct {
+	engine *engine.Connection
 	bucket jetstream.KeyValue
+	setup  engine.Setup
 	log    *slog.Logger
+	// failIfFull is for what can stop and tell an operator. A worker waits for room.
+	failIfFull bool
 }
 
-func openRecords(ctx context.Context, c *engine.Connection, log *slog.Logger) (records, error) {
-	bucket, err := openBucket(ctx, c, log, engine.Records)
-	return records{bucket, log}, err
-}
+// ErrFull means that the engine has no room for the message.
+var ErrFull = errors.New("the engine is full")
 
-func openBucket(ctx context.Context, c *engine.Connection, log *slog.Logger, name string) (bucket jetstream.KeyValue, err error) {
+func openRecords(ctx context.Context, c *engine.Connection, log *slog.Logger) (r records, err error) {
+	r = records{engine: c, log: log}
 	_, err = retry(ctx, log, func(ctx context.Context) (err error) {
-		bucket, err = c.Bucket(ctx, name)
+		if r.bucket, err = c.Bucket(ctx, engine.Records); err == nil {
+			r.setup, err = c.Setup(ctx)
+		}
 		return err
 	})
-	return bucket, err
-}
-
-// entry is a record as it was read or written.
-type entry struct {
-	Record
-	revision uint64    // 0 if there is no record
-	since    time.Time // when it was written, by the engine's clock
+	return r, err
 }
 
 // read returns the record of a key, or an entry without a state if there is none.
-func (r records) read(ctx context.Context, key string) (entry, error) {
+func (r records) read(ctx context.Context, key string) (Entry, error) {
 	var found jetstream.KeyValueEntry
 	_, err := retry(ctx, r.log, func(ctx context.Context) (err error) {
 		found, err = r.bucket.Get(ctx, key)
 		return err
 	})
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
-		return entry{}, nil
+		return Entry{Key: key, Channel: channelOf(key)}, nil
 	}
 	if err != nil {
-		return entry{}, fmt.Errorf("outbox: reading a record: %w", err)
+		return Entry{}, fmt.Errorf("outbox: reading a record: %w", err)
 	}
-	return newEntry(found)
+	return newEntry(key, found.Value(), found.Revision(), found.Created())
 }
 
-func newEntry(found jetstream.KeyValueEntry) (entry, error) {
-	e := entry{revision: found.Revision(), since: found.Created()}
-	if err := json.Unmarshal(found.Value(), &e.Record); err != nil {
-		return entry{}, fmt.Errorf("outbox: record %s is unreadable: %w", found.Key(), err)
+// ErrUnreadable means that a record is not one of this version.
+var ErrUnreadable = errors.New("outbox: unreadable record")
+
+func newEntry(key string, value []byte, revision uint64, since time.Time) (Entry, error) {
+	e := Entry{Key: key, Channel: channelOf(key), revision: revision, Since: since}
+	if err := json.Unmarshal(value, &e.Record); err != nil || !slices.Contains(States(), e.State) {
+		return e, fmt.Errorf("%w: %s", ErrUnreadable, key)
 	}
 	return e, nil
 }
 
-// swap replaces the record with the given revision, or creates it if revision is 0. If the record has another revision by now, swap
-// reports false and returns the current entry. It retries until the result is certain or ctx ends.
-func (r records) swap(ctx context.Context, key string, revision uint64, next Record) (e entry, ok bool, err error) {
+// swap replaces the record with the entry's revision, or creates it if the revision is 0. If the record has another revision by now,
+// swap reports false and returns the current entry. It retries until the result is certain or ctx ends.
+func (r records) swap(ctx context.Context, e Entry, next Record) (written Entry, ok bool, err error) {
 	value, err := json.Marshal(next)
 	if err != nil {
-		return entry{}, false, fmt.Errorf("outbox: writing a record: %w", err)
+		return Entry{}, false, fmt.Errorf("outbox: writing a record: %w", err)
 	}
+	expected := e.revision
 	for maybeWritten := false; ; {
-		var written uint64
+		options := []jetstream.PublishOpt{jetstream.WithExpectLastSequencePerSubject(expected)}
+		if next.State == Accepted || next.State == Refused {
+			options = append(options, jetstream.WithMsgTTL(r.setup.KeepRecords)) // the engine removes it
+		}
+		var ack *jetstream.PubAck
 		retried, err := retry(ctx, r.log, func(ctx context.Context) (err error) {
-			if revision == 0 {
-				written, err = r.bucket.Create(ctx, key, value)
-			} else {
-				written, err = r.bucket.Update(ctx, key, value, revision)
-			}
-			return err
+			ack, err = r.engine.JetStream.Publish(ctx, r.engine.BucketSubject(engine.Records, e.Key), value, options...)
+			return r.orFull(err)
 		})
 		if err == nil {
-			return entry{Record: next, revision: written}, true, nil
+			return Entry{Key: e.Key, Channel: e.Channel, Record: next, revision: ack.Sequence}, true, nil
 		}
 		if !engine.IsConflict(err) {
-			return entry{}, false, fmt.Errorf("outbox: writing a record: %w", err)
+			return Entry{}, false, fmt.Errorf("outbox: writing a record: %w", err)
 		}
 		maybeWritten = maybeWritten || retried
-		current, err := r.read(ctx, key)
+		current, err := r.read(ctx, e.Key)
 		if err != nil {
-			return entry{}, false, err
+			return Entry{}, false, err
 		}
-		if current.revision != revision {
+		if current.revision != e.revision {
 			// An earlier try may have written it with its response lost.
-			same, err := json.Marshal(current.Record)
-			return current, maybeWritten && err == nil && bytes.Equal(same, value), err
+			same, encodeErr := json.Marshal(current.Record)
+			return current, maybeWritten && bytes.Equal(same, value), encodeErr
+		}
+		if e.revision == 0 {
+			if expected, err = r.removal(ctx, e.Key); err != nil {
+				return Entry{}, false, err
+			}
 		}
 		// A cluster may be writing another record, which may still fail, or this one; or the node that was read lags behind.
 		if !sleep(ctx, jitter(minPause)) {
-			return entry{}, false, ctx.Err()
+			return Entry{}, false, ctx.Err()
 		}
 	}
 }
 
-// Entry is a record with its key.
-type Entry struct {
-	Key     string
-	Channel Channel
-	// Since is when the record was written, by the engine's clock.
-	Since time.Time
-	Record
+// removal returns the revision of the mark that a record was removed, or 0 if there is none.
+func (r records) removal(ctx context.Context, key string) (revision uint64, err error) {
+	_, err = retry(ctx, r.log, func(ctx context.Context) error {
+		stream, streamErr := r.engine.JetStream.Stream(ctx, r.engine.BucketStream(engine.Records))
+		if streamErr != nil {
+			return streamErr
+		}
+		last, lastErr := stream.GetLastMsgForSubject(ctx, r.engine.BucketSubject(engine.Records, key))
+		if errors.Is(lastErr, jetstream.ErrMsgNotFound) {
+			return nil
+		}
+		if lastErr == nil && len(last.Data) == 0 {
+			revision = last.Sequence
+		}
+		return lastErr
+	})
+	return revision, err
 }
 
-// All yields every record once, in no particular order. It ends after the first error.
-func All(ctx context.Context, c *engine.Connection) iter.Seq2[Entry, error] {
-	return func(yield func(Entry, error) bool) {
-		bucket, err := c.Bucket(ctx, engine.Records)
-		if err != nil {
-			yield(Entry{}, err)
-			return
-		}
-		watch(ctx, bucket, nil, func(e Entry, err error) bool {
-			return (err != nil || e.Key != "") && yield(e, err)
-		})
+// subject returns the subject of the token that stands for a message.
+func (r records) subject(e Entry) string {
+	_, encoded, _ := strings.Cut(e.Key, ".")
+	return r.engine.OutboxSubject(string(e.Channel), e.Lane, encoded+"."+strconv.Itoa(e.Token))
+}
+
+// keyOfSubject returns the key of the record that a token stands for.
+func keyOfSubject(subject string) (key string, ok bool) {
+	parts := strings.Split(subject, ".")
+	const environment, channel, encoded, all = 0, 2, 4, 6
+	if len(parts) != all || parts[environment] == "" {
+		return "", false
 	}
+	return parts[channel] + "." + parts[encoded], true
 }
 
-// Follow yields every record in no particular order, then an Entry without a key, then each record that changes, until ctx ends. After
-// the connection was lost it starts again, so a record can come more than once. It ends after the first error.
-func Follow(ctx context.Context, c *engine.Connection) iter.Seq2[Entry, error] {
-	return func(yield func(Entry, error) bool) {
-		bucket, err := c.Bucket(ctx, engine.Records)
-		if err != nil {
-			yield(Entry{}, err)
-			return
-		}
-		reconnected := c.NATS.StatusChanged(nats.CONNECTED)
-		defer c.NATS.RemoveStatusListener(reconnected)
-		for watch(ctx, bucket, reconnected, yield) {
-		}
-	}
-}
-
-// watch yields records until yield returns false or an error has ended it. It reports true if it must start again because the
-// connection was lost.
-func watch(ctx context.Context, bucket jetstream.KeyValue, reconnected <-chan nats.Status, yield func(Entry, error) bool) (restart bool) {
-	watcher, err := bucket.WatchAll(ctx, jetstream.IgnoreDeletes())
-	if err != nil && reconnected != nil && sleep(ctx, maxPause/4) {
-		return true // the connection was lost again
+// publish creates the token of a message. It reports false if the stream has the token: a token exists once.
+func (r records) publish(ctx context.Context, e Entry) (created bool, err error) {
+	_, err = retry(ctx, r.log, func(ctx context.Context) error {
+		_, publishErr := r.engine.JetStream.Publish(ctx, r.subject(e), nil)
+		return r.orFull(publishErr)
+	})
+	if engine.IsPresent(err) {
+		return false, nil
 	}
 	if err != nil {
-		yield(Entry{}, fmt.Errorf("outbox: watching the records: %w", err))
-		return false
+		return false, fmt.Errorf("outbox: publishing: %w", err)
 	}
-	defer func() { _ = watcher.Stop() }()
-	for {
-		select {
-		case <-ctx.Done():
-			yield(Entry{}, ctx.Err())
-			return false
-		case <-reconnected:
-			return true
-		case found, ok := <-watcher.Updates():
-			next, err := Entry{}, errors.New("outbox: watching the records: ended by the engine")
-			if ok {
-				next, err = newWatchedEntry(found)
-			}
-			if !yield(next, err) || err != nil {
-				return false
+	return true, nil
+}
+
+func (r records) orFull(err error) error {
+	if r.failIfFull && engine.IsFull(err) {
+		return fmt.Errorf("%w: %w", ErrFull, err)
+	}
+	return err
+}
+
+// fits reports whether a message fits in a record.
+func (r records) fits(line []byte) bool {
+	const overhead = 8 << 10 // of a record, besides the message
+	return int64(len(line)) <= r.engine.NATS.MaxPayload()-overhead
+}
+
+// All yields every record once, in no particular order. A record that cannot be read comes with an error that matches [ErrUnreadable];
+// any other error ends the sequence. Memory does not grow with the number of records.
+func All(ctx context.Context, c *engine.Connection) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		for e, err := range Follow(ctx, c) {
+			if err == nil && e.Key == "" || !yield(e, err) {
+				return
 			}
 		}
 	}
 }
 
-// newWatchedEntry converts an entry of a watcher, which is nil once all existing entries have come.
-func newWatchedEntry(found jetstream.KeyValueEntry) (Entry, error) {
-	if found == nil {
-		return Entry{}, nil
+// Follow is like All, but then yields an Entry without a key and continues with each record that changes, until ctx ends.
+func Follow(ctx context.Context, c *engine.Connection) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		_, err := c.Bucket(ctx, engine.Records)
+		if err == nil {
+			err = follow(ctx, c, yield)
+		}
+		if err != nil {
+			yield(Entry{}, fmt.Errorf("outbox: following the records: %w", err))
+		}
 	}
-	e, err := newEntry(found)
-	channel, _, _ := strings.Cut(found.Key(), ".")
-	return Entry{Key: found.Key(), Channel: Channel(channel), Since: e.since, Record: e.Record}, err
+}
+
+// follow returns nil if yield has returned false.
+func follow(ctx context.Context, c *engine.Connection, yield func(Entry, error) bool) error {
+	// A pull consumer: the engine sends no more than this process has asked for.
+	consumer, err := c.JetStream.OrderedConsumer(ctx, c.BucketStream(engine.Records), jetstream.OrderedConsumerConfig{
+		DeliverPolicy: jetstream.DeliverAllPolicy, // a subject has one message,
+	})
+	if err != nil {
+		return err
+	}
+	messages, err := consumer.Messages(jetstream.PullMaxMessages(2000))
+	if err != nil {
+		return err
+	}
+	defer messages.Stop()
+	complete := consumer.CachedInfo().NumPending == 0
+	if complete && !yield(Entry{}, nil) {
+		return nil
+	}
+	prefix := c.BucketSubject(engine.Records, "")
+	for {
+		message, err := messages.Next(jetstream.NextContext(ctx))
+		if err != nil {
+			return err
+		}
+		metadata, err := message.Metadata()
+		if err != nil {
+			return err
+		}
+		if len(message.Data()) > 0 { // otherwise the engine or an operator has removed the record
+			e, entryErr := newEntry(strings.TrimPrefix(message.Subject(), prefix), message.Data(), metadata.Sequence.Stream, metadata.Timestamp)
+			if !yield(e, entryErr) {
+				return nil
+			}
+		}
+		if !complete && metadata.NumPending == 0 {
+			complete = true
+			if !yield(Entry{}, nil) {
+				return nil
+			}
+		}
+	}
 }

@@ -44,12 +44,12 @@ func retry(ctx context.Context, log *slog.Logger, call func(ctx context.Context)
 
 // isPermanent reports whether err is the engine's response rather than a failure that may pass.
 func isPermanent(err error) bool {
-	if engine.IsConflict(err) {
+	if engine.IsConflict(err) || engine.IsPresent(err) {
 		return true
 	}
 	for _, permanent := range []error{
 		jetstream.ErrStreamNotFound, jetstream.ErrConsumerNotFound, jetstream.ErrBucketNotFound, // the engine is not prepared
-		jetstream.ErrKeyNotFound, jetstream.ErrInvalidKey, nats.ErrMaxPayload, nats.ErrConnectionClosed,
+		jetstream.ErrKeyNotFound, jetstream.ErrInvalidKey, nats.ErrMaxPayload, nats.ErrConnectionClosed, ErrFull,
 	} {
 		if errors.Is(err, permanent) {
 			return true

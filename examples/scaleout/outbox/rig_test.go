@@ -16,7 +16,9 @@ import (
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/chatapp1"
 	"github.com/messaging-service/messaging-go/chatapp2"
+	"github.com/messaging-service/messaging-go/examples/scaleout/embedded"
 	"github.com/messaging-service/messaging-go/examples/scaleout/engine"
+	"github.com/messaging-service/messaging-go/examples/scaleout/metrics"
 	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/sms"
 )
@@ -36,7 +38,7 @@ func TestMain(m *testing.M) {
 type rig struct {
 	t         *testing.T
 	directory string
-	server    *engine.Server
+	server    *embedded.Server
 	engine    *engine.Connection
 	service   *messagingtest.Server
 	loader    *Loader
@@ -50,10 +52,10 @@ func newRig(t *testing.T, setup engine.Setup) *rig {
 	}
 	r := &rig{t: t, directory: t.TempDir(), service: messagingtest.NewServer(t)}
 	var err error
-	r.server, err = engine.Start(r.directory, 0)
+	r.server, err = embedded.Start(r.directory, 0)
 	require.NoError(t, err)
 	t.Cleanup(func() { r.server.Close() })
-	r.engine, err = engine.Connect(t.Context(), r.server.URL(), "test")
+	r.engine, err = engine.Connect(t.Context(), engine.Options{URL: r.server.URL(), Environment: "test"})
 	require.NoError(t, err)
 	t.Cleanup(r.engine.Close)
 	require.NoError(t, r.engine.Prepare(t.Context(), setup))
@@ -72,13 +74,14 @@ func relaxedOptions() WorkerOptions {
 
 // fastOptions returns worker options for tests that wait until a send must have ended.
 func fastOptions() WorkerOptions {
-	return WorkerOptions{SendTimeout: 500 * time.Millisecond, SettleWindow: 300 * time.Millisecond, SettleInterval: 20 * time.Millisecond}
+	return WorkerOptions{
+		SendTimeout: 500 * time.Millisecond, SettleWindow: 300 * time.Millisecond, SettleInterval: 20 * time.Millisecond, Resend: true, Metrics: metrics.New(),
+	}
 }
 
 func (r *rig) worker(options WorkerOptions) *Worker {
 	r.t.Helper()
-	client, err := messaging.NewClient(r.service.URL, messaging.WithToken(r.service.Token),
-		messaging.WithRetry(messaging.RetryPolicy{MinWait: time.Millisecond, MaxWait: 10 * time.Millisecond}))
+	client, err := messaging.NewClient(r.service.URL, messaging.WithToken(r.service.Token))
 	require.NoError(r.t, err)
 	w, err := NewWorker(r.t.Context(), r.engine, client, options)
 	require.NoError(r.t, err)
@@ -88,7 +91,11 @@ func (r *rig) worker(options WorkerOptions) *Worker {
 // start runs a worker until stop is called or the test ends.
 func (r *rig) start(options WorkerOptions) (stop func()) {
 	r.t.Helper()
-	w := r.worker(options)
+	return r.run(r.worker(options))
+}
+
+func (r *rig) run(w *Worker) (stop func()) {
+	r.t.Helper()
 	ctx, cancel := context.WithCancel(r.t.Context())
 	done := make(chan struct{})
 	go func() {
@@ -111,18 +118,24 @@ func (r *rig) put(messages ...Message) {
 	}
 }
 
-// publish adds a message to the stream once more, regardless of its record.
-func (r *rig) publish(m Message, id int) {
+// publish adds a token to the stream once more, regardless of the record.
+func (r *rig) publish(m Message, token int) {
 	r.t.Helper()
-	data, err := m.Line()
+	e := Entry{Key: m.Key(), Channel: m.channel, Record: Record{Lane: string(m.priority), Token: token}}
+	_, err := r.records.publish(r.t.Context(), e)
 	require.NoError(r.t, err)
-	require.NoError(r.t, r.loader.publisher.publish(r.t.Context(), m.Key(), id, data))
 }
 
 // forceRecord writes a record as a killed process would have left it.
 func (r *rig) forceRecord(m Message, record Record) {
 	r.t.Helper()
-	record.Hash, record.Reference = m.hash(), m.reference
+	record.Hash, record.Reference = hash(m.line), m.reference
+	if record.Lane == "" {
+		record.Lane = string(m.priority)
+	}
+	if record.Line == nil && record.State != Accepted {
+		record.Line = m.line
+	}
 	value, err := json.Marshal(record)
 	require.NoError(r.t, err)
 	_, err = r.records.bucket.Put(r.t.Context(), m.Key(), value)
@@ -150,11 +163,17 @@ func (r *rig) waitFor(m Message, state State) Record {
 // waitForAll waits until every message has a final record and the stream is empty.
 func (r *rig) waitForAll() {
 	r.t.Helper()
-	require.Eventually(r.t, func() bool { return r.queueLength() == 0 }, 60*time.Second, 20*time.Millisecond)
+	r.waitForQueue(0)
 	for e, err := range All(r.t.Context(), r.engine) {
 		require.NoError(r.t, err)
 		require.True(r.t, e.State.IsFinal(), "%s is %s", e.Key, e.State)
 	}
+}
+
+// waitForQueue waits until the stream has so many tokens.
+func (r *rig) waitForQueue(n int) {
+	r.t.Helper()
+	require.Eventually(r.t, func() bool { return r.queueLength() == n }, 30*time.Second, 20*time.Millisecond)
 }
 
 // queueLength returns the number of messages in the stream.
@@ -162,18 +181,11 @@ func (r *rig) queueLength() int {
 	r.t.Helper()
 	ctx, cancel := context.WithTimeout(r.t.Context(), 5*time.Second)
 	defer cancel()
-	stream, err := r.engine.JetStream.Stream(ctx, engine.Outbox)
+	stream, err := r.engine.Stream(ctx, engine.Outbox)
 	if err != nil {
 		return -1
 	}
 	return int(stream.CachedInfo().State.Msgs)
-}
-
-func (r *rig) purge() {
-	r.t.Helper()
-	stream, err := r.engine.JetStream.Stream(r.t.Context(), engine.Outbox)
-	require.NoError(r.t, err)
-	require.NoError(r.t, stream.Purge(r.t.Context()))
 }
 
 // sendCount returns how many times the service received a message.
@@ -189,14 +201,14 @@ func (r *rig) sendCount(m Message) int {
 
 func testSMS(t *testing.T, n int) Message {
 	t.Helper()
-	m, err := FromSMS(sms.Message{From: "ACME", To: fmt.Sprintf("+63917%07d", n), Text: "We open at nine", ReferenceID: fmt.Sprintf("order-%d", n)})
+	m, err := FromSMS(sms.Message{From: "ACME", To: fmt.Sprintf("+63917%07d", n), Text: "We open at nine", ReferenceID: fmt.Sprintf("order-%d", n)}, Options{})
 	require.NoError(t, err)
 	return m
 }
 
 func testChatApp1(t *testing.T, n int) Message {
 	t.Helper()
-	m, err := FromChatApp1(chatapp1.New("channel", fmt.Sprintf("+63917%07d", n)).Text("We open at nine").WithReference(fmt.Sprintf("order-%d", n)))
+	m, err := FromChatApp1(chatapp1.New("channel", fmt.Sprintf("+63917%07d", n)).Text("We open at nine").WithReference(fmt.Sprintf("order-%d", n)), Options{})
 	require.NoError(t, err)
 	return m
 }
@@ -205,7 +217,7 @@ func testChatApp2(t *testing.T, n int) Message {
 	t.Helper()
 	m, err := FromChatApp2(chatapp2.Message{
 		To: fmt.Sprintf("+63917%07d", n), Content: chatapp2.Text{Body: "We open at nine"}, ReferenceID: fmt.Sprintf("order-%d", n),
-	})
+	}, Options{})
 	require.NoError(t, err)
 	return m
 }

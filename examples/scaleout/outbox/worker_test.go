@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/examples/scaleout/embedded"
 	"github.com/messaging-service/messaging-go/examples/scaleout/engine"
 	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/sms"
@@ -39,8 +40,8 @@ func TestWorkerLooksUpAndSendsAfterKillBeforeSend(t *testing.T) {
 	r := newRig(t, engine.Setup{})
 	m := testSMS(t, 1)
 	r.put(m)
-	r.forceRecord(m, Record{State: Sending, Attempt: 1, Worker: "killed"})
 	started := time.Now()
+	r.forceRecord(m, Record{State: Sending, Attempt: 1, Worker: "killed", SentAt: started})
 	r.start(fastOptions())
 	record := r.waitFor(m, Accepted)
 	assert.Equal(t, 2, record.Attempt)
@@ -136,17 +137,33 @@ func TestWorkerDoesNotSendAfterFailedLookup(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, engine.Setup{})
 	options := fastOptions()
-	options.GiveUpAfter = 1500 * time.Millisecond
+	options.SettleFor = 1500 * time.Millisecond
 	m := testSMS(t, 1)
 	r.put(m)
 	r.service.Inject(messagingtest.AcceptThenDrop(), 1)
 	r.service.Inject(messagingtest.Status(404, 0), 10_000) // the lookup gets a response, but from a wrong address
 	r.start(options)
 	record := r.waitFor(m, Parked)
-	assert.Contains(t, record.Reason, "the lookup failed")
+	assert.Contains(t, record.Reason, "looked up for 1.5s")
 	assert.Equal(t, 1, record.Attempt)
 	r.waitForAll()
 	assert.Equal(t, 1, r.sendCount(m))
+}
+
+func TestWorkerDoesNotResendUnlessToldTo(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, engine.Setup{})
+	options := fastOptions()
+	options.Resend, options.SettleFor = false, 2*time.Second
+	m := testSMS(t, 1)
+	r.put(m)
+	r.service.Inject(messagingtest.DropUnread(), 1)
+	r.start(options)
+	record := r.waitFor(m, Parked)
+	assert.Contains(t, record.Reason, "looked up for 2s")
+	assert.Equal(t, 1, record.Attempt)
+	assert.NotEmpty(t, record.Line, "an operator cannot send it again")
+	assert.Zero(t, r.sendCount(m))
 }
 
 func TestWorkerParksIfLookupFindsAnotherMessage(t *testing.T) {
@@ -156,8 +173,23 @@ func TestWorkerParksIfLookupFindsAnotherMessage(t *testing.T) {
 	m := testSMS(t, 1)
 	r.put(m)
 	r.service.Inject(messagingtest.DropUnread(), 1)
+	options := fastOptions()
+	options.SettleFor = time.Second
+	r.start(options)
+	assert.Contains(t, r.waitFor(m, Parked).Reason, "another number")
+	assert.Len(t, r.service.Sent(), 1, "it was sent")
+}
+
+func TestWorkerParksIfLookupsCannotSettle(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, engine.Setup{})
+	r.service.IgnoreFilter(true)
+	r.service.Seed(messagingtest.Sent{ID: "old", Channel: messagingtest.ChannelSMS, From: "ACME", To: "+639999999999", Text: "old", ReferenceID: "order-2"})
+	m := testSMS(t, 1)
+	r.put(m)
+	r.service.Inject(messagingtest.DropUnread(), 1)
 	r.start(fastOptions())
-	assert.Contains(t, r.waitFor(m, Parked).Reason, "another message")
+	assert.Contains(t, r.waitFor(m, Parked).Reason, "a lookup cannot settle it")
 }
 
 func TestWorkerLooksUpAgainAfterDuplicate(t *testing.T) {
@@ -178,7 +210,7 @@ func TestWorkerRecordsRefusal(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, engine.Setup{})
 	byService := testChatApp1(t, 1)
-	byLibrary, err := FromSMS(sms.Message{From: "ACME", To: "nobody", Text: "secret", ReferenceID: "invalid"})
+	byLibrary, err := FromSMS(sms.Message{From: "ACME", To: "nobody", Text: "secret", ReferenceID: "invalid"}, Options{})
 	require.NoError(t, err)
 	r.service.Inject(messagingtest.Status(400, 0), 1)
 	r.put(byService, byLibrary)
@@ -198,12 +230,12 @@ func TestWorkerRetriesUnprocessedMessage(t *testing.T) {
 	r := newRig(t, engine.Setup{})
 	m := testChatApp2(t, 1)
 	r.put(m)
-	r.service.Inject(messagingtest.Status(429, -1), 9) // more than the library retries
+	r.service.Inject(messagingtest.Status(429, -1), 3)
 	r.start(relaxedOptions())
 	r.waitForAll()
 	record := r.record(m)
 	assert.Equal(t, Accepted, record.State)
-	assert.Greater(t, record.Attempt, 1)
+	assert.Equal(t, 4, record.Attempt)
 	assert.Equal(t, 1, r.sendCount(m))
 }
 
@@ -249,34 +281,12 @@ func TestWorkerWaitsForEngine(t *testing.T) {
 	port := r.server.Port()
 	r.server.Close()
 	var err error
-	r.server, err = engine.Start(r.directory, port)
+	r.server, err = embedded.Start(r.directory, port)
 	require.NoError(t, err)
 	r.waitForAll()
 	for _, m := range all {
 		assert.Equal(t, Accepted, r.record(m).State)
 		assert.Equal(t, 1, r.sendCount(m))
-	}
-}
-
-func TestRateIsSharedByWorkers(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, engine.Setup{})
-	const rate, messages = 100, 120
-	for n := range messages {
-		r.put(testSMS(t, n))
-	}
-	require.NoError(t, SetRate(t.Context(), r.engine, rate))
-	started := time.Now()
-	for range 3 {
-		r.start(fastOptions())
-	}
-	r.waitForAll()
-	// A busy machine sends later, never earlier.
-	sent := r.service.Sent()
-	require.Len(t, sent, messages)
-	for i, s := range sent {
-		const burst = rate/10 + 1
-		assert.LessOrEqual(t, i+1, burst+int(rate*s.At.Sub(started).Seconds())+1, "message %d was sent too early", i)
 	}
 }
 
@@ -309,12 +319,12 @@ func TestNewWorkerRejectsBadOptions(t *testing.T) {
 func TestOutcomeReplacesEarlierState(t *testing.T) {
 	accepted := outcome{state: Accepted, messageID: "id"}
 	for _, test := range []struct {
-		name    string
-		record  Record
-		out     outcome
-		want    State // empty for no change
-		others  int
-		hasLine bool
+		name      string
+		record    Record
+		out       outcome
+		want      State // empty for no change
+		overtaken int
+		moves     bool // to another token
 	}{
 		{"accepted after unknown", Record{State: Unknown, Attempt: 2}, accepted, Accepted, 0, false},
 		{"accepted after parked", Record{State: Parked, Attempt: 2}, accepted, Accepted, 0, false},
@@ -322,19 +332,24 @@ func TestOutcomeReplacesEarlierState(t *testing.T) {
 		{"accepted after dropped by the operator", Record{State: Refused, Attempt: 2}, accepted, Accepted, 0, false},
 		{"accepted after accepted", Record{State: Accepted, Attempt: 2}, accepted, "", 0, false},
 		{"accepted after a later attempt started", Record{State: Sending, Attempt: 3}, accepted, Sending, 1, false},
-		{"refused after parked", Record{State: Parked, Attempt: 2}, outcome{state: Refused}, Refused, 0, true},
-		{"refused after a later attempt started", Record{State: Sending, Attempt: 3}, outcome{state: Refused}, "", 0, false},
-		{"not processed after parked", Record{State: Parked, Attempt: 2}, outcome{state: Queued}, Loading, 0, true},
+		{"unknown after a later attempt started", Record{State: Sending, Attempt: 3}, outcome{state: Unknown}, Sending, 1, false},
+		{"refused after a later attempt started", Record{State: Accepted, Attempt: 3}, outcome{state: Refused}, Accepted, 1, false},
+		{"not processed after a later attempt started", Record{State: Accepted, Attempt: 3}, outcome{state: Queued}, Accepted, 1, false},
+		{"refused after parked", Record{State: Parked, Attempt: 2}, outcome{state: Refused}, Refused, 0, false},
+		{"not processed", Record{State: Sending, Attempt: 2}, outcome{state: Queued}, Queued, 0, false},
+		{"not processed after parked", Record{State: Parked, Attempt: 2, Line: []byte("{}")}, outcome{state: Queued}, Queued, 0, true},
+		{"not processed after unknown", Record{State: Unknown, Attempt: 2}, outcome{state: Queued}, Queued, 0, true},
 		{"not processed after queued", Record{State: Queued, Attempt: 2}, outcome{state: Queued}, "", 0, false},
+		{"unknown", Record{State: Sending, Attempt: 2}, outcome{state: Unknown}, Unknown, 0, true},
 		{"unknown after unknown", Record{State: Unknown, Attempt: 2}, outcome{state: Unknown}, "", 0, false},
-		{"unknown after queued", Record{State: Queued, Attempt: 2}, outcome{state: Unknown}, "", 0, false},
+		{"unknown after queued because it was not listed", Record{State: Queued, Attempt: 2}, outcome{state: Unknown}, Unknown, 0, true},
 	} {
-		next, changes := entry{Record: test.record}.withOutcome(2, test.out, []byte(`{}`))
+		next, changes := Entry{Record: test.record}.withOutcome(2, test.out, Normal)
 		assert.Equal(t, test.want != "", changes, test.name)
 		if changes {
 			assert.Equal(t, test.want, next.State, test.name)
-			assert.Len(t, next.OtherIDs, test.others, test.name)
-			assert.Equal(t, test.hasLine, len(next.Line) > 0, test.name)
+			assert.Len(t, next.Overtaken, test.overtaken, test.name)
+			assert.Equal(t, test.moves, next.Token != test.record.Token, test.name)
 		}
 	}
 }

@@ -4,8 +4,8 @@ import (
 	"flag"
 	"fmt"
 	"log/slog"
-	"os"
-	"path/filepath"
+	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,24 +13,31 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/messaging-service/messaging-go/examples/scaleout/embedded"
 	"github.com/messaging-service/messaging-go/examples/scaleout/engine"
 	"github.com/messaging-service/messaging-go/examples/scaleout/outbox"
 	"github.com/messaging-service/messaging-go/examples/scaleout/progress"
 	"github.com/messaging-service/messaging-go/sms"
 )
 
-var _ = flag.Bool("whole", false, "accepted for the whole module; this package has no long tests")
+var whole = flag.Bool("whole", false, "read a million records")
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func TestStatusCountsAndFollowsRecords(t *testing.T) {
-	server, err := engine.Start(t.TempDir(), 0)
+func prepared(t *testing.T) *engine.Connection {
+	t.Helper()
+	server, err := embedded.Start(t.TempDir(), 0)
 	require.NoError(t, err)
 	t.Cleanup(server.Close)
-	c, err := engine.Connect(t.Context(), server.URL(), "test")
+	c, err := engine.Connect(t.Context(), engine.Options{URL: server.URL()})
 	require.NoError(t, err)
 	t.Cleanup(c.Close)
 	require.NoError(t, c.Prepare(t.Context(), engine.Setup{}))
+	return c
+}
+
+func TestStatusCountsAndFollowsRecords(t *testing.T) {
+	c := prepared(t)
 	log := slog.New(slog.DiscardHandler)
 	loader, err := outbox.NewLoader(t.Context(), c, log)
 	require.NoError(t, err)
@@ -40,7 +47,7 @@ func TestStatusCountsAndFollowsRecords(t *testing.T) {
 	assert.Equal(t, "no messages; 0/s", empty.String())
 
 	for n := range 5 {
-		m, err := outbox.FromSMS(sms.Message{From: "ACME", To: "+639171234567", Text: "Hi", ReferenceID: fmt.Sprint(n)})
+		m, err := outbox.FromSMS(sms.Message{From: "ACME", To: "+639171234567", Text: "Hi", ReferenceID: fmt.Sprint(n)}, outbox.Options{})
 		require.NoError(t, err)
 		_, err = loader.Put(t.Context(), m)
 		require.NoError(t, err)
@@ -50,29 +57,40 @@ func TestStatusCountsAndFollowsRecords(t *testing.T) {
 	set := func(reference, record string) {
 		t.Helper()
 		for e, err := range outbox.All(t.Context(), c) {
-			require.NoError(t, err)
-			if e.Reference == reference {
+			if e.Reference == reference && assert.NoError(t, err) {
 				_, err := records.PutString(t.Context(), e.Key, record)
 				require.NoError(t, err)
 			}
 		}
 	}
 	set("0", `{"state":"parked","reference":"0"}`)
-	set("1", `{"state":"accepted","reference":"1","otherIds":["x"]}`)
+	set("1", `{"state":"accepted","reference":"1","overtaken":[{"attempt":1,"state":"unknown"}]}`)
+	for key, record := range map[string]string{"sms.bad": "nonsense", "sms.newer": `{"state":"scheduled"}`, "sms.lonely": `{"state":"queued","lane":"normal"}`} {
+		_, err = records.PutString(t.Context(), key, record)
+		require.NoError(t, err)
+	}
+	_, err = c.JetStream.Publish(t.Context(), c.OutboxSubject("sms", "normal", "stray.0"), nil)
+	require.NoError(t, err)
+	limits, err := c.Bucket(t.Context(), engine.Limits)
+	require.NoError(t, err)
+	_, err = limits.PutString(t.Context(), "breaker.sms", `{"reason":"HTTP 401","opened":"2026-10-03T14:44:23Z"}`)
+	require.NoError(t, err)
 
 	status, err := progress.Read(t.Context(), c)
 	require.NoError(t, err)
-	assert.Equal(t, map[outbox.State]int{outbox.Queued: 3, outbox.Accepted: 1, outbox.Parked: 1}, status.Messages)
-	assert.Equal(t, 5, status.Total)
+	assert.Equal(t, map[outbox.State]int{outbox.Queued: 4, outbox.Accepted: 1, outbox.Parked: 1}, status.Messages)
+	assert.Equal(t, 6, status.Total)
 	assert.Equal(t, 2, status.Final())
-	assert.EqualValues(t, 5, status.Waiting)
+	assert.EqualValues(t, 6, status.Waiting)
 	assert.Positive(t, status.PerSecond)
-	assert.Contains(t, status.String(), "3 queued, 1 accepted, 1 parked, 1 POSSIBLY SENT TWICE")
+	assert.Contains(t, status.String(), "4 queued, 1 accepted, 1 parked, 1 POSSIBLY SENT TWICE, 2 UNREADABLE, 1 WITHOUT A TOKEN (run campaign reconcile), 1 WITHOUT A RECORD")
+	assert.Contains(t, status.String(), "\nBREAKER of sms open since 2026-10-03T14:44:23Z: HTTP 401")
 
 	changed := false
 	err = progress.Watch(t.Context(), c, time.Millisecond, func(s progress.Status) bool {
 		if !changed {
-			assert.Equal(t, 3, s.Messages[outbox.Queued])
+			assert.Equal(t, 4, s.Messages[outbox.Queued])
+			assert.Equal(t, 2, s.Unreadable)
 			set("2", `{"state":"refused","reference":"2"}`)
 			changed = true
 		}
@@ -81,16 +99,46 @@ func TestStatusCountsAndFollowsRecords(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestDisplayWritesPlainLinesToFile(t *testing.T) {
-	file, err := os.Create(filepath.Join(t.TempDir(), "out"))
+func TestStatusTakesLittleMemory(t *testing.T) {
+	c := prepared(t)
+	n := 20_000
+	if *whole {
+		n = 1_000_000
+	}
+	line := strings.Repeat("a", 300)
+	for i := range n {
+		_, err := c.JetStream.PublishAsync(c.BucketSubject(engine.Records, fmt.Sprint("sms.", i)), []byte(`{"state":"accepted","reason":"`+line+`"}`))
+		require.NoError(t, err)
+		if i%1000 == 0 {
+			<-c.JetStream.PublishAsyncComplete()
+		}
+	}
+	<-c.JetStream.PublishAsyncComplete()
+	var most uint64
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	runtime.GC()
+	var before runtime.MemStats
+	runtime.ReadMemStats(&before)
+	go func() {
+		defer close(stopped)
+		for {
+			select {
+			case <-stop:
+				return
+			case <-time.After(200 * time.Millisecond):
+				var now runtime.MemStats
+				runtime.GC() // what is left is in use
+				runtime.ReadMemStats(&now)
+				most = max(most, now.HeapAlloc)
+			}
+		}
+	}()
+	started := time.Now()
+	status, err := progress.Read(t.Context(), c)
+	close(stop)
+	<-stopped
 	require.NoError(t, err)
-	display, interval := progress.NewDisplay(file)
-	assert.Equal(t, time.Second, interval)
-	display.Show(progress.Status{Messages: map[outbox.State]int{outbox.Accepted: 2}, Total: 2, PerSecond: 7})
-	display.Println("a worker was killed")
-	display.End()
-	require.NoError(t, file.Close())
-	written, err := os.ReadFile(file.Name())
-	require.NoError(t, err)
-	assert.Equal(t, "2 accepted; 7/s\na worker was killed\n", string(written))
+	assert.Equal(t, n, status.Total)
+	t.Logf("%d records in %v, %d MiB more (with the engine in this process)", n, time.Since(started), (max(most, before.HeapAlloc)-before.HeapAlloc)>>20)
+	assert.Less(t, max(most, before.HeapAlloc)-before.HeapAlloc, uint64(100<<20))
 }

@@ -28,7 +28,7 @@ type receiver struct {
 func newReceiver(t *testing.T) *receiver {
 	t.Helper()
 	r := &receiver{}
-	hooks, err := webhook.NewReceiver(webhook.WithSecret("key", "a-long-enough-secret"), webhook.WithStore(webhook.NewMemoryStore(100, time.Hour)))
+	hooks, err := webhook.NewReceiver(webhook.WithSecret("key", "a-long-enough-secret"), webhook.WithStore(webhook.NewMemoryStore(100, time.Hour)), webhook.WithPOST())
 	require.NoError(t, err)
 	chat := func(_ context.Context, m webhook.ChatMessage) error {
 		r.mu.Lock()
@@ -201,4 +201,22 @@ func TestAnswerIsChecked(t *testing.T) {
 	}
 	status, _ := r.do(http.MethodPost, Root+"messages/msg-9/repeat", `{}`)
 	assert.Equal(t, http.StatusNotFound, status)
+}
+
+func TestAnswersInEveryForm(t *testing.T) {
+	t.Parallel()
+	program := newReceiver(t)
+	r := newRig(t, Config{Webhooks: program.webhooks()})
+	for i, form := range []string{formForm, formJSON, formQuery} {
+		r.api(http.MethodPatch, "settings", `{"webhookForm":"`+form+`"}`, nil)
+		var got struct{ Calls []Call }
+		r.api(http.MethodPost, "replies", `{"channel":"sms","from":"`+ana+`","text":"by `+form+`"}`, &got)
+		require.Equal(t, http.StatusOK, got.Calls[0].Status, form)
+		program.mu.Lock()
+		assert.Equal(t, "by "+form, program.texts[i].Text)
+		program.mu.Unlock()
+		contains(t, r.page("page/traffic?exchange="+itoa(got.Calls[0].Exchange)), "by", form)
+	}
+	status, _ := r.do(http.MethodPatch, Root+"settings", `{"webhookForm":"xml"}`)
+	assert.Equal(t, http.StatusBadRequest, status)
 }

@@ -249,7 +249,7 @@ func (s *Sandbox) getTraffic(w http.ResponseWriter, _ *http.Request) {
 // shown returns a copy of an exchange with what the ledger holds by now. The caller holds mu.
 func (s *Sandbox) shown(x *Exchange) Exchange {
 	c := *x
-	if e := s.broughtBy(x.requestID); e != nil {
+	if e := s.book.byRequest[x.requestID]; e != nil {
 		c.Message, c.InLedger = e.ID, true
 	}
 	return c
@@ -427,6 +427,7 @@ type Settings struct {
 	RefuseDuplicates bool              `json:"refuseDuplicates"`
 	ListingLag       string            `json:"listingLag"`
 	Webhooks         map[string]string `json:"webhooks"` // without secrets
+	WebhookForm      string            `json:"webhookForm"`
 }
 
 // settings returns what is set. The caller holds mu.
@@ -434,10 +435,10 @@ func (s *Sandbox) settings() Settings {
 	now := Settings{
 		Clock: time.Now().Add(s.advanced), Advanced: s.advanced.String(), Balance: s.service.Balance(),
 		RefuseDuplicates: s.refuseDuplicates, ListingLag: s.lag.String(), Webhooks: map[string]string{},
+		WebhookForm: s.form,
 	}
-	mask := newMasker(s.service, s.table)
 	for channel, target := range s.webhooks {
-		now.Webhooks[string(channel)] = mask.url(target, secretsOf(target, nil))
+		now.Webhooks[string(channel)] = s.mask.url(target, secretsOf(target, nil))
 	}
 	return now
 }
@@ -455,6 +456,7 @@ func (s *Sandbox) patchSettings(w http.ResponseWriter, r *http.Request) {
 		RefuseDuplicates *bool             `json:"refuseDuplicates"`
 		ListingLag       *string           `json:"listingLag"`
 		Webhooks         map[string]string `json:"webhooks"`
+		WebhookForm      *string           `json:"webhookForm"`
 	}
 	if !readJSON(w, r, &body) {
 		return
@@ -470,6 +472,10 @@ func (s *Sandbox) patchSettings(w http.ResponseWriter, r *http.Request) {
 	}
 	if body.Balance != nil && !regexp.MustCompile(`^\d{1,12}(\.\d{1,2})?$`).MatchString(*body.Balance) {
 		failed(w, errors.New("balance must be a number of at least zero with at most two decimals, such as 12.50"))
+		return
+	}
+	if body.WebhookForm != nil && !slices.Contains([]string{formQuery, formForm, formJSON}, *body.WebhookForm) {
+		failed(w, errors.New("webhookForm must be query, form or json"))
 		return
 	}
 	for channel, target := range body.Webhooks {
@@ -489,6 +495,9 @@ func (s *Sandbox) patchSettings(w http.ResponseWriter, r *http.Request) {
 	if body.ListingLag != nil {
 		s.lag = lag
 		s.service.SetLag(lag)
+	}
+	if body.WebhookForm != nil {
+		s.form = *body.WebhookForm
 	}
 	for channel, target := range body.Webhooks {
 		s.webhooks[messagingtest.Channel(channel)] = target

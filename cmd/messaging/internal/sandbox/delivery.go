@@ -194,10 +194,31 @@ func (s *Sandbox) reportAll(worker int) {
 // tries is how often the service calls a webhook again that failed.
 const tries = 2
 
+// The forms in which webhooks are called.
+const (
+	formQuery = "query" // a GET: the default of the service
+	formForm  = "form"
+	formJSON  = "json"
+)
+
+// callOptions returns how webhooks are called.
+func (s *Sandbox) callOptions() []messagingtest.ReceiveOption {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	opts := []messagingtest.ReceiveOption{messagingtest.RetryFailures(tries)}
+	switch s.form {
+	case formForm:
+		opts = append(opts, messagingtest.AsForm())
+	case formJSON:
+		opts = append(opts, messagingtest.AsJSON())
+	}
+	return opts
+}
+
 // reportDelivery calls the callback URL of a message.
 func (s *Sandbox) reportDelivery(ctx context.Context, id string, state messagingtest.DeliveryState, opts ...messagingtest.ReceiveOption) {
 	began := time.Now()
-	opts = append(opts, messagingtest.RetryFailures(tries))
+	opts = append(opts, s.callOptions()...)
 	replies := s.service.ReportDelivery(ctx, id, s.statusWord(string(state)), opts...)
 	s.called(id, string(state), s.callbackSecrets(id), began, replies)
 }
@@ -301,7 +322,7 @@ func (s *Sandbox) deliver(ctx context.Context, id string, opts ...messagingtest.
 	s.mu.Unlock()
 	s.live.notify(aboutMessages)
 	began := time.Now()
-	opts = append(opts, messagingtest.RetryFailures(tries))
+	opts = append(opts, s.callOptions()...)
 	replies := s.service.Receive(ctx, target, callback, opts...)
 	s.called(id, "answer", secretsOf(target, nil), began, replies)
 	s.mu.Lock()

@@ -19,6 +19,7 @@ type masker struct {
 	headers []string          // names in lower case
 	members *regexp.Regexp    // of JSON, whose values are secrets
 	params  []string          // of queries and forms
+	suspect *regexp.Regexp    // names of headers that hold secrets, in lower case
 }
 
 func newMasker(service *messagingtest.Server, t *table.Table) masker {
@@ -43,6 +44,7 @@ func newMasker(service *messagingtest.Server, t *table.Table) masker {
 		headers: []string{strings.ToLower(t.Auth.Token.Header), strings.ToLower(pair.Key), strings.ToLower(pair.Secret)},
 		members: regexp.MustCompile(`(?i)("(?:` + strings.Join(names, "|") + `)"\s*:\s*)("(?:[^"\\]|\\.)*"?|[^\s,}\]]+)`),
 		params:  params,
+		suspect: regexp.MustCompile(`key|secret|token|auth|password|cookie|signature`),
 	}
 }
 
@@ -59,8 +61,7 @@ func (m masker) header(h http.Header) []Header {
 }
 
 func (m masker) headerValue(name, value string) string {
-	secret := regexp.MustCompile(`key|secret|token|auth|password|cookie|signature`)
-	if !slices.Contains(m.headers, name) && !secret.MatchString(name) {
+	if !slices.Contains(m.headers, name) && !m.suspect.MatchString(name) {
 		return m.text(value)
 	}
 	if scheme, rest, ok := strings.Cut(value, " "); ok && rest != "" && strings.HasSuffix(name, "authorization") {

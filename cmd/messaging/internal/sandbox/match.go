@@ -212,5 +212,5 @@ func (s *Sandbox) callbackMatches(reply messagingtest.Reply) []Match {
 			}
 		}
 	}
-	return matchNames("request", namesIn(reply.Request.URL.RawQuery, nil), concepts, false)
+	return matchNames("request", namesIn(reply.Request.URL.RawQuery, []byte(reply.RequestBody)), concepts, false)
 }

@@ -50,6 +50,8 @@ func parsePages() *template.Template {
 		"title":      title,
 		"untilEnd":   func(id string) map[string]string { return map[string]string{"message": id} },
 		"faultNamed": func(name string) map[string]string { return map[string]string{"fault": name} },
+		"forms":      func() []string { return []string{formQuery, formForm, formJSON} },
+		"form":       func(name string) map[string]string { return map[string]string{"webhookForm": name} },
 		"duplicates": func(refuse bool) map[string]bool { return map[string]bool{"refuseDuplicates": refuse} },
 	}).ParseFS(web, "web/*.html"))
 }
@@ -365,11 +367,10 @@ func (s *Sandbox) sentView(v *entryView, e *entry) {
 	} else if left := s.lifetimeLeft(e); left > 0 && e.Sent.State != messagingtest.StateDelivered && e.Sent.State != messagingtest.StateRead {
 		v.Left = short(left)
 	}
-	mask := newMasker(s.service, s.table)
 	v.Raw = clip(parseNode(e.Sent.Body).indented(), maxShown)
 	if callback := e.Sent.CallbackURL; callback != "" {
 		v.CanRepeat = e.Sent.State != ""
-		v.Callback = mask.url(callback, secretsOf(callback, s.table.WebhookDelivery.Placeholders))
+		v.Callback = s.mask.url(callback, secretsOf(callback, s.table.WebhookDelivery.Placeholders))
 		v.Raw = replaceURL(v.Raw, callback, v.Callback)
 	}
 	if f := s.book.fallbackOf(e); f != nil {

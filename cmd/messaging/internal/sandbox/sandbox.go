@@ -44,6 +44,7 @@ type Sandbox struct {
 	token   string // of the page, for requests that change something
 	live    *hub
 	pages   *template.Template
+	mask    masker
 
 	ctx     context.Context //nolint:containedctx // it lasts as long as the sandbox
 	stop    context.CancelFunc
@@ -60,6 +61,7 @@ type Sandbox struct {
 	advanced time.Duration
 	faults   faultState
 	lag      time.Duration
+	form     string // in which webhooks are called
 
 	refuseDuplicates bool
 	traffic          []*Exchange
@@ -72,7 +74,7 @@ type Sandbox struct {
 func New(config Config) (*Sandbox, error) {
 	service := startService(config)
 	s := &Sandbox{
-		service: service, table: config.Contract.Table(), config: config, token: newSecret(), live: newHub(), pages: parsePages(),
+		service: service, table: config.Contract.Table(), config: config, token: newSecret(), live: newHub(), pages: parsePages(), mask: newMasker(service, config.Contract.Table()), form: formQuery,
 		webhooks: map[messagingtest.Channel]string{}, outcomes: map[conversationKey]outcomeChoice{},
 		book: newBook(),
 	}
@@ -281,7 +283,8 @@ func peerKey(peer string) string {
 // book holds entries by age and by conversation. The sandbox's mutex guards it.
 type book struct {
 	byID          map[string]*entry
-	entries       *list.List // of *entry, the oldest first
+	byRequest     map[string]*entry // what a request brought, by its ID
+	entries       *list.List        // of *entry, the oldest first
 	conversations map[conversationKey]*conversation
 	recent        *list.List // of *conversation, the latest first
 	bytes         int
@@ -290,7 +293,7 @@ type book struct {
 
 func newBook() book {
 	return book{
-		byID: map[string]*entry{}, entries: list.New(), conversations: map[conversationKey]*conversation{}, recent: list.New(),
+		byID: map[string]*entry{}, byRequest: map[string]*entry{}, entries: list.New(), conversations: map[conversationKey]*conversation{}, recent: list.New(),
 	}
 }
 
@@ -308,6 +311,9 @@ func (b *book) add(e *entry) []*entry {
 		c.Unread++
 	}
 	b.byID[e.ID], e.place = e, b.entries.PushBack(e)
+	if e.Sent != nil && e.Sent.FallbackOf == "" && e.Sent.RequestID != "" {
+		b.byRequest[e.Sent.RequestID] = e
+	}
 	e.size = sizeOf(e)
 	b.bytes += e.size
 	var dropped []*entry
@@ -324,6 +330,9 @@ func (b *book) add(e *entry) []*entry {
 func (b *book) remove(e *entry) {
 	b.entries.Remove(e.place)
 	delete(b.byID, e.ID)
+	if e.Sent != nil && b.byRequest[e.Sent.RequestID] == e {
+		delete(b.byRequest, e.Sent.RequestID)
+	}
 	b.bytes -= e.size
 	key := keyOf(e.Channel, e.Peer)
 	c := b.conversations[key]

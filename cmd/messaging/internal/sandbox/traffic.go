@@ -60,7 +60,7 @@ type exchangeKey struct{}
 
 // Serve passes a request to the service and takes it down.
 func (s *Sandbox) serve(w http.ResponseWriter, r *http.Request) {
-	x := &Exchange{At: time.Now(), Direction: "request", Method: r.Method}
+	x := &Exchange{ID: s.nextExchange(), At: time.Now(), Direction: "request", Method: r.Method}
 	request := &tail{ReadCloser: r.Body}
 	header := r.Header.Clone()
 	header.Set("Host", r.Host)
@@ -73,6 +73,14 @@ func (s *Sandbox) serve(w http.ResponseWriter, r *http.Request) {
 		s.finish(x, target, header, request, response)
 	}()
 	s.service.ServeHTTP(response, r)
+}
+
+// nextExchange returns an ID: exchanges are numbered as they begin.
+func (s *Sandbox) nextExchange() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.serial++
+	return s.serial
 }
 
 // arrived takes down what the service says about a request.
@@ -108,15 +116,14 @@ func (s *Sandbox) finish(x *Exchange, target string, header http.Header, request
 	path, query, _ := strings.Cut(target, "?")
 	operation := operationAt(s.table, path)
 	contentType := header.Get("Content-Type")
-	mask := newMasker(s.service, s.table)
-	x.URL = mask.url(target, nil)
-	x.RequestHeader, x.ResponseHeader = mask.header(header), mask.header(response.header)
-	x.RequestBody, x.RequestSize = mask.body(contentType, request.shown.String()), request.size
-	x.ResponseBody, x.ResponseSize = mask.body("", response.shown.String()), response.size
+	x.URL = s.mask.url(target, nil)
+	x.RequestHeader, x.ResponseHeader = s.mask.header(header), s.mask.header(response.header)
+	x.RequestBody, x.RequestSize = s.mask.body(contentType, request.shown.String()), request.size
+	x.ResponseBody, x.ResponseSize = s.mask.body("", response.shown.String()), response.size
 	x.Status = response.status
 	x.Operation = operation
 	if callback := callbackIn(s.table, operation, request.shown.Bytes()); callback != "" {
-		x.RequestBody = replaceURL(x.RequestBody, callback, mask.url(callback, secretsOf(callback, s.table.WebhookDelivery.Placeholders)))
+		x.RequestBody = replaceURL(x.RequestBody, callback, s.mask.url(callback, secretsOf(callback, s.table.WebhookDelivery.Placeholders)))
 	}
 	x.Matches = matches(s.table, operation, header, query, request.shown.Bytes(), response.shown.Bytes())
 	failed := response.status >= http.StatusBadRequest
@@ -138,24 +145,8 @@ func (s *Sandbox) finish(x *Exchange, target string, header http.Header, request
 	s.live.notify(aboutTraffic)
 }
 
-// inLedger returns the message that a request brought, or nil. The caller holds mu.
-func (s *Sandbox) broughtBy(requestID string) *entry {
-	if requestID == "" {
-		return nil
-	}
-	for e := s.book.entries.Back(); e != nil; e = e.Prev() {
-		entry, _ := e.Value.(*entry)
-		if entry.Sent != nil && entry.Sent.RequestID == requestID && entry.Sent.FallbackOf == "" {
-			return entry
-		}
-	}
-	return nil
-}
-
 // enter adds an exchange and drops the oldest. The caller holds mu.
 func (s *Sandbox) enter(x *Exchange) {
-	s.serial++
-	x.ID = s.serial
 	s.traffic = append(s.traffic, x)
 	if len(s.traffic) > maxExchanges {
 		s.traffic = slices.Clone(s.traffic[len(s.traffic)-maxExchanges:])
@@ -164,24 +155,20 @@ func (s *Sandbox) enter(x *Exchange) {
 
 // outgoing takes down a call of a webhook. The caller holds mu.
 func (s *Sandbox) outgoing(reply messagingtest.Reply, about string, secrets []string, began time.Time) *Exchange {
-	x := &Exchange{At: began, Direction: "callback", About: about, Millis: millis(reply.Took), Try: reply.Attempt, Status: reply.StatusCode}
-	mask := newMasker(s.service, s.table)
+	s.serial++
+	x := &Exchange{ID: s.serial, At: began, Direction: "callback", About: about, Millis: millis(reply.Took), Try: reply.Attempt, Status: reply.StatusCode}
 	if reply.Err != nil {
 		x.Error = strings.TrimPrefix(reply.Err.Error(), "messagingtest: ")
 	}
 	if reply.Request != nil {
-		x.Method, x.URL = reply.Request.Method, mask.url(reply.Request.URL.String(), secrets)
-		x.RequestHeader = mask.header(reply.Request.Header)
-		if reply.Request.GetBody != nil {
-			if body, err := reply.Request.GetBody(); err == nil {
-				text, _ := io.ReadAll(io.LimitReader(body, maxShown))
-				x.RequestBody, x.RequestSize = mask.body("", string(text)), len(text)
-			}
-		}
+		x.Method, x.URL = reply.Request.Method, s.mask.url(reply.Request.URL.String(), secrets)
+		x.RequestHeader = s.mask.header(reply.Request.Header)
+		contentType := reply.Request.Header.Get("Content-Type")
+		x.RequestBody, x.RequestSize = s.mask.body(contentType, clip(reply.RequestBody, maxShown)), len(reply.RequestBody)
 		x.Matches = s.callbackMatches(reply)
 	}
-	x.ResponseHeader = mask.header(reply.Header)
-	x.ResponseBody, x.ResponseSize = mask.body("", clip(string(reply.Body), maxShown)), len(reply.Body)
+	x.ResponseHeader = s.mask.header(reply.Header)
+	x.ResponseBody, x.ResponseSize = s.mask.body("", clip(string(reply.Body), maxShown)), len(reply.Body)
 	s.enter(x)
 	return x
 }

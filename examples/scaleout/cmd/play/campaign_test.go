@@ -1,0 +1,231 @@
+package main
+
+import (
+	"bufio"
+	"math/rand/v2"
+	neturl "net/url"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/messaging-service/messaging-go/examples/scaleout/embedded"
+	"github.com/messaging-service/messaging-go/examples/scaleout/engine"
+	"github.com/messaging-service/messaging-go/examples/scaleout/outbox"
+	"github.com/messaging-service/messaging-go/examples/scaleout/progress"
+)
+
+// runToEnd lets worker processes send everything, and kills a worker the given number of times on the way. It calls at with each status.
+func (c *campaign) runToEnd(workers, kills int, at func(progress.Status)) {
+	t := c.t
+	t.Helper()
+	running := make([]*process, workers)
+	for i := range running {
+		var err error
+		running[i], err = c.workers.start(t.Context())
+		require.NoError(t, err)
+		t.Cleanup(func() { running[i].kill() })
+	}
+	killed, next := 0, 1
+	deadline := time.Now().Add(4 * time.Minute)
+	err := progress.Watch(t.Context(), c.engine, 5*time.Millisecond, func(s progress.Status) bool {
+		at(s)
+		if killed < kills && s.Final() >= next {
+			victim := rand.IntN(workers)
+			running[victim].kill()
+			var err error
+			running[victim], err = c.workers.start(t.Context())
+			require.NoError(t, err)
+			killed++
+			share := s.Total / (kills + 1) // average number of verdicts between two kills
+			next = s.Final() + share/2 + rand.IntN(share)
+		}
+		if !assert.True(t, time.Now().Before(deadline), "the campaign did not end: %v", s) {
+			return false
+		}
+		return s.Final() < s.Total
+	})
+	require.NoError(t, err)
+	assert.Positive(t, killed, "no worker was killed")
+	for _, w := range running {
+		assert.NoError(t, w.stop(), "a stopped worker must exit cleanly")
+	}
+}
+
+// verify compares the records with what the service received.
+func (c *campaign) verify() {
+	c.t.Helper()
+	wrong, err := mismatches(c.t.Context(), c.engine, c.service.Sent())
+	require.NoError(c.t, err)
+	assert.Empty(c.t, wrong)
+	status, err := progress.Read(c.t.Context(), c.engine)
+	require.NoError(c.t, err)
+	c.t.Log(status)
+	assert.Zero(c.t, status.ToMend)
+}
+
+func size(t *testing.T, short int) int {
+	t.Helper()
+	if *whole {
+		return 5000
+	}
+	return short
+}
+
+func TestCampaignSendsSMSExactlyOnceAfterKills(t *testing.T) {
+	if !*whole {
+		t.Skip("run with -whole; the campaign of all channels is the short one")
+	}
+	t.Parallel()
+	n := size(t, 120)
+	c := newCampaign(t, engine.Setup{}, startedEngine(t).URL())
+	c.service.InjectRandomly(rand.Uint64(), 0.1, faults()...)
+	c.load(n, smsMessage)
+	c.runToEnd(3, n/50, func(progress.Status) {})
+	c.verify()
+	ids := map[string]bool{}
+	for _, s := range c.service.Sent() {
+		ids[s.ReferenceID] = true
+	}
+	assert.Len(t, ids, n)
+	assert.Len(t, c.service.Sent(), n, "a message was sent twice")
+	for e, err := range outbox.All(t.Context(), c.engine) {
+		require.NoError(t, err)
+		assert.Equal(t, outbox.Accepted, e.State, "%s: %s", e.Reference, e.Reason)
+	}
+}
+
+func TestCampaignSendsNothingTwiceAfterKills(t *testing.T) {
+	t.Parallel()
+	n := size(t, 120)
+	c := newCampaign(t, engine.Setup{}, startedEngine(t).URL())
+	c.service.InjectRandomly(rand.Uint64(), 0.1, faults()...)
+	c.load(n, mixedMessage)
+	c.runToEnd(3, n/50, func(progress.Status) {})
+	c.verify()
+	for e, err := range outbox.All(t.Context(), c.engine) {
+		require.NoError(t, err)
+		assert.False(t, e.Channel == outbox.SMS && e.State == outbox.Parked, "an SMS was parked that a lookup can settle")
+	}
+}
+
+func TestCampaignSurvivesEngineKill(t *testing.T) {
+	t.Parallel()
+	n := size(t, 120)
+	directory := t.TempDir()
+	server, url := startEngineProcess(t, directory, "0")
+	at, err := neturl.Parse(url)
+	require.NoError(t, err)
+	c := newCampaign(t, engine.Setup{}, url)
+	c.service.InjectRandomly(rand.Uint64(), 0.05, faults()...)
+	c.load(n, mixedMessage)
+	kills := 0
+	c.runToEnd(2, 1, func(s progress.Status) {
+		if kills < 2 && s.Final() > (kills+1)*n/3 {
+			kills++
+			require.NoError(t, server.Process.Kill())
+			_ = server.Wait()
+			server, _ = startEngineProcess(t, directory, at.Port())
+		}
+	})
+	assert.Equal(t, 2, kills)
+	c.verify()
+}
+
+// startEngineProcess starts an engine in its own process.
+func startEngineProcess(t *testing.T, directory, port string) (process *exec.Cmd, url string) {
+	t.Helper()
+	program, err := os.Executable()
+	require.NoError(t, err)
+	command := exec.Command(program, "engine", "-dir", directory, "-port", port)
+	command.Env = append(bare(), asCommand+"=1")
+	out, err := command.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, command.Start())
+	t.Cleanup(func() {
+		_ = command.Process.Kill()
+		_ = command.Wait()
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	require.NoError(t, err)
+	_, url, _ = strings.Cut(strings.TrimSpace(line), "=")
+	return command, url
+}
+
+func TestCampaignSurvivesNodeLoss(t *testing.T) {
+	n := 150
+	if *whole {
+		n = 2000
+	}
+	nodes, err := embedded.StartCluster(t.TempDir(), 3)
+	require.NoError(t, err)
+	var urls []string
+	for _, node := range nodes {
+		t.Cleanup(node.Close)
+		urls = append(urls, node.URL())
+	}
+	c := newCampaign(t, engine.Setup{Replicas: 3}, strings.Join(urls, ","))
+	c.service.InjectRandomly(rand.Uint64(), 0.05, faults()...)
+	c.load(n, smsMessage)
+	lost := false
+	c.runToEnd(3, 5, func(s progress.Status) {
+		if !lost && s.Final() > n/3 {
+			lost = true
+			nodes[rand.IntN(len(nodes))].Close()
+		}
+	})
+	assert.True(t, lost)
+	c.verify()
+	assert.Len(t, c.service.Sent(), n)
+}
+
+func TestCampaignSurvivesStoppedWorkers(t *testing.T) {
+	if !*whole {
+		t.Skip("stops of many seconds: run with -whole; package outbox has the short tests")
+	}
+	t.Parallel()
+	const n = 5000
+	c := newCampaign(t, engine.Setup{}, startedEngine(t).URL())
+	c.load(n, smsMessage)
+	stop := make(chan struct{})
+	var stopper sync.WaitGroup
+	var workers []*process
+	for range 3 {
+		w, err := c.workers.start(t.Context())
+		require.NoError(t, err)
+		t.Cleanup(w.kill)
+		workers = append(workers, w)
+	}
+	stopper.Go(func() {
+		for i := 0; ; i++ { // longer than AckWait and the settle window together
+			w := workers[i%len(workers)]
+			_ = w.command.Process.Signal(syscall.SIGSTOP)
+			select {
+			case <-stop:
+			case <-time.After(time.Duration(3500+rand.IntN(1500)) * time.Millisecond):
+			}
+			_ = w.command.Process.Signal(syscall.SIGCONT)
+			select {
+			case <-stop:
+				return
+			default:
+			}
+		}
+	})
+	require.NoError(t, outbox.SetRate(t.Context(), c.engine, n/60))
+	require.NoError(t, progress.Watch(t.Context(), c.engine, 50*time.Millisecond, func(s progress.Status) bool { return s.Final() < s.Total }))
+	close(stop)
+	stopper.Wait()
+	for _, w := range workers {
+		require.NoError(t, w.stop())
+	}
+	wrong, err := mismatches(t.Context(), c.engine, c.service.Sent())
+	require.NoError(t, err)
+	assert.Empty(t, wrong)
+}

@@ -1,0 +1,4 @@
+package engine
+
+// IsSupported is isSupported.
+var IsSupported = isSupported

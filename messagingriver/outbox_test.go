@@ -1,0 +1,485 @@
+package messagingriver_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/chatapp1"
+	"github.com/messaging-service/messaging-go/chatapp2"
+	"github.com/messaging-service/messaging-go/messagingriver"
+	"github.com/messaging-service/messaging-go/messagingtest"
+	"github.com/messaging-service/messaging-go/sms"
+)
+
+const number, text = "+639171234567", "The text of a message"
+
+func smsItem(reference string) messagingriver.Item {
+	return messagingriver.Item{Message: sms.Message{From: "ACME", To: number, Text: text, ReferenceID: reference}}
+}
+
+func chatItem(reference string) messagingriver.Item {
+	return messagingriver.Item{Message: chatapp1.New("channel-1", number).Text(text).WithReference(reference)}
+}
+
+func smsKey(reference string) messagingriver.Key {
+	return messagingriver.Key{Channel: "sms", Reference: reference}
+}
+
+func chatKey(reference string) messagingriver.Key {
+	return messagingriver.Key{Channel: "chatapp1", Reference: reference}
+}
+
+// quick are options for tests: a round each second.
+func quick() messagingriver.Options {
+	return messagingriver.Options{SendTimeout: 4 * time.Second, SettleFor: 2 * time.Second}
+}
+
+func connected(t testing.TB, options ...messaging.Option) (*messagingtest.Server, *messaging.Client) {
+	t.Helper()
+	service := messagingtest.NewServer(t)
+	client, err := messaging.NewClient(service.URL, append([]messaging.Option{messaging.WithToken(service.Token)}, options...)...)
+	require.NoError(t, err)
+	return service, client
+}
+
+func insert(t testing.TB, r rig, items ...messagingriver.Item) {
+	t.Helper()
+	added, err := r.insert(t.Context(), false, items...)
+	require.NoError(t, err)
+	require.Len(t, items, added)
+}
+
+// becomes waits until a message is in a state.
+func becomes(t testing.TB, r rig, key messagingriver.Key, state messagingriver.State) messagingriver.Record {
+	t.Helper()
+	var record messagingriver.Record
+	require.Eventually(t, func() bool {
+		var err error
+		record, err = r.Record(t.Context(), key)
+		return err == nil && record.State == state
+	}, 2*time.Minute, 20*time.Millisecond, "%v should become %s", key, state)
+	return record
+}
+
+func references(service *messagingtest.Server) map[string]int {
+	sent := map[string]int{}
+	for _, m := range service.Sent() {
+		sent[m.ReferenceID]++
+	}
+	return sent
+}
+
+func TestInsertSendsEveryChannelAndKeepsNoContent(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service, client := connected(t)
+		r := t.newRig(t, client, quick())
+		insert(t, r,
+			smsItem("order-1"), chatItem("order-2"),
+			messagingriver.Item{Message: chatapp2.Message{To: number, Content: chatapp2.Text{Body: text}, ReferenceID: "order-3"}},
+		)
+		record, err := r.Record(t.Context(), smsKey("order-1"))
+		require.NoError(t, err)
+		assert.Equal(t, messagingriver.Waiting, record.State)
+		assert.Equal(t, smsItem("order-1").Message, record.Message)
+		assert.Zero(t, record.Began)
+		jobs, err := r.dump(t.Context())
+		require.NoError(t, err)
+		require.Contains(t, jobs, text, "before it is sent, the outbox holds it")
+
+		defer r.start(t)()
+		record = becomes(t, r, smsKey("order-1"), messagingriver.Accepted)
+		becomes(t, r, chatKey("order-2"), messagingriver.Accepted)
+		becomes(t, r, messagingriver.Key{Channel: "chatapp2", Reference: "order-3"}, messagingriver.Accepted)
+
+		assert.Equal(t, map[string]int{"order-1": 1, "order-2": 1, "order-3": 1}, references(service))
+		assert.NotEmpty(t, record.Receipt.ID)
+		assert.Equal(t, "0.50", record.Receipt.Cost)
+		assert.Equal(t, 1, record.Attempts)
+		assert.WithinDuration(t, time.Now(), record.Began, time.Minute)
+		assert.Nil(t, record.Message)
+		rest, err := r.dump(t.Context())
+		require.NoError(t, err)
+		assert.NotContains(t, rest, text)
+		assert.NotContains(t, rest, number[1:])
+		assert.Contains(t, rest, "order-1")
+	})
+}
+
+func TestInsertIsPartOfTheTransaction(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service, client := connected(t)
+		r := t.newRig(t, client, quick())
+		added, err := r.insert(t.Context(), true, smsItem("undone"))
+		require.NoError(t, err)
+		assert.Equal(t, 1, added)
+		_, err = r.Record(t.Context(), smsKey("undone"))
+		require.ErrorIs(t, err, sql.ErrNoRows)
+		insert(t, r, smsItem("done"))
+		defer r.start(t)()
+		becomes(t, r, smsKey("done"), messagingriver.Accepted)
+		assert.Equal(t, map[string]int{"done": 1}, references(service))
+	})
+}
+
+func TestInsertIsUniqueByChannelAndReference(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service, client := connected(t)
+		r := t.newRig(t, client, quick())
+		added, err := r.insert(t.Context(), false, smsItem("a"), smsItem("b"), smsItem("a"), chatItem("a"))
+		require.NoError(t, err)
+		assert.Equal(t, 3, added)
+		added, err = r.insert(t.Context(), false, smsItem("a"), smsItem("c"))
+		require.NoError(t, err)
+		assert.Equal(t, 1, added)
+		defer r.start(t)()
+		for _, key := range []messagingriver.Key{smsKey("a"), smsKey("b"), smsKey("c"), chatKey("a")} {
+			becomes(t, r, key, messagingriver.Accepted)
+		}
+		added, err = r.insert(t.Context(), false, smsItem("a"))
+		require.NoError(t, err)
+		assert.Zero(t, added, "also after it was sent")
+		assert.Equal(t, map[string]int{"a": 2, "b": 1, "c": 1}, references(service), "an SMS and a chat message have the reference a")
+	})
+}
+
+func TestInsertRejects(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		_, client := connected(t)
+		r := t.newRig(t, client, quick())
+		for name, tt := range map[string]struct {
+			message messagingriver.Message
+			field   string
+		}{
+			"what the client rejects": {sms.Message{From: "ACME", To: "12", Text: text, ReferenceID: "a"}, "To"},
+			"no reference ID":         {sms.Message{From: "ACME", To: number, Text: text}, "ReferenceID"},
+			"a zero byte":             {sms.Message{From: "ACME", To: number, Text: text, ReferenceID: "a\x00b"}, "ReferenceID"},
+			"a long reference ID": {
+				chatapp1.New("channel-1", number).Text(text).WithReference(fmt.Sprintf("%0256d", 1)), "ReferenceID",
+			},
+		} {
+			t.Run(name, func(t *testing.T) {
+				_, err := r.insert(t.Context(), false, smsItem("valid"), messagingriver.Item{Message: tt.message})
+				var invalid *messaging.ValidationError
+				require.ErrorAs(t, err, &invalid)
+				assert.Equal(t, tt.field, invalid.Field)
+				assert.NotContains(t, err.Error(), number)
+			})
+		}
+		_, err := r.insert(t.Context(), false, messagingriver.Item{})
+		require.EqualError(t, err, "messagingriver: got <nil>; want an sms.Message, a chatapp1.Message or a chatapp2.Message")
+		_, err = r.insert(t.Context(), false, messagingriver.Item{Message: &sms.Message{}})
+		require.ErrorContains(t, err, "got *sms.Message")
+		_, err = r.Record(t.Context(), smsKey("valid"))
+		require.ErrorIs(t, err, sql.ErrNoRows, "all or nothing")
+	})
+}
+
+func TestScheduledMessageWaits(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service, client := connected(t)
+		r := t.newRig(t, client, quick())
+		later := smsItem("later")
+		later.ScheduledAt = time.Now().Add(time.Hour)
+		urgent := smsItem("now")
+		urgent.Priority = 1
+		urgent.ScheduledAt = time.Now().Add(-time.Hour)
+		insert(t, r, later, urgent)
+		defer r.start(t)()
+		becomes(t, r, smsKey("now"), messagingriver.Accepted)
+		assert.Equal(t, map[string]int{"now": 1}, references(service))
+	})
+}
+
+func TestRefusedMessageIsFinal(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service, client := connected(t)
+		r := t.newRig(t, client, quick())
+		service.Inject(messagingtest.Status(422, 0), 1)
+		insert(t, r, smsItem("a"))
+		defer r.start(t)()
+		record := becomes(t, r, smsKey("a"), messagingriver.Refused)
+		assert.Contains(t, record.Problem, "messaging: sms.send refused: HTTP 422")
+		assert.Nil(t, record.Message)
+		assert.Empty(t, service.Sent())
+	})
+}
+
+func TestMessageThatWasNotSentIsSentAgain(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		unready := true
+		client, err := messaging.NewClient(service.URL, messaging.WithTokenSource(func(context.Context) (messaging.Token, error) {
+			if unready {
+				unready = false
+				return messaging.Token{}, assert.AnError
+			}
+			return messaging.Token{Value: service.Token}, nil
+		}))
+		require.NoError(t, err)
+		r := t.newRig(t, client, quick())
+		insert(t, r, smsItem("a"))
+		defer r.start(t)()
+		record := becomes(t, r, smsKey("a"), messagingriver.Accepted)
+		assert.Equal(t, 2, record.Attempts)
+		assert.Equal(t, map[string]int{"a": 1}, references(service))
+	})
+}
+
+func TestMessageThatCannotBeSentIsParked(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		client, err := messaging.NewClient("http://127.0.0.1:1", messaging.WithToken("t"), messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}))
+		require.NoError(t, err)
+		r := t.newRig(t, client, quick())
+		insert(t, r, smsItem("a"))
+		require.NoError(t, r.exec(t.Context(), "UPDATE river_job SET max_attempts = 1"))
+		defer r.start(t)()
+		record := becomes(t, r, smsKey("a"), messagingriver.Parked)
+		assert.Contains(t, record.Problem, "not sent")
+		assert.Equal(t, smsItem("a").Message, record.Message, "a person may have it sent")
+	})
+}
+
+func TestUnknownOutcomeIsSettledOrParked(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service, client := connected(t)
+		r := t.newRig(t, client, quick())
+		stop := r.start(t)
+		defer stop()
+		// One at a time, because the next request takes the fault.
+		send := func(fault messagingtest.Fault, item messagingriver.Item, key messagingriver.Key, states ...messagingriver.State) {
+			service.Inject(fault, 1)
+			insert(t, r, item)
+			for _, state := range states {
+				becomes(t, r, key, state)
+			}
+		}
+		send(messagingtest.AcceptThenDrop(), smsItem("taken"), smsKey("taken"), messagingriver.Accepted)
+		send(messagingtest.DropUnread(), smsItem("lost"), smsKey("lost"), messagingriver.Parked)
+		send(messagingtest.AcceptThenDrop(), chatItem("taken"), chatKey("taken"), messagingriver.Parked)
+		send(messagingtest.DropUnread(), chatItem("lost"), chatKey("lost"), messagingriver.Parked)
+		send(messagingtest.DropUnread(), chatItem("unwanted"), chatKey("unwanted"), messagingriver.Parked)
+		record, err := r.Record(t.Context(), smsKey("taken"))
+		require.NoError(t, err)
+		assert.NotEmpty(t, record.Receipt.ID, "from the listing")
+
+		// A person decides, in bulk and while ranging.
+		var parked []messagingriver.Key
+		for record, err := range r.Parked(t.Context()) {
+			require.NoError(t, err)
+			assert.NotEmpty(t, record.Problem)
+			assert.NotNil(t, record.Message)
+			parked = append(parked, record.Key)
+			n, err := r.Resolve(t.Context(), messagingriver.Sent, smsKey("taken"))
+			require.NoError(t, err)
+			assert.Zero(t, n, "it is not parked")
+		}
+		assert.Equal(t, []messagingriver.Key{chatKey("lost"), chatKey("taken"), chatKey("unwanted"), smsKey("lost")}, parked)
+		resolve := func(decision messagingriver.Decision, want int, keys ...messagingriver.Key) {
+			n, err := r.Resolve(t.Context(), decision, keys...)
+			require.NoError(t, err)
+			assert.Equal(t, want, n)
+		}
+		resolve(messagingriver.Sent, 1, chatKey("taken"))
+		resolve(messagingriver.Drop, 1, chatKey("unwanted"))
+		resolve(messagingriver.Resend, 2, smsKey("lost"), chatKey("lost"), chatKey("taken"))
+		resolve(messagingriver.Resend, 0)
+		_, err = r.Resolve(t.Context(), "forget", smsKey("lost"))
+		require.EqualError(t, err, `messagingriver: Resolve got the decision "forget"; want Sent, Resend or Drop`)
+
+		becomes(t, r, smsKey("lost"), messagingriver.Accepted)
+		record = becomes(t, r, chatKey("lost"), messagingriver.Accepted)
+		assert.Equal(t, 2, record.Attempts)
+		record = becomes(t, r, chatKey("taken"), messagingriver.Accepted)
+		assert.Equal(t, "resolved: sent", record.Problem)
+		record = becomes(t, r, chatKey("unwanted"), messagingriver.Dropped)
+		assert.Nil(t, record.Message)
+		assert.Equal(t, map[string]int{"taken": 2, "lost": 2}, references(service), "an SMS and a chat message each")
+	})
+}
+
+func TestLostAttemptIsSettledAndNeverRepeated(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service, client := connected(t)
+		r := t.newRig(t, client, quick())
+		// As after a kill: the attempts have begun, and their jobs are gone.
+		for _, item := range []messagingriver.Item{smsItem("before the request"), smsItem("after the request"), chatItem("chat")} {
+			insert(t, r, item)
+		}
+		_, err := client.SMS.Send(t.Context(), smsItem("after the request").Message.(sms.Message))
+		require.NoError(t, err)
+		require.NoError(t, r.exec(t.Context(), fmt.Sprintf(
+			"UPDATE messaging_outbox SET state = 'sending', attempt = 1, began_at = %d, due_at = %d",
+			time.Now().Add(-time.Minute).UnixMilli(), time.Now().Add(-time.Second).UnixMilli())))
+		defer r.start(t)()
+		becomes(t, r, smsKey("after the request"), messagingriver.Accepted)
+		becomes(t, r, smsKey("before the request"), messagingriver.Parked)
+		becomes(t, r, chatKey("chat"), messagingriver.Parked)
+		assert.Equal(t, map[string]int{"after the request": 1}, references(service))
+	})
+}
+
+func TestMessageWithoutJobIsWoken(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		_, client := connected(t)
+		r := t.newRig(t, client, quick())
+		insert(t, r, smsItem("killed"), smsItem("cancelled"))
+		require.NoError(t, r.exec(t.Context(), "DELETE FROM river_job"))
+		require.NoError(t, r.exec(t.Context(), "UPDATE messaging_outbox SET due_at = 1"))
+		defer r.start(t)()
+		becomes(t, r, smsKey("killed"), messagingriver.Accepted)
+		becomes(t, r, smsKey("cancelled"), messagingriver.Accepted)
+	})
+}
+
+func TestTwoJobsOfOneMessageSendItOnce(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service, client := connected(t)
+		r := t.newRig(t, client, quick())
+		service.Inject(messagingtest.Slow(300*time.Millisecond), 1)
+		insert(t, r, smsItem("a"))
+		for range 5 {
+			require.NoError(t, r.wake(t.Context(), smsKey("a")))
+		}
+		defer r.start(t)()
+		becomes(t, r, smsKey("a"), messagingriver.Accepted)
+		require.NoError(t, r.wake(t.Context(), smsKey("a")))
+		insert(t, r, smsItem("b"))
+		becomes(t, r, smsKey("b"), messagingriver.Accepted)
+		assert.Equal(t, map[string]int{"a": 1, "b": 1}, references(service))
+	})
+}
+
+func TestAccountRefusalPausesTheQueue(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service, client := connected(t, messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}))
+		options := quick()
+		options.Workers = 5
+		r := t.newRig(t, client, options)
+		service.SetBalance("0")
+		const n = 60
+		var items []messagingriver.Item
+		for i := range n {
+			items = append(items, smsItem(fmt.Sprint("order-", i)))
+		}
+		insert(t, r, items...)
+		defer r.start(t)()
+		require.Eventually(t, func() bool {
+			paused, err := r.paused(t.Context())
+			return err == nil && paused
+		}, 2*time.Minute, 10*time.Millisecond)
+		time.Sleep(6 * time.Second) // a probe or two
+		assert.Less(t, service.Requests(), n, "the queue was paused")
+		for i := range n {
+			record, err := r.Record(t.Context(), smsKey(fmt.Sprint("order-", i)))
+			require.NoError(t, err)
+			require.Contains(t, []messagingriver.State{messagingriver.Waiting, messagingriver.Sending}, record.State)
+		}
+		service.SetBalance("100")
+		for i := range n {
+			becomes(t, r, smsKey(fmt.Sprint("order-", i)), messagingriver.Accepted)
+		}
+		assert.Len(t, references(service), n)
+		assert.Len(t, service.Sent(), n)
+	})
+}
+
+func TestPersonsPauseIsKept(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service, client := connected(t)
+		r := t.newRig(t, client, quick())
+		stop := r.start(t)
+		insert(t, r, smsItem("a"))
+		becomes(t, r, smsKey("a"), messagingriver.Accepted)
+		stop()
+		require.NoError(t, r.exec(t.Context(), "UPDATE river_queue SET paused_at = updated_at WHERE name = 'messaging'"))
+		insert(t, r, smsItem("b"))
+		stop = r.start(t)
+		defer stop()
+		time.Sleep(2 * time.Second)
+		assert.Equal(t, map[string]int{"a": 1}, references(service))
+	})
+}
+
+func TestOutcomeIsRecordedAfterTheDatabaseWasAway(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service, client := connected(t)
+		options := quick()
+		options.SendTimeout = 5 * time.Second
+		r := t.newRig(t, client, options)
+		service.Inject(messagingtest.Slow(500*time.Millisecond), 1)
+		insert(t, r, chatItem("a"))
+		defer r.start(t)()
+		require.Eventually(t, func() bool { return len(service.Sent()) == 1 }, 2*time.Minute, 5*time.Millisecond)
+		require.NoError(t, r.exec(t.Context(), "ALTER TABLE messaging_outbox RENAME TO away"))
+		time.Sleep(2 * time.Second)
+		require.NoError(t, r.exec(t.Context(), "ALTER TABLE away RENAME TO messaging_outbox"))
+		record := becomes(t, r, chatKey("a"), messagingriver.Accepted)
+		assert.NotEmpty(t, record.Receipt.ID)
+		assert.Len(t, service.Sent(), 1)
+	})
+}
+
+func TestOldRowsAreDeleted(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		_, client := connected(t)
+		options := quick()
+		options.Keep = 500 * time.Millisecond
+		r := t.newRig(t, client, options)
+		insert(t, r, smsItem("a"))
+		defer r.start(t)()
+		require.Eventually(t, func() bool {
+			rows, err := r.dump(t.Context())
+			_, gone := r.Record(t.Context(), smsKey("a"))
+			return err == nil && rows != "" && gone != nil
+		}, 2*time.Minute, 20*time.Millisecond)
+	})
+}
+
+func TestNewOutboxRejects(t *testing.T) {
+	t.Parallel()
+	_, client := connected(t)
+	db := openSQLite(t)
+	for name, tt := range map[string]struct {
+		db      *sql.DB
+		client  *messaging.Client
+		options messagingriver.Options
+		want    string
+	}{
+		"no database":       {nil, client, messagingriver.Options{}, "needs a database and a client, got nil"},
+		"no client":         {db, nil, messagingriver.Options{}, "needs a database and a client, got nil"},
+		"too many workers":  {db, client, messagingriver.Options{Workers: 10_001}, "Workers must be 1 to 10000, or 0 for the default, got 10001"},
+		"a negative number": {db, client, messagingriver.Options{Workers: -1}, "got -1"},
+		"a negative time":   {db, client, messagingriver.Options{Keep: -1}, "must not be negative"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := messagingriver.NewSQLite(tt.db, tt.client, tt.options)
+			require.ErrorContains(t, err, tt.want)
+		})
+	}
+	_, err := messagingriver.NewPostgres(nil, client, messagingriver.Options{})
+	require.EqualError(t, err, "messagingriver: NewPostgres needs a pool and a client, got nil")
+}

@@ -1,0 +1,243 @@
+package messagingriver_test
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/riverdriver/riversqlite"
+	"github.com/stretchr/testify/require"
+	_ "modernc.org/sqlite"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/messagingriver"
+)
+
+// openSQLite opens a database in a file of its own.
+func openSQLite(t testing.TB) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("sqlite", filepath.Join(t.TempDir(), "outbox.db")+"?_pragma=journal_mode(wal)&_pragma=busy_timeout(5000)&_txlock=immediate")
+	require.NoError(t, err)
+	db.SetMaxOpenConns(1)
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+// openPostgres opens a schema of its own, or skips the test if there is no server.
+func openPostgres(t testing.TB) *pgxpool.Pool {
+	t.Helper()
+	url := os.Getenv("OUTBOX_POSTGRES")
+	if url == "" {
+		t.Skip("no PostgreSQL: examples/outbox/with-postgres runs this test beside one")
+	}
+	config, err := pgxpool.ParseConfig(url)
+	require.NoError(t, err)
+	schema := "t" + strings.ToLower(rand.Text())
+	config.ConnConfig.RuntimeParams["search_path"] = schema
+	config.MaxConns = 10
+	pool, err := pgxpool.NewWithConfig(t.Context(), config)
+	require.NoError(t, err)
+	t.Cleanup(pool.Close)
+	_, err = pool.Exec(t.Context(), "CREATE SCHEMA "+schema)
+	require.NoError(t, err)
+	return pool
+}
+
+// outbox is what does not depend on the type of a transaction.
+type outbox interface {
+	AddTo(config *river.Config) error
+	Parked(ctx context.Context) iter.Seq2[messagingriver.Record, error]
+	Record(ctx context.Context, key messagingriver.Key) (messagingriver.Record, error)
+	Resolve(ctx context.Context, decision messagingriver.Decision, keys ...messagingriver.Key) (int, error)
+}
+
+// rig is an outbox on one of the databases, with what a test needs of both.
+type rig interface {
+	outbox
+	// insert enqueues items in one transaction, which it commits unless it is told to roll back.
+	insert(ctx context.Context, rollBack bool, items ...messagingriver.Item) (int, error)
+	// start works the queue until stop is called.
+	start(t testing.TB) (stop func())
+	// wake inserts another job for a message, as River's rescuer does for one that it takes for stuck.
+	wake(ctx context.Context, key messagingriver.Key) error
+	paused(ctx context.Context) (bool, error)
+	exec(ctx context.Context, statement string) error
+	pool() *sql.DB
+	// dump returns everything that the tables hold, as text.
+	dump(ctx context.Context) (string, error)
+}
+
+type rigOf[TTx any] struct {
+	*messagingriver.Outbox[TTx]
+
+	begin  func(ctx context.Context) (tx TTx, commit, rollBack func() error, err error)
+	driver riverdriver.Driver[TTx]
+	db     *sql.DB
+}
+
+func newRig[TTx any](t testing.TB, r rigOf[TTx]) rig {
+	t.Helper()
+	require.NoError(t, r.Migrate(t.Context()))
+	require.NoError(t, r.Migrate(t.Context()), "again")
+	return r
+}
+
+func sqliteRig(t testing.TB, client *messaging.Client, options messagingriver.Options) rig {
+	t.Helper()
+	db := openSQLite(t)
+	of, err := messagingriver.NewSQLite(db, client, options)
+	require.NoError(t, err)
+	return newRig(t, rigOf[*sql.Tx]{of, func(ctx context.Context) (*sql.Tx, func() error, func() error, error) {
+		tx, err := db.BeginTx(ctx, nil)
+		return tx, tx.Commit, tx.Rollback, err
+	}, riversqlite.New(db), db})
+}
+
+func postgresRig(t testing.TB, client *messaging.Client, options messagingriver.Options) rig {
+	t.Helper()
+	pool := openPostgres(t)
+	of, err := messagingriver.NewPostgres(pool, client, options)
+	require.NoError(t, err)
+	db := stdlib.OpenDBFromPool(pool)
+	t.Cleanup(func() { _ = db.Close() })
+	return newRig(t, rigOf[pgx.Tx]{of, func(ctx context.Context) (pgx.Tx, func() error, func() error, error) {
+		tx, err := pool.Begin(ctx)
+		return tx, func() error { return tx.Commit(ctx) }, func() error { return tx.Rollback(ctx) }, err
+	}, riverpgxv5.New(pool), db})
+}
+
+func (r rigOf[TTx]) insert(ctx context.Context, rollBack bool, items ...messagingriver.Item) (int, error) {
+	tx, commit, undo, err := r.begin(ctx)
+	if err != nil {
+		return 0, err
+	}
+	added, err := r.InsertMany(ctx, tx, items)
+	if rollBack || err != nil {
+		return added, errors.Join(err, undo())
+	}
+	return added, commit()
+}
+
+func (r rigOf[TTx]) client(config *river.Config) (*river.Client[TTx], error) {
+	config.Logger = slog.New(slog.DiscardHandler)
+	config.TestOnly = true
+	return river.NewClient(r.driver, config)
+}
+
+func (r rigOf[TTx]) start(t testing.TB) (stop func()) {
+	t.Helper()
+	config := &river.Config{}
+	require.NoError(t, r.AddTo(config))
+	client, err := r.client(config)
+	require.NoError(t, err)
+	require.NoError(t, client.Start(context.WithoutCancel(t.Context())))
+	return sync.OnceFunc(func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Minute)
+		defer cancel()
+		require.NoError(t, client.Stop(ctx))
+	})
+}
+
+func (r rigOf[TTx]) wake(ctx context.Context, key messagingriver.Key) error {
+	client, err := r.client(&river.Config{})
+	if err != nil {
+		return err
+	}
+	_, err = client.Insert(ctx, sendArgs{[]messagingriver.Key{key}}, &river.InsertOpts{Queue: "messaging"})
+	return err
+}
+
+// sendArgs are the arguments of the outbox's jobs.
+type sendArgs struct {
+	Messages []messagingriver.Key `json:"messages"`
+}
+
+func (sendArgs) Kind() string { return "messaging_send" }
+
+func (r rigOf[TTx]) paused(ctx context.Context) (bool, error) {
+	client, err := r.client(&river.Config{})
+	if err != nil {
+		return false, err
+	}
+	queue, err := client.QueueGet(ctx, "messaging")
+	return err == nil && queue.PausedAt != nil, err
+}
+
+func (r rigOf[TTx]) exec(ctx context.Context, statement string) error {
+	_, err := r.db.ExecContext(ctx, statement)
+	return err
+}
+
+func (r rigOf[TTx]) dump(ctx context.Context) (string, error) {
+	var all strings.Builder
+	for _, table := range []string{"river_job", "messaging_outbox", "messaging_pause"} {
+		rows, err := r.db.QueryContext(ctx, "SELECT * FROM "+table)
+		if err != nil {
+			return "", err
+		}
+		columns, err := rows.Columns()
+		if err != nil {
+			return "", err
+		}
+		for rows.Next() {
+			values := make([]any, len(columns))
+			for i := range values {
+				values[i] = new(any)
+			}
+			if err := rows.Scan(values...); err != nil {
+				return "", err
+			}
+			for _, value := range values {
+				switch value := (*value.(*any)).(type) {
+				case []byte:
+					all.Write(value)
+				default:
+					fmt.Fprint(&all, value)
+				}
+				all.WriteByte(' ')
+			}
+		}
+		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+			return "", err
+		}
+	}
+	return all.String(), nil
+}
+
+func (r rigOf[TTx]) pool() *sql.DB { return r.db }
+
+// test is a test on one of the databases.
+type test struct {
+	*testing.T
+
+	newRig func(testing.TB, *messaging.Client, messagingriver.Options) rig
+}
+
+// onBoth runs a test on both databases.
+func onBoth(t *testing.T, run func(t test)) {
+	t.Helper()
+	t.Run("SQLite", func(t *testing.T) {
+		t.Parallel()
+		run(test{t, sqliteRig})
+	})
+	t.Run("PostgreSQL", func(t *testing.T) {
+		t.Parallel()
+		run(test{t, postgresRig})
+	})
+}
