@@ -9,6 +9,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -67,10 +68,13 @@ func run(ctx context.Context, out io.Writer, listen string, rounds int) error {
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
-	fmt.Fprintf(out, "metrics at http://%s/metrics\n", listener.Addr())
-
-	p.rounds(ctx, rounds)
-	_ = server.Close()
-	<-served
-	return t.close(out)
+	_, err = fmt.Fprintf(out, "metrics at http://%s/metrics\n", listener.Addr())
+	if err == nil {
+		p.rounds(ctx, rounds)
+	}
+	err = errors.Join(err, server.Close(), t.close(out))
+	if ended := <-served; !errors.Is(ended, http.ErrServerClosed) {
+		err = errors.Join(err, ended)
+	}
+	return err
 }

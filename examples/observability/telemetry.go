@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -63,6 +65,7 @@ func (t *telemetry) summary(out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	var lines strings.Builder
 	for _, family := range families {
 		key := map[string]string{
 			"messaging_client_sent_messages_total": "messaging_verdict",
@@ -79,15 +82,12 @@ func (t *telemetry) summary(out io.Writer) error {
 				}
 			}
 		}
-		words := make([]string, 0, len(counts))
-		for word := range counts {
-			words = append(words, word)
-		}
-		slices.SortFunc(words, func(a, b string) int { return cmp.Compare(counts[b], counts[a]) })
-		fmt.Fprintln(out, family.GetName())
+		words := slices.SortedFunc(maps.Keys(counts), func(a, b string) int { return cmp.Compare(counts[b], counts[a]) })
+		fmt.Fprintln(&lines, family.GetName())
 		for _, word := range words {
-			fmt.Fprintf(out, "  %s=%q %d\n", key, word, counts[word])
+			fmt.Fprintf(&lines, "  %s=%q %d\n", key, word, counts[word])
 		}
 	}
-	return nil
+	_, err = io.WriteString(out, lines.String())
+	return err
 }
