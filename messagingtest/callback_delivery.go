@@ -26,7 +26,7 @@ type DeliveryReport struct {
 }
 
 func (d DeliveryReport) events() []event {
-	return []event{{callback: d, section: "webhook.delivery", at: d.At, extra: d.Extra, fields: []Param{
+	return []event{{callback: d, section: "delivery", at: d.At, extra: d.Extra, fields: []Param{
 		{"status", d.Status},
 		{"id", d.ID},
 		{"reference", d.ReferenceID},
@@ -79,37 +79,32 @@ func (s *Server) ReportDelivery(ctx context.Context, id, status string, opts ...
 		ID: r.ID, ReferenceID: r.ReferenceID, Kind: string(r.Channel), From: r.From, To: r.To,
 		Status: statusWord(s.names.WebhookDelivery.Statuses, status), At: now.UTC().Truncate(time.Millisecond),
 	}
-	if r.CallbackURL == "" {
-		return []Reply{{Callback: report, Err: errNoCallback}}
-	}
 	how := newReceiving(opts)
 	target := report.fill(r.CallbackURL, s.names, how.unescaped)
+	calls := []call{{callback: report, method: http.MethodGet, url: target}} // without parameters: the URL says it all
 	switch {
+	case target == "":
+		return []Reply{{Callback: report, Err: errNoCallback}}
 	case !isURL(target):
 		return []Reply{{Callback: report, Err: errCallbackURL}}
-	case how.encoding == "":
-		return s.deliverAll(ctx, []call{{callback: report, method: http.MethodGet, url: target}}, how)
-	default:
-		return s.deliverAll(ctx, how.calls(s.names, target, report.events()), how)
+	case how.encoding != "":
+		calls = how.calls(s.names, target, report.events())
 	}
+	return s.deliverAll(ctx, calls, how)
 }
 
-// fill replaces the placeholders of a callback URL.
+// fill replaces the placeholders of a callback URL. Of two that fit, the longer is meant: %tr, not %t.
 func (d DeliveryReport) fill(template string, t *table.Table, unescaped bool) string {
-	fields, placeholders := d.events()[0].values(t), t.WebhookDelivery.Placeholders
-	fields = slices.DeleteFunc(fields, func(f Param) bool { return placeholders[f.Name] == "" })
-	// The replacer takes the first that fits, so the longest have to stand first: %tr before %t.
-	slices.SortStableFunc(fields, func(a, b Param) int {
-		return cmp.Compare(len(placeholders[b.Name]), len(placeholders[a.Name]))
-	})
-	var replacements []string
-	for _, f := range fields {
-		value := escapeLittle(f.Value)
-		if !unescaped {
-			// In a path, too, where a + is no space.
-			value = strings.ReplaceAll(url.QueryEscape(f.Value), "+", "%20")
-		}
-		replacements = append(replacements, placeholders[f.Name], value)
+	escape := escapeLittle
+	if !unescaped {
+		escape = func(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") } // in a path, a + is no space
 	}
-	return strings.NewReplacer(replacements...).Replace(template)
+	var replacements [][]string
+	for _, f := range d.events()[0].values(t) {
+		if placeholder := t.WebhookDelivery.Placeholders[f.Name]; placeholder != "" {
+			replacements = append(replacements, []string{placeholder, escape(f.Value)})
+		}
+	}
+	slices.SortStableFunc(replacements, func(a, b []string) int { return cmp.Compare(len(b[0]), len(a[0])) })
+	return strings.NewReplacer(slices.Concat(replacements...)...).Replace(template)
 }

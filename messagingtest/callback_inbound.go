@@ -22,7 +22,7 @@ type InboundSMS struct {
 }
 
 func (m InboundSMS) events() []event {
-	return []event{{callback: m, section: "webhook.sms", at: m.ReceivedAt, extra: m.Extra, fields: []Param{
+	return []event{{callback: m, section: "sms", at: m.ReceivedAt, extra: m.Extra, fields: []Param{
 		{"id", m.ID},
 		{"from", m.From},
 		{"to", m.To},
@@ -58,7 +58,7 @@ type InboundChatApp struct {
 }
 
 func (m InboundChatApp) events() []event {
-	section := "webhook." + string(cmp.Or(m.Channel, ChannelChatApp1))
+	section := string(cmp.Or(m.Channel, ChannelChatApp1))
 	return []event{{callback: m, section: section, at: m.ReceivedAt, extra: m.Extra, fields: []Param{
 		{"id", m.ID},
 		{"from", m.From},

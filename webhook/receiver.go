@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/messaging-service/messaging-go/contract"
-	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 // A Receiver makes handlers for the callbacks of the service, and parses them. Get one from [NewReceiver]. It never changes,
@@ -124,31 +123,21 @@ func NewReceiver(options ...Option) (*Receiver, error) {
 // compile reads the contract.
 func (rcv *Receiver) compile() error {
 	t := rcv.contract.Table()
-	delivery := t.WebhookDelivery
 	rcv.callbacks = map[Callback]*callback{}
 	var problems []error
-	for _, section := range []struct {
-		name   Callback
-		params map[string][]string
-		table.Callback
-	}{
-		{CallbackSMS, t.WebhookSMS.Params, t.WebhookSMS.Callback},
-		{CallbackChatApp1, t.WebhookChatApp1.Params, t.WebhookChatApp1.Callback},
-		{CallbackChatApp2, t.WebhookChatApp2.Params, t.WebhookChatApp2.Callback},
-		{CallbackDelivery, delivery.Params, delivery.Callback},
-	} {
+	for name, section := range t.Webhooks() {
 		zone, err := time.LoadLocation(section.Zone)
 		if err != nil {
-			problems = append(problems, fmt.Errorf("webhook: WithContract: the zone of the %s callback: %w", section.name, err))
+			problems = append(problems, fmt.Errorf("webhook: WithContract: the zone of the %s callback: %w", name, err))
 		}
-		c := &callback{name: section.name, zone: zone, layouts: section.Layouts}
+		c := &callback{name: Callback(name), zone: zone, layouts: section.Layouts}
 		for _, text := range section.Events {
 			c.events = append(c.events, newPath(text))
 		}
 		for i, key := range conceptKeys() {
-			c.add(concept(i), section.params[key])
+			c.add(concept(i), section.Params[key])
 			if c.name == CallbackDelivery {
-				c.placeholders[i] = delivery.Placeholders[key]
+				c.placeholders[i] = t.WebhookDelivery.Placeholders[key]
 			}
 		}
 		rcv.callbacks[c.name] = c
