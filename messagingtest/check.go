@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"math"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -188,10 +189,9 @@ func isURL(s string) bool {
 
 // isURLTemplate checks the scheme and the host only: behind them, placeholders such as %s need not be valid escapes.
 func isURLTemplate(s string) bool {
-	scheme, rest, _ := strings.Cut(s, "://")
-	host, _, _ := strings.Cut(strings.NewReplacer("?", "/", "#", "/").Replace(rest), "/")
-	u, err := url.Parse(scheme + "://" + host)
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && !strings.ContainsFunc(s, isControlOrSpace)
+	u, err := url.Parse(regexp.MustCompile(`^[^/]*://[^/?#]*`).FindString(s))
+	isHTTP := err == nil && (u.Scheme == "http" || u.Scheme == "https")
+	return isHTTP && u.Hostname() != "" && !strings.ContainsFunc(s, isControlOrSpace)
 }
 
 func isControlOrSpace(r rune) bool { return r <= ' ' || r == 0x7f }

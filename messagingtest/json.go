@@ -150,7 +150,8 @@ func encode(v any) []byte {
 	return text
 }
 
-// numberOrText returns a whole number as a number, and any other text as it is.
+// numberOrText returns a whole number as a number, without quotes, and any other text as it is. So a client shows whether it
+// reads both.
 func numberOrText(s string) any {
 	if n, err := strconv.ParseInt(s, 10, 64); err == nil && strconv.FormatInt(n, 10) == s {
 		return n
