@@ -154,7 +154,7 @@ func lifetimeOf(raw json.RawMessage, unit string) time.Duration {
 	units := map[string]time.Duration{"ms": time.Millisecond, "m": time.Minute}
 	of := cmp.Or(units[unit], time.Second)
 	n, err := strconv.ParseUint(string(raw), 10, 63)
-	if err != nil || n > uint64(math.MaxInt64/of) {
+	if err != nil || time.Duration(n) > math.MaxInt64/of {
 		return 0
 	}
 	return time.Duration(n) * of
