@@ -144,9 +144,7 @@ func place(tree any, path string, value any) (any, bool) {
 
 func encode(v any) []byte {
 	text, err := json.Marshal(v)
-	if err != nil {
-		panic("messagingtest: " + err.Error()) // plain values, and raw JSON that was checked: a mistake in this package
-	}
+	must(err == nil, "%v", err) // plain values, and raw JSON that was checked: a mistake in this package
 	return text
 }
 
