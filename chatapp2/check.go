@@ -138,8 +138,7 @@ func (c *checks) choice(v reflect.Value, rule string) {
 			c.Found(c.here(), "want a JSON object that is not empty, or the text of one")
 		}
 	case v.Elem().Kind() == reflect.Pointer:
-		name := v.Elem().Type().Elem().String()
-		c.foundFault("must be a value, not a pointer: " + name + "{…}, not &" + name + "{…}")
+		c.foundFault(wire.CheckValue(v.Interface()))
 	default:
 		c.value(v.Elem(), "")
 	}
