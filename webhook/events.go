@@ -1,15 +1,59 @@
 package webhook
 
 import (
-	"bytes"
+	"cmp"
 	"encoding/json"
+	"errors"
+	"net/http"
 	"slices"
-	"strconv"
-	"strings"
 )
 
 // A JSON body can hold several events, in a list at one of the paths that the contract names. Each is then read like a body of
 // its own: names and paths of parameters begin at the event, and what stands around the list says nothing about it.
+
+// read reads the events of a request. What could be read is returned beside an error for the rest.
+func (rcv *Receiver) read(r *http.Request, c *callback) (events []event, problem error) {
+	q := request{Receiver: rcv, callback: c}
+	if err := q.receive(r); err != nil {
+		return nil, err
+	}
+	for i := range q.size() {
+		one, err := q.event(i)
+		if err == nil {
+			events, err = one.appendEvents(events)
+		}
+		if len(events) > maxEvents || errors.Is(err, ErrTooLarge) {
+			return nil, q.reject(ErrTooLarge)
+		}
+		problem = cmp.Or(problem, err)
+	}
+	return events, problem
+}
+
+// appendEvents appends the events of a request, or of an element of its list.
+func (q *request) appendEvents(events []event) ([]event, error) {
+	switch {
+	case q.callback.isChat():
+		return q.appendChat(events)
+	case q.callback.name == CallbackDelivery:
+		return q.appendReports(events)
+	}
+	m, err := q.sms()
+	if err != nil {
+		return events, err
+	}
+	return append(events, m), nil
+}
+
+// only returns the events of one type, or nil if there are none.
+func only[E any](events []event) (found []E) {
+	for _, e := range events {
+		if one, ok := any(e).(*E); ok {
+			found = append(found, *one)
+		}
+	}
+	return found
+}
 
 // findEvents looks for the list of events in the body.
 func (q *request) findEvents() error {
@@ -89,64 +133,4 @@ func (q *request) readPaths(object json.RawMessage) {
 		}
 		q.ambiguous = q.ambiguous || repeats
 	}
-}
-
-// path is a place in a JSON body, such as results.0.from.
-type path struct {
-	text  string
-	names []string
-}
-
-func newPath(text string) path {
-	if text == "" {
-		return path{} // the body itself
-	}
-	return path{text: text, names: strings.Split(text, ".")}
-}
-
-// in returns the value at the path in valid JSON, or nil, and reports whether a member on the way came twice with different
-// values: the first counts. A number is a position in a list, or the name of a member.
-func (p path) in(raw json.RawMessage) (found json.RawMessage, repeats bool) {
-	found = raw
-	for _, name := range p.names {
-		value, again := child(found, name)
-		found, repeats = value, repeats || again
-	}
-	return found, repeats
-}
-
-func child(raw json.RawMessage, name string) (found json.RawMessage, repeats bool) {
-	switch {
-	case isNested(raw, '{'):
-		for have, value := range members(raw) {
-			switch {
-			case have != name:
-			case found == nil:
-				found = value
-			default:
-				repeats = repeats || !bytes.Equal(found, value)
-			}
-		}
-	case isNested(raw, '['):
-		position, err := strconv.Atoi(name)
-		for element := range parts(raw) {
-			if position == 0 && err == nil {
-				return element, false
-			}
-			position--
-		}
-	}
-	return found, repeats
-}
-
-// elements returns the elements of a valid JSON list. It stops after one more than most.
-func elements(list json.RawMessage, most int) []json.RawMessage {
-	var found []json.RawMessage
-	for element := range parts(list) {
-		if len(found) > most {
-			break
-		}
-		found = append(found, element)
-	}
-	return found
 }

@@ -1,13 +1,9 @@
 package webhook
 
 import (
-	"bytes"
 	"encoding/json"
-	"iter"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 )
 
 // The bounds of the lists that are read. A short text of many empty elements would take much memory.
@@ -192,23 +188,15 @@ func (i item) from() string {
 	return ""
 }
 
-func (i item) context() Context {
-	context := i.object.object("context")
-	product := context.object("referred_product")
-	return Context{
-		ID: context.word("id"), From: context.word("from"),
-		Forwarded: context.flag("forwarded"), FrequentlyForwarded: context.flag("frequently_forwarded"),
-		CatalogID: product.word("catalog_id"), ProductID: product.word("product_retailer_id"),
-	}
-}
-
 // content returns the content of a kind that comes as JSON alone; nil for other kinds, and for a message that lacks what its
 // kind needs.
 func (i item) content(kind string) Content {
 	member := i.object.object(kind)
 	switch kind {
 	case "contacts":
-		return contacts(i.list(kind, maxContacts))
+		if cards := records[Contact](i.list(kind, maxContacts), maxContacts); cards != nil {
+			return Contacts(cards)
+		}
 	case "button":
 		if member != nil {
 			return Reply{Kind: ReplyTemplateButton, ID: member.word("payload"), Title: member.word("text")}
@@ -220,14 +208,17 @@ func (i item) content(kind string) Content {
 			return Reaction{MessageID: id, Emoji: member.word("emoji")}
 		}
 	case "order":
-		return order(member)
+		o := fill[Order](member)
+		o.Text, _ = member.text("text")
+		if o.Items = records[OrderItem](member.list("product_items", maxItems), maxItems); o.Items != nil {
+			return o
+		}
 	case "system":
+		if member != nil && member.object("identity") == nil { // some put it beside the notice
+			member = append(slices.Clip(member), pair{"identity", i.get("identity")})
+		}
 		if member != nil {
-			identity := member.object("identity")
-			if identity == nil {
-				identity = i.object.object("identity")
-			}
-			return system(member, identity)
+			return fill[System](member)
 		}
 	}
 	return nil
@@ -246,242 +237,11 @@ func interactive(member object) Content {
 	case ReplyForm:
 		reply.Name, reply.Title, reply.Response = inner.word("name"), inner.word("body"), inner.word("response_json")
 	case ReplyCallPermission:
-		reply.CallPermission = CallPermission{
-			Response: inner.word("response"), Permanent: inner.flag("is_permanent"), ExpiresAt: inner.time("expiration_timestamp"),
-			Source: inner.word("response_source"),
-		}
+		reply.CallPermission = fill[CallPermission](inner)
 	case ReplyPaymentMethod:
 		reply.Response = string(member.get(kind))
 	default:
 		return nil
 	}
 	return reply
-}
-
-func contacts(list []json.RawMessage) Content {
-	if list == nil || len(list) > maxContacts {
-		return nil
-	}
-	cards := make(Contacts, len(list))
-	for i, raw := range list {
-		cards[i] = contact(objectOf(raw))
-	}
-	return cards
-}
-
-func contact(card object) Contact {
-	name, work := card.object("name"), card.object("org")
-	c := Contact{
-		FormattedName: name.word("formatted_name"), FirstName: name.word("first_name"), MiddleName: name.word("middle_name"),
-		LastName: name.word("last_name"), Prefix: name.word("prefix"), Suffix: name.word("suffix"),
-		Company: work.word("company"), Department: work.word("department"), Title: work.word("title"),
-		Birthday: card.word("birthday"), VCard: card.word("vcard"), Origin: card.word("origin"),
-	}
-	for _, phone := range card.parts("phones") {
-		c.Phones = append(c.Phones, ContactPhone{Number: phone.word("phone"), ID: phone.word("wa_id"), Type: phone.word("type")})
-	}
-	for _, email := range card.parts("emails") {
-		c.Emails = append(c.Emails, ContactEmail{Address: email.word("email"), Type: email.word("type")})
-	}
-	for _, url := range card.parts("urls") {
-		c.URLs = append(c.URLs, ContactURL{URL: url.word("url"), Type: url.word("type")})
-	}
-	for _, address := range card.parts("addresses") {
-		c.Addresses = append(c.Addresses, ContactAddress{
-			Street: address.word("street"), City: address.word("city"), State: address.word("state"), ZIP: address.word("zip"),
-			Country: address.word("country"), CountryCode: address.word("country_code"), Type: address.word("type"),
-		})
-	}
-	return c
-}
-
-func order(member object) Content {
-	items := member.list("product_items", maxItems)
-	if items == nil || len(items) > maxItems {
-		return nil
-	}
-	text, _ := member.text("text")
-	o := Order{CatalogID: member.word("catalog_id"), Text: text, Items: make([]OrderItem, len(items))}
-	for i, raw := range items {
-		product := objectOf(raw)
-		quantity, err := strconv.Atoi(product.word("quantity"))
-		if err != nil {
-			quantity = 0
-		}
-		o.Items[i] = OrderItem{
-			ProductID: product.word("product_retailer_id"), Quantity: quantity, Price: product.word("item_price"),
-			Currency: product.word("currency"),
-		}
-	}
-	return o
-}
-
-func system(member, identity object) Content {
-	return System{
-		Kind: SystemKind(member.word("type")), Body: member.word("body"), NewID: member.word("wa_id", "new_wa_id"),
-		NewUserID: member.word("user_id"), NewParentUserID: member.word("parent_user_id"), CustomerID: member.word("customer"),
-		IdentityHash: identity.word("hash"), IdentityAcknowledged: identity.flag("acknowledged"),
-		IdentityChangedAt: identity.time("created_timestamp"),
-	}
-}
-
-// object is a JSON object of which only the members are decoded, in their order. A nil object has no members. Of members with
-// the same name the first counts.
-type object []member
-
-type member struct {
-	name string
-	raw  json.RawMessage
-}
-
-// objectOf returns a valid JSON object, or nil if raw is anything else.
-func objectOf(raw json.RawMessage) object {
-	if !isNested(raw, '{') {
-		return nil
-	}
-	o := object{}
-	for name, value := range members(raw) {
-		o = append(o, member{name, value})
-	}
-	return o
-}
-
-// members yields the names and values of a valid JSON object.
-func members(raw json.RawMessage) iter.Seq2[string, json.RawMessage] {
-	return func(yield func(string, json.RawMessage) bool) {
-		var name json.RawMessage
-		for part := range parts(raw) {
-			if name == nil {
-				name = part
-				continue
-			}
-			text, _ := scalar(name)
-			if !yield(text, part) {
-				return
-			}
-			name = nil
-		}
-	}
-}
-
-// parts yields the elements of a valid JSON list, or each name and each value of a valid object.
-func parts(raw json.RawMessage) iter.Seq[json.RawMessage] {
-	return func(yield func(json.RawMessage) bool) {
-		depth, begin, inString, escaped := 0, 0, false, false
-		for i, c := range raw {
-			switch {
-			case escaped:
-				escaped = false
-				continue
-			case inString:
-				escaped, inString = c == '\\', c != '"'
-				continue
-			case c == '"':
-				inString = true
-				continue
-			case c == '{', c == '[':
-				if depth++; depth == 1 {
-					begin = i + 1
-				}
-				continue
-			case c == '}', c == ']':
-				depth--
-			}
-			isEnd := depth == 0 && (c == '}' || c == ']')
-			if !isEnd && (depth != 1 || c != ',' && c != ':') {
-				continue
-			}
-			if part := bytes.TrimSpace(raw[begin:i]); len(part) > 0 && !yield(part) {
-				return
-			}
-			begin = i + 1
-		}
-	}
-}
-
-func (o object) get(name string) json.RawMessage {
-	for _, m := range o {
-		if m.name == name {
-			return m.raw
-		}
-	}
-	return nil
-}
-
-// repeats reports whether two members have the same name and different values.
-func (o object) repeats() bool {
-	sorted := slices.Clone(o)
-	slices.SortFunc(sorted, func(a, b member) int { return strings.Compare(a.name, b.name) })
-	for i := 1; i < len(sorted); i++ {
-		if sorted[i-1].name == sorted[i].name && !bytes.Equal(sorted[i-1].raw, sorted[i].raw) {
-			return true
-		}
-	}
-	return false
-}
-
-// hasList reports whether one of the members is a list.
-func (o object) hasList(members ...string) bool {
-	return slices.ContainsFunc(o, func(m member) bool { return slices.Contains(members, m.name) && isNested(m.raw, '[') })
-}
-
-// word returns the text of the first of the members that is a string, a number, true or false, and not blank.
-func (o object) word(members ...string) string {
-	for _, member := range members {
-		if text, _ := o.text(member); !isBlank(text) {
-			return text
-		}
-	}
-	return ""
-}
-
-// text returns the text of a member, which may be white space. The second result is false if the member has none.
-func (o object) text(member string) (string, bool) {
-	raw := o.get(member)
-	if raw == nil {
-		return "", false
-	}
-	text, nested := scalar(raw)
-	if nested {
-		return "", false
-	}
-	return text, true
-}
-
-func (o object) flag(member string) bool { return o.word(member) == "true" }
-
-func (o object) time(member string) time.Time {
-	return moment(o.word(member), time.UTC).UTC()
-}
-
-func (o object) object(member string) object { return objectOf(o.get(member)) }
-
-// list returns the elements of a member that is a list, and of all lists of that name; nil if there is none. It stops after
-// one more than most.
-func (o object) list(name string, most int) []json.RawMessage {
-	var list []json.RawMessage
-	for _, m := range o {
-		if m.name != name || !isNested(m.raw, '[') {
-			continue
-		}
-		if list == nil {
-			list = []json.RawMessage{}
-		}
-		list = append(list, elements(m.raw, most-len(list))...)
-	}
-	return list
-}
-
-// parts returns the first objects of a list of a contact.
-func (o object) parts(member string) []object {
-	var parts []object
-	for _, raw := range o.list(member, maxParts-1) {
-		parts = append(parts, objectOf(raw))
-	}
-	return parts
-}
-
-func isNested(raw json.RawMessage, opening byte) bool {
-	text := bytes.TrimLeft(raw, " \t\r\n")
-	return len(text) > 0 && text[0] == opening
 }

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -50,55 +51,30 @@ const (
 // callback is one of the four callbacks, as the contract describes it.
 type callback struct {
 	name         Callback
-	names        [][]name            // of parameters, by their length
-	placeholders [numConcepts]string // what stands for a value that the service did not fill in
-	paths        []path              // of parameters in a JSON body
-	events       []path              // where a JSON body may hold several events
+	concepts     map[string][]concept // by the names of parameters, what they stand for
+	placeholders [numConcepts]string  // what stands for a value that the service did not fill in
+	paths        []path               // of parameters in a JSON body
+	events       []path               // where a JSON body may hold several events
 	zone         *time.Location
 	layouts      []string // further forms of times
 }
 
-// name is the name of a parameter.
-type name struct {
-	text     string
-	concepts []concept
-}
+func (c *callback) isChat() bool { return c.name == CallbackChatApp1 || c.name == CallbackChatApp2 }
 
 // add adds the names of a concept.
 func (c *callback) add(of concept, names []string) {
-	for _, text := range names {
-		for len(c.names) <= len(text) {
-			c.names = append(c.names, nil)
+	for _, name := range names {
+		if c.concepts[name] == nil && strings.Contains(name, ".") {
+			c.paths = append(c.paths, newPath(name))
 		}
-		same := c.names[len(text)]
-		i := slices.IndexFunc(same, func(n name) bool { return n.text == text })
-		if i < 0 {
-			i, same = len(same), append(same, name{text: text})
-			if strings.Contains(text, ".") {
-				c.paths = append(c.paths, newPath(text))
-			}
-		}
-		same[i].concepts = append(same[i].concepts, of)
-		c.names[len(text)] = same
+		c.concepts[name] = append(c.concepts[name], of)
 	}
-}
-
-// conceptsOf returns what a parameter stands for. Few names have the same length, so this takes half as long as a map.
-func (c *callback) conceptsOf(parameter string) []concept {
-	if len(parameter) < len(c.names) {
-		for i := range c.names[len(parameter)] {
-			if n := &c.names[len(parameter)][i]; n.text == parameter {
-				return n.concepts
-			}
-		}
-	}
-	return nil
 }
 
 // needs reports whether the callback reads a parameter, or members of it.
 func (c *callback) needs(parameter string) bool {
 	begins := func(p path) bool { return len(p.names) > 0 && p.names[0] == parameter }
-	return len(c.conceptsOf(parameter)) > 0 || slices.ContainsFunc(c.paths, begins) || slices.ContainsFunc(c.events, begins)
+	return c.concepts[parameter] != nil || slices.ContainsFunc(c.paths, begins) || slices.ContainsFunc(c.events, begins)
 }
 
 // NewReceiver returns a Receiver. Without options it reads the default contract, takes GET only, asks for no secret and
@@ -130,7 +106,7 @@ func (rcv *Receiver) compile() error {
 		if err != nil {
 			problems = append(problems, fmt.Errorf("webhook: WithContract: the zone of the %s callback: %w", name, err))
 		}
-		c := &callback{name: Callback(name), zone: zone, layouts: section.Layouts}
+		c := &callback{name: Callback(name), concepts: map[string][]concept{}, zone: zone, layouts: section.Layouts}
 		for _, text := range section.Events {
 			c.events = append(c.events, newPath(text))
 		}
@@ -161,4 +137,56 @@ func (rcv *Receiver) checkSecrets() error {
 		}
 	}
 	return errors.Join(problems...)
+}
+
+// The environment variables of NewReceiverFromEnv.
+const (
+	envContract = "MESSAGING_CONTRACT"
+	envSecret   = "MESSAGING_WEBHOOK_SECRET"
+)
+
+// NewReceiverFromEnv returns a Receiver configured by environment variables:
+//
+//   - MESSAGING_CONTRACT: optional, the path of a file with a contract overlay, as for messaging.NewClientFromEnv
+//   - MESSAGING_WEBHOOK_SECRET: the parameter of [WithSecret] and its secret, such as key=QZ5JEWNTJ4W5SXPJSAXLQJ6YPM. Several
+//     secrets are separated by spaces; the first is the one that DeliveryURL writes. It may be absent only if an option
+//     proves the origin: WithSecret, WithPathSecret or WithVerifier
+//
+// The options are applied on top. Errors name variables and never show their values.
+func NewReceiverFromEnv(options ...Option) (*Receiver, error) {
+	var fromEnv []Option
+	var problems []error
+	if file := os.Getenv(envContract); file != "" {
+		names, err := readContract(file)
+		if err != nil {
+			problems = append(problems, fmt.Errorf("webhook: %s: %w", envContract, err))
+		}
+		fromEnv = append(fromEnv, WithContract(names))
+	}
+	value, given := os.LookupEnv(envSecret)
+	parameter, secrets, found := strings.Cut(value, "=")
+	switch parameter = strings.TrimSpace(parameter); {
+	case !given:
+	case parameter == "" || !found || isBlank(secrets):
+		problems = append(problems, errors.New("webhook: "+envSecret+": want PARAMETER=SECRET, such as key=…; got none of the form"))
+	default:
+		fromEnv = append(fromEnv, WithSecret(parameter, strings.Fields(secrets)...))
+	}
+	if len(problems) > 0 {
+		return nil, errors.Join(problems...)
+	}
+	rcv, err := NewReceiver(append(fromEnv, options...)...)
+	if err == nil && len(rcv.secrets)+len(rcv.pathSecrets)+len(rcv.verifiers) == 0 {
+		return nil, errors.New("webhook: " + envSecret + ": required, unless an option proves the origin; anyone could call")
+	}
+	return rcv, err
+}
+
+// readContract reads an overlay from a file. An error does not show the path, which the variable may not be meant to hold.
+func readContract(file string) (contract.Contract, error) {
+	overlay, err := os.ReadFile(file) //nolint:gosec // the user names the file
+	if err != nil {
+		return contract.Contract{}, fmt.Errorf("the file that it names cannot be read: %w", errors.Unwrap(err))
+	}
+	return contract.Parse(overlay)
 }

@@ -128,18 +128,12 @@ var boundary = regexp.MustCompile(`[A-Z]+[0-9]*(?:[a-z][a-z0-9]*)?|[a-z][a-z0-9]
 
 // words returns the words of a path: those of the objects around a member, and its own.
 func (g *guesser) words(path string) (above, own []string) {
-	parts := strings.Split(path, ".")
-	for i, part := range parts {
-		if table.IsPosition(part) {
-			continue
+	for part := range strings.SplitSeq(path, ".") {
+		if !table.IsPosition(part) {
+			above, own = append(above, own...), g.split(part)
 		}
-		words := g.split(part)
-		if i == len(parts)-1 {
-			return above, words
-		}
-		above = append(above, words...)
 	}
-	return above, nil
+	return above, own
 }
 
 func (g *guesser) split(name string) (words []string) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -119,9 +120,7 @@ func TestBadInputIsOneLine(t *testing.T) {
 		"invalid value":                             {args: []string{"-timeout", "long"}},
 	} {
 		r := newRig(t, "http://127.0.0.1:1", "secret-token-1")
-		for name, value := range input.env {
-			r.env[name] = value
-		}
+		maps.Copy(r.env, input.env)
 		status, out, progress := r.run(input.args...)
 		assert.Equal(t, statusUnknown, status, want)
 		assert.Contains(t, progress, want)
@@ -160,6 +159,19 @@ func TestEmptyAccountIsNotFoundOut(t *testing.T) {
 	assert.Equal(t, statusUnknown, status)
 	assert.Contains(t, out, "the account lists no message")
 	assert.Contains(t, out, "no row has a reference ID")
+}
+
+// TestSendBringsRowToLookAt examines an account that has no message before, and rows of its own.
+func TestSendBringsRowToLookAt(t *testing.T) {
+	t.Parallel()
+	srv := messagingtest.NewServer(t, messagingtest.WithContract(parseContract(t, `{"sms.list": {"record": {"id": ["msgUuid"], "reference": ["tags.0"]}}}`)))
+	r := newRig(t, srv.URL, srv.Token)
+	report := r.report("-send", "+639170000001", "-from", "ACME", "-yes")
+	assert.Equal(t, statusDiffers, report.Status)
+	assert.False(t, report.has(Unknown), "%+v", report.Checks)
+	assert.Equal(t, `"sms.list": {"record": {"reference": ["tags.0"]}}`, r.check(report, "send", "reference in rows").Overlay)
+	assert.Equal(t, `"sms.list": {"record": {"id": ["msgUuid"]}}`, r.check(report, "listing", "id").Overlay)
+	assert.Equal(t, OK, r.check(report, "filters", "reference that exists").Result)
 }
 
 // rows serves a listing that ignores every parameter.
