@@ -83,7 +83,7 @@ func (s *Server) confirm(t table.Send, m submission) any {
 }
 
 func readSMS(f fields) (submission, *problem) {
-	p := f.check(rulesOfSMS()...)
+	p := f.check(f.rulesOfSMS()...)
 	m := f.message(ChannelSMS)
 	m.Parts = countParts(m.Text)
 	return submission{Sent: m}, p
