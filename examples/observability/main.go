@@ -44,10 +44,6 @@ func main() {
 
 // run plays the given number of rounds, or without end if it is 0, and serves the metrics meanwhile.
 func run(ctx context.Context, out io.Writer, listen string, rounds int) error {
-	t, err := newTelemetry(out)
-	if err != nil {
-		return err
-	}
 	if listen == "" {
 		listen = "127.0.0.1:0"
 	}
@@ -55,10 +51,14 @@ func run(ctx context.Context, out io.Writer, listen string, rounds int) error {
 	if err != nil {
 		return err
 	}
+	defer func() { _ = listener.Close() }() // the server has closed it, unless there was none
+	t, err := newTelemetry(out)
+	if err != nil {
+		return err
+	}
 	p, err := newPlay(t.observer, "http://"+listener.Addr().String())
 	if err != nil {
-		_ = listener.Close()
-		return err
+		return errors.Join(err, t.close(out))
 	}
 	defer p.service.Close()
 
