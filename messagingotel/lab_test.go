@@ -25,6 +25,7 @@ import (
 type lab struct {
 	observer *messagingotel.Observer
 	tracers  *sdktrace.TracerProvider
+	meters   *sdkmetric.MeterProvider
 	spans    *tracetest.InMemoryExporter
 	metrics  *sdkmetric.ManualReader
 	service  *messagingtest.Server
@@ -34,9 +35,9 @@ func newLab(tb testing.TB) *lab {
 	tb.Helper()
 	l := &lab{spans: tracetest.NewInMemoryExporter(), metrics: sdkmetric.NewManualReader(), service: messagingtest.NewServer(tb)}
 	l.tracers = sdktrace.NewTracerProvider(sdktrace.WithSyncer(l.spans))
-	meters := sdkmetric.NewMeterProvider(sdkmetric.WithReader(l.metrics))
+	l.meters = sdkmetric.NewMeterProvider(sdkmetric.WithReader(l.metrics))
 	var err error
-	l.observer, err = messagingotel.New(messagingotel.WithTracerProvider(l.tracers), messagingotel.WithMeterProvider(meters))
+	l.observer, err = messagingotel.New(messagingotel.WithTracerProvider(l.tracers), messagingotel.WithMeterProvider(l.meters))
 	require.NoError(tb, err)
 	return l
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/otel"
 	noopmetric "go.opentelemetry.io/otel/metric/noop"
 	nooptrace "go.opentelemetry.io/otel/trace/noop"
 
@@ -41,8 +42,41 @@ func TestOptions(t *testing.T) {
 			assert.Nil(t, observer)
 		})
 	}
-	_, err := messagingotel.New() // the global providers
+}
+
+func TestGlobalProvidersAreTheDefault(t *testing.T) {
+	l := newLab(t)
+	otel.SetTracerProvider(l.tracers)
+	otel.SetMeterProvider(l.meters)
+	observer, err := messagingotel.New()
 	require.NoError(t, err)
+	client, err := messaging.NewClient(l.service.URL, messaging.WithToken(l.service.Token), messaging.WithObserver(observer))
+	require.NoError(t, err)
+	_, err = client.SMS.Send(t.Context(), message)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"send sms (client)", "  POST (client)"}, l.tree())
+	assert.Equal(t, map[string]int64{"accepted": 1}, l.counts(t, "messaging.client.sent.messages", verdict))
+}
+
+func TestServer(t *testing.T) {
+	for _, test := range []struct{ url, address, port string }{
+		{"https://api.example.com/base", "api.example.com", ""},
+		{"https://api.example.com:8443/base", "api.example.com", "8443"},
+		{"https://[2001:db8::1]", "2001:db8::1", ""},
+		{"https://[2001:db8::1]:8443", "2001:db8::1", "8443"},
+	} {
+		t.Run(test.url, func(t *testing.T) {
+			l := newLab(t)
+			client, err := messaging.NewClient(test.url, messaging.WithToken("t"), messaging.WithObserver(l.observer), respond(http.StatusForbidden, ""))
+			require.NoError(t, err)
+			_, err = client.SMS.Send(t.Context(), message)
+			require.Error(t, err)
+			for _, name := range []string{"send sms", "POST"} {
+				assert.Equal(t, test.address, l.span(t, name)["server.address"])
+				assert.Equal(t, test.port, l.span(t, name)["server.port"])
+			}
+		})
+	}
 }
 
 // Whatever is sent, received or fails, nothing personal and no credential is in what is exported: no name, attribute, description,

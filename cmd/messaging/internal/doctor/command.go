@@ -287,13 +287,18 @@ func (s *settings) examine(ctx context.Context, d *doctor) {
 			d.add("interrupted", Unknown, "what was not looked at by then is not here")
 		}
 	}()
-	if !d.examineListing(ctx) {
-		return
-	}
+	isListed := d.examineListing(ctx)
 	send := func() {
 		if s.send != "" && ctx.Err() == nil {
 			d.examineSend(ctx, s.from, s.send, s.wait)
 		}
+	}
+	switch {
+	case !isListed && d.takesCredentials():
+		send() // the account may send, although it does not list
+		return
+	case !isListed:
+		return
 	}
 	if len(filled(d.valuesOf(d.rows, "reference"))) == 0 {
 		send() // so that there is a row to go on with

@@ -79,6 +79,11 @@ func (d *doctor) examineListing(ctx context.Context) bool {
 	if l.doc == nil || l.x.status >= http.StatusMultipleChoices {
 		return false
 	}
+	if failed, ok := errors.AsType[*messaging.Error](l.err); ok && failed.Code != "" {
+		d.add("first page", Unknown, describe(l.err))
+		d.failure(l)
+		return false
+	}
 	if l.rows == nil {
 		if l = d.findRows(ctx, l); l.rows == nil {
 			return false
@@ -190,6 +195,13 @@ func (d *doctor) address(l lookup) bool {
 	}
 	d.add("credentials", OK, "accepted")
 	return true
+}
+
+// takesCredentials reports whether the service responded, and not with a refusal of the credentials.
+func (d *doctor) takesCredentials() bool {
+	return !slices.ContainsFunc(d.report.Checks, func(c Check) bool {
+		return c.Result == Unknown && (c.Name == "request" || c.Name == "reached" || c.Name == "credentials")
+	})
 }
 
 // unreached says why there was no response.

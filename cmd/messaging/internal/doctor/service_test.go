@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"context"
 	"crypto/tls"
 	"fmt"
 	"io"
@@ -43,6 +44,8 @@ func TestServiceThatCannotBeExamined(t *testing.T) {
 		"refused: sms.list failed: HTTP 401":  respond(http.StatusUnauthorized, "application/json", `{"code": "40001"}`),
 		"nothing at GET /api/sms":             respond(http.StatusNotFound, "application/json", `{}`),
 		"HTTP 302":                            respond(http.StatusFound, "application/json", `{}`),
+		"HTTP 200, code 40001":                respond(http.StatusOK, "application/json", `{"code": "40001", "message": "no"}`),
+		"HTTP 200, code 50000":                respond(http.StatusOK, "application/json", `{"code": "50000", "message": "no"}`),
 		"HTTP 503":                            respond(http.StatusServiceUnavailable, "application/json", `{}`),
 		"no response within":                  http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }),
 		"does not end within": http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -70,6 +73,42 @@ func TestServiceThatCannotBeExamined(t *testing.T) {
 			assert.NotContains(t, out, "secret-token")
 		})
 	}
+}
+
+// TestInterruptEndsExamination ends the context while a service does not respond, after the progress has said so.
+func TestInterruptEndsExamination(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+	t.Cleanup(server.Close)
+	env := map[string]string{envBaseURL: server.URL, envToken: "token"}
+	ctx, cancel := context.WithCancel(t.Context())
+	var out, progress safeBuffer
+	done := make(chan int, 1)
+	go func() {
+		done <- Command(ctx, []string{"-timeout", "10m"}, Console{Out: &out, Err: &progress, Getenv: func(name string) string { return env[name] }})
+	}()
+	require.Eventually(t, func() bool { return strings.Contains(progress.String(), "asking for the listing ...") }, 20*time.Second, 10*time.Millisecond)
+	cancel()
+	assert.Equal(t, statusUnknown, <-done)
+	assert.Contains(t, out.String(), "interrupted")
+}
+
+// TestSendWithoutListing sends for an account that may not list.
+func TestSendWithoutListing(t *testing.T) {
+	t.Parallel()
+	srv := messagingtest.NewServer(t)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		srv.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	r := newRig(t, server.URL, srv.Token)
+	report := r.report("-send", "+639170000001", "-from", "ACME", "-yes")
+	assert.Equal(t, OK, r.check(report, "send", "verdict").Result)
+	assert.Equal(t, Differs, r.check(report, "send", "listed").Result)
 }
 
 func TestCertificateIsReported(t *testing.T) {
