@@ -248,13 +248,9 @@ func (rcv *Receiver) DeliveryURL(base string) (string, error) {
 // checkBase returns what is wrong with a base URL, or "". What comes after the host may hold placeholders, which package
 // net/url does not parse.
 func checkBase(base string) string {
-	end := len(base)
-	if i := strings.Index(base, "://"); i >= 0 {
-		if j := strings.IndexAny(base[i+3:], "/?#"); j >= 0 {
-			end = i + 3 + j
-		}
-	}
-	u, err := url.Parse(base[:end])
+	scheme, rest, _ := strings.Cut(base, "://")
+	host := rest[:strings.IndexAny(rest+"/", "/?#")]
+	u, err := url.Parse(scheme + "://" + host)
 	switch {
 	case !utf8.ValidString(base) || strings.ContainsFunc(base, breaksURL):
 		return "has white space, control characters or invalid UTF-8"
