@@ -61,7 +61,7 @@ func (rcv *Receiver) Delivery(handle func(context.Context, DeliveryReport) error
 // ParseDelivery reads the delivery reports of a request and checks its proofs of origin, as the handler of Delivery does. The
 // error is a [*RejectError]. What could be read is returned beside an error for the rest.
 func (rcv *Receiver) ParseDelivery(r *http.Request) ([]DeliveryReport, error) {
-	events, err := rcv.read(r, rcv.callbacks[CallbackDelivery])
+	events, err := rcv.read(r, rcv.callbacks[CallbackDelivery], nil)
 	return only[DeliveryReport](events), err
 }
 

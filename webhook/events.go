@@ -11,8 +11,8 @@ import (
 // A JSON body can hold several events, in a list at one of the paths that the contract names. Each is then read like a body of
 // its own: names and paths of parameters begin at the event, and what stands around the list says nothing about it.
 
-// read reads the events of a request. What could be read is returned beside an error for the rest.
-func (rcv *Receiver) read(r *http.Request, c *callback) (events []event, problem error) {
+// read appends the events of a request. What could be read is returned beside an error for the rest.
+func (rcv *Receiver) read(r *http.Request, c *callback, events []event) (all []event, problem error) {
 	q := request{Receiver: rcv, callback: c}
 	if err := q.receive(r); err != nil {
 		return nil, err
