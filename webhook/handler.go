@@ -37,7 +37,7 @@ type response struct {
 
 // ServeHTTP answers a request.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	all := h.serve(r)
+	all := h.serve(r) //nolint:contextcheck // a call has the values of the request's context, and ends otherwise
 	header := w.Header()
 	header["Cache-Control"] = h.noStore
 	switch all.status {
