@@ -231,6 +231,8 @@ func consistsOf(text, characters string) bool { return strings.Trim(text, charac
 // broken returns how a text breaks a rule about its characters, "" if it does not.
 func broken(rule, words, text string) string {
 	switch {
+	case rule == "orderstate":
+		return broken("oneof", orderStates, text)
 	case rule == "oneof" && !slices.Contains(strings.Split(words, "|"), text):
 		return `want "` + strings.ReplaceAll(words, "|", `" or "`) + `"`
 	case rule == "name" && !consistsOf(text, lower+digits+"_"):

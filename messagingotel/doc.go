@@ -5,9 +5,9 @@
 //	client, err := messaging.NewClient(url, messaging.WithToken(token), messaging.WithObserver(observer))
 //	hooks, err := webhook.NewReceiver(webhook.WithSecret("key", secret), webhook.WithObserver(observer))
 //
-// Names follow version 1.43 of the semantic conventions for messaging and for HTTP clients. No span and no metric holds a number, a
-// text, a reference ID, a credential, a path or a query. The package is a module of its own, so that OpenTelemetry is linked only by
-// those who use it.
+// Names follow version 1.43 of the semantic conventions for messaging and for HTTP clients. No span and no metric holds a phone
+// number, a text, a reference ID, a credential, a path or a query. The package is a module of its own, so that only programs that use
+// it link OpenTelemetry.
 //
 // # Spans
 //
@@ -24,16 +24,18 @@
 //	process sms             consumer   an event or a request that is none. Also        the request's
 //	                                   chatapp1, chatapp2, delivery
 //
-// The status of a span is Error, with the reason, if its step failed: a send with any verdict but accepted, an event that the handler
-// or the store failed. An event that was refused is the sender's mistake, and has no status, as the conventions have it for
-// responses of 400 to 499.
+// The status of a span is Error, with the reason, if its step failed: a send with any verdict but accepted, a lookup that found
+// nothing, an event whose handler or store failed. An event that was refused has no status: the conventions leave that to the
+// sender, as for any response of 400 to 499.
 //
 // Besides those of the conventions, spans have the attributes VerdictKey, AttemptsKey, PartsKey, RequestIDKey, OutcomeKey and
-// EventKindKey. The attribute messaging.message.id is the service's ID of a message. The attribute error.type is the class of an
-// error, such as "rate limited"; for an attempt the HTTP status, if that is 400 or more; for an event the outcome or, if it was
-// refused, the reason, such as "no sender". A send without a class has its verdict, and all else "_OTHER". The attribute url.full, which the conventions ask for,
-// is left out: the query of a listing can hold credentials and that of a send the message. The attribute server.port is there if the
-// base URL names a port.
+// EventKindKey. The attribute messaging.message.id is the service's ID of a message. The attribute error.type is
+//   - for an attempt the HTTP status, if that is 400 or more
+//   - for an event the outcome or, if it was refused, the reason, such as "no sender"
+//   - otherwise the class of the error, such as "rate limited"; or the verdict of a send, if the error has no class; or "_OTHER"
+//
+// The attribute url.full, which the conventions ask for, is left out: the query of a listing can hold credentials, and that of a send
+// the message. The attribute server.port is there if the base URL names a port.
 //
 // # Metrics
 //
@@ -49,11 +51,11 @@
 //
 // # Propagation
 //
-// The headers of a trace are not sent to the service, which is somebody else's and shows nothing of it. [Propagate] sends them, for a
-// gateway of your own in between.
+// The headers of a trace are not sent to the service, because it is a third party. [Propagate] sends them, for a gateway of your own
+// in between.
 //
 // # With otelhttp
 //
-// The spans of attempts make otelhttp unnecessary, and are safer: otelhttp puts the whole URL into url.full, with the query. It also
-// records http.client.request.duration again. If you want it all the same, [HideQuery] keeps the query from it.
+// The spans of attempts make otelhttp unnecessary, and they are safer: otelhttp exports the whole URL, with its query, as url.full.
+// It also records http.client.request.duration a second time. To use it all the same, keep the query from it with [HideQuery].
 package messagingotel

@@ -16,7 +16,7 @@ import (
 	"github.com/messaging-service/messaging-go/webhook"
 )
 
-var inbound = messagingtest.InboundSMS{ID: "in-17", From: "639171234567", To: "21581", Text: "PRIVATE TEXT", ReceivedAt: time.Unix(1700000000, 0)}
+var inbound = messagingtest.InboundSMS{ID: "in-17", From: "639171234567", To: "63281234567", Text: "PRIVATE TEXT", ReceivedAt: time.Unix(1700000000, 0)}
 
 const hook = "/hooks/sms?key=SECRET"
 

@@ -3,6 +3,7 @@ package messagingotel_test
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"testing"
@@ -24,6 +25,7 @@ import (
 type lab struct {
 	observer *messagingotel.Observer
 	tracers  *sdktrace.TracerProvider
+	meters   *sdkmetric.MeterProvider
 	spans    *tracetest.InMemoryExporter
 	metrics  *sdkmetric.ManualReader
 	service  *messagingtest.Server
@@ -33,9 +35,9 @@ func newLab(tb testing.TB) *lab {
 	tb.Helper()
 	l := &lab{spans: tracetest.NewInMemoryExporter(), metrics: sdkmetric.NewManualReader(), service: messagingtest.NewServer(tb)}
 	l.tracers = sdktrace.NewTracerProvider(sdktrace.WithSyncer(l.spans))
-	meters := sdkmetric.NewMeterProvider(sdkmetric.WithReader(l.metrics))
+	l.meters = sdkmetric.NewMeterProvider(sdkmetric.WithReader(l.metrics))
 	var err error
-	l.observer, err = messagingotel.New(messagingotel.WithTracerProvider(l.tracers), messagingotel.WithMeterProvider(meters))
+	l.observer, err = messagingotel.New(messagingotel.WithTracerProvider(l.tracers), messagingotel.WithMeterProvider(l.meters))
 	require.NoError(tb, err)
 	return l
 }
@@ -105,7 +107,7 @@ func (l *lab) collect(t *testing.T) map[string]metricdata.Metrics {
 func (l *lab) counts(t *testing.T, name string, keys ...attribute.Key) map[string]int64 {
 	t.Helper()
 	counts := map[string]int64{}
-	add := func(set attribute.Set, n int64) {
+	for n, set := range points(t, l.collect(t)[name]) {
 		var values []string
 		for _, key := range keys {
 			value, _ := set.Value(key)
@@ -113,19 +115,30 @@ func (l *lab) counts(t *testing.T, name string, keys ...attribute.Key) map[strin
 		}
 		counts[strings.Join(values, ", ")] += n
 	}
-	switch data := l.collect(t)[name].Data.(type) {
-	case metricdata.Histogram[float64]:
-		for _, point := range data.DataPoints {
-			add(point.Attributes, int64(point.Count))
-		}
-	case metricdata.Sum[int64]:
-		for _, point := range data.DataPoints {
-			add(point.Attributes, point.Value)
-		}
-	default:
-		require.Failf(t, "no such metric", "%s: %T", name, data)
-	}
 	return counts
+}
+
+// points yields how much each data point of a metric counts, and its attributes.
+func points(t *testing.T, one metricdata.Metrics) iter.Seq2[int64, attribute.Set] {
+	t.Helper()
+	return func(yield func(int64, attribute.Set) bool) {
+		switch data := one.Data.(type) {
+		case metricdata.Histogram[float64]:
+			for _, point := range data.DataPoints {
+				if !yield(int64(point.Count), point.Attributes) {
+					return
+				}
+			}
+		case metricdata.Sum[int64]:
+			for _, point := range data.DataPoints {
+				if !yield(point.Value, point.Attributes) {
+					return
+				}
+			}
+		default:
+			require.Failf(t, "no such metric", "%s: %T", one.Name, data)
+		}
+	}
 }
 
 func texts(attributes []attribute.KeyValue) map[string]string {

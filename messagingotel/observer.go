@@ -3,7 +3,7 @@ package messagingotel
 import (
 	"context"
 	"errors"
-	"net"
+	"net/url"
 	"strconv"
 
 	"go.opentelemetry.io/otel"
@@ -64,8 +64,8 @@ type settings struct {
 	meters  metric.MeterProvider
 }
 
-// WithTracerProvider sets where spans go. The default is the global provider, also if that is set later. To have no traces, give
-// the provider of package go.opentelemetry.io/otel/trace/noop.
+// WithTracerProvider sets where spans go. The default is the global provider, which may be set later. To have no traces, give the
+// provider of package go.opentelemetry.io/otel/trace/noop.
 func WithTracerProvider(provider trace.TracerProvider) Option {
 	return func(s *settings) error {
 		if provider == nil {
@@ -76,8 +76,8 @@ func WithTracerProvider(provider trace.TracerProvider) Option {
 	}
 }
 
-// WithMeterProvider sets where metrics go. The default is the global provider, also if that is set later. To have no metrics, give
-// the provider of package go.opentelemetry.io/otel/metric/noop.
+// WithMeterProvider sets where metrics go. The default is the global provider, which may be set later. To have no metrics, give the
+// provider of package go.opentelemetry.io/otel/metric/noop.
 func WithMeterProvider(provider metric.MeterProvider) Option {
 	return func(s *settings) error {
 		if provider == nil {
@@ -149,13 +149,11 @@ func operation(name, destination string, kind attribute.KeyValue) []attribute.Ke
 
 // server returns the attributes of a host, with its port if it has one.
 func server(host string) []attribute.KeyValue {
-	name, port, err := net.SplitHostPort(host)
-	if err != nil {
-		return []attribute.KeyValue{semconv.ServerAddress(host)}
+	u := url.URL{Host: host}
+	attributes := make([]attribute.KeyValue, 0, 4) // room for what callers add
+	attributes = append(attributes, semconv.ServerAddress(u.Hostname()))
+	if port, err := strconv.Atoi(u.Port()); err == nil {
+		attributes = append(attributes, semconv.ServerPort(port))
 	}
-	number, err := strconv.Atoi(port)
-	if err != nil {
-		return []attribute.KeyValue{semconv.ServerAddress(name)}
-	}
-	return []attribute.KeyValue{semconv.ServerAddress(name), semconv.ServerPort(number)}
+	return attributes
 }

@@ -2,7 +2,6 @@ package messagingotel_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/otel"
 	noopmetric "go.opentelemetry.io/otel/metric/noop"
 	nooptrace "go.opentelemetry.io/otel/trace/noop"
 
@@ -42,15 +42,48 @@ func TestOptions(t *testing.T) {
 			assert.Nil(t, observer)
 		})
 	}
-	_, err := messagingotel.New() // the global providers
+}
+
+func TestGlobalProvidersAreTheDefault(t *testing.T) {
+	l := newLab(t)
+	otel.SetTracerProvider(l.tracers)
+	otel.SetMeterProvider(l.meters)
+	observer, err := messagingotel.New()
 	require.NoError(t, err)
+	client, err := messaging.NewClient(l.service.URL, messaging.WithToken(l.service.Token), messaging.WithObserver(observer))
+	require.NoError(t, err)
+	_, err = client.SMS.Send(t.Context(), message)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"send sms (client)", "  POST (client)"}, l.tree())
+	assert.Equal(t, map[string]int64{"accepted": 1}, l.counts(t, "messaging.client.sent.messages", verdict))
+}
+
+func TestServer(t *testing.T) {
+	for _, test := range []struct{ url, address, port string }{
+		{"https://api.example.com/base", "api.example.com", ""},
+		{"https://api.example.com:8443/base", "api.example.com", "8443"},
+		{"https://[2001:db8::1]", "2001:db8::1", ""},
+		{"https://[2001:db8::1]:8443", "2001:db8::1", "8443"},
+	} {
+		t.Run(test.url, func(t *testing.T) {
+			l := newLab(t)
+			client, err := messaging.NewClient(test.url, messaging.WithToken("t"), messaging.WithObserver(l.observer), respond(http.StatusForbidden, ""))
+			require.NoError(t, err)
+			_, err = client.SMS.Send(t.Context(), message)
+			require.Error(t, err)
+			for _, name := range []string{"send sms", "POST"} {
+				assert.Equal(t, test.address, l.span(t, name)["server.address"])
+				assert.Equal(t, test.port, l.span(t, name)["server.port"])
+			}
+		})
+	}
 }
 
 // Whatever is sent, received or fails, nothing personal and no credential is in what is exported: no name, attribute, description,
 // event or resource.
 func TestNothingPersonalIsExported(t *testing.T) {
 	const text = "PRIVATE TEXT"
-	private := []string{"9171234567", "PRIVATE", "SECRET", "order-17", "21581", "?", "/api", "/sms", "/hooks", "CAMPAIGN"}
+	private := []string{"9171234567", "PRIVATE", "SECRET", "order-17", "281234567", "?", "/api", "/sms", "/hooks", "CAMPAIGN"}
 	m := sms.Message{From: "CAMPAIGN", To: "+639171234567", Text: text, ReferenceID: "order-17"}
 	send := func(l *lab, options ...messaging.Option) {
 		client := l.client(t, options...)
@@ -132,16 +165,21 @@ func failingSource(context.Context) (messaging.Token, error) {
 
 func nothing(context.Context, webhook.SMSMessage) error { return nil }
 
-// exported returns everything that was exported, as text.
+// exported returns all text that was exported: names, descriptions and attributes, but no IDs of spans, times and values.
 func (l *lab) exported(t *testing.T) string {
 	t.Helper()
 	var all strings.Builder
 	for _, span := range l.spans.GetSpans() {
-		fmt.Fprintln(&all, span.Name, span.Status.Description, span.Attributes, span.Events, span.Links)
+		fmt.Fprintln(&all, span.Name, span.Status.Description, texts(span.Attributes), texts(span.Resource.Attributes()))
+		assert.Empty(t, span.Events)
+		assert.Empty(t, span.Links)
 	}
-	metrics, err := json.Marshal(l.collect(t))
-	require.NoError(t, err)
-	all.Write(metrics)
+	for _, one := range l.collect(t) {
+		fmt.Fprintln(&all, one.Name, one.Description, one.Unit)
+		for _, set := range points(t, one) {
+			fmt.Fprintln(&all, texts(set.ToSlice()))
+		}
+	}
 	return all.String()
 }
 
@@ -170,6 +208,12 @@ func TestObserverIsSafeForConcurrentUse(t *testing.T) {
 	}
 }
 
+// A bare observer does nothing.
+type bare struct{}
+
+func (bare) StartStep(ctx context.Context, _ messaging.Step) context.Context { return ctx }
+func (bare) EndStep(context.Context, messaging.Step, messaging.StepResult)   {}
+
 // BenchmarkSend measures what an Observer adds to a send without a network.
 func BenchmarkSend(b *testing.B) {
 	idle, err := messagingotel.New(messagingotel.WithTracerProvider(nooptrace.NewTracerProvider()),
@@ -180,6 +224,7 @@ func BenchmarkSend(b *testing.B) {
 		options func(*lab) []messaging.Option
 	}{
 		{"none", func(*lab) []messaging.Option { return nil }},
+		{"bare", func(*lab) []messaging.Option { return []messaging.Option{messaging.WithObserver(bare{})} }},
 		{"noop", func(*lab) []messaging.Option { return []messaging.Option{messaging.WithObserver(idle)} }},
 		{"sdk", func(l *lab) []messaging.Option { return []messaging.Option{messaging.WithObserver(l.observer)} }},
 	} {

@@ -50,10 +50,7 @@ func statusWord(statuses map[string][]string, status string) string {
 			return status
 		}
 	}
-	if words := statuses[status]; len(words) > 0 {
-		return exactly(words[0])
-	}
-	return status
+	return cmp.Or(firstWord(statuses[status]), status)
 }
 
 // ReportDelivery calls the callback URL of a message in [Server.Sent] to report a status: a word, or a number such as "1". A

@@ -95,9 +95,8 @@ func InboundSamples() iter.Seq2[string, InboundChatApp] {
 			InboundChatApp
 			JSON json.RawMessage
 		}
-		if err := json.Unmarshal(samplesJSON, &samples); err != nil {
-			panic("messagingtest: samples.json: " + err.Error())
-		}
+		err := json.Unmarshal(samplesJSON, &samples)
+		must(err == nil, "samples.json: %v", err)
 		for _, s := range samples {
 			s.InboundChatApp.JSON = string(s.JSON)
 			if !yield(s.Sample, s.InboundChatApp) {

@@ -80,23 +80,20 @@ func (s *Server) deliverAll(ctx context.Context, calls []call, how receiving) []
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 
-	if how.reversed {
-		slices.Reverse(calls)
-	}
 	replies := make([][]Reply, len(calls))
 	slots := make(chan struct{}, min(how.atOnce, len(calls)))
 	var delivered sync.WaitGroup
-	for i, c := range calls {
+	for i := range calls {
+		if how.reversed {
+			i = len(calls) - 1 - i
+		}
 		slots <- struct{}{}
 		delivered.Go(func() {
-			replies[i] = how.deliver(ctx, c)
+			replies[i] = how.deliver(ctx, calls[i])
 			<-slots
 		})
 	}
 	delivered.Wait()
-	if how.reversed {
-		slices.Reverse(replies)
-	}
 	return slices.Concat(replies...)
 }
 

@@ -132,11 +132,9 @@ func (s *Server) confirmChatApp2(t table.Send, m submission) any {
 	if slices.Index(t.Response["id"], "messages.0.id") < 1 {
 		return s.confirm(t, m)
 	}
-	contact := map[string]string{"input": m.To}
+	contact := map[string]string{"input": m.To, "wa_id": strings.TrimPrefix(plainNumber(m.To), "+")}
 	if m.toUser {
-		contact["user_id"] = m.To
-	} else {
-		contact["wa_id"] = strings.TrimPrefix(plainNumber(m.To), "+")
+		contact = map[string]string{"input": m.To, "user_id": m.To}
 	}
 	return map[string]any{
 		"messaging_product": platformProduct,

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"math"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -153,7 +154,7 @@ func lifetimeOf(raw json.RawMessage, unit string) time.Duration {
 	units := map[string]time.Duration{"ms": time.Millisecond, "m": time.Minute}
 	of := cmp.Or(units[unit], time.Second)
 	n, err := strconv.ParseUint(string(raw), 10, 63)
-	if err != nil || n > uint64(math.MaxInt64/of) {
+	if err != nil || time.Duration(n) > math.MaxInt64/of {
 		return 0
 	}
 	return time.Duration(n) * of
@@ -188,10 +189,9 @@ func isURL(s string) bool {
 
 // isURLTemplate checks the scheme and the host only: behind them, placeholders such as %s need not be valid escapes.
 func isURLTemplate(s string) bool {
-	scheme, rest, _ := strings.Cut(s, "://")
-	host, _, _ := strings.Cut(strings.NewReplacer("?", "/", "#", "/").Replace(rest), "/")
-	u, err := url.Parse(scheme + "://" + host)
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && !strings.ContainsFunc(s, isControlOrSpace)
+	u, err := url.Parse(regexp.MustCompile(`^[^/]*://[^/?#]*`).FindString(s))
+	isHTTP := err == nil && (u.Scheme == "http" || u.Scheme == "https")
+	return isHTTP && u.Hostname() != "" && !strings.ContainsFunc(s, isControlOrSpace)
 }
 
 func isControlOrSpace(r rune) bool { return r <= ' ' || r == 0x7f }

@@ -166,7 +166,7 @@ func (s *Server) writeStatus(w http.ResponseWriter, r *http.Request, f Fault, re
 		p := problem{codeOfStatus(f.status), message}
 		paths, code := s.names.Errors.Code, any(p.codeIn(s.names.Errors))
 		if _, operations := s.operationsFor(r); f.status < 300 && len(operations) > 0 && len(operations[0].refused) > 0 {
-			paths, code = operations[0].status, firstWord(operations[0].refused)
+			paths, code = operations[0].status, numberOrText(firstWord(operations[0].refused))
 		}
 		response{status: f.status, body: s.failure(requestID, p, paths, code)}.write(w)
 	}
@@ -174,20 +174,19 @@ func (s *Server) writeStatus(w http.ResponseWriter, r *http.Request, f Fault, re
 
 // codeOfStatus returns a code of the class that goes with a status, or "".
 func codeOfStatus(code int) string {
+	codes := map[int]string{
+		http.StatusBadRequest:      codeInvalid,
+		http.StatusUnauthorized:    codeUnauthorized,
+		http.StatusPaymentRequired: codeInsufficientBalance,
+		http.StatusNotFound:        codeNoSuchPath,
+		http.StatusTooManyRequests: codeRateLimited,
+	}
 	switch {
-	case code < 300, code == http.StatusBadRequest:
+	case code < 300:
 		return codeInvalid
-	case code == http.StatusUnauthorized:
-		return codeUnauthorized
-	case code == http.StatusPaymentRequired:
-		return codeInsufficientBalance
-	case code == http.StatusNotFound:
-		return codeNoSuchPath
-	case code == http.StatusTooManyRequests:
-		return codeRateLimited
 	case code >= 500:
 		return codeUnavailable
 	default:
-		return ""
+		return codes[code]
 	}
 }

@@ -144,13 +144,12 @@ func place(tree any, path string, value any) (any, bool) {
 
 func encode(v any) []byte {
 	text, err := json.Marshal(v)
-	if err != nil {
-		panic("messagingtest: " + err.Error()) // plain values, and raw JSON that was checked: a mistake in this package
-	}
+	must(err == nil, "%v", err) // plain values, and raw JSON that was checked: a mistake in this package
 	return text
 }
 
-// numberOrText returns a whole number as a number, and any other text as it is.
+// numberOrText returns a whole number as a number, without quotes, and any other text as it is. So a client shows whether it
+// reads both.
 func numberOrText(s string) any {
 	if n, err := strconv.ParseInt(s, 10, 64); err == nil && strconv.FormatInt(n, 10) == s {
 		return n

@@ -182,9 +182,7 @@ func (s *Server) Seed(messages ...Sent) {
 		if m.RequestID == "" {
 			m.RequestID = s.newRequestID()
 		}
-		if m.At.IsZero() {
-			m.At = now
-		}
+		m.At = cmp.Or(m.At, now)
 		m.Parts = cmp.Or(m.Parts, countParts(m.Text))
 		s.ledger.enter(s.ledger.newRow(m, s.ledger.revision))
 	}

@@ -1,7 +1,9 @@
 package messagingtest
 
 import (
+	"cmp"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/messaging-service/messaging-go/internal/table"
@@ -54,26 +56,18 @@ func refuseIf(isProblem bool, code, text string) *problem {
 
 // kind returns the concept of the contract's classes that the problem belongs to, and the HTTP status that goes with it.
 func (p problem) kind() (class string, status int) {
-	switch p.code {
-	case codeUnauthorized:
-		return "unauthorized", http.StatusUnauthorized
-	case codeRateLimited:
-		return "rateLimited", http.StatusTooManyRequests
-	case codeNoSuchPath:
-		return "notFound", http.StatusNotFound
-	case codeUnavailable:
-		return "unavailable", http.StatusServiceUnavailable
-	case codeInsufficientBalance:
-		return "insufficientBalance", http.StatusBadRequest
-	case codeDuplicate:
-		return "duplicate", http.StatusConflict
-	case codeMethod:
-		return "invalid", http.StatusMethodNotAllowed
-	case codeTooLarge:
-		return "invalid", http.StatusRequestEntityTooLarge
-	default:
-		return "invalid", http.StatusBadRequest
+	statuses := map[string]int{
+		codeUnauthorized: http.StatusUnauthorized,
+		codeNoSuchPath:   http.StatusNotFound,
+		codeMethod:       http.StatusMethodNotAllowed,
+		codeDuplicate:    http.StatusConflict,
+		codeTooLarge:     http.StatusRequestEntityTooLarge,
 	}
+	classes := map[string]string{
+		codeUnauthorized: "unauthorized", codeRateLimited: "rateLimited", codeNoSuchPath: "notFound",
+		codeUnavailable: "unavailable", codeInsufficientBalance: "insufficientBalance", codeDuplicate: "duplicate",
+	}
+	return cmp.Or(classes[p.code], "invalid"), cmp.Or(statuses[p.code], http.StatusBadRequest)
 }
 
 // codeIn returns the problem's own code if the contract has it in the class of the problem, else another code of the class:
@@ -105,14 +99,7 @@ func (s *Server) failure(requestID string, p problem, paths []string, code any) 
 	return encode(placeFirst(body, paths, code))
 }
 
-// exactly returns a word that an entry of a list of words stands for.
-func exactly(entry string) string { return strings.TrimSuffix(entry, "*") }
-
-// firstWord returns the first word of a list as JSON has it, or "" if there is none. A whole number has no quotes, so that a
-// client shows whether it reads both.
-func firstWord(list []string) any {
-	if len(list) == 0 {
-		return ""
-	}
-	return numberOrText(exactly(list[0]))
+// firstWord returns a word that the first entry of a list stands for, or "" if there is none.
+func firstWord(list []string) string {
+	return strings.TrimSuffix(slices.Concat(list, []string{""})[0], "*")
 }

@@ -192,14 +192,13 @@ func elementsOf(raw json.RawMessage) object {
 
 // take removes a value and returns it as a list: empty if it is absent, and "" if it is not a string.
 func (f fields) take(name string) []string {
-	for _, from := range []object{f.values, f.extra} {
-		if raw := from[name]; raw != nil {
-			delete(from, name)
-			text, _ := textOf(raw)
-			return []string{text}
-		}
+	raw := f.values[name]
+	if raw == nil {
+		return nil
 	}
-	return nil
+	delete(f.values, name)
+	text, _ := textOf(raw)
+	return []string{text}
 }
 
 // authorize returns what is wrong with the credentials of a request, or nil. Everything that it presents has to be right: a
@@ -324,19 +323,17 @@ func (o object) unquote(rules []rule) {
 
 // content returns the request as JSON, without credentials.
 func (f fields) content() json.RawMessage {
-	switch {
-	case f.isForm():
-		all := maps.Clone(f.extra)
-		maps.Copy(all, f.values)
-		return encode(all)
-	case !f.pair:
+	if !f.isForm() && !f.pair {
 		return f.body
 	}
+	all := maps.Clone(f.extra)
+	maps.Copy(all, f.values)
+	if f.isForm() {
+		return encode(all)
+	}
 	var tree any = document{}
-	for _, values := range []object{f.values, f.extra} {
-		for _, name := range slices.Sorted(maps.Keys(values)) {
-			tree, _ = place(tree, name, values[name])
-		}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		tree, _ = place(tree, name, all[name])
 	}
 	return encode(tree)
 }

@@ -75,15 +75,15 @@ func (s *Server) confirm(t table.Send, m submission) any {
 	place("operator", operator)
 	switch success := s.names.Errors.Success; {
 	case len(t.Response["status"]) > 0:
-		place("status", firstWord(t.Accepted))
+		place("status", numberOrText(firstWord(t.Accepted)))
 	case len(success) > 0:
-		body = placeFirst(body, s.names.Errors.Code, firstWord(success))
+		body = placeFirst(body, s.names.Errors.Code, numberOrText(firstWord(success)))
 	}
 	return body
 }
 
 func readSMS(f fields) (submission, *problem) {
-	p := f.check(rulesOfSMS()...)
+	p := f.check(f.rulesOfSMS()...)
 	m := f.message(ChannelSMS)
 	m.Parts = countParts(m.Text)
 	return submission{Sent: m}, p

@@ -93,7 +93,7 @@ func (f fields) message(channel Channel) Sent {
 }
 
 // rulesOfSMS returns what the fields of an SMS have to be, by concept.
-func rulesOfSMS() []rule {
+func (f fields) rulesOfSMS() []rule {
 	return append([]rule{need("from", isFilled), need("to", isRecipient), need("text", isFilled)}, rulesOfAll()...)
 }
 

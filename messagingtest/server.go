@@ -260,12 +260,11 @@ func (s *Server) process(r *http.Request, requestID string, body []byte, readErr
 // operationsFor returns the methods of the path of a request, and the operations with its method, too.
 func (s *Server) operationsFor(r *http.Request) (methods []string, operations []operation) {
 	for _, op := range s.operations {
-		if op.path != r.URL.EscapedPath() {
-			continue
-		}
-		methods = append(methods, op.method)
-		if op.method == r.Method {
-			operations = append(operations, op)
+		if op.path == r.URL.EscapedPath() {
+			methods = append(methods, op.method)
+			if op.method == r.Method {
+				operations = append(operations, op)
+			}
 		}
 	}
 	slices.Sort(methods)

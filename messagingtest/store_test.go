@@ -121,7 +121,7 @@ func isClosed(c chan struct{}) bool {
 
 func same(store webhook.Store) func() webhook.Store { return func() webhook.Store { return store } }
 
-func TestTestStorePassesCorrectStore(t *testing.T) {
+func TestTestStorePassesCorrectStore(t *testing.T) { //nolint:tparallel // the checks of TestStore follow each other
 	t.Parallel()
 	store := webhook.NewMemoryStore(20_000, time.Hour)
 	store.Lease = time.Second

@@ -14,9 +14,18 @@ func (q *request) findEvents() error {
 		return nil
 	}
 	body := json.RawMessage(q.object)
-	found, repeats := body, false
+	found, repeats := json.RawMessage(nil), false
+	if len(q.callback.events) == 0 {
+		found = body
+	}
 	for _, path := range q.callback.events {
-		if found, repeats = path.in(body); found != nil {
+		value, again := path.in(body)
+		repeats = repeats || again
+		isBody := len(path.names) == 0 // it only stands in for a list, and not for an empty one
+		if found == nil || value != nil && !isNone(value) && !isBody {
+			found = value
+		}
+		if found != nil && !isNone(found) {
 			break
 		}
 	}
@@ -40,6 +49,11 @@ func (q *request) findEvents() error {
 	default:
 		return nil
 	}
+}
+
+// isNone reports whether what stands at a path of events holds none: the events may be at another.
+func isNone(raw json.RawMessage) bool {
+	return string(raw) == "null" || isNested(raw, '[') && len(elements(raw, 0)) == 0
 }
 
 // holdsList reports whether a body may be a list of events itself.

@@ -140,13 +140,11 @@ func TestWorkersSendOnWhenOneClockJumps(t *testing.T) {
 		for n := range 60 {
 			all = append(all, testSMS(t, n))
 		}
-		started := time.Now()
 		r.put(all[:30]...)
 		r.waitFor(all[10], Accepted)
 		offset.Store(int64(jump))
 		r.put(all[30:]...)
-		r.waitForAll()
-		assert.Less(t, time.Since(started), 20*time.Second, "%v", jump)
+		r.waitForAll() // it fails after half a minute
 		for _, m := range all {
 			assert.Equal(t, 1, r.sendCount(m))
 		}

@@ -3,7 +3,6 @@ package doctor
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -18,6 +17,7 @@ import (
 
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/sms"
 )
 
 // The environment variables of messaging.NewClientFromEnv.
@@ -35,6 +35,11 @@ type Console struct {
 	Terminal bool // whether somebody can answer on In
 	Out, Err io.Writer
 	Getenv   func(name string) string
+}
+
+// say writes a line about what is going on.
+func (c Console) say(format string, args ...any) {
+	_, _ = fmt.Fprintf(c.Err, "messaging doctor: "+format+"\n", args...)
 }
 
 // settings are the flags.
@@ -67,7 +72,7 @@ func Command(ctx context.Context, args []string, console Console) int {
 		report, err = s.run(ctx, console)
 	}
 	if err != nil {
-		fmt.Fprintln(console.Err, "messaging doctor: "+strings.ReplaceAll(err.Error(), "\n", "; "))
+		console.say("%s", strings.ReplaceAll(err.Error(), "\n", "; "))
 		return statusUnknown
 	}
 	return report.Status
@@ -95,7 +100,7 @@ func parseFlags(args []string, console Console) (s settings, err error) {
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			flags.SetOutput(console.Err)
-			fmt.Fprintf(console.Err, "usage: messaging doctor [flags]\n\nCredentials come from $%s, or $%s and $%s.\n\n", envToken, envAPIKey, envAPISecret)
+			_, _ = fmt.Fprintf(console.Err, "usage: messaging doctor [flags]\n\nCredentials come from $%s, or $%s and $%s.\n\n", envToken, envAPIKey, envAPISecret)
 			flags.VisitAll(func(f *flag.Flag) {
 				if f.Name == "base-url" || f.Name == "contract" {
 					f.DefValue = "" // the usage names the variable
@@ -187,7 +192,7 @@ func (s *settings) newDoctor(console Console) (*doctor, error) {
 		return nil, err
 	}
 	d := &doctor{
-		table: names.Table(), overlay: o, recorder: &recorder{}, report: &Report{Checks: []Check{}}, timeout: s.timeout, progress: console.Err,
+		table: names.Table(), overlay: o, recorder: &recorder{}, report: &Report{Checks: []Check{}}, timeout: s.timeout, say: console.say,
 		sensitive: map[string]bool{}, base: &url.URL{},
 	}
 	if s.baseURL == "" {
@@ -256,7 +261,7 @@ func (s *settings) run(ctx context.Context, console Console) (*Report, error) {
 
 // ask asks whether to send.
 func ask(ctx context.Context, console Console) error {
-	fmt.Fprint(console.Err, "This sends one SMS to the number of -send, and then the same once more to see whether the service refuses a duplicate.\n"+
+	_, _ = fmt.Fprint(console.Err, "This sends one SMS to the number of -send, and then the same once more to see whether the service refuses a duplicate.\n"+
 		"If it does not, two SMS go out. Each may cost money. Send? [y/N] ")
 	answer := make(chan string, 1)
 	go func() {
@@ -282,52 +287,67 @@ func (s *settings) examine(ctx context.Context, d *doctor) {
 			d.add("interrupted", Unknown, "what was not looked at by then is not here")
 		}
 	}()
-	if !d.examineListing(ctx) {
+	isListed := d.examineListing(ctx)
+	send := func() {
+		if s.send != "" && ctx.Err() == nil {
+			d.examineSend(ctx, s.from, s.send, s.wait)
+		}
+	}
+	switch {
+	case !isListed && d.takesCredentials():
+		send() // the account may send, although it does not list
 		return
+	case !isListed:
+		return
+	}
+	if len(filled(d.valuesOf(d.rows, "reference"))) == 0 {
+		send() // so that there is a row to go on with
+		if before := len(d.rows); s.send != "" {
+			l := d.fetch(ctx, "asking for the listing again", sms.ListOptions{PageSize: someRows})
+			if d.rows = l.rows; before == 0 {
+				d.examineRows(l)
+			}
+		}
+	} else {
+		defer send()
+	}
+	if len(d.rows) == 0 {
+		d.section = "listing"
+		d.add("members", Unknown, "the account lists no message, so nothing shows what its rows look like; send one (-send), or use an account that has some")
 	}
 	for _, step := range []func(context.Context){d.examinePaging, d.examineReference, d.examineFilters} {
 		if ctx.Err() == nil {
 			step(ctx)
 		}
 	}
-	if s.send != "" && ctx.Err() == nil {
-		d.examineSend(ctx, s.from, s.send, s.wait)
-	}
 }
 
 // finish writes the report, the overlay and the exchanges.
 func (s *settings) finish(d *doctor, console Console) error {
-	pretty, err := json.MarshalIndent(d.overlay, "", "  ")
-	if err != nil {
-		return fmt.Errorf("the overlay: %w", err)
-	}
-	d.report.Overlay = pretty
+	var err error
+	pretty := d.overlay.pretty()
+	d.report.Overlay = []byte(pretty)
 	d.report.setStatus()
 	if s.record != "" {
-		n, err := newScrambler(d.table, d.base, d.secrets, d.sensitive).write(s.record, d.recorder.exchanges)
-		if err != nil {
-			return fmt.Errorf("-record: %w", err)
+		n, failed := newScrambler(d.table, d.base, d.secrets, d.sensitive).write(s.record, d.recorder.exchanges)
+		if failed != nil {
+			return fmt.Errorf("-record: %w", failed)
 		}
-		fmt.Fprintf(console.Err, "messaging doctor: %d exchanges are in %s\n", n, s.record)
+		console.say("%d exchanges are in %s", n, s.record)
 	}
 	if s.out != "" {
-		if err := s.writeOverlay(pretty); err != nil {
-			return fmt.Errorf("-o: %w", err)
-		}
+		err = s.writeOverlay(pretty)
+	}
+	if err != nil {
+		return fmt.Errorf("-o: %w", err)
 	}
 	if s.json {
 		return d.report.writeJSON(console.Out)
 	}
-	if err := d.report.writeText(console.Out); err != nil {
-		return err
-	}
-	if s.out == "" && len(d.overlay) > 0 {
-		_, err = fmt.Fprintf(console.Out, "\nThe overlay, which -o FILE saves:\n%s\n", pretty)
-	}
-	return err
+	return d.report.writeText(console.Out, s.out == "" && len(d.overlay) > 0)
 }
 
-func (s *settings) writeOverlay(pretty []byte) error {
+func (s *settings) writeOverlay(pretty string) error {
 	flags := os.O_WRONLY | os.O_CREATE | os.O_TRUNC
 	if !s.force {
 		flags |= os.O_EXCL
@@ -336,6 +356,6 @@ func (s *settings) writeOverlay(pretty []byte) error {
 	if err != nil {
 		return err
 	}
-	_, err = file.Write(append(pretty, '\n'))
+	_, err = file.WriteString(pretty + "\n")
 	return errors.Join(err, file.Close())
 }

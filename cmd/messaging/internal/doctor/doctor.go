@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"net/url"
 	"slices"
@@ -24,7 +23,7 @@ type doctor struct {
 	recorder *recorder
 	report   *Report
 	timeout  time.Duration
-	progress io.Writer
+	say      func(format string, args ...any) // about what is going on
 	secrets  []string
 	// sensitive are the values of messages that were seen, or sent.
 	sensitive map[string]bool
@@ -63,7 +62,7 @@ func (d *doctor) adopt(l line) bool {
 func (d *doctor) step(ctx context.Context, what string, f func(ctx context.Context)) {
 	ctx, cancel := context.WithTimeout(ctx, d.timeout)
 	defer cancel()
-	timer := time.AfterFunc(time.Second, func() { fmt.Fprintln(d.progress, "messaging doctor: "+what+" ...") })
+	timer := time.AfterFunc(time.Second, func() { d.say("%s ...", what) })
 	defer timer.Stop()
 	f(ctx)
 }
@@ -79,7 +78,9 @@ func describe(err error) string {
 		}
 		return text
 	}
-	if _, ok := errors.AsType[*messaging.ValidationError](err); ok {
+	_, isInvalid := errors.AsType[*messaging.ValidationError](err)
+	_, isRow := errors.AsType[*messaging.RowError](err)
+	if isInvalid || isRow {
 		return strings.ReplaceAll(strings.TrimPrefix(err.Error(), "messaging: "), "\n", "; ")
 	}
 	return "the call failed"
@@ -118,7 +119,7 @@ func matches(docs []*node, section map[string][]string) []match {
 		m := match{concept: concept, total: len(docs)}
 		for _, path := range section[concept] {
 			for _, doc := range docs {
-				if n := doc.at(path); n.isFilled() {
+				if n := doc.at(path); n.isFilled() && n.isScalar() {
 					m.values = append(m.values, n)
 				}
 			}
@@ -132,22 +133,17 @@ func matches(docs []*node, section map[string][]string) []match {
 	return all
 }
 
-// unclaimed returns the columns that no path of a section names.
-func unclaimed(all []column, sections ...map[string][]string) (left []column) {
-	for _, c := range all {
-		claimed := false
-		for _, section := range sections {
-			for _, paths := range section {
-				claimed = claimed || slices.ContainsFunc(paths, func(path string) bool {
-					return c.path == path || path != "" && strings.HasPrefix(c.path, path+".")
-				})
+// unclaimed returns the columns that no path of some sections names.
+func unclaimed(all []column, sections ...map[string][]string) []column {
+	claimed := map[string]bool{}
+	for _, section := range sections {
+		for _, paths := range section {
+			for _, path := range paths {
+				claimed[path] = true
 			}
 		}
-		if !claimed {
-			left = append(left, c)
-		}
 	}
-	return left
+	return slices.DeleteFunc(slices.Clone(all), func(c column) bool { return claimed[c.path] })
 }
 
 // examination is what is compared: documents that are alike with a section of the contract that lists paths by concept.
@@ -161,6 +157,7 @@ type examination struct {
 	prefix     string                // of the concepts in the list of synonyms
 	times      []string              // concepts whose values are times
 	essential  []string              // concepts without which the library cannot do what it promises
+	sent       map[string]string     // by concept, values that the documents must repeat
 	isQuiet    bool                  // nothing is said of a concept that is not there
 }
 
@@ -180,6 +177,7 @@ func (d *doctor) examine(e examination) {
 		concepts = append(concepts, e.prefix+m.concept)
 	}
 	guessed := newGuesser(concepts, e.containers, all).guess(left, wanted)
+	maps.Copy(guessed, repeated(left, wanted, e.sent))
 	for _, m := range found {
 		path, proposed := guessed[e.prefix+m.concept]
 		place := slices.Index(e.times, m.concept) >= 0
@@ -203,6 +201,26 @@ func (d *doctor) examine(e examination) {
 	if unnameable > 0 {
 		d.add("(unclaimed)", Note, fmt.Sprintf("%d members have names that are no plain words, and are not shown", unnameable))
 	}
+}
+
+// repeated returns, by wanted concept, the path of the only column that has the value that was sent.
+func repeated(left []column, wanted []string, sent map[string]string) map[string]string {
+	found := map[string]string{}
+	for concept, value := range sent {
+		if !slices.Contains(wanted, concept) {
+			continue
+		}
+		var paths []string
+		for _, c := range left {
+			if slices.ContainsFunc(c.values, func(n *node) bool { return strings.TrimPrefix(n.text, "+") == strings.TrimPrefix(value, "+") }) {
+				paths = append(paths, c.path)
+			}
+		}
+		if value != "" && len(paths) == 1 {
+			found[concept] = paths[0]
+		}
+	}
+	return found
 }
 
 // rowsIn returns the path of the list in a document whose elements look most like what a section describes, or of the only list if it

@@ -111,7 +111,7 @@ func (d *doctor) examineReference(ctx context.Context) {
 	}
 	known := filled(d.valuesOf(d.rows, "reference"))
 	if len(known) == 0 {
-		d.add("reference", Unknown, "no row has a reference ID, so the filter cannot be tried; -send tries it"+untrusted+" before")
+		d.add("reference", Unknown, "no row has a reference ID, so the filter cannot be tried (-send tries it)"+untrusted)
 	} else {
 		d.find(ctx, "reference that exists", known[0].text, nil, untrusted)
 	}

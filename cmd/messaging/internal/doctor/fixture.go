@@ -100,15 +100,16 @@ func (s *scrambler) scramble(text string, try int) string {
 	hash := fnv.New64a()
 	_, _ = hash.Write([]byte(text))
 	random := mathrand.New(mathrand.NewPCG(s.key[0]^hash.Sum64(), s.key[1]+uint64(try))) //nolint:gosec // the key is random
-	const digits, letters, wideRune = 9, 26, 0x800
+	const digits, lower, upper, wideRune = "123456789", "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ", 0x800
+	pick := func(from string) rune { return rune(from[random.IntN(len(from))]) }
 	return strings.Map(func(r rune) rune {
 		switch {
 		case '0' <= r && r <= '9':
-			return '1' + rune(random.IntN(digits))
+			return pick(digits)
 		case 'a' <= r && r <= 'z':
-			return 'a' + rune(random.IntN(letters))
+			return pick(lower)
 		case 'A' <= r && r <= 'Z':
-			return 'A' + rune(random.IntN(letters))
+			return pick(upper)
 		case r < unicode.MaxASCII:
 			return r
 		case r < wideRune:

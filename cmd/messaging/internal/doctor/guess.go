@@ -41,7 +41,7 @@ const (
 	foreignWords = "user account customer client contact campaign template parent group origin billing unit color list type by url hash " +
 		"version index last first error ip email min max default original sub owner project company channel device agent app service " +
 		"session previous next old new is has total retry callback webhook order invoice subscription team organization key secret " +
-		"estimated tax net gross discount updated modified deleted expiry expires scheduled schedule valid validity delivered read done seen"
+		"point points credit credits estimated tax net gross discount updated modified deleted expiry expires scheduled schedule valid validity delivered read done seen"
 )
 
 // Words that may stand around a phrase, by the kind of its values.
@@ -128,18 +128,12 @@ var boundary = regexp.MustCompile(`[A-Z]+[0-9]*(?:[a-z][a-z0-9]*)?|[a-z][a-z0-9]
 
 // words returns the words of a path: those of the objects around a member, and its own.
 func (g *guesser) words(path string) (above, own []string) {
-	parts := strings.Split(path, ".")
-	for i, part := range parts {
-		if table.IsPosition(part) {
-			continue
+	for part := range strings.SplitSeq(path, ".") {
+		if !table.IsPosition(part) {
+			above, own = append(above, own...), g.split(part)
 		}
-		words := g.split(part)
-		if i == len(parts)-1 {
-			return above, words
-		}
-		above = append(above, words...)
 	}
-	return above, nil
+	return above, own
 }
 
 func (g *guesser) split(name string) (words []string) {
@@ -185,6 +179,17 @@ func (g *guesser) saysNothing(word string) bool {
 	return g.neutral[word] || g.affixes[word] || len(word) == 1
 }
 
+// words returns the words of all phrases.
+func (c concept) words() map[string]bool {
+	all := map[string]bool{}
+	for _, p := range c.phrases {
+		for _, word := range p.words {
+			all[word] = true
+		}
+	}
+	return all
+}
+
 // score returns how well the words of a path fit a concept, or 0 if they do not.
 func (g *guesser) score(c concept, above, own []string) (best int) {
 	const (
@@ -195,10 +200,12 @@ func (g *guesser) score(c concept, above, own []string) (best int) {
 	)
 	words := slices.Concat(above, own)
 	fitting := set(around[c.kind])
+	isOnlyFitting := !slices.ContainsFunc(own, func(word string) bool { return !fitting[word] }) // the object says what it is
+	related := c.words()
 	for place, p := range c.phrases {
 		for i := 0; i+len(p.words) <= len(words); i++ {
 			end := i + len(p.words)
-			if end <= len(above) || !slices.Equal(words[i:end], p.words) {
+			if !slices.Equal(words[i:end], p.words) || end <= len(above) && !isOnlyFitting {
 				continue
 			}
 			score, foreign := perWord*len(p.words), 0
@@ -208,7 +215,7 @@ func (g *guesser) score(c concept, above, own []string) (best int) {
 			for _, word := range slices.Concat(words[:i], words[end:]) {
 				switch {
 				case g.saysNothing(word):
-				case fitting[word]:
+				case fitting[word] || related[word]:
 					score--
 				case g.known[word] || !p.isSpecific:
 					foreign += perWord

@@ -54,7 +54,7 @@ func (d *doctor) listen(ctx context.Context, listener net.Listener, within time.
 	}
 	go func() { _ = server.Serve(listener) }()
 	defer func() { _ = server.Close() }()
-	fmt.Fprintf(d.progress, "messaging doctor: listening on http://%s; interrupt to end\n", listener.Addr())
+	d.say("listening on http://%s; interrupt to end", listener.Addr())
 	for n := 1; n <= maxCallbacks; n++ {
 		select {
 		case <-ctx.Done():
@@ -108,24 +108,31 @@ func (c *callback) addParams(values url.Values) {
 	}
 }
 
-// webhook is a section of the contract that is about callbacks.
+// webhookSection is a section of the contract that is about callbacks.
 type webhookSection struct {
 	name   string
 	params map[string][]string
 	events []string
+	json   map[string][]string // parameters that may hold a message in the platform's shape
 }
 
 func webhookSections(t *table.Table) []webhookSection {
-	return []webhookSection{
-		{"webhook.sms", t.WebhookSMS.Params, t.WebhookSMS.Events},
-		{"webhook.delivery", t.WebhookDelivery.Params, t.WebhookDelivery.Events},
-		{"webhook.chatapp1", t.WebhookChatApp1.Params, t.WebhookChatApp1.Events},
-		{"webhook.chatapp2", t.WebhookChatApp2.Params, t.WebhookChatApp2.Events},
+	all := []webhookSection{
+		{name: "webhook.sms", params: t.WebhookSMS.Params, events: t.WebhookSMS.Events},
+		{name: "webhook.delivery", params: t.WebhookDelivery.Params, events: t.WebhookDelivery.Events},
+		{name: "webhook.chatapp1", params: t.WebhookChatApp1.Params, events: t.WebhookChatApp1.Events},
+		{name: "webhook.chatapp2", params: t.WebhookChatApp2.Params, events: t.WebhookChatApp2.Events},
 	}
+	for i := range all {
+		all[i].params = maps.Clone(all[i].params)
+		all[i].json = map[string][]string{"json": all[i].params["json"]}
+		delete(all[i].params, "json")
+	}
+	return all
 }
 
 // sectionOf returns the section that a callback belongs to: the one that its path names, or the one that knows most of it.
-func (d *doctor) sectionOf(c callback, doc *node) webhookSection {
+func (d *doctor) sectionOf(c callback, docs []*node) webhookSection {
 	all := webhookSections(d.table)
 	for _, s := range all {
 		if strings.HasSuffix(strings.TrimSuffix(c.path, "/"), "/"+strings.TrimPrefix(s.name, "webhook.")) {
@@ -133,7 +140,7 @@ func (d *doctor) sectionOf(c callback, doc *node) webhookSection {
 		}
 	}
 	known := func(s webhookSection) (n int) {
-		for _, m := range matches([]*node{doc}, s.params) {
+		for _, m := range matches(docs, s.params) {
 			if m.path != "" {
 				n++
 			}
@@ -142,7 +149,7 @@ func (d *doctor) sectionOf(c callback, doc *node) webhookSection {
 	}
 	best := all[0]
 	for _, s := range all[1:] {
-		isReport := s.name == "webhook.delivery" && len(matches([]*node{doc}, map[string][]string{"status": s.params["status"]})[0].values) > 0
+		isReport := s.name == "webhook.delivery" && len(matches(docs, map[string][]string{"status": s.params["status"]})[0].values) > 0
 		if isReport && known(s)+1 >= known(best) || known(s) > known(best) {
 			best = s
 		}
@@ -156,11 +163,9 @@ func (d *doctor) examineCallback(n int, c callback) {
 	if c.body != nil {
 		docs = eventsIn(c.body, nil)
 	}
-	s := d.sectionOf(c, docs[0])
+	s := d.sectionOf(c, docs)
 	d.section = fmt.Sprintf("callback %d: %s", n, s.name)
-	defer func() {
-		fmt.Fprintf(d.progress, "messaging doctor: callback %d received, taken for one of %s\n", n, s.name)
-	}()
+	d.say("callback %d received, taken for one of %s", n, s.name)
 	if c.wrong != nil {
 		d.add("body", Differs, c.wrong.Error())
 		return
@@ -171,17 +176,18 @@ func (d *doctor) examineCallback(n int, c callback) {
 			d.add("events", Differs, "a list at "+place(path), line{s.name, []string{"events"}, []any{path}})
 			docs = eventsIn(c.body, []string{path})
 		}
-		if len(docs) == 0 {
-			d.add("events", Note, "none in the body")
-			return
-		}
+	}
+	if len(docs) == 0 {
+		d.add("events", Note, "none in the body")
+		return
 	}
 	essential := []string{"from"}
 	if s.name == "webhook.delivery" {
 		essential = []string{"status"}
 	}
 	d.examine(examination{
-		docs: docs, section: s.params, where: []string{s.name, "params"}, times: []string{"time"}, essential: essential, isQuiet: true,
+		docs: docs, section: s.params, where: []string{s.name, "params"}, claimed: []map[string][]string{s.json},
+		times: []string{"time"}, essential: essential, isQuiet: true,
 	})
 	if s.name == "webhook.delivery" {
 		d.statusWords(docs)

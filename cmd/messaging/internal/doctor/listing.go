@@ -79,6 +79,11 @@ func (d *doctor) examineListing(ctx context.Context) bool {
 	if l.doc == nil || l.x.status >= http.StatusMultipleChoices {
 		return false
 	}
+	if failed, ok := errors.AsType[*messaging.Error](l.err); ok && failed.Code != "" {
+		d.add("first page", Unknown, describe(l.err))
+		d.failure(l)
+		return false
+	}
 	if l.rows == nil {
 		if l = d.findRows(ctx, l); l.rows == nil {
 			return false
@@ -89,11 +94,17 @@ func (d *doctor) examineListing(ctx context.Context) bool {
 	if l.err != nil {
 		d.add("first page", Differs, describe(l.err))
 	}
-	if len(l.rows) == 0 {
-		d.add("members", Unknown, "the account lists no message, so nothing shows what its rows look like; send one (-send), or use an account that has some")
-		return true
-	}
+	d.examineRows(l)
+	return true
+}
+
+// examineRows looks at the rows of a page.
+func (d *doctor) examineRows(l lookup) {
+	d.section = "listing"
 	d.rows = l.rows
+	if len(l.rows) == 0 {
+		return
+	}
 	d.examine(examination{
 		docs: l.rows, section: d.table.SMSList.Record, where: []string{"sms.list", "record"}, containers: rowContainers,
 		times: []string{"created", "sent"}, essential: []string{"id", "reference", "created", "deliveryStatus", "to"},
@@ -101,15 +112,22 @@ func (d *doctor) examineListing(ctx context.Context) bool {
 	for _, row := range l.rows {
 		d.see(row, d.table.SMSList.Record)
 	}
+	d.examinePage(l)
+	d.section = "times"
+	d.times()
+}
+
+// examinePage looks at what a page says about the listing.
+func (d *doctor) examinePage(l lookup) {
+	if l.path == "" {
+		return // there is nothing beside the rows
+	}
 	d.section = "page"
 	page, _ := d.table.SMSList.CursorInLastRow()
 	d.examine(examination{
 		docs: []*node{l.doc}, section: page, where: []string{"sms.list", "page"}, skip: l.path, containers: "page paging pagination link",
 		claimed: []map[string][]string{d.errorPaths()},
 	})
-	d.section = "times"
-	d.times()
-	return true
 }
 
 // withoutSize requests the first page without a size, after one with it was refused.
@@ -177,6 +195,13 @@ func (d *doctor) address(l lookup) bool {
 	}
 	d.add("credentials", OK, "accepted")
 	return true
+}
+
+// takesCredentials reports whether the service responded, and not with a refusal of the credentials.
+func (d *doctor) takesCredentials() bool {
+	return !slices.ContainsFunc(d.report.Checks, func(c Check) bool {
+		return c.Result == Unknown && (c.Name == "request" || c.Name == "reached" || c.Name == "credentials")
+	})
 }
 
 // unreached says why there was no response.

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/messaging-service/messaging-go/contract"
@@ -68,4 +70,20 @@ func (o overlay) with(l line) (overlay, contract.Contract, error) {
 	at[l.keys[len(l.keys)-1]] = l.value
 	names, err := contract.Parse([]byte(encode(changed)))
 	return changed, names, err
+}
+
+// pretty returns the overlay with a line for each concept.
+func (o overlay) pretty() string { return indented(map[string]any(o), "") }
+
+func indented(value any, indent string) string {
+	const deepest = "    "
+	members, ok := value.(map[string]any)
+	if !ok || len(members) == 0 || len(indent) > len(deepest) {
+		return encode(value)
+	}
+	var lines []string
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		lines = append(lines, indent+"  "+encode(name)+": "+indented(members[name], indent+"  "))
+	}
+	return "{\n" + strings.Join(lines, ",\n") + "\n" + indent + "}"
 }

@@ -113,7 +113,7 @@ func TestNothingFalseIsProposed(t *testing.T) {
 	var total score
 	t.Cleanup(func() { total.check(t) })
 	for seed := range uint64(seeds) {
-		random := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // no secret
+		random := rand.New(rand.NewPCG(seed, 1))
 		defaults := contract.Default().Table()
 		var truth answers
 		shared := map[string]bool{}

@@ -78,7 +78,7 @@ func TestScramblerIsConsistent(t *testing.T) {
 	for _, text := range []string{"639171234567", "+639171234567", "Kumusta, 世界? é", "Hi", "1234", "order-17", "A"} {
 		got := s.value(text, true)
 		assert.NotEqual(t, text, got)
-		assert.Equal(t, len([]rune(text)), len([]rune(got)))
+		assert.Len(t, []rune(got), len([]rune(text)))
 		assert.Equal(t, got, s.value(text, false), "the same everywhere")
 	}
 	for _, text := range []string{"delivered", "DELIVERED", "17", "0.50", "2026-10-03T14:44:23Z", "ok", ""} {

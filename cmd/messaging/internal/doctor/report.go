@@ -61,28 +61,28 @@ func (r *Report) setStatus() {
 	}
 }
 
-// writeText writes the report as a table.
-func (r *Report) writeText(w io.Writer) error {
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+// writeText writes the report as a table, and the overlay below it if it is to be shown.
+func (r *Report) writeText(w io.Writer, showOverlay bool) error {
+	var b strings.Builder
+	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	section := ""
-	for _, c := range r.Checks {
-		if c.Section != section {
-			section = c.Section
-			fmt.Fprintf(table, "\n%s\n", strings.ToUpper(section))
-		}
-		fmt.Fprintf(table, "  %s\t%s\t%s\n", c.Result, c.Name, c.Detail)
-		if c.Overlay != "" {
-			fmt.Fprintf(table, "  \t\toverlay: %s\n", c.Overlay)
-		}
-	}
-	if err := table.Flush(); err != nil {
-		return err
-	}
 	counts := map[Result]int{}
 	for _, c := range r.Checks {
-		counts[c.Result]++
+		if counts[c.Result]++; c.Section != section {
+			section = c.Section
+			_, _ = fmt.Fprintf(table, "\n%s\n", strings.ToUpper(section))
+		}
+		_, _ = fmt.Fprintf(table, "  %s\t%s\t%s\n", c.Result, c.Name, c.Detail)
+		if c.Overlay != "" {
+			_, _ = fmt.Fprintf(table, "  \t\toverlay: %s\n", c.Overlay)
+		}
 	}
-	_, err := fmt.Fprintf(w, "\n%d as the contract says, %d differ, %d not found out\n", counts[OK], counts[Differs], counts[Unknown])
+	_ = table.Flush() // to a string
+	_, _ = fmt.Fprintf(&b, "\n%d as the contract says, %d differ, %d not found out\n", counts[OK], counts[Differs], counts[Unknown])
+	if showOverlay {
+		_, _ = fmt.Fprintf(&b, "\nThe overlay, which -o FILE saves:\n%s\n", r.Overlay)
+	}
+	_, err := io.WriteString(w, b.String())
 	return err
 }
 

@@ -65,6 +65,7 @@ func (d *doctor) examineSend(ctx context.Context, from, to string, wait time.Dur
 		d.examine(examination{
 			docs: []*node{first.doc}, section: d.table.SMSSend.Response, where: []string{"sms.send", "response"}, containers: "receipt",
 			claimed: []map[string][]string{d.errorPaths()}, essential: []string{"id"},
+			sent: map[string]string{"reference": message.ReferenceID},
 		})
 	}
 	switch verdict {
@@ -118,6 +119,9 @@ func (d *doctor) awaitListing(ctx context.Context, reference string, sent time.T
 			d.compareClock(tx, sent)
 			return true
 		}
+		if !errors.Is(err, messaging.ErrNotListed) && d.findReference(ctx, reference) {
+			continue
+		}
 		if !errors.Is(err, messaging.ErrNotListed) {
 			d.add("listed", Differs, "the message cannot be looked up: "+describe(err))
 			return false
@@ -129,6 +133,18 @@ func (d *doctor) awaitListing(ctx context.Context, reference string, sent time.T
 		case <-time.After(interval):
 		}
 	}
+}
+
+// findReference finds the member of the rows that has a reference ID, and reports whether the contract now names it.
+func (d *doctor) findReference(ctx context.Context, reference string) bool {
+	l := d.fetch(ctx, "looking for the reference ID", sms.ListOptions{ReferenceID: reference, PageSize: someRows})
+	all, _ := columns(l.rows, "")
+	path := repeated(unclaimed(all, d.table.SMSList.Record), []string{"reference"}, map[string]string{"reference": reference})["reference"]
+	if path == "" {
+		return false
+	}
+	d.add("reference in rows", Differs, path+" has the one that was sent", line{"sms.list", []string{"record", "reference"}, []any{path}})
+	return true
 }
 
 // compareClock compares the time at which a message is listed to have been created with the clock.

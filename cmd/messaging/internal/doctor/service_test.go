@@ -1,10 +1,12 @@
 package doctor
 
 import (
+	"context"
 	"crypto/tls"
 	"fmt"
 	"io"
 	"log"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -42,6 +44,8 @@ func TestServiceThatCannotBeExamined(t *testing.T) {
 		"refused: sms.list failed: HTTP 401":  respond(http.StatusUnauthorized, "application/json", `{"code": "40001"}`),
 		"nothing at GET /api/sms":             respond(http.StatusNotFound, "application/json", `{}`),
 		"HTTP 302":                            respond(http.StatusFound, "application/json", `{}`),
+		"HTTP 200, code 40001":                respond(http.StatusOK, "application/json", `{"code": "40001", "message": "no"}`),
+		"HTTP 200, code 50000":                respond(http.StatusOK, "application/json", `{"code": "50000", "message": "no"}`),
 		"HTTP 503":                            respond(http.StatusServiceUnavailable, "application/json", `{}`),
 		"no response within":                  http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }),
 		"does not end within": http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -69,6 +73,42 @@ func TestServiceThatCannotBeExamined(t *testing.T) {
 			assert.NotContains(t, out, "secret-token")
 		})
 	}
+}
+
+// TestInterruptEndsExamination ends the context while a service does not respond, after the progress has said so.
+func TestInterruptEndsExamination(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+	t.Cleanup(server.Close)
+	env := map[string]string{envBaseURL: server.URL, envToken: "token"}
+	ctx, cancel := context.WithCancel(t.Context())
+	var out, progress safeBuffer
+	done := make(chan int, 1)
+	go func() {
+		done <- Command(ctx, []string{"-timeout", "10m"}, Console{Out: &out, Err: &progress, Getenv: func(name string) string { return env[name] }})
+	}()
+	require.Eventually(t, func() bool { return strings.Contains(progress.String(), "asking for the listing ...") }, 20*time.Second, 10*time.Millisecond)
+	cancel()
+	assert.Equal(t, statusUnknown, <-done)
+	assert.Contains(t, out.String(), "interrupted")
+}
+
+// TestSendWithoutListing sends for an account that may not list.
+func TestSendWithoutListing(t *testing.T) {
+	t.Parallel()
+	srv := messagingtest.NewServer(t)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		srv.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	r := newRig(t, server.URL, srv.Token)
+	report := r.report("-send", "+639170000001", "-from", "ACME", "-yes")
+	assert.Equal(t, OK, r.check(report, "send", "verdict").Result)
+	assert.Equal(t, Differs, r.check(report, "send", "listed").Result)
 }
 
 func TestCertificateIsReported(t *testing.T) {
@@ -119,9 +159,7 @@ func TestBadInputIsOneLine(t *testing.T) {
 		"invalid value":                             {args: []string{"-timeout", "long"}},
 	} {
 		r := newRig(t, "http://127.0.0.1:1", "secret-token-1")
-		for name, value := range input.env {
-			r.env[name] = value
-		}
+		maps.Copy(r.env, input.env)
 		status, out, progress := r.run(input.args...)
 		assert.Equal(t, statusUnknown, status, want)
 		assert.Contains(t, progress, want)
@@ -160,6 +198,19 @@ func TestEmptyAccountIsNotFoundOut(t *testing.T) {
 	assert.Equal(t, statusUnknown, status)
 	assert.Contains(t, out, "the account lists no message")
 	assert.Contains(t, out, "no row has a reference ID")
+}
+
+// TestSendBringsRowToLookAt examines an account that has no message before, and rows of its own.
+func TestSendBringsRowToLookAt(t *testing.T) {
+	t.Parallel()
+	srv := messagingtest.NewServer(t, messagingtest.WithContract(parseContract(t, `{"sms.list": {"record": {"id": ["msgUuid"], "reference": ["tags.0"]}}}`)))
+	r := newRig(t, srv.URL, srv.Token)
+	report := r.report("-send", "+639170000001", "-from", "ACME", "-yes")
+	assert.Equal(t, statusDiffers, report.Status)
+	assert.False(t, report.has(Unknown), "%+v", report.Checks)
+	assert.Equal(t, `"sms.list": {"record": {"reference": ["tags.0"]}}`, r.check(report, "send", "reference in rows").Overlay)
+	assert.Equal(t, `"sms.list": {"record": {"id": ["msgUuid"]}}`, r.check(report, "listing", "id").Overlay)
+	assert.Equal(t, OK, r.check(report, "filters", "reference that exists").Result)
 }
 
 // rows serves a listing that ignores every parameter.

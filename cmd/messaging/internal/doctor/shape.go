@@ -23,7 +23,7 @@ var (
 
 // shape describes a value without showing it. In a column of times, numbers are times too.
 func shape(n *node, asTime bool) string {
-	switch n.kind {
+	switch n.kind { //nolint:exhaustive // the others have a text
 	case null:
 		return "null"
 	case boolean:
