@@ -167,7 +167,7 @@ func NewReceiverFromEnv(options ...Option) (*Receiver, error) {
 	parameter, secrets, found := strings.Cut(value, "=")
 	switch parameter = strings.TrimSpace(parameter); {
 	case !given:
-	case parameter == "" || !found || isBlank(secrets):
+	case parameter == "" || !found || isBlank(strings.Trim(secrets, "=")): // as of a secret in base64 alone
 		problems = append(problems, errors.New("webhook: "+envSecret+": want PARAMETER=SECRET, such as key=…; got none of the form"))
 	default:
 		fromEnv = append(fromEnv, WithSecret(parameter, strings.Fields(secrets)...))

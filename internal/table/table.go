@@ -335,7 +335,7 @@ type Webhook struct {
 	// Params lists, by concept, the names that a parameter may have. In a JSON body a name may be a path. The concept "json"
 	// lists the parameters that may hold a message in the shape of the platform.
 	Params map[string][]string `json:"params"`
-	// Events lists paths at which a JSON body may hold its events, one or a list of them. The first that is present counts; ""
+	// Events lists paths at which a JSON body may hold its events, one or a list of them. The first that holds any counts; ""
 	// is the body itself, and so is an empty list.
 	Events []string `json:"events"`
 	// Layouts lists further layouts of times, as in package time.
