@@ -16,6 +16,30 @@ import (
 	"github.com/messaging-service/messaging-go/webhook"
 )
 
+// One observer watches a client and a webhook.
+func Example() {
+	observed := func(url, token, secret string) error {
+		observer, err := messagingotel.New() // sends to the global providers of OpenTelemetry
+		if err != nil {
+			return err
+		}
+		client, err := messaging.NewClient(url, messaging.WithToken(token), messaging.WithObserver(observer))
+		if err != nil {
+			return err
+		}
+		hooks, err := webhook.NewReceiver(webhook.WithSecret("key", secret), webhook.WithObserver(observer))
+		if err != nil {
+			return err
+		}
+		return serve(client, hooks)
+	}
+	fmt.Println(observed("https://api.example.com", "token", "s3cret"))
+	// Output: <nil>
+}
+
+// serve stands for a program.
+func serve(*messaging.Client, *webhook.Receiver) error { return nil }
+
 func ExampleNew() {
 	spans := tracetest.NewInMemoryExporter() // a program has an exporter of its own, and sets its providers with otel.SetTracerProvider
 	observer, err := messagingotel.New(messagingotel.WithTracerProvider(sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans))))

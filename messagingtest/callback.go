@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -54,6 +55,21 @@ type event struct {
 	fields   []Param // by concept; the value of "time" is at
 	at       time.Time
 	extra    []Param
+}
+
+// eventOf returns the event of a callback whose fields have their concepts as tags.
+func eventOf(callback Callback, section string, at time.Time, extra []Param) []event {
+	e := event{callback: callback, section: section, at: at, extra: extra}
+	for field, value := range reflect.ValueOf(callback).Fields() {
+		concept, ok := field.Tag.Lookup("concept")
+		switch {
+		case concept == "time":
+			e.fields = append(e.fields, Param{concept, ""})
+		case ok:
+			e.fields = append(e.fields, Param{concept, value.String()})
+		}
+	}
+	return []event{e}
 }
 
 // values returns the fields as texts, by concept. A time is written by the first layout of the contract; in its zone, without

@@ -16,26 +16,17 @@ import (
 // DeliveryReport is what the service reports about a message that was sent with a callback URL. Nothing is checked.
 // [Server.ReportDelivery] makes one of a message that the server has accepted.
 type DeliveryReport struct {
-	Status      string    // a word or a number, such as "delivered" or "1"
-	ID          string    // the message ID
-	ReferenceID string    // that the client chose
-	At          time.Time // when the status was reached; written as [InboundSMS] says
-	Kind        string    // the type of the transaction
-	From, To    string    // the sender ID and the recipient of the message
+	Status      string    `concept:"status"`    // a word or a number, such as "delivered" or "1"
+	ID          string    `concept:"id"`        // the message ID
+	ReferenceID string    `concept:"reference"` // that the client chose
+	At          time.Time `concept:"time"`      // when the status was reached; written as [InboundSMS] says
+	Kind        string    `concept:"kind"`      // the type of the transaction
+	From        string    `concept:"from"`      // the sender ID of the message
+	To          string    `concept:"to"`        // the recipient of the message
 	Extra       []Param
 }
 
-func (d DeliveryReport) events() []event {
-	return []event{{callback: d, section: "delivery", at: d.At, extra: d.Extra, fields: []Param{
-		{"status", d.Status},
-		{"id", d.ID},
-		{"reference", d.ReferenceID},
-		{"time", ""},
-		{"kind", d.Kind},
-		{"from", d.From},
-		{"to", d.To},
-	}}}
-}
+func (d DeliveryReport) events() []event { return eventOf(d, "delivery", d.At, d.Extra) }
 
 var (
 	errNoSuchMessage = errors.New("messagingtest: not reported: no message with this ID was accepted")

@@ -6,9 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"math"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -147,113 +145,6 @@ func (q *request) chatMessage(e *envelope, one item) *ChatMessage {
 		Ambiguous: q.ambiguous || one.doubtful || differ(q.values[conceptID], one.id()) || differ(q.values[conceptFrom], one.from()),
 		JSON:      one.raw, Params: q.params, RawQuery: q.rawQuery,
 	}
-}
-
-// content makes the content of a message: of its parameters and of its JSON, either of which may be absent.
-func (q *request) content(e *envelope, one item) Content {
-	raw := cmp.Or(strings.TrimSpace(q.values[conceptKind]), one.word("type"))
-	kind := strings.ToLower(raw)
-	if kind == "" && (e.raw == nil || e.single) {
-		kind = q.kindOfParams(e)
-	}
-	member := one.object.object(kind)
-	var content Content
-	switch {
-	case kind == "text":
-		content = q.textContent(e, member)
-	case isMedia(kind):
-		content = q.mediaContent(MediaKind(kind), e, member)
-	case kind == kindlessMedia:
-		content = q.mediaContent("", e, member)
-	case kind == "location":
-		content = q.locationContent(member)
-	case kind == "system" && e.typed:
-	default:
-		content = one.content(kind)
-	}
-	if content == nil {
-		return Unknown{Kind: raw, Raw: one.raw}
-	}
-	return content
-}
-
-func isMedia(kind string) bool {
-	switch kind {
-	case "image", "audio", "video", "document", "sticker", "voice", "file", "media":
-		return true
-	default:
-		return false
-	}
-}
-
-// kindlessMedia is the kind of a medium that has neither a kind nor a MIME type.
-const kindlessMedia = " media" // the space keeps it apart from any kind that arrives
-
-// kindOfParams returns the kind of a message that does not name it, by its parameters.
-func (q *request) kindOfParams(e *envelope) string {
-	_, isText := q.text(e.index)
-	switch {
-	case q.values[conceptMediaURL] != "" || q.values[conceptMediaID] != "":
-		kind, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(q.values[conceptMIMEType])), "/")
-		switch kind {
-		case "":
-			return kindlessMedia
-		case "image", "audio", "video":
-			return kind
-		default:
-			return "document"
-		}
-	case q.values[conceptLatitude] != "" && q.values[conceptLongitude] != "":
-		return "location"
-	case isText || e.raw == nil && q.values[conceptJSON] == "":
-		return "text"
-	default:
-		return "" // JSON of an unknown shape, or that cannot be read
-	}
-}
-
-func (q *request) textContent(e *envelope, member object) Content {
-	body, ok := member.text("body")
-	if text, arrived := q.text(e.index); arrived && (!ok || !isBlank(text)) {
-		return Text{Body: text}
-	}
-	if !ok && e.raw != nil {
-		return nil
-	}
-	return Text{Body: body}
-}
-
-func (q *request) mediaContent(kind MediaKind, e *envelope, member object) Content {
-	m := fill[Media](member)
-	m.Kind = kind
-	m.URL = cmp.Or(q.values[conceptMediaURL], m.URL)
-	m.ID = cmp.Or(q.values[conceptMediaID], m.ID)
-	m.MIMEType = cmp.Or(q.values[conceptMIMEType], m.MIMEType)
-	m.FileName = cmp.Or(q.values[conceptFileName], m.FileName)
-	if member == nil && e.raw != nil && m.URL == "" && m.ID == "" {
-		return nil
-	}
-	text, _ := q.text(e.index)
-	if isBlank(text) {
-		text = cmp.Or(m.Caption, text)
-	}
-	m.Caption = cmp.Or(q.values[conceptCaption], text)
-	return m
-}
-
-func (q *request) locationContent(member object) Content {
-	degrees := func(c concept, name string, limit float64) (float64, bool) {
-		n, err := strconv.ParseFloat(strings.TrimSpace(cmp.Or(q.values[c], member.word(name))), 64)
-		return n, err == nil && math.Abs(n) <= limit // which NaN is not
-	}
-	latitude, ok := degrees(conceptLatitude, "latitude", 90)
-	longitude, ok2 := degrees(conceptLongitude, "longitude", 180)
-	if !ok || !ok2 {
-		return nil
-	}
-	place := fill[Location](member)
-	place.Latitude, place.Longitude = latitude, longitude
-	return place
 }
 
 // DuplicateKey is like that of SMSMessage.

@@ -1,7 +1,12 @@
 package webhook
 
 import (
+	"cmp"
 	"encoding/json"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -240,3 +245,168 @@ func (Reaction) content() {}
 func (Order) content()    {}
 func (System) content()   {}
 func (Unknown) content()  {}
+
+// content makes the content of a message: of its parameters and of its JSON, either of which may be absent.
+func (q *request) content(e *envelope, one item) Content {
+	raw := cmp.Or(strings.TrimSpace(q.values[conceptKind]), one.word("type"))
+	kind := strings.ToLower(raw)
+	if kind == "" && (e.raw == nil || e.single) {
+		kind = q.kindOfParams(e)
+	}
+	member := one.object.object(kind)
+	var content Content
+	switch {
+	case kind == "text":
+		content = q.textContent(e, member)
+	case isMedia(kind):
+		content = q.mediaContent(MediaKind(kind), e, member)
+	case kind == kindlessMedia:
+		content = q.mediaContent("", e, member)
+	case kind == "location":
+		content = q.locationContent(member)
+	case kind == "system" && e.typed:
+	default:
+		content = one.content(kind)
+	}
+	if content == nil {
+		return Unknown{Kind: raw, Raw: one.raw}
+	}
+	return content
+}
+
+func isMedia(kind string) bool {
+	switch kind {
+	case "image", "audio", "video", "document", "sticker", "voice", "file", "media":
+		return true
+	default:
+		return false
+	}
+}
+
+// kindlessMedia is the kind of a medium that has neither a kind nor a MIME type.
+const kindlessMedia = " media" // the space keeps it apart from any kind that arrives
+
+// kindOfParams returns the kind of a message that does not name it, by its parameters.
+func (q *request) kindOfParams(e *envelope) string {
+	_, isText := q.text(e.index)
+	switch {
+	case q.values[conceptMediaURL] != "" || q.values[conceptMediaID] != "":
+		kind, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(q.values[conceptMIMEType])), "/")
+		switch kind {
+		case "":
+			return kindlessMedia
+		case "image", "audio", "video":
+			return kind
+		default:
+			return "document"
+		}
+	case q.values[conceptLatitude] != "" && q.values[conceptLongitude] != "":
+		return "location"
+	case isText || e.raw == nil && q.values[conceptJSON] == "":
+		return "text"
+	default:
+		return "" // JSON of an unknown shape, or that cannot be read
+	}
+}
+
+func (q *request) textContent(e *envelope, member object) Content {
+	body, ok := member.text("body")
+	if text, arrived := q.text(e.index); arrived && (!ok || !isBlank(text)) {
+		return Text{Body: text}
+	}
+	if !ok && e.raw != nil {
+		return nil
+	}
+	return Text{Body: body}
+}
+
+func (q *request) mediaContent(kind MediaKind, e *envelope, member object) Content {
+	m := fill[Media](member)
+	m.Kind = kind
+	m.URL = cmp.Or(q.values[conceptMediaURL], m.URL)
+	m.ID = cmp.Or(q.values[conceptMediaID], m.ID)
+	m.MIMEType = cmp.Or(q.values[conceptMIMEType], m.MIMEType)
+	m.FileName = cmp.Or(q.values[conceptFileName], m.FileName)
+	if member == nil && e.raw != nil && m.URL == "" && m.ID == "" {
+		return nil
+	}
+	text, _ := q.text(e.index)
+	if isBlank(text) {
+		text = cmp.Or(m.Caption, text)
+	}
+	m.Caption = cmp.Or(q.values[conceptCaption], text)
+	return m
+}
+
+func (q *request) locationContent(member object) Content {
+	degrees := func(c concept, name string, limit float64) (float64, bool) {
+		n, err := strconv.ParseFloat(strings.TrimSpace(cmp.Or(q.values[c], member.word(name))), 64)
+		return n, err == nil && math.Abs(n) <= limit // which NaN is not
+	}
+	latitude, ok := degrees(conceptLatitude, "latitude", 90)
+	longitude, ok2 := degrees(conceptLongitude, "longitude", 180)
+	if !ok || !ok2 {
+		return nil
+	}
+	place := fill[Location](member)
+	place.Latitude, place.Longitude = latitude, longitude
+	return place
+}
+
+// content returns the content of a kind that comes as JSON alone; nil for other kinds, and for a message that lacks what its
+// kind needs.
+func (i item) content(kind string) Content {
+	member := i.object.object(kind)
+	switch kind {
+	case "contacts":
+		if cards := records[Contact](i.list(kind, maxContacts), maxContacts); cards != nil {
+			return Contacts(cards)
+		}
+	case "button":
+		if member != nil {
+			return Reply{Kind: ReplyTemplateButton, ID: member.word("payload"), Title: member.word("text")}
+		}
+	case "interactive":
+		return interactive(member)
+	case "reaction":
+		if id := member.word("message_id"); id != "" {
+			return Reaction{MessageID: id, Emoji: member.word("emoji")}
+		}
+	case "order":
+		o := fill[Order](member)
+		o.Text, _ = member.text("text")
+		if o.Items = records[OrderItem](member.list("product_items", maxItems), maxItems); o.Items != nil {
+			return o
+		}
+	case "system":
+		if member != nil && member.object("identity") == nil { // some put it beside the notice
+			member = append(slices.Clip(member), pair{"identity", i.get("identity")})
+		}
+		if member != nil {
+			return fill[System](member)
+		}
+	}
+	return nil
+}
+
+func interactive(member object) Content {
+	kind := member.word("type")
+	inner := member.object(kind)
+	if inner == nil {
+		return nil
+	}
+	reply := Reply{Kind: ReplyKind(kind)}
+	switch reply.Kind {
+	case ReplyButton, ReplyList:
+		reply.ID, reply.Title, reply.Description = inner.word("id"), inner.word("title"), inner.word("description")
+	case ReplyForm:
+		reply.Name, reply.Title, reply.Response = inner.word("name"), inner.word("body"), inner.word("response_json")
+	case ReplyCallPermission:
+		reply.CallPermission = fill[CallPermission](inner)
+	case ReplyPaymentMethod:
+		reply.Response = string(member.get(kind))
+	default:
+		return nil
+	}
+	return reply
+}

@@ -61,7 +61,7 @@ func (rcv *Receiver) Delivery(handle func(context.Context, DeliveryReport) error
 // ParseDelivery reads the delivery reports of a request and checks its proofs of origin, as the handler of Delivery does. The
 // error is a [*RejectError]. What could be read is returned beside an error for the rest.
 func (rcv *Receiver) ParseDelivery(r *http.Request) ([]DeliveryReport, error) {
-	events, err := rcv.read(r, rcv.callbacks[CallbackDelivery])
+	events, err := rcv.read(r, rcv.callbacks[CallbackDelivery], nil)
 	return only[DeliveryReport](events), err
 }
 
@@ -248,13 +248,9 @@ func (rcv *Receiver) DeliveryURL(base string) (string, error) {
 // checkBase returns what is wrong with a base URL, or "". What comes after the host may hold placeholders, which package
 // net/url does not parse.
 func checkBase(base string) string {
-	end := len(base)
-	if i := strings.Index(base, "://"); i >= 0 {
-		if j := strings.IndexAny(base[i+3:], "/?#"); j >= 0 {
-			end = i + 3 + j
-		}
-	}
-	u, err := url.Parse(base[:end])
+	scheme, rest, _ := strings.Cut(base, "://")
+	host := rest[:strings.IndexAny(rest+"/", "/?#")]
+	u, err := url.Parse(scheme + "://" + host)
 	switch {
 	case !utf8.ValidString(base) || strings.ContainsFunc(base, breaksURL):
 		return "has white space, control characters or invalid UTF-8"

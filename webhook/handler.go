@@ -37,7 +37,7 @@ type response struct {
 
 // ServeHTTP answers a request.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	all := h.serve(r)
+	all := h.serve(r) //nolint:contextcheck // a call has the values of the request's context, and ends otherwise
 	header := w.Header()
 	header["Cache-Control"] = h.noStore
 	switch all.status {
@@ -66,7 +66,8 @@ func (h *handler) serve(r *http.Request) (all response) {
 			all.status = h.reject(w, newPanicError(h.callback, value))
 		}
 	}()
-	events, err := h.read(r, h.callback)
+	var first [1]event // most requests have one, which then needs no list
+	events, err := h.read(r, h.callback, first[:0])
 	if h.callback.isChat() && h.handleStatus == nil {
 		events, err = h.withoutReports(events, err)
 	}

@@ -29,11 +29,8 @@ func WithContract(c contract.Contract) Option {
 // strings in JSON, that are a copy of the secret are emptied. Access logs still show it (see [ScrubURL]). The contract must not
 // use the parameter for the event itself.
 func WithSecret(parameter string, secrets ...string) Option {
-	return func(rcv *Receiver) error {
-		s, err := newSecret("WithSecret", parameter, secrets)
-		rcv.secrets = append(rcv.secrets, s)
-		return err
-	}
+	s, problem := newSecret(parameter, secrets)
+	return option(problem == "", "WithSecret: "+problem, func(rcv *Receiver) { rcv.secrets = append(rcv.secrets, s) })
 }
 
 // WithPathSecret requires one of the secrets as the path value of that name: the pattern /hooks/{key}/sms of http.ServeMux
@@ -42,11 +39,8 @@ func WithSecret(parameter string, secrets ...string) Option {
 //
 // Choose secrets of letters and digits, since routers differ in how they treat an escaped slash.
 func WithPathSecret(name string, secrets ...string) Option {
-	return func(rcv *Receiver) error {
-		s, err := newSecret("WithPathSecret", name, secrets)
-		rcv.pathSecrets = append(rcv.pathSecrets, s)
-		return err
-	}
+	s, problem := newSecret(name, secrets)
+	return option(problem == "", "WithPathSecret: "+problem, func(rcv *Receiver) { rcv.pathSecrets = append(rcv.pathSecrets, s) })
 }
 
 // WithVerifier requires that verify returns nil for a request: a signature is right, an address is on a list. It is called

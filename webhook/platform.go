@@ -2,7 +2,6 @@ package webhook
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
 )
 
@@ -186,62 +185,4 @@ func (i item) from() string {
 		}
 	}
 	return ""
-}
-
-// content returns the content of a kind that comes as JSON alone; nil for other kinds, and for a message that lacks what its
-// kind needs.
-func (i item) content(kind string) Content {
-	member := i.object.object(kind)
-	switch kind {
-	case "contacts":
-		if cards := records[Contact](i.list(kind, maxContacts), maxContacts); cards != nil {
-			return Contacts(cards)
-		}
-	case "button":
-		if member != nil {
-			return Reply{Kind: ReplyTemplateButton, ID: member.word("payload"), Title: member.word("text")}
-		}
-	case "interactive":
-		return interactive(member)
-	case "reaction":
-		if id := member.word("message_id"); id != "" {
-			return Reaction{MessageID: id, Emoji: member.word("emoji")}
-		}
-	case "order":
-		o := fill[Order](member)
-		o.Text, _ = member.text("text")
-		if o.Items = records[OrderItem](member.list("product_items", maxItems), maxItems); o.Items != nil {
-			return o
-		}
-	case "system":
-		if member != nil && member.object("identity") == nil { // some put it beside the notice
-			member = append(slices.Clip(member), pair{"identity", i.get("identity")})
-		}
-		if member != nil {
-			return fill[System](member)
-		}
-	}
-	return nil
-}
-
-func interactive(member object) Content {
-	kind := member.word("type")
-	inner := member.object(kind)
-	if inner == nil {
-		return nil
-	}
-	reply := Reply{Kind: ReplyKind(kind)}
-	switch reply.Kind {
-	case ReplyButton, ReplyList:
-		reply.ID, reply.Title, reply.Description = inner.word("id"), inner.word("title"), inner.word("description")
-	case ReplyForm:
-		reply.Name, reply.Title, reply.Response = inner.word("name"), inner.word("body"), inner.word("response_json")
-	case ReplyCallPermission:
-		reply.CallPermission = fill[CallPermission](inner)
-	case ReplyPaymentMethod:
-		reply.Response = string(member.get(kind))
-	default:
-		return nil
-	}
-	return reply
 }

@@ -64,13 +64,13 @@ func (rcv *Receiver) ChatApp2(handle func(context.Context, ChatMessage) error) h
 // or instead of them. It checks proofs of origin, as the handler does. The error is a [*RejectError]. What could be read is
 // returned beside an error for the rest.
 func (rcv *Receiver) ParseChatApp1(r *http.Request) ([]ChatMessage, []DeliveryReport, error) {
-	events, err := rcv.read(r, rcv.callbacks[CallbackChatApp1])
+	events, err := rcv.read(r, rcv.callbacks[CallbackChatApp1], nil)
 	return only[ChatMessage](events), only[DeliveryReport](events), err
 }
 
 // ParseChatApp2 is like ParseChatApp1, for chat app 2.
 func (rcv *Receiver) ParseChatApp2(r *http.Request) ([]ChatMessage, []DeliveryReport, error) {
-	events, err := rcv.read(r, rcv.callbacks[CallbackChatApp2])
+	events, err := rcv.read(r, rcv.callbacks[CallbackChatApp2], nil)
 	return only[ChatMessage](events), only[DeliveryReport](events), err
 }
 

@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -29,9 +30,57 @@ type request struct {
 	object string // a body that is JSON, without secrets
 	body   envelope
 
-	several bool              // the body holds a list of events
-	list    []json.RawMessage // the events
-	element bool              // this is one of them
+	several   bool              // the body holds a list of events
+	list      []json.RawMessage // the events
+	isElement bool              // this is one of them
+}
+
+// read appends the events of a request. What could be read is returned beside an error for the rest.
+func (rcv *Receiver) read(r *http.Request, c *callback, events []event) (all []event, problem error) {
+	q := request{Receiver: rcv, callback: c}
+	if err := q.receive(r); err != nil {
+		return nil, err
+	}
+	if !q.several {
+		q.interpret()
+		return q.appendEvents(events)
+	}
+	for _, raw := range q.list {
+		one, err := q.element(raw)
+		if err == nil {
+			events, err = one.appendEvents(events)
+		}
+		if len(events) > maxEvents || errors.Is(err, ErrTooLarge) {
+			return nil, q.reject(ErrTooLarge)
+		}
+		problem = cmp.Or(problem, err)
+	}
+	return events, problem
+}
+
+// appendEvents appends the events of a request, or of an element of its list.
+func (q *request) appendEvents(events []event) ([]event, error) {
+	switch {
+	case q.callback.isChat():
+		return q.appendChat(events)
+	case q.callback.name == CallbackDelivery:
+		return q.appendReports(events)
+	}
+	m, err := q.sms()
+	if err != nil {
+		return events, err
+	}
+	return append(events, m), nil
+}
+
+// only returns the events of one type, or nil if there are none.
+func only[E any](events []event) (found []E) {
+	for _, e := range events {
+		if one, ok := any(e).(*E); ok {
+			found = append(found, *one)
+		}
+	}
+	return found
 }
 
 // receive checks a request and reads its parameters. The order of the checks is promised in the package documentation.
@@ -56,7 +105,7 @@ func (q *request) receive(r *http.Request) error {
 	}
 	if isPOST {
 		body, bodyErr = readBody(r, q.maxBytes)
-		if isTooLarge(bodyErr) {
+		if _, tooLarge := errors.AsType[*http.MaxBytesError](bodyErr); tooLarge { // our limit, or one of the server
 			return q.reject(ErrTooLarge)
 		}
 	}
@@ -115,7 +164,7 @@ func (q *request) interpret() {
 		senderInBody = q.body.isCertain()
 	}
 	first := 0
-	if q.element {
+	if q.isElement {
 		first = q.inQuery
 	}
 	for i := first; i < len(q.params); i++ {
@@ -183,7 +232,7 @@ func differ(a, b string) bool {
 
 // isFor reports whether the contract uses the parameter with this index for a concept.
 func (q *request) isFor(index int, c concept) bool {
-	return (!q.element || index >= q.inQuery) && slices.Contains(q.callback.concepts[q.params[index].Name], c)
+	return (!q.isElement || index >= q.inQuery) && slices.Contains(q.callback.concepts[q.params[index].Name], c)
 }
 
 // text returns the text, which may be white space: the first to arrive that is not blank, or the first. It passes over the
@@ -225,20 +274,8 @@ func readBody(r *http.Request, limit int) (string, error) {
 	if r.Body == nil {
 		return "", nil
 	}
-	if r.ContentLength > int64(limit) {
-		return "", ErrTooLarge
-	}
-	body, err := io.ReadAll(io.LimitReader(r.Body, int64(limit)+1))
-	if err == nil && len(body) > limit {
-		err = ErrTooLarge
-	}
+	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, int64(limit)))
 	return string(body), err
-}
-
-// isTooLarge reports whether a body was longer than the limit, or than a limit of the server.
-func isTooLarge(err error) bool {
-	_, tooLarge := errors.AsType[*http.MaxBytesError](err)
-	return tooLarge || errors.Is(err, ErrTooLarge)
 }
 
 // restoreBody lets a body that was read be read again.
@@ -281,7 +318,7 @@ func (q *request) readObject(text string) {
 	all := objectOf(json.RawMessage(text)) // nil for a list
 	for _, m := range all {
 		if i := q.secretOf(m.name); i >= 0 {
-			if value, _ := scalar(m.raw); !q.element {
+			if value, _ := scalar(m.raw); !q.isElement {
 				q.prove(i, value)
 			}
 			continue

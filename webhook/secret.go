@@ -3,7 +3,6 @@ package webhook
 import (
 	"crypto/sha256"
 	"crypto/subtle"
-	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -19,21 +18,19 @@ type secret struct {
 	first   func() string
 }
 
-func newSecret(option, name string, words []string) (secret, error) {
+func newSecret(name string, words []string) (s secret, problem string) {
 	words = slices.Clone(words) // they are the caller's
 	var hashes [][sha256.Size]byte
-	var problem error
 	for _, word := range words {
-		if isBlank(word) {
-			problem = errors.New("webhook: " + option + ": a secret is empty")
-		}
 		hashes = append(hashes, sha256.Sum256([]byte(word)))
 	}
 	switch {
 	case isBlank(name):
-		problem = errors.New("webhook: " + option + ": the name is empty")
+		problem = "the name is empty"
 	case len(words) == 0:
-		problem = errors.New("webhook: " + option + ": no secret is given")
+		problem = "no secret is given"
+	case slices.ContainsFunc(words, isBlank):
+		problem = "a secret is empty"
 	}
 	return secret{
 		name:    name,

@@ -60,7 +60,7 @@ func (rcv *Receiver) ParseSMS(r *http.Request) (SMSMessage, error) {
 // ParseSMSMessages is like ParseSMS, for requests that may hold several messages. What could be read is returned beside an
 // error for the rest.
 func (rcv *Receiver) ParseSMSMessages(r *http.Request) ([]SMSMessage, error) {
-	events, err := rcv.read(r, rcv.callbacks[CallbackSMS])
+	events, err := rcv.read(r, rcv.callbacks[CallbackSMS], nil)
 	return only[SMSMessage](events), err
 }
 
