@@ -272,6 +272,7 @@ func ask(ctx context.Context, console Console) error {
 	case <-ctx.Done():
 		return errors.New("-send: interrupted, and nothing was sent")
 	case text := <-answer:
+		_, _ = fmt.Fprintln(console.Err)
 		if text != "y" && text != "yes" {
 			return errors.New("-send: the answer was not yes, and nothing was sent")
 		}

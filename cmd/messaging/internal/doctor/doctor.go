@@ -196,7 +196,11 @@ func (d *doctor) examine(e examination) {
 		}
 	}
 	for _, c := range left {
-		d.add("(unclaimed)", Note, fmt.Sprintf("%s: %s; no concept claims it", c.path, shapes(c.values, saysTime(c.path))))
+		seen := ""
+		if len(c.values) > 0 {
+			seen = share(len(c.values), len(e.docs))
+		}
+		d.add("(unclaimed)", Note, fmt.Sprintf("%s: %s%s; no concept claims it", c.path, shapes(c.values, saysTime(c.path)), seen))
 	}
 	if unnameable > 0 {
 		d.add("(unclaimed)", Note, fmt.Sprintf("%d members have names that are no plain words, and are not shown", unnameable))

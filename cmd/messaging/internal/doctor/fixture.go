@@ -24,7 +24,7 @@ import (
 // the words of the contract.
 type scrambler struct {
 	secrets   []string
-	keep      map[string]bool // in lower case
+	words     []string        // of the contract, and prefixes
 	sensitive map[string]bool // values that are never kept: numbers and texts of messages
 	base      *url.URL
 	key       [2]uint64
@@ -34,31 +34,28 @@ type scrambler struct {
 
 func newScrambler(t *table.Table, base *url.URL, secrets []string, sensitive map[string]bool) *scrambler {
 	s := &scrambler{
-		secrets: secrets, keep: map[string]bool{}, sensitive: sensitive, base: base, replaced: map[string]string{}, taken: map[string]bool{},
+		secrets: secrets, sensitive: sensitive, base: base, replaced: map[string]string{}, taken: map[string]bool{},
 	}
 	var key [16]byte
 	_, _ = rand.Read(key[:]) // never fails
 	for i, b := range key {
 		s.key[i/8] = s.key[i/8]<<8 | uint64(b)
 	}
-	words := slices.Concat(t.SMSSend.Accepted, t.SMSSend.Refused, t.Errors.Success)
+	s.words = slices.Concat(t.SMSSend.Accepted, t.SMSSend.Refused, t.Errors.Success)
 	for _, lists := range []map[string][]string{t.Errors.Classes, t.WebhookDelivery.Statuses} {
 		for _, list := range lists {
-			words = append(words, list...)
+			s.words = append(s.words, list...)
 		}
 	}
 	for _, order := range t.SMSList.Orders {
-		words = append(words, order)
-	}
-	for _, word := range words {
-		s.keep[strings.ToLower(word)] = true
+		s.words = append(s.words, order)
 	}
 	return s
 }
 
 // value returns what stands in the place of a text, which is a time if it looks like one and asTime says that it may be one.
 func (s *scrambler) value(text string, asTime bool) string {
-	const smallNumber = 4
+	const small, smallAmount = 2, 6
 	for _, secret := range s.secrets {
 		if strings.Contains(text, secret) {
 			return "REDACTED"
@@ -68,7 +65,9 @@ func (s *scrambler) value(text string, asTime bool) string {
 	case text == "" || s.replaced[text] != "":
 		return s.replaced[text]
 	case s.sensitive[text]:
-	case s.keep[strings.ToLower(text)], isDecimal.MatchString(text) && len(text) <= smallNumber, text == "true", text == "false":
+	case isCode(text) && table.Match(s.words, text, true) >= 0, text == "true", text == "false":
+		return text
+	case isDecimal.MatchString(text) && (len(text) <= small || strings.Contains(text, ".") && len(text) <= smallAmount):
 		return text
 	case timeForm(text) != "" && (asTime || !isDecimal.MatchString(text)):
 		return text
@@ -147,6 +146,10 @@ func (s *scrambler) json(value any, asTime bool) any {
 	case string:
 		return s.value(v, asTime)
 	case json.Number:
+		const small = 4
+		if len(v) <= small && !s.sensitive[v.String()] {
+			return v
+		}
 		changed := s.value(v.String(), asTime)
 		if !json.Valid([]byte(changed)) {
 			changed = "0"

@@ -132,7 +132,7 @@ func TestSendAsksFirst(t *testing.T) {
 		srv := messagingtest.NewServer(t)
 		seedMessages(srv, 2)
 		r := newRig(t, srv.URL, srv.Token)
-		var out, progress bytes.Buffer
+		var out, progress safeBuffer
 		status := Command(t.Context(), []string{"-rate", "1000", "-send", "+639170000001", "-from", "ACME"}, Console{
 			In: strings.NewReader(answer), Terminal: true, Out: &out, Err: &progress, Getenv: func(name string) string { return r.env[name] },
 		})

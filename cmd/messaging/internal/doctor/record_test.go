@@ -74,8 +74,8 @@ func TestReplayServesRecordedExchanges(t *testing.T) {
 
 func TestScramblerIsConsistent(t *testing.T) {
 	t.Parallel()
-	s := newScrambler(parseContract(t, "{}").Table(), &url.URL{Host: "api.example.com"}, []string{"hunter22"}, map[string]bool{"1234": true, "Hi": true})
-	for _, text := range []string{"639171234567", "+639171234567", "Kumusta, 世界? é", "Hi", "1234", "order-17", "A"} {
+	s := newScrambler(parseContract(t, "{}").Table(), &url.URL{Host: "api.example.com"}, []string{"hunter22"}, map[string]bool{"1234": true, "Hi": true, "12": true, "success": true})
+	for _, text := range []string{"639171234567", "+639171234567", "Kumusta, 世界? é", "Hi", "1234", "12", "success", "order-17", "A"} {
 		got := s.value(text, true)
 		assert.NotEqual(t, text, got)
 		assert.Len(t, []rune(got), len([]rune(text)))
@@ -86,6 +86,8 @@ func TestScramblerIsConsistent(t *testing.T) {
 	}
 	assert.Equal(t, "1791038663", s.value("1791038663", true), "a time where one may be")
 	assert.NotEqual(t, "1791038663", s.value("1791038663", false), "a number elsewhere")
+	assert.NotEqual(t, "4711", s.value("4711", false), "a code that was sent")
+	assert.Equal(t, `{"code":"200199","text":"`, string(s.body([]byte(`{"code":"200199","text":"4711"}`), "").JSON)[:25], "a code of the contract")
 	assert.Equal(t, "REDACTED", s.value("Bearer hunter22", false))
 	assert.True(t, strings.HasPrefix(s.value("https://api.example.com/api/sms?cursor=abcdef", false), "/api/sms?cursor="))
 	assert.NotContains(t, s.value("https://elsewhere.example.com/639171234567", false), "639")

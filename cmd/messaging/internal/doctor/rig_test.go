@@ -1,7 +1,6 @@
 package doctor
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -31,7 +30,7 @@ func newRig(t *testing.T, baseURL, token string) *rig {
 // run returns the exit status, and what was printed.
 func (r *rig) run(args ...string) (status int, out, progress string) {
 	r.Helper()
-	var stdout, stderr bytes.Buffer
+	var stdout, stderr safeBuffer
 	status = Command(r.Context(), append([]string{"-rate", "1000"}, args...), Console{In: strings.NewReader(""), Out: &stdout, Err: &stderr, Getenv: func(name string) string { return r.env[name] }})
 	return status, stdout.String(), stderr.String()
 }
