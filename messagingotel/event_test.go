@@ -113,8 +113,9 @@ func TestDeliveryReportAtAChatHandler(t *testing.T) {
 	l := newLab(t)
 	handle := func(context.Context, webhook.ChatMessage) error { return nil }
 	reports := webhook.WithStatuses(func(context.Context, webhook.DeliveryReport) error { return nil })
-	r := messagingtest.ChatApp2Request("/hooks?key=SECRET", messagingtest.InboundChatApp{
-		JSON: `{"statuses":[{"id":"m-1","status":"delivered","recipient_id":"639171234567"}]}`,
+	r := messagingtest.ChatAppRequest("/hooks?key=SECRET", messagingtest.InboundChatApp{
+		Channel: messagingtest.ChannelChatApp2,
+		JSON:    `{"statuses":[{"id":"m-1","status":"delivered","recipient_id":"639171234567"}]}`,
 	})
 	w := httptest.NewRecorder()
 	l.receiver(t, reports).ChatApp2(handle).ServeHTTP(w, r)

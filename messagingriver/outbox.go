@@ -171,6 +171,9 @@ func (o *Outbox[TTx]) InsertMany(ctx context.Context, tx TTx, items []Item) (int
 		}
 		later := max(0, time.Until(item.ScheduledAt))
 		rows[i] = row{key, item.Message, later.Milliseconds()}
+		if _, again := same[key]; again {
+			continue // of two with one key, the statement takes the first
+		}
 		same[key] = Item{Priority: item.Priority, ScheduledAt: now.Add(later)}
 	}
 	encoded, err := json.Marshal(rows)

@@ -202,6 +202,62 @@ func TestScheduledMessageWaits(t *testing.T) {
 	})
 }
 
+// TestProbeSendsNoScheduledMessage: a queue that was paused because of the account is probed with a message whose time has come.
+func TestProbeSendsNoScheduledMessage(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service, client := connected(t)
+		r := t.newRig(t, client, quick())
+		later := smsItem("later")
+		later.ScheduledAt = time.Now().Add(time.Hour)
+		insert(t, r, later)
+		require.NoError(t, r.exec(t.Context(), "INSERT INTO messaging_pause (queue, problem, probe_at) VALUES ('messaging', 'no credit', 0)"))
+		defer r.start(t)()
+		insert(t, r, smsItem("now"))
+		becomes(t, r, smsKey("now"), messagingriver.Accepted)
+		time.Sleep(2 * time.Second) // a round or two
+		assert.Equal(t, map[string]int{"now": 1}, references(service))
+		record, err := r.Record(t.Context(), smsKey("later"))
+		require.NoError(t, err)
+		assert.Equal(t, messagingriver.Waiting, record.State)
+	})
+}
+
+// TestProbeDoesNotWaitForYears: a service that asks for a wait of years does not stop the queue for as long.
+func TestProbeDoesNotWaitForYears(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service, client := connected(t)
+		r := t.newRig(t, client, quick())
+		service.Inject(messagingtest.Status(429, 10*365*24*time.Hour), 1)
+		insert(t, r, smsItem("a"))
+		defer r.start(t)()
+		var probeAt int64
+		require.Eventually(t, func() bool {
+			return r.pool().QueryRowContext(t.Context(), "SELECT probe_at FROM messaging_pause").Scan(&probeAt) == nil
+		}, time.Minute, 20*time.Millisecond)
+		assert.WithinDuration(t, time.Now().Add(time.Hour), time.UnixMilli(probeAt), 5*time.Minute)
+	})
+}
+
+// TestFirstOfTwoItemsDecides: of two items with one key in a call the first is enqueued, at its own time.
+func TestFirstOfTwoItemsDecides(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service, client := connected(t)
+		r := t.newRig(t, client, quick())
+		later := smsItem("same")
+		later.ScheduledAt = time.Now().Add(time.Hour)
+		added, err := r.insert(t.Context(), false, later, smsItem("same"), smsItem("other"))
+		require.NoError(t, err)
+		require.Equal(t, 2, added)
+		defer r.start(t)()
+		becomes(t, r, smsKey("other"), messagingriver.Accepted)
+		time.Sleep(time.Second)
+		assert.Equal(t, map[string]int{"other": 1}, references(service))
+	})
+}
+
 func TestRefusedMessageIsFinal(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t test) {

@@ -127,7 +127,8 @@ func (o *Outbox[TTx]) wake(ctx context.Context, queue string, keys []Key) error 
 // pause pauses the queue because of the account. It takes a note first: a queue without one was paused by a person, and is not
 // probed. Of the many messages that are refused at once, one pauses.
 func (o *Outbox[TTx]) pause(ctx context.Context, r result) error {
-	probeAt := time.Now().Add(max(o.options.SendTimeout, r.retryAfter))
+	const longest = time.Hour // a probe is one message, and a service may ask for years
+	probeAt := time.Now().Add(max(o.options.SendTimeout, min(r.retryAfter, longest)))
 	found, err := o.database.query(ctx, `
 		INSERT INTO messaging_pause (queue, problem, probe_at) VALUES ($1, $2, $3)
 		ON CONFLICT (queue) DO UPDATE SET problem = excluded.problem, probe_at = excluded.probe_at WHERE messaging_pause.probe_at < $4
@@ -152,7 +153,9 @@ func (o *Outbox[TTx]) probe(ctx context.Context) error {
 	if err != nil || len(paused) == 0 {
 		return err
 	}
-	waiting, err := o.database.keys(ctx, "SELECT channel, reference FROM messaging_outbox WHERE state = 'waiting' ORDER BY due_at LIMIT 1")
+	waiting, err := o.database.keys(ctx, `
+		SELECT channel, reference FROM messaging_outbox WHERE state = 'waiting' AND due_at <= $1 ORDER BY due_at LIMIT 1`,
+		now.Add(o.overdue()).UnixMilli()) // of those whose time has come
 	if err != nil {
 		return err
 	}

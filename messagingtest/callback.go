@@ -206,15 +206,8 @@ func SMSRequest(target string, m InboundSMS, opts ...ReceiveOption) *http.Reques
 	return newCallbackRequest(target, m, opts)
 }
 
-// ChatApp1Request is like [SMSRequest], for inbound messages of chat app 1.
-func ChatApp1Request(target string, m InboundChatApp, opts ...ReceiveOption) *http.Request {
-	m.Channel = ChannelChatApp1
-	return newCallbackRequest(target, m, opts)
-}
-
-// ChatApp2Request is like [SMSRequest], for inbound messages of chat app 2.
-func ChatApp2Request(target string, m InboundChatApp, opts ...ReceiveOption) *http.Request {
-	m.Channel = ChannelChatApp2
+// ChatAppRequest is like [SMSRequest], for inbound messages of a chat app.
+func ChatAppRequest(target string, m InboundChatApp, opts ...ReceiveOption) *http.Request {
 	return newCallbackRequest(target, m, opts)
 }
 
