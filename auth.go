@@ -15,26 +15,6 @@ import (
 	"github.com/messaging-service/messaging-go/internal/transport"
 )
 
-// Channel is a part of the service that may have credentials of its own. The zero value is no channel.
-type Channel uint8
-
-// The channels. The specification describes the credentials of SMS only; the chat apps use the same unless WithAuth says
-// otherwise.
-const (
-	ChannelSMS Channel = iota + 1
-	ChannelChatApp1
-	ChannelChatApp2
-	channelCount = iota + 1 // with the zero Channel
-)
-
-// String returns the channel's name as in the contract: "sms", "chatapp1" or "chatapp2".
-func (c Channel) String() string {
-	if c == 0 || c >= channelCount {
-		return fmt.Sprintf("channel %d", uint8(c))
-	}
-	return [...]string{ChannelSMS: "sms", ChannelChatApp1: "chatapp1", ChannelChatApp2: "chatapp2"}[c]
-}
-
 // Token is what a token source returns. Printed, logged or encoded as JSON, XML, text or gob it shows its expiry only. Package fmt
 // calls no methods of a value in an unexported field, and so prints a token there whole.
 type Token struct {

@@ -23,10 +23,9 @@
 //	          Validate        what Send would reject
 //	          Find            one message by its reference ID
 //	          List, Pages     what was sent, by row or by page; Page.Next continues a listing in another process
-//	ChatApp1  Send, SendAll, Validate
-//	ChatApp2  Send, SendAll, Validate
+//	others    Send, SendAll, Validate
 //
-// The messages are in packages sms, chatapp1 and chatapp2. The service lists SMS only, so an unknown outcome of a chat-app message
+// The messages of a channel are in the package of its name, such as chatapp1. The service lists SMS only, so an unknown outcome of a chat-app message
 // cannot be settled.
 //
 // Make one Client and share it: it is safe for concurrent use and never changes. [Client.With] derives another that shares its

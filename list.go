@@ -150,7 +150,7 @@ func (s *SMSService) search(ctx context.Context, referenceID string) (tx sms.Tra
 	switch {
 	case others:
 		const reason = "the service listed other messages than the one looked for: it does not filter as the contract says " +
-			"(sms.list.params.reference, sms.core.smsList.record.reference)"
+			"(sms.list.params.reference, sms.list.record.reference)"
 		return tx, fresh, s.listError(reason, ErrFilterIgnored)
 	case rowError != nil:
 		return tx, fresh, rowError

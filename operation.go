@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -16,6 +17,26 @@ import (
 	"github.com/messaging-service/messaging-go/internal/transport"
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
+
+// Channel is a part of the service that may have credentials of its own. The zero value is no channel.
+type Channel uint8
+
+// The channels. The specification describes the credentials of SMS only; the chat apps use the same unless WithAuth says
+// otherwise.
+const (
+	ChannelSMS Channel = iota + 1
+	ChannelChatApp1
+	ChannelChatApp2
+	channelCount = iota + 1 // with the zero Channel
+)
+
+// String returns the channel's name as in the contract: "sms", "chatapp1" or "chatapp2".
+func (c Channel) String() string {
+	if c == 0 || c >= channelCount {
+		return fmt.Sprintf("channel %d", uint8(c))
+	}
+	return [...]string{ChannelSMS: "sms", ChannelChatApp1: "chatapp1", ChannelChatApp2: "chatapp2"}[c]
+}
 
 // endpoints are the operations of the service, compiled for a contract, a base URL and credentials. They never change. A new
 // operation is a field, its line in compile, and a method of a service.

@@ -198,11 +198,14 @@ func WithHTTPClient(client *http.Client) Option {
 	}
 }
 
-// WithTransport wraps the transport of the client, to trace, count or sign requests: the library's own, or that of WithHTTPClient.
+// WithTransport wraps the transport of the client, to count or sign requests: the library's own, or that of WithHTTPClient.
 // What the table of WithHTTPClient says of the library's own transport stays true. Given more than once, each wraps what the one
 // before it returned.
 //
-//	messaging.WithTransport(func(base http.RoundTripper) http.RoundTripper { return otelhttp.NewTransport(base) })
+//	messaging.WithTransport(func(base http.RoundTripper) http.RoundTripper { return signer{base} })
+//
+// To trace, use WithObserver, as package messagingotel does. A wrapper sees whole requests: the one of otelhttp exports each URL with
+// its query, which can hold credentials, numbers and texts.
 //
 // The function is called when a client is made, and must not return nil. What it returns is called once for each attempt, from many
 // goroutines at once, and passes the request on at most once, with its context: one that retries breaks the promise that nothing is

@@ -207,9 +207,9 @@ func TestListRejectsPositionsThatDoNotFit(t *testing.T) {
 		"nothing":            {"page", sms.ListOptions{After: `{}`}, "After", "is no position of a listing; want Page.Next"},
 		"half a row":         {"page", sms.ListOptions{After: `{"page":2,"seen":"AAA="}`}, "After", "is no position of a listing; want Page.Next"},
 		"huge":               {"page", sms.ListOptions{After: `{"page":2,"cursor":"` + strings.Repeat("x", 1<<17) + `"}`}, "After", "is no position of a listing; want Page.Next"},
-		"elsewhere":          {"link", sms.ListOptions{After: `{"link":"https://evil.example/api/sms?at=3"}`}, "After", "holds a link that is not at the base URL"},
-		"elsewhere, slashes": {"link", sms.ListOptions{After: `{"link":"//evil.example/api/sms?at=3"}`}, "After", "holds a link that is not at the base URL"},
-		"another scheme":     {"link", sms.ListOptions{After: `{"link":"ftp://sms.example.com/api/sms"}`}, "After", "holds a link that is not at the base URL"},
+		"elsewhere":          {"link", sms.ListOptions{After: `{"link":"https://evil.example/api/sms?at=3"}`}, "After", "holds a link that leads away from the listing"},
+		"elsewhere, slashes": {"link", sms.ListOptions{After: `{"link":"//evil.example/api/sms?at=3"}`}, "After", "holds a link that leads away from the listing"},
+		"another scheme":     {"link", sms.ListOptions{After: `{"link":"ftp://sms.example.com/api/sms"}`}, "After", "holds a link that leads away from the listing"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -122,9 +122,9 @@ func TestMessageJSONDoesNotLoseAnything(t *testing.T) {
 		`{"fallback":{"sender":"SECRET"}}`:                       `unknown key "sender"`,
 		`{"payload":"SECRET"}`:                                   `"payload" must be an object with a type`,
 		`{"payload":{"type":7}}`:                                 `"payload" must be an object with a type`,
-		`{"payload":{"body":"SECRET"}}`:                          `"payload" has a type that is none of text`,
-		`{"payload":{"type":"SECRET"}}`:                          `"payload" has a type that is none of text`,
-		`{"payload":{"type":"Text","body":"SECRET"}}`:            `"payload" has a type that is none of text`,
+		`{"payload":{"body":"SECRET"}}`:                          `"payload" has a type that is none of callToAction`,
+		`{"payload":{"type":"SECRET"}}`:                          `"payload" has a type that is none of callToAction`,
+		`{"payload":{"type":"Text","body":"SECRET"}}`:            `"payload" has a type that is none of callToAction`,
 		`{"payload":{"type":"text","url":"SECRET"}}`:             `unknown key "url"`,
 		`{"payload":{"type":"image","body":"SECRET"}}`:           `unknown key "body"`,
 		`{"payload":{"type":"video","size":1.5}}`:                `"size" must be a whole number`,
@@ -168,7 +168,7 @@ func TestMessageJSONDoesNotLoseAnything(t *testing.T) {
 }
 
 // decodeError matches the errors of decoding, which repeat no value.
-var decodeError = regexp.MustCompile(`^chatapp1: the message cannot be decoded: (want a JSON object( in valid UTF-8)?|unknown key ("[^0-9 ]{0,80}"|\(a key that is not shown\))|"[A-Za-z]+" (comes twice|must be (a string|an object|a whole number|a duration such as "1m30s"|an object with a type)|has a type that is none of text, image, video, callToAction, template and raw))$`)
+var decodeError = regexp.MustCompile(`^chatapp1: the message cannot be decoded: (want a JSON object( in valid UTF-8)?|unknown key ("[^0-9 ]{0,80}"|\(a key that is not shown\))|"[A-Za-z]+" (comes twice|must be (a string|an object|a whole number|a duration such as "1m30s"|an object with a type)|has a type that is none of callToAction, image, raw, template, text, video))$`)
 
 func FuzzUnmarshal(f *testing.F) {
 	for _, tt := range messages {

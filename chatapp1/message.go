@@ -3,8 +3,6 @@ package chatapp1
 import (
 	"fmt"
 	"log/slog"
-	"reflect"
-	"strings"
 	"time"
 
 	"github.com/messaging-service/messaging-go/internal/wire"
@@ -100,8 +98,8 @@ func (m Message) Call() wire.Call {
 	case m.Payload == nil:
 		const reason = "required, but nil; want one of Text, Image, Video, CallToAction, Template and Raw"
 		call.Problems = []wire.Problem{{Field: "Payload", Reason: reason}}
-	case notAValue(m.Payload) != "":
-		call.Problems = []wire.Problem{{Field: "Payload", Reason: notAValue(m.Payload)}}
+	case wire.CheckValue(m.Payload) != "":
+		call.Problems = []wire.Problem{{Field: "Payload", Reason: wire.CheckValue(m.Payload)}}
 	default:
 		if name, isSet := m.Payload.essential(); !isSet {
 			call.Problems = []wire.Problem{{Field: "Payload." + name, Reason: "required, but absent"}}
@@ -121,13 +119,29 @@ func (m Message) Call() wire.Call {
 	return call
 }
 
-// notAValue says what is wrong with a payload behind a pointer, which compiles but would escape a type switch over values.
-func notAValue(p Payload) string {
-	if reflect.TypeOf(p).Kind() != reflect.Pointer {
-		return ""
+// MarshalJSON encodes the message for storage, under keys of this library that no contract changes:
+//
+//	{"callbackURL": "…", "channelID": "channel-1", "fallback": {"from": "ACME", "text": "Hi"},
+//	 "payload": {"body": "Hi", "type": "text"}, "referenceID": "…", "to": "+639171234567", "ttl": "10m0s"}
+//
+// It does not validate the message, but text that is not valid UTF-8 is an error.
+func (m Message) MarshalJSON() ([]byte, error) {
+	data, err := wire.Store(&m, kinds())
+	if err != nil {
+		return nil, fmt.Errorf("chatapp1: the message cannot be encoded: %w", err)
 	}
-	name := strings.TrimPrefix(fmt.Sprintf("%T", p), "*")
-	return "must be a value, not a pointer: " + name + "{…}, not &" + name + "{…}"
+	return data, nil
+}
+
+// UnmarshalJSON decodes what MarshalJSON encodes and replaces the whole message. Numbers in Raw.Fields become json.Number. An
+// unknown or repeated key is an error. Errors never repeat a value.
+func (m *Message) UnmarshalJSON(data []byte) error {
+	var decoded Message
+	if err := wire.Restore(data, &decoded, kinds()); err != nil {
+		return fmt.Errorf("chatapp1: the message cannot be decoded: %w", err)
+	}
+	*m = decoded
+	return nil
 }
 
 // LogValue logs the reference ID, the type of the payload and the TTL. It leaves out channel, recipient and content.

@@ -18,6 +18,13 @@ type Payload interface {
 	essential() (name string, isSet bool)
 }
 
+// kinds returns a payload of each kind, by the type under which it is stored.
+func kinds() map[string]any {
+	return map[string]any{
+		"text": Text{}, "image": Image{}, "video": Video{}, "callToAction": CallToAction{}, "template": Template{}, "raw": Raw{},
+	}
+}
+
 // Text is a text message.
 type Text struct {
 	// Body is the text, valid UTF-8. Required. Services of this kind commonly accept 1000 characters.

@@ -138,8 +138,7 @@ func (c *checks) choice(v reflect.Value, rule string) {
 			c.Found(c.here(), "want a JSON object that is not empty, or the text of one")
 		}
 	case v.Elem().Kind() == reflect.Pointer:
-		name := v.Elem().Type().Elem().String()
-		c.foundFault("must be a value, not a pointer: " + name + "{…}, not &" + name + "{…}")
+		c.foundFault(wire.CheckValue(v.Interface()))
 	default:
 		c.value(v.Elem(), "")
 	}
@@ -232,6 +231,8 @@ func consistsOf(text, characters string) bool { return strings.Trim(text, charac
 // broken returns how a text breaks a rule about its characters, "" if it does not.
 func broken(rule, words, text string) string {
 	switch {
+	case rule == "orderstate":
+		return broken("oneof", orderStates, text)
 	case rule == "oneof" && !slices.Contains(strings.Split(words, "|"), text):
 		return `want "` + strings.ReplaceAll(words, "|", `" or "`) + `"`
 	case rule == "name" && !consistsOf(text, lower+digits+"_"):

@@ -107,7 +107,7 @@ type TapTarget struct {
 // TemplateOrderStatus informs about the progress of an order, in a template. Its fields are as in an OrderStatus.
 type TemplateOrderStatus struct {
 	ReferenceID string     `at:"reference_id" rule:"required,max=60,reference"`
-	Status      OrderState `at:"order.status" rule:"required,oneof=pending|processing|partially-shipped|partially_shipped|shipped|completed|canceled"`
+	Status      OrderState `at:"order.status" rule:"required,orderstate"`
 	Description string     `at:"order.description" rule:"max=120"`
 }
 

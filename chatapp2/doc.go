@@ -82,6 +82,7 @@
 //	notblank           a text that is not white space only
 //	max=20             at most 20 characters, or the number 20
 //	oneof=a|b          one of these words
+//	orderstate         one of the states of an order
 //	name, alnum        lower-case letters, digits and underscores; letters and digits
 //	trimmed, unique    no white space around it; no other element of the list has the same text
 //	reference          letters, digits, underscores, dots and hyphens

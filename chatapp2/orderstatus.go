@@ -6,7 +6,7 @@ import "time"
 // any header.
 type OrderStatus struct {
 	ReferenceID string       `at:"reference_id" rule:"required,max=60,reference"`
-	Status      OrderState   `at:"order.status" rule:"required,oneof=pending|processing|partially-shipped|partially_shipped|shipped|completed|canceled"`
+	Status      OrderState   `at:"order.status" rule:"required,orderstate"`
 	Description string       `at:"order.description" rule:"max=120"`
 	Payment     OrderPayment `at:"payment"`
 }
@@ -22,6 +22,8 @@ const (
 	OrderShipped          OrderState = "shipped"
 	OrderCompleted        OrderState = "completed"
 	OrderCanceled         OrderState = "canceled"
+
+	orderStates = "pending|processing|partially-shipped|partially_shipped|shipped|completed|canceled"
 )
 
 // OrderPayment is the progress of a payment, and the time it was reached, to the second. Status is any word of the platform's,

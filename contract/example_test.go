@@ -25,19 +25,19 @@ func ExampleParse() {
 // A typing error is found, and all problems are reported at once.
 func ExampleParse_problems() {
 	_, err := contract.Parse([]byte(`{
-		"sms.send": {"fields": {"sneder": "from"}, "encoding": "xml"},
-		"sms.list": {"items": "rows"}
+		"sms.send": {"encoding": "xml"},
+		"sms.list": {"items": "rows", "orders": {"down": "DESC"}}
 	}`))
 	fmt.Println(err)
 	// Output:
 	// contract: sms.list.items: is a string, want a list
-	// contract: sms.send.fields.sneder: unknown key; known here: callback, from, reference, text, to
+	// contract: sms.list.orders.down: unknown key; known here: ascending, descending
 	// contract: sms.send.encoding: unknown value; known: form, json, query
 }
 
 // A contract marshals to its complete table.
 func ExampleContract_MarshalJSON() {
-	names, err := contract.Parse([]byte(`{"sms.send": {"fields": {"from": "sender.id"}, "with": {"callback": {}}}}`))
+	names, err := contract.Parse([]byte(`{"sms.list": {"orders": {"descending": "down"}, "paging": {"by": "offset"}}}`))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -47,10 +47,10 @@ func ExampleContract_MarshalJSON() {
 		fmt.Println(err)
 		return
 	}
-	var table map[string]struct{ Fields, With json.RawMessage }
+	var table map[string]struct{ Orders, Paging json.RawMessage }
 	_ = json.Unmarshal(text, &table)
-	fmt.Printf("%s\n%s\n", table["sms.send"].Fields, table["sms.send"].With)
+	fmt.Printf("%s\n%s\n", table["sms.list"].Orders, table["sms.list"].Paging)
 	// Output:
-	// {"callback":"dlrCallback","from":"sender.id","reference":"referenceId","text":"text","to":"to"}
-	// {"callback":{}}
+	// {"ascending":"asc","descending":"down"}
+	// {"by":"offset","first":1}
 }

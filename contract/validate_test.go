@@ -138,6 +138,7 @@ func TestParseRefusesTableThatCannotWork(t *testing.T) {
 		"cursor with an empty part":      {`{"sms.list":{"paging":{"by":"cursor"},"page":{"next":["$last.a..b"]}}}`, "sms.list.page.next[0]", "has an empty part between its dots"},
 
 		"header of the client":        {`{"headers":{"user-agent":"x"}}`, "headers.user-agent", "names a header that the client or net/http writes itself"},
+		"header of a read":            {`{"headers":{"cache-CONTROL":"x"}}`, "headers.cache-CONTROL", "names a header that the client or net/http writes itself"},
 		"header of an operation":      {`{"sms.list":{"headers":{"Content-Type":"x"}}}`, "sms.list.headers.Content-Type", "names a header that the client or net/http writes itself"},
 		"header without a name":       {`{"headers":{"":"x"}}`, `headers.""`, "is not the name of a header"},
 		"header of the token":         {`{"auth":{"token":{"header":"X-Token"}},"sms.send":{"headers":{"x-token":"s3cret"}}}`, "sms.send.headers.x-token", "is the header of auth.token; credentials are options of the client"},

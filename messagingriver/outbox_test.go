@@ -200,6 +200,42 @@ func TestScheduledMessageWaits(t *testing.T) {
 	})
 }
 
+// TestProbeSendsNoScheduledMessage: a queue that was paused because of the account is probed with a message whose time has come.
+func TestProbeSendsNoScheduledMessage(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service, client := connected(t)
+		r := t.newRig(t, client, quick())
+		require.NoError(t, r.insertWith(t.Context(), smsMessage("later"), river.InsertOpts{ScheduledAt: time.Now().Add(time.Hour)}))
+		require.NoError(t, r.exec(t.Context(), "INSERT INTO messaging_pause (queue, problem, probe_at) VALUES ('messaging', 'no credit', 0)"))
+		defer r.start(t)()
+		insert(t, r, smsMessage("now"))
+		becomes(t, r, smsKey("now"), messagingriver.Accepted)
+		time.Sleep(2 * time.Second) // a round or two
+		assert.Equal(t, map[string]int{"now": 1}, references(service))
+		record, err := r.row(t.Context(), smsKey("later"))
+		require.NoError(t, err)
+		assert.Equal(t, messagingriver.Waiting, record.State)
+	})
+}
+
+// TestProbeDoesNotWaitForYears: a service that asks for a wait of years does not stop the queue for as long.
+func TestProbeDoesNotWaitForYears(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service, client := connected(t)
+		r := t.newRig(t, client, quick())
+		service.Inject(messagingtest.Status(429, 10*365*24*time.Hour), 1)
+		insert(t, r, smsMessage("a"))
+		defer r.start(t)()
+		var probeAt int64
+		require.Eventually(t, func() bool {
+			return r.pool().QueryRowContext(t.Context(), "SELECT probe_at FROM messaging_pause").Scan(&probeAt) == nil
+		}, time.Minute, 20*time.Millisecond)
+		assert.WithinDuration(t, time.Now().Add(time.Hour), time.UnixMilli(probeAt), 5*time.Minute)
+	})
+}
+
 func TestRefusedMessageIsFinal(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t test) {

@@ -291,7 +291,7 @@ func (o *Outbox[TTx]) wakeOverdue(ctx context.Context) error {
 func (o *Outbox[TTx]) pause(ctx context.Context, problem error) error {
 	wait := o.options.SendTimeout
 	if e, ok := errors.AsType[*messaging.Error](problem); ok {
-		wait = max(wait, e.RetryAfter)
+		wait = max(wait, min(e.RetryAfter, time.Hour)) // a service may ask for years
 	}
 	if err := o.database.exec(ctx, `
 		INSERT INTO messaging_pause (queue, problem, probe_at) VALUES ($1, $2, $3)

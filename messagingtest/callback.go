@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -50,33 +51,39 @@ func (c Callbacks) events() []event {
 // event is what one callback says.
 type event struct {
 	callback Callback
-	section  string  // of the contract
+	section  string  // of the contract, behind "webhook."
 	fields   []Param // by concept; the value of "time" is at
 	at       time.Time
 	extra    []Param
 }
 
-// sectionOf returns the parameters of a section of the contract, by concept, and what all callbacks have.
-func sectionOf(t *table.Table, name string) (map[string][]string, table.Callback) {
-	switch name {
-	case "webhook.sms":
-		return t.WebhookSMS.Params, t.WebhookSMS.Callback
-	case "webhook.chatapp1":
-		return t.WebhookChatApp1.Params, t.WebhookChatApp1.Callback
-	case "webhook.chatapp2":
-		return t.WebhookChatApp2.Params, t.WebhookChatApp2.Callback
-	default:
-		return t.WebhookDelivery.Params, t.WebhookDelivery.Callback
+// eventOf returns the event of a callback whose fields have their concepts as tags.
+func eventOf(callback Callback, section string, at time.Time, extra []Param) []event {
+	e := event{callback: callback, section: section, at: at, extra: extra}
+	for field, value := range reflect.ValueOf(callback).Fields() {
+		concept, ok := field.Tag.Lookup("concept")
+		switch {
+		case concept == "time":
+			e.fields = append(e.fields, Param{concept, ""})
+		case ok:
+			e.fields = append(e.fields, Param{concept, value.String()})
+		}
 	}
+	return []event{e}
 }
 
-// values returns the fields as texts, by concept.
+// values returns the fields as texts, by concept. A time is written by the first layout of the contract; in its zone, without
+// naming it, if it has one; and else by RFC 3339.
 func (e event) values(t *table.Table) []Param {
-	_, section := sectionOf(t, e.section)
+	section := t.Webhooks()[e.section]
+	layout := time.RFC3339Nano
+	if section.Zone != "" && section.Zone != "UTC" {
+		layout = "2006-01-02 15:04:05.999999999"
+	}
 	values := slices.Clone(e.fields)
 	for i := range values {
 		if values[i].Name == "time" {
-			values[i].Value = formatOfCallbacks(section.Zone, section.Layouts).text(e.at)
+			values[i].Value = newTimeFormat(layout, section.Zone, section.Layouts...).text(e.at)
 		}
 	}
 	return values
@@ -86,7 +93,7 @@ type parameters []Param
 
 // params returns the parameters of an event. A field without a value or a name is left out.
 func (e event) params(t *table.Table) parameters {
-	names, _ := sectionOf(t, e.section)
+	names := t.Webhooks()[e.section].Params
 	var p parameters
 	for _, f := range e.values(t) {
 		if f.Value != "" && len(names[f.Name]) > 0 {
@@ -98,21 +105,18 @@ func (e event) params(t *table.Table) parameters {
 
 // document returns the parameters of an event as a JSON object, in which the names of the contract are paths.
 func (e event) document(t *table.Table) any {
-	names, _ := sectionOf(t, e.section)
-	var body any = document{}
+	members := document{}
 	for _, f := range e.values(t) {
 		var value any = f.Value
 		if f.Name == "json" && json.Valid([]byte(f.Value)) {
 			value = json.RawMessage(f.Value)
 		}
-		body = placeFirst(body, names[f.Name], value)
+		placeFirst(members, t.Webhooks()[e.section].Params[f.Name], value)
 	}
-	if members, ok := body.(document); ok {
-		for _, param := range e.extra {
-			members[param.Name] = param.Value
-		}
+	for _, param := range e.extra {
+		members[param.Name] = param.Value
 	}
-	return body
+	return members
 }
 
 // call is one request to a webhook.
@@ -125,39 +129,41 @@ type call struct {
 // calls returns the requests that tell a webhook of events.
 func (how receiving) calls(t *table.Table, target string, events []event) []call {
 	if how.together && len(events) > 0 {
-		var callback Callbacks
-		var list []any
+		var all Callbacks
 		for _, e := range events {
-			callback, list = append(callback, e.callback), append(list, e.document(t))
+			all = append(all, e.callback)
 		}
-		return []call{how.jsonCall(t, callback, target, events[0].section, list)}
+		return []call{{all, http.MethodPost, target, "application/json", how.json(t, events)}}
 	}
 	var calls []call
 	for _, e := range events {
+		c := call{callback: e.callback, method: http.MethodPost, url: target}
+		query := e.params(t).query(how.unescaped)
 		switch how.encoding {
 		case "json":
-			calls = append(calls, how.jsonCall(t, e.callback, target, e.section, []any{e.document(t)}))
+			c.contentType, c.body = "application/json", how.json(t, []event{e})
 		case "form":
-			form := e.params(t).query(how.unescaped)
-			calls = append(calls, call{e.callback, http.MethodPost, target, "application/x-www-form-urlencoded", form})
+			c.contentType, c.body = "application/x-www-form-urlencoded", query
 		default:
-			query := e.params(t).query(how.unescaped)
-			calls = append(calls, call{callback: e.callback, method: http.MethodGet, url: withQuery(target, query)})
+			c.method, c.url = http.MethodGet, withQuery(target, query)
 		}
+		calls = append(calls, c)
 	}
 	return calls
 }
 
-// jsonCall returns a call whose body holds events where the contract has them. A single one that is the body is no list.
-func (how receiving) jsonCall(t *table.Table, callback Callback, target, section string, events []any) call {
-	_, c := sectionOf(t, section)
-	path := strings.Join(c.Events[:min(1, len(c.Events))], "")
-	var body any = events
-	if path == "" && len(events) == 1 && !how.together {
-		body = events[0]
+// json returns a body that holds events where the contract has them. A single one that is the body is no list.
+func (how receiving) json(t *table.Table, events []event) string {
+	var list []any
+	for _, e := range events {
+		list = append(list, e.document(t))
 	}
-	body, _ = place(nil, path, body)
-	return call{callback, http.MethodPost, target, "application/json", string(encode(body))}
+	paths := slices.Concat(t.Webhooks()[events[0].section].Events, []string{""})
+	if paths[0] == "" && !how.together {
+		return string(encode(list[0]))
+	}
+	body, _ := place(nil, paths[0], list)
+	return string(encode(body))
 }
 
 // query returns the parameters as a query.
@@ -182,16 +188,14 @@ func escapeLittle(s string) string {
 // withQuery adds a query to a target, which may have one already. A fragment is no part of a request.
 func withQuery(target, query string) string {
 	target, _, _ = strings.Cut(target, "#")
+	joint := "?"
 	switch {
-	case query == "":
-		return target
-	case !strings.Contains(target, "?"):
-		return target + "?" + query
-	case strings.HasSuffix(target, "?"), strings.HasSuffix(target, "&"):
-		return target + query
-	default:
-		return target + "&" + query
+	case query == "", strings.HasSuffix(target, "?"), strings.HasSuffix(target, "&"):
+		joint = ""
+	case strings.Contains(target, "?"):
+		joint = "&"
 	}
+	return target + joint + query
 }
 
 // SMSRequest returns the request by which the service calls a webhook for inbound SMS, to pass to its handler.
@@ -202,15 +206,8 @@ func SMSRequest(target string, m InboundSMS, opts ...ReceiveOption) *http.Reques
 	return newCallbackRequest(target, m, opts)
 }
 
-// ChatApp1Request is like [SMSRequest], for inbound messages of chat app 1.
-func ChatApp1Request(target string, m InboundChatApp, opts ...ReceiveOption) *http.Request {
-	m.Channel = ChannelChatApp1
-	return newCallbackRequest(target, m, opts)
-}
-
-// ChatApp2Request is like [SMSRequest], for inbound messages of chat app 2.
-func ChatApp2Request(target string, m InboundChatApp, opts ...ReceiveOption) *http.Request {
-	m.Channel = ChannelChatApp2
+// ChatAppRequest is like [SMSRequest], for inbound messages of a chat app.
+func ChatAppRequest(target string, m InboundChatApp, opts ...ReceiveOption) *http.Request {
 	return newCallbackRequest(target, m, opts)
 }
 

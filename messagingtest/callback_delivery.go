@@ -16,26 +16,17 @@ import (
 // DeliveryReport is what the service reports about a message that was sent with a callback URL. Nothing is checked.
 // [Server.ReportDelivery] makes one of a message that the server has accepted.
 type DeliveryReport struct {
-	Status      string    // a word or a number, such as "delivered" or "1"
-	ID          string    // the message ID
-	ReferenceID string    // that the client chose
-	At          time.Time // when the status was reached; written as [InboundSMS] says
-	Kind        string    // the type of the transaction
-	From, To    string    // the sender ID and the recipient of the message
+	Status      string    `concept:"status"`    // a word or a number, such as "delivered" or "1"
+	ID          string    `concept:"id"`        // the message ID
+	ReferenceID string    `concept:"reference"` // that the client chose
+	At          time.Time `concept:"time"`      // when the status was reached; written as [InboundSMS] says
+	Kind        string    `concept:"kind"`      // the type of the transaction
+	From        string    `concept:"from"`      // the sender ID of the message
+	To          string    `concept:"to"`        // the recipient of the message
 	Extra       []Param
 }
 
-func (d DeliveryReport) events() []event {
-	return []event{{callback: d, section: "webhook.delivery", at: d.At, extra: d.Extra, fields: []Param{
-		{"status", d.Status},
-		{"id", d.ID},
-		{"reference", d.ReferenceID},
-		{"time", ""},
-		{"kind", d.Kind},
-		{"from", d.From},
-		{"to", d.To},
-	}}}
-}
+func (d DeliveryReport) events() []event { return eventOf(d, "delivery", d.At, d.Extra) }
 
 var (
 	errNoSuchMessage = errors.New("messagingtest: not reported: no message with this ID was accepted")
@@ -50,10 +41,7 @@ func statusWord(statuses map[string][]string, status string) string {
 			return status
 		}
 	}
-	if words := statuses[status]; len(words) > 0 {
-		return exactly(words[0])
-	}
-	return status
+	return cmp.Or(firstWord(statuses[status]), status)
 }
 
 // ReportDelivery calls the callback URL of a message in [Server.Sent] to report a status: a word, or a number such as "1". A
@@ -79,37 +67,32 @@ func (s *Server) ReportDelivery(ctx context.Context, id, status string, opts ...
 		ID: r.ID, ReferenceID: r.ReferenceID, Kind: string(r.Channel), From: r.From, To: r.To,
 		Status: statusWord(s.names.WebhookDelivery.Statuses, status), At: now.UTC().Truncate(time.Millisecond),
 	}
-	if r.CallbackURL == "" {
-		return []Reply{{Callback: report, Err: errNoCallback}}
-	}
 	how := newReceiving(opts)
 	target := report.fill(r.CallbackURL, s.names, how.unescaped)
+	calls := []call{{callback: report, method: http.MethodGet, url: target}} // without parameters: the URL says it all
 	switch {
+	case target == "":
+		return []Reply{{Callback: report, Err: errNoCallback}}
 	case !isURL(target):
 		return []Reply{{Callback: report, Err: errCallbackURL}}
-	case how.encoding == "":
-		return s.deliverAll(ctx, []call{{callback: report, method: http.MethodGet, url: target}}, how)
-	default:
-		return s.deliverAll(ctx, how.calls(s.names, target, report.events()), how)
+	case how.encoding != "":
+		calls = how.calls(s.names, target, report.events())
 	}
+	return s.deliverAll(ctx, calls, how)
 }
 
-// fill replaces the placeholders of a callback URL.
+// fill replaces the placeholders of a callback URL. Of two that fit, the longer is meant: %tr, not %t.
 func (d DeliveryReport) fill(template string, t *table.Table, unescaped bool) string {
-	fields, placeholders := d.events()[0].values(t), t.WebhookDelivery.Placeholders
-	fields = slices.DeleteFunc(fields, func(f Param) bool { return placeholders[f.Name] == "" })
-	// The replacer takes the first that fits, so the longest have to stand first: %tr before %t.
-	slices.SortStableFunc(fields, func(a, b Param) int {
-		return cmp.Compare(len(placeholders[b.Name]), len(placeholders[a.Name]))
-	})
-	var replacements []string
-	for _, f := range fields {
-		value := escapeLittle(f.Value)
-		if !unescaped {
-			// In a path, too, where a + is no space.
-			value = strings.ReplaceAll(url.QueryEscape(f.Value), "+", "%20")
-		}
-		replacements = append(replacements, placeholders[f.Name], value)
+	escape := escapeLittle
+	if !unescaped {
+		escape = func(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") } // in a path, a + is no space
 	}
-	return strings.NewReplacer(replacements...).Replace(template)
+	var replacements [][]string
+	for _, f := range d.events()[0].values(t) {
+		if placeholder := t.WebhookDelivery.Placeholders[f.Name]; placeholder != "" {
+			replacements = append(replacements, []string{placeholder, escape(f.Value)})
+		}
+	}
+	slices.SortStableFunc(replacements, func(a, b []string) int { return cmp.Compare(len(b[0]), len(a[0])) })
+	return strings.NewReplacer(slices.Concat(replacements...)...).Replace(template)
 }

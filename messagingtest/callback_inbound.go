@@ -11,72 +11,47 @@ import (
 // InboundSMS is an SMS that was sent to an access code or a virtual number of the customer. Nothing is checked: a message
 // without a sender can be sent, to see it refused.
 type InboundSMS struct {
-	ID          string    // the message ID
-	From, To    string    // the sender's number, and the access code or virtual number
-	Text        string    // any bytes, valid UTF-8 or not
-	ReceivedAt  time.Time // sent by RFC 3339 in UTC, or as the contract has times: by the first of its layouts, in its zone
-	ReferenceID string
-	Operator    string // of the sender
-	Keyword     string // that the service recognized in the text
+	ID          string    `concept:"id"`   // the message ID
+	From        string    `concept:"from"` // the sender's number
+	To          string    `concept:"to"`   // the access code or virtual number
+	Text        string    `concept:"text"` // any bytes, valid UTF-8 or not
+	ReceivedAt  time.Time `concept:"time"` // by RFC 3339 in UTC, or by the first layout of the contract, in its zone
+	ReferenceID string    `concept:"reference"`
+	Operator    string    `concept:"operator"` // of the sender
+	Keyword     string    `concept:"keyword"`  // that the service recognized in the text
 	Extra       []Param
 }
 
-func (m InboundSMS) events() []event {
-	return []event{{callback: m, section: "webhook.sms", at: m.ReceivedAt, extra: m.Extra, fields: []Param{
-		{"id", m.ID},
-		{"from", m.From},
-		{"to", m.To},
-		{"text", m.Text},
-		{"time", ""},
-		{"reference", m.ReferenceID},
-		{"operator", m.Operator},
-		{"keyword", m.Keyword},
-	}}}
-}
+func (m InboundSMS) events() []event { return eventOf(m, "sms", m.ReceivedAt, m.Extra) }
 
 // InboundChatApp is a message that was sent to the customer by one of the chat apps. By the default contract both have the same
 // parameters, and the webhook that it is sent to decides which app it comes by. Nothing is checked.
 type InboundChatApp struct {
-	Channel           Channel // whose parameters the contract has; the zero value is chat app 1
-	ID                string  // the message ID
-	From, To          string  // the sender's number, and the number or channel it was sent to
-	Name              string  // the sender's profile name
-	Kind              string  // text, image, location and so on
-	Text              string  // any bytes
-	MediaURL, MediaID string  // where the medium is, and its ID at the service; the server serves no media
-	MIMEType          string  // of the medium
-	Caption           string  // of the medium
-	FileName          string  // of a document
+	Channel  Channel // whose parameters the contract has; the zero value is chat app 1
+	ID       string  `concept:"id"`       // the message ID
+	From     string  `concept:"from"`     // the sender's number
+	To       string  `concept:"to"`       // the number or channel that it was sent to
+	Name     string  `concept:"name"`     // the sender's profile name
+	Kind     string  `concept:"kind"`     // text, image, location and so on
+	Text     string  `concept:"text"`     // any bytes
+	MediaURL string  `concept:"mediaURL"` // where the medium is; the server serves no media
+	MediaID  string  `concept:"mediaID"`  // its ID at the service
+	MIMEType string  `concept:"mimeType"` // of the medium
+	Caption  string  `concept:"caption"`  // of the medium
+	FileName string  `concept:"fileName"` // of a document
 	// Latitude and Longitude are decimal degrees, such as "14.5995". They are text because zero is a place too, and a sender
 	// may write anything.
-	Latitude, Longitude string
-	ReceivedAt          time.Time // written like that of InboundSMS
-	ReferenceID         string
+	Latitude    string    `concept:"latitude"`
+	Longitude   string    `concept:"longitude"`
+	ReceivedAt  time.Time `concept:"time"` // written like that of InboundSMS
+	ReferenceID string    `concept:"reference"`
 	// JSON is the message as an object of the third-party platform, or its whole envelope.
-	JSON  string
+	JSON  string `concept:"json"`
 	Extra []Param
 }
 
 func (m InboundChatApp) events() []event {
-	section := "webhook." + string(cmp.Or(m.Channel, ChannelChatApp1))
-	return []event{{callback: m, section: section, at: m.ReceivedAt, extra: m.Extra, fields: []Param{
-		{"id", m.ID},
-		{"from", m.From},
-		{"to", m.To},
-		{"name", m.Name},
-		{"kind", m.Kind},
-		{"text", m.Text},
-		{"mediaURL", m.MediaURL},
-		{"mediaID", m.MediaID},
-		{"mimeType", m.MIMEType},
-		{"caption", m.Caption},
-		{"fileName", m.FileName},
-		{"latitude", m.Latitude},
-		{"longitude", m.Longitude},
-		{"time", ""},
-		{"reference", m.ReferenceID},
-		{"json", m.JSON},
-	}}}
+	return eventOf(m, string(cmp.Or(m.Channel, ChannelChatApp1)), m.ReceivedAt, m.Extra)
 }
 
 //go:embed samples.json
@@ -95,9 +70,8 @@ func InboundSamples() iter.Seq2[string, InboundChatApp] {
 			InboundChatApp
 			JSON json.RawMessage
 		}
-		if err := json.Unmarshal(samplesJSON, &samples); err != nil {
-			panic("messagingtest: samples.json: " + err.Error())
-		}
+		err := json.Unmarshal(samplesJSON, &samples)
+		must(err == nil, "samples.json: %v", err)
 		for _, s := range samples {
 			s.InboundChatApp.JSON = string(s.JSON)
 			if !yield(s.Sample, s.InboundChatApp) {

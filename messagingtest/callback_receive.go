@@ -80,23 +80,20 @@ func (s *Server) deliverAll(ctx context.Context, calls []call, how receiving) []
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 
-	if how.reversed {
-		slices.Reverse(calls)
-	}
 	replies := make([][]Reply, len(calls))
 	slots := make(chan struct{}, min(how.atOnce, len(calls)))
 	var delivered sync.WaitGroup
-	for i, c := range calls {
+	for i := range calls {
+		if how.reversed {
+			i = len(calls) - 1 - i
+		}
 		slots <- struct{}{}
 		delivered.Go(func() {
-			replies[i] = how.deliver(ctx, c)
+			replies[i] = how.deliver(ctx, calls[i])
 			<-slots
 		})
 	}
 	delivered.Wait()
-	if how.reversed {
-		slices.Reverse(replies)
-	}
 	return slices.Concat(replies...)
 }
 
@@ -132,11 +129,9 @@ func (how receiving) retry(ctx context.Context, what call, connected *sync.WaitG
 }
 
 // call makes one request.
-func (how receiving) call(ctx context.Context, what call, attempt int, gotConn func(httptrace.GotConnInfo)) (reply Reply) {
-	reply = Reply{Callback: what.callback}
+func (how receiving) call(ctx context.Context, what call, attempt int, gotConn func(httptrace.GotConnInfo)) Reply {
 	if ctx.Err() != nil {
-		reply.Err = fmt.Errorf("messagingtest: not sent: %w", context.Cause(ctx))
-		return reply
+		return Reply{Callback: what.callback, Err: fmt.Errorf("messagingtest: not sent: %w", context.Cause(ctx))}
 	}
 	tooLate := fmt.Errorf("none within %v: %w", how.patience, context.DeadlineExceeded)
 	ctx, cancel := context.WithTimeoutCause(ctx, how.patience, tooLate)
@@ -146,36 +141,28 @@ func (how receiving) call(ctx context.Context, what call, attempt int, gotConn f
 	// see more requests than there are replies. Nothing of an empty body is sent.
 	req, err := http.NewRequestWithContext(traced, what.method, what.url, io.NopCloser(strings.NewReader(what.body)))
 	if err != nil {
-		reply.Err = errors.New("messagingtest: the URL of the webhook cannot be used")
-		return reply
+		return Reply{Callback: what.callback, Err: errors.New("messagingtest: the URL of the webhook cannot be used")}
 	}
 	if req.ContentLength = int64(len(what.body)); what.contentType != "" {
 		req.Header.Set("Content-Type", what.contentType)
 	}
-	reply.Attempt = attempt
-	reply.Request, reply.RequestBody = req, what.body
-	defer func(began time.Time) { reply.Took = time.Since(began) }(time.Now())
+	reply := Reply{Callback: what.callback, Attempt: attempt, Request: req, RequestBody: what.body}
+	began := time.Now()
 	resp, err := how.client.Do(req)
 	if err == nil {
-		defer func() { _ = resp.Body.Close() }()
 		reply.StatusCode, reply.Header = resp.StatusCode, resp.Header
 		reply.RetryAfter = parseRetryAfter(resp.Header.Get("Retry-After"), time.Now())
 		reply.Body, err = io.ReadAll(io.LimitReader(resp.Body, maxReply))
+		_ = resp.Body.Close()
 	}
 	if err != nil {
-		reply.Err = noResponse(ctx, err)
+		if wrapped, ok := errors.AsType[*url.Error](err); ok { // it holds the URL
+			err = wrapped.Err
+		}
+		reply.Err = fmt.Errorf("messagingtest: no complete response: %w", cmp.Or(context.Cause(ctx), err))
 	}
+	reply.Took = time.Since(began)
 	return reply
-}
-
-// noResponse says why a request ended as it did, without its URL.
-func noResponse(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		err = context.Cause(ctx)
-	} else if wrapped, ok := errors.AsType[*url.Error](err); ok {
-		err = wrapped.Err
-	}
-	return fmt.Errorf("messagingtest: no complete response: %w", err)
 }
 
 func parseRetryAfter(header string, now time.Time) time.Duration {

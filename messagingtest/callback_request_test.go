@@ -19,8 +19,8 @@ func TestCallbackRequests(t *testing.T) {
 		uri     string
 	}{
 		"SMS":             {SMSRequest("/hook?key=a%2Bb", InboundSMS{From: "+1", Text: "a b"}), "/hook?key=a%2Bb&from=%2B1&message=a+b"},
-		"chat app 1":      {ChatApp1Request("/hook", InboundChatApp{From: "1", Kind: "text"}), "/hook?from=1&type=text"},
-		"chat app 2":      {ChatApp2Request("/hook", InboundChatApp{From: "1", JSON: "{}"}), "/hook?from=1&payload=%7B%7D"},
+		"chat app 1":      {ChatAppRequest("/hook", InboundChatApp{From: "1", Kind: "text"}), "/hook?from=1&type=text"},
+		"chat app 2":      {ChatAppRequest("/hook", InboundChatApp{Channel: ChannelChatApp2, From: "1", JSON: "{}"}), "/hook?from=1&payload=%7B%7D"},
 		"delivery report": {DeliveryRequest("/hook", DeliveryReport{ID: "1", Status: "1"}), "/hook?status=1&id=1"},
 		"unescaped":       {SMSRequest("/hook", InboundSMS{Text: "1+1 é \xff %"}, nil, Unescaped()), "/hook?message=1+1+é+\xff+%"},
 		"nothing":         {SMSRequest("/hook", InboundSMS{}), "/hook"},
@@ -75,14 +75,16 @@ func FuzzRequest(f *testing.F) {
 		more := []Param{{"extra", extra}}
 		sms := InboundSMS{From: from, To: to, Text: text, Extra: more}
 		chat := InboundChatApp{From: from, To: to, Caption: text, JSON: text, Extra: more}
+		two := chat
+		two.Channel = ChannelChatApp2
 		report := DeliveryReport{From: from, To: to, Status: text, ReferenceID: text, Extra: more}
 		for _, tt := range []struct {
 			request *http.Request
 			params  parameters
 		}{
 			{SMSRequest("/hook?key=s3cret", sms), sms.events()[0].params(defaults())},
-			{ChatApp1Request("/hook?key=s3cret", chat), chat.events()[0].params(defaults())},
-			{ChatApp2Request("/hook?key=s3cret", chat), chat.events()[0].params(defaults())},
+			{ChatAppRequest("/hook?key=s3cret", chat), chat.events()[0].params(defaults())},
+			{ChatAppRequest("/hook?key=s3cret", two), two.events()[0].params(defaults())},
 			{DeliveryRequest("/hook?key=s3cret", report), report.events()[0].params(defaults())},
 		} {
 			got, err := url.ParseQuery(tt.request.URL.RawQuery)

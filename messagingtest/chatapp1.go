@@ -27,19 +27,17 @@ func payloads() []payload {
 }
 
 func readChatApp1(f fields) (submission, *problem) {
-	m := Sent{Channel: ChannelChatApp1, Parts: 1, Extra: extraOf(f.extra)}
-	if p := f.keep(&m,
-		field{need("channel", isFilled), func(m *Sent, concept string) { m.From = f.text(concept) }},
-		field{need("to", isRecipient), func(m *Sent, concept string) { m.To = f.text(concept) }},
-	); p != nil {
+	p := f.check(need("channel", isFilled), need("to", isRecipient))
+	if p != nil {
 		return submission{}, p
 	}
 	kind, p := f.readPayload()
 	if p != nil {
 		return submission{}, p
 	}
-	m.Kind, m.Text, m.Template = kind, f.text("text"), f.text("template")
-	p = f.keepChatApp(&m)
+	p = f.checkChatApp()
+	m := f.message(ChannelChatApp1)
+	m.Kind = kind
 	return submission{Sent: m}, p
 }
 

@@ -15,11 +15,12 @@ const platformProduct = "whatsapp"
 // envelopeRules returns what stands beside the content of a chat-app-2 message. The members are those of the third-party
 // platform.
 func envelopeRules() []rule {
+	hasPoint := func(s string) bool { return strings.Contains(s, ".") } // behind the country code
 	return []rule{
 		need("messaging_product", isOneOf(platformProduct)),
 		may("recipient_type", isOneOf("individual", "group")),
 		may("to", isFilled),
-		may("recipient", isUserID),
+		may("recipient", isTextThat(hasPoint, codeRecipient, " is not a user ID")),
 		may("type", isFilled),
 		may("context", isObject(need("message_id", isFilled))),
 		may("category", isOneOf(string(CategoryUtility), string(CategoryAuthentication))),
@@ -34,58 +35,49 @@ func envelopeRules() []rule {
 }
 
 func readChatApp2(f fields) (submission, *problem) {
-	message := f.message()
-	if p := checkMembers("", message, envelopeRules()); p != nil {
+	platform := f.platformMessage()
+	if p := checkMembers("", platform, envelopeRules()); p != nil {
 		return submission{}, p
 	}
-	of := message.text
-	m := submission{
-		Sent: Sent{
-			Channel:  ChannelChatApp2,
-			Kind:     cmp.Or(of("type"), "text"),
-			To:       of("to"),
-			Parts:    1,
-			Category: Category(of("category")), // of a free-form message: templates have their own
-		},
-		strict: of("product_policy") == "STRICT",
-	}
-	group := of("recipient_type") == "group"
+	of := platform.text
+	m := submission{strict: of("product_policy") == "STRICT", toUser: of("to") == ""}
+	to, kind, group := cmp.Or(of("to"), of("recipient")), cmp.Or(of("type"), "text"), of("recipient_type") == "group"
 	switch {
-	case m.To == "" && (group || of("recipient") == ""):
+	case to == "", group && m.toUser:
 		return m, &problem{codeMissing, "there is neither to nor recipient, or the message is for a group and there is no to"}
-	case m.To == "":
-		m.To, m.toUser = of("recipient"), true
-	case !group && !isMobileNumber(plainNumber(m.To)):
+	case !group && !m.toUser && !isMobileNumber(plainNumber(to)):
 		return m, &problem{codeRecipient, "to is not a number"}
 	}
 	known := f.names()
 	for _, r := range envelopeRules() {
 		known = append(known, r.member)
 	}
-	if p := message.checkContent(m.Kind, known); p != nil {
+	if p := platform.checkContent(kind, known); p != nil {
 		return m, p
 	}
-	switch content := objectOf(message[m.Kind]); m.Kind {
+	if p := f.checkChatApp(); p != nil {
+		return m, p
+	}
+	m.Sent = f.message(ChannelChatApp2)
+	m.To, m.Kind, m.Extra = to, kind, platform
+	m.Category = Category(of("category")) // of a free-form message: templates have their own
+	if m.FallbackFrom != "" && (m.toUser || group) {
+		return m, &problem{codeFallback, f.name("fallbackFrom") + " is there, but no number for its SMS"}
+	}
+	switch content := objectOf(platform[kind]); kind {
 	case "text":
 		m.Text = content.text("body")
 	case "template":
 		m.Template = content.text("name")
 	}
-	if p := f.keepChatApp(&m.Sent); p != nil {
-		return m, p
-	}
-	if m.FallbackFrom != "" && (m.toUser || group) {
-		return m, &problem{codeFallback, f.name("fallbackFrom") + " is there, but no number for its SMS"}
-	}
-	known = append(slices.AppendSeq(known, maps.Keys(contentChecks())), m.Kind)
-	maps.DeleteFunc(message, func(name string, _ json.RawMessage) bool { return slices.Contains(known, name) })
-	m.Extra = extraOf(message)
+	known = append(slices.AppendSeq(known, maps.Keys(contentChecks())), kind)
+	maps.DeleteFunc(m.Extra, func(name string, _ json.RawMessage) bool { return slices.Contains(known, name) })
 	return m, nil
 }
 
-// message returns the members of the platform's message: those that the contract does not name, or those of the member that
+// platformMessage returns the members of the platform's message: those that the contract does not name, or those of the member that
 // wraps them. A form holds what is no string as JSON.
-func (f fields) message() object {
+func (f fields) platformMessage() object {
 	if f.wrap != "" {
 		raw := f.values[f.wrap]
 		if f.isForm() {
@@ -140,11 +132,9 @@ func (s *Server) confirmChatApp2(t table.Send, m submission) any {
 	if slices.Index(t.Response["id"], "messages.0.id") < 1 {
 		return s.confirm(t, m)
 	}
-	contact := map[string]string{"input": m.To}
+	contact := map[string]string{"input": m.To, "wa_id": strings.TrimPrefix(plainNumber(m.To), "+")}
 	if m.toUser {
-		contact["user_id"] = m.To
-	} else {
-		contact["wa_id"] = strings.TrimPrefix(plainNumber(m.To), "+")
+		contact = map[string]string{"input": m.To, "user_id": m.To}
 	}
 	return map[string]any{
 		"messaging_product": platformProduct,
@@ -202,11 +192,7 @@ func (s *Server) RegisterTemplate(name string, category Category) {
 // SetMarketingRoute sets whether the marketing-messages interface is available, as it is at the start, to messages that are
 // accepted from now on. If it is not, marketing messages go by [RouteCloud]. One whose product_policy is STRICT is refused
 // instead, with the HTTP status 400 and the code 200219, and its fallback is not sent.
-func (s *Server) SetMarketingRoute(available bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.noMarketing = !available
-}
+func (s *Server) SetMarketingRoute(available bool) { s.set(func() { s.noMarketing = !available }) }
 
 // contentChecks returns the check for each known type of a chat-app-2 message. They look at the structure, not at limits on
 // lengths and numbers: the platform moves limits, and a client may be lenient about them.
@@ -254,6 +240,15 @@ func isComponent(field string, raw json.RawMessage) *problem {
 	return isObject(rules...)(field, raw)
 }
 
+func isHeader(field string, raw json.RawMessage) *problem {
+	kind := objectOf(raw).text("type")
+	content := check(isMedia)
+	if kind == "text" {
+		content = isFilled
+	}
+	return isObject(need("type", isOneOf("text", "image", "video", "document")), need(kind, content))(field, raw)
+}
+
 func isInteractive(field string, raw json.RawMessage) *problem {
 	text := isObject(need("text", isFilled))
 	rules := interactiveRules(objectOf(raw).text("type"))
@@ -267,38 +262,23 @@ func interactiveRules(kind string) []rule {
 	action := func(rules ...rule) rule { return need("action", isObject(rules...)) }
 	name, catalog := need("name", isFilled), need("catalog_id", isFilled)
 	filled := isList(1, isObject())
-	switch kind {
-	case "button":
-		return []rule{body, action(need("buttons", filled))}
-	case "list":
-		return []rule{body, action(need("button", isFilled), need("sections", filled))}
-	case "product":
-		return []rule{action(catalog, need("product_retailer_id", isFilled))}
-	case "product_list":
-		return []rule{body, action(catalog, need("sections", filled))}
-	case "carousel":
-		return []rule{action(need("cards", filled))}
-	case "flow":
-		return []rule{body, action(name, need("parameters", isObject()))}
-	case "cta_url":
-		link := isObject(need("display_text", isFilled), need("url", isFilled))
-		return []rule{body, action(name, need("parameters", link))}
-	case "catalog_message", "location_request_message":
-		return []rule{body, action(name)}
-	case "address_message", "call_permission_request", "order_details", "order_status", "request_contact_info", "voice_call":
-		return []rule{action(name)}
-	default:
-		return []rule{action()}
+	link := isObject(need("display_text", isFilled), need("url", isFilled))
+	rules := map[string][]rule{
+		"button":                   {body, action(need("buttons", filled))},
+		"list":                     {body, action(need("button", isFilled), need("sections", filled))},
+		"product":                  {action(catalog, need("product_retailer_id", isFilled))},
+		"product_list":             {body, action(catalog, need("sections", filled))},
+		"carousel":                 {action(need("cards", filled))},
+		"flow":                     {body, action(name, need("parameters", isObject()))},
+		"cta_url":                  {body, action(name, need("parameters", link))},
+		"catalog_message":          {body, action(name)},
+		"location_request_message": {body, action(name)},
+		"address_message":          {action(name)},
+		"call_permission_request":  {action(name)},
+		"order_details":            {action(name)},
+		"order_status":             {action(name)},
+		"request_contact_info":     {action(name)},
+		"voice_call":               {action(name)},
 	}
-}
-
-func isHeader(field string, raw json.RawMessage) *problem {
-	rules := []rule{need("type", isOneOf("text", "image", "video", "document"))}
-	switch kind := objectOf(raw).text("type"); kind {
-	case "text":
-		rules = append(rules, need(kind, isFilled))
-	case "image", "video", "document":
-		rules = append(rules, need(kind, isMedia))
-	}
-	return isObject(rules...)(field, raw)
+	return append(rules[kind], action())
 }

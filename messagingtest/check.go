@@ -3,9 +3,9 @@ package messagingtest
 import (
 	"cmp"
 	"encoding/json"
-	"maps"
 	"math"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -57,9 +57,9 @@ func isObject(rules ...rule) check {
 // isList returns the check for an array of at least so many elements, each of which passes another check.
 func isList(least int, element check) check {
 	return func(field string, raw json.RawMessage) *problem {
-		var list []json.RawMessage
+		list := listOf(raw)
 		switch {
-		case json.Unmarshal(raw, &list) != nil || list == nil:
+		case list == nil:
 			return &problem{codeKind, field + " is not an array"}
 		case len(list) < least:
 			return &problem{codeMissing, field + " is empty"}
@@ -79,25 +79,24 @@ func isText(field string, raw json.RawMessage) *problem {
 	return refuseIf(!ok, codeKind, field+" is not a string")
 }
 
+// isFilled is the check for a string that is not empty.
+func isFilled(field string, raw json.RawMessage) *problem {
+	text, ok := textOf(raw)
+	if ok && text == "" {
+		return &problem{codeMissing, field + " is empty"}
+	}
+	return isText(field, raw)
+}
+
 // isTextThat returns the check for a string that is not empty and passes a test.
 func isTextThat(passes func(string) bool, code, reason string) check {
 	return func(field string, raw json.RawMessage) *problem {
-		switch text, ok := textOf(raw); {
-		case !ok:
-			return &problem{codeKind, field + " is not a string"}
-		case text == "":
-			return &problem{codeMissing, field + " is empty"}
-		case !passes(text):
-			return &problem{code, field + reason}
+		if p := isFilled(field, raw); p != nil {
+			return p
 		}
-		return nil
+		text, _ := textOf(raw)
+		return refuseIf(!passes(text), code, field+reason)
 	}
-}
-
-// isFilled is the check for a string that is not empty.
-func isFilled(field string, raw json.RawMessage) *problem {
-	anything := func(string) bool { return true }
-	return isTextThat(anything, "", "")(field, raw)
 }
 
 func isOneOf(words ...string) check {
@@ -109,36 +108,21 @@ func isRecipient(field string, raw json.RawMessage) *problem {
 	return isTextThat(isMobileNumber, codeRecipient, " is not 5 to 15 digits with an optional +")(field, raw)
 }
 
-func isUserID(field string, raw json.RawMessage) *problem {
-	hasPoint := func(s string) bool { return strings.Contains(s, ".") } // behind the country code
-	return isTextThat(hasPoint, codeRecipient, " is not a user ID")(field, raw)
-}
-
 func isLink(field string, raw json.RawMessage) *problem {
 	return isTextThat(isURL, codeURL, " is not an absolute http or https URL")(field, raw)
-}
-
-// isCallback is the check for a callback URL, whose placeholders are not replaced yet.
-func isCallback(field string, raw json.RawMessage) *problem {
-	return isTextThat(isURLTemplate, codeCallback, " is not an http or https URL")(field, raw)
 }
 
 func isFlag(field string, raw json.RawMessage) *problem {
 	return refuseIf(string(raw) != "true" && string(raw) != "false", codeKind, field+" is neither true nor false")
 }
 
-// isNumber is the check for a number that fits into a float64.
-func isNumber(field string, raw json.RawMessage) *problem {
-	_, err := strconv.ParseFloat(string(raw), 64)
-	return refuseIf(err != nil, codeKind, field+" is not a number")
-}
-
 // isPositive is the check for a number above zero.
 func isPositive(field string, raw json.RawMessage) *problem {
-	if n, err := strconv.ParseFloat(string(raw), 64); err == nil && n <= 0 {
-		return &problem{codeValue, field + " is not above zero"}
+	n, err := strconv.ParseFloat(string(raw), 64)
+	if err != nil {
+		return &problem{codeKind, field + " is not a number"}
 	}
-	return isNumber(field, raw)
+	return refuseIf(n <= 0, codeValue, field+" is not above zero")
 }
 
 // isCount is the check for a whole number above zero.
@@ -152,10 +136,8 @@ func isCount(field string, raw json.RawMessage) *problem {
 
 // isDegrees is the check for a number, or a string that holds one: the platform's own examples have both.
 func isDegrees(field string, raw json.RawMessage) *problem {
-	if text, quoted := textOf(raw); quoted {
-		raw = json.RawMessage(text)
-	}
-	return isNumber(field, raw)
+	_, err := strconv.ParseFloat(plainOf(raw), 64)
+	return refuseIf(err != nil, codeKind, field+" is not a number")
 }
 
 // isLifetime returns the check for a whole number of a unit above zero. 60.0 and 6e1 are the same number, but not what a client
@@ -171,8 +153,8 @@ func isLifetime(unit string) check {
 func lifetimeOf(raw json.RawMessage, unit string) time.Duration {
 	units := map[string]time.Duration{"ms": time.Millisecond, "m": time.Minute}
 	of := cmp.Or(units[unit], time.Second)
-	n, err := strconv.ParseInt(string(raw), 10, 64)
-	if err != nil || n < 0 || raw[0] == '+' || n > int64(math.MaxInt64/of) {
+	n, err := strconv.ParseUint(string(raw), 10, 63)
+	if err != nil || time.Duration(n) > math.MaxInt64/of {
 		return 0
 	}
 	return time.Duration(n) * of
@@ -186,20 +168,13 @@ func isTime(format timeFormat) check {
 	}
 }
 
-// plainOf returns the text of a string, and anything else as it is.
-func plainOf(raw json.RawMessage) string {
-	if text, ok := textOf(raw); ok {
-		return text
-	}
-	return string(raw)
-}
-
 // isTexts is the check for an object that holds nothing but strings.
 func isTexts(field string, raw json.RawMessage) *problem {
-	var texts map[string]*string
-	err := json.Unmarshal(raw, &texts)
-	hasNull := slices.Contains(slices.Collect(maps.Values(texts)), nil)
-	return refuseIf(err != nil || texts == nil || hasNull, codeKind, field+" is not an object of strings")
+	var rules []rule
+	for name := range objectOf(raw) {
+		rules = append(rules, need(name, isText))
+	}
+	return isObject(rules...)(field, raw)
 }
 
 func isMobileNumber(s string) bool {
@@ -214,15 +189,9 @@ func isURL(s string) bool {
 
 // isURLTemplate checks the scheme and the host only: behind them, placeholders such as %s need not be valid escapes.
 func isURLTemplate(s string) bool {
-	if strings.ContainsFunc(s, isControlOrSpace) {
-		return false
-	}
-	scheme, rest, _ := strings.Cut(s, "://")
-	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
-		rest = rest[:end]
-	}
-	u, err := url.Parse(scheme + "://" + rest)
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != ""
+	u, err := url.Parse(regexp.MustCompile(`^[^/]*://[^/?#]*`).FindString(s))
+	isHTTP := err == nil && (u.Scheme == "http" || u.Scheme == "https")
+	return isHTTP && u.Hostname() != "" && !strings.ContainsFunc(s, isControlOrSpace)
 }
 
 func isControlOrSpace(r rune) bool { return r <= ' ' || r == 0x7f }

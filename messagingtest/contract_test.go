@@ -273,6 +273,8 @@ func TestCallbackUnderContract(t *testing.T) {
 	sms := InboundSMS{ID: "1", From: "63917", Text: "Hi", ReceivedAt: day, Extra: []Param{{"a.b", "c"}}}
 	const event = `{"a.b":"c","parts":[{"body":"Hi"}],"timestamp":"2026-10-03 22:44:23.186","user":{"phone":"63917"}}`
 	chat := InboundChatApp{From: "63917", JSON: `{"a":1}`, ReceivedAt: day}
+	two := chat
+	two.Channel = ChannelChatApp2
 	for _, tt := range []struct {
 		request     *http.Request
 		query, body string
@@ -281,8 +283,8 @@ func TestCallbackUnderContract(t *testing.T) {
 		{SMSRequest("/hook?key=1", sms, under, AsForm()), "key=1", "user.phone=63917&parts.0.body=Hi&timestamp=2026-10-03+22%3A44%3A23.186&a.b=c"},
 		{SMSRequest("/hook?key=1", sms, under, AsJSON()), "key=1", `{"data":[{"events":[` + event + `]}]}`},
 		{SMSRequest("/hook", sms, under, InOneCall()), "", `{"data":[{"events":[` + event + `]}]}`},
-		{ChatApp1Request("/hook", chat, under), "from=63917&timestamp=2026-10-03T14%3A44%3A23.186Z&payload=%7B%22a%22%3A1%7D", ""},
-		{ChatApp2Request("/hook", chat, under, AsJSON()), "", `{"from":"63917","timestamp":"03/10/2026","inner":{"a":1}}`},
+		{ChatAppRequest("/hook", chat, under), "from=63917&timestamp=2026-10-03T14%3A44%3A23.186Z&payload=%7B%22a%22%3A1%7D", ""},
+		{ChatAppRequest("/hook", two, under, AsJSON()), "", `{"from":"63917","timestamp":"03/10/2026","inner":{"a":1}}`},
 		{DeliveryRequest("/hook", DeliveryReport{Status: "1"}, under, InOneCall()), "", `[{"state":"1"}]`},
 	} {
 		body, err := io.ReadAll(tt.request.Body)

@@ -144,7 +144,8 @@ func ExampleInboundSamples() {
 	refused := 0
 	for name, m := range messagingtest.InboundSamples() {
 		w := httptest.NewRecorder()
-		handler(w, messagingtest.ChatApp2Request("/hooks/two", m))
+		m.Channel = messagingtest.ChannelChatApp2
+		handler(w, messagingtest.ChatAppRequest("/hooks/two", m))
 		if w.Code != http.StatusOK {
 			fmt.Println("refused:", name, m.Kind)
 			refused++

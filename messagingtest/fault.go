@@ -72,17 +72,11 @@ func (f Fault) isValid() bool { return f.name != "Status" || f.status >= 100 && 
 // 100 to 599.
 func (s *Server) Inject(fault Fault, n int) {
 	must(n >= 1 && fault.isValid(), "Inject(%v, %d): the number of requests is below 1, or the status not in 100 to 599", fault, n)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.faults = append(s.faults, slices.Repeat([]Fault{fault}, n)...)
+	s.set(func() { s.faults = append(s.faults, slices.Repeat([]Fault{fault}, n)...) })
 }
 
 // ClearFaults ends [Server.Inject] and [Server.InjectRandomly].
-func (s *Server) ClearFaults() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.faults, s.random = nil, randomFaults{}
-}
+func (s *Server) ClearFaults() { s.set(func() { s.faults, s.random = nil, randomFaults{} }) }
 
 // randomFaults decides which requests take a fault by chance. The zero value is none.
 type randomFaults struct {
@@ -129,10 +123,9 @@ func (f Fault) deliver(w http.ResponseWriter, resp response) {
 	case "AcceptThenDrop":
 		reset(w)
 	case "TruncatedResponse":
-		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Content-Length", strconv.Itoa(len(resp.body)))
-		w.WriteHeader(http.StatusOK)
-		_, _ = w.Write(resp.body[:len(resp.body)/2])
+		resp.status, resp.body = http.StatusOK, resp.body[:len(resp.body)/2]
+		resp.write(w)
 		_ = http.NewResponseController(w).Flush()
 		panic(http.ErrAbortHandler)
 	case "NotJSON":
@@ -171,27 +164,29 @@ func (s *Server) writeStatus(w http.ResponseWriter, r *http.Request, f Fault, re
 	default:
 		message := cmp.Or(strings.ToLower(http.StatusText(f.status)), "status "+strconv.Itoa(f.status))
 		p := problem{codeOfStatus(f.status), message}
+		paths, code := s.names.Errors.Code, any(p.codeIn(s.names.Errors))
 		if _, operations := s.operationsFor(r); f.status < 300 && len(operations) > 0 && len(operations[0].refused) > 0 {
-			s.refusal(requestID, f.status, p, operations[0]).write(w)
-			return
+			paths, code = operations[0].status, numberOrText(firstWord(operations[0].refused))
 		}
-		s.failure(requestID, f.status, p).write(w)
+		response{status: f.status, body: s.failure(requestID, p, paths, code)}.write(w)
 	}
 }
 
 // codeOfStatus returns a code of the class that goes with a status, or "".
 func codeOfStatus(code int) string {
-	switch {
-	case code < 300:
-		return codeInvalid
-	case code >= 500:
-		return codeUnavailable
-	}
-	return map[int]string{
+	codes := map[int]string{
 		http.StatusBadRequest:      codeInvalid,
 		http.StatusUnauthorized:    codeUnauthorized,
 		http.StatusPaymentRequired: codeInsufficientBalance,
 		http.StatusNotFound:        codeNoSuchPath,
 		http.StatusTooManyRequests: codeRateLimited,
-	}[code]
+	}
+	switch {
+	case code < 300:
+		return codeInvalid
+	case code >= 500:
+		return codeUnavailable
+	default:
+		return codes[code]
+	}
 }

@@ -56,6 +56,15 @@ func objectOf(raw json.RawMessage) object {
 	return o
 }
 
+// listOf returns nil for what is not an array.
+func listOf(raw json.RawMessage) []json.RawMessage {
+	var list []json.RawMessage
+	if json.Unmarshal(raw, &list) != nil {
+		return nil
+	}
+	return list
+}
+
 // text returns the string of that name, or "".
 func (o object) text(name string) string {
 	text, _ := textOf(o[name])
@@ -66,6 +75,14 @@ func (o object) text(name string) string {
 func textOf(raw json.RawMessage) (text string, ok bool) {
 	ok = bytes.HasPrefix(raw, []byte{'"'}) && json.Unmarshal(raw, &text) == nil
 	return text, ok
+}
+
+// plainOf returns the text of a string, and anything else as it is.
+func plainOf(raw json.RawMessage) string {
+	if text, ok := textOf(raw); ok {
+		return text
+	}
+	return string(raw)
 }
 
 // document is a JSON object under construction.
@@ -88,30 +105,29 @@ func placeFirst(tree any, paths []string, value any) any {
 // place returns a tree with a value at a dotted path, in which a number is the position in a list. It reports false, and
 // leaves the tree as it is, if something else stands there or on the way. The empty path is the tree itself.
 func place(tree any, path string, value any) (any, bool) {
-	switch {
-	case path == "" && tree == nil:
+	if path == "" {
+		if tree != nil {
+			return tree, false
+		}
 		return value, true
-	case path == "":
-		return tree, false
 	}
 	const longest = 100 // of a list; beyond, a number is a name
 	name, rest, _ := strings.Cut(path, ".")
 	list, isList := tree.([]any)
-	if index, err := strconv.Atoi(name); err == nil && index >= 0 && index < longest && (tree == nil || isList) {
-		var element any
-		if index < len(list) {
-			element = list[index]
-		}
-		element, ok := place(element, rest, value)
-		if !ok {
-			return tree, false
-		}
-		list = append(list, make([]any, max(0, index+1-len(list)))...)
-		list[index] = element
-		return list, true
-	}
 	members, isObject := tree.(document)
-	if tree != nil && !isObject {
+	index, err := strconv.Atoi(name)
+	switch isPosition := err == nil && index >= 0 && index < longest; {
+	case isPosition && (tree == nil || isList):
+		list = append(list, make([]any, max(0, index+1-len(list)))...)
+		element, ok := place(list[index], rest, value)
+		if ok {
+			list[index] = element
+			tree = list
+		}
+		return tree, ok
+	case tree == nil:
+		members = document{}
+	case !isObject:
 		return tree, false
 	}
 	element, taken := members[name]
@@ -119,25 +135,21 @@ func place(tree any, path string, value any) (any, bool) {
 		return tree, false // a null is a value
 	}
 	element, ok := place(element, rest, value)
-	if !ok {
-		return tree, false
+	if ok {
+		members[name] = element
+		tree = members
 	}
-	if members == nil {
-		members = document{}
-	}
-	members[name] = element
-	return members, true
+	return tree, ok
 }
 
 func encode(v any) []byte {
 	text, err := json.Marshal(v)
-	if err != nil {
-		panic("messagingtest: " + err.Error()) // plain values, and raw JSON that was checked: a mistake in this package
-	}
+	must(err == nil, "%v", err) // plain values, and raw JSON that was checked: a mistake in this package
 	return text
 }
 
-// numberOrText returns a whole number as a number, and any other text as it is.
+// numberOrText returns a whole number as a number, without quotes, and any other text as it is. So a client shows whether it
+// reads both.
 func numberOrText(s string) any {
 	if n, err := strconv.ParseInt(s, 10, 64); err == nil && strconv.FormatInt(n, 10) == s {
 		return n

@@ -4,19 +4,8 @@ import (
 	"cmp"
 	"encoding/base64"
 	"encoding/json"
-	"slices"
 	"strconv"
 	"time"
-)
-
-// A Channel is one of the three by which the service sends.
-type Channel string
-
-// The channels.
-const (
-	ChannelSMS      Channel = "sms"
-	ChannelChatApp1 Channel = "chatapp1"
-	ChannelChatApp2 Channel = "chatapp2"
 )
 
 // row is a message in the ledger. The server's mutex guards it: SetOutcome changes it.
@@ -147,11 +136,7 @@ func (l *ledger) isDuplicate(m Sent) bool {
 
 // RefuseDuplicates sets whether the server refuses a message whose reference ID a message in the ledger has, on any channel,
 // with the HTTP status 409 and the code 200206. At the start it accepts them.
-func (s *Server) RefuseDuplicates(on bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.ledger.refuseDuplicates = on
-}
+func (s *Server) RefuseDuplicates(on bool) { s.set(func() { s.ledger.refuseDuplicates = on }) }
 
 // Sent returns copies of the messages that the server has processed since the start or the last [Server.Reset], in order of
 // processing, including those of [Server.Seed] and the SMS of fallbacks. A message is there before its response is written.
@@ -180,8 +165,7 @@ func (s *Server) Seed(messages ...Sent) {
 	for i, m := range messages {
 		must(!given[m.ID] && s.ledger.byID[m.ID] == nil, "Seed: message %d: the ID %q is taken", i, m.ID)
 		given[m.ID] = m.ID != ""
-		channels := []Channel{"", ChannelSMS, ChannelChatApp1, ChannelChatApp2}
-		must(slices.Contains(channels, m.Channel), "Seed: message %d: no such channel: %q", i, m.Channel)
+		must(m.Channel == "" || s.sendsBy(m.Channel), "Seed: message %d: no such channel: %q", i, m.Channel)
 		for name, value := range m.Extra {
 			must(json.Valid(value), "Seed: message %d: the value of %q in Extra is not JSON", i, name)
 		}
@@ -198,9 +182,7 @@ func (s *Server) Seed(messages ...Sent) {
 		if m.RequestID == "" {
 			m.RequestID = s.newRequestID()
 		}
-		if m.At.IsZero() {
-			m.At = now
-		}
+		m.At = cmp.Or(m.At, now)
 		m.Parts = cmp.Or(m.Parts, countParts(m.Text))
 		s.ledger.enter(s.ledger.newRow(m, s.ledger.revision))
 	}

@@ -59,7 +59,7 @@ func (s *Server) lists(name string, t table.List) operation {
 func readListing(t table.List, f fields) (listRequest, *problem) {
 	newestFirst := listing{sortBy: "created", descending: true}
 	q := listRequest{listing: newestFirst, size: defaultPageSize, number: t.Paging.First}
-	for _, name := range slices.Sorted(maps.Keys(f.extra)) {
+	for name := range f.extra {
 		return q, &problem{codeQuery, strconv.QuoteToASCII(name) + " is no parameter of this listing"}
 	}
 	key := url.Values{}
@@ -74,16 +74,15 @@ func readListing(t table.List, f fields) (listRequest, *problem) {
 			return q, &problem{codeQuery, name + " is no parameter of this listing"}
 		case value == "":
 			return q, &problem{codeQuery, name + " is empty"}
+		case !position && concept != "pageSize":
+			key.Set(concept, value)
 		}
 		if p := q.set(t, f, concept, value); p != nil {
 			return q, p
 		}
-		if !position && concept != "pageSize" {
-			key.Set(concept, value)
-		}
 	}
 	if f.has("order") || f.has("sortBy") {
-		q.descending = plainOf(f.values[f.name("order")]) == t.Orders["descending"]
+		q.descending = key.Get("order") == t.Orders["descending"]
 	}
 	q.key = key.Encode()
 	return q, nil
@@ -110,13 +109,8 @@ func (q *listRequest) set(t table.List, f fields, concept, value string) *proble
 	case "cursor":
 		q.cursor = value
 	case "sortBy":
-		for column, paths := range t.Record {
-			if len(paths) > 0 && paths[0] == value {
-				q.sortBy = column
-				return nil
-			}
-		}
-		return &problem{codeSort, name + " is no member of a row"}
+		q.sortBy = columnAt(t, value)
+		return refuseIf(q.sortBy == "", codeSort, name+" is no member of a row")
 	case "order":
 		up, down := t.Orders["ascending"], t.Orders["descending"]
 		return refuseIf(value != up && value != down, codeSort, name+" is neither "+up+" nor "+down)
@@ -128,6 +122,16 @@ func (q *listRequest) set(t table.List, f fields, concept, value string) *proble
 		}
 	}
 	return nil
+}
+
+// columnAt returns the concept that rows have at a path, or "".
+func columnAt(t table.List, path string) string {
+	for concept, paths := range t.Record {
+		if len(paths) > 0 && paths[0] == path {
+			return concept
+		}
+	}
+	return ""
 }
 
 func readNumber(name, value string, least, most int, target *int) *problem {

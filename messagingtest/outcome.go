@@ -66,9 +66,7 @@ func (o Outcome) String() string {
 // SMS has none. SetDelivery panics if the recipient is empty.
 func (s *Server) SetDelivery(recipient string, outcome Outcome) {
 	must(recipient != "", "SetDelivery(%q, %v): the recipient is empty", recipient, outcome)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.ledger.outcomes[outcomeKey(recipient)] = outcome
+	s.set(func() { s.ledger.outcomes[outcomeKey(recipient)] = outcome })
 }
 
 // SetOutcome sets what becomes of one message in the ledger from now on, as [Server.SetDelivery] does for messages to come, and

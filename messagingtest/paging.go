@@ -21,7 +21,8 @@ func (q listRequest) start(l *ledger, t table.List, rows []*row) (int, bool) {
 		skipped := int64(q.offset) + int64(q.number-t.Paging.First)*int64(q.size)
 		return int(min(skipped, int64(len(rows)))), true
 	}
-	if column := lastRowColumn(t); column != nil {
+	if _, inRow := t.CursorInLastRow(); len(inRow) > 0 {
+		column := columns()[columnAt(t, inRow[0])]
 		for i, r := range slices.Backward(rows) {
 			if fmt.Sprint(l.shown(column(r), t)) == q.cursor {
 				return i + 1, true
@@ -42,40 +43,22 @@ func (q listRequest) start(l *ledger, t table.List, rows []*row) (int, bool) {
 	return at, true
 }
 
-// lastRowColumn returns the column whose value in the last row of a page is the cursor of the next, or nil if a page has the
-// cursor.
-func lastRowColumn(t table.List) func(*row) any {
-	for _, next := range t.Page["next"] {
-		path, isLast := strings.CutPrefix(next, table.LastRow)
-		for concept, paths := range t.Record {
-			if isLast && len(paths) > 0 && paths[0] == path {
-				return columns()[concept]
-			}
-		}
-	}
-	return nil
-}
-
 // cut returns the page that begins at start as a response, and reports whether another follows. What a kind of paging does not
 // have is left out: a client could take a null for the end.
 func (q listRequest) cut(l *ledger, t table.List, rows []*row, start int) (page any, hasNext bool) {
-	size, by := q.size, t.Paging.By
-	if by == "none" {
-		size = len(rows)
+	if t.Paging.By == "none" {
+		q.size = len(rows)
 	}
-	end := min(start+size, len(rows))
+	end := min(start+q.size, len(rows))
 	hasNext = end < len(rows)
 	items, all := []any{}, columns()
 	for _, r := range rows[start:end] {
 		items = append(items, l.show(r, t, all))
 	}
-	values := map[string]any{"total": len(rows)}
-	if by != "none" {
-		values["size"], values["hasNext"] = size, hasNext
-	}
-	switch by {
+	values := map[string]any{"total": len(rows), "size": q.size, "hasNext": hasNext}
+	switch t.Paging.By {
 	case "page":
-		values["pages"], values["number"], values["next"] = (len(rows)+size-1)/size, q.number, nil
+		values["pages"], values["number"], values["next"] = (len(rows)+q.size-1)/q.size, q.number, nil
 		if hasNext {
 			values["next"] = q.number + 1
 		}
@@ -84,11 +67,13 @@ func (q listRequest) cut(l *ledger, t table.List, rows []*row, start int) (page 
 		if hasNext {
 			values["next"] = cursorMark + base64.StdEncoding.EncodeToString([]byte(q.key+"\n"+rows[end-1].ID))
 		}
+	case "none":
+		values = map[string]any{"total": len(rows)}
 	}
 	page, _ = place(nil, t.Items[0], items)
+	paths, _ := t.CursorInLastRow()
 	for _, concept := range slices.Sorted(maps.Keys(values)) {
-		isLast := func(path string) bool { return strings.HasPrefix(path, table.LastRow) }
-		page = placeFirst(page, slices.DeleteFunc(slices.Clone(t.Page[concept]), isLast), values[concept])
+		page = placeFirst(page, paths[concept], values[concept])
 	}
 	return page, hasNext
 }
@@ -101,27 +86,19 @@ func (q listRequest) cut(l *ledger, t table.List, rows []*row, start int) (page 
 // least the page size, a listing does not end. ShiftRows panics if n is negative.
 func (s *Server) ShiftRows(n int) {
 	must(n >= 0, "ShiftRows(%d): the number of rows is negative", n)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.ledger.shift = n
+	s.set(func() { s.ledger.shift = n })
 }
 
 // RepeatPage makes the given number of list responses repeat the one before them, as a stale cache does. The first page of a
 // listing is never a repetition, and is not counted. RepeatPage panics if times is negative; 0 ends it.
 func (s *Server) RepeatPage(times int) {
 	must(times >= 0, "RepeatPage(%d): the number of responses is negative", times)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.ledger.repeats = times
+	s.set(func() { s.ledger.repeats = times })
 }
 
 // IgnoreFilter sets whether the server lists all rows, regardless of the filters of the request. The filters are still read,
 // and refused if they are invalid. Order and paging stay.
-func (s *Server) IgnoreFilter(on bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.ignoreFilter = on
-}
+func (s *Server) IgnoreFilter(on bool) { s.set(func() { s.ignoreFilter = on }) }
 
 // SetLag delays the listing of messages until d has passed since [Sent.At], for messages in the ledger too. Both the time that
 // really passes and the time of [Server.Advance] count.

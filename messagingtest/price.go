@@ -30,18 +30,16 @@ func parseAmount(s string) (amount, bool) {
 	return amount(hundredths), err == nil
 }
 
-func (a amount) String() string { return fmt.Sprintf("%d.%02d", a/100, a%100) }
+func (a amount) String() string { return a.text(table.Money{}) }
 
 // text returns the amount as the contract has prices: 0.50 is 5000 with a scale of -4.
 func (a amount) text(m table.Money) string {
-	text := a.String()
-	switch shift := 2 + m.Scale; {
-	case m.Scale == 0:
-	case shift <= 0:
-		text = strconv.FormatInt(int64(a), 10) + strings.Repeat("0", -shift)
-	default:
-		digits := fmt.Sprintf("%0*d", shift+1, a)
-		text = digits[:len(digits)-shift] + "." + digits[len(digits)-shift:]
+	text := strconv.FormatInt(int64(a), 10)
+	if shift := 2 + m.Scale; shift > 0 {
+		text = fmt.Sprintf("%0*d", shift+1, a)
+		text = text[:len(text)-shift] + "." + text[len(text)-shift:]
+	} else {
+		text += strings.Repeat("0", -shift)
 	}
 	if m.Negate {
 		text = "-" + text
@@ -58,9 +56,7 @@ func priceOf(parts int) amount { return unitCost * amount(parts) }
 func (s *Server) SetBalance(balance string) {
 	b, ok := parseAmount(balance)
 	must(ok, "SetBalance(%q): not a number of at least zero with at most two decimals", balance)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.ledger.balance = b
+	s.set(func() { s.ledger.balance = b })
 }
 
 // Balance returns what is left to spend, with two decimals.

@@ -54,7 +54,8 @@ func refuseIf(isProblem bool, code, text string) *problem {
 	return &problem{code, text}
 }
 
-func (p problem) status() int {
+// kind returns the concept of the contract's classes that the problem belongs to, and the HTTP status that goes with it.
+func (p problem) kind() (class string, status int) {
 	statuses := map[string]int{
 		codeUnauthorized: http.StatusUnauthorized,
 		codeNoSuchPath:   http.StatusNotFound,
@@ -62,16 +63,11 @@ func (p problem) status() int {
 		codeDuplicate:    http.StatusConflict,
 		codeTooLarge:     http.StatusRequestEntityTooLarge,
 	}
-	return cmp.Or(statuses[p.code], http.StatusBadRequest)
-}
-
-// class returns the concept of the contract's classes that the problem belongs to.
-func (p problem) class() string {
 	classes := map[string]string{
 		codeUnauthorized: "unauthorized", codeRateLimited: "rateLimited", codeNoSuchPath: "notFound",
 		codeUnavailable: "unavailable", codeInsufficientBalance: "insufficientBalance", codeDuplicate: "duplicate",
 	}
-	return cmp.Or(classes[p.code], "invalid")
+	return cmp.Or(classes[p.code], "invalid"), cmp.Or(statuses[p.code], http.StatusBadRequest)
 }
 
 // codeIn returns the problem's own code if the contract has it in the class of the problem, else another code of the class:
@@ -80,53 +76,30 @@ func (p problem) codeIn(errs table.Errors) string {
 	if p.code == "" {
 		return ""
 	}
-	class := p.class()
-	candidates := []string{p.code}
-	for _, known := range errs.Classes[class] {
-		prefix, isPrefix := strings.CutSuffix(known, "*")
+	class, _ := p.kind()
+	for _, known := range append([]string{p.code}, errs.Classes[class]...) {
+		code, isPrefix := strings.CutSuffix(known, "*")
 		if isPrefix {
-			known = prefix + p.code
+			code += p.code
 		}
-		candidates = append(candidates, known)
+		if meaning, _ := table.Meaning(errs.Classes, code, false); meaning == class && !hasWord(errs.Success, code) {
+			return code
+		}
 	}
-	i := slices.IndexFunc(candidates, func(code string) bool {
-		meaning, _ := table.Meaning(errs.Classes, code, false)
-		return meaning == class && !hasWord(errs.Success, code)
-	})
-	if i < 0 {
-		return ""
-	}
-	return candidates[i]
+	return ""
 }
 
 // hasWord reports whether a list of the contract has a word, or a prefix of it.
 func hasWord(list []string, word string) bool { return table.Match(list, word, true) >= 0 }
 
-// failure returns an error response, without a code if the problem has none.
-func (s *Server) failure(requestID string, status int, p problem) response {
-	code := p.codeIn(s.names.Errors)
-	return response{status: status, body: encode(placeFirst(s.explain(requestID, p), s.names.Errors.Code, code))}
-}
-
-// refusal is like failure, with a word in the status of the message in place of a code.
-func (s *Server) refusal(requestID string, status int, p problem, op operation) response {
-	return response{status: status, body: encode(placeFirst(s.explain(requestID, p), op.status, firstWord(op.refused)))}
-}
-
-// explain returns what an error response says beside its code.
-func (s *Server) explain(requestID string, p problem) any {
+// failure returns the body of an error response, with a word or a code at the first of the paths that is free.
+func (s *Server) failure(requestID string, p problem, paths []string, code any) []byte {
 	body := placeFirst(document{}, s.names.Errors.Message, p.text)
-	return placeFirst(body, s.names.Errors.Request, requestID)
+	body = placeFirst(body, s.names.Errors.Request, requestID)
+	return encode(placeFirst(body, paths, code))
 }
 
-// exactly returns a word that an entry of a list of words stands for.
-func exactly(entry string) string { return strings.TrimSuffix(entry, "*") }
-
-// firstWord returns the first word of a list as JSON has it, or "" if there is none. A whole number has no quotes, so that a
-// client shows whether it reads both.
-func firstWord(list []string) any {
-	if len(list) == 0 {
-		return ""
-	}
-	return numberOrText(exactly(list[0]))
+// firstWord returns a word that the first entry of a list stands for, or "" if there is none.
+func firstWord(list []string) string {
+	return strings.TrimSuffix(slices.Concat(list, []string{""})[0], "*")
 }

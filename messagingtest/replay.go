@@ -1,7 +1,6 @@
 package messagingtest
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 )
@@ -43,13 +43,6 @@ type RecordedBody struct {
 	Text string          `json:"text,omitempty"`
 }
 
-func (b RecordedBody) bytes() []byte {
-	if b.JSON != nil {
-		return b.JSON
-	}
-	return []byte(b.Text)
-}
-
 // Replay starts a server that serves recorded responses, and is closed when the test and its subtests have ended.
 //
 // Each file of the folder whose name ends in .json holds one [Exchange]. In the order of their names, such as
@@ -58,9 +51,18 @@ func (b RecordedBody) bytes() []byte {
 // gets status 501 and a JSON body whose message says why. The test fails if a file is no Exchange or the folder has none.
 func Replay(tb testing.TB, dir string) *httptest.Server {
 	tb.Helper()
-	r, err := newReplay(dir)
-	if err != nil {
-		tb.Fatal("messagingtest: Replay:", err)
+	files, err := filepath.Glob(filepath.Join(dir, "*.json")) // sorted
+	if err != nil || len(files) == 0 {
+		tb.Fatalf("messagingtest: Replay: the folder %s has no file *.json", dir)
+	}
+	r := &replay{responses: map[string][]RecordedResponse{}}
+	for _, file := range files {
+		x, err := readExchange(file)
+		if err != nil {
+			tb.Fatalf("messagingtest: Replay: %s: %v", file, err)
+		}
+		key := x.Request.Method + " " + x.Request.Path
+		r.responses[key] = append(r.responses[key], x.Response)
 	}
 	server := httptest.NewServer(r)
 	tb.Cleanup(server.Close)
@@ -73,41 +75,23 @@ type replay struct {
 	responses map[string][]RecordedResponse
 }
 
-func newReplay(dir string) (*replay, error) {
-	files, err := filepath.Glob(filepath.Join(dir, "*.json")) // sorted
-	if err != nil || len(files) == 0 {
-		return nil, fmt.Errorf("the folder %s has no file *.json", dir)
-	}
-	r := &replay{responses: map[string][]RecordedResponse{}}
-	for _, file := range files {
-		x, err := readExchange(file)
-		if err != nil {
-			return nil, err
-		}
-		key := x.Request.Method + " " + x.Request.Path
-		r.responses[key] = append(r.responses[key], x.Response)
-	}
-	return r, nil
-}
-
 func readExchange(file string) (x Exchange, err error) {
-	text, err := os.ReadFile(file) //nolint:gosec // the caller's own file
+	text, err := os.Open(file) //nolint:gosec // the caller's own file
 	if err != nil {
-		return x, fmt.Errorf("read an exchange: %w", err)
+		return x, err //nolint:wrapcheck // it says which file
 	}
-	decoder := json.NewDecoder(bytes.NewReader(text))
+	defer func() { _ = text.Close() }()
+	decoder := json.NewDecoder(text)
 	decoder.DisallowUnknownFields()
 	switch err = decoder.Decode(&x); {
 	case err != nil:
+		return x, err //nolint:wrapcheck // the caller says which file
 	case x.Request.Method == "" || x.Request.Path == "":
-		err = errors.New("request.method or request.path is absent")
+		return x, errors.New("request.method or request.path is absent")
 	case x.Response.Status < 200 || x.Response.Status > 599:
-		err = fmt.Errorf("response.status is %d, want 200 to 599", x.Response.Status)
+		return x, fmt.Errorf("response.status is %d, want 200 to 599", x.Response.Status)
 	case x.Response.JSON != nil && x.Response.Text != "":
-		err = errors.New("response has both body and text")
-	}
-	if err != nil {
-		return x, fmt.Errorf("%s: %w", file, err)
+		return x, errors.New("response has both body and text")
 	}
 	return x, nil
 }
@@ -135,5 +119,5 @@ func (p *replay) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	w.WriteHeader(all[0].Status)
-	_, _ = w.Write(all[0].bytes())
+	_, _ = w.Write(slices.Concat(all[0].JSON, []byte(all[0].Text))) // one of them is empty
 }

@@ -1,6 +1,7 @@
 package messagingtest_test
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -69,15 +70,8 @@ type failer struct {
 
 func (f *failer) Helper() {}
 
-func (f *failer) Fatal(args ...any) {
-	for _, arg := range args {
-		switch arg := arg.(type) {
-		case error:
-			f.said += arg.Error()
-		case string:
-			f.said += arg + " "
-		}
-	}
+func (f *failer) Fatalf(format string, args ...any) {
+	f.said = fmt.Sprintf(format, args...)
 	panic(f)
 }
 

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 // An operation is what the service does with one kind of request, and how the contract has that request written.
@@ -19,7 +21,7 @@ type operation struct {
 	name      string // of the contract's section
 	method    string
 	path      string
-	headers   map[string]string
+	headers   table.Headers
 	encoding  string            // "json", "form" or "query"
 	fields    map[string]string // by concept
 	constants map[string]any
@@ -47,44 +49,41 @@ type fields struct {
 // read reads a request under the names of an operation. Credentials are checked first.
 func (s *Server) read(op operation, r *http.Request, body []byte) (fields, *problem) {
 	f := fields{operation: op, values: object{}, extra: object{}, body: body}
-	query, queryErr := url.ParseQuery(r.URL.RawQuery)
 	pair := s.names.Auth.KeyPair
-	wrong := refuseIf(queryErr != nil, codeQuery, "the query is malformed")
+	inBody := pair.In == "body" && op.encoding != "query"
+	query, err := url.ParseQuery(r.URL.RawQuery)
+	wrong := refuseIf(err != nil, codeQuery, "the query is malformed")
+	params, kind := query, ""
 	switch op.encoding {
 	case "json":
+		kind = "application/json"
 		names := f.names()
-		if pair.In == "body" {
+		if inBody {
 			names = append(names, pair.Key, pair.Secret)
 		}
 		wrong = f.readJSON(body, names)
 	case "form":
-		form, err := url.ParseQuery(string(body))
-		wrong = f.readForm(form)
-		if err != nil {
-			wrong = &problem{codeBody, "the body is no form"}
-		}
-	default:
-		if wrong == nil {
-			wrong = f.readForm(query)
-		}
+		kind = "application/x-www-form-urlencoded"
+		params, err = url.ParseQuery(string(body))
+		wrong = refuseIf(err != nil, codeBody, "the body is no form")
 	}
 	var keys, secrets []string
-	if pair.In == "body" || pair.In == "query" {
-		keys, secrets = query[pair.Key], query[pair.Secret]
-	}
 	switch {
-	case pair.In == "body" && op.encoding != "query":
+	case inBody && op.encoding == "json":
 		keys, secrets = f.take(pair.Key), f.take(pair.Secret)
 		f.pair = len(keys)+len(secrets) > 0
-	case op.encoding == "query" && (pair.In == "body" || pair.In == "query"):
-		f.take(pair.Key)
-		f.take(pair.Secret)
+	case inBody:
+		keys, secrets = takeParam(params, pair.Key), takeParam(params, pair.Secret)
+	case pair.In == "body", pair.In == "query":
+		keys, secrets = takeParam(query, pair.Key), takeParam(query, pair.Secret)
 	}
 	if p := s.authorize(r, keys, secrets); p != nil {
 		return f, p
 	}
-	kinds := map[string]string{"json": "application/json", "form": "application/x-www-form-urlencoded"}
-	switch kind := kinds[op.encoding]; {
+	if f.isForm() && wrong == nil {
+		wrong = f.readForm(params)
+	}
+	switch {
 	case kind == "" && len(body) > 0:
 		return f, &problem{codeBody, "this request has no body"}
 	case kind != "" && !isOfType(r.Header, kind):
@@ -93,6 +92,12 @@ func (s *Server) read(op operation, r *http.Request, body []byte) (fields, *prob
 		return f, wrong
 	}
 	return f, f.checkConstants(s.names.Headers, r.Header)
+}
+
+// takeParam removes the values of a parameter and returns them.
+func takeParam(params url.Values, name string) []string {
+	defer delete(params, name)
+	return params[name]
 }
 
 func isOfType(header http.Header, want string) bool {
@@ -157,14 +162,14 @@ func (f fields) readMembers(within string, members object, isList bool, names []
 		default:
 			inner := objectOf(raw)
 			next, _, _ := strings.Cut(names[i][len(path)+1:], ".")
-			_, err := strconv.Atoi(next)
-			if err == nil {
+			isList := table.IsPosition(next)
+			if isList {
 				inner = elementsOf(raw)
 			}
 			if inner == nil {
 				return &problem{codeKind, path + " is neither an object nor a list, or not the one that the contract has there"}
 			}
-			if p := f.readMembers(path+".", inner, err == nil, names); p != nil {
+			if p := f.readMembers(path+".", inner, isList, names); p != nil {
 				return p
 			}
 		}
@@ -174,8 +179,8 @@ func (f fields) readMembers(within string, members object, isList bool, names []
 
 // elementsOf returns the elements of a list by their positions, or nil for what is no list.
 func elementsOf(raw json.RawMessage) object {
-	var list []json.RawMessage
-	if json.Unmarshal(raw, &list) != nil || list == nil {
+	list := listOf(raw)
+	if list == nil {
 		return nil
 	}
 	elements := make(object, len(list))
@@ -187,14 +192,13 @@ func elementsOf(raw json.RawMessage) object {
 
 // take removes a value and returns it as a list: empty if it is absent, and "" if it is not a string.
 func (f fields) take(name string) []string {
-	for _, from := range []object{f.values, f.extra} {
-		if raw := from[name]; raw != nil {
-			delete(from, name)
-			text, _ := textOf(raw)
-			return []string{text}
-		}
+	raw := f.values[name]
+	if raw == nil {
+		return nil
 	}
-	return nil
+	delete(f.values, name)
+	text, _ := textOf(raw)
+	return []string{text}
 }
 
 // authorize returns what is wrong with the credentials of a request, or nil. Everything that it presents has to be right: a
@@ -216,12 +220,8 @@ func (s *Server) authorize(r *http.Request, keys, secrets []string) *problem {
 			}
 		}
 	}
-	switch {
-	case pair.Secret != "":
-	case pair.In == "basic":
-		wantSecrets = []string{""}
-	default:
-		wantSecrets, secrets = nil, nil
+	if pair.Secret == "" {
+		wantSecrets = make([]string, len(secrets)) // none, or an empty one of basic authentication
 	}
 	isToken := len(tokens) == 1 && isTokenOf(tokens[0], scheme, s.token)
 	isPair := slices.Equal(keys, []string{s.key}) && slices.Equal(secrets, wantSecrets)
@@ -230,14 +230,10 @@ func (s *Server) authorize(r *http.Request, keys, secrets []string) *problem {
 	case len(tokens) == 0 && !hasPair:
 		text := "no credentials: neither the header " + header + " nor a key pair where the contract has it: " + pair.In
 		return &problem{codeUnauthorized, text}
-	case len(tokens) > 1:
-		return &problem{codeUnauthorized, "more than one header " + header}
-	case len(tokens) == 1 && !isToken:
-		return &problem{codeUnauthorized, header + " does not hold " + strings.TrimSpace(scheme+" and the token of this server")}
-	case hasPair && !isPair:
-		return &problem{codeUnauthorized, "the key pair is not that of this server"}
+	case len(tokens) > 0 && !isToken:
+		return &problem{codeUnauthorized, header + " is not, once, " + strings.TrimSpace(scheme+" and the token of this server")}
 	}
-	return nil
+	return refuseIf(hasPair && !isPair, codeUnauthorized, "the key pair is not that of this server")
 }
 
 // isTokenOf reports whether a header holds a token, behind a scheme in any case.
@@ -250,19 +246,13 @@ func isTokenOf(header, scheme, token string) bool {
 }
 
 // checkConstants checks what goes with every request, and what goes with a field, and only with it.
-func (f fields) checkConstants(common map[string]string, header http.Header) *problem {
-	want := http.Header{}
-	for _, headers := range []map[string]string{common, f.headers} {
-		for name, value := range headers {
-			want.Set(name, value)
-			if value == "" {
-				want[http.CanonicalHeaderKey(name)] = nil // the operation goes without it
+func (f fields) checkConstants(common table.Headers, header http.Header) *problem {
+	want := common.With(f.headers)
+	for _, headers := range []table.Headers{common, f.headers} {
+		for name := range headers { // one that is not in want is one that the operation goes without
+			if strings.Join(header.Values(name), "\n") != want[strings.ToLower(name)] {
+				return &problem{codeConstant, "the header " + name + " is not that of the contract"}
 			}
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(want)) {
-		if !slices.Equal(header.Values(name), want[name]) {
-			return &problem{codeConstant, "the header " + name + " is not that of the contract"}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.constants)) {
@@ -306,24 +296,6 @@ func (f fields) has(concept string) bool { return f.values[f.name(concept)] != n
 // text returns "" for a field that is absent.
 func (f fields) text(concept string) string { return f.values.text(f.name(concept)) }
 
-// A field is a rule for a concept, and how a message keeps what it says.
-type field struct {
-	rule
-
-	keep func(m *Sent, concept string)
-}
-
-// keep checks fields and puts them into a message.
-func (f fields) keep(m *Sent, all ...field) *problem {
-	for _, field := range all {
-		if p := f.check(field.rule); p != nil {
-			return p
-		}
-		field.keep(m, field.member)
-	}
-	return nil
-}
-
 // check checks fields by rules that name them by concept.
 func (f fields) check(rules ...rule) *problem {
 	var named []rule
@@ -351,19 +323,17 @@ func (o object) unquote(rules []rule) {
 
 // content returns the request as JSON, without credentials.
 func (f fields) content() json.RawMessage {
-	switch {
-	case f.isForm():
-		all := maps.Clone(f.extra)
-		maps.Copy(all, f.values)
-		return encode(all)
-	case !f.pair:
+	if !f.isForm() && !f.pair {
 		return f.body
 	}
+	all := maps.Clone(f.extra)
+	maps.Copy(all, f.values)
+	if f.isForm() {
+		return encode(all)
+	}
 	var tree any = document{}
-	for _, values := range []object{f.values, f.extra} {
-		for _, name := range slices.Sorted(maps.Keys(values)) {
-			tree, _ = place(tree, name, values[name])
-		}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		tree, _ = place(tree, name, all[name])
 	}
 	return encode(tree)
 }

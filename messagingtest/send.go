@@ -1,7 +1,6 @@
 package messagingtest
 
 import (
-	"maps"
 	"net/http"
 	"strconv"
 
@@ -34,6 +33,9 @@ func (s *Server) sends(
 			return nil, p
 		}
 		m.RequestID, m.Body = requestID, f.content()
+		if len(m.Extra) == 0 {
+			m.Extra = nil
+		}
 		if p := s.submit(&m); p != nil {
 			return nil, p
 		}
@@ -73,38 +75,30 @@ func (s *Server) confirm(t table.Send, m submission) any {
 	place("operator", operator)
 	switch success := s.names.Errors.Success; {
 	case len(t.Response["status"]) > 0:
-		place("status", firstWord(t.Accepted))
+		place("status", numberOrText(firstWord(t.Accepted)))
 	case len(success) > 0:
-		body = placeFirst(body, s.names.Errors.Code, firstWord(success))
+		body = placeFirst(body, s.names.Errors.Code, numberOrText(firstWord(success)))
 	}
 	return body
 }
 
-// extraOf returns members that are not known, or nil.
-func extraOf(members object) object {
-	if len(members) == 0 {
-		return nil
-	}
-	return maps.Clone(members)
-}
-
 func readSMS(f fields) (submission, *problem) {
-	m := Sent{Channel: ChannelSMS, Kind: "text", Extra: extraOf(f.extra)}
-	p := f.keep(&m, f.sms()...)
+	p := f.check(f.rulesOfSMS()...)
+	m := f.message(ChannelSMS)
 	m.Parts = countParts(m.Text)
 	return submission{Sent: m}, p
 }
 
-// keepChatApp puts what both chat apps have beside the message itself into a message.
-func (f fields) keepChatApp(m *Sent) *problem {
-	p := f.keep(m, f.chatApp()...)
+// checkChatApp checks what messages of both chat apps have beside their content.
+func (f fields) checkChatApp() *problem {
+	if p := f.check(f.rulesOfChatApp()...); p != nil {
+		return p
+	}
 	from, text := f.name("fallbackFrom"), f.name("fallbackText")
 	switch {
-	case p != nil:
-		return p
 	case f.has("fallbackFrom") != f.has("fallbackText") && from != "" && text != "":
 		return &problem{codeFallback, from + " and " + text + " go together"}
-	case f.has("fallbackFrom") && m.FallbackFrom == "", f.has("fallbackText") && m.FallbackText == "":
+	case f.has("fallbackFrom") && f.text("fallbackFrom") == "", f.has("fallbackText") && f.text("fallbackText") == "":
 		return &problem{codeFallback, from + " or " + text + " is empty"}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package messagingtest
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -72,30 +73,41 @@ func (m Sent) clone() Sent {
 	return m
 }
 
-// sms returns the fields of an SMS.
-func (f fields) sms() []field {
-	return append([]field{
-		{need("from", isFilled), func(m *Sent, concept string) { m.From = f.text(concept) }},
-		{need("to", isRecipient), func(m *Sent, concept string) { m.To = f.text(concept) }},
-		{need("text", isFilled), func(m *Sent, concept string) { m.Text = f.text(concept) }},
-	}, f.common()...)
-}
-
-// common returns the fields that messages of all channels have.
-func (f fields) common() []field {
-	return []field{
-		{may("callback", isCallback), func(m *Sent, concept string) { m.CallbackURL = f.text(concept) }},
-		{may("reference", isText), func(m *Sent, concept string) { m.ReferenceID = f.text(concept) }},
+// message returns what the fields of a request say.
+func (f fields) message(channel Channel) Sent {
+	return Sent{
+		Channel:      channel,
+		Kind:         "text",
+		From:         cmp.Or(f.text("from"), f.text("channel")),
+		To:           f.text("to"),
+		Text:         f.text("text"),
+		CallbackURL:  f.text("callback"),
+		ReferenceID:  f.text("reference"),
+		Parts:        1,
+		TTL:          lifetimeOf(f.values[f.name("ttl")], f.ttl),
+		FallbackFrom: f.text("fallbackFrom"),
+		FallbackText: f.text("fallbackText"),
+		Template:     f.text("template"),
+		Extra:        f.extra,
 	}
 }
 
-// chatApp returns the fields that messages of both chat apps have beside their content.
-func (f fields) chatApp() []field {
-	return append([]field{
-		{may("ttl", isLifetime(f.ttl)), func(m *Sent, concept string) { m.TTL = lifetimeOf(f.values[f.name(concept)], f.ttl) }},
-		{may("fallbackFrom", isText), func(m *Sent, concept string) { m.FallbackFrom = f.text(concept) }},
-		{may("fallbackText", isText), func(m *Sent, concept string) { m.FallbackText = f.text(concept) }},
-	}, f.common()...)
+// rulesOfSMS returns what the fields of an SMS have to be, by concept.
+func (f fields) rulesOfSMS() []rule {
+	return append([]rule{need("from", isFilled), need("to", isRecipient), need("text", isFilled)}, rulesOfAll()...)
+}
+
+// rulesOfAll returns the rules for the messages of all channels.
+func rulesOfAll() []rule {
+	isCallback := isTextThat(isURLTemplate, codeCallback, " is not an http or https URL") // with placeholders
+	return []rule{may("callback", isCallback), may("reference", isText)}
+}
+
+// rulesOfChatApp returns the rules for what messages of both chat apps have beside their content.
+func (f fields) rulesOfChatApp() []rule {
+	return append([]rule{
+		may("ttl", isLifetime(f.ttl)), may("fallbackFrom", isText), may("fallbackText", isText),
+	}, rulesOfAll()...)
 }
 
 // operator is the same for all messages.

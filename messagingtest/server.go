@@ -129,16 +129,35 @@ func newServer(opts ...Option) *Server {
 	return s
 }
 
+// A Channel is one by which the service sends.
+type Channel string
+
+// The channels.
+const (
+	ChannelSMS      Channel = "sms"
+	ChannelChatApp1 Channel = "chatapp1"
+	ChannelChatApp2 Channel = "chatapp2"
+)
+
 // speak sets the contract.
 func (s *Server) speak(t *table.Table) {
 	s.names = t
-	s.ledger.times = formatOfRows(t.SMSList.Time, t.SMSList.Zone, t.SMSList.Layouts)
+	form := t.SMSList.Time
+	if form == "date" {
+		form = "datetime" // rows have more than requests do
+	}
+	s.ledger.times = newTimeFormat(form, t.SMSList.Zone, t.SMSList.Layouts...)
 	s.operations = []operation{
 		s.sends("sms.send", t.SMSSend, readSMS, s.confirm),
 		s.sends("chatapp1.send", t.ChatApp1Send, readChatApp1, s.confirm),
 		s.sends("chatapp2.send", t.ChatApp2Send, readChatApp2, s.confirmChatApp2),
 		s.lists("sms.list", t.SMSList),
 	}
+}
+
+// sendsBy reports whether there is such a channel.
+func (s *Server) sendsBy(channel Channel) bool {
+	return slices.ContainsFunc(s.operations, func(op operation) bool { return op.name == string(channel)+".send" })
 }
 
 // Close closes the port and all connections. Requests under way get no response, and delays of [Slow] and calls of
@@ -162,10 +181,15 @@ func (s *Server) Requests() int {
 // [Server.Inject], [Server.InjectRandomly], [Server.ShiftRows] and [Server.RepeatPage]. All other settings stay, as do the
 // credentials, the balance and the clock, and IDs are not reused. A request under way may still enter the ledger.
 func (s *Server) Reset() {
+	s.ClearFaults()
+	s.set(s.ledger.clear)
+}
+
+// set changes the state that requests see.
+func (s *Server) set(change func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.faults, s.random = nil, randomFaults{}
-	s.ledger.clear()
+	change()
 }
 
 // must panics with the message unless ok.
@@ -207,8 +231,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // process does what the service does with a request.
 func (s *Server) process(r *http.Request, requestID string, body []byte, readErr error) response {
 	methods, operations := s.operationsFor(r)
-	var p *problem
 	var result any
+	var p *problem
 	var tooLarge *http.MaxBytesError
 	switch {
 	case len(methods) == 0:
@@ -225,7 +249,8 @@ func (s *Server) process(r *http.Request, requestID string, body []byte, readErr
 	if p == nil {
 		return response{status: http.StatusOK, body: encode(result)}
 	}
-	resp := s.failure(requestID, p.status(), *p)
+	_, status := p.kind()
+	resp := response{status: status, body: s.failure(requestID, *p, s.names.Errors.Code, p.codeIn(s.names.Errors))}
 	if p.code == codeMethod {
 		resp.allow = strings.Join(methods, ", ")
 	}
@@ -235,12 +260,11 @@ func (s *Server) process(r *http.Request, requestID string, body []byte, readErr
 // operationsFor returns the methods of the path of a request, and the operations with its method, too.
 func (s *Server) operationsFor(r *http.Request) (methods []string, operations []operation) {
 	for _, op := range s.operations {
-		if op.path != r.URL.EscapedPath() {
-			continue
-		}
-		methods = append(methods, op.method)
-		if op.method == r.Method {
-			operations = append(operations, op)
+		if op.path == r.URL.EscapedPath() {
+			methods = append(methods, op.method)
+			if op.method == r.Method {
+				operations = append(operations, op)
+			}
 		}
 	}
 	slices.Sort(methods)

@@ -121,16 +121,27 @@ func isClosed(c chan struct{}) bool {
 
 func same(store webhook.Store) func() webhook.Store { return func() webhook.Store { return store } }
 
-func TestTestStorePassesCorrectStores(t *testing.T) {
+func TestTestStorePassesCorrectStore(t *testing.T) { //nolint:tparallel // the checks of TestStore follow each other
 	t.Parallel()
-	t.Run("in progress", func(t *testing.T) {
-		t.Parallel()
-		TestStore(t, same(&memoryStore{}))
-	})
-	t.Run("waits", func(t *testing.T) {
-		t.Parallel()
-		TestStore(t, same(&memoryStore{waits: true}))
-	})
+	store := webhook.NewMemoryStore(20_000, time.Hour)
+	store.Lease = time.Second
+	TestStore(t, same(store))
+}
+
+func TestTestStorePassesStoresWithoutLease(t *testing.T) {
+	t.Parallel()
+	for name, waits := range map[string]bool{"in progress": false, "waits": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				for _, c := range storeChecks() {
+					if err := c.run(t.Context(), same(&memoryStore{waits: waits})); !errors.Is(err, errNoLease) {
+						assert.NoError(t, err, c.name)
+					}
+				}
+			})
+		})
+	}
 }
 
 func TestTestStoreSkipsTheEndOfALongLease(t *testing.T) {

@@ -13,41 +13,16 @@ type timeFormat struct {
 	zone *time.Location
 }
 
-// newTimeFormat returns the format of a form in a zone.
-func newTimeFormat(form, zone string) timeFormat {
-	location, err := time.LoadLocation(zone)
-	if err != nil {
-		location = time.UTC // never: the contract is valid
+// newTimeFormat returns the format of a form in a zone, or of the first layout if there is one.
+func newTimeFormat(form, zone string, layouts ...string) timeFormat {
+	if len(layouts) > 0 {
+		form = layouts[0]
 	}
-	if form == "rfc1123" || strings.HasPrefix(form, "rfc3339") {
+	location, err := time.LoadLocation(zone)
+	if err != nil || form == "rfc1123" || strings.HasPrefix(form, "rfc3339") { // never an error: the contract is valid
 		location = time.UTC
 	}
 	return timeFormat{form, location}
-}
-
-// formatOfRows returns how rows have times: by the first further layout, or in the form in which requests have them, but not
-// as a date alone.
-func formatOfRows(form, zone string, further []string) timeFormat {
-	switch {
-	case len(further) > 0:
-		form = further[0]
-	case form == "date":
-		form = "datetime"
-	}
-	return newTimeFormat(form, zone)
-}
-
-// formatOfCallbacks returns how callbacks have times: by the first further layout; in a zone, if there is one, without naming
-// it; and else by RFC 3339, up to nanoseconds.
-func formatOfCallbacks(zone string, further []string) timeFormat {
-	switch {
-	case len(further) > 0:
-		return newTimeFormat(further[0], zone)
-	case zone != "" && zone != "UTC":
-		return newTimeFormat("2006-01-02 15:04:05.999999999", zone)
-	default:
-		return newTimeFormat(time.RFC3339Nano, "UTC")
-	}
 }
 
 // text returns a time as text, or "" for the zero time.
@@ -65,7 +40,7 @@ func (f timeFormat) text(at time.Time) string {
 }
 
 func (f timeFormat) layout() string {
-	forms := map[string]string{
+	layouts := map[string]string{
 		"rfc3339ms": "2006-01-02T15:04:05.000Z07:00",
 		"rfc3339":   time.RFC3339,
 		"datetime":  time.DateTime,
@@ -73,7 +48,7 @@ func (f timeFormat) layout() string {
 		"rfc1123":   "Mon, 02 Jan 2006 15:04:05 GMT",
 		"rfc2822":   time.RFC1123Z,
 	}
-	return cmp.Or(forms[f.form], f.form)
+	return cmp.Or(layouts[f.form], f.form)
 }
 
 // parse reads a time, and reports whether it is written like this.
@@ -87,7 +62,7 @@ func (f timeFormat) parse(text string) (time.Time, bool) {
 		}
 		return time.UnixMilli(n), err == nil
 	case "rfc3339", "rfc3339ms":
-		layout, text = time.RFC3339Nano, strings.ToUpper(text) // a T and a Z of either case, and any fraction
+		layout, text = time.RFC3339, strings.ToUpper(text) // a T and a Z of either case, and any fraction
 	}
 	at, err := time.ParseInLocation(layout, text, f.zone)
 	return at, err == nil

@@ -71,11 +71,11 @@ func (s *Server) take(id string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := s.ledger.byID[id]
-	free := r != nil && !r.taken
-	if free {
-		r.taken = true
+	if r == nil || r.taken {
+		return false
 	}
-	return free
+	r.taken = true
+	return true
 }
 
 // Drop removes the oldest n messages from the ledger, so that the memory of a server that runs for long stays bounded. Their

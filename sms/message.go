@@ -41,7 +41,7 @@ func (m Message) Call() wire.Call {
 //
 // It does not validate the message, but text that is not valid UTF-8 is an error.
 func (m Message) MarshalJSON() ([]byte, error) {
-	data, err := wire.EncodeStored(wire.FieldsToStore(&m))
+	data, err := wire.Store(&m, nil)
 	if err != nil {
 		return nil, fmt.Errorf("sms: the message cannot be encoded: %w", err)
 	}
@@ -52,7 +52,7 @@ func (m Message) MarshalJSON() ([]byte, error) {
 // unknown or repeated key is an error. Errors never repeat a value.
 func (m *Message) UnmarshalJSON(data []byte) error {
 	var decoded Message
-	if err := wire.DecodeStored(data, wire.StoredFields(&decoded)); err != nil {
+	if err := wire.Restore(data, &decoded, nil); err != nil {
 		return fmt.Errorf("sms: the message cannot be decoded: %w", err)
 	}
 	*m = decoded

@@ -4,12 +4,9 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
-	"math"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -57,118 +54,48 @@ type ChatMessage struct {
 // Context is what a chat-app message refers to.
 type Context struct {
 	// ID is the message that was replied to, and From its sender.
-	ID   string `json:"id,omitzero"`
-	From string `json:"from,omitzero"`
+	ID   string `json:"id,omitzero" platform:"id"`
+	From string `json:"from,omitzero" platform:"from"`
 	// Forwarded marks a forwarded message, FrequentlyForwarded one that was forwarded more than five times.
-	Forwarded           bool `json:"forwarded,omitzero"`
-	FrequentlyForwarded bool `json:"frequentlyForwarded,omitzero"`
+	Forwarded           bool `json:"forwarded,omitzero" platform:"forwarded"`
+	FrequentlyForwarded bool `json:"frequentlyForwarded,omitzero" platform:"frequently_forwarded"`
 	// CatalogID and ProductID name the product that the message asks about.
-	CatalogID string `json:"catalogID,omitzero"`
-	ProductID string `json:"productID,omitzero"`
-}
-
-// ChatApp1 is like SMS, for inbound messages of chat app 1. An envelope of the platform can hold several messages: each is
-// handled by itself, and if one fails the service calls again. A Store then keeps the others from being handled twice.
-// For delivery statuses in an envelope see [WithStatuses].
-func (rcv *Receiver) ChatApp1(handle func(context.Context, ChatMessage) error) http.Handler {
-	return rcv.chatHandler(CallbackChatApp1, handle)
-}
-
-// ChatApp2 is like ChatApp1, for chat app 2.
-func (rcv *Receiver) ChatApp2(handle func(context.Context, ChatMessage) error) http.Handler {
-	return rcv.chatHandler(CallbackChatApp2, handle)
-}
-
-// ParseChatApp1 reads the inbound messages of a request of chat app 1, and the delivery statuses that an envelope holds beside
-// or instead of them. It checks proofs of origin, as the handler does. The error is a [*RejectError]. What could be read is
-// returned beside an error for the rest.
-func (rcv *Receiver) ParseChatApp1(r *http.Request) ([]ChatMessage, []DeliveryReport, error) {
-	return rcv.parseChat(r, rcv.callbacks[CallbackChatApp1])
-}
-
-// ParseChatApp2 is like ParseChatApp1, for chat app 2.
-func (rcv *Receiver) ParseChatApp2(r *http.Request) ([]ChatMessage, []DeliveryReport, error) {
-	return rcv.parseChat(r, rcv.callbacks[CallbackChatApp2])
+	CatalogID string `json:"catalogID,omitzero" platform:"referred_product.catalog_id"`
+	ProductID string `json:"productID,omitzero" platform:"referred_product.product_retailer_id"`
 }
 
 func (rcv *Receiver) chatHandler(name Callback, handle func(context.Context, ChatMessage) error) http.Handler {
-	c := rcv.callbacks[name]
-	read := func(r *http.Request) (events batch[chatEvent], err error) {
-		messages, reports, err := rcv.parseChat(r, c)
-		for i := range messages {
-			events.add(chatEvent{event: &messages[i], message: &messages[i]})
+	return &handler{rcv, rcv.callbacks[name], func(ctx context.Context, e event) error {
+		if report, ok := e.(*DeliveryReport); ok {
+			return rcv.handleStatus(ctx, *report)
 		}
-		if rcv.handleStatus != nil {
-			for i := range reports {
-				events.add(chatEvent{event: &reports[i], report: &reports[i]})
-			}
-		} else if len(reports) > 0 && err == nil {
-			rejected := c.reject(ErrMisdirected)
-			rejected.Status = http.StatusOK
-			return events, rejected
-		}
-		return events, err
-	}
-	return &handler[chatEvent]{Receiver: rcv, callback: c, read: read, handle: func(ctx context.Context, e chatEvent) error {
-		if e.message != nil {
-			return handle(ctx, *e.message)
-		}
-		return rcv.handleStatus(ctx, *e.report)
+		return handle(ctx, *e.(*ChatMessage))
 	}}
 }
 
-// chatEvent is a message or a report.
-type chatEvent struct {
-	event
-
-	message *ChatMessage
-	report  *DeliveryReport
-}
-
-func (rcv *Receiver) parseChat(r *http.Request, c *callback) ([]ChatMessage, []DeliveryReport, error) {
-	q := request{Receiver: rcv, callback: c}
-	if err := q.receive(r); err != nil {
-		return nil, nil, err
-	}
-	var problem error
-	var messages []ChatMessage
-	var reports []DeliveryReport
-	for i := range q.size() {
-		one, err := q.event(i)
-		if err == nil {
-			messages, reports, err = one.appendChat(messages, reports)
-		}
-		if len(messages)+len(reports) > maxEvents || errors.Is(err, ErrTooLarge) {
-			return nil, nil, q.reject(ErrTooLarge)
-		}
-		problem = cmp.Or(problem, err)
-	}
-	return messages, reports, problem
-}
-
 // appendChat appends the messages and the statuses of a request.
-func (q *request) appendChat(messages []ChatMessage, reports []DeliveryReport) ([]ChatMessage, []DeliveryReport, error) {
+func (q *request) appendChat(events []event) ([]event, error) {
 	e := q.findEnvelope()
 	if e.tooLarge {
-		return messages, reports, q.reject(ErrTooLarge)
+		return events, q.reject(ErrTooLarge)
 	}
 	q.reconcile(&e)
-	statuses, complete := q.reports(e)
+	statuses, complete := q.appendStatuses(nil, e)
 	if len(e.messages)+len(statuses) == 0 {
 		e.messages, complete = []item{{raw: e.raw}}, true // one in parameters, beside JSON of which nothing could be read
 	}
 	for _, one := range e.messages {
 		if m := q.chatMessage(&e, one); m.From != "" {
-			messages = append(messages, m)
+			events = append(events, m)
 		} else {
 			complete = false
 		}
 	}
-	reports = append(reports, statuses...)
+	events = append(events, statuses...)
 	if !complete {
-		return messages, reports, q.reject(ErrNoSender)
+		return events, q.reject(ErrNoSender)
 	}
-	return messages, reports, nil
+	return events, nil
 }
 
 // reconcile reduces JSON in a parameter to what it may say beside other parameters: one message that agrees with them. What
@@ -203,144 +130,20 @@ func (q *request) reconcile(e *envelope) {
 
 // chatMessage makes a message of a request: of its parameters, and of the one message that it holds as JSON. Of several
 // messages each says everything itself.
-func (q *request) chatMessage(e *envelope, one item) ChatMessage {
-	pick := func(c concept, inJSON string) string {
-		if flat := q.values[c]; flat != "" && len(e.messages) == 1 {
-			return flat
-		}
-		return inJSON
-	}
-	at := pick(conceptTime, one.word("timestamp"))
-	return ChatMessage{
-		Callback: q.callback.name, ID: pick(conceptID, one.id()), From: number(pick(conceptFrom, one.from())),
-		To:          number(pick(conceptTo, one.business)),
-		ReferenceID: q.values[conceptReference], Name: pick(conceptName, one.contact.object("profile").word("name", "username")),
-		Content: q.content(e, one), Context: one.context(), ReceivedAt: q.moment(at), RawTime: at,
-		Ambiguous: q.ambiguous || one.doubtful || differ(q.values[conceptID], one.id()) || differ(q.values[conceptFrom], one.from()),
-		JSON:      one.raw, Params: q.params, RawQuery: q.rawQuery,
-	}
-}
-
-// content makes the content of a message: of its parameters and of its JSON, either of which may be absent.
-func (q *request) content(e *envelope, one item) Content {
+func (q *request) chatMessage(e *envelope, one item) *ChatMessage {
 	flat := q
 	if len(e.messages) > 1 {
 		flat = &request{callback: q.callback}
 	}
-	raw := strings.TrimSpace(flat.values[conceptKind])
-	if raw == "" {
-		raw = one.word("type")
-	}
-	kind := strings.ToLower(raw)
-	if kind == "" && (e.raw == nil || e.single) {
-		kind = flat.kindOfParams(e)
-	}
-	member := one.object.object(kind)
-	var content Content
-	switch {
-	case kind == "text":
-		content = flat.textContent(e, member)
-	case isMedia(kind):
-		content = flat.mediaContent(MediaKind(kind), e, member)
-	case kind == kindlessMedia:
-		content = flat.mediaContent("", e, member)
-	case kind == "location":
-		content = flat.locationContent(member)
-	case kind == "system" && e.typed:
-	default:
-		content = one.content(kind)
-	}
-	if content == nil {
-		return Unknown{Kind: raw, Raw: one.raw}
-	}
-	return content
-}
-
-func isMedia(kind string) bool {
-	switch kind {
-	case "image", "audio", "video", "document", "sticker", "voice", "file", "media":
-		return true
-	default:
-		return false
-	}
-}
-
-// kindlessMedia is the kind of a medium that has neither a kind nor a MIME type.
-const kindlessMedia = " media" // the space keeps it apart from any kind that arrives
-
-// kindOfParams returns the kind of a message that does not name it, by its parameters.
-func (q *request) kindOfParams(e *envelope) string {
-	_, isText := q.text(e.index)
-	switch {
-	case q.values[conceptMediaURL] != "" || q.values[conceptMediaID] != "":
-		kind, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(q.values[conceptMIMEType])), "/")
-		switch kind {
-		case "":
-			return kindlessMedia
-		case "image", "audio", "video":
-			return kind
-		default:
-			return "document"
-		}
-	case q.values[conceptLatitude] != "" && q.values[conceptLongitude] != "":
-		return "location"
-	case isText || e.raw == nil && q.values[conceptJSON] == "":
-		return "text"
-	default:
-		return "" // JSON of an unknown shape, or that cannot be read
-	}
-}
-
-func (q *request) textContent(e *envelope, member object) Content {
-	body, ok := member.text("body")
-	if text, arrived := q.text(e.index); arrived && (!ok || !isBlank(text)) {
-		return Text{Body: text}
-	}
-	if !ok && e.raw != nil {
-		return nil
-	}
-	return Text{Body: body}
-}
-
-func (q *request) mediaContent(kind MediaKind, e *envelope, member object) Content {
-	pick := func(c concept, members ...string) string {
-		if flat := q.values[c]; flat != "" {
-			return flat
-		}
-		return member.word(members...)
-	}
-	m := Media{
-		Kind: kind, URL: pick(conceptMediaURL, "url", "link"), ID: pick(conceptMediaID, "id"), MIMEType: pick(conceptMIMEType, "mime_type"),
-		Caption: q.values[conceptCaption], FileName: pick(conceptFileName, "filename"),
-		SHA256: member.word("sha256"), Voice: member.flag("voice"), Animated: member.flag("animated"),
-	}
-	if member == nil && e.raw != nil && m.URL == "" && m.ID == "" {
-		return nil
-	}
-	text, _ := q.text(e.index)
-	if isBlank(text) {
-		text = cmp.Or(member.word("caption"), text)
-	}
-	m.Caption = cmp.Or(m.Caption, text)
-	return m
-}
-
-func (q *request) locationContent(member object) Content {
-	degrees := func(c concept, name string, limit float64) (float64, bool) {
-		text := q.values[c]
-		if text == "" {
-			text = member.word(name)
-		}
-		n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-		return n, err == nil && math.Abs(n) <= limit // which NaN is not
-	}
-	latitude, ok := degrees(conceptLatitude, "latitude", 90)
-	longitude, ok2 := degrees(conceptLongitude, "longitude", 180)
-	if !ok || !ok2 {
-		return nil
-	}
-	return Location{
-		Latitude: latitude, Longitude: longitude, Name: member.word("name"), Address: member.word("address"), URL: member.word("url"),
+	at := cmp.Or(flat.values[conceptTime], one.word("timestamp"))
+	return &ChatMessage{
+		Callback: q.callback.name, ID: cmp.Or(flat.values[conceptID], one.id()),
+		From: number(cmp.Or(flat.values[conceptFrom], one.from())), To: number(cmp.Or(flat.values[conceptTo], one.business)),
+		ReferenceID: q.values[conceptReference],
+		Name:        cmp.Or(flat.values[conceptName], one.contact.object("profile").word("name", "username")),
+		Content:     flat.content(e, one), Context: fill[Context](one.object.object("context")), ReceivedAt: q.moment(at), RawTime: at,
+		Ambiguous: q.ambiguous || one.doubtful || differ(q.values[conceptID], one.id()) || differ(q.values[conceptFrom], one.from()),
+		JSON:      one.raw, Params: q.params, RawQuery: q.rawQuery,
 	}
 }
 

@@ -1,7 +1,12 @@
 package webhook
 
 import (
+	"cmp"
 	"encoding/json"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -45,18 +50,18 @@ type Media struct {
 	// Kind is the kind, in lower case. Without one it comes from the MIME type; it is empty without either.
 	Kind MediaKind `json:"kind,omitzero"`
 	// URL is where the medium can be fetched, and ID its ID at the service.
-	URL string `json:"url,omitzero"`
-	ID  string `json:"id,omitzero"`
+	URL string `json:"url,omitzero" platform:"url,link"`
+	ID  string `json:"id,omitzero" platform:"id"`
 	// MIMEType is its type, such as image/jpeg.
-	MIMEType string `json:"mimeType,omitzero"`
+	MIMEType string `json:"mimeType,omitzero" platform:"mime_type"`
 	// Caption is the caption, or a text that came beside the medium.
-	Caption  string `json:"caption,omitzero"`
-	FileName string `json:"fileName,omitzero"`
+	Caption  string `json:"caption,omitzero" platform:"caption"`
+	FileName string `json:"fileName,omitzero" platform:"filename"`
 	// SHA256 is the hash of the medium in base64. Voice marks a voice message, Animated a sticker that moves. All three
 	// come from JSON alone.
-	SHA256   string `json:"sha256,omitzero"`
-	Voice    bool   `json:"voice,omitzero"`
-	Animated bool   `json:"animated,omitzero"`
+	SHA256   string `json:"sha256,omitzero" platform:"sha256"`
+	Voice    bool   `json:"voice,omitzero" platform:"voice"`
+	Animated bool   `json:"animated,omitzero" platform:"animated"`
 }
 
 // Location is a place.
@@ -65,9 +70,9 @@ type Location struct {
 	Latitude  float64 `json:"latitude,omitzero"`
 	Longitude float64 `json:"longitude,omitzero"`
 	// Name, Address and URL describe the place; from JSON alone.
-	Name    string `json:"name,omitzero"`
-	Address string `json:"address,omitzero"`
-	URL     string `json:"url,omitzero"`
+	Name    string `json:"name,omitzero" platform:"name"`
+	Address string `json:"address,omitzero" platform:"address"`
+	URL     string `json:"url,omitzero" platform:"url"`
 }
 
 // Contacts are address cards, at most 512. A message with more is an Unknown.
@@ -75,55 +80,55 @@ type Contacts []Contact
 
 // Contact is one address card.
 type Contact struct {
-	FormattedName string `json:"formattedName,omitzero"`
-	FirstName     string `json:"firstName,omitzero"`
-	MiddleName    string `json:"middleName,omitzero"`
-	LastName      string `json:"lastName,omitzero"`
-	Prefix        string `json:"prefix,omitzero"`
-	Suffix        string `json:"suffix,omitzero"`
+	FormattedName string `json:"formattedName,omitzero" platform:"name.formatted_name"`
+	FirstName     string `json:"firstName,omitzero" platform:"name.first_name"`
+	MiddleName    string `json:"middleName,omitzero" platform:"name.middle_name"`
+	LastName      string `json:"lastName,omitzero" platform:"name.last_name"`
+	Prefix        string `json:"prefix,omitzero" platform:"name.prefix"`
+	Suffix        string `json:"suffix,omitzero" platform:"name.suffix"`
 	// Each of the four lists holds at most 64; the JSON of the message has all.
-	Phones     []ContactPhone   `json:"phones,omitzero"`
-	Emails     []ContactEmail   `json:"emails,omitzero"`
-	URLs       []ContactURL     `json:"urls,omitzero"`
-	Addresses  []ContactAddress `json:"addresses,omitzero"`
-	Company    string           `json:"company,omitzero"`
-	Department string           `json:"department,omitzero"`
-	Title      string           `json:"title,omitzero"`
+	Phones     []ContactPhone   `json:"phones,omitzero" platform:"phones"`
+	Emails     []ContactEmail   `json:"emails,omitzero" platform:"emails"`
+	URLs       []ContactURL     `json:"urls,omitzero" platform:"urls"`
+	Addresses  []ContactAddress `json:"addresses,omitzero" platform:"addresses"`
+	Company    string           `json:"company,omitzero" platform:"org.company"`
+	Department string           `json:"department,omitzero" platform:"org.department"`
+	Title      string           `json:"title,omitzero" platform:"org.title"`
 	// Birthday is a date as it arrived, usually 2006-01-02.
-	Birthday string `json:"birthday,omitzero"`
+	Birthday string `json:"birthday,omitzero" platform:"birthday"`
 	// VCard is the card as text, and Origin where it comes from, in replies to a request for contact information.
-	VCard  string `json:"vcard,omitzero"`
-	Origin string `json:"origin,omitzero"`
+	VCard  string `json:"vcard,omitzero" platform:"vcard"`
+	Origin string `json:"origin,omitzero" platform:"origin"`
 }
 
 // ContactPhone is a phone number of a contact. ID is that of the platform. Type is free text, such as MOBILE.
 type ContactPhone struct {
-	Number string `json:"number,omitzero"`
-	ID     string `json:"id,omitzero"`
-	Type   string `json:"type,omitzero"`
+	Number string `json:"number,omitzero" platform:"phone"`
+	ID     string `json:"id,omitzero" platform:"wa_id"`
+	Type   string `json:"type,omitzero" platform:"type"`
 }
 
 // ContactEmail is an email address of a contact. Type is free text, such as WORK.
 type ContactEmail struct {
-	Address string `json:"address,omitzero"`
-	Type    string `json:"type,omitzero"`
+	Address string `json:"address,omitzero" platform:"email"`
+	Type    string `json:"type,omitzero" platform:"type"`
 }
 
 // ContactURL is a web address of a contact. Type is free text, such as WORK.
 type ContactURL struct {
-	URL  string `json:"url,omitzero"`
-	Type string `json:"type,omitzero"`
+	URL  string `json:"url,omitzero" platform:"url"`
+	Type string `json:"type,omitzero" platform:"type"`
 }
 
 // ContactAddress is a postal address of a contact. Type is free text, such as HOME.
 type ContactAddress struct {
-	Street      string `json:"street,omitzero"`
-	City        string `json:"city,omitzero"`
-	State       string `json:"state,omitzero"`
-	ZIP         string `json:"zip,omitzero"`
-	Country     string `json:"country,omitzero"`
-	CountryCode string `json:"countryCode,omitzero"`
-	Type        string `json:"type,omitzero"`
+	Street      string `json:"street,omitzero" platform:"street"`
+	City        string `json:"city,omitzero" platform:"city"`
+	State       string `json:"state,omitzero" platform:"state"`
+	ZIP         string `json:"zip,omitzero" platform:"zip"`
+	Country     string `json:"country,omitzero" platform:"country"`
+	CountryCode string `json:"countryCode,omitzero" platform:"country_code"`
+	Type        string `json:"type,omitzero" platform:"type"`
 }
 
 // ReplyKind says what a Reply replies to.
@@ -160,12 +165,12 @@ type Reply struct {
 // CallPermission is the reply to a request for permission to call.
 type CallPermission struct {
 	// Response is accept or reject, as it arrived.
-	Response string `json:"response,omitzero"`
+	Response string `json:"response,omitzero" platform:"response"`
 	// Permanent reports whether the permission has no end. Otherwise it ends at ExpiresAt.
-	Permanent bool      `json:"permanent,omitzero"`
-	ExpiresAt time.Time `json:"expiresAt,omitzero"`
+	Permanent bool      `json:"permanent,omitzero" platform:"is_permanent"`
+	ExpiresAt time.Time `json:"expiresAt,omitzero" platform:"expiration_timestamp"`
 	// Source is who replied: user_action or automatic.
-	Source string `json:"source,omitzero"`
+	Source string `json:"source,omitzero" platform:"response_source"`
 }
 
 // Reaction is an emoji on a message.
@@ -177,7 +182,7 @@ type Reaction struct {
 
 // Order is a shopping cart.
 type Order struct {
-	CatalogID string `json:"catalogID,omitzero"`
+	CatalogID string `json:"catalogID,omitzero" platform:"catalog_id"`
 	// Text is what the sender wrote with the order.
 	Text string `json:"text,omitzero"`
 	// Items are the products, at most 1024. An order with more is an Unknown.
@@ -187,12 +192,12 @@ type Order struct {
 // OrderItem is a product in a cart.
 type OrderItem struct {
 	// ProductID is the seller's own ID of the product.
-	ProductID string `json:"productID,omitzero"`
+	ProductID string `json:"productID,omitzero" platform:"product_retailer_id"`
 	// Quantity is 0 if it is not a whole number.
-	Quantity int `json:"quantity,omitzero"`
+	Quantity int `json:"quantity,omitzero" platform:"quantity"`
 	// Price is the price of one, a decimal number exactly as it arrived, and Currency its currency, such as USD.
-	Price    string `json:"price,omitzero"`
-	Currency string `json:"currency,omitzero"`
+	Price    string `json:"price,omitzero" platform:"item_price"`
+	Currency string `json:"currency,omitzero" platform:"currency"`
 }
 
 // SystemKind is the kind of a System notice.
@@ -208,27 +213,27 @@ const (
 // System is a notice of the platform about the sender. It is never read from a text parameter, where a person could have typed
 // it.
 type System struct {
-	Kind SystemKind `json:"kind,omitzero"`
+	Kind SystemKind `json:"kind,omitzero" platform:"type"`
 	// Body is the notice in words. It may hold a number and a name.
-	Body string `json:"body,omitzero"`
+	Body string `json:"body,omitzero" platform:"body"`
 	// NewID is the new number of the sender, NewUserID and NewParentUserID the new user IDs.
-	NewID           string `json:"newID,omitzero"`
-	NewUserID       string `json:"newUserID,omitzero"`
-	NewParentUserID string `json:"newParentUserID,omitzero"`
+	NewID           string `json:"newID,omitzero" platform:"wa_id,new_wa_id"`
+	NewUserID       string `json:"newUserID,omitzero" platform:"user_id"`
+	NewParentUserID string `json:"newParentUserID,omitzero" platform:"parent_user_id"`
 	// CustomerID is the customer that the notice is about, if it names one.
-	CustomerID string `json:"customerID,omitzero"`
+	CustomerID string `json:"customerID,omitzero" platform:"customer"`
 	// IdentityHash, IdentityAcknowledged and IdentityChangedAt describe a changed identity.
-	IdentityHash         string    `json:"identityHash,omitzero"`
-	IdentityAcknowledged bool      `json:"identityAcknowledged,omitzero"`
-	IdentityChangedAt    time.Time `json:"identityChangedAt,omitzero"`
+	IdentityHash         string    `json:"identityHash,omitzero" platform:"identity.hash"`
+	IdentityAcknowledged bool      `json:"identityAcknowledged,omitzero" platform:"identity.acknowledged"`
+	IdentityChangedAt    time.Time `json:"identityChangedAt,omitzero" platform:"identity.created_timestamp"`
 }
 
 // Unknown is a message of a kind that this package has no type for, such as an edit, or one that lacks what its kind needs.
 type Unknown struct {
 	// Kind is the kind as it arrived. It may be empty.
-	Kind string
+	Kind string `json:"kind,omitzero"`
 	// Raw is the complete message, if it is JSON. A message in parameters is in Params.
-	Raw json.RawMessage
+	Raw json.RawMessage `json:"-"`
 }
 
 func (Text) content()     {}
@@ -240,3 +245,168 @@ func (Reaction) content() {}
 func (Order) content()    {}
 func (System) content()   {}
 func (Unknown) content()  {}
+
+// content makes the content of a message: of its parameters and of its JSON, either of which may be absent.
+func (q *request) content(e *envelope, one item) Content {
+	raw := cmp.Or(strings.TrimSpace(q.values[conceptKind]), one.word("type"))
+	kind := strings.ToLower(raw)
+	if kind == "" && (e.raw == nil || e.single) {
+		kind = q.kindOfParams(e)
+	}
+	member := one.object.object(kind)
+	var content Content
+	switch {
+	case kind == "text":
+		content = q.textContent(e, member)
+	case isMedia(kind):
+		content = q.mediaContent(MediaKind(kind), e, member)
+	case kind == kindlessMedia:
+		content = q.mediaContent("", e, member)
+	case kind == "location":
+		content = q.locationContent(member)
+	case kind == "system" && e.typed:
+	default:
+		content = one.content(kind)
+	}
+	if content == nil {
+		return Unknown{Kind: raw, Raw: one.raw}
+	}
+	return content
+}
+
+func isMedia(kind string) bool {
+	switch kind {
+	case "image", "audio", "video", "document", "sticker", "voice", "file", "media":
+		return true
+	default:
+		return false
+	}
+}
+
+// kindlessMedia is the kind of a medium that has neither a kind nor a MIME type.
+const kindlessMedia = " media" // the space keeps it apart from any kind that arrives
+
+// kindOfParams returns the kind of a message that does not name it, by its parameters.
+func (q *request) kindOfParams(e *envelope) string {
+	_, isText := q.text(e.index)
+	switch {
+	case q.values[conceptMediaURL] != "" || q.values[conceptMediaID] != "":
+		kind, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(q.values[conceptMIMEType])), "/")
+		switch kind {
+		case "":
+			return kindlessMedia
+		case "image", "audio", "video":
+			return kind
+		default:
+			return "document"
+		}
+	case q.values[conceptLatitude] != "" && q.values[conceptLongitude] != "":
+		return "location"
+	case isText || e.raw == nil && q.values[conceptJSON] == "":
+		return "text"
+	default:
+		return "" // JSON of an unknown shape, or that cannot be read
+	}
+}
+
+func (q *request) textContent(e *envelope, member object) Content {
+	body, ok := member.text("body")
+	if text, arrived := q.text(e.index); arrived && (!ok || !isBlank(text)) {
+		return Text{Body: text}
+	}
+	if !ok && e.raw != nil {
+		return nil
+	}
+	return Text{Body: body}
+}
+
+func (q *request) mediaContent(kind MediaKind, e *envelope, member object) Content {
+	m := fill[Media](member)
+	m.Kind = kind
+	m.URL = cmp.Or(q.values[conceptMediaURL], m.URL)
+	m.ID = cmp.Or(q.values[conceptMediaID], m.ID)
+	m.MIMEType = cmp.Or(q.values[conceptMIMEType], m.MIMEType)
+	m.FileName = cmp.Or(q.values[conceptFileName], m.FileName)
+	if member == nil && e.raw != nil && m.URL == "" && m.ID == "" {
+		return nil
+	}
+	text, _ := q.text(e.index)
+	if isBlank(text) {
+		text = cmp.Or(m.Caption, text)
+	}
+	m.Caption = cmp.Or(q.values[conceptCaption], text)
+	return m
+}
+
+func (q *request) locationContent(member object) Content {
+	degrees := func(c concept, name string, limit float64) (float64, bool) {
+		n, err := strconv.ParseFloat(strings.TrimSpace(cmp.Or(q.values[c], member.word(name))), 64)
+		return n, err == nil && math.Abs(n) <= limit // which NaN is not
+	}
+	latitude, ok := degrees(conceptLatitude, "latitude", 90)
+	longitude, ok2 := degrees(conceptLongitude, "longitude", 180)
+	if !ok || !ok2 {
+		return nil
+	}
+	place := fill[Location](member)
+	place.Latitude, place.Longitude = latitude, longitude
+	return place
+}
+
+// content returns the content of a kind that comes as JSON alone; nil for other kinds, and for a message that lacks what its
+// kind needs.
+func (i item) content(kind string) Content {
+	member := i.object.object(kind)
+	switch kind {
+	case "contacts":
+		if cards := records[Contact](i.list(kind, maxContacts), maxContacts); cards != nil {
+			return Contacts(cards)
+		}
+	case "button":
+		if member != nil {
+			return Reply{Kind: ReplyTemplateButton, ID: member.word("payload"), Title: member.word("text")}
+		}
+	case "interactive":
+		return interactive(member)
+	case "reaction":
+		if id := member.word("message_id"); id != "" {
+			return Reaction{MessageID: id, Emoji: member.word("emoji")}
+		}
+	case "order":
+		o := fill[Order](member)
+		o.Text, _ = member.text("text")
+		if o.Items = records[OrderItem](member.list("product_items", maxItems), maxItems); o.Items != nil {
+			return o
+		}
+	case "system":
+		if member != nil && member.object("identity") == nil { // some put it beside the notice
+			member = append(slices.Clip(member), pair{"identity", i.get("identity")})
+		}
+		if member != nil {
+			return fill[System](member)
+		}
+	}
+	return nil
+}
+
+func interactive(member object) Content {
+	kind := member.word("type")
+	inner := member.object(kind)
+	if inner == nil {
+		return nil
+	}
+	reply := Reply{Kind: ReplyKind(kind)}
+	switch reply.Kind {
+	case ReplyButton, ReplyList:
+		reply.ID, reply.Title, reply.Description = inner.word("id"), inner.word("title"), inner.word("description")
+	case ReplyForm:
+		reply.Name, reply.Title, reply.Response = inner.word("name"), inner.word("body"), inner.word("response_json")
+	case ReplyCallPermission:
+		reply.CallPermission = fill[CallPermission](inner)
+	case ReplyPaymentMethod:
+		reply.Response = string(member.get(kind))
+	default:
+		return nil
+	}
+	return reply
+}

@@ -7,7 +7,15 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"net/url"
+	"slices"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 // DeliveryReport reports the state of a message that was sent with a callback URL. ID or ReferenceID is never empty; another
@@ -45,64 +53,45 @@ type DeliveryReport struct {
 // Delivery is like SMS, for delivery reports. DeliveryURL returns the URL to name in a send. An envelope of the platform can
 // hold several statuses: each is handled by itself, and if one fails the service calls again.
 func (rcv *Receiver) Delivery(handle func(context.Context, DeliveryReport) error) http.Handler {
-	return &handler[DeliveryReport]{Receiver: rcv, callback: rcv.callbacks[CallbackDelivery], read: rcv.readDelivery, handle: handle}
+	return &handler{rcv, rcv.callbacks[CallbackDelivery], func(ctx context.Context, e event) error {
+		return handle(ctx, *e.(*DeliveryReport))
+	}}
 }
 
 // ParseDelivery reads the delivery reports of a request and checks its proofs of origin, as the handler of Delivery does. The
 // error is a [*RejectError]. What could be read is returned beside an error for the rest.
 func (rcv *Receiver) ParseDelivery(r *http.Request) ([]DeliveryReport, error) {
-	reports, err := rcv.readDelivery(r)
-	return reports.list(), err
+	events, err := rcv.read(r, rcv.callbacks[CallbackDelivery], nil)
+	return only[DeliveryReport](events), err
 }
 
-func (rcv *Receiver) readDelivery(r *http.Request) (reports batch[DeliveryReport], problem error) {
-	q := request{Receiver: rcv, callback: rcv.callbacks[CallbackDelivery]}
-	if err := q.receive(r); err != nil {
-		return reports, err
-	}
-	for i := range q.size() {
-		one, err := q.event(i)
-		if err == nil {
-			err = one.addReports(&reports)
-		}
-		if reports.size > maxEvents || errors.Is(err, ErrTooLarge) {
-			return batch[DeliveryReport]{}, q.reject(ErrTooLarge)
-		}
-		problem = cmp.Or(problem, err)
-	}
-	return reports, problem
-}
-
-// addReports adds the reports of a request.
-func (q *request) addReports(reports *batch[DeliveryReport]) error {
+// appendReports appends the reports of a request.
+func (q *request) appendReports(events []event) ([]event, error) {
 	e := q.withoutForeign(q.findEnvelope())
 	if e.tooLarge {
-		return q.reject(ErrTooLarge)
+		return events, q.reject(ErrTooLarge)
 	}
-	found, complete := q.reports(e)
-	for _, d := range found {
-		reports.add(d)
-	}
+	size := len(events)
+	events, complete := q.appendStatuses(events, e)
 	switch {
 	case len(e.messages) > 0 && !e.single:
-		return q.reject(ErrMisdirected)
+		return events, q.reject(ErrMisdirected)
 	case !complete:
-		return q.reject(ErrNoMessage)
-	case len(found) > 0:
-		return nil
+		return events, q.reject(ErrNoMessage)
+	case len(events) > size:
+		return events, nil
 	}
-	d := DeliveryReport{
+	d := &DeliveryReport{
 		ID: q.values[conceptID], ReferenceID: q.values[conceptReference], From: number(q.values[conceptFrom]),
-		To: number(q.values[conceptTo]), Kind: q.values[conceptKind], RawStatus: q.values[conceptStatus],
+		To: number(q.values[conceptTo]), Kind: q.values[conceptKind],
+		Status: q.status(q.values[conceptStatus]), RawStatus: q.values[conceptStatus],
 		StatusAt: q.moment(q.values[conceptTime]), RawTime: q.values[conceptTime],
 		Ambiguous: q.ambiguous, Params: q.params, RawQuery: q.rawQuery,
 	}
 	if d.ID == "" && d.ReferenceID == "" {
-		return q.reject(ErrNoMessage)
+		return events, q.reject(ErrNoMessage)
 	}
-	d.Status = q.status(d.RawStatus)
-	reports.add(d)
-	return nil
+	return append(events, d), nil
 }
 
 // withoutForeign returns the envelope, or none if it is JSON in a parameter while others are a report by themselves: then the
@@ -121,28 +110,24 @@ func (q *request) withoutForeign(e envelope) envelope {
 	return envelope{index: -1}
 }
 
-// reports returns the statuses of an envelope, and reports whether that was all of them.
-func (q *request) reports(e envelope) (reports []DeliveryReport, complete bool) {
+// appendStatuses appends the statuses of an envelope, and reports whether that was all of them.
+func (q *request) appendStatuses(events []event, e envelope) (all []event, complete bool) {
 	complete = e.broken == 0
 	for _, one := range e.statuses {
-		d := DeliveryReport{
-			ID: one.id(), ReferenceID: q.values[conceptReference], From: number(one.business),
-			To: number(one.word("recipient_id", "recipient_user_id")), RawStatus: one.word("status"),
+		id, raw, status := one.id(), one.word("status"), q.values[conceptStatus]
+		d := &DeliveryReport{
+			ID: id, ReferenceID: cmp.Or(q.values[conceptReference], one.word("biz_opaque_callback_data")), From: number(one.business),
+			To: number(one.word("recipient_id", "recipient_user_id")), Status: q.status(raw), RawStatus: raw,
 			StatusAt: one.time("timestamp"), RawTime: one.word("timestamp"), JSON: one.raw, Params: q.params, RawQuery: q.rawQuery,
+			Ambiguous: q.ambiguous || one.doubtful || differ(q.values[conceptID], id) || status != "" && !q.sameStatus(status, raw),
 		}
-		if d.ReferenceID == "" {
-			d.ReferenceID = one.word("biz_opaque_callback_data")
-		}
-		status := q.values[conceptStatus]
-		d.Ambiguous = q.ambiguous || one.doubtful || differ(q.values[conceptID], d.ID) || status != "" && !q.sameStatus(status, d.RawStatus)
-		d.Status = q.status(d.RawStatus)
 		if d.ID == "" && d.ReferenceID == "" {
 			complete = false
 			continue
 		}
-		reports = append(reports, d)
+		events = append(events, d)
 	}
-	return reports, complete
+	return events, complete
 }
 
 // DuplicateKey is like that of SMSMessage. It is always lasting.
@@ -161,3 +146,121 @@ func (d DeliveryReport) LogValue() slog.Value {
 	return slog.GroupValue(slog.String("id", cut(d.ID)), slog.String("status", d.Status.String()), slog.Time("status_at", d.StatusAt),
 		slog.Bool("ambiguous", d.Ambiguous))
 }
+
+// Status is the state of a message in a delivery report: that of package contract.
+type Status = contract.Status
+
+// The states of a message, see package contract.
+const (
+	StatusUnknown   = contract.StatusUnknown // see DeliveryReport.RawStatus
+	StatusQueued    = contract.StatusQueued
+	StatusSent      = contract.StatusSent
+	StatusDelivered = contract.StatusDelivered
+	StatusRead      = contract.StatusRead
+	StatusPlayed    = contract.StatusPlayed
+	StatusFailed    = contract.StatusFailed
+	StatusExpired   = contract.StatusExpired
+	StatusRejected  = contract.StatusRejected
+	StatusDeleted   = contract.StatusDeleted
+)
+
+// status returns the meaning of a status as it arrived.
+func (rcv *Receiver) status(raw string) Status {
+	if meaning, _ := table.Meaning(rcv.contract.Table().WebhookDelivery.Statuses, raw, true); meaning != "" {
+		return Status(meaning)
+	}
+	switch word := Status(foldStatus(raw)); word {
+	case StatusPlayed, StatusDeleted: // words of the platform
+		return word
+	default:
+		return StatusUnknown
+	}
+}
+
+// sameStatus reports whether two statuses, as they arrived, mean the same.
+func (rcv *Receiver) sameStatus(a, b string) bool {
+	return foldStatus(a) == foldStatus(b) || rcv.status(a) != StatusUnknown && rcv.status(a) == rcv.status(b)
+}
+
+// isStatus reports whether a report has a status, and not a placeholder in its place.
+func isStatus(status Status, raw string) bool { return status != StatusUnknown || !isPlaceholder(raw) }
+
+func foldStatus(raw string) string { return strings.ToLower(strings.TrimSpace(raw)) }
+
+// DeliveryURL returns the callback URL to name in a send, so that the service reports delivery to the handler of Delivery. The
+// base is where that handler is mounted, as the service reaches it. One URL serves all messages.
+//
+//	callback, err := hooks.DeliveryURL("https://shop.example.com/hooks/dlr")
+//
+// The URL holds placeholders of the contract, such as %s, which the service replaces. They are raw text, so package net/url
+// cannot parse the result: pass it on byte for byte, as sms.Message.CallbackURL does.
+//
+// With WithSecret the first secret goes in front, escaped; with WithPathSecret it takes the place of {name} in the path of
+// base. The rest of base stays as it is. A parameter that base has under one of its names is not added again.
+//
+// The error says what is wrong, without the URL: base is not an absolute http or https URL, has a fragment, white space or a
+// parameter of WithSecret, or the contract has a placeholder for neither message ID nor reference ID.
+func (rcv *Receiver) DeliveryURL(base string) (string, error) {
+	if reason := checkBase(base); reason != "" {
+		return "", errors.New("webhook: DeliveryURL: the base URL " + reason)
+	}
+	path, query, _ := strings.Cut(base, "?")
+	for _, s := range rcv.pathSecrets {
+		path = strings.ReplaceAll(path, "{"+s.name+"}", url.PathEscape(s.first()))
+	}
+	present := map[string]bool{}
+	for segment := range strings.SplitSeq(query, "&") {
+		name, _, _ := strings.Cut(segment, "=")
+		present[decode(name)] = true
+	}
+	var added []string
+	for _, s := range rcv.secrets {
+		if present[s.name] {
+			return "", errors.New("webhook: DeliveryURL: the base URL has the parameter of WithSecret already")
+		}
+		added = append(added, url.QueryEscape(s.name)+"="+url.QueryEscape(s.first()))
+	}
+	identified := false
+	delivery := rcv.contract.Table().WebhookDelivery
+	for _, concept := range [...]string{"status", "id", "reference", "time", "kind", "from", "to"} {
+		names, placeholder := delivery.Params[concept], delivery.Placeholders[concept]
+		isThere := slices.ContainsFunc(names, func(name string) bool { return present[name] })
+		switch {
+		case isThere:
+		case len(names) == 0 || placeholder == "":
+			continue
+		case strings.ContainsAny(placeholder, "&#") || strings.ContainsFunc(placeholder, breaksURL):
+			return "", errors.New("webhook: DeliveryURL: a placeholder of the contract cannot stand in a URL")
+		default:
+			added = append(added, url.QueryEscape(names[0])+"="+placeholder)
+		}
+		identified = identified || concept == "id" || concept == "reference"
+	}
+	if !identified {
+		return "", errors.New("webhook: DeliveryURL: the contract has a placeholder for neither message ID nor reference ID")
+	}
+	if query != "" && !strings.HasSuffix(query, "&") {
+		query += "&"
+	}
+	return path + "?" + query + strings.Join(added, "&"), nil
+}
+
+// checkBase returns what is wrong with a base URL, or "". What comes after the host may hold placeholders, which package
+// net/url does not parse.
+func checkBase(base string) string {
+	scheme, rest, _ := strings.Cut(base, "://")
+	host := rest[:strings.IndexAny(rest+"/", "/?#")]
+	u, err := url.Parse(scheme + "://" + host)
+	switch {
+	case !utf8.ValidString(base) || strings.ContainsFunc(base, breaksURL):
+		return "has white space, control characters or invalid UTF-8"
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || strings.Trim(u.Hostname(), ".") == "":
+		return "must be absolute, with http or https and a host"
+	case strings.Contains(base, "#"):
+		return "has a fragment, which no server sees"
+	default:
+		return ""
+	}
+}
+
+func breaksURL(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }

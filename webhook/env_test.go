@@ -35,6 +35,7 @@ func TestNewReceiverFromEnv(t *testing.T) {
 		{name: "an empty secret", contract: unset, secret: "", options: []webhook.Option{verify}, want: "MESSAGING_WEBHOOK_SECRET: want PARAMETER=SECRET"},
 		{name: "a secret alone", contract: unset, secret: "hunter2", want: "MESSAGING_WEBHOOK_SECRET: want PARAMETER=SECRET"},
 		{name: "a parameter alone", contract: unset, secret: "hunter2= ", want: "MESSAGING_WEBHOOK_SECRET: want PARAMETER=SECRET"},
+		{name: "a secret in base64 alone", contract: unset, secret: "aHVudGVyMg==", want: "MESSAGING_WEBHOOK_SECRET: want PARAMETER=SECRET"},
 		{name: "no parameter", contract: unset, secret: "=hunter2", want: "MESSAGING_WEBHOOK_SECRET: want PARAMETER=SECRET"},
 		{name: "a parameter of the callback", contract: unset, secret: "from=hunter2", want: "the sms callback needs the parameter itself"},
 		{name: "no file", contract: "/hunter2", secret: "key=s3cret", want: "MESSAGING_CONTRACT: the file that it names cannot be read: no such file"},

@@ -1,6 +1,10 @@
 package webhook
 
-import "net/http"
+import (
+	"errors"
+	"net/http"
+	"time"
+)
 
 // The reasons why a request is refused, for errors.Is with a [RejectError]. Each names the status with which the handlers
 // respond.
@@ -52,6 +56,18 @@ type RejectError struct {
 	Cause error
 }
 
+// as returns the error with another status.
+func (e *RejectError) as(status int) *RejectError {
+	e.Status = status
+	return e
+}
+
+// with returns the error with a cause, which may be nil.
+func (e *RejectError) with(cause error) *RejectError {
+	e.Cause = cause
+	return e
+}
+
 // Error returns the callback and the reason.
 func (e *RejectError) Error() string {
 	return "webhook: " + string(e.Callback) + ": " + e.Reason.Error()
@@ -84,4 +100,28 @@ func (e *PanicError) Error() string {
 func (e *PanicError) Unwrap() error {
 	err, _ := e.Value.(error)
 	return err
+}
+
+// ErrRetryLater is returned by a handle function for an event that it cannot take now, as while a database is down: the response
+// is 503 with Retry-After, and a store forgets the event. Wrap it, or return [RetryLater] to say when.
+var ErrRetryLater = errors.New("webhook: retry later")
+
+// RetryLater returns an error that is ErrRetryLater and asks the service to call again after a time, which is rounded up to
+// whole seconds, at least one. Services may ignore it. Of several events in a request the longest time counts.
+func RetryLater(after time.Duration) error { return &retryLaterError{after} }
+
+type retryLaterError struct{ after time.Duration }
+
+func (e *retryLaterError) Error() string {
+	return ErrRetryLater.Error() + " (" + e.after.String() + ")"
+}
+
+func (e *retryLaterError) Is(target error) bool { return target == ErrRetryLater }
+
+// delay returns the time, or 0 for a nil error.
+func (e *retryLaterError) delay() time.Duration {
+	if e == nil {
+		return 0
+	}
+	return e.after
 }

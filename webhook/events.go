@@ -1,11 +1,8 @@
 package webhook
 
 import (
-	"bytes"
 	"encoding/json"
 	"slices"
-	"strconv"
-	"strings"
 )
 
 // A JSON body can hold several events, in a list at one of the paths that the contract names. Each is then read like a body of
@@ -17,9 +14,18 @@ func (q *request) findEvents() error {
 		return nil
 	}
 	body := json.RawMessage(q.object)
-	found, repeats := body, false
+	found, repeats := json.RawMessage(nil), false
+	if len(q.callback.events) == 0 {
+		found = body
+	}
 	for _, path := range q.callback.events {
-		if found, repeats = path.in(body); found != nil {
+		value, again := path.in(body)
+		repeats = repeats || again
+		isBody := len(path.names) == 0 // it only stands in for a list, and not for an empty one
+		if found == nil || value != nil && !isNone(value) && !isBody {
+			found = value
+		}
+		if found != nil && !isNone(found) {
 			break
 		}
 	}
@@ -45,34 +51,27 @@ func (q *request) findEvents() error {
 	}
 }
 
+// isNone reports whether what stands at a path of events holds none: the events may be at another.
+func isNone(raw json.RawMessage) bool {
+	return string(raw) == "null" || isNested(raw, '[') && len(elements(raw, 0)) == 0
+}
+
 // holdsList reports whether a body may be a list of events itself.
 func (c *callback) holdsList() bool {
 	return len(c.events) == 0 || slices.ContainsFunc(c.events, func(p path) bool { return len(p.names) == 0 })
 }
 
-// size returns the number of events.
-func (q *request) size() int {
-	if q.several {
-		return len(q.list)
-	}
-	return 1
-}
-
-// event returns the request as if it held one of its events alone. Parameters of the query remain, but say nothing about the event.
-func (q *request) event(i int) (*request, error) {
-	if !q.several {
-		q.interpret()
-		return q, nil
+// element returns the request as if it held one event of its list alone. Parameters of the query remain, but say nothing about it.
+func (q *request) element(raw json.RawMessage) (*request, error) {
+	if !isNested(raw, '{') {
+		return nil, q.reject(ErrUnreadable)
 	}
 	one := &request{
-		Receiver: q.Receiver, callback: q.callback, proofs: q.proofs, rawQuery: q.rawQuery, inQuery: q.inQuery, element: true,
-	}
-	if !isNested(q.list[i], '{') {
-		return nil, q.reject(ErrUnreadable)
+		Receiver: q.Receiver, callback: q.callback, proofs: q.proofs, rawQuery: q.rawQuery, inQuery: q.inQuery, isElement: true,
 	}
 	one.params = append(make(Params, 0, q.inQuery+8), q.params[:q.inQuery]...)
 	one.count = q.inQuery
-	if one.readObject(string(q.list[i])); one.count > one.maxParams {
+	if one.readObject(string(raw)); one.count > one.maxParams {
 		return nil, q.reject(ErrTooManyParams)
 	}
 	one.emptyCopies()
@@ -89,64 +88,4 @@ func (q *request) readPaths(object json.RawMessage) {
 		}
 		q.ambiguous = q.ambiguous || repeats
 	}
-}
-
-// path is a place in a JSON body, such as results.0.from.
-type path struct {
-	text  string
-	names []string
-}
-
-func newPath(text string) path {
-	if text == "" {
-		return path{} // the body itself
-	}
-	return path{text: text, names: strings.Split(text, ".")}
-}
-
-// in returns the value at the path in valid JSON, or nil, and reports whether a member on the way came twice with different
-// values: the first counts. A number is a position in a list, or the name of a member.
-func (p path) in(raw json.RawMessage) (found json.RawMessage, repeats bool) {
-	found = raw
-	for _, name := range p.names {
-		value, again := child(found, name)
-		found, repeats = value, repeats || again
-	}
-	return found, repeats
-}
-
-func child(raw json.RawMessage, name string) (found json.RawMessage, repeats bool) {
-	switch {
-	case isNested(raw, '{'):
-		for have, value := range members(raw) {
-			switch {
-			case have != name:
-			case found == nil:
-				found = value
-			default:
-				repeats = repeats || !bytes.Equal(found, value)
-			}
-		}
-	case isNested(raw, '['):
-		position, err := strconv.Atoi(name)
-		for element := range parts(raw) {
-			if position == 0 && err == nil {
-				return element, false
-			}
-			position--
-		}
-	}
-	return found, repeats
-}
-
-// elements returns the elements of a valid JSON list. It stops after one more than most.
-func elements(list json.RawMessage, most int) []json.RawMessage {
-	var found []json.RawMessage
-	for element := range parts(list) {
-		if len(found) > most {
-			break
-		}
-		found = append(found, element)
-	}
-	return found
 }

@@ -161,6 +161,33 @@ func slicesRepeat(text string, n int) []string {
 	return all
 }
 
+// TestEventsAreNotHiddenBehindAnEmptyList sends the events at a path that is looked at after one that holds none.
+func TestEventsAreNotHiddenBehindAnEmptyList(t *testing.T) {
+	t.Parallel()
+	rcv := named(t, listed)
+	for _, empty := range []string{`{"results":null}`, `{"results":[]}`, `{"results":[ ]}`, `{}`, `null`} {
+		messages, err := rcv.ParseSMSMessages(post("", "application/json", `{"data":`+empty+`,"results":[{"messageId":"m-1","from":"1111"}]}`))
+		require.NoError(t, err, empty)
+		require.Len(t, messages, 1, empty)
+		assert.Equal(t, "m-1", messages[0].ID)
+	}
+	for _, none := range []string{`{"data":{"results":[]}}`, `{"data":{"results":[]},"results":null}`, `{"results":null}`} {
+		messages, err := rcv.ParseSMSMessages(post("", "application/json", none))
+		require.NoError(t, err, none)
+		assert.Empty(t, messages, none)
+	}
+	messages, err := named(t, `{"webhook.sms": {"events": ["results", ""]}}`).ParseSMSMessages(post("", "application/json", `{"from":"1111","results":[]}`))
+	require.NoError(t, err)
+	assert.Empty(t, messages, "the body stands in for a list that is absent, not for an empty one")
+	for _, hidden := range []string{
+		`{"data":{},"data":{"results":[{"messageId":"m-2","from":"2222"}]},"results":[{"messageId":"m-1","from":"1111"}]}`,
+		`{"data":{"results":[]},"data":{"results":[{"messageId":"m-2","from":"2222"}]},"results":[{"messageId":"m-1","from":"1111"}]}`,
+	} {
+		_, err := rcv.ParseSMSMessages(post("", "application/json", hidden))
+		require.ErrorIs(t, err, webhook.ErrUnreadable, "a list that comes twice is refused, wherever the others are")
+	}
+}
+
 func TestSeveralEventsInListAsBody(t *testing.T) {
 	t.Parallel()
 	rcv := hooks(webhook.WithPOST(), webhook.WithSecret("key", "s3cret"))

@@ -7,54 +7,25 @@ import (
 	"math"
 	"net/http"
 	"runtime/debug"
+	"slices"
 	"strconv"
+	"strings"
+	"sync"
 	"time"
-	"unicode/utf8"
 )
 
 // handler serves one callback.
-type handler[E event] struct {
+type handler struct {
 	*Receiver
 
 	callback *callback
-	read     func(*http.Request) (batch[E], error)
-	handle   func(context.Context, E) error
+	handle   func(context.Context, event) error
 }
 
-// event is what handlers need to know of an event.
+// event is a pointer to an SMSMessage, a ChatMessage or a DeliveryReport.
 type event interface {
 	DuplicateKey() (key string, lasting bool)
 	about() (kind Callback, id string)
-}
-
-// batch is the events of a request. Most have one, which then needs no list.
-type batch[E any] struct {
-	first E
-	rest  []E
-	size  int
-}
-
-func (b *batch[E]) add(e E) {
-	if b.size++; b.size == 1 {
-		b.first = e
-	} else {
-		b.rest = append(b.rest, e)
-	}
-}
-
-func (b *batch[E]) at(i int) *E {
-	if i == 0 {
-		return &b.first
-	}
-	return &b.rest[i-1]
-}
-
-// list returns the events, or nil if there are none.
-func (b *batch[E]) list() []E {
-	if b.size == 0 {
-		return nil
-	}
-	return append([]E{b.first}, b.rest...)
 }
 
 // response is what a request is answered with. The body is always empty, because some gateways send it back to the sender as a
@@ -65,8 +36,8 @@ type response struct {
 }
 
 // ServeHTTP answers a request.
-func (h *handler[E]) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	all := h.serve(r)
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	all := h.serve(r) //nolint:contextcheck // a call has the values of the request's context, and ends otherwise
 	header := w.Header()
 	header["Cache-Control"] = h.noStore
 	switch all.status {
@@ -87,7 +58,7 @@ func (h *handler[E]) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // serve handles the events of a request. The status of the response is the highest of all, so that the service calls again if
 // any was not handled. It lets no panic out.
-func (h *handler[E]) serve(r *http.Request) (all response) {
+func (h *handler) serve(r *http.Request) (all response) {
 	all.status = http.StatusOK
 	w := h.watch(r)
 	defer func() {
@@ -95,50 +66,82 @@ func (h *handler[E]) serve(r *http.Request) (all response) {
 			all.status = h.reject(w, newPanicError(h.callback, value))
 		}
 	}()
-	events, err := h.read(r)
+	var first [1]event // most requests have one, which then needs no list
+	events, err := h.read(r, h.callback, first[:0])
+	if h.callback.isChat() && h.handleStatus == nil {
+		events, err = h.withoutReports(events, err)
+	}
 	if err != nil {
 		all.status = h.reject(w, err)
 	}
-	for i := range events.size {
+	for i, e := range events {
 		if i > 0 || err != nil {
 			w = h.watch(r)
 		}
-		one := h.handleOne(w, events.at(i), i)
+		one := h.handleOne(w, e, i)
 		all.status = max(all.status, one.status)
 		all.retryAfter = max(all.retryAfter, one.retryAfter)
 	}
 	return all
 }
 
-// handleOne handles the event with index i of a request, unless that was done or is being done.
-func (h *handler[E]) handleOne(w watched, e *E, i int) response {
-	ctx := &handlerContext{request: w.ctx, deadline: time.Now().Add(h.timeout)}
-	defer ctx.end()
-	w.kind, w.id = (*e).about()
-	called := true
-	var err, storeErr error
-	if key := h.storeKey(e, i); key == "" {
-		err = h.call(ctx, e)
-	} else {
-		called, err, storeErr = h.once(ctx, key, e)
+// withoutReports drops the statuses of a chat app, for which there is no function.
+func (h *handler) withoutReports(events []event, err error) ([]event, error) {
+	size := len(events)
+	events = slices.DeleteFunc(events, func(e event) bool {
+		_, isReport := e.(*DeliveryReport)
+		return isReport
+	})
+	if len(events) < size && err == nil {
+		return events, h.callback.reject(ErrMisdirected).as(http.StatusOK)
 	}
-	if panicked, ok := errors.AsType[*PanicError](cmp.Or(err, storeErr)); ok {
+	return events, err
+}
+
+// handleOne handles the event at a position of a request, unless that was done or is being done.
+func (h *handler) handleOne(w watched, e event, position int) response {
+	c := &call{handler: h, event: e, handlerContext: handlerContext{request: w.ctx, deadline: time.Now().Add(h.timeout)}}
+	defer c.end()
+	w.kind, w.id = e.about()
+	var storeErr error
+	if key := h.storeKey(e, position); key == "" {
+		_ = c.run(c)
+	} else {
+		storeErr = protect(h.callback, func() error { return h.store.Once(c, key, c.run) })
+	}
+	if panicked, ok := errors.AsType[*PanicError](cmp.Or(c.err, storeErr)); ok {
 		return response{status: h.reject(w, panicked)}
 	}
-	outcome := outcomeOf(called, err, storeErr)
+	outcome := outcomeOf(c.called, c.err, storeErr)
 	status, _ := outcome.rule()
 	h.end(w, outcome, nil, status)
-	later, _ := errors.AsType[*retryLaterError](err)
+	later, _ := errors.AsType[*retryLaterError](c.err)
 	return response{status, later.delay()}
+}
+
+// call is a call of the handle function, or of a store that may call it, and the context of that.
+type call struct {
+	handlerContext
+
+	handler *handler
+	event   event
+	called  bool // the handle function was called
+	err     error
+}
+
+func (c *call) run(ctx context.Context) error {
+	c.called = true
+	c.err = protect(c.handler.callback, func() error { return c.handler.handle(ctx, c.event) })
+	return c.err
 }
 
 // storeKey returns the key of an event in the store, or "" if there is no store or the event cannot be told from others. Two
 // equal events in one body are two, so the position of one that does not identify itself is part of its key.
-func (h *handler[E]) storeKey(e *E, position int) string {
+func (h *handler) storeKey(e event, position int) string {
 	if h.store == nil {
 		return ""
 	}
-	key, lasting := (*e).DuplicateKey()
+	key, lasting := e.DuplicateKey()
 	switch {
 	case lasting:
 		return key
@@ -148,33 +151,6 @@ func (h *handler[E]) storeKey(e *E, position int) string {
 		key += "." + strconv.Itoa(position)
 	}
 	return key + "." + strconv.FormatInt(time.Now().UnixNano()/int64(h.window), 10)
-}
-
-// once calls the handle function through the store. It reports whether the function was called, and returns its error apart
-// from that of the store.
-func (h *handler[E]) once(ctx context.Context, key string, e *E) (called bool, err, storeErr error) {
-	one := &attempt[E]{handler: h, event: *e}
-	storeErr = protect(h.callback, func() error { return h.store.Once(ctx, key, one.run) })
-	return one.called, one.err, storeErr
-}
-
-// attempt is a call of the handle function by a store.
-type attempt[E event] struct {
-	handler *handler[E]
-	event   E
-	called  bool
-	err     error
-}
-
-func (a *attempt[E]) run(ctx context.Context) error {
-	a.called = true
-	a.err = a.handler.call(ctx, &a.event)
-	return a.err
-}
-
-// call calls the handle function.
-func (h *handler[E]) call(ctx context.Context, e *E) error {
-	return protect(h.callback, func() error { return h.handle(ctx, *e) })
 }
 
 // protect calls a function of the user and turns a panic into a [*PanicError].
@@ -192,7 +168,7 @@ func newPanicError(c *callback, value any) *PanicError {
 }
 
 // reject reports a refusal or a panic and returns the status of the response.
-func (h *handler[E]) reject(w watched, err error) int {
+func (h *handler) reject(w watched, err error) int {
 	status, outcome, reason := http.StatusInternalServerError, OutcomePanicked, error(nil)
 	if rejected, ok := errors.AsType[*RejectError](err); ok {
 		status, outcome, reason = rejected.Status, OutcomeRejected, rejected.Reason
@@ -216,9 +192,57 @@ func cut(id string) string {
 	if len(id) <= longest {
 		return id
 	}
-	end := longest
-	for !utf8.RuneStart(id[end]) {
-		end--
+	return strings.ToValidUTF8(id[:longest], "") + "…" // without a half of a character
+}
+
+// handlerContext is the context of a handle function. It has the values of the request's context. It ends with the handler
+// timeout, with the server's base context and with a deadline of the request, but not when the caller hangs up.
+//
+// It starts its timer only if the function asks for the end, as one that calls a database does: starting one takes as long
+// as reading a short message.
+type handlerContext struct {
+	request  context.Context //nolint:containedctx // it is the parent
+	deadline time.Time
+
+	mu    sync.Mutex
+	timer context.Context //nolint:containedctx // nil until it is asked for
+	stop  func()
+	ended bool
+}
+
+func (c *handlerContext) Deadline() (time.Time, bool) { return c.deadline, true }
+func (c *handlerContext) Done() <-chan struct{}       { return c.start().Done() }
+func (c *handlerContext) Err() error                  { return c.start().Err() }
+func (c *handlerContext) Value(key any) any           { return context.WithoutCancel(c.request).Value(key) }
+
+func (c *handlerContext) start() context.Context {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.timer != nil {
+		return c.timer
 	}
-	return id[:end] + "…"
+	timer, cancel := context.WithDeadline(context.Background(), c.deadline)
+	// A caller that hangs up cancels the context of the request without a cause. All other ends have one.
+	unlink := context.AfterFunc(c.request, func() {
+		if !errors.Is(context.Cause(c.request), context.Canceled) {
+			cancel()
+		}
+	})
+	c.timer, c.stop = timer, func() {
+		unlink()
+		cancel()
+	}
+	if c.ended {
+		c.stop()
+	}
+	return timer
+}
+
+// end ends the context.
+func (c *handlerContext) end() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ended = true; c.stop != nil {
+		c.stop()
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -17,26 +18,96 @@ import (
 
 // stored holds the fields that JSON cannot hold as they are.
 type stored struct {
-	Content       *storedContent `json:"content,omitempty"`
-	JSON          string         `json:"json,omitempty"`
-	RawQuery      string         `json:"rawQuery,omitempty"`
-	RawQueryBytes []byte         `json:"rawQueryBytes,omitempty"`
+	Content       map[string]json.RawMessage `json:"content,omitempty"` // one member, which says what the content is
+	JSON          string                     `json:"json,omitempty"`
+	RawQuery      string                     `json:"rawQuery,omitempty"`
+	RawQueryBytes []byte                     `json:"rawQueryBytes,omitempty"`
 }
 
-func newStored(raw json.RawMessage, query string) stored {
+// encodeEvent encodes an event, or an Unknown: plain is what JSON can hold as it is, and the rest follows.
+func encodeEvent(plain any, content Content, raw json.RawMessage, query string) ([]byte, error) {
+	s := stored{JSON: string(raw), RawQuery: query}
 	if !utf8.ValidString(query) {
-		return stored{JSON: string(raw), RawQueryBytes: []byte(query)}
+		s.RawQuery, s.RawQueryBytes = "", []byte(query)
 	}
-	return stored{JSON: string(raw), RawQuery: query}
+	var err error
+	if content != nil {
+		s.Content, err = encodeContent(content)
+	}
+	if err != nil {
+		return nil, err
+	}
+	first, err := json.Marshal(plain)
+	if err != nil {
+		return nil, err
+	}
+	second, err := json.Marshal(s)
+	switch empty := len("{}"); {
+	case err != nil || len(first) == empty:
+		return second, err
+	case len(second) == empty:
+		return first, nil
+	default: // one object of both
+		return slices.Concat(first[:len(first)-1], []byte(","), second[1:]), nil
+	}
 }
 
-func (s stored) query() string { return s.RawQuery + string(s.RawQueryBytes) }
-
-func (s stored) raw() json.RawMessage {
-	if s.JSON == "" {
-		return nil
+// decodeEvent decodes what encodeEvent encodes. What the event has no field for may be nil. An error says where, and shows no value.
+func decodeEvent(data []byte, plain any, content *Content, raw *json.RawMessage, query *string) error {
+	var s stored
+	err := json.Unmarshal(data, plain)
+	if err == nil {
+		err = json.Unmarshal(data, &s)
 	}
-	return json.RawMessage(s.JSON)
+	if err == nil && s.Content != nil && content != nil {
+		*content, err = decodeContent(s.Content)
+	}
+	if mistyped, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return fmt.Errorf("webhook: the event cannot be decoded: %q cannot be a JSON %s", mistyped.Field, mistyped.Value)
+	}
+	if errors.Is(err, errContent) {
+		return err
+	}
+	if err != nil {
+		return errors.New("webhook: the event cannot be decoded: want JSON as MarshalJSON writes it")
+	}
+	if s.JSON != "" && raw != nil {
+		*raw = json.RawMessage(s.JSON)
+	}
+	*query = s.RawQuery + string(s.RawQueryBytes)
+	return nil
+}
+
+// contents returns an empty content of each kind. In storage its name is that of its type, in lower case.
+func contents() []Content {
+	return []Content{Text{}, Media{}, Location{}, Contacts{}, Reply{}, Reaction{}, Order{}, System{}, Unknown{}}
+}
+
+func nameOf(content Content) string { return strings.ToLower(reflect.TypeOf(content).Name()) }
+
+// encodeContent fails for a pointer, and for a type of another package.
+func encodeContent(content Content) (map[string]json.RawMessage, error) {
+	for _, kind := range contents() {
+		if reflect.TypeOf(kind) == reflect.TypeOf(content) {
+			raw, err := json.Marshal(content)
+			return map[string]json.RawMessage{nameOf(kind): raw}, err
+		}
+	}
+	return nil, fmt.Errorf("its content is a %T, want a value of this package", content)
+}
+
+var errContent = errors.New("webhook: the event cannot be decoded: its content is not one that this package knows")
+
+func decodeContent(members map[string]json.RawMessage) (Content, error) {
+	for _, kind := range contents() {
+		if raw, ok := members[nameOf(kind)]; ok {
+			value := reflect.New(reflect.TypeOf(kind))
+			err := json.Unmarshal(raw, value.Interface())
+			content, _ := reflect.TypeAssert[Content](value.Elem())
+			return content, err
+		}
+	}
+	return nil, errContent
 }
 
 // MarshalJSON encodes the message for storage, without loss: a message that this package read is the same when it is decoded,
@@ -48,25 +119,18 @@ func (s stored) raw() json.RawMessage {
 // It holds personal data, and no secret.
 func (m SMSMessage) MarshalJSON() ([]byte, error) {
 	type plain SMSMessage
-	return json.Marshal(struct {
-		plain
-		stored
-	}{plain(m), newStored(nil, m.RawQuery)})
+	return encodeEvent(plain(m), nil, nil, m.RawQuery)
 }
 
 // UnmarshalJSON decodes what MarshalJSON encodes and replaces the whole message. Unknown keys are ignored.
 func (m *SMSMessage) UnmarshalJSON(data []byte) error {
 	type plain SMSMessage
-	var from struct {
-		plain
-		stored
+	var to SMSMessage
+	err := decodeEvent(data, (*plain)(&to), nil, nil, &to.RawQuery)
+	if err == nil {
+		*m = to
 	}
-	if err := json.Unmarshal(data, &from); err != nil {
-		return undecodable(err)
-	}
-	*m = SMSMessage(from.plain)
-	m.RawQuery = from.query()
-	return nil
+	return err
 }
 
 // MarshalJSON is like that of SMSMessage. The content is an object with one member, which says what it is, and the JSON of the
@@ -75,126 +139,50 @@ func (m *SMSMessage) UnmarshalJSON(data []byte) error {
 //	{"callback": "chatapp2", "id": "m-1", "from": "639171234567", "content": {"text": {"body": "Hi"}}, "json": "{\"from\":…}", …}
 func (m ChatMessage) MarshalJSON() ([]byte, error) {
 	type plain ChatMessage
-	to := struct {
-		plain
-		stored
-	}{plain(m), newStored(m.JSON, m.RawQuery)}
-	if m.Content != nil {
-		to.stored.Content = &storedContent{m.Content}
-	}
-	return json.Marshal(to)
+	return encodeEvent(plain(m), m.Content, m.JSON, m.RawQuery)
 }
 
 // UnmarshalJSON is like that of SMSMessage. A content that is none of this package is an error.
 func (m *ChatMessage) UnmarshalJSON(data []byte) error {
 	type plain ChatMessage
-	var from struct {
-		plain
-		stored
+	var to ChatMessage
+	err := decodeEvent(data, (*plain)(&to), &to.Content, &to.JSON, &to.RawQuery)
+	if err == nil {
+		*m = to
 	}
-	if err := json.Unmarshal(data, &from); err != nil {
-		return undecodable(err)
-	}
-	decoded := ChatMessage(from.plain)
-	decoded.JSON, decoded.RawQuery = from.raw(), from.query()
-	if content := from.stored.Content; content != nil {
-		decoded.Content = content.value
-	}
-	*m = decoded
-	return nil
+	return err
 }
 
 // MarshalJSON is like that of SMSMessage. The JSON of the report is stored as text.
 func (d DeliveryReport) MarshalJSON() ([]byte, error) {
 	type plain DeliveryReport
-	return json.Marshal(struct {
-		plain
-		stored
-	}{plain(d), newStored(d.JSON, d.RawQuery)})
+	return encodeEvent(plain(d), nil, d.JSON, d.RawQuery)
 }
 
 // UnmarshalJSON is like that of SMSMessage.
 func (d *DeliveryReport) UnmarshalJSON(data []byte) error {
 	type plain DeliveryReport
-	var from struct {
-		plain
-		stored
+	var to DeliveryReport
+	err := decodeEvent(data, (*plain)(&to), nil, &to.JSON, &to.RawQuery)
+	if err == nil {
+		*d = to
 	}
-	if err := json.Unmarshal(data, &from); err != nil {
-		return undecodable(err)
-	}
-	*d = DeliveryReport(from.plain)
-	d.JSON, d.RawQuery = from.raw(), from.query()
-	return nil
-}
-
-// undecodable returns an error that says where, and shows no value.
-func undecodable(err error) error {
-	if errors.Is(err, errContent) {
-		return errContent
-	}
-	if mistyped, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		field := strings.TrimPrefix(strings.TrimPrefix(mistyped.Field, "plain."), "stored.") // of the embedded structs
-		return fmt.Errorf("webhook: the event cannot be decoded: %q cannot be a JSON %s", field, mistyped.Value)
-	}
-	return errors.New("webhook: the event cannot be decoded: want JSON as MarshalJSON writes it")
-}
-
-// contents returns an empty content of each kind, by its name in storage.
-func contents() map[string]Content {
-	return map[string]Content{
-		"text": Text{}, "media": Media{}, "location": Location{}, "contacts": Contacts{}, "reply": Reply{}, "reaction": Reaction{},
-		"order": Order{}, "system": System{}, "unknown": Unknown{},
-	}
-}
-
-// storedContent is a content in storage: an object with one member, which says what it is.
-type storedContent struct{ value Content }
-
-// MarshalJSON fails for a pointer, and for a type of another package.
-func (s storedContent) MarshalJSON() ([]byte, error) {
-	for name, kind := range contents() {
-		if reflect.TypeOf(kind) == reflect.TypeOf(s.value) {
-			return json.Marshal(map[string]Content{name: s.value})
-		}
-	}
-	return nil, fmt.Errorf("its content is a %T, want a value of this package", s.value)
-}
-
-// UnmarshalJSON fails for a content of another name. Other members are ignored.
-func (s *storedContent) UnmarshalJSON(data []byte) error {
-	var members map[string]json.RawMessage
-	if err := json.Unmarshal(data, &members); err != nil {
-		return err
-	}
-	for name, kind := range contents() {
-		if raw, ok := members[name]; ok {
-			value := reflect.New(reflect.TypeOf(kind))
-			err := json.Unmarshal(raw, value.Interface())
-			s.value, _ = reflect.TypeAssert[Content](value.Elem())
-			return err
-		}
-	}
-	return errContent
-}
-
-var errContent = errors.New("webhook: the event cannot be decoded: its content is not one that this package knows")
-
-// storedUnknown is an Unknown in storage.
-type storedUnknown struct {
-	Kind string `json:"kind,omitzero"`
-	JSON string `json:"json,omitzero"`
+	return err
 }
 
 // MarshalJSON stores the JSON of the message as text, like that of [ChatMessage].
 func (u Unknown) MarshalJSON() ([]byte, error) {
-	return json.Marshal(storedUnknown{Kind: u.Kind, JSON: string(u.Raw)})
+	type plain Unknown
+	return encodeEvent(plain(u), nil, u.Raw, "")
 }
 
 // UnmarshalJSON decodes what MarshalJSON encodes.
 func (u *Unknown) UnmarshalJSON(data []byte) error {
-	var from storedUnknown
-	err := json.Unmarshal(data, &from)
-	*u = Unknown{Kind: from.Kind, Raw: stored{JSON: from.JSON}.raw()}
+	type plain Unknown
+	var to Unknown
+	err := decodeEvent(data, (*plain)(&to), nil, &to.Raw, new(string))
+	if err == nil {
+		*u = to
+	}
 	return err
 }

@@ -124,7 +124,7 @@ func (w watched) isHEAD(reason error) bool {
 }
 
 // watch begins an event.
-func (h *handler[E]) watch(r *http.Request) watched {
+func (h *handler) watch(r *http.Request) watched {
 	w := watched{request: r, ctx: r.Context(), kind: h.callback.name}
 	if h.logger == nil && h.observers == nil {
 		return w
@@ -142,7 +142,7 @@ func (h *handler[E]) watch(r *http.Request) watched {
 }
 
 // end observes and logs what became of an event. A logger or observer that panics changes nothing of it.
-func (h *handler[E]) end(w watched, outcome Outcome, reason error, status int) {
+func (h *handler) end(w watched, outcome Outcome, reason error, status int) {
 	if h.logger == nil && h.observers == nil {
 		return
 	}

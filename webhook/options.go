@@ -16,10 +16,7 @@ type Option func(*Receiver) error
 
 // WithContract sets the names of parameters, the words of statuses, the placeholders and the time zones.
 func WithContract(c contract.Contract) Option {
-	return func(rcv *Receiver) error {
-		rcv.contract = c
-		return nil
-	}
+	return option(true, "", func(rcv *Receiver) { rcv.contract = c })
 }
 
 // WithSecret requires one of the secrets in the parameter of that name, in the query or, with WithPOST, in the body. Of several
@@ -32,11 +29,8 @@ func WithContract(c contract.Contract) Option {
 // strings in JSON, that are a copy of the secret are emptied. Access logs still show it (see [ScrubURL]). The contract must not
 // use the parameter for the event itself.
 func WithSecret(parameter string, secrets ...string) Option {
-	return func(rcv *Receiver) error {
-		s, err := newSecret("WithSecret", parameter, secrets)
-		rcv.secrets = append(rcv.secrets, s)
-		return err
-	}
+	s, problem := newSecret(parameter, secrets)
+	return option(problem == "", "WithSecret: "+problem, func(rcv *Receiver) { rcv.secrets = append(rcv.secrets, s) })
 }
 
 // WithPathSecret requires one of the secrets as the path value of that name: the pattern /hooks/{key}/sms of http.ServeMux
@@ -45,38 +39,26 @@ func WithSecret(parameter string, secrets ...string) Option {
 //
 // Choose secrets of letters and digits, since routers differ in how they treat an escaped slash.
 func WithPathSecret(name string, secrets ...string) Option {
-	return func(rcv *Receiver) error {
-		s, err := newSecret("WithPathSecret", name, secrets)
-		rcv.pathSecrets = append(rcv.pathSecrets, s)
-		return err
-	}
+	s, problem := newSecret(name, secrets)
+	return option(problem == "", "WithPathSecret: "+problem, func(rcv *Receiver) { rcv.pathSecrets = append(rcv.pathSecrets, s) })
 }
 
 // WithVerifier requires that verify returns nil for a request: a signature is right, an address is on a list. It is called
 // from many goroutines, after the length of the request was checked. It may read the body of a POST, which can be
 // read again afterwards. Only the function of WithOnReject sees its error.
 func WithVerifier(verify func(*http.Request) error) Option {
-	return func(rcv *Receiver) error {
-		rcv.verifiers = append(rcv.verifiers, verify)
-		return required("WithVerifier", verify != nil)
-	}
+	return option(verify != nil, "WithVerifier: the argument is nil", func(rcv *Receiver) { rcv.verifiers = append(rcv.verifiers, verify) })
 }
 
 // WithStore handles each event once, however often it arrives, for as long as the store remembers it. Handlers may share a
 // store, because keys differ between callbacks. Two accounts whose message IDs may be equal need a store each.
 func WithStore(store Store) Option {
-	return func(rcv *Receiver) error {
-		rcv.store = store
-		memory, ok := store.(*MemoryStore)
-		switch {
-		case ok && memory != nil && (memory.capacity <= 0 || memory.remember <= 0 || memory.Lease <= 0):
-			return errors.New("webhook: WithStore: the capacity, time to remember and lease of a MemoryStore must be positive")
-		case ok:
-			return required("WithStore", memory != nil)
-		default:
-			return required("WithStore", store != nil)
-		}
+	memory, ok := store.(*MemoryStore)
+	if ok && memory != nil && (memory.capacity <= 0 || memory.remember <= 0 || memory.Lease <= 0) {
+		return option(false, "WithStore: the capacity, time to remember and lease of a MemoryStore must be positive", nil)
 	}
+	isNil := store == nil || ok && memory == nil
+	return option(!isNil, "WithStore: the argument is nil", func(rcv *Receiver) { rcv.store = store })
 }
 
 // WithDuplicateWindow sets how long a message with neither an ID nor a time in seconds counts as the same when it arrives
@@ -84,35 +66,20 @@ func WithStore(store Store) Option {
 // once, and hardly a person who sends "yes" twice; 0 handles every such message. The window is a span of the clock: two equal
 // messages a second apart are both handled if a new span begins between them.
 func WithDuplicateWindow(window time.Duration) Option {
-	return func(rcv *Receiver) error {
-		rcv.window = window
-		if window < 0 {
-			return errors.New("webhook: WithDuplicateWindow: the window is negative")
-		}
-		return nil
-	}
+	return option(window >= 0, "WithDuplicateWindow: the window is negative", func(rcv *Receiver) { rcv.window = window })
 }
 
 // WithHandlerTimeout sets how long a function may handle one event before its context ends. The default is 30 seconds. Keep it
 // below the lease of the store (see [MemoryStore]).
 func WithHandlerTimeout(timeout time.Duration) Option {
-	return func(rcv *Receiver) error {
-		rcv.timeout = timeout
-		if timeout <= 0 {
-			return errors.New("webhook: WithHandlerTimeout: the timeout must be positive")
-		}
-		return nil
-	}
+	return option(timeout > 0, "WithHandlerTimeout: the timeout must be positive", func(rcv *Receiver) { rcv.timeout = timeout })
 }
 
 // WithStatuses has the chat-app handlers call handle for each delivery status that arrives in the platform's envelope, beside
 // or instead of messages. Without it they respond with 200, log the statuses as refused, and pass an [ErrMisdirected] to the
 // function of WithOnReject.
 func WithStatuses(handle func(context.Context, DeliveryReport) error) Option {
-	return func(rcv *Receiver) error {
-		rcv.handleStatus = handle
-		return required("WithStatuses", handle != nil)
-	}
+	return option(handle != nil, "WithStatuses: the argument is nil", func(rcv *Receiver) { rcv.handleStatus = handle })
 }
 
 // WithPOST accepts POST as well as GET. The body is a form or a JSON object, regardless of its Content-Type. Members of the
@@ -120,58 +87,46 @@ func WithStatuses(handle func(context.Context, DeliveryReport) error) Option {
 // and delivery reports the body may be a message or status of the platform, or its envelope. Parameters of the query come
 // before those of the body. For paths and lists of events see "JSON bodies and several events" in the package documentation.
 func WithPOST() Option {
-	return func(rcv *Receiver) error {
-		rcv.post = true
-		return nil
-	}
+	return option(true, "", func(rcv *Receiver) { rcv.post = true })
 }
 
 // WithLimits bounds the number of parameters of a request, and of each event of a list, and the bytes of its query and of its
 // body. The defaults are 256 and 65,536. The memory that a request takes is a small multiple of the bytes.
 func WithLimits(parameters, bytes int) Option {
-	return func(rcv *Receiver) error {
+	return option(parameters > 0 && bytes > 0, "WithLimits: both limits must be positive", func(rcv *Receiver) {
 		rcv.maxParams, rcv.maxBytes = parameters, bytes
-		if parameters <= 0 || bytes <= 0 {
-			return errors.New("webhook: WithLimits: both limits must be positive")
-		}
-		return nil
-	}
+	})
 }
 
 // WithLogger logs one record for each event, and one for each request that was refused: the callback, the ID, the verdict and
 // the duration. Numbers, texts, queries, secrets and the errors of functions are not logged. Duplicates are logged at Debug,
 // what was handled or put off at Info, what was refused at Warn, what failed at Error. Without it nothing is logged.
 func WithLogger(logger *slog.Logger) Option {
-	return func(rcv *Receiver) error {
-		rcv.logger = logger
-		return required("WithLogger", logger != nil)
-	}
+	return option(logger != nil, "WithLogger: the argument is nil", func(rcv *Receiver) { rcv.logger = logger })
 }
 
 // WithObserver tells observer of the beginning and the end of each event, for traces and metrics. Several observers are called
 // in the order of the options, and at the end in the opposite order. Without it nothing is observed, at no cost.
 func WithObserver(observer Observer) Option {
-	return func(rcv *Receiver) error {
-		if observer != nil {
-			rcv.observers = append(rcv.observers, observing{observer.StartEvent, observer.EndEvent})
-		}
-		return required("WithObserver", observer != nil)
-	}
+	return option(observer != nil, "WithObserver: the argument is nil", func(rcv *Receiver) {
+		rcv.observers = append(rcv.observers, observing{observer.StartEvent, observer.EndEvent})
+	})
 }
 
 // WithOnReject calls rejected with a [*RejectError] for each request that was refused, and with a [*PanicError] where one of
 // your functions panicked. It is called from many goroutines, before the response. It does not get the errors that
 // functions return. The URL of the request holds numbers, texts and secrets (see [ScrubURL]).
 func WithOnReject(rejected func(*http.Request, error)) Option {
-	return func(rcv *Receiver) error {
-		rcv.onReject = rejected
-		return required("WithOnReject", rejected != nil)
-	}
+	return option(rejected != nil, "WithOnReject: the argument is nil", func(rcv *Receiver) { rcv.onReject = rejected })
 }
 
-func required(option string, given bool) error {
-	if given {
+// option returns an option that sets something, and is an error if it makes no sense.
+func option(makesSense bool, problem string, set func(*Receiver)) Option {
+	return func(rcv *Receiver) error {
+		if !makesSense {
+			return errors.New("webhook: " + problem)
+		}
+		set(rcv)
 		return nil
 	}
-	return errors.New("webhook: " + option + ": the argument is nil")
 }

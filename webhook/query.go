@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"encoding/hex"
 	"strings"
 	"unicode/utf8"
 )
@@ -80,28 +81,16 @@ func unescape(text string, plus byte) string {
 		switch {
 		case c == '+':
 			c = plus
-		case c == '%' && i+2 < len(text) && unhex(text[i+1]) <= 15 && unhex(text[i+2]) <= 15:
-			c = unhex(text[i+1])<<4 | unhex(text[i+2])
-			i += 2
+		case c == '%' && i+2 < len(text):
+			if _, err := hex.Decode(b[n:n+1], []byte(text[i+1:i+3])); err == nil {
+				c = b[n]
+				i += 2
+			}
 		}
 		b[n] = c
 		n++
 	}
 	return string(b[:n])
-}
-
-// unhex returns the value of a hexadecimal digit, or more than 15.
-func unhex(c byte) byte {
-	switch {
-	case '0' <= c && c <= '9':
-		return c - '0'
-	case 'a' <= c && c <= 'f':
-		return c - 'a' + 10
-	case 'A' <= c && c <= 'F':
-		return c - 'A' + 10
-	default:
-		return 0xff
-	}
 }
 
 // repair reads each byte that is not part of valid UTF-8 as Windows-1252, and leaves the rest as it is.

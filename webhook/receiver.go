@@ -7,12 +7,12 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/messaging-service/messaging-go/contract"
-	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 // A Receiver makes handlers for the callbacks of the service, and parses them. Get one from [NewReceiver]. It never changes,
@@ -48,58 +48,59 @@ const (
 	CallbackDelivery Callback = "delivery"
 )
 
+// ChatApp1 is like SMS, for inbound messages of chat app 1. An envelope of the platform can hold several messages: each is
+// handled by itself, and if one fails the service calls again. A Store then keeps the others from being handled twice.
+// For delivery statuses in an envelope see [WithStatuses].
+func (rcv *Receiver) ChatApp1(handle func(context.Context, ChatMessage) error) http.Handler {
+	return rcv.chatHandler(CallbackChatApp1, handle)
+}
+
+// ChatApp2 is like ChatApp1, for chat app 2.
+func (rcv *Receiver) ChatApp2(handle func(context.Context, ChatMessage) error) http.Handler {
+	return rcv.chatHandler(CallbackChatApp2, handle)
+}
+
+// ParseChatApp1 reads the inbound messages of a request of chat app 1, and the delivery statuses that an envelope holds beside
+// or instead of them. It checks proofs of origin, as the handler does. The error is a [*RejectError]. What could be read is
+// returned beside an error for the rest.
+func (rcv *Receiver) ParseChatApp1(r *http.Request) ([]ChatMessage, []DeliveryReport, error) {
+	events, err := rcv.read(r, rcv.callbacks[CallbackChatApp1], nil)
+	return only[ChatMessage](events), only[DeliveryReport](events), err
+}
+
+// ParseChatApp2 is like ParseChatApp1, for chat app 2.
+func (rcv *Receiver) ParseChatApp2(r *http.Request) ([]ChatMessage, []DeliveryReport, error) {
+	events, err := rcv.read(r, rcv.callbacks[CallbackChatApp2], nil)
+	return only[ChatMessage](events), only[DeliveryReport](events), err
+}
+
 // callback is one of the four callbacks, as the contract describes it.
 type callback struct {
 	name         Callback
-	names        [][]name            // of parameters, by their length
-	placeholders [numConcepts]string // what stands for a value that the service did not fill in
-	paths        []path              // of parameters in a JSON body
-	events       []path              // where a JSON body may hold several events
+	concepts     map[string][]concept // by the names of parameters, what they stand for
+	placeholders [numConcepts]string  // what stands for a value that the service did not fill in
+	paths        []path               // of parameters in a JSON body
+	events       []path               // where a JSON body may hold several events
 	zone         *time.Location
 	layouts      []string // further forms of times
 }
 
-// name is the name of a parameter.
-type name struct {
-	text     string
-	concepts []concept
-}
+func (c *callback) isChat() bool { return c.name != CallbackSMS && c.name != CallbackDelivery }
 
 // add adds the names of a concept.
 func (c *callback) add(of concept, names []string) {
-	for _, text := range names {
-		for len(c.names) <= len(text) {
-			c.names = append(c.names, nil)
+	for _, name := range names {
+		if c.concepts[name] == nil && strings.Contains(name, ".") {
+			c.paths = append(c.paths, newPath(name))
 		}
-		same := c.names[len(text)]
-		i := slices.IndexFunc(same, func(n name) bool { return n.text == text })
-		if i < 0 {
-			i, same = len(same), append(same, name{text: text})
-			if strings.Contains(text, ".") {
-				c.paths = append(c.paths, newPath(text))
-			}
-		}
-		same[i].concepts = append(same[i].concepts, of)
-		c.names[len(text)] = same
+		c.concepts[name] = append(c.concepts[name], of)
 	}
-}
-
-// conceptsOf returns what a parameter stands for. Few names have the same length, so this takes half as long as a map.
-func (c *callback) conceptsOf(parameter string) []concept {
-	if len(parameter) < len(c.names) {
-		for i := range c.names[len(parameter)] {
-			if n := &c.names[len(parameter)][i]; n.text == parameter {
-				return n.concepts
-			}
-		}
-	}
-	return nil
 }
 
 // needs reports whether the callback reads a parameter, or members of it.
 func (c *callback) needs(parameter string) bool {
 	begins := func(p path) bool { return len(p.names) > 0 && p.names[0] == parameter }
-	return len(c.conceptsOf(parameter)) > 0 || slices.ContainsFunc(c.paths, begins) || slices.ContainsFunc(c.events, begins)
+	return c.concepts[parameter] != nil || slices.ContainsFunc(c.paths, begins) || slices.ContainsFunc(c.events, begins)
 }
 
 // NewReceiver returns a Receiver. Without options it reads the default contract, takes GET only, asks for no secret and
@@ -124,31 +125,21 @@ func NewReceiver(options ...Option) (*Receiver, error) {
 // compile reads the contract.
 func (rcv *Receiver) compile() error {
 	t := rcv.contract.Table()
-	delivery := t.WebhookDelivery
 	rcv.callbacks = map[Callback]*callback{}
 	var problems []error
-	for _, section := range []struct {
-		name   Callback
-		params map[string][]string
-		table.Callback
-	}{
-		{CallbackSMS, t.WebhookSMS.Params, t.WebhookSMS.Callback},
-		{CallbackChatApp1, t.WebhookChatApp1.Params, t.WebhookChatApp1.Callback},
-		{CallbackChatApp2, t.WebhookChatApp2.Params, t.WebhookChatApp2.Callback},
-		{CallbackDelivery, delivery.Params, delivery.Callback},
-	} {
+	for name, section := range t.Webhooks() {
 		zone, err := time.LoadLocation(section.Zone)
 		if err != nil {
-			problems = append(problems, fmt.Errorf("webhook: WithContract: the zone of the %s callback: %w", section.name, err))
+			problems = append(problems, fmt.Errorf("webhook: WithContract: the zone of the %s callback: %w", name, err))
 		}
-		c := &callback{name: section.name, zone: zone, layouts: section.Layouts}
+		c := &callback{name: Callback(name), concepts: map[string][]concept{}, zone: zone, layouts: section.Layouts}
 		for _, text := range section.Events {
 			c.events = append(c.events, newPath(text))
 		}
 		for i, key := range conceptKeys() {
-			c.add(concept(i), section.params[key])
+			c.add(concept(i), section.Params[key])
 			if c.name == CallbackDelivery {
-				c.placeholders[i] = delivery.Placeholders[key]
+				c.placeholders[i] = t.WebhookDelivery.Placeholders[key]
 			}
 		}
 		rcv.callbacks[c.name] = c
@@ -172,4 +163,56 @@ func (rcv *Receiver) checkSecrets() error {
 		}
 	}
 	return errors.Join(problems...)
+}
+
+// The environment variables of NewReceiverFromEnv.
+const (
+	envContract = "MESSAGING_CONTRACT"
+	envSecret   = "MESSAGING_WEBHOOK_SECRET"
+)
+
+// NewReceiverFromEnv returns a Receiver configured by environment variables:
+//
+//   - MESSAGING_CONTRACT: optional, the path of a file with a contract overlay, as for messaging.NewClientFromEnv
+//   - MESSAGING_WEBHOOK_SECRET: the parameter of [WithSecret] and its secret, such as key=QZ5JEWNTJ4W5SXPJSAXLQJ6YPM. Several
+//     secrets are separated by spaces; the first is the one that DeliveryURL writes. It may be absent only if an option
+//     proves the origin: WithSecret, WithPathSecret or WithVerifier
+//
+// The options are applied on top. Errors name variables and never show their values.
+func NewReceiverFromEnv(options ...Option) (*Receiver, error) {
+	var fromEnv []Option
+	var problems []error
+	if file := os.Getenv(envContract); file != "" {
+		names, err := readContract(file)
+		if err != nil {
+			problems = append(problems, fmt.Errorf("webhook: %s: %w", envContract, err))
+		}
+		fromEnv = append(fromEnv, WithContract(names))
+	}
+	value, given := os.LookupEnv(envSecret)
+	parameter, secrets, found := strings.Cut(value, "=")
+	switch parameter = strings.TrimSpace(parameter); {
+	case !given:
+	case parameter == "" || !found || isBlank(strings.Trim(secrets, "=")): // as of a secret in base64 alone
+		problems = append(problems, errors.New("webhook: "+envSecret+": want PARAMETER=SECRET, such as key=…; got none of the form"))
+	default:
+		fromEnv = append(fromEnv, WithSecret(parameter, strings.Fields(secrets)...))
+	}
+	if len(problems) > 0 {
+		return nil, errors.Join(problems...)
+	}
+	rcv, err := NewReceiver(append(fromEnv, options...)...)
+	if err == nil && len(rcv.secrets)+len(rcv.pathSecrets)+len(rcv.verifiers) == 0 {
+		return nil, errors.New("webhook: " + envSecret + ": required, unless an option proves the origin; anyone could call")
+	}
+	return rcv, err
+}
+
+// readContract reads an overlay from a file. An error does not show the path, which the variable may not be meant to hold.
+func readContract(file string) (contract.Contract, error) {
+	overlay, err := os.ReadFile(file) //nolint:gosec // the user names the file
+	if err != nil {
+		return contract.Contract{}, fmt.Errorf("the file that it names cannot be read: %w", errors.Unwrap(err))
+	}
+	return contract.Parse(overlay)
 }

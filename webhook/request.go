@@ -1,8 +1,11 @@
 package webhook
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -27,9 +30,57 @@ type request struct {
 	object string // a body that is JSON, without secrets
 	body   envelope
 
-	several bool              // the body holds a list of events
-	list    []json.RawMessage // the events
-	element bool              // this is one of them
+	several   bool              // the body holds a list of events
+	list      []json.RawMessage // the events
+	isElement bool              // this is one of them
+}
+
+// read appends the events of a request. What could be read is returned beside an error for the rest.
+func (rcv *Receiver) read(r *http.Request, c *callback, events []event) (all []event, problem error) {
+	q := request{Receiver: rcv, callback: c}
+	if err := q.receive(r); err != nil {
+		return nil, err
+	}
+	if !q.several {
+		q.interpret()
+		return q.appendEvents(events)
+	}
+	for _, raw := range q.list {
+		one, err := q.element(raw)
+		if err == nil {
+			events, err = one.appendEvents(events)
+		}
+		if len(events) > maxEvents || errors.Is(err, ErrTooLarge) {
+			return nil, q.reject(ErrTooLarge)
+		}
+		problem = cmp.Or(problem, err)
+	}
+	return events, problem
+}
+
+// appendEvents appends the events of a request, or of an element of its list.
+func (q *request) appendEvents(events []event) ([]event, error) {
+	switch {
+	case q.callback.isChat():
+		return q.appendChat(events)
+	case q.callback.name == CallbackDelivery:
+		return q.appendReports(events)
+	}
+	m, err := q.sms()
+	if err != nil {
+		return events, err
+	}
+	return append(events, m), nil
+}
+
+// only returns the events of one type, or nil if there are none.
+func only[E any](events []event) (found []E) {
+	for _, e := range events {
+		if one, ok := any(e).(*E); ok {
+			found = append(found, *one)
+		}
+	}
+	return found
 }
 
 // receive checks a request and reads its parameters. The order of the checks is promised in the package documentation.
@@ -41,9 +92,7 @@ func (q *request) receive(r *http.Request) error {
 	switch {
 	case r.Method == http.MethodGet, r.Method == "", isPOST: // a request made by hand may have no method
 	case r.Method == http.MethodHead:
-		rejected := q.reject(ErrProbe)
-		rejected.Status = http.StatusOK
-		return rejected
+		return q.reject(ErrProbe).as(http.StatusOK)
 	default:
 		return q.reject(ErrMethod)
 	}
@@ -56,7 +105,7 @@ func (q *request) receive(r *http.Request) error {
 	}
 	if isPOST {
 		body, bodyErr = readBody(r, q.maxBytes)
-		if isTooLarge(bodyErr) {
+		if _, tooLarge := errors.AsType[*http.MaxBytesError](bodyErr); tooLarge { // our limit, or one of the server
 			return q.reject(ErrTooLarge)
 		}
 	}
@@ -76,9 +125,7 @@ func (q *request) receive(r *http.Request) error {
 	case q.count > q.maxParams:
 		return q.reject(ErrTooManyParams)
 	case bodyErr != nil:
-		rejected := q.reject(ErrUnreadable)
-		rejected.Cause = bodyErr
-		return rejected
+		return q.reject(ErrUnreadable).with(bodyErr)
 	case formErr != nil:
 		return formErr
 	}
@@ -117,12 +164,12 @@ func (q *request) interpret() {
 		senderInBody = q.body.isCertain()
 	}
 	first := 0
-	if q.element {
+	if q.isElement {
 		first = q.inQuery
 	}
 	for i := first; i < len(q.params); i++ {
 		p := &q.params[i]
-		for _, c := range q.callback.conceptsOf(p.Name) {
+		for _, c := range q.callback.concepts[p.Name] {
 			switch {
 			case c == conceptFrom && senderInBody && i >= q.inQuery:
 			case q.nested != nil && q.nested[i] && c != conceptJSON: // JSON is no text, and no ID
@@ -132,7 +179,7 @@ func (q *request) interpret() {
 		}
 	}
 	for _, p := range q.params[:first] { // they can only contradict the event
-		for _, c := range q.callback.conceptsOf(p.Name) {
+		for _, c := range q.callback.concepts[p.Name] {
 			if q.values[c] != "" {
 				q.set(c, p.Value)
 			}
@@ -185,7 +232,7 @@ func differ(a, b string) bool {
 
 // isFor reports whether the contract uses the parameter with this index for a concept.
 func (q *request) isFor(index int, c concept) bool {
-	return (!q.element || index >= q.inQuery) && slices.Contains(q.callback.conceptsOf(q.params[index].Name), c)
+	return (!q.isElement || index >= q.inQuery) && slices.Contains(q.callback.concepts[q.params[index].Name], c)
 }
 
 // text returns the text, which may be white space: the first to arrive that is not blank, or the first. It passes over the
@@ -220,4 +267,102 @@ func isPrefetch(h http.Header) bool {
 		}
 	}
 	return false
+}
+
+// readBody reads the body of a request up to the limit.
+func readBody(r *http.Request, limit int) (string, error) {
+	if r.Body == nil {
+		return "", nil
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, int64(limit)))
+	return string(body), err
+}
+
+// restoreBody lets a body that was read be read again.
+func restoreBody(r *http.Request, body string) {
+	if r.Method == http.MethodPost {
+		r.Body = io.NopCloser(strings.NewReader(body))
+	}
+}
+
+// readBodyParams reads the parameters of a body. Its content decides how: a JSON object is one whatever the Content-Type
+// says, and anything else is a form, unless the Content-Type says that it is not.
+func (q *request) readBodyParams(r *http.Request, body string) error {
+	const byteOrderMark = "\ufeff"
+	body = strings.TrimSpace(strings.TrimPrefix(body, byteOrderMark))
+	if body == "" {
+		return nil
+	}
+	if body[0] == '{' || body[0] == '[' && q.callback.holdsList() {
+		if text := repair(body); json.Valid([]byte(text)) {
+			q.readObject(text)
+			return nil
+		}
+	}
+	contentType, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
+	switch strings.ToLower(strings.TrimSpace(contentType)) {
+	case "", "application/x-www-form-urlencoded", "text/plain", "application/octet-stream":
+		q.readForm(body)
+		return nil
+	case "application/json", "text/json":
+		return q.reject(ErrUnreadable)
+	default:
+		return q.reject(ErrUnreadable).as(http.StatusUnsupportedMediaType)
+	}
+}
+
+// readObject reads the members of a valid JSON object as parameters, and keeps it without those that hold secrets.
+func (q *request) readObject(text string) {
+	q.object = text
+	var kept []string
+	all := objectOf(json.RawMessage(text)) // nil for a list
+	for _, m := range all {
+		if i := q.secretOf(m.name); i >= 0 {
+			if value, _ := scalar(m.raw); !q.isElement {
+				q.prove(i, value)
+			}
+			continue
+		}
+		if q.addJSON(m.name, m.raw); q.count > q.maxParams {
+			return
+		}
+		name, _ := json.Marshal(m.name)
+		kept = append(kept, string(name)+":"+string(m.raw))
+	}
+	if len(kept) < len(all) {
+		q.object = "{" + strings.Join(kept, ",") + "}"
+	}
+	q.readPaths(json.RawMessage(text))
+}
+
+// addJSON keeps a parameter that arrived as JSON.
+func (q *request) addJSON(name string, raw json.RawMessage) {
+	value, nested := scalar(raw)
+	q.add(name, value)
+	if nested {
+		if q.nested == nil {
+			q.nested = map[int]bool{}
+		}
+		q.nested[len(q.params)-1] = true
+	}
+}
+
+// scalar returns the text of a valid JSON value: the content of a string, a number, true or false as written, "" for null. An
+// object or a list is nested, and its text is its JSON.
+func scalar(raw json.RawMessage) (text string, nested bool) {
+	text = string(bytes.TrimSpace(raw))
+	switch {
+	case text == "", text == "null":
+		return "", false
+	case text[0] == '{', text[0] == '[':
+		return text, true
+	case text[0] == '"' && !strings.Contains(text, `\`):
+		return text[1 : len(text)-1], false
+	case text[0] == '"':
+		var word string
+		_ = json.Unmarshal(raw, &word) // it is valid
+		return word, false
+	default:
+		return text, false
+	}
 }

@@ -1,7 +1,6 @@
 package webhook
 
 import (
-	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -39,50 +38,35 @@ type SMSMessage struct {
 // SMS returns a handler that calls handle for each inbound SMS. What handle returns decides the response; see the package
 // documentation. It is called from many goroutines. A nil handle fails every event, as one that panics does.
 func (rcv *Receiver) SMS(handle func(context.Context, SMSMessage) error) http.Handler {
-	return &handler[SMSMessage]{Receiver: rcv, callback: rcv.callbacks[CallbackSMS], read: rcv.readSMS, handle: handle}
+	return &handler{rcv, rcv.callbacks[CallbackSMS], func(ctx context.Context, e event) error { return handle(ctx, *e.(*SMSMessage)) }}
 }
 
 // ParseSMS reads an inbound SMS from a request and checks its proofs of origin, as the handler of SMS does. The error is a
 // [*RejectError], also for a request with several messages, ErrSeveral: use ParseSMSMessages where the contract names a list.
 func (rcv *Receiver) ParseSMS(r *http.Request) (SMSMessage, error) {
-	messages, err := rcv.readSMS(r)
+	messages, err := rcv.ParseSMSMessages(r)
 	switch {
 	case err != nil:
 		return SMSMessage{}, err
-	case messages.size == 0:
+	case len(messages) == 0:
 		return SMSMessage{}, rcv.callbacks[CallbackSMS].reject(ErrNoSender)
-	case messages.size > 1:
+	case len(messages) > 1:
 		return SMSMessage{}, rcv.callbacks[CallbackSMS].reject(ErrSeveral)
 	default:
-		return messages.first, nil
+		return messages[0], nil
 	}
 }
 
 // ParseSMSMessages is like ParseSMS, for requests that may hold several messages. What could be read is returned beside an
 // error for the rest.
 func (rcv *Receiver) ParseSMSMessages(r *http.Request) ([]SMSMessage, error) {
-	messages, err := rcv.readSMS(r)
-	return messages.list(), err
+	events, err := rcv.read(r, rcv.callbacks[CallbackSMS], nil)
+	return only[SMSMessage](events), err
 }
 
-func (rcv *Receiver) readSMS(r *http.Request) (messages batch[SMSMessage], problem error) {
-	q := request{Receiver: rcv, callback: rcv.callbacks[CallbackSMS]}
-	if err := q.receive(r); err != nil {
-		return messages, err
-	}
-	for i := range q.size() {
-		one, err := q.event(i)
-		if err == nil {
-			err = one.addSMS(&messages)
-		}
-		problem = cmp.Or(problem, err)
-	}
-	return messages, problem
-}
-
-// addSMS adds the message of a request.
-func (q *request) addSMS(messages *batch[SMSMessage]) error {
-	m := SMSMessage{
+// sms returns the message of a request.
+func (q *request) sms() (*SMSMessage, error) {
+	m := &SMSMessage{
 		ID: q.values[conceptID], From: number(q.values[conceptFrom]), To: number(q.values[conceptTo]),
 		ReferenceID: q.values[conceptReference], Operator: q.values[conceptOperator], Keyword: q.values[conceptKeyword],
 		ReceivedAt: q.moment(q.values[conceptTime]), RawTime: q.values[conceptTime],
@@ -90,10 +74,9 @@ func (q *request) addSMS(messages *batch[SMSMessage]) error {
 	}
 	m.Text, _ = q.text(-1)
 	if m.From == "" {
-		return q.reject(ErrNoSender)
+		return nil, q.reject(ErrNoSender)
 	}
-	messages.add(m)
-	return nil
+	return m, nil
 }
 
 // DuplicateKey returns the key by which a [Store] knows the message, for programs that remember messages themselves. See

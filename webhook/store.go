@@ -2,6 +2,9 @@ package webhook
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"sync"
 	"time"
@@ -46,19 +49,17 @@ type MemoryStore struct {
 	capacity int
 	remember time.Duration
 
-	mu             sync.Mutex
-	events         map[string]*claim
-	oldest, newest *claim // of those that were handled, a list
-	handled        int    // its length
+	mu      sync.Mutex
+	events  map[string]*claim
+	handled []*claim // of the events that were handled, the oldest first
 }
 
-// claim is the right of one call to handle an event, and then the memory that it was handled.
+// claim is the right of one call to handle an event, and then the memory that it was handled. It is lost when the store has another
+// one for the event.
 type claim struct {
 	key     string
 	until   time.Time // the end of the lease, or of remembering
 	handled bool
-	lost    bool   // another claim has taken its place
-	next    *claim // that was handled after this one
 }
 
 // NewMemoryStore returns a store that remembers up to capacity handled events, each for the given time. When it is full it
@@ -88,18 +89,15 @@ func (s *MemoryStore) claim(key string) (*claim, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for range 2 { // one more than a claim can add, so that no call waits for many
-		if s.oldest != nil && !now.Before(s.oldest.until) {
+		if len(s.handled) > 0 && !now.Before(s.handled[0].until) {
 			s.forgetOldest()
 		}
 	}
-	if known := s.events[key]; known != nil {
-		switch {
-		case now.Before(known.until) && known.handled:
+	if known := s.events[key]; known != nil && now.Before(known.until) {
+		if known.handled {
 			return nil, nil
-		case now.Before(known.until):
-			return nil, ErrInProgress
 		}
-		known.lost = true
+		return nil, ErrInProgress
 	}
 	if s.events == nil {
 		s.events = map[string]*claim{}
@@ -114,35 +112,63 @@ func (s *MemoryStore) settle(c *claim, done bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !done {
-		if !c.lost {
-			delete(s.events, c.key)
-		}
+		s.forget(c)
 		return
 	}
-	if c.lost {
-		if other := s.events[c.key]; other != nil {
-			other.lost = true
-		}
-		c.lost = false
-		s.events[c.key] = c
-	}
 	c.handled, c.until = true, time.Now().Add(s.remember)
-	if s.oldest == nil {
-		s.oldest = c
-	} else {
-		s.newest.next = c
-	}
-	s.newest = c
-	if s.handled++; s.handled > s.capacity {
+	s.events[c.key] = c
+	s.handled = append(s.handled, c)
+	if len(s.handled) > s.capacity {
 		s.forgetOldest()
 	}
 }
 
 func (s *MemoryStore) forgetOldest() {
-	oldest := s.oldest
-	s.oldest, oldest.next = oldest.next, nil
-	s.handled--
-	if !oldest.lost {
-		delete(s.events, oldest.key)
+	s.forget(s.handled[0])
+	s.handled[0] = nil
+	s.handled = s.handled[1:]
+}
+
+// forget forgets a claim, unless it is lost.
+func (s *MemoryStore) forget(c *claim) {
+	if s.events[c.key] == c {
+		delete(s.events, c.key)
 	}
 }
+
+// identity is what makes an event the same when it arrives again.
+type identity struct {
+	callback Callback
+	certain  bool     // the event names itself, see "Duplicates" in the package documentation: no other parameters count
+	known    []string // what the contract knows of the event
+	json     []byte   // the event, if it arrived as JSON
+	params   Params
+}
+
+// key returns a duplicate key: the callback, and a hash.
+func (i identity) key() string {
+	b := make([]byte, 0, 512)
+	add := func(part string) {
+		b = binary.AppendUvarint(b, uint64(len(part))) // so that no two lists of parts look the same
+		b = append(b, part...)
+	}
+	if i.certain {
+		add("known")
+	}
+	for _, value := range i.known {
+		add(value)
+	}
+	b = binary.AppendUvarint(b, uint64(len(i.json)))
+	b = append(b, i.json...)
+	if !i.certain {
+		for _, p := range i.params {
+			add(p.Name)
+			add(p.Value)
+		}
+	}
+	sum := sha256.Sum256(b)
+	return string(hex.AppendEncode(append(append(b[:0], i.callback...), '.'), sum[:16]))
+}
+
+// isPrecise reports whether a time tells two events of a day apart. A time at second 0 may be one without seconds.
+func isPrecise(at time.Time) bool { return at.Unix() > 0 && (at.Second() != 0 || at.Nanosecond() != 0) }

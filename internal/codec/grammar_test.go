@@ -93,19 +93,22 @@ func TestDecodeRefusedStatus(t *testing.T) {
 		"errors": {"classes": {"insufficientBalance": ["NO_FUNDS"]}, "success": ["0", "OK*"]}
 	}`
 	for body, tt := range map[string]struct{ code, class, doubt string }{
-		`{"id":"m-1","status":"REJECTED"}`:                         {code: "REJECTED"},
-		`{"id":"m-1","status":" rejected_prefix "}`:                {code: "rejected_prefix"},
-		`{"id":"m-1","status":5}`:                                  {code: "5"},
-		`{"status":"INVALID_NUMBER","code":"0"}`:                   {code: "INVALID_NUMBER"},
-		`{"id":"m-1","status":"INVALID_NUMBER","code":"7001"}`:     {code: "7001"},
-		`{"id":"m-1","status":"NO_FUNDS","code":"ok_fine"}`:        {code: "NO_FUNDS", class: "insufficientBalance"},
-		`{"id":"m-1","messages":[{"status":"PENDING_NEVER"}]}`:     {code: "PENDING_NEVER"},
-		`{"id":"m-1","messages":[{"status":"PENDING_NEVERMORE"}]}`: {},
-		`{"id":"m-1","status":0}`:                                  {},
-		`{"id":"m-1","status":"Queued"}`:                           {},
-		`{"id":"m-1","status":"ODD"}`:                              {doubt: unknownStatus},
-		`{"id":"m-1","status":{"of":"REJECTED"}}`:                  {doubt: unknownStatus},
-		`{"status":"QUEUED"}`:                                      {doubt: noID},
+		`{"id":"m-1","status":"REJECTED"}`:                                  {code: "REJECTED"},
+		`{"id":"m-1","status":" rejected_prefix "}`:                         {code: "rejected_prefix"},
+		`{"id":"m-1","status":5}`:                                           {code: "5"},
+		`{"status":"INVALID_NUMBER","code":"0"}`:                            {code: "INVALID_NUMBER"},
+		`{"id":"m-1","status":"INVALID_NUMBER","code":"7001"}`:              {code: "7001"},
+		`{"id":"m-1","status":"NO_FUNDS","code":"ok_fine"}`:                 {code: "NO_FUNDS", class: "insufficientBalance"},
+		`{"id":"m-1","messages":[{"status":"PENDING_NEVER"}]}`:              {code: "PENDING_NEVER"},
+		`{"id":"m-1","messages":[{"status":"PENDING_NEVERMORE"}]}`:          {},
+		`{"id":"m-1","status":0}`:                                           {},
+		`{"id":"m-1","status":"Queued"}`:                                    {},
+		`{"id":"m-1","status":"ODD"}`:                                       {doubt: unknownStatus},
+		`{"id":"m-1","status":{"of":"REJECTED"}}`:                           {doubt: unknownStatus},
+		`{"status":"QUEUED"}`:                                               {doubt: noID},
+		`{"id":"m-1","status":"REJECTED","messages":[{"status":"QUEUED"}]}`: {doubt: "two statuses"},
+		`{"id":"m-1","status":"QUEUED","messages":[{"status":"REJECTED"}]}`: {code: "REJECTED"},
+		`{"id":"m-1","status":"ODD","messages":[{"status":"QUEUED"}]}`:      {},
 	} {
 		r, err := decoder(t, overlay).Decode([]byte(body))
 		require.NoError(t, err)

@@ -209,6 +209,7 @@ func (e pageError) Is(target error) bool { return target == ErrPage }
 const (
 	errNoRows    = pageError("the response holds no list at any path of the contract (sms.list.items)")
 	errElsewhere = pageError("the response links to a next page that is not at the base URL")
+	errOtherPath = pageError("the response links to a next page at another path, where a POST could do more than list")
 	errQuery     = pageError("the response links to a next page with a query that cannot be parsed")
 	errNoCursor  = pageError("the last row of the page has no cursor where the contract's paging looks for it (sms.list.page.next)")
 )
@@ -326,6 +327,9 @@ func (l *List) followLink(text string) (wire.Position, error) {
 	link, err := l.url.Parse(text)
 	if err != nil || !sameOrigin(link, l.url) || link.User != nil {
 		return wire.Position{}, errElsewhere
+	}
+	if l.method == "POST" && link.EscapedPath() != l.url.EscapedPath() { //nolint:usestdlibvars // this package knows no net/http
+		return wire.Position{}, errOtherPath
 	}
 	if _, err := url.ParseQuery(link.RawQuery); err != nil {
 		return wire.Position{}, errQuery

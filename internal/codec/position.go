@@ -85,7 +85,7 @@ func (l *List) ParsePosition(text string, pageSize int) (at wire.Position, seen 
 	if p.Link != "" {
 		var err error
 		if at, err = l.followLink(p.Link); err != nil {
-			return at, nil, "holds a link that is not at the base URL"
+			return at, nil, "holds a link that leads away from the listing"
 		}
 	}
 	for i := 0; i < len(p.Seen); i += 8 {

@@ -69,3 +69,23 @@ func FuzzParsePosition(f *testing.F) {
 		}
 	})
 }
+
+// A POST elsewhere may send a message.
+func TestLinksOfAListingByPOSTStayAtItsPath(t *testing.T) {
+	t.Parallel()
+	for method, want := range map[string]bool{"GET": true, "POST": false} {
+		c := parse(t, `{"sms.list": {"method": "`+method+`", "path": "/list", "paging": {"by": "cursor"}, "page": {"next": ["next"]}}}`)
+		target, err := url.Parse("https://service.example.com/v1/list")
+		require.NoError(t, err)
+		list := codec.CompileList(c, &c.SMSList, target, nil)
+		for link, isOwn := range map[string]bool{
+			"/v1/list?after=2": true, "?after=2": true, "https://service.example.com/v1/list?after=2": true,
+			"/v1/sms/send?to=1&text=a": false, "/v1/list/../sms/send?to=1": false, "https://service.example.com/v1/sms/send?to=1": false,
+		} {
+			_, _, reason := list.ParsePosition(`{"link":"`+link+`"}`, 0)
+			assert.Equal(t, isOwn || want, reason == "", "%s %s: %s", method, link, reason)
+			_, _, err := list.Decode([]byte(`{"data":[{"id":"a"}],"next":"`+link+`"}`), wire.Position{}, 0, nil)
+			assert.Equal(t, isOwn || want, err == nil, "%s %s: %v", method, link, err)
+		}
+	}
+}

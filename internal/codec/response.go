@@ -112,6 +112,8 @@ func (s *Send) judge(r *Response, doc string, found []value) {
 			r.Class, _ = table.Meaning(s.failures.errs.Classes, r.Code, false)
 		}
 	case r.Doubt != "":
+	case accepted >= 0 && s.refusesElsewhere(doc, found):
+		r.Doubt = "the response has two statuses, of which one refuses the message (accepted, refused)"
 	case status.kind != absent && accepted < 0:
 		r.Doubt = "the response has a status that is no word of the contract (accepted, refused)"
 	case r.ID == "":
@@ -120,6 +122,14 @@ func (s *Send) judge(r *Response, doc string, found []value) {
 	if r.Refused {
 		r.Doubt = ""
 	}
+}
+
+// refusesElsewhere reports whether any status, not only the first, is a word that refuses.
+func (s *Send) refusesElsewhere(doc string, found []value) bool {
+	_, word := pick(doc, found, s.places.status, func(v value, word string) bool {
+		return v.scalar() && table.Match(s.op.Refused, word, true) > table.Match(s.op.Accepted, word, true)
+	})
+	return word != ""
 }
 
 // isID reports whether a value can be the ID of a message.

@@ -5,29 +5,37 @@ package randomcontract
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 // Overlay returns the overlay of a seed. It is valid, and holds no secret.
 func Overlay(seed uint64) []byte {
 	d := drawer{rand.New(rand.NewPCG(seed, 0))} //nolint:gosec // what is drawn is no secret
-	smsSend := d.send("sms", "from", "to", "text", "callback", "reference")
-	text, err := json.MarshalIndent(object{
-		"auth":             d.auth(),
-		"headers":          d.headers("X-Common"),
-		"errors":           d.errors(),
-		"sms.send":         smsSend,
-		"sms.list":         d.list(),
-		"chatapp1.send":    d.chatApp1(),
-		"chatapp2.send":    d.chatApp2(),
-		"webhook.sms":      d.webhook("id", "from", "to", "text", "time", "reference", "operator", "keyword"),
-		"webhook.chatapp1": d.chatWebhook(),
-		"webhook.chatapp2": d.chatWebhook(),
-		"webhook.delivery": d.delivery(),
-	}, "", "  ")
+	overlay := object{"headers": d.headers("X-Common")}
+	for name, section := range contract.Default().Table().Sections() {
+		switch section := section.(type) {
+		case table.Auth:
+			overlay[name] = d.auth()
+		case table.Errors:
+			overlay[name] = d.errors(section)
+		case table.Send:
+			overlay[name] = d.send(strings.TrimSuffix(name, ".send"), section)
+		case table.List:
+			overlay[name] = d.list(section)
+		case table.Webhook:
+			overlay[name] = d.webhook(section)
+		case table.Delivery:
+			overlay[name] = d.delivery(section)
+		}
+	}
+	text, err := json.MarshalIndent(overlay, "", "  ")
 	if err != nil {
 		panic("randomcontract: " + err.Error()) // maps, lists and plain values
 	}
@@ -93,12 +101,10 @@ func (d drawer) words(n int, first string) []string {
 	return all
 }
 
-func (d drawer) errors() object {
+func (d drawer) errors(section table.Errors) object {
 	name, in := d.style(), d.within("errors.0", "errorDetails", "fault.detail")
 	classes := object{}
-	for i, class := range []string{
-		"unauthorized", "rateLimited", "insufficientBalance", "duplicate", "notFound", "unavailable", "invalid",
-	} {
+	for i, class := range keys(section.Classes) {
 		classes[class] = d.words(1+d.IntN(2), pick(d, "E", "9", "err.")+fmt.Sprint(i+1, "x"))
 	}
 	return object{
@@ -108,18 +114,25 @@ func (d drawer) errors() object {
 	}
 }
 
-// send draws an operation that sends, of the fields that it has.
-func (d drawer) send(name string, fields ...string) object {
+// send draws an operation that sends.
+func (d drawer) send(name string, op table.Send) object {
 	encoding := pick(d, "json", "json", "form", "query")
 	rename, in := d.style(), func(s string) string { return s }
 	if encoding == "json" {
 		in = d.within("message", "messages.0", "payload.attributes")
 	}
 	names := object{}
-	for _, concept := range fields {
-		names[concept] = in(rename(concept))
-		if encoding == "json" && concept == "to" && d.chance(3) {
+	for _, concept := range keys(op.Fields) {
+		switch {
+		case op.Wrap != nil:
+			// The message itself has members that some styles would make of a concept.
+			names[concept] = "x" + in(rename(concept))
+		case encoding == "json" && concept == "to" && d.chance(3):
 			names[concept] = rename(concept) + ".0"
+		case concept == "video" && d.chance(4):
+			names[concept] = ""
+		default:
+			names[concept] = in(rename(concept))
 		}
 	}
 	constants := object{}
@@ -145,46 +158,34 @@ func (d drawer) send(name string, fields ...string) object {
 	}
 	answer, at := d.style(), d.within("result", "messages.0", "data.receipt")
 	response := object{}
-	for _, concept := range []string{"id", "request", "reference", "parts", "unitCost", "cost", "currency", "balance", "operator"} {
+	for _, concept := range keys(op.Response) {
 		response[concept] = []string{at(answer(concept)), "elsewhere." + concept}
 	}
-	response["status"] = []string{at(answer("status"))}
+	response["status"] = response["status"].([]string)[:1]
 	if d.chance(4) {
 		response["status"], refused = []string{}, []string{}
 	}
-	return object{
+	drawn := object{
 		"path": "/" + pick(d, "v1/", "api/2/", "") + name + pick(d, "/send", "/messages.json", ""), "encoding": encoding,
 		"headers": pick(d, object{}, object{"X-Operation": name}, object{"X-Common": "other", "X-Drop": ""}),
 		"fields":  names, "constants": constants, "with": with, "response": response,
 		"accepted": accepted, "refused": refused, "scale": pick(d, 0, 0, -2, -4, -6, 1), "negate": d.chance(4),
 		"time": d.timeForm(), "zone": d.zone(),
 	}
+	if op.TTL != "" {
+		drawn["ttl"] = pick(d, "s", "ms", "m")
+	}
+	if op.Wrap != nil {
+		drawn["wrap"] = pick(d, "", "wrapped")
+		if encoding == "json" && d.chance(3) {
+			drawn["wrap"] = "wrapped.inner"
+		}
+	}
+	return drawn
 }
 
-func (d drawer) chatApp1() object {
-	op := d.send(
-		"chatapp1", "channel", "to", "text", "image", "video", "thumbnail", "duration", "size", "caption", "url", "template", "params",
-		"language", "ttl", "fallbackFrom", "fallbackText", "callback", "reference",
-	)
-	op["ttl"] = pick(d, "s", "ms", "m")
-	if d.chance(4) {
-		op["fields"].(object)["video"], op["fields"].(object)["thumbnail"] = "", ""
-	}
-	return op
-}
-
-func (d drawer) chatApp2() object {
-	op := d.send("chatapp2", "ttl", "fallbackFrom", "fallbackText", "callback", "reference")
-	for concept, name := range op["fields"].(object) {
-		// The message itself has members that some styles would make of a concept.
-		op["fields"].(object)[concept] = "x" + name.(string)
-	}
-	op["ttl"], op["wrap"] = pick(d, "s", "ms", "m"), pick(d, "", "wrapped")
-	if op["encoding"] == "json" && d.chance(3) {
-		op["wrap"] = "wrapped.inner"
-	}
-	return op
-}
+// keys returns the concepts of a map in their order, so that a seed draws the same each time.
+func keys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 func (d drawer) timeForm() string {
 	return pick(d, "rfc3339ms", "rfc3339", "unix", "unixms", "datetime", "rfc1123", "rfc2822")
@@ -197,7 +198,7 @@ func (d drawer) layouts() []string {
 	return pick(d, []string{}, []string{}, []string{"02/01/2006 15:04:05"}, []string{"Jan 2 2006 3:04:05PM -0700", "2006.01.02"})
 }
 
-func (d drawer) list() object {
+func (d drawer) list(op table.List) object {
 	method, encoding := "GET", "query"
 	if d.chance(2) {
 		method, encoding = "POST", pick(d, "json", "form", "query")
@@ -207,9 +208,7 @@ func (d drawer) list() object {
 		in = d.within("filter", "query.conditions", "where.0")
 	}
 	params := object{}
-	for _, concept := range []string{
-		"createdAfter", "createdBefore", "id", "reference", "request", "category", "from", "to", "status", "sortBy", "order",
-	} {
+	for _, concept := range keys(op.Params) {
 		params[concept] = in(rename(concept))
 	}
 	for _, concept := range []string{"page", "pageSize", "offset", "cursor"} {
@@ -221,15 +220,12 @@ func (d drawer) list() object {
 	}
 	answer, at := d.style(), d.within("meta", "page.facts", "links.0")
 	page := object{}
-	for _, concept := range []string{"total", "pages", "number", "size", "hasNext", "next"} {
+	for _, concept := range keys(op.Page) {
 		page[concept] = []string{at(answer(concept))}
 	}
 	row, inRow := d.style(), d.within("data", "parts.0", "a.b")
 	record := object{}
-	for _, concept := range []string{
-		"id", "request", "reference", "category", "from", "to", "text", "parts", "price", "currency", "created", "sent", "sendStatus",
-		"deliveryStatus", "operator", "country", "description",
-	} {
+	for _, concept := range keys(op.Record) {
 		record[concept] = []string{inRow(row(concept)), "elsewhere." + concept}
 	}
 	items := []string{pick(d, "rows", "result.messages", "list.0.rows"), "other"}
@@ -254,13 +250,13 @@ func (d drawer) list() object {
 }
 
 // webhook draws a callback. Its names can be paths, which a query has as they are.
-func (d drawer) webhook(concepts ...string) object {
+func (d drawer) webhook(section table.Webhook) object {
 	rename, in := d.style(), d.within("message", "contact.0", "a.b")
 	if d.chance(2) {
 		in = func(s string) string { return s }
 	}
 	params := object{}
-	for _, concept := range concepts {
+	for _, concept := range keys(section.Params) {
 		params[concept] = []string{in(rename(concept)), "other." + concept}
 	}
 	return object{
@@ -271,17 +267,10 @@ func (d drawer) webhook(concepts ...string) object {
 	}
 }
 
-func (d drawer) chatWebhook() object {
-	return d.webhook(
-		"id", "from", "to", "text", "time", "reference", "name", "kind", "mediaURL", "mediaID", "mimeType", "caption", "fileName",
-		"latitude", "longitude", "json",
-	)
-}
-
-func (d drawer) delivery() object {
-	hook := d.webhook("id", "reference", "status", "time", "kind", "from", "to")
+func (d drawer) delivery(section table.Delivery) object {
+	hook := d.webhook(section.Webhook)
 	statuses := object{}
-	for i, status := range []string{"delivered", "read", "queued", "sent", "failed", "expired", "rejected"} {
+	for i, status := range keys(section.Statuses) {
 		statuses[status] = pick(d, []string{strconv.Itoa(i + 1)}, d.words(2, strings.ToUpper(status)))
 	}
 	hook["statuses"] = statuses
@@ -293,7 +282,7 @@ func (d drawer) delivery() object {
 		open, end = "__", "__"
 	}
 	placeholders := object{}
-	for _, concept := range []string{"status", "id", "reference", "time", "kind", "from", "to"} {
+	for _, concept := range keys(section.Placeholders) {
 		placeholders[concept] = open + strings.ToLower(concept) + end
 		if d.chance(6) && !slices.Contains([]string{"id", "status"}, concept) {
 			placeholders[concept] = ""

@@ -68,7 +68,7 @@ func headerFault(name string) string {
 		return "is not the name of a header"
 	}
 	switch strings.ToLower(name) {
-	case "accept", "accept-encoding", "connection", "content-encoding", "content-length", "content-type", "expect", "host",
+	case "accept", "accept-encoding", "cache-control", "connection", "content-encoding", "content-length", "content-type", "expect", "host",
 		"keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade", "user-agent":
 		return "names a header that the client or net/http writes itself"
 	case "idempotency-key", "x-idempotency-key":

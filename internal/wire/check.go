@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
+	"reflect"
 	"strconv"
 	"strings"
 	"unicode"
@@ -41,6 +42,16 @@ func CheckRecipient(number string) string {
 		return fmt.Sprintf("%sgot %d digits", allowed, len(digits))
 	}
 	return ""
+}
+
+// CheckValue returns what is wrong with a member of a sealed interface, or "". A pointer compiles, but would escape a type switch
+// over values.
+func CheckValue(member any) string {
+	if reflect.TypeOf(member).Kind() != reflect.Pointer {
+		return ""
+	}
+	name := strings.TrimPrefix(fmt.Sprintf("%T", member), "*")
+	return "must be a value, not a pointer: " + name + "{…}, not &" + name + "{…}"
 }
 
 // CheckUTF8 returns what is wrong with a text that is not valid UTF-8, or "". Encoding/json would replace the invalid bytes, and

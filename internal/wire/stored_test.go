@@ -24,11 +24,11 @@ func TestStoreRoundTrip(t *testing.T) {
 			At: time.Date(2026, 10, 3, 14, 44, 23, 0, time.UTC), TTL: 90 * time.Second, Untagged: "x",
 		},
 	} {
-		data, err := wire.EncodeStored(wire.FieldsToStore(&message))
+		data, err := wire.Store(&message, nil)
 		require.NoError(t, err)
 		assert.Equal(t, want, string(data))
 		var again stored
-		require.NoError(t, wire.DecodeStored(data, wire.StoredFields(&again)))
+		require.NoError(t, wire.Restore(data, &again, nil))
 		assert.True(t, message.At.Equal(again.At))
 		assert.Equal(t, message.Untagged, again.Untagged)
 	}
@@ -37,8 +37,8 @@ func TestStoreRoundTrip(t *testing.T) {
 func TestDecodeStoredSaysWhatIsAllowed(t *testing.T) {
 	t.Parallel()
 	var message stored
-	err := wire.DecodeStored([]byte(`{"at":"s3cret"}`), wire.StoredFields(&message))
+	err := wire.Restore([]byte(`{"at":"s3cret"}`), &message, nil)
 	assert.EqualError(t, err, `"at" must be a time such as "2026-10-03T14:44:23Z"`)
-	err = wire.DecodeStored([]byte(`{"ttl":"s3cret"}`), wire.StoredFields(&message))
+	err = wire.Restore([]byte(`{"ttl":"s3cret"}`), &message, nil)
 	assert.EqualError(t, err, `"ttl" must be a duration such as "1m30s"`)
 }

@@ -73,9 +73,10 @@ func TestEventRoundTrip(t *testing.T) {
 	}
 	messages["delivery without JSON"] = webhook.DeliveryReport{ID: "out-1", RawQuery: "\xff"}
 	for name, sample := range messagingtest.InboundSamples() {
-		one, _, err := receiver.ParseChatApp1(messagingtest.ChatApp1Request("/", sample))
+		one, _, err := receiver.ParseChatApp1(messagingtest.ChatAppRequest("/", sample))
 		require.NoError(t, err, name)
-		two, _, err := receiver.ParseChatApp2(messagingtest.ChatApp2Request("/", sample))
+		sample.Channel = messagingtest.ChannelChatApp2
+		two, _, err := receiver.ParseChatApp2(messagingtest.ChatAppRequest("/", sample))
 		require.NoError(t, err, name)
 		for i, m := range append(one, two...) {
 			messages[fmt.Sprint(name, i)] = m

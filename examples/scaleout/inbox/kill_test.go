@@ -29,7 +29,7 @@ func event(number int) string {
 	case 1: // without an ID: identified by its parameters and time
 		r = messagingtest.SMSRequest(hook(inbox.SMSPath), messagingtest.InboundSMS{From: "639171234567", Text: text, ReceivedAt: at})
 	case 2:
-		r = messagingtest.ChatApp2Request(hook(inbox.ChatApp2Path), messagingtest.InboundChatApp{ID: fmt.Sprint("in-", number), From: "639171234567", Text: text})
+		r = messagingtest.ChatAppRequest(hook(inbox.ChatApp2Path), messagingtest.InboundChatApp{Channel: messagingtest.ChannelChatApp2, ID: fmt.Sprint("in-", number), From: "639171234567", Text: text})
 	default:
 		r = messagingtest.DeliveryRequest(hook(inbox.DeliveryPath), messagingtest.DeliveryReport{ID: fmt.Sprint("out-", number), ReferenceID: text, Status: "delivered"})
 	}

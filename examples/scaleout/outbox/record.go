@@ -50,8 +50,8 @@ type Record struct {
 	Reference string `json:"reference"`
 	// MessageID is the service's ID of an accepted message.
 	MessageID string `json:"messageId,omitempty"`
-	// Overtaken lists the attempts that ended after a later one had started. If there are any, the message may have been sent more than
-	// once.
+	// Overtaken lists the attempts that were still unknown when the message was queued again, and those that ended after a later one
+	// had started. If there are any, the message may have been sent more than once.
 	Overtaken []Overtaken `json:"overtaken,omitempty"`
 	// Reason says why the message is in this state. It holds nothing of the message.
 	Reason string `json:"reason,omitempty"`
@@ -59,7 +59,7 @@ type Record struct {
 	Line json.RawMessage `json:"line,omitempty"`
 }
 
-// Overtaken is an attempt that ended after a later one had started.
+// Overtaken is an attempt that another one followed before it had a verdict.
 type Overtaken struct {
 	Attempt int `json:"attempt"`
 	// State is how it ended: Accepted, Refused, Queued if nothing was processed, or Unknown.

@@ -207,7 +207,7 @@ func Follow(ctx context.Context, c *engine.Connection) iter.Seq2[Entry, error] {
 func follow(ctx context.Context, c *engine.Connection, yield func(Entry, error) bool) error {
 	// A pull consumer: the engine sends no more than this process has asked for.
 	consumer, err := c.JetStream.OrderedConsumer(ctx, c.BucketStream(engine.Records), jetstream.OrderedConsumerConfig{
-		DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy,
+		DeliverPolicy: jetstream.DeliverAllPolicy, // a subject has one message,
 	})
 	if err != nil {
 		return err

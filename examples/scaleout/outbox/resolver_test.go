@@ -47,7 +47,7 @@ func TestResolveAllSelectsByReason(t *testing.T) {
 	r := newRig(t, engine.Setup{})
 	resolver, err := NewResolver(t.Context(), r.engine, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
-	const n = 300
+	const n = 60
 	for i := range n {
 		r.forceRecord(testSMS(t, i), Record{State: Refused, Attempt: 1, Reason: "HTTP 401, unauthorized"})
 		r.forceRecord(testChatApp1(t, i), Record{State: Parked, Attempt: 1, Reason: "HTTP 503"})

@@ -3,6 +3,7 @@ package outbox
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	messaging "github.com/messaging-service/messaging-go"
@@ -44,6 +45,7 @@ func (d *delivery) settle(ctx context.Context, e Entry) (step, error) {
 	case absent && d.options.Resend && elapsed > d.options.SendTimeout+d.options.SettleWindow:
 		d.metrics.Count("scaleout_resends_total")
 		next := e.withState(Queued, "not listed by the end of the settle window: sent again").onLane(string(d.message.priority))
+		next.Overtaken = append(slices.Clip(next.Overtaken), Overtaken{Attempt: e.Attempt, State: Unknown}) // nobody else may notice
 		_, _, err = d.records.swap(ctx, e, next)
 		return reread, err
 	case elapsed > d.options.SettleFor:

@@ -52,7 +52,8 @@ func TestWorkerWritesNothingAfterItsTime(t *testing.T) {
 	r.waitFor(m, Sending)
 	r.start(options)
 	record := r.waitFor(m, Accepted)
-	require.Eventually(t, func() bool { return len(r.record(m).Overtaken) == 1 }, 30*time.Second, 10*time.Millisecond, "nobody is told of the attempt that was overtaken")
+	require.Len(t, record.Overtaken, 1, "nobody is told that it was sent again")
+	require.Eventually(t, func() bool { return len(r.record(m).Overtaken) == 2 }, 30*time.Second, 10*time.Millisecond, "nobody is told how the overtaken attempt ended")
 	assert.Equal(t, 1, r.sendCount(m), "the request was written after its time")
 	assert.Equal(t, 2, record.Attempt)
 }
@@ -85,9 +86,10 @@ func TestOvertakenAttemptFlagsRecord(t *testing.T) {
 	stopSlow := r.run(slow)
 	r.waitFor(m, Sending)
 	stop := r.start(options)
-	require.Eventually(t, func() bool { return len(r.record(m).Overtaken) == 1 }, 30*time.Second, 10*time.Millisecond)
-	assert.Equal(t, Unknown, r.record(m).Overtaken[0].State)
-	assert.Equal(t, 1, int(slow.metrics.Value("scaleout_alarms_total", "kind", "overtaken")))
+	require.Eventually(t, func() bool { return slow.metrics.Value("scaleout_alarms_total", "kind", "overtaken") > 0 }, 30*time.Second, 10*time.Millisecond)
+	for _, overtaken := range r.record(m).Overtaken {
+		assert.Equal(t, Unknown, overtaken.State)
+	}
 	assert.Greater(t, r.sendCount(m), 1, "Resend can send twice if the service lists late")
 
 	stop()

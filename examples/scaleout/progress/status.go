@@ -24,7 +24,7 @@ type Status struct {
 	// Messages counts the messages by state. Total counts all messages.
 	Messages map[outbox.State]int
 	Total    int
-	// PossibleDuplicates counts the messages that may have been sent more than once: an attempt ended after another had started.
+	// PossibleDuplicates counts the messages that may have been sent more than once: an attempt had no verdict when another started.
 	PossibleDuplicates int
 	// Unreadable counts the records that cannot be read.
 	Unreadable int

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -167,3 +168,19 @@ func lacks(t *testing.T, page, unwanted string, where ...any) {
 
 // count returns how often the HTML of a page has a text, as it is written.
 func count(page, text string) int { return strings.Count(page, text) }
+
+// exchange returns an exchange when it has ended: a client may have the response before.
+func (r *rig) exchange(id int) Exchange {
+	r.t.Helper()
+	var found Exchange
+	require.Eventually(r.t, func() bool {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		i := slices.IndexFunc(r.traffic, func(x *Exchange) bool { return x.ID == id })
+		if i >= 0 {
+			found = r.shown(r.traffic[i])
+		}
+		return i >= 0
+	}, 30*time.Second, 5*time.Millisecond)
+	return found
+}

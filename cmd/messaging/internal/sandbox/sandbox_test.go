@@ -349,5 +349,6 @@ func TestSandboxSpeaksTheContract(t *testing.T) {
 	require.NoError(t, err)
 	r.settled(receipt.ID, func(m Message) bool { return len(m.Calls) == 1 && !m.Pending })
 	assert.Equal(t, "DELIVRD", r.hook.requests()[0].URL.Query().Get("s"), "the word of the contract")
+	r.exchange(1)
 	contains(t, r.page("page/traffic?exchange=1"), "<code><bdi>body</bdi></code></td><td>text</td>")
 }

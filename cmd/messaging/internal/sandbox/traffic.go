@@ -60,7 +60,7 @@ type exchangeKey struct{}
 
 // Serve passes a request to the service and takes it down.
 func (s *Sandbox) serve(w http.ResponseWriter, r *http.Request) {
-	x := &Exchange{At: time.Now(), Direction: "request", Method: r.Method}
+	x := &Exchange{ID: s.nextExchange(), At: time.Now(), Direction: "request", Method: r.Method}
 	request := &tail{ReadCloser: r.Body}
 	header := r.Header.Clone()
 	header.Set("Host", r.Host)
@@ -73,6 +73,14 @@ func (s *Sandbox) serve(w http.ResponseWriter, r *http.Request) {
 		s.finish(x, target, header, request, response)
 	}()
 	s.service.ServeHTTP(response, r)
+}
+
+// nextExchange returns an ID: exchanges are numbered as they begin.
+func (s *Sandbox) nextExchange() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.serial++
+	return s.serial
 }
 
 // arrived takes down what the service says about a request.
@@ -139,8 +147,6 @@ func (s *Sandbox) finish(x *Exchange, target string, header http.Header, request
 
 // enter adds an exchange and drops the oldest. The caller holds mu.
 func (s *Sandbox) enter(x *Exchange) {
-	s.serial++
-	x.ID = s.serial
 	s.traffic = append(s.traffic, x)
 	if len(s.traffic) > maxExchanges {
 		s.traffic = slices.Clone(s.traffic[len(s.traffic)-maxExchanges:])
@@ -149,7 +155,8 @@ func (s *Sandbox) enter(x *Exchange) {
 
 // outgoing takes down a call of a webhook. The caller holds mu.
 func (s *Sandbox) outgoing(reply messagingtest.Reply, about string, secrets []string, began time.Time) *Exchange {
-	x := &Exchange{At: began, Direction: "callback", About: about, Millis: millis(reply.Took), Try: reply.Attempt, Status: reply.StatusCode}
+	s.serial++
+	x := &Exchange{ID: s.serial, At: began, Direction: "callback", About: about, Millis: millis(reply.Took), Try: reply.Attempt, Status: reply.StatusCode}
 	if reply.Err != nil {
 		x.Error = strings.TrimPrefix(reply.Err.Error(), "messagingtest: ")
 	}

@@ -75,10 +75,7 @@ func TestHintTakesTheRequest(t *testing.T) {
 				return
 			}
 			require.GreaterOrEqual(t, status, 400)
-			var got struct{ Exchanges []Exchange }
-			r.api(http.MethodGet, "traffic", "", &got)
-			require.Len(t, got.Exchanges, 1)
-			x := got.Exchanges[0]
+			x := r.exchange(1)
 			assert.NotEmpty(t, x.Reason)
 			assert.JSONEq(t, tc.want, x.Hint)
 			contains(t, r.page("page/traffic?exchange=1"), "A contract with this line would take it")
@@ -95,10 +92,8 @@ func TestTrafficShowsConceptsAndCurl(t *testing.T) {
 	r := newRig(t, Config{})
 	_, err := r.client().SMS.Send(t.Context(), sms.Message{From: "ACME", To: ana, Text: "It's 5 o'clock"})
 	require.NoError(t, err)
-	var got struct{ Exchanges []Exchange }
-	r.api(http.MethodGet, "traffic", "", &got)
-	require.Len(t, got.Exchanges, 1)
-	x := got.Exchanges[0]
+	r.messages(1)
+	x := r.exchange(1)
 	concepts := map[string]string{}
 	for _, m := range x.Matches {
 		concepts[m.Where+" "+m.Name] = m.Concept

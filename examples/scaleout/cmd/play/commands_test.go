@@ -37,10 +37,10 @@ func bare() []string {
 func TestPlay(t *testing.T) {
 	t.Parallel()
 	c := &campaign{t: t, workers: &launcher{environment: append(bare(), asCommand+"=1")}}
-	output, status := c.command("", "-messages=90", "-rate=0", "-workers=2")
+	output, status := c.command("", "-messages=60", "-rate=0", "-workers=2")
 	assert.Equal(t, 0, status, output)
-	assert.Contains(t, output, "90 queued, 0 known, 0 bad")
-	assert.Contains(t, output, "0 queued, 90 known, 0 bad")
+	assert.Contains(t, output, "60 queued, 0 known, 0 bad")
+	assert.Contains(t, output, "0 queued, 60 known, 0 bad")
 	assert.Contains(t, output, "the verdicts match the messages that the service received")
 }
 
@@ -182,7 +182,7 @@ func TestVerdictMatchesLedger(t *testing.T) {
 
 func TestEnqueueCompletesKilledLoad(t *testing.T) {
 	t.Parallel()
-	const n = 1000
+	const n = 400
 	c := newCampaign(t, engine.Setup{}, startedEngine(t).URL())
 	program, err := os.Executable()
 	require.NoError(t, err)

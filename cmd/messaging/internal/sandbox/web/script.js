@@ -149,8 +149,8 @@
     $(".sr", live).textContent = live.title;
   }
 
-  // Pages are refreshed at most every 250 ms, and once more after the last change.
-  let due = false, last = 0, timer = 0;
+  // Pages are refreshed at most every 250 ms, less often if that takes long, and once more after the last change.
+  let due = false, last = 0, took = 0, timer = 0;
   function refresh() {
     due = true;
     if (timer) return;
@@ -158,9 +158,11 @@
       timer = 0;
       if (document.hidden) return;
       due = false;
-      last = Date.now();
+      const began = Date.now();
       await show(location.href);
-    }, Math.max(0, 250 - (Date.now() - last)));
+      last = Date.now();
+      took = last - began;
+    }, Math.max(0, Math.max(250, 3 * took) - (Date.now() - last)));
   }
   document.addEventListener("visibilitychange", () => {
     if (!document.hidden && due) refresh();

@@ -1,0 +1,253 @@
+package doctor
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	mathrand "math/rand/v2"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/messaging-service/messaging-go/internal/table"
+	"github.com/messaging-service/messaging-go/messagingtest"
+)
+
+// scrambler replaces values by others of the same shape, the same value by the same everywhere. It keeps times, small numbers, and
+// the words of the contract.
+type scrambler struct {
+	secrets   []string
+	words     []string        // of the contract, and prefixes
+	sensitive map[string]bool // values that are never kept: numbers and texts of messages
+	base      *url.URL
+	key       [2]uint64
+	replaced  map[string]string
+	taken     map[string]bool
+}
+
+func newScrambler(t *table.Table, base *url.URL, secrets []string, sensitive map[string]bool) *scrambler {
+	s := &scrambler{
+		secrets: secrets, sensitive: sensitive, base: base, replaced: map[string]string{}, taken: map[string]bool{},
+	}
+	var key [16]byte
+	_, _ = rand.Read(key[:]) // never fails
+	for i, b := range key {
+		s.key[i/8] = s.key[i/8]<<8 | uint64(b)
+	}
+	s.words = slices.Concat(t.SMSSend.Accepted, t.SMSSend.Refused, t.Errors.Success)
+	for _, lists := range []map[string][]string{t.Errors.Classes, t.WebhookDelivery.Statuses} {
+		for _, list := range lists {
+			s.words = append(s.words, list...)
+		}
+	}
+	for _, order := range t.SMSList.Orders {
+		s.words = append(s.words, order)
+	}
+	return s
+}
+
+// value returns what stands in the place of a text, which is a time if it looks like one and asTime says that it may be one.
+func (s *scrambler) value(text string, asTime bool) string {
+	const small, smallAmount = 2, 6
+	for _, secret := range s.secrets {
+		if strings.Contains(text, secret) {
+			return "REDACTED"
+		}
+	}
+	switch {
+	case text == "" || s.replaced[text] != "":
+		return s.replaced[text]
+	case s.sensitive[text]:
+	case isCode(text) && table.Match(s.words, text, true) >= 0, text == "true", text == "false":
+		return text
+	case isDecimal.MatchString(text) && (len(text) <= small || strings.Contains(text, ".") && len(text) <= smallAmount):
+		return text
+	case timeForm(text) != "" && (asTime || !isDecimal.MatchString(text)):
+		return text
+	case isURL.MatchString(text) || strings.HasPrefix(text, "/") || strings.HasPrefix(text, "?"):
+		return s.link(text)
+	}
+	const tries = 100
+	var other string
+	for i := range tries {
+		if other = s.scramble(text, i); !s.taken[other] && other != text {
+			break
+		}
+	}
+	s.replaced[text], s.taken[other] = other, true
+	return other
+}
+
+// link returns a link with other values in its query. One to the service stays a link to the service, wherever that is.
+func (s *scrambler) link(text string) string {
+	u, err := url.Parse(text)
+	if err != nil || u.Host != "" && u.Host != s.base.Host {
+		return "https://example.com/" + s.scramble("link", len(s.taken))
+	}
+	return (&url.URL{Path: u.Path, RawPath: u.RawPath, RawQuery: s.values(u.Query()).Encode()}).String()
+}
+
+// scramble returns a text with other letters and digits, as they follow from the key, the text and the try.
+func (s *scrambler) scramble(text string, try int) string {
+	hash := fnv.New64a()
+	_, _ = hash.Write([]byte(text))
+	random := mathrand.New(mathrand.NewPCG(s.key[0]^hash.Sum64(), s.key[1]+uint64(try))) //nolint:gosec // the key is random
+	const digits, lower, upper, wideRune = "123456789", "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ", 0x800
+	pick := func(from string) rune { return rune(from[random.IntN(len(from))]) }
+	return strings.Map(func(r rune) rune {
+		switch {
+		case '0' <= r && r <= '9':
+			return pick(digits)
+		case 'a' <= r && r <= 'z':
+			return pick(lower)
+		case 'A' <= r && r <= 'Z':
+			return pick(upper)
+		case r < unicode.MaxASCII:
+			return r
+		case r < wideRune:
+			return 'é'
+		default:
+			return '世'
+		}
+	}, text)
+}
+
+func (s *scrambler) values(v url.Values) url.Values {
+	if len(v) == 0 {
+		return nil
+	}
+	changed := url.Values{}
+	for name, values := range v {
+		for _, value := range values {
+			name = s.name(name)
+			changed[name] = append(changed[name], s.value(value, true))
+		}
+	}
+	return changed
+}
+
+func (s *scrambler) name(name string) string {
+	if isPlainName(strings.NewReplacer(".", "", "[", "", "]", "", "$", "").Replace(name)) && !s.sensitive[name] {
+		return name
+	}
+	return s.value(name, false)
+}
+
+// json replaces the values of a document. asTime says that the value may be a number of seconds.
+func (s *scrambler) json(value any, asTime bool) any {
+	switch v := value.(type) {
+	case string:
+		return s.value(v, asTime)
+	case json.Number:
+		const small = 4
+		if len(v) <= small && !s.sensitive[v.String()] {
+			return v
+		}
+		changed := s.value(v.String(), asTime)
+		if !json.Valid([]byte(changed)) {
+			changed = "0"
+		}
+		return json.Number(changed)
+	case []any:
+		for i := range v {
+			v[i] = s.json(v[i], asTime)
+		}
+	case map[string]any:
+		changed := make(map[string]any, len(v))
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			changed[s.name(name)] = s.json(v[name], saysTime(name))
+		}
+		return changed
+	}
+	return value
+}
+
+// saysTime reports whether a name is one of a time.
+func saysTime(name string) bool {
+	g := guesser{known: set("time date at on created sent received timestamp stamp submitted queued updated delivered done")}
+	for _, word := range g.split(name) {
+		if g.known[word] {
+			return true
+		}
+	}
+	return false
+}
+
+// body returns a body as a fixture has it.
+func (s *scrambler) body(raw []byte, contentType string) messagingtest.RecordedBody {
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	var value any
+	switch {
+	case len(raw) == 0:
+		return messagingtest.RecordedBody{}
+	case decoder.Decode(&value) == nil && json.Valid(raw):
+		return messagingtest.RecordedBody{JSON: json.RawMessage(encode(s.json(value, false)))}
+	case strings.Contains(contentType, "form-urlencoded"):
+		if form, err := url.ParseQuery(string(raw)); err == nil {
+			return messagingtest.RecordedBody{Text: s.values(form).Encode()}
+		}
+	}
+	tag := "<html>"
+	if raw = bytes.TrimSpace(raw); len(raw) == 0 || raw[0] != '<' {
+		tag = "not JSON: "
+	}
+	return messagingtest.RecordedBody{Text: fmt.Sprintf("%s%d bytes", tag, len(raw))}
+}
+
+func header(h http.Header) http.Header {
+	kept := http.Header{}
+	for _, name := range []string{"Content-Type", "Retry-After"} {
+		if value := h.Get(name); value != "" {
+			kept.Set(name, value)
+		}
+	}
+	return kept
+}
+
+// fixture returns an exchange as messagingtest.Replay reads it.
+func (s *scrambler) fixture(x *exchange) messagingtest.Exchange {
+	path := strings.TrimPrefix(x.url.EscapedPath(), strings.TrimSuffix(s.base.EscapedPath(), "/"))
+	for _, secret := range s.secrets {
+		path = strings.ReplaceAll(path, secret, "REDACTED")
+	}
+	return messagingtest.Exchange{
+		Operation: x.operation,
+		Request: messagingtest.RecordedRequest{
+			Method: x.method, Path: path, Query: s.values(x.url.Query()), Header: header(x.request),
+			RecordedBody: s.body(x.sent, x.request.Get("Content-Type")),
+		},
+		Response: messagingtest.RecordedResponse{
+			Status: x.status, Header: header(x.response), RecordedBody: s.body(x.body.Bytes(), x.response.Get("Content-Type")),
+		},
+	}
+}
+
+// write writes the exchanges that have a whole response to a folder, and returns how many.
+func (s *scrambler) write(dir string, exchanges []*exchange) (written int, err error) {
+	for _, x := range exchanges {
+		if x.status < http.StatusOK || x.cut {
+			continue
+		}
+		written++
+		var b bytes.Buffer
+		e := json.NewEncoder(&b)
+		e.SetEscapeHTML(false)
+		e.SetIndent("", "  ")
+		if err := e.Encode(s.fixture(x)); err != nil {
+			return written, fmt.Errorf("encode an exchange: %w", err)
+		}
+		name := filepath.Join(dir, fmt.Sprintf("%03d-%s.json", written, x.operation))
+		if err := os.WriteFile(name, b.Bytes(), 0o600); err != nil {
+			return written, err
+		}
+	}
+	return written, nil
+}

@@ -1,0 +1,330 @@
+package doctor
+
+import (
+	_ "embed"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/messaging-service/messaging-go/internal/table"
+)
+
+//go:embed synonyms.txt
+var synonyms string
+
+// concept is something that a service may say, and what it may be called.
+type concept struct {
+	name    string // in the contract
+	kind    string // of its values
+	phrases []phrase
+}
+
+// phrase is a name as words. One that is not specific counts only if no foreign word stands beside it.
+type phrase struct {
+	words      []string
+	isSpecific bool
+}
+
+// guesser finds concepts in the names and values of members that the contract does not claim.
+type guesser struct {
+	concepts []concept
+	known    map[string]bool // words of all phrases
+	neutral  map[string]bool // words that say nothing
+	affixes  map[string]bool // words that most names begin or end with
+}
+
+// Words that say nothing about a member, beside the concept's own; and words that make another thing of it.
+const (
+	neutralWords = "my msg message sms mt mo the api data item row record tx transaction result info response payload attribute " +
+		"entry resource v receipt meta fact line body content value val field str attr obj detail details"
+	foreignWords = "user account customer client contact campaign template parent group origin billing unit color list type by url hash " +
+		"version index last first error ip email min max default original sub owner project company channel device agent app service " +
+		"session previous next old new is has total retry callback webhook order invoice subscription team organization key secret " +
+		"point points credit credits estimated tax net gross discount updated modified deleted expiry expires scheduled schedule valid validity delivered read done seen"
+)
+
+// Words that may stand around a phrase, by the kind of its values.
+var around = map[string]string{ //nolint:gochecknoglobals // never written
+	"time":     "at on date time timestamp utc gmt ts when datetime stamp",
+	"id":       "id uuid string no value",
+	"word":     "id no value code string",
+	"phone":    "number no address addr phone mobile msisdn value e164",
+	"sender":   "number no address addr phone mobile name value id",
+	"count":    "number num count no of total value n",
+	"amount":   "value amount total decimal",
+	"currency": "code iso",
+	"status":   "value name word",
+	"name":     "name code iso id",
+	"text":     "text value string",
+	"code":     "code value no number",
+	"flag":     "flag",
+	"cursor":   "token value",
+}
+
+// newGuesser returns a guesser for concepts, of which some section of the contract has all. Their names in the table may have a
+// prefix. Containers are words that say nothing there. The columns are all that a document has.
+func newGuesser(section []string, containers string, all []column) *guesser {
+	g := &guesser{known: set(foreignWords), neutral: set(neutralWords + " " + containers), affixes: map[string]bool{}}
+	for line := range strings.Lines(synonyms) {
+		parts := strings.Split(strings.TrimSpace(line), " | ")
+		if len(parts) != 3 || !slices.Contains(section, parts[0]) {
+			continue
+		}
+		c := concept{name: parts[0], kind: parts[1]}
+		for name := range strings.SplitSeq(parts[2], ", ") {
+			plain := strings.TrimPrefix(name, "*")
+			p := phrase{strings.Fields(plain), plain == name}
+			c.phrases = append(c.phrases, p)
+			for _, word := range p.words {
+				g.known[word] = true
+			}
+		}
+		g.concepts = append(g.concepts, c)
+	}
+	g.findAffixes(all)
+	return g
+}
+
+func set(words string) map[string]bool {
+	all := map[string]bool{}
+	for word := range strings.FieldsSeq(words) {
+		all[word] = true
+	}
+	return all
+}
+
+// findAffixes finds the words that at least half of the names begin or end with, and the objects that hold several members
+// although their names are no words of concepts.
+func (g *guesser) findAffixes(all []column) {
+	const few = 3
+	first, last, container := map[string]int{}, map[string]int{}, map[string]int{}
+	for _, c := range all {
+		above, own := g.words(c.path)
+		if len(own) > 1 {
+			first[own[0]]++
+			last[own[len(own)-1]]++
+		}
+		for _, word := range above {
+			container[word]++
+		}
+	}
+	for _, counts := range []map[string]int{first, last} {
+		for word, n := range counts {
+			if n >= few && n*2 >= len(all) {
+				g.affixes[word] = true
+			}
+		}
+	}
+	for word, n := range container {
+		if n >= few && !g.known[word] {
+			g.affixes[word] = true
+		}
+	}
+}
+
+// boundary is where a word of a name ends: before a capital, and at what is no letter and no digit.
+var boundary = regexp.MustCompile(`[A-Z]+[0-9]*(?:[a-z][a-z0-9]*)?|[a-z][a-z0-9]*`)
+
+// words returns the words of a path: those of the objects around a member, and its own.
+func (g *guesser) words(path string) (above, own []string) {
+	for part := range strings.SplitSeq(path, ".") {
+		if !table.IsPosition(part) {
+			above, own = append(above, own...), g.split(part)
+		}
+	}
+	return above, own
+}
+
+func (g *guesser) split(name string) (words []string) {
+	for _, word := range boundary.FindAllString(name, -1) {
+		// Of "SMSText", the last capital begins a word.
+		if n := strings.IndexFunc(word, unicode.IsLower); n > 1 && strings.ToUpper(word[:n]) == word[:n] && !unicode.IsDigit(rune(word[n-1])) {
+			words = append(words, g.segment(strings.ToLower(word[:n-1]))...)
+			word = word[n-1:]
+		}
+		words = append(words, g.segment(strings.ToLower(word))...)
+	}
+	return words
+}
+
+// segment returns the known words that a word is made of, such as those of "sendstatus", or the word itself.
+func (g *guesser) segment(word string) []string {
+	if plain := strings.TrimRight(word, "0123456789"); plain != "" && g.isKnown(plain) {
+		word = plain
+	}
+	if g.isKnown(word) {
+		return []string{word}
+	}
+	if singular := strings.TrimSuffix(word, "s"); g.isKnown(singular) && len(singular) > 2 {
+		return []string{singular}
+	}
+	const shortest = 2
+	for i := len(word) - shortest; i >= shortest; i-- {
+		if !g.isKnown(word[:i]) {
+			continue
+		}
+		rest := g.segment(word[i:])
+		if !slices.ContainsFunc(rest, func(w string) bool { return !g.isKnown(w) }) {
+			return append([]string{word[:i]}, rest...)
+		}
+	}
+	return []string{word}
+}
+
+func (g *guesser) isKnown(word string) bool { return g.known[word] || g.neutral[word] }
+
+// saysNothing reports whether a word beside a phrase makes no difference.
+func (g *guesser) saysNothing(word string) bool {
+	return g.neutral[word] || g.affixes[word] || len(word) == 1
+}
+
+// words returns the words of all phrases.
+func (c concept) words() map[string]bool {
+	all := map[string]bool{}
+	for _, p := range c.phrases {
+		for _, word := range p.words {
+			all[word] = true
+		}
+	}
+	return all
+}
+
+// score returns how well the words of a path fit a concept, or 0 if they do not.
+func (g *guesser) score(c concept, above, own []string) (best int) {
+	const (
+		perWord   = 10
+		ownName   = 5
+		unknown   = 4
+		leastGood = 5
+	)
+	words := slices.Concat(above, own)
+	fitting := set(around[c.kind])
+	isOnlyFitting := !slices.ContainsFunc(own, func(word string) bool { return !fitting[word] }) // the object says what it is
+	related := c.words()
+	for place, p := range c.phrases {
+		for i := 0; i+len(p.words) <= len(words); i++ {
+			end := i + len(p.words)
+			if !slices.Equal(words[i:end], p.words) || end <= len(above) && !isOnlyFitting {
+				continue
+			}
+			score, foreign := perWord*len(p.words), 0
+			if place == 0 {
+				score += ownName
+			}
+			for _, word := range slices.Concat(words[:i], words[end:]) {
+				switch {
+				case g.saysNothing(word):
+				case fitting[word] || related[word]:
+					score--
+				case g.known[word] || !p.isSpecific:
+					foreign += perWord
+				default:
+					foreign++
+				}
+			}
+			if foreign <= 2 && len(above) > 0 {
+				score--
+			}
+			if score -= unknown * foreign; foreign <= 2 && score >= leastGood {
+				best = max(best, score)
+			}
+		}
+	}
+	return best
+}
+
+// guess returns, by concept, the path of the column that is surely meant: it fits the concept better than any other, the concept
+// fits it better than any other, and its values are of the kind. Only unclaimed columns and wanted concepts are matched.
+func (g *guesser) guess(unclaimed []column, wanted []string) map[string]string {
+	const margin = 3
+	type candidate struct {
+		column
+
+		score int
+	}
+	candidates := map[string][]candidate{}
+	for _, col := range unclaimed {
+		above, own := g.words(col.path)
+		best, second := 0, 0
+		var of concept
+		for _, c := range g.concepts {
+			score := g.score(c, above, own)
+			if score > 0 && len(col.values) > 0 && !fits(c.kind, col.values) {
+				continue
+			}
+			if score > best {
+				best, second, of = score, best, c
+			} else {
+				second = max(second, score)
+			}
+		}
+		if best > second && slices.Contains(wanted, of.name) {
+			if len(col.values) == 0 {
+				best -= 2 * margin // nothing shows what it holds
+			}
+			candidates[of.name] = append(candidates[of.name], candidate{col, best})
+		}
+	}
+	found := map[string]string{}
+	for name, all := range candidates {
+		slices.SortStableFunc(all, func(a, b candidate) int { return b.score - a.score })
+		const enough = 5
+		if all[0].score >= enough && (len(all) == 1 || all[0].score-all[1].score >= margin || sameValues(all[0].column, all[1].column)) {
+			found[name] = all[0].path
+		}
+	}
+	return found
+}
+
+func sameValues(a, b column) bool {
+	return len(a.values) > 0 && slices.EqualFunc(a.values, b.values, func(x, y *node) bool { return x.text == y.text })
+}
+
+// fits reports whether values are of a kind.
+func fits(kind string, values []*node) bool {
+	const longID, longName, longWord = 128, 64, 40
+	distinct := map[string]bool{}
+	for _, v := range values {
+		s := v.text
+		distinct[s] = true
+		plain := v.kind != boolean && !isURL.MatchString(s)
+		isWordy := plain && len(s) <= longID && !strings.ContainsAny(s, "\n\r\t")
+		isTime := timeForm(s) != "" && !isDecimal.MatchString(s)
+		var ok bool
+		switch kind {
+		case "id":
+			ok = isWordy && !strings.Contains(s, " ") && !isTime && (v.kind == text || isDigits.MatchString(s))
+		case "word":
+			ok = isWordy && !isTime && (v.kind == text || isDigits.MatchString(s))
+		case "phone":
+			ok = isPhone.MatchString(s) && !isTime && v.kind != boolean
+		case "sender":
+			ok = isWordy && !isTime && len(s) <= longWord
+		case "text":
+			ok = v.kind == text && plain && !isTime
+		case "count":
+			ok = isWhole.MatchString(s) || isDigits.MatchString(s) && len(s) < 10
+		case "amount":
+			ok = isDecimal.MatchString(s) && v.kind != boolean && !strings.HasPrefix(s, "00")
+		case "currency":
+			ok = v.kind == text && len([]rune(s)) <= 4 && !isDecimal.MatchString(s)
+		case "time":
+			ok = timeForm(s) != "" || v.kind == text && len(layoutsOf([]*node{v})) > 0
+		case "status":
+			ok = isWordy && len(s) <= longWord && !isTime && !isPhone.MatchString(s)
+		case "name":
+			ok = plain && len(s) <= longName && !isTime && !strings.HasPrefix(s, "+")
+		case "code":
+			ok = isWordy && !strings.Contains(s, " ") && len(s) <= longWord
+		case "flag":
+			ok = v.kind == boolean || slices.Contains([]string{"0", "1", "true", "false", "yes", "no"}, strings.ToLower(s))
+		case "cursor":
+			ok = v.kind != boolean
+		}
+		if !ok {
+			return false
+		}
+	}
+	return kind != "id" || len(values) < 2 || len(distinct) == len(values)
+}

@@ -1,0 +1,149 @@
+package doctor
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/messagingtest"
+)
+
+// safeBuffer is a buffer for two goroutines.
+type safeBuffer struct {
+	mu     sync.Mutex
+	buffer bytes.Buffer
+}
+
+func (b *safeBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buffer.Write(p)
+}
+
+func (b *safeBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buffer.String()
+}
+
+// listening lets the doctor listen while call is called with its address, until it has received some callbacks.
+func listening(t *testing.T, callbacks int, call func(address string)) (report Report, shown string) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	var out, progress safeBuffer
+	done := make(chan int, 1)
+	go func() {
+		done <- Command(ctx, []string{"-listen", "127.0.0.1:0", "-json"}, Console{
+			In: strings.NewReader(""), Out: &out, Err: &progress, Getenv: func(string) string { return "" },
+		})
+	}()
+	address := regexp.MustCompile(`http://127\.0\.0\.1:\d+`)
+	require.Eventually(t, func() bool { return address.MatchString(progress.String()) }, 10*time.Second, 10*time.Millisecond)
+	call(address.FindString(progress.String()))
+	require.Eventually(t, func() bool { return strings.Count(progress.String(), "received") >= callbacks }, 10*time.Second, 10*time.Millisecond)
+	cancel()
+	status := <-done
+	require.NoError(t, json.Unmarshal([]byte(out.String()), &report), out.String())
+	require.Equal(t, status, report.Status)
+	return report, out.String() + progress.String()
+}
+
+func TestListenMatchesParameters(t *testing.T) {
+	t.Parallel()
+	srv := messagingtest.NewServer(t)
+	report, shown := listening(t, 2, func(address string) {
+		for _, reply := range srv.Receive(t.Context(), address+"/hooks?key=secret-token-1", messagingtest.InboundSMS{
+			ID: "in-1", From: "639171230045", To: "2929", Text: seedText, ReceivedAt: time.Now(),
+		}) {
+			assert.NoError(t, reply.Err)
+			assert.Equal(t, http.StatusOK, reply.StatusCode)
+			assert.Empty(t, reply.Body)
+		}
+		response, err := http.Get(address + "/delivery?status=DELIVRD&id=msg-a1")
+		require.NoError(t, err)
+		require.NoError(t, response.Body.Close())
+	})
+	assert.Equal(t, statusOK, report.Status, "%+v", report)
+	r := newRig(t, "", "")
+	assert.Equal(t, "from: digits(12)", r.check(report, "callback 1: webhook.sms", "from").Detail)
+	assert.Equal(t, "key: word(14); no concept claims it", r.check(report, "callback 1: webhook.sms", "(unclaimed)").Detail)
+	assert.Equal(t, "status: letters(7)", r.check(report, "callback 2: webhook.delivery", "status").Detail)
+	assert.Empty(t, private.FindAllString(shown, -1))
+}
+
+func TestListenProposesOverlay(t *testing.T) {
+	t.Parallel()
+	names := parseContract(t, `{"webhook.sms": {"params": {"from": ["data.from_phone"], "text": ["data.sms_text"], "id": ["data.message_uuid"]}, "events": ["results"]}}`)
+	srv := messagingtest.NewServer(t, messagingtest.WithContract(names))
+	report, _ := listening(t, 1, func(address string) {
+		srv.Receive(t.Context(), address+"/sms", messagingtest.Callbacks{
+			messagingtest.InboundSMS{ID: "in-1", From: "639171230045", Text: seedText}, messagingtest.InboundSMS{ID: "in-2", From: "639171230046", Text: seedText},
+		}, messagingtest.InOneCall())
+	})
+	assert.Equal(t, statusDiffers, report.Status)
+	found, err := contract.Parse(report.Overlay)
+	require.NoError(t, err)
+	table := found.Table().WebhookSMS
+	assert.Equal(t, []string{"results"}, table.Events)
+	for concept, want := range map[string]string{"from": "data.from_phone", "text": "data.sms_text", "id": "data.message_uuid"} {
+		assert.Equal(t, []string{want}, table.Params[concept], concept)
+	}
+}
+
+func TestListenSurvivesHostileCallbacks(t *testing.T) {
+	t.Parallel()
+	bodies := []string{
+		strings.Repeat(`[`, 100_000), `{"a":` + strings.Repeat(`{"a":`, 30_000), "{}", "[]", "null", `"x"`, "a=b;c&%zz", strings.Repeat("a=1&", 200_000), strings.Repeat("x", 2<<20),
+		`{"results": [1, null, {"from": {"a": []}}]}`, `[[[]]]`,
+	}
+	report, _ := listening(t, len(bodies), func(address string) {
+		for _, body := range bodies {
+			response, err := http.Post(address+"/sms", "application/json", strings.NewReader(body))
+			if err == nil { // the connection ends early where the body is too long
+				_, _ = io.Copy(io.Discard, response.Body)
+				_ = response.Body.Close()
+			}
+		}
+	})
+	assert.NotEmpty(t, report.Checks)
+}
+
+func TestListenEndsAfterItsTime(t *testing.T) {
+	t.Parallel()
+	status, out, _ := newRig(t, "", "").run("-listen", "127.0.0.1:0", "-for", "50ms")
+	assert.Equal(t, statusUnknown, status)
+	assert.Contains(t, out, "none")
+}
+
+func TestSendAsksFirst(t *testing.T) {
+	t.Parallel()
+	for answer, sends := range map[string]bool{"y\n": true, "yes": true, "n\n": false, "\n": false, "": false} {
+		srv := messagingtest.NewServer(t)
+		seedMessages(srv, 2)
+		r := newRig(t, srv.URL, srv.Token)
+		var out, progress safeBuffer
+		status := Command(t.Context(), []string{"-rate", "1000", "-send", "+639170000001", "-from", "ACME"}, Console{
+			In: strings.NewReader(answer), Terminal: true, Out: &out, Err: &progress, Getenv: func(name string) string { return r.env[name] },
+		})
+		assert.Contains(t, progress.String(), "two SMS go out", "before asking")
+		if sends {
+			assert.Len(t, srv.Sent(), 4, "%q", answer)
+			assert.Equal(t, statusOK, status, "%q %s", answer, out.String())
+			continue
+		}
+		assert.Len(t, srv.Sent(), 2, "%q", answer)
+		assert.Equal(t, statusUnknown, status)
+		assert.Contains(t, progress.String(), "nothing was sent")
+	}
+}

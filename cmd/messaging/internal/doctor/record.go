@@ -1,0 +1,118 @@
+package doctor
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"io"
+	"net/http"
+	"net/url"
+	"sync"
+
+	messaging "github.com/messaging-service/messaging-go"
+)
+
+// The bounds of what is kept of the exchanges.
+const (
+	maxBody      = 8 << 20
+	maxAllBodies = 64 << 20
+	maxExchanges = 500
+)
+
+// exchange is a request and its response.
+type exchange struct {
+	operation string
+	method    string
+	url       url.URL
+	request   http.Header
+	sent      []byte
+	status    int // 0 if there was no response
+	response  http.Header
+	body      bytes.Buffer
+	cut       bool // the body is longer than what was kept
+	tls       *tls.ConnectionState
+}
+
+// recorder keeps the exchanges of a client.
+type recorder struct {
+	mu        sync.Mutex
+	exchanges []*exchange
+	kept      int // bytes of bodies
+}
+
+// last returns the newest exchange since there were n, or nil.
+func (r *recorder) last(n int) *exchange {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.exchanges) <= n {
+		return nil
+	}
+	return r.exchanges[len(r.exchanges)-1]
+}
+
+func (r *recorder) count() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.exchanges)
+}
+
+type operationKey struct{}
+
+// StartStep notes which operation the requests of a step belong to.
+func (r *recorder) StartStep(ctx context.Context, step messaging.Step) context.Context {
+	return context.WithValue(ctx, operationKey{}, step.Operation)
+}
+
+// EndStep does nothing.
+func (r *recorder) EndStep(context.Context, messaging.Step, messaging.StepResult) {}
+
+// wrap returns a transport that records.
+func (r *recorder) wrap(base http.RoundTripper) http.RoundTripper {
+	return roundTripper(func(request *http.Request) (*http.Response, error) {
+		operation, _ := request.Context().Value(operationKey{}).(string)
+		x := &exchange{operation: operation, method: request.Method, url: *request.URL, request: request.Header.Clone()}
+		if request.GetBody != nil {
+			if body, err := request.GetBody(); err == nil {
+				x.sent, _ = io.ReadAll(io.LimitReader(body, maxBody))
+				_ = body.Close()
+			}
+		}
+		r.mu.Lock()
+		if len(r.exchanges) < maxExchanges {
+			r.exchanges = append(r.exchanges, x)
+		}
+		r.mu.Unlock()
+		response, err := base.RoundTrip(request)
+		if err != nil {
+			return response, err
+		}
+		x.status, x.response, x.tls = response.StatusCode, response.Header.Clone(), response.TLS
+		response.Body = &recordedBody{ReadCloser: response.Body, recorder: r, exchange: x}
+		return response, nil
+	})
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// recordedBody keeps what is read from a body.
+type recordedBody struct {
+	io.ReadCloser
+
+	recorder *recorder
+	exchange *exchange
+}
+
+func (b *recordedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	b.recorder.mu.Lock()
+	defer b.recorder.mu.Unlock()
+	if x := b.exchange; x.body.Len()+n > maxBody || b.recorder.kept+n > maxAllBodies {
+		x.cut = true
+	} else {
+		x.body.Write(p[:n])
+		b.recorder.kept += n
+	}
+	return n, err
+}

@@ -1,0 +1,95 @@
+package doctor
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+)
+
+// Result is the result of a check.
+type Result string
+
+const (
+	OK      Result = "ok"      // as the contract says
+	Differs Result = "differs" // the account contradicts the contract
+	Unknown Result = "unknown" // what matters could not be found out
+	Note    Result = "note"    // worth knowing
+)
+
+// Check is one thing that was looked at.
+type Check struct {
+	Section string `json:"section"`
+	Name    string `json:"name"`
+	Result  Result `json:"result"`
+	Detail  string `json:"detail"`
+	// Overlay is the line of an overlay that makes the contract right, if that is clear.
+	Overlay string `json:"overlay,omitempty"`
+}
+
+// Report is what the doctor found.
+type Report struct {
+	Address string  `json:"address,omitempty"`
+	Checks  []Check `json:"checks"`
+	// Overlay is the overlay that was in use, with all that was found.
+	Overlay json.RawMessage `json:"overlay"`
+	// Status is the exit status: 0 if nothing contradicts the contract, 1 if something does, and 2 if it could not be found out.
+	Status int `json:"status"`
+}
+
+// Exit statuses.
+const (
+	statusOK = iota
+	statusDiffers
+	statusUnknown
+)
+
+func (r *Report) has(result Result) bool {
+	return slices.ContainsFunc(r.Checks, func(c Check) bool { return c.Result == result })
+}
+
+func (r *Report) setStatus() {
+	switch {
+	case r.has(Differs):
+		r.Status = statusDiffers
+	case r.has(Unknown):
+		r.Status = statusUnknown
+	default:
+		r.Status = statusOK
+	}
+}
+
+// writeText writes the report as a table, and the overlay below it if it is to be shown.
+func (r *Report) writeText(w io.Writer, showOverlay bool) error {
+	var b strings.Builder
+	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	section := ""
+	counts := map[Result]int{}
+	for _, c := range r.Checks {
+		if counts[c.Result]++; c.Section != section {
+			section = c.Section
+			_, _ = fmt.Fprintf(table, "\n%s\n", strings.ToUpper(section))
+		}
+		_, _ = fmt.Fprintf(table, "  %s\t%s\t%s\n", c.Result, c.Name, c.Detail)
+		if c.Overlay != "" {
+			_, _ = fmt.Fprintf(table, "  \t\toverlay: %s\n", c.Overlay)
+		}
+	}
+	_ = table.Flush() // to a string
+	_, _ = fmt.Fprintf(&b, "\n%d as the contract says, %d differ, %d not found out\n", counts[OK], counts[Differs], counts[Unknown])
+	if showOverlay {
+		_, _ = fmt.Fprintf(&b, "\nThe overlay, which -o FILE saves:\n%s\n", r.Overlay)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// writeJSON writes the report as one JSON object.
+func (r *Report) writeJSON(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(r)
+}

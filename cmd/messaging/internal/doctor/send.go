@@ -1,0 +1,221 @@
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/internal/table"
+	"github.com/messaging-service/messaging-go/sms"
+)
+
+// sendText is what the message says that the doctor sends.
+const sendText = "Test message of messaging doctor"
+
+// attempt is a send, as far as it came.
+type attempt struct {
+	err    error
+	x      *exchange
+	doc    *node
+	status *node // the word of the concept status
+}
+
+func (d *doctor) send(ctx context.Context, message sms.Message) (a attempt) {
+	d.step(ctx, "sending", func(ctx context.Context) {
+		n := d.recorder.count()
+		_, a.err = d.client.SMS.Send(ctx, message)
+		a.x = d.recorder.last(n)
+	})
+	if a.x == nil {
+		return a
+	}
+	a.doc, _ = parse(a.x.body.Bytes())
+	if a.doc != nil {
+		for _, m := range matches([]*node{a.doc}, map[string][]string{"status": d.table.SMSSend.Response["status"]}) {
+			if len(m.values) > 0 {
+				a.status = m.values[0]
+			}
+		}
+	}
+	return a
+}
+
+// examineSend sends one message, waits until it is listed, and sends it again to see whether the service refuses a duplicate.
+func (d *doctor) examineSend(ctx context.Context, from, to string, wait time.Duration) {
+	d.section = "send"
+	message := sms.Message{From: from, To: to, Text: sendText}
+	if d.table.SMSSend.Fields["reference"] != "" {
+		message.ReferenceID = "doctor-" + rand.Text()
+	}
+	for _, value := range []string{from, to, sendText, message.ReferenceID} {
+		d.sensitive[value] = true
+	}
+	began := time.Now()
+	first := d.send(ctx, message)
+	verdict := messaging.VerdictOf(first.err)
+	if first.doc != nil && first.x.status < http.StatusMultipleChoices {
+		d.examine(examination{
+			docs: []*node{first.doc}, section: d.table.SMSSend.Response, where: []string{"sms.send", "response"}, containers: "receipt",
+			claimed: []map[string][]string{d.errorPaths()}, essential: []string{"id"},
+			sent: map[string]string{"reference": message.ReferenceID},
+		})
+	}
+	switch verdict {
+	case messaging.Accepted:
+		d.add("verdict", OK, "accepted")
+	case messaging.Unknown:
+		// The response may have been read by now, with what was just found. Only the listing tells.
+		d.add("verdict", Note, "unknown: "+describe(first.err))
+	default:
+		d.add("verdict", Unknown, verdict.String()+": "+describe(first.err))
+		d.failure(lookup{x: first.x, doc: first.doc})
+		return
+	}
+	if message.ReferenceID == "" {
+		d.add("listed", Unknown, "the contract has no reference ID for sending (sms.send.fields.reference), so the message cannot be looked up")
+		return
+	}
+	listed := d.awaitListing(ctx, message.ReferenceID, began, wait)
+	if listed && first.status != nil && first.status.kind != boolean {
+		d.acceptWord(first.status.text)
+	}
+	d.examineDuplicate(ctx, message)
+}
+
+// acceptWord proposes a word of a message that was accepted, if the contract does not know it.
+func (d *doctor) acceptWord(word string) {
+	s := d.table.SMSSend
+	if table.Match(s.Accepted, word, true) >= 0 || !isPlainName(word) && !isWhole.MatchString(word) || d.sensitive[word] {
+		return
+	}
+	all := []any{}
+	for _, known := range s.Accepted {
+		all = append(all, known)
+	}
+	d.add("accepted", Differs, "the status of a message that was listed is no word that the contract knows", line{"sms.send", []string{"accepted"}, append(all, word)})
+}
+
+// awaitListing looks the message up until it is listed, and reports whether it was.
+func (d *doctor) awaitListing(ctx context.Context, reference string, sent time.Time, wait time.Duration) bool {
+	const interval, atLeast, times = time.Second, 30 * time.Second, 5
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	for {
+		var tx sms.Transaction
+		var err error
+		d.step(ctx, "waiting until the message is listed", func(ctx context.Context) { tx, err = d.client.SMS.Find(ctx, reference) })
+		took := time.Since(sent)
+		if err == nil {
+			window := max(atLeast, (times*took + 10*time.Second).Truncate(10*time.Second))
+			d.add("listed", OK, fmt.Sprintf("after %v: set SettlePolicy.Window to %v or more", took.Round(100*time.Millisecond), window))
+			d.compareClock(tx, sent)
+			return true
+		}
+		if !errors.Is(err, messaging.ErrNotListed) && d.findReference(ctx, reference) {
+			continue
+		}
+		if !errors.Is(err, messaging.ErrNotListed) {
+			d.add("listed", Differs, "the message cannot be looked up: "+describe(err))
+			return false
+		}
+		select {
+		case <-ctx.Done():
+			d.add("listed", Differs, fmt.Sprintf("not within %v (-wait): settling would take the message for lost", wait))
+			return false
+		case <-time.After(interval):
+		}
+	}
+}
+
+// findReference finds the member of the rows that has a reference ID, and reports whether the contract now names it.
+func (d *doctor) findReference(ctx context.Context, reference string) bool {
+	l := d.fetch(ctx, "looking for the reference ID", sms.ListOptions{ReferenceID: reference, PageSize: someRows})
+	all, _ := columns(l.rows, "")
+	path := repeated(unclaimed(all, d.table.SMSList.Record), []string{"reference"}, map[string]string{"reference": reference})["reference"]
+	if path == "" {
+		return false
+	}
+	d.add("reference in rows", Differs, path+" has the one that was sent", line{"sms.list", []string{"record", "reference"}, []any{path}})
+	return true
+}
+
+// compareClock compares the time at which a message is listed to have been created with the clock.
+func (d *doctor) compareClock(tx sms.Transaction, sent time.Time) {
+	const tolerance, quarter = 5 * time.Minute, 15 * time.Minute
+	if tx.CreatedAt.IsZero() {
+		d.add("zone", Note, "the row does not say when it was created")
+		return
+	}
+	off := tx.CreatedAt.Sub(sent)
+	if off.Abs() < tolerance {
+		d.add("zone", OK, "the time of the row agrees with the clock")
+		return
+	}
+	_, now := sent.In(zoneOf(d.table.SMSList.Zone)).Zone()
+	hours := (time.Duration(now)*time.Second + off.Round(quarter)).Hours()
+	detail := fmt.Sprintf("the time of the row is off by %v", off.Round(time.Minute))
+	const farthest = 14
+	if hours != math.Trunc(hours) || math.Abs(hours) > farthest || (off-off.Round(quarter)).Abs() > tolerance {
+		d.add("zone", Differs, detail+": see sms.list.zone")
+		return
+	}
+	d.add("zone", Differs, detail+"; write the place instead if it has summer time, such as Europe/London",
+		line{"sms.list", []string{"zone"}, fmt.Sprintf("Etc/GMT%+d", -int(hours))})
+}
+
+// examineDuplicate sends a message again.
+func (d *doctor) examineDuplicate(ctx context.Context, message sms.Message) {
+	second := d.send(ctx, message)
+	verdict := messaging.VerdictOf(second.err)
+	failed, _ := errors.AsType[*messaging.Error](second.err)
+	const name = "duplicate"
+	switch {
+	case errors.Is(second.err, messaging.ErrDuplicate):
+		d.add(name, OK, "a second send with the same reference ID is refused")
+	case verdict == messaging.Accepted || verdict == messaging.Unknown:
+		d.add(name, Note, fmt.Sprintf("a second send with the same reference ID is %v: the service does not guard against duplicates, so never send again what may have been sent", verdict))
+	case failed == nil || failed.StatusCode == http.StatusTooManyRequests:
+		d.add(name, Note, "not tried: "+describe(second.err))
+	default:
+		d.failure(lookup{x: second.x, doc: second.doc})
+		d.duplicateCode(name, failed, second)
+	}
+}
+
+// duplicateCode proposes the code of a refusal that no class has for the class of duplicates.
+func (d *doctor) duplicateCode(name string, failed *messaging.Error, second attempt) {
+	code := failed.Code
+	if second.doc != nil {
+		for _, path := range d.table.Errors.Code {
+			if n := second.doc.at(path); n.isFilled() && n.isScalar() {
+				code = cmp.Or(code, n.text)
+			}
+		}
+	}
+	detail := "a second send with the same reference ID is refused, but not as a duplicate: " + describe(failed)
+	if class, _ := table.Meaning(d.table.Errors.Classes, code, false); class != "" || !isCode(code) || d.sensitive[code] {
+		d.add(name, Differs, detail+" (errors.classes.duplicate)")
+		return
+	}
+	all := []any{}
+	for _, known := range d.table.Errors.Classes["duplicate"] {
+		all = append(all, known)
+	}
+	d.add(name, Differs, detail, line{"errors", []string{"classes", "duplicate"}, append(all, code)})
+}
+
+// isCode reports whether a word of the service is plain enough to be a code, and no number of a person.
+func isCode(word string) bool {
+	const longest, mostDigits = 40, 6
+	digits := strings.Trim(word, "0123456789") == ""
+	return word != "" && len(word) <= longest && isWord.MatchString(word) && (!digits || len(word) <= mostDigits) &&
+		!slices.ContainsFunc(strings.FieldsFunc(word, func(r rune) bool { return r < '0' || r > '9' }), func(run string) bool { return len(run) > mostDigits })
+}

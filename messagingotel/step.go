@@ -1,0 +1,154 @@
+package messagingotel
+
+import (
+	"cmp"
+	"context"
+	"strconv"
+	"strings"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/metric"
+	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
+	"go.opentelemetry.io/otel/trace"
+
+	messaging "github.com/messaging-service/messaging-go"
+)
+
+// StartStep starts a span; see messaging.Observer.
+func (o *Observer) StartStep(ctx context.Context, step messaging.Step) context.Context {
+	switch step.Kind {
+	case messaging.StepAttempt:
+		attributes := request(step)
+		if step.Attempt > 1 {
+			attributes = append(attributes, semconv.HTTPRequestResendCount(step.Attempt-1))
+		}
+		return o.start(ctx, step.Method, trace.SpanKindClient, attributes)
+	case messaging.StepRateLimit:
+		return o.start(ctx, "wait for rate limit", trace.SpanKindInternal, nil)
+	case messaging.StepBackoff:
+		return o.start(ctx, "wait for retry", trace.SpanKindInternal, nil)
+	case messaging.StepToken:
+		return o.start(ctx, "fetch token", trace.SpanKindInternal, nil)
+	case messaging.StepCall:
+		name, destination := names(step)
+		return o.start(ctx, name+" "+destination, trace.SpanKindClient, call(step))
+	default: // a lookup or a settle, which make calls
+		name, destination := names(step)
+		return o.start(ctx, name+" "+destination, trace.SpanKindInternal, call(step))
+	}
+}
+
+// EndStep ends the span of a step, and records its metrics; see messaging.Observer.
+func (o *Observer) EndStep(ctx context.Context, step messaging.Step, result messaging.StepResult) {
+	span := o.span(ctx)
+	failure := failureOf(step, result)
+	if failure.Valid() {
+		span.SetStatus(codes.Error, result.Reason)
+		span.SetAttributes(failure)
+	}
+	if span.IsRecording() {
+		span.SetAttributes(details(step, result)...)
+	}
+	switch step.Kind {
+	case messaging.StepAttempt:
+		o.request.RecordSet(ctx, result.Duration.Seconds(), set(request(step), failure, status(result.StatusCode)))
+	case messaging.StepCall, messaging.StepLookup, messaging.StepSettle:
+		attributes := set(call(step), failure, verdict(step, result))
+		o.operation.RecordSet(ctx, result.Duration.Seconds(), attributes)
+		if step.Kind == messaging.StepCall && !step.Read {
+			o.sent.AddSet(ctx, 1, attributes)
+			if result.Parts > 0 {
+				o.parts.Add(ctx, int64(result.Parts), metric.WithAttributeSet(attributes))
+			}
+		}
+	default: // waits and tokens are seen in traces
+	}
+	span.End()
+}
+
+// details returns the attributes of a span that has ended, but the error.
+func details(step messaging.Step, result messaging.StepResult) []attribute.KeyValue {
+	attributes := make([]attribute.KeyValue, 0, 6)
+	add := func(one attribute.KeyValue, known bool) {
+		if known {
+			attributes = append(attributes, one)
+		}
+	}
+	add(status(result.StatusCode), result.StatusCode != 0)
+	add(RequestIDKey.String(result.RequestID), result.RequestID != "")
+	add(semconv.MessagingMessageID(result.MessageID), result.MessageID != "")
+	add(AttemptsKey.Int(result.Attempts), result.Attempts != 0)
+	add(PartsKey.Int(result.Parts), result.Parts != 0)
+	found := verdict(step, result)
+	add(found, found.Valid())
+	return attributes
+}
+
+// names returns the name of the operation and of the channel of a step.
+func names(step messaging.Step) (operation, channel string) {
+	channel, operation, _ = strings.Cut(step.Operation, ".")
+	switch step.Kind {
+	case messaging.StepLookup:
+		operation = "lookup"
+	case messaging.StepSettle:
+		operation = "settle"
+	default:
+	}
+	return operation, channel
+}
+
+// call returns the attributes of a step that is an operation. Only a send has a type: what the conventions call "receive" and
+// "settle" is something else.
+func call(step messaging.Step) []attribute.KeyValue {
+	var kind attribute.KeyValue
+	if step.Kind == messaging.StepCall && !step.Read {
+		kind = semconv.MessagingOperationTypeSend
+	}
+	name, destination := names(step)
+	return append(operation(name, destination, kind), server(step.Server)...)
+}
+
+// request returns the attributes of an attempt.
+func request(step messaging.Step) []attribute.KeyValue {
+	return append(server(step.Server), semconv.HTTPRequestMethodKey.String(step.Method))
+}
+
+// failureOf returns the attribute error.type, which is not valid if the step did not fail.
+func failureOf(step messaging.Step, result messaging.StepResult) attribute.KeyValue {
+	switch {
+	case result.Reason == "":
+		return attribute.KeyValue{}
+	case step.Kind == messaging.StepAttempt && result.StatusCode >= 400:
+		return semconv.ErrorTypeKey.String(strconv.Itoa(result.StatusCode))
+	default:
+		known := verdict(step, result).Value.AsString()
+		return semconv.ErrorTypeKey.String(cmp.Or(result.Class, known, semconv.ErrorTypeOther.Value.AsString()))
+	}
+}
+
+// verdict returns the attribute of a verdict, which is not valid if the step has none.
+func verdict(step messaging.Step, result messaging.StepResult) attribute.KeyValue {
+	if step.Kind == messaging.StepSettle || step.Kind == messaging.StepCall && !step.Read {
+		return VerdictKey.String(result.Verdict.String())
+	}
+	return attribute.KeyValue{}
+}
+
+// status returns the attribute of an HTTP status, which is not valid if there was no response.
+func status(code int) attribute.KeyValue {
+	if code == 0 {
+		return attribute.KeyValue{}
+	}
+	return semconv.HTTPResponseStatusCode(code)
+}
+
+// set returns the set of attributes and of those of more that are valid.
+func set(attributes []attribute.KeyValue, more ...attribute.KeyValue) attribute.Set {
+	for _, one := range more {
+		if one.Valid() {
+			attributes = append(attributes, one)
+		}
+	}
+	return attribute.NewSet(attributes...)
+}
