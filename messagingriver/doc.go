@@ -2,18 +2,10 @@
 // are sent after the commit. The queue is River (github.com/riverqueue/river), in PostgreSQL or SQLite.
 //
 //	outbox, err := messagingriver.NewPostgres(pool, client, messagingriver.Options{})
-//	// ...
-//	tx, err := pool.Begin(ctx)
-//	// ... write the order in tx
+//	// ... in the transaction tx that writes the order
 //	_, err = outbox.Insert(ctx, tx, sms.Message{From: "ACME", To: to, Text: "Your order 17 is ready", ReferenceID: "order-17"})
-//	err = tx.Commit(ctx)
 //
-// A process that sends adds the outbox to the configuration of its River client:
-//
-//	config := &river.Config{}
-//	err = outbox.AddTo(config)
-//	worker, err := river.NewClient(riverpgxv5.New(pool), config)
-//	err = worker.Start(ctx)
+// A process that sends calls AddTo for the configuration of its River client, and starts that client.
 //
 // A message is unique by its channel and reference ID. It is never sent twice: each attempt is recorded before it begins, and only
 // an outcome that proves that nothing was sent, or a person, lets another one begin. This holds if a process is killed or frozen
@@ -21,14 +13,11 @@
 //
 //   - Accepted and refused messages are final. The table messaging_outbox keeps verdict and receipt, and deletes the content.
 //   - A message that was not sent waits for River's next retry. After the last one it is parked.
-//   - An SMS with an unknown outcome is looked up by its reference ID. If it is not listed when Options.SettleFor is over, it is
-//     parked, and so is a chat-app message at once: nothing lists those. A person decides about parked messages, with Resolve.
-//   - HTTP 401, 402 and 429, and codes of their classes, are about the account. They pause the queue, and the message waits on.
+//   - An SMS with an unknown outcome is looked up by its reference ID, and parked if it is not listed within Options.SettleFor. A
+//     chat-app message is parked at once: nothing lists those. A person decides about parked messages, with Resolve.
+//   - HTTP 401, 402 and 429, and codes of their classes, are about the account. They pause the queue, and the messages wait on.
 //     One message probes now and then whether the queue can be resumed.
 //
-// River's jobs hold channels and reference IDs, no numbers and no texts. One job is for up to 25 messages that were enqueued
-// together. Priorities and schedules are those of an Item, retries those of the River client. Limit the rate of each process with
-// messaging.WithRateLimit.
-//
-// docs/outbox.md in the repository is about operation, and examples/outbox is a whole program.
+// River's jobs hold channels and reference IDs, no numbers and no texts. Limit the rate of each process with
+// messaging.WithRateLimit. docs/outbox.md in the repository is about operation, and examples/outbox is a whole program.
 package messagingriver

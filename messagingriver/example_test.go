@@ -87,12 +87,14 @@ func ExampleOutbox_Insert() {
 	if err := worker.Stop(ctx); err != nil {
 		fmt.Println(err)
 	}
-	record, err := outbox.Record(ctx, messagingriver.Key{Channel: "sms", Reference: "order-17"})
-	fmt.Println(record.State, record.Receipt.ID, record.Receipt.Cost, err)
+	var state, id string
+	err = db.QueryRowContext(ctx, "SELECT state, receipt->>'ID' FROM messaging_outbox WHERE channel = 'sms' AND reference = 'order-17'").
+		Scan(&state, &id)
+	fmt.Println(state, id, err)
 	// Output:
 	// new: true <nil>
 	// new: false <nil>
-	// accepted msg-1 0.50 <nil>
+	// accepted msg-1 <nil>
 }
 
 // A person, or a program that knows more, decides about any number of messages at once.
@@ -135,12 +137,13 @@ func ExampleOutbox_Resolve() {
 	var sent []messagingriver.Key
 	for len(sent) == 0 {
 		<-time.After(10 * time.Millisecond)
-		for record, err := range outbox.Parked(ctx) {
-			if err != nil {
-				fmt.Println(err)
-				return
-			}
-			fmt.Println(record.Channel, record.Reference, record.State)
+		parked, err := outbox.Parked(ctx, messagingriver.Key{})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		for _, record := range parked {
+			fmt.Println(record.Channel, record.Reference, record.Problem != "")
 			sent = append(sent, record.Key) // because the recipient says so
 		}
 	}
@@ -150,6 +153,6 @@ func ExampleOutbox_Resolve() {
 		fmt.Println(err)
 	}
 	// Output:
-	// chatapp1 order-17 parked
+	// chatapp1 order-17 true
 	// resolved: 1 <nil>
 }

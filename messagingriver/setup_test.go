@@ -4,9 +4,9 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -62,16 +62,19 @@ func openPostgres(t testing.TB) *pgxpool.Pool {
 // outbox is what does not depend on the type of a transaction.
 type outbox interface {
 	AddTo(config *river.Config) error
-	Parked(ctx context.Context) iter.Seq2[messagingriver.Record, error]
-	Record(ctx context.Context, key messagingriver.Key) (messagingriver.Record, error)
+	Parked(ctx context.Context, after messagingriver.Key) ([]messagingriver.Record, error)
 	Resolve(ctx context.Context, decision messagingriver.Decision, keys ...messagingriver.Key) (int, error)
 }
 
 // rig is an outbox on one of the databases, with what a test needs of both.
 type rig interface {
 	outbox
-	// insert enqueues items in one transaction, which it commits unless it is told to roll back.
-	insert(ctx context.Context, rollBack bool, items ...messagingriver.Item) (int, error)
+	// insert enqueues messages in one transaction, which it commits unless it is told to roll back.
+	insert(ctx context.Context, rollBack bool, messages ...messagingriver.Message) (int, error)
+	// insertWith is like insert, for one message with options of River's.
+	insertWith(ctx context.Context, message messagingriver.Message, options river.InsertOpts) error
+	// row returns the row of a message, as the table's documentation has it.
+	row(ctx context.Context, key messagingriver.Key) (row, error)
 	// start works the queue until stop is called.
 	start(t testing.TB) (stop func())
 	// wake inserts another job for a message, as River's rescuer does for one that it takes for stuck.
@@ -122,16 +125,52 @@ func postgresRig(t testing.TB, client *messaging.Client, options messagingriver.
 	}, riverpgxv5.New(pool), db})
 }
 
-func (r rigOf[TTx]) insert(ctx context.Context, rollBack bool, items ...messagingriver.Item) (int, error) {
+func (r rigOf[TTx]) insert(ctx context.Context, rollBack bool, messages ...messagingriver.Message) (int, error) {
 	tx, commit, undo, err := r.begin(ctx)
 	if err != nil {
 		return 0, err
 	}
-	added, err := r.InsertMany(ctx, tx, items)
+	added, err := r.InsertMany(ctx, tx, messages, river.InsertOpts{})
 	if rollBack || err != nil {
 		return added, errors.Join(err, undo())
 	}
 	return added, commit()
+}
+
+func (r rigOf[TTx]) insertWith(ctx context.Context, message messagingriver.Message, options river.InsertOpts) error {
+	tx, commit, undo, err := r.begin(ctx)
+	if err != nil {
+		return err
+	}
+	if _, err := r.InsertMany(ctx, tx, []messagingriver.Message{message}, options); err != nil {
+		return errors.Join(err, undo())
+	}
+	return commit()
+}
+
+// row is a row of messaging_outbox.
+type row struct {
+	State    messagingriver.State
+	Message  string
+	Receipt  messaging.Receipt
+	Problem  string
+	Attempts int
+	Began    time.Time
+}
+
+func (r rigOf[TTx]) row(ctx context.Context, key messagingriver.Key) (row, error) {
+	var one row
+	var receipt string
+	var began int64
+	err := r.db.QueryRowContext(ctx, `
+		SELECT state, COALESCE(message, ''), COALESCE(receipt, '{}'), problem, attempt, COALESCE(began_at, 0) FROM messaging_outbox
+		WHERE channel = $1 AND reference = $2`, key.Channel, key.Reference).
+		Scan(&one.State, &one.Message, &receipt, &one.Problem, &one.Attempts, &began)
+	if err != nil {
+		return row{}, err
+	}
+	one.Began = time.UnixMilli(began)
+	return one, json.Unmarshal([]byte(receipt), &one.Receipt)
 }
 
 func (r rigOf[TTx]) client(config *river.Config) (*river.Client[TTx], error) {

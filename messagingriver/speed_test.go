@@ -53,11 +53,11 @@ func TestSpeed(t *testing.T) {
 
 				began = time.Now()
 				for batch := range slices.Chunk(samples("outbox", messages), each) {
-					items := make([]messagingriver.Item, len(batch))
+					messages := make([]messagingriver.Message, len(batch))
 					for i, m := range batch {
-						items[i].Message = m
+						messages[i] = m
 					}
-					insert(t, r, items...)
+					insert(t, r, messages...)
 				}
 				perSecond("outbox takes in", began)
 				began = time.Now()

@@ -1,18 +1,18 @@
 package messagingriver
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
 	"github.com/riverqueue/river"
-	"github.com/riverqueue/river/rivertype"
 	"golang.org/x/sync/errgroup"
 
 	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/sms"
 )
 
 // messages is what River's jobs are for: to send some messages. One job for several costs less than a job for each.
@@ -22,11 +22,13 @@ type messages struct {
 
 func (messages) Kind() string { return "messaging_send" }
 
-// jobsOf returns jobs for messages. A job is small enough that one of a higher priority soon finds a free worker.
+// perJob is how many messages a job is for: so few that one of a higher priority soon finds a free worker.
+const perJob = 25
+
 func jobsOf(keys []Key, options river.InsertOpts) []river.InsertManyParams {
-	const each = 25
+	options.Queue, options.UniqueOpts, options.Pending = queue, river.UniqueOpts{}, false
 	var jobs []river.InsertManyParams
-	for some := range slices.Chunk(keys, each) {
+	for some := range slices.Chunk(keys, perJob) {
 		jobs = append(jobs, river.InsertManyParams{Args: messages{some}, InsertOpts: &options})
 	}
 	return jobs
@@ -43,58 +45,20 @@ type sender[TTx any] struct {
 // Timeout ends a job whose messages wait for their turn too long. It then runs again.
 func (s *sender[TTx]) Timeout(*river.Job[messages]) time.Duration { return s.outbox.overdue() }
 
-// Work sends those of the messages that wait. If one of them still waits then, the reason is likely to hold for the others, which
-// are left to the next run of the job.
+// Work sends those of the messages that wait.
 func (s *sender[TTx]) Work(ctx context.Context, job *river.Job[messages]) error {
-	sends, failed := errgroup.WithContext(ctx)
-	for _, key := range job.Args.Messages {
-		s.outbox.places <- struct{}{} // for at most the time of a send
-		if failed.Err() != nil {
-			<-s.outbox.places
-			break
+	for keys := range slices.Chunk(job.Args.Messages, min(perJob, s.outbox.options.Workers)) {
+		err := s.outbox.deliver(ctx, keys, job.Attempt >= job.MaxAttempts, backoff(job.Attempt))
+		switch {
+		case ctx.Err() != nil:
+			return river.JobSnooze(0)
+		case isAccount(err):
+			return river.JobSnooze(time.Second)
+		case err != nil:
+			return err // the reason is likely to hold for the others, too
 		}
-		sends.Go(func() error {
-			defer func() { <-s.outbox.places }()
-			return s.outbox.deliver(ctx, job.JobRow, key)
-		})
 	}
-	err := sends.Wait()
-	if ctx.Err() != nil {
-		return river.JobSnooze(0)
-	}
-	return err
-}
-
-// deliver sends one message if it waits. An error means that it still does.
-func (o *Outbox[TTx]) deliver(ctx context.Context, job *rivertype.JobRow, key Key) error {
-	a, err := o.claims.do(key)
-	if err != nil || a == nil {
-		return err
-	}
-	r, err := o.send(ctx, a)
-	probe := job.Queue == o.tendQueue()
-	if r.State == Waiting && !r.account && ctx.Err() == nil && job.Attempt >= job.MaxAttempts {
-		r.State = Parked // River would not run the job again
-	}
-	if r.State == Waiting {
-		r.due(o.overdue() + backoff(job.Attempt))
-	}
-	if recordErr := o.recordUntil(a.deadline.Add(o.options.SendTimeout), r); recordErr != nil {
-		return fmt.Errorf("messagingriver: the outcome could not be recorded: %w", recordErr)
-	}
-	switch {
-	case r.account:
-		if pauseErr := o.pause(ctx, r); pauseErr != nil || probe {
-			return pauseErr
-		}
-		return river.JobSnooze(time.Second)
-	case probe && r.final():
-		return o.resume(ctx)
-	case r.State == Waiting:
-		return err
-	default:
-		return nil
-	}
+	return nil
 }
 
 // backoff is a little more than River waits by default after the n-th attempt.
@@ -103,8 +67,60 @@ func backoff(n int) time.Duration {
 	return time.Duration(n*n*n*n) * 1200 * time.Millisecond
 }
 
-// lease is how long an attempt may take: half of it for sending, half for recording the outcome.
-func (o *Outbox[TTx]) lease() time.Duration { return 2 * o.options.SendTimeout }
+// deliver sends those of some messages that wait, all at once. An error means that one of them waits on, for the next attempt.
+func (o *Outbox[TTx]) deliver(ctx context.Context, keys []Key, last bool, wait time.Duration) error {
+	if err := o.places.Acquire(ctx, int64(len(keys))); err != nil {
+		return err
+	}
+	claimed, err := o.claim(ctx, keys)
+	o.places.Release(int64(len(keys) - len(claimed)))
+	if err != nil {
+		return err
+	}
+	found := make(chan result, len(claimed))
+	for _, a := range claimed {
+		go func() { found <- o.send(ctx, &a, last, wait) }()
+	}
+	for left := len(claimed); left > 0; {
+		results := []result{<-found}
+		for len(found) > 0 { // those that came while others were recorded
+			results = append(results, <-found)
+		}
+		left -= len(results)
+		recordErr := o.recordUntil(time.Now().Add(o.options.SendTimeout), results)
+		o.places.Release(int64(len(results)))
+		for _, r := range results {
+			err = cmp.Or(err, r.waits, recordErr)
+		}
+	}
+	if isAccount(err) {
+		return errors.Join(err, o.pause(ctx, err))
+	}
+	return err
+}
+
+// send makes an attempt and returns what it found.
+func (o *Outbox[TTx]) send(ctx context.Context, a *attempt, last bool, wait time.Duration) result {
+	sending, cancel := context.WithDeadline(ctx, time.UnixMilli(a.began).Add(o.options.SendTimeout))
+	defer cancel()
+	var receipt messaging.Receipt
+	message, err := o.channels[a.Channel].decode(a.stored)
+	if err == nil {
+		receipt, err = o.channels[a.Channel].send(sending, message)
+	}
+	r := o.judge(a, receipt, err)
+	switch {
+	case isAccount(err):
+		wait = 0
+	case last && r.State == Waiting && ctx.Err() == nil:
+		r.State = Parked // River would not run the job again
+	}
+	if r.State == Waiting {
+		r.waits = err
+		r.due(o.overdue() + wait)
+	}
+	return r
+}
 
 // overdue is how long a message waits beyond its time before the outbox gives it another job.
 func (o *Outbox[TTx]) overdue() time.Duration { return 5 * o.options.SendTimeout }
@@ -114,46 +130,21 @@ func (o *Outbox[TTx]) overdue() time.Duration { return 5 * o.options.SendTimeout
 type attempt struct {
 	Key
 
-	number   int
-	stored   string
-	began    int64
-	deadline time.Time // nothing is sent after it
+	number int
+	stored string
+	began  int64
 }
 
-func (a *attempt) columns() []any {
-	return []any{&a.Channel, &a.Reference, &a.number, &a.stored, &a.began}
-}
-
-const attemptColumns = "channel, reference, attempt, message, began_at"
-
-// claim begins an attempt of each message that waits. The result of another is nil.
-func (o *Outbox[TTx]) claim(keys []Key) ([]*attempt, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), o.options.SendTimeout)
+// claim begins an attempt of each message that waits. It ignores the end of ctx, because a caller that left would not know what
+// was written.
+func (o *Outbox[TTx]) claim(ctx context.Context, keys []Key) ([]attempt, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), o.options.SendTimeout)
 	defer cancel()
-	rows, err := json.Marshal(keys)
-	if err != nil {
-		return nil, err
-	}
 	now := time.Now()
-	found, err := o.database.query(ctx, `
+	return o.database.attempts(ctx, `
 		UPDATE messaging_outbox SET state = 'sending', attempt = attempt + 1, began_at = $2, due_at = $3, problem = '' FROM ROWS
-		WHERE channel = value->>'channel' AND reference = value->>'reference' AND state || '' = 'waiting'
-		RETURNING `+attemptColumns, string(rows), now.UnixMilli(), now.Add(o.lease()).UnixMilli())
-	claimed, err := collect(found, err, (*attempt).columns)
-	if err != nil {
-		return nil, fmt.Errorf("messagingriver: claim: %w", err)
-	}
-	byKey := make(map[Key]*attempt, len(claimed))
-	for i := range claimed {
-		claimed[i].deadline = now.Add(o.options.SendTimeout)
-		byKey[claimed[i].Key] = &claimed[i]
-	}
-	attempts := make([]*attempt, len(keys))
-	for i, key := range keys {
-		attempts[i] = byKey[key]
-		delete(byKey, key) // of two jobs of one message, only one sends
-	}
-	return attempts, nil
+		WHERE channel = value->>'channel' AND reference = value->>'reference' AND state || '' = 'waiting'`,
+		list[Key](keys), now.UnixMilli(), now.Add(2*o.options.SendTimeout).UnixMilli())
 }
 
 // result is what an attempt or a lookup found, as record's statement reads it.
@@ -166,49 +157,28 @@ type result struct {
 	Problem string             `json:"problem"`
 	Due     *int64             `json:"due"`
 
-	account    bool          // the service refused the account rather than the message
-	retryAfter time.Duration // how long it asked to wait
+	waits error // why the message still waits
 }
 
 func (r *result) due(wait time.Duration) { r.Due = new(time.Now().Add(wait).UnixMilli()) }
 
-func (r *result) final() bool { return r.State == Accepted || r.State == Refused }
-
-// send makes the attempt and returns what it found, and the client's error.
-func (o *Outbox[TTx]) send(ctx context.Context, a *attempt) (result, error) {
-	message, err := o.channels[a.Channel].decode(a.stored)
-	if err != nil { // another version of this library wrote it
-		return result{Key: a.Key, Attempt: a.number, State: Parked, Problem: err.Error()}, err
-	}
-	ctx, cancel := context.WithDeadline(ctx, a.deadline)
-	defer cancel()
-	receipt, err := o.channels[a.Channel].send(ctx, message)
-	return o.judge(a, receipt, err), err
-}
-
 // judge returns the result of an attempt by what the client returned.
 func (o *Outbox[TTx]) judge(a *attempt, receipt messaging.Receipt, err error) result {
 	r := result{Key: a.Key, Attempt: a.number}
+	r.due(keep) // if it is final
 	if err == nil {
 		receipt.Raw = nil // it may repeat the number or the text
 		r.State, r.Receipt = Accepted, &receipt
-		r.due(o.options.Keep)
 		return r
 	}
 	r.Problem = err.Error()
 	_, invalid := errors.AsType[*messaging.ValidationError](err)
 	verdict := messaging.VerdictOf(err)
 	switch {
-	case verdict == messaging.NotSent && !invalid:
+	case verdict == messaging.NotSent && !invalid, verdict == messaging.Refused && isAccount(err):
 		r.State = Waiting
-	case verdict == messaging.Refused && isAccount(err):
-		r.State, r.account = Waiting, true
-		if e, ok := errors.AsType[*messaging.Error](err); ok {
-			r.retryAfter = e.RetryAfter
-		}
 	case invalid, verdict == messaging.Refused && !errors.Is(err, messaging.ErrDuplicate):
 		r.State = Refused
-		r.due(o.options.Keep)
 	case a.Channel == messaging.ChannelSMS.String():
 		r.State = Unknown // or the service has the message already
 		r.due(o.options.SendTimeout / 4)
@@ -224,10 +194,21 @@ func isAccount(err error) bool {
 		errors.Is(err, messaging.ErrRateLimited)
 }
 
-// recordUntil records a result, and tries again until the given time if the database is away.
-func (o *Outbox[TTx]) recordUntil(end time.Time, r result) error {
+// recordUntil records results, and tries again until the given time if the database is away. One counts if its attempt is the
+// last and nothing is final: a late response is worth more than "unknown", and less than what a person decided.
+func (o *Outbox[TTx]) recordUntil(end time.Time, results []result) error {
 	for {
-		_, err := o.results.do(r)
+		ctx, cancel := context.WithTimeout(context.Background(), o.options.SendTimeout)
+		err := o.database.exec(ctx, `
+			UPDATE messaging_outbox
+			SET state = value->>'state', receipt = value->>'receipt', problem = value->>'problem',
+				due_at = CAST(value->>'due' AS BIGINT),
+				message = CASE WHEN value->>'state' IN ('accepted', 'refused') THEN NULL ELSE message END
+			FROM ROWS
+			WHERE channel = value->>'channel' AND reference = value->>'reference'
+				AND attempt = CAST(value->>'attempt' AS BIGINT) AND state || '' IN ('waiting', 'sending', 'unknown', 'parked')`,
+			list[result](results))
+		cancel()
 		if err == nil || time.Now().After(end) {
 			return err
 		}
@@ -235,22 +216,111 @@ func (o *Outbox[TTx]) recordUntil(end time.Time, r result) error {
 	}
 }
 
-// record records results. One counts if its attempt is the last and nothing is final: a late response is worth more than
-// "unknown", and less than what a person decided.
-func (o *Outbox[TTx]) record(results []result) ([]struct{}, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), o.options.SendTimeout)
-	defer cancel()
-	rows, err := json.Marshal(results)
+// round is the periodic job for the outbox's own work.
+type round struct{}
+
+func (round) Kind() string { return "messaging_tend" }
+
+// tend does one round. A part that fails does not keep the others from being done.
+func (o *Outbox[TTx]) tend(ctx context.Context, _ *river.Job[round]) error {
+	return errors.Join(o.settleDue(ctx), o.wakeOverdue(ctx), o.probe(ctx), o.deleteOld(ctx))
+}
+
+// settleDue finds out about messages whose outcome is unknown. An attempt that recorded none within its lease is one of them:
+// its process was killed, is frozen, or could not reach the database.
+func (o *Outbox[TTx]) settleDue(ctx context.Context) error {
+	now := time.Now()
+	unknown, err := o.database.attempts(ctx, `
+		UPDATE messaging_outbox SET state = 'unknown', due_at = $2 WHERE `+dueIn("'sending', 'unknown'"),
+		now.UnixMilli(), now.Add(2*o.options.SendTimeout).UnixMilli())
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return make([]struct{}, len(results)), o.database.exec(ctx, `
-		UPDATE messaging_outbox
-		SET state = value->>'state', receipt = value->>'receipt', problem = value->>'problem',
-			due_at = CAST(value->>'due' AS BIGINT),
-			message = CASE WHEN value->>'state' IN ('accepted', 'refused') THEN NULL ELSE message END
-		FROM ROWS
-		WHERE channel = value->>'channel' AND reference = value->>'reference'
-			AND attempt = CAST(value->>'attempt' AS BIGINT) AND state || '' IN ('waiting', 'sending', 'unknown', 'parked')`,
-		string(rows))
+	var lookups errgroup.Group
+	lookups.SetLimit(32)
+	for _, a := range unknown {
+		lookups.Go(func() error { return o.recordUntil(now, []result{o.lookUp(ctx, &a)}) })
+	}
+	return lookups.Wait()
+}
+
+// lookUp returns what became of a message. One whose outcome nobody can know is parked, not sent again: not even if it is not
+// listed, because the process that holds it may be frozen.
+func (o *Outbox[TTx]) lookUp(ctx context.Context, a *attempt) result {
+	r := result{Key: a.Key, Attempt: a.number, State: Parked, Problem: "the outcome is lost, and no listing shows this channel"}
+	if a.Channel != messaging.ChannelSMS.String() {
+		return r
+	}
+	ctx, cancel := context.WithTimeout(ctx, o.options.SendTimeout)
+	defer cancel()
+	var m sms.Message
+	if err := json.Unmarshal([]byte(a.stored), &m); err != nil {
+		r.Problem = err.Error()
+		return r
+	}
+	// A window that is long over makes one lookup decide. SettleFor is the outbox's own window: its rounds do not wait.
+	receipt, err := o.client.SMS.Settle(ctx, m, time.UnixMilli(0))
+	if err == nil {
+		return o.judge(a, receipt, nil)
+	}
+	r.Problem = err.Error()
+	limit := o.options.SettleFor
+	if !errors.Is(err, messaging.ErrNotListed) && !errors.Is(err, messaging.ErrFilterIgnored) {
+		limit += 24 * time.Hour // the lookup itself failed, so wait for the service
+	}
+	if age := time.Since(time.UnixMilli(a.began)); age < limit {
+		r.State = Unknown
+		r.due(min(age/2, 10*time.Minute))
+	}
+	return r
+}
+
+// wakeOverdue gives messages that wait beyond their time another job: theirs may have ended with a process, or been deleted or
+// cancelled. It may also still queue, so the other one comes after all that queues, and the next one much later.
+func (o *Outbox[TTx]) wakeOverdue(ctx context.Context) error {
+	now := time.Now()
+	waiting, err := o.database.keys(ctx, "UPDATE messaging_outbox SET due_at = $2 WHERE "+dueIn("'waiting'")+" RETURNING channel, reference",
+		now.UnixMilli(), now.Add(12*o.overdue()).UnixMilli())
+	if err == nil && len(waiting) > 0 {
+		_, err = o.river.InsertManyFast(ctx, jobsOf(waiting, river.InsertOpts{Priority: 4}))
+	}
+	return err
+}
+
+// pause pauses the queue because of the account. It takes a note first: a queue without one was paused by a person.
+func (o *Outbox[TTx]) pause(ctx context.Context, problem error) error {
+	wait := o.options.SendTimeout
+	if e, ok := errors.AsType[*messaging.Error](problem); ok {
+		wait = max(wait, min(e.RetryAfter, time.Hour)) // a service may ask for years
+	}
+	if err := o.database.exec(ctx, `
+		INSERT INTO messaging_pause (queue, problem, probe_at) VALUES ($1, $2, $3)
+		ON CONFLICT (queue) DO UPDATE SET problem = excluded.problem, probe_at = excluded.probe_at`,
+		queue, problem.Error(), time.Now().Add(wait).UnixMilli()); err != nil {
+		return err
+	}
+	return o.river.QueuePause(ctx, queue, nil)
+}
+
+// probe sends one message of a queue that was paused because of the account, and resumes the queue if that is no longer refused.
+func (o *Outbox[TTx]) probe(ctx context.Context) error {
+	now := time.Now()
+	waiting, err := o.database.keys(ctx, `
+		SELECT channel, reference FROM messaging_outbox WHERE state = 'waiting' AND due_at <= $1
+		AND EXISTS (SELECT 1 FROM messaging_pause WHERE probe_at <= $2) LIMIT 1`, now.Add(o.overdue()).UnixMilli(), now.UnixMilli())
+	if err != nil || len(waiting) == 0 {
+		return err
+	}
+	if err := o.deliver(ctx, waiting, false, 0); err != nil {
+		return err
+	}
+	if err := o.river.QueueResume(ctx, queue, nil); err != nil {
+		return err
+	}
+	return o.database.exec(ctx, "DELETE FROM messaging_pause WHERE probe_at <= $1", now.UnixMilli())
+}
+
+// deleteOld deletes rows that were kept for their time.
+func (o *Outbox[TTx]) deleteOld(ctx context.Context) error {
+	return o.database.exec(ctx, "DELETE FROM messaging_outbox WHERE "+dueIn("'accepted', 'refused', 'dropped'"), time.Now().UnixMilli())
 }

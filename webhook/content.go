@@ -21,7 +21,8 @@ import (
 //	default: // nothing is lost: see m.Params and m.JSON
 //	}
 //
-// Text, Media and Location are read from parameters or from JSON in the shape of the platform, the others from JSON alone.
+// Text, Media and Location are read from parameters or from JSON in the shape of the platform, the others from JSON alone. The tags
+// "platform" name the members of that JSON, the tags "json" those of storage.
 //
 //sumtype:decl
 type Content interface{ content() }

@@ -105,9 +105,9 @@ func (h *handler) handleOne(w watched, e event, position int) response {
 	w.kind, w.id = e.about()
 	var storeErr error
 	if key := h.storeKey(e, position); key == "" {
-		_ = c.run(c)
+		_ = c.run(&c.handlerContext)
 	} else {
-		storeErr = protect(h.callback, func() error { return h.store.Once(c, key, c.run) })
+		storeErr = protect(h.callback, func() error { return h.store.Once(&c.handlerContext, key, c.run) })
 	}
 	if panicked, ok := errors.AsType[*PanicError](cmp.Or(c.err, storeErr)); ok {
 		return response{status: h.reject(w, panicked)}

@@ -134,14 +134,14 @@ func (s shop[TTx]) order(ctx context.Context, first, n int) error {
 		return err
 	}
 	defer t.rollback() //nolint:errcheck // nothing after the commit
-	items := make([]messagingriver.Item, 0, n)
+	messages := make([]messagingriver.Message, 0, n)
 	for id := first; id < first+n; id++ {
 		if err := t.exec("INSERT INTO shop_order (id) VALUES ($1)", id); err != nil {
 			return err
 		}
-		items = append(items, messagingriver.Item{Message: message(id)})
+		messages = append(messages, message(id))
 	}
-	if _, err := s.InsertMany(ctx, t.tx, items); err != nil {
+	if _, err := s.InsertMany(ctx, t.tx, messages, river.InsertOpts{}); err != nil {
 		return err
 	}
 	return t.commit()
@@ -176,13 +176,15 @@ func (s shop[TTx]) work(ctx context.Context) (stop func(context.Context) error, 
 
 func (s shop[TTx]) parked(ctx context.Context) ([]messagingriver.Record, error) {
 	var all []messagingriver.Record
-	for record, err := range s.Parked(ctx) {
-		if err != nil {
-			return nil, err
+	var after messagingriver.Key
+	for {
+		some, err := s.Parked(ctx, after)
+		if err != nil || len(some) == 0 {
+			return all, err
 		}
-		all = append(all, record)
+		all = append(all, some...)
+		after = some[len(some)-1].Key
 	}
-	return all, nil
 }
 
 // counts returns how many messages are in each state.

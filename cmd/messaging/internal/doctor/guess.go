@@ -41,7 +41,8 @@ const (
 	foreignWords = "user account customer client contact campaign template parent group origin billing unit color list type by url hash " +
 		"version index last first error ip email min max default original sub owner project company channel device agent app service " +
 		"session previous next old new is has total retry callback webhook order invoice subscription team organization key secret " +
-		"point points credit credits estimated tax net gross discount updated modified deleted expiry expires scheduled schedule valid validity delivered read done seen"
+		"point points credit credits estimated tax net gross discount updated modified deleted expiry expires scheduled schedule valid validity delivered read done seen " +
+		"format reply support length limit max hash prefix suffix priority cc bcc subject footer header title alt fallback"
 )
 
 // Words that may stand around a phrase, by the kind of its values.
@@ -49,8 +50,8 @@ var around = map[string]string{ //nolint:gochecknoglobals // never written
 	"time":     "at on date time timestamp utc gmt ts when datetime stamp",
 	"id":       "id uuid string no value",
 	"word":     "id no value code string",
-	"phone":    "number no address addr phone mobile msisdn value e164",
-	"sender":   "number no address addr phone mobile name value id",
+	"phone":    "number no address addr phone mobile msisdn value e164 tn",
+	"sender":   "number no address addr phone mobile name value id tn",
 	"count":    "number num count no of total value n",
 	"amount":   "value amount total decimal",
 	"currency": "code iso",
@@ -212,12 +213,12 @@ func (g *guesser) score(c concept, above, own []string) (best int) {
 			if place == 0 {
 				score += ownName
 			}
-			for _, word := range slices.Concat(words[:i], words[end:]) {
+			for at, word := range slices.Concat(words[:i], words[end:]) {
 				switch {
 				case g.saysNothing(word):
 				case fitting[word] || related[word]:
 					score--
-				case g.known[word] || !p.isSpecific:
+				case g.known[word] || !p.isSpecific || at >= i: // the last word of a name says what it is
 					foreign += perWord
 				default:
 					foreign++
@@ -283,7 +284,7 @@ func sameValues(a, b column) bool {
 
 // fits reports whether values are of a kind.
 func fits(kind string, values []*node) bool {
-	const longID, longName, longWord = 128, 64, 40
+	const longID, longName, longWord, longAmount = 128, 64, 40, 16
 	distinct := map[string]bool{}
 	for _, v := range values {
 		s := v.text
@@ -306,7 +307,7 @@ func fits(kind string, values []*node) bool {
 		case "count":
 			ok = isWhole.MatchString(s) || isDigits.MatchString(s) && len(s) < 10
 		case "amount":
-			ok = isDecimal.MatchString(s) && v.kind != boolean && !strings.HasPrefix(s, "00")
+			ok = isDecimal.MatchString(s) && len(s) <= longAmount && v.kind != boolean && !strings.HasPrefix(s, "00") && !(isDigits.MatchString(s) && len(s) > 9)
 		case "currency":
 			ok = v.kind == text && len([]rune(s)) <= 4 && !isDecimal.MatchString(s)
 		case "time":

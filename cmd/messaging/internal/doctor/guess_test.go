@@ -51,7 +51,7 @@ func TestGuessesInForeignAnswers(t *testing.T) {
 			"parts": "message-count", "id": "messages.0.message-id", "status": "messages.0.status", "balance": "messages.0.remaining-balance", "cost": "messages.0.message-price", "reference": "messages.0.client-ref",
 		}},
 		// Alike, and so not sure; and of the wrong kind.
-		`{"recipient": "639170000001", "destination": "639170000002", "created": "yesterday", "orderId": "7", "userId": "8", "price": "much", "text_color": "red", "sent_by": "Ana", "from": {"country": "PH"}}`: {record, map[string]string{}},
+		`{"recipient": "639170000001", "destination": "639170000002", "created": "yesterday", "orderId": "7", "userId": "8", "price": "much", "text_color": "red", "sent_by": "Ana", "textLength": "9", "cost_center": "7", "replyTo": "639170000001", "country_prefix": "63", "from": {"country": "PH"}}`: {record, map[string]string{}},
 	} {
 		doc, err := parse([]byte(body))
 		require.NoError(t, err)
