@@ -158,7 +158,19 @@ type examination struct {
 	times      []string              // concepts whose values are times
 	essential  []string              // concepts without which the library cannot do what it promises
 	sent       map[string]string     // by concept, values that the documents must repeat
-	isQuiet    bool                  // nothing is said of a concept that is not there
+	defaults   map[string][]string   // of the section, in the default contract
+	isCallback bool                  // one of several kinds, in which a concept that is not there says nothing
+}
+
+// paths returns a path that was found, for a concept. What other callbacks were found to say stays behind it.
+func (e examination) paths(concept, path string) []any {
+	all := []any{path}
+	for _, known := range e.section[concept] {
+		if e.isCallback && !slices.Contains(e.defaults[concept], known) {
+			all = append(all, known)
+		}
+	}
+	return all
 }
 
 // examine adds a check for each concept, and one for the members that no concept claims. It adopts what is sure.
@@ -172,11 +184,11 @@ func (d *doctor) examine(e examination) {
 			wanted = append(wanted, e.prefix+m.concept)
 		}
 	}
-	var concepts []string
+	var names []string
 	for _, m := range found {
-		concepts = append(concepts, e.prefix+m.concept)
+		names = append(names, e.prefix+m.concept)
 	}
-	guessed := newGuesser(concepts, e.containers, all).guess(left, wanted)
+	guessed := newGuesser(names, e.containers, all).guess(left, wanted)
 	maps.Copy(guessed, repeated(left, wanted, e.sent))
 	for _, m := range found {
 		path, proposed := guessed[e.prefix+m.concept]
@@ -188,10 +200,10 @@ func (d *doctor) examine(e examination) {
 			left = slices.DeleteFunc(left, func(c column) bool { return c.path == path })
 			values := all[slices.IndexFunc(all, func(c column) bool { return c.path == path })].values
 			d.add(m.concept, Differs, fmt.Sprintf("%s: %s", path, shapes(values, place)),
-				line{e.where[0], append(slices.Clone(e.where[1:]), m.concept), []any{path}})
+				line{e.where[0], append(slices.Clone(e.where[1:]), m.concept), e.paths(m.concept, path)})
 		case slices.Contains(e.essential, m.concept):
 			d.add(m.concept, Differs, "not found at "+strings.Join(e.section[m.concept], ", "))
-		case !e.isQuiet:
+		case !e.isCallback:
 			d.add(m.concept, Note, "not there")
 		}
 	}
@@ -238,14 +250,7 @@ func rowsIn(doc *node, section map[string][]string, containers string) (path str
 	best := 0
 	for _, candidate := range filled {
 		rows := doc.at(candidate).elements
-		all, _ := columns(rows, "")
-		concepts := slices.Sorted(maps.Keys(section))
-		known := len(newGuesser(concepts, containers, all).guess(unclaimed(all, section), concepts))
-		for _, m := range matches(rows, section) {
-			if m.path != "" {
-				known++
-			}
-		}
+		known := len(concepts(rows, section, containers))
 		switch {
 		case known > best:
 			best, path, ok = known, candidate, known >= enough
@@ -254,6 +259,22 @@ func rowsIn(doc *node, section map[string][]string, containers string) (path str
 		}
 	}
 	return path, ok
+}
+
+// concepts returns the concepts of a section that documents hold, under a name of the contract or one that is surely meant.
+func concepts(docs []*node, section map[string][]string, containers string) map[string]bool {
+	all, _ := columns(docs, "")
+	names := slices.Sorted(maps.Keys(section))
+	found := map[string]bool{}
+	for concept := range newGuesser(names, containers, all).guess(unclaimed(all, section), names) {
+		found[concept] = true
+	}
+	for _, m := range matches(docs, section) {
+		if m.path != "" {
+			found[m.concept] = true
+		}
+	}
+	return found
 }
 
 // share says in how many of all documents something is, if not in all.

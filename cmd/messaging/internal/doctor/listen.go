@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
@@ -110,16 +111,17 @@ func (c *callback) addParams(values url.Values) {
 
 // webhookSection is a section of the contract that is about callbacks.
 type webhookSection struct {
-	name   string
-	params map[string][]string
-	events []string
-	json   map[string][]string // parameters that may hold a message in the platform's shape
+	name     string
+	params   map[string][]string
+	events   []string
+	isReport bool
+	json     map[string][]string // parameters that may hold a message in the platform's shape
 }
 
 func webhookSections(t *table.Table) []webhookSection {
 	all := []webhookSection{
 		{name: "webhook.sms", params: t.WebhookSMS.Params, events: t.WebhookSMS.Events},
-		{name: "webhook.delivery", params: t.WebhookDelivery.Params, events: t.WebhookDelivery.Events},
+		{name: "webhook.delivery", params: t.WebhookDelivery.Params, events: t.WebhookDelivery.Events, isReport: true},
 		{name: "webhook.chatapp1", params: t.WebhookChatApp1.Params, events: t.WebhookChatApp1.Events},
 		{name: "webhook.chatapp2", params: t.WebhookChatApp2.Params, events: t.WebhookChatApp2.Events},
 	}
@@ -131,30 +133,35 @@ func webhookSections(t *table.Table) []webhookSection {
 	return all
 }
 
-// sectionOf returns the section that a callback belongs to: the one that its path names, or the one that knows most of it.
-func (d *doctor) sectionOf(c callback, docs []*node) webhookSection {
+// sectionOf returns the section that a callback belongs to: the one that its path names, or the one that knows most of what it holds,
+// and whether that is sure.
+func (d *doctor) sectionOf(c callback, docs []*node) (best webhookSection, ok bool) {
 	all := webhookSections(d.table)
 	for _, s := range all {
 		if strings.HasSuffix(strings.TrimSuffix(c.path, "/"), "/"+strings.TrimPrefix(s.name, "webhook.")) {
-			return s
+			return s, true
 		}
 	}
-	known := func(s webhookSection) (n int) {
-		for _, m := range matches(docs, s.params) {
-			if m.path != "" {
-				n++
-			}
+	best, most := all[0], 0
+	for _, s := range all {
+		found := concepts(docs, s.params, "")
+		known := len(found)
+		switch {
+		case s.isReport && found["status"] && (found["id"] || found["reference"]) && !found["text"]:
+			known++ // a report has little else
+		case s.isReport || !found["from"]:
+			continue
 		}
-		return n
-	}
-	best := all[0]
-	for _, s := range all[1:] {
-		isReport := s.name == "webhook.delivery" && len(matches(docs, map[string][]string{"status": s.params["status"]})[0].values) > 0
-		if isReport && known(s)+1 >= known(best) || known(s) > known(best) {
-			best = s
+		if known > most {
+			best, most, ok = s, known, true
 		}
 	}
-	return best
+	return best, ok
+}
+
+func defaultParams(section string) map[string][]string {
+	all := webhookSections(contract.Default().Table())
+	return all[slices.IndexFunc(all, func(s webhookSection) bool { return s.name == section })].params
 }
 
 // examineCallback looks at one callback.
@@ -163,8 +170,20 @@ func (d *doctor) examineCallback(n int, c callback) {
 	if c.body != nil {
 		docs = eventsIn(c.body, nil)
 	}
-	s := d.sectionOf(c, docs)
-	d.section = fmt.Sprintf("callback %d: %s", n, s.name)
+	s, ok := d.sectionOf(c, docs)
+	if !ok && c.wrong == nil && len(docs) > 0 {
+		// A list of events may be deeper in the body.
+		if path, found := rowsIn(docs[0], s.params, ""); found && c.body != nil {
+			s, ok = d.sectionOf(c, docs[0].at(path).elements)
+		}
+	}
+	d.section = fmt.Sprintf("callback %d", n)
+	if !ok && c.wrong == nil {
+		d.say("callback %d received", n)
+		d.add("kind", Unknown, "no sender, and no status with an ID: end the path with /sms, /delivery, /chatapp1 or /chatapp2 to say what it is")
+		return
+	}
+	d.section += ": " + s.name
 	d.say("callback %d received, taken for one of %s", n, s.name)
 	if c.wrong != nil {
 		d.add("body", Differs, c.wrong.Error())
@@ -182,14 +201,14 @@ func (d *doctor) examineCallback(n int, c callback) {
 		return
 	}
 	essential := []string{"from"}
-	if s.name == "webhook.delivery" {
+	if s.isReport {
 		essential = []string{"status"}
 	}
 	d.examine(examination{
 		docs: docs, section: s.params, where: []string{s.name, "params"}, claimed: []map[string][]string{s.json},
-		times: []string{"time"}, essential: essential, isQuiet: true,
+		times: []string{"time"}, essential: essential, isCallback: true, defaults: defaultParams(s.name),
 	})
-	if s.name == "webhook.delivery" {
+	if s.isReport {
 		d.statusWords(docs)
 	}
 }

@@ -101,6 +101,25 @@ func TestListenProposesOverlay(t *testing.T) {
 	}
 }
 
+// TestListenTellsCallbacksApart receives callbacks whose path says nothing, and whose parameters have foreign names.
+func TestListenTellsCallbacksApart(t *testing.T) {
+	t.Parallel()
+	report, _ := listening(t, 4, func(address string) {
+		for _, query := range []string{"senderNumber=639171230045&msg_text=hello+you&smsId=77", "dlr=DELIVRD&msgid=1&zorp=3", "zorp=1", "source_addr=639171230045&msg_text=hello&smsId=78"} {
+			response, err := http.Get(address + "/hook?" + query)
+			require.NoError(t, err)
+			require.NoError(t, response.Body.Close())
+		}
+	})
+	found, err := contract.Parse(report.Overlay)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"source_addr", "senderNumber"}, found.Table().WebhookSMS.Params["from"], "both")
+	assert.Equal(t, []string{"smsId"}, found.Table().WebhookSMS.Params["id"])
+	assert.Equal(t, []string{"dlr"}, found.Table().WebhookDelivery.Params["status"])
+	assert.Equal(t, []string{"msgid"}, found.Table().WebhookDelivery.Params["id"])
+	assert.Equal(t, Unknown, newRig(t, "", "").check(report, "callback 3", "kind").Result)
+}
+
 func TestListenSurvivesHostileCallbacks(t *testing.T) {
 	t.Parallel()
 	bodies := []string{

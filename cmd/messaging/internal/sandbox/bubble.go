@@ -100,13 +100,13 @@ func chatApp1Bubble(m messagingtest.Sent, names map[string]string) bubble {
 	switch m.Kind {
 	case "text":
 	case "image":
-		b.Media = &media{Kind: "image", URL: of("image").text()}
+		b.Media = &media{Kind: "image", URL: webURL(of("image").text())}
 	case "video":
-		b.Media = &media{Kind: "video", URL: of("video").text()}
+		b.Media = &media{Kind: "video", URL: webURL(of("video").text())}
 		b.Facts = facts("Thumbnail", of("thumbnail").text(), "Seconds", of("duration").text(), "Bytes", of("size").text())
 	case "call_to_action":
 		if image := of("image").text(); image != "" {
-			b.Media = &media{Kind: "image", URL: image}
+			b.Media = &media{Kind: "image", URL: webURL(image)}
 		}
 		b.Buttons = []button{{Label: of("caption").text(), URL: webURL(of("url").text()), Hint: "opens a link"}}
 	case "template":
@@ -167,7 +167,7 @@ func chatApp2Bubble(m messagingtest.Sent, body node) bubble {
 
 func mediaOf(kind string, n node) *media {
 	return &media{
-		Kind: kind, URL: n.at("link").text(), ID: n.at("id").text(), Caption: n.at("caption").text(), Name: n.at("filename").text(),
+		Kind: kind, URL: webURL(n.at("link").text()), ID: n.at("id").text(), Caption: n.at("caption").text(), Name: n.at("filename").text(),
 	}
 }
 

@@ -23,15 +23,18 @@ const tokenHeader = "X-Sandbox-Token"
 
 // Handler serves the service, the page and the API, to requests for the address that it listens on: listen is the address as the
 // user gave it, and addr where it listens. Other hosts are refused, so that no page of another site reaches the sandbox by a
-// name of its own that leads here.
+// name of its own that leads here, and so is what a browser sends for a page of another site.
 func (s *Sandbox) Handler(listen string, addr net.Addr) http.Handler {
 	pages := s.mux()
+	browsers := http.NewCrossOriginProtection()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case !isHost(r.Host, listen, addr):
 			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 			w.WriteHeader(http.StatusMisdirectedRequest)
 			_, _ = io.WriteString(w, "The sandbox answers to the address that it listens on, and to no other host.\n")
+		case browsers.Check(r) != nil:
+			fail(w, http.StatusForbidden, errors.New("a page of another site sends nothing here"))
 		case strings.HasPrefix(r.URL.Path, Root), r.URL.Path == "/" && r.Method == http.MethodGet && operationAt(s.table, "/") == "":
 			secure(w.Header())
 			if !s.mayEnter(r) {

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -12,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/sms"
 )
@@ -221,4 +224,73 @@ func TestSecretsAreMasked(t *testing.T) {
 		lacks(t, pages, url.QueryEscape(secret))
 	}
 	contains(t, pages, "Authorization: Bearer $MESSAGING_TOKEN")
+}
+
+// TestCopiedCommandHoldsNoControlCharacters plants a body that would end the quotes of a paste in a terminal and begin a command.
+func TestCopiedCommandHoldsNoControlCharacters(t *testing.T) {
+	t.Parallel()
+	x := Exchange{Direction: "request", Method: http.MethodPost, URL: "/sms/send", RequestBody: "it's\x1b[201~\nrm -rf ~\n\u009b\x03"}
+	command := x.curl("http://127.0.0.1:8026")
+	for _, control := range []string{"\x1b", "\x03", "\u009b"} {
+		assert.NotContains(t, command, control)
+	}
+	assert.Contains(t, command, `$'it\'s\x1b[201~\nrm -rf ~\n\xc2\x9b\x03'`)
+	shell, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("no bash to read the quotes")
+	}
+	_, quoted, _ := strings.Cut(command, "--data-raw ")
+	quoted, _, _ = strings.Cut(quoted, " \\\n")
+	got, err := exec.CommandContext(t.Context(), shell, "-c", "printf %s "+quoted).Output()
+	require.NoError(t, err)
+	assert.Equal(t, x.RequestBody, string(got))
+}
+
+// TestPagesOfOtherSitesSendNothing: a form of another site needs no permission to send, and would stand in traffic.
+func TestPagesOfOtherSitesSendNothing(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Config{})
+	for _, path := range []string{"/sms/send", Root + "reset"} {
+		status, _ := r.do(http.MethodPost, path, "x=1", "Origin", "https://evil.example.com", "Sec-Fetch-Site", "cross-site")
+		assert.Equal(t, http.StatusForbidden, status, path)
+	}
+	_, traffic := r.do(http.MethodGet, Root+"traffic", "")
+	assert.Contains(t, traffic, `"exchanges":[]`)
+	status, _ := r.do(http.MethodPost, Root+"reset", "", "Sec-Fetch-Site", "same-origin")
+	assert.Equal(t, http.StatusOK, status)
+}
+
+func TestMediaAreWebURLs(t *testing.T) {
+	t.Parallel()
+	names := contract.Default().Table()
+	for channel, bodies := range map[messagingtest.Channel]map[string]string{
+		messagingtest.ChannelChatApp1: {"image": `{"image":"%s"}`, "video": `{"video":"%s"}`, "call_to_action": `{"image":"%s"}`},
+		messagingtest.ChannelChatApp2: {
+			"document": `{"document":{"link":"%s"}}`, "template": `{"template":{"components":[{"type":"header","parameters":[{"type":"document","document":{"link":"%s"}}]}]}}`,
+			"interactive": `{"interactive":{"type":"button","header":{"type":"document","document":{"link":"%s"}}}}`,
+		},
+	} {
+		for kind, body := range bodies {
+			for link, want := range map[string]string{"javascript:alert(1)": "", "data:text/html,x": "", "https://example.com/a": "https://example.com/a"} {
+				b := bubbleOf(messagingtest.Sent{Channel: channel, Kind: kind, Body: []byte(strings.ReplaceAll(body, "%s", link))}, names)
+				require.NotNil(t, b.Media, kind)
+				assert.Equal(t, want, b.Media.URL, kind)
+			}
+		}
+	}
+}
+
+// TestKeepWritesThroughNoLink: in a directory of several users, somebody may have laid a link where the file is written anew.
+func TestKeepWritesThroughNoLink(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	victim, keep := filepath.Join(dir, "victim"), filepath.Join(dir, "ledger")
+	require.NoError(t, os.WriteFile(victim, []byte("precious"), 0o600))
+	require.NoError(t, os.Symlink(victim, keep+".new"))
+	box, err := New(Config{Keep: keep})
+	require.NoError(t, err)
+	require.NoError(t, box.Close())
+	content, err := os.ReadFile(victim)
+	require.NoError(t, err)
+	assert.Equal(t, "precious", string(content))
 }

@@ -5,11 +5,14 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
@@ -208,8 +211,30 @@ func doubleQuoted(text string) string {
 	return strings.ReplaceAll(text, "\x00", "$MESSAGING_TOKEN")
 }
 
-// shellQuote quotes a text for a POSIX shell.
-func shellQuote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+// shellQuote quotes a text for a POSIX shell. One with control characters, which could end a paste and begin a command of its own, is
+// quoted as bash, zsh and newer shells read it.
+func shellQuote(text string) string {
+	isPlain := func(r rune) bool { return r == '\n' || r == '\t' || !unicode.IsControl(r) }
+	if !strings.ContainsFunc(text, func(r rune) bool { return !isPlain(r) }) {
+		return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+	}
+	var b strings.Builder
+	for _, character := range strings.Split(text, "") {
+		switch r, _ := utf8.DecodeRuneInString(character); {
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\'', r == '\\':
+			b.WriteString(`\` + character)
+		case isPlain(r):
+			b.WriteString(character)
+		default:
+			for _, c := range []byte(character) {
+				fmt.Fprintf(&b, `\x%02x`, c)
+			}
+		}
+	}
+	return "$'" + b.String() + "'"
+}
 
 // replaceURL replaces a URL in a body, as it is and as JSON and forms write it.
 func replaceURL(body, from, to string) string {
