@@ -53,7 +53,7 @@ func TestAttemptBeginsOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
-	require.NoError(t, o.recordUntil(time.Now(), []result{{Key: a.Key, Attempt: 1, State: Waiting}}))
+	require.NoError(t, o.recordUntil(t.Context(), time.Now(), []result{{Key: a.Key, Attempt: 1, State: Waiting}}))
 	twice, err := o.claim(t.Context(), []Key{a.Key, a.Key})
 	require.NoError(t, err)
 	require.Len(t, twice, 1)
@@ -85,7 +85,7 @@ func TestLateOutcomeCountsUnlessSomebodyKnowsBetter(t *testing.T) {
 			t.Parallel()
 			o, a := claimed(t)
 			require.NoError(t, o.database.exec(t.Context(), "UPDATE messaging_outbox SET state = $1, attempt = $2", string(tt.meanwhile), tt.attempt))
-			require.NoError(t, o.recordUntil(time.Now(), []result{{Key: a.Key, Attempt: a.number, State: tt.late}}))
+			require.NoError(t, o.recordUntil(t.Context(), time.Now(), []result{{Key: a.Key, Attempt: a.number, State: tt.late}}))
 			states, err := o.database.keys(t.Context(), "SELECT state, reference FROM messaging_outbox")
 			require.NoError(t, err)
 			assert.Equal(t, []Key{{string(tt.want), "a"}}, states)

@@ -411,7 +411,7 @@ func TestAccountRefusalPausesTheQueue(t *testing.T) {
 	onBoth(t, func(t test) {
 		service, client := connected(t, messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}))
 		options := quick()
-		options.Workers = 5
+		options.Workers, options.SendTimeout = 5, 3*time.Second
 		r := t.newRig(t, client, options)
 		service.SetBalance("0")
 		const n = 60
@@ -425,7 +425,7 @@ func TestAccountRefusalPausesTheQueue(t *testing.T) {
 			paused, err := r.paused(t.Context())
 			return err == nil && paused
 		}, 2*time.Minute, 10*time.Millisecond)
-		time.Sleep(6 * time.Second) // a probe or two
+		time.Sleep(4 * time.Second) // a probe
 		assert.Less(t, service.Requests(), n, "the queue was paused")
 		for i := range n {
 			record, err := r.row(t.Context(), smsKey(fmt.Sprint("order-", i)))

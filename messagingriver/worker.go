@@ -87,7 +87,7 @@ func (o *Outbox[TTx]) deliver(ctx context.Context, keys []Key, last bool, wait t
 			results = append(results, <-found)
 		}
 		left -= len(results)
-		recordErr := o.recordUntil(time.Now().Add(o.options.SendTimeout), results)
+		recordErr := o.recordUntil(ctx, time.Now().Add(o.options.SendTimeout), results)
 		o.places.Release(int64(len(results)))
 		for _, r := range results {
 			err = cmp.Or(err, r.waits, recordErr)
@@ -194,12 +194,12 @@ func isAccount(err error) bool {
 		errors.Is(err, messaging.ErrRateLimited)
 }
 
-// recordUntil records results, and tries again until the given time if the database is away. One counts if its attempt is the
+// recordUntil records results, also if ctx has ended, and tries again until a time if the database is away. One counts if its attempt is the
 // last and nothing is final: a late response is worth more than "unknown", and less than what a person decided.
-func (o *Outbox[TTx]) recordUntil(end time.Time, results []result) error {
+func (o *Outbox[TTx]) recordUntil(ctx context.Context, end time.Time, results []result) error {
 	for {
-		ctx, cancel := context.WithTimeout(context.Background(), o.options.SendTimeout)
-		err := o.database.exec(ctx, `
+		writing, cancel := context.WithTimeout(context.WithoutCancel(ctx), o.options.SendTimeout)
+		err := o.database.exec(writing, `
 			UPDATE messaging_outbox
 			SET state = value->>'state', receipt = value->>'receipt', problem = value->>'problem',
 				due_at = CAST(value->>'due' AS BIGINT),
@@ -239,7 +239,7 @@ func (o *Outbox[TTx]) settleDue(ctx context.Context) error {
 	var lookups errgroup.Group
 	lookups.SetLimit(32)
 	for _, a := range unknown {
-		lookups.Go(func() error { return o.recordUntil(now, []result{o.lookUp(ctx, &a)}) })
+		lookups.Go(func() error { return o.recordUntil(ctx, now, []result{o.lookUp(ctx, &a)}) })
 	}
 	return lookups.Wait()
 }

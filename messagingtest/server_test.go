@@ -191,7 +191,7 @@ func TestPathsAndMethods(t *testing.T) {
 		{"GET", "/nothing", 404, "40005"},
 		{"GET", "/chatapp1/send", 405, "40004"},
 		{"PUT", "/chatapp2/send", 405, "40004"},
-		{"POST", "/chatapp3/send", 404, "40005"},
+		{"POST", "/nothing/send", 404, "40005"},
 	} {
 		t.Run(tc.method+" "+tc.path, func(t *testing.T) {
 			s := NewServer(t)

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -31,24 +32,42 @@ func newReceiver(t *testing.T, options ...webhook.Option) *webhook.Receiver {
 	return hooks
 }
 
-// handlersOf returns a handler for each callback, by a path. Each calls handle.
+// handlersOf returns every handler that a Receiver makes, by a path. Each calls handle.
 func handlersOf(hooks *webhook.Receiver, handle func() error) map[string]http.Handler {
-	return map[string]http.Handler{
-		"/sms":      hooks.SMS(func(context.Context, webhook.SMSMessage) error { return handle() }),
-		"/chatapp1": hooks.ChatApp1(func(context.Context, webhook.ChatMessage) error { return handle() }),
-		"/chatapp2": hooks.ChatApp2(func(context.Context, webhook.ChatMessage) error { return handle() }),
-		"/delivery": hooks.Delivery(func(context.Context, webhook.DeliveryReport) error { return handle() }),
+	handlers := map[string]http.Handler{}
+	for method, call := range reflect.ValueOf(hooks).Methods() {
+		signature := call.Type()
+		if signature.NumIn() != 1 || signature.NumOut() != 1 || signature.Out(0) != reflect.TypeFor[http.Handler]() {
+			continue
+		}
+		callback := reflect.MakeFunc(signature.In(0), func([]reflect.Value) []reflect.Value {
+			err := handle()
+			return []reflect.Value{reflect.ValueOf(&err).Elem()}
+		})
+		handlers["/"+strings.ToLower(method.Name)], _ = reflect.TypeAssert[http.Handler](call.Call([]reflect.Value{callback})[0])
 	}
+	if len(handlers) < 4 {
+		panic("a Receiver has a handler for each callback")
+	}
+	return handlers
 }
 
-// parsersOf returns the error of each parser.
+// parsersOf returns the error of each parser, by the path of its handler or by its name.
 func parsersOf(hooks *webhook.Receiver) map[string]func(r *http.Request) error {
-	return map[string]func(r *http.Request) error{
-		"/sms":      func(r *http.Request) error { _, err := hooks.ParseSMS(r); return err },
-		"/chatapp1": func(r *http.Request) error { _, _, err := hooks.ParseChatApp1(r); return err },
-		"/chatapp2": func(r *http.Request) error { _, _, err := hooks.ParseChatApp2(r); return err },
-		"/delivery": func(r *http.Request) error { _, err := hooks.ParseDelivery(r); return err },
+	parsers := map[string]func(r *http.Request) error{}
+	for method, call := range reflect.ValueOf(hooks).Methods() {
+		if name, ok := strings.CutPrefix(method.Name, "Parse"); ok {
+			parsers["/"+strings.ToLower(name)] = func(r *http.Request) error {
+				results := call.Call([]reflect.Value{reflect.ValueOf(r)})
+				err, _ := results[len(results)-1].Interface().(error)
+				return err
+			}
+		}
 	}
+	if len(parsers) < 4 {
+		panic("a Receiver has a parser for each callback")
+	}
+	return parsers
 }
 
 func TestReceiverLimitsQuery(t *testing.T) {

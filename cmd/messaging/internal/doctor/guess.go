@@ -307,7 +307,8 @@ func fits(kind string, values []*node) bool {
 		case "count":
 			ok = isWhole.MatchString(s) || isDigits.MatchString(s) && len(s) < 10
 		case "amount":
-			ok = isDecimal.MatchString(s) && len(s) <= longAmount && v.kind != boolean && !strings.HasPrefix(s, "00") && !(isDigits.MatchString(s) && len(s) > 9)
+			isNumber := isDigits.MatchString(s) && len(s) > 9 // of a person, perhaps
+			ok = isDecimal.MatchString(s) && len(s) <= longAmount && v.kind != boolean && !strings.HasPrefix(s, "00") && !isNumber
 		case "currency":
 			ok = v.kind == text && len([]rune(s)) <= 4 && !isDecimal.MatchString(s)
 		case "time":

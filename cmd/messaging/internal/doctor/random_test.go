@@ -177,3 +177,21 @@ func sortedConcepts(section map[string][]string) []string {
 	slices.Sort(all)
 	return all
 }
+
+// TestNothingContradictsTrueContract examines services of random contracts with these contracts.
+func TestNothingContradictsTrueContract(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(seeds) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			overlay := string(randomcontract.Overlay(seed + 1))
+			srv := messagingtest.NewServer(t, messagingtest.WithContract(parseContract(t, overlay)))
+			seedMessages(srv, 6)
+			srv.RefuseDuplicates(true)
+			r := newRig(t, srv.URL, srv.Token)
+			r.overlayFile(overlay)
+			status, out, progress := r.run("-send", "+639170000001", "-from", "ACME", "-yes")
+			assert.Equal(t, statusOK, status, "%s%s", out, progress)
+		})
+	}
+}
