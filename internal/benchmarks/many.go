@@ -201,3 +201,42 @@ func manySendsOverTLS() work {
 		},
 	}
 }
+
+// manySendsOverHTTP2 is the same service over HTTP/2, where all senders share a connection.
+func manySendsOverHTTP2() work {
+	client := func(at service) (*http.Client, error) {
+		trusted := x509.NewCertPool()
+		if !trusted.AppendCertsFromPEM(at.Certificate) {
+			return nil, errors.New("no certificate")
+		}
+		protocols := new(http.Protocols)
+		protocols.SetHTTP2(true)
+		return &http.Client{Transport: &http.Transport{
+			Protocols: protocols, TLSClientConfig: &tls.Config{RootCAs: trusted, MinVersion: tls.VersionTLS12},
+		}}, nil
+	}
+	return work{
+		name: "many-http2", floor: namePool, longer: secureLengthFactor,
+		ratios: []metric{rate, cpuTime}, figures: []figure{perSecond, cpuMicros, allocsEach},
+		contenders: []contender{
+			{name: namePool, prepare: func(_ context.Context, at service) (operation, error) {
+				hand, err := client(at)
+				if err != nil {
+					return nil, err
+				}
+				return byHand(hand, at.Multiplexed).pool(secureConcurrency, messageID), nil
+			}},
+			{name: nameSendAll, prepare: func(_ context.Context, at service) (operation, error) {
+				theirs, err := client(at)
+				if err != nil {
+					return nil, err
+				}
+				ours, err := messaging.NewClient(at.Multiplexed, messaging.WithToken(token), messaging.WithHTTPClient(theirs))
+				if err != nil {
+					return nil, err
+				}
+				return sendAll(ours.SMS, secureConcurrency), nil
+			}},
+		},
+	}
+}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"net/http"
+	"time"
 
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/chatapp1"
@@ -22,6 +23,7 @@ const (
 	nameOurs         = "messaging-go"
 	nameChatApp1     = "messaging-go, chat app 1"
 	nameChatApp2     = "messaging-go, chat app 2"
+	nameNewTransport = "a copy of net/http's default transport"
 )
 
 const acceptedResponse = `{"status":"ok","data":{"id":"` + messageID + `","requestId":"r-77","messageParts":"1","unitCost":"0.50",` +
@@ -208,6 +210,9 @@ func firstSend() work {
 	return work{
 		name: "send-first", floor: nameByHand,
 		ratios: []metric{wall, cpuTime}, figures: []figure{wallMicros, cpuMicros, allocsEach, bytesEach},
+		targets: []target{{
+			what: "A new client with its first send over loopback: CPU", contender: nameOurs, metric: cpuTime, against: nameByHand, limit: 1.30,
+		}},
 		contenders: []contender{
 			{name: nameByHand, prepare: once(func(at service, client *http.Client) (call, error) {
 				return byHand(client, at.Plain), nil
@@ -219,6 +224,50 @@ func firstSend() work {
 				}
 				return sendSMS(ours), nil
 			})},
+		},
+	}
+}
+
+// newClients makes clients, which send nothing.
+func newClients() work {
+	each := func(make func() error) func(context.Context, service) (operation, error) {
+		return func(context.Context, service) (operation, error) {
+			return func(_ context.Context, n int) error {
+				for range n {
+					if err := make(); err != nil {
+						return err
+					}
+				}
+				return nil
+			}, nil
+		}
+	}
+	return work{
+		name: "client-new", floor: nameNewTransport,
+		figures: []figure{cpuMicros, allocsEach, bytesEach},
+		contenders: []contender{
+			{name: nameNewTransport, prepare: each(func() error {
+				_ = http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // net/http documents it
+				return nil
+			})},
+			{name: "messaging-go, NewClient", prepare: each(func() error {
+				_, err := messaging.NewClient(unreachable, messaging.WithToken(token))
+				return err
+			})},
+			{name: "messaging-go, Client.With", prepare: func(_ context.Context, _ service) (operation, error) {
+				client, err := messaging.NewClient(unreachable, messaging.WithToken(token))
+				if err != nil {
+					return nil, err
+				}
+				return func(_ context.Context, n int) error {
+					for range n {
+						if _, err := client.With(messaging.WithTimeout(time.Second)); err != nil {
+							return err
+						}
+					}
+					return nil
+				}, nil
+			}},
 		},
 	}
 }

@@ -24,9 +24,10 @@ import (
 type service struct {
 	// Plain responds at once, Slow after serverWork, both over plain HTTP.
 	Plain, Slow string
-	// Secure responds after serverWork, over TLS and HTTP/1.1, with the Certificate, which is PEM.
-	Secure      string
-	Certificate []byte
+	// Secure responds after serverWork, over TLS and HTTP/1.1, with the Certificate, which is PEM. Multiplexed is the same over
+	// HTTP/2.
+	Secure, Multiplexed string
+	Certificate         []byte
 }
 
 // serverWork is how long the slow servers take for a response.
@@ -84,7 +85,7 @@ func handler() http.Handler {
 	return mux
 }
 
-// startService listens on three ports of the loopback address until the context ends.
+// startService listens on four ports of the loopback address until the context ends.
 func startService(ctx context.Context) (service, error) {
 	certificate, pemBytes, err := selfSigned()
 	if err != nil {
@@ -100,25 +101,29 @@ func startService(ctx context.Context) (service, error) {
 		address *string
 		scheme  string
 		handler http.Handler
-	}{{&at.Plain, "http", fast}, {&at.Slow, "http", slow}, {&at.Secure, "https", slow}} {
+		http2   bool
+	}{{&at.Plain, "http", fast, false}, {&at.Slow, "http", slow, false}, {&at.Secure, "https", slow, false}, {&at.Multiplexed, "https", slow, true}} {
 		var config net.ListenConfig
 		listener, err := config.Listen(ctx, "tcp", "127.0.0.1:0")
 		if err != nil {
 			return service{}, err
 		}
 		*one.address = one.scheme + "://" + listener.Addr().String()
-		if one.scheme == "https" {
-			listener = tls.NewListener(listener, &tls.Config{
-				Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
-			})
-		}
+		protocols := new(http.Protocols)
+		protocols.SetHTTP1(!one.http2)
+		protocols.SetHTTP2(one.http2)
 		server := &http.Server{
-			Handler: one.handler, ReadHeaderTimeout: time.Minute,
-			ErrorLog: log.New(io.Discard, "", 0), // clients that give a connection up while it is being made are no error here
+			Handler: one.handler, ReadHeaderTimeout: time.Minute, Protocols: protocols,
+			TLSConfig: &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12},
+			ErrorLog:  log.New(io.Discard, "", 0), // clients that give a connection up while it is being made are no error here
 		}
 		context.AfterFunc(ctx, func() { _ = server.Close() })
 		go func() {
-			if err := server.Serve(listener); err != nil && !errors.Is(err, http.ErrServerClosed) {
+			serve := server.Serve
+			if one.scheme == "https" {
+				serve = func(l net.Listener) error { return server.ServeTLS(l, "", "") }
+			}
+			if err := serve(listener); err != nil && !errors.Is(err, http.ErrServerClosed) {
 				panic(err) // nothing can be measured without it
 			}
 		}()

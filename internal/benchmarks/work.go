@@ -93,8 +93,8 @@ func (w work) contender(name string) (contender, bool) {
 // contests are the works, in the order of the report.
 func contests() []work {
 	return []work{
-		sendInMemory(), sendOverLoopback(), firstSend(),
-		manySends(16), manySends(64), manySendsOverTLS(),
+		sendInMemory(), sendOverLoopback(), firstSend(), newClients(),
+		manySends(16), manySends(64), manySendsOverTLS(), manySendsOverHTTP2(),
 		listRows(), listAheadWorking(), listAhead(),
 		receive(),
 	}
