@@ -62,8 +62,8 @@ func (o ListOptions) Query() wire.Query {
 	}
 	q := wire.Query{
 		Params: []wire.Field{
-			{Concept: "createdAfter", Name: "CreatedAfter", Value: o.CreatedAfter, Reason: checkYear(o.CreatedAfter)},
-			{Concept: "createdBefore", Name: "CreatedBefore", Value: o.CreatedBefore, Reason: checkYear(o.CreatedBefore)},
+			{Concept: "createdAfter", Name: "CreatedAfter", Value: o.CreatedAfter, Reason: wire.CheckTime(o.CreatedAfter)},
+			{Concept: "createdBefore", Name: "CreatedBefore", Value: o.CreatedBefore, Reason: wire.CheckTime(o.CreatedBefore)},
 			{Concept: "id", Name: "ID", Text: o.ID},
 			{Concept: "reference", Name: "ReferenceID", Text: o.ReferenceID},
 			{Concept: "request", Name: "RequestID", Text: o.RequestID},
@@ -105,13 +105,6 @@ func (o ListOptions) problems() []wire.Problem {
 		c.Found("CreatedBefore", "must be later than CreatedAfter")
 	}
 	return c
-}
-
-func checkYear(at time.Time) string {
-	if year := at.UTC().Year(); year < 1 || year > 9999 {
-		return "must be in the years 1 to 9999"
-	}
-	return ""
 }
 
 // Transaction is one SMS as the service lists it. A field that a row does not have is empty or zero.

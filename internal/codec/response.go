@@ -112,10 +112,10 @@ func (s *Send) judge(r *Response, doc string, found []value) {
 			r.Class, _ = table.Meaning(s.failures.errs.Classes, r.Code, false)
 		}
 	case r.Doubt != "":
-	case status.kind != absent && accepted < 0:
-		r.Doubt = "the response has a status that is no word of the contract (accepted, refused)"
 	case accepted >= 0 && s.refusesElsewhere(doc, found):
 		r.Doubt = "the response has two statuses, of which one refuses the message (accepted, refused)"
+	case status.kind != absent && accepted < 0:
+		r.Doubt = "the response has a status that is no word of the contract (accepted, refused)"
 	case r.ID == "":
 		r.Doubt = "the response names no message at any path of the contract (response.id)"
 	}

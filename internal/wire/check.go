@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 )
@@ -52,6 +53,14 @@ func CheckValue(member any) string {
 	}
 	name := strings.TrimPrefix(fmt.Sprintf("%T", member), "*")
 	return "must be a value, not a pointer: " + name + "{…}, not &" + name + "{…}"
+}
+
+// CheckTime returns what is wrong with a time, or "". The forms in which times are sent have four digits for the year.
+func CheckTime(at time.Time) string {
+	if year := at.UTC().Year(); year < 1 || year > 9999 {
+		return "must be in the years 1 to 9999"
+	}
+	return ""
 }
 
 // CheckUTF8 returns what is wrong with a text that is not valid UTF-8, or "". Encoding/json would replace the invalid bytes, and

@@ -5,11 +5,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Fields describes the fields of a message, a struct, that have a tag such as concept:"to,required,recipient": the concept, and
 // what holds for the field. It is required, or its text is a recipient, a callback, a url or notblank. A whole number is never
-// negative. The fields of a struct in an interface or behind a pointer follow in its place; none of them is required if the
+// negative, and a time is in the years 1 to 9999. The fields of a struct in an interface or behind a pointer follow in its place; none of them is required if the
 // pointer is nil. What users call a field begins with the prefix.
 func Fields(message any, prefix string) []Field {
 	return appendFields(nil, reflect.ValueOf(message), prefix, true)
@@ -39,8 +40,13 @@ func describe(value reflect.Value, f Field, rules string, required bool) Field {
 	} else {
 		f.Value = value.Interface()
 	}
-	if n, ok := f.Value.(int64); ok && n < 0 {
-		f.Reason = "must not be negative, got " + strconv.FormatInt(n, 10)
+	switch v := f.Value.(type) {
+	case int64:
+		if v < 0 {
+			f.Reason = "must not be negative, got " + strconv.FormatInt(v, 10)
+		}
+	case time.Time:
+		f.Reason = CheckTime(v)
 	}
 	for rules != "" {
 		var rule string
