@@ -58,7 +58,7 @@ func storedFields(message any, kinds map[string]any) map[string]any {
 func fieldsToStore(message any, kinds map[string]any) (fields map[string]any, err error) {
 	fields = storedFields(message, kinds)
 	for key, field := range fields {
-		isZero := false
+		var isZero bool
 		switch f := field.(type) {
 		case union:
 			fields[key], err = f.members()
