@@ -328,7 +328,7 @@ func (l *List) followLink(text string) (wire.Position, error) {
 	if err != nil || !sameOrigin(link, l.url) || link.User != nil {
 		return wire.Position{}, errElsewhere
 	}
-	if l.method == "POST" && link.EscapedPath() != l.url.EscapedPath() { //nolint:usestdlibvars // this package knows no net/http
+	if l.method == "POST" && link.EscapedPath() != l.url.EscapedPath() {
 		return wire.Position{}, errOtherPath
 	}
 	if _, err := url.ParseQuery(link.RawQuery); err != nil {

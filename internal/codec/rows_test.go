@@ -124,9 +124,9 @@ type row struct {
 // recordFields holds the Go fields of a record by concept.
 var recordFields = func() map[string]string {
 	fields := map[string]string{}
-	for i := range transaction.NumField() {
-		if concept := transaction.Field(i).Tag.Get("concept"); concept != "" {
-			fields[concept] = transaction.Field(i).Name
+	for field := range transaction.Fields() {
+		if concept := field.Tag.Get("concept"); concept != "" {
+			fields[concept] = field.Name
 		}
 	}
 	return fields
@@ -343,7 +343,7 @@ func TestRowEveryConcept(t *testing.T) {
 					want.Status = sms.StatusDelivered
 				}
 				got := readRow(t, string(overlay), raw)
-				if at, ok := reflect.ValueOf(&got).Elem().FieldByName(recordFields[concept]).Addr().Interface().(*time.Time); ok {
+				if at, ok := reflect.TypeAssert[*time.Time](reflect.ValueOf(&got).Elem().FieldByName(recordFields[concept]).Addr()); ok {
 					*at = at.UTC()
 				}
 				assert.Equal(t, want, got, raw)

@@ -219,7 +219,7 @@ func shellQuote(text string) string {
 		return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 	}
 	var b strings.Builder
-	for _, character := range strings.Split(text, "") {
+	for character := range strings.SplitSeq(text, "") {
 		switch r, _ := utf8.DecodeRuneInString(character); {
 		case r == '\n':
 			b.WriteString(`\n`)
