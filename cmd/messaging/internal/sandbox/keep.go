@@ -150,8 +150,7 @@ func (j *journal) fail(err error) {
 // compact writes the file anew with what the book holds: into a file beside it, which then takes its name.
 func (j *journal) compact(b *book) error {
 	beside := j.file.Name() + ".new"
-	// One may be left of a run that was killed.
-	_ = os.Remove(beside)
+	_ = os.Remove(beside)                                                    // of a run that was killed
 	next, err := os.OpenFile(beside, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600) //nolint:gosec // the file that the user named, and .new
 	if err != nil {
 		return err
