@@ -59,7 +59,7 @@ func parsersOf(hooks *webhook.Receiver) map[string]func(r *http.Request) error {
 		if name, ok := strings.CutPrefix(method.Name, "Parse"); ok {
 			parsers["/"+strings.ToLower(name)] = func(r *http.Request) error {
 				results := call.Call([]reflect.Value{reflect.ValueOf(r)})
-				err, _ := results[len(results)-1].Interface().(error)
+				err, _ := reflect.TypeAssert[error](results[len(results)-1])
 				return err
 			}
 		}

@@ -10,8 +10,8 @@ import (
 
 // Fields describes the fields of a message, a struct, that have a tag such as concept:"to,required,recipient": the concept, and
 // what holds for the field. It is required, or its text is a recipient, a callback, a url or notblank. A whole number is never
-// negative, and a time is in the years 1 to 9999. The fields of a struct in an interface or behind a pointer follow in its place; none of them is required if the
-// pointer is nil. What users call a field begins with the prefix.
+// negative, and a time is in the years 1 to 9999. The fields of a struct in an interface or behind a pointer follow in its place;
+// none of them is required if the pointer is nil. What users call a field begins with the prefix.
 func Fields(message any, prefix string) []Field {
 	return appendFields(nil, reflect.ValueOf(message), prefix, true)
 }
