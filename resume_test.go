@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -24,11 +25,14 @@ type shelf struct {
 	rows    []int
 	paging  string // page, offset, cursor, link, last or none
 	size    int
+	mu      sync.Mutex
 	queries []url.Values
 }
 
 func (s *shelf) RoundTrip(r *http.Request) (*http.Response, error) {
 	query := r.URL.Query()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.queries = append(s.queries, query)
 	start := 0
 	switch s.paging {

@@ -230,11 +230,11 @@ func firstSend() work {
 
 // newClients makes clients, which send nothing.
 func newClients() work {
-	each := func(make func() error) func(context.Context, service) (operation, error) {
+	each := func(construct func() error) func(context.Context, service) (operation, error) {
 		return func(context.Context, service) (operation, error) {
 			return func(_ context.Context, n int) error {
 				for range n {
-					if err := make(); err != nil {
+					if err := construct(); err != nil {
 						return err
 					}
 				}
