@@ -75,6 +75,8 @@ func TestLateOutcomeCountsUnlessSomebodyKnowsBetter(t *testing.T) {
 		{Parked, 1, Refused, Refused},
 		{Parked, 1, Waiting, Waiting}, // it was not sent
 		{Waiting, 1, Accepted, Accepted},
+		{Waiting, 1, Unknown, Waiting}, // a person has decided to send it again
+		{Waiting, 1, Parked, Waiting},
 		{Accepted, 1, Waiting, Accepted},
 		{Dropped, 1, Accepted, Dropped},
 		{Refused, 1, Waiting, Refused},

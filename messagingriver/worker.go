@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -171,7 +172,7 @@ func (o *Outbox[TTx]) judge(a *attempt, receipt messaging.Receipt, err error) re
 		r.State, r.Receipt = Accepted, &receipt
 		return r
 	}
-	r.Problem = err.Error()
+	r.Problem = strings.ReplaceAll(err.Error(), "\x00", "") // PostgreSQL has no text with it
 	_, invalid := errors.AsType[*messaging.ValidationError](err)
 	verdict := messaging.VerdictOf(err)
 	switch {
@@ -195,7 +196,8 @@ func isAccount(err error) bool {
 }
 
 // recordUntil records results, also if ctx has ended, and tries again until a time if the database is away. One counts if its attempt is the
-// last and nothing is final: a late response is worth more than "unknown", and less than what a person decided.
+// last and nothing is final: a late response is worth more than "unknown", and less than what a person decided. Somebody who had a
+// message sent again is not overruled by a lookup that knows nothing.
 func (o *Outbox[TTx]) recordUntil(ctx context.Context, end time.Time, results []result) error {
 	for {
 		writing, cancel := context.WithTimeout(context.WithoutCancel(ctx), o.options.SendTimeout)
@@ -206,7 +208,8 @@ func (o *Outbox[TTx]) recordUntil(ctx context.Context, end time.Time, results []
 				message = CASE WHEN value->>'state' IN ('accepted', 'refused') THEN NULL ELSE message END
 			FROM ROWS
 			WHERE channel = value->>'channel' AND reference = value->>'reference'
-				AND attempt = CAST(value->>'attempt' AS BIGINT) AND state || '' IN ('waiting', 'sending', 'unknown', 'parked')`,
+				AND attempt = CAST(value->>'attempt' AS BIGINT) AND state || '' IN ('waiting', 'sending', 'unknown', 'parked')
+				AND NOT (state || '' = 'waiting' AND value->>'state' IN ('unknown', 'parked'))`,
 			list[result](results))
 		cancel()
 		if err == nil || time.Now().After(end) {
