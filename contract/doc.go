@@ -108,7 +108,8 @@
 //	                           number or boolean
 //	time                       how times are written: rfc3339ms, rfc3339, rfc1123, rfc2822, unix, unixms, datetime, date; in
 //	                           JSON, unix and unixms are numbers
-//	zone                       of times that name none: a name of the tz database, or "" for UTC
+//	zone                       of times that name none: a name of the tz database, or "" for UTC; in the hour that a zone
+//	                           repeats in autumn, the first is meant
 //	scale                      the power of ten, -18 to 18, by which amounts of money are multiplied: -4 reads 12345 as 1.2345
 //	negate                     true if charges are written as negative amounts
 //
