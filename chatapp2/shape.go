@@ -75,7 +75,19 @@ type variant struct {
 	isRaw bool
 }
 
-var allShapes = sync.OnceValue(func() *shapes { //nolint:gochecknoglobals // never written
+// compiled is compiled when it is first used. A variable of sync.OnceValue would link this whole package into every program that
+// sends an SMS.
+var compiled struct { //nolint:gochecknoglobals // written once
+	once   sync.Once
+	shapes *shapes
+}
+
+func allShapes() *shapes {
+	compiled.once.Do(func() { compiled.shapes = compileShapes() })
+	return compiled.shapes
+}
+
+func compileShapes() *shapes {
 	s := &shapes{map[reflect.Type]*shape{}, map[reflect.Type][]variant{}}
 	s.structOf(reflect.TypeFor[replyContext]())
 	s.structOf(reflect.TypeFor[storedFallback]())
@@ -87,7 +99,7 @@ var allShapes = sync.OnceValue(func() *shapes { //nolint:gochecknoglobals // nev
 	addUnion[Component](s, components())
 	addUnion[Parameter](s, parameters())
 	return s
-})
+}
 
 func addUnion[T any](s *shapes, kinds []kind) {
 	var variants []variant

@@ -46,9 +46,15 @@ func (l *List) withoutPair(link string) string {
 		return link
 	}
 	query := target.Query()
+	held := len(query)
 	_, members := l.pair()
 	for _, member := range members {
-		query.Del(member.Name)
+		if member.Name != "" {
+			query.Del(member.Name)
+		}
+	}
+	if len(query) == held {
+		return link // as the service wrote it
 	}
 	target.RawQuery = query.Encode()
 	return target.String()
