@@ -45,7 +45,7 @@ func TestListDecodeRowLimit(t *testing.T) {
 
 // The bodies have the size of the bound on a response that a client has by default.
 func TestListDecodeMemory(t *testing.T) {
-	const size = 8 << 20
+	const size = 4 << 20
 	l := compileList(t, "", false)
 	members := func(format string) string {
 		var b strings.Builder
