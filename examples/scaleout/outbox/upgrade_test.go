@@ -58,8 +58,8 @@ func TestRollingUpgradeSendsEveryMessage(t *testing.T) {
 	current.parse = newerParse
 	stopOld := r.run(old)
 	r.waitFor(all[1], Accepted)
-	r.run(current)
-	r.waitFor(all[0], Accepted) // side by side
+	r.run(current) // side by side
+	r.waitFor(all[2], Accepted)
 	stopOld()
 	r.waitForAll()
 	for _, m := range all {
