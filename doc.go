@@ -83,7 +83,7 @@
 //
 // # Watching
 //
-// [WithLogger] logs each attempt and each unknown outcome. [WithObserver] tells an [Observer] of each call, attempt, wait, lookup and
+// [WithLogger] logs each attempt and each unknown outcome. [WithObserver] reports to an [Observer] each call, attempt, wait, lookup and
 // token refresh, for traces and metrics. [WithTransport] wraps the library's own transport, to add headers to requests.
 //
 // # Receiving and testing

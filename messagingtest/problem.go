@@ -12,7 +12,7 @@ import (
 // A problem is why a request is refused. Its text names fields and never repeats a value.
 type problem struct{ code, text string }
 
-// Error codes. The default contract gives the first six a class of their own. The others are of the class invalid, and
+// Error codes. In the default contract the first six have a class of their own. The others are of the class invalid, and
 // which of them stands for what is this package's choice. Under a contract that has them in another class, or in none, the
 // server takes a code of that contract: see codeIn.
 const (

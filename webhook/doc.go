@@ -84,7 +84,7 @@
 //
 // # Traces, metrics and logs
 //
-// WithObserver tells of the beginning and the end of each event, with its [Outcome] and duration; WithLogger logs the same. Neither
+// WithObserver reports the beginning and the end of each event, with its [Outcome] and duration; WithLogger logs the same. Neither
 // shows numbers, texts or secrets.
 //
 // # Who called

@@ -105,7 +105,7 @@ func WithLogger(logger *slog.Logger) Option {
 	return option(logger != nil, "WithLogger: the argument is nil", func(rcv *Receiver) { rcv.logger = logger })
 }
 
-// WithObserver tells observer of the beginning and the end of each event, for traces and metrics. Several observers are called
+// WithObserver reports the beginning and the end of each event to observer, for traces and metrics. Several observers are called
 // in the order of the options, and at the end in the opposite order. Without it nothing is observed, at no cost.
 func WithObserver(observer Observer) Option {
 	return option(observer != nil, "WithObserver: the argument is nil", func(rcv *Receiver) {

@@ -76,7 +76,7 @@ func conceptKeys() [numConcepts]string {
 	}
 }
 
-// identifies reports whether a concept tells events apart.
+// identifies reports whether a concept distinguishes events.
 func (c concept) identifies() bool {
 	return c == conceptID || c == conceptFrom || c == conceptTo || c == conceptReference || c == conceptStatus
 }

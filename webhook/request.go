@@ -156,7 +156,7 @@ func (q *request) add(name, value string) {
 	}
 }
 
-// interpret reads the JSON of a body, and gives each parameter to the concepts that it stands for.
+// interpret reads the JSON of a body, and assigns each parameter to the concepts that it stands for.
 func (q *request) interpret() {
 	senderInBody := false // a message of the platform may name its sender twice, by number and by user ID
 	if q.object != "" && q.callback.name != CallbackSMS {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -194,17 +195,21 @@ func TestRequestCostIsBounded(t *testing.T) {
 		opts := []webhook.Option{webhook.WithSecret("key", "s3cret"), webhook.WithLimits(1<<17, limit)}
 		r := get(query + "&key=s3cret")
 		require.LessOrEqual(t, len(r.URL.RawQuery), limit, name)
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		began := time.Now()
-		_, _, err := hooks(opts...).ParseChatApp1(r)
-		took := time.Since(began)
-		runtime.ReadMemStats(&after)
-		if !errors.Is(err, webhook.ErrTooLarge) {
-			require.NoError(t, err, name)
+		least := uint64(math.MaxUint64) // other goroutines allocate too, now and then
+		for range 3 {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			began := time.Now()
+			_, _, err := hooks(opts...).ParseChatApp1(r)
+			took := time.Since(began)
+			runtime.ReadMemStats(&after)
+			if !errors.Is(err, webhook.ErrTooLarge) {
+				require.NoError(t, err, name)
+			}
+			assert.Less(t, took, 2*time.Second, name)
+			least = min(least, after.TotalAlloc-before.TotalAlloc)
 		}
-		assert.Less(t, took, 2*time.Second, name)
-		assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(60*limit), name)
+		assert.Less(t, least, uint64(40*limit), name)
 	}
 }
 

@@ -15,12 +15,12 @@ import (
 //
 // Two designs are common. A SQL store begins a transaction, inserts the key as a primary key, runs handle with the transaction
 // in its context, and commits: then the event is handled exactly once. A store without transactions claims the key in one
-// atomic step, runs handle, and marks the key as handled or gives the claim back. Such a claim needs a lease, after which
+// atomic step, runs handle, and marks the key as handled or releases the claim. Such a claim needs a lease, after which
 // another call may take it over. Without one, an event whose process crashes is never handled. The lease must be longer than
 // handle may take (WithHandlerTimeout).
 //
 // In a store such as Redis the claim is SET key claimed NX PX lease, where claimed is a random word. If the key exists, its value
-// tells whether the event was handled or is being handled: return nil or ErrInProgress. After handle, a script replaces the value
+// reports whether the event was handled or is being handled: return nil or ErrInProgress. After handle, a script replaces the value
 // by "handled" with the time to remember, or deletes the key, each only if the value is still claimed; if the lease was lost, handled
 // is set nevertheless, and nothing is deleted. An error of either command is an error of Once. Such a store forgets what its server
 // forgets: run it with persistence and without eviction. messagingtest.TestStore checks any store.
@@ -170,5 +170,5 @@ func (i identity) key() string {
 	return string(hex.AppendEncode(append(append(b[:0], i.callback...), '.'), sum[:16]))
 }
 
-// isPrecise reports whether a time tells two events of a day apart. A time at second 0 may be one without seconds.
+// isPrecise reports whether a time distinguishes two events of a day. A time at second 0 may be one without seconds.
 func isPrecise(at time.Time) bool { return at.Unix() > 0 && (at.Second() != 0 || at.Nanosecond() != 0) }

@@ -13,7 +13,7 @@ import (
 	"github.com/messaging-service/messaging-go/sms"
 )
 
-// column is a field of sms.Transaction, which its tag gives a concept of sms.list.record.
+// column is a field of sms.Transaction, whose tag names a concept of sms.list.record.
 type column struct {
 	name    string // of the field
 	index   int

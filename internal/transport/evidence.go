@@ -16,7 +16,7 @@ type evidence struct {
 }
 
 // maxConnections is how many connections an attempt may ask for. Over HTTP/2, net/http sends a read again by itself if
-// the server gives it back, without a pause and without an end.
+// the server hands it back, without a pause and without an end.
 const maxConnections = 8
 
 var errSentBack = &namedError{text: "the server sent the request back each time that the HTTP client repeated it"}
@@ -43,7 +43,7 @@ func (e *evidence) reset() {
 }
 
 // written reports whether the service may have got the request. Only evidence says no: net/http asked for a connection
-// and wrote no headers, or the error is a dial's. A round tripper that runs no hooks gives no evidence, and neither does
+// and wrote no headers, or the error is a dial's. A round tripper that runs no hooks yields no evidence, and neither does
 // the text of an error.
 func (e *evidence) written(err error) bool {
 	if e.wroteHeaders.Load() {

@@ -150,9 +150,6 @@ func assertOneWins(t *testing.T, keys int, stores ...*inbox.Store) {
 }
 
 func TestStore(t *testing.T) {
-	if !*whole {
-		t.Skip("ten thousand keys take long on an engine: run with -whole")
-	}
 	t.Parallel()
 	_, c := startEngine(t)
 	messagingtest.TestStore(t, func() webhook.Store { return newStore(t, c, 4*time.Second) })

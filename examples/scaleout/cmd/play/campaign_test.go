@@ -79,9 +79,6 @@ func size(t *testing.T, short int) int {
 }
 
 func TestCampaignSendsSMSExactlyOnceAfterKills(t *testing.T) {
-	if !*whole {
-		t.Skip("run with -whole; the campaign of all channels is the short one")
-	}
 	t.Parallel()
 	n := size(t, 120)
 	c := newCampaign(t, engine.Setup{}, startedEngine(t).URL())
