@@ -91,8 +91,9 @@ func gallery(t *testing.T, b *box) {
 }
 
 func TestScreenshots(t *testing.T) {
-	if *screenshots == "" {
-		t.Skip("no -screenshots")
+	folder := *screenshots
+	if folder == "" {
+		folder = t.TempDir()
 	}
 	hooks := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) }))
 	defer hooks.Close()
@@ -126,12 +127,12 @@ func TestScreenshots(t *testing.T) {
 					do(t, tab, `[...document.querySelectorAll(".exchanges a")].find(a => a.textContent.includes("/v1/messages")).click()`)
 				}
 				run(t, tab, chromedp.Sleep(500*time.Millisecond))
-				screenshot(t, tab, filepath.Join(*screenshots, fmt.Sprintf("%s-%d-%s.png", name, width, scheme)))
+				screenshot(t, tab, filepath.Join(folder, fmt.Sprintf("%s-%d-%s.png", name, width, scheme)))
 			}
 		}
 	}
 	view(t, tab, 390, 844, "dark")
 	b.open(t, tab, pages["conversation"])
 	run(t, tab, chromedp.Sleep(500*time.Millisecond))
-	screenshot(t, tab, filepath.Join(*screenshots, "phone-390-dark.png"))
+	screenshot(t, tab, filepath.Join(folder, "phone-390-dark.png"))
 }
