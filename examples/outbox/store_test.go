@@ -27,16 +27,19 @@ func openStores(t *testing.T) map[string]func(t *testing.T) *sql.DB {
 		t.Cleanup(func() { assert.NoError(t, db.Close()) })
 		return db
 	}
-	return map[string]func(t *testing.T) *sql.DB{
+	all := map[string]func(t *testing.T) *sql.DB{
 		"SQLite": func(t *testing.T) *sql.DB {
 			t.Helper()
 			return opened(t, "sqlite", "file:"+filepath.Join(t.TempDir(), "store.db")+"?_pragma=journal_mode(wal)&_pragma=busy_timeout(10000)&_pragma=synchronous(normal)")
 		},
-		"PostgreSQL": func(t *testing.T) *sql.DB {
-			t.Helper()
-			return opened(t, "pgx", databases(t)["PostgreSQL"](t))
-		},
 	}
+	if database, ok := databases(t)["PostgreSQL"]; ok {
+		all["PostgreSQL"] = func(t *testing.T) *sql.DB {
+			t.Helper()
+			return opened(t, "pgx", database(t))
+		}
+	}
+	return all
 }
 
 func TestStore(t *testing.T) {
