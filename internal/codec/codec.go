@@ -3,7 +3,9 @@
 package codec
 
 import (
+	"bytes"
 	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,29 +37,60 @@ const (
 	unknownCode = "the response holds a code that the contract does not know (errors.success, errors.classes)"
 )
 
-// failures reads what a response says of a failure.
-type failures struct {
-	errs                           *table.Errors
-	code, object, message, request []int // places
+// responses finds what a response says, by concept, and reads what it says of a failure.
+type responses struct {
+	paths
+
+	errs *table.Errors
 }
 
-// readFailure returns what a document says of a failure. A code of a class wins over one of none, which wins over a code of success; of
+// The concepts of a failure, beside those of an operation.
+const (
+	errorCode    = "errors.code"
+	errorObject  = "the object of an error code"
+	errorMessage = "errors.message"
+	errorRequest = "errors.request"
+)
+
+// compileResponses compiles lists of paths by concept, the places of a failure, and the paths at which rows may stand. The object
+// of the code at error.code is error, unless the operation reads something else from it, such as rows; a code that is in no
+// such object has its own place in the list of objects.
+func compileResponses(lists map[string][]string, rows []string, errs *table.Errors) responses {
+	objects := slices.Clone(errs.Code)
+	for i, path := range errs.Code {
+		object := path[:max(0, strings.LastIndexByte(path, '.'))]
+		inObject := func(other string) bool { return strings.HasPrefix(other+".", object+".") }
+		shared := slices.ContainsFunc(rows, inObject)
+		for _, others := range lists {
+			shared = shared || slices.ContainsFunc(others, inObject)
+		}
+		if object != "" && !shared {
+			objects[i] = object
+		}
+	}
+	all := map[string][]string{errorCode: errs.Code, errorObject: objects, errorMessage: errs.Message, errorRequest: errs.Request}
+	maps.Copy(all, lists)
+	return responses{compilePaths(all, rows), errs}
+}
+
+// failure returns what a response says of a failure. A code of a class wins over one of none, which wins over a code of success; of
 // equals the first wins. If no code has a class, doubt is why the response may not be taken for a success; "" if it may.
-func readFailure[Document string | []byte](fs *failures, doc Document, found []value) (f Failure, doubt string) {
-	for i, slot := range fs.code {
-		v := found[slot]
-		code := strings.TrimSpace(textOf(doc, v))
+func (r *responses) failure(s *scanner) (f Failure, doubt string) {
+	objects := r.places[errorObject]
+	for i, slot := range r.places[errorCode] {
+		v := s.found[slot]
+		code := strings.TrimSpace(s.text(slot))
 		switch {
 		case f.Class != "":
 			// it wins
 		case v.kind <= null || v.scalar() && code == "" || v.kind == boolean && code == "false":
-			if object := fs.object[i]; object != slot && !isNoError(fs, doc, found[object]) {
+			if object := objects[i]; object != slot && !r.isNoError(s, object) {
 				doubt = cmp.Or(doubt, noneInError)
 			}
 		case v.kind == boolean || !v.scalar():
 			doubt = cmp.Or(doubt, noCode)
 		default:
-			class, isSuccess := fs.meaning(code)
+			class, isSuccess := r.meaning(code)
 			switch {
 			case isSuccess:
 				f.Code = cmp.Or(f.Code, code)
@@ -69,58 +102,49 @@ func readFailure[Document string | []byte](fs *failures, doc Document, found []v
 	if f.Class != "" {
 		doubt = ""
 	}
-	f.Message, f.RequestID = first(doc, found, fs.message), first(doc, found, fs.request)
-	_, isSuccess := fs.meaning(f.Code)
+	f.Message, f.RequestID = s.first(r.places[errorMessage]), s.first(r.places[errorRequest])
+	_, isSuccess := r.meaning(f.Code)
 	f.Own = f.Class != "" || !isSuccess && !table.IsPlaceholder(f.Code) && !isStatus(f.Code) || !table.IsPlaceholder(f.RequestID)
 	return f, doubt
 }
 
-// failureDecoder reads the responses of a read that are nothing but a failure.
-type failureDecoder struct {
-	places paths
-	errors failures
-}
-
-func newFailureDecoder(errs *table.Errors) failureDecoder {
-	p := compilePaths(withErrors(nil, errs), nil)
-	return failureDecoder{p, compileFailures(&p, errs)}
-}
-
-// DecodeFailure reads a response whose status says that it is a failure. The error says why it is not JSON.
-func (d *failureDecoder) DecodeFailure(body []byte) (Failure, error) {
-	scan := newScanner(body)
-	found := make([]value, d.places.slots)
-	if err := d.places.find(&scan, found); err != nil {
-		return Failure{}, err
-	}
-	failure, _ := readFailure(&d.errors, scan.doc, found)
-	return failure, nil
-}
-
 // meaning returns the class of a code, or "", or reports that it is one of success, whichever the contract matches better.
-func (fs *failures) meaning(code string) (class string, isSuccess bool) {
+func (r *responses) meaning(code string) (class string, isSuccess bool) {
 	if code == "" {
 		return "", false
 	}
-	class, match := table.Meaning(fs.errs.Classes, code, false)
-	if table.Match(fs.errs.Success, code, true) > match {
+	class, match := table.Meaning(r.errs.Classes, code, false)
+	if table.Match(r.errs.Success, code, true) > match {
 		return "", true
 	}
 	return class, false
 }
 
 // isNoError reports whether the value at the place of an error says that there is none.
-func isNoError[Document string | []byte](fs *failures, doc Document, v value) bool {
-	switch v.kind {
+func (r *responses) isNoError(s *scanner, slot int) bool {
+	switch v := s.found[slot]; v.kind {
 	case absent, null:
 		return true
 	case object, array:
-		return strings.TrimSpace(string(doc[v.start+1:v.end-1])) == ""
+		return len(bytes.TrimSpace(s.doc[v.start+1:v.end-1])) == 0
 	default:
-		word := strings.TrimSpace(textOf(doc, v))
-		_, isSuccess := fs.meaning(word)
+		word := strings.TrimSpace(s.text(slot))
+		_, isSuccess := r.meaning(word)
 		return word == "" || v.kind == boolean && word == "false" || v.kind != boolean && isSuccess
 	}
+}
+
+// failureDecoder reads the responses of a read that are nothing but a failure.
+type failureDecoder struct{ failures responses }
+
+// DecodeFailure reads a response whose status says that it is a failure. The error says why it is not JSON.
+func (d *failureDecoder) DecodeFailure(body []byte) (Failure, error) {
+	s := newScanner(body, &d.failures.paths)
+	if err := d.failures.find(&s); err != nil {
+		return Failure{}, err
+	}
+	failure, _ := d.failures.failure(&s)
+	return failure, nil
 }
 
 // isStatus reports whether a code is only an HTTP status, such as 403, "403 Forbidden" or "Forbidden": a proxy may write that.

@@ -74,10 +74,10 @@ func (n *node) find(name []byte) *node {
 	return unwanted
 }
 
-// find walks over a document, checks all of it, and writes the value at each slot into found. If a name comes twice in an
+// find walks over the document of a scanner, checks all of it, and finds the value at each slot. If a name comes twice in an
 // object the last one counts, as in encoding/json.
-func (p *paths) find(s *scanner, found []value) error {
-	s.walk(&p.root, found, 0)
+func (p *paths) find(s *scanner) error {
+	s.walk(&p.root, 0)
 	s.peek()
 	if s.pos < len(s.doc) {
 		s.fail(errSyntax) // text behind the document
@@ -86,15 +86,14 @@ func (p *paths) find(s *scanner, found []value) error {
 }
 
 // walk reads the value at a place.
-func (s *scanner) walk(n *node, found []value, depth int) {
+func (s *scanner) walk(n *node, depth int) {
 	c := s.peek()
 	v := value{start: s.pos}
 	switch c {
 	case '{':
 		v.kind = object
 		for more := s.open('}', depth); more; more = s.next('}') {
-			name, _ := s.member()
-			s.walkChild(n.find(name), found, depth)
+			s.walkChild(n.find(s.member()), depth)
 		}
 		v.end = s.pos
 	case '[':
@@ -102,7 +101,7 @@ func (s *scanner) walk(n *node, found []value, depth int) {
 		if n.rows > 0 {
 			s.rows.read(s, n.rows, depth)
 		} else {
-			s.walkElements(n, found, depth)
+			s.walkElements(n, depth)
 		}
 		v.end = s.pos
 	default:
@@ -112,23 +111,23 @@ func (s *scanner) walk(n *node, found []value, depth int) {
 		s.rows.none(n.rows)
 	}
 	if n.slot > 0 {
-		found[n.slot-1] = v
+		s.found[n.slot-1] = v
 	}
 }
 
-func (s *scanner) walkElements(n *node, found []value, depth int) {
+func (s *scanner) walkElements(n *node, depth int) {
 	var digits [20]byte
 	index := int64(0)
 	for more := s.open(']', depth); more; more = s.next(']') {
-		s.walkChild(n.find(strconv.AppendInt(digits[:0], index, 10)), found, depth)
+		s.walkChild(n.find(strconv.AppendInt(digits[:0], index, 10)), depth)
 		index++
 	}
 }
 
 // walkChild reads the value at a place within another.
-func (s *scanner) walkChild(n *node, found []value, depth int) {
-	n.forget(found)
-	s.walk(n, found, depth+1)
+func (s *scanner) walkChild(n *node, depth int) {
+	n.forget(s.found)
+	s.walk(n, depth+1)
 }
 
 // forget drops what an earlier member of the same name brought. What stands at the node itself is overwritten.
@@ -140,25 +139,4 @@ func (n *node) forget(found []value) {
 		}
 		child.forget(found)
 	}
-}
-
-// pick returns the first value of the slots that is wanted, and what it says.
-func pick[Document string | []byte](doc Document, found []value, slots []int, isWanted func(v value, word string) bool) (value, string) {
-	for _, slot := range slots {
-		v := found[slot]
-		if word := textOf(doc, v); isWanted(v, word) {
-			return v, word
-		}
-	}
-	return value{}, ""
-}
-
-// first returns the first word of the slots, or "".
-func first[Document string | []byte](doc Document, found []value, slots []int) string {
-	for _, slot := range slots {
-		if word := textOf(doc, found[slot]); word != "" {
-			return word
-		}
-	}
-	return ""
 }

@@ -23,10 +23,11 @@ var (
 //
 // The first fault ends the walk: it is kept in err, and the rest of the document is passed over.
 type scanner struct {
-	doc  []byte
-	pos  int // of the next byte
-	err  error
-	rows *rowReader // of a listing; nil for other responses
+	doc   []byte
+	pos   int // of the next byte
+	err   error
+	found []value    // by slot of the paths, what stands there
+	rows  *rowReader // of a listing; nil for other responses
 }
 
 type kind byte
@@ -45,22 +46,44 @@ const (
 // value is a value as it stands in the document from start to end. A text is without its quotes.
 type value struct {
 	kind       kind
+	used       bool // of a row: it fills a field, or is null
 	start, end int
 }
 
 // scalar reports whether the value can serve as a word or a number.
 func (v value) scalar() bool { return v.kind >= boolean && v.kind <= escapedText }
 
-// textOf returns what a scalar of the document says, and "" for any other value.
-func textOf[Document string | []byte](doc Document, v value) string {
-	switch {
-	case v.kind == escapedText:
-		return unquote(string(doc[v.start:v.end]))
-	case v.scalar():
-		return string(doc[v.start:v.end])
-	default:
+// of returns what a scalar says, given as it stands in the document.
+func (k kind) of(raw string) string {
+	if k == escapedText {
+		return unquote(raw)
+	}
+	return raw
+}
+
+// text returns what the scalar at a slot says, and "" for any other value.
+func (s *scanner) text(slot int) string {
+	v := s.found[slot]
+	if !v.scalar() {
 		return ""
 	}
+	return v.kind.of(string(s.doc[v.start:v.end]))
+}
+
+// pick returns the first value at the slots that is wanted, and what it says.
+func (s *scanner) pick(slots []int, isWanted func(v value, text string) bool) (value, string) {
+	for _, slot := range slots {
+		if text := s.text(slot); isWanted(s.found[slot], text) {
+			return s.found[slot], text
+		}
+	}
+	return value{}, ""
+}
+
+// first returns the first text at the slots that is not empty, or "".
+func (s *scanner) first(slots []int) string {
+	_, text := s.pick(slots, func(_ value, text string) bool { return text != "" })
+	return text
 }
 
 // unquote returns the value of a string with escapes or invalid UTF-8, as encoding/json reads it.
@@ -69,8 +92,10 @@ func unquote(quoted string) (value string) {
 	return value
 }
 
-// newScanner returns a scanner for a document, which may begin with a byte order mark.
-func newScanner(doc []byte) scanner { return scanner{doc: bytes.TrimPrefix(doc, []byte("\ufeff"))} }
+// newScanner returns a scanner for a document, which may begin with a byte order mark. It has found nothing yet.
+func newScanner(doc []byte, p *paths) scanner {
+	return scanner{doc: bytes.TrimPrefix(doc, []byte("\ufeff")), found: make([]value, p.slots)}
+}
 
 func (s *scanner) fail(err error) {
 	if s.err == nil {
@@ -168,9 +193,9 @@ func (s *scanner) string() value {
 		case c == '"':
 			s.pos = i + 1
 			if form == escapedText || !ascii && !utf8.Valid(doc[start:i]) {
-				return value{escapedText, start - 1, s.pos}
+				return value{kind: escapedText, start: start - 1, end: s.pos}
 			}
-			return value{text, start, i}
+			return value{kind: text, start: start, end: i}
 		case c == '\\':
 			form = escapedText
 			s.pos = i + 1
@@ -232,30 +257,23 @@ func (s *scanner) digits() {
 	}
 }
 
-// member reads the name of a member and the colon behind it. Quoted is the name as it stands in the document, or nil if it
-// has escapes.
-func (s *scanner) member() (name, quoted []byte) {
+// member reads the name of a member and the colon behind it.
+func (s *scanner) member() (name []byte) {
 	if s.peek() != '"' {
 		s.unexpected()
-		return nil, nil
+		return nil
 	}
-	start := s.pos
 	v := s.string()
-	name, quoted = s.doc[v.start:v.end], s.doc[start:s.pos]
+	name = s.doc[v.start:v.end]
 	if v.kind == escapedText {
-		name, quoted = []byte(unquote(string(quoted))), nil
+		name = []byte(unquote(string(name)))
 	}
-	s.colon()
-	return name, quoted
-}
-
-// colon reads the colon behind the name of a member.
-func (s *scanner) colon() {
 	if s.peek() != ':' {
 		s.unexpected()
-		return
+		return nil
 	}
 	s.pos++
+	return name
 }
 
 // open reads the opening bracket of an object or an array. It reports whether a value follows, and not the end.
