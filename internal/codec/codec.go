@@ -3,7 +3,6 @@
 package codec
 
 import (
-	"bytes"
 	"cmp"
 	"maps"
 	"slices"
@@ -41,16 +40,9 @@ const (
 type responses struct {
 	paths
 
-	errs *table.Errors
+	errs                           *table.Errors
+	code, object, message, request []int // slots
 }
-
-// The concepts of a failure, beside those of an operation.
-const (
-	errorCode    = "errors.code"
-	errorObject  = "the object of an error code"
-	errorMessage = "errors.message"
-	errorRequest = "errors.request"
-)
 
 // compileResponses compiles lists of paths by concept, the places of a failure, and the paths at which rows may stand. The object
 // of the code at error.code is error, unless the operation reads something else from it, such as rows; a code that is in no
@@ -68,23 +60,24 @@ func compileResponses(lists map[string][]string, rows []string, errs *table.Erro
 			objects[i] = object
 		}
 	}
-	all := map[string][]string{errorCode: errs.Code, errorObject: objects, errorMessage: errs.Message, errorRequest: errs.Request}
+	const code, object, message, request = "errors.code", "the object of an error code", "errors.message", "errors.request"
+	all := map[string][]string{code: errs.Code, object: objects, message: errs.Message, request: errs.Request}
 	maps.Copy(all, lists)
-	return responses{compilePaths(all, rows), errs}
+	p := compilePaths(all, rows)
+	return responses{p, errs, p.places[code], p.places[object], p.places[message], p.places[request]}
 }
 
 // failure returns what a response says of a failure. A code of a class wins over one of none, which wins over a code of success; of
 // equals the first wins. If no code has a class, doubt is why the response may not be taken for a success; "" if it may.
-func (r *responses) failure(s *scanner) (f Failure, doubt string) {
-	objects := r.places[errorObject]
-	for i, slot := range r.places[errorCode] {
-		v := s.found[slot]
-		code := strings.TrimSpace(s.text(slot))
+func (r *responses) failure(text string, found []value) (f Failure, doubt string) {
+	for i, slot := range r.code {
+		v := found[slot]
+		code := strings.TrimSpace(v.word(text))
 		switch {
 		case f.Class != "":
 			// it wins
 		case v.kind <= null || v.scalar() && code == "" || v.kind == boolean && code == "false":
-			if object := objects[i]; object != slot && !r.isNoError(s, object) {
+			if object := r.object[i]; object != slot && !r.isNoError(text, found[object]) {
 				doubt = cmp.Or(doubt, noneInError)
 			}
 		case v.kind == boolean || !v.scalar():
@@ -102,7 +95,7 @@ func (r *responses) failure(s *scanner) (f Failure, doubt string) {
 	if f.Class != "" {
 		doubt = ""
 	}
-	f.Message, f.RequestID = s.first(r.places[errorMessage]), s.first(r.places[errorRequest])
+	f.Message, f.RequestID = first(text, found, r.message), first(text, found, r.request)
 	_, isSuccess := r.meaning(f.Code)
 	f.Own = f.Class != "" || !isSuccess && !table.IsPlaceholder(f.Code) && !isStatus(f.Code) || !table.IsPlaceholder(f.RequestID)
 	return f, doubt
@@ -121,14 +114,14 @@ func (r *responses) meaning(code string) (class string, isSuccess bool) {
 }
 
 // isNoError reports whether the value at the place of an error says that there is none.
-func (r *responses) isNoError(s *scanner, slot int) bool {
-	switch v := s.found[slot]; v.kind {
+func (r *responses) isNoError(text string, v value) bool {
+	switch v.kind {
 	case absent, null:
 		return true
 	case object, array:
-		return len(bytes.TrimSpace(s.doc[v.start+1:v.end-1])) == 0
+		return strings.TrimSpace(text[v.start+1:v.end-1]) == ""
 	default:
-		word := strings.TrimSpace(s.text(slot))
+		word := strings.TrimSpace(v.word(text))
 		_, isSuccess := r.meaning(word)
 		return word == "" || v.kind == boolean && word == "false" || v.kind != boolean && isSuccess
 	}
@@ -139,11 +132,11 @@ type failureDecoder struct{ failures responses }
 
 // DecodeFailure reads a response whose status says that it is a failure. The error says why it is not JSON.
 func (d *failureDecoder) DecodeFailure(body []byte) (Failure, error) {
-	s := newScanner(body, &d.failures.paths)
-	if err := d.failures.find(&s); err != nil {
+	text, found, err := d.failures.find(body, nil, nil)
+	if err != nil {
 		return Failure{}, err
 	}
-	failure, _ := d.failures.failure(&s)
+	failure, _ := d.failures.failure(text, found)
 	return failure, nil
 }
 

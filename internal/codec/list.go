@@ -232,28 +232,28 @@ type Unreadable struct {
 // times the size of body, most of which is free again at the end, and takes time in proportion to that size.
 func (l *List) Decode(body []byte, at wire.Position, rows int, reuse []sms.Transaction) (Page, Failure, error) {
 	page := Page{Transactions: reuse[:0]}
-	scan := newScanner(body, &l.responses.paths)
-	scan.rows = newRowReader(l.rows, &page, rows)
-	if err := l.responses.find(&scan); err != nil {
+	reader := newRowReader(l.rows, &page, rows)
+	text, found, err := l.responses.find(body, reader, nil)
+	if err != nil {
 		return Page{}, Failure{}, err
 	}
-	said := func(concept string) string { return scan.first(l.responses.places[concept]) }
+	said := func(concept string) string { return first(text, found, l.responses.places[concept]) }
 	number := func(concept string) int {
 		n, _ := wholeNumber(said(concept))
 		return n
 	}
-	failure, doubt := l.responses.failure(&scan)
+	failure, doubt := l.responses.failure(text, found)
 	switch {
 	case failure.Class != "" || doubt == unknownCode:
 		return Page{}, failure, nil
 	case doubt != "":
 		return Page{}, failure, pageError(doubt)
-	case scan.rows.place == 0:
+	case reader.place == 0:
 		return Page{}, Failure{RequestID: failure.RequestID}, errNoRows
 	}
 	page.Number, page.Size, page.Total, page.TotalPages = number("number"), number("size"), number("total"), number("pages")
 	nexts := l.responses.places["next"]
-	_, next := scan.pick(nexts, func(v value, text string) bool { return v.kind != boolean && text != "" })
+	_, next := pick(text, found, nexts, func(v value, word string) bool { return v.kind != boolean && word != "" })
 	more := !table.IsPlaceholder(next)
 	switch strings.ToLower(said("hasNext")) {
 	case "true", "1", "yes":
@@ -261,20 +261,20 @@ func (l *List) Decode(body []byte, at wire.Position, rows int, reuse []sms.Trans
 	case "false", "0", "no":
 		page.Last, more = true, false
 	default:
-		noNext, _ := scan.pick(nexts, func(v value, _ string) bool { return v.kind == null })
+		noNext, _ := pick(text, found, nexts, func(v value, _ string) bool { return v.kind == null })
 		page.Last = next == "" && noNext.kind == null
 	}
 	if len(page.Transactions) == 0 {
 		page.Last, page.Missing = true, more || page.Total > 0
 	}
 	if next == "" && len(l.rows.cursor) > 0 && !page.Last {
-		page.Next = wire.Position{Set: true, Cursor: scan.rows.lastCursor}
+		page.Next = wire.Position{Set: true, Cursor: reader.lastCursor}
 		if page.Next.Cursor == "" {
 			return page, Failure{}, errNoCursor
 		}
 		return page, Failure{}, nil
 	}
-	err := l.setNext(&page, at, next)
+	err = l.setNext(&page, at, next)
 	return page, Failure{}, err
 }
 

@@ -1,6 +1,8 @@
 package codec
 
 import (
+	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -74,26 +76,39 @@ func (n *node) find(name []byte) *node {
 	return unwanted
 }
 
-// find walks over the document of a scanner, checks all of it, and finds the value at each slot. If a name comes twice in an
-// object the last one counts, as in encoding/json.
-func (p *paths) find(s *scanner) error {
-	s.walk(&p.root, 0)
+// find walks over a document, which may begin with a byte order mark, and checks all of it. It returns the value at each slot,
+// in found if that is long enough, and the text that those values are in. If a name comes twice in an object the last one
+// counts, as in encoding/json.
+func (p *paths) find(doc []byte, rows *rowReader, found []value) (string, []value, error) {
+	found = slices.Grow(found, p.slots)[:p.slots]
+	s := scanner{doc: bytes.TrimPrefix(doc, []byte("\ufeff")), rows: rows}
+	s.walk(&p.root, found, 0)
 	s.peek()
 	if s.pos < len(s.doc) {
 		s.fail(errSyntax) // text behind the document
 	}
-	return s.err
+	if s.err != nil {
+		return "", found, s.err
+	}
+	texts := make([]byte, 0, 256) // a copy of what was found, which may be a small part of the document
+	for i := range found {
+		v := &found[i]
+		start := len(texts)
+		texts = append(texts, s.doc[v.start:v.end]...)
+		v.start, v.end = start, len(texts)
+	}
+	return string(texts), found, nil
 }
 
 // walk reads the value at a place.
-func (s *scanner) walk(n *node, depth int) {
+func (s *scanner) walk(n *node, found []value, depth int) {
 	c := s.peek()
 	v := value{start: s.pos}
 	switch c {
 	case '{':
 		v.kind = object
 		for more := s.open('}', depth); more; more = s.next('}') {
-			s.walkChild(n.find(s.member()), depth)
+			s.walkChild(n.find(s.member()), found, depth)
 		}
 		v.end = s.pos
 	case '[':
@@ -101,7 +116,7 @@ func (s *scanner) walk(n *node, depth int) {
 		if n.rows > 0 {
 			s.rows.read(s, n.rows, depth)
 		} else {
-			s.walkElements(n, depth)
+			s.walkElements(n, found, depth)
 		}
 		v.end = s.pos
 	default:
@@ -111,23 +126,23 @@ func (s *scanner) walk(n *node, depth int) {
 		s.rows.none(n.rows)
 	}
 	if n.slot > 0 {
-		s.found[n.slot-1] = v
+		found[n.slot-1] = v
 	}
 }
 
-func (s *scanner) walkElements(n *node, depth int) {
+func (s *scanner) walkElements(n *node, found []value, depth int) {
 	var digits [20]byte
 	index := int64(0)
 	for more := s.open(']', depth); more; more = s.next(']') {
-		s.walkChild(n.find(strconv.AppendInt(digits[:0], index, 10)), depth)
+		s.walkChild(n.find(strconv.AppendInt(digits[:0], index, 10)), found, depth)
 		index++
 	}
 }
 
 // walkChild reads the value at a place within another.
-func (s *scanner) walkChild(n *node, depth int) {
-	n.forget(s.found)
-	s.walk(n, depth+1)
+func (s *scanner) walkChild(n *node, found []value, depth int) {
+	n.forget(found)
+	s.walk(n, found, depth+1)
 }
 
 // forget drops what an earlier member of the same name brought. What stands at the node itself is overwritten.
@@ -139,4 +154,21 @@ func (n *node) forget(found []value) {
 		}
 		child.forget(found)
 	}
+}
+
+// pick returns the first value at the slots that is wanted, and what it says in the text that the values are in.
+func pick(text string, found []value, slots []int, isWanted func(v value, word string) bool) (value, string) {
+	for _, slot := range slots {
+		v := found[slot]
+		if word := v.word(text); isWanted(v, word) {
+			return v, word
+		}
+	}
+	return value{}, ""
+}
+
+// first returns the first word at the slots that is not empty, or "".
+func first(text string, found []value, slots []int) string {
+	_, word := pick(text, found, slots, func(_ value, word string) bool { return word != "" })
+	return word
 }

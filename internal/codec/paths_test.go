@@ -42,10 +42,10 @@ func TestFind(t *testing.T) {
 		".": {text, "empty"}, "l.00": {}, "l.2": {}, "l.-1": {}, "l.x": {}, "s.0": {}, "z.x": {}, "o.c": {}, "o.a.b": {}, "O": {},
 	} {
 		p := compiled(path)
-		s := newScanner([]byte(doc), p)
-		require.NoError(t, p.find(&s))
-		assert.Equal(t, want.kind, s.found[0].kind, path)
-		assert.Equal(t, want.raw, doc[s.found[0].start:s.found[0].end], path)
+		text, found, err := p.find([]byte(doc), nil, nil)
+		require.NoError(t, err)
+		assert.Equal(t, want.kind, found[0].kind, path)
+		assert.Equal(t, want.raw, text[found[0].start:found[0].end], path)
 	}
 }
 
@@ -70,8 +70,8 @@ func compiled(list ...string) *paths {
 
 // find discards what it finds.
 func find(p *paths, doc string) error {
-	s := newScanner([]byte(doc), p)
-	return p.find(&s)
+	_, _, err := p.find([]byte(doc), nil, nil)
+	return err
 }
 
 // reference returns what encoding/json finds at a path.
@@ -139,8 +139,7 @@ func FuzzFind(f *testing.F) {
 	f.Fuzz(func(t *testing.T, doc []byte, list string) {
 		names := strings.Split(list, "\n")
 		p := compiled(names...)
-		s := newScanner(doc, p)
-		err := p.find(&s)
+		text, found, err := p.find(doc, nil, nil)
 		plain := strings.TrimPrefix(string(doc), "\ufeff")
 		if valid := json.Valid([]byte(plain)); valid != (err == nil) {
 			t.Fatalf("valid is %t, but the error is %v", valid, err)
@@ -151,26 +150,24 @@ func FuzzFind(f *testing.F) {
 		document := decoded(t, plain)
 		for i, path := range names {
 			want, present := reference(document, path)
-			slot := p.places[""][i]
-			got := s.found[slot]
+			got := found[p.places[""][i]]
 			if present != (got.kind != absent) {
 				t.Fatalf("%q: present is %t, got the kind %d", path, present, got.kind)
 			}
 			if !present {
-				if got != (value{}) || s.text(slot) != "" {
+				if got.start != got.end || got.word(text) != "" {
 					t.Errorf("%q: absent, got %+v", path, got)
 				}
 				continue
 			}
-			check(t, path, &s, slot, want)
+			check(t, path, text, got, want)
 		}
 	})
 }
 
-func check(t *testing.T, path string, s *scanner, slot int, want any) {
+func check(t *testing.T, path, doc string, got value, want any) {
 	t.Helper()
-	got := s.found[slot]
-	raw := string(s.doc[got.start:got.end])
+	raw := doc[got.start:got.end]
 	asText, scalar := "", true
 	ok := false
 	switch want := want.(type) {
@@ -187,7 +184,7 @@ func check(t *testing.T, path string, s *scanner, slot int, want any) {
 	case []any:
 		ok, scalar = got.kind == array && reflect.DeepEqual(decoded(t, raw), any(want)), false
 	}
-	if !ok || s.text(slot) != asText || got.scalar() != scalar {
+	if !ok || got.word(doc) != asText || got.scalar() != scalar {
 		t.Errorf("%q: got the kind %d, %q, scalar %t; want %#v", path, got.kind, raw, got.scalar(), want)
 	}
 }

@@ -25,6 +25,9 @@ type Send struct {
 	always    []member         // constants
 	wrap      string           // of a message in the shape of another platform; "" at the top level
 	responses responses
+	at        struct { // the slots of a response
+		id, request, reference, parts, unitCost, cost, balance, currency, operator, status []int
+	}
 }
 
 // field is where a field goes, and what goes with it.
@@ -50,6 +53,10 @@ func CompileSend(t *table.Table, op *table.Send, target *url.URL, pair KeyPair) 
 	if op.Wrap != nil {
 		s.wrap = *op.Wrap
 	}
+	at, places := &s.at, s.responses.places
+	at.id, at.request, at.reference, at.parts = places["id"], places["request"], places["reference"], places["parts"]
+	at.unitCost, at.cost, at.balance, at.currency = places["unitCost"], places["cost"], places["balance"], places["currency"]
+	at.operator, at.status = places["operator"], places["status"]
 	return s
 }
 

@@ -27,39 +27,40 @@ func (r *Response) NamesMessage() bool { return r.ID != "" && !r.Refused }
 
 // Decode reads a response. The error says why it is not JSON, and repeats nothing of it.
 func (s *Send) Decode(body []byte) (Response, error) {
-	scan := newScanner(body, &s.responses.paths)
-	if err := s.responses.find(&scan); err != nil {
+	var few [48]value
+	text, found, err := s.responses.find(body, nil, few[:0])
+	if err != nil {
 		return Response{}, err
 	}
-	said := func(concept string) string { return scan.first(s.responses.places[concept]) }
-	amount := func(concept string) string {
-		amount, _ := scaled(said(concept), s.op.Money)
+	said := func(slots []int) string { return first(text, found, slots) }
+	amount := func(slots []int) string {
+		amount, _ := scaled(said(slots), s.op.Money)
 		return amount
 	}
-	_, id := scan.pick(s.responses.places["id"], isID)
-	parts, _ := wholeNumber(said("parts"))
-	failure, doubt := s.responses.failure(&scan)
+	at := &s.at
+	_, id := pick(text, found, at.id, isID)
+	parts, _ := wholeNumber(said(at.parts))
+	failure, doubt := s.responses.failure(text, found)
 	r := Response{
-		ID: id, RequestID: cmp.Or(said("request"), failure.RequestID), ReferenceID: said("reference"), Parts: max(parts, 0),
-		UnitCost: amount("unitCost"), Cost: amount("cost"), Balance: amount("balance"), Currency: said("currency"),
-		Operator: said("operator"), Failure: failure, Refused: failure.Class != "", Doubt: doubt,
+		ID: id, RequestID: cmp.Or(said(at.request), failure.RequestID), ReferenceID: said(at.reference), Parts: max(parts, 0),
+		UnitCost: amount(at.unitCost), Cost: amount(at.cost), Balance: amount(at.balance), Currency: said(at.currency),
+		Operator: said(at.operator), Failure: failure, Refused: failure.Class != "", Doubt: doubt,
 	}
 	r.Own = failure.Own || !table.IsPlaceholder(r.RequestID)
-	s.judge(&r, &scan)
+	s.judge(&r, text, found)
 	return r, nil
 }
 
 // judge adds what the status says, and that a message without an ID is in doubt.
-func (s *Send) judge(r *Response, scan *scanner) {
-	statuses := s.responses.places["status"]
-	status, word := scan.pick(statuses, func(v value, _ string) bool { return v.kind > null })
+func (s *Send) judge(r *Response, text string, found []value) {
+	status, word := pick(text, found, s.at.status, func(v value, _ string) bool { return v.kind > null })
 	accepted, refused := -1, -1
 	if status.scalar() {
 		accepted, refused = table.Match(s.op.Accepted, word, true), table.Match(s.op.Refused, word, true)
 	}
 	refuses := func(slot int) bool {
-		word := scan.text(slot)
-		return scan.found[slot].scalar() && table.Match(s.op.Refused, word, true) > table.Match(s.op.Accepted, word, true)
+		word := found[slot].word(text)
+		return found[slot].scalar() && table.Match(s.op.Refused, word, true) > table.Match(s.op.Accepted, word, true)
 	}
 	switch {
 	case r.Refused:
@@ -70,7 +71,7 @@ func (s *Send) judge(r *Response, scan *scanner) {
 			r.Class, _ = table.Meaning(s.responses.errs.Classes, r.Code, false)
 		}
 	case r.Doubt != "":
-	case accepted >= 0 && slices.ContainsFunc(statuses, refuses):
+	case accepted >= 0 && slices.ContainsFunc(s.at.status, refuses):
 		r.Doubt = "the response has two statuses, of which one refuses the message (accepted, refused)"
 	case status.kind != absent && accepted < 0:
 		r.Doubt = "the response has a status that is no word of the contract (accepted, refused)"

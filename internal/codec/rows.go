@@ -99,16 +99,14 @@ func newRowReader(r *rows, page *Page, requested int) *rowReader {
 // read reads a list of rows. Of two lists in a response the one that the contract names first counts.
 func (r *rowReader) read(s *scanner, place, depth int) {
 	if r.place != 0 && r.place < place {
-		s.walk(unwanted, depth)
+		s.walk(unwanted, nil, depth)
 		return
 	}
 	r.reset(place)
 	r.began = s.pos + 1
-	s.found, r.found = r.found, s.found
 	for more := s.open(']', depth); more; more = s.next(']') {
 		r.readRow(s, depth+1)
 	}
-	s.found, r.found = r.found, s.found
 }
 
 // none notes that there is no list at a place: of two members of one name the last counts.
@@ -140,7 +138,7 @@ func (r *rowReader) readRow(s *scanner, depth int) {
 		r.readMembers(s, depth)
 	} else {
 		r.unreadable("", "is not an object")
-		s.walk(unwanted, depth)
+		s.walk(unwanted, nil, depth)
 	}
 	r.page.Transactions = append(r.page.Transactions, r.row)
 }
@@ -155,18 +153,18 @@ func (r *rowReader) unreadable(field, reason string) {
 
 func (r *rowReader) readMembers(s *scanner, depth int) {
 	start := s.pos
-	clear(s.found)
+	clear(r.found)
 	r.members = r.members[:0]
 	for more := s.open('}', depth); more; more = s.next('}') {
 		m := rowMember{rowName: r.name(s, len(r.members))}
 		s.peek()
 		m.start = s.pos
-		s.walkChild(m.node, depth)
+		s.walkChild(m.node, r.found, depth)
 		m.end = s.pos
 		r.members = append(r.members, m)
 	}
 	if s.err == nil {
-		r.fill(s.found, string(s.doc[start:s.pos]), start)
+		r.fill(string(s.doc[start:s.pos]), start)
 	}
 }
 
@@ -188,11 +186,10 @@ func (r *rowReader) name(s *scanner, i int) *rowName {
 
 // fill makes a transaction of a row, whose text begins in the document at start. Its strings share that text. What cannot be read
 // goes into Extra, and the first field of which nothing could be read is reported.
-func (r *rowReader) fill(found []value, text string, start int) {
-	textOf := func(v value) string { return v.kind.of(text[v.start-start : v.end-start]) }
+func (r *rowReader) fill(text string, start int) {
 	for _, slot := range r.cursor {
-		if v := found[slot]; r.lastCursor == "" && v.scalar() && v.kind != boolean {
-			r.lastCursor = textOf(v)
+		if v := r.found[slot].from(start); r.lastCursor == "" && v.kind != boolean {
+			r.lastCursor = v.word(text)
 		}
 	}
 	for i := range r.columns {
@@ -202,21 +199,21 @@ func (r *rowReader) fill(found []value, text string, start int) {
 			reason = "is missing"
 		}
 		for _, slot := range c.slots {
-			v := found[slot]
+			v := r.found[slot].from(start)
 			switch {
 			case v.kind <= null:
-				found[slot].used = true
+				r.found[slot].used = true
 			case taken:
 			case !v.scalar() || v.kind == boolean:
 				reason = "is neither a text nor a number"
 				if c.isID {
 					reason = "is not an ID"
 				}
-			case c.isID && table.IsPlaceholder(textOf(v)):
+			case c.isID && table.IsPlaceholder(v.word(text)):
 				reason = "is not an ID"
 			default:
-				if taken, reason = true, r.set(c, r.fields[i], textOf(v)); reason == "" {
-					found[slot].used = true
+				if taken, reason = true, r.set(c, r.fields[i], v.word(text)); reason == "" {
+					r.found[slot].used = true
 				}
 			}
 		}
@@ -226,7 +223,7 @@ func (r *rowReader) fill(found []value, text string, start int) {
 	}
 	r.row.Status = r.status(r.row.DeliveryStatus)
 	for _, m := range r.members {
-		if n := m.node; n.slot > 0 && len(n.children) == 0 && found[n.slot-1].used {
+		if n := m.node; n.slot > 0 && len(n.children) == 0 && r.found[n.slot-1].used {
 			continue
 		}
 		if r.row.Extra == nil {

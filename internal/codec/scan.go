@@ -23,11 +23,10 @@ var (
 //
 // The first fault ends the walk: it is kept in err, and the rest of the document is passed over.
 type scanner struct {
-	doc   []byte
-	pos   int // of the next byte
-	err   error
-	found []value    // by slot of the paths, what stands there
-	rows  *rowReader // of a listing; nil for other responses
+	doc  []byte
+	pos  int // of the next byte
+	err  error
+	rows *rowReader // of a listing; nil for other responses
 }
 
 type kind byte
@@ -53,48 +52,28 @@ type value struct {
 // scalar reports whether the value can serve as a word or a number.
 func (v value) scalar() bool { return v.kind >= boolean && v.kind <= escapedText }
 
-// of returns what a scalar says, given as it stands in the document.
-func (k kind) of(raw string) string {
-	if k == escapedText {
-		return unquote(raw)
-	}
-	return raw
+// from returns the value as it stands in the part of the document that begins at start.
+func (v value) from(start int) value {
+	v.start, v.end = v.start-start, v.end-start
+	return v
 }
 
-// text returns what the scalar at a slot says, and "" for any other value.
-func (s *scanner) text(slot int) string {
-	v := s.found[slot]
-	if !v.scalar() {
+// word returns what a scalar says in the text that it is in, and "" for any other value.
+func (v value) word(text string) string {
+	switch {
+	case !v.scalar():
 		return ""
+	case v.kind == escapedText:
+		return unquote(text[v.start:v.end])
+	default:
+		return text[v.start:v.end]
 	}
-	return v.kind.of(string(s.doc[v.start:v.end]))
-}
-
-// pick returns the first value at the slots that is wanted, and what it says.
-func (s *scanner) pick(slots []int, isWanted func(v value, text string) bool) (value, string) {
-	for _, slot := range slots {
-		if text := s.text(slot); isWanted(s.found[slot], text) {
-			return s.found[slot], text
-		}
-	}
-	return value{}, ""
-}
-
-// first returns the first text at the slots that is not empty, or "".
-func (s *scanner) first(slots []int) string {
-	_, text := s.pick(slots, func(_ value, text string) bool { return text != "" })
-	return text
 }
 
 // unquote returns the value of a string with escapes or invalid UTF-8, as encoding/json reads it.
 func unquote(quoted string) (value string) {
 	_ = json.Unmarshal([]byte(quoted), &value) // the scanner has accepted it
 	return value
-}
-
-// newScanner returns a scanner for a document, which may begin with a byte order mark. It has found nothing yet.
-func newScanner(doc []byte, p *paths) scanner {
-	return scanner{doc: bytes.TrimPrefix(doc, []byte("\ufeff")), found: make([]value, p.slots)}
 }
 
 func (s *scanner) fail(err error) {

@@ -18,10 +18,10 @@ func IsPlaceholder(id string) bool {
 		}
 	}
 	id = strings.TrimSpace(id)
-	if strings.Trim(id, "0-") == "" { // a UUID of zeros
+	if consistsOf(id, "0-") { // a UUID of zeros
 		return true
 	}
-	if strings.Trim(id, "0123456789+-.eE") == "" {
+	if consistsOf(id, "0123456789+-.eE") {
 		number, err := strconv.ParseFloat(id, 64)
 		return err == nil && number <= 0
 	}
@@ -40,5 +40,15 @@ func isTemplate(id string) bool {
 	if _, verb, ok := strings.Cut(name, "$"); ok {
 		name = verb
 	}
-	return name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_.- ") == ""
+	return name != "" && consistsOf(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_.- ")
+}
+
+// consistsOf reports whether all bytes of a text are in a set.
+func consistsOf(text, set string) bool {
+	for i := range len(text) {
+		if strings.IndexByte(set, text[i]) < 0 {
+			return false
+		}
+	}
+	return true
 }
