@@ -23,6 +23,9 @@ type node struct {
 	rows     int // how late the rows of a listing are looked for here, counted from 1; 0 if they are not
 }
 
+// isLeaf reports whether the value at a place is wanted, and nothing within it.
+func (n *node) isLeaf() bool { return n.slot > 0 && len(n.children) == 0 }
+
 // unwanted is the place of a value that is only checked.
 var unwanted = new(node) //nolint:gochecknoglobals // never written
 
@@ -90,14 +93,19 @@ func (p *paths) find(doc []byte, rows *rowReader, found []value) (string, []valu
 	if s.err != nil {
 		return "", found, s.err
 	}
-	texts := make([]byte, 0, 256) // a copy of what was found, which may be a small part of the document
+	return textOf(s.doc, found), found, nil
+}
+
+// textOf copies what was found in a document, which may be a small part of it, and moves the values into the copy.
+func textOf(doc []byte, found []value) string {
+	text := make([]byte, 0, 512)
 	for i := range found {
 		v := &found[i]
-		start := len(texts)
-		texts = append(texts, s.doc[v.start:v.end]...)
-		v.start, v.end = start, len(texts)
+		start := len(text)
+		text = append(text, doc[v.start:v.end]...)
+		v.start, v.end = start, len(text)
 	}
-	return string(texts), found, nil
+	return string(text)
 }
 
 // walk reads the value at a place.

@@ -58,10 +58,10 @@ type rowReader struct {
 	meanings   map[string]sms.Status
 
 	// Of the row that is being read:
-	row     sms.Transaction
-	fields  []any // by column, a pointer to the field of row
-	found   []value
-	members []rowMember
+	row    sms.Transaction
+	fields []any // by column, a pointer to the field of row
+	found  []value
+	extra  []rowMember // that may not fill a field
 
 	// Rows are alike, so the members of one are tried first in the next.
 	known [64]*rowName
@@ -152,19 +152,22 @@ func (r *rowReader) unreadable(field, reason string) {
 }
 
 func (r *rowReader) readMembers(s *scanner, depth int) {
-	start := s.pos
 	clear(r.found)
-	r.members = r.members[:0]
+	r.extra = r.extra[:0]
+	i := 0
 	for more := s.open('}', depth); more; more = s.next('}') {
-		m := rowMember{rowName: r.name(s, len(r.members))}
+		m := rowMember{rowName: r.name(s, i)}
+		i++
 		s.peek()
 		m.start = s.pos
 		s.walkChild(m.node, r.found, depth)
 		m.end = s.pos
-		r.members = append(r.members, m)
+		if !m.node.isLeaf() {
+			r.extra = append(r.extra, m)
+		}
 	}
 	if s.err == nil {
-		r.fill(string(s.doc[start:s.pos]), start)
+		r.fill(s.doc)
 	}
 }
 
@@ -184,12 +187,13 @@ func (r *rowReader) name(s *scanner, i int) *rowName {
 	return n
 }
 
-// fill makes a transaction of a row, whose text begins in the document at start. Its strings share that text. What cannot be read
-// goes into Extra, and the first field of which nothing could be read is reported.
-func (r *rowReader) fill(text string, start int) {
+// fill makes a transaction of a row. Its strings share one copy of what was found. What cannot be read goes into Extra, and the
+// first field of which nothing could be read is reported.
+func (r *rowReader) fill(doc []byte) {
+	all := textOf(doc, r.found)
 	for _, slot := range r.cursor {
-		if v := r.found[slot].from(start); r.lastCursor == "" && v.kind != boolean {
-			r.lastCursor = v.word(text)
+		if v := r.found[slot]; r.lastCursor == "" && v.kind != boolean {
+			r.lastCursor = v.word(all)
 		}
 	}
 	for i := range r.columns {
@@ -199,9 +203,10 @@ func (r *rowReader) fill(text string, start int) {
 			reason = "is missing"
 		}
 		for _, slot := range c.slots {
-			v := r.found[slot].from(start)
+			v := r.found[slot]
 			switch {
-			case v.kind <= null:
+			case v.kind == absent:
+			case v.kind == null:
 				r.found[slot].used = true
 			case taken:
 			case !v.scalar() || v.kind == boolean:
@@ -209,10 +214,10 @@ func (r *rowReader) fill(text string, start int) {
 				if c.isID {
 					reason = "is not an ID"
 				}
-			case c.isID && table.IsPlaceholder(v.word(text)):
+			case c.isID && table.IsPlaceholder(v.word(all)):
 				reason = "is not an ID"
 			default:
-				if taken, reason = true, r.set(c, r.fields[i], v.word(text)); reason == "" {
+				if taken, reason = true, r.set(c, r.fields[i], v.word(all)); reason == "" {
 					r.found[slot].used = true
 				}
 			}
@@ -222,15 +227,28 @@ func (r *rowReader) fill(text string, start int) {
 		}
 	}
 	r.row.Status = r.status(r.row.DeliveryStatus)
-	for _, m := range r.members {
-		if n := m.node; n.slot > 0 && len(n.children) == 0 && r.found[n.slot-1].used {
+	for _, m := range r.extra {
+		r.keep(m.text, bytes.Clone(doc[m.start:m.end]))
+	}
+	for i := range r.paths.root.children {
+		n := &r.paths.root.children[i]
+		if !n.isLeaf() || r.found[n.slot-1].used {
 			continue
 		}
-		if r.row.Extra == nil {
-			r.row.Extra = map[string]json.RawMessage{}
+		if v := r.found[n.slot-1]; v.kind == text {
+			r.keep(n.name, json.RawMessage(`"`+all[v.start:v.end]+`"`))
+		} else if v.kind != absent {
+			r.keep(n.name, json.RawMessage(all[v.start:v.end]))
 		}
-		r.row.Extra[m.text] = json.RawMessage(text[m.start-start : m.end-start])
 	}
+}
+
+// keep puts a member into Extra.
+func (r *rowReader) keep(name string, value json.RawMessage) {
+	if r.row.Extra == nil {
+		r.row.Extra = map[string]json.RawMessage{}
+	}
+	r.row.Extra[name] = value
 }
 
 // set sets a field of the row. It returns why the word is no value of the field, or "".

@@ -52,12 +52,6 @@ type value struct {
 // scalar reports whether the value can serve as a word or a number.
 func (v value) scalar() bool { return v.kind >= boolean && v.kind <= escapedText }
 
-// from returns the value as it stands in the part of the document that begins at start.
-func (v value) from(start int) value {
-	v.start, v.end = v.start-start, v.end-start
-	return v
-}
-
 // word returns what a scalar says in the text that it is in, and "" for any other value.
 func (v value) word(text string) string {
 	switch {
