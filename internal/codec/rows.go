@@ -156,14 +156,18 @@ func (r *rowReader) readMembers(s *scanner, depth int) {
 	r.extra = r.extra[:0]
 	i := 0
 	for more := s.open('}', depth); more; more = s.next('}') {
-		m := rowMember{rowName: r.name(s, i)}
+		name := r.name(s, i)
 		i++
-		s.peek()
-		m.start = s.pos
-		s.walkChild(m.node, r.found, depth)
-		m.end = s.pos
-		if !m.node.isLeaf() {
-			r.extra = append(r.extra, m)
+		c := s.peek()
+		start := s.pos
+		switch n := name.node; {
+		case n.isLeaf() && c != '{' && c != '[':
+			r.found[n.slot-1] = s.scalar(c) // what walkChild would do, for most members of most rows
+		default:
+			s.walkChild(n, r.found, depth)
+			if !n.isLeaf() {
+				r.extra = append(r.extra, rowMember{name, start, s.pos})
+			}
 		}
 	}
 	if s.err == nil {
@@ -196,6 +200,7 @@ func (r *rowReader) fill(doc []byte) {
 			r.lastCursor = v.word(all)
 		}
 	}
+	left := len(r.cursor) > 0 // whether anything of what was found may be left
 	for i := range r.columns {
 		c := &r.columns[i]
 		reason, taken := "", false
@@ -203,11 +208,11 @@ func (r *rowReader) fill(doc []byte) {
 			reason = "is missing"
 		}
 		for _, slot := range c.slots {
-			v := r.found[slot]
+			v := &r.found[slot]
+			v.used = v.used || v.kind == null
 			switch {
-			case v.kind == absent:
-			case v.kind == null:
-				r.found[slot].used = true
+			case v.kind <= null:
+				continue
 			case taken:
 			case !v.scalar() || v.kind == boolean:
 				reason = "is neither a text nor a number"
@@ -218,9 +223,11 @@ func (r *rowReader) fill(doc []byte) {
 				reason = "is not an ID"
 			default:
 				if taken, reason = true, r.set(c, r.fields[i], v.word(all)); reason == "" {
-					r.found[slot].used = true
+					v.used = true
+					continue
 				}
 			}
+			left = true
 		}
 		if reason != "" {
 			r.unreadable(c.name, reason)
@@ -230,8 +237,14 @@ func (r *rowReader) fill(doc []byte) {
 	for _, m := range r.extra {
 		r.keep(m.text, bytes.Clone(doc[m.start:m.end]))
 	}
-	for i := range r.paths.root.children {
-		n := &r.paths.root.children[i]
+	if left {
+		r.keepUnused(all)
+	}
+}
+
+// keepUnused puts into Extra what stands under known names and fills no field.
+func (r *rowReader) keepUnused(all string) {
+	for _, n := range r.paths.root.children {
 		if !n.isLeaf() || r.found[n.slot-1].used {
 			continue
 		}

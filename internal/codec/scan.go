@@ -92,9 +92,7 @@ func (s *scanner) unexpected() {
 // peek returns the next byte that is not white space, or 0 at the end.
 func (s *scanner) peek() byte {
 	for ; s.pos < len(s.doc); s.pos++ {
-		switch c := s.doc[s.pos]; c {
-		case ' ', '\t', '\n', '\r':
-		default:
+		if c := s.doc[s.pos]; c > ' ' || c != ' ' && c != '\t' && c != '\n' && c != '\r' {
 			return c
 		}
 	}
@@ -156,11 +154,11 @@ func (s *scanner) string() value {
 	form, ascii := text, true
 	doc := s.doc
 	for i := start; i < len(doc); i++ {
-		c := doc[i]
-		if isPlain[c] {
-			continue
+		for i < len(doc)-1 && isPlain[doc[i]] {
+			i++
 		}
-		switch {
+		switch c := doc[i]; {
+		case isPlain[c]:
 		case c >= utf8.RuneSelf:
 			ascii = false
 		case c == '"':
