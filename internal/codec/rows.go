@@ -67,7 +67,7 @@ type rowReader struct {
 	known [64]*rowName
 }
 
-// rowMember is a member of a row, and where its value stands.
+// rowMember is a member that goes into Extra, and where its value stands.
 type rowMember struct {
 	*rowName
 
@@ -160,14 +160,10 @@ func (r *rowReader) readMembers(s *scanner, depth int) {
 		i++
 		c := s.peek()
 		start := s.pos
-		switch n := name.node; {
-		case n.isLeaf() && c != '{' && c != '[':
+		if n := name.node; n.isLeaf() && c != '{' && c != '[' {
 			r.found[n.slot-1] = s.scalar(c) // what walkChild would do, for most members of most rows
-		default:
-			s.walkChild(n, r.found, depth)
-			if !n.isLeaf() {
-				r.extra = append(r.extra, rowMember{name, start, s.pos})
-			}
+		} else if s.walkChild(n, r.found, depth); !n.isLeaf() {
+			r.extra = append(r.extra, rowMember{name, start, s.pos})
 		}
 	}
 	if s.err == nil {
@@ -209,9 +205,11 @@ func (r *rowReader) fill(doc []byte) {
 		}
 		for _, slot := range c.slots {
 			v := &r.found[slot]
-			v.used = v.used || v.kind == null
 			switch {
-			case v.kind <= null:
+			case v.kind == absent:
+				continue
+			case v.kind == null:
+				v.used = true
 				continue
 			case taken:
 			case !v.scalar() || v.kind == boolean:

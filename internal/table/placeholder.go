@@ -18,14 +18,15 @@ func IsPlaceholder(id string) bool {
 		}
 	}
 	id = strings.TrimSpace(id)
-	if consistsOf(id, "0-") { // a UUID of zeros
+	switch {
+	case consistsOf(id, "0-"): // a UUID of zeros
 		return true
-	}
-	if consistsOf(id, "0123456789+-.eE") {
+	case consistsOf(id, "0123456789+-.eE"):
 		number, err := strconv.ParseFloat(id, 64)
 		return err == nil && number <= 0
+	default:
+		return isTemplate(id)
 	}
-	return isTemplate(id)
 }
 
 // isTemplate reports whether an ID is %x, %1$s, %x%, {x}, {{x}}, ${x}, <x> or #x#. Digits show that it is an ID, such as a UUID
