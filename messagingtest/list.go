@@ -92,14 +92,14 @@ func (q *listRequest) set(t table.List, f fields, concept, value string) *proble
 	name := f.name(concept)
 	switch concept {
 	case "createdAfter", "createdBefore":
-		limit, _ := f.times.parse(value)
+		limit, ok := f.times.parse(value)
 		q.filters = append(q.filters, func(r *row) bool {
 			if concept == "createdBefore" {
 				return r.created.Before(limit)
 			}
 			return r.created.After(limit)
 		})
-		return isTime(f.times)(name, f.values[name])
+		return refuseIf(!ok, codeTime, name+" is not a time of the contract's form")
 	case "pageSize":
 		return readNumber(name, value, 1, maxPageSize, &q.size)
 	case "page":

@@ -27,7 +27,8 @@ type operation struct {
 	constants map[string]any
 	with      map[string]map[string]any
 	wrap      string
-	ttl       string     // the unit of a lifetime
+	ttl       string // the unit of a lifetime
+	rules     rules
 	times     timeFormat // of fields that are times
 	status    []string   // where a response says whether the message was accepted
 	refused   []string   // the words for no
@@ -296,26 +297,26 @@ func (f fields) has(concept string) bool { return f.values[f.name(concept)] != n
 // text returns "" for a field that is absent.
 func (f fields) text(concept string) string { return f.values.text(f.name(concept)) }
 
-// check checks fields by rules that name them by concept.
-func (f fields) check(rules ...rule) *problem {
+// check checks fields by a shape that names them by concept.
+func (f fields) check(members shape) *problem {
 	var named []rule
-	for _, r := range rules {
+	for _, r := range rulesOf(members) {
 		if r.member = f.name(r.member); r.member != "" {
 			named = append(named, r)
 		}
 	}
 	if f.isForm() {
-		f.values.unquote(named)
+		f.unquote(f.values, named)
 	}
-	return checkMembers("", f.values, named)
+	return f.checkMembers("", f.values, named)
 }
 
 // unquote makes JSON of texts that can only be right as that: a form holds numbers, lists and objects as text.
-func (o object) unquote(rules []rule) {
+func (op operation) unquote(o object, rules []rule) {
 	for _, r := range rules {
 		text, isText := textOf(o[r.member])
 		raw := json.RawMessage(text)
-		if isText && r.check("", o[r.member]) != nil && json.Valid(raw) && r.check("", raw) == nil {
+		if isText && op.checkValue("", o[r.member], r.value) != nil && json.Valid(raw) && op.checkValue("", raw, r.value) == nil {
 			o[r.member] = raw
 		}
 	}

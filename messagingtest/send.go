@@ -22,7 +22,7 @@ func (s *Server) sends(
 	op := operation{
 		name: name, method: http.MethodPost, path: t.Path, headers: t.Headers, encoding: t.Encoding,
 		status: t.Response["status"], refused: t.Refused,
-		fields: t.Fields, constants: t.Constants, with: t.With, ttl: t.TTL, times: newTimeFormat(t.Time, t.Zone),
+		fields: t.Fields, constants: t.Constants, with: t.With, ttl: t.TTL, rules: s.rules, times: newTimeFormat(t.Time, t.Zone),
 	}
 	if t.Wrap != nil {
 		op.wrap = *t.Wrap
@@ -83,7 +83,7 @@ func (s *Server) confirm(t table.Send, m submission) any {
 }
 
 func readSMS(f fields) (submission, *problem) {
-	p := f.check(f.rulesOfSMS()...)
+	p := f.check(f.rules.SMS)
 	m := f.message(ChannelSMS)
 	m.Parts = countParts(m.Text)
 	return submission{Sent: m}, p
@@ -91,7 +91,7 @@ func readSMS(f fields) (submission, *problem) {
 
 // checkChatApp checks what messages of both chat apps have beside their content.
 func (f fields) checkChatApp() *problem {
-	if p := f.check(f.rulesOfChatApp()...); p != nil {
+	if p := f.check(f.rules.ChatApp); p != nil {
 		return p
 	}
 	from, text := f.name("fallbackFrom"), f.name("fallbackText")

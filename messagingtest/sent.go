@@ -92,24 +92,6 @@ func (f fields) message(channel Channel) Sent {
 	}
 }
 
-// rulesOfSMS returns what the fields of an SMS have to be, by concept.
-func (f fields) rulesOfSMS() []rule {
-	return append([]rule{need("from", isFilled), need("to", isRecipient), need("text", isFilled)}, rulesOfAll()...)
-}
-
-// rulesOfAll returns the rules for the messages of all channels.
-func rulesOfAll() []rule {
-	isCallback := isTextThat(isURLTemplate, codeCallback, " is not an http or https URL") // with placeholders
-	return []rule{may("callback", isCallback), may("reference", isText)}
-}
-
-// rulesOfChatApp returns the rules for what messages of both chat apps have beside their content.
-func (f fields) rulesOfChatApp() []rule {
-	return append([]rule{
-		may("ttl", isLifetime(f.ttl)), may("fallbackFrom", isText), may("fallbackText", isText),
-	}, rulesOfAll()...)
-}
-
 // operator is the same for all messages.
 const operator = "OP_1"
 

@@ -46,6 +46,7 @@ type Server struct {
 
 	names              *table.Table
 	token, key, secret string // copies: a test that changes the fields does not race with requests
+	rules              rules
 	operations         []operation
 
 	http   *httptest.Server
@@ -117,6 +118,7 @@ func newServer(opts ...Option) *Server {
 		APISecret: rand.Text(),
 		ledger:    ledger{balance: firstBalance, outcomes: map[string]Outcome{}, changed: make(chan struct{})},
 		templates: map[string]Category{},
+		rules:     readRules(),
 	}
 	s.speak(contract.Default().Table())
 	for _, opt := range opts {
