@@ -22,7 +22,7 @@ type InboundSMS struct {
 	Extra       []Param
 }
 
-func (m InboundSMS) events() []event { return eventOf(m, "sms", m.ReceivedAt, m.Extra) }
+func (m InboundSMS) events() []event { return []event{{m, "sms", m.Extra}} }
 
 // InboundChatApp is a message that was sent to the customer by one of the chat apps. By the default contract both have the same
 // parameters, and the webhook that it is sent to decides which app it comes by. Nothing is checked.
@@ -51,7 +51,7 @@ type InboundChatApp struct {
 }
 
 func (m InboundChatApp) events() []event {
-	return eventOf(m, string(cmp.Or(m.Channel, ChannelChatApp1)), m.ReceivedAt, m.Extra)
+	return []event{{m, string(cmp.Or(m.Channel, ChannelChatApp1)), m.Extra}}
 }
 
 //go:embed samples.json
