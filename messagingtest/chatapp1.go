@@ -15,7 +15,7 @@ type payload struct {
 func readChatApp1(f fields) (submission, *problem) {
 	kind, p := f.readPayload()
 	p = cmp.Or(f.check(f.rules.ChatApp1), p, f.checkChatApp())
-	m := f.message(ChannelChatApp1)
+	m := f.message()
 	m.Kind = kind
 	return submission{Sent: m}, p
 }

@@ -6,8 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-
-	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 func readChatApp2(f fields) (submission, *problem) {
@@ -27,7 +25,7 @@ func readChatApp2(f fields) (submission, *problem) {
 		f.checkChatApp(),
 		refuseIf(f.text("fallbackFrom") != "" && (toUser || isGroup), codeFallback, "there is a fallback, but no number for its SMS"),
 	)
-	m := submission{Sent: f.message(ChannelChatApp2), strict: of("product_policy") == "STRICT", toUser: toUser}
+	m := submission{Sent: f.message(), strict: of("product_policy") == "STRICT", toUser: toUser}
 	m.To, m.Kind, m.Extra = to, kind, platform
 	m.Category = Category(of("category")) // of a free-form message: templates have their own
 	switch content := objectOf(platform[kind]); kind {
@@ -45,8 +43,8 @@ func readChatApp2(f fields) (submission, *problem) {
 // platformMessage returns the members of the platform's message: those that the contract does not name, or those of the member that
 // wraps them. A form holds what is no string as JSON.
 func (f fields) platformMessage() object {
-	if f.wrap != "" {
-		raw := f.values[f.wrap]
+	if *f.Wrap != "" {
+		raw := f.values[*f.Wrap]
 		if f.isForm() {
 			raw = json.RawMessage(plainOf(raw))
 		}
@@ -89,12 +87,11 @@ func (f fields) checkContent(platform object, kind string, known []string) *prob
 	return refuseIf(raw[0] != '{' && raw[0] != '[', codeKind, "the property that type names is neither an object nor an array")
 }
 
-// confirmChatApp2 returns the response of the platform if the contract has its place of the ID for a second choice, as the
-// default contract has, and else that of the other channels.
-func (s *Server) confirmChatApp2(t table.Send, m submission) any {
-	if slices.Index(t.Response["id"], "messages.0.id") < 1 {
-		return s.confirm(t, m)
-	}
+// platformID is where a response of the platform has the ID. The server writes one if the contract has this for a second
+// choice, as the default contract has, and else a response like those of the other channels.
+const platformID = "messages.0.id"
+
+func (m submission) confirmChatApp2() any {
 	contact := map[string]string{"input": m.To, "wa_id": strings.TrimPrefix(plainNumber(m.To), "+")}
 	if m.toUser {
 		contact = map[string]string{"input": m.To, "user_id": m.To}

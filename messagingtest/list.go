@@ -38,21 +38,21 @@ type listRequest struct {
 }
 
 // lists returns the operation that lists.
-func (s *Server) lists(name string, t table.List) operation {
-	return operation{
-		name: name, method: t.Method, path: t.Path, headers: t.Headers, encoding: t.Encoding, fields: t.Params,
-		constants: t.Constants, times: newTimeFormat(t.Time, t.Zone),
-		handle: func(_ string, f fields) (any, *problem) {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			q, p := readListing(t, f)
-			if p != nil {
-				return nil, p
-			}
-			page, ok := s.page(q)
-			return page, refuseIf(!ok, codeCursor, "the cursor does not belong to these filters and this order")
-		},
+func (s *Server) lists(t table.List) operation {
+	op := s.newOperation(t.Method, table.Send{
+		Path: t.Path, Headers: t.Headers, Encoding: t.Encoding, Fields: t.Params, Constants: t.Constants, Time: t.Time, Zone: t.Zone,
+	})
+	op.handle = func(_ string, f fields) (any, *problem) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		q, p := readListing(t, f)
+		if p != nil {
+			return nil, p
+		}
+		page, ok := s.page(q)
+		return page, refuseIf(!ok, codeCursor, "the cursor does not belong to these filters and this order")
 	}
+	return op
 }
 
 // readListing returns the listing that a request asks for, or the first problem of its parameters.
@@ -63,7 +63,7 @@ func readListing(t table.List, f fields) (listRequest, *problem) {
 		return q, &problem{codeQuery, strconv.QuoteToASCII(name) + " is no parameter of this listing"}
 	}
 	key := url.Values{}
-	for _, concept := range slices.Sorted(maps.Keys(f.fields)) {
+	for _, concept := range slices.Sorted(maps.Keys(f.Fields)) {
 		if !f.has(concept) {
 			continue
 		}

@@ -123,7 +123,7 @@ func (op operation) checkWord(field string, raw json.RawMessage, word string) *p
 		_, err = strconv.ParseFloat(plainOf(raw), 64)
 		return refuseIf(err != nil, codeKind, field+" is not a number")
 	case "lifetime": // 60.0 and 6e1 are the same number, but not what a client should write
-		isWrong := lifetimeOf(raw, op.ttl) == 0
+		isWrong := lifetimeOf(raw, op.TTL) == 0
 		return refuseIf(isWrong, codeLifetime, field+" is not a whole number above zero, or is too large")
 	case "positive", "count":
 		_, wholeErr := strconv.ParseUint(string(raw), 10, 64)

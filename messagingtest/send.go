@@ -2,6 +2,7 @@ package messagingtest
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 
 	"github.com/messaging-service/messaging-go/internal/table"
@@ -16,17 +17,9 @@ type submission struct {
 }
 
 // sends returns the operation of a channel that sends.
-func (s *Server) sends(
-	name string, t table.Send, read func(fields) (submission, *problem), confirm func(table.Send, submission) any,
-) operation {
-	op := operation{
-		name: name, method: http.MethodPost, path: t.Path, headers: t.Headers, encoding: t.Encoding,
-		status: t.Response["status"], refused: t.Refused,
-		fields: t.Fields, constants: t.Constants, with: t.With, ttl: t.TTL, rules: s.rules, times: newTimeFormat(t.Time, t.Zone),
-	}
-	if t.Wrap != nil {
-		op.wrap = *t.Wrap
-	}
+func (s *Server) sends(channel Channel, t table.Send, read func(fields) (submission, *problem)) operation {
+	op := s.newOperation(http.MethodPost, t)
+	op.channel = channel
 	op.handle = func(requestID string, f fields) (any, *problem) {
 		m, p := read(f)
 		if p != nil {
@@ -39,7 +32,10 @@ func (s *Server) sends(
 		if p := s.submit(&m); p != nil {
 			return nil, p
 		}
-		return confirm(t, m), nil
+		if channel == ChannelChatApp2 && slices.Index(t.Response["id"], platformID) > 0 {
+			return m.confirmChatApp2(), nil
+		}
+		return s.confirm(t, m), nil
 	}
 	return op
 }
@@ -84,7 +80,7 @@ func (s *Server) confirm(t table.Send, m submission) any {
 
 func readSMS(f fields) (submission, *problem) {
 	p := f.check(f.rules.SMS)
-	m := f.message(ChannelSMS)
+	m := f.message()
 	m.Parts = countParts(m.Text)
 	return submission{Sent: m}, p
 }

@@ -74,9 +74,9 @@ func (m Sent) clone() Sent {
 }
 
 // message returns what the fields of a request say.
-func (f fields) message(channel Channel) Sent {
+func (f fields) message() Sent {
 	return Sent{
-		Channel:      channel,
+		Channel:      f.channel,
 		Kind:         "text",
 		From:         cmp.Or(f.text("from"), f.text("channel")),
 		To:           f.text("to"),
@@ -84,7 +84,7 @@ func (f fields) message(channel Channel) Sent {
 		CallbackURL:  f.text("callback"),
 		ReferenceID:  f.text("reference"),
 		Parts:        1,
-		TTL:          lifetimeOf(f.values[f.name("ttl")], f.ttl),
+		TTL:          lifetimeOf(f.values[f.name("ttl")], f.TTL),
 		FallbackFrom: f.text("fallbackFrom"),
 		FallbackText: f.text("fallbackText"),
 		Template:     f.text("template"),

@@ -150,16 +150,11 @@ func (s *Server) speak(t *table.Table) {
 	}
 	s.ledger.times = newTimeFormat(form, t.SMSList.Zone, t.SMSList.Layouts...)
 	s.operations = []operation{
-		s.sends("sms.send", t.SMSSend, readSMS, s.confirm),
-		s.sends("chatapp1.send", t.ChatApp1Send, readChatApp1, s.confirm),
-		s.sends("chatapp2.send", t.ChatApp2Send, readChatApp2, s.confirmChatApp2),
-		s.lists("sms.list", t.SMSList),
+		s.sends(ChannelSMS, t.SMSSend, readSMS),
+		s.sends(ChannelChatApp1, t.ChatApp1Send, readChatApp1),
+		s.sends(ChannelChatApp2, t.ChatApp2Send, readChatApp2),
+		s.lists(t.SMSList),
 	}
-}
-
-// sendsBy reports whether there is such a channel.
-func (s *Server) sendsBy(channel Channel) bool {
-	return slices.ContainsFunc(s.operations, func(op operation) bool { return op.name == string(channel)+".send" })
 }
 
 // Close closes the port and all connections. Requests under way get no response, and delays of [Slow] and calls of
@@ -262,7 +257,7 @@ func (s *Server) process(r *http.Request, requestID string, body []byte, readErr
 // operationsFor returns the methods of the path of a request, and the operations with its method, too.
 func (s *Server) operationsFor(r *http.Request) (methods []string, operations []operation) {
 	for _, op := range s.operations {
-		if op.path == r.URL.EscapedPath() {
+		if op.Path == r.URL.EscapedPath() {
 			methods = append(methods, op.method)
 			if op.method == r.Method {
 				operations = append(operations, op)
