@@ -19,18 +19,14 @@ const (
 	maxPageSize     = 1000
 )
 
-// listing is which rows are listed, in which order.
+// listing is a request for one page: which rows are listed, in which order, and where the page is.
 type listing struct {
-	key        string // equal for equal listings
+	key        string // equal for equal filters and orders
 	filters    []func(*row) bool
 	reference  string // that is filtered by, if any
 	sortBy     string // a concept of a row
 	descending bool
-}
 
-// listRequest is a request for one page of a listing.
-type listRequest struct {
-	listing
 	size   int    // rows on a page
 	number int    // of the page, as the contract counts
 	offset int    // of the first row
@@ -39,8 +35,12 @@ type listRequest struct {
 
 // lists returns the operation that lists.
 func (s *Server) lists(t table.List) operation {
+	params := maps.Clone(t.Params)
+	maps.DeleteFunc(params, func(concept, _ string) bool { // what is for other kinds of paging
+		return isPosition(concept) && concept != t.Paging.By || concept == "pageSize" && t.Paging.By == "none"
+	})
 	op := s.newOperation(t.Method, table.Send{
-		Path: t.Path, Headers: t.Headers, Encoding: t.Encoding, Fields: t.Params, Constants: t.Constants, Time: t.Time, Zone: t.Zone,
+		Path: t.Path, Headers: t.Headers, Encoding: t.Encoding, Fields: params, Constants: t.Constants, Time: t.Time, Zone: t.Zone,
 	})
 	op.handle = func(_ string, f fields) (any, *problem) {
 		s.mu.Lock()
@@ -55,10 +55,13 @@ func (s *Server) lists(t table.List) operation {
 	return op
 }
 
+func isPosition(concept string) bool {
+	return slices.Contains([]string{"page", "offset", "cursor"}, concept)
+}
+
 // readListing returns the listing that a request asks for, or the first problem of its parameters.
-func readListing(t table.List, f fields) (listRequest, *problem) {
-	newestFirst := listing{sortBy: "created", descending: true}
-	q := listRequest{listing: newestFirst, size: defaultPageSize, number: t.Paging.First}
+func readListing(t table.List, f fields) (listing, *problem) {
+	q := listing{sortBy: "created", descending: true, size: defaultPageSize, number: t.Paging.First}
 	for name := range f.extra {
 		return q, &problem{codeQuery, strconv.QuoteToASCII(name) + " is no parameter of this listing"}
 	}
@@ -68,17 +71,11 @@ func readListing(t table.List, f fields) (listRequest, *problem) {
 			continue
 		}
 		name, value := f.name(concept), plainOf(f.values[f.name(concept)])
-		position := slices.Contains([]string{"page", "offset", "cursor"}, concept)
-		switch {
-		case position && concept != t.Paging.By, concept == "pageSize" && t.Paging.By == "none":
-			return q, &problem{codeQuery, name + " is no parameter of this listing"}
-		case value == "":
-			return q, &problem{codeQuery, name + " is empty"}
-		case !position && concept != "pageSize":
-			key.Set(concept, value)
-		}
-		if p := q.set(t, f, concept, value); p != nil {
+		if p := cmp.Or(refuseIf(value == "", codeQuery, name+" is empty"), q.set(t, f, concept, value)); p != nil {
 			return q, p
+		}
+		if !isPosition(concept) && concept != "pageSize" {
+			key.Set(concept, value)
 		}
 	}
 	if f.has("order") || f.has("sortBy") {
@@ -88,7 +85,7 @@ func readListing(t table.List, f fields) (listRequest, *problem) {
 	return q, nil
 }
 
-func (q *listRequest) set(t table.List, f fields, concept, value string) *problem {
+func (q *listing) set(t table.List, f fields, concept, value string) *problem {
 	name := f.name(concept)
 	switch concept {
 	case "createdAfter", "createdBefore":

@@ -16,7 +16,7 @@ import (
 const cursorMark = "&cursor="
 
 // start returns the index of the first row of the page that is asked for, or reports false if its cursor is wrong.
-func (q listRequest) start(l *ledger, t table.List, rows []*row) (int, bool) {
+func (q listing) start(l *ledger, t table.List, rows []*row) (int, bool) {
 	if q.cursor == "" {
 		skipped := int64(q.offset) + int64(q.number-t.Paging.First)*int64(q.size)
 		return int(min(skipped, int64(len(rows)))), true
@@ -45,7 +45,7 @@ func (q listRequest) start(l *ledger, t table.List, rows []*row) (int, bool) {
 
 // cut returns the page that begins at start as a response, and reports whether another follows. What a kind of paging does not
 // have is left out: a client could take a null for the end.
-func (q listRequest) cut(l *ledger, t table.List, rows []*row, start int) (page any, hasNext bool) {
+func (q listing) cut(l *ledger, t table.List, rows []*row, start int) (page any, hasNext bool) {
 	if t.Paging.By == "none" {
 		q.size = len(rows)
 	}
@@ -110,10 +110,10 @@ func (s *Server) SetLag(d time.Duration) {
 }
 
 // page returns the requested page, or reports false if its cursor is wrong.
-func (s *Server) page(q listRequest) (any, bool) {
-	applied := q.listing
+func (s *Server) page(q listing) (any, bool) {
+	applied := q
 	if s.ignoreFilter {
-		applied = listing{key: fmt.Sprint("all rows ", q.sortBy, q.descending), sortBy: q.sortBy, descending: q.descending}
+		applied.key, applied.filters, applied.reference = fmt.Sprint("all rows ", q.sortBy, q.descending), nil, ""
 	}
 	rows := s.ledger.list(applied)
 	start, ok := q.start(&s.ledger, s.names.SMSList, rows)
