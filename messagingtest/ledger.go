@@ -23,6 +23,7 @@ type row struct {
 	accepted time.Duration // where the course begins
 	course   []step
 	due      time.Duration // of the fallback, if it applies
+	replaced bool          // by its fallback
 }
 
 // at returns a copy of the message, in the state that it has by then.
@@ -36,12 +37,12 @@ func (r *row) at(advanced time.Duration) Sent {
 	return m
 }
 
-func (l *ledger) newRow(m Sent, order int) *row {
+func (l *ledger) newRow(m Sent) *row {
 	created, ok := l.times.parse(l.times.text(m.At))
 	if !ok { // a layout without a day, say
 		created = m.At
 	}
-	return &row{Sent: m, created: created, order: order}
+	return &row{Sent: m, created: created, order: l.revision}
 }
 
 // ledger is guarded by the server's mutex.
@@ -90,10 +91,10 @@ func (l *ledger) accept(m *submission) bool {
 		return false
 	}
 	m.ID, m.At, m.left = l.newID(m.Channel), l.now(), l.balance
-	r := l.newRow(m.Sent, l.revision)
+	r := l.newRow(m.Sent)
 	l.enter(r)
 	if m.Channel != ChannelSMS {
-		l.deliver(r)
+		l.setOutcome(r, l.outcomes[outcomeKey(r.To)])
 	}
 	return true
 }
@@ -186,6 +187,6 @@ func (s *Server) Seed(messages ...Sent) {
 		}
 		m.At = cmp.Or(m.At, now)
 		m.Parts = cmp.Or(m.Parts, countParts(m.Text))
-		s.ledger.enter(s.ledger.newRow(m, s.ledger.revision))
+		s.ledger.enter(s.ledger.newRow(m))
 	}
 }

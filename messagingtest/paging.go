@@ -142,15 +142,15 @@ func (s *Server) shiftRows(l listing, first *row) {
 		if l.reference == "" && l.sortBy != "reference" {
 			m.ReferenceID = ""
 		}
-		order, step := s.ledger.revision, time.Millisecond
+		sign := 1
 		if !l.descending {
-			order, step = -order, -step
+			sign = -1
 		}
 		if m.At = first.created; l.sortBy == "created" {
-			m.At = m.At.Add(step)
+			m.At = m.At.Add(time.Duration(sign) * time.Millisecond)
 		}
-		first = s.ledger.newRow(m, order)
-		first.foreign = true
+		first = s.ledger.newRow(m)
+		first.foreign, first.order = true, sign*first.order
 		if !l.matches(first) {
 			return
 		}
