@@ -22,8 +22,9 @@ type row struct {
 	// Times on the clock. The course is nil for an SMS, and for what was seeded.
 	accepted time.Duration // where the course begins
 	course   []step
-	due      time.Duration // of the fallback, if it applies
-	replaced bool          // by its fallback
+	waits    bool // for its fallback, which is due
+	due      time.Duration
+	replaced bool // by its fallback
 }
 
 // at returns a copy of the message, in the state that it has by then.
@@ -63,9 +64,8 @@ type ledger struct {
 	repeats  int               // list responses that are still to repeat the one before
 	previous map[string]any    // by paging, page size and listing, the page before, unless it is the last
 
-	advanced  time.Duration      // what lifetimes and deliveries count
-	outcomes  map[string]Outcome // by recipient
-	fallbacks []*row             // whose fallback is not due yet
+	advanced time.Duration      // what lifetimes and deliveries count
+	outcomes map[string]Outcome // by recipient
 
 	revision int           // counts what Changes yields
 	changed  chan struct{} // closed by the next change
@@ -73,7 +73,7 @@ type ledger struct {
 
 func (l *ledger) clear() {
 	l.requests, l.shift, l.repeats = 0, 0, 0
-	l.rows, l.sorted, l.fallbacks, l.previous = nil, nil, nil, map[string]any{}
+	l.rows, l.sorted, l.previous = nil, nil, map[string]any{}
 	l.byID, l.byReference = map[string]*row{}, map[string][]*row{}
 }
 

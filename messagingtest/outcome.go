@@ -79,7 +79,6 @@ func (s *Server) SetOutcome(id string, outcome Outcome) bool {
 	if r == nil || r.foreign {
 		return false
 	}
-	s.ledger.fallbacks = slices.DeleteFunc(s.ledger.fallbacks, func(o *row) bool { return o == r })
 	s.ledger.setOutcome(r, outcome)
 	if r.Channel == ChannelSMS {
 		r.DeliveryStatus, s.ledger.sorted = string(r.at(s.ledger.advanced).State), nil
@@ -133,23 +132,20 @@ func (l *ledger) setOutcome(r *row, outcome Outcome) {
 		isMissed = isMissed || s.state == StateFailed || s.state == StateExpired
 		isAtOnce = isAtOnce || s.state == StateFailed && r.Channel == ChannelChatApp2
 	}
-	switch r.due = addDurations(l.advanced, left); {
-	case r.FallbackFrom == "" || r.replaced || !isMissed:
-	case isAtOnce:
+	r.due, r.waits = addDurations(l.advanced, left), isMissed && r.FallbackFrom != "" && !r.replaced
+	if r.waits && isAtOnce {
 		r.due = l.advanced
 		l.sendFallback(r)
-	default:
-		l.fallbacks = append(l.fallbacks, r)
 	}
 }
 
 // sendFallback sends the SMS of a message that is not delivered, or nothing if the balance is too small: there is nobody to be refused.
 func (l *ledger) sendFallback(chat *row) {
 	parts := countParts(chat.FallbackText)
-	if !l.pay(parts) {
+	chat.waits, chat.replaced = false, l.pay(parts)
+	if !chat.replaced {
 		return
 	}
-	chat.replaced = true
 	l.enter(l.newRow(Sent{
 		ID:          l.newID(ChannelSMS),
 		Channel:     ChannelSMS,
@@ -189,14 +185,17 @@ func (s *Server) Advance(d time.Duration) {
 	defer s.mu.Unlock()
 	before := s.ledger.advanced
 	s.ledger.advanced = addDurations(before, d)
+	var due []*row
 	for _, r := range s.ledger.rows {
 		if n := len(r.course); n > 0 && r.course[n-1].after > before-r.accepted { // not final before
 			s.ledger.touch(r)
 		}
+		if r.waits && r.due <= s.ledger.advanced {
+			due = append(due, r)
+		}
 	}
-	slices.SortStableFunc(s.ledger.fallbacks, func(a, b *row) int { return cmp.Compare(a.due, b.due) })
-	for len(s.ledger.fallbacks) > 0 && s.ledger.fallbacks[0].due <= s.ledger.advanced {
-		s.ledger.sendFallback(s.ledger.fallbacks[0])
-		s.ledger.fallbacks = s.ledger.fallbacks[1:]
+	slices.SortStableFunc(due, func(a, b *row) int { return cmp.Compare(a.due, b.due) })
+	for _, r := range due {
+		s.ledger.sendFallback(r)
 	}
 }

@@ -94,7 +94,6 @@ func (s *Server) Drop(n int) {
 		}
 	}
 	l.rows, l.sorted, l.previous = slices.Clone(l.rows[n:]), nil, map[string]any{}
-	l.fallbacks = slices.DeleteFunc(l.fallbacks, func(r *row) bool { return l.byID[r.ID] == nil })
 }
 
 // Code returns the one-time code that the message seems to hold, or "": four to eight digits that stand alone, or three and
