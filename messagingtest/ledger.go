@@ -2,8 +2,11 @@ package messagingtest
 
 import (
 	"cmp"
+	"context"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 	"time"
@@ -189,4 +192,74 @@ func (s *Server) Seed(messages ...Sent) {
 		m.Parts = cmp.Or(m.Parts, countParts(m.Text))
 		s.ledger.enter(s.ledger.newRow(m))
 	}
+}
+
+// Changes yields a copy of every message in the ledger, then of each message as it enters and as its state changes, until the
+// context ends.
+func (s *Server) Changes(ctx context.Context) iter.Seq[Sent] {
+	return func(yield func(Sent) bool) {
+		for seen := 0; ; {
+			var news []Sent
+			s.mu.Lock()
+			rows := slices.DeleteFunc(slices.Clone(s.ledger.rows), func(r *row) bool { return r.foreign || r.revision <= seen })
+			slices.SortFunc(rows, func(a, b *row) int { return cmp.Compare(a.revision, b.revision) })
+			for _, r := range rows {
+				news = append(news, r.at(s.ledger.advanced))
+			}
+			seen = s.ledger.revision
+			changed := s.ledger.changed
+			s.mu.Unlock()
+			for _, m := range news {
+				if ctx.Err() != nil || !yield(m) {
+					return
+				}
+			}
+			select {
+			case <-ctx.Done():
+				return
+			case <-changed:
+			}
+		}
+	}
+}
+
+// WaitFor returns the first message to a recipient that WaitFor has not returned before, and waits for it until the context
+// ends. A number is the same with and without its leading +.
+func (s *Server) WaitFor(ctx context.Context, to string) (Sent, error) {
+	for m := range s.Changes(ctx) {
+		if outcomeKey(m.To) == outcomeKey(to) && s.take(m.ID) {
+			return m, nil
+		}
+	}
+	return Sent{}, fmt.Errorf("messagingtest: no message: %w", context.Cause(ctx))
+}
+
+// take reports whether the message is in the ledger and was not taken before.
+func (s *Server) take(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := s.ledger.byID[id]
+	if r == nil || r.taken {
+		return false
+	}
+	r.taken = true
+	return true
+}
+
+// Drop removes the oldest n messages from the ledger, so that the memory of a server that runs for long stays bounded. Their
+// fallbacks are not sent.
+func (s *Server) Drop(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := &s.ledger
+	n = min(max(n, 0), len(l.rows))
+	for _, r := range l.rows[:n] {
+		delete(l.byID, r.ID)
+		if same := l.byReference[r.ReferenceID]; len(same) > 1 {
+			l.byReference[r.ReferenceID] = same[1:] // the oldest is first
+		} else {
+			delete(l.byReference, r.ReferenceID)
+		}
+	}
+	l.rows, l.sorted, l.previous = slices.Clone(l.rows[n:]), nil, map[string]any{}
 }

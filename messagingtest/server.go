@@ -296,3 +296,16 @@ func (r response) write(w http.ResponseWriter) {
 	w.WriteHeader(r.status)
 	_, _ = w.Write(r.body)
 }
+
+// Watch calls f for each request, with the fault that it takes and the ID that [Sent.RequestID] shows, before it is processed.
+// The ID is empty if the request is not read. Watch replaces the f before; it panics if f is nil.
+func (s *Server) Watch(f func(r *http.Request, fault Fault, requestID string)) {
+	must(f != nil, "Watch: f is nil")
+	s.watch.Store(&f)
+}
+
+func (s *Server) watched(r *http.Request, fault Fault, requestID string) {
+	if f := s.watch.Load(); f != nil {
+		(*f)(r, fault, requestID)
+	}
+}
