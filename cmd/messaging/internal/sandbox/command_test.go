@@ -93,6 +93,21 @@ func TestCommandPrintsWhatToExport(t *testing.T) {
 	assert.Equal(t, 0, end())
 }
 
+// TestCommandRefusesFileOfAnotherSandbox: two sandboxes would overwrite each other's messages.
+func TestCommandRefusesFileOfAnotherSandbox(t *testing.T) {
+	t.Parallel()
+	keep := filepath.Join(t.TempDir(), "kept")
+	args := []string{"-listen", "127.0.0.1:0", "-keep", keep}
+	_, end := runCommand(t, "The page is at", args...)
+	var stdout, stderr bytes.Buffer
+	assert.Equal(t, exitUsage, Command(t.Context(), args, &stdout, &stderr))
+	assert.Equal(t, "messaging sandbox: -keep: "+keep+": another sandbox keeps its messages there\n", stderr.String())
+	assert.Empty(t, stdout.String())
+	assert.Equal(t, 0, end())
+	_, end = runCommand(t, "The page is at", args...)
+	assert.Equal(t, 0, end(), "the file is free again")
+}
+
 func TestCommandAsksForAPasswordBeyondLoopback(t *testing.T) {
 	t.Parallel()
 	output, end := runCommand(t, "not shown again", "-listen", "0.0.0.0:0")
