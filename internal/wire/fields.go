@@ -67,7 +67,7 @@ func (f *Field) apply(rule string) {
 		f.Reason = CheckCallbackURL(f.Text)
 	case rule == "url":
 		f.Reason = CheckURL(f.Text)
-	case rule == "notblank" && strings.TrimSpace(f.Text) == "":
-		f.Reason = "must not be white space only"
+	case rule == "notblank":
+		f.Reason = CheckNotBlank(f.Text)
 	}
 }
