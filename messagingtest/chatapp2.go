@@ -19,7 +19,7 @@ func readChatApp2(f fields) (submission, *problem) {
 	}
 	p := cmp.Or(
 		f.checkMembers("", platform, rulesOf(f.rules.ChatApp2)),
-		refuseIf(to == "" || isGroup && toUser, codeMissing, "there is neither to nor recipient, or the message is for a group and there is no to"),
+		refuseIf(to == "" || isGroup && toUser, codeMissing, "there is neither to nor recipient, or no to for a group"),
 		refuseIf(!isGroup && !toUser && !isMobileNumber(plainNumber(to)), codeRecipient, "to is not a number"),
 		f.checkContent(platform, kind, known),
 		f.checkChatApp(),
