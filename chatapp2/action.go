@@ -53,6 +53,6 @@ type RawAction struct {
 	JSON json.RawMessage `at:"action"`
 }
 
-func (a RawAction) check(c *checks, path string) {
-	rawJSON[Action](c, path, a.JSON, map[string]any{"type": a.Type, "action": decode(a.JSON)})
+func (a RawAction) check(c *checks) {
+	rawJSON[Action](c, a.JSON, map[string]any{"type": a.Type, "action": decode(a.JSON)})
 }

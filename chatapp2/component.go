@@ -117,14 +117,14 @@ type RawComponent struct {
 }
 
 // checkComponents checks the components of a template or of one of its cards together. The texts of a body have a limit.
-func checkComponents(c *checks, path string, components []Component, bodyMost int) {
+func checkComponents(c *checks, name string, components []Component, bodyMost int) {
 	first := map[string]int{}
 	copyCodes, urls := 0, 0
 	for i, component := range components {
 		if !isValue(component) {
 			continue
 		}
-		own, part := at(path, i), component.part()
+		own, part := at(name, i), component.part()
 		if before, ok := first[part]; ok && part != "" {
 			c.Found(own, fmt.Sprintf("must be another part than the one at index %d", before))
 			continue
@@ -145,34 +145,33 @@ func checkComponents(c *checks, path string, components []Component, bodyMost in
 	}
 }
 
-func (h TemplateHeader) check(c *checks, path string) {
-	path += ".Parameter"
+func (h TemplateHeader) check(c *checks) {
 	switch parameter := h.Parameter.(type) { //nolint:gochecksumtype // only these kinds are concerned
 	case Currency, DateTime:
-		c.Found(path, "want a TextParam, an Image, a Video, a Document, a GIF, a Location or a Product in a header")
+		c.Found("Parameter", "want a TextParam, an Image, a Video, a Document, a GIF, a Location or a Product in a header")
 	case Location:
-		c.required(path+".Name", parameter.Name)
-		c.required(path+".Address", parameter.Address)
+		c.required("Parameter.Name", parameter.Name)
+		c.required("Parameter.Address", parameter.Address)
 	}
-	checkNoCaption(c, path, h.Parameter)
-	checkTextTotal(c, path, []Parameter{h.Parameter}, 60)
+	checkNoCaption(c, "Parameter", h.Parameter)
+	checkTextTotal(c, "Parameter", []Parameter{h.Parameter}, 60)
 }
 
-func (b TemplateBody) check(c *checks, path string) {
+func (b TemplateBody) check(c *checks) {
 	named, unnamed := countNames(b...)
 	for i, parameter := range b {
 		switch parameter.(type) { //nolint:gochecksumtype // only these kinds are concerned
 		case Image, Video, Document, GIF, Location, Product:
-			c.Found(at(path, i), "want a TextParam, a Currency or a DateTime in a body")
+			c.Found(at("", i), "want a TextParam, a Currency or a DateTime in a body")
 		}
 	}
 	if named > 0 && unnamed > 0 {
-		c.Found(path, "want a name on every parameter, or on none")
+		c.Found("", "want a name on every parameter, or on none")
 	}
 }
 
 // checkTextTotal checks the texts of one part together.
-func checkTextTotal(c *checks, path string, parameters []Parameter, most int) {
+func checkTextTotal(c *checks, name string, parameters []Parameter, most int) {
 	total := 0
 	for _, parameter := range parameters {
 		if text, ok := parameter.(TextParam); ok {
@@ -180,10 +179,10 @@ func checkTextTotal(c *checks, path string, parameters []Parameter, most int) {
 		}
 	}
 	if total > most {
-		c.Limit(path, fmt.Sprintf("want at most %d characters in all parameters together, got %d", most, total))
+		c.Limit(name, fmt.Sprintf("want at most %d characters in all parameters together, got %d", most, total))
 	}
 }
 
-func (r RawComponent) check(c *checks, path string) {
-	rawObject[Component](c, path, r.JSON)
+func (r RawComponent) check(c *checks) {
+	rawObject[Component](c, r.JSON)
 }

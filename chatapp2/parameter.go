@@ -104,6 +104,6 @@ func countNames(parameters ...Parameter) (named, unnamed int) {
 	return named, unnamed
 }
 
-func (p RawParameter) check(c *checks, path string) {
-	rawObject[Parameter](c, path, p.JSON)
+func (p RawParameter) check(c *checks) {
+	rawObject[Parameter](c, p.JSON)
 }

@@ -2,7 +2,6 @@ package wire
 
 import (
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,11 +12,10 @@ import (
 // negative, and a time is in the years 1 to 9999. The fields of a struct in an interface or behind a pointer follow in its place;
 // none of them is required if the pointer is nil. What users call a field begins with the prefix.
 func Fields(message any, prefix string) []Field {
-	return appendFields(nil, reflect.ValueOf(message), prefix, true)
+	return appendFields(make([]Field, 0, 10), reflect.ValueOf(message), prefix, true)
 }
 
 func appendFields(fields []Field, v reflect.Value, prefix string, required bool) []Field {
-	fields = slices.Grow(fields, v.NumField())
 	for i := range v.NumField() {
 		field, value := v.Type().Field(i), v.Field(i)
 		concept, rules, _ := strings.Cut(field.Tag.Get("concept"), ",")
