@@ -26,19 +26,15 @@ type Card struct {
 // CardAction is what a Card offers. It is one of CTAURL, ReplyButtons and Product: values of these types, not pointers.
 //
 //sumtype:decl
-type CardAction interface{ isCardAction() }
+type CardAction interface{ cardAction() place }
 
-func cardActions() []kind {
-	return []kind{
-		{CTAURL{}, "type=cta_url action.name=cta_url", "action!.parameters"},
-		{ReplyButtons{}, "type=cta_url", "action!.buttons[each type=quick_reply]!.quick_reply!"}, // of the same type, as documented
-		{Product{}, "type=product", "action!"},
-	}
+func (CTAURL) cardAction() place  { return namedAction("cta_url", "cta_url") }
+func (Product) cardAction() place { return place{"type=product", "action!"} }
+
+// The platform documents the type of a link for buttons too.
+func (ReplyButtons) cardAction() place {
+	return place{"type=cta_url", "action!.buttons[each type=quick_reply]!.quick_reply!"}
 }
-
-func (CTAURL) isCardAction()       {}
-func (ReplyButtons) isCardAction() {}
-func (Product) isCardAction()      {}
 
 func (k Carousel) check(c *checks) {
 	c.count("Cards", "cards", len(k.Cards), 2, 10)

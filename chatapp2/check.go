@@ -24,10 +24,10 @@ import (
 type checks struct {
 	wire.Checks
 
-	group bool   // the message goes to a group
-	fault int    // the number of the first problem for which a message cannot even be stored, from 1; 0 if there is none
-	name  string // of the field that is checked
-	siblings     // of the element that is checked
+	group    bool   // the message goes to a group
+	fault    int    // the number of the first problem for which a message cannot even be stored, from 1; 0 if there is none
+	name     string // of the field that is checked
+	siblings        // of the element that is checked
 }
 
 // siblings are the elements of a list.

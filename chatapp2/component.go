@@ -3,6 +3,7 @@ package chatapp2
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
@@ -15,61 +16,52 @@ import (
 // without parameters needs none.
 //
 //sumtype:decl
-type Component interface {
-	// part names what a template has at most once: a part, or the button at an index; "" if it is unknown.
-	part() string
-}
+type Component interface{ component() place }
 
-func components() []kind {
-	return []kind{
-		{TemplateHeader{}, "type=header", ""},
-		{TemplateBody{}, "type=body", "parameters"},
-		{TemplateCards{}, "type=carousel", "cards[each card_index=#].components"},
-		{LimitedTimeOffer{}, "type=limited_time_offer", "parameters[type=limited_time_offer]!.limited_time_offer"},
-		{TapTarget{}, "type=tap_target_configuration", "parameters[type=tap_target_configuration]!.tap_target_configuration[]!"},
-		{TemplateOrderStatus{}, "type=order_status", "parameters[type=order_status]!.order_status"},
-		{QuickReplyButton{}, "type=button sub_type=quick_reply", ""},
-		{URLButton{}, "type=button sub_type=url", ""},
-		{CopyCodeButton{}, "type=button sub_type=copy_code", ""},
-		{CatalogButton{}, "type=button sub_type=catalog", ""},
-		{ProductsButton{}, "type=button sub_type=mpm", ""},
-		{FlowButton{}, "type=button sub_type=flow", ""},
-		{VoiceCallButton{}, "type=button sub_type=voice_call", ""},
-		{OrderDetailsButton{}, "type=button sub_type=order_details", ""},
-		{RawComponent{}, "", ""},
+func (TemplateHeader) component() place { return place{"type=header", ""} }
+func (TemplateBody) component() place   { return place{"type=body", "parameters"} }
+func (TemplateCards) component() place {
+	return place{"type=carousel", "cards[each card_index=#].components"}
+}
+func (LimitedTimeOffer) component() place {
+	return place{"type=limited_time_offer", "parameters[type=limited_time_offer]!.limited_time_offer"}
+}
+func (TapTarget) component() place {
+	return place{"type=tap_target_configuration", "parameters[type=tap_target_configuration]!.tap_target_configuration[]!"}
+}
+func (TemplateOrderStatus) component() place {
+	return place{"type=order_status", "parameters[type=order_status]!.order_status"}
+}
+func (QuickReplyButton) component() place   { return place{"type=button sub_type=quick_reply", ""} }
+func (URLButton) component() place          { return place{"type=button sub_type=url", ""} }
+func (CopyCodeButton) component() place     { return place{"type=button sub_type=copy_code", ""} }
+func (CatalogButton) component() place      { return place{"type=button sub_type=catalog", ""} }
+func (ProductsButton) component() place     { return place{"type=button sub_type=mpm", ""} }
+func (FlowButton) component() place         { return place{"type=button sub_type=flow", ""} }
+func (VoiceCallButton) component() place    { return place{"type=button sub_type=voice_call", ""} }
+func (OrderDetailsButton) component() place { return place{"type=button sub_type=order_details", ""} }
+func (RawComponent) component() place       { return place{} }
+
+// partOf names what a template has at most once: a part, or the button at an index; "" if it is unknown.
+func partOf(component Component) string {
+	kind, index := strings.TrimPrefix(component.component().words, "type="), 0
+	if raw, isRaw := component.(RawComponent); isRaw {
+		object, _ := decode(raw.JSON).(map[string]any)
+		name, _ := object["type"].(string)
+		kind = strings.ToLower(name)
+		index, _ = strconv.Atoi(numberText(object["index"]))
+	} else if strings.HasPrefix(kind, "button") {
+		kind, index = "button", int(reflect.ValueOf(component).FieldByName("Index").Int())
 	}
-}
-
-func (TemplateHeader) part() string       { return "header" }
-func (TemplateBody) part() string         { return "body" }
-func (TemplateCards) part() string        { return "carousel" }
-func (LimitedTimeOffer) part() string     { return "limited_time_offer" }
-func (TapTarget) part() string            { return "tap_target_configuration" }
-func (TemplateOrderStatus) part() string  { return "order_status" }
-func (b QuickReplyButton) part() string   { return buttonPart(b.Index) }
-func (b URLButton) part() string          { return buttonPart(b.Index) }
-func (b CopyCodeButton) part() string     { return buttonPart(b.Index) }
-func (b CatalogButton) part() string      { return buttonPart(b.Index) }
-func (b ProductsButton) part() string     { return buttonPart(b.Index) }
-func (b FlowButton) part() string         { return buttonPart(b.Index) }
-func (b VoiceCallButton) part() string    { return buttonPart(b.Index) }
-func (b OrderDetailsButton) part() string { return buttonPart(b.Index) }
-
-func (r RawComponent) part() string {
-	object, _ := decode(r.JSON).(map[string]any)
-	name, _ := object["type"].(string)
-	switch kind := strings.ToLower(name); kind {
+	switch kind {
 	case "button":
-		index, _ := strconv.Atoi(numberText(object["index"]))
-		return buttonPart(index)
+		return "button " + strconv.Itoa(index)
 	case "header", "body", "carousel", "limited_time_offer", "tap_target_configuration", "order_status":
 		return kind
 	default:
 		return ""
 	}
 }
-
-func buttonPart(index int) string { return "button " + strconv.Itoa(index) }
 
 // TemplateHeader is the header of a template: a TextParam, an Image, a Video, a Document, a GIF (in marketing messages), a
 // Location or a Product. A text is at most 60 characters.
@@ -124,7 +116,7 @@ func checkComponents(c *checks, name string, components []Component, bodyMost in
 		if !isValue(component) {
 			continue
 		}
-		own, part := at(name, i), component.part()
+		own, part := at(name, i), partOf(component)
 		if before, ok := first[part]; ok && part != "" {
 			c.Found(own, fmt.Sprintf("must be another part than the one at index %d", before))
 			continue

@@ -23,14 +23,6 @@ func contents() []Content {
 	}
 }
 
-func contentKinds() []kind {
-	kinds := make([]kind, 0, len(contents()))
-	for _, one := range contents() {
-		kinds = append(kinds, kind{one, "type=" + one.kind(), one.kind() + "!"})
-	}
-	return kinds
-}
-
 func (Text) kind() string        { return "text" }
 func (Image) kind() string       { return "image" }
 func (Video) kind() string       { return "video" }

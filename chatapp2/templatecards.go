@@ -34,7 +34,7 @@ func (k TemplateCard) check(c *checks) {
 		if !isValue(component) {
 			continue
 		}
-		switch component.part() {
+		switch partOf(component) {
 		case "carousel", "limited_time_offer", "tap_target_configuration", "order_status":
 			c.Found(at("", i), "must not be on a card")
 		}
@@ -63,7 +63,7 @@ func (k TemplateCard) parts() []string {
 		header, _ := component.(TemplateHeader)
 		all[i] = fmt.Sprintf("%T %T", component, header.Parameter)
 		if isValue(component) {
-			all[i] += component.part()
+			all[i] += partOf(component)
 		}
 	}
 	slices.Sort(all)
