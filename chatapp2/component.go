@@ -116,22 +116,22 @@ func checkComponents(c *checks, name string, components []Component, bodyMost in
 		if !isValue(component) {
 			continue
 		}
-		own, part := at(name, i), partOf(component)
+		part := partOf(component)
 		if before, ok := first[part]; ok && part != "" {
-			c.Found(own, fmt.Sprintf("must be another part than the one at index %d", before))
+			c.Found(at(name, i), fmt.Sprintf("must be another part than the one at index %d", before))
 			continue
 		}
 		first[part] = i
 		switch component := component.(type) { //nolint:gochecksumtype // only these kinds are concerned
 		case TemplateBody:
-			checkTextTotal(c, own, component, bodyMost)
+			checkTextTotal(c, at(name, i), component, bodyMost)
 		case CopyCodeButton:
 			if copyCodes++; copyCodes == 2 {
-				c.Limit(own, "want at most one CopyCodeButton")
+				c.Limit(at(name, i), "want at most one CopyCodeButton")
 			}
 		case URLButton:
 			if urls++; urls == 3 {
-				c.Limit(own, "want at most two URLButtons")
+				c.Limit(at(name, i), "want at most two URLButtons")
 			}
 		}
 	}

@@ -55,6 +55,14 @@ func CheckValue(member any) string {
 	return "must be a value, not a pointer: " + name + "{…}, not &" + name + "{…}"
 }
 
+// CheckNotBlank returns what is wrong with a text of nothing but white space, or "".
+func CheckNotBlank(text string) string {
+	if strings.TrimSpace(text) == "" {
+		return "must not be white space only"
+	}
+	return ""
+}
+
 // CheckTime returns what is wrong with a time, or "". The forms in which times are sent have four digits for the year.
 func CheckTime(at time.Time) string {
 	if year := at.UTC().Year(); year < 1 || year > 9999 {
