@@ -45,6 +45,14 @@ func CheckRecipient(number string) string {
 	return ""
 }
 
+// CheckNotBlank returns what is wrong with a text of white space only, or "".
+func CheckNotBlank(text string) string {
+	if strings.TrimSpace(text) == "" {
+		return "must not be white space only"
+	}
+	return ""
+}
+
 // CheckValue returns what is wrong with a member of a sealed interface, or "". A pointer compiles, but would escape a type switch
 // over values.
 func CheckValue(member any) string {
@@ -53,14 +61,6 @@ func CheckValue(member any) string {
 	}
 	name := strings.TrimPrefix(fmt.Sprintf("%T", member), "*")
 	return "must be a value, not a pointer: " + name + "{…}, not &" + name + "{…}"
-}
-
-// CheckNotBlank returns what is wrong with a text of nothing but white space, or "".
-func CheckNotBlank(text string) string {
-	if strings.TrimSpace(text) == "" {
-		return "must not be white space only"
-	}
-	return ""
 }
 
 // CheckTime returns what is wrong with a time, or "". The forms in which times are sent have four digits for the year.
