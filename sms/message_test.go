@@ -87,19 +87,6 @@ func TestCallChecksItsFields(t *testing.T) {
 	assert.Empty(t, byConcept(m.Call().Fields)["text"].Reason, "a text of spaces is a text")
 }
 
-func TestCallHasEveryField(t *testing.T) {
-	t.Parallel()
-	var names []string
-	for _, f := range valid.Call().Fields {
-		names = append(names, f.Name)
-	}
-	for field := range reflect.TypeFor[sms.Message]().Fields() {
-		if field.Name != "Extra" {
-			assert.Contains(t, names, field.Name)
-		}
-	}
-}
-
 func TestFallbackFields(t *testing.T) {
 	t.Parallel()
 	assert.Equal(t, []wire.Field{
