@@ -65,7 +65,7 @@ type Context struct {
 }
 
 func (rcv *Receiver) chatHandler(name Callback, handle func(context.Context, ChatMessage) error) http.Handler {
-	return &handler{rcv, rcv.callbacks[name], func(ctx context.Context, e event) error {
+	return &handler{rcv.callbacks[name], func(ctx context.Context, e event) error {
 		if report, ok := e.(*DeliveryReport); ok {
 			return rcv.handleStatus(ctx, *report)
 		}
@@ -137,7 +137,7 @@ func (q *request) chatMessage(e *envelope, one item) *ChatMessage {
 	}
 	at := cmp.Or(flat.values[conceptTime], one.word("timestamp"))
 	return &ChatMessage{
-		Callback: q.callback.name, ID: cmp.Or(flat.values[conceptID], one.id()),
+		Callback: q.name, ID: cmp.Or(flat.values[conceptID], one.id()),
 		From: number(cmp.Or(flat.values[conceptFrom], one.from())), To: number(cmp.Or(flat.values[conceptTo], one.business)),
 		ReferenceID: q.values[conceptReference],
 		Name:        cmp.Or(flat.values[conceptName], one.contact.object("profile").word("name", "username")),

@@ -53,7 +53,7 @@ type DeliveryReport struct {
 // Delivery is like SMS, for delivery reports. DeliveryURL returns the URL to name in a send. An envelope of the platform can
 // hold several statuses: each is handled by itself, and if one fails the service calls again.
 func (rcv *Receiver) Delivery(handle func(context.Context, DeliveryReport) error) http.Handler {
-	return &handler{rcv, rcv.callbacks[CallbackDelivery], func(ctx context.Context, e event) error {
+	return &handler{rcv.callbacks[CallbackDelivery], func(ctx context.Context, e event) error {
 		return handle(ctx, *e.(*DeliveryReport))
 	}}
 }
@@ -61,7 +61,7 @@ func (rcv *Receiver) Delivery(handle func(context.Context, DeliveryReport) error
 // ParseDelivery reads the delivery reports of a request and checks its proofs of origin, as the handler of Delivery does. The
 // error is a [*RejectError]. What could be read is returned beside an error for the rest.
 func (rcv *Receiver) ParseDelivery(r *http.Request) ([]DeliveryReport, error) {
-	events, err := rcv.read(r, rcv.callbacks[CallbackDelivery], nil)
+	events, err := rcv.callbacks[CallbackDelivery].read(r, nil)
 	return only[DeliveryReport](events), err
 }
 

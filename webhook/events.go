@@ -15,10 +15,10 @@ func (q *request) findEvents() error {
 	}
 	body := json.RawMessage(q.object)
 	found, repeats := json.RawMessage(nil), false
-	if len(q.callback.events) == 0 {
+	if len(q.events) == 0 {
 		found = body
 	}
-	for _, path := range q.callback.events {
+	for _, path := range q.events {
 		value, again := path.in(body)
 		repeats = repeats || again
 		isBody := len(path.names) == 0 // it only stands in for a list, and not for an empty one
@@ -67,7 +67,7 @@ func (q *request) element(raw json.RawMessage) (*request, error) {
 		return nil, q.reject(ErrUnreadable)
 	}
 	one := &request{
-		Receiver: q.Receiver, callback: q.callback, proofs: q.proofs, rawQuery: q.rawQuery, inQuery: q.inQuery, isElement: true,
+		callback: q.callback, proofs: q.proofs, rawQuery: q.rawQuery, inQuery: q.inQuery, isElement: true,
 	}
 	one.params = append(make(Params, 0, q.inQuery+8), q.params[:q.inQuery]...)
 	one.count = q.inQuery
@@ -81,7 +81,7 @@ func (q *request) element(raw json.RawMessage) (*request, error) {
 
 // readPaths reads the values at the paths that the contract names as parameters of those names.
 func (q *request) readPaths(object json.RawMessage) {
-	for _, path := range q.callback.paths {
+	for _, path := range q.paths {
 		found, repeats := path.in(object)
 		if found != nil {
 			q.addJSON(path.text, found)

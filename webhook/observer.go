@@ -42,12 +42,6 @@ type EventResult struct {
 	Duration time.Duration
 }
 
-// observing is an Observer. Functions hold it, so that no verb of package fmt prints it.
-type observing struct {
-	start func(context.Context, Event) context.Context
-	end   func(context.Context, Event, EventResult)
-}
-
 // Outcome is what became of an event.
 type Outcome string
 
@@ -109,61 +103,52 @@ func (o Outcome) rule() (status int, level slog.Level) {
 	return http.StatusInternalServerError, slog.LevelError
 }
 
-// watched is an event that is logged and observed.
-type watched struct {
-	request *http.Request
-	ctx     context.Context //nolint:containedctx // that of the request, or of the observers
-	began   time.Time       // zero if nobody asks
-	kind    Callback
-	id      string
-}
-
-// isHEAD reports whether a request was refused only because it must have no effect, which is no news.
-func (w watched) isHEAD(reason error) bool {
-	return w.request.Method == http.MethodHead && errors.Is(reason, ErrProbe)
-}
-
 // watch begins an event.
-func (h *handler) watch(r *http.Request) watched {
-	w := watched{request: r, ctx: r.Context(), kind: h.callback.name}
+func (h *handler) watch(r *http.Request) *call {
+	c := &call{handler: h, handlerContext: handlerContext{parent: r.Context()}, request: r, kind: h.name}
 	if h.logger == nil && h.observers == nil {
-		return w
+		return c
 	}
-	w.began = time.Now()
+	c.began = time.Now()
 	for _, observer := range h.observers {
-		_ = protect(h.callback, func() error {
-			if ctx := observer.start(w.ctx, Event{Callback: h.callback.name}); ctx != nil {
-				w.ctx = ctx //nolint:fatcontext // one for each observer
+		_ = protect(h.name, func() error {
+			if ctx := observer().StartEvent(c.parent, Event{Callback: h.name}); ctx != nil {
+				c.parent = ctx //nolint:fatcontext // one for each observer
 			}
 			return nil
 		})
 	}
-	return w
+	return c
 }
 
 // end observes and logs what became of an event. A logger or observer that panics changes nothing of it.
-func (h *handler) end(w watched, outcome Outcome, reason error, status int) {
-	if h.logger == nil && h.observers == nil {
+func (c *call) end(outcome Outcome, reason error, status int) {
+	if c.logger == nil && c.observers == nil {
 		return
 	}
 	_, level := outcome.rule()
-	result := EventResult{Kind: w.kind, Outcome: outcome, StatusCode: status, Duration: time.Since(w.began)}
+	result := EventResult{Kind: c.kind, Outcome: outcome, StatusCode: status, Duration: time.Since(c.began)}
 	verdict := string(outcome)
 	if reason != nil {
 		result.Reason = reason.Error()
 		verdict += ": " + result.Reason
 	}
-	for _, observer := range slices.Backward(h.observers) {
-		_ = protect(h.callback, func() error {
-			observer.end(w.ctx, Event{Callback: h.callback.name}, result)
+	for _, observer := range slices.Backward(c.observers) {
+		_ = protect(c.name, func() error {
+			observer().EndEvent(c.parent, Event{Callback: c.name}, result)
 			return nil
 		})
 	}
-	if h.logger != nil && !w.isHEAD(reason) {
-		_ = protect(h.callback, func() error {
-			h.logger.LogAttrs(w.ctx, level, "webhook", slog.String("callback", string(h.callback.name)),
-				slog.String("id", cut(w.id)), slog.String("verdict", verdict), slog.Duration("duration", result.Duration))
+	if c.logger != nil && !c.isHEAD(reason) {
+		_ = protect(c.name, func() error {
+			c.logger.LogAttrs(c.parent, level, "webhook", slog.String("callback", string(c.name)),
+				slog.String("id", cut(c.id)), slog.String("verdict", verdict), slog.Duration("duration", result.Duration))
 			return nil
 		})
 	}
+}
+
+// isHEAD reports whether a request was refused only because it must have no effect, which is no news.
+func (c *call) isHEAD(reason error) bool {
+	return c.request.Method == http.MethodHead && errors.Is(reason, ErrProbe)
 }

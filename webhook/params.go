@@ -109,7 +109,7 @@ const longestTime = 64
 
 // moment reads a time of the callback. A text that cannot be read is the zero time.
 func (q *request) moment(value string) time.Time {
-	return moment(value, q.callback.zone, q.callback.layouts...)
+	return moment(value, q.zone, q.layouts...)
 }
 
 // moment reads a time. A + that was not escaped arrives as a space: in front of an offset it is restored. A text that cannot

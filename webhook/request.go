@@ -15,9 +15,8 @@ import (
 
 // request is a request while it is read.
 type request struct {
-	*Receiver
+	*callback
 
-	callback  *callback
 	params    Params
 	count     int                 // of all parameters, kept or not
 	inQuery   int                 // how many of params came in the query
@@ -36,8 +35,8 @@ type request struct {
 }
 
 // read appends the events of a request. What could be read is returned beside an error for the rest.
-func (rcv *Receiver) read(r *http.Request, c *callback, events []event) (all []event, problem error) {
-	q := request{Receiver: rcv, callback: c}
+func (c *callback) read(r *http.Request, events []event) (all []event, problem error) {
+	q := request{callback: c}
 	if err := q.receive(r); err != nil {
 		return nil, err
 	}
@@ -61,9 +60,9 @@ func (rcv *Receiver) read(r *http.Request, c *callback, events []event) (all []e
 // appendEvents appends the events of a request, or of an element of its list.
 func (q *request) appendEvents(events []event) ([]event, error) {
 	switch {
-	case q.callback.isChat():
+	case q.isChat():
 		return q.appendChat(events)
-	case q.callback.name == CallbackDelivery:
+	case q.name == CallbackDelivery:
 		return q.appendReports(events)
 	}
 	m, err := q.sms()
@@ -159,7 +158,7 @@ func (q *request) add(name, value string) {
 // interpret reads the JSON of a body, and assigns each parameter to the concepts that it stands for.
 func (q *request) interpret() {
 	senderInBody := false // a message of the platform may name its sender twice, by number and by user ID
-	if q.object != "" && q.callback.name != CallbackSMS {
+	if q.object != "" && q.name != CallbackSMS {
 		q.body = readEnvelope(q.object)
 		senderInBody = q.body.isCertain()
 	}
@@ -169,7 +168,7 @@ func (q *request) interpret() {
 	}
 	for i := first; i < len(q.params); i++ {
 		p := &q.params[i]
-		for _, c := range q.callback.concepts[p.Name] {
+		for _, c := range q.concepts[p.Name] {
 			switch {
 			case c == conceptFrom && senderInBody && i >= q.inQuery:
 			case q.nested != nil && q.nested[i] && c != conceptJSON: // JSON is no text, and no ID
@@ -179,7 +178,7 @@ func (q *request) interpret() {
 		}
 	}
 	for _, p := range q.params[:first] { // they can only contradict the event
-		for _, c := range q.callback.concepts[p.Name] {
+		for _, c := range q.concepts[p.Name] {
 			if q.values[c] != "" {
 				q.set(c, p.Value)
 			}
@@ -192,7 +191,7 @@ func (q *request) interpret() {
 func (q *request) set(c concept, value string) {
 	first := &q.values[c]
 	switch {
-	case isBlank(value), value == q.callback.placeholders[c]:
+	case isBlank(value), value == q.placeholders[c]:
 	case !c.identifies():
 		if *first == "" {
 			*first = value
@@ -232,7 +231,7 @@ func differ(a, b string) bool {
 
 // isFor reports whether the contract uses the parameter with this index for a concept.
 func (q *request) isFor(index int, c concept) bool {
-	return (!q.isElement || index >= q.inQuery) && slices.Contains(q.callback.concepts[q.params[index].Name], c)
+	return (!q.isElement || index >= q.inQuery) && slices.Contains(q.concepts[q.params[index].Name], c)
 }
 
 // text returns the text, which may be white space: the first to arrive that is not blank, or the first. It passes over the
@@ -293,7 +292,7 @@ func (q *request) readBodyParams(r *http.Request, body string) error {
 	if body == "" {
 		return nil
 	}
-	if body[0] == '{' || body[0] == '[' && q.callback.holdsList() {
+	if body[0] == '{' || body[0] == '[' && q.holdsList() {
 		if text := repair(body); json.Valid([]byte(text)) {
 			q.readObject(text)
 			return nil

@@ -38,7 +38,7 @@ type SMSMessage struct {
 // SMS returns a handler that calls handle for each inbound SMS. What handle returns decides the response; see the package
 // documentation. It is called from many goroutines. A nil handle fails every event, as one that panics does.
 func (rcv *Receiver) SMS(handle func(context.Context, SMSMessage) error) http.Handler {
-	return &handler{rcv, rcv.callbacks[CallbackSMS], func(ctx context.Context, e event) error { return handle(ctx, *e.(*SMSMessage)) }}
+	return &handler{rcv.callbacks[CallbackSMS], func(ctx context.Context, e event) error { return handle(ctx, *e.(*SMSMessage)) }}
 }
 
 // ParseSMS reads an inbound SMS from a request and checks its proofs of origin, as the handler of SMS does. The error is a
@@ -60,7 +60,7 @@ func (rcv *Receiver) ParseSMS(r *http.Request) (SMSMessage, error) {
 // ParseSMSMessages is like ParseSMS, for requests that may hold several messages. What could be read is returned beside an
 // error for the rest.
 func (rcv *Receiver) ParseSMSMessages(r *http.Request) ([]SMSMessage, error) {
-	events, err := rcv.read(r, rcv.callbacks[CallbackSMS], nil)
+	events, err := rcv.callbacks[CallbackSMS].read(r, nil)
 	return only[SMSMessage](events), err
 }
 
