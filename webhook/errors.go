@@ -56,6 +56,10 @@ type RejectError struct {
 	Cause error
 }
 
+func (c *callback) reject(err error) *RejectError {
+	return &RejectError{Callback: c.name, Status: err.(*reason).status, Reason: err}
+}
+
 // as returns the error with another status.
 func (e *RejectError) as(status int) *RejectError {
 	e.Status = status

@@ -138,6 +138,9 @@ func (rcv *Receiver) compile() error {
 		for _, text := range section.Events {
 			c.events = append(c.events, newPath(text))
 		}
+		if len(c.events) == 0 {
+			c.events = []path{newPath("")}
+		}
 		for i, key := range conceptKeys() {
 			c.add(concept(i), section.Params[key])
 			if c.name == CallbackDelivery {

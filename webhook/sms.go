@@ -64,8 +64,8 @@ func (rcv *Receiver) ParseSMSMessages(r *http.Request) ([]SMSMessage, error) {
 	return only[SMSMessage](events), err
 }
 
-// sms returns the message of a request.
-func (q *request) sms() (*SMSMessage, error) {
+// appendSMS appends the message of a request.
+func (q *request) appendSMS(events []event) ([]event, error) {
 	m := &SMSMessage{
 		ID: q.values[conceptID], From: number(q.values[conceptFrom]), To: number(q.values[conceptTo]),
 		ReferenceID: q.values[conceptReference], Operator: q.values[conceptOperator], Keyword: q.values[conceptKeyword],
@@ -74,9 +74,9 @@ func (q *request) sms() (*SMSMessage, error) {
 	}
 	m.Text, _ = q.text(-1)
 	if m.From == "" {
-		return nil, q.reject(ErrNoSender)
+		return events, q.reject(ErrNoSender)
 	}
-	return m, nil
+	return append(events, m), nil
 }
 
 // DuplicateKey returns the key by which a [Store] knows the message, for programs that remember messages themselves. See
