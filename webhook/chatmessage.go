@@ -142,7 +142,7 @@ func (q *request) chatMessage(e *envelope, one item) *ChatMessage {
 		ReferenceID: q.values[conceptReference],
 		Name:        cmp.Or(flat.values[conceptName], one.contact.object("profile").word("name", "username")),
 		Content:     flat.content(e, one), Context: fill[Context](one.object.object("context")), ReceivedAt: q.moment(at), RawTime: at,
-		Ambiguous: q.ambiguous || one.doubtful || differ(q.values[conceptID], one.id()) || differ(q.values[conceptFrom], one.from()),
+		Ambiguous: q.ambiguous || e.isDoubtful(one) || differ(q.values[conceptID], one.id()) || differ(q.values[conceptFrom], one.from()),
 		JSON:      one.raw, Params: q.params, RawQuery: q.rawQuery,
 	}
 }

@@ -119,7 +119,7 @@ func (q *request) appendStatuses(events []event, e envelope) (all []event, compl
 			ID: id, ReferenceID: cmp.Or(q.values[conceptReference], one.word("biz_opaque_callback_data")), From: number(one.business),
 			To: number(one.word("recipient_id", "recipient_user_id")), Status: q.status(raw), RawStatus: raw,
 			StatusAt: one.time("timestamp"), RawTime: one.word("timestamp"), JSON: one.raw, Params: q.params, RawQuery: q.rawQuery,
-			Ambiguous: q.ambiguous || one.doubtful || differ(q.values[conceptID], id) || status != "" && !q.sameStatus(status, raw),
+			Ambiguous: q.ambiguous || e.isDoubtful(one) || differ(q.values[conceptID], id) || status != "" && !q.sameStatus(status, raw),
 		}
 		if d.ID == "" && d.ReferenceID == "" {
 			complete = false

@@ -33,9 +33,7 @@ func (q *request) findEvents() error {
 		return nil
 	case isNested(found, '{'):
 		q.list = []json.RawMessage{found}
-	case isNone(found):
-		q.list = []json.RawMessage{}
-	case isNested(found, '['):
+	case isNested(found, '['), string(found) == "null":
 		q.list = elements(found, maxEvents)
 	default:
 		return q.reject(ErrUnreadable)
@@ -52,7 +50,7 @@ func (q *request) findEvents() error {
 
 // isNone reports whether what stands at a path of events holds none: the events may be at another.
 func isNone(raw json.RawMessage) bool {
-	return raw == nil || string(raw) == "null" || isNested(raw, '[') && elements(raw, 0) == nil
+	return raw == nil || string(raw) == "null" || isNested(raw, '[') && len(elements(raw, 0)) == 0
 }
 
 // holdsList reports whether a body may be a list of events itself.
