@@ -157,7 +157,7 @@ func (m ChatMessage) DuplicateKey() (key string, lasting bool) {
 	}.key(), m.ID != "" || isPrecise(m.ReceivedAt)
 }
 
-func (m ChatMessage) about() (Callback, string) { return m.Callback, m.ID }
+func (m *ChatMessage) about() (Callback, string) { return m.Callback, m.ID }
 
 // LogValue returns the message without personal data: its callback and ID, when it was received, and whether it is ambiguous.
 func (m ChatMessage) LogValue() slog.Value {

@@ -139,7 +139,7 @@ func (d DeliveryReport) DuplicateKey() (key string, lasting bool) {
 	}.key(), true
 }
 
-func (d DeliveryReport) about() (Callback, string) { return CallbackDelivery, d.ID }
+func (d *DeliveryReport) about() (Callback, string) { return CallbackDelivery, d.ID }
 
 // LogValue returns the report without personal data: its IDs, its status and when it was reached.
 func (d DeliveryReport) LogValue() slog.Value {

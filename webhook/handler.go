@@ -98,10 +98,8 @@ type call struct {
 
 	request *http.Request
 	began   time.Time // zero if nobody asks
-	kind    Callback
-	id      string
-	event   event
-	called  bool // the handle function was called
+	event   event     // nil until it is read
+	called  bool      // the handle function was called
 	err     error
 }
 
@@ -109,7 +107,6 @@ type call struct {
 func (c *call) handle(e event, position int) (status int, retryAfter time.Duration) {
 	c.event, c.deadline = e, time.Now().Add(c.timeout)
 	defer c.stop()
-	c.kind, c.id = e.about()
 	var storeErr error
 	if key := c.storeKey(e, position); key == "" {
 		_ = c.run(c)

@@ -105,7 +105,7 @@ func (o Outcome) rule() (status int, level slog.Level) {
 
 // watch begins an event.
 func (h *handler) watch(r *http.Request) *call {
-	c := &call{handler: h, handlerContext: handlerContext{parent: r.Context()}, request: r, kind: h.name}
+	c := &call{handler: h, handlerContext: handlerContext{parent: r.Context()}, request: r}
 	if h.logger == nil && h.observers == nil {
 		return c
 	}
@@ -126,8 +126,12 @@ func (c *call) end(outcome Outcome, reason error, status int) {
 	if c.logger == nil && c.observers == nil {
 		return
 	}
+	kind, id := c.name, ""
+	if c.event != nil {
+		kind, id = c.event.about()
+	}
 	_, level := outcome.rule()
-	result := EventResult{Kind: c.kind, Outcome: outcome, StatusCode: status, Duration: time.Since(c.began)}
+	result := EventResult{Kind: kind, Outcome: outcome, StatusCode: status, Duration: time.Since(c.began)}
 	verdict := string(outcome)
 	if reason != nil {
 		result.Reason = reason.Error()
@@ -142,7 +146,7 @@ func (c *call) end(outcome Outcome, reason error, status int) {
 	if c.logger != nil && !c.isHEAD(reason) {
 		_ = protect(c.name, func() error {
 			c.logger.LogAttrs(c.parent, level, "webhook", slog.String("callback", string(c.name)),
-				slog.String("id", cut(c.id)), slog.String("verdict", verdict), slog.Duration("duration", result.Duration))
+				slog.String("id", cut(id)), slog.String("verdict", verdict), slog.Duration("duration", result.Duration))
 			return nil
 		})
 	}

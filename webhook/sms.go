@@ -92,7 +92,7 @@ func (m SMSMessage) DuplicateKey() (key string, lasting bool) {
 	}.key(), m.ID != "" || isPrecise(m.ReceivedAt)
 }
 
-func (m SMSMessage) about() (Callback, string) { return CallbackSMS, m.ID }
+func (m *SMSMessage) about() (Callback, string) { return CallbackSMS, m.ID }
 
 // LogValue returns the message without personal data: its ID, when it was received, and whether it is ambiguous.
 func (m SMSMessage) LogValue() slog.Value {

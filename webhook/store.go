@@ -115,8 +115,11 @@ func (s *MemoryStore) settle(c *claim, done bool) {
 		s.forget(c)
 		return
 	}
-	c.handled, c.until = true, time.Now().Add(s.remember)
-	s.events[c.key] = c
+	now := time.Now()
+	if !now.Before(c.until) {
+		s.events[c.key] = c
+	}
+	c.handled, c.until = true, now.Add(s.remember)
 	s.handled = append(s.handled, c)
 	if len(s.handled) > s.capacity {
 		s.forgetOldest()
