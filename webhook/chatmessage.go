@@ -150,11 +150,10 @@ func (q *request) chatMessage(e *envelope, one item) *ChatMessage {
 // DuplicateKey is like that of SMSMessage.
 func (m ChatMessage) DuplicateKey() (key string, lasting bool) {
 	_, unknown := m.Content.(Unknown)
-	return identity{
-		callback: m.Callback, certain: m.ID != "" && !m.Ambiguous && (!unknown || m.JSON != nil),
-		known: []string{m.ID, m.ReferenceID, m.From, m.To, m.Name, m.RawTime, fmt.Sprintf("%#v", m.Content)},
-		json:  m.JSON, params: m.Params,
-	}.key(), m.ID != "" || isPrecise(m.ReceivedAt)
+	isCertain := m.ID != "" && !m.Ambiguous && (!unknown || m.JSON != nil)
+	key = duplicateKey(m.Callback, isCertain, m.JSON, m.Params,
+		m.ID, m.ReferenceID, m.From, m.To, m.Name, m.RawTime, fmt.Sprintf("%#v", m.Content))
+	return key, m.ID != "" || isPrecise(m.ReceivedAt)
 }
 
 func (m *ChatMessage) about() (Callback, string) { return m.Callback, m.ID }

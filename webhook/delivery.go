@@ -132,11 +132,9 @@ func (q *request) appendStatuses(events []event, e envelope) (all []event, compl
 
 // DuplicateKey is like that of SMSMessage. It is always lasting.
 func (d DeliveryReport) DuplicateKey() (key string, lasting bool) {
-	return identity{
-		callback: CallbackDelivery, certain: d.ID != "" && d.To != "" && isStatus(d.Status, d.RawStatus) && !d.Ambiguous,
-		known: []string{d.ID, d.ReferenceID, d.From, d.To, d.Kind, foldStatus(d.RawStatus), d.RawTime},
-		json:  d.JSON, params: d.Params,
-	}.key(), true
+	isCertain := d.ID != "" && d.To != "" && isStatus(d.Status, d.RawStatus) && !d.Ambiguous
+	return duplicateKey(CallbackDelivery, isCertain, d.JSON, d.Params,
+		d.ID, d.ReferenceID, d.From, d.To, d.Kind, foldStatus(d.RawStatus), d.RawTime), true
 }
 
 func (d *DeliveryReport) about() (Callback, string) { return CallbackDelivery, d.ID }

@@ -121,11 +121,3 @@ func (e *retryLaterError) Error() string {
 }
 
 func (e *retryLaterError) Is(target error) bool { return target == ErrRetryLater }
-
-// delay returns the time, or 0 for a nil error.
-func (e *retryLaterError) delay() time.Duration {
-	if e == nil {
-		return 0
-	}
-	return e.after
-}

@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"log/slog"
 	"math"
 	"net/http"
 	"runtime/debug"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -60,9 +60,6 @@ func (h *handler) serve(r *http.Request) (status int, retryAfter time.Duration) 
 	}()
 	var first [1]event // most requests have one, which then needs no list
 	events, err := h.read(r, first[:0])
-	if h.isChat() && h.handleStatus == nil {
-		events, err = h.withoutReports(events, err)
-	}
 	if err != nil {
 		status = c.reject(err)
 	}
@@ -75,19 +72,6 @@ func (h *handler) serve(r *http.Request) (status int, retryAfter time.Duration) 
 		retryAfter = max(retryAfter, after)
 	}
 	return status, retryAfter
-}
-
-// withoutReports drops the statuses of a chat app, for which there is no function.
-func (h *handler) withoutReports(events []event, err error) ([]event, error) {
-	size := len(events)
-	events = slices.DeleteFunc(events, func(e event) bool {
-		_, isReport := e.(*DeliveryReport)
-		return isReport
-	})
-	if len(events) < size && err == nil {
-		return events, h.callback.reject(ErrMisdirected).as(http.StatusOK)
-	}
-	return events, err
 }
 
 // call is an event on its way through a handler, from before it is read. It is the context of the handle function, and of the
@@ -107,8 +91,11 @@ type call struct {
 func (c *call) handle(e event, position int) (status int, retryAfter time.Duration) {
 	c.event, c.deadline = e, time.Now().Add(c.timeout)
 	defer c.stop()
+	if _, isReport := e.(*DeliveryReport); isReport && c.isChat() && c.handleStatus == nil {
+		return c.reject(c.callback.reject(ErrMisdirected).as(http.StatusOK)), 0
+	}
 	var storeErr error
-	if key := c.storeKey(e, position); key == "" {
+	if key := c.storeKey(position); key == "" {
 		_ = c.run(c)
 	} else {
 		storeErr = protect(c.name, func() error { return c.store.Once(c, key, c.run) })
@@ -116,9 +103,8 @@ func (c *call) handle(e event, position int) (status int, retryAfter time.Durati
 	if panicked, ok := errors.AsType[*PanicError](cmp.Or(c.err, storeErr)); ok {
 		return c.reject(panicked), 0
 	}
-	outcome := outcomeOf(c.called, c.err, storeErr)
-	status, _ = outcome.rule()
-	c.end(outcome, nil, status)
+	outcome, status, level := c.outcome(storeErr)
+	c.end(outcome, nil, status, level)
 	if later, ok := errors.AsType[*retryLaterError](c.err); ok {
 		retryAfter = later.after
 	}
@@ -133,20 +119,20 @@ func (c *call) run(ctx context.Context) error {
 
 // storeKey returns the key of an event in the store, or "" if there is no store or the event cannot be told from others. Two
 // equal events in one body are two, so the position of one that does not identify itself is part of its key.
-func (h *handler) storeKey(e event, position int) string {
-	if h.store == nil {
+func (c *call) storeKey(position int) string {
+	if c.store == nil {
 		return ""
 	}
-	key, lasting := e.DuplicateKey()
+	key, lasting := c.event.DuplicateKey()
 	switch {
 	case lasting:
 		return key
-	case h.window == 0:
+	case c.window == 0:
 		return ""
 	case position > 0:
 		key += "." + strconv.Itoa(position)
 	}
-	return key + "." + strconv.FormatInt(time.Now().UnixNano()/int64(h.window), 10)
+	return key + "." + strconv.FormatInt(time.Now().UnixNano()/int64(c.window), 10)
 }
 
 // protect calls a function of the user and turns a panic into a [*PanicError].
@@ -165,9 +151,9 @@ func newPanicError(name Callback, value any) *PanicError {
 
 // reject reports a refusal or a panic and returns the status of the response.
 func (c *call) reject(err error) int {
-	status, outcome, reason := http.StatusInternalServerError, OutcomePanicked, error(nil)
+	status, outcome, reason, level := http.StatusInternalServerError, OutcomePanicked, error(nil), slog.LevelError
 	if rejected, ok := errors.AsType[*RejectError](err); ok {
-		status, outcome, reason = rejected.Status, OutcomeRejected, rejected.Reason
+		status, outcome, reason, level = rejected.Status, OutcomeRejected, rejected.Reason, slog.LevelWarn
 	}
 	if c.onReject != nil && !c.isHEAD(reason) {
 		failed := protect(c.name, func() error {
@@ -178,7 +164,7 @@ func (c *call) reject(err error) int {
 			status = http.StatusInternalServerError
 		}
 	}
-	c.end(outcome, reason, status)
+	c.end(outcome, reason, status, level)
 	return status
 }
 

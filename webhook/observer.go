@@ -65,42 +65,22 @@ const (
 	OutcomeStoreFailed Outcome = "store failed"
 )
 
-// outcomeOf returns what became of an event: whether the function was called, its error, and the error of the store.
-func outcomeOf(called bool, err, storeErr error) Outcome {
+// outcome returns what became of an event, the status of the response for it, and the level at which it is logged.
+func (c *call) outcome(storeErr error) (Outcome, int, slog.Level) {
 	switch {
-	case errors.Is(err, ErrRetryLater):
-		return OutcomeRetryLater
-	case err != nil:
-		return OutcomeFailed
+	case errors.Is(c.err, ErrRetryLater):
+		return OutcomeRetryLater, http.StatusServiceUnavailable, slog.LevelInfo
+	case c.err != nil:
+		return OutcomeFailed, http.StatusInternalServerError, slog.LevelError
 	case errors.Is(storeErr, ErrInProgress):
-		return OutcomeInProgress
+		return OutcomeInProgress, http.StatusServiceUnavailable, slog.LevelDebug
 	case storeErr != nil:
-		return OutcomeStoreFailed
-	case !called:
-		return OutcomeDuplicate
+		return OutcomeStoreFailed, http.StatusServiceUnavailable, slog.LevelError
+	case !c.called:
+		return OutcomeDuplicate, http.StatusOK, slog.LevelDebug
 	default:
-		return OutcomeHandled
+		return OutcomeHandled, http.StatusOK, slog.LevelInfo
 	}
-}
-
-// rule returns the status of the response for an event, other than one that was refused, and the level at which it is logged.
-func (o Outcome) rule() (status int, level slog.Level) {
-	switch o {
-	case OutcomeHandled:
-		return http.StatusOK, slog.LevelInfo
-	case OutcomeDuplicate:
-		return http.StatusOK, slog.LevelDebug
-	case OutcomeInProgress:
-		return http.StatusServiceUnavailable, slog.LevelDebug
-	case OutcomeRetryLater:
-		return http.StatusServiceUnavailable, slog.LevelInfo
-	case OutcomeStoreFailed:
-		return http.StatusServiceUnavailable, slog.LevelError
-	case OutcomeRejected:
-		return http.StatusBadRequest, slog.LevelWarn
-	case OutcomeFailed, OutcomePanicked:
-	}
-	return http.StatusInternalServerError, slog.LevelError
 }
 
 // watch begins an event.
@@ -122,7 +102,7 @@ func (h *handler) watch(r *http.Request) *call {
 }
 
 // end observes and logs what became of an event. A logger or observer that panics changes nothing of it.
-func (c *call) end(outcome Outcome, reason error, status int) {
+func (c *call) end(outcome Outcome, reason error, status int, level slog.Level) {
 	if c.logger == nil && c.observers == nil {
 		return
 	}
@@ -130,7 +110,6 @@ func (c *call) end(outcome Outcome, reason error, status int) {
 	if c.event != nil {
 		kind, id = c.event.about()
 	}
-	_, level := outcome.rule()
 	result := EventResult{Kind: kind, Outcome: outcome, StatusCode: status, Duration: time.Since(c.began)}
 	verdict := string(outcome)
 	if reason != nil {

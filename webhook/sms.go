@@ -85,11 +85,9 @@ func (q *request) appendSMS(events []event) ([]event, error) {
 // If lasting is false, the message has neither an ID nor a time with seconds. The same key may then come from a second
 // genuine message, so use it for a short time only.
 func (m SMSMessage) DuplicateKey() (key string, lasting bool) {
-	return identity{
-		callback: CallbackSMS, certain: m.ID != "" && !m.Ambiguous,
-		known:  []string{m.ID, m.ReferenceID, m.From, m.To, m.Text, m.Operator, m.Keyword, m.RawTime},
-		params: m.Params,
-	}.key(), m.ID != "" || isPrecise(m.ReceivedAt)
+	key = duplicateKey(CallbackSMS, m.ID != "" && !m.Ambiguous, nil, m.Params,
+		m.ID, m.ReferenceID, m.From, m.To, m.Text, m.Operator, m.Keyword, m.RawTime)
+	return key, m.ID != "" || isPrecise(m.ReceivedAt)
 }
 
 func (m *SMSMessage) about() (Callback, string) { return CallbackSMS, m.ID }
