@@ -77,12 +77,19 @@ func (m Message) LogValue() slog.Value {
 // required.
 type Fallback struct {
 	// From is the sender ID, as in a Message.
-	From string `concept:"fallbackFrom,required,notblank" json:"from"`
+	From string `json:"from"`
 	// Text is the text, as in a Message.
-	Text string `concept:"fallbackText,required" json:"text"`
+	Text string `json:"text"`
 }
 
 // Fields describes the fallback for the packages of the chat apps; a nil fallback is absent. It is not meant for other callers.
 func (f *Fallback) Fields() []wire.Field {
-	return wire.Fields(struct{ Fallback *Fallback }{f}, "")
+	isSet := f != nil
+	if !isSet {
+		f = new(Fallback)
+	}
+	return []wire.Field{
+		{Concept: "fallbackFrom", Name: "Fallback.From", Text: f.From, Required: isSet, Reason: wire.CheckNotBlank(f.From)},
+		{Concept: "fallbackText", Name: "Fallback.Text", Text: f.Text, Required: isSet},
+	}
 }
