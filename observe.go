@@ -1,6 +1,7 @@
 package messaging
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -89,7 +90,7 @@ type StepResult struct {
 
 // observation is a call that is observed or logged. A nil observation does neither.
 type observation struct {
-	observers []Observer
+	observers *[]Observer
 	logger    *slog.Logger // for attempts, or nil
 	step      Step         // without its kind
 	// The IDs in the response that may be shown.
@@ -98,18 +99,17 @@ type observation struct {
 
 // observation returns one for a call, or nil if the client has neither observers nor a logger at level debug.
 func (c *core) observation(ctx context.Context, e *endpoint) *observation {
-	o := observation{logger: c.settings.logger}
-	if o.logger != nil && !o.logger.Enabled(ctx, slog.LevelDebug) {
-		o.logger = nil
+	logger, observers := c.settings.logger, c.settings.observers
+	if logger != nil && !logger.Enabled(ctx, slog.LevelDebug) {
+		logger = nil
 	}
-	if c.settings.observers != nil {
-		o.observers = *c.settings.observers
-	}
-	if o.observers == nil && o.logger == nil {
+	if logger == nil && observers == nil {
 		return nil
 	}
-	o.step = Step{Operation: e.name, Channel: e.channel, Read: e.read, Method: e.method, Server: c.baseURL.Host}
-	return &o
+	return &observation{
+		observers: cmp.Or(observers, new([]Observer)), logger: logger,
+		step: Step{Operation: e.name, Channel: e.channel, Read: e.read, Method: e.method, Server: c.baseURL.Host},
+	}
 }
 
 // begin begins a step. It returns the context of the step, and a function that ends it.
@@ -120,12 +120,12 @@ func (o *observation) begin(ctx context.Context, kind StepKind, attempt int) (co
 	step := o.step
 	step.Kind, step.Attempt = kind, attempt
 	began := time.Now()
-	for _, observer := range o.observers {
+	for _, observer := range *o.observers {
 		ctx = observer.StartStep(ctx, step) //nolint:fatcontext // one for each observer
 	}
 	return ctx, func(result StepResult) {
 		result.Duration = time.Since(began)
-		for _, observer := range slices.Backward(o.observers) {
+		for _, observer := range slices.Backward(*o.observers) {
 			observer.EndStep(ctx, step, result)
 		}
 	}
