@@ -163,13 +163,3 @@ func wholeNumber(word string) (int, bool) {
 	}
 	return int(f), true
 }
-
-// sortedKeys returns the keys of a map, which is often empty, in their order.
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for key := range m {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
-}

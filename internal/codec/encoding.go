@@ -2,7 +2,9 @@ package codec
 
 import (
 	"fmt"
+	"maps"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -57,7 +59,7 @@ func (e *encoding) top(name string) string {
 // constants compiles constants, and takes their names.
 func (e *encoding) constants(constants map[string]any) []member {
 	var compiled []member
-	for _, name := range sortedKeys(constants) {
+	for _, name := range slices.Sorted(maps.Keys(constants)) {
 		m := member{name: name, dotted: strings.Contains(name, ".")}
 		if e.isJSON() {
 			m.raw, _ = wire.Encode(constants[name]) // it came from JSON

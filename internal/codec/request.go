@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"net/url"
 	"reflect"
@@ -132,7 +133,7 @@ func (s *Send) appendFields(members []member, call *wire.Call, problems *wire.Ch
 // extraMembers returns the extra members of a message in the order of their names, and adds what is wrong with them.
 func (s *Send) extraMembers(call *wire.Call, problems *wire.Checks) (members []member) {
 	inMessage := call.Members != nil && s.wrap != "" // together with the members, under a key of their own
-	for _, key := range sortedKeys(call.Extra) {
+	for _, key := range slices.Sorted(maps.Keys(call.Extra)) {
 		m, reason := s.extra(call.Extra[key], s.isJSON() || inMessage)
 		switch {
 		case key == "":
