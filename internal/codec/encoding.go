@@ -29,19 +29,23 @@ type encoding struct {
 	ttl    string
 	time   string
 	zone   *time.Location
+	places table.KeyPair
 	pair   KeyPair
 	taken  map[string]bool // top-level names that a user cannot have
 }
 
-func newEncoding(method, kind string, target *url.URL, zone string, pair KeyPair) encoding {
-	location, err := time.LoadLocation(zone)
+func newEncoding(t *table.Table, op *table.Operation, method string, target *url.URL, pair KeyPair) encoding {
+	zone, err := time.LoadLocation(op.Zone)
 	if err != nil {
-		location = time.UTC // never, because the table is valid
+		zone = time.UTC // never, because the table is valid
 	}
-	e := encoding{method: method, url: target, kind: kind, zone: location, pair: pair, taken: map[string]bool{}}
+	e := encoding{
+		method: method, url: target, kind: op.Encoding, time: op.Time, zone: zone, places: t.Auth.KeyPair, pair: pair,
+		taken: map[string]bool{},
+	}
 	beside, _ := e.credentials()
-	for i := range beside {
-		e.taken[e.top(beside[i].name)] = true
+	for _, m := range beside {
+		e.taken[e.top(m.name)] = true
 	}
 	return e
 }
@@ -77,14 +81,12 @@ func (e *encoding) credentials() (beside, inQuery []member) {
 	if e.pair == nil {
 		return nil, nil
 	}
-	in, pair := e.pair()
-	var members []member
-	for _, param := range pair {
-		if param.Name != "" {
-			members = append(members, member{name: param.Name, text: param.Value, dotted: true})
-		}
+	key, secret := e.pair()
+	members := []member{{name: e.places.Key, text: key, dotted: true}}
+	if e.places.Secret != "" {
+		members = append(members, member{name: e.places.Secret, text: secret, dotted: true})
 	}
-	switch {
+	switch in := e.places.In; {
 	case in == "query" && e.kind != "query":
 		return nil, members
 	case in == "query" || in == "body":

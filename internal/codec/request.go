@@ -41,10 +41,10 @@ type field struct {
 // CompileSend compiles an operation of a valid table that sends to a URL. The pair is nil if a request carries none.
 func CompileSend(t *table.Table, op *table.Send, target *url.URL, pair KeyPair) *Send {
 	s := &Send{
-		encoding: newEncoding("POST", op.Encoding, target, op.Zone, pair), op: op, fields: make(map[string]field, len(op.Fields)),
+		encoding: newEncoding(t, &op.Operation, "POST", target, pair), op: op, fields: make(map[string]field, len(op.Fields)),
 		responses: compileResponses(op.Response, nil, &t.Errors),
 	}
-	s.time, s.ttl = op.Time, op.TTL
+	s.ttl = op.TTL
 	for concept, name := range op.Fields {
 		if name != "" {
 			s.fields[concept] = field{name, strings.Contains(name, "."), s.constants(op.With[concept])}
