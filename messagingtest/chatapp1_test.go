@@ -60,7 +60,7 @@ func TestChatApp1SentHasEveryField(t *testing.T) {
 		ID: "msg-1", Channel: ChannelChatApp1, Kind: "text", From: "channel-1", To: "+639171234567", Text: "Hi", TTL: 10 * time.Minute,
 		FallbackFrom: "ACME", FallbackText: "Hi by SMS", CallbackURL: "https://example.com/dlr?s=%s", ReferenceID: "order-17", Parts: 1,
 		RequestID: "req-1", Body: json.RawMessage(body), State: StateDelivered,
-		Extra: map[string]json.RawMessage{"app": []byte(`{"a":[1, null]}`), "none": []byte(`null`)},
+		Extra: map[string]json.RawMessage{"app": []byte(`{"a":[1,null]}`), "none": []byte(`null`)},
 	}, m)
 	assert.Equal(t, at, s.Sent()[0].StateAt)
 	assert.WithinDuration(t, time.Now(), at, time.Minute)

@@ -71,7 +71,7 @@ func readListing(t table.List, f fields) (listing, *problem) {
 		if !f.has(concept) {
 			continue
 		}
-		name, value := f.name(concept), plainOf(f.values[f.name(concept)])
+		name, value := f.name(concept), fmt.Sprint(f.values[f.name(concept)])
 		if p := cmp.Or(refuseIf(value == "", codeQuery, name+" is empty"), q.set(t, f, concept, value)); p != nil {
 			return q, p
 		}

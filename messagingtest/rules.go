@@ -4,6 +4,7 @@ import (
 	"cmp"
 	_ "embed" // for the rules
 	"encoding/json"
+	"fmt"
 	"maps"
 	"math"
 	"net/url"
@@ -57,21 +58,22 @@ func rulesOf(s shape) []rule {
 }
 
 // checkMembers returns the first problem of an object.
-func (op operation) checkMembers(path string, o object, rules []rule) *problem {
+func (op operation) checkMembers(path string, members document, rules []rule) *problem {
 	for _, r := range rules {
 		kind, isVariant := strings.CutPrefix(r.member, "type=")
-		field, raw := path+r.member, o[r.member]
+		value, isPresent := members[r.member]
+		field := path + r.member
 		var p *problem
 		switch {
-		case isVariant && strings.EqualFold(o.text("type"), kind): // the platform's own examples have both cases
-			p = op.checkMembers(path, o, rulesOf(r.value.(shape)))
-		case isVariant, r.optional && raw == nil:
-		case raw == nil:
+		case isVariant && strings.EqualFold(textIn(members, "type"), kind): // the platform's own examples have both cases
+			p = op.checkMembers(path, members, rulesOf(r.value.(shape)))
+		case isVariant, r.optional && !isPresent:
+		case !isPresent:
 			p = &problem{codeMissing, field + " is absent"}
 		default:
-			list := listOf(raw)
-			isEmpty := !r.optional && list != nil && len(list) == 0
-			p = cmp.Or(op.checkValue(field, raw, r.value), refuseIf(isEmpty, codeMissing, field+" is empty"))
+			list, isList := value.([]any)
+			isEmpty := !r.optional && isList && len(list) == 0
+			p = cmp.Or(op.checkValue(field, value, r.value), refuseIf(isEmpty, codeMissing, field+" is empty"))
 		}
 		if p != nil {
 			return p
@@ -81,65 +83,63 @@ func (op operation) checkMembers(path string, o object, rules []rule) *problem {
 }
 
 // checkValue returns what is wrong with the value of a field, or nil.
-func (op operation) checkValue(field string, raw json.RawMessage, value any) *problem {
-	switch value := value.(type) {
+func (op operation) checkValue(field string, value, rule any) *problem {
+	switch rule := rule.(type) {
 	case shape:
-		o := objectOf(raw)
-		if o == nil {
+		members, ok := value.(document)
+		if !ok {
 			return &problem{codeKind, field + " is not an object"}
 		}
-		return op.checkMembers(field+".", o, rulesOf(value))
+		return op.checkMembers(field+".", members, rulesOf(rule))
 	case []any:
-		list := listOf(raw)
+		list, ok := value.([]any)
 		for i, element := range list {
-			if p := op.checkValue(field+"["+strconv.Itoa(i)+"]", element, value[0]); p != nil {
+			if p := op.checkValue(field+"["+strconv.Itoa(i)+"]", element, rule[0]); p != nil {
 				return p
 			}
 		}
-		return refuseIf(list == nil, codeKind, field+" is not an array")
+		return refuseIf(!ok, codeKind, field+" is not an array")
 	default:
-		return op.checkWord(field, raw, value.(string))
+		return op.checkWord(field, value, rule.(string))
 	}
 }
 
 // checkWord checks what a word stands for.
-func (op operation) checkWord(field string, raw json.RawMessage, word string) *problem {
-	number, err := strconv.ParseFloat(string(raw), 64)
+func (op operation) checkWord(field string, value any, word string) *problem {
+	members, _ := value.(document)
+	if inner := op.rules.Shapes[word]; inner != nil {
+		return cmp.Or(op.checkValue(field, value, inner), refuseIf(word == "media" && (members["id"] == nil) == (members["link"] == nil),
+			codePayload, field+" does not have exactly one of id and link"))
+	}
+	number, isNumber := value.(json.Number)
 	switch word {
-	case "media":
-		o := objectOf(raw)
-		isWrong := o != nil && (o["id"] == nil) == (o["link"] == nil)
-		p := op.checkValue(field, raw, op.rules.Shapes[word])
-		return cmp.Or(p, refuseIf(isWrong, codePayload, field+" does not have exactly one of id and link"))
 	case "texts": // an object that holds nothing but strings
 		texts := shape{}
-		for name := range objectOf(raw) {
+		for name := range members {
 			texts[name] = "text"
 		}
-		return op.checkValue(field, raw, texts)
+		return op.checkValue(field, value, texts)
 	case "flag":
-		return refuseIf(string(raw) != "true" && string(raw) != "false", codeKind, field+" is neither true nor false")
+		_, ok := value.(bool)
+		return refuseIf(!ok, codeKind, field+" is neither true nor false")
 	case "degrees": // or a string that holds them: the platform's own examples have both
-		_, err = strconv.ParseFloat(plainOf(raw), 64)
+		_, err := strconv.ParseFloat(fmt.Sprint(value), 64)
 		return refuseIf(err != nil, codeKind, field+" is not a number")
 	case "lifetime": // 60.0 and 6e1 are the same number, but not what a client should write
-		isWrong := lifetimeOf(raw, op.TTL) == 0
-		return refuseIf(isWrong, codeLifetime, field+" is not a whole number above zero, or is too large")
+		return refuseIf(lifetimeOf(value, op.TTL) == 0, codeLifetime, field+" is not a whole number above zero, or is too large")
 	case "positive", "count":
-		_, wholeErr := strconv.ParseUint(string(raw), 10, 64)
-		isWrong := number <= 0 || word == "count" && wholeErr != nil
-		return cmp.Or(refuseIf(err != nil, codeKind, field+" is not a number"),
+		n, err := number.Float64()
+		_, wholeErr := strconv.ParseUint(number.String(), 10, 64)
+		isWrong := n <= 0 || word == "count" && wholeErr != nil
+		return cmp.Or(refuseIf(!isNumber || err != nil, codeKind, field+" is not a number"),
 			refuseIf(isWrong, codeValue, field+" is not above zero, or not a whole number"))
 	}
-	if inner := op.rules.Shapes[word]; inner != nil {
-		return op.checkValue(field, raw, inner)
-	}
-	return checkText(field, raw, word)
+	return checkText(field, value, word)
 }
 
 // checkText checks a string. Only that of the kind "text" may be empty.
-func checkText(field string, raw json.RawMessage, kind string) *problem {
-	text, isText := textOf(raw)
+func checkText(field string, value any, kind string) *problem {
+	text, isText := value.(string)
 	var p *problem
 	switch kind {
 	case "text", "filled":
@@ -163,10 +163,11 @@ func checkText(field string, raw json.RawMessage, kind string) *problem {
 }
 
 // lifetimeOf returns zero for what is not a whole number of a unit of the contract.
-func lifetimeOf(raw json.RawMessage, unit string) time.Duration {
+func lifetimeOf(value any, unit string) time.Duration {
 	units := map[string]time.Duration{"ms": time.Millisecond, "m": time.Minute}
 	of := cmp.Or(units[unit], time.Second)
-	n, err := strconv.ParseUint(string(raw), 10, 63)
+	number, _ := value.(json.Number)
+	n, err := strconv.ParseUint(number.String(), 10, 63)
 	if err != nil || time.Duration(n) > math.MaxInt64/of {
 		return 0
 	}

@@ -27,9 +27,6 @@ func (s *Server) sends(channel Channel, t table.Send, read func(fields) (submiss
 			return nil, p
 		}
 		m.RequestID, m.Body = requestID, f.content()
-		if len(m.Extra) == 0 {
-			m.Extra = nil
-		}
 		if p := s.submit(&m); p != nil {
 			return nil, p
 		}
@@ -81,7 +78,7 @@ func (s *Server) confirm(t table.Send, m submission) any {
 
 func readSMS(f fields) (submission, *problem) {
 	p := f.check(f.rules.SMS)
-	m := f.message()
+	m := f.message(f.extra)
 	m.Parts = countParts(m.Text)
 	return submission{Sent: m}, p
 }
@@ -111,7 +108,7 @@ type payload struct {
 func readChatApp1(f fields) (submission, *problem) {
 	kind, p := f.readPayload()
 	p = cmp.Or(f.check(f.rules.ChatApp1), p, f.checkChatApp())
-	m := f.message()
+	m := f.message(f.extra)
 	m.Kind = kind
 	return submission{Sent: m}, p
 }

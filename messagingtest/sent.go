@@ -78,9 +78,15 @@ func (m Sent) clone() Sent {
 	return m
 }
 
-// message returns what the fields of a request say.
-func (f fields) message() Sent {
-	m := Sent{Channel: f.channel, Kind: "text", Parts: 1, TTL: lifetimeOf(f.values[f.name("ttl")], f.TTL), Extra: f.extra}
+// message returns what the fields of a request say, and what is beside them.
+func (f fields) message(extra document) Sent {
+	m := Sent{Channel: f.channel, Kind: "text", Parts: 1, TTL: lifetimeOf(f.values[f.name("ttl")], f.TTL)}
+	for name, value := range extra {
+		if m.Extra == nil {
+			m.Extra = map[string]json.RawMessage{}
+		}
+		m.Extra[name] = encode(value)
+	}
 	for field, value := range reflect.ValueOf(&m).Elem().Fields() {
 		if text := f.text(field.Tag.Get("concept")); text != "" {
 			value.SetString(text)

@@ -52,7 +52,7 @@ func readSend(s *Server, path, body string) (m submission, p *problem) {
 		if op.Path != path {
 			continue
 		}
-		f := fields{operation: op, values: object{}, extra: object{}, body: []byte(body)}
+		f := fields{operation: op, values: document{}, extra: document{}, body: []byte(body)}
 		if p := f.readJSON(f.body, f.names()); p != nil {
 			return m, p
 		}
