@@ -160,7 +160,6 @@ func escapeLittle(s string) string {
 	return regexp.MustCompile(`[\x00-\x20\x7f&#]`).ReplaceAllStringFunc(s, url.QueryEscape)
 }
 
-// queryOf returns parameters as a query.
 func queryOf(params []Param, unescaped bool) string {
 	escape := url.QueryEscape
 	if unescaped {

@@ -128,7 +128,6 @@ func (how receiving) retry(ctx context.Context, what call, connected *sync.WaitG
 	}
 }
 
-// call makes one request.
 func (how receiving) call(ctx context.Context, what call, attempt int, gotConn func(httptrace.GotConnInfo)) Reply {
 	if ctx.Err() != nil {
 		return Reply{Callback: what.callback, Err: fmt.Errorf("messagingtest: not sent: %w", context.Cause(ctx))}
@@ -197,7 +196,6 @@ func pauseFor(retryAfter time.Duration) time.Duration {
 // of options does not matter, except that the last of two alike counts. Nil is none.
 type ReceiveOption func(*receiving)
 
-// receiving is how a webhook is called.
 type receiving struct {
 	client    *http.Client
 	names     *table.Table // nil: those of the server

@@ -48,7 +48,6 @@ func readValue(dec *json.Decoder) (value any, ok bool) {
 	return value, ok
 }
 
-// textIn returns the string of that name, or "".
 func textIn(members document, name string) string {
 	text, _ := members[name].(string)
 	return text

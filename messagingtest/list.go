@@ -34,7 +34,6 @@ type listing struct {
 	cursor string // empty: the first page
 }
 
-// lists returns the operation that lists.
 func (s *Server) lists(t table.List) operation {
 	params := maps.Clone(t.Params)
 	maps.DeleteFunc(params, func(concept, _ string) bool { // what is for other kinds of paging
@@ -173,7 +172,6 @@ func (l *ledger) show(r *row, t table.List, all map[string]func(*row) any) any {
 	return row
 }
 
-// matches reports whether a row is in the listing.
 func (l listing) matches(r *row) bool {
 	isMissed := func(filter func(*row) bool) bool { return !filter(r) }
 	return r.Channel == ChannelSMS && !slices.ContainsFunc(l.filters, isMissed)
@@ -327,7 +325,6 @@ func (s *Server) SetLag(d time.Duration) {
 	s.ledger.sorted = nil
 }
 
-// page returns the requested page, or reports false if its cursor is wrong.
 func (s *Server) page(q listing) (any, bool) {
 	applied := q
 	if s.ignoreFilter {
@@ -352,7 +349,6 @@ func (s *Server) page(q listing) (any, bool) {
 	return page, true
 }
 
-// shiftRows lets rows arrive in front of the first.
 func (s *Server) shiftRows(l listing, first *row) {
 	for range s.ledger.shift {
 		m := first.Sent

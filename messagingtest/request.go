@@ -87,7 +87,6 @@ func (s *Server) read(op operation, r *http.Request, body []byte) (fields, *prob
 	)
 }
 
-// takeParam removes the values of a parameter and returns them.
 func takeParam(params url.Values, name string) []string {
 	defer delete(params, name)
 	return params[name]

@@ -40,7 +40,6 @@ func readRules() (r rules) {
 	return r
 }
 
-// A rule says what a member has to be.
 type rule struct {
 	member   string
 	optional bool
@@ -104,7 +103,6 @@ func (op operation) checkValue(field string, value, rule any) *problem {
 	}
 }
 
-// checkWord checks what a word stands for.
 func (op operation) checkWord(field string, value any, word string) *problem {
 	members, _ := value.(document)
 	if inner := op.rules.Shapes[word]; inner != nil {

@@ -17,7 +17,6 @@ type submission struct {
 	left   amount // of the balance, once the message is accepted
 }
 
-// sends returns the operation of a channel that sends.
 func (s *Server) sends(channel Channel, t table.Send, read func(fields) (submission, *problem)) operation {
 	op := s.newOperation(http.MethodPost, t)
 	op.channel = channel

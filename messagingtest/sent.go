@@ -96,7 +96,6 @@ func (f fields) message(extra document) Sent {
 	return m
 }
 
-// operator is the same for all messages.
 const operator = "OP_1"
 
 // columns returns what listings show of a row, by concept: a string, a number, an amount or a time. A string that is empty is
