@@ -18,11 +18,11 @@ func readChatApp2(f fields) (submission, *problem) {
 	}
 	p := cmp.Or(
 		f.checkMembers("", platform, rulesOf(f.rules.ChatApp2)),
-		refuseIf(to == "" || isGroup && toUser, codeMissing, "there is neither to nor recipient, or no to for a group"),
-		refuseIf(!isGroup && !toUser && !isMobileNumber(plainNumber(to)), codeRecipient, "to is not a number"),
+		refuseIf(to == "" || isGroup && toUser, "missing", "there is neither to nor recipient, or no to for a group"),
+		refuseIf(!isGroup && !toUser && !isMobileNumber(plainNumber(to)), "recipient", "to is not a number"),
 		f.checkContent(platform, kind, known),
 		f.checkChatApp(),
-		refuseIf(f.text("fallbackFrom") != "" && (toUser || isGroup), codeFallback, "there is a fallback, but no number for its SMS"),
+		refuseIf(f.text("fallbackFrom") != "" && (toUser || isGroup), "fallback", "there is a fallback, but no number for its SMS"),
 	)
 	extra := maps.Clone(platform)
 	maps.DeleteFunc(extra, func(name string, _ any) bool {
@@ -75,7 +75,7 @@ func plainNumber(s string) string {
 func (f fields) checkContent(platform document, kind string, known []string) *problem {
 	for name := range f.rules.Content {
 		if _, isPresent := platform[name]; isPresent && name != kind {
-			return &problem{codePayload, name + " is there, but is not what type names"}
+			return &problem{"payload", name + " is there, but is not what type names"}
 		}
 	}
 	value, isPresent := platform[kind]
@@ -83,13 +83,13 @@ func (f fields) checkContent(platform document, kind string, known []string) *pr
 	_, isList := value.([]any)
 	switch content := f.rules.Content[kind]; {
 	case slices.Contains(known, kind):
-		return &problem{codePayload, "type names a field that is no content"}
+		return &problem{"payload", "type names a field that is no content"}
 	case !isPresent:
-		return &problem{codePayload, "the property that type names is absent"}
+		return &problem{"payload", "the property that type names is absent"}
 	case content != nil:
 		return f.checkMembers("", platform, []rule{{member: kind, value: content}})
 	}
-	return refuseIf(!isObject && !isList, codeKind, "the property that type names is neither an object nor an array")
+	return refuseIf(!isObject && !isList, "kind", "the property that type names is neither an object nor an array")
 }
 
 // platformID is where a response of the platform has the ID. The server writes one if the contract has this for a second

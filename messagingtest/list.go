@@ -50,7 +50,7 @@ func (s *Server) lists(t table.List) operation {
 			return nil, p
 		}
 		page, ok := s.page(q)
-		return page, refuseIf(!ok, codeCursor, "the cursor does not belong to these filters and this order")
+		return page, refuseIf(!ok, "cursor", "the cursor does not belong to these filters and this order")
 	}
 	return op
 }
@@ -63,7 +63,7 @@ func isPosition(concept string) bool {
 func readListing(t table.List, f fields) (listing, *problem) {
 	q := listing{sortBy: "created", descending: true, size: defaultPageSize, number: t.Paging.First}
 	for name := range f.extra {
-		return q, &problem{codeQuery, strconv.QuoteToASCII(name) + " is no parameter of this listing"}
+		return q, &problem{"query", strconv.QuoteToASCII(name) + " is no parameter of this listing"}
 	}
 	key := url.Values{}
 	for _, concept := range slices.Sorted(maps.Keys(f.Fields)) {
@@ -71,7 +71,7 @@ func readListing(t table.List, f fields) (listing, *problem) {
 			continue
 		}
 		name, value := f.name(concept), fmt.Sprint(f.values[f.name(concept)])
-		if p := cmp.Or(refuseIf(value == "", codeQuery, name+" is empty"), q.set(t, f, concept, value)); p != nil {
+		if p := cmp.Or(refuseIf(value == "", "query", name+" is empty"), q.set(t, f, concept, value)); p != nil {
 			return q, p
 		}
 		if !isPosition(concept) && concept != "pageSize" {
@@ -96,7 +96,7 @@ func (q *listing) set(t table.List, f fields, concept, value string) *problem {
 			}
 			return r.created.After(limit)
 		})
-		return refuseIf(!ok, codeTime, name+" is not a time of the contract's form")
+		return refuseIf(!ok, "time", name+" is not a time of the contract's form")
 	case "pageSize":
 		return readNumber(name, value, 1, maxPageSize, &q.size)
 	case "page":
@@ -107,10 +107,10 @@ func (q *listing) set(t table.List, f fields, concept, value string) *problem {
 		q.cursor = value
 	case "sortBy":
 		q.sortBy = columnAt(t, value)
-		return refuseIf(q.sortBy == "", codeSort, name+" is no member of a row")
+		return refuseIf(q.sortBy == "", "sort", name+" is no member of a row")
 	case "order":
 		up, down := t.Orders["ascending"], t.Orders["descending"]
-		return refuseIf(value != up && value != down, codeSort, name+" is neither "+up+" nor "+down)
+		return refuseIf(value != up && value != down, "sort", name+" is neither "+up+" nor "+down)
 	default:
 		column := columns()[cmp.Or(map[string]string{"status": "deliveryStatus"}[concept], concept)]
 		q.filters = append(q.filters, func(r *row) bool { return column(r) == any(value) })
@@ -135,7 +135,7 @@ func readNumber(name, value string, least, most int, target *int) *problem {
 	n, err := strconv.ParseUint(value, 10, 31)
 	*target = int(n)
 	isWrong := err != nil || int(n) < least || int(n) > most
-	return refuseIf(isWrong, codeNumber, fmt.Sprintf("%s is not a number from %d to %d", name, least, most))
+	return refuseIf(isWrong, "number", fmt.Sprintf("%s is not a number from %d to %d", name, least, most))
 }
 
 // shown returns a value of a column as a listing has it.

@@ -49,7 +49,7 @@ func (s *Server) read(op operation, r *http.Request, body []byte) (fields, *prob
 	f := fields{operation: op, values: document{}, extra: document{}}
 	pair := s.names.Auth.KeyPair
 	query, err := url.ParseQuery(r.URL.RawQuery)
-	wrong := refuseIf(err != nil, codeQuery, "the query is malformed")
+	wrong := refuseIf(err != nil, "query", "the query is malformed")
 	params, kind := query, ""
 	credentials := query // where they would be
 	switch inBody := pair.In == "body"; op.Encoding {
@@ -65,7 +65,7 @@ func (s *Server) read(op operation, r *http.Request, body []byte) (fields, *prob
 	case "form":
 		kind = "application/x-www-form-urlencoded"
 		params, err = url.ParseQuery(string(body))
-		if wrong = refuseIf(err != nil, codeBody, "the body is no form"); inBody {
+		if wrong = refuseIf(err != nil, "body", "the body is no form"); inBody {
 			credentials = params
 		}
 	}
@@ -80,8 +80,8 @@ func (s *Server) read(op operation, r *http.Request, body []byte) (fields, *prob
 		wrong = f.readForm(params)
 	}
 	return f, cmp.Or(
-		refuseIf(kind == "" && len(body) > 0, codeBody, "this request has no body"),
-		refuseIf(kind != "" && !isOfType(r.Header, kind), codeContentType, "the content type is not "+kind+" in UTF-8"),
+		refuseIf(kind == "" && len(body) > 0, "body", "this request has no body"),
+		refuseIf(kind != "" && !isOfType(r.Header, kind), "contentType", "the content type is not "+kind+" in UTF-8"),
 		wrong,
 		f.checkConstants(s.names.Headers, r.Header),
 	)
@@ -120,9 +120,9 @@ func (f fields) readForm(form url.Values) *problem {
 		to[name] = values[0]
 		switch {
 		case len(values) > 1:
-			return &problem{codeQuery, strconv.QuoteToASCII(name) + " comes more than once"}
+			return &problem{"query", strconv.QuoteToASCII(name) + " comes more than once"}
 		case !utf8.ValidString(values[0]):
-			return &problem{codeQuery, strconv.QuoteToASCII(name) + " is not in UTF-8"}
+			return &problem{"query", strconv.QuoteToASCII(name) + " is not in UTF-8"}
 		}
 	}
 	return nil
@@ -133,7 +133,7 @@ func (f fields) readJSON(body []byte, names []string) *problem {
 	value, ok := readJSON(body)
 	members, isObject := value.(document)
 	if !ok || !isObject {
-		return &problem{codeBody, "the body is not one JSON object in UTF-8 with distinct names"}
+		return &problem{"body", "the body is not one JSON object in UTF-8 with distinct names"}
 	}
 	return f.readMembers("", members, names)
 }
@@ -156,7 +156,7 @@ func (f fields) readMembers(within string, members document, names []string) *pr
 				inner, ok = elementsOf(value)
 			}
 			if !ok {
-				return &problem{codeKind, path + " is neither an object nor a list, or not the one that the contract has there"}
+				return &problem{"kind", path + " is neither an object nor a list, or not the one that the contract has there"}
 			}
 			if p := f.readMembers(path+".", inner, names); p != nil {
 				return p
@@ -219,11 +219,11 @@ func (s *Server) authorize(r *http.Request, keys, secrets []string) *problem {
 	switch {
 	case len(tokens) == 0 && !hasPair:
 		text := "no credentials: neither the header " + header + " nor a key pair where the contract has it: " + pair.In
-		return &problem{codeUnauthorized, text}
+		return &problem{"unauthorized", text}
 	case len(tokens) > 0 && !isToken:
-		return &problem{codeUnauthorized, header + " is not, once, " + strings.TrimSpace(scheme+" and the token of this server")}
+		return &problem{"unauthorized", header + " is not, once, " + strings.TrimSpace(scheme+" and the token of this server")}
 	}
-	return refuseIf(hasPair && !isPair, codeUnauthorized, "the key pair is not that of this server")
+	return refuseIf(hasPair && !isPair, "unauthorized", "the key pair is not that of this server")
 }
 
 // isTokenOf reports whether a header holds a token, behind a scheme in any case.
@@ -241,22 +241,22 @@ func (f fields) checkConstants(common table.Headers, header http.Header) *proble
 	for _, headers := range []table.Headers{common, f.Headers} {
 		for name := range headers { // one that is not in want is one that the operation goes without
 			if strings.Join(header.Values(name), "\n") != want[strings.ToLower(name)] {
-				return &problem{codeConstant, "the header " + name + " is not that of the contract"}
+				return &problem{"constant", "the header " + name + " is not that of the contract"}
 			}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.Constants)) {
 		if !f.isConstant(name, f.Constants[name]) {
-			return &problem{codeConstant, name + " is absent, or not that of the contract"}
+			return &problem{"constant", name + " is absent, or not that of the contract"}
 		}
 	}
 	for _, concept := range slices.Sorted(maps.Keys(f.With)) {
 		for name, want := range f.With[concept] {
 			switch _, isPresent := f.values[name]; {
 			case isPresent && !f.isConstant(name, want):
-				return &problem{codeKind, name + " is not " + string(encode(want))}
+				return &problem{"kind", name + " is not " + string(encode(want))}
 			case isPresent != f.has(concept):
-				return &problem{codeCallback, f.name(concept) + " and " + name + " go together"}
+				return &problem{"callback", f.name(concept) + " and " + name + " go together"}
 			}
 		}
 	}

@@ -25,6 +25,14 @@ type rules struct {
 
 	Payloads []payload        // in the order in which they are tried: text and image are also parts of a call to action
 	Shapes   map[string]shape // by the word that stands for them elsewhere
+
+	// Problems are why a request is refused. One with the name of a class of the contract is of that class, the others are
+	// invalid: which of their codes stands for what is this package's choice. The status is 400 unless there is another.
+	Problems map[string]struct {
+		Code   string
+		Status int
+	}
+	Statuses map[string]string // the problem that goes with the status of a fault, or a hundred of them
 }
 
 // A shape says what the members of an object have to be; others may be anything. A member whose name ends in ? may be absent.
@@ -68,11 +76,11 @@ func (op operation) checkMembers(path string, members document, rules []rule) *p
 			p = op.checkMembers(path, members, rulesOf(r.value.(shape)))
 		case isVariant, r.optional && !isPresent:
 		case !isPresent:
-			p = &problem{codeMissing, field + " is absent"}
+			p = &problem{"missing", field + " is absent"}
 		default:
 			list, isList := value.([]any)
 			isEmpty := !r.optional && isList && len(list) == 0
-			p = cmp.Or(op.checkValue(field, value, r.value), refuseIf(isEmpty, codeMissing, field+" is empty"))
+			p = cmp.Or(op.checkValue(field, value, r.value), refuseIf(isEmpty, "missing", field+" is empty"))
 		}
 		if p != nil {
 			return p
@@ -87,7 +95,7 @@ func (op operation) checkValue(field string, value, rule any) *problem {
 	case shape:
 		members, ok := value.(document)
 		if !ok {
-			return &problem{codeKind, field + " is not an object"}
+			return &problem{"kind", field + " is not an object"}
 		}
 		return op.checkMembers(field+".", members, rulesOf(rule))
 	case []any:
@@ -97,7 +105,7 @@ func (op operation) checkValue(field string, value, rule any) *problem {
 				return p
 			}
 		}
-		return refuseIf(!ok, codeKind, field+" is not an array")
+		return refuseIf(!ok, "kind", field+" is not an array")
 	default:
 		return op.checkWord(field, value, rule.(string))
 	}
@@ -107,7 +115,7 @@ func (op operation) checkWord(field string, value any, word string) *problem {
 	members, _ := value.(document)
 	if inner := op.rules.Shapes[word]; inner != nil {
 		return cmp.Or(op.checkValue(field, value, inner), refuseIf(word == "media" && (members["id"] == nil) == (members["link"] == nil),
-			codePayload, field+" does not have exactly one of id and link"))
+			"payload", field+" does not have exactly one of id and link"))
 	}
 	number, isNumber := value.(json.Number)
 	switch word {
@@ -119,18 +127,18 @@ func (op operation) checkWord(field string, value any, word string) *problem {
 		return op.checkValue(field, value, texts)
 	case "flag":
 		_, ok := value.(bool)
-		return refuseIf(!ok, codeKind, field+" is neither true nor false")
+		return refuseIf(!ok, "kind", field+" is neither true nor false")
 	case "degrees": // or a string that holds them: the platform's own examples have both
 		_, err := strconv.ParseFloat(fmt.Sprint(value), 64)
-		return refuseIf(err != nil, codeKind, field+" is not a number")
+		return refuseIf(err != nil, "kind", field+" is not a number")
 	case "lifetime": // 60.0 and 6e1 are the same number, but not what a client should write
-		return refuseIf(lifetimeOf(value, op.TTL) == 0, codeLifetime, field+" is not a whole number above zero, or is too large")
+		return refuseIf(lifetimeOf(value, op.TTL) == 0, "lifetime", field+" is not a whole number above zero, or is too large")
 	case "positive", "count":
 		n, err := number.Float64()
 		_, wholeErr := strconv.ParseUint(number.String(), 10, 64)
 		isWrong := n <= 0 || word == "count" && wholeErr != nil
-		return cmp.Or(refuseIf(!isNumber || err != nil, codeKind, field+" is not a number"),
-			refuseIf(isWrong, codeValue, field+" is not above zero, or not a whole number"))
+		return cmp.Or(refuseIf(!isNumber || err != nil, "kind", field+" is not a number"),
+			refuseIf(isWrong, "value", field+" is not above zero, or not a whole number"))
 	}
 	return checkText(field, value, word)
 }
@@ -142,20 +150,20 @@ func checkText(field string, value any, kind string) *problem {
 	switch kind {
 	case "text", "filled":
 	case "recipient":
-		p = refuseIf(!isMobileNumber(text), codeRecipient, field+" is not 5 to 15 digits with an optional +")
+		p = refuseIf(!isMobileNumber(text), "recipient", field+" is not 5 to 15 digits with an optional +")
 	case "user": // the point is behind the country code
-		p = refuseIf(!strings.Contains(text, "."), codeRecipient, field+" is not a user ID")
+		p = refuseIf(!strings.Contains(text, "."), "recipient", field+" is not a user ID")
 	case "callback": // with placeholders
-		p = refuseIf(!isURLTemplate(text), codeCallback, field+" is not an http or https URL")
+		p = refuseIf(!isURLTemplate(text), "callback", field+" is not an http or https URL")
 	case "link":
-		p = refuseIf(!isURL(text), codeURL, field+" is not an absolute http or https URL")
+		p = refuseIf(!isURL(text), "url", field+" is not an absolute http or https URL")
 	default:
 		words := strings.Split(strings.TrimPrefix(kind, "="), "|")
-		p = refuseIf(!slices.Contains(words, text), codeValue, field+" is none of "+strings.Join(words, ", "))
+		p = refuseIf(!slices.Contains(words, text), "value", field+" is none of "+strings.Join(words, ", "))
 	}
 	return cmp.Or(
-		refuseIf(!isText, codeKind, field+" is not a string"),
-		refuseIf(text == "" && kind != "text", codeMissing, field+" is empty"),
+		refuseIf(!isText, "kind", field+" is not a string"),
+		refuseIf(text == "" && kind != "text", "missing", field+" is empty"),
 		p,
 	)
 }

@@ -43,11 +43,11 @@ func (s *Server) submit(m *submission) *problem {
 	defer s.mu.Unlock()
 	switch {
 	case s.ledger.isDuplicate(m.Sent):
-		return &problem{codeDuplicate, "a message with this reference was accepted before"}
+		return &problem{"duplicate", "a message with this reference was accepted before"}
 	case m.Channel == ChannelChatApp2 && !s.route(m):
-		return &problem{codeRoute, "the marketing-messages route is not available, and product_policy is STRICT"}
+		return &problem{"route", "the marketing-messages route is not available, and product_policy is STRICT"}
 	case !s.ledger.accept(m):
-		return &problem{codeInsufficientBalance, "insufficient balance"}
+		return &problem{"insufficientBalance", "insufficient balance"}
 	}
 	return nil
 }
@@ -90,9 +90,9 @@ func (f fields) checkChatApp() *problem {
 	from, text := f.name("fallbackFrom"), f.name("fallbackText")
 	switch {
 	case f.has("fallbackFrom") != f.has("fallbackText") && from != "" && text != "":
-		return &problem{codeFallback, from + " and " + text + " go together"}
+		return &problem{"fallback", from + " and " + text + " go together"}
 	case f.has("fallbackFrom") && f.text("fallbackFrom") == "", f.has("fallbackText") && f.text("fallbackText") == "":
-		return &problem{codeFallback, from + " or " + text + " is empty"}
+		return &problem{"fallback", from + " or " + text + " is empty"}
 	}
 	return nil
 }
@@ -117,14 +117,14 @@ func (f fields) readPayload() (kind string, p *problem) {
 	all := f.rules.Payloads
 	i := slices.IndexFunc(all, func(p payload) bool { return slices.ContainsFunc(p.Marks, f.has) })
 	if i < 0 {
-		return "", &problem{codePayload, "there is no payload"}
+		return "", &problem{"payload", "there is no payload"}
 	}
 	for _, other := range all {
 		for _, concept := range other.Marks {
 			_, needed := all[i].Fields[concept]
 			_, allowed := all[i].Fields[concept+"?"]
 			if f.has(concept) && !needed && !allowed {
-				return "", &problem{codePayload, f.name(concept) + " does not belong to a payload of the kind " + all[i].Kind}
+				return "", &problem{"payload", f.name(concept) + " does not belong to a payload of the kind " + all[i].Kind}
 			}
 		}
 	}

@@ -254,14 +254,14 @@ func FuzzSend(f *testing.F) {
 	server := newServer()
 	f.Fuzz(func(t *testing.T, path, body string) {
 		m, wrong := readSend(server, path, body)
-		if wrong != nil && wrong.code == codeNoSuchPath {
+		if wrong != nil && wrong.name == "notFound" {
 			return
 		}
 		var members map[string]json.RawMessage
 		_ = json.Unmarshal([]byte(body), &members)
 		if wrong != nil {
 			assert.NotEmpty(t, wrong.text)
-			assert.Regexp(t, "^(2002|40003)", wrong.code)
+			assert.Regexp(t, "^(2002|40003)", server.codeOf(wrong.name))
 			return
 		}
 		assert.NotEmpty(t, m.To)

@@ -230,10 +230,10 @@ func (s *Server) process(r *http.Request, requestID string, body []byte, readErr
 	methods, operations := s.operationsFor(r)
 	_, isTooLarge := errors.AsType[*http.MaxBytesError](readErr)
 	p := cmp.Or(
-		refuseIf(len(methods) == 0, codeNoSuchPath, "no such path"),
-		refuseIf(len(operations) == 0, codeMethod, "the method of this path is "+methods),
-		refuseIf(isTooLarge, codeTooLarge, "the body is larger than 1 MiB"),
-		refuseIf(readErr != nil, codeBody, "the body ends early"),
+		refuseIf(len(methods) == 0, "notFound", "no such path"),
+		refuseIf(len(operations) == 0, "method", "the method of this path is "+methods),
+		refuseIf(isTooLarge, "tooLarge", "the body is larger than 1 MiB"),
+		refuseIf(readErr != nil, "body", "the body ends early"),
 	)
 	if p == nil {
 		var result any
@@ -241,9 +241,11 @@ func (s *Server) process(r *http.Request, requestID string, body []byte, readErr
 			return response{status: http.StatusOK, body: encode(result)}
 		}
 	}
-	_, status := p.kind()
-	resp := response{status: status, body: s.failure(requestID, *p, s.names.Errors.Code, p.codeIn(s.names.Errors))}
-	if p.code == codeMethod {
+	kind, known := s.rules.Problems[p.name]
+	must(known, "no problem of rules.json: %q", p.name)
+	failure := s.failure(requestID, p.text, s.names.Errors.Code, s.codeOf(p.name))
+	resp := response{status: cmp.Or(kind.Status, http.StatusBadRequest), body: failure}
+	if p.name == "method" {
 		resp.allow = methods
 	}
 	return resp
