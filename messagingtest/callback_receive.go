@@ -60,8 +60,8 @@ func (r Reply) failed() bool {
 // and the rest is not sent. Receive panics if the target is not such a URL or the callback is nil.
 func (s *Server) Receive(ctx context.Context, target string, callback Callback, opts ...ReceiveOption) []Reply {
 	must(isURL(target) && callback != nil, "Receive: the target is not an absolute http or https URL, or the callback is nil")
-	how := newReceiving(opts)
-	return s.deliverAll(ctx, how.calls(cmp.Or(how.names, s.names), target, callback.events()), how)
+	how := newReceiving(s.names, opts)
+	return s.deliverAll(ctx, how.calls(target, callback.events()), how)
 }
 
 func (s *Server) deliverAll(ctx context.Context, calls []call, how receiving) []Reply {
@@ -198,9 +198,9 @@ type ReceiveOption func(*receiving)
 
 type receiving struct {
 	client    *http.Client
-	names     *table.Table // nil: those of the server
-	encoding  string       // "form" or "json"; otherwise a GET
-	together  bool         // all events in one body
+	names     *table.Table
+	encoding  string // "form" or "json"; otherwise a GET
+	together  bool   // all events in one body
 	unescaped bool
 	reversed  bool
 	copies    int // of each callback, in the same instant
@@ -209,8 +209,8 @@ type receiving struct {
 	patience  time.Duration
 }
 
-func newReceiving(opts []ReceiveOption) receiving {
-	r := receiving{copies: 1, atOnce: 1, patience: 10 * time.Second}
+func newReceiving(names *table.Table, opts []ReceiveOption) receiving {
+	r := receiving{names: names, copies: 1, atOnce: 1, patience: 10 * time.Second}
 	for _, opt := range opts {
 		if opt != nil {
 			opt(&r)
