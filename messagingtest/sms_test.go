@@ -2,7 +2,6 @@ package messagingtest
 
 import (
 	"encoding/json"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
