@@ -149,9 +149,7 @@ func (s *Server) route(m *submission) bool {
 func (s *Server) RegisterTemplate(name string, category Category) {
 	known := slices.Contains([]Category{CategoryUtility, CategoryAuthentication, CategoryMarketing}, category)
 	must(name != "" && known, "RegisterTemplate(%q, %q): the name is empty, or the category is not one of templates", name, category)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.templates[name] = category
+	s.set(func() { s.templates[name] = category })
 }
 
 // SetMarketingRoute sets whether the marketing-messages interface is available, as it is at the start, to messages that are

@@ -95,9 +95,8 @@ func (s *Server) InjectRandomly(seed uint64, share float64, faults ...Fault) {
 	isInvalid := func(f Fault) bool { return !f.isValid() }
 	must(share >= 0 && share <= 1 && !slices.ContainsFunc(faults, isInvalid),
 		"InjectRandomly(%d, %v, %v): the share is not in 0 to 1, or a status not in 100 to 599", seed, share, faults)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.random = randomFaults{rand.New(rand.NewPCG(seed, 0)), share, slices.Clone(faults)} //nolint:gosec // what is drawn is no secret
+	source := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // what is drawn is no secret
+	s.set(func() { s.random = randomFaults{source, share, slices.Clone(faults)} })
 }
 
 // arrive counts a request and returns its fault.

@@ -89,14 +89,14 @@ func (q *listing) set(t table.List, f fields, concept, value string) *problem {
 	name := f.name(concept)
 	switch concept {
 	case "createdAfter", "createdBefore":
-		limit, ok := f.times.parse(value)
+		limit, _ := f.times.parse(value)
 		q.filters = append(q.filters, func(r *row) bool {
 			if concept == "createdBefore" {
 				return r.created.Before(limit)
 			}
 			return r.created.After(limit)
 		})
-		return refuseIf(!ok, "time", name+" is not a time of the contract's form")
+		return f.checkWord(name, value, "time")
 	case "pageSize":
 		return readNumber(name, value, 1, maxPageSize, &q.size)
 	case "page":
@@ -319,10 +319,7 @@ func (s *Server) IgnoreFilter(on bool) { s.set(func() { s.ignoreFilter = on }) }
 // SetLag delays the listing of messages until d has passed since [Sent.At], for messages in the ledger too. Both the time that
 // really passes and the time of [Server.Advance] count.
 func (s *Server) SetLag(d time.Duration) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.ledger.lag = d
-	s.ledger.sorted = nil
+	s.set(func() { s.ledger.lag, s.ledger.sorted = d, nil })
 }
 
 func (s *Server) page(q listing) (any, bool) {

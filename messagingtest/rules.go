@@ -133,6 +133,9 @@ func (op operation) checkWord(field string, value any, word string) *problem {
 	case "degrees": // or a string that holds them: the platform's own examples have both
 		_, err := strconv.ParseFloat(fmt.Sprint(value), 64)
 		return refuseIf(err != nil, "kind", field+" is not a number")
+	case "time":
+		_, ok := op.times.parse(fmt.Sprint(value))
+		return refuseIf(!ok, "time", field+" is not a time of the contract's form")
 	case "lifetime": // 60.0 and 6e1 are the same number, but not what a client should write
 		return refuseIf(lifetimeOf(value, op.TTL) == 0, "lifetime", field+" is not a whole number above zero, or is too large")
 	case "positive", "count":
@@ -225,15 +228,12 @@ func (s *Server) codeOf(name string) string {
 		if isPrefix {
 			code += own
 		}
-		if meaning, _ := table.Meaning(errs.Classes, code, false); own != "" && meaning == class && !hasWord(errs.Success, code) {
+		if meaning, _ := table.Meaning(errs.Classes, code, false); own != "" && meaning == class && table.Match(errs.Success, code, true) < 0 {
 			return code
 		}
 	}
 	return ""
 }
-
-// hasWord reports whether a list of the contract has a word, or a prefix of it.
-func hasWord(list []string, word string) bool { return table.Match(list, word, true) >= 0 }
 
 // failure returns the body of an error response, with a word or a code at the first of the paths that is free.
 func (s *Server) failure(requestID, text string, paths []string, code any) []byte {

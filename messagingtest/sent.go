@@ -88,7 +88,7 @@ func (f fields) message(extra document) Sent {
 		m.Extra[name] = encode(value)
 	}
 	for field, value := range reflect.ValueOf(&m).Elem().Fields() {
-		if text := f.text(field.Tag.Get("concept")); text != "" {
+		if text := f.text(field.Tag.Get("concept")); text != "" && value.Kind() == reflect.String {
 			value.SetString(text)
 		}
 	}
