@@ -69,7 +69,7 @@ func (e event) fields(t *table.Table) []Param {
 	var fields []Param
 	for field, value := range reflect.ValueOf(e.callback).Fields() {
 		text := value.String()
-		if at, ok := value.Interface().(time.Time); ok {
+		if at, ok := reflect.TypeAssert[time.Time](value); ok {
 			text = times.text(at)
 		}
 		if concept, ok := field.Tag.Lookup("concept"); ok {

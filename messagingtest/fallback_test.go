@@ -78,6 +78,7 @@ func TestFallbackIsSentOnce(t *testing.T) {
 func TestFallbackAbsent(t *testing.T) {
 	t.Parallel()
 	eachPath(t, func(t *testing.T, s *Server, client *http.Client, path, body string) {
+		t.Helper()
 		for _, outcome := range []Outcome{Unreachable(), FailDelivery(), DeliverLate(0)} {
 			s.SetDelivery("639171234567", outcome)
 			require.Equal(t, http.StatusOK, sendTo(t, client, s, path, body).status)

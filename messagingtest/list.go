@@ -172,15 +172,15 @@ func (l *ledger) show(r *row, t table.List, all map[string]func(*row) any) any {
 	return row
 }
 
-func (l listing) matches(r *row) bool {
+func (q listing) matches(r *row) bool {
 	isMissed := func(filter func(*row) bool) bool { return !filter(r) }
-	return r.Channel == ChannelSMS && !slices.ContainsFunc(l.filters, isMissed)
+	return r.Channel == ChannelSMS && !slices.ContainsFunc(q.filters, isMissed)
 }
 
 // compare returns the order of the listing. No two rows are equal in it, so that its pages agree with each other.
-func (l listing) compare() func(a, b *row) int {
-	value, sign := columns()[l.sortBy], 1
-	if l.descending {
+func (q listing) compare() func(a, b *row) int {
+	value, sign := columns()[q.sortBy], 1
+	if q.descending {
 		sign = -1
 	}
 	return func(a, b *row) int {

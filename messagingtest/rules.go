@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/messaging-service/messaging-go/internal/table"
@@ -44,11 +45,11 @@ type rules struct {
 // "=a|b" for one of these words; or a word that Shapes, checkWord or checkText knows.
 type shape = map[string]any
 
-func readRules() (r rules) {
+var readRules = sync.OnceValue(func() (r rules) { //nolint:gochecknoglobals // never written
 	err := json.Unmarshal(rulesJSON, &r)
 	must(err == nil, "rules.json: %v", err)
 	return r
-}
+})
 
 type rule struct {
 	member   string

@@ -41,6 +41,7 @@ func eachPath(t *testing.T, test func(t *testing.T, s *Server, client *http.Clie
 func TestSendCredentials(t *testing.T) {
 	t.Parallel()
 	eachPath(t, func(t *testing.T, s *Server, client *http.Client, path, body string) {
+		t.Helper()
 		pair := func(key, secret string) string {
 			return with(body, `"apiKey":`+strconv.Quote(key)+`,"apiSecret":`+strconv.Quote(secret))
 		}
@@ -84,6 +85,7 @@ func TestSendCredentials(t *testing.T) {
 func TestSendRefusesBody(t *testing.T) {
 	t.Parallel()
 	eachPath(t, func(t *testing.T, s *Server, client *http.Client, path, body string) {
+		t.Helper()
 		for _, wrong := range []string{
 			``, `null`, `[]`, `"x"`, `{`, body + body, body[1:], with(body, `"to":"+639171234567"`), with(body, `"x":"`+"\xff"+`"`),
 			with(body, `"x":{"a":[{"b":1,"b":1}]}`),
@@ -107,6 +109,7 @@ func TestSendRefusesBody(t *testing.T) {
 func TestSendIsPaid(t *testing.T) {
 	t.Parallel()
 	eachPath(t, func(t *testing.T, s *Server, client *http.Client, path, body string) {
+		t.Helper()
 		s.SetBalance("0.75")
 		assert.Equal(t, http.StatusOK, sendTo(t, client, s, path, body).status)
 		assert.Equal(t, "0.25", s.Balance())
@@ -142,6 +145,7 @@ func TestRefuseDuplicatesAcrossChannels(t *testing.T) {
 func TestFaultsOnEveryChannel(t *testing.T) {
 	t.Parallel()
 	eachPath(t, func(t *testing.T, s *Server, client *http.Client, path, body string) {
+		t.Helper()
 		for _, tc := range []struct {
 			fault Fault
 			sent  int
