@@ -2,12 +2,10 @@ package doctor
 
 import (
 	"bytes"
-	"crypto/rand"
 	"encoding/json"
 	"fmt"
-	"hash/fnv"
 	"maps"
-	mathrand "math/rand/v2"
+	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"os"
@@ -15,7 +13,9 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
 	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
@@ -27,19 +27,13 @@ type scrambler struct {
 	words     []string        // of the contract, and prefixes
 	sensitive map[string]bool // values that are never kept: numbers and texts of messages
 	base      *url.URL
-	key       [2]uint64
-	replaced  map[string]string
-	taken     map[string]bool
+	replaced  map[string]string // by text
+	taken     map[string]bool   // the texts that took a place
 }
 
 func newScrambler(t *table.Table, base *url.URL, secrets []string, sensitive map[string]bool) *scrambler {
 	s := &scrambler{
 		secrets: secrets, sensitive: sensitive, base: base, replaced: map[string]string{}, taken: map[string]bool{},
-	}
-	var key [16]byte
-	_, _ = rand.Read(key[:]) // never fails
-	for i, b := range key {
-		s.key[i/8] = s.key[i/8]<<8 | uint64(b)
 	}
 	s.words = slices.Concat(t.SMSSend.Accepted, t.SMSSend.Refused, t.Errors.Success)
 	for _, lists := range []map[string][]string{t.Errors.Classes, t.WebhookDelivery.Statuses} {
@@ -69,15 +63,15 @@ func (s *scrambler) value(text string, asTime bool) string {
 		return text
 	case isDecimal.MatchString(text) && (len(text) <= small || strings.Contains(text, ".") && len(text) <= smallAmount):
 		return text
-	case timeForm(text) != "" && (asTime || !isDecimal.MatchString(text)):
+	case isTime(text) || asTime && timeForm(text) != "":
 		return text
 	case isURL.MatchString(text) || strings.HasPrefix(text, "/") || strings.HasPrefix(text, "?"):
 		return s.link(text)
 	}
 	const tries = 100
 	var other string
-	for i := range tries {
-		if other = s.scramble(text, i); !s.taken[other] && other != text {
+	for range tries {
+		if other = scramble(text); !s.taken[other] && other != text {
 			break
 		}
 	}
@@ -89,29 +83,25 @@ func (s *scrambler) value(text string, asTime bool) string {
 func (s *scrambler) link(text string) string {
 	u, err := url.Parse(text)
 	if err != nil || u.Host != "" && u.Host != s.base.Host {
-		return "https://example.com/" + s.scramble("link", len(s.taken))
+		return "https://example.com/" + scramble("a-link")
 	}
 	return (&url.URL{Path: u.Path, RawPath: u.RawPath, RawQuery: s.values(u.Query()).Encode()}).String()
 }
 
-// scramble returns a text with other letters and digits, as they follow from the key, the text and the try.
-func (s *scrambler) scramble(text string, try int) string {
-	hash := fnv.New64a()
-	_, _ = hash.Write([]byte(text))
-	random := mathrand.New(mathrand.NewPCG(s.key[0]^hash.Sum64(), s.key[1]+uint64(try))) //nolint:gosec // the key is random
-	const digits, lower, upper, wideRune = "123456789", "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ", 0x800
-	pick := func(from string) rune { return rune(from[random.IntN(len(from))]) }
+// scramble returns a text with other letters and digits.
+func scramble(text string) string {
+	pick := func(first, last rune) rune { return first + rand.Int32N(last-first+1) } //nolint:gosec // not to be told from others by its look
 	return strings.Map(func(r rune) rune {
 		switch {
 		case '0' <= r && r <= '9':
-			return pick(digits)
+			return pick('1', '9')
 		case 'a' <= r && r <= 'z':
-			return pick(lower)
+			return pick('a', 'z')
 		case 'A' <= r && r <= 'Z':
-			return pick(upper)
+			return pick('A', 'Z')
 		case r < unicode.MaxASCII:
 			return r
-		case r < wideRune:
+		case utf8.RuneLen(r) == 2:
 			return 'é'
 		default:
 			return '世'
@@ -182,14 +172,11 @@ func saysTime(name string) bool {
 
 // body returns a body as a fixture has it.
 func (s *scrambler) body(raw []byte, contentType string) messagingtest.RecordedBody {
-	decoder := json.NewDecoder(bytes.NewReader(raw))
-	decoder.UseNumber()
-	var value any
 	switch {
 	case len(raw) == 0:
 		return messagingtest.RecordedBody{}
-	case decoder.Decode(&value) == nil && json.Valid(raw):
-		return messagingtest.RecordedBody{JSON: json.RawMessage(encode(s.json(value, false)))}
+	case json.Valid(raw):
+		return messagingtest.RecordedBody{JSON: json.RawMessage(document.Encode(s.json(document.Parse(raw).Value, false)))}
 	case strings.Contains(contentType, "form-urlencoded"):
 		if form, err := url.ParseQuery(string(raw)); err == nil {
 			return messagingtest.RecordedBody{Text: s.values(form).Encode()}
@@ -237,15 +224,8 @@ func (s *scrambler) write(dir string, exchanges []*exchange) (written int, err e
 			continue
 		}
 		written++
-		var b bytes.Buffer
-		e := json.NewEncoder(&b)
-		e.SetEscapeHTML(false)
-		e.SetIndent("", "  ")
-		if err := e.Encode(s.fixture(x)); err != nil {
-			return written, fmt.Errorf("encode an exchange: %w", err)
-		}
 		name := filepath.Join(dir, fmt.Sprintf("%03d-%s.json", written, x.operation))
-		if err := os.WriteFile(name, b.Bytes(), 0o600); err != nil {
+		if err := os.WriteFile(name, []byte(document.Node{Value: s.fixture(x)}.Indented()+"\n"), 0o600); err != nil {
 			return written, err
 		}
 	}

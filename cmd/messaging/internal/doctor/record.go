@@ -12,12 +12,8 @@ import (
 	messaging "github.com/messaging-service/messaging-go"
 )
 
-// The bounds of what is kept of the exchanges.
-const (
-	maxBody      = 8 << 20
-	maxAllBodies = 64 << 20
-	maxExchanges = 500
-)
+// maxBodies is how many bytes of responses are kept in all. The client bounds each.
+const maxBodies = 64 << 20
 
 // exchange is a request and its response.
 type exchange struct {
@@ -33,7 +29,7 @@ type exchange struct {
 	tls       *tls.ConnectionState
 }
 
-// recorder keeps the exchanges of a client.
+// recorder keeps the exchanges of a client, which makes one call at a time.
 type recorder struct {
 	mu        sync.Mutex
 	exchanges []*exchange
@@ -73,21 +69,19 @@ func (r *recorder) wrap(base http.RoundTripper) http.RoundTripper {
 		x := &exchange{operation: operation, method: request.Method, url: *request.URL, request: request.Header.Clone()}
 		if request.GetBody != nil {
 			if body, err := request.GetBody(); err == nil {
-				x.sent, _ = io.ReadAll(io.LimitReader(body, maxBody))
+				x.sent, _ = io.ReadAll(body)
 				_ = body.Close()
 			}
 		}
 		r.mu.Lock()
-		if len(r.exchanges) < maxExchanges {
-			r.exchanges = append(r.exchanges, x)
-		}
+		r.exchanges = append(r.exchanges, x)
 		r.mu.Unlock()
 		response, err := base.RoundTrip(request)
 		if err != nil {
 			return response, err
 		}
 		x.status, x.response, x.tls = response.StatusCode, response.Header.Clone(), response.TLS
-		response.Body = &recordedBody{ReadCloser: response.Body, recorder: r, exchange: x}
+		response.Body = &recordedBody{response.Body, r, x}
 		return response, nil
 	})
 }
@@ -108,10 +102,8 @@ func (b *recordedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.recorder.mu.Lock()
 	defer b.recorder.mu.Unlock()
-	if x := b.exchange; x.body.Len()+n > maxBody || b.recorder.kept+n > maxAllBodies {
-		x.cut = true
-	} else {
-		x.body.Write(p[:n])
+	if b.exchange.cut = b.exchange.cut || b.recorder.kept+n > maxBodies; !b.exchange.cut {
+		b.exchange.body.Write(p[:n])
 		b.recorder.kept += n
 	}
 	return n, err
