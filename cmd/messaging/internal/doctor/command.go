@@ -165,7 +165,7 @@ func (s *settings) newDoctor(console Console) (d *doctor, err error) {
 	const attempts = 2
 	options := []messaging.Option{
 		messaging.WithContract(s.names), messaging.WithTimeout(s.timeout), messaging.WithRateLimit(s.rate, 1),
-		messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: attempts}), messaging.WithTransport(d.recorder.wrap), messaging.WithObserver(d.recorder),
+		messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: attempts}), messaging.WithTransport(d.recorder.wrap),
 	}
 	if s.token != "" {
 		options = append(options, messaging.WithToken(s.token))
@@ -267,7 +267,7 @@ func (s *settings) finish(d *doctor, console Console) error {
 	d.report.Overlay = []byte(overlay)
 	d.report.setStatus()
 	if s.record != "" {
-		n, err := newScrambler(d.table, d.base, d.secrets, d.sensitive).write(s.record, d.recorder.exchanges)
+		n, err := d.newScrambler().write(s.record, d.recorder.exchanges)
 		if err != nil {
 			return fmt.Errorf("-record: %w", err)
 		}

@@ -1,7 +1,6 @@
 package doctor
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -41,14 +40,15 @@ func (d *doctor) add(name string, result Result, detail string, adopted ...line)
 	d.report.Checks = append(d.report.Checks, c)
 }
 
-// propose adds a check for what differs, and adopts the line that makes it right.
-func (d *doctor) propose(name, detail string, value any, path ...string) {
+// propose adds a check for what differs, and reports whether it adopted the line that makes it right.
+func (d *doctor) propose(name, detail string, value any, path ...string) bool {
 	l := line{path, value}
-	if d.adopt(l) {
-		d.add(name, Differs, detail, l)
-	} else {
+	if !d.adopt(l) {
 		d.add(name, Differs, detail)
+		return false
 	}
+	d.add(name, Differs, detail, l)
+	return true
 }
 
 // adopt adds lines to the overlay and goes on with it, if the contract allows them.
@@ -66,15 +66,6 @@ func (d *doctor) adopt(lines ...line) bool {
 	}
 	d.overlay, d.table = changed, names.Table()
 	return true
-}
-
-// step runs one step within the timeout, and says on the progress what it is if it takes longer than a second.
-func (d *doctor) step(ctx context.Context, what string, f func(ctx context.Context)) {
-	ctx, cancel := context.WithTimeout(ctx, d.timeout)
-	defer cancel()
-	timer := time.AfterFunc(time.Second, func() { d.say("%s ...", what) })
-	defer timer.Stop()
-	f(ctx)
 }
 
 // describe says why a call failed. The texts of the library's errors hold no values of messages.
@@ -119,8 +110,7 @@ func (d *doctor) examine(e examination) {
 		path, _ := find(e.docs, e.section[concept])
 		return path != ""
 	})
-	g := newGuesser(e.section, e.containers, all)
-	guessed := g.guess(left, wanted)
+	guessed := newGuesser(e.section, e.containers, all).guess(left, wanted)
 	if path := repeated(left, e.reference); path != "" && slices.Contains(wanted, "reference") {
 		guessed["reference"] = path
 	}
@@ -134,7 +124,7 @@ func (d *doctor) examine(e examination) {
 	}
 	for _, concept := range names {
 		path, values := find(e.docs, e.section[concept])
-		isTime := g.kindOf(concept) == "time"
+		isTime := readVocabulary().concepts[concept].kind == "time"
 		switch guess := guessed[concept]; {
 		case path != "":
 			d.add(concept, OK, fmt.Sprintf("%s: %s%s", path, shapes(values, isTime), share(len(values), len(e.docs))))

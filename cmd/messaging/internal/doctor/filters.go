@@ -114,7 +114,7 @@ func (d *doctor) examineReference(ctx context.Context) {
 // lookUp looks a reference up and compares the error with the one that a filter that works leads to.
 func (d *doctor) lookUp(ctx context.Context, name, reference string, want error, untrusted string) {
 	d.sensitive[reference] = true
-	err := d.call(ctx, "looking a reference ID up", func(ctx context.Context) error {
+	err := d.call(ctx, "sms.list", "looking a reference ID up", func(ctx context.Context) error {
 		_, err := d.client.SMS.Find(ctx, reference)
 		return err
 	}).err

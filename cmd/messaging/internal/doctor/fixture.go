@@ -23,28 +23,23 @@ import (
 // scrambler replaces values by others of the same shape, the same value by the same everywhere. It keeps times, small numbers, and
 // the words of the contract.
 type scrambler struct {
-	secrets   []string
-	words     []string        // of the contract, and prefixes
-	sensitive map[string]bool // values that are never kept: numbers and texts of messages
-	base      *url.URL
-	replaced  map[string]string // by text
-	taken     map[string]bool   // the texts that took a place
+	*doctor
+
+	replaced map[string]string // by text
+	taken    map[string]bool   // the texts that took a place
 }
 
-func newScrambler(t *table.Table, base *url.URL, secrets []string, sensitive map[string]bool) *scrambler {
-	s := &scrambler{
-		secrets: secrets, sensitive: sensitive, base: base, replaced: map[string]string{}, taken: map[string]bool{},
-	}
-	s.words = slices.Concat(t.SMSSend.Accepted, t.SMSSend.Refused, t.Errors.Success)
-	for _, lists := range []map[string][]string{t.Errors.Classes, t.WebhookDelivery.Statuses} {
-		for _, list := range lists {
-			s.words = append(s.words, list...)
-		}
-	}
-	for _, order := range t.SMSList.Orders {
-		s.words = append(s.words, order)
-	}
-	return s
+func (d *doctor) newScrambler() *scrambler {
+	return &scrambler{d, map[string]string{}, map[string]bool{}}
+}
+
+// isWord reports whether a text is a word of the contract.
+func (s *scrambler) isWord(text string) bool {
+	t := s.table
+	class, _ := table.Meaning(t.Errors.Classes, text, true)
+	status, _ := table.Meaning(t.WebhookDelivery.Statuses, text, true)
+	words := slices.Concat(t.SMSSend.Accepted, t.SMSSend.Refused, t.Errors.Success, slices.Collect(maps.Values(t.SMSList.Orders)))
+	return class != "" || status != "" || table.Match(words, text, true) >= 0
 }
 
 // value returns what stands in the place of a text, which is a time if it looks like one and asTime says that it may be one.
@@ -59,7 +54,7 @@ func (s *scrambler) value(text string, asTime bool) string {
 	case text == "" || s.replaced[text] != "":
 		return s.replaced[text]
 	case s.sensitive[text]:
-	case isCode(text) && table.Match(s.words, text, true) >= 0, text == "true", text == "false":
+	case isCode(text) && s.isWord(text), text == "true", text == "false":
 		return text
 	case isDecimal.MatchString(text) && (len(text) <= small || strings.Contains(text, ".") && len(text) <= smallAmount):
 		return text
@@ -116,8 +111,7 @@ func (s *scrambler) values(v url.Values) url.Values {
 	changed := url.Values{}
 	for name, values := range v {
 		for _, value := range values {
-			name = s.name(name)
-			changed[name] = append(changed[name], s.value(value, true))
+			changed.Add(s.name(name), s.value(value, true))
 		}
 	}
 	return changed
@@ -161,13 +155,8 @@ func (s *scrambler) json(value any, asTime bool) any {
 
 // saysTime reports whether a name is one of a time.
 func saysTime(name string) bool {
-	g := guesser{known: set("time date at on created sent received timestamp stamp submitted queued updated delivered done")}
-	for _, word := range g.split(name) {
-		if g.known[word] {
-			return true
-		}
-	}
-	return false
+	g := guesser{known: readVocabulary().sets["time"]}
+	return slices.ContainsFunc(g.split(name), func(word string) bool { return g.known[word] })
 }
 
 // body returns a body as a fixture has it.

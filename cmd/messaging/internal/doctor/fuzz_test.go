@@ -17,7 +17,7 @@ import (
 // analyse does with a body what the doctor does with the first page.
 func analyse(body []byte) *doctor {
 	d := &doctor{
-		table: contract.Default().Table(), overlay: overlay{}, report: &Report{}, recorder: &recorder{}, sensitive: map[string]bool{}, section: "listing",
+		table: contract.Default().Table(), overlay: overlay{}, report: &Report{}, recorder: &recorder{}, base: &url.URL{}, sensitive: map[string]bool{}, section: "listing",
 	}
 	doc, err := parse(body)
 	if err != nil {
@@ -78,7 +78,7 @@ func FuzzAnalysis(f *testing.F) {
 		var b strings.Builder
 		require.NoError(t, d.report.writeText(&b, true))
 		require.NotContains(t, b.String(), "639171230045")
-		s := newScrambler(d.table, &url.URL{}, nil, d.sensitive)
+		s := d.newScrambler()
 		require.NotContains(t, string(s.body(body, "application/json").JSON), "639171230045")
 	})
 }

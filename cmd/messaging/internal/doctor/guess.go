@@ -2,9 +2,11 @@ package doctor
 
 import (
 	_ "embed"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
@@ -20,13 +22,47 @@ type concept struct {
 	kind    string // of its values
 	phrases []phrase
 	words   map[string]bool // of all phrases
-	around  map[string]bool // words that may stand around a phrase
+	around  map[string]bool // that may stand around a phrase
 }
 
 // phrase is a name as words. One that is not specific counts only if no foreign word stands beside it.
 type phrase struct {
 	words      []string
 	isSpecific bool
+}
+
+// vocabulary is what synonyms.txt holds: concepts by their names, and words by what they are.
+type vocabulary struct {
+	concepts map[string]concept
+	sets     map[string]map[string]bool
+}
+
+var readVocabulary = sync.OnceValue(func() vocabulary { //nolint:gochecknoglobals // never written
+	v := vocabulary{map[string]concept{}, map[string]map[string]bool{}}
+	for line := range strings.Lines(synonyms) {
+		switch parts := strings.Split(strings.TrimSpace(line), " | "); len(parts) {
+		case 2:
+			v.sets[parts[0]] = set(strings.Fields(parts[1]))
+		case 3:
+			c := concept{name: parts[0], kind: parts[1], words: map[string]bool{}, around: v.sets["around "+parts[1]]}
+			for name := range strings.SplitSeq(parts[2], ", ") {
+				plain := strings.TrimPrefix(name, "*")
+				p := phrase{strings.Fields(plain), plain == name}
+				c.phrases = append(c.phrases, p)
+				maps.Copy(c.words, set(p.words))
+			}
+			v.concepts[c.name] = c
+		}
+	}
+	return v
+})
+
+func set(words []string) map[string]bool {
+	all := map[string]bool{}
+	for _, word := range words {
+		all[word] = true
+	}
+	return all
 }
 
 // guesser finds concepts in the names and values of members that the contract does not claim.
@@ -37,94 +73,45 @@ type guesser struct {
 	affixes  map[string]bool // words that most names begin or end with
 }
 
-// Words that say nothing about a member, beside the concept's own; and words that make another thing of it.
-const (
-	neutralWords = "my msg message sms mt mo the api data item row record tx transaction result info response payload attribute " +
-		"entry resource v receipt meta fact line body content value val field str attr obj detail details"
-	foreignWords = "user account customer client contact campaign template parent group origin billing unit color list type by url hash " +
-		"version index last first error ip email min max default original sub owner project company channel device agent app service " +
-		"session previous next old new is has total retry callback webhook order invoice subscription team organization key secret " +
-		"point points credit credits estimated tax net gross discount updated modified deleted expiry expires scheduled schedule valid validity delivered read done seen " +
-		"format reply support length limit max hash prefix suffix priority cc bcc subject footer header title alt fallback"
-)
-
-// Words that may stand around a phrase, by the kind of its values.
-var around = map[string]string{ //nolint:gochecknoglobals // never written
-	"time":     "at on date time timestamp utc gmt ts when datetime stamp",
-	"id":       "id uuid string no value",
-	"word":     "id no value code string",
-	"phone":    "number no address addr phone mobile msisdn value e164 tn",
-	"sender":   "number no address addr phone mobile name value id tn",
-	"count":    "number num count no of total value n",
-	"amount":   "value amount total decimal",
-	"currency": "code iso",
-	"status":   "value name word",
-	"name":     "name code iso id",
-	"text":     "text value string",
-	"code":     "code value no number",
-	"flag":     "flag",
-	"cursor":   "token value",
-}
-
 // newGuesser returns a guesser for the concepts of a section of the contract. Containers are words that say nothing there. The
 // columns are all that a document has.
 func newGuesser(section map[string][]string, containers string, all []column) *guesser {
-	g := &guesser{known: set(foreignWords), neutral: set(neutralWords + " " + containers), affixes: map[string]bool{}}
-	for line := range strings.Lines(synonyms) {
-		parts := strings.Split(strings.TrimSpace(line), " | ")
-		if _, ok := section[parts[0]]; !ok {
-			continue
+	v := readVocabulary()
+	g := &guesser{known: maps.Clone(v.sets["foreign"]), neutral: set(strings.Fields(containers))}
+	maps.Copy(g.neutral, v.sets["neutral"])
+	for _, name := range slices.Sorted(maps.Keys(section)) {
+		if c, ok := v.concepts[name]; ok {
+			g.concepts = append(g.concepts, c)
+			maps.Copy(g.known, c.words)
 		}
-		c := concept{name: parts[0], kind: parts[1], words: map[string]bool{}, around: set(around[parts[1]])}
-		for name := range strings.SplitSeq(parts[2], ", ") {
-			plain := strings.TrimPrefix(name, "*")
-			p := phrase{strings.Fields(plain), plain == name}
-			c.phrases = append(c.phrases, p)
-			for _, word := range p.words {
-				c.words[word], g.known[word] = true, true
-			}
-		}
-		g.concepts = append(g.concepts, c)
 	}
-	g.findAffixes(all)
+	g.affixes = g.findAffixes(all)
 	return g
 }
 
-func set(words string) map[string]bool {
-	all := map[string]bool{}
-	for word := range strings.FieldsSeq(words) {
-		all[word] = true
-	}
-	return all
-}
-
-// findAffixes finds the words that at least half of the names begin or end with, and the objects that hold several members
-// although their names are no words of concepts.
-func (g *guesser) findAffixes(all []column) {
+// findAffixes returns the words that at least half of the names begin or end with, and the objects that hold several members although
+// their names are no words of concepts.
+func (g *guesser) findAffixes(all []column) map[string]bool {
 	const few = 3
-	first, last, container := map[string]int{}, map[string]int{}, map[string]int{}
+	type place struct{ kind, word string }
+	counts := map[place]int{}
 	for _, c := range all {
 		above, own := g.words(c.path)
 		if len(own) > 1 {
-			first[own[0]]++
-			last[own[len(own)-1]]++
+			counts[place{"first", own[0]}]++
+			counts[place{"last", own[len(own)-1]}]++
 		}
 		for _, word := range above {
-			container[word]++
+			counts[place{"above", word}]++
 		}
 	}
-	for _, counts := range []map[string]int{first, last} {
-		for word, n := range counts {
-			if n >= few && n*2 >= len(all) {
-				g.affixes[word] = true
-			}
+	found := map[string]bool{}
+	for at, n := range counts {
+		if isObject := at.kind == "above"; n >= few && (isObject && !g.known[at.word] || !isObject && n*2 >= len(all)) {
+			found[at.word] = true
 		}
 	}
-	for word, n := range container {
-		if n >= few && !g.known[word] {
-			g.affixes[word] = true
-		}
-	}
+	return found
 }
 
 // boundary is where a word of a name ends: before a capital, and at what is no letter and no digit.
@@ -316,13 +303,4 @@ func isOfKind(kind string, v document.Node) bool {
 	default: // a cursor
 		return !v.IsBool()
 	}
-}
-
-// kindOf returns the kind of a concept's values.
-func (g *guesser) kindOf(name string) string {
-	i := slices.IndexFunc(g.concepts, func(c concept) bool { return c.name == name })
-	if i < 0 {
-		return ""
-	}
-	return g.concepts[i].kind
 }

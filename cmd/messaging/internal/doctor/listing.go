@@ -32,12 +32,14 @@ type call struct {
 	wrong error // why there is no document
 }
 
-func (d *doctor) call(ctx context.Context, what string, f func(ctx context.Context) error) (c call) {
-	d.step(ctx, what, func(ctx context.Context) {
-		n := d.recorder.count()
-		c.err = f(ctx)
-		c.x = d.recorder.last(n)
-	})
+// call makes a call within the timeout, and says on the progress what it is if it takes longer than a second.
+func (d *doctor) call(ctx context.Context, operation, what string, f func(ctx context.Context) error) (c call) {
+	ctx, cancel := context.WithTimeout(context.WithValue(ctx, operationKey{}, operation), d.timeout)
+	defer cancel()
+	timer := time.AfterFunc(time.Second, func() { d.say("%s ...", what) })
+	defer timer.Stop()
+	c.err = f(ctx)
+	c.x = d.recorder.take()
 	if c.wrong = errors.New("there is no response"); c.x != nil && c.x.status != 0 {
 		c.doc, c.wrong = parse(c.x.body.Bytes())
 	}
@@ -72,7 +74,7 @@ func (d *doctor) fetch(ctx context.Context, what string, options sms.ListOptions
 	if d.table.SMSList.Params["pageSize"] == "" {
 		options.PageSize = 0
 	}
-	l.call = d.call(ctx, what, func(ctx context.Context) (err error) {
+	l.call = d.call(ctx, "sms.list", what, func(ctx context.Context) (err error) {
 		for l.page, err = range d.client.SMS.Pages(ctx, options) {
 			break
 		}

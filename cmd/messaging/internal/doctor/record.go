@@ -2,14 +2,11 @@ package doctor
 
 import (
 	"bytes"
-	"context"
 	"crypto/tls"
 	"io"
 	"net/http"
 	"net/url"
 	"sync"
-
-	messaging "github.com/messaging-service/messaging-go"
 )
 
 // maxBodies is how many bytes of responses are kept in all. The client bounds each.
@@ -29,38 +26,23 @@ type exchange struct {
 	tls       *tls.ConnectionState
 }
 
-// recorder keeps the exchanges of a client, which makes one call at a time.
+// recorder keeps the exchanges of a client.
 type recorder struct {
 	mu        sync.Mutex
 	exchanges []*exchange
-	kept      int // bytes of bodies
+	latest    *exchange // nil if it was taken
+	kept      int       // bytes of bodies
 }
 
-// last returns the newest exchange since there were n, or nil.
-func (r *recorder) last(n int) *exchange {
+// take returns the newest exchange since the last call of take, or nil.
+func (r *recorder) take() (latest *exchange) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.exchanges) <= n {
-		return nil
-	}
-	return r.exchanges[len(r.exchanges)-1]
-}
-
-func (r *recorder) count() int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return len(r.exchanges)
+	latest, r.latest = r.latest, nil
+	return latest
 }
 
 type operationKey struct{}
-
-// StartStep notes which operation the requests of a step belong to.
-func (r *recorder) StartStep(ctx context.Context, step messaging.Step) context.Context {
-	return context.WithValue(ctx, operationKey{}, step.Operation)
-}
-
-// EndStep does nothing.
-func (r *recorder) EndStep(context.Context, messaging.Step, messaging.StepResult) {}
 
 // wrap returns a transport that records.
 func (r *recorder) wrap(base http.RoundTripper) http.RoundTripper {
@@ -74,7 +56,7 @@ func (r *recorder) wrap(base http.RoundTripper) http.RoundTripper {
 			}
 		}
 		r.mu.Lock()
-		r.exchanges = append(r.exchanges, x)
+		r.exchanges, r.latest = append(r.exchanges, x), x
 		r.mu.Unlock()
 		response, err := base.RoundTrip(request)
 		if err != nil {

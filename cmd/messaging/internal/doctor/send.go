@@ -20,7 +20,7 @@ import (
 const sendText = "Test message of messaging doctor"
 
 func (d *doctor) send(ctx context.Context, message sms.Message) call {
-	return d.call(ctx, "sending", func(ctx context.Context) error {
+	return d.call(ctx, "sms.send", "sending", func(ctx context.Context) error {
 		_, err := d.client.SMS.Send(ctx, message)
 		return err
 	})
@@ -82,8 +82,10 @@ func (d *doctor) awaitListing(ctx context.Context, reference string, sent time.T
 	defer cancel()
 	for {
 		var tx sms.Transaction
-		var err error
-		d.step(ctx, "waiting until the message is listed", func(ctx context.Context) { tx, err = d.client.SMS.Find(ctx, reference) })
+		err := d.call(ctx, "sms.list", "waiting until the message is listed", func(ctx context.Context) (err error) {
+			tx, err = d.client.SMS.Find(ctx, reference)
+			return err
+		}).err
 		took := time.Since(sent)
 		if err == nil {
 			window := max(atLeast, (times*took + 10*time.Second).Truncate(10*time.Second))
@@ -112,10 +114,7 @@ func (d *doctor) findReference(ctx context.Context, reference string) bool {
 	l := d.fetch(ctx, "looking for the reference ID", sms.ListOptions{ReferenceID: reference, PageSize: someRows})
 	all, _ := columns(l.rows, "")
 	path := repeated(unclaimed(all, d.table.SMSList.Record), reference)
-	if path != "" {
-		d.propose("reference in rows", path+" has the one that was sent", []any{path}, "sms.list", "record", "reference")
-	}
-	return path != ""
+	return path != "" && d.propose("reference in rows", path+" has the one that was sent", []any{path}, "sms.list", "record", "reference")
 }
 
 // compareClock compares the time at which a message is listed to have been created with the clock.
