@@ -171,20 +171,3 @@ func share(n, total int) string {
 	}
 	return fmt.Sprintf(", in %d of %d", n, total)
 }
-
-// anyOf returns a list of an overlay with one value more.
-func anyOf(known []string, more string) (all []any) {
-	for _, text := range append(slices.Clone(known), more) {
-		all = append(all, text)
-	}
-	return all
-}
-
-// zoneOf returns the location of a zone of a valid contract.
-func zoneOf(name string) *time.Location {
-	zone, err := time.LoadLocation(name)
-	if err != nil {
-		return time.UTC
-	}
-	return zone
-}

@@ -136,39 +136,31 @@ func (d *doctor) lookUp(ctx context.Context, name, reference string, want error,
 // examineFilters looks at whether the other filters work.
 func (d *doctor) examineFilters(ctx context.Context) {
 	d.section = "filters"
-	for _, f := range []struct {
-		concept string
-		options func(value string) sms.ListOptions
-	}{
-		{"id", func(v string) sms.ListOptions { return sms.ListOptions{ID: v, PageSize: someRows} }},
-		{"request", func(v string) sms.ListOptions { return sms.ListOptions{RequestID: v, PageSize: someRows} }},
-		{"category", func(v string) sms.ListOptions { return sms.ListOptions{CategoryID: v, PageSize: someRows} }},
-		{"from", func(v string) sms.ListOptions { return sms.ListOptions{From: v, PageSize: someRows} }},
-		{"to", func(v string) sms.ListOptions { return sms.ListOptions{To: v, PageSize: someRows} }},
-	} {
-		param, paths := d.table.SMSList.Params[f.concept], d.table.SMSList.Record[f.concept]
+	for _, concept := range []string{"id", "request", "category", "from", "to"} {
+		param, paths := d.table.SMSList.Params[concept], d.table.SMSList.Record[concept]
 		_, known := find(d.rows, paths)
 		if param == "" || len(known) == 0 {
-			d.add(f.concept, Note, "not tried: no parameter, or no row has a value")
+			d.add(concept, Note, "not tried: no parameter, or no row has a value")
 			continue
 		}
-		want := known[0].Text()
-		l := d.fetch(ctx, "filtering by "+f.concept, f.options(want))
+		want, o := known[0].Text(), sms.ListOptions{PageSize: someRows}
+		*map[string]*string{"id": &o.ID, "request": &o.RequestID, "category": &o.CategoryID, "from": &o.From, "to": &o.To}[concept] = want
+		l := d.fetch(ctx, "filtering by "+concept, o)
 		isOther := func(row document.Node) bool {
 			_, values := find([]document.Node{row}, paths)
 			return len(values) == 0 || values[0].Text() != want
 		}
 		switch {
 		case l.err != nil:
-			d.add(f.concept, Differs, param+": "+describe(l.err))
+			d.add(concept, Differs, param+": "+describe(l.err))
 		case len(l.rows) == 0:
-			d.add(f.concept, Differs, param+" does not find a message that is listed")
+			d.add(concept, Differs, param+" does not find a message that is listed")
 		case slices.ContainsFunc(l.rows, isOther):
-			d.add(f.concept, Differs, param+" is ignored: other messages are listed")
+			d.add(concept, Differs, param+" is ignored: other messages are listed")
 		case !slices.ContainsFunc(d.rows, isOther):
-			d.add(f.concept, Note, param+": all rows have the same value, so nothing shows whether it counts")
+			d.add(concept, Note, param+": all rows have the same value, so nothing shows whether it counts")
 		default:
-			d.add(f.concept, OK, param+" counts")
+			d.add(concept, OK, param+" counts")
 		}
 	}
 	at, unread := d.times(d.rows, "created")

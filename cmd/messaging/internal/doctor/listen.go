@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/url"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,6 +26,9 @@ const (
 	maxCallbacks    = 100
 	maxCallbackBody = 1 << 20
 )
+
+// reports is the section of the contract about callbacks that are not about messages, without "webhook.".
+const reports = "delivery"
 
 // callback is one call of the service.
 type callback struct {
@@ -125,14 +129,11 @@ func (d *doctor) webhook(section string) (w table.Webhook, platform map[string][
 	return w, platform
 }
 
-// isReport reports whether a section of the contract is about delivery, and not about messages.
-func isReport(section string) bool { return section == "delivery" }
-
 // sectionOf returns the section of the contract, such as "sms", that a callback belongs to: the one that its path names, or the one
 // that knows most of what it holds; "" if that is not sure.
 func (d *doctor) sectionOf(path string, docs []document.Node) (best string) {
 	most := 0
-	for _, name := range []string{"sms", "delivery", "chatapp1", "chatapp2"} {
+	for _, name := range []string{"sms", reports, "chatapp1", "chatapp2"} {
 		if strings.HasSuffix(strings.TrimSuffix(path, "/"), "/"+name) {
 			return name
 		}
@@ -141,9 +142,9 @@ func (d *doctor) sectionOf(path string, docs []document.Node) (best string) {
 		known := len(found)
 		isStatus := found["status"] != "" && (found["id"] != "" || found["reference"] != "") && found["text"] == ""
 		switch {
-		case isReport(name) && isStatus:
+		case name == reports && isStatus:
 			known++ // a report has little else
-		case isReport(name) || found["from"] == "":
+		case name == reports || found["from"] == "":
 			continue
 		}
 		if known > most {
@@ -178,7 +179,8 @@ func (d *doctor) examineCallback(n int, c callback) {
 	}
 	w, platform := d.webhook(name)
 	docs = c.events(w.Events...)
-	if path, ok := rowsIn(c.body, w.Params, ""); ok && len(docs) == 1 && reflect.DeepEqual(docs[0], c.body) && !holdsAny(docs, w.Params) {
+	_, known := find(docs, slices.Concat(slices.Collect(maps.Values(w.Params))...))
+	if path, ok := rowsIn(c.body, w.Params, ""); ok && len(known) == 0 && len(docs) == 1 && reflect.DeepEqual(docs[0], c.body) {
 		d.propose("events", "a list at "+place(path), []any{path}, section, "events")
 		docs = c.events(path)
 	}
@@ -187,32 +189,18 @@ func (d *doctor) examineCallback(n int, c callback) {
 		return
 	}
 	essential := []string{"from"}
-	if isReport(name) {
+	if name == reports {
 		essential = []string{"status"}
 	}
 	d.examine(examination{
 		docs: docs, section: w.Params, place: []string{section, "params"}, elsewhere: platform, essential: essential, isCallback: true,
 	})
-	if _, words := find(docs, d.table.WebhookDelivery.Params["status"]); isReport(name) {
-		d.examineWords(words)
+	_, words := find(docs, d.table.WebhookDelivery.Params["status"])
+	isUnknown := func(word document.Node) bool {
+		status, _ := table.Meaning(d.table.WebhookDelivery.Statuses, word.Text(), true)
+		return status == ""
 	}
-}
-
-func holdsAny(docs []document.Node, section map[string][]string) bool {
-	for _, paths := range section {
-		if path, _ := find(docs, paths); path != "" {
-			return true
-		}
-	}
-	return false
-}
-
-// examineWords looks at whether the contract knows the words of reports.
-func (d *doctor) examineWords(words []document.Node) {
-	for _, v := range words {
-		if status, _ := table.Meaning(d.table.WebhookDelivery.Statuses, v.Text(), true); status == "" {
-			d.add("status word", Differs, shape(v, false)+" that no list of webhook.delivery.statuses has: add it where it belongs")
-			return
-		}
+	if i := slices.IndexFunc(words, isUnknown); name == reports && i >= 0 {
+		d.add("status word", Differs, shape(words[i], false)+" that no list of webhook.delivery.statuses has: add it where it belongs")
 	}
 }

@@ -262,7 +262,7 @@ func (d *doctor) examineTimes(concept string) {
 		case 0:
 			d.add(concept, Differs, detail+"; sms.list.layouts takes a layout of package time")
 		case 1:
-			d.propose(concept, detail, anyOf(list.Layouts, fit[0]), "sms.list", "layouts")
+			d.propose(concept, detail, append(slices.Clone(list.Layouts), fit[0]), "sms.list", "layouts")
 		default:
 			d.add(concept, Differs, detail+"; sms.list.layouts could be one of "+strings.Join(fit, ", "))
 		}
@@ -278,9 +278,11 @@ func (d *doctor) examineTimes(concept string) {
 
 // times returns the times of rows, and the values that cannot be read.
 func (d *doctor) times(rows []document.Node, concept string) (at []time.Time, unread []document.Node) {
-	_, values := find(rows, d.table.SMSList.Record[concept])
+	list := d.table.SMSList
+	zone, _ := time.LoadLocation(list.Zone) // of a valid contract
+	_, values := find(rows, list.Record[concept])
 	for _, v := range values {
-		if t, ok := table.ParseTime(v.Text(), zoneOf(d.table.SMSList.Zone), d.table.SMSList.Layouts...); ok && !v.IsBool() {
+		if t, ok := table.ParseTime(v.Text(), zone, list.Layouts...); ok && !v.IsBool() {
 			at = append(at, t)
 		} else {
 			unread = append(unread, v)

@@ -79,16 +79,13 @@ func join(path, name string) string { return strings.TrimPrefix(path+"."+name, "
 
 // unclaimed returns the columns that no path of some sections names.
 func unclaimed(all []column, sections ...map[string][]string) []column {
-	return slices.DeleteFunc(slices.Clone(all), func(c column) bool {
-		return slices.ContainsFunc(sections, func(section map[string][]string) bool {
-			for _, paths := range section {
-				if slices.Contains(paths, c.path) {
-					return true
-				}
-			}
-			return false
-		})
-	})
+	claimed := map[string]bool{}
+	for _, section := range sections {
+		for _, paths := range section {
+			maps.Copy(claimed, set(paths))
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(c column) bool { return claimed[c.path] })
 }
 
 var (

@@ -8,6 +8,7 @@ import (
 	"math"
 	"net/http"
 	"regexp"
+	"slices"
 	"time"
 
 	messaging "github.com/messaging-service/messaging-go"
@@ -72,7 +73,7 @@ func (d *doctor) acceptWord(word string) {
 	if table.Match(s.Accepted, word, true) >= 0 || !isPlainName(word) && !isWhole.MatchString(word) || d.sensitive[word] {
 		return
 	}
-	d.propose("accepted", "the status of a message that was listed is no word that the contract knows", anyOf(s.Accepted, word), "sms.send", "accepted")
+	d.propose("accepted", "the status of a message that was listed is no word that the contract knows", append(slices.Clone(s.Accepted), word), "sms.send", "accepted")
 }
 
 // awaitListing looks the message up until it is listed, and reports whether it was.
@@ -129,7 +130,8 @@ func (d *doctor) compareClock(tx sms.Transaction, sent time.Time) {
 		d.add("zone", OK, "the time of the row agrees with the clock")
 		return
 	}
-	_, now := sent.In(zoneOf(d.table.SMSList.Zone)).Zone()
+	zone, _ := time.LoadLocation(d.table.SMSList.Zone) // of a valid contract
+	_, now := sent.In(zone).Zone()
 	hours := (time.Duration(now)*time.Second + off.Round(quarter)).Hours()
 	detail := fmt.Sprintf("the time of the row is off by %v", off.Round(time.Minute))
 	const farthest = 14
@@ -166,7 +168,7 @@ func (d *doctor) examineDuplicate(ctx context.Context, message sms.Message) {
 			d.add(name, Differs, detail+" (errors.classes.duplicate)")
 			return
 		}
-		d.propose(name, detail, anyOf(classes["duplicate"], code), "errors", "classes", "duplicate")
+		d.propose(name, detail, append(slices.Clone(classes["duplicate"]), code), "errors", "classes", "duplicate")
 	}
 }
 
