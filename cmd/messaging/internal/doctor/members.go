@@ -51,7 +51,7 @@ func columns(docs []document.Node, skip string) (found []column, unnameable int)
 		switch {
 		case path != "" && path == skip, len(path) > maxPath:
 		case len(members) > 0:
-			for name := range members {
+			for _, name := range slices.Sorted(maps.Keys(members)) {
 				if isPlainName(name) {
 					walk(n.At(name), join(path, name))
 				} else {
@@ -62,7 +62,7 @@ func columns(docs []document.Node, skip string) (found []column, unnameable int)
 			for i, element := range n.List()[:min(len(n.List()), 2)] {
 				walk(element, join(path, strconv.Itoa(i)))
 			}
-		case path != "":
+		case path != "" && (len(values) < maxColumns || values[path] != nil):
 			values[path] = append(values[path], n)
 		}
 	}
@@ -72,7 +72,7 @@ func columns(docs []document.Node, skip string) (found []column, unnameable int)
 	for _, path := range slices.Sorted(maps.Keys(values)) {
 		found = append(found, column{path, slices.DeleteFunc(values[path], func(n document.Node) bool { return !says(n) })})
 	}
-	return found[:min(len(found), maxColumns)], unnameable
+	return found, unnameable
 }
 
 func join(path, name string) string { return strings.TrimPrefix(path+"."+name, ".") }
@@ -88,14 +88,20 @@ func unclaimed(all []column, sections ...map[string][]string) []column {
 	return slices.DeleteFunc(slices.Clone(all), func(c column) bool { return claimed[c.path] })
 }
 
-var (
-	isName     = regexp.MustCompile(`^[A-Za-z0-9_@:-]{1,40}$`)
-	manyDigits = regexp.MustCompile(`^[0-9]{2,}$|(?:[0-9].*){5}`)
-)
+var isName = regexp.MustCompile(`^[A-Za-z0-9_@:-]+$`)
 
 // isPlainName reports whether a name is one that a programmer would give, which a path can hold and a report can show: a name may
 // also be a number or a text.
-func isPlainName(name string) bool { return isName.MatchString(name) && !manyDigits.MatchString(name) }
+func isPlainName(name string) bool {
+	const longest, mostDigits = 40, 4
+	digits := 0
+	for _, r := range name[:min(len(name), longest)] {
+		if '0' <= r && r <= '9' {
+			digits++
+		}
+	}
+	return len(name) <= longest && digits <= mostDigits && (digits < len(name) || len(name) == 1) && isName.MatchString(name)
+}
 
 // lists returns the paths of the lists in a document that are empty or hold objects.
 func lists(n document.Node, path string) (found []string) {

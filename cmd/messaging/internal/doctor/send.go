@@ -172,10 +172,10 @@ func (d *doctor) examineDuplicate(ctx context.Context, message sms.Message) {
 	}
 }
 
-var (
-	isCodeWord = regexp.MustCompile(`^[A-Za-z0-9_.:+/=-]{1,40}$`)
-	longNumber = regexp.MustCompile(`[0-9]{7}`)
-)
+var longNumber = regexp.MustCompile(`[0-9]{7}`)
 
 // isCode reports whether a word of the service is plain enough to be a code, and no number of a person.
-func isCode(word string) bool { return isCodeWord.MatchString(word) && !longNumber.MatchString(word) }
+func isCode(word string) bool {
+	const longest = 40
+	return len(word) <= longest && isWord.MatchString(word) && !longNumber.MatchString(word)
+}
