@@ -161,11 +161,12 @@ func saysTime(name string) bool {
 
 // body returns a body as a fixture has it.
 func (s *scrambler) body(raw []byte, contentType string) messagingtest.RecordedBody {
+	doc, err := parse(raw)
 	switch {
 	case len(raw) == 0:
 		return messagingtest.RecordedBody{}
-	case json.Valid(raw):
-		return messagingtest.RecordedBody{JSON: json.RawMessage(document.Encode(s.json(document.Parse(raw).Value, false)))}
+	case err == nil:
+		return messagingtest.RecordedBody{JSON: json.RawMessage(document.Encode(s.json(doc.Value, false)))}
 	case strings.Contains(contentType, "form-urlencoded"):
 		if form, err := url.ParseQuery(string(raw)); err == nil {
 			return messagingtest.RecordedBody{Text: s.values(form).Encode()}

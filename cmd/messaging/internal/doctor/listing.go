@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -48,16 +47,16 @@ func (d *doctor) call(ctx context.Context, operation, what string, f func(ctx co
 
 // parse parses a body, which may be hostile.
 func parse(body []byte) (document.Node, error) {
-	body = bytes.TrimSpace(body)
-	switch {
+	doc := document.Parse(body)
+	switch body = bytes.TrimSpace(body); {
 	case len(body) == 0:
-		return document.Node{}, errors.New("the body is empty")
+		return doc, errors.New("the body is empty")
 	case body[0] == '<':
-		return document.Node{}, errors.New("the body is HTML, not JSON")
-	case !json.Valid(body):
-		return document.Node{}, errors.New("the body is not JSON")
+		return doc, errors.New("the body is HTML, not JSON")
+	case !doc.Exists() && string(body) != "null":
+		return doc, errors.New("the body is not JSON")
 	}
-	return document.Parse(body), nil
+	return doc, nil
 }
 
 // lookup is one page of the listing.

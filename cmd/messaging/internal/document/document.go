@@ -4,7 +4,9 @@ package document
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 )
@@ -19,7 +21,8 @@ func Parse(raw []byte) Node {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()
 	var n Node
-	if !json.Valid(raw) || dec.Decode(&n.Value) != nil {
+	err := dec.Decode(&n.Value)
+	if _, end := dec.Token(); err != nil || !errors.Is(end, io.EOF) {
 		return Node{}
 	}
 	return n
