@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"flag"
 	"fmt"
@@ -80,7 +81,7 @@ func (s *settings) run(ctx context.Context, stdout io.Writer) error {
 	}
 	defer func() { _ = listener.Close() }()
 	if bound, ok := listener.Addr().(*net.TCPAddr); !ok || !bound.IP.IsLoopback() {
-		s.config.Password = newSecret()
+		s.config.Password = rand.Text()
 	}
 	box, err := New(s.config)
 	if err != nil {
