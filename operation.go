@@ -38,23 +38,24 @@ func (c Channel) String() string {
 	return [...]string{ChannelSMS: "sms", ChannelChatApp1: "chatapp1", ChannelChatApp2: "chatapp2"}[c]
 }
 
-// endpoints are the operations of the service, compiled for a contract, a base URL and credentials. They never change. A new
-// operation is a field, its line in compile, and a method of a service.
+// endpoints are the operations of the service, compiled for a contract, a base URL and credentials. They never change. Each is
+// compiled when it is first used, because few programs use them all. A new operation is a field, its line in compile, and a method
+// of a service.
 type endpoints struct {
-	smsSend      *sendEndpoint
-	smsList      *listEndpoint
-	chatApp1Send *sendEndpoint
-	chatApp2Send *sendEndpoint
+	smsSend      func() *sendEndpoint
+	smsList      func() *listEndpoint
+	chatApp1Send func() *sendEndpoint
+	chatApp2Send func() *sendEndpoint
 }
 
-func compile(s *settings, base *url.URL) *endpoints {
-	c := compiler{s, base, s.contract.Table()}
+func compile(s settings, base *url.URL) *endpoints {
+	c := &compiler{s, base, s.contract.Table()}
 	t := c.table
 	return &endpoints{
-		smsSend:      c.send("sms.send", ChannelSMS, &t.SMSSend, true),
-		smsList:      c.list("sms.list", ChannelSMS, &t.SMSList),
-		chatApp1Send: c.send("chatapp1.send", ChannelChatApp1, &t.ChatApp1Send, false),
-		chatApp2Send: c.send("chatapp2.send", ChannelChatApp2, &t.ChatApp2Send, false),
+		smsSend:      sync.OnceValue(func() *sendEndpoint { return c.send("sms.send", ChannelSMS, &t.SMSSend) }),
+		smsList:      sync.OnceValue(func() *listEndpoint { return c.list("sms.list", ChannelSMS, &t.SMSList) }),
+		chatApp1Send: sync.OnceValue(func() *sendEndpoint { return c.send("chatapp1.send", ChannelChatApp1, &t.ChatApp1Send) }),
+		chatApp2Send: sync.OnceValue(func() *sendEndpoint { return c.send("chatapp2.send", ChannelChatApp2, &t.ChatApp2Send) }),
 	}
 }
 
@@ -64,7 +65,6 @@ type endpoint struct {
 	channel Channel // whose credentials it uses
 	method  string
 	read    bool // whether it only reads
-	listed  bool // whether what it sends is listed, so that an unknown outcome can be settled
 
 	url           *url.URL
 	header        http.Header // the same for each request
@@ -89,7 +89,7 @@ type listEndpoint struct {
 }
 
 type compiler struct {
-	settings *settings
+	settings settings
 	base     *url.URL
 	table    *table.Table
 }
@@ -108,9 +108,8 @@ func (c *compiler) endpoint(name string, channel Channel, method, path string, h
 	return e
 }
 
-func (c *compiler) send(name string, channel Channel, op *table.Send, listed bool) *sendEndpoint {
+func (c *compiler) send(name string, channel Channel, op *table.Send) *sendEndpoint {
 	e := &sendEndpoint{endpoint: c.endpoint(name, channel, http.MethodPost, op.Path, op.Headers), notProcessed: c.table.Errors.NotProcessed}
-	e.listed = listed
 	e.codec = codec.CompileSend(c.table, op, e.url, e.pair)
 	e.setContentType(e.codec.ContentType())
 	e.accepted = func(body []byte) bool {
@@ -173,10 +172,9 @@ func (e *endpoint) secrets(fields []wire.Field, out transport.Outcome) redact.Se
 		}
 	}
 	if e.pair != nil {
-		_, params := e.pair()
-		for _, param := range params {
-			s.AddCredential(param.Value)
-		}
+		key, secret := e.pair()
+		s.AddCredential(key)
+		s.AddCredential(secret)
 	}
 	s.AddRequest(out.Sent)
 	return s
@@ -211,10 +209,10 @@ func read[T any](ctx context.Context, c *core, e *endpoint, r readRequest[T]) (r
 	var value T
 	var failure codec.Failure
 	var decodeErr error
-	o := c.observation(e)
+	o := c.observation(ctx, e)
 	ctx, end := o.call(ctx)
 	out := c.transport.Do(ctx, transport.Request{
-		Operation: e.name, Method: r.request.Method, URL: r.request.URL, Body: r.request.Body, Header: e.header,
+		Method: r.request.Method, URL: r.request.URL, Body: r.request.Body, Header: e.header,
 		Read: true, Authenticate: e.authenticator, Buffer: r.buffer,
 		Decode: func(body []byte) error {
 			value, failure, decodeErr = r.decode(body)
@@ -223,13 +221,7 @@ func read[T any](ctx context.Context, c *core, e *endpoint, r readRequest[T]) (r
 			}
 			return decodeErr
 		},
-		Explain: func(out transport.Outcome) error {
-			if err := r.judge(e, out, failure, decodeErr); err != nil {
-				return err
-			}
-			return nil
-		},
-		Observe: o.inTransport(),
+		Observe: o.inTransport(func(out transport.Outcome) *Error { return r.judge(e, out, failure, decodeErr) }),
 	})
 	result := readResponse[T]{value: value, fresh: isFresh(out), buffer: out.Body}
 	if err := r.judge(e, out, failure, decodeErr); err != nil {
