@@ -172,10 +172,9 @@ func (e *endpoint) secrets(fields []wire.Field, out transport.Outcome) redact.Se
 		}
 	}
 	if e.pair != nil {
-		_, params := e.pair()
-		for _, param := range params {
-			s.AddCredential(param.Value)
-		}
+		key, secret := e.pair()
+		s.AddCredential(key)
+		s.AddCredential(secret)
 	}
 	s.AddRequest(out.Sent)
 	return s
