@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // writer writes JSON without the escapes that HTML needs.
@@ -145,7 +146,9 @@ func (w *writer) text(text string) {
 	w.WriteByte('"')
 }
 
-func needsEscape(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' }
+func needsEscape(r rune) bool {
+	return r < ' ' || r == '"' || r == '\\' || r == utf8.RuneError || r == '\u2028' || r == '\u2029'
+}
 
 func (w *writer) any(value any) {
 	e := json.NewEncoder(&w.Buffer)
