@@ -46,5 +46,5 @@ type RawAction struct {
 }
 
 func (a RawAction) check(c *checks) {
-	rawJSON[Action](c, a.JSON, map[string]any{"type": a.Type, "action": decode(a.JSON)})
+	raw[Action](c, a.JSON, func(value any) any { return map[string]any{"type": a.Type, "action": value} })
 }

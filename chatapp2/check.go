@@ -174,7 +174,7 @@ func (c *checks) degrees(degrees float64, rule string) {
 func (c *checks) number(n int64, rule string) {
 	for one := range strings.SplitSeq(rule, ",") {
 		name, limit, _ := strings.Cut(one, "=")
-		switch most, _ := strconv.ParseInt(limit, 10, 64); {
+		switch {
 		case name == "index" && n < 0:
 			c.Found("", "must not be negative")
 		case name == "index" && n > 9:
@@ -183,8 +183,10 @@ func (c *checks) number(n int64, rule string) {
 			c.Found("", "want a whole number of minutes")
 		case name == "minutes" && n > 30*24*int64(time.Hour):
 			c.Limit("", "want at most 30 days")
-		case name == "max" && n > most:
-			c.Limit("", "want at most "+limit)
+		case name == "max":
+			if most, _ := strconv.ParseInt(limit, 10, 64); n > most {
+				c.Limit("", "want at most "+limit)
+			}
 		}
 	}
 }
@@ -290,39 +292,41 @@ func (c *checks) count(path, things string, n, least, most int) {
 	}
 }
 
-// json checks JSON that is passed on as is, and reports whether there is any.
-func (c *checks) json(name string, raw json.RawMessage) bool {
+// json returns JSON that is passed on as is, decoded. It is not ok if there is none.
+func (c *checks) json(name string, raw json.RawMessage) (value any, ok bool) {
+	value = decode(raw)
 	switch {
 	case len(raw) == 0:
 		c.Found(name, "required, but absent")
-	case !json.Valid(raw):
+	case value == nil && !json.Valid(raw):
 		c.Found(name, "must be one JSON value")
 	default:
-		return true
+		return value, true
 	}
-	return false
+	return nil, false
 }
 
-// rawJSON checks the member JSON of a raw kind of T, which makes the object. It is a limit if the type of the object is known and
-// the rest does not fit, since the platform may have changed. New members are no problem.
-func rawJSON[T any](c *checks, raw json.RawMessage, object any) {
-	if !c.json("JSON", raw) {
+// raw checks the member JSON of a raw kind of T. The function makes of it the object in which a T stands. It is a limit if the type of
+// the object is known and the rest does not fit, since the platform may have changed. New members are no problem.
+func raw[T any](c *checks, data json.RawMessage, object func(value any) any) {
+	value, ok := c.json("JSON", data)
+	if !ok {
 		return
 	}
-	if known, f := (reader{shapes: allShapes()}).best(reflect.TypeFor[T](), object); known.IsValid() && f == misfit {
+	if known, f := (reader{shapes: allShapes()}).best(reflect.TypeFor[T](), object(value)); known.IsValid() && f == misfit {
 		c.Limit("JSON", "is not what the platform documents for its type: a member is missing, of another kind, or contradicts another")
 	}
 }
 
-// rawObject is rawJSON for an object that names its type itself.
-func rawObject[T any](c *checks, raw json.RawMessage) {
-	value := decode(raw)
-	object, _ := value.(map[string]any)
-	if kind, _ := object["type"].(string); kind == "" && json.Valid(raw) {
-		c.Found("JSON", "want an object with a type")
-		return
-	}
-	rawJSON[T](c, raw, value)
+// rawObject is raw for an object that names its type itself.
+func rawObject[T any](c *checks, data json.RawMessage) {
+	raw[T](c, data, func(value any) any {
+		object, _ := value.(map[string]any)
+		if kind, _ := object["type"].(string); kind == "" {
+			c.Found("JSON", "want an object with a type")
+		}
+		return value
+	})
 }
 
 // unique reports a text that the same field of an earlier element of the list has too.

@@ -47,7 +47,7 @@ func (r Raw) check(c *checks) {
 	if slices.Contains(envelopeNames(), r.Type) {
 		c.Found("Type", "must not be the name of a member that every message has")
 	}
-	rawJSON[Content](c, r.JSON, contentOf(r.Type, decode(r.JSON)))
+	raw[Content](c, r.JSON, func(value any) any { return contentOf(r.Type, value) })
 }
 
 // decodeContent returns the content of a message of a type, typed if a type holds all of it.

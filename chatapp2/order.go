@@ -1,7 +1,6 @@
 package chatapp2
 
 import (
-	"bytes"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -121,8 +120,11 @@ type OrderExpiration struct {
 }
 
 func (o OrderDetails) check(c *checks) {
-	if o.PaymentSettings != nil && c.json("PaymentSettings", o.PaymentSettings) && bytes.TrimSpace(o.PaymentSettings)[0] != '[' {
-		c.Found("PaymentSettings", "want a JSON array")
+	if o.PaymentSettings != nil {
+		settings, ok := c.json("PaymentSettings", o.PaymentSettings)
+		if _, isList := settings.([]any); ok && !isList {
+			c.Found("PaymentSettings", "want a JSON array")
+		}
 	}
 	o.Total.checkOffset(c, "Total", o.Currency)
 	o.Order.Subtotal.checkOffset(c, "Order.Subtotal", o.Currency)
