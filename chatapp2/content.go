@@ -39,8 +39,8 @@ func (r Raw) kind() string       { return r.Type }
 
 // Raw is content that no other type holds: of a new type, or with new members. JSON is the member named Type, and is sent as it is.
 type Raw struct {
-	Type string          `at:"type" rule:"required"`
-	JSON json.RawMessage `at:"json"`
+	Type string `rule:"required"`
+	JSON json.RawMessage
 }
 
 func (r Raw) check(c *checks) {
