@@ -265,30 +265,30 @@ func isDate(text string) bool {
 }
 
 // required checks a text that must be there.
-func (c *checks) required(path, text string) {
+func (c *checks) required(name, text string) {
 	switch {
 	case text == "":
-		c.Found(path, "required, but absent")
+		c.Found(name, "required, but absent")
 	case strings.TrimSpace(text) == "":
-		c.Found(path, "must not be white space only")
+		c.Found(name, "must not be white space only")
 	}
 }
 
 // length checks that a text is not too long.
-func (c *checks) length(path, text string, most int) {
+func (c *checks) length(name, text string, most int) {
 	if n := utf8.RuneCountInString(text); n > most {
-		c.Limit(path, fmt.Sprintf("want at most %d characters, got %d", most, n))
+		c.Limit(name, fmt.Sprintf("want at most %d characters, got %d", most, n))
 	}
 }
 
 // count checks a number of things. Too few are always a fault; too many exceed a limit.
-func (c *checks) count(path, things string, n, least, most int) {
+func (c *checks) count(name, things string, n, least, most int) {
 	reason := fmt.Sprintf("want %d to %d %s, got %d", least, most, things, n)
 	switch {
 	case n < least:
-		c.Found(path, reason)
+		c.Found(name, reason)
 	case n > most:
-		c.Limit(path, reason)
+		c.Limit(name, reason)
 	}
 }
 
@@ -342,7 +342,7 @@ func (c *checks) unique(text string) {
 	c.seen[key] = c.index
 }
 
-func at(path string, index int) string { return path + "[" + strconv.Itoa(index) + "]" }
+func at(name string, index int) string { return name + "[" + strconv.Itoa(index) + "]" }
 
 // isValue reports whether a sealed interface holds a value, and neither nil nor a pointer.
 func isValue(v any) bool { return v != nil && reflect.TypeOf(v).Kind() != reflect.Pointer }

@@ -12,10 +12,10 @@ import (
 	"github.com/messaging-service/messaging-go/sms"
 )
 
-// storedFallback is a Fallback as it is stored.
+// storedFallback is a Fallback as it is read: all of it.
 type storedFallback struct {
-	From string `json:"from" at:"from!"`
-	Text string `json:"text" at:"text!"`
+	From string `at:"from!"`
+	Text string `at:"text!"`
 }
 
 // storedNames returns the keys of this library, which are stored beside the platform's members.
@@ -47,7 +47,7 @@ func (m Message) store() ([]byte, error) {
 	}
 	object := map[string]any{
 		"ttl":         wire.StoredDuration(m.TTL),
-		"fallback":    (*storedFallback)(m.Fallback),
+		"fallback":    m.Fallback,
 		"callbackURL": m.CallbackURL,
 		"referenceID": m.ReferenceID,
 	}

@@ -1,21 +1,23 @@
 package chatapp2
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
 // writer writes JSON without the escapes that HTML needs.
 type writer struct {
 	*shapes
-	bytes.Buffer
 
+	out    []byte
 	quoted bool // numbers are written as text
 	err    error
 }
@@ -25,23 +27,23 @@ func (w *writer) shape(sh *shape, v reflect.Value, index int) {
 	switch sh.form {
 	case word:
 		if sh.word == "#" {
-			w.any(index)
+			w.out = strconv.AppendInt(w.out, int64(index), 10)
 			return
 		}
 		w.text(sh.word)
 	case object:
-		w.WriteByte('{')
+		w.out = append(w.out, '{')
 		w.members(sh, v, index)
-		w.WriteByte('}')
+		w.out = append(w.out, '}')
 	case set:
-		w.WriteByte('[')
+		w.out = append(w.out, '[')
 		for _, element := range sh.members {
 			if element.present(v) {
 				w.comma()
 				w.shape(element, v, 0)
 			}
 		}
-		w.WriteByte(']')
+		w.out = append(w.out, ']')
 	case list:
 		w.list(sh.of(v), func(one reflect.Value, index int) { w.shape(sh.members[0], one, index) })
 	default:
@@ -60,19 +62,19 @@ func (w *writer) members(sh *shape, v reflect.Value, index int) {
 		case one.form == word || one.present(v):
 			w.comma()
 			w.text(one.name)
-			w.WriteByte(':')
+			w.out = append(w.out, ':')
 			w.shape(one, v, index)
 		}
 	}
 }
 
 func (w *writer) list(v reflect.Value, write func(one reflect.Value, index int)) {
-	w.WriteByte('[')
+	w.out = append(w.out, '[')
 	for i := range v.Len() {
 		w.comma()
 		write(v.Index(i), i)
 	}
-	w.WriteByte(']')
+	w.out = append(w.out, ']')
 }
 
 // value writes a value as its type says.
@@ -109,15 +111,21 @@ func (w *writer) value(sh *shape, v reflect.Value) {
 }
 
 func (w *writer) number(sh *shape, v reflect.Value) {
-	number := v.Interface()
-	if d, ok := number.(time.Duration); ok {
-		number = d.Minutes()
+	quoted := sh.text || w.quoted
+	if quoted {
+		w.out = append(w.out, '"')
 	}
-	if sh.text || w.quoted {
-		w.WriteByte('"')
-		defer w.WriteByte('"')
+	switch d, isDuration := reflect.TypeAssert[time.Duration](v); {
+	case isDuration:
+		w.any(d.Minutes())
+	case v.CanInt():
+		w.out = strconv.AppendInt(w.out, v.Int(), 10)
+	default:
+		w.any(v.Float())
 	}
-	w.any(number)
+	if quoted {
+		w.out = append(w.out, '"')
+	}
 }
 
 // time writes a time that is not zero.
@@ -131,8 +139,8 @@ func (w *writer) time(sh *shape, at time.Time) {
 
 // comma writes a comma, unless an object or a list begins.
 func (w *writer) comma() {
-	if last := w.Bytes()[w.Len()-1]; last != '{' && last != '[' {
-		w.WriteByte(',')
+	if last := w.out[len(w.out)-1]; last != '{' && last != '[' {
+		w.out = append(w.out, ',')
 	}
 }
 
@@ -141,9 +149,7 @@ func (w *writer) text(text string) {
 		w.any(text)
 		return
 	}
-	w.WriteByte('"')
-	w.WriteString(text)
-	w.WriteByte('"')
+	w.out = append(append(append(w.out, '"'), text...), '"')
 }
 
 func needsEscape(r rune) bool {
@@ -151,11 +157,9 @@ func needsEscape(r rune) bool {
 }
 
 func (w *writer) any(value any) {
-	e := json.NewEncoder(&w.Buffer)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(value); err != nil {
+	raw, err := wire.Encode(value)
+	if err != nil {
 		w.err = fmt.Errorf("holds a value that cannot be encoded as JSON (%T)", err) // whose text may repeat the value
-		return
 	}
-	w.Truncate(w.Len() - 1) // the line break
+	w.out = append(w.out, raw...)
 }
