@@ -118,9 +118,7 @@ func keyCredential(key, secret, secretFrom string) *credential {
 			pair := base64.StdEncoding.EncodeToString([]byte(key + ":" + secret))
 			return transport.Header("Authorization", "Basic "+pair), nil
 		default: // "body" or "query"
-			return nil, func() (string, [2]codec.Param) {
-				return place.In, [2]codec.Param{{Name: place.Key, Value: key}, {Name: place.Secret, Value: secret}}
-			}
+			return nil, func() (string, string) { return key, secret }
 		}
 	}
 	return c

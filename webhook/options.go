@@ -109,7 +109,7 @@ func WithLogger(logger *slog.Logger) Option {
 // in the order of the options, and at the end in the opposite order. Without it nothing is observed, at no cost.
 func WithObserver(observer Observer) Option {
 	return option(observer != nil, "WithObserver: the argument is nil", func(rcv *Receiver) {
-		rcv.observers = append(rcv.observers, observing{observer.StartEvent, observer.EndEvent})
+		rcv.observers = append(rcv.observers, func() Observer { return observer }) // a function, so that package fmt prints none
 	})
 }
 
