@@ -2,9 +2,9 @@ package chatapp2
 
 import (
 	"cmp"
+	"errors"
 	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
@@ -19,7 +19,7 @@ func (m Message) Call() wire.Call {
 		wire.Field{Concept: "callback", Name: "CallbackURL", Text: m.CallbackURL, Reason: wire.CheckCallbackURL(m.CallbackURL)},
 		wire.Field{Concept: "reference", Name: "ReferenceID", Text: m.ReferenceID},
 	)
-	if e.err != nil && !slices.ContainsFunc(call.Problems, func(p wire.Problem) bool { return strings.HasPrefix(p.Field, "Content") }) {
+	if e.err != nil && !slices.ContainsFunc(call.Problems, func(p wire.Problem) bool { return !p.Limit }) {
 		call.Problems = append(call.Problems, wire.Problem{Field: "Content", Reason: e.err.Error()})
 	}
 	return call
@@ -74,6 +74,8 @@ func (w *memberWriter) content(content Content) {
 	case isValue(content):
 		w.optional("type", content.kind())
 		w.add(content.kind(), content)
+	case content != nil:
+		w.err = errors.New("a part of it " + wire.CheckValue(content))
 	}
 }
 

@@ -1,7 +1,6 @@
 package chatapp2
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -25,7 +24,6 @@ type checks struct {
 	wire.Checks
 
 	group    bool   // the message goes to a group
-	fault    int    // the number of the first problem for which a message cannot even be stored, from 1; 0 if there is none
 	name     string // of the field that is checked
 	siblings        // of the element that is checked
 }
@@ -138,20 +136,15 @@ func (c *checks) choice(v reflect.Value, rule string) {
 	case v.NumMethod() == 0:
 		raw, err := wire.EncodeText(v.Interface())
 		if err != nil {
-			c.foundFault("cannot be encoded as JSON, or holds text that is not valid UTF-8")
+			c.Found("", "cannot be encoded as JSON, or holds text that is not valid UTF-8")
 		} else if rule == "object" && !holdsObject(raw) {
 			c.Found("", "want a JSON object that is not empty, or the text of one")
 		}
 	case v.Elem().Kind() == reflect.Pointer:
-		c.foundFault(wire.CheckValue(v.Interface()))
+		c.Found("", wire.CheckValue(v.Interface()))
 	default:
 		c.value(v.Elem(), "")
 	}
-}
-
-func (c *checks) foundFault(reason string) {
-	c.Found("", reason)
-	c.fault = cmp.Or(c.fault, len(c.Checks))
 }
 
 // holdsObject reports whether JSON is an object that is not empty, or the text of one.
@@ -193,7 +186,7 @@ func (c *checks) number(n int64, rule string) {
 
 func (c *checks) text(text, rule string) {
 	if !utf8.ValidString(text) {
-		c.foundFault(wire.CheckUTF8(text))
+		c.Found("", wire.CheckUTF8(text))
 		return
 	}
 	if rule == "" || text == "" && !strings.HasPrefix(rule, "required") {

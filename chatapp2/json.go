@@ -38,9 +38,6 @@ func (m Message) MarshalJSON() ([]byte, error) {
 }
 
 func (m Message) store() ([]byte, error) {
-	if c := m.validate(); c.fault > 0 {
-		return nil, errors.New(c.Checks[c.fault-1].Field + " " + c.Checks[c.fault-1].Reason)
-	}
 	e := m.encode()
 	if e.err != nil {
 		return nil, e.err

@@ -3,7 +3,7 @@ package chatapp2
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
+	"errors"
 	"reflect"
 	"strconv"
 	"strings"
@@ -56,7 +56,7 @@ func (w *writer) members(sh *shape, v reflect.Value, index int) {
 		switch {
 		case one.form == choice:
 			chosen := one.of(v)
-			if inner := w.variantOf(chosen.Type(), chosen.Elem()); inner != nil {
+			if inner := w.variant(chosen); inner != nil {
 				w.members(inner, chosen.Elem(), 0)
 			}
 		case one.form == word || one.present(v):
@@ -89,7 +89,7 @@ func (w *writer) value(sh *shape, v reflect.Value) {
 	case reflect.Int, reflect.Int64, reflect.Float64:
 		w.number(sh, v)
 	case reflect.Interface:
-		if inner := w.variantOf(v.Type(), v.Elem()); inner != nil {
+		if inner := w.variant(v); inner != nil {
 			w.shape(inner, v.Elem(), 0)
 			return
 		}
@@ -157,9 +157,16 @@ func needsEscape(r rune) bool {
 }
 
 func (w *writer) any(value any) {
-	raw, err := wire.Encode(value)
-	if err != nil {
-		w.err = fmt.Errorf("holds a value that cannot be encoded as JSON (%T)", err) // whose text may repeat the value
-	}
+	raw, err := wire.EncodeStored(value)
+	w.err = cmp.Or(w.err, err)
 	w.out = append(w.out, raw...)
+}
+
+// variant returns the shape of what a sealed interface holds. A pointer has none, and cannot be written.
+func (w *writer) variant(v reflect.Value) *shape {
+	inner := w.variantOf(v.Type(), v.Elem())
+	if inner == nil && v.NumMethod() > 0 && !v.IsNil() {
+		w.err = errors.New("a part of it " + wire.CheckValue(v.Interface()))
+	}
+	return inner
 }
