@@ -97,7 +97,7 @@ func tokenCredential(token string) *credential {
 
 func sourceCredential(fetch func(context.Context) (Token, error)) *credential {
 	source := transport.NewTokenSource(func(ctx context.Context) (string, time.Time, error) {
-		token, err := observeToken(ctx, fetch)
+		token, err := fetch(ctx)
 		return token.Value, token.Expiry, err
 	})
 	return &credential{compile: func(places table.Auth) (transport.Authenticator, codec.KeyPair) {
