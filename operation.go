@@ -210,7 +210,7 @@ func read[T any](ctx context.Context, c *core, e *endpoint, r readRequest[T]) (r
 	var failure codec.Failure
 	var decodeErr error
 	o := c.observation(ctx, e)
-	ctx, end := o.call(ctx)
+	ctx, end := o.begin(ctx, StepCall, 0)
 	out := c.transport.Do(ctx, transport.Request{
 		Method: r.request.Method, URL: r.request.URL, Body: r.request.Body, Header: e.header,
 		Read: true, Authenticate: e.authenticator, Buffer: r.buffer,
