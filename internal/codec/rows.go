@@ -61,7 +61,7 @@ type rowReader struct {
 	row    sms.Transaction
 	fields []any // by column, a pointer to the field of row
 	found  []value
-	extra  []rowMember // that may not fill a field
+	extra  []rowMember // members of which nothing is known, or only a part
 
 	// Rows are alike, so the members of one are tried first in the next.
 	known [64]*rowName
