@@ -331,9 +331,12 @@ func scalar(raw json.RawMessage) (text string, nested bool) {
 	case text[0] == '{', text[0] == '[':
 		return text, true
 	case strings.Contains(text, `\`):
-		_ = json.Unmarshal(raw, &text) // it is valid
+		var word string
+		_ = json.Unmarshal(raw, &word) // it is valid
+		return word, false
 	case text[0] == '"':
-		text = text[1 : len(text)-1]
+		return text[1 : len(text)-1], false
+	default:
+		return text, false
 	}
-	return text, false
 }
