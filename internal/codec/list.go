@@ -20,14 +20,10 @@ type List struct {
 	encoding
 	failureDecoder
 
-	op     *table.List
-	always []member // constants
-	paths  paths
-	places struct {
-		total, pages, number, size, hasNext, next []int
-	}
-	rows     *rows
-	failures failures
+	op        *table.List
+	always    []member // constants
+	responses responses
+	rows      *rows
 }
 
 // CompileList compiles a listing of a valid table at a URL, which links to a next page must not leave. The pair is nil if a
@@ -37,12 +33,8 @@ func CompileList(t *table.Table, op *table.List, target *url.URL, pair KeyPair) 
 	l.time = op.Time
 	page, lastRow := op.CursorInLastRow()
 	l.rows = compileRows(t, op, lastRow, l.zone)
-	l.paths = compilePaths(withErrors(page, &t.Errors, op.Items...), op.Items)
-	l.failures = compileFailures(&l.paths, &t.Errors)
-	l.failureDecoder = newFailureDecoder(&t.Errors)
-	at, places := &l.places, l.paths.places
-	at.total, at.pages, at.number = places["total"], places["pages"], places["number"]
-	at.size, at.hasNext, at.next = places["size"], places["hasNext"], places["next"]
+	l.responses = compileResponses(page, op.Items, &t.Errors)
+	l.failures = compileResponses(nil, nil, &t.Errors)
 	l.always = l.constants(op.Constants)
 	for _, name := range op.Params {
 		l.taken[l.top(name)] = true
@@ -240,51 +232,49 @@ type Unreadable struct {
 // times the size of body, most of which is free again at the end, and takes time in proportion to that size.
 func (l *List) Decode(body []byte, at wire.Position, rows int, reuse []sms.Transaction) (Page, Failure, error) {
 	page := Page{Transactions: reuse[:0]}
-	var few [32]value
-	found := slices.Grow(few[:0], l.paths.slots)[:l.paths.slots]
-	scan := newScanner(body)
-	scan.rows = newRowReader(l.rows, &page, rows)
-	if err := l.paths.find(&scan, found); err != nil {
+	reader := newRowReader(l.rows, &page, rows)
+	text, found, err := l.responses.find(body, reader, nil)
+	if err != nil {
 		return Page{}, Failure{}, err
 	}
-	doc := scan.doc
-	number := func(slots []int) int {
-		n, _ := wholeNumber(first(doc, found, slots))
+	said := func(concept string) string { return first(text, found, l.responses.places[concept]) }
+	number := func(concept string) int {
+		n, _ := wholeNumber(said(concept))
 		return n
 	}
-	failure, doubt := readFailure(&l.failures, doc, found)
+	failure, doubt := l.responses.failure(text, found)
 	switch {
 	case failure.Class != "" || doubt == unknownCode:
 		return Page{}, failure, nil
 	case doubt != "":
 		return Page{}, failure, pageError(doubt)
-	case scan.rows.place == 0:
+	case reader.place == 0:
 		return Page{}, Failure{RequestID: failure.RequestID}, errNoRows
 	}
-	page.Number, page.Size = number(l.places.number), number(l.places.size)
-	page.Total, page.TotalPages = number(l.places.total), number(l.places.pages)
-	_, next := pick(doc, found, l.places.next, func(v value, word string) bool { return v.kind != boolean && word != "" })
+	page.Number, page.Size, page.Total, page.TotalPages = number("number"), number("size"), number("total"), number("pages")
+	nexts := l.responses.places["next"]
+	_, next := pick(text, found, nexts, func(v value, word string) bool { return v.kind != boolean && word != "" })
 	more := !table.IsPlaceholder(next)
-	switch strings.ToLower(first(doc, found, l.places.hasNext)) {
+	switch strings.ToLower(said("hasNext")) {
 	case "true", "1", "yes":
 		more = true
 	case "false", "0", "no":
 		page.Last, more = true, false
 	default:
-		noNext, _ := pick(doc, found, l.places.next, func(v value, _ string) bool { return v.kind == null })
+		noNext, _ := pick(text, found, nexts, func(v value, _ string) bool { return v.kind == null })
 		page.Last = next == "" && noNext.kind == null
 	}
 	if len(page.Transactions) == 0 {
 		page.Last, page.Missing = true, more || page.Total > 0
 	}
 	if next == "" && len(l.rows.cursor) > 0 && !page.Last {
-		page.Next = wire.Position{Set: true, Cursor: scan.rows.lastCursor}
+		page.Next = wire.Position{Set: true, Cursor: reader.lastCursor}
 		if page.Next.Cursor == "" {
 			return page, Failure{}, errNoCursor
 		}
 		return page, Failure{}, nil
 	}
-	err := l.setNext(&page, at, next)
+	err = l.setNext(&page, at, next)
 	return page, Failure{}, err
 }
 

@@ -20,15 +20,14 @@ import (
 type Send struct {
 	encoding
 
-	op     *table.Send
-	fields map[string]field // by concept, those that the service has
-	always []member         // constants
-	wrap   string           // of a message in the shape of another platform; "" at the top level
-	paths  paths            // of what a response says
-	places struct {
+	op        *table.Send
+	fields    map[string]field // by concept, those that the service has
+	always    []member         // constants
+	wrap      string           // of a message in the shape of another platform; "" at the top level
+	responses responses
+	at        struct { // the slots of a response
 		id, request, reference, parts, unitCost, cost, balance, currency, operator, status []int
 	}
-	failures failures
 }
 
 // field is where a field goes, and what goes with it.
@@ -42,7 +41,7 @@ type field struct {
 func CompileSend(t *table.Table, op *table.Send, target *url.URL, pair KeyPair) *Send {
 	s := &Send{
 		encoding: newEncoding("POST", op.Encoding, target, op.Zone, pair), op: op, fields: make(map[string]field, len(op.Fields)),
-		paths: compilePaths(withErrors(op.Response, &t.Errors), nil),
+		responses: compileResponses(op.Response, nil, &t.Errors),
 	}
 	s.time, s.ttl = op.Time, op.TTL
 	for concept, name := range op.Fields {
@@ -54,8 +53,7 @@ func CompileSend(t *table.Table, op *table.Send, target *url.URL, pair KeyPair) 
 	if op.Wrap != nil {
 		s.wrap = *op.Wrap
 	}
-	s.failures = compileFailures(&s.paths, &t.Errors)
-	at, places := &s.places, s.paths.places
+	at, places := &s.at, s.responses.places
 	at.id, at.request, at.reference, at.parts = places["id"], places["request"], places["reference"], places["parts"]
 	at.unitCost, at.cost, at.balance, at.currency = places["unitCost"], places["cost"], places["balance"], places["currency"]
 	at.operator, at.status = places["operator"], places["status"]

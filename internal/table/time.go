@@ -34,7 +34,7 @@ const compact = "20060102150405"
 // read. Times of the same instant may be in different locations: compare them with Equal.
 func ParseTime(text string, zone *time.Location, layouts ...string) (time.Time, bool) {
 	text = strings.TrimSpace(text)
-	if text == "" || text[0] == '0' && strings.Trim(text, "0-/:. TZ") == "" {
+	if text == "" || text[0] == '0' && consistsOf(text, "0-/:. TZ") {
 		return time.Time{}, true
 	}
 	if zone == nil {
@@ -51,7 +51,7 @@ func ParseTime(text string, zone *time.Location, layouts ...string) (time.Time, 
 	if at, ok := parseMail(text); ok {
 		return at, true
 	}
-	isDigits := strings.Trim(text, "0123456789") == ""
+	isDigits := consistsOf(text, "0123456789")
 	if isDigits && len(text) == len(compact) && (text[:2] == "19" || text[:2] == "20") {
 		at, err := time.ParseInLocation(compact, text, zone)
 		return at, err == nil
