@@ -171,7 +171,7 @@ func (q *request) set(c concept, value string) {
 		if *first == "" {
 			*first = value
 		}
-	case c != conceptStatus && isPlaceholder(value):
+	case c != conceptStatus && table.IsPlaceholder(value):
 	case *first == "", c == conceptStatus && !isStatus(q.status(*first), *first):
 		*first = value
 	case c == conceptStatus && !isStatus(q.status(value), value):
@@ -179,16 +179,6 @@ func (q *request) set(c concept, value string) {
 	case differ(*first, value):
 		q.ambiguous = true
 	}
-}
-
-// isPlaceholder reports whether a value stands for none. Digits, as most values are, need no closer look.
-func isPlaceholder(value string) bool {
-	for i := range len(value) {
-		if value[i] < '0' || value[i] > '9' || value[0] == '0' {
-			return table.IsPlaceholder(value)
-		}
-	}
-	return value == ""
 }
 
 // differ reports whether two values of an identifying parameter, neither of which is blank, are different. A number may come

@@ -9,6 +9,9 @@ import (
 // IsPlaceholder reports whether an ID is none: punctuation alone, a number that is not positive, a word such as "null" in any
 // case, or a placeholder that was not filled in, such as "%i" or "{{id}}".
 func IsPlaceholder(id string) bool {
+	if id != "" && id[0] != '0' && consistsOf(id, "0123456789") { // as most are
+		return false
+	}
 	const longest = "object" + " object" // JavaScript writes [object Object]
 	word := strings.TrimFunc(id, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	if len(word) <= len(longest) {
