@@ -278,6 +278,5 @@ func (c *core) setTransport() {
 		Base: c.base.wrapped, OwnBase: s.ownBase(), Jar: user.Jar, Timeout: cmp.Or(s.timeout, user.Timeout, defaultTimeout),
 		MaxAttempts: retry.MaxAttempts, MinWait: retry.MinWait, MaxWait: retry.MaxWait,
 		Limiter: s.limiter, MaxResponseBytes: s.maxResponseBytes, NotProcessed: s.contract.Table().Errors.NotProcessed,
-		Logger: s.logger,
 	}
 }

@@ -318,7 +318,9 @@ func TestWithLoggerPassesTheCallersContext(t *testing.T) {
 	t.Parallel()
 	type key struct{}
 	var seen []any
-	handler := contextHandler(func(ctx context.Context) { seen = append(seen, ctx.Value(key{}), fmt.Sprintf("%s", ctx)) })
+	handler := contextHandler(func(ctx context.Context) {
+		seen = append(seen, ctx.Value(key{}), fmt.Sprintf("%s %v %+v %#v %x", ctx, ctx, ctx, ctx, ctx))
+	})
 	client, mock := mocked(t, messaging.WithLogger(slog.New(handler)))
 	responding(mock, http.StatusBadGateway, "")
 	_, err := client.SMS.Send(context.WithValue(t.Context(), key{}, "mine"), message)

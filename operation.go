@@ -210,10 +210,10 @@ func read[T any](ctx context.Context, c *core, e *endpoint, r readRequest[T]) (r
 	var value T
 	var failure codec.Failure
 	var decodeErr error
-	o := c.observation(e)
+	o := c.observation(ctx, e)
 	ctx, end := o.call(ctx)
 	out := c.transport.Do(ctx, transport.Request{
-		Operation: e.name, Method: r.request.Method, URL: r.request.URL, Body: r.request.Body, Header: e.header,
+		Method: r.request.Method, URL: r.request.URL, Body: r.request.Body, Header: e.header,
 		Read: true, Authenticate: e.authenticator, Buffer: r.buffer,
 		Decode: func(body []byte) error {
 			value, failure, decodeErr = r.decode(body)
@@ -222,13 +222,7 @@ func read[T any](ctx context.Context, c *core, e *endpoint, r readRequest[T]) (r
 			}
 			return decodeErr
 		},
-		Explain: func(out transport.Outcome) error {
-			if err := r.judge(e, out, failure, decodeErr); err != nil {
-				return err
-			}
-			return nil
-		},
-		Observe: o.inTransport(),
+		Observe: o.inTransport(func(out transport.Outcome) *Error { return r.judge(e, out, failure, decodeErr) }),
 	})
 	result := readResponse[T]{value: value, fresh: isFresh(out), buffer: out.Body}
 	if err := r.judge(e, out, failure, decodeErr); err != nil {

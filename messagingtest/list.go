@@ -40,9 +40,7 @@ func (s *Server) lists(t table.List) operation {
 	maps.DeleteFunc(params, func(concept, _ string) bool { // what is for other kinds of paging
 		return isPosition(concept) && concept != t.Paging.By || concept == "pageSize" && t.Paging.By == "none"
 	})
-	op := s.newOperation(t.Method, table.Send{
-		Path: t.Path, Headers: t.Headers, Encoding: t.Encoding, Fields: params, Constants: t.Constants, Time: t.Time, Zone: t.Zone,
-	})
+	op := s.newOperation(t.Method, table.Send{Operation: t.Operation, Fields: params})
 	op.handle = func(_ string, f fields) (any, *problem) {
 		s.mu.Lock()
 		defer s.mu.Unlock()

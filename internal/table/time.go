@@ -7,11 +7,6 @@ import (
 	"time"
 )
 
-// timeForms are the forms in which a time can be written.
-var timeForms = []string{ //nolint:gochecknoglobals // never written
-	"date", "datetime", "rfc1123", "rfc2822", "rfc3339", "rfc3339ms", "unix", "unixms",
-}
-
 // milliseconds is the least number that counts milliseconds: as seconds it would be in the year 5138.
 const milliseconds = 1e11
 

@@ -21,10 +21,13 @@ type header func(http.Header)
 
 // Header returns an Authenticator that sets headers, given as pairs of name and value.
 func Header(pairs ...string) Authenticator {
-	pairs = slices.Clone(pairs)
+	fixed := http.Header{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		fixed.Set(pairs[i], pairs[i+1])
+	}
 	return header(func(h http.Header) {
-		for i := 0; i+1 < len(pairs); i += 2 {
-			h.Set(pairs[i], pairs[i+1])
+		for name, values := range fixed {
+			h[name] = slices.Clone(values) // a round tripper may mask them in place
 		}
 	})
 }
