@@ -97,7 +97,7 @@ func tokenCredential(token string) *credential {
 
 func sourceCredential(fetch func(context.Context) (Token, error)) *credential {
 	source := transport.NewTokenSource(func(ctx context.Context) (string, time.Time, error) {
-		token, err := observeToken(ctx, fetch)
+		token, err := fetch(ctx)
 		return token.Value, token.Expiry, err
 	})
 	return &credential{compile: func(places table.Auth) (transport.Authenticator, codec.KeyPair) {
@@ -118,9 +118,7 @@ func keyCredential(key, secret, secretFrom string) *credential {
 			pair := base64.StdEncoding.EncodeToString([]byte(key + ":" + secret))
 			return transport.Header("Authorization", "Basic "+pair), nil
 		default: // "body" or "query"
-			return nil, func() (string, [2]codec.Param) {
-				return place.In, [2]codec.Param{{Name: place.Key, Value: key}, {Name: place.Secret, Value: secret}}
-			}
+			return nil, func() (string, string) { return key, secret }
 		}
 	}
 	return c

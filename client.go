@@ -158,7 +158,7 @@ func (s settings) client(baseURL *url.URL, parent *core) (*Client, error) {
 		return nil, invalid("", s.problems)
 	}
 	c := &core{settings: s, baseURL: baseURL, base: s.newBase(parent)}
-	if c.base == nil {
+	if c.base.wrapped == nil {
 		return nil, invalid("", []wire.Problem{{Field: "WithTransport", Reason: "the function returned nil; want a http.RoundTripper"}})
 	}
 	if parent != nil && parent.settings.contract == s.contract && parent.settings.credentials == s.credentials &&
@@ -239,8 +239,7 @@ type base struct {
 	wrapped   http.RoundTripper // the same, wrapped by WithTransport
 }
 
-// newBase returns the round tripper: that of the parent, as far as the settings are the same. It returns nil if WithTransport
-// brings none.
+// newBase returns the round tripper: that of the parent, as far as the settings are the same.
 func (s *settings) newBase(parent *core) *base {
 	var b base
 	switch {
@@ -254,8 +253,9 @@ func (s *settings) newBase(parent *core) *base {
 	default:
 		b.unwrapped = s.httpClient.Transport
 	}
-	if b.wrapped = s.wrap.apply(b.unwrapped); b.wrapped == nil {
-		return nil
+	b.wrapped = b.unwrapped
+	if s.wrap != nil {
+		b.wrapped = (*s.wrap)(b.unwrapped)
 	}
 	return &b
 }

@@ -131,16 +131,6 @@ func (o *observation) begin(ctx context.Context, kind StepKind, attempt int) (co
 	}
 }
 
-type observationKey struct{}
-
-// call begins a StepCall. Its context leads a token source to the observation.
-func (o *observation) call(ctx context.Context) (context.Context, func(StepResult)) {
-	if o != nil && ctx != nil {
-		ctx = context.WithValue(ctx, observationKey{}, o)
-	}
-	return o.begin(ctx, StepCall, 0)
-}
-
 // inTransport returns what observes the steps of the transport, or nil. judge returns what is wrong with a response, or nil.
 func (o *observation) inTransport(judge func(transport.Outcome) *Error) transport.Observe {
 	if o == nil {
@@ -182,19 +172,6 @@ func (o *observation) log(ctx context.Context, out transport.Outcome, took time.
 		attrs = append(attrs, slog.String("reason", reason))
 	}
 	o.logger.LogAttrs(ctx, slog.LevelDebug, "messaging: attempt", attrs...)
-}
-
-// observeToken calls the function of a token source as a step of the call in the context.
-func observeToken(ctx context.Context, fetch func(context.Context) (Token, error)) (Token, error) {
-	o, _ := ctx.Value(observationKey{}).(*observation)
-	ctx, end := o.begin(ctx, StepToken, 0)
-	token, err := fetch(ctx)
-	var result StepResult
-	if err != nil {
-		result.Reason = "the token source returned an error"
-	}
-	end(result)
-	return token, err
 }
 
 // outcome returns the result of a send.

@@ -172,10 +172,9 @@ func (e *endpoint) secrets(fields []wire.Field, out transport.Outcome) redact.Se
 		}
 	}
 	if e.pair != nil {
-		_, params := e.pair()
-		for _, param := range params {
-			s.AddCredential(param.Value)
-		}
+		key, secret := e.pair()
+		s.AddCredential(key)
+		s.AddCredential(secret)
 	}
 	s.AddRequest(out.Sent)
 	return s
@@ -211,7 +210,7 @@ func read[T any](ctx context.Context, c *core, e *endpoint, r readRequest[T]) (r
 	var failure codec.Failure
 	var decodeErr error
 	o := c.observation(ctx, e)
-	ctx, end := o.call(ctx)
+	ctx, end := o.begin(ctx, StepCall, 0)
 	out := c.transport.Do(ctx, transport.Request{
 		Method: r.request.Method, URL: r.request.URL, Body: r.request.Body, Header: e.header,
 		Read: true, Authenticate: e.authenticator, Buffer: r.buffer,

@@ -76,7 +76,7 @@ type Outcome[M any] struct {
 // send sends the message that call describes.
 func (c *core) send(ctx context.Context, e *sendEndpoint, call wire.Call) (Receipt, error) {
 	o := c.observation(ctx, &e.endpoint)
-	ctx, end := o.call(ctx)
+	ctx, end := o.begin(ctx, StepCall, 0)
 	receipt, err := c.deliver(ctx, e, call, o)
 	end(o.outcome(receipt, err))
 	return receipt, err

@@ -39,7 +39,7 @@ func (s *SMSService) SendOnce(ctx context.Context, m sms.Message) (Receipt, erro
 
 func (s *SMSService) sendOnce(ctx context.Context, m sms.Message, policy SettlePolicy) (Receipt, error) {
 	o := s.core.observation(ctx, &s.core.smsSend().endpoint)
-	ctx, end := o.call(ctx)
+	ctx, end := o.begin(ctx, StepCall, 0)
 	receipt, err := s.deliverOnce(ctx, m, policy, o)
 	end(o.outcome(receipt, err))
 	return receipt, err

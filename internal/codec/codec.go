@@ -12,12 +12,9 @@ import (
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
-// KeyPair returns a key and its secret, and whether they go in the "body" or the "query". A secret without a name is not
-// written. It is a function so that no verb of package fmt prints the secret, and nil if a request carries none.
-type KeyPair func() (in string, members [2]Param)
-
-// Param is a name and a value.
-type Param struct{ Name, Value string }
+// KeyPair returns a key and its secret. It is a function so that no verb of package fmt prints the secret, and nil if a request
+// carries none.
+type KeyPair func() (key, secret string)
 
 // Failure is what a response says of a failure.
 type Failure struct {
@@ -162,14 +159,4 @@ func wholeNumber(word string) (int, bool) {
 		return 0, false
 	}
 	return int(f), true
-}
-
-// sortedKeys returns the keys of a map, which is often empty, in their order.
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for key := range m {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
 }

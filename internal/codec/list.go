@@ -3,6 +3,7 @@ package codec
 import (
 	"cmp"
 	"errors"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -29,8 +30,7 @@ type List struct {
 // CompileList compiles a listing of a valid table at a URL, which links to a next page must not leave. The pair is nil if a
 // request carries none.
 func CompileList(t *table.Table, op *table.List, target *url.URL, pair KeyPair) *List {
-	l := &List{encoding: newEncoding(op.Method, op.Encoding, target, op.Zone, pair), op: op}
-	l.time = op.Time
+	l := &List{encoding: newEncoding(t, &op.Operation, op.Method, target, pair), op: op}
 	page, lastRow := op.CursorInLastRow()
 	l.rows = compileRows(t, op, lastRow, l.zone)
 	l.responses = compileResponses(page, op.Items, &t.Errors)
@@ -72,7 +72,7 @@ func (l *List) Encode(q wire.Query) (Request, []wire.Problem) {
 	members = append(append(append(members, l.always...), position...), extra...)
 	target, inLink := *l.url, []member(nil)
 	if q.At.Link != "" {
-		link, err := l.url.Parse(q.At.Link)
+		link, err := l.url.Parse(l.withoutPair(q.At.Link))
 		if err != nil {
 			return Request{}, []wire.Problem{{Field: "At", Reason: "holds a link that cannot be parsed"}}
 		}
@@ -83,10 +83,7 @@ func (l *List) Encode(q wire.Query) (Request, []wire.Problem) {
 		}
 	}
 	beside, inQuery := l.credentials()
-	isPair := func(m member) bool {
-		return slices.ContainsFunc(append(beside, inQuery...), func(c member) bool { return c.name == m.name })
-	}
-	inQuery = append(inQuery, slices.DeleteFunc(inLink, isPair)...)
+	inQuery = append(inQuery, inLink...)
 	members = append(members, beside...)
 	if l.kind == "query" {
 		members, inQuery = append(members, inQuery...), nil
@@ -121,7 +118,7 @@ func (l *List) Widen(params []wire.Field) {
 
 // extra returns the parameters that a user adds, and adds what is wrong with them. In JSON, several values of one are a list.
 func (l *List) extra(extra map[string][]string, problems *wire.Checks) (members []member) {
-	for _, name := range sortedKeys(extra) {
+	for _, name := range slices.Sorted(maps.Keys(extra)) {
 		field := "Extra[" + strconv.Quote(name) + "]"
 		switch {
 		case name == "":
@@ -146,7 +143,7 @@ func (l *List) extra(extra map[string][]string, problems *wire.Checks) (members 
 
 // parameters returns the parameters of a query in the order of their names.
 func parameters(query url.Values) (members []member) {
-	for _, name := range sortedKeys(query) {
+	for _, name := range slices.Sorted(maps.Keys(query)) {
 		for _, value := range query[name] {
 			members = append(members, member{name: name, text: value})
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"net/url"
 	"reflect"
@@ -40,10 +41,10 @@ type field struct {
 // CompileSend compiles an operation of a valid table that sends to a URL. The pair is nil if a request carries none.
 func CompileSend(t *table.Table, op *table.Send, target *url.URL, pair KeyPair) *Send {
 	s := &Send{
-		encoding: newEncoding("POST", op.Encoding, target, op.Zone, pair), op: op, fields: make(map[string]field, len(op.Fields)),
+		encoding: newEncoding(t, &op.Operation, "POST", target, pair), op: op, fields: make(map[string]field, len(op.Fields)),
 		responses: compileResponses(op.Response, nil, &t.Errors),
 	}
-	s.time, s.ttl = op.Time, op.TTL
+	s.ttl = op.TTL
 	for concept, name := range op.Fields {
 		if name != "" {
 			s.fields[concept] = field{name, strings.Contains(name, "."), s.constants(op.With[concept])}
@@ -132,7 +133,7 @@ func (s *Send) appendFields(members []member, call *wire.Call, problems *wire.Ch
 // extraMembers returns the extra members of a message in the order of their names, and adds what is wrong with them.
 func (s *Send) extraMembers(call *wire.Call, problems *wire.Checks) (members []member) {
 	inMessage := call.Members != nil && s.wrap != "" // together with the members, under a key of their own
-	for _, key := range sortedKeys(call.Extra) {
+	for _, key := range slices.Sorted(maps.Keys(call.Extra)) {
 		m, reason := s.extra(call.Extra[key], s.isJSON() || inMessage)
 		switch {
 		case key == "":

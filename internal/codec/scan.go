@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"strings"
 	"unicode/utf8"
 )
 
@@ -163,15 +162,17 @@ func (s *scanner) string() value {
 			ascii = false
 		case c == '"':
 			s.pos = i + 1
-			if form == escapedText || !ascii && !utf8.Valid(doc[start:i]) {
+			quoted := doc[start-1 : s.pos]
+			switch {
+			case form == escapedText && !json.Valid(quoted):
+				s.fail(errSyntax)
+			case form == escapedText || !ascii && !utf8.Valid(quoted):
 				return value{kind: escapedText, start: start - 1, end: s.pos}
 			}
 			return value{kind: text, start: start, end: i}
 		case c == '\\':
 			form = escapedText
-			s.pos = i + 1
-			s.escape()
-			i = s.pos - 1
+			i++ // what it escapes is checked at the end
 		default:
 			s.fail(errSyntax)
 			return value{}
@@ -179,26 +180,6 @@ func (s *scanner) string() value {
 	}
 	s.fail(errCut)
 	return value{}
-}
-
-// escape passes over an escape sequence, of which the backslash was read.
-func (s *scanner) escape() {
-	if s.accept('u') {
-		for range 4 {
-			s.oneOf("0123456789abcdefABCDEF")
-		}
-		return
-	}
-	s.oneOf(`"\/bfnrt`)
-}
-
-// oneOf passes over the next byte, which must be one of a set.
-func (s *scanner) oneOf(set string) {
-	if s.pos >= len(s.doc) || strings.IndexByte(set, s.doc[s.pos]) < 0 {
-		s.unexpected()
-		return
-	}
-	s.pos++
 }
 
 func (s *scanner) number() {

@@ -13,7 +13,7 @@ import (
 type Authenticator interface {
 	// authenticate changes r, whose body is body. If others can replace the credentials, it returns a function that
 	// drops them. It uses ctx for requests of its own: the hooks in the context of r are for r.
-	authenticate(ctx context.Context, r *http.Request, body []byte) (forget func(), err error)
+	authenticate(ctx context.Context, observe Observe, r *http.Request, body []byte) (forget func(), err error)
 }
 
 // header sets fixed headers. It is a function so that package fmt cannot print their values.
@@ -32,7 +32,7 @@ func Header(pairs ...string) Authenticator {
 	})
 }
 
-func (set header) authenticate(_ context.Context, r *http.Request, _ []byte) (func(), error) {
+func (set header) authenticate(_ context.Context, _ Observe, r *http.Request, _ []byte) (func(), error) {
 	set(r.Header)
 	return nil, nil
 }
@@ -51,7 +51,7 @@ func authError(err error) error {
 // the host.
 type Custom func(*http.Request) error
 
-func (f Custom) authenticate(ctx context.Context, r *http.Request, body []byte) (func(), error) {
+func (f Custom) authenticate(ctx context.Context, _ Observe, r *http.Request, body []byte) (func(), error) {
 	shown, scheme := r.WithContext(ctx), r.URL.Scheme
 	shown.Header = r.Header.Clone() // its values are shared
 	if r.Body != nil {

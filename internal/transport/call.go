@@ -151,19 +151,17 @@ func (c *call) prepare(ctx context.Context, out *http.Request, own *ownParts) er
 	out.Header = header
 	if r.Method != http.MethodGet {
 		// net/http sends a request again by itself if it has a GetBody or no body: so a send has neither. A reader of
-		// length 0 is a body of unknown length.
-		// In a type of its own net/http would not know it, and would send the header apart.
+		// length 0 is a body of unknown length. The header would be sent apart from a reader of another type.
 		own.body.Reset(r.Body)
 		out.Body, out.ContentLength = io.NopCloser(&own.body), int64(len(r.Body))
 	}
 	c.forgetToken = nil
-	if r.Authenticate != nil {
-		var err error
-		if c.forgetToken, err = r.Authenticate.authenticate(ctx, out, r.Body); err != nil {
-			return err
-		}
+	if r.Authenticate == nil {
+		return nil
 	}
-	return nil
+	var err error
+	c.forgetToken, err = r.Authenticate.authenticate(ctx, r.Observe, out, r.Body)
+	return err
 }
 
 // ownParts are parts of a request that are its own.

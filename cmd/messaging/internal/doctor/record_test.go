@@ -74,7 +74,11 @@ func TestReplayServesRecordedExchanges(t *testing.T) {
 
 func TestScramblerIsConsistent(t *testing.T) {
 	t.Parallel()
-	s := newScrambler(parseContract(t, "{}").Table(), &url.URL{Host: "api.example.com"}, []string{"hunter22"}, map[string]bool{"1234": true, "Hi": true, "12": true, "success": true})
+	d := doctor{
+		table: parseContract(t, "{}").Table(), base: &url.URL{Host: "api.example.com"}, secrets: []string{"hunter22"},
+		sensitive: map[string]bool{"1234": true, "Hi": true, "12": true, "success": true},
+	}
+	s := d.newScrambler()
 	for _, text := range []string{"639171234567", "+639171234567", "Kumusta, 世界? é", "Hi", "1234", "12", "success", "order-17", "A"} {
 		got := s.value(text, true)
 		assert.NotEqual(t, text, got)

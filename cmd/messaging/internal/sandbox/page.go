@@ -16,6 +16,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
 	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/sms"
 )
@@ -349,7 +350,7 @@ func (s *Sandbox) entryView(e *entry, conversation string) *entryView {
 	if a := e.Answer; a != nil {
 		v.Bubble = a.bubble()
 		v.CanRepeat = s.webhooks[e.Channel] != ""
-		v.Raw = parseNode(must(json.Marshal(a))).indented()
+		v.Raw = document.Parse(must(json.Marshal(a))).Indented()
 	} else {
 		v.Bubble = bubbleOf(*e.Sent, s.table)
 		s.sentView(v, e)
@@ -367,7 +368,7 @@ func (s *Sandbox) sentView(v *entryView, e *entry) {
 	} else if left := s.lifetimeLeft(e); left > 0 && e.Sent.State != messagingtest.StateDelivered && e.Sent.State != messagingtest.StateRead {
 		v.Left = short(left)
 	}
-	v.Raw = clip(parseNode(e.Sent.Body).indented(), maxShown)
+	v.Raw = clip(document.Parse(e.Sent.Body).Indented(), maxShown)
 	if callback := e.Sent.CallbackURL; callback != "" {
 		v.CanRepeat = e.Sent.State != ""
 		v.Callback = s.mask.url(callback, secretsOf(callback, s.table.WebhookDelivery.Placeholders))
@@ -477,7 +478,7 @@ func (s *Sandbox) pageConnect(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	v := connectView{Base: "http://" + r.Host, Token: s.service.Token, Settings: s.settings()}
 	s.mu.Unlock()
-	v.Contract = parseNode(must(s.config.Contract.MarshalJSON())).indented()
+	v.Contract = document.Parse(must(s.config.Contract.MarshalJSON())).Indented()
 	s.render(w, "connect", "Connect", v)
 }
 
