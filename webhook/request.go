@@ -273,7 +273,7 @@ func (q *request) readBodyParams(r *http.Request, body string) error {
 // keeps the object without the members that hold secrets.
 func (q *request) readObject(text string) {
 	q.object = text
-	var kept []string
+	var kept []string // what is no secret, if there are any
 	all := objectOf(json.RawMessage(text)) // nil for a list
 	for _, m := range all {
 		if i := q.secretOf(m.name); i >= 0 {
@@ -284,10 +284,12 @@ func (q *request) readObject(text string) {
 		if q.addJSON(m.name, m.raw); q.count > q.maxParams {
 			return
 		}
-		name, _ := json.Marshal(m.name)
-		kept = append(kept, string(name)+":"+string(m.raw))
+		if len(q.secrets) > 0 {
+			name, _ := json.Marshal(m.name)
+			kept = append(kept, string(name)+":"+string(m.raw))
+		}
 	}
-	if len(kept) < len(all) {
+	if len(q.secrets) > 0 && len(kept) < len(all) {
 		q.object = "{" + strings.Join(kept, ",") + "}"
 	}
 	for _, path := range q.paths {
