@@ -202,8 +202,8 @@ func (q *request) isFor(index int, c concept) bool {
 // text returns the text, which may be white space: the first to arrive that is not blank, or the first. It passes over the
 // parameter with index except. The second result is false if there is none.
 func (q *request) text(except int) (text string, found bool) {
-	if text := q.values[conceptText]; text != "" && except < 0 {
-		return text, true
+	if except < 0 && q.values[conceptText] != "" {
+		return q.values[conceptText], true
 	}
 	for i, p := range q.params {
 		isText := i != except && q.isFor(i, conceptText) && !q.nested[i]
@@ -273,7 +273,7 @@ func (q *request) readBodyParams(r *http.Request, body string) error {
 // keeps the object without the members that hold secrets.
 func (q *request) readObject(text string) {
 	q.object = text
-	var kept []string // what is no secret, if there are any
+	var kept []string                      // all members but secrets, if secrets are asked for
 	all := objectOf(json.RawMessage(text)) // nil for a list
 	for _, m := range all {
 		if i := q.secretOf(m.name); i >= 0 {
