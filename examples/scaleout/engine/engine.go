@@ -3,6 +3,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -60,7 +61,7 @@ type Options struct {
 	Client string
 	// Timeout bounds the first connection, 5 s by default.
 	Timeout time.Duration
-	// Logger receives what the engine reports of the connection. Nil discards it.
+	// Logger receives what the packages of this module log. Nil discards it.
 	Logger *slog.Logger
 }
 
@@ -69,9 +70,8 @@ func (o Options) natsOptions() []nats.Option {
 	all := []nats.Option{
 		nats.Name(o.Client), nats.Timeout(o.Timeout), nats.MaxReconnects(-1), nats.ReconnectWait(250 * time.Millisecond), nats.IgnoreAuthErrorAbort(),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
-			if o.Logger != nil { // such as a permission that is missing, of which the caller sees only that nothing comes back
-				o.Logger.Warn("the engine reports an error", slog.Any("error", err))
-			}
+			// Such as a permission that is missing, of which the caller sees only that nothing comes back.
+			o.Logger.Warn("the engine reports an error", slog.Any("error", err))
 		}),
 	}
 	if o.Credentials != "" {
@@ -90,6 +90,7 @@ func (o Options) natsOptions() []nats.Option {
 type Connection struct {
 	NATS      *nats.Conn
 	JetStream jetstream.JetStream
+	Log       *slog.Logger
 
 	environment string
 }
@@ -99,15 +100,12 @@ var ErrOldServer = errors.New("the NATS server is older than 2.11, the first wit
 
 // Connect connects to an engine. The caller closes the connection.
 func Connect(ctx context.Context, options Options) (*Connection, error) {
-	if options.Environment == "" {
-		options.Environment = DefaultEnvironment
-	}
+	options.Environment = cmp.Or(options.Environment, DefaultEnvironment)
 	if !regexp.MustCompile(`^[A-Za-z0-9-]{1,40}$`).MatchString(options.Environment) {
 		return nil, fmt.Errorf("engine: the environment is %q, want 1 to 40 letters, digits and dashes", options.Environment)
 	}
-	if options.Timeout == 0 {
-		options.Timeout = 5 * time.Second
-	}
+	options.Timeout = cmp.Or(options.Timeout, 5*time.Second)
+	options.Logger = cmp.Or(options.Logger, slog.New(slog.DiscardHandler))
 	if deadline, ok := ctx.Deadline(); ok {
 		options.Timeout = min(options.Timeout, time.Until(deadline))
 	}
@@ -124,7 +122,7 @@ func Connect(ctx context.Context, options Options) (*Connection, error) {
 		conn.Close()
 		return nil, fmt.Errorf("engine: %w", err)
 	}
-	return &Connection{NATS: conn, JetStream: js, environment: options.Environment}, nil
+	return &Connection{NATS: conn, JetStream: js, Log: options.Logger, environment: options.Environment}, nil
 }
 
 // isSupported reports whether a server of this version can be used.
@@ -199,6 +197,9 @@ func IsPresent(err error) bool {
 	const maxMessagesPerSubject = "maximum messages per subject exceeded"
 	return err != nil && strings.Contains(err.Error(), maxMessagesPerSubject)
 }
+
+// ErrFull means that the engine has no room for a message, and that the caller does not wait for room.
+var ErrFull = errors.New("the engine is full")
 
 // IsFull reports whether err means that a stream, an account or a disk has no room.
 func IsFull(err error) bool {

@@ -71,7 +71,12 @@ func newEvent(kind Kind, message interface{ DuplicateKey() (string, bool) }) Eve
 
 // MarshalJSON returns the stored form of the event.
 func (e Event) MarshalJSON() ([]byte, error) {
-	message, err := encode(e.Message)
+	switch e.Message.(type) {
+	case webhook.SMSMessage, webhook.ChatMessage, webhook.DeliveryReport:
+	default:
+		return nil, fmt.Errorf("inbox: unsupported message type %T", e.Message)
+	}
+	message, err := json.Marshal(e.Message)
 	if err != nil {
 		return nil, err
 	}
@@ -81,10 +86,20 @@ func (e Event) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON parses the stored form of an event. Its error holds nothing of the event.
 func (e *Event) UnmarshalJSON(data []byte) error {
 	var stored envelope
-	if json.Unmarshal(data, &stored) != nil || stored.Version != version {
+	err := json.Unmarshal(data, &stored)
+	var message any
+	switch {
+	case err != nil || stored.Version != version:
+		return ErrBadEvent
+	case stored.Kind == SMS:
+		message, err = decode[webhook.SMSMessage](stored.Message)
+	case stored.Kind == ChatApp1 || stored.Kind == ChatApp2:
+		message, err = decode[webhook.ChatMessage](stored.Message)
+	case stored.Kind == Delivery:
+		message, err = decode[webhook.DeliveryReport](stored.Message)
+	default:
 		return ErrBadEvent
 	}
-	message, err := decode(stored.Kind, stored.Message)
 	if err != nil {
 		return ErrBadEvent // a JSON error can quote the text
 	}
@@ -92,31 +107,7 @@ func (e *Event) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// encode returns the stored form of a message.
-func encode(message any) ([]byte, error) {
-	switch message.(type) {
-	case webhook.SMSMessage, webhook.ChatMessage, webhook.DeliveryReport:
-		return json.Marshal(message)
-	default:
-		return nil, fmt.Errorf("inbox: unsupported message type %T", message)
-	}
-}
-
-// decode parses the stored form of a message.
-func decode(kind Kind, data []byte) (any, error) {
-	switch kind {
-	case SMS:
-		return decodeAs[webhook.SMSMessage](data)
-	case ChatApp1, ChatApp2:
-		return decodeAs[webhook.ChatMessage](data)
-	case Delivery:
-		return decodeAs[webhook.DeliveryReport](data)
-	default:
-		return nil, ErrBadEvent
-	}
-}
-
-func decodeAs[Message any](data []byte) (message Message, err error) {
+func decode[Message any](data []byte) (message Message, err error) {
 	return message, json.Unmarshal(data, &message)
 }
 

@@ -27,8 +27,6 @@ type ReadOptions struct {
 	HandleTimeout time.Duration
 	// MaxTries is how many times an event comes before it is parked, 20 by default: about an hour.
 	MaxTries int
-	// Logger receives a record for each event that was not handled, without numbers and texts. Nil discards them.
-	Logger *slog.Logger
 }
 
 const (
@@ -48,23 +46,17 @@ const (
 // another process holds.
 func Read(ctx context.Context, c *engine.Connection, options ReadOptions, handle func(context.Context, Event) error) error {
 	options.HandleTimeout, options.MaxTries = cmp.Or(options.HandleTimeout, time.Minute), cmp.Or(options.MaxTries, 20)
-	if options.Logger == nil {
-		options.Logger = slog.New(slog.DiscardHandler)
-	}
-	parked, err := c.Bucket(ctx, engine.Parked)
-	if ctx.Err() != nil {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
 	config := jetstream.ConsumerConfig{
 		Durable: c.Name(options.Name), AckPolicy: jetstream.AckExplicitPolicy, AckWait: options.HandleTimeout, MaxDeliver: -1, MaxAckPending: maxPending,
 	}
 	for _, kind := range options.Kinds {
 		config.FilterSubjects = append(config.FilterSubjects, c.InboxSubject(string(kind), ">"))
 	}
-	consumer, err := c.JetStream.CreateOrUpdateConsumer(ctx, c.Name(engine.Inbox), config)
+	var consumer jetstream.Consumer
+	parked, err := c.Bucket(ctx, engine.Parked)
+	if err == nil {
+		consumer, err = c.JetStream.CreateOrUpdateConsumer(ctx, c.Name(engine.Inbox), config)
+	}
 	if ctx.Err() != nil {
 		return nil
 	}
@@ -89,7 +81,7 @@ func Read(ctx context.Context, c *engine.Connection, options ReadOptions, handle
 		case err != nil:
 			return fmt.Errorf("inbox: reader %s: %w", options.Name, err)
 		}
-		options.handleMessage(ctx, parked, message, handle)
+		options.handleMessage(ctx, c.Log, parked, message, handle)
 	}
 }
 
@@ -107,20 +99,22 @@ func returnPending(messages jetstream.MessagesContext) {
 }
 
 // handleMessage handles one message of the stream. If an acknowledgement fails, the event comes again.
-func (r ReadOptions) handleMessage(ctx context.Context, parked jetstream.KeyValue, message jetstream.Msg, handle func(context.Context, Event) error) {
+func (r ReadOptions) handleMessage(
+	ctx context.Context, log *slog.Logger, parked jetstream.KeyValue, message jetstream.Msg, handle func(context.Context, Event) error,
+) {
 	metadata, err := message.Metadata()
 	if err != nil {
-		r.Logger.LogAttrs(ctx, slog.LevelError, "not a message of the stream", slog.Any("error", err))
+		log.LogAttrs(ctx, slog.LevelError, "not a message of the stream", slog.Any("error", err))
 		return
 	}
 	event, err := newStoredEvent(message.Data(), metadata.Sequence.Stream)
 	if err == nil {
 		err = handle(ctx, event)
 	}
-	log := r.Logger.With(slog.Any("event", event))
+	log = log.With(slog.Any("event", event))
 	if err != nil && metadata.NumDelivered >= uint64(r.MaxTries) { //nolint:gosec // it is positive
 		log.LogAttrs(ctx, slog.LevelError, "not handled, and parked", slog.String("alarm", "event_parked"))
-		if _, err = parked.Put(ctx, parkedKey(r.Name, event.Sequence), message.Data()); err != nil {
+		if _, err = parked.Put(ctx, fmt.Sprintf("%s.%d", r.Name, event.Sequence), message.Data()); err != nil {
 			log.LogAttrs(ctx, slog.LevelError, "not parked", slog.Any("error", err))
 		}
 	}
@@ -141,10 +135,6 @@ func newStoredEvent(data []byte, sequence uint64) (Event, error) {
 	err := json.Unmarshal(data, &event)
 	event.Sequence = sequence
 	return event, err
-}
-
-func parkedKey(name string, sequence uint64) string {
-	return name + "." + strconv.FormatUint(sequence, 10)
 }
 
 // ReadParked calls handle for each event that the reader of a name has parked. An event for which handle returns nil is done. It returns how

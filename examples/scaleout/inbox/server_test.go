@@ -253,7 +253,8 @@ func TestServeLogsNothingPersonal(t *testing.T) {
 	t.Parallel()
 	s, c := startEngine(t)
 	var out lockedBuffer
-	r := serve(t, c, inbox.Config{Logger: slog.New(slog.NewJSONHandler(&out, nil))})
+	c.Log = slog.New(slog.NewJSONHandler(&out, nil))
+	r := serve(t, c, inbox.Config{})
 	event := r.sms(messagingtest.InboundSMS{ID: "in-1", From: "639171234567", Text: "Hithere"})
 	assert.Equal(t, http.StatusOK, call(t, event))
 	s.Close()

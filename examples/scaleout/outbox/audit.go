@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"time"
 
 	messaging "github.com/messaging-service/messaging-go"
@@ -26,7 +25,7 @@ type Finding struct {
 //
 // With mend, a queued or parked message that is listed once becomes accepted, as after a restore from a backup.
 func Audit(ctx context.Context, c *engine.Connection, client *messaging.Client, since time.Time, mend bool, report func(Finding)) (compared, rows int, err error) {
-	r, err := openRecords(ctx, c, slog.New(slog.DiscardHandler))
+	r, err := openRecords(ctx, c)
 	if err != nil {
 		return 0, 0, err
 	}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/messaging-service/messaging-go/examples/scaleout/engine"
 )
 
 // delivery is one delivery of a token to a worker.
@@ -16,22 +18,22 @@ type delivery struct {
 	*Worker
 	message Message
 	raw     jetstream.Msg
-	tries   uint64 // deliveries of the token so far
+	tries   int // deliveries of the token so far
 	log     *slog.Logger
 }
 
 // step says how a delivery continues.
-type step int
+type step bool
 
 const (
-	reread step = iota // the record has changed: read it again
-	done               // the token was acknowledged or returned to the stream
+	reread step = true  // the record has changed: read it again
+	done   step = false // the token was acknowledged or returned to the stream
 )
 
 // deliver acts on the record that a token stands for until nothing is left to do, or nothing can be done now. When ctx ends, it starts
 // nothing more; what it has started goes on until work ends.
 func (w *Worker) deliver(ctx, work context.Context, raw jetstream.Msg) {
-	d := &delivery{Worker: w, raw: raw, log: w.log}
+	d := &delivery{Worker: w, raw: raw, log: w.records.Log}
 	metadata, err := raw.Metadata()
 	key, ok := keyOfSubject(raw.Subject())
 	if err != nil || !ok {
@@ -39,7 +41,7 @@ func (w *Worker) deliver(ctx, work context.Context, raw jetstream.Msg) {
 		w.logFailure(ctx, raw.TermWithReason("not a token"))
 		return
 	}
-	d.tries, d.log = metadata.NumDelivered, w.log.With(slog.String("key", key))
+	d.tries, d.log = int(metadata.NumDelivered), d.log.With(slog.String("key", key)) //nolint:gosec // never that many
 	for {
 		e, err := w.records.read(ctx, key)
 		next := done
@@ -52,7 +54,7 @@ func (w *Worker) deliver(ctx, work context.Context, raw jetstream.Msg) {
 			return
 		case err != nil:
 			d.log.ErrorContext(ctx, "token returned to the stream", slog.Any("error", err))
-			d.redeliverAfter(ctx, backoff(int(d.tries), 0)) //nolint:gosec // never that many
+			d.redeliverAfter(ctx, backoff(d.tries, 0))
 			return
 		case next == done:
 			return
@@ -62,14 +64,19 @@ func (w *Worker) deliver(ctx, work context.Context, raw jetstream.Msg) {
 
 // act takes the step that the state of the record calls for.
 func (d *delivery) act(ctx, work context.Context, e Entry) (step, error) {
-	if e.revision == 0 {
-		return d.replaceLost(ctx, e)
+	if e.revision == 0 { // nobody knows what became of the message
+		d.alarm(ctx, "record_lost", "a record was lost; load its message again", slog.String("key", e.Key))
+		_, _, err := d.records.swap(ctx, e, lostRecord())
+		return reread, err
 	}
 	if e.State.IsFinal() {
 		return done, d.acknowledge(work)
 	}
-	if d.records.subject(e) != d.raw.Subject() { // another token stands for the message by now
-		return d.moved(work, e)
+	if d.records.subject(e) != d.raw.Subject() { // another token stands for the message by now: make sure that the stream has it
+		if _, err := d.records.publish(work, e); err != nil {
+			return done, err
+		}
+		return done, d.acknowledge(work)
 	}
 	var err error
 	if d.message, err = d.parse(e.Line); err != nil {
@@ -87,33 +94,26 @@ func (d *delivery) act(ctx, work context.Context, e Entry) (step, error) {
 	}
 }
 
-// replaceLost records a message whose record was lost: nobody knows what became of it.
-func (d *delivery) replaceLost(ctx context.Context, e Entry) (step, error) {
-	d.alarm(ctx, "record_lost", "a record was lost; load its message again", slog.String("key", e.Key))
-	_, _, err := d.records.swap(ctx, e, lostRecord())
-	return reread, err
-}
-
 // leaveToOthers returns a message that this version cannot read, and parks it if no other version takes it.
 func (d *delivery) leaveToOthers(ctx context.Context, e Entry, problem error) (step, error) {
-	if d.tries > uint64(d.options.MaxTries) { //nolint:gosec // it is positive
+	if d.tries > d.options.MaxTries {
 		return d.park(ctx, e, "no worker could read the message: "+problem.Error())
 	}
 	d.log.WarnContext(ctx, "this version cannot read the message, leaving it to others", slog.Any("error", problem))
-	d.redeliverAfter(ctx, backoff(int(d.tries), 0)) //nolint:gosec // never that many
+	d.redeliverAfter(ctx, backoff(d.tries, 0))
 	return done, nil
 }
 
 // send makes one attempt, once the breaker and the rate limit allow it and the record shows the attempt as this delivery's. From then on it
 // runs to its end, even if ctx ends.
 func (d *delivery) send(ctx, work context.Context, e Entry) (step, error) {
-	probe, err := d.breakers.wait(ctx, e.Channel)
+	probe, err := d.breakers[e.Channel].wait(ctx)
 	if err != nil {
 		return done, err
 	}
 	out := outcome{untried: true}
 	if probe {
-		defer func() { d.breakers.report(work, e.Channel, true, out) }()
+		defer func() { d.breakers[e.Channel].report(work, true, out) }()
 	}
 	allowed, err := d.limiters[string(d.message.priority)].wait(ctx)
 	if err != nil {
@@ -150,7 +150,7 @@ func (d *delivery) send(ctx, work context.Context, e Entry) (step, error) {
 		return reread, nil
 	}
 	sendCtx, cancel := context.WithTimeout(a.context(work), a.deadline-d.clock.elapsed())
-	messageID, err := d.message.body.send(sendCtx, d.client)
+	messageID, err := d.message.send(sendCtx, d.client)
 	cancel()
 	if reason := a.reason(); reason != "" {
 		out = notWritten(reason)
@@ -158,7 +158,7 @@ func (d *delivery) send(ctx, work context.Context, e Entry) (step, error) {
 		out = newOutcome(e.Channel, claim.Attempt, messageID, err)
 	}
 	if !probe {
-		d.breakers.report(work, e.Channel, false, out)
+		d.breakers[e.Channel].report(work, false, out)
 	}
 	return d.recordOutcome(work, claimed, out)
 }
@@ -182,7 +182,7 @@ func (d *delivery) checkSending(ctx context.Context, e Entry) (step, error) {
 // its outcome replaces what they recorded of the same attempt. An attempt that was overtaken by a later one is added to the record.
 func (d *delivery) recordOutcome(work context.Context, e Entry, out outcome) (_ step, err error) {
 	attempt := e.Attempt
-	d.metrics.Count("scaleout_attempts_total", "channel", string(e.Channel), "outcome", string(out.state))
+	d.options.Metrics.Count("scaleout_attempts_total", "channel", string(e.Channel), "outcome", string(out.state))
 	for {
 		record, changed := e.withOutcome(attempt, out, d.message.priority)
 		if !changed {
@@ -209,7 +209,7 @@ func (d *delivery) recordOutcome(work context.Context, e Entry, out outcome) (_ 
 	if e.State == Queued && d.records.subject(e) == d.raw.Subject() {
 		wait := backoff(e.Attempt, out.retryAfter)
 		if out.account { // the breaker says when
-			wait = jitter(time.Second)
+			wait = engine.Jitter(time.Second)
 		}
 		d.redeliverAfter(work, wait)
 		return done, nil
@@ -241,14 +241,6 @@ func (e Entry) withOutcome(attempt int, out outcome, priority Priority) (next Re
 	}
 }
 
-// moved makes sure that the stream has the token of the record, and removes this one.
-func (d *delivery) moved(work context.Context, e Entry) (step, error) {
-	if _, err := d.records.publish(work, e); err != nil {
-		return done, err
-	}
-	return done, d.acknowledge(work)
-}
-
 // park leaves a message to an operator.
 func (d *delivery) park(ctx context.Context, e Entry, reason string) (step, error) {
 	d.alarm(ctx, "parked", "message parked: an operator has to decide", slog.String("key", e.Key), slog.String("reason", reason))
@@ -258,7 +250,7 @@ func (d *delivery) park(ctx context.Context, e Entry, reason string) (step, erro
 
 // acknowledge removes the token from the stream.
 func (d *delivery) acknowledge(work context.Context) error {
-	ctx, cancel := context.WithTimeout(work, callTimeout)
+	ctx, cancel := context.WithTimeout(work, engine.CallTimeout)
 	defer cancel()
 	d.logFailure(work, d.raw.DoubleAck(ctx))
 	return nil
@@ -272,7 +264,7 @@ func (d *delivery) redeliverAfter(ctx context.Context, wait time.Duration) {
 // logFailure logs an acknowledgement that failed. The engine then delivers the token again, and the record says what to do with it.
 func (w *Worker) logFailure(ctx context.Context, err error) {
 	if err != nil && !errors.Is(err, jetstream.ErrMsgAlreadyAckd) {
-		w.log.WarnContext(ctx, "acknowledging a token failed", slog.Any("error", err))
+		w.records.Log.WarnContext(ctx, "acknowledging a token failed", slog.Any("error", err))
 	}
 }
 
@@ -280,5 +272,5 @@ func (w *Worker) logFailure(ctx context.Context, err error) {
 func backoff(try int, retryAfter time.Duration) time.Duration {
 	const shortest, longest, maxRetryAfter = 250 * time.Millisecond, 5 * time.Minute, time.Hour
 	bound := min(shortest<<min(max(try-1, 0), 12), longest)
-	return max(bound/2+jitter(bound/2), min(retryAfter, maxRetryAfter))
+	return max(bound/2+engine.Jitter(bound/2), min(retryAfter, maxRetryAfter))
 }

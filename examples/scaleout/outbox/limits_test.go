@@ -122,7 +122,7 @@ func TestLimiterResetsPermitsBeyondTheEnginesClock(t *testing.T) {
 	w := r.worker(relaxedOptions())
 	r.run(w)
 	r.waitFor(m, Accepted)
-	assert.Equal(t, 1, int(w.metrics.Value("scaleout_alarms_total", "kind", "rate_reset")))
+	assert.Equal(t, 1, int(w.options.Metrics.Value("scaleout_alarms_total", "kind", "rate_reset")))
 }
 
 func TestWorkersSendOnWhenOneClockJumps(t *testing.T) {
@@ -202,7 +202,9 @@ func TestBreakerKeepsMessagesQueued(t *testing.T) {
 			require.Len(t, open, 1)
 			assert.Equal(t, SMS, open[0].Channel)
 			assert.Contains(t, open[0].Reason, "HTTP "+name)
-			alarm := func(w *Worker) float64 { return w.metrics.Value("scaleout_alarms_total", "kind", "breaker_open") }
+			alarm := func(w *Worker) float64 {
+				return w.options.Metrics.Value("scaleout_alarms_total", "kind", "breaker_open")
+			}
 			assert.Positive(t, alarm(one)+alarm(two))
 			r.put(testChatApp1(t, 1)) // its channel has a breaker of its own
 
@@ -252,13 +254,13 @@ func TestLanesDoNotStarveEachOther(t *testing.T) {
 	for n := range 100 {
 		r.put(testChatApp1(t, n), testSMS(t, n))
 	}
-	urgent, err := FromSMS(sms.Message{From: "ACME", To: "+639170000001", Text: "Your code is 17", ReferenceID: "code"}, Options{Priority: High})
+	urgent, err := NewMessage(sms.Message{From: "ACME", To: "+639170000001", Text: "Your code is 17", ReferenceID: "code"}, Options{Priority: High})
 	require.NoError(t, err)
 	w := r.worker(options)
-	for _, key := range []string{breakerPrefix + "chatapp1"} { // chat messages wait for a Retry-After
+	for _, key := range []string{breakerKey(ChatApp1)} { // chat messages wait for a Retry-After
 		value, err := json.Marshal(Breaker{Reason: "HTTP 429", Opened: time.Now(), Until: time.Now().Add(time.Hour)})
 		require.NoError(t, err)
-		_, err = w.breakers.bucket.Put(t.Context(), key, value)
+		_, err = w.breakers[ChatApp1].shared.bucket.Put(t.Context(), key, value)
 		require.NoError(t, err)
 	}
 	r.run(w)
@@ -279,10 +281,10 @@ func TestWorkerDoesNotSendExpiredMessage(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, engine.Setup{})
 	message := sms.Message{From: "ACME", To: "+639170000001", Text: "Your code is 17", ReferenceID: "late"}
-	late, err := FromSMS(message, Options{Expires: time.Now().Add(-time.Minute)})
+	late, err := NewMessage(message, Options{Expires: time.Now().Add(-time.Minute)})
 	require.NoError(t, err)
 	message.ReferenceID = "in time"
-	inTime, err := FromSMS(message, Options{Expires: time.Now().Add(time.Hour)})
+	inTime, err := NewMessage(message, Options{Expires: time.Now().Add(time.Hour)})
 	require.NoError(t, err)
 	r.put(late, inTime)
 	r.start(relaxedOptions())
@@ -314,7 +316,7 @@ func TestRunEndsWithinBoundWithoutEngine(t *testing.T) {
 	case <-time.After(20 * time.Second):
 		require.FailNow(t, "Run does not end while the engine is away")
 	}
-	assert.Positive(t, w.metrics.Value("scaleout_alarms_total", "kind", "unrecorded"))
+	assert.Positive(t, w.options.Metrics.Value("scaleout_alarms_total", "kind", "unrecorded"))
 }
 
 func TestAttemptBeginsOnlyWithinItsPermitAndTime(t *testing.T) {

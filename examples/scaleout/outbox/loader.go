@@ -1,19 +1,29 @@
 package outbox
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"errors"
-	"log/slog"
+	"fmt"
+	"hash/maphash"
+	"io"
+	"sync"
 
 	"github.com/messaging-service/messaging-go/examples/scaleout/engine"
 )
 
-// Errors of [Loader.Put].
+// MaxLineBytes is the largest length of a line.
+const MaxLineBytes = 1 << 20
+
+// Problems of one message. The others can be taken in.
 var (
 	// ErrConflict means that the channel and reference ID belong to a message with other content.
 	ErrConflict = errors.New("another message has this channel and reference ID")
 	// ErrTooLarge means that the message exceeds the engine's limit.
 	ErrTooLarge = errors.New("the message is larger than the engine allows")
+	// ErrLineTooLong means that a line has more than MaxLineBytes bytes.
+	ErrLineTooLong = fmt.Errorf("the line has more than %d bytes", MaxLineBytes)
 )
 
 // Loader takes messages in. It is safe for concurrent use, and any number of processes can load at once.
@@ -22,10 +32,9 @@ type Loader struct {
 }
 
 // NewLoader returns a loader on a prepared engine.
-func NewLoader(ctx context.Context, c *engine.Connection, log *slog.Logger) (*Loader, error) {
-	r, err := openRecords(ctx, c, log)
-	r.failIfFull = true
-	return &Loader{records: r}, err
+func NewLoader(ctx context.Context, c *engine.Connection) (*Loader, error) {
+	r, err := openRecords(ctx, c)
+	return &Loader{r}, err
 }
 
 // Put takes one message in. If the message is already known, Put does nothing and reports false, however long ago it was taken in, until
@@ -33,7 +42,7 @@ func NewLoader(ctx context.Context, c *engine.Connection, log *slog.Logger) (*Lo
 // in as one with an unknown outcome.
 //
 // If Put returns no error, the message will be sent or parked. While the engine is away, Put waits until ctx ends. It returns
-// [ErrFull] if the engine has no room.
+// [engine.ErrFull] if the engine has no room.
 func (l *Loader) Put(ctx context.Context, m Message) (queued bool, err error) {
 	if !l.records.fits(m.line) {
 		return false, ErrTooLarge
@@ -57,5 +66,114 @@ func (l *Loader) Put(ctx context.Context, m Message) (queued bool, err error) {
 		return l.records.publish(ctx, e)
 	default:
 		return false, nil
+	}
+}
+
+// LoadResult counts the lines of a file by what became of them.
+type LoadResult struct {
+	// Queued lines were taken in, Known lines had been taken in before, and Bad lines were reported and not taken in.
+	Queued, Known, Bad int
+}
+
+// String returns the counts.
+func (r LoadResult) String() string {
+	return fmt.Sprintf("%d queued, %d known, %d bad", r.Queued, r.Known, r.Bad)
+}
+
+// numberedMessage is a message with the number of its line, or the reason why the line holds none.
+type numberedMessage struct {
+	line    int
+	message Message
+	err     error
+}
+
+// Load takes in a file with one message per line, in the format of ParseLine. It skips empty lines. Load calls report after each line,
+// one at a time, with the number of the line, counted from 1, the counts so far, and why the line was not taken in, if it was not.
+//
+// Load returns an error if it had to stop: the file cannot be read, ctx has ended, or the engine is full. Loading the file again then
+// continues where Load stopped.
+func (l *Loader) Load(ctx context.Context, file io.Reader, report func(line int, loaded LoadResult, err error)) (LoadResult, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var loaded LoadResult
+	var mu sync.Mutex
+	put := func(n numberedMessage) {
+		queued := false
+		if n.err == nil {
+			queued, n.err = l.Put(ctx, n.message)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		switch {
+		case n.err == nil && queued:
+			loaded.Queued++
+		case n.err == nil:
+			loaded.Known++
+		case n.message.line == nil, errors.Is(n.err, ErrConflict), errors.Is(n.err, ErrTooLarge):
+			loaded.Bad++
+		default: // the next message would fail, too
+			cancel(fmt.Errorf("line %d: %w", n.line, n.err))
+			return
+		}
+		report(n.line, loaded, n.err)
+	}
+	// Messages with the same key go to the same worker, so that the first of a file wins.
+	const loadWorkers = 32
+	var workers sync.WaitGroup
+	queues := make([]chan numberedMessage, loadWorkers)
+	for i := range queues {
+		queues[i] = make(chan numberedMessage, 4)
+		workers.Go(func() {
+			for n := range queues[i] {
+				put(n)
+			}
+		})
+	}
+	seed := maphash.MakeSeed()
+	err := readLines(file, func(n numberedMessage) error {
+		select {
+		case queues[maphash.String(seed, n.message.Key())%loadWorkers] <- n:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	})
+	for _, queue := range queues {
+		close(queue)
+	}
+	workers.Wait()
+	if cause := context.Cause(ctx); cause != nil {
+		err = cause
+	}
+	return loaded, err
+}
+
+// readLines calls handle for each line that is not empty.
+func readLines(file io.Reader, handle func(numberedMessage) error) error {
+	lines := bufio.NewReaderSize(file, MaxLineBytes+len("\r\n"))
+	for number := 1; ; number++ {
+		data, err := lines.ReadSlice('\n')
+		n := numberedMessage{line: number}
+		text := bytes.TrimSpace(data)
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			n.err = ErrLineTooLong
+			for errors.Is(err, bufio.ErrBufferFull) {
+				_, err = lines.ReadSlice('\n')
+			}
+		case len(text) > 0:
+			n.message, n.err = ParseLine(text)
+		}
+		if err != nil && !errors.Is(err, io.EOF) {
+			return fmt.Errorf("outbox: reading line %d: %w", number, err)
+		}
+		if n.err != nil || len(text) > 0 {
+			if handleErr := handle(n); handleErr != nil {
+				return handleErr
+			}
+		}
+		if err != nil {
+			return nil
+		}
 	}
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/messaging-service/messaging-go/sms"
 )
 
+func ignore(int, LoadResult, error) {}
+
 func file(t *testing.T, messages ...Message) string {
 	t.Helper()
 	var lines strings.Builder
@@ -50,14 +52,14 @@ func TestLoaderQueuesOnce(t *testing.T) {
 	r := newRig(t, engine.Setup{})
 	lines := file(t, testSMS(t, 1), testChatApp1(t, 1), testChatApp2(t, 1), testSMS(t, 2), testSMS(t, 1))
 	var progress []LoadResult
-	loaded, err := r.loader.Load(t.Context(), strings.NewReader(lines), Report{Progress: func(l LoadResult) { progress = append(progress, l) }})
+	loaded, err := r.loader.Load(t.Context(), strings.NewReader(lines), func(_ int, l LoadResult, _ error) { progress = append(progress, l) })
 	require.NoError(t, err)
 	assert.Equal(t, LoadResult{Queued: 4, Known: 1}, loaded)
 	assert.Len(t, progress, 5)
 	assert.Equal(t, loaded, progress[4])
 	assert.Equal(t, 4, r.queueLength())
 
-	loaded, err = r.loader.Load(t.Context(), strings.NewReader(lines), Report{})
+	loaded, err = r.loader.Load(t.Context(), strings.NewReader(lines), ignore)
 	require.NoError(t, err)
 	assert.Equal(t, LoadResult{Known: 5}, loaded)
 	assert.Equal(t, 4, r.queueLength())
@@ -66,7 +68,7 @@ func TestLoaderQueuesOnce(t *testing.T) {
 func TestLoaderReportsBadLinesAndContinues(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, engine.Setup{})
-	other, err := FromSMS(sms.Message{From: "ACME", To: "+639170000001", Text: "We open at ten", ReferenceID: "order-1"}, Options{})
+	other, err := NewMessage(sms.Message{From: "ACME", To: "+639170000001", Text: "We open at ten", ReferenceID: "order-1"}, Options{})
 	require.NoError(t, err)
 	lines := strings.Join([]string{
 		strings.TrimSpace(file(t, testSMS(t, 1))),
@@ -81,7 +83,11 @@ func TestLoaderReportsBadLinesAndContinues(t *testing.T) {
 		strings.TrimSpace(file(t, testSMS(t, 3))), // without a newline
 	}, "\r\n")
 	bad := map[int]error{}
-	loaded, err := r.loader.Load(t.Context(), strings.NewReader(lines), Report{Bad: func(line int, err error) { bad[line] = err }})
+	loaded, err := r.loader.Load(t.Context(), strings.NewReader(lines), func(line int, _ LoadResult, err error) {
+		if err != nil {
+			bad[line] = err
+		}
+	})
 	require.NoError(t, err)
 	assert.Equal(t, LoadResult{Queued: 2, Bad: 7}, loaded)
 	assert.ErrorIs(t, bad[7], ErrConflict)
@@ -95,7 +101,7 @@ func TestLoaderReportsBadLinesAndContinues(t *testing.T) {
 func TestLoaderRejectsTooLargeMessage(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, engine.Setup{})
-	m, err := FromSMS(sms.Message{From: "ACME", To: "+639170000001", Text: strings.Repeat("a", 1<<20-500), ReferenceID: "large"}, Options{})
+	m, err := NewMessage(sms.Message{From: "ACME", To: "+639170000001", Text: strings.Repeat("a", 1<<20-500), ReferenceID: "large"}, Options{})
 	require.NoError(t, err)
 	_, err = r.loader.Put(t.Context(), m)
 	assert.ErrorIs(t, err, ErrTooLarge)
@@ -141,7 +147,7 @@ func TestLoaderReportsFullEngine(t *testing.T) {
 			all = append(all, m)
 		}
 	}
-	require.ErrorIs(t, err, ErrFull)
+	require.ErrorIs(t, err, engine.ErrFull)
 	require.NotEmpty(t, all)
 	assert.Equal(t, len(all), r.queueLength(), "a message that was taken in was discarded")
 	require.NoError(t, r.engine.Prepare(t.Context(), engine.Setup{MaxBytes: 1 << 20}))

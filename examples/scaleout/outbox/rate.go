@@ -2,15 +2,11 @@ package outbox
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"math"
 	"sync/atomic"
 	"time"
-
-	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/messaging-service/messaging-go/examples/scaleout/engine"
 	"github.com/messaging-service/messaging-go/examples/scaleout/metrics"
@@ -44,21 +40,16 @@ func SetRate(ctx context.Context, c *engine.Connection, perSecond float64) error
 	if perSecond != 0 && !(perSecond >= slowest && perSecond <= fastest) {
 		return fmt.Errorf("outbox: the rate is %v per second, want %v to %v, or 0 for no limit", perSecond, slowest, fastest)
 	}
-	bucket, err := c.Bucket(ctx, engine.Limits)
-	if err != nil {
-		return err
-	}
-	l := &limiter{bucket: bucket, log: slog.New(slog.DiscardHandler)}
-	for {
-		rate, revision, err := l.read(ctx)
-		if err != nil {
-			return err
-		}
-		rate.PerSecond = perSecond
-		if conflict, err := l.write(ctx, rate, revision); err != nil || !conflict {
-			return err
+	value, err := openShared[rateState](ctx, c, rateKey)
+	for swapped := false; err == nil && !swapped; {
+		var rate rateState
+		var revision uint64
+		if rate, revision, err = value.read(ctx); err == nil {
+			rate.PerSecond = perSecond
+			_, swapped, err = value.swap(ctx, rate, revision)
 		}
 	}
+	return err
 }
 
 // permit allows one request between two moments of the elapsed time.
@@ -73,24 +64,27 @@ func (p permit) isValid(now time.Duration) bool { return now >= p.from && now <=
 // used in its time is lost. So at most rate + burst requests begin in any second, whatever stalls: burst is the number of permits in a
 // tenth of a second, at least 1.
 type limiter struct {
-	bucket  jetstream.KeyValue
+	shared  shared[rateState]
 	clock   *clock
-	log     *slog.Logger
 	monitor *metrics.Set
 	ahead   time.Duration // how far ahead it may reserve: urgent messages further than others, so that they are not outrun
 
 	unlimitedUntil atomic.Int64 // by the elapsed time
 	waiting        atomic.Int64
-
-	turn    chan struct{} // its one element guards the permits
-	permits []time.Time   // by the engine's clock
-	slack   time.Duration // how long each is valid
+	permits        chan permits // its one element is taken by who uses it; unlike a mutex, waiting for it can be canceled
 }
 
-func newLimiter(bucket jetstream.KeyValue, clock *clock, log *slog.Logger, monitor *metrics.Set, ahead time.Duration) *limiter {
-	l := &limiter{bucket: bucket, clock: clock, log: log, monitor: monitor, ahead: ahead, turn: make(chan struct{}, 1)}
-	l.turn <- struct{}{}
-	return l
+// permits are reserved permits.
+type permits struct {
+	times []time.Time   // by the engine's clock
+	slack time.Duration // how long each is valid
+}
+
+func newLimiter(ctx context.Context, c *engine.Connection, clock *clock, monitor *metrics.Set, ahead time.Duration) (*limiter, error) {
+	value, err := openShared[rateState](ctx, c, rateKey)
+	l := &limiter{shared: value, clock: clock, monitor: monitor, ahead: ahead, permits: make(chan permits, 1)}
+	l.permits <- permits{}
+	return l, err
 }
 
 // wait returns a permit when it becomes valid, or an error if ctx ends first.
@@ -100,110 +94,78 @@ func (l *limiter) wait(ctx context.Context) (permit, error) {
 	}
 	l.waiting.Add(1)
 	defer l.waiting.Add(-1)
+	var reserved permits
 	select {
-	case <-l.turn:
-		defer func() { l.turn <- struct{}{} }()
+	case reserved = <-l.permits:
+		defer func() { l.permits <- reserved }()
 	case <-ctx.Done():
 		return permit{}, ctx.Err()
 	}
 	for {
-		for len(l.permits) > 0 {
-			at := l.permits[0]
-			l.permits = l.permits[1:]
+		for len(reserved.times) > 0 {
+			at := reserved.times[0]
+			reserved.times = reserved.times[1:]
 			reading, err := l.clock.read(ctx)
 			if err != nil {
 				return permit{}, err
 			}
-			p := reading.window(at, l.slack)
-			if !sleep(ctx, p.from-l.clock.elapsed()) {
+			p := reading.window(at, reserved.slack)
+			if !engine.Sleep(ctx, p.from-l.clock.elapsed()) {
 				return permit{}, ctx.Err()
 			}
 			if p.isValid(l.clock.elapsed()) {
 				return p, nil
 			}
 		}
-		if limited, err := l.reserve(ctx); err != nil || !limited {
+		var limited bool
+		var err error
+		if reserved, limited, err = l.reserve(ctx); err != nil || !limited {
 			return noLimit(), err
 		}
 	}
 }
 
-// reserve reserves permits for the callers that wait, or waits until that is possible. It reports false if there is no limit.
-func (l *limiter) reserve(ctx context.Context) (limited bool, err error) {
-	rate, revision, err := l.read(ctx)
+// reserve reserves permits for the callers that wait, or waits a moment if none can be had yet. It reports false if there is no limit.
+func (l *limiter) reserve(ctx context.Context) (reserved permits, limited bool, err error) {
+	rate, revision, err := l.shared.read(ctx)
 	if err != nil {
-		return true, err
+		return permits{}, true, err
 	}
 	if rate.PerSecond <= 0 {
 		l.unlimitedUntil.Store(int64(l.clock.elapsed() + rateTTL))
-		return false, nil
+		return permits{}, false, nil
 	}
 	now, err := l.clock.now(ctx)
 	if err != nil {
-		return true, err
+		return permits{}, true, err
 	}
 	// Workers reserve only what is due soon. What lies beyond that comes from a clock that was wrong.
 	const tolerance = 2 * time.Second
 	first, span := time.Unix(0, rate.Next), max(reserveAhead, rate.interval())
 	if beyond := first.Sub(now); beyond > 2*span+tolerance {
-		l.log.ErrorContext(ctx, "the shared rate limit was ahead of the engine's clock and has been reset", slog.Duration("by", beyond))
-		l.monitor.Count("scaleout_alarms_total", "kind", "rate_reset")
+		alarm(ctx, l.shared.engine.Log, l.monitor, "rate_reset",
+			"the shared rate limit was ahead of the engine's clock and has been reset", slog.Duration("by", beyond))
 		first = now
 	} else if wait := beyond - l.ahead; wait > 0 {
-		sleep(ctx, min(wait, rateTTL)+jitter(minPause/4))
-		return true, ctx.Err()
+		engine.Sleep(ctx, min(wait, rateTTL)+engine.Jitter(shortPause/4))
+		return permits{}, true, ctx.Err()
 	}
 	if first.Before(now) {
 		first = now
 	}
 	n := min(l.waiting.Load(), max(1, int64(rate.PerSecond*reserveAhead.Seconds())))
 	rate.Next = first.Add(time.Duration(n) * rate.interval()).UnixNano()
-	conflict, err := l.write(ctx, rate, revision)
+	_, ok, err := l.shared.swap(ctx, rate, revision)
 	if err != nil {
-		return true, err
+		return permits{}, true, err
 	}
-	if conflict { // if the write was ours after all, its permits are lost
-		sleep(ctx, jitter(minPause/4))
-		return true, ctx.Err()
+	if !ok { // if the write was ours after all, its permits are lost
+		engine.Sleep(ctx, engine.Jitter(shortPause/4))
+		return permits{}, true, ctx.Err()
 	}
-	l.slack = span
+	reserved.slack = span
 	for i := range n {
-		l.permits = append(l.permits, first.Add(time.Duration(i)*rate.interval()))
+		reserved.times = append(reserved.times, first.Add(time.Duration(i)*rate.interval()))
 	}
-	return true, nil
-}
-
-func (l *limiter) read(ctx context.Context) (rate rateState, revision uint64, err error) {
-	var found jetstream.KeyValueEntry
-	_, err = retry(ctx, l.log, func(ctx context.Context) (err error) {
-		found, err = l.bucket.Get(ctx, rateKey)
-		return err
-	})
-	if errors.Is(err, jetstream.ErrKeyNotFound) {
-		return rateState{}, 0, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(found.Value(), &rate)
-	}
-	if err != nil {
-		return rateState{}, 0, fmt.Errorf("outbox: reading the rate: %w", err)
-	}
-	return rate, found.Revision(), nil
-}
-
-func (l *limiter) write(ctx context.Context, rate rateState, revision uint64) (conflict bool, err error) {
-	value, err := json.Marshal(rate)
-	if err == nil {
-		_, err = retry(ctx, l.log, func(ctx context.Context) (err error) {
-			_, err = l.bucket.Update(ctx, rateKey, value, revision)
-			return err
-		})
-	}
-	if engine.IsConflict(err) {
-		return true, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("outbox: writing the rate: %w", err)
-	}
-	return false, nil
+	return reserved, true, nil
 }

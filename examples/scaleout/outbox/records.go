@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"log/slog"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,20 +19,17 @@ import (
 
 // records are the records and tokens of an environment.
 type records struct {
-	engine *engine.Connection
+	*engine.Connection
+
 	bucket jetstream.KeyValue
 	setup  engine.Setup
-	log    *slog.Logger
-	// failIfFull is for what can stop and tell an operator. A worker waits for room.
-	failIfFull bool
+	// waitForRoom is for workers. Others can stop and tell an operator.
+	waitForRoom bool
 }
 
-// ErrFull means that the engine has no room for the message.
-var ErrFull = errors.New("the engine is full")
-
-func openRecords(ctx context.Context, c *engine.Connection, log *slog.Logger) (r records, err error) {
-	r = records{engine: c, log: log}
-	_, err = retry(ctx, log, func(ctx context.Context) (err error) {
+func openRecords(ctx context.Context, c *engine.Connection) (r records, err error) {
+	r.Connection = c
+	_, err = c.Retry(ctx, func(ctx context.Context) (err error) {
 		if r.bucket, err = c.Bucket(ctx, engine.Records); err == nil {
 			r.setup, err = c.Setup(ctx)
 		}
@@ -45,7 +41,7 @@ func openRecords(ctx context.Context, c *engine.Connection, log *slog.Logger) (r
 // read returns the record of a key, or an entry without a state if there is none.
 func (r records) read(ctx context.Context, key string) (Entry, error) {
 	var found jetstream.KeyValueEntry
-	_, err := retry(ctx, r.log, func(ctx context.Context) (err error) {
+	_, err := r.Retry(ctx, func(ctx context.Context) (err error) {
 		found, err = r.bucket.Get(ctx, key)
 		return err
 	})
@@ -62,7 +58,7 @@ func (r records) read(ctx context.Context, key string) (Entry, error) {
 var ErrUnreadable = errors.New("outbox: unreadable record")
 
 func newEntry(key string, value []byte, revision uint64, since time.Time) (Entry, error) {
-	e := Entry{Key: key, Channel: channelOf(key), revision: revision, Since: since}
+	e := Entry{Key: key, Channel: channelOf(key), Since: since, revision: revision, value: value}
 	if err := json.Unmarshal(value, &e.Record); err != nil || !slices.Contains(States(), e.State) {
 		return e, fmt.Errorf("%w: %s", ErrUnreadable, key)
 	}
@@ -76,19 +72,14 @@ func (r records) swap(ctx context.Context, e Entry, next Record) (written Entry,
 	if err != nil {
 		return Entry{}, false, fmt.Errorf("outbox: writing a record: %w", err)
 	}
-	expected := e.revision
 	for maybeWritten := false; ; {
-		options := []jetstream.PublishOpt{jetstream.WithExpectLastSequencePerSubject(expected)}
-		if next.State == Accepted || next.State == Refused {
-			options = append(options, jetstream.WithMsgTTL(r.setup.KeepRecords)) // the engine removes it
-		}
-		var ack *jetstream.PubAck
-		retried, err := retry(ctx, r.log, func(ctx context.Context) (err error) {
-			ack, err = r.engine.JetStream.Publish(ctx, r.engine.BucketSubject(engine.Records, e.Key), value, options...)
+		written = Entry{Key: e.Key, Channel: e.Channel, Record: next}
+		retried, err := r.Retry(ctx, func(ctx context.Context) (err error) {
+			written.revision, err = r.write(ctx, e, next.State, value)
 			return r.orFull(err)
 		})
 		if err == nil {
-			return Entry{Key: e.Key, Channel: e.Channel, Record: next, revision: ack.Sequence}, true, nil
+			return written, true, nil
 		}
 		if !engine.IsConflict(err) {
 			return Entry{}, false, fmt.Errorf("outbox: writing a record: %w", err)
@@ -99,45 +90,37 @@ func (r records) swap(ctx context.Context, e Entry, next Record) (written Entry,
 			return Entry{}, false, err
 		}
 		if current.revision != e.revision {
-			// An earlier try may have written it with its response lost.
-			same, encodeErr := json.Marshal(current.Record)
-			return current, maybeWritten && bytes.Equal(same, value), encodeErr
-		}
-		if e.revision == 0 {
-			if expected, err = r.removal(ctx, e.Key); err != nil {
-				return Entry{}, false, err
-			}
+			return current, maybeWritten && bytes.Equal(current.value, value), nil
 		}
 		// A cluster may be writing another record, which may still fail, or this one; or the node that was read lags behind.
-		if !sleep(ctx, jitter(minPause)) {
+		if !engine.Sleep(ctx, engine.Jitter(shortPause)) {
 			return Entry{}, false, ctx.Err()
 		}
 	}
 }
 
-// removal returns the revision of the mark that a record was removed, or 0 if there is none.
-func (r records) removal(ctx context.Context, key string) (revision uint64, err error) {
-	_, err = retry(ctx, r.log, func(ctx context.Context) error {
-		stream, streamErr := r.engine.JetStream.Stream(ctx, r.engine.BucketStream(engine.Records))
-		if streamErr != nil {
-			return streamErr
-		}
-		last, lastErr := stream.GetLastMsgForSubject(ctx, r.engine.BucketSubject(engine.Records, key))
-		if errors.Is(lastErr, jetstream.ErrMsgNotFound) {
-			return nil
-		}
-		if lastErr == nil && len(last.Data) == 0 {
-			revision = last.Sequence
-		}
-		return lastErr
-	})
-	return revision, err
+// shortPause bounds the pause after a conflict with another process.
+const shortPause = 20 * time.Millisecond
+
+func (r records) write(ctx context.Context, e Entry, state State, value []byte) (revision uint64, err error) {
+	if e.revision == 0 {
+		return r.bucket.Create(ctx, e.Key, value)
+	}
+	options := []jetstream.PublishOpt{jetstream.WithExpectLastSequencePerSubject(e.revision)}
+	if state == Accepted || state == Refused {
+		options = append(options, jetstream.WithMsgTTL(r.setup.KeepRecords)) // the engine removes it
+	}
+	ack, err := r.JetStream.Publish(ctx, r.BucketSubject(engine.Records, e.Key), value, options...)
+	if err != nil {
+		return 0, err
+	}
+	return ack.Sequence, nil
 }
 
 // subject returns the subject of the token that stands for a message.
 func (r records) subject(e Entry) string {
 	_, encoded, _ := strings.Cut(e.Key, ".")
-	return r.engine.OutboxSubject(string(e.Channel), e.Lane, encoded+"."+strconv.Itoa(e.Token))
+	return r.OutboxSubject(string(e.Channel), e.Lane, encoded+"."+strconv.Itoa(e.Token))
 }
 
 // keyOfSubject returns the key of the record that a token stands for.
@@ -152,8 +135,8 @@ func keyOfSubject(subject string) (key string, ok bool) {
 
 // publish creates the token of a message. It reports false if the stream has the token: a token exists once.
 func (r records) publish(ctx context.Context, e Entry) (created bool, err error) {
-	_, err = retry(ctx, r.log, func(ctx context.Context) error {
-		_, publishErr := r.engine.JetStream.Publish(ctx, r.subject(e), nil)
+	_, err = r.Retry(ctx, func(ctx context.Context) error {
+		_, publishErr := r.JetStream.Publish(ctx, r.subject(e), nil)
 		return r.orFull(publishErr)
 	})
 	if engine.IsPresent(err) {
@@ -166,8 +149,8 @@ func (r records) publish(ctx context.Context, e Entry) (created bool, err error)
 }
 
 func (r records) orFull(err error) error {
-	if r.failIfFull && engine.IsFull(err) {
-		return fmt.Errorf("%w: %w", ErrFull, err)
+	if !r.waitForRoom && engine.IsFull(err) {
+		return fmt.Errorf("%w: %w", engine.ErrFull, err)
 	}
 	return err
 }
@@ -175,39 +158,27 @@ func (r records) orFull(err error) error {
 // fits reports whether a message fits in a record.
 func (r records) fits(line []byte) bool {
 	const overhead = 8 << 10 // of a record, besides the message
-	return int64(len(line)) <= r.engine.NATS.MaxPayload()-overhead
+	return int64(len(line)) <= r.NATS.MaxPayload()-overhead
 }
 
 // All yields every record once, in no particular order. A record that cannot be read comes with an error that matches [ErrUnreadable];
 // any other error ends the sequence. Memory does not grow with the number of records.
 func All(ctx context.Context, c *engine.Connection) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
-		for e, err := range Follow(ctx, c) {
-			if err == nil && e.Key == "" || !yield(e, err) {
-				return
-			}
+		if err := eachRecord(ctx, c, yield); err != nil {
+			yield(Entry{}, fmt.Errorf("outbox: reading the records: %w", err))
 		}
 	}
 }
 
-// Follow is like All, but then yields an Entry without a key and continues with each record that changes, until ctx ends.
-func Follow(ctx context.Context, c *engine.Connection) iter.Seq2[Entry, error] {
-	return func(yield func(Entry, error) bool) {
-		_, err := c.Bucket(ctx, engine.Records)
-		if err == nil {
-			err = follow(ctx, c, yield)
-		}
-		if err != nil {
-			yield(Entry{}, fmt.Errorf("outbox: following the records: %w", err))
-		}
+// eachRecord returns nil if yield has returned false.
+func eachRecord(ctx context.Context, c *engine.Connection, yield func(Entry, error) bool) error {
+	if _, err := c.Bucket(ctx, engine.Records); err != nil {
+		return err
 	}
-}
-
-// follow returns nil if yield has returned false.
-func follow(ctx context.Context, c *engine.Connection, yield func(Entry, error) bool) error {
 	// A pull consumer: the engine sends no more than this process has asked for.
 	consumer, err := c.JetStream.OrderedConsumer(ctx, c.BucketStream(engine.Records), jetstream.OrderedConsumerConfig{
-		DeliverPolicy: jetstream.DeliverAllPolicy, // a subject has one message,
+		DeliverPolicy: jetstream.DeliverAllPolicy, // a subject has one message
 	})
 	if err != nil {
 		return err
@@ -217,12 +188,8 @@ func follow(ctx context.Context, c *engine.Connection, yield func(Entry, error) 
 		return err
 	}
 	defer messages.Stop()
-	complete := consumer.CachedInfo().NumPending == 0
-	if complete && !yield(Entry{}, nil) {
-		return nil
-	}
 	prefix := c.BucketSubject(engine.Records, "")
-	for {
+	for pending := consumer.CachedInfo().NumPending; pending > 0; {
 		message, err := messages.Next(jetstream.NextContext(ctx))
 		if err != nil {
 			return err
@@ -231,17 +198,14 @@ func follow(ctx context.Context, c *engine.Connection, yield func(Entry, error) 
 		if err != nil {
 			return err
 		}
-		if len(message.Data()) > 0 { // otherwise the engine or an operator has removed the record
-			e, entryErr := newEntry(strings.TrimPrefix(message.Subject(), prefix), message.Data(), metadata.Sequence.Stream, metadata.Timestamp)
-			if !yield(e, entryErr) {
-				return nil
-			}
+		pending = metadata.NumPending
+		if len(message.Data()) == 0 { // the engine or an operator has removed the record
+			continue
 		}
-		if !complete && metadata.NumPending == 0 {
-			complete = true
-			if !yield(Entry{}, nil) {
-				return nil
-			}
+		e, entryErr := newEntry(strings.TrimPrefix(message.Subject(), prefix), message.Data(), metadata.Sequence.Stream, metadata.Timestamp)
+		if !yield(e, entryErr) {
+			return nil
 		}
 	}
+	return nil
 }

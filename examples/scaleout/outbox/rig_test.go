@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"log/slog"
 	"sync"
 	"testing"
 	"time"
@@ -23,7 +22,7 @@ import (
 	"github.com/messaging-service/messaging-go/sms"
 )
 
-var _ = flag.Bool("whole", false, "accepted for the whole module; this package has no long tests")
+var whole = flag.Bool("whole", false, "read a million records")
 
 func TestMain(m *testing.M) {
 	flag.Parse()
@@ -59,7 +58,7 @@ func newRig(t *testing.T, setup engine.Setup) *rig {
 	require.NoError(t, err)
 	t.Cleanup(r.engine.Close)
 	require.NoError(t, r.engine.Prepare(t.Context(), setup))
-	r.loader, err = NewLoader(t.Context(), r.engine, slog.New(slog.DiscardHandler))
+	r.loader, err = NewLoader(t.Context(), r.engine)
 	require.NoError(t, err)
 	r.records = r.loader.records
 	return r
@@ -201,21 +200,21 @@ func (r *rig) sendCount(m Message) int {
 
 func testSMS(t *testing.T, n int) Message {
 	t.Helper()
-	m, err := FromSMS(sms.Message{From: "ACME", To: fmt.Sprintf("+63917%07d", n), Text: "We open at nine", ReferenceID: fmt.Sprintf("order-%d", n)}, Options{})
+	m, err := NewMessage(sms.Message{From: "ACME", To: fmt.Sprintf("+63917%07d", n), Text: "We open at nine", ReferenceID: fmt.Sprintf("order-%d", n)}, Options{})
 	require.NoError(t, err)
 	return m
 }
 
 func testChatApp1(t *testing.T, n int) Message {
 	t.Helper()
-	m, err := FromChatApp1(chatapp1.New("channel", fmt.Sprintf("+63917%07d", n)).Text("We open at nine").WithReference(fmt.Sprintf("order-%d", n)), Options{})
+	m, err := NewMessage(chatapp1.New("channel", fmt.Sprintf("+63917%07d", n)).Text("We open at nine").WithReference(fmt.Sprintf("order-%d", n)), Options{})
 	require.NoError(t, err)
 	return m
 }
 
 func testChatApp2(t *testing.T, n int) Message {
 	t.Helper()
-	m, err := FromChatApp2(chatapp2.Message{
+	m, err := NewMessage(chatapp2.Message{
 		To: fmt.Sprintf("+63917%07d", n), Content: chatapp2.Text{Body: "We open at nine"}, ReferenceID: fmt.Sprintf("order-%d", n),
 	}, Options{})
 	require.NoError(t, err)

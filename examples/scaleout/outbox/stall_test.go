@@ -86,7 +86,7 @@ func TestOvertakenAttemptFlagsRecord(t *testing.T) {
 	stopSlow := r.run(slow)
 	r.waitFor(m, Sending)
 	stop := r.start(options)
-	require.Eventually(t, func() bool { return slow.metrics.Value("scaleout_alarms_total", "kind", "overtaken") > 0 }, 30*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return slow.options.Metrics.Value("scaleout_alarms_total", "kind", "overtaken") > 0 }, 30*time.Second, 10*time.Millisecond)
 	for _, overtaken := range r.record(m).Overtaken {
 		assert.Equal(t, Unknown, overtaken.State)
 	}
@@ -109,7 +109,7 @@ func TestAuditComparesRecordsWithListing(t *testing.T) {
 	client := r.worker(fastOptions()).client
 	for n, state := range map[int]State{1: Accepted, 2: Refused, 3: Parked, 4: Queued, 5: Unknown} {
 		r.forceRecord(testSMS(t, n), Record{State: state, SentAt: time.Now()})
-		_, err := testSMS(t, n).body.send(t.Context(), client)
+		_, err := testSMS(t, n).send(t.Context(), client)
 		require.NoError(t, err)
 	}
 	r.forceRecord(testSMS(t, 6), Record{State: Accepted})
@@ -154,7 +154,7 @@ func TestWorkerTakesBackClaimWhoseResponseWasLost(t *testing.T) {
 	require.NoError(t, err)
 	// The claim was written, its response was lost, and another worker has seen the claim for too long.
 	r.forceRecord(m, Record{State: Unknown, Attempt: 1, Worker: w.name + "/1", Lane: settleLane, Token: 1, SentAt: time.Now()})
-	d := &delivery{Worker: w, message: m, raw: noMessage{}, log: w.log}
+	d := &delivery{Worker: w, message: m, raw: noMessage{}, log: w.records.Log}
 	_, err = d.send(t.Context(), t.Context(), before)
 	require.NoError(t, err)
 	record := r.record(m)

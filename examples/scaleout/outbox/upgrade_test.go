@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"testing"
@@ -86,9 +87,7 @@ func TestWorkerParksMessageThatNobodyCanRead(t *testing.T) {
 	assert.Contains(t, record.Reason, "no worker could read the message")
 	stop()
 
-	resolver, err := NewResolver(t.Context(), r.engine, r.records.log)
-	require.NoError(t, err)
-	require.NoError(t, resolver.Resolve(t.Context(), SMS, "order-1", Resend, "after the upgrade"))
+	require.NoError(t, Resolve(t.Context(), r.engine, SMS, "order-1", Resend, "after the upgrade"))
 	current := r.worker(relaxedOptions())
 	current.parse = newerParse
 	r.run(current)
@@ -118,7 +117,7 @@ func TestWorkerLeavesRecordOfNewerVersionAlone(t *testing.T) {
 	assert.Zero(t, r.sendCount(m))
 }
 
-func TestInspectMendsBothDirections(t *testing.T) {
+func TestReconcileMendsBothDirections(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, engine.Setup{})
 	m, unknown, final, lost, lostChat := testSMS(t, 1), testSMS(t, 2), testSMS(t, 3), testSMS(t, 4), testChatApp1(t, 5)
@@ -132,18 +131,15 @@ func TestInspectMendsBothDirections(t *testing.T) {
 	}
 	r.forceRecord(unknown, Record{State: Unknown, Attempt: 1, Lane: settleLane, Token: 1, SentAt: time.Now()})
 	r.forceRecord(final, Record{State: Accepted})
-	_, err = testSMS(t, 4).body.send(t.Context(), r.worker(fastOptions()).client) // it was sent before its record was lost
+	_, err = testSMS(t, 4).send(t.Context(), r.worker(fastOptions()).client) // it was sent before its record was lost
 	require.NoError(t, err)
 
-	found, err := Inspect(t.Context(), r.engine, false, r.records.log)
-	require.NoError(t, err)
-	assert.Equal(t, Inspection{Missing: 2, Lost: 2}, found)
-	found, err = Inspect(t.Context(), r.engine, true, r.records.log)
-	require.NoError(t, err)
-	assert.Equal(t, Inspection{Missing: 2, Lost: 2}, found)
-	found, err = Inspect(t.Context(), r.engine, false, r.records.log)
-	require.NoError(t, err)
-	assert.Zero(t, found)
+	for i, read := range []func(context.Context, *engine.Connection) (Status, error){ReadStatus, Reconcile, ReadStatus} {
+		found, err := read(t.Context(), r.engine)
+		require.NoError(t, err)
+		want := []int{2, 2, 0}[i]
+		assert.Equal(t, []int{want, want, 0}, []int{found.Missing, found.Lost, found.Unreadable})
+	}
 	assert.Contains(t, r.record(lost).Reason, "load the message again")
 
 	for _, again := range []Message{lost, lostChat} {

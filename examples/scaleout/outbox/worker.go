@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -41,31 +42,19 @@ type WorkerOptions struct {
 	StopTimeout time.Duration
 	// MaxTries is how many times a message that this version cannot read is left to other workers, 50 by default: about three hours.
 	MaxTries int
-	// Logger receives warnings and errors. Nil discards them.
-	Logger *slog.Logger
 	// Metrics counts what the worker does. Nil counts nothing.
 	Metrics *metrics.Set
 }
 
 func (o WorkerOptions) withDefaults() WorkerOptions {
-	setDefault(&o.Concurrency, 32)
-	setDefault(&o.SendTimeout, 10*time.Second)
-	setDefault(&o.SettleInterval, 2*time.Second)
-	setDefault(&o.SettleFor, 6*time.Hour)
-	setDefault(&o.SettleWindow, 5*time.Minute)
-	setDefault(&o.StopTimeout, o.SendTimeout+10*time.Second)
-	setDefault(&o.MaxTries, 50)
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	o.Concurrency = cmp.Or(o.Concurrency, 32)
+	o.SendTimeout = cmp.Or(o.SendTimeout, 10*time.Second)
+	o.SettleInterval = cmp.Or(o.SettleInterval, 2*time.Second)
+	o.SettleFor = cmp.Or(o.SettleFor, 6*time.Hour)
+	o.SettleWindow = cmp.Or(o.SettleWindow, 5*time.Minute)
+	o.StopTimeout = cmp.Or(o.StopTimeout, o.SendTimeout+10*time.Second)
+	o.MaxTries = cmp.Or(o.MaxTries, 50)
 	return o
-}
-
-func setDefault[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
-	}
 }
 
 func (o WorkerOptions) validate(ackWait time.Duration) error {
@@ -93,13 +82,11 @@ const (
 type Worker struct {
 	name     string
 	options  WorkerOptions
-	log      *slog.Logger
-	metrics  *metrics.Set
 	client   *messaging.Client
 	records  records
 	clock    *clock
 	limiters map[string]*limiter // by lane
-	breakers *breakers
+	breakers map[Channel]*breaker
 	attempts atomic.Int64
 	parse    func([]byte) (Message, error)
 
@@ -109,28 +96,24 @@ type Worker struct {
 
 // NewWorker returns a worker on a prepared engine. It sends through client, without the retries of client: a message that was not
 // processed goes back to the stream.
-func NewWorker(ctx context.Context, c *engine.Connection, client *messaging.Client, options WorkerOptions) (*Worker, error) {
-	options = options.withDefaults()
+func NewWorker(ctx context.Context, c *engine.Connection, client *messaging.Client, options WorkerOptions) (w *Worker, err error) {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown"
 	}
-	name := fmt.Sprintf("%s/%d/%s", host, os.Getpid(), rand.Text()[:8]) // unique: a record shows whose claim it holds
-	log := options.Logger.With(slog.String("worker", name))
-	all, err := openRecords(ctx, c, log)
-	if err != nil {
+	w = &Worker{
+		name:    fmt.Sprintf("%s/%d/%s", host, os.Getpid(), rand.Text()[:8]), // unique: a record shows whose claim it holds
+		options: options.withDefaults(), parse: ParseLine, limiters: map[string]*limiter{}, breakers: map[Channel]*breaker{}, inFlight: map[jetstream.Msg]struct{}{},
+	}
+	named := *c
+	named.Log = c.Log.With(slog.String("worker", w.name))
+	c, w.clock = &named, newClock(&named)
+	if w.records, err = openRecords(ctx, c); err != nil {
 		return nil, err
 	}
-	if err = options.validate(all.setup.AckWait); err != nil {
+	w.records.waitForRoom = true
+	if err = w.options.validate(w.records.setup.AckWait); err != nil {
 		return nil, err
-	}
-	limits, err := c.Bucket(ctx, engine.Limits)
-	if err != nil {
-		return nil, err
-	}
-	w := &Worker{
-		name: name, options: options, log: log, metrics: options.Metrics, records: all, clock: newClock(c, log), parse: ParseLine,
-		limiters: map[string]*limiter{}, inFlight: map[jetstream.Msg]struct{}{},
 	}
 	w.client, err = client.With(messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}),
 		messaging.WithTransport(func(base http.RoundTripper) http.RoundTripper { return guard{base} }))
@@ -142,10 +125,18 @@ func NewWorker(ctx context.Context, c *engine.Connection, client *messaging.Clie
 		if lane == string(High) {
 			ahead *= 3
 		}
-		w.limiters[lane] = newLimiter(limits, w.clock, log, w.metrics, ahead)
+		if w.limiters[lane], err = newLimiter(ctx, c, w.clock, w.options.Metrics, ahead); err != nil {
+			return nil, err
+		}
 	}
-	w.breakers = newBreakers(limits, w.clock, log, w.metrics, options.SendTimeout+time.Second)
-	w.metrics.Gauge("scaleout_in_flight", func() float64 {
+	for _, name := range engine.Channels() {
+		channel := Channel(name)
+		w.breakers[channel], err = newBreaker(ctx, c, channel, w.clock, w.options.Metrics, w.options.SendTimeout+time.Second)
+		if err != nil {
+			return nil, err
+		}
+	}
+	w.options.Metrics.Gauge("scaleout_in_flight", func() float64 {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		return float64(len(w.inFlight))
@@ -161,45 +152,40 @@ var ErrUnrecorded = errors.New("outbox: stopped before every outcome was recorde
 func (w *Worker) Run(ctx context.Context) error {
 	// Outcomes are recorded for a while after ctx has ended.
 	work, stop := context.WithCancelCause(context.WithoutCancel(ctx))
-	defer stop(nil)
-	helpersCtx, stopHelpers := context.WithCancel(work)
 	var helpers, lanes sync.WaitGroup
-	helpers.Go(func() { w.sendHeartbeats(helpersCtx) })
-	helpers.Go(func() { w.breakers.follow(helpersCtx) })
+	defer helpers.Wait()
+	defer stop(nil)
+	helpers.Go(func() { w.sendHeartbeats(work) })
 	helpers.Go(func() {
 		select {
 		case <-ctx.Done():
-			if sleep(helpersCtx, w.options.StopTimeout) {
-				stop(ErrUnrecorded)
-			}
-		case <-helpersCtx.Done():
+		case <-work.Done():
+		}
+		if engine.Sleep(work, w.options.StopTimeout) {
+			stop(ErrUnrecorded)
 		}
 	})
-	errs := make(chan error, len(engine.Channels())*len(engine.Priorities()))
+	var mu sync.Mutex
+	var all error
 	for _, channel := range engine.Channels() {
 		for _, lane := range engine.Priorities() {
-			lanes.Go(func() { errs <- w.runLane(ctx, work, channel, lane) })
+			lanes.Go(func() {
+				err := w.runLane(ctx, work, channel, lane)
+				mu.Lock()
+				defer mu.Unlock()
+				all = errors.Join(all, err)
+			})
 		}
 	}
 	lanes.Wait()
-	stopHelpers()
-	helpers.Wait()
-	close(errs)
-	var all error
-	for err := range errs {
-		all = errors.Join(all, err)
-	}
-	if errors.Is(context.Cause(work), ErrUnrecorded) {
-		all = errors.Join(all, ErrUnrecorded)
-	}
-	return all
+	return errors.Join(all, context.Cause(work))
 }
 
 // runLane sends the messages of one lane until ctx ends.
 func (w *Worker) runLane(ctx, work context.Context, channel, lane string) error {
 	var consumer jetstream.Consumer
-	_, err := retry(ctx, w.log, func(ctx context.Context) (err error) {
-		consumer, err = w.records.engine.JetStream.Consumer(ctx, w.records.engine.Name(engine.Outbox), w.records.engine.Consumer(channel, lane))
+	_, err := w.records.Retry(ctx, func(ctx context.Context) (err error) {
+		consumer, err = w.records.JetStream.Consumer(ctx, w.records.Name(engine.Outbox), w.records.Consumer(channel, lane))
 		return err
 	})
 	if err != nil && ctx.Err() == nil {
@@ -207,33 +193,19 @@ func (w *Worker) runLane(ctx, work context.Context, channel, lane string) error 
 	}
 	var deliveries sync.WaitGroup
 	defer deliveries.Wait()
-	slots := make(chan struct{}, w.options.Concurrency)
+	free, ended := w.options.Concurrency, make(chan struct{}, w.options.Concurrency)
 	for ctx.Err() == nil {
-		select {
-		case slots <- struct{}{}:
-		case <-ctx.Done():
-			return nil
+		for n := len(ended); n > 0 || free == 0; n-- {
+			<-ended
+			free++
 		}
-		n := 1
-		for more := true; more; {
-			select {
-			case slots <- struct{}{}:
-				n++
-			default:
-				more = false
-			}
-		}
-		for m := range w.fetch(ctx, consumer, n) {
-			n--
-			w.track(m)
+		for m := range w.fetch(ctx, consumer, free) {
+			free--
 			deliveries.Go(func() {
-				defer func() { <-slots }()
-				defer w.untrack(m)
+				defer func() { ended <- struct{}{} }()
+				defer w.track(m)()
 				w.deliver(ctx, work, m)
 			})
-		}
-		for range n {
-			<-slots
 		}
 	}
 	return nil
@@ -252,27 +224,27 @@ func (w *Worker) fetch(ctx context.Context, consumer jetstream.Consumer, n int) 
 			err = batch.Error()
 		}
 		if err != nil && ctx.Err() == nil {
-			w.log.WarnContext(ctx, "fetching messages failed, retrying", slog.Any("error", err))
-			sleep(ctx, jitter(fetchWait))
+			w.records.Log.WarnContext(ctx, "fetching messages failed, retrying", slog.Any("error", err))
+			engine.Sleep(ctx, engine.Jitter(fetchWait))
 		}
 	}
 }
 
-func (w *Worker) track(m jetstream.Msg) {
+// track has a message reported as in progress until untrack is called.
+func (w *Worker) track(m jetstream.Msg) (untrack func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.inFlight[m] = struct{}{}
-}
-
-func (w *Worker) untrack(m jetstream.Msg) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	delete(w.inFlight, m)
+	return func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		delete(w.inFlight, m)
+	}
 }
 
 // sendHeartbeats reports every message in flight as in progress, so that the engine does not redeliver it.
 func (w *Worker) sendHeartbeats(ctx context.Context) {
-	for sleep(ctx, w.records.setup.AckWait/heartbeatsPerAckWait) {
+	for engine.Sleep(ctx, w.records.setup.AckWait/heartbeatsPerAckWait) {
 		w.mu.Lock()
 		for m := range w.inFlight {
 			_ = m.InProgress() // if it fails, the worker that gets the message sees its record
@@ -281,8 +253,12 @@ func (w *Worker) sendHeartbeats(ctx context.Context) {
 	}
 }
 
-// alarm logs and counts what an operator should know of.
 func (w *Worker) alarm(ctx context.Context, kind, text string, attributes ...slog.Attr) {
-	w.metrics.Count("scaleout_alarms_total", "kind", kind)
-	w.log.LogAttrs(ctx, slog.LevelError, text, append(attributes, slog.String("alarm", kind))...) //nolint:sloglint // the callers' texts are fixed
+	alarm(ctx, w.records.Log, w.options.Metrics, kind, text, attributes...)
+}
+
+// alarm logs and counts what an operator should know of.
+func alarm(ctx context.Context, log *slog.Logger, monitor *metrics.Set, kind, text string, attributes ...slog.Attr) {
+	monitor.Count("scaleout_alarms_total", "kind", kind)
+	log.LogAttrs(ctx, slog.LevelError, text, append(attributes, slog.String("alarm", kind))...) //nolint:sloglint // the callers' texts are fixed
 }

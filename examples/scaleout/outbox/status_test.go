@@ -1,9 +1,7 @@
-package progress_test
+package outbox
 
 import (
-	"flag"
 	"fmt"
-	"log/slog"
 	"runtime"
 	"strings"
 	"testing"
@@ -11,18 +9,11 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 
 	"github.com/messaging-service/messaging-go/examples/scaleout/embedded"
 	"github.com/messaging-service/messaging-go/examples/scaleout/engine"
-	"github.com/messaging-service/messaging-go/examples/scaleout/outbox"
-	"github.com/messaging-service/messaging-go/examples/scaleout/progress"
 	"github.com/messaging-service/messaging-go/sms"
 )
-
-var whole = flag.Bool("whole", false, "read a million records")
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func prepared(t *testing.T) *engine.Connection {
 	t.Helper()
@@ -38,16 +29,15 @@ func prepared(t *testing.T) *engine.Connection {
 
 func TestStatusCountsAndFollowsRecords(t *testing.T) {
 	c := prepared(t)
-	log := slog.New(slog.DiscardHandler)
-	loader, err := outbox.NewLoader(t.Context(), c, log)
+	loader, err := NewLoader(t.Context(), c)
 	require.NoError(t, err)
 
-	empty, err := progress.Read(t.Context(), c)
+	empty, err := ReadStatus(t.Context(), c)
 	require.NoError(t, err)
 	assert.Equal(t, "no messages; 0/s", empty.String())
 
 	for n := range 5 {
-		m, err := outbox.FromSMS(sms.Message{From: "ACME", To: "+639171234567", Text: "Hi", ReferenceID: fmt.Sprint(n)}, outbox.Options{})
+		m, err := NewMessage(sms.Message{From: "ACME", To: "+639171234567", Text: "Hi", ReferenceID: fmt.Sprint(n)}, Options{})
 		require.NoError(t, err)
 		_, err = loader.Put(t.Context(), m)
 		require.NoError(t, err)
@@ -56,7 +46,7 @@ func TestStatusCountsAndFollowsRecords(t *testing.T) {
 	require.NoError(t, err)
 	set := func(reference, record string) {
 		t.Helper()
-		for e, err := range outbox.All(t.Context(), c) {
+		for e, err := range All(t.Context(), c) {
 			if e.Reference == reference && assert.NoError(t, err) {
 				_, err := records.PutString(t.Context(), e.Key, record)
 				require.NoError(t, err)
@@ -76,9 +66,9 @@ func TestStatusCountsAndFollowsRecords(t *testing.T) {
 	_, err = limits.PutString(t.Context(), "breaker.sms", `{"reason":"HTTP 401","opened":"2026-10-03T14:44:23Z"}`)
 	require.NoError(t, err)
 
-	status, err := progress.Read(t.Context(), c)
+	status, err := ReadStatus(t.Context(), c)
 	require.NoError(t, err)
-	assert.Equal(t, map[outbox.State]int{outbox.Queued: 4, outbox.Accepted: 1, outbox.Parked: 1}, status.Messages)
+	assert.Equal(t, map[State]int{Queued: 4, Accepted: 1, Parked: 1}, status.Messages)
 	assert.Equal(t, 6, status.Total)
 	assert.Equal(t, 2, status.Final())
 	assert.EqualValues(t, 6, status.Waiting)
@@ -87,14 +77,14 @@ func TestStatusCountsAndFollowsRecords(t *testing.T) {
 	assert.Contains(t, status.String(), "\nBREAKER of sms open since 2026-10-03T14:44:23Z: HTTP 401")
 
 	changed := false
-	err = progress.Watch(t.Context(), c, time.Millisecond, func(s progress.Status) bool {
+	err = Watch(t.Context(), c, time.Millisecond, func(s Status) bool {
 		if !changed {
-			assert.Equal(t, 4, s.Messages[outbox.Queued])
+			assert.Equal(t, 4, s.Messages[Queued])
 			assert.Equal(t, 2, s.Unreadable)
 			set("2", `{"state":"refused","reference":"2"}`)
 			changed = true
 		}
-		return s.Messages[outbox.Refused] == 0
+		return s.Messages[Refused] == 0
 	})
 	require.NoError(t, err)
 }
@@ -134,7 +124,7 @@ func TestStatusTakesLittleMemory(t *testing.T) {
 		}
 	}()
 	started := time.Now()
-	status, err := progress.Read(t.Context(), c)
+	status, err := ReadStatus(t.Context(), c)
 	close(stop)
 	<-stopped
 	require.NoError(t, err)

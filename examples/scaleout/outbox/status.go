@@ -1,0 +1,253 @@
+package outbox
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/messaging-service/messaging-go/examples/scaleout/engine"
+)
+
+// Status is the progress of a campaign: what became of each message, and the work that is left.
+type Status struct {
+	// Messages counts the messages by state. Total counts all messages.
+	Messages map[State]int
+	Total    int
+	// PossibleDuplicates counts the messages that may have been sent more than once: an attempt had no verdict when another started.
+	PossibleDuplicates int
+	// Unreadable counts records of another version, and damaged ones. They are left alone.
+	Unreadable int
+	// Missing counts open messages without a token in the stream: nobody would send them. Reconcile creates their tokens.
+	Missing int
+	// Lost counts tokens without a record. Reconcile parks these messages: load them again.
+	Lost int
+	// PerSecond is the number of verdicts per second in the last rateWindow.
+	PerSecond float64
+	// Waiting is the number of tokens in the stream, including those in flight. Oldest is how long the first of them has been there.
+	Waiting uint64
+	Oldest  time.Duration
+	// Breakers are the open breakers.
+	Breakers []Breaker
+}
+
+const rateWindow = 5 * time.Second
+
+// Final returns the number of messages in a final state.
+func (s Status) Final() int { return s.Messages[Accepted] + s.Messages[Refused] + s.Messages[Parked] }
+
+// String returns the status in one line, and another for each open breaker.
+func (s Status) String() string {
+	var parts []string
+	add := func(n int, text string) {
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, text))
+		}
+	}
+	for _, state := range States() {
+		add(s.Messages[state], string(state))
+	}
+	add(s.PossibleDuplicates, "POSSIBLY SENT TWICE")
+	add(s.Unreadable, "UNREADABLE")
+	add(s.Missing, "WITHOUT A TOKEN (run campaign reconcile)")
+	add(s.Lost, "WITHOUT A RECORD (run campaign reconcile)")
+	if parts == nil {
+		parts = []string{"no messages"}
+	}
+	text := fmt.Sprintf("%s; %.0f/s", strings.Join(parts, ", "), s.PerSecond)
+	if s.Waiting > 0 {
+		text += fmt.Sprintf("; lag %d, oldest %v", s.Waiting, s.Oldest.Round(100*time.Millisecond))
+	}
+	for _, b := range s.Breakers {
+		text += fmt.Sprintf("\nBREAKER of %s open since %s: %s", b.Channel, b.Opened.Format(time.RFC3339), b.Reason)
+	}
+	return text
+}
+
+// ReadStatus reads every record and every token. It takes about 50 bytes for each token.
+func ReadStatus(ctx context.Context, c *engine.Connection) (Status, error) {
+	return survey(ctx, c, false)
+}
+
+// Reconcile is like ReadStatus, and repairs what is missing and lost. Workers and loaders can run meanwhile.
+func Reconcile(ctx context.Context, c *engine.Connection) (Status, error) {
+	return survey(ctx, c, true)
+}
+
+// Watch reports the status at once and then once per interval, until report returns false or ctx ends. An interval is at least four times
+// as long as reading the status takes, so that the engine is left to the workers. While the engine is away, Watch waits.
+func Watch(ctx context.Context, c *engine.Connection, interval time.Duration, report func(Status) (more bool)) error {
+	for first := true; ; first = false {
+		started := time.Now()
+		status, err := ReadStatus(ctx, c)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil && first:
+			return err
+		case err == nil && !report(status):
+			return nil
+		}
+		if !engine.Sleep(ctx, max(interval, 4*time.Since(started))) {
+			return nil
+		}
+	}
+}
+
+// survey compares every record with the tokens in the stream.
+func survey(ctx context.Context, c *engine.Connection, repair bool) (Status, error) {
+	s := Status{Messages: map[State]int{}}
+	r, err := openRecords(ctx, c)
+	if err != nil {
+		return s, err
+	}
+	stream, err := c.Stream(ctx, engine.Outbox)
+	if err != nil {
+		return s, err
+	}
+	info := stream.CachedInfo()
+	if s.Waiting = info.State.Msgs; s.Waiting > 0 {
+		s.Oldest = max(0, info.TimeStamp.Sub(info.State.FirstTime))
+	}
+	if s.Breakers, err = Breakers(ctx, c); err != nil {
+		return s, err
+	}
+	subjects, keys := map[uint64]struct{}{}, map[uint64]struct{}{} // as hashes; keys are those of which no record has been seen
+	err = r.eachToken(ctx, func(subject, key string) error {
+		subjects[hash64(subject)], keys[hash64(key)] = struct{}{}, struct{}{}
+		return nil
+	})
+	if err != nil {
+		return s, err
+	}
+	for e, err := range All(ctx, c) {
+		if err != nil && !errors.Is(err, ErrUnreadable) {
+			return s, err
+		}
+		delete(keys, hash64(e.Key))
+		s.count(e, err == nil, info.TimeStamp)
+		if _, ok := subjects[hash64(r.subject(e))]; ok || err != nil || e.State.IsFinal() {
+			continue
+		}
+		missing, err := r.isMissing(ctx, stream, e.Key, repair)
+		if err != nil {
+			return s, err
+		}
+		if missing {
+			s.Missing++
+		}
+	}
+	if len(keys) == 0 {
+		return s, nil
+	}
+	return s, r.eachToken(ctx, func(_, key string) error {
+		if _, ok := keys[hash64(key)]; !ok {
+			return nil
+		}
+		e, err := r.read(ctx, key)
+		if errors.Is(err, ErrUnreadable) || e.revision != 0 {
+			return nil
+		}
+		if err == nil && repair {
+			_, _, err = r.swap(ctx, e, lostRecord())
+		}
+		if err == nil {
+			s.Lost++
+		}
+		return err
+	})
+}
+
+// count counts a record.
+func (s *Status) count(e Entry, readable bool, now time.Time) {
+	if !readable {
+		s.Unreadable++
+		return
+	}
+	s.Messages[e.State]++
+	s.Total++
+	if len(e.Overtaken) > 0 {
+		s.PossibleDuplicates++
+	}
+	if age := now.Sub(e.Since); e.State.IsFinal() && age >= 0 && age < rateWindow {
+		s.PerSecond += 1 / rateWindow.Seconds()
+	}
+}
+
+// lostRecord returns the record of a message of which only the token is left.
+func lostRecord() Record {
+	return Record{State: Parked, Lane: string(Normal), Reason: "the engine lost the record: load the message again"}
+}
+
+// isMissing reports whether a message is still open and without a token, and creates the token if repair is set.
+func (r records) isMissing(ctx context.Context, stream jetstream.Stream, key string, repair bool) (bool, error) {
+	e, err := r.read(ctx, key)
+	if errors.Is(err, ErrUnreadable) || err == nil && (e.revision == 0 || e.State.IsFinal()) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if repair {
+		return r.publish(ctx, e)
+	}
+	_, err = stream.GetLastMsgForSubject(ctx, r.subject(e))
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return true, nil
+	}
+	return false, err
+}
+
+// eachToken calls handle for each token in the stream.
+func (r records) eachToken(ctx context.Context, handle func(subject, key string) error) error {
+	for offset := 0; ; {
+		page, total, err := r.subjects(ctx, offset)
+		if err != nil {
+			return fmt.Errorf("outbox: listing the tokens: %w", err)
+		}
+		for subject := range page {
+			if key, ok := keyOfSubject(subject); ok {
+				if err = handle(subject, key); err != nil {
+					return err
+				}
+			}
+		}
+		if offset += len(page); len(page) == 0 || offset >= total {
+			return nil
+		}
+	}
+}
+
+// subjects returns a page of at most 100,000 subjects of the stream. The client's own method would collect all of them.
+func (r records) subjects(ctx context.Context, offset int) (page map[string]int, total int, err error) {
+	request, err := json.Marshal(map[string]any{"subjects_filter": ">", "offset": offset})
+	if err != nil {
+		return nil, 0, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	response, err := r.NATS.RequestWithContext(ctx, "$JS.API.STREAM.INFO."+r.Name(engine.Outbox), request)
+	if err != nil {
+		return nil, 0, err
+	}
+	var info struct {
+		Total int
+		State struct{ Subjects map[string]int }
+		Error *jetstream.APIError
+	}
+	if err = json.Unmarshal(response.Data, &info); err == nil && info.Error != nil {
+		err = info.Error
+	}
+	return info.State.Subjects, info.Total, err
+}
+
+func hash64(text string) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(text))
+	return h.Sum64()
+}
