@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"net"
 	"os"
 
 	"github.com/messaging-service/messaging-go/examples/scaleout/engine"
@@ -31,8 +32,12 @@ func receive(flags *flag.FlagSet) RunFunc {
 				return err
 			}
 			defer end()
-			fmt.Printf("receiving at http://%s%s, %s, %s and %s\n", *address, inbox.SMSPath, inbox.ChatApp1Path, inbox.ChatApp2Path, inbox.DeliveryPath)
-			return inbox.Run(ctx, c, inbox.Config{Address: *address, Secret: secret, Options: []webhook.Option{webhook.WithObserver(eventObserver{set})}})
+			listener, err := new(net.ListenConfig).Listen(ctx, "tcp", *address)
+			if err != nil {
+				return err
+			}
+			fmt.Printf("receiving at http://%s%s, %s, %s and %s\n", listener.Addr(), inbox.SMSPath, inbox.ChatApp1Path, inbox.ChatApp2Path, inbox.DeliveryPath)
+			return inbox.Serve(ctx, listener, c, inbox.Config{Secret: secret, Options: []webhook.Option{webhook.WithObserver(eventObserver{set})}})
 		})
 	}
 }

@@ -65,27 +65,6 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// natsOptions returns the options of the NATS client.
-func (o Options) natsOptions() []nats.Option {
-	all := []nats.Option{
-		nats.Name(o.Client), nats.Timeout(o.Timeout), nats.MaxReconnects(-1), nats.ReconnectWait(250 * time.Millisecond), nats.IgnoreAuthErrorAbort(),
-		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
-			// Such as a permission that is missing, of which the caller sees only that nothing comes back.
-			o.Logger.Warn("the engine reports an error", slog.Any("error", err))
-		}),
-	}
-	if o.Credentials != "" {
-		all = append(all, nats.UserCredentials(o.Credentials))
-	}
-	if o.CA != "" {
-		all = append(all, nats.RootCAs(o.CA))
-	}
-	if o.Certificate != "" || o.Key != "" {
-		all = append(all, nats.ClientCert(o.Certificate, o.Key))
-	}
-	return all
-}
-
 // Connection is a connection to the engine. It is safe for concurrent use. When the connection is lost, it reconnects until it succeeds.
 type Connection struct {
 	NATS      *nats.Conn
@@ -109,7 +88,23 @@ func Connect(ctx context.Context, options Options) (*Connection, error) {
 	if deadline, ok := ctx.Deadline(); ok {
 		options.Timeout = min(options.Timeout, time.Until(deadline))
 	}
-	conn, err := nats.Connect(options.URL, options.natsOptions()...)
+	all := []nats.Option{
+		nats.Name(options.Client), nats.Timeout(options.Timeout), nats.MaxReconnects(-1), nats.ReconnectWait(250 * time.Millisecond), nats.IgnoreAuthErrorAbort(),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
+			// Such as a permission that is missing, of which the caller sees only that nothing comes back.
+			options.Logger.Warn("the engine reports an error", slog.Any("error", err))
+		}),
+	}
+	if options.Credentials != "" {
+		all = append(all, nats.UserCredentials(options.Credentials))
+	}
+	if options.CA != "" {
+		all = append(all, nats.RootCAs(options.CA))
+	}
+	if options.Certificate != "" || options.Key != "" {
+		all = append(all, nats.ClientCert(options.Certificate, options.Key))
+	}
+	conn, err := nats.Connect(options.URL, all...)
 	if err != nil {
 		return nil, fmt.Errorf("engine: connecting: %w", err)
 	}
@@ -157,25 +152,25 @@ func (c *Connection) InboxSubject(kind, key string) string {
 // Stream returns a stream with its current state.
 func (c *Connection) Stream(ctx context.Context, base string) (jetstream.Stream, error) {
 	stream, err := c.JetStream.Stream(ctx, c.Name(base))
-	if errors.Is(err, jetstream.ErrStreamNotFound) {
-		return nil, fmt.Errorf("engine: environment %s is not prepared, run campaign prepare: %w", c.environment, err)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("engine: stream %s: %w", c.Name(base), err)
-	}
-	return stream, nil
+	return stream, c.explained(base, err)
 }
 
 // Bucket opens a bucket.
 func (c *Connection) Bucket(ctx context.Context, base string) (jetstream.KeyValue, error) {
-	kv, err := c.JetStream.KeyValue(ctx, c.Name(base))
-	if errors.Is(err, jetstream.ErrBucketNotFound) {
-		return nil, fmt.Errorf("engine: environment %s is not prepared, run campaign prepare: %w", c.environment, err)
+	bucket, err := c.JetStream.KeyValue(ctx, c.Name(base))
+	return bucket, c.explained(base, err)
+}
+
+// explained returns an error of opening a stream or bucket with what an operator needs to know.
+func (c *Connection) explained(base string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, jetstream.ErrStreamNotFound), errors.Is(err, jetstream.ErrBucketNotFound):
+		return fmt.Errorf("engine: environment %s is not prepared, run campaign prepare: %w", c.environment, err)
+	default:
+		return fmt.Errorf("engine: opening %s: %w", c.Name(base), err)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("engine: bucket %s: %w", c.Name(base), err)
-	}
-	return kv, nil
 }
 
 // BucketStream returns the name of the stream behind a bucket.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
-	"log/slog"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -46,14 +45,6 @@ func (p *Publisher) Delivery(ctx context.Context, d webhook.DeliveryReport) erro
 //
 // Each call stores an event without a lasting key once. The [Store] decides whether a call is a repetition.
 func (p *Publisher) Publish(ctx context.Context, e Event) error {
-	err := p.publish(ctx, e)
-	if err != nil {
-		p.engine.Log.LogAttrs(ctx, slog.LevelError, "not stored", slog.String("kind", string(e.Kind)), slog.String("key", e.Key), slog.Any("error", err))
-	}
-	return err
-}
-
-func (p *Publisher) publish(ctx context.Context, e Event) error {
 	data, err := json.Marshal(e)
 	if err != nil {
 		return err
@@ -63,7 +54,7 @@ func (p *Publisher) publish(ctx context.Context, e Event) error {
 		id += "." + rand.Text() // the same for all attempts of this call
 	}
 	subject := p.engine.InboxSubject(string(e.Kind), id)
-	return call(ctx, p.engine, publishTimeout, func(ctx context.Context) error {
+	return call(ctx, p.engine, publishTimeout, "storing", e.Key, func(ctx context.Context) error {
 		// A subject can exist only once, so neither a retry after a lost response nor another receiver stores the event twice.
 		_, err := p.engine.JetStream.Publish(ctx, subject, data, jetstream.WithExpectLastSequencePerSubject(0))
 		if engine.IsConflict(err) {

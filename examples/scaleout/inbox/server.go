@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"path"
@@ -29,8 +30,6 @@ const SecretParameter = "key"
 
 // Config configures a receiver. It logs each request and each failure to the logger of the connection, without numbers, texts and secrets.
 type Config struct {
-	// Address is the address on which [Run] listens, such as 127.0.0.1:8080.
-	Address string
 	// Secret is the secret that the service sends in the parameter key. It is required.
 	Secret string
 	// Lease is how long an event belongs to the receiver that handles it. The default is [DefaultLease].
@@ -64,29 +63,24 @@ var ErrUnavailable = errors.New("inbox: the engine does not respond")
 // errAgain has call repeat the step.
 var errAgain = errors.New("not certain yet")
 
-// call calls the engine until it responds, or until timeout. The step must be safe to repeat. It continues if the caller is gone:
-// completing the work is better than leaving it to a lease.
-func call(ctx context.Context, c *engine.Connection, timeout time.Duration, step func(context.Context) error) error {
+// call calls the engine until it responds, or until timeout, and logs a failure by the key of the event, with nothing else of it. The step
+// must be safe to repeat. It continues if the caller is gone: completing the work is better than leaving it to a lease.
+func call(ctx context.Context, c *engine.Connection, timeout time.Duration, what, key string, step func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
 	defer cancel()
 	_, err := c.Retry(ctx, step)
-	if err != nil && ctx.Err() != nil {
-		return fmt.Errorf("%w: %w", ErrUnavailable, err)
+	if err == nil {
+		return nil
 	}
-	return err
+	if ctx.Err() != nil {
+		err = fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	c.Log.LogAttrs(ctx, slog.LevelError, "an event is not stored", slog.String("what", what), slog.String("key", key), slog.Any("error", err))
+	return fmt.Errorf("inbox: %s: %w", what, err)
 }
 
-// Run receives events until ctx ends and completes the events in progress. It takes none after that, and the service calls again. The engine
-// must be prepared; the caller closes the connection.
-func Run(ctx context.Context, c *engine.Connection, config Config) error {
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", config.Address)
-	if err != nil {
-		return fmt.Errorf("inbox: %w", err)
-	}
-	return Serve(ctx, listener, c, config)
-}
-
-// Serve is like [Run] on an existing listener, which it closes.
+// Serve receives events until ctx ends and completes the events in progress. It takes none after that, and the service calls again. Serve
+// closes the listener. The engine must be prepared; the caller closes the connection.
 func Serve(ctx context.Context, listener net.Listener, c *engine.Connection, config Config) error {
 	handler, err := NewHandler(ctx, c, config)
 	if err != nil {
@@ -111,7 +105,7 @@ func Serve(ctx context.Context, listener net.Listener, c *engine.Connection, con
 	return errors.Join(err, server.Shutdown(shutdownCtx))
 }
 
-// NewHandler returns a handler for the webhooks and the health check. It takes the same configuration as [Run].
+// NewHandler returns a handler for the webhooks and the health check. It takes the same configuration as [Serve].
 func NewHandler(ctx context.Context, c *engine.Connection, config Config) (http.Handler, error) {
 	if strings.TrimSpace(config.Secret) == "" {
 		return nil, errors.New("inbox: the secret is empty: anyone could send events")

@@ -8,7 +8,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -79,7 +78,7 @@ func (s *Store) claim(ctx context.Context, key string) (claim uint64, err error)
 	// An attempt whose response was lost may have claimed the key. The next attempt recognizes the claim by its mark.
 	mark := []byte("claim " + rand.Text())
 	inProgress := false
-	err = s.call(ctx, "claiming", key, func(ctx context.Context) error {
+	err = call(ctx, s.engine, storeTimeout, "claiming", key, func(ctx context.Context) error {
 		revision, createErr := s.claims.Create(ctx, entryKey(key), mark, jetstream.KeyTTL(s.lease))
 		if !engine.IsConflict(createErr) {
 			claim = revision
@@ -106,7 +105,7 @@ func (s *Store) claim(ctx context.Context, key string) (claim uint64, err error)
 
 // complete marks a key as handled, even if another receiver has claimed it since.
 func (s *Store) complete(ctx context.Context, key string) error {
-	return s.call(ctx, "completing", key, func(ctx context.Context) error {
+	return call(ctx, s.engine, storeTimeout, "completing", key, func(ctx context.Context) error {
 		_, err := s.claims.Put(ctx, entryKey(key), []byte(handled))
 		return err
 	})
@@ -115,23 +114,13 @@ func (s *Store) complete(ctx context.Context, key string) error {
 // release releases a claim. It changes nothing if another receiver has claimed the key since, or has handled the event. If it fails, the
 // claim ends with its lease.
 func (s *Store) release(ctx context.Context, key string, claim uint64) {
-	_ = s.call(ctx, "releasing", key, func(ctx context.Context) error {
+	_ = call(ctx, s.engine, storeTimeout, "releasing", key, func(ctx context.Context) error {
 		err := s.claims.Purge(ctx, entryKey(key), jetstream.LastRevision(claim), jetstream.PurgeTTL(releaseMarkerTTL))
 		if engine.IsConflict(err) { // by an earlier attempt or another receiver, or the lease has ended
 			return nil
 		}
 		return err
 	})
-}
-
-// call calls the engine until storeTimeout, and logs a failure.
-func (s *Store) call(ctx context.Context, what, key string, step func(context.Context) error) error {
-	err := call(ctx, s.engine, storeTimeout, step)
-	if err == nil {
-		return nil
-	}
-	s.engine.Log.LogAttrs(ctx, slog.LevelError, "inbox: the store failed", slog.String("what", what), slog.String("key", key), slog.Any("error", err))
-	return fmt.Errorf("inbox: %s: %w", what, err)
 }
 
 // entryKey encodes a key with characters that the engine accepts.

@@ -66,8 +66,10 @@ func (c *clock) read(ctx context.Context) (reading, error) {
 // now returns a time of the engine that has passed.
 func (c *clock) now(ctx context.Context) (time.Time, error) {
 	r, err := c.read(ctx)
-	return r.engine.Add(c.elapsed() - r.received), err
+	return r.now(c.elapsed()), err
 }
+
+func (r reading) now(elapsed time.Duration) time.Time { return r.engine.Add(elapsed - r.received) }
 
 // window returns when, by the elapsed time, the engine's clock is certainly between t and t+length. It is empty if the reading is not
 // precise enough.

@@ -70,13 +70,13 @@ func (d *delivery) act(ctx, work context.Context, e Entry) (step, error) {
 		return reread, err
 	}
 	if e.State.IsFinal() {
-		return done, d.acknowledge(work)
+		return d.acknowledge(work)
 	}
 	if d.records.subject(e) != d.raw.Subject() { // another token stands for the message by now: make sure that the stream has it
 		if _, err := d.records.publish(work, e); err != nil {
 			return done, err
 		}
-		return done, d.acknowledge(work)
+		return d.acknowledge(work)
 	}
 	var err error
 	if d.message, err = d.parse(e.Line); err != nil {
@@ -96,7 +96,7 @@ func (d *delivery) act(ctx, work context.Context, e Entry) (step, error) {
 
 // leaveToOthers returns a message that this version cannot read, and parks it if no other version takes it.
 func (d *delivery) leaveToOthers(ctx context.Context, e Entry, problem error) (step, error) {
-	if d.tries > d.options.MaxTries {
+	if d.tries > d.maxTries {
 		return d.park(ctx, e, "no worker could read the message: "+problem.Error())
 	}
 	d.log.WarnContext(ctx, "this version cannot read the message, leaving it to others", slog.Any("error", problem))
@@ -203,7 +203,7 @@ func (d *delivery) recordOutcome(work context.Context, e Entry, out outcome) (_ 
 		}
 		if e.revision == 0 { // removed by an operator, or after KeepRecords
 			d.alarm(work, "record_lost", "the record of a message was removed while it was sent", slog.String("key", e.Key))
-			return done, d.acknowledge(work)
+			return d.acknowledge(work)
 		}
 	}
 	if e.State == Queued && d.records.subject(e) == d.raw.Subject() {
@@ -249,11 +249,9 @@ func (d *delivery) park(ctx context.Context, e Entry, reason string) (step, erro
 }
 
 // acknowledge removes the token from the stream.
-func (d *delivery) acknowledge(work context.Context) error {
-	ctx, cancel := context.WithTimeout(work, engine.CallTimeout)
-	defer cancel()
-	d.logFailure(work, d.raw.DoubleAck(ctx))
-	return nil
+func (d *delivery) acknowledge(ctx context.Context) (step, error) {
+	d.logFailure(ctx, d.raw.Ack())
+	return done, nil
 }
 
 // redeliverAfter returns the token to the stream, which delivers it again after wait.

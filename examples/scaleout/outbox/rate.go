@@ -71,19 +71,13 @@ type limiter struct {
 
 	unlimitedUntil atomic.Int64 // by the elapsed time
 	waiting        atomic.Int64
-	permits        chan permits // its one element is taken by who uses it; unlike a mutex, waiting for it can be canceled
-}
-
-// permits are reserved permits.
-type permits struct {
-	times []time.Time   // by the engine's clock
-	slack time.Duration // how long each is valid
+	reserved       chan []permit // its one element is taken by who uses it; unlike a mutex, waiting for it can be canceled
 }
 
 func newLimiter(ctx context.Context, c *engine.Connection, clock *clock, monitor *metrics.Set, ahead time.Duration) (*limiter, error) {
 	value, err := openShared[rateState](ctx, c, rateKey)
-	l := &limiter{shared: value, clock: clock, monitor: monitor, ahead: ahead, permits: make(chan permits, 1)}
-	l.permits <- permits{}
+	l := &limiter{shared: value, clock: clock, monitor: monitor, ahead: ahead, reserved: make(chan []permit, 1)}
+	l.reserved <- nil
 	return l, err
 }
 
@@ -94,22 +88,17 @@ func (l *limiter) wait(ctx context.Context) (permit, error) {
 	}
 	l.waiting.Add(1)
 	defer l.waiting.Add(-1)
-	var reserved permits
+	var reserved []permit
 	select {
-	case reserved = <-l.permits:
-		defer func() { l.permits <- reserved }()
+	case reserved = <-l.reserved:
+		defer func() { l.reserved <- reserved }()
 	case <-ctx.Done():
 		return permit{}, ctx.Err()
 	}
 	for {
-		for len(reserved.times) > 0 {
-			at := reserved.times[0]
-			reserved.times = reserved.times[1:]
-			reading, err := l.clock.read(ctx)
-			if err != nil {
-				return permit{}, err
-			}
-			p := reading.window(at, reserved.slack)
+		for len(reserved) > 0 {
+			p := reserved[0]
+			reserved = reserved[1:]
 			if !engine.Sleep(ctx, p.from-l.clock.elapsed()) {
 				return permit{}, ctx.Err()
 			}
@@ -126,21 +115,22 @@ func (l *limiter) wait(ctx context.Context) (permit, error) {
 }
 
 // reserve reserves permits for the callers that wait, or waits a moment if none can be had yet. It reports false if there is no limit.
-func (l *limiter) reserve(ctx context.Context) (reserved permits, limited bool, err error) {
+func (l *limiter) reserve(ctx context.Context) (reserved []permit, limited bool, err error) {
 	rate, revision, err := l.shared.read(ctx)
 	if err != nil {
-		return permits{}, true, err
+		return nil, true, err
 	}
 	if rate.PerSecond <= 0 {
 		l.unlimitedUntil.Store(int64(l.clock.elapsed() + rateTTL))
-		return permits{}, false, nil
+		return nil, false, nil
 	}
-	now, err := l.clock.now(ctx)
+	reading, err := l.clock.read(ctx)
 	if err != nil {
-		return permits{}, true, err
+		return nil, true, err
 	}
 	// Workers reserve only what is due soon. What lies beyond that comes from a clock that was wrong.
 	const tolerance = 2 * time.Second
+	now := reading.now(l.clock.elapsed())
 	first, span := time.Unix(0, rate.Next), max(reserveAhead, rate.interval())
 	if beyond := first.Sub(now); beyond > 2*span+tolerance {
 		alarm(ctx, l.shared.engine.Log, l.monitor, "rate_reset",
@@ -148,7 +138,7 @@ func (l *limiter) reserve(ctx context.Context) (reserved permits, limited bool, 
 		first = now
 	} else if wait := beyond - l.ahead; wait > 0 {
 		engine.Sleep(ctx, min(wait, rateTTL)+engine.Jitter(shortPause/4))
-		return permits{}, true, ctx.Err()
+		return nil, true, ctx.Err()
 	}
 	if first.Before(now) {
 		first = now
@@ -157,15 +147,14 @@ func (l *limiter) reserve(ctx context.Context) (reserved permits, limited bool, 
 	rate.Next = first.Add(time.Duration(n) * rate.interval()).UnixNano()
 	_, ok, err := l.shared.swap(ctx, rate, revision)
 	if err != nil {
-		return permits{}, true, err
+		return nil, true, err
 	}
 	if !ok { // if the write was ours after all, its permits are lost
 		engine.Sleep(ctx, engine.Jitter(shortPause/4))
-		return permits{}, true, ctx.Err()
+		return nil, true, ctx.Err()
 	}
-	reserved.slack = span
 	for i := range n {
-		reserved.times = append(reserved.times, first.Add(time.Duration(i)*rate.interval()))
+		reserved = append(reserved, reading.window(first.Add(time.Duration(i)*rate.interval()), span))
 	}
 	return reserved, true, nil
 }

@@ -79,9 +79,9 @@ func TestWorkerParksMessageThatNobodyCanRead(t *testing.T) {
 	r := newRig(t, engine.Setup{})
 	m := newer(t, testSMS(t, 1))
 	r.put(m)
-	options := relaxedOptions()
-	options.MaxTries = 3
-	stop := r.start(options)
+	w := r.worker(relaxedOptions())
+	w.maxTries = 3
+	stop := r.run(w)
 	record := r.waitFor(m, Parked)
 	assert.JSONEq(t, string(m.line), string(record.Line), "the content was lost")
 	assert.Contains(t, record.Reason, "no worker could read the message")

@@ -40,8 +40,6 @@ type WorkerOptions struct {
 	SettleWindow time.Duration
 	// StopTimeout bounds what Run takes after its context has ended, if the engine is away. The default is SendTimeout and 10 s more.
 	StopTimeout time.Duration
-	// MaxTries is how many times a message that this version cannot read is left to other workers, 50 by default: about three hours.
-	MaxTries int
 	// Metrics counts what the worker does. Nil counts nothing.
 	Metrics *metrics.Set
 }
@@ -53,14 +51,13 @@ func (o WorkerOptions) withDefaults() WorkerOptions {
 	o.SettleFor = cmp.Or(o.SettleFor, 6*time.Hour)
 	o.SettleWindow = cmp.Or(o.SettleWindow, 5*time.Minute)
 	o.StopTimeout = cmp.Or(o.StopTimeout, o.SendTimeout+10*time.Second)
-	o.MaxTries = cmp.Or(o.MaxTries, 50)
 	return o
 }
 
 func (o WorkerOptions) validate(ackWait time.Duration) error {
 	switch {
-	case o.Concurrency < 1 || o.MaxTries < 1:
-		return fmt.Errorf("outbox: Concurrency is %d and MaxTries %d, want at least 1", o.Concurrency, o.MaxTries)
+	case o.Concurrency < 1:
+		return fmt.Errorf("outbox: Concurrency is %d, want at least 1", o.Concurrency)
 	case min(o.SendTimeout, o.SettleWindow, o.SettleInterval, o.SettleFor, o.StopTimeout) < 0:
 		return errors.New("outbox: a duration in WorkerOptions is negative")
 	case o.SendTimeout >= ackWait-ackWait/heartbeatsPerAckWait:
@@ -76,6 +73,8 @@ const (
 	heartbeatsPerAckWait = 4
 	// fetchWait is how long a worker waits for messages before it asks again.
 	fetchWait = 500 * time.Millisecond
+	// maxTries is how many times a message that this version cannot read is left to other workers: for about three hours.
+	maxTries = 50
 )
 
 // Worker sends messages. Any number of workers can share an engine, in one process or in many.
@@ -88,10 +87,9 @@ type Worker struct {
 	limiters map[string]*limiter // by lane
 	breakers map[Channel]*breaker
 	attempts atomic.Int64
+	inFlight atomic.Int64
 	parse    func([]byte) (Message, error)
-
-	mu       sync.Mutex
-	inFlight map[jetstream.Msg]struct{}
+	maxTries int
 }
 
 // NewWorker returns a worker on a prepared engine. It sends through client, without the retries of client: a message that was not
@@ -103,7 +101,7 @@ func NewWorker(ctx context.Context, c *engine.Connection, client *messaging.Clie
 	}
 	w = &Worker{
 		name:    fmt.Sprintf("%s/%d/%s", host, os.Getpid(), rand.Text()[:8]), // unique: a record shows whose claim it holds
-		options: options.withDefaults(), parse: ParseLine, limiters: map[string]*limiter{}, breakers: map[Channel]*breaker{}, inFlight: map[jetstream.Msg]struct{}{},
+		options: options.withDefaults(), parse: ParseLine, maxTries: maxTries, limiters: map[string]*limiter{}, breakers: map[Channel]*breaker{},
 	}
 	named := *c
 	named.Log = c.Log.With(slog.String("worker", w.name))
@@ -136,11 +134,7 @@ func NewWorker(ctx context.Context, c *engine.Connection, client *messaging.Clie
 			return nil, err
 		}
 	}
-	w.options.Metrics.Gauge("scaleout_in_flight", func() float64 {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		return float64(len(w.inFlight))
-	})
+	w.options.Metrics.Gauge("scaleout_in_flight", func() float64 { return float64(w.inFlight.Load()) })
 	return w, nil
 }
 
@@ -152,11 +146,10 @@ var ErrUnrecorded = errors.New("outbox: stopped before every outcome was recorde
 func (w *Worker) Run(ctx context.Context) error {
 	// Outcomes are recorded for a while after ctx has ended.
 	work, stop := context.WithCancelCause(context.WithoutCancel(ctx))
-	var helpers, lanes sync.WaitGroup
-	defer helpers.Wait()
+	var helper, lanes sync.WaitGroup
+	defer helper.Wait()
 	defer stop(nil)
-	helpers.Go(func() { w.sendHeartbeats(work) })
-	helpers.Go(func() {
+	helper.Go(func() {
 		select {
 		case <-ctx.Done():
 		case <-work.Done():
@@ -201,10 +194,18 @@ func (w *Worker) runLane(ctx, work context.Context, channel, lane string) error 
 		}
 		for m := range w.fetch(ctx, consumer, free) {
 			free--
+			w.inFlight.Add(1)
+			inFlight, end := context.WithCancel(work)
 			deliveries.Go(func() {
 				defer func() { ended <- struct{}{} }()
-				defer w.track(m)()
+				defer w.inFlight.Add(-1)
+				defer end()
 				w.deliver(ctx, work, m)
+			})
+			deliveries.Go(func() { // so that the engine does not redeliver it
+				for engine.Sleep(inFlight, w.records.setup.AckWait/heartbeatsPerAckWait) {
+					_ = m.InProgress() // if it fails, the worker that gets the message sees its record
+				}
 			})
 		}
 	}
@@ -227,29 +228,6 @@ func (w *Worker) fetch(ctx context.Context, consumer jetstream.Consumer, n int) 
 			w.records.Log.WarnContext(ctx, "fetching messages failed, retrying", slog.Any("error", err))
 			engine.Sleep(ctx, engine.Jitter(fetchWait))
 		}
-	}
-}
-
-// track has a message reported as in progress until untrack is called.
-func (w *Worker) track(m jetstream.Msg) (untrack func()) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.inFlight[m] = struct{}{}
-	return func() {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		delete(w.inFlight, m)
-	}
-}
-
-// sendHeartbeats reports every message in flight as in progress, so that the engine does not redeliver it.
-func (w *Worker) sendHeartbeats(ctx context.Context) {
-	for engine.Sleep(ctx, w.records.setup.AckWait/heartbeatsPerAckWait) {
-		w.mu.Lock()
-		for m := range w.inFlight {
-			_ = m.InProgress() // if it fails, the worker that gets the message sees its record
-		}
-		w.mu.Unlock()
 	}
 }
 
