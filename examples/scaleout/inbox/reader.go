@@ -22,15 +22,14 @@ type ReadOptions struct {
 	Name string
 	// Kinds lists the kinds to read. If it is empty, all kinds are read.
 	Kinds []Kind
-	// HandleTimeout is how long an event can be held before it goes to another process of the same name. The default is a minute. A
-	// process holds up to sixteen events, so the time must suffice for sixteen.
+	// HandleTimeout is how long an event stays with a process that was killed or has lost the engine. Then it goes to another process of
+	// the same name. The default is a minute.
 	HandleTimeout time.Duration
 	// MaxTries is how many times an event comes before it is parked, 20 by default: about an hour.
 	MaxTries int
 }
 
 const (
-	maxHeld = 16
 	// maxPending is how many events can be held or wait to come again. The engine delivers others only below that.
 	maxPending = 50_000
 	minDelay   = time.Second
@@ -41,7 +40,7 @@ const (
 // for this name. An event for which it returns an error comes again, after one second at first and five minutes at most; others come
 // in the meantime. After MaxTries it is parked; see [ReadParked]. So is data that is not an event, or one of a newer version.
 //
-// Each event comes at least once. It can come again after a process was killed or was too slow, so handle must tolerate repetition;
+// Each event comes at least once. It can come again after a process was killed or has lost the engine, so handle must tolerate repetition;
 // Event.Sequence is the same each time. Events come in the order in which they were stored, except for repetitions and events that
 // another process holds.
 func Read(ctx context.Context, c *engine.Connection, options ReadOptions, handle func(context.Context, Event) error) error {
@@ -63,39 +62,15 @@ func Read(ctx context.Context, c *engine.Connection, options ReadOptions, handle
 	if err != nil {
 		return fmt.Errorf("inbox: reader %s: %w", options.Name, err)
 	}
-	// While the engine is away no heartbeat arrives. Reading continues when it is back.
-	messages, err := consumer.Messages(jetstream.PullMaxMessages(maxHeld), jetstream.WithMessagesErrOnMissingHeartbeat(false))
-	if err != nil {
-		return fmt.Errorf("inbox: reader %s: %w", options.Name, err)
-	}
-	defer messages.Stop()
-	for {
-		message, err := messages.Next(jetstream.NextContext(ctx))
-		switch {
-		case ctx.Err() != nil:
-			if err == nil {
-				_ = message.Nak()
-			}
-			returnPending(messages)
-			return nil
-		case err != nil:
-			return fmt.Errorf("inbox: reader %s: %w", options.Name, err)
-		}
-		options.handleMessage(ctx, c.Log, parked, message, handle)
-	}
-}
-
-// returnPending returns the events that were not handled, so that another process gets them at once. If the engine does not respond, they
-// are redelivered after HandleTimeout.
-func returnPending(messages jetstream.MessagesContext) {
-	messages.Drain()
-	for {
-		message, err := messages.Next(jetstream.NextMaxWait(time.Second))
-		if err != nil {
+	heartbeat := options.HandleTimeout / 4
+	c.Pull(ctx, consumer, 1, heartbeat, func(message jetstream.Msg) {
+		if ctx.Err() != nil {
+			_ = message.Nak() // another process gets it at once
 			return
 		}
-		_ = message.Nak()
-	}
+		options.handleMessage(ctx, c.Log, parked, message, handle)
+	})
+	return nil
 }
 
 // handleMessage handles one message of the stream. If an acknowledgement fails, the event comes again.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"time"
 
 	messaging "github.com/messaging-service/messaging-go"
@@ -29,7 +30,8 @@ func Audit(ctx context.Context, c *engine.Connection, client *messaging.Client, 
 	if err != nil {
 		return 0, 0, err
 	}
-	listed := map[uint64]uint8{}
+	seed := maphash.MakeSeed()
+	listed := map[uint64]uint8{} // by the hash of the key
 	for row, err := range client.SMS.List(ctx, sms.ListOptions{CreatedAfter: since, PageSize: 500}) {
 		if errors.Is(err, messaging.ErrRow) {
 			report(Finding{Problem: "a row of the listing cannot be read"})
@@ -39,7 +41,7 @@ func Audit(ctx context.Context, c *engine.Connection, client *messaging.Client, 
 			return 0, rows, fmt.Errorf("outbox: listing: %w", err)
 		}
 		rows++
-		if n := hash64(key(SMS, row.ReferenceID)); listed[n] < ^uint8(0) {
+		if n := maphash.String(seed, key(SMS, row.ReferenceID)); listed[n] < ^uint8(0) {
 			listed[n]++
 		}
 	}
@@ -52,7 +54,7 @@ func Audit(ctx context.Context, c *engine.Connection, client *messaging.Client, 
 		if err != nil {
 			return compared, rows, err
 		}
-		n := int(listed[hash64(e.Key)])
+		n := int(listed[maphash.String(seed, e.Key)])
 		known += n
 		if e.Channel != SMS || n == 0 && e.Since.Before(since) {
 			continue

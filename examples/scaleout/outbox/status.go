@@ -2,10 +2,8 @@ package outbox
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"strings"
 	"time"
 
@@ -69,7 +67,7 @@ func (s Status) String() string {
 	return text
 }
 
-// ReadStatus reads every record and every token. It takes about 50 bytes for each token.
+// ReadStatus reads every record and every token. It takes about 200 bytes for each token.
 func ReadStatus(ctx context.Context, c *engine.Connection) (Status, error) {
 	return survey(ctx, c, false)
 }
@@ -110,28 +108,32 @@ func survey(ctx context.Context, c *engine.Connection, repair bool) (Status, err
 	if err != nil {
 		return s, err
 	}
-	info := stream.CachedInfo()
+	listCtx, cancel := context.WithTimeout(ctx, time.Minute)
+	info, err := stream.Info(listCtx, jetstream.WithSubjectFilter(">"))
+	cancel()
+	if err != nil {
+		return s, fmt.Errorf("outbox: listing the tokens: %w", err)
+	}
 	if s.Waiting = info.State.Msgs; s.Waiting > 0 {
 		s.Oldest = max(0, info.TimeStamp.Sub(info.State.FirstTime))
 	}
 	if s.Breakers, err = Breakers(ctx, c); err != nil {
 		return s, err
 	}
-	subjects, keys := map[uint64]struct{}{}, map[uint64]struct{}{} // as hashes; keys are those of which no record has been seen
-	err = r.eachToken(ctx, func(subject, key string) error {
-		subjects[hash64(subject)], keys[hash64(key)] = struct{}{}, struct{}{}
-		return nil
-	})
-	if err != nil {
-		return s, err
-	}
+	tokens := info.State.Subjects
 	for e, err := range All(ctx, c) {
-		if err != nil && !errors.Is(err, ErrUnreadable) {
+		if errors.Is(err, ErrUnreadable) {
+			s.Unreadable++
+			continue
+		}
+		if err != nil {
 			return s, err
 		}
-		delete(keys, hash64(e.Key))
-		s.count(e, err == nil, info.TimeStamp)
-		if _, ok := subjects[hash64(r.subject(e))]; ok || err != nil || e.State.IsFinal() {
+		s.count(e, info.TimeStamp)
+		subject := r.subject(e)
+		_, present := tokens[subject]
+		delete(tokens, subject)
+		if present || e.State.IsFinal() {
 			continue
 		}
 		missing, err := r.isMissing(ctx, stream, e.Key, repair)
@@ -142,33 +144,25 @@ func survey(ctx context.Context, c *engine.Connection, repair bool) (Status, err
 			s.Missing++
 		}
 	}
-	if len(keys) == 0 {
-		return s, nil
-	}
-	return s, r.eachToken(ctx, func(_, key string) error {
-		if _, ok := keys[hash64(key)]; !ok {
-			return nil
-		}
+	for subject := range tokens { // the others are of records that have moved on, or were read before their tokens were created
+		key, _ := keyOfSubject(subject)
 		e, err := r.read(ctx, key)
-		if errors.Is(err, ErrUnreadable) || e.revision != 0 {
-			return nil
+		if errors.Is(err, ErrUnreadable) || e.revision != 0 || key == "" {
+			continue
 		}
 		if err == nil && repair {
 			_, _, err = r.swap(ctx, e, lostRecord())
 		}
-		if err == nil {
-			s.Lost++
+		if err != nil {
+			return s, err
 		}
-		return err
-	})
+		s.Lost++
+	}
+	return s, nil
 }
 
 // count counts a record.
-func (s *Status) count(e Entry, readable bool, now time.Time) {
-	if !readable {
-		s.Unreadable++
-		return
-	}
+func (s *Status) count(e Entry, now time.Time) {
 	s.Messages[e.State]++
 	s.Total++
 	if len(e.Overtaken) > 0 {
@@ -201,53 +195,4 @@ func (r records) isMissing(ctx context.Context, stream jetstream.Stream, key str
 		return true, nil
 	}
 	return false, err
-}
-
-// eachToken calls handle for each token in the stream.
-func (r records) eachToken(ctx context.Context, handle func(subject, key string) error) error {
-	for offset := 0; ; {
-		page, total, err := r.subjects(ctx, offset)
-		if err != nil {
-			return fmt.Errorf("outbox: listing the tokens: %w", err)
-		}
-		for subject := range page {
-			if key, ok := keyOfSubject(subject); ok {
-				if err = handle(subject, key); err != nil {
-					return err
-				}
-			}
-		}
-		if offset += len(page); len(page) == 0 || offset >= total {
-			return nil
-		}
-	}
-}
-
-// subjects returns a page of at most 100,000 subjects of the stream. The client's own method would collect all of them.
-func (r records) subjects(ctx context.Context, offset int) (page map[string]int, total int, err error) {
-	request, err := json.Marshal(map[string]any{"subjects_filter": ">", "offset": offset})
-	if err != nil {
-		return nil, 0, err
-	}
-	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
-	defer cancel()
-	response, err := r.NATS.RequestWithContext(ctx, "$JS.API.STREAM.INFO."+r.Name(engine.Outbox), request)
-	if err != nil {
-		return nil, 0, err
-	}
-	var info struct {
-		Total int
-		State struct{ Subjects map[string]int }
-		Error *jetstream.APIError
-	}
-	if err = json.Unmarshal(response.Data, &info); err == nil && info.Error != nil {
-		err = info.Error
-	}
-	return info.State.Subjects, info.Total, err
-}
-
-func hash64(text string) uint64 {
-	h := fnv.New64a()
-	_, _ = h.Write([]byte(text))
-	return h.Sum64()
 }

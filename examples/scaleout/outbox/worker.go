@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"iter"
 	"log/slog"
 	"net/http"
 	"os"
@@ -71,8 +70,6 @@ func (o WorkerOptions) validate(ackWait time.Duration) error {
 const (
 	// heartbeatsPerAckWait is how many times within AckWait a worker reports each message as in progress.
 	heartbeatsPerAckWait = 4
-	// fetchWait is how long a worker waits for messages before it asks again.
-	fetchWait = 500 * time.Millisecond
 	// maxTries is how many times a message that this version cannot read is left to other workers: for about three hours.
 	maxTries = 50
 )
@@ -184,51 +181,14 @@ func (w *Worker) runLane(ctx, work context.Context, channel, lane string) error 
 	if err != nil && ctx.Err() == nil {
 		return fmt.Errorf("outbox: consumer of %s: %w", channel, err)
 	}
-	var deliveries sync.WaitGroup
-	defer deliveries.Wait()
-	free, ended := w.options.Concurrency, make(chan struct{}, w.options.Concurrency)
-	for ctx.Err() == nil {
-		for n := len(ended); n > 0 || free == 0; n-- {
-			<-ended
-			free++
-		}
-		for m := range w.fetch(ctx, consumer, free) {
-			free--
+	if err == nil {
+		w.records.Pull(ctx, consumer, w.options.Concurrency, w.records.setup.AckWait/heartbeatsPerAckWait, func(m jetstream.Msg) {
 			w.inFlight.Add(1)
-			inFlight, end := context.WithCancel(work)
-			deliveries.Go(func() {
-				defer func() { ended <- struct{}{} }()
-				defer w.inFlight.Add(-1)
-				defer end()
-				w.deliver(ctx, work, m)
-			})
-			deliveries.Go(func() { // so that the engine does not redeliver it
-				for engine.Sleep(inFlight, w.records.setup.AckWait/heartbeatsPerAckWait) {
-					_ = m.InProgress() // if it fails, the worker that gets the message sees its record
-				}
-			})
-		}
+			defer w.inFlight.Add(-1)
+			w.deliver(ctx, work, m)
+		})
 	}
 	return nil
-}
-
-// fetch yields up to n messages from the stream. It ends when no more arrive for a moment.
-func (w *Worker) fetch(ctx context.Context, consumer jetstream.Consumer, n int) iter.Seq[jetstream.Msg] {
-	return func(yield func(jetstream.Msg) bool) {
-		batch, err := consumer.Fetch(n, jetstream.FetchMaxWait(fetchWait))
-		if err == nil {
-			for m := range batch.Messages() {
-				if !yield(m) {
-					return
-				}
-			}
-			err = batch.Error()
-		}
-		if err != nil && ctx.Err() == nil {
-			w.records.Log.WarnContext(ctx, "fetching messages failed, retrying", slog.Any("error", err))
-			engine.Sleep(ctx, engine.Jitter(fetchWait))
-		}
-	}
 }
 
 func (w *Worker) alarm(ctx context.Context, kind, text string, attributes ...slog.Attr) {
