@@ -165,7 +165,7 @@ func (s settings) client(baseURL *url.URL, parent *core) (*Client, error) {
 		parent.settings.userAgent == s.userAgent {
 		c.endpoints = parent.endpoints
 	} else {
-		c.endpoints = compile(&s, baseURL)
+		c.endpoints = compile(s, baseURL)
 	}
 	c.setTransport()
 	return &Client{

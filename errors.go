@@ -141,7 +141,7 @@ type Error struct {
 	Body []byte
 
 	read     bool    // a read has no verdict
-	unlisted bool    // no listing can settle an unknown outcome
+	unlisted bool    // the channel has no listing that could settle an unknown outcome
 	reason   string  // what this library found, where status and cause do not say it
 	said     string  // Message, if it may be shown
 	hidden   bool    // whether Code and RequestID must not be shown
@@ -153,7 +153,7 @@ type Error struct {
 func newError(e *endpoint, out transport.Outcome) *Error {
 	failed := &Error{
 		Operation: e.name, StatusCode: out.StatusCode, RetryAfter: out.RetryAfter, Attempts: out.Attempts,
-		read: e.read, unlisted: !e.listed, cause: out.Err,
+		read: e.read, unlisted: e.channel != ChannelSMS, cause: out.Err,
 	}
 	if out.Interrupted != nil {
 		failed.cause, failed.reason = errors.Join(out.Interrupted, out.Err), "another attempt could not begin"

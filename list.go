@@ -89,7 +89,7 @@ func (s *SMSService) Pages(ctx context.Context, options sms.ListOptions) iter.Se
 				}
 			}
 			if !page.Last {
-				p.Next = s.core.smsList.codec.FormatPosition(page.Next, options.PageSize, page.tracker.recent())
+				p.Next = s.core.smsList().codec.FormatPosition(page.Next, options.PageSize, page.tracker.recent())
 			}
 			if !yield(p, page.rowErrors()) {
 				return
@@ -111,7 +111,7 @@ func (s *SMSService) Find(ctx context.Context, referenceID string) (sms.Transact
 
 // find also reports whether all responses were fresh, as isFresh says.
 func (s *SMSService) find(ctx context.Context, referenceID string) (tx sms.Transaction, fresh bool, err error) {
-	o := s.core.observation(&s.core.smsList.endpoint)
+	o := s.core.observation(&s.core.smsList().endpoint)
 	ctx, end := o.begin(ctx, StepLookup, 0)
 	tx, fresh, err = s.search(ctx, referenceID)
 	end(o.failure(err))
@@ -121,7 +121,7 @@ func (s *SMSService) find(ctx context.Context, referenceID string) (tx sms.Trans
 // search is find within a step that is observed.
 func (s *SMSService) search(ctx context.Context, referenceID string) (tx sms.Transaction, fresh bool, err error) {
 	if referenceID == "" {
-		return tx, false, invalid(s.core.smsList.name, []wire.Problem{{Field: "referenceID", Reason: "required, but empty"}})
+		return tx, false, invalid(s.core.smsList().name, []wire.Problem{{Field: "referenceID", Reason: "required, but empty"}})
 	}
 	fresh = true
 	others, missing := false, false
@@ -163,7 +163,7 @@ func (s *SMSService) search(ctx context.Context, referenceID string) (tx sms.Tra
 
 // listError returns the error of a listing whose responses are fine one by one.
 func (s *SMSService) listError(reason string, classes ...error) error {
-	return &Error{Operation: s.core.smsList.name, Attempts: 1, read: true, reason: reason, classes: classes}
+	return &Error{Operation: s.core.smsList().name, Attempts: 1, read: true, reason: reason, classes: classes}
 }
 
 // listPage is a page and what is known about it.
@@ -206,15 +206,15 @@ func (p listPage) rowErrors() error {
 func (s *SMSService) pages(ctx context.Context, options sms.ListOptions) iter.Seq2[listPage, error] {
 	query := options.Query()
 	query.Extra = http.Header(query.Extra).Clone() // the caller may change its own
-	s.core.smsList.codec.Widen(query.Params)
+	s.core.smsList().codec.Widen(query.Params)
 	var seen []uint64
 	if options.After != "" {
 		var reason string
-		if query.At, seen, reason = s.core.smsList.codec.ParsePosition(options.After, options.PageSize); reason != "" {
+		if query.At, seen, reason = s.core.smsList().codec.ParsePosition(options.After, options.PageSize); reason != "" {
 			query.Problems = append(query.Problems, wire.Problem{Field: "After", Reason: reason})
 		}
 	}
-	if _, numbered := s.core.smsList.codec.After(query.At); !numbered {
+	if _, numbered := s.core.smsList().codec.After(query.At); !numbered {
 		const reason = "must be 0: the contract does not page by number (sms.list.paging.by)"
 		if options.Page > 0 {
 			query.Problems = append(query.Problems, wire.Problem{Field: "Page", Reason: reason})
@@ -291,9 +291,9 @@ func (s *SMSService) fetchAhead(ctx context.Context, query wire.Query, pageSize,
 		defer cancel()
 		var pending []chan result // in page order
 		begun := 0                // how many pages of the listing, from its first
-		second, _ := s.core.smsList.codec.After(wire.Position{})
+		second, _ := s.core.smsList().codec.After(wire.Position{})
 		begin := func() {
-			next, _ := s.core.smsList.codec.After(query.At)
+			next, _ := s.core.smsList().codec.After(query.At)
 			begun = next.Number - second.Number + 1
 			done := make(chan result, 1)
 			pending = append(pending, done)
@@ -321,32 +321,32 @@ func (s *SMSService) fetchAhead(ctx context.Context, query wire.Query, pageSize,
 
 // fetchOne requests one page. Its records may take the place of those in reuse.
 func (s *SMSService) fetchOne(ctx context.Context, query wire.Query, pageSize, place int, reuse []sms.Transaction) (listPage, error) {
-	request, problems := s.core.smsList.codec.Encode(query)
+	request, problems := s.core.smsList().codec.Encode(query)
 	if problems = append(problems, checkContext(ctx)...); len(problems) > 0 {
-		return listPage{}, invalid(s.core.smsList.name, problems)
+		return listPage{}, invalid(s.core.smsList().name, problems)
 	}
-	if err := s.core.smsList.missingCredentials(); err != nil {
+	if err := s.core.smsList().missingCredentials(); err != nil {
 		return listPage{}, err
 	}
-	buffer, _ := s.core.smsList.buffers.Get().(*[]byte)
+	buffer, _ := s.core.smsList().buffers.Get().(*[]byte)
 	if buffer == nil {
 		buffer = new([]byte)
 	}
-	response, err := read(ctx, s.core, &s.core.smsList.endpoint, readRequest[codec.Page]{
+	response, err := read(ctx, s.core, &s.core.smsList().endpoint, readRequest[codec.Page]{
 		request: request, params: query.Params, buffer: *buffer,
 		decode: func(body []byte) (codec.Page, codec.Failure, error) {
-			return s.core.smsList.codec.Decode(body, query.At, pageSize, reuse)
+			return s.core.smsList().codec.Decode(body, query.At, pageSize, reuse)
 		},
-		decodeFailure: s.core.smsList.codec.DecodeFailure,
+		decodeFailure: s.core.smsList().codec.DecodeFailure,
 	})
 	const kept = 2 << 20 // a larger buffer is rare, and not kept for the next page
 	if *buffer = response.buffer; cap(*buffer) <= kept {
-		s.core.smsList.buffers.Put(buffer)
+		s.core.smsList().buffers.Put(buffer)
 	}
 	if err != nil {
 		return listPage{}, err
 	}
-	if next, numbered := s.core.smsList.codec.After(query.At); numbered {
+	if next, numbered := s.core.smsList().codec.After(query.At); numbered {
 		place = next.Number - 1
 	}
 	return listPage{Page: response.value, place: place, fresh: response.fresh}, nil

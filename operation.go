@@ -38,23 +38,24 @@ func (c Channel) String() string {
 	return [...]string{ChannelSMS: "sms", ChannelChatApp1: "chatapp1", ChannelChatApp2: "chatapp2"}[c]
 }
 
-// endpoints are the operations of the service, compiled for a contract, a base URL and credentials. They never change. A new
-// operation is a field, its line in compile, and a method of a service.
+// endpoints are the operations of the service, compiled for a contract, a base URL and credentials. They never change. Each is
+// compiled when it is first used, because few programs use them all. A new operation is a field, its line in compile, and a method
+// of a service.
 type endpoints struct {
-	smsSend      *sendEndpoint
-	smsList      *listEndpoint
-	chatApp1Send *sendEndpoint
-	chatApp2Send *sendEndpoint
+	smsSend      func() *sendEndpoint
+	smsList      func() *listEndpoint
+	chatApp1Send func() *sendEndpoint
+	chatApp2Send func() *sendEndpoint
 }
 
-func compile(s *settings, base *url.URL) *endpoints {
-	c := compiler{s, base, s.contract.Table()}
+func compile(s settings, base *url.URL) *endpoints {
+	c := &compiler{s, base, s.contract.Table()}
 	t := c.table
 	return &endpoints{
-		smsSend:      c.send("sms.send", ChannelSMS, &t.SMSSend, true),
-		smsList:      c.list("sms.list", ChannelSMS, &t.SMSList),
-		chatApp1Send: c.send("chatapp1.send", ChannelChatApp1, &t.ChatApp1Send, false),
-		chatApp2Send: c.send("chatapp2.send", ChannelChatApp2, &t.ChatApp2Send, false),
+		smsSend:      sync.OnceValue(func() *sendEndpoint { return c.send("sms.send", ChannelSMS, &t.SMSSend) }),
+		smsList:      sync.OnceValue(func() *listEndpoint { return c.list("sms.list", ChannelSMS, &t.SMSList) }),
+		chatApp1Send: sync.OnceValue(func() *sendEndpoint { return c.send("chatapp1.send", ChannelChatApp1, &t.ChatApp1Send) }),
+		chatApp2Send: sync.OnceValue(func() *sendEndpoint { return c.send("chatapp2.send", ChannelChatApp2, &t.ChatApp2Send) }),
 	}
 }
 
@@ -64,7 +65,6 @@ type endpoint struct {
 	channel Channel // whose credentials it uses
 	method  string
 	read    bool // whether it only reads
-	listed  bool // whether what it sends is listed, so that an unknown outcome can be settled
 
 	url           *url.URL
 	header        http.Header // the same for each request
@@ -89,7 +89,7 @@ type listEndpoint struct {
 }
 
 type compiler struct {
-	settings *settings
+	settings settings
 	base     *url.URL
 	table    *table.Table
 }
@@ -108,9 +108,8 @@ func (c *compiler) endpoint(name string, channel Channel, method, path string, h
 	return e
 }
 
-func (c *compiler) send(name string, channel Channel, op *table.Send, listed bool) *sendEndpoint {
+func (c *compiler) send(name string, channel Channel, op *table.Send) *sendEndpoint {
 	e := &sendEndpoint{endpoint: c.endpoint(name, channel, http.MethodPost, op.Path, op.Headers), notProcessed: c.table.Errors.NotProcessed}
-	e.listed = listed
 	e.codec = codec.CompileSend(c.table, op, e.url, e.pair)
 	e.setContentType(e.codec.ContentType())
 	e.accepted = func(body []byte) bool {

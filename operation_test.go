@@ -31,18 +31,19 @@ func TestOperationsAreThoseOfTheContract(t *testing.T) {
 			docs.Write(source)
 		}
 	}
-	found := 0
-	compiled := reflect.ValueOf(compile(&settings{}, &url.URL{Scheme: "https", Host: "api.example.com"})).Elem()
-	for _, field := range compiled.Fields() {
-		found++
-		op := field.Elem().FieldByName("endpoint")
-		name, method, path := op.FieldByName("name").String(), op.FieldByName("method").String(), op.FieldByName("url").Elem().FieldByName("Path").String()
-		section, ok := sections[name]
-		require.True(t, ok, "%s is no section of the contract", name)
-		assert.Equal(t, section.Path, path)
-		assert.True(t, strings.HasPrefix(name, Channel(op.FieldByName("channel").Uint()).String()+"."), name)
-		assert.Contains(t, docs.String(), "("+method+" "+path+")", "no method says that it is %s", name)
+	compiled := compile(settings{}, &url.URL{Scheme: "https", Host: "api.example.com"})
+	all := []*endpoint{
+		&compiled.smsSend().endpoint, &compiled.smsList().endpoint, &compiled.chatApp1Send().endpoint, &compiled.chatApp2Send().endpoint,
 	}
+	require.Len(t, all, reflect.TypeFor[endpoints]().NumField(), "an operation of the table is missing here")
+	for _, op := range all {
+		section, ok := sections[op.name]
+		require.True(t, ok, "%s is no section of the contract", op.name)
+		assert.Equal(t, section.Path, op.url.Path)
+		assert.True(t, strings.HasPrefix(op.name, op.channel.String()+"."), op.name)
+		assert.Contains(t, docs.String(), "("+op.method+" "+op.url.Path+")", "no method says that it is %s", op.name)
+	}
+	found := len(all)
 	for _, section := range sections {
 		if section.Path != "" {
 			found--

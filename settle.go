@@ -38,7 +38,7 @@ func (s *SMSService) SendOnce(ctx context.Context, m sms.Message) (Receipt, erro
 }
 
 func (s *SMSService) sendOnce(ctx context.Context, m sms.Message, policy SettlePolicy) (Receipt, error) {
-	o := s.core.observation(&s.core.smsSend.endpoint)
+	o := s.core.observation(&s.core.smsSend().endpoint)
 	ctx, end := o.call(ctx)
 	receipt, err := s.deliverOnce(ctx, m, policy, o)
 	end(o.outcome(receipt, err))
@@ -47,7 +47,7 @@ func (s *SMSService) sendOnce(ctx context.Context, m sms.Message, policy SettleP
 
 // deliverOnce is sendOnce within a step that o observes.
 func (s *SMSService) deliverOnce(ctx context.Context, m sms.Message, policy SettlePolicy, o *observation) (Receipt, error) {
-	receipt, err := s.core.deliver(ctx, s.core.smsSend, m.Call(), o)
+	receipt, err := s.core.deliver(ctx, s.core.smsSend(), m.Call(), o)
 	if !errors.Is(err, ErrOutcomeUnknown) {
 		return receipt, err
 	}
@@ -57,7 +57,7 @@ func (s *SMSService) deliverOnce(ctx context.Context, m sms.Message, policy Sett
 	}
 	found, settleErr := s.settle(ctx, m, policy, time.Now())
 	if policy.Resend && errors.Is(settleErr, ErrNotListed) {
-		again, resendErr := s.core.deliver(ctx, s.core.smsSend, m.Call(), o)
+		again, resendErr := s.core.deliver(ctx, s.core.smsSend(), m.Call(), o)
 		if resendErr == nil {
 			again.Attempts += attempts
 			return again, nil
@@ -112,9 +112,9 @@ func (s *SMSService) Settle(ctx context.Context, m sms.Message, since time.Time)
 		c.Found("since", "required, but the zero time")
 	}
 	if problems := append(c, checkContext(ctx)...); len(problems) > 0 {
-		return Receipt{}, invalid(s.core.smsList.name, problems)
+		return Receipt{}, invalid(s.core.smsList().name, problems)
 	}
-	o := s.core.observation(&s.core.smsSend.endpoint)
+	o := s.core.observation(&s.core.smsSend().endpoint)
 	ctx, end := o.begin(ctx, StepSettle, 0)
 	found, err := s.settle(ctx, m, cmp.Or(s.core.settings.settle, new(SettlePolicy)).withDefaults(), since)
 	if err != nil {
@@ -137,8 +137,8 @@ func (s *SMSService) unsettled(m sms.Message, err error) error {
 		copied := *lookup
 		unknown = &copied
 	}
-	unknown.Operation, unknown.Verdict, unknown.ReferenceID = s.core.smsSend.name, Unknown, m.ReferenceID
-	unknown.read, unknown.unlisted = false, false
+	unknown.Operation, unknown.Verdict, unknown.ReferenceID = s.core.smsSend().name, Unknown, m.ReferenceID
+	unknown.read = false
 	if unknown.reason == "" {
 		unknown.reason = "the lookup failed"
 	}
@@ -181,14 +181,14 @@ func (s *SMSService) settle(ctx context.Context, m sms.Message, policy SettlePol
 			return sms.Transaction{}, err
 		}
 		if !s.waitForLookup(ctx, min(policy.Interval, time.Until(end))) {
-			return sms.Transaction{}, &Error{Operation: s.core.smsList.name, read: true, cause: ctx.Err()}
+			return sms.Transaction{}, &Error{Operation: s.core.smsList().name, read: true, cause: ctx.Err()}
 		}
 	}
 }
 
 // waitForLookup waits until the next lookup. It reports whether the context allows one.
 func (s *SMSService) waitForLookup(ctx context.Context, wait time.Duration) bool {
-	o := s.core.observation(&s.core.smsList.endpoint)
+	o := s.core.observation(&s.core.smsList().endpoint)
 	ctx, end := o.begin(ctx, StepBackoff, 0)
 	timer := time.NewTimer(wait)
 	defer timer.Stop()

@@ -26,13 +26,13 @@ type SMSService struct {
 // whole call, waits between attempts included. If it ends while a response is awaited, the outcome is unknown; if it ends before
 // anything was written, the message was not sent.
 func (s *SMSService) Send(ctx context.Context, m sms.Message) (Receipt, error) {
-	return s.core.send(ctx, s.core.smsSend, m.Call())
+	return s.core.send(ctx, s.core.smsSend(), m.Call())
 }
 
 // Validate returns what Send would reject, by the contract and the limits of this client: a *ValidationError with every problem, or
 // nil. It sends nothing. A queue can so reject a message where it comes in.
 func (s *SMSService) Validate(m sms.Message) error {
-	return s.core.validate(s.core.smsSend, m.Call())
+	return s.core.validate(s.core.smsSend(), m.Call())
 }
 
 // SendAll sends many messages, concurrency of them at once, and yields the outcome of each as it ends, in any order, each exactly
@@ -55,9 +55,9 @@ func (s *SMSService) Validate(m sms.Message) error {
 func (s *SMSService) SendAll(ctx context.Context, messages iter.Seq[sms.Message], concurrency int) iter.Seq[Outcome[sms.Message]] {
 	policy := s.core.settings.settle
 	if policy == nil {
-		return sendAll(ctx, s.core.smsSend.name, messages, concurrency, outcomeOf(s.Send))
+		return sendAll(ctx, s.core.smsSend().name, messages, concurrency, outcomeOf(s.Send))
 	}
-	return sendAll(ctx, s.core.smsSend.name, messages, concurrency, func(ctx context.Context, m sms.Message) Outcome[sms.Message] {
+	return sendAll(ctx, s.core.smsSend().name, messages, concurrency, func(ctx context.Context, m sms.Message) Outcome[sms.Message] {
 		m = withReference(m)
 		receipt, err := s.sendOnce(ctx, m, policy.withDefaults())
 		return Outcome[sms.Message]{Message: m, Receipt: receipt, Err: err}

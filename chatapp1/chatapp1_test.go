@@ -242,6 +242,13 @@ func TestCallHasEveryFieldOfTheContract(t *testing.T) {
 			assert.False(t, seen[f.Concept], "%s has %s twice", kind, f.Concept)
 			seen[f.Concept], used[f.Concept] = true, true
 			assertFieldOf(t, p, f.Name)
+			seen[f.Name] = true
+		}
+		for field := range reflect.TypeFor[chatapp1.Message]().Fields() {
+			assert.True(t, seen[field.Name] || field.Name == "Payload" || field.Name == "Fallback", field.Name)
+		}
+		for field := range reflect.TypeOf(p).Fields() {
+			assert.True(t, seen["Payload."+field.Name] || kind == "Raw", "%s.%s", kind, field.Name)
 		}
 	}
 	for concept := range standard {

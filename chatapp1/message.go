@@ -16,24 +16,24 @@ import (
 // goroutines may send the same one. Copies share the Fallback and the maps of the payload.
 type Message struct {
 	// ChannelID identifies the chat-app-1 channel that the message comes from. Required.
-	ChannelID string `concept:"channel,required,notblank" json:"channelID"`
+	ChannelID string `json:"channelID"`
 	// To is the recipient: one mobile number of 5 to 15 digits with an optional leading "+". Required. It is sent as given.
-	To string `concept:"to,required,recipient" json:"to"`
+	To string `json:"to"`
 	// Payload is the content of the message: one of Text, Image, Video, CallToAction, Template and Raw. Required.
 	Payload Payload `json:"payload"`
 	// TTL is how long the service tries to reach the recipient over chat app 1 before the Fallback applies. It must be a whole
 	// number of the contract's unit, by default seconds. 0 leaves it to the service. The specification states no bounds;
 	// services of this kind commonly accept from 15 or 30 seconds up to 24 hours or 14 days.
-	TTL time.Duration `concept:"ttl" json:"ttl"`
+	TTL time.Duration `json:"ttl"`
 	// Fallback is the SMS that the service sends if it cannot reach the recipient within the TTL; nil is none. The
 	// specification does not say that the message is then withdrawn: the recipient may get both, and both may be charged.
 	Fallback *sms.Fallback `json:"fallback"`
 	// CallbackURL is where the service reports delivery: an absolute http or https URL. It may hold placeholders such as %s
 	// anywhere after the host, and is passed on byte for byte.
-	CallbackURL string `concept:"callback,callback" json:"callbackURL"`
+	CallbackURL string `json:"callbackURL"`
 	// ReferenceID is the caller's own name for the message, such as an order number. It comes back in the Receipt, on errors
 	// and in delivery reports, which are the only way to settle an unknown outcome.
-	ReferenceID string `concept:"reference" json:"referenceID"`
+	ReferenceID string `json:"referenceID"`
 }
 
 // WithTTL returns a copy of the message with the given TTL.
@@ -94,29 +94,31 @@ func (d Draft) message(p Payload) Message {
 // Call describes the message for package messaging, which sends it. It is not meant for other callers.
 func (m Message) Call() wire.Call {
 	call := wire.Call{ExtraField: "Payload.Fields", ReferenceID: m.ReferenceID}
-	switch {
-	case m.Payload == nil:
-		const reason = "required, but nil; want one of Text, Image, Video, CallToAction, Template and Raw"
-		call.Problems = []wire.Problem{{Field: "Payload", Reason: reason}}
-	case wire.CheckValue(m.Payload) != "":
-		call.Problems = []wire.Problem{{Field: "Payload", Reason: wire.CheckValue(m.Payload)}}
-	default:
-		if name, isSet := m.Payload.essential(); !isSet {
-			call.Problems = []wire.Problem{{Field: "Payload." + name, Reason: "required, but absent"}}
-		}
+	call.Fields = append(
+		make([]wire.Field, 0, 11), // enough with any payload
+		wire.Field{Concept: "channel", Name: "ChannelID", Text: m.ChannelID, Required: true, Reason: wire.CheckNotBlank(m.ChannelID)},
+		wire.Field{Concept: "to", Name: "To", Text: m.To, Required: true, Reason: wire.CheckRecipient(m.To)},
+	)
+	if m.Payload == nil {
+		reject(&call, "Payload", "required, but nil; want one of Text, Image, Video, CallToAction, Template and Raw")
+	} else if reason := wire.CheckValue(m.Payload); reason != "" {
+		reject(&call, "Payload", reason)
+	} else {
+		m.Payload.describe(&call)
 	}
-	switch p := m.Payload.(type) { //nolint:gochecksumtype // the fields of the others say all
-	case Raw:
-		call.Extra = p.Fields
-	case Template:
-		if problems := p.checkParams(); len(problems) > 0 {
-			call.Problems = append(call.Problems, problems...)
-			p.Params = nil // whose problems are known by name
-			m.Payload = p
-		}
-	}
-	call.Fields = wire.Fields(m, "")
+	call.Fields = append(call.Fields, wire.Field{Concept: "ttl", Name: "TTL", Value: m.TTL})
+	call.Fields = append(call.Fields, m.Fallback.Fields()...)
+	call.Fields = append(
+		call.Fields,
+		wire.Field{Concept: "callback", Name: "CallbackURL", Text: m.CallbackURL, Reason: wire.CheckCallbackURL(m.CallbackURL)},
+		wire.Field{Concept: "reference", Name: "ReferenceID", Text: m.ReferenceID},
+	)
 	return call
+}
+
+// reject adds a problem.
+func reject(call *wire.Call, field, reason string) {
+	call.Problems = append(call.Problems, wire.Problem{Field: field, Reason: reason})
 }
 
 // MarshalJSON encodes the message for storage, under keys of this library that no contract changes:

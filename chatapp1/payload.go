@@ -13,9 +13,8 @@ import (
 //
 //sumtype:decl
 type Payload interface {
-	// essential returns the name of the field without which the payload would be empty, also under a contract that has no such
-	// field, and reports whether it is set.
-	essential() (name string, isSet bool)
+	// describe adds the fields of the payload to a call, and a problem if it would be empty.
+	describe(call *wire.Call)
 }
 
 // kinds returns a payload of each kind, by the type under which it is stored.
@@ -28,47 +27,47 @@ func kinds() map[string]any {
 // Text is a text message.
 type Text struct {
 	// Body is the text, valid UTF-8. Required. Services of this kind commonly accept 1000 characters.
-	Body string `concept:"text" json:"body"`
+	Body string `json:"body"`
 }
 
 // Image is a message that shows an image.
 type Image struct {
 	// URL is where the service fetches the image: absolute, http or https. Required.
-	URL string `concept:"image,url" json:"url"`
+	URL string `json:"url"`
 }
 
 // Video is a message that shows a video.
 type Video struct {
 	// URL is where the service fetches the video: absolute, http or https. Required.
-	URL string `concept:"video,url" json:"url"`
+	URL string `json:"url"`
 	// ThumbnailURL is where it fetches the picture shown until the video plays: absolute, http or https.
-	ThumbnailURL string `concept:"thumbnail,url" json:"thumbnailURL"`
+	ThumbnailURL string `json:"thumbnailURL"`
 	// Duration is the length of the video, a whole number of seconds.
-	Duration time.Duration `concept:"duration" json:"duration"`
+	Duration time.Duration `json:"duration"`
 	// Size is the size of the file in bytes.
-	Size int64 `concept:"size" json:"size"`
+	Size int64 `json:"size"`
 }
 
 // CallToAction is a text, with or without an image, and a button that opens a URL.
 type CallToAction struct {
 	// Text is the text above the button, valid UTF-8. Required.
-	Text string `concept:"text,required" json:"text"`
+	Text string `json:"text"`
 	// ImageURL is where the service fetches an image shown with the text: absolute, http or https.
-	ImageURL string `concept:"image,url" json:"imageURL"`
+	ImageURL string `json:"imageURL"`
 	// Caption is the label of the button, valid UTF-8. Required.
-	Caption string `concept:"caption,required" json:"caption"`
+	Caption string `json:"caption"`
 	// URL is what the button opens: absolute, http or https. Required.
-	URL string `concept:"url,url" json:"url"`
+	URL string `json:"url"`
 }
 
 // Template is a transactional template that was approved in advance.
 type Template struct {
 	// ID identifies the template. Required.
-	ID string `concept:"template,notblank" json:"id"`
+	ID string `json:"id"`
 	// Language is the language to send it in, such as "en". Optional if the template has only one.
-	Language string `concept:"language" json:"language"`
+	Language string `json:"language"`
 	// Params holds the values of the template's parameters by name.
-	Params map[string]string `concept:"params" json:"params"`
+	Params map[string]string `json:"params"`
 }
 
 // Raw is a payload under wire names, for what this library does not know. Only the names of its fields are checked: they must
@@ -79,14 +78,40 @@ type Raw struct {
 	Fields map[string]any `json:"fields"`
 }
 
-func (t Text) essential() (name string, isSet bool)         { return "Body", t.Body != "" }
-func (i Image) essential() (name string, isSet bool)        { return "URL", i.URL != "" }
-func (v Video) essential() (name string, isSet bool)        { return "URL", v.URL != "" }
-func (a CallToAction) essential() (name string, isSet bool) { return "URL", a.URL != "" }
-func (t Template) essential() (name string, isSet bool)     { return "ID", t.ID != "" }
-func (r Raw) essential() (name string, isSet bool)          { return "Fields", len(r.Fields) > 0 }
+func (t Text) describe(call *wire.Call) {
+	addEssential(call, wire.Field{Concept: "text", Name: "Payload.Body", Text: t.Body})
+}
 
-func (t Template) checkParams() []wire.Problem {
+func (i Image) describe(call *wire.Call) {
+	addEssential(call, wire.Field{Concept: "image", Name: "Payload.URL", Text: i.URL, Reason: wire.CheckURL(i.URL)})
+}
+
+func (v Video) describe(call *wire.Call) {
+	size := wire.Field{Concept: "size", Name: "Payload.Size", Value: v.Size}
+	if v.Size < 0 {
+		size.Reason = "must not be negative, got " + strconv.FormatInt(v.Size, 10)
+	}
+	addEssential(call, wire.Field{Concept: "video", Name: "Payload.URL", Text: v.URL, Reason: wire.CheckURL(v.URL)})
+	call.Fields = append(
+		call.Fields,
+		wire.Field{Concept: "thumbnail", Name: "Payload.ThumbnailURL", Text: v.ThumbnailURL, Reason: wire.CheckURL(v.ThumbnailURL)},
+		wire.Field{Concept: "duration", Name: "Payload.Duration", Value: v.Duration},
+		size,
+	)
+}
+
+func (a CallToAction) describe(call *wire.Call) {
+	call.Fields = append(
+		call.Fields,
+		wire.Field{Concept: "text", Name: "Payload.Text", Text: a.Text, Required: true},
+		wire.Field{Concept: "image", Name: "Payload.ImageURL", Text: a.ImageURL, Reason: wire.CheckURL(a.ImageURL)},
+		wire.Field{Concept: "caption", Name: "Payload.Caption", Text: a.Caption, Required: true},
+	)
+	addEssential(call, wire.Field{Concept: "url", Name: "Payload.URL", Text: a.URL, Reason: wire.CheckURL(a.URL)})
+}
+
+func (t Template) describe(call *wire.Call) {
+	addEssential(call, wire.Field{Concept: "template", Name: "Payload.ID", Text: t.ID, Reason: wire.CheckNotBlank(t.ID)})
 	var c wire.Checks
 	for _, name := range slices.Sorted(maps.Keys(t.Params)) {
 		field := "Payload.Params[" + strconv.Quote(name) + "]"
@@ -98,5 +123,28 @@ func (t Template) checkParams() []wire.Problem {
 		}
 		c.Found(field, wire.CheckUTF8(t.Params[name]))
 	}
-	return c
+	if len(c) > 0 {
+		t.Params = nil // whose problems are known by name
+	}
+	call.Problems = append(call.Problems, c...)
+	call.Fields = append(
+		call.Fields,
+		wire.Field{Concept: "language", Name: "Payload.Language", Text: t.Language},
+		wire.Field{Concept: "params", Name: "Payload.Params", Value: t.Params},
+	)
+}
+
+func (r Raw) describe(call *wire.Call) {
+	if len(r.Fields) == 0 {
+		reject(call, "Payload.Fields", "required, but absent")
+	}
+	call.Extra = r.Fields
+}
+
+// addEssential adds the field without which a payload would be empty, also under a contract that has no such field.
+func addEssential(call *wire.Call, field wire.Field) {
+	if field.Text == "" {
+		reject(call, field.Name, "required, but absent")
+	}
+	call.Fields = append(call.Fields, field)
 }

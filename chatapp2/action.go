@@ -7,45 +7,37 @@ import "encoding/json"
 // RawAction: values of these types, not pointers.
 //
 //sumtype:decl
-type Action interface{ isAction() }
+type Action interface{ action() place }
 
-func actions() []kind {
-	return []kind{
-		{ReplyButtons{}, "type=button", "action!.buttons[each type=reply]!.reply!"},
-		{List{}, "type=list", "action!"},
-		{CTAURL{}, "type=cta_url action.name=cta_url", "action!.parameters"},
-		{LocationRequest{}, "type=location_request_message action.name=send_location", "action!.parameters"},
-		{Flow{}, "type=flow action.name=flow", "action!.parameters"},
-		{Product{}, "type=product", "action!"},
-		{ProductList{}, "type=product_list", "action!"},
-		{CatalogMessage{}, "type=catalog_message action.name=catalog_message", "action!.parameters"},
-		{AddressMessage{}, "type=address_message action.name=address_message", "action!.parameters"},
-		{VoiceCall{}, "type=voice_call action.name=voice_call", "action!.parameters"},
-		{CallPermissionRequest{}, "type=call_permission_request action.name=call_permission_request", "action!.parameters"},
-		{Carousel{}, "type=carousel", "action!"},
-		{OrderDetails{}, "type=order_details action.name=review_and_pay", "action!.parameters"},
-		{OrderStatus{}, "type=order_status action.name=review_order", "action!.parameters"},
-		{ContactRequest{}, "type=request_contact_info action.name=request_contact_info", "action!.parameters"},
-		{RawAction{}, "", ""},
-	}
+func (ReplyButtons) action() place {
+	return place{"type=button", "action!.buttons[each type=reply]!.reply!"}
 }
+func (List) action() place   { return place{"type=list", "action!"} }
+func (CTAURL) action() place { return namedAction("cta_url", "cta_url") }
+func (LocationRequest) action() place {
+	return namedAction("location_request_message", "send_location")
+}
+func (Flow) action() place           { return namedAction("flow", "flow") }
+func (Product) action() place        { return place{"type=product", "action!"} }
+func (ProductList) action() place    { return place{"type=product_list", "action!"} }
+func (CatalogMessage) action() place { return namedAction("catalog_message", "catalog_message") }
+func (AddressMessage) action() place { return namedAction("address_message", "address_message") }
+func (VoiceCall) action() place      { return namedAction("voice_call", "voice_call") }
+func (CallPermissionRequest) action() place {
+	return namedAction("call_permission_request", "call_permission_request")
+}
+func (Carousel) action() place     { return place{"type=carousel", "action!"} }
+func (OrderDetails) action() place { return namedAction("order_details", "review_and_pay") }
+func (OrderStatus) action() place  { return namedAction("order_status", "review_order") }
+func (ContactRequest) action() place {
+	return namedAction("request_contact_info", "request_contact_info")
+}
+func (RawAction) action() place { return place{} }
 
-func (ReplyButtons) isAction()          {}
-func (List) isAction()                  {}
-func (CTAURL) isAction()                {}
-func (LocationRequest) isAction()       {}
-func (Flow) isAction()                  {}
-func (Product) isAction()               {}
-func (ProductList) isAction()           {}
-func (CatalogMessage) isAction()        {}
-func (AddressMessage) isAction()        {}
-func (VoiceCall) isAction()             {}
-func (CallPermissionRequest) isAction() {}
-func (Carousel) isAction()              {}
-func (OrderDetails) isAction()          {}
-func (OrderStatus) isAction()           {}
-func (ContactRequest) isAction()        {}
-func (RawAction) isAction()             {}
+// namedAction is the place of an action that also has a name, beside its parameters.
+func namedAction(kind, name string) place {
+	return place{"type=" + kind + " action.name=" + name, "action!.parameters"}
+}
 
 // RawAction is an action that no other type holds. JSON is the member "action" of an Interactive of the type, and is sent as it is.
 type RawAction struct {
@@ -53,6 +45,6 @@ type RawAction struct {
 	JSON json.RawMessage `at:"action"`
 }
 
-func (a RawAction) check(c *checks, path string) {
-	rawJSON[Action](c, path, a.JSON, map[string]any{"type": a.Type, "action": decode(a.JSON)})
+func (a RawAction) check(c *checks) {
+	rawJSON[Action](c, a.JSON, map[string]any{"type": a.Type, "action": decode(a.JSON)})
 }

@@ -26,30 +26,25 @@ type Card struct {
 // CardAction is what a Card offers. It is one of CTAURL, ReplyButtons and Product: values of these types, not pointers.
 //
 //sumtype:decl
-type CardAction interface{ isCardAction() }
+type CardAction interface{ cardAction() place }
 
-func cardActions() []kind {
-	return []kind{
-		{CTAURL{}, "type=cta_url action.name=cta_url", "action!.parameters"},
-		{ReplyButtons{}, "type=cta_url", "action!.buttons[each type=quick_reply]!.quick_reply!"}, // of the same type, as documented
-		{Product{}, "type=product", "action!"},
-	}
+func (CTAURL) cardAction() place  { return namedAction("cta_url", "cta_url") }
+func (Product) cardAction() place { return place{"type=product", "action!"} }
+
+// The platform documents the type of a link for buttons too.
+func (ReplyButtons) cardAction() place {
+	return place{"type=cta_url", "action!.buttons[each type=quick_reply]!.quick_reply!"}
 }
 
-func (CTAURL) isCardAction()       {}
-func (ReplyButtons) isCardAction() {}
-func (Product) isCardAction()      {}
-
-func (k Carousel) check(c *checks, path string) {
-	path += ".Cards"
-	c.count(path, "cards", len(k.Cards), 2, 10)
+func (k Carousel) check(c *checks) {
+	c.count("Cards", "cards", len(k.Cards), 2, 10)
 	for i, card := range k.Cards {
 		first := k.Cards[0]
 		if isValue(first.Action) && isValue(card.Action) && kindOf(first.Action) != kindOf(card.Action) {
-			c.Found(at(path, i)+".Action", "must be of the same kind as on the first card, with as many buttons, or of the same catalog")
+			c.Found(at("Cards", i)+".Action", "must be of the same kind as on the first card, with as many buttons, or of the same catalog")
 		}
 		if isImageOrVideo(first.Header) && isImageOrVideo(card.Header) && reflect.TypeOf(first.Header) != reflect.TypeOf(card.Header) {
-			c.Limit(at(path, i)+".Header", "must be of the same kind as on the first card")
+			c.Limit(at("Cards", i)+".Header", "must be of the same kind as on the first card")
 		}
 	}
 }
@@ -75,24 +70,24 @@ func isImageOrVideo(h Header) bool {
 	}
 }
 
-func (k Card) check(c *checks, path string) {
+func (k Card) check(c *checks) {
 	_, isProduct := k.Action.(Product)
 	switch {
 	case !isProduct && k.Header == nil:
-		c.Found(path+".Header", "required, but nil; want an Image or a Video")
+		c.Found("Header", "required, but nil; want an Image or a Video")
 	case isProduct && isValue(k.Header):
-		c.Found(path+".Header", "must be nil on a card of a Product")
+		c.Found("Header", "must be nil on a card of a Product")
 	case isValue(k.Header) && !isImageOrVideo(k.Header):
-		c.Found(path+".Header", "want an Image or a Video")
+		c.Found("Header", "want an Image or a Video")
 	}
-	checkNoCaption(c, path+".Header", k.Header)
+	checkNoCaption(c, "Header", k.Header)
 	if buttons, ok := k.Action.(ReplyButtons); ok && len(buttons) == 0 {
-		c.Found(path+".Action", "want at least one button, got none")
+		c.Found("Action", "want at least one button, got none")
 	}
 	if isProduct && k.Body != "" {
-		c.Found(path+".Body", "must be empty on a card of a Product")
+		c.Found("Body", "must be empty on a card of a Product")
 	}
 	if n := strings.Count(k.Body, "\n"); n > 2 {
-		c.Limit(path+".Body", fmt.Sprintf("want at most 2 line breaks, got %d", n))
+		c.Limit("Body", fmt.Sprintf("want at most 2 line breaks, got %d", n))
 	}
 }

@@ -16,49 +16,38 @@ import (
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
-// checks collects the problems of a message. A path is the Go expression for a field, from the Message on.
+// checks collects the problems of a message. A field is the Go expression for it, from the value on that is checked: what checks the value
+// that holds this one puts its name before.
 //
 // The rules for one field are in its tag "rule", as the package documentation lists them. Those about several fields are in the method
 // check of a type. All texts must be valid UTF-8.
 type checks struct {
 	wire.Checks
 
-	group bool           // the message goes to a group
-	path  []segment      // of the value that is checked
-	fault string         // the first problem for which a message cannot even be stored
-	seen  map[string]int // the index of each text that must be unique, by its path and itself
+	group    bool   // the message goes to a group
+	fault    int    // the number of the first problem for which a message cannot even be stored, from 1; 0 if there is none
+	name     string // of the field that is checked
+	siblings        // of the element that is checked
+}
+
+// siblings are the elements of a list.
+type siblings struct {
+	index int            // of the element that is checked
+	seen  map[string]int // the index of each text that must be unique, by the name of its field and itself
 }
 
 // checker is a type with rules about several of its fields.
-type checker interface{ check(c *checks, path string) }
+type checker interface{ check(c *checks) }
 
-// segment is a part of a path: a field, a key in brackets, or an index if the name is empty.
-type segment struct {
-	name  string
-	index int
-}
-
-// here returns the path of the value that is checked. It is written only for a problem.
-func (c *checks) here() string {
-	var b strings.Builder
-	for _, s := range c.path {
-		switch {
-		case s.name == "":
-			b.WriteString("[" + strconv.Itoa(s.index) + "]")
-		case b.Len() == 0 || s.name[0] == '[':
-			b.WriteString(s.name)
-		default:
-			b.WriteString("." + s.name)
+// inside puts the name of a value before the fields of its problems, which are those from a number on.
+func (c *checks) inside(name string, from int) {
+	for i := range c.Checks[from:] {
+		problem := &c.Checks[from+i]
+		if problem.Field != "" && problem.Field[0] != '[' {
+			problem.Field = "." + problem.Field
 		}
+		problem.Field = name + problem.Field
 	}
-	return b.String()
-}
-
-// inside checks a value at a further segment.
-func (c *checks) inside(s segment, v reflect.Value, rule string) {
-	c.path = append(c.path, s)
-	c.value(v, rule)
-	c.path = c.path[:len(c.path)-1]
 }
 
 // value checks a value, all that is in it, and the rule of the field that holds it.
@@ -77,20 +66,19 @@ func (c *checks) value(v reflect.Value, rule string) {
 			c.text(string(raw), "")
 			return
 		}
-		for i := range v.Len() {
-			c.inside(segment{index: i}, v.Index(i), "required")
-		}
+		c.elements(v)
 		c.check(v)
 	case reflect.Map:
 		texts, _ := reflect.TypeAssert[map[string]string](v)
 		for _, key := range slices.Sorted(maps.Keys(texts)) {
-			own := segment{name: "[" + strconv.Quote(key) + "]"}
-			c.inside(own, reflect.ValueOf(key), "")
-			c.inside(own, reflect.ValueOf(texts[key]), "")
+			from := len(c.Checks)
+			c.text(key, "")
+			c.text(texts[key], "")
+			c.inside("["+strconv.Quote(key)+"]", from)
 		}
 	case reflect.Struct:
 		if rule == "present" && v.IsZero() {
-			c.Found(c.here(), "required, but absent")
+			c.Found("", "required, but absent")
 			return
 		}
 		c.fields(v)
@@ -100,10 +88,10 @@ func (c *checks) value(v reflect.Value, rule string) {
 }
 
 // field checks a text by a rule that is in no tag.
-func (c *checks) field(path, text, rule string) {
-	c.path = append(c.path[:0], segment{name: path})
+func (c *checks) field(name, text, rule string) {
+	from := len(c.Checks)
 	c.text(text, rule)
-	c.path = c.path[:0]
+	c.inside(name, from)
 }
 
 func (c *checks) fields(v reflect.Value) {
@@ -112,14 +100,31 @@ func (c *checks) fields(v reflect.Value) {
 		case field.Anonymous: // whose method check is promoted
 			c.fields(v.Field(i))
 		case field.IsExported():
-			c.inside(segment{name: field.Name}, v.Field(i), field.Tag.Get("rule"))
+			from := len(c.Checks)
+			c.name = field.Name
+			c.value(v.Field(i), field.Tag.Get("rule"))
+			c.inside(field.Name, from)
 		}
 	}
 }
 
+func (c *checks) elements(v reflect.Value) {
+	outer := c.siblings
+	c.siblings = siblings{}
+	for i := range v.Len() {
+		from := len(c.Checks)
+		c.index = i
+		c.value(v.Index(i), "required")
+		if len(c.Checks) > from {
+			c.inside(at("", i), from)
+		}
+	}
+	c.siblings = outer
+}
+
 func (c *checks) check(v reflect.Value) {
 	if own, ok := reflect.TypeAssert[checker](v); ok {
-		own.check(c, c.here())
+		own.check(c)
 	}
 }
 
@@ -128,14 +133,14 @@ func (c *checks) choice(v reflect.Value, rule string) {
 	switch {
 	case v.IsNil():
 		if rule == "required" {
-			c.Found(c.here(), "required, but nil; the documentation of "+v.Type().Name()+" lists the types")
+			c.Found("", "required, but nil; the documentation of "+v.Type().Name()+" lists the types")
 		}
 	case v.NumMethod() == 0:
 		raw, err := wire.EncodeText(v.Interface())
 		if err != nil {
 			c.foundFault("cannot be encoded as JSON, or holds text that is not valid UTF-8")
 		} else if rule == "object" && !holdsObject(raw) {
-			c.Found(c.here(), "want a JSON object that is not empty, or the text of one")
+			c.Found("", "want a JSON object that is not empty, or the text of one")
 		}
 	case v.Elem().Kind() == reflect.Pointer:
 		c.foundFault(wire.CheckValue(v.Interface()))
@@ -145,8 +150,8 @@ func (c *checks) choice(v reflect.Value, rule string) {
 }
 
 func (c *checks) foundFault(reason string) {
-	c.Found(c.here(), reason)
-	c.fault = cmp.Or(c.fault, c.here()+" "+reason)
+	c.Found("", reason)
+	c.fault = cmp.Or(c.fault, len(c.Checks))
 }
 
 // holdsObject reports whether JSON is an object that is not empty, or the text of one.
@@ -162,7 +167,7 @@ func holdsObject(raw []byte) bool {
 func (c *checks) degrees(degrees float64, rule string) {
 	_, limit, _ := strings.Cut(rule, "=")
 	if most, err := strconv.ParseFloat(limit, 64); err == nil && !(math.Abs(degrees) <= most) { // which NaN is not
-		c.Found(c.here(), "want degrees from -"+limit+" to "+limit)
+		c.Found("", "want degrees from -"+limit+" to "+limit)
 	}
 }
 
@@ -171,15 +176,15 @@ func (c *checks) number(n int64, rule string) {
 		name, limit, _ := strings.Cut(one, "=")
 		switch most, _ := strconv.ParseInt(limit, 10, 64); {
 		case name == "index" && n < 0:
-			c.Found(c.here(), "must not be negative")
+			c.Found("", "must not be negative")
 		case name == "index" && n > 9:
-			c.Limit(c.here(), "want 0 to 9")
+			c.Limit("", "want 0 to 9")
 		case name == "minutes" && (n < 0 || n%int64(time.Minute) != 0):
-			c.Found(c.here(), "want a whole number of minutes")
+			c.Found("", "want a whole number of minutes")
 		case name == "minutes" && n > 30*24*int64(time.Hour):
-			c.Limit(c.here(), "want at most 30 days")
+			c.Limit("", "want at most 30 days")
 		case name == "max" && n > most:
-			c.Limit(c.here(), "want at most "+limit)
+			c.Limit("", "want at most "+limit)
 		}
 	}
 }
@@ -197,22 +202,22 @@ func (c *checks) text(text, rule string) {
 		switch name {
 		case "required", "notblank":
 			if strings.TrimSpace(text) == "" {
-				c.required(c.here(), text)
+				c.required("", text)
 				return
 			}
 		case "unique":
 			c.unique(text)
 		case "url":
 			if reason := wire.CheckURL(text); reason != "" {
-				c.Found(c.here(), reason)
+				c.Found("", reason)
 			}
 		case "max":
 			if most, _ := strconv.Atoi(limit); len(text) > most {
-				c.length(c.here(), text, most)
+				c.length("", text, most)
 			}
 		default:
 			if reason := broken(name, limit, text); reason != "" {
-				c.Limit(c.here(), reason)
+				c.Limit("", reason)
 			}
 		}
 	}
@@ -286,12 +291,12 @@ func (c *checks) count(path, things string, n, least, most int) {
 }
 
 // json checks JSON that is passed on as is, and reports whether there is any.
-func (c *checks) json(path string, raw json.RawMessage) bool {
+func (c *checks) json(name string, raw json.RawMessage) bool {
 	switch {
 	case len(raw) == 0:
-		c.Found(path, "required, but absent")
+		c.Found(name, "required, but absent")
 	case !json.Valid(raw):
-		c.Found(path, "must be one JSON value")
+		c.Found(name, "must be one JSON value")
 	default:
 		return true
 	}
@@ -300,42 +305,37 @@ func (c *checks) json(path string, raw json.RawMessage) bool {
 
 // rawJSON checks the member JSON of a raw kind of T, which makes the object. It is a limit if the type of the object is known and
 // the rest does not fit, since the platform may have changed. New members are no problem.
-func rawJSON[T any](c *checks, path string, raw json.RawMessage, object any) {
-	path += ".JSON"
-	if !c.json(path, raw) {
+func rawJSON[T any](c *checks, raw json.RawMessage, object any) {
+	if !c.json("JSON", raw) {
 		return
 	}
 	if known, f := (reader{shapes: allShapes()}).best(reflect.TypeFor[T](), object); known.IsValid() && f == misfit {
-		c.Limit(path, "is not what the platform documents for its type: a member is missing, of another kind, or contradicts another")
+		c.Limit("JSON", "is not what the platform documents for its type: a member is missing, of another kind, or contradicts another")
 	}
 }
 
 // rawObject is rawJSON for an object that names its type itself.
-func rawObject[T any](c *checks, path string, raw json.RawMessage) {
+func rawObject[T any](c *checks, raw json.RawMessage) {
 	value := decode(raw)
 	object, _ := value.(map[string]any)
 	if kind, _ := object["type"].(string); kind == "" && json.Valid(raw) {
-		c.Found(path+".JSON", "want an object with a type")
+		c.Found("JSON", "want an object with a type")
 		return
 	}
-	rawJSON[T](c, path, raw, value)
+	rawJSON[T](c, raw, value)
 }
 
-// unique reports a text that an earlier element of the same list has too.
+// unique reports a text that the same field of an earlier element of the list has too.
 func (c *checks) unique(text string) {
-	element := &c.path[len(c.path)-2]
-	index := element.index
-	element.index = 0
-	key := c.here() + "=" + text
-	element.index = index
+	key := c.name + "=" + text
 	if before, ok := c.seen[key]; ok {
-		c.Found(c.here(), fmt.Sprintf("must differ from the others, but equals that of index %d", before))
+		c.Found("", fmt.Sprintf("must differ from the others, but equals that of index %d", before))
 		return
 	}
 	if c.seen == nil {
 		c.seen = map[string]int{}
 	}
-	c.seen[key] = index
+	c.seen[key] = c.index
 }
 
 func at(path string, index int) string { return path + "[" + strconv.Itoa(index) + "]" }

@@ -3,6 +3,7 @@ package chatapp2
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
@@ -15,61 +16,52 @@ import (
 // without parameters needs none.
 //
 //sumtype:decl
-type Component interface {
-	// part names what a template has at most once: a part, or the button at an index; "" if it is unknown.
-	part() string
-}
+type Component interface{ component() place }
 
-func components() []kind {
-	return []kind{
-		{TemplateHeader{}, "type=header", ""},
-		{TemplateBody{}, "type=body", "parameters"},
-		{TemplateCards{}, "type=carousel", "cards[each card_index=#].components"},
-		{LimitedTimeOffer{}, "type=limited_time_offer", "parameters[type=limited_time_offer]!.limited_time_offer"},
-		{TapTarget{}, "type=tap_target_configuration", "parameters[type=tap_target_configuration]!.tap_target_configuration[]!"},
-		{TemplateOrderStatus{}, "type=order_status", "parameters[type=order_status]!.order_status"},
-		{QuickReplyButton{}, "type=button sub_type=quick_reply", ""},
-		{URLButton{}, "type=button sub_type=url", ""},
-		{CopyCodeButton{}, "type=button sub_type=copy_code", ""},
-		{CatalogButton{}, "type=button sub_type=catalog", ""},
-		{ProductsButton{}, "type=button sub_type=mpm", ""},
-		{FlowButton{}, "type=button sub_type=flow", ""},
-		{VoiceCallButton{}, "type=button sub_type=voice_call", ""},
-		{OrderDetailsButton{}, "type=button sub_type=order_details", ""},
-		{RawComponent{}, "", ""},
+func (TemplateHeader) component() place { return place{"type=header", ""} }
+func (TemplateBody) component() place   { return place{"type=body", "parameters"} }
+func (TemplateCards) component() place {
+	return place{"type=carousel", "cards[each card_index=#].components"}
+}
+func (LimitedTimeOffer) component() place {
+	return place{"type=limited_time_offer", "parameters[type=limited_time_offer]!.limited_time_offer"}
+}
+func (TapTarget) component() place {
+	return place{"type=tap_target_configuration", "parameters[type=tap_target_configuration]!.tap_target_configuration[]!"}
+}
+func (TemplateOrderStatus) component() place {
+	return place{"type=order_status", "parameters[type=order_status]!.order_status"}
+}
+func (QuickReplyButton) component() place   { return place{"type=button sub_type=quick_reply", ""} }
+func (URLButton) component() place          { return place{"type=button sub_type=url", ""} }
+func (CopyCodeButton) component() place     { return place{"type=button sub_type=copy_code", ""} }
+func (CatalogButton) component() place      { return place{"type=button sub_type=catalog", ""} }
+func (ProductsButton) component() place     { return place{"type=button sub_type=mpm", ""} }
+func (FlowButton) component() place         { return place{"type=button sub_type=flow", ""} }
+func (VoiceCallButton) component() place    { return place{"type=button sub_type=voice_call", ""} }
+func (OrderDetailsButton) component() place { return place{"type=button sub_type=order_details", ""} }
+func (RawComponent) component() place       { return place{} }
+
+// partOf names what a template has at most once: a part, or the button at an index; "" if it is unknown.
+func partOf(component Component) string {
+	kind, index := strings.TrimPrefix(component.component().words, "type="), 0
+	if raw, isRaw := component.(RawComponent); isRaw {
+		object, _ := decode(raw.JSON).(map[string]any)
+		name, _ := object["type"].(string)
+		kind = strings.ToLower(name)
+		index, _ = strconv.Atoi(numberText(object["index"]))
+	} else if strings.HasPrefix(kind, "button") {
+		kind, index = "button", int(reflect.ValueOf(component).FieldByName("Index").Int())
 	}
-}
-
-func (TemplateHeader) part() string       { return "header" }
-func (TemplateBody) part() string         { return "body" }
-func (TemplateCards) part() string        { return "carousel" }
-func (LimitedTimeOffer) part() string     { return "limited_time_offer" }
-func (TapTarget) part() string            { return "tap_target_configuration" }
-func (TemplateOrderStatus) part() string  { return "order_status" }
-func (b QuickReplyButton) part() string   { return buttonPart(b.Index) }
-func (b URLButton) part() string          { return buttonPart(b.Index) }
-func (b CopyCodeButton) part() string     { return buttonPart(b.Index) }
-func (b CatalogButton) part() string      { return buttonPart(b.Index) }
-func (b ProductsButton) part() string     { return buttonPart(b.Index) }
-func (b FlowButton) part() string         { return buttonPart(b.Index) }
-func (b VoiceCallButton) part() string    { return buttonPart(b.Index) }
-func (b OrderDetailsButton) part() string { return buttonPart(b.Index) }
-
-func (r RawComponent) part() string {
-	object, _ := decode(r.JSON).(map[string]any)
-	name, _ := object["type"].(string)
-	switch kind := strings.ToLower(name); kind {
+	switch kind {
 	case "button":
-		index, _ := strconv.Atoi(numberText(object["index"]))
-		return buttonPart(index)
+		return "button " + strconv.Itoa(index)
 	case "header", "body", "carousel", "limited_time_offer", "tap_target_configuration", "order_status":
 		return kind
 	default:
 		return ""
 	}
 }
-
-func buttonPart(index int) string { return "button " + strconv.Itoa(index) }
 
 // TemplateHeader is the header of a template: a TextParam, an Image, a Video, a Document, a GIF (in marketing messages), a
 // Location or a Product. A text is at most 60 characters.
@@ -117,62 +109,61 @@ type RawComponent struct {
 }
 
 // checkComponents checks the components of a template or of one of its cards together. The texts of a body have a limit.
-func checkComponents(c *checks, path string, components []Component, bodyMost int) {
+func checkComponents(c *checks, name string, components []Component, bodyMost int) {
 	first := map[string]int{}
 	copyCodes, urls := 0, 0
 	for i, component := range components {
 		if !isValue(component) {
 			continue
 		}
-		own, part := at(path, i), component.part()
+		part := partOf(component)
 		if before, ok := first[part]; ok && part != "" {
-			c.Found(own, fmt.Sprintf("must be another part than the one at index %d", before))
+			c.Found(at(name, i), fmt.Sprintf("must be another part than the one at index %d", before))
 			continue
 		}
 		first[part] = i
 		switch component := component.(type) { //nolint:gochecksumtype // only these kinds are concerned
 		case TemplateBody:
-			checkTextTotal(c, own, component, bodyMost)
+			checkTextTotal(c, at(name, i), component, bodyMost)
 		case CopyCodeButton:
 			if copyCodes++; copyCodes == 2 {
-				c.Limit(own, "want at most one CopyCodeButton")
+				c.Limit(at(name, i), "want at most one CopyCodeButton")
 			}
 		case URLButton:
 			if urls++; urls == 3 {
-				c.Limit(own, "want at most two URLButtons")
+				c.Limit(at(name, i), "want at most two URLButtons")
 			}
 		}
 	}
 }
 
-func (h TemplateHeader) check(c *checks, path string) {
-	path += ".Parameter"
+func (h TemplateHeader) check(c *checks) {
 	switch parameter := h.Parameter.(type) { //nolint:gochecksumtype // only these kinds are concerned
 	case Currency, DateTime:
-		c.Found(path, "want a TextParam, an Image, a Video, a Document, a GIF, a Location or a Product in a header")
+		c.Found("Parameter", "want a TextParam, an Image, a Video, a Document, a GIF, a Location or a Product in a header")
 	case Location:
-		c.required(path+".Name", parameter.Name)
-		c.required(path+".Address", parameter.Address)
+		c.required("Parameter.Name", parameter.Name)
+		c.required("Parameter.Address", parameter.Address)
 	}
-	checkNoCaption(c, path, h.Parameter)
-	checkTextTotal(c, path, []Parameter{h.Parameter}, 60)
+	checkNoCaption(c, "Parameter", h.Parameter)
+	checkTextTotal(c, "Parameter", []Parameter{h.Parameter}, 60)
 }
 
-func (b TemplateBody) check(c *checks, path string) {
+func (b TemplateBody) check(c *checks) {
 	named, unnamed := countNames(b...)
 	for i, parameter := range b {
 		switch parameter.(type) { //nolint:gochecksumtype // only these kinds are concerned
 		case Image, Video, Document, GIF, Location, Product:
-			c.Found(at(path, i), "want a TextParam, a Currency or a DateTime in a body")
+			c.Found(at("", i), "want a TextParam, a Currency or a DateTime in a body")
 		}
 	}
 	if named > 0 && unnamed > 0 {
-		c.Found(path, "want a name on every parameter, or on none")
+		c.Found("", "want a name on every parameter, or on none")
 	}
 }
 
 // checkTextTotal checks the texts of one part together.
-func checkTextTotal(c *checks, path string, parameters []Parameter, most int) {
+func checkTextTotal(c *checks, name string, parameters []Parameter, most int) {
 	total := 0
 	for _, parameter := range parameters {
 		if text, ok := parameter.(TextParam); ok {
@@ -180,10 +171,10 @@ func checkTextTotal(c *checks, path string, parameters []Parameter, most int) {
 		}
 	}
 	if total > most {
-		c.Limit(path, fmt.Sprintf("want at most %d characters in all parameters together, got %d", most, total))
+		c.Limit(name, fmt.Sprintf("want at most %d characters in all parameters together, got %d", most, total))
 	}
 }
 
-func (r RawComponent) check(c *checks, path string) {
-	rawObject[Component](c, path, r.JSON)
+func (r RawComponent) check(c *checks) {
+	rawObject[Component](c, r.JSON)
 }

@@ -63,12 +63,12 @@ type ContactURL struct {
 	Type string `at:"type"`
 }
 
-func (k Contacts) check(c *checks, path string) {
-	c.count(path, "contacts", len(k), 1, 257)
+func (k Contacts) check(c *checks) {
+	c.count("", "contacts", len(k), 1, 257)
 }
 
-func (k ContactName) check(c *checks, path string) {
+func (k ContactName) check(c *checks) {
 	if (k == ContactName{FormattedName: k.FormattedName}) {
-		c.Limit(path, "want at least one field besides FormattedName")
+		c.Limit("", "want at least one field besides FormattedName")
 	}
 }

@@ -23,14 +23,6 @@ func contents() []Content {
 	}
 }
 
-func contentKinds() []kind {
-	kinds := make([]kind, 0, len(contents()))
-	for _, one := range contents() {
-		kinds = append(kinds, kind{one, "type=" + one.kind(), one.kind() + "!"})
-	}
-	return kinds
-}
-
 func (Text) kind() string        { return "text" }
 func (Image) kind() string       { return "image" }
 func (Video) kind() string       { return "video" }
@@ -51,11 +43,11 @@ type Raw struct {
 	JSON json.RawMessage `at:"json"`
 }
 
-func (r Raw) check(c *checks, path string) {
+func (r Raw) check(c *checks) {
 	if slices.Contains(envelopeNames(), r.Type) {
-		c.Found(path+".Type", "must not be the name of a member that every message has")
+		c.Found("Type", "must not be the name of a member that every message has")
 	}
-	rawJSON[Content](c, path, r.JSON, contentOf(r.Type, decode(r.JSON)))
+	rawJSON[Content](c, r.JSON, contentOf(r.Type, decode(r.JSON)))
 }
 
 // decodeContent returns the content of a message of a type, typed if a type holds all of it.

@@ -39,11 +39,11 @@ const (
 	FlowDataExchange FlowAction = "data_exchange"
 )
 
-func (f Flow) check(c *checks, path string) {
+func (f Flow) check(c *checks) {
 	if (f.ID == "") == (f.Name == "") {
-		c.Found(path, "want exactly one of ID and Name")
+		c.Found("", "want exactly one of ID and Name")
 	}
 	if f.Data != nil {
-		c.required(path+".Screen", f.Screen)
+		c.required("Screen", f.Screen)
 	}
 }

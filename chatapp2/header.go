@@ -4,21 +4,12 @@ package chatapp2
 // of these types, not pointers. Media in a header have no caption.
 //
 //sumtype:decl
-type Header interface{ isHeader() }
+type Header interface{ header() place }
 
-func headers() []kind {
-	return []kind{
-		{HeaderText{}, "type=text", ""},
-		{Image{}, "type=image", "image!"},
-		{Video{}, "type=video", "video!"},
-		{Document{}, "type=document", "document!"},
-	}
-}
-
-func (HeaderText) isHeader() {}
-func (Image) isHeader()      {}
-func (Video) isHeader()      {}
-func (Document) isHeader()   {}
+func (HeaderText) header() place { return place{"type=text", ""} }
+func (Image) header() place      { return place{"type=image", "image!"} }
+func (Video) header() place      { return place{"type=video", "video!"} }
+func (Document) header() place   { return place{"type=document", "document!"} }
 
 // HeaderText is a header of text. Only the API description of the platform has SubText, not its documentation.
 type HeaderText struct {

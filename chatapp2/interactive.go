@@ -11,11 +11,11 @@ type Interactive struct {
 	Action Action `at:"type&action" rule:"required"`
 }
 
-func (i Interactive) check(c *checks, path string) {
+func (i Interactive) check(c *checks) {
 	if c.group {
-		c.Limit(path, "cannot be sent to a group, which takes text, media and templates")
+		c.Limit("", "cannot be sent to a group, which takes text, media and templates")
 	}
-	checkNoCaption(c, path+".Header", i.Header)
+	checkNoCaption(c, "Header", i.Header)
 	var headers headerRule
 	needsBody, bodyMost := true, 1024
 	switch action := i.Action.(type) { //nolint:gochecksumtype // only these kinds are concerned
@@ -34,18 +34,18 @@ func (i Interactive) check(c *checks, path string) {
 	case CallPermissionRequest:
 		needsBody = false
 	case ReplyButtons:
-		c.count(path+".Action", "buttons", len(action), 1, 3)
+		c.count("Action", "buttons", len(action), 1, 3)
 	case Carousel:
 		headers = headerNone
 		if i.Footer != "" {
-			c.Found(path+".Footer", "must be empty with a Carousel")
+			c.Found("Footer", "must be empty with a Carousel")
 		}
 	}
 	if needsBody {
-		c.required(path+".Body", i.Body)
+		c.required("Body", i.Body)
 	}
-	c.length(path+".Body", i.Body, bodyMost)
-	headers.check(c, path+".Header", i.Header)
+	c.length("Body", i.Body, bodyMost)
+	headers.check(c, i.Header)
 }
 
 // headerRule says which headers an action takes.
@@ -59,18 +59,18 @@ const (
 	headerImage
 )
 
-func (r headerRule) check(c *checks, path string, h Header) {
+func (r headerRule) check(c *checks, h Header) {
 	_, isText := h.(HeaderText)
 	_, isImage := h.(Image)
 	switch {
 	case h == nil && r == headerTextRequired:
-		c.Found(path, "required with this action, but nil; want a HeaderText")
+		c.Found("Header", "required with this action, but nil; want a HeaderText")
 	case !isValue(h) || r == headerAny:
 	case r == headerNone:
-		c.Found(path, "must be nil with this action")
+		c.Found("Header", "must be nil with this action")
 	case r == headerImage && !isImage:
-		c.Found(path, "must be an Image with this action")
+		c.Found("Header", "must be an Image with this action")
 	case r != headerImage && !isText:
-		c.Found(path, "must be a HeaderText with this action")
+		c.Found("Header", "must be a HeaderText with this action")
 	}
 }

@@ -38,8 +38,8 @@ func (m Message) MarshalJSON() ([]byte, error) {
 }
 
 func (m Message) store() ([]byte, error) {
-	if fault := m.validate().fault; fault != "" {
-		return nil, errors.New(fault)
+	if c := m.validate(); c.fault > 0 {
+		return nil, errors.New(c.Checks[c.fault-1].Field + " " + c.Checks[c.fault-1].Reason)
 	}
 	e := m.encode()
 	if e.err != nil {

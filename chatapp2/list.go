@@ -28,25 +28,25 @@ type Row struct {
 	Description string `at:"description" rule:"max=72"`
 }
 
-func (l List) check(c *checks, path string) {
-	checkSections(c, path+".Sections", "Rows", 10, l.Sections, func(s Section) (string, int) { return s.Title, len(s.Rows) })
+func (l List) check(c *checks) {
+	checkSections(c, "Sections", "Rows", 10, l.Sections, func(s Section) (string, int) { return s.Title, len(s.Rows) })
 }
 
 // checkSections checks sections, each of which has a title and a number of elements in the named field.
-func checkSections[S any](c *checks, path, field string, most int, sections []S, contents func(S) (title string, elements int)) {
-	c.count(path, "sections", len(sections), 1, 10)
+func checkSections[S any](c *checks, name, field string, most int, sections []S, contents func(S) (title string, elements int)) {
+	c.count(name, "sections", len(sections), 1, 10)
 	total := 0
 	for i, section := range sections {
 		title, elements := contents(section)
 		if len(sections) > 1 {
-			c.required(at(path, i)+".Title", title)
+			c.required(at(name, i)+".Title", title)
 		}
 		if elements == 0 {
-			c.Found(at(path, i)+"."+field, "required, but empty")
+			c.Found(at(name, i)+"."+field, "required, but empty")
 		}
 		total += elements
 	}
 	if total > most {
-		c.Limit(path, fmt.Sprintf("want at most %d %s in all sections together, got %d", most, strings.ToLower(field), total))
+		c.Limit(name, fmt.Sprintf("want at most %d %s in all sections together, got %d", most, strings.ToLower(field), total))
 	}
 }

@@ -23,12 +23,12 @@ func MediaID(id string) Media { return Media{ID: id} }
 // MediaLink returns the source of a medium that the platform fetches.
 func MediaLink(url string) Media { return Media{Link: url} }
 
-func (m Media) check(c *checks, path string) {
+func (m Media) check(c *checks) {
 	switch {
 	case m.ID == "" && m.Link == "":
-		c.Found(path, "want exactly one of ID and Link, got none")
+		c.Found("", "want exactly one of ID and Link, got none")
 	case m.ID != "" && m.Link != "":
-		c.Found(path, "want exactly one of ID and Link, got both")
+		c.Found("", "want exactly one of ID and Link, got both")
 	}
 }
 
@@ -72,12 +72,12 @@ type Sticker struct {
 }
 
 // checkNoCaption rejects the caption of a medium in a header.
-func checkNoCaption(c *checks, path string, medium any) {
+func checkNoCaption(c *checks, name string, medium any) {
 	v := reflect.ValueOf(medium)
 	if v.Kind() != reflect.Struct {
 		return
 	}
 	if caption := v.FieldByName("Caption"); caption.IsValid() && caption.String() != "" {
-		c.Found(path+".Caption", "must be empty: a header has no caption")
+		c.Found(name+".Caption", "must be empty: a header has no caption")
 	}
 }

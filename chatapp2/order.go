@@ -120,21 +120,20 @@ type OrderExpiration struct {
 	Description string    `at:"description" rule:"max=120"`
 }
 
-func (o OrderDetails) check(c *checks, path string) {
-	if o.PaymentSettings != nil && c.json(path+".PaymentSettings", o.PaymentSettings) && bytes.TrimSpace(o.PaymentSettings)[0] != '[' {
-		c.Found(path+".PaymentSettings", "want a JSON array")
+func (o OrderDetails) check(c *checks) {
+	if o.PaymentSettings != nil && c.json("PaymentSettings", o.PaymentSettings) && bytes.TrimSpace(o.PaymentSettings)[0] != '[' {
+		c.Found("PaymentSettings", "want a JSON array")
 	}
-	order := path + ".Order"
-	o.Total.checkOffset(c, path+".Total", o.Currency)
-	o.Order.Subtotal.checkOffset(c, order+".Subtotal", o.Currency)
-	o.Order.Tax.checkOffset(c, order+".Tax", o.Currency)
-	o.Order.Shipping.checkOffset(c, order+".Shipping", o.Currency)
-	o.Order.Discount.checkOffset(c, order+".Discount", o.Currency)
+	o.Total.checkOffset(c, "Total", o.Currency)
+	o.Order.Subtotal.checkOffset(c, "Order.Subtotal", o.Currency)
+	o.Order.Tax.checkOffset(c, "Order.Tax", o.Currency)
+	o.Order.Shipping.checkOffset(c, "Order.Shipping", o.Currency)
+	o.Order.Discount.checkOffset(c, "Order.Discount", o.Currency)
 	if len(o.Order.Items) == 0 {
-		c.Found(order+".Items", "want at least one item, got none")
+		c.Found("Order.Items", "want at least one item, got none")
 	}
 	for i, item := range o.Order.Items {
-		own := at(order+".Items", i)
+		own := at("Order.Items", i)
 		item.Amount.checkOffset(c, own+".Amount", o.Currency)
 		item.SaleAmount.checkOffset(c, own+".SaleAmount", o.Currency)
 		if item.Quantity < 1 {
@@ -142,27 +141,27 @@ func (o OrderDetails) check(c *checks, path string) {
 		}
 	}
 	if sum, ok := o.Order.sum(o.Total.Offset); ok && o.Total.Value >= 0 && o.Total.Value != sum {
-		c.Limit(path+".Total", "want the sum of Subtotal, Tax and Shipping, less Discount")
+		c.Limit("Total", "want the sum of Subtotal, Tax and Shipping, less Discount")
 	}
 }
 
-func (a OrderAmount) check(c *checks, path string) {
+func (a OrderAmount) check(c *checks) {
 	if a.Value < 0 {
-		c.Found(path+".Value", "must not be negative")
+		c.Found("Value", "must not be negative")
 	}
 	if a.Offset < 1 && a != (OrderAmount{}) {
-		c.Found(path+".Offset", "want a power of ten, such as 100")
+		c.Found("Offset", "want a power of ten, such as 100")
 	}
 }
 
 // checkOffset checks the offset of an amount in a currency.
-func (a OrderAmount) checkOffset(c *checks, path, currency string) {
+func (a OrderAmount) checkOffset(c *checks, name, currency string) {
 	switch {
 	case a.Offset < 1:
 	case (currency == "BRL" || currency == "INR") && a.Offset != 100:
-		c.Limit(path+".Offset", "want 100 for "+currency)
+		c.Limit(name+".Offset", "want 100 for "+currency)
 	case strings.TrimRight(strconv.FormatInt(a.Offset, 10), "0") != "1":
-		c.Limit(path+".Offset", "want a power of ten, such as 100")
+		c.Limit(name+".Offset", "want a power of ten, such as 100")
 	}
 }
 
@@ -175,8 +174,8 @@ func (o Order) sum(offset int64) (sum int64, ok bool) {
 	return o.Subtotal.Value + o.Tax.Value + o.Shipping.Value - o.Discount.Value, ok
 }
 
-func (e OrderExpiration) check(c *checks, path string) {
+func (e OrderExpiration) check(c *checks) {
 	if e != (OrderExpiration{}) && e.At.Unix() <= 0 {
-		c.Found(path+".At", "required, but absent or before 1970")
+		c.Found("At", "required, but absent or before 1970")
 	}
 }

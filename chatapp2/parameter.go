@@ -6,7 +6,7 @@ import "encoding/json"
 // in a header one of TextParam, Image, Video, Document, GIF, Location, Product and RawParameter. All are values, not pointers.
 //
 //sumtype:decl
-type Parameter interface{ isParameter() }
+type Parameter interface{ parameter() place }
 
 // TextParam is a parameter whose value is a text. Name is the name of the parameter, empty if the parameters of the template
 // have none.
@@ -52,31 +52,16 @@ type RawParameter struct {
 	JSON json.RawMessage `at:""`
 }
 
-func parameters() []kind {
-	return []kind{
-		{TextParam{}, "type=text", ""},
-		{Currency{}, "type=currency", ""},
-		{DateTime{}, "type=date_time", ""},
-		{Image{}, "type=image", "image!"},
-		{Video{}, "type=video", "video!"},
-		{Document{}, "type=document", "document!"},
-		{GIF{}, "type=gif", "gif!"},
-		{Location{}, "type=location", "location!,text"},
-		{Product{}, "type=product", "product!"},
-		{RawParameter{}, "", ""},
-	}
-}
-
-func (TextParam) isParameter()    {}
-func (Currency) isParameter()     {}
-func (DateTime) isParameter()     {}
-func (Image) isParameter()        {}
-func (Video) isParameter()        {}
-func (Document) isParameter()     {}
-func (GIF) isParameter()          {}
-func (Location) isParameter()     {}
-func (Product) isParameter()      {}
-func (RawParameter) isParameter() {}
+func (TextParam) parameter() place    { return place{"type=text", ""} }
+func (Currency) parameter() place     { return place{"type=currency", ""} }
+func (DateTime) parameter() place     { return place{"type=date_time", ""} }
+func (Image) parameter() place        { return place{"type=image", "image!"} }
+func (Video) parameter() place        { return place{"type=video", "video!"} }
+func (Document) parameter() place     { return place{"type=document", "document!"} }
+func (GIF) parameter() place          { return place{"type=gif", "gif!"} }
+func (Location) parameter() place     { return place{"type=location", "location!,text"} }
+func (Product) parameter() place      { return place{"type=product", "product!"} }
+func (RawParameter) parameter() place { return place{} }
 
 // parameterName returns the name of a parameter of a body, and reports whether it can have one.
 func parameterName(p Parameter) (name string, known bool) {
@@ -104,6 +89,6 @@ func countNames(parameters ...Parameter) (named, unnamed int) {
 	return named, unnamed
 }
 
-func (p RawParameter) check(c *checks, path string) {
-	rawObject[Parameter](c, path, p.JSON)
+func (p RawParameter) check(c *checks) {
+	rawObject[Parameter](c, p.JSON)
 }

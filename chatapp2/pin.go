@@ -17,8 +17,8 @@ const (
 	PinRemove PinType = "unpin"
 )
 
-func (p Pin) check(c *checks, path string) {
+func (p Pin) check(c *checks) {
 	if p.ExpirationDays < 0 || p.Type == PinAdd && p.ExpirationDays == 0 {
-		c.Found(path+".ExpirationDays", "want 1 to 30, which is required to pin")
+		c.Found("ExpirationDays", "want 1 to 30, which is required to pin")
 	}
 }

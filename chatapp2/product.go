@@ -25,12 +25,12 @@ type ProductItem struct {
 	ProductRetailerID string `at:"product_retailer_id" rule:"required"`
 }
 
-func (p ProductList) check(c *checks, path string) {
-	checkProductSections(c, path+".Sections", p.Sections)
+func (p ProductList) check(c *checks) {
+	checkProductSections(c, "Sections", p.Sections)
 }
 
-func checkProductSections(c *checks, path string, sections []ProductSection) {
-	checkSections(c, path, "Products", 30, sections, func(s ProductSection) (string, int) { return s.Title, len(s.Products) })
+func checkProductSections(c *checks, name string, sections []ProductSection) {
+	checkSections(c, name, "Products", 30, sections, func(s ProductSection) (string, int) { return s.Title, len(s.Products) })
 }
 
 // CatalogMessage is a button that opens the whole catalog. The Interactive takes no header. Without a thumbnail, the first product of the

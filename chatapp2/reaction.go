@@ -10,9 +10,9 @@ type Reaction struct {
 	Emoji string `at:"emoji!"`
 }
 
-func (r Reaction) check(c *checks, path string) {
+func (r Reaction) check(c *checks) {
 	if r.Emoji != "" && !isEmoji(r.Emoji) {
-		c.Limit(path+".Emoji", "want one emoji, or none to remove the reaction")
+		c.Limit("Emoji", "want one emoji, or none to remove the reaction")
 	}
 }
 

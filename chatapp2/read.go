@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding"
 	"encoding/json"
+	"errors"
+	"io"
 	"reflect"
 	"slices"
 	"strconv"
@@ -32,10 +34,13 @@ func (f fit) exactIf(condition bool) fit {
 
 // decode returns one JSON value, with numbers as json.Number; nil if data is anything else.
 func decode(data []byte) (value any) {
-	if json.Valid(data) {
-		d := json.NewDecoder(bytes.NewReader(data))
-		d.UseNumber()
-		_ = d.Decode(&value) // which is valid
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	if d.Decode(&value) != nil {
+		return nil
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil
 	}
 	return value
 }

@@ -30,13 +30,9 @@ import (
 //
 // A duration is a number of minutes. The tags are compiled into shapes, by which write.go encodes and read.go decodes.
 
-// kind says how one of the types of a sealed interface stands in an object: with words, such as "type=flow action.name=flow", and
-// with its value at a path, which is like a tag. A kind without words holds what fits no other kind.
-type kind struct {
-	value any
-	words string
-	path  string
-}
+// place says how a type of a sealed interface stands in an object: with words, such as "type=flow action.name=flow", and with its value
+// at a path, which is like a tag. The type that has no words holds what fits no other.
+type place struct{ words, path string }
 
 // shape is what stands at one place in JSON.
 type shape struct {
@@ -68,7 +64,7 @@ type shapes struct {
 	unions  map[reflect.Type][]variant
 }
 
-// variant is a kind of a sealed interface.
+// variant is a type of a sealed interface.
 type variant struct {
 	typ   reflect.Type
 	shape *shape
@@ -92,29 +88,35 @@ func compileShapes() *shapes {
 	s.structOf(reflect.TypeFor[replyContext]())
 	s.structOf(reflect.TypeFor[storedFallback]())
 	s.structOf(reflect.TypeFor[Raw]())
-	addUnion[Content](s, contentKinds())
-	addUnion[Action](s, actions())
-	addUnion[Header](s, headers())
-	addUnion[CardAction](s, cardActions())
-	addUnion[Component](s, components())
-	addUnion[Parameter](s, parameters())
+	addUnion[Content](s, func(c Content) place { return place{"type=" + c.kind(), c.kind() + "!"} }, contents()...)
+	addUnion[Action](s, Action.action,
+		ReplyButtons{}, List{}, CTAURL{}, LocationRequest{}, Flow{}, Product{}, ProductList{}, CatalogMessage{}, AddressMessage{},
+		VoiceCall{}, CallPermissionRequest{}, Carousel{}, OrderDetails{}, OrderStatus{}, ContactRequest{}, RawAction{})
+	addUnion[Header](s, Header.header, HeaderText{}, Image{}, Video{}, Document{})
+	addUnion[CardAction](s, CardAction.cardAction, CTAURL{}, ReplyButtons{}, Product{})
+	addUnion[Component](s, Component.component,
+		TemplateHeader{}, TemplateBody{}, TemplateCards{}, LimitedTimeOffer{}, TapTarget{}, TemplateOrderStatus{}, QuickReplyButton{},
+		URLButton{}, CopyCodeButton{}, CatalogButton{}, ProductsButton{}, FlowButton{}, VoiceCallButton{}, OrderDetailsButton{}, RawComponent{})
+	addUnion[Parameter](s, Parameter.parameter,
+		TextParam{}, Currency{}, DateTime{}, Image{}, Video{}, Document{}, GIF{}, Location{}, Product{}, RawParameter{})
 	return s
 }
 
-func addUnion[T any](s *shapes, kinds []kind) {
+// addUnion adds a sealed interface, given a value of each of its types.
+func addUnion[T any](s *shapes, placeOf func(T) place, values ...T) {
 	var variants []variant
-	for _, k := range kinds {
-		t := reflect.TypeOf(k.value)
+	for _, one := range values {
+		t, at := reflect.TypeOf(one), placeOf(one)
 		own := s.structOf(t)
-		if k.words != "" {
+		if at.words != "" {
 			own = &shape{form: object}
-			own.addWords(k.words)
-			path, options, _ := strings.Cut(k.path, ",")
+			own.addWords(at.words)
+			path, options, _ := strings.Cut(at.path, ",")
 			leaf := new(shape)
 			leaf.setOptions(options)
 			own.add(s, path, leaf, t)
 		}
-		variants = append(variants, variant{t, own, k.words == ""})
+		variants = append(variants, variant{t, own, at.words == ""})
 	}
 	s.unions[reflect.TypeFor[T]()] = variants
 }

@@ -22,8 +22,8 @@ type LanguagePolicy string
 // LanguageDeterministic sends exactly the language that the Template names.
 const LanguageDeterministic LanguagePolicy = "deterministic"
 
-func (t Template) check(c *checks, path string) {
-	path += ".Components"
+func (t Template) check(c *checks) {
+	const name = "Components"
 	bodyMost := 1024
 	if len(t.Components) == 1 {
 		bodyMost = 32768
@@ -39,12 +39,10 @@ func (t Template) check(c *checks, path string) {
 			bodyNamed, bodyUnnamed = countNames(component...)
 		case LimitedTimeOffer:
 			bodyMost = 600
-		case TemplateCards:
-			component.checkCards(c, at(path, i))
 		}
 	}
-	checkComponents(c, path, t.Components, bodyMost)
+	checkComponents(c, name, t.Components, bodyMost)
 	if header >= 0 && (headNamed > 0 && bodyUnnamed > 0 || headUnnamed > 0 && bodyNamed > 0) {
-		c.Found(at(path, header)+".Parameter.Name", "want a name on every parameter of the template, or on none")
+		c.Found(at(name, header)+".Parameter.Name", "want a name on every parameter of the template, or on none")
 	}
 }

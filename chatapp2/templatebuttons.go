@@ -62,18 +62,18 @@ type OrderDetailsButton struct {
 	Details OrderDetails `at:"parameters[type=action].action.order_details"`
 }
 
-func (b QuickReplyButton) check(c *checks, path string) {
+func (b QuickReplyButton) check(c *checks) {
 	if b.Payload != "" && b.Text != "" {
-		c.Found(path+".Text", "must be empty if Payload is set")
+		c.Found("Text", "must be empty if Payload is set")
 	}
 }
 
-func (b ProductsButton) check(c *checks, path string) {
-	checkProductSections(c, path+".Sections", b.Sections)
+func (b ProductsButton) check(c *checks) {
+	checkProductSections(c, "Sections", b.Sections)
 }
 
-func (b VoiceCallButton) check(c *checks, path string) {
+func (b VoiceCallButton) check(c *checks) {
 	if c.group {
-		c.Limit(path, "cannot be sent to a group")
+		c.Limit("", "cannot be sent to a group")
 	}
 }

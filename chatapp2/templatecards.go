@@ -12,39 +12,37 @@ type TemplateCards []TemplateCard
 // TemplateCard holds the values for a card: its header, body and buttons.
 type TemplateCard []Component
 
-func (k TemplateCards) checkCards(c *checks, path string) {
+func (k TemplateCards) check(c *checks) {
 	least := 2
 	if len(k) > 0 && k[0].mayBeProduct() {
 		least = 1
 	}
-	c.count(path, "cards", len(k), least, 10)
+	c.count("", "cards", len(k), least, 10)
 	for i, card := range k {
-		if len(card) == 0 {
-			c.Found(at(path, i), "want at least one component, got none")
-		}
-		checkComponents(c, at(path, i), card, 160)
-		for j, component := range card {
-			checkOnCard(c, at(at(path, i), j), component)
-		}
 		if raw := slices.ContainsFunc(k[0], isRaw) || slices.ContainsFunc(card, isRaw); !raw && !slices.Equal(k[0].parts(), card.parts()) {
-			c.Found(at(path, i), "must have the same parts as the first card, with the same kinds of headers and buttons")
+			c.Found(at("", i), "must have the same parts as the first card, with the same kinds of headers and buttons")
 		}
 	}
 }
 
-// checkOnCard rejects what a card cannot have.
-func checkOnCard(c *checks, path string, component Component) {
-	if !isValue(component) {
-		return
+func (k TemplateCard) check(c *checks) {
+	if len(k) == 0 {
+		c.Found("", "want at least one component, got none")
 	}
-	switch component.part() {
-	case "carousel", "limited_time_offer", "tap_target_configuration", "order_status":
-		c.Found(path, "must not be on a card")
-	}
-	if header, ok := component.(TemplateHeader); ok {
-		switch header.Parameter.(type) { //nolint:gochecksumtype // only these kinds are concerned
-		case TextParam, Document, GIF, Location:
-			c.Found(path+".Parameter", "want an Image, a Video or a Product in the header of a card")
+	checkComponents(c, "", k, 160)
+	for i, component := range k {
+		if !isValue(component) {
+			continue
+		}
+		switch partOf(component) {
+		case "carousel", "limited_time_offer", "tap_target_configuration", "order_status":
+			c.Found(at("", i), "must not be on a card")
+		}
+		if header, ok := component.(TemplateHeader); ok {
+			switch header.Parameter.(type) { //nolint:gochecksumtype // only these kinds are concerned
+			case TextParam, Document, GIF, Location:
+				c.Found(at("", i)+".Parameter", "want an Image, a Video or a Product in the header of a card")
+			}
 		}
 	}
 }
@@ -65,7 +63,7 @@ func (k TemplateCard) parts() []string {
 		header, _ := component.(TemplateHeader)
 		all[i] = fmt.Sprintf("%T %T", component, header.Parameter)
 		if isValue(component) {
-			all[i] += component.part()
+			all[i] += partOf(component)
 		}
 	}
 	slices.Sort(all)

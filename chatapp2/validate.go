@@ -14,11 +14,13 @@ import (
 
 // validate finds all problems of the message, except those of the fields that the contract names.
 func (m Message) validate() *checks {
-	c := &checks{group: m.RecipientType == RecipientGroup, path: make([]segment, 0, 8)}
+	c := &checks{group: m.RecipientType == RecipientGroup}
 	m.checkRecipient(c)
 	c.field("RecipientType", string(m.RecipientType), "oneof=individual|group")
 	content := m.Content // so that reflect does not move the message to the heap
-	c.inside(segment{name: "Content"}, reflect.ValueOf(&content).Elem(), "required")
+	from := len(c.Checks)
+	c.value(reflect.ValueOf(&content).Elem(), "required")
+	c.inside("Content", from)
 	c.field("ReplyTo", m.ReplyTo, "notblank")
 	c.field("CallbackData", m.CallbackData, "max=512")
 	c.field("Marketing.ProductPolicy", string(m.Marketing.ProductPolicy), "oneof=CLOUD_API_FALLBACK|STRICT")

@@ -19,57 +19,68 @@ import (
 	"github.com/messaging-service/messaging-go/sms"
 )
 
-// exampleOutbox returns an outbox in a temporary file, and a River client that works it.
-func exampleOutbox(service *messagingtest.Server, folder string) (*sql.DB, *messagingriver.Outbox[*sql.Tx], *river.Client[*sql.Tx], error) {
+// shop is an outbox in a temporary file, with a River client that works it and a service that it sends through.
+type shop struct {
+	folder  string
+	service *messagingtest.Server
+	db      *sql.DB
+	outbox  *messagingriver.Outbox[*sql.Tx]
+	worker  *river.Client[*sql.Tx]
+}
+
+func openShop() (shop, error) {
+	folder, err := os.MkdirTemp("", "outbox")
+	if err != nil {
+		return shop{}, err
+	}
+	service := messagingtest.Start()
 	client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token))
 	if err != nil {
-		return nil, nil, nil, err
+		return shop{}, err
 	}
 	db, err := sql.Open("sqlite", filepath.Join(folder, "shop.db")+"?_pragma=journal_mode(wal)&_pragma=busy_timeout(5000)&_txlock=immediate")
 	if err != nil {
-		return nil, nil, nil, err
+		return shop{}, err
 	}
 	db.SetMaxOpenConns(1)
 	outbox, err := messagingriver.NewSQLite(db, client, messagingriver.Options{SendTimeout: 2 * time.Second})
 	if err != nil {
-		return nil, nil, nil, err
+		return shop{}, err
 	}
 	if err := outbox.Migrate(context.Background()); err != nil {
-		return nil, nil, nil, err
+		return shop{}, err
 	}
 	config := &river.Config{Logger: slog.New(slog.DiscardHandler), TestOnly: true}
 	if err := outbox.AddTo(config); err != nil {
-		return nil, nil, nil, err
+		return shop{}, err
 	}
 	worker, err := river.NewClient(riversqlite.New(db), config)
-	return db, outbox, worker, err
+	return shop{folder, service, db, outbox, worker}, err
+}
+
+func (s shop) close() {
+	s.service.Close()
+	_ = s.db.Close()
+	_ = os.RemoveAll(s.folder)
 }
 
 func ExampleOutbox_Insert() {
-	folder, err := os.MkdirTemp("", "outbox")
+	shop, err := openShop()
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	defer os.RemoveAll(folder) //nolint:errcheck // a temporary folder
-	service := messagingtest.Start()
-	defer service.Close()
-	db, outbox, worker, err := exampleOutbox(service, folder)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer db.Close()
+	defer shop.close()
 
 	ctx := context.Background()
-	tx, err := db.BeginTx(ctx, nil)
+	tx, err := shop.db.BeginTx(ctx, nil)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	message := sms.Message{From: "ACME", To: "+639171234567", Text: "Your order 17 is ready", ReferenceID: "order-17"}
 	for range 2 {
-		isNew, err := outbox.Insert(ctx, tx, message)
+		isNew, err := shop.outbox.Insert(ctx, tx, message)
 		fmt.Println("new:", isNew, err)
 	}
 	if err := tx.Commit(); err != nil {
@@ -77,18 +88,18 @@ func ExampleOutbox_Insert() {
 		return
 	}
 
-	if err := worker.Start(ctx); err != nil {
+	if err := shop.worker.Start(ctx); err != nil {
 		fmt.Println(err)
 		return
 	}
-	for len(service.Sent()) == 0 {
+	for len(shop.service.Sent()) == 0 {
 		<-time.After(10 * time.Millisecond)
 	}
-	if err := worker.Stop(ctx); err != nil {
+	if err := shop.worker.Stop(ctx); err != nil {
 		fmt.Println(err)
 	}
 	var state, id string
-	err = db.QueryRowContext(ctx, "SELECT state, receipt->>'ID' FROM messaging_outbox WHERE channel = 'sms' AND reference = 'order-17'").
+	err = shop.db.QueryRowContext(ctx, "SELECT state, receipt->>'ID' FROM messaging_outbox WHERE channel = 'sms' AND reference = 'order-17'").
 		Scan(&state, &id)
 	fmt.Println(state, id, err)
 	// Output:
@@ -99,29 +110,22 @@ func ExampleOutbox_Insert() {
 
 // A person, or a program that knows more, decides about any number of messages at once.
 func ExampleOutbox_Resolve() {
-	folder, err := os.MkdirTemp("", "outbox")
+	shop, err := openShop()
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	defer os.RemoveAll(folder) //nolint:errcheck // a temporary folder
-	service := messagingtest.Start()
-	defer service.Close()
-	service.Inject(messagingtest.AcceptThenDrop(), 1) // the outcome of a chat message is lost
-	db, outbox, worker, err := exampleOutbox(service, folder)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer db.Close()
+	defer shop.close()
+	shop.service.Inject(messagingtest.AcceptThenDrop(), 1) // the outcome of a chat message is lost
+
 	ctx := context.Background()
-	tx, err := db.BeginTx(ctx, nil)
+	tx, err := shop.db.BeginTx(ctx, nil)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	message := chatapp1.New("channel-1", "+639171234567").Text("Your order 17 is ready").WithReference("order-17")
-	if _, err := outbox.Insert(ctx, tx, message); err != nil {
+	if _, err := shop.outbox.Insert(ctx, tx, message); err != nil {
 		fmt.Println(err)
 		return
 	}
@@ -129,7 +133,7 @@ func ExampleOutbox_Resolve() {
 		fmt.Println(err)
 		return
 	}
-	if err := worker.Start(ctx); err != nil {
+	if err := shop.worker.Start(ctx); err != nil {
 		fmt.Println(err)
 		return
 	}
@@ -137,7 +141,7 @@ func ExampleOutbox_Resolve() {
 	var sent []messagingriver.Key
 	for len(sent) == 0 {
 		<-time.After(10 * time.Millisecond)
-		parked, err := outbox.Parked(ctx, messagingriver.Key{})
+		parked, err := shop.outbox.Parked(ctx, messagingriver.Key{})
 		if err != nil {
 			fmt.Println(err)
 			return
@@ -147,9 +151,9 @@ func ExampleOutbox_Resolve() {
 			sent = append(sent, record.Key) // because the recipient says so
 		}
 	}
-	n, err := outbox.Resolve(ctx, messagingriver.Sent, sent...)
+	n, err := shop.outbox.Resolve(ctx, messagingriver.Sent, sent...)
 	fmt.Println("resolved:", n, err)
-	if err := worker.Stop(ctx); err != nil {
+	if err := shop.worker.Stop(ctx); err != nil {
 		fmt.Println(err)
 	}
 	// Output:

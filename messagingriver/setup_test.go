@@ -262,21 +262,30 @@ func (r rigOf[TTx]) pool() *sql.DB { return r.db }
 // test is a test on one of the databases.
 type test struct {
 	*testing.T
+	database
+}
 
+type database struct {
+	name   string
 	newRig func(testing.TB, *messaging.Client, messagingriver.Options) rig
+}
+
+// databases returns SQLite, and PostgreSQL where examples/outbox/with-postgres runs the tests beside a server.
+func databases() []database {
+	all := []database{{"SQLite", sqliteRig}}
+	if os.Getenv("OUTBOX_POSTGRES") != "" {
+		all = append(all, database{"PostgreSQL", postgresRig})
+	}
+	return all
 }
 
 // onBoth runs a test on both databases.
 func onBoth(t *testing.T, run func(t test)) {
 	t.Helper()
-	t.Run("SQLite", func(t *testing.T) {
-		t.Parallel()
-		run(test{t, sqliteRig})
-	})
-	if os.Getenv("OUTBOX_POSTGRES") != "" { // examples/outbox/with-postgres runs the tests beside a server
-		t.Run("PostgreSQL", func(t *testing.T) {
+	for _, db := range databases() {
+		t.Run(db.name, func(t *testing.T) {
 			t.Parallel()
-			run(test{t, postgresRig})
+			run(test{t, db})
 		})
 	}
 }

@@ -3,7 +3,9 @@ package messagingtest
 import (
 	"cmp"
 	"context"
+	_ "embed" // for the samples
 	"encoding/json"
+	"iter"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -50,63 +52,49 @@ func (c Callbacks) events() []event {
 
 // event is what one callback says.
 type event struct {
-	callback Callback
-	section  string  // of the contract, behind "webhook."
-	fields   []Param // by concept; the value of "time" is at
-	at       time.Time
+	callback Callback // whose fields have their concepts as tags
+	section  string   // of the contract, behind "webhook."
 	extra    []Param
 }
 
-// eventOf returns the event of a callback whose fields have their concepts as tags.
-func eventOf(callback Callback, section string, at time.Time, extra []Param) []event {
-	e := event{callback: callback, section: section, at: at, extra: extra}
-	for field, value := range reflect.ValueOf(callback).Fields() {
-		concept, ok := field.Tag.Lookup("concept")
-		switch {
-		case concept == "time":
-			e.fields = append(e.fields, Param{concept, ""})
-		case ok:
-			e.fields = append(e.fields, Param{concept, value.String()})
-		}
-	}
-	return []event{e}
-}
-
-// values returns the fields as texts, by concept. A time is written by the first layout of the contract; in its zone, without
+// fields returns the fields as texts, by concept. A time is written by the first layout of the contract; in its zone, without
 // naming it, if it has one; and else by RFC 3339.
-func (e event) values(t *table.Table) []Param {
+func (e event) fields(t *table.Table) []Param {
 	section := t.Webhooks()[e.section]
 	layout := time.RFC3339Nano
 	if section.Zone != "" && section.Zone != "UTC" {
 		layout = "2006-01-02 15:04:05.999999999"
 	}
-	values := slices.Clone(e.fields)
-	for i := range values {
-		if values[i].Name == "time" {
-			values[i].Value = newTimeFormat(layout, section.Zone, section.Layouts...).text(e.at)
+	times := newTimeFormat(layout, section.Zone, section.Layouts...)
+	var fields []Param
+	for field, value := range reflect.ValueOf(e.callback).Fields() {
+		text := value.String()
+		if at, ok := value.Interface().(time.Time); ok {
+			text = times.text(at)
+		}
+		if concept, ok := field.Tag.Lookup("concept"); ok {
+			fields = append(fields, Param{concept, text})
 		}
 	}
-	return values
+	return fields
 }
-
-type parameters []Param
 
 // params returns the parameters of an event. A field without a value or a name is left out.
-func (e event) params(t *table.Table) parameters {
+func (e event) params(t *table.Table) []Param {
 	names := t.Webhooks()[e.section].Params
-	var p parameters
-	for _, f := range e.values(t) {
+	var params []Param
+	for _, f := range e.fields(t) {
 		if f.Value != "" && len(names[f.Name]) > 0 {
-			p = append(p, Param{names[f.Name][0], f.Value})
+			params = append(params, Param{names[f.Name][0], f.Value})
 		}
 	}
-	return append(p, e.extra...)
+	return append(params, e.extra...)
 }
 
-// document returns the parameters of an event as a JSON object, in which the names of the contract are paths.
+// document returns an event as a JSON object, in which the names of the contract are paths.
 func (e event) document(t *table.Table) any {
 	members := document{}
-	for _, f := range e.values(t) {
+	for _, f := range e.fields(t) {
 		var value any = f.Value
 		if f.Name == "json" && json.Valid([]byte(f.Value)) {
 			value = json.RawMessage(f.Value)
@@ -138,7 +126,7 @@ func (how receiving) calls(t *table.Table, target string, events []event) []call
 	var calls []call
 	for _, e := range events {
 		c := call{callback: e.callback, method: http.MethodPost, url: target}
-		query := e.params(t).query(how.unescaped)
+		query := queryOf(e.params(t), how.unescaped)
 		switch how.encoding {
 		case "json":
 			c.contentType, c.body = "application/json", how.json(t, []event{e})
@@ -166,23 +154,23 @@ func (how receiving) json(t *table.Table, events []event) string {
 	return string(encode(body))
 }
 
-// query returns the parameters as a query.
-func (p parameters) query(unescaped bool) string {
-	escape := url.QueryEscape
-	if unescaped {
-		escape = escapeLittle
-	}
-	pairs := make([]string, len(p))
-	for i, param := range p {
-		pairs[i] = url.QueryEscape(param.Name) + "=" + escape(param.Value)
-	}
-	return strings.Join(pairs, "&")
-}
-
 // escapeLittle escapes a value as [Unescaped] says. What would end the parameter or the request line is escaped all the same,
 // because no receiver could restore it.
 func escapeLittle(s string) string {
 	return regexp.MustCompile(`[\x00-\x20\x7f&#]`).ReplaceAllStringFunc(s, url.QueryEscape)
+}
+
+// queryOf returns parameters as a query.
+func queryOf(params []Param, unescaped bool) string {
+	escape := url.QueryEscape
+	if unescaped {
+		escape = escapeLittle
+	}
+	var pairs []string
+	for _, param := range params {
+		pairs = append(pairs, url.QueryEscape(param.Name)+"="+escape(param.Value))
+	}
+	return strings.Join(pairs, "&")
 }
 
 // withQuery adds a query to a target, which may have one already. A fragment is no part of a request.
@@ -225,4 +213,77 @@ func newCallbackRequest(target string, callback Callback, opts []ReceiveOption) 
 		r.Header.Set("Content-Type", c.contentType)
 	}
 	return r
+}
+
+// InboundSMS is an SMS that was sent to an access code or a virtual number of the customer. Nothing is checked: a message
+// without a sender can be sent, to see it refused.
+type InboundSMS struct {
+	ID          string    `concept:"id"`   // the message ID
+	From        string    `concept:"from"` // the sender's number
+	To          string    `concept:"to"`   // the access code or virtual number
+	Text        string    `concept:"text"` // any bytes, valid UTF-8 or not
+	ReceivedAt  time.Time `concept:"time"` // by RFC 3339 in UTC, or by the first layout of the contract, in its zone
+	ReferenceID string    `concept:"reference"`
+	Operator    string    `concept:"operator"` // of the sender
+	Keyword     string    `concept:"keyword"`  // that the service recognized in the text
+	Extra       []Param
+}
+
+func (m InboundSMS) events() []event { return []event{{m, "sms", m.Extra}} }
+
+// InboundChatApp is a message that was sent to the customer by one of the chat apps. By the default contract both have the same
+// parameters, and the webhook that it is sent to decides which app it comes by. Nothing is checked.
+type InboundChatApp struct {
+	Channel  Channel // whose parameters the contract has; the zero value is chat app 1
+	ID       string  `concept:"id"`       // the message ID
+	From     string  `concept:"from"`     // the sender's number
+	To       string  `concept:"to"`       // the number or channel that it was sent to
+	Name     string  `concept:"name"`     // the sender's profile name
+	Kind     string  `concept:"kind"`     // text, image, location and so on
+	Text     string  `concept:"text"`     // any bytes
+	MediaURL string  `concept:"mediaURL"` // where the medium is; the server serves no media
+	MediaID  string  `concept:"mediaID"`  // its ID at the service
+	MIMEType string  `concept:"mimeType"` // of the medium
+	Caption  string  `concept:"caption"`  // of the medium
+	FileName string  `concept:"fileName"` // of a document
+	// Latitude and Longitude are decimal degrees, such as "14.5995". They are text because zero is a place too, and a sender
+	// may write anything.
+	Latitude    string    `concept:"latitude"`
+	Longitude   string    `concept:"longitude"`
+	ReceivedAt  time.Time `concept:"time"` // written like that of InboundSMS
+	ReferenceID string    `concept:"reference"`
+	// JSON is the message as an object of the third-party platform, or its whole envelope.
+	JSON  string `concept:"json"`
+	Extra []Param
+}
+
+func (m InboundChatApp) events() []event {
+	return []event{{m, string(cmp.Or(m.Channel, ChannelChatApp1)), m.Extra}}
+}
+
+//go:embed samples.json
+var samplesJSON []byte
+
+// InboundSamples returns an inbound chat-app message of every kind that is known, by a name that says what it is.
+//
+// Samples whose name begins with "flat" have parameters only. The others have an object of the third-party platform as JSON,
+// and beside it ID, From, To, Name, Kind and ReceivedAt that say the same; two of them have nothing but the JSON: one in its
+// envelope, and one of a user who shows no number. They include replies, kinds of the platform's system messages, and kinds
+// that do not exist yet. A correct receiver delivers every sample. IDs are distinct, and times a second apart.
+func InboundSamples() iter.Seq2[string, InboundChatApp] {
+	return func(yield func(string, InboundChatApp) bool) {
+		var samples []struct {
+			Sample string
+			InboundChatApp
+			JSON json.RawMessage
+		}
+		err := json.Unmarshal(samplesJSON, &samples)
+		must(err == nil, "samples.json: %v", err)
+		for _, s := range samples {
+			s.InboundChatApp.JSON = string(s.JSON)
+			if !yield(s.Sample, s.InboundChatApp) {
+				return
+			}
+		}
+	}
 }

@@ -26,7 +26,7 @@ type DeliveryReport struct {
 	Extra       []Param
 }
 
-func (d DeliveryReport) events() []event { return eventOf(d, "delivery", d.At, d.Extra) }
+func (d DeliveryReport) events() []event { return []event{{d, "delivery", d.Extra}} }
 
 var (
 	errNoSuchMessage = errors.New("messagingtest: not reported: no message with this ID was accepted")
@@ -88,7 +88,7 @@ func (d DeliveryReport) fill(template string, t *table.Table, unescaped bool) st
 		escape = func(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") } // in a path, a + is no space
 	}
 	var replacements [][]string
-	for _, f := range d.events()[0].values(t) {
+	for _, f := range d.events()[0].fields(t) {
 		if placeholder := t.WebhookDelivery.Placeholders[f.Name]; placeholder != "" {
 			replacements = append(replacements, []string{placeholder, escape(f.Value)})
 		}

@@ -28,9 +28,9 @@ func TestCallbackParameters(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		callback Callback
-		want     parameters
+		want     []Param
 	}{
-		"SMS": {fullSMS, parameters{
+		"SMS": {fullSMS, []Param{
 			{"id", "1"},
 			{"from", "+639171234567"},
 			{"to", "21581"},
@@ -40,7 +40,7 @@ func TestCallbackParameters(t *testing.T) {
 			{"operator", "OP"},
 			{"keyword", "HI"},
 		}},
-		"chat app": {fullChatApp, parameters{
+		"chat app": {fullChatApp, []Param{
 			{"id", "1"},
 			{"from", "2"},
 			{"to", "3"},
@@ -58,7 +58,7 @@ func TestCallbackParameters(t *testing.T) {
 			{"referenceId", "15"},
 			{"payload", "16"},
 		}},
-		"delivery report": {fullReport, parameters{
+		"delivery report": {fullReport, []Param{
 			{"status", "1"},
 			{"id", "2"},
 			{"referenceId", "3"},
@@ -88,13 +88,13 @@ func TestCallbackOmitsZeroFields(t *testing.T) {
 func TestCallbackExtraComesLast(t *testing.T) {
 	t.Parallel()
 	extra := []Param{{"to", ""}, {"from", "2"}, {"", ""}, {"msg", "Hi"}, {"from", "3"}}
-	want := append(parameters{{"from", "1"}}, extra...)
+	want := append([]Param{{"from", "1"}}, extra...)
 	for _, callback := range []Callback{
 		InboundSMS{From: "1", Extra: extra}, InboundChatApp{From: "1", Extra: extra}, DeliveryReport{From: "1", Extra: extra},
 	} {
 		assert.Equal(t, want, callback.events()[0].params(defaults()))
 	}
-	assert.Equal(t, "from=1&to=&from=2&=&msg=Hi&from=3", want.query(false))
+	assert.Equal(t, "from=1&to=&from=2&=&msg=Hi&from=3", queryOf(want, false))
 }
 
 func TestCallbacksNest(t *testing.T) {
@@ -131,7 +131,7 @@ func TestCallbackValueEscaping(t *testing.T) {
 		assert.Equal(t, tt.escaped, url.QueryEscape(tt.value))
 		assert.Equal(t, tt.careless, escapeLittle(tt.value))
 	}
-	assert.Equal(t, "a%3D%26+b=%", parameters{{"a=& b", "%"}}.query(true), "names are escaped in any case")
+	assert.Equal(t, "a%3D%26+b=%", queryOf([]Param{{"a=& b", "%"}}, true), "names are escaped in any case")
 }
 
 func TestCallbackParametersFollowQuery(t *testing.T) {
@@ -160,8 +160,8 @@ func FuzzQuery(f *testing.F) {
 		f.Add(seed, seed, seed, "1")
 	}
 	f.Fuzz(func(t *testing.T, name, value, second, other string) {
-		params := parameters{{name, value}, {second, other}}
-		escaped := params.query(false)
+		params := []Param{{name, value}, {second, other}}
+		escaped := queryOf(params, false)
 		got, err := url.ParseQuery(escaped)
 		if err != nil {
 			t.Fatal(err)
@@ -177,7 +177,7 @@ func FuzzQuery(f *testing.F) {
 			}
 		}
 
-		unescaped := params.query(true)
+		unescaped := queryOf(params, true)
 		pairs := strings.Split(unescaped, "&")
 		if len(pairs) != len(params) {
 			t.Fatalf("%d parameters are %d", len(params), len(pairs))

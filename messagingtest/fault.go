@@ -165,8 +165,8 @@ func (s *Server) writeStatus(w http.ResponseWriter, r *http.Request, f Fault, re
 		message := cmp.Or(strings.ToLower(http.StatusText(f.status)), "status "+strconv.Itoa(f.status))
 		p := problem{codeOfStatus(f.status), message}
 		paths, code := s.names.Errors.Code, any(p.codeIn(s.names.Errors))
-		if _, operations := s.operationsFor(r); f.status < 300 && len(operations) > 0 && len(operations[0].refused) > 0 {
-			paths, code = operations[0].status, numberOrText(firstWord(operations[0].refused))
+		if _, operations := s.operationsFor(r); f.status < 300 && len(operations) > 0 && len(operations[0].Refused) > 0 {
+			paths, code = operations[0].Response["status"], numberOrText(firstWord(operations[0].Refused))
 		}
 		response{status: f.status, body: s.failure(requestID, p, paths, code)}.write(w)
 	}

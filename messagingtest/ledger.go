@@ -2,8 +2,12 @@ package messagingtest
 
 import (
 	"cmp"
+	"context"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
+	"iter"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -21,7 +25,9 @@ type row struct {
 	// Times on the clock. The course is nil for an SMS, and for what was seeded.
 	accepted time.Duration // where the course begins
 	course   []step
-	due      time.Duration // of the fallback, if it applies
+	waits    bool // for its fallback, which is due
+	due      time.Duration
+	replaced bool // by its fallback
 }
 
 // at returns a copy of the message, in the state that it has by then.
@@ -35,12 +41,12 @@ func (r *row) at(advanced time.Duration) Sent {
 	return m
 }
 
-func (l *ledger) newRow(m Sent, order int) *row {
+func (l *ledger) newRow(m Sent) *row {
 	created, ok := l.times.parse(l.times.text(m.At))
 	if !ok { // a layout without a day, say
 		created = m.At
 	}
-	return &row{Sent: m, created: created, order: order}
+	return &row{Sent: m, created: created, order: l.revision}
 }
 
 // ledger is guarded by the server's mutex.
@@ -61,9 +67,8 @@ type ledger struct {
 	repeats  int               // list responses that are still to repeat the one before
 	previous map[string]any    // by paging, page size and listing, the page before, unless it is the last
 
-	advanced  time.Duration      // what lifetimes and deliveries count
-	outcomes  map[string]Outcome // by recipient
-	fallbacks []*row             // whose fallback is not due yet
+	advanced time.Duration      // what lifetimes and deliveries count
+	outcomes map[string]Outcome // by recipient
 
 	revision int           // counts what Changes yields
 	changed  chan struct{} // closed by the next change
@@ -71,7 +76,7 @@ type ledger struct {
 
 func (l *ledger) clear() {
 	l.requests, l.shift, l.repeats = 0, 0, 0
-	l.rows, l.sorted, l.fallbacks, l.previous = nil, nil, nil, map[string]any{}
+	l.rows, l.sorted, l.previous = nil, nil, map[string]any{}
 	l.byID, l.byReference = map[string]*row{}, map[string][]*row{}
 }
 
@@ -89,10 +94,10 @@ func (l *ledger) accept(m *submission) bool {
 		return false
 	}
 	m.ID, m.At, m.left = l.newID(m.Channel), l.now(), l.balance
-	r := l.newRow(m.Sent, l.revision)
+	r := l.newRow(m.Sent)
 	l.enter(r)
 	if m.Channel != ChannelSMS {
-		l.deliver(r)
+		l.setOutcome(r, l.outcomes[outcomeKey(r.To)])
 	}
 	return true
 }
@@ -165,7 +170,8 @@ func (s *Server) Seed(messages ...Sent) {
 	for i, m := range messages {
 		must(!given[m.ID] && s.ledger.byID[m.ID] == nil, "Seed: message %d: the ID %q is taken", i, m.ID)
 		given[m.ID] = m.ID != ""
-		must(m.Channel == "" || s.sendsBy(m.Channel), "Seed: message %d: no such channel: %q", i, m.Channel)
+		isOf := func(op operation) bool { return op.channel == cmp.Or(m.Channel, ChannelSMS) }
+		must(slices.ContainsFunc(s.operations, isOf), "Seed: message %d: no such channel: %q", i, m.Channel)
 		for name, value := range m.Extra {
 			must(json.Valid(value), "Seed: message %d: the value of %q in Extra is not JSON", i, name)
 		}
@@ -184,6 +190,76 @@ func (s *Server) Seed(messages ...Sent) {
 		}
 		m.At = cmp.Or(m.At, now)
 		m.Parts = cmp.Or(m.Parts, countParts(m.Text))
-		s.ledger.enter(s.ledger.newRow(m, s.ledger.revision))
+		s.ledger.enter(s.ledger.newRow(m))
 	}
+}
+
+// Changes yields a copy of every message in the ledger, then of each message as it enters and as its state changes, until the
+// context ends.
+func (s *Server) Changes(ctx context.Context) iter.Seq[Sent] {
+	return func(yield func(Sent) bool) {
+		for seen := 0; ; {
+			var news []Sent
+			s.mu.Lock()
+			rows := slices.DeleteFunc(slices.Clone(s.ledger.rows), func(r *row) bool { return r.foreign || r.revision <= seen })
+			slices.SortFunc(rows, func(a, b *row) int { return cmp.Compare(a.revision, b.revision) })
+			for _, r := range rows {
+				news = append(news, r.at(s.ledger.advanced))
+			}
+			seen = s.ledger.revision
+			changed := s.ledger.changed
+			s.mu.Unlock()
+			for _, m := range news {
+				if ctx.Err() != nil || !yield(m) {
+					return
+				}
+			}
+			select {
+			case <-ctx.Done():
+				return
+			case <-changed:
+			}
+		}
+	}
+}
+
+// WaitFor returns the first message to a recipient that WaitFor has not returned before, and waits for it until the context
+// ends. A number is the same with and without its leading +.
+func (s *Server) WaitFor(ctx context.Context, to string) (Sent, error) {
+	for m := range s.Changes(ctx) {
+		if outcomeKey(m.To) == outcomeKey(to) && s.take(m.ID) {
+			return m, nil
+		}
+	}
+	return Sent{}, fmt.Errorf("messagingtest: no message: %w", context.Cause(ctx))
+}
+
+// take reports whether the message is in the ledger and was not taken before.
+func (s *Server) take(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := s.ledger.byID[id]
+	if r == nil || r.taken {
+		return false
+	}
+	r.taken = true
+	return true
+}
+
+// Drop removes the oldest n messages from the ledger, so that the memory of a server that runs for long stays bounded. Their
+// fallbacks are not sent.
+func (s *Server) Drop(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := &s.ledger
+	n = min(max(n, 0), len(l.rows))
+	for _, r := range l.rows[:n] {
+		delete(l.byID, r.ID)
+		if same := l.byReference[r.ReferenceID]; len(same) > 1 {
+			l.byReference[r.ReferenceID] = same[1:] // the oldest is first
+		} else {
+			delete(l.byReference, r.ReferenceID)
+		}
+	}
+	l.rows, l.sorted, l.previous = slices.Clone(l.rows[n:]), nil, map[string]any{}
 }

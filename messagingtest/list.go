@@ -2,6 +2,7 @@ package messagingtest
 
 import (
 	"cmp"
+	"encoding/base64"
 	"fmt"
 	"maps"
 	"math"
@@ -19,18 +20,14 @@ const (
 	maxPageSize     = 1000
 )
 
-// listing is which rows are listed, in which order.
+// listing is a request for one page: which rows are listed, in which order, and where the page is.
 type listing struct {
-	key        string // equal for equal listings
+	key        string // equal for equal filters and orders
 	filters    []func(*row) bool
 	reference  string // that is filtered by, if any
 	sortBy     string // a concept of a row
 	descending bool
-}
 
-// listRequest is a request for one page of a listing.
-type listRequest struct {
-	listing
 	size   int    // rows on a page
 	number int    // of the page, as the contract counts
 	offset int    // of the first row
@@ -38,47 +35,48 @@ type listRequest struct {
 }
 
 // lists returns the operation that lists.
-func (s *Server) lists(name string, t table.List) operation {
-	return operation{
-		name: name, method: t.Method, path: t.Path, headers: t.Headers, encoding: t.Encoding, fields: t.Params,
-		constants: t.Constants, times: newTimeFormat(t.Time, t.Zone),
-		handle: func(_ string, f fields) (any, *problem) {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			q, p := readListing(t, f)
-			if p != nil {
-				return nil, p
-			}
-			page, ok := s.page(q)
-			return page, refuseIf(!ok, codeCursor, "the cursor does not belong to these filters and this order")
-		},
+func (s *Server) lists(t table.List) operation {
+	params := maps.Clone(t.Params)
+	maps.DeleteFunc(params, func(concept, _ string) bool { // what is for other kinds of paging
+		return isPosition(concept) && concept != t.Paging.By || concept == "pageSize" && t.Paging.By == "none"
+	})
+	op := s.newOperation(t.Method, table.Send{
+		Path: t.Path, Headers: t.Headers, Encoding: t.Encoding, Fields: params, Constants: t.Constants, Time: t.Time, Zone: t.Zone,
+	})
+	op.handle = func(_ string, f fields) (any, *problem) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		q, p := readListing(t, f)
+		if p != nil {
+			return nil, p
+		}
+		page, ok := s.page(q)
+		return page, refuseIf(!ok, codeCursor, "the cursor does not belong to these filters and this order")
 	}
+	return op
+}
+
+func isPosition(concept string) bool {
+	return slices.Contains([]string{"page", "offset", "cursor"}, concept)
 }
 
 // readListing returns the listing that a request asks for, or the first problem of its parameters.
-func readListing(t table.List, f fields) (listRequest, *problem) {
-	newestFirst := listing{sortBy: "created", descending: true}
-	q := listRequest{listing: newestFirst, size: defaultPageSize, number: t.Paging.First}
+func readListing(t table.List, f fields) (listing, *problem) {
+	q := listing{sortBy: "created", descending: true, size: defaultPageSize, number: t.Paging.First}
 	for name := range f.extra {
 		return q, &problem{codeQuery, strconv.QuoteToASCII(name) + " is no parameter of this listing"}
 	}
 	key := url.Values{}
-	for _, concept := range slices.Sorted(maps.Keys(f.fields)) {
+	for _, concept := range slices.Sorted(maps.Keys(f.Fields)) {
 		if !f.has(concept) {
 			continue
 		}
 		name, value := f.name(concept), plainOf(f.values[f.name(concept)])
-		position := slices.Contains([]string{"page", "offset", "cursor"}, concept)
-		switch {
-		case position && concept != t.Paging.By, concept == "pageSize" && t.Paging.By == "none":
-			return q, &problem{codeQuery, name + " is no parameter of this listing"}
-		case value == "":
-			return q, &problem{codeQuery, name + " is empty"}
-		case !position && concept != "pageSize":
-			key.Set(concept, value)
-		}
-		if p := q.set(t, f, concept, value); p != nil {
+		if p := cmp.Or(refuseIf(value == "", codeQuery, name+" is empty"), q.set(t, f, concept, value)); p != nil {
 			return q, p
+		}
+		if !isPosition(concept) && concept != "pageSize" {
+			key.Set(concept, value)
 		}
 	}
 	if f.has("order") || f.has("sortBy") {
@@ -88,18 +86,18 @@ func readListing(t table.List, f fields) (listRequest, *problem) {
 	return q, nil
 }
 
-func (q *listRequest) set(t table.List, f fields, concept, value string) *problem {
+func (q *listing) set(t table.List, f fields, concept, value string) *problem {
 	name := f.name(concept)
 	switch concept {
 	case "createdAfter", "createdBefore":
-		limit, _ := f.times.parse(value)
+		limit, ok := f.times.parse(value)
 		q.filters = append(q.filters, func(r *row) bool {
 			if concept == "createdBefore" {
 				return r.created.Before(limit)
 			}
 			return r.created.After(limit)
 		})
-		return isTime(f.times)(name, f.values[name])
+		return refuseIf(!ok, codeTime, name+" is not a time of the contract's form")
 	case "pageSize":
 		return readNumber(name, value, 1, maxPageSize, &q.size)
 	case "page":
@@ -229,4 +227,151 @@ func (l *ledger) list(q listing) []*row {
 		l.sorted = map[string][]*row{q.key: rows}
 	}
 	return rows
+}
+
+// A cursor holds the listing that it belongs to and the last row before it. It begins with a character that means something
+// else in a query, if it is not escaped.
+const cursorMark = "&cursor="
+
+// start returns the index of the first row of the page that is asked for, or reports false if its cursor is wrong.
+func (q listing) start(l *ledger, t table.List, rows []*row) (int, bool) {
+	if q.cursor == "" {
+		skipped := int64(q.offset) + int64(q.number-t.Paging.First)*int64(q.size)
+		return int(min(skipped, int64(len(rows)))), true
+	}
+	if _, inRow := t.CursorInLastRow(); len(inRow) > 0 {
+		column := columns()[columnAt(t, inRow[0])]
+		for i, r := range slices.Backward(rows) {
+			if fmt.Sprint(l.shown(column(r), t)) == q.cursor {
+				return i + 1, true
+			}
+		}
+		return 0, false
+	}
+	text, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(q.cursor, cursorMark))
+	id, same := strings.CutPrefix(string(text), q.key+"\n")
+	last := l.byID[id]
+	if err != nil || !same || last == nil {
+		return 0, false
+	}
+	at, found := slices.BinarySearchFunc(rows, last, q.compare())
+	if found {
+		at++
+	}
+	return at, true
+}
+
+// cut returns the page that begins at start as a response, and reports whether another follows. What a kind of paging does not
+// have is left out: a client could take a null for the end.
+func (q listing) cut(l *ledger, t table.List, rows []*row, start int) (page any, hasNext bool) {
+	if t.Paging.By == "none" {
+		q.size = len(rows)
+	}
+	end := min(start+q.size, len(rows))
+	hasNext = end < len(rows)
+	items, all := []any{}, columns()
+	for _, r := range rows[start:end] {
+		items = append(items, l.show(r, t, all))
+	}
+	values := map[string]any{"total": len(rows), "size": q.size, "hasNext": hasNext}
+	switch t.Paging.By {
+	case "page":
+		values["pages"], values["number"], values["next"] = (len(rows)+q.size-1)/q.size, q.number, nil
+		if hasNext {
+			values["next"] = q.number + 1
+		}
+	case "cursor":
+		values["next"] = nil
+		if hasNext {
+			values["next"] = cursorMark + base64.StdEncoding.EncodeToString([]byte(q.key+"\n"+rows[end-1].ID))
+		}
+	case "none":
+		values = map[string]any{"total": len(rows)}
+	}
+	page, _ = place(nil, t.Items[0], items)
+	paths, _ := t.CursorInLastRow()
+	for _, concept := range slices.Sorted(maps.Keys(values)) {
+		page = placeFirst(page, paths[concept], values[concept])
+	}
+	return page, hasNext
+}
+
+// ShiftRows makes n transactions arrive in front of all rows after each response that is not the last of its listing, so that
+// the last n rows of a page are on the next page again. 0 ends it, as does [Server.Reset].
+//
+// Each arriving row is a copy of the first one, a millisecond newer (older if the oldest come first), with an ID of its own and
+// no reference ID, unless the listing filters or sorts by it. It stays in listings, but is not in [Server.Sent]. If n is at
+// least the page size, a listing does not end. ShiftRows panics if n is negative.
+func (s *Server) ShiftRows(n int) {
+	must(n >= 0, "ShiftRows(%d): the number of rows is negative", n)
+	s.set(func() { s.ledger.shift = n })
+}
+
+// RepeatPage makes the given number of list responses repeat the one before them, as a stale cache does. The first page of a
+// listing is never a repetition, and is not counted. RepeatPage panics if times is negative; 0 ends it.
+func (s *Server) RepeatPage(times int) {
+	must(times >= 0, "RepeatPage(%d): the number of responses is negative", times)
+	s.set(func() { s.ledger.repeats = times })
+}
+
+// IgnoreFilter sets whether the server lists all rows, regardless of the filters of the request. The filters are still read,
+// and refused if they are invalid. Order and paging stay.
+func (s *Server) IgnoreFilter(on bool) { s.set(func() { s.ignoreFilter = on }) }
+
+// SetLag delays the listing of messages until d has passed since [Sent.At], for messages in the ledger too. Both the time that
+// really passes and the time of [Server.Advance] count.
+func (s *Server) SetLag(d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ledger.lag = d
+	s.ledger.sorted = nil
+}
+
+// page returns the requested page, or reports false if its cursor is wrong.
+func (s *Server) page(q listing) (any, bool) {
+	applied := q
+	if s.ignoreFilter {
+		applied.key, applied.filters, applied.reference = fmt.Sprint("all rows ", q.sortBy, q.descending), nil, ""
+	}
+	rows := s.ledger.list(applied)
+	start, ok := q.start(&s.ledger, s.names.SMSList, rows)
+	if !ok {
+		return nil, false
+	}
+	key := fmt.Sprint(q.size, " ", q.key)
+	page, hasNext := s.ledger.previous[key]
+	if start > 0 && hasNext && s.ledger.repeats > 0 {
+		s.ledger.repeats--
+	} else {
+		page, hasNext = q.cut(&s.ledger, s.names.SMSList, rows, start)
+	}
+	if hasNext {
+		s.ledger.previous[key] = page
+		s.shiftRows(applied, rows[0])
+	}
+	return page, true
+}
+
+// shiftRows lets rows arrive in front of the first.
+func (s *Server) shiftRows(l listing, first *row) {
+	for range s.ledger.shift {
+		m := first.Sent
+		m.ID = s.ledger.newID(ChannelSMS)
+		if l.reference == "" && l.sortBy != "reference" {
+			m.ReferenceID = ""
+		}
+		sign := 1
+		if !l.descending {
+			sign = -1
+		}
+		if m.At = first.created; l.sortBy == "created" {
+			m.At = m.At.Add(time.Duration(sign) * time.Millisecond)
+		}
+		first = s.ledger.newRow(m)
+		first.foreign, first.order = true, sign*first.order
+		if !l.matches(first) {
+			return
+		}
+		s.ledger.enter(first)
+	}
 }

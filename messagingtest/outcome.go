@@ -75,29 +75,15 @@ func (s *Server) SetDelivery(recipient string, outcome Outcome) {
 func (s *Server) SetOutcome(id string, outcome Outcome) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l := &s.ledger
-	r := l.byID[id]
+	r := s.ledger.byID[id]
 	if r == nil || r.foreign {
 		return false
 	}
-	if r.course == nil { // an SMS, or seeded
-		r.accepted = l.advanced
-	}
-	passed := l.advanced - r.accepted
-	left := max(0, cmp.Or(r.TTL, DefaultTTL)-passed)
-	r.course = slices.DeleteFunc(r.course, func(s step) bool { return s.after > passed })
-	course := outcome.course(left)
-	for _, s := range course {
-		r.course = append(r.course, step{addDurations(passed, s.after), s.state})
-	}
+	s.ledger.setOutcome(r, outcome)
 	if r.Channel == ChannelSMS {
-		r.DeliveryStatus, l.sorted = string(r.at(l.advanced).State), nil
+		r.DeliveryStatus, s.ledger.sorted = string(r.at(s.ledger.advanced).State), nil
 	}
-	l.touch(r)
-	l.fallbacks = slices.DeleteFunc(l.fallbacks, func(o *row) bool { return o == r })
-	if r.FallbackFrom != "" && !slices.ContainsFunc(l.rows, func(o *row) bool { return o.FallbackOf == id }) {
-		l.planFallback(r, course, left)
-	}
+	s.ledger.touch(r)
 	return true
 }
 
@@ -132,31 +118,32 @@ func (o Outcome) course(ttl time.Duration) []step {
 	}
 }
 
-// deliver sets out what becomes of a chat-app message that was just accepted.
-func (l *ledger) deliver(r *row) {
-	ttl := cmp.Or(r.TTL, DefaultTTL)
-	r.course, r.accepted = l.outcomes[outcomeKey(r.To)].course(ttl), l.advanced
-	l.planFallback(r, r.course, ttl)
-}
-
-// planFallback sends the fallback of a message whose course begins now, or lets it wait, if it applies.
-func (l *ledger) planFallback(r *row, course []step, left time.Duration) {
-	isMissed := func(s step) bool { return s.state == StateFailed || s.state == StateExpired }
-	switch {
-	case r.FallbackFrom == "" || !slices.ContainsFunc(course, isMissed):
-	case left == 0, r.Channel == ChannelChatApp2 && course[0].state == StateFailed:
+// setOutcome sets what becomes of a message from now on: its course, and its fallback.
+func (l *ledger) setOutcome(r *row, outcome Outcome) {
+	if r.course == nil { // new, an SMS, or seeded
+		r.accepted = l.advanced
+	}
+	passed := l.advanced - r.accepted
+	left := max(0, cmp.Or(r.TTL, DefaultTTL)-passed)
+	r.course = slices.DeleteFunc(r.course, func(s step) bool { return s.after > passed })
+	isMissed, isAtOnce := false, left == 0
+	for _, s := range outcome.course(left) {
+		r.course = append(r.course, step{addDurations(passed, s.after), s.state})
+		isMissed = isMissed || s.state == StateFailed || s.state == StateExpired
+		isAtOnce = isAtOnce || s.state == StateFailed && r.Channel == ChannelChatApp2
+	}
+	r.due, r.waits = addDurations(l.advanced, left), isMissed && r.FallbackFrom != "" && !r.replaced
+	if r.waits && isAtOnce {
 		r.due = l.advanced
 		l.sendFallback(r)
-	default:
-		r.due = addDurations(l.advanced, left)
-		l.fallbacks = append(l.fallbacks, r)
 	}
 }
 
 // sendFallback sends the SMS of a message that is not delivered, or nothing if the balance is too small: there is nobody to be refused.
 func (l *ledger) sendFallback(chat *row) {
 	parts := countParts(chat.FallbackText)
-	if !l.pay(parts) {
+	chat.waits, chat.replaced = false, l.pay(parts)
+	if !chat.replaced {
 		return
 	}
 	l.enter(l.newRow(Sent{
@@ -172,7 +159,7 @@ func (l *ledger) sendFallback(chat *row) {
 		FallbackOf:  chat.ID,
 		Parts:       parts,
 		At:          chat.At.Add(chat.due - chat.accepted),
-	}, l.revision))
+	}))
 }
 
 // DefaultTTL is the lifetime of a chat-app message whose request has no ttl.
@@ -198,14 +185,17 @@ func (s *Server) Advance(d time.Duration) {
 	defer s.mu.Unlock()
 	before := s.ledger.advanced
 	s.ledger.advanced = addDurations(before, d)
+	var due []*row
 	for _, r := range s.ledger.rows {
 		if n := len(r.course); n > 0 && r.course[n-1].after > before-r.accepted { // not final before
 			s.ledger.touch(r)
 		}
+		if r.waits && r.due <= s.ledger.advanced {
+			due = append(due, r)
+		}
 	}
-	slices.SortStableFunc(s.ledger.fallbacks, func(a, b *row) int { return cmp.Compare(a.due, b.due) })
-	for len(s.ledger.fallbacks) > 0 && s.ledger.fallbacks[0].due <= s.ledger.advanced {
-		s.ledger.sendFallback(s.ledger.fallbacks[0])
-		s.ledger.fallbacks = s.ledger.fallbacks[1:]
+	slices.SortStableFunc(due, func(a, b *row) int { return cmp.Compare(a.due, b.due) })
+	for _, r := range due {
+		s.ledger.sendFallback(r)
 	}
 }

@@ -1,6 +1,7 @@
 package messagingtest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -18,22 +19,20 @@ import (
 
 // An operation is what the service does with one kind of request, and how the contract has that request written.
 type operation struct {
-	name      string // of the contract's section
-	method    string
-	path      string
-	headers   table.Headers
-	encoding  string            // "json", "form" or "query"
-	fields    map[string]string // by concept
-	constants map[string]any
-	with      map[string]map[string]any
-	wrap      string
-	ttl       string     // the unit of a lifetime
-	times     timeFormat // of fields that are times
-	status    []string   // where a response says whether the message was accepted
-	refused   []string   // the words for no
+	table.Send // of an operation that lists: what both kinds have
+
+	channel Channel // empty: it lists
+	method  string
+	times   timeFormat // of fields that are times
+	rules   rules
 
 	// handle returns the body of a success, or why the request is refused.
 	handle func(requestID string, f fields) (any, *problem)
+}
+
+func (s *Server) newOperation(method string, t table.Send) operation {
+	t.Wrap = cmp.Or(t.Wrap, new(string))
+	return operation{Send: t, method: method, times: newTimeFormat(t.Time, t.Zone), rules: s.rules}
 }
 
 // fields are what a request holds. Their methods take concepts.
@@ -42,40 +41,37 @@ type fields struct {
 
 	values object // by the contract's names, such as "to" or "messages.0.to"
 	extra  object // what the contract does not name
-	pair   bool   // a key pair was removed from the values
-	body   []byte
+	body   []byte // nil unless it is JSON without credentials
 }
 
 // read reads a request under the names of an operation. Credentials are checked first.
 func (s *Server) read(op operation, r *http.Request, body []byte) (fields, *problem) {
-	f := fields{operation: op, values: object{}, extra: object{}, body: body}
+	f := fields{operation: op, values: object{}, extra: object{}}
 	pair := s.names.Auth.KeyPair
-	inBody := pair.In == "body" && op.encoding != "query"
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	wrong := refuseIf(err != nil, codeQuery, "the query is malformed")
 	params, kind := query, ""
-	switch op.encoding {
+	credentials := query // where they would be
+	switch inBody := pair.In == "body"; op.Encoding {
 	case "json":
-		kind = "application/json"
+		kind, f.body = "application/json", body
 		names := f.names()
 		if inBody {
 			names = append(names, pair.Key, pair.Secret)
 		}
-		wrong = f.readJSON(body, names)
+		if wrong = f.readJSON(body, names); inBody {
+			credentials = url.Values{pair.Secret: f.take(pair.Secret), pair.Key: f.take(pair.Key)}
+		}
 	case "form":
 		kind = "application/x-www-form-urlencoded"
 		params, err = url.ParseQuery(string(body))
-		wrong = refuseIf(err != nil, codeBody, "the body is no form")
+		if wrong = refuseIf(err != nil, codeBody, "the body is no form"); inBody {
+			credentials = params
+		}
 	}
 	var keys, secrets []string
-	switch {
-	case inBody && op.encoding == "json":
-		keys, secrets = f.take(pair.Key), f.take(pair.Secret)
-		f.pair = len(keys)+len(secrets) > 0
-	case inBody:
-		keys, secrets = takeParam(params, pair.Key), takeParam(params, pair.Secret)
-	case pair.In == "body", pair.In == "query":
-		keys, secrets = takeParam(query, pair.Key), takeParam(query, pair.Secret)
+	if pair.In == "body" || pair.In == "query" {
+		keys, secrets = takeParam(credentials, pair.Key), takeParam(credentials, pair.Secret)
 	}
 	if p := s.authorize(r, keys, secrets); p != nil {
 		return f, p
@@ -83,15 +79,12 @@ func (s *Server) read(op operation, r *http.Request, body []byte) (fields, *prob
 	if f.isForm() && wrong == nil {
 		wrong = f.readForm(params)
 	}
-	switch {
-	case kind == "" && len(body) > 0:
-		return f, &problem{codeBody, "this request has no body"}
-	case kind != "" && !isOfType(r.Header, kind):
-		return f, &problem{codeContentType, "the content type is not " + kind + " in UTF-8"}
-	case wrong != nil:
-		return f, wrong
-	}
-	return f, f.checkConstants(s.names.Headers, r.Header)
+	return f, cmp.Or(
+		refuseIf(kind == "" && len(body) > 0, codeBody, "this request has no body"),
+		refuseIf(kind != "" && !isOfType(r.Header, kind), codeContentType, "the content type is not "+kind+" in UTF-8"),
+		wrong,
+		f.checkConstants(s.names.Headers, r.Header),
+	)
 }
 
 // takeParam removes the values of a parameter and returns them.
@@ -108,11 +101,12 @@ func isOfType(header http.Header, want string) bool {
 
 // names returns all names that the contract has for the operation.
 func (f fields) names() []string {
-	names := slices.Collect(maps.Values(f.fields))
-	for _, constants := range append(slices.Collect(maps.Values(f.with)), f.constants) {
+	names := slices.AppendSeq([]string{*f.Wrap}, maps.Values(f.Fields))
+	names = slices.AppendSeq(names, maps.Keys(f.Constants))
+	for _, constants := range f.With {
 		names = slices.AppendSeq(names, maps.Keys(constants))
 	}
-	return slices.DeleteFunc(append(names, f.wrap), func(name string) bool { return name == "" })
+	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
 }
 
 // readForm reads parameters, whose values are texts.
@@ -191,12 +185,13 @@ func elementsOf(raw json.RawMessage) object {
 }
 
 // take removes a value and returns it as a list: empty if it is absent, and "" if it is not a string.
-func (f fields) take(name string) []string {
+func (f *fields) take(name string) []string {
 	raw := f.values[name]
 	if raw == nil {
 		return nil
 	}
 	delete(f.values, name)
+	f.body = nil
 	text, _ := textOf(raw)
 	return []string{text}
 }
@@ -247,21 +242,21 @@ func isTokenOf(header, scheme, token string) bool {
 
 // checkConstants checks what goes with every request, and what goes with a field, and only with it.
 func (f fields) checkConstants(common table.Headers, header http.Header) *problem {
-	want := common.With(f.headers)
-	for _, headers := range []table.Headers{common, f.headers} {
+	want := common.With(f.Headers)
+	for _, headers := range []table.Headers{common, f.Headers} {
 		for name := range headers { // one that is not in want is one that the operation goes without
 			if strings.Join(header.Values(name), "\n") != want[strings.ToLower(name)] {
 				return &problem{codeConstant, "the header " + name + " is not that of the contract"}
 			}
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(f.constants)) {
-		if !f.isConstant(name, f.constants[name]) {
+	for _, name := range slices.Sorted(maps.Keys(f.Constants)) {
+		if !f.isConstant(name, f.Constants[name]) {
 			return &problem{codeConstant, name + " is absent, or not that of the contract"}
 		}
 	}
-	for _, concept := range slices.Sorted(maps.Keys(f.with)) {
-		for name, want := range f.with[concept] {
+	for _, concept := range slices.Sorted(maps.Keys(f.With)) {
+		for name, want := range f.With[concept] {
 			switch present := f.values[name] != nil; {
 			case present && !f.isConstant(name, want):
 				return &problem{codeKind, name + " is not " + string(encode(want))}
@@ -286,36 +281,36 @@ func (f fields) isConstant(name string, want any) bool {
 	return decoder.Decode(&value) == nil && reflect.DeepEqual(value, want)
 }
 
-func (f fields) isForm() bool { return f.encoding != "json" }
+func (f fields) isForm() bool { return f.Encoding != "json" }
 
 // name returns "" if the service has no such field.
-func (f fields) name(concept string) string { return f.fields[concept] }
+func (f fields) name(concept string) string { return f.Fields[concept] }
 
 func (f fields) has(concept string) bool { return f.values[f.name(concept)] != nil }
 
 // text returns "" for a field that is absent.
 func (f fields) text(concept string) string { return f.values.text(f.name(concept)) }
 
-// check checks fields by rules that name them by concept.
-func (f fields) check(rules ...rule) *problem {
+// check checks fields by a shape that names them by concept.
+func (f fields) check(members shape) *problem {
 	var named []rule
-	for _, r := range rules {
+	for _, r := range rulesOf(members) {
 		if r.member = f.name(r.member); r.member != "" {
 			named = append(named, r)
 		}
 	}
 	if f.isForm() {
-		f.values.unquote(named)
+		f.unquote(f.values, named)
 	}
-	return checkMembers("", f.values, named)
+	return f.checkMembers("", f.values, named)
 }
 
 // unquote makes JSON of texts that can only be right as that: a form holds numbers, lists and objects as text.
-func (o object) unquote(rules []rule) {
+func (op operation) unquote(o object, rules []rule) {
 	for _, r := range rules {
 		text, isText := textOf(o[r.member])
 		raw := json.RawMessage(text)
-		if isText && r.check("", o[r.member]) != nil && json.Valid(raw) && r.check("", raw) == nil {
+		if isText && op.checkValue("", o[r.member], r.value) != nil && json.Valid(raw) && op.checkValue("", raw, r.value) == nil {
 			o[r.member] = raw
 		}
 	}
@@ -323,7 +318,7 @@ func (o object) unquote(rules []rule) {
 
 // content returns the request as JSON, without credentials.
 func (f fields) content() json.RawMessage {
-	if !f.isForm() && !f.pair {
+	if f.body != nil {
 		return f.body
 	}
 	all := maps.Clone(f.extra)

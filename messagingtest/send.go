@@ -1,7 +1,9 @@
 package messagingtest
 
 import (
+	"cmp"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"github.com/messaging-service/messaging-go/internal/table"
@@ -16,17 +18,9 @@ type submission struct {
 }
 
 // sends returns the operation of a channel that sends.
-func (s *Server) sends(
-	name string, t table.Send, read func(fields) (submission, *problem), confirm func(table.Send, submission) any,
-) operation {
-	op := operation{
-		name: name, method: http.MethodPost, path: t.Path, headers: t.Headers, encoding: t.Encoding,
-		status: t.Response["status"], refused: t.Refused,
-		fields: t.Fields, constants: t.Constants, with: t.With, ttl: t.TTL, times: newTimeFormat(t.Time, t.Zone),
-	}
-	if t.Wrap != nil {
-		op.wrap = *t.Wrap
-	}
+func (s *Server) sends(channel Channel, t table.Send, read func(fields) (submission, *problem)) operation {
+	op := s.newOperation(http.MethodPost, t)
+	op.channel = channel
 	op.handle = func(requestID string, f fields) (any, *problem) {
 		m, p := read(f)
 		if p != nil {
@@ -39,7 +33,10 @@ func (s *Server) sends(
 		if p := s.submit(&m); p != nil {
 			return nil, p
 		}
-		return confirm(t, m), nil
+		if channel == ChannelChatApp2 && slices.Index(t.Response["id"], platformID) > 0 {
+			return m.confirmChatApp2(), nil
+		}
+		return s.confirm(t, m), nil
 	}
 	return op
 }
@@ -83,15 +80,15 @@ func (s *Server) confirm(t table.Send, m submission) any {
 }
 
 func readSMS(f fields) (submission, *problem) {
-	p := f.check(f.rulesOfSMS()...)
-	m := f.message(ChannelSMS)
+	p := f.check(f.rules.SMS)
+	m := f.message()
 	m.Parts = countParts(m.Text)
 	return submission{Sent: m}, p
 }
 
 // checkChatApp checks what messages of both chat apps have beside their content.
 func (f fields) checkChatApp() *problem {
-	if p := f.check(f.rulesOfChatApp()...); p != nil {
+	if p := f.check(f.rules.ChatApp); p != nil {
 		return p
 	}
 	from, text := f.name("fallbackFrom"), f.name("fallbackText")
@@ -102,4 +99,38 @@ func (f fields) checkChatApp() *problem {
 		return &problem{codeFallback, from + " or " + text + " is empty"}
 	}
 	return nil
+}
+
+// payload is one kind of chat-app-1 message.
+type payload struct {
+	Kind   string
+	Marks  []string // concepts, each of which says that the message is of this kind
+	Fields shape
+}
+
+func readChatApp1(f fields) (submission, *problem) {
+	kind, p := f.readPayload()
+	p = cmp.Or(f.check(f.rules.ChatApp1), p, f.checkChatApp())
+	m := f.message()
+	m.Kind = kind
+	return submission{Sent: m}, p
+}
+
+// readPayload returns the kind of a message that has exactly one payload.
+func (f fields) readPayload() (kind string, p *problem) {
+	all := f.rules.Payloads
+	i := slices.IndexFunc(all, func(p payload) bool { return slices.ContainsFunc(p.Marks, f.has) })
+	if i < 0 {
+		return "", &problem{codePayload, "there is no payload"}
+	}
+	for _, other := range all {
+		for _, concept := range other.Marks {
+			_, needed := all[i].Fields[concept]
+			_, allowed := all[i].Fields[concept+"?"]
+			if f.has(concept) && !needed && !allowed {
+				return "", &problem{codePayload, f.name(concept) + " does not belong to a payload of the kind " + all[i].Kind}
+			}
+		}
+	}
+	return all[i].Kind, f.check(all[i].Fields)
 }

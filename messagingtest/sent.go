@@ -1,45 +1,50 @@
 package messagingtest
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"maps"
+	"reflect"
+	"regexp"
 	"slices"
+	"strings"
 	"time"
 )
 
 // Sent is a message that the server has processed. Texts and addresses are exactly those of the request. The zero value of a
 // field means that the message has none.
 type Sent struct {
-	ID      string  // the message ID; on chat app 2 it begins with "wamid."
+	ID      string  `concept:"id"` // the message ID; on chat app 2 it begins with "wamid."
 	Channel Channel // the SMS of a fallback is one of ChannelSMS
 
 	// Kind is "text" for an SMS; "text", "image", "video", "call_to_action" or "template" for chat app 1; and for chat app 2
 	// the type of the body, such as "text", "template" or "interactive".
 	Kind string
 
-	From string // the sender ID of an SMS, the channel ID of chat app 1
-	To   string // the recipient: a number, or on chat app 2 also a group or a user ID
-	Text string // of an SMS, a text message or a call to action
+	From string `concept:"from"` // the sender ID of an SMS, the channel ID of chat app 1
+	To   string `concept:"to"`   // the recipient: a number, or on chat app 2 also a group or a user ID
+	Text string `concept:"text"` // of an SMS, a text message or a call to action
 
-	CallbackURL string // byte for byte
-	ReferenceID string // that the client chose
-	RequestID   string // of the request that brought the message
+	CallbackURL string `concept:"callback"`  // byte for byte
+	ReferenceID string `concept:"reference"` // that the client chose
+	RequestID   string `concept:"request"`   // of the request that brought the message
 
 	// Parts is the number of parts of an SMS: 160 characters of GSM-7 or 70 units of UTF-16 in a single part, 153 or 67 in
 	// each of several. A chat-app message has one part.
-	Parts int
+	Parts int `concept:"parts"`
 
 	TTL time.Duration // the lifetime of a chat-app message; one without it lives for DefaultTTL
 
 	// FallbackFrom and FallbackText are the sender ID and the text of the SMS to send if a chat-app message is not delivered.
-	FallbackFrom, FallbackText string
+	FallbackFrom string `concept:"fallbackFrom"`
+	FallbackText string `concept:"fallbackText"`
 
 	// FallbackOf is the ID of the chat-app message that this SMS replaces. The SMS has the To, ReferenceID, CallbackURL and
 	// RequestID of that message.
 	FallbackOf string
 
-	Template string   // the template's ID on chat app 1, its name on chat app 2
+	Template string   `concept:"template"` // the template's ID on chat app 1, its name on chat app 2
 	Category Category // of a chat-app-2 message; see RegisterTemplate
 	Route    Route    // of a chat-app-2 message; see SetMarketingRoute
 
@@ -60,9 +65,9 @@ type Sent struct {
 
 	// CategoryID, SentAt and DeliveryStatus are shown in listings. [Server.Seed] sets them, and [Server.SetOutcome] the status
 	// of an SMS.
-	CategoryID     string
-	SentAt         time.Time
-	DeliveryStatus string
+	CategoryID     string    `concept:"category"`
+	SentAt         time.Time `concept:"sent"`
+	DeliveryStatus string    `concept:"deliveryStatus"`
 }
 
 func (m Sent) clone() Sent {
@@ -74,72 +79,74 @@ func (m Sent) clone() Sent {
 }
 
 // message returns what the fields of a request say.
-func (f fields) message(channel Channel) Sent {
-	return Sent{
-		Channel:      channel,
-		Kind:         "text",
-		From:         cmp.Or(f.text("from"), f.text("channel")),
-		To:           f.text("to"),
-		Text:         f.text("text"),
-		CallbackURL:  f.text("callback"),
-		ReferenceID:  f.text("reference"),
-		Parts:        1,
-		TTL:          lifetimeOf(f.values[f.name("ttl")], f.ttl),
-		FallbackFrom: f.text("fallbackFrom"),
-		FallbackText: f.text("fallbackText"),
-		Template:     f.text("template"),
-		Extra:        f.extra,
+func (f fields) message() Sent {
+	m := Sent{Channel: f.channel, Kind: "text", Parts: 1, TTL: lifetimeOf(f.values[f.name("ttl")], f.TTL), Extra: f.extra}
+	for field, value := range reflect.ValueOf(&m).Elem().Fields() {
+		if text := f.text(field.Tag.Get("concept")); text != "" {
+			value.SetString(text)
+		}
 	}
-}
-
-// rulesOfSMS returns what the fields of an SMS have to be, by concept.
-func (f fields) rulesOfSMS() []rule {
-	return append([]rule{need("from", isFilled), need("to", isRecipient), need("text", isFilled)}, rulesOfAll()...)
-}
-
-// rulesOfAll returns the rules for the messages of all channels.
-func rulesOfAll() []rule {
-	isCallback := isTextThat(isURLTemplate, codeCallback, " is not an http or https URL") // with placeholders
-	return []rule{may("callback", isCallback), may("reference", isText)}
-}
-
-// rulesOfChatApp returns the rules for what messages of both chat apps have beside their content.
-func (f fields) rulesOfChatApp() []rule {
-	return append([]rule{
-		may("ttl", isLifetime(f.ttl)), may("fallbackFrom", isText), may("fallbackText", isText),
-	}, rulesOfAll()...)
+	m.From = cmp.Or(m.From, f.text("channel"))
+	return m
 }
 
 // operator is the same for all messages.
 const operator = "OP_1"
 
-// columns returns what listings show of a row, by concept: a string, a number, an amount, a time, or nil for what the message
-// does not have.
+// columns returns what listings show of a row, by concept: a string, a number, an amount or a time. A string that is empty is
+// nil.
 func columns() map[string]func(*row) any {
-	return map[string]func(*row) any{
-		"id":             func(r *row) any { return r.ID },
-		"request":        func(r *row) any { return r.RequestID },
-		"reference":      func(r *row) any { return orNull(r.ReferenceID) },
-		"category":       func(r *row) any { return orNull(r.CategoryID) },
-		"from":           func(r *row) any { return r.From },
-		"to":             func(r *row) any { return r.To },
-		"text":           func(r *row) any { return r.Text },
-		"parts":          func(r *row) any { return r.Parts },
-		"price":          func(r *row) any { return priceOf(r.Parts) },
-		"currency":       func(*row) any { return currency },
-		"created":        func(r *row) any { return r.created },
-		"sent":           func(r *row) any { return r.SentAt },
-		"deliveryStatus": func(r *row) any { return orNull(r.DeliveryStatus) },
-		"sendStatus":     func(*row) any { return 1 },
-		"operator":       func(*row) any { return operator },
-		"country":        func(*row) any { return "ZZ" },
-		"description":    func(*row) any { return "accepted" },
+	all := map[string]func(*row) any{
+		"price":       func(r *row) any { return priceOf(r.Parts) },
+		"currency":    func(*row) any { return currency },
+		"created":     func(r *row) any { return r.created },
+		"sendStatus":  func(*row) any { return 1 },
+		"operator":    func(*row) any { return operator },
+		"country":     func(*row) any { return "ZZ" },
+		"description": func(*row) any { return "accepted" },
 	}
+	for field := range reflect.TypeFor[Sent]().Fields() {
+		if concept, ok := field.Tag.Lookup("concept"); ok {
+			all[concept] = func(r *row) any { return orNull(reflect.ValueOf(&r.Sent).Elem().FieldByIndex(field.Index).Interface()) }
+		}
+	}
+	return all
 }
 
-func orNull(s string) any {
-	if s == "" {
+func orNull(v any) any {
+	if v == "" {
 		return nil
 	}
-	return s
+	return v
+}
+
+// Code returns the one-time code that the message seems to hold, or "": four to eight digits that stand alone, or three and
+// three, in its text or, if it has none, in its body. Of several, it is the one closest to a word such as "code" or "sign in".
+// Without such a word, only a template holds a code.
+func (m Sent) Code() string {
+	text := m.Text
+	if text == "" {
+		var texts []string
+		known := []string{m.To, m.From, m.ReferenceID, m.CallbackURL, m.FallbackText, m.Template}
+		dec := json.NewDecoder(bytes.NewReader(m.Body))
+		for token, err := dec.Token(); err == nil; token, err = dec.Token() {
+			if s, isText := token.(string); isText && !slices.Contains(known, s) {
+				texts = append(texts, s)
+			}
+		}
+		text = strings.Join(texts, "\n")
+	}
+	pattern := `(?:^|[^\pL\pN\p{Sc}.,:/+-])(?:[A-Z]-)?(\d{3}[ -]\d{3}|\d{4,8})(?:[.,!?;:]?(?:\s|$)|[)"'\]*_])`
+	codes := regexp.MustCompile(pattern).FindAllStringSubmatchIndex(text, -1)
+	words := `(?i)\b(code|otp|pin|passcode|password|verif\pL*|confirm\pL*|sign.?in|log.?in|kode|código)\b`
+	word := regexp.MustCompile(words).FindStringIndex(text)
+	if len(codes) == 0 || word == nil && m.Kind != "template" {
+		return ""
+	}
+	best := codes[0]
+	if word != nil {
+		far := func(c []int) int { return max(c[2]-word[1], word[0]-c[3]) }
+		best = slices.MinFunc(codes, func(a, b []int) int { return cmp.Compare(far(a), far(b)) })
+	}
+	return strings.NewReplacer(" ", "", "-", "").Replace(text[best[2]:best[3]])
 }

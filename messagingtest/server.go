@@ -46,6 +46,7 @@ type Server struct {
 
 	names              *table.Table
 	token, key, secret string // copies: a test that changes the fields does not race with requests
+	rules              rules
 	operations         []operation
 
 	http   *httptest.Server
@@ -117,6 +118,7 @@ func newServer(opts ...Option) *Server {
 		APISecret: rand.Text(),
 		ledger:    ledger{balance: firstBalance, outcomes: map[string]Outcome{}, changed: make(chan struct{})},
 		templates: map[string]Category{},
+		rules:     readRules(),
 	}
 	s.speak(contract.Default().Table())
 	for _, opt := range opts {
@@ -148,16 +150,11 @@ func (s *Server) speak(t *table.Table) {
 	}
 	s.ledger.times = newTimeFormat(form, t.SMSList.Zone, t.SMSList.Layouts...)
 	s.operations = []operation{
-		s.sends("sms.send", t.SMSSend, readSMS, s.confirm),
-		s.sends("chatapp1.send", t.ChatApp1Send, readChatApp1, s.confirm),
-		s.sends("chatapp2.send", t.ChatApp2Send, readChatApp2, s.confirmChatApp2),
-		s.lists("sms.list", t.SMSList),
+		s.sends(ChannelSMS, t.SMSSend, readSMS),
+		s.sends(ChannelChatApp1, t.ChatApp1Send, readChatApp1),
+		s.sends(ChannelChatApp2, t.ChatApp2Send, readChatApp2),
+		s.lists(t.SMSList),
 	}
-}
-
-// sendsBy reports whether there is such a channel.
-func (s *Server) sendsBy(channel Channel) bool {
-	return slices.ContainsFunc(s.operations, func(op operation) bool { return op.name == string(channel)+".send" })
 }
 
 // Close closes the port and all connections. Requests under way get no response, and delays of [Slow] and calls of
@@ -260,7 +257,7 @@ func (s *Server) process(r *http.Request, requestID string, body []byte, readErr
 // operationsFor returns the methods of the path of a request, and the operations with its method, too.
 func (s *Server) operationsFor(r *http.Request) (methods []string, operations []operation) {
 	for _, op := range s.operations {
-		if op.path == r.URL.EscapedPath() {
+		if op.Path == r.URL.EscapedPath() {
 			methods = append(methods, op.method)
 			if op.method == r.Method {
 				operations = append(operations, op)
@@ -298,4 +295,17 @@ func (r response) write(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(r.status)
 	_, _ = w.Write(r.body)
+}
+
+// Watch calls f for each request, with the fault that it takes and the ID that [Sent.RequestID] shows, before it is processed.
+// The ID is empty if the request is not read. Watch replaces the f before; it panics if f is nil.
+func (s *Server) Watch(f func(r *http.Request, fault Fault, requestID string)) {
+	must(f != nil, "Watch: f is nil")
+	s.watch.Store(&f)
+}
+
+func (s *Server) watched(r *http.Request, fault Fault, requestID string) {
+	if f := s.watch.Load(); f != nil {
+		(*f)(r, fault, requestID)
+	}
 }

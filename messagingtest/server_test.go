@@ -49,7 +49,7 @@ func pageBy(s *Server, kind string) {
 // readSend reads a request that sends JSON, without its credentials.
 func readSend(s *Server, path, body string) (m submission, p *problem) {
 	for _, op := range s.operations {
-		if op.path != path {
+		if op.Path != path {
 			continue
 		}
 		f := fields{operation: op, values: object{}, extra: object{}, body: []byte(body)}
@@ -59,10 +59,10 @@ func readSend(s *Server, path, body string) (m submission, p *problem) {
 		if p := f.checkConstants(nil, nil); p != nil {
 			return m, p
 		}
-		readers := map[string]func(fields) (submission, *problem){
-			"sms.send": readSMS, "chatapp1.send": readChatApp1, "chatapp2.send": readChatApp2,
+		readers := map[Channel]func(fields) (submission, *problem){
+			ChannelSMS: readSMS, ChannelChatApp1: readChatApp1, ChannelChatApp2: readChatApp2,
 		}
-		return readers[op.name](f)
+		return readers[op.channel](f)
 	}
 	return m, &problem{codeNoSuchPath, "no such path"}
 }

@@ -13,18 +13,18 @@ import (
 // A Message is plain data. Sending never changes it, and many goroutines may send the same one.
 type Message struct {
 	// From is the sender ID: a name or a number that the account may send from. Required.
-	From string `concept:"from,required,notblank" json:"from"`
+	From string `json:"from"`
 	// To is the recipient: one mobile number of 5 to 15 digits with an optional leading "+". Required. It is sent as given.
-	To string `concept:"to,required,recipient" json:"to"`
+	To string `json:"to"`
 	// Text is the text, in any script, valid UTF-8. Required. The service splits a long text into parts and charges each;
 	// Count estimates how many.
-	Text string `concept:"text,required" json:"text"`
+	Text string `json:"text"`
 	// CallbackURL is where the service reports delivery: an absolute http or https URL. It may hold placeholders such as %s
 	// anywhere after the host, and is passed on byte for byte.
-	CallbackURL string `concept:"callback,callback" json:"callbackURL"`
+	CallbackURL string `json:"callbackURL"`
 	// ReferenceID is the caller's own name for the message, such as an order number. It comes back in the Receipt and on
 	// errors, and settles an unknown outcome: give each message its own.
-	ReferenceID string `concept:"reference" json:"referenceID"`
+	ReferenceID string `json:"referenceID"`
 	// Extra holds fields that this library does not know, by their wire names. A value is anything that encoding/json
 	// encodes; with the encodings form and query, a string, a number or a boolean. A name that the contract uses is rejected.
 	Extra map[string]any `json:"extra"`
@@ -32,7 +32,16 @@ type Message struct {
 
 // Call describes the message for package messaging, which sends it. It is not meant for other callers.
 func (m Message) Call() wire.Call {
-	return wire.Call{Fields: wire.Fields(m, ""), Extra: m.Extra, ExtraField: "Extra", ReferenceID: m.ReferenceID}
+	return wire.Call{
+		Fields: []wire.Field{
+			{Concept: "from", Name: "From", Text: m.From, Required: true, Reason: wire.CheckNotBlank(m.From)},
+			{Concept: "to", Name: "To", Text: m.To, Required: true, Reason: wire.CheckRecipient(m.To)},
+			{Concept: "text", Name: "Text", Text: m.Text, Required: true},
+			{Concept: "callback", Name: "CallbackURL", Text: m.CallbackURL, Reason: wire.CheckCallbackURL(m.CallbackURL)},
+			{Concept: "reference", Name: "ReferenceID", Text: m.ReferenceID},
+		},
+		Extra: m.Extra, ExtraField: "Extra", ReferenceID: m.ReferenceID,
+	}
 }
 
 // MarshalJSON encodes the message for storage, under keys of this library that no contract changes:
@@ -68,12 +77,19 @@ func (m Message) LogValue() slog.Value {
 // required.
 type Fallback struct {
 	// From is the sender ID, as in a Message.
-	From string `concept:"fallbackFrom,required,notblank" json:"from"`
+	From string `json:"from"`
 	// Text is the text, as in a Message.
-	Text string `concept:"fallbackText,required" json:"text"`
+	Text string `json:"text"`
 }
 
 // Fields describes the fallback for the packages of the chat apps; a nil fallback is absent. It is not meant for other callers.
 func (f *Fallback) Fields() []wire.Field {
-	return wire.Fields(struct{ Fallback *Fallback }{f}, "")
+	isSet := f != nil
+	if !isSet {
+		f = new(Fallback)
+	}
+	return []wire.Field{
+		{Concept: "fallbackFrom", Name: "Fallback.From", Text: f.From, Required: isSet, Reason: wire.CheckNotBlank(f.From)},
+		{Concept: "fallbackText", Name: "Fallback.Text", Text: f.Text, Required: isSet},
+	}
 }

@@ -3,6 +3,7 @@ package sms_test
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -287,4 +288,22 @@ func FuzzMessageJSON(f *testing.F) {
 			t.Fatalf("%s became %s (%v)", raw, again, err)
 		}
 	})
+}
+
+func TestCallHasEveryField(t *testing.T) {
+	t.Parallel()
+	for i := range reflect.TypeFor[sms.Message]().NumField() {
+		var m sms.Message
+		field := reflect.ValueOf(&m).Elem().Field(i)
+		switch name := reflect.TypeFor[sms.Message]().Field(i).Name; {
+		case name == "Extra":
+			m.Extra = map[string]any{"k": "v"}
+			assert.Equal(t, m.Extra, m.Call().Extra)
+		case field.Kind() == reflect.String:
+			field.SetString("value")
+			assert.True(t, slices.ContainsFunc(m.Call().Fields, func(f wire.Field) bool { return f.Name == name && f.Text == "value" }), name)
+		default:
+			t.Errorf("say here how %s is sent", name)
+		}
+	}
 }

@@ -322,10 +322,17 @@ func (x *exchange) write(piece string, last bool) bool {
 	return x.raw(piece)
 }
 
-// raw writes bytes to the connection.
+// raw writes bytes to the connection, in pieces so that a client that has seen enough ends it.
 func (x *exchange) raw(s string) bool {
-	_, err := io.WriteString(x.conn, s)
-	return err == nil
+	const longest = 16 << 10
+	for s != "" {
+		n := min(len(s), longest)
+		if _, err := io.WriteString(x.conn, s[:n]); err != nil {
+			return false
+		}
+		s = s[n:]
+	}
+	return true
 }
 
 // refuseUnread responds before the request is read.

@@ -11,7 +11,7 @@ import (
 
 func TestOverlayIsValid(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(300) {
+	for seed := uint64(1001); seed <= 1100; seed++ { // messagingtest tries those before
 		overlay := randomcontract.Overlay(seed)
 		_, err := contract.Parse(overlay)
 		require.NoError(t, err, "seed %d: %s", seed, overlay)

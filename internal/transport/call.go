@@ -7,6 +7,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"io"
 	"log/slog"
 	"maps"
 	"math"
@@ -95,10 +96,11 @@ func (c *call) RoundTrip(req *http.Request) (*http.Response, error) {
 		out = out.WithContext(httptrace.WithClientTrace(observed, hooks))
 	}
 	c.evidence.reset()
-	c.outcome = Outcome{Sent: out, Attempts: c.outcome.Attempts + 1, Began: time.Now()}
+	c.outcome = Outcome{Sent: out, Attempts: c.outcome.Attempts + 1}
 	o := &c.outcome
+	began := time.Now()
 	resp, err := c.send(out)
-	o.Took = time.Since(o.Began)
+	took := time.Since(began)
 	o.Written = resp != nil || c.evidence.written(err)
 	if resp != nil {
 		o.StatusCode, o.Header, o.RetryAfter = resp.StatusCode, resp.Header, retryAfter(resp.Header)
@@ -107,7 +109,7 @@ func (c *call) RoundTrip(req *http.Request) (*http.Response, error) {
 		o.Err = c.contextError(ctx, caller, c.evidence.explain(err))
 	}
 	explained := c.explain(caller)
-	c.log(caller, explained)
+	c.log(caller, took, explained)
 	end(o.StatusCode, cmp.Or(explained, o.Err))
 	if resp == nil {
 		return nil, o.Err
@@ -157,8 +159,9 @@ func (c *call) prepare(ctx context.Context, out *http.Request) error {
 	if hasBody {
 		// net/http sends a request again by itself if it has a GetBody or no body: so a send has neither. A reader of
 		// length 0 is a body of unknown length.
+		// In a type of its own net/http would not know it, and would send the header apart.
 		own.body.Reset(r.Body)
-		out.Body, out.ContentLength = &own.body, int64(len(r.Body))
+		out.Body, out.ContentLength = io.NopCloser(&own.body), int64(len(r.Body))
 	}
 	c.forgetToken = nil
 	if r.Authenticate != nil {
@@ -173,12 +176,8 @@ func (c *call) prepare(ctx context.Context, out *http.Request) error {
 // ownParts are parts of a request that are its own.
 type ownParts struct {
 	url  url.URL
-	body requestBody
+	body bytes.Reader
 }
-
-type requestBody struct{ bytes.Reader }
-
-func (*requestBody) Close() error { return nil }
 
 var errNoResponse = &namedError{text: "the round tripper returned neither a response nor an error"}
 
@@ -244,7 +243,7 @@ func (t *Transport) logs(ctx context.Context) bool {
 }
 
 // log logs an attempt, without anything that belongs to a recipient: no query, header or body.
-func (c *call) log(ctx context.Context, explained error) {
+func (c *call) log(ctx context.Context, took time.Duration, explained error) {
 	if !c.transport.logs(ctx) {
 		return
 	}
@@ -253,7 +252,7 @@ func (c *call) log(ctx context.Context, explained error) {
 		slog.String("operation", c.request.Operation),
 		slog.Int("attempt", o.Attempts),
 		slog.Int("status", o.StatusCode),
-		slog.Duration("took", o.Took),
+		slog.Duration("took", took),
 	}
 	if o.Err != nil {
 		attrs = append(attrs, slog.String("error", Describe(o.Err)), slog.Bool("written", o.Written))

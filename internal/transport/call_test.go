@@ -750,20 +750,6 @@ func (h printingHandler) Handle(ctx context.Context, r slog.Record) error {
 	return h.Handler.Handle(ctx, r)
 }
 
-func TestOutcomeHoldsTheTimesOfTheLastAttempt(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		start := time.Now()
-		slow := func(r *http.Request) (*http.Response, error) {
-			time.Sleep(3 * time.Second)
-			return responds(200, "{}")(r)
-		}
-		base := newFakeBase(responds(429, "", "Retry-After", "5"), slow)
-		out := newTransport(base).Do(t.Context(), sendRequest())
-		assert.Equal(t, start.Add(5*time.Second), out.Began)
-		assert.Equal(t, 3*time.Second, out.Took)
-	})
-}
-
 func TestOutcomeHoldsTheRequestSent(t *testing.T) {
 	out := newTransport(newFakeBase(responds(200, "{}"))).Do(t.Context(), authenticatedBy(sendRequest(), Header("X-Api-Key", "k")))
 	assert.Equal(t, "k", out.Sent.Header.Get("X-Api-Key"))
@@ -771,7 +757,6 @@ func TestOutcomeHoldsTheRequestSent(t *testing.T) {
 
 	out = newTransport(newFakeBase(responds(200, "{}"))).Do(t.Context(), authenticatedBy(sendRequest(), Custom(func(*http.Request) error { return errSecret })))
 	assert.Nil(t, out.Sent)
-	assert.Zero(t, out.Began)
 }
 
 // contextHandler keeps the contexts that it is given.

@@ -91,7 +91,4 @@ type Outcome struct {
 	Attempts int
 	// RetryAfter is how long the response asked to wait, or 0.
 	RetryAfter time.Duration
-	// Began is when the attempt began, and Took how long it lasted. Both are zero if no attempt could begin.
-	Began time.Time
-	Took  time.Duration
 }

@@ -45,6 +45,14 @@ func CheckRecipient(number string) string {
 	return ""
 }
 
+// CheckNotBlank returns what is wrong with a text of white space only, or "".
+func CheckNotBlank(text string) string {
+	if strings.TrimSpace(text) == "" {
+		return "must not be white space only"
+	}
+	return ""
+}
+
 // CheckValue returns what is wrong with a member of a sealed interface, or "". A pointer compiles, but would escape a type switch
 // over values.
 func CheckValue(member any) string {

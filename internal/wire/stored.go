@@ -20,65 +20,49 @@ import (
 // name. A struct behind a pointer is an object. A field of an interface holds a struct of one of the kinds, by the name that is
 // stored beside its fields as "type". Kinds may be nil if there is no such field.
 func Store(message any, kinds map[string]any) ([]byte, error) {
-	fields, err := fieldsToStore(message, kinds)
+	fields, err := storedFields(reflect.ValueOf(message).Elem(), kinds)
 	if err != nil {
 		return nil, err
 	}
 	return EncodeStored(fields)
 }
 
-// Restore decodes what Store encodes into a message. A key that the message does not have, or that comes twice, is an error:
-// nothing is lost silently. A null is absent. Numbers in an any become json.Number. Errors never repeat a value.
-func Restore(data []byte, message any, kinds map[string]any) error {
-	return decodeStored(data, storedFields(message, kinds))
-}
-
-// storedFields returns pointers to the fields of a message, by their keys.
-func storedFields(message any, kinds map[string]any) map[string]any {
-	fields := map[string]any{}
-	v := reflect.ValueOf(message).Elem()
-	for i := range v.NumField() {
-		field := v.Type().Field(i)
-		key := cmp.Or(field.Tag.Get("json"), field.Name)
-		pointer := v.Field(i).Addr().Interface()
-		switch d, isDuration := pointer.(*time.Duration); {
-		case isDuration:
-			pointer = (*StoredDuration)(d)
-		case field.Type.Kind() == reflect.Interface:
-			pointer = union{field.Name, key, v.Field(i), kinds}
-		case field.Type.Kind() == reflect.Pointer && field.Type.Elem().Kind() == reflect.Struct:
-			pointer = optional{v.Field(i)}
+// storedFields returns the fields of a struct that are not zero as they are stored, by their keys.
+func storedFields(v reflect.Value, kinds map[string]any) (fields map[string]any, err error) {
+	fields = map[string]any{}
+	for field, value := range v.Fields() {
+		held := value.Interface()
+		at, isTime := held.(time.Time)
+		if value.IsZero() || isTime && at.IsZero() { // in any zone
+			continue
 		}
-		fields[key] = pointer
-	}
-	return fields
-}
-
-// fieldsToStore is storedFields without those that are zero.
-func fieldsToStore(message any, kinds map[string]any) (fields map[string]any, err error) {
-	fields = storedFields(message, kinds)
-	for key, field := range fields {
-		var isZero bool
-		switch f := field.(type) {
-		case union:
-			fields[key], err = f.members()
-			isZero = f.field.IsNil()
-		case optional:
-			fields[key] = f.pointer.Interface()
-			isZero = f.pointer.IsNil()
-		case *time.Time:
-			isZero = f.IsZero() // in any zone
-		default:
-			isZero = reflect.ValueOf(field).Elem().IsZero()
+		if ttl, ok := held.(time.Duration); ok {
+			held = StoredDuration(ttl)
 		}
-		if err != nil {
-			return nil, err
+		if value.Kind() == reflect.Interface {
+			if held, err = storedUnion(field.Name, value.Elem(), kinds); err != nil {
+				return nil, err
+			}
 		}
-		if isZero {
-			delete(fields, key)
-		}
+		fields[storedKey(field)] = held
 	}
 	return fields, nil
+}
+
+func storedKey(field reflect.StructField) string { return cmp.Or(field.Tag.Get("json"), field.Name) }
+
+// storedUnion returns a struct of one of the kinds as it is stored.
+func storedUnion(name string, v reflect.Value, kinds map[string]any) (any, error) {
+	for kind, example := range kinds {
+		if v.Type() == reflect.TypeOf(example) {
+			fields, err := storedFields(v, nil)
+			if err == nil {
+				fields["type"] = kind
+			}
+			return fields, err
+		}
+	}
+	return nil, errors.New(name + " " + cmp.Or(CheckValue(v.Interface()), "holds an unknown type"))
 }
 
 // EncodeStored encodes a message for storage. Text that is not valid UTF-8 would change on the way and is an error. Errors
@@ -94,98 +78,75 @@ func EncodeStored(value any) ([]byte, error) {
 	return raw, nil
 }
 
-// decodeStored decodes a JSON object into fields.
-func decodeStored(data []byte, fields map[string]any) error {
+// Restore decodes what Store encodes into a message. A key that the message does not have, or that comes twice, is an error:
+// nothing is lost silently. A null is absent. Numbers in an any become json.Number. Errors never repeat a value.
+func Restore(data []byte, message any, kinds map[string]any) error {
+	return restore(data, reflect.ValueOf(message).Elem(), kinds, "")
+}
+
+// restore decodes a JSON object into a struct. The object may also have the ignored key.
+func restore(data []byte, to reflect.Value, kinds map[string]any, ignored string) error {
 	d := json.NewDecoder(bytes.NewReader(data))
-	d.UseNumber()
 	if open, err := d.Token(); err != nil || open != json.Delim('{') || !json.Valid(data) || !utf8.Valid(data) {
 		return errors.New("want a JSON object in valid UTF-8")
+	}
+	fields := map[string]reflect.Value{}
+	for field, value := range to.Fields() {
+		fields[storedKey(field)] = value
 	}
 	seen := map[string]bool{}
 	for d.More() {
 		key, _ := d.Token() // it is valid
 		name, _ := key.(string)
-		target, known := fields[name]
+		field, known := fields[name]
 		switch {
-		case !known:
+		case !known && (ignored == "" || name != ignored):
 			return fmt.Errorf("unknown key %s", quoteKey(name))
 		case seen[name]:
 			return fmt.Errorf("%q comes twice", name)
 		}
 		seen[name] = true
-		inner, isInner := target.(restorer)
 		var raw json.RawMessage
-		if isInner {
-			target = &raw
+		_ = d.Decode(&raw) // it is valid
+		if !known || string(raw) == "null" {
+			continue
 		}
-		if err := d.Decode(target); err != nil {
-			return fmt.Errorf("%q must be %s", name, kindOf(target))
-		}
-		if isInner && string(raw) != "null" {
-			if err := inner.restore(raw); err != nil {
-				return err
-			}
+		if err := restoreField(name, raw, field, kinds); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// restorer is a field that is an object with fields of its own.
-type restorer interface {
-	restore(data []byte) error
-}
-
-// optional is a struct behind a pointer.
-type optional struct{ pointer reflect.Value }
-
-func (o optional) restore(data []byte) error {
-	decoded := reflect.New(o.pointer.Type().Elem())
-	err := Restore(data, decoded.Interface(), nil)
-	o.pointer.Set(decoded)
-	return err
-}
-
-// union is a field of an interface.
-type union struct {
-	name, key string
-	field     reflect.Value
-	kinds     map[string]any
-}
-
-// members returns what is stored, or nil.
-func (u union) members() (map[string]any, error) {
-	if u.field.IsNil() {
-		return nil, nil
-	}
-	for kind, example := range u.kinds {
-		if held := u.field.Elem(); held.Type() == reflect.TypeOf(example) {
-			pointer := reflect.New(held.Type())
-			pointer.Elem().Set(held)
-			members, err := fieldsToStore(pointer.Interface(), nil)
-			if err == nil {
-				members["type"] = kind
-			}
-			return members, err
+func restoreField(name string, data []byte, field reflect.Value, kinds map[string]any) error {
+	switch {
+	case field.Kind() == reflect.Interface:
+		var kind struct{ Type string }
+		if json.Unmarshal(data, &kind) != nil {
+			return fmt.Errorf("%q must be an object with a type", name)
 		}
+		example, known := kinds[kind.Type]
+		if !known {
+			return fmt.Errorf("%q has a type that is none of %s", name, strings.Join(slices.Sorted(maps.Keys(kinds)), ", "))
+		}
+		decoded := reflect.New(reflect.TypeOf(example)).Elem()
+		err := restore(data, decoded, nil, "type")
+		field.Set(decoded)
+		return err
+	case field.Kind() == reflect.Pointer:
+		field.Set(reflect.New(field.Type().Elem()))
+		return restore(data, field.Elem(), nil, "")
 	}
-	return nil, errors.New(u.name + " " + cmp.Or(CheckValue(u.field.Interface()), "holds an unknown type"))
-}
-
-func (u union) restore(data []byte) error {
-	var kind struct{ Type string }
-	if err := json.Unmarshal(data, &kind); err != nil {
-		return fmt.Errorf("%q must be an object with a type", u.key)
+	target := field.Addr().Interface()
+	if ttl, ok := target.(*time.Duration); ok {
+		target = (*StoredDuration)(ttl)
 	}
-	example, known := u.kinds[kind.Type]
-	if !known {
-		return fmt.Errorf("%q has a type that is none of %s", u.key, strings.Join(slices.Sorted(maps.Keys(u.kinds)), ", "))
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	if d.Decode(target) != nil {
+		return fmt.Errorf("%q must be %s", name, kindOf(target))
 	}
-	decoded := reflect.New(reflect.TypeOf(example))
-	fields := storedFields(decoded.Interface(), nil)
-	fields["type"] = &kind.Type
-	err := decodeStored(data, fields)
-	u.field.Set(decoded.Elem())
-	return err
+	return nil
 }
 
 // StoredDuration is a duration that is stored as Go writes it, such as "1m30s".

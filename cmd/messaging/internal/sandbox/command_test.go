@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -91,6 +92,23 @@ func TestCommandPrintsWhatToExport(t *testing.T) {
 	require.NoError(t, err)
 	assert.NotEmpty(t, receipt.ID)
 	assert.Equal(t, 0, end())
+}
+
+// TestCommandRefusesFileOfAnotherSandbox: two sandboxes would overwrite each other's messages.
+func TestCommandRefusesFileOfAnotherSandbox(t *testing.T) {
+	t.Parallel()
+	keep := filepath.Join(t.TempDir(), "kept")
+	args := []string{"-listen", "127.0.0.1:0", "-keep", keep}
+	_, end := runCommand(t, "The page is at", args...)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	var stdout, stderr bytes.Buffer
+	assert.Equal(t, exitUsage, Command(ctx, args, &stdout, &stderr))
+	assert.Equal(t, "messaging sandbox: -keep: "+keep+": another sandbox keeps its messages there\n", stderr.String())
+	assert.Empty(t, stdout.String())
+	assert.Equal(t, 0, end())
+	_, end = runCommand(t, "The page is at", args...)
+	assert.Equal(t, 0, end(), "the file is free again")
 }
 
 func TestCommandAsksForAPasswordBeyondLoopback(t *testing.T) {

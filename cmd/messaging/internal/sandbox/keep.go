@@ -28,26 +28,35 @@ const maxFile = 512 << 20
 // journal appends records to a file. A nil journal keeps nothing. The sandbox's mutex guards it.
 type journal struct {
 	file *os.File
+	lock *os.File // beside it, as long as the sandbox runs
 	size int64
 	err  error // the first
 }
 
 // restore reads the file into the ledger and the book, and keeps what comes in it. A last line that was torn is cut off; any
-// other that is wrong is an error, which names the line.
+// other that is wrong is an error, which names the line. A file that another sandbox keeps is refused.
 func (s *Sandbox) restore(name string) error {
 	file, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600) //nolint:gosec // the user names it
 	if err != nil {
 		return err
 	}
 	s.keep = &journal{file: file}
-	if err = s.readAll(file); err == nil {
-		_, err = file.Seek(0, io.SeekEnd)
+	// The lock has a file of its own, because compact gives the name to another file.
+	s.keep.lock, err = os.OpenFile(name+".lock", os.O_RDWR|os.O_CREATE, 0o600) //nolint:gosec // the same
+	if err == nil && lock(s.keep.lock) != nil {
+		err = errors.New("another sandbox keeps its messages there")
+	}
+	if err == nil {
+		err = s.readAll(file)
+	}
+	if err == nil {
+		err = s.keep.compact(&s.book)
 	}
 	if err != nil {
-		_ = file.Close()
+		_ = s.keep.close()
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	return s.keep.compact(&s.book)
+	return nil
 }
 
 func (s *Sandbox) readAll(file *os.File) error {
@@ -199,5 +208,5 @@ func (j *journal) close() error {
 	if j == nil {
 		return nil
 	}
-	return cmp.Or(j.err, j.file.Close())
+	return cmp.Or(j.err, errors.Join(j.file.Close(), j.lock.Close()))
 }

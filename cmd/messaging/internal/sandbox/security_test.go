@@ -226,6 +226,26 @@ func TestSecretsAreMasked(t *testing.T) {
 	contains(t, pages, "Authorization: Bearer $MESSAGING_TOKEN")
 }
 
+// TestSecretsOfLongBodiesAreMasked sends a callback URL and credentials in bodies of which traffic keeps the beginning only.
+func TestSecretsOfLongBodiesAreMasked(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Config{})
+	long := strings.Repeat("x", maxShown-200)
+	callback := `"dlrCallback":"https://shop.example.com/d?key=callback-secret-1&s=%s"`
+	for i, body := range []string{
+		`{"from":"ACME","to":"` + ana + `",` + callback + `,"text":"` + long + long + `"}`,
+		`{"text":"` + long + `","from":"ACME","to":"` + ana + `",` + callback + `}`,
+		`{"apiSecret":"` + r.service.APISecret + `",` + callback + `,"text":"` + strings.Repeat("x", maxRead) + `"}`,
+	} {
+		_, _ = r.do(http.MethodPost, "/sms/send", body)
+		x := r.exchange(i + 1)
+		lacks(t, x.RequestBody, "callback-secret")
+		lacks(t, x.RequestBody, r.service.APISecret)
+		assert.LessOrEqual(t, len(x.RequestBody), maxShown)
+		assert.Equal(t, i == 2, x.RequestBody == "", "shown unless the service does not read it")
+	}
+}
+
 // TestCopiedCommandHoldsNoControlCharacters plants a body that would end the quotes of a paste in a terminal and begin a command.
 func TestCopiedCommandHoldsNoControlCharacters(t *testing.T) {
 	t.Parallel()

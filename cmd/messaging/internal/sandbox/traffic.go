@@ -17,8 +17,10 @@ import (
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
-// maxShown is how much of a body traffic keeps.
-const maxShown = 32 << 10
+const (
+	maxShown = 32 << 10 // of a body, that traffic keeps
+	maxRead  = 1 << 20  // of the body of a request, that the service reads: without the end of it, its secrets could not be found
+)
 
 // A Header is one line of a header.
 type Header struct {
@@ -121,19 +123,17 @@ func (s *Sandbox) finish(x *Exchange, target string, header http.Header, request
 	contentType := header.Get("Content-Type")
 	x.URL = s.mask.url(target, nil)
 	x.RequestHeader, x.ResponseHeader = s.mask.header(header), s.mask.header(response.header)
-	x.RequestBody, x.RequestSize = s.mask.body(contentType, request.shown.String()), request.size
+	body := request.kept.Bytes()
+	x.RequestBody, x.RequestSize = s.requestBody(operation, contentType, request), request.size
 	x.ResponseBody, x.ResponseSize = s.mask.body("", response.shown.String()), response.size
 	x.Status = response.status
 	x.Operation = operation
-	if callback := callbackIn(s.table, operation, request.shown.Bytes()); callback != "" {
-		x.RequestBody = replaceURL(x.RequestBody, callback, s.mask.url(callback, secretsOf(callback, s.table.WebhookDelivery.Placeholders)))
-	}
-	x.Matches = matches(s.table, operation, header, query, request.shown.Bytes(), response.shown.Bytes())
+	x.Matches = matches(s.table, operation, header, query, body, response.shown.Bytes())
 	failed := response.status >= http.StatusBadRequest
 	if failed {
 		x.Reason = firstText(parseNode(response.shown.Bytes()), s.table.Errors.Message)
 		if x.Fault == "" {
-			x.Hint = hint(s.table, operation, x.Method, path, header, request.shown.Bytes())
+			x.Hint = hint(s.table, operation, x.Method, path, header, body)
 		}
 	}
 	if strings.HasSuffix(operation, ".send") && x.Verdict == "" {
@@ -146,6 +146,18 @@ func (s *Sandbox) finish(x *Exchange, target string, header http.Header, request
 	defer s.mu.Unlock()
 	s.enter(x)
 	s.live.notify(aboutTraffic)
+}
+
+// requestBody returns the beginning of what a program sent, without secrets. One that is longer than the service reads is not shown.
+func (s *Sandbox) requestBody(operation, contentType string, request *tail) string {
+	if request.size > maxRead {
+		return ""
+	}
+	body := s.mask.body(contentType, request.kept.String())
+	if callback := callbackIn(s.table, operation, request.kept.Bytes()); callback != "" {
+		body = replaceURL(body, callback, s.mask.url(callback, secretsOf(callback, s.table.WebhookDelivery.Placeholders)))
+	}
+	return clip(body, maxShown)
 }
 
 // enter adds an exchange and drops the oldest. The caller holds mu.
@@ -256,17 +268,17 @@ func jsonText(text string, escapeHTML bool) string {
 	return strings.Trim(strings.TrimSuffix(b.String(), "\n"), `"`)
 }
 
-// tail reads a body and keeps its beginning.
+// tail reads a body and keeps what the service reads of it.
 type tail struct {
 	io.ReadCloser
-	shown bytes.Buffer
-	size  int
+	kept bytes.Buffer
+	size int
 }
 
 func (t *tail) Read(p []byte) (int, error) {
 	n, err := t.ReadCloser.Read(p)
 	t.size += n
-	t.shown.Write(p[:min(n, max(0, maxShown-t.shown.Len()))])
+	t.kept.Write(p[:min(n, max(0, maxRead-t.kept.Len()))])
 	return n, err
 }
 
@@ -298,12 +310,12 @@ func (r *recorder) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// clip returns at most n bytes of a text, in valid UTF-8.
+// clip returns at most n bytes of a text, in valid UTF-8. The rest does not stay in memory.
 func clip(text string, n int) string {
 	if len(text) <= n {
 		return text
 	}
-	return strings.ToValidUTF8(text[:n], "")
+	return strings.Clone(strings.ToValidUTF8(text[:n], ""))
 }
 
 // firstText returns the text at the first of these paths that has one.
