@@ -1,6 +1,8 @@
 package outbox
 
 import (
+	"net/url"
+	"strconv"
 	"testing"
 	"time"
 
@@ -278,9 +280,11 @@ func TestWorkerWaitsForEngine(t *testing.T) {
 	options.Concurrency = 8
 	r.start(options)
 	require.Eventually(t, func() bool { return len(r.service.Sent()) > 20 }, 30*time.Second, time.Millisecond)
-	port := r.server.Port()
+	address, err := url.Parse(r.server.URL())
+	require.NoError(t, err)
+	port, err := strconv.Atoi(address.Port())
+	require.NoError(t, err)
 	r.server.Close()
-	var err error
 	r.server, err = embedded.Start(r.directory, port)
 	require.NoError(t, err)
 	r.waitForAll()
