@@ -43,22 +43,20 @@ func enqueue(flags *flag.FlagSet) RunFunc {
 		if len(names) == 0 {
 			names = []string{standardInput}
 		}
-		return s.onEngine(ctx, func(c *engine.Connection) error {
-			loader, err := outbox.NewLoader(ctx, c)
+		return s.onOutbox(ctx, func(o *outbox.Outbox) error {
 			bad := 0
 			for _, name := range names {
+				loaded, err := loadFile(ctx, o, name)
+				fmt.Printf("%s: %v\n", name, loaded)
 				if err != nil {
 					return err
 				}
-				var loaded outbox.LoadResult
-				loaded, err = loadFile(ctx, loader, name)
-				fmt.Printf("%s: %v\n", name, loaded)
 				bad += loaded.Bad
 			}
-			if err == nil && bad > 0 {
-				err = ErrReported
+			if bad > 0 {
+				return ErrReported
 			}
-			return err
+			return nil
 		})
 	}
 }
@@ -66,7 +64,7 @@ func enqueue(flags *flag.FlagSet) RunFunc {
 const standardInput = "-"
 
 // loadFile takes in the messages of a file, and shows its progress and the bad lines on standard error.
-func loadFile(ctx context.Context, loader *outbox.Loader, name string) (outbox.LoadResult, error) {
+func loadFile(ctx context.Context, o *outbox.Outbox, name string) (outbox.LoadResult, error) {
 	var file io.Reader = os.Stdin
 	if name != standardInput {
 		opened, err := os.Open(name) //nolint:gosec // the user names the file
@@ -77,7 +75,7 @@ func loadFile(ctx context.Context, loader *outbox.Loader, name string) (outbox.L
 		file = opened
 	}
 	shown := time.Now()
-	return loader.Load(ctx, file, func(line int, loaded outbox.LoadResult, err error) {
+	return o.Load(ctx, file, func(line int, loaded outbox.LoadResult, err error) {
 		if err != nil {
 			fmt.Fprintf(os.Stderr, "%s:%d: %v\n", name, line, err)
 		}
@@ -95,7 +93,7 @@ func rate(flags *flag.FlagSet) RunFunc {
 		if err != nil {
 			return UsageError("N is not a number")
 		}
-		return s.onEngine(ctx, func(c *engine.Connection) error { return outbox.SetRate(ctx, c, perSecond) })
+		return s.onOutbox(ctx, func(o *outbox.Outbox) error { return o.SetRate(ctx, perSecond) })
 	}
 }
 
@@ -103,8 +101,8 @@ func status(flags *flag.FlagSet) RunFunc {
 	s := new(Settings).Register(flags)
 	watch := flags.Bool("watch", false, "continue until all messages have a verdict")
 	return func(ctx context.Context, _ []string) error {
-		return s.onEngine(ctx, func(c *engine.Connection) error {
-			return outbox.Watch(ctx, c, time.Second, func(status outbox.Status) bool {
+		return s.onOutbox(ctx, func(o *outbox.Outbox) error {
+			return o.Watch(ctx, time.Second, func(status outbox.Status) bool {
 				fmt.Println(status)
 				return *watch && (status.Total == 0 || status.Final() < status.Total)
 			})
@@ -122,8 +120,8 @@ func parked(flags *flag.FlagSet) RunFunc {
 		if *refused {
 			selection.State = ""
 		}
-		return s.onEngine(ctx, func(c *engine.Connection) error {
-			for e, err := range outbox.All(ctx, c) {
+		return s.onOutbox(ctx, func(o *outbox.Outbox) error {
+			for e, err := range o.All(ctx) {
 				switch {
 				case errors.Is(err, outbox.ErrUnreadable):
 					fmt.Printf("%s\t%q\tunreadable\t%v\n", e.Channel, e.Key, err)
@@ -155,15 +153,15 @@ func resolve(flags *flag.FlagSet) RunFunc {
 		case len(references) > 0 && selection.Channel == "":
 			return UsageError("with a REFERENCE, -channel is required: sms, chatapp1 or chatapp2")
 		}
-		return s.onEngine(ctx, func(c *engine.Connection) error {
+		return s.onOutbox(ctx, func(o *outbox.Outbox) error {
 			if len(references) == 0 {
-				resolved, err := outbox.ResolveAll(ctx, c, selection, decision, *note)
+				resolved, err := o.ResolveAll(ctx, selection, decision, *note)
 				fmt.Printf("%d resolved\n", resolved)
 				return err
 			}
 			var result error
 			for _, reference := range references {
-				err := outbox.Resolve(ctx, c, selection.Channel, reference, decision, *note)
+				err := o.Resolve(ctx, selection.Channel, reference, decision, *note)
 				if err != nil && !errors.Is(err, outbox.ErrNotResolvable) {
 					return err
 				}
@@ -180,8 +178,8 @@ func resolve(flags *flag.FlagSet) RunFunc {
 func reconcile(flags *flag.FlagSet) RunFunc {
 	s := new(Settings).Register(flags)
 	return func(ctx context.Context, _ []string) error {
-		return s.onEngine(ctx, func(c *engine.Connection) error {
-			found, err := outbox.Reconcile(ctx, c)
+		return s.onOutbox(ctx, func(o *outbox.Outbox) error {
+			found, err := o.Reconcile(ctx)
 			fmt.Printf("%d without a token: queued again; %d without a record: parked; %d unreadable: left alone\n", found.Missing, found.Lost, found.Unreadable)
 			return err
 		})
@@ -197,9 +195,9 @@ func audit(flags *flag.FlagSet) RunFunc {
 		if err != nil {
 			return err
 		}
-		return s.onEngine(ctx, func(c *engine.Connection) error {
+		return s.onOutbox(ctx, func(o *outbox.Outbox) error {
 			findings := 0
-			records, rows, err := outbox.Audit(ctx, c, client, time.Now().Add(-*within), *mend, func(f outbox.Finding) {
+			records, rows, err := o.Audit(ctx, client, time.Now().Add(-*within), *mend, func(f outbox.Finding) {
 				findings++
 				fmt.Printf("%q\t%s\tlisted %d\t%s\n", f.Reference, f.State, f.Listed, f.Problem)
 			})

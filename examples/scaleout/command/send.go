@@ -46,12 +46,16 @@ func send(flags *flag.FlagSet) RunFunc {
 			return err
 		}
 		return s.onEngine(ctx, func(c *engine.Connection) error {
+			o, err := outbox.Open(ctx, c)
+			if err != nil {
+				return err
+			}
 			if *rate >= 0 {
-				if err = outbox.SetRate(ctx, c, *rate); err != nil {
+				if err = o.SetRate(ctx, *rate); err != nil {
 					return err
 				}
 			}
-			worker, err := outbox.NewWorker(ctx, c, client, w)
+			worker, err := o.NewWorker(client, w)
 			if err != nil {
 				return err
 			}

@@ -10,6 +10,7 @@ import (
 
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/examples/scaleout/engine"
+	"github.com/messaging-service/messaging-go/examples/scaleout/outbox"
 )
 
 // Environment variables.
@@ -90,6 +91,17 @@ func (s *Settings) onEngine(ctx context.Context, run func(c *engine.Connection) 
 	}
 	defer c.Close()
 	return run(c)
+}
+
+// onOutbox is onEngine for an outbox.
+func (s *Settings) onOutbox(ctx context.Context, run func(o *outbox.Outbox) error) error {
+	return s.onEngine(ctx, func(c *engine.Connection) error {
+		o, err := outbox.Open(ctx, c)
+		if err != nil {
+			return err
+		}
+		return run(o)
+	})
 }
 
 // newClient returns a client for the service that the environment names.

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	messaging "github.com/messaging-service/messaging-go"
-	"github.com/messaging-service/messaging-go/examples/scaleout/engine"
 	"github.com/messaging-service/messaging-go/sms"
 )
 
@@ -25,11 +24,7 @@ type Finding struct {
 // is listed. It takes about 20 bytes for each listed message. Messages that workers send meanwhile can be reported wrongly.
 //
 // With mend, a queued or parked message that is listed once becomes accepted, as after a restore from a backup.
-func Audit(ctx context.Context, c *engine.Connection, client *messaging.Client, since time.Time, mend bool, report func(Finding)) (compared, rows int, err error) {
-	r, err := openRecords(ctx, c)
-	if err != nil {
-		return 0, 0, err
-	}
+func (o *Outbox) Audit(ctx context.Context, client *messaging.Client, since time.Time, mend bool, report func(Finding)) (compared, rows int, err error) {
 	seed := maphash.MakeSeed()
 	listed := map[uint64]uint8{} // by the hash of the key
 	for row, err := range client.SMS.List(ctx, sms.ListOptions{CreatedAfter: since, PageSize: 500}) {
@@ -46,7 +41,7 @@ func Audit(ctx context.Context, c *engine.Connection, client *messaging.Client, 
 		}
 	}
 	known := 0
-	for e, err := range All(ctx, c) {
+	for e, err := range o.All(ctx) {
 		if errors.Is(err, ErrUnreadable) {
 			report(Finding{Problem: err.Error()})
 			continue
@@ -64,7 +59,7 @@ func Audit(ctx context.Context, c *engine.Connection, client *messaging.Client, 
 			report(Finding{e.Reference, e.State, n, problem})
 		}
 		if mend && n == 1 && (e.State == Queued || e.State == Parked) {
-			if _, _, err = r.swap(ctx, e, e.withState(Accepted, "an audit found it listed")); err != nil {
+			if _, _, err = o.swap(ctx, e, e.withState(Accepted, "an audit found it listed")); err != nil {
 				return compared, rows, err
 			}
 		}

@@ -22,16 +22,14 @@ type Breaker struct {
 	Failures int `json:"failures,omitempty"`
 }
 
-func breakerKey(channel Channel) string { return "breaker." + string(channel) }
+func sharedBreaker(o *Outbox, channel string) shared[Breaker] {
+	return shared[Breaker]{o, "breaker." + channel}
+}
 
 // Breakers returns the open breakers.
-func Breakers(ctx context.Context, c *engine.Connection) (open []Breaker, err error) {
+func (o *Outbox) Breakers(ctx context.Context) (open []Breaker, err error) {
 	for _, channel := range engine.Channels() {
-		value, err := openShared[Breaker](ctx, c, breakerKey(Channel(channel)))
-		if err != nil {
-			return nil, err
-		}
-		b, _, err := value.read(ctx)
+		b, _, err := sharedBreaker(o, channel).read(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -46,7 +44,7 @@ func Breakers(ctx context.Context, c *engine.Connection) (open []Breaker, err er
 // the worker that moves Until forward sends it.
 type breaker struct {
 	shared  shared[Breaker]
-	channel Channel
+	channel string
 	clock   *clock
 	monitor *metrics.Set
 	// probeTime is how long a probe can take. After that another worker probes.
@@ -61,9 +59,8 @@ type breaker struct {
 // breakerTTL is how long a worker relies on the last state of a breaker that it has read.
 const breakerTTL = time.Second
 
-func newBreaker(ctx context.Context, c *engine.Connection, channel Channel, clock *clock, monitor *metrics.Set, probeTime time.Duration) (*breaker, error) {
-	value, err := openShared[Breaker](ctx, c, breakerKey(channel))
-	b := &breaker{shared: value, channel: channel, clock: clock, monitor: monitor, probeTime: probeTime}
+func newBreaker(o *Outbox, channel string, clock *clock, monitor *metrics.Set, probeTime time.Duration) *breaker {
+	b := &breaker{shared: sharedBreaker(o, channel), channel: channel, clock: clock, monitor: monitor, probeTime: probeTime}
 	monitor.Gauge("scaleout_breaker_open", func() float64 {
 		b.mu.Lock()
 		defer b.mu.Unlock()
@@ -71,8 +68,8 @@ func newBreaker(ctx context.Context, c *engine.Connection, channel Channel, cloc
 			return 1
 		}
 		return 0
-	}, "channel", string(channel))
-	return b, err
+	}, "channel", channel)
+	return b
 }
 
 // read returns the state, its revision, and the time.
@@ -151,7 +148,7 @@ func (b *breaker) report(ctx context.Context, probe bool, out outcome) {
 	if !b.write(ctx, next, revision) {
 		return // another worker has reported
 	}
-	log := b.shared.engine.Log.With(slog.String("channel", string(b.channel)))
+	log := b.clock.engine.Log.With(slog.String("channel", b.channel))
 	if next.Reason == "" {
 		log.WarnContext(ctx, "breaker closed: the service takes messages again", slog.Duration("after", now.Sub(state.Opened)))
 		return

@@ -33,7 +33,7 @@ const (
 // deliver acts on the record that a token stands for until nothing is left to do, or nothing can be done now. When ctx ends, it starts
 // nothing more; what it has started goes on until work ends.
 func (w *Worker) deliver(ctx, work context.Context, raw jetstream.Msg) {
-	d := &delivery{Worker: w, raw: raw, log: w.records.Log}
+	d := &delivery{Worker: w, raw: raw, log: w.outbox.engine.Log}
 	metadata, err := raw.Metadata()
 	key, ok := keyOfSubject(raw.Subject())
 	if err != nil || !ok {
@@ -43,7 +43,7 @@ func (w *Worker) deliver(ctx, work context.Context, raw jetstream.Msg) {
 	}
 	d.tries, d.log = int(metadata.NumDelivered), d.log.With(slog.String("key", key)) //nolint:gosec // never that many
 	for {
-		e, err := w.records.read(ctx, key)
+		e, err := w.outbox.read(ctx, key)
 		next := done
 		if err == nil {
 			next, err = d.act(ctx, work, e)
@@ -66,14 +66,14 @@ func (w *Worker) deliver(ctx, work context.Context, raw jetstream.Msg) {
 func (d *delivery) act(ctx, work context.Context, e Entry) (step, error) {
 	if e.revision == 0 { // nobody knows what became of the message
 		d.alarm(ctx, "record_lost", "a record was lost; load its message again", slog.String("key", e.Key))
-		_, _, err := d.records.swap(ctx, e, lostRecord())
+		_, _, err := d.outbox.swap(ctx, e, lostRecord())
 		return reread, err
 	}
 	if e.State.IsFinal() {
 		return d.acknowledge(work)
 	}
-	if d.records.subject(e) != d.raw.Subject() { // another token stands for the message by now: make sure that the stream has it
-		if _, err := d.records.publish(work, e); err != nil {
+	if d.outbox.subject(e) != d.raw.Subject() { // another token stands for the message by now: make sure that the stream has it
+		if _, err := d.outbox.publish(work, e); err != nil {
 			return done, err
 		}
 		return d.acknowledge(work)
@@ -126,7 +126,7 @@ func (d *delivery) send(ctx, work context.Context, e Entry) (step, error) {
 	timeout := d.options.SendTimeout
 	if !d.message.expires.IsZero() {
 		if timeout = min(timeout, d.message.expires.Sub(now)); timeout <= 0 {
-			_, _, err = d.records.swap(ctx, e, e.withState(Refused, "it expired before it was sent"))
+			_, _, err = d.outbox.swap(ctx, e, e.withState(Refused, "it expired before it was sent"))
 			return reread, err
 		}
 	}
@@ -139,7 +139,7 @@ func (d *delivery) send(ctx, work context.Context, e Entry) (step, error) {
 		limiter: d.limiters[string(d.message.priority)], elapsed: d.clock.elapsed, permit: allowed,
 		deadline: d.clock.elapsed() + timeout, wall: time.Now().Add(timeout).Round(0),
 	}
-	claimed, ok, err := d.records.swap(work, e, claim)
+	claimed, ok, err := d.outbox.swap(work, e, claim)
 	switch {
 	case err != nil:
 		return done, err
@@ -174,7 +174,7 @@ func (d *delivery) checkSending(ctx context.Context, e Entry) (step, error) {
 		d.redeliverAfter(ctx, left)
 		return done, nil
 	}
-	_, _, err = d.records.swap(ctx, e, e.withState(Unknown, "the worker that sent it recorded no verdict").onLane(settleLane))
+	_, _, err = d.outbox.swap(ctx, e, e.withState(Unknown, "the worker that sent it recorded no verdict").onLane(settleLane))
 	return reread, err
 }
 
@@ -193,7 +193,7 @@ func (d *delivery) recordOutcome(work context.Context, e Entry, out outcome) (_ 
 				slog.String("key", e.Key), slog.Int("attempt", attempt), slog.Int("later_attempt", e.Attempt), slog.String("outcome", string(out.state)))
 		}
 		var ok bool
-		if e, ok, err = d.records.swap(work, e, record); err != nil {
+		if e, ok, err = d.outbox.swap(work, e, record); err != nil {
 			d.alarm(work, "unrecorded", "the outcome of a send could not be recorded",
 				slog.String("key", e.Key), slog.String("outcome", string(out.state)), slog.String("message_id", out.messageID))
 			return done, err
@@ -206,7 +206,7 @@ func (d *delivery) recordOutcome(work context.Context, e Entry, out outcome) (_ 
 			return d.acknowledge(work)
 		}
 	}
-	if e.State == Queued && d.records.subject(e) == d.raw.Subject() {
+	if e.State == Queued && d.outbox.subject(e) == d.raw.Subject() {
 		wait := backoff(e.Attempt, out.retryAfter)
 		if out.account { // the breaker says when
 			wait = engine.Jitter(time.Second)
@@ -244,7 +244,7 @@ func (e Entry) withOutcome(attempt int, out outcome, priority Priority) (next Re
 // park leaves a message to an operator.
 func (d *delivery) park(ctx context.Context, e Entry, reason string) (step, error) {
 	d.alarm(ctx, "parked", "message parked: an operator has to decide", slog.String("key", e.Key), slog.String("reason", reason))
-	_, _, err := d.records.swap(ctx, e, e.withState(Parked, reason))
+	_, _, err := d.outbox.swap(ctx, e, e.withState(Parked, reason))
 	return reread, err
 }
 
@@ -262,7 +262,7 @@ func (d *delivery) redeliverAfter(ctx context.Context, wait time.Duration) {
 // logFailure logs an acknowledgement that failed. The engine then delivers the token again, and the record says what to do with it.
 func (w *Worker) logFailure(ctx context.Context, err error) {
 	if err != nil && !errors.Is(err, jetstream.ErrMsgAlreadyAckd) {
-		w.records.Log.WarnContext(ctx, "acknowledging a token failed", slog.Any("error", err))
+		w.outbox.engine.Log.WarnContext(ctx, "acknowledging a token failed", slog.Any("error", err))
 	}
 }
 

@@ -52,14 +52,14 @@ func TestLoaderQueuesOnce(t *testing.T) {
 	r := newRig(t, engine.Setup{})
 	lines := file(t, testSMS(t, 1), testChatApp1(t, 1), testChatApp2(t, 1), testSMS(t, 2), testSMS(t, 1))
 	var progress []LoadResult
-	loaded, err := r.loader.Load(t.Context(), strings.NewReader(lines), func(_ int, l LoadResult, _ error) { progress = append(progress, l) })
+	loaded, err := r.outbox.Load(t.Context(), strings.NewReader(lines), func(_ int, l LoadResult, _ error) { progress = append(progress, l) })
 	require.NoError(t, err)
 	assert.Equal(t, LoadResult{Queued: 4, Known: 1}, loaded)
 	assert.Len(t, progress, 5)
 	assert.Equal(t, loaded, progress[4])
 	assert.Equal(t, 4, r.queueLength())
 
-	loaded, err = r.loader.Load(t.Context(), strings.NewReader(lines), ignore)
+	loaded, err = r.outbox.Load(t.Context(), strings.NewReader(lines), ignore)
 	require.NoError(t, err)
 	assert.Equal(t, LoadResult{Known: 5}, loaded)
 	assert.Equal(t, 4, r.queueLength())
@@ -83,7 +83,7 @@ func TestLoaderReportsBadLinesAndContinues(t *testing.T) {
 		strings.TrimSpace(file(t, testSMS(t, 3))), // without a newline
 	}, "\r\n")
 	bad := map[int]error{}
-	loaded, err := r.loader.Load(t.Context(), strings.NewReader(lines), func(line int, _ LoadResult, err error) {
+	loaded, err := r.outbox.Load(t.Context(), strings.NewReader(lines), func(line int, _ LoadResult, err error) {
 		if err != nil {
 			bad[line] = err
 		}
@@ -103,7 +103,7 @@ func TestLoaderRejectsTooLargeMessage(t *testing.T) {
 	r := newRig(t, engine.Setup{})
 	m, err := NewMessage(sms.Message{From: "ACME", To: "+639170000001", Text: strings.Repeat("a", 1<<20-500), ReferenceID: "large"}, Options{})
 	require.NoError(t, err)
-	_, err = r.loader.Put(t.Context(), m)
+	_, err = r.outbox.Put(t.Context(), m)
 	assert.ErrorIs(t, err, ErrTooLarge)
 	assert.Zero(t, r.record(m))
 }
@@ -113,7 +113,7 @@ func TestLoaderCompletesInterruptedLoad(t *testing.T) {
 	r := newRig(t, engine.Setup{})
 	m := testSMS(t, 1)
 	r.forceRecord(m, Record{State: Queued})
-	queued, err := r.loader.Put(t.Context(), m)
+	queued, err := r.outbox.Put(t.Context(), m)
 	require.NoError(t, err)
 	assert.True(t, queued)
 	assert.Equal(t, 1, r.queueLength())
@@ -127,8 +127,8 @@ func TestLoaderTakesRemovedRecordInAgain(t *testing.T) {
 	stop := r.start(relaxedOptions())
 	r.waitForAll()
 	stop()
-	require.NoError(t, r.records.bucket.Purge(t.Context(), m.Key())) // within any duplicate window
-	queued, err := r.loader.Put(t.Context(), m)
+	require.NoError(t, r.outbox.records.Purge(t.Context(), m.Key())) // within any duplicate window
+	queued, err := r.outbox.Put(t.Context(), m)
 	require.NoError(t, err)
 	assert.True(t, queued)
 	assert.Equal(t, 1, r.queueLength(), "queued, and nothing in the stream")
@@ -143,7 +143,7 @@ func TestLoaderReportsFullEngine(t *testing.T) {
 	var err error
 	for n := 0; err == nil && n < 1000; n++ {
 		m := testSMS(t, n)
-		if _, err = r.loader.Put(t.Context(), m); err == nil {
+		if _, err = r.outbox.Put(t.Context(), m); err == nil {
 			all = append(all, m)
 		}
 	}
@@ -168,7 +168,7 @@ func TestDoneRecordsAreRemoved(t *testing.T) {
 	require.Eventually(t, func() bool { return r.record(refused).State == Refused }, 30*time.Second, time.Millisecond)
 	require.Eventually(t, func() bool { return r.record(refused).State == "" }, 30*time.Second, 20*time.Millisecond, "text and number are kept for ever")
 	assert.Equal(t, Parked, r.record(parked).State, "an operator has still to decide")
-	queued, err := r.loader.Put(t.Context(), refused)
+	queued, err := r.outbox.Put(t.Context(), refused)
 	require.NoError(t, err)
 	assert.True(t, queued)
 }

@@ -13,8 +13,6 @@ import (
 )
 
 const (
-	// rateKey is the key of the shared rateState.
-	rateKey = "rate"
 	// reserveAhead is the span of permits that a worker reserves at once, and how far ahead of the engine's clock they may lie.
 	reserveAhead = 100 * time.Millisecond
 	// rateTTL is how long a worker relies on the absence of a limit.
@@ -28,6 +26,8 @@ type rateState struct {
 	Next int64 `json:"next"`
 }
 
+func sharedRate(o *Outbox) shared[rateState] { return shared[rateState]{o, "rate"} }
+
 // interval returns the time between two permits.
 func (s rateState) interval() time.Duration {
 	return time.Duration(float64(time.Second) / s.PerSecond)
@@ -35,12 +35,12 @@ func (s rateState) interval() time.Duration {
 
 // SetRate sets the number of requests per second that all workers together may start; 0 means no limit. Running workers follow within
 // a second.
-func SetRate(ctx context.Context, c *engine.Connection, perSecond float64) error {
+func (o *Outbox) SetRate(ctx context.Context, perSecond float64) (err error) {
 	const slowest, fastest = 1e-3, 1e6
 	if perSecond != 0 && !(perSecond >= slowest && perSecond <= fastest) {
 		return fmt.Errorf("outbox: the rate is %v per second, want %v to %v, or 0 for no limit", perSecond, slowest, fastest)
 	}
-	value, err := openShared[rateState](ctx, c, rateKey)
+	value := sharedRate(o)
 	for swapped := false; err == nil && !swapped; {
 		var rate rateState
 		var revision uint64
@@ -74,11 +74,10 @@ type limiter struct {
 	reserved       chan []permit // its one element is taken by who uses it; unlike a mutex, waiting for it can be canceled
 }
 
-func newLimiter(ctx context.Context, c *engine.Connection, clock *clock, monitor *metrics.Set, ahead time.Duration) (*limiter, error) {
-	value, err := openShared[rateState](ctx, c, rateKey)
-	l := &limiter{shared: value, clock: clock, monitor: monitor, ahead: ahead, reserved: make(chan []permit, 1)}
+func newLimiter(o *Outbox, clock *clock, monitor *metrics.Set, ahead time.Duration) *limiter {
+	l := &limiter{shared: sharedRate(o), clock: clock, monitor: monitor, ahead: ahead, reserved: make(chan []permit, 1)}
 	l.reserved <- nil
-	return l, err
+	return l
 }
 
 // wait returns a permit when it becomes valid, or an error if ctx ends first.
@@ -133,7 +132,7 @@ func (l *limiter) reserve(ctx context.Context) (reserved []permit, limited bool,
 	now := reading.now(l.clock.elapsed())
 	first, span := time.Unix(0, rate.Next), max(reserveAhead, rate.interval())
 	if beyond := first.Sub(now); beyond > 2*span+tolerance {
-		alarm(ctx, l.shared.engine.Log, l.monitor, "rate_reset",
+		alarm(ctx, l.clock.engine.Log, l.monitor, "rate_reset",
 			"the shared rate limit was ahead of the engine's clock and has been reset", slog.Duration("by", beyond))
 		first = now
 	} else if wait := beyond - l.ahead; wait > 0 {

@@ -19,13 +19,13 @@ func TestResolver(t *testing.T) {
 	}
 	r.forceRecord(interrupted, Record{State: Queued, Attempt: 1, Token: 1}) // an operator wanted it sent again, and the process was killed
 
-	require.NoError(t, Resolve(t.Context(), r.engine, ChatApp1, "order-1", MarkSent, "the note"))
-	require.NoError(t, Resolve(t.Context(), r.engine, ChatApp1, "order-2", Resend, "the note"))
-	require.NoError(t, Resolve(t.Context(), r.engine, ChatApp1, "order-3", Drop, "the note"))
-	require.NoError(t, Resolve(t.Context(), r.engine, ChatApp1, "order-4", Resend, "the note"))
-	require.ErrorIs(t, Resolve(t.Context(), r.engine, ChatApp1, "order-1", Resend, "the note"), ErrNotResolvable)
-	require.ErrorIs(t, Resolve(t.Context(), r.engine, ChatApp1, unknown.reference, MarkSent, "the note"), ErrNotResolvable)
-	require.Error(t, Resolve(t.Context(), r.engine, ChatApp1, "order-3", "perhaps", "the note"))
+	require.NoError(t, r.outbox.Resolve(t.Context(), ChatApp1, "order-1", MarkSent, "the note"))
+	require.NoError(t, r.outbox.Resolve(t.Context(), ChatApp1, "order-2", Resend, "the note"))
+	require.NoError(t, r.outbox.Resolve(t.Context(), ChatApp1, "order-3", Drop, "the note"))
+	require.NoError(t, r.outbox.Resolve(t.Context(), ChatApp1, "order-4", Resend, "the note"))
+	require.ErrorIs(t, r.outbox.Resolve(t.Context(), ChatApp1, "order-1", Resend, "the note"), ErrNotResolvable)
+	require.ErrorIs(t, r.outbox.Resolve(t.Context(), ChatApp1, unknown.reference, MarkSent, "the note"), ErrNotResolvable)
+	require.Error(t, r.outbox.Resolve(t.Context(), ChatApp1, "order-3", "perhaps", "the note"))
 
 	r.start(relaxedOptions())
 	r.waitForAll()
@@ -47,11 +47,11 @@ func TestResolveAllSelectsByReason(t *testing.T) {
 		r.forceRecord(testSMS(t, i), Record{State: Refused, Attempt: 1, Reason: "HTTP 401, unauthorized"})
 		r.forceRecord(testChatApp1(t, i), Record{State: Parked, Attempt: 1, Reason: "HTTP 503"})
 	}
-	resolved, err := ResolveAll(t.Context(), r.engine, Selection{State: Parked, Reason: "HTTP 401"}, Resend, "")
+	resolved, err := r.outbox.ResolveAll(t.Context(), Selection{State: Parked, Reason: "HTTP 401"}, Resend, "")
 	require.NoError(t, err)
 	assert.Zero(t, resolved)
 	started := time.Now()
-	resolved, err = ResolveAll(t.Context(), r.engine, Selection{Reason: "HTTP 401"}, Resend, "the token is right now")
+	resolved, err = r.outbox.ResolveAll(t.Context(), Selection{Reason: "HTTP 401"}, Resend, "the token is right now")
 	require.NoError(t, err)
 	assert.Equal(t, n, resolved)
 	assert.Equal(t, n, r.queueLength())

@@ -40,8 +40,7 @@ type rig struct {
 	server    *embedded.Server
 	engine    *engine.Connection
 	service   *messagingtest.Server
-	loader    *Loader
-	records   records
+	outbox    *Outbox
 }
 
 func newRig(t *testing.T, setup engine.Setup) *rig {
@@ -58,9 +57,8 @@ func newRig(t *testing.T, setup engine.Setup) *rig {
 	require.NoError(t, err)
 	t.Cleanup(r.engine.Close)
 	require.NoError(t, r.engine.Prepare(t.Context(), setup))
-	r.loader, err = NewLoader(t.Context(), r.engine)
+	r.outbox, err = Open(t.Context(), r.engine)
 	require.NoError(t, err)
-	r.records = r.loader.records
 	return r
 }
 
@@ -82,7 +80,7 @@ func (r *rig) worker(options WorkerOptions) *Worker {
 	r.t.Helper()
 	client, err := messaging.NewClient(r.service.URL, messaging.WithToken(r.service.Token))
 	require.NoError(r.t, err)
-	w, err := NewWorker(r.t.Context(), r.engine, client, options)
+	w, err := r.outbox.NewWorker(client, options)
 	require.NoError(r.t, err)
 	return w
 }
@@ -112,7 +110,7 @@ func (r *rig) run(w *Worker) (stop func()) {
 func (r *rig) put(messages ...Message) {
 	r.t.Helper()
 	for _, m := range messages {
-		_, err := r.loader.Put(r.t.Context(), m)
+		_, err := r.outbox.Put(r.t.Context(), m)
 		require.NoError(r.t, err)
 	}
 }
@@ -121,7 +119,7 @@ func (r *rig) put(messages ...Message) {
 func (r *rig) publish(m Message, token int) {
 	r.t.Helper()
 	e := Entry{Key: m.Key(), Channel: m.channel, Record: Record{Lane: string(m.priority), Token: token}}
-	_, err := r.records.publish(r.t.Context(), e)
+	_, err := r.outbox.publish(r.t.Context(), e)
 	require.NoError(r.t, err)
 }
 
@@ -137,13 +135,13 @@ func (r *rig) forceRecord(m Message, record Record) {
 	}
 	value, err := json.Marshal(record)
 	require.NoError(r.t, err)
-	_, err = r.records.bucket.Put(r.t.Context(), m.Key(), value)
+	_, err = r.outbox.records.Put(r.t.Context(), m.Key(), value)
 	require.NoError(r.t, err)
 }
 
 func (r *rig) record(m Message) Record {
 	r.t.Helper()
-	e, err := r.records.read(r.t.Context(), m.Key())
+	e, err := r.outbox.read(r.t.Context(), m.Key())
 	require.NoError(r.t, err)
 	return e.Record
 }
@@ -163,7 +161,7 @@ func (r *rig) waitFor(m Message, state State) Record {
 func (r *rig) waitForAll() {
 	r.t.Helper()
 	r.waitForQueue(0)
-	for e, err := range All(r.t.Context(), r.engine) {
+	for e, err := range r.outbox.All(r.t.Context()) {
 		require.NoError(r.t, err)
 		require.True(r.t, e.State.IsFinal(), "%s is %s", e.Key, e.State)
 	}

@@ -42,7 +42,7 @@ func (d *delivery) settle(ctx context.Context, e Entry) (step, error) {
 	case err == nil:
 		next := e.withState(Accepted, "")
 		next.MessageID = receipt.ID
-		_, _, err = d.records.swap(ctx, e, next)
+		_, _, err = d.outbox.swap(ctx, e, next)
 		return reread, err
 	case errors.Is(err, messaging.ErrFilterIgnored), invalid: // another lookup would bring the same
 		return d.park(ctx, e, "a lookup cannot settle it: "+err.Error())
@@ -50,7 +50,7 @@ func (d *delivery) settle(ctx context.Context, e Entry) (step, error) {
 		d.options.Metrics.Count("scaleout_resends_total")
 		next := e.withState(Queued, "not listed by the end of the settle window: sent again").onLane(string(d.message.priority))
 		next.Overtaken = append(slices.Clip(next.Overtaken), Overtaken{Attempt: e.Attempt, State: Unknown}) // nobody else may notice
-		_, _, err = d.records.swap(ctx, e, next)
+		_, _, err = d.outbox.swap(ctx, e, next)
 		return reread, err
 	case elapsed > d.options.SettleFor:
 		return d.park(ctx, e, "it was looked up for "+d.options.SettleFor.String()+": "+err.Error())

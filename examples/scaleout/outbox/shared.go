@@ -11,23 +11,17 @@ import (
 	"github.com/messaging-service/messaging-go/examples/scaleout/engine"
 )
 
-// shared is a value that all workers share. It changes only by compare-and-swap.
+// shared is a value of the bucket Limits, which all workers share. It changes only by compare-and-swap.
 type shared[Value any] struct {
-	engine *engine.Connection
-	bucket jetstream.KeyValue
+	outbox *Outbox
 	key    string
-}
-
-func openShared[Value any](ctx context.Context, c *engine.Connection, key string) (shared[Value], error) {
-	bucket, err := c.Bucket(ctx, engine.Limits)
-	return shared[Value]{c, bucket, key}, err
 }
 
 // read returns the value and its revision. Both are zero if there is none.
 func (s shared[Value]) read(ctx context.Context) (value Value, revision uint64, err error) {
 	var found jetstream.KeyValueEntry
-	_, err = s.engine.Retry(ctx, func(ctx context.Context) (err error) {
-		found, err = s.bucket.Get(ctx, s.key)
+	_, err = s.outbox.engine.Retry(ctx, func(ctx context.Context) (err error) {
+		found, err = s.outbox.limits.Get(ctx, s.key)
 		return err
 	})
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
@@ -46,8 +40,8 @@ func (s shared[Value]) read(ctx context.Context) (value Value, revision uint64, 
 func (s shared[Value]) swap(ctx context.Context, value Value, revision uint64) (next uint64, ok bool, err error) {
 	encoded, err := json.Marshal(value)
 	if err == nil {
-		_, err = s.engine.Retry(ctx, func(ctx context.Context) (err error) {
-			next, err = s.bucket.Update(ctx, s.key, encoded, revision)
+		_, err = s.outbox.engine.Retry(ctx, func(ctx context.Context) (err error) {
+			next, err = s.outbox.limits.Update(ctx, s.key, encoded, revision)
 			return err
 		})
 	}

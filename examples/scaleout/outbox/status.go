@@ -67,22 +67,18 @@ func (s Status) String() string {
 	return text
 }
 
-// ReadStatus reads every record and every token. It takes about 200 bytes for each token.
-func ReadStatus(ctx context.Context, c *engine.Connection) (Status, error) {
-	return survey(ctx, c, false)
-}
+// Status reads every record and every token. It takes about 200 bytes for each token.
+func (o *Outbox) Status(ctx context.Context) (Status, error) { return o.survey(ctx, false) }
 
-// Reconcile is like ReadStatus, and repairs what is missing and lost. Workers and loaders can run meanwhile.
-func Reconcile(ctx context.Context, c *engine.Connection) (Status, error) {
-	return survey(ctx, c, true)
-}
+// Reconcile is like Status, and repairs what is missing and lost. Workers and loaders can run meanwhile.
+func (o *Outbox) Reconcile(ctx context.Context) (Status, error) { return o.survey(ctx, true) }
 
 // Watch reports the status at once and then once per interval, until report returns false or ctx ends. An interval is at least four times
 // as long as reading the status takes, so that the engine is left to the workers. While the engine is away, Watch waits.
-func Watch(ctx context.Context, c *engine.Connection, interval time.Duration, report func(Status) (more bool)) error {
+func (o *Outbox) Watch(ctx context.Context, interval time.Duration, report func(Status) (more bool)) error {
 	for first := true; ; first = false {
 		started := time.Now()
-		status, err := ReadStatus(ctx, c)
+		status, err := o.Status(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return nil
@@ -98,13 +94,9 @@ func Watch(ctx context.Context, c *engine.Connection, interval time.Duration, re
 }
 
 // survey compares every record with the tokens in the stream.
-func survey(ctx context.Context, c *engine.Connection, repair bool) (Status, error) {
+func (o *Outbox) survey(ctx context.Context, repair bool) (Status, error) {
 	s := Status{Messages: map[State]int{}}
-	r, err := openRecords(ctx, c)
-	if err != nil {
-		return s, err
-	}
-	stream, err := c.Stream(ctx, engine.Outbox)
+	stream, err := o.engine.Stream(ctx, engine.Outbox)
 	if err != nil {
 		return s, err
 	}
@@ -117,11 +109,11 @@ func survey(ctx context.Context, c *engine.Connection, repair bool) (Status, err
 	if s.Waiting = info.State.Msgs; s.Waiting > 0 {
 		s.Oldest = max(0, info.TimeStamp.Sub(info.State.FirstTime))
 	}
-	if s.Breakers, err = Breakers(ctx, c); err != nil {
+	if s.Breakers, err = o.Breakers(ctx); err != nil {
 		return s, err
 	}
 	tokens := info.State.Subjects
-	for e, err := range All(ctx, c) {
+	for e, err := range o.All(ctx) {
 		if errors.Is(err, ErrUnreadable) {
 			s.Unreadable++
 			continue
@@ -130,13 +122,13 @@ func survey(ctx context.Context, c *engine.Connection, repair bool) (Status, err
 			return s, err
 		}
 		s.count(e, info.TimeStamp)
-		subject := r.subject(e)
+		subject := o.subject(e)
 		_, present := tokens[subject]
 		delete(tokens, subject)
 		if present || e.State.IsFinal() {
 			continue
 		}
-		missing, err := r.isMissing(ctx, stream, e.Key, repair)
+		missing, err := o.isMissing(ctx, stream, e.Key, repair)
 		if err != nil {
 			return s, err
 		}
@@ -146,12 +138,12 @@ func survey(ctx context.Context, c *engine.Connection, repair bool) (Status, err
 	}
 	for subject := range tokens { // the others are of records that have moved on, or were read before their tokens were created
 		key, _ := keyOfSubject(subject)
-		e, err := r.read(ctx, key)
+		e, err := o.read(ctx, key)
 		if errors.Is(err, ErrUnreadable) || e.revision != 0 || key == "" {
 			continue
 		}
 		if err == nil && repair {
-			_, _, err = r.swap(ctx, e, lostRecord())
+			_, _, err = o.swap(ctx, e, lostRecord())
 		}
 		if err != nil {
 			return s, err
@@ -179,8 +171,8 @@ func lostRecord() Record {
 }
 
 // isMissing reports whether a message is still open and without a token, and creates the token if repair is set.
-func (r records) isMissing(ctx context.Context, stream jetstream.Stream, key string, repair bool) (bool, error) {
-	e, err := r.read(ctx, key)
+func (o *Outbox) isMissing(ctx context.Context, stream jetstream.Stream, key string, repair bool) (bool, error) {
+	e, err := o.read(ctx, key)
 	if errors.Is(err, ErrUnreadable) || err == nil && (e.revision == 0 || e.State.IsFinal()) {
 		return false, nil
 	}
@@ -188,9 +180,9 @@ func (r records) isMissing(ctx context.Context, stream jetstream.Stream, key str
 		return false, err
 	}
 	if repair {
-		return r.publish(ctx, e)
+		return o.publish(ctx, e)
 	}
-	_, err = stream.GetLastMsgForSubject(ctx, r.subject(e))
+	_, err = stream.GetLastMsgForSubject(ctx, o.subject(e))
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		return true, nil
 	}

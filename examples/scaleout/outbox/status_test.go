@@ -29,24 +29,24 @@ func prepared(t *testing.T) *engine.Connection {
 
 func TestStatusCountsAndFollowsRecords(t *testing.T) {
 	c := prepared(t)
-	loader, err := NewLoader(t.Context(), c)
+	o, err := Open(t.Context(), c)
 	require.NoError(t, err)
 
-	empty, err := ReadStatus(t.Context(), c)
+	empty, err := o.Status(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, "no messages; 0/s", empty.String())
 
 	for n := range 5 {
 		m, err := NewMessage(sms.Message{From: "ACME", To: "+639171234567", Text: "Hi", ReferenceID: fmt.Sprint(n)}, Options{})
 		require.NoError(t, err)
-		_, err = loader.Put(t.Context(), m)
+		_, err = o.Put(t.Context(), m)
 		require.NoError(t, err)
 	}
 	records, err := c.Bucket(t.Context(), engine.Records)
 	require.NoError(t, err)
 	set := func(reference, record string) {
 		t.Helper()
-		for e, err := range All(t.Context(), c) {
+		for e, err := range o.All(t.Context()) {
 			if e.Reference == reference && assert.NoError(t, err) {
 				_, err := records.PutString(t.Context(), e.Key, record)
 				require.NoError(t, err)
@@ -66,7 +66,7 @@ func TestStatusCountsAndFollowsRecords(t *testing.T) {
 	_, err = limits.PutString(t.Context(), "breaker.sms", `{"reason":"HTTP 401","opened":"2026-10-03T14:44:23Z"}`)
 	require.NoError(t, err)
 
-	status, err := ReadStatus(t.Context(), c)
+	status, err := o.Status(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, map[State]int{Queued: 4, Accepted: 1, Parked: 1}, status.Messages)
 	assert.Equal(t, 6, status.Total)
@@ -77,7 +77,7 @@ func TestStatusCountsAndFollowsRecords(t *testing.T) {
 	assert.Contains(t, status.String(), "\nBREAKER of sms open since 2026-10-03T14:44:23Z: HTTP 401")
 
 	changed := false
-	err = Watch(t.Context(), c, time.Millisecond, func(s Status) bool {
+	err = o.Watch(t.Context(), time.Millisecond, func(s Status) bool {
 		if !changed {
 			assert.Equal(t, 4, s.Messages[Queued])
 			assert.Equal(t, 2, s.Unreadable)
@@ -91,6 +91,8 @@ func TestStatusCountsAndFollowsRecords(t *testing.T) {
 
 func TestStatusTakesLittleMemory(t *testing.T) {
 	c := prepared(t)
+	o, err := Open(t.Context(), c)
+	require.NoError(t, err)
 	n := 20_000
 	if *whole {
 		n = 1_000_000
@@ -124,7 +126,7 @@ func TestStatusTakesLittleMemory(t *testing.T) {
 		}
 	}()
 	started := time.Now()
-	status, err := ReadStatus(t.Context(), c)
+	status, err := o.Status(t.Context())
 	close(stop)
 	<-stopped
 	require.NoError(t, err)

@@ -79,7 +79,7 @@ type Worker struct {
 	name     string
 	options  WorkerOptions
 	client   *messaging.Client
-	records  records
+	outbox   *Outbox
 	clock    *clock
 	limiters map[string]*limiter // by lane
 	breakers map[Channel]*breaker
@@ -89,25 +89,22 @@ type Worker struct {
 	maxTries int
 }
 
-// NewWorker returns a worker on a prepared engine. It sends through client, without the retries of client: a message that was not
+// NewWorker returns a worker. It sends through client, without the retries of client: a message that was not
 // processed goes back to the stream.
-func NewWorker(ctx context.Context, c *engine.Connection, client *messaging.Client, options WorkerOptions) (w *Worker, err error) {
+func (o *Outbox) NewWorker(client *messaging.Client, options WorkerOptions) (*Worker, error) {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown"
 	}
-	w = &Worker{
+	w := &Worker{
 		name:    fmt.Sprintf("%s/%d/%s", host, os.Getpid(), rand.Text()[:8]), // unique: a record shows whose claim it holds
 		options: options.withDefaults(), parse: ParseLine, maxTries: maxTries, limiters: map[string]*limiter{}, breakers: map[Channel]*breaker{},
 	}
-	named := *c
-	named.Log = c.Log.With(slog.String("worker", w.name))
-	c, w.clock = &named, newClock(&named)
-	if w.records, err = openRecords(ctx, c); err != nil {
-		return nil, err
-	}
-	w.records.waitForRoom = true
-	if err = w.options.validate(w.records.setup.AckWait); err != nil {
+	connection, own := *o.engine, *o
+	connection.Log = o.engine.Log.With(slog.String("worker", w.name))
+	own.engine, own.waitForRoom = &connection, true
+	w.outbox, w.clock = &own, newClock(&connection)
+	if err = w.options.validate(o.setup.AckWait); err != nil {
 		return nil, err
 	}
 	w.client, err = client.With(messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}),
@@ -120,16 +117,10 @@ func NewWorker(ctx context.Context, c *engine.Connection, client *messaging.Clie
 		if lane == string(High) {
 			ahead *= 3
 		}
-		if w.limiters[lane], err = newLimiter(ctx, c, w.clock, w.options.Metrics, ahead); err != nil {
-			return nil, err
-		}
+		w.limiters[lane] = newLimiter(w.outbox, w.clock, w.options.Metrics, ahead)
 	}
-	for _, name := range engine.Channels() {
-		channel := Channel(name)
-		w.breakers[channel], err = newBreaker(ctx, c, channel, w.clock, w.options.Metrics, w.options.SendTimeout+time.Second)
-		if err != nil {
-			return nil, err
-		}
+	for _, channel := range engine.Channels() {
+		w.breakers[Channel(channel)] = newBreaker(w.outbox, channel, w.clock, w.options.Metrics, w.options.SendTimeout+time.Second)
 	}
 	w.options.Metrics.Gauge("scaleout_in_flight", func() float64 { return float64(w.inFlight.Load()) })
 	return w, nil
@@ -174,15 +165,16 @@ func (w *Worker) Run(ctx context.Context) error {
 // runLane sends the messages of one lane until ctx ends.
 func (w *Worker) runLane(ctx, work context.Context, channel, lane string) error {
 	var consumer jetstream.Consumer
-	_, err := w.records.Retry(ctx, func(ctx context.Context) (err error) {
-		consumer, err = w.records.JetStream.Consumer(ctx, w.records.Name(engine.Outbox), w.records.Consumer(channel, lane))
+	c := w.outbox.engine
+	_, err := c.Retry(ctx, func(ctx context.Context) (err error) {
+		consumer, err = c.JetStream.Consumer(ctx, c.Name(engine.Outbox), c.Consumer(channel, lane))
 		return err
 	})
 	if err != nil && ctx.Err() == nil {
 		return fmt.Errorf("outbox: consumer of %s: %w", channel, err)
 	}
 	if err == nil {
-		w.records.Pull(ctx, consumer, w.options.Concurrency, w.records.setup.AckWait/heartbeatsPerAckWait, func(m jetstream.Msg) {
+		c.Pull(ctx, consumer, w.options.Concurrency, w.outbox.setup.AckWait/heartbeatsPerAckWait, func(m jetstream.Msg) {
 			w.inFlight.Add(1)
 			defer w.inFlight.Add(-1)
 			w.deliver(ctx, work, m)
@@ -192,7 +184,7 @@ func (w *Worker) runLane(ctx, work context.Context, channel, lane string) error 
 }
 
 func (w *Worker) alarm(ctx context.Context, kind, text string, attributes ...slog.Attr) {
-	alarm(ctx, w.records.Log, w.options.Metrics, kind, text, attributes...)
+	alarm(ctx, w.outbox.engine.Log, w.options.Metrics, kind, text, attributes...)
 }
 
 // alarm logs and counts what an operator should know of.

@@ -25,7 +25,7 @@ func BenchmarkWorkers(b *testing.B) {
 				for range workers {
 					c.start()
 				}
-				require.NoError(b, outbox.Watch(b.Context(), c.engine, 200*time.Millisecond, func(s outbox.Status) bool { return s.Final() < s.Total }))
+				require.NoError(b, c.outbox.Watch(b.Context(), 200*time.Millisecond, func(s outbox.Status) bool { return s.Final() < s.Total }))
 				sent := c.service.Sent()
 				require.Len(b, sent, b.N)
 				b.ReportMetric(float64(b.N)/sent[b.N-1].At.Sub(sent[0].At).Seconds(), "messages/s")

@@ -30,7 +30,7 @@ func (c *campaign) runToEnd(workers, kills int, at func(outbox.Status)) {
 	}
 	killed, next := 0, 1
 	deadline := time.Now().Add(4 * time.Minute)
-	err := outbox.Watch(t.Context(), c.engine, 5*time.Millisecond, func(s outbox.Status) bool {
+	err := c.outbox.Watch(t.Context(), 5*time.Millisecond, func(s outbox.Status) bool {
 		at(s)
 		if killed < kills && s.Final() >= next {
 			victim := rand.IntN(workers)
@@ -55,10 +55,10 @@ func (c *campaign) runToEnd(workers, kills int, at func(outbox.Status)) {
 // verify compares the records with what the service received.
 func (c *campaign) verify() {
 	c.t.Helper()
-	wrong, err := mismatches(c.t.Context(), c.engine, c.service.Sent())
+	wrong, err := mismatches(c.t.Context(), c.outbox, c.service.Sent())
 	require.NoError(c.t, err)
 	assert.Empty(c.t, wrong)
-	status, err := outbox.ReadStatus(c.t.Context(), c.engine)
+	status, err := c.outbox.Status(c.t.Context())
 	require.NoError(c.t, err)
 	c.t.Log(status)
 	assert.Zero(c.t, status.Missing+status.Lost+status.Unreadable)
@@ -86,7 +86,7 @@ func TestCampaignSendsSMSExactlyOnceAfterKills(t *testing.T) {
 	}
 	assert.Len(t, ids, n)
 	assert.Len(t, c.service.Sent(), n, "a message was sent twice")
-	for e, err := range outbox.All(t.Context(), c.engine) {
+	for e, err := range c.outbox.All(t.Context()) {
 		require.NoError(t, err)
 		assert.Equal(t, outbox.Accepted, e.State, "%s: %s", e.Reference, e.Reason)
 	}
@@ -100,7 +100,7 @@ func TestCampaignSendsNothingTwiceAfterKills(t *testing.T) {
 	c.load(n, mixedMessage)
 	c.runToEnd(3, n/50, func(outbox.Status) {})
 	c.verify()
-	for e, err := range outbox.All(t.Context(), c.engine) {
+	for e, err := range c.outbox.All(t.Context()) {
 		require.NoError(t, err)
 		assert.False(t, e.Channel == outbox.SMS && e.State == outbox.Parked, "an SMS was parked that a lookup can settle")
 	}
@@ -184,7 +184,7 @@ func TestCampaignSurvivesStoppedWorkers(t *testing.T) {
 	}
 	c := newCampaign(t, engine.Setup{}, startedEngine(t).URL())
 	c.load(n, smsMessage)
-	require.NoError(t, outbox.SetRate(t.Context(), c.engine, perSecond))
+	require.NoError(t, c.outbox.SetRate(t.Context(), perSecond))
 	running := make([]*worker, workers)
 	for i := range running {
 		running[i] = c.start()
@@ -204,7 +204,7 @@ func TestCampaignSurvivesStoppedWorkers(t *testing.T) {
 			assert.NoError(t, w.command.Process.Signal(syscall.SIGCONT))
 		}
 	})
-	assert.NoError(t, outbox.Watch(t.Context(), c.engine, 50*time.Millisecond, func(s outbox.Status) bool { return s.Final() < s.Total }))
+	assert.NoError(t, c.outbox.Watch(t.Context(), 50*time.Millisecond, func(s outbox.Status) bool { return s.Final() < s.Total }))
 	close(ended)
 	stopper.Wait()
 	for _, w := range running {

@@ -55,7 +55,7 @@ func TestPlayRefusesEngineInUse(t *testing.T) {
 	setup, err := c.engine.Setup(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, 2*time.Second, setup.AckWait)
-	counts, err := outbox.ReadStatus(t.Context(), c.engine)
+	counts, err := c.outbox.Status(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, map[outbox.State]int{outbox.Queued: 30}, counts.Messages)
 	assert.EqualValues(t, 30, counts.Waiting)
@@ -179,7 +179,7 @@ func TestEnqueueCompletesKilledLoad(t *testing.T) {
 	load.Env, load.Stdin = c.workers.environment, strings.NewReader(lines(t, n, mixedMessage))
 	require.NoError(t, load.Start())
 	require.Eventually(t, func() bool {
-		status, err := outbox.ReadStatus(t.Context(), c.engine)
+		status, err := c.outbox.Status(t.Context())
 		return err == nil && status.Total > n/10
 	}, 30*time.Second, time.Millisecond)
 	require.NoError(t, load.Process.Kill())
@@ -187,7 +187,7 @@ func TestEnqueueCompletesKilledLoad(t *testing.T) {
 
 	output, status := c.command(lines(t, n, mixedMessage), "enqueue")
 	assert.Equal(t, 0, status, output)
-	after, err := outbox.ReadStatus(t.Context(), c.engine)
+	after, err := c.outbox.Status(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, map[outbox.State]int{outbox.Queued: n}, after.Messages)
 	assert.EqualValues(t, n, after.Waiting, "the stream must hold each message once")

@@ -53,6 +53,7 @@ type campaign struct {
 	t        testing.TB
 	settings command.Settings
 	engine   *engine.Connection
+	outbox   *outbox.Outbox
 	service  *messagingtest.Server
 	workers  *launcher
 }
@@ -67,6 +68,8 @@ func newCampaign(t testing.TB, setup engine.Setup, url string) *campaign {
 	t.Cleanup(c.engine.Close)
 	setup.AckWait = cmp.Or(setup.AckWait, 2*time.Second)
 	require.NoError(t, c.engine.Prepare(t.Context(), setup))
+	c.outbox, err = outbox.Open(t.Context(), c.engine)
+	require.NoError(t, err)
 	c.workers = asTest(newLauncher(&c.settings, c.service, quickArguments()...))
 	return c
 }
@@ -96,9 +99,7 @@ func startedEngine(t testing.TB) *embedded.Server {
 
 func (c *campaign) load(n int, kind func(int) (outbox.Message, error)) {
 	c.t.Helper()
-	loader, err := outbox.NewLoader(c.t.Context(), c.engine)
-	require.NoError(c.t, err)
-	loaded, err := loader.Load(c.t.Context(), strings.NewReader(lines(c.t, n, kind)), func(int, outbox.LoadResult, error) {})
+	loaded, err := c.outbox.Load(c.t.Context(), strings.NewReader(lines(c.t, n, kind)), func(int, outbox.LoadResult, error) {})
 	require.NoError(c.t, err)
 	require.Equal(c.t, outbox.LoadResult{Queued: n}, loaded)
 }

@@ -79,18 +79,22 @@ func (p *play) run(ctx context.Context) error {
 	if err = c.Prepare(ctx, engine.Setup{AckWait: 2 * time.Second}); err != nil {
 		return err
 	}
-	if err = p.load(ctx, c); err != nil {
+	o, err := outbox.Open(ctx, c)
+	if err != nil {
 		return err
 	}
-	if err = outbox.SetRate(ctx, c, p.rate); err != nil {
+	if err = p.load(ctx, o); err != nil {
+		return err
+	}
+	if err = o.SetRate(ctx, p.rate); err != nil {
 		return err
 	}
 	started := time.Now()
-	if err = p.send(ctx, c, service); err != nil {
+	if err = p.send(ctx, o, service); err != nil {
 		return err
 	}
 	fmt.Printf("every message had a verdict after %v\n\n", time.Since(started).Round(100*time.Millisecond))
-	wrong, err := mismatches(ctx, c, service.Sent())
+	wrong, err := mismatches(ctx, o, service.Sent())
 	if err != nil {
 		return err
 	}
@@ -106,17 +110,13 @@ func (p *play) run(ctx context.Context) error {
 }
 
 // load takes the messages in, twice.
-func (p *play) load(ctx context.Context, c *engine.Connection) error {
-	loader, err := outbox.NewLoader(ctx, c)
-	if err != nil {
-		return err
-	}
+func (p *play) load(ctx context.Context, o *outbox.Outbox) error {
 	lines, err := samples(p.messages, mixedMessage)
 	if err != nil {
 		return err
 	}
 	for _, label := range []string{"first load: ", "second load:"} {
-		loaded, err := loader.Load(ctx, strings.NewReader(lines), func(int, outbox.LoadResult, error) {})
+		loaded, err := o.Load(ctx, strings.NewReader(lines), func(int, outbox.LoadResult, error) {})
 		if err != nil {
 			return err
 		}
@@ -153,7 +153,7 @@ func mixedMessage(n int) (outbox.Message, error) {
 }
 
 // send runs workers until every message has a verdict. In the middle it kills one and starts another.
-func (p *play) send(ctx context.Context, c *engine.Connection, service *messagingtest.Server) (err error) {
+func (p *play) send(ctx context.Context, o *outbox.Outbox, service *messagingtest.Server) (err error) {
 	// The test server lists a message at once, so that sending again is no risk.
 	workers := newLauncher(&p.Settings, service, "-log="+p.Level.String(), "-send-timeout=1s", "-settle-interval=200ms", "-resend", "-settle-window=1s")
 	running := make([]*worker, p.workers)
@@ -171,7 +171,7 @@ func (p *play) send(ctx context.Context, c *engine.Connection, service *messagin
 	var restartErr error
 	var shown time.Time
 	killed := false
-	err = outbox.Watch(ctx, c, pollInterval, func(s outbox.Status) bool {
+	err = o.Watch(ctx, pollInterval, func(s outbox.Status) bool {
 		if !killed && s.Final() > s.Total/3 && s.Messages[outbox.Sending] > 0 {
 			killed = true
 			running[0].kill()
@@ -189,13 +189,13 @@ func (p *play) send(ctx context.Context, c *engine.Connection, service *messagin
 }
 
 // mismatches returns a line for each message whose verdict does not match what a test server received.
-func mismatches(ctx context.Context, c *engine.Connection, ledger []messagingtest.Sent) (wrong []string, err error) {
+func mismatches(ctx context.Context, o *outbox.Outbox, ledger []messagingtest.Sent) (wrong []string, err error) {
 	name := func(channel, reference string) string { return channel + " " + reference }
 	received := map[string]int{}
 	for _, s := range ledger {
 		received[name(string(s.Channel), s.ReferenceID)]++
 	}
-	for e, err := range outbox.All(ctx, c) {
+	for e, err := range o.All(ctx) {
 		if err != nil {
 			return nil, err
 		}

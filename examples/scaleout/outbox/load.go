@@ -9,8 +9,6 @@ import (
 	"hash/maphash"
 	"io"
 	"sync"
-
-	"github.com/messaging-service/messaging-go/examples/scaleout/engine"
 )
 
 // MaxLineBytes is the largest length of a line.
@@ -26,33 +24,22 @@ var (
 	ErrLineTooLong = fmt.Errorf("the line has more than %d bytes", MaxLineBytes)
 )
 
-// Loader takes messages in. It is safe for concurrent use, and any number of processes can load at once.
-type Loader struct {
-	records records
-}
-
-// NewLoader returns a loader on a prepared engine.
-func NewLoader(ctx context.Context, c *engine.Connection) (*Loader, error) {
-	r, err := openRecords(ctx, c)
-	return &Loader{r}, err
-}
-
 // Put takes one message in. If the message is already known, Put does nothing and reports false, however long ago it was taken in, until
 // its record is removed. If an earlier Put of the message was interrupted, Put completes it. A message whose record was lost is taken
 // in as one with an unknown outcome.
 //
 // If Put returns no error, the message will be sent or parked. While the engine is away, Put waits until ctx ends. It returns
 // [engine.ErrFull] if the engine has no room.
-func (l *Loader) Put(ctx context.Context, m Message) (queued bool, err error) {
-	if !l.records.fits(m.line) {
+func (o *Outbox) Put(ctx context.Context, m Message) (queued bool, err error) {
+	if !o.fits(m.line) {
 		return false, ErrTooLarge
 	}
 	record := Record{State: Queued, Lane: string(m.priority), Hash: hash(m.line), Reference: m.reference, Line: m.line}
-	e, created, err := l.records.swap(ctx, Entry{Key: m.Key(), Channel: m.channel}, record)
+	e, created, err := o.swap(ctx, Entry{Key: m.Key(), Channel: m.channel}, record)
 	if err == nil && !created && e.Hash == "" {
 		record.State, record.Reason, record.SentAt = Unknown, "its record was lost", e.Since
 		record.Token = e.Token
-		e, created, err = l.records.swap(ctx, e, record.onLane(settleLane))
+		e, created, err = o.swap(ctx, e, record.onLane(settleLane))
 	}
 	switch {
 	case err != nil:
@@ -60,10 +47,10 @@ func (l *Loader) Put(ctx context.Context, m Message) (queued bool, err error) {
 	case e.Hash != record.Hash:
 		return false, ErrConflict
 	case created:
-		_, err = l.records.publish(ctx, e)
+		_, err = o.publish(ctx, e)
 		return err == nil, err
 	case e.State == Queued: // an earlier Put may have been interrupted
-		return l.records.publish(ctx, e)
+		return o.publish(ctx, e)
 	default:
 		return false, nil
 	}
@@ -92,7 +79,7 @@ type numberedMessage struct {
 //
 // Load returns an error if it had to stop: the file cannot be read, ctx has ended, or the engine is full. Loading the file again then
 // continues where Load stopped.
-func (l *Loader) Load(ctx context.Context, file io.Reader, report func(line int, loaded LoadResult, err error)) (LoadResult, error) {
+func (o *Outbox) Load(ctx context.Context, file io.Reader, report func(line int, loaded LoadResult, err error)) (LoadResult, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var loaded LoadResult
@@ -100,7 +87,7 @@ func (l *Loader) Load(ctx context.Context, file io.Reader, report func(line int,
 	put := func(n numberedMessage) {
 		queued := false
 		if n.err == nil {
-			queued, n.err = l.Put(ctx, n.message)
+			queued, n.err = o.Put(ctx, n.message)
 		}
 		mu.Lock()
 		defer mu.Unlock()

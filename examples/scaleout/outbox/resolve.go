@@ -7,8 +7,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-
-	"github.com/messaging-service/messaging-go/examples/scaleout/engine"
 )
 
 // Decision is an operator's decision on a message.
@@ -45,18 +43,14 @@ func (s Selection) Includes(e Entry) bool {
 
 // ResolveAll carries out a decision on every selected message, and returns the number of messages. The note goes into their records. Those
 // that cannot be resolved, or have been resolved by someone else meanwhile, are skipped. If it is interrupted, call it again.
-func ResolveAll(ctx context.Context, c *engine.Connection, selection Selection, decision Decision, note string) (resolved int, err error) {
-	r, err := openRecords(ctx, c)
-	if err != nil {
-		return 0, err
-	}
+func (o *Outbox) ResolveAll(ctx context.Context, selection Selection, decision Decision, note string) (resolved int, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	const atOnce = 32
 	var done atomic.Int64
 	var workers sync.WaitGroup
 	slots := make(chan struct{}, atOnce)
-	for e, readErr := range All(ctx, c) {
+	for e, readErr := range o.All(ctx) {
 		switch {
 		case errors.Is(readErr, ErrUnreadable), readErr == nil && !selection.Includes(e):
 			continue
@@ -67,7 +61,7 @@ func ResolveAll(ctx context.Context, c *engine.Connection, selection Selection, 
 		slots <- struct{}{}
 		workers.Go(func() {
 			defer func() { <-slots }()
-			switch resolveErr := r.resolve(ctx, e, decision, note); {
+			switch resolveErr := o.resolve(ctx, e, decision, note); {
 			case resolveErr == nil:
 				done.Add(1)
 			case !errors.Is(resolveErr, ErrNotResolvable):
@@ -80,19 +74,15 @@ func ResolveAll(ctx context.Context, c *engine.Connection, selection Selection, 
 }
 
 // Resolve carries out a decision on one parked or refused message. If it is interrupted, call it again with the same decision.
-func Resolve(ctx context.Context, c *engine.Connection, channel Channel, reference string, decision Decision, note string) error {
-	r, err := openRecords(ctx, c)
+func (o *Outbox) Resolve(ctx context.Context, channel Channel, reference string, decision Decision, note string) error {
+	e, err := o.read(ctx, key(channel, reference))
 	if err != nil {
 		return err
 	}
-	e, err := r.read(ctx, key(channel, reference))
-	if err != nil {
-		return err
-	}
-	return r.resolve(ctx, e, decision, note)
+	return o.resolve(ctx, e, decision, note)
 }
 
-func (r records) resolve(ctx context.Context, e Entry, decision Decision, note string) error {
+func (o *Outbox) resolve(ctx context.Context, e Entry, decision Decision, note string) error {
 	for {
 		next, err := e.resolved(decision, note)
 		switch {
@@ -101,16 +91,16 @@ func (r records) resolve(ctx context.Context, e Entry, decision Decision, note s
 		case e.revision == 0:
 			return fmt.Errorf("outbox: %w: no such message", ErrNotResolvable)
 		case e.State == Queued && decision == Resend: // perhaps an interrupted call
-			_, err = r.publish(ctx, e)
+			_, err = o.publish(ctx, e)
 			return err
 		case e.State != Parked && e.State != Refused:
 			return fmt.Errorf("outbox: %w: the message is %s", ErrNotResolvable, e.State)
 		case decision == Resend && len(e.Line) == 0:
 			return fmt.Errorf("outbox: %w: the record does not hold the message", ErrNotResolvable)
 		}
-		written, ok, err := r.swap(ctx, e, next)
+		written, ok, err := o.swap(ctx, e, next)
 		if ok && decision == Resend {
-			_, err = r.publish(ctx, written)
+			_, err = o.publish(ctx, written)
 		}
 		if ok || err != nil {
 			return err

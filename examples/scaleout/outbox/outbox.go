@@ -17,32 +17,37 @@ import (
 	"github.com/messaging-service/messaging-go/examples/scaleout/engine"
 )
 
-// records are the records and tokens of an environment.
-type records struct {
-	*engine.Connection
-
-	bucket jetstream.KeyValue
-	setup  engine.Setup
+// Outbox is the outbox of an environment. It is safe for concurrent use, and any number of processes can have one.
+type Outbox struct {
+	engine  *engine.Connection
+	records jetstream.KeyValue
+	limits  jetstream.KeyValue
+	setup   engine.Setup
 	// waitForRoom is for workers. Others can stop and tell an operator.
 	waitForRoom bool
 }
 
-func openRecords(ctx context.Context, c *engine.Connection) (r records, err error) {
-	r.Connection = c
-	_, err = c.Retry(ctx, func(ctx context.Context) (err error) {
-		if r.bucket, err = c.Bucket(ctx, engine.Records); err == nil {
-			r.setup, err = c.Setup(ctx)
+// Open opens the outbox of a prepared environment.
+func Open(ctx context.Context, c *engine.Connection) (*Outbox, error) {
+	o := &Outbox{engine: c}
+	_, err := c.Retry(ctx, func(ctx context.Context) (err error) {
+		if o.records, err = c.Bucket(ctx, engine.Records); err != nil {
+			return err
 		}
+		if o.limits, err = c.Bucket(ctx, engine.Limits); err != nil {
+			return err
+		}
+		o.setup, err = c.Setup(ctx)
 		return err
 	})
-	return r, err
+	return o, err
 }
 
 // read returns the record of a key, or an entry without a state if there is none.
-func (r records) read(ctx context.Context, key string) (Entry, error) {
+func (o *Outbox) read(ctx context.Context, key string) (Entry, error) {
 	var found jetstream.KeyValueEntry
-	_, err := r.Retry(ctx, func(ctx context.Context) (err error) {
-		found, err = r.bucket.Get(ctx, key)
+	_, err := o.engine.Retry(ctx, func(ctx context.Context) (err error) {
+		found, err = o.records.Get(ctx, key)
 		return err
 	})
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
@@ -67,16 +72,16 @@ func newEntry(key string, value []byte, revision uint64, since time.Time) (Entry
 
 // swap replaces the record with the entry's revision, or creates it if the revision is 0. If the record has another revision by now,
 // swap reports false and returns the current entry. It retries until the result is certain or ctx ends.
-func (r records) swap(ctx context.Context, e Entry, next Record) (written Entry, ok bool, err error) {
+func (o *Outbox) swap(ctx context.Context, e Entry, next Record) (written Entry, ok bool, err error) {
 	value, err := json.Marshal(next)
 	if err != nil {
 		return Entry{}, false, fmt.Errorf("outbox: writing a record: %w", err)
 	}
 	for maybeWritten := false; ; {
 		written = Entry{Key: e.Key, Channel: e.Channel, Record: next}
-		retried, err := r.Retry(ctx, func(ctx context.Context) (err error) {
-			written.revision, err = r.write(ctx, e, next.State, value)
-			return r.orFull(err)
+		retried, err := o.engine.Retry(ctx, func(ctx context.Context) (err error) {
+			written.revision, err = o.write(ctx, e, next.State, value)
+			return o.orFull(err)
 		})
 		if err == nil {
 			return written, true, nil
@@ -85,7 +90,7 @@ func (r records) swap(ctx context.Context, e Entry, next Record) (written Entry,
 			return Entry{}, false, fmt.Errorf("outbox: writing a record: %w", err)
 		}
 		maybeWritten = maybeWritten || retried
-		current, err := r.read(ctx, e.Key)
+		current, err := o.read(ctx, e.Key)
 		if err != nil {
 			return Entry{}, false, err
 		}
@@ -102,15 +107,15 @@ func (r records) swap(ctx context.Context, e Entry, next Record) (written Entry,
 // shortPause bounds the pause after a conflict with another process.
 const shortPause = 20 * time.Millisecond
 
-func (r records) write(ctx context.Context, e Entry, state State, value []byte) (revision uint64, err error) {
+func (o *Outbox) write(ctx context.Context, e Entry, state State, value []byte) (revision uint64, err error) {
 	if e.revision == 0 {
-		return r.bucket.Create(ctx, e.Key, value)
+		return o.records.Create(ctx, e.Key, value)
 	}
 	options := []jetstream.PublishOpt{jetstream.WithExpectLastSequencePerSubject(e.revision)}
 	if state == Accepted || state == Refused {
-		options = append(options, jetstream.WithMsgTTL(r.setup.KeepRecords)) // the engine removes it
+		options = append(options, jetstream.WithMsgTTL(o.setup.KeepRecords)) // the engine removes it
 	}
-	ack, err := r.JetStream.Publish(ctx, r.BucketSubject(engine.Records, e.Key), value, options...)
+	ack, err := o.engine.JetStream.Publish(ctx, o.engine.BucketSubject(engine.Records, e.Key), value, options...)
 	if err != nil {
 		return 0, err
 	}
@@ -118,9 +123,9 @@ func (r records) write(ctx context.Context, e Entry, state State, value []byte) 
 }
 
 // subject returns the subject of the token that stands for a message.
-func (r records) subject(e Entry) string {
+func (o *Outbox) subject(e Entry) string {
 	_, encoded, _ := strings.Cut(e.Key, ".")
-	return r.OutboxSubject(string(e.Channel), e.Lane, encoded+"."+strconv.Itoa(e.Token))
+	return o.engine.OutboxSubject(string(e.Channel), e.Lane, encoded+"."+strconv.Itoa(e.Token))
 }
 
 // keyOfSubject returns the key of the record that a token stands for.
@@ -134,10 +139,10 @@ func keyOfSubject(subject string) (key string, ok bool) {
 }
 
 // publish creates the token of a message. It reports false if the stream has the token: a token exists once.
-func (r records) publish(ctx context.Context, e Entry) (created bool, err error) {
-	_, err = r.Retry(ctx, func(ctx context.Context) error {
-		_, publishErr := r.JetStream.Publish(ctx, r.subject(e), nil)
-		return r.orFull(publishErr)
+func (o *Outbox) publish(ctx context.Context, e Entry) (created bool, err error) {
+	_, err = o.engine.Retry(ctx, func(ctx context.Context) error {
+		_, publishErr := o.engine.JetStream.Publish(ctx, o.subject(e), nil)
+		return o.orFull(publishErr)
 	})
 	if engine.IsPresent(err) {
 		return false, nil
@@ -148,36 +153,33 @@ func (r records) publish(ctx context.Context, e Entry) (created bool, err error)
 	return true, nil
 }
 
-func (r records) orFull(err error) error {
-	if !r.waitForRoom && engine.IsFull(err) {
+func (o *Outbox) orFull(err error) error {
+	if !o.waitForRoom && engine.IsFull(err) {
 		return fmt.Errorf("%w: %w", engine.ErrFull, err)
 	}
 	return err
 }
 
 // fits reports whether a message fits in a record.
-func (r records) fits(line []byte) bool {
+func (o *Outbox) fits(line []byte) bool {
 	const overhead = 8 << 10 // of a record, besides the message
-	return int64(len(line)) <= r.NATS.MaxPayload()-overhead
+	return int64(len(line)) <= o.engine.NATS.MaxPayload()-overhead
 }
 
 // All yields every record once, in no particular order. A record that cannot be read comes with an error that matches [ErrUnreadable];
 // any other error ends the sequence. Memory does not grow with the number of records.
-func All(ctx context.Context, c *engine.Connection) iter.Seq2[Entry, error] {
+func (o *Outbox) All(ctx context.Context) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
-		if err := eachRecord(ctx, c, yield); err != nil {
+		if err := o.eachRecord(ctx, yield); err != nil {
 			yield(Entry{}, fmt.Errorf("outbox: reading the records: %w", err))
 		}
 	}
 }
 
 // eachRecord returns nil if yield has returned false.
-func eachRecord(ctx context.Context, c *engine.Connection, yield func(Entry, error) bool) error {
-	if _, err := c.Bucket(ctx, engine.Records); err != nil {
-		return err
-	}
+func (o *Outbox) eachRecord(ctx context.Context, yield func(Entry, error) bool) error {
 	// A pull consumer: the engine sends no more than this process has asked for.
-	consumer, err := c.JetStream.OrderedConsumer(ctx, c.BucketStream(engine.Records), jetstream.OrderedConsumerConfig{
+	consumer, err := o.engine.JetStream.OrderedConsumer(ctx, o.engine.BucketStream(engine.Records), jetstream.OrderedConsumerConfig{
 		DeliverPolicy: jetstream.DeliverAllPolicy, // a subject has one message
 	})
 	if err != nil {
@@ -188,7 +190,7 @@ func eachRecord(ctx context.Context, c *engine.Connection, yield func(Entry, err
 		return err
 	}
 	defer messages.Stop()
-	prefix := c.BucketSubject(engine.Records, "")
+	prefix := o.engine.BucketSubject(engine.Records, "")
 	for pending := consumer.CachedInfo().NumPending; pending > 0; {
 		message, err := messages.Next(jetstream.NextContext(ctx))
 		if err != nil {
