@@ -32,9 +32,6 @@ const (
 	Parked = "parked"
 )
 
-// Buckets returns the names of all buckets.
-func Buckets() []string { return []string{Records, Limits, Claims, Parked} }
-
 // Priorities returns the lanes of a channel in the stream Outbox. Each lane has a consumer, so that none waits for another.
 func Priorities() []string { return []string{"high", "normal", "settle"} }
 

@@ -3,7 +3,6 @@ package outbox
 import (
 	"context"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/messaging-service/messaging-go/examples/scaleout/engine"
@@ -22,14 +21,14 @@ type Breaker struct {
 	Failures int `json:"failures,omitempty"`
 }
 
-func sharedBreaker(o *Outbox, channel string) shared[Breaker] {
-	return shared[Breaker]{o, "breaker." + channel}
+func sharedBreaker(o *Outbox, channel string) *shared[Breaker] {
+	return &shared[Breaker]{outbox: o, key: "breaker." + channel}
 }
 
 // Breakers returns the open breakers.
 func (o *Outbox) Breakers(ctx context.Context) (open []Breaker, err error) {
 	for _, channel := range engine.Channels() {
-		b, _, err := sharedBreaker(o, channel).read(ctx)
+		b, _, err := sharedBreaker(o, channel).read(ctx, 0)
 		if err != nil {
 			return nil, err
 		}
@@ -40,31 +39,25 @@ func (o *Outbox) Breakers(ctx context.Context) (open []Breaker, err error) {
 	return open, nil
 }
 
-// breaker is one worker's view of the breaker of a channel, which all workers share. While it is open, one message at a time is a probe:
-// the worker that moves Until forward sends it.
+// breakerTTL is how long a worker relies on the last state of a breaker that it has read.
+const breakerTTL = time.Second
+
+// breaker is one worker's view of the breaker of a channel. While it is open, one message at a time is a probe: the worker that moves Until
+// forward sends it.
 type breaker struct {
-	shared  shared[Breaker]
+	*shared[Breaker]
+
 	channel string
 	clock   *clock
 	monitor *metrics.Set
 	// probeTime is how long a probe can take. After that another worker probes.
 	probeTime time.Duration
-
-	mu       sync.Mutex
-	state    Breaker
-	revision uint64
-	validTo  time.Duration // by the elapsed time
 }
-
-// breakerTTL is how long a worker relies on the last state of a breaker that it has read.
-const breakerTTL = time.Second
 
 func newBreaker(o *Outbox, channel string, clock *clock, monitor *metrics.Set, probeTime time.Duration) *breaker {
 	b := &breaker{shared: sharedBreaker(o, channel), channel: channel, clock: clock, monitor: monitor, probeTime: probeTime}
 	monitor.Gauge("scaleout_breaker_open", func() float64 {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		if b.state.Reason != "" {
+		if b.last().Reason != "" {
 			return 1
 		}
 		return 0
@@ -72,40 +65,19 @@ func newBreaker(o *Outbox, channel string, clock *clock, monitor *metrics.Set, p
 	return b
 }
 
-// read returns the state, its revision, and the time.
-func (b *breaker) read(ctx context.Context) (state Breaker, revision uint64, now time.Time, err error) {
-	if now, err = b.clock.now(ctx); err != nil {
-		return state, 0, now, err
+// now returns the state, its revision, and the time.
+func (b *breaker) now(ctx context.Context) (state Breaker, revision uint64, now time.Time, err error) {
+	if now, err = b.clock.now(ctx); err == nil {
+		state, revision, err = b.read(ctx, breakerTTL)
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.clock.elapsed() >= b.validTo {
-		if b.state, b.revision, err = b.shared.read(ctx); err != nil {
-			return state, 0, now, err
-		}
-		b.validTo = b.clock.elapsed() + breakerTTL
-	}
-	return b.state, b.revision, now, nil
-}
-
-// write replaces the state of a revision. It reports false if the state has changed or cannot be written.
-func (b *breaker) write(ctx context.Context, state Breaker, revision uint64) bool {
-	next, ok, err := b.shared.swap(ctx, state, revision)
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if ok && err == nil {
-		b.state, b.revision, b.validTo = state, next, b.clock.elapsed()+breakerTTL
-		return true
-	}
-	b.validTo = 0
-	return false
+	return state, revision, now, err
 }
 
 // wait returns when a message may be sent, or an error if ctx ends first. If it reports probe, the caller must report what became of
 // the message.
 func (b *breaker) wait(ctx context.Context) (probe bool, err error) {
 	for ctx.Err() == nil {
-		state, revision, now, err := b.read(ctx)
+		state, revision, now, err := b.now(ctx)
 		switch {
 		case err != nil || state.Reason == "":
 			return false, err
@@ -114,8 +86,8 @@ func (b *breaker) wait(ctx context.Context) (probe bool, err error) {
 			continue
 		}
 		state.Until = now.Add(b.probeTime)
-		if b.write(ctx, state, revision) {
-			return true, nil
+		if ok, err := b.swap(ctx, state, revision); ok || err != nil {
+			return ok, err
 		}
 		engine.Sleep(ctx, engine.Jitter(shortPause)) // another worker was faster
 	}
@@ -124,7 +96,7 @@ func (b *breaker) wait(ctx context.Context) (probe bool, err error) {
 
 // report opens the breaker if a message has failed for the account's sake, and closes it if a probe has succeeded.
 func (b *breaker) report(ctx context.Context, probe bool, out outcome) {
-	state, revision, now, err := b.read(ctx)
+	state, revision, now, err := b.now(ctx)
 	if err != nil || !probe && (!out.account || state.Reason != "") {
 		return
 	}
@@ -133,7 +105,7 @@ func (b *breaker) report(ctx context.Context, probe bool, out outcome) {
 	case out.untried: // another message is the probe
 		next = state
 		next.Until = now
-		b.write(ctx, next, revision)
+		_, _ = b.swap(ctx, next, revision)
 		return
 	case out.account, out.state == Unknown:
 		const shortest, longest, longestAsked = 250 * time.Millisecond, time.Minute, time.Hour
@@ -145,7 +117,7 @@ func (b *breaker) report(ctx context.Context, probe bool, out outcome) {
 		}
 	default: // the service has judged the message, and not the account
 	}
-	if !b.write(ctx, next, revision) {
+	if ok, err := b.swap(ctx, next, revision); err != nil || !ok {
 		return // another worker has reported
 	}
 	log := b.clock.engine.Log.With(slog.String("channel", b.channel))

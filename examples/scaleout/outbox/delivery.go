@@ -54,7 +54,7 @@ func (w *Worker) deliver(ctx, work context.Context, raw jetstream.Msg) {
 			return
 		case err != nil:
 			d.log.ErrorContext(ctx, "token returned to the stream", slog.Any("error", err))
-			d.redeliverAfter(ctx, backoff(d.tries, 0))
+			_, _ = d.redeliverAfter(ctx, backoff(d.tries, 0))
 			return
 		case next == done:
 			return
@@ -66,8 +66,7 @@ func (w *Worker) deliver(ctx, work context.Context, raw jetstream.Msg) {
 func (d *delivery) act(ctx, work context.Context, e Entry) (step, error) {
 	if e.revision == 0 { // nobody knows what became of the message
 		d.alarm(ctx, "record_lost", "a record was lost; load its message again", slog.String("key", e.Key))
-		_, _, err := d.outbox.swap(ctx, e, lostRecord())
-		return reread, err
+		return d.become(ctx, e, lostRecord())
 	}
 	if e.State.IsFinal() {
 		return d.acknowledge(work)
@@ -100,8 +99,7 @@ func (d *delivery) leaveToOthers(ctx context.Context, e Entry, problem error) (s
 		return d.park(ctx, e, "no worker could read the message: "+problem.Error())
 	}
 	d.log.WarnContext(ctx, "this version cannot read the message, leaving it to others", slog.Any("error", problem))
-	d.redeliverAfter(ctx, backoff(d.tries, 0))
-	return done, nil
+	return d.redeliverAfter(ctx, backoff(d.tries, 0))
 }
 
 // send makes one attempt, once the breaker and the rate limit allow it and the record shows the attempt as this delivery's. From then on it
@@ -126,8 +124,7 @@ func (d *delivery) send(ctx, work context.Context, e Entry) (step, error) {
 	timeout := d.options.SendTimeout
 	if !d.message.expires.IsZero() {
 		if timeout = min(timeout, d.message.expires.Sub(now)); timeout <= 0 {
-			_, _, err = d.outbox.swap(ctx, e, e.withState(Refused, "it expired before it was sent"))
-			return reread, err
+			return d.become(ctx, e, e.withState(Refused, "it expired before it was sent"))
 		}
 	}
 	claim := e.withState(Sending, "")
@@ -171,11 +168,9 @@ func (d *delivery) checkSending(ctx context.Context, e Entry) (step, error) {
 		return done, err
 	}
 	if left := d.options.SendTimeout - now.Sub(e.Since); left > 0 {
-		d.redeliverAfter(ctx, left)
-		return done, nil
+		return d.redeliverAfter(ctx, left)
 	}
-	_, _, err = d.outbox.swap(ctx, e, e.withState(Unknown, "the worker that sent it recorded no verdict").onLane(settleLane))
-	return reread, err
+	return d.become(ctx, e, e.withState(Unknown, "the worker that sent it recorded no verdict").onLane(settleLane))
 }
 
 // recordOutcome records the outcome of an attempt. The process that made the attempt knows more than those that judged by its silence, so
@@ -211,8 +206,7 @@ func (d *delivery) recordOutcome(work context.Context, e Entry, out outcome) (_ 
 		if out.account { // the breaker says when
 			wait = engine.Jitter(time.Second)
 		}
-		d.redeliverAfter(work, wait)
-		return done, nil
+		return d.redeliverAfter(work, wait)
 	}
 	return reread, nil
 }
@@ -241,11 +235,16 @@ func (e Entry) withOutcome(attempt int, out outcome, priority Priority) (next Re
 	}
 }
 
+// become changes the record, unless it has changed already.
+func (d *delivery) become(ctx context.Context, e Entry, next Record) (step, error) {
+	_, _, err := d.outbox.swap(ctx, e, next)
+	return reread, err
+}
+
 // park leaves a message to an operator.
 func (d *delivery) park(ctx context.Context, e Entry, reason string) (step, error) {
 	d.alarm(ctx, "parked", "message parked: an operator has to decide", slog.String("key", e.Key), slog.String("reason", reason))
-	_, _, err := d.outbox.swap(ctx, e, e.withState(Parked, reason))
-	return reread, err
+	return d.become(ctx, e, e.withState(Parked, reason))
 }
 
 // acknowledge removes the token from the stream.
@@ -255,8 +254,9 @@ func (d *delivery) acknowledge(ctx context.Context) (step, error) {
 }
 
 // redeliverAfter returns the token to the stream, which delivers it again after wait.
-func (d *delivery) redeliverAfter(ctx context.Context, wait time.Duration) {
+func (d *delivery) redeliverAfter(ctx context.Context, wait time.Duration) (step, error) {
 	d.logFailure(ctx, d.raw.NakWithDelay(max(wait, time.Millisecond)))
+	return done, nil
 }
 
 // logFailure logs an acknowledgement that failed. The engine then delivers the token again, and the record says what to do with it.

@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math"
@@ -26,7 +27,7 @@ type rateState struct {
 	Next int64 `json:"next"`
 }
 
-func sharedRate(o *Outbox) shared[rateState] { return shared[rateState]{o, "rate"} }
+func sharedRate(o *Outbox) *shared[rateState] { return &shared[rateState]{outbox: o, key: "rate"} }
 
 // interval returns the time between two permits.
 func (s rateState) interval() time.Duration {
@@ -44,9 +45,9 @@ func (o *Outbox) SetRate(ctx context.Context, perSecond float64) (err error) {
 	for swapped := false; err == nil && !swapped; {
 		var rate rateState
 		var revision uint64
-		if rate, revision, err = value.read(ctx); err == nil {
+		if rate, revision, err = value.read(ctx, 0); err == nil {
 			rate.PerSecond = perSecond
-			_, swapped, err = value.swap(ctx, rate, revision)
+			swapped, err = value.swap(ctx, rate, revision)
 		}
 	}
 	return err
@@ -64,14 +65,13 @@ func (p permit) isValid(now time.Duration) bool { return now >= p.from && now <=
 // used in its time is lost. So at most rate + burst requests begin in any second, whatever stalls: burst is the number of permits in a
 // tenth of a second, at least 1.
 type limiter struct {
-	shared  shared[rateState]
+	shared  *shared[rateState]
 	clock   *clock
 	monitor *metrics.Set
 	ahead   time.Duration // how far ahead it may reserve: urgent messages further than others, so that they are not outrun
 
-	unlimitedUntil atomic.Int64 // by the elapsed time
-	waiting        atomic.Int64
-	reserved       chan []permit // its one element is taken by who uses it; unlike a mutex, waiting for it can be canceled
+	waiting  atomic.Int64
+	reserved chan []permit // its one element is taken by who uses it; unlike a mutex, waiting for it can be canceled
 }
 
 func newLimiter(o *Outbox, clock *clock, monitor *metrics.Set, ahead time.Duration) *limiter {
@@ -82,8 +82,8 @@ func newLimiter(o *Outbox, clock *clock, monitor *metrics.Set, ahead time.Durati
 
 // wait returns a permit when it becomes valid, or an error if ctx ends first.
 func (l *limiter) wait(ctx context.Context) (permit, error) {
-	if int64(l.clock.elapsed()) < l.unlimitedUntil.Load() {
-		return noLimit(), ctx.Err()
+	if rate, _, err := l.shared.read(ctx, rateTTL); err != nil || rate.PerSecond <= 0 {
+		return noLimit(), errors.Join(err, ctx.Err())
 	}
 	l.waiting.Add(1)
 	defer l.waiting.Add(-1)
@@ -115,12 +115,11 @@ func (l *limiter) wait(ctx context.Context) (permit, error) {
 
 // reserve reserves permits for the callers that wait, or waits a moment if none can be had yet. It reports false if there is no limit.
 func (l *limiter) reserve(ctx context.Context) (reserved []permit, limited bool, err error) {
-	rate, revision, err := l.shared.read(ctx)
+	rate, revision, err := l.shared.read(ctx, 0)
 	if err != nil {
 		return nil, true, err
 	}
 	if rate.PerSecond <= 0 {
-		l.unlimitedUntil.Store(int64(l.clock.elapsed() + rateTTL))
 		return nil, false, nil
 	}
 	reading, err := l.clock.read(ctx)
@@ -144,7 +143,7 @@ func (l *limiter) reserve(ctx context.Context) (reserved []permit, limited bool,
 	}
 	n := min(l.waiting.Load(), max(1, int64(rate.PerSecond*reserveAhead.Seconds())))
 	rate.Next = first.Add(time.Duration(n) * rate.interval()).UnixNano()
-	_, ok, err := l.shared.swap(ctx, rate, revision)
+	ok, err := l.shared.swap(ctx, rate, revision)
 	if err != nil {
 		return nil, true, err
 	}

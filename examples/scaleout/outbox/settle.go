@@ -18,13 +18,12 @@ func (d *delivery) settle(ctx context.Context, e Entry) (step, error) {
 		return d.park(ctx, e, "the outcome is unknown and no listing can settle it: "+e.Reason)
 	}
 	// The time before the lookup: the lookup must start late enough.
-	breaker, _, now, err := d.breakers[SMS].read(ctx)
+	breaker, _, now, err := d.breakers[SMS].now(ctx)
 	if err != nil {
 		return done, err
 	}
 	if now.Before(breaker.Until) { // lookups would only add to the trouble
-		d.redeliverAfter(ctx, breaker.Until.Sub(now)+engine.Jitter(d.options.SettleInterval))
-		return done, nil
+		return d.redeliverAfter(ctx, breaker.Until.Sub(now)+engine.Jitter(d.options.SettleInterval))
 	}
 	// A time after which every window has ended, so that Settle looks up once: the intervals are counted here, by the engine's clock.
 	longAgo := time.Now().Add(-1000 * time.Hour)
@@ -42,16 +41,14 @@ func (d *delivery) settle(ctx context.Context, e Entry) (step, error) {
 	case err == nil:
 		next := e.withState(Accepted, "")
 		next.MessageID = receipt.ID
-		_, _, err = d.outbox.swap(ctx, e, next)
-		return reread, err
+		return d.become(ctx, e, next)
 	case errors.Is(err, messaging.ErrFilterIgnored), invalid: // another lookup would bring the same
 		return d.park(ctx, e, "a lookup cannot settle it: "+err.Error())
 	case absent && d.options.Resend && elapsed > d.options.SendTimeout+d.options.SettleWindow:
 		d.options.Metrics.Count("scaleout_resends_total")
 		next := e.withState(Queued, "not listed by the end of the settle window: sent again").onLane(string(d.message.priority))
 		next.Overtaken = append(slices.Clip(next.Overtaken), Overtaken{Attempt: e.Attempt, State: Unknown}) // nobody else may notice
-		_, _, err = d.outbox.swap(ctx, e, next)
-		return reread, err
+		return d.become(ctx, e, next)
 	case elapsed > d.options.SettleFor:
 		return d.park(ctx, e, "it was looked up for "+d.options.SettleFor.String()+": "+err.Error())
 	default:
@@ -60,7 +57,6 @@ func (d *delivery) settle(ctx context.Context, e Entry) (step, error) {
 		if d.options.Resend {
 			wait = min(wait, max(d.options.SettleInterval, d.options.SendTimeout+d.options.SettleWindow-elapsed))
 		}
-		d.redeliverAfter(ctx, wait+engine.Jitter(wait/4))
-		return done, nil
+		return d.redeliverAfter(ctx, wait+engine.Jitter(wait/4))
 	}
 }
