@@ -73,7 +73,7 @@ func (s *Settings) Connect(ctx context.Context) (c *engine.Connection, err error
 	if s.Engine.URL == "" {
 		return nil, UsageError(EnvEngine + " is empty: set it to the address of the engine. `play engine` starts one")
 	}
-	s.Engine.Client, s.Engine.Timeout, s.Engine.Logger = "campaign", 3*time.Second, s.logger()
+	s.Engine.Timeout, s.Engine.Logger = 3*time.Second, s.logger()
 	const tries = 10
 	for range tries {
 		if c, err = engine.Connect(ctx, s.Engine); err == nil || !engine.Sleep(ctx, 300*time.Millisecond) {

@@ -38,15 +38,12 @@ func Priorities() []string { return []string{"high", "normal", "settle"} }
 // Channels returns the channels of outbound messages.
 func Channels() []string { return []string{"sms", "chatapp1", "chatapp2"} }
 
-// DefaultEnvironment is the environment of [Options] without one.
-const DefaultEnvironment = "campaign"
-
 // Options says how to reach an engine. A zero field takes its default.
 type Options struct {
 	// URL is the address of the engine, or several addresses separated by commas. It can hold a user and a password.
 	URL string
 	// Environment is the prefix of everything on the engine: letters, digits and dashes. Environments share nothing. The default
-	// is [DefaultEnvironment].
+	// is campaign.
 	Environment string
 	// Credentials is the path of a NATS credentials file.
 	Credentials string
@@ -54,8 +51,6 @@ type Options struct {
 	CA string
 	// Certificate and Key are the paths of PEM files that show the engine who the client is.
 	Certificate, Key string
-	// Client names the client in the engine's reports.
-	Client string
 	// Timeout bounds the first connection, 5 s by default.
 	Timeout time.Duration
 	// Logger receives what the packages of this module log. Nil discards it.
@@ -76,7 +71,7 @@ var ErrOldServer = errors.New("the NATS server is older than 2.11, the first wit
 
 // Connect connects to an engine. The caller closes the connection.
 func Connect(ctx context.Context, options Options) (*Connection, error) {
-	options.Environment = cmp.Or(options.Environment, DefaultEnvironment)
+	options.Environment = cmp.Or(options.Environment, "campaign")
 	if !regexp.MustCompile(`^[A-Za-z0-9-]{1,40}$`).MatchString(options.Environment) {
 		return nil, fmt.Errorf("engine: the environment is %q, want 1 to 40 letters, digits and dashes", options.Environment)
 	}
@@ -86,7 +81,7 @@ func Connect(ctx context.Context, options Options) (*Connection, error) {
 		options.Timeout = min(options.Timeout, time.Until(deadline))
 	}
 	all := []nats.Option{
-		nats.Name(options.Client), nats.Timeout(options.Timeout), nats.MaxReconnects(-1), nats.ReconnectWait(250 * time.Millisecond), nats.IgnoreAuthErrorAbort(),
+		nats.Name("scaleout"), nats.Timeout(options.Timeout), nats.MaxReconnects(-1), nats.ReconnectWait(250 * time.Millisecond), nats.IgnoreAuthErrorAbort(),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
 			// Such as a permission that is missing, of which the caller sees only that nothing comes back.
 			options.Logger.Warn("the engine reports an error", slog.Any("error", err))
@@ -158,13 +153,16 @@ func (c *Connection) Bucket(ctx context.Context, base string) (jetstream.KeyValu
 	return bucket, c.explained(base, err)
 }
 
+// ErrNotPrepared means that a stream or bucket is missing, or was made by another version.
+var ErrNotPrepared = errors.New("is not prepared, run campaign prepare")
+
 // explained returns an error of opening a stream or bucket with what an operator needs to know.
 func (c *Connection) explained(base string, err error) error {
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, jetstream.ErrStreamNotFound), errors.Is(err, jetstream.ErrBucketNotFound):
-		return fmt.Errorf("engine: environment %s is not prepared, run campaign prepare: %w", c.environment, err)
+		return fmt.Errorf("engine: environment %s %w: %w", c.environment, ErrNotPrepared, err)
 	default:
 		return fmt.Errorf("engine: opening %s: %w", c.Name(base), err)
 	}

@@ -30,14 +30,18 @@ type Setup struct {
 // setupKey is the key of the Setup, as JSON, in the metadata of the stream Outbox.
 const setupKey = "setup"
 
-// Setup returns how the environment is configured. It is zero if the environment is not prepared.
+// Setup returns how the environment is configured. AckWait is zero if this version has not prepared the environment.
 func (c *Connection) Setup(ctx context.Context) (setup Setup, err error) {
 	outbox, err := c.JetStream.Stream(ctx, c.Name(Outbox))
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
 		return Setup{}, nil
 	}
 	if err == nil {
-		err = json.Unmarshal([]byte(outbox.CachedInfo().Config.Metadata[setupKey]), &setup)
+		config := outbox.CachedInfo().Config
+		setup = Setup{Replicas: config.Replicas, MaxBytes: config.MaxBytes}
+		if encoded, ok := config.Metadata[setupKey]; ok {
+			err = json.Unmarshal([]byte(encoded), &setup)
+		}
 	}
 	if err != nil {
 		return Setup{}, fmt.Errorf("engine: the setup of environment %s: %w", c.environment, err)

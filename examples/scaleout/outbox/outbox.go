@@ -40,6 +40,9 @@ func Open(ctx context.Context, c *engine.Connection) (*Outbox, error) {
 		o.setup, err = c.Setup(ctx)
 		return err
 	})
+	if err == nil && o.setup.AckWait == 0 {
+		err = fmt.Errorf("outbox: the environment %w", engine.ErrNotPrepared)
+	}
 	return o, err
 }
 
@@ -179,23 +182,42 @@ func (o *Outbox) All(ctx context.Context) iter.Seq2[Entry, error] {
 // eachRecord returns nil if yield has returned false.
 func (o *Outbox) eachRecord(ctx context.Context, yield func(Entry, error) bool) error {
 	// A pull consumer: the engine sends no more than this process has asked for.
-	consumer, err := o.engine.JetStream.OrderedConsumer(ctx, o.engine.BucketStream(engine.Records), jetstream.OrderedConsumerConfig{
+	stream := o.engine.BucketStream(engine.Records)
+	consumer, err := o.engine.JetStream.OrderedConsumer(ctx, stream, jetstream.OrderedConsumerConfig{
 		DeliverPolicy: jetstream.DeliverAllPolicy, // a subject has one message
 	})
 	if err != nil {
 		return err
 	}
+	defer func() { // the engine would keep it for minutes
+		deleteCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), engine.CallTimeout)
+		defer cancel()
+		_ = o.engine.JetStream.DeleteConsumer(deleteCtx, stream, consumer.CachedInfo().Name)
+	}()
 	messages, err := consumer.Messages(jetstream.PullMaxMessages(2000))
 	if err != nil {
 		return err
 	}
 	defer messages.Stop()
 	prefix := o.engine.BucketSubject(engine.Records, "")
+	const maxWaits = 20
+	waits := 0 // without a record between them
 	for pending := consumer.CachedInfo().NumPending; pending > 0; {
-		message, err := messages.Next(jetstream.NextContext(ctx))
+		nextCtx, cancel := context.WithTimeout(ctx, engine.CallTimeout)
+		message, err := messages.Next(jetstream.NextContext(nextCtx))
+		cancel()
+		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil && waits < maxWaits {
+			// The engine may have removed what was pending: a record whose time is over, or the mark that replaced one.
+			waits++
+			if info, err := consumer.Info(ctx); err == nil && info.NumPending == 0 && waits > 1 {
+				return nil
+			}
+			continue
+		}
 		if err != nil {
 			return err
 		}
+		waits = 0
 		metadata, err := message.Metadata()
 		if err != nil {
 			return err

@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"context"
 	"fmt"
 	"runtime"
 	"strings"
@@ -133,4 +134,23 @@ func TestStatusTakesLittleMemory(t *testing.T) {
 	assert.Equal(t, n, status.Total)
 	t.Logf("%d records in %v, %d MiB more (with the engine in this process)", n, time.Since(started), (max(most, before.HeapAlloc)-before.HeapAlloc)>>20)
 	assert.Less(t, max(most, before.HeapAlloc)-before.HeapAlloc, uint64(100<<20))
+}
+
+func TestStatusEndsWhileRecordsAreRemoved(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, engine.Setup{KeepRecords: time.Second})
+	for n := range 200 {
+		r.put(testSMS(t, n))
+	}
+	r.start(relaxedOptions())
+	r.waitForQueue(0)
+	for started := time.Now(); time.Since(started) < 3*time.Second; {
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		_, err := r.outbox.Status(ctx)
+		cancel()
+		require.NoError(t, err)
+	}
+	records, err := r.engine.JetStream.Stream(t.Context(), r.engine.BucketStream(engine.Records))
+	require.NoError(t, err)
+	assert.Zero(t, records.CachedInfo().State.Consumers, "the engine keeps consumers that nobody uses")
 }

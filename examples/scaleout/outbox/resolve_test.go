@@ -10,7 +10,7 @@ import (
 	"github.com/messaging-service/messaging-go/examples/scaleout/engine"
 )
 
-func TestResolver(t *testing.T) {
+func TestResolve(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, engine.Setup{})
 	sent, resend, drop, interrupted, unknown := testChatApp1(t, 1), testChatApp1(t, 2), testChatApp1(t, 3), testChatApp1(t, 4), testChatApp1(t, 5)

@@ -33,6 +33,25 @@ func TestParseLineReadsLine(t *testing.T) {
 	}
 }
 
+func TestOpenNeedsPreparation(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, engine.Setup{MaxBytes: 1 << 20})
+	stream, err := r.engine.Stream(t.Context(), engine.Outbox)
+	require.NoError(t, err)
+	config := stream.CachedInfo().Config
+	config.Metadata = nil // as another version made it
+	_, err = r.engine.JetStream.UpdateStream(t.Context(), config)
+	require.NoError(t, err)
+	_, err = Open(t.Context(), r.engine)
+	require.ErrorIs(t, err, engine.ErrNotPrepared)
+	require.NoError(t, r.engine.Prepare(t.Context(), engine.Setup{}))
+	_, err = Open(t.Context(), r.engine)
+	require.NoError(t, err)
+	setup, err := r.engine.Setup(t.Context())
+	require.NoError(t, err)
+	assert.EqualValues(t, 1<<20, setup.MaxBytes, "the limit is lost")
+}
+
 func TestKeyIsUniquePerReference(t *testing.T) {
 	keys := map[string]bool{}
 	long := strings.Repeat("a", 500)
@@ -47,7 +66,7 @@ func TestKeyIsUniquePerReference(t *testing.T) {
 	assert.Len(t, keys, 27)
 }
 
-func TestLoaderQueuesOnce(t *testing.T) {
+func TestLoadQueuesOnce(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, engine.Setup{})
 	lines := file(t, testSMS(t, 1), testChatApp1(t, 1), testChatApp2(t, 1), testSMS(t, 2), testSMS(t, 1))
@@ -65,7 +84,7 @@ func TestLoaderQueuesOnce(t *testing.T) {
 	assert.Equal(t, 4, r.queueLength())
 }
 
-func TestLoaderReportsBadLinesAndContinues(t *testing.T) {
+func TestLoadReportsBadLinesAndContinues(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, engine.Setup{})
 	other, err := NewMessage(sms.Message{From: "ACME", To: "+639170000001", Text: "We open at ten", ReferenceID: "order-1"}, Options{})
@@ -98,7 +117,7 @@ func TestLoaderReportsBadLinesAndContinues(t *testing.T) {
 	}
 }
 
-func TestLoaderRejectsTooLargeMessage(t *testing.T) {
+func TestLoadRejectsTooLargeMessage(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, engine.Setup{})
 	m, err := NewMessage(sms.Message{From: "ACME", To: "+639170000001", Text: strings.Repeat("a", 1<<20-500), ReferenceID: "large"}, Options{})
@@ -108,7 +127,7 @@ func TestLoaderRejectsTooLargeMessage(t *testing.T) {
 	assert.Zero(t, r.record(m))
 }
 
-func TestLoaderCompletesInterruptedLoad(t *testing.T) {
+func TestLoadCompletesInterruptedLoad(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, engine.Setup{})
 	m := testSMS(t, 1)
@@ -119,7 +138,7 @@ func TestLoaderCompletesInterruptedLoad(t *testing.T) {
 	assert.Equal(t, 1, r.queueLength())
 }
 
-func TestLoaderTakesRemovedRecordInAgain(t *testing.T) {
+func TestLoadTakesRemovedRecordInAgain(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, engine.Setup{})
 	m := testSMS(t, 1)
@@ -136,7 +155,7 @@ func TestLoaderTakesRemovedRecordInAgain(t *testing.T) {
 	r.waitFor(m, Accepted)
 }
 
-func TestLoaderReportsFullEngine(t *testing.T) {
+func TestLoadReportsFullEngine(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, engine.Setup{MaxBytes: 20_000})
 	var all []Message
