@@ -181,54 +181,67 @@ func (o *Outbox) All(ctx context.Context) iter.Seq2[Entry, error] {
 
 // eachRecord returns nil if yield has returned false.
 func (o *Outbox) eachRecord(ctx context.Context, yield func(Entry, error) bool) error {
-	// A pull consumer: the engine sends no more than this process has asked for.
+	const maxTries = 20
+	last := uint64(0)
+	for try := 1; ; try++ {
+		err := o.eachRecordAfter(ctx, &last, yield)
+		if !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil || try == maxTries {
+			return err
+		}
+	}
+}
+
+// eachRecordAfter yields the records after a sequence, which it advances. Its error is [context.DeadlineExceeded] if the node of its consumer
+// does not respond, or a record was lost on the way. Another consumer can be on another node.
+func (o *Outbox) eachRecordAfter(ctx context.Context, last *uint64, yield func(Entry, error) bool) error {
+	callCtx, cancel := context.WithTimeout(ctx, engine.CallTimeout)
+	defer cancel()
 	stream := o.engine.BucketStream(engine.Records)
-	consumer, err := o.engine.JetStream.OrderedConsumer(ctx, stream, jetstream.OrderedConsumerConfig{
-		DeliverPolicy: jetstream.DeliverAllPolicy, // a subject has one message
+	// A pull consumer: the engine sends no more than this process has asked for. A subject has one message.
+	consumer, err := o.engine.JetStream.CreateConsumer(callCtx, stream, jetstream.ConsumerConfig{
+		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: *last + 1, AckPolicy: jetstream.AckNonePolicy, MemoryStorage: true, Replicas: 1,
 	})
 	if err != nil {
 		return err
 	}
-	defer func() { // the engine would keep it for minutes
+	defer func() { // the engine would keep it for a while
 		deleteCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), engine.CallTimeout)
 		defer cancel()
 		_ = o.engine.JetStream.DeleteConsumer(deleteCtx, stream, consumer.CachedInfo().Name)
 	}()
-	messages, err := consumer.Messages(jetstream.PullMaxMessages(2000))
-	if err != nil {
-		return err
-	}
-	defer messages.Stop()
 	prefix := o.engine.BucketSubject(engine.Records, "")
-	const maxWaits = 20
-	waits := 0 // without a record between them
+	const atOnce = 2000
+	delivered := uint64(0)
 	for pending := consumer.CachedInfo().NumPending; pending > 0; {
-		nextCtx, cancel := context.WithTimeout(ctx, engine.CallTimeout)
-		message, err := messages.Next(jetstream.NextContext(nextCtx))
-		cancel()
-		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil && waits < maxWaits {
-			// The engine may have removed what was pending: a record whose time is over, or the mark that replaced one.
-			waits++
-			if info, err := consumer.Info(ctx); err == nil && info.NumPending == 0 && waits > 1 {
+		batch, err := consumer.Fetch(int(min(pending, atOnce)), jetstream.FetchMaxWait(engine.CallTimeout)) //nolint:gosec // at most atOnce
+		if err != nil {
+			return err
+		}
+		received := false
+		for message := range batch.Messages() {
+			metadata, err := message.Metadata()
+			if err != nil {
+				return err
+			}
+			if delivered++; metadata.Sequence.Consumer != delivered { // one was lost with a connection
+				return context.DeadlineExceeded
+			}
+			received, pending, *last = true, metadata.NumPending, metadata.Sequence.Stream
+			if len(message.Data()) == 0 { // the engine or an operator has removed the record
+				continue
+			}
+			e, entryErr := newEntry(strings.TrimPrefix(message.Subject(), prefix), message.Data(), metadata.Sequence.Stream, metadata.Timestamp)
+			if !yield(e, entryErr) {
 				return nil
 			}
-			continue
 		}
-		if err != nil {
-			return err
-		}
-		waits = 0
-		metadata, err := message.Metadata()
-		if err != nil {
-			return err
-		}
-		pending = metadata.NumPending
-		if len(message.Data()) == 0 { // the engine or an operator has removed the record
-			continue
-		}
-		e, entryErr := newEntry(strings.TrimPrefix(message.Subject(), prefix), message.Data(), metadata.Sequence.Stream, metadata.Timestamp)
-		if !yield(e, entryErr) {
-			return nil
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case batch.Error() != nil:
+			return fmt.Errorf("%w: %w", context.DeadlineExceeded, batch.Error())
+		case !received: // the engine may have removed what was pending: a record whose time is over, or the mark that replaced one
+			return context.DeadlineExceeded
 		}
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"strings"
 	"time"
 
@@ -73,11 +74,11 @@ func (o *Outbox) Status(ctx context.Context) (Status, error) { return o.survey(c
 // Reconcile is like Status, and repairs what is missing and lost. Workers and loaders can run meanwhile.
 func (o *Outbox) Reconcile(ctx context.Context) (Status, error) { return o.survey(ctx, true) }
 
-// Watch reports the status at once and then once per interval, until report returns false or ctx ends. An interval is at least four times
-// as long as reading the status takes, so that the engine is left to the workers. While the engine is away, Watch waits.
+// Watch reports the status at once and then once per interval, until report returns false or ctx ends. For a million records, the interval
+// is at least 20 s, so that the engine is left to the workers. While the engine is away, Watch waits.
 func (o *Outbox) Watch(ctx context.Context, interval time.Duration, report func(Status) (more bool)) error {
+	const perRecord = 20 * time.Microsecond
 	for first := true; ; first = false {
-		started := time.Now()
 		status, err := o.Status(ctx)
 		switch {
 		case ctx.Err() != nil:
@@ -87,7 +88,7 @@ func (o *Outbox) Watch(ctx context.Context, interval time.Duration, report func(
 		case err == nil && !report(status):
 			return nil
 		}
-		if !engine.Sleep(ctx, max(interval, 4*time.Since(started))) {
+		if !engine.Sleep(ctx, max(interval, time.Duration(status.Total)*perRecord)) {
 			return nil
 		}
 	}
@@ -113,6 +114,7 @@ func (o *Outbox) survey(ctx context.Context, repair bool) (Status, error) {
 		return s, err
 	}
 	tokens := info.State.Subjects
+	seed, open := maphash.MakeSeed(), map[uint64]Entry{}
 	for e, err := range o.All(ctx) {
 		if errors.Is(err, ErrUnreadable) {
 			s.Unreadable++
@@ -121,7 +123,18 @@ func (o *Outbox) survey(ctx context.Context, repair bool) (Status, error) {
 		if err != nil {
 			return s, err
 		}
-		s.count(e, info.TimeStamp)
+		key := maphash.String(seed, e.Key)
+		if before, ok := open[key]; ok { // it has changed since it was read, and comes again
+			s.count(before, -1)
+			delete(open, key)
+		}
+		s.count(e, 1)
+		if age := info.TimeStamp.Sub(e.Since); e.State.IsFinal() && age >= 0 && age < rateWindow {
+			s.PerSecond += 1 / rateWindow.Seconds()
+		}
+		if !e.State.IsFinal() {
+			open[key] = Entry{Record: Record{State: e.State, Overtaken: e.Overtaken}}
+		}
 		subject := o.subject(e)
 		_, present := tokens[subject]
 		delete(tokens, subject)
@@ -153,15 +166,12 @@ func (o *Outbox) survey(ctx context.Context, repair bool) (Status, error) {
 	return s, nil
 }
 
-// count counts a record.
-func (s *Status) count(e Entry, now time.Time) {
-	s.Messages[e.State]++
-	s.Total++
+// count counts a record, or takes it back if n is -1.
+func (s *Status) count(e Entry, n int) {
+	s.Messages[e.State] += n
+	s.Total += n
 	if len(e.Overtaken) > 0 {
-		s.PossibleDuplicates++
-	}
-	if age := now.Sub(e.Since); e.State.IsFinal() && age >= 0 && age < rateWindow {
-		s.PerSecond += 1 / rateWindow.Seconds()
+		s.PossibleDuplicates += n
 	}
 }
 
