@@ -87,7 +87,6 @@ func compileShapes() *shapes {
 	s := &shapes{map[reflect.Type]*shape{}, map[reflect.Type][]variant{}}
 	s.structOf(reflect.TypeFor[replyContext]())
 	s.structOf(reflect.TypeFor[storedFallback]())
-	s.structOf(reflect.TypeFor[Raw]())
 	addUnion[Content](s, func(c Content) place { return place{"type=" + c.kind(), c.kind() + "!"} }, contents()...)
 	addUnion[Action](s, Action.action,
 		ReplyButtons{}, List{}, CTAURL{}, LocationRequest{}, Flow{}, Product{}, ProductList{}, CatalogMessage{}, AddressMessage{},
