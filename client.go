@@ -180,14 +180,9 @@ func (s *settings) check() {
 	if !slices.ContainsFunc(s.credentials[:], func(c *credential) bool { return c != nil }) {
 		s.reject("options", "want credentials, got none; use WithToken, WithTokenSource, WithAPIKey or WithAuth")
 	}
-	if c, scheme := s.credentials[0], names.Auth.Token.Scheme; c != nil && c.startsWith != nil && scheme != "" && c.startsWith(scheme) {
-		s.reject("WithToken", "got a token that begins with %q; want it without the scheme word, which the contract adds", scheme)
-	}
-	if c, place := s.credentials[0], names.Auth.KeyPair.Secret; c != nil && c.secretFrom != "" && c.hasSecret != (place != "") {
-		if c.hasSecret {
-			s.reject(c.secretFrom, "got a secret, but the contract has a key alone (auth.keyPair.secret)")
-		} else {
-			s.reject(c.secretFrom, "needs a secret beside the key, because the contract has one (auth.keyPair.secret)")
+	if c := s.credentials[0]; c != nil && c.check != nil {
+		if setBy, reason := c.check(names.Auth); reason != "" {
+			s.reject(setBy, "%s", reason)
 		}
 	}
 	if s.settle != nil && (names.SMSSend.Fields["reference"] == "" || names.SMSList.Params["reference"] == "") {

@@ -132,6 +132,9 @@ func (s *Send) appendFields(members []member, call *wire.Call, problems *wire.Ch
 
 // extraMembers returns the extra members of a message in the order of their names, and adds what is wrong with them.
 func (s *Send) extraMembers(call *wire.Call, problems *wire.Checks) (members []member) {
+	if len(call.Extra) == 0 {
+		return nil // the usual case, in which sorting would allocate
+	}
 	inMessage := call.Members != nil && s.wrap != "" // together with the members, under a key of their own
 	for _, key := range slices.Sorted(maps.Keys(call.Extra)) {
 		m, reason := s.extra(call.Extra[key], s.isJSON() || inMessage)
