@@ -21,8 +21,8 @@ import (
 //go:embed rules.json
 var rulesJSON []byte
 
-// rules say what the messages of all channels have to be. The members of SMS, ChatApp, ChatApp1 and Payloads are concepts, those
-// of the others are the third-party platform's.
+// rules are what rules.json says: what the messages of all channels have to be, and how they are refused. The members of SMS,
+// ChatApp, ChatApp1 and Payloads are concepts, those of the other shapes are the third-party platform's.
 type rules struct {
 	SMS, ChatApp, ChatApp1, ChatApp2, Content shape
 
@@ -164,7 +164,9 @@ func checkText(field string, value any, kind string) *problem {
 	case "link":
 		p = refuseIf(!isURL(text), "url", field+" is not an absolute http or https URL")
 	default:
-		words := strings.Split(strings.TrimPrefix(kind, "="), "|")
+		choice, ok := strings.CutPrefix(kind, "=")
+		must(ok, "rules.json: there is no word %q", kind)
+		words := strings.Split(choice, "|")
 		p = refuseIf(!slices.Contains(words, text), "value", field+" is none of "+strings.Join(words, ", "))
 	}
 	return cmp.Or(
@@ -229,7 +231,8 @@ func (s *Server) codeOf(name string) string {
 		if isPrefix {
 			code += own
 		}
-		if meaning, _ := table.Meaning(errs.Classes, code, false); own != "" && meaning == class && table.Match(errs.Success, code, true) < 0 {
+		meaning, _ := table.Meaning(errs.Classes, code, false)
+		if own != "" && meaning == class && table.Match(errs.Success, code, true) < 0 {
 			return code
 		}
 	}

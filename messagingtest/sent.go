@@ -13,7 +13,7 @@ import (
 )
 
 // Sent is a message that the server has processed. Texts and addresses are exactly those of the request. The zero value of a
-// field means that the message has none.
+// field means that the message has none. The tags are concepts of the contract, which requests hold and listings show.
 type Sent struct {
 	ID      string  `concept:"id"` // the message ID; on chat app 2 it begins with "wamid."
 	Channel Channel // the SMS of a fallback is one of ChannelSMS

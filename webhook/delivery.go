@@ -181,7 +181,9 @@ func (rcv *Receiver) sameStatus(a, b string) bool {
 }
 
 // isStatus reports whether a report has a status, and not a placeholder in its place.
-func isStatus(status Status, raw string) bool { return status != StatusUnknown || !isPlaceholder(raw) }
+func isStatus(status Status, raw string) bool {
+	return status != StatusUnknown || !table.IsPlaceholder(raw)
+}
 
 func foldStatus(raw string) string { return strings.ToLower(strings.TrimSpace(raw)) }
 

@@ -57,7 +57,8 @@ type RejectError struct {
 }
 
 func (c *callback) reject(err error) *RejectError {
-	return &RejectError{Callback: c.name, Status: err.(*reason).status, Reason: err}
+	why, _ := errors.AsType[*reason](err) // it is one of the errors above
+	return &RejectError{Callback: c.name, Status: why.status, Reason: err}
 }
 
 // as returns the error with another status.

@@ -69,14 +69,14 @@ func decodeEvent[E any, P interface {
 	if err == nil && rest.Content != nil && s.content != nil {
 		*s.content, err = decodeContent(rest.Content)
 	}
-	if mistyped, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+	mistyped, isMistyped := errors.AsType[*json.UnmarshalTypeError](err)
+	switch {
+	case isMistyped:
 		return fmt.Errorf("webhook: the event cannot be decoded: %q cannot be a JSON %s", mistyped.Field, mistyped.Value)
-	}
-	if err != nil && !errors.Is(err, errContent) {
-		return errors.New("webhook: the event cannot be decoded: want JSON as MarshalJSON writes it")
-	}
-	if err != nil {
+	case errors.Is(err, errContent):
 		return err
+	case err != nil:
+		return errors.New("webhook: the event cannot be decoded: want JSON as MarshalJSON writes it")
 	}
 	if rest.JSON != "" {
 		*s.raw = json.RawMessage(rest.JSON)

@@ -25,9 +25,13 @@ func records[T any](list []json.RawMessage, most int) []T {
 
 // fill reads a struct from an object. The tags of its fields name members by their paths, as in `platform:"name.first_name"`; of
 // several members the first one that has a value counts.
-func fill[T any](o object) (to T) {
-	o.fill(reflect.ValueOf(&to).Elem())
-	return to
+func fill[T any](o object) T {
+	if o == nil { // as of a message in parameters
+		return *new(T)
+	}
+	to := new(T)
+	o.fill(reflect.ValueOf(to).Elem())
+	return *to
 }
 
 func (o object) fill(to reflect.Value) {

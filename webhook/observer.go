@@ -93,7 +93,7 @@ func (h *handler) watch(r *http.Request) *call {
 	for _, observer := range h.observers {
 		_ = protect(h.name, func() error {
 			if ctx := observer().StartEvent(c.parent, Event{Callback: h.name}); ctx != nil {
-				c.parent = ctx //nolint:fatcontext // one for each observer
+				c.parent = ctx
 			}
 			return nil
 		})

@@ -76,8 +76,8 @@ func WithHandlerTimeout(timeout time.Duration) Option {
 }
 
 // WithStatuses has the chat-app handlers call handle for each delivery status that arrives in the platform's envelope, beside
-// or instead of messages. Without it they respond with 200, log the statuses as refused, and pass an [ErrMisdirected] to the
-// function of WithOnReject.
+// or instead of messages. Without it they respond with 200, log each status as refused, and pass an [ErrMisdirected] for
+// it to the function of WithOnReject.
 func WithStatuses(handle func(context.Context, DeliveryReport) error) Option {
 	return option(handle != nil, "WithStatuses: the argument is nil", func(rcv *Receiver) { rcv.handleStatus = handle })
 }

@@ -130,11 +130,12 @@ func moment(value string, zone *time.Location, layouts ...string) time.Time {
 
 // storable returns a time in a form that RFC 3339 can write, or the zero time if it has none.
 func storable(at time.Time) time.Time {
-	isYear := func(at time.Time) bool { return at.Year() >= 1 && at.Year() <= 9999 }
-	switch _, offset := at.Zone(); {
-	case at.IsZero(), !isYear(at.UTC()):
+	hasYear := func(at time.Time) bool { year := at.Year(); return year >= 1 && year <= 9999 }
+	_, offset := at.Zone()
+	switch {
+	case at.IsZero(), !hasYear(at.UTC()):
 		return time.Time{}
-	case offset%60 != 0, max(offset, -offset) >= 24*60*60, !isYear(at):
+	case offset%60 != 0, max(offset, -offset) >= 24*60*60, offset != 0 && !hasYear(at):
 		return at.UTC()
 	default:
 		return at

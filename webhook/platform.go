@@ -3,6 +3,8 @@ package webhook
 import (
 	"encoding/json"
 	"strings"
+
+	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 // The bounds of the lists that are read. A short text of many empty elements would take much memory.
@@ -171,7 +173,7 @@ func (i item) isStatus() bool {
 }
 
 func (i item) id() string {
-	if id := i.word("id"); !isPlaceholder(id) {
+	if id := i.word("id"); !table.IsPlaceholder(id) {
 		return id
 	}
 	return ""
@@ -180,7 +182,7 @@ func (i item) id() string {
 // from returns the sender of a message: a number, or a user ID for users without one.
 func (i item) from() string {
 	for _, from := range [...]string{i.word("from"), i.word("from_user_id"), i.contact.word("wa_id", "user_id")} {
-		if !isPlaceholder(from) {
+		if !table.IsPlaceholder(from) {
 			return from
 		}
 	}

@@ -171,7 +171,7 @@ func (q *request) set(c concept, value string) {
 		if *first == "" {
 			*first = value
 		}
-	case c != conceptStatus && isPlaceholder(value):
+	case c != conceptStatus && table.IsPlaceholder(value):
 	case *first == "", c == conceptStatus && !isStatus(q.status(*first), *first):
 		*first = value
 	case c == conceptStatus && !isStatus(q.status(value), value):
@@ -179,16 +179,6 @@ func (q *request) set(c concept, value string) {
 	case differ(*first, value):
 		q.ambiguous = true
 	}
-}
-
-// isPlaceholder reports whether a value stands for none. Digits, as most values are, need no closer look.
-func isPlaceholder(value string) bool {
-	for i := range len(value) {
-		if value[i] < '0' || value[i] > '9' || value[0] == '0' {
-			return table.IsPlaceholder(value)
-		}
-	}
-	return value == ""
 }
 
 // differ reports whether two values of an identifying parameter, neither of which is blank, are different. A number may come
@@ -212,8 +202,8 @@ func (q *request) isFor(index int, c concept) bool {
 // text returns the text, which may be white space: the first to arrive that is not blank, or the first. It passes over the
 // parameter with index except. The second result is false if there is none.
 func (q *request) text(except int) (text string, found bool) {
-	if text := q.values[conceptText]; text != "" && except < 0 {
-		return text, true
+	if except < 0 && q.values[conceptText] != "" {
+		return q.values[conceptText], true
 	}
 	for i, p := range q.params {
 		isText := i != except && q.isFor(i, conceptText) && !q.nested[i]
@@ -283,7 +273,7 @@ func (q *request) readBodyParams(r *http.Request, body string) error {
 // keeps the object without the members that hold secrets.
 func (q *request) readObject(text string) {
 	q.object = text
-	var kept []string
+	var kept []string                      // all members but secrets, if secrets are asked for
 	all := objectOf(json.RawMessage(text)) // nil for a list
 	for _, m := range all {
 		if i := q.secretOf(m.name); i >= 0 {
@@ -294,10 +284,12 @@ func (q *request) readObject(text string) {
 		if q.addJSON(m.name, m.raw); q.count > q.maxParams {
 			return
 		}
-		name, _ := json.Marshal(m.name)
-		kept = append(kept, string(name)+":"+string(m.raw))
+		if len(q.secrets) > 0 {
+			name, _ := json.Marshal(m.name)
+			kept = append(kept, string(name)+":"+string(m.raw))
+		}
 	}
-	if len(kept) < len(all) {
+	if len(q.secrets) > 0 && len(kept) < len(all) {
 		q.object = "{" + strings.Join(kept, ",") + "}"
 	}
 	for _, path := range q.paths {
@@ -331,9 +323,12 @@ func scalar(raw json.RawMessage) (text string, nested bool) {
 	case text[0] == '{', text[0] == '[':
 		return text, true
 	case strings.Contains(text, `\`):
-		_ = json.Unmarshal(raw, &text) // it is valid
+		var word string
+		_ = json.Unmarshal(raw, &word) // it is valid
+		return word, false
 	case text[0] == '"':
-		text = text[1 : len(text)-1]
+		return text[1 : len(text)-1], false
+	default:
+		return text, false
 	}
-	return text, false
 }

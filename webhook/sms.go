@@ -47,14 +47,14 @@ func (rcv *Receiver) ParseSMS(r *http.Request) (SMSMessage, error) {
 	messages, err := rcv.ParseSMSMessages(r)
 	switch {
 	case err != nil:
-		return SMSMessage{}, err
 	case len(messages) == 0:
-		return SMSMessage{}, rcv.callbacks[CallbackSMS].reject(ErrNoSender)
+		err = rcv.callbacks[CallbackSMS].reject(ErrNoSender)
 	case len(messages) > 1:
-		return SMSMessage{}, rcv.callbacks[CallbackSMS].reject(ErrSeveral)
+		err = rcv.callbacks[CallbackSMS].reject(ErrSeveral)
 	default:
 		return messages[0], nil
 	}
+	return SMSMessage{}, err
 }
 
 // ParseSMSMessages is like ParseSMS, for requests that may hold several messages. What could be read is returned beside an

@@ -9,6 +9,9 @@ import (
 // IsPlaceholder reports whether an ID is none: punctuation alone, a number that is not positive, a word such as "null" in any
 // case, or a placeholder that was not filled in, such as "%i" or "{{id}}".
 func IsPlaceholder(id string) bool {
+	if isDigits(id) && id[0] != '0' { // as most are
+		return false
+	}
 	const longest = "object" + " object" // JavaScript writes [object Object]
 	word := strings.TrimFunc(id, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	if len(word) <= len(longest) {
@@ -41,6 +44,16 @@ func isTemplate(id string) bool {
 		name = verb
 	}
 	return name != "" && consistsOf(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_.- ")
+}
+
+// isDigits reports whether a text is digits alone, and at least one.
+func isDigits(text string) bool {
+	for i := range len(text) {
+		if text[i] < '0' || text[i] > '9' {
+			return false
+		}
+	}
+	return text != ""
 }
 
 // consistsOf reports whether all bytes of a text are in a set.

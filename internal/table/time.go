@@ -40,22 +40,14 @@ func ParseTime(text string, zone *time.Location, layouts ...string) (time.Time, 
 			return at, true
 		}
 	}
+	if isDigits(text) {
+		return parseDigits(text, zone)
+	}
 	if at, ok := parseDate(text, zone); ok {
 		return at, true
 	}
 	if at, ok := parseMail(text); ok {
 		return at, true
-	}
-	isDigits := consistsOf(text, "0123456789")
-	if isDigits && len(text) == len(compact) && (text[:2] == "19" || text[:2] == "20") {
-		at, err := time.ParseInLocation(compact, text, zone)
-		return at, err == nil
-	}
-	if n, err := strconv.ParseInt(text, 10, 64); err == nil && isDigits {
-		if n < milliseconds {
-			return time.Unix(n, 0).UTC(), true
-		}
-		return time.UnixMilli(n).UTC(), true
 	}
 	n, err := strconv.ParseFloat(text, 64)
 	switch {
@@ -65,6 +57,23 @@ func ParseTime(text string, zone *time.Location, layouts ...string) (time.Time, 
 		return time.UnixMilli(int64(math.Round(n))).UTC(), true
 	default:
 		return time.UnixMilli(int64(math.Round(n * 1000))).UTC(), true
+	}
+}
+
+// parseDigits reads the forms of digits alone.
+func parseDigits(text string, zone *time.Location) (time.Time, bool) {
+	if len(text) == len(compact) && (text[:2] == "19" || text[:2] == "20") {
+		at, err := time.ParseInLocation(compact, text, zone)
+		return at, err == nil
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	switch {
+	case err != nil:
+		return time.Time{}, false
+	case n < milliseconds:
+		return time.Unix(n, 0).UTC(), true
+	default:
+		return time.UnixMilli(n).UTC(), true
 	}
 }
 
