@@ -76,11 +76,8 @@ type credential struct {
 	// compile returns, for the places of a contract, an authenticator that runs for each attempt, or else a key pair that is
 	// part of the request.
 	compile func(places table.Auth) (transport.Authenticator, codec.KeyPair)
-	// startsWith reports whether the credential begins with a word, in any case. It is nil if that does not matter.
-	startsWith func(word string) bool
-	// secretFrom is where the secret of an API key comes from, or "" for other credentials. hasSecret reports whether there is one.
-	secretFrom string
-	hasSecret  bool
+	// check returns what set the credential, and what is wrong with it by the contract, or "". It is nil if nothing can be.
+	check func(places table.Auth) (setBy, reason string)
 }
 
 func tokenCredential(token string) *credential {
@@ -88,16 +85,19 @@ func tokenCredential(token string) *credential {
 		compile: func(places table.Auth) (transport.Authenticator, codec.KeyPair) {
 			return transport.Header(places.Token.Header, strings.TrimSpace(places.Token.Scheme+" "+token)), nil
 		},
-		startsWith: func(word string) bool {
+		check: func(places table.Auth) (setBy, reason string) {
 			first, _, found := strings.Cut(strings.ReplaceAll(token, "\t", " "), " ")
-			return found && strings.EqualFold(first, word)
+			if scheme := places.Token.Scheme; found && scheme != "" && strings.EqualFold(first, scheme) {
+				reason = fmt.Sprintf("got a token that begins with %q; want it without the scheme word, which the contract adds", scheme)
+			}
+			return "WithToken", reason
 		},
 	}
 }
 
 func sourceCredential(fetch func(context.Context) (Token, error)) *credential {
 	source := transport.NewTokenSource(func(ctx context.Context) (string, time.Time, error) {
-		token, err := observeToken(ctx, fetch)
+		token, err := fetch(ctx)
 		return token.Value, token.Expiry, err
 	})
 	return &credential{compile: func(places table.Auth) (transport.Authenticator, codec.KeyPair) {
@@ -106,24 +106,30 @@ func sourceCredential(fetch func(context.Context) (Token, error)) *credential {
 }
 
 func keyCredential(key, secret, secretFrom string) *credential {
-	c := &credential{secretFrom: secretFrom, hasSecret: secret != ""}
-	c.compile = func(places table.Auth) (transport.Authenticator, codec.KeyPair) {
-		switch place := places.KeyPair; place.In {
-		case "header":
-			if place.Secret == "" {
+	return &credential{
+		compile: func(places table.Auth) (transport.Authenticator, codec.KeyPair) {
+			switch place := places.KeyPair; {
+			case place.In == "basic":
+				pair := base64.StdEncoding.EncodeToString([]byte(key + ":" + secret))
+				return transport.Header("Authorization", "Basic "+pair), nil
+			case place.In != "header": // "body" or "query"
+				return nil, func() (string, string) { return key, secret }
+			case place.Secret == "":
 				return transport.Header(place.Key, key), nil
+			default:
+				return transport.Header(place.Key, key, place.Secret, secret), nil
 			}
-			return transport.Header(place.Key, key, place.Secret, secret), nil
-		case "basic":
-			pair := base64.StdEncoding.EncodeToString([]byte(key + ":" + secret))
-			return transport.Header("Authorization", "Basic "+pair), nil
-		default: // "body" or "query"
-			return nil, func() (string, [2]codec.Param) {
-				return place.In, [2]codec.Param{{Name: place.Key, Value: key}, {Name: place.Secret, Value: secret}}
+		},
+		check: func(places table.Auth) (setBy, reason string) {
+			switch wanted := places.KeyPair.Secret != ""; {
+			case secret != "" && !wanted:
+				reason = "got a secret, but the contract has a key alone (auth.keyPair.secret)"
+			case secret == "" && wanted:
+				reason = "needs a secret beside the key, because the contract has one (auth.keyPair.secret)"
 			}
-		}
+			return secretFrom, reason
+		},
 	}
-	return c
 }
 
 func authCredential(auth Auth) *credential {

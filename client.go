@@ -158,7 +158,7 @@ func (s settings) client(baseURL *url.URL, parent *core) (*Client, error) {
 		return nil, invalid("", s.problems)
 	}
 	c := &core{settings: s, baseURL: baseURL, base: s.newBase(parent)}
-	if c.base == nil {
+	if c.base.wrapped == nil {
 		return nil, invalid("", []wire.Problem{{Field: "WithTransport", Reason: "the function returned nil; want a http.RoundTripper"}})
 	}
 	if parent != nil && parent.settings.contract == s.contract && parent.settings.credentials == s.credentials &&
@@ -180,14 +180,9 @@ func (s *settings) check() {
 	if !slices.ContainsFunc(s.credentials[:], func(c *credential) bool { return c != nil }) {
 		s.reject("options", "want credentials, got none; use WithToken, WithTokenSource, WithAPIKey or WithAuth")
 	}
-	if c, scheme := s.credentials[0], names.Auth.Token.Scheme; c != nil && c.startsWith != nil && scheme != "" && c.startsWith(scheme) {
-		s.reject("WithToken", "got a token that begins with %q; want it without the scheme word, which the contract adds", scheme)
-	}
-	if c, place := s.credentials[0], names.Auth.KeyPair.Secret; c != nil && c.secretFrom != "" && c.hasSecret != (place != "") {
-		if c.hasSecret {
-			s.reject(c.secretFrom, "got a secret, but the contract has a key alone (auth.keyPair.secret)")
-		} else {
-			s.reject(c.secretFrom, "needs a secret beside the key, because the contract has one (auth.keyPair.secret)")
+	if c := s.credentials[0]; c != nil && c.check != nil {
+		if setBy, reason := c.check(names.Auth); reason != "" {
+			s.reject(setBy, "%s", reason)
 		}
 	}
 	if s.settle != nil && (names.SMSSend.Fields["reference"] == "" || names.SMSList.Params["reference"] == "") {
@@ -239,8 +234,7 @@ type base struct {
 	wrapped   http.RoundTripper // the same, wrapped by WithTransport
 }
 
-// newBase returns the round tripper: that of the parent, as far as the settings are the same. It returns nil if WithTransport
-// brings none.
+// newBase returns the round tripper: that of the parent, as far as the settings are the same.
 func (s *settings) newBase(parent *core) *base {
 	var b base
 	switch {
@@ -254,8 +248,9 @@ func (s *settings) newBase(parent *core) *base {
 	default:
 		b.unwrapped = s.httpClient.Transport
 	}
-	if b.wrapped = s.wrap.apply(b.unwrapped); b.wrapped == nil {
-		return nil
+	b.wrapped = b.unwrapped
+	if s.wrap != nil {
+		b.wrapped = (*s.wrap)(b.unwrapped)
 	}
 	return &b
 }
@@ -278,6 +273,5 @@ func (c *core) setTransport() {
 		Base: c.base.wrapped, OwnBase: s.ownBase(), Jar: user.Jar, Timeout: cmp.Or(s.timeout, user.Timeout, defaultTimeout),
 		MaxAttempts: retry.MaxAttempts, MinWait: retry.MinWait, MaxWait: retry.MaxWait,
 		Limiter: s.limiter, MaxResponseBytes: s.maxResponseBytes, NotProcessed: s.contract.Table().Errors.NotProcessed,
-		Logger: s.logger,
 	}
 }

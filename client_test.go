@@ -8,13 +8,16 @@ import (
 	"io"
 	"log/slog"
 	"math"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/jarcoal/httpmock"
@@ -369,6 +372,52 @@ func TestWithLogger(t *testing.T) {
 	assert.Contains(t, out.String(), `level=DEBUG msg="messaging: attempt" operation=sms.send attempt=1 status=502`)
 	assert.Contains(t, out.String(), `level=WARN msg="messaging: outcome unknown" error.operation=sms.send error.verdict=unknown error.status=502`)
 	assertSilent(t, out.String())
+}
+
+func TestLogHasEachAttempt(t *testing.T) {
+	t.Parallel()
+	for level, want := range map[slog.Level][]string{
+		slog.LevelDebug: {
+			`level=DEBUG msg="messaging: attempt" operation=sms.list attempt=1 status=503 took=0s reason="messaging: sms.list failed: HTTP 503, unavailable"`,
+			`level=DEBUG msg="messaging: attempt" operation=sms.list attempt=2 status=0 took=0s error="dial tcp: connection refused" written=false`,
+			`level=DEBUG msg="messaging: attempt" operation=sms.list attempt=3 status=0 took=1s error="no complete response within the timeout of 1s" written=true`,
+			`level=DEBUG msg="messaging: attempt" operation=sms.list attempt=4 status=200 took=250ms`,
+			``,
+		},
+		slog.LevelInfo: {``},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var out bytes.Buffer
+			logger := slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: level, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+				if a.Key == slog.TimeKey {
+					return slog.Attr{}
+				}
+				return a
+			}}))
+			attempts := 0
+			base := roundTripper(func(r *http.Request) (*http.Response, error) {
+				attempts++
+				switch attempts {
+				case 1:
+					return respond(r, http.StatusServiceUnavailable, ""), nil
+				case 2:
+					return nil, &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
+				case 3:
+					<-r.Context().Done()
+					return nil, r.Context().Err()
+				default:
+					time.Sleep(250 * time.Millisecond)
+					return respond(r, http.StatusOK, `{"data":[]}`), nil
+				}
+			})
+			client, err := messaging.NewClient("https://api.example.com", messaging.WithToken("SECRET"), messaging.WithLogger(logger),
+				messaging.WithTimeout(time.Second), base.option())
+			require.NoError(t, err)
+			_, err = client.SMS.Find(t.Context(), "order-17")
+			require.ErrorIs(t, err, messaging.ErrNotListed)
+			assert.Equal(t, want, strings.Split(out.String(), "\n"))
+		})
+	}
 }
 
 // The log of an attempt says why the service said no, as far as it may be shown, and where a request went that found nothing.

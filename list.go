@@ -111,7 +111,7 @@ func (s *SMSService) Find(ctx context.Context, referenceID string) (sms.Transact
 
 // find also reports whether all responses were fresh, as isFresh says.
 func (s *SMSService) find(ctx context.Context, referenceID string) (tx sms.Transaction, fresh bool, err error) {
-	o := s.core.observation(&s.core.smsList().endpoint)
+	o := s.core.observation(ctx, &s.core.smsList().endpoint)
 	ctx, end := o.begin(ctx, StepLookup, 0)
 	tx, fresh, err = s.search(ctx, referenceID)
 	end(o.failure(err))

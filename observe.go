@@ -1,8 +1,10 @@
 package messaging
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
 	"strings"
 	"time"
@@ -86,22 +88,27 @@ type StepResult struct {
 	Parts int
 }
 
-// observation is a call that is observed. A nil observation observes nothing.
+// observation is a call that is observed or logged. A nil observation does neither.
 type observation struct {
-	observers []Observer
-	step      Step // without its kind
+	observers *[]Observer
+	logger    *slog.Logger // for attempts, or nil
+	step      Step         // without its kind
 	// The IDs in the response that may be shown.
 	messageID, requestID string
 }
 
-// observation returns one for a call, or nil if the client has no observers.
-func (c *core) observation(e *endpoint) *observation {
-	if c.settings.observers == nil {
+// observation returns one for a call, or nil if the client has neither observers nor a logger at level debug.
+func (c *core) observation(ctx context.Context, e *endpoint) *observation {
+	logger, observers := c.settings.logger, c.settings.observers
+	if logger != nil && !logger.Enabled(ctx, slog.LevelDebug) {
+		logger = nil
+	}
+	if logger == nil && observers == nil {
 		return nil
 	}
 	return &observation{
-		observers: *c.settings.observers,
-		step:      Step{Operation: e.name, Channel: e.channel, Read: e.read, Method: e.method, Server: c.baseURL.Host},
+		observers: cmp.Or(observers, new([]Observer)), logger: logger,
+		step: Step{Operation: e.name, Channel: e.channel, Read: e.read, Method: e.method, Server: c.baseURL.Host},
 	}
 }
 
@@ -113,52 +120,58 @@ func (o *observation) begin(ctx context.Context, kind StepKind, attempt int) (co
 	step := o.step
 	step.Kind, step.Attempt = kind, attempt
 	began := time.Now()
-	for _, observer := range o.observers {
+	for _, observer := range *o.observers {
 		ctx = observer.StartStep(ctx, step) //nolint:fatcontext // one for each observer
 	}
 	return ctx, func(result StepResult) {
 		result.Duration = time.Since(began)
-		for _, observer := range slices.Backward(o.observers) {
+		for _, observer := range slices.Backward(*o.observers) {
 			observer.EndStep(ctx, step, result)
 		}
 	}
 }
 
-type observationKey struct{}
-
-// call begins a StepCall. Its context leads a token source to the observation.
-func (o *observation) call(ctx context.Context) (context.Context, func(StepResult)) {
-	if o != nil && ctx != nil {
-		ctx = context.WithValue(ctx, observationKey{}, o)
-	}
-	return o.begin(ctx, StepCall, 0)
-}
-
-// inTransport returns what observes the steps of the transport, or nil.
-func (o *observation) inTransport() transport.Observe {
+// inTransport returns what observes the steps of a call under caller, or nil. judge returns what is wrong with a response, or nil.
+func (o *observation) inTransport(caller context.Context, judge func(transport.Outcome) *Error) transport.Observe {
 	if o == nil {
 		return nil
 	}
-	return func(ctx context.Context, step transport.Step, attempt int) (context.Context, func(int, error)) {
+	return func(ctx context.Context, step transport.Step, attempt int) (context.Context, func(transport.Outcome)) {
+		began := time.Now()
 		ctx, end := o.begin(ctx, StepKind(step), attempt)
-		return ctx, func(status int, err error) {
-			found := o.failure(err)
-			end(StepResult{Reason: found.Reason, Class: found.Class, RequestID: found.RequestID, StatusCode: status})
+		return ctx, func(out transport.Outcome) {
+			found := o.failure(out.Err)
+			if out.StatusCode != 0 {
+				if err := judge(out); err != nil {
+					found = o.failure(err)
+				}
+			}
+			if step == transport.Attempt {
+				o.log(caller, out, time.Since(began), found.Reason) // the context of the attempt may have ended
+			}
+			end(StepResult{Reason: found.Reason, Class: found.Class, RequestID: found.RequestID, StatusCode: out.StatusCode})
 		}
 	}
 }
 
-// observeToken calls the function of a token source as a step of the call in the context.
-func observeToken(ctx context.Context, fetch func(context.Context) (Token, error)) (Token, error) {
-	o, _ := ctx.Value(observationKey{}).(*observation)
-	ctx, end := o.begin(ctx, StepToken, 0)
-	token, err := fetch(ctx)
-	var result StepResult
-	if err != nil {
-		result.Reason = "the token source returned an error"
+// log logs an attempt, without anything that belongs to a recipient: no query, header or body.
+func (o *observation) log(ctx context.Context, out transport.Outcome, took time.Duration, reason string) {
+	if o.logger == nil {
+		return
 	}
-	end(result)
-	return token, err
+	attrs := []slog.Attr{
+		slog.String("operation", o.step.Operation),
+		slog.Int("attempt", out.Attempts),
+		slog.Int("status", out.StatusCode),
+		slog.Duration("took", took),
+	}
+	if out.Err != nil {
+		attrs = append(attrs, slog.String("error", transport.Describe(out.Err)), slog.Bool("written", out.Written))
+	}
+	if out.StatusCode != 0 && reason != "" {
+		attrs = append(attrs, slog.String("reason", reason))
+	}
+	o.logger.LogAttrs(ctx, slog.LevelDebug, "messaging: attempt", attrs...)
 }
 
 // outcome returns the result of a send.

@@ -172,10 +172,9 @@ func (e *endpoint) secrets(fields []wire.Field, out transport.Outcome) redact.Se
 		}
 	}
 	if e.pair != nil {
-		_, params := e.pair()
-		for _, param := range params {
-			s.AddCredential(param.Value)
-		}
+		key, secret := e.pair()
+		s.AddCredential(key)
+		s.AddCredential(secret)
 	}
 	s.AddRequest(out.Sent)
 	return s
@@ -210,10 +209,10 @@ func read[T any](ctx context.Context, c *core, e *endpoint, r readRequest[T]) (r
 	var value T
 	var failure codec.Failure
 	var decodeErr error
-	o := c.observation(e)
-	ctx, end := o.call(ctx)
+	o := c.observation(ctx, e)
+	ctx, end := o.begin(ctx, StepCall, 0)
 	out := c.transport.Do(ctx, transport.Request{
-		Operation: e.name, Method: r.request.Method, URL: r.request.URL, Body: r.request.Body, Header: e.header,
+		Method: r.request.Method, URL: r.request.URL, Body: r.request.Body, Header: e.header,
 		Read: true, Authenticate: e.authenticator, Buffer: r.buffer,
 		Decode: func(body []byte) error {
 			value, failure, decodeErr = r.decode(body)
@@ -222,13 +221,7 @@ func read[T any](ctx context.Context, c *core, e *endpoint, r readRequest[T]) (r
 			}
 			return decodeErr
 		},
-		Explain: func(out transport.Outcome) error {
-			if err := r.judge(e, out, failure, decodeErr); err != nil {
-				return err
-			}
-			return nil
-		},
-		Observe: o.inTransport(),
+		Observe: o.inTransport(ctx, func(out transport.Outcome) *Error { return r.judge(e, out, failure, decodeErr) }),
 	})
 	result := readResponse[T]{value: value, fresh: isFresh(out), buffer: out.Body}
 	if err := r.judge(e, out, failure, decodeErr); err != nil {

@@ -27,7 +27,7 @@ type Option func(*settings)
 type settings struct {
 	credentials      [channelCount]*credential // by channel; 0 is for channels without their own
 	httpClient       *http.Client              // a copy of the user's, or nil
-	wrap             *wrapper                  // of WithTransport, or nil
+	wrap             *wrapper                  // the functions of WithTransport, or nil
 	observers        *[]Observer               // behind a pointer so that package fmt does not print what they hold
 	idleTimeout      time.Duration             // 0 is the default
 	timeout          time.Duration             // 0 if no option set it
@@ -43,6 +43,9 @@ type settings struct {
 
 	problems []wire.Problem
 }
+
+// wrapper wraps a round tripper. It returns nil if it is given nil.
+type wrapper func(http.RoundTripper) http.RoundTripper
 
 const (
 	defaultTimeout          = 30 * time.Second
@@ -216,25 +219,18 @@ func WithTransport(wrap func(base http.RoundTripper) http.RoundTripper) Option {
 			s.reject("WithTransport", "needs a function, got nil")
 			return
 		}
-		s.wrap = &wrapper{inner: s.wrap, wrap: wrap}
+		inner := s.wrap
+		both := wrapper(func(base http.RoundTripper) http.RoundTripper {
+			if inner != nil {
+				base = (*inner)(base)
+			}
+			if base == nil {
+				return nil
+			}
+			return wrap(base)
+		})
+		s.wrap = &both
 	}
-}
-
-// wrapper is the function of one WithTransport, around that of the one before it.
-type wrapper struct {
-	inner *wrapper
-	wrap  func(http.RoundTripper) http.RoundTripper
-}
-
-// apply returns the wrapped base, or nil if a function returned nil.
-func (w *wrapper) apply(base http.RoundTripper) http.RoundTripper {
-	if w == nil {
-		return base
-	}
-	if base = w.inner.apply(base); base == nil {
-		return nil
-	}
-	return w.wrap(base)
 }
 
 // WithIdleTimeout sets how long an idle connection of the library's own transport is kept, 4 s by default. It should be shorter
@@ -357,11 +353,10 @@ func WithObserver(observer Observer) Option {
 			s.reject("WithObserver", "needs an observer, got nil")
 			return
 		}
-		var all []Observer
+		all := []Observer{observer}
 		if s.observers != nil {
-			all = slices.Clone(*s.observers)
+			all = slices.Concat(*s.observers, all)
 		}
-		all = append(all, observer)
 		s.observers = &all
 	}
 }

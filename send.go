@@ -75,8 +75,8 @@ type Outcome[M any] struct {
 
 // send sends the message that call describes.
 func (c *core) send(ctx context.Context, e *sendEndpoint, call wire.Call) (Receipt, error) {
-	o := c.observation(&e.endpoint)
-	ctx, end := o.call(ctx)
+	o := c.observation(ctx, &e.endpoint)
+	ctx, end := o.begin(ctx, StepCall, 0)
 	receipt, err := c.deliver(ctx, e, call, o)
 	end(o.outcome(receipt, err))
 	return receipt, err
@@ -93,18 +93,14 @@ func (c *core) deliver(ctx context.Context, e *sendEndpoint, call wire.Call, o *
 		return Receipt{}, err
 	}
 	request := transport.Request{
-		Operation: e.name, Method: encoded.Method, URL: encoded.URL, Header: e.header,
-		Body: encoded.Body, Authenticate: e.authenticator,
-		Accepted: e.accepted, Observe: o.inTransport(),
+		Method: encoded.Method, URL: encoded.URL, Header: e.header, Body: encoded.Body, Authenticate: e.authenticator, Accepted: e.accepted,
 	}
-	if c.transport.Explains(ctx, &request) {
+	if o != nil {
 		sent := call // so that call stays off the heap
-		request.Explain = func(out transport.Outcome) error {
-			if _, err := e.judge(sent, out); err != nil {
-				return err
-			}
-			return nil
-		}
+		request.Observe = o.inTransport(ctx, func(out transport.Outcome) *Error {
+			_, err := e.judge(sent, out)
+			return err
+		})
 	}
 	out := c.transport.Do(ctx, request)
 	receipt, err := e.judge(call, out)

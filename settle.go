@@ -38,8 +38,8 @@ func (s *SMSService) SendOnce(ctx context.Context, m sms.Message) (Receipt, erro
 }
 
 func (s *SMSService) sendOnce(ctx context.Context, m sms.Message, policy SettlePolicy) (Receipt, error) {
-	o := s.core.observation(&s.core.smsSend().endpoint)
-	ctx, end := o.call(ctx)
+	o := s.core.observation(ctx, &s.core.smsSend().endpoint)
+	ctx, end := o.begin(ctx, StepCall, 0)
 	receipt, err := s.deliverOnce(ctx, m, policy, o)
 	end(o.outcome(receipt, err))
 	return receipt, err
@@ -114,7 +114,7 @@ func (s *SMSService) Settle(ctx context.Context, m sms.Message, since time.Time)
 	if problems := append(c, checkContext(ctx)...); len(problems) > 0 {
 		return Receipt{}, invalid(s.core.smsList().name, problems)
 	}
-	o := s.core.observation(&s.core.smsSend().endpoint)
+	o := s.core.observation(ctx, &s.core.smsSend().endpoint)
 	ctx, end := o.begin(ctx, StepSettle, 0)
 	found, err := s.settle(ctx, m, cmp.Or(s.core.settings.settle, new(SettlePolicy)).withDefaults(), since)
 	if err != nil {
@@ -188,7 +188,7 @@ func (s *SMSService) settle(ctx context.Context, m sms.Message, policy SettlePol
 
 // waitForLookup waits until the next lookup. It reports whether the context allows one.
 func (s *SMSService) waitForLookup(ctx context.Context, wait time.Duration) bool {
-	o := s.core.observation(&s.core.smsList().endpoint)
+	o := s.core.observation(ctx, &s.core.smsList().endpoint)
 	ctx, end := o.begin(ctx, StepBackoff, 0)
 	timer := time.NewTimer(wait)
 	defer timer.Stop()

@@ -95,7 +95,7 @@ func (d Draft) message(p Payload) Message {
 func (m Message) Call() wire.Call {
 	call := wire.Call{ExtraField: "Payload.Fields", ReferenceID: m.ReferenceID}
 	call.Fields = append(
-		make([]wire.Field, 0, 11), // enough with any payload
+		make([]wire.Field, 0, 8), // enough for a text
 		wire.Field{Concept: "channel", Name: "ChannelID", Text: m.ChannelID, Required: true, Reason: wire.CheckNotBlank(m.ChannelID)},
 		wire.Field{Concept: "to", Name: "To", Text: m.To, Required: true, Reason: wire.CheckRecipient(m.To)},
 	)

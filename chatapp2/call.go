@@ -2,9 +2,9 @@ package chatapp2
 
 import (
 	"cmp"
+	"errors"
 	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
@@ -19,7 +19,7 @@ func (m Message) Call() wire.Call {
 		wire.Field{Concept: "callback", Name: "CallbackURL", Text: m.CallbackURL, Reason: wire.CheckCallbackURL(m.CallbackURL)},
 		wire.Field{Concept: "reference", Name: "ReferenceID", Text: m.ReferenceID},
 	)
-	if e.err != nil && !slices.ContainsFunc(call.Problems, func(p wire.Problem) bool { return strings.HasPrefix(p.Field, "Content") }) {
+	if e.err != nil && !slices.ContainsFunc(call.Problems, func(p wire.Problem) bool { return !p.Limit }) {
 		call.Problems = append(call.Problems, wire.Problem{Field: "Content", Reason: e.err.Error()})
 	}
 	return call
@@ -40,8 +40,7 @@ type replyContext struct {
 
 // encode encodes the message in the platform's shape, without Extra.
 func (m Message) encode() *memberWriter {
-	w := &memberWriter{writer: writer{shapes: allShapes()}, members: make([]wire.Member, 0, 10)}
-	w.Grow(256)
+	w := &memberWriter{writer: writer{shapes: allShapes(), out: make([]byte, 0, 256)}, members: make([]wire.Member, 0, 6)}
 	w.optional("messaging_product", "whatsapp")
 	w.optional("recipient_type", string(cmp.Or(m.RecipientType, RecipientIndividual)))
 	w.optional("to", m.To)
@@ -75,25 +74,27 @@ func (w *memberWriter) content(content Content) {
 	case isValue(content):
 		w.optional("type", content.kind())
 		w.add(content.kind(), content)
+	case content != nil:
+		w.err = errors.New("a part of it " + wire.CheckValue(content))
 	}
 }
 
 // optional writes a text that is not empty.
 func (w *memberWriter) optional(name, text string) {
 	if text != "" {
-		start := w.Len()
+		start := len(w.out)
 		w.text(text)
 		w.take(name, start)
 	}
 }
 
 func (w *memberWriter) add(name string, value any) {
-	start := w.Len()
+	start := len(w.out)
 	w.value(new(shape), reflect.ValueOf(value))
 	w.take(name, start)
 }
 
-// take makes a member of what was written since start. It stays valid when the buffer grows into new memory.
+// take makes a member of what was written since start. It stays valid when what is written grows into new memory.
 func (w *memberWriter) take(name string, start int) {
-	w.members = append(w.members, wire.Member{Name: name, Value: w.Bytes()[start:w.Len():w.Len()]})
+	w.members = append(w.members, wire.Member{Name: name, Value: w.out[start:len(w.out):len(w.out)]})
 }

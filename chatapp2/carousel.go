@@ -28,7 +28,7 @@ type Card struct {
 //sumtype:decl
 type CardAction interface{ cardAction() place }
 
-func (CTAURL) cardAction() place  { return namedAction("cta_url", "cta_url") }
+func (CTAURL) cardAction() place  { return named("cta_url", "cta_url") }
 func (Product) cardAction() place { return place{"type=product", "action!"} }
 
 // The platform documents the type of a link for buttons too.

@@ -1,7 +1,6 @@
 package chatapp2
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -25,7 +24,6 @@ type checks struct {
 	wire.Checks
 
 	group    bool   // the message goes to a group
-	fault    int    // the number of the first problem for which a message cannot even be stored, from 1; 0 if there is none
 	name     string // of the field that is checked
 	siblings        // of the element that is checked
 }
@@ -138,20 +136,15 @@ func (c *checks) choice(v reflect.Value, rule string) {
 	case v.NumMethod() == 0:
 		raw, err := wire.EncodeText(v.Interface())
 		if err != nil {
-			c.foundFault("cannot be encoded as JSON, or holds text that is not valid UTF-8")
+			c.Found("", "cannot be encoded as JSON, or holds text that is not valid UTF-8")
 		} else if rule == "object" && !holdsObject(raw) {
 			c.Found("", "want a JSON object that is not empty, or the text of one")
 		}
 	case v.Elem().Kind() == reflect.Pointer:
-		c.foundFault(wire.CheckValue(v.Interface()))
+		c.Found("", wire.CheckValue(v.Interface()))
 	default:
 		c.value(v.Elem(), "")
 	}
-}
-
-func (c *checks) foundFault(reason string) {
-	c.Found("", reason)
-	c.fault = cmp.Or(c.fault, len(c.Checks))
 }
 
 // holdsObject reports whether JSON is an object that is not empty, or the text of one.
@@ -174,7 +167,7 @@ func (c *checks) degrees(degrees float64, rule string) {
 func (c *checks) number(n int64, rule string) {
 	for one := range strings.SplitSeq(rule, ",") {
 		name, limit, _ := strings.Cut(one, "=")
-		switch most, _ := strconv.ParseInt(limit, 10, 64); {
+		switch {
 		case name == "index" && n < 0:
 			c.Found("", "must not be negative")
 		case name == "index" && n > 9:
@@ -183,15 +176,17 @@ func (c *checks) number(n int64, rule string) {
 			c.Found("", "want a whole number of minutes")
 		case name == "minutes" && n > 30*24*int64(time.Hour):
 			c.Limit("", "want at most 30 days")
-		case name == "max" && n > most:
-			c.Limit("", "want at most "+limit)
+		case name == "max":
+			if most, _ := strconv.ParseInt(limit, 10, 64); n > most {
+				c.Limit("", "want at most "+limit)
+			}
 		}
 	}
 }
 
 func (c *checks) text(text, rule string) {
 	if !utf8.ValidString(text) {
-		c.foundFault(wire.CheckUTF8(text))
+		c.Found("", wire.CheckUTF8(text))
 		return
 	}
 	if rule == "" || text == "" && !strings.HasPrefix(rule, "required") {
@@ -263,66 +258,68 @@ func isDate(text string) bool {
 }
 
 // required checks a text that must be there.
-func (c *checks) required(path, text string) {
+func (c *checks) required(name, text string) {
 	switch {
 	case text == "":
-		c.Found(path, "required, but absent")
+		c.Found(name, "required, but absent")
 	case strings.TrimSpace(text) == "":
-		c.Found(path, "must not be white space only")
+		c.Found(name, "must not be white space only")
 	}
 }
 
 // length checks that a text is not too long.
-func (c *checks) length(path, text string, most int) {
+func (c *checks) length(name, text string, most int) {
 	if n := utf8.RuneCountInString(text); n > most {
-		c.Limit(path, fmt.Sprintf("want at most %d characters, got %d", most, n))
+		c.Limit(name, fmt.Sprintf("want at most %d characters, got %d", most, n))
 	}
 }
 
 // count checks a number of things. Too few are always a fault; too many exceed a limit.
-func (c *checks) count(path, things string, n, least, most int) {
+func (c *checks) count(name, things string, n, least, most int) {
 	reason := fmt.Sprintf("want %d to %d %s, got %d", least, most, things, n)
 	switch {
 	case n < least:
-		c.Found(path, reason)
+		c.Found(name, reason)
 	case n > most:
-		c.Limit(path, reason)
+		c.Limit(name, reason)
 	}
 }
 
-// json checks JSON that is passed on as is, and reports whether there is any.
-func (c *checks) json(name string, raw json.RawMessage) bool {
+// json returns JSON that is passed on as is, decoded. It is not ok if there is none.
+func (c *checks) json(name string, raw json.RawMessage) (value any, ok bool) {
+	value = decode(raw)
 	switch {
 	case len(raw) == 0:
 		c.Found(name, "required, but absent")
-	case !json.Valid(raw):
+	case value == nil && !json.Valid(raw):
 		c.Found(name, "must be one JSON value")
 	default:
-		return true
+		return value, true
 	}
-	return false
+	return nil, false
 }
 
-// rawJSON checks the member JSON of a raw kind of T, which makes the object. It is a limit if the type of the object is known and
-// the rest does not fit, since the platform may have changed. New members are no problem.
-func rawJSON[T any](c *checks, raw json.RawMessage, object any) {
-	if !c.json("JSON", raw) {
+// raw checks the member JSON of a raw kind of T. The function makes of it the object in which a T stands. It is a limit if the type of
+// the object is known and the rest does not fit, since the platform may have changed. New members are no problem.
+func raw[T any](c *checks, data json.RawMessage, object func(value any) any) {
+	value, ok := c.json("JSON", data)
+	if !ok {
 		return
 	}
-	if known, f := (reader{shapes: allShapes()}).best(reflect.TypeFor[T](), object); known.IsValid() && f == misfit {
+	if known, f := (reader{shapes: allShapes()}).best(reflect.TypeFor[T](), object(value)); known.IsValid() && f == misfit {
 		c.Limit("JSON", "is not what the platform documents for its type: a member is missing, of another kind, or contradicts another")
 	}
 }
 
-// rawObject is rawJSON for an object that names its type itself.
-func rawObject[T any](c *checks, raw json.RawMessage) {
-	value := decode(raw)
-	object, _ := value.(map[string]any)
-	if kind, _ := object["type"].(string); kind == "" && json.Valid(raw) {
-		c.Found("JSON", "want an object with a type")
-		return
-	}
-	rawJSON[T](c, raw, value)
+// rawObject is raw for an object that names its type itself.
+func rawObject[T any](c *checks, data json.RawMessage) {
+	raw[T](c, data, func(value any) any {
+		object, _ := value.(map[string]any)
+		if kind, _ := object["type"].(string); kind == "" {
+			c.Found("JSON", "want an object with a type")
+		}
+		return value
+	})
 }
 
 // unique reports a text that the same field of an earlier element of the list has too.
@@ -338,7 +335,7 @@ func (c *checks) unique(text string) {
 	c.seen[key] = c.index
 }
 
-func at(path string, index int) string { return path + "[" + strconv.Itoa(index) + "]" }
+func at(name string, index int) string { return name + "[" + strconv.Itoa(index) + "]" }
 
 // isValue reports whether a sealed interface holds a value, and neither nil nor a pointer.
 func isValue(v any) bool { return v != nil && reflect.TypeOf(v).Kind() != reflect.Pointer }

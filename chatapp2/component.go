@@ -18,29 +18,29 @@ import (
 //sumtype:decl
 type Component interface{ component() place }
 
-func (TemplateHeader) component() place { return place{"type=header", ""} }
-func (TemplateBody) component() place   { return place{"type=body", "parameters"} }
+func (TemplateHeader) component() place      { return place{"type=header", ""} }
+func (TemplateBody) component() place        { return place{"type=body", "parameters"} }
+func (LimitedTimeOffer) component() place    { return onlyParameter("limited_time_offer", "") }
+func (TapTarget) component() place           { return onlyParameter("tap_target_configuration", "[]!") }
+func (TemplateOrderStatus) component() place { return onlyParameter("order_status", "") }
+func (QuickReplyButton) component() place    { return place{"type=button sub_type=quick_reply", ""} }
+func (URLButton) component() place           { return place{"type=button sub_type=url", ""} }
+func (CopyCodeButton) component() place      { return place{"type=button sub_type=copy_code", ""} }
+func (CatalogButton) component() place       { return place{"type=button sub_type=catalog", ""} }
+func (ProductsButton) component() place      { return place{"type=button sub_type=mpm", ""} }
+func (FlowButton) component() place          { return place{"type=button sub_type=flow", ""} }
+func (VoiceCallButton) component() place     { return place{"type=button sub_type=voice_call", ""} }
+func (OrderDetailsButton) component() place  { return place{"type=button sub_type=order_details", ""} }
+func (RawComponent) component() place        { return place{} }
+
 func (TemplateCards) component() place {
 	return place{"type=carousel", "cards[each card_index=#].components"}
 }
-func (LimitedTimeOffer) component() place {
-	return place{"type=limited_time_offer", "parameters[type=limited_time_offer]!.limited_time_offer"}
+
+// onlyParameter is the place of a component that is the value of its only parameter, of the same type.
+func onlyParameter(kind, end string) place {
+	return place{"type=" + kind, "parameters[type=" + kind + "]!." + kind + end}
 }
-func (TapTarget) component() place {
-	return place{"type=tap_target_configuration", "parameters[type=tap_target_configuration]!.tap_target_configuration[]!"}
-}
-func (TemplateOrderStatus) component() place {
-	return place{"type=order_status", "parameters[type=order_status]!.order_status"}
-}
-func (QuickReplyButton) component() place   { return place{"type=button sub_type=quick_reply", ""} }
-func (URLButton) component() place          { return place{"type=button sub_type=url", ""} }
-func (CopyCodeButton) component() place     { return place{"type=button sub_type=copy_code", ""} }
-func (CatalogButton) component() place      { return place{"type=button sub_type=catalog", ""} }
-func (ProductsButton) component() place     { return place{"type=button sub_type=mpm", ""} }
-func (FlowButton) component() place         { return place{"type=button sub_type=flow", ""} }
-func (VoiceCallButton) component() place    { return place{"type=button sub_type=voice_call", ""} }
-func (OrderDetailsButton) component() place { return place{"type=button sub_type=order_details", ""} }
-func (RawComponent) component() place       { return place{} }
 
 // partOf names what a template has at most once: a part, or the button at an index; "" if it is unknown.
 func partOf(component Component) string {

@@ -39,15 +39,15 @@ func (r Raw) kind() string       { return r.Type }
 
 // Raw is content that no other type holds: of a new type, or with new members. JSON is the member named Type, and is sent as it is.
 type Raw struct {
-	Type string          `at:"type" rule:"required"`
-	JSON json.RawMessage `at:"json"`
+	Type string `rule:"required"`
+	JSON json.RawMessage
 }
 
 func (r Raw) check(c *checks) {
 	if slices.Contains(envelopeNames(), r.Type) {
 		c.Found("Type", "must not be the name of a member that every message has")
 	}
-	rawJSON[Content](c, r.JSON, contentOf(r.Type, decode(r.JSON)))
+	raw[Content](c, r.JSON, func(value any) any { return contentOf(r.Type, value) })
 }
 
 // decodeContent returns the content of a message of a type, typed if a type holds all of it.

@@ -12,10 +12,10 @@ import (
 	"github.com/messaging-service/messaging-go/sms"
 )
 
-// storedFallback is a Fallback as it is stored.
+// storedFallback is a Fallback as it is read: all of it.
 type storedFallback struct {
-	From string `json:"from" at:"from!"`
-	Text string `json:"text" at:"text!"`
+	From string `at:"from!"`
+	Text string `at:"text!"`
 }
 
 // storedNames returns the keys of this library, which are stored beside the platform's members.
@@ -38,16 +38,13 @@ func (m Message) MarshalJSON() ([]byte, error) {
 }
 
 func (m Message) store() ([]byte, error) {
-	if c := m.validate(); c.fault > 0 {
-		return nil, errors.New(c.Checks[c.fault-1].Field + " " + c.Checks[c.fault-1].Reason)
-	}
 	e := m.encode()
 	if e.err != nil {
 		return nil, e.err
 	}
 	object := map[string]any{
 		"ttl":         wire.StoredDuration(m.TTL),
-		"fallback":    (*storedFallback)(m.Fallback),
+		"fallback":    m.Fallback,
 		"callbackURL": m.CallbackURL,
 		"referenceID": m.ReferenceID,
 	}

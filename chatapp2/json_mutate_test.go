@@ -104,7 +104,9 @@ func jsonNarrowest(tree any, at jsonPath) string {
 func TestValuesOfAnotherKindAreKept(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
-	for _, body := range jsonBodies(t) {
+	bodies := jsonBodies(t)
+	slices.SortStableFunc(bodies, func(a, b jsonBody) int { return len(a.Body) - len(b.Body) }) // each path in the shortest body that has it
+	for _, body := range bodies {
 		tree := jsonTree(t, body.Body)
 		for _, at := range jsonPaths(tree) {
 			key := at.kind(tree)
@@ -112,11 +114,11 @@ func TestValuesOfAnotherKindAreKept(t *testing.T) {
 				continue
 			}
 			seen[key] = true
+			was := at.of(tree)
 			for _, other := range []any{json.Number("7"), "x", true, nil, []any{json.Number("7")}, map[string]any{"k": "v"}} {
-				changed := jsonTree(t, body.Body)
-				at.set(changed, other)
+				at.set(tree, other)
 				name := fmt.Sprintf("%s: %v = %v", body.Name, at, other)
-				raw, err := json.Marshal(changed)
+				raw, err := json.Marshal(tree)
 				require.NoError(t, err, name)
 				var m Message
 				if err := json.Unmarshal(raw, &m); err != nil {
@@ -125,11 +127,12 @@ func TestValuesOfAnotherKindAreKept(t *testing.T) {
 					continue
 				}
 				again, err := json.Marshal(m)
-				if assert.NoError(t, err, name) && !jsonReshaped(changed) {
-					assert.Empty(t, jsonLost("", changed, jsonTree(t, again)), "%s: %s", name, again)
+				if assert.NoError(t, err, name) && !jsonReshaped(tree) {
+					assert.Empty(t, jsonLost("", tree, jsonTree(t, again)), "%s: %s", name, again)
 				}
 				problemsOf(m)
 			}
+			at.set(tree, was)
 		}
 	}
 	assert.Greater(t, len(seen), 300)

@@ -63,27 +63,24 @@ func (Location) parameter() place     { return place{"type=location", "location!
 func (Product) parameter() place      { return place{"type=product", "product!"} }
 func (RawParameter) parameter() place { return place{} }
 
-// parameterName returns the name of a parameter of a body, and reports whether it can have one.
-func parameterName(p Parameter) (name string, known bool) {
-	switch p := p.(type) { //nolint:gochecksumtype // only these kinds are concerned
-	case TextParam:
-		return p.Name, true
-	case Currency:
-		return p.Name, true
-	case DateTime:
-		return p.Name, true
-	default:
-		return "", false
-	}
-}
-
-// countNames counts the parameters of a body or a text header that have a name, and those that have none.
+// countNames counts the parameters of a body or a text header that have a name, and those that have none but can have one.
 func countNames(parameters ...Parameter) (named, unnamed int) {
 	for _, parameter := range parameters {
-		if name, known := parameterName(parameter); known && name != "" {
-			named++
-		} else if known {
+		var name string
+		switch p := parameter.(type) { //nolint:gochecksumtype // the others have no names
+		case TextParam:
+			name = p.Name
+		case Currency:
+			name = p.Name
+		case DateTime:
+			name = p.Name
+		default:
+			continue
+		}
+		if name == "" {
 			unnamed++
+		} else {
+			named++
 		}
 	}
 	return named, unnamed

@@ -108,9 +108,17 @@ func (r reader) members(sh *shape, value any, to reflect.Value, index int) fit {
 	f, known := exact.exactIf(ok), 0
 	for _, one := range sh.members {
 		if one.form == choice {
-			picked := pick(members, one.names)
-			known += len(picked)
-			if hasValue(picked) {
+			picked := map[string]any{}
+			for _, name := range one.names {
+				member, present := members[name]
+				if present {
+					known++
+				}
+				if member != nil {
+					picked[name] = member
+				}
+			}
+			if len(picked) > 0 {
 				f = min(f, r.union(picked, one.of(to)))
 			}
 			continue
@@ -125,26 +133,6 @@ func (r reader) members(sh *shape, value any, to reflect.Value, index int) fit {
 		f = min(f, partial)
 	}
 	return f
-}
-
-func pick(members map[string]any, names []string) map[string]any {
-	picked := map[string]any{}
-	for _, name := range names {
-		if member, ok := members[name]; ok {
-			picked[name] = member
-		}
-	}
-	return picked
-}
-
-// hasValue reports whether a member is not null.
-func hasValue(members map[string]any) bool {
-	for _, member := range members {
-		if member != nil {
-			return true
-		}
-	}
-	return false
 }
 
 func (r reader) set(sh *shape, value any, to reflect.Value) fit {

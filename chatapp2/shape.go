@@ -87,7 +87,6 @@ func compileShapes() *shapes {
 	s := &shapes{map[reflect.Type]*shape{}, map[reflect.Type][]variant{}}
 	s.structOf(reflect.TypeFor[replyContext]())
 	s.structOf(reflect.TypeFor[storedFallback]())
-	s.structOf(reflect.TypeFor[Raw]())
 	addUnion[Content](s, func(c Content) place { return place{"type=" + c.kind(), c.kind() + "!"} }, contents()...)
 	addUnion[Action](s, Action.action,
 		ReplyButtons{}, List{}, CTAURL{}, LocationRequest{}, Flow{}, Product{}, ProductList{}, CatalogMessage{}, AddressMessage{},
@@ -96,7 +95,8 @@ func compileShapes() *shapes {
 	addUnion[CardAction](s, CardAction.cardAction, CTAURL{}, ReplyButtons{}, Product{})
 	addUnion[Component](s, Component.component,
 		TemplateHeader{}, TemplateBody{}, TemplateCards{}, LimitedTimeOffer{}, TapTarget{}, TemplateOrderStatus{}, QuickReplyButton{},
-		URLButton{}, CopyCodeButton{}, CatalogButton{}, ProductsButton{}, FlowButton{}, VoiceCallButton{}, OrderDetailsButton{}, RawComponent{})
+		URLButton{}, CopyCodeButton{}, CatalogButton{}, ProductsButton{}, FlowButton{}, VoiceCallButton{}, OrderDetailsButton{},
+		RawComponent{})
 	addUnion[Parameter](s, Parameter.parameter,
 		TextParam{}, Currency{}, DateTime{}, Image{}, Video{}, Document{}, GIF{}, Location{}, Product{}, RawParameter{})
 	return s

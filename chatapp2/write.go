@@ -1,20 +1,23 @@
 package chatapp2
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
-	"fmt"
+	"errors"
 	"reflect"
+	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
+
+	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
 // writer writes JSON without the escapes that HTML needs.
 type writer struct {
 	*shapes
-	bytes.Buffer
 
+	out    []byte
 	quoted bool // numbers are written as text
 	err    error
 }
@@ -24,23 +27,23 @@ func (w *writer) shape(sh *shape, v reflect.Value, index int) {
 	switch sh.form {
 	case word:
 		if sh.word == "#" {
-			w.any(index)
+			w.out = strconv.AppendInt(w.out, int64(index), 10)
 			return
 		}
 		w.text(sh.word)
 	case object:
-		w.WriteByte('{')
+		w.out = append(w.out, '{')
 		w.members(sh, v, index)
-		w.WriteByte('}')
+		w.out = append(w.out, '}')
 	case set:
-		w.WriteByte('[')
+		w.out = append(w.out, '[')
 		for _, element := range sh.members {
 			if element.present(v) {
 				w.comma()
 				w.shape(element, v, 0)
 			}
 		}
-		w.WriteByte(']')
+		w.out = append(w.out, ']')
 	case list:
 		w.list(sh.of(v), func(one reflect.Value, index int) { w.shape(sh.members[0], one, index) })
 	default:
@@ -53,25 +56,25 @@ func (w *writer) members(sh *shape, v reflect.Value, index int) {
 		switch {
 		case one.form == choice:
 			chosen := one.of(v)
-			if inner := w.variantOf(chosen.Type(), chosen.Elem()); inner != nil {
+			if inner := w.variant(chosen); inner != nil {
 				w.members(inner, chosen.Elem(), 0)
 			}
 		case one.form == word || one.present(v):
 			w.comma()
 			w.text(one.name)
-			w.WriteByte(':')
+			w.out = append(w.out, ':')
 			w.shape(one, v, index)
 		}
 	}
 }
 
 func (w *writer) list(v reflect.Value, write func(one reflect.Value, index int)) {
-	w.WriteByte('[')
+	w.out = append(w.out, '[')
 	for i := range v.Len() {
 		w.comma()
 		write(v.Index(i), i)
 	}
-	w.WriteByte(']')
+	w.out = append(w.out, ']')
 }
 
 // value writes a value as its type says.
@@ -86,7 +89,7 @@ func (w *writer) value(sh *shape, v reflect.Value) {
 	case reflect.Int, reflect.Int64, reflect.Float64:
 		w.number(sh, v)
 	case reflect.Interface:
-		if inner := w.variantOf(v.Type(), v.Elem()); inner != nil {
+		if inner := w.variant(v); inner != nil {
 			w.shape(inner, v.Elem(), 0)
 			return
 		}
@@ -108,15 +111,21 @@ func (w *writer) value(sh *shape, v reflect.Value) {
 }
 
 func (w *writer) number(sh *shape, v reflect.Value) {
-	number := v.Interface()
-	if d, ok := number.(time.Duration); ok {
-		number = d.Minutes()
+	quoted := sh.text || w.quoted
+	if quoted {
+		w.out = append(w.out, '"')
 	}
-	if sh.text || w.quoted {
-		w.WriteByte('"')
-		defer w.WriteByte('"')
+	switch d, isDuration := reflect.TypeAssert[time.Duration](v); {
+	case isDuration:
+		w.any(d.Minutes())
+	case v.CanInt():
+		w.out = strconv.AppendInt(w.out, v.Int(), 10)
+	default:
+		w.any(v.Float())
 	}
-	w.any(number)
+	if quoted {
+		w.out = append(w.out, '"')
+	}
 }
 
 // time writes a time that is not zero.
@@ -130,8 +139,8 @@ func (w *writer) time(sh *shape, at time.Time) {
 
 // comma writes a comma, unless an object or a list begins.
 func (w *writer) comma() {
-	if last := w.Bytes()[w.Len()-1]; last != '{' && last != '[' {
-		w.WriteByte(',')
+	if last := w.out[len(w.out)-1]; last != '{' && last != '[' {
+		w.out = append(w.out, ',')
 	}
 }
 
@@ -140,19 +149,24 @@ func (w *writer) text(text string) {
 		w.any(text)
 		return
 	}
-	w.WriteByte('"')
-	w.WriteString(text)
-	w.WriteByte('"')
+	w.out = append(append(append(w.out, '"'), text...), '"')
 }
 
-func needsEscape(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' }
+func needsEscape(r rune) bool {
+	return r < ' ' || r == '"' || r == '\\' || r == utf8.RuneError || r == '\u2028' || r == '\u2029'
+}
 
 func (w *writer) any(value any) {
-	e := json.NewEncoder(&w.Buffer)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(value); err != nil {
-		w.err = fmt.Errorf("holds a value that cannot be encoded as JSON (%T)", err) // whose text may repeat the value
-		return
+	raw, err := wire.EncodeStored(value)
+	w.err = cmp.Or(w.err, err)
+	w.out = append(w.out, raw...)
+}
+
+// variant returns the shape of what a sealed interface holds. A pointer has none, and cannot be written.
+func (w *writer) variant(v reflect.Value) *shape {
+	inner := w.variantOf(v.Type(), v.Elem())
+	if inner == nil && v.NumMethod() > 0 && !v.IsNil() {
+		w.err = errors.New("a part of it " + wire.CheckValue(v.Interface()))
 	}
-	w.Truncate(w.Len() - 1) // the line break
+	return inner
 }

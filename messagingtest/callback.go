@@ -69,7 +69,7 @@ func (e event) fields(t *table.Table) []Param {
 	var fields []Param
 	for field, value := range reflect.ValueOf(e.callback).Fields() {
 		text := value.String()
-		if at, ok := value.Interface().(time.Time); ok {
+		if at, ok := reflect.TypeAssert[time.Time](value); ok {
 			text = times.text(at)
 		}
 		if concept, ok := field.Tag.Lookup("concept"); ok {
@@ -115,25 +115,29 @@ type call struct {
 }
 
 // calls returns the requests that tell a webhook of events.
-func (how receiving) calls(t *table.Table, target string, events []event) []call {
-	if how.together && len(events) > 0 {
-		var all Callbacks
-		for _, e := range events {
-			all = append(all, e.callback)
-		}
-		return []call{{all, http.MethodPost, target, "application/json", how.json(t, events)}}
+func (how receiving) calls(target string, events []event) []call {
+	size := 1
+	if how.together {
+		size = max(size, len(events))
 	}
 	var calls []call
-	for _, e := range events {
-		c := call{callback: e.callback, method: http.MethodPost, url: target}
-		query := queryOf(e.params(t), how.unescaped)
+	for group := range slices.Chunk(events, size) {
+		c := call{callback: group[0].callback, method: http.MethodPost, url: target}
+		query := queryOf(group[0].params(how.names), how.unescaped)
 		switch how.encoding {
 		case "json":
-			c.contentType, c.body = "application/json", how.json(t, []event{e})
+			c.contentType, c.body = "application/json", how.json(group)
 		case "form":
 			c.contentType, c.body = "application/x-www-form-urlencoded", query
 		default:
 			c.method, c.url = http.MethodGet, withQuery(target, query)
+		}
+		if how.together {
+			var all Callbacks
+			for _, e := range group {
+				all = append(all, e.callback)
+			}
+			c.callback = all
 		}
 		calls = append(calls, c)
 	}
@@ -141,12 +145,12 @@ func (how receiving) calls(t *table.Table, target string, events []event) []call
 }
 
 // json returns a body that holds events where the contract has them. A single one that is the body is no list.
-func (how receiving) json(t *table.Table, events []event) string {
+func (how receiving) json(events []event) string {
 	var list []any
 	for _, e := range events {
-		list = append(list, e.document(t))
+		list = append(list, e.document(how.names))
 	}
-	paths := slices.Concat(t.Webhooks()[events[0].section].Events, []string{""})
+	paths := slices.Concat(how.names.Webhooks()[events[0].section].Events, []string{""})
 	if paths[0] == "" && !how.together {
 		return string(encode(list[0]))
 	}
@@ -160,7 +164,6 @@ func escapeLittle(s string) string {
 	return regexp.MustCompile(`[\x00-\x20\x7f&#]`).ReplaceAllStringFunc(s, url.QueryEscape)
 }
 
-// queryOf returns parameters as a query.
 func queryOf(params []Param, unescaped bool) string {
 	escape := url.QueryEscape
 	if unescaped {
@@ -206,8 +209,7 @@ func DeliveryRequest(target string, d DeliveryReport, opts ...ReceiveOption) *ht
 
 func newCallbackRequest(target string, callback Callback, opts []ReceiveOption) *http.Request {
 	must(!strings.ContainsFunc(target, isControlOrSpace), "the target of a request has white space or control characters")
-	how := newReceiving(opts)
-	c := how.calls(cmp.Or(how.names, contract.Default().Table()), target, callback.events())[0]
+	c := newReceiving(contract.Default().Table(), opts).calls(target, callback.events())[0]
 	r := httptest.NewRequestWithContext(context.Background(), c.method, c.url, strings.NewReader(c.body))
 	if c.contentType != "" {
 		r.Header.Set("Content-Type", c.contentType)

@@ -36,10 +36,8 @@ var (
 
 // statusWord returns the word of the contract for a status such as "delivered", if the contract does not know that word.
 func statusWord(statuses map[string][]string, status string) string {
-	for _, words := range statuses {
-		if hasWord(words, status) {
-			return status
-		}
+	if meaning, _ := table.Meaning(statuses, status, true); meaning != "" {
+		return status
 	}
 	return cmp.Or(firstWord(statuses[status]), status)
 }
@@ -63,12 +61,12 @@ func (s *Server) ReportDelivery(ctx context.Context, id, status string, opts ...
 	if r == nil || r.foreign {
 		return []Reply{{Callback: DeliveryReport{ID: id, Status: status}, Err: errNoSuchMessage}}
 	}
+	how := newReceiving(s.names, opts)
 	report := DeliveryReport{
 		ID: r.ID, ReferenceID: r.ReferenceID, Kind: string(r.Channel), From: r.From, To: r.To,
-		Status: statusWord(s.names.WebhookDelivery.Statuses, status), At: now.UTC().Truncate(time.Millisecond),
+		Status: statusWord(how.names.WebhookDelivery.Statuses, status), At: now.UTC().Truncate(time.Millisecond),
 	}
-	how := newReceiving(opts)
-	target := report.fill(r.CallbackURL, s.names, how.unescaped)
+	target := report.fill(r.CallbackURL, how.names, how.unescaped)
 	calls := []call{{callback: report, method: http.MethodGet, url: target}} // without parameters: the URL says it all
 	switch {
 	case target == "":
@@ -76,7 +74,7 @@ func (s *Server) ReportDelivery(ctx context.Context, id, status string, opts ...
 	case !isURL(target):
 		return []Reply{{Callback: report, Err: errCallbackURL}}
 	case how.encoding != "":
-		calls = how.calls(s.names, target, report.events())
+		calls = how.calls(target, report.events())
 	}
 	return s.deliverAll(ctx, calls, how)
 }

@@ -60,8 +60,8 @@ func (r Reply) failed() bool {
 // and the rest is not sent. Receive panics if the target is not such a URL or the callback is nil.
 func (s *Server) Receive(ctx context.Context, target string, callback Callback, opts ...ReceiveOption) []Reply {
 	must(isURL(target) && callback != nil, "Receive: the target is not an absolute http or https URL, or the callback is nil")
-	how := newReceiving(opts)
-	return s.deliverAll(ctx, how.calls(cmp.Or(how.names, s.names), target, callback.events()), how)
+	how := newReceiving(s.names, opts)
+	return s.deliverAll(ctx, how.calls(target, callback.events()), how)
 }
 
 func (s *Server) deliverAll(ctx context.Context, calls []call, how receiving) []Reply {
@@ -128,7 +128,6 @@ func (how receiving) retry(ctx context.Context, what call, connected *sync.WaitG
 	}
 }
 
-// call makes one request.
 func (how receiving) call(ctx context.Context, what call, attempt int, gotConn func(httptrace.GotConnInfo)) Reply {
 	if ctx.Err() != nil {
 		return Reply{Callback: what.callback, Err: fmt.Errorf("messagingtest: not sent: %w", context.Cause(ctx))}
@@ -197,12 +196,11 @@ func pauseFor(retryAfter time.Duration) time.Duration {
 // of options does not matter, except that the last of two alike counts. Nil is none.
 type ReceiveOption func(*receiving)
 
-// receiving is how a webhook is called.
 type receiving struct {
 	client    *http.Client
-	names     *table.Table // nil: those of the server
-	encoding  string       // "form" or "json"; otherwise a GET
-	together  bool         // all events in one body
+	names     *table.Table
+	encoding  string // "form" or "json"; otherwise a GET
+	together  bool   // all events in one body
 	unescaped bool
 	reversed  bool
 	copies    int // of each callback, in the same instant
@@ -211,8 +209,8 @@ type receiving struct {
 	patience  time.Duration
 }
 
-func newReceiving(opts []ReceiveOption) receiving {
-	r := receiving{copies: 1, atOnce: 1, patience: 10 * time.Second}
+func newReceiving(names *table.Table, opts []ReceiveOption) receiving {
+	r := receiving{names: names, copies: 1, atOnce: 1, patience: 10 * time.Second}
 	for _, opt := range opts {
 		if opt != nil {
 			opt(&r)

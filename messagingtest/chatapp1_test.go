@@ -2,12 +2,10 @@ package messagingtest
 
 import (
 	"encoding/json"
-	"net/http"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 )
 
 // one is a chat-app-1 message of these members.
@@ -60,7 +58,7 @@ func TestChatApp1SentHasEveryField(t *testing.T) {
 		ID: "msg-1", Channel: ChannelChatApp1, Kind: "text", From: "channel-1", To: "+639171234567", Text: "Hi", TTL: 10 * time.Minute,
 		FallbackFrom: "ACME", FallbackText: "Hi by SMS", CallbackURL: "https://example.com/dlr?s=%s", ReferenceID: "order-17", Parts: 1,
 		RequestID: "req-1", Body: json.RawMessage(body), State: StateDelivered,
-		Extra: map[string]json.RawMessage{"app": []byte(`{"a":[1, null]}`), "none": []byte(`null`)},
+		Extra: map[string]json.RawMessage{"app": []byte(`{"a":[1,null]}`), "none": []byte(`null`)},
 	}, m)
 	assert.Equal(t, at, s.Sent()[0].StateAt)
 	assert.WithinDuration(t, time.Now(), at, time.Minute)
@@ -68,8 +66,7 @@ func TestChatApp1SentHasEveryField(t *testing.T) {
 
 func TestChatApp1Refuses(t *testing.T) {
 	t.Parallel()
-	s, client := NewServer(t), newClient(t)
-	for name, tc := range map[string]struct{ body, code string }{
+	checkRefusals(t, chatApp1, map[string]refusal{
 		"from absent":        {`{"to":"639171234567","text":"Hi"}`, codeMissing},
 		"from a number":      {`{"from":1,"to":"639171234567","text":"Hi"}`, codeKind},
 		"to absent":          {`{"from":"c","text":"Hi"}`, codeMissing},
@@ -145,15 +142,7 @@ func TestChatApp1Refuses(t *testing.T) {
 		"report without callback":       {one(`"text":"Hi","dlrReport":1`), codeCallback},
 		"report a string":               {one(`"text":"Hi","dlrCallback":"https://example.com","dlrReport":"1"`), codeKind},
 		"callback a path":               {one(`"text":"Hi","dlrCallback":"/dlr","dlrReport":1`), codeCallback},
-	} {
-		r := sendTo(t, client, s, chatApp1, tc.body)
-		require.NoError(t, r.err, name)
-		assert.Equal(t, http.StatusBadRequest, r.status, name)
-		assert.Equal(t, tc.code, r.code(t), "%s: %s", name, r.body)
-		assert.NotContains(t, string(r.body), "639171234567", name)
-	}
-	assert.Empty(t, s.Sent())
-	assert.Equal(t, "1000000.00", s.Balance(), "what is refused costs nothing")
+	})
 }
 
 func TestChatApp1AcceptsEdges(t *testing.T) {

@@ -2,7 +2,6 @@ package messagingtest
 
 import (
 	"cmp"
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -10,7 +9,7 @@ import (
 
 func readChatApp2(f fields) (submission, *problem) {
 	platform := f.platformMessage()
-	of := platform.text
+	of := func(name string) string { return textIn(platform, name) }
 	to, kind, isGroup := cmp.Or(of("to"), of("recipient")), cmp.Or(of("type"), "text"), of("recipient_type") == "group"
 	toUser := of("to") == ""
 	known := f.names()
@@ -19,43 +18,47 @@ func readChatApp2(f fields) (submission, *problem) {
 	}
 	p := cmp.Or(
 		f.checkMembers("", platform, rulesOf(f.rules.ChatApp2)),
-		refuseIf(to == "" || isGroup && toUser, codeMissing, "there is neither to nor recipient, or no to for a group"),
-		refuseIf(!isGroup && !toUser && !isMobileNumber(plainNumber(to)), codeRecipient, "to is not a number"),
+		refuseIf(to == "" || isGroup && toUser, "missing", "there is neither to nor recipient, or no to for a group"),
+		refuseIf(!isGroup && !toUser && !isMobileNumber(plainNumber(to)), "recipient", "to is not a number"),
 		f.checkContent(platform, kind, known),
 		f.checkChatApp(),
-		refuseIf(f.text("fallbackFrom") != "" && (toUser || isGroup), codeFallback, "there is a fallback, but no number for its SMS"),
+		refuseIf(f.text("fallbackFrom") != "" && (toUser || isGroup), "fallback", "there is a fallback, but no number for its SMS"),
 	)
-	m := submission{Sent: f.message(), strict: of("product_policy") == "STRICT", toUser: toUser}
-	m.To, m.Kind, m.Extra = to, kind, platform
-	m.Category = Category(of("category")) // of a free-form message: templates have their own
-	switch content := objectOf(platform[kind]); kind {
-	case "text":
-		m.Text = content.text("body")
-	case "template":
-		m.Template = content.text("name")
-	}
-	maps.DeleteFunc(m.Extra, func(name string, _ json.RawMessage) bool {
+	extra := maps.Clone(platform)
+	maps.DeleteFunc(extra, func(name string, _ any) bool {
 		return name == kind || slices.Contains(known, name) || f.rules.Content[name] != nil
 	})
+	m := submission{Sent: f.message(extra), strict: of("product_policy") == "STRICT", toUser: toUser}
+	m.To, m.Kind = to, kind
+	m.Category = Category(of("category")) // of a free-form message: templates have their own
+	switch content, _ := platform[kind].(document); kind {
+	case "text":
+		m.Text = textIn(content, "body")
+	case "template":
+		m.Template = textIn(content, "name")
+	}
 	return m, p
 }
 
 // platformMessage returns the members of the platform's message: those that the contract does not name, or those of the member that
 // wraps them. A form holds what is no string as JSON.
-func (f fields) platformMessage() object {
+func (f fields) platformMessage() document {
 	if *f.Wrap != "" {
-		raw := f.values[*f.Wrap]
+		wrapped := f.values[*f.Wrap]
 		if f.isForm() {
-			raw = json.RawMessage(plainOf(raw))
+			wrapped, _ = readJSON([]byte(textIn(f.values, *f.Wrap)))
 		}
-		return objectOf(raw)
+		message, _ := wrapped.(document)
+		return message
 	}
 	message := maps.Clone(f.extra)
 	if f.isForm() {
 		f.unquote(message, rulesOf(f.rules.ChatApp2))
-		for name, raw := range message {
-			if text := plainOf(raw); json.Valid([]byte(text)) && strings.ContainsAny(text[:1], "{[") {
-				message[name] = json.RawMessage(text)
+		for name, value := range message {
+			if text, isText := value.(string); isText && strings.IndexAny(text, "{[") == 0 {
+				if inner, ok := readJSON([]byte(text)); ok {
+					message[name] = inner
+				}
 			}
 		}
 	}
@@ -69,22 +72,24 @@ func plainNumber(s string) string {
 
 // checkContent checks that the message has the property that its type names, and no other content. A type that is not known
 // passes: the platform adds types. known are the members that are no content.
-func (f fields) checkContent(platform object, kind string, known []string) *problem {
+func (f fields) checkContent(platform document, kind string, known []string) *problem {
 	for name := range f.rules.Content {
-		if platform[name] != nil && name != kind {
-			return &problem{codePayload, name + " is there, but is not what type names"}
+		if _, isPresent := platform[name]; isPresent && name != kind {
+			return &problem{"payload", name + " is there, but is not what type names"}
 		}
 	}
-	raw := platform[kind]
+	value, isPresent := platform[kind]
+	_, isObject := value.(document)
+	_, isList := value.([]any)
 	switch content := f.rules.Content[kind]; {
 	case slices.Contains(known, kind):
-		return &problem{codePayload, "type names a field that is no content"}
-	case raw == nil:
-		return &problem{codePayload, "the property that type names is absent"}
+		return &problem{"payload", "type names a field that is no content"}
+	case !isPresent:
+		return &problem{"payload", "the property that type names is absent"}
 	case content != nil:
 		return f.checkMembers("", platform, []rule{{member: kind, value: content}})
 	}
-	return refuseIf(raw[0] != '{' && raw[0] != '[', codeKind, "the property that type names is neither an object nor an array")
+	return refuseIf(!isObject && !isList, "kind", "the property that type names is neither an object nor an array")
 }
 
 // platformID is where a response of the platform has the ID. The server writes one if the contract has this for a second
@@ -144,9 +149,7 @@ func (s *Server) route(m *submission) bool {
 func (s *Server) RegisterTemplate(name string, category Category) {
 	known := slices.Contains([]Category{CategoryUtility, CategoryAuthentication, CategoryMarketing}, category)
 	must(name != "" && known, "RegisterTemplate(%q, %q): the name is empty, or the category is not one of templates", name, category)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.templates[name] = category
+	s.set(func() { s.templates[name] = category })
 }
 
 // SetMarketingRoute sets whether the marketing-messages interface is available, as it is at the start, to messages that are

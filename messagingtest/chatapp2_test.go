@@ -108,7 +108,7 @@ func TestChatApp2SentHasEveryField(t *testing.T) {
 func TestChatApp2RefusesEnvelope(t *testing.T) {
 	t.Parallel()
 	text := `"text":{"body":"Hi"}`
-	checkRefusals(t, map[string]refusal{
+	checkRefusals(t, chatApp2, map[string]refusal{
 		"no product":         {`{"to":"639171234567",` + text + `}`, codeMissing},
 		"another product":    {`{"messaging_product":"telegram","to":"639171234567",` + text + `}`, codeValue},
 		"product null":       {`{"messaging_product":null,"to":"639171234567",` + text + `}`, codeKind},
@@ -164,7 +164,7 @@ func TestChatApp2RefusesEnvelope(t *testing.T) {
 
 func TestChatApp2RefusesContent(t *testing.T) {
 	t.Parallel()
-	checkRefusals(t, map[string]refusal{
+	checkRefusals(t, chatApp2, map[string]refusal{
 		"text a string":               {two(`"text":"Hi"`), codeKind},
 		"text null":                   {two(`"text":null`), codeKind},
 		"text without body":           {two(`"text":{"preview_url":true}`), codeMissing},
@@ -224,7 +224,7 @@ func TestChatApp2RefusesContent(t *testing.T) {
 func TestChatApp2RefusesInteractive(t *testing.T) {
 	t.Parallel()
 	body := `"body":{"text":"B"},`
-	checkRefusals(t, map[string]refusal{
+	checkRefusals(t, chatApp2, map[string]refusal{
 		"no type":                    {interactive(`{` + body + `"action":{"buttons":[{}]}}`), codeMissing},
 		"no action":                  {interactive(`{"type":"button","body":{"text":"B"}}`), codeMissing},
 		"action null":                {interactive(`{"type":"button",` + body + `"action":null}`), codeKind},
@@ -274,11 +274,11 @@ func TestChatApp2RefusesInteractive(t *testing.T) {
 // refusal is a body, and the code with which it is refused.
 type refusal struct{ body, code string }
 
-func checkRefusals(t *testing.T, table map[string]refusal) {
+func checkRefusals(t *testing.T, path string, table map[string]refusal) {
 	t.Helper()
 	s, client := NewServer(t), newClient(t)
 	for name, tc := range table {
-		r := sendTo(t, client, s, chatApp2, tc.body)
+		r := sendTo(t, client, s, path, tc.body)
 		require.NoError(t, r.err, name)
 		assert.Equal(t, http.StatusBadRequest, r.status, name)
 		assert.Equal(t, tc.code, r.code(t), "%s: %s", name, r.body)

@@ -88,18 +88,18 @@ func TestAmountUnderContract(t *testing.T) {
 
 func TestCodeUnderContract(t *testing.T) {
 	t.Parallel()
-	for _, tt := range []struct{ overlay, own, want string }{
-		{`{}`, codeDuplicate, codeDuplicate},
+	for _, tt := range []struct{ overlay, problem, want string }{
+		{`{}`, "duplicate", codeDuplicate},
 		{`{}`, "", ""},
-		{`{"errors": {"classes": {"duplicate": ["DUP"], "invalid": ["BAD_*"]}}}`, codeDuplicate, "DUP"},
-		{`{"errors": {"classes": {"duplicate": ["DUP"], "invalid": ["BAD_*"]}}}`, codeMissing, "BAD_200204"},
-		{`{"errors": {"classes": {"duplicate": []}}}`, codeDuplicate, ""},
-		{`{"errors": {"classes": {"unavailable": ["E*", "X"], "rateLimited": ["E5*"]}}}`, codeUnavailable, "X"},
-		{`{"errors": {"classes": {"unavailable": ["2*"], "invalid": ["1"]}, "success": ["250*", "1000"]}}`, codeUnavailable, ""},
+		{`{"errors": {"classes": {"duplicate": ["DUP"], "invalid": ["BAD_*"]}}}`, "duplicate", "DUP"},
+		{`{"errors": {"classes": {"duplicate": ["DUP"], "invalid": ["BAD_*"]}}}`, "missing", "BAD_200204"},
+		{`{"errors": {"classes": {"duplicate": []}}}`, "duplicate", ""},
+		{`{"errors": {"classes": {"unavailable": ["E*", "X"], "rateLimited": ["E5*"]}}}`, "unavailable", "X"},
+		{`{"errors": {"classes": {"unavailable": ["2*"], "invalid": ["1"]}, "success": ["250*", "1000"]}}`, "unavailable", ""},
 	} {
 		names, err := contract.Parse([]byte(tt.overlay))
 		require.NoError(t, err)
-		assert.Equal(t, tt.want, problem{code: tt.own}.codeIn(names.Table().Errors), "%s %s", tt.overlay, tt.own)
+		assert.Equal(t, tt.want, newServer(WithContract(names)).codeOf(tt.problem), "%s %s", tt.overlay, tt.problem)
 	}
 }
 

@@ -77,18 +77,15 @@ func TestFallbackIsSentOnce(t *testing.T) {
 
 func TestFallbackAbsent(t *testing.T) {
 	t.Parallel()
-	for path, body := range sendPaths {
-		t.Run(path, func(t *testing.T) {
-			t.Parallel()
-			s, client := NewServer(t), newClient(t)
-			for _, outcome := range []Outcome{Unreachable(), FailDelivery(), DeliverLate(0)} {
-				s.SetDelivery("639171234567", outcome)
-				require.Equal(t, http.StatusOK, sendTo(t, client, s, path, body).status)
-			}
-			s.Advance(2 * DefaultTTL)
-			assert.Len(t, s.Sent(), 3)
-		})
-	}
+	eachPath(t, func(t *testing.T, s *Server, client *http.Client, path, body string) {
+		t.Helper()
+		for _, outcome := range []Outcome{Unreachable(), FailDelivery(), DeliverLate(0)} {
+			s.SetDelivery("639171234567", outcome)
+			require.Equal(t, http.StatusOK, sendTo(t, client, s, path, body).status)
+		}
+		s.Advance(2 * DefaultTTL)
+		assert.Len(t, s.Sent(), 3)
+	})
 }
 
 func TestFallbackOrder(t *testing.T) {

@@ -95,9 +95,8 @@ func (s *Server) InjectRandomly(seed uint64, share float64, faults ...Fault) {
 	isInvalid := func(f Fault) bool { return !f.isValid() }
 	must(share >= 0 && share <= 1 && !slices.ContainsFunc(faults, isInvalid),
 		"InjectRandomly(%d, %v, %v): the share is not in 0 to 1, or a status not in 100 to 599", seed, share, faults)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.random = randomFaults{rand.New(rand.NewPCG(seed, 0)), share, slices.Clone(faults)} //nolint:gosec // what is drawn is no secret
+	source := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // what is drawn is no secret
+	s.set(func() { s.random = randomFaults{source, share, slices.Clone(faults)} })
 }
 
 // arrive counts a request and returns its fault.
@@ -163,30 +162,11 @@ func (s *Server) writeStatus(w http.ResponseWriter, r *http.Request, f Fault, re
 		w.WriteHeader(f.status)
 	default:
 		message := cmp.Or(strings.ToLower(http.StatusText(f.status)), "status "+strconv.Itoa(f.status))
-		p := problem{codeOfStatus(f.status), message}
-		paths, code := s.names.Errors.Code, any(p.codeIn(s.names.Errors))
+		name := cmp.Or(s.rules.Statuses[strconv.Itoa(f.status)], s.rules.Statuses[strconv.Itoa(f.status/100)+"xx"])
+		paths, code := s.names.Errors.Code, any(s.codeOf(name))
 		if _, operations := s.operationsFor(r); f.status < 300 && len(operations) > 0 && len(operations[0].Refused) > 0 {
 			paths, code = operations[0].Response["status"], numberOrText(firstWord(operations[0].Refused))
 		}
-		response{status: f.status, body: s.failure(requestID, p, paths, code)}.write(w)
-	}
-}
-
-// codeOfStatus returns a code of the class that goes with a status, or "".
-func codeOfStatus(code int) string {
-	codes := map[int]string{
-		http.StatusBadRequest:      codeInvalid,
-		http.StatusUnauthorized:    codeUnauthorized,
-		http.StatusPaymentRequired: codeInsufficientBalance,
-		http.StatusNotFound:        codeNoSuchPath,
-		http.StatusTooManyRequests: codeRateLimited,
-	}
-	switch {
-	case code < 300:
-		return codeInvalid
-	case code >= 500:
-		return codeUnavailable
-	default:
-		return codes[code]
+		response{status: f.status, body: s.failure(requestID, message, paths, code)}.write(w)
 	}
 }

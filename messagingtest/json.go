@@ -3,90 +3,55 @@ package messagingtest
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 )
 
-// object holds the members of a JSON object by their exact names.
-type object map[string]json.RawMessage
+// document is a JSON object. Its values are those of encoding/json, with a json.Number for a number.
+type document = map[string]any
 
-// readObject reads a document that is one JSON object. Unlike encoding/json, it refuses a name that comes twice, at any
-// depth, and bytes that are not UTF-8.
-func readObject(document []byte) (object, error) {
-	o := objectOf(document)
-	dec := json.NewDecoder(bytes.NewReader(document))
-	dec.UseNumber() // a number need not fit into a float64
-	if o == nil || !utf8.Valid(document) || !hasDistinctNames(dec) {
-		return nil, errors.New("the body is not one JSON object in UTF-8 with distinct names")
+// readJSON reads one value. Unlike encoding/json, it refuses a name that comes twice, at any depth, and bytes that are not UTF-8.
+func readJSON(text []byte) (value any, ok bool) {
+	if !utf8.Valid(text) || !json.Valid(text) {
+		return nil, false
 	}
-	return o, nil
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.UseNumber()
+	return readValue(dec)
 }
 
-// hasDistinctNames reads the next value, which is well-formed.
-func hasDistinctNames(dec *json.Decoder) bool {
-	first, _ := dec.Token()
-	open, nested := first.(json.Delim)
-	seen := map[json.Token]bool{}
-	for nested && dec.More() {
-		if open == '{' {
-			name, _ := dec.Token()
-			if seen[name] {
-				return false
-			}
-			seen[name] = true
+// readValue reads the next value, which is well-formed, and reports whether its names are distinct.
+func readValue(dec *json.Decoder) (value any, ok bool) {
+	value, _ = dec.Token()
+	switch ok = true; value {
+	case json.Delim('['):
+		list := []any{}
+		for ok && dec.More() {
+			value, ok = readValue(dec)
+			list = append(list, value)
 		}
-		if !hasDistinctNames(dec) {
-			return false
+		_, _ = dec.Token()
+		return list, ok
+	case json.Delim('{'):
+		members := document{}
+		for ok && dec.More() {
+			token, _ := dec.Token()
+			name, _ := token.(string)
+			_, twice := members[name]
+			members[name], ok = readValue(dec)
+			ok = ok && !twice
 		}
+		_, _ = dec.Token()
+		return members, ok
 	}
-	if nested {
-		_, _ = dec.Token() // the closing delimiter
-	}
-	return true
+	return value, ok
 }
 
-// objectOf returns nil for what is not an object.
-func objectOf(raw json.RawMessage) object {
-	var o object
-	if json.Unmarshal(raw, &o) != nil {
-		return nil
-	}
-	return o
-}
-
-// listOf returns nil for what is not an array.
-func listOf(raw json.RawMessage) []json.RawMessage {
-	var list []json.RawMessage
-	if json.Unmarshal(raw, &list) != nil {
-		return nil
-	}
-	return list
-}
-
-// text returns the string of that name, or "".
-func (o object) text(name string) string {
-	text, _ := textOf(o[name])
+func textIn(members document, name string) string {
+	text, _ := members[name].(string)
 	return text
 }
-
-// textOf returns a string and reports whether the value is one.
-func textOf(raw json.RawMessage) (text string, ok bool) {
-	ok = bytes.HasPrefix(raw, []byte{'"'}) && json.Unmarshal(raw, &text) == nil
-	return text, ok
-}
-
-// plainOf returns the text of a string, and anything else as it is.
-func plainOf(raw json.RawMessage) string {
-	if text, ok := textOf(raw); ok {
-		return text
-	}
-	return string(raw)
-}
-
-// document is a JSON object under construction.
-type document = map[string]any
 
 // placeFirst places a value at the first of the paths that is free. An empty text is not placed, and neither is a value
 // without a place.

@@ -88,7 +88,6 @@ func (l *ledger) touch(r *row) {
 	l.changed = make(chan struct{})
 }
 
-// accept pays for a message and enters it, or reports false if the balance is too small.
 func (l *ledger) accept(m *submission) bool {
 	if !l.pay(m.Parts) {
 		return false

@@ -34,15 +34,12 @@ type listing struct {
 	cursor string // empty: the first page
 }
 
-// lists returns the operation that lists.
 func (s *Server) lists(t table.List) operation {
 	params := maps.Clone(t.Params)
 	maps.DeleteFunc(params, func(concept, _ string) bool { // what is for other kinds of paging
 		return isPosition(concept) && concept != t.Paging.By || concept == "pageSize" && t.Paging.By == "none"
 	})
-	op := s.newOperation(t.Method, table.Send{
-		Path: t.Path, Headers: t.Headers, Encoding: t.Encoding, Fields: params, Constants: t.Constants, Time: t.Time, Zone: t.Zone,
-	})
+	op := s.newOperation(t.Method, table.Send{Operation: t.Operation, Fields: params})
 	op.handle = func(_ string, f fields) (any, *problem) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -51,7 +48,7 @@ func (s *Server) lists(t table.List) operation {
 			return nil, p
 		}
 		page, ok := s.page(q)
-		return page, refuseIf(!ok, codeCursor, "the cursor does not belong to these filters and this order")
+		return page, refuseIf(!ok, "cursor", "the cursor does not belong to these filters and this order")
 	}
 	return op
 }
@@ -64,15 +61,15 @@ func isPosition(concept string) bool {
 func readListing(t table.List, f fields) (listing, *problem) {
 	q := listing{sortBy: "created", descending: true, size: defaultPageSize, number: t.Paging.First}
 	for name := range f.extra {
-		return q, &problem{codeQuery, strconv.QuoteToASCII(name) + " is no parameter of this listing"}
+		return q, &problem{"query", strconv.QuoteToASCII(name) + " is no parameter of this listing"}
 	}
 	key := url.Values{}
 	for _, concept := range slices.Sorted(maps.Keys(f.Fields)) {
 		if !f.has(concept) {
 			continue
 		}
-		name, value := f.name(concept), plainOf(f.values[f.name(concept)])
-		if p := cmp.Or(refuseIf(value == "", codeQuery, name+" is empty"), q.set(t, f, concept, value)); p != nil {
+		name, value := f.name(concept), fmt.Sprint(f.values[f.name(concept)])
+		if p := cmp.Or(refuseIf(value == "", "query", name+" is empty"), q.set(t, f, concept, value)); p != nil {
 			return q, p
 		}
 		if !isPosition(concept) && concept != "pageSize" {
@@ -90,14 +87,14 @@ func (q *listing) set(t table.List, f fields, concept, value string) *problem {
 	name := f.name(concept)
 	switch concept {
 	case "createdAfter", "createdBefore":
-		limit, ok := f.times.parse(value)
+		limit, _ := f.times.parse(value)
 		q.filters = append(q.filters, func(r *row) bool {
 			if concept == "createdBefore" {
 				return r.created.Before(limit)
 			}
 			return r.created.After(limit)
 		})
-		return refuseIf(!ok, codeTime, name+" is not a time of the contract's form")
+		return f.checkWord(name, value, "time")
 	case "pageSize":
 		return readNumber(name, value, 1, maxPageSize, &q.size)
 	case "page":
@@ -108,10 +105,10 @@ func (q *listing) set(t table.List, f fields, concept, value string) *problem {
 		q.cursor = value
 	case "sortBy":
 		q.sortBy = columnAt(t, value)
-		return refuseIf(q.sortBy == "", codeSort, name+" is no member of a row")
+		return refuseIf(q.sortBy == "", "sort", name+" is no member of a row")
 	case "order":
 		up, down := t.Orders["ascending"], t.Orders["descending"]
-		return refuseIf(value != up && value != down, codeSort, name+" is neither "+up+" nor "+down)
+		return refuseIf(value != up && value != down, "sort", name+" is neither "+up+" nor "+down)
 	default:
 		column := columns()[cmp.Or(map[string]string{"status": "deliveryStatus"}[concept], concept)]
 		q.filters = append(q.filters, func(r *row) bool { return column(r) == any(value) })
@@ -136,7 +133,7 @@ func readNumber(name, value string, least, most int, target *int) *problem {
 	n, err := strconv.ParseUint(value, 10, 31)
 	*target = int(n)
 	isWrong := err != nil || int(n) < least || int(n) > most
-	return refuseIf(isWrong, codeNumber, fmt.Sprintf("%s is not a number from %d to %d", name, least, most))
+	return refuseIf(isWrong, "number", fmt.Sprintf("%s is not a number from %d to %d", name, least, most))
 }
 
 // shown returns a value of a column as a listing has it.
@@ -173,16 +170,15 @@ func (l *ledger) show(r *row, t table.List, all map[string]func(*row) any) any {
 	return row
 }
 
-// matches reports whether a row is in the listing.
-func (l listing) matches(r *row) bool {
+func (q listing) matches(r *row) bool {
 	isMissed := func(filter func(*row) bool) bool { return !filter(r) }
-	return r.Channel == ChannelSMS && !slices.ContainsFunc(l.filters, isMissed)
+	return r.Channel == ChannelSMS && !slices.ContainsFunc(q.filters, isMissed)
 }
 
 // compare returns the order of the listing. No two rows are equal in it, so that its pages agree with each other.
-func (l listing) compare() func(a, b *row) int {
-	value, sign := columns()[l.sortBy], 1
-	if l.descending {
+func (q listing) compare() func(a, b *row) int {
+	value, sign := columns()[q.sortBy], 1
+	if q.descending {
 		sign = -1
 	}
 	return func(a, b *row) int {
@@ -321,13 +317,9 @@ func (s *Server) IgnoreFilter(on bool) { s.set(func() { s.ignoreFilter = on }) }
 // SetLag delays the listing of messages until d has passed since [Sent.At], for messages in the ledger too. Both the time that
 // really passes and the time of [Server.Advance] count.
 func (s *Server) SetLag(d time.Duration) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.ledger.lag = d
-	s.ledger.sorted = nil
+	s.set(func() { s.ledger.lag, s.ledger.sorted = d, nil })
 }
 
-// page returns the requested page, or reports false if its cursor is wrong.
 func (s *Server) page(q listing) (any, bool) {
 	applied := q
 	if s.ignoreFilter {
@@ -352,7 +344,6 @@ func (s *Server) page(q listing) (any, bool) {
 	return page, true
 }
 
-// shiftRows lets rows arrive in front of the first.
 func (s *Server) shiftRows(l listing, first *row) {
 	for range s.ledger.shift {
 		m := first.Sent

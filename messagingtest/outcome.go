@@ -165,7 +165,6 @@ func (l *ledger) sendFallback(chat *row) {
 // DefaultTTL is the lifetime of a chat-app message whose request has no ttl.
 const DefaultTTL = 24 * time.Hour
 
-// now returns the time that messages are dated with.
 func (l *ledger) now() time.Time { return time.Now().Add(l.advanced) }
 
 // addDurations adds two durations of at least zero, and stops at the largest.

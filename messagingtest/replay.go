@@ -1,6 +1,7 @@
 package messagingtest
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -55,33 +56,40 @@ func Replay(tb testing.TB, dir string) *httptest.Server {
 	if err != nil || len(files) == 0 {
 		tb.Fatalf("messagingtest: Replay: the folder %s has no file *.json", dir)
 	}
-	r := &replay{responses: map[string][]RecordedResponse{}}
+	responses := map[string][]RecordedResponse{} // by method and path
 	for _, file := range files {
 		x, err := readExchange(file)
 		if err != nil {
 			tb.Fatalf("messagingtest: Replay: %s: %v", file, err)
 		}
 		key := x.Request.Method + " " + x.Request.Path
-		r.responses[key] = append(r.responses[key], x.Response)
+		responses[key] = append(responses[key], x.Response)
 	}
-	server := httptest.NewServer(r)
+	var mu sync.Mutex
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		key := r.Method + " " + r.URL.EscapedPath()
+		mu.Lock()
+		left := responses[key]
+		responses[key] = left[min(1, len(left)):]
+		mu.Unlock()
+		if len(left) == 0 {
+			response{status: http.StatusNotImplemented, body: encode(map[string]string{
+				"message": "replay: no recorded response is left for " + key,
+			})}.write(w)
+			return
+		}
+		left[0].write(w)
+	}))
 	tb.Cleanup(server.Close)
 	return server
 }
 
-// replay holds the recorded responses by method and path.
-type replay struct {
-	mu        sync.Mutex
-	responses map[string][]RecordedResponse
-}
-
 func readExchange(file string) (x Exchange, err error) {
-	text, err := os.Open(file) //nolint:gosec // the caller's own file
+	text, err := os.ReadFile(file) //nolint:gosec // the caller's own file
 	if err != nil {
 		return x, err //nolint:wrapcheck // it says which file
 	}
-	defer func() { _ = text.Close() }()
-	decoder := json.NewDecoder(text)
+	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
 	switch err = decoder.Decode(&x); {
 	case err != nil:
@@ -96,28 +104,14 @@ func readExchange(file string) (x Exchange, err error) {
 	return x, nil
 }
 
-// ServeHTTP serves the next response for the method and the path of a request.
-func (p *replay) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	key := r.Method + " " + r.URL.EscapedPath()
-	p.mu.Lock()
-	all := p.responses[key]
-	if len(all) > 0 {
-		p.responses[key] = all[1:]
-	}
-	p.mu.Unlock()
-	if len(all) == 0 {
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(http.StatusNotImplemented)
-		_, _ = w.Write(encode(map[string]string{"message": "replay: no recorded response is left for " + key}))
-		return
-	}
-	for name, values := range all[0].Header {
+func (r RecordedResponse) write(w http.ResponseWriter) {
+	for name, values := range r.Header {
 		switch name = http.CanonicalHeaderKey(name); name {
 		case "Connection", "Content-Encoding", "Content-Length", "Date", "Transfer-Encoding": // net/http writes its own
 		default:
 			w.Header()[name] = values
 		}
 	}
-	w.WriteHeader(all[0].Status)
-	_, _ = w.Write(slices.Concat(all[0].JSON, []byte(all[0].Text))) // one of them is empty
+	w.WriteHeader(r.Status)
+	_, _ = w.Write(slices.Concat(r.JSON, []byte(r.Text))) // one of them is empty
 }

@@ -39,17 +39,17 @@ func (s *Server) newOperation(method string, t table.Send) operation {
 type fields struct {
 	operation
 
-	values object // by the contract's names, such as "to" or "messages.0.to"
-	extra  object // what the contract does not name
-	body   []byte // nil unless it is JSON without credentials
+	values document // by the contract's names, such as "to" or "messages.0.to"
+	extra  document // what the contract does not name
+	body   []byte   // nil unless it is JSON without credentials
 }
 
 // read reads a request under the names of an operation. Credentials are checked first.
 func (s *Server) read(op operation, r *http.Request, body []byte) (fields, *problem) {
-	f := fields{operation: op, values: object{}, extra: object{}}
+	f := fields{operation: op, values: document{}, extra: document{}}
 	pair := s.names.Auth.KeyPair
 	query, err := url.ParseQuery(r.URL.RawQuery)
-	wrong := refuseIf(err != nil, codeQuery, "the query is malformed")
+	wrong := refuseIf(err != nil, "query", "the query is malformed")
 	params, kind := query, ""
 	credentials := query // where they would be
 	switch inBody := pair.In == "body"; op.Encoding {
@@ -65,7 +65,7 @@ func (s *Server) read(op operation, r *http.Request, body []byte) (fields, *prob
 	case "form":
 		kind = "application/x-www-form-urlencoded"
 		params, err = url.ParseQuery(string(body))
-		if wrong = refuseIf(err != nil, codeBody, "the body is no form"); inBody {
+		if wrong = refuseIf(err != nil, "body", "the body is no form"); inBody {
 			credentials = params
 		}
 	}
@@ -80,14 +80,13 @@ func (s *Server) read(op operation, r *http.Request, body []byte) (fields, *prob
 		wrong = f.readForm(params)
 	}
 	return f, cmp.Or(
-		refuseIf(kind == "" && len(body) > 0, codeBody, "this request has no body"),
-		refuseIf(kind != "" && !isOfType(r.Header, kind), codeContentType, "the content type is not "+kind+" in UTF-8"),
+		refuseIf(kind == "" && len(body) > 0, "body", "this request has no body"),
+		refuseIf(kind != "" && !isOfType(r.Header, kind), "contentType", "the content type is not "+kind+" in UTF-8"),
 		wrong,
 		f.checkConstants(s.names.Headers, r.Header),
 	)
 }
 
-// takeParam removes the values of a parameter and returns them.
 func takeParam(params url.Values, name string) []string {
 	defer delete(params, name)
 	return params[name]
@@ -118,52 +117,48 @@ func (f fields) readForm(form url.Values) *problem {
 		if slices.Contains(names, name) {
 			to = f.values
 		}
-		to[name] = encode(values[0])
+		to[name] = values[0]
 		switch {
 		case len(values) > 1:
-			return &problem{codeQuery, strconv.QuoteToASCII(name) + " comes more than once"}
+			return &problem{"query", strconv.QuoteToASCII(name) + " comes more than once"}
 		case !utf8.ValidString(values[0]):
-			return &problem{codeQuery, strconv.QuoteToASCII(name) + " is not in UTF-8"}
+			return &problem{"query", strconv.QuoteToASCII(name) + " is not in UTF-8"}
 		}
 	}
 	return nil
 }
 
-// readJSON reads a document, in which the dots of a name nest.
+// readJSON reads a body, in which the dots of a name nest.
 func (f fields) readJSON(body []byte, names []string) *problem {
-	document, err := readObject(body)
-	if err != nil {
-		return &problem{codeBody, err.Error()}
+	value, ok := readJSON(body)
+	members, isObject := value.(document)
+	if !ok || !isObject {
+		return &problem{"body", "the body is not one JSON object in UTF-8 with distinct names"}
 	}
-	return f.readMembers("", document, false, names)
+	return f.readMembers("", members, names)
 }
 
-func (f fields) readMembers(within string, members object, isList bool, names []string) *problem {
+func (f fields) readMembers(within string, members document, names []string) *problem {
 	for _, member := range slices.Sorted(maps.Keys(members)) {
-		raw, path := members[member], within+member
-		if isList && string(raw) == "null" {
-			continue // in place of what is absent in front of something present
-		}
-		onTheWay := func(name string) bool { return strings.HasPrefix(name, path+".") }
-		i := slices.IndexFunc(names, onTheWay)
+		value, path := members[member], within+member
+		i := slices.IndexFunc(names, func(name string) bool { return strings.HasPrefix(name, path+".") })
 		switch {
 		case strings.Contains(member, "."):
-			f.extra[path] = raw // a name with a dot of its own is no path
+			f.extra[path] = value // a name with a dot of its own is no path
 		case slices.Contains(names, path):
-			f.values[path] = raw
+			f.values[path] = value
 		case i < 0:
-			f.extra[path] = raw
+			f.extra[path] = value
 		default:
-			inner := objectOf(raw)
 			next, _, _ := strings.Cut(names[i][len(path)+1:], ".")
-			isList := table.IsPosition(next)
-			if isList {
-				inner = elementsOf(raw)
+			inner, ok := value.(document)
+			if table.IsPosition(next) {
+				inner, ok = elementsOf(value)
 			}
-			if inner == nil {
-				return &problem{codeKind, path + " is neither an object nor a list, or not the one that the contract has there"}
+			if !ok {
+				return &problem{"kind", path + " is neither an object nor a list, or not the one that the contract has there"}
 			}
-			if p := f.readMembers(path+".", inner, isList, names); p != nil {
+			if p := f.readMembers(path+".", inner, names); p != nil {
 				return p
 			}
 		}
@@ -171,28 +166,28 @@ func (f fields) readMembers(within string, members object, isList bool, names []
 	return nil
 }
 
-// elementsOf returns the elements of a list by their positions, or nil for what is no list.
-func elementsOf(raw json.RawMessage) object {
-	list := listOf(raw)
-	if list == nil {
-		return nil
-	}
-	elements := make(object, len(list))
+// elementsOf returns the elements of a list by their positions. A null is in place of what is absent in front of something
+// present.
+func elementsOf(value any) (document, bool) {
+	list, isList := value.([]any)
+	elements := document{}
 	for i, element := range list {
-		elements[strconv.Itoa(i)] = element
+		if element != nil {
+			elements[strconv.Itoa(i)] = element
+		}
 	}
-	return elements
+	return elements, isList
 }
 
 // take removes a value and returns it as a list: empty if it is absent, and "" if it is not a string.
 func (f *fields) take(name string) []string {
-	raw := f.values[name]
-	if raw == nil {
+	value, ok := f.values[name]
+	if !ok {
 		return nil
 	}
 	delete(f.values, name)
 	f.body = nil
-	text, _ := textOf(raw)
+	text, _ := value.(string)
 	return []string{text}
 }
 
@@ -224,11 +219,11 @@ func (s *Server) authorize(r *http.Request, keys, secrets []string) *problem {
 	switch {
 	case len(tokens) == 0 && !hasPair:
 		text := "no credentials: neither the header " + header + " nor a key pair where the contract has it: " + pair.In
-		return &problem{codeUnauthorized, text}
+		return &problem{"unauthorized", text}
 	case len(tokens) > 0 && !isToken:
-		return &problem{codeUnauthorized, header + " is not, once, " + strings.TrimSpace(scheme+" and the token of this server")}
+		return &problem{"unauthorized", header + " is not, once, " + strings.TrimSpace(scheme+" and the token of this server")}
 	}
-	return refuseIf(hasPair && !isPair, codeUnauthorized, "the key pair is not that of this server")
+	return refuseIf(hasPair && !isPair, "unauthorized", "the key pair is not that of this server")
 }
 
 // isTokenOf reports whether a header holds a token, behind a scheme in any case.
@@ -246,22 +241,22 @@ func (f fields) checkConstants(common table.Headers, header http.Header) *proble
 	for _, headers := range []table.Headers{common, f.Headers} {
 		for name := range headers { // one that is not in want is one that the operation goes without
 			if strings.Join(header.Values(name), "\n") != want[strings.ToLower(name)] {
-				return &problem{codeConstant, "the header " + name + " is not that of the contract"}
+				return &problem{"constant", "the header " + name + " is not that of the contract"}
 			}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.Constants)) {
 		if !f.isConstant(name, f.Constants[name]) {
-			return &problem{codeConstant, name + " is absent, or not that of the contract"}
+			return &problem{"constant", name + " is absent, or not that of the contract"}
 		}
 	}
 	for _, concept := range slices.Sorted(maps.Keys(f.With)) {
 		for name, want := range f.With[concept] {
-			switch present := f.values[name] != nil; {
-			case present && !f.isConstant(name, want):
-				return &problem{codeKind, name + " is not " + string(encode(want))}
-			case present != f.has(concept):
-				return &problem{codeCallback, f.name(concept) + " and " + name + " go together"}
+			switch _, isPresent := f.values[name]; {
+			case isPresent && !f.isConstant(name, want):
+				return &problem{"kind", name + " is not " + string(encode(want))}
+			case isPresent != f.has(concept):
+				return &problem{"callback", f.name(concept) + " and " + name + " go together"}
 			}
 		}
 	}
@@ -270,15 +265,10 @@ func (f fields) checkConstants(common table.Headers, header http.Header) *proble
 
 // isConstant reports whether a value is that of the contract. A form holds it as text.
 func (f fields) isConstant(name string, want any) bool {
-	raw := f.values[name]
 	if f.isForm() {
-		text, ok := textOf(raw)
-		return ok && text == fmt.Sprint(want)
+		want = fmt.Sprint(want)
 	}
-	decoder := json.NewDecoder(strings.NewReader(string(raw)))
-	decoder.UseNumber()
-	var value any
-	return decoder.Decode(&value) == nil && reflect.DeepEqual(value, want)
+	return reflect.DeepEqual(f.values[name], want)
 }
 
 func (f fields) isForm() bool { return f.Encoding != "json" }
@@ -286,10 +276,13 @@ func (f fields) isForm() bool { return f.Encoding != "json" }
 // name returns "" if the service has no such field.
 func (f fields) name(concept string) string { return f.Fields[concept] }
 
-func (f fields) has(concept string) bool { return f.values[f.name(concept)] != nil }
+func (f fields) has(concept string) bool {
+	_, ok := f.values[f.name(concept)]
+	return ok
+}
 
 // text returns "" for a field that is absent.
-func (f fields) text(concept string) string { return f.values.text(f.name(concept)) }
+func (f fields) text(concept string) string { return textIn(f.values, f.name(concept)) }
 
 // check checks fields by a shape that names them by concept.
 func (f fields) check(members shape) *problem {
@@ -305,13 +298,13 @@ func (f fields) check(members shape) *problem {
 	return f.checkMembers("", f.values, named)
 }
 
-// unquote makes JSON of texts that can only be right as that: a form holds numbers, lists and objects as text.
-func (op operation) unquote(o object, rules []rule) {
+// unquote reads texts that can only be right as JSON: a form holds numbers, lists and objects as text.
+func (op operation) unquote(members document, rules []rule) {
 	for _, r := range rules {
-		text, isText := textOf(o[r.member])
-		raw := json.RawMessage(text)
-		if isText && op.checkValue("", o[r.member], r.value) != nil && json.Valid(raw) && op.checkValue("", raw, r.value) == nil {
-			o[r.member] = raw
+		text, isText := members[r.member].(string)
+		value, isJSON := readJSON([]byte(text))
+		if isText && isJSON && op.checkValue("", text, r.value) != nil && op.checkValue("", value, r.value) == nil {
+			members[r.member] = value
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	_ "embed" // for the rules
 	"encoding/json"
+	"fmt"
 	"maps"
 	"math"
 	"net/url"
@@ -11,19 +12,30 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
+
+	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 //go:embed rules.json
 var rulesJSON []byte
 
-// rules say what the messages of all channels have to be. The members of SMS, ChatApp, ChatApp1 and Payloads are concepts, those
-// of the others are the third-party platform's.
+// rules are what rules.json says: what the messages of all channels have to be, and how they are refused. The members of SMS,
+// ChatApp, ChatApp1 and Payloads are concepts, those of the other shapes are the third-party platform's.
 type rules struct {
 	SMS, ChatApp, ChatApp1, ChatApp2, Content shape
 
 	Payloads []payload        // in the order in which they are tried: text and image are also parts of a call to action
 	Shapes   map[string]shape // by the word that stands for them elsewhere
+
+	// Problems are why a request is refused. One with the name of a class of the contract is of that class, the others are
+	// invalid: which of their codes stands for what is this package's choice. The status is 400 unless there is another.
+	Problems map[string]struct {
+		Code   string
+		Status int
+	}
+	Statuses map[string]string // the problem that goes with the status of a fault, or a hundred of them
 }
 
 // A shape says what the members of an object have to be; others may be anything. A member whose name ends in ? may be absent.
@@ -33,13 +45,12 @@ type rules struct {
 // "=a|b" for one of these words; or a word that Shapes, checkWord or checkText knows.
 type shape = map[string]any
 
-func readRules() (r rules) {
+var readRules = sync.OnceValue(func() (r rules) { //nolint:gochecknoglobals // never written
 	err := json.Unmarshal(rulesJSON, &r)
 	must(err == nil, "rules.json: %v", err)
 	return r
-}
+})
 
-// A rule says what a member has to be.
 type rule struct {
 	member   string
 	optional bool
@@ -57,21 +68,22 @@ func rulesOf(s shape) []rule {
 }
 
 // checkMembers returns the first problem of an object.
-func (op operation) checkMembers(path string, o object, rules []rule) *problem {
+func (op operation) checkMembers(path string, members document, rules []rule) *problem {
 	for _, r := range rules {
 		kind, isVariant := strings.CutPrefix(r.member, "type=")
-		field, raw := path+r.member, o[r.member]
+		value, isPresent := members[r.member]
+		field := path + r.member
 		var p *problem
 		switch {
-		case isVariant && strings.EqualFold(o.text("type"), kind): // the platform's own examples have both cases
-			p = op.checkMembers(path, o, rulesOf(r.value.(shape)))
-		case isVariant, r.optional && raw == nil:
-		case raw == nil:
-			p = &problem{codeMissing, field + " is absent"}
+		case isVariant && strings.EqualFold(textIn(members, "type"), kind): // the platform's own examples have both cases
+			p = op.checkMembers(path, members, rulesOf(r.value.(shape)))
+		case isVariant, r.optional && !isPresent:
+		case !isPresent:
+			p = &problem{"missing", field + " is absent"}
 		default:
-			list := listOf(raw)
-			isEmpty := !r.optional && list != nil && len(list) == 0
-			p = cmp.Or(op.checkValue(field, raw, r.value), refuseIf(isEmpty, codeMissing, field+" is empty"))
+			list, isList := value.([]any)
+			isEmpty := !r.optional && isList && len(list) == 0
+			p = cmp.Or(op.checkValue(field, value, r.value), refuseIf(isEmpty, "missing", field+" is empty"))
 		}
 		if p != nil {
 			return p
@@ -81,92 +93,95 @@ func (op operation) checkMembers(path string, o object, rules []rule) *problem {
 }
 
 // checkValue returns what is wrong with the value of a field, or nil.
-func (op operation) checkValue(field string, raw json.RawMessage, value any) *problem {
-	switch value := value.(type) {
+func (op operation) checkValue(field string, value, rule any) *problem {
+	switch rule := rule.(type) {
 	case shape:
-		o := objectOf(raw)
-		if o == nil {
-			return &problem{codeKind, field + " is not an object"}
+		members, ok := value.(document)
+		if !ok {
+			return &problem{"kind", field + " is not an object"}
 		}
-		return op.checkMembers(field+".", o, rulesOf(value))
+		return op.checkMembers(field+".", members, rulesOf(rule))
 	case []any:
-		list := listOf(raw)
+		list, ok := value.([]any)
 		for i, element := range list {
-			if p := op.checkValue(field+"["+strconv.Itoa(i)+"]", element, value[0]); p != nil {
+			if p := op.checkValue(field+"["+strconv.Itoa(i)+"]", element, rule[0]); p != nil {
 				return p
 			}
 		}
-		return refuseIf(list == nil, codeKind, field+" is not an array")
+		return refuseIf(!ok, "kind", field+" is not an array")
 	default:
-		return op.checkWord(field, raw, value.(string))
+		return op.checkWord(field, value, rule.(string))
 	}
 }
 
-// checkWord checks what a word stands for.
-func (op operation) checkWord(field string, raw json.RawMessage, word string) *problem {
-	number, err := strconv.ParseFloat(string(raw), 64)
+func (op operation) checkWord(field string, value any, word string) *problem {
+	members, _ := value.(document)
+	if inner := op.rules.Shapes[word]; inner != nil {
+		return cmp.Or(op.checkValue(field, value, inner), refuseIf(word == "media" && (members["id"] == nil) == (members["link"] == nil),
+			"payload", field+" does not have exactly one of id and link"))
+	}
+	number, isNumber := value.(json.Number)
 	switch word {
-	case "media":
-		o := objectOf(raw)
-		isWrong := o != nil && (o["id"] == nil) == (o["link"] == nil)
-		p := op.checkValue(field, raw, op.rules.Shapes[word])
-		return cmp.Or(p, refuseIf(isWrong, codePayload, field+" does not have exactly one of id and link"))
 	case "texts": // an object that holds nothing but strings
 		texts := shape{}
-		for name := range objectOf(raw) {
+		for name := range members {
 			texts[name] = "text"
 		}
-		return op.checkValue(field, raw, texts)
+		return op.checkValue(field, value, texts)
 	case "flag":
-		return refuseIf(string(raw) != "true" && string(raw) != "false", codeKind, field+" is neither true nor false")
+		_, ok := value.(bool)
+		return refuseIf(!ok, "kind", field+" is neither true nor false")
 	case "degrees": // or a string that holds them: the platform's own examples have both
-		_, err = strconv.ParseFloat(plainOf(raw), 64)
-		return refuseIf(err != nil, codeKind, field+" is not a number")
+		_, err := strconv.ParseFloat(fmt.Sprint(value), 64)
+		return refuseIf(err != nil, "kind", field+" is not a number")
+	case "time":
+		_, ok := op.times.parse(fmt.Sprint(value))
+		return refuseIf(!ok, "time", field+" is not a time of the contract's form")
 	case "lifetime": // 60.0 and 6e1 are the same number, but not what a client should write
-		isWrong := lifetimeOf(raw, op.TTL) == 0
-		return refuseIf(isWrong, codeLifetime, field+" is not a whole number above zero, or is too large")
+		return refuseIf(lifetimeOf(value, op.TTL) == 0, "lifetime", field+" is not a whole number above zero, or is too large")
 	case "positive", "count":
-		_, wholeErr := strconv.ParseUint(string(raw), 10, 64)
-		isWrong := number <= 0 || word == "count" && wholeErr != nil
-		return cmp.Or(refuseIf(err != nil, codeKind, field+" is not a number"),
-			refuseIf(isWrong, codeValue, field+" is not above zero, or not a whole number"))
+		n, err := number.Float64()
+		_, wholeErr := strconv.ParseUint(number.String(), 10, 64)
+		isWrong := n <= 0 || word == "count" && wholeErr != nil
+		return cmp.Or(refuseIf(!isNumber || err != nil, "kind", field+" is not a number"),
+			refuseIf(isWrong, "value", field+" is not above zero, or not a whole number"))
 	}
-	if inner := op.rules.Shapes[word]; inner != nil {
-		return op.checkValue(field, raw, inner)
-	}
-	return checkText(field, raw, word)
+	return checkText(field, value, word)
 }
 
 // checkText checks a string. Only that of the kind "text" may be empty.
-func checkText(field string, raw json.RawMessage, kind string) *problem {
-	text, isText := textOf(raw)
+func checkText(field string, value any, kind string) *problem {
+	text, isText := value.(string)
 	var p *problem
 	switch kind {
 	case "text", "filled":
 	case "recipient":
-		p = refuseIf(!isMobileNumber(text), codeRecipient, field+" is not 5 to 15 digits with an optional +")
+		p = refuseIf(!isMobileNumber(text), "recipient", field+" is not 5 to 15 digits with an optional +")
 	case "user": // the point is behind the country code
-		p = refuseIf(!strings.Contains(text, "."), codeRecipient, field+" is not a user ID")
+		p = refuseIf(!strings.Contains(text, "."), "recipient", field+" is not a user ID")
 	case "callback": // with placeholders
-		p = refuseIf(!isURLTemplate(text), codeCallback, field+" is not an http or https URL")
+		p = refuseIf(!isURLTemplate(text), "callback", field+" is not an http or https URL")
 	case "link":
-		p = refuseIf(!isURL(text), codeURL, field+" is not an absolute http or https URL")
+		p = refuseIf(!isURL(text), "url", field+" is not an absolute http or https URL")
 	default:
-		words := strings.Split(strings.TrimPrefix(kind, "="), "|")
-		p = refuseIf(!slices.Contains(words, text), codeValue, field+" is none of "+strings.Join(words, ", "))
+		choice, ok := strings.CutPrefix(kind, "=")
+		must(ok, "rules.json: there is no word %q", kind)
+		words := strings.Split(choice, "|")
+		p = refuseIf(!slices.Contains(words, text), "value", field+" is none of "+strings.Join(words, ", "))
 	}
 	return cmp.Or(
-		refuseIf(!isText, codeKind, field+" is not a string"),
-		refuseIf(text == "" && kind != "text", codeMissing, field+" is empty"),
+		refuseIf(!isText, "kind", field+" is not a string"),
+		refuseIf(text == "" && kind != "text", "missing", field+" is empty"),
 		p,
 	)
 }
 
 // lifetimeOf returns zero for what is not a whole number of a unit of the contract.
-func lifetimeOf(raw json.RawMessage, unit string) time.Duration {
+func lifetimeOf(value any, unit string) time.Duration {
 	units := map[string]time.Duration{"ms": time.Millisecond, "m": time.Minute}
 	of := cmp.Or(units[unit], time.Second)
-	n, err := strconv.ParseUint(string(raw), 10, 63)
+	number, _ := value.(json.Number)
+	n, err := strconv.ParseUint(number.String(), 10, 63)
 	if err != nil || time.Duration(n) > math.MaxInt64/of {
 		return 0
 	}
@@ -191,3 +206,47 @@ func isURLTemplate(s string) bool {
 }
 
 func isControlOrSpace(r rune) bool { return r <= ' ' || r == 0x7f }
+
+// A problem is why a request is refused: one of the rules, by its name. Its text names fields and never repeats a value.
+type problem struct{ name, text string }
+
+// refuseIf returns a problem if there is one, or nil.
+func refuseIf(isProblem bool, name, text string) *problem {
+	if !isProblem {
+		return nil
+	}
+	return &problem{name, text}
+}
+
+// codeOf returns the code of a problem, if the contract has it in the class of the problem, else another code of the class: one
+// that is listed, or that a prefix makes of it. It returns "" if the contract has none.
+func (s *Server) codeOf(name string) string {
+	errs, own := s.names.Errors, s.rules.Problems[name].Code
+	class := "invalid"
+	if _, ok := errs.Classes[name]; ok {
+		class = name
+	}
+	for _, known := range append([]string{own}, errs.Classes[class]...) {
+		code, isPrefix := strings.CutSuffix(known, "*")
+		if isPrefix {
+			code += own
+		}
+		meaning, _ := table.Meaning(errs.Classes, code, false)
+		if own != "" && meaning == class && table.Match(errs.Success, code, true) < 0 {
+			return code
+		}
+	}
+	return ""
+}
+
+// failure returns the body of an error response, with a word or a code at the first of the paths that is free.
+func (s *Server) failure(requestID, text string, paths []string, code any) []byte {
+	body := placeFirst(document{}, s.names.Errors.Message, text)
+	body = placeFirst(body, s.names.Errors.Request, requestID)
+	return encode(placeFirst(body, paths, code))
+}
+
+// firstWord returns a word that the first entry of a list stands for, or "" if there is none.
+func firstWord(list []string) string {
+	return strings.TrimSuffix(slices.Concat(list, []string{""})[0], "*")
+}

@@ -17,7 +17,6 @@ type submission struct {
 	left   amount // of the balance, once the message is accepted
 }
 
-// sends returns the operation of a channel that sends.
 func (s *Server) sends(channel Channel, t table.Send, read func(fields) (submission, *problem)) operation {
 	op := s.newOperation(http.MethodPost, t)
 	op.channel = channel
@@ -27,9 +26,6 @@ func (s *Server) sends(channel Channel, t table.Send, read func(fields) (submiss
 			return nil, p
 		}
 		m.RequestID, m.Body = requestID, f.content()
-		if len(m.Extra) == 0 {
-			m.Extra = nil
-		}
 		if p := s.submit(&m); p != nil {
 			return nil, p
 		}
@@ -47,11 +43,11 @@ func (s *Server) submit(m *submission) *problem {
 	defer s.mu.Unlock()
 	switch {
 	case s.ledger.isDuplicate(m.Sent):
-		return &problem{codeDuplicate, "a message with this reference was accepted before"}
+		return &problem{"duplicate", "a message with this reference was accepted before"}
 	case m.Channel == ChannelChatApp2 && !s.route(m):
-		return &problem{codeRoute, "the marketing-messages route is not available, and product_policy is STRICT"}
+		return &problem{"route", "the marketing-messages route is not available, and product_policy is STRICT"}
 	case !s.ledger.accept(m):
-		return &problem{codeInsufficientBalance, "insufficient balance"}
+		return &problem{"insufficientBalance", "insufficient balance"}
 	}
 	return nil
 }
@@ -81,7 +77,7 @@ func (s *Server) confirm(t table.Send, m submission) any {
 
 func readSMS(f fields) (submission, *problem) {
 	p := f.check(f.rules.SMS)
-	m := f.message()
+	m := f.message(f.extra)
 	m.Parts = countParts(m.Text)
 	return submission{Sent: m}, p
 }
@@ -94,9 +90,9 @@ func (f fields) checkChatApp() *problem {
 	from, text := f.name("fallbackFrom"), f.name("fallbackText")
 	switch {
 	case f.has("fallbackFrom") != f.has("fallbackText") && from != "" && text != "":
-		return &problem{codeFallback, from + " and " + text + " go together"}
+		return &problem{"fallback", from + " and " + text + " go together"}
 	case f.has("fallbackFrom") && f.text("fallbackFrom") == "", f.has("fallbackText") && f.text("fallbackText") == "":
-		return &problem{codeFallback, from + " or " + text + " is empty"}
+		return &problem{"fallback", from + " or " + text + " is empty"}
 	}
 	return nil
 }
@@ -111,7 +107,7 @@ type payload struct {
 func readChatApp1(f fields) (submission, *problem) {
 	kind, p := f.readPayload()
 	p = cmp.Or(f.check(f.rules.ChatApp1), p, f.checkChatApp())
-	m := f.message()
+	m := f.message(f.extra)
 	m.Kind = kind
 	return submission{Sent: m}, p
 }
@@ -121,14 +117,14 @@ func (f fields) readPayload() (kind string, p *problem) {
 	all := f.rules.Payloads
 	i := slices.IndexFunc(all, func(p payload) bool { return slices.ContainsFunc(p.Marks, f.has) })
 	if i < 0 {
-		return "", &problem{codePayload, "there is no payload"}
+		return "", &problem{"payload", "there is no payload"}
 	}
 	for _, other := range all {
 		for _, concept := range other.Marks {
 			_, needed := all[i].Fields[concept]
 			_, allowed := all[i].Fields[concept+"?"]
 			if f.has(concept) && !needed && !allowed {
-				return "", &problem{codePayload, f.name(concept) + " does not belong to a payload of the kind " + all[i].Kind}
+				return "", &problem{"payload", f.name(concept) + " does not belong to a payload of the kind " + all[i].Kind}
 			}
 		}
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // Sent is a message that the server has processed. Texts and addresses are exactly those of the request. The zero value of a
-// field means that the message has none.
+// field means that the message has none. The tags are concepts of the contract, which requests hold and listings show.
 type Sent struct {
 	ID      string  `concept:"id"` // the message ID; on chat app 2 it begins with "wamid."
 	Channel Channel // the SMS of a fallback is one of ChannelSMS
@@ -78,11 +78,17 @@ func (m Sent) clone() Sent {
 	return m
 }
 
-// message returns what the fields of a request say.
-func (f fields) message() Sent {
-	m := Sent{Channel: f.channel, Kind: "text", Parts: 1, TTL: lifetimeOf(f.values[f.name("ttl")], f.TTL), Extra: f.extra}
+// message returns what the fields of a request say, and what is beside them.
+func (f fields) message(extra document) Sent {
+	m := Sent{Channel: f.channel, Kind: "text", Parts: 1, TTL: lifetimeOf(f.values[f.name("ttl")], f.TTL)}
+	for name, value := range extra {
+		if m.Extra == nil {
+			m.Extra = map[string]json.RawMessage{}
+		}
+		m.Extra[name] = encode(value)
+	}
 	for field, value := range reflect.ValueOf(&m).Elem().Fields() {
-		if text := f.text(field.Tag.Get("concept")); text != "" {
+		if text := f.text(field.Tag.Get("concept")); text != "" && value.Kind() == reflect.String {
 			value.SetString(text)
 		}
 	}
@@ -90,7 +96,6 @@ func (f fields) message() Sent {
 	return m
 }
 
-// operator is the same for all messages.
 const operator = "OP_1"
 
 // columns returns what listings show of a row, by concept: a string, a number, an amount or a time. A string that is empty is

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -141,7 +142,6 @@ const (
 	ChannelChatApp2 Channel = "chatapp2"
 )
 
-// speak sets the contract.
 func (s *Server) speak(t *table.Table) {
 	s.names = t
 	form := t.SMSList.Time
@@ -228,44 +228,38 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // process does what the service does with a request.
 func (s *Server) process(r *http.Request, requestID string, body []byte, readErr error) response {
 	methods, operations := s.operationsFor(r)
-	var result any
-	var p *problem
-	var tooLarge *http.MaxBytesError
-	switch {
-	case len(methods) == 0:
-		p = &problem{codeNoSuchPath, "no such path"}
-	case len(operations) == 0:
-		p = &problem{codeMethod, "the method of this path is " + strings.Join(methods, ", ")}
-	case errors.As(readErr, &tooLarge):
-		p = &problem{codeTooLarge, "the body is larger than 1 MiB"}
-	case readErr != nil:
-		p = &problem{codeBody, "the body ends early"}
-	default:
-		result, p = s.handle(operations, r, requestID, body)
-	}
+	_, isTooLarge := errors.AsType[*http.MaxBytesError](readErr)
+	p := cmp.Or(
+		refuseIf(len(methods) == 0, "notFound", "no such path"),
+		refuseIf(len(operations) == 0, "method", "the method of this path is "+methods),
+		refuseIf(isTooLarge, "tooLarge", "the body is larger than 1 MiB"),
+		refuseIf(readErr != nil, "body", "the body ends early"),
+	)
 	if p == nil {
-		return response{status: http.StatusOK, body: encode(result)}
+		var result any
+		if result, p = s.handle(operations, r, requestID, body); p == nil {
+			return response{status: http.StatusOK, body: encode(result)}
+		}
 	}
-	_, status := p.kind()
-	resp := response{status: status, body: s.failure(requestID, *p, s.names.Errors.Code, p.codeIn(s.names.Errors))}
-	if p.code == codeMethod {
-		resp.allow = strings.Join(methods, ", ")
+	kind, known := s.rules.Problems[p.name]
+	must(known, "no problem of rules.json: %q", p.name)
+	failure := s.failure(requestID, p.text, s.names.Errors.Code, s.codeOf(p.name))
+	resp := response{status: cmp.Or(kind.Status, http.StatusBadRequest), body: failure}
+	if p.name == "method" {
+		resp.allow = methods
 	}
 	return resp
 }
 
 // operationsFor returns the methods of the path of a request, and the operations with its method, too.
-func (s *Server) operationsFor(r *http.Request) (methods []string, operations []operation) {
+func (s *Server) operationsFor(r *http.Request) (methods string, operations []operation) {
+	all := map[string][]operation{}
 	for _, op := range s.operations {
 		if op.Path == r.URL.EscapedPath() {
-			methods = append(methods, op.method)
-			if op.method == r.Method {
-				operations = append(operations, op)
-			}
+			all[op.method] = append(all[op.method], op)
 		}
 	}
-	slices.Sort(methods)
-	return slices.Compact(methods), operations
+	return strings.Join(slices.Sorted(maps.Keys(all)), ", "), all[r.Method]
 }
 
 // handle passes a request to the first operation whose constants it has.
@@ -281,7 +275,6 @@ func (s *Server) handle(operations []operation, r *http.Request, requestID strin
 	return nil, first
 }
 
-// response is what the service responds to one request.
 type response struct {
 	status int
 	allow  string // the header Allow

@@ -46,13 +46,44 @@ func pageBy(s *Server, kind string) {
 	speaking(overlays[kind])(s)
 }
 
+// The codes of refusals.
+const (
+	codeUnauthorized        = "40001"
+	codeRateLimited         = "40002"
+	codeNoSuchPath          = "40005"
+	codeUnavailable         = "50000"
+	codeInsufficientBalance = "200101"
+	codeDuplicate           = "200206"
+	codeInvalid             = "40003"
+	codeMethod              = "40004"
+	codeBody                = "200201"
+	codeContentType         = "200202"
+	codeKind                = "200203"
+	codeMissing             = "200204"
+	codeRecipient           = "200205"
+	codeCallback            = "200207"
+	codeTooLarge            = "200208"
+	codeQuery               = "200209"
+	codeNumber              = "200210"
+	codeTime                = "200211"
+	codeSort                = "200212"
+	codeCursor              = "200213"
+	codePayload             = "200214"
+	codeLifetime            = "200215"
+	codeFallback            = "200216"
+	codeURL                 = "200217"
+	codeValue               = "200218"
+	codeRoute               = "200219"
+	codeConstant            = "200220"
+)
+
 // readSend reads a request that sends JSON, without its credentials.
 func readSend(s *Server, path, body string) (m submission, p *problem) {
 	for _, op := range s.operations {
 		if op.Path != path {
 			continue
 		}
-		f := fields{operation: op, values: object{}, extra: object{}, body: []byte(body)}
+		f := fields{operation: op, values: document{}, extra: document{}, body: []byte(body)}
 		if p := f.readJSON(f.body, f.names()); p != nil {
 			return m, p
 		}
@@ -64,7 +95,7 @@ func readSend(s *Server, path, body string) (m submission, p *problem) {
 		}
 		return readers[op.channel](f)
 	}
-	return m, &problem{codeNoSuchPath, "no such path"}
+	return m, &problem{"notFound", "no such path"}
 }
 
 // reply is what a plain net/http client saw.

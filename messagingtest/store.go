@@ -204,7 +204,6 @@ func (s *storeTest) many(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// once calls Once with a handle that returns result.
 func (s *storeTest) once(ctx context.Context, result error) error {
 	return s.onceIn(ctx, s.store, func() error { return result })
 }

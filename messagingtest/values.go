@@ -11,7 +11,6 @@ import (
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
-// timeFormat is how a contract writes times.
 type timeFormat struct {
 	form string // of the contract, or a layout
 	zone *time.Location

@@ -65,7 +65,7 @@ type Context struct {
 }
 
 func (rcv *Receiver) chatHandler(name Callback, handle func(context.Context, ChatMessage) error) http.Handler {
-	return &handler{rcv, rcv.callbacks[name], func(ctx context.Context, e event) error {
+	return &handler{rcv.callbacks[name], func(ctx context.Context, e event) error {
 		if report, ok := e.(*DeliveryReport); ok {
 			return rcv.handleStatus(ctx, *report)
 		}
@@ -137,12 +137,12 @@ func (q *request) chatMessage(e *envelope, one item) *ChatMessage {
 	}
 	at := cmp.Or(flat.values[conceptTime], one.word("timestamp"))
 	return &ChatMessage{
-		Callback: q.callback.name, ID: cmp.Or(flat.values[conceptID], one.id()),
+		Callback: q.name, ID: cmp.Or(flat.values[conceptID], one.id()),
 		From: number(cmp.Or(flat.values[conceptFrom], one.from())), To: number(cmp.Or(flat.values[conceptTo], one.business)),
 		ReferenceID: q.values[conceptReference],
 		Name:        cmp.Or(flat.values[conceptName], one.contact.object("profile").word("name", "username")),
 		Content:     flat.content(e, one), Context: fill[Context](one.object.object("context")), ReceivedAt: q.moment(at), RawTime: at,
-		Ambiguous: q.ambiguous || one.doubtful || differ(q.values[conceptID], one.id()) || differ(q.values[conceptFrom], one.from()),
+		Ambiguous: q.ambiguous || e.isDoubtful(one) || differ(q.values[conceptID], one.id()) || differ(q.values[conceptFrom], one.from()),
 		JSON:      one.raw, Params: q.params, RawQuery: q.rawQuery,
 	}
 }
@@ -150,14 +150,13 @@ func (q *request) chatMessage(e *envelope, one item) *ChatMessage {
 // DuplicateKey is like that of SMSMessage.
 func (m ChatMessage) DuplicateKey() (key string, lasting bool) {
 	_, unknown := m.Content.(Unknown)
-	return identity{
-		callback: m.Callback, certain: m.ID != "" && !m.Ambiguous && (!unknown || m.JSON != nil),
-		known: []string{m.ID, m.ReferenceID, m.From, m.To, m.Name, m.RawTime, fmt.Sprintf("%#v", m.Content)},
-		json:  m.JSON, params: m.Params,
-	}.key(), m.ID != "" || isPrecise(m.ReceivedAt)
+	isCertain := m.ID != "" && !m.Ambiguous && (!unknown || m.JSON != nil)
+	key = duplicateKey(m.Callback, isCertain, m.JSON, m.Params,
+		m.ID, m.ReferenceID, m.From, m.To, m.Name, m.RawTime, fmt.Sprintf("%#v", m.Content))
+	return key, m.ID != "" || isPrecise(m.ReceivedAt)
 }
 
-func (m ChatMessage) about() (Callback, string) { return m.Callback, m.ID }
+func (m *ChatMessage) about() (Callback, string) { return m.Callback, m.ID }
 
 // LogValue returns the message without personal data: its callback and ID, when it was received, and whether it is ambiguous.
 func (m ChatMessage) LogValue() slog.Value {

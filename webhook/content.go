@@ -276,12 +276,7 @@ func (q *request) content(e *envelope, one item) Content {
 }
 
 func isMedia(kind string) bool {
-	switch kind {
-	case "image", "audio", "video", "document", "sticker", "voice", "file", "media":
-		return true
-	default:
-		return false
-	}
+	return slices.Contains([]string{"image", "audio", "video", "document", "sticker", "voice", "file", "media"}, kind)
 }
 
 // kindlessMedia is the kind of a medium that has neither a kind nor a MIME type.

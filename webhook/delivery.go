@@ -53,7 +53,7 @@ type DeliveryReport struct {
 // Delivery is like SMS, for delivery reports. DeliveryURL returns the URL to name in a send. An envelope of the platform can
 // hold several statuses: each is handled by itself, and if one fails the service calls again.
 func (rcv *Receiver) Delivery(handle func(context.Context, DeliveryReport) error) http.Handler {
-	return &handler{rcv, rcv.callbacks[CallbackDelivery], func(ctx context.Context, e event) error {
+	return &handler{rcv.callbacks[CallbackDelivery], func(ctx context.Context, e event) error {
 		return handle(ctx, *e.(*DeliveryReport))
 	}}
 }
@@ -61,7 +61,7 @@ func (rcv *Receiver) Delivery(handle func(context.Context, DeliveryReport) error
 // ParseDelivery reads the delivery reports of a request and checks its proofs of origin, as the handler of Delivery does. The
 // error is a [*RejectError]. What could be read is returned beside an error for the rest.
 func (rcv *Receiver) ParseDelivery(r *http.Request) ([]DeliveryReport, error) {
-	events, err := rcv.read(r, rcv.callbacks[CallbackDelivery], nil)
+	events, err := rcv.callbacks[CallbackDelivery].read(r, nil)
 	return only[DeliveryReport](events), err
 }
 
@@ -119,7 +119,7 @@ func (q *request) appendStatuses(events []event, e envelope) (all []event, compl
 			ID: id, ReferenceID: cmp.Or(q.values[conceptReference], one.word("biz_opaque_callback_data")), From: number(one.business),
 			To: number(one.word("recipient_id", "recipient_user_id")), Status: q.status(raw), RawStatus: raw,
 			StatusAt: one.time("timestamp"), RawTime: one.word("timestamp"), JSON: one.raw, Params: q.params, RawQuery: q.rawQuery,
-			Ambiguous: q.ambiguous || one.doubtful || differ(q.values[conceptID], id) || status != "" && !q.sameStatus(status, raw),
+			Ambiguous: q.ambiguous || e.isDoubtful(one) || differ(q.values[conceptID], id) || status != "" && !q.sameStatus(status, raw),
 		}
 		if d.ID == "" && d.ReferenceID == "" {
 			complete = false
@@ -132,14 +132,12 @@ func (q *request) appendStatuses(events []event, e envelope) (all []event, compl
 
 // DuplicateKey is like that of SMSMessage. It is always lasting.
 func (d DeliveryReport) DuplicateKey() (key string, lasting bool) {
-	return identity{
-		callback: CallbackDelivery, certain: d.ID != "" && d.To != "" && isStatus(d.Status, d.RawStatus) && !d.Ambiguous,
-		known: []string{d.ID, d.ReferenceID, d.From, d.To, d.Kind, foldStatus(d.RawStatus), d.RawTime},
-		json:  d.JSON, params: d.Params,
-	}.key(), true
+	isCertain := d.ID != "" && d.To != "" && isStatus(d.Status, d.RawStatus) && !d.Ambiguous
+	return duplicateKey(CallbackDelivery, isCertain, d.JSON, d.Params,
+		d.ID, d.ReferenceID, d.From, d.To, d.Kind, foldStatus(d.RawStatus), d.RawTime), true
 }
 
-func (d DeliveryReport) about() (Callback, string) { return CallbackDelivery, d.ID }
+func (d *DeliveryReport) about() (Callback, string) { return CallbackDelivery, d.ID }
 
 // LogValue returns the report without personal data: its IDs, its status and when it was reached.
 func (d DeliveryReport) LogValue() slog.Value {
@@ -183,7 +181,9 @@ func (rcv *Receiver) sameStatus(a, b string) bool {
 }
 
 // isStatus reports whether a report has a status, and not a placeholder in its place.
-func isStatus(status Status, raw string) bool { return status != StatusUnknown || !isPlaceholder(raw) }
+func isStatus(status Status, raw string) bool {
+	return status != StatusUnknown || !table.IsPlaceholder(raw)
+}
 
 func foldStatus(raw string) string { return strings.ToLower(strings.TrimSpace(raw)) }
 

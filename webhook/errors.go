@@ -56,6 +56,11 @@ type RejectError struct {
 	Cause error
 }
 
+func (c *callback) reject(err error) *RejectError {
+	why, _ := errors.AsType[*reason](err) // it is one of the errors above
+	return &RejectError{Callback: c.name, Status: why.status, Reason: err}
+}
+
 // as returns the error with another status.
 func (e *RejectError) as(status int) *RejectError {
 	e.Status = status
@@ -117,11 +122,3 @@ func (e *retryLaterError) Error() string {
 }
 
 func (e *retryLaterError) Is(target error) bool { return target == ErrRetryLater }
-
-// delay returns the time, or 0 for a nil error.
-func (e *retryLaterError) delay() time.Duration {
-	if e == nil {
-		return 0
-	}
-	return e.after
-}

@@ -8,24 +8,21 @@ import (
 // A JSON body can hold several events, in a list at one of the paths that the contract names. Each is then read like a body of
 // its own: names and paths of parameters begin at the event, and what stands around the list says nothing about it.
 
-// findEvents looks for the list of events in the body.
+// findEvents looks for the list of events in the body: the first path counts at which there are some, or else something.
 func (q *request) findEvents() error {
 	if q.object == "" {
 		return nil
 	}
 	body := json.RawMessage(q.object)
 	found, repeats := json.RawMessage(nil), false
-	if len(q.callback.events) == 0 {
-		found = body
-	}
-	for _, path := range q.callback.events {
+	for _, path := range q.events {
 		value, again := path.in(body)
 		repeats = repeats || again
 		isBody := len(path.names) == 0 // it only stands in for a list, and not for an empty one
-		if found == nil || value != nil && !isNone(value) && !isBody {
+		if found == nil || !isNone(value) && !isBody {
 			found = value
 		}
-		if found != nil && !isNone(found) {
+		if !isNone(found) {
 			break
 		}
 	}
@@ -36,12 +33,12 @@ func (q *request) findEvents() error {
 		return nil
 	case isNested(found, '{'):
 		q.list = []json.RawMessage{found}
-	case isNested(found, '['):
+	case isNested(found, '['), string(found) == "null":
 		q.list = elements(found, maxEvents)
-	case string(found) != "null":
+	default:
 		return q.reject(ErrUnreadable)
 	}
-	switch q.several = true; {
+	switch {
 	case len(q.list) > maxEvents:
 		return q.reject(ErrTooLarge)
 	case len(q.list)*q.inQuery > 16*q.maxParams: // each event has them in its Params
@@ -53,12 +50,12 @@ func (q *request) findEvents() error {
 
 // isNone reports whether what stands at a path of events holds none: the events may be at another.
 func isNone(raw json.RawMessage) bool {
-	return string(raw) == "null" || isNested(raw, '[') && len(elements(raw, 0)) == 0
+	return raw == nil || string(raw) == "null" || isNested(raw, '[') && len(elements(raw, 0)) == 0
 }
 
 // holdsList reports whether a body may be a list of events itself.
 func (c *callback) holdsList() bool {
-	return len(c.events) == 0 || slices.ContainsFunc(c.events, func(p path) bool { return len(p.names) == 0 })
+	return slices.ContainsFunc(c.events, func(p path) bool { return len(p.names) == 0 })
 }
 
 // element returns the request as if it held one event of its list alone. Parameters of the query remain, but say nothing about it.
@@ -66,26 +63,12 @@ func (q *request) element(raw json.RawMessage) (*request, error) {
 	if !isNested(raw, '{') {
 		return nil, q.reject(ErrUnreadable)
 	}
-	one := &request{
-		Receiver: q.Receiver, callback: q.callback, proofs: q.proofs, rawQuery: q.rawQuery, inQuery: q.inQuery, isElement: true,
-	}
+	one := &request{callback: q.callback, proofs: q.proofs, rawQuery: q.rawQuery, count: q.inQuery, inQuery: q.inQuery, own: q.inQuery}
 	one.params = append(make(Params, 0, q.inQuery+8), q.params[:q.inQuery]...)
-	one.count = q.inQuery
 	if one.readObject(string(raw)); one.count > one.maxParams {
 		return nil, q.reject(ErrTooManyParams)
 	}
 	one.emptyCopies()
 	one.interpret()
 	return one, nil
-}
-
-// readPaths reads the values at the paths that the contract names as parameters of those names.
-func (q *request) readPaths(object json.RawMessage) {
-	for _, path := range q.callback.paths {
-		found, repeats := path.in(object)
-		if found != nil {
-			q.addJSON(path.text, found)
-		}
-		q.ambiguous = q.ambiguous || repeats
-	}
 }

@@ -299,7 +299,7 @@ func TestSeveralEventsAreBounded(t *testing.T) {
 	rcv := named(t, listed, webhook.WithLimits(256, 8<<20))
 	for name, body := range map[string]string{
 		"a million":     `{"results":[` + strings.Repeat(`{},`, 1_000_000) + `{}]}`,
-		"many members":  `{"results":[{` + strings.TrimSuffix(strings.Repeat(`"":0,`, 1_000_000), ",") + `}]}`,
+		"many members":  `{"results":[{` + strings.TrimSuffix(strings.Repeat(`"":0,`, 200_000), ",") + `}]}`,
 		"a deep member": `{"results":[{"from":` + strings.Repeat("[", 9_000) + strings.Repeat("]", 9_000) + `}]}`,
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"log/slog"
 	"math"
 	"net/http"
 	"runtime/debug"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -16,10 +16,9 @@ import (
 
 // handler serves one callback.
 type handler struct {
-	*Receiver
+	*callback
 
-	callback *callback
-	handle   func(context.Context, event) error
+	function func(context.Context, event) error
 }
 
 // event is a pointer to an SMSMessage, a ChatMessage or a DeliveryReport.
@@ -28,19 +27,12 @@ type event interface {
 	about() (kind Callback, id string)
 }
 
-// response is what a request is answered with. The body is always empty, because some gateways send it back to the sender as a
-// message.
-type response struct {
-	status     int
-	retryAfter time.Duration // for 503
-}
-
-// ServeHTTP answers a request.
+// ServeHTTP answers a request. The body is always empty, because some gateways send it back to the sender as a message.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	all := h.serve(r) //nolint:contextcheck // a call has the values of the request's context, and ends otherwise
+	status, retryAfter := h.serve(r) //nolint:contextcheck // a call has the values of the request's context, and ends otherwise
 	header := w.Header()
 	header["Cache-Control"] = h.noStore
-	switch all.status {
+	switch status {
 	case http.StatusMethodNotAllowed:
 		allow := "GET, HEAD"
 		if h.post {
@@ -50,139 +42,129 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case http.StatusNotFound:
 		header.Set("Connection", "close") // otherwise net/http waits for a body before it answers
 	case http.StatusServiceUnavailable:
-		seconds := max(1, int64(math.Ceil(all.retryAfter.Seconds())))
+		seconds := max(1, int64(math.Ceil(retryAfter.Seconds())))
 		header.Set("Retry-After", strconv.FormatInt(seconds, 10))
 	}
-	w.WriteHeader(all.status) // also for 200: some routers record it
+	w.WriteHeader(status) // also for 200: some routers record it
 }
 
 // serve handles the events of a request. The status of the response is the highest of all, so that the service calls again if
 // any was not handled. It lets no panic out.
-func (h *handler) serve(r *http.Request) (all response) {
-	all.status = http.StatusOK
-	w := h.watch(r)
+func (h *handler) serve(r *http.Request) (status int, retryAfter time.Duration) {
+	status = http.StatusOK
+	c := h.watch(r)
 	defer func() {
 		if value := recover(); value != nil {
-			all.status = h.reject(w, newPanicError(h.callback, value))
+			status = c.reject(newPanicError(h.name, value))
 		}
 	}()
 	var first [1]event // most requests have one, which then needs no list
-	events, err := h.read(r, h.callback, first[:0])
-	if h.callback.isChat() && h.handleStatus == nil {
-		events, err = h.withoutReports(events, err)
-	}
+	events, err := h.read(r, first[:0])
 	if err != nil {
-		all.status = h.reject(w, err)
+		status = c.reject(err)
 	}
 	for i, e := range events {
 		if i > 0 || err != nil {
-			w = h.watch(r)
+			c = h.watch(r)
 		}
-		one := h.handleOne(w, e, i)
-		all.status = max(all.status, one.status)
-		all.retryAfter = max(all.retryAfter, one.retryAfter)
+		one, after := c.handle(e, i)
+		status = max(status, one)
+		retryAfter = max(retryAfter, after)
 	}
-	return all
+	return status, retryAfter
 }
 
-// withoutReports drops the statuses of a chat app, for which there is no function.
-func (h *handler) withoutReports(events []event, err error) ([]event, error) {
-	size := len(events)
-	events = slices.DeleteFunc(events, func(e event) bool {
-		_, isReport := e.(*DeliveryReport)
-		return isReport
-	})
-	if len(events) < size && err == nil {
-		return events, h.callback.reject(ErrMisdirected).as(http.StatusOK)
-	}
-	return events, err
-}
-
-// handleOne handles the event at a position of a request, unless that was done or is being done.
-func (h *handler) handleOne(w watched, e event, position int) response {
-	c := &call{handler: h, event: e, handlerContext: handlerContext{request: w.ctx, deadline: time.Now().Add(h.timeout)}}
-	defer c.end()
-	w.kind, w.id = e.about()
-	var storeErr error
-	if key := h.storeKey(e, position); key == "" {
-		_ = c.run(&c.handlerContext)
-	} else {
-		storeErr = protect(h.callback, func() error { return h.store.Once(&c.handlerContext, key, c.run) })
-	}
-	if panicked, ok := errors.AsType[*PanicError](cmp.Or(c.err, storeErr)); ok {
-		return response{status: h.reject(w, panicked)}
-	}
-	outcome := outcomeOf(c.called, c.err, storeErr)
-	status, _ := outcome.rule()
-	h.end(w, outcome, nil, status)
-	later, _ := errors.AsType[*retryLaterError](c.err)
-	return response{status, later.delay()}
-}
-
-// call is a call of the handle function, or of a store that may call it, and the context of that.
+// call is an event on its way through a handler, from before it is read. It is the context of the handle function, and of the
+// store that may call that.
 type call struct {
 	handlerContext
+	*handler
 
-	handler *handler
-	event   event
-	called  bool // the handle function was called
+	request *http.Request
+	began   time.Time // zero if nobody asks
+	event   event     // nil until it is read
+	called  bool      // the handle function was called
 	err     error
+}
+
+// handle handles the event at a position of the request, unless that was done or is being done.
+func (c *call) handle(e event, position int) (status int, retryAfter time.Duration) {
+	c.event, c.deadline = e, time.Now().Add(c.timeout)
+	defer c.stop()
+	if _, isReport := e.(*DeliveryReport); isReport && c.isChat() && c.handleStatus == nil {
+		return c.reject(c.callback.reject(ErrMisdirected).as(http.StatusOK)), 0
+	}
+	var storeErr error
+	if key := c.storeKey(position); key == "" {
+		_ = c.run(c)
+	} else {
+		storeErr = protect(c.name, func() error { return c.store.Once(c, key, c.run) })
+	}
+	if panicked, ok := errors.AsType[*PanicError](cmp.Or(c.err, storeErr)); ok {
+		return c.reject(panicked), 0
+	}
+	outcome, status, level := c.outcome(storeErr)
+	c.end(outcome, nil, status, level)
+	if later, ok := errors.AsType[*retryLaterError](c.err); ok {
+		retryAfter = later.after
+	}
+	return status, retryAfter
 }
 
 func (c *call) run(ctx context.Context) error {
 	c.called = true
-	c.err = protect(c.handler.callback, func() error { return c.handler.handle(ctx, c.event) })
+	c.err = protect(c.name, func() error { return c.function(ctx, c.event) })
 	return c.err
 }
 
 // storeKey returns the key of an event in the store, or "" if there is no store or the event cannot be told from others. Two
 // equal events in one body are two, so the position of one that does not identify itself is part of its key.
-func (h *handler) storeKey(e event, position int) string {
-	if h.store == nil {
+func (c *call) storeKey(position int) string {
+	if c.store == nil {
 		return ""
 	}
-	key, lasting := e.DuplicateKey()
+	key, lasting := c.event.DuplicateKey()
 	switch {
 	case lasting:
 		return key
-	case h.window == 0:
+	case c.window == 0:
 		return ""
 	case position > 0:
 		key += "." + strconv.Itoa(position)
 	}
-	return key + "." + strconv.FormatInt(time.Now().UnixNano()/int64(h.window), 10)
+	return key + "." + strconv.FormatInt(time.Now().UnixNano()/int64(c.window), 10)
 }
 
 // protect calls a function of the user and turns a panic into a [*PanicError].
-func protect(c *callback, call func() error) (err error) {
+func protect(name Callback, call func() error) (err error) {
 	defer func() {
 		if value := recover(); value != nil {
-			err = newPanicError(c, value)
+			err = newPanicError(name, value)
 		}
 	}()
 	return call()
 }
 
-func newPanicError(c *callback, value any) *PanicError {
-	return &PanicError{Callback: c.name, Value: value, Stack: debug.Stack()}
+func newPanicError(name Callback, value any) *PanicError {
+	return &PanicError{Callback: name, Value: value, Stack: debug.Stack()}
 }
 
 // reject reports a refusal or a panic and returns the status of the response.
-func (h *handler) reject(w watched, err error) int {
-	status, outcome, reason := http.StatusInternalServerError, OutcomePanicked, error(nil)
+func (c *call) reject(err error) int {
+	status, outcome, reason, level := http.StatusInternalServerError, OutcomePanicked, error(nil), slog.LevelError
 	if rejected, ok := errors.AsType[*RejectError](err); ok {
-		status, outcome, reason = rejected.Status, OutcomeRejected, rejected.Reason
+		status, outcome, reason, level = rejected.Status, OutcomeRejected, rejected.Reason, slog.LevelWarn
 	}
-	if h.onReject != nil && !w.isHEAD(reason) {
-		failed := protect(h.callback, func() error {
-			h.onReject(w.request, err)
+	if c.onReject != nil && !c.isHEAD(reason) {
+		failed := protect(c.name, func() error {
+			c.onReject(c.request, err)
 			return nil
 		})
 		if failed != nil {
 			status = http.StatusInternalServerError
 		}
 	}
-	h.end(w, outcome, reason, status)
+	c.end(outcome, reason, status, level)
 	return status
 }
 
@@ -201,19 +183,19 @@ func cut(id string) string {
 // It starts its timer only if the function asks for the end, as one that calls a database does: starting one takes as long
 // as reading a short message.
 type handlerContext struct {
-	request  context.Context //nolint:containedctx // it is the parent
+	parent   context.Context //nolint:containedctx // that of the request, or of the observers
 	deadline time.Time
 
-	mu    sync.Mutex
-	timer context.Context //nolint:containedctx // nil until it is asked for
-	stop  func()
-	ended bool
+	mu      sync.Mutex
+	timer   context.Context //nolint:containedctx // nil until it is asked for
+	cancel  func()
+	stopped bool
 }
 
 func (c *handlerContext) Deadline() (time.Time, bool) { return c.deadline, true }
 func (c *handlerContext) Done() <-chan struct{}       { return c.start().Done() }
 func (c *handlerContext) Err() error                  { return c.start().Err() }
-func (c *handlerContext) Value(key any) any           { return context.WithoutCancel(c.request).Value(key) }
+func (c *handlerContext) Value(key any) any           { return context.WithoutCancel(c.parent).Value(key) }
 
 func (c *handlerContext) start() context.Context {
 	c.mu.Lock()
@@ -223,26 +205,25 @@ func (c *handlerContext) start() context.Context {
 	}
 	timer, cancel := context.WithDeadline(context.Background(), c.deadline)
 	// A caller that hangs up cancels the context of the request without a cause. All other ends have one.
-	unlink := context.AfterFunc(c.request, func() {
-		if !errors.Is(context.Cause(c.request), context.Canceled) {
+	unlink := context.AfterFunc(c.parent, func() {
+		if !errors.Is(context.Cause(c.parent), context.Canceled) {
 			cancel()
 		}
 	})
-	c.timer, c.stop = timer, func() {
+	c.timer, c.cancel = timer, func() {
 		unlink()
 		cancel()
 	}
-	if c.ended {
-		c.stop()
+	if c.stopped {
+		c.cancel()
 	}
 	return timer
 }
 
-// end ends the context.
-func (c *handlerContext) end() {
+func (c *handlerContext) stop() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.ended = true; c.stop != nil {
-		c.stop()
+	if c.stopped = true; c.cancel != nil {
+		c.cancel()
 	}
 }

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,27 +25,31 @@ type stored struct {
 	RawQueryBytes []byte                     `json:"rawQueryBytes,omitempty"`
 }
 
-// encodeEvent encodes an event, or an Unknown: plain is what JSON can hold as it is, and the rest follows.
-func encodeEvent(plain any, content Content, raw json.RawMessage, query string) ([]byte, error) {
-	s := stored{JSON: string(raw), RawQuery: query}
-	if !utf8.ValidString(query) {
-		s.RawQuery, s.RawQueryBytes = "", []byte(query)
+// storage is an event, or an Unknown, in the parts that are stored: plain is what JSON can hold as it is. The pointers lead into
+// the event.
+type storage struct {
+	plain   any
+	content *Content // nil for an event that has none
+	raw     *json.RawMessage
+	query   *string
+}
+
+func (s storage) encode() ([]byte, error) {
+	rest := stored{JSON: string(*s.raw), RawQuery: *s.query}
+	if !utf8.ValidString(*s.query) {
+		rest.RawQuery, rest.RawQueryBytes = "", []byte(*s.query)
 	}
-	var err error
-	if content != nil {
-		s.Content, err = encodeContent(content)
+	var contentErr error
+	if s.content != nil && *s.content != nil {
+		rest.Content, contentErr = encodeContent(*s.content)
 	}
-	if err != nil {
-		return nil, err
-	}
-	first, err := json.Marshal(plain)
-	if err != nil {
-		return nil, err
-	}
-	second, err := json.Marshal(s)
+	first, err := json.Marshal(s.plain)
+	second, restErr := json.Marshal(rest)
 	switch empty := len("{}"); {
-	case err != nil || len(first) == empty:
-		return second, err
+	case cmp.Or(contentErr, err, restErr) != nil:
+		return nil, cmp.Or(contentErr, err, restErr)
+	case len(first) == empty:
+		return second, nil
 	case len(second) == empty:
 		return first, nil
 	default: // one object of both
@@ -52,29 +57,32 @@ func encodeEvent(plain any, content Content, raw json.RawMessage, query string) 
 	}
 }
 
-// decodeEvent decodes what encodeEvent encodes. What the event has no field for may be nil. An error says where, and shows no value.
-func decodeEvent(data []byte, plain any, content *Content, raw *json.RawMessage, query *string) error {
-	var s stored
-	err := json.Unmarshal(data, plain)
-	if err == nil {
-		err = json.Unmarshal(data, &s)
+// decodeEvent decodes what encode encodes, and leaves the event alone if that fails. An error says where, and shows no value.
+func decodeEvent[E any, P interface {
+	*E
+	storage() storage
+}](data []byte, event P) error {
+	var to E
+	var rest stored
+	s := P(&to).storage()
+	err := cmp.Or(json.Unmarshal(data, s.plain), json.Unmarshal(data, &rest))
+	if err == nil && rest.Content != nil && s.content != nil {
+		*s.content, err = decodeContent(rest.Content)
 	}
-	if err == nil && s.Content != nil && content != nil {
-		*content, err = decodeContent(s.Content)
-	}
-	if mistyped, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+	mistyped, isMistyped := errors.AsType[*json.UnmarshalTypeError](err)
+	switch {
+	case isMistyped:
 		return fmt.Errorf("webhook: the event cannot be decoded: %q cannot be a JSON %s", mistyped.Field, mistyped.Value)
-	}
-	if errors.Is(err, errContent) {
+	case errors.Is(err, errContent):
 		return err
-	}
-	if err != nil {
+	case err != nil:
 		return errors.New("webhook: the event cannot be decoded: want JSON as MarshalJSON writes it")
 	}
-	if s.JSON != "" && raw != nil {
-		*raw = json.RawMessage(s.JSON)
+	if rest.JSON != "" {
+		*s.raw = json.RawMessage(rest.JSON)
 	}
-	*query = s.RawQuery + string(s.RawQueryBytes)
+	*s.query = rest.RawQuery + string(rest.RawQueryBytes)
+	*event = to
 	return nil
 }
 
@@ -117,72 +125,48 @@ func decodeContent(members map[string]json.RawMessage) (Content, error) {
 //	 "params": [{"name": "id", "value": "m-1"}, …], "rawQuery": "id=m-1&…"}
 //
 // It holds personal data, and no secret.
-func (m SMSMessage) MarshalJSON() ([]byte, error) {
-	type plain SMSMessage
-	return encodeEvent(plain(m), nil, nil, m.RawQuery)
-}
+func (m SMSMessage) MarshalJSON() ([]byte, error) { return m.storage().encode() }
 
 // UnmarshalJSON decodes what MarshalJSON encodes and replaces the whole message. Unknown keys are ignored.
-func (m *SMSMessage) UnmarshalJSON(data []byte) error {
+func (m *SMSMessage) UnmarshalJSON(data []byte) error { return decodeEvent(data, m) }
+
+func (m *SMSMessage) storage() storage {
 	type plain SMSMessage
-	var to SMSMessage
-	err := decodeEvent(data, (*plain)(&to), nil, nil, &to.RawQuery)
-	if err == nil {
-		*m = to
-	}
-	return err
+	return storage{(*plain)(m), nil, new(json.RawMessage), &m.RawQuery}
 }
 
 // MarshalJSON is like that of SMSMessage. The content is an object with one member, which says what it is, and the JSON of the
 // message is stored as text:
 //
 //	{"callback": "chatapp2", "id": "m-1", "from": "639171234567", "content": {"text": {"body": "Hi"}}, "json": "{\"from\":…}", …}
-func (m ChatMessage) MarshalJSON() ([]byte, error) {
-	type plain ChatMessage
-	return encodeEvent(plain(m), m.Content, m.JSON, m.RawQuery)
-}
+func (m ChatMessage) MarshalJSON() ([]byte, error) { return m.storage().encode() }
 
 // UnmarshalJSON is like that of SMSMessage. A content that is none of this package is an error.
-func (m *ChatMessage) UnmarshalJSON(data []byte) error {
+func (m *ChatMessage) UnmarshalJSON(data []byte) error { return decodeEvent(data, m) }
+
+func (m *ChatMessage) storage() storage {
 	type plain ChatMessage
-	var to ChatMessage
-	err := decodeEvent(data, (*plain)(&to), &to.Content, &to.JSON, &to.RawQuery)
-	if err == nil {
-		*m = to
-	}
-	return err
+	return storage{(*plain)(m), &m.Content, &m.JSON, &m.RawQuery}
 }
 
 // MarshalJSON is like that of SMSMessage. The JSON of the report is stored as text.
-func (d DeliveryReport) MarshalJSON() ([]byte, error) {
-	type plain DeliveryReport
-	return encodeEvent(plain(d), nil, d.JSON, d.RawQuery)
-}
+func (d DeliveryReport) MarshalJSON() ([]byte, error) { return d.storage().encode() }
 
 // UnmarshalJSON is like that of SMSMessage.
-func (d *DeliveryReport) UnmarshalJSON(data []byte) error {
+func (d *DeliveryReport) UnmarshalJSON(data []byte) error { return decodeEvent(data, d) }
+
+func (d *DeliveryReport) storage() storage {
 	type plain DeliveryReport
-	var to DeliveryReport
-	err := decodeEvent(data, (*plain)(&to), nil, &to.JSON, &to.RawQuery)
-	if err == nil {
-		*d = to
-	}
-	return err
+	return storage{(*plain)(d), nil, &d.JSON, &d.RawQuery}
 }
 
 // MarshalJSON stores the JSON of the message as text, like that of [ChatMessage].
-func (u Unknown) MarshalJSON() ([]byte, error) {
-	type plain Unknown
-	return encodeEvent(plain(u), nil, u.Raw, "")
-}
+func (u Unknown) MarshalJSON() ([]byte, error) { return u.storage().encode() }
 
 // UnmarshalJSON decodes what MarshalJSON encodes.
-func (u *Unknown) UnmarshalJSON(data []byte) error {
+func (u *Unknown) UnmarshalJSON(data []byte) error { return decodeEvent(data, u) }
+
+func (u *Unknown) storage() storage {
 	type plain Unknown
-	var to Unknown
-	err := decodeEvent(data, (*plain)(&to), nil, &to.Raw, new(string))
-	if err == nil {
-		*u = to
-	}
-	return err
+	return storage{(*plain)(u), nil, &u.Raw, new(string)}
 }

@@ -25,9 +25,13 @@ func records[T any](list []json.RawMessage, most int) []T {
 
 // fill reads a struct from an object. The tags of its fields name members by their paths, as in `platform:"name.first_name"`; of
 // several members the first one that has a value counts.
-func fill[T any](o object) (to T) {
-	o.fill(reflect.ValueOf(&to).Elem())
-	return to
+func fill[T any](o object) T {
+	if o == nil { // as of a message in parameters
+		return *new(T)
+	}
+	to := new(T)
+	o.fill(reflect.ValueOf(to).Elem())
+	return *to
 }
 
 func (o object) fill(to reflect.Value) {
@@ -126,7 +130,8 @@ func parts(raw json.RawMessage) iter.Seq2[string, json.RawMessage] {
 }
 
 // elements returns the elements of a valid JSON list. It stops after one more than most.
-func elements(list json.RawMessage, most int) (all []json.RawMessage) {
+func elements(list json.RawMessage, most int) []json.RawMessage {
+	all := []json.RawMessage{}
 	for _, element := range parts(list) {
 		if len(all) > most {
 			break
@@ -175,14 +180,11 @@ func (o object) word(members ...string) string {
 // text returns the text of a member, which may be white space. The second result is false if the member has none.
 func (o object) text(member string) (string, bool) {
 	raw := o.get(member)
-	if raw == nil {
-		return "", false
-	}
 	text, nested := scalar(raw)
 	if nested {
 		return "", false
 	}
-	return text, true
+	return text, raw != nil
 }
 
 func (o object) time(member string) time.Time {
@@ -193,16 +195,11 @@ func (o object) object(member string) object { return objectOf(o.get(member)) }
 
 // list returns the elements of a member that is a list, and of all lists of that name; nil if there is none. It stops after
 // one more than most.
-func (o object) list(name string, most int) []json.RawMessage {
-	var list []json.RawMessage
+func (o object) list(name string, most int) (list []json.RawMessage) {
 	for _, m := range o {
-		if m.name != name || !isNested(m.raw, '[') {
-			continue
+		if m.name == name && isNested(m.raw, '[') {
+			list = append(list, elements(m.raw, most-len(list))...)
 		}
-		if list == nil {
-			list = []json.RawMessage{}
-		}
-		list = append(list, elements(m.raw, most-len(list))...)
 	}
 	return list
 }
@@ -228,31 +225,25 @@ func newPath(text string) path {
 // in returns the value at the path in valid JSON, or nil, and reports whether a member on the way came twice with different
 // values: the first counts. A number is a position in a list, or the name of a member.
 func (p path) in(raw json.RawMessage) (found json.RawMessage, repeats bool) {
-	found = raw
 	for _, name := range p.names {
-		value, again := child(found, name)
-		found, repeats = value, repeats || again
-	}
-	return found, repeats
-}
-
-func child(raw json.RawMessage, name string) (found json.RawMessage, repeats bool) {
-	switch {
-	case isNested(raw, '{'):
+		found = nil
+		isList, index := isNested(raw, '['), 0
+		position, err := strconv.Atoi(name)
 		for have, value := range parts(raw) {
+			isIt := have == name
+			if isList {
+				isIt = err == nil && index == position
+				index++
+			}
 			switch {
-			case have != name:
+			case !isIt:
 			case found == nil:
 				found = value
 			default:
 				repeats = repeats || !bytes.Equal(found, value)
 			}
 		}
-	case isNested(raw, '['):
-		position, err := strconv.Atoi(name)
-		if list := elements(raw, position); err == nil && 0 <= position && position < len(list) {
-			return list[position], false
-		}
+		raw = found
 	}
-	return found, repeats
+	return raw, repeats
 }

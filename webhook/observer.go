@@ -42,12 +42,6 @@ type EventResult struct {
 	Duration time.Duration
 }
 
-// observing is an Observer. Functions hold it, so that no verb of package fmt prints it.
-type observing struct {
-	start func(context.Context, Event) context.Context
-	end   func(context.Context, Event, EventResult)
-}
-
 // Outcome is what became of an event.
 type Outcome string
 
@@ -71,99 +65,73 @@ const (
 	OutcomeStoreFailed Outcome = "store failed"
 )
 
-// outcomeOf returns what became of an event: whether the function was called, its error, and the error of the store.
-func outcomeOf(called bool, err, storeErr error) Outcome {
+// outcome returns what became of an event, the status of the response for it, and the level at which it is logged.
+func (c *call) outcome(storeErr error) (Outcome, int, slog.Level) {
 	switch {
-	case errors.Is(err, ErrRetryLater):
-		return OutcomeRetryLater
-	case err != nil:
-		return OutcomeFailed
+	case errors.Is(c.err, ErrRetryLater):
+		return OutcomeRetryLater, http.StatusServiceUnavailable, slog.LevelInfo
+	case c.err != nil:
+		return OutcomeFailed, http.StatusInternalServerError, slog.LevelError
 	case errors.Is(storeErr, ErrInProgress):
-		return OutcomeInProgress
+		return OutcomeInProgress, http.StatusServiceUnavailable, slog.LevelDebug
 	case storeErr != nil:
-		return OutcomeStoreFailed
-	case !called:
-		return OutcomeDuplicate
+		return OutcomeStoreFailed, http.StatusServiceUnavailable, slog.LevelError
+	case !c.called:
+		return OutcomeDuplicate, http.StatusOK, slog.LevelDebug
 	default:
-		return OutcomeHandled
+		return OutcomeHandled, http.StatusOK, slog.LevelInfo
 	}
-}
-
-// rule returns the status of the response for an event, other than one that was refused, and the level at which it is logged.
-func (o Outcome) rule() (status int, level slog.Level) {
-	switch o {
-	case OutcomeHandled:
-		return http.StatusOK, slog.LevelInfo
-	case OutcomeDuplicate:
-		return http.StatusOK, slog.LevelDebug
-	case OutcomeInProgress:
-		return http.StatusServiceUnavailable, slog.LevelDebug
-	case OutcomeRetryLater:
-		return http.StatusServiceUnavailable, slog.LevelInfo
-	case OutcomeStoreFailed:
-		return http.StatusServiceUnavailable, slog.LevelError
-	case OutcomeRejected:
-		return http.StatusBadRequest, slog.LevelWarn
-	case OutcomeFailed, OutcomePanicked:
-	}
-	return http.StatusInternalServerError, slog.LevelError
-}
-
-// watched is an event that is logged and observed.
-type watched struct {
-	request *http.Request
-	ctx     context.Context //nolint:containedctx // that of the request, or of the observers
-	began   time.Time       // zero if nobody asks
-	kind    Callback
-	id      string
-}
-
-// isHEAD reports whether a request was refused only because it must have no effect, which is no news.
-func (w watched) isHEAD(reason error) bool {
-	return w.request.Method == http.MethodHead && errors.Is(reason, ErrProbe)
 }
 
 // watch begins an event.
-func (h *handler) watch(r *http.Request) watched {
-	w := watched{request: r, ctx: r.Context(), kind: h.callback.name}
+func (h *handler) watch(r *http.Request) *call {
+	c := &call{handler: h, handlerContext: handlerContext{parent: r.Context()}, request: r}
 	if h.logger == nil && h.observers == nil {
-		return w
+		return c
 	}
-	w.began = time.Now()
+	c.began = time.Now()
 	for _, observer := range h.observers {
-		_ = protect(h.callback, func() error {
-			if ctx := observer.start(w.ctx, Event{Callback: h.callback.name}); ctx != nil {
-				w.ctx = ctx //nolint:fatcontext // one for each observer
+		_ = protect(h.name, func() error {
+			if ctx := observer().StartEvent(c.parent, Event{Callback: h.name}); ctx != nil {
+				c.parent = ctx
 			}
 			return nil
 		})
 	}
-	return w
+	return c
 }
 
 // end observes and logs what became of an event. A logger or observer that panics changes nothing of it.
-func (h *handler) end(w watched, outcome Outcome, reason error, status int) {
-	if h.logger == nil && h.observers == nil {
+func (c *call) end(outcome Outcome, reason error, status int, level slog.Level) {
+	if c.logger == nil && c.observers == nil {
 		return
 	}
-	_, level := outcome.rule()
-	result := EventResult{Kind: w.kind, Outcome: outcome, StatusCode: status, Duration: time.Since(w.began)}
+	kind, id := c.name, ""
+	if c.event != nil {
+		kind, id = c.event.about()
+	}
+	result := EventResult{Kind: kind, Outcome: outcome, StatusCode: status, Duration: time.Since(c.began)}
 	verdict := string(outcome)
 	if reason != nil {
 		result.Reason = reason.Error()
 		verdict += ": " + result.Reason
 	}
-	for _, observer := range slices.Backward(h.observers) {
-		_ = protect(h.callback, func() error {
-			observer.end(w.ctx, Event{Callback: h.callback.name}, result)
+	for _, observer := range slices.Backward(c.observers) {
+		_ = protect(c.name, func() error {
+			observer().EndEvent(c.parent, Event{Callback: c.name}, result)
 			return nil
 		})
 	}
-	if h.logger != nil && !w.isHEAD(reason) {
-		_ = protect(h.callback, func() error {
-			h.logger.LogAttrs(w.ctx, level, "webhook", slog.String("callback", string(h.callback.name)),
-				slog.String("id", cut(w.id)), slog.String("verdict", verdict), slog.Duration("duration", result.Duration))
+	if c.logger != nil && !c.isHEAD(reason) {
+		_ = protect(c.name, func() error {
+			c.logger.LogAttrs(c.parent, level, "webhook", slog.String("callback", string(c.name)),
+				slog.String("id", cut(id)), slog.String("verdict", verdict), slog.Duration("duration", result.Duration))
 			return nil
 		})
 	}
+}
+
+// isHEAD reports whether a request was refused only because it must have no effect, which is no news.
+func (c *call) isHEAD(reason error) bool {
+	return c.request.Method == http.MethodHead && errors.Is(reason, ErrProbe)
 }

@@ -133,6 +133,23 @@ func TestObserverOfStatuses(t *testing.T) {
 	assert.Equal(t, []webhook.Callback{webhook.CallbackChatApp2, webhook.CallbackDelivery}, []webhook.Callback{seen.ended[0].Kind, seen.ended[1].Kind})
 }
 
+func TestObserverOfStatusesThatNobodyAskedFor(t *testing.T) {
+	t.Parallel()
+	var seen spans
+	in, rejected := inbox[webhook.ChatMessage]{}, 0
+	h := hooks(webhook.WithPOST(), webhook.WithObserver(&seen), webhook.WithOnReject(func(*http.Request, error) { rejected++ })).ChatApp2(in.handle)
+	body := `{"messages":[{"from":"1","id":"1","type":"text"}],"statuses":[{"id":"1","status":"read"},{"id":"2","status":"read"}]}`
+	assert.Equal(t, 200, call(t, h, post("", "", body)).Code)
+	assert.Len(t, in.got, 1)
+	assert.Equal(t, 2, rejected)
+	require.Len(t, seen.ended, 3)
+	for _, end := range seen.ended[1:] {
+		assert.Equal(t, webhook.EventResult{
+			Kind: webhook.CallbackDelivery, Outcome: webhook.OutcomeRejected, Reason: "events of another kind", StatusCode: 200, Duration: end.Duration,
+		}, end)
+	}
+}
+
 // order is an observer that notes its name.
 type order struct {
 	name  string

@@ -76,8 +76,8 @@ func WithHandlerTimeout(timeout time.Duration) Option {
 }
 
 // WithStatuses has the chat-app handlers call handle for each delivery status that arrives in the platform's envelope, beside
-// or instead of messages. Without it they respond with 200, log the statuses as refused, and pass an [ErrMisdirected] to the
-// function of WithOnReject.
+// or instead of messages. Without it they respond with 200, log each status as refused, and pass an [ErrMisdirected] for
+// it to the function of WithOnReject.
 func WithStatuses(handle func(context.Context, DeliveryReport) error) Option {
 	return option(handle != nil, "WithStatuses: the argument is nil", func(rcv *Receiver) { rcv.handleStatus = handle })
 }
@@ -109,7 +109,7 @@ func WithLogger(logger *slog.Logger) Option {
 // in the order of the options, and at the end in the opposite order. Without it nothing is observed, at no cost.
 func WithObserver(observer Observer) Option {
 	return option(observer != nil, "WithObserver: the argument is nil", func(rcv *Receiver) {
-		rcv.observers = append(rcv.observers, observing{observer.StartEvent, observer.EndEvent})
+		rcv.observers = append(rcv.observers, func() Observer { return observer }) // a function, so that package fmt prints none
 	})
 }
 

@@ -109,7 +109,7 @@ const longestTime = 64
 
 // moment reads a time of the callback. A text that cannot be read is the zero time.
 func (q *request) moment(value string) time.Time {
-	return moment(value, q.callback.zone, q.callback.layouts...)
+	return moment(value, q.zone, q.layouts...)
 }
 
 // moment reads a time. A + that was not escaped arrives as a space: in front of an offset it is restored. A text that cannot
@@ -130,15 +130,14 @@ func moment(value string, zone *time.Location, layouts ...string) time.Time {
 
 // storable returns a time in a form that RFC 3339 can write, or the zero time if it has none.
 func storable(at time.Time) time.Time {
-	const firstSecond, lastSecond = -62135596800, 253402300799 // of the years 1 and 9999
-	if at.IsZero() || at.Unix() < firstSecond || at.Unix() > lastSecond {
+	hasYear := func(at time.Time) bool { year := at.Year(); return year >= 1 && year <= 9999 }
+	_, offset := at.Zone()
+	switch {
+	case at.IsZero(), !hasYear(at.UTC()):
 		return time.Time{}
-	}
-	if at.Location() == time.UTC {
+	case offset%60 != 0, max(offset, -offset) >= 24*60*60, offset != 0 && !hasYear(at):
+		return at.UTC()
+	default:
 		return at
 	}
-	if _, offset := at.Zone(); offset%60 != 0 || max(offset, -offset) >= 24*60*60 || at.Year() < 1 || at.Year() > 9999 {
-		return at.UTC()
-	}
-	return at
 }

@@ -3,6 +3,8 @@ package webhook
 import (
 	"encoding/json"
 	"strings"
+
+	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 // The bounds of the lists that are read. A short text of many empty elements would take much memory.
@@ -34,7 +36,6 @@ type item struct {
 	raw      json.RawMessage
 	contact  object // who sent the message, if the platform says so
 	business string // the number that the message was sent to, or that the status is for
-	doubtful bool   // a member of it, or of what it came in, came twice with different values
 }
 
 // findEnvelope returns the envelope of a request: the first parameter to arrive that holds one, or the body. JSON in a text
@@ -79,25 +80,14 @@ func readEnvelope(text string) envelope {
 	if !isNested(raw, '{') || !json.Valid(raw) {
 		return envelope{}
 	}
-	whole := objectOf(raw)
-	e := envelope{raw: raw, repeats: whole.repeats()}
+	e := envelope{raw: raw}
+	whole := e.object(raw)
 	e.addValue(whole)
-	entries := whole.list("entry", maxEvents)
-	e.tooLarge = e.tooLarge || len(entries) > maxEvents
-	for _, entry := range entries {
-		one := objectOf(entry)
-		e.repeats = e.repeats || one.repeats()
-		changes := one.list("changes", maxEvents)
-		e.tooLarge = e.tooLarge || len(changes) > maxEvents
-		for _, change := range changes {
-			if e.tooLarge {
-				return e
-			}
+	for _, entry := range e.list(whole, "entry") {
+		for _, change := range e.list(e.object(entry), "changes") {
 			for _, m := range objectOf(change) {
-				if m.name == "value" {
-					value := objectOf(m.raw)
-					e.repeats = e.repeats || value.repeats()
-					e.addValue(value)
+				if m.name == "value" && !e.tooLarge {
+					e.addValue(e.object(m.raw))
 				}
 			}
 		}
@@ -110,13 +100,25 @@ func readEnvelope(text string) envelope {
 			e.messages = []item{one}
 		}
 	}
-	for _, items := range [...][]item{e.messages, e.statuses} {
-		for i := range items {
-			items[i].doubtful = e.repeats || !e.single && items[i].repeats()
-		}
-	}
 	return e
 }
+
+// object reads an object that holds messages.
+func (e *envelope) object(raw json.RawMessage) object {
+	o := objectOf(raw)
+	e.repeats = e.repeats || o.repeats()
+	return o
+}
+
+// list reads a list of messages, or of what holds them.
+func (e *envelope) list(of object, member string) []json.RawMessage {
+	list := of.list(member, maxEvents)
+	e.tooLarge = e.tooLarge || len(list) > maxEvents
+	return list
+}
+
+// isDoubtful reports whether a member of an item, or of what it came in, came twice with different values.
+func (e *envelope) isDoubtful(one item) bool { return e.repeats || !e.single && one.repeats() }
 
 // addValue adds the messages and statuses of a value.
 func (e *envelope) addValue(value object) {
@@ -132,7 +134,7 @@ func (e *envelope) addValue(value object) {
 		}
 	}
 	add := func(to []item, member string) []item {
-		for _, raw := range value.list(member, maxEvents) {
+		for _, raw := range e.list(value, member) {
 			one := item{object: objectOf(raw), raw: raw, contact: only, business: business}
 			if one.object == nil {
 				e.broken++
@@ -171,7 +173,7 @@ func (i item) isStatus() bool {
 }
 
 func (i item) id() string {
-	if id := i.word("id"); !isPlaceholder(id) {
+	if id := i.word("id"); !table.IsPlaceholder(id) {
 		return id
 	}
 	return ""
@@ -180,7 +182,7 @@ func (i item) id() string {
 // from returns the sender of a message: a number, or a user ID for users without one.
 func (i item) from() string {
 	for _, from := range [...]string{i.word("from"), i.word("from_user_id"), i.contact.word("wa_id", "user_id")} {
-		if !isPlaceholder(from) {
+		if !table.IsPlaceholder(from) {
 			return from
 		}
 	}

@@ -70,27 +70,26 @@ func isPlain(text string) bool {
 
 // unescape replaces each %XX by its byte and each + by plus. A % without two hexadecimal digits stays.
 func unescape(text string, plus byte) string {
-	var buffer [128]byte // on the stack, for most
-	b := buffer[:]
-	if len(text) > len(b) {
-		b = make([]byte, len(text))
+	var few [128]byte // on the stack, for most
+	b := few[:0]
+	if len(text) > len(few) {
+		b = make([]byte, 0, len(text))
 	}
-	n := 0
+	var one [1]byte
 	for i := 0; i < len(text); i++ {
 		c := text[i]
 		switch {
 		case c == '+':
 			c = plus
 		case c == '%' && i+2 < len(text):
-			if _, err := hex.Decode(b[n:n+1], []byte(text[i+1:i+3])); err == nil {
-				c = b[n]
+			if _, err := hex.Decode(one[:], []byte(text[i+1:i+3])); err == nil {
+				c = one[0]
 				i += 2
 			}
 		}
-		b[n] = c
-		n++
+		b = append(b, c)
 	}
-	return string(b[:n])
+	return string(b)
 }
 
 // repair reads each byte that is not part of valid UTF-8 as Windows-1252, and leaves the rest as it is.
@@ -100,28 +99,23 @@ func repair(text string) string {
 	}
 	var b strings.Builder
 	b.Grow(len(text) + len(text)/2)
-	for i := 0; i < len(text); {
-		r, size := utf8.DecodeRuneInString(text[i:])
+	for text != "" {
+		r, size := utf8.DecodeRuneInString(text)
 		if r == utf8.RuneError && size == 1 {
-			b.WriteRune(windows1252(text[i]))
-		} else {
-			b.WriteString(text[i : i+size])
+			r = windows1252(text[0])
 		}
-		i += size
+		b.WriteRune(r)
+		text = text[size:]
 	}
 	return b.String()
 }
 
-// windows1252 decodes one byte as the encoding standard of the web does: the five bytes that the code page leaves open are
-// the control characters of the same number.
+// windows1252 decodes one byte beyond ASCII as the encoding standard of the web does: the five bytes that the code page leaves
+// open are the control characters of the same number.
 func windows1252(c byte) rune {
-	const first = 0x80
-	page := [...]rune{
-		'€', 0x81, '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', 0x8d, 'Ž', 0x8f,
-		0x90, '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', 0x9d, 'ž', 'Ÿ',
-	}
-	if i := int(c) - first; i >= 0 && i < len(page) {
-		return page[i]
+	const first, page = 0x80, "€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ"
+	if i := c - first; i < 32 {
+		return []rune(page)[i]
 	}
 	return rune(c)
 }

@@ -31,7 +31,7 @@ type Receiver struct {
 	maxParams    int
 	maxBytes     int
 	logger       *slog.Logger
-	observers    []observing
+	observers    []func() Observer
 	onReject     func(*http.Request, error)
 	handleStatus func(context.Context, DeliveryReport) error
 	noStore      []string // the value of a header, the same in every response
@@ -64,18 +64,20 @@ func (rcv *Receiver) ChatApp2(handle func(context.Context, ChatMessage) error) h
 // or instead of them. It checks proofs of origin, as the handler does. The error is a [*RejectError]. What could be read is
 // returned beside an error for the rest.
 func (rcv *Receiver) ParseChatApp1(r *http.Request) ([]ChatMessage, []DeliveryReport, error) {
-	events, err := rcv.read(r, rcv.callbacks[CallbackChatApp1], nil)
+	events, err := rcv.callbacks[CallbackChatApp1].read(r, nil)
 	return only[ChatMessage](events), only[DeliveryReport](events), err
 }
 
 // ParseChatApp2 is like ParseChatApp1, for chat app 2.
 func (rcv *Receiver) ParseChatApp2(r *http.Request) ([]ChatMessage, []DeliveryReport, error) {
-	events, err := rcv.read(r, rcv.callbacks[CallbackChatApp2], nil)
+	events, err := rcv.callbacks[CallbackChatApp2].read(r, nil)
 	return only[ChatMessage](events), only[DeliveryReport](events), err
 }
 
-// callback is one of the four callbacks, as the contract describes it.
+// callback is one of the four callbacks of a Receiver, as the contract describes it.
 type callback struct {
+	*Receiver
+
 	name         Callback
 	concepts     map[string][]concept // by the names of parameters, what they stand for
 	placeholders [numConcepts]string  // what stands for a value that the service did not fill in
@@ -132,9 +134,12 @@ func (rcv *Receiver) compile() error {
 		if err != nil {
 			problems = append(problems, fmt.Errorf("webhook: WithContract: the zone of the %s callback: %w", name, err))
 		}
-		c := &callback{name: Callback(name), concepts: map[string][]concept{}, zone: zone, layouts: section.Layouts}
+		c := &callback{Receiver: rcv, name: Callback(name), concepts: map[string][]concept{}, zone: zone, layouts: section.Layouts}
 		for _, text := range section.Events {
 			c.events = append(c.events, newPath(text))
+		}
+		if len(c.events) == 0 {
+			c.events = []path{newPath("")}
 		}
 		for i, key := range conceptKeys() {
 			c.add(concept(i), section.Params[key])

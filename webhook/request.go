@@ -13,14 +13,14 @@ import (
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
-// request is a request while it is read.
+// request is a request while it is read, or one event of its list.
 type request struct {
-	*Receiver
+	*callback
 
-	callback  *callback
 	params    Params
 	count     int                 // of all parameters, kept or not
 	inQuery   int                 // how many of params came in the query
+	own       int                 // index of the first of params that says what the event is; the query does not for one of a list
 	nested    map[int]bool        // indices of params whose values were objects or lists in a JSON body
 	values    [numConcepts]string // by concept, the first value to arrive, other than those that stand for none
 	ambiguous bool                // an identifying parameter arrived twice with different values
@@ -29,19 +29,16 @@ type request struct {
 
 	object string // a body that is JSON, without secrets
 	body   envelope
-
-	several   bool              // the body holds a list of events
-	list      []json.RawMessage // the events
-	isElement bool              // this is one of them
+	list   []json.RawMessage // the events, if the body holds a list of them; otherwise nil
 }
 
 // read appends the events of a request. What could be read is returned beside an error for the rest.
-func (rcv *Receiver) read(r *http.Request, c *callback, events []event) (all []event, problem error) {
-	q := request{Receiver: rcv, callback: c}
+func (c *callback) read(r *http.Request, events []event) (all []event, problem error) {
+	q := request{callback: c}
 	if err := q.receive(r); err != nil {
 		return nil, err
 	}
-	if !q.several {
+	if q.list == nil {
 		q.interpret()
 		return q.appendEvents(events)
 	}
@@ -61,16 +58,13 @@ func (rcv *Receiver) read(r *http.Request, c *callback, events []event) (all []e
 // appendEvents appends the events of a request, or of an element of its list.
 func (q *request) appendEvents(events []event) ([]event, error) {
 	switch {
-	case q.callback.isChat():
+	case q.isChat():
 		return q.appendChat(events)
-	case q.callback.name == CallbackDelivery:
+	case q.name == CallbackDelivery:
 		return q.appendReports(events)
+	default:
+		return q.appendSMS(events)
 	}
-	m, err := q.sms()
-	if err != nil {
-		return events, err
-	}
-	return append(events, m), nil
 }
 
 // only returns the events of one type, or nil if there are none.
@@ -105,9 +99,9 @@ func (q *request) receive(r *http.Request) error {
 	}
 	if isPOST {
 		body, bodyErr = readBody(r, q.maxBytes)
-		if _, tooLarge := errors.AsType[*http.MaxBytesError](bodyErr); tooLarge { // our limit, or one of the server
-			return q.reject(ErrTooLarge)
-		}
+	}
+	if _, tooLarge := errors.AsType[*http.MaxBytesError](bodyErr); tooLarge { // our limit, or one of the server
+		return q.reject(ErrTooLarge)
 	}
 	if len(q.secrets) > 0 {
 		q.proofs = make([]proof, len(q.secrets))
@@ -133,22 +127,6 @@ func (q *request) receive(r *http.Request) error {
 	return q.findEvents()
 }
 
-func (c *callback) reject(err error) *RejectError {
-	rejected := &RejectError{Callback: c.name, Status: http.StatusBadRequest, Reason: err}
-	if why, ok := errors.AsType[*reason](err); ok {
-		rejected.Status = why.status
-	}
-	return rejected
-}
-
-func (q *request) reject(err error) *RejectError {
-	rejected := q.callback.reject(err)
-	if rejected.Status == http.StatusForbidden && len(q.pathSecrets) > 0 {
-		rejected.Status = http.StatusNotFound
-	}
-	return rejected
-}
-
 // add keeps a parameter, unless there are too many.
 func (q *request) add(name, value string) {
 	if q.count++; q.count <= q.maxParams {
@@ -159,27 +137,23 @@ func (q *request) add(name, value string) {
 // interpret reads the JSON of a body, and assigns each parameter to the concepts that it stands for.
 func (q *request) interpret() {
 	senderInBody := false // a message of the platform may name its sender twice, by number and by user ID
-	if q.object != "" && q.callback.name != CallbackSMS {
+	if q.object != "" && q.name != CallbackSMS {
 		q.body = readEnvelope(q.object)
 		senderInBody = q.body.isCertain()
 	}
-	first := 0
-	if q.isElement {
-		first = q.inQuery
-	}
-	for i := first; i < len(q.params); i++ {
+	for i := q.own; i < len(q.params); i++ {
 		p := &q.params[i]
-		for _, c := range q.callback.concepts[p.Name] {
+		for _, c := range q.concepts[p.Name] {
 			switch {
 			case c == conceptFrom && senderInBody && i >= q.inQuery:
-			case q.nested != nil && q.nested[i] && c != conceptJSON: // JSON is no text, and no ID
+			case q.nested[i] && c != conceptJSON: // JSON is no text, and no ID
 			default:
 				q.set(c, p.Value)
 			}
 		}
 	}
-	for _, p := range q.params[:first] { // they can only contradict the event
-		for _, c := range q.callback.concepts[p.Name] {
+	for _, p := range q.params[:q.own] { // they can only contradict the event
+		for _, c := range q.concepts[p.Name] {
 			if q.values[c] != "" {
 				q.set(c, p.Value)
 			}
@@ -192,12 +166,12 @@ func (q *request) interpret() {
 func (q *request) set(c concept, value string) {
 	first := &q.values[c]
 	switch {
-	case isBlank(value), value == q.callback.placeholders[c]:
+	case isBlank(value), value == q.placeholders[c]:
 	case !c.identifies():
 		if *first == "" {
 			*first = value
 		}
-	case c != conceptStatus && isPlaceholder(value):
+	case c != conceptStatus && table.IsPlaceholder(value):
 	case *first == "", c == conceptStatus && !isStatus(q.status(*first), *first):
 		*first = value
 	case c == conceptStatus && !isStatus(q.status(value), value):
@@ -205,16 +179,6 @@ func (q *request) set(c concept, value string) {
 	case differ(*first, value):
 		q.ambiguous = true
 	}
-}
-
-// isPlaceholder reports whether a value stands for none. Digits, as most values are, need no closer look.
-func isPlaceholder(value string) bool {
-	for i := range len(value) {
-		if value[i] < '0' || value[i] > '9' || value[0] == '0' {
-			return table.IsPlaceholder(value)
-		}
-	}
-	return value == ""
 }
 
 // differ reports whether two values of an identifying parameter, neither of which is blank, are different. A number may come
@@ -232,24 +196,18 @@ func differ(a, b string) bool {
 
 // isFor reports whether the contract uses the parameter with this index for a concept.
 func (q *request) isFor(index int, c concept) bool {
-	return (!q.isElement || index >= q.inQuery) && slices.Contains(q.callback.concepts[q.params[index].Name], c)
+	return index >= q.own && slices.Contains(q.concepts[q.params[index].Name], c)
 }
 
 // text returns the text, which may be white space: the first to arrive that is not blank, or the first. It passes over the
 // parameter with index except. The second result is false if there is none.
-func (q *request) text(except int) (string, bool) {
-	if text := q.values[conceptText]; text != "" && except < 0 {
-		return text, true
+func (q *request) text(except int) (text string, found bool) {
+	if except < 0 && q.values[conceptText] != "" {
+		return q.values[conceptText], true
 	}
-	text, found := "", false
 	for i, p := range q.params {
-		if i == except || !q.isFor(i, conceptText) || q.nested[i] {
-			continue
-		}
-		if !isBlank(p.Value) {
-			return p.Value, true
-		}
-		if !found {
+		isText := i != except && q.isFor(i, conceptText) && !q.nested[i]
+		if isText && (!found || isBlank(text) && !isBlank(p.Value)) {
 			text, found = p.Value, true
 		}
 	}
@@ -293,7 +251,7 @@ func (q *request) readBodyParams(r *http.Request, body string) error {
 	if body == "" {
 		return nil
 	}
-	if body[0] == '{' || body[0] == '[' && q.callback.holdsList() {
+	if body[0] == '{' || body[0] == '[' && q.holdsList() {
 		if text := repair(body); json.Valid([]byte(text)) {
 			q.readObject(text)
 			return nil
@@ -311,28 +269,36 @@ func (q *request) readBodyParams(r *http.Request, body string) error {
 	}
 }
 
-// readObject reads the members of a valid JSON object as parameters, and keeps it without those that hold secrets.
+// readObject reads the members of a valid JSON object as parameters, and the values at the paths that the contract names. It
+// keeps the object without the members that hold secrets.
 func (q *request) readObject(text string) {
 	q.object = text
-	var kept []string
+	var kept []string                      // all members but secrets, if secrets are asked for
 	all := objectOf(json.RawMessage(text)) // nil for a list
 	for _, m := range all {
 		if i := q.secretOf(m.name); i >= 0 {
-			if value, _ := scalar(m.raw); !q.isElement {
-				q.prove(i, value)
-			}
+			value, _ := scalar(m.raw)
+			q.prove(i, value)
 			continue
 		}
 		if q.addJSON(m.name, m.raw); q.count > q.maxParams {
 			return
 		}
-		name, _ := json.Marshal(m.name)
-		kept = append(kept, string(name)+":"+string(m.raw))
+		if len(q.secrets) > 0 {
+			name, _ := json.Marshal(m.name)
+			kept = append(kept, string(name)+":"+string(m.raw))
+		}
 	}
-	if len(kept) < len(all) {
+	if len(q.secrets) > 0 && len(kept) < len(all) {
 		q.object = "{" + strings.Join(kept, ",") + "}"
 	}
-	q.readPaths(json.RawMessage(text))
+	for _, path := range q.paths {
+		found, repeats := path.in(json.RawMessage(text))
+		if found != nil {
+			q.addJSON(path.text, found)
+		}
+		q.ambiguous = q.ambiguous || repeats
+	}
 }
 
 // addJSON keeps a parameter that arrived as JSON.
@@ -356,12 +322,12 @@ func scalar(raw json.RawMessage) (text string, nested bool) {
 		return "", false
 	case text[0] == '{', text[0] == '[':
 		return text, true
-	case text[0] == '"' && !strings.Contains(text, `\`):
-		return text[1 : len(text)-1], false
-	case text[0] == '"':
+	case strings.Contains(text, `\`):
 		var word string
 		_ = json.Unmarshal(raw, &word) // it is valid
 		return word, false
+	case text[0] == '"':
+		return text[1 : len(text)-1], false
 	default:
 		return text, false
 	}

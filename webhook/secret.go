@@ -116,10 +116,7 @@ func (q *request) checkPath(r *http.Request) error {
 	for i := range q.pathSecrets {
 		right = q.pathSecrets[i].matches(r.PathValue(q.pathSecrets[i].name)) && right
 	}
-	if right {
-		return nil
-	}
-	return q.reject(ErrProof)
+	return q.proofError(right, nil)
 }
 
 // checkOrigin checks the other proofs of origin. It looks at all of them, and the result does not show which was wrong.
@@ -136,10 +133,18 @@ func (q *request) checkOrigin(r *http.Request, body string) error {
 		}
 	}
 	restoreBody(r, body)
-	if right {
+	return q.proofError(right, cause)
+}
+
+func (q *request) proofError(right bool, cause error) error {
+	switch {
+	case right:
 		return nil
+	case len(q.pathSecrets) > 0:
+		return q.reject(ErrProof).with(cause).as(http.StatusNotFound)
+	default:
+		return q.reject(ErrProof).with(cause)
 	}
-	return q.reject(ErrProof).with(cause)
 }
 
 // ScrubURL returns the parts of a callback's URL that may appear in an access log: scheme, host and path, and the length of the

@@ -38,7 +38,7 @@ type SMSMessage struct {
 // SMS returns a handler that calls handle for each inbound SMS. What handle returns decides the response; see the package
 // documentation. It is called from many goroutines. A nil handle fails every event, as one that panics does.
 func (rcv *Receiver) SMS(handle func(context.Context, SMSMessage) error) http.Handler {
-	return &handler{rcv, rcv.callbacks[CallbackSMS], func(ctx context.Context, e event) error { return handle(ctx, *e.(*SMSMessage)) }}
+	return &handler{rcv.callbacks[CallbackSMS], func(ctx context.Context, e event) error { return handle(ctx, *e.(*SMSMessage)) }}
 }
 
 // ParseSMS reads an inbound SMS from a request and checks its proofs of origin, as the handler of SMS does. The error is a
@@ -47,25 +47,25 @@ func (rcv *Receiver) ParseSMS(r *http.Request) (SMSMessage, error) {
 	messages, err := rcv.ParseSMSMessages(r)
 	switch {
 	case err != nil:
-		return SMSMessage{}, err
 	case len(messages) == 0:
-		return SMSMessage{}, rcv.callbacks[CallbackSMS].reject(ErrNoSender)
+		err = rcv.callbacks[CallbackSMS].reject(ErrNoSender)
 	case len(messages) > 1:
-		return SMSMessage{}, rcv.callbacks[CallbackSMS].reject(ErrSeveral)
+		err = rcv.callbacks[CallbackSMS].reject(ErrSeveral)
 	default:
 		return messages[0], nil
 	}
+	return SMSMessage{}, err
 }
 
 // ParseSMSMessages is like ParseSMS, for requests that may hold several messages. What could be read is returned beside an
 // error for the rest.
 func (rcv *Receiver) ParseSMSMessages(r *http.Request) ([]SMSMessage, error) {
-	events, err := rcv.read(r, rcv.callbacks[CallbackSMS], nil)
+	events, err := rcv.callbacks[CallbackSMS].read(r, nil)
 	return only[SMSMessage](events), err
 }
 
-// sms returns the message of a request.
-func (q *request) sms() (*SMSMessage, error) {
+// appendSMS appends the message of a request.
+func (q *request) appendSMS(events []event) ([]event, error) {
 	m := &SMSMessage{
 		ID: q.values[conceptID], From: number(q.values[conceptFrom]), To: number(q.values[conceptTo]),
 		ReferenceID: q.values[conceptReference], Operator: q.values[conceptOperator], Keyword: q.values[conceptKeyword],
@@ -74,9 +74,9 @@ func (q *request) sms() (*SMSMessage, error) {
 	}
 	m.Text, _ = q.text(-1)
 	if m.From == "" {
-		return nil, q.reject(ErrNoSender)
+		return events, q.reject(ErrNoSender)
 	}
-	return m, nil
+	return append(events, m), nil
 }
 
 // DuplicateKey returns the key by which a [Store] knows the message, for programs that remember messages themselves. See
@@ -85,14 +85,12 @@ func (q *request) sms() (*SMSMessage, error) {
 // If lasting is false, the message has neither an ID nor a time with seconds. The same key may then come from a second
 // genuine message, so use it for a short time only.
 func (m SMSMessage) DuplicateKey() (key string, lasting bool) {
-	return identity{
-		callback: CallbackSMS, certain: m.ID != "" && !m.Ambiguous,
-		known:  []string{m.ID, m.ReferenceID, m.From, m.To, m.Text, m.Operator, m.Keyword, m.RawTime},
-		params: m.Params,
-	}.key(), m.ID != "" || isPrecise(m.ReceivedAt)
+	key = duplicateKey(CallbackSMS, m.ID != "" && !m.Ambiguous, nil, m.Params,
+		m.ID, m.ReferenceID, m.From, m.To, m.Text, m.Operator, m.Keyword, m.RawTime)
+	return key, m.ID != "" || isPrecise(m.ReceivedAt)
 }
 
-func (m SMSMessage) about() (Callback, string) { return CallbackSMS, m.ID }
+func (m *SMSMessage) about() (Callback, string) { return CallbackSMS, m.ID }
 
 // LogValue returns the message without personal data: its ID, when it was received, and whether it is ambiguous.
 func (m SMSMessage) LogValue() slog.Value {

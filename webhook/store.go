@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"sync"
 	"time"
@@ -115,8 +116,11 @@ func (s *MemoryStore) settle(c *claim, done bool) {
 		s.forget(c)
 		return
 	}
-	c.handled, c.until = true, time.Now().Add(s.remember)
-	s.events[c.key] = c
+	now := time.Now()
+	if !now.Before(c.until) {
+		s.events[c.key] = c
+	}
+	c.handled, c.until = true, now.Add(s.remember)
 	s.handled = append(s.handled, c)
 	if len(s.handled) > s.capacity {
 		s.forgetOldest()
@@ -136,38 +140,29 @@ func (s *MemoryStore) forget(c *claim) {
 	}
 }
 
-// identity is what makes an event the same when it arrives again.
-type identity struct {
-	callback Callback
-	certain  bool     // the event names itself, see "Duplicates" in the package documentation: no other parameters count
-	known    []string // what the contract knows of the event
-	json     []byte   // the event, if it arrived as JSON
-	params   Params
-}
-
-// key returns a duplicate key: the callback, and a hash.
-func (i identity) key() string {
+// duplicateKey returns a duplicate key: the callback, and a hash of what the contract knows of an event and of its JSON. Of one
+// that does not identify itself, as "Duplicates" in the package documentation says, it also covers the parameters.
+func duplicateKey(callback Callback, isCertain bool, raw json.RawMessage, params Params, known ...string) string {
 	b := make([]byte, 0, 512)
 	add := func(part string) {
 		b = binary.AppendUvarint(b, uint64(len(part))) // so that no two lists of parts look the same
 		b = append(b, part...)
 	}
-	if i.certain {
+	if isCertain {
 		add("known")
+		params = nil
 	}
-	for _, value := range i.known {
+	for _, value := range known {
 		add(value)
 	}
-	b = binary.AppendUvarint(b, uint64(len(i.json)))
-	b = append(b, i.json...)
-	if !i.certain {
-		for _, p := range i.params {
-			add(p.Name)
-			add(p.Value)
-		}
+	b = binary.AppendUvarint(b, uint64(len(raw)))
+	b = append(b, raw...)
+	for _, p := range params {
+		add(p.Name)
+		add(p.Value)
 	}
 	sum := sha256.Sum256(b)
-	return string(hex.AppendEncode(append(append(b[:0], i.callback...), '.'), sum[:16]))
+	return string(hex.AppendEncode(append(append(b[:0], callback...), '.'), sum[:16]))
 }
 
 // isPrecise reports whether a time distinguishes two events of a day. A time at second 0 may be one without seconds.

@@ -12,7 +12,7 @@ func TestMemoryStoreIsStore(t *testing.T) {
 	t.Parallel()
 	messagingtest.TestStore(t, func() webhook.Store {
 		store := webhook.NewMemoryStore(20_000, time.Hour)
-		store.Lease = 4 * time.Second
+		store.Lease = 3 * time.Second
 		return store
 	})
 }

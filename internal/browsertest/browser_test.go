@@ -153,9 +153,10 @@ func (b *box) open(t *testing.T, tab browser, path string) {
 	eventually(t, tab, `!document.querySelector("#live").classList.contains("down")`)
 }
 
-// screenshot writes a picture of the window.
+// screenshot writes a picture of the window, when nothing moves any more.
 func screenshot(t *testing.T, tab browser, path string) {
 	t.Helper()
+	eventually(t, tab, `document.fonts.status === "loaded" && document.getAnimations().every(a => a.playState !== "running")`)
 	ctx, cancel := context.WithTimeout(tab, time.Minute)
 	defer cancel()
 	picture, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())

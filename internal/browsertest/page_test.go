@@ -95,6 +95,7 @@ func TestPage(t *testing.T) {
 	t.Run("ten thousand conversations", func(t *testing.T) { testManyConversations(t, tab, command) })
 	t.Run("killed and started again", func(t *testing.T) { testKilled(t, tab, command) })
 	t.Run("load", func(t *testing.T) { testLoad(t, tab, command) })
+	t.Run("screenshots", func(t *testing.T) { testScreenshots(t, tab, command) })
 }
 
 // testTheWholeWay sends, answers, breaks the service and advances the clock, with the page open all the time.

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
 	messaging "github.com/messaging-service/messaging-go"
@@ -90,17 +89,18 @@ func gallery(t *testing.T, b *box) {
 	}
 }
 
-func TestScreenshots(t *testing.T) {
+// testScreenshots takes pictures of every page, for a person to look at: -run TestPage/screenshots -screenshots FOLDER.
+func testScreenshots(t *testing.T, tab browser, command string) {
+	t.Helper()
 	folder := *screenshots
 	if folder == "" {
 		folder = t.TempDir()
 	}
 	hooks := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) }))
 	defer hooks.Close()
-	b := startSandbox(t, buildCommand(t), "-webhook-chatapp2", hooks.URL+"/chatapp2?key=secret", "-webhook-sms", hooks.URL+"/sms?key=secret")
+	b := startSandbox(t, command, "-webhook-chatapp2", hooks.URL+"/chatapp2?key=secret", "-webhook-sms", hooks.URL+"/sms?key=secret")
 	gallery(t, b)
 	scene(t, b, hooks.URL)
-	tab := startBrowser(t)
 	pages := map[string]string{
 		"conversations": "/_sandbox/",
 		"conversation":  "/_sandbox/?channel=chatapp2&to=639171234567",
@@ -126,13 +126,11 @@ func TestScreenshots(t *testing.T) {
 				if name == "traffic" {
 					do(t, tab, `[...document.querySelectorAll(".exchanges a")].find(a => a.textContent.includes("/v1/messages")).click()`)
 				}
-				run(t, tab, chromedp.Sleep(500*time.Millisecond))
 				screenshot(t, tab, filepath.Join(folder, fmt.Sprintf("%s-%d-%s.png", name, width, scheme)))
 			}
 		}
 	}
 	view(t, tab, 390, 844, "dark")
 	b.open(t, tab, pages["conversation"])
-	run(t, tab, chromedp.Sleep(500*time.Millisecond))
 	screenshot(t, tab, filepath.Join(folder, "phone-390-dark.png"))
 }

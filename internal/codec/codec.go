@@ -4,6 +4,7 @@ package codec
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,12 +12,9 @@ import (
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
-// KeyPair returns a key and its secret, and whether they go in the "body" or the "query". A secret without a name is not
-// written. It is a function so that no verb of package fmt prints the secret, and nil if a request carries none.
-type KeyPair func() (in string, members [2]Param)
-
-// Param is a name and a value.
-type Param struct{ Name, Value string }
+// KeyPair returns a key and its secret. It is a function so that no verb of package fmt prints the secret, and nil if a request
+// carries none.
+type KeyPair func() (key, secret string)
 
 // Failure is what a response says of a failure.
 type Failure struct {
@@ -35,29 +33,54 @@ const (
 	unknownCode = "the response holds a code that the contract does not know (errors.success, errors.classes)"
 )
 
-// failures reads what a response says of a failure.
-type failures struct {
+// responses finds what a response says, by concept, and reads what it says of a failure.
+type responses struct {
+	paths
+
 	errs                           *table.Errors
-	code, object, message, request []int // places
+	code, object, message, request []int // slots
 }
 
-// readFailure returns what a document says of a failure. A code of a class wins over one of none, which wins over a code of success; of
+// compileResponses compiles lists of paths by concept, the places of a failure, and the paths at which rows may stand. The object
+// of the code at error.code is error, unless the operation reads something else from it, such as rows; a code that is in no
+// such object has its own place in the list of objects.
+func compileResponses(lists map[string][]string, rows []string, errs *table.Errors) responses {
+	objects := slices.Clone(errs.Code)
+	for i, path := range errs.Code {
+		object := path[:max(0, strings.LastIndexByte(path, '.'))]
+		inObject := func(other string) bool { return strings.HasPrefix(other+".", object+".") }
+		shared := slices.ContainsFunc(rows, inObject)
+		for _, others := range lists {
+			shared = shared || slices.ContainsFunc(others, inObject)
+		}
+		if object != "" && !shared {
+			objects[i] = object
+		}
+	}
+	const code, object, message, request = "errors.code", "the object of an error code", "errors.message", "errors.request"
+	all := map[string][]string{code: errs.Code, object: objects, message: errs.Message, request: errs.Request}
+	maps.Copy(all, lists)
+	p := compilePaths(all, rows)
+	return responses{p, errs, p.places[code], p.places[object], p.places[message], p.places[request]}
+}
+
+// failure returns what a response says of a failure. A code of a class wins over one of none, which wins over a code of success; of
 // equals the first wins. If no code has a class, doubt is why the response may not be taken for a success; "" if it may.
-func readFailure[Document string | []byte](fs *failures, doc Document, found []value) (f Failure, doubt string) {
-	for i, slot := range fs.code {
+func (r *responses) failure(text string, found []value) (f Failure, doubt string) {
+	for i, slot := range r.code {
 		v := found[slot]
-		code := strings.TrimSpace(textOf(doc, v))
+		code := strings.TrimSpace(v.word(text))
 		switch {
 		case f.Class != "":
 			// it wins
 		case v.kind <= null || v.scalar() && code == "" || v.kind == boolean && code == "false":
-			if object := fs.object[i]; object != slot && !isNoError(fs, doc, found[object]) {
+			if object := r.object[i]; object != slot && !r.isNoError(text, found[object]) {
 				doubt = cmp.Or(doubt, noneInError)
 			}
 		case v.kind == boolean || !v.scalar():
 			doubt = cmp.Or(doubt, noCode)
 		default:
-			class, isSuccess := fs.meaning(code)
+			class, isSuccess := r.meaning(code)
 			switch {
 			case isSuccess:
 				f.Code = cmp.Or(f.Code, code)
@@ -69,58 +92,49 @@ func readFailure[Document string | []byte](fs *failures, doc Document, found []v
 	if f.Class != "" {
 		doubt = ""
 	}
-	f.Message, f.RequestID = first(doc, found, fs.message), first(doc, found, fs.request)
-	_, isSuccess := fs.meaning(f.Code)
+	f.Message, f.RequestID = first(text, found, r.message), first(text, found, r.request)
+	_, isSuccess := r.meaning(f.Code)
 	f.Own = f.Class != "" || !isSuccess && !table.IsPlaceholder(f.Code) && !isStatus(f.Code) || !table.IsPlaceholder(f.RequestID)
 	return f, doubt
 }
 
-// failureDecoder reads the responses of a read that are nothing but a failure.
-type failureDecoder struct {
-	places paths
-	errors failures
-}
-
-func newFailureDecoder(errs *table.Errors) failureDecoder {
-	p := compilePaths(withErrors(nil, errs), nil)
-	return failureDecoder{p, compileFailures(&p, errs)}
-}
-
-// DecodeFailure reads a response whose status says that it is a failure. The error says why it is not JSON.
-func (d *failureDecoder) DecodeFailure(body []byte) (Failure, error) {
-	scan := newScanner(body)
-	found := make([]value, d.places.slots)
-	if err := d.places.find(&scan, found); err != nil {
-		return Failure{}, err
-	}
-	failure, _ := readFailure(&d.errors, scan.doc, found)
-	return failure, nil
-}
-
 // meaning returns the class of a code, or "", or reports that it is one of success, whichever the contract matches better.
-func (fs *failures) meaning(code string) (class string, isSuccess bool) {
+func (r *responses) meaning(code string) (class string, isSuccess bool) {
 	if code == "" {
 		return "", false
 	}
-	class, match := table.Meaning(fs.errs.Classes, code, false)
-	if table.Match(fs.errs.Success, code, true) > match {
+	class, match := table.Meaning(r.errs.Classes, code, false)
+	if table.Match(r.errs.Success, code, true) > match {
 		return "", true
 	}
 	return class, false
 }
 
 // isNoError reports whether the value at the place of an error says that there is none.
-func isNoError[Document string | []byte](fs *failures, doc Document, v value) bool {
+func (r *responses) isNoError(text string, v value) bool {
 	switch v.kind {
 	case absent, null:
 		return true
 	case object, array:
-		return strings.TrimSpace(string(doc[v.start+1:v.end-1])) == ""
+		return strings.TrimSpace(text[v.start+1:v.end-1]) == ""
 	default:
-		word := strings.TrimSpace(textOf(doc, v))
-		_, isSuccess := fs.meaning(word)
+		word := strings.TrimSpace(v.word(text))
+		_, isSuccess := r.meaning(word)
 		return word == "" || v.kind == boolean && word == "false" || v.kind != boolean && isSuccess
 	}
+}
+
+// failureDecoder reads the responses of a read that are nothing but a failure.
+type failureDecoder struct{ failures responses }
+
+// DecodeFailure reads a response whose status says that it is a failure. The error says why it is not JSON.
+func (d *failureDecoder) DecodeFailure(body []byte) (Failure, error) {
+	text, found, err := d.failures.find(body, nil, nil)
+	if err != nil {
+		return Failure{}, err
+	}
+	failure, _ := d.failures.failure(text, found)
+	return failure, nil
 }
 
 // isStatus reports whether a code is only an HTTP status, such as 403, "403 Forbidden" or "Forbidden": a proxy may write that.
@@ -145,14 +159,4 @@ func wholeNumber(word string) (int, bool) {
 		return 0, false
 	}
 	return int(f), true
-}
-
-// sortedKeys returns the keys of a map, which is often empty, in their order.
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for key := range m {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
 }

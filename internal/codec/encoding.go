@@ -2,7 +2,9 @@ package codec
 
 import (
 	"fmt"
+	"maps"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -27,19 +29,23 @@ type encoding struct {
 	ttl    string
 	time   string
 	zone   *time.Location
+	places table.KeyPair
 	pair   KeyPair
 	taken  map[string]bool // top-level names that a user cannot have
 }
 
-func newEncoding(method, kind string, target *url.URL, zone string, pair KeyPair) encoding {
-	location, err := time.LoadLocation(zone)
+func newEncoding(t *table.Table, op *table.Operation, method string, target *url.URL, pair KeyPair) encoding {
+	zone, err := time.LoadLocation(op.Zone)
 	if err != nil {
-		location = time.UTC // never, because the table is valid
+		zone = time.UTC // never, because the table is valid
 	}
-	e := encoding{method: method, url: target, kind: kind, zone: location, pair: pair, taken: map[string]bool{}}
+	e := encoding{
+		method: method, url: target, kind: op.Encoding, time: op.Time, zone: zone, places: t.Auth.KeyPair, pair: pair,
+		taken: map[string]bool{},
+	}
 	beside, _ := e.credentials()
-	for i := range beside {
-		e.taken[e.top(beside[i].name)] = true
+	for _, m := range beside {
+		e.taken[e.top(m.name)] = true
 	}
 	return e
 }
@@ -57,7 +63,7 @@ func (e *encoding) top(name string) string {
 // constants compiles constants, and takes their names.
 func (e *encoding) constants(constants map[string]any) []member {
 	var compiled []member
-	for _, name := range sortedKeys(constants) {
+	for _, name := range slices.Sorted(maps.Keys(constants)) {
 		m := member{name: name, dotted: strings.Contains(name, ".")}
 		if e.isJSON() {
 			m.raw, _ = wire.Encode(constants[name]) // it came from JSON
@@ -75,14 +81,12 @@ func (e *encoding) credentials() (beside, inQuery []member) {
 	if e.pair == nil {
 		return nil, nil
 	}
-	in, pair := e.pair()
-	var members []member
-	for _, param := range pair {
-		if param.Name != "" {
-			members = append(members, member{name: param.Name, text: param.Value, dotted: true})
-		}
+	key, secret := e.pair()
+	members := []member{{name: e.places.Key, text: key, dotted: true}}
+	if e.places.Secret != "" {
+		members = append(members, member{name: e.places.Secret, text: secret, dotted: true})
 	}
-	switch {
+	switch in := e.places.In; {
 	case in == "query" && e.kind != "query":
 		return nil, members
 	case in == "query" || in == "body":

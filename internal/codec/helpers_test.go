@@ -50,11 +50,8 @@ func operation(c *table.Table, name string) *table.Send {
 	return map[string]*table.Send{"sms.send": &c.SMSSend, "chatapp1.send": &c.ChatApp1Send, "chatapp2.send": &c.ChatApp2Send}[name]
 }
 
-func pairOf(c *table.Table, key, secret string) codec.KeyPair {
-	place := c.Auth.KeyPair
-	return func() (string, [2]codec.Param) {
-		return place.In, [2]codec.Param{{Name: place.Key, Value: key}, {Name: place.Secret, Value: secret}}
-	}
+func pairOf(key, secret string) codec.KeyPair {
+	return func() (string, string) { return key, secret }
 }
 
 // message describes itself as a channel package does.
@@ -68,7 +65,7 @@ func compile(t testing.TB, overlay string, op string, withPair bool) *codec.Send
 	c := parse(t, overlay)
 	var pair codec.KeyPair
 	if withPair {
-		pair = pairOf(c, key, secret)
+		pair = pairOf(key, secret)
 	}
 	return codec.CompileSend(c, operation(c, op), sendURL, pair)
 }
@@ -347,14 +344,11 @@ func expected(t *testing.T, c *table.Table, m message, pair codec.KeyPair) (name
 		literal = map[string]any{}
 	}
 	if pair != nil {
-		in, members := pair()
-		to := names
-		if in == "query" && op.Encoding != "query" {
+		to, place := names, c.Auth.KeyPair
+		if place.In == "query" && op.Encoding != "query" {
 			to = query
 		}
-		for _, member := range members {
-			to[member.Name] = member.Value
-		}
+		to[place.Key], to[place.Secret] = pair()
 	}
 	return names, literal, query
 }

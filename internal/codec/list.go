@@ -3,6 +3,7 @@ package codec
 import (
 	"cmp"
 	"errors"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -20,29 +21,20 @@ type List struct {
 	encoding
 	failureDecoder
 
-	op     *table.List
-	always []member // constants
-	paths  paths
-	places struct {
-		total, pages, number, size, hasNext, next []int
-	}
-	rows     *rows
-	failures failures
+	op        *table.List
+	always    []member // constants
+	responses responses
+	rows      *rows
 }
 
 // CompileList compiles a listing of a valid table at a URL, which links to a next page must not leave. The pair is nil if a
 // request carries none.
 func CompileList(t *table.Table, op *table.List, target *url.URL, pair KeyPair) *List {
-	l := &List{encoding: newEncoding(op.Method, op.Encoding, target, op.Zone, pair), op: op}
-	l.time = op.Time
+	l := &List{encoding: newEncoding(t, &op.Operation, op.Method, target, pair), op: op}
 	page, lastRow := op.CursorInLastRow()
 	l.rows = compileRows(t, op, lastRow, l.zone)
-	l.paths = compilePaths(withErrors(page, &t.Errors, op.Items...), op.Items)
-	l.failures = compileFailures(&l.paths, &t.Errors)
-	l.failureDecoder = newFailureDecoder(&t.Errors)
-	at, places := &l.places, l.paths.places
-	at.total, at.pages, at.number = places["total"], places["pages"], places["number"]
-	at.size, at.hasNext, at.next = places["size"], places["hasNext"], places["next"]
+	l.responses = compileResponses(page, op.Items, &t.Errors)
+	l.failures = compileResponses(nil, nil, &t.Errors)
 	l.always = l.constants(op.Constants)
 	for _, name := range op.Params {
 		l.taken[l.top(name)] = true
@@ -80,7 +72,7 @@ func (l *List) Encode(q wire.Query) (Request, []wire.Problem) {
 	members = append(append(append(members, l.always...), position...), extra...)
 	target, inLink := *l.url, []member(nil)
 	if q.At.Link != "" {
-		link, err := l.url.Parse(q.At.Link)
+		link, err := l.url.Parse(l.withoutPair(q.At.Link))
 		if err != nil {
 			return Request{}, []wire.Problem{{Field: "At", Reason: "holds a link that cannot be parsed"}}
 		}
@@ -91,10 +83,7 @@ func (l *List) Encode(q wire.Query) (Request, []wire.Problem) {
 		}
 	}
 	beside, inQuery := l.credentials()
-	isPair := func(m member) bool {
-		return slices.ContainsFunc(append(beside, inQuery...), func(c member) bool { return c.name == m.name })
-	}
-	inQuery = append(inQuery, slices.DeleteFunc(inLink, isPair)...)
+	inQuery = append(inQuery, inLink...)
 	members = append(members, beside...)
 	if l.kind == "query" {
 		members, inQuery = append(members, inQuery...), nil
@@ -129,7 +118,7 @@ func (l *List) Widen(params []wire.Field) {
 
 // extra returns the parameters that a user adds, and adds what is wrong with them. In JSON, several values of one are a list.
 func (l *List) extra(extra map[string][]string, problems *wire.Checks) (members []member) {
-	for _, name := range sortedKeys(extra) {
+	for _, name := range slices.Sorted(maps.Keys(extra)) {
 		field := "Extra[" + strconv.Quote(name) + "]"
 		switch {
 		case name == "":
@@ -154,7 +143,7 @@ func (l *List) extra(extra map[string][]string, problems *wire.Checks) (members 
 
 // parameters returns the parameters of a query in the order of their names.
 func parameters(query url.Values) (members []member) {
-	for _, name := range sortedKeys(query) {
+	for _, name := range slices.Sorted(maps.Keys(query)) {
 		for _, value := range query[name] {
 			members = append(members, member{name: name, text: value})
 		}
@@ -240,51 +229,49 @@ type Unreadable struct {
 // times the size of body, most of which is free again at the end, and takes time in proportion to that size.
 func (l *List) Decode(body []byte, at wire.Position, rows int, reuse []sms.Transaction) (Page, Failure, error) {
 	page := Page{Transactions: reuse[:0]}
-	var few [32]value
-	found := slices.Grow(few[:0], l.paths.slots)[:l.paths.slots]
-	scan := newScanner(body)
-	scan.rows = newRowReader(l.rows, &page, rows)
-	if err := l.paths.find(&scan, found); err != nil {
+	reader := newRowReader(l.rows, &page, rows)
+	text, found, err := l.responses.find(body, reader, nil)
+	if err != nil {
 		return Page{}, Failure{}, err
 	}
-	doc := scan.doc
-	number := func(slots []int) int {
-		n, _ := wholeNumber(first(doc, found, slots))
+	said := func(concept string) string { return first(text, found, l.responses.places[concept]) }
+	number := func(concept string) int {
+		n, _ := wholeNumber(said(concept))
 		return n
 	}
-	failure, doubt := readFailure(&l.failures, doc, found)
+	failure, doubt := l.responses.failure(text, found)
 	switch {
 	case failure.Class != "" || doubt == unknownCode:
 		return Page{}, failure, nil
 	case doubt != "":
 		return Page{}, failure, pageError(doubt)
-	case scan.rows.place == 0:
+	case reader.place == 0:
 		return Page{}, Failure{RequestID: failure.RequestID}, errNoRows
 	}
-	page.Number, page.Size = number(l.places.number), number(l.places.size)
-	page.Total, page.TotalPages = number(l.places.total), number(l.places.pages)
-	_, next := pick(doc, found, l.places.next, func(v value, word string) bool { return v.kind != boolean && word != "" })
+	page.Number, page.Size, page.Total, page.TotalPages = number("number"), number("size"), number("total"), number("pages")
+	nexts := l.responses.places["next"]
+	_, next := pick(text, found, nexts, func(v value, word string) bool { return v.kind != boolean && word != "" })
 	more := !table.IsPlaceholder(next)
-	switch strings.ToLower(first(doc, found, l.places.hasNext)) {
+	switch strings.ToLower(said("hasNext")) {
 	case "true", "1", "yes":
 		more = true
 	case "false", "0", "no":
 		page.Last, more = true, false
 	default:
-		noNext, _ := pick(doc, found, l.places.next, func(v value, _ string) bool { return v.kind == null })
+		noNext, _ := pick(text, found, nexts, func(v value, _ string) bool { return v.kind == null })
 		page.Last = next == "" && noNext.kind == null
 	}
 	if len(page.Transactions) == 0 {
 		page.Last, page.Missing = true, more || page.Total > 0
 	}
 	if next == "" && len(l.rows.cursor) > 0 && !page.Last {
-		page.Next = wire.Position{Set: true, Cursor: scan.rows.lastCursor}
+		page.Next = wire.Position{Set: true, Cursor: reader.lastCursor}
 		if page.Next.Cursor == "" {
 			return page, Failure{}, errNoCursor
 		}
 		return page, Failure{}, nil
 	}
-	err := l.setNext(&page, at, next)
+	err = l.setNext(&page, at, next)
 	return page, Failure{}, err
 }
 

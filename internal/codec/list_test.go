@@ -119,7 +119,7 @@ func compileList(t testing.TB, overlay string, pair bool) *codec.List {
 	require.NoError(t, err)
 	var keyPair codec.KeyPair
 	if pair {
-		keyPair = pairOf(c, key, secret)
+		keyPair = pairOf(key, secret)
 	}
 	return codec.CompileList(c, &c.SMSList, target, keyPair)
 }

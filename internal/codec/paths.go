@@ -1,6 +1,8 @@
 package codec
 
 import (
+	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -20,6 +22,9 @@ type node struct {
 	slot     int // of the value that stands here, counted from 1; 0 if it is not wanted
 	rows     int // how late the rows of a listing are looked for here, counted from 1; 0 if they are not
 }
+
+// isLeaf reports whether the value at a place is wanted, and nothing within it.
+func (n *node) isLeaf() bool { return n.slot > 0 && len(n.children) == 0 }
 
 // unwanted is the place of a value that is only checked.
 var unwanted = new(node) //nolint:gochecknoglobals // never written
@@ -74,15 +79,33 @@ func (n *node) find(name []byte) *node {
 	return unwanted
 }
 
-// find walks over a document, checks all of it, and writes the value at each slot into found. If a name comes twice in an
-// object the last one counts, as in encoding/json.
-func (p *paths) find(s *scanner, found []value) error {
+// find walks over a document, which may begin with a byte order mark, and checks all of it. It returns the value at each slot,
+// in found if that is long enough, and the text that those values are in. If a name comes twice in an object the last one
+// counts, as in encoding/json.
+func (p *paths) find(doc []byte, rows *rowReader, found []value) (string, []value, error) {
+	found = slices.Grow(found, p.slots)[:p.slots]
+	s := scanner{doc: bytes.TrimPrefix(doc, []byte("\ufeff")), rows: rows}
 	s.walk(&p.root, found, 0)
 	s.peek()
 	if s.pos < len(s.doc) {
 		s.fail(errSyntax) // text behind the document
 	}
-	return s.err
+	if s.err != nil {
+		return "", found, s.err
+	}
+	return textOf(s.doc, found), found, nil
+}
+
+// textOf copies what was found in a document, which may be a small part of it, and moves the values into the copy.
+func textOf(doc []byte, found []value) string {
+	text := make([]byte, 0, 512)
+	for i := range found {
+		v := &found[i]
+		start := len(text)
+		text = append(text, doc[v.start:v.end]...)
+		v.start, v.end = start, len(text)
+	}
+	return string(text)
 }
 
 // walk reads the value at a place.
@@ -93,8 +116,7 @@ func (s *scanner) walk(n *node, found []value, depth int) {
 	case '{':
 		v.kind = object
 		for more := s.open('}', depth); more; more = s.next('}') {
-			name, _ := s.member()
-			s.walkChild(n.find(name), found, depth)
+			s.walkChild(n.find(s.member()), found, depth)
 		}
 		v.end = s.pos
 	case '[':
@@ -142,23 +164,19 @@ func (n *node) forget(found []value) {
 	}
 }
 
-// pick returns the first value of the slots that is wanted, and what it says.
-func pick[Document string | []byte](doc Document, found []value, slots []int, isWanted func(v value, word string) bool) (value, string) {
+// pick returns the first value at the slots that is wanted, and what it says in the text that the values are in.
+func pick(text string, found []value, slots []int, isWanted func(v value, word string) bool) (value, string) {
 	for _, slot := range slots {
 		v := found[slot]
-		if word := textOf(doc, v); isWanted(v, word) {
+		if word := v.word(text); isWanted(v, word) {
 			return v, word
 		}
 	}
 	return value{}, ""
 }
 
-// first returns the first word of the slots, or "".
-func first[Document string | []byte](doc Document, found []value, slots []int) string {
-	for _, slot := range slots {
-		if word := textOf(doc, found[slot]); word != "" {
-			return word
-		}
-	}
-	return ""
+// first returns the first word at the slots that is not empty, or "".
+func first(text string, found []value, slots []int) string {
+	_, word := pick(text, found, slots, func(_ value, word string) bool { return word != "" })
+	return word
 }

@@ -47,12 +47,8 @@ func (l *List) withoutPair(link string) string {
 	}
 	query := target.Query()
 	held := len(query)
-	_, members := l.pair()
-	for _, member := range members {
-		if member.Name != "" {
-			query.Del(member.Name)
-		}
-	}
+	query.Del(l.places.Key)
+	query.Del(l.places.Secret)
 	if len(query) == held {
 		return link // as the service wrote it
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"net/url"
 	"reflect"
@@ -20,15 +21,14 @@ import (
 type Send struct {
 	encoding
 
-	op     *table.Send
-	fields map[string]field // by concept, those that the service has
-	always []member         // constants
-	wrap   string           // of a message in the shape of another platform; "" at the top level
-	paths  paths            // of what a response says
-	places struct {
+	op        *table.Send
+	fields    map[string]field // by concept, those that the service has
+	always    []member         // constants
+	wrap      string           // of a message in the shape of another platform; "" at the top level
+	responses responses
+	at        struct { // the slots of a response
 		id, request, reference, parts, unitCost, cost, balance, currency, operator, status []int
 	}
-	failures failures
 }
 
 // field is where a field goes, and what goes with it.
@@ -41,10 +41,10 @@ type field struct {
 // CompileSend compiles an operation of a valid table that sends to a URL. The pair is nil if a request carries none.
 func CompileSend(t *table.Table, op *table.Send, target *url.URL, pair KeyPair) *Send {
 	s := &Send{
-		encoding: newEncoding("POST", op.Encoding, target, op.Zone, pair), op: op, fields: make(map[string]field, len(op.Fields)),
-		paths: compilePaths(withErrors(op.Response, &t.Errors), nil),
+		encoding: newEncoding(t, &op.Operation, "POST", target, pair), op: op, fields: make(map[string]field, len(op.Fields)),
+		responses: compileResponses(op.Response, nil, &t.Errors),
 	}
-	s.time, s.ttl = op.Time, op.TTL
+	s.ttl = op.TTL
 	for concept, name := range op.Fields {
 		if name != "" {
 			s.fields[concept] = field{name, strings.Contains(name, "."), s.constants(op.With[concept])}
@@ -54,8 +54,7 @@ func CompileSend(t *table.Table, op *table.Send, target *url.URL, pair KeyPair) 
 	if op.Wrap != nil {
 		s.wrap = *op.Wrap
 	}
-	s.failures = compileFailures(&s.paths, &t.Errors)
-	at, places := &s.places, s.paths.places
+	at, places := &s.at, s.responses.places
 	at.id, at.request, at.reference, at.parts = places["id"], places["request"], places["reference"], places["parts"]
 	at.unitCost, at.cost, at.balance, at.currency = places["unitCost"], places["cost"], places["balance"], places["currency"]
 	at.operator, at.status = places["operator"], places["status"]
@@ -133,8 +132,11 @@ func (s *Send) appendFields(members []member, call *wire.Call, problems *wire.Ch
 
 // extraMembers returns the extra members of a message in the order of their names, and adds what is wrong with them.
 func (s *Send) extraMembers(call *wire.Call, problems *wire.Checks) (members []member) {
+	if len(call.Extra) == 0 {
+		return nil // the usual case, in which sorting would allocate
+	}
 	inMessage := call.Members != nil && s.wrap != "" // together with the members, under a key of their own
-	for _, key := range sortedKeys(call.Extra) {
+	for _, key := range slices.Sorted(maps.Keys(call.Extra)) {
 		m, reason := s.extra(call.Extra[key], s.isJSON() || inMessage)
 		switch {
 		case key == "":

@@ -28,7 +28,7 @@ func TestEncode(t *testing.T) {
 			c := parse(t, tt.overlay)
 			var pair codec.KeyPair
 			if tt.pair {
-				pair = pairOf(c, key, secret)
+				pair = pairOf(key, secret)
 			}
 			send := codec.CompileSend(c, operation(c, tt.message.op()), sendURL, pair)
 			request, problems := send.Encode(tt.message.call(), false)
@@ -399,7 +399,7 @@ func TestEncodeWrappedMessageMayHaveAnyName(t *testing.T) {
 	for _, wrap := range []string{"message", "payload.message"} {
 		for _, encoding := range []string{"json", "form", "query"} {
 			c := parse(t, overlay2(`"encoding": "`+encoding+`", "constants": {"app": "x"}, "wrap": "`+wrap+`"`))
-			pair := pairOf(c, "k", "s")
+			pair := pairOf("k", "s")
 			request, problems := codec.CompileSend(c, &c.ChatApp2Send, sendURL, pair).Encode(m.call(), false)
 			require.Empty(t, problems)
 			checkRequest(t, c, m, pair, request)
@@ -548,7 +548,7 @@ func TestEncodeConcurrently(t *testing.T) {
 func TestKeyPairDoesNotPrint(t *testing.T) {
 	t.Parallel()
 	c := parse(t, `{}`)
-	pair := pairOf(c, "v4lue", "v4lue")
+	pair := pairOf("v4lue", "v4lue")
 	send := codec.CompileSend(c, &c.SMSSend, sendURL, pair)
 	for _, value := range []any{pair, struct{ Pair codec.KeyPair }{pair}, *send, send} {
 		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x"} {

@@ -25,77 +25,60 @@ type column struct {
 // rows is the compiled shape of a row.
 type rows struct {
 	paths    paths
-	columns  []column // the ID comes first
-	names    []string // by slot, of the members that are wanted as a whole
-	cursor   []int    // slots of the cursor that stands in the last row
-	kept     []bool   // by slot, what is only wanted for the cursor
+	columns  []column
+	cursor   []int // slots of the cursor that stands in the last row
+	op       *table.List
 	zone     *time.Location
-	layouts  []string
-	money    table.Money
 	statuses map[string][]string
 }
 
 func compileRows(t *table.Table, op *table.List, cursor []string, zone *time.Location) *rows {
 	lists := maps.Clone(op.Record)
 	lists[table.LastRow] = cursor
-	r := &rows{
-		paths: compilePaths(lists, nil), zone: zone, layouts: op.Layouts, money: op.Money, statuses: t.WebhookDelivery.Statuses,
-	}
+	r := &rows{paths: compilePaths(lists, nil), op: op, zone: zone, statuses: t.WebhookDelivery.Statuses}
 	r.cursor = r.paths.places[table.LastRow]
-	r.kept = make([]bool, r.paths.slots)
-	for _, slot := range r.cursor {
-		r.kept[slot] = true
-	}
-	transaction := reflect.TypeFor[sms.Transaction]()
-	for i := range transaction.NumField() {
-		field := transaction.Field(i)
-		concept := field.Tag.Get("concept")
-		if concept == "" {
-			continue
-		}
-		c := column{field.Name, i, r.paths.places[concept], concept == "id", concept == "price"}
-		for _, slot := range c.slots {
-			r.kept[slot] = false
-		}
-		r.columns = append(r.columns, c)
-	}
-	r.names = make([]string, r.paths.slots)
-	for _, n := range r.paths.root.children {
-		if len(n.children) == 0 {
-			r.names[n.slot-1] = n.name
+	for field := range reflect.TypeFor[sms.Transaction]().Fields() {
+		if concept := field.Tag.Get("concept"); concept != "" {
+			c := column{field.Name, field.Index[0], r.paths.places[concept], concept == "id", concept == "price"}
+			r.columns = append(r.columns, c)
 		}
 	}
 	return r
 }
 
-// rowReader reads the rows of one page during the walk over its response. Rows are alike, so the names of the members of one
-// are tried first in the next.
+// rowReader reads the rows of one page during the walk over its response.
 type rowReader struct {
 	*rows
 
 	page       *Page
-	limit      int // of rows
-	place      int // where the rows stood, as in node.rows; 0 if there are none yet
-	began      int // where the first row began
-	found      []value
-	members    [64]*rowMember // the first of the row before
-	extra      []span         // of the row that is being read
-	lastCursor string         // of the last row, "" if it has none
+	limit      int    // of rows
+	place      int    // where the rows stood, as in node.rows; 0 if there are none yet
+	began      int    // where the first row began
+	lastCursor string // of the last row, "" if it has none
 	meanings   map[string]sms.Status
+
+	// Of the row that is being read:
+	row    sms.Transaction
+	fields []any // by column, a pointer to the field of row
+	found  []value
+	extra  []rowMember // that may not fill a field
+
+	// Rows are alike, so the members of one are tried first in the next.
+	known [64]*rowName
 }
 
-// rowMember is a member of a row.
+// rowMember is a member that goes into Extra, and where its value stands.
 type rowMember struct {
-	name   string
-	quoted []byte // the name as it stood in the document; nil if it has escapes
-	node   *node
-	extra  bool // nothing is known about it, or only about a part
+	*rowName
+
+	start, end int
 }
 
-// span is a member that goes into Extra.
-type span struct {
-	name       string
-	start, end int
+// rowName is the name of a member, and what is wanted of it.
+type rowName struct {
+	text    string
+	written []byte // as it stands in the document, with the colon
+	node    *node
 }
 
 // maxRows is how many rows a page may have if the request did not say.
@@ -105,6 +88,10 @@ func newRowReader(r *rows, page *Page, requested int) *rowReader {
 	reader := &rowReader{rows: r, page: page, limit: maxRows, found: make([]value, r.paths.slots), meanings: map[string]sms.Status{}}
 	if requested > 0 && requested < maxRows/10 {
 		reader.limit = 10 * requested
+	}
+	row := reflect.ValueOf(&reader.row).Elem()
+	for i := range r.columns {
+		reader.fields = append(reader.fields, row.Field(r.columns[i].index).Addr().Interface())
 	}
 	return reader
 }
@@ -145,73 +132,71 @@ func (r *rowReader) readRow(s *scanner, depth int) {
 		rest := len(s.doc) - s.pos
 		r.page.Transactions = slices.Grow(r.page.Transactions, min(rest/(s.pos-r.began)+1, r.limit))
 	}
-	r.page.Transactions = append(r.page.Transactions, sms.Transaction{})
 	r.lastCursor = ""
-	if c != '{' {
+	r.row = sms.Transaction{}
+	if c == '{' {
+		r.readMembers(s, depth)
+	} else {
 		r.unreadable("", "is not an object")
 		s.walk(unwanted, nil, depth)
-		return
 	}
-	start := s.pos
-	clear(r.found)
-	r.extra = r.extra[:0]
-	r.readMembers(s, depth)
-	if s.err == nil {
-		r.fill(&r.page.Transactions[index], s.doc, start, s.pos)
-	}
+	r.page.Transactions = append(r.page.Transactions, r.row)
 }
 
-// unreadable reports the last row, once.
+// unreadable reports the row, once.
 func (r *rowReader) unreadable(field, reason string) {
-	index := len(r.page.Transactions) - 1
+	index := len(r.page.Transactions)
 	if n := len(r.page.Unreadable); n == 0 || r.page.Unreadable[n-1].Index != index {
 		r.page.Unreadable = append(r.page.Unreadable, Unreadable{Index: index, Field: field, Reason: reason})
 	}
 }
 
 func (r *rowReader) readMembers(s *scanner, depth int) {
+	clear(r.found)
+	r.extra = r.extra[:0]
 	i := 0
 	for more := s.open('}', depth); more; more = s.next('}') {
-		m := r.member(s, i)
+		name := r.name(s, i)
 		i++
 		c := s.peek()
 		start := s.pos
-		if c == '{' || c == '[' || m.node.slot == 0 || len(m.node.children) > 0 {
-			s.walkChild(m.node, r.found, depth)
-		} else {
-			r.found[m.node.slot-1] = s.scalar(c) // what walkChild would do, for most members of most rows
+		if n := name.node; n.isLeaf() && c != '{' && c != '[' {
+			r.found[n.slot-1] = s.scalar(c) // what walkChild would do, for most members of most rows
+		} else if s.walkChild(n, r.found, depth); !n.isLeaf() {
+			r.extra = append(r.extra, rowMember{name, start, s.pos})
 		}
-		if m.extra {
-			r.extra = append(r.extra, span{m.name, start, s.pos})
-		}
+	}
+	if s.err == nil {
+		r.fill(s.doc)
 	}
 }
 
-// member reads the name of the i-th member of a row. It first tries the name that the row before had there.
-func (r *rowReader) member(s *scanner, i int) *rowMember {
+// name reads the name of the i-th member of a row. It first tries the name that the row before had there.
+func (r *rowReader) name(s *scanner, i int) *rowName {
 	s.peek()
-	if i < len(r.members) {
-		if m := r.members[i]; m != nil && m.quoted != nil && bytes.HasPrefix(s.doc[s.pos:], m.quoted) {
-			s.pos += len(m.quoted)
-			s.colon()
-			return m
-		}
+	if i < len(r.known) && r.known[i] != nil && bytes.HasPrefix(s.doc[s.pos:], r.known[i].written) {
+		s.pos += len(r.known[i].written)
+		return r.known[i]
 	}
-	name, quoted := s.member()
-	n := r.paths.root.find(name)
-	isExtra := n.slot == 0 || len(n.children) > 0 || r.kept[n.slot-1]
-	m := &rowMember{name: string(name), quoted: quoted, node: n, extra: isExtra}
-	if i < len(r.members) {
-		r.members[i] = m
+	start := s.pos
+	text := s.member()
+	n := &rowName{string(text), s.doc[start:s.pos], r.paths.root.find(text)}
+	if i < len(r.known) {
+		r.known[i] = n
 	}
-	return m
+	return n
 }
 
-// fill makes a transaction of the row between start and end. Its strings share one copy of the row. What cannot be read goes
-// into Extra, and the first field of which nothing could be read is reported.
-func (r *rowReader) fill(to *sms.Transaction, doc []byte, start, end int) {
-	row := string(doc[start:end])
-	fields := reflect.ValueOf(to).Elem()
+// fill makes a transaction of a row. Its strings share one copy of what was found. What cannot be read goes into Extra, and the
+// first field of which nothing could be read is reported.
+func (r *rowReader) fill(doc []byte) {
+	all := textOf(doc, r.found)
+	for _, slot := range r.cursor {
+		if v := r.found[slot]; r.lastCursor == "" && v.kind != boolean {
+			r.lastCursor = v.word(all)
+		}
+	}
+	left := len(r.cursor) > 0 // whether anything of what was found may be left
 	for i := range r.columns {
 		c := &r.columns[i]
 		reason, taken := "", false
@@ -219,65 +204,89 @@ func (r *rowReader) fill(to *sms.Transaction, doc []byte, start, end int) {
 			reason = "is missing"
 		}
 		for _, slot := range c.slots {
-			v := r.found[slot]
-			if v.kind <= null {
-				continue
-			}
-			word := textOf(row, value{v.kind, v.start - start, v.end - start})
+			v := &r.found[slot]
 			switch {
+			case v.kind == absent:
+				continue
+			case v.kind == null:
+				v.used = true
+				continue
 			case taken:
-			case c.isID && !isID(v, word):
-				reason = "is not an ID"
 			case !v.scalar() || v.kind == boolean:
 				reason = "is neither a text nor a number"
+				if c.isID {
+					reason = "is not an ID"
+				}
+			case c.isID && table.IsPlaceholder(v.word(all)):
+				reason = "is not an ID"
 			default:
-				taken, reason = true, r.set(c, fields.Field(c.index), word)
-				if reason == "" {
+				if taken, reason = true, r.set(c, r.fields[i], v.word(all)); reason == "" {
+					v.used = true
 					continue
 				}
 			}
-			r.keep(slot, v)
+			left = true
 		}
 		if reason != "" {
 			r.unreadable(c.name, reason)
 		}
 	}
-	to.Status = r.status(to.DeliveryStatus)
-	for _, slot := range r.cursor {
-		if v := r.found[slot]; r.lastCursor == "" && v.scalar() && v.kind != boolean {
-			r.lastCursor = textOf(row, value{v.kind, v.start - start, v.end - start})
-		}
+	r.row.Status = r.status(r.row.DeliveryStatus)
+	for _, m := range r.extra {
+		r.keep(m.text, bytes.Clone(doc[m.start:m.end]))
 	}
-	if len(r.extra) > 0 {
-		to.Extra = r.extras(doc)
+	if left {
+		r.keepUnused(all)
 	}
 }
 
-// set sets a field of a transaction. It returns why the word is no value of the field, or "".
-func (r *rowReader) set(c *column, field reflect.Value, word string) (reason string) {
+// keepUnused puts into Extra what stands under known names and fills no field.
+func (r *rowReader) keepUnused(all string) {
+	for _, n := range r.paths.root.children {
+		if !n.isLeaf() || r.found[n.slot-1].used {
+			continue
+		}
+		if v := r.found[n.slot-1]; v.kind == text {
+			r.keep(n.name, json.RawMessage(`"`+all[v.start:v.end]+`"`))
+		} else if v.kind != absent {
+			r.keep(n.name, json.RawMessage(all[v.start:v.end]))
+		}
+	}
+}
+
+// keep puts a member into Extra.
+func (r *rowReader) keep(name string, value json.RawMessage) {
+	if r.row.Extra == nil {
+		r.row.Extra = map[string]json.RawMessage{}
+	}
+	r.row.Extra[name] = value
+}
+
+// set sets a field of the row. It returns why the word is no value of the field, or "".
+func (r *rowReader) set(c *column, field any, word string) (reason string) {
 	const unknown = "is in no known form"
-	switch field.Kind() {
-	case reflect.String:
+	switch field := field.(type) {
+	case *string:
 		if c.isPrice {
-			amount, ok := scaled(word, r.money)
+			amount, ok := scaled(word, r.op.Money)
 			if !ok {
 				return "is no decimal number, and the contract's scale is for those"
 			}
 			word = amount
 		}
-		field.SetString(word)
-	case reflect.Int:
+		*field = word
+	case *int:
 		n, ok := wholeNumber(word)
 		if !ok || n < 0 {
 			return unknown
 		}
-		field.SetInt(int64(n))
-	default:
-		at, ok := table.ParseTime(word, r.zone, r.layouts...)
+		*field = n
+	case *time.Time:
+		at, ok := table.ParseTime(word, r.zone, r.op.Layouts...)
 		if !ok {
 			return unknown
 		}
-		*field.Addr().Interface().(*time.Time) = at
+		*field = at
 	}
 	return ""
 }
@@ -294,32 +303,4 @@ func (r *rowReader) status(word string) sms.Status {
 		r.meanings[word] = status
 	}
 	return status
-}
-
-// keep puts a value into Extra that stands under a known name and could not serve.
-func (r *rowReader) keep(slot int, v value) {
-	name := r.names[slot]
-	if name == "" {
-		return // it lies deeper, and the member in which it lies is in Extra
-	}
-	if v.kind == text {
-		v.start, v.end = v.start-1, v.end+1 // the quotes
-	}
-	r.extra = append(r.extra, span{name, v.start, v.end})
-}
-
-// extras returns the members that go into Extra. Of two of one name the last counts.
-func (r *rowReader) extras(doc []byte) map[string]json.RawMessage {
-	size := 0
-	for _, e := range r.extra {
-		size += e.end - e.start
-	}
-	all := make([]byte, 0, size)
-	extra := make(map[string]json.RawMessage, len(r.extra))
-	for _, e := range r.extra {
-		at := len(all)
-		all = append(all, doc[e.start:e.end]...)
-		extra[e.name] = all[at:len(all):len(all)]
-	}
-	return extra
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"strings"
 	"unicode/utf8"
 )
 
@@ -45,21 +44,22 @@ const (
 // value is a value as it stands in the document from start to end. A text is without its quotes.
 type value struct {
 	kind       kind
+	used       bool // of a row: it fills a field, or is null
 	start, end int
 }
 
 // scalar reports whether the value can serve as a word or a number.
 func (v value) scalar() bool { return v.kind >= boolean && v.kind <= escapedText }
 
-// textOf returns what a scalar of the document says, and "" for any other value.
-func textOf[Document string | []byte](doc Document, v value) string {
+// word returns what a scalar says in the text that it is in, and "" for any other value.
+func (v value) word(text string) string {
 	switch {
-	case v.kind == escapedText:
-		return unquote(string(doc[v.start:v.end]))
-	case v.scalar():
-		return string(doc[v.start:v.end])
-	default:
+	case !v.scalar():
 		return ""
+	case v.kind == escapedText:
+		return unquote(text[v.start:v.end])
+	default:
+		return text[v.start:v.end]
 	}
 }
 
@@ -68,9 +68,6 @@ func unquote(quoted string) (value string) {
 	_ = json.Unmarshal([]byte(quoted), &value) // the scanner has accepted it
 	return value
 }
-
-// newScanner returns a scanner for a document, which may begin with a byte order mark.
-func newScanner(doc []byte) scanner { return scanner{doc: bytes.TrimPrefix(doc, []byte("\ufeff"))} }
 
 func (s *scanner) fail(err error) {
 	if s.err == nil {
@@ -94,9 +91,7 @@ func (s *scanner) unexpected() {
 // peek returns the next byte that is not white space, or 0 at the end.
 func (s *scanner) peek() byte {
 	for ; s.pos < len(s.doc); s.pos++ {
-		switch c := s.doc[s.pos]; c {
-		case ' ', '\t', '\n', '\r':
-		default:
+		if c := s.doc[s.pos]; c > ' ' || c != ' ' && c != '\t' && c != '\n' && c != '\r' {
 			return c
 		}
 	}
@@ -158,24 +153,26 @@ func (s *scanner) string() value {
 	form, ascii := text, true
 	doc := s.doc
 	for i := start; i < len(doc); i++ {
-		c := doc[i]
-		if isPlain[c] {
-			continue
+		for i < len(doc)-1 && isPlain[doc[i]] {
+			i++
 		}
-		switch {
+		switch c := doc[i]; {
+		case isPlain[c]:
 		case c >= utf8.RuneSelf:
 			ascii = false
 		case c == '"':
 			s.pos = i + 1
-			if form == escapedText || !ascii && !utf8.Valid(doc[start:i]) {
-				return value{escapedText, start - 1, s.pos}
+			quoted := doc[start-1 : s.pos]
+			switch {
+			case form == escapedText && !json.Valid(quoted):
+				s.fail(errSyntax)
+			case form == escapedText || !ascii && !utf8.Valid(quoted):
+				return value{kind: escapedText, start: start - 1, end: s.pos}
 			}
-			return value{text, start, i}
+			return value{kind: text, start: start, end: i}
 		case c == '\\':
 			form = escapedText
-			s.pos = i + 1
-			s.escape()
-			i = s.pos - 1
+			i++ // what it escapes is checked at the end
 		default:
 			s.fail(errSyntax)
 			return value{}
@@ -183,26 +180,6 @@ func (s *scanner) string() value {
 	}
 	s.fail(errCut)
 	return value{}
-}
-
-// escape passes over an escape sequence, of which the backslash was read.
-func (s *scanner) escape() {
-	if s.accept('u') {
-		for range 4 {
-			s.oneOf("0123456789abcdefABCDEF")
-		}
-		return
-	}
-	s.oneOf(`"\/bfnrt`)
-}
-
-// oneOf passes over the next byte, which must be one of a set.
-func (s *scanner) oneOf(set string) {
-	if s.pos >= len(s.doc) || strings.IndexByte(set, s.doc[s.pos]) < 0 {
-		s.unexpected()
-		return
-	}
-	s.pos++
 }
 
 func (s *scanner) number() {
@@ -232,30 +209,23 @@ func (s *scanner) digits() {
 	}
 }
 
-// member reads the name of a member and the colon behind it. Quoted is the name as it stands in the document, or nil if it
-// has escapes.
-func (s *scanner) member() (name, quoted []byte) {
+// member reads the name of a member and the colon behind it.
+func (s *scanner) member() (name []byte) {
 	if s.peek() != '"' {
 		s.unexpected()
-		return nil, nil
+		return nil
 	}
-	start := s.pos
 	v := s.string()
-	name, quoted = s.doc[v.start:v.end], s.doc[start:s.pos]
+	name = s.doc[v.start:v.end]
 	if v.kind == escapedText {
-		name, quoted = []byte(unquote(string(quoted))), nil
+		name = []byte(unquote(string(name)))
 	}
-	s.colon()
-	return name, quoted
-}
-
-// colon reads the colon behind the name of a member.
-func (s *scanner) colon() {
 	if s.peek() != ':' {
 		s.unexpected()
-		return
+		return nil
 	}
 	s.pos++
+	return name
 }
 
 // open reads the opening bracket of an object or an array. It reports whether a value follows, and not the end.

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"cmp"
 	"net/url"
 	"regexp"
 	"slices"
@@ -10,61 +11,68 @@ import (
 	"unicode/utf8"
 )
 
-// names holds the names that are taken in one request.
+// names are the names that are taken in one request: a tree, in which a name of dots nests and a number is a position in a list,
+// or a single level.
 type names struct {
-	dotted bool // dots in a name nest, and a number between them is a position in a list
-	taken  map[string]claim
+	dotted  bool
+	place   string // in the table, of the name that leads here; of several the first
+	isValue bool   // the name ends here
+	isList  bool   // what is within are the elements of a list
+	within  map[string]*names
 }
 
-// claim is who has a name.
-type claim struct {
-	place  string // in the table
-	around bool   // the name is only the beginning of the one at that place
-	list   bool   // what is around stands in a list
-}
-
-func newNames(dotted bool) *names { return &names{dotted: dotted, taken: map[string]claim{}} }
+func newNames(dotted bool) *names { return &names{dotted: dotted, within: map[string]*names{}} }
 
 // claim takes name for place. It returns what is wrong with that, or "".
 func (n *names) claim(place, name string) string {
-	if fault := nameFault(name, n.dotted); fault != "" {
+	if fault := cmp.Or(nameFault(name, n.dotted), n.pathFault(name)); fault != "" {
 		return fault
 	}
-	if fault := n.pathFault(name); fault != "" {
-		return fault
+	parts := []string{name}
+	if n.dotted {
+		parts = strings.Split(name, ".")
 	}
-	switch other, ok := n.taken[name]; {
-	case ok && other.around:
-		return "would hold both a value of its own and " + other.place
-	case ok:
-		return "has the same name as " + other.place
-	}
-	var around []string
-	for i := range len(name) {
-		if n.dotted && name[i] == '.' {
-			around = append(around, name[:i])
-		}
-	}
-	isList := func(beginning string) bool {
-		part, _, _ := strings.Cut(name[len(beginning)+1:], ".")
-		return IsPosition(part)
-	}
-	for _, beginning := range around {
-		other, ok := n.taken[beginning]
+	at := n
+	for i, part := range parts {
+		at = at.within[part]
+		isLast := i == len(parts)-1
 		switch {
-		case ok && !other.around:
-			return "would stand within the value of " + other.place
-		case ok && other.list != isList(beginning):
-			return "stands where a list would have to be an object too, because of " + other.place
+		case at == nil:
+			n.grow(place, parts)
+			return ""
+		case isLast && at.isValue:
+			return "has the same name as " + at.place
+		case isLast:
+			return "would hold both a value of its own and " + at.place
+		case at.isValue:
+			return "would stand within the value of " + at.place
+		case at.isList != IsPosition(parts[i+1]):
+			return "stands where a list would have to be an object too, because of " + at.place
 		}
 	}
-	for _, beginning := range around {
-		if _, ok := n.taken[beginning]; !ok {
-			n.taken[beginning] = claim{place, true, isList(beginning)}
-		}
-	}
-	n.taken[name] = claim{place: place}
 	return ""
+}
+
+// grow adds a name of several parts.
+func (n *names) grow(place string, parts []string) {
+	for i, part := range parts {
+		if n.within[part] == nil {
+			n.within[part] = &names{place: place, within: map[string]*names{}}
+		}
+		n = n.within[part]
+		n.isValue = i == len(parts)-1
+		n.isList = !n.isValue && IsPosition(parts[i+1])
+	}
+}
+
+// checkPositions refuses lists that do not begin at 0, or have a hole.
+func (n *names) checkPositions(found *Problems) {
+	for part, child := range sorted(n.within) {
+		if position, _ := strconv.Atoi(part); n.isList && position > 0 && n.within[strconv.Itoa(position-1)] == nil {
+			found.add(child.place, "stands in a list at a position with none before it; positions begin at 0, without a gap")
+		}
+		child.checkPositions(found)
+	}
 }
 
 // pathFault returns what is wrong with the path of a name in a request, or "".
@@ -79,20 +87,6 @@ func (n *names) pathFault(name string) string {
 		return "begins with a position, and the body is an object; write the member that holds the list, such as messages.0.to"
 	}
 	return foreignFault(name)
-}
-
-// checkPositions refuses lists that do not begin at 0, or have a hole.
-func (n *names) checkPositions(found *Problems) {
-	for name, claim := range sorted(n.taken) {
-		i := strings.LastIndexByte(name, '.')
-		if !n.dotted || i < 0 || !IsPosition(name[i+1:]) {
-			continue
-		}
-		position, _ := strconv.Atoi(name[i+1:])
-		if _, ok := n.taken[name[:i+1]+strconv.Itoa(position-1)]; position > 0 && !ok {
-			found.add(claim.place, "stands in a list at a position with none before it; positions begin at 0, without a gap")
-		}
-	}
 }
 
 // IsPosition reports whether a part of a path is a position in a list: a number of at most four digits, without leading zeros.

@@ -55,39 +55,24 @@ func Parse(defaults string, overlay []byte) (*Table, Problems) {
 // merge returns what base becomes by value. Base decides which keys there are and what kind a value has: a problem leaves
 // base as it is.
 func merge(found *Problems, path string, base, value any) any {
+	if want := kindOf(base); kindOf(value) != want {
+		allowed := map[string]string{"a number": "a whole number", "a boolean": "true or false"}
+		found.addKind(path, value, cmp.Or(allowed[want], want))
+		return base
+	}
 	switch base := base.(type) {
 	case map[string]any:
-		if object, ok := value.(map[string]any); ok {
-			mergeObject(found, path, base, object)
+		mergeObject(found, path, base, value.(map[string]any))
+		return base
+	case []any:
+		return mergeList(found, path, base, value.([]any))
+	case json.Number:
+		if _, err := strconv.Atoi(value.(json.Number).String()); err != nil {
+			found.add(path, "is not a whole number that can be held")
 			return base
 		}
-		found.addKind(path, value, "an object")
-	case []any:
-		if list, ok := value.([]any); ok {
-			return mergeList(found, path, base, list)
-		}
-		found.addKind(path, value, "a list")
-	case json.Number:
-		number, ok := value.(json.Number)
-		if !ok {
-			found.addKind(path, value, "a whole number")
-		} else if _, err := strconv.Atoi(number.String()); err != nil {
-			found.add(path, "is not a whole number that can be held")
-		} else {
-			return number
-		}
-	case bool:
-		if truth, ok := value.(bool); ok {
-			return truth
-		}
-		found.addKind(path, value, "true or false")
-	default:
-		if text, ok := value.(string); ok {
-			return text
-		}
-		found.addKind(path, value, "a string")
 	}
-	return base
+	return value
 }
 
 func mergeObject(found *Problems, path string, base, object map[string]any) {

@@ -9,6 +9,9 @@ import (
 // IsPlaceholder reports whether an ID is none: punctuation alone, a number that is not positive, a word such as "null" in any
 // case, or a placeholder that was not filled in, such as "%i" or "{{id}}".
 func IsPlaceholder(id string) bool {
+	if isDigits(id) && id[0] != '0' { // as most are
+		return false
+	}
 	const longest = "object" + " object" // JavaScript writes [object Object]
 	word := strings.TrimFunc(id, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	if len(word) <= len(longest) {
@@ -18,27 +21,47 @@ func IsPlaceholder(id string) bool {
 		}
 	}
 	id = strings.TrimSpace(id)
-	if strings.Trim(id, "0-") == "" { // a UUID of zeros
+	switch {
+	case consistsOf(id, "0-"): // a UUID of zeros
 		return true
-	}
-	if strings.Trim(id, "0123456789+-.eE") == "" {
+	case consistsOf(id, "0123456789+-.eE"):
 		number, err := strconv.ParseFloat(id, 64)
 		return err == nil && number <= 0
+	default:
+		return isTemplate(id)
 	}
-	return isTemplate(id)
 }
 
 // isTemplate reports whether an ID is %x, %1$s, %x%, {x}, {{x}}, ${x}, <x> or #x#. Digits show that it is an ID, such as a UUID
 // in braces.
 func isTemplate(id string) bool {
-	const opening, closing = "{$<#", "}>#"
-	wrapped := strings.ContainsAny(id[:1], opening) && strings.ContainsAny(id[len(id)-1:], closing)
-	if !wrapped && id[0] != '%' {
+	isOpen, isClosed := strings.IndexByte("{$<#", id[0]) >= 0, strings.IndexByte("}>#", id[len(id)-1]) >= 0
+	if id[0] != '%' && !(isOpen && isClosed) {
 		return false
 	}
 	name := strings.Trim(id, "{}<>#$%")
 	if _, verb, ok := strings.Cut(name, "$"); ok {
 		name = verb
 	}
-	return name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_.- ") == ""
+	return name != "" && consistsOf(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_.- ")
+}
+
+// isDigits reports whether a text is digits alone, and at least one.
+func isDigits(text string) bool {
+	for i := range len(text) {
+		if text[i] < '0' || text[i] > '9' {
+			return false
+		}
+	}
+	return text != ""
+}
+
+// consistsOf reports whether all bytes of a text are in a set.
+func consistsOf(text, set string) bool {
+	for i := range len(text) {
+		if strings.IndexByte(set, text[i]) < 0 {
+			return false
+		}
+	}
+	return true
 }

@@ -6,7 +6,6 @@
 package table
 
 import (
-	"cmp"
 	"iter"
 	"maps"
 	"reflect"
@@ -66,25 +65,20 @@ type Auth struct {
 
 // Token is the place of a token: Header: Scheme token. An empty Scheme leaves the token alone in the header.
 type Token struct {
-	Header string `json:"header"`
-	Scheme string `json:"scheme"`
+	Header string `json:"header" check:"header"`
+	Scheme string `json:"scheme" check:"scheme"`
 }
 
 // KeyPair is the place of a key and its secret. In is "body", "query", "header" or "basic". An empty Secret means that the
 // service has a key alone.
 type KeyPair struct {
-	In     string `json:"in"`
+	In     string `json:"in" check:"basic body header query"`
 	Key    string `json:"key"`
 	Secret string `json:"secret"`
 }
 
 func (a Auth) validate(found *Problems, _ string, _ *Table) {
-	found.add("auth.token.header", headerFault(a.Token.Header))
-	if a.Token.Scheme != "" && !isToken(a.Token.Scheme) {
-		found.add("auth.token.scheme", "is not a single word")
-	}
 	pair := a.KeyPair
-	checkChoice(found, "auth.keyPair.in", pair.In, "basic", "body", "header", "query")
 	switch pair.In {
 	case "header":
 		found.add("auth.keyPair.key", headerFault(pair.Key))
@@ -119,23 +113,18 @@ func (k KeyPair) claimNames(taken *names, inQuery bool) {
 // Errors says how a response reports a failure. Code, Message and Request are paths into the response, in order of
 // preference.
 type Errors struct {
-	Code    []string `json:"code"`
-	Message []string `json:"message"`
-	Request []string `json:"request"`
+	Code    []string `json:"code" check:"place"`
+	Message []string `json:"message" check:"place"`
+	Request []string `json:"request" check:"place"`
 	// Success lists codes, in any case, that prove nothing against an acceptance. It may hold prefixes, like Classes.
-	Success []string `json:"success"`
+	Success []string `json:"success" check:"word"`
 	// Classes lists, by class, codes, or prefixes of codes that end in "*".
-	Classes map[string][]string `json:"classes"`
+	Classes map[string][]string `json:"classes" check:"word"`
 	// NotProcessed lists the statuses, 300 to 599, which prove that a send was not processed.
-	NotProcessed []int `json:"notProcessed"`
+	NotProcessed []int `json:"notProcessed" check:"status"`
 }
 
 func (e Errors) validate(found *Problems, _ string, _ *Table) {
-	checkPaths(found, "errors.code", e.Code)
-	checkPaths(found, "errors.message", e.Message)
-	checkPaths(found, "errors.request", e.Request)
-	checkWords(found, "errors.success", e.Success)
-	checkLists(found, "errors.classes", e.Classes, checkWords)
 	checkApart(found, places("errors.classes", e.Classes), false)
 	for class, codes := range sorted(e.Classes) {
 		for i, code := range codes {
@@ -144,52 +133,58 @@ func (e Errors) validate(found *Problems, _ string, _ *Table) {
 			}
 		}
 	}
-	for i, status := range e.NotProcessed {
-		if status < 300 || status > 599 {
-			found.add(at("errors.notProcessed", i), "is not an HTTP status from 300 to 599")
+}
+
+// Operation is what every request has.
+type Operation struct {
+	Path     string  `json:"path" check:"path"`
+	Headers  Headers `json:"headers"`
+	Encoding string  `json:"encoding" check:"form json query"`
+	// Constants go with every request.
+	Constants map[string]any `json:"constants"`
+	// Time is the form of times, and Zone is where a form without an offset is; "" is UTC.
+	Time string `json:"time" check:"date datetime rfc1123 rfc2822 rfc3339 rfc3339ms unix unixms"`
+	Zone string `json:"zone" check:"zone"`
+	Money
+}
+
+// claimNames checks the headers, and the names of the parameters, of which an empty one is absent. It returns the names that are taken.
+func (o *Operation) claimNames(found *Problems, operation, section string, params map[string]string, t *Table) *names {
+	o.Headers.validate(found, operation+".headers", t)
+	taken := newNames(o.Encoding == "json")
+	t.Auth.KeyPair.claimNames(taken, o.Encoding == "query")
+	for concept, name := range sorted(params) {
+		if place := join(operation+"."+section, concept); name != "" {
+			found.add(place, taken.claim(place, name))
 		}
 	}
+	return taken
 }
 
 // Send is an operation that sends a message: a POST.
 type Send struct {
-	Path     string  `json:"path"`
-	Headers  Headers `json:"headers"`
-	Encoding string  `json:"encoding"` // "json", "form" or "query"
+	Operation
 	// Wrap is the name under which the message of chat app 2 goes; "" is the top level. It is nil for the other channels.
 	Wrap *string `json:"wrap,omitempty"`
 	// TTL is the unit of a lifetime: "s", "ms" or "m". It is empty for SMS.
 	TTL string `json:"ttl,omitempty"`
-	// Time is the form of fields that are times, as in List, and Zone is where a form without an offset is.
-	Time string `json:"time"`
-	Zone string `json:"zone"`
 	// Fields names the fields of the request by concept; "" means that the service has no such field.
 	Fields map[string]string `json:"fields"`
-	// Constants go with every request. With holds what goes with a request that sends the field of a concept.
-	Constants map[string]any            `json:"constants"`
-	With      map[string]map[string]any `json:"with"`
+	// With holds what goes with a request that sends the field of a concept.
+	With map[string]map[string]any `json:"with"`
 	// Response lists, by concept, the paths at which a response may hold it, in order of preference.
-	Response map[string][]string `json:"response"`
-	Money
+	Response map[string][]string `json:"response" check:"place"`
 	// Accepted lists the words of the concept "status" that a success may hold, and Refused those which say that the message
 	// was refused. Either may hold prefixes.
-	Accepted []string `json:"accepted"`
-	Refused  []string `json:"refused"`
+	Accepted []string `json:"accepted" check:"word"`
+	Refused  []string `json:"refused" check:"word"`
 }
 
 func (s Send) validate(found *Problems, operation string, t *Table) {
-	found.add(operation+".path", pathFault(s.Path))
-	s.Headers.validate(found, operation+".headers", t)
-	checkChoice(found, operation+".encoding", s.Encoding, "form", "json", "query")
 	if _, ok := s.Fields["ttl"]; ok {
-		checkChoice(found, operation+".ttl", s.TTL, "m", "ms", "s")
+		found.add(operation+".ttl", fault("m ms s", s.TTL))
 	}
-	checkChoice(found, operation+".time", s.Time, timeForms...)
-	checkZone(found, operation+".zone", s.Zone)
-
-	taken := newNames(s.Encoding == "json")
-	t.Auth.KeyPair.claimNames(taken, s.Encoding == "query")
-	claimFields(found, operation+".fields", s.Fields, taken)
+	taken := s.claimNames(found, operation, "fields", s.Fields, t)
 	if s.Wrap != nil && *s.Wrap != "" {
 		found.add(operation+".wrap", taken.claim(operation+".wrap", *s.Wrap))
 	}
@@ -207,11 +202,6 @@ func (s Send) validate(found *Problems, operation string, t *Table) {
 	if constants > maxEntries {
 		found.add(operation+".constants", "has, together with "+operation+".with, more than "+strconv.Itoa(maxEntries)+" entries")
 	}
-
-	checkLists(found, operation+".response", s.Response, checkPaths)
-	s.Money.validate(found, operation)
-	checkWords(found, operation+".accepted", s.Accepted)
-	checkWords(found, operation+".refused", s.Refused)
 	checkApart(found, map[string][]string{operation + ".accepted": s.Accepted, operation + ".refused": s.Refused}, true)
 	if len(s.Refused) > 0 && len(s.Response["status"]) == 0 {
 		found.add(operation+".refused", "can never be met; write where the status stands in "+operation+".response.status")
@@ -220,35 +210,23 @@ func (s Send) validate(found *Problems, operation string, t *Table) {
 
 // List is an operation that lists transactions.
 type List struct {
-	Method    string            `json:"method"` // "GET" or "POST"
-	Path      string            `json:"path"`
-	Headers   Headers           `json:"headers"`
-	Encoding  string            `json:"encoding"` // "query"; of a POST also "json" or "form"
-	Params    map[string]string `json:"params"`   // by concept; "" means that the service has no such parameter
-	Constants map[string]any    `json:"constants"`
-	Orders    map[string]string `json:"orders"` // "ascending" and "descending"
-	Time      string            `json:"time"`   // one of timeForms
-	Paging    Paging            `json:"paging"`
+	Method string `json:"method" check:"GET POST"`
+	Operation
+	Params map[string]string `json:"params"` // by concept; "" means that the service has no such parameter
+	Orders map[string]string `json:"orders"` // "ascending" and "descending"
+	Paging Paging            `json:"paging"`
 	// Items lists the paths of the rows; "" is the response itself.
-	Items   []string            `json:"items"`
-	Page    map[string][]string `json:"page"`   // paths by concept; "next" may hold a path in the last row, behind LastRow
-	Record  map[string][]string `json:"record"` // paths by concept, from a row on
-	Zone    string              `json:"zone"`   // of times that name none; "" is UTC
-	Layouts []string            `json:"layouts"`
-	Money
+	Items   []string            `json:"items" check:"place"`
+	Page    map[string][]string `json:"page"`                 // paths by concept; "next" may hold a path in the last row, behind LastRow
+	Record  map[string][]string `json:"record" check:"place"` // paths by concept, from a row on
+	Layouts []string            `json:"layouts" check:"layout"`
 }
 
 func (l List) validate(found *Problems, operation string, t *Table) {
-	found.add(operation+".path", pathFault(l.Path))
-	l.Headers.validate(found, operation+".headers", t)
-	checkChoice(found, operation+".method", l.Method, "GET", "POST")
-	checkChoice(found, operation+".encoding", l.Encoding, "form", "json", "query")
 	if l.Method == "GET" && l.Encoding != "query" { //nolint:usestdlibvars // a contract knows no net/http
 		found.add(operation+".encoding", "needs a body, which a GET has not; write query, or set "+operation+".method to POST")
 	}
-	taken := newNames(l.Encoding == "json")
-	t.Auth.KeyPair.claimNames(taken, l.Encoding == "query")
-	claimFields(found, operation+".params", l.Params, taken)
+	taken := l.claimNames(found, operation, "params", l.Params, t)
 	claimConstants(found, operation+".constants", l.Constants, taken)
 	taken.checkPositions(found)
 	if len(l.Constants) > maxEntries {
@@ -257,22 +235,12 @@ func (l List) validate(found *Problems, operation string, t *Table) {
 	if l.Params["order"] != "" && l.Orders["ascending"] == l.Orders["descending"] {
 		found.add(operation+".orders.descending", "has the same value as "+operation+".orders.ascending")
 	}
-	checkChoice(found, operation+".time", l.Time, timeForms...)
-	checkChoice(found, operation+".paging.by", l.Paging.By, "cursor", "none", "offset", "page")
-	if l.Paging.First < 0 {
-		found.add(operation+".paging.first", "is less than 0")
-	}
 	if len(l.Items) == 0 {
 		found.add(operation+".items", "names no path; the response itself is an empty path")
 	}
-	checkPaths(found, operation+".items", l.Items)
 	page, _ := l.CursorInLastRow()
-	checkLists(found, operation+".page", page, checkPaths)
+	check(found, operation+".page", reflect.ValueOf(page), "place")
 	l.validateCursor(found, operation)
-	checkLists(found, operation+".record", l.Record, checkPaths)
-	checkZone(found, operation+".zone", l.Zone)
-	checkLayouts(found, operation+".layouts", l.Layouts)
-	l.Money.validate(found, operation)
 }
 
 // LastRow is the beginning of a path that leads into the last row of a page.
@@ -306,46 +274,37 @@ func (l List) validateCursor(found *Problems, operation string) {
 		case i < len(next)-1:
 			found.add(place, "must be the last of the list: every row ends what is looked for")
 		default:
-			path = strings.TrimPrefix(path, LastRow)
-			found.add(place, cmp.Or(nameFault(path, true), foreignFault(path)))
+			found.add(place, fault("place", strings.TrimPrefix(path, LastRow)))
 		}
 	}
 }
 
 // Money says how prices are written: Scale is the power of ten to multiply them by, and Negate reverses the sign.
 type Money struct {
-	Scale  int  `json:"scale"`
+	Scale  int  `json:"scale" check:"scale"`
 	Negate bool `json:"negate"`
 }
 
-func (m Money) validate(found *Problems, operation string) {
-	if m.Scale < -18 || m.Scale > 18 {
-		found.add(operation+".scale", "is not from -18 to 18; -4 reads 12345 as 1.2345")
-	}
-}
-
-// Paging says how the next page is requested: By is "page", "offset", "cursor" or "none".
+// Paging says how the next page is requested.
 type Paging struct {
-	By    string `json:"by"`
-	First int    `json:"first"`
+	By    string `json:"by" check:"cursor none offset page"`
+	First int    `json:"first" check:"number"`
 }
 
 // Webhook is a callback.
 type Webhook struct {
 	// Params lists, by concept, the names that a parameter may have. In a JSON body a name may be a path. The concept "json"
 	// lists the parameters that may hold a message in the shape of the platform.
-	Params map[string][]string `json:"params"`
+	Params map[string][]string `json:"params" check:"name"`
 	// Events lists paths at which a JSON body may hold its events, one or a list of them. The first that holds any counts; ""
 	// is the body itself, and so is an empty list.
-	Events []string `json:"events"`
+	Events []string `json:"events" check:"place"`
 	// Layouts lists further layouts of times, as in package time.
-	Layouts []string `json:"layouts"`
-	Zone    string   `json:"zone"`
+	Layouts []string `json:"layouts" check:"layout"`
+	Zone    string   `json:"zone" check:"zone"`
 }
 
 func (w Webhook) validate(found *Problems, section string, _ *Table) {
-	checkLists(found, section+".params", w.Params, checkNames)
-	checkPaths(found, section+".events", w.Events)
 	for i, path := range w.Events {
 		for _, before := range w.Events[:i] {
 			if path == before || before == "" || strings.HasPrefix(path, before+".") {
@@ -362,28 +321,20 @@ func (w Webhook) validate(found *Problems, section string, _ *Table) {
 			}
 		}
 	}
-	checkLayouts(found, section+".layouts", w.Layouts)
-	checkZone(found, section+".zone", w.Zone)
 }
 
 // Delivery is the callback that reports delivery.
 type Delivery struct {
 	Webhook
 	// Statuses lists, by status, the words and integers that mean it, in any case, and prefixes.
-	Statuses map[string][]string `json:"statuses"`
+	Statuses map[string][]string `json:"statuses" check:"word"`
 	// Placeholders holds, by concept, what the service replaces in a callback URL; "" means that it has no such placeholder.
-	Placeholders map[string]string `json:"placeholders"`
+	Placeholders map[string]string `json:"placeholders" check:"placeholder"`
 }
 
 func (d Delivery) validate(found *Problems, section string, t *Table) {
 	d.Webhook.validate(found, section, t)
-	checkLists(found, section+".statuses", d.Statuses, checkWords)
 	checkApart(found, places(section+".statuses", d.Statuses), true)
-	for concept, placeholder := range sorted(d.Placeholders) {
-		if placeholder != "" {
-			found.add(join(section+".placeholders", concept), nameFault(placeholder, false))
-		}
-	}
 }
 
 // isWithinElement reports whether a path leads into an element of the list at another.

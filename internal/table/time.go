@@ -7,11 +7,6 @@ import (
 	"time"
 )
 
-// timeForms are the forms in which a time can be written.
-var timeForms = []string{ //nolint:gochecknoglobals // never written
-	"date", "datetime", "rfc1123", "rfc2822", "rfc3339", "rfc3339ms", "unix", "unixms",
-}
-
 // milliseconds is the least number that counts milliseconds: as seconds it would be in the year 5138.
 const milliseconds = 1e11
 
@@ -34,7 +29,7 @@ const compact = "20060102150405"
 // read. Times of the same instant may be in different locations: compare them with Equal.
 func ParseTime(text string, zone *time.Location, layouts ...string) (time.Time, bool) {
 	text = strings.TrimSpace(text)
-	if text == "" || text[0] == '0' && strings.Trim(text, "0-/:. TZ") == "" {
+	if text == "" || text[0] == '0' && consistsOf(text, "0-/:. TZ") {
 		return time.Time{}, true
 	}
 	if zone == nil {
@@ -45,22 +40,14 @@ func ParseTime(text string, zone *time.Location, layouts ...string) (time.Time, 
 			return at, true
 		}
 	}
+	if isDigits(text) {
+		return parseDigits(text, zone)
+	}
 	if at, ok := parseDate(text, zone); ok {
 		return at, true
 	}
 	if at, ok := parseMail(text); ok {
 		return at, true
-	}
-	isDigits := strings.Trim(text, "0123456789") == ""
-	if isDigits && len(text) == len(compact) && (text[:2] == "19" || text[:2] == "20") {
-		at, err := time.ParseInLocation(compact, text, zone)
-		return at, err == nil
-	}
-	if n, err := strconv.ParseInt(text, 10, 64); err == nil && isDigits {
-		if n < milliseconds {
-			return time.Unix(n, 0).UTC(), true
-		}
-		return time.UnixMilli(n).UTC(), true
 	}
 	n, err := strconv.ParseFloat(text, 64)
 	switch {
@@ -70,6 +57,23 @@ func ParseTime(text string, zone *time.Location, layouts ...string) (time.Time, 
 		return time.UnixMilli(int64(math.Round(n))).UTC(), true
 	default:
 		return time.UnixMilli(int64(math.Round(n * 1000))).UTC(), true
+	}
+}
+
+// parseDigits reads the forms of digits alone.
+func parseDigits(text string, zone *time.Location) (time.Time, bool) {
+	if len(text) == len(compact) && (text[:2] == "19" || text[:2] == "20") {
+		at, err := time.ParseInLocation(compact, text, zone)
+		return at, err == nil
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	switch {
+	case err != nil:
+		return time.Time{}, false
+	case n < milliseconds:
+		return time.Unix(n, 0).UTC(), true
+	default:
+		return time.UnixMilli(n).UTC(), true
 	}
 }
 

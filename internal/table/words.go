@@ -42,18 +42,16 @@ func normal(word string, fold bool) string {
 	return word
 }
 
-// checkWords checks words and codes, of which the last byte may be a star.
-func checkWords(found *Problems, path string, list []string) {
-	for i, word := range list {
-		place := at(path, i)
-		found.add(place, nameFault(word, false))
-		if star := strings.IndexByte(word, '*'); star >= 0 && star < len(word)-1 {
-			found.add(place, "holds a * that is not at its end")
-		}
-		if strings.TrimSpace(word) != word {
-			found.add(place, "has white space around it, so that nothing in a response equals it")
-		}
+// wordFault returns what is wrong with a word or a code, of which the last byte may be a star, or "".
+func wordFault(word string) string {
+	star := strings.IndexByte(word, '*')
+	switch {
+	case star >= 0 && star < len(word)-1:
+		return "holds a * that is not at its end"
+	case strings.TrimSpace(word) != word:
+		return "has white space around it, so that nothing in a response equals it"
 	}
+	return nameFault(word, false)
 }
 
 // checkApart refuses a word that stands in two lists: it would mean two things. The lists come with their places in the table.

@@ -13,7 +13,7 @@ import (
 type Authenticator interface {
 	// authenticate changes r, whose body is body. If others can replace the credentials, it returns a function that
 	// drops them. It uses ctx for requests of its own: the hooks in the context of r are for r.
-	authenticate(ctx context.Context, r *http.Request, body []byte) (forget func(), err error)
+	authenticate(ctx context.Context, observe Observe, r *http.Request, body []byte) (forget func(), err error)
 }
 
 // header sets fixed headers. It is a function so that package fmt cannot print their values.
@@ -21,15 +21,18 @@ type header func(http.Header)
 
 // Header returns an Authenticator that sets headers, given as pairs of name and value.
 func Header(pairs ...string) Authenticator {
-	pairs = slices.Clone(pairs)
+	fixed := http.Header{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		fixed.Set(pairs[i], pairs[i+1])
+	}
 	return header(func(h http.Header) {
-		for i := 0; i+1 < len(pairs); i += 2 {
-			h.Set(pairs[i], pairs[i+1])
+		for name, values := range fixed {
+			h[name] = slices.Clone(values) // a round tripper may mask them in place
 		}
 	})
 }
 
-func (set header) authenticate(_ context.Context, r *http.Request, _ []byte) (func(), error) {
+func (set header) authenticate(_ context.Context, _ Observe, r *http.Request, _ []byte) (func(), error) {
 	set(r.Header)
 	return nil, nil
 }
@@ -48,7 +51,7 @@ func authError(err error) error {
 // the host.
 type Custom func(*http.Request) error
 
-func (f Custom) authenticate(ctx context.Context, r *http.Request, body []byte) (func(), error) {
+func (f Custom) authenticate(ctx context.Context, _ Observe, r *http.Request, body []byte) (func(), error) {
 	shown, scheme := r.WithContext(ctx), r.URL.Scheme
 	shown.Header = r.Header.Clone() // its values are shared
 	if r.Body != nil {

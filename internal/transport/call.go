@@ -8,7 +8,6 @@ import (
 	"crypto/x509"
 	"errors"
 	"io"
-	"log/slog"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -38,7 +37,7 @@ type call struct {
 	forgetToken func() // drops the token of the last attempt; nil if it had none from a TokenSource
 	retrying    bool   // checkRetry asked for an attempt that has not begun
 	refreshing  bool   // that attempt is for a fresh token, and need not wait
-	endBackoff  func(status int, err error)
+	endBackoff  func(Outcome)
 }
 
 // Do performs a call. The loop is retryablehttp's: RoundTrip, checkRetry, the wait that it leaves, and again.
@@ -62,7 +61,7 @@ func (t *Transport) Do(ctx context.Context, r Request) Outcome {
 	o := &c.outcome
 	if c.retrying {
 		o.Interrupted = ctx.Err() // it ended the wait
-		c.endBackoff(0, o.Interrupted)
+		c.endBackoff(Outcome{Err: o.Interrupted})
 	}
 	if o.Attempts == 0 {
 		o.Err, o.Interrupted = cmp.Or(o.Interrupted, err), nil
@@ -75,7 +74,7 @@ func (c *call) RoundTrip(req *http.Request) (*http.Response, error) {
 	caller := req.Context()
 	if c.retrying {
 		c.retrying = false
-		c.endBackoff(0, nil)
+		c.endBackoff(Outcome{})
 	}
 	if err := c.waitForTurn(caller); err != nil {
 		c.outcome.Interrupted = err
@@ -84,23 +83,21 @@ func (c *call) RoundTrip(req *http.Request) (*http.Response, error) {
 	// Not http.Client.Timeout, which costs two goroutines if the round tripper is not net/http's own.
 	ctx, cancel := context.WithTimeout(caller, c.transport.Timeout)
 	defer cancel()
-	hooks := c.evidence.trace(cancel, c.transport.OwnBase)
-	out := req.WithContext(httptrace.WithClientTrace(ctx, hooks))
-	if err := c.prepare(ctx, out); err != nil || ctx.Err() != nil {
+	own := &ownParts{url: *c.request.URL, hooks: c.evidence.trace(cancel, c.transport.OwnBase)}
+	out := req.WithContext(httptrace.WithClientTrace(ctx, &own.hooks))
+	if err := c.prepare(ctx, out, own); err != nil || ctx.Err() != nil {
 		c.outcome.Interrupted = c.contextError(ctx, caller, err)
 		return nil, c.outcome.Interrupted
 	}
 
 	observed, end := c.request.Observe.begin(ctx, Attempt, c.outcome.Attempts+1)
 	if observed != ctx {
-		out = out.WithContext(httptrace.WithClientTrace(observed, hooks))
+		out = out.WithContext(httptrace.WithClientTrace(observed, &own.hooks))
 	}
 	c.evidence.reset()
 	c.outcome = Outcome{Sent: out, Attempts: c.outcome.Attempts + 1}
 	o := &c.outcome
-	began := time.Now()
 	resp, err := c.send(out)
-	took := time.Since(began)
 	o.Written = resp != nil || c.evidence.written(err)
 	if resp != nil {
 		o.StatusCode, o.Header, o.RetryAfter = resp.StatusCode, resp.Header, retryAfter(resp.Header)
@@ -108,9 +105,7 @@ func (c *call) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		o.Err = c.contextError(ctx, caller, c.evidence.explain(err))
 	}
-	explained := c.explain(caller)
-	c.log(caller, took, explained)
-	end(o.StatusCode, cmp.Or(explained, o.Err))
+	end(*o)
 	if resp == nil {
 		return nil, o.Err
 	}
@@ -136,16 +131,15 @@ func (c *call) waitForTurn(ctx context.Context) error {
 		}
 		err = &namedError{"waiting for the rate limit: " + err.Error(), err}
 	}
-	end(0, err)
+	end(Outcome{Err: err})
 	return err
 }
 
 // prepare makes out the request of an attempt. It is the attempt's own, so that neither an authenticator nor a round
 // tripper can change the next one.
-func (c *call) prepare(ctx context.Context, out *http.Request) error {
+func (c *call) prepare(ctx context.Context, out *http.Request, own *ownParts) error {
 	r := &c.request
-	own := &ownParts{url: *r.URL}
-	out.URL, out.Host = &own.url, r.URL.Host
+	out.URL, out.Host = &own.url, own.url.Host
 	header := maps.Clone(r.Header)
 	if r.Read {
 		header["Cache-Control"] = []string{"no-cache"}
@@ -155,28 +149,26 @@ func (c *call) prepare(ctx context.Context, out *http.Request) error {
 		delete(out.Header, "Cookie") // which the attempts share, and where net/http adds the cookies of each
 	}
 	out.Header = header
-	hasBody := r.Method != http.MethodGet
-	if hasBody {
+	if r.Method != http.MethodGet {
 		// net/http sends a request again by itself if it has a GetBody or no body: so a send has neither. A reader of
-		// length 0 is a body of unknown length.
-		// In a type of its own net/http would not know it, and would send the header apart.
+		// length 0 is a body of unknown length. The header would be sent apart from a reader of another type.
 		own.body.Reset(r.Body)
 		out.Body, out.ContentLength = io.NopCloser(&own.body), int64(len(r.Body))
 	}
 	c.forgetToken = nil
-	if r.Authenticate != nil {
-		var err error
-		if c.forgetToken, err = r.Authenticate.authenticate(ctx, out, r.Body); err != nil {
-			return err
-		}
+	if r.Authenticate == nil {
+		return nil
 	}
-	return nil
+	var err error
+	c.forgetToken, err = r.Authenticate.authenticate(ctx, r.Observe, out, r.Body)
+	return err
 }
 
 // ownParts are parts of a request that are its own.
 type ownParts struct {
-	url  url.URL
-	body bytes.Reader
+	url   url.URL
+	body  bytes.Reader
+	hooks httptrace.ClientTrace
 }
 
 var errNoResponse = &namedError{text: "the round tripper returned neither a response nor an error"}
@@ -223,44 +215,6 @@ func (c *call) contextError(ctx, caller context.Context, err error) error {
 		text = named.text
 	}
 	return &namedError{text, errors.Join(reason, err)}
-}
-
-// explain returns what is wrong with the response of an attempt, if there is one and somebody wants to know.
-func (c *call) explain(ctx context.Context) error {
-	if c.outcome.StatusCode == 0 || c.request.Explain == nil || !c.transport.Explains(ctx, &c.request) {
-		return nil
-	}
-	return c.request.Explain(c.outcome)
-}
-
-// Explains reports whether somebody wants to know what is wrong with the attempts of a call.
-func (t *Transport) Explains(ctx context.Context, r *Request) bool {
-	return r.Observe != nil || t.logs(ctx)
-}
-
-func (t *Transport) logs(ctx context.Context) bool {
-	return t.Logger != nil && t.Logger.Enabled(ctx, slog.LevelDebug)
-}
-
-// log logs an attempt, without anything that belongs to a recipient: no query, header or body.
-func (c *call) log(ctx context.Context, took time.Duration, explained error) {
-	if !c.transport.logs(ctx) {
-		return
-	}
-	o := &c.outcome
-	attrs := []slog.Attr{
-		slog.String("operation", c.request.Operation),
-		slog.Int("attempt", o.Attempts),
-		slog.Int("status", o.StatusCode),
-		slog.Duration("took", took),
-	}
-	if o.Err != nil {
-		attrs = append(attrs, slog.String("error", Describe(o.Err)), slog.Bool("written", o.Written))
-	}
-	if explained != nil {
-		attrs = append(attrs, slog.String("reason", explained.Error()))
-	}
-	c.transport.Logger.LogAttrs(ctx, slog.LevelDebug, "messaging: attempt", attrs...)
 }
 
 // checkRetry decides whether another attempt follows. It judges what RoundTrip found, not its arguments: a response

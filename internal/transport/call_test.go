@@ -1,12 +1,9 @@
 package transport
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net"
 	"net/http"
 	"net/http/cookiejar"
@@ -52,13 +49,13 @@ func TestSuccessIsKeptAfterTheContextEnds(t *testing.T) {
 		},
 	} {
 		for _, request := range []Request{sendRequest(), readRequest()} {
-			t.Run(name+", canceled, "+request.Operation, func(t *testing.T) {
+			t.Run(name+", canceled, "+request.Method, func(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				out := newTransport(newFakeBase(react(cancel))).Do(ctx, request)
 				require.Error(t, ctx.Err())
 				assertOutcome(t, Outcome{StatusCode: 200, Header: http.Header{}, Body: []byte("accepted"), Written: true, Attempts: 1}, out)
 			})
-			t.Run(name+", deadline, "+request.Operation, func(t *testing.T) {
+			t.Run(name+", deadline, "+request.Method, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 					defer cancel()
@@ -67,7 +64,7 @@ func TestSuccessIsKeptAfterTheContextEnds(t *testing.T) {
 					assertOutcome(t, Outcome{StatusCode: 200, Header: http.Header{}, Body: []byte("accepted"), Written: true, Attempts: 1}, out)
 				})
 			})
-			t.Run(name+", timeout, "+request.Operation, func(t *testing.T) {
+			t.Run(name+", timeout, "+request.Method, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					out := newTransport(newFakeBase(react(func() { time.Sleep(time.Minute) }))).Do(t.Context(), request)
 					assertOutcome(t, Outcome{StatusCode: 200, Header: http.Header{}, Body: []byte("accepted"), Written: true, Attempts: 1}, out)
@@ -674,82 +671,6 @@ func TestResponseBesideAnErrorIsClosed(t *testing.T) {
 	})
 }
 
-func logged(t *testing.T, level slog.Level, request Request, reactions ...reaction) string {
-	t.Helper()
-	var text bytes.Buffer
-	synctest.Test(t, func(t *testing.T) {
-		logger := slog.New(slog.NewTextHandler(&text, &slog.HandlerOptions{Level: level, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
-			if a.Key == slog.TimeKey {
-				return slog.Attr{}
-			}
-			return a
-		}}))
-		newTransport(newFakeBase(reactions...), timeoutOf(time.Second), func(c *Transport) { c.Logger = logger }).Do(t.Context(), request)
-	})
-	return text.String()
-}
-
-func TestLogHasEachAttempt(t *testing.T) {
-	slow := func(r *http.Request) (*http.Response, error) {
-		time.Sleep(250 * time.Millisecond)
-		return responds(200, "{}")(r)
-	}
-	assert.Equal(t, strings.Join([]string{
-		`level=DEBUG msg="messaging: attempt" operation=sms.list attempt=1 status=503 took=0s`,
-		`level=DEBUG msg="messaging: attempt" operation=sms.list attempt=2 status=0 took=0s error="dial tcp: connection refused" written=false`,
-		`level=DEBUG msg="messaging: attempt" operation=sms.list attempt=3 status=0 took=1s error="no complete response within the timeout of 1s" written=true`,
-		`level=DEBUG msg="messaging: attempt" operation=sms.list attempt=4 status=200 took=250ms`,
-		"",
-	}, "\n"), logged(t, slog.LevelDebug, readRequest(), responds(503, ""), unsent(errRefused), hangs, slow))
-}
-
-func TestLogHasNothingPersonal(t *testing.T) {
-	secret := errors.New("secret-error")
-	request := authenticatedBy(readRequest(), Header("Authorization", "Bearer secret-token", "X-Secret", "secret-header"))
-	request.URL.RawQuery = "to=639171234567&token=secret-query"
-	request.URL.Path = "/secret-path"
-	text := logged(t, slog.LevelDebug, request,
-		breaks(secret), unsent(secret), cutResponse(200),
-		responds(200, "secret-body", "X-Secret-Answer", "secret-answer"),
-	)
-	send := sendRequest()
-	send.Body = []byte("secret-sent 639171234567")
-	text += logged(t, slog.LevelDebug, authenticatedBy(send, Custom(func(*http.Request) error { return secret })), responds(200, ""))
-	require.Equal(t, 4, strings.Count(text, "messaging: attempt"), "an attempt that cannot begin is none")
-	assert.NotContains(t, text, "secret")
-	assert.NotContains(t, text, "639171234567")
-	assert.NotContains(t, text, "example.com")
-}
-
-func TestLogIsEmptyAboveDebug(t *testing.T) {
-	assert.Empty(t, logged(t, slog.LevelInfo, readRequest(), responds(503, ""), breaks(io.EOF), responds(200, "{}")))
-}
-
-func TestLogContextHoldsNothingPersonal(t *testing.T) {
-	var text strings.Builder
-	handler := printingHandler{slog.NewTextHandler(io.Discard, &slog.HandlerOptions{Level: slog.LevelDebug}), &text}
-	tr := newTransport(newFakeBase(responds(429, ""), responds(200, "{}")), waits(1, 1), func(tr *Transport) { tr.Logger = slog.New(handler) })
-	request := authenticatedBy(sendRequest(), Header("Authorization", "Bearer secret-token"))
-	request.URL.RawQuery = "to=639171234567"
-	tr.Do(t.Context(), request)
-	require.NotEmpty(t, text.String())
-	for _, private := range []string{"secret", "639171234567", "hello"} {
-		assert.NotContains(t, text.String(), private)
-		assert.NotContains(t, text.String(), fmt.Sprintf("%x", private))
-	}
-}
-
-// printingHandler prints the contexts that it is given.
-type printingHandler struct {
-	slog.Handler
-	text *strings.Builder
-}
-
-func (h printingHandler) Handle(ctx context.Context, r slog.Record) error {
-	fmt.Fprintf(h.text, "%s %v %+v %#v %x\n", ctx, ctx, ctx, ctx, ctx)
-	return h.Handler.Handle(ctx, r)
-}
-
 func TestOutcomeHoldsTheRequestSent(t *testing.T) {
 	out := newTransport(newFakeBase(responds(200, "{}"))).Do(t.Context(), authenticatedBy(sendRequest(), Header("X-Api-Key", "k")))
 	assert.Equal(t, "k", out.Sent.Header.Get("X-Api-Key"))
@@ -757,25 +678,4 @@ func TestOutcomeHoldsTheRequestSent(t *testing.T) {
 
 	out = newTransport(newFakeBase(responds(200, "{}"))).Do(t.Context(), authenticatedBy(sendRequest(), Custom(func(*http.Request) error { return errSecret })))
 	assert.Nil(t, out.Sent)
-}
-
-// contextHandler keeps the contexts that it is given.
-type contextHandler struct {
-	slog.Handler
-	values *[]any
-	key    any
-}
-
-func (h contextHandler) Handle(ctx context.Context, r slog.Record) error {
-	*h.values = append(*h.values, ctx.Value(h.key))
-	return h.Handler.Handle(ctx, r)
-}
-
-func TestLogHasTheCallersContext(t *testing.T) {
-	type key struct{}
-	var values []any
-	handler := contextHandler{slog.NewTextHandler(io.Discard, &slog.HandlerOptions{Level: slog.LevelDebug}), &values, key{}}
-	tr := newTransport(newFakeBase(responds(200, "{}")), func(c *Transport) { c.Logger = slog.New(handler) })
-	tr.Do(context.WithValue(t.Context(), key{}, "trace-1"), sendRequest())
-	assert.Equal(t, []any{"trace-1"}, values)
 }

@@ -12,17 +12,19 @@ const (
 	RateLimit Step = "rateLimit"
 	// Backoff is the wait before another attempt.
 	Backoff Step = "backoff"
+	// Token is a call of the function of a TokenSource.
+	Token Step = "token"
 )
 
 // Observe is called when a step begins, in the goroutine of the call. It returns the context of the step, which derives
-// from ctx, and a function that is called once when the step has ended: with the status of a response, or 0, and with
-// what went wrong, or nil.
-type Observe func(ctx context.Context, step Step, attempt int) (context.Context, func(status int, err error))
+// from ctx, and a function that is called once when the step has ended: with the outcome of an attempt, or with why
+// another step failed in the Err of an Outcome.
+type Observe func(ctx context.Context, step Step, attempt int) (context.Context, func(Outcome))
 
 // begin begins a step, also if nobody observes it.
-func (observe Observe) begin(ctx context.Context, step Step, attempt int) (context.Context, func(int, error)) {
+func (observe Observe) begin(ctx context.Context, step Step, attempt int) (context.Context, func(Outcome)) {
 	if observe == nil {
-		return ctx, func(int, error) {}
+		return ctx, func(Outcome) {}
 	}
 	return observe(ctx, step, attempt)
 }

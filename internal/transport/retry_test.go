@@ -189,7 +189,7 @@ func TestUnauthorizedIsNotRetriedWithoutATokenSource(t *testing.T) {
 			out := newTransport(base).Do(t.Context(), authenticatedBy(request, a))
 			assert.Equal(t, 401, out.StatusCode)
 			assert.Equal(t, "who", string(out.Body))
-			assert.Equal(t, 1, base.count(), "%s, %s", name, request.Operation)
+			assert.Equal(t, 1, base.count(), "%s, %s", name, request.Method)
 		}
 	}
 }
@@ -377,7 +377,7 @@ func TestRetryAfterTooLongFailsAtOnce(t *testing.T) {
 		"a date beyond the deadline": {"Sat, 01 Jan 2000 00:00:30 GMT", 20 * time.Second, 30 * time.Second},
 	} {
 		for _, request := range []Request{sendRequest(), readRequest()} {
-			t.Run(name+", "+request.Operation, func(t *testing.T) {
+			t.Run(name+", "+request.Method, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					ctx := t.Context()
 					if tc.deadline > 0 {

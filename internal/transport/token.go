@@ -43,7 +43,7 @@ var errInvalidToken = &namedError{text: "the token source returned a token that 
 const maxRefreshAhead = time.Minute
 
 // token returns a token that has not expired as far as is known.
-func (s *TokenSource) token(ctx context.Context) (*token, error) {
+func (s *TokenSource) token(ctx context.Context, observe Observe) (*token, error) {
 	for {
 		s.mu.Lock()
 		now := time.Now()
@@ -56,7 +56,7 @@ func (s *TokenSource) token(ctx context.Context) (*token, error) {
 			old := s.current
 			s.pending = &fetch{done: make(chan struct{})}
 			s.mu.Unlock()
-			return s.refresh(ctx, old, usable)
+			return s.refresh(ctx, observe, old, usable)
 		}
 		pending := s.pending
 		s.mu.Unlock()
@@ -72,7 +72,7 @@ func (s *TokenSource) token(ctx context.Context) (*token, error) {
 }
 
 // refresh fetches a token for all who wait. If it fails, the old token serves until it expires.
-func (s *TokenSource) refresh(ctx context.Context, old *token, usable bool) (fresh *token, err error) {
+func (s *TokenSource) refresh(ctx context.Context, observe Observe, old *token, usable bool) (fresh *token, err error) {
 	err = authError(errors.New("the token source panicked"))
 	defer func() {
 		s.mu.Lock()
@@ -92,6 +92,7 @@ func (s *TokenSource) refresh(ctx context.Context, old *token, usable bool) (fre
 		close(s.pending.done)
 		s.pending = nil
 	}()
+	ctx, end := observe.begin(ctx, Token, 0)
 	value, expiry, fetchErr := s.fetch(ctx)
 	switch {
 	case fetchErr != nil:
@@ -106,6 +107,7 @@ func (s *TokenSource) refresh(ctx context.Context, old *token, usable bool) (fre
 		refreshAt := expiry.Add(-min(maxRefreshAhead, time.Until(expiry)/10))
 		fresh = &token{func() string { return value }, expiry, refreshAt}
 	}
+	end(Outcome{Err: err})
 	return fresh, err
 }
 
@@ -132,8 +134,8 @@ type tokenHeader struct {
 	name, prefix string
 }
 
-func (a tokenHeader) authenticate(ctx context.Context, r *http.Request, _ []byte) (func(), error) {
-	t, err := a.source.token(ctx)
+func (a tokenHeader) authenticate(ctx context.Context, observe Observe, r *http.Request, _ []byte) (func(), error) {
+	t, err := a.source.token(ctx, observe)
 	if err != nil {
 		return nil, err
 	}

@@ -45,7 +45,7 @@ func (f *fetches) fetch(ctx context.Context) (string, time.Time, error) {
 
 // value is the token that the source gives, or the error's text.
 func value(ctx context.Context, s *TokenSource) string {
-	got, err := s.token(ctx)
+	got, err := s.token(ctx, nil)
 	if err != nil {
 		return err.Error()
 	}
@@ -178,7 +178,7 @@ func TestTokenSourceIsSafeForConcurrentUse(t *testing.T) {
 	for range 50 {
 		calls.Go(func() {
 			for range 100 {
-				got, err := source.token(t.Context())
+				got, err := source.token(t.Context(), nil)
 				if assert.NoError(t, err) && f.count.Load()%3 == 0 {
 					source.forget(got)
 				}
@@ -195,7 +195,7 @@ func TestTokenSourceFailsForAllWaitingAndRecovers(t *testing.T) {
 		var calls sync.WaitGroup
 		for range 100 {
 			calls.Go(func() {
-				_, err := source.token(t.Context())
+				_, err := source.token(t.Context(), nil)
 				assert.ErrorIs(t, err, errSecret)
 				assert.True(t, isAuthError(err))
 				assert.NotContains(t, Describe(err), "secret")
@@ -228,7 +228,7 @@ func TestTokenSourceSurvivesAnAbandonedFetch(t *testing.T) {
 		defer cancel()
 		var calls sync.WaitGroup
 		calls.Go(func() {
-			_, err := source.token(ctx)
+			_, err := source.token(ctx, nil)
 			assert.ErrorIs(t, err, context.DeadlineExceeded)
 		})
 		synctest.Wait() // until it fetches
@@ -252,7 +252,7 @@ func TestTokenSourceWaitEndsWithTheContext(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		start := time.Now()
-		_, err := source.token(ctx)
+		_, err := source.token(ctx, nil)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		assert.Equal(t, time.Second, time.Since(start))
 		calls.Wait()
@@ -315,7 +315,7 @@ func TestTokenSourceKeepsTheOldTokenIfTheNewIsInvalid(t *testing.T) {
 		time.Sleep(55 * time.Second)
 		assert.Equal(t, "t1", value(t.Context(), source))
 		time.Sleep(5 * time.Second)
-		_, err := source.token(t.Context())
+		_, err := source.token(t.Context(), nil)
 		assert.ErrorIs(t, err, errInvalidToken)
 	})
 }
@@ -324,13 +324,13 @@ func TestTokenSourceDropsATokenRefusedDuringARefresh(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fetches{life: 100 * time.Second}
 		source := NewTokenSource(f.fetch)
-		old, err := source.token(t.Context())
+		old, err := source.token(t.Context(), nil)
 		require.NoError(t, err)
 		f.takes, f.err = 2*time.Second, errSecret
 		time.Sleep(95 * time.Second)
 		var leader sync.WaitGroup
 		leader.Go(func() {
-			_, err := source.token(t.Context())
+			_, err := source.token(t.Context(), nil)
 			assert.ErrorIs(t, err, errSecret)
 		})
 		synctest.Wait()
@@ -355,7 +355,7 @@ func TestTokenSourceRejectsInvalidTokens(t *testing.T) {
 
 func TestTokenSourceErrorBesideATokenIsAnError(t *testing.T) {
 	source := NewTokenSource(func(context.Context) (string, time.Time, error) { return "t1", time.Time{}, errSecret })
-	_, err := source.token(t.Context())
+	_, err := source.token(t.Context(), nil)
 	assert.ErrorIs(t, err, errSecret)
 }
 
@@ -413,7 +413,7 @@ func TestTokenSourceDropsATokenOnceForAllRefused(t *testing.T) {
 
 func TestTokenSourceForgetKeepsAnotherToken(t *testing.T) {
 	source := NewTokenSource((&fetches{}).fetch)
-	first, err := source.token(t.Context())
+	first, err := source.token(t.Context(), nil)
 	require.NoError(t, err)
 	source.forget(first)
 	source.forget(first)
@@ -458,13 +458,13 @@ func TestTokenSourcePanicReleasesAllWaiting(t *testing.T) {
 							assert.Equal(t, "issuer", recover(), "a panic reaches the caller whose call fetched")
 						}
 					}()
-					_, _ = source.token(t.Context())
+					_, _ = source.token(t.Context(), nil)
 					t.Error("the source did not end its goroutine")
 				})
 				synctest.Wait()
 				for range 20 {
 					calls.Go(func() {
-						_, err := source.token(t.Context())
+						_, err := source.token(t.Context(), nil)
 						assert.True(t, isAuthError(err))
 						assert.ErrorContains(t, errors.Unwrap(err), "panicked")
 					})
@@ -487,7 +487,7 @@ func TestTokenSourceKeepsTheOldTokenIfARefreshPanics(t *testing.T) {
 		})
 		require.Equal(t, "t1", value(t.Context(), source))
 		time.Sleep(95 * time.Second)
-		assert.PanicsWithValue(t, "issuer", func() { _, _ = source.token(t.Context()) })
+		assert.PanicsWithValue(t, "issuer", func() { _, _ = source.token(t.Context(), nil) })
 		assert.Equal(t, "t1", value(t.Context(), source))
 	})
 }

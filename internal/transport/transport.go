@@ -9,7 +9,6 @@
 package transport
 
 import (
-	"log/slog"
 	"net/http"
 	"net/url"
 	"time"
@@ -18,7 +17,7 @@ import (
 )
 
 // Transport performs calls. It is safe for concurrent use; its fields must not change meanwhile. Every field except
-// OwnBase, Jar, Limiter and Logger is required.
+// OwnBase, Jar and Limiter is required.
 type Transport struct {
 	// Base sends a request. It is never changed, and its idle connections are never closed.
 	Base http.RoundTripper
@@ -37,14 +36,11 @@ type Transport struct {
 	MaxResponseBytes int64
 	// NotProcessed lists the statuses which prove that the service did not process the request.
 	NotProcessed []int
-	Logger       *slog.Logger
 }
 
 // Request describes a call.
 type Request struct {
-	// Operation is the name of the call in logs.
-	Operation string
-	Method    string
+	Method string
 	// URL is not changed.
 	URL *url.URL
 	// Header is sent with each attempt. Its values are shared and must not change.
@@ -63,9 +59,6 @@ type Request struct {
 	// Buffer is overwritten with the response if it is large enough. It must not be used again before
 	// Outcome.Body has been read.
 	Buffer []byte
-	// Explain returns what is wrong with the response of an attempt, for the log and for Observe, or nil. Its text must
-	// be safe to show. It may be nil, and is not used unless Explains says so.
-	Explain func(Outcome) error
 	// Observe is nil if nobody observes the call.
 	Observe Observe
 	// Authenticate is nil if URL or Body hold the credentials already.

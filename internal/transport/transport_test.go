@@ -184,7 +184,7 @@ const sendBody = `{"to":"+639171234567","text":"hello"}`
 
 func sendRequest() Request {
 	return Request{
-		Operation: "sms.send", Method: http.MethodPost, URL: &url.URL{Scheme: "https", Host: "api.example.com", Path: "/sms/send"},
+		Method: http.MethodPost, URL: &url.URL{Scheme: "https", Host: "api.example.com", Path: "/sms/send"},
 		Body: []byte(sendBody), Header: constants("Content-Type", "application/json"),
 	}
 }
@@ -200,7 +200,7 @@ func constants(pairs ...string) http.Header {
 
 func readRequest() Request {
 	return Request{
-		Operation: "sms.list", Method: http.MethodGet, Read: true, Header: constants(),
+		Method: http.MethodGet, Read: true, Header: constants(),
 		URL: &url.URL{Scheme: "https", Host: "api.example.com", Path: "/sms", RawQuery: "to=%2B639171234567"},
 	}
 }

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -12,10 +13,13 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
 	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/sms"
 )
@@ -42,7 +46,7 @@ func (c Console) say(format string, args ...any) {
 	_, _ = fmt.Fprintf(c.Err, "messaging doctor: "+format+"\n", args...)
 }
 
-// settings are the flags.
+// settings are the flags, and the variables that have none.
 type settings struct {
 	baseURL, contract  string
 	plainHTTP          bool
@@ -57,23 +61,20 @@ type settings struct {
 	record, out        string
 	force              bool
 	token, key, secret string
-	overlay            []byte
+	overlay            []byte // in the file of the contract
+	names              contract.Contract
 }
 
 // Command examines an account and returns the exit status: 0 if nothing contradicts the contract, 1 if something does, and 2 if
 // that could not be found out, or a flag, a variable or a file cannot be used, which is one line on Err.
 func Command(ctx context.Context, args []string, console Console) int {
 	s, err := parseFlags(args, console)
-	if errors.Is(err, flag.ErrHelp) {
-		return statusOK
-	}
 	var report *Report
 	if err == nil {
 		report, err = s.run(ctx, console)
 	}
 	if err != nil {
-		console.say("%s", strings.ReplaceAll(err.Error(), "\n", "; "))
-		return statusUnknown
+		return cli.Fail(console.Err, "messaging doctor", err)
 	}
 	return report.Status
 }
@@ -81,9 +82,8 @@ func Command(ctx context.Context, args []string, console Console) int {
 func parseFlags(args []string, console Console) (s settings, err error) {
 	const defaultTimeout, defaultWait, defaultRate = 15 * time.Second, time.Minute, 10
 	flags := flag.NewFlagSet("messaging doctor", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	flags.StringVar(&s.baseURL, "base-url", console.Getenv(envBaseURL), "the `URL` of the service (default $"+envBaseURL+")")
-	flags.StringVar(&s.contract, "contract", console.Getenv(envContract), "the `file` with the overlay so far (default $"+envContract+")")
+	flags.StringVar(&s.baseURL, "base-url", "", "the `URL` of the service (default $"+envBaseURL+")")
+	flags.StringVar(&s.contract, "contract", "", "the `file` with the overlay so far (default $"+envContract+")")
 	flags.BoolVar(&s.plainHTTP, "plain-http", false, "allow http for a host that is not loopback")
 	flags.DurationVar(&s.timeout, "timeout", defaultTimeout, "how long each step may take")
 	flags.Float64Var(&s.rate, "rate", defaultRate, "how many requests there may be in a second")
@@ -97,22 +97,12 @@ func parseFlags(args []string, console Console) (s settings, err error) {
 	flags.StringVar(&s.record, "record", "", "write the exchanges, without numbers, texts and secrets, to this `folder` for messagingtest.Replay")
 	flags.StringVar(&s.out, "o", "", "write the overlay with what was found to this `file`")
 	flags.BoolVar(&s.force, "force", false, "overwrite what -o and -record name")
-	if err := flags.Parse(args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			flags.SetOutput(console.Err)
-			_, _ = fmt.Fprintf(console.Err, "usage: messaging doctor [flags]\n\nCredentials come from $%s, or $%s and $%s.\n\n", envToken, envAPIKey, envAPISecret)
-			flags.VisitAll(func(f *flag.Flag) {
-				if f.Name == "base-url" || f.Name == "contract" {
-					f.DefValue = "" // the usage names the variable
-				}
-			})
-			flags.PrintDefaults()
-		}
+	about := fmt.Sprintf("\nCredentials come from $%s, or $%s and $%s.\n\n", envToken, envAPIKey, envAPISecret)
+	if err := cli.Parse(flags, args, console.Err, about); err != nil {
 		return s, err
 	}
-	if flags.NArg() > 0 {
-		return s, fmt.Errorf("unexpected argument: everything is a flag, and %d words follow the last", flags.NArg())
-	}
+	s.baseURL = cmp.Or(s.baseURL, console.Getenv(envBaseURL))
+	s.contract = cmp.Or(s.contract, console.Getenv(envContract))
 	s.token, s.key, s.secret = console.Getenv(envToken), console.Getenv(envAPIKey), console.Getenv(envAPISecret)
 	return s, s.check(console)
 }
@@ -145,10 +135,8 @@ func (s *settings) check(console Console) error {
 	case s.baseURL != "" && s.token == "" && s.key == "":
 		return errors.New(envToken + ": required, but absent; or set " + envAPIKey + " and " + envAPISecret)
 	}
-	if s.out != "" && !s.force {
-		if _, err := os.Lstat(s.out); err == nil {
-			return fmt.Errorf("-o %s: exists; -force overwrites it", s.out)
-		}
+	if _, err := os.Lstat(s.out); s.out != "" && !s.force && err == nil {
+		return fmt.Errorf("-o %s: exists; -force overwrites it", s.out)
 	}
 	if s.record != "" {
 		old, err := filepath.Glob(filepath.Join(s.record, "*.json"))
@@ -159,49 +147,27 @@ func (s *settings) check(console Console) error {
 			return fmt.Errorf("-record: %w", err)
 		}
 	}
-	return s.readContract()
-}
-
-func (s *settings) readContract() error {
-	const longest = 1 << 20
 	if s.contract == "" {
 		return nil
 	}
-	file, err := os.Open(s.contract)
-	if err != nil {
-		return fmt.Errorf("-contract: %w", err)
-	}
-	defer func() { _ = file.Close() }()
-	if s.overlay, err = io.ReadAll(io.LimitReader(file, longest)); err != nil {
-		return fmt.Errorf("-contract: %w", err)
-	}
-	if _, err := contract.Parse(s.overlay); err != nil {
-		return fmt.Errorf("-contract %s: %w", s.contract, err)
-	}
-	return nil
+	var err error
+	s.overlay, s.names, err = cli.ReadContract(s.contract)
+	return err
 }
 
 // newDoctor returns a doctor, with a client if there is an account.
-func (s *settings) newDoctor(console Console) (*doctor, error) {
-	names, err := contract.Parse(append([]byte{}, s.overlayOrEmpty()...))
-	if err != nil {
-		return nil, err
-	}
-	o, err := parseOverlay(s.overlay)
-	if err != nil {
-		return nil, err
-	}
-	d := &doctor{
-		table: names.Table(), overlay: o, recorder: &recorder{}, report: &Report{Checks: []Check{}}, timeout: s.timeout, say: console.say,
-		sensitive: map[string]bool{}, base: &url.URL{},
+func (s *settings) newDoctor(console Console) (d *doctor, err error) {
+	d = &doctor{
+		table: s.names.Table(), overlay: parseOverlay(s.overlay), recorder: &recorder{}, report: &Report{Checks: []Check{}},
+		timeout: s.timeout, say: console.say, sensitive: map[string]bool{}, base: &url.URL{},
 	}
 	if s.baseURL == "" {
 		return d, nil
 	}
 	const attempts = 2
 	options := []messaging.Option{
-		messaging.WithContract(names), messaging.WithTimeout(s.timeout), messaging.WithRateLimit(s.rate, 1),
-		messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: attempts}), messaging.WithTransport(d.recorder.wrap), messaging.WithObserver(d.recorder),
+		messaging.WithContract(s.names), messaging.WithTimeout(s.timeout), messaging.WithRateLimit(s.rate, 1),
+		messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: attempts}), messaging.WithTransport(d.recorder.wrap),
 	}
 	if s.token != "" {
 		options = append(options, messaging.WithToken(s.token))
@@ -218,19 +184,8 @@ func (s *settings) newDoctor(console Console) (*doctor, error) {
 		return nil, errors.New("-base-url: no URL")
 	}
 	d.report.Address = d.base.Scheme + "://" + d.base.Host
-	for _, secret := range []string{s.token, s.key, s.secret} {
-		if secret != "" {
-			d.secrets = append(d.secrets, secret)
-		}
-	}
+	d.secrets = slices.DeleteFunc([]string{s.token, s.key, s.secret}, func(secret string) bool { return secret == "" })
 	return d, nil
-}
-
-func (s *settings) overlayOrEmpty() []byte {
-	if len(s.overlay) == 0 {
-		return []byte("{}")
-	}
-	return s.overlay
 }
 
 func (s *settings) run(ctx context.Context, console Console) (*Report, error) {
@@ -282,81 +237,52 @@ func ask(ctx context.Context, console Console) error {
 
 // examine looks at the account.
 func (s *settings) examine(ctx context.Context, d *doctor) {
-	defer func() {
-		if ctx.Err() != nil {
-			d.section = "end"
-			d.add("interrupted", Unknown, "what was not looked at by then is not here")
-		}
-	}()
 	isListed := d.examineListing(ctx)
-	send := func() {
-		if s.send != "" && ctx.Err() == nil {
-			d.examineSend(ctx, s.from, s.send, s.wait)
-		}
-	}
-	switch {
-	case !isListed && d.takesCredentials():
-		send() // the account may send, although it does not list
-		return
-	case !isListed:
-		return
-	}
-	if len(filled(d.valuesOf(d.rows, "reference"))) == 0 {
-		send() // so that there is a row to go on with
-		if before := len(d.rows); s.send != "" {
+	if s.send != "" && ctx.Err() == nil && d.takesCredentials() { // an account may send, although it does not list
+		d.examineSend(ctx, s.from, s.send, s.wait)
+		if _, known := find(d.rows, d.table.SMSList.Record["reference"]); isListed && len(known) == 0 { // now there is a row to go on with
+			before := len(d.rows)
 			l := d.fetch(ctx, "asking for the listing again", sms.ListOptions{PageSize: someRows})
 			if d.rows = l.rows; before == 0 {
 				d.examineRows(l)
 			}
 		}
-	} else {
-		defer send()
 	}
-	if len(d.rows) == 0 {
+	if isListed && len(d.rows) == 0 {
 		d.section = "listing"
 		d.add("members", Unknown, "the account lists no message, so nothing shows what its rows look like; send one (-send), or use an account that has some")
 	}
 	for _, step := range []func(context.Context){d.examinePaging, d.examineReference, d.examineFilters} {
-		if ctx.Err() == nil {
+		if isListed && ctx.Err() == nil {
 			step(ctx)
 		}
+	}
+	if ctx.Err() != nil {
+		d.section = "end"
+		d.add("interrupted", Unknown, "what was not looked at by then is not here")
 	}
 }
 
 // finish writes the report, the overlay and the exchanges.
 func (s *settings) finish(d *doctor, console Console) error {
-	var err error
-	pretty := d.overlay.pretty()
-	d.report.Overlay = []byte(pretty)
+	overlay := d.overlay.pretty()
+	d.report.Overlay = []byte(overlay)
 	d.report.setStatus()
 	if s.record != "" {
-		n, failed := newScrambler(d.table, d.base, d.secrets, d.sensitive).write(s.record, d.recorder.exchanges)
-		if failed != nil {
-			return fmt.Errorf("-record: %w", failed)
+		n, err := d.newScrambler().write(s.record, d.recorder.exchanges)
+		if err != nil {
+			return fmt.Errorf("-record: %w", err)
 		}
 		console.say("%d exchanges are in %s", n, s.record)
 	}
 	if s.out != "" {
-		err = s.writeOverlay(pretty)
-	}
-	if err != nil {
-		return fmt.Errorf("-o: %w", err)
+		if err := os.WriteFile(s.out, []byte(overlay+"\n"), 0o644); err != nil { //nolint:gosec // holds no secret, and the user names it
+			return fmt.Errorf("-o: %w", err)
+		}
 	}
 	if s.json {
-		return d.report.writeJSON(console.Out)
-	}
-	return d.report.writeText(console.Out, s.out == "" && len(d.overlay) > 0)
-}
-
-func (s *settings) writeOverlay(pretty string) error {
-	flags := os.O_WRONLY | os.O_CREATE | os.O_TRUNC
-	if !s.force {
-		flags |= os.O_EXCL
-	}
-	file, err := os.OpenFile(s.out, flags, 0o644) //nolint:gosec // holds no secret, and the user names it
-	if err != nil {
+		_, err := fmt.Fprintln(console.Out, document.Node{Value: d.report}.Indented())
 		return err
 	}
-	_, err = file.WriteString(pretty + "\n")
-	return errors.Join(err, file.Close())
+	return d.report.writeText(console.Out, s.out == "" && len(d.overlay) > 0)
 }

@@ -5,11 +5,13 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
 
 	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
 	"github.com/messaging-service/messaging-go/sms"
 )
 
@@ -52,22 +54,13 @@ func (d *doctor) examinePaging(ctx context.Context) {
 		d.add("second page", Differs, describe(second.err))
 	case len(second.rows) == 0:
 		d.add("second page", Note, "is empty")
-	case sameRow(first.rows[0], second.rows[0]):
+	case len(first.rows) > 0 && reflect.DeepEqual(first.rows[0], second.rows[0]):
 		d.add("second page", Differs, "is the first again: the service pages otherwise (sms.list.paging.by, sms.list.params."+l.Paging.By+")")
 		return
 	default:
 		d.add("second page", OK, "differs from the first")
 	}
 	d.examineEnd(ctx)
-}
-
-// sameRow reports whether two rows have the same members.
-func sameRow(a, b *node) bool {
-	one, _ := columns([]*node{a}, "")
-	other, _ := columns([]*node{b}, "")
-	return slices.EqualFunc(one, other, func(x, y column) bool {
-		return x.path == y.path && slices.EqualFunc(x.values, y.values, func(v, w *node) bool { return v.text == w.text })
-	})
 }
 
 // examineEnd looks at whether a listing ends: at a page far beyond its end, or by walking there.
@@ -109,20 +102,22 @@ func (d *doctor) examineReference(ctx context.Context) {
 		d.add("reference", Differs, "the contract names no parameter (sms.list.params.reference)"+untrusted)
 		return
 	}
-	known := filled(d.valuesOf(d.rows, "reference"))
+	_, known := find(d.rows, l.Record["reference"])
 	if len(known) == 0 {
 		d.add("reference", Unknown, "no row has a reference ID, so the filter cannot be tried (-send tries it)"+untrusted)
 	} else {
-		d.find(ctx, "reference that exists", known[0].text, nil, untrusted)
+		d.lookUp(ctx, "reference that exists", known[0].Text(), nil, untrusted)
 	}
-	d.find(ctx, "reference that does not", "doctor-"+rand.Text(), messaging.ErrNotListed, untrusted)
+	d.lookUp(ctx, "reference that does not", "doctor-"+rand.Text(), messaging.ErrNotListed, untrusted)
 }
 
-// find looks a reference up and compares the error with the one that a filter that works leads to.
-func (d *doctor) find(ctx context.Context, name, reference string, want error, untrusted string) {
+// lookUp looks a reference up and compares the error with the one that a filter that works leads to.
+func (d *doctor) lookUp(ctx context.Context, name, reference string, want error, untrusted string) {
 	d.sensitive[reference] = true
-	var err error
-	d.step(ctx, "looking a reference ID up", func(ctx context.Context) { _, err = d.client.SMS.Find(ctx, reference) })
+	err := d.call(ctx, "sms.list", "looking a reference ID up", func(ctx context.Context) error {
+		_, err := d.client.SMS.Find(ctx, reference)
+		return err
+	}).err
 	param := d.table.SMSList.Params["reference"]
 	switch {
 	case err == nil && want == nil:
@@ -141,94 +136,82 @@ func (d *doctor) find(ctx context.Context, name, reference string, want error, u
 // examineFilters looks at whether the other filters work.
 func (d *doctor) examineFilters(ctx context.Context) {
 	d.section = "filters"
-	for _, f := range []struct {
-		concept string
-		options func(value string) sms.ListOptions
-	}{
-		{"id", func(v string) sms.ListOptions { return sms.ListOptions{ID: v} }},
-		{"request", func(v string) sms.ListOptions { return sms.ListOptions{RequestID: v} }},
-		{"category", func(v string) sms.ListOptions { return sms.ListOptions{CategoryID: v} }},
-		{"from", func(v string) sms.ListOptions { return sms.ListOptions{From: v} }},
-		{"to", func(v string) sms.ListOptions { return sms.ListOptions{To: v} }},
-	} {
-		param, all := d.table.SMSList.Params[f.concept], d.valuesOf(d.rows, f.concept)
-		known := filled(all)
+	for _, concept := range []string{"id", "request", "category", "from", "to"} {
+		param, paths := d.table.SMSList.Params[concept], d.table.SMSList.Record[concept]
+		_, known := find(d.rows, paths)
 		if param == "" || len(known) == 0 {
-			d.add(f.concept, Note, "not tried: no parameter, or no row has a value")
+			d.add(concept, Note, "not tried: no parameter, or no row has a value")
 			continue
 		}
-		want := known[0].text
-		options := f.options(want)
-		options.PageSize = someRows
-		l := d.fetch(ctx, "filtering by "+f.concept, options)
-		isOther := func(n *node) bool { return n == nil || n.text != want }
+		want, o := known[0].Text(), sms.ListOptions{PageSize: someRows}
+		*map[string]*string{"id": &o.ID, "request": &o.RequestID, "category": &o.CategoryID, "from": &o.From, "to": &o.To}[concept] = want
+		l := d.fetch(ctx, "filtering by "+concept, o)
+		isOther := func(row document.Node) bool {
+			_, values := find([]document.Node{row}, paths)
+			return len(values) == 0 || values[0].Text() != want
+		}
 		switch {
 		case l.err != nil:
-			d.add(f.concept, Differs, param+": "+describe(l.err))
+			d.add(concept, Differs, param+": "+describe(l.err))
 		case len(l.rows) == 0:
-			d.add(f.concept, Differs, param+" does not find a message that is listed")
-		case slices.ContainsFunc(d.valuesOf(l.rows, f.concept), isOther):
-			d.add(f.concept, Differs, param+" is ignored: other messages are listed")
-		case !slices.ContainsFunc(all, isOther):
-			d.add(f.concept, Note, param+": all rows have the same value, so nothing shows whether it counts")
+			d.add(concept, Differs, param+" does not find a message that is listed")
+		case slices.ContainsFunc(l.rows, isOther):
+			d.add(concept, Differs, param+" is ignored: other messages are listed")
+		case !slices.ContainsFunc(d.rows, isOther):
+			d.add(concept, Note, param+": all rows have the same value, so nothing shows whether it counts")
 		default:
-			d.add(f.concept, OK, param+" counts")
+			d.add(concept, OK, param+" counts")
 		}
 	}
-	d.examineBounds(ctx)
-	d.examineSorting(ctx)
-}
-
-// examineBounds looks at whether the bounds of time work, and the way in which times are written in requests.
-func (d *doctor) examineBounds(ctx context.Context) {
-	at, unread := d.parseTimes(filled(d.valuesOf(d.rows, "created")))
+	at, unread := d.times(d.rows, "created")
 	if len(at) == 0 || len(unread) > 0 {
 		d.add("createdAfter", Note, "not tried: no row says when it was created")
+		d.examineSorting(ctx, false)
 		return
 	}
-	const days = 72 * time.Hour
-	form := " (sms.list.time is " + d.table.SMSList.Time + ")"
-	for _, b := range []struct {
-		concept string
-		none    sms.ListOptions // under which there are no rows
-		some    sms.ListOptions // under which there are
-	}{
-		{"createdAfter", sms.ListOptions{CreatedAfter: time.Now().Add(days)}, sms.ListOptions{CreatedAfter: slices.MinFunc(at, time.Time.Compare).Add(-days)}},
-		{"createdBefore", sms.ListOptions{CreatedBefore: slices.MinFunc(at, time.Time.Compare).AddDate(-10, 0, 0)}, sms.ListOptions{CreatedBefore: slices.MaxFunc(at, time.Time.Compare).Add(days)}},
-	} {
-		param := d.table.SMSList.Params[b.concept]
-		if param == "" {
-			d.add(b.concept, Note, "not tried: the contract names no parameter")
-			continue
-		}
-		b.some.PageSize, b.none.PageSize = someRows, someRows
-		some := d.fetch(ctx, "listing with "+b.concept, b.some)
-		none := d.fetch(ctx, "listing with "+b.concept+", which nothing is", b.none)
-		switch {
-		case some.err != nil:
-			d.add(b.concept, Differs, param+form+": "+describe(some.err))
-		case len(some.rows) == 0:
-			d.add(b.concept, Differs, param+form+" does not find messages that are listed")
-		case len(none.rows) > 0:
-			d.add(b.concept, Differs, param+form+" is ignored: messages beyond the bound are listed")
-		case none.err != nil:
-			d.add(b.concept, Note, param+form+" finds messages; a bound beyond all of them is refused: "+describe(none.err))
-		default:
-			d.add(b.concept, OK, param+form+" counts")
-		}
+	const day = 24 * time.Hour
+	oldest, newest := slices.MinFunc(at, time.Time.Compare), slices.MaxFunc(at, time.Time.Compare)
+	d.examineBound(ctx, "createdAfter", sms.ListOptions{CreatedAfter: oldest.Add(-3 * day)}, sms.ListOptions{CreatedAfter: time.Now().Add(3 * day)})
+	d.examineBound(ctx, "createdBefore", sms.ListOptions{CreatedBefore: newest.Add(3 * day)}, sms.ListOptions{CreatedBefore: oldest.AddDate(-10, 0, 0)})
+	d.examineSorting(ctx, !oldest.Equal(newest))
+}
+
+// examineBound looks at whether a bound of time works, and the way in which times are written in requests. There are rows under some,
+// and none under none.
+func (d *doctor) examineBound(ctx context.Context, concept string, some, none sms.ListOptions) {
+	param := d.table.SMSList.Params[concept]
+	if param == "" {
+		d.add(concept, Note, "not tried: the contract names no parameter")
+		return
+	}
+	param += " (sms.list.time is " + d.table.SMSList.Time + ")"
+	some.PageSize, none.PageSize = someRows, someRows
+	within := d.fetch(ctx, "listing with "+concept, some)
+	beyond := d.fetch(ctx, "listing with "+concept+", which nothing is", none)
+	switch {
+	case within.err != nil:
+		d.add(concept, Differs, param+": "+describe(within.err))
+	case len(within.rows) == 0:
+		d.add(concept, Differs, param+" does not find messages that are listed")
+	case len(beyond.rows) > 0:
+		d.add(concept, Differs, param+" is ignored: messages beyond the bound are listed")
+	case beyond.err != nil:
+		d.add(concept, Note, param+" finds messages; a bound beyond all of them is refused: "+describe(beyond.err))
+	default:
+		d.add(concept, OK, param+" counts")
 	}
 }
 
-// examineSorting looks at whether the listing can be sorted by the time of creation.
-func (d *doctor) examineSorting(ctx context.Context) {
+// examineSorting looks at whether the listing can be sorted by the time of creation, if the rows have different ones.
+func (d *doctor) examineSorting(ctx context.Context, differ bool) {
 	d.section = "sorting"
 	l := d.table.SMSList
-	path := matches(d.rows, map[string][]string{"created": l.Record["created"]})[0].path
-	at, _ := d.parseTimes(filled(d.valuesOf(d.rows, "created")))
-	if path == "" || l.Params["sortBy"] == "" || l.Params["order"] == "" || len(at) < 2 || slices.MinFunc(at, time.Time.Compare).Equal(slices.MaxFunc(at, time.Time.Compare)) {
+	path, _ := find(d.rows, l.Record["created"])
+	if !differ || l.Params["sortBy"] == "" || l.Params["order"] == "" {
 		d.add("created", Note, "not tried: no parameters, or no two messages of different times")
 		return
 	}
+	// The word for a column may be the name of the member, or its path.
 	column := path[strings.LastIndexByte(path, '.')+1:]
 	got := d.sorted(ctx, column, false)
 	if got.err != nil && column != path {
@@ -239,23 +222,27 @@ func (d *doctor) examineSorting(ctx context.Context) {
 		d.add("created", Note, "the service does not sort by "+column+": "+describe(got.err)+"; its documentation has the words for columns")
 		return
 	}
-	d.compareOrder("ascending", column, got, time.Time.Compare)
-	d.compareOrder("descending", column, d.sorted(ctx, column, true), func(a, b time.Time) int { return b.Compare(a) })
+	for _, name := range []string{"ascending", "descending"} {
+		isDescending := name == "descending"
+		if isDescending {
+			got = d.sorted(ctx, column, true)
+		}
+		at, _ := d.times(got.rows, "created")
+		if isDescending {
+			slices.Reverse(at)
+		}
+		order := l.Params["order"] + "=" + l.Orders[name]
+		switch {
+		case got.err != nil:
+			d.add(name, Differs, order+": "+describe(got.err))
+		case !slices.IsSortedFunc(at, time.Time.Compare):
+			d.add(name, Differs, order+", by "+column+": the rows are not in that order")
+		default:
+			d.add(name, OK, "by "+column)
+		}
+	}
 }
 
 func (d *doctor) sorted(ctx context.Context, column string, descending bool) lookup {
 	return d.fetch(ctx, "sorting", sms.ListOptions{PageSize: someRows, SortBy: column, Descending: descending})
-}
-
-func (d *doctor) compareOrder(name, column string, got lookup, compare func(a, b time.Time) int) {
-	at, _ := d.parseTimes(filled(d.valuesOf(got.rows, "created")))
-	param, value := d.table.SMSList.Params["order"], d.table.SMSList.Orders[name]
-	switch {
-	case got.err != nil:
-		d.add(name, Differs, fmt.Sprintf("%s=%s: %s", param, value, describe(got.err)))
-	case !slices.IsSortedFunc(at, compare):
-		d.add(name, Differs, fmt.Sprintf("%s=%s, by %s: the rows are not in that order", param, value, column))
-	default:
-		d.add(name, OK, "by "+column)
-	}
 }

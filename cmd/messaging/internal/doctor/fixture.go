@@ -2,12 +2,10 @@ package doctor
 
 import (
 	"bytes"
-	"crypto/rand"
 	"encoding/json"
 	"fmt"
-	"hash/fnv"
 	"maps"
-	mathrand "math/rand/v2"
+	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"os"
@@ -15,7 +13,9 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
 	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
@@ -23,34 +23,23 @@ import (
 // scrambler replaces values by others of the same shape, the same value by the same everywhere. It keeps times, small numbers, and
 // the words of the contract.
 type scrambler struct {
-	secrets   []string
-	words     []string        // of the contract, and prefixes
-	sensitive map[string]bool // values that are never kept: numbers and texts of messages
-	base      *url.URL
-	key       [2]uint64
-	replaced  map[string]string
-	taken     map[string]bool
+	*doctor
+
+	replaced map[string]string // by text
+	taken    map[string]bool   // the texts that took a place
 }
 
-func newScrambler(t *table.Table, base *url.URL, secrets []string, sensitive map[string]bool) *scrambler {
-	s := &scrambler{
-		secrets: secrets, sensitive: sensitive, base: base, replaced: map[string]string{}, taken: map[string]bool{},
-	}
-	var key [16]byte
-	_, _ = rand.Read(key[:]) // never fails
-	for i, b := range key {
-		s.key[i/8] = s.key[i/8]<<8 | uint64(b)
-	}
-	s.words = slices.Concat(t.SMSSend.Accepted, t.SMSSend.Refused, t.Errors.Success)
-	for _, lists := range []map[string][]string{t.Errors.Classes, t.WebhookDelivery.Statuses} {
-		for _, list := range lists {
-			s.words = append(s.words, list...)
-		}
-	}
-	for _, order := range t.SMSList.Orders {
-		s.words = append(s.words, order)
-	}
-	return s
+func (d *doctor) newScrambler() *scrambler {
+	return &scrambler{d, map[string]string{}, map[string]bool{}}
+}
+
+// isWord reports whether a text is a word of the contract.
+func (s *scrambler) isWord(text string) bool {
+	t := s.table
+	class, _ := table.Meaning(t.Errors.Classes, text, true)
+	status, _ := table.Meaning(t.WebhookDelivery.Statuses, text, true)
+	words := slices.Concat(t.SMSSend.Accepted, t.SMSSend.Refused, t.Errors.Success, slices.Collect(maps.Values(t.SMSList.Orders)))
+	return class != "" || status != "" || table.Match(words, text, true) >= 0
 }
 
 // value returns what stands in the place of a text, which is a time if it looks like one and asTime says that it may be one.
@@ -65,19 +54,19 @@ func (s *scrambler) value(text string, asTime bool) string {
 	case text == "" || s.replaced[text] != "":
 		return s.replaced[text]
 	case s.sensitive[text]:
-	case isCode(text) && table.Match(s.words, text, true) >= 0, text == "true", text == "false":
+	case isCode(text) && s.isWord(text), text == "true", text == "false":
 		return text
 	case isDecimal.MatchString(text) && (len(text) <= small || strings.Contains(text, ".") && len(text) <= smallAmount):
 		return text
-	case timeForm(text) != "" && (asTime || !isDecimal.MatchString(text)):
+	case isTime(text) || asTime && timeForm(text) != "":
 		return text
 	case isURL.MatchString(text) || strings.HasPrefix(text, "/") || strings.HasPrefix(text, "?"):
 		return s.link(text)
 	}
 	const tries = 100
 	var other string
-	for i := range tries {
-		if other = s.scramble(text, i); !s.taken[other] && other != text {
+	for range tries {
+		if other = scramble(text); !s.taken[other] && other != text {
 			break
 		}
 	}
@@ -89,29 +78,25 @@ func (s *scrambler) value(text string, asTime bool) string {
 func (s *scrambler) link(text string) string {
 	u, err := url.Parse(text)
 	if err != nil || u.Host != "" && u.Host != s.base.Host {
-		return "https://example.com/" + s.scramble("link", len(s.taken))
+		return "https://example.com/" + scramble("a-link")
 	}
 	return (&url.URL{Path: u.Path, RawPath: u.RawPath, RawQuery: s.values(u.Query()).Encode()}).String()
 }
 
-// scramble returns a text with other letters and digits, as they follow from the key, the text and the try.
-func (s *scrambler) scramble(text string, try int) string {
-	hash := fnv.New64a()
-	_, _ = hash.Write([]byte(text))
-	random := mathrand.New(mathrand.NewPCG(s.key[0]^hash.Sum64(), s.key[1]+uint64(try))) //nolint:gosec // the key is random
-	const digits, lower, upper, wideRune = "123456789", "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ", 0x800
-	pick := func(from string) rune { return rune(from[random.IntN(len(from))]) }
+// scramble returns a text with other letters and digits.
+func scramble(text string) string {
+	pick := func(first, last rune) rune { return first + rand.Int32N(last-first+1) } //nolint:gosec // not to be told from others by its look
 	return strings.Map(func(r rune) rune {
 		switch {
 		case '0' <= r && r <= '9':
-			return pick(digits)
+			return pick('1', '9')
 		case 'a' <= r && r <= 'z':
-			return pick(lower)
+			return pick('a', 'z')
 		case 'A' <= r && r <= 'Z':
-			return pick(upper)
+			return pick('A', 'Z')
 		case r < unicode.MaxASCII:
 			return r
-		case r < wideRune:
+		case utf8.RuneLen(r) == 2:
 			return 'é'
 		default:
 			return '世'
@@ -126,8 +111,7 @@ func (s *scrambler) values(v url.Values) url.Values {
 	changed := url.Values{}
 	for name, values := range v {
 		for _, value := range values {
-			name = s.name(name)
-			changed[name] = append(changed[name], s.value(value, true))
+			changed.Add(s.name(name), s.value(value, true))
 		}
 	}
 	return changed
@@ -171,25 +155,18 @@ func (s *scrambler) json(value any, asTime bool) any {
 
 // saysTime reports whether a name is one of a time.
 func saysTime(name string) bool {
-	g := guesser{known: set("time date at on created sent received timestamp stamp submitted queued updated delivered done")}
-	for _, word := range g.split(name) {
-		if g.known[word] {
-			return true
-		}
-	}
-	return false
+	g := guesser{known: readVocabulary().sets["time"]}
+	return slices.ContainsFunc(g.split(name), func(word string) bool { return g.known[word] })
 }
 
 // body returns a body as a fixture has it.
 func (s *scrambler) body(raw []byte, contentType string) messagingtest.RecordedBody {
-	decoder := json.NewDecoder(bytes.NewReader(raw))
-	decoder.UseNumber()
-	var value any
+	doc, err := parse(raw)
 	switch {
 	case len(raw) == 0:
 		return messagingtest.RecordedBody{}
-	case decoder.Decode(&value) == nil && json.Valid(raw):
-		return messagingtest.RecordedBody{JSON: json.RawMessage(encode(s.json(value, false)))}
+	case err == nil:
+		return messagingtest.RecordedBody{JSON: json.RawMessage(document.Encode(s.json(doc.Value, false)))}
 	case strings.Contains(contentType, "form-urlencoded"):
 		if form, err := url.ParseQuery(string(raw)); err == nil {
 			return messagingtest.RecordedBody{Text: s.values(form).Encode()}
@@ -237,15 +214,8 @@ func (s *scrambler) write(dir string, exchanges []*exchange) (written int, err e
 			continue
 		}
 		written++
-		var b bytes.Buffer
-		e := json.NewEncoder(&b)
-		e.SetEscapeHTML(false)
-		e.SetIndent("", "  ")
-		if err := e.Encode(s.fixture(x)); err != nil {
-			return written, fmt.Errorf("encode an exchange: %w", err)
-		}
 		name := filepath.Join(dir, fmt.Sprintf("%03d-%s.json", written, x.operation))
-		if err := os.WriteFile(name, b.Bytes(), 0o600); err != nil {
+		if err := os.WriteFile(name, []byte(document.Node{Value: s.fixture(x)}.Indented()+"\n"), 0o600); err != nil {
 			return written, err
 		}
 	}

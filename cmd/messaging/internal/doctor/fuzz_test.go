@@ -10,26 +10,28 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
 	"github.com/messaging-service/messaging-go/contract"
 )
 
 // analyse does with a body what the doctor does with the first page.
 func analyse(body []byte) *doctor {
 	d := &doctor{
-		table: contract.Default().Table(), overlay: overlay{}, report: &Report{}, recorder: &recorder{}, sensitive: map[string]bool{}, section: "listing",
+		table: contract.Default().Table(), overlay: overlay{}, report: &Report{}, recorder: &recorder{}, base: &url.URL{}, sensitive: map[string]bool{}, section: "listing",
 	}
 	doc, err := parse(body)
 	if err != nil {
 		return d
 	}
 	path, _ := rowsIn(doc, d.table.SMSList.Record, rowContainers)
-	rows := []*node{doc}
-	if n := doc.at(path); n != nil && n.kind == list {
-		rows = n.elements
+	rows := []document.Node{doc}
+	if n := doc.At(path); n.IsList() {
+		rows = n.List()
 	}
 	d.rows = rows
-	d.examine(examination{docs: rows, section: d.table.SMSList.Record, where: []string{"sms.list", "record"}, containers: rowContainers})
-	d.times()
+	d.examine(examination{docs: rows, section: d.table.SMSList.Record, place: []string{"sms.list", "record"}, containers: rowContainers})
+	d.examineTimes("created")
+	d.examineTimes("sent")
 	return d
 }
 
@@ -71,12 +73,12 @@ func FuzzAnalysis(f *testing.F) {
 	f.Add([]byte(`[{"639171230045": {"to": 639171230045}}, null, [], {"": 1, ".": 2}]`))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		d := analyse(body)
-		_, err := contract.Parse([]byte(encode(d.overlay)))
+		_, err := contract.Parse([]byte(document.Encode(d.overlay)))
 		require.NoError(t, err)
 		var b strings.Builder
 		require.NoError(t, d.report.writeText(&b, true))
 		require.NotContains(t, b.String(), "639171230045")
-		s := newScrambler(d.table, &url.URL{}, nil, d.sensitive)
+		s := d.newScrambler()
 		require.NotContains(t, string(s.body(body, "application/json").JSON), "639171230045")
 	})
 }

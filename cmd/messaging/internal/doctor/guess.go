@@ -2,11 +2,14 @@ package doctor
 
 import (
 	_ "embed"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
@@ -18,12 +21,48 @@ type concept struct {
 	name    string // in the contract
 	kind    string // of its values
 	phrases []phrase
+	words   map[string]bool // of all phrases
+	around  map[string]bool // that may stand around a phrase
 }
 
 // phrase is a name as words. One that is not specific counts only if no foreign word stands beside it.
 type phrase struct {
 	words      []string
 	isSpecific bool
+}
+
+// vocabulary is what synonyms.txt holds: concepts by their names, and words by what they are.
+type vocabulary struct {
+	concepts map[string]concept
+	sets     map[string]map[string]bool
+}
+
+var readVocabulary = sync.OnceValue(func() vocabulary { //nolint:gochecknoglobals // never written
+	v := vocabulary{map[string]concept{}, map[string]map[string]bool{}}
+	for line := range strings.Lines(synonyms) {
+		switch parts := strings.Split(strings.TrimSpace(line), " | "); len(parts) {
+		case 2:
+			v.sets[parts[0]] = set(strings.Fields(parts[1]))
+		case 3:
+			c := concept{name: parts[0], kind: parts[1], words: map[string]bool{}, around: v.sets["around "+parts[1]]}
+			for name := range strings.SplitSeq(parts[2], ", ") {
+				plain := strings.TrimPrefix(name, "*")
+				p := phrase{strings.Fields(plain), plain == name}
+				c.phrases = append(c.phrases, p)
+				maps.Copy(c.words, set(p.words))
+			}
+			v.concepts[c.name] = c
+		}
+	}
+	return v
+})
+
+func set(words []string) map[string]bool {
+	all := map[string]bool{}
+	for _, word := range words {
+		all[word] = true
+	}
+	return all
 }
 
 // guesser finds concepts in the names and values of members that the contract does not claim.
@@ -34,94 +73,45 @@ type guesser struct {
 	affixes  map[string]bool // words that most names begin or end with
 }
 
-// Words that say nothing about a member, beside the concept's own; and words that make another thing of it.
-const (
-	neutralWords = "my msg message sms mt mo the api data item row record tx transaction result info response payload attribute " +
-		"entry resource v receipt meta fact line body content value val field str attr obj detail details"
-	foreignWords = "user account customer client contact campaign template parent group origin billing unit color list type by url hash " +
-		"version index last first error ip email min max default original sub owner project company channel device agent app service " +
-		"session previous next old new is has total retry callback webhook order invoice subscription team organization key secret " +
-		"point points credit credits estimated tax net gross discount updated modified deleted expiry expires scheduled schedule valid validity delivered read done seen " +
-		"format reply support length limit max hash prefix suffix priority cc bcc subject footer header title alt fallback"
-)
-
-// Words that may stand around a phrase, by the kind of its values.
-var around = map[string]string{ //nolint:gochecknoglobals // never written
-	"time":     "at on date time timestamp utc gmt ts when datetime stamp",
-	"id":       "id uuid string no value",
-	"word":     "id no value code string",
-	"phone":    "number no address addr phone mobile msisdn value e164 tn",
-	"sender":   "number no address addr phone mobile name value id tn",
-	"count":    "number num count no of total value n",
-	"amount":   "value amount total decimal",
-	"currency": "code iso",
-	"status":   "value name word",
-	"name":     "name code iso id",
-	"text":     "text value string",
-	"code":     "code value no number",
-	"flag":     "flag",
-	"cursor":   "token value",
-}
-
-// newGuesser returns a guesser for concepts, of which some section of the contract has all. Their names in the table may have a
-// prefix. Containers are words that say nothing there. The columns are all that a document has.
-func newGuesser(section []string, containers string, all []column) *guesser {
-	g := &guesser{known: set(foreignWords), neutral: set(neutralWords + " " + containers), affixes: map[string]bool{}}
-	for line := range strings.Lines(synonyms) {
-		parts := strings.Split(strings.TrimSpace(line), " | ")
-		if len(parts) != 3 || !slices.Contains(section, parts[0]) {
-			continue
+// newGuesser returns a guesser for the concepts of a section of the contract. Containers are words that say nothing there. The
+// columns are all that a document has.
+func newGuesser(section map[string][]string, containers string, all []column) *guesser {
+	v := readVocabulary()
+	g := &guesser{known: maps.Clone(v.sets["foreign"]), neutral: set(strings.Fields(containers))}
+	maps.Copy(g.neutral, v.sets["neutral"])
+	for _, name := range slices.Sorted(maps.Keys(section)) {
+		if c, ok := v.concepts[name]; ok {
+			g.concepts = append(g.concepts, c)
+			maps.Copy(g.known, c.words)
 		}
-		c := concept{name: parts[0], kind: parts[1]}
-		for name := range strings.SplitSeq(parts[2], ", ") {
-			plain := strings.TrimPrefix(name, "*")
-			p := phrase{strings.Fields(plain), plain == name}
-			c.phrases = append(c.phrases, p)
-			for _, word := range p.words {
-				g.known[word] = true
-			}
-		}
-		g.concepts = append(g.concepts, c)
 	}
-	g.findAffixes(all)
+	g.affixes = g.findAffixes(all)
 	return g
 }
 
-func set(words string) map[string]bool {
-	all := map[string]bool{}
-	for word := range strings.FieldsSeq(words) {
-		all[word] = true
-	}
-	return all
-}
-
-// findAffixes finds the words that at least half of the names begin or end with, and the objects that hold several members
-// although their names are no words of concepts.
-func (g *guesser) findAffixes(all []column) {
+// findAffixes returns the words that at least half of the names begin or end with, and the objects that hold several members although
+// their names are no words of concepts.
+func (g *guesser) findAffixes(all []column) map[string]bool {
 	const few = 3
-	first, last, container := map[string]int{}, map[string]int{}, map[string]int{}
+	type place struct{ kind, word string }
+	counts := map[place]int{}
 	for _, c := range all {
 		above, own := g.words(c.path)
 		if len(own) > 1 {
-			first[own[0]]++
-			last[own[len(own)-1]]++
+			counts[place{"first", own[0]}]++
+			counts[place{"last", own[len(own)-1]}]++
 		}
 		for _, word := range above {
-			container[word]++
+			counts[place{"above", word}]++
 		}
 	}
-	for _, counts := range []map[string]int{first, last} {
-		for word, n := range counts {
-			if n >= few && n*2 >= len(all) {
-				g.affixes[word] = true
-			}
+	found := map[string]bool{}
+	for at, n := range counts {
+		if isObject := at.kind == "above"; n >= few && (isObject && !g.known[at.word] || !isObject && n*2 >= len(all)) {
+			found[at.word] = true
 		}
 	}
-	for word, n := range container {
-		if n >= few && !g.known[word] {
-			g.affixes[word] = true
-		}
-	}
+	return found
 }
 
 // boundary is where a word of a name ends: before a capital, and at what is no letter and no digit.
@@ -180,17 +170,6 @@ func (g *guesser) saysNothing(word string) bool {
 	return g.neutral[word] || g.affixes[word] || len(word) == 1
 }
 
-// words returns the words of all phrases.
-func (c concept) words() map[string]bool {
-	all := map[string]bool{}
-	for _, p := range c.phrases {
-		for _, word := range p.words {
-			all[word] = true
-		}
-	}
-	return all
-}
-
 // score returns how well the words of a path fit a concept, or 0 if they do not.
 func (g *guesser) score(c concept, above, own []string) (best int) {
 	const (
@@ -200,13 +179,11 @@ func (g *guesser) score(c concept, above, own []string) (best int) {
 		leastGood = 5
 	)
 	words := slices.Concat(above, own)
-	fitting := set(around[c.kind])
-	isOnlyFitting := !slices.ContainsFunc(own, func(word string) bool { return !fitting[word] }) // the object says what it is
-	related := c.words()
+	isOnlyAround := !slices.ContainsFunc(own, func(word string) bool { return !c.around[word] }) // the object says what it is
 	for place, p := range c.phrases {
 		for i := 0; i+len(p.words) <= len(words); i++ {
 			end := i + len(p.words)
-			if !slices.Equal(words[i:end], p.words) || end <= len(above) && !isOnlyFitting {
+			if !slices.Equal(words[i:end], p.words) || end <= len(above) && !isOnlyAround {
 				continue
 			}
 			score, foreign := perWord*len(p.words), 0
@@ -216,7 +193,7 @@ func (g *guesser) score(c concept, above, own []string) (best int) {
 			for at, word := range slices.Concat(words[:i], words[end:]) {
 				switch {
 				case g.saysNothing(word):
-				case fitting[word] || related[word]:
+				case c.around[word] || c.words[word]:
 					score--
 				case g.known[word] || !p.isSpecific || at >= i: // the last word of a name says what it is
 					foreign += perWord
@@ -238,7 +215,7 @@ func (g *guesser) score(c concept, above, own []string) (best int) {
 // guess returns, by concept, the path of the column that is surely meant: it fits the concept better than any other, the concept
 // fits it better than any other, and its values are of the kind. Only unclaimed columns and wanted concepts are matched.
 func (g *guesser) guess(unclaimed []column, wanted []string) map[string]string {
-	const margin = 3
+	const margin, enough = 3, 5
 	type candidate struct {
 		column
 
@@ -247,30 +224,27 @@ func (g *guesser) guess(unclaimed []column, wanted []string) map[string]string {
 	candidates := map[string][]candidate{}
 	for _, col := range unclaimed {
 		above, own := g.words(col.path)
-		best, second := 0, 0
-		var of concept
+		best, second, of := 0, 0, ""
 		for _, c := range g.concepts {
 			score := g.score(c, above, own)
-			if score > 0 && len(col.values) > 0 && !fits(c.kind, col.values) {
-				continue
-			}
-			if score > best {
-				best, second, of = score, best, c
-			} else {
+			switch {
+			case score > 0 && !fits(c.kind, col.values):
+			case score > best:
+				best, second, of = score, best, c.name
+			default:
 				second = max(second, score)
 			}
 		}
-		if best > second && slices.Contains(wanted, of.name) {
+		if best > second && slices.Contains(wanted, of) {
 			if len(col.values) == 0 {
 				best -= 2 * margin // nothing shows what it holds
 			}
-			candidates[of.name] = append(candidates[of.name], candidate{col, best})
+			candidates[of] = append(candidates[of], candidate{col, best})
 		}
 	}
 	found := map[string]string{}
 	for name, all := range candidates {
 		slices.SortStableFunc(all, func(a, b candidate) int { return b.score - a.score })
-		const enough = 5
 		if all[0].score >= enough && (len(all) == 1 || all[0].score-all[1].score >= margin || sameValues(all[0].column, all[1].column)) {
 			found[name] = all[0].path
 		}
@@ -279,54 +253,54 @@ func (g *guesser) guess(unclaimed []column, wanted []string) map[string]string {
 }
 
 func sameValues(a, b column) bool {
-	return len(a.values) > 0 && slices.EqualFunc(a.values, b.values, func(x, y *node) bool { return x.text == y.text })
+	return len(a.values) > 0 && slices.EqualFunc(a.values, b.values, func(x, y document.Node) bool { return x.Text() == y.Text() })
 }
 
 // fits reports whether values are of a kind.
-func fits(kind string, values []*node) bool {
-	const longID, longName, longWord, longAmount = 128, 64, 40, 16
+func fits(kind string, values []document.Node) bool {
 	distinct := map[string]bool{}
 	for _, v := range values {
-		s := v.text
-		distinct[s] = true
-		plain := v.kind != boolean && !isURL.MatchString(s)
-		isWordy := plain && len(s) <= longID && !strings.ContainsAny(s, "\n\r\t")
-		isTime := timeForm(s) != "" && !isDecimal.MatchString(s)
-		var ok bool
-		switch kind {
-		case "id":
-			ok = isWordy && !strings.Contains(s, " ") && !isTime && (v.kind == text || isDigits.MatchString(s))
-		case "word":
-			ok = isWordy && !isTime && (v.kind == text || isDigits.MatchString(s))
-		case "phone":
-			ok = isPhone.MatchString(s) && !isTime && v.kind != boolean
-		case "sender":
-			ok = isWordy && !isTime && len(s) <= longWord
-		case "text":
-			ok = v.kind == text && plain && !isTime
-		case "count":
-			ok = isWhole.MatchString(s) || isDigits.MatchString(s) && len(s) < 10
-		case "amount":
-			isNumber := isDigits.MatchString(s) && len(s) > 9 // of a person, perhaps
-			ok = isDecimal.MatchString(s) && len(s) <= longAmount && v.kind != boolean && !strings.HasPrefix(s, "00") && !isNumber
-		case "currency":
-			ok = v.kind == text && len([]rune(s)) <= 4 && !isDecimal.MatchString(s)
-		case "time":
-			ok = timeForm(s) != "" || v.kind == text && len(layoutsOf([]*node{v})) > 0
-		case "status":
-			ok = isWordy && len(s) <= longWord && !isTime && !isPhone.MatchString(s)
-		case "name":
-			ok = plain && len(s) <= longName && !isTime && !strings.HasPrefix(s, "+")
-		case "code":
-			ok = isWordy && !strings.Contains(s, " ") && len(s) <= longWord
-		case "flag":
-			ok = v.kind == boolean || slices.Contains([]string{"0", "1", "true", "false", "yes", "no"}, strings.ToLower(s))
-		case "cursor":
-			ok = v.kind != boolean
-		}
-		if !ok {
+		if distinct[v.Text()] = true; !isOfKind(kind, v) {
 			return false
 		}
 	}
-	return kind != "id" || len(values) < 2 || len(distinct) == len(values)
+	return kind != "id" || len(distinct) == len(values)
+}
+
+func isOfKind(kind string, v document.Node) bool {
+	const longID, longName, longWord, longAmount = 128, 64, 40, 16
+	s := v.Text()
+	isPlain := !v.IsBool() && !isURL.MatchString(s) && !isTime(s)
+	isWordy := isPlain && len(s) <= longID && !strings.ContainsAny(s, "\n\r\t")
+	switch kind {
+	case "id":
+		return isWordy && !strings.Contains(s, " ") && (v.IsString() || isDigits.MatchString(s))
+	case "word":
+		return isWordy && (v.IsString() || isDigits.MatchString(s))
+	case "phone":
+		return isPlain && isPhone.MatchString(s)
+	case "sender":
+		return isWordy && len(s) <= longWord
+	case "text":
+		return isPlain && v.IsString()
+	case "count":
+		return isWhole.MatchString(s) || isDigits.MatchString(s) && len(s) < 10
+	case "amount":
+		isNumber := isDigits.MatchString(s) && len(s) > 9 // of a person, perhaps
+		return isPlain && isDecimal.MatchString(s) && len(s) <= longAmount && !strings.HasPrefix(s, "00") && !isNumber
+	case "currency":
+		return v.IsString() && len([]rune(s)) <= 4 && !isDecimal.MatchString(s)
+	case "time":
+		return timeForm(s) != "" || v.IsString() && len(layoutsOf([]document.Node{v})) > 0
+	case "status":
+		return isWordy && len(s) <= longWord && !isPhone.MatchString(s)
+	case "name":
+		return isPlain && len(s) <= longName && !strings.HasPrefix(s, "+")
+	case "code":
+		return isWordy && !strings.Contains(s, " ") && len(s) <= longWord
+	case "flag":
+		return v.IsBool() || slices.Contains([]string{"0", "1", "true", "false", "yes", "no"}, strings.ToLower(s))
+	default: // a cursor
+		return !v.IsBool()
+	}
 }

@@ -6,12 +6,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
 	"github.com/messaging-service/messaging-go/contract"
 )
 
 func TestWordsOfNames(t *testing.T) {
 	t.Parallel()
-	g := newGuesser([]string{"id", "deliveryStatus", "text", "to"}, "", nil)
+	g := newGuesser(map[string][]string{"id": nil, "deliveryStatus": nil, "text": nil, "to": nil}, "", nil)
 	for path, want := range map[string][]string{
 		"messageId":              {"message", "id"},
 		"message_id":             {"message", "id"},
@@ -55,8 +56,8 @@ func TestGuessesInForeignAnswers(t *testing.T) {
 	} {
 		doc, err := parse([]byte(body))
 		require.NoError(t, err)
-		all, _ := columns([]*node{doc}, "")
+		all, _ := columns([]document.Node{doc}, "")
 		concepts := sortedConcepts(want.section)
-		assert.Equal(t, want.guesses, newGuesser(concepts, rowContainers, all).guess(all, concepts), body)
+		assert.Equal(t, want.guesses, newGuesser(want.section, rowContainers, all).guess(all, concepts), body)
 	}
 }

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,11 +12,12 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
@@ -23,14 +25,16 @@ import (
 const (
 	maxCallbacks    = 100
 	maxCallbackBody = 1 << 20
-	maxParams       = 200
 )
+
+// reports is the section of the contract about callbacks that are not about messages, without "webhook.".
+const reports = "delivery"
 
 // callback is one call of the service.
 type callback struct {
 	path   string
-	params *node
-	body   *node
+	params map[string]any
+	body   document.Node
 	wrong  error // why the body could not be read
 }
 
@@ -72,7 +76,7 @@ func (d *doctor) listen(ctx context.Context, listener net.Listener, within time.
 
 // readCallback reads the parameters and the body of a callback.
 func readCallback(w http.ResponseWriter, r *http.Request) callback {
-	c := callback{path: r.URL.Path, params: &node{kind: object}}
+	c := callback{path: r.URL.Path, params: map[string]any{}}
 	query, _ := url.ParseQuery(r.URL.RawQuery)
 	c.addParams(query)
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxCallbackBody))
@@ -93,153 +97,110 @@ func readCallback(w http.ResponseWriter, r *http.Request) callback {
 
 // addParams adds parameters. Dots in their names are taken for levels, so that they can be looked at like JSON.
 func (c *callback) addParams(values url.Values) {
-	names := slices.Sorted(maps.Keys(values))
-	for _, name := range names[:min(len(names), maxParams)] {
-		at := c.params
-		parts := strings.Split(name, ".")
-		for _, part := range parts[:min(len(parts), maxDepth)-1] {
-			next := at.child(part)
-			if next == nil || next.kind != object {
-				next = &node{kind: object}
-				at.members = append(at.members, member{part, next})
-			}
-			at = next
-		}
-		at.members = append(at.members, member{parts[len(parts)-1], &node{kind: text, text: values.Get(name)}})
+	for name := range values {
+		put(c.params, strings.Split(name, "."), values.Get(name))
 	}
 }
 
-// webhookSection is a section of the contract that is about callbacks.
-type webhookSection struct {
-	name     string
-	params   map[string][]string
-	events   []string
-	isReport bool
-	json     map[string][]string // parameters that may hold a message in the platform's shape
-}
-
-func webhookSections(t *table.Table) []webhookSection {
-	all := []webhookSection{
-		{name: "webhook.sms", params: t.WebhookSMS.Params, events: t.WebhookSMS.Events},
-		{name: "webhook.delivery", params: t.WebhookDelivery.Params, events: t.WebhookDelivery.Events, isReport: true},
-		{name: "webhook.chatapp1", params: t.WebhookChatApp1.Params, events: t.WebhookChatApp1.Events},
-		{name: "webhook.chatapp2", params: t.WebhookChatApp2.Params, events: t.WebhookChatApp2.Events},
+// events returns what a callback holds: the events at the first of some paths that is there in its body, or the body itself, or
+// without a body the parameters.
+func (c *callback) events(paths ...string) []document.Node {
+	if !c.body.Exists() {
+		return []document.Node{{Value: c.params}}
 	}
-	for i := range all {
-		all[i].params = maps.Clone(all[i].params)
-		all[i].json = map[string][]string{"json": all[i].params["json"]}
-		delete(all[i].params, "json")
-	}
-	return all
-}
-
-// sectionOf returns the section that a callback belongs to: the one that its path names, or the one that knows most of what it holds,
-// and whether that is sure.
-func (d *doctor) sectionOf(c callback, docs []*node) (best webhookSection, ok bool) {
-	all := webhookSections(d.table)
-	for _, s := range all {
-		if strings.HasSuffix(strings.TrimSuffix(c.path, "/"), "/"+strings.TrimPrefix(s.name, "webhook.")) {
-			return s, true
+	for _, path := range append(paths, "") {
+		switch n := c.body.At(path); {
+		case n.IsList():
+			return n.List()
+		case n.Object() != nil:
+			return []document.Node{n}
 		}
 	}
-	best, most := all[0], 0
-	for _, s := range all {
-		found := concepts(docs, s.params, "")
+	return nil
+}
+
+// webhook returns what the contract says about callbacks of a section, and the parameters that may hold a message in the shape of the
+// platform.
+func (d *doctor) webhook(section string) (w table.Webhook, platform map[string][]string) {
+	w = d.table.Webhooks()[section]
+	w.Params = maps.Clone(w.Params)
+	platform = map[string][]string{"json": w.Params["json"]}
+	delete(w.Params, "json")
+	return w, platform
+}
+
+// sectionOf returns the section of the contract, such as "sms", that a callback belongs to: the one that its path names, or the one
+// that knows most of what it holds; "" if that is not sure.
+func (d *doctor) sectionOf(path string, docs []document.Node) (best string) {
+	most := 0
+	for _, name := range []string{"sms", reports, "chatapp1", "chatapp2"} {
+		if strings.HasSuffix(strings.TrimSuffix(path, "/"), "/"+name) {
+			return name
+		}
+		w, _ := d.webhook(name)
+		found := concepts(docs, w.Params, "")
 		known := len(found)
+		isStatus := found["status"] != "" && (found["id"] != "" || found["reference"] != "") && found["text"] == ""
 		switch {
-		case s.isReport && found["status"] && (found["id"] || found["reference"]) && !found["text"]:
+		case name == reports && isStatus:
 			known++ // a report has little else
-		case s.isReport || !found["from"]:
+		case name == reports || found["from"] == "":
 			continue
 		}
 		if known > most {
-			best, most, ok = s, known, true
+			best, most = name, known
 		}
 	}
-	return best, ok
-}
-
-func defaultParams(section string) map[string][]string {
-	all := webhookSections(contract.Default().Table())
-	return all[slices.IndexFunc(all, func(s webhookSection) bool { return s.name == section })].params
+	return best
 }
 
 // examineCallback looks at one callback.
 func (d *doctor) examineCallback(n int, c callback) {
-	docs := []*node{c.params}
-	if c.body != nil {
-		docs = eventsIn(c.body, nil)
-	}
-	s, ok := d.sectionOf(c, docs)
-	if !ok && c.wrong == nil && len(docs) > 0 {
+	docs := c.events()
+	name := d.sectionOf(c.path, docs)
+	if name == "" && len(docs) > 0 {
 		// A list of events may be deeper in the body.
-		if path, found := rowsIn(docs[0], s.params, ""); found && c.body != nil {
-			s, ok = d.sectionOf(c, docs[0].at(path).elements)
+		if path, found := rowsIn(docs[0], d.table.WebhookSMS.Params, ""); found {
+			name = d.sectionOf(c.path, docs[0].At(path).List())
 		}
 	}
 	d.section = fmt.Sprintf("callback %d", n)
-	if !ok && c.wrong == nil {
+	if name == "" && c.wrong == nil {
 		d.say("callback %d received", n)
 		d.add("kind", Unknown, "no sender, and no status with an ID: end the path with /sms, /delivery, /chatapp1 or /chatapp2 to say what it is")
 		return
 	}
-	d.section += ": " + s.name
-	d.say("callback %d received, taken for one of %s", n, s.name)
+	section := "webhook." + cmp.Or(name, "sms")
+	d.section += ": " + section
+	d.say("callback %d received, taken for one of %s", n, section)
 	if c.wrong != nil {
 		d.add("body", Differs, c.wrong.Error())
 		return
 	}
-	if c.body != nil {
-		docs = eventsIn(c.body, s.events)
-		if path, ok := rowsIn(c.body, s.params, ""); ok && len(docs) == 1 && docs[0] == c.body && matchesNothing(docs, s.params) {
-			d.add("events", Differs, "a list at "+place(path), line{s.name, []string{"events"}, []any{path}})
-			docs = eventsIn(c.body, []string{path})
-		}
+	w, platform := d.webhook(name)
+	docs = c.events(w.Events...)
+	_, known := find(docs, slices.Concat(slices.Collect(maps.Values(w.Params))...))
+	if path, ok := rowsIn(c.body, w.Params, ""); ok && len(known) == 0 && len(docs) == 1 && reflect.DeepEqual(docs[0], c.body) {
+		d.propose("events", "a list at "+place(path), []any{path}, section, "events")
+		docs = c.events(path)
 	}
 	if len(docs) == 0 {
 		d.add("events", Note, "none in the body")
 		return
 	}
 	essential := []string{"from"}
-	if s.isReport {
+	if name == reports {
 		essential = []string{"status"}
 	}
 	d.examine(examination{
-		docs: docs, section: s.params, where: []string{s.name, "params"}, claimed: []map[string][]string{s.json},
-		times: []string{"time"}, essential: essential, isCallback: true, defaults: defaultParams(s.name),
+		docs: docs, section: w.Params, place: []string{section, "params"}, elsewhere: platform, essential: essential, isCallback: true,
 	})
-	if s.isReport {
-		d.statusWords(docs)
+	_, words := find(docs, d.table.WebhookDelivery.Params["status"])
+	isUnknown := func(word document.Node) bool {
+		status, _ := table.Meaning(d.table.WebhookDelivery.Statuses, word.Text(), true)
+		return status == ""
 	}
-}
-
-func matchesNothing(docs []*node, params map[string][]string) bool {
-	return !slices.ContainsFunc(matches(docs, params), func(m match) bool { return m.path != "" })
-}
-
-// eventsIn returns the events in a body: those at the first path that is there, or the body itself.
-func eventsIn(body *node, paths []string) []*node {
-	for _, path := range append(slices.Clone(paths), "") {
-		switch n := body.at(path); {
-		case n == nil:
-		case n.kind == list:
-			return n.elements
-		case n.kind == object:
-			return []*node{n}
-		}
-	}
-	return nil
-}
-
-// statusWords looks at whether the contract knows the words of reports.
-func (d *doctor) statusWords(docs []*node) {
-	w := d.table.WebhookDelivery
-	for _, m := range matches(docs, map[string][]string{"status": w.Params["status"]}) {
-		for _, v := range m.values {
-			if status, _ := table.Meaning(w.Statuses, v.text, true); status == "" {
-				d.add("status word", Differs, shape(v, false)+" that no list of webhook.delivery.statuses has: add it where it belongs")
-				return
-			}
-		}
+	if i := slices.IndexFunc(words, isUnknown); name == reports && i >= 0 {
+		d.add("status word", Differs, shape(words[i], false)+" that no list of webhook.delivery.statuses has: add it where it belongs")
 	}
 }

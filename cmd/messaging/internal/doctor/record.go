@@ -2,22 +2,15 @@ package doctor
 
 import (
 	"bytes"
-	"context"
 	"crypto/tls"
 	"io"
 	"net/http"
 	"net/url"
 	"sync"
-
-	messaging "github.com/messaging-service/messaging-go"
 )
 
-// The bounds of what is kept of the exchanges.
-const (
-	maxBody      = 8 << 20
-	maxAllBodies = 64 << 20
-	maxExchanges = 500
-)
+// maxBodies is how many bytes of responses are kept in all. The client bounds each.
+const maxBodies = 64 << 20
 
 // exchange is a request and its response.
 type exchange struct {
@@ -37,34 +30,19 @@ type exchange struct {
 type recorder struct {
 	mu        sync.Mutex
 	exchanges []*exchange
-	kept      int // bytes of bodies
+	latest    *exchange // nil if it was taken
+	kept      int       // bytes of bodies
 }
 
-// last returns the newest exchange since there were n, or nil.
-func (r *recorder) last(n int) *exchange {
+// take returns the newest exchange since the last call of take, or nil.
+func (r *recorder) take() (latest *exchange) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.exchanges) <= n {
-		return nil
-	}
-	return r.exchanges[len(r.exchanges)-1]
-}
-
-func (r *recorder) count() int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return len(r.exchanges)
+	latest, r.latest = r.latest, nil
+	return latest
 }
 
 type operationKey struct{}
-
-// StartStep notes which operation the requests of a step belong to.
-func (r *recorder) StartStep(ctx context.Context, step messaging.Step) context.Context {
-	return context.WithValue(ctx, operationKey{}, step.Operation)
-}
-
-// EndStep does nothing.
-func (r *recorder) EndStep(context.Context, messaging.Step, messaging.StepResult) {}
 
 // wrap returns a transport that records.
 func (r *recorder) wrap(base http.RoundTripper) http.RoundTripper {
@@ -73,21 +51,19 @@ func (r *recorder) wrap(base http.RoundTripper) http.RoundTripper {
 		x := &exchange{operation: operation, method: request.Method, url: *request.URL, request: request.Header.Clone()}
 		if request.GetBody != nil {
 			if body, err := request.GetBody(); err == nil {
-				x.sent, _ = io.ReadAll(io.LimitReader(body, maxBody))
+				x.sent, _ = io.ReadAll(body)
 				_ = body.Close()
 			}
 		}
 		r.mu.Lock()
-		if len(r.exchanges) < maxExchanges {
-			r.exchanges = append(r.exchanges, x)
-		}
+		r.exchanges, r.latest = append(r.exchanges, x), x
 		r.mu.Unlock()
 		response, err := base.RoundTrip(request)
 		if err != nil {
 			return response, err
 		}
 		x.status, x.response, x.tls = response.StatusCode, response.Header.Clone(), response.TLS
-		response.Body = &recordedBody{ReadCloser: response.Body, recorder: r, exchange: x}
+		response.Body = &recordedBody{response.Body, r, x}
 		return response, nil
 	})
 }
@@ -108,10 +84,8 @@ func (b *recordedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.recorder.mu.Lock()
 	defer b.recorder.mu.Unlock()
-	if x := b.exchange; x.body.Len()+n > maxBody || b.recorder.kept+n > maxAllBodies {
-		x.cut = true
-	} else {
-		x.body.Write(p[:n])
+	if b.exchange.cut = b.exchange.cut || b.recorder.kept+n > maxBodies; !b.exchange.cut {
+		b.exchange.body.Write(p[:n])
 		b.recorder.kept += n
 	}
 	return n, err

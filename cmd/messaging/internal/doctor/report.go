@@ -85,11 +85,3 @@ func (r *Report) writeText(w io.Writer, showOverlay bool) error {
 	_, err := io.WriteString(w, b.String())
 	return err
 }
-
-// writeJSON writes the report as one JSON object.
-func (r *Report) writeJSON(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(r)
-}

@@ -1,18 +1,18 @@
 package doctor
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"math"
 	"net/http"
+	"regexp"
 	"slices"
-	"strings"
 	"time"
 
 	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
 	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/sms"
 )
@@ -20,32 +20,11 @@ import (
 // sendText is what the message says that the doctor sends.
 const sendText = "Test message of messaging doctor"
 
-// attempt is a send, as far as it came.
-type attempt struct {
-	err    error
-	x      *exchange
-	doc    *node
-	status *node // the word of the concept status
-}
-
-func (d *doctor) send(ctx context.Context, message sms.Message) (a attempt) {
-	d.step(ctx, "sending", func(ctx context.Context) {
-		n := d.recorder.count()
-		_, a.err = d.client.SMS.Send(ctx, message)
-		a.x = d.recorder.last(n)
+func (d *doctor) send(ctx context.Context, message sms.Message) call {
+	return d.call(ctx, "sms.send", "sending", func(ctx context.Context) error {
+		_, err := d.client.SMS.Send(ctx, message)
+		return err
 	})
-	if a.x == nil {
-		return a
-	}
-	a.doc, _ = parse(a.x.body.Bytes())
-	if a.doc != nil {
-		for _, m := range matches([]*node{a.doc}, map[string][]string{"status": d.table.SMSSend.Response["status"]}) {
-			if len(m.values) > 0 {
-				a.status = m.values[0]
-			}
-		}
-	}
-	return a
 }
 
 // examineSend sends one message, waits until it is listed, and sends it again to see whether the service refuses a duplicate.
@@ -61,11 +40,11 @@ func (d *doctor) examineSend(ctx context.Context, from, to string, wait time.Dur
 	began := time.Now()
 	first := d.send(ctx, message)
 	verdict := messaging.VerdictOf(first.err)
-	if first.doc != nil && first.x.status < http.StatusMultipleChoices {
+	_, words := find([]document.Node{first.doc}, d.table.SMSSend.Response["status"])
+	if first.wrong == nil && first.x.status < http.StatusMultipleChoices {
 		d.examine(examination{
-			docs: []*node{first.doc}, section: d.table.SMSSend.Response, where: []string{"sms.send", "response"}, containers: "receipt",
-			claimed: []map[string][]string{d.errorPaths()}, essential: []string{"id"},
-			sent: map[string]string{"reference": message.ReferenceID},
+			docs: []document.Node{first.doc}, section: d.table.SMSSend.Response, place: []string{"sms.send", "response"},
+			containers: "receipt", elsewhere: d.errorPaths(), essential: []string{"id"}, reference: message.ReferenceID,
 		})
 	}
 	switch verdict {
@@ -75,17 +54,15 @@ func (d *doctor) examineSend(ctx context.Context, from, to string, wait time.Dur
 		// The response may have been read by now, with what was just found. Only the listing tells.
 		d.add("verdict", Note, "unknown: "+describe(first.err))
 	default:
-		d.add("verdict", Unknown, verdict.String()+": "+describe(first.err))
-		d.failure(lookup{x: first.x, doc: first.doc})
+		d.refused("verdict", verdict.String()+": "+describe(first.err), first)
 		return
 	}
 	if message.ReferenceID == "" {
 		d.add("listed", Unknown, "the contract has no reference ID for sending (sms.send.fields.reference), so the message cannot be looked up")
 		return
 	}
-	listed := d.awaitListing(ctx, message.ReferenceID, began, wait)
-	if listed && first.status != nil && first.status.kind != boolean {
-		d.acceptWord(first.status.text)
+	if d.awaitListing(ctx, message.ReferenceID, began, wait) && len(words) > 0 && !words[0].IsBool() {
+		d.acceptWord(words[0].Text())
 	}
 	d.examineDuplicate(ctx, message)
 }
@@ -96,11 +73,7 @@ func (d *doctor) acceptWord(word string) {
 	if table.Match(s.Accepted, word, true) >= 0 || !isPlainName(word) && !isWhole.MatchString(word) || d.sensitive[word] {
 		return
 	}
-	all := []any{}
-	for _, known := range s.Accepted {
-		all = append(all, known)
-	}
-	d.add("accepted", Differs, "the status of a message that was listed is no word that the contract knows", line{"sms.send", []string{"accepted"}, append(all, word)})
+	d.propose("accepted", "the status of a message that was listed is no word that the contract knows", append(slices.Clone(s.Accepted), word), "sms.send", "accepted")
 }
 
 // awaitListing looks the message up until it is listed, and reports whether it was.
@@ -110,8 +83,10 @@ func (d *doctor) awaitListing(ctx context.Context, reference string, sent time.T
 	defer cancel()
 	for {
 		var tx sms.Transaction
-		var err error
-		d.step(ctx, "waiting until the message is listed", func(ctx context.Context) { tx, err = d.client.SMS.Find(ctx, reference) })
+		err := d.call(ctx, "sms.list", "waiting until the message is listed", func(ctx context.Context) (err error) {
+			tx, err = d.client.SMS.Find(ctx, reference)
+			return err
+		}).err
 		took := time.Since(sent)
 		if err == nil {
 			window := max(atLeast, (times*took + 10*time.Second).Truncate(10*time.Second))
@@ -139,12 +114,8 @@ func (d *doctor) awaitListing(ctx context.Context, reference string, sent time.T
 func (d *doctor) findReference(ctx context.Context, reference string) bool {
 	l := d.fetch(ctx, "looking for the reference ID", sms.ListOptions{ReferenceID: reference, PageSize: someRows})
 	all, _ := columns(l.rows, "")
-	path := repeated(unclaimed(all, d.table.SMSList.Record), []string{"reference"}, map[string]string{"reference": reference})["reference"]
-	if path == "" {
-		return false
-	}
-	d.add("reference in rows", Differs, path+" has the one that was sent", line{"sms.list", []string{"record", "reference"}, []any{path}})
-	return true
+	path := repeated(unclaimed(all, d.table.SMSList.Record), reference)
+	return path != "" && d.propose("reference in rows", path+" has the one that was sent", []any{path}, "sms.list", "record", "reference")
 }
 
 // compareClock compares the time at which a message is listed to have been created with the clock.
@@ -159,7 +130,8 @@ func (d *doctor) compareClock(tx sms.Transaction, sent time.Time) {
 		d.add("zone", OK, "the time of the row agrees with the clock")
 		return
 	}
-	_, now := sent.In(zoneOf(d.table.SMSList.Zone)).Zone()
+	zone, _ := time.LoadLocation(d.table.SMSList.Zone) // of a valid contract
+	_, now := sent.In(zone).Zone()
 	hours := (time.Duration(now)*time.Second + off.Round(quarter)).Hours()
 	detail := fmt.Sprintf("the time of the row is off by %v", off.Round(time.Minute))
 	const farthest = 14
@@ -167,8 +139,8 @@ func (d *doctor) compareClock(tx sms.Transaction, sent time.Time) {
 		d.add("zone", Differs, detail+": see sms.list.zone")
 		return
 	}
-	d.add("zone", Differs, detail+"; write the place instead if it has summer time, such as Europe/London",
-		line{"sms.list", []string{"zone"}, fmt.Sprintf("Etc/GMT%+d", -int(hours))})
+	d.propose("zone", detail+"; write the place instead if it has summer time, such as Europe/London",
+		fmt.Sprintf("Etc/GMT%+d", -int(hours)), "sms.list", "zone")
 }
 
 // examineDuplicate sends a message again.
@@ -185,37 +157,25 @@ func (d *doctor) examineDuplicate(ctx context.Context, message sms.Message) {
 	case failed == nil || failed.StatusCode == http.StatusTooManyRequests:
 		d.add(name, Note, "not tried: "+describe(second.err))
 	default:
-		d.failure(lookup{x: second.x, doc: second.doc})
-		d.duplicateCode(name, failed, second)
+		d.examineFailure(second)
+		code := failed.Code
+		if _, codes := find([]document.Node{second.doc}, d.table.Errors.Code); code == "" && len(codes) > 0 {
+			code = codes[0].Text()
+		}
+		classes := d.table.Errors.Classes
+		detail := "a second send with the same reference ID is refused, but not as a duplicate: " + describe(failed)
+		if class, _ := table.Meaning(classes, code, false); class != "" || !isCode(code) || d.sensitive[code] {
+			d.add(name, Differs, detail+" (errors.classes.duplicate)")
+			return
+		}
+		d.propose(name, detail, append(slices.Clone(classes["duplicate"]), code), "errors", "classes", "duplicate")
 	}
 }
 
-// duplicateCode proposes the code of a refusal that no class has for the class of duplicates.
-func (d *doctor) duplicateCode(name string, failed *messaging.Error, second attempt) {
-	code := failed.Code
-	if second.doc != nil {
-		for _, path := range d.table.Errors.Code {
-			if n := second.doc.at(path); n.isFilled() && n.isScalar() {
-				code = cmp.Or(code, n.text)
-			}
-		}
-	}
-	detail := "a second send with the same reference ID is refused, but not as a duplicate: " + describe(failed)
-	if class, _ := table.Meaning(d.table.Errors.Classes, code, false); class != "" || !isCode(code) || d.sensitive[code] {
-		d.add(name, Differs, detail+" (errors.classes.duplicate)")
-		return
-	}
-	all := []any{}
-	for _, known := range d.table.Errors.Classes["duplicate"] {
-		all = append(all, known)
-	}
-	d.add(name, Differs, detail, line{"errors", []string{"classes", "duplicate"}, append(all, code)})
-}
+var longNumber = regexp.MustCompile(`[0-9]{7}`)
 
 // isCode reports whether a word of the service is plain enough to be a code, and no number of a person.
 func isCode(word string) bool {
-	const longest, mostDigits = 40, 6
-	digits := strings.Trim(word, "0123456789") == ""
-	return word != "" && len(word) <= longest && isWord.MatchString(word) && (!digits || len(word) <= mostDigits) &&
-		!slices.ContainsFunc(strings.FieldsFunc(word, func(r rune) bool { return r < '0' || r > '9' }), func(run string) bool { return len(run) > mostDigits })
+	const longest = 40
+	return len(word) <= longest && isWord.MatchString(word) && !longNumber.MatchString(word)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
 	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
@@ -35,7 +36,7 @@ func TestAnswersOfServices(t *testing.T) {
 				}
 			}
 			r := newRig(t, srv.URL, srv.Token)
-			r.overlayFile(encode(overlay))
+			r.overlayFile(document.Encode(overlay))
 			report := r.report("-send", "+639170000001", "-from", "ACME", "-yes")
 			assert.Equal(t, statusDiffers, report.Status)
 			_, err = contract.Parse(report.Overlay)

@@ -35,17 +35,17 @@ func (s *Sandbox) mux() *http.ServeMux {
 		"GET /_sandbox/messages":              s.getMessages,
 		"GET /_sandbox/messages/{id}":         s.getMessage,
 		"GET /_sandbox/traffic":               s.getTraffic,
-		"GET /_sandbox/faults":                s.getFaults,
-		"GET /_sandbox/settings":              s.getSettings,
-		"POST /_sandbox/replies":              s.changing(s.postReply),
-		"POST /_sandbox/messages/{id}/repeat": s.changing(s.postRepeat),
-		"POST /_sandbox/deliveries":           s.changing(s.postDelivery),
-		"POST /_sandbox/clock":                s.changing(s.postClock),
-		"POST /_sandbox/faults":               s.changing(s.postFaults),
-		"DELETE /_sandbox/faults":             s.changing(s.deleteFaults),
-		"PATCH /_sandbox/settings":            s.changing(s.patchSettings),
-		"POST /_sandbox/seen":                 s.changing(s.postSeen),
-		"POST /_sandbox/reset":                s.changing(s.postReset),
+		"GET /_sandbox/faults":                func(w http.ResponseWriter, _ *http.Request) { respond(w, http.StatusOK, s.listFaults()) },
+		"GET /_sandbox/settings":              func(w http.ResponseWriter, _ *http.Request) { respond(w, http.StatusOK, s.readSettings()) },
+		"POST /_sandbox/replies":              changing(s, s.postReply),
+		"POST /_sandbox/messages/{id}/repeat": changing(s, s.postRepeat),
+		"POST /_sandbox/deliveries":           changing(s, s.postDelivery),
+		"POST /_sandbox/clock":                changing(s, s.postClock),
+		"POST /_sandbox/faults":               changing(s, s.postFaults),
+		"DELETE /_sandbox/faults":             changing(s, s.deleteFaults),
+		"PATCH /_sandbox/settings":            changing(s, s.patchSettings),
+		"POST /_sandbox/seen":                 changing(s, s.postSeen),
+		"POST /_sandbox/reset":                changing(s, s.postReset),
 	} {
 		mux.HandleFunc(pattern, handle)
 	}
@@ -96,7 +96,7 @@ func (s *Sandbox) message(e *entry) Message {
 	}
 	sent := e.Sent
 	m.Direction, m.Kind, m.From, m.To, m.Text = "sent", sent.Kind, sent.From, sent.To, sent.Text
-	m.Code, m.State, m.ReferenceID, m.RequestID = sent.Code(), string(sent.State), sent.ReferenceID, sent.RequestID
+	m.Code, m.State, m.ReferenceID, m.RequestID = e.code(), string(sent.State), sent.ReferenceID, sent.RequestID
 	m.Parts, m.Cost, m.Template, m.FallbackOf = sent.Parts, cost(sent.Parts), sent.Template, sent.FallbackOf
 	m.TTLSeconds = sent.TTL.Seconds()
 	if fallback := s.book.fallbackOf(e); fallback != nil {
@@ -255,17 +255,12 @@ func (s *Sandbox) shown(x *Exchange) Exchange {
 	return c
 }
 
-func (s *Sandbox) postReply(w http.ResponseWriter, r *http.Request) {
-	var a Answer
-	if !readJSON(w, r, &a) {
-		return
-	}
+func (s *Sandbox) postReply(r *http.Request, a Answer) (any, error) {
 	id, calls, err := s.answer(r.Context(), a)
 	if err != nil && !errors.Is(err, errNoWebhook) {
-		failed(w, err)
-		return
+		return nil, err
 	}
-	respond(w, http.StatusOK, result(id, calls, err))
+	return result(id, calls, err), nil
 }
 
 // result says what a webhook responded, or why it was not called.
@@ -280,43 +275,28 @@ func result(id string, calls []*Call, err error) map[string]any {
 	return body
 }
 
-func (s *Sandbox) postRepeat(w http.ResponseWriter, r *http.Request) {
-	var body struct {
-		Twice bool `json:"twice"`
-	}
-	if !readJSON(w, r, &body) {
-		return
-	}
-	calls, err := s.repeat(r.Context(), r.PathValue("id"), body.Twice)
-	if err != nil {
-		failed(w, err)
-		return
-	}
-	respond(w, http.StatusOK, result(r.PathValue("id"), calls, nil))
+type repeatBody struct {
+	Twice bool `json:"twice"`
 }
 
-func (s *Sandbox) postDelivery(w http.ResponseWriter, r *http.Request) {
-	var body struct {
-		Channel messagingtest.Channel `json:"channel"`
-		To      string                `json:"to"`
-		Message string                `json:"message"`
-		Outcome string                `json:"outcome"`
-		After   string                `json:"after"`
-	}
-	if !readJSON(w, r, &body) {
-		return
-	}
-	choice := outcomeChoice{Name: body.Outcome}
-	if body.After != "" {
-		d, err := time.ParseDuration(body.After)
-		if err != nil {
-			failed(w, errors.New("after must be a duration, such as 10m"))
-			return
-		}
-		choice.After = d
-	}
-	var err error
+func (s *Sandbox) postRepeat(r *http.Request, body repeatBody) (any, error) {
+	calls, err := s.repeat(r.Context(), r.PathValue("id"), body.Twice)
+	return result(r.PathValue("id"), calls, nil), err
+}
+
+type deliveryBody struct {
+	Channel messagingtest.Channel `json:"channel"`
+	To      string                `json:"to"`
+	Message string                `json:"message"`
+	Outcome string                `json:"outcome"`
+	After   string                `json:"after"`
+}
+
+func (s *Sandbox) postDelivery(_ *http.Request, body deliveryBody) (any, error) {
+	after, err := parseDuration("after", body.After)
+	choice := outcomeChoice{body.Outcome, after}
 	switch {
+	case err != nil:
 	case (body.To == "") == (body.Message == ""):
 		err = errors.New("either to or message must be set: a recipient, or the ID of a message")
 	case body.To != "":
@@ -324,38 +304,40 @@ func (s *Sandbox) postDelivery(w http.ResponseWriter, r *http.Request) {
 	default:
 		err = s.setOutcome(body.Message, choice)
 	}
-	if err != nil {
-		failed(w, err)
-		return
-	}
-	respond(w, http.StatusOK, map[string]any{})
+	return struct{}{}, err
 }
 
-func (s *Sandbox) postClock(w http.ResponseWriter, r *http.Request) {
-	var body struct {
-		Advance string `json:"advance"`
-		Message string `json:"message"` // to the end of its lifetime
+// parseDuration parses a duration of a request; an absent one is zero.
+func parseDuration(name, text string) (time.Duration, error) {
+	if text == "" {
+		return 0, nil
 	}
-	if !readJSON(w, r, &body) {
-		return
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		return 0, fmt.Errorf("%s must be a duration, such as 10m", name)
 	}
-	var err error
-	if body.Message != "" && body.Advance == "" {
+	return d, nil
+}
+
+type clockBody struct {
+	Advance string `json:"advance"`
+	Message string `json:"message"` // to the end of its lifetime
+}
+
+func (s *Sandbox) postClock(_ *http.Request, body clockBody) (any, error) {
+	d, err := time.ParseDuration(body.Advance)
+	switch {
+	case body.Message != "" && body.Advance == "":
 		_, err = s.advanceTo(body.Message)
-	} else {
-		d, wrong := time.ParseDuration(body.Advance)
-		if err = errAdvance; wrong == nil && body.Message == "" {
-			err = s.advance(d)
-		}
+	case body.Message != "" || err != nil:
+		err = errAdvance
+	default:
+		err = s.advance(d)
 	}
-	if err != nil {
-		failed(w, err)
-		return
-	}
-	s.getSettings(w, r)
+	return s.readSettings(), err
 }
 
-func (s *Sandbox) getFaults(w http.ResponseWriter, _ *http.Request) {
+func (s *Sandbox) listFaults() any {
 	type known struct {
 		Name     string `json:"name"`
 		What     string `json:"what"`
@@ -376,47 +358,36 @@ func (s *Sandbox) getFaults(w http.ResponseWriter, _ *http.Request) {
 		body.Faults = append(body.Faults, known{k.Name, k.What, k.Verdict, k.InLedger})
 	}
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	for _, f := range s.faults.Waiting {
 		body.Waiting = append(body.Waiting, waiting{f.Title, f.Left})
 	}
 	body.Share, body.Random = s.faults.Share, append(body.Random, s.faults.Random...)
-	s.mu.Unlock()
-	respond(w, http.StatusOK, body)
+	return body
 }
 
-func (s *Sandbox) postFaults(w http.ResponseWriter, r *http.Request) {
-	var body struct {
-		Fault  string   `json:"fault"`
-		Faults []string `json:"faults"`
-		N      int      `json:"n"`
-		Share  float64  `json:"share"`
-		Delay  string   `json:"delay"` // of slow, or Retry-After of rate-limited and error-503
-	}
-	if !readJSON(w, r, &body) {
-		return
-	}
+type faultsBody struct {
+	Fault  string   `json:"fault"`
+	Faults []string `json:"faults"`
+	N      int      `json:"n"`
+	Share  float64  `json:"share"`
+	Delay  string   `json:"delay"` // of slow, or Retry-After of rate-limited and error-503
+}
+
+func (s *Sandbox) postFaults(_ *http.Request, body faultsBody) (any, error) {
 	if body.Fault != "" {
 		body.Faults = append(body.Faults, body.Fault)
 	}
-	var delay time.Duration
-	if body.Delay != "" {
-		d, err := time.ParseDuration(body.Delay)
-		if err != nil {
-			failed(w, errors.New("delay must be a duration, such as 2s"))
-			return
-		}
-		delay = d
+	delay, err := parseDuration("delay", body.Delay)
+	if err == nil {
+		err = s.inject(body.Faults, body.N, body.Share, delay)
 	}
-	if err := s.inject(body.Faults, body.N, body.Share, delay); err != nil {
-		failed(w, err)
-		return
-	}
-	s.getFaults(w, r)
+	return s.listFaults(), err
 }
 
-func (s *Sandbox) deleteFaults(w http.ResponseWriter, r *http.Request) {
+func (s *Sandbox) deleteFaults(*http.Request, struct{}) (any, error) {
 	s.clearFaults()
-	s.getFaults(w, r)
+	return s.listFaults(), nil
 }
 
 // Settings are what can be set while the sandbox runs.
@@ -443,45 +414,38 @@ func (s *Sandbox) settings() Settings {
 	return now
 }
 
-func (s *Sandbox) getSettings(w http.ResponseWriter, _ *http.Request) {
+func (s *Sandbox) readSettings() Settings {
 	s.mu.Lock()
-	now := s.settings()
-	s.mu.Unlock()
-	respond(w, http.StatusOK, now)
+	defer s.mu.Unlock()
+	return s.settings()
 }
 
-func (s *Sandbox) patchSettings(w http.ResponseWriter, r *http.Request) {
-	var body struct {
-		Balance          *string           `json:"balance"`
-		RefuseDuplicates *bool             `json:"refuseDuplicates"`
-		ListingLag       *string           `json:"listingLag"`
-		Webhooks         map[string]string `json:"webhooks"`
-		WebhookForm      *string           `json:"webhookForm"`
-	}
-	if !readJSON(w, r, &body) {
-		return
-	}
+type settingsBody struct {
+	Balance          *string           `json:"balance"`
+	RefuseDuplicates *bool             `json:"refuseDuplicates"`
+	ListingLag       *string           `json:"listingLag"`
+	Webhooks         map[string]string `json:"webhooks"`
+	WebhookForm      *string           `json:"webhookForm"`
+}
+
+func (s *Sandbox) patchSettings(_ *http.Request, body settingsBody) (any, error) {
 	var lag time.Duration
 	if body.ListingLag != nil {
 		d, err := time.ParseDuration(*body.ListingLag)
 		if err != nil || d < 0 || d > maxAdvance {
-			failed(w, errors.New("listingLag must be a duration of at least zero, such as 30s"))
-			return
+			return nil, errors.New("listingLag must be a duration of at least zero, such as 30s")
 		}
 		lag = d
 	}
 	if body.Balance != nil && !regexp.MustCompile(`^\d{1,12}(\.\d{1,2})?$`).MatchString(*body.Balance) {
-		failed(w, errors.New("balance must be a number of at least zero with at most two decimals, such as 12.50"))
-		return
+		return nil, errors.New("balance must be a number of at least zero with at most two decimals, such as 12.50")
 	}
 	if body.WebhookForm != nil && !slices.Contains([]string{formQuery, formForm, formJSON}, *body.WebhookForm) {
-		failed(w, errors.New("webhookForm must be query, form or json"))
-		return
+		return nil, errors.New("webhookForm must be query, form or json")
 	}
 	for channel, target := range body.Webhooks {
 		if channelName(messagingtest.Channel(channel)) == "" || target != "" && webURL(target) == "" {
-			failed(w, errors.New(`webhooks must hold http or https URLs for "sms", "chatapp1" and "chatapp2"`))
-			return
+			return nil, errors.New(`webhooks must hold http or https URLs for "sms", "chatapp1" and "chatapp2"`)
 		}
 	}
 	s.mu.Lock()
@@ -504,19 +468,18 @@ func (s *Sandbox) patchSettings(w http.ResponseWriter, r *http.Request) {
 	}
 	s.mu.Unlock()
 	s.live.notify(aboutFaults | aboutMessages)
-	s.getSettings(w, r)
+	return s.readSettings(), nil
+}
+
+type seenBody struct {
+	Channel messagingtest.Channel `json:"channel"`
+	To      string                `json:"to"`
 }
 
 // postSeen marks the messages of a conversation as read by the person at the page.
-func (s *Sandbox) postSeen(w http.ResponseWriter, r *http.Request) {
-	var body struct {
-		Channel messagingtest.Channel `json:"channel"`
-		To      string                `json:"to"`
-	}
-	if !readJSON(w, r, &body) {
-		return
-	}
+func (s *Sandbox) postSeen(_ *http.Request, body seenBody) (any, error) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	if c := s.book.conversations[keyOf(body.Channel, body.To)]; c != nil && c.Unread > 0 {
 		c.Unread = 0
 		for _, e := range c.Entries {
@@ -524,14 +487,12 @@ func (s *Sandbox) postSeen(w http.ResponseWriter, r *http.Request) {
 		}
 		s.live.notify(aboutMessages)
 	}
-	s.mu.Unlock()
-	respond(w, http.StatusOK, map[string]any{})
+	return struct{}{}, nil
 }
 
-func (s *Sandbox) postReset(w http.ResponseWriter, _ *http.Request) {
-	if err := s.Reset(); err != nil {
-		fail(w, http.StatusInternalServerError, errors.New("the file of -keep cannot be emptied"))
-		return
+func (s *Sandbox) postReset(*http.Request, struct{}) (any, error) {
+	if s.Reset() != nil {
+		return nil, errKeep
 	}
-	respond(w, http.StatusOK, map[string]any{})
+	return struct{}{}, nil
 }

@@ -2,12 +2,12 @@ package sandbox
 
 import (
 	"cmp"
-	"encoding/json"
 	"maps"
 	"net/url"
 	"slices"
 	"strings"
 
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
 	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
@@ -57,9 +57,9 @@ func bubbleOf(m messagingtest.Sent, t *table.Table) bubble {
 	case messagingtest.ChannelChatApp1:
 		return chatApp1Bubble(m, t.ChatApp1Send.Fields)
 	case messagingtest.ChannelChatApp2:
-		body := parseNode(m.Body)
+		body := document.Parse(m.Body)
 		if wrap := t.ChatApp2Send.Wrap; wrap != nil && *wrap != "" {
-			if inner := body.at(*wrap); inner.exists() {
+			if inner := body.At(*wrap); inner.Exists() {
 				body = inner
 			}
 		}
@@ -70,66 +70,66 @@ func bubbleOf(m messagingtest.Sent, t *table.Table) bubble {
 }
 
 // formNode returns the body of a request as a node, be it JSON or a form.
-func formNode(raw []byte) node {
-	if n := parseNode(raw); n.object() != nil {
+func formNode(raw []byte) document.Node {
+	if n := document.Parse(raw); n.Object() != nil {
 		return n
 	}
 	values, err := url.ParseQuery(string(raw))
 	if err != nil {
-		return node{}
+		return document.Node{}
 	}
 	o := map[string]any{}
 	for name := range values {
 		o[name] = values.Get(name)
 	}
-	return node{o}
+	return document.Node{Value: o}
 }
 
 func chatApp1Bubble(m messagingtest.Sent, names map[string]string) bubble {
 	body := formNode(m.Body)
-	of := func(concept string) node {
+	of := func(concept string) document.Node {
 		if names[concept] == "" {
-			return node{}
+			return document.Node{}
 		}
-		if n := body.at(names[concept]); n.exists() {
+		if n := body.At(names[concept]); n.Exists() {
 			return n
 		}
-		return node{body.object()[names[concept]]} // a name of a form may have dots
+		return document.Node{Value: body.Object()[names[concept]]} // a name of a form may have dots
 	}
 	b := bubble{Body: m.Text}
 	switch m.Kind {
 	case "text":
 	case "image":
-		b.Media = &media{Kind: "image", URL: webURL(of("image").text())}
+		b.Media = &media{Kind: "image", URL: webURL(of("image").Text())}
 	case "video":
-		b.Media = &media{Kind: "video", URL: webURL(of("video").text())}
-		b.Facts = facts("Thumbnail", of("thumbnail").text(), "Seconds", of("duration").text(), "Bytes", of("size").text())
+		b.Media = &media{Kind: "video", URL: webURL(of("video").Text())}
+		b.Facts = facts("Thumbnail", of("thumbnail").Text(), "Seconds", of("duration").Text(), "Bytes", of("size").Text())
 	case "call_to_action":
-		if image := of("image").text(); image != "" {
+		if image := of("image").Text(); image != "" {
 			b.Media = &media{Kind: "image", URL: webURL(image)}
 		}
-		b.Buttons = []button{{Label: of("caption").text(), URL: webURL(of("url").text()), Hint: "opens a link"}}
+		b.Buttons = []button{{Label: of("caption").Text(), URL: webURL(of("url").Text()), Hint: "opens a link"}}
 	case "template":
-		b.Label = joinFilled("Template", m.Template, of("language").text())
+		b.Label = joinFilled("Template", m.Template, of("language").Text())
 		params := of("params")
-		if inner := parseNode([]byte(params.text())); inner.object() != nil { // a form holds them as JSON
+		if inner := document.Parse([]byte(params.Text())); inner.Object() != nil { // a form holds them as JSON
 			params = inner
 		}
-		for _, name := range slices.Sorted(maps.Keys(params.object())) {
-			b.Facts = append(b.Facts, fact{name, params.at(name).text()})
+		for _, name := range slices.Sorted(maps.Keys(params.Object())) {
+			b.Facts = append(b.Facts, fact{name, params.At(name).Text()})
 		}
 	default:
-		b.Label, b.JSON = m.Kind, body.indented()
+		b.Label, b.JSON = m.Kind, body.Indented()
 	}
 	return b
 }
 
-func chatApp2Bubble(m messagingtest.Sent, body node) bubble {
-	content := body.at(m.Kind)
-	b := bubble{About: body.at("context.message_id").text()}
+func chatApp2Bubble(m messagingtest.Sent, body document.Node) bubble {
+	content := body.At(m.Kind)
+	b := bubble{About: body.At("context.message_id").Text()}
 	switch m.Kind {
 	case "text":
-		b.Body = content.at("body").text()
+		b.Body = content.At("body").Text()
 	case "image", "video", "audio", "document", "sticker":
 		b.Media = mediaOf(m.Kind, content)
 		b.Body = b.Media.Caption
@@ -138,97 +138,97 @@ func chatApp2Bubble(m messagingtest.Sent, body node) bubble {
 		b.Facts = locationFacts(content)
 	case "contacts":
 		b.Label = "Contacts"
-		for _, c := range content.list() {
+		for _, c := range content.List() {
 			var phones []string
-			for _, p := range c.at("phones").list() {
-				phones = append(phones, p.at("phone").text())
+			for _, p := range c.At("phones").List() {
+				phones = append(phones, p.At("phone").Text())
 			}
-			for _, e := range c.at("emails").list() {
-				phones = append(phones, e.at("email").text())
+			for _, e := range c.At("emails").List() {
+				phones = append(phones, e.At("email").Text())
 			}
-			b.Facts = append(b.Facts, fact{c.at("name.formatted_name").text(), strings.Join(phones, ", ")})
+			b.Facts = append(b.Facts, fact{c.At("name.formatted_name").Text(), strings.Join(phones, ", ")})
 		}
 	case "reaction":
-		b.About, b.Reaction = content.at("message_id").text(), cmp.Or(content.at("emoji").text(), "removed")
+		b.About, b.Reaction = content.At("message_id").Text(), cmp.Or(content.At("emoji").Text(), "removed")
 		b.Label = "Reaction"
 	case "pin":
-		b.About = content.at("message_id").text()
-		b.Label = joinFilled(map[bool]string{true: "Unpinned", false: "Pinned"}[content.at("type").text() == "unpin"], "a message")
-		b.Facts = facts("Days", content.at("expiration_days").text())
+		b.About = content.At("message_id").Text()
+		b.Label = joinFilled(map[bool]string{true: "Unpinned", false: "Pinned"}[content.At("type").Text() == "unpin"], "a message")
+		b.Facts = facts("Days", content.At("expiration_days").Text())
 	case "template":
 		b.template(m.ID, content)
 	case "interactive":
 		b.interactive(m.ID, content)
 	default:
-		b.Label, b.JSON = m.Kind, content.indented()
+		b.Label, b.JSON = m.Kind, content.Indented()
 	}
 	return b
 }
 
-func mediaOf(kind string, n node) *media {
+func mediaOf(kind string, n document.Node) *media {
 	return &media{
-		Kind: kind, URL: webURL(n.at("link").text()), ID: n.at("id").text(), Caption: n.at("caption").text(), Name: n.at("filename").text(),
+		Kind: kind, URL: webURL(n.At("link").Text()), ID: n.At("id").Text(), Caption: n.At("caption").Text(), Name: n.At("filename").Text(),
 	}
 }
 
-func locationFacts(n node) []fact {
-	return facts("Name", n.at("name").text(), "Address", n.at("address").text(),
-		"Latitude", n.at("latitude").text(), "Longitude", n.at("longitude").text())
+func locationFacts(n document.Node) []fact {
+	return facts("Name", n.At("name").Text(), "Address", n.At("address").Text(),
+		"Latitude", n.At("latitude").Text(), "Longitude", n.At("longitude").Text())
 }
 
 // template shows the values of a template's parameters: the texts around them are at the platform.
-func (b *bubble) template(id string, n node) {
-	b.Label = joinFilled("Template", n.at("name").text(), n.at("language.code").text())
+func (b *bubble) template(id string, n document.Node) {
+	b.Label = joinFilled("Template", n.At("name").Text(), n.At("language.code").Text())
 	b.components(id, n)
 }
 
-func (b *bubble) components(id string, n node) {
-	for _, c := range n.at("components").list() {
-		switch kind := strings.ToLower(c.at("type").text()); kind {
+func (b *bubble) components(id string, n document.Node) {
+	for _, c := range n.At("components").List() {
+		switch kind := strings.ToLower(c.At("type").Text()); kind {
 		case "header", "body":
-			for i, p := range c.at("parameters").list() {
+			for i, p := range c.At("parameters").List() {
 				b.parameter(kind, i, p)
 			}
 		case "button":
 			b.templateButton(id, c)
 		case "carousel":
-			for _, card := range c.at("cards").list() {
+			for _, card := range c.At("cards").List() {
 				var inner bubble
 				inner.components(id, card)
 				b.Cards = append(b.Cards, inner)
 			}
 		case "limited_time_offer":
-			b.Facts = append(b.Facts, facts("Offer ends", c.at("parameters.0.limited_time_offer.expiration_time_ms").text())...)
+			b.Facts = append(b.Facts, facts("Offer ends", c.At("parameters.0.limited_time_offer.expiration_time_ms").Text())...)
 		default:
-			b.Facts = append(b.Facts, fact{kind, c.at("parameters").indented()})
+			b.Facts = append(b.Facts, fact{kind, c.At("parameters").Indented()})
 		}
 	}
 }
 
-func (b *bubble) parameter(place string, index int, p node) {
+func (b *bubble) parameter(place string, index int, p document.Node) {
 	name := place
 	if place == "body" {
-		name = "{{" + cmp.Or(p.at("parameter_name").text(), node{json.Number(itoa(index + 1))}.text()) + "}}"
+		name = "{{" + cmp.Or(p.At("parameter_name").Text(), itoa(index+1)) + "}}"
 	}
-	switch kind := p.at("type").text(); kind {
+	switch kind := p.At("type").Text(); kind {
 	case "text":
-		b.Facts = append(b.Facts, fact{name, p.at("text").text()})
+		b.Facts = append(b.Facts, fact{name, p.At("text").Text()})
 	case "currency", "date_time":
-		b.Facts = append(b.Facts, fact{name, p.at(kind + ".fallback_value").text()})
+		b.Facts = append(b.Facts, fact{name, p.At(kind + ".fallback_value").Text()})
 	case "image", "video", "document", "gif":
-		b.Media = mediaOf(kind, p.at(kind))
+		b.Media = mediaOf(kind, p.At(kind))
 	case "location":
-		b.Facts = append(b.Facts, locationFacts(p.at("location"))...)
+		b.Facts = append(b.Facts, locationFacts(p.At("location"))...)
 	case "product":
-		b.Facts = append(b.Facts, facts("Product", p.at("product.product_retailer_id").text())...)
+		b.Facts = append(b.Facts, facts("Product", p.At("product.product_retailer_id").Text())...)
 	default:
-		b.Facts = append(b.Facts, fact{name, p.indented()})
+		b.Facts = append(b.Facts, fact{name, p.Indented()})
 	}
 }
 
-func (b *bubble) templateButton(id string, c node) {
-	kind, p := strings.ToLower(c.at("sub_type").text()), c.at("parameters.0")
-	value := cmp.Or(p.at("payload").text(), p.at("text").text(), p.at("coupon_code").text())
+func (b *bubble) templateButton(id string, c document.Node) {
+	kind, p := strings.ToLower(c.At("sub_type").Text()), c.At("parameters.0")
+	value := cmp.Or(p.At("payload").Text(), p.At("text").Text(), p.At("coupon_code").Text())
 	label := map[string]string{
 		"quick_reply": "Quick reply", "url": "Open link", "copy_code": "Copy code", "flow": "Open form", "catalog": "View catalog",
 		"mpm": "View items", "voice_call": "Call", "order_details": "Review and pay",
@@ -239,42 +239,42 @@ func (b *bubble) templateButton(id string, c node) {
 		tap.Label = cmp.Or(value, tap.Label)
 		tap.Answer = &Answer{Kind: AnswerQuickReply, Message: id, Text: tap.Label, Payload: value}
 	case "flow":
-		tap.Answer = &Answer{Kind: AnswerForm, Message: id, Payload: p.at("action.flow_token").text()}
+		tap.Answer = &Answer{Kind: AnswerForm, Message: id, Payload: p.At("action.flow_token").Text()}
 	}
 	b.Buttons = append(b.Buttons, tap)
 }
 
-func (b *bubble) interactive(id string, n node) {
-	b.Header, b.Body, b.Footer = n.at("header.text").text(), n.at("body.text").text(), n.at("footer.text").text()
-	if kind := n.at("header.type").text(); kind != "" && kind != "text" {
-		b.Media = mediaOf(kind, n.at("header."+kind))
+func (b *bubble) interactive(id string, n document.Node) {
+	b.Header, b.Body, b.Footer = n.At("header.text").Text(), n.At("body.text").Text(), n.At("footer.text").Text()
+	if kind := n.At("header.type").Text(); kind != "" && kind != "text" {
+		b.Media = mediaOf(kind, n.At("header."+kind))
 	}
-	action := n.at("action")
-	params := action.at("parameters")
-	switch kind := n.at("type").text(); kind {
+	action := n.At("action")
+	params := action.At("parameters")
+	switch kind := n.At("type").Text(); kind {
 	case "button":
 		b.replyButtons(id, action)
 	case "list":
-		b.Menu = action.at("button").text()
-		for _, s := range action.at("sections").list() {
+		b.Menu = action.At("button").Text()
+		for _, s := range action.At("sections").List() {
 			b.Sections = append(b.Sections, listSection(id, s))
 		}
 	case "cta_url":
 		b.Buttons = append(b.Buttons, linkButton(params))
 	case "carousel":
-		for _, c := range action.at("cards").list() {
+		for _, c := range action.At("cards").List() {
 			var card bubble
 			card.interactive(id, c)
-			if c.at("action.buttons").exists() {
+			if c.At("action.buttons").Exists() {
 				card.Buttons = nil
-				card.replyButtons(id, c.at("action"))
+				card.replyButtons(id, c.At("action"))
 			}
 			b.Cards = append(b.Cards, card)
 		}
 	case "flow":
 		b.Buttons = append(b.Buttons, button{
-			Label: cmp.Or(params.at("flow_cta").text(), "Open form"), Hint: "sends the form back",
-			Answer: &Answer{Kind: AnswerForm, Message: id, Payload: params.at("flow_token").text()},
+			Label: cmp.Or(params.At("flow_cta").Text(), "Open form"), Hint: "sends the form back",
+			Answer: &Answer{Kind: AnswerForm, Message: id, Payload: params.At("flow_token").Text()},
 		})
 	case "location_request_message":
 		b.Buttons = append(b.Buttons, button{
@@ -282,9 +282,9 @@ func (b *bubble) interactive(id string, n node) {
 			Answer: &Answer{Kind: AnswerLocation, Message: id, Latitude: "14.5995", Longitude: "120.9842", Text: "Manila"},
 		})
 	case "product":
-		b.Facts = facts("Catalog", action.at("catalog_id").text(), "Product", action.at("product_retailer_id").text())
+		b.Facts = facts("Catalog", action.At("catalog_id").Text(), "Product", action.At("product_retailer_id").Text())
 	case "product_list":
-		for _, s := range action.at("sections").list() {
+		for _, s := range action.At("sections").List() {
 			b.Sections = append(b.Sections, productSection(s))
 		}
 		b.Menu = "View items"
@@ -294,58 +294,58 @@ func (b *bubble) interactive(id string, n node) {
 		b.order(params)
 		b.Buttons = append(b.Buttons, button{Label: "Review and pay", Hint: kind})
 	case "order_status":
-		b.Facts = facts("Order", params.at("reference_id").text(), "Status", params.at("order.status").text(),
-			"Note", params.at("order.description").text(), "Payment", params.at("payment.status").text())
+		b.Facts = facts("Order", params.At("reference_id").Text(), "Status", params.At("order.status").Text(),
+			"Note", params.At("order.description").Text(), "Payment", params.At("payment.status").Text())
 	case "voice_call":
-		b.Buttons = append(b.Buttons, button{Label: cmp.Or(params.at("display_text").text(), "Call"), Hint: kind})
+		b.Buttons = append(b.Buttons, button{Label: cmp.Or(params.At("display_text").Text(), "Call"), Hint: kind})
 	default:
-		b.Label, b.JSON = kind, action.indented()
+		b.Label, b.JSON = kind, action.Indented()
 	}
 }
 
-func (b *bubble) replyButtons(id string, action node) {
-	for _, n := range action.at("buttons").list() {
-		reply := n.at(n.at("type").text())
-		label := reply.at("title").text()
+func (b *bubble) replyButtons(id string, action document.Node) {
+	for _, n := range action.At("buttons").List() {
+		reply := n.At(n.At("type").Text())
+		label := reply.At("title").Text()
 		b.Buttons = append(b.Buttons, button{
-			Label: label, Answer: &Answer{Kind: AnswerButton, Message: id, Payload: reply.at("id").text(), Text: label},
+			Label: label, Answer: &Answer{Kind: AnswerButton, Message: id, Payload: reply.At("id").Text(), Text: label},
 		})
 	}
 }
 
-func linkButton(params node) button {
-	return button{Label: params.at("display_text").text(), URL: webURL(params.at("url").text()), Hint: "opens a link"}
+func linkButton(params document.Node) button {
+	return button{Label: params.At("display_text").Text(), URL: webURL(params.At("url").Text()), Hint: "opens a link"}
 }
 
-func listSection(id string, n node) section {
-	s := section{Title: n.at("title").text()}
-	for _, r := range n.at("rows").list() {
-		title, description := r.at("title").text(), r.at("description").text()
+func listSection(id string, n document.Node) section {
+	s := section{Title: n.At("title").Text()}
+	for _, r := range n.At("rows").List() {
+		title, description := r.At("title").Text(), r.At("description").Text()
 		s.Rows = append(s.Rows, row{title, description, &Answer{
-			Kind: AnswerListRow, Message: id, Payload: r.at("id").text(), Text: title, Description: description,
+			Kind: AnswerListRow, Message: id, Payload: r.At("id").Text(), Text: title, Description: description,
 		}})
 	}
 	return s
 }
 
-func productSection(n node) section {
-	s := section{Title: n.at("title").text()}
-	for _, item := range n.at("product_items").list() {
-		s.Rows = append(s.Rows, row{Title: item.at("product_retailer_id").text()})
+func productSection(n document.Node) section {
+	s := section{Title: n.At("title").Text()}
+	for _, item := range n.At("product_items").List() {
+		s.Rows = append(s.Rows, row{Title: item.At("product_retailer_id").Text()})
 	}
 	return s
 }
 
-func (b *bubble) order(params node) {
-	for _, item := range params.at("order.items").list() {
-		b.Facts = append(b.Facts, fact{item.at("quantity").text() + " × " + item.at("name").text(), price(item.at("amount"))})
+func (b *bubble) order(params document.Node) {
+	for _, item := range params.At("order.items").List() {
+		b.Facts = append(b.Facts, fact{item.At("quantity").Text() + " × " + item.At("name").Text(), price(item.At("amount"))})
 	}
-	b.Facts = append(b.Facts, facts("Total", strings.TrimSpace(price(params.at("total_amount"))+" "+params.at("currency").text()))...)
+	b.Facts = append(b.Facts, facts("Total", strings.TrimSpace(price(params.At("total_amount"))+" "+params.At("currency").Text()))...)
 }
 
 // price returns an amount of the platform: a value in units of one part of offset.
-func price(n node) string {
-	value, offset := n.at("value").text(), n.at("offset").text()
+func price(n document.Node) string {
+	value, offset := n.At("value").Text(), n.At("offset").Text()
 	if digits := len(offset) - 1; digits > 0 && strings.Trim(offset, "0") == "1" && strings.Trim(value, "0123456789") == "" && value != "" {
 		value = strings.Repeat("0", max(0, digits+1-len(value))) + value
 		return value[:len(value)-digits] + "." + value[len(value)-digits:]

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"flag"
 	"fmt"
@@ -9,67 +10,46 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
 	"strings"
 	"syscall"
 	"time"
 
-	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
-
-// exitUsage is the status for flags that are wrong, and for what they name that cannot be used.
-const exitUsage = 2
-
-// maxContract is how long the file of a contract may be.
-const maxContract = 1 << 20
 
 // Command runs the sandbox until the context ends and returns the exit status. A flag that cannot be used is one line on
 // stderr and status 2.
 func Command(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	settings, err := parseFlags(args, stderr)
-	if errors.Is(err, flag.ErrHelp) {
-		return 0
-	}
 	if err == nil {
 		err = settings.run(ctx, stdout)
 	}
 	if err != nil {
-		_, _ = fmt.Fprintln(stderr, "messaging sandbox: "+strings.ReplaceAll(err.Error(), "\n", "; "))
-		return exitUsage
+		return cli.Fail(stderr, "messaging sandbox", err)
 	}
-	return 0
+	return cli.ExitOK
 }
 
 // settings are the flags.
 type settings struct {
-	listen   string
-	contract string
-	config   Config
+	listen string
+	config Config
 }
 
 func parseFlags(args []string, stderr io.Writer) (settings, error) {
 	s := settings{config: Config{Webhooks: map[messagingtest.Channel]string{}}}
 	flags := flag.NewFlagSet("messaging sandbox", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
 	flags.StringVar(&s.listen, "listen", "127.0.0.1:8026", "the `address` to listen on; one that is not loopback asks for a password, which is printed once")
-	flags.StringVar(&s.contract, "contract", "", "the `file` with what the contract of the account says differently")
+	file := flags.String("contract", "", "the `file` with what the contract of the account says differently")
 	flags.StringVar(&s.config.Token, "token", "", "the `token` that the service accepts (a random one by default)")
 	flags.StringVar(&s.config.Keep, "keep", "", "the `file` that stores messages between runs (memory only by default)")
 	webhooks := map[messagingtest.Channel]*string{}
 	for _, channel := range []messagingtest.Channel{messagingtest.ChannelSMS, messagingtest.ChannelChatApp1, messagingtest.ChannelChatApp2} {
 		webhooks[channel] = flags.String("webhook-"+string(channel), "", "the `URL` that answers by "+channelName(channel)+" go to")
 	}
-	if err := flags.Parse(args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			flags.SetOutput(stderr)
-			_, _ = fmt.Fprintln(stderr, "usage: messaging sandbox [flags]")
-			flags.PrintDefaults()
-		}
+	if err := cli.Parse(flags, args, stderr, ""); err != nil {
 		return s, err
-	}
-	if flags.NArg() > 0 {
-		return s, fmt.Errorf("unexpected argument %q: everything is a flag", flags.Arg(0))
 	}
 	for channel, target := range webhooks {
 		if *target == "" {
@@ -83,29 +63,11 @@ func parseFlags(args []string, stderr io.Writer) (settings, error) {
 	if strings.ContainsFunc(s.config.Token, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return s, errors.New("-token: must be printable ASCII without spaces")
 	}
-	if s.contract != "" {
-		return s, s.readContract()
+	var err error
+	if *file != "" {
+		_, s.config.Contract, err = cli.ReadContract(*file)
 	}
-	return s, nil
-}
-
-func (s *settings) readContract() error {
-	file, err := os.Open(s.contract)
-	if err != nil {
-		return fmt.Errorf("-contract: %w", err)
-	}
-	defer func() { _ = file.Close() }()
-	overlay, err := io.ReadAll(io.LimitReader(file, maxContract+1))
-	if err == nil && len(overlay) > maxContract {
-		err = errors.New("longer than 1 MiB")
-	}
-	if err == nil {
-		s.config.Contract, err = contract.Parse(overlay)
-	}
-	if err != nil {
-		return fmt.Errorf("-contract %s: %w", s.contract, err)
-	}
-	return nil
+	return s, err
 }
 
 // run serves until the context ends.
@@ -119,7 +81,7 @@ func (s *settings) run(ctx context.Context, stdout io.Writer) error {
 	}
 	defer func() { _ = listener.Close() }()
 	if bound, ok := listener.Addr().(*net.TCPAddr); !ok || !bound.IP.IsLoopback() {
-		s.config.Password = newSecret()
+		s.config.Password = rand.Text()
 	}
 	box, err := New(s.config)
 	if err != nil {

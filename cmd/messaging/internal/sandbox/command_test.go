@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
 	"github.com/messaging-service/messaging-go/sms"
 )
 
@@ -35,7 +36,7 @@ func TestCommandRefusesFlags(t *testing.T) {
 		"-contract: open":               {"-contract", filepath.Join(dir, "absent.json")},
 		"is a directory":                {"-contract", dir},
 		"sms.send.colour":               {"-contract", file("unknown.json", `{"sms.send": {"colour": 1}}`)},
-		"longer than 1 MiB":             {"-contract", file("long.json", strings.Repeat(" ", maxContract+1))},
+		"longer than 1 MiB":             {"-contract", file("long.json", strings.Repeat(" ", 1<<20+1))},
 		"-webhook-sms: must be":         {"-webhook-sms", "hooks/sms"},
 		"-webhook-chatapp2: must be":    {"-webhook-chatapp2", "ftp://127.0.0.1/"},
 		"-token: must be":               {"-token", "two words"},
@@ -45,7 +46,7 @@ func TestCommandRefusesFlags(t *testing.T) {
 		"unexpected argument":           {"now"},
 	} {
 		var stdout, stderr bytes.Buffer
-		assert.Equal(t, exitUsage, Command(t.Context(), args, &stdout, &stderr), want)
+		assert.Equal(t, cli.ExitUsage, Command(t.Context(), args, &stdout, &stderr), want)
 		assert.Contains(t, stderr.String(), want)
 		assert.Equal(t, 1, strings.Count(stderr.String(), "\n"), "one line: %s", stderr.String())
 		assert.Empty(t, stdout.String(), want)
@@ -103,7 +104,7 @@ func TestCommandRefusesFileOfAnotherSandbox(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	var stdout, stderr bytes.Buffer
-	assert.Equal(t, exitUsage, Command(ctx, args, &stdout, &stderr))
+	assert.Equal(t, cli.ExitUsage, Command(ctx, args, &stdout, &stderr))
 	assert.Equal(t, "messaging sandbox: -keep: "+keep+": another sandbox keeps its messages there\n", stderr.String())
 	assert.Empty(t, stdout.String())
 	assert.Equal(t, 0, end())

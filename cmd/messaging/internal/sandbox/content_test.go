@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
 	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
@@ -35,7 +36,7 @@ func TestPageShowsEveryContent(t *testing.T) {
 		status, text := r.do(http.MethodPost, "/chatapp2/send", string(body))
 		require.Equal(t, http.StatusOK, status, "%s: %s", path, text)
 		sent++
-		id := parseNode([]byte(text)).at("messages.0.id").text()
+		id := document.Parse([]byte(text)).At("messages.0.id").Text()
 		m := r.settled(id, func(m Message) bool { return m.State != "" })
 		if sent%10 == 0 {
 			contains(t, r.page("?channel=chatapp2&to="+url.QueryEscape(m.To)+"&message="+url.QueryEscape(id)), `id="details"`, path)

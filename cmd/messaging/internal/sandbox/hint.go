@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
 	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/internal/table"
 )
@@ -83,13 +84,13 @@ func encodingOf(header http.Header) string {
 
 // guessOperation returns the section that a request seems to mean.
 func guessOperation(method string, body []byte) string {
-	n := parseNode(body)
+	n := document.Parse(body)
 	switch {
 	case method == http.MethodGet:
 		return sectionList
 	case method != http.MethodPost:
 		return ""
-	case n.at("messaging_product").exists():
+	case n.At("messaging_product").Exists():
 		return sectionChatApp2
 	}
 	for _, name := range namesIn("", body) {
@@ -194,9 +195,9 @@ func likeliest(words, names []string) string {
 
 // wrapperIn returns the name under which a body holds a message of the third-party platform, or "".
 func wrapperIn(body []byte) string {
-	o := parseNode(body).object()
+	o := document.Parse(body).Object()
 	for _, name := range slices.Sorted(maps.Keys(o)) {
-		if (node{o[name]}).at("messaging_product").exists() {
+		if (document.Node{Value: o[name]}).At("messaging_product").Exists() {
 			return name
 		}
 	}

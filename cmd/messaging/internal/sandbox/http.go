@@ -106,14 +106,19 @@ func (s *Sandbox) mayChange(r *http.Request) bool {
 
 func equal(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
 
-// changing guards a handler that changes something.
-func (s *Sandbox) changing(handle http.HandlerFunc) http.HandlerFunc {
+// changing returns a handler that changes something: f gets the body of a request that may, and returns the response.
+func changing[T any](s *Sandbox, f func(r *http.Request, body T) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
+		var body T
 		if !s.mayChange(r) {
 			fail(w, http.StatusForbidden, errors.New("the header Authorization with Bearer and the token of the service is missing or wrong"))
-			return
+		} else if readJSON(w, r, &body) {
+			if response, err := f(r, body); err != nil {
+				failed(w, err)
+			} else {
+				respond(w, http.StatusOK, response)
+			}
 		}
-		handle(w, r)
 	}
 }
 
@@ -149,11 +154,19 @@ func fail(w http.ResponseWriter, status int, err error) {
 	respond(w, status, map[string]string{"error": err.Error()})
 }
 
+var (
+	errNoSuchMessage = errors.New("there is no such message; the sandbox may have dropped it")
+	errKeep          = errors.New("the file of -keep cannot be emptied")
+)
+
 // failed writes an error of the sandbox: one of the request, unless it says otherwise.
 func failed(w http.ResponseWriter, err error) {
-	if errors.Is(err, errNoSuchMessage) {
+	switch {
+	case errors.Is(err, errNoSuchMessage):
 		fail(w, http.StatusNotFound, err)
-		return
+	case errors.Is(err, errKeep):
+		fail(w, http.StatusInternalServerError, err)
+	default:
+		fail(w, http.StatusBadRequest, err)
 	}
-	fail(w, http.StatusBadRequest, err)
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
 	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
@@ -88,7 +89,7 @@ func matches(t *table.Table, operation string, header http.Header, query string,
 		found = append(found, Match{"request", name, "token"})
 	}
 	found = append(found, matchNames("request", namesIn(query, request), concepts, operation == sectionChatApp2)...)
-	body := parseNode(response)
+	body := document.Parse(response)
 	all := maps.Clone(paths)
 	if all == nil {
 		all = map[string][]string{}
@@ -96,7 +97,7 @@ func matches(t *table.Table, operation string, header http.Header, query string,
 	maps.Copy(all, map[string][]string{"error code": t.Errors.Code, "error message": t.Errors.Message, "request": t.Errors.Request})
 	for _, concept := range slices.Sorted(maps.Keys(all)) {
 		for _, path := range all[concept] {
-			if path != "" && body.at(path).exists() {
+			if path != "" && body.At(path).Exists() {
 				found = append(found, Match{"response", path, concept})
 				break
 			}
@@ -142,8 +143,8 @@ func matchNames(where string, names []string, concepts map[string]string, isPlat
 func namesIn(query string, body []byte) []string {
 	values, _ := url.ParseQuery(query)
 	names := slices.Collect(maps.Keys(values))
-	if n := parseNode(body); n.object() != nil {
-		names = leaves(names, "", n.value, 0)
+	if n := document.Parse(body); n.Object() != nil {
+		names = leaves(names, "", n.Value, 0)
 	} else if form, err := url.ParseQuery(string(body)); err == nil && len(body) > 0 && !json.Valid(body) {
 		names = slices.AppendSeq(names, maps.Keys(form))
 	}
@@ -176,10 +177,10 @@ func leaves(names []string, path string, value any, depth int) []string {
 // valueIn returns the text at a name of a body, be it JSON or a form.
 func valueIn(body []byte, name string) string {
 	n := formNode(body)
-	if text := n.at(name).text(); text != "" {
+	if text := n.At(name).Text(); text != "" {
 		return text
 	}
-	text, _ := n.object()[name].(string)
+	text, _ := n.Object()[name].(string)
 	return text
 }
 

@@ -16,6 +16,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
 	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/sms"
 )
@@ -75,13 +76,12 @@ func static(w http.ResponseWriter, r *http.Request) {
 		"script.js": "text/javascript; charset=utf-8", "style.css": "text/css; charset=utf-8", "icon.svg": "image/svg+xml",
 	}
 	name := r.PathValue("name")
-	content, err := web.ReadFile("web/" + name)
-	if types[name] == "" || err != nil {
+	if types[name] == "" {
 		http.NotFound(w, r)
 		return
 	}
 	w.Header().Set("Content-Type", types[name])
-	_, _ = w.Write(content)
+	http.ServeFileFS(w, r, web, "web/"+name) //nolint:gosec // one of the three above
 }
 
 // A frame is what every page has.
@@ -349,7 +349,7 @@ func (s *Sandbox) entryView(e *entry, conversation string) *entryView {
 	if a := e.Answer; a != nil {
 		v.Bubble = a.bubble()
 		v.CanRepeat = s.webhooks[e.Channel] != ""
-		v.Raw = parseNode(must(json.Marshal(a))).indented()
+		v.Raw = document.Parse(must(json.Marshal(a))).Indented()
 	} else {
 		v.Bubble = bubbleOf(*e.Sent, s.table)
 		s.sentView(v, e)
@@ -367,7 +367,7 @@ func (s *Sandbox) sentView(v *entryView, e *entry) {
 	} else if left := s.lifetimeLeft(e); left > 0 && e.Sent.State != messagingtest.StateDelivered && e.Sent.State != messagingtest.StateRead {
 		v.Left = short(left)
 	}
-	v.Raw = clip(parseNode(e.Sent.Body).indented(), maxShown)
+	v.Raw = clip(document.Parse(e.Sent.Body).Indented(), maxShown)
 	if callback := e.Sent.CallbackURL; callback != "" {
 		v.CanRepeat = e.Sent.State != ""
 		v.Callback = s.mask.url(callback, secretsOf(callback, s.table.WebhookDelivery.Placeholders))
@@ -477,7 +477,7 @@ func (s *Sandbox) pageConnect(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	v := connectView{Base: "http://" + r.Host, Token: s.service.Token, Settings: s.settings()}
 	s.mu.Unlock()
-	v.Contract = parseNode(must(s.config.Contract.MarshalJSON())).indented()
+	v.Contract = document.Parse(must(s.config.Contract.MarshalJSON())).Indented()
 	s.render(w, "connect", "Connect", v)
 }
 

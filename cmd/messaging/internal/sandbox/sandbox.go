@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"container/list"
 	"context"
-	"errors"
+	"crypto/rand"
 	"fmt"
 	"html/template"
 	"maps"
@@ -72,9 +72,13 @@ type Sandbox struct {
 
 // New starts a sandbox. The caller closes it. The error is of the file to keep messages in.
 func New(config Config) (*Sandbox, error) {
-	service := startService(config)
+	opts := []messagingtest.Option{messagingtest.WithContract(config.Contract)}
+	if config.Token != "" {
+		opts = append(opts, messagingtest.WithToken(config.Token))
+	}
+	service := messagingtest.Start(opts...)
 	s := &Sandbox{
-		service: service, table: config.Contract.Table(), config: config, token: newSecret(), live: newHub(), pages: parsePages(), mask: newMasker(service, config.Contract.Table()), form: formQuery,
+		service: service, table: config.Contract.Table(), config: config, token: rand.Text(), live: newHub(), pages: parsePages(), mask: newMasker(service, config.Contract.Table()), form: formQuery,
 		webhooks: map[messagingtest.Channel]string{}, outcomes: map[conversationKey]outcomeChoice{},
 		book: newBook(),
 	}
@@ -114,9 +118,6 @@ func (s *Sandbox) Close() error {
 	defer s.mu.Unlock()
 	return s.keep.close()
 }
-
-// Service returns the service, for a program that controls it directly.
-func (s *Sandbox) Service() *messagingtest.Server { return s.service }
 
 // follow starts the goroutine that follows the ledger. The caller holds resetting.
 func (s *Sandbox) follow() {
@@ -170,6 +171,7 @@ func (s *Sandbox) changed(m messagingtest.Sent) {
 // add enters a message or an answer and drops the oldest beyond the bounds. The caller holds mu.
 func (s *Sandbox) add(e *entry) {
 	if e.Sent != nil {
+		e.code = sync.OnceValue(e.Sent.Code)
 		b := bubbleOf(*e.Sent, s.table)
 		e.preview = cmp.Or(b.Body, b.Header, b.Label)
 		if e.preview == "" && b.Media != nil {
@@ -214,6 +216,7 @@ type entry struct {
 
 	accepted time.Duration // on the clock
 	preview  string
+	code     func() string // returns the one-time code that it seems to hold
 	seen     bool
 	size     int
 	place    *list.Element
@@ -374,8 +377,6 @@ func (b *book) fallbackOf(e *entry) *entry {
 	}
 	return nil
 }
-
-var errNoSuchMessage = errors.New("there is no such message; the sandbox may have dropped it")
 
 func channelName(c messagingtest.Channel) string {
 	return map[messagingtest.Channel]string{

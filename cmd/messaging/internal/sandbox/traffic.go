@@ -14,6 +14,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
@@ -131,7 +132,7 @@ func (s *Sandbox) finish(x *Exchange, target string, header http.Header, request
 	x.Matches = matches(s.table, operation, header, query, body, response.shown.Bytes())
 	failed := response.status >= http.StatusBadRequest
 	if failed {
-		x.Reason = firstText(parseNode(response.shown.Bytes()), s.table.Errors.Message)
+		x.Reason = firstText(document.Parse(response.shown.Bytes()), s.table.Errors.Message)
 		if x.Fault == "" {
 			x.Hint = hint(s.table, operation, x.Method, path, header, body)
 		}
@@ -319,9 +320,9 @@ func clip(text string, n int) string {
 }
 
 // firstText returns the text at the first of these paths that has one.
-func firstText(n node, paths []string) string {
+func firstText(n document.Node, paths []string) string {
 	for _, path := range paths {
-		if text := n.at(path).text(); text != "" {
+		if text := n.At(path).Text(); text != "" {
 			return text
 		}
 	}

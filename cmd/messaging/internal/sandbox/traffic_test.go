@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
 	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/sms"
@@ -147,12 +148,12 @@ func TestStreamsAreBounded(t *testing.T) {
 }
 
 // operations returns the operations of the API's description, as "GET messages".
-func operations(t *testing.T) map[string]node {
+func operations(t *testing.T) map[string]document.Node {
 	t.Helper()
-	found := map[string]node{}
-	for path, methods := range parseNode(openAPI).at("paths").object() {
-		for method := range (node{methods}).object() {
-			found[strings.ToUpper(method)+" "+strings.TrimPrefix(path, "/")] = node{methods}.at(method)
+	found := map[string]document.Node{}
+	for path, methods := range document.Parse(openAPI).At("paths").Object() {
+		for method := range (document.Node{Value: methods}).Object() {
+			found[strings.ToUpper(method)+" "+strings.TrimPrefix(path, "/")] = document.Node{Value: methods}.At(method)
 		}
 	}
 	require.NotEmpty(t, found)
@@ -162,7 +163,7 @@ func operations(t *testing.T) map[string]node {
 func TestOpenAPIDescribesTheAPI(t *testing.T) {
 	t.Parallel()
 	require.True(t, json.Valid(openAPI))
-	assert.Equal(t, "3.1.0", parseNode(openAPI).at("openapi").text())
+	assert.Equal(t, "3.1.0", document.Parse(openAPI).At("openapi").Text())
 	r := newRig(t, Config{})
 	for operation, described := range operations(t) {
 		method, path, _ := strings.Cut(operation, " ")
@@ -172,8 +173,8 @@ func TestOpenAPIDescribesTheAPI(t *testing.T) {
 		status, text := r.do(method, Root+strings.ReplaceAll(path, "{id}", "msg-9"), "")
 		assert.NotEqual(t, http.StatusMethodNotAllowed, status, operation)
 		assert.False(t, status == http.StatusNotFound && !strings.Contains(text, `"error"`), operation)
-		assert.Equal(t, method != http.MethodGet, described.at("security").exists(), operation)
-		assert.True(t, described.at("operationId").exists(), operation)
+		assert.Equal(t, method != http.MethodGet, described.At("security").Exists(), operation)
+		assert.True(t, described.At("operationId").Exists(), operation)
 	}
 	for name, value := range map[string]any{
 		"Message": Message{}, "Call": Call{}, "Answer": Answer{}, "Settings": Settings{}, "Exchange": Exchange{}, "Match": Match{}, "Header": Header{},
@@ -185,7 +186,7 @@ func TestOpenAPIDescribesTheAPI(t *testing.T) {
 			}
 		}
 		var documented []string
-		for property := range parseNode(openAPI).at("components.schemas." + name + ".properties").object() {
+		for property := range document.Parse(openAPI).At("components.schemas." + name + ".properties").Object() {
 			documented = append(documented, property)
 		}
 		assert.ElementsMatch(t, fields, documented, name)
