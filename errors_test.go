@@ -318,12 +318,14 @@ func TestWithLoggerPassesTheCallersContext(t *testing.T) {
 	t.Parallel()
 	type key struct{}
 	var seen []any
+	caller := context.WithValue(t.Context(), key{}, "mine")
 	handler := contextHandler(func(ctx context.Context) {
+		assert.Equal(t, caller, ctx, "the context of an attempt may have ended")
 		seen = append(seen, ctx.Value(key{}), fmt.Sprintf("%s %v %+v %#v %x", ctx, ctx, ctx, ctx, ctx))
 	})
 	client, mock := mocked(t, messaging.WithLogger(slog.New(handler)))
 	responding(mock, http.StatusBadGateway, "")
-	_, err := client.SMS.Send(context.WithValue(t.Context(), key{}, "mine"), message)
+	_, err := client.SMS.Send(caller, message)
 	require.Error(t, err)
 	require.Len(t, seen, 4, "an attempt, and an unknown outcome")
 	assert.Equal(t, []any{"mine", "mine"}, []any{seen[0], seen[2]})

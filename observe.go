@@ -131,15 +131,15 @@ func (o *observation) begin(ctx context.Context, kind StepKind, attempt int) (co
 	}
 }
 
-// inTransport returns what observes the steps of the transport, or nil. judge returns what is wrong with a response, or nil.
-func (o *observation) inTransport(judge func(transport.Outcome) *Error) transport.Observe {
+// inTransport returns what observes the steps of a call under caller, or nil. judge returns what is wrong with a response, or nil.
+func (o *observation) inTransport(caller context.Context, judge func(transport.Outcome) *Error) transport.Observe {
 	if o == nil {
 		return nil
 	}
 	return func(ctx context.Context, step transport.Step, attempt int) (context.Context, func(transport.Outcome)) {
 		began := time.Now()
-		within, end := o.begin(ctx, StepKind(step), attempt)
-		return within, func(out transport.Outcome) {
+		ctx, end := o.begin(ctx, StepKind(step), attempt)
+		return ctx, func(out transport.Outcome) {
 			found := o.failure(out.Err)
 			if out.StatusCode != 0 {
 				if err := judge(out); err != nil {
@@ -147,7 +147,7 @@ func (o *observation) inTransport(judge func(transport.Outcome) *Error) transpor
 				}
 			}
 			if step == transport.Attempt {
-				o.log(ctx, out, time.Since(began), found.Reason)
+				o.log(caller, out, time.Since(began), found.Reason) // the context of the attempt may have ended
 			}
 			end(StepResult{Reason: found.Reason, Class: found.Class, RequestID: found.RequestID, StatusCode: out.StatusCode})
 		}

@@ -221,7 +221,7 @@ func read[T any](ctx context.Context, c *core, e *endpoint, r readRequest[T]) (r
 			}
 			return decodeErr
 		},
-		Observe: o.inTransport(func(out transport.Outcome) *Error { return r.judge(e, out, failure, decodeErr) }),
+		Observe: o.inTransport(ctx, func(out transport.Outcome) *Error { return r.judge(e, out, failure, decodeErr) }),
 	})
 	result := readResponse[T]{value: value, fresh: isFresh(out), buffer: out.Body}
 	if err := r.judge(e, out, failure, decodeErr); err != nil {

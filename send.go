@@ -97,7 +97,7 @@ func (c *core) deliver(ctx context.Context, e *sendEndpoint, call wire.Call, o *
 	}
 	if o != nil {
 		sent := call // so that call stays off the heap
-		request.Observe = o.inTransport(func(out transport.Outcome) *Error {
+		request.Observe = o.inTransport(ctx, func(out transport.Outcome) *Error {
 			_, err := e.judge(sent, out)
 			return err
 		})

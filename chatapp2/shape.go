@@ -95,7 +95,8 @@ func compileShapes() *shapes {
 	addUnion[CardAction](s, CardAction.cardAction, CTAURL{}, ReplyButtons{}, Product{})
 	addUnion[Component](s, Component.component,
 		TemplateHeader{}, TemplateBody{}, TemplateCards{}, LimitedTimeOffer{}, TapTarget{}, TemplateOrderStatus{}, QuickReplyButton{},
-		URLButton{}, CopyCodeButton{}, CatalogButton{}, ProductsButton{}, FlowButton{}, VoiceCallButton{}, OrderDetailsButton{}, RawComponent{})
+		URLButton{}, CopyCodeButton{}, CatalogButton{}, ProductsButton{}, FlowButton{}, VoiceCallButton{}, OrderDetailsButton{},
+		RawComponent{})
 	addUnion[Parameter](s, Parameter.parameter,
 		TextParam{}, Currency{}, DateTime{}, Image{}, Video{}, Document{}, GIF{}, Location{}, Product{}, RawParameter{})
 	return s

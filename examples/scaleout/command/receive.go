@@ -2,9 +2,12 @@ package command
 
 import (
 	"context"
+	"flag"
 	"fmt"
+	"net"
 	"os"
 
+	"github.com/messaging-service/messaging-go/examples/scaleout/engine"
 	"github.com/messaging-service/messaging-go/examples/scaleout/inbox"
 	"github.com/messaging-service/messaging-go/examples/scaleout/metrics"
 	"github.com/messaging-service/messaging-go/webhook"
@@ -13,59 +16,50 @@ import (
 // envSecret is the variable with the secret that the service sends to receivers.
 const envSecret = "WEBHOOK_SECRET"
 
-func runReceive(ctx context.Context, args []string) error {
-	var s Settings
-	flags := NewFlags("receive", "", "Receives events until it is interrupted, and stores each event before it responds. The service must send "+envSecret+" in the parameter "+inbox.SecretParameter+".\n"+
-		"Any number of receivers can share one address behind a proxy that terminates TLS.")
-	s.Register(flags)
-	address := flags.String("address", "127.0.0.1:8080", "address to listen on")
+func receive(flags *flag.FlagSet) RunFunc {
+	s := new(Settings).Register(flags)
+	address := flags.String("address", "127.0.0.1:8080", "address to listen on. The service must send $"+envSecret+" in the parameter "+inbox.SecretParameter)
 	monitor := registerMonitor(flags)
-	if err := Parse(flags, args, 0, 0); err != nil {
-		return err
+	return func(ctx context.Context, _ []string) error {
+		secret := os.Getenv(envSecret)
+		if secret == "" {
+			return UsageError(envSecret + " is empty: anyone could send events")
+		}
+		return s.onEngine(ctx, func(c *engine.Connection) error {
+			set := metrics.New()
+			end, err := serveMonitor(ctx, *monitor, c, set)
+			if err != nil {
+				return err
+			}
+			defer end()
+			listener, err := new(net.ListenConfig).Listen(ctx, "tcp", *address)
+			if err != nil {
+				return err
+			}
+			fmt.Printf("receiving at http://%s%s, %s, %s and %s\n", listener.Addr(), inbox.SMSPath, inbox.ChatApp1Path, inbox.ChatApp2Path, inbox.DeliveryPath)
+			return inbox.Serve(ctx, listener, c, inbox.Config{Secret: secret, Options: []webhook.Option{webhook.WithObserver(eventObserver{set})}})
+		})
 	}
-	secret := os.Getenv(envSecret)
-	if secret == "" {
-		return UsageError(envSecret + " is empty: anyone could send events")
-	}
-	c, err := s.Connect(ctx)
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	log, set := s.Logger(), metrics.New()
-	end, err := serveMonitor(ctx, *monitor, c, set, log)
-	if err != nil {
-		return err
-	}
-	defer end()
-	fmt.Printf("receiving at http://%s%s, %s, %s and %s\n", *address, inbox.SMSPath, inbox.ChatApp1Path, inbox.ChatApp2Path, inbox.DeliveryPath)
-	return inbox.Run(ctx, c, inbox.Config{Address: *address, Secret: secret, Logger: log, Options: []webhook.Option{webhook.WithObserver(eventObserver{set})}})
 }
 
-func runEvents(ctx context.Context, args []string) error {
-	var s Settings
-	flags := NewFlags("events", "", "Prints sequence, kind and key of each stored event until it is interrupted. Programs that process events call inbox.Read.")
-	s.Register(flags)
+func events(flags *flag.FlagSet) RunFunc {
+	s := new(Settings).Register(flags)
 	name := flags.String("name", "campaign-events", "name of the reader; each name gets every event once and continues where it stopped")
 	parked := flags.Bool("parked", false, "print the events that the reader has given up on, and take them off the list")
-	if err := Parse(flags, args, 0, 0); err != nil {
-		return err
+	return func(ctx context.Context, _ []string) error {
+		show := func(_ context.Context, e inbox.Event) error {
+			fmt.Printf("%d\t%s\t%s\n", e.Sequence, e.Kind, e.Key)
+			return nil
+		}
+		return s.onEngine(ctx, func(c *engine.Connection) error {
+			if *parked {
+				left, err := inbox.ReadParked(ctx, c, *name, show)
+				fmt.Printf("%d cannot be read\n", left)
+				return err
+			}
+			return inbox.Read(ctx, c, inbox.ReadOptions{Name: *name}, show)
+		})
 	}
-	c, err := s.Connect(ctx)
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	show := func(_ context.Context, e inbox.Event) error {
-		fmt.Printf("%d\t%s\t%s\n", e.Sequence, e.Kind, e.Key)
-		return nil
-	}
-	if *parked {
-		left, err := inbox.ReadParked(ctx, c, *name, show)
-		fmt.Printf("%d cannot be read\n", left)
-		return err
-	}
-	return inbox.Read(ctx, c, inbox.ReadOptions{Name: *name, Logger: s.Logger()}, show)
 }
 
 // eventObserver counts the events at a receiver.

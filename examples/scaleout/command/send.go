@@ -19,50 +19,55 @@ import (
 	"github.com/messaging-service/messaging-go/examples/scaleout/outbox"
 )
 
-func runSend(ctx context.Context, args []string) error {
-	var s Settings
-	var work outbox.WorkerOptions
-	flags := NewFlags("send", "", "Sends messages until it is interrupted. A second interrupt stops it at once, which costs lookups but no messages.")
-	s.Register(flags)
-	RegisterWork(flags, &work)
+func send(flags *flag.FlagSet) RunFunc {
+	s := new(Settings).Register(flags)
+	w := outbox.WorkerOptions{Metrics: metrics.New()}
+	flags.IntVar(&w.Concurrency, "concurrency", 32, "messages of one channel and priority in flight")
+	flags.DurationVar(&w.SendTimeout, "send-timeout", 10*time.Second, "time limit of one send")
+	flags.DurationVar(&w.SettleInterval, "settle-interval", 2*time.Second,
+		"time between the first two lookups of an SMS with an unknown outcome; it grows to ten minutes")
+	flags.DurationVar(&w.SettleFor, "settle-for", 6*time.Hour, "time after which such an SMS is parked")
+	flags.BoolVar(&w.Resend, "resend", false, "send an SMS again that is not listed after -settle-window. RISK: it is sent twice if the service lists it later,\n"+
+		"if the network delivers a request later than that, or if the service ignores the reference ID")
+	flags.DurationVar(&w.SettleWindow, "settle-window", 5*time.Minute, "longest time that the service takes to list an SMS; for -resend")
+	flags.DurationVar(&w.StopTimeout, "stop-timeout", 0, "time to stop in while the engine is away; 0 means -send-timeout and 10 s")
 	monitor := registerMonitor(flags)
 	rate := flags.Float64("rate", -1, "requests per second of all workers together; 0 means no limit, a negative value keeps the current limit")
 	exitOnEOF := flags.Bool("exit-on-eof", false, "exit at once when standard input ends, so that the worker does not outlive its parent process")
-	if err := Parse(flags, args, 0, 0); err != nil {
-		return err
-	}
-	if *exitOnEOF {
-		go func() {
-			_, _ = io.Copy(io.Discard, os.Stdin)
-			os.Exit(1)
-		}()
-	}
-	work.Logger, work.Metrics = s.Logger(), metrics.New()
-	client, err := newClient(messaging.WithLogger(work.Logger), messaging.WithObserver(observer{work.Metrics}))
-	if err != nil {
-		return err
-	}
-	c, err := s.Connect(ctx)
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	if *rate >= 0 {
-		if err = outbox.SetRate(ctx, c, *rate); err != nil {
+	return func(ctx context.Context, _ []string) error {
+		if *exitOnEOF {
+			go func() {
+				_, _ = io.Copy(io.Discard, os.Stdin)
+				os.Exit(1)
+			}()
+		}
+		client, err := newClient(messaging.WithLogger(s.logger()), messaging.WithObserver(observer{w.Metrics}))
+		if err != nil {
 			return err
 		}
+		return s.onEngine(ctx, func(c *engine.Connection) error {
+			o, err := outbox.Open(ctx, c)
+			if err != nil {
+				return err
+			}
+			if *rate >= 0 {
+				if err = o.SetRate(ctx, *rate); err != nil {
+					return err
+				}
+			}
+			worker, err := o.NewWorker(client, w)
+			if err != nil {
+				return err
+			}
+			end, err := serveMonitor(ctx, *monitor, c, w.Metrics)
+			if err != nil {
+				return err
+			}
+			defer end()
+			fmt.Println("sending")
+			return worker.Run(ctx)
+		})
 	}
-	worker, err := outbox.NewWorker(ctx, c, client, work)
-	if err != nil {
-		return err
-	}
-	end, err := serveMonitor(ctx, *monitor, c, work.Metrics, work.Logger)
-	if err != nil {
-		return err
-	}
-	defer end()
-	fmt.Println("sending")
-	return worker.Run(ctx)
 }
 
 // observer counts the requests of a client.
@@ -83,7 +88,7 @@ func registerMonitor(flags *flag.FlagSet) *string {
 }
 
 // serveMonitor shows how this process is at an address, unless that is empty, until end is called.
-func serveMonitor(ctx context.Context, address string, c *engine.Connection, set *metrics.Set, log *slog.Logger) (end func(), err error) {
+func serveMonitor(ctx context.Context, address string, c *engine.Connection, set *metrics.Set) (end func(), err error) {
 	if address == "" {
 		return func() {}, nil
 	}
@@ -112,7 +117,7 @@ func serveMonitor(ctx context.Context, address string, c *engine.Connection, set
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute}
 	go func() {
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			log.ErrorContext(ctx, "the monitor has ended", slog.Any("error", err))
+			c.Log.ErrorContext(ctx, "the monitor has ended", slog.Any("error", err))
 		}
 	}()
 	fmt.Println("monitor at http://" + listener.Addr().String())

@@ -26,37 +26,41 @@ type Settings struct {
 	Level  slog.Level
 }
 
-// Register adds the flags that say how to reach the engine. Their defaults are environment variables.
-func (s *Settings) Register(flags *flag.FlagSet) {
-	for _, option := range []struct {
-		field                *string
-		name, variable, help string
-	}{
+// setting is a flag whose default is an environment variable.
+type setting struct {
+	field                *string
+	name, variable, help string
+}
+
+func (s *Settings) table() []setting {
+	return []setting{
 		{&s.Engine.Environment, "environment", "CAMPAIGN_ENVIRONMENT", "prefix of everything on the engine; environments share nothing"},
 		{&s.Engine.Credentials, "creds", "NATS_CREDS", "credentials file for the engine"},
 		{&s.Engine.CA, "tls-ca", "NATS_CA", "PEM file with the authorities for the engine's certificate"},
 		{&s.Engine.Certificate, "tls-cert", "NATS_CERT", "PEM file with the certificate that the engine asks for"},
 		{&s.Engine.Key, "tls-key", "NATS_KEY", "PEM file with the key of that certificate"},
-	} {
+	}
+}
+
+// Register adds the flags that say how to reach the engine.
+func (s *Settings) Register(flags *flag.FlagSet) *Settings {
+	for _, option := range s.table() {
 		flags.StringVar(option.field, option.name, os.Getenv(option.variable), option.help+" ($"+option.variable+")")
 	}
 	flags.TextVar(&s.Level, "log", s.Level, "level of the log on standard error: debug, info, warn or error")
+	return s
 }
 
-// RegisterWork adds the flags that configure a worker.
-func RegisterWork(flags *flag.FlagSet, w *outbox.WorkerOptions) {
-	flags.IntVar(&w.Concurrency, "concurrency", 32, "messages of one channel and priority in flight")
-	flags.DurationVar(&w.SendTimeout, "send-timeout", 10*time.Second, "time limit of one send")
-	flags.DurationVar(&w.SettleInterval, "settle-interval", 2*time.Second, "time between the first two lookups of an SMS with an unknown outcome; it grows to ten minutes")
-	flags.DurationVar(&w.SettleFor, "settle-for", 6*time.Hour, "time after which such an SMS is parked")
-	flags.BoolVar(&w.Resend, "resend", false, "send an SMS again that is not listed after -settle-window. RISK: it is sent twice if the service lists it later,\n"+
-		"if the network delivers a request later than that, or if the service ignores the reference ID")
-	flags.DurationVar(&w.SettleWindow, "settle-window", 5*time.Minute, "longest time that the service takes to list an SMS; for -resend")
-	flags.DurationVar(&w.StopTimeout, "stop-timeout", 0, "time to stop in while the engine is away; 0 means -send-timeout and 10 s")
+// Environ returns the environment variables with which another process reaches the same engine.
+func (s *Settings) Environ() []string {
+	all := []string{EnvEngine + "=" + s.Engine.URL}
+	for _, option := range s.table() {
+		all = append(all, option.variable+"="+*option.field)
+	}
+	return all
 }
 
-// Logger returns the logger of a command.
-func (s *Settings) Logger() *slog.Logger {
+func (s *Settings) logger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: s.Level}))
 }
 
@@ -69,20 +73,35 @@ func (s *Settings) Connect(ctx context.Context) (c *engine.Connection, err error
 	if s.Engine.URL == "" {
 		return nil, UsageError(EnvEngine + " is empty: set it to the address of the engine. `play engine` starts one")
 	}
-	s.Engine.Client, s.Engine.Timeout, s.Engine.Logger = "campaign", 3*time.Second, s.Logger()
+	s.Engine.Timeout, s.Engine.Logger = 3*time.Second, s.logger()
 	const tries = 10
 	for range tries {
-		if c, err = engine.Connect(ctx, s.Engine); err == nil || ctx.Err() != nil {
+		if c, err = engine.Connect(ctx, s.Engine); err == nil || !engine.Sleep(ctx, 300*time.Millisecond) {
 			break
-		}
-		timer := time.NewTimer(300 * time.Millisecond)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
 		}
 	}
 	return c, err
+}
+
+// onEngine connects to the engine, and calls run with the connection.
+func (s *Settings) onEngine(ctx context.Context, run func(c *engine.Connection) error) error {
+	c, err := s.Connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	return run(c)
+}
+
+// onOutbox is onEngine for an outbox.
+func (s *Settings) onOutbox(ctx context.Context, run func(o *outbox.Outbox) error) error {
+	return s.onEngine(ctx, func(c *engine.Connection) error {
+		o, err := outbox.Open(ctx, c)
+		if err != nil {
+			return err
+		}
+		return run(o)
+	})
 }
 
 // newClient returns a client for the service that the environment names.

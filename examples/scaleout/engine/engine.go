@@ -3,6 +3,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,24 +32,18 @@ const (
 	Parked = "parked"
 )
 
-// Buckets returns the names of all buckets.
-func Buckets() []string { return []string{Records, Limits, Claims, Parked} }
-
 // Priorities returns the lanes of a channel in the stream Outbox. Each lane has a consumer, so that none waits for another.
 func Priorities() []string { return []string{"high", "normal", "settle"} }
 
 // Channels returns the channels of outbound messages.
 func Channels() []string { return []string{"sms", "chatapp1", "chatapp2"} }
 
-// DefaultEnvironment is the environment of [Options] without one.
-const DefaultEnvironment = "campaign"
-
 // Options says how to reach an engine. A zero field takes its default.
 type Options struct {
 	// URL is the address of the engine, or several addresses separated by commas. It can hold a user and a password.
 	URL string
 	// Environment is the prefix of everything on the engine: letters, digits and dashes. Environments share nothing. The default
-	// is [DefaultEnvironment].
+	// is campaign.
 	Environment string
 	// Credentials is the path of a NATS credentials file.
 	Credentials string
@@ -56,40 +51,17 @@ type Options struct {
 	CA string
 	// Certificate and Key are the paths of PEM files that show the engine who the client is.
 	Certificate, Key string
-	// Client names the client in the engine's reports.
-	Client string
 	// Timeout bounds the first connection, 5 s by default.
 	Timeout time.Duration
-	// Logger receives what the engine reports of the connection. Nil discards it.
+	// Logger receives what the packages of this module log. Nil discards it.
 	Logger *slog.Logger
-}
-
-// natsOptions returns the options of the NATS client.
-func (o Options) natsOptions() []nats.Option {
-	all := []nats.Option{
-		nats.Name(o.Client), nats.Timeout(o.Timeout), nats.MaxReconnects(-1), nats.ReconnectWait(250 * time.Millisecond), nats.IgnoreAuthErrorAbort(),
-		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
-			if o.Logger != nil { // such as a permission that is missing, of which the caller sees only that nothing comes back
-				o.Logger.Warn("the engine reports an error", slog.Any("error", err))
-			}
-		}),
-	}
-	if o.Credentials != "" {
-		all = append(all, nats.UserCredentials(o.Credentials))
-	}
-	if o.CA != "" {
-		all = append(all, nats.RootCAs(o.CA))
-	}
-	if o.Certificate != "" || o.Key != "" {
-		all = append(all, nats.ClientCert(o.Certificate, o.Key))
-	}
-	return all
 }
 
 // Connection is a connection to the engine. It is safe for concurrent use. When the connection is lost, it reconnects until it succeeds.
 type Connection struct {
 	NATS      *nats.Conn
 	JetStream jetstream.JetStream
+	Log       *slog.Logger
 
 	environment string
 }
@@ -99,19 +71,32 @@ var ErrOldServer = errors.New("the NATS server is older than 2.11, the first wit
 
 // Connect connects to an engine. The caller closes the connection.
 func Connect(ctx context.Context, options Options) (*Connection, error) {
-	if options.Environment == "" {
-		options.Environment = DefaultEnvironment
-	}
+	options.Environment = cmp.Or(options.Environment, "campaign")
 	if !regexp.MustCompile(`^[A-Za-z0-9-]{1,40}$`).MatchString(options.Environment) {
 		return nil, fmt.Errorf("engine: the environment is %q, want 1 to 40 letters, digits and dashes", options.Environment)
 	}
-	if options.Timeout == 0 {
-		options.Timeout = 5 * time.Second
-	}
+	options.Timeout = cmp.Or(options.Timeout, 5*time.Second)
+	options.Logger = cmp.Or(options.Logger, slog.New(slog.DiscardHandler))
 	if deadline, ok := ctx.Deadline(); ok {
 		options.Timeout = min(options.Timeout, time.Until(deadline))
 	}
-	conn, err := nats.Connect(options.URL, options.natsOptions()...)
+	all := []nats.Option{
+		nats.Name("scaleout"), nats.Timeout(options.Timeout), nats.MaxReconnects(-1), nats.ReconnectWait(250 * time.Millisecond), nats.IgnoreAuthErrorAbort(),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
+			// Such as a permission that is missing, of which the caller sees only that nothing comes back.
+			options.Logger.Warn("the engine reports an error", slog.Any("error", err))
+		}),
+	}
+	if options.Credentials != "" {
+		all = append(all, nats.UserCredentials(options.Credentials))
+	}
+	if options.CA != "" {
+		all = append(all, nats.RootCAs(options.CA))
+	}
+	if options.Certificate != "" || options.Key != "" {
+		all = append(all, nats.ClientCert(options.Certificate, options.Key))
+	}
+	conn, err := nats.Connect(options.URL, all...)
 	if err != nil {
 		return nil, fmt.Errorf("engine: connecting: %w", err)
 	}
@@ -124,7 +109,7 @@ func Connect(ctx context.Context, options Options) (*Connection, error) {
 		conn.Close()
 		return nil, fmt.Errorf("engine: %w", err)
 	}
-	return &Connection{NATS: conn, JetStream: js, environment: options.Environment}, nil
+	return &Connection{NATS: conn, JetStream: js, Log: options.Logger, environment: options.Environment}, nil
 }
 
 // isSupported reports whether a server of this version can be used.
@@ -159,25 +144,28 @@ func (c *Connection) InboxSubject(kind, key string) string {
 // Stream returns a stream with its current state.
 func (c *Connection) Stream(ctx context.Context, base string) (jetstream.Stream, error) {
 	stream, err := c.JetStream.Stream(ctx, c.Name(base))
-	if errors.Is(err, jetstream.ErrStreamNotFound) {
-		return nil, fmt.Errorf("engine: environment %s is not prepared, run campaign prepare: %w", c.environment, err)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("engine: stream %s: %w", c.Name(base), err)
-	}
-	return stream, nil
+	return stream, c.explained(base, err)
 }
 
 // Bucket opens a bucket.
 func (c *Connection) Bucket(ctx context.Context, base string) (jetstream.KeyValue, error) {
-	kv, err := c.JetStream.KeyValue(ctx, c.Name(base))
-	if errors.Is(err, jetstream.ErrBucketNotFound) {
-		return nil, fmt.Errorf("engine: environment %s is not prepared, run campaign prepare: %w", c.environment, err)
+	bucket, err := c.JetStream.KeyValue(ctx, c.Name(base))
+	return bucket, c.explained(base, err)
+}
+
+// ErrNotPrepared means that a stream or bucket is missing, or was made by another version.
+var ErrNotPrepared = errors.New("is not prepared, run campaign prepare")
+
+// explained returns an error of opening a stream or bucket with what an operator needs to know.
+func (c *Connection) explained(base string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, jetstream.ErrStreamNotFound), errors.Is(err, jetstream.ErrBucketNotFound):
+		return fmt.Errorf("engine: environment %s %w: %w", c.environment, ErrNotPrepared, err)
+	default:
+		return fmt.Errorf("engine: opening %s: %w", c.Name(base), err)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("engine: bucket %s: %w", c.Name(base), err)
-	}
-	return kv, nil
 }
 
 // BucketStream returns the name of the stream behind a bucket.
@@ -199,6 +187,9 @@ func IsPresent(err error) bool {
 	const maxMessagesPerSubject = "maximum messages per subject exceeded"
 	return err != nil && strings.Contains(err.Error(), maxMessagesPerSubject)
 }
+
+// ErrFull means that the engine has no room for a message, and that the caller does not wait for room.
+var ErrFull = errors.New("the engine is full")
 
 // IsFull reports whether err means that a stream, an account or a disk has no room.
 func IsFull(err error) bool {

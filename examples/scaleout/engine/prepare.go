@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -26,49 +27,26 @@ type Setup struct {
 	KeepRecords time.Duration
 }
 
-// keepRecordsKey is the key of KeepRecords in the metadata of the bucket Records.
-const keepRecordsKey = "keep_records"
+// setupKey is the key of the Setup, as JSON, in the metadata of the stream Outbox.
+const setupKey = "setup"
 
-// Setup returns how the environment is configured. Fields of what does not exist are zero.
-func (c *Connection) Setup(ctx context.Context) (Setup, error) {
-	var s Setup
-	outbox, err := c.optionalStream(ctx, c.Name(Outbox))
-	if err != nil || outbox == nil {
-		return s, err
-	}
-	s.Replicas, s.MaxBytes = outbox.Config.Replicas, outbox.Config.MaxBytes
-	inbox, err := c.optionalStream(ctx, c.Name(Inbox))
-	if err != nil {
-		return s, err
-	}
-	if inbox != nil {
-		s.KeepEvents = inbox.Config.MaxAge
-	}
-	records, err := c.optionalStream(ctx, c.BucketStream(Records))
-	if err != nil {
-		return s, err
-	}
-	if records != nil {
-		s.KeepRecords, _ = time.ParseDuration(records.Config.Metadata[keepRecordsKey]) // zero if another program made the bucket
-	}
-	senders, err := c.JetStream.Consumer(ctx, c.Name(Outbox), c.Consumer(Channels()[0], Priorities()[0]))
-	if err == nil {
-		s.AckWait = senders.CachedInfo().Config.AckWait
-	} else if !errors.Is(err, jetstream.ErrConsumerNotFound) {
-		return s, fmt.Errorf("engine: %w", err)
-	}
-	return s, nil
-}
-
-func (c *Connection) optionalStream(ctx context.Context, name string) (*jetstream.StreamInfo, error) {
-	stream, err := c.JetStream.Stream(ctx, name)
+// Setup returns how the environment is configured. AckWait is zero if this version has not prepared the environment.
+func (c *Connection) Setup(ctx context.Context) (setup Setup, err error) {
+	outbox, err := c.JetStream.Stream(ctx, c.Name(Outbox))
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
-		return nil, nil //nolint:nilnil // no stream is no failure
+		return Setup{}, nil
+	}
+	if err == nil {
+		config := outbox.CachedInfo().Config
+		setup = Setup{Replicas: config.Replicas, MaxBytes: config.MaxBytes}
+		if encoded, ok := config.Metadata[setupKey]; ok {
+			err = json.Unmarshal([]byte(encoded), &setup)
+		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("engine: stream %s: %w", name, err)
+		return Setup{}, fmt.Errorf("engine: the setup of environment %s: %w", c.environment, err)
 	}
-	return stream.CachedInfo(), nil
+	return setup, nil
 }
 
 // IsEmpty reports whether the engine holds nothing at all, in any environment.
@@ -99,10 +77,15 @@ func (c *Connection) Prepare(ctx context.Context, setup Setup) error {
 	if setup.KeepRecords < time.Second || setup.AckWait < 0 || setup.KeepEvents < 0 {
 		return fmt.Errorf("engine: KeepRecords is %v, want at least 1s; AckWait and KeepEvents cannot be negative", setup.KeepRecords)
 	}
+	encoded, err := json.Marshal(setup)
+	if err != nil {
+		return fmt.Errorf("engine: %w", err)
+	}
 	for _, stream := range []jetstream.StreamConfig{
 		{
 			Name: c.Name(Outbox), Subjects: []string{c.OutboxSubject("*", "*", ">")}, Description: "messages to send",
 			Retention: jetstream.WorkQueuePolicy, MaxMsgsPerSubject: 1, DiscardNewPerSubject: true, // a token exists once
+			Metadata: map[string]string{setupKey: string(encoded)},
 		},
 		{Name: c.Name(Inbox), Subjects: []string{c.InboxSubject("*", ">")}, Description: "inbound events", MaxAge: setup.KeepEvents},
 	} {
@@ -112,7 +95,7 @@ func (c *Connection) Prepare(ctx context.Context, setup Setup) error {
 		}
 	}
 	for _, bucket := range []jetstream.KeyValueConfig{
-		{Bucket: Records, Description: "what became of each outbound message", Metadata: map[string]string{keepRecordsKey: setup.KeepRecords.String()}},
+		{Bucket: Records, Description: "what became of each outbound message"},
 		{Bucket: Limits, Description: "the shared rate limit and breakers"},
 		{Bucket: Claims, Description: "which receiver handles which inbound event", TTL: setup.KeepEvents},
 		{Bucket: Parked, Description: "events that readers have given up on", TTL: setup.KeepEvents},

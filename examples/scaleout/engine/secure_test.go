@@ -28,7 +28,6 @@ import (
 	"github.com/messaging-service/messaging-go/examples/scaleout/engine"
 	"github.com/messaging-service/messaging-go/examples/scaleout/inbox"
 	"github.com/messaging-service/messaging-go/examples/scaleout/outbox"
-	"github.com/messaging-service/messaging-go/examples/scaleout/progress"
 	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/sms"
 	"github.com/messaging-service/messaging-go/webhook"
@@ -188,43 +187,40 @@ func TestEverythingRunsWithLeastPrivilegeOverTLS(t *testing.T) {
 	assert.Error(t, c.Prepare(short, engine.Setup{AckWait: time.Minute}), "the user can do more than it needs")
 
 	service := messagingtest.NewServer(t)
-	log := slog.New(slog.DiscardHandler)
 	client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token))
 	require.NoError(t, err)
-	loader, err := outbox.NewLoader(ctx, c, log)
+	o, err := outbox.Open(ctx, c)
 	require.NoError(t, err)
 	service.Inject(messagingtest.AcceptThenDrop(), 1) // with a lookup
 	for _, reference := range []string{"1", "2"} {
-		m, err := outbox.FromSMS(sms.Message{From: "ACME", To: "+639171234567", Text: "Hi", ReferenceID: reference}, outbox.Options{})
+		m, err := outbox.NewMessage(sms.Message{From: "ACME", To: "+639171234567", Text: "Hi", ReferenceID: reference}, outbox.Options{})
 		require.NoError(t, err)
-		_, err = loader.Put(ctx, m)
+		_, err = o.Put(ctx, m)
 		require.NoError(t, err)
 	}
-	require.NoError(t, outbox.SetRate(ctx, c, 100))
-	worker, err := outbox.NewWorker(ctx, c, client, outbox.WorkerOptions{})
+	require.NoError(t, o.SetRate(ctx, 100))
+	worker, err := o.NewWorker(client, outbox.WorkerOptions{})
 	require.NoError(t, err)
 	workerCtx, stop := context.WithCancel(ctx)
 	defer stop()
 	result := make(chan error, 1)
 	go func() { result <- worker.Run(workerCtx) }()
-	require.NoError(t, progress.Watch(ctx, c, 10*time.Millisecond, func(status progress.Status) bool { return status.Messages[outbox.Accepted] < 2 }))
+	require.NoError(t, o.Watch(ctx, 10*time.Millisecond, func(status outbox.Status) bool { return status.Messages[outbox.Accepted] < 2 }))
 	stop()
 	require.NoError(t, <-result)
-	status, err := progress.Read(ctx, c)
+	status, err := o.Status(ctx)
 	require.NoError(t, err)
 	assert.Contains(t, status.String(), "2 accepted; ")
-	_, err = outbox.Inspect(ctx, c, true, log)
+	_, err = o.Reconcile(ctx)
 	require.NoError(t, err)
-	resolver, err := outbox.NewResolver(ctx, c, log)
-	require.NoError(t, err)
-	require.ErrorIs(t, resolver.Resolve(ctx, outbox.SMS, "1", outbox.Resend, ""), outbox.ErrNotResolvable)
-	_, rows, err := outbox.Audit(ctx, c, client, time.Now().Add(-time.Hour), false, func(f outbox.Finding) { assert.Fail(t, f.Problem) })
+	require.ErrorIs(t, o.Resolve(ctx, outbox.SMS, "1", outbox.Resend, ""), outbox.ErrNotResolvable)
+	_, rows, err := o.Audit(ctx, client, time.Now().Add(-time.Hour), false, func(f outbox.Finding) { assert.Fail(t, f.Problem) })
 	require.NoError(t, err)
 	assert.Equal(t, 2, rows)
 
-	publisher, err := inbox.NewPublisher(ctx, c, log)
+	publisher, err := inbox.NewPublisher(ctx, c)
 	require.NoError(t, err)
-	store, err := inbox.NewStore(ctx, c, 0, log)
+	store, err := inbox.NewStore(ctx, c, 0)
 	require.NoError(t, err)
 	for range 2 { // the second time it is there
 		require.NoError(t, publisher.SMS(ctx, webhook.SMSMessage{ID: "in-1", From: "1"}))

@@ -1,7 +1,7 @@
 // Package inbox receives the callbacks of the messaging service and responds only after the engine has stored the event.
 //
 // A [Publisher] publishes each event to the stream INBOX, under a subject made from its duplicate key, which can exist only once. A
-// [Store] lets receivers agree on who handles an event. [Run] is a receiver: a web server on top of both. Any number of receivers can
+// [Store] lets receivers agree on who handles an event. [Serve] is a receiver: a web server on top of both. Any number of receivers can
 // share one address. [Read] is for programs that process the events.
 //
 // # Guarantees

@@ -3,7 +3,6 @@ package inbox
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 	"time"
 
@@ -42,10 +41,14 @@ type Event struct {
 	Lasting bool
 	// ArrivedAt is when the receiver got the event, by its own clock.
 	ArrivedAt time.Time
-	// Message is a webhook.SMSMessage, a webhook.ChatMessage or a webhook.DeliveryReport.
-	Message any
+	Message   Message
 	// Sequence is the event's position in the stream. It is 0 for an event that was not read from there.
 	Sequence uint64
+}
+
+// Message is a webhook.SMSMessage, a webhook.ChatMessage or a webhook.DeliveryReport.
+type Message interface {
+	DuplicateKey() (key string, lasting bool)
 }
 
 // envelope is the stored form of an event.
@@ -64,14 +67,17 @@ const version = 1
 var ErrBadEvent = errors.New("inbox: not an event of version 1")
 
 // newEvent returns the event for a message that a handler received.
-func newEvent(kind Kind, message interface{ DuplicateKey() (string, bool) }) Event {
+func newEvent(kind Kind, message Message) Event {
 	key, lasting := message.DuplicateKey()
 	return Event{Kind: kind, Key: key, Lasting: lasting, ArrivedAt: time.Now().UTC(), Message: message}
 }
 
 // MarshalJSON returns the stored form of the event.
 func (e Event) MarshalJSON() ([]byte, error) {
-	message, err := encode(e.Message)
+	if e.Message == nil {
+		return nil, errors.New("inbox: the event has no message")
+	}
+	message, err := json.Marshal(e.Message)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +90,14 @@ func (e *Event) UnmarshalJSON(data []byte) error {
 	if json.Unmarshal(data, &stored) != nil || stored.Version != version {
 		return ErrBadEvent
 	}
-	message, err := decode(stored.Kind, stored.Message)
+	decoders := map[Kind]func([]byte) (Message, error){
+		SMS: decode[webhook.SMSMessage], ChatApp1: decode[webhook.ChatMessage], ChatApp2: decode[webhook.ChatMessage], Delivery: decode[webhook.DeliveryReport],
+	}
+	decoder, ok := decoders[stored.Kind]
+	if !ok {
+		return ErrBadEvent
+	}
+	message, err := decoder(stored.Message)
 	if err != nil {
 		return ErrBadEvent // a JSON error can quote the text
 	}
@@ -92,32 +105,10 @@ func (e *Event) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// encode returns the stored form of a message.
-func encode(message any) ([]byte, error) {
-	switch message.(type) {
-	case webhook.SMSMessage, webhook.ChatMessage, webhook.DeliveryReport:
-		return json.Marshal(message)
-	default:
-		return nil, fmt.Errorf("inbox: unsupported message type %T", message)
-	}
-}
-
-// decode parses the stored form of a message.
-func decode(kind Kind, data []byte) (any, error) {
-	switch kind {
-	case SMS:
-		return decodeAs[webhook.SMSMessage](data)
-	case ChatApp1, ChatApp2:
-		return decodeAs[webhook.ChatMessage](data)
-	case Delivery:
-		return decodeAs[webhook.DeliveryReport](data)
-	default:
-		return nil, ErrBadEvent
-	}
-}
-
-func decodeAs[Message any](data []byte) (message Message, err error) {
-	return message, json.Unmarshal(data, &message)
+func decode[M Message](data []byte) (Message, error) {
+	var message M
+	err := json.Unmarshal(data, &message)
+	return message, err
 }
 
 // LogValue returns kind, key and sequence, without personal data.

@@ -36,7 +36,7 @@ func newReceiver(t *testing.T) *webhook.Receiver {
 	return receiver
 }
 
-func kindOf(message any) inbox.Kind {
+func kindOf(message inbox.Message) inbox.Kind {
 	switch m := message.(type) {
 	case webhook.SMSMessage:
 		return inbox.SMS
@@ -65,7 +65,7 @@ func TestEventRoundTrip(t *testing.T) {
 	latin, err := receiver.ParseSMS(get(t, "from=1&message=caf\xe9"))
 	require.NoError(t, err)
 	require.Equal(t, "café", latin.Text)
-	messages := map[string]any{"sms": sms, "invalid UTF-8": latin, "empty": webhook.SMSMessage{}}
+	messages := map[string]inbox.Message{"sms": sms, "invalid UTF-8": latin, "empty": webhook.SMSMessage{}}
 	for _, status := range []webhook.Status{webhook.StatusUnknown, webhook.StatusDelivered, webhook.StatusDeleted, "new"} {
 		messages["delivery "+status.String()] = webhook.DeliveryReport{
 			ID: "out-1", Status: status, RawStatus: "17", StatusAt: time.Unix(1, 5).UTC(), JSON: json.RawMessage(`{"id":"out-1"}`),
@@ -145,8 +145,8 @@ func TestEventErrorsHoldNoData(t *testing.T) {
 		assert.NotContains(t, err.Error(), "639171234567")
 		assert.Zero(t, e)
 	}
-	_, err := json.Marshal(inbox.Event{Kind: inbox.SMS, Message: "639171234567"})
-	require.ErrorContains(t, err, "string")
+	_, err := json.Marshal(inbox.Event{Kind: inbox.SMS, Key: "639171234567"})
+	require.ErrorContains(t, err, "no message")
 	assert.NotContains(t, err.Error(), "639171234567")
 }
 

@@ -36,7 +36,7 @@ func exampleEngine(ctx context.Context) (c *engine.Connection, end func()) {
 	s, _ := embedded.Start(directory, 0)
 	c, _ = engine.Connect(ctx, engine.Options{URL: s.URL()})
 	_ = c.Prepare(ctx, engine.Setup{})
-	p, _ := inbox.NewPublisher(ctx, c, quiet())
+	p, _ := inbox.NewPublisher(ctx, c)
 	_ = p.SMS(ctx, webhook.SMSMessage{ID: "in-1", From: "+639171234567", Text: "STOP"})
 	return c, func() {
 		c.Close()

@@ -52,7 +52,7 @@ func receive(url, lease string) error {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		cancel()
 	}()
-	c, err := engine.Connect(ctx, engine.Options{URL: url})
+	c, err := engine.Connect(ctx, engine.Options{URL: url, Logger: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))})
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func receive(url, lease string) error {
 	if err != nil {
 		return err
 	}
-	config := inbox.Config{Secret: secret, Logger: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))}
+	config := inbox.Config{Secret: secret}
 	if config.Lease, err = time.ParseDuration(lease); err != nil {
 		return err
 	}
@@ -97,5 +97,3 @@ func stored(tb testing.TB, c *engine.Connection) int {
 	require.NoError(tb, err)
 	return int(stream.CachedInfo().State.Msgs)
 }
-
-func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }

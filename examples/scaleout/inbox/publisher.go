@@ -4,10 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
-	"errors"
-	"log/slog"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/messaging-service/messaging-go/examples/scaleout/engine"
@@ -19,16 +16,12 @@ import (
 type Publisher struct {
 	engine *engine.Connection
 	stream jetstream.Stream
-	logger *slog.Logger
 }
 
 // NewPublisher returns a publisher on a prepared engine. It logs events that could not be stored, by key only.
-func NewPublisher(ctx context.Context, c *engine.Connection, logger *slog.Logger) (*Publisher, error) {
+func NewPublisher(ctx context.Context, c *engine.Connection) (*Publisher, error) {
 	stream, err := c.Stream(ctx, engine.Inbox)
-	if err != nil {
-		return nil, err
-	}
-	return &Publisher{engine: c, stream: stream, logger: logger}, nil
+	return &Publisher{engine: c, stream: stream}, err
 }
 
 // SMS stores an inbound SMS.
@@ -52,14 +45,6 @@ func (p *Publisher) Delivery(ctx context.Context, d webhook.DeliveryReport) erro
 //
 // Each call stores an event without a lasting key once. The [Store] decides whether a call is a repetition.
 func (p *Publisher) Publish(ctx context.Context, e Event) error {
-	err := p.publish(ctx, e)
-	if err != nil {
-		p.logger.LogAttrs(ctx, slog.LevelError, "not stored", slog.String("kind", string(e.Kind)), slog.String("key", e.Key), slog.Any("error", err))
-	}
-	return err
-}
-
-func (p *Publisher) publish(ctx context.Context, e Event) error {
 	data, err := json.Marshal(e)
 	if err != nil {
 		return err
@@ -69,18 +54,13 @@ func (p *Publisher) publish(ctx context.Context, e Event) error {
 		id += "." + rand.Text() // the same for all attempts of this call
 	}
 	subject := p.engine.InboxSubject(string(e.Kind), id)
-	return retry(ctx, p.engine, publishTimeout, func(ctx context.Context) error {
+	return call(ctx, p.engine, publishTimeout, "storing", e.Key, func(ctx context.Context) error {
 		// A subject can exist only once, so neither a retry after a lost response nor another receiver stores the event twice.
 		_, err := p.engine.JetStream.Publish(ctx, subject, data, jetstream.WithExpectLastSequencePerSubject(0))
-		switch {
-		case engine.IsConflict(err):
+		if engine.IsConflict(err) {
 			// Either the event is stored, or, on a cluster, another write of it is in progress and may still fail. Only reading it is proof.
 			_, err = p.stream.GetLastMsgForSubject(ctx, subject)
-			return err
-		case errors.Is(err, nats.ErrMaxPayload):
-			return permanentError{err}
-		default:
-			return err
 		}
+		return err
 	})
 }

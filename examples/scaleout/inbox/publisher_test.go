@@ -25,7 +25,7 @@ func keyOf(event interface{ DuplicateKey() (string, bool) }) string {
 
 func newPublisher(tb testing.TB, c *engine.Connection) *inbox.Publisher {
 	tb.Helper()
-	p, err := inbox.NewPublisher(tb.Context(), c, quiet())
+	p, err := inbox.NewPublisher(tb.Context(), c)
 	require.NoError(tb, err)
 	return p
 }

@@ -22,17 +22,14 @@ type ReadOptions struct {
 	Name string
 	// Kinds lists the kinds to read. If it is empty, all kinds are read.
 	Kinds []Kind
-	// HandleTimeout is how long an event can be held before it goes to another process of the same name. The default is a minute. A
-	// process holds up to sixteen events, so the time must suffice for sixteen.
+	// HandleTimeout is how long an event stays with a process that was killed or has lost the engine. Then it goes to another process of
+	// the same name. The default is a minute.
 	HandleTimeout time.Duration
 	// MaxTries is how many times an event comes before it is parked, 20 by default: about an hour.
 	MaxTries int
-	// Logger receives a record for each event that was not handled, without numbers and texts. Nil discards them.
-	Logger *slog.Logger
 }
 
 const (
-	maxHeld = 16
 	// maxPending is how many events can be held or wait to come again. The engine delivers others only below that.
 	maxPending = 50_000
 	minDelay   = time.Second
@@ -43,84 +40,56 @@ const (
 // for this name. An event for which it returns an error comes again, after one second at first and five minutes at most; others come
 // in the meantime. After MaxTries it is parked; see [ReadParked]. So is data that is not an event, or one of a newer version.
 //
-// Each event comes at least once. It can come again after a process was killed or was too slow, so handle must tolerate repetition;
+// Each event comes at least once. It can come again after a process was killed or has lost the engine, so handle must tolerate repetition;
 // Event.Sequence is the same each time. Events come in the order in which they were stored, except for repetitions and events that
 // another process holds.
 func Read(ctx context.Context, c *engine.Connection, options ReadOptions, handle func(context.Context, Event) error) error {
 	options.HandleTimeout, options.MaxTries = cmp.Or(options.HandleTimeout, time.Minute), cmp.Or(options.MaxTries, 20)
-	if options.Logger == nil {
-		options.Logger = slog.New(slog.DiscardHandler)
-	}
-	parked, err := c.Bucket(ctx, engine.Parked)
-	if ctx.Err() != nil {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
 	config := jetstream.ConsumerConfig{
 		Durable: c.Name(options.Name), AckPolicy: jetstream.AckExplicitPolicy, AckWait: options.HandleTimeout, MaxDeliver: -1, MaxAckPending: maxPending,
 	}
 	for _, kind := range options.Kinds {
 		config.FilterSubjects = append(config.FilterSubjects, c.InboxSubject(string(kind), ">"))
 	}
-	consumer, err := c.JetStream.CreateOrUpdateConsumer(ctx, c.Name(engine.Inbox), config)
+	var consumer jetstream.Consumer
+	parked, err := c.Bucket(ctx, engine.Parked)
+	if err == nil {
+		consumer, err = c.JetStream.CreateOrUpdateConsumer(ctx, c.Name(engine.Inbox), config)
+	}
 	if ctx.Err() != nil {
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("inbox: reader %s: %w", options.Name, err)
 	}
-	// While the engine is away no heartbeat arrives. Reading continues when it is back.
-	messages, err := consumer.Messages(jetstream.PullMaxMessages(maxHeld), jetstream.WithMessagesErrOnMissingHeartbeat(false))
-	if err != nil {
-		return fmt.Errorf("inbox: reader %s: %w", options.Name, err)
-	}
-	defer messages.Stop()
-	for {
-		message, err := messages.Next(jetstream.NextContext(ctx))
-		switch {
-		case ctx.Err() != nil:
-			if err == nil {
-				_ = message.Nak()
-			}
-			returnPending(messages)
-			return nil
-		case err != nil:
-			return fmt.Errorf("inbox: reader %s: %w", options.Name, err)
-		}
-		options.handleMessage(ctx, parked, message, handle)
-	}
-}
-
-// returnPending returns the events that were not handled, so that another process gets them at once. If the engine does not respond, they
-// are redelivered after HandleTimeout.
-func returnPending(messages jetstream.MessagesContext) {
-	messages.Drain()
-	for {
-		message, err := messages.Next(jetstream.NextMaxWait(time.Second))
-		if err != nil {
+	heartbeat := options.HandleTimeout / 4
+	c.Pull(ctx, consumer, 1, heartbeat, func(message jetstream.Msg) {
+		if ctx.Err() != nil {
+			_ = message.Nak() // another process gets it at once
 			return
 		}
-		_ = message.Nak()
-	}
+		options.handleMessage(ctx, c.Log, parked, message, handle)
+	})
+	return nil
 }
 
 // handleMessage handles one message of the stream. If an acknowledgement fails, the event comes again.
-func (r ReadOptions) handleMessage(ctx context.Context, parked jetstream.KeyValue, message jetstream.Msg, handle func(context.Context, Event) error) {
+func (r ReadOptions) handleMessage(
+	ctx context.Context, log *slog.Logger, parked jetstream.KeyValue, message jetstream.Msg, handle func(context.Context, Event) error,
+) {
 	metadata, err := message.Metadata()
 	if err != nil {
-		r.Logger.LogAttrs(ctx, slog.LevelError, "not a message of the stream", slog.Any("error", err))
+		log.LogAttrs(ctx, slog.LevelError, "not a message of the stream", slog.Any("error", err))
 		return
 	}
 	event, err := newStoredEvent(message.Data(), metadata.Sequence.Stream)
 	if err == nil {
 		err = handle(ctx, event)
 	}
-	log := r.Logger.With(slog.Any("event", event))
+	log = log.With(slog.Any("event", event))
 	if err != nil && metadata.NumDelivered >= uint64(r.MaxTries) { //nolint:gosec // it is positive
 		log.LogAttrs(ctx, slog.LevelError, "not handled, and parked", slog.String("alarm", "event_parked"))
-		if _, err = parked.Put(ctx, parkedKey(r.Name, event.Sequence), message.Data()); err != nil {
+		if _, err = parked.Put(ctx, fmt.Sprintf("%s.%d", r.Name, event.Sequence), message.Data()); err != nil {
 			log.LogAttrs(ctx, slog.LevelError, "not parked", slog.Any("error", err))
 		}
 	}
@@ -141,10 +110,6 @@ func newStoredEvent(data []byte, sequence uint64) (Event, error) {
 	err := json.Unmarshal(data, &event)
 	event.Sequence = sequence
 	return event, err
-}
-
-func parkedKey(name string, sequence uint64) string {
-	return name + "." + strconv.FormatUint(sequence, 10)
 }
 
 // ReadParked calls handle for each event that the reader of a name has parked. An event for which handle returns nil is done. It returns how

@@ -244,16 +244,22 @@ func TestServeRequiresSecret(t *testing.T) {
 	assert.Equal(t, http.StatusNotFound, call(t, r.base+"/"))
 	assert.Equal(t, http.StatusNotFound, call(t, strings.Replace(r.hook(inbox.SMSPath), inbox.SMSPath, "/"+inbox.SMSPath, 1)+"&from=1"), "the mux must not redirect")
 	assert.Zero(t, stored(t, c))
-	require.ErrorContains(t, inbox.Run(t.Context(), c, inbox.Config{Address: "127.0.0.1:0", Secret: " "}), "the secret is empty")
-	require.ErrorContains(t, inbox.Run(t.Context(), c, inbox.Config{Address: "127.0.0.1:0", Secret: secret, Options: []webhook.Option{webhook.WithStore(nil)}}), "WithStore")
-	assert.Error(t, inbox.Run(t.Context(), c, inbox.Config{Address: "nowhere.invalid:0", Secret: secret}))
+	for problem, config := range map[string]inbox.Config{
+		"the secret is empty": {Secret: " "}, "WithStore": {Secret: secret, Options: []webhook.Option{webhook.WithStore(nil)}},
+	} {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		require.NoError(t, err)
+		require.ErrorContains(t, inbox.Serve(t.Context(), listener, c, config), problem)
+		assert.ErrorIs(t, listener.Close(), net.ErrClosed, "the listener is left open")
+	}
 }
 
 func TestServeLogsNothingPersonal(t *testing.T) {
 	t.Parallel()
 	s, c := startEngine(t)
 	var out lockedBuffer
-	r := serve(t, c, inbox.Config{Logger: slog.New(slog.NewJSONHandler(&out, nil))})
+	c.Log = slog.New(slog.NewJSONHandler(&out, nil))
+	r := serve(t, c, inbox.Config{})
 	event := r.sms(messagingtest.InboundSMS{ID: "in-1", From: "639171234567", Text: "Hithere"})
 	assert.Equal(t, http.StatusOK, call(t, event))
 	s.Close()

@@ -2,12 +2,12 @@ package inbox
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -24,7 +24,6 @@ type Store struct {
 	engine *engine.Connection
 	claims jetstream.KeyValue
 	lease  time.Duration
-	logger *slog.Logger
 }
 
 const (
@@ -41,18 +40,13 @@ const handled = "handled"
 
 // NewStore returns a store on a prepared engine. A claim is valid for the lease, which is rounded up to whole seconds; 0 means
 // [DefaultLease]. The store logs what the engine failed to do, with the key of the event and nothing else of it.
-func NewStore(ctx context.Context, c *engine.Connection, lease time.Duration, logger *slog.Logger) (*Store, error) {
-	if lease == 0 {
-		lease = DefaultLease
-	}
+func NewStore(ctx context.Context, c *engine.Connection, lease time.Duration) (*Store, error) {
+	lease = cmp.Or(lease, DefaultLease)
 	if lease < minLease {
 		return nil, fmt.Errorf("inbox: the lease is %v, want at least %v", lease, minLease)
 	}
 	claims, err := c.Bucket(ctx, engine.Claims)
-	if err != nil {
-		return nil, err
-	}
-	return &Store{engine: c, claims: claims, lease: (lease + time.Second - 1).Truncate(time.Second), logger: logger}, nil
+	return &Store{engine: c, claims: claims, lease: (lease + time.Second - 1).Truncate(time.Second)}, err
 }
 
 // Once implements [webhook.Store]. It calls handle only while it holds a claim of the key, and releases the claim if handle fails or
@@ -84,18 +78,17 @@ func (s *Store) claim(ctx context.Context, key string) (claim uint64, err error)
 	// An attempt whose response was lost may have claimed the key. The next attempt recognizes the claim by its mark.
 	mark := []byte("claim " + rand.Text())
 	inProgress := false
-	err = retry(ctx, s.engine, claimTimeout, func(ctx context.Context) error {
+	err = call(ctx, s.engine, storeTimeout, "claiming", key, func(ctx context.Context) error {
 		revision, createErr := s.claims.Create(ctx, entryKey(key), mark, jetstream.KeyTTL(s.lease))
-		if createErr == nil {
-			claim = revision
-			return nil
-		}
 		if !engine.IsConflict(createErr) {
-			return permanentIfInvalid(createErr)
+			claim = revision
+			return createErr
 		}
 		entry, getErr := s.claims.Get(ctx, entryKey(key))
 		switch {
-		case getErr != nil: // including a claim that has just ended or is just being made
+		case errors.Is(getErr, jetstream.ErrKeyNotFound): // the claim has just ended, or is just being made
+			return errAgain
+		case getErr != nil:
 			return getErr
 		case bytes.Equal(entry.Value(), mark):
 			claim = entry.Revision()
@@ -107,46 +100,28 @@ func (s *Store) claim(ctx context.Context, key string) (claim uint64, err error)
 	if inProgress {
 		return 0, webhook.ErrInProgress
 	}
-	return claim, s.logged(ctx, "claiming failed", key, err)
+	return claim, err
 }
 
 // complete marks a key as handled, even if another receiver has claimed it since.
 func (s *Store) complete(ctx context.Context, key string) error {
-	err := retry(ctx, s.engine, settleTimeout, func(ctx context.Context) error {
+	return call(ctx, s.engine, storeTimeout, "completing", key, func(ctx context.Context) error {
 		_, err := s.claims.Put(ctx, entryKey(key), []byte(handled))
-		return permanentIfInvalid(err)
+		return err
 	})
-	return s.logged(ctx, "completing failed", key, err)
 }
 
 // release releases a claim. It changes nothing if another receiver has claimed the key since, or has handled the event. If it fails, the
 // claim ends with its lease.
 func (s *Store) release(ctx context.Context, key string, claim uint64) {
-	err := retry(ctx, s.engine, settleTimeout, func(ctx context.Context) error {
+	_ = call(ctx, s.engine, storeTimeout, "releasing", key, func(ctx context.Context) error {
 		err := s.claims.Purge(ctx, entryKey(key), jetstream.LastRevision(claim), jetstream.PurgeTTL(releaseMarkerTTL))
 		if engine.IsConflict(err) { // by an earlier attempt or another receiver, or the lease has ended
 			return nil
 		}
-		return permanentIfInvalid(err)
+		return err
 	})
-	_ = s.logged(ctx, "releasing failed", key, err)
 }
 
 // entryKey encodes a key with characters that the engine accepts.
 func entryKey(key string) string { return base64.RawURLEncoding.EncodeToString([]byte(key)) }
-
-func (s *Store) logged(ctx context.Context, failure, key string, err error) error {
-	if err == nil {
-		return nil
-	}
-	s.logger.LogAttrs(ctx, slog.LevelError, "inbox: the store failed", slog.String("what", failure), slog.String("key", key), slog.Any("error", err))
-	return fmt.Errorf("inbox: %s: %w", failure, err)
-}
-
-// permanentIfInvalid marks errors that a retry would not change as permanent.
-func permanentIfInvalid(err error) error {
-	if errors.Is(err, jetstream.ErrInvalidKey) || errors.Is(err, jetstream.ErrLimitMarkerTTLNotSupported) {
-		return permanentError{err}
-	}
-	return err
-}

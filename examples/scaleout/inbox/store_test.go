@@ -26,7 +26,7 @@ var errHandle = errors.New("not handled")
 
 func newStore(t *testing.T, c *engine.Connection, lease time.Duration) *inbox.Store {
 	t.Helper()
-	s, err := inbox.NewStore(t.Context(), c, lease, quiet())
+	s, err := inbox.NewStore(t.Context(), c, lease)
 	require.NoError(t, err)
 	return s
 }
@@ -257,7 +257,7 @@ func TestStoreFailsIfNotRecorded(t *testing.T) {
 
 func TestNewStoreRejectsShortLease(t *testing.T) {
 	t.Parallel()
-	_, err := inbox.NewStore(t.Context(), nil, time.Millisecond, quiet())
+	_, err := inbox.NewStore(t.Context(), nil, time.Millisecond)
 	assert.ErrorContains(t, err, "want at least 1s")
 }
 

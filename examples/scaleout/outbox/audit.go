@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
+	"hash/maphash"
 	"time"
 
 	messaging "github.com/messaging-service/messaging-go"
-	"github.com/messaging-service/messaging-go/examples/scaleout/engine"
 	"github.com/messaging-service/messaging-go/sms"
 )
 
@@ -25,12 +24,9 @@ type Finding struct {
 // is listed. It takes about 20 bytes for each listed message. Messages that workers send meanwhile can be reported wrongly.
 //
 // With mend, a queued or parked message that is listed once becomes accepted, as after a restore from a backup.
-func Audit(ctx context.Context, c *engine.Connection, client *messaging.Client, since time.Time, mend bool, report func(Finding)) (compared, rows int, err error) {
-	r, err := openRecords(ctx, c, slog.New(slog.DiscardHandler))
-	if err != nil {
-		return 0, 0, err
-	}
-	listed := map[uint64]uint8{}
+func (o *Outbox) Audit(ctx context.Context, client *messaging.Client, since time.Time, mend bool, report func(Finding)) (compared, rows int, err error) {
+	seed := maphash.MakeSeed()
+	listed := map[uint64]uint8{} // by the hash of the key
 	for row, err := range client.SMS.List(ctx, sms.ListOptions{CreatedAfter: since, PageSize: 500}) {
 		if errors.Is(err, messaging.ErrRow) {
 			report(Finding{Problem: "a row of the listing cannot be read"})
@@ -40,12 +36,12 @@ func Audit(ctx context.Context, c *engine.Connection, client *messaging.Client, 
 			return 0, rows, fmt.Errorf("outbox: listing: %w", err)
 		}
 		rows++
-		if n := hash64(key(SMS, row.ReferenceID)); listed[n] < ^uint8(0) {
+		if n := maphash.String(seed, key(SMS, row.ReferenceID)); listed[n] < ^uint8(0) {
 			listed[n]++
 		}
 	}
 	known := 0
-	for e, err := range All(ctx, c) {
+	for e, err := range o.All(ctx) {
 		if errors.Is(err, ErrUnreadable) {
 			report(Finding{Problem: err.Error()})
 			continue
@@ -53,7 +49,7 @@ func Audit(ctx context.Context, c *engine.Connection, client *messaging.Client, 
 		if err != nil {
 			return compared, rows, err
 		}
-		n := int(listed[hash64(e.Key)])
+		n := int(listed[maphash.String(seed, e.Key)])
 		known += n
 		if e.Channel != SMS || n == 0 && e.Since.Before(since) {
 			continue
@@ -63,7 +59,7 @@ func Audit(ctx context.Context, c *engine.Connection, client *messaging.Client, 
 			report(Finding{e.Reference, e.State, n, problem})
 		}
 		if mend && n == 1 && (e.State == Queued || e.State == Parked) {
-			if _, _, err = r.swap(ctx, e, e.withState(Accepted, "an audit found it listed")); err != nil {
+			if _, _, err = o.swap(ctx, e, e.withState(Accepted, "an audit found it listed")); err != nil {
 				return compared, rows, err
 			}
 		}

@@ -2,15 +2,8 @@ package outbox
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
 	"log/slog"
-	"strings"
-	"sync"
 	"time"
-
-	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/messaging-service/messaging-go/examples/scaleout/engine"
 	"github.com/messaging-service/messaging-go/examples/scaleout/metrics"
@@ -28,27 +21,16 @@ type Breaker struct {
 	Failures int `json:"failures,omitempty"`
 }
 
-// breakerPrefix starts the keys of breakers.
-const breakerPrefix = "breaker."
+func sharedBreaker(o *Outbox, channel string) *shared[Breaker] {
+	return &shared[Breaker]{outbox: o, key: "breaker." + channel}
+}
 
 // Breakers returns the open breakers.
-func Breakers(ctx context.Context, c *engine.Connection) ([]Breaker, error) {
-	bucket, err := c.Bucket(ctx, engine.Limits)
-	if err != nil {
-		return nil, err
-	}
-	var open []Breaker
+func (o *Outbox) Breakers(ctx context.Context) (open []Breaker, err error) {
 	for _, channel := range engine.Channels() {
-		found, err := bucket.Get(ctx, breakerPrefix+channel)
-		if errors.Is(err, jetstream.ErrKeyNotFound) {
-			continue
-		}
-		var b Breaker
-		if err == nil {
-			err = json.Unmarshal(found.Value(), &b)
-		}
+		b, _, err := sharedBreaker(o, channel).read(ctx, 0)
 		if err != nil {
-			return nil, fmt.Errorf("outbox: reading the breaker of %s: %w", channel, err)
+			return nil, err
 		}
 		if b.Channel = Channel(channel); b.Reason != "" {
 			open = append(open, b)
@@ -57,126 +39,77 @@ func Breakers(ctx context.Context, c *engine.Connection) ([]Breaker, error) {
 	return open, nil
 }
 
-// breakers are one worker's view of the breakers that all workers share. While a breaker is open, one message at a time is a probe:
-// the worker that moves Until forward sends it.
-type breakers struct {
-	bucket  jetstream.KeyValue
+// breakerTTL is how long a worker relies on the last state of a breaker that it has read.
+const breakerTTL = time.Second
+
+// breaker is one worker's view of the breaker of a channel. While it is open, one message at a time is a probe: the worker that moves Until
+// forward sends it.
+type breaker struct {
+	*shared[Breaker]
+
+	channel string
 	clock   *clock
-	log     *slog.Logger
 	monitor *metrics.Set
 	// probeTime is how long a probe can take. After that another worker probes.
 	probeTime time.Duration
-
-	mu      sync.Mutex
-	known   map[Channel]breakerState
-	changed chan struct{} // closed when known changes
 }
 
-type breakerState struct {
-	Breaker
-	revision uint64
-}
-
-func newBreakers(bucket jetstream.KeyValue, clock *clock, log *slog.Logger, monitor *metrics.Set, probeTime time.Duration) *breakers {
-	b := &breakers{bucket: bucket, clock: clock, log: log, monitor: monitor, probeTime: probeTime, known: map[Channel]breakerState{}, changed: make(chan struct{})}
-	for _, channel := range engine.Channels() {
-		monitor.Gauge("scaleout_breaker_open", func() float64 {
-			if state, _ := b.state(Channel(channel)); state.Reason != "" {
-				return 1
-			}
-			return 0
-		}, "channel", channel)
-	}
+func newBreaker(o *Outbox, channel string, clock *clock, monitor *metrics.Set, probeTime time.Duration) *breaker {
+	b := &breaker{shared: sharedBreaker(o, channel), channel: channel, clock: clock, monitor: monitor, probeTime: probeTime}
+	monitor.Gauge("scaleout_breaker_open", func() float64 {
+		if b.last().Reason != "" {
+			return 1
+		}
+		return 0
+	}, "channel", channel)
 	return b
 }
 
-// follow keeps the view up to date until ctx ends.
-func (b *breakers) follow(ctx context.Context) {
+// now returns the state, its revision, and the time.
+func (b *breaker) now(ctx context.Context) (state Breaker, revision uint64, now time.Time, err error) {
+	if now, err = b.clock.now(ctx); err == nil {
+		state, revision, err = b.read(ctx, breakerTTL)
+	}
+	return state, revision, now, err
+}
+
+// wait returns when a message may be sent, or an error if ctx ends first. If it reports probe, the caller must report what became of
+// the message.
+func (b *breaker) wait(ctx context.Context) (probe bool, err error) {
 	for ctx.Err() == nil {
-		watcher, err := b.bucket.Watch(ctx, breakerPrefix+"*")
-		if err != nil {
-			sleep(ctx, maxPause)
-			continue
-		}
-		for found := range watcher.Updates() {
-			var state breakerState
-			if found != nil && json.Unmarshal(found.Value(), &state.Breaker) == nil {
-				state.Channel, state.revision = Channel(strings.TrimPrefix(found.Key(), breakerPrefix)), found.Revision()
-				b.learn(state)
-			}
-		}
-	}
-}
-
-func (b *breakers) learn(state breakerState) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if state.revision > b.known[state.Channel].revision {
-		b.known[state.Channel] = state
-		close(b.changed)
-		b.changed = make(chan struct{})
-	}
-}
-
-func (b *breakers) state(channel Channel) (state breakerState, changed <-chan struct{}) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	state = b.known[channel]
-	state.Channel = channel
-	return state, b.changed
-}
-
-// wait returns when a message may be sent over a channel, or an error if ctx ends first. If it reports probe, the caller must report
-// what became of the message.
-func (b *breakers) wait(ctx context.Context, channel Channel) (probe bool, err error) {
-	for {
-		state, changed := b.state(channel)
-		if state.Reason == "" {
-			return false, ctx.Err()
-		}
-		now, err := b.clock.now(ctx)
-		if err != nil {
+		state, revision, now, err := b.now(ctx)
+		switch {
+		case err != nil || state.Reason == "":
 			return false, err
-		}
-		if left := state.Until.Sub(now); left > 0 {
-			timer := time.NewTimer(left)
-			select {
-			case <-timer.C:
-			case <-changed:
-			case <-ctx.Done():
-			}
-			timer.Stop()
-			if ctx.Err() != nil {
-				return false, ctx.Err()
-			}
+		case state.Until.After(now):
+			engine.Sleep(ctx, min(state.Until.Sub(now), breakerTTL))
 			continue
 		}
-		next := state
-		next.Until = now.Add(b.probeTime)
-		if b.write(ctx, next) {
-			return true, nil
+		state.Until = now.Add(b.probeTime)
+		if ok, err := b.swap(ctx, state, revision); ok || err != nil {
+			return ok, err
 		}
-		sleep(ctx, jitter(minPause)) // another worker was faster, and follow will learn of it
+		engine.Sleep(ctx, engine.Jitter(shortPause)) // another worker was faster
 	}
+	return false, ctx.Err()
 }
 
-// report opens a breaker if a message has failed for the account's sake, and closes it if a probe has succeeded.
-func (b *breakers) report(ctx context.Context, channel Channel, probe bool, out outcome) {
-	state, _ := b.state(channel)
-	now, err := b.clock.now(ctx)
+// report opens the breaker if a message has failed for the account's sake, and closes it if a probe has succeeded.
+func (b *breaker) report(ctx context.Context, probe bool, out outcome) {
+	state, revision, now, err := b.now(ctx)
 	if err != nil || !probe && (!out.account || state.Reason != "") {
 		return
 	}
-	next := breakerState{Breaker: Breaker{Channel: channel}, revision: state.revision}
+	next := Breaker{}
 	switch {
 	case out.untried: // another message is the probe
-		next.Breaker = state.Breaker
+		next = state
 		next.Until = now
-		b.write(ctx, next)
+		_, _ = b.swap(ctx, next, revision)
 		return
 	case out.account, out.state == Unknown:
 		const shortest, longest, longestAsked = 250 * time.Millisecond, time.Minute, time.Hour
-		next.Reason, next.Opened, next.Failures = out.reason, state.Opened, state.Failures+1
+		next = Breaker{Reason: out.reason, Opened: state.Opened, Failures: state.Failures + 1}
 		wait := min(shortest<<min(state.Failures, 10), longest)
 		next.Until = now.Add(max(wait, min(out.retryAfter, longestAsked)))
 		if state.Reason == "" {
@@ -184,31 +117,14 @@ func (b *breakers) report(ctx context.Context, channel Channel, probe bool, out 
 		}
 	default: // the service has judged the message, and not the account
 	}
-	if !b.write(ctx, next) {
+	if ok, err := b.swap(ctx, next, revision); err != nil || !ok {
 		return // another worker has reported
 	}
+	log := b.clock.engine.Log.With(slog.String("channel", b.channel))
 	if next.Reason == "" {
-		b.log.WarnContext(ctx, "breaker closed: the service takes messages again", slog.String("channel", string(channel)), slog.Duration("after", now.Sub(state.Opened)))
+		log.WarnContext(ctx, "breaker closed: the service takes messages again", slog.Duration("after", now.Sub(state.Opened)))
 		return
 	}
-	b.monitor.Count("scaleout_alarms_total", "kind", "breaker_open")
-	b.log.ErrorContext(ctx, "breaker open: messages stay queued, and one at a time is tried", slog.String("channel", string(channel)),
+	alarm(ctx, log, b.monitor, "breaker_open", "breaker open: messages stay queued, and one at a time is tried",
 		slog.String("reason", next.Reason), slog.Int("failures", next.Failures), slog.Time("next_try", next.Until))
-}
-
-// write replaces the state of a breaker. It reports false if the state has changed or the engine does not respond.
-func (b *breakers) write(ctx context.Context, next breakerState) bool {
-	value, err := json.Marshal(next.Breaker)
-	if err != nil {
-		return false
-	}
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
-	revision, err := b.bucket.Update(ctx, breakerPrefix+string(next.Channel), value, next.revision)
-	if err != nil {
-		return false
-	}
-	next.revision = revision
-	b.learn(next)
-	return true
 }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/messaging-service/messaging-go/examples/scaleout/engine"
 )
 
 // delivery is one delivery of a token to a worker.
@@ -16,22 +18,22 @@ type delivery struct {
 	*Worker
 	message Message
 	raw     jetstream.Msg
-	tries   uint64 // deliveries of the token so far
+	tries   int // deliveries of the token so far
 	log     *slog.Logger
 }
 
 // step says how a delivery continues.
-type step int
+type step bool
 
 const (
-	reread step = iota // the record has changed: read it again
-	done               // the token was acknowledged or returned to the stream
+	reread step = true  // the record has changed: read it again
+	done   step = false // the token was acknowledged or returned to the stream
 )
 
 // deliver acts on the record that a token stands for until nothing is left to do, or nothing can be done now. When ctx ends, it starts
 // nothing more; what it has started goes on until work ends.
 func (w *Worker) deliver(ctx, work context.Context, raw jetstream.Msg) {
-	d := &delivery{Worker: w, raw: raw, log: w.log}
+	d := &delivery{Worker: w, raw: raw, log: w.outbox.engine.Log}
 	metadata, err := raw.Metadata()
 	key, ok := keyOfSubject(raw.Subject())
 	if err != nil || !ok {
@@ -39,9 +41,9 @@ func (w *Worker) deliver(ctx, work context.Context, raw jetstream.Msg) {
 		w.logFailure(ctx, raw.TermWithReason("not a token"))
 		return
 	}
-	d.tries, d.log = metadata.NumDelivered, w.log.With(slog.String("key", key))
+	d.tries, d.log = int(metadata.NumDelivered), d.log.With(slog.String("key", key)) //nolint:gosec // never that many
 	for {
-		e, err := w.records.read(ctx, key)
+		e, err := w.outbox.read(ctx, key)
 		next := done
 		if err == nil {
 			next, err = d.act(ctx, work, e)
@@ -52,7 +54,7 @@ func (w *Worker) deliver(ctx, work context.Context, raw jetstream.Msg) {
 			return
 		case err != nil:
 			d.log.ErrorContext(ctx, "token returned to the stream", slog.Any("error", err))
-			d.redeliverAfter(ctx, backoff(int(d.tries), 0)) //nolint:gosec // never that many
+			_, _ = d.redeliverAfter(ctx, backoff(d.tries, 0))
 			return
 		case next == done:
 			return
@@ -62,14 +64,18 @@ func (w *Worker) deliver(ctx, work context.Context, raw jetstream.Msg) {
 
 // act takes the step that the state of the record calls for.
 func (d *delivery) act(ctx, work context.Context, e Entry) (step, error) {
-	if e.revision == 0 {
-		return d.replaceLost(ctx, e)
+	if e.revision == 0 { // nobody knows what became of the message
+		d.alarm(ctx, "record_lost", "a record was lost; load its message again", slog.String("key", e.Key))
+		return d.become(ctx, e, lostRecord())
 	}
 	if e.State.IsFinal() {
-		return done, d.acknowledge(work)
+		return d.acknowledge(work)
 	}
-	if d.records.subject(e) != d.raw.Subject() { // another token stands for the message by now
-		return d.moved(work, e)
+	if d.outbox.subject(e) != d.raw.Subject() { // another token stands for the message by now: make sure that the stream has it
+		if _, err := d.outbox.publish(work, e); err != nil {
+			return done, err
+		}
+		return d.acknowledge(work)
 	}
 	var err error
 	if d.message, err = d.parse(e.Line); err != nil {
@@ -87,33 +93,25 @@ func (d *delivery) act(ctx, work context.Context, e Entry) (step, error) {
 	}
 }
 
-// replaceLost records a message whose record was lost: nobody knows what became of it.
-func (d *delivery) replaceLost(ctx context.Context, e Entry) (step, error) {
-	d.alarm(ctx, "record_lost", "a record was lost; load its message again", slog.String("key", e.Key))
-	_, _, err := d.records.swap(ctx, e, lostRecord())
-	return reread, err
-}
-
 // leaveToOthers returns a message that this version cannot read, and parks it if no other version takes it.
 func (d *delivery) leaveToOthers(ctx context.Context, e Entry, problem error) (step, error) {
-	if d.tries > uint64(d.options.MaxTries) { //nolint:gosec // it is positive
+	if d.tries > d.maxTries {
 		return d.park(ctx, e, "no worker could read the message: "+problem.Error())
 	}
 	d.log.WarnContext(ctx, "this version cannot read the message, leaving it to others", slog.Any("error", problem))
-	d.redeliverAfter(ctx, backoff(int(d.tries), 0)) //nolint:gosec // never that many
-	return done, nil
+	return d.redeliverAfter(ctx, backoff(d.tries, 0))
 }
 
 // send makes one attempt, once the breaker and the rate limit allow it and the record shows the attempt as this delivery's. From then on it
 // runs to its end, even if ctx ends.
 func (d *delivery) send(ctx, work context.Context, e Entry) (step, error) {
-	probe, err := d.breakers.wait(ctx, e.Channel)
+	probe, err := d.breakers[e.Channel].wait(ctx)
 	if err != nil {
 		return done, err
 	}
 	out := outcome{untried: true}
 	if probe {
-		defer func() { d.breakers.report(work, e.Channel, true, out) }()
+		defer func() { d.breakers[e.Channel].report(work, true, out) }()
 	}
 	allowed, err := d.limiters[string(d.message.priority)].wait(ctx)
 	if err != nil {
@@ -126,8 +124,7 @@ func (d *delivery) send(ctx, work context.Context, e Entry) (step, error) {
 	timeout := d.options.SendTimeout
 	if !d.message.expires.IsZero() {
 		if timeout = min(timeout, d.message.expires.Sub(now)); timeout <= 0 {
-			_, _, err = d.records.swap(ctx, e, e.withState(Refused, "it expired before it was sent"))
-			return reread, err
+			return d.become(ctx, e, e.withState(Refused, "it expired before it was sent"))
 		}
 	}
 	claim := e.withState(Sending, "")
@@ -139,7 +136,7 @@ func (d *delivery) send(ctx, work context.Context, e Entry) (step, error) {
 		limiter: d.limiters[string(d.message.priority)], elapsed: d.clock.elapsed, permit: allowed,
 		deadline: d.clock.elapsed() + timeout, wall: time.Now().Add(timeout).Round(0),
 	}
-	claimed, ok, err := d.records.swap(work, e, claim)
+	claimed, ok, err := d.outbox.swap(work, e, claim)
 	switch {
 	case err != nil:
 		return done, err
@@ -150,7 +147,7 @@ func (d *delivery) send(ctx, work context.Context, e Entry) (step, error) {
 		return reread, nil
 	}
 	sendCtx, cancel := context.WithTimeout(a.context(work), a.deadline-d.clock.elapsed())
-	messageID, err := d.message.body.send(sendCtx, d.client)
+	messageID, err := d.message.send(sendCtx, d.client)
 	cancel()
 	if reason := a.reason(); reason != "" {
 		out = notWritten(reason)
@@ -158,7 +155,7 @@ func (d *delivery) send(ctx, work context.Context, e Entry) (step, error) {
 		out = newOutcome(e.Channel, claim.Attempt, messageID, err)
 	}
 	if !probe {
-		d.breakers.report(work, e.Channel, false, out)
+		d.breakers[e.Channel].report(work, false, out)
 	}
 	return d.recordOutcome(work, claimed, out)
 }
@@ -171,18 +168,16 @@ func (d *delivery) checkSending(ctx context.Context, e Entry) (step, error) {
 		return done, err
 	}
 	if left := d.options.SendTimeout - now.Sub(e.Since); left > 0 {
-		d.redeliverAfter(ctx, left)
-		return done, nil
+		return d.redeliverAfter(ctx, left)
 	}
-	_, _, err = d.records.swap(ctx, e, e.withState(Unknown, "the worker that sent it recorded no verdict").onLane(settleLane))
-	return reread, err
+	return d.become(ctx, e, e.withState(Unknown, "the worker that sent it recorded no verdict").onLane(settleLane))
 }
 
 // recordOutcome records the outcome of an attempt. The process that made the attempt knows more than those that judged by its silence, so
 // its outcome replaces what they recorded of the same attempt. An attempt that was overtaken by a later one is added to the record.
 func (d *delivery) recordOutcome(work context.Context, e Entry, out outcome) (_ step, err error) {
 	attempt := e.Attempt
-	d.metrics.Count("scaleout_attempts_total", "channel", string(e.Channel), "outcome", string(out.state))
+	d.options.Metrics.Count("scaleout_attempts_total", "channel", string(e.Channel), "outcome", string(out.state))
 	for {
 		record, changed := e.withOutcome(attempt, out, d.message.priority)
 		if !changed {
@@ -193,7 +188,7 @@ func (d *delivery) recordOutcome(work context.Context, e Entry, out outcome) (_ 
 				slog.String("key", e.Key), slog.Int("attempt", attempt), slog.Int("later_attempt", e.Attempt), slog.String("outcome", string(out.state)))
 		}
 		var ok bool
-		if e, ok, err = d.records.swap(work, e, record); err != nil {
+		if e, ok, err = d.outbox.swap(work, e, record); err != nil {
 			d.alarm(work, "unrecorded", "the outcome of a send could not be recorded",
 				slog.String("key", e.Key), slog.String("outcome", string(out.state)), slog.String("message_id", out.messageID))
 			return done, err
@@ -203,16 +198,15 @@ func (d *delivery) recordOutcome(work context.Context, e Entry, out outcome) (_ 
 		}
 		if e.revision == 0 { // removed by an operator, or after KeepRecords
 			d.alarm(work, "record_lost", "the record of a message was removed while it was sent", slog.String("key", e.Key))
-			return done, d.acknowledge(work)
+			return d.acknowledge(work)
 		}
 	}
-	if e.State == Queued && d.records.subject(e) == d.raw.Subject() {
+	if e.State == Queued && d.outbox.subject(e) == d.raw.Subject() {
 		wait := backoff(e.Attempt, out.retryAfter)
 		if out.account { // the breaker says when
-			wait = jitter(time.Second)
+			wait = engine.Jitter(time.Second)
 		}
-		d.redeliverAfter(work, wait)
-		return done, nil
+		return d.redeliverAfter(work, wait)
 	}
 	return reread, nil
 }
@@ -241,38 +235,34 @@ func (e Entry) withOutcome(attempt int, out outcome, priority Priority) (next Re
 	}
 }
 
-// moved makes sure that the stream has the token of the record, and removes this one.
-func (d *delivery) moved(work context.Context, e Entry) (step, error) {
-	if _, err := d.records.publish(work, e); err != nil {
-		return done, err
-	}
-	return done, d.acknowledge(work)
+// become changes the record, unless it has changed already.
+func (d *delivery) become(ctx context.Context, e Entry, next Record) (step, error) {
+	_, _, err := d.outbox.swap(ctx, e, next)
+	return reread, err
 }
 
 // park leaves a message to an operator.
 func (d *delivery) park(ctx context.Context, e Entry, reason string) (step, error) {
 	d.alarm(ctx, "parked", "message parked: an operator has to decide", slog.String("key", e.Key), slog.String("reason", reason))
-	_, _, err := d.records.swap(ctx, e, e.withState(Parked, reason))
-	return reread, err
+	return d.become(ctx, e, e.withState(Parked, reason))
 }
 
 // acknowledge removes the token from the stream.
-func (d *delivery) acknowledge(work context.Context) error {
-	ctx, cancel := context.WithTimeout(work, callTimeout)
-	defer cancel()
-	d.logFailure(work, d.raw.DoubleAck(ctx))
-	return nil
+func (d *delivery) acknowledge(ctx context.Context) (step, error) {
+	d.logFailure(ctx, d.raw.Ack())
+	return done, nil
 }
 
 // redeliverAfter returns the token to the stream, which delivers it again after wait.
-func (d *delivery) redeliverAfter(ctx context.Context, wait time.Duration) {
+func (d *delivery) redeliverAfter(ctx context.Context, wait time.Duration) (step, error) {
 	d.logFailure(ctx, d.raw.NakWithDelay(max(wait, time.Millisecond)))
+	return done, nil
 }
 
 // logFailure logs an acknowledgement that failed. The engine then delivers the token again, and the record says what to do with it.
 func (w *Worker) logFailure(ctx context.Context, err error) {
 	if err != nil && !errors.Is(err, jetstream.ErrMsgAlreadyAckd) {
-		w.log.WarnContext(ctx, "acknowledging a token failed", slog.Any("error", err))
+		w.outbox.engine.Log.WarnContext(ctx, "acknowledging a token failed", slog.Any("error", err))
 	}
 }
 
@@ -280,5 +270,5 @@ func (w *Worker) logFailure(ctx context.Context, err error) {
 func backoff(try int, retryAfter time.Duration) time.Duration {
 	const shortest, longest, maxRetryAfter = 250 * time.Millisecond, 5 * time.Minute, time.Hour
 	bound := min(shortest<<min(max(try-1, 0), 12), longest)
-	return max(bound/2+jitter(bound/2), min(retryAfter, maxRetryAfter))
+	return max(bound/2+engine.Jitter(bound/2), min(retryAfter, maxRetryAfter))
 }

@@ -1,10 +1,10 @@
 // Package outbox sends messages from many processes, each message once, and records what became of each.
 //
-// A [Loader] takes messages in. Any number of [Worker] values in any number of processes send them through the library. A
-// [Resolver] lets an operator decide what no process can find out. They share the engine. The bucket records holds one [Record] for
-// each channel and reference ID, with the message in it until the service has accepted it. The record is the truth. It changes only by
-// compare-and-swap, so two processes that hold the same message notice each other. The stream OUTBOX holds a token for each message that
-// is still to be sent or looked up: a subject without content. Nothing is lost with a token; [Inspect] creates it again.
+// [Outbox.Load] takes messages in. Any number of [Worker] values in any number of processes send them through the library.
+// [Outbox.Resolve] carries out what an operator decides where no process can find out. They share the engine. The bucket records holds one
+// [Record] for each channel and reference ID, with the message in it until the service has accepted it. The record is the truth. It changes
+// only by compare-and-swap, so two processes that hold the same message notice each other. The stream OUTBOX holds a token for each message
+// that is still to be sent or looked up: a subject without content. Nothing is lost with a token; [Outbox.Reconcile] creates it again.
 //
 //	queued ──► sending ──► accepted
 //	   ▲          │ ├────► refused
@@ -17,7 +17,7 @@
 // # What each kill leaves
 //
 //	killed after             leaves               next
-//	creating the record      queued, no token     the next load of the message, or Inspect, creates the token
+//	creating the record      queued, no token     the next load of the message, or Reconcile, creates the token
 //	claiming the message     sending, not sent    another worker looks it up
 //	sending                  sending, sent        another worker looks it up and finds it: accepted
 //	recording the verdict    accepted, a token    another worker removes the token and sends nothing

@@ -83,12 +83,12 @@ func TestRateHoldsInAnySecondWhateverStalls(t *testing.T) {
 	for n := range messages {
 		r.put(testSMS(t, n))
 	}
-	require.NoError(t, SetRate(t.Context(), r.engine, rate))
+	require.NoError(t, r.outbox.SetRate(t.Context(), rate))
 	var s starts
 	for range 3 {
 		client, err := messaging.NewClient(r.service.URL, messaging.WithToken(r.service.Token), messaging.WithTransport(s.recorder))
 		require.NoError(t, err)
-		w, err := NewWorker(t.Context(), r.engine, client, relaxedOptions())
+		w, err := r.outbox.NewWorker(client, relaxedOptions())
 		require.NoError(t, err)
 		s.watch(t, w)
 		r.run(w)
@@ -117,19 +117,19 @@ func TestLimiterResetsPermitsBeyondTheEnginesClock(t *testing.T) {
 	require.NoError(t, err)
 	value, err := json.Marshal(rateState{PerSecond: 100, Next: time.Now().Add(time.Hour).UnixNano()}) // as a worker with a wrong clock would leave it
 	require.NoError(t, err)
-	_, err = limits.Put(t.Context(), rateKey, value)
+	_, err = limits.Put(t.Context(), "rate", value)
 	require.NoError(t, err)
 	w := r.worker(relaxedOptions())
 	r.run(w)
 	r.waitFor(m, Accepted)
-	assert.Equal(t, 1, int(w.metrics.Value("scaleout_alarms_total", "kind", "rate_reset")))
+	assert.Equal(t, 1, int(w.options.Metrics.Value("scaleout_alarms_total", "kind", "rate_reset")))
 }
 
 func TestWorkersSendOnWhenOneClockJumps(t *testing.T) {
 	t.Parallel()
 	for _, jump := range []time.Duration{time.Hour, 8 * time.Second} {
 		r := newRig(t, engine.Setup{})
-		require.NoError(t, SetRate(t.Context(), r.engine, 50))
+		require.NoError(t, r.outbox.SetRate(t.Context(), 50))
 		var offset atomic.Int64
 		wrong := r.worker(relaxedOptions())
 		elapsed := wrong.clock.elapsed
@@ -159,10 +159,10 @@ func TestSetRateKeepsPermits(t *testing.T) {
 	next := time.Now().Add(90 * time.Millisecond).UnixNano()
 	value, err := json.Marshal(rateState{PerSecond: 100, Next: next})
 	require.NoError(t, err)
-	_, err = limits.Put(t.Context(), rateKey, value)
+	_, err = limits.Put(t.Context(), "rate", value)
 	require.NoError(t, err)
-	require.NoError(t, SetRate(t.Context(), r.engine, 200))
-	found, err := limits.Get(t.Context(), rateKey)
+	require.NoError(t, r.outbox.SetRate(t.Context(), 200))
+	found, err := limits.Get(t.Context(), "rate")
 	require.NoError(t, err)
 	var rate rateState
 	require.NoError(t, json.Unmarshal(found.Value(), &rate))
@@ -193,16 +193,18 @@ func TestBreakerKeepsMessagesQueued(t *testing.T) {
 			time.Sleep(3 * time.Second) // a storm
 			// What was in flight when the breaker opened, and then one probe at a time, at growing intervals.
 			assert.Less(t, r.service.Requests(), workers*concurrency+10)
-			for e, err := range All(t.Context(), r.engine) {
+			for e, err := range r.outbox.All(t.Context()) {
 				require.NoError(t, err)
 				assert.Contains(t, []State{Queued, Sending}, e.State)
 			}
-			open, err := Breakers(t.Context(), r.engine)
+			open, err := r.outbox.Breakers(t.Context())
 			require.NoError(t, err)
 			require.Len(t, open, 1)
 			assert.Equal(t, SMS, open[0].Channel)
 			assert.Contains(t, open[0].Reason, "HTTP "+name)
-			alarm := func(w *Worker) float64 { return w.metrics.Value("scaleout_alarms_total", "kind", "breaker_open") }
+			alarm := func(w *Worker) float64 {
+				return w.options.Metrics.Value("scaleout_alarms_total", "kind", "breaker_open")
+			}
 			assert.Positive(t, alarm(one)+alarm(two))
 			r.put(testChatApp1(t, 1)) // its channel has a breaker of its own
 
@@ -212,7 +214,7 @@ func TestBreakerKeepsMessagesQueued(t *testing.T) {
 				assert.Equal(t, Accepted, r.record(m).State)
 				assert.Equal(t, 1, r.sendCount(m))
 			}
-			open, err = Breakers(t.Context(), r.engine)
+			open, err = r.outbox.Breakers(t.Context())
 			require.NoError(t, err)
 			assert.Empty(t, open)
 		})
@@ -234,7 +236,7 @@ func TestBreakerParksNoMoreThanWasInFlight(t *testing.T) {
 	r.service.InjectRandomly(1, 0)
 	r.waitForAll()
 	parked := 0
-	for e, err := range All(t.Context(), r.engine) {
+	for e, err := range r.outbox.All(t.Context()) {
 		require.NoError(t, err)
 		if e.State == Parked {
 			parked++
@@ -252,13 +254,13 @@ func TestLanesDoNotStarveEachOther(t *testing.T) {
 	for n := range 100 {
 		r.put(testChatApp1(t, n), testSMS(t, n))
 	}
-	urgent, err := FromSMS(sms.Message{From: "ACME", To: "+639170000001", Text: "Your code is 17", ReferenceID: "code"}, Options{Priority: High})
+	urgent, err := NewMessage(sms.Message{From: "ACME", To: "+639170000001", Text: "Your code is 17", ReferenceID: "code"}, Options{Priority: High})
 	require.NoError(t, err)
 	w := r.worker(options)
-	for _, key := range []string{breakerPrefix + "chatapp1"} { // chat messages wait for a Retry-After
+	for _, key := range []string{sharedBreaker(w.outbox, "chatapp1").key} { // chat messages wait for a Retry-After
 		value, err := json.Marshal(Breaker{Reason: "HTTP 429", Opened: time.Now(), Until: time.Now().Add(time.Hour)})
 		require.NoError(t, err)
-		_, err = w.breakers.bucket.Put(t.Context(), key, value)
+		_, err = w.outbox.limits.Put(t.Context(), key, value)
 		require.NoError(t, err)
 	}
 	r.run(w)
@@ -266,7 +268,7 @@ func TestLanesDoNotStarveEachOther(t *testing.T) {
 	r.put(urgent)
 	r.waitFor(urgent, Accepted)
 	waiting := 0
-	for e, err := range All(t.Context(), r.engine) {
+	for e, err := range r.outbox.All(t.Context()) {
 		require.NoError(t, err)
 		if e.Channel == SMS && !e.State.IsFinal() {
 			waiting++
@@ -279,10 +281,10 @@ func TestWorkerDoesNotSendExpiredMessage(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, engine.Setup{})
 	message := sms.Message{From: "ACME", To: "+639170000001", Text: "Your code is 17", ReferenceID: "late"}
-	late, err := FromSMS(message, Options{Expires: time.Now().Add(-time.Minute)})
+	late, err := NewMessage(message, Options{Expires: time.Now().Add(-time.Minute)})
 	require.NoError(t, err)
 	message.ReferenceID = "in time"
-	inTime, err := FromSMS(message, Options{Expires: time.Now().Add(time.Hour)})
+	inTime, err := NewMessage(message, Options{Expires: time.Now().Add(time.Hour)})
 	require.NoError(t, err)
 	r.put(late, inTime)
 	r.start(relaxedOptions())
@@ -314,7 +316,7 @@ func TestRunEndsWithinBoundWithoutEngine(t *testing.T) {
 	case <-time.After(20 * time.Second):
 		require.FailNow(t, "Run does not end while the engine is away")
 	}
-	assert.Positive(t, w.metrics.Value("scaleout_alarms_total", "kind", "unrecorded"))
+	assert.Positive(t, w.options.Metrics.Value("scaleout_alarms_total", "kind", "unrecorded"))
 }
 
 func TestAttemptBeginsOnlyWithinItsPermitAndTime(t *testing.T) {

@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -37,20 +38,14 @@ const (
 	Normal Priority = "normal"
 )
 
-// Message is a message of any channel, identified by channel and reference ID. Make one with ParseLine, FromSMS, FromChatApp1 or
-// FromChatApp2.
+// Message is a message of any channel, identified by channel and reference ID. Make one with NewMessage or ParseLine.
 type Message struct {
 	channel   Channel
 	reference string
 	priority  Priority
 	expires   time.Time
-	body      body
+	content   any    // a sms.Message, a chatapp1.Message or a chatapp2.Message
 	line      []byte // as it was loaded: never encoded again, so that every version sees the same bytes
-}
-
-// body is a message of one channel.
-type body interface {
-	send(ctx context.Context, client *messaging.Client) (messageID string, err error)
 }
 
 // Options are what can be said of a message besides its content.
@@ -61,21 +56,16 @@ type Options struct {
 	Expires time.Time
 }
 
-// FromSMS returns an outbox message for an SMS.
-func FromSMS(m sms.Message, options Options) (Message, error) { return newMessage(SMS, m, options) }
-
-// FromChatApp1 returns an outbox message for a message of chat app 1.
-func FromChatApp1(m chatapp1.Message, options Options) (Message, error) {
-	return newMessage(ChatApp1, m, options)
-}
-
-// FromChatApp2 returns an outbox message for a message of chat app 2.
-func FromChatApp2(m chatapp2.Message, options Options) (Message, error) {
-	return newMessage(ChatApp2, m, options)
-}
-
-func newMessage(channel Channel, m any, options Options) (Message, error) {
-	encoded, err := json.Marshal(m)
+// NewMessage returns an outbox message for a message of a channel.
+func NewMessage[Content sms.Message | chatapp1.Message | chatapp2.Message](content Content, options Options) (Message, error) {
+	channel := SMS
+	switch any(content).(type) {
+	case chatapp1.Message:
+		channel = ChatApp1
+	case chatapp2.Message:
+		channel = ChatApp2
+	}
+	encoded, err := json.Marshal(content)
 	if err != nil {
 		return Message{}, fmt.Errorf("encoding the message: %w", err)
 	}
@@ -111,12 +101,8 @@ func ParseLine(data []byte) (Message, error) {
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return Message{}, errors.New("data after the JSON object")
 	}
-	m := Message{channel: l.Channel, priority: l.Priority, expires: l.Expires}
-	switch l.Priority {
-	case "":
-		m.priority = Normal
-	case High, Normal:
-	default:
+	m := Message{channel: l.Channel, priority: cmp.Or(l.Priority, Normal), expires: l.Expires}
+	if m.priority != High && m.priority != Normal {
 		return Message{}, fmt.Errorf("the priority is not %s or %s", High, Normal)
 	}
 	if len(l.Message) == 0 {
@@ -125,17 +111,11 @@ func ParseLine(data []byte) (Message, error) {
 	var err error
 	switch l.Channel {
 	case SMS:
-		var b smsBody
-		err = json.Unmarshal(l.Message, &b.m)
-		m.body, m.reference = b, b.m.ReferenceID
+		m.content, m.reference, err = decode(l.Message, func(content sms.Message) string { return content.ReferenceID })
 	case ChatApp1:
-		var b chatApp1Body
-		err = json.Unmarshal(l.Message, &b.m)
-		m.body, m.reference = b, b.m.ReferenceID
+		m.content, m.reference, err = decode(l.Message, func(content chatapp1.Message) string { return content.ReferenceID })
 	case ChatApp2:
-		var b chatApp2Body
-		err = json.Unmarshal(l.Message, &b.m)
-		m.body, m.reference = b, b.m.ReferenceID
+		m.content, m.reference, err = decode(l.Message, func(content chatapp2.Message) string { return content.ReferenceID })
 	default:
 		err = fmt.Errorf("the channel is not %s, %s or %s", SMS, ChatApp1, ChatApp2)
 	}
@@ -171,23 +151,24 @@ func hash(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-type smsBody struct{ m sms.Message }
-
-func (b smsBody) send(ctx context.Context, client *messaging.Client) (string, error) {
-	receipt, err := client.SMS.Send(ctx, b.m)
-	return receipt.ID, err
+func decode[Content any](data []byte, reference func(Content) string) (any, string, error) {
+	var content Content
+	err := json.Unmarshal(data, &content)
+	return content, reference(content), err
 }
 
-type chatApp1Body struct{ m chatapp1.Message }
-
-func (b chatApp1Body) send(ctx context.Context, client *messaging.Client) (string, error) {
-	receipt, err := client.ChatApp1.Send(ctx, b.m)
-	return receipt.ID, err
-}
-
-type chatApp2Body struct{ m chatapp2.Message }
-
-func (b chatApp2Body) send(ctx context.Context, client *messaging.Client) (string, error) {
-	receipt, err := client.ChatApp2.Send(ctx, b.m)
+// send sends the message, and returns the service's ID of it.
+func (m Message) send(ctx context.Context, client *messaging.Client) (messageID string, err error) {
+	var receipt messaging.Receipt
+	switch content := m.content.(type) {
+	case sms.Message:
+		receipt, err = client.SMS.Send(ctx, content)
+	case chatapp1.Message:
+		receipt, err = client.ChatApp1.Send(ctx, content)
+	case chatapp2.Message:
+		receipt, err = client.ChatApp2.Send(ctx, content)
+	default:
+		err = fmt.Errorf("outbox: no channel sends a %T", content)
+	}
 	return receipt.ID, err
 }

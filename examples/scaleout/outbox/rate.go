@@ -2,7 +2,6 @@ package outbox
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -10,15 +9,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
-
 	"github.com/messaging-service/messaging-go/examples/scaleout/engine"
 	"github.com/messaging-service/messaging-go/examples/scaleout/metrics"
 )
 
 const (
-	// rateKey is the key of the shared rateState.
-	rateKey = "rate"
 	// reserveAhead is the span of permits that a worker reserves at once, and how far ahead of the engine's clock they may lie.
 	reserveAhead = 100 * time.Millisecond
 	// rateTTL is how long a worker relies on the absence of a limit.
@@ -32,6 +27,8 @@ type rateState struct {
 	Next int64 `json:"next"`
 }
 
+func sharedRate(o *Outbox) *shared[rateState] { return &shared[rateState]{outbox: o, key: "rate"} }
+
 // interval returns the time between two permits.
 func (s rateState) interval() time.Duration {
 	return time.Duration(float64(time.Second) / s.PerSecond)
@@ -39,26 +36,21 @@ func (s rateState) interval() time.Duration {
 
 // SetRate sets the number of requests per second that all workers together may start; 0 means no limit. Running workers follow within
 // a second.
-func SetRate(ctx context.Context, c *engine.Connection, perSecond float64) error {
+func (o *Outbox) SetRate(ctx context.Context, perSecond float64) (err error) {
 	const slowest, fastest = 1e-3, 1e6
 	if perSecond != 0 && !(perSecond >= slowest && perSecond <= fastest) {
 		return fmt.Errorf("outbox: the rate is %v per second, want %v to %v, or 0 for no limit", perSecond, slowest, fastest)
 	}
-	bucket, err := c.Bucket(ctx, engine.Limits)
-	if err != nil {
-		return err
-	}
-	l := &limiter{bucket: bucket, log: slog.New(slog.DiscardHandler)}
-	for {
-		rate, revision, err := l.read(ctx)
-		if err != nil {
-			return err
-		}
-		rate.PerSecond = perSecond
-		if conflict, err := l.write(ctx, rate, revision); err != nil || !conflict {
-			return err
+	value := sharedRate(o)
+	for swapped := false; err == nil && !swapped; {
+		var rate rateState
+		var revision uint64
+		if rate, revision, err = value.read(ctx, 0); err == nil {
+			rate.PerSecond = perSecond
+			swapped, err = value.swap(ctx, rate, revision)
 		}
 	}
+	return err
 }
 
 // permit allows one request between two moments of the elapsed time.
@@ -73,137 +65,94 @@ func (p permit) isValid(now time.Duration) bool { return now >= p.from && now <=
 // used in its time is lost. So at most rate + burst requests begin in any second, whatever stalls: burst is the number of permits in a
 // tenth of a second, at least 1.
 type limiter struct {
-	bucket  jetstream.KeyValue
+	shared  *shared[rateState]
 	clock   *clock
-	log     *slog.Logger
 	monitor *metrics.Set
 	ahead   time.Duration // how far ahead it may reserve: urgent messages further than others, so that they are not outrun
 
-	unlimitedUntil atomic.Int64 // by the elapsed time
-	waiting        atomic.Int64
-
-	turn    chan struct{} // its one element guards the permits
-	permits []time.Time   // by the engine's clock
-	slack   time.Duration // how long each is valid
+	waiting  atomic.Int64
+	reserved chan []permit // its one element is taken by who uses it; unlike a mutex, waiting for it can be canceled
 }
 
-func newLimiter(bucket jetstream.KeyValue, clock *clock, log *slog.Logger, monitor *metrics.Set, ahead time.Duration) *limiter {
-	l := &limiter{bucket: bucket, clock: clock, log: log, monitor: monitor, ahead: ahead, turn: make(chan struct{}, 1)}
-	l.turn <- struct{}{}
+func newLimiter(o *Outbox, clock *clock, monitor *metrics.Set, ahead time.Duration) *limiter {
+	l := &limiter{shared: sharedRate(o), clock: clock, monitor: monitor, ahead: ahead, reserved: make(chan []permit, 1)}
+	l.reserved <- nil
 	return l
 }
 
 // wait returns a permit when it becomes valid, or an error if ctx ends first.
 func (l *limiter) wait(ctx context.Context) (permit, error) {
-	if int64(l.clock.elapsed()) < l.unlimitedUntil.Load() {
-		return noLimit(), ctx.Err()
+	if rate, _, err := l.shared.read(ctx, rateTTL); err != nil || rate.PerSecond <= 0 {
+		return noLimit(), errors.Join(err, ctx.Err())
 	}
 	l.waiting.Add(1)
 	defer l.waiting.Add(-1)
+	var reserved []permit
 	select {
-	case <-l.turn:
-		defer func() { l.turn <- struct{}{} }()
+	case reserved = <-l.reserved:
+		defer func() { l.reserved <- reserved }()
 	case <-ctx.Done():
 		return permit{}, ctx.Err()
 	}
 	for {
-		for len(l.permits) > 0 {
-			at := l.permits[0]
-			l.permits = l.permits[1:]
-			reading, err := l.clock.read(ctx)
-			if err != nil {
-				return permit{}, err
-			}
-			p := reading.window(at, l.slack)
-			if !sleep(ctx, p.from-l.clock.elapsed()) {
+		for len(reserved) > 0 {
+			p := reserved[0]
+			reserved = reserved[1:]
+			if !engine.Sleep(ctx, p.from-l.clock.elapsed()) {
 				return permit{}, ctx.Err()
 			}
 			if p.isValid(l.clock.elapsed()) {
 				return p, nil
 			}
 		}
-		if limited, err := l.reserve(ctx); err != nil || !limited {
+		var limited bool
+		var err error
+		if reserved, limited, err = l.reserve(ctx); err != nil || !limited {
 			return noLimit(), err
 		}
 	}
 }
 
-// reserve reserves permits for the callers that wait, or waits until that is possible. It reports false if there is no limit.
-func (l *limiter) reserve(ctx context.Context) (limited bool, err error) {
-	rate, revision, err := l.read(ctx)
+// reserve reserves permits for the callers that wait, or waits a moment if none can be had yet. It reports false if there is no limit.
+func (l *limiter) reserve(ctx context.Context) (reserved []permit, limited bool, err error) {
+	rate, revision, err := l.shared.read(ctx, 0)
 	if err != nil {
-		return true, err
+		return nil, true, err
 	}
 	if rate.PerSecond <= 0 {
-		l.unlimitedUntil.Store(int64(l.clock.elapsed() + rateTTL))
-		return false, nil
+		return nil, false, nil
 	}
-	now, err := l.clock.now(ctx)
+	reading, err := l.clock.read(ctx)
 	if err != nil {
-		return true, err
+		return nil, true, err
 	}
 	// Workers reserve only what is due soon. What lies beyond that comes from a clock that was wrong.
 	const tolerance = 2 * time.Second
+	now := reading.now(l.clock.elapsed())
 	first, span := time.Unix(0, rate.Next), max(reserveAhead, rate.interval())
 	if beyond := first.Sub(now); beyond > 2*span+tolerance {
-		l.log.ErrorContext(ctx, "the shared rate limit was ahead of the engine's clock and has been reset", slog.Duration("by", beyond))
-		l.monitor.Count("scaleout_alarms_total", "kind", "rate_reset")
+		alarm(ctx, l.clock.engine.Log, l.monitor, "rate_reset",
+			"the shared rate limit was ahead of the engine's clock and has been reset", slog.Duration("by", beyond))
 		first = now
 	} else if wait := beyond - l.ahead; wait > 0 {
-		sleep(ctx, min(wait, rateTTL)+jitter(minPause/4))
-		return true, ctx.Err()
+		engine.Sleep(ctx, min(wait, rateTTL)+engine.Jitter(shortPause/4))
+		return nil, true, ctx.Err()
 	}
 	if first.Before(now) {
 		first = now
 	}
 	n := min(l.waiting.Load(), max(1, int64(rate.PerSecond*reserveAhead.Seconds())))
 	rate.Next = first.Add(time.Duration(n) * rate.interval()).UnixNano()
-	conflict, err := l.write(ctx, rate, revision)
+	ok, err := l.shared.swap(ctx, rate, revision)
 	if err != nil {
-		return true, err
+		return nil, true, err
 	}
-	if conflict { // if the write was ours after all, its permits are lost
-		sleep(ctx, jitter(minPause/4))
-		return true, ctx.Err()
+	if !ok { // if the write was ours after all, its permits are lost
+		engine.Sleep(ctx, engine.Jitter(shortPause/4))
+		return nil, true, ctx.Err()
 	}
-	l.slack = span
 	for i := range n {
-		l.permits = append(l.permits, first.Add(time.Duration(i)*rate.interval()))
+		reserved = append(reserved, reading.window(first.Add(time.Duration(i)*rate.interval()), span))
 	}
-	return true, nil
-}
-
-func (l *limiter) read(ctx context.Context) (rate rateState, revision uint64, err error) {
-	var found jetstream.KeyValueEntry
-	_, err = retry(ctx, l.log, func(ctx context.Context) (err error) {
-		found, err = l.bucket.Get(ctx, rateKey)
-		return err
-	})
-	if errors.Is(err, jetstream.ErrKeyNotFound) {
-		return rateState{}, 0, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(found.Value(), &rate)
-	}
-	if err != nil {
-		return rateState{}, 0, fmt.Errorf("outbox: reading the rate: %w", err)
-	}
-	return rate, found.Revision(), nil
-}
-
-func (l *limiter) write(ctx context.Context, rate rateState, revision uint64) (conflict bool, err error) {
-	value, err := json.Marshal(rate)
-	if err == nil {
-		_, err = retry(ctx, l.log, func(ctx context.Context) (err error) {
-			_, err = l.bucket.Update(ctx, rateKey, value, revision)
-			return err
-		})
-	}
-	if engine.IsConflict(err) {
-		return true, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("outbox: writing the rate: %w", err)
-	}
-	return false, nil
+	return reserved, true, nil
 }

@@ -96,6 +96,7 @@ type Entry struct {
 	Record
 
 	revision uint64 // 0 if there is no record
+	value    []byte // as it was read
 }
 
 func channelOf(key string) Channel {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"log/slog"
 	"sync"
 	"testing"
 	"time"
@@ -23,7 +22,7 @@ import (
 	"github.com/messaging-service/messaging-go/sms"
 )
 
-var _ = flag.Bool("whole", false, "accepted for the whole module; this package has no long tests")
+var whole = flag.Bool("whole", false, "read a million records")
 
 func TestMain(m *testing.M) {
 	flag.Parse()
@@ -41,8 +40,7 @@ type rig struct {
 	server    *embedded.Server
 	engine    *engine.Connection
 	service   *messagingtest.Server
-	loader    *Loader
-	records   records
+	outbox    *Outbox
 }
 
 func newRig(t *testing.T, setup engine.Setup) *rig {
@@ -59,9 +57,8 @@ func newRig(t *testing.T, setup engine.Setup) *rig {
 	require.NoError(t, err)
 	t.Cleanup(r.engine.Close)
 	require.NoError(t, r.engine.Prepare(t.Context(), setup))
-	r.loader, err = NewLoader(t.Context(), r.engine, slog.New(slog.DiscardHandler))
+	r.outbox, err = Open(t.Context(), r.engine)
 	require.NoError(t, err)
-	r.records = r.loader.records
 	return r
 }
 
@@ -83,7 +80,7 @@ func (r *rig) worker(options WorkerOptions) *Worker {
 	r.t.Helper()
 	client, err := messaging.NewClient(r.service.URL, messaging.WithToken(r.service.Token))
 	require.NoError(r.t, err)
-	w, err := NewWorker(r.t.Context(), r.engine, client, options)
+	w, err := r.outbox.NewWorker(client, options)
 	require.NoError(r.t, err)
 	return w
 }
@@ -113,7 +110,7 @@ func (r *rig) run(w *Worker) (stop func()) {
 func (r *rig) put(messages ...Message) {
 	r.t.Helper()
 	for _, m := range messages {
-		_, err := r.loader.Put(r.t.Context(), m)
+		_, err := r.outbox.Put(r.t.Context(), m)
 		require.NoError(r.t, err)
 	}
 }
@@ -122,7 +119,7 @@ func (r *rig) put(messages ...Message) {
 func (r *rig) publish(m Message, token int) {
 	r.t.Helper()
 	e := Entry{Key: m.Key(), Channel: m.channel, Record: Record{Lane: string(m.priority), Token: token}}
-	_, err := r.records.publish(r.t.Context(), e)
+	_, err := r.outbox.publish(r.t.Context(), e)
 	require.NoError(r.t, err)
 }
 
@@ -138,13 +135,13 @@ func (r *rig) forceRecord(m Message, record Record) {
 	}
 	value, err := json.Marshal(record)
 	require.NoError(r.t, err)
-	_, err = r.records.bucket.Put(r.t.Context(), m.Key(), value)
+	_, err = r.outbox.records.Put(r.t.Context(), m.Key(), value)
 	require.NoError(r.t, err)
 }
 
 func (r *rig) record(m Message) Record {
 	r.t.Helper()
-	e, err := r.records.read(r.t.Context(), m.Key())
+	e, err := r.outbox.read(r.t.Context(), m.Key())
 	require.NoError(r.t, err)
 	return e.Record
 }
@@ -164,7 +161,7 @@ func (r *rig) waitFor(m Message, state State) Record {
 func (r *rig) waitForAll() {
 	r.t.Helper()
 	r.waitForQueue(0)
-	for e, err := range All(r.t.Context(), r.engine) {
+	for e, err := range r.outbox.All(r.t.Context()) {
 		require.NoError(r.t, err)
 		require.True(r.t, e.State.IsFinal(), "%s is %s", e.Key, e.State)
 	}
@@ -201,21 +198,21 @@ func (r *rig) sendCount(m Message) int {
 
 func testSMS(t *testing.T, n int) Message {
 	t.Helper()
-	m, err := FromSMS(sms.Message{From: "ACME", To: fmt.Sprintf("+63917%07d", n), Text: "We open at nine", ReferenceID: fmt.Sprintf("order-%d", n)}, Options{})
+	m, err := NewMessage(sms.Message{From: "ACME", To: fmt.Sprintf("+63917%07d", n), Text: "We open at nine", ReferenceID: fmt.Sprintf("order-%d", n)}, Options{})
 	require.NoError(t, err)
 	return m
 }
 
 func testChatApp1(t *testing.T, n int) Message {
 	t.Helper()
-	m, err := FromChatApp1(chatapp1.New("channel", fmt.Sprintf("+63917%07d", n)).Text("We open at nine").WithReference(fmt.Sprintf("order-%d", n)), Options{})
+	m, err := NewMessage(chatapp1.New("channel", fmt.Sprintf("+63917%07d", n)).Text("We open at nine").WithReference(fmt.Sprintf("order-%d", n)), Options{})
 	require.NoError(t, err)
 	return m
 }
 
 func testChatApp2(t *testing.T, n int) Message {
 	t.Helper()
-	m, err := FromChatApp2(chatapp2.Message{
+	m, err := NewMessage(chatapp2.Message{
 		To: fmt.Sprintf("+63917%07d", n), Content: chatapp2.Text{Body: "We open at nine"}, ReferenceID: fmt.Sprintf("order-%d", n),
 	}, Options{})
 	require.NoError(t, err)

@@ -21,7 +21,7 @@ import (
 func (r *rig) stalled(options WorkerOptions, stall time.Duration) *Worker {
 	r.t.Helper()
 	w := r.worker(options)
-	w.records.setup.AckWait = time.Hour // a stopped process sends no heartbeats
+	w.outbox.setup.AckWait = time.Hour // a stopped process sends no heartbeats
 	var err error
 	var stalls atomic.Int32
 	w.client, err = w.client.With(messaging.WithTransport(func(base http.RoundTripper) http.RoundTripper {
@@ -66,7 +66,7 @@ func TestOvertakenAttemptFlagsRecord(t *testing.T) {
 	r.put(m)
 	options := fastOptions()
 	slow := r.worker(options)
-	slow.records.setup.AckWait = time.Hour // it sends no heartbeats
+	slow.outbox.setup.AckWait = time.Hour // it sends no heartbeats
 	var err error
 	// The network delivers the request in time, and the response late: the outcome is unknown, and comes when the next attempt has started.
 	slow.client, err = slow.client.With(messaging.WithTransport(func(base http.RoundTripper) http.RoundTripper {
@@ -86,7 +86,7 @@ func TestOvertakenAttemptFlagsRecord(t *testing.T) {
 	stopSlow := r.run(slow)
 	r.waitFor(m, Sending)
 	stop := r.start(options)
-	require.Eventually(t, func() bool { return slow.metrics.Value("scaleout_alarms_total", "kind", "overtaken") > 0 }, 30*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return slow.options.Metrics.Value("scaleout_alarms_total", "kind", "overtaken") > 0 }, 30*time.Second, 10*time.Millisecond)
 	for _, overtaken := range r.record(m).Overtaken {
 		assert.Equal(t, Unknown, overtaken.State)
 	}
@@ -96,7 +96,7 @@ func TestOvertakenAttemptFlagsRecord(t *testing.T) {
 	stopSlow()
 	var found []Finding
 	r.service.SetLag(0)
-	_, _, err = Audit(t.Context(), r.engine, slow.client, time.Now().Add(-time.Hour), false, func(f Finding) { found = append(found, f) })
+	_, _, err = r.outbox.Audit(t.Context(), slow.client, time.Now().Add(-time.Hour), false, func(f Finding) { found = append(found, f) })
 	require.NoError(t, err)
 	require.Len(t, found, 1)
 	assert.Equal(t, "sent more than once", found[0].Problem)
@@ -109,7 +109,7 @@ func TestAuditComparesRecordsWithListing(t *testing.T) {
 	client := r.worker(fastOptions()).client
 	for n, state := range map[int]State{1: Accepted, 2: Refused, 3: Parked, 4: Queued, 5: Unknown} {
 		r.forceRecord(testSMS(t, n), Record{State: state, SentAt: time.Now()})
-		_, err := testSMS(t, n).body.send(t.Context(), client)
+		_, err := testSMS(t, n).send(t.Context(), client)
 		require.NoError(t, err)
 	}
 	r.forceRecord(testSMS(t, 6), Record{State: Accepted})
@@ -119,7 +119,7 @@ func TestAuditComparesRecordsWithListing(t *testing.T) {
 	problems := map[string]string{}
 	audit := func(mend bool) (records, rows int, err error) {
 		clear(problems)
-		return Audit(t.Context(), r.engine, client, time.Now().Add(-time.Hour), mend, func(f Finding) { problems[f.Reference] = f.Problem })
+		return r.outbox.Audit(t.Context(), client, time.Now().Add(-time.Hour), mend, func(f Finding) { problems[f.Reference] = f.Problem })
 	}
 	records, rows, err := audit(false)
 	require.NoError(t, err)
@@ -150,11 +150,11 @@ func TestWorkerTakesBackClaimWhoseResponseWasLost(t *testing.T) {
 	m := testSMS(t, 1)
 	r.put(m)
 	w := r.worker(relaxedOptions())
-	before, err := r.records.read(t.Context(), m.Key())
+	before, err := r.outbox.read(t.Context(), m.Key())
 	require.NoError(t, err)
 	// The claim was written, its response was lost, and another worker has seen the claim for too long.
 	r.forceRecord(m, Record{State: Unknown, Attempt: 1, Worker: w.name + "/1", Lane: settleLane, Token: 1, SentAt: time.Now()})
-	d := &delivery{Worker: w, message: m, raw: noMessage{}, log: w.log}
+	d := &delivery{Worker: w, message: m, raw: noMessage{}, log: w.outbox.engine.Log}
 	_, err = d.send(t.Context(), t.Context(), before)
 	require.NoError(t, err)
 	record := r.record(m)

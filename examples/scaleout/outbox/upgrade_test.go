@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"testing"
@@ -67,7 +68,7 @@ func TestRollingUpgradeSendsEveryMessage(t *testing.T) {
 		assert.Equal(t, 1, r.sendCount(m))
 	}
 	for _, m := range all {
-		queued, err := r.loader.Put(t.Context(), m)
+		queued, err := r.outbox.Put(t.Context(), m)
 		require.NoError(t, err)
 		assert.False(t, queued, "the same line is another message after the upgrade")
 	}
@@ -78,17 +79,15 @@ func TestWorkerParksMessageThatNobodyCanRead(t *testing.T) {
 	r := newRig(t, engine.Setup{})
 	m := newer(t, testSMS(t, 1))
 	r.put(m)
-	options := relaxedOptions()
-	options.MaxTries = 3
-	stop := r.start(options)
+	w := r.worker(relaxedOptions())
+	w.maxTries = 3
+	stop := r.run(w)
 	record := r.waitFor(m, Parked)
 	assert.JSONEq(t, string(m.line), string(record.Line), "the content was lost")
 	assert.Contains(t, record.Reason, "no worker could read the message")
 	stop()
 
-	resolver, err := NewResolver(t.Context(), r.engine, r.records.log)
-	require.NoError(t, err)
-	require.NoError(t, resolver.Resolve(t.Context(), SMS, "order-1", Resend, "after the upgrade"))
+	require.NoError(t, r.outbox.Resolve(t.Context(), SMS, "order-1", Resend, "after the upgrade"))
 	current := r.worker(relaxedOptions())
 	current.parse = newerParse
 	r.run(current)
@@ -104,12 +103,12 @@ func TestWorkerLeavesRecordOfNewerVersionAlone(t *testing.T) {
 	r.forceRecord(m, Record{State: "scheduled", Attempt: 3})
 	r.start(fastOptions())
 	r.waitFor(other, Accepted)
-	found, err := r.records.bucket.Get(t.Context(), m.Key())
+	found, err := r.outbox.records.Get(t.Context(), m.Key())
 	require.NoError(t, err)
 	assert.Contains(t, string(found.Value()), `"scheduled"`)
 	assert.Equal(t, 1, r.queueLength(), "the token was removed")
 	unreadable := 0
-	for _, err := range All(t.Context(), r.engine) {
+	for _, err := range r.outbox.All(t.Context()) {
 		if errors.Is(err, ErrUnreadable) {
 			unreadable++
 		}
@@ -118,13 +117,13 @@ func TestWorkerLeavesRecordOfNewerVersionAlone(t *testing.T) {
 	assert.Zero(t, r.sendCount(m))
 }
 
-func TestInspectMendsBothDirections(t *testing.T) {
+func TestReconcileMendsBothDirections(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, engine.Setup{})
 	m, unknown, final, lost, lostChat := testSMS(t, 1), testSMS(t, 2), testSMS(t, 3), testSMS(t, 4), testChatApp1(t, 5)
 	r.put(m, unknown, lost, lostChat)
-	require.NoError(t, r.records.bucket.Purge(t.Context(), lost.Key()))
-	require.NoError(t, r.records.bucket.Purge(t.Context(), lostChat.Key()))
+	require.NoError(t, r.outbox.records.Purge(t.Context(), lost.Key()))
+	require.NoError(t, r.outbox.records.Purge(t.Context(), lostChat.Key()))
 	stream, err := r.engine.Stream(t.Context(), engine.Outbox)
 	require.NoError(t, err)
 	for _, sequence := range []uint64{1, 2} { // as DiscardOld or an operator would
@@ -132,22 +131,19 @@ func TestInspectMendsBothDirections(t *testing.T) {
 	}
 	r.forceRecord(unknown, Record{State: Unknown, Attempt: 1, Lane: settleLane, Token: 1, SentAt: time.Now()})
 	r.forceRecord(final, Record{State: Accepted})
-	_, err = testSMS(t, 4).body.send(t.Context(), r.worker(fastOptions()).client) // it was sent before its record was lost
+	_, err = testSMS(t, 4).send(t.Context(), r.worker(fastOptions()).client) // it was sent before its record was lost
 	require.NoError(t, err)
 
-	found, err := Inspect(t.Context(), r.engine, false, r.records.log)
-	require.NoError(t, err)
-	assert.Equal(t, Inspection{Missing: 2, Lost: 2}, found)
-	found, err = Inspect(t.Context(), r.engine, true, r.records.log)
-	require.NoError(t, err)
-	assert.Equal(t, Inspection{Missing: 2, Lost: 2}, found)
-	found, err = Inspect(t.Context(), r.engine, false, r.records.log)
-	require.NoError(t, err)
-	assert.Zero(t, found)
+	for i, read := range []func(context.Context) (Status, error){r.outbox.Status, r.outbox.Reconcile, r.outbox.Status} {
+		found, err := read(t.Context())
+		require.NoError(t, err)
+		want := []int{2, 2, 0}[i]
+		assert.Equal(t, []int{want, want, 0}, []int{found.Missing, found.Lost, found.Unreadable})
+	}
 	assert.Contains(t, r.record(lost).Reason, "load the message again")
 
 	for _, again := range []Message{lost, lostChat} {
-		queued, err := r.loader.Put(t.Context(), again)
+		queued, err := r.outbox.Put(t.Context(), again)
 		require.NoError(t, err)
 		assert.True(t, queued)
 	}
@@ -165,7 +161,7 @@ func TestWorkerParksMessageWithoutRecord(t *testing.T) {
 	r := newRig(t, engine.Setup{})
 	m := testSMS(t, 1)
 	r.put(m)
-	require.NoError(t, r.records.bucket.Purge(t.Context(), m.Key()))
+	require.NoError(t, r.outbox.records.Purge(t.Context(), m.Key()))
 	r.start(fastOptions())
 	assert.Contains(t, r.waitFor(m, Parked).Reason, "lost the record")
 	assert.Zero(t, r.sendCount(m))

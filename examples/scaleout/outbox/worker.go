@@ -1,11 +1,11 @@
 package outbox
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"iter"
 	"log/slog"
 	"net/http"
 	"os"
@@ -39,39 +39,24 @@ type WorkerOptions struct {
 	SettleWindow time.Duration
 	// StopTimeout bounds what Run takes after its context has ended, if the engine is away. The default is SendTimeout and 10 s more.
 	StopTimeout time.Duration
-	// MaxTries is how many times a message that this version cannot read is left to other workers, 50 by default: about three hours.
-	MaxTries int
-	// Logger receives warnings and errors. Nil discards them.
-	Logger *slog.Logger
 	// Metrics counts what the worker does. Nil counts nothing.
 	Metrics *metrics.Set
 }
 
 func (o WorkerOptions) withDefaults() WorkerOptions {
-	setDefault(&o.Concurrency, 32)
-	setDefault(&o.SendTimeout, 10*time.Second)
-	setDefault(&o.SettleInterval, 2*time.Second)
-	setDefault(&o.SettleFor, 6*time.Hour)
-	setDefault(&o.SettleWindow, 5*time.Minute)
-	setDefault(&o.StopTimeout, o.SendTimeout+10*time.Second)
-	setDefault(&o.MaxTries, 50)
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	o.Concurrency = cmp.Or(o.Concurrency, 32)
+	o.SendTimeout = cmp.Or(o.SendTimeout, 10*time.Second)
+	o.SettleInterval = cmp.Or(o.SettleInterval, 2*time.Second)
+	o.SettleFor = cmp.Or(o.SettleFor, 6*time.Hour)
+	o.SettleWindow = cmp.Or(o.SettleWindow, 5*time.Minute)
+	o.StopTimeout = cmp.Or(o.StopTimeout, o.SendTimeout+10*time.Second)
 	return o
-}
-
-func setDefault[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
-	}
 }
 
 func (o WorkerOptions) validate(ackWait time.Duration) error {
 	switch {
-	case o.Concurrency < 1 || o.MaxTries < 1:
-		return fmt.Errorf("outbox: Concurrency is %d and MaxTries %d, want at least 1", o.Concurrency, o.MaxTries)
+	case o.Concurrency < 1:
+		return fmt.Errorf("outbox: Concurrency is %d, want at least 1", o.Concurrency)
 	case min(o.SendTimeout, o.SettleWindow, o.SettleInterval, o.SettleFor, o.StopTimeout) < 0:
 		return errors.New("outbox: a duration in WorkerOptions is negative")
 	case o.SendTimeout >= ackWait-ackWait/heartbeatsPerAckWait:
@@ -85,52 +70,42 @@ func (o WorkerOptions) validate(ackWait time.Duration) error {
 const (
 	// heartbeatsPerAckWait is how many times within AckWait a worker reports each message as in progress.
 	heartbeatsPerAckWait = 4
-	// fetchWait is how long a worker waits for messages before it asks again.
-	fetchWait = 500 * time.Millisecond
+	// maxTries is how many times a message that this version cannot read is left to other workers: for about three hours.
+	maxTries = 50
 )
 
 // Worker sends messages. Any number of workers can share an engine, in one process or in many.
 type Worker struct {
 	name     string
 	options  WorkerOptions
-	log      *slog.Logger
-	metrics  *metrics.Set
 	client   *messaging.Client
-	records  records
+	outbox   *Outbox
 	clock    *clock
 	limiters map[string]*limiter // by lane
-	breakers *breakers
+	breakers map[Channel]*breaker
 	attempts atomic.Int64
+	inFlight atomic.Int64
 	parse    func([]byte) (Message, error)
-
-	mu       sync.Mutex
-	inFlight map[jetstream.Msg]struct{}
+	maxTries int
 }
 
-// NewWorker returns a worker on a prepared engine. It sends through client, without the retries of client: a message that was not
+// NewWorker returns a worker. It sends through client, without the retries of client: a message that was not
 // processed goes back to the stream.
-func NewWorker(ctx context.Context, c *engine.Connection, client *messaging.Client, options WorkerOptions) (*Worker, error) {
-	options = options.withDefaults()
+func (o *Outbox) NewWorker(client *messaging.Client, options WorkerOptions) (*Worker, error) {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown"
 	}
-	name := fmt.Sprintf("%s/%d/%s", host, os.Getpid(), rand.Text()[:8]) // unique: a record shows whose claim it holds
-	log := options.Logger.With(slog.String("worker", name))
-	all, err := openRecords(ctx, c, log)
-	if err != nil {
-		return nil, err
-	}
-	if err = options.validate(all.setup.AckWait); err != nil {
-		return nil, err
-	}
-	limits, err := c.Bucket(ctx, engine.Limits)
-	if err != nil {
-		return nil, err
-	}
 	w := &Worker{
-		name: name, options: options, log: log, metrics: options.Metrics, records: all, clock: newClock(c, log), parse: ParseLine,
-		limiters: map[string]*limiter{}, inFlight: map[jetstream.Msg]struct{}{},
+		name:    fmt.Sprintf("%s/%d/%s", host, os.Getpid(), rand.Text()[:8]), // unique: a record shows whose claim it holds
+		options: options.withDefaults(), parse: ParseLine, maxTries: maxTries, limiters: map[string]*limiter{}, breakers: map[Channel]*breaker{},
+	}
+	connection, own := *o.engine, *o
+	connection.Log = o.engine.Log.With(slog.String("worker", w.name))
+	own.engine, own.waitForRoom = &connection, true
+	w.outbox, w.clock = &own, newClock(&connection)
+	if err = w.options.validate(o.setup.AckWait); err != nil {
+		return nil, err
 	}
 	w.client, err = client.With(messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}),
 		messaging.WithTransport(func(base http.RoundTripper) http.RoundTripper { return guard{base} }))
@@ -142,14 +117,12 @@ func NewWorker(ctx context.Context, c *engine.Connection, client *messaging.Clie
 		if lane == string(High) {
 			ahead *= 3
 		}
-		w.limiters[lane] = newLimiter(limits, w.clock, log, w.metrics, ahead)
+		w.limiters[lane] = newLimiter(w.outbox, w.clock, w.options.Metrics, ahead)
 	}
-	w.breakers = newBreakers(limits, w.clock, log, w.metrics, options.SendTimeout+time.Second)
-	w.metrics.Gauge("scaleout_in_flight", func() float64 {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		return float64(len(w.inFlight))
-	})
+	for _, channel := range engine.Channels() {
+		w.breakers[Channel(channel)] = newBreaker(w.outbox, channel, w.clock, w.options.Metrics, w.options.SendTimeout+time.Second)
+	}
+	w.options.Metrics.Gauge("scaleout_in_flight", func() float64 { return float64(w.inFlight.Load()) })
 	return w, nil
 }
 
@@ -161,128 +134,61 @@ var ErrUnrecorded = errors.New("outbox: stopped before every outcome was recorde
 func (w *Worker) Run(ctx context.Context) error {
 	// Outcomes are recorded for a while after ctx has ended.
 	work, stop := context.WithCancelCause(context.WithoutCancel(ctx))
+	var helper, lanes sync.WaitGroup
+	defer helper.Wait()
 	defer stop(nil)
-	helpersCtx, stopHelpers := context.WithCancel(work)
-	var helpers, lanes sync.WaitGroup
-	helpers.Go(func() { w.sendHeartbeats(helpersCtx) })
-	helpers.Go(func() { w.breakers.follow(helpersCtx) })
-	helpers.Go(func() {
+	helper.Go(func() {
 		select {
 		case <-ctx.Done():
-			if sleep(helpersCtx, w.options.StopTimeout) {
-				stop(ErrUnrecorded)
-			}
-		case <-helpersCtx.Done():
+		case <-work.Done():
+		}
+		if engine.Sleep(work, w.options.StopTimeout) {
+			stop(ErrUnrecorded)
 		}
 	})
-	errs := make(chan error, len(engine.Channels())*len(engine.Priorities()))
+	var mu sync.Mutex
+	var all error
 	for _, channel := range engine.Channels() {
 		for _, lane := range engine.Priorities() {
-			lanes.Go(func() { errs <- w.runLane(ctx, work, channel, lane) })
+			lanes.Go(func() {
+				err := w.runLane(ctx, work, channel, lane)
+				mu.Lock()
+				defer mu.Unlock()
+				all = errors.Join(all, err)
+			})
 		}
 	}
 	lanes.Wait()
-	stopHelpers()
-	helpers.Wait()
-	close(errs)
-	var all error
-	for err := range errs {
-		all = errors.Join(all, err)
-	}
-	if errors.Is(context.Cause(work), ErrUnrecorded) {
-		all = errors.Join(all, ErrUnrecorded)
-	}
-	return all
+	return errors.Join(all, context.Cause(work))
 }
 
 // runLane sends the messages of one lane until ctx ends.
 func (w *Worker) runLane(ctx, work context.Context, channel, lane string) error {
 	var consumer jetstream.Consumer
-	_, err := retry(ctx, w.log, func(ctx context.Context) (err error) {
-		consumer, err = w.records.engine.JetStream.Consumer(ctx, w.records.engine.Name(engine.Outbox), w.records.engine.Consumer(channel, lane))
+	c := w.outbox.engine
+	_, err := c.Retry(ctx, func(ctx context.Context) (err error) {
+		consumer, err = c.JetStream.Consumer(ctx, c.Name(engine.Outbox), c.Consumer(channel, lane))
 		return err
 	})
 	if err != nil && ctx.Err() == nil {
 		return fmt.Errorf("outbox: consumer of %s: %w", channel, err)
 	}
-	var deliveries sync.WaitGroup
-	defer deliveries.Wait()
-	slots := make(chan struct{}, w.options.Concurrency)
-	for ctx.Err() == nil {
-		select {
-		case slots <- struct{}{}:
-		case <-ctx.Done():
-			return nil
-		}
-		n := 1
-		for more := true; more; {
-			select {
-			case slots <- struct{}{}:
-				n++
-			default:
-				more = false
-			}
-		}
-		for m := range w.fetch(ctx, consumer, n) {
-			n--
-			w.track(m)
-			deliveries.Go(func() {
-				defer func() { <-slots }()
-				defer w.untrack(m)
-				w.deliver(ctx, work, m)
-			})
-		}
-		for range n {
-			<-slots
-		}
+	if err == nil {
+		c.Pull(ctx, consumer, w.options.Concurrency, w.outbox.setup.AckWait/heartbeatsPerAckWait, func(m jetstream.Msg) {
+			w.inFlight.Add(1)
+			defer w.inFlight.Add(-1)
+			w.deliver(ctx, work, m)
+		})
 	}
 	return nil
 }
 
-// fetch yields up to n messages from the stream. It ends when no more arrive for a moment.
-func (w *Worker) fetch(ctx context.Context, consumer jetstream.Consumer, n int) iter.Seq[jetstream.Msg] {
-	return func(yield func(jetstream.Msg) bool) {
-		batch, err := consumer.Fetch(n, jetstream.FetchMaxWait(fetchWait))
-		if err == nil {
-			for m := range batch.Messages() {
-				if !yield(m) {
-					return
-				}
-			}
-			err = batch.Error()
-		}
-		if err != nil && ctx.Err() == nil {
-			w.log.WarnContext(ctx, "fetching messages failed, retrying", slog.Any("error", err))
-			sleep(ctx, jitter(fetchWait))
-		}
-	}
-}
-
-func (w *Worker) track(m jetstream.Msg) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.inFlight[m] = struct{}{}
-}
-
-func (w *Worker) untrack(m jetstream.Msg) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	delete(w.inFlight, m)
-}
-
-// sendHeartbeats reports every message in flight as in progress, so that the engine does not redeliver it.
-func (w *Worker) sendHeartbeats(ctx context.Context) {
-	for sleep(ctx, w.records.setup.AckWait/heartbeatsPerAckWait) {
-		w.mu.Lock()
-		for m := range w.inFlight {
-			_ = m.InProgress() // if it fails, the worker that gets the message sees its record
-		}
-		w.mu.Unlock()
-	}
+func (w *Worker) alarm(ctx context.Context, kind, text string, attributes ...slog.Attr) {
+	alarm(ctx, w.outbox.engine.Log, w.options.Metrics, kind, text, attributes...)
 }
 
 // alarm logs and counts what an operator should know of.
-func (w *Worker) alarm(ctx context.Context, kind, text string, attributes ...slog.Attr) {
-	w.metrics.Count("scaleout_alarms_total", "kind", kind)
-	w.log.LogAttrs(ctx, slog.LevelError, text, append(attributes, slog.String("alarm", kind))...) //nolint:sloglint // the callers' texts are fixed
+func alarm(ctx context.Context, log *slog.Logger, monitor *metrics.Set, kind, text string, attributes ...slog.Attr) {
+	monitor.Count("scaleout_alarms_total", "kind", kind)
+	log.LogAttrs(ctx, slog.LevelError, text, append(attributes, slog.String("alarm", kind))...) //nolint:sloglint // the callers' texts are fixed
 }

@@ -1,6 +1,8 @@
 package outbox
 
 import (
+	"net/url"
+	"strconv"
 	"testing"
 	"time"
 
@@ -55,7 +57,7 @@ func TestWorkerFindsMessageAfterKillAfterSend(t *testing.T) {
 	m := testSMS(t, 1)
 	r.put(m)
 	r.forceRecord(m, Record{State: Sending, Attempt: 1, Worker: "killed"})
-	_, err := m.body.send(t.Context(), r.worker(fastOptions()).client)
+	_, err := m.send(t.Context(), r.worker(fastOptions()).client)
 	require.NoError(t, err)
 	r.start(fastOptions())
 	record := r.waitFor(m, Accepted)
@@ -210,7 +212,7 @@ func TestWorkerRecordsRefusal(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, engine.Setup{})
 	byService := testChatApp1(t, 1)
-	byLibrary, err := FromSMS(sms.Message{From: "ACME", To: "nobody", Text: "secret", ReferenceID: "invalid"}, Options{})
+	byLibrary, err := NewMessage(sms.Message{From: "ACME", To: "nobody", Text: "secret", ReferenceID: "invalid"}, Options{})
 	require.NoError(t, err)
 	r.service.Inject(messagingtest.Status(400, 0), 1)
 	r.put(byService, byLibrary)
@@ -253,7 +255,7 @@ func TestWorkerFinishesSendsWhenStopped(t *testing.T) {
 	stop := r.start(options)
 	require.Eventually(t, func() bool { return len(r.service.Sent()) > 5 }, 30*time.Second, time.Millisecond)
 	stop()
-	for e, err := range All(t.Context(), r.engine) {
+	for e, err := range r.outbox.All(t.Context()) {
 		require.NoError(t, err)
 		assert.NotEqual(t, Sending, e.State, "the worker stopped in the middle of a send")
 	}
@@ -278,9 +280,11 @@ func TestWorkerWaitsForEngine(t *testing.T) {
 	options.Concurrency = 8
 	r.start(options)
 	require.Eventually(t, func() bool { return len(r.service.Sent()) > 20 }, 30*time.Second, time.Millisecond)
-	port := r.server.Port()
+	address, err := url.Parse(r.server.URL())
+	require.NoError(t, err)
+	port, err := strconv.Atoi(address.Port())
+	require.NoError(t, err)
 	r.server.Close()
-	var err error
 	r.server, err = embedded.Start(r.directory, port)
 	require.NoError(t, err)
 	r.waitForAll()
@@ -293,15 +297,15 @@ func TestWorkerWaitsForEngine(t *testing.T) {
 func TestSetRateValidatesAndRemovesLimit(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, engine.Setup{})
-	require.Error(t, SetRate(t.Context(), r.engine, -1))
-	require.NoError(t, SetRate(t.Context(), r.engine, 0.01))
+	require.Error(t, r.outbox.SetRate(t.Context(), -1))
+	require.NoError(t, r.outbox.SetRate(t.Context(), 0.01))
 	first, second := testSMS(t, 1), testSMS(t, 2)
 	r.put(first)
 	r.start(fastOptions())
 	r.waitFor(first, Accepted)
 	r.put(second) // it would be sent in a hundred seconds
 	require.Never(t, func() bool { return r.record(second).State == Accepted }, 300*time.Millisecond, 50*time.Millisecond)
-	require.NoError(t, SetRate(t.Context(), r.engine, 0))
+	require.NoError(t, r.outbox.SetRate(t.Context(), 0))
 	r.waitFor(second, Accepted)
 }
 
@@ -311,7 +315,7 @@ func TestNewWorkerRejectsBadOptions(t *testing.T) {
 	client, err := messaging.NewClient(r.service.URL, messaging.WithToken(r.service.Token))
 	require.NoError(t, err)
 	for _, options := range []WorkerOptions{{SendTimeout: time.Second}, {Concurrency: -1}, {SettleWindow: -1, SendTimeout: time.Millisecond}} {
-		_, err := NewWorker(t.Context(), r.engine, client, options)
+		_, err := r.outbox.NewWorker(client, options)
 		assert.Error(t, err)
 	}
 }

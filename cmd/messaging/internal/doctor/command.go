@@ -108,7 +108,7 @@ func parseFlags(args []string, console Console) (s settings, err error) {
 }
 
 // check finds flags and variables that cannot be used, before anything is done.
-func (s *settings) check(console Console) (err error) {
+func (s *settings) check(console Console) error {
 	switch {
 	case s.timeout <= 0:
 		return fmt.Errorf("-timeout: must be more than 0, got %v", s.timeout)
@@ -147,9 +147,11 @@ func (s *settings) check(console Console) (err error) {
 			return fmt.Errorf("-record: %w", err)
 		}
 	}
-	if s.contract != "" {
-		s.overlay, s.names, err = cli.ReadContract(s.contract)
+	if s.contract == "" {
+		return nil
 	}
+	var err error
+	s.overlay, s.names, err = cli.ReadContract(s.contract)
 	return err
 }
 

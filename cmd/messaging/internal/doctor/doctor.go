@@ -53,6 +53,9 @@ func (d *doctor) propose(name, detail string, value any, path ...string) bool {
 
 // adopt adds lines to the overlay and goes on with it, if the contract allows them.
 func (d *doctor) adopt(lines ...line) bool {
+	if len(lines) == 0 {
+		return true
+	}
 	changed, names, err := d.overlay.with(lines)
 	if err != nil {
 		return false

@@ -54,7 +54,7 @@ func (d *doctor) examinePaging(ctx context.Context) {
 		d.add("second page", Differs, describe(second.err))
 	case len(second.rows) == 0:
 		d.add("second page", Note, "is empty")
-	case reflect.DeepEqual(first.rows[0], second.rows[0]):
+	case len(first.rows) > 0 && reflect.DeepEqual(first.rows[0], second.rows[0]):
 		d.add("second page", Differs, "is the first again: the service pages otherwise (sms.list.paging.by, sms.list.params."+l.Paging.By+")")
 		return
 	default:
@@ -211,32 +211,38 @@ func (d *doctor) examineSorting(ctx context.Context, differ bool) {
 		d.add("created", Note, "not tried: no parameters, or no two messages of different times")
 		return
 	}
-	sorted := func(column string, descending bool) lookup {
-		return d.fetch(ctx, "sorting", sms.ListOptions{PageSize: someRows, SortBy: column, Descending: descending})
-	}
+	// The word for a column may be the name of the member, or its path.
 	column := path[strings.LastIndexByte(path, '.')+1:]
-	got := sorted(column, false)
+	got := d.sorted(ctx, column, false)
 	if got.err != nil && column != path {
 		column = path
-		got = sorted(column, false)
+		got = d.sorted(ctx, column, false)
 	}
 	if got.err != nil {
 		d.add("created", Note, "the service does not sort by "+column+": "+describe(got.err)+"; its documentation has the words for columns")
 		return
 	}
-	d.compareOrder("ascending", column, got, time.Time.Compare)
-	d.compareOrder("descending", column, sorted(column, true), func(a, b time.Time) int { return b.Compare(a) })
+	for _, name := range []string{"ascending", "descending"} {
+		isDescending := name == "descending"
+		if isDescending {
+			got = d.sorted(ctx, column, true)
+		}
+		at, _ := d.times(got.rows, "created")
+		if isDescending {
+			slices.Reverse(at)
+		}
+		order := l.Params["order"] + "=" + l.Orders[name]
+		switch {
+		case got.err != nil:
+			d.add(name, Differs, order+": "+describe(got.err))
+		case !slices.IsSortedFunc(at, time.Time.Compare):
+			d.add(name, Differs, order+", by "+column+": the rows are not in that order")
+		default:
+			d.add(name, OK, "by "+column)
+		}
+	}
 }
 
-func (d *doctor) compareOrder(name, column string, got lookup, compare func(a, b time.Time) int) {
-	at, _ := d.times(got.rows, "created")
-	order := d.table.SMSList.Params["order"] + "=" + d.table.SMSList.Orders[name]
-	switch {
-	case got.err != nil:
-		d.add(name, Differs, order+": "+describe(got.err))
-	case !slices.IsSortedFunc(at, compare):
-		d.add(name, Differs, order+", by "+column+": the rows are not in that order")
-	default:
-		d.add(name, OK, "by "+column)
-	}
+func (d *doctor) sorted(ctx context.Context, column string, descending bool) lookup {
+	return d.fetch(ctx, "sorting", sms.ListOptions{PageSize: someRows, SortBy: column, Descending: descending})
 }

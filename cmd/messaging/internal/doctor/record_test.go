@@ -1,7 +1,6 @@
 package doctor
 
 import (
-	"encoding/json"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -34,12 +33,12 @@ func TestNothingPrivateIsShown(t *testing.T) {
 			r.overlayFile(overlay)
 			dir, overlayOut := filepath.Join(t.TempDir(), "recorded"), filepath.Join(t.TempDir(), "out.json")
 			args := []string{"-send", "+639170000001", "-from", "Zorro", "-yes", "-record", dir, "-o", overlayOut, "-force"}
+			if seed >= 4 {
+				args = append(args, "-json")
+			}
 			status, out, progress := r.run(args...)
 			assert.Less(t, status, statusUnknown, "%s%s", out, progress)
-			report := r.report(args...)
-			shown, err := json.Marshal(report.Checks)
-			require.NoError(t, err)
-			assert.Empty(t, private.FindAllString(out+progress+string(shown), -1))
+			assert.Empty(t, private.FindAllString(out+progress, -1))
 			files, err := filepath.Glob(filepath.Join(dir, "*.json"))
 			require.NoError(t, err)
 			assert.Greater(t, len(files), 10)

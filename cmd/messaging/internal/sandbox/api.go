@@ -96,7 +96,7 @@ func (s *Sandbox) message(e *entry) Message {
 	}
 	sent := e.Sent
 	m.Direction, m.Kind, m.From, m.To, m.Text = "sent", sent.Kind, sent.From, sent.To, sent.Text
-	m.Code, m.State, m.ReferenceID, m.RequestID = e.code, string(sent.State), sent.ReferenceID, sent.RequestID
+	m.Code, m.State, m.ReferenceID, m.RequestID = e.code(), string(sent.State), sent.ReferenceID, sent.RequestID
 	m.Parts, m.Cost, m.Template, m.FallbackOf = sent.Parts, cost(sent.Parts), sent.Template, sent.FallbackOf
 	m.TTLSeconds = sent.TTL.Seconds()
 	if fallback := s.book.fallbackOf(e); fallback != nil {

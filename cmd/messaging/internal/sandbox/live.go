@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -132,19 +131,8 @@ func (s *Sandbox) stream(w http.ResponseWriter, r *http.Request) {
 			event, _ := json.Marshal(map[string]any{ // plain values
 				"messages": what&aboutMessages != 0, "traffic": what&aboutTraffic != 0, "faults": what&aboutFaults != 0, "say": say,
 			})
-			open = send("data: "+string(event)+"\n\n") && pause(r.Context(), livePause)
+			open = send("data: " + string(event) + "\n\n")
+			time.Sleep(livePause)
 		}
-	}
-}
-
-// pause waits, and reports false if the context ended meanwhile.
-func pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }

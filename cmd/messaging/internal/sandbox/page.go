@@ -76,13 +76,12 @@ func static(w http.ResponseWriter, r *http.Request) {
 		"script.js": "text/javascript; charset=utf-8", "style.css": "text/css; charset=utf-8", "icon.svg": "image/svg+xml",
 	}
 	name := r.PathValue("name")
-	content, err := web.ReadFile("web/" + name)
-	if types[name] == "" || err != nil {
+	if types[name] == "" {
 		http.NotFound(w, r)
 		return
 	}
 	w.Header().Set("Content-Type", types[name])
-	_, _ = w.Write(content)
+	http.ServeFileFS(w, r, web, "web/"+name) //nolint:gosec // one of the three above
 }
 
 // A frame is what every page has.

@@ -171,7 +171,7 @@ func (s *Sandbox) changed(m messagingtest.Sent) {
 // add enters a message or an answer and drops the oldest beyond the bounds. The caller holds mu.
 func (s *Sandbox) add(e *entry) {
 	if e.Sent != nil {
-		e.code = e.Sent.Code()
+		e.code = sync.OnceValue(e.Sent.Code)
 		b := bubbleOf(*e.Sent, s.table)
 		e.preview = cmp.Or(b.Body, b.Header, b.Label)
 		if e.preview == "" && b.Media != nil {
@@ -216,7 +216,7 @@ type entry struct {
 
 	accepted time.Duration // on the clock
 	preview  string
-	code     string // the one-time code that it seems to hold
+	code     func() string // returns the one-time code that it seems to hold
 	seen     bool
 	size     int
 	place    *list.Element

@@ -18,30 +18,24 @@ import (
 	"github.com/messaging-service/messaging-go/examples/scaleout/embedded"
 	"github.com/messaging-service/messaging-go/examples/scaleout/engine"
 	"github.com/messaging-service/messaging-go/examples/scaleout/outbox"
-	"github.com/messaging-service/messaging-go/examples/scaleout/progress"
 )
 
 // runToEnd lets worker processes send everything, and kills a worker the given number of times on the way. It calls at with each status.
-func (c *campaign) runToEnd(workers, kills int, at func(progress.Status)) {
+func (c *campaign) runToEnd(workers, kills int, at func(outbox.Status)) {
 	t := c.t
 	t.Helper()
-	running := make([]*process, workers)
+	running := make([]*worker, workers)
 	for i := range running {
-		var err error
-		running[i], err = c.workers.start(t.Context())
-		require.NoError(t, err)
-		t.Cleanup(func() { running[i].kill() })
+		running[i] = c.start()
 	}
 	killed, next := 0, 1
 	deadline := time.Now().Add(4 * time.Minute)
-	err := progress.Watch(t.Context(), c.engine, 5*time.Millisecond, func(s progress.Status) bool {
+	err := c.outbox.Watch(t.Context(), 5*time.Millisecond, func(s outbox.Status) bool {
 		at(s)
 		if killed < kills && s.Final() >= next {
 			victim := rand.IntN(workers)
 			running[victim].kill()
-			var err error
-			running[victim], err = c.workers.start(t.Context())
-			require.NoError(t, err)
+			running[victim] = c.start()
 			killed++
 			share := s.Total / (kills + 1) // average number of verdicts between two kills
 			next = s.Final() + share/2 + rand.IntN(share)
@@ -61,13 +55,13 @@ func (c *campaign) runToEnd(workers, kills int, at func(progress.Status)) {
 // verify compares the records with what the service received.
 func (c *campaign) verify() {
 	c.t.Helper()
-	wrong, err := mismatches(c.t.Context(), c.engine, c.service.Sent())
+	wrong, err := mismatches(c.t.Context(), c.outbox, c.service.Sent())
 	require.NoError(c.t, err)
 	assert.Empty(c.t, wrong)
-	status, err := progress.Read(c.t.Context(), c.engine)
+	status, err := c.outbox.Status(c.t.Context())
 	require.NoError(c.t, err)
 	c.t.Log(status)
-	assert.Zero(c.t, status.ToMend)
+	assert.Zero(c.t, status.Missing+status.Lost+status.Unreadable)
 }
 
 func size(t *testing.T, short int) int {
@@ -84,7 +78,7 @@ func TestCampaignSendsSMSExactlyOnceAfterKills(t *testing.T) {
 	c := newCampaign(t, engine.Setup{}, startedEngine(t).URL())
 	c.service.InjectRandomly(rand.Uint64(), 0.1, faults()...)
 	c.load(n, smsMessage)
-	c.runToEnd(3, n/50, func(progress.Status) {})
+	c.runToEnd(3, n/50, func(outbox.Status) {})
 	c.verify()
 	ids := map[string]bool{}
 	for _, s := range c.service.Sent() {
@@ -92,7 +86,7 @@ func TestCampaignSendsSMSExactlyOnceAfterKills(t *testing.T) {
 	}
 	assert.Len(t, ids, n)
 	assert.Len(t, c.service.Sent(), n, "a message was sent twice")
-	for e, err := range outbox.All(t.Context(), c.engine) {
+	for e, err := range c.outbox.All(t.Context()) {
 		require.NoError(t, err)
 		assert.Equal(t, outbox.Accepted, e.State, "%s: %s", e.Reference, e.Reason)
 	}
@@ -104,9 +98,9 @@ func TestCampaignSendsNothingTwiceAfterKills(t *testing.T) {
 	c := newCampaign(t, engine.Setup{}, startedEngine(t).URL())
 	c.service.InjectRandomly(rand.Uint64(), 0.1, faults()...)
 	c.load(n, mixedMessage)
-	c.runToEnd(3, n/50, func(progress.Status) {})
+	c.runToEnd(3, n/50, func(outbox.Status) {})
 	c.verify()
-	for e, err := range outbox.All(t.Context(), c.engine) {
+	for e, err := range c.outbox.All(t.Context()) {
 		require.NoError(t, err)
 		assert.False(t, e.Channel == outbox.SMS && e.State == outbox.Parked, "an SMS was parked that a lookup can settle")
 	}
@@ -123,7 +117,7 @@ func TestCampaignSurvivesEngineKill(t *testing.T) {
 	c.service.InjectRandomly(rand.Uint64(), 0.05, faults()...)
 	c.load(n, mixedMessage)
 	kills := 0
-	c.runToEnd(2, 1, func(s progress.Status) {
+	c.runToEnd(2, 1, func(s outbox.Status) {
 		if kills < 2 && s.Final() > (kills+1)*n/3 {
 			kills++
 			require.NoError(t, server.Process.Kill())
@@ -140,19 +134,19 @@ func startEngineProcess(t *testing.T, directory, port string) (process *exec.Cmd
 	t.Helper()
 	program, err := os.Executable()
 	require.NoError(t, err)
-	command := exec.Command(program, "engine", "-dir", directory, "-port", port)
-	command.Env = append(bare(), asCommand+"=1")
-	out, err := command.StdoutPipe()
+	process = exec.Command(program, "engine", "-dir", directory, "-port", port)
+	process.Env = append(bare(), asCommand+"=1")
+	out, err := process.StdoutPipe()
 	require.NoError(t, err)
-	require.NoError(t, command.Start())
+	require.NoError(t, process.Start())
 	t.Cleanup(func() {
-		_ = command.Process.Kill()
-		_ = command.Wait()
+		_ = process.Process.Kill()
+		_ = process.Wait()
 	})
 	line, err := bufio.NewReader(out).ReadString('\n')
 	require.NoError(t, err)
 	_, url, _ = strings.Cut(strings.TrimSpace(line), "=")
-	return command, url
+	return process, url
 }
 
 func TestCampaignSurvivesNodeLoss(t *testing.T) {
@@ -171,7 +165,7 @@ func TestCampaignSurvivesNodeLoss(t *testing.T) {
 	c.service.InjectRandomly(rand.Uint64(), 0.05, faults()...)
 	c.load(n, smsMessage)
 	lost := false
-	c.runToEnd(3, 5, func(s progress.Status) {
+	c.runToEnd(3, 5, func(s outbox.Status) {
 		if !lost && s.Final() > n/3 {
 			lost = true
 			nodes[rand.IntN(len(nodes))].Close()
@@ -183,46 +177,39 @@ func TestCampaignSurvivesNodeLoss(t *testing.T) {
 }
 
 func TestCampaignSurvivesStoppedWorkers(t *testing.T) {
-	if !*whole {
-		t.Skip("stops of many seconds: run with -whole; package outbox has the short tests")
-	}
 	t.Parallel()
-	const n = 5000
+	n, workers, perSecond := 90, 2, 15.0
+	if *whole {
+		n, workers, perSecond = 5000, 3, 80
+	}
 	c := newCampaign(t, engine.Setup{}, startedEngine(t).URL())
 	c.load(n, smsMessage)
-	stop := make(chan struct{})
-	var stopper sync.WaitGroup
-	var workers []*process
-	for range 3 {
-		w, err := c.workers.start(t.Context())
-		require.NoError(t, err)
-		t.Cleanup(w.kill)
-		workers = append(workers, w)
+	require.NoError(t, c.outbox.SetRate(t.Context(), perSecond))
+	running := make([]*worker, workers)
+	for i := range running {
+		running[i] = c.start()
 	}
+	ended := make(chan struct{})
+	stops := 0
+	var stopper sync.WaitGroup
 	stopper.Go(func() {
-		for i := 0; ; i++ { // longer than AckWait and the settle window together
-			w := workers[i%len(workers)]
-			_ = w.command.Process.Signal(syscall.SIGSTOP)
-			select {
-			case <-stop:
-			case <-time.After(time.Duration(3500+rand.IntN(1500)) * time.Millisecond):
+		for isOver := false; !isOver; stops++ {
+			w := running[stops%workers]
+			assert.NoError(t, w.command.Process.Signal(syscall.SIGSTOP))
+			select { // for longer than AckWait and the settle window together
+			case <-ended:
+				isOver = true
+			case <-time.After(time.Duration(2700+rand.IntN(1500)) * time.Millisecond):
 			}
-			_ = w.command.Process.Signal(syscall.SIGCONT)
-			select {
-			case <-stop:
-				return
-			default:
-			}
+			assert.NoError(t, w.command.Process.Signal(syscall.SIGCONT))
 		}
 	})
-	require.NoError(t, outbox.SetRate(t.Context(), c.engine, n/60))
-	require.NoError(t, progress.Watch(t.Context(), c.engine, 50*time.Millisecond, func(s progress.Status) bool { return s.Final() < s.Total }))
-	close(stop)
+	assert.NoError(t, c.outbox.Watch(t.Context(), 50*time.Millisecond, func(s outbox.Status) bool { return s.Final() < s.Total }))
+	close(ended)
 	stopper.Wait()
-	for _, w := range workers {
+	for _, w := range running {
 		require.NoError(t, w.stop())
 	}
-	wrong, err := mismatches(t.Context(), c.engine, c.service.Sent())
-	require.NoError(t, err)
-	assert.Empty(t, wrong)
+	assert.Greater(t, stops, 1)
+	c.verify()
 }

@@ -2,9 +2,10 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"flag"
-	"log/slog"
+	"fmt"
 	"os"
 	"os/exec"
 	"strings"
@@ -14,10 +15,12 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/messaging-service/messaging-go/examples/scaleout/command"
 	"github.com/messaging-service/messaging-go/examples/scaleout/embedded"
 	"github.com/messaging-service/messaging-go/examples/scaleout/engine"
 	"github.com/messaging-service/messaging-go/examples/scaleout/outbox"
 	"github.com/messaging-service/messaging-go/messagingtest"
+	"github.com/messaging-service/messaging-go/sms"
 )
 
 var whole = flag.Bool("whole", false, "run full-size campaigns")
@@ -47,29 +50,46 @@ func quickArguments() []string {
 
 // campaign is an engine, a test server and worker processes.
 type campaign struct {
-	t       *testing.T
-	url     string
-	engine  *engine.Connection
-	service *messagingtest.Server
-	workers *launcher
+	t        testing.TB
+	settings command.Settings
+	engine   *engine.Connection
+	outbox   *outbox.Outbox
+	service  *messagingtest.Server
+	workers  *launcher
 }
 
-func newCampaign(t *testing.T, setup engine.Setup, url string) *campaign {
+func newCampaign(t testing.TB, setup engine.Setup, url string) *campaign {
 	t.Helper()
-	c := &campaign{t: t, url: url, service: messagingtest.NewServer(t)}
+	c := &campaign{t: t, service: messagingtest.NewServer(t)}
+	c.settings.Engine = engine.Options{URL: url, Timeout: 10 * time.Second}
 	var err error
-	on := engine.Options{URL: url, Timeout: 10 * time.Second}
-	c.engine, err = engine.Connect(t.Context(), on)
+	c.engine, err = engine.Connect(t.Context(), c.settings.Engine)
 	require.NoError(t, err)
 	t.Cleanup(c.engine.Close)
-	setup.AckWait = 2 * time.Second
+	setup.AckWait = cmp.Or(setup.AckWait, 2*time.Second)
 	require.NoError(t, c.engine.Prepare(t.Context(), setup))
-	c.workers = newLauncher(on, c.service.URL, c.service.Token, quickArguments()...)
-	c.workers.environment = append(c.workers.environment, asCommand+"=1")
+	c.outbox, err = outbox.Open(t.Context(), c.engine)
+	require.NoError(t, err)
+	c.workers = asTest(newLauncher(&c.settings, c.service, quickArguments()...))
 	return c
 }
 
-func startedEngine(t *testing.T) *embedded.Server {
+// asTest turns the test binary into the program of a launcher.
+func asTest(l *launcher) *launcher {
+	l.environment = append(l.environment, asCommand+"=1")
+	return l
+}
+
+// start starts a worker that does not outlive the test.
+func (c *campaign) start() *worker {
+	c.t.Helper()
+	w, err := c.workers.start(c.t.Context())
+	require.NoError(c.t, err)
+	c.t.Cleanup(w.kill)
+	return w
+}
+
+func startedEngine(t testing.TB) *embedded.Server {
 	t.Helper()
 	server, err := embedded.Start(t.TempDir(), 0)
 	require.NoError(t, err)
@@ -77,20 +97,25 @@ func startedEngine(t *testing.T) *embedded.Server {
 	return server
 }
 
-func (c *campaign) load(n int, kind func(string, int) (outbox.Message, error)) {
+func (c *campaign) load(n int, kind func(int) (outbox.Message, error)) {
 	c.t.Helper()
-	loader, err := outbox.NewLoader(c.t.Context(), c.engine, slog.New(slog.DiscardHandler))
-	require.NoError(c.t, err)
-	loaded, err := loader.Load(c.t.Context(), strings.NewReader(lines(c.t, n, kind)), outbox.Report{})
+	loaded, err := c.outbox.Load(c.t.Context(), strings.NewReader(lines(c.t, n, kind)), func(int, outbox.LoadResult, error) {})
 	require.NoError(c.t, err)
 	require.Equal(c.t, outbox.LoadResult{Queued: n}, loaded)
 }
 
-func lines(t *testing.T, n int, kind func(string, int) (outbox.Message, error)) string {
+func lines(t testing.TB, n int, kind func(int) (outbox.Message, error)) string {
 	t.Helper()
-	all, err := sampleFile("test", n, kind)
+	all, err := samples(n, kind)
 	require.NoError(t, err)
 	return all
+}
+
+// smsMessage returns the n-th message of an SMS campaign.
+func smsMessage(n int) (outbox.Message, error) {
+	return outbox.NewMessage(sms.Message{
+		From: "ACME", To: fmt.Sprintf("+63917%07d", n), Text: "We open at nine", ReferenceID: fmt.Sprintf("test-%d", n),
+	}, outbox.Options{})
 }
 
 // command runs the command until it exits.
@@ -100,12 +125,12 @@ func (c *campaign) command(input string, args ...string) (output string, status 
 	require.NoError(c.t, err)
 	ctx, cancel := context.WithTimeout(c.t.Context(), 2*time.Minute)
 	defer cancel()
-	command := exec.CommandContext(ctx, program, args...)
+	process := exec.CommandContext(ctx, program, args...)
 	var out bytes.Buffer
-	command.Env, command.Stdin, command.Stdout, command.Stderr = c.workers.environment, strings.NewReader(input), &out, &out
-	err = command.Run()
+	process.Env, process.Stdin, process.Stdout, process.Stderr = c.workers.environment, strings.NewReader(input), &out, &out
+	err = process.Run()
 	if _, ended := err.(*exec.ExitError); !ended {
 		require.NoError(c.t, err)
 	}
-	return out.String(), command.ProcessState.ExitCode()
+	return out.String(), process.ProcessState.ExitCode()
 }

@@ -1,7 +1,6 @@
 package outbox
 
 import (
-	"log/slog"
 	"testing"
 	"time"
 
@@ -11,24 +10,22 @@ import (
 	"github.com/messaging-service/messaging-go/examples/scaleout/engine"
 )
 
-func TestResolver(t *testing.T) {
+func TestResolve(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, engine.Setup{})
-	resolver, err := NewResolver(t.Context(), r.engine, slog.New(slog.DiscardHandler))
-	require.NoError(t, err)
 	sent, resend, drop, interrupted, unknown := testChatApp1(t, 1), testChatApp1(t, 2), testChatApp1(t, 3), testChatApp1(t, 4), testChatApp1(t, 5)
 	for _, m := range []Message{sent, resend, drop} {
 		r.forceRecord(m, Record{State: Parked, Attempt: 1})
 	}
 	r.forceRecord(interrupted, Record{State: Queued, Attempt: 1, Token: 1}) // an operator wanted it sent again, and the process was killed
 
-	require.NoError(t, resolver.Resolve(t.Context(), ChatApp1, "order-1", MarkSent, "the note"))
-	require.NoError(t, resolver.Resolve(t.Context(), ChatApp1, "order-2", Resend, "the note"))
-	require.NoError(t, resolver.Resolve(t.Context(), ChatApp1, "order-3", Drop, "the note"))
-	require.NoError(t, resolver.Resolve(t.Context(), ChatApp1, "order-4", Resend, "the note"))
-	require.ErrorIs(t, resolver.Resolve(t.Context(), ChatApp1, "order-1", Resend, "the note"), ErrNotResolvable)
-	require.ErrorIs(t, resolver.Resolve(t.Context(), ChatApp1, unknown.reference, MarkSent, "the note"), ErrNotResolvable)
-	require.Error(t, resolver.Resolve(t.Context(), ChatApp1, "order-3", "perhaps", "the note"))
+	require.NoError(t, r.outbox.Resolve(t.Context(), ChatApp1, "order-1", MarkSent, "the note"))
+	require.NoError(t, r.outbox.Resolve(t.Context(), ChatApp1, "order-2", Resend, "the note"))
+	require.NoError(t, r.outbox.Resolve(t.Context(), ChatApp1, "order-3", Drop, "the note"))
+	require.NoError(t, r.outbox.Resolve(t.Context(), ChatApp1, "order-4", Resend, "the note"))
+	require.ErrorIs(t, r.outbox.Resolve(t.Context(), ChatApp1, "order-1", Resend, "the note"), ErrNotResolvable)
+	require.ErrorIs(t, r.outbox.Resolve(t.Context(), ChatApp1, unknown.reference, MarkSent, "the note"), ErrNotResolvable)
+	require.Error(t, r.outbox.Resolve(t.Context(), ChatApp1, "order-3", "perhaps", "the note"))
 
 	r.start(relaxedOptions())
 	r.waitForAll()
@@ -45,18 +42,16 @@ func TestResolver(t *testing.T) {
 func TestResolveAllSelectsByReason(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, engine.Setup{})
-	resolver, err := NewResolver(t.Context(), r.engine, slog.New(slog.DiscardHandler))
-	require.NoError(t, err)
 	const n = 60
 	for i := range n {
 		r.forceRecord(testSMS(t, i), Record{State: Refused, Attempt: 1, Reason: "HTTP 401, unauthorized"})
 		r.forceRecord(testChatApp1(t, i), Record{State: Parked, Attempt: 1, Reason: "HTTP 503"})
 	}
-	resolved, err := resolver.ResolveAll(t.Context(), Selection{State: Parked, Reason: "HTTP 401"}, Resend, "")
+	resolved, err := r.outbox.ResolveAll(t.Context(), Selection{State: Parked, Reason: "HTTP 401"}, Resend, "")
 	require.NoError(t, err)
 	assert.Zero(t, resolved)
 	started := time.Now()
-	resolved, err = resolver.ResolveAll(t.Context(), Selection{Reason: "HTTP 401"}, Resend, "the token is right now")
+	resolved, err = r.outbox.ResolveAll(t.Context(), Selection{Reason: "HTTP 401"}, Resend, "the token is right now")
 	require.NoError(t, err)
 	assert.Equal(t, n, resolved)
 	assert.Equal(t, n, r.queueLength())

@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"strings"
 	"sync"
-
-	"github.com/messaging-service/messaging-go/examples/scaleout/engine"
+	"sync/atomic"
 )
 
 // Decision is an operator's decision on a message.
@@ -27,19 +25,6 @@ const (
 // ErrNotResolvable means that there is no such message, or that its state leaves nothing to decide.
 var ErrNotResolvable = errors.New("nothing to resolve")
 
-// Resolver carries out an operator's decisions on parked and refused messages.
-type Resolver struct {
-	engine  *engine.Connection
-	records records
-}
-
-// NewResolver returns a resolver on a prepared engine.
-func NewResolver(ctx context.Context, c *engine.Connection, log *slog.Logger) (*Resolver, error) {
-	r, err := openRecords(ctx, c, log)
-	r.failIfFull = true
-	return &Resolver{engine: c, records: r}, err
-}
-
 // Selection selects messages to list or to resolve. A zero field selects all.
 type Selection struct {
 	// State is Parked or Refused.
@@ -56,83 +41,71 @@ func (s Selection) Includes(e Entry) bool {
 		strings.Contains(e.Reason, s.Reason)
 }
 
-// resolveWorkers is the number of messages that are resolved at once.
-const resolveWorkers = 32
-
-// ResolveAll carries out a decision on every selected message, and returns the number of messages. Those that cannot be resolved, or have
-// been resolved by someone else meanwhile, are skipped. If it is interrupted, call it again.
-func (r *Resolver) ResolveAll(ctx context.Context, selection Selection, decision Decision, note string) (resolved int, err error) {
+// ResolveAll carries out a decision on every selected message, and returns the number of messages. The note goes into their records. Those
+// that cannot be resolved, or have been resolved by someone else meanwhile, are skipped. If it is interrupted, call it again.
+func (o *Outbox) ResolveAll(ctx context.Context, selection Selection, decision Decision, note string) (resolved int, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	entries := make(chan Entry)
-	var mu sync.Mutex
+	const atOnce = 32
+	var done atomic.Int64
 	var workers sync.WaitGroup
-	for range resolveWorkers {
+	slots := make(chan struct{}, atOnce)
+	for e, readErr := range o.All(ctx) {
+		switch {
+		case errors.Is(readErr, ErrUnreadable), readErr == nil && !selection.Includes(e):
+			continue
+		case readErr != nil: // the last of the sequence
+			err = readErr
+			continue
+		}
+		slots <- struct{}{}
 		workers.Go(func() {
-			for e := range entries {
-				switch resolveErr := r.resolve(ctx, e, decision, note); {
-				case resolveErr == nil:
-					mu.Lock()
-					resolved++
-					mu.Unlock()
-				case !errors.Is(resolveErr, ErrNotResolvable):
-					cancel(resolveErr)
-				}
+			defer func() { <-slots }()
+			switch resolveErr := o.resolve(ctx, e, decision, note); {
+			case resolveErr == nil:
+				done.Add(1)
+			case !errors.Is(resolveErr, ErrNotResolvable):
+				cancel(resolveErr)
 			}
 		})
 	}
-	for e, followErr := range All(ctx, r.engine) {
-		if followErr != nil {
-			if !errors.Is(followErr, ErrUnreadable) {
-				err = followErr
-			}
-			continue
-		}
-		if selection.Includes(e) {
-			entries <- e
-		}
-	}
-	close(entries)
 	workers.Wait()
-	return resolved, errors.Join(context.Cause(ctx), err)
+	return int(done.Load()), errors.Join(context.Cause(ctx), err)
 }
 
-// Resolve carries out a decision on one parked or refused message. The note goes into the record. If Resolve is interrupted, call it again
-// with the same decision.
-func (r *Resolver) Resolve(ctx context.Context, channel Channel, reference string, decision Decision, note string) error {
-	e, err := r.records.read(ctx, key(channel, reference))
+// Resolve carries out a decision on one parked or refused message. If it is interrupted, call it again with the same decision.
+func (o *Outbox) Resolve(ctx context.Context, channel Channel, reference string, decision Decision, note string) error {
+	e, err := o.read(ctx, key(channel, reference))
 	if err != nil {
 		return err
 	}
-	return r.resolve(ctx, e, decision, note)
+	return o.resolve(ctx, e, decision, note)
 }
 
-func (r *Resolver) resolve(ctx context.Context, e Entry, decision Decision, note string) error {
+func (o *Outbox) resolve(ctx context.Context, e Entry, decision Decision, note string) error {
 	for {
 		next, err := e.resolved(decision, note)
 		switch {
+		case err != nil:
+			return err
 		case e.revision == 0:
 			return fmt.Errorf("outbox: %w: no such message", ErrNotResolvable)
 		case e.State == Queued && decision == Resend: // perhaps an interrupted call
-			_, err = r.records.publish(ctx, e)
+			_, err = o.publish(ctx, e)
 			return err
 		case e.State != Parked && e.State != Refused:
 			return fmt.Errorf("outbox: %w: the message is %s", ErrNotResolvable, e.State)
 		case decision == Resend && len(e.Line) == 0:
 			return fmt.Errorf("outbox: %w: the record does not hold the message", ErrNotResolvable)
-		case err != nil:
+		}
+		written, ok, err := o.swap(ctx, e, next)
+		if ok && decision == Resend {
+			_, err = o.publish(ctx, written)
+		}
+		if ok || err != nil {
 			return err
 		}
-		written, ok, err := r.records.swap(ctx, e, next)
-		if err != nil {
-			return err
-		}
-		if e = written; ok && decision == Resend {
-			_, err = r.records.publish(ctx, e)
-		}
-		if ok {
-			return err
-		}
+		e = written
 	}
 }
 

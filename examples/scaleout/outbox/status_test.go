@@ -1,9 +1,8 @@
-package progress_test
+package outbox
 
 import (
-	"flag"
+	"context"
 	"fmt"
-	"log/slog"
 	"runtime"
 	"strings"
 	"testing"
@@ -11,18 +10,11 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 
 	"github.com/messaging-service/messaging-go/examples/scaleout/embedded"
 	"github.com/messaging-service/messaging-go/examples/scaleout/engine"
-	"github.com/messaging-service/messaging-go/examples/scaleout/outbox"
-	"github.com/messaging-service/messaging-go/examples/scaleout/progress"
 	"github.com/messaging-service/messaging-go/sms"
 )
-
-var whole = flag.Bool("whole", false, "read a million records")
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func prepared(t *testing.T) *engine.Connection {
 	t.Helper()
@@ -38,25 +30,24 @@ func prepared(t *testing.T) *engine.Connection {
 
 func TestStatusCountsAndFollowsRecords(t *testing.T) {
 	c := prepared(t)
-	log := slog.New(slog.DiscardHandler)
-	loader, err := outbox.NewLoader(t.Context(), c, log)
+	o, err := Open(t.Context(), c)
 	require.NoError(t, err)
 
-	empty, err := progress.Read(t.Context(), c)
+	empty, err := o.Status(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, "no messages; 0/s", empty.String())
 
 	for n := range 5 {
-		m, err := outbox.FromSMS(sms.Message{From: "ACME", To: "+639171234567", Text: "Hi", ReferenceID: fmt.Sprint(n)}, outbox.Options{})
+		m, err := NewMessage(sms.Message{From: "ACME", To: "+639171234567", Text: "Hi", ReferenceID: fmt.Sprint(n)}, Options{})
 		require.NoError(t, err)
-		_, err = loader.Put(t.Context(), m)
+		_, err = o.Put(t.Context(), m)
 		require.NoError(t, err)
 	}
 	records, err := c.Bucket(t.Context(), engine.Records)
 	require.NoError(t, err)
 	set := func(reference, record string) {
 		t.Helper()
-		for e, err := range outbox.All(t.Context(), c) {
+		for e, err := range o.All(t.Context()) {
 			if e.Reference == reference && assert.NoError(t, err) {
 				_, err := records.PutString(t.Context(), e.Key, record)
 				require.NoError(t, err)
@@ -76,9 +67,9 @@ func TestStatusCountsAndFollowsRecords(t *testing.T) {
 	_, err = limits.PutString(t.Context(), "breaker.sms", `{"reason":"HTTP 401","opened":"2026-10-03T14:44:23Z"}`)
 	require.NoError(t, err)
 
-	status, err := progress.Read(t.Context(), c)
+	status, err := o.Status(t.Context())
 	require.NoError(t, err)
-	assert.Equal(t, map[outbox.State]int{outbox.Queued: 4, outbox.Accepted: 1, outbox.Parked: 1}, status.Messages)
+	assert.Equal(t, map[State]int{Queued: 4, Accepted: 1, Parked: 1}, status.Messages)
 	assert.Equal(t, 6, status.Total)
 	assert.Equal(t, 2, status.Final())
 	assert.EqualValues(t, 6, status.Waiting)
@@ -87,20 +78,22 @@ func TestStatusCountsAndFollowsRecords(t *testing.T) {
 	assert.Contains(t, status.String(), "\nBREAKER of sms open since 2026-10-03T14:44:23Z: HTTP 401")
 
 	changed := false
-	err = progress.Watch(t.Context(), c, time.Millisecond, func(s progress.Status) bool {
+	err = o.Watch(t.Context(), time.Millisecond, func(s Status) bool {
 		if !changed {
-			assert.Equal(t, 4, s.Messages[outbox.Queued])
+			assert.Equal(t, 4, s.Messages[Queued])
 			assert.Equal(t, 2, s.Unreadable)
 			set("2", `{"state":"refused","reference":"2"}`)
 			changed = true
 		}
-		return s.Messages[outbox.Refused] == 0
+		return s.Messages[Refused] == 0
 	})
 	require.NoError(t, err)
 }
 
 func TestStatusTakesLittleMemory(t *testing.T) {
 	c := prepared(t)
+	o, err := Open(t.Context(), c)
+	require.NoError(t, err)
 	n := 20_000
 	if *whole {
 		n = 1_000_000
@@ -134,11 +127,35 @@ func TestStatusTakesLittleMemory(t *testing.T) {
 		}
 	}()
 	started := time.Now()
-	status, err := progress.Read(t.Context(), c)
+	status, err := o.Status(t.Context())
 	close(stop)
 	<-stopped
 	require.NoError(t, err)
 	assert.Equal(t, n, status.Total)
 	t.Logf("%d records in %v, %d MiB more (with the engine in this process)", n, time.Since(started), (max(most, before.HeapAlloc)-before.HeapAlloc)>>20)
 	assert.Less(t, max(most, before.HeapAlloc)-before.HeapAlloc, uint64(100<<20))
+}
+
+func TestStatusEndsWhileRecordsAreRemoved(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, engine.Setup{KeepRecords: time.Second})
+	for n := range 200 {
+		r.put(testSMS(t, n))
+	}
+	require.NoError(t, r.outbox.SetRate(t.Context(), 300))
+	r.start(relaxedOptions())
+	for r.queueLength() > 0 {
+		status, err := r.outbox.Status(t.Context())
+		require.NoError(t, err)
+		assert.LessOrEqual(t, status.Total, 200, "a record that changed was counted twice")
+	}
+	for started := time.Now(); time.Since(started) < 3*time.Second; {
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		_, err := r.outbox.Status(ctx)
+		cancel()
+		require.NoError(t, err)
+	}
+	records, err := r.engine.JetStream.Stream(t.Context(), r.engine.BucketStream(engine.Records))
+	require.NoError(t, err)
+	assert.Zero(t, records.CachedInfo().State.Consumers, "the engine keeps consumers that nobody uses")
 }
