@@ -55,9 +55,10 @@ func (r Reply) failed() bool {
 // or a POST if an option says so, and is one [Reply]: no redirect is followed, no proxy is used, and nothing is retried without
 // [RetryFailures].
 //
-// Callbacks are delivered one after the other, unless an option says otherwise. Receive returns when all are delivered, with
-// the replies in the order of the callbacks. When the context ends, or the server is closed, what is under way gets no response
-// and the rest is not sent. Receive panics if the target is not such a URL or the callback is nil.
+// Callbacks are delivered one after the other, and each waits up to 10 s for its response, body included: beyond that,
+// [Reply.Err] is [context.DeadlineExceeded]. Receive returns the replies in the order of the callbacks. When the context ends,
+// or the server is closed, what is under way gets no response and the rest is not sent. Receive panics if the target is not
+// such a URL or the callback is nil.
 func (s *Server) Receive(ctx context.Context, target string, callback Callback, opts ...ReceiveOption) []Reply {
 	must(isURL(target) && callback != nil, "Receive: the target is not an absolute http or https URL, or the callback is nil")
 	how := newReceiving(s.names, opts)
@@ -81,19 +82,12 @@ func (s *Server) deliverAll(ctx context.Context, calls []call, how receiving) []
 	}
 
 	replies := make([][]Reply, len(calls))
-	slots := make(chan struct{}, min(how.atOnce, len(calls)))
-	var delivered sync.WaitGroup
 	for i := range calls {
 		if how.reversed {
 			i = len(calls) - 1 - i
 		}
-		slots <- struct{}{}
-		delivered.Go(func() {
-			replies[i] = how.deliver(ctx, calls[i])
-			<-slots
-		})
+		replies[i] = how.deliver(ctx, calls[i])
 	}
-	delivered.Wait()
 	return slices.Concat(replies...)
 }
 
@@ -113,11 +107,13 @@ func (how receiving) deliver(ctx context.Context, what call) []Reply {
 func (how receiving) retry(ctx context.Context, what call, connected *sync.WaitGroup) []Reply {
 	var replies []Reply
 	ready := sync.OnceFunc(connected.Done)
+	meet := func(httptrace.GotConnInfo) {
+		ready()
+		connected.Wait()
+	}
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: meet})
 	for attempt := 1; ; attempt++ {
-		reply := how.call(ctx, what, attempt, func(httptrace.GotConnInfo) {
-			ready()
-			connected.Wait()
-		})
+		reply := how.call(ctx, what, attempt)
 		ready()                                // without a connection too: the other copy must not wait for ever
 		if reply.Attempt > 0 || attempt == 1 { // a retry that was not sent is no reply
 			replies = append(replies, reply)
@@ -128,24 +124,26 @@ func (how receiving) retry(ctx context.Context, what call, connected *sync.WaitG
 	}
 }
 
-func (how receiving) call(ctx context.Context, what call, attempt int, gotConn func(httptrace.GotConnInfo)) Reply {
+func (how receiving) call(ctx context.Context, what call, attempt int) Reply {
+	reply := Reply{Callback: what.callback}
 	if ctx.Err() != nil {
-		return Reply{Callback: what.callback, Err: fmt.Errorf("messagingtest: not sent: %w", context.Cause(ctx))}
+		reply.Err = fmt.Errorf("messagingtest: not sent: %w", context.Cause(ctx))
+		return reply
 	}
 	tooLate := fmt.Errorf("none within %v: %w", how.patience, context.DeadlineExceeded)
 	ctx, cancel := context.WithTimeoutCause(ctx, how.patience, tooLate)
 	defer cancel()
-	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: gotConn})
 	// A body of a type that net/http does not know keeps it from retrying by itself when a connection ends: the receiver would
 	// see more requests than there are replies. Nothing of an empty body is sent.
-	req, err := http.NewRequestWithContext(traced, what.method, what.url, io.NopCloser(strings.NewReader(what.body)))
+	req, err := http.NewRequestWithContext(ctx, what.method, what.url, io.NopCloser(strings.NewReader(what.body)))
 	if err != nil {
-		return Reply{Callback: what.callback, Err: errors.New("messagingtest: the URL of the webhook cannot be used")}
+		reply.Err = errors.New("messagingtest: the URL of the webhook cannot be used")
+		return reply
 	}
 	if req.ContentLength = int64(len(what.body)); what.contentType != "" {
 		req.Header.Set("Content-Type", what.contentType)
 	}
-	reply := Reply{Callback: what.callback, Attempt: attempt, Request: req, RequestBody: what.body}
+	reply.Attempt, reply.Request, reply.RequestBody = attempt, req, what.body
 	began := time.Now()
 	resp, err := how.client.Do(req)
 	if err == nil {
@@ -205,12 +203,11 @@ type receiving struct {
 	reversed  bool
 	copies    int // of each callback, in the same instant
 	retries   int
-	atOnce    int
-	patience  time.Duration
+	patience  time.Duration // with a response, body included
 }
 
 func newReceiving(names *table.Table, opts []ReceiveOption) receiving {
-	r := receiving{names: names, copies: 1, atOnce: 1, patience: 10 * time.Second}
+	r := receiving{names: names, copies: 1, patience: 10 * time.Second}
 	for _, opt := range opts {
 		if opt != nil {
 			opt(&r)
@@ -257,18 +254,4 @@ func OutOfOrder() ReceiveOption { return func(r *receiving) { r.reversed = true 
 func RetryFailures(times int) ReceiveOption {
 	must(times >= 1, "RetryFailures(%d): the number of retries is below 1", times)
 	return func(r *receiving) { r.retries = times }
-}
-
-// SeveralAtOnce delivers up to n callbacks at a time, each over a connection of its own. They begin in the order of the
-// callbacks, and may arrive in any. SeveralAtOnce panics if n is below 1.
-func SeveralAtOnce(n int) ReceiveOption {
-	must(n >= 1, "SeveralAtOnce(%d): the number of callbacks is below 1", n)
-	return func(r *receiving) { r.atOnce = n }
-}
-
-// GiveUpAfter sets how long the service waits for a response, body included, before it closes the connection: [Reply.Err] is
-// [context.DeadlineExceeded] then. Without this option it is 10 s. GiveUpAfter panics if d is not above zero.
-func GiveUpAfter(d time.Duration) ReceiveOption {
-	must(d > 0, "GiveUpAfter(%v): the time is not above zero", d)
-	return func(r *receiving) { r.patience = d }
 }

@@ -13,7 +13,6 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -173,7 +172,7 @@ func TestReceiveReturnsReplies(t *testing.T) {
 func TestReceiveNothing(t *testing.T) {
 	t.Parallel()
 	h := newHook(t, nil)
-	assert.Empty(t, NewServer(t).Receive(t.Context(), h.URL, Callbacks{}, TwiceAtOnce(), SeveralAtOnce(3)))
+	assert.Empty(t, NewServer(t).Receive(t.Context(), h.URL, Callbacks{}, TwiceAtOnce()))
 	assert.Equal(t, []int{200}, statuses(NewServer(t).Receive(t.Context(), h.URL, InboundSMS{})))
 	assert.Equal(t, []string{""}, h.came("from"))
 }
@@ -239,51 +238,6 @@ func TestTwiceAtOnceWithoutListener(t *testing.T) {
 	for i, r := range replies {
 		assert.Error(t, r.Err)
 		assert.Equal(t, i%2+1, r.Attempt)
-	}
-}
-
-func TestSeveralAtOnce(t *testing.T) {
-	t.Parallel()
-	for name, tt := range map[string]struct {
-		opts []ReceiveOption
-		most int32
-	}{
-		"five at once":          {[]ReceiveOption{SeveralAtOnce(5)}, 5},
-		"the last option wins":  {[]ReceiveOption{SeveralAtOnce(9), SeveralAtOnce(5)}, 5},
-		"each of them twice":    {[]ReceiveOption{SeveralAtOnce(5), TwiceAtOnce()}, 10},
-		"more than there are":   {[]ReceiveOption{SeveralAtOnce(math.MaxInt)}, 200},
-		"backwards and several": {[]ReceiveOption{OutOfOrder(), SeveralAtOnce(5)}, 5},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var busy atomic.Int32
-			var mu sync.Mutex
-			var most int32
-			full := make(chan struct{})
-			open := sync.OnceFunc(func() { close(full) })
-			h := newHook(t, func(int, http.ResponseWriter, *http.Request) {
-				n := busy.Add(1)
-				defer busy.Add(-1)
-				mu.Lock()
-				if most = max(most, n); n == tt.most {
-					open()
-				}
-				mu.Unlock()
-				<-full // nobody goes on before all are there
-			})
-			all := messages(200)
-			replies := NewServer(t).Receive(t.Context(), h.URL, all, tt.opts...)
-			require.NotEmpty(t, replies)
-			copies := len(replies) / len(all)
-			for i, r := range replies {
-				assert.Equal(t, 200, r.StatusCode)
-				assert.Equal(t, all[i/copies], r.Callback)
-			}
-			assert.Equal(t, tt.most, most)
-			came := h.came("id")
-			slices.Sort(came)
-			assert.Len(t, slices.Compact(came), len(all))
-		})
 	}
 }
 
@@ -405,7 +359,7 @@ func TestParseRetryAfter(t *testing.T) {
 	}
 }
 
-func TestGiveUpAfter(t *testing.T) {
+func TestReceiveEndsWithPatience(t *testing.T) {
 	t.Parallel()
 	h := newHook(t, func(n int, w http.ResponseWriter, r *http.Request) {
 		switch n {
@@ -417,7 +371,9 @@ func TestGiveUpAfter(t *testing.T) {
 			<-r.Context().Done()
 		}
 	})
-	replies := NewServer(t).Receive(t.Context(), h.URL, messages(3), GiveUpAfter(300*time.Millisecond), RetryFailures(1))
+	assert.Equal(t, 10*time.Second, newReceiving(defaults(), nil).patience)
+	impatient := func(r *receiving) { r.patience = 300 * time.Millisecond }
+	replies := NewServer(t).Receive(t.Context(), h.URL, messages(3), impatient, RetryFailures(1))
 	assert.Equal(t, []int{0, 200, 200}, statuses(replies)[:3])
 	require.Len(t, replies, 4)
 	require.ErrorIs(t, replies[0].Err, context.DeadlineExceeded)
@@ -433,7 +389,6 @@ func TestReceiveEndsWithContext(t *testing.T) {
 	for name, opts := range map[string][]ReceiveOption{
 		"one":             nil,
 		"twice at once":   {TwiceAtOnce()},
-		"several":         {SeveralAtOnce(2)},
 		"again and again": {RetryFailures(math.MaxInt)},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -539,7 +494,7 @@ func TestReceiveConcurrently(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			for _, r := range s.Receive(t.Context(), h.URL, Callbacks{shared, shared, shared}, TwiceAtOnce(), SeveralAtOnce(2)) {
+			for _, r := range s.Receive(t.Context(), h.URL, Callbacks{shared, shared, shared}, TwiceAtOnce()) {
 				assert.Equal(t, 200, r.StatusCode)
 			}
 		})
@@ -584,8 +539,6 @@ func TestReceiveRefusesMisuse(t *testing.T) {
 	assert.PanicsWithValue(t, "messagingtest: Receive: the target is not an absolute http or https URL, or the callback is nil",
 		func() { s.Receive(t.Context(), s.URL, nil) })
 	assert.PanicsWithValue(t, "messagingtest: RetryFailures(0): the number of retries is below 1", func() { RetryFailures(0) })
-	assert.PanicsWithValue(t, "messagingtest: SeveralAtOnce(0): the number of callbacks is below 1", func() { SeveralAtOnce(0) })
-	assert.PanicsWithValue(t, "messagingtest: GiveUpAfter(-1s): the time is not above zero", func() { GiveUpAfter(-time.Second) })
 }
 
 // Not parallel: it counts the goroutines of the process. Tests that are parallel go on when the others have ended.
@@ -598,7 +551,7 @@ func TestReceiveLeavesNoGoroutine(t *testing.T) {
 	s := NewServer(t)
 	before := runtime.NumGoroutine()
 	for range 5 {
-		s.Receive(t.Context(), h.URL, messages(20), TwiceAtOnce(), SeveralAtOnce(4), RetryFailures(1))
+		s.Receive(t.Context(), h.URL, messages(20), TwiceAtOnce(), RetryFailures(1))
 	}
 	require.Eventually(t, func() bool { return runtime.NumGoroutine() <= before+1 }, 10*time.Second, time.Millisecond)
 }
