@@ -285,26 +285,19 @@ func (f fields) has(concept string) bool {
 func (f fields) text(concept string) string { return textIn(f.values, f.name(concept)) }
 
 // check checks fields by a shape that names them by concept.
-func (f fields) check(members shape) *problem {
-	var named []rule
-	for _, r := range rulesOf(members) {
-		if r.member = f.name(r.member); r.member != "" {
-			named = append(named, r)
-		}
-	}
-	if f.isForm() {
-		f.unquote(f.values, named)
-	}
-	return f.checkMembers("", f.values, named)
+func (f fields) check(s shape) *problem {
+	f.unquote(f.values, s, f.name)
+	return f.checkMembers("", f.values, s, f.name)
 }
 
-// unquote reads texts that can only be right as JSON: a form holds numbers, lists and objects as text.
-func (op operation) unquote(members document, rules []rule) {
-	for _, r := range rules {
-		text, isText := members[r.member].(string)
+// unquote reads texts of a form that can only be right as JSON: it holds numbers, lists and objects as text.
+func (f fields) unquote(members document, s shape, name func(member string) string) {
+	for key, rule := range s {
+		member := name(strings.TrimSuffix(key, "?"))
+		text, isText := members[member].(string)
 		value, isJSON := readJSON([]byte(text))
-		if isText && isJSON && op.checkValue("", text, r.value) != nil && op.checkValue("", value, r.value) == nil {
-			members[r.member] = value
+		if f.isForm() && isText && isJSON && f.checkValue("", text, rule) != nil && f.checkValue("", value, rule) == nil {
+			members[member] = value
 		}
 	}
 }
