@@ -158,8 +158,6 @@ func (s *Server) writeStatus(w http.ResponseWriter, r *http.Request, f Fault, re
 			_ = http.NewResponseController(w).Flush()
 		}
 		panic(http.ErrAbortHandler)
-	case f.status == http.StatusNoContent, f.status == http.StatusNotModified:
-		w.WriteHeader(f.status)
 	default:
 		message := cmp.Or(strings.ToLower(http.StatusText(f.status)), "status "+strconv.Itoa(f.status))
 		name := cmp.Or(s.rules.Statuses[strconv.Itoa(f.status)], s.rules.Statuses[strconv.Itoa(f.status/100)+"xx"])

@@ -81,17 +81,13 @@ func readSMS(f fields) (submission, *problem) {
 
 // checkChatApp checks what messages of both chat apps have beside their content.
 func (f fields) checkChatApp() *problem {
-	if p := f.check(f.rules.ChatApp); p != nil {
-		return p
-	}
 	from, text := f.name("fallbackFrom"), f.name("fallbackText")
-	switch {
-	case f.has("fallbackFrom") != f.has("fallbackText") && from != "" && text != "":
-		return &problem{"fallback", from + " and " + text + " go together"}
-	case f.has("fallbackFrom") && f.text("fallbackFrom") == "", f.has("fallbackText") && f.text("fallbackText") == "":
-		return &problem{"fallback", from + " or " + text + " is empty"}
-	}
-	return nil
+	isHalf := from != "" && text != "" && f.has("fallbackFrom") != f.has("fallbackText")
+	isEmpty := f.has("fallbackFrom") && f.text("fallbackFrom") == "" || f.has("fallbackText") && f.text("fallbackText") == ""
+	return cmp.Or(
+		f.check(f.rules.ChatApp),
+		refuseIf(isHalf || isEmpty, "fallback", from+" and "+text+" go together, and neither is empty"),
+	)
 }
 
 // payload is one kind of chat-app-1 message.

@@ -121,6 +121,7 @@ func newServer(opts ...Option) *Server {
 		templates: map[string]Category{},
 		rules:     readRules(),
 	}
+	s.Watch(func(*http.Request, Fault, string) {})
 	s.speak(contract.Default().Table())
 	for _, opt := range opts {
 		if opt != nil {
@@ -200,9 +201,9 @@ func (s *Server) newRequestID() string { return "req-" + strconv.FormatInt(s.ser
 
 // ServeHTTP serves a request, as the server does on its own port, for a program that mounts it on another listener.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	fault := s.arrive()
+	fault, watch := s.arrive(), *s.watch.Load()
 	if fault.name == "DropUnread" {
-		s.watched(r, fault, "")
+		watch(r, fault, "")
 		reset(w)
 		return
 	}
@@ -212,7 +213,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = deadlines.SetReadDeadline(time.Time{})
 
 	requestID := s.newRequestID()
-	s.watched(r, fault, requestID)
+	watch(r, fault, requestID)
 	if fault.name == "Status" {
 		s.writeStatus(w, r, fault, requestID)
 		return
@@ -295,10 +296,4 @@ func (r response) write(w http.ResponseWriter) {
 func (s *Server) Watch(f func(r *http.Request, fault Fault, requestID string)) {
 	must(f != nil, "Watch: f is nil")
 	s.watch.Store(&f)
-}
-
-func (s *Server) watched(r *http.Request, fault Fault, requestID string) {
-	if f := s.watch.Load(); f != nil {
-		(*f)(r, fault, requestID)
-	}
 }

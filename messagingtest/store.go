@@ -61,7 +61,7 @@ type storeCheck struct {
 }
 
 func (c storeCheck) run(ctx context.Context, newStore func() webhook.Store) error {
-	ctx, cancel := context.WithTimeout(ctx, keysTimeout)
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
 	s := &storeTest{store: newStore(), key: "messagingtest." + rand.Text()}
 	s.rival = &storeTest{store: newStore(), key: s.key + ".shared"}
@@ -69,8 +69,6 @@ func (c storeCheck) run(ctx context.Context, newStore func() webhook.Store) erro
 	if s.rival.once(ctx, nil) != nil || s.rival.calls.Load() > 0 {
 		s.rival.store = s.store // the memory of another process is its own
 	}
-	ctx, cancel = context.WithTimeout(ctx, storeTimeout)
-	defer cancel()
 	return c.check(ctx, s)
 }
 
