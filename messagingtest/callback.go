@@ -179,14 +179,13 @@ func queryOf(params []Param, unescaped bool) string {
 // withQuery adds a query to a target, which may have one already. A fragment is no part of a request.
 func withQuery(target, query string) string {
 	target, _, _ = strings.Cut(target, "#")
-	joint := "?"
 	switch {
 	case query == "", strings.HasSuffix(target, "?"), strings.HasSuffix(target, "&"):
-		joint = ""
+		return target + query
 	case strings.Contains(target, "?"):
-		joint = "&"
+		return target + "&" + query
 	}
-	return target + joint + query
+	return target + "?" + query
 }
 
 // SMSRequest returns the request by which the service calls a webhook for inbound SMS, to pass to its handler.
@@ -261,6 +260,37 @@ type InboundChatApp struct {
 
 func (m InboundChatApp) events() []event {
 	return []event{{m, string(cmp.Or(m.Channel, ChannelChatApp1)), m.Extra}}
+}
+
+// DeliveryReport is what the service reports about a message that was sent with a callback URL. Nothing is checked.
+// [Server.ReportDelivery] makes one of a message that the server has accepted.
+type DeliveryReport struct {
+	Status      string    `concept:"status"`    // a word or a number, such as "delivered" or "1"
+	ID          string    `concept:"id"`        // the message ID
+	ReferenceID string    `concept:"reference"` // that the client chose
+	At          time.Time `concept:"time"`      // when the status was reached; written as [InboundSMS] says
+	Kind        string    `concept:"kind"`      // the type of the transaction
+	From        string    `concept:"from"`      // the sender ID of the message
+	To          string    `concept:"to"`        // the recipient of the message
+	Extra       []Param
+}
+
+func (d DeliveryReport) events() []event { return []event{{d, "delivery", d.Extra}} }
+
+// fill replaces the placeholders of a callback URL. Of two that fit, the longer is meant: %tr, not %t.
+func (d DeliveryReport) fill(template string, t *table.Table, unescaped bool) string {
+	escape := escapeLittle
+	if !unescaped {
+		escape = func(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") } // in a path, a + is no space
+	}
+	var replacements [][]string
+	for _, f := range d.events()[0].fields(t) {
+		if placeholder := t.WebhookDelivery.Placeholders[f.Name]; placeholder != "" {
+			replacements = append(replacements, []string{placeholder, escape(f.Value)})
+		}
+	}
+	slices.SortStableFunc(replacements, func(a, b []string) int { return cmp.Compare(len(b[0]), len(a[0])) })
+	return strings.NewReplacer(slices.Concat(replacements...)...).Replace(template)
 }
 
 //go:embed samples.json

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
@@ -20,7 +19,12 @@ import (
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
-var errClosed = errors.New("the server is closed")
+var (
+	errClosed        = errors.New("the server is closed")
+	errNoSuchMessage = errors.New("messagingtest: not reported: no message with this ID was accepted")
+	errNoCallback    = errors.New("messagingtest: not reported: the message was sent without a callback URL")
+	errCallbackURL   = errors.New("messagingtest: not reported: the callback URL with its placeholders replaced is no http or https URL")
+)
 
 // A Reply is the result of one request to a webhook.
 type Reply struct {
@@ -31,10 +35,9 @@ type Reply struct {
 	RequestBody string        // that was sent
 	Took        time.Duration // until the response had been read
 
-	StatusCode int           // zero if there was no response
-	Header     http.Header   // nil if there was no response
-	RetryAfter time.Duration // what the header Retry-After asks for; zero if it is absent or invalid
-	Body       []byte        // up to 64 KiB of it
+	StatusCode int         // zero if there was no response
+	Header     http.Header // nil if there was no response
+	Body       []byte      // up to 64 KiB of it
 
 	// Err is why there is no response, or not all of its body. It is nil for a complete response of any status. It contains
 	// no URL, because that holds the message and the secret.
@@ -65,6 +68,47 @@ func (s *Server) Receive(ctx context.Context, target string, callback Callback, 
 	return s.deliverAll(ctx, how.calls(target, callback.events()), how)
 }
 
+// ReportDelivery calls the callback URL of a message in [Server.Sent] to report a status: a word, or a number such as "1". A
+// status of package webhook that the contract has other words for, such as "delivered", is reported by the first of those. The
+// test decides when and how often to report: nothing is reported by itself, and a report changes neither [Sent.State] nor
+// listings.
+//
+// Placeholders in the callback URL are replaced, percent-encoded unless the option [Unescaped] is given. By the default
+// contract they are %s, the status; %i, the message ID; %r, the reference ID; %d, the time by the server's clock; %tr, the
+// [Channel]; %f, the sender; and %t, the recipient. So an escape that begins with %d or %f is a placeholder too: write it in
+// upper case.
+//
+// The options and replies are those of [Server.Receive]. If there is no such message, or no callback URL that can be called,
+// there is one reply, with Attempt 0 and an error that says which.
+func (s *Server) ReportDelivery(ctx context.Context, id, status string, opts ...ReceiveOption) []Reply {
+	s.mu.Lock()
+	r, now := s.ledger.byID[id], s.ledger.now()
+	s.mu.Unlock()
+	if r == nil || r.foreign {
+		return []Reply{{Callback: DeliveryReport{ID: id, Status: status}, Err: errNoSuchMessage}}
+	}
+	how := newReceiving(s.names, opts)
+	report := DeliveryReport{
+		ID: r.ID, ReferenceID: r.ReferenceID, Kind: string(r.Channel), From: r.From, To: r.To,
+		Status: status, At: now.UTC().Truncate(time.Millisecond),
+	}
+	statuses := how.names.WebhookDelivery.Statuses
+	if meaning, _ := table.Meaning(statuses, status, true); meaning == "" { // the word is not one of the contract's
+		report.Status = cmp.Or(firstWord(statuses[status]), status)
+	}
+	target := report.fill(r.CallbackURL, how.names, how.unescaped)
+	calls := []call{{callback: report, method: http.MethodGet, url: target}} // without parameters: the URL says it all
+	switch {
+	case target == "":
+		return []Reply{{Callback: report, Err: errNoCallback}}
+	case !isURL(target):
+		return []Reply{{Callback: report, Err: errCallbackURL}}
+	case how.encoding != "":
+		calls = how.calls(target, report.events())
+	}
+	return s.deliverAll(ctx, calls, how)
+}
+
 func (s *Server) deliverAll(ctx context.Context, calls []call, how receiving) []Reply {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
@@ -74,7 +118,7 @@ func (s *Server) deliverAll(ctx context.Context, calls []call, how receiving) []
 	}
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true) // HTTP/2 would put what comes at once onto one connection
-	transport := &http.Transport{Protocols: protocols, MaxIdleConnsPerHost: 1 << 10, DisableCompression: true}
+	transport := &http.Transport{Protocols: protocols, DisableCompression: true}
 	defer transport.CloseIdleConnections()
 	how.client = &http.Client{
 		Transport:     transport,
@@ -118,7 +162,7 @@ func (how receiving) retry(ctx context.Context, what call, connected *sync.WaitG
 		if reply.Attempt > 0 || attempt == 1 { // a retry that was not sent is no reply
 			replies = append(replies, reply)
 		}
-		if reply.Attempt == 0 || !reply.failed() || attempt > how.retries || !sleep(ctx, pauseFor(reply.RetryAfter)) {
+		if reply.Attempt == 0 || !reply.failed() || attempt > how.retries || !sleep(ctx, pauseFor(reply.Header.Get("Retry-After"))) {
 			return replies
 		}
 	}
@@ -148,7 +192,6 @@ func (how receiving) call(ctx context.Context, what call, attempt int) Reply {
 	resp, err := how.client.Do(req)
 	if err == nil {
 		reply.StatusCode, reply.Header = resp.StatusCode, resp.Header
-		reply.RetryAfter = parseRetryAfter(resp.Header.Get("Retry-After"), time.Now())
 		reply.Body, err = io.ReadAll(io.LimitReader(resp.Body, maxReply))
 		_ = resp.Body.Close()
 	}
@@ -160,17 +203,6 @@ func (how receiving) call(ctx context.Context, what call, attempt int) Reply {
 	}
 	reply.Took = time.Since(began)
 	return reply
-}
-
-func parseRetryAfter(header string, now time.Time) time.Duration {
-	if seconds, err := strconv.ParseUint(header, 10, 63); err == nil {
-		return time.Duration(min(seconds, math.MaxInt64/uint64(time.Second))) * time.Second
-	}
-	date, err := http.ParseTime(header)
-	if err != nil {
-		return 0
-	}
-	return max(0, date.Sub(now))
 }
 
 // sleep waits for d, and reports false if the context ended meanwhile.
@@ -185,9 +217,13 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// pauseFor returns a hundredth of the time that was asked for, or of a second.
-func pauseFor(retryAfter time.Duration) time.Duration {
-	return min(cmp.Or(retryAfter, time.Second)/100, time.Second/4)
+// pauseFor returns a hundredth of the seconds that were asked for, or of one second.
+func pauseFor(retryAfter string) time.Duration {
+	seconds, err := strconv.ParseUint(retryAfter, 10, 63)
+	if err != nil {
+		seconds = 1
+	}
+	return time.Duration(min(seconds, 25)) * time.Second / 100
 }
 
 // A ReceiveOption is a way in which the service calls a webhook, for [Server.Receive] and [Server.ReportDelivery]. The order
@@ -249,8 +285,8 @@ func TwiceAtOnce() ReceiveOption { return func(r *receiving) { r.copies = 2 } }
 func OutOfOrder() ReceiveOption { return func(r *receiving) { r.reversed = true } }
 
 // RetryFailures retries a delivery up to that many times if the webhook gave no response, or one with status 429 or 5xx.
-// Retry-After, or a second without it, passes a hundred times faster, and in 250 ms at most. RetryFailures panics if times is
-// below 1.
+// The seconds of Retry-After, or one without them, pass a hundred times faster, and in 250 ms at most. RetryFailures panics if
+// times is below 1.
 func RetryFailures(times int) ReceiveOption {
 	must(times >= 1, "RetryFailures(%d): the number of retries is below 1", times)
 	return func(r *receiving) { r.retries = times }

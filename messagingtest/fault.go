@@ -39,7 +39,10 @@ func Slow(d time.Duration) Fault { return Fault{name: "Slow", delay: d} }
 // The body is an error of the service, with a code for 400, 401, 402, 404, 429, 5xx and also 2xx: a success status with an
 // error in the body. Where the contract has words by which the status of a message refuses it, the body of a 2xx has the first of
 // those in place of a code. There is no Location header. After a status below 200 the connection is closed.
+//
+// Status panics if the code is not in 100 to 599.
 func Status(code int, retryAfter time.Duration) Fault {
+	must(code >= 100 && code <= 599, "Status(%d): not in 100 to 599", code)
 	return Fault{name: "Status", status: code, retryAfter: retryAfter}
 }
 
@@ -64,14 +67,10 @@ func (f Fault) String() string {
 	}
 }
 
-// isValid reports whether there is such a fault: Status takes any number.
-func (f Fault) isValid() bool { return f.name != "Status" || f.status >= 100 && f.status <= 599 }
-
 // Inject applies the fault to each of the next n requests, to any path. Faults wait in the order in which they were injected,
-// and a request takes the first one when it arrives. Inject panics if n is below 1, or if the fault is a [Status] outside of
-// 100 to 599.
+// and a request takes the first one when it arrives. Inject panics if n is below 1.
 func (s *Server) Inject(fault Fault, n int) {
-	must(n >= 1 && fault.isValid(), "Inject(%v, %d): the number of requests is below 1, or the status not in 100 to 599", fault, n)
+	must(n >= 1, "Inject(%v, %d): the number of requests is below 1", fault, n)
 	s.set(func() { s.faults = append(s.faults, slices.Repeat([]Fault{fault}, n)...) })
 }
 
@@ -90,11 +89,9 @@ type randomFaults struct {
 //
 // Requests draw in the order in which they arrive, and what is drawn depends on the seed alone. So sequential requests take
 // the same faults in each run, and of concurrent requests the same number take each fault. InjectRandomly panics if share is
-// not in 0 to 1, or if one of the faults is a [Status] outside of 100 to 599.
+// not in 0 to 1.
 func (s *Server) InjectRandomly(seed uint64, share float64, faults ...Fault) {
-	isInvalid := func(f Fault) bool { return !f.isValid() }
-	must(share >= 0 && share <= 1 && !slices.ContainsFunc(faults, isInvalid),
-		"InjectRandomly(%d, %v, %v): the share is not in 0 to 1, or a status not in 100 to 599", seed, share, faults)
+	must(share >= 0 && share <= 1, "InjectRandomly(%d, %v, %v): the share is not in 0 to 1", seed, share, faults)
 	source := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // what is drawn is no secret
 	s.set(func() { s.random = randomFaults{source, share, slices.Clone(faults)} })
 }

@@ -226,23 +226,17 @@ func (s *Server) Changes(ctx context.Context) iter.Seq[Sent] {
 // ends. A number is the same with and without its leading +.
 func (s *Server) WaitFor(ctx context.Context, to string) (Sent, error) {
 	for m := range s.Changes(ctx) {
-		if outcomeKey(m.To) == outcomeKey(to) && s.take(m.ID) {
+		isNew := false
+		s.set(func() {
+			if r := s.ledger.byID[m.ID]; r != nil && !r.taken && outcomeKey(m.To) == outcomeKey(to) {
+				r.taken, isNew = true, true
+			}
+		})
+		if isNew {
 			return m, nil
 		}
 	}
 	return Sent{}, fmt.Errorf("messagingtest: no message: %w", context.Cause(ctx))
-}
-
-// take reports whether the message is in the ledger and was not taken before.
-func (s *Server) take(id string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	r := s.ledger.byID[id]
-	if r == nil || r.taken {
-		return false
-	}
-	r.taken = true
-	return true
 }
 
 // Drop removes the oldest n messages from the ledger, so that the memory of a server that runs for long stays bounded. Their

@@ -2,7 +2,6 @@ package messagingtest
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -49,23 +48,11 @@ func FailDelivery() Outcome { return Outcome{name: "FailDelivery"} }
 // DeliverLate lets the message expire, and delivers it all the same when d has passed since.
 func DeliverLate(d time.Duration) Outcome { return Outcome{"DeliverLate", max(d, 0)} }
 
-// String returns the name of the outcome with its argument, such as "Unreachable" or "DeliverAfter(2s)".
-func (o Outcome) String() string {
-	switch {
-	case o.name == "DeliverLate":
-		return fmt.Sprintf("DeliverLate(%v)", o.delay)
-	case o.delay > 0:
-		return fmt.Sprintf("DeliverAfter(%v)", o.delay)
-	default:
-		return cmp.Or(o.name, "Deliver")
-	}
-}
-
 // SetDelivery sets the outcome of chat-app messages to a recipient that are accepted from now on; at the start it is
 // [Deliver]. A number is the same with and without its leading +. The client is not told: [Sent.State] shows the outcome. An
 // SMS has none. SetDelivery panics if the recipient is empty.
 func (s *Server) SetDelivery(recipient string, outcome Outcome) {
-	must(recipient != "", "SetDelivery(%q, %v): the recipient is empty", recipient, outcome)
+	must(recipient != "", "SetDelivery: the recipient is empty")
 	s.set(func() { s.ledger.outcomes[outcomeKey(recipient)] = outcome })
 }
 

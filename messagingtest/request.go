@@ -203,14 +203,13 @@ func (s *Server) authorize(r *http.Request, keys, secrets []string) *problem {
 	isToken := len(tokens) == 1 && isTokenOf(tokens[0], scheme, s.token)
 	isPair := slices.Equal(keys, []string{s.key}) && slices.Equal(secrets, wantSecrets)
 	hasPair := len(keys)+len(secrets) > 0
-	switch {
-	case len(tokens) == 0 && !hasPair:
-		text := "no credentials: neither the header " + header + " nor a key pair where the contract has it: " + pair.In
-		return &problem{"unauthorized", text}
-	case len(tokens) > 0 && !isToken:
-		return &problem{"unauthorized", header + " is not, once, " + strings.TrimSpace(scheme+" and the token of this server")}
-	}
-	return refuseIf(hasPair && !isPair, "unauthorized", "the key pair is not that of this server")
+	return cmp.Or(
+		refuseIf(len(tokens) == 0 && !hasPair, "unauthorized",
+			"no credentials: neither the header "+header+" nor a key pair where the contract has it: "+pair.In),
+		refuseIf(len(tokens) > 0 && !isToken, "unauthorized",
+			header+" is not, once, "+strings.TrimSpace(scheme+" and the token of this server")),
+		refuseIf(hasPair && !isPair, "unauthorized", "the key pair is not that of this server"),
+	)
 }
 
 // isTokenOf reports whether a header holds a token, behind a scheme in any case.
