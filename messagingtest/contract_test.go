@@ -307,8 +307,8 @@ func TestReportDeliverySaysTheWordOfTheContract(t *testing.T) {
 		{`{}`, "1", "1"},
 		{`{}`, "delivered", "delivered"},
 		{`{}`, "odd", "odd"},
-		{`{"webhook": {"delivery": {"statuses": {"delivered": ["ARRIVED*"]}}}}`, "delivered", "ARRIVED"},
-		{`{"webhook": {"delivery": {"statuses": {"delivered": ["ARRIVED*"]}}}}`, "ARRIVED_LATE", "ARRIVED_LATE"},
+		{`{"webhook.delivery": {"statuses": {"delivered": ["ARRIVED*"]}}}`, "delivered", "ARRIVED"},
+		{`{"webhook.delivery": {"statuses": {"delivered": ["ARRIVED*"]}}}`, "ARRIVED_LATE", "ARRIVED_LATE"},
 	} {
 		s := NewServer(t, speaking(tt.overlay))
 		s.Seed(Sent{ID: "m", CallbackURL: h.URL + "?status=%s"})
