@@ -144,8 +144,8 @@ func (s *Server) route(m *submission) bool {
 	return !s.noMarketing || !m.strict
 }
 
-// RegisterTemplate sets the category of a chat-app-2 template, for messages that are accepted from now on. A template that is
-// not registered has [CategoryUtility]. RegisterTemplate panics if the name is empty or the category is not one of templates.
+// RegisterTemplate sets the category of a chat-app-2 template, for messages that are accepted from now on. It panics if the name
+// is empty or the category is not one of templates.
 func (s *Server) RegisterTemplate(name string, category Category) {
 	known := slices.Contains([]Category{CategoryUtility, CategoryAuthentication, CategoryMarketing}, category)
 	must(name != "" && known, "RegisterTemplate(%q, %q): the name is empty, or the category is not one of templates", name, category)
@@ -153,6 +153,5 @@ func (s *Server) RegisterTemplate(name string, category Category) {
 }
 
 // SetMarketingRoute sets whether the marketing-messages interface is available, as it is at the start, to messages that are
-// accepted from now on. If it is not, marketing messages go by [RouteCloud]. One whose product_policy is STRICT is refused
-// instead, with the HTTP status 400 and the code 200219, and its fallback is not sent.
+// accepted from now on. One that is refused without it has the code 200219, and its fallback is not sent.
 func (s *Server) SetMarketingRoute(available bool) { s.set(func() { s.noMarketing = !available }) }

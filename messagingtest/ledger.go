@@ -110,7 +110,6 @@ func (l *ledger) pay(parts int) bool {
 	return true
 }
 
-// newID returns an ID that no message has.
 func (l *ledger) newID(channel Channel) string {
 	for {
 		l.serial++

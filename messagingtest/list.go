@@ -119,7 +119,6 @@ func (q *listing) set(t table.List, f fields, concept, value string) *problem {
 	return nil
 }
 
-// columnAt returns the concept that rows have at a path, or "".
 func columnAt(t table.List, path string) string {
 	for concept, paths := range t.Record {
 		if len(paths) > 0 && paths[0] == path {
@@ -152,7 +151,6 @@ func (l *ledger) shown(value any, t table.List) any {
 	}
 }
 
-// show returns a row as listings have it.
 func (l *ledger) show(r *row, t table.List, all map[string]func(*row) any) any {
 	row, values := document{}, document{}
 	for concept, value := range all {
@@ -198,7 +196,6 @@ func compareValues(a, b any) int {
 	return cmp.Compare(s, t)
 }
 
-// list returns the rows that are listed by now.
 func (l *ledger) list(q listing) []*row {
 	if rows, ok := l.sorted[q.key]; ok {
 		return rows

@@ -41,8 +41,7 @@ func DeliverAfter(d time.Duration) Outcome { return Outcome{delay: max(d, 0)} }
 // Unreachable never reaches the recipient. The message is queued until it expires.
 func Unreachable() Outcome { return Outcome{name: "Unreachable"} }
 
-// FailDelivery makes the delivery fail at once. By the specification, the fallback follows at once on chat app 2, and on chat
-// app 1 when the lifetime ends.
+// FailDelivery makes the delivery fail at once.
 func FailDelivery() Outcome { return Outcome{name: "FailDelivery"} }
 
 // DeliverLate lets the message expire, and delivers it all the same when d has passed since.
@@ -163,8 +162,8 @@ func addDurations(a, b time.Duration) time.Duration {
 }
 
 // Advance moves the server's clock by d. When it returns, every message has expired and every fallback has been sent that was
-// due by then. Lifetimes and deliveries pass by Advance alone, so a test of a long ttl takes no time. Points of time, such as
-// [Sent.At], are [time.Now] plus everything advanced so far. Advance panics if d is negative.
+// due by then. Points of time, such as [Sent.At], are [time.Now] plus everything advanced so far. Advance panics if d is
+// negative.
 func (s *Server) Advance(d time.Duration) {
 	must(d >= 0, "Advance(%v): time does not go back", d)
 	s.mu.Lock()

@@ -81,7 +81,6 @@ func (op operation) checkMembers(path string, members document, s shape, name fu
 	return nil
 }
 
-// checkValue returns what is wrong with the value of a field, or nil.
 func (op operation) checkValue(field string, value, rule any) *problem {
 	switch rule := rule.(type) {
 	case shape:

@@ -60,7 +60,7 @@ type Server struct {
 
 	mu     sync.Mutex
 	faults []Fault
-	random randomFaults
+	random func() Fault // of InjectRandomly; nil: none
 	ledger ledger
 
 	ignoreFilter bool
@@ -72,9 +72,9 @@ type Server struct {
 // An Option changes a server, for [NewServer] and [Start]. Nil is none.
 type Option func(*Server)
 
-// WithContract makes the server speak a contract other than the default one: its paths, names, encodings, credentials, words,
-// codes, paging and callbacks. Of several names or paths for one concept the server uses the first. Two operations may have
-// one path if their methods or constants differ.
+// WithContract makes the server speak a contract other than the default one: its paths, names, encodings, credentials,
+// constants, words, codes, prices, times, paging and callbacks. Of several names or paths for one concept the server uses the
+// first. Two operations may have one path if their methods or constants differ.
 func WithContract(c contract.Contract) Option { return func(s *Server) { s.speak(c.Table()) } }
 
 // WithToken sets what the server accepts as a token, in place of a random one.
@@ -111,7 +111,6 @@ func Start(opts ...Option) *Server {
 	return s
 }
 
-// newServer returns a server that does not listen.
 func newServer(opts ...Option) *Server {
 	s := &Server{
 		Token:     rand.Text(),
@@ -136,7 +135,7 @@ func newServer(opts ...Option) *Server {
 // A Channel is one by which the service sends.
 type Channel string
 
-// The channels.
+// The channels of the service.
 const (
 	ChannelSMS      Channel = "sms"
 	ChannelChatApp1 Channel = "chatapp1"
@@ -183,7 +182,6 @@ func (s *Server) Reset() {
 	s.set(s.ledger.clear)
 }
 
-// set changes the state that requests see.
 func (s *Server) set(change func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -226,7 +224,6 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fault.deliver(w, resp)
 }
 
-// process does what the service does with a request.
 func (s *Server) process(r *http.Request, requestID string, body []byte, readErr error) response {
 	methods, operations := s.operationsFor(r)
 	_, isTooLarge := errors.AsType[*http.MaxBytesError](readErr)

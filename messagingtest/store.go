@@ -164,7 +164,6 @@ func storeChecks() []storeCheck {
 	}
 }
 
-// unexpected returns an error unless Once returned the error that is wanted.
 func unexpected(got, want error) error {
 	if errors.Is(got, want) {
 		return nil

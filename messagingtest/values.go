@@ -107,10 +107,9 @@ func (a amount) text(m table.Money) string {
 
 func priceOf(parts int) amount { return unitCost * amount(parts) }
 
-// SetBalance sets what is left to spend, such as "12" or "0.75", in the currency XTS, which is for tests. At the start it is
-// 1000000.00. Each part of a message costs 0.50, delivered or not. A message for which too little is left is refused as a whole,
-// with the HTTP status 400 and, by the default contract, the code 200101; the SMS of a fallback is not sent then. SetBalance
-// panics if the balance is not a number of at least zero with at most two decimals.
+// SetBalance sets what is left to spend, such as "12" or "0.75"; at the start it is 1000000.00. A message for which too little is
+// left is refused as a whole, with the HTTP status 400 and, by the default contract, the code 200101; the SMS of a fallback is
+// not sent then. SetBalance panics if the balance is not a number of at least zero with at most two decimals.
 func (s *Server) SetBalance(balance string) {
 	b, ok := parseAmount(balance)
 	must(ok, "SetBalance(%q): not a number of at least zero with at most two decimals", balance)
