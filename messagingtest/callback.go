@@ -79,7 +79,6 @@ func (e event) fields(t *table.Table) []Param {
 	return fields
 }
 
-// params returns the parameters of an event. A field without a value or a name is left out.
 func (e event) params(t *table.Table) []Param {
 	names := t.Webhooks()[e.section].Params
 	var params []Param

@@ -135,7 +135,6 @@ func (s *Server) deliverAll(ctx context.Context, calls []call, how receiving) []
 	return slices.Concat(replies...)
 }
 
-// deliver makes all copies of a call.
 func (how receiving) deliver(ctx context.Context, what call) []Reply {
 	replies := make([][]Reply, how.copies)
 	var connected, done sync.WaitGroup

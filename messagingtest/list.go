@@ -88,12 +88,8 @@ func (q *listing) set(t table.List, f fields, concept, value string) *problem {
 	switch concept {
 	case "createdAfter", "createdBefore":
 		limit, _ := f.times.parse(value)
-		q.filters = append(q.filters, func(r *row) bool {
-			if concept == "createdBefore" {
-				return r.created.Before(limit)
-			}
-			return r.created.After(limit)
-		})
+		side := map[string]int{"createdAfter": 1, "createdBefore": -1}[concept]
+		q.filters = append(q.filters, func(r *row) bool { return r.created.Compare(limit) == side })
 		return f.checkWord(name, value, "time")
 	case "pageSize":
 		return readNumber(name, value, 1, maxPageSize, &q.size)
@@ -135,7 +131,6 @@ func readNumber(name, value string, least, most int, target *int) *problem {
 	return refuseIf(isWrong, "number", fmt.Sprintf("%s is not a number from %d to %d", name, least, most))
 }
 
-// shown returns a value of a column as a listing has it.
 func (l *ledger) shown(value any, t table.List) any {
 	switch v := value.(type) {
 	case amount:
@@ -191,9 +186,9 @@ func compareValues(a, b any) int {
 	case time.Time:
 		return a.Compare(b.(time.Time))
 	}
-	s, _ := a.(string)
-	t, _ := b.(string)
-	return cmp.Compare(s, t)
+	first, _ := a.(string)
+	second, _ := b.(string)
+	return cmp.Compare(first, second)
 }
 
 func (l *ledger) list(q listing) []*row {
@@ -231,7 +226,7 @@ func (q listing) cursors(l *ledger, t table.List) func(last *row) string {
 	}
 }
 
-// start returns the index of the first row of the page that is asked for, or reports false if its cursor is wrong.
+// start returns the index of the first row of the page, or reports false if its cursor is wrong.
 func (q listing) start(l *ledger, t table.List, rows []*row) (int, bool) {
 	if q.cursor == "" {
 		skipped := int64(q.offset) + int64(q.number-t.Paging.First)*int64(q.size)

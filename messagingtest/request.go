@@ -165,13 +165,12 @@ func elementsOf(value any) (document, bool) {
 
 // take removes a value and returns it as a list: empty if it is absent, and "" if it is not a string.
 func (f *fields) take(name string) []string {
-	value, ok := f.values[name]
-	if !ok {
+	if _, ok := f.values[name]; !ok {
 		return nil
 	}
+	text := textIn(f.values, name)
 	delete(f.values, name)
 	f.body = nil
-	text, _ := value.(string)
 	return []string{text}
 }
 

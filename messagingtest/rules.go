@@ -198,7 +198,6 @@ func isControlOrSpace(r rune) bool { return r <= ' ' || r == 0x7f }
 // A problem is why a request is refused: one of the rules, by its name. Its text names fields and never repeats a value.
 type problem struct{ name, text string }
 
-// refuseIf returns a problem if there is one, or nil.
 func refuseIf(isProblem bool, name, text string) *problem {
 	if !isProblem {
 		return nil

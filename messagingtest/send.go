@@ -37,7 +37,6 @@ func (s *Server) sends(channel Channel, t table.Send, read func(fields) (submiss
 	return op
 }
 
-// submit accepts a message, unless the state of the server is against it.
 func (s *Server) submit(m *submission) *problem {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -242,11 +242,7 @@ func (s *Server) process(r *http.Request, requestID string, body []byte, readErr
 	kind, known := s.rules.Problems[p.name]
 	must(known, "no problem of rules.json: %q", p.name)
 	failure := s.failure(requestID, p.text, s.names.Errors.Code, s.codeOf(p.name))
-	resp := response{status: cmp.Or(kind.Status, http.StatusBadRequest), body: failure}
-	if p.name == "method" {
-		resp.allow = methods
-	}
-	return resp
+	return response{status: cmp.Or(kind.Status, http.StatusBadRequest), methods: methods, body: failure}
 }
 
 // operationsFor returns the methods of the path of a request, and the operations with its method, too.
@@ -274,14 +270,14 @@ func (s *Server) handle(operations []operation, r *http.Request, requestID strin
 }
 
 type response struct {
-	status int
-	allow  string // the header Allow
-	body   []byte
+	status  int
+	methods string // of the path
+	body    []byte
 }
 
 func (r response) write(w http.ResponseWriter) {
-	if r.allow != "" {
-		w.Header().Set("Allow", r.allow)
+	if r.status == http.StatusMethodNotAllowed && r.methods != "" {
+		w.Header().Set("Allow", r.methods)
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(r.status)

@@ -180,7 +180,6 @@ type storeTest struct {
 	calls, running, overlaps atomic.Int32
 }
 
-// with returns a test of the same store with another key.
 func (s *storeTest) with(key string) *storeTest { return &storeTest{store: s.store, key: key} }
 
 // many calls Once with each of ten thousand keys, several at a time.
