@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -33,13 +34,20 @@ const (
 	odd      = `1 < 2 && 3 > 2; <b>"quoted"</b> \ / ' 你好 😀` + "\u2028\n\x00"
 )
 
+// parsed are the tables of overlays, which never change: many tests use the same.
+var parsed sync.Map
+
 func parse(t testing.TB, overlay string) *table.Table {
 	t.Helper()
 	if overlay == "" {
 		overlay = `{}`
 	}
+	if known, ok := parsed.Load(overlay); ok {
+		return known.(*table.Table)
+	}
 	c, err := contract.Parse([]byte(overlay))
 	require.NoError(t, err, overlay)
+	parsed.Store(overlay, c.Table())
 	return c.Table()
 }
 

@@ -98,14 +98,19 @@ func (p *paths) find(doc []byte, rows *rowReader, found []value) (string, []valu
 
 // textOf copies what was found in a document, which may be a small part of it, and moves the values into the copy.
 func textOf(doc []byte, found []value) string {
-	text := make([]byte, 0, 512)
+	size := 0
+	for _, v := range found {
+		size += v.end - v.start
+	}
+	var text strings.Builder
+	text.Grow(size)
 	for i := range found {
 		v := &found[i]
-		start := len(text)
-		text = append(text, doc[v.start:v.end]...)
-		v.start, v.end = start, len(text)
+		start := text.Len()
+		text.Write(doc[v.start:v.end])
+		v.start, v.end = start, text.Len()
 	}
-	return string(text)
+	return text.String()
 }
 
 // walk reads the value at a place.

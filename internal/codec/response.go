@@ -59,8 +59,8 @@ func (s *Send) judge(r *Response, text string, found []value) {
 		accepted, refused = table.Match(s.op.Accepted, word, true), table.Match(s.op.Refused, word, true)
 	}
 	refuses := func(slot int) bool {
-		word := found[slot].word(text)
-		return found[slot].scalar() && table.Match(s.op.Refused, word, true) > table.Match(s.op.Accepted, word, true)
+		other := found[slot].word(text)
+		return found[slot].scalar() && table.Match(s.op.Refused, other, true) > table.Match(s.op.Accepted, other, true)
 	}
 	switch {
 	case r.Refused:

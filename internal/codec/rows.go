@@ -16,7 +16,6 @@ import (
 // column is a field of sms.Transaction, whose tag names a concept of sms.list.record.
 type column struct {
 	name    string // of the field
-	index   int
 	slots   []int
 	isID    bool
 	isPrice bool
@@ -39,7 +38,7 @@ func compileRows(t *table.Table, op *table.List, cursor []string, zone *time.Loc
 	r.cursor = r.paths.places[table.LastRow]
 	for field := range reflect.TypeFor[sms.Transaction]().Fields() {
 		if concept := field.Tag.Get("concept"); concept != "" {
-			c := column{field.Name, field.Index[0], r.paths.places[concept], concept == "id", concept == "price"}
+			c := column{field.Name, r.paths.places[concept], concept == "id", concept == "price"}
 			r.columns = append(r.columns, c)
 		}
 	}
@@ -58,10 +57,9 @@ type rowReader struct {
 	meanings   map[string]sms.Status
 
 	// Of the row that is being read:
-	row    sms.Transaction
-	fields []any // by column, a pointer to the field of row
-	found  []value
-	extra  []rowMember // that may not fill a field
+	row   *sms.Transaction
+	found []value
+	extra []rowMember // members of which nothing is known, or only a part
 
 	// Rows are alike, so the members of one are tried first in the next.
 	known [64]*rowName
@@ -88,10 +86,6 @@ func newRowReader(r *rows, page *Page, requested int) *rowReader {
 	reader := &rowReader{rows: r, page: page, limit: maxRows, found: make([]value, r.paths.slots), meanings: map[string]sms.Status{}}
 	if requested > 0 && requested < maxRows/10 {
 		reader.limit = 10 * requested
-	}
-	row := reflect.ValueOf(&reader.row).Elem()
-	for i := range r.columns {
-		reader.fields = append(reader.fields, row.Field(r.columns[i].index).Addr().Interface())
 	}
 	return reader
 }
@@ -133,19 +127,19 @@ func (r *rowReader) readRow(s *scanner, depth int) {
 		r.page.Transactions = slices.Grow(r.page.Transactions, min(rest/(s.pos-r.began)+1, r.limit))
 	}
 	r.lastCursor = ""
-	r.row = sms.Transaction{}
+	r.page.Transactions = append(r.page.Transactions, sms.Transaction{})
+	r.row = &r.page.Transactions[index]
 	if c == '{' {
 		r.readMembers(s, depth)
 	} else {
 		r.unreadable("", "is not an object")
 		s.walk(unwanted, nil, depth)
 	}
-	r.page.Transactions = append(r.page.Transactions, r.row)
 }
 
 // unreadable reports the row, once.
 func (r *rowReader) unreadable(field, reason string) {
-	index := len(r.page.Transactions)
+	index := len(r.page.Transactions) - 1
 	if n := len(r.page.Unreadable); n == 0 || r.page.Unreadable[n-1].Index != index {
 		r.page.Unreadable = append(r.page.Unreadable, Unreadable{Index: index, Field: field, Reason: reason})
 	}
@@ -191,6 +185,11 @@ func (r *rowReader) name(s *scanner, i int) *rowName {
 // first field of which nothing could be read is reported.
 func (r *rowReader) fill(doc []byte) {
 	all := textOf(doc, r.found)
+	t := r.row
+	fields := [...]any{ // in the order of the columns; reflection in its place would cost a tenth of a listing
+		&t.ID, &t.RequestID, &t.ReferenceID, &t.CategoryID, &t.From, &t.To, &t.Text, &t.Parts, &t.Price, &t.Currency,
+		&t.CreatedAt, &t.SentAt, &t.SendStatus, &t.DeliveryStatus, &t.Operator, &t.Country, &t.Description,
+	}
 	for _, slot := range r.cursor {
 		if v := r.found[slot]; r.lastCursor == "" && v.kind != boolean {
 			r.lastCursor = v.word(all)
@@ -220,7 +219,7 @@ func (r *rowReader) fill(doc []byte) {
 			case c.isID && table.IsPlaceholder(v.word(all)):
 				reason = "is not an ID"
 			default:
-				if taken, reason = true, r.set(c, r.fields[i], v.word(all)); reason == "" {
+				if taken, reason = true, r.set(c, fields[i], v.word(all)); reason == "" {
 					v.used = true
 					continue
 				}

@@ -35,8 +35,8 @@ func IsPlaceholder(id string) bool {
 // isTemplate reports whether an ID is %x, %1$s, %x%, {x}, {{x}}, ${x}, <x> or #x#. Digits show that it is an ID, such as a UUID
 // in braces.
 func isTemplate(id string) bool {
-	isOpen, isClosed := strings.IndexByte("{$<#", id[0]) >= 0, strings.IndexByte("}>#", id[len(id)-1]) >= 0
-	if id[0] != '%' && !(isOpen && isClosed) {
+	isWrapped := strings.IndexByte("{$<#", id[0]) >= 0 && strings.IndexByte("}>#", id[len(id)-1]) >= 0
+	if id[0] != '%' && !isWrapped {
 		return false
 	}
 	name := strings.Trim(id, "{}<>#$%")
