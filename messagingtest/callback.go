@@ -295,12 +295,12 @@ func (d DeliveryReport) fill(template string, t *table.Table, unescaped bool) st
 //go:embed samples.json
 var samplesJSON []byte
 
-// InboundSamples returns an inbound chat-app message of every kind that is known, by a name that says what it is.
+// InboundSamples returns inbound chat-app messages by a name that says what they are: one of every kind that is known, replies,
+// the platform's system messages, and kinds that do not exist yet. A correct receiver delivers every one.
 //
 // Samples whose name begins with "flat" have parameters only. The others have an object of the third-party platform as JSON,
-// and beside it ID, From, To, Name, Kind and ReceivedAt that say the same; two of them have nothing but the JSON: one in its
-// envelope, and one of a user who shows no number. They include replies, kinds of the platform's system messages, and kinds
-// that do not exist yet. A correct receiver delivers every sample. IDs are distinct, and times a second apart.
+// and beside it parameters that say the same; two of them have nothing but the JSON: one in its envelope, and one of a user who
+// shows no number. IDs are distinct, and times a second apart.
 func InboundSamples() iter.Seq2[string, InboundChatApp] {
 	return func(yield func(string, InboundChatApp) bool) {
 		var samples []struct {
