@@ -47,11 +47,6 @@ type Reply struct {
 // maxReply is how much of the body of a response is kept.
 const maxReply = 64 << 10
 
-// failed reports whether the service is to retry.
-func (r Reply) failed() bool {
-	return r.StatusCode == 0 || r.StatusCode == http.StatusTooManyRequests || r.StatusCode >= http.StatusInternalServerError
-}
-
 // Receive calls a customer's webhook, as the service does when it has received a message or has something to report.
 //
 // The target is an absolute http or https URL, whose query stays byte for byte. Each request is an HTTP/1.1 GET without a body,
@@ -161,7 +156,9 @@ func (how receiving) retry(ctx context.Context, what call, connected *sync.WaitG
 		if reply.Attempt > 0 || attempt == 1 { // a retry that was not sent is no reply
 			replies = append(replies, reply)
 		}
-		if reply.Attempt == 0 || !reply.failed() || attempt > how.retries || !sleep(ctx, pauseFor(reply.Header.Get("Retry-After"))) {
+		status := reply.StatusCode
+		isFinal := status != 0 && status != http.StatusTooManyRequests && status < http.StatusInternalServerError
+		if reply.Attempt == 0 || isFinal || attempt > how.retries || !sleep(ctx, pauseFor(reply.Header.Get("Retry-After"))) {
 			return replies
 		}
 	}

@@ -37,7 +37,8 @@ func Slow(d time.Duration) Fault { return Fault{name: "Slow", delay: d} }
 // rounded up, if retryAfter is positive; as "0" if it is negative; and not at all if it is zero.
 //
 // The body is an error of the service, with a code for 400, 401, 402, 404, 429, 5xx and also 2xx, or in place of that code the
-// first word by which the contract's status of a message refuses it. After a status below 200 the connection is closed.
+// first word by which the contract's status of a message refuses it. There is no Location header. After a status below 200 the
+// connection is closed.
 //
 // Status panics if the code is not in 100 to 599.
 func Status(code int, retryAfter time.Duration) Fault {
