@@ -15,8 +15,64 @@
 //	}
 //	client, err := messaging.NewClient(url, messaging.WithToken(token), messaging.WithContract(names))
 //
-// The page docs/contract.md of the repository leads from a service's documentation to an overlay, step by step. The example of
-// [Parse] named Account has the overlay of its last step, for an account that differs everywhere.
+// The page docs/contract.md of the repository leads from a service's documentation to an overlay, step by step. This is the
+// overlay of its last step, for an account that differs everywhere; it runs as the example of [Parse] named Account:
+//
+//	{
+//		"auth": {"keyPair": {"in": "header", "key": "X-Api-Key", "secret": ""}},
+//		"headers": {"X-Api-Version": "3"},
+//		"errors": {
+//			"code": ["fault.code"], "message": ["fault.text"], "request": ["trace"],
+//			"classes": {
+//				"invalid": ["E1*"], "insufficientBalance": ["E200"], "unauthorized": ["E3*"], "rateLimited": [],
+//				"duplicate": [], "notFound": [], "unavailable": []
+//			}
+//		},
+//		"sms.send": {
+//			"path": "/v3/accounts/AC42/messages",
+//			"fields": {
+//				"from": "messages.0.from", "to": "messages.0.destinations.0.to", "text": "messages.0.content.text",
+//				"callback": "messages.0.notifyUrl", "reference": "messages.0.destinations.0.messageId"
+//			},
+//			"constants": {"messages.0.content.type": "TEXT"},
+//			"with": {"callback": {"messages.0.notifyType": "application/json"}},
+//			"response": {
+//				"id": ["messages.0.messageId"], "status": ["messages.0.status.name"],
+//				"cost": ["messages.0.price.amount"], "currency": ["messages.0.price.currency"]
+//			},
+//			"scale": -4, "accepted": ["PENDING_*"], "refused": ["REJECTED_*"]
+//		},
+//		"sms.list": {
+//			"path": "/v3/accounts/AC42/messages/search", "method": "POST", "encoding": "json",
+//			"params": {
+//				"createdAfter": "", "createdBefore": "", "id": "", "request": "", "category": "", "from": "",
+//				"to": "", "page": "", "sortBy": "", "order": "", "reference": "filter.messageIds.0",
+//				"pageSize": "limit", "cursor": "after"
+//			},
+//			"paging": {"by": "cursor"}, "items": ["results"], "page": {"next": ["$last.messageId"]},
+//			"record": {
+//				"id": ["messageId"], "reference": ["clientId"], "sent": ["sentAt"], "deliveryStatus": ["state"],
+//				"price": ["price.amount"], "currency": ["price.currency"]
+//			},
+//			"layouts": ["02/01/2006 15:04"], "zone": "Europe/Madrid", "scale": -4
+//		},
+//		"webhook.sms": {
+//			"events": ["data"],
+//			"params": {"from": ["sender.phone"], "to": ["recipient"], "text": ["text"], "id": ["id"]}
+//		},
+//		"webhook.delivery": {
+//			"events": ["results"],
+//			"params": {
+//				"id": ["messageId"], "reference": ["clientId"], "status": ["status.name"], "time": ["doneAt"]
+//			},
+//			"statuses": {"delivered": ["DELIVERED_*"], "failed": ["UNDELIVERABLE_*"], "rejected": ["REJECTED_*"]},
+//			"layouts": ["02/01/2006 15:04"], "zone": "Europe/Madrid"
+//		}
+//	}
+//
+// It sends {"messages":[{"from":"ACME","destinations":[{"to":"639171234567"}],"content":{"text":"Hi","type":"TEXT"}}]}, takes
+// {"messages":[{"messageId":"h-1","status":{"name":"PENDING_ENROUTE"},"price":{"amount":12345}}]} for accepted at a cost of
+// 1.2345, and the same with REJECTED_ROUTE for refused.
 //
 // # Merging
 //

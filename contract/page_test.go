@@ -31,12 +31,14 @@ func TestOverlaysOfThePage(t *testing.T) {
 	assert.Equal(t, decode(t, []byte(heron)), any(whole), "the example has the page's overlay")
 }
 
-// The package comment names each concept.
+// The package comment shows the same overlay, and names each concept.
 func TestPackageComment(t *testing.T) {
 	t.Parallel()
 	file, err := os.ReadFile("doc.go")
 	require.NoError(t, err)
 	comment := regexp.MustCompile("(?m)^// ?").ReplaceAll(file, nil)
+	overlay := regexp.MustCompile(`(?ms)^\t\{$.*?^\t\}$`).Find(comment)
+	assert.Equal(t, decode(t, []byte(heron)), decode(t, overlay))
 
 	text, err := json.Marshal(contract.Default())
 	require.NoError(t, err)

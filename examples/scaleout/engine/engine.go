@@ -84,7 +84,7 @@ func Connect(ctx context.Context, options Options) (*Connection, error) {
 		nats.Name("scaleout"), nats.Timeout(options.Timeout), nats.MaxReconnects(-1), nats.ReconnectWait(250 * time.Millisecond), nats.IgnoreAuthErrorAbort(),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
 			// Such as a permission that is missing, of which the caller sees only that nothing comes back.
-			options.Logger.Warn("the engine reports an error", slog.Any("error", err))
+			options.Logger.WarnContext(context.WithoutCancel(ctx), "the engine reports an error", slog.Any("error", err))
 		}),
 	}
 	if options.Credentials != "" {

@@ -57,7 +57,7 @@ func Read(ctx context.Context, c *engine.Connection, options ReadOptions, handle
 		consumer, err = c.JetStream.CreateOrUpdateConsumer(ctx, c.Name(engine.Inbox), config)
 	}
 	if ctx.Err() != nil {
-		return nil
+		return nil //nolint:nilerr // the caller has ended it
 	}
 	if err != nil {
 		return fmt.Errorf("inbox: reader %s: %w", options.Name, err)

@@ -160,7 +160,7 @@ func readLines(file io.Reader, handle func(numberedMessage) error) error {
 			}
 		}
 		if err != nil {
-			return nil
+			return nil //nolint:nilerr // the end of the file
 		}
 	}
 }

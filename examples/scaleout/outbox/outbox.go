@@ -213,7 +213,7 @@ func (o *Outbox) eachRecordAfter(ctx context.Context, last *uint64, yield func(E
 	const atOnce = 2000
 	delivered := uint64(0)
 	for pending := consumer.CachedInfo().NumPending; pending > 0; {
-		batch, err := consumer.Fetch(int(min(pending, atOnce)), jetstream.FetchMaxWait(engine.CallTimeout)) //nolint:gosec // at most atOnce
+		batch, err := consumer.Fetch(int(min(pending, atOnce)), jetstream.FetchMaxWait(engine.CallTimeout))
 		if err != nil {
 			return err
 		}

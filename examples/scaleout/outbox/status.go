@@ -58,14 +58,14 @@ func (s Status) String() string {
 	if parts == nil {
 		parts = []string{"no messages"}
 	}
-	text := fmt.Sprintf("%s; %.0f/s", strings.Join(parts, ", "), s.PerSecond)
+	lines := []string{fmt.Sprintf("%s; %.0f/s", strings.Join(parts, ", "), s.PerSecond)}
 	if s.Waiting > 0 {
-		text += fmt.Sprintf("; lag %d, oldest %v", s.Waiting, s.Oldest.Round(100*time.Millisecond))
+		lines[0] += fmt.Sprintf("; lag %d, oldest %v", s.Waiting, s.Oldest.Round(100*time.Millisecond))
 	}
 	for _, b := range s.Breakers {
-		text += fmt.Sprintf("\nBREAKER of %s open since %s: %s", b.Channel, b.Opened.Format(time.RFC3339), b.Reason)
+		lines = append(lines, fmt.Sprintf("BREAKER of %s open since %s: %s", b.Channel, b.Opened.Format(time.RFC3339), b.Reason))
 	}
-	return text
+	return strings.Join(lines, "\n")
 }
 
 // Status reads every record and every token. It takes about 200 bytes for each token.
@@ -82,7 +82,7 @@ func (o *Outbox) Watch(ctx context.Context, interval time.Duration, report func(
 		status, err := o.Status(ctx)
 		switch {
 		case ctx.Err() != nil:
-			return nil
+			return nil //nolint:nilerr // the caller has ended it
 		case err != nil && first:
 			return err
 		case err == nil && !report(status):

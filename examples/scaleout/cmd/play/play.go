@@ -66,7 +66,8 @@ func (p *play) run(ctx context.Context) error {
 		return err
 	}
 	defer c.Close()
-	switch isEmpty, err := c.IsEmpty(ctx); {
+	isEmpty, err := c.IsEmpty(ctx)
+	switch {
 	case err != nil:
 		return err
 	case !isEmpty: // the play would mix its messages with real ones
