@@ -79,7 +79,6 @@ func (e event) fields(t *table.Table) []Param {
 	return fields
 }
 
-// params returns the parameters of an event. A field without a value or a name is left out.
 func (e event) params(t *table.Table) []Param {
 	names := t.Webhooks()[e.section].Params
 	var params []Param
@@ -179,14 +178,13 @@ func queryOf(params []Param, unescaped bool) string {
 // withQuery adds a query to a target, which may have one already. A fragment is no part of a request.
 func withQuery(target, query string) string {
 	target, _, _ = strings.Cut(target, "#")
-	joint := "?"
 	switch {
 	case query == "", strings.HasSuffix(target, "?"), strings.HasSuffix(target, "&"):
-		joint = ""
+		return target + query
 	case strings.Contains(target, "?"):
-		joint = "&"
+		return target + "&" + query
 	}
-	return target + joint + query
+	return target + "?" + query
 }
 
 // SMSRequest returns the request by which the service calls a webhook for inbound SMS, to pass to its handler.
@@ -263,15 +261,46 @@ func (m InboundChatApp) events() []event {
 	return []event{{m, string(cmp.Or(m.Channel, ChannelChatApp1)), m.Extra}}
 }
 
+// DeliveryReport is what the service reports about a message that was sent with a callback URL. Nothing is checked.
+// [Server.ReportDelivery] makes one of a message that the server has accepted.
+type DeliveryReport struct {
+	Status      string    `concept:"status"`    // a word or a number, such as "delivered" or "1"
+	ID          string    `concept:"id"`        // the message ID
+	ReferenceID string    `concept:"reference"` // that the client chose
+	At          time.Time `concept:"time"`      // when the status was reached; written as [InboundSMS] says
+	Kind        string    `concept:"kind"`      // the type of the transaction
+	From        string    `concept:"from"`      // the sender ID of the message
+	To          string    `concept:"to"`        // the recipient of the message
+	Extra       []Param
+}
+
+func (d DeliveryReport) events() []event { return []event{{d, "delivery", d.Extra}} }
+
+// fill replaces the placeholders of a callback URL. Of two that fit, the longer is meant: %tr, not %t.
+func (d DeliveryReport) fill(template string, t *table.Table, unescaped bool) string {
+	escape := escapeLittle
+	if !unescaped {
+		escape = func(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") } // in a path, a + is no space
+	}
+	var replacements [][]string
+	for _, f := range d.events()[0].fields(t) {
+		if placeholder := t.WebhookDelivery.Placeholders[f.Name]; placeholder != "" {
+			replacements = append(replacements, []string{placeholder, escape(f.Value)})
+		}
+	}
+	slices.SortStableFunc(replacements, func(a, b []string) int { return cmp.Compare(len(b[0]), len(a[0])) })
+	return strings.NewReplacer(slices.Concat(replacements...)...).Replace(template)
+}
+
 //go:embed samples.json
 var samplesJSON []byte
 
-// InboundSamples returns an inbound chat-app message of every kind that is known, by a name that says what it is.
+// InboundSamples returns inbound chat-app messages by a name that says what they are: one of every kind that is known, replies,
+// the platform's system messages, and kinds that do not exist yet. A correct receiver delivers every one.
 //
 // Samples whose name begins with "flat" have parameters only. The others have an object of the third-party platform as JSON,
-// and beside it ID, From, To, Name, Kind and ReceivedAt that say the same; two of them have nothing but the JSON: one in its
-// envelope, and one of a user who shows no number. They include replies, kinds of the platform's system messages, and kinds
-// that do not exist yet. A correct receiver delivers every sample. IDs are distinct, and times a second apart.
+// and beside it parameters that say the same; two of them have nothing but the JSON: one in its envelope, and one of a user who
+// shows no number. IDs are distinct, and times a second apart.
 func InboundSamples() iter.Seq2[string, InboundChatApp] {
 	return func(yield func(string, InboundChatApp) bool) {
 		var samples []struct {

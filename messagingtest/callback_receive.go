@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
@@ -20,7 +19,12 @@ import (
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
-var errClosed = errors.New("the server is closed")
+var (
+	errClosed        = errors.New("the server is closed")
+	errNoSuchMessage = errors.New("messagingtest: not reported: no message with this ID was accepted")
+	errNoCallback    = errors.New("messagingtest: not reported: the message was sent without a callback URL")
+	errCallbackURL   = errors.New("messagingtest: not reported: the callback URL with its placeholders replaced is no http or https URL")
+)
 
 // A Reply is the result of one request to a webhook.
 type Reply struct {
@@ -31,10 +35,9 @@ type Reply struct {
 	RequestBody string        // that was sent
 	Took        time.Duration // until the response had been read
 
-	StatusCode int           // zero if there was no response
-	Header     http.Header   // nil if there was no response
-	RetryAfter time.Duration // what the header Retry-After asks for; zero if it is absent or invalid
-	Body       []byte        // up to 64 KiB of it
+	StatusCode int         // zero if there was no response
+	Header     http.Header // nil if there was no response
+	Body       []byte      // up to 64 KiB of it
 
 	// Err is why there is no response, or not all of its body. It is nil for a complete response of any status. It contains
 	// no URL, because that holds the message and the secret.
@@ -55,13 +58,55 @@ func (r Reply) failed() bool {
 // or a POST if an option says so, and is one [Reply]: no redirect is followed, no proxy is used, and nothing is retried without
 // [RetryFailures].
 //
-// Callbacks are delivered one after the other, unless an option says otherwise. Receive returns when all are delivered, with
-// the replies in the order of the callbacks. When the context ends, or the server is closed, what is under way gets no response
-// and the rest is not sent. Receive panics if the target is not such a URL or the callback is nil.
+// Callbacks are delivered one after the other, and each waits up to 10 s for its response, body included: beyond that,
+// [Reply.Err] is [context.DeadlineExceeded]. Receive returns the replies in the order of the callbacks. When the context ends,
+// or the server is closed, what is under way gets no response and the rest is not sent. Receive panics if the target is not
+// such a URL or the callback is nil.
 func (s *Server) Receive(ctx context.Context, target string, callback Callback, opts ...ReceiveOption) []Reply {
 	must(isURL(target) && callback != nil, "Receive: the target is not an absolute http or https URL, or the callback is nil")
 	how := newReceiving(s.names, opts)
 	return s.deliverAll(ctx, how.calls(target, callback.events()), how)
+}
+
+// ReportDelivery calls the callback URL of a message in [Server.Sent] to report a status: a word, or a number such as "1". A
+// status of package webhook that the contract has other words for, such as "delivered", is reported by the first of those. The
+// test decides when and how often to report: nothing is reported by itself, and a report changes neither [Sent.State] nor
+// listings.
+//
+// Placeholders in the callback URL are replaced, percent-encoded unless the option [Unescaped] is given. By the default
+// contract they are %s, the status; %i, the message ID; %r, the reference ID; %d, the time by the server's clock; %tr, the
+// [Channel]; %f, the sender; and %t, the recipient. So an escape that begins with %d or %f is a placeholder too: write it in
+// upper case.
+//
+// The options and replies are those of [Server.Receive]. If there is no such message, or no callback URL that can be called,
+// there is one reply, with Attempt 0 and an error that says which.
+func (s *Server) ReportDelivery(ctx context.Context, id, status string, opts ...ReceiveOption) []Reply {
+	s.mu.Lock()
+	r, now := s.ledger.byID[id], s.ledger.now()
+	s.mu.Unlock()
+	if r == nil || r.foreign {
+		return []Reply{{Callback: DeliveryReport{ID: id, Status: status}, Err: errNoSuchMessage}}
+	}
+	how := newReceiving(s.names, opts)
+	report := DeliveryReport{
+		ID: r.ID, ReferenceID: r.ReferenceID, Kind: string(r.Channel), From: r.From, To: r.To,
+		Status: status, At: now.UTC().Truncate(time.Millisecond),
+	}
+	statuses := how.names.WebhookDelivery.Statuses
+	if meaning, _ := table.Meaning(statuses, status, true); meaning == "" { // the word is not one of the contract's
+		report.Status = cmp.Or(firstWord(statuses[status]), status)
+	}
+	target := report.fill(r.CallbackURL, how.names, how.unescaped)
+	calls := []call{{callback: report, method: http.MethodGet, url: target}} // without parameters: the URL says it all
+	switch {
+	case target == "":
+		return []Reply{{Callback: report, Err: errNoCallback}}
+	case !isURL(target):
+		return []Reply{{Callback: report, Err: errCallbackURL}}
+	case how.encoding != "":
+		calls = how.calls(target, report.events())
+	}
+	return s.deliverAll(ctx, calls, how)
 }
 
 func (s *Server) deliverAll(ctx context.Context, calls []call, how receiving) []Reply {
@@ -73,7 +118,7 @@ func (s *Server) deliverAll(ctx context.Context, calls []call, how receiving) []
 	}
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true) // HTTP/2 would put what comes at once onto one connection
-	transport := &http.Transport{Protocols: protocols, MaxIdleConnsPerHost: 1 << 10, DisableCompression: true}
+	transport := &http.Transport{Protocols: protocols, DisableCompression: true}
 	defer transport.CloseIdleConnections()
 	how.client = &http.Client{
 		Transport:     transport,
@@ -81,23 +126,15 @@ func (s *Server) deliverAll(ctx context.Context, calls []call, how receiving) []
 	}
 
 	replies := make([][]Reply, len(calls))
-	slots := make(chan struct{}, min(how.atOnce, len(calls)))
-	var delivered sync.WaitGroup
 	for i := range calls {
 		if how.reversed {
 			i = len(calls) - 1 - i
 		}
-		slots <- struct{}{}
-		delivered.Go(func() {
-			replies[i] = how.deliver(ctx, calls[i])
-			<-slots
-		})
+		replies[i] = how.deliver(ctx, calls[i])
 	}
-	delivered.Wait()
 	return slices.Concat(replies...)
 }
 
-// deliver makes all copies of a call.
 func (how receiving) deliver(ctx context.Context, what call) []Reply {
 	replies := make([][]Reply, how.copies)
 	var connected, done sync.WaitGroup
@@ -113,44 +150,47 @@ func (how receiving) deliver(ctx context.Context, what call) []Reply {
 func (how receiving) retry(ctx context.Context, what call, connected *sync.WaitGroup) []Reply {
 	var replies []Reply
 	ready := sync.OnceFunc(connected.Done)
+	meet := func(httptrace.GotConnInfo) {
+		ready()
+		connected.Wait()
+	}
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: meet})
 	for attempt := 1; ; attempt++ {
-		reply := how.call(ctx, what, attempt, func(httptrace.GotConnInfo) {
-			ready()
-			connected.Wait()
-		})
+		reply := how.call(ctx, what, attempt)
 		ready()                                // without a connection too: the other copy must not wait for ever
 		if reply.Attempt > 0 || attempt == 1 { // a retry that was not sent is no reply
 			replies = append(replies, reply)
 		}
-		if reply.Attempt == 0 || !reply.failed() || attempt > how.retries || !sleep(ctx, pauseFor(reply.RetryAfter)) {
+		if reply.Attempt == 0 || !reply.failed() || attempt > how.retries || !sleep(ctx, pauseFor(reply.Header.Get("Retry-After"))) {
 			return replies
 		}
 	}
 }
 
-func (how receiving) call(ctx context.Context, what call, attempt int, gotConn func(httptrace.GotConnInfo)) Reply {
+func (how receiving) call(ctx context.Context, what call, attempt int) Reply {
+	reply := Reply{Callback: what.callback}
 	if ctx.Err() != nil {
-		return Reply{Callback: what.callback, Err: fmt.Errorf("messagingtest: not sent: %w", context.Cause(ctx))}
+		reply.Err = fmt.Errorf("messagingtest: not sent: %w", context.Cause(ctx))
+		return reply
 	}
 	tooLate := fmt.Errorf("none within %v: %w", how.patience, context.DeadlineExceeded)
 	ctx, cancel := context.WithTimeoutCause(ctx, how.patience, tooLate)
 	defer cancel()
-	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: gotConn})
 	// A body of a type that net/http does not know keeps it from retrying by itself when a connection ends: the receiver would
 	// see more requests than there are replies. Nothing of an empty body is sent.
-	req, err := http.NewRequestWithContext(traced, what.method, what.url, io.NopCloser(strings.NewReader(what.body)))
+	req, err := http.NewRequestWithContext(ctx, what.method, what.url, io.NopCloser(strings.NewReader(what.body)))
 	if err != nil {
-		return Reply{Callback: what.callback, Err: errors.New("messagingtest: the URL of the webhook cannot be used")}
+		reply.Err = errors.New("messagingtest: the URL of the webhook cannot be used")
+		return reply
 	}
 	if req.ContentLength = int64(len(what.body)); what.contentType != "" {
 		req.Header.Set("Content-Type", what.contentType)
 	}
-	reply := Reply{Callback: what.callback, Attempt: attempt, Request: req, RequestBody: what.body}
+	reply.Attempt, reply.Request, reply.RequestBody = attempt, req, what.body
 	began := time.Now()
 	resp, err := how.client.Do(req)
 	if err == nil {
 		reply.StatusCode, reply.Header = resp.StatusCode, resp.Header
-		reply.RetryAfter = parseRetryAfter(resp.Header.Get("Retry-After"), time.Now())
 		reply.Body, err = io.ReadAll(io.LimitReader(resp.Body, maxReply))
 		_ = resp.Body.Close()
 	}
@@ -162,17 +202,6 @@ func (how receiving) call(ctx context.Context, what call, attempt int, gotConn f
 	}
 	reply.Took = time.Since(began)
 	return reply
-}
-
-func parseRetryAfter(header string, now time.Time) time.Duration {
-	if seconds, err := strconv.ParseUint(header, 10, 63); err == nil {
-		return time.Duration(min(seconds, math.MaxInt64/uint64(time.Second))) * time.Second
-	}
-	date, err := http.ParseTime(header)
-	if err != nil {
-		return 0
-	}
-	return max(0, date.Sub(now))
 }
 
 // sleep waits for d, and reports false if the context ended meanwhile.
@@ -187,9 +216,13 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// pauseFor returns a hundredth of the time that was asked for, or of a second.
-func pauseFor(retryAfter time.Duration) time.Duration {
-	return min(cmp.Or(retryAfter, time.Second)/100, time.Second/4)
+// pauseFor returns a hundredth of the seconds that were asked for, or of one second.
+func pauseFor(retryAfter string) time.Duration {
+	seconds, err := strconv.ParseUint(retryAfter, 10, 63)
+	if err != nil {
+		seconds = 1
+	}
+	return time.Duration(min(seconds, 25)) * time.Second / 100
 }
 
 // A ReceiveOption is a way in which the service calls a webhook, for [Server.Receive] and [Server.ReportDelivery]. The order
@@ -205,12 +238,11 @@ type receiving struct {
 	reversed  bool
 	copies    int // of each callback, in the same instant
 	retries   int
-	atOnce    int
-	patience  time.Duration
+	patience  time.Duration // with a response, body included
 }
 
 func newReceiving(names *table.Table, opts []ReceiveOption) receiving {
-	r := receiving{names: names, copies: 1, atOnce: 1, patience: 10 * time.Second}
+	r := receiving{names: names, copies: 1, patience: 10 * time.Second}
 	for _, opt := range opts {
 		if opt != nil {
 			opt(&r)
@@ -252,23 +284,9 @@ func TwiceAtOnce() ReceiveOption { return func(r *receiving) { r.copies = 2 } }
 func OutOfOrder() ReceiveOption { return func(r *receiving) { r.reversed = true } }
 
 // RetryFailures retries a delivery up to that many times if the webhook gave no response, or one with status 429 or 5xx.
-// Retry-After, or a second without it, passes a hundred times faster, and in 250 ms at most. RetryFailures panics if times is
-// below 1.
+// The seconds of Retry-After, or one without them, pass a hundred times faster, and in 250 ms at most. RetryFailures panics if
+// times is below 1.
 func RetryFailures(times int) ReceiveOption {
 	must(times >= 1, "RetryFailures(%d): the number of retries is below 1", times)
 	return func(r *receiving) { r.retries = times }
-}
-
-// SeveralAtOnce delivers up to n callbacks at a time, each over a connection of its own. They begin in the order of the
-// callbacks, and may arrive in any. SeveralAtOnce panics if n is below 1.
-func SeveralAtOnce(n int) ReceiveOption {
-	must(n >= 1, "SeveralAtOnce(%d): the number of callbacks is below 1", n)
-	return func(r *receiving) { r.atOnce = n }
-}
-
-// GiveUpAfter sets how long the service waits for a response, body included, before it closes the connection: [Reply.Err] is
-// [context.DeadlineExceeded] then. Without this option it is 10 s. GiveUpAfter panics if d is not above zero.
-func GiveUpAfter(d time.Duration) ReceiveOption {
-	must(d > 0, "GiveUpAfter(%v): the time is not above zero", d)
-	return func(r *receiving) { r.patience = d }
 }

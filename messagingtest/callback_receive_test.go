@@ -13,7 +13,6 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -160,9 +159,7 @@ func TestReceiveReturnsReplies(t *testing.T) {
 	}
 	assert.Equal(t, "no-store", replies[0].Header.Get("Cache-Control"))
 	assert.Empty(t, replies[0].Body)
-	assert.Equal(t, 7*time.Second, replies[1].RetryAfter)
 	assert.Equal(t, "not now", string(replies[1].Body))
-	assert.InDelta(t, time.Hour, replies[2].RetryAfter, float64(time.Minute))
 	require.EqualError(t, replies[4].Err, "messagingtest: no complete response: EOF")
 	assert.Len(t, replies[5].Body, maxReply)
 	assert.Equal(t, "half", string(replies[6].Body))
@@ -173,7 +170,7 @@ func TestReceiveReturnsReplies(t *testing.T) {
 func TestReceiveNothing(t *testing.T) {
 	t.Parallel()
 	h := newHook(t, nil)
-	assert.Empty(t, NewServer(t).Receive(t.Context(), h.URL, Callbacks{}, TwiceAtOnce(), SeveralAtOnce(3)))
+	assert.Empty(t, NewServer(t).Receive(t.Context(), h.URL, Callbacks{}, TwiceAtOnce()))
 	assert.Equal(t, []int{200}, statuses(NewServer(t).Receive(t.Context(), h.URL, InboundSMS{})))
 	assert.Equal(t, []string{""}, h.came("from"))
 }
@@ -239,51 +236,6 @@ func TestTwiceAtOnceWithoutListener(t *testing.T) {
 	for i, r := range replies {
 		assert.Error(t, r.Err)
 		assert.Equal(t, i%2+1, r.Attempt)
-	}
-}
-
-func TestSeveralAtOnce(t *testing.T) {
-	t.Parallel()
-	for name, tt := range map[string]struct {
-		opts []ReceiveOption
-		most int32
-	}{
-		"five at once":          {[]ReceiveOption{SeveralAtOnce(5)}, 5},
-		"the last option wins":  {[]ReceiveOption{SeveralAtOnce(9), SeveralAtOnce(5)}, 5},
-		"each of them twice":    {[]ReceiveOption{SeveralAtOnce(5), TwiceAtOnce()}, 10},
-		"more than there are":   {[]ReceiveOption{SeveralAtOnce(math.MaxInt)}, 200},
-		"backwards and several": {[]ReceiveOption{OutOfOrder(), SeveralAtOnce(5)}, 5},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var busy atomic.Int32
-			var mu sync.Mutex
-			var most int32
-			full := make(chan struct{})
-			open := sync.OnceFunc(func() { close(full) })
-			h := newHook(t, func(int, http.ResponseWriter, *http.Request) {
-				n := busy.Add(1)
-				defer busy.Add(-1)
-				mu.Lock()
-				if most = max(most, n); n == tt.most {
-					open()
-				}
-				mu.Unlock()
-				<-full // nobody goes on before all are there
-			})
-			all := messages(200)
-			replies := NewServer(t).Receive(t.Context(), h.URL, all, tt.opts...)
-			require.NotEmpty(t, replies)
-			copies := len(replies) / len(all)
-			for i, r := range replies {
-				assert.Equal(t, 200, r.StatusCode)
-				assert.Equal(t, all[i/copies], r.Callback)
-			}
-			assert.Equal(t, tt.most, most)
-			came := h.came("id")
-			slices.Sort(came)
-			assert.Len(t, slices.Compact(came), len(all))
-		})
 	}
 }
 
@@ -357,16 +309,20 @@ func TestReceiveDoesNotRetryClosedConnection(t *testing.T) {
 
 func TestPauseIsShort(t *testing.T) {
 	t.Parallel()
-	for asked, want := range map[time.Duration]time.Duration{
-		0:                          10 * time.Millisecond,
-		time.Second:                10 * time.Millisecond,
-		5 * time.Second:            50 * time.Millisecond,
-		25 * time.Second:           250 * time.Millisecond,
-		time.Hour:                  250 * time.Millisecond,
-		math.MaxInt64:              250 * time.Millisecond,
-		10 * time.Millisecond / 10: 10 * time.Microsecond,
+	for asked, want := range map[string]time.Duration{
+		"":                              10 * time.Millisecond,
+		"0":                             0,
+		"1":                             10 * time.Millisecond,
+		"5":                             50 * time.Millisecond,
+		"25":                            250 * time.Millisecond,
+		"9223372036854775807":           250 * time.Millisecond,
+		"99999999999999999999":          10 * time.Millisecond,
+		"-1":                            10 * time.Millisecond,
+		"1.5":                           10 * time.Millisecond,
+		"soon":                          10 * time.Millisecond,
+		"Sat, 03 Oct 2026 12:00:09 GMT": 10 * time.Millisecond,
 	} {
-		assert.Equal(t, want, pauseFor(asked), "%v", asked)
+		assert.Equal(t, want, pauseFor(asked), asked)
 	}
 }
 
@@ -385,27 +341,7 @@ func TestRetryFailuresHonorsRetryAfter(t *testing.T) {
 	assert.GreaterOrEqual(t, times[1].Sub(times[0]), 50*time.Millisecond)
 }
 
-func TestParseRetryAfter(t *testing.T) {
-	t.Parallel()
-	now := time.Date(2026, 10, 3, 12, 0, 0, 0, time.UTC)
-	for header, want := range map[string]time.Duration{
-		"":                              0,
-		"0":                             0,
-		"1":                             time.Second,
-		"86400":                         24 * time.Hour,
-		"9223372036854775807":           time.Duration(math.MaxInt64).Truncate(time.Second),
-		"99999999999999999999":          0,
-		"-1":                            0,
-		"1.5":                           0,
-		"soon":                          0,
-		"Sat, 03 Oct 2026 12:00:09 GMT": 9 * time.Second,
-		"Sat, 03 Oct 2026 11:00:00 GMT": 0,
-	} {
-		assert.Equal(t, want, parseRetryAfter(header, now), header)
-	}
-}
-
-func TestGiveUpAfter(t *testing.T) {
+func TestReceiveEndsWithPatience(t *testing.T) {
 	t.Parallel()
 	h := newHook(t, func(n int, w http.ResponseWriter, r *http.Request) {
 		switch n {
@@ -417,7 +353,9 @@ func TestGiveUpAfter(t *testing.T) {
 			<-r.Context().Done()
 		}
 	})
-	replies := NewServer(t).Receive(t.Context(), h.URL, messages(3), GiveUpAfter(300*time.Millisecond), RetryFailures(1))
+	assert.Equal(t, 10*time.Second, newReceiving(defaults(), nil).patience)
+	impatient := func(r *receiving) { r.patience = 300 * time.Millisecond }
+	replies := NewServer(t).Receive(t.Context(), h.URL, messages(3), impatient, RetryFailures(1))
 	assert.Equal(t, []int{0, 200, 200}, statuses(replies)[:3])
 	require.Len(t, replies, 4)
 	require.ErrorIs(t, replies[0].Err, context.DeadlineExceeded)
@@ -433,7 +371,6 @@ func TestReceiveEndsWithContext(t *testing.T) {
 	for name, opts := range map[string][]ReceiveOption{
 		"one":             nil,
 		"twice at once":   {TwiceAtOnce()},
-		"several":         {SeveralAtOnce(2)},
 		"again and again": {RetryFailures(math.MaxInt)},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -539,7 +476,7 @@ func TestReceiveConcurrently(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			for _, r := range s.Receive(t.Context(), h.URL, Callbacks{shared, shared, shared}, TwiceAtOnce(), SeveralAtOnce(2)) {
+			for _, r := range s.Receive(t.Context(), h.URL, Callbacks{shared, shared, shared}, TwiceAtOnce()) {
 				assert.Equal(t, 200, r.StatusCode)
 			}
 		})
@@ -584,8 +521,6 @@ func TestReceiveRefusesMisuse(t *testing.T) {
 	assert.PanicsWithValue(t, "messagingtest: Receive: the target is not an absolute http or https URL, or the callback is nil",
 		func() { s.Receive(t.Context(), s.URL, nil) })
 	assert.PanicsWithValue(t, "messagingtest: RetryFailures(0): the number of retries is below 1", func() { RetryFailures(0) })
-	assert.PanicsWithValue(t, "messagingtest: SeveralAtOnce(0): the number of callbacks is below 1", func() { SeveralAtOnce(0) })
-	assert.PanicsWithValue(t, "messagingtest: GiveUpAfter(-1s): the time is not above zero", func() { GiveUpAfter(-time.Second) })
 }
 
 // Not parallel: it counts the goroutines of the process. Tests that are parallel go on when the others have ended.
@@ -598,7 +533,7 @@ func TestReceiveLeavesNoGoroutine(t *testing.T) {
 	s := NewServer(t)
 	before := runtime.NumGoroutine()
 	for range 5 {
-		s.Receive(t.Context(), h.URL, messages(20), TwiceAtOnce(), SeveralAtOnce(4), RetryFailures(1))
+		s.Receive(t.Context(), h.URL, messages(20), TwiceAtOnce(), RetryFailures(1))
 	}
 	require.Eventually(t, func() bool { return runtime.NumGoroutine() <= before+1 }, 10*time.Second, time.Millisecond)
 }

@@ -13,11 +13,11 @@ func readChatApp2(f fields) (submission, *problem) {
 	to, kind, isGroup := cmp.Or(of("to"), of("recipient")), cmp.Or(of("type"), "text"), of("recipient_type") == "group"
 	toUser := of("to") == ""
 	known := f.names()
-	for _, r := range rulesOf(f.rules.ChatApp2) {
-		known = append(known, r.member)
+	for member := range f.rules.ChatApp2 {
+		known = append(known, strings.TrimSuffix(member, "?"))
 	}
 	p := cmp.Or(
-		f.checkMembers("", platform, rulesOf(f.rules.ChatApp2)),
+		f.checkMembers("", platform, f.rules.ChatApp2, itself),
 		refuseIf(to == "" || isGroup && toUser, "missing", "there is neither to nor recipient, or no to for a group"),
 		refuseIf(!isGroup && !toUser && !isMobileNumber(plainNumber(to)), "recipient", "to is not a number"),
 		f.checkContent(platform, kind, known),
@@ -52,8 +52,8 @@ func (f fields) platformMessage() document {
 		return message
 	}
 	message := maps.Clone(f.extra)
+	f.unquote(message, f.rules.ChatApp2, itself)
 	if f.isForm() {
-		f.unquote(message, rulesOf(f.rules.ChatApp2))
 		for name, value := range message {
 			if text, isText := value.(string); isText && strings.IndexAny(text, "{[") == 0 {
 				if inner, ok := readJSON([]byte(text)); ok {
@@ -87,7 +87,7 @@ func (f fields) checkContent(platform document, kind string, known []string) *pr
 	case !isPresent:
 		return &problem{"payload", "the property that type names is absent"}
 	case content != nil:
-		return f.checkMembers("", platform, []rule{{member: kind, value: content}})
+		return f.checkMembers("", platform, shape{kind: content}, itself)
 	}
 	return refuseIf(!isObject && !isList, "kind", "the property that type names is neither an object nor an array")
 }
@@ -144,8 +144,8 @@ func (s *Server) route(m *submission) bool {
 	return !s.noMarketing || !m.strict
 }
 
-// RegisterTemplate sets the category of a chat-app-2 template, for messages that are accepted from now on. A template that is
-// not registered has [CategoryUtility]. RegisterTemplate panics if the name is empty or the category is not one of templates.
+// RegisterTemplate sets the category of a chat-app-2 template, for messages that are accepted from now on. It panics if the name
+// is empty or the category is not one of templates.
 func (s *Server) RegisterTemplate(name string, category Category) {
 	known := slices.Contains([]Category{CategoryUtility, CategoryAuthentication, CategoryMarketing}, category)
 	must(name != "" && known, "RegisterTemplate(%q, %q): the name is empty, or the category is not one of templates", name, category)
@@ -153,6 +153,5 @@ func (s *Server) RegisterTemplate(name string, category Category) {
 }
 
 // SetMarketingRoute sets whether the marketing-messages interface is available, as it is at the start, to messages that are
-// accepted from now on. If it is not, marketing messages go by [RouteCloud]. One whose product_policy is STRICT is refused
-// instead, with the HTTP status 400 and the code 200219, and its fallback is not sent.
+// accepted from now on. One that is refused without it has the code 200219, and its fallback is not sent.
 func (s *Server) SetMarketingRoute(available bool) { s.set(func() { s.noMarketing = !available }) }

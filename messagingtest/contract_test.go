@@ -298,8 +298,23 @@ func TestCallbackUnderContract(t *testing.T) {
 		}
 		assert.Equal(t, tt.body, string(body))
 	}
-	assert.Equal(t, "1", statusWord(names.Table().WebhookDelivery.Statuses, "1"))
-	assert.Equal(t, "delivered", statusWord(names.Table().WebhookDelivery.Statuses, "delivered"))
-	assert.Equal(t, "odd", statusWord(names.Table().WebhookDelivery.Statuses, "odd"))
-	assert.Equal(t, "ARRIVED", statusWord(map[string][]string{"delivered": {"ARRIVED*"}}, "delivered"))
+}
+
+func TestReportDeliverySaysTheWordOfTheContract(t *testing.T) {
+	t.Parallel()
+	h := newHook(t, nil)
+	for _, tt := range []struct{ overlay, status, want string }{
+		{`{}`, "1", "1"},
+		{`{}`, "delivered", "delivered"},
+		{`{}`, "odd", "odd"},
+		{`{"webhook.delivery": {"statuses": {"delivered": ["ARRIVED*"]}}}`, "delivered", "ARRIVED"},
+		{`{"webhook.delivery": {"statuses": {"delivered": ["ARRIVED*"]}}}`, "ARRIVED_LATE", "ARRIVED_LATE"},
+	} {
+		s := NewServer(t, speaking(tt.overlay))
+		s.Seed(Sent{ID: "m", CallbackURL: h.URL + "?status=%s"})
+		replies := s.ReportDelivery(t.Context(), "m", tt.status)
+		require.Len(t, replies, 1)
+		require.NoError(t, replies[0].Err)
+		assert.Equal(t, tt.want, replies[0].Request.URL.Query().Get("status"))
+	}
 }

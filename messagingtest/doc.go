@@ -25,11 +25,9 @@
 //
 //	srv := messagingtest.NewServer(t, messagingtest.WithContract(names))
 //
-// Then it has the paths, names, encodings, credentials, constants, words, codes, prices, times, paging and callbacks of that
-// contract. It shares no encoding code with the client, so that a mistake in either shows. Prices, HTTP statuses, states and
-// everything else that the service's specification and the contract leave open are choices of this package. It is stricter than
-// a service needs to be: it refuses null, a key that comes twice, a number for a string, and unknown or empty parameters of a
-// list request.
+// It shares no encoding code with the client, so that a mistake in either shows. What the service's specification and the
+// contract leave open, such as prices, HTTP statuses and states, are choices of this package. It is stricter than a service
+// needs to be: it refuses null, a key that comes twice, a number for a string, and unknown or empty parameters of a list request.
 //
 // [Replay] serves responses that were recorded, of a real account perhaps, in place of a ledger.
 //
@@ -91,9 +89,7 @@
 //	TruncatedResponse   yes             unknown
 //	NotJSON             yes             unknown
 //
-// So the records of a correct client agree with [Server.Sent] under any faults: an accepted message is there once, a refused
-// one or one that was not sent is not there, and an unknown one at most once. A request that lists takes faults too; a correct
-// client retries it, unless the fault is a Status that does not call for it.
+// A request that lists takes faults too; a correct client retries it, unless the fault is a Status that does not call for it.
 //
 // # Webhooks
 //
@@ -102,8 +98,7 @@
 //	srv.Receive(ctx, webhook.URL+"/hooks/sms?key="+secret, messagingtest.InboundSMS{From: "639171234567", Text: "Hi"})
 //	srv.ReportDelivery(ctx, receipt.ID, "delivered") // to the callback URL that came with the message
 //
-// [AsForm], [AsJSON] and [InOneCall] call it by POST. [SMSRequest] and its siblings make such a request for the unit test of a
-// handler, [InboundSamples] has a chat-app message of every kind, and [TestStore] checks a store for duplicates. A correct
-// receiver responds with 200 and no body when it has handled a callback, with 4xx to a callback that can never be handled, and
-// with 5xx if it wants to be called again.
+// [SMSRequest] and its siblings make such a request for the unit test of a handler, [InboundSamples] has a chat-app message of
+// every kind, and [TestStore] checks a store for duplicates. A correct receiver responds with 200 and no body when it has
+// handled a callback, with 4xx to one that can never be handled, and with 5xx if it wants to be called again.
 package messagingtest

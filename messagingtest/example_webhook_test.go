@@ -88,14 +88,14 @@ func ExampleRetryFailures() {
 	}
 	for _, reply := range srv.Receive(context.Background(), webhook.URL, all, messagingtest.RetryFailures(3)) {
 		m := reply.Callback.(messagingtest.InboundSMS)
-		fmt.Println(m.ID, reply.Attempt, reply.StatusCode, reply.RetryAfter)
+		fmt.Printf("%s %d %d %q\n", m.ID, reply.Attempt, reply.StatusCode, reply.Header.Get("Retry-After"))
 	}
 	// Output:
 	// handled m-1
 	// handled m-2
-	// m-1 1 503 2s
-	// m-1 2 200 0s
-	// m-2 1 200 0s
+	// m-1 1 503 "2"
+	// m-1 2 200 ""
+	// m-2 1 200 ""
 }
 
 func ExampleUnescaped() {

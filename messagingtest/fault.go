@@ -36,10 +36,12 @@ func Slow(d time.Duration) Fault { return Fault{name: "Slow", delay: d} }
 // Status responds with an HTTP status, 100 to 599, and processes nothing. The header Retry-After is sent in whole seconds,
 // rounded up, if retryAfter is positive; as "0" if it is negative; and not at all if it is zero.
 //
-// The body is an error of the service, with a code for 400, 401, 402, 404, 429, 5xx and also 2xx: a success status with an
-// error in the body. Where the contract has words by which the status of a message refuses it, the body of a 2xx has the first of
-// those in place of a code. There is no Location header. After a status below 200 the connection is closed.
+// The body is an error of the service, with a code for 400, 401, 402, 404, 429, 5xx and also 2xx, or in place of that code the
+// first word by which the contract's status of a message refuses it. After a status below 200 the connection is closed.
+//
+// Status panics if the code is not in 100 to 599.
 func Status(code int, retryAfter time.Duration) Fault {
+	must(code >= 100 && code <= 599, "Status(%d): not in 100 to 599", code)
 	return Fault{name: "Status", status: code, retryAfter: retryAfter}
 }
 
@@ -64,39 +66,33 @@ func (f Fault) String() string {
 	}
 }
 
-// isValid reports whether there is such a fault: Status takes any number.
-func (f Fault) isValid() bool { return f.name != "Status" || f.status >= 100 && f.status <= 599 }
-
 // Inject applies the fault to each of the next n requests, to any path. Faults wait in the order in which they were injected,
-// and a request takes the first one when it arrives. Inject panics if n is below 1, or if the fault is a [Status] outside of
-// 100 to 599.
+// and a request takes the first one when it arrives. Inject panics if n is below 1.
 func (s *Server) Inject(fault Fault, n int) {
-	must(n >= 1 && fault.isValid(), "Inject(%v, %d): the number of requests is below 1, or the status not in 100 to 599", fault, n)
+	must(n >= 1, "Inject(%v, %d): the number of requests is below 1", fault, n)
 	s.set(func() { s.faults = append(s.faults, slices.Repeat([]Fault{fault}, n)...) })
 }
 
 // ClearFaults ends [Server.Inject] and [Server.InjectRandomly].
-func (s *Server) ClearFaults() { s.set(func() { s.faults, s.random = nil, randomFaults{} }) }
-
-// randomFaults decides which requests take a fault by chance. The zero value is none.
-type randomFaults struct {
-	source *rand.Rand
-	share  float64
-	faults []Fault
-}
+func (s *Server) ClearFaults() { s.set(func() { s.faults, s.random = nil, nil }) }
 
 // InjectRandomly applies one of the faults to a request with a probability of share, unless a fault of [Server.Inject] is
 // waiting. All are equally likely: to make one likelier, name it more than once. A share of zero, or no faults, ends it.
 //
 // Requests draw in the order in which they arrive, and what is drawn depends on the seed alone. So sequential requests take
 // the same faults in each run, and of concurrent requests the same number take each fault. InjectRandomly panics if share is
-// not in 0 to 1, or if one of the faults is a [Status] outside of 100 to 599.
+// not in 0 to 1.
 func (s *Server) InjectRandomly(seed uint64, share float64, faults ...Fault) {
-	isInvalid := func(f Fault) bool { return !f.isValid() }
-	must(share >= 0 && share <= 1 && !slices.ContainsFunc(faults, isInvalid),
-		"InjectRandomly(%d, %v, %v): the share is not in 0 to 1, or a status not in 100 to 599", seed, share, faults)
+	must(share >= 0 && share <= 1, "InjectRandomly(%d, %v, %v): the share is not in 0 to 1", seed, share, faults)
 	source := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // what is drawn is no secret
-	s.set(func() { s.random = randomFaults{source, share, slices.Clone(faults)} })
+	faults = slices.Clone(faults)
+	random := func() Fault {
+		if len(faults) == 0 || source.Float64() >= share {
+			return Fault{}
+		}
+		return faults[source.IntN(len(faults))]
+	}
+	s.set(func() { s.random = random })
 }
 
 // arrive counts a request and returns its fault.
@@ -104,16 +100,15 @@ func (s *Server) arrive() Fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ledger.requests++
-	if len(s.faults) > 0 {
+	switch {
+	case len(s.faults) > 0:
 		fault := s.faults[0]
 		s.faults = s.faults[1:]
 		return fault
+	case s.random != nil:
+		return s.random()
 	}
-	random := s.random
-	if len(random.faults) == 0 || random.source.Float64() >= random.share {
-		return Fault{}
-	}
-	return random.faults[random.source.IntN(len(random.faults))]
+	return Fault{}
 }
 
 // deliver writes the response as far as the fault lets it pass.
@@ -145,7 +140,6 @@ func reset(w http.ResponseWriter) {
 	_ = conn.Close()
 }
 
-// writeStatus responds in place of the service.
 func (s *Server) writeStatus(w http.ResponseWriter, r *http.Request, f Fault, requestID string) {
 	if f.retryAfter != 0 {
 		seconds := max(0, math.Ceil(f.retryAfter.Seconds()))
@@ -158,8 +152,6 @@ func (s *Server) writeStatus(w http.ResponseWriter, r *http.Request, f Fault, re
 			_ = http.NewResponseController(w).Flush()
 		}
 		panic(http.ErrAbortHandler)
-	case f.status == http.StatusNoContent, f.status == http.StatusNotModified:
-		w.WriteHeader(f.status)
 	default:
 		message := cmp.Or(strings.ToLower(http.StatusText(f.status)), "status "+strconv.Itoa(f.status))
 		name := cmp.Or(s.rules.Statuses[strconv.Itoa(f.status)], s.rules.Statuses[strconv.Itoa(f.status/100)+"xx"])

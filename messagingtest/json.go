@@ -3,6 +3,8 @@ package messagingtest
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -63,6 +65,14 @@ func placeFirst(tree any, paths []string, value any) any {
 		if grown, ok := place(tree, path, value); ok {
 			return grown
 		}
+	}
+	return tree
+}
+
+// placeAll places values at the paths of their concepts, in the same order each time.
+func placeAll(tree any, paths map[string][]string, values map[string]any) any {
+	for _, concept := range slices.Sorted(maps.Keys(values)) {
+		tree = placeFirst(tree, paths[concept], values[concept])
 	}
 	return tree
 }

@@ -88,12 +88,8 @@ func (q *listing) set(t table.List, f fields, concept, value string) *problem {
 	switch concept {
 	case "createdAfter", "createdBefore":
 		limit, _ := f.times.parse(value)
-		q.filters = append(q.filters, func(r *row) bool {
-			if concept == "createdBefore" {
-				return r.created.Before(limit)
-			}
-			return r.created.After(limit)
-		})
+		side := map[string]int{"createdAfter": 1, "createdBefore": -1}[concept]
+		q.filters = append(q.filters, func(r *row) bool { return r.created.Compare(limit) == side })
 		return f.checkWord(name, value, "time")
 	case "pageSize":
 		return readNumber(name, value, 1, maxPageSize, &q.size)
@@ -119,7 +115,6 @@ func (q *listing) set(t table.List, f fields, concept, value string) *problem {
 	return nil
 }
 
-// columnAt returns the concept that rows have at a path, or "".
 func columnAt(t table.List, path string) string {
 	for concept, paths := range t.Record {
 		if len(paths) > 0 && paths[0] == path {
@@ -136,7 +131,6 @@ func readNumber(name, value string, least, most int, target *int) *problem {
 	return refuseIf(isWrong, "number", fmt.Sprintf("%s is not a number from %d to %d", name, least, most))
 }
 
-// shown returns a value of a column as a listing has it.
 func (l *ledger) shown(value any, t table.List) any {
 	switch v := value.(type) {
 	case amount:
@@ -152,19 +146,15 @@ func (l *ledger) shown(value any, t table.List) any {
 	}
 }
 
-// show returns a row as listings have it.
 func (l *ledger) show(r *row, t table.List, all map[string]func(*row) any) any {
-	var row any = make(document, len(all)+len(r.Extra))
-	for _, concept := range slices.Sorted(maps.Keys(t.Record)) {
-		if value := all[concept]; value != nil {
-			row = placeFirst(row, t.Record[concept], l.shown(value(r), t))
-		}
+	row, values := document{}, document{}
+	for concept, value := range all {
+		values[concept] = l.shown(value(r), t)
 	}
-	if members, ok := row.(document); ok {
-		for name, value := range r.Extra {
-			if _, taken := members[name]; !taken {
-				members[name] = value
-			}
+	placeAll(row, t.Record, values)
+	for name, value := range r.Extra {
+		if _, taken := row[name]; !taken {
+			row[name] = value
 		}
 	}
 	return row
@@ -196,12 +186,11 @@ func compareValues(a, b any) int {
 	case time.Time:
 		return a.Compare(b.(time.Time))
 	}
-	s, _ := a.(string)
-	t, _ := b.(string)
-	return cmp.Compare(s, t)
+	first, _ := a.(string)
+	second, _ := b.(string)
+	return cmp.Compare(first, second)
 }
 
-// list returns the rows that are listed by now.
 func (l *ledger) list(q listing) []*row {
 	if rows, ok := l.sorted[q.key]; ok {
 		return rows
@@ -225,36 +214,31 @@ func (l *ledger) list(q listing) []*row {
 	return rows
 }
 
-// A cursor holds the listing that it belongs to and the last row before it. It begins with a character that means something
-// else in a query, if it is not escaped.
-const cursorMark = "&cursor="
+// cursors returns the cursors of the pages behind rows. One that is not in the row holds the listing that it belongs to, and
+// begins with a character that means something else in a query, if it is not escaped.
+func (q listing) cursors(l *ledger, t table.List) func(last *row) string {
+	if _, inRow := t.CursorInLastRow(); len(inRow) > 0 {
+		column := columns()[columnAt(t, inRow[0])]
+		return func(last *row) string { return fmt.Sprint(l.shown(column(last), t)) }
+	}
+	return func(last *row) string {
+		return "&cursor=" + base64.StdEncoding.EncodeToString([]byte(q.key+"\n"+last.ID))
+	}
+}
 
-// start returns the index of the first row of the page that is asked for, or reports false if its cursor is wrong.
+// start returns the index of the first row of the page, or reports false if its cursor is wrong.
 func (q listing) start(l *ledger, t table.List, rows []*row) (int, bool) {
 	if q.cursor == "" {
 		skipped := int64(q.offset) + int64(q.number-t.Paging.First)*int64(q.size)
 		return int(min(skipped, int64(len(rows)))), true
 	}
-	if _, inRow := t.CursorInLastRow(); len(inRow) > 0 {
-		column := columns()[columnAt(t, inRow[0])]
-		for i, r := range slices.Backward(rows) {
-			if fmt.Sprint(l.shown(column(r), t)) == q.cursor {
-				return i + 1, true
-			}
+	cursor := q.cursors(l, t)
+	for i, r := range slices.Backward(rows) {
+		if cursor(r) == q.cursor {
+			return i + 1, true
 		}
-		return 0, false
 	}
-	text, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(q.cursor, cursorMark))
-	id, same := strings.CutPrefix(string(text), q.key+"\n")
-	last := l.byID[id]
-	if err != nil || !same || last == nil {
-		return 0, false
-	}
-	at, found := slices.BinarySearchFunc(rows, last, q.compare())
-	if found {
-		at++
-	}
-	return at, true
+	return 0, false
 }
 
 // cut returns the page that begins at start as a response, and reports whether another follows. What a kind of paging does not
@@ -279,17 +263,14 @@ func (q listing) cut(l *ledger, t table.List, rows []*row, start int) (page any,
 	case "cursor":
 		values["next"] = nil
 		if hasNext {
-			values["next"] = cursorMark + base64.StdEncoding.EncodeToString([]byte(q.key+"\n"+rows[end-1].ID))
+			values["next"] = q.cursors(l, t)(rows[end-1])
 		}
 	case "none":
 		values = map[string]any{"total": len(rows)}
 	}
 	page, _ = place(nil, t.Items[0], items)
 	paths, _ := t.CursorInLastRow()
-	for _, concept := range slices.Sorted(maps.Keys(values)) {
-		page = placeFirst(page, paths[concept], values[concept])
-	}
-	return page, hasNext
+	return placeAll(page, paths, values), hasNext
 }
 
 // ShiftRows makes n transactions arrive in front of all rows after each response that is not the last of its listing, so that

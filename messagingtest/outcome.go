@@ -2,7 +2,6 @@ package messagingtest
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -42,30 +41,17 @@ func DeliverAfter(d time.Duration) Outcome { return Outcome{delay: max(d, 0)} }
 // Unreachable never reaches the recipient. The message is queued until it expires.
 func Unreachable() Outcome { return Outcome{name: "Unreachable"} }
 
-// FailDelivery makes the delivery fail at once. By the specification, the fallback follows at once on chat app 2, and on chat
-// app 1 when the lifetime ends.
+// FailDelivery makes the delivery fail at once.
 func FailDelivery() Outcome { return Outcome{name: "FailDelivery"} }
 
 // DeliverLate lets the message expire, and delivers it all the same when d has passed since.
 func DeliverLate(d time.Duration) Outcome { return Outcome{"DeliverLate", max(d, 0)} }
 
-// String returns the name of the outcome with its argument, such as "Unreachable" or "DeliverAfter(2s)".
-func (o Outcome) String() string {
-	switch {
-	case o.name == "DeliverLate":
-		return fmt.Sprintf("DeliverLate(%v)", o.delay)
-	case o.delay > 0:
-		return fmt.Sprintf("DeliverAfter(%v)", o.delay)
-	default:
-		return cmp.Or(o.name, "Deliver")
-	}
-}
-
 // SetDelivery sets the outcome of chat-app messages to a recipient that are accepted from now on; at the start it is
 // [Deliver]. A number is the same with and without its leading +. The client is not told: [Sent.State] shows the outcome. An
 // SMS has none. SetDelivery panics if the recipient is empty.
 func (s *Server) SetDelivery(recipient string, outcome Outcome) {
-	must(recipient != "", "SetDelivery(%q, %v): the recipient is empty", recipient, outcome)
+	must(recipient != "", "SetDelivery: the recipient is empty")
 	s.set(func() { s.ledger.outcomes[outcomeKey(recipient)] = outcome })
 }
 
@@ -176,8 +162,8 @@ func addDurations(a, b time.Duration) time.Duration {
 }
 
 // Advance moves the server's clock by d. When it returns, every message has expired and every fallback has been sent that was
-// due by then. Lifetimes and deliveries pass by Advance alone, so a test of a long ttl takes no time. Points of time, such as
-// [Sent.At], are [time.Now] plus everything advanced so far. Advance panics if d is negative.
+// due by then. Points of time, such as [Sent.At], are [time.Now] plus everything advanced so far. Advance panics if d is
+// negative.
 func (s *Server) Advance(d time.Duration) {
 	must(d >= 0, "Advance(%v): time does not go back", d)
 	s.mu.Lock()

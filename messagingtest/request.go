@@ -47,49 +47,36 @@ type fields struct {
 // read reads a request under the names of an operation. Credentials are checked first.
 func (s *Server) read(op operation, r *http.Request, body []byte) (fields, *problem) {
 	f := fields{operation: op, values: document{}, extra: document{}}
-	pair := s.names.Auth.KeyPair
-	query, err := url.ParseQuery(r.URL.RawQuery)
-	wrong := refuseIf(err != nil, "query", "the query is malformed")
-	params, kind := query, ""
-	credentials := query // where they would be
-	switch inBody := pair.In == "body"; op.Encoding {
+	pair, names := s.names.Auth.KeyPair, f.names()
+	hasPair := pair.In == "body" || pair.In == "query" && op.Encoding == "query"
+	if hasPair {
+		names = append(names, pair.Key, pair.Secret)
+	}
+	params, err := url.ParseQuery(r.URL.RawQuery)
+	kind, wrong := "", refuseIf(err != nil, "query", "the query is malformed")
+	switch op.Encoding {
 	case "json":
 		kind, f.body = "application/json", body
-		names := f.names()
-		if inBody {
-			names = append(names, pair.Key, pair.Secret)
-		}
-		if wrong = f.readJSON(body, names); inBody {
-			credentials = url.Values{pair.Secret: f.take(pair.Secret), pair.Key: f.take(pair.Key)}
-		}
+		wrong = f.readJSON(body, names)
 	case "form":
 		kind = "application/x-www-form-urlencoded"
 		params, err = url.ParseQuery(string(body))
-		if wrong = refuseIf(err != nil, "body", "the body is no form"); inBody {
-			credentials = params
-		}
+		wrong = refuseIf(err != nil, "body", "the body is no form")
+	}
+	if f.isForm() {
+		wrong = cmp.Or(f.readForm(params, names), wrong)
 	}
 	var keys, secrets []string
-	if pair.In == "body" || pair.In == "query" {
-		keys, secrets = takeParam(credentials, pair.Key), takeParam(credentials, pair.Secret)
-	}
-	if p := s.authorize(r, keys, secrets); p != nil {
-		return f, p
-	}
-	if f.isForm() && wrong == nil {
-		wrong = f.readForm(params)
+	if hasPair {
+		keys, secrets = f.take(pair.Key), f.take(pair.Secret)
 	}
 	return f, cmp.Or(
+		s.authorize(r, keys, secrets),
 		refuseIf(kind == "" && len(body) > 0, "body", "this request has no body"),
 		refuseIf(kind != "" && !isOfType(r.Header, kind), "contentType", "the content type is not "+kind+" in UTF-8"),
 		wrong,
 		f.checkConstants(s.names.Headers, r.Header),
 	)
-}
-
-func takeParam(params url.Values, name string) []string {
-	defer delete(params, name)
-	return params[name]
 }
 
 func isOfType(header http.Header, want string) bool {
@@ -109,23 +96,20 @@ func (f fields) names() []string {
 }
 
 // readForm reads parameters, whose values are texts.
-func (f fields) readForm(form url.Values) *problem {
-	names := f.names()
+func (f fields) readForm(form url.Values, names []string) (wrong *problem) {
 	for _, name := range slices.Sorted(maps.Keys(form)) {
-		values := form[name]
 		to := f.extra
 		if slices.Contains(names, name) {
 			to = f.values
 		}
-		to[name] = values[0]
-		switch {
-		case len(values) > 1:
-			return &problem{"query", strconv.QuoteToASCII(name) + " comes more than once"}
-		case !utf8.ValidString(values[0]):
-			return &problem{"query", strconv.QuoteToASCII(name) + " is not in UTF-8"}
-		}
+		text, several := strings.Join(form[name], "\n"), len(form[name]) > 1
+		to[name] = text
+		wrong = cmp.Or(wrong,
+			refuseIf(several, "query", strconv.QuoteToASCII(name)+" comes more than once"),
+			refuseIf(!utf8.ValidString(text), "query", strconv.QuoteToASCII(name)+" is not in UTF-8"),
+		)
 	}
-	return nil
+	return wrong
 }
 
 // readJSON reads a body, in which the dots of a name nest.
@@ -181,13 +165,12 @@ func elementsOf(value any) (document, bool) {
 
 // take removes a value and returns it as a list: empty if it is absent, and "" if it is not a string.
 func (f *fields) take(name string) []string {
-	value, ok := f.values[name]
-	if !ok {
+	if _, ok := f.values[name]; !ok {
 		return nil
 	}
+	text := textIn(f.values, name)
 	delete(f.values, name)
 	f.body = nil
-	text, _ := value.(string)
 	return []string{text}
 }
 
@@ -197,6 +180,9 @@ func (s *Server) authorize(r *http.Request, keys, secrets []string) *problem {
 	header, scheme, pair := s.names.Auth.Token.Header, s.names.Auth.Token.Scheme, s.names.Auth.KeyPair
 	tokens, wantSecrets := r.Header.Values(header), []string{s.secret}
 	switch pair.In {
+	case "query":
+		query := r.URL.Query()
+		keys, secrets = query[pair.Key], query[pair.Secret]
 	case "header":
 		keys, secrets = r.Header.Values(pair.Key), r.Header.Values(pair.Secret)
 		if slices.Equal(keys, []string{s.key}) && strings.EqualFold(pair.Key, header) {
@@ -216,14 +202,13 @@ func (s *Server) authorize(r *http.Request, keys, secrets []string) *problem {
 	isToken := len(tokens) == 1 && isTokenOf(tokens[0], scheme, s.token)
 	isPair := slices.Equal(keys, []string{s.key}) && slices.Equal(secrets, wantSecrets)
 	hasPair := len(keys)+len(secrets) > 0
-	switch {
-	case len(tokens) == 0 && !hasPair:
-		text := "no credentials: neither the header " + header + " nor a key pair where the contract has it: " + pair.In
-		return &problem{"unauthorized", text}
-	case len(tokens) > 0 && !isToken:
-		return &problem{"unauthorized", header + " is not, once, " + strings.TrimSpace(scheme+" and the token of this server")}
-	}
-	return refuseIf(hasPair && !isPair, "unauthorized", "the key pair is not that of this server")
+	return cmp.Or(
+		refuseIf(len(tokens) == 0 && !hasPair, "unauthorized",
+			"no credentials: neither the header "+header+" nor a key pair where the contract has it: "+pair.In),
+		refuseIf(len(tokens) > 0 && !isToken, "unauthorized",
+			header+" is not, once, "+strings.TrimSpace(scheme+" and the token of this server")),
+		refuseIf(hasPair && !isPair, "unauthorized", "the key pair is not that of this server"),
+	)
 }
 
 // isTokenOf reports whether a header holds a token, behind a scheme in any case.
@@ -285,26 +270,19 @@ func (f fields) has(concept string) bool {
 func (f fields) text(concept string) string { return textIn(f.values, f.name(concept)) }
 
 // check checks fields by a shape that names them by concept.
-func (f fields) check(members shape) *problem {
-	var named []rule
-	for _, r := range rulesOf(members) {
-		if r.member = f.name(r.member); r.member != "" {
-			named = append(named, r)
-		}
-	}
-	if f.isForm() {
-		f.unquote(f.values, named)
-	}
-	return f.checkMembers("", f.values, named)
+func (f fields) check(s shape) *problem {
+	f.unquote(f.values, s, f.name)
+	return f.checkMembers("", f.values, s, f.name)
 }
 
-// unquote reads texts that can only be right as JSON: a form holds numbers, lists and objects as text.
-func (op operation) unquote(members document, rules []rule) {
-	for _, r := range rules {
-		text, isText := members[r.member].(string)
+// unquote reads texts of a form that can only be right as JSON: it holds numbers, lists and objects as text.
+func (f fields) unquote(members document, s shape, name func(member string) string) {
+	for key, rule := range s {
+		member := name(strings.TrimSuffix(key, "?"))
+		text, isText := members[member].(string)
 		value, isJSON := readJSON([]byte(text))
-		if isText && isJSON && op.checkValue("", text, r.value) != nil && op.checkValue("", value, r.value) == nil {
-			members[r.member] = value
+		if f.isForm() && isText && isJSON && f.checkValue("", text, rule) != nil && f.checkValue("", value, rule) == nil {
+			members[member] = value
 		}
 	}
 }

@@ -51,39 +51,28 @@ var readRules = sync.OnceValue(func() (r rules) { //nolint:gochecknoglobals // n
 	return r
 })
 
-type rule struct {
-	member   string
-	optional bool
-	value    any
-}
+// itself is the name of a member in a shape of the third-party platform.
+func itself(member string) string { return member }
 
-// rulesOf returns the rules of a shape, in the same order each time.
-func rulesOf(s shape) []rule {
-	var rules []rule
-	for _, member := range slices.Sorted(maps.Keys(s)) {
-		name, optional := strings.CutSuffix(member, "?")
-		rules = append(rules, rule{name, optional, s[member]})
-	}
-	return rules
-}
-
-// checkMembers returns the first problem of an object.
-func (op operation) checkMembers(path string, members document, rules []rule) *problem {
-	for _, r := range rules {
-		kind, isVariant := strings.CutPrefix(r.member, "type=")
-		value, isPresent := members[r.member]
-		field := path + r.member
+// checkMembers returns the first problem of an object. The name of a member that the service does not have is "".
+func (op operation) checkMembers(path string, members document, s shape, name func(member string) string) *problem {
+	for _, key := range slices.Sorted(maps.Keys(s)) {
+		member, isOptional := strings.CutSuffix(key, "?")
+		kind, isVariant := strings.CutPrefix(member, "type=")
+		member = name(member)
+		value, isPresent := members[member]
+		field := path + member
 		var p *problem
 		switch {
 		case isVariant && strings.EqualFold(textIn(members, "type"), kind): // the platform's own examples have both cases
-			p = op.checkMembers(path, members, rulesOf(r.value.(shape)))
-		case isVariant, r.optional && !isPresent:
+			p = op.checkMembers(path, members, s[key].(shape), name)
+		case isVariant, member == "", isOptional && !isPresent:
 		case !isPresent:
 			p = &problem{"missing", field + " is absent"}
 		default:
 			list, isList := value.([]any)
-			isEmpty := !r.optional && isList && len(list) == 0
-			p = cmp.Or(op.checkValue(field, value, r.value), refuseIf(isEmpty, "missing", field+" is empty"))
+			isEmpty := !isOptional && isList && len(list) == 0
+			p = cmp.Or(op.checkValue(field, value, s[key]), refuseIf(isEmpty, "missing", field+" is empty"))
 		}
 		if p != nil {
 			return p
@@ -92,7 +81,6 @@ func (op operation) checkMembers(path string, members document, rules []rule) *p
 	return nil
 }
 
-// checkValue returns what is wrong with the value of a field, or nil.
 func (op operation) checkValue(field string, value, rule any) *problem {
 	switch rule := rule.(type) {
 	case shape:
@@ -100,7 +88,7 @@ func (op operation) checkValue(field string, value, rule any) *problem {
 		if !ok {
 			return &problem{"kind", field + " is not an object"}
 		}
-		return op.checkMembers(field+".", members, rulesOf(rule))
+		return op.checkMembers(field+".", members, rule, itself)
 	case []any:
 		list, ok := value.([]any)
 		for i, element := range list {
@@ -210,7 +198,6 @@ func isControlOrSpace(r rune) bool { return r <= ' ' || r == 0x7f }
 // A problem is why a request is refused: one of the rules, by its name. Its text names fields and never repeats a value.
 type problem struct{ name, text string }
 
-// refuseIf returns a problem if there is one, or nil.
 func refuseIf(isProblem bool, name, text string) *problem {
 	if !isProblem {
 		return nil

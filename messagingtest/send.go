@@ -37,7 +37,6 @@ func (s *Server) sends(channel Channel, t table.Send, read func(fields) (submiss
 	return op
 }
 
-// submit accepts a message, unless the state of the server is against it.
 func (s *Server) submit(m *submission) *problem {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -55,21 +54,18 @@ func (s *Server) submit(m *submission) *problem {
 // confirm returns the response of SMS and chat app 1. Numbers are strings, as in most services of the kind, but not a status. A
 // service without a status says by a code that all is well.
 func (s *Server) confirm(t table.Send, m submission) any {
-	var body any
-	place := func(concept string, value any) { body = placeFirst(body, t.Response[concept], value) }
-	place("id", m.ID) // first: a client has to find it
-	place("request", m.RequestID)
-	place("reference", m.ReferenceID)
-	place("parts", strconv.Itoa(m.Parts))
-	place("unitCost", unitCost.text(t.Money))
-	place("cost", priceOf(m.Parts).text(t.Money))
-	place("currency", currency)
-	place("balance", m.left.String())
-	place("operator", operator)
-	switch success := s.names.Errors.Success; {
-	case len(t.Response["status"]) > 0:
-		place("status", numberOrText(firstWord(t.Accepted)))
-	case len(success) > 0:
+	body := placeAll(placeFirst(nil, t.Response["id"], m.ID), t.Response, map[string]any{ // the ID first: a client has to find it
+		"request":   m.RequestID,
+		"reference": m.ReferenceID,
+		"parts":     strconv.Itoa(m.Parts),
+		"unitCost":  unitCost.text(t.Money),
+		"cost":      priceOf(m.Parts).text(t.Money),
+		"currency":  currency,
+		"balance":   m.left.String(),
+		"operator":  operator,
+		"status":    numberOrText(firstWord(t.Accepted)),
+	})
+	if success := s.names.Errors.Success; len(t.Response["status"]) == 0 && len(success) > 0 {
 		body = placeFirst(body, s.names.Errors.Code, numberOrText(firstWord(success)))
 	}
 	return body
@@ -84,17 +80,13 @@ func readSMS(f fields) (submission, *problem) {
 
 // checkChatApp checks what messages of both chat apps have beside their content.
 func (f fields) checkChatApp() *problem {
-	if p := f.check(f.rules.ChatApp); p != nil {
-		return p
-	}
 	from, text := f.name("fallbackFrom"), f.name("fallbackText")
-	switch {
-	case f.has("fallbackFrom") != f.has("fallbackText") && from != "" && text != "":
-		return &problem{"fallback", from + " and " + text + " go together"}
-	case f.has("fallbackFrom") && f.text("fallbackFrom") == "", f.has("fallbackText") && f.text("fallbackText") == "":
-		return &problem{"fallback", from + " or " + text + " is empty"}
-	}
-	return nil
+	isHalf := from != "" && text != "" && f.has("fallbackFrom") != f.has("fallbackText")
+	isEmpty := f.has("fallbackFrom") && f.text("fallbackFrom") == "" || f.has("fallbackText") && f.text("fallbackText") == ""
+	return cmp.Or(
+		f.check(f.rules.ChatApp),
+		refuseIf(isHalf || isEmpty, "fallback", from+" and "+text+" go together, and neither is empty"),
+	)
 }
 
 // payload is one kind of chat-app-1 message.

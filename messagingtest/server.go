@@ -60,7 +60,7 @@ type Server struct {
 
 	mu     sync.Mutex
 	faults []Fault
-	random randomFaults
+	random func() Fault // of InjectRandomly; nil: none
 	ledger ledger
 
 	ignoreFilter bool
@@ -72,9 +72,9 @@ type Server struct {
 // An Option changes a server, for [NewServer] and [Start]. Nil is none.
 type Option func(*Server)
 
-// WithContract makes the server speak a contract other than the default one: its paths, names, encodings, credentials, words,
-// codes, paging and callbacks. Of several names or paths for one concept the server uses the first. Two operations may have
-// one path if their methods or constants differ.
+// WithContract makes the server speak a contract other than the default one: its paths, names, encodings, credentials,
+// constants, words, codes, prices, times, paging and callbacks. Of several names or paths for one concept the server uses the
+// first. Two operations may have one path if their methods or constants differ.
 func WithContract(c contract.Contract) Option { return func(s *Server) { s.speak(c.Table()) } }
 
 // WithToken sets what the server accepts as a token, in place of a random one.
@@ -111,7 +111,6 @@ func Start(opts ...Option) *Server {
 	return s
 }
 
-// newServer returns a server that does not listen.
 func newServer(opts ...Option) *Server {
 	s := &Server{
 		Token:     rand.Text(),
@@ -121,6 +120,7 @@ func newServer(opts ...Option) *Server {
 		templates: map[string]Category{},
 		rules:     readRules(),
 	}
+	s.Watch(func(*http.Request, Fault, string) {})
 	s.speak(contract.Default().Table())
 	for _, opt := range opts {
 		if opt != nil {
@@ -135,7 +135,7 @@ func newServer(opts ...Option) *Server {
 // A Channel is one by which the service sends.
 type Channel string
 
-// The channels.
+// The channels of the service.
 const (
 	ChannelSMS      Channel = "sms"
 	ChannelChatApp1 Channel = "chatapp1"
@@ -182,7 +182,6 @@ func (s *Server) Reset() {
 	s.set(s.ledger.clear)
 }
 
-// set changes the state that requests see.
 func (s *Server) set(change func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -200,9 +199,9 @@ func (s *Server) newRequestID() string { return "req-" + strconv.FormatInt(s.ser
 
 // ServeHTTP serves a request, as the server does on its own port, for a program that mounts it on another listener.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	fault := s.arrive()
+	fault, watch := s.arrive(), *s.watch.Load()
 	if fault.name == "DropUnread" {
-		s.watched(r, fault, "")
+		watch(r, fault, "")
 		reset(w)
 		return
 	}
@@ -212,7 +211,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = deadlines.SetReadDeadline(time.Time{})
 
 	requestID := s.newRequestID()
-	s.watched(r, fault, requestID)
+	watch(r, fault, requestID)
 	if fault.name == "Status" {
 		s.writeStatus(w, r, fault, requestID)
 		return
@@ -225,7 +224,6 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fault.deliver(w, resp)
 }
 
-// process does what the service does with a request.
 func (s *Server) process(r *http.Request, requestID string, body []byte, readErr error) response {
 	methods, operations := s.operationsFor(r)
 	_, isTooLarge := errors.AsType[*http.MaxBytesError](readErr)
@@ -244,11 +242,7 @@ func (s *Server) process(r *http.Request, requestID string, body []byte, readErr
 	kind, known := s.rules.Problems[p.name]
 	must(known, "no problem of rules.json: %q", p.name)
 	failure := s.failure(requestID, p.text, s.names.Errors.Code, s.codeOf(p.name))
-	resp := response{status: cmp.Or(kind.Status, http.StatusBadRequest), body: failure}
-	if p.name == "method" {
-		resp.allow = methods
-	}
-	return resp
+	return response{status: cmp.Or(kind.Status, http.StatusBadRequest), methods: methods, body: failure}
 }
 
 // operationsFor returns the methods of the path of a request, and the operations with its method, too.
@@ -276,14 +270,14 @@ func (s *Server) handle(operations []operation, r *http.Request, requestID strin
 }
 
 type response struct {
-	status int
-	allow  string // the header Allow
-	body   []byte
+	status  int
+	methods string // of the path
+	body    []byte
 }
 
 func (r response) write(w http.ResponseWriter) {
-	if r.allow != "" {
-		w.Header().Set("Allow", r.allow)
+	if r.status == http.StatusMethodNotAllowed && r.methods != "" {
+		w.Header().Set("Allow", r.methods)
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(r.status)
@@ -295,10 +289,4 @@ func (r response) write(w http.ResponseWriter) {
 func (s *Server) Watch(f func(r *http.Request, fault Fault, requestID string)) {
 	must(f != nil, "Watch: f is nil")
 	s.watch.Store(&f)
-}
-
-func (s *Server) watched(r *http.Request, fault Fault, requestID string) {
-	if f := s.watch.Load(); f != nil {
-		(*f)(r, fault, requestID)
-	}
 }

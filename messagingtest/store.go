@@ -61,7 +61,7 @@ type storeCheck struct {
 }
 
 func (c storeCheck) run(ctx context.Context, newStore func() webhook.Store) error {
-	ctx, cancel := context.WithTimeout(ctx, keysTimeout)
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
 	s := &storeTest{store: newStore(), key: "messagingtest." + rand.Text()}
 	s.rival = &storeTest{store: newStore(), key: s.key + ".shared"}
@@ -69,8 +69,6 @@ func (c storeCheck) run(ctx context.Context, newStore func() webhook.Store) erro
 	if s.rival.once(ctx, nil) != nil || s.rival.calls.Load() > 0 {
 		s.rival.store = s.store // the memory of another process is its own
 	}
-	ctx, cancel = context.WithTimeout(ctx, storeTimeout)
-	defer cancel()
 	return c.check(ctx, s)
 }
 
@@ -166,7 +164,6 @@ func storeChecks() []storeCheck {
 	}
 }
 
-// unexpected returns an error unless Once returned the error that is wanted.
 func unexpected(got, want error) error {
 	if errors.Is(got, want) {
 		return nil
@@ -183,7 +180,6 @@ type storeTest struct {
 	calls, running, overlaps atomic.Int32
 }
 
-// with returns a test of the same store with another key.
 func (s *storeTest) with(key string) *storeTest { return &storeTest{store: s.store, key: key} }
 
 // many calls Once with each of ten thousand keys, several at a time.

@@ -11,9 +11,10 @@ import (
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
+// A timeFormat is a form of the contract: a layout, or seconds or milliseconds since 1970.
 type timeFormat struct {
-	form string // of the contract, or a layout
-	zone *time.Location
+	form, layout string
+	zone         *time.Location
 }
 
 // newTimeFormat returns the format of a form in a zone, or of the first layout if there is one.
@@ -25,7 +26,15 @@ func newTimeFormat(form, zone string, layouts ...string) timeFormat {
 	if err != nil || form == "rfc1123" || strings.HasPrefix(form, "rfc3339") { // never an error: the contract is valid
 		location = time.UTC
 	}
-	return timeFormat{form, location}
+	named := map[string]string{
+		"rfc3339ms": "2006-01-02T15:04:05.000Z07:00",
+		"rfc3339":   time.RFC3339,
+		"datetime":  time.DateTime,
+		"date":      time.DateOnly,
+		"rfc1123":   "Mon, 02 Jan 2006 15:04:05 GMT",
+		"rfc2822":   time.RFC1123Z,
+	}
+	return timeFormat{form, cmp.Or(named[form], form), location}
 }
 
 // text returns a time as text, or "" for the zero time.
@@ -38,36 +47,23 @@ func (f timeFormat) text(at time.Time) string {
 	case f.form == "unixms":
 		return strconv.FormatInt(at.UnixMilli(), 10)
 	default:
-		return at.In(f.zone).Format(f.layout())
+		return at.In(f.zone).Format(f.layout)
 	}
-}
-
-func (f timeFormat) layout() string {
-	layouts := map[string]string{
-		"rfc3339ms": "2006-01-02T15:04:05.000Z07:00",
-		"rfc3339":   time.RFC3339,
-		"datetime":  time.DateTime,
-		"date":      time.DateOnly,
-		"rfc1123":   "Mon, 02 Jan 2006 15:04:05 GMT",
-		"rfc2822":   time.RFC1123Z,
-	}
-	return cmp.Or(layouts[f.form], f.form)
 }
 
 // parse reads a time, and reports whether it is written like this.
 func (f timeFormat) parse(text string) (time.Time, bool) {
-	layout := f.layout()
-	switch f.form {
-	case "unix", "unixms":
-		n, err := strconv.ParseInt(text, 10, 64)
-		if f.form == "unix" {
-			return time.Unix(n, 0), err == nil
-		}
-		return time.UnixMilli(n), err == nil
-	case "rfc3339", "rfc3339ms":
-		layout, text = time.RFC3339, strings.ToUpper(text) // a T and a Z of either case, and any fraction
+	if strings.HasPrefix(f.form, "rfc3339") {
+		f.layout, text = time.RFC3339, strings.ToUpper(text) // a T and a Z of either case, and any fraction
 	}
-	at, err := time.ParseInLocation(layout, text, f.zone)
+	n, err := strconv.ParseInt(text, 10, 64)
+	switch f.form {
+	case "unix":
+		return time.Unix(n, 0), err == nil
+	case "unixms":
+		return time.UnixMilli(n), err == nil
+	}
+	at, err := time.ParseInLocation(f.layout, text, f.zone)
 	return at, err == nil
 }
 
@@ -111,10 +107,9 @@ func (a amount) text(m table.Money) string {
 
 func priceOf(parts int) amount { return unitCost * amount(parts) }
 
-// SetBalance sets what is left to spend, such as "12" or "0.75", in the currency XTS, which is for tests. At the start it is
-// 1000000.00. Each part of a message costs 0.50, delivered or not. A message for which too little is left is refused as a whole,
-// with the HTTP status 400 and, by the default contract, the code 200101; the SMS of a fallback is not sent then. SetBalance
-// panics if the balance is not a number of at least zero with at most two decimals.
+// SetBalance sets what is left to spend, such as "12" or "0.75"; at the start it is 1000000.00. A message for which too little is
+// left is refused as a whole, with the HTTP status 400 and, by the default contract, the code 200101; the SMS of a fallback is
+// not sent then. SetBalance panics if the balance is not a number of at least zero with at most two decimals.
 func (s *Server) SetBalance(balance string) {
 	b, ok := parseAmount(balance)
 	must(ok, "SetBalance(%q): not a number of at least zero with at most two decimals", balance)
