@@ -231,8 +231,10 @@ func TestObserverLeavesTheCallersTraceAlone(t *testing.T) {
 	defer server.Close()
 	type key struct{}
 	client, err := messaging.NewClient(server.URL, messaging.WithToken("t"), messaging.WithObserver(observerFuncs{
-		start: func(ctx context.Context, step messaging.Step) context.Context { return context.WithValue(ctx, key{}, step.Kind) },
-		end:   func(context.Context, messaging.Step, messaging.StepResult) {},
+		start: func(ctx context.Context, step messaging.Step) context.Context {
+			return context.WithValue(ctx, key{}, step.Kind)
+		},
+		end: func(context.Context, messaging.Step, messaging.StepResult) {},
 	}))
 	require.NoError(t, err)
 	var connections, headers atomic.Int32
