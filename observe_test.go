@@ -5,10 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httptrace"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -218,6 +222,29 @@ func TestObserverContextReachesTheWrappedTransport(t *testing.T) {
 	_, err = client.SMS.Send(t.Context(), message)
 	require.NoError(t, err)
 	assert.Equal(t, []any{1, 2}, seen)
+}
+
+// The caller's own hooks run once for each event, also if an observer gives an attempt another context.
+func TestObserverLeavesTheCallersTraceAlone(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, accepted) }))
+	defer server.Close()
+	type key struct{}
+	client, err := messaging.NewClient(server.URL, messaging.WithToken("t"), messaging.WithObserver(observerFuncs{
+		start: func(ctx context.Context, step messaging.Step) context.Context {
+			return context.WithValue(ctx, key{}, step.Kind)
+		},
+		end: func(context.Context, messaging.Step, messaging.StepResult) {},
+	}))
+	require.NoError(t, err)
+	var connections, headers atomic.Int32
+	_, err = client.SMS.Send(httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{
+		GetConn:      func(string) { connections.Add(1) },
+		WroteHeaders: func() { headers.Add(1) },
+	}), message)
+	require.NoError(t, err)
+	assert.EqualValues(t, 1, connections.Load())
+	assert.EqualValues(t, 1, headers.Load())
 }
 
 func TestObserversAreNested(t *testing.T) {

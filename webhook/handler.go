@@ -60,8 +60,11 @@ func (h *handler) serve(r *http.Request) (status int, retryAfter time.Duration) 
 	}()
 	var first [1]event // most requests have one, which then needs no list
 	events, err := h.read(r, first[:0])
-	if err != nil {
+	switch {
+	case err != nil:
 		status = c.reject(err)
+	case len(events) == 0:
+		c.end(OutcomeHandled, nil, status, slog.LevelDebug)
 	}
 	for i, e := range events {
 		if i > 0 || err != nil {

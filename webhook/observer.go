@@ -47,7 +47,7 @@ type Outcome string
 
 // The outcomes.
 const (
-	// OutcomeHandled: the function returned nil.
+	// OutcomeHandled: the function returned nil, or the request held an empty list of events.
 	OutcomeHandled Outcome = "handled"
 	// OutcomeDuplicate: the event was handled before.
 	OutcomeDuplicate Outcome = "duplicate"

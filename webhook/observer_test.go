@@ -150,6 +150,18 @@ func TestObserverOfStatusesThatNobodyAskedFor(t *testing.T) {
 	}
 }
 
+func TestObserverOfAnEmptyList(t *testing.T) {
+	t.Parallel()
+	var seen spans
+	h := named(t, `{"webhook.sms": {"events": ["results"]}}`, webhook.WithObserver(&seen)).SMS(new(inbox[webhook.SMSMessage]).handle)
+	assert.Equal(t, 200, call(t, h, post("", "", `{"results":[]}`)).Code)
+	assert.Equal(t, 1, seen.started)
+	require.Len(t, seen.ended, 1)
+	assert.Equal(t, webhook.EventResult{
+		Kind: webhook.CallbackSMS, Outcome: webhook.OutcomeHandled, StatusCode: 200, Duration: seen.ended[0].Duration,
+	}, seen.ended[0])
+}
+
 // order is an observer that notes its name.
 type order struct {
 	name  string

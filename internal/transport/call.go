@@ -92,6 +92,7 @@ func (c *call) RoundTrip(req *http.Request) (*http.Response, error) {
 
 	observed, end := c.request.Observe.begin(ctx, Attempt, c.outcome.Attempts+1)
 	if observed != ctx {
+		own.hooks = c.evidence.trace(cancel, c.transport.OwnBase) // the caller's hooks, if any, have joined the others
 		out = out.WithContext(httptrace.WithClientTrace(observed, &own.hooks))
 	}
 	c.evidence.reset()

@@ -92,8 +92,8 @@ func (s *TokenSource) refresh(ctx context.Context, observe Observe, old *token, 
 		close(s.pending.done)
 		s.pending = nil
 	}()
-	ctx, end := observe.begin(ctx, Token, 0)
-	value, expiry, fetchErr := s.fetch(ctx)
+	observed, end := observe.begin(ctx, Token, 0)
+	value, expiry, fetchErr := s.fetch(observed)
 	switch {
 	case fetchErr != nil:
 		err = authError(fetchErr)

@@ -208,6 +208,27 @@ func TestTokenSourceFailsForAllWaitingAndRecovers(t *testing.T) {
 	})
 }
 
+// The context of a step may end with the step, as that of a span with a deadline.
+func TestTokenSourceFailsForAllWaitingAlthoughTheStepsContextEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fetches{takes: time.Second, err: errSecret}
+		source := NewTokenSource(f.fetch)
+		observe := func(ctx context.Context, _ Step, _ int) (context.Context, func(Outcome)) {
+			ctx, cancel := context.WithCancel(ctx)
+			return ctx, func(Outcome) { cancel() }
+		}
+		var calls sync.WaitGroup
+		for range 100 {
+			calls.Go(func() {
+				_, err := source.token(t.Context(), observe)
+				assert.ErrorIs(t, err, errSecret)
+			})
+		}
+		calls.Wait()
+		assert.EqualValues(t, 1, f.count.Load())
+	})
+}
+
 func TestTokenSourceErrorSendsNothing(t *testing.T) {
 	for _, request := range []Request{sendRequest(), readRequest()} {
 		f := &fetches{err: errSecret}

@@ -33,21 +33,24 @@ type journal struct {
 	err  error // the first
 }
 
+var errKept = errors.New("another sandbox keeps its messages there")
+
 // restore reads the file into the ledger and the book, and keeps what comes in it. A last line that was torn is cut off; any
 // other that is wrong is an error, which names the line. A file that another sandbox keeps is refused.
 func (s *Sandbox) restore(name string) error {
-	file, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600) //nolint:gosec // the user names it
-	if err != nil {
-		return err
-	}
-	s.keep = &journal{file: file}
-	// The lock has a file of its own, because compact gives the name to another file.
-	s.keep.lock, err = os.OpenFile(name+".lock", os.O_RDWR|os.O_CREATE, 0o600) //nolint:gosec // the same
-	if err == nil && lock(s.keep.lock) != nil {
-		err = errors.New("another sandbox keeps its messages there")
+	s.keep = &journal{}
+	var err error
+	// The lock has a file of its own, because compact gives the name to another file. It comes first: what is opened before
+	// may be a file that the sandbox which has the lock is about to replace.
+	s.keep.lock, err = os.OpenFile(name+".lock", os.O_RDWR|os.O_CREATE, 0o600) //nolint:gosec // the user names it
+	if err == nil {
+		err = lock(s.keep.lock)
 	}
 	if err == nil {
-		err = s.readAll(file)
+		s.keep.file, err = os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600) //nolint:gosec // the same
+	}
+	if err == nil {
+		err = s.readAll(s.keep.file)
 	}
 	if err == nil {
 		err = s.keep.compact(&s.book)

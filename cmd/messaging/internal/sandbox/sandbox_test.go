@@ -338,6 +338,19 @@ func TestKeepNamesTheWrongLine(t *testing.T) {
 	assert.Error(t, err)
 }
 
+// TestFileOfAnotherSandboxIsNotOpened: what is open before the lock is there may be a file that was replaced meanwhile.
+func TestFileOfAnotherSandboxIsNotOpened(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "kept")
+	box, err := New(Config{Keep: file})
+	require.NoError(t, err)
+	require.NoError(t, os.Remove(file))
+	_, err = New(Config{Keep: file})
+	require.ErrorContains(t, err, "another sandbox keeps its messages there")
+	assert.NoFileExists(t, file)
+	require.NoError(t, box.Close())
+}
+
 func TestSandboxSpeaksTheContract(t *testing.T) {
 	t.Parallel()
 	names, err := contract.Parse([]byte(`{"sms.send": {"path": "/v2/sms", "fields": {"text": "body"}}, "webhook.delivery": {"statuses": {"delivered": ["DELIVRD"]}}}`))
