@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	_ "time/tzdata" // zones, even if the machine knows none
 
@@ -30,8 +31,17 @@ func TestDefaultIsDocumented(t *testing.T) {
 	}
 	documented, err := os.ReadFile(file)
 	require.NoError(t, err)
-	assert.Equal(t, string(documented), string(text), "run this package's tests with -update")
+	var failed failure
+	if !assert.Equal(&failed, string(documented), string(text)) {
+		_, diff, _ := strings.Cut(string(failed), "Diff:") // without the two files in front of it
+		t.Error("docs/contract.json is old: run this package's tests with -update\n" + diff)
+	}
 }
+
+// failure is what an assertion says.
+type failure string
+
+func (f *failure) Errorf(format string, args ...any) { *f = failure(fmt.Sprintf(format, args...)) }
 
 // A difference would show that the embedded table has a key that the types have not, or lacks one.
 func TestDefaultIsTheWholeEmbeddedTable(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"reflect"
 	"testing"
 	"time"
 
@@ -182,6 +183,20 @@ func TestInsertRejects(t *testing.T) {
 		_, err = r.row(t.Context(), smsKey("valid"))
 		require.ErrorIs(t, err, sql.ErrNoRows, "all or nothing")
 	})
+}
+
+func TestOutboxTakesMessagesOfEveryService(t *testing.T) {
+	t.Parallel()
+	_, client := connected(t)
+	r := sqliteRig(t, client, quick())
+	for field, service := range reflect.ValueOf(client).Elem().Fields() {
+		if send := service.MethodByName("Send"); field.IsExported() && send.IsValid() {
+			message, ok := reflect.Zero(send.Type().In(1)).Interface().(messagingriver.Message)
+			require.True(t, ok, field.Name)
+			_, err := r.insert(t.Context(), false, message)
+			require.ErrorIs(t, err, messaging.ErrInvalid, "%s: the outbox should know %T, and reject an empty one", field.Name, message)
+		}
+	}
 }
 
 func TestScheduledMessageWaits(t *testing.T) {

@@ -2,7 +2,10 @@ package messagingtest
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
+	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -273,4 +276,38 @@ func FuzzSend(f *testing.F) {
 			assert.True(t, json.Valid(value))
 		}
 	})
+}
+
+// A field that the server does not know would be dropped, and a test that sends it could not tell.
+func TestServerKnowsEveryFieldOfAMessage(t *testing.T) {
+	rules := readRules()
+	payload := shape{}
+	for _, p := range rules.Payloads {
+		maps.Copy(payload, p.Fields)
+	}
+	shapes := map[Channel][]shape{
+		ChannelSMS:      {rules.SMS},
+		ChannelChatApp1: {rules.ChatApp1, rules.ChatApp, payload},
+		ChannelChatApp2: {rules.ChatApp}, // the others are the platform's
+	}
+	has := func(s shape, concept string) bool { return s[concept] != nil || s[concept+"?"] != nil }
+	for _, op := range newServer().operations {
+		if op.channel == "" {
+			continue
+		}
+		keeps := func(concept string, value any) bool {
+			with, without := fields{operation: op, values: document{op.Fields[concept]: value}}, fields{operation: op}
+			return !reflect.DeepEqual(with.message(nil), without.message(nil))
+		}
+		for concept := range op.Fields {
+			assert.True(t, slices.ContainsFunc(shapes[op.channel], func(s shape) bool { return has(s, concept) }),
+				"rules.json has no rule for %s of %s", concept, op.channel)
+			if op.channel == ChannelChatApp1 && has(payload, concept) {
+				continue // Kind says which payload it is, and Body holds it
+			}
+			at := op.times.text(time.Date(2026, 10, 3, 8, 9, 10, 0, time.UTC))
+			assert.True(t, keeps(concept, "x") || keeps(concept, at) || keeps(concept, json.Number("60")),
+				"Sent does not keep %s of %s", concept, op.channel)
+		}
+	}
 }

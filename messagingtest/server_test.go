@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptrace"
+	"reflect"
 	"runtime"
 	"strings"
 	"sync"
@@ -202,6 +203,20 @@ func TestServerFieldsAreCopied(t *testing.T) {
 	req := newRequest(t, s, goodBody)
 	s.Token = "changed"
 	assert.Equal(t, http.StatusOK, do(newClient(t), req).status)
+}
+
+func TestServerServesEveryOperation(t *testing.T) {
+	served := map[string]bool{}
+	for _, op := range newServer().operations {
+		served[op.Path] = true
+	}
+	for name, section := range defaults().Sections() {
+		v := reflect.ValueOf(section)
+		if v.Kind() != reflect.Struct || !v.FieldByName("Path").IsValid() {
+			continue
+		}
+		assert.True(t, served[v.FieldByName("Path").String()], "the server does not serve %s", name)
+	}
 }
 
 func TestPathsAndMethods(t *testing.T) {

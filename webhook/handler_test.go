@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"runtime"
 	"strings"
 	"sync"
@@ -516,6 +517,20 @@ func TestHandlerNilFunction(t *testing.T) {
 	for _, h := range []http.Handler{rcv.SMS(nil), rcv.ChatApp1(nil), rcv.ChatApp2(nil), rcv.Delivery(nil)} {
 		assert.Equal(t, http.StatusInternalServerError, call(t, h, get("id=1&from=1111")).Code)
 		assert.ErrorAs(t, told, new(*webhook.PanicError))
+	}
+}
+
+func TestReceiverTakesEveryCallback(t *testing.T) {
+	t.Parallel()
+	methods := map[string]reflect.Type{} // by their names in lower case
+	for method := range reflect.TypeFor[*webhook.Receiver]().Methods() {
+		methods[strings.ToLower(method.Name)] = method.Type
+	}
+	for name := range contract.Default().Table().Webhooks() {
+		if handler := methods[name]; assert.NotNil(t, handler, "Receiver has no handler for webhook.%s of the contract", name) {
+			assert.Equal(t, reflect.TypeFor[http.Handler](), handler.Out(0), name)
+		}
+		assert.Contains(t, methods, "parse"+name, "Receiver does not parse webhook.%s of the contract", name)
 	}
 }
 

@@ -33,6 +33,9 @@ func Overlay(seed uint64) []byte {
 			overlay[name] = d.webhook(section)
 		case table.Delivery:
 			overlay[name] = d.delivery(section)
+		case table.Headers: // drawn before
+		default:
+			panic(fmt.Sprintf("randomcontract: nothing is drawn for the section %s, a %T", name, section))
 		}
 	}
 	text, err := json.MarshalIndent(overlay, "", "  ")
