@@ -37,7 +37,7 @@ type Receiver struct {
 	noStore      []string // the value of a header, the same in every response
 }
 
-// Callback names one of the four callbacks.
+// Callback names a callback of the service.
 type Callback string
 
 // The callbacks of the service.
@@ -74,7 +74,7 @@ func (rcv *Receiver) ParseChatApp2(r *http.Request) ([]ChatMessage, []DeliveryRe
 	return only[ChatMessage](events), only[DeliveryReport](events), err
 }
 
-// callback is one of the four callbacks of a Receiver, as the contract describes it.
+// callback is a callback of a Receiver, as the contract describes it.
 type callback struct {
 	*Receiver
 
