@@ -1,4 +1,4 @@
-// Package webhook receives what the messaging service sends: inbound SMS, inbound messages of both chat apps, and delivery
+// Package webhook receives what the messaging service sends: inbound SMS, inbound messages of the chat apps, and delivery
 // reports.
 //
 //	hooks, err := webhook.NewReceiver(webhook.WithSecret("key", secret), webhook.WithStore(webhook.NewMemoryStore(100_000, 24*time.Hour)))

@@ -1,5 +1,5 @@
-// Command wirenames fails where production code spells a wire name of the default contract: those belong into
-// contract/default.json and, independently, into package messagingtest. It reads the module in the current directory.
+// Command wirenames fails where production code spells a wire name of the default contract: those belong in contract/default.json
+// alone. It reads the module in the current directory.
 //
 // A wire name is a path, or a name in camel case, snake case or brackets, that default.json holds and that is no concept of
 // the table. Plain words such as "to" and "status" are not looked for: they are concepts, or words of the platform too.
@@ -49,7 +49,7 @@ func main() {
 	}
 	if len(found) > 0 {
 		fmt.Println(strings.Join(found, "\n"))
-		fmt.Println("a wire name belongs into " + defaults + " alone: code speaks in concepts")
+		fmt.Println("a wire name belongs in " + defaults + " alone: code speaks in concepts")
 		os.Exit(1)
 	}
 	fmt.Printf("good: %d wire names, each in %s only\n", len(names), defaults)
