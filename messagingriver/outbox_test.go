@@ -191,7 +191,7 @@ func TestOutboxTakesMessagesOfEveryService(t *testing.T) {
 	r := sqliteRig(t, client, quick())
 	for field, service := range reflect.ValueOf(client).Elem().Fields() {
 		if send := service.MethodByName("Send"); field.IsExported() && send.IsValid() {
-			message, ok := reflect.Zero(send.Type().In(1)).Interface().(messagingriver.Message)
+			message, ok := reflect.TypeAssert[messagingriver.Message](reflect.Zero(send.Type().In(1)))
 			require.True(t, ok, field.Name)
 			_, err := r.insert(t.Context(), false, message)
 			require.ErrorIs(t, err, messaging.ErrInvalid, "%s: the outbox should know %T, and reject an empty one", field.Name, message)

@@ -530,7 +530,7 @@ func TestReceiverTakesEveryCallback(t *testing.T) {
 		if handler := methods[name]; assert.NotNil(t, handler, "Receiver has no handler for webhook.%s of the contract", name) {
 			assert.Equal(t, reflect.TypeFor[http.Handler](), handler.Out(0), name)
 		}
-		assert.Contains(t, methods, "parse"+name, "Receiver does not parse webhook.%s of the contract", name)
+		assert.NotNil(t, methods["parse"+name], "Receiver does not parse webhook.%s of the contract", name)
 	}
 }
 
