@@ -71,7 +71,7 @@ const (
 // Resolve carries out a decision about messages, any number at once, and returns how many it applied to: those that are Parked
 // or Unknown. Others stay as they are. A handler of delivery reports may resolve every message that it hears of as Sent.
 func (o *Outbox[TTx]) Resolve(ctx context.Context, decision Decision, keys ...Key) (int, error) {
-	state, due := Waiting, time.Now() // the next round gives it a job
+	state, due := Waiting, time.Now() // it gets a job in the next round
 	switch decision {
 	case Sent:
 		state, due = Accepted, due.Add(keep)

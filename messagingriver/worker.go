@@ -123,7 +123,7 @@ func (o *Outbox[TTx]) send(ctx context.Context, a *attempt, last bool, wait time
 	return r
 }
 
-// overdue is how long a message waits beyond its time before the outbox gives it another job.
+// overdue is how long a message waits beyond its time before it gets another job.
 func (o *Outbox[TTx]) overdue() time.Duration { return 5 * o.options.SendTimeout }
 
 // attempt is the right to send a message once. It is recorded before anything is sent, and only its own outcome, or a person,
@@ -278,7 +278,7 @@ func (o *Outbox[TTx]) lookUp(ctx context.Context, a *attempt) result {
 	return r
 }
 
-// wakeOverdue gives messages that wait beyond their time another job: theirs may have ended with a process, or been deleted or
+// wakeOverdue enqueues another job for each message that waits beyond its time: theirs may have ended with a process, or been deleted or
 // cancelled. It may also still queue, so the other one comes after all that queues, and the next one much later.
 func (o *Outbox[TTx]) wakeOverdue(ctx context.Context) error {
 	now := time.Now()

@@ -24,7 +24,7 @@ import (
 	"github.com/messaging-service/messaging-go/sms"
 )
 
-// shop takes orders and tells customers about them, on either database. A program with one database needs no type parameter.
+// shop takes orders and notifies customers of them, on either database. A program with one database needs no type parameter.
 type shop[TTx any] struct {
 	*messagingriver.Outbox[TTx]
 
@@ -193,7 +193,7 @@ func (s shop[TTx]) counts(ctx context.Context) (map[messagingriver.State]int, er
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close() //nolint:errcheck // rows.Err tells
+	defer rows.Close() //nolint:errcheck // rows.Err reports it
 	counts := map[messagingriver.State]int{}
 	for rows.Next() {
 		var state messagingriver.State

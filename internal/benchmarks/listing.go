@@ -91,7 +91,7 @@ func (t *inTurn) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// lister lists everything and gives how many rows there were that hold an ID.
+// lister lists everything and returns the number of rows that hold an ID.
 type lister func(ctx context.Context) (rows int, err error)
 
 func (l lister) expecting(rows int) operation {

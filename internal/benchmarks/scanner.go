@@ -10,7 +10,7 @@ type scanner struct {
 	unusual bool
 }
 
-// next skips white space and gives the byte behind it, 0 at the end.
+// next skips white space and returns the byte after it, or 0 at the end.
 func (s *scanner) next() byte {
 	for s.at < len(s.doc) {
 		switch c := s.doc[s.at]; c {

@@ -51,7 +51,7 @@ func (d *doctor) examineSend(ctx context.Context, from, to string, wait time.Dur
 	case messaging.Accepted:
 		d.add("verdict", OK, "accepted")
 	case messaging.Unknown:
-		// The response may have been read by now, with what was just found. Only the listing tells.
+		// The response may have been read by now, with what was just found. Only the listing shows it.
 		d.add("verdict", Note, "unknown: "+describe(first.err))
 	default:
 		d.refused("verdict", verdict.String()+": "+describe(first.err), first)

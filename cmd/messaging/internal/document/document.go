@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// A Node is a value in a JSON document, or nothing: reading what is absent, or of another type, gives the zero value.
+// A Node is a value in a JSON document, or nothing: reading what is absent, or of another type, returns the zero value.
 type Node struct {
 	Value any // as encoding/json decodes it, with numbers as json.Number
 }

@@ -40,7 +40,7 @@ var errKept = errors.New("another sandbox keeps its messages there")
 func (s *Sandbox) restore(name string) error {
 	s.keep = &journal{}
 	var err error
-	// The lock has a file of its own, because compact gives the name to another file. It comes first: what is opened before
+	// The lock has a file of its own, because compact renames another file to that name. It comes first: what is opened before
 	// may be a file that the sandbox which has the lock is about to replace.
 	s.keep.lock, err = os.OpenFile(name+".lock", os.O_RDWR|os.O_CREATE, 0o600) //nolint:gosec // the user names it
 	if err == nil {

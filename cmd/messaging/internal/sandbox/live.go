@@ -24,7 +24,7 @@ const (
 	liveBeat       = 15 * time.Second       // so that a proxy does not end an idle stream
 )
 
-// hub tells pages and waiting programs that something changed. What changes while a subscriber is busy is one event.
+// hub notifies pages and waiting programs of changes. What changes while a subscriber is busy is one event.
 type hub struct {
 	mu          sync.Mutex
 	subscribers map[*subscriber]struct{}
