@@ -28,7 +28,7 @@ func newList(console cli.Console) *cobra.Command {
 	l := listing{settings: settings{console: console}}
 	command := &cobra.Command{
 		Use:   "list",
-		Short: "list sent SMS as a table, CSV or JSON lines",
+		Short: "List sent SMS as a table, CSV or JSON lines",
 		Long: `List sent SMS. A bound of time is a time such as 2026-11-22T08:00:00Z, a date such as 2026-11-22 in UTC, or how long ago, such as 24h.
 
 With --out the rows go into a file. If such a listing is interrupted, the same command with --resume goes on where it ended, and
@@ -36,7 +36,7 @@ the file has each row once. The exit status is 0 if the listing is complete, and
 		Example: `  messaging list --after 24h
   messaging list --after 2026-11-01 --before 2026-12-01 --format csv --out november.csv
   messaging list --after 2026-11-01 --before 2026-12-01 --format csv --out november.csv --resume`,
-		Args: cobra.NoArgs,
+		Args: cli.NoArgs,
 	}
 	flags := command.Flags()
 	l.flags(flags)
@@ -184,7 +184,7 @@ func newFind(console cli.Console) *cobra.Command {
 	s := settings{console: console}
 	command := &cobra.Command{
 		Use:   "find REFERENCE",
-		Short: "look an SMS up by its reference ID",
+		Short: "Look an SMS up by its reference ID",
 		Long: `Look an SMS up by its reference ID.
 
 The exit status is 0 if it is listed, 1 if it is not, and 4 if the lookup failed. A service may list a message some time after

@@ -28,12 +28,12 @@ const maxCallback = 1 << 20
 
 // listener holds the flags of listen, and what it does with a callback.
 type listener struct {
-	console cli.Console
-	json    bool
+	console  cli.Console
+	json     bool
 	insecure bool
-	address string
-	forward string
-	save    string
+	address  string
+	forward  string
+	save     string
 
 	mu    sync.Mutex // guards what is printed and saved
 	count int
@@ -44,7 +44,7 @@ func newListen(console cli.Console) *cobra.Command {
 	l := &listener{console: console}
 	command := &cobra.Command{
 		Use:   "listen",
-		Short: "receive callbacks, print them, and forward them to a program",
+		Short: "Receive callbacks, print them, and forward them to a program",
 		Long: `Receive callbacks at the paths /sms, /chatapp1, /chatapp2 and /delivery, and print each event.
 
 With --forward each callback goes on as it is to a program, at its URL and the same path, and the service gets the response of the
@@ -56,7 +56,7 @@ have the parameter key with this secret. Without one, --insecure is needed, sinc
 		Example: `  MESSAGING_WEBHOOK_SECRET=key=SECRET messaging listen
   messaging listen --insecure --forward http://127.0.0.1:8080/hooks --save callbacks.jsonl
   messaging replay callbacks.jsonl 3 --forward http://127.0.0.1:8080/hooks`,
-		Args: cobra.NoArgs,
+		Args: cli.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error { return l.run(command.Context()) },
 	}
 	flags := command.Flags()

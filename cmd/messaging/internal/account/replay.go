@@ -19,7 +19,7 @@ func newReplay(console cli.Console) *cobra.Command {
 	var forward string
 	command := &cobra.Command{
 		Use:   "replay FILE [LINE]",
-		Short: "send a saved callback to a program again",
+		Short: "Send a saved callback to a program again",
 		Long: `Send callbacks that "messaging listen --save" kept to a program again, as they came: the one in a line of the file, counted from
 1, or all in their order. The exit status is 1 if the program responds with anything but a success.`,
 		Example: "  messaging replay callbacks.jsonl 3 --forward http://127.0.0.1:8080/hooks",

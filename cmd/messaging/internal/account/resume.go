@@ -73,7 +73,7 @@ func (l *listing) openOutput() (*os.File, *resumeState, error) {
 
 // create makes a new file, which must not exist, and its record.
 func create(out string, state *resumeState) (*os.File, *resumeState, error) {
-	const private = 0o600 // numbers and texts of people
+	const private = 0o600                                                   // numbers and texts of people
 	file, err := os.OpenFile(out, os.O_RDWR|os.O_CREATE|os.O_EXCL, private) //nolint:gosec // the user names it
 	if err == nil {
 		err = state.save(out, file, "")

@@ -48,13 +48,15 @@ type sender[M any] struct {
 func newSend(console cli.Console) *cobra.Command {
 	send := &cobra.Command{
 		Use:   "send",
-		Short: "send one message; the exit status is its verdict",
+		Short: "Send one message; the exit status is its verdict",
 		Long: `Send one message over a channel.
 
 The exit status is the verdict: 0 accepted, 1 refused, 3 not sent, 4 unknown. It is 2 if the command line or the message
 cannot be used. An unknown message may have been sent: look it up with "messaging find REFERENCE" before you send it again.` + "\n" + environment,
-		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error { return errors.New("which channel? want sms, chatapp1 or chatapp2") },
+		Args: cli.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			return errors.New("which channel? want sms, chatapp1 or chatapp2")
+		},
 	}
 	send.AddCommand(
 		newSender(console, sender[sms.Message]{
@@ -109,13 +111,13 @@ func newSender[M any](console cli.Console, s sender[M]) *cobra.Command {
 	}
 	command := &cobra.Command{
 		Use:   s.channel,
-		Short: "send " + s.about,
+		Short: "Send " + s.about,
 		Long: "Send " + s.about + `: a text by flags, or any message as JSON from a file or standard input. The JSON is that of the
 Go type ` + s.channel + ".Message, as json.Marshal writes it.\n" + environment,
 		Example: fmt.Sprintf(`  messaging send %[1]s%[2]s --to +639171234567 --text 'Your order is ready' --reference order-17
   messaging send %[1]s -f message.json -n    # validate only
   cat message.json | messaging send %[1]s -f - --json`, s.channel, from),
-		Args: cobra.NoArgs,
+		Args: cli.NoArgs,
 	}
 	flags := command.Flags()
 	shared.flags(flags)

@@ -33,7 +33,7 @@ type Console struct {
 	// InTerminal, OutTerminal and ErrTerminal report whether a person is at the other end.
 	InTerminal, OutTerminal, ErrTerminal bool
 	Color                                bool // whether Out is a terminal that wants colors
-	Getenv   func(name string) string
+	Getenv                               func(name string) string
 }
 
 // System returns the console of the process. Colors respect NO_COLOR, TERM=dumb and pipes.

@@ -76,3 +76,11 @@ func (c Console) Confirm(ctx context.Context, what, flag string) error {
 		return nil
 	}
 }
+
+// NoArgs is for a command of which everything is a flag. The error does not show the words, which may be a number or a secret.
+func NoArgs(_ *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return fmt.Errorf("unexpected argument: everything is a flag, and %d words follow the last", len(args))
+}
