@@ -272,6 +272,6 @@ func (c *core) setTransport() {
 	c.transport = &transport.Transport{
 		Base: c.base.wrapped, OwnBase: s.ownBase(), Jar: user.Jar, Timeout: cmp.Or(s.timeout, user.Timeout, defaultTimeout),
 		MaxAttempts: retry.MaxAttempts, MinWait: retry.MinWait, MaxWait: retry.MaxWait,
-		Limiter: s.limiter, MaxResponseBytes: s.maxResponseBytes, NotProcessed: s.contract.Table().Errors.NotProcessed,
+		Limiter: s.limiter, MaxResponseBytes: s.maxResponseBytes,
 	}
 }
