@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/internal/transport"
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
@@ -37,6 +38,26 @@ type Client struct {
 	ChatApp2 *ChatApp2Service
 
 	core *core
+}
+
+// Channel is a part of the service that may have credentials of its own. The zero value is no channel.
+type Channel uint8
+
+// The channels. The specification describes the credentials of SMS only; the chat apps use the same unless WithAuth says
+// otherwise.
+const (
+	ChannelSMS Channel = iota + 1
+	ChannelChatApp1
+	ChannelChatApp2
+	channelCount = iota + 1 // with the zero Channel
+)
+
+// String returns the channel's name as in the contract: "sms", "chatapp1" or "chatapp2".
+func (c Channel) String() string {
+	if c == 0 || c >= channelCount {
+		return fmt.Sprintf("channel %d", uint8(c))
+	}
+	return table.Channels()[c-1].Name
 }
 
 // NewClient returns a client for the service at baseURL, such as "https://api.example.com". A path in the URL is kept before the

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
+	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
@@ -45,8 +46,8 @@ func parseFlags(args []string, stderr io.Writer) (settings, error) {
 	flags.StringVar(&s.config.Token, "token", "", "the `token` that the service accepts (a random one by default)")
 	flags.StringVar(&s.config.Keep, "keep", "", "the `file` that stores messages between runs (memory only by default)")
 	webhooks := map[messagingtest.Channel]*string{}
-	for _, channel := range []messagingtest.Channel{messagingtest.ChannelSMS, messagingtest.ChannelChatApp1, messagingtest.ChannelChatApp2} {
-		webhooks[channel] = flags.String("webhook-"+string(channel), "", "the `URL` that answers by "+channelName(channel)+" go to")
+	for _, c := range table.Channels() {
+		webhooks[messagingtest.Channel(c.Name)] = flags.String("webhook-"+c.Name, "", "the `URL` that answers by "+c.Title+" go to")
 	}
 	if err := cli.Parse(flags, args, stderr, ""); err != nil {
 		return s, err

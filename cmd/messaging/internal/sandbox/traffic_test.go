@@ -3,6 +3,7 @@ package sandbox
 import (
 	"bufio"
 	"encoding/json"
+	"io"
 	"net/http"
 	"reflect"
 	"strings"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
 	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/sms"
 )
@@ -191,6 +193,27 @@ func TestOpenAPIDescribesTheAPI(t *testing.T) {
 		}
 		assert.ElementsMatch(t, fields, documented, name)
 	}
+}
+
+// Each channel must be one that the API, the page, the command and its settings know.
+func TestEveryChannelIsKnown(t *testing.T) {
+	t.Parallel()
+	var described []any
+	for _, name := range document.Parse(openAPI).At("components.schemas.Channel.enum").List() {
+		described = append(described, name.Text())
+	}
+	r := newRig(t, Config{})
+	connect := r.page("page/connect")
+	conversations := r.page("")
+	for _, c := range table.Channels() {
+		assert.Contains(t, described, c.Name, "openapi.json: components.schemas.Channel")
+		assert.Contains(t, connect, `data-webhook="`+c.Name+`"`)
+		assert.Contains(t, conversations, "only="+c.Name)
+		_, err := parseFlags([]string{"-webhook-" + c.Name, "http://127.0.0.1/"}, io.Discard)
+		require.NoError(t, err)
+		r.api(http.MethodPatch, "settings", `{"webhooks":{"`+c.Name+`":"http://127.0.0.1:1/"}}`, nil)
+	}
+	assert.Len(t, described, len(table.Channels()))
 }
 
 func TestCostIsThatOfTheService(t *testing.T) {
