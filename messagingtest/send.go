@@ -38,7 +38,7 @@ func (s *Server) sends(c table.Channel) operation {
 	channel, t := Channel(c.Name), *c.Send(s.names)
 	must(s.rules.Channels[channel] != nil, "rules.json: no rules for the channel %q", channel)
 	op := s.newOperation(http.MethodPost, t)
-	op.channel = channel
+	op.channel, op.isPlatform = channel, c.IsPlatform(s.names)
 	op.handle = func(requestID string, f fields) (any, *problem) {
 		m, p := f.submission()
 		if p != nil {
@@ -61,7 +61,7 @@ func (f fields) submission() (submission, *problem) {
 	switch {
 	case f.channel == ChannelSMS:
 		return readSMS(f)
-	case f.Wrap != nil:
+	case f.isPlatform:
 		return readPlatform(f)
 	default:
 		return readChatApp(f)
