@@ -3,7 +3,6 @@ package sandbox
 import (
 	"bufio"
 	"encoding/json"
-	"io"
 	"net/http"
 	"reflect"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
 	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/internal/table"
@@ -209,8 +209,7 @@ func TestEveryChannelIsKnown(t *testing.T) {
 		assert.Contains(t, described, c.Name, "openapi.json: components.schemas.Channel")
 		assert.Contains(t, connect, `data-webhook="`+c.Name+`"`)
 		assert.Contains(t, conversations, "only="+c.Name)
-		_, err := parseFlags([]string{"-webhook-" + c.Name, "http://127.0.0.1/"}, io.Discard)
-		require.NoError(t, err)
+		assert.NotNil(t, NewCommand(cli.Console{}).Flags().Lookup("webhook-"+c.Name))
 		r.api(http.MethodPatch, "settings", `{"webhooks":{"`+c.Name+`":"http://127.0.0.1:1/"}}`, nil)
 	}
 	assert.Len(t, described, len(table.Channels()))
