@@ -247,3 +247,23 @@ func (p path) in(raw json.RawMessage) (found json.RawMessage, repeats bool) {
 	}
 	return raw, repeats
 }
+
+// scalar returns the text of a valid JSON value: the content of a string, a number, true or false as written, "" for null. An
+// object or a list is nested, and its text is its JSON.
+func scalar(raw json.RawMessage) (text string, nested bool) {
+	text = string(bytes.TrimSpace(raw))
+	switch {
+	case text == "", text == "null":
+		return "", false
+	case text[0] == '{', text[0] == '[':
+		return text, true
+	case strings.Contains(text, `\`):
+		var word string
+		_ = json.Unmarshal(raw, &word) // it is valid
+		return word, false
+	case text[0] == '"':
+		return text[1 : len(text)-1], false
+	default:
+		return text, false
+	}
+}
