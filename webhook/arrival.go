@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/messaging-service/messaging-go/internal/jsonscan"
 )
 
 // arrival is what arrived with a request, or with one event of its list, in order and with its origin. Nothing of it is
@@ -115,7 +117,7 @@ func (in *reader) readBodyParams(contentType string) error {
 		return nil
 	}
 	if body[0] == '{' || body[0] == '[' && in.holdsList() {
-		if text := repair(body); json.Valid([]byte(text)) {
+		if text := repair(body); jsonscan.Check([]byte(text)) == nil {
 			in.readObject(text)
 			return nil
 		}
@@ -139,17 +141,17 @@ func (in *reader) readObject(text string) {
 	var kept []string                      // all members but secrets, if secrets are asked for
 	all := objectOf(json.RawMessage(text)) // nil for a list
 	for _, m := range all {
-		if i := in.secretOf(m.name); i >= 0 {
-			value, _ := scalar(m.raw)
+		if i := in.secretOf(m.Name); i >= 0 {
+			value, _ := scalar(m.Value)
 			in.prove(i, value)
 			continue
 		}
-		if in.addJSON(m.name, m.raw); in.count > in.maxParams {
+		if in.addJSON(m.Name, m.Value); in.count > in.maxParams {
 			return
 		}
 		if len(in.secrets) > 0 {
-			name, _ := json.Marshal(m.name)
-			kept = append(kept, string(name)+":"+string(m.raw))
+			name, _ := json.Marshal(m.Name)
+			kept = append(kept, string(name)+":"+string(m.Value))
 		}
 	}
 	if len(in.secrets) > 0 && len(kept) < len(all) {

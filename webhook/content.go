@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/messaging-service/messaging-go/internal/jsonscan"
 )
 
 // Content is what an inbound chat-app message says: Text, Media, Location, Contacts, Reply, Reaction, Order, System or
@@ -376,7 +378,7 @@ func (i item) content(kind string) Content {
 		}
 	case "system":
 		if member != nil && member.object("identity") == nil { // some put it beside the notice
-			member = append(slices.Clip(member), pair{"identity", i.get("identity")})
+			member = append(slices.Clip(member), jsonscan.Member{Name: "identity", Value: i.get("identity")})
 		}
 		if member != nil {
 			return fill[System](member)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/messaging-service/messaging-go/internal/jsonscan"
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
@@ -75,7 +76,7 @@ func (c *callback) find(a *arrival) (p platform) {
 // readEnvelope reads an envelope. The result has no raw if text is not a JSON object.
 func readEnvelope(text string) envelope {
 	raw := json.RawMessage(strings.TrimSpace(text))
-	if !isNested(raw, '{') || !json.Valid(raw) {
+	if !isNested(raw, '{') || jsonscan.Check(raw) != nil {
 		return envelope{}
 	}
 	e := envelope{raw: raw}
@@ -84,8 +85,8 @@ func readEnvelope(text string) envelope {
 	for _, entry := range e.list(whole, "entry") {
 		for _, change := range e.list(e.object(entry), "changes") {
 			for _, m := range objectOf(change) {
-				if m.name == "value" && !e.tooLarge {
-					e.addValue(e.object(m.raw))
+				if m.Name == "value" && !e.tooLarge {
+					e.addValue(e.object(m.Value))
 				}
 			}
 		}

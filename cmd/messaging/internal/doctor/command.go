@@ -30,7 +30,7 @@ const (
 	envToken     = "MESSAGING_TOKEN"
 	envAPIKey    = "MESSAGING_API_KEY"
 	envAPISecret = "MESSAGING_API_SECRET"
-	envContract  = "MESSAGING_CONTRACT"
+	envContract  = contract.EnvFile
 )
 
 // Console is where the command reads and writes.
