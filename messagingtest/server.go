@@ -199,7 +199,7 @@ func (s *Server) newRequestID() string { return "req-" + strconv.FormatInt(s.ser
 
 // ServeHTTP serves a request, as the server does on its own port, for a program that mounts it on another listener.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	fault, watch := s.arrive(), *s.watch.Load()
+	fault, watch := s.arrive(r.Context()), *s.watch.Load()
 	if fault.name == "DropUnread" {
 		watch(r, fault, "")
 		reset(w)
