@@ -2,7 +2,6 @@ package messaging
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -79,7 +78,6 @@ const (
 	envToken     = "MESSAGING_TOKEN"
 	envAPIKey    = "MESSAGING_API_KEY"
 	envAPISecret = "MESSAGING_API_SECRET"
-	envContract  = "MESSAGING_CONTRACT"
 )
 
 // NewClientFromEnv returns a client configured by environment variables:
@@ -109,32 +107,16 @@ func NewClientFromEnv(options ...Option) (*Client, error) {
 	if baseURL == "" {
 		problems.Found(envBaseURL, "required, but absent")
 	}
-	if file := os.Getenv(envContract); file != "" {
-		names, reason, err := readContract(file)
-		if err != nil {
-			problems.Found(envContract, reason)
-			causes = append(causes, err)
-		}
-		fromEnv = append(fromEnv, WithContract(names))
+	names, err := contract.FromEnv()
+	if err != nil {
+		problems.Found(contract.EnvFile, strings.ReplaceAll(err.Error(), "\n", "; "))
+		causes = append(causes, err)
 	}
+	fromEnv = append(fromEnv, WithContract(names))
 	if len(problems) > 0 {
 		return nil, invalid("", problems, causes...)
 	}
 	return NewClient(baseURL, append(fromEnv, options...)...)
-}
-
-// readContract reads an overlay from a file. On an error, reason says what is wrong without the path, which the variable may
-// not be meant to hold.
-func readContract(file string) (names contract.Contract, reason string, err error) {
-	overlay, err := os.ReadFile(file) //nolint:gosec // the user names the file
-	if err != nil {
-		return names, fmt.Sprintf("the file that it names cannot be read: %v", errors.Unwrap(err)), err
-	}
-	names, err = contract.Parse(overlay)
-	if err != nil {
-		reason = strings.ReplaceAll(err.Error(), "\n", "; ")
-	}
-	return names, reason, err
 }
 
 // With returns a client that differs by the given options and shares everything else: connections, rate limit, tokens and the
