@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -19,46 +18,29 @@ import (
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
-// Channel is a part of the service that may have credentials of its own. The zero value is no channel.
-type Channel uint8
-
-// The channels. The specification describes the credentials of SMS only; the chat apps use the same unless WithAuth says
-// otherwise.
-const (
-	ChannelSMS Channel = iota + 1
-	ChannelChatApp1
-	ChannelChatApp2
-	channelCount = iota + 1 // with the zero Channel
-)
-
-// String returns the channel's name as in the contract: "sms", "chatapp1" or "chatapp2".
-func (c Channel) String() string {
-	if c == 0 || c >= channelCount {
-		return fmt.Sprintf("channel %d", uint8(c))
-	}
-	return [...]string{ChannelSMS: "sms", ChannelChatApp1: "chatapp1", ChannelChatApp2: "chatapp2"}[c]
-}
-
 // endpoints are the operations of the service, compiled for a contract, a base URL and credentials. They never change. Each is
 // compiled when it is first used, because few programs use them all. A new operation is a field, its line in compile, and a method
 // of a service.
 type endpoints struct {
-	smsSend      func() *sendEndpoint
-	smsList      func() *listEndpoint
-	chatApp1Send func() *sendEndpoint
-	chatApp2Send func() *sendEndpoint
+	sends   [channelCount]func() *sendEndpoint // by channel
+	smsList func() *listEndpoint
 }
 
 func compile(s settings, base *url.URL) *endpoints {
 	c := &compiler{s, base, s.contract.Table()}
-	t := c.table
-	return &endpoints{
-		smsSend:      sync.OnceValue(func() *sendEndpoint { return c.send("sms.send", ChannelSMS, &t.SMSSend) }),
-		smsList:      sync.OnceValue(func() *listEndpoint { return c.list("sms.list", ChannelSMS, &t.SMSList) }),
-		chatApp1Send: sync.OnceValue(func() *sendEndpoint { return c.send("chatapp1.send", ChannelChatApp1, &t.ChatApp1Send) }),
-		chatApp2Send: sync.OnceValue(func() *sendEndpoint { return c.send("chatapp2.send", ChannelChatApp2, &t.ChatApp2Send) }),
+	e := &endpoints{
+		smsList: sync.OnceValue(func() *listEndpoint { return c.list("sms.list", ChannelSMS, &c.table.SMSList) }),
 	}
+	for i, channel := range table.Channels() {
+		e.sends[i+1] = sync.OnceValue(func() *sendEndpoint { return c.send(channel.SendSection(), Channel(i+1), channel.Send(c.table)) })
+	}
+	return e
 }
+
+// sendOn returns the operation that sends over a channel.
+func (e *endpoints) sendOn(channel Channel) *sendEndpoint { return e.sends[channel]() }
+
+func (e *endpoints) smsSend() *sendEndpoint { return e.sendOn(ChannelSMS) }
 
 // endpoint is an operation: what it is called, where it is performed, and with which credentials.
 type endpoint struct {
