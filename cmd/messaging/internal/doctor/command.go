@@ -27,7 +27,7 @@ const (
 	envToken     = "MESSAGING_TOKEN"
 	envAPIKey    = "MESSAGING_API_KEY"
 	envAPISecret = "MESSAGING_API_SECRET"
-	envContract  = "MESSAGING_CONTRACT"
+	envContract  = contract.EnvFile
 )
 
 // settings are the flags, and the variables that have none.
