@@ -5,8 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"reflect"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/messaging-service/messaging-go/internal/jsonscan"
@@ -20,6 +23,7 @@ type column struct {
 	slots   []int
 	isID    bool
 	isPrice bool
+	isFlag  bool // it is true or false
 }
 
 // rows is the compiled shape of a row.
@@ -39,7 +43,7 @@ func compileRows(t *table.Table, op *table.List, cursor []string, zone *time.Loc
 	r.cursor = r.paths.places[table.LastRow]
 	for field := range reflect.TypeFor[sms.Transaction]().Fields() {
 		if concept := field.Tag.Get("concept"); concept != "" {
-			c := column{field.Name, r.paths.places[concept], concept == "id", concept == "price"}
+			c := column{field.Name, r.paths.places[concept], concept == "id", concept == "price", field.Type.Kind() == reflect.Bool}
 			r.columns = append(r.columns, c)
 		}
 	}
@@ -215,7 +219,7 @@ func (r *rowReader) fill(doc []byte) {
 				r.used[slot] = true
 				continue
 			case taken:
-			case !v.IsScalar() || v.Kind == jsonscan.Boolean:
+			case !v.IsScalar() || v.Kind == jsonscan.Boolean && !c.isFlag:
 				reason = "is neither a text nor a number"
 				if c.isID {
 					reason = "is not an ID"
@@ -270,7 +274,7 @@ func (r *rowReader) set(c *column, field any, word string) (reason string) {
 	const unknown = "is in no known form"
 	switch field := field.(type) {
 	case *string:
-		if c.isPrice {
+		if c.isPrice && r.op.Money != (table.Money{}) {
 			amount, ok := scaled(word, r.op.Money)
 			if !ok {
 				return "is no decimal number, and the contract's scale is for those"
@@ -284,6 +288,18 @@ func (r *rowReader) set(c *column, field any, word string) (reason string) {
 			return unknown
 		}
 		*field = n
+	case *time.Duration: // in seconds
+		n, ok := wholeNumber(word)
+		if !ok || n < 0 || n > math.MaxInt64/int(time.Second) {
+			return unknown
+		}
+		*field = time.Duration(n) * time.Second
+	case *bool:
+		yes, err := strconv.ParseBool(strings.ToLower(word))
+		if err != nil {
+			return unknown
+		}
+		*field = yes
 	case *time.Time:
 		at, ok := table.ParseTime(word, r.zone, r.op.Layouts...)
 		if !ok {
