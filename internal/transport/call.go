@@ -96,7 +96,7 @@ func (c *call) RoundTrip(req *http.Request) (*http.Response, error) {
 		out = out.WithContext(httptrace.WithClientTrace(observed, &own.hooks))
 	}
 	c.evidence.reset()
-	c.outcome = Outcome{Sent: out, Attempts: c.outcome.Attempts + 1}
+	c.outcome = Outcome{Sent: out, Began: time.Now(), Attempts: c.outcome.Attempts + 1}
 	o := &c.outcome
 	resp, err := c.send(out)
 	o.Written = resp != nil || c.evidence.written(err)
