@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"time"
 )
 
 // attempt makes one attempt. If it cannot begin, the outcome of the attempt before it stays.
