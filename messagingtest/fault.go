@@ -2,6 +2,7 @@ package messagingtest
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -74,6 +75,15 @@ func (s *Server) Inject(fault Fault, n int) {
 	s.set(func() { s.faults = append(s.faults, slices.Repeat([]Fault{fault}, n)...) })
 }
 
+type faultKey struct{}
+
+// WithFault returns a context for a request to [Server.ServeHTTP] that takes this fault, and no fault of [Server.Inject] or
+// [Server.InjectRandomly]. It is for a program that mounts the server and decides by itself which request fails. With the zero
+// Fault the request passes.
+func WithFault(ctx context.Context, fault Fault) context.Context {
+	return context.WithValue(ctx, faultKey{}, fault)
+}
+
 // ClearFaults ends [Server.Inject] and [Server.InjectRandomly].
 func (s *Server) ClearFaults() { s.set(func() { s.faults, s.random = nil, nil }) }
 
@@ -97,11 +107,14 @@ func (s *Server) InjectRandomly(seed uint64, share float64, faults ...Fault) {
 }
 
 // arrive counts a request and returns its fault.
-func (s *Server) arrive() Fault {
+func (s *Server) arrive(ctx context.Context) Fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ledger.requests++
+	chosen, isChosen := ctx.Value(faultKey{}).(Fault)
 	switch {
+	case isChosen:
+		return chosen
 	case len(s.faults) > 0:
 		fault := s.faults[0]
 		s.faults = s.faults[1:]

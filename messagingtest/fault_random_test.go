@@ -40,7 +40,7 @@ func TestInjectRandomlyShare(t *testing.T) {
 		const n = 60_000
 		var taken []Fault
 		for range n {
-			taken = append(taken, s.arrive())
+			taken = append(taken, s.arrive(t.Context()))
 		}
 		counts := tally(taken)
 		// Five standard deviations of a binomial distribution; the seed is fixed.
@@ -59,7 +59,7 @@ func TestInjectRandomlyFaultNamedTwice(t *testing.T) {
 	s.InjectRandomly(1, 1, NotJSON(), DropUnread(), NotJSON())
 	var taken []Fault
 	for range 3000 {
-		taken = append(taken, s.arrive())
+		taken = append(taken, s.arrive(t.Context()))
 	}
 	assert.InDelta(t, 2000, tally(taken)[NotJSON()], 130)
 }
@@ -134,11 +134,11 @@ func TestInjectDrawsNothing(t *testing.T) {
 		s.InjectRandomly(3, 0.5, NotJSON(), DropUnread())
 		for range waiting {
 			s.Inject(Fault{}, 1)
-			require.Equal(t, Fault{}, s.arrive())
+			require.Equal(t, Fault{}, s.arrive(t.Context()))
 		}
 		var drawn []Fault
 		for range 100 {
-			drawn = append(drawn, s.arrive())
+			drawn = append(drawn, s.arrive(t.Context()))
 		}
 		return drawn
 	}

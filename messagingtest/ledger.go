@@ -168,8 +168,7 @@ func (s *Server) Seed(messages ...Sent) {
 	for i, m := range messages {
 		must(!given[m.ID] && s.ledger.byID[m.ID] == nil, "Seed: message %d: the ID %q is taken", i, m.ID)
 		given[m.ID] = m.ID != ""
-		known := []Channel{"", ChannelSMS, ChannelChatApp1, ChannelChatApp2}
-		must(slices.Contains(known, m.Channel), "Seed: message %d: no such channel: %q", i, m.Channel)
+		must(m.Channel == "" || slices.Contains(channels(), m.Channel), "Seed: message %d: no such channel: %q", i, m.Channel)
 		for name, value := range m.Extra {
 			must(json.Valid(value), "Seed: message %d: the value of %q in Extra is not JSON", i, name)
 		}
@@ -243,15 +242,28 @@ func (s *Server) WaitFor(ctx context.Context, to string) (Sent, error) {
 func (s *Server) Drop(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l := &s.ledger
-	n = min(max(n, 0), len(l.rows))
-	for _, r := range l.rows[:n] {
+	s.ledger.remove(0, min(max(n, 0), len(s.ledger.rows)))
+}
+
+// Remove removes one message from the ledger and reports whether it was there. Its fallback is not sent.
+func (s *Server) Remove(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := slices.IndexFunc(s.ledger.rows, func(r *row) bool { return r.ID == id && !r.foreign })
+	if i >= 0 {
+		s.ledger.remove(i, i+1)
+	}
+	return i >= 0
+}
+
+// remove removes the rows from one place to before another.
+func (l *ledger) remove(from, to int) {
+	for _, r := range l.rows[from:to] {
 		delete(l.byID, r.ID)
-		if same := l.byReference[r.ReferenceID]; len(same) > 1 {
-			l.byReference[r.ReferenceID] = same[1:] // the oldest is first
-		} else {
+		same := slices.DeleteFunc(slices.Clone(l.byReference[r.ReferenceID]), func(other *row) bool { return other == r })
+		if l.byReference[r.ReferenceID] = same; len(same) == 0 {
 			delete(l.byReference, r.ReferenceID)
 		}
 	}
-	l.rows, l.sorted, l.previous = slices.Clone(l.rows[n:]), nil, map[string]any{}
+	l.rows, l.sorted, l.previous = slices.Concat(l.rows[:from], l.rows[to:]), nil, map[string]any{}
 }

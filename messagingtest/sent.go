@@ -1,14 +1,11 @@
 package messagingtest
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"maps"
 	"reflect"
-	"regexp"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -123,35 +120,4 @@ func orNull(v any) any {
 		return nil
 	}
 	return v
-}
-
-// Code returns the one-time code that the message seems to hold, or "": four to eight digits that stand alone, or three and
-// three, in its text or, if it has none, in its body. Of several, it is the one closest to a word such as "code" or "sign in".
-// Without such a word, only a template holds a code.
-func (m Sent) Code() string {
-	text := m.Text
-	if text == "" {
-		var texts []string
-		known := []string{m.To, m.From, m.ReferenceID, m.CallbackURL, m.FallbackText, m.Template}
-		dec := json.NewDecoder(bytes.NewReader(m.Body))
-		for token, err := dec.Token(); err == nil; token, err = dec.Token() {
-			if s, isText := token.(string); isText && !slices.Contains(known, s) {
-				texts = append(texts, s)
-			}
-		}
-		text = strings.Join(texts, "\n")
-	}
-	pattern := `(?:^|[^\pL\pN\p{Sc}.,:/+-])(?:[A-Z]-)?(\d{3}[ -]\d{3}|\d{4,8})(?:[.,!?;:]?(?:\s|$)|[)"'\]*_])`
-	codes := regexp.MustCompile(pattern).FindAllStringSubmatchIndex(text, -1)
-	words := `(?i)\b(code|otp|pin|passcode|password|verif\pL*|confirm\pL*|sign.?in|log.?in|kode|código)\b`
-	word := regexp.MustCompile(words).FindStringIndex(text)
-	if len(codes) == 0 || word == nil && m.Kind != "template" {
-		return ""
-	}
-	best := codes[0]
-	if word != nil {
-		far := func(c []int) int { return max(c[2]-word[1], word[0]-c[3]) }
-		best = slices.MinFunc(codes, func(a, b []int) int { return cmp.Compare(far(a), far(b)) })
-	}
-	return strings.NewReplacer(" ", "", "-", "").Replace(text[best[2]:best[3]])
 }

@@ -80,11 +80,37 @@ func TestCode(t *testing.T) {
 	} {
 		assert.Equal(t, want, Sent{Text: text}.Code(), text)
 	}
-	template := Sent{
-		To: "639171", Kind: "template", Template: "login",
-		Body: json.RawMessage(`{"to":"639171","template":{"name":"login","components":[{"type":"body","parameters":[{"type":"text","text":"482913"}]}]}}`),
+}
+
+func TestCodeInABody(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		message Sent
+		want    string
+	}{
+		"a parameter of a template": {
+			Sent{To: "639171", Kind: "template", Channel: ChannelChatApp2, Body: json.RawMessage(`{"to":"639171","template":{"name":"login","components":[
+				{"type":"body","parameters":[{"type":"text","text":"482913"}]}]}}`)}, "482913",
+		},
+		"an amount, a name and a payload": {
+			Sent{Kind: "template", Channel: ChannelChatApp2, Body: json.RawMessage(`{"template":{"components":[{"type":"body","parameters":[
+				{"type":"currency","currency":{"fallback_value":"1000 PHP","code":"PHP","amount_1000":1000000}},
+				{"type":"payload","payload":"1234"},{"type":"text","text":"amount_1000"}]}]}}`)}, "",
+		},
+		"a caption": {
+			Sent{Kind: "image", Channel: ChannelChatApp2, Body: json.RawMessage(`{"image":{"id":"1234","caption":"Your code: _4821_"}}`)}, "4821",
+		},
+		"a parameter by name": {
+			Sent{Kind: "template", Channel: ChannelChatApp1, Template: "t-1", Body: json.RawMessage(`{"templateId":"t-1","templateParams":{"amount":"1000","code":"482913"}}`)},
+			"482913",
+		},
+		"parameters in a form": {
+			Sent{Kind: "template", Channel: ChannelChatApp1, Body: json.RawMessage(`{"templateParams":"{\"total_1000\":\"1000\",\"otp\":\"4821\"}"}`)}, "4821",
+		},
+		"no JSON": {Sent{Kind: "template", Body: json.RawMessage(`{`)}, ""},
+	} {
+		assert.Equal(t, tc.want, tc.message.Code(), name)
 	}
-	assert.Equal(t, "482913", template.Code())
 }
 
 func TestSetOutcome(t *testing.T) {
@@ -131,6 +157,31 @@ func TestDropRemovesTheOldest(t *testing.T) {
 	s.Drop(-1)
 	s.Seed(Sent{ID: "m-1"})
 	assert.Len(t, s.Sent(), 1)
+}
+
+func TestRemove(t *testing.T) {
+	t.Parallel()
+	s := NewServer(t)
+	s.RefuseDuplicates(true)
+	s.Seed(Sent{ID: "m-1", ReferenceID: "r"}, Sent{ID: "m-2", ReferenceID: "r"}, Sent{ID: "m-3"})
+	assert.True(t, s.Remove("m-2"))
+	assert.False(t, s.Remove("m-2"), "it is gone")
+	assert.True(t, s.ledger.isDuplicate(Sent{ReferenceID: "r"}), "another has the reference")
+	assert.True(t, s.Remove("m-1"))
+	assert.False(t, s.ledger.isDuplicate(Sent{ReferenceID: "r"}))
+	sent := s.Sent()
+	require.Len(t, sent, 1)
+	assert.Equal(t, "m-3", sent[0].ID)
+}
+
+func TestWithFault(t *testing.T) {
+	t.Parallel()
+	s := NewServer(t)
+	s.Inject(NotJSON(), 1)
+	assert.Equal(t, DropUnread(), s.arrive(WithFault(t.Context(), DropUnread())))
+	assert.Equal(t, Fault{}, s.arrive(WithFault(t.Context(), Fault{})), "the zero fault passes")
+	assert.Equal(t, NotJSON(), s.arrive(t.Context()), "what was injected still waits")
+	assert.Equal(t, 3, s.Requests())
 }
 
 func TestWatchOnAnotherListener(t *testing.T) {

@@ -5,7 +5,11 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"reflect"
+	"strings"
 	"time"
+
+	"github.com/google/go-querystring/query"
 
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
@@ -21,34 +25,34 @@ type ListOptions struct {
 	//
 	// Services differ in whether a bound itself is included. The library therefore asks for a little more, up to a day if the
 	// contract has dates without a time of day, and drops the rows beyond the bounds. A row without a CreatedAt is kept.
-	CreatedAfter  time.Time
-	CreatedBefore time.Time
+	CreatedAfter  time.Time `url:"-"`
+	CreatedBefore time.Time `url:"-"`
 	// ID, ReferenceID, RequestID and CategoryID select exact matches.
-	ID          string
-	ReferenceID string
-	RequestID   string
-	CategoryID  string
+	ID          string `url:"id,omitempty"`
+	ReferenceID string `url:"reference,omitempty"`
+	RequestID   string `url:"request,omitempty"`
+	CategoryID  string `url:"category,omitempty"`
 	// From and To select by sender and recipient.
-	From string
-	To   string
+	From string `url:"from,omitempty"`
+	To   string `url:"to,omitempty"`
 	// Status selects by status, in the service's words. The default contract has no parameter for it.
-	Status string
+	Status string `url:"status,omitempty"`
 	// After continues a listing after a page: it is the Next of that Page. All other options must be those of the listing that
 	// is continued; only PageSize is checked.
-	After string
+	After string `url:"-"`
 	// Page is the page to begin with, as the service counts; 0 is the first. Only for a contract that pages by number, and not
 	// together with After.
-	Page int
+	Page int `url:"-"`
 	// PageSize is the number of rows on a page; 0 is the service's own size. Large pages are much faster.
-	PageSize int
+	PageSize int `url:"-"`
 	// PagesAhead is how many pages are fetched concurrently beyond the one being read: 0 to 64. Only for a contract that pages
 	// by number. Together with a PageSize the pages may be as large as that; without one, they may hold 100,000 rows together.
-	PagesAhead int
+	PagesAhead int `url:"-"`
 	// SortBy is the column to sort by, in the service's words. Descending reverses the order.
-	SortBy     string
-	Descending bool
+	SortBy     string `url:"-"`
+	Descending bool   `url:"-"`
 	// Extra holds parameters that this library does not know, by their wire names. A name that the contract uses is rejected.
-	Extra url.Values
+	Extra url.Values `url:"-"`
 }
 
 // Query describes the first page of a listing for package messaging, which requests it. It is not meant for other callers.
@@ -60,28 +64,33 @@ func (o ListOptions) Query() wire.Query {
 	case o.SortBy != "":
 		order = "ascending"
 	}
-	q := wire.Query{
-		Params: []wire.Field{
-			{Concept: "createdAfter", Name: "CreatedAfter", Value: o.CreatedAfter, Reason: wire.CheckTime(o.CreatedAfter)},
-			{Concept: "createdBefore", Name: "CreatedBefore", Value: o.CreatedBefore, Reason: wire.CheckTime(o.CreatedBefore)},
-			{Concept: "id", Name: "ID", Text: o.ID},
-			{Concept: "reference", Name: "ReferenceID", Text: o.ReferenceID},
-			{Concept: "request", Name: "RequestID", Text: o.RequestID},
-			{Concept: "category", Name: "CategoryID", Text: o.CategoryID},
-			{Concept: "from", Name: "From", Text: o.From},
-			{Concept: "to", Name: "To", Text: o.To},
-			{Concept: "status", Name: "Status", Text: o.Status},
-			{Concept: "pageSize", Name: "PageSize", Value: int64(o.PageSize)},
-			{Concept: "sortBy", Name: "SortBy", Text: o.SortBy},
-			{Concept: "order", Name: "Descending", Text: order},
-		},
-		Extra:    o.Extra,
-		Problems: o.problems(),
+	params := []wire.Field{
+		{Concept: "createdAfter", Name: "CreatedAfter", Value: o.CreatedAfter, Reason: wire.CheckTime(o.CreatedAfter)},
+		{Concept: "createdBefore", Name: "CreatedBefore", Value: o.CreatedBefore, Reason: wire.CheckTime(o.CreatedBefore)},
 	}
+	params = append(params, o.filters()...)
+	params = append(params,
+		wire.Field{Concept: "pageSize", Name: "PageSize", Value: int64(o.PageSize)},
+		wire.Field{Concept: "sortBy", Name: "SortBy", Text: o.SortBy},
+		wire.Field{Concept: "order", Name: "Descending", Text: order},
+	)
+	q := wire.Query{Params: params, Extra: o.Extra, Problems: o.problems()}
 	if o.Page > 0 {
 		q.At = wire.Position{Set: true, Number: o.Page}
 	}
 	return q
+}
+
+// filters returns the filters that are set, in the order of the struct. The tag url of a filter names its concept.
+func (o ListOptions) filters() (params []wire.Field) {
+	set, _ := query.Values(o) // strings can always be written
+	for field := range reflect.TypeFor[ListOptions]().Fields() {
+		concept, _, _ := strings.Cut(field.Tag.Get("url"), ",")
+		if set.Has(concept) {
+			params = append(params, wire.Field{Concept: concept, Name: field.Name, Text: set.Get(concept)})
+		}
+	}
+	return params
 }
 
 func (o ListOptions) problems() []wire.Problem {

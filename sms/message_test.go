@@ -127,6 +127,20 @@ func TestQuery(t *testing.T) {
 	assert.Equal(t, wire.Position{}, sms.ListOptions{}.Query().At)
 }
 
+// A field without a tag would be left out of a request, silently.
+func TestQueryKnowsEachOption(t *testing.T) {
+	t.Parallel()
+	concepts := contract.Default().Table().SMSList.Params
+	for field := range reflect.TypeFor[sms.ListOptions]().Fields() {
+		concept, omit, _ := strings.Cut(field.Tag.Get("url"), ",")
+		if concept == "-" {
+			continue
+		}
+		assert.Contains(t, concepts, concept, field.Name)
+		assert.Equal(t, "omitempty", omit, field.Name)
+	}
+}
+
 func TestQueryOrder(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

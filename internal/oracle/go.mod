@@ -7,4 +7,6 @@ require (
 	github.com/warthog618/sms v0.3.0
 )
 
+require github.com/google/go-querystring v1.2.0 // indirect
+
 replace github.com/messaging-service/messaging-go => ../..
