@@ -252,7 +252,8 @@ func (o *Outbox[TTx]) check(message Message) (Key, error) {
 		}
 		return Key{name, reference}, nil
 	}
-	return Key{}, fmt.Errorf("messagingriver: got %T; want an sms.Message, a chatapp1.Message or a chatapp2.Message", message)
+	return Key{}, fmt.Errorf("messagingriver: got %T; want a Message of one of the packages %s",
+		message, strings.Join(slices.Sorted(maps.Keys(o.channels)), ", "))
 }
 
 // channel is what the outbox does with the messages of one channel.

@@ -177,7 +177,7 @@ func TestInsertRejects(t *testing.T) {
 			})
 		}
 		_, err := r.insert(t.Context(), false, nil)
-		require.EqualError(t, err, "messagingriver: got <nil>; want an sms.Message, a chatapp1.Message or a chatapp2.Message")
+		require.EqualError(t, err, "messagingriver: got <nil>; want a Message of one of the packages chatapp1, chatapp2, sms")
 		_, err = r.insert(t.Context(), false, &sms.Message{})
 		require.ErrorContains(t, err, "got *sms.Message")
 		_, err = r.row(t.Context(), smsKey("valid"))
