@@ -34,12 +34,15 @@ type rows struct {
 	op       *table.List
 	zone     *time.Location
 	statuses map[string][]string
+	accepted []string // words of a send's status
+	refused  []string
 }
 
 func compileRows(t *table.Table, op *table.List, cursor []string, zone *time.Location) *rows {
 	lists := maps.Clone(op.Record)
 	lists[table.LastRow] = cursor
 	r := &rows{paths: compilePaths(lists, nil), op: op, zone: zone, statuses: t.WebhookDelivery.Statuses}
+	r.accepted, r.refused = t.SMSSend.Accepted, t.SMSSend.Refused
 	r.cursor = r.paths.places[table.LastRow]
 	for field := range reflect.TypeFor[sms.Transaction]().Fields() {
 		if concept := field.Tag.Get("concept"); concept != "" {
@@ -144,11 +147,15 @@ func (r *rowReader) readRow(s *scanner) {
 	}
 }
 
-// unreadable reports the row, once.
+// unreadable reports the row, once: the first field, unless a later one says whose message it is.
 func (r *rowReader) unreadable(field, reason string) {
 	index := len(r.page.Transactions) - 1
-	if n := len(r.page.Unreadable); n == 0 || r.page.Unreadable[n-1].Index != index {
-		r.page.Unreadable = append(r.page.Unreadable, Unreadable{Index: index, Field: field, Reason: reason})
+	row := Unreadable{Index: index, Field: field, Reason: reason}
+	switch n := len(r.page.Unreadable); {
+	case n == 0 || r.page.Unreadable[n-1].Index != index:
+		r.page.Unreadable = append(r.page.Unreadable, row)
+	case field == "To" && r.page.Unreadable[n-1].Field != "ID":
+		r.page.Unreadable[n-1] = row
 	}
 }
 
@@ -322,4 +329,16 @@ func (r *rowReader) status(word string) sms.Status {
 		r.meanings[word] = status
 	}
 	return status
+}
+
+// IsRefused reports whether a row says that the service did not take the message: its send status is a word of sms.send.refused, or
+// means failed or rejected, and its delivery status says nothing more. A message whose delivery failed was taken.
+func (l *List) IsRefused(tx sms.Transaction) bool {
+	if tx.SendStatus == "" || tx.Status != sms.StatusUnknown && tx.Status != sms.StatusQueued {
+		return false
+	}
+	accepts := table.Match(l.rows.accepted, tx.SendStatus, true)
+	meaning, match := table.Meaning(l.rows.statuses, tx.SendStatus, true)
+	isFailure := meaning == string(sms.StatusFailed) || meaning == string(sms.StatusRejected)
+	return table.Match(l.rows.refused, tx.SendStatus, true) > accepts || isFailure && match > accepts
 }
