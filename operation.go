@@ -76,9 +76,8 @@ type endpoint struct {
 type sendEndpoint struct {
 	endpoint
 
-	codec        *codec.Send
-	accepted     func(body []byte) bool // whether a response says that a message was accepted
-	notProcessed []int                  // the statuses which prove that a send was not processed
+	codec  *codec.Send
+	errors *table.Errors
 }
 
 type listEndpoint struct {
@@ -109,13 +108,9 @@ func (c *compiler) endpoint(name string, channel Channel, method, path string, h
 }
 
 func (c *compiler) send(name string, channel Channel, op *table.Send) *sendEndpoint {
-	e := &sendEndpoint{endpoint: c.endpoint(name, channel, http.MethodPost, op.Path, op.Headers), notProcessed: c.table.Errors.NotProcessed}
+	e := &sendEndpoint{endpoint: c.endpoint(name, channel, http.MethodPost, op.Path, op.Headers), errors: &c.table.Errors}
 	e.codec = codec.CompileSend(c.table, op, e.url, e.pair)
 	e.setContentType(e.codec.ContentType())
-	e.accepted = func(body []byte) bool {
-		response, err := e.codec.Decode(body)
-		return err == nil && response.NamesMessage()
-	}
 	return e
 }
 

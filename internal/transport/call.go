@@ -238,7 +238,7 @@ func (c *call) shouldRetry(ctx context.Context) bool {
 	if !c.refreshing && !c.worthRetrying(ctx) {
 		return false
 	}
-	if o.StatusCode != 0 && c.request.Accepted != nil && c.request.Accepted(o.Body) {
+	if o.StatusCode != 0 && c.request.Refused != nil && !c.request.Refused(*o) {
 		return false
 	}
 	if err := ctx.Err(); err != nil {

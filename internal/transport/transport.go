@@ -53,9 +53,8 @@ type Request struct {
 	// Decode is called with the body of each 2xx response that was read to its end. If it returns an error, the
 	// attempt has failed with that error. It may be nil.
 	Decode func(body []byte) error
-	// Accepted reports whether a response that is no success says that a send was accepted all the same. It is then
-	// not retried. It may be nil.
-	Accepted func(body []byte) bool
+	// Refused reports whether a response proves that the service did not process a send. Without that it is not made again.
+	Refused func(Outcome) bool
 	// Buffer is overwritten with the response if it is large enough. It must not be used again before
 	// Outcome.Body has been read.
 	Buffer []byte
