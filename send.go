@@ -90,28 +90,38 @@ func (c *core) deliver(ctx context.Context, e *sendEndpoint, call wire.Call, o *
 		err.ReferenceID = call.ReferenceID
 		return Receipt{}, err
 	}
-	request := transport.Request{
-		Method: encoded.Method, URL: encoded.URL, Header: e.header, Body: encoded.Body, Authenticate: e.authenticator,
+	s := &sending{endpoint: e, call: call}
+	out := c.transport.Do(ctx, transport.Request{
+		Method: encoded.Method, URL: encoded.URL, Header: e.header, Body: encoded.Body, Authenticate: e.authenticator, Judge: s,
+		Observe: o.inTransport(ctx, func() *Error { return s.err }),
+	})
+	if out.StatusCode == 0 || out.Interrupted != nil {
+		s.receipt, s.err = e.conclude(call, out) // there was nothing to judge, or more is known since
 	}
-	reference := call.ReferenceID // so that call stays off the heap
-	request.Refused = func(out transport.Outcome) bool { return e.judge(reference, out).notProcessed }
-	if o != nil {
-		sent := call // so that call stays off the heap
-		request.Observe = o.inTransport(ctx, func(out transport.Outcome) *Error {
-			_, err := e.conclude(sent, out)
-			return err
-		})
-	}
-	out := c.transport.Do(ctx, request)
-	receipt, err := e.conclude(call, out)
-	if err != nil {
-		c.warn(ctx, err)
-		return Receipt{}, err
+	if s.err != nil {
+		c.warn(ctx, s.err)
+		return Receipt{}, s.err
 	}
 	if o != nil {
-		o.keepIDs(receipt, e.messageSecrets(call, out))
+		o.keepIDs(s.receipt, e.messageSecrets(call, out))
 	}
-	return receipt, nil
+	return s.receipt, nil
+}
+
+// sending is a send under way: its message, and what is known after its last attempt.
+type sending struct {
+	endpoint *sendEndpoint
+	call     wire.Call
+	receipt  Receipt
+	err      *Error
+}
+
+// Judge is called by the transport for each response.
+func (s *sending) Judge(out *transport.Outcome) transport.Judgement {
+	if s.receipt, s.err = s.endpoint.conclude(s.call, *out); s.err != nil {
+		return s.err.judgement
+	}
+	return transport.Judgement{}
 }
 
 // messageSecrets returns what must not appear in what is shown of a send.

@@ -16,11 +16,10 @@ import (
 type judgement struct {
 	verdict Verdict
 	reason  string // of a verdict that the status does not explain
-	// notProcessed reports whether the service provably did not process the request, so that the same request may be made again, as
-	// far as its status says so: it is one of errors.notProcessed, or 401, after which a fresh token may help.
-	notProcessed bool
-	response     codec.Response
-	notJSON      error // why the response is not in the form of the contract, or nil
+	proves  transport.Judgement
+	// response is what the response says, and notJSON why it is not in the form of the contract, or nil.
+	response codec.Response
+	notJSON  error
 }
 
 // judge judges an attempt to send a message with a reference ID, which may be empty. Only evidence makes a verdict; without it the
@@ -35,13 +34,13 @@ func (e *sendEndpoint) judge(reference string, out transport.Outcome) judgement 
 	}
 	j.response, j.notJSON = e.codec.Decode(out.Body)
 	r := &j.response
-	switch isSuccess := out.StatusCode >= 200 && out.StatusCode <= 299; {
+	switch {
 	case r.Contradiction != "":
 		j.reason = r.Contradiction
 	case !sameReference(r.ReferenceID, reference):
 		j.reason = "the response has the reference ID of another message; for a service with references of its own, " +
 			"which the doctor tells with -send, set response.reference to []"
-	case !isSuccess:
+	case !isSuccess(out.StatusCode):
 		e.judgeFailure(&j, out)
 	case out.Err != nil:
 		j.reason = "the response could not be read to its end"
@@ -71,13 +70,18 @@ func (e *sendEndpoint) judgeFailure(j *judgement, out transport.Outcome) {
 		return
 	case !e.isProof(j, out):
 		j.reason = "a proxy may have responded to " + e.describe()
-		if isPage(j.notJSON, out.Body) {
+		switch {
+		case out.Err != nil:
+			j.reason = "the response could not be read to its end"
+		case isPage(j.notJSON, out.Body):
 			j.reason += " with a page (errors.gateway)"
 		}
 		return
 	}
 	j.verdict = Refused
-	j.notProcessed = (isListed || status == http.StatusUnauthorized) && !j.response.NamesMessage()
+	if !j.response.NamesMessage() { // a message that it names was processed
+		j.proves.Repeatable, j.proves.TokenRefused = isListed, status == http.StatusUnauthorized
+	}
 	j.describe(e, status)
 }
 
@@ -91,7 +95,7 @@ func (j *judgement) describe(e *sendEndpoint, status int) {
 // the message was not taken. A page proves nothing by itself: a proxy may write one after the service has processed the request.
 func (e *sendEndpoint) isProof(j *judgement, out transport.Outcome) bool {
 	has := func(header string) bool { return strings.TrimSpace(out.Header.Get(header)) != "" }
-	isOwn, isInForm := j.response.Own, !isPage(j.notJSON, out.Body)
+	isOwn, isInForm := j.response.Own, !isPage(j.notJSON, out.Body) && out.Err == nil
 	switch status := out.StatusCode; {
 	case slices.Contains(e.errors.Gateway, status), slices.Contains(beforeProcessing, status):
 		return true
@@ -150,6 +154,7 @@ func (e *sendEndpoint) conclude(call wire.Call, out transport.Outcome) (Receipt,
 		failure.RequestID = j.response.RequestID
 		err.MessageID = j.response.ID
 		err.explain(failure, j.notJSON, out, e.messageSecrets(call, out))
+		err.judgement = j.proves
 	}
 	return Receipt{}, err
 }

@@ -51,7 +51,10 @@ func surround(place string, lists map[string][]string, errs *table.Errors) *arou
 		}
 		for value, names := range errs.Signs {
 			for _, name := range names {
-				a.signsAt[value] = add(a.signsAt[value], join(object, name))
+				path := join(object, name)
+				if !slices.ContainsFunc(errs.Code, func(code string) bool { return strings.HasPrefix(code, path+".") }) {
+					a.signsAt[value] = add(a.signsAt[value], path)
+				}
 			}
 		}
 	}

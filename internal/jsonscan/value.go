@@ -85,6 +85,9 @@ func Members(doc []byte) (all []Member) {
 		if s.err != nil {
 			break
 		}
+		if len(all) == cap(all) {
+			all = slices.Grow(all, max(4, len(all))) // twice as many, where append adds a quarter to a long list
+		}
 		all = append(all, Member{name, value, names.add(name)})
 	}
 	return all
