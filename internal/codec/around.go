@@ -189,9 +189,9 @@ func compileWords(t *table.Table, accepted, refused []string) words {
 
 // refuses reports whether a word says that a message was not taken, or not delivered.
 func (w *words) refuses(word string) bool {
-	known := table.Match(w.accepted, word, true)
-	refused := table.Match(w.refused, word, true)
-	return refused > max(known, 0) || table.Match(w.undelivered, word, true) > max(known, 0) || known < 0 && strings.EqualFold(word, "false")
+	known := max(table.Match(w.accepted, word, true), 0)
+	refused := max(table.Match(w.refused, word, true), table.Match(w.undelivered, word, true))
+	return refused > known || known == 0 && strings.EqualFold(word, "false")
 }
 
 // isID reports whether a value can be the ID of a message.

@@ -143,7 +143,7 @@ func (e Errors) validate(found *Problems, _ string, _ *Table) {
 	for i, status := range e.Gateway {
 		isRefusal := status >= 400 && status < 500 && status != 408
 		if !isRefusal && !slices.Contains(e.NotProcessed, status) {
-			found.add(at("errors.gateway", i), "proves nothing by itself: only 400 to 499 without 408 refuse; write it under errors.notProcessed too")
+			found.add(at("errors.gateway", i), "proves nothing alone: only 400 to 499, without 408, refuse; write it under errors.notProcessed too")
 		}
 	}
 }
