@@ -91,7 +91,7 @@
 //	Page                no              unknown, as it is a proxy's; refused for 407, 411, 413, 414, 417, 421 and 431, which come first
 //	TruncatedResponse   yes             unknown
 //	NotJSON             yes             unknown
-//	AnotherResponse     yes             unknown: it has another reference ID than the message
+//	AnotherResponse     yes             unknown: the reference ID is another; chat app 2 shows none: accepted
 //	ProcessTwice        twice           accepted: a client cannot tell, a reference ID shows it in a listing
 //
 // A request that lists takes faults too; a correct client retries it, unless the fault is a Status that does not call for it.

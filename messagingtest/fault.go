@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// A Fault is one way in which a request can go wrong, for [Server.Inject], [Server.InjectFor] and [Server.InjectRandomly]. The zero Fault is
+// A Fault is one way in which a request can go wrong, for [Server.Inject] and its siblings. The zero Fault is
 // none: it lets a request pass, so that a later one fails. Faults can be compared with ==.
 type Fault struct {
 	name       string // of the function that made it
@@ -73,7 +73,8 @@ func StatusAfter(code int, body string) Fault {
 // Page panics if the code is not in 200 to 599.
 func Page(code int) Fault {
 	must(code >= 200 && code <= 599, "Page(%d): not in 200 to 599", code)
-	return Fault{name: "Page", status: code, body: "<!DOCTYPE html>\n<title>" + http.StatusText(code) + "</title>\n<h1>" + strconv.Itoa(code) + "</h1>\n"}
+	page := fmt.Sprintf("<!DOCTYPE html>\n<title>%s</title>\n<h1>%d</h1>\n", http.StatusText(code), code)
+	return Fault{name: "Page", status: code, body: page}
 }
 
 // Silence reads the request, processes nothing and never responds. It ends when the client goes away or the server is closed.
@@ -129,7 +130,8 @@ func (s *Server) InjectFor(d time.Duration, fault Fault) {
 }
 
 // SetCapacity limits how many requests the server takes in a second. It responds to more with status 429 and Retry-After: 1, and does not
-// process them. Requests that take a fault are not counted. Zero, as at the start, is no limit. SetCapacity panics if perSecond is negative.
+// process them. Requests that take a fault are not counted. Zero, as at the start, is no limit. SetCapacity panics if perSecond is
+// negative.
 func (s *Server) SetCapacity(perSecond int) {
 	must(perSecond >= 0, "SetCapacity(%d): the number of requests is negative", perSecond)
 	s.set(func() { s.capacity, s.taken = perSecond, 0 })

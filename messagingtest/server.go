@@ -148,6 +148,10 @@ func (s *Server) speak(t *table.Table) {
 		form = "datetime" // rows have more than requests do
 	}
 	s.ledger.times = newTimeFormat(form, t.SMSList.Zone, t.SMSList.Layouts...)
+	s.ledger.sendStatus = 1
+	if table.Match(t.SMSSend.Refused, "1", true) >= 0 { // not the word of this service for a message that it accepted
+		s.ledger.sendStatus = numberOrText(firstWord(t.SMSSend.Accepted))
+	}
 	s.operations = nil
 	for _, c := range table.Channels() {
 		s.operations = append(s.operations, s.sends(c))
@@ -173,7 +177,8 @@ func (s *Server) Requests() int {
 }
 
 // Reset empties the ledger, sets the number of requests to zero and cancels the fallbacks of the emptied messages. It ends
-// [Server.Inject], [Server.InjectFor], [Server.InjectRandomly], [Server.ShiftRows] and [Server.RepeatPage]. All other settings stay, as do the
+// [Server.Inject], [Server.InjectFor], [Server.InjectRandomly], [Server.ShiftRows] and [Server.RepeatPage]. All other settings stay, as do
+// the
 // credentials, the balance and the clock, and IDs are not reused. A request under way may still enter the ledger.
 func (s *Server) Reset() {
 	s.ClearFaults()
