@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/internal/transport"
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
@@ -36,6 +37,31 @@ type Client struct {
 	ChatApp2 *ChatApp2Service
 
 	core *core
+}
+
+// Channel is a part of the service that may have credentials of its own. The zero value is no channel: it stands for the account, whose
+// operations use the credentials of all channels.
+type Channel uint8
+
+// The channels. The specification describes the credentials of SMS only; the chat apps use the same unless WithAuth says
+// otherwise.
+const (
+	ChannelSMS Channel = iota + 1
+	ChannelChatApp1
+	ChannelChatApp2
+	channelCount = iota + 1 // with the zero Channel
+)
+
+// String returns the channel's name as in the contract: "sms", "chatapp1" or "chatapp2". The zero value is "account".
+func (c Channel) String() string {
+	switch {
+	case c == 0:
+		return "account"
+	case c >= channelCount:
+		return fmt.Sprintf("channel %d", uint8(c))
+	default:
+		return table.Channels()[c-1].Name
+	}
 }
 
 // NewClient returns a client for the service at baseURL, such as "https://api.example.com". A path in the URL is kept before the
@@ -254,6 +280,6 @@ func (c *core) setTransport() {
 	c.transport = &transport.Transport{
 		Base: c.base.wrapped, OwnBase: s.ownBase(), Jar: user.Jar, Timeout: cmp.Or(s.timeout, user.Timeout, defaultTimeout),
 		MaxAttempts: retry.MaxAttempts, MinWait: retry.MinWait, MaxWait: retry.MaxWait,
-		Limiter: s.limiter, MaxResponseBytes: s.maxResponseBytes, NotProcessed: s.contract.Table().Errors.NotProcessed,
+		Limiter: s.limiter, MaxResponseBytes: s.maxResponseBytes,
 	}
 }

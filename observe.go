@@ -86,6 +86,9 @@ type StepResult struct {
 	RequestID string
 	// Parts is the number of parts that the service charges.
 	Parts int
+	// Rows is how many messages with the reference ID a StepLookup found on the page that has any. More than one were sent, or
+	// the reference ID was used before.
+	Rows int
 }
 
 // observation is a call that is observed or logged. A nil observation does neither.
@@ -131,8 +134,9 @@ func (o *observation) begin(ctx context.Context, kind StepKind, attempt int) (co
 	}
 }
 
-// inTransport returns what observes the steps of a call under caller, or nil. judge returns what is wrong with a response, or nil.
-func (o *observation) inTransport(caller context.Context, judge func(transport.Outcome) *Error) transport.Observe {
+// inTransport returns what observes the steps of a call under caller, or nil. judged returns what is wrong with the last response,
+// or nil.
+func (o *observation) inTransport(caller context.Context, judged func() *Error) transport.Observe {
 	if o == nil {
 		return nil
 	}
@@ -142,7 +146,7 @@ func (o *observation) inTransport(caller context.Context, judge func(transport.O
 		return ctx, func(out transport.Outcome) {
 			found := o.failure(out.Err)
 			if out.StatusCode != 0 {
-				if err := judge(out); err != nil {
+				if err := judged(); err != nil {
 					found = o.failure(err)
 				}
 			}

@@ -163,11 +163,11 @@ func TestObserverSeesHowACallFailed(t *testing.T) {
 			return respond(r, http.StatusNotFound, "<html>"), nil
 		}, want: messaging.StepResult{
 			Verdict: messaging.Unknown, Class: "not found", StatusCode: 404, Attempts: 1,
-			Reason: "messaging: sms.send has an unknown outcome: HTTP 404, a proxy may have responded to POST /sms/send, not found",
+			Reason: "messaging: sms.send has an unknown outcome: HTTP 404, a proxy may have responded to POST /sms/send with a page (errors.gateway), not found",
 		}},
 		"lost": {respond: func(*http.Request) (*http.Response, error) { return nil, errors.New("reset by " + message.To) }, want: messaging.StepResult{
 			Verdict: messaging.Unknown, Attempts: 1,
-			Reason: "messaging: sms.send has an unknown outcome: the connection failed (*errors.errorString)",
+			Reason: "messaging: sms.send has an unknown outcome: the round tripper failed, and does not tell whether it wrote the request",
 		}},
 		"no token": {token: errors.New("SECRET"), want: messaging.StepResult{
 			Verdict: messaging.NotSent, Reason: "messaging: sms.send not sent: authentication failed before anything was sent",

@@ -1,6 +1,7 @@
 package messagingtest
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"net/http"
@@ -278,6 +279,29 @@ func FuzzSend(f *testing.F) {
 	})
 }
 
+func TestRangeOfRules(t *testing.T) {
+	op := newServer().operations[0]
+	for rule, values := range map[string]map[string]string{
+		"1..60": {"1": "", "60": "", "0": "value", "61": "value", "1.5": "value", "-1": "value"},
+		"1..":   {"1": "", "9223372036854775807": "", "0": "value", "9223372036854775808": "value"},
+	} {
+		for value, want := range values {
+			p := cmp.Or(op.checkWord("size", json.Number(value), rule), &problem{})
+			assert.Equal(t, want, p.name, "%s %s", rule, value)
+		}
+	}
+	assert.Equal(t, "kind", op.checkWord("size", "7", "1..60").name)
+}
+
+func TestSentKeepsEveryType(t *testing.T) {
+	op := newServer().operations[0]
+	op.Fields = map[string]string{"from": "from", "sent": "at"}
+	f := fields{operation: op, values: document{"from": "ACME", "at": "2026-10-03T08:09:10Z"}}
+	m := f.message(nil)
+	assert.Equal(t, "ACME", m.From)
+	assert.True(t, time.Date(2026, 10, 3, 8, 9, 10, 0, time.UTC).Equal(m.SentAt))
+}
+
 // A field that the server does not know would be dropped, and a test that sends it could not tell.
 func TestServerKnowsEveryFieldOfAMessage(t *testing.T) {
 	rules := readRules()
@@ -285,11 +309,12 @@ func TestServerKnowsEveryFieldOfAMessage(t *testing.T) {
 	for _, p := range rules.Payloads {
 		maps.Copy(payload, p.Fields)
 	}
-	shapes := map[Channel][]shape{
-		ChannelSMS:      {rules.SMS},
-		ChannelChatApp1: {rules.ChatApp1, rules.ChatApp, payload},
-		ChannelChatApp2: {rules.ChatApp}, // the others are the platform's
+	shapes := map[Channel][]shape{}
+	for channel, own := range rules.Channels {
+		shapes[channel] = []shape{own, rules.ChatApp, payload}
 	}
+	shapes[ChannelSMS] = []shape{rules.Channels[ChannelSMS]}
+	shapes[ChannelChatApp2] = []shape{rules.ChatApp} // the others are the platform's
 	has := func(s shape, concept string) bool { return s[concept] != nil || s[concept+"?"] != nil }
 	for _, op := range newServer().operations {
 		if op.channel == "" {
@@ -302,7 +327,7 @@ func TestServerKnowsEveryFieldOfAMessage(t *testing.T) {
 		for concept := range op.Fields {
 			assert.True(t, slices.ContainsFunc(shapes[op.channel], func(s shape) bool { return has(s, concept) }),
 				"rules.json has no rule for %s of %s", concept, op.channel)
-			if op.channel == ChannelChatApp1 && has(payload, concept) {
+			if op.channel != ChannelSMS && has(payload, concept) {
 				continue // Kind says which payload it is, and Body holds it
 			}
 			at := op.times.text(time.Date(2026, 10, 3, 8, 9, 10, 0, time.UTC))

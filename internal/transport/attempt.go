@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"time"
 )
 
 // attempt makes one attempt. If it cannot begin, the outcome of the attempt before it stays.
@@ -33,8 +34,9 @@ func (c *call) attempt(caller context.Context) {
 		out = out.WithContext(httptrace.WithClientTrace(observed, &own.hooks))
 	}
 	c.evidence.reset()
-	c.outcome = Outcome{Sent: out, Attempts: c.outcome.Attempts + 1}
+	c.outcome = Outcome{Sent: out, Began: time.Now(), Attempts: c.outcome.Attempts + 1}
 	o := &c.outcome
+	c.judgement = Judgement{}
 	resp, err := c.send(out)
 	o.Written = resp != nil || c.evidence.written(err)
 	if resp != nil {
@@ -44,7 +46,10 @@ func (c *call) attempt(caller context.Context) {
 		}
 	}
 	if err != nil {
-		o.Err = c.contextError(ctx, caller, c.evidence.explain(err))
+		o.Err = c.evidence.name(c.contextError(ctx, caller, c.evidence.explain(err)))
+	}
+	if resp != nil {
+		c.judgement = c.request.Judge.Judge(o)
 	}
 	end(*o)
 }
@@ -127,9 +132,6 @@ func (c *call) send(out *http.Request) (*http.Response, error) {
 		defer context.AfterFunc(out.Context(), func() { _ = body.Close() })()
 	}
 	c.outcome.Body, err = readBody(resp, c.transport.MaxResponseBytes, c.request.Buffer)
-	if err == nil && c.request.Decode != nil && isSuccess(resp.StatusCode) {
-		err = c.request.Decode(c.outcome.Body)
-	}
 	return resp, err
 }
 

@@ -10,6 +10,7 @@ type call struct {
 	request   Request
 	evidence  evidence
 	outcome   Outcome
+	judgement Judgement // of the response in outcome
 
 	refreshes   int    // attempts that were made for a fresh token
 	forgetToken func() // drops the token of the last attempt; nil if it had none from a TokenSource

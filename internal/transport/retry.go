@@ -8,7 +8,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -60,11 +59,8 @@ func (c *call) shouldRetry(ctx context.Context) bool {
 	if o.Attempts == 0 || o.Interrupted != nil {
 		return false // an attempt could not begin, and none after it can
 	}
-	c.refreshing = o.StatusCode == http.StatusUnauthorized && c.forgetToken != nil && c.refreshes == 0
+	c.refreshing = c.judgement.TokenRefused && c.forgetToken != nil && c.refreshes == 0
 	if !c.refreshing && !c.worthRetrying(ctx) {
-		return false
-	}
-	if o.StatusCode != 0 && c.request.Accepted != nil && c.request.Accepted(o.Body) {
 		return false
 	}
 	if err := ctx.Err(); err != nil {
@@ -90,14 +86,9 @@ func (c *call) worthRetrying(ctx context.Context) bool {
 		return !isPermanent(o.Err)
 	case o.StatusCode == 0:
 		return c.request.Read
-	case slices.Contains(c.transport.NotProcessed, o.StatusCode):
-		return c.canWait(ctx)
-	case !c.request.Read:
-		return false
 	}
-	unread := o.Err != nil && !errors.Is(o.Err, errTooLarge)
-	transient := slices.Contains([]int{408, 500, 502, 503, 504}, o.StatusCode)
-	return (unread || transient) && c.canWait(ctx)
+	unread := c.request.Read && o.Err != nil && !errors.Is(o.Err, errTooLarge)
+	return (c.judgement.Repeatable || unread) && c.canWait(ctx)
 }
 
 // isPermanent reports whether another attempt would meet the same error.
@@ -138,8 +129,9 @@ func (c *call) backoff() time.Duration {
 // maxRetryAfter stands for a Retry-After of more than a century.
 const maxRetryAfter = time.Duration(math.MaxInt64)
 
-// retryAfter returns how long the Retry-After header asks to wait, in whole seconds or until a date. It returns 0 for a
-// date in the past, and if there is no header that can be read.
+// retryAfter returns how long the Retry-After header asks to wait, in whole seconds or until a date. A date is counted
+// from the response's own Date, so that the clocks need not agree. It returns 0 for a date in the past, and if there is
+// no header that can be read.
 func retryAfter(h http.Header) time.Duration {
 	field := strings.TrimSpace(h.Get("Retry-After"))
 	if field == "" {
@@ -156,5 +148,9 @@ func retryAfter(h http.Header) time.Duration {
 	if err != nil {
 		return 0
 	}
-	return max(0, time.Until(date))
+	now, err := http.ParseTime(h.Get("Date"))
+	if err != nil {
+		now = time.Now()
+	}
+	return max(0, date.Sub(now))
 }

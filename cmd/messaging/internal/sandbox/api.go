@@ -445,7 +445,7 @@ func (s *Sandbox) patchSettings(_ *http.Request, body settingsBody) (any, error)
 	}
 	for channel, target := range body.Webhooks {
 		if channelName(messagingtest.Channel(channel)) == "" || target != "" && webURL(target) == "" {
-			return nil, errors.New(`webhooks must hold http or https URLs for "sms", "chatapp1" and "chatapp2"`)
+			return nil, errors.New("webhooks must hold http or https URLs for " + channelNames())
 		}
 	}
 	s.mu.Lock()

@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
+	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/spf13/cobra"
 )
@@ -38,8 +39,8 @@ func NewCommand(console cli.Console) *cobra.Command {
 	flags.StringVar(&s.contract, "contract", "", "the `file` with what the contract of the account says differently")
 	flags.StringVar(&s.config.Token, "token", "", "the `token` that the service accepts (a random one by default)")
 	flags.StringVar(&s.config.Keep, "keep", "", "the `file` that stores messages between runs (memory only by default)")
-	for _, channel := range []messagingtest.Channel{messagingtest.ChannelSMS, messagingtest.ChannelChatApp1, messagingtest.ChannelChatApp2} {
-		s.webhooks[channel] = flags.String("webhook-"+string(channel), "", "the `URL` that answers by "+channelName(channel)+" go to")
+	for _, c := range table.Channels() {
+		s.webhooks[messagingtest.Channel(c.Name)] = flags.String("webhook-"+c.Name, "", "the `URL` that answers by "+c.Title+" go to")
 	}
 	command.RunE = func(command *cobra.Command, _ []string) error {
 		if err := s.check(); err != nil {

@@ -32,7 +32,7 @@ const (
 const maxAdvance = 10 * 365 * 24 * time.Hour
 
 var (
-	errChannel = errors.New(`channel must be "sms", "chatapp1" or "chatapp2"`)
+	errChannel = errors.New("channel must be one of " + channelNames())
 	errOutcome = errors.New("outcome must be delivered, read, failed, unreachable or late")
 	errAdvance = errors.New("advance must be a duration above zero and up to 87600h, such as 10m")
 	errClock   = errors.New("the clock is ten years ahead: reset does not turn it back, a new start does")
@@ -69,9 +69,9 @@ func (s *Sandbox) outcomeFor(channel messagingtest.Channel, recipient string) ou
 	return cmp.Or(s.outcomes[outcomeKey(channel, recipient)], outcomeChoice{Name: outcomeDelivered})
 }
 
-// outcomeKey returns the key of an outcome: the service has one for both chat apps.
+// outcomeKey returns the key of an outcome: the service has one for all chat apps.
 func outcomeKey(channel messagingtest.Channel, recipient string) conversationKey {
-	if channel == messagingtest.ChannelChatApp2 {
+	if channel != messagingtest.ChannelSMS {
 		channel = messagingtest.ChannelChatApp1
 	}
 	return keyOf(channel, recipient)

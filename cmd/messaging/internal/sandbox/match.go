@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"net/http"
@@ -33,30 +34,31 @@ const (
 
 // operationAt returns the section of the contract that a path belongs to, or "".
 func operationAt(t *table.Table, path string) string {
-	switch path {
-	case t.SMSSend.Path:
-		return sectionSMS
-	case t.SMSList.Path:
+	for _, c := range table.Channels() {
+		if path == c.Send(t).Path {
+			return c.SendSection()
+		}
+	}
+	if path == t.SMSList.Path {
 		return sectionList
-	case t.ChatApp1Send.Path:
-		return sectionChatApp1
-	case t.ChatApp2Send.Path:
-		return sectionChatApp2
 	}
 	return ""
 }
 
 // sendSection returns a section that sends, or nil.
 func sendSection(t *table.Table, operation string) *table.Send {
-	switch operation {
-	case sectionSMS:
-		return &t.SMSSend
-	case sectionChatApp1:
-		return &t.ChatApp1Send
-	case sectionChatApp2:
-		return &t.ChatApp2Send
+	for _, c := range table.Channels() {
+		if operation == c.SendSection() {
+			return c.Send(t)
+		}
 	}
 	return nil
+}
+
+// isPlatform reports whether the requests of a section hold a message of the third-party platform.
+func isPlatform(t *table.Table, operation string) bool {
+	send := sendSection(t, operation)
+	return send != nil && send.Wrap != nil
 }
 
 // matches returns which names of an exchange matched which concepts.
@@ -88,7 +90,7 @@ func matches(t *table.Table, operation string, header http.Header, query string,
 	if name := t.Auth.Token.Header; header.Get(name) != "" {
 		found = append(found, Match{"request", name, "token"})
 	}
-	found = append(found, matchNames("request", namesIn(query, request), concepts, operation == sectionChatApp2)...)
+	found = append(found, matchNames("request", namesIn(query, request), concepts, isPlatform(t, operation))...)
 	body := document.Parse(response)
 	all := maps.Clone(paths)
 	if all == nil {
@@ -196,11 +198,11 @@ func callbackIn(t *table.Table, operation string, body []byte) string {
 // callbackMatches returns which parameters of a callback matched which concepts.
 func (s *Sandbox) callbackMatches(reply messagingtest.Reply) []Match {
 	var params map[string][]string
-	switch reply.Callback.(type) {
+	switch callback := reply.Callback.(type) {
 	case messagingtest.InboundSMS:
 		params = s.table.WebhookSMS.Params
 	case messagingtest.InboundChatApp:
-		params = s.table.WebhookChatApp2.Params
+		params = s.table.Webhooks()[string(cmp.Or(callback.Channel, messagingtest.ChannelChatApp1))].Params
 	case messagingtest.DeliveryReport:
 		params = s.table.WebhookDelivery.Params
 	case messagingtest.Callbacks: // a reply is to one

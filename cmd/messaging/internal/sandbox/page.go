@@ -17,6 +17,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
+	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/sms"
 )
@@ -49,6 +50,7 @@ func parsePages() *template.Template {
 			return map[string]string{"message": id, "outcome": outcome}
 		},
 		"title":      title,
+		"channels":   table.Channels,
 		"untilEnd":   func(id string) map[string]string { return map[string]string{"message": id} },
 		"faultNamed": func(name string) map[string]string { return map[string]string{"fault": name} },
 		"forms":      func() []string { return []string{formQuery, formForm, formJSON} },
@@ -258,10 +260,9 @@ func (s *Sandbox) pageConversations(w http.ResponseWriter, r *http.Request) {
 
 // listConversations fills in the list. The caller holds mu.
 func (s *Sandbox) listConversations(v *conversationsView, all bool, open conversationKey) {
-	for _, c := range []messagingtest.Channel{"", messagingtest.ChannelSMS, messagingtest.ChannelChatApp1, messagingtest.ChannelChatApp2} {
+	for _, c := range append([]table.Channel{{Title: "All"}}, table.Channels()...) {
 		v.Channels = append(v.Channels, channelView{
-			cmp.Or(channelName(c), "All"), pageURL("q", v.Query, "only", string(c), "channel", string(open.channel), "to", open.peer),
-			v.Channel == string(c),
+			c.Title, pageURL("q", v.Query, "only", c.Name, "channel", string(open.channel), "to", open.peer), v.Channel == c.Name,
 		})
 	}
 	wanted := strings.ToLower(strings.TrimSpace(v.Query))

@@ -9,6 +9,7 @@ import (
 	"html/template"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -379,7 +380,15 @@ func (b *book) fallbackOf(e *entry) *entry {
 }
 
 func channelName(c messagingtest.Channel) string {
-	return map[messagingtest.Channel]string{
-		messagingtest.ChannelSMS: "SMS", messagingtest.ChannelChatApp1: "chat app 1", messagingtest.ChannelChatApp2: "chat app 2",
-	}[c]
+	channel, _ := table.ChannelNamed(string(c))
+	return channel.Title
+}
+
+// channelNames returns the names of the channels as a list in a message: "sms", "chatapp1" …
+func channelNames() string {
+	var names []string
+	for _, c := range table.Channels() {
+		names = append(names, strconv.Quote(c.Name))
+	}
+	return strings.Join(names, ", ")
 }

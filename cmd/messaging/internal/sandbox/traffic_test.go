@@ -11,8 +11,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
 	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/sms"
 )
@@ -191,6 +193,26 @@ func TestOpenAPIDescribesTheAPI(t *testing.T) {
 		}
 		assert.ElementsMatch(t, fields, documented, name)
 	}
+}
+
+// Each channel must be one that the API, the page, the command and its settings know.
+func TestEveryChannelIsKnown(t *testing.T) {
+	t.Parallel()
+	var described []any
+	for _, name := range document.Parse(openAPI).At("components.schemas.Channel.enum").List() {
+		described = append(described, name.Text())
+	}
+	r := newRig(t, Config{})
+	connect := r.page("page/connect")
+	conversations := r.page("")
+	for _, c := range table.Channels() {
+		assert.Contains(t, described, c.Name, "openapi.json: components.schemas.Channel")
+		assert.Contains(t, connect, `data-webhook="`+c.Name+`"`)
+		assert.Contains(t, conversations, "only="+c.Name)
+		assert.NotNil(t, NewCommand(cli.Console{}).Flags().Lookup("webhook-"+c.Name))
+		r.api(http.MethodPatch, "settings", `{"webhooks":{"`+c.Name+`":"http://127.0.0.1:1/"}}`, nil)
+	}
+	assert.Len(t, described, len(table.Channels()))
 }
 
 func TestCostIsThatOfTheService(t *testing.T) {

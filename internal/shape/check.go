@@ -1,0 +1,335 @@
+package shape
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/messaging-service/messaging-go/internal/wire"
+)
+
+// Checker collects the problems of a message. A field is the Go expression for it, from the value on that is checked: what checks the value
+// that holds this one puts its name before.
+type Checker struct {
+	wire.Checks
+
+	shapes   *Shapes
+	rules    Rules
+	name     string // of the field that is checked
+	siblings        // of the element that is checked
+}
+
+// Rules has the rules that are in no tag, most of them about several fields.
+type Rules interface {
+	// Check checks a struct or a list, after what is in it.
+	Check(v reflect.Value)
+}
+
+// siblings are the elements of a list.
+type siblings struct {
+	index int            // of the element that is checked
+	seen  map[string]int // the index of each text that must be unique, by the name of its field and itself
+}
+
+// NewChecker returns a Checker that also checks by the rules.
+func (s *Shapes) NewChecker(rules Rules) Checker { return Checker{shapes: s, rules: rules} }
+
+// Value checks a value that stands in a field of this name, and all that is in it.
+func (c *Checker) Value(name string, v reflect.Value, rules string) {
+	from := len(c.Checks)
+	c.value(v, rules)
+	c.inside(name, from)
+}
+
+// Field checks a text that stands in a field of this name.
+func (c *Checker) Field(name, text, rules string) {
+	from := len(c.Checks)
+	c.text(text, rules)
+	c.inside(name, from)
+}
+
+// inside puts the name of a value before the fields of its problems, which are those from a number on.
+func (c *Checker) inside(name string, from int) {
+	for i := range c.Checks[from:] {
+		problem := &c.Checks[from+i]
+		if problem.Field != "" && problem.Field[0] != '[' {
+			problem.Field = "." + problem.Field
+		}
+		problem.Field = name + problem.Field
+	}
+}
+
+// value checks a value, all that is in it, and the rule of the field that holds it.
+func (c *Checker) value(v reflect.Value, rule string) {
+	switch v.Kind() {
+	case reflect.String:
+		c.text(v.String(), rule)
+	case reflect.Int, reflect.Int64:
+		c.number(v.Int(), rule)
+	case reflect.Float64:
+		c.degrees(v.Float(), rule)
+	case reflect.Interface:
+		c.choice(v, rule)
+	case reflect.Slice:
+		if raw, ok := reflect.TypeAssert[json.RawMessage](v); ok {
+			c.text(string(raw), "")
+			return
+		}
+		c.elements(v)
+		c.rules.Check(v)
+	case reflect.Map:
+		texts, _ := reflect.TypeAssert[map[string]string](v)
+		for _, key := range slices.Sorted(maps.Keys(texts)) {
+			from := len(c.Checks)
+			c.text(key, "")
+			c.text(texts[key], "")
+			c.inside("["+strconv.Quote(key)+"]", from)
+		}
+	case reflect.Struct:
+		if rule == "present" && v.IsZero() {
+			c.Found("", "required, but absent")
+			return
+		}
+		c.fields(v)
+		c.rules.Check(v)
+	default:
+	}
+}
+
+func (c *Checker) fields(v reflect.Value) {
+	for _, f := range c.shapes.fields[v.Type()] {
+		from := len(c.Checks)
+		c.name = f.name
+		c.value(v.FieldByIndex(f.index), f.rules)
+		c.inside(f.name, from)
+	}
+}
+
+func (c *Checker) elements(v reflect.Value) {
+	outer := c.siblings
+	c.siblings = siblings{}
+	for i := range v.Len() {
+		from := len(c.Checks)
+		c.index = i
+		c.value(v.Index(i), "required")
+		if len(c.Checks) > from {
+			c.inside("["+strconv.Itoa(i)+"]", from)
+		}
+	}
+	c.siblings = outer
+}
+
+// choice checks what a sealed interface holds, or data of any shape.
+func (c *Checker) choice(v reflect.Value, rule string) {
+	switch {
+	case v.IsNil():
+		if rule == "required" {
+			c.Found("", "required, but nil; the documentation of "+v.Type().Name()+" lists the types")
+		}
+	case v.NumMethod() == 0:
+		raw, err := wire.EncodeText(v.Interface())
+		if err != nil {
+			c.Found("", "cannot be encoded as JSON, or holds text that is not valid UTF-8")
+		} else if rule == "object" && !holdsObject(raw) {
+			c.Found("", "want a JSON object that is not empty, or the text of one")
+		}
+	case v.Elem().Kind() == reflect.Pointer:
+		c.Found("", wire.CheckValue(v.Interface()))
+	default:
+		c.value(v.Elem(), "")
+	}
+}
+
+// holdsObject reports whether JSON is an object that is not empty, or the text of one.
+func holdsObject(raw []byte) bool {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		raw = []byte(text)
+	}
+	var object map[string]json.RawMessage
+	return json.Unmarshal(raw, &object) == nil && len(object) > 0
+}
+
+func (c *Checker) degrees(degrees float64, rule string) {
+	_, limit, _ := strings.Cut(rule, "=")
+	if most, err := strconv.ParseFloat(limit, 64); err == nil && !(math.Abs(degrees) <= most) { // which NaN is not
+		c.Found("", "want degrees from -"+limit+" to "+limit)
+	}
+}
+
+func (c *Checker) number(n int64, rule string) {
+	for one := range strings.SplitSeq(rule, ",") {
+		name, limit, _ := strings.Cut(one, "=")
+		switch {
+		case name == "index" && n < 0:
+			c.Found("", "must not be negative")
+		case name == "index" && n > 9:
+			c.Limit("", "want 0 to 9")
+		case name == "minutes" && (n < 0 || n%int64(time.Minute) != 0):
+			c.Found("", "want a whole number of minutes")
+		case name == "minutes" && n > 30*24*int64(time.Hour):
+			c.Limit("", "want at most 30 days")
+		case name == "max":
+			if most, _ := strconv.ParseInt(limit, 10, 64); n > most {
+				c.Limit("", "want at most "+limit)
+			}
+		}
+	}
+}
+
+func (c *Checker) text(text, rule string) {
+	if !utf8.ValidString(text) {
+		c.Found("", wire.CheckUTF8(text))
+		return
+	}
+	if rule == "" || text == "" && !strings.HasPrefix(rule, "required") {
+		return
+	}
+	for one := range strings.SplitSeq(rule, ",") {
+		name, limit, _ := strings.Cut(one, "=")
+		switch name {
+		case "required", "notblank":
+			if strings.TrimSpace(text) == "" {
+				c.Required("", text)
+				return
+			}
+		case "unique":
+			c.unique(text)
+		case "url":
+			if reason := wire.CheckURL(text); reason != "" {
+				c.Found("", reason)
+			}
+		case "max":
+			if most, _ := strconv.Atoi(limit); len(text) > most {
+				c.Length("", text, most)
+			}
+		default:
+			if reason := broken(name, limit, text); reason != "" {
+				c.Limit("", reason)
+			}
+		}
+	}
+}
+
+const (
+	digits  = "0123456789"
+	lower   = "abcdefghijklmnopqrstuvwxyz"
+	upper   = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	letters = lower + upper
+)
+
+// broken returns how a text breaks a rule about its characters, "" if it does not.
+func broken(rule, words, text string) string {
+	hasOther := func(allowed string) bool { return strings.Trim(text, allowed) != "" }
+	switch {
+	case rule == "oneof" && !slices.Contains(strings.Split(words, "|"), text):
+		return `want "` + strings.ReplaceAll(words, "|", `" or "`) + `"`
+	case rule == "name" && hasOther(lower+digits+"_"):
+		return "want only lower-case letters, digits and underscores"
+	case rule == "alnum" && hasOther(letters+digits):
+		return "want only letters and digits"
+	case rule == "reference" && hasOther(letters+digits+"_.-"):
+		return "want only letters, digits, underscores, dots and hyphens"
+	case rule == "currency" && (len(text) != 3 || hasOther(upper)):
+		return "want an ISO 4217 code of three capital letters"
+	case rule == "trimmed" && strings.TrimSpace(text) != text:
+		return "must not have white space around it"
+	case rule == "date" && !isDate(text):
+		return "want a date as YYYY-MM-DD"
+	default:
+		return ""
+	}
+}
+
+func isDate(text string) bool {
+	_, err := time.Parse(time.DateOnly, text)
+	return err == nil
+}
+
+// Required checks a text that must be there.
+func (c *Checker) Required(name, text string) {
+	switch {
+	case text == "":
+		c.Found(name, "required, but absent")
+	case strings.TrimSpace(text) == "":
+		c.Found(name, "must not be white space only")
+	}
+}
+
+// Length checks that a text is not too long.
+func (c *Checker) Length(name, text string, most int) {
+	if n := utf8.RuneCountInString(text); n > most {
+		c.Limit(name, fmt.Sprintf("want at most %d characters, got %d", most, n))
+	}
+}
+
+// Count checks a number of things. Too few are always a fault; too many exceed a limit.
+func (c *Checker) Count(name, things string, n, least, most int) {
+	reason := fmt.Sprintf("want %d to %d %s, got %d", least, most, things, n)
+	switch {
+	case n < least:
+		c.Found(name, reason)
+	case n > most:
+		c.Limit(name, reason)
+	}
+}
+
+// JSON returns JSON that is passed on as is, decoded. It is not ok if there is none.
+func (c *Checker) JSON(name string, raw json.RawMessage) (value any, ok bool) {
+	value = Decode(raw)
+	switch {
+	case len(raw) == 0:
+		c.Found(name, "required, but absent")
+	case value == nil && !json.Valid(raw):
+		c.Found(name, "must be one JSON value")
+	default:
+		return value, true
+	}
+	return nil, false
+}
+
+// CheckRaw checks the member JSON of a raw kind of T. The function makes of it the object in which a T stands. It is a limit if the type
+// of the object is known and the rest does not fit, since the platform may have changed. New members are no problem.
+func CheckRaw[T any](c *Checker, data json.RawMessage, object func(value any) any) {
+	value, ok := c.JSON("JSON", data)
+	if !ok {
+		return
+	}
+	if _, f, known := Best[T](c.shapes, object(value)); known && f == Misfit {
+		c.Limit("JSON", "is not what the platform documents for its type: a member is missing, of another kind, or contradicts another")
+	}
+}
+
+// CheckRawObject is CheckRaw for an object that names its type itself.
+func CheckRawObject[T any](c *Checker, data json.RawMessage) {
+	CheckRaw[T](c, data, func(value any) any {
+		object, _ := value.(map[string]any)
+		if kind, _ := object["type"].(string); kind == "" {
+			c.Found("JSON", "want an object with a type")
+		}
+		return value
+	})
+}
+
+// unique reports a text that the same field of an earlier element of the list has too.
+func (c *Checker) unique(text string) {
+	key := c.name + "=" + text
+	if before, ok := c.seen[key]; ok {
+		c.Found("", fmt.Sprintf("must differ from the others, but equals that of index %d", before))
+		return
+	}
+	if c.seen == nil {
+		c.seen = map[string]int{}
+	}
+	c.seen[key] = c.index
+}
+
+// IsValue reports whether a sealed interface holds a value, and neither nil nor a pointer.
+func IsValue(v any) bool { return v != nil && reflect.TypeOf(v).Kind() != reflect.Pointer }

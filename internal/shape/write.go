@@ -1,0 +1,179 @@
+package shape
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/messaging-service/messaging-go/internal/wire"
+)
+
+// Writer writes JSON values one after another, without the escapes that HTML needs.
+type Writer struct {
+	Out []byte
+	Err error // the first
+
+	shapes *Shapes
+	quoted bool // numbers are written as text
+}
+
+// NewWriter returns a Writer that appends to out.
+func (s *Shapes) NewWriter(out []byte) Writer { return Writer{Out: out, shapes: s} }
+
+// Value writes a value. An error is in Err, and what was written is then no JSON.
+func (w *Writer) Value(value any) { w.value(w.shapes.plain, reflect.ValueOf(value)) }
+
+// shape writes the shape of a value, which is the element at an index.
+func (w *Writer) shape(sh *shape, v reflect.Value, index int) {
+	switch sh.form {
+	case word:
+		if sh.word == "#" {
+			w.Out = strconv.AppendInt(w.Out, int64(index), 10)
+			return
+		}
+		w.Text(sh.word)
+	case object:
+		w.Out = append(w.Out, '{')
+		w.members(sh, v, index)
+		w.Out = append(w.Out, '}')
+	case set:
+		w.Out = append(w.Out, '[')
+		for _, element := range sh.members {
+			if element.present(v) {
+				w.comma()
+				w.shape(element, v, 0)
+			}
+		}
+		w.Out = append(w.Out, ']')
+	case list:
+		w.list(sh.of(v), func(one reflect.Value, index int) { w.shape(sh.members[0], one, index) })
+	default:
+		w.value(sh, sh.of(v))
+	}
+}
+
+func (w *Writer) members(sh *shape, v reflect.Value, index int) {
+	for _, one := range sh.members {
+		switch {
+		case one.form == choice:
+			chosen := one.of(v)
+			if inner := w.variant(chosen); inner != nil {
+				w.members(inner, chosen.Elem(), 0)
+			}
+		case one.form == word || one.present(v):
+			w.comma()
+			w.Text(one.name)
+			w.Out = append(w.Out, ':')
+			w.shape(one, v, index)
+		}
+	}
+}
+
+func (w *Writer) list(v reflect.Value, write func(one reflect.Value, index int)) {
+	w.Out = append(w.Out, '[')
+	for i := range v.Len() {
+		w.comma()
+		write(v.Index(i), i)
+	}
+	w.Out = append(w.Out, ']')
+}
+
+// value writes a value as its type says.
+func (w *Writer) value(sh *shape, v reflect.Value) {
+	if raw, ok := reflect.TypeAssert[json.RawMessage](v); ok {
+		w.any(raw)
+		return
+	}
+	switch v.Kind() {
+	case reflect.String:
+		w.Text(cmp.Or(v.String(), sh.preset))
+	case reflect.Int, reflect.Int64, reflect.Float64:
+		w.number(sh, v)
+	case reflect.Interface:
+		if inner := w.variant(v); inner != nil {
+			w.shape(inner, v.Elem(), 0)
+			return
+		}
+		w.any(v.Interface())
+	case reflect.Slice:
+		w.list(v, func(one reflect.Value, _ int) { w.value(sh, one) })
+	case reflect.Struct:
+		if at, ok := reflect.TypeAssert[time.Time](v); ok {
+			w.time(sh, at)
+			return
+		}
+		outer := w.quoted
+		w.quoted = outer || sh.text
+		w.shape(w.shapes.structs[v.Type()], v, 0)
+		w.quoted = outer
+	default:
+		w.any(v.Interface())
+	}
+}
+
+func (w *Writer) number(sh *shape, v reflect.Value) {
+	quoted := sh.text || w.quoted
+	if quoted {
+		w.Out = append(w.Out, '"')
+	}
+	switch d, isDuration := reflect.TypeAssert[time.Duration](v); {
+	case isDuration:
+		w.any(d.Minutes())
+	case v.CanInt():
+		w.Out = strconv.AppendInt(w.Out, v.Int(), 10)
+	default:
+		w.any(v.Float())
+	}
+	if quoted {
+		w.Out = append(w.Out, '"')
+	}
+}
+
+// time writes a time that is not zero.
+func (w *Writer) time(sh *shape, at time.Time) {
+	n := at.Unix()
+	if sh.milli {
+		n = at.UnixMilli()
+	}
+	w.number(sh, reflect.ValueOf(n))
+}
+
+// comma writes a comma, unless an object or a list begins.
+func (w *Writer) comma() {
+	if last := w.Out[len(w.Out)-1]; last != '{' && last != '[' {
+		w.Out = append(w.Out, ',')
+	}
+}
+
+// Text writes a text.
+func (w *Writer) Text(text string) {
+	if strings.ContainsFunc(text, needsEscape) {
+		w.any(text)
+		return
+	}
+	w.Out = append(append(append(w.Out, '"'), text...), '"')
+}
+
+func needsEscape(r rune) bool {
+	return r < ' ' || r == '"' || r == '\\' || r == utf8.RuneError || r == '\u2028' || r == '\u2029'
+}
+
+func (w *Writer) any(value any) {
+	raw, err := wire.EncodeStored(value)
+	w.Err = cmp.Or(w.Err, err)
+	w.Out = append(w.Out, raw...)
+}
+
+// variant returns the shape of what a sealed interface holds. A pointer has none, and cannot be written.
+func (w *Writer) variant(v reflect.Value) *shape {
+	inner := w.shapes.variantOf(v.Type(), v.Elem())
+	if inner == nil && v.NumMethod() > 0 && !v.IsNil() {
+		w.Err = errors.New("a part of it " + wire.CheckValue(v.Interface()))
+	}
+	return inner
+}
