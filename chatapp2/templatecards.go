@@ -3,6 +3,8 @@ package chatapp2
 import (
 	"fmt"
 	"slices"
+
+	"github.com/messaging-service/messaging-go/internal/shape"
 )
 
 // TemplateCards holds the values for the cards of a template's carousel, one for each approved card, at most 10, in the order
@@ -17,10 +19,10 @@ func (k TemplateCards) check(c *checks) {
 	if len(k) > 0 && k[0].mayBeProduct() {
 		least = 1
 	}
-	c.count("", "cards", len(k), least, 10)
+	c.Count("", "cards", len(k), least, 10)
 	for i, card := range k {
 		if raw := slices.ContainsFunc(k[0], isRaw) || slices.ContainsFunc(card, isRaw); !raw && !slices.Equal(k[0].parts(), card.parts()) {
-			c.Found(at("", i), "must have the same parts as the first card, with the same kinds of headers and buttons")
+			c.Found(fmt.Sprintf("[%d]", i), "must have the same parts as the first card, with the same kinds of headers and buttons")
 		}
 	}
 }
@@ -31,17 +33,17 @@ func (k TemplateCard) check(c *checks) {
 	}
 	checkComponents(c, "", k, 160)
 	for i, component := range k {
-		if !isValue(component) {
+		if !shape.IsValue(component) {
 			continue
 		}
 		switch partOf(component) {
 		case "carousel", "limited_time_offer", "tap_target_configuration", "order_status":
-			c.Found(at("", i), "must not be on a card")
+			c.Found(fmt.Sprintf("[%d]", i), "must not be on a card")
 		}
 		if header, ok := component.(TemplateHeader); ok {
 			switch header.Parameter.(type) { //nolint:gochecksumtype // only these kinds are concerned
 			case TextParam, Document, GIF, Location:
-				c.Found(at("", i)+".Parameter", "want an Image, a Video or a Product in the header of a card")
+				c.Found(fmt.Sprintf("[%d].Parameter", i), "want an Image, a Video or a Product in the header of a card")
 			}
 		}
 	}
@@ -62,7 +64,7 @@ func (k TemplateCard) parts() []string {
 	for i, component := range k {
 		header, _ := component.(TemplateHeader)
 		all[i] = fmt.Sprintf("%T %T", component, header.Parameter)
-		if isValue(component) {
+		if shape.IsValue(component) {
 			all[i] += partOf(component)
 		}
 	}
@@ -75,5 +77,5 @@ func isRaw(component Component) bool {
 	header, _ := component.(TemplateHeader)
 	_, isRawComponent := component.(RawComponent)
 	_, isRawParameter := header.Parameter.(RawParameter)
-	return isRawComponent || isRawParameter || !isValue(component)
+	return isRawComponent || isRawParameter || !shape.IsValue(component)
 }

@@ -9,23 +9,40 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/messaging-service/messaging-go/internal/shape"
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
+
+// checks collects the problems of a message.
+type checks struct {
+	shape.Checker
+
+	group bool // the message goes to a group
+}
+
+// checker is a type with rules that are in no tag, most of them about several of its fields.
+type checker interface{ check(c *checks) }
+
+// Check implements shape.Rules.
+func (c *checks) Check(v reflect.Value) {
+	if own, ok := reflect.TypeAssert[checker](v); ok {
+		own.check(c)
+	}
+}
 
 // validate finds all problems of the message, except those of the fields that the contract names.
 func (m Message) validate() *checks {
 	c := &checks{group: m.RecipientType == RecipientGroup}
+	c.Checker = allShapes().NewChecker(c)
 	m.checkRecipient(c)
-	c.field("RecipientType", string(m.RecipientType), "oneof=individual|group")
+	c.Field("RecipientType", string(m.RecipientType), "oneof=individual|group")
 	content := m.Content // so that reflect does not move the message to the heap
-	from := len(c.Checks)
-	c.value(reflect.ValueOf(&content).Elem(), "required")
-	c.inside("Content", from)
-	c.field("ReplyTo", m.ReplyTo, "notblank")
-	c.field("CallbackData", m.CallbackData, "max=512")
-	c.field("Marketing.ProductPolicy", string(m.Marketing.ProductPolicy), "oneof=CLOUD_API_FALLBACK|STRICT")
+	c.Value("Content", reflect.ValueOf(&content).Elem(), "required")
+	c.Field("ReplyTo", m.ReplyTo, "notblank")
+	c.Field("CallbackData", m.CallbackData, "max=512")
+	c.Field("Marketing.ProductPolicy", string(m.Marketing.ProductPolicy), "oneof=CLOUD_API_FALLBACK|STRICT")
 	kind := ""
-	if isValue(m.Content) {
+	if shape.IsValue(m.Content) {
 		kind = strings.ToLower(m.Content.kind())
 	}
 	if kind == "pin" && !c.group {
@@ -49,7 +66,7 @@ func (m Message) validate() *checks {
 func (m Message) checkRecipient(c *checks) {
 	switch {
 	case c.group:
-		c.field("To", m.To, "required")
+		c.Field("To", m.To, "required")
 	case m.To == "" && m.Recipient == "":
 		c.Found("To", "required, but absent; want a number, or a Recipient in its place")
 	case m.To != "":
@@ -60,7 +77,7 @@ func (m Message) checkRecipient(c *checks) {
 			c.Found("To", reason)
 		}
 	}
-	c.field("Recipient", m.Recipient, "")
+	c.Field("Recipient", m.Recipient, "")
 	if m.Recipient != "" && utf8.ValidString(m.Recipient) && !isUserID(m.Recipient) {
 		c.Limit("Recipient", "want two letters, a dot, and at most 128 letters and digits")
 	}
@@ -68,15 +85,16 @@ func (m Message) checkRecipient(c *checks) {
 
 // isUserID reports whether id is a business-scoped user ID, such as "US.1349", or one of a parent business: "US.ENT.1349".
 func isUserID(id string) bool {
+	const letters, digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "0123456789"
 	country, rest, _ := strings.Cut(id, ".")
 	number, isParent := strings.CutPrefix(rest, "ENT.")
 	switch {
-	case len(country) != 2 || !consistsOf(country, upper):
+	case len(country) != 2 || strings.Trim(country, letters) != "":
 		return false
 	case isParent:
-		return number != "" && consistsOf(number, digits)
+		return number != "" && strings.Trim(number, digits) == ""
 	default:
-		return rest != "" && len(rest) <= 128 && consistsOf(rest, letters+digits)
+		return rest != "" && len(rest) <= 128 && strings.Trim(rest, letters+strings.ToLower(letters)+digits) == ""
 	}
 }
 
@@ -93,7 +111,7 @@ func (m Message) checkExtra(c *checks, kind string) {
 			if kind == "reaction" {
 				c.Found(path, "must be absent for a Reaction, which names its message itself")
 			}
-		case slices.Contains(envelopeNames(), name) || isValue(m.Content) && name == m.Content.kind():
+		case slices.Contains(envelopeNames(), name) || shape.IsValue(m.Content) && name == m.Content.kind():
 			c.Found(path, "is a member of the message itself; set its field instead")
 		case slices.ContainsFunc(contents(), func(known Content) bool { return known.kind() == name }):
 			c.Found(path, "is the content of another type of message; one message has one content")
