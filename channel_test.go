@@ -8,50 +8,42 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	messaging "github.com/messaging-service/messaging-go"
-	"github.com/messaging-service/messaging-go/chatapp1"
-	"github.com/messaging-service/messaging-go/chatapp2"
-	"github.com/messaging-service/messaging-go/sms"
+	"github.com/messaging-service/messaging-go/internal/channeltest"
 )
 
-// samples makes a text message of each type that a service sends. A new service needs a line here, and is then part of every
-// test that ranges over channels.
-var samples = map[reflect.Type]func(to, text, reference string) any{
-	reflect.TypeFor[sms.Message](): func(to, text, reference string) any {
-		return sms.Message{From: "ACME", To: to, Text: text, ReferenceID: reference}
-	},
-	reflect.TypeFor[chatapp1.Message](): func(to, text, reference string) any {
-		return chatapp1.New("channel-1", to).Text(text).WithReference(reference)
-	},
-	reflect.TypeFor[chatapp2.Message](): func(to, text, reference string) any {
-		return chatapp2.Message{To: to, Content: chatapp2.Text{Body: text}, ReferenceID: reference}
-	},
-}
-
-// A channel is a service of a Client, for what must hold for all of them.
+// A channel is a service of the client that sends, for what must hold for all of them.
 type channel struct {
-	name    string // its folder at the service
-	field   int    // of the Client
-	message reflect.Type
+	name    string // as in its operation, "sms.send"
+	send    func(ctx context.Context, client *messaging.Client, to, text, reference string) (id string, err error)
+	sendAll func(ctx context.Context, client *messaging.Client, references iter.Seq[string], concurrency int) iter.Seq[sent]
 }
 
-// channels are the services that a Client has.
+// A sent is an Outcome of any channel.
+type sent struct {
+	index         int
+	reference, id string
+	err           error
+}
+
+// operation returns the name of the operation that sends.
+func (c channel) operation() string { return c.name + ".send" }
+
+// channels are those of channeltest, whose messages go to one number.
 var channels = func() (all []channel) {
-	for field := range reflect.TypeFor[messaging.Client]().Fields() {
-		if !field.IsExported() {
-			continue
-		}
-		send, ok := field.Type.MethodByName("Send")
-		if !ok {
-			panic("a service that cannot send: " + field.Name)
-		}
-		c := channel{strings.ToLower(field.Name), field.Index[0], send.Type.In(2)}
-		if samples[c.message] == nil {
-			panic("a service without a sample message: " + field.Name)
-		}
-		all = append(all, c)
+	for _, c := range channeltest.Channels() {
+		all = append(all, channel{
+			c.Name, c.Send,
+			func(ctx context.Context, client *messaging.Client, references iter.Seq[string], concurrency int) iter.Seq[sent] {
+				messages := each(references, func(reference string) channeltest.Draft {
+					return channeltest.Draft{To: chatNumber, Text: "x", Reference: reference}
+				})
+				return each(c.SendAll(ctx, client, messages, concurrency), func(o channeltest.Outcome) sent {
+					return sent{o.Index, o.Reference, o.ID, o.Err}
+				})
+			},
+		})
 	}
 	return all
 }()
@@ -59,61 +51,7 @@ var channels = func() (all []channel) {
 // chatApps are the channels that no listing exists for.
 var chatApps = channels[1:]
 
-// sent is an Outcome of any channel.
-type sent struct {
-	index         int
-	reference, id string
-	err           error
-}
-
-// operation is the contract's name for sending.
-func (c channel) operation() string { return c.name + ".send" }
-
-func (c channel) service(client *messaging.Client) reflect.Value {
-	return reflect.ValueOf(client).Elem().Field(c.field)
-}
-
-func (c channel) send(ctx context.Context, client *messaging.Client, to, text, reference string) (id string, err error) {
-	results := c.service(client).MethodByName("Send").Call([]reflect.Value{contextValue(ctx), reflect.ValueOf(samples[c.message](to, text, reference))})
-	err, _ = reflect.TypeAssert[error](results[1])
-	return results[0].Interface().(messaging.Receipt).ID, err
-}
-
-func (c channel) sendAll(ctx context.Context, client *messaging.Client, references iter.Seq[string], concurrency int) iter.Seq[sent] {
-	method := c.service(client).MethodByName("SendAll")
-	messages := reflect.Zero(method.Type().In(1))
-	if references != nil {
-		messages = reflect.MakeFunc(method.Type().In(1), func(args []reflect.Value) []reflect.Value {
-			for reference := range references {
-				if !args[0].Call([]reflect.Value{reflect.ValueOf(samples[c.message](chatNumber, "x", reference))})[0].Bool() {
-					break
-				}
-			}
-			return nil
-		})
-	}
-	outcomes := method.Call([]reflect.Value{contextValue(ctx), messages, reflect.ValueOf(concurrency)})[0]
-	return func(yield func(sent) bool) {
-		for out := range outcomes.Seq() {
-			err, _ := reflect.TypeAssert[error](out.FieldByName("Err"))
-			if !yield(sent{
-				int(out.FieldByName("Index").Int()), out.FieldByName("Message").FieldByName("ReferenceID").String(),
-				out.FieldByName("Receipt").FieldByName("ID").String(), err,
-			}) {
-				return
-			}
-		}
-	}
-}
-
-func contextValue(ctx context.Context) reflect.Value {
-	if ctx == nil {
-		return reflect.Zero(reflect.TypeFor[context.Context]())
-	}
-	return reflect.ValueOf(ctx)
-}
-
-// each makes another sequence of one; of nil, nil.
+// each returns a sequence with do applied to each element, or nil for nil.
 func each[A, B any](all iter.Seq[A], do func(A) B) iter.Seq[B] {
 	if all == nil {
 		return nil
@@ -127,11 +65,19 @@ func each[A, B any](all iter.Seq[A], do func(A) B) iter.Seq[B] {
 	}
 }
 
-func TestEveryServiceHasAChannel(t *testing.T) {
+func TestChannelsAreComplete(t *testing.T) {
 	t.Parallel()
-	require.Len(t, channels, len(samples))
+	var names []string
 	for i, c := range channels {
+		names = append(names, c.name)
 		assert.Equal(t, c.name, messaging.Channel(i+1).String(), "WithAuth cannot give it credentials of its own")
 	}
+	var want []string
+	for field := range reflect.TypeFor[messaging.Client]().Fields() {
+		if _, sends := field.Type.MethodByName("Send"); field.IsExported() && sends {
+			want = append(want, strings.ToLower(field.Name))
+		}
+	}
+	assert.ElementsMatch(t, want, names, "every service that sends needs its line in internal/channeltest")
 	assert.Contains(t, messaging.Channel(len(channels)+1).String(), "channel ", "a channel without a service")
 }

@@ -19,19 +19,19 @@ type ChatApp1Service struct {
 // An unknown outcome cannot be looked up, because the service lists SMS only. Give the message a ReferenceID and a CallbackURL: a
 // delivery report with the reference shows that the message was accepted.
 func (s *ChatApp1Service) Send(ctx context.Context, m chatapp1.Message) (Receipt, error) {
-	return s.core.send(ctx, s.core.chatApp1Send(), m.Call())
+	return s.core.send(ctx, s.core.sendOn(ChannelChatApp1), m.Call())
 }
 
 // Validate is like SMSService.Validate.
 func (s *ChatApp1Service) Validate(m chatapp1.Message) error {
-	return s.core.validate(s.core.chatApp1Send(), m.Call())
+	return s.core.validate(s.core.sendOn(ChannelChatApp1), m.Call())
 }
 
 // SendAll is like SMSService.SendAll, but WithSettle does not apply to it.
 func (s *ChatApp1Service) SendAll(
 	ctx context.Context, messages iter.Seq[chatapp1.Message], concurrency int,
 ) iter.Seq[Outcome[chatapp1.Message]] {
-	return sendAll(ctx, s.core.chatApp1Send().name, messages, concurrency, outcomeOf(s.Send))
+	return sendAll(ctx, s.core.sendOn(ChannelChatApp1).name, messages, concurrency, outcomeOf(s.Send))
 }
 
 // ChatApp2Service sends over chat app 2. It is the field ChatApp2 of a Client and safe for concurrent use.
@@ -47,17 +47,17 @@ type ChatApp2Service struct {
 //
 // An unknown outcome cannot be looked up, as for chat app 1.
 func (s *ChatApp2Service) Send(ctx context.Context, m chatapp2.Message) (Receipt, error) {
-	return s.core.send(ctx, s.core.chatApp2Send(), m.Call())
+	return s.core.send(ctx, s.core.sendOn(ChannelChatApp2), m.Call())
 }
 
 // Validate is like SMSService.Validate.
 func (s *ChatApp2Service) Validate(m chatapp2.Message) error {
-	return s.core.validate(s.core.chatApp2Send(), m.Call())
+	return s.core.validate(s.core.sendOn(ChannelChatApp2), m.Call())
 }
 
 // SendAll is like SMSService.SendAll, but WithSettle does not apply to it.
 func (s *ChatApp2Service) SendAll(
 	ctx context.Context, messages iter.Seq[chatapp2.Message], concurrency int,
 ) iter.Seq[Outcome[chatapp2.Message]] {
-	return sendAll(ctx, s.core.chatApp2Send().name, messages, concurrency, outcomeOf(s.Send))
+	return sendAll(ctx, s.core.sendOn(ChannelChatApp2).name, messages, concurrency, outcomeOf(s.Send))
 }

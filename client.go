@@ -2,7 +2,6 @@ package messaging
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -14,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/internal/transport"
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
@@ -39,6 +39,26 @@ type Client struct {
 	core *core
 }
 
+// Channel is a part of the service that may have credentials of its own. The zero value is no channel.
+type Channel uint8
+
+// The channels. The specification describes the credentials of SMS only; the chat apps use the same unless WithAuth says
+// otherwise.
+const (
+	ChannelSMS Channel = iota + 1
+	ChannelChatApp1
+	ChannelChatApp2
+	channelCount = iota + 1 // with the zero Channel
+)
+
+// String returns the channel's name as in the contract: "sms", "chatapp1" or "chatapp2".
+func (c Channel) String() string {
+	if c == 0 || c >= channelCount {
+		return fmt.Sprintf("channel %d", uint8(c))
+	}
+	return table.Channels()[c-1].Name
+}
+
 // NewClient returns a client for the service at baseURL, such as "https://api.example.com". A path in the URL is kept before the
 // service's own paths.
 //
@@ -58,7 +78,6 @@ const (
 	envToken     = "MESSAGING_TOKEN"
 	envAPIKey    = "MESSAGING_API_KEY"
 	envAPISecret = "MESSAGING_API_SECRET"
-	envContract  = "MESSAGING_CONTRACT"
 )
 
 // NewClientFromEnv returns a client configured by environment variables:
@@ -88,32 +107,16 @@ func NewClientFromEnv(options ...Option) (*Client, error) {
 	if baseURL == "" {
 		problems.Found(envBaseURL, "required, but absent")
 	}
-	if file := os.Getenv(envContract); file != "" {
-		names, reason, err := readContract(file)
-		if err != nil {
-			problems.Found(envContract, reason)
-			causes = append(causes, err)
-		}
-		fromEnv = append(fromEnv, WithContract(names))
+	names, err := contract.FromEnv()
+	if err != nil {
+		problems.Found(contract.EnvFile, strings.ReplaceAll(err.Error(), "\n", "; "))
+		causes = append(causes, err)
 	}
+	fromEnv = append(fromEnv, WithContract(names))
 	if len(problems) > 0 {
 		return nil, invalid("", problems, causes...)
 	}
 	return NewClient(baseURL, append(fromEnv, options...)...)
-}
-
-// readContract reads an overlay from a file. On an error, reason says what is wrong without the path, which the variable may
-// not be meant to hold.
-func readContract(file string) (names contract.Contract, reason string, err error) {
-	overlay, err := os.ReadFile(file) //nolint:gosec // the user names the file
-	if err != nil {
-		return names, fmt.Sprintf("the file that it names cannot be read: %v", errors.Unwrap(err)), err
-	}
-	names, err = contract.Parse(overlay)
-	if err != nil {
-		reason = strings.ReplaceAll(err.Error(), "\n", "; ")
-	}
-	return names, reason, err
 }
 
 // With returns a client that differs by the given options and shares everything else: connections, rate limit, tokens and the
@@ -272,6 +275,6 @@ func (c *core) setTransport() {
 	c.transport = &transport.Transport{
 		Base: c.base.wrapped, OwnBase: s.ownBase(), Jar: user.Jar, Timeout: cmp.Or(s.timeout, user.Timeout, defaultTimeout),
 		MaxAttempts: retry.MaxAttempts, MinWait: retry.MinWait, MaxWait: retry.MaxWait,
-		Limiter: s.limiter, MaxResponseBytes: s.maxResponseBytes, NotProcessed: s.contract.Table().Errors.NotProcessed,
+		Limiter: s.limiter, MaxResponseBytes: s.maxResponseBytes,
 	}
 }

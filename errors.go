@@ -147,6 +147,8 @@ type Error struct {
 	hidden   bool    // whether Code and RequestID must not be shown
 	classes  []error // the sentinels it matches, besides those of the verdict
 	cause    error
+
+	judgement transport.Judgement // what the response proves
 }
 
 // newError returns the error of a call that ended with the given outcome.

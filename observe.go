@@ -131,8 +131,9 @@ func (o *observation) begin(ctx context.Context, kind StepKind, attempt int) (co
 	}
 }
 
-// inTransport returns what observes the steps of a call under caller, or nil. judge returns what is wrong with a response, or nil.
-func (o *observation) inTransport(caller context.Context, judge func(transport.Outcome) *Error) transport.Observe {
+// inTransport returns what observes the steps of a call under caller, or nil. judged returns what is wrong with the last response,
+// or nil.
+func (o *observation) inTransport(caller context.Context, judged func() *Error) transport.Observe {
 	if o == nil {
 		return nil
 	}
@@ -142,7 +143,7 @@ func (o *observation) inTransport(caller context.Context, judge func(transport.O
 		return ctx, func(out transport.Outcome) {
 			found := o.failure(out.Err)
 			if out.StatusCode != 0 {
-				if err := judge(out); err != nil {
+				if err := judged(); err != nil {
 					found = o.failure(err)
 				}
 			}

@@ -167,7 +167,7 @@ func TestObserverSeesHowACallFailed(t *testing.T) {
 		}},
 		"lost": {respond: func(*http.Request) (*http.Response, error) { return nil, errors.New("reset by " + message.To) }, want: messaging.StepResult{
 			Verdict: messaging.Unknown, Attempts: 1,
-			Reason: "messaging: sms.send has an unknown outcome: the connection failed (*errors.errorString)",
+			Reason: "messaging: sms.send has an unknown outcome: the round tripper failed, and does not tell whether it wrote the request",
 		}},
 		"no token": {token: errors.New("SECRET"), want: messaging.StepResult{
 			Verdict: messaging.NotSent, Reason: "messaging: sms.send not sent: authentication failed before anything was sent",

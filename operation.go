@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 
@@ -18,46 +18,29 @@ import (
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
-// Channel is a part of the service that may have credentials of its own. The zero value is no channel.
-type Channel uint8
-
-// The channels. The specification describes the credentials of SMS only; the chat apps use the same unless WithAuth says
-// otherwise.
-const (
-	ChannelSMS Channel = iota + 1
-	ChannelChatApp1
-	ChannelChatApp2
-	channelCount = iota + 1 // with the zero Channel
-)
-
-// String returns the channel's name as in the contract: "sms", "chatapp1" or "chatapp2".
-func (c Channel) String() string {
-	if c == 0 || c >= channelCount {
-		return fmt.Sprintf("channel %d", uint8(c))
-	}
-	return [...]string{ChannelSMS: "sms", ChannelChatApp1: "chatapp1", ChannelChatApp2: "chatapp2"}[c]
-}
-
 // endpoints are the operations of the service, compiled for a contract, a base URL and credentials. They never change. Each is
 // compiled when it is first used, because few programs use them all. A new operation is a field, its line in compile, and a method
 // of a service.
 type endpoints struct {
-	smsSend      func() *sendEndpoint
-	smsList      func() *listEndpoint
-	chatApp1Send func() *sendEndpoint
-	chatApp2Send func() *sendEndpoint
+	sends   [channelCount]func() *sendEndpoint // by channel
+	smsList func() *listEndpoint
 }
 
 func compile(s settings, base *url.URL) *endpoints {
 	c := &compiler{s, base, s.contract.Table()}
-	t := c.table
-	return &endpoints{
-		smsSend:      sync.OnceValue(func() *sendEndpoint { return c.send("sms.send", ChannelSMS, &t.SMSSend) }),
-		smsList:      sync.OnceValue(func() *listEndpoint { return c.list("sms.list", ChannelSMS, &t.SMSList) }),
-		chatApp1Send: sync.OnceValue(func() *sendEndpoint { return c.send("chatapp1.send", ChannelChatApp1, &t.ChatApp1Send) }),
-		chatApp2Send: sync.OnceValue(func() *sendEndpoint { return c.send("chatapp2.send", ChannelChatApp2, &t.ChatApp2Send) }),
+	e := &endpoints{
+		smsList: sync.OnceValue(func() *listEndpoint { return c.list("sms.list", ChannelSMS, &c.table.SMSList) }),
 	}
+	for i, channel := range table.Channels() {
+		e.sends[i+1] = sync.OnceValue(func() *sendEndpoint { return c.send(channel.SendSection(), Channel(i+1), channel.Send(c.table)) })
+	}
+	return e
 }
+
+// sendOn returns the operation that sends over a channel.
+func (e *endpoints) sendOn(channel Channel) *sendEndpoint { return e.sends[channel]() }
+
+func (e *endpoints) smsSend() *sendEndpoint { return e.sendOn(ChannelSMS) }
 
 // endpoint is an operation: what it is called, where it is performed, and with which credentials.
 type endpoint struct {
@@ -77,8 +60,7 @@ type sendEndpoint struct {
 	endpoint
 
 	codec        *codec.Send
-	accepted     func(body []byte) bool // whether a response says that a message was accepted
-	notProcessed []int                  // the statuses which prove that a send was not processed
+	notProcessed []int // the statuses which prove that a send was not processed
 }
 
 type listEndpoint struct {
@@ -112,10 +94,6 @@ func (c *compiler) send(name string, channel Channel, op *table.Send) *sendEndpo
 	e := &sendEndpoint{endpoint: c.endpoint(name, channel, http.MethodPost, op.Path, op.Headers), notProcessed: c.table.Errors.NotProcessed}
 	e.codec = codec.CompileSend(c.table, op, e.url, e.pair)
 	e.setContentType(e.codec.ContentType())
-	e.accepted = func(body []byte) bool {
-		response, err := e.codec.Decode(body)
-		return err == nil && response.NamesMessage()
-	}
 	return e
 }
 
@@ -206,59 +184,86 @@ type readResponse[T any] struct {
 
 // read performs a read. It is retried, because reading changes nothing.
 func read[T any](ctx context.Context, c *core, e *endpoint, r readRequest[T]) (readResponse[T], error) {
-	var value T
-	var failure codec.Failure
-	var decodeErr error
 	o := c.observation(ctx, e)
 	ctx, end := o.begin(ctx, StepCall, 0)
+	under := &reading[T]{readRequest: r, core: c, endpoint: e}
 	out := c.transport.Do(ctx, transport.Request{
 		Method: r.request.Method, URL: r.request.URL, Body: r.request.Body, Header: e.header,
-		Read: true, Authenticate: e.authenticator, Buffer: r.buffer,
-		Decode: func(body []byte) error {
-			value, failure, decodeErr = r.decode(body)
-			if errors.Is(decodeErr, codec.ErrPage) {
-				return nil // another attempt would bring the same
-			}
-			return decodeErr
-		},
-		Observe: o.inTransport(ctx, func(out transport.Outcome) *Error { return r.judge(e, out, failure, decodeErr) }),
+		Read: true, Authenticate: e.authenticator, Buffer: r.buffer, Judge: under,
+		Observe: o.inTransport(ctx, func() *Error { return under.err }),
 	})
-	result := readResponse[T]{value: value, fresh: isFresh(out), buffer: out.Body}
-	if err := r.judge(e, out, failure, decodeErr); err != nil {
-		end(o.failure(err))
-		return result, err
+	if out.StatusCode == 0 || out.Interrupted != nil {
+		under.err = under.failure(&out) // there was nothing to judge, or more is known since
+	}
+	result := readResponse[T]{value: under.value, fresh: isFresh(out), buffer: out.Body}
+	if under.err != nil {
+		end(o.failure(under.err))
+		return result, under.err
 	}
 	end(StepResult{StatusCode: out.StatusCode, Attempts: out.Attempts})
 	return result, nil
 }
 
-// judge returns the error of a read, or nil. failure and decodeErr are what decode returned.
-func (r *readRequest[T]) judge(e *endpoint, out transport.Outcome, failure codec.Failure, decodeErr error) *Error {
-	success := out.StatusCode >= 200 && out.StatusCode < 300
-	if success && out.Err == nil && decodeErr == nil && failure.Code == "" {
+// reading is a read under way, and what is known after its last attempt.
+type reading[T any] struct {
+	readRequest[T]
+
+	core      *core
+	endpoint  *endpoint
+	value     T
+	said      codec.Failure
+	decodeErr error
+	err       *Error
+}
+
+// Judge is called by the transport for each response.
+func (r *reading[T]) Judge(out *transport.Outcome) transport.Judgement {
+	var none T
+	r.value, r.said, r.decodeErr = none, codec.Failure{}, nil
+	if isSuccess(out.StatusCode) && out.Err == nil {
+		r.value, r.said, r.decodeErr = r.decode(out.Body)
+	}
+	if r.err = r.failure(out); r.err == nil {
+		return transport.Judgement{}
+	}
+	transient := slices.Contains([]int{408, 500, 502, 503, 504}, out.StatusCode) ||
+		slices.Contains(r.core.settings.contract.Table().Errors.NotProcessed, out.StatusCode)
+	return transport.Judgement{
+		// Another attempt would bring the same page.
+		Repeatable:   transient || r.decodeErr != nil && !errors.Is(r.decodeErr, codec.ErrPage),
+		TokenRefused: out.StatusCode == http.StatusUnauthorized,
+	}
+}
+
+// failure returns the error of a read, or nil.
+func (r *reading[T]) failure(out *transport.Outcome) *Error {
+	success := isSuccess(out.StatusCode)
+	if success && out.Err == nil && r.decodeErr == nil && r.said.Code == "" {
 		return nil
 	}
-	err := newError(e, out)
+	err := newError(r.endpoint, *out)
 	if out.StatusCode == 0 {
 		return err
 	}
-	var notJSON error
+	said, notJSON := r.said, error(nil)
 	switch {
 	case !success:
-		failure, notJSON = r.decodeFailure(out.Body)
+		said, notJSON = r.decodeFailure(out.Body)
 		if out.StatusCode == http.StatusNotFound {
-			err.reason = e.describe()
+			err.reason = r.endpoint.describe()
 		}
-	case errors.Is(decodeErr, codec.ErrPage):
-		err.reason = decodeErr.Error()
-	case decodeErr != nil && errors.Is(out.Err, decodeErr):
-		err.reason, err.cause = "the response is "+decodeErr.Error(), nil
 	case out.Err != nil:
 		err.reason = "the response could not be read to its end"
+	case errors.Is(r.decodeErr, codec.ErrPage):
+		err.reason = r.decodeErr.Error()
+	case r.decodeErr != nil:
+		err.reason = "the response is " + r.decodeErr.Error()
 	}
-	err.explain(failure, notJSON, out, e.secrets(r.params, out))
+	err.explain(said, notJSON, *out, r.endpoint.secrets(r.params, *out))
 	return err
 }
+
+func isSuccess(status int) bool { return status >= 200 && status < 300 }
 
 // isFresh reports whether nothing shows that a response came from a cache.
 func isFresh(out transport.Outcome) bool {

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 func TestOperationsAreThoseOfTheContract(t *testing.T) {
@@ -32,10 +33,12 @@ func TestOperationsAreThoseOfTheContract(t *testing.T) {
 		}
 	}
 	compiled := compile(settings{}, &url.URL{Scheme: "https", Host: "api.example.com"})
-	all := []*endpoint{
-		&compiled.smsSend().endpoint, &compiled.smsList().endpoint, &compiled.chatApp1Send().endpoint, &compiled.chatApp2Send().endpoint,
+	all := []*endpoint{&compiled.smsList().endpoint}
+	require.Len(t, all, reflect.TypeFor[endpoints]().NumField()-1, "an operation of the table is missing here")
+	require.Len(t, table.Channels(), int(channelCount)-1, "every channel of the table needs its constant, and every constant its channel")
+	for i := range table.Channels() {
+		all = append(all, &compiled.sendOn(Channel(i+1)).endpoint)
 	}
-	require.Len(t, all, reflect.TypeFor[endpoints]().NumField(), "an operation of the table is missing here")
 	for _, op := range all {
 		section, ok := sections[op.name]
 		require.True(t, ok, "%s is no section of the contract", op.name)

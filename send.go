@@ -92,30 +92,42 @@ func (c *core) deliver(ctx context.Context, e *sendEndpoint, call wire.Call, o *
 		err.ReferenceID = call.ReferenceID
 		return Receipt{}, err
 	}
-	request := transport.Request{
-		Method: encoded.Method, URL: encoded.URL, Header: e.header, Body: encoded.Body, Authenticate: e.authenticator, Accepted: e.accepted,
+	s := &sending{endpoint: e, call: call}
+	out := c.transport.Do(ctx, transport.Request{
+		Method: encoded.Method, URL: encoded.URL, Header: e.header, Body: encoded.Body, Authenticate: e.authenticator, Judge: s,
+		Observe: o.inTransport(ctx, func() *Error { return s.err }),
+	})
+	if out.StatusCode == 0 || out.Interrupted != nil {
+		s.receipt, s.err = e.judge(call, out) // there was nothing to judge, or more is known since
+	}
+	if s.err != nil {
+		c.warn(ctx, s.err)
+		return Receipt{}, s.err
 	}
 	if o != nil {
-		sent := call // so that call stays off the heap
-		request.Observe = o.inTransport(ctx, func(out transport.Outcome) *Error {
-			_, err := e.judge(sent, out)
-			return err
-		})
+		o.keepIDs(s.receipt, e.messageSecrets(call, out))
 	}
-	out := c.transport.Do(ctx, request)
-	receipt, err := e.judge(call, out)
-	if err != nil {
-		c.warn(ctx, err)
-		return Receipt{}, err
-	}
-	if o != nil {
-		o.keepIDs(receipt, e.messageSecrets(call, out))
-	}
-	return receipt, nil
+	return s.receipt, nil
 }
 
-// judge returns a receipt if the service provably accepted the message, and an error with a verdict otherwise. Only evidence
-// makes a verdict; without it the outcome is unknown.
+// sending is a send under way: its message, and what is known after its last attempt.
+type sending struct {
+	endpoint *sendEndpoint
+	call     wire.Call
+	receipt  Receipt
+	err      *Error
+}
+
+// Judge is called by the transport for each response.
+func (s *sending) Judge(out *transport.Outcome) transport.Judgement {
+	if s.receipt, s.err = s.endpoint.judge(s.call, *out); s.err != nil {
+		return s.err.judgement
+	}
+	return transport.Judgement{}
+}
+
+// judge returns a receipt if the service provably accepted the message, and an error with a verdict otherwise, which also holds what
+// the response proves. Only evidence makes a verdict; without it the outcome is unknown.
 func (e *sendEndpoint) judge(call wire.Call, out transport.Outcome) (Receipt, *Error) {
 	var response codec.Response
 	var notJSON error
@@ -128,7 +140,7 @@ func (e *sendEndpoint) judge(call wire.Call, out transport.Outcome) (Receipt, *E
 		if !out.Written {
 			verdict = NotSent
 		}
-	case out.StatusCode < 200 || out.StatusCode > 299:
+	case !isSuccess(out.StatusCode):
 		verdict, reason = e.judgeStatus(out.StatusCode, response)
 	case out.Err != nil:
 		reason = "the response could not be read to its end"
@@ -150,8 +162,17 @@ func (e *sendEndpoint) judge(call wire.Call, out transport.Outcome) (Receipt, *E
 		failure := response.Failure
 		failure.RequestID = response.RequestID
 		err.explain(failure, notJSON, out, e.messageSecrets(call, out))
+		err.judgement = e.judgement(out.StatusCode, response)
 	}
 	return Receipt{}, err
+}
+
+// judgement returns what a response proves that is no acceptance. A message that it names was processed.
+func (e *sendEndpoint) judgement(status int, r codec.Response) transport.Judgement {
+	return transport.Judgement{
+		Repeatable:   slices.Contains(e.notProcessed, status) && !r.NamesMessage(),
+		TokenRefused: status == http.StatusUnauthorized && !r.NamesMessage(),
+	}
 }
 
 // messageSecrets returns what must not appear in what is shown of a send.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"sync"
 
 	"github.com/messaging-service/messaging-go/internal/table"
@@ -47,6 +48,33 @@ func Parse(overlay []byte) (Contract, error) {
 	}
 	return Contract{table: t}, nil
 }
+
+// EnvFile is the environment variable that names the file of [FromEnv].
+const EnvFile = "MESSAGING_CONTRACT"
+
+// FromEnv returns the contract of the overlay in the file that MESSAGING_CONTRACT names, or the default contract if the variable is
+// empty. Errors do not show the path, which the variable may not be meant to hold. An error that begins with "contract:" is that of
+// [Parse].
+func FromEnv() (Contract, error) {
+	file := os.Getenv(EnvFile)
+	if file == "" {
+		return Default(), nil
+	}
+	overlay, err := os.ReadFile(file) //nolint:gosec // the user names the file
+	if err != nil {
+		return Contract{}, &fileError{err}
+	}
+	return Parse(overlay)
+}
+
+// fileError is an error of reading a file. Its text does not show the path.
+type fileError struct{ cause error }
+
+func (e *fileError) Error() string {
+	return "the file that it names cannot be read: " + errors.Unwrap(e.cause).Error()
+}
+
+func (e *fileError) Unwrap() error { return e.cause }
 
 // MarshalJSON returns the complete table, which Parse accepts as an overlay.
 func (c Contract) MarshalJSON() ([]byte, error) { return json.Marshal(c.Table()) }

@@ -19,13 +19,18 @@ import (
 
 // database is one of the two databases. Its statements are the same in both but for the words in capitals that spell replaces: $1
 // is often a JSON array, whose elements are the ROWS r(value). Where they are joined to the outbox, "state || ”" keeps SQLite
-// from beginning with the index of states. Times are milliseconds since 1970, which both databases compare alike.
+// from beginning with the index of states.
+//
+// CLOCK is the database's own clock, in milliseconds since 1970. No other clock decides anything, so that machines whose clocks
+// are wrong agree.
 type database[TTx any] struct {
 	driver riverdriver.Driver[TTx]
 	spell  *strings.Replacer
 	// query runs a statement on the pool, and queryIn in the caller's transaction.
 	query   func(ctx context.Context, statement string, args ...any) (rows, error)
 	queryIn func(ctx context.Context, tx TTx, statement string, args ...any) (rows, error)
+	// sequence is a statement that the database needs besides the schema, or "".
+	sequence string
 }
 
 // rows is an *sql.Rows or pgx.Rows. Both close themselves after the last row.
@@ -39,20 +44,31 @@ func postgres(pool *pgxpool.Pool) database[pgx.Tx] {
 	return database[pgx.Tx]{
 		driver: riverpgxv5.New(pool),
 		spell: strings.NewReplacer(
-			"ROWS", "json_array_elements(CAST($1 AS json)) AS r(value)", "UNLOCKED", "FOR UPDATE SKIP LOCKED", "WITHOUT ROWID", ""),
+			"ROWS", "json_array_elements(CAST($1 AS json)) AS r(value)", "UNLOCKED", "FOR UPDATE SKIP LOCKED", "WITHOUT ROWID", "",
+			"CLOCK", "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)", "LATER", "GREATEST", "EARLIER", "LEAST",
+			"NEXT", "nextval('messaging_outbox_seq')",
+			"CANCELLED", "jsonb_array_elements(COALESCE(j.args->'messages', '[]')) AS r(value)",
+			"FINALIZED", "CAST(EXTRACT(EPOCH FROM j.finalized_at) * 1000 AS BIGINT)"),
 		query: func(ctx context.Context, statement string, args ...any) (rows, error) {
 			return pool.Query(ctx, statement, args...)
 		},
 		queryIn: func(ctx context.Context, tx pgx.Tx, statement string, args ...any) (rows, error) {
 			return tx.Query(ctx, statement, args...)
 		},
+		sequence: "CREATE SEQUENCE IF NOT EXISTS messaging_outbox_seq",
 	}
 }
 
 func sqlite(db *sql.DB) database[*sql.Tx] {
 	return database[*sql.Tx]{
 		driver: riversqlite.New(db),
-		spell:  strings.NewReplacer("ROWS", "json_each(?1) AS r", "UNLOCKED", "", "$", "?"),
+		spell: strings.NewReplacer(
+			"ROWS", "json_each(?1) AS r", "UNLOCKED", "", "$", "?",
+			"CLOCK", "CAST(unixepoch('subsec') * 1000 AS INTEGER)", "LATER", "MAX", "EARLIER", "MIN",
+			"NEXT", `(SELECT COALESCE(MAX(o.seq), 0) FROM messaging_outbox o
+				WHERE o.channel = r.value->>'channel' AND o.recipient = r.value->>'recipient') + r.key + 1`,
+			"CANCELLED", "json_each(j.args, '$.messages') AS r",
+			"FINALIZED", "CAST(unixepoch(j.finalized_at, 'subsec') * 1000 AS INTEGER)"),
 		query: func(ctx context.Context, statement string, args ...any) (rows, error) {
 			return db.QueryContext(ctx, statement, args...) //nolint:rowserrcheck,sqlclosecheck // collect does both
 		},
@@ -77,16 +93,23 @@ func (d database[TTx]) exec(ctx context.Context, statement string, args ...any) 
 
 // keys runs a statement on the pool that returns keys.
 func (d database[TTx]) keys(ctx context.Context, statement string, args ...any) ([]Key, error) {
-	found, err := d.query(ctx, d.spell.Replace(statement), args...)
-	return collect(found, err, keyColumns)
+	return fetch(ctx, d, keyColumns, statement, args...)
 }
 
 func keyColumns(key *Key) []any { return []any{&key.Channel, &key.Reference} }
 
 // attempts runs an update on the pool, and returns the attempts of the rows.
 func (d database[TTx]) attempts(ctx context.Context, update string, args ...any) ([]attempt, error) {
-	found, err := d.query(ctx, d.spell.Replace(update+" RETURNING channel, reference, attempt, message, began_at"), args...)
-	return collect(found, err, func(a *attempt) []any { return []any{&a.Channel, &a.Reference, &a.number, &a.stored, &a.began} })
+	return fetch(ctx, d, func(a *attempt) []any {
+		return []any{&a.Channel, &a.Reference, &a.number, &a.stored, &a.age, &a.failures, &a.most, &a.resent, &a.recipient}
+	}, update+` RETURNING channel, reference, attempt, message, CLOCK - COALESCE(began_at, 0), failures, COALESCE(max_attempts, 0),
+		resent, COALESCE(recipient, '')`, args...)
+}
+
+// fetch runs a statement on the pool and returns its rows.
+func fetch[T, TTx any](ctx context.Context, d database[TTx], columns func(*T) []any, statement string, args ...any) ([]T, error) {
+	found, err := d.query(ctx, d.spell.Replace(statement), args...)
+	return collect(found, err, columns)
 }
 
 // collect reads all rows, to the last also after an error. columns returns where the columns of a row go.
@@ -108,7 +131,8 @@ func collect[T any](found rows, err error, columns func(*T) []any) ([]T, error) 
 	return all, nil
 }
 
-// Migrate creates or updates River's tables and the outbox's. Call it in one process at a time.
+// Migrate creates or updates River's tables and the outbox's. Call it in one process at a time, before processes of the new
+// version start. Those of the version before can go on working meanwhile.
 func (o *Outbox[TTx]) Migrate(ctx context.Context) error {
 	migrator, err := rivermigrate.New(o.database.driver, nil)
 	if err != nil {
@@ -117,11 +141,27 @@ func (o *Outbox[TTx]) Migrate(ctx context.Context) error {
 	if _, err = migrator.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
 		return err
 	}
-	return o.database.exec(ctx, schema)
+	if err = o.database.exec(ctx, tables); err != nil {
+		return err
+	}
+	for name, kind := range laterColumns {
+		if o.database.exec(ctx, "SELECT "+name+" FROM messaging_outbox LIMIT 0") == nil {
+			continue
+		}
+		if err = o.database.exec(ctx, "ALTER TABLE messaging_outbox ADD COLUMN "+name+" "+kind); err != nil {
+			return err
+		}
+	}
+	if o.database.sequence != "" {
+		if err = o.database.exec(ctx, o.database.sequence); err != nil {
+			return err
+		}
+	}
+	return o.database.exec(ctx, indexes)
 }
 
-// schema creates what is missing. A later version appends statements that can be repeated, as these can.
-const schema = `
+// tables creates what the first version had, and the tables that came later.
+const tables = `
 	CREATE TABLE IF NOT EXISTS messaging_outbox (
 		channel TEXT NOT NULL,
 		reference TEXT NOT NULL,
@@ -135,12 +175,30 @@ const schema = `
 		due_at BIGINT,
 		PRIMARY KEY (channel, reference)
 	) WITHOUT ROWID;
-	CREATE INDEX IF NOT EXISTS messaging_outbox_due ON messaging_outbox (state, due_at);
-	CREATE TABLE IF NOT EXISTS messaging_pause (queue TEXT PRIMARY KEY, problem TEXT NOT NULL, probe_at BIGINT NOT NULL)`
+	CREATE TABLE IF NOT EXISTS messaging_pause (queue TEXT PRIMARY KEY, problem TEXT NOT NULL, probe_at BIGINT NOT NULL);
+	CREATE TABLE IF NOT EXISTS messaging_rate (name TEXT PRIMARY KEY, rate DOUBLE PRECISION, next_at DOUBLE PRECISION NOT NULL);
+	INSERT INTO messaging_rate (name, rate, next_at) VALUES ('account', NULL, 0) ON CONFLICT DO NOTHING`
 
-// dueIn is the condition that a row is due at $1 in one of some states. It holds for the first of them, so that a statement is
-// short, and on PostgreSQL for none that another process works on.
+// laterColumns are the columns that later versions added to messaging_outbox. A row of the first version has their defaults.
+var laterColumns = map[string]string{
+	"not_before":   "BIGINT NOT NULL DEFAULT 0", // nothing is sent earlier
+	"failures":     "BIGINT NOT NULL DEFAULT 0", // attempts that count toward max_attempts
+	"priority":     "BIGINT",                    // of its jobs; NULL in a row of the first version
+	"max_attempts": "BIGINT",
+	"recipient":    "TEXT", // if Options.InOrder
+	"seq":          "BIGINT",
+	"resent":       "BIGINT NOT NULL DEFAULT 0", // how often it was sent again because no listing showed it
+	"decided_at":   "BIGINT NOT NULL DEFAULT 0", // when a person last decided about it
+}
+
+const indexes = `
+	CREATE INDEX IF NOT EXISTS messaging_outbox_due ON messaging_outbox (state, due_at);
+	CREATE INDEX IF NOT EXISTS messaging_outbox_order ON messaging_outbox (channel, recipient, seq) WHERE recipient IS NOT NULL`
+
+// dueIn is the condition that a row is due in one of some states. It holds for the first batch of them, so that a statement is
+// short, and on PostgreSQL for none that another process works on. Rows of channels that this version does not know are left
+// to one that does.
 func dueIn(states string) string {
-	return `due_at <= $1 AND (channel, reference) IN (SELECT channel, reference FROM messaging_outbox
-		WHERE state IN (` + states + `) AND due_at <= $1 ORDER BY due_at LIMIT 1000 UNLOCKED)`
+	return `due_at <= CLOCK AND (channel, reference) IN (SELECT channel, reference FROM messaging_outbox
+		WHERE state IN (` + states + `) AND due_at <= CLOCK AND channel IN ` + knownChannels + ` ORDER BY due_at LIMIT $1 UNLOCKED)`
 }

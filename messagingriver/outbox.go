@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,7 +18,10 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/chatapp1"
+	"github.com/messaging-service/messaging-go/chatapp2"
 	"github.com/messaging-service/messaging-go/internal/wire"
+	"github.com/messaging-service/messaging-go/sms"
 )
 
 // Outbox enqueues messages in the caller's transactions and sends them. It is safe for concurrent use.
@@ -25,30 +30,51 @@ type Outbox[TTx any] struct {
 	client   *messaging.Client
 	channels map[string]channel
 	database database[TTx]
-	river    *river.Client[TTx]  // inserts jobs and pauses the queue; the caller's own client works
-	places   *semaphore.Weighted // of the messages being sent
+	river    *river.Client[TTx] // inserts jobs and pauses queues; the caller's own client works
+	rate     pace
 }
 
 // Options are the properties of an Outbox. A zero field has its default.
 type Options struct {
-	// Workers is how many messages a process sends at once: 1 to 10,000, by default 100. Each waits for its turn under the
-	// client's rate limit, so keep Workers below what the limit lets through in half a SendTimeout.
+	// Workers is how many messages of each channel a process sends at once: 1 to 10,000, by default 100.
 	Workers int
 	// SendTimeout bounds an attempt, retries of the client included; one minute by default. Other times follow from it: an
 	// attempt that recorded no outcome within twice SendTimeout has an unknown one, the outbox looks after such messages every
-	// quarter, a paused queue is probed every SendTimeout, and a message without a job gets one after five times SendTimeout.
-	// The clocks of all processes must agree to within SendTimeout.
+	// quarter (a round), a paused queue is probed every SendTimeout, and a message without a job gets one after five times
+	// SendTimeout.
 	SendTimeout time.Duration
 	// SettleFor is how long an SMS with an unknown outcome is looked up before it is parked, 15 minutes by default. It should
 	// be longer than the service takes to list a message that it accepted.
 	SettleFor time.Duration
+	// ResendUnlisted has an SMS sent again, once, if its outcome is unknown and a listing does not show it after SettleFor. By
+	// default it is parked. The column resent counts it. A service that lists a message later than SettleFor, or ignores the
+	// reference ID, makes this send twice: before you set it, send a message and Find it.
+	ResendUnlisted bool
+	// KeepRefused is how long the content of a refused message is kept, so that it can be sent again with Resolve; 7 days by
+	// default.
+	KeepRefused time.Duration
+	// Keep is how long the row of an accepted, refused or dropped message keeps its reference ID from being used again; 30 days
+	// by default.
+	Keep time.Duration
+	// Rate is how many messages a second all processes on the database send together. The database divides it among those
+	// that have messages to send. 0 is no limit. SetRate overrides it while processes run.
+	Rate float64
+	// Burst is how many messages beyond Rate may be sent in one second, after a pause; by default a tenth of Rate, and at least 1.
+	Burst int
+	// InOrder has the messages of a channel to one recipient sent one after another, in the order of insertion: the next one
+	// begins when the outcome of the one before is known. A message that is parked, refused or scheduled for later holds none
+	// back. By default there is no order. All processes on a database should have the same value.
+	InOrder bool
 }
 
-// keep is how long the row of an accepted, refused or dropped message keeps its reference ID from being used again.
-const keep = 30 * 24 * time.Hour
+// The queues: one for the messages of each channel, one for the outbox's own work, and the one of the first version, which had
+// all messages.
+const queuePrefix, tendQueue, firstQueue = "messaging_", "messaging_tend", "messaging"
 
-// The queue for messages, and the one for the outbox's own work.
-const queue, tendQueue = "messaging", "messaging_tend"
+func queueOf(channel string) string { return queuePrefix + channel }
+
+// knownChannels is the list of channels as SQL.
+const knownChannels = "('sms', 'chatapp1', 'chatapp2')"
 
 // NewPostgres returns an outbox in a PostgreSQL database.
 func NewPostgres(pool *pgxpool.Pool, client *messaging.Client, options Options) (*Outbox[pgx.Tx], error) {
@@ -65,47 +91,79 @@ func newOutbox[TTx any](database database[TTx], none bool, client *messaging.Cli
 	if none || client == nil {
 		return nil, errors.New("messagingriver: an outbox needs a database and a client, got nil")
 	}
-	if options.Workers < 0 || options.Workers > river.QueueNumWorkersMax || min(options.SendTimeout, options.SettleFor) < 0 {
-		return nil, fmt.Errorf("messagingriver: Options.Workers must be 0 to %d, SendTimeout and SettleFor not negative, got %+v",
-			river.QueueNumWorkersMax, options)
+	if err := options.complete(); err != nil {
+		return nil, err
 	}
-	options.Workers = cmp.Or(options.Workers, 100)
-	options.SendTimeout = cmp.Or(options.SendTimeout, time.Minute)
-	options.SettleFor = cmp.Or(options.SettleFor, 15*time.Minute)
 	inserter, err := river.NewClient(database.driver, &river.Config{})
 	if err != nil {
 		return nil, fmt.Errorf("messagingriver: %w", err)
 	}
 	channels := map[string]channel{
-		messaging.ChannelSMS.String():      channelOf(client.SMS.Validate, client.SMS.Send),
-		messaging.ChannelChatApp1.String(): channelOf(client.ChatApp1.Validate, client.ChatApp1.Send),
-		messaging.ChannelChatApp2.String(): channelOf(client.ChatApp2.Validate, client.ChatApp2.Send),
+		messaging.ChannelSMS.String(): channelOf(messaging.ChannelSMS, options.Workers, client.SMS.Validate, client.SMS.Send,
+			func(m sms.Message) string { return m.To }),
+		messaging.ChannelChatApp1.String(): channelOf(messaging.ChannelChatApp1, options.Workers, client.ChatApp1.Validate, client.ChatApp1.Send,
+			func(m chatapp1.Message) string { return m.To }),
+		messaging.ChannelChatApp2.String(): channelOf(messaging.ChannelChatApp2, options.Workers, client.ChatApp2.Validate, client.ChatApp2.Send,
+			func(m chatapp2.Message) string { return m.To }),
 	}
-	return &Outbox[TTx]{options, client, channels, database, inserter, semaphore.NewWeighted(int64(options.Workers))}, nil
+	o := &Outbox[TTx]{options: options, client: client, channels: channels, database: database, river: inserter}
+	o.rate.reserve = o.reserve
+	return o, nil
+}
+
+// complete checks the options and sets the defaults.
+func (o *Options) complete() error {
+	switch {
+	case o.Workers < 0 || o.Workers > river.QueueNumWorkersMax:
+		return fmt.Errorf("messagingriver: Options.Workers must be 0 to %d, got %d", river.QueueNumWorkersMax, o.Workers)
+	case min(o.SendTimeout, o.SettleFor, o.KeepRefused, o.Keep) < 0:
+		return fmt.Errorf("messagingriver: Options.SendTimeout, SettleFor, KeepRefused and Keep must not be negative, got %v, %v, %v and %v",
+			o.SendTimeout, o.SettleFor, o.KeepRefused, o.Keep)
+	case !(o.Rate >= 0 && o.Rate <= maxRate) || o.Burst < 0:
+		return fmt.Errorf("messagingriver: Options.Rate must be 0 to %d, and Burst not negative, got %v and %d", maxRate, o.Rate, o.Burst)
+	}
+	const day = 24 * time.Hour
+	o.Workers = cmp.Or(o.Workers, 100)
+	o.SendTimeout = cmp.Or(o.SendTimeout, time.Minute)
+	o.SettleFor = cmp.Or(o.SettleFor, 15*time.Minute)
+	o.KeepRefused = cmp.Or(o.KeepRefused, 7*day)
+	o.Keep = cmp.Or(o.Keep, 30*day)
+	return nil
 }
 
 // AddTo adds the outbox's queues, workers and periodic work to the configuration of a River client over the same database. A
 // process that only enqueues messages does not need it.
+//
+// If config.SoftStopTimeout is zero, AddTo sets it to SendTimeout and five seconds, so that the attempts under way end by
+// themselves when the client stops.
 func (o *Outbox[TTx]) AddTo(config *river.Config) error {
 	config.Workers = cmp.Or(config.Workers, river.NewWorkers())
+	config.SoftStopTimeout = cmp.Or(config.SoftStopTimeout, o.options.SendTimeout+5*time.Second)
 	if config.Queues == nil {
 		config.Queues = map[string]river.QueueConfig{}
 	}
-	// With River's own cooldown of 100 ms, 100 workers would send at most 1,000 messages a second.
-	config.Queues[queue] = river.QueueConfig{MaxWorkers: o.options.Workers, FetchCooldown: 10 * time.Millisecond}
+	for name := range o.channels {
+		// With River's own cooldown of 100 ms, 100 workers would send at most 1,000 messages a second.
+		config.Queues[queueOf(name)] = river.QueueConfig{MaxWorkers: o.options.Workers, FetchCooldown: 10 * time.Millisecond}
+	}
+	config.Queues[firstQueue] = river.QueueConfig{MaxWorkers: min(10, o.options.Workers)}
 	config.Queues[tendQueue] = river.QueueConfig{MaxWorkers: 1}
 	config.PeriodicJobs = append(config.PeriodicJobs, river.NewPeriodicJob(
-		river.PeriodicInterval(o.options.SendTimeout/4),
+		river.PeriodicInterval(o.round()),
 		func() (river.JobArgs, *river.InsertOpts) {
-			return round{}, &river.InsertOpts{Queue: tendQueue, MaxAttempts: 1}
+			// Any past time will do. Without one River takes the leader's clock, and one that is fast would put rounds off.
+			return round{}, &river.InsertOpts{Queue: tendQueue, MaxAttempts: 1, ScheduledAt: time.Unix(0, 0)}
 		},
 		&river.PeriodicJobOpts{RunOnStart: true},
 	))
 	return errors.Join(
 		river.AddWorkerSafely(config.Workers, &sender[TTx]{outbox: o}),
-		river.AddWorkerSafely(config.Workers, river.WorkFunc(o.tend)),
+		river.AddWorkerSafely(config.Workers, &tender[TTx]{outbox: o}),
 	)
 }
+
+// round is the time between two rounds of the outbox's own work.
+func (o *Outbox[TTx]) round() time.Duration { return o.options.SendTimeout / 4 }
 
 // Message is an sms.Message, a chatapp1.Message or a chatapp2.Message.
 type Message interface{ Call() wire.Call }
@@ -119,8 +177,8 @@ type Key struct {
 }
 
 // Insert enqueues a message in the caller's transaction: it is sent after the commit, and never if the transaction is rolled
-// back. It reports whether the message is new. If one with the same channel and reference ID was enqueued in the last 30 days, or
-// is not final, that one stays as it is, and this one is not sent.
+// back. It reports whether the message is new. If one with the same channel and reference ID is in the outbox, where final ones
+// stay for Options.Keep, that one stays as it is, and this one is not sent.
 //
 // A message that the client would reject is an error that matches messaging.ErrInvalid, and so is one without a reference ID, by
 // which the outbox recognizes a message that is enqueued again, and settles an unknown outcome.
@@ -136,7 +194,8 @@ func (o *Outbox[TTx]) InsertMany(ctx context.Context, tx TTx, messages []Message
 	type row struct {
 		Key
 
-		Message Message `json:"message"`
+		Message   Message `json:"message"`
+		Recipient string  `json:"recipient,omitempty"`
 	}
 	rows := make(list[row], len(messages))
 	for i, message := range messages {
@@ -144,16 +203,31 @@ func (o *Outbox[TTx]) InsertMany(ctx context.Context, tx TTx, messages []Message
 		if err != nil {
 			return 0, err
 		}
-		rows[i] = row{key, message}
+		rows[i] = row{Key: key, Message: message}
+		if o.options.InOrder {
+			rows[i].Recipient = o.channels[key.Channel].recipient(message)
+		}
 	}
-	now := time.Now()
-	due := now.Add(max(0, options.ScheduledAt.Sub(now)) + o.overdue())
+	seq := "NULL"
+	if o.options.InOrder {
+		seq = "NEXT"
+	}
+	options.Priority = cmp.Or(options.Priority, river.PriorityDefault)
+	options.MaxAttempts = cmp.Or(options.MaxAttempts, river.MaxAttemptsDefault)
+	later, wake := time.Duration(0), o.overdue()
+	if time.Until(options.ScheduledAt) > 0 {
+		later = time.Until(options.ScheduledAt)
+		wake = later + o.round() // River takes the clocks of processes for this, and they may be wrong
+	}
 	found, err := o.database.queryIn(ctx, tx, o.database.spell.Replace(`
-		INSERT INTO messaging_outbox (channel, reference, state, attempt, message, problem, created_at, due_at)
-		SELECT value->>'channel', value->>'reference', 'waiting', 0, value->>'message', '', CAST($2 AS BIGINT), CAST($3 AS BIGINT)
+		INSERT INTO messaging_outbox (channel, reference, state, attempt, message, problem, created_at, due_at, not_before,
+			priority, max_attempts, recipient, seq)
+		SELECT value->>'channel', value->>'reference', 'waiting', 0, value->>'message', '', CLOCK, CLOCK + CAST($2 AS BIGINT),
+			CASE WHEN CAST($3 AS BIGINT) > 0 THEN CLOCK + CAST($3 AS BIGINT) ELSE 0 END, CAST($4 AS BIGINT), CAST($5 AS BIGINT), value->>'recipient', `+seq+`
 		FROM ROWS WHERE true
 		ON CONFLICT DO NOTHING
-		RETURNING channel, reference`), rows, now.UnixMilli(), due.UnixMilli())
+		RETURNING channel, reference`),
+		rows, wake.Milliseconds(), later.Milliseconds(), options.Priority, options.MaxAttempts)
 	added, err := collect(found, err, keyColumns)
 	if err == nil && len(added) > 0 {
 		_, err = o.river.InsertManyFastTx(ctx, tx, jobsOf(added, options))
@@ -178,19 +252,29 @@ func (o *Outbox[TTx]) check(message Message) (Key, error) {
 		}
 		return Key{name, reference}, nil
 	}
-	return Key{}, fmt.Errorf("messagingriver: got %T; want an sms.Message, a chatapp1.Message or a chatapp2.Message", message)
+	return Key{}, fmt.Errorf("messagingriver: got %T; want a Message of one of the packages %s",
+		message, strings.Join(slices.Sorted(maps.Keys(o.channels)), ", "))
 }
 
 // channel is what the outbox does with the messages of one channel.
 type channel struct {
+	channel messaging.Channel
+	// places bounds how many messages a process sends at once. Each channel has its own, so that one in trouble holds none of
+	// another.
+	places *semaphore.Weighted
 	// validate also reports whether the message is one of the channel.
-	validate func(Message) (bool, error)
-	decode   func(stored string) (Message, error)
-	send     func(context.Context, Message) (messaging.Receipt, error)
+	validate  func(Message) (bool, error)
+	decode    func(stored string) (Message, error)
+	send      func(context.Context, Message) (messaging.Receipt, error)
+	recipient func(Message) string
 }
 
-func channelOf[M Message](validate func(M) error, send func(context.Context, M) (messaging.Receipt, error)) channel {
+func channelOf[M Message](
+	of messaging.Channel, workers int, validate func(M) error, send func(context.Context, M) (messaging.Receipt, error), to func(M) string,
+) channel {
 	return channel{
+		channel: of,
+		places:  semaphore.NewWeighted(int64(workers)),
 		validate: func(message Message) (bool, error) {
 			m, is := message.(M)
 			if !is {
@@ -203,6 +287,10 @@ func channelOf[M Message](validate func(M) error, send func(context.Context, M) 
 			err := json.Unmarshal([]byte(stored), &m)
 			return m, err
 		},
-		send: func(ctx context.Context, m Message) (messaging.Receipt, error) { return send(ctx, m.(M)) },
+		send:      func(ctx context.Context, m Message) (messaging.Receipt, error) { return send(ctx, m.(M)) },
+		recipient: func(m Message) string { return to(m.(M)) },
 	}
 }
+
+// names returns the channels, sorted.
+func (o *Outbox[TTx]) names() []string { return slices.Sorted(maps.Keys(o.channels)) }

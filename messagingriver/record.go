@@ -2,6 +2,7 @@ package messagingriver
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"time"
 )
@@ -14,45 +15,65 @@ const (
 	Waiting  State = "waiting"  // for its time, its job or its next attempt; nothing was sent
 	Sending  State = "sending"  // an attempt has begun, and its outcome is not recorded yet
 	Unknown  State = "unknown"  // it may have been sent, and is looked up until Options.SettleFor is over
-	Parked   State = "parked"   // nobody can know if it was sent, or River's attempts are used up: a person decides
+	Parked   State = "parked"   // nobody can know if it was sent, or its attempts are used up: a person decides
 	Accepted State = "accepted" // the service took it
-	Refused  State = "refused"  // the service, or this library, refused it
+	Refused  State = "refused"  // the service, or this library, refused it: a person can have it sent again
 	Dropped  State = "dropped"  // a person decided not to send it
 )
 
-// Record is what is known of a parked message.
+// States returns the states, in the order in which a message goes through them.
+func States() []State { return []State{Waiting, Sending, Unknown, Parked, Accepted, Refused, Dropped} }
+
+// Record is what is known of a parked or refused message.
 type Record struct {
 	Key
 
-	Message Message
+	// Message is nil if it cannot be read, or was deleted after Options.KeepRefused.
+	Message Message `json:"-"`
 	// Problem says what went wrong. It holds no number, text or secret.
-	Problem string
+	Problem string `json:"problem"`
 	// Attempts is the number of attempts that were begun.
-	Attempts int
-	// Created is when the message was enqueued, and Began when its last attempt began.
-	Created, Began time.Time
+	Attempts int `json:"attempts"`
+	// Created is when the message was enqueued, and Began when its last attempt began, or the zero time.
+	Created time.Time `json:"created"`
+	Began   time.Time `json:"began,omitzero"`
 }
 
 // Parked returns messages that wait for a person's decision: the first 500 after a key, by channel and reference ID. The zero Key
 // is before all.
 func (o *Outbox[TTx]) Parked(ctx context.Context, after Key) ([]Record, error) {
+	return o.records(ctx, Parked, after)
+}
+
+// Refused returns messages that were refused, like Parked.
+func (o *Outbox[TTx]) Refused(ctx context.Context, after Key) ([]Record, error) {
+	return o.records(ctx, Refused, after)
+}
+
+func (o *Outbox[TTx]) records(ctx context.Context, state State, after Key) ([]Record, error) {
 	type row struct {
 		Record
 
-		message        string
+		message        sql.NullString
 		created, began int64
 	}
-	found, err := o.database.query(ctx, o.database.spell.Replace(`
-		SELECT channel, reference, attempt, problem, message, created_at, began_at FROM messaging_outbox
-		WHERE state = 'parked' AND (channel, reference) > ($1, $2) ORDER BY channel, reference LIMIT 500`),
-		after.Channel, after.Reference)
-	rows, err := collect(found, err, func(r *row) []any {
+	rows, err := fetch(ctx, o.database, func(r *row) []any {
 		return []any{&r.Channel, &r.Reference, &r.Attempts, &r.Problem, &r.message, &r.created, &r.began}
-	})
+	}, `
+		SELECT channel, reference, attempt, problem, message, created_at, COALESCE(began_at, 0) FROM messaging_outbox
+		WHERE state = $1 AND (channel, reference) > ($2, $3) ORDER BY channel, reference LIMIT 500`,
+		string(state), after.Channel, after.Reference)
 	records := make([]Record, len(rows))
 	for i, r := range rows {
-		r.Created, r.Began = time.UnixMilli(r.created), time.UnixMilli(r.began)
-		r.Message, _ = o.channels[r.Channel].decode(r.message) // what can be read
+		r.Created = time.UnixMilli(r.created)
+		if r.began > 0 {
+			r.Began = time.UnixMilli(r.began)
+		}
+		if known, ok := o.channels[r.Channel]; ok && r.message.Valid {
+			if message, err := known.decode(r.message.String); err == nil {
+				r.Message = message
+			}
+		}
 		records[i] = r.Record
 	}
 	return records, err
@@ -63,30 +84,49 @@ type Decision string
 
 // The decisions.
 const (
-	Sent   Decision = "sent"   // it went out, as the service or a delivery report shows: it becomes Accepted
-	Resend Decision = "resend" // it did not go out: it becomes Waiting, and is sent. If it did, the recipient gets it twice
-	Drop   Decision = "drop"   // it is not to be sent: it becomes Dropped
+	// Sent: it went out, as the service or a delivery report shows. A parked or unknown message becomes Accepted.
+	Sent Decision = "sent"
+	// Resend: it did not go out, or was refused for a reason that is gone. A parked, unknown or refused message becomes
+	// Waiting, and is sent after the next round. If it did go out, the recipient gets it twice. A refused message is resent
+	// until Options.KeepRefused is over.
+	Resend Decision = "resend"
+	// Drop: it is not to be sent. A parked, unknown, refused or waiting message becomes Dropped. This cancels a message:
+	// a job that runs later sends nothing.
+	Drop Decision = "drop"
 )
 
-// Resolve carries out a decision about messages, any number at once, and returns how many it applied to: those that are Parked
-// or Unknown. Others stay as they are. A handler of delivery reports may resolve every message that it hears of as Sent.
+// Resolve carries out a decision about messages, any number at once, and returns how many it applied to. Those in other states
+// stay as they are. A handler of delivery reports may resolve every message that it hears of as Sent.
 func (o *Outbox[TTx]) Resolve(ctx context.Context, decision Decision, keys ...Key) (int, error) {
-	state, due := Waiting, time.Now() // it gets a job in the next round
+	problem := "resolved: " + string(decision)
 	switch decision {
 	case Sent:
-		state, due = Accepted, due.Add(keep)
-	case Drop:
-		state, due = Dropped, due.Add(keep)
+		return o.resolve(ctx, Accepted, problem, "'parked', 'unknown'", keys)
 	case Resend:
+		return o.resolve(ctx, Waiting, problem, "'parked', 'unknown', 'refused'", keys)
+	case Drop:
+		return o.resolve(ctx, Dropped, problem, "'parked', 'unknown', 'refused', 'waiting'", keys)
 	default:
 		return 0, fmt.Errorf("messagingriver: Resolve got the decision %q; want Sent, Resend or Drop", decision)
 	}
+}
+
+// resolve gives messages in some states another one. A message that waits gets a job in the next round.
+func (o *Outbox[TTx]) resolve(ctx context.Context, to State, problem, from string, keys []Key) (int, error) {
+	due := o.options.Keep
+	if to == Waiting {
+		due = 0
+	}
 	resolved, err := o.database.keys(ctx, `
 		UPDATE messaging_outbox
-		SET state = $2, problem = $3, due_at = $4, message = CASE WHEN $2 = 'waiting' THEN message ELSE NULL END
+		SET state = $2, problem = $3, decided_at = CLOCK, due_at = CLOCK + CAST($4 AS BIGINT), failures = 0,
+			not_before = CASE WHEN $2 = 'waiting' THEN 0 ELSE not_before END,
+			message = CASE WHEN $2 = 'waiting' THEN message ELSE NULL END,
+			recipient = CASE WHEN $2 = 'waiting' THEN recipient ELSE NULL END
 		FROM ROWS
-		WHERE channel = value->>'channel' AND reference = value->>'reference' AND state || '' IN ('parked', 'unknown')
+		WHERE channel = value->>'channel' AND reference = value->>'reference' AND state || '' IN (`+from+`)
+			AND ($2 <> 'waiting' OR message IS NOT NULL)
 		RETURNING channel, reference`,
-		list[Key](keys), string(state), "resolved: "+string(decision), due.UnixMilli())
+		list[Key](keys), string(to), problem, due.Milliseconds())
 	return len(resolved), err
 }

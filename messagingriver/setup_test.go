@@ -196,7 +196,7 @@ func (r rigOf[TTx]) wake(ctx context.Context, key messagingriver.Key) error {
 	if err != nil {
 		return err
 	}
-	_, err = client.Insert(ctx, sendArgs{[]messagingriver.Key{key}}, &river.InsertOpts{Queue: "messaging"})
+	_, err = client.Insert(ctx, sendArgs{[]messagingriver.Key{key}}, &river.InsertOpts{Queue: "messaging_sms"})
 	return err
 }
 
@@ -212,7 +212,7 @@ func (r rigOf[TTx]) paused(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	queue, err := client.QueueGet(ctx, "messaging")
+	queue, err := client.QueueGet(ctx, "messaging_sms")
 	return err == nil && queue.PausedAt != nil, err
 }
 

@@ -1,154 +1,344 @@
 package messagingriver
 
 import (
-	"cmp"
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"net/http/httptrace"
+	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/riverqueue/river"
-	"golang.org/x/sync/errgroup"
 
 	messaging "github.com/messaging-service/messaging-go"
-	"github.com/messaging-service/messaging-go/sms"
 )
 
-// messages is what River's jobs are for: to send some messages. One job for several costs less than a job for each.
+// messages is what River's jobs are for: to send some messages of a channel. One job for several costs less than a job for each.
 type messages struct {
 	Messages []Key `json:"messages"`
 }
 
 func (messages) Kind() string { return "messaging_send" }
 
+// UnmarshalJSON reads the arguments of any version. Those of an unknown form have no messages: the rows are what counts.
+func (m *messages) UnmarshalJSON(data []byte) error {
+	var form struct {
+		Key
+
+		Messages []Key `json:"messages"`
+	}
+	_ = json.Unmarshal(data, &form)
+	*m = messages{form.Messages}
+	if form.Reference != "" {
+		m.Messages = append(m.Messages, form.Key)
+	}
+	return nil
+}
+
 // perJob is how many messages a job is for: so few that one of a higher priority soon finds a free worker.
 const perJob = 25
 
+// jobsOf returns jobs for messages, each for some of one channel.
 func jobsOf(keys []Key, options river.InsertOpts) []river.InsertManyParams {
-	options.Queue, options.UniqueOpts, options.Pending = queue, river.UniqueOpts{}, false
+	options.UniqueOpts, options.Pending = river.UniqueOpts{}, false
 	var jobs []river.InsertManyParams
-	for some := range slices.Chunk(keys, perJob) {
-		jobs = append(jobs, river.InsertManyParams{Args: messages{some}, InsertOpts: &options})
+	for channel, keys := range byChannel(keys) {
+		options.Queue = queueOf(channel)
+		for some := range slices.Chunk(keys, perJob) {
+			jobs = append(jobs, river.InsertManyParams{Args: messages{some}, InsertOpts: new(options)})
+		}
 	}
 	return jobs
 }
 
+// byChannel groups keys by channel, and keeps their order.
+func byChannel(keys []Key) map[string][]Key {
+	groups := map[string][]Key{}
+	for _, key := range keys {
+		groups[key.Channel] = append(groups[key.Channel], key)
+	}
+	return groups
+}
+
 // sender works River's jobs. A job only says that messages may wait: their rows decide, so that a job that runs twice, or too
-// late, sends nothing.
+// late, or too early, sends nothing. It is done when the rows know what comes next: the next round makes jobs for those that
+// are to be sent again. River's own retries are for when the database could not be reached.
 type sender[TTx any] struct {
 	river.WorkerDefaults[messages]
 
 	outbox *Outbox[TTx]
 }
 
-// Timeout ends a job whose messages wait for their turn too long. It then runs again.
+// Timeout ends a job whose messages wait for their turn too long. The next round makes another.
 func (s *sender[TTx]) Timeout(*river.Job[messages]) time.Duration { return s.outbox.overdue() }
 
 // Work sends those of the messages that wait.
 func (s *sender[TTx]) Work(ctx context.Context, job *river.Job[messages]) error {
-	for keys := range slices.Chunk(job.Args.Messages, min(perJob, s.outbox.options.Workers)) {
-		err := s.outbox.deliver(ctx, keys, job.Attempt >= job.MaxAttempts, backoff(job.Attempt))
-		switch {
-		case ctx.Err() != nil:
-			return river.JobSnooze(0)
-		case isAccount(err):
-			return river.JobSnooze(time.Second)
-		case err != nil:
-			return err // the reason is likely to hold for the others, too
+	o := s.outbox
+	if len(job.Args.Messages) == 0 { // of a version whose jobs cannot be read: its rows get jobs in the next round
+		return o.database.exec(ctx, `UPDATE messaging_outbox SET due_at = CLOCK, priority = $1 WHERE state = 'waiting' AND priority IS NULL`,
+			river.PriorityDefault)
+	}
+	for channel, keys := range byChannel(job.Args.Messages) { // a job of the first version may be for several
+		for len(keys) > 0 && ctx.Err() == nil {
+			n := min(len(keys), o.options.Workers, o.rate.atOnce())
+			if err := o.deliver(ctx, channel, keys[:n], job.MaxAttempts); err != nil {
+				return err
+			}
+			keys = keys[n:]
+		}
+		if len(keys) == 0 {
+			continue
+		}
+		if errors.Is(context.Cause(ctx), river.ErrJobCancelledRemotely) { // by a person, in River's page
+			_, err := o.resolve(context.WithoutCancel(ctx), Dropped, "its job was cancelled in River", "'waiting'", keys)
+			return errors.Join(context.Cause(ctx), err)
+		}
+		if err := o.handBack(ctx, keys, 0); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// backoff is a little more than River waits by default after the n-th attempt.
+// backoff is how long a message waits after its n-th failure: a little more than River's jobs do.
 func backoff(n int) time.Duration {
 	n = min(n, 25)
 	return time.Duration(n*n*n*n) * 1200 * time.Millisecond
 }
 
-// deliver sends those of some messages that wait, all at once. An error means that one of them waits on, for the next attempt.
-func (o *Outbox[TTx]) deliver(ctx context.Context, keys []Key, last bool, wait time.Duration) error {
-	if err := o.places.Acquire(ctx, int64(len(keys))); err != nil {
-		return err
+// overdue is how long a message waits beyond its time before it gets another job.
+func (o *Outbox[TTx]) overdue() time.Duration { return 5 * o.options.SendTimeout }
+
+// deliver sends those of some messages of a channel that wait, all at once. An error means that the database could not be
+// reached.
+func (o *Outbox[TTx]) deliver(ctx context.Context, channel string, keys []Key, most int) error {
+	known, ok := o.channels[channel]
+	if !ok {
+		return nil // a process of a version that knows it sends it
 	}
-	claimed, err := o.claim(ctx, keys)
-	o.places.Release(int64(len(keys) - len(claimed)))
-	if err != nil {
-		return err
+	n := int64(len(keys))
+	if known.places.Acquire(ctx, n) != nil {
+		return o.handBack(ctx, keys, 0)
 	}
+	defer known.places.Release(n)
+	if !o.passes(ctx, known.channel) {
+		return o.handBack(ctx, keys, o.round())
+	}
+	for {
+		turns, err := o.rate.wait(ctx, len(keys))
+		if err != nil {
+			return o.handBack(ctx, keys, o.round())
+		}
+		claimed, err := o.claim(ctx, channel, keys, false)
+		if err != nil {
+			return err
+		}
+		if err := o.attempt(ctx, claimed, turns, most); err != nil || len(claimed) == len(keys) {
+			return err
+		}
+		keys = slices.DeleteFunc(slices.Clone(keys), func(key Key) bool {
+			return slices.ContainsFunc(claimed, func(a attempt) bool { return a.Key == key })
+		})
+		// The others are done, or their time has not come, or a pause has begun, or one before them in order is under way.
+		if !o.options.InOrder || len(claimed) == 0 {
+			return o.handBack(ctx, keys, o.round())
+		}
+	}
+}
+
+// attempt makes attempts that were claimed, and records what they find.
+func (o *Outbox[TTx]) attempt(ctx context.Context, claimed []attempt, turns turns, most int) (err error) {
 	found := make(chan result, len(claimed))
-	for _, a := range claimed {
-		go func() { found <- o.send(ctx, &a, last, wait) }()
+	for i := range claimed {
+		go func() { found <- o.send(ctx, &claimed[i], turns.of(i), most) }()
 	}
+	var account error
 	for left := len(claimed); left > 0; {
 		results := []result{<-found}
 		for len(found) > 0 { // those that came while others were recorded
 			results = append(results, <-found)
 		}
 		left -= len(results)
-		recordErr := o.recordUntil(ctx, time.Now().Add(o.options.SendTimeout), results)
-		o.places.Release(int64(len(results)))
+		err = errors.Join(err, o.recordUntil(ctx, time.Now().Add(o.options.SendTimeout), results))
 		for _, r := range results {
-			err = cmp.Or(err, r.waits, recordErr)
+			if isAccount(r.waits) {
+				account = r.waits
+			}
 		}
 	}
-	if isAccount(err) {
-		return errors.Join(err, o.pause(ctx, err))
+	if account != nil {
+		err = errors.Join(err, o.pauseForAccount(ctx, claimed[0].Channel, account))
+	}
+	if o.options.InOrder {
+		err = errors.Join(err, o.follow(ctx, claimed))
 	}
 	return err
 }
 
 // send makes an attempt and returns what it found.
-func (o *Outbox[TTx]) send(ctx context.Context, a *attempt, last bool, wait time.Duration) result {
-	sending, cancel := context.WithDeadline(ctx, time.UnixMilli(a.began).Add(o.options.SendTimeout))
+func (o *Outbox[TTx]) send(ctx context.Context, a *attempt, turn time.Time, most int) (r result) {
+	channel := o.channels[a.Channel]
+	message, err := channel.decode(a.stored.String)
+	if !a.stored.Valid || err != nil { // the error may repeat content
+		return result{Key: a.Key, Attempt: a.number, State: Parked, Problem: "the row holds no message that this version can read"}
+	}
+	// A request that has begun is not interrupted when the process stops: its outcome would be unknown. One that has not is.
+	var begun atomic.Bool
+	sending, cancel := context.WithDeadline(context.WithoutCancel(ctx), a.started.Add(o.options.SendTimeout))
 	defer cancel()
+	sending = httptrace.WithClientTrace(sending, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { begun.Store(true) }})
+	defer context.AfterFunc(ctx, func() {
+		if !begun.Load() {
+			cancel()
+		}
+	})()
+	defer func() {
+		if p := recover(); p != nil { // in a function of the program that the client calls
+			r = o.afterPanic(a, p, begun.Load(), most)
+		}
+	}()
 	var receipt messaging.Receipt
-	message, err := o.channels[a.Channel].decode(a.stored)
-	if err == nil {
-		receipt, err = o.channels[a.Channel].send(sending, message)
+	if err = o.rate.keep(sending, turn); err == nil && a.isOver(o.options.SendTimeout) {
+		err = errors.New("messagingriver: the process was held up, and the time of the attempt was over before it began")
 	}
-	r := o.judge(a, receipt, err)
-	switch {
-	case isAccount(err):
-		wait = 0
-	case last && r.State == Waiting && ctx.Err() == nil:
-		r.State = Parked // River would not run the job again
+	if err != nil {
+		return o.waits(a, err, 0, false, most)
 	}
+	receipt, err = channel.send(sending, message)
+	r = o.judge(a, receipt, err)
 	if r.State == Waiting {
-		r.waits = err
-		r.due(o.overdue() + wait)
+		blame := ctx.Err() == nil && !isAccount(err) && !o.inTrouble(channel.channel)
+		r = o.waits(a, err, retryAfter(err), blame, most)
 	}
 	return r
 }
 
-// overdue is how long a message waits beyond its time before it gets another job.
-func (o *Outbox[TTx]) overdue() time.Duration { return 5 * o.options.SendTimeout }
+// afterPanic returns the result of an attempt that panicked. Its outcome is unknown if a request had begun.
+func (o *Outbox[TTx]) afterPanic(a *attempt, p any, begun bool, most int) result {
+	err := fmt.Errorf("messagingriver: a function that the client calls panicked with a %T", p) // its text may hold anything
+	if problem, ok := p.(runtime.Error); ok {
+		err = fmt.Errorf("messagingriver: a function that the client calls panicked: %w", problem)
+	}
+	if begun {
+		return o.judge(a, messaging.Receipt{}, err)
+	}
+	return o.waits(a, err, 0, true, most)
+}
+
+// waits returns the result of an attempt that sent nothing. It is made again after a time, unless the message is to blame and
+// has no attempts left.
+func (o *Outbox[TTx]) waits(a *attempt, err error, after time.Duration, blame bool, most int) result {
+	r := result{Key: a.Key, Attempt: a.number, State: Waiting, Problem: problemOf(err), waits: err}
+	after = min(after, time.Hour) // a service may ask for years
+	if blame {
+		failures := a.failures + 1
+		after = max(after, backoff(failures))
+		r.Failed = 1
+		if a.most > 0 {
+			most = min(most, a.most)
+		}
+		if failures >= most {
+			r.State = Parked
+		}
+	}
+	r.wait(after)
+	return r
+}
 
 // attempt is the right to send a message once. It is recorded before anything is sent, and only its own outcome, or a person,
 // lets another attempt begin.
 type attempt struct {
 	Key
 
-	number int
-	stored string
-	began  int64
+	number    int
+	stored    sql.NullString
+	age       int64 // since it began, in milliseconds of the database's clock
+	failures  int
+	most      int // failures, or 0
+	resent    int
+	recipient string
+	started   time.Time // before it was recorded, by this process's clock
 }
 
-// claim begins an attempt of each message that waits. It ignores the end of ctx, because a caller that left would not know what
-// was written.
-func (o *Outbox[TTx]) claim(ctx context.Context, keys []Key) ([]attempt, error) {
+// isOver reports whether the time for the attempt is over. A process can be frozen, and its machine too: then only one of its
+// two clocks went on.
+func (a *attempt) isOver(timeout time.Duration) bool {
+	now := time.Now()
+	return max(now.Sub(a.started), now.Round(0).Sub(a.started.Round(0))) >= timeout
+}
+
+// claim begins an attempt of each message that may be sent now. It ignores the end of ctx, because a caller that left would not
+// know what was written. Behind a pause only a probe begins: the row is asked, since River may lose a notification.
+func (o *Outbox[TTx]) claim(ctx context.Context, channel string, keys []Key, probe bool) ([]attempt, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), o.options.SendTimeout)
 	defer cancel()
-	now := time.Now()
-	return o.database.attempts(ctx, `
-		UPDATE messaging_outbox SET state = 'sending', attempt = attempt + 1, began_at = $2, due_at = $3, problem = '' FROM ROWS
-		WHERE channel = value->>'channel' AND reference = value->>'reference' AND state || '' = 'waiting'`,
-		list[Key](keys), now.UnixMilli(), now.Add(2*o.options.SendTimeout).UnixMilli())
+	paused := ` AND NOT EXISTS (SELECT 1 FROM messaging_pause WHERE queue = $3)
+		AND NOT EXISTS (SELECT 1 FROM river_queue WHERE name = $3 AND paused_at IS NOT NULL)`
+	if probe {
+		paused = " AND $3 <> ''"
+	}
+	order := ""
+	if o.options.InOrder {
+		order = ` AND NOT EXISTS (SELECT 1 FROM messaging_outbox o WHERE o.channel = messaging_outbox.channel
+			AND o.recipient = messaging_outbox.recipient AND o.reference <> messaging_outbox.reference
+			AND (o.state IN ('sending', 'unknown')
+				OR o.state = 'waiting' AND o.seq < messaging_outbox.seq AND (o.failures > 0 OR o.not_before <= CLOCK)))`
+	}
+	started := time.Now()
+	claimed, err := o.database.attempts(ctx, `
+		UPDATE messaging_outbox
+		SET state = 'sending', attempt = attempt + 1, began_at = CLOCK, due_at = CLOCK + CAST($2 AS BIGINT), problem = '' FROM ROWS
+		WHERE channel = value->>'channel' AND reference = value->>'reference' AND state || '' = 'waiting' AND not_before <= CLOCK`+paused+order,
+		list[Key](keys), (2 * o.options.SendTimeout).Milliseconds(), queueOf(channel))
+	for i := range claimed {
+		claimed[i].started = started
+	}
+	return claimed, err
 }
 
-// result is what an attempt or a lookup found, as record's statement reads it.
+// handBack has messages that still wait looked after by a round, after a time.
+func (o *Outbox[TTx]) handBack(ctx context.Context, keys []Key, after time.Duration) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), o.options.SendTimeout)
+	defer cancel()
+	return o.database.exec(ctx, `
+		UPDATE messaging_outbox SET due_at = LATER(not_before, CLOCK + CAST($2 AS BIGINT)) FROM ROWS
+		WHERE channel = value->>'channel' AND reference = value->>'reference' AND state || '' = 'waiting'`,
+		list[Key](keys), after.Milliseconds())
+}
+
+// follow makes jobs for the messages whose turn has come in the order of a recipient.
+func (o *Outbox[TTx]) follow(ctx context.Context, done []attempt) error {
+	type lane struct {
+		Channel   string `json:"channel"`
+		Recipient string `json:"recipient"`
+	}
+	var lanes list[lane]
+	for _, a := range done {
+		if l := (lane{a.Channel, a.recipient}); a.recipient != "" && !slices.Contains(lanes, l) {
+			lanes = append(lanes, l)
+		}
+	}
+	if len(lanes) == 0 {
+		return nil
+	}
+	next, err := o.database.keys(context.WithoutCancel(ctx), `
+		SELECT o.channel, o.reference FROM ROWS JOIN messaging_outbox o
+		ON o.channel = value->>'channel' AND o.recipient = value->>'recipient' AND o.state = 'waiting' AND o.not_before <= CLOCK
+		AND o.seq = (SELECT MIN(m.seq) FROM messaging_outbox m
+			WHERE m.channel = o.channel AND m.recipient = o.recipient AND m.state = 'waiting' AND m.not_before <= CLOCK)`, lanes)
+	if err == nil && len(next) > 0 {
+		_, err = o.river.InsertManyFast(context.WithoutCancel(ctx), jobsOf(next, river.InsertOpts{}))
+	}
+	return err
+}
+
+// result is what an attempt or a lookup found, as recordUntil's statement reads it.
 type result struct {
 	Key
 
@@ -156,43 +346,48 @@ type result struct {
 	State   State              `json:"state"`
 	Receipt *messaging.Receipt `json:"receipt"`
 	Problem string             `json:"problem"`
-	Due     *int64             `json:"due"`
+	Wait    int64              `json:"wait"` // in milliseconds, until the row is due
+	Failed  int                `json:"failed"`
+	Resent  int                `json:"resent"`
 
 	waits error // why the message still waits
 }
 
-func (r *result) due(wait time.Duration) { r.Due = new(time.Now().Add(wait).UnixMilli()) }
+func (r *result) wait(d time.Duration) { r.Wait = d.Milliseconds() }
 
 // judge returns the result of an attempt by what the client returned.
 func (o *Outbox[TTx]) judge(a *attempt, receipt messaging.Receipt, err error) result {
 	r := result{Key: a.Key, Attempt: a.number}
-	r.due(keep) // if it is final
+	r.wait(o.options.Keep) // if it is final
 	if err == nil {
 		receipt.Raw = nil // it may repeat the number or the text
 		r.State, r.Receipt = Accepted, &receipt
 		return r
 	}
-	r.Problem = strings.ReplaceAll(err.Error(), "\x00", "") // PostgreSQL has no text with it
+	r.Problem = problemOf(err)
 	_, invalid := errors.AsType[*messaging.ValidationError](err)
 	verdict := messaging.VerdictOf(err)
 	switch {
-	case verdict == messaging.NotSent && !invalid, verdict == messaging.Refused && isAccount(err):
+	case verdict == messaging.NotSent && !invalid, verdict == messaging.Refused && (isAccount(err) || errors.Is(err, messaging.ErrRateLimited)):
 		r.State = Waiting
 	case invalid, verdict == messaging.Refused && !errors.Is(err, messaging.ErrDuplicate):
 		r.State = Refused
+		r.wait(o.options.KeepRefused)
 	case a.Channel == messaging.ChannelSMS.String():
 		r.State = Unknown // or the service has the message already
-		r.due(o.options.SendTimeout / 4)
+		r.wait(o.round())
 	default:
 		r.State = Parked // nothing lists the messages of the chat apps
 	}
 	return r
 }
 
-// isAccount reports whether the service would refuse every other message too: wrong credentials, no credit, too many requests.
+// problemOf returns the text of an error for a row. PostgreSQL has no text with a zero byte.
+func problemOf(err error) string { return strings.ReplaceAll(err.Error(), "\x00", "") }
+
+// isAccount reports whether the service would refuse every other message too: wrong credentials, or no credit.
 func isAccount(err error) bool {
-	return errors.Is(err, messaging.ErrUnauthorized) || errors.Is(err, messaging.ErrInsufficientBalance) ||
-		errors.Is(err, messaging.ErrRateLimited)
+	return errors.Is(err, messaging.ErrUnauthorized) || errors.Is(err, messaging.ErrInsufficientBalance)
 }
 
 // recordUntil records results, also if ctx has ended, and tries again until a time if the database is away. One counts if its attempt is the
@@ -204,8 +399,11 @@ func (o *Outbox[TTx]) recordUntil(ctx context.Context, end time.Time, results []
 		err := o.database.exec(writing, `
 			UPDATE messaging_outbox
 			SET state = value->>'state', receipt = value->>'receipt', problem = value->>'problem',
-				due_at = CAST(value->>'due' AS BIGINT),
-				message = CASE WHEN value->>'state' IN ('accepted', 'refused') THEN NULL ELSE message END
+				due_at = CLOCK + CAST(value->>'wait' AS BIGINT),
+				not_before = CASE WHEN value->>'state' = 'waiting' THEN CLOCK + CAST(value->>'wait' AS BIGINT) ELSE not_before END,
+				failures = failures + CAST(value->>'failed' AS BIGINT), resent = resent + CAST(value->>'resent' AS BIGINT),
+				message = CASE WHEN value->>'state' = 'accepted' THEN NULL ELSE message END,
+				recipient = CASE WHEN value->>'state' IN ('accepted', 'refused') THEN NULL ELSE recipient END
 			FROM ROWS
 			WHERE channel = value->>'channel' AND reference = value->>'reference'
 				AND attempt = CAST(value->>'attempt' AS BIGINT) AND state || '' IN ('waiting', 'sending', 'unknown', 'parked')
@@ -217,113 +415,4 @@ func (o *Outbox[TTx]) recordUntil(ctx context.Context, end time.Time, results []
 		}
 		<-time.After(o.options.SendTimeout / 20)
 	}
-}
-
-// round is the periodic job for the outbox's own work.
-type round struct{}
-
-func (round) Kind() string { return "messaging_tend" }
-
-// tend does one round. A part that fails does not keep the others from being done.
-func (o *Outbox[TTx]) tend(ctx context.Context, _ *river.Job[round]) error {
-	return errors.Join(o.settleDue(ctx), o.wakeOverdue(ctx), o.probe(ctx), o.deleteOld(ctx))
-}
-
-// settleDue finds out about messages whose outcome is unknown. An attempt that recorded none within its lease is one of them:
-// its process was killed, is frozen, or could not reach the database.
-func (o *Outbox[TTx]) settleDue(ctx context.Context) error {
-	now := time.Now()
-	unknown, err := o.database.attempts(ctx, `
-		UPDATE messaging_outbox SET state = 'unknown', due_at = $2 WHERE `+dueIn("'sending', 'unknown'"),
-		now.UnixMilli(), now.Add(2*o.options.SendTimeout).UnixMilli())
-	if err != nil {
-		return err
-	}
-	var lookups errgroup.Group
-	lookups.SetLimit(32)
-	for _, a := range unknown {
-		lookups.Go(func() error { return o.recordUntil(ctx, now, []result{o.lookUp(ctx, &a)}) })
-	}
-	return lookups.Wait()
-}
-
-// lookUp returns what became of a message. One whose outcome nobody can know is parked, not sent again: not even if it is not
-// listed, because the process that holds it may be frozen.
-func (o *Outbox[TTx]) lookUp(ctx context.Context, a *attempt) result {
-	r := result{Key: a.Key, Attempt: a.number, State: Parked, Problem: "the outcome is lost, and no listing shows this channel"}
-	if a.Channel != messaging.ChannelSMS.String() {
-		return r
-	}
-	ctx, cancel := context.WithTimeout(ctx, o.options.SendTimeout)
-	defer cancel()
-	var m sms.Message
-	if err := json.Unmarshal([]byte(a.stored), &m); err != nil {
-		r.Problem = err.Error()
-		return r
-	}
-	// A window that is long over makes one lookup decide. SettleFor is the outbox's own window: its rounds do not wait.
-	receipt, err := o.client.SMS.Settle(ctx, m, time.UnixMilli(0))
-	if err == nil {
-		return o.judge(a, receipt, nil)
-	}
-	r.Problem = err.Error()
-	limit := o.options.SettleFor
-	if !errors.Is(err, messaging.ErrNotListed) && !errors.Is(err, messaging.ErrFilterIgnored) {
-		limit += 24 * time.Hour // the lookup itself failed, so wait for the service
-	}
-	if age := time.Since(time.UnixMilli(a.began)); age < limit {
-		r.State = Unknown
-		r.due(min(age/2, 10*time.Minute))
-	}
-	return r
-}
-
-// wakeOverdue enqueues another job for each message that waits beyond its time: theirs may have ended with a process, or been deleted or
-// cancelled. It may also still queue, so the other one comes after all that queues, and the next one much later.
-func (o *Outbox[TTx]) wakeOverdue(ctx context.Context) error {
-	now := time.Now()
-	waiting, err := o.database.keys(ctx, "UPDATE messaging_outbox SET due_at = $2 WHERE "+dueIn("'waiting'")+" RETURNING channel, reference",
-		now.UnixMilli(), now.Add(12*o.overdue()).UnixMilli())
-	if err == nil && len(waiting) > 0 {
-		_, err = o.river.InsertManyFast(ctx, jobsOf(waiting, river.InsertOpts{Priority: 4}))
-	}
-	return err
-}
-
-// pause pauses the queue because of the account. It takes a note first: a queue without one was paused by a person.
-func (o *Outbox[TTx]) pause(ctx context.Context, problem error) error {
-	wait := o.options.SendTimeout
-	if e, ok := errors.AsType[*messaging.Error](problem); ok {
-		wait = max(wait, min(e.RetryAfter, time.Hour)) // a service may ask for years
-	}
-	if err := o.database.exec(ctx, `
-		INSERT INTO messaging_pause (queue, problem, probe_at) VALUES ($1, $2, $3)
-		ON CONFLICT (queue) DO UPDATE SET problem = excluded.problem, probe_at = excluded.probe_at`,
-		queue, problem.Error(), time.Now().Add(wait).UnixMilli()); err != nil {
-		return err
-	}
-	return o.river.QueuePause(ctx, queue, nil)
-}
-
-// probe sends one message of a queue that was paused because of the account, and resumes the queue if that is no longer refused.
-func (o *Outbox[TTx]) probe(ctx context.Context) error {
-	now := time.Now()
-	waiting, err := o.database.keys(ctx, `
-		SELECT channel, reference FROM messaging_outbox WHERE state = 'waiting' AND due_at <= $1
-		AND EXISTS (SELECT 1 FROM messaging_pause WHERE probe_at <= $2) LIMIT 1`, now.Add(o.overdue()).UnixMilli(), now.UnixMilli())
-	if err != nil || len(waiting) == 0 {
-		return err
-	}
-	if err := o.deliver(ctx, waiting, false, 0); err != nil {
-		return err
-	}
-	if err := o.river.QueueResume(ctx, queue, nil); err != nil {
-		return err
-	}
-	return o.database.exec(ctx, "DELETE FROM messaging_pause WHERE probe_at <= $1", now.UnixMilli())
-}
-
-// deleteOld deletes rows that were kept for their time.
-func (o *Outbox[TTx]) deleteOld(ctx context.Context) error {
-	return o.database.exec(ctx, "DELETE FROM messaging_outbox WHERE "+dueIn("'accepted', 'refused', 'dropped'"), time.Now().UnixMilli())
 }

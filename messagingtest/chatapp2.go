@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-func readChatApp2(f fields) (submission, *problem) {
+func readPlatform(f fields) (submission, *problem) {
 	platform := f.platformMessage()
 	of := func(name string) string { return textIn(platform, name) }
 	to, kind, isGroup := cmp.Or(of("to"), of("recipient")), cmp.Or(of("type"), "text"), of("recipient_type") == "group"
 	toUser := of("to") == ""
 	known := f.names()
-	for member := range f.rules.ChatApp2 {
+	for member := range f.rules.Channels[f.channel] {
 		known = append(known, strings.TrimSuffix(member, "?"))
 	}
 	p := cmp.Or(
-		f.checkMembers("", platform, f.rules.ChatApp2, itself),
+		f.checkMembers("", platform, f.rules.Channels[f.channel], itself),
 		refuseIf(to == "" || isGroup && toUser, "missing", "there is neither to nor recipient, or no to for a group"),
 		refuseIf(!isGroup && !toUser && !isMobileNumber(plainNumber(to)), "recipient", "to is not a number"),
 		f.checkContent(platform, kind, known),
@@ -52,7 +52,7 @@ func (f fields) platformMessage() document {
 		return message
 	}
 	message := maps.Clone(f.extra)
-	f.unquote(message, f.rules.ChatApp2, itself)
+	f.unquote(message, f.rules.Channels[f.channel], itself)
 	if f.isForm() {
 		for name, value := range message {
 			if text, isText := value.(string); isText && strings.IndexAny(text, "{[") == 0 {

@@ -21,10 +21,11 @@ import (
 type operation struct {
 	table.Send // of an operation that lists: what both kinds have
 
-	channel Channel // empty: it lists
-	method  string
-	times   timeFormat // of fields that are times
-	rules   rules
+	channel    Channel // empty: it lists
+	isPlatform bool    // whether its messages are the third-party platform's
+	method     string
+	times      timeFormat // of fields that are times
+	rules      rules
 
 	// handle returns the body of a success, or why the request is refused.
 	handle func(requestID string, f fields) (any, *problem)

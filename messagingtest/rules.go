@@ -21,10 +21,12 @@ import (
 //go:embed rules.json
 var rulesJSON []byte
 
-// rules are what rules.json says: what the messages of all channels have to be, and how they are refused. The members of SMS,
-// ChatApp, ChatApp1 and Payloads are concepts, those of the other shapes are the third-party platform's.
+// rules are what rules.json says: what the messages of all channels have to be, and how they are refused. The members of Channels,
+// ChatApp and Payloads are concepts, those of the other shapes and of chat app 2 are the third-party platform's.
 type rules struct {
-	SMS, ChatApp, ChatApp1, ChatApp2, Content shape
+	Channels map[Channel]shape
+	ChatApp  shape // of messages of any chat app, beside their content
+	Content  shape
 
 	Payloads []payload        // in the order in which they are tried: text and image are also parts of a call to action
 	Shapes   map[string]shape // by the word that stands for them elsewhere

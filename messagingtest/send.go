@@ -9,6 +9,23 @@ import (
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
+// A Channel is one by which the service sends.
+type Channel string
+
+// The channels of the service.
+const (
+	ChannelSMS      Channel = "sms"
+	ChannelChatApp1 Channel = "chatapp1"
+	ChannelChatApp2 Channel = "chatapp2"
+)
+
+func channels() (all []Channel) {
+	for _, c := range table.Channels() {
+		all = append(all, Channel(c.Name))
+	}
+	return all
+}
+
 // submission is a message that is valid, but not accepted yet.
 type submission struct {
 	Sent
@@ -17,11 +34,13 @@ type submission struct {
 	left   amount // of the balance, once the message is accepted
 }
 
-func (s *Server) sends(channel Channel, t table.Send, read func(fields) (submission, *problem)) operation {
+func (s *Server) sends(c table.Channel) operation {
+	channel, t := Channel(c.Name), *c.Send(s.names)
+	must(s.rules.Channels[channel] != nil, "rules.json: no rules for the channel %q", channel)
 	op := s.newOperation(http.MethodPost, t)
-	op.channel = channel
+	op.channel, op.isPlatform = channel, c.IsPlatform(s.names)
 	op.handle = func(requestID string, f fields) (any, *problem) {
-		m, p := read(f)
+		m, p := f.submission()
 		if p != nil {
 			return nil, p
 		}
@@ -35,6 +54,18 @@ func (s *Server) sends(channel Channel, t table.Send, read func(fields) (submiss
 		return s.confirm(t, m), nil
 	}
 	return op
+}
+
+// submission reads a message.
+func (f fields) submission() (submission, *problem) {
+	switch {
+	case f.channel == ChannelSMS:
+		return readSMS(f)
+	case f.isPlatform:
+		return readPlatform(f)
+	default:
+		return readChatApp(f)
+	}
 }
 
 func (s *Server) submit(m *submission) *problem {
@@ -72,7 +103,7 @@ func (s *Server) confirm(t table.Send, m submission) any {
 }
 
 func readSMS(f fields) (submission, *problem) {
-	p := f.check(f.rules.SMS)
+	p := f.check(f.rules.Channels[f.channel])
 	m := f.message(f.extra)
 	m.Parts = countParts(m.Text)
 	return submission{Sent: m}, p
@@ -89,16 +120,16 @@ func (f fields) checkChatApp() *problem {
 	)
 }
 
-// payload is one kind of chat-app-1 message.
+// payload is one kind of message of a chat app whose fields the contract names.
 type payload struct {
 	Kind   string
 	Marks  []string // concepts, each of which says that the message is of this kind
 	Fields shape
 }
 
-func readChatApp1(f fields) (submission, *problem) {
+func readChatApp(f fields) (submission, *problem) {
 	kind, p := f.readPayload()
-	p = cmp.Or(f.check(f.rules.ChatApp1), p, f.checkChatApp())
+	p = cmp.Or(f.check(f.rules.Channels[f.channel]), p, f.checkChatApp())
 	m := f.message(f.extra)
 	m.Kind = kind
 	return submission{Sent: m}, p

@@ -132,16 +132,6 @@ func newServer(opts ...Option) *Server {
 	return s
 }
 
-// A Channel is one by which the service sends.
-type Channel string
-
-// The channels of the service.
-const (
-	ChannelSMS      Channel = "sms"
-	ChannelChatApp1 Channel = "chatapp1"
-	ChannelChatApp2 Channel = "chatapp2"
-)
-
 func (s *Server) speak(t *table.Table) {
 	s.names = t
 	form := t.SMSList.Time
@@ -149,12 +139,11 @@ func (s *Server) speak(t *table.Table) {
 		form = "datetime" // rows have more than requests do
 	}
 	s.ledger.times = newTimeFormat(form, t.SMSList.Zone, t.SMSList.Layouts...)
-	s.operations = []operation{
-		s.sends(ChannelSMS, t.SMSSend, readSMS),
-		s.sends(ChannelChatApp1, t.ChatApp1Send, readChatApp1),
-		s.sends(ChannelChatApp2, t.ChatApp2Send, readChatApp2),
-		s.lists(t.SMSList),
+	s.operations = nil
+	for _, c := range table.Channels() {
+		s.operations = append(s.operations, s.sends(c))
 	}
+	s.operations = append(s.operations, s.lists(t.SMSList))
 }
 
 // Close closes the port and all connections. Requests under way get no response, and delays of [Slow] and calls of

@@ -91,10 +91,7 @@ func readSend(s *Server, path, body string) (m submission, p *problem) {
 		if p := f.checkConstants(nil, nil); p != nil {
 			return m, p
 		}
-		readers := map[Channel]func(fields) (submission, *problem){
-			ChannelSMS: readSMS, ChannelChatApp1: readChatApp1, ChannelChatApp2: readChatApp2,
-		}
-		return readers[op.channel](f)
+		return f.submission()
 	}
 	return m, &problem{"notFound", "no such path"}
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"strings"
 	"time"
 )
 
@@ -99,19 +98,18 @@ func (rcv *Receiver) chatHandler(name Callback, handle func(context.Context, Cha
 	}}
 }
 
-// appendChat appends the messages and the statuses of a request.
-func (q *request) appendChat(events []event) ([]event, error) {
-	e := q.findEnvelope()
+// appendChat appends the messages and the statuses that arrived.
+func (f *facts) appendChat(events []event) ([]event, error) {
+	e := f.envelope
 	if e.tooLarge {
-		return events, q.reject(ErrTooLarge)
+		return events, f.name.refuse(ErrTooLarge)
 	}
-	q.reconcile(&e)
-	statuses, complete := q.appendStatuses(nil, e)
+	statuses, complete := f.appendStatuses(nil, &e)
 	if len(e.messages)+len(statuses) == 0 {
 		e.messages, complete = []item{{raw: e.raw}}, true // one in parameters, beside JSON of which nothing could be read
 	}
 	for _, one := range e.messages {
-		if m := q.chatMessage(&e, one); m.From != "" {
+		if m := f.chatMessage(&e, one); m.From != "" {
 			events = append(events, m)
 		} else {
 			complete = false
@@ -119,57 +117,27 @@ func (q *request) appendChat(events []event) ([]event, error) {
 	}
 	events = append(events, statuses...)
 	if !complete {
-		return events, q.reject(ErrNoSender)
+		return events, f.name.refuse(ErrNoSender)
 	}
 	return events, nil
 }
 
-// reconcile reduces JSON in a parameter to what it may say beside other parameters: one message that agrees with them. What
-// contradicts them makes the event ambiguous, and counts only where they say nothing.
-func (q *request) reconcile(e *envelope) {
-	id, from := q.values[conceptID], q.values[conceptFrom]
-	text, hasText := q.text(e.index)
-	if e.index < 0 || e.typed || from == "" && isBlank(text) {
-		return
-	}
-	agrees := len(e.messages) == 1 && len(e.statuses) == 0 && e.broken == 0
-	e.typed, e.statuses = true, nil
-	if agrees {
-		one := e.messages[0]
-		kind := strings.ToLower(one.word("type"))
-		agrees = !differ(id, one.id()) && !differ(from, one.from())
-		switch {
-		case !hasText, kind == "", isMedia(kind):
-		case kind == "text":
-			body := one.object.object("text").word("body")
-			q.ambiguous = q.ambiguous || !isBlank(text) && body != "" && body != text
-		default: // the text may have ended where the JSON begins
-			q.ambiguous = true
-			agrees = agrees && isBlank(text)
-		}
-	}
-	q.ambiguous = q.ambiguous || !agrees
-	if !agrees && from != "" {
-		*e = envelope{raw: e.raw, index: e.index, typed: true, single: true, messages: []item{{raw: e.raw}}}
-	}
-}
-
-// chatMessage makes a message of a request: of its parameters, and of the one message that it holds as JSON. Of several
-// messages each says everything itself.
-func (q *request) chatMessage(e *envelope, one item) *ChatMessage {
-	flat := q
+// chatMessage makes a message: of its parameters, and of one message of the platform. Of several messages each says everything
+// itself.
+func (f *facts) chatMessage(e *envelope, one item) *ChatMessage {
+	flat := f
 	if len(e.messages) > 1 {
-		flat = &request{callback: q.callback}
+		flat = &facts{callback: f.callback}
 	}
 	at := cmp.Or(flat.values[conceptTime], one.word("timestamp"))
 	return &ChatMessage{
-		Callback: q.name, ID: cmp.Or(flat.values[conceptID], one.id()),
+		Callback: f.name, ID: cmp.Or(flat.values[conceptID], one.id()),
 		From: number(cmp.Or(flat.values[conceptFrom], one.from())), To: number(cmp.Or(flat.values[conceptTo], one.business)),
-		ReferenceID: q.values[conceptReference],
+		ReferenceID: f.values[conceptReference],
 		Name:        cmp.Or(flat.values[conceptName], one.contact.object("profile").word("name", "username")),
-		Content:     flat.content(e, one), Context: fill[Context](one.object.object("context")), ReceivedAt: q.moment(at), RawTime: at,
-		Ambiguous: q.ambiguous || e.isDoubtful(one) || differ(q.values[conceptID], one.id()) || differ(q.values[conceptFrom], one.from()),
-		JSON:      one.raw, Params: q.params, RawQuery: q.rawQuery,
+		Content:     flat.content(e, one), Context: fill[Context](one.object.object("context")), ReceivedAt: f.moment(at), RawTime: at,
+		Ambiguous: f.ambiguous || e.isDoubtful(one) || differ(f.values[conceptID], one.id()) || differ(f.values[conceptFrom], one.from()),
+		JSON:      one.raw, Params: f.params, RawQuery: f.query,
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/messaging-service/messaging-go/internal/jsonscan"
 )
 
 // Content is what an inbound chat-app message says: Text, Media, Location, Contacts, Reply, Reaction, Order, System or
@@ -248,23 +250,23 @@ func (System) content()   {}
 func (Unknown) content()  {}
 
 // content makes the content of a message: of its parameters and of its JSON, either of which may be absent.
-func (q *request) content(e *envelope, one item) Content {
-	raw := cmp.Or(strings.TrimSpace(q.values[conceptKind]), one.word("type"))
+func (f *facts) content(e *envelope, one item) Content {
+	raw := cmp.Or(strings.TrimSpace(f.values[conceptKind]), one.word("type"))
 	kind := strings.ToLower(raw)
 	if kind == "" && (e.raw == nil || e.single) {
-		kind = q.kindOfParams(e)
+		kind = f.kindOfParams(e)
 	}
 	member := one.object.object(kind)
 	var content Content
 	switch {
 	case kind == "text":
-		content = q.textContent(e, member)
+		content = f.textContent(e, member)
 	case isMedia(kind):
-		content = q.mediaContent(MediaKind(kind), e, member)
+		content = f.mediaContent(MediaKind(kind), e, member)
 	case kind == kindlessMedia:
-		content = q.mediaContent("", e, member)
+		content = f.mediaContent("", e, member)
 	case kind == "location":
-		content = q.locationContent(member)
+		content = f.locationContent(member)
 	case kind == "system" && e.typed:
 	default:
 		content = one.content(kind)
@@ -283,11 +285,11 @@ func isMedia(kind string) bool {
 const kindlessMedia = " media" // the space keeps it apart from any kind that arrives
 
 // kindOfParams returns the kind of a message that does not name it, by its parameters.
-func (q *request) kindOfParams(e *envelope) string {
-	_, isText := q.text(e.index)
+func (f *facts) kindOfParams(e *envelope) string {
+	_, isText := f.text(e.index)
 	switch {
-	case q.values[conceptMediaURL] != "" || q.values[conceptMediaID] != "":
-		kind, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(q.values[conceptMIMEType])), "/")
+	case f.values[conceptMediaURL] != "" || f.values[conceptMediaID] != "":
+		kind, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(f.values[conceptMIMEType])), "/")
 		switch kind {
 		case "":
 			return kindlessMedia
@@ -296,18 +298,18 @@ func (q *request) kindOfParams(e *envelope) string {
 		default:
 			return "document"
 		}
-	case q.values[conceptLatitude] != "" && q.values[conceptLongitude] != "":
+	case f.values[conceptLatitude] != "" && f.values[conceptLongitude] != "":
 		return "location"
-	case isText || e.raw == nil && q.values[conceptJSON] == "":
+	case isText || e.raw == nil && f.values[conceptJSON] == "":
 		return "text"
 	default:
 		return "" // JSON of an unknown shape, or that cannot be read
 	}
 }
 
-func (q *request) textContent(e *envelope, member object) Content {
+func (f *facts) textContent(e *envelope, member object) Content {
 	body, ok := member.text("body")
-	if text, arrived := q.text(e.index); arrived && (!ok || !isBlank(text)) {
+	if text, arrived := f.text(e.index); arrived && (!ok || !isBlank(text)) {
 		return Text{Body: text}
 	}
 	if !ok && e.raw != nil {
@@ -316,27 +318,27 @@ func (q *request) textContent(e *envelope, member object) Content {
 	return Text{Body: body}
 }
 
-func (q *request) mediaContent(kind MediaKind, e *envelope, member object) Content {
+func (f *facts) mediaContent(kind MediaKind, e *envelope, member object) Content {
 	m := fill[Media](member)
 	m.Kind = kind
-	m.URL = cmp.Or(q.values[conceptMediaURL], m.URL)
-	m.ID = cmp.Or(q.values[conceptMediaID], m.ID)
-	m.MIMEType = cmp.Or(q.values[conceptMIMEType], m.MIMEType)
-	m.FileName = cmp.Or(q.values[conceptFileName], m.FileName)
+	m.URL = cmp.Or(f.values[conceptMediaURL], m.URL)
+	m.ID = cmp.Or(f.values[conceptMediaID], m.ID)
+	m.MIMEType = cmp.Or(f.values[conceptMIMEType], m.MIMEType)
+	m.FileName = cmp.Or(f.values[conceptFileName], m.FileName)
 	if member == nil && e.raw != nil && m.URL == "" && m.ID == "" {
 		return nil
 	}
-	text, _ := q.text(e.index)
+	text, _ := f.text(e.index)
 	if isBlank(text) {
 		text = cmp.Or(m.Caption, text)
 	}
-	m.Caption = cmp.Or(q.values[conceptCaption], text)
+	m.Caption = cmp.Or(f.values[conceptCaption], text)
 	return m
 }
 
-func (q *request) locationContent(member object) Content {
+func (f *facts) locationContent(member object) Content {
 	degrees := func(c concept, name string, limit float64) (float64, bool) {
-		n, err := strconv.ParseFloat(strings.TrimSpace(cmp.Or(q.values[c], member.word(name))), 64)
+		n, err := strconv.ParseFloat(strings.TrimSpace(cmp.Or(f.values[c], member.word(name))), 64)
 		return n, err == nil && math.Abs(n) <= limit // which NaN is not
 	}
 	latitude, ok := degrees(conceptLatitude, "latitude", 90)
@@ -376,7 +378,7 @@ func (i item) content(kind string) Content {
 		}
 	case "system":
 		if member != nil && member.object("identity") == nil { // some put it beside the notice
-			member = append(slices.Clip(member), pair{"identity", i.get("identity")})
+			member = append(slices.Clip(member), jsonscan.Member{Name: "identity", Value: i.get("identity")})
 		}
 		if member != nil {
 			return fill[System](member)

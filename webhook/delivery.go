@@ -65,61 +65,45 @@ func (rcv *Receiver) ParseDelivery(r *http.Request) ([]DeliveryReport, error) {
 	return only[DeliveryReport](events), err
 }
 
-// appendReports appends the reports of a request.
-func (q *request) appendReports(events []event) ([]event, error) {
-	e := q.withoutForeign(q.findEnvelope())
+// appendReports appends the reports that arrived.
+func (f *facts) appendReports(events []event) ([]event, error) {
+	e := &f.envelope
 	if e.tooLarge {
-		return events, q.reject(ErrTooLarge)
+		return events, f.name.refuse(ErrTooLarge)
 	}
 	size := len(events)
-	events, complete := q.appendStatuses(events, e)
+	events, complete := f.appendStatuses(events, e)
 	switch {
 	case len(e.messages) > 0 && !e.single:
-		return events, q.reject(ErrMisdirected)
+		return events, f.name.refuse(ErrMisdirected)
 	case !complete:
-		return events, q.reject(ErrNoMessage)
+		return events, f.name.refuse(ErrNoMessage)
 	case len(events) > size:
 		return events, nil
 	}
 	d := &DeliveryReport{
-		ID: q.values[conceptID], ReferenceID: q.values[conceptReference], From: number(q.values[conceptFrom]),
-		To: number(q.values[conceptTo]), Kind: q.values[conceptKind],
-		Status: q.status(q.values[conceptStatus]), RawStatus: q.values[conceptStatus],
-		StatusAt: q.moment(q.values[conceptTime]), RawTime: q.values[conceptTime],
-		Ambiguous: q.ambiguous, Params: q.params, RawQuery: q.rawQuery,
+		ID: f.values[conceptID], ReferenceID: f.values[conceptReference], From: number(f.values[conceptFrom]),
+		To: number(f.values[conceptTo]), Kind: f.values[conceptKind],
+		Status: f.status(f.values[conceptStatus]), RawStatus: f.values[conceptStatus],
+		StatusAt: f.moment(f.values[conceptTime]), RawTime: f.values[conceptTime],
+		Ambiguous: f.ambiguous, Params: f.params, RawQuery: f.query,
 	}
 	if d.ID == "" && d.ReferenceID == "" {
-		return events, q.reject(ErrNoMessage)
+		return events, f.name.refuse(ErrNoMessage)
 	}
 	return append(events, d), nil
 }
 
-// withoutForeign returns the envelope, or none if it is JSON in a parameter while others are a report by themselves: then the
-// JSON is a parameter like any other, such as the text of the message.
-func (q *request) withoutForeign(e envelope) envelope {
-	id, status := q.values[conceptID], q.values[conceptStatus]
-	isReport := id+q.values[conceptReference] != "" && status != ""
-	isOther := id != "" && (len(e.statuses) != 1 || differ(id, e.statuses[0].id()))
-	if e.index < 0 || !isReport && !isOther {
-		return e
-	}
-	for _, one := range e.statuses {
-		same := status == "" || q.sameStatus(status, one.word("status"))
-		q.ambiguous = q.ambiguous || differ(id, one.id()) || !same
-	}
-	return envelope{index: -1}
-}
-
 // appendStatuses appends the statuses of an envelope, and reports whether that was all of them.
-func (q *request) appendStatuses(events []event, e envelope) (all []event, complete bool) {
+func (f *facts) appendStatuses(events []event, e *envelope) (all []event, complete bool) {
 	complete = e.broken == 0
 	for _, one := range e.statuses {
-		id, raw, status := one.id(), one.word("status"), q.values[conceptStatus]
+		id, raw, status := one.id(), one.word("status"), f.values[conceptStatus]
 		d := &DeliveryReport{
-			ID: id, ReferenceID: cmp.Or(q.values[conceptReference], one.word("biz_opaque_callback_data")), From: number(one.business),
-			To: number(one.word("recipient_id", "recipient_user_id")), Status: q.status(raw), RawStatus: raw,
-			StatusAt: one.time("timestamp"), RawTime: one.word("timestamp"), JSON: one.raw, Params: q.params, RawQuery: q.rawQuery,
-			Ambiguous: q.ambiguous || e.isDoubtful(one) || differ(q.values[conceptID], id) || status != "" && !q.sameStatus(status, raw),
+			ID: id, ReferenceID: cmp.Or(f.values[conceptReference], one.word("biz_opaque_callback_data")), From: number(one.business),
+			To: number(one.word("recipient_id", "recipient_user_id")), Status: f.status(raw), RawStatus: raw,
+			StatusAt: one.time("timestamp"), RawTime: one.word("timestamp"), JSON: one.raw, Params: f.params, RawQuery: f.query,
+			Ambiguous: f.ambiguous || e.isDoubtful(one) || differ(f.values[conceptID], id) || status != "" && !f.sameStatus(status, raw),
 		}
 		if d.ID == "" && d.ReferenceID == "" {
 			complete = false

@@ -56,9 +56,10 @@ type RejectError struct {
 	Cause error
 }
 
-func (c *callback) reject(err error) *RejectError {
-	why, _ := errors.AsType[*reason](err) // it is one of the errors above
-	return &RejectError{Callback: c.name, Status: why.status, Reason: err}
+// refuse returns a refusal for one of the reasons above, with its usual status.
+func (c Callback) refuse(err error) *RejectError {
+	why, _ := errors.AsType[*reason](err)
+	return &RejectError{Callback: c, Status: why.status, Reason: err}
 }
 
 // as returns the error with another status.

@@ -8,14 +8,14 @@ import (
 // A JSON body can hold several events, in a list at one of the paths that the contract names. Each is then read like a body of
 // its own: names and paths of parameters begin at the event, and what stands around the list says nothing about it.
 
-// findEvents looks for the list of events in the body: the first path counts at which there are some, or else something.
-func (q *request) findEvents() error {
-	if q.object == "" {
-		return nil
+// split returns the list of events in the body, if it holds one: the first path counts at which there are some, or else something.
+func (c *callback) split(a *arrival) (list []json.RawMessage, isList bool, err error) {
+	if a.object == "" {
+		return nil, false, nil
 	}
-	body := json.RawMessage(q.object)
+	body := json.RawMessage(a.object)
 	found, repeats := json.RawMessage(nil), false
-	for _, path := range q.events {
+	for _, path := range c.events {
 		value, again := path.in(body)
 		repeats = repeats || again
 		isBody := len(path.names) == 0 // it only stands in for a list, and not for an empty one
@@ -28,23 +28,23 @@ func (q *request) findEvents() error {
 	}
 	switch {
 	case repeats: // to read one list would lose the other
-		return q.reject(ErrUnreadable)
+		return nil, false, c.name.refuse(ErrUnreadable)
 	case found == nil, len(found) == len(body) && isNested(body, '{'):
-		return nil
+		return nil, false, nil
 	case isNested(found, '{'):
-		q.list = []json.RawMessage{found}
+		list = []json.RawMessage{found}
 	case isNested(found, '['), string(found) == "null":
-		q.list = elements(found, maxEvents)
+		list = elements(found, maxEvents)
 	default:
-		return q.reject(ErrUnreadable)
+		return nil, false, c.name.refuse(ErrUnreadable)
 	}
 	switch {
-	case len(q.list) > maxEvents:
-		return q.reject(ErrTooLarge)
-	case len(q.list)*q.inQuery > 16*q.maxParams: // each event has them in its Params
-		return q.reject(ErrTooManyParams)
+	case len(list) > maxEvents:
+		return nil, false, c.name.refuse(ErrTooLarge)
+	case len(list)*a.inQuery > 16*c.maxParams: // each event has them in its Params
+		return nil, false, c.name.refuse(ErrTooManyParams)
 	default:
-		return nil
+		return list, true, nil
 	}
 }
 
@@ -56,19 +56,4 @@ func isNone(raw json.RawMessage) bool {
 // holdsList reports whether a body may be a list of events itself.
 func (c *callback) holdsList() bool {
 	return slices.ContainsFunc(c.events, func(p path) bool { return len(p.names) == 0 })
-}
-
-// element returns the request as if it held one event of its list alone. Parameters of the query remain, but say nothing about it.
-func (q *request) element(raw json.RawMessage) (*request, error) {
-	if !isNested(raw, '{') {
-		return nil, q.reject(ErrUnreadable)
-	}
-	one := &request{callback: q.callback, proofs: q.proofs, rawQuery: q.rawQuery, count: q.inQuery, inQuery: q.inQuery, own: q.inQuery}
-	one.params = append(make(Params, 0, q.inQuery+8), q.params[:q.inQuery]...)
-	if one.readObject(string(raw)); one.count > one.maxParams {
-		return nil, q.reject(ErrTooManyParams)
-	}
-	one.emptyCopies()
-	one.interpret()
-	return one, nil
 }

@@ -55,14 +55,14 @@ func (h *handler) serve(r *http.Request) (status int, retryAfter time.Duration) 
 	c := h.watch(r)
 	defer func() {
 		if value := recover(); value != nil {
-			status = c.reject(newPanicError(h.name, value))
+			status = c.refused(newPanicError(h.name, value))
 		}
 	}()
 	var first [1]event // most requests have one, which then needs no list
 	events, err := h.read(r, first[:0])
 	switch {
 	case err != nil:
-		status = c.reject(err)
+		status = c.refused(err)
 	case len(events) == 0:
 		c.end(OutcomeHandled, nil, status, slog.LevelDebug)
 	}
@@ -95,7 +95,7 @@ func (c *call) handle(e event, position int) (status int, retryAfter time.Durati
 	c.event, c.deadline = e, time.Now().Add(c.timeout)
 	defer c.stop()
 	if _, isReport := e.(*DeliveryReport); isReport && c.isChat() && c.handleStatus == nil {
-		return c.reject(c.callback.reject(ErrMisdirected).as(http.StatusOK)), 0
+		return c.refused(c.name.refuse(ErrMisdirected).as(http.StatusOK)), 0
 	}
 	var storeErr error
 	if key := c.storeKey(position); key == "" {
@@ -104,7 +104,7 @@ func (c *call) handle(e event, position int) (status int, retryAfter time.Durati
 		storeErr = protect(c.name, func() error { return c.store.Once(c, key, c.run) })
 	}
 	if panicked, ok := errors.AsType[*PanicError](cmp.Or(c.err, storeErr)); ok {
-		return c.reject(panicked), 0
+		return c.refused(panicked), 0
 	}
 	outcome, status, level := c.outcome(storeErr)
 	c.end(outcome, nil, status, level)
@@ -152,8 +152,8 @@ func newPanicError(name Callback, value any) *PanicError {
 	return &PanicError{Callback: name, Value: value, Stack: debug.Stack()}
 }
 
-// reject reports a refusal or a panic and returns the status of the response.
-func (c *call) reject(err error) int {
+// refused reports a refusal or a panic and returns the status of the response.
+func (c *call) refused(err error) int {
 	status, outcome, reason, level := http.StatusInternalServerError, OutcomePanicked, error(nil), slog.LevelError
 	if rejected, ok := errors.AsType[*RejectError](err); ok {
 		status, outcome, reason, level = rejected.Status, OutcomeRejected, rejected.Reason, slog.LevelWarn

@@ -3,12 +3,13 @@ package webhook
 import (
 	"bytes"
 	"encoding/json"
-	"iter"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/messaging-service/messaging-go/internal/jsonscan"
 )
 
 // records reads a list of objects; nil if it is nil or longer than most.
@@ -77,62 +78,15 @@ func (o object) set(value reflect.Value, member string) {
 
 // object is a JSON object of which only the members are decoded, in their order. A nil object has no members. Of members with
 // the same name the first counts.
-type object []pair
+type object []jsonscan.Member
 
-// pair is a member of an object.
-type pair struct {
-	name string
-	raw  json.RawMessage
-}
+// objectOf returns a JSON object, or nil if raw is anything else.
+func objectOf(raw json.RawMessage) object { return jsonscan.Members(raw) }
 
-// objectOf returns a valid JSON object, or nil if raw is anything else.
-func objectOf(raw json.RawMessage) object {
-	if !isNested(raw, '{') {
-		return nil
-	}
-	o := object{}
-	for name, value := range parts(raw) {
-		o = append(o, pair{name, value})
-	}
-	return o
-}
-
-// parts yields the members of a valid JSON object, or the elements of a list, which have no names. It copies nothing, which a
-// json.Decoder would do at every level.
-func parts(raw json.RawMessage) iter.Seq2[string, json.RawMessage] {
-	return func(yield func(string, json.RawMessage) bool) {
-		name, begin, depth, inString, escaped := "", 0, 0, false, false
-		for i, c := range raw {
-			switch {
-			case escaped:
-				escaped = false
-			case inString:
-				escaped, inString = c == '\\', c != '"'
-			case c == '"':
-				inString = true
-			case c == '{', c == '[':
-				if depth++; depth == 1 {
-					begin = i + 1
-				}
-			case c == ':' && depth == 1:
-				name, _ = scalar(raw[begin:i])
-				begin = i + 1
-			case depth == 1 && (c == ',' || c == '}' || c == ']'):
-				if part := bytes.TrimSpace(raw[begin:i]); len(part) > 0 && !yield(name, part) {
-					return
-				}
-				begin = i + 1
-			case c == '}', c == ']':
-				depth--
-			}
-		}
-	}
-}
-
-// elements returns the elements of a valid JSON list. It stops after one more than most.
+// elements returns the elements of a JSON list. It stops after one more than most.
 func elements(list json.RawMessage, most int) []json.RawMessage {
 	all := []json.RawMessage{}
-	for _, element := range parts(list) {
+	for element := range jsonscan.Elements(list) {
 		if len(all) > most {
 			break
 		}
@@ -143,8 +97,8 @@ func elements(list json.RawMessage, most int) []json.RawMessage {
 
 func (o object) get(name string) json.RawMessage {
 	for _, m := range o {
-		if m.name == name {
-			return m.raw
+		if m.Name == name {
+			return m.Value
 		}
 	}
 	return nil
@@ -152,10 +106,14 @@ func (o object) get(name string) json.RawMessage {
 
 // repeats reports whether two members have the same name and different values.
 func (o object) repeats() bool {
-	sorted := slices.Clone(o)
-	slices.SortFunc(sorted, func(a, b pair) int { return strings.Compare(a.name, b.name) })
-	for i := 1; i < len(sorted); i++ {
-		if sorted[i-1].name == sorted[i].name && !bytes.Equal(sorted[i-1].raw, sorted[i].raw) {
+	if !slices.ContainsFunc(o, func(m jsonscan.Member) bool { return m.Again }) {
+		return false
+	}
+	first := map[string][]byte{}
+	for _, m := range o {
+		if !m.Again {
+			first[m.Name] = m.Value
+		} else if !bytes.Equal(first[m.Name], m.Value) {
 			return true
 		}
 	}
@@ -164,7 +122,7 @@ func (o object) repeats() bool {
 
 // hasList reports whether one of the members is a list.
 func (o object) hasList(members ...string) bool {
-	return slices.ContainsFunc(o, func(m pair) bool { return slices.Contains(members, m.name) && isNested(m.raw, '[') })
+	return slices.ContainsFunc(o, func(m jsonscan.Member) bool { return slices.Contains(members, m.Name) && isNested(m.Value, '[') })
 }
 
 // word returns the text of the first of the members that is a string, a number, true or false, and not blank.
@@ -197,8 +155,8 @@ func (o object) object(member string) object { return objectOf(o.get(member)) }
 // one more than most.
 func (o object) list(name string, most int) (list []json.RawMessage) {
 	for _, m := range o {
-		if m.name == name && isNested(m.raw, '[') {
-			list = append(list, elements(m.raw, most-len(list))...)
+		if m.Name == name && isNested(m.Value, '[') {
+			list = append(list, elements(m.Value, most-len(list))...)
 		}
 	}
 	return list
@@ -227,23 +185,36 @@ func newPath(text string) path {
 func (p path) in(raw json.RawMessage) (found json.RawMessage, repeats bool) {
 	for _, name := range p.names {
 		found = nil
-		isList, index := isNested(raw, '['), 0
-		position, err := strconv.Atoi(name)
-		for have, value := range parts(raw) {
-			isIt := have == name
-			if isList {
-				isIt = err == nil && index == position
-				index++
-			}
+		for _, m := range objectOf(raw) {
 			switch {
-			case !isIt:
+			case m.Name != name:
 			case found == nil:
-				found = value
+				found = m.Value
 			default:
-				repeats = repeats || !bytes.Equal(found, value)
+				repeats = repeats || !bytes.Equal(found, m.Value)
+			}
+		}
+		if position, err := strconv.Atoi(name); err == nil && position >= 0 {
+			index := 0
+			for element := range jsonscan.Elements(raw) {
+				if index == position {
+					found = element
+					break
+				}
+				index++
 			}
 		}
 		raw = found
 	}
 	return raw, repeats
+}
+
+// scalar returns the text of a JSON value: the content of a string, a number, true or false as written, "" for null. An
+// object or a list is nested, and its text is its JSON.
+func scalar(raw json.RawMessage) (text string, nested bool) {
+	if isNested(raw, '{') || isNested(raw, '[') {
+		return string(raw), true
+	}
+	text, _ = jsonscan.Word(raw)
+	return text, false
 }

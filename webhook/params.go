@@ -39,48 +39,6 @@ func (p Params) All(name string) []string {
 	return values
 }
 
-// concept is what a parameter stands for.
-type concept int
-
-const (
-	conceptID concept = iota
-	conceptFrom
-	conceptTo
-	conceptText
-	conceptTime
-	conceptReference
-	conceptOperator
-	conceptKeyword
-	conceptName
-	conceptKind
-	conceptMediaURL
-	conceptMediaID
-	conceptMIMEType
-	conceptCaption
-	conceptFileName
-	conceptLatitude
-	conceptLongitude
-	conceptStatus
-	conceptJSON // a message or status in the shape of the platform
-	numConcepts
-)
-
-// conceptKeys returns the keys of the contract by concept.
-func conceptKeys() [numConcepts]string {
-	return [...]string{
-		conceptID: "id", conceptFrom: "from", conceptTo: "to", conceptText: "text", conceptTime: "time",
-		conceptReference: "reference", conceptOperator: "operator", conceptKeyword: "keyword", conceptName: "name",
-		conceptKind: "kind", conceptMediaURL: "mediaURL", conceptMediaID: "mediaID", conceptMIMEType: "mimeType",
-		conceptCaption: "caption", conceptFileName: "fileName", conceptLatitude: "latitude", conceptLongitude: "longitude",
-		conceptStatus: "status", conceptJSON: "json",
-	}
-}
-
-// identifies reports whether a concept distinguishes events.
-func (c concept) identifies() bool {
-	return c == conceptID || c == conceptFrom || c == conceptTo || c == conceptReference || c == conceptStatus
-}
-
 func isBlank(text string) bool { return strings.TrimSpace(text) == "" }
 
 // number reads a phone number, or another name of a sender or recipient. A + that was not escaped arrives as a space: in
@@ -108,8 +66,8 @@ func digits(text string) string {
 const longestTime = 64
 
 // moment reads a time of the callback. A text that cannot be read is the zero time.
-func (q *request) moment(value string) time.Time {
-	return moment(value, q.zone, q.layouts...)
+func (c *callback) moment(value string) time.Time {
+	return moment(value, c.zone, c.layouts...)
 }
 
 // moment reads a time. A + that was not escaped arrives as a space: in front of an offset it is restored. A text that cannot

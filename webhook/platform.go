@@ -2,8 +2,10 @@ package webhook
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
+	"github.com/messaging-service/messaging-go/internal/jsonscan"
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
@@ -20,6 +22,7 @@ const (
 type envelope struct {
 	raw      json.RawMessage // the object; nil for none
 	index    int             // into Params; -1 for a body
+	isText   bool            // it came in a text parameter
 	typed    bool            // a person may have typed it
 	single   bool            // it is one message or status itself
 	repeats  bool            // a member came twice with different values
@@ -38,46 +41,42 @@ type item struct {
 	business string // the number that the message was sent to, or that the status is for
 }
 
-// findEnvelope returns the envelope of a request: the first parameter to arrive that holds one, or the body. JSON in a text
-// comes last, since a person may have typed it: it counts only where no parameter names the sender, the ID or the kind, and
-// never as a status.
-func (q *request) findEnvelope() envelope {
-	var typed envelope
-	for i, p := range q.params {
-		if q.values[conceptJSON] == "" {
-			break
-		}
-		if !q.isFor(i, conceptJSON) {
+// platform holds the objects of the platform that arrived.
+type platform struct {
+	body  envelope   // the body, or one event of its list
+	given []envelope // in parameters, in order; those after one that nobody typed do not count
+}
+
+// find reads the objects of the platform: the body, and the parameters that the contract names for JSON.
+func (c *callback) find(a *arrival) (p platform) {
+	if c.name == CallbackSMS {
+		return platform{}
+	}
+	if a.object != "" {
+		p.body = readEnvelope(a.object)
+	}
+	p.body.index = -1
+	for i := a.own; i < len(a.params); i++ {
+		of := c.concepts[a.params[i].Name]
+		if !slices.Contains(of, conceptJSON) {
 			continue
 		}
-		e := readEnvelope(p.Value)
-		e.index = i
-		switch isText := q.isFor(i, conceptText) && !q.nested[i]; {
-		case e.raw == nil:
-		case !isText:
-			return e
-		case typed.raw == nil && e.isCertain() && len(e.messages) > 0:
-			typed = e
-			typed.typed, typed.statuses = true, nil
+		e := readEnvelope(a.params[i].Value)
+		if e.raw == nil {
+			continue
+		}
+		e.index, e.isText = i, slices.Contains(of, conceptText) && !a.nested[i]
+		if p.given = append(p.given, e); !e.isText {
+			break
 		}
 	}
-	anonymous := q.values[conceptKind]+q.values[conceptFrom]+q.values[conceptID] == ""
-	e := q.body
-	e.index = -1
-	switch {
-	case e.raw != nil && (!e.single || e.isCertain() || e.messages[0].word("type") != ""):
-		return e
-	case typed.raw != nil && anonymous:
-		return typed
-	default:
-		return envelope{index: -1}
-	}
+	return p
 }
 
 // readEnvelope reads an envelope. The result has no raw if text is not a JSON object.
 func readEnvelope(text string) envelope {
 	raw := json.RawMessage(strings.TrimSpace(text))
-	if !isNested(raw, '{') || !json.Valid(raw) {
+	if !isNested(raw, '{') || jsonscan.Check(raw) != nil {
 		return envelope{}
 	}
 	e := envelope{raw: raw}
@@ -86,8 +85,8 @@ func readEnvelope(text string) envelope {
 	for _, entry := range e.list(whole, "entry") {
 		for _, change := range e.list(e.object(entry), "changes") {
 			for _, m := range objectOf(change) {
-				if m.name == "value" && !e.tooLarge {
-					e.addValue(e.object(m.raw))
+				if m.Name == "value" && !e.tooLarge {
+					e.addValue(e.object(m.Value))
 				}
 			}
 		}

@@ -9,7 +9,7 @@ import (
 // readForm reads the parameters of a query or form, and returns it without those that hold secrets, otherwise byte for byte.
 // It is what net/url does, but for senders that do not escape: a semicolon is data, a % that escapes nothing stays, and
 // each byte that is not part of valid UTF-8 is read as Windows-1252. Nothing is decoded twice.
-func (q *request) readForm(form string) string {
+func (in *reader) readForm(form string) string {
 	var few [4]string // on the stack, for most
 	kept := few[:0]   // what is no secret
 	begin := 0        // of what may still be kept
@@ -23,16 +23,16 @@ func (q *request) readForm(form string) string {
 			name, value = name[:i], name[i+1:]
 		}
 		name = decode(name)
-		i := q.secretOf(name)
+		i := in.secretOf(name)
 		switch {
 		case at == end:
 		case i < 0:
-			q.add(name, decode(value))
+			in.add(name, decode(value))
 		default:
 			if isPlain(value) {
-				q.prove(i, value)
+				in.prove(i, value)
 			} else { // a sender may have forgotten to escape a +
-				q.prove(i, unescape(value, ' '), unescape(value, '+'))
+				in.prove(i, unescape(value, ' '), unescape(value, '+'))
 			}
 			if begin < at {
 				kept = append(kept, form[begin:at-1])

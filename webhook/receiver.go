@@ -144,11 +144,8 @@ func (rcv *Receiver) checkSecrets() error {
 	return errors.Join(problems...)
 }
 
-// The environment variables of NewReceiverFromEnv.
-const (
-	envContract = "MESSAGING_CONTRACT"
-	envSecret   = "MESSAGING_WEBHOOK_SECRET"
-)
+// envSecret is the environment variable of the secret.
+const envSecret = "MESSAGING_WEBHOOK_SECRET"
 
 // NewReceiverFromEnv returns a Receiver configured by environment variables:
 //
@@ -161,13 +158,11 @@ const (
 func NewReceiverFromEnv(options ...Option) (*Receiver, error) {
 	var fromEnv []Option
 	var problems []error
-	if file := os.Getenv(envContract); file != "" {
-		names, err := readContract(file)
-		if err != nil {
-			problems = append(problems, fmt.Errorf("webhook: %s: %w", envContract, err))
-		}
-		fromEnv = append(fromEnv, WithContract(names))
+	names, err := contract.FromEnv()
+	if err != nil {
+		problems = append(problems, fmt.Errorf("webhook: %s: %w", contract.EnvFile, err))
 	}
+	fromEnv = append(fromEnv, WithContract(names))
 	value, given := os.LookupEnv(envSecret)
 	parameter, secrets, found := strings.Cut(value, "=")
 	switch parameter = strings.TrimSpace(parameter); {
@@ -185,13 +180,4 @@ func NewReceiverFromEnv(options ...Option) (*Receiver, error) {
 		return nil, errors.New("webhook: " + envSecret + ": required, unless an option proves the origin; anyone could call")
 	}
 	return rcv, err
-}
-
-// readContract reads an overlay from a file. An error does not show the path, which the variable may not be meant to hold.
-func readContract(file string) (contract.Contract, error) {
-	overlay, err := os.ReadFile(file) //nolint:gosec // the user names the file
-	if err != nil {
-		return contract.Contract{}, fmt.Errorf("the file that it names cannot be read: %w", errors.Unwrap(err))
-	}
-	return contract.Parse(overlay)
 }

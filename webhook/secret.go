@@ -63,44 +63,92 @@ func (rcv *Receiver) secretOf(parameter string) int {
 }
 
 // prove checks values of the secret with index i: of a parameter, as its escapes can be read.
-func (q *request) prove(i int, values ...string) {
-	q.count++
-	p := &q.proofs[i]
+func (in *reader) prove(i int, values ...string) {
+	in.count++
+	p := &in.proofs[i]
 	if p.seen || isBlank(values[0]) {
 		return
 	}
 	for _, p.value = range values {
-		if p.seen, p.right = true, q.secrets[i].matches(p.value); p.right {
+		if p.seen, p.right = true, in.secrets[i].matches(p.value); p.right {
 			return
 		}
 	}
 }
 
-// emptyCopies empties what holds a copy of a secret that the request has shown: parameters, and strings in JSON. Only the value
+// checkPath checks the secrets in the path.
+func (c *callback) checkPath(r *http.Request) error {
+	right := true
+	for i := range c.pathSecrets {
+		right = c.pathSecrets[i].matches(r.PathValue(c.pathSecrets[i].name)) && right
+	}
+	return c.proofError(right, nil)
+}
+
+// checkOrigin checks the other proofs of origin, and returns what arrived without copies of secrets. It looks at all proofs, and the
+// error does not show which was wrong.
+func (c *callback) checkOrigin(r *http.Request, claimed *arrival) (arrival, error) {
+	right := true
+	for _, p := range claimed.proofs {
+		right = right && p.right
+	}
+	var cause error
+	for _, verify := range c.verifiers {
+		restoreBody(r, claimed.body)
+		if err := verify(r); err != nil {
+			cause, right = err, false
+		}
+	}
+	restoreBody(r, claimed.body)
+	if err := c.proofError(right, cause); err != nil {
+		return arrival{}, err
+	}
+	return claimed.withoutCopies(), nil
+}
+
+func (c *callback) proofError(right bool, cause error) error {
+	switch {
+	case right:
+		return nil
+	case len(c.pathSecrets) > 0:
+		return c.name.refuse(ErrProof).with(cause).as(http.StatusNotFound)
+	default:
+		return c.name.refuse(ErrProof).with(cause)
+	}
+}
+
+// withoutCopies empties what holds a copy of a secret that the request has shown: parameters, and strings in JSON. Only the value
 // that was shown is looked for, so the time that it takes says nothing about other secrets.
-func (q *request) emptyCopies() {
-	for _, p := range q.proofs {
-		found := strings.Contains(q.object, p.value)
-		for i := range q.params {
-			param := &q.params[i]
-			if strings.Contains(param.Value, p.value) {
-				param.Value = withoutCopies(param.Value, p.value)
-				found = true
+func (a *arrival) withoutCopies() arrival {
+	without := *a
+	isCopied := false
+	for _, p := range a.proofs {
+		found := strings.Contains(without.object, p.value)
+		for i := range without.params {
+			value := without.params[i].Value
+			if !strings.Contains(value, p.value) {
+				continue
 			}
+			if !isCopied {
+				without.params, isCopied = slices.Clone(a.params), true
+			}
+			without.params[i].Value = withoutCopies(value, p.value)
+			found = true
 		}
 		if !found {
 			continue
 		}
-		q.object = withoutCopies(q.object, p.value)
-		segments := strings.Split(q.rawQuery, "&")
+		without.object = withoutCopies(without.object, p.value)
+		segments := strings.Split(without.query, "&")
 		for i, segment := range segments {
 			name, value, _ := strings.Cut(segment, "=")
 			if value = decode(value); withoutCopies(value, p.value) != value {
 				segments[i] = name + "="
 			}
 		}
-		q.rawQuery = strings.Join(segments, "&")
+		without.query = strings.Join(segments, "&")
 	}
+	return without
 }
 
 func withoutCopies(text, secret string) string {
@@ -108,43 +156,6 @@ func withoutCopies(text, secret string) string {
 		return ""
 	}
 	return strings.ReplaceAll(text, `"`+secret+`"`, `""`)
-}
-
-// checkPath checks the secrets in the path.
-func (q *request) checkPath(r *http.Request) error {
-	right := true
-	for i := range q.pathSecrets {
-		right = q.pathSecrets[i].matches(r.PathValue(q.pathSecrets[i].name)) && right
-	}
-	return q.proofError(right, nil)
-}
-
-// checkOrigin checks the other proofs of origin. It looks at all of them, and the result does not show which was wrong.
-func (q *request) checkOrigin(r *http.Request, body string) error {
-	right := true
-	for _, p := range q.proofs {
-		right = right && p.right
-	}
-	var cause error
-	for _, verify := range q.verifiers {
-		restoreBody(r, body)
-		if err := verify(r); err != nil {
-			cause, right = err, false
-		}
-	}
-	restoreBody(r, body)
-	return q.proofError(right, cause)
-}
-
-func (q *request) proofError(right bool, cause error) error {
-	switch {
-	case right:
-		return nil
-	case len(q.pathSecrets) > 0:
-		return q.reject(ErrProof).with(cause).as(http.StatusNotFound)
-	default:
-		return q.reject(ErrProof).with(cause)
-	}
 }
 
 // ScrubURL returns the parts of a callback's URL that may appear in an access log: scheme, host and path, and the length of the

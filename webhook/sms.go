@@ -48,9 +48,9 @@ func (rcv *Receiver) ParseSMS(r *http.Request) (SMSMessage, error) {
 	switch {
 	case err != nil:
 	case len(messages) == 0:
-		err = rcv.callbacks[CallbackSMS].reject(ErrNoSender)
+		err = CallbackSMS.refuse(ErrNoSender)
 	case len(messages) > 1:
-		err = rcv.callbacks[CallbackSMS].reject(ErrSeveral)
+		err = CallbackSMS.refuse(ErrSeveral)
 	default:
 		return messages[0], nil
 	}
@@ -64,17 +64,17 @@ func (rcv *Receiver) ParseSMSMessages(r *http.Request) ([]SMSMessage, error) {
 	return only[SMSMessage](events), err
 }
 
-// appendSMS appends the message of a request.
-func (q *request) appendSMS(events []event) ([]event, error) {
+// appendSMS appends the message.
+func (f *facts) appendSMS(events []event) ([]event, error) {
 	m := &SMSMessage{
-		ID: q.values[conceptID], From: number(q.values[conceptFrom]), To: number(q.values[conceptTo]),
-		ReferenceID: q.values[conceptReference], Operator: q.values[conceptOperator], Keyword: q.values[conceptKeyword],
-		ReceivedAt: q.moment(q.values[conceptTime]), RawTime: q.values[conceptTime],
-		Ambiguous: q.ambiguous, Params: q.params, RawQuery: q.rawQuery,
+		ID: f.values[conceptID], From: number(f.values[conceptFrom]), To: number(f.values[conceptTo]),
+		ReferenceID: f.values[conceptReference], Operator: f.values[conceptOperator], Keyword: f.values[conceptKeyword],
+		ReceivedAt: f.moment(f.values[conceptTime]), RawTime: f.values[conceptTime],
+		Ambiguous: f.ambiguous, Params: f.params, RawQuery: f.query,
 	}
-	m.Text, _ = q.text(-1)
+	m.Text, _ = f.text(-1)
 	if m.From == "" {
-		return events, q.reject(ErrNoSender)
+		return events, f.name.refuse(ErrNoSender)
 	}
 	return append(events, m), nil
 }

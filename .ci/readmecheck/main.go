@@ -291,8 +291,15 @@ func compilable(file string, b block, module string) (string, error) {
 	}
 
 	known := map[string]string{"messaging": module}
-	for _, name := range []string{"contract", "sms", "chatapp1", "chatapp2", "webhook", "messagingtest"} {
-		known[name] = module + "/" + name
+	packages, err := filepath.Glob("*/doc.go") // not those of other modules, which README.md names without importing them
+	if err != nil {
+		return "", err
+	}
+	for _, file := range packages {
+		name := filepath.Dir(file)
+		if _, err := os.Stat(filepath.Join(name, "go.mod")); err != nil {
+			known[name] = module + "/" + name
+		}
 	}
 	for _, path := range []string{"context", "encoding/json", "errors", "fmt", "iter", "log", "log/slog", "net/http", "os", "slices", "strings", "testing", "time"} {
 		known[path[strings.LastIndex(path, "/")+1:]] = path

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/messaging-service/messaging-go/internal/jsonscan"
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
@@ -69,15 +70,15 @@ func compileResponses(lists map[string][]string, rows []string, errs *table.Erro
 func (r *responses) failure(text string, found []value) (f Failure, doubt string) {
 	for i, slot := range r.code {
 		v := found[slot]
-		code := strings.TrimSpace(v.word(text))
+		code := strings.TrimSpace(v.Word(text))
 		switch {
 		case f.Class != "":
 			// it wins
-		case v.kind <= null || v.scalar() && code == "" || v.kind == boolean && code == "false":
+		case v.Kind <= jsonscan.Null || v.IsScalar() && code == "" || v.Kind == jsonscan.Boolean && code == "false":
 			if object := r.object[i]; object != slot && !r.isNoError(text, found[object]) {
 				doubt = cmp.Or(doubt, noneInError)
 			}
-		case v.kind == boolean || !v.scalar():
+		case v.Kind == jsonscan.Boolean || !v.IsScalar():
 			doubt = cmp.Or(doubt, noCode)
 		default:
 			class, isSuccess := r.meaning(code)
@@ -112,15 +113,15 @@ func (r *responses) meaning(code string) (class string, isSuccess bool) {
 
 // isNoError reports whether the value at the place of an error says that there is none.
 func (r *responses) isNoError(text string, v value) bool {
-	switch v.kind {
-	case absent, null:
+	switch v.Kind {
+	case jsonscan.Absent, jsonscan.Null:
 		return true
-	case object, array:
-		return strings.TrimSpace(text[v.start+1:v.end-1]) == ""
+	case jsonscan.Object, jsonscan.List:
+		return strings.TrimSpace(text[v.Start+1:v.End-1]) == ""
 	default:
-		word := strings.TrimSpace(v.word(text))
+		word := strings.TrimSpace(v.Word(text))
 		_, isSuccess := r.meaning(word)
-		return word == "" || v.kind == boolean && word == "false" || v.kind != boolean && isSuccess
+		return word == "" || v.Kind == jsonscan.Boolean && word == "false" || v.Kind != jsonscan.Boolean && isSuccess
 	}
 }
 

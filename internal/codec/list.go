@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/messaging-service/messaging-go/internal/jsonscan"
 	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/internal/wire"
 	"github.com/messaging-service/messaging-go/sms"
@@ -250,7 +251,7 @@ func (l *List) Decode(body []byte, at wire.Position, rows int, reuse []sms.Trans
 	}
 	page.Number, page.Size, page.Total, page.TotalPages = number("number"), number("size"), number("total"), number("pages")
 	nexts := l.responses.places["next"]
-	_, next := pick(text, found, nexts, func(v value, word string) bool { return v.kind != boolean && word != "" })
+	_, next := pick(text, found, nexts, func(v value, word string) bool { return v.Kind != jsonscan.Boolean && word != "" })
 	more := !table.IsPlaceholder(next)
 	switch strings.ToLower(said("hasNext")) {
 	case "true", "1", "yes":
@@ -258,8 +259,8 @@ func (l *List) Decode(body []byte, at wire.Position, rows int, reuse []sms.Trans
 	case "false", "0", "no":
 		page.Last, more = true, false
 	default:
-		noNext, _ := pick(text, found, nexts, func(v value, _ string) bool { return v.kind == null })
-		page.Last = next == "" && noNext.kind == null
+		noNext, _ := pick(text, found, nexts, func(v value, _ string) bool { return v.Kind == jsonscan.Null })
+		page.Last = next == "" && noNext.Kind == jsonscan.Null
 	}
 	if len(page.Transactions) == 0 {
 		page.Last, page.Missing = true, more || page.Total > 0

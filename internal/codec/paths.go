@@ -5,7 +5,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/messaging-service/messaging-go/internal/jsonscan"
 )
+
+// value is a value in a document.
+type value = jsonscan.Value
 
 // paths is a set of places in a document, compiled into a tree so that one walk finds all of them. It never changes once it is
 // compiled.
@@ -84,58 +89,65 @@ func (n *node) find(name []byte) *node {
 // counts, as in encoding/json.
 func (p *paths) find(doc []byte, rows *rowReader, found []value) (string, []value, error) {
 	found = slices.Grow(found, p.slots)[:p.slots]
-	s := scanner{doc: bytes.TrimPrefix(doc, []byte("\ufeff")), rows: rows}
-	s.walk(&p.root, found, 0)
-	s.peek()
-	if s.pos < len(s.doc) {
-		s.fail(errSyntax) // text behind the document
+	s := scanner{jsonscan.Scanner{Doc: bytes.TrimPrefix(doc, []byte("\ufeff"))}, rows}
+	s.walk(&p.root, found)
+	if err := s.End(); err != nil {
+		return "", found, err
 	}
-	if s.err != nil {
-		return "", found, s.err
-	}
-	return textOf(s.doc, found), found, nil
+	return textOf(s.Doc, found), found, nil
 }
 
 // textOf copies what was found in a document, which may be a small part of it, and moves the values into the copy.
 func textOf(doc []byte, found []value) string {
 	size := 0
 	for _, v := range found {
-		size += v.end - v.start
+		size += v.End - v.Start
 	}
 	var text strings.Builder
 	text.Grow(size)
 	for i := range found {
 		v := &found[i]
 		start := text.Len()
-		text.Write(doc[v.start:v.end])
-		v.start, v.end = start, text.Len()
+		text.Write(doc[v.Start:v.End])
+		v.Start, v.End = start, text.Len()
 	}
 	return text.String()
 }
 
+// scanner walks over a document.
+type scanner struct {
+	jsonscan.Scanner
+
+	rows *rowReader // of a listing; nil for other responses
+}
+
 // walk reads the value at a place.
-func (s *scanner) walk(n *node, found []value, depth int) {
-	c := s.peek()
-	v := value{start: s.pos}
+func (s *scanner) walk(n *node, found []value) {
+	if n == unwanted {
+		s.Skip()
+		return
+	}
+	c := s.Peek()
+	v := value{Start: s.Pos}
 	switch c {
 	case '{':
-		v.kind = object
-		for more := s.open('}', depth); more; more = s.next('}') {
-			s.walkChild(n.find(s.member()), found, depth)
+		v.Kind = jsonscan.Object
+		for more := s.Open('}'); more; more = s.Next('}') {
+			s.walkChild(n.find(s.Name()), found)
 		}
-		v.end = s.pos
+		v.End = s.Pos
 	case '[':
-		v.kind = array
+		v.Kind = jsonscan.List
 		if n.rows > 0 {
-			s.rows.read(s, n.rows, depth)
+			s.rows.read(s, n.rows)
 		} else {
-			s.walkElements(n, found, depth)
+			s.walkElements(n, found)
 		}
-		v.end = s.pos
+		v.End = s.Pos
 	default:
-		v = s.scalar(c)
+		v = s.Scalar(c)
 	}
-	if n.rows > 0 && v.kind != array {
+	if n.rows > 0 && v.Kind != jsonscan.List {
 		s.rows.none(n.rows)
 	}
 	if n.slot > 0 {
@@ -143,19 +155,19 @@ func (s *scanner) walk(n *node, found []value, depth int) {
 	}
 }
 
-func (s *scanner) walkElements(n *node, found []value, depth int) {
+func (s *scanner) walkElements(n *node, found []value) {
 	var digits [20]byte
 	index := int64(0)
-	for more := s.open(']', depth); more; more = s.next(']') {
-		s.walkChild(n.find(strconv.AppendInt(digits[:0], index, 10)), found, depth)
+	for more := s.Open(']'); more; more = s.Next(']') {
+		s.walkChild(n.find(strconv.AppendInt(digits[:0], index, 10)), found)
 		index++
 	}
 }
 
 // walkChild reads the value at a place within another.
-func (s *scanner) walkChild(n *node, found []value, depth int) {
+func (s *scanner) walkChild(n *node, found []value) {
 	n.forget(found)
-	s.walk(n, found, depth+1)
+	s.walk(n, found)
 }
 
 // forget drops what an earlier member of the same name brought. What stands at the node itself is overwritten.
@@ -173,7 +185,7 @@ func (n *node) forget(found []value) {
 func pick(text string, found []value, slots []int, isWanted func(v value, word string) bool) (value, string) {
 	for _, slot := range slots {
 		v := found[slot]
-		if word := v.word(text); isWanted(v, word) {
+		if word := v.Word(text); isWanted(v, word) {
 			return v, word
 		}
 	}

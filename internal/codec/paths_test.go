@@ -9,55 +9,37 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-)
 
-func TestFindRefusesCutDocument(t *testing.T) {
-	p := compiled("status", "data.id", "data", "data.list.1.x", "n", "t", "f", "z")
-	for _, whole := range []string{
-		`{"status":"ok","data":{"id":"m-1","list":[{"x":1},{"x":-0.5e+10},[]],"o":{}},"n":null,"t":true,"f":false,"z":""}`,
-		"{ \"d\\u0061ta\" : { \"\\u0069d\" : \"\\ud83d\\ude00\\n\\\"é😀\" } , \"x\" : [ null , true , false , \"\\u00e9\" , { \"y\" : [ 1.5E-7 , 0 ] } ] }",
-		`[[],{},"",0.0,{"a":[{"b":{}}]}]`,
-		`"a text"`, `true`, `false`, `null`,
-	} {
-		require.NoError(t, find(p, whole))
-		require.ErrorIs(t, find(p, " "), errEmpty)
-		for end := 1; end < len(whole); end++ {
-			err := find(p, whole[:end])
-			require.ErrorIs(t, err, errCut, "%q", whole[:end])
-		}
-	}
-	for _, number := range []string{"-", "1.", "1e", "1e+", "-0."} {
-		require.ErrorIs(t, find(p, number), errCut, number)
-	}
-}
+	"github.com/messaging-service/messaging-go/internal/jsonscan"
+)
 
 func TestFind(t *testing.T) {
 	const doc = `{"o":{"a":1,"b":[2]},"l":[1,{"x":"y"}],"s":"t","e":"\u0074","n":-1.50,"b":true,"z":null,"":{"":"empty"}}`
 	for path, want := range map[string]struct {
-		kind kind
+		kind jsonscan.Kind
 		raw  string
 	}{
-		"o": {object, `{"a":1,"b":[2]}`}, "l": {array, `[1,{"x":"y"}]`}, "s": {text, "t"}, "e": {escapedText, `"\u0074"`},
-		"n": {number, "-1.50"}, "b": {boolean, "true"}, "z": {null, "null"}, "o.a": {number, "1"}, "o.b.0": {number, "2"}, "l.1.x": {text, "y"},
-		".": {text, "empty"}, "l.00": {}, "l.2": {}, "l.-1": {}, "l.x": {}, "s.0": {}, "z.x": {}, "o.c": {}, "o.a.b": {}, "O": {},
+		"o": {jsonscan.Object, `{"a":1,"b":[2]}`}, "l": {jsonscan.List, `[1,{"x":"y"}]`}, "s": {jsonscan.String, "t"}, "e": {jsonscan.Escaped, `"\u0074"`},
+		"n": {jsonscan.Number, "-1.50"}, "b": {jsonscan.Boolean, "true"}, "z": {jsonscan.Null, "null"}, "o.a": {jsonscan.Number, "1"}, "o.b.0": {jsonscan.Number, "2"}, "l.1.x": {jsonscan.String, "y"},
+		".": {jsonscan.String, "empty"}, "l.00": {}, "l.2": {}, "l.-1": {}, "l.x": {}, "s.0": {}, "z.x": {}, "o.c": {}, "o.a.b": {}, "O": {},
 	} {
 		p := compiled(path)
 		text, found, err := p.find([]byte(doc), nil, nil)
 		require.NoError(t, err)
-		assert.Equal(t, want.kind, found[0].kind, path)
-		assert.Equal(t, want.raw, text[found[0].start:found[0].end], path)
+		assert.Equal(t, want.kind, found[0].Kind, path)
+		assert.Equal(t, want.raw, text[found[0].Start:found[0].End], path)
 	}
 }
 
 func TestFindDepth(t *testing.T) {
 	p := compiled(strings.Repeat("0.", 127)+"0", strings.Repeat("0.", 100)+"a") // as deep as a contract can say
-	for _, depth := range []int{maxDepth, maxDepth + 1} {
+	for _, depth := range []int{jsonscan.MaxDepth, jsonscan.MaxDepth + 1} {
 		for _, innermost := range []string{`{"a":1}`, "[1]"} {
 			doc := strings.Repeat("[", depth-1) + innermost + strings.Repeat("]", depth-1)
 			err := find(p, doc)
 			require.Equal(t, json.Valid([]byte(doc)), err == nil, "depth %d: %v", depth, err)
-			if depth > maxDepth {
-				require.ErrorIs(t, err, errDepth)
+			if depth > jsonscan.MaxDepth {
+				require.ErrorIs(t, err, jsonscan.ErrDepth)
 			}
 		}
 	}
@@ -151,11 +133,11 @@ func FuzzFind(f *testing.F) {
 		for i, path := range names {
 			want, present := reference(document, path)
 			got := found[p.places[""][i]]
-			if present != (got.kind != absent) {
-				t.Fatalf("%q: present is %t, got the kind %d", path, present, got.kind)
+			if present != (got.Kind != jsonscan.Absent) {
+				t.Fatalf("%q: present is %t, got the kind %d", path, present, got.Kind)
 			}
 			if !present {
-				if got.start != got.end || got.word(text) != "" {
+				if got.Start != got.End || got.Word(text) != "" {
 					t.Errorf("%q: absent, got %+v", path, got)
 				}
 				continue
@@ -167,24 +149,24 @@ func FuzzFind(f *testing.F) {
 
 func check(t *testing.T, path, doc string, got value, want any) {
 	t.Helper()
-	raw := doc[got.start:got.end]
+	raw := doc[got.Start:got.End]
 	asText, scalar := "", true
 	ok := false
 	switch want := want.(type) {
 	case nil:
-		ok, scalar = got.kind == null, false
+		ok, scalar = got.Kind == jsonscan.Null, false
 	case bool:
-		ok, asText = got.kind == boolean, strconv.FormatBool(want)
+		ok, asText = got.Kind == jsonscan.Boolean, strconv.FormatBool(want)
 	case json.Number:
-		ok, asText = got.kind == number, want.String()
+		ok, asText = got.Kind == jsonscan.Number, want.String()
 	case string:
-		ok, asText = got.kind == text || got.kind == escapedText, want
+		ok, asText = got.Kind == jsonscan.String || got.Kind == jsonscan.Escaped, want
 	case map[string]any:
-		ok, scalar = got.kind == object && reflect.DeepEqual(decoded(t, raw), any(want)), false
+		ok, scalar = got.Kind == jsonscan.Object && reflect.DeepEqual(decoded(t, raw), any(want)), false
 	case []any:
-		ok, scalar = got.kind == array && reflect.DeepEqual(decoded(t, raw), any(want)), false
+		ok, scalar = got.Kind == jsonscan.List && reflect.DeepEqual(decoded(t, raw), any(want)), false
 	}
-	if !ok || got.word(doc) != asText || got.scalar() != scalar {
-		t.Errorf("%q: got the kind %d, %q, scalar %t; want %#v", path, got.kind, raw, got.scalar(), want)
+	if !ok || got.Word(doc) != asText || got.IsScalar() != scalar {
+		t.Errorf("%q: got the kind %d, %q, scalar %t; want %#v", path, got.Kind, raw, got.IsScalar(), want)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/messaging-service/messaging-go/internal/jsonscan"
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
@@ -53,14 +54,14 @@ func (s *Send) Decode(body []byte) (Response, error) {
 
 // judge adds what the status says, and that a message without an ID is in doubt.
 func (s *Send) judge(r *Response, text string, found []value) {
-	status, word := pick(text, found, s.at.status, func(v value, _ string) bool { return v.kind > null })
+	status, word := pick(text, found, s.at.status, func(v value, _ string) bool { return v.Kind > jsonscan.Null })
 	accepted, refused := -1, -1
-	if status.scalar() {
+	if status.IsScalar() {
 		accepted, refused = table.Match(s.op.Accepted, word, true), table.Match(s.op.Refused, word, true)
 	}
 	refuses := func(slot int) bool {
-		other := found[slot].word(text)
-		return found[slot].scalar() && table.Match(s.op.Refused, other, true) > table.Match(s.op.Accepted, other, true)
+		other := found[slot].Word(text)
+		return found[slot].IsScalar() && table.Match(s.op.Refused, other, true) > table.Match(s.op.Accepted, other, true)
 	}
 	switch {
 	case r.Refused:
@@ -73,7 +74,7 @@ func (s *Send) judge(r *Response, text string, found []value) {
 	case r.Doubt != "":
 	case accepted >= 0 && slices.ContainsFunc(s.at.status, refuses):
 		r.Doubt = "the response has two statuses, of which one refuses the message (accepted, refused)"
-	case status.kind != absent && accepted < 0:
+	case status.Kind != jsonscan.Absent && accepted < 0:
 		r.Doubt = "the response has a status that is no word of the contract (accepted, refused)"
 	case r.ID == "":
 		r.Doubt = "the response names no message at any path of the contract (response.id)"
@@ -85,5 +86,5 @@ func (s *Send) judge(r *Response, text string, found []value) {
 
 // isID reports whether a value can be the ID of a message.
 func isID(v value, word string) bool {
-	return v.scalar() && v.kind != boolean && !table.IsPlaceholder(word)
+	return v.IsScalar() && v.Kind != jsonscan.Boolean && !table.IsPlaceholder(word)
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/messaging-service/messaging-go/internal/jsonscan"
 	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/sms"
 )
@@ -59,6 +60,7 @@ type rowReader struct {
 	// Of the row that is being read:
 	row   *sms.Transaction
 	found []value
+	used  []bool      // by slot, whether the value fills a field, or is null
 	extra []rowMember // members of which nothing is known, or only a part
 
 	// Rows are alike, so the members of one are tried first in the next.
@@ -83,7 +85,8 @@ type rowName struct {
 const maxRows = 100_000
 
 func newRowReader(r *rows, page *Page, requested int) *rowReader {
-	reader := &rowReader{rows: r, page: page, limit: maxRows, found: make([]value, r.paths.slots), meanings: map[string]sms.Status{}}
+	reader := &rowReader{rows: r, page: page, limit: maxRows, meanings: map[string]sms.Status{}}
+	reader.found, reader.used = make([]value, r.paths.slots), make([]bool, r.paths.slots)
 	if requested > 0 && requested < maxRows/10 {
 		reader.limit = 10 * requested
 	}
@@ -91,15 +94,15 @@ func newRowReader(r *rows, page *Page, requested int) *rowReader {
 }
 
 // read reads a list of rows. Of two lists in a response the one that the contract names first counts.
-func (r *rowReader) read(s *scanner, place, depth int) {
+func (r *rowReader) read(s *scanner, place int) {
 	if r.place != 0 && r.place < place {
-		s.walk(unwanted, nil, depth)
+		s.Skip()
 		return
 	}
 	r.reset(place)
-	r.began = s.pos + 1
-	for more := s.open(']', depth); more; more = s.next(']') {
-		r.readRow(s, depth+1)
+	r.began = s.Pos + 1
+	for more := s.Open(']'); more; more = s.Next(']') {
+		r.readRow(s)
 	}
 }
 
@@ -115,25 +118,25 @@ func (r *rowReader) reset(place int) {
 	r.page.Transactions, r.page.Unreadable, r.lastCursor = r.page.Transactions[:0], r.page.Unreadable[:0], ""
 }
 
-func (r *rowReader) readRow(s *scanner, depth int) {
-	c := s.peek()
+func (r *rowReader) readRow(s *scanner) {
+	c := s.Peek()
 	index := len(r.page.Transactions)
 	switch index {
 	case r.limit:
-		s.fail(pageError(fmt.Sprintf("the page has more than %d rows", r.limit)))
+		s.Fail(pageError(fmt.Sprintf("the page has more than %d rows", r.limit)))
 		return
 	case 1: // the length of the first row shows how many may follow
-		rest := len(s.doc) - s.pos
-		r.page.Transactions = slices.Grow(r.page.Transactions, min(rest/(s.pos-r.began)+1, r.limit))
+		rest := len(s.Doc) - s.Pos
+		r.page.Transactions = slices.Grow(r.page.Transactions, min(rest/(s.Pos-r.began)+1, r.limit))
 	}
 	r.lastCursor = ""
 	r.page.Transactions = append(r.page.Transactions, sms.Transaction{})
 	r.row = &r.page.Transactions[index]
 	if c == '{' {
-		r.readMembers(s, depth)
+		r.readMembers(s)
 	} else {
 		r.unreadable("", "is not an object")
-		s.walk(unwanted, nil, depth)
+		s.Skip()
 	}
 }
 
@@ -145,36 +148,37 @@ func (r *rowReader) unreadable(field, reason string) {
 	}
 }
 
-func (r *rowReader) readMembers(s *scanner, depth int) {
+func (r *rowReader) readMembers(s *scanner) {
 	clear(r.found)
+	clear(r.used)
 	r.extra = r.extra[:0]
 	i := 0
-	for more := s.open('}', depth); more; more = s.next('}') {
+	for more := s.Open('}'); more; more = s.Next('}') {
 		name := r.name(s, i)
 		i++
-		c := s.peek()
-		start := s.pos
+		c := s.Peek()
+		start := s.Pos
 		if n := name.node; n.isLeaf() && c != '{' && c != '[' {
-			r.found[n.slot-1] = s.scalar(c) // what walkChild would do, for most members of most rows
-		} else if s.walkChild(n, r.found, depth); !n.isLeaf() {
-			r.extra = append(r.extra, rowMember{name, start, s.pos})
+			r.found[n.slot-1] = s.Scalar(c) // what walkChild would do, for most members of most rows
+		} else if s.walkChild(n, r.found); !n.isLeaf() {
+			r.extra = append(r.extra, rowMember{name, start, s.Pos})
 		}
 	}
-	if s.err == nil {
-		r.fill(s.doc)
+	if s.Err() == nil {
+		r.fill(s.Doc)
 	}
 }
 
 // name reads the name of the i-th member of a row. It first tries the name that the row before had there.
 func (r *rowReader) name(s *scanner, i int) *rowName {
-	s.peek()
-	if i < len(r.known) && r.known[i] != nil && bytes.HasPrefix(s.doc[s.pos:], r.known[i].written) {
-		s.pos += len(r.known[i].written)
+	s.Peek()
+	if i < len(r.known) && r.known[i] != nil && bytes.HasPrefix(s.Doc[s.Pos:], r.known[i].written) {
+		s.Pos += len(r.known[i].written)
 		return r.known[i]
 	}
-	start := s.pos
-	text := s.member()
-	n := &rowName{string(text), s.doc[start:s.pos], r.paths.root.find(text)}
+	start := s.Pos
+	text := s.Name()
+	n := &rowName{string(text), s.Doc[start:s.Pos], r.paths.root.find(text)}
 	if i < len(r.known) {
 		r.known[i] = n
 	}
@@ -191,8 +195,8 @@ func (r *rowReader) fill(doc []byte) {
 		&t.CreatedAt, &t.SentAt, &t.SendStatus, &t.DeliveryStatus, &t.Operator, &t.Country, &t.Description,
 	}
 	for _, slot := range r.cursor {
-		if v := r.found[slot]; r.lastCursor == "" && v.kind != boolean {
-			r.lastCursor = v.word(all)
+		if v := r.found[slot]; r.lastCursor == "" && v.Kind != jsonscan.Boolean {
+			r.lastCursor = v.Word(all)
 		}
 	}
 	left := len(r.cursor) > 0 // whether anything of what was found may be left
@@ -205,22 +209,22 @@ func (r *rowReader) fill(doc []byte) {
 		for _, slot := range c.slots {
 			v := &r.found[slot]
 			switch {
-			case v.kind == absent:
+			case v.Kind == jsonscan.Absent:
 				continue
-			case v.kind == null:
-				v.used = true
+			case v.Kind == jsonscan.Null:
+				r.used[slot] = true
 				continue
 			case taken:
-			case !v.scalar() || v.kind == boolean:
+			case !v.IsScalar() || v.Kind == jsonscan.Boolean:
 				reason = "is neither a text nor a number"
 				if c.isID {
 					reason = "is not an ID"
 				}
-			case c.isID && table.IsPlaceholder(v.word(all)):
+			case c.isID && table.IsPlaceholder(v.Word(all)):
 				reason = "is not an ID"
 			default:
-				if taken, reason = true, r.set(c, fields[i], v.word(all)); reason == "" {
-					v.used = true
+				if taken, reason = true, r.set(c, fields[i], v.Word(all)); reason == "" {
+					r.used[slot] = true
 					continue
 				}
 			}
@@ -242,13 +246,13 @@ func (r *rowReader) fill(doc []byte) {
 // keepUnused puts into Extra what stands under known names and fills no field.
 func (r *rowReader) keepUnused(all string) {
 	for _, n := range r.paths.root.children {
-		if !n.isLeaf() || r.found[n.slot-1].used {
+		if !n.isLeaf() || r.used[n.slot-1] {
 			continue
 		}
-		if v := r.found[n.slot-1]; v.kind == text {
-			r.keep(n.name, json.RawMessage(`"`+all[v.start:v.end]+`"`))
-		} else if v.kind != absent {
-			r.keep(n.name, json.RawMessage(all[v.start:v.end]))
+		if v := r.found[n.slot-1]; v.Kind == jsonscan.String {
+			r.keep(n.name, json.RawMessage(`"`+all[v.Start:v.End]+`"`))
+		} else if v.Kind != jsonscan.Absent {
+			r.keep(n.name, json.RawMessage(all[v.Start:v.End]))
 		}
 	}
 }

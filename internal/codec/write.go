@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/messaging-service/messaging-go/internal/jsonscan"
 	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
@@ -123,7 +124,7 @@ func appendText(out []byte, text string) []byte {
 	start := 0
 	for i := range len(text) {
 		c := text[i]
-		if isPlain[c] || c >= utf8.RuneSelf {
+		if jsonscan.IsPlain(c) || c >= utf8.RuneSelf {
 			continue
 		}
 		out = append(out, text[start:i]...)

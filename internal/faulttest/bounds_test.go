@@ -211,7 +211,7 @@ func TestResponseHeaderLimit(t *testing.T) {
 		{name: "the library's own transport", text: "the header of the response is larger than the client reads"},
 		{name: "HTTP/1", options: []messaging.Option{messaging.WithHTTPClient(&http.Client{Transport: &http.Transport{}})}},
 		{name: "HTTP/2", options: []messaging.Option{messaging.WithHTTPClient(&http.Client{Transport: http2Transport()})}},
-		{name: "HTTP/2 with a bound", options: []messaging.Option{messaging.WithHTTPClient(&http.Client{Transport: strict})}, text: "the connection failed (http"},
+		{name: "HTTP/2 with a bound", options: []messaging.Option{messaging.WithHTTPClient(&http.Client{Transport: strict})}, text: "the connection failed after the request was written (http"},
 	} {
 		for _, channel := range channels {
 			t.Run(tt.name+", "+channel.name, func(t *testing.T) {

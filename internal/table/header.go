@@ -64,7 +64,7 @@ func headerValueFault(value string) string {
 
 // headerFault returns what is wrong with the name of a header of the contract, or "".
 func headerFault(name string) string {
-	if !isToken(name) {
+	if !IsToken(name) {
 		return "is not the name of a header"
 	}
 	switch strings.ToLower(name) {
@@ -77,8 +77,8 @@ func headerFault(name string) string {
 	return ""
 }
 
-// isToken reports whether text is a token of RFC 9110, section 5.6.2.
-func isToken(text string) bool {
+// IsToken reports whether text is a token of RFC 9110, section 5.6.2.
+func IsToken(text string) bool {
 	return text != "" && !strings.ContainsFunc(text, func(r rune) bool {
 		letter := 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
 		return !letter && !strings.ContainsRune("!#$%&'*+-.^_`|~", r)

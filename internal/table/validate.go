@@ -73,7 +73,7 @@ func fault(rule string, value any) string {
 	case "header":
 		return headerFault(text)
 	case "scheme":
-		if text != "" && !isToken(text) {
+		if text != "" && !IsToken(text) {
 			return "is not a single word"
 		}
 	case "zone":

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 // Authenticator puts credentials into the request of an attempt.
@@ -95,7 +97,7 @@ func (f Custom) authenticate(ctx context.Context, _ Observe, r *http.Request, bo
 
 // ValidHeader reports whether HTTP allows the header. net/http refuses one that is not, without a trace of evidence.
 func ValidHeader(name string, values ...string) bool {
-	if name == "" || strings.ContainsFunc(name, func(r rune) bool { return !isToken(r) }) {
+	if !table.IsToken(name) {
 		return false
 	}
 	for _, value := range values {
@@ -104,9 +106,4 @@ func ValidHeader(name string, values ...string) bool {
 		}
 	}
 	return true
-}
-
-// isToken reports whether RFC 9110 allows r in a token.
-func isToken(r rune) bool {
-	return r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r != 0 && strings.ContainsRune("!#$%&'*+-.^_`|~", r)
 }

@@ -319,17 +319,12 @@ func TestEndedContextSendsNothing(t *testing.T) {
 	assert.Zero(t, base.count())
 }
 
-// cookieJar is a jar whose look-up is the last thing that net/http does before an attempt.
-type cookieJar func()
-
-func (cookieJar) SetCookies(*url.URL, []*http.Cookie) {}
-func (j cookieJar) Cookies(*url.URL) []*http.Cookie   { j(); return nil }
-
 func TestAttemptThatCannotBeginKeepsTheLastOutcome(t *testing.T) {
 	// Each way lets the first attempt begin, and not the second.
 	type way struct {
 		change func(*Transport)
 		a      Authenticator
+		backed func() // called when the wait before the second attempt has ended
 		ctx    func(context.Context) (context.Context, context.CancelFunc)
 		want   error
 		auth   bool // credentials could not be had
@@ -400,22 +395,16 @@ func TestAttemptThatCannotBeginKeepsTheLastOutcome(t *testing.T) {
 			return way{a: fetched(func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }), want: context.DeadlineExceeded, auth: true}
 		},
 		"context ended": func() way {
-			stop, n := context.CancelFunc(nil), 0
+			stop := context.CancelFunc(nil)
 			return way{
 				ctx: func(ctx context.Context) (_ context.Context, cancel context.CancelFunc) {
 					ctx, stop = context.WithCancel(ctx)
 					return ctx, stop
 				},
-				change: func(c *Transport) {
-					limitOf(time.Hour, 1)(c)
-					c.Jar = cookieJar(func() {
-						if n++; n == 2 {
-							stop()
-						}
-					})
-				},
-				a:    second(func(*http.Request) error { t.Error("the authenticator was called"); return nil }),
-				want: context.Canceled,
+				change: limitOf(time.Hour, 1),
+				backed: func() { stop() },
+				a:      second(func(*http.Request) error { t.Error("the authenticator was called"); return nil }),
+				want:   context.Canceled,
 			}
 		},
 	}
@@ -448,7 +437,15 @@ func TestAttemptThatCannotBeginKeepsTheLastOutcome(t *testing.T) {
 						change = way.change
 					}
 					base := newFakeBase(tc.react)
-					out := newTransport(base, timeoutOf(20*time.Second), waits(time.Millisecond, 10*time.Second), change).Do(ctx, authenticatedBy(tc.request, way.a))
+					request := authenticatedBy(tc.request, way.a)
+					request.Observe = func(ctx context.Context, step Step, _ int) (context.Context, func(Outcome)) {
+						return ctx, func(Outcome) {
+							if step == Backoff && way.backed != nil {
+								way.backed()
+							}
+						}
+					}
+					out := newTransport(base, timeoutOf(20*time.Second), waits(time.Millisecond, 10*time.Second), change).Do(ctx, request)
 					require.ErrorIs(t, out.Interrupted, way.want)
 					assert.Equal(t, way.auth, isAuthError(out.Interrupted))
 					if name == "context ended" {

@@ -46,6 +46,13 @@ func Describe(err error) string {
 	return fmt.Sprintf("the connection failed (%T)", err)
 }
 
+// isKnown reports whether Describe has more to say of err than its type.
+func isKnown(err error) bool {
+	_, named := errors.AsType[*namedError](err)
+	_, op := errors.AsType[*net.OpError](err)
+	return named || op || describeStandard(err) != ""
+}
+
 // describeOp returns the text of op. Of an inner error that is not the standard library's it shows the type.
 func describeOp(op *net.OpError) string {
 	reason := describeStandard(op.Err)

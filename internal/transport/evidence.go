@@ -3,6 +3,7 @@ package transport
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/http/httptrace"
 	"sync/atomic"
@@ -66,4 +67,24 @@ func (e *evidence) explain(err error) error {
 	default:
 		return err
 	}
+}
+
+// name returns an error whose text is known, and says what is known of the connection if that of err is not.
+func (e *evidence) name(err error) error {
+	if isKnown(err) {
+		return err
+	}
+	text := "the round tripper failed, and does not tell whether it wrote the request"
+	switch {
+	case e.wroteHeaders.Load():
+		text = "the connection failed after the request was written"
+	case !e.written(err):
+		text = "the connection failed before anything was written"
+	}
+	switch kind := fmt.Sprintf("%T", err); kind {
+	case "*errors.errorString", "*errors.joinError", "*fmt.wrapError", "*fmt.wrapErrors": // which tell nothing
+	default:
+		text += " (" + kind + ")"
+	}
+	return &namedError{text, err}
 }

@@ -147,3 +147,22 @@ func TestLateHookMakesAttemptLookWritten(t *testing.T) {
 		assert.Equal(t, 2, base.count())
 	})
 }
+
+func TestErrorOfNoKnownKindSaysWhatIsKnown(t *testing.T) {
+	plain := errors.New("secret")
+	for name, tc := range map[string]struct {
+		react reaction
+		want  string
+	}{
+		"written":               {breaks(plain), "the connection failed after the request was written"},
+		"nothing written":       {unsent(plain), "the connection failed before anything was written"},
+		"no evidence":           {silent(plain), "the round tripper failed, and does not tell whether it wrote the request"},
+		"of a type that tells":  {breaks(&chatty{"secret"}), "the connection failed after the request was written (*transport.chatty)"},
+		"wrapped":               {breaks(fmt.Errorf("secret: %w", plain)), "the connection failed after the request was written"},
+		"known":                 {breaks(io.EOF), "the connection ended without a response"},
+		"known, before writing": {unsent(errRefused), "dial tcp: connection refused"},
+	} {
+		out := newTransport(newFakeBase(tc.react), attemptsUpTo(1)).Do(t.Context(), sendRequest())
+		assert.Equal(t, tc.want, Describe(out.Err), name)
+	}
+}

@@ -57,10 +57,12 @@ func TestRetry(t *testing.T) {
 			t.Run(name+", "+kind, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					base := newFakeBase(tc.react)
-					tr := newTransport(base, func(c *Transport) { c.NotProcessed = []int{425, 429} })
+					tr := newTransport(base)
 					request, most := sendRequest(), 1
+					request.Judge = judge{425, 429}
 					if kind == "read" {
 						request = readRequest()
+						request.Judge = append(request.Judge.(judge), 425)
 					}
 					if want {
 						most = 4
@@ -232,7 +234,9 @@ func TestUnauthorizedWaitsUnlessTheTokenIsFresh(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				base := newFakeBase(tc.reactions...)
 				start := time.Now()
-				out := newTransport(base, func(c *Transport) { c.NotProcessed = []int{401, 429} }).Do(t.Context(), authenticatedBy(sendRequest(), tc.a))
+				request := authenticatedBy(sendRequest(), tc.a)
+				request.Judge = judge{401, 429}
+				out := newTransport(base).Do(t.Context(), request)
 				assert.Equal(t, 200, out.StatusCode)
 				assert.Equal(t, tc.want, time.Since(start))
 			})
@@ -328,6 +332,19 @@ func TestRetryAfter(t *testing.T) {
 		}
 		assert.Zero(t, retryAfter(nil))
 	})
+}
+
+// A clock that is wrong, here or there, neither gives up nor waits for ever.
+func TestRetryAfterCountsFromTheDateOfTheResponse(t *testing.T) {
+	for name, theirs := range map[string]time.Duration{"ahead": time.Hour, "behind": -time.Hour, "right": 0} {
+		now := time.Now().Add(theirs).UTC()
+		h := http.Header{"Retry-After": {now.Add(30 * time.Second).Format(http.TimeFormat)}, "Date": {now.Format(http.TimeFormat)}}
+		assert.Equal(t, 30*time.Second, retryAfter(h), name)
+		h.Set("Retry-After", now.Add(-time.Second).Format(http.TimeFormat))
+		assert.Zero(t, retryAfter(h), name)
+		h.Set("Retry-After", "7")
+		assert.Equal(t, 7*time.Second, retryAfter(h), name)
+	}
 }
 
 func TestRetryAfterIsWaitedFor(t *testing.T) {

@@ -34,8 +34,6 @@ type Transport struct {
 	Limiter *rate.Limiter
 	// MaxResponseBytes is how much of a 2xx response is read.
 	MaxResponseBytes int64
-	// NotProcessed lists the statuses which prove that the service did not process the request.
-	NotProcessed []int
 }
 
 // Request describes a call.
@@ -50,12 +48,8 @@ type Request struct {
 	// Read reports that the request changes nothing, so that it may be retried however an attempt ended, and must
 	// not be answered from a cache.
 	Read bool
-	// Decode is called with the body of each 2xx response that was read to its end. If it returns an error, the
-	// attempt has failed with that error. It may be nil.
-	Decode func(body []byte) error
-	// Accepted reports whether a response that is no success says that a send was accepted all the same. It is then
-	// not retried. It may be nil.
-	Accepted func(body []byte) bool
+	// Judge judges the response of each attempt.
+	Judge Judge
 	// Buffer is overwritten with the response if it is large enough. It must not be used again before
 	// Outcome.Body has been read.
 	Buffer []byte
@@ -63,6 +57,21 @@ type Request struct {
 	Observe Observe
 	// Authenticate is nil if URL or Body hold the credentials already.
 	Authenticate Authenticator
+}
+
+// Judge judges responses, because a Transport knows neither the codes nor the form of a body.
+type Judge interface {
+	// Judge is called once for each attempt with a response, whether or not it could be read to its end.
+	Judge(out *Outcome) Judgement
+}
+
+// Judgement is what a response proves. The zero value proves nothing: the call ends with it.
+type Judgement struct {
+	// Repeatable reports whether another attempt may be made and may end better: the service provably did not process
+	// the request, or the request only reads.
+	Repeatable bool
+	// TokenRefused reports whether the service provably did not process the request because of its token.
+	TokenRefused bool
 }
 
 // Outcome is what is known when a call has ended. What it says of a request or a response is about the last attempt.

@@ -11,6 +11,7 @@ import (
 	"net/http/httptrace"
 	"net/url"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -166,7 +167,7 @@ var (
 func newTransport(base http.RoundTripper, changes ...func(*Transport)) *Transport {
 	t := &Transport{
 		Base: base, Timeout: 30 * time.Second, MaxAttempts: 4, MinWait: 200 * time.Millisecond, MaxWait: time.Minute,
-		MaxResponseBytes: 1 << 20, NotProcessed: []int{http.StatusTooManyRequests},
+		MaxResponseBytes: 1 << 20,
 	}
 	for _, change := range changes {
 		change(t)
@@ -185,7 +186,17 @@ const sendBody = `{"to":"+639171234567","text":"hello"}`
 func sendRequest() Request {
 	return Request{
 		Method: http.MethodPost, URL: &url.URL{Scheme: "https", Host: "api.example.com", Path: "/sms/send"},
-		Body: []byte(sendBody), Header: constants("Content-Type", "application/json"),
+		Body: []byte(sendBody), Header: constants("Content-Type", "application/json"), Judge: judge{http.StatusTooManyRequests},
+	}
+}
+
+// judge is a Judge that takes these statuses as proof that a request was not processed.
+type judge []int
+
+func (notProcessed judge) Judge(out *Outcome) Judgement {
+	return Judgement{
+		Repeatable:   slices.Contains(notProcessed, out.StatusCode),
+		TokenRefused: out.StatusCode == http.StatusUnauthorized,
 	}
 }
 
@@ -200,7 +211,7 @@ func constants(pairs ...string) http.Header {
 
 func readRequest() Request {
 	return Request{
-		Method: http.MethodGet, Read: true, Header: constants(),
+		Method: http.MethodGet, Read: true, Header: constants(), Judge: judge{408, 429, 500, 502, 503, 504},
 		URL: &url.URL{Scheme: "https", Host: "api.example.com", Path: "/sms", RawQuery: "to=%2B639171234567"},
 	}
 }
@@ -364,7 +375,9 @@ func TestRedirectWithAnInvalidLocationKeepsTheResponse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		base := newFakeBase(responds(307, "busy", "Location", "%zz:", "Retry-After", "5"), responds(200, "{}"))
 		start := time.Now()
-		out := newTransport(base, func(c *Transport) { c.NotProcessed = []int{307} }).Do(t.Context(), sendRequest())
+		request := sendRequest()
+		request.Judge = judge{307}
+		out := newTransport(base).Do(t.Context(), request)
 		require.Equal(t, 200, out.StatusCode)
 		assert.Equal(t, 5*time.Second, time.Since(start))
 

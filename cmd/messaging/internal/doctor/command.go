@@ -1,20 +1,16 @@
 package doctor
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
-	"io"
 	"math"
 	"net"
 	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	messaging "github.com/messaging-service/messaging-go"
@@ -22,6 +18,7 @@ import (
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
 	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/sms"
+	"github.com/spf13/cobra"
 )
 
 // The environment variables of messaging.NewClientFromEnv.
@@ -30,21 +27,8 @@ const (
 	envToken     = "MESSAGING_TOKEN"
 	envAPIKey    = "MESSAGING_API_KEY"
 	envAPISecret = "MESSAGING_API_SECRET"
-	envContract  = "MESSAGING_CONTRACT"
+	envContract  = contract.EnvFile
 )
-
-// Console is where the command reads and writes.
-type Console struct {
-	In       io.Reader
-	Terminal bool // whether somebody can answer on In
-	Out, Err io.Writer
-	Getenv   func(name string) string
-}
-
-// say writes a line about what is going on.
-func (c Console) say(format string, args ...any) {
-	_, _ = fmt.Fprintf(c.Err, "messaging doctor: "+format+"\n", args...)
-}
 
 // settings are the flags, and the variables that have none.
 type settings struct {
@@ -63,25 +47,25 @@ type settings struct {
 	token, key, secret string
 	overlay            []byte // in the file of the contract
 	names              contract.Contract
+	console            cli.Console
 }
 
-// Command examines an account and returns the exit status: 0 if nothing contradicts the contract, 1 if something does, and 2 if
-// that could not be found out, or a flag, a variable or a file cannot be used, which is one line on Err.
-func Command(ctx context.Context, args []string, console Console) int {
-	s, err := parseFlags(args, console)
-	var report *Report
-	if err == nil {
-		report, err = s.run(ctx, console)
-	}
-	if err != nil {
-		return cli.Fail(console.Err, "messaging doctor", err)
-	}
-	return report.Status
-}
-
-func parseFlags(args []string, console Console) (s settings, err error) {
+// NewCommand returns the command. It ends with exit status 0 if nothing contradicts the contract, 1 if something does, and 2 if that could
+// not be found out, or a flag, a variable or a file cannot be used.
+func NewCommand(console cli.Console) *cobra.Command {
 	const defaultTimeout, defaultWait, defaultRate = 15 * time.Second, time.Minute, 10
-	flags := flag.NewFlagSet("messaging doctor", flag.ContinueOnError)
+	s := &settings{console: console}
+	command := &cobra.Command{
+		Use:   "doctor",
+		Short: "What of the contract an account contradicts, and the overlay that makes it right",
+		Long: "Examine an account, and say what of the contract it contradicts. Without --send nothing is sent.\n\n" +
+			"Credentials come from $" + envToken + ", or $" + envAPIKey + " and $" + envAPISecret + ".",
+		Example: `  messaging doctor -o contract.json
+  messaging doctor --send +639171234567 --from ACME
+  messaging doctor --listen :8080`,
+		Args: cli.NoArgs,
+	}
+	flags := command.Flags()
 	flags.StringVar(&s.baseURL, "base-url", "", "the `URL` of the service (default $"+envBaseURL+")")
 	flags.StringVar(&s.contract, "contract", "", "the `file` with the overlay so far (default $"+envContract+")")
 	flags.BoolVar(&s.plainHTTP, "plain-http", false, "allow http for a host that is not loopback")
@@ -90,44 +74,58 @@ func parseFlags(args []string, console Console) (s settings, err error) {
 	flags.BoolVar(&s.json, "json", false, "print the report as JSON")
 	flags.StringVar(&s.send, "send", "", "send an SMS to this `number`, after asking; it may cost money and be sent twice")
 	flags.StringVar(&s.from, "from", "", "the `sender` of the SMS")
-	flags.BoolVar(&s.yes, "yes", false, "send without asking")
+	flags.BoolVarP(&s.yes, "yes", "y", false, "send without asking")
 	flags.DurationVar(&s.wait, "wait", defaultWait, "how long to wait until the SMS is listed")
 	flags.StringVar(&s.listen, "listen", "", "receive callbacks on this `address`, such as :8080; a path such as /sms or /delivery says which")
 	flags.DurationVar(&s.listenFor, "for", 0, "how long to receive callbacks; 0 is until interrupted")
 	flags.StringVar(&s.record, "record", "", "write the exchanges, without numbers, texts and secrets, to this `folder` for messagingtest.Replay")
-	flags.StringVar(&s.out, "o", "", "write the overlay with what was found to this `file`")
-	flags.BoolVar(&s.force, "force", false, "overwrite what -o and -record name")
-	about := fmt.Sprintf("\nCredentials come from $%s, or $%s and $%s.\n\n", envToken, envAPIKey, envAPISecret)
-	if err := cli.Parse(flags, args, console.Err, about); err != nil {
-		return s, err
+	flags.StringVarP(&s.out, "out", "o", "", "write the overlay with what was found to this `file`")
+	flags.BoolVar(&s.force, "force", false, "overwrite what -o and --record name")
+	command.RunE = func(command *cobra.Command, _ []string) error {
+		s.baseURL = cmp.Or(s.baseURL, console.Getenv(envBaseURL))
+		s.contract = cmp.Or(s.contract, console.Getenv(envContract))
+		s.token, s.key, s.secret = console.Getenv(envToken), console.Getenv(envAPIKey), console.Getenv(envAPISecret)
+		if err := s.check(); err != nil {
+			return err
+		}
+		report, err := s.run(command.Context())
+		if err != nil {
+			return err
+		}
+		if report.Status != cli.ExitOK {
+			return &cli.Exit{Status: report.Status}
+		}
+		return nil
 	}
-	s.baseURL = cmp.Or(s.baseURL, console.Getenv(envBaseURL))
-	s.contract = cmp.Or(s.contract, console.Getenv(envContract))
-	s.token, s.key, s.secret = console.Getenv(envToken), console.Getenv(envAPIKey), console.Getenv(envAPISecret)
-	return s, s.check(console)
+	return command
+}
+
+// say writes a line about what is going on.
+func (s *settings) say(format string, args ...any) {
+	_, _ = fmt.Fprintf(s.console.Err, "messaging doctor: "+format+"\n", args...)
 }
 
 // check finds flags and variables that cannot be used, before anything is done.
-func (s *settings) check(console Console) error {
+func (s *settings) check() error {
 	switch {
 	case s.timeout <= 0:
-		return fmt.Errorf("-timeout: must be more than 0, got %v", s.timeout)
+		return fmt.Errorf("--timeout: must be more than 0, got %v", s.timeout)
 	case !(s.rate > 0) || math.IsInf(s.rate, 1):
-		return fmt.Errorf("-rate: must be a number more than 0, got %v", s.rate)
+		return fmt.Errorf("--rate: must be a number more than 0, got %v", s.rate)
 	case s.wait <= 0:
-		return fmt.Errorf("-wait: must be more than 0, got %v", s.wait)
+		return fmt.Errorf("--wait: must be more than 0, got %v", s.wait)
 	case s.listenFor < 0:
-		return fmt.Errorf("-for: must be 0 or more, got %v", s.listenFor)
+		return fmt.Errorf("--for: must be 0 or more, got %v", s.listenFor)
 	case s.listenFor > 0 && s.listen == "":
-		return errors.New("-for: needs -listen")
+		return errors.New("--for: needs --listen")
 	case (s.send == "") != (s.from == ""):
-		return errors.New("-send: needs -from, and -from needs -send")
+		return errors.New("--send: needs --from, and --from needs --send")
 	case s.send != "" && s.baseURL == "":
-		return errors.New("-send: needs -base-url or " + envBaseURL)
-	case s.send != "" && !s.yes && !console.Terminal:
-		return errors.New("-send: there is no terminal to ask on; add -yes to send without asking")
+		return errors.New("--send: needs --base-url or " + envBaseURL)
+	case s.send != "" && !s.yes && !s.console.InTerminal:
+		return errors.New("--send: there is no terminal to ask on; add --yes to send without asking")
 	case s.baseURL == "" && s.listen == "":
-		return errors.New(envBaseURL + " or -base-url: required, but absent; want an absolute URL such as https://api.example.com")
+		return errors.New(envBaseURL + " or --base-url: required, but absent; want an absolute URL such as https://api.example.com")
 	case s.token != "" && (s.key != "" || s.secret != ""):
 		return errors.New(envToken + ": set beside " + envAPIKey + " or " + envAPISecret + "; want one kind of credentials")
 	case s.key == "" && s.secret != "":
@@ -136,15 +134,15 @@ func (s *settings) check(console Console) error {
 		return errors.New(envToken + ": required, but absent; or set " + envAPIKey + " and " + envAPISecret)
 	}
 	if _, err := os.Lstat(s.out); s.out != "" && !s.force && err == nil {
-		return fmt.Errorf("-o %s: exists; -force overwrites it", s.out)
+		return fmt.Errorf("-o %s: exists; --force overwrites it", s.out)
 	}
 	if s.record != "" {
 		old, err := filepath.Glob(filepath.Join(s.record, "*.json"))
 		if err != nil || len(old) > 0 && !s.force {
-			return fmt.Errorf("-record %s: holds fixtures; -force overwrites them", s.record)
+			return fmt.Errorf("--record %s: holds fixtures; --force overwrites them", s.record)
 		}
 		if err := os.MkdirAll(s.record, 0o700); err != nil {
-			return fmt.Errorf("-record: %w", err)
+			return fmt.Errorf("--record: %w", err)
 		}
 	}
 	if s.contract == "" {
@@ -156,10 +154,10 @@ func (s *settings) check(console Console) error {
 }
 
 // newDoctor returns a doctor, with a client if there is an account.
-func (s *settings) newDoctor(console Console) (d *doctor, err error) {
+func (s *settings) newDoctor() (d *doctor, err error) {
 	d = &doctor{
 		table: s.names.Table(), overlay: parseOverlay(s.overlay), recorder: &recorder{}, report: &Report{Checks: []Check{}},
-		timeout: s.timeout, say: console.say, sensitive: map[string]bool{}, base: &url.URL{},
+		timeout: s.timeout, say: s.say, sensitive: map[string]bool{}, base: &url.URL{},
 	}
 	if s.baseURL == "" {
 		return d, nil
@@ -181,27 +179,27 @@ func (s *settings) newDoctor(console Console) (d *doctor, err error) {
 		return nil, err
 	}
 	if d.base, err = url.Parse(s.baseURL); err != nil {
-		return nil, errors.New("-base-url: no URL")
+		return nil, errors.New("--base-url: no URL")
 	}
 	d.report.Address = d.base.Scheme + "://" + d.base.Host
 	d.secrets = slices.DeleteFunc([]string{s.token, s.key, s.secret}, func(secret string) bool { return secret == "" })
 	return d, nil
 }
 
-func (s *settings) run(ctx context.Context, console Console) (*Report, error) {
-	d, err := s.newDoctor(console)
+func (s *settings) run(ctx context.Context) (*Report, error) {
+	d, err := s.newDoctor()
 	if err != nil {
 		return nil, err
 	}
 	var listener net.Listener
 	if s.listen != "" {
 		if listener, err = new(net.ListenConfig).Listen(ctx, "tcp", s.listen); err != nil {
-			return nil, fmt.Errorf("-listen: %w", err)
+			return nil, fmt.Errorf("--listen: %w", err)
 		}
 		defer func() { _ = listener.Close() }()
 	}
 	if s.send != "" && !s.yes {
-		if err := ask(ctx, console); err != nil {
+		if err := s.ask(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -211,26 +209,15 @@ func (s *settings) run(ctx context.Context, console Console) (*Report, error) {
 	if listener != nil {
 		d.listen(ctx, listener, s.listenFor)
 	}
-	return d.report, s.finish(d, console)
+	return d.report, s.finish(d)
 }
 
 // ask asks whether to send.
-func ask(ctx context.Context, console Console) error {
-	_, _ = fmt.Fprint(console.Err, "This sends one SMS to the number of -send, and then the same once more to see whether the service refuses a duplicate.\n"+
-		"If it does not, two SMS go out. Each may cost money. Send? [y/N] ")
-	answer := make(chan string, 1)
-	go func() {
-		line, _ := bufio.NewReader(console.In).ReadString('\n')
-		answer <- strings.ToLower(strings.TrimSpace(line))
-	}()
-	select {
-	case <-ctx.Done():
-		return errors.New("-send: interrupted, and nothing was sent")
-	case text := <-answer:
-		_, _ = fmt.Fprintln(console.Err)
-		if text != "y" && text != "yes" {
-			return errors.New("-send: the answer was not yes, and nothing was sent")
-		}
+func (s *settings) ask(ctx context.Context) error {
+	err := s.console.Confirm(ctx, "This sends one SMS to the number of --send, and then the same once more to see whether the service refuses a duplicate.\n"+
+		"If it does not, two SMS go out. Each may cost money. Send?", "--yes to send without asking")
+	if err != nil {
+		return fmt.Errorf("--send: %w", err)
 	}
 	return nil
 }
@@ -264,16 +251,16 @@ func (s *settings) examine(ctx context.Context, d *doctor) {
 }
 
 // finish writes the report, the overlay and the exchanges.
-func (s *settings) finish(d *doctor, console Console) error {
+func (s *settings) finish(d *doctor) error {
 	overlay := d.overlay.pretty()
 	d.report.Overlay = []byte(overlay)
 	d.report.setStatus()
 	if s.record != "" {
 		n, err := d.newScrambler().write(s.record, d.recorder.exchanges)
 		if err != nil {
-			return fmt.Errorf("-record: %w", err)
+			return fmt.Errorf("--record: %w", err)
 		}
-		console.say("%d exchanges are in %s", n, s.record)
+		s.say("%d exchanges are in %s", n, s.record)
 	}
 	if s.out != "" {
 		if err := os.WriteFile(s.out, []byte(overlay+"\n"), 0o644); err != nil { //nolint:gosec // holds no secret, and the user names it
@@ -281,8 +268,8 @@ func (s *settings) finish(d *doctor, console Console) error {
 		}
 	}
 	if s.json {
-		_, err := fmt.Fprintln(console.Out, document.Node{Value: d.report}.Indented())
+		_, err := fmt.Fprintln(s.console.Out, document.Node{Value: d.report}.Indented())
 		return err
 	}
-	return d.report.writeText(console.Out, s.out == "" && len(d.overlay) > 0)
+	return d.report.writeText(s.console.Out, s.out == "" && len(d.overlay) > 0)
 }

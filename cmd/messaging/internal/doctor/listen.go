@@ -129,11 +129,22 @@ func (d *doctor) webhook(section string) (w table.Webhook, platform map[string][
 	return w, platform
 }
 
+// callbackNames returns the names of the callbacks, SMS and delivery reports first.
+func callbackNames() []string {
+	var names []string
+	for _, c := range table.Channels() {
+		if c.Inbound != nil {
+			names = append(names, c.Name)
+		}
+	}
+	return slices.Insert(names, 1, reports)
+}
+
 // sectionOf returns the section of the contract, such as "sms", that a callback belongs to: the one that its path names, or the one
 // that knows most of what it holds; "" if that is not sure.
 func (d *doctor) sectionOf(path string, docs []document.Node) (best string) {
 	most := 0
-	for _, name := range []string{"sms", reports, "chatapp1", "chatapp2"} {
+	for _, name := range callbackNames() {
 		if strings.HasSuffix(strings.TrimSuffix(path, "/"), "/"+name) {
 			return name
 		}
@@ -167,7 +178,7 @@ func (d *doctor) examineCallback(n int, c callback) {
 	d.section = fmt.Sprintf("callback %d", n)
 	if name == "" && c.wrong == nil {
 		d.say("callback %d received", n)
-		d.add("kind", Unknown, "no sender, and no status with an ID: end the path with /sms, /delivery, /chatapp1 or /chatapp2 to say what it is")
+		d.add("kind", Unknown, "no sender, and no status with an ID: end the path with one of /"+strings.Join(callbackNames(), ", /")+" to say what it is")
 		return
 	}
 	section := "webhook." + cmp.Or(name, "sms")

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
 	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
@@ -44,7 +45,7 @@ func listening(t *testing.T, callbacks int, call func(address string)) (report R
 	var out, progress safeBuffer
 	done := make(chan int, 1)
 	go func() {
-		done <- Command(ctx, []string{"-listen", "127.0.0.1:0", "-json"}, Console{
+		done <- execute(ctx, []string{"-listen", "127.0.0.1:0", "-json"}, cli.Console{
 			In: strings.NewReader(""), Out: &out, Err: &progress, Getenv: func(string) string { return "" },
 		})
 	}()
@@ -152,8 +153,8 @@ func TestSendAsksFirst(t *testing.T) {
 		seedMessages(srv, 2)
 		r := newRig(t, srv.URL, srv.Token)
 		var out, progress safeBuffer
-		status := Command(t.Context(), []string{"-rate", "1000", "-send", "+639170000001", "-from", "ACME"}, Console{
-			In: strings.NewReader(answer), Terminal: true, Out: &out, Err: &progress, Getenv: func(name string) string { return r.env[name] },
+		status := execute(t.Context(), []string{"-rate", "1000", "-send", "+639170000001", "-from", "ACME"}, cli.Console{
+			In: strings.NewReader(answer), InTerminal: true, Out: &out, Err: &progress, Getenv: func(name string) string { return r.env[name] },
 		})
 		assert.Contains(t, progress.String(), "two SMS go out", "before asking")
 		if sends {

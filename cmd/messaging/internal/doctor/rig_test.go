@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
 	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
@@ -31,7 +33,7 @@ func newRig(t *testing.T, baseURL, token string) *rig {
 func (r *rig) run(args ...string) (status int, out, progress string) {
 	r.Helper()
 	var stdout, stderr safeBuffer
-	status = Command(r.Context(), append([]string{"-rate", "1000"}, args...), Console{In: strings.NewReader(""), Out: &stdout, Err: &stderr, Getenv: func(name string) string { return r.env[name] }})
+	status = execute(r.Context(), append([]string{"-rate", "1000"}, args...), cli.Console{In: strings.NewReader(""), Out: &stdout, Err: &stderr, Getenv: func(name string) string { return r.env[name] }})
 	return status, stdout.String(), stderr.String()
 }
 
@@ -88,4 +90,9 @@ func seedMessages(srv *messagingtest.Server, n int) {
 			SentAt: at.Add(time.Minute), DeliveryStatus: "delivered",
 		})
 	}
+}
+
+// execute runs the command as main does.
+func execute(ctx context.Context, args []string, console cli.Console) int {
+	return console.Execute(ctx, NewCommand(console), args)
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
@@ -81,7 +82,7 @@ func TestInterruptEndsExamination(t *testing.T) {
 	var out, progress safeBuffer
 	done := make(chan int, 1)
 	go func() {
-		done <- Command(ctx, []string{"-timeout", "10m"}, Console{Out: &out, Err: &progress, Getenv: func(name string) string { return env[name] }})
+		done <- execute(ctx, []string{"-timeout", "10m"}, cli.Console{Out: &out, Err: &progress, Getenv: func(name string) string { return env[name] }})
 	}()
 	require.Eventually(t, func() bool { return strings.Contains(progress.String(), "asking for the listing ...") }, 20*time.Second, 10*time.Millisecond)
 	cancel()
@@ -132,27 +133,27 @@ func TestBadInputIsOneLine(t *testing.T) {
 		env  map[string]string
 		args []string
 	}{
-		"MESSAGING_BASE_URL or -base-url: required": {env: map[string]string{envBaseURL: ""}},
-		"MESSAGING_TOKEN: required":                 {env: map[string]string{envToken: ""}},
-		"MESSAGING_TOKEN: set beside":               {env: map[string]string{envAPIKey: "key"}},
-		"MESSAGING_API_KEY: required":               {env: map[string]string{envToken: "", envAPISecret: "hush"}},
-		"baseURL: must be https":                    {args: []string{"-base-url", "http://api.example.com"}},
-		"-contract: open":                           {args: []string{"-contract", filepath.Join(dir, "absent.json")}},
-		"unknown key":                               {args: []string{"-contract", file("wrong.json", `{"sms.sent": {}}`)}},
-		"-timeout: must be more than 0":             {args: []string{"-timeout", "-1s"}},
-		"-rate: must be":                            {args: []string{"-rate", "NaN"}},
-		"-wait: must be":                            {args: []string{"-wait", "0s"}},
-		"-for: must be":                             {args: []string{"-for", "-1s"}},
-		"-for: needs -listen":                       {args: []string{"-for", "1s"}},
-		"-listen: ":                                 {args: []string{"-listen", "127.0.0.1:99999"}},
-		"-send: needs -from":                        {args: []string{"-send", "639170000001"}},
-		"-send: there is no terminal":               {args: []string{"-send", "639170000001", "-from", "ACME"}},
-		"exists; -force overwrites it":              {args: []string{"-o", file("out.json", "{}")}},
-		"holds fixtures":                            {args: []string{"-record", filepath.Dir(file("recorded/001.json", "{}"))}},
-		"-record: mkdir":                            {args: []string{"-record", filepath.Join(file("plain", ""), "dir")}},
-		"flag provided but not defined: -colour":    {args: []string{"-colour", "red"}},
-		"everything is a flag":                      {args: []string{"639170000001"}},
-		"invalid value":                             {args: []string{"-timeout", "long"}},
+		"MESSAGING_BASE_URL or --base-url: required": {env: map[string]string{envBaseURL: ""}},
+		"MESSAGING_TOKEN: required":                  {env: map[string]string{envToken: ""}},
+		"MESSAGING_TOKEN: set beside":                {env: map[string]string{envAPIKey: "key"}},
+		"MESSAGING_API_KEY: required":                {env: map[string]string{envToken: "", envAPISecret: "hush"}},
+		"baseURL: must be https":                     {args: []string{"-base-url", "http://api.example.com"}},
+		"-contract: open":                            {args: []string{"-contract", filepath.Join(dir, "absent.json")}},
+		"unknown key":                                {args: []string{"-contract", file("wrong.json", `{"sms.sent": {}}`)}},
+		"-timeout: must be more than 0":              {args: []string{"-timeout", "-1s"}},
+		"-rate: must be":                             {args: []string{"-rate", "NaN"}},
+		"-wait: must be":                             {args: []string{"-wait", "0s"}},
+		"-for: must be":                              {args: []string{"-for", "-1s"}},
+		"--for: needs --listen":                      {args: []string{"-for", "1s"}},
+		"-listen: ":                                  {args: []string{"-listen", "127.0.0.1:99999"}},
+		"--send: needs --from":                       {args: []string{"-send", "639170000001"}},
+		"-send: there is no terminal":                {args: []string{"-send", "639170000001", "-from", "ACME"}},
+		"exists; --force overwrites it":              {args: []string{"-o", file("out.json", "{}")}},
+		"holds fixtures":                             {args: []string{"-record", filepath.Dir(file("recorded/001.json", "{}"))}},
+		"-record: mkdir":                             {args: []string{"-record", filepath.Join(file("plain", ""), "dir")}},
+		"unknown flag: --colour":                     {args: []string{"--colour", "red"}},
+		"everything is a flag":                       {args: []string{"639170000001"}},
+		"invalid argument":                           {args: []string{"-timeout", "long"}},
 	} {
 		r := newRig(t, "http://127.0.0.1:1", "secret-token-1")
 		maps.Copy(r.env, input.env)
@@ -165,9 +166,9 @@ func TestBadInputIsOneLine(t *testing.T) {
 			assert.NotContains(t, progress, secret, want)
 		}
 	}
-	status, _, usage := newRig(t, "", "").run("-h")
+	status, usage, _ := newRig(t, "", "").run("-h")
 	assert.Equal(t, statusOK, status)
-	assert.Contains(t, usage, "-record folder")
+	assert.Contains(t, usage, "--record folder")
 }
 
 // TestReferenceFilterThatIsIgnored examines a service with which settling cannot be trusted.

@@ -47,7 +47,7 @@ type Answer struct {
 func (a Answer) check() string {
 	chat2 := a.Channel == messagingtest.ChannelChatApp2
 	switch {
-	case a.Channel != messagingtest.ChannelSMS && a.Channel != messagingtest.ChannelChatApp1 && !chat2:
+	case channelName(a.Channel) == "":
 		return errChannel.Error()
 	case strings.TrimSpace(a.From) == "":
 		return "from is missing: the number that answers"

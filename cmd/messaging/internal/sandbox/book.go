@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"container/list"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -286,12 +287,15 @@ func (b *book) fallbackOf(e *entry) *entry {
 }
 
 func channelName(c messagingtest.Channel) string {
-	return map[messagingtest.Channel]string{
-		messagingtest.ChannelSMS: "SMS", messagingtest.ChannelChatApp1: "chat app 1", messagingtest.ChannelChatApp2: "chat app 2",
-	}[c]
+	channel, _ := table.ChannelNamed(string(c))
+	return channel.Title
 }
 
-// channels returns the channels of the service, in the order of the page.
-func channels() []messagingtest.Channel {
-	return []messagingtest.Channel{messagingtest.ChannelSMS, messagingtest.ChannelChatApp1, messagingtest.ChannelChatApp2}
+// channelNames returns the names of the channels as a list in a message: "sms", "chatapp1" …
+func channelNames() string {
+	var names []string
+	for _, c := range table.Channels() {
+		names = append(names, strconv.Quote(c.Name))
+	}
+	return strings.Join(names, ", ")
 }

@@ -64,16 +64,15 @@ type row struct {
 
 // bubbleOf returns how a message looks. The contract says under which names the fields of chat app 1 stand.
 func bubbleOf(m messagingtest.Sent, t *table.Table) bubble {
-	switch m.Channel {
-	case messagingtest.ChannelChatApp1:
-		return chatApp1Bubble(m, t.ChatApp1Send.Fields)
-	case messagingtest.ChannelChatApp2:
-		body := document.Parse(m.Body)
-		body = platformMessage(body, t.ChatApp2Send.Wrap)
-		return chatApp2Bubble(m, body)
-	default:
+	c, known := table.ChannelNamed(string(m.Channel))
+	if !known || m.Channel == messagingtest.ChannelSMS {
 		return bubble{Body: m.Text}
 	}
+	send := c.Send(t)
+	if send.Wrap == nil {
+		return fieldsBubble(m, send.Fields)
+	}
+	return platformBubble(m, platformMessage(document.Parse(m.Body), send.Wrap))
 }
 
 // formNode returns the body of a request as a node, be it JSON or a form.
@@ -92,7 +91,7 @@ func formNode(raw []byte) document.Node {
 	return document.Node{Value: o}
 }
 
-func chatApp1Bubble(m messagingtest.Sent, names map[string]string) bubble {
+func fieldsBubble(m messagingtest.Sent, names map[string]string) bubble {
 	body := formNode(m.Body)
 	of := func(concept string) document.Node {
 		if names[concept] == "" {
@@ -131,7 +130,7 @@ func chatApp1Bubble(m messagingtest.Sent, names map[string]string) bubble {
 	return b
 }
 
-func chatApp2Bubble(m messagingtest.Sent, body document.Node) bubble {
+func platformBubble(m messagingtest.Sent, body document.Node) bubble {
 	content := body.At(m.Kind)
 	b := bubble{About: body.At("context.message_id").Text()}
 	switch m.Kind {

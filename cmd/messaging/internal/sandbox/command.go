@@ -4,100 +4,151 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
-	"log/slog"
 	"net"
-	"net/http"
+	"os/exec"
+	"runtime"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
+	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/messagingtest"
+	"github.com/spf13/cobra"
 )
-
-// Command runs the sandbox until the context ends and returns the exit status. A flag that cannot be used is one line on
-// stderr and status 2.
-func Command(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	settings, err := parseFlags(args, stderr)
-	if err == nil {
-		err = settings.run(ctx, stdout)
-	}
-	if err != nil {
-		return cli.Fail(stderr, "messaging sandbox", err)
-	}
-	return cli.ExitOK
-}
 
 // settings are the flags.
 type settings struct {
-	listen string
-	config Config
+	listen, contract string
+	quiet, open      bool
+	webhooks         map[messagingtest.Channel]*string
+	config           Config
 }
 
-func parseFlags(args []string, stderr io.Writer) (settings, error) {
-	s := settings{config: Config{Webhooks: map[messagingtest.Channel]string{}}}
-	flags := flag.NewFlagSet("messaging sandbox", flag.ContinueOnError)
+// NewCommand returns the command.
+func NewCommand(console cli.Console) *cobra.Command {
+	s := &settings{config: Config{Webhooks: map[messagingtest.Channel]string{}}, webhooks: map[messagingtest.Channel]*string{}}
+	command := &cobra.Command{
+		Use:   "sandbox",
+		Short: "The service on this machine, with a web page: see every message, answer it, break the service",
+		Example: `  messaging sandbox
+  messaging sandbox --listen 127.0.0.1:0 --webhook-sms http://127.0.0.1:8080/hooks/sms
+  messaging sandbox --open --quiet
+  messaging sandbox --contract contract.json --keep messages.jsonl`,
+		Args: cli.NoArgs,
+	}
+	flags := command.Flags()
 	flags.StringVar(&s.listen, "listen", "127.0.0.1:8026", "the `address` to listen on; one that is not loopback asks for a password, which is printed once")
-	file := flags.String("contract", "", "the `file` with what the contract of the account says differently")
+	flags.StringVar(&s.contract, "contract", "", "the `file` with what the contract of the account says differently")
 	flags.StringVar(&s.config.Token, "token", "", "the `token` that the service accepts (a random one by default)")
 	flags.StringVar(&s.config.Keep, "keep", "", "the `file` that stores messages between runs (memory only by default)")
-	webhooks := map[messagingtest.Channel]*string{}
-	for _, channel := range []messagingtest.Channel{messagingtest.ChannelSMS, messagingtest.ChannelChatApp1, messagingtest.ChannelChatApp2} {
-		webhooks[channel] = flags.String("webhook-"+string(channel), "", "the `URL` that answers by "+channelName(channel)+" go to")
+	flags.BoolVarP(&s.quiet, "quiet", "q", false, "print no line for each message, answer, callback and fault")
+	flags.BoolVar(&s.open, "open", false, "open the page in the browser")
+	for _, c := range table.Channels() {
+		s.webhooks[messagingtest.Channel(c.Name)] = flags.String("webhook-"+c.Name, "", "the `URL` that answers by "+c.Title+" go to")
 	}
-	if err := cli.Parse(flags, args, stderr, ""); err != nil {
-		return s, err
+	command.RunE = func(command *cobra.Command, _ []string) error {
+		if err := s.check(); err != nil {
+			return err
+		}
+		return s.run(command.Context(), console)
 	}
-	for channel, target := range webhooks {
+	return command
+}
+
+// check finds flags that cannot be used, before anything is done.
+func (s *settings) check() error {
+	for channel, target := range s.webhooks {
 		if *target == "" {
 			continue
 		}
 		if webURL(*target) == "" {
-			return s, fmt.Errorf("-webhook-%s: must be an absolute http or https URL, such as http://127.0.0.1:8080/hooks", channel)
+			return fmt.Errorf("--webhook-%s: must be an absolute http or https URL, such as http://127.0.0.1:8080/hooks", channel)
 		}
 		s.config.Webhooks[channel] = *target
 	}
 	if strings.ContainsFunc(s.config.Token, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return s, errors.New("-token: must be printable ASCII without spaces")
+		return errors.New("--token: must be printable ASCII without spaces")
 	}
 	var err error
-	if *file != "" {
-		_, s.config.Contract, err = cli.ReadContract(*file)
+	if s.contract != "" {
+		_, s.config.Contract, err = cli.ReadContract(s.contract)
 	}
-	return s, err
+	return err
 }
 
 // run serves until the context ends.
-func (s *settings) run(ctx context.Context, stdout io.Writer) error {
+func (s *settings) run(ctx context.Context, console cli.Console) error {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.listen)
 	if err != nil {
 		if errors.Is(err, syscall.EADDRINUSE) {
-			err = fmt.Errorf("%s is taken: another program listens there", s.listen)
+			err = fmt.Errorf("%s is taken: another program listens there; --listen 127.0.0.1:0 takes any free port", s.listen)
 		}
-		return fmt.Errorf("-listen: %w", err)
+		return fmt.Errorf("--listen: %w", err)
 	}
 	defer func() { _ = listener.Close() }()
 	if bound, ok := listener.Addr().(*net.TCPAddr); !ok || !bound.IP.IsLoopback() {
 		s.config.Password = rand.Text()
 	}
+	var printing *printer
+	if !s.quiet {
+		printing = newPrinter(console.Out)
+		s.config.Log = printing.print
+	}
 	box, err := New(s.config)
 	if err != nil {
-		return fmt.Errorf("-keep: %w", err)
+		printing.close()
+		return fmt.Errorf("--keep: %w", err)
 	}
 	base := baseURL(s.listen, listener.Addr())
-	_, _ = fmt.Fprintf(stdout, "export MESSAGING_BASE_URL=%s\nexport MESSAGING_TOKEN=%s\n\nThe page is at %s%s\n",
-		base, shellWord(box.service.Token), base, Root)
-	if s.config.Password != "" {
-		_, _ = fmt.Fprintf(stdout, "It asks for this password, which is not shown again: %s\n", s.config.Password)
+	s.greet(console.Out, base, box.Sandbox())
+	if s.open {
+		if err := openBrowser(ctx, base+Root); err != nil {
+			_, _ = fmt.Fprintf(console.Err, "messaging sandbox: --open: %v\n", err)
+		}
 	}
-	err = serve(ctx, listener, box.Handler(s.listen, listener.Addr()))
+	err = cli.Serve(ctx, listener, box.Handler(s.listen, listener.Addr()))
 	if closed := box.Close(); closed != nil {
-		err = errors.Join(err, fmt.Errorf("-keep: %w", closed))
+		err = errors.Join(err, fmt.Errorf("--keep: %w", closed))
 	}
+	printing.close()
+	messages := "1 message"
+	if n := box.Messages(); n != 1 {
+		messages = itoa(n) + " messages"
+	}
+	_, _ = fmt.Fprintf(console.Out, "stopped, %s\n", messages)
 	return err
+}
+
+// greet prints what a program needs.
+func (s *settings) greet(out io.Writer, base string, main *Sandbox) {
+	token := main.programToken()
+	_, _ = fmt.Fprintf(out, "export MESSAGING_BASE_URL=%s\nexport MESSAGING_TOKEN=%s\n\nThe page is at %s%s\n", base, shellWord(token), base, Root)
+	if s.config.Password != "" {
+		_, _ = fmt.Fprintf(out, "It asks for this password, which is not shown again: %s\n", s.config.Password)
+	}
+	if request, body, err := main.firstRequest(token); err == nil {
+		command := curlStart(request.Method, base+request.URL.RequestURI(), headerOf(request), body)
+		_, _ = fmt.Fprintf(out, "\nSend a first message:\n\n%s\n\n", command)
+	}
+}
+
+// openBrowser opens a page in the browser of the user.
+func openBrowser(ctx context.Context, page string) error {
+	name, args := "xdg-open", []string{page}
+	switch runtime.GOOS {
+	case "darwin":
+		name = "open"
+	case "windows":
+		name, args = "rundll32", []string{"url.dll,FileProtocolHandler", page}
+	}
+	command := exec.CommandContext(context.WithoutCancel(ctx), name, args...) //nolint:gosec // one of three
+	if err := command.Start(); err != nil {
+		return fmt.Errorf("no browser can be opened; the page is at %s", page)
+	}
+	go func() { _ = command.Wait() }() // the browser outlives the command that opens it
+	return nil
 }
 
 // baseURL returns the address of the service as programs on this machine write it.
@@ -119,33 +170,4 @@ func shellWord(text string) string {
 		return text
 	}
 	return shellQuote(text)
-}
-
-// serve serves until the context ends, and lets requests under way finish for a moment.
-func serve(ctx context.Context, listener net.Listener, handler http.Handler) error {
-	const (
-		headerTimeout = 30 * time.Second
-		idleTimeout   = 2 * time.Minute
-		grace         = time.Second
-	)
-	server := &http.Server{
-		Handler: handler, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout,
-		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
-	}
-	done := make(chan error, 1)
-	go func() { done <- server.Serve(listener) }()
-	select {
-	case err := <-done:
-		return err
-	case <-ctx.Done():
-	}
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
-	defer cancel()
-	if server.Shutdown(last) != nil {
-		_ = server.Close()
-	}
-	if err := <-done; !errors.Is(err, http.ErrServerClosed) {
-		return err
-	}
-	return nil
 }

@@ -31,29 +31,29 @@ func TestCommandRefusesFlags(t *testing.T) {
 		return path
 	}
 	for want, args := range map[string][]string{
-		"is taken":                      {"-listen", taken.Addr().String()},
-		"-listen":                       {"-listen", "nowhere"},
-		"-contract: open":               {"-contract", filepath.Join(dir, "absent.json")},
-		"is a directory":                {"-contract", dir},
-		"sms.send.colour":               {"-contract", file("unknown.json", `{"sms.send": {"colour": 1}}`)},
-		"longer than 1 MiB":             {"-contract", file("long.json", strings.Repeat(" ", 1<<20+1))},
-		"-webhook-sms: must be":         {"-webhook-sms", "hooks/sms"},
-		"-webhook-chatapp2: must be":    {"-webhook-chatapp2", "ftp://127.0.0.1/"},
-		"-token: must be":               {"-token", "two words"},
-		"not a message of a sandbox":    {"-listen", "127.0.0.1:0", "-keep", file("wrong.jsonl", "hello\n")},
-		"-keep":                         {"-listen", "127.0.0.1:0", "-keep", filepath.Join(dir, "no", "such", "folder")},
-		"flag provided but not defined": {"-colour", "red"},
-		"unexpected argument":           {"now"},
+		"is taken":                   {"-listen", taken.Addr().String()},
+		"-listen":                    {"-listen", "nowhere"},
+		"-contract: open":            {"-contract", filepath.Join(dir, "absent.json")},
+		"is a directory":             {"-contract", dir},
+		"sms.send.colour":            {"-contract", file("unknown.json", `{"sms.send": {"colour": 1}}`)},
+		"longer than 1 MiB":          {"-contract", file("long.json", strings.Repeat(" ", 1<<20+1))},
+		"-webhook-sms: must be":      {"-webhook-sms", "hooks/sms"},
+		"-webhook-chatapp2: must be": {"-webhook-chatapp2", "ftp://127.0.0.1/"},
+		"-token: must be":            {"-token", "two words"},
+		"not a message of a sandbox": {"-listen", "127.0.0.1:0", "-keep", file("wrong.jsonl", "hello\n")},
+		"-keep":                      {"-listen", "127.0.0.1:0", "-keep", filepath.Join(dir, "no", "such", "folder")},
+		"unknown flag: --colour":     {"--colour", "red"},
+		"unexpected argument":        {"now"},
 	} {
 		var stdout, stderr bytes.Buffer
-		assert.Equal(t, cli.ExitUsage, Command(t.Context(), args, &stdout, &stderr), want)
+		assert.Equal(t, cli.ExitUsage, execute(t.Context(), args, &stdout, &stderr), want)
 		assert.Contains(t, stderr.String(), want)
 		assert.Equal(t, 1, strings.Count(stderr.String(), "\n"), "one line: %s", stderr.String())
 		assert.Empty(t, stdout.String(), want)
 	}
-	var stderr bytes.Buffer
-	assert.Equal(t, 0, Command(t.Context(), []string{"-h"}, io.Discard, &stderr))
-	assert.Contains(t, stderr.String(), "-webhook-chatapp1")
+	var stdout bytes.Buffer
+	assert.Equal(t, 0, execute(t.Context(), []string{"-h"}, &stdout, io.Discard))
+	assert.Contains(t, stdout.String(), "--webhook-chatapp1")
 }
 
 // runCommand runs the command and returns the lines that it prints until one that has a text, and a function that ends it.
@@ -64,7 +64,7 @@ func runCommand(t *testing.T, until string, args ...string) (output string, end 
 	code := make(chan int, 1)
 	var stderr bytes.Buffer
 	go func() {
-		code <- Command(ctx, args, writer, &stderr)
+		code <- execute(ctx, args, writer, &stderr)
 		writer.Close()
 	}()
 	buffer := make([]byte, 4096)
@@ -104,8 +104,8 @@ func TestCommandRefusesFileOfAnotherSandbox(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	var stdout, stderr bytes.Buffer
-	assert.Equal(t, cli.ExitUsage, Command(ctx, args, &stdout, &stderr))
-	assert.Equal(t, "messaging sandbox: -keep: "+keep+": another sandbox keeps its messages there\n", stderr.String())
+	assert.Equal(t, cli.ExitUsage, execute(ctx, args, &stdout, &stderr))
+	assert.Equal(t, "sandbox: --keep: "+keep+": another sandbox keeps its messages there\n", stderr.String())
 	assert.Empty(t, stdout.String())
 	assert.Equal(t, 0, end())
 	_, end = runCommand(t, "The page is at", args...)
@@ -117,4 +117,10 @@ func TestCommandAsksForAPasswordBeyondLoopback(t *testing.T) {
 	output, end := runCommand(t, "not shown again", "-listen", "0.0.0.0:0")
 	assert.Regexp(t, `export MESSAGING_BASE_URL=http://127\.0\.0\.1:\d+`, output)
 	assert.Equal(t, 0, end())
+}
+
+// execute runs the command as main does.
+func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	console := cli.Console{Out: stdout, Err: stderr}
+	return console.Execute(ctx, NewCommand(console), args)
 }

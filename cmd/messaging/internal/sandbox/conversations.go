@@ -3,13 +3,13 @@ package sandbox
 import (
 	"cmp"
 	"fmt"
-	"hash/fnv"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"time"
 
+	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
@@ -103,8 +103,8 @@ func (v *conversationsView) url(open *conversation, values ...string) string {
 
 // listConversations fills in the list. The caller holds mu.
 func (s *Sandbox) listConversations(v *conversationsView, page int, open *conversation) {
-	for _, c := range append([]messagingtest.Channel{""}, channels()...) {
-		v.Filters = append(v.Filters, filterView{cmp.Or(title(channelName(c)), "All"), v.url(open, "only", string(c)), v.Channel == string(c) && v.Is == ""})
+	for _, c := range append([]table.Channel{{Title: "all"}}, table.Channels()...) {
+		v.Filters = append(v.Filters, filterView{title(c.Title), v.url(open, "only", c.Name), v.Channel == c.Name})
 	}
 	for _, is := range []struct{ is, name string }{{isUnread, "Unread"}, {isFailed, "Failed"}, {isExpired, "Expired"}, {isHooked, "Webhook failed"}} {
 		next := is.is
@@ -141,10 +141,9 @@ func (c *conversation) view(v *conversationsView, hit *entry, current bool) conv
 	if hit != nil {
 		last, message = hit, hit.ID
 	}
-	hash := fnv.New64a()
-	_, _ = hash.Write([]byte(string(c.Channel) + "\n" + c.key.peer + "\n" + c.Sender)) // never fails
 	view := conversationView{
-		Channel: string(c.Channel), ChannelName: channelName(c.Channel), Peer: clip(c.Peer, maxName), Sender: c.Sender, ElementID: fmt.Sprintf("t-%x", hash.Sum64()),
+		Channel: string(c.Channel), ChannelName: channelName(c.Channel), Peer: clip(c.Peer, maxName), Sender: c.Sender, ElementID: "t-" + key(string(c.Channel), c.key.peer, c.Sender),
+
 		Last: v.search.preview(last.preview), Blank: last.isBlank, FromPeer: last.Answer != nil, At: last.At, Unread: c.Unread, Current: current,
 		URL: v.url(c, "message", message),
 	}

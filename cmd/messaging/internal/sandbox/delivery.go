@@ -35,7 +35,7 @@ const (
 const maxAdvance = 10 * 365 * 24 * time.Hour
 
 var (
-	errChannel = errors.New(`channel must be "sms", "chatapp1" or "chatapp2"`)
+	errChannel = errors.New("channel must be one of " + channelNames())
 	errOutcome = errors.New("outcome must be delivered, read, failed, unreachable or late")
 	errAdvance = errors.New("advance must be a duration above zero and up to 87600h, such as 10m")
 	errClock   = errors.New("the clock is ten years ahead: a reset of all turns it back")

@@ -66,7 +66,9 @@ func (e *entryView) RepeatAPI() string {
 }
 
 // DeleteAPI returns the operation of the API that deletes the message.
-func (e *entryView) DeleteAPI() string { return "DELETE " + e.root + "messages/" + url.PathEscape(e.ID) }
+func (e *entryView) DeleteAPI() string {
+	return "DELETE " + e.root + "messages/" + url.PathEscape(e.ID)
+}
 
 // IsChatApp2 reports whether texts have marks that format them.
 func (e *entryView) IsChatApp2() bool { return e.ReplyTo == messagingtest.ChannelChatApp2 }

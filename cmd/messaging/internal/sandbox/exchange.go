@@ -118,11 +118,11 @@ func (s *Sandbox) aboutRequest(operation string, body []byte) (to, text string) 
 		return "", ""
 	}
 	n := formNode(body)
-	if operation != sectionChatApp2 {
+	if send.Wrap == nil {
 		return clip(valueAt(n, send.Fields["to"]), maxName), clip(valueAt(n, send.Fields["text"]), previewText)
 	}
 	m := platformMessage(n, send.Wrap)
-	b := chatApp2Bubble(messagingtest.Sent{Kind: m.At("type").Text()}, m)
+	b := platformBubble(messagingtest.Sent{Kind: m.At("type").Text()}, m)
 	return clip(m.At("to").Text(), maxName), clip(cmp.Or(b.Body, b.Header, b.Label, m.At("type").Text()), previewText)
 }
 

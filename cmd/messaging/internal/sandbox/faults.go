@@ -13,6 +13,7 @@ type faultsView struct {
 	Settings Settings
 	Recent   []Exchange
 	Messages int
+	To       string // the recipient that the next fault is for
 }
 
 type ruleView struct {
@@ -21,7 +22,7 @@ type ruleView struct {
 }
 
 func (s *Sandbox) pageFaults(w http.ResponseWriter, r *http.Request) {
-	v := faultsView{Kinds: faultKinds()}
+	v := faultsView{Kinds: faultKinds(), To: clip(r.URL.Query().Get("to"), maxName)}
 	s.mu.Lock()
 	now := time.Now()
 	s.faults.expire(now)

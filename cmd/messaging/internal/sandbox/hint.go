@@ -31,11 +31,15 @@ func words() map[string][]string {
 	}
 }
 
-// required lists what a message of a section cannot be without.
-func required(operation string) []string {
-	return map[string][]string{
-		sectionSMS: {"from", "to", "text"}, sectionChatApp1: {"channel", "to", "text"}, sectionChatApp2: nil,
-	}[operation]
+// required lists the concepts that a message cannot be without.
+func required(send table.Send) []string {
+	if send.Wrap != nil {
+		return nil // they are the platform's
+	}
+	return slices.DeleteFunc([]string{"from", "channel", "to", "text"}, func(concept string) bool {
+		_, has := send.Fields[concept]
+		return !has
+	})
 }
 
 // hint returns the overlay of a contract that would take a refused request, as one line of JSON, or "" if it has no idea. It
@@ -60,7 +64,7 @@ func hint(t *table.Table, operation, method, path string, header http.Header, bo
 		if e := encodingOf(header); e != send.Encoding && len(body) > 0 {
 			section["encoding"] = e
 		}
-		fieldHints(section, *send, operation, body)
+		fieldHints(section, *send, body)
 	}
 	if len(section) > 0 {
 		overlay[operation] = section
@@ -125,10 +129,10 @@ func authHint(t *table.Table, header http.Header) map[string]any {
 }
 
 // fieldHints adds to a section the names of fields that seem to mean a concept, and what comes along with others.
-func fieldHints(section map[string]any, send table.Send, operation string, body []byte) {
+func fieldHints(section map[string]any, send table.Send, body []byte) {
 	names := namesIn("", body)
-	if operation == sectionChatApp2 {
-		if wrapper := wrapperIn(body); send.Wrap != nil && wrapper != *send.Wrap && wrapper != "" {
+	if send.Wrap != nil {
+		if wrapper := wrapperIn(body); wrapper != *send.Wrap && wrapper != "" {
 			section["wrap"] = wrapper
 		}
 	}
@@ -149,7 +153,7 @@ func fieldHints(section map[string]any, send table.Send, operation string, body 
 		})
 	}
 	fields := map[string]any{}
-	concepts := required(operation)
+	concepts := required(send)
 	for _, concept := range slices.Sorted(maps.Keys(send.Fields)) {
 		if !slices.Contains(concepts, concept) {
 			concepts = append(concepts, concept)

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"net/http"
@@ -34,35 +35,40 @@ const (
 
 // operationNames returns the sections of a contract that are requests to the service.
 func operationNames() []string {
-	return []string{sectionSMS, sectionList, sectionChatApp1, sectionChatApp2}
+	var names []string
+	for _, c := range table.Channels() {
+		names = append(names, c.SendSection())
+	}
+	return append(names, sectionList)
 }
 
 // operationAt returns the section of the contract that a path belongs to, or "".
 func operationAt(t *table.Table, path string) string {
-	switch path {
-	case t.SMSSend.Path:
-		return sectionSMS
-	case t.SMSList.Path:
+	for _, c := range table.Channels() {
+		if path == c.Send(t).Path {
+			return c.SendSection()
+		}
+	}
+	if path == t.SMSList.Path {
 		return sectionList
-	case t.ChatApp1Send.Path:
-		return sectionChatApp1
-	case t.ChatApp2Send.Path:
-		return sectionChatApp2
 	}
 	return ""
 }
 
 // sendSection returns a section that sends, or nil.
 func sendSection(t *table.Table, operation string) *table.Send {
-	switch operation {
-	case sectionSMS:
-		return &t.SMSSend
-	case sectionChatApp1:
-		return &t.ChatApp1Send
-	case sectionChatApp2:
-		return &t.ChatApp2Send
+	for _, c := range table.Channels() {
+		if operation == c.SendSection() {
+			return c.Send(t)
+		}
 	}
 	return nil
+}
+
+// isPlatform reports whether the requests of a section hold a message of the third-party platform.
+func isPlatform(t *table.Table, operation string) bool {
+	send := sendSection(t, operation)
+	return send != nil && send.Wrap != nil
 }
 
 // matches returns which names of an exchange matched which concepts.
@@ -94,7 +100,7 @@ func matches(t *table.Table, operation string, header http.Header, query string,
 	if name := t.Auth.Token.Header; header.Get(name) != "" {
 		found = append(found, Match{"request", name, "token", masked})
 	}
-	found = append(found, matchNames("request", membersIn(query, request), concepts, operation == sectionChatApp2)...)
+	found = append(found, matchNames("request", membersIn(query, request), concepts, isPlatform(t, operation))...)
 	body := document.Parse(response)
 	all := maps.Clone(paths)
 	if all == nil {
@@ -248,9 +254,7 @@ func (s *Sandbox) callbackMatches(reply messagingtest.Reply, secrets []string) [
 	case messagingtest.InboundSMS:
 		params = s.table.WebhookSMS.Params
 	case messagingtest.InboundChatApp:
-		if params = s.table.WebhookChatApp1.Params; c.Channel == messagingtest.ChannelChatApp2 {
-			params = s.table.WebhookChatApp2.Params
-		}
+		params = s.table.Webhooks()[string(cmp.Or(c.Channel, messagingtest.ChannelChatApp1))].Params
 	case messagingtest.DeliveryReport:
 		params = s.table.WebhookDelivery.Params
 	case messagingtest.Callbacks: // a reply is to one

@@ -5,13 +5,16 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
+	"hash/fnv"
 	"html/template"
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
@@ -22,7 +25,10 @@ var web embed.FS
 func (s *Sandbox) parsePages() *template.Template {
 	return template.Must(template.New("").Funcs(template.FuncMap{
 		"root": func() string { return s.root },
-		"api":  func(operation string) string { method, path, _ := strings.Cut(operation, " "); return method + " " + s.root + path },
+		"api": func(operation string) string {
+			method, path, _ := strings.Cut(operation, " ")
+			return method + " " + s.root + path
+		},
 		"json": func(v any) (string, error) {
 			text, err := json.Marshal(v)
 			return string(text), err
@@ -43,13 +49,22 @@ func (s *Sandbox) parsePages() *template.Template {
 		"deliveryTo": func(c *conversationView, outcome string) map[string]string {
 			return map[string]string{"channel": c.Channel, "to": c.Peer, "outcome": outcome}
 		},
-		"with":       func(pairs ...string) map[string]string { return pairMap(pairs) },
+		"object":     func(pairs ...string) map[string]string { return pairMap(pairs) },
 		"forms":      func() []string { return []string{formQuery, formForm, formJSON} },
 		"duplicates": func(refuse bool) map[string]bool { return map[string]bool{"refuseDuplicates": refuse} },
 		"operations": operationNames,
-		"channels":   channels,
-		"named":      channelName,
+		"channels":   table.Channels,
+		"key":        key,
 	}).ParseFS(web, "web/*.html"))
+}
+
+// key returns a short text that differs where a text does, for the ID of an element.
+func key(parts ...string) string {
+	hash := fnv.New64a()
+	for _, part := range parts {
+		_, _ = hash.Write([]byte(part + "\n")) // never fails
+	}
+	return strconv.FormatUint(hash.Sum64(), 36)
 }
 
 func pairMap(pairs []string) map[string]string {

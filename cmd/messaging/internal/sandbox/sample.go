@@ -24,7 +24,9 @@ type sample struct {
 
 // samples returns all samples, in the order of the page.
 func samples() []sample {
-	photo := func(name string) chatapp2.Image { return chatapp2.Image{Media: chatapp2.MediaLink("https://shop.example.com/" + name)} }
+	photo := func(name string) chatapp2.Image {
+		return chatapp2.Image{Media: chatapp2.MediaLink("https://shop.example.com/" + name)}
+	}
 	see := func(path string) chatapp2.CTAURL {
 		return chatapp2.CTAURL{DisplayText: "See it", URL: "https://shop.example.com/" + path}
 	}

@@ -103,7 +103,7 @@ func (s *Sandbox) finish(x *Exchange, query, path string, header http.Header, re
 	}
 	if !strings.HasSuffix(x.Operation, ".send") {
 		x.Verdict = ""
-	} else if x.Fault == "" {
+	} else if x.Verdict == "" {
 		x.Verdict = verdictOf(response.status)
 	}
 	s.mu.Lock()

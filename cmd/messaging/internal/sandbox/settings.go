@@ -76,7 +76,7 @@ func (s *Sandbox) patchSettings(_ *http.Request, body settingsBody) (any, error)
 		c := messagingtest.Channel(channel)
 		switch {
 		case channelName(c) == "" || target != "" && webURL(target) == "" || len(target) > maxURL:
-			return nil, errors.New(`webhooks must hold http or https URLs of up to 4 KiB for "sms", "chatapp1" and "chatapp2"`)
+			return nil, errors.New("webhooks must hold http or https URLs of up to 4 KiB for " + channelNames())
 		case strings.Contains(target, masked) && target == s.maskedWebhook(c):
 			delete(body.Webhooks, channel) // as it was shown, so it stays
 		case strings.Contains(target, masked):

@@ -214,7 +214,7 @@ func (s *Spaces) list() []Space {
 // name of its own that leads here, and so is what a browser sends for a page of another site.
 func (s *Spaces) Handler(listen string, addr net.Addr) http.Handler {
 	return compressed(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		isPage := strings.HasPrefix(r.URL.Path, Root)
+		isPage := strings.HasPrefix(r.URL.Path, Root) || s.isHome(r)
 		if isPage {
 			secure(w.Header())
 		}
@@ -234,6 +234,11 @@ func (s *Spaces) Handler(listen string, addr net.Addr) http.Handler {
 	}))
 }
 
+// isHome reports whether a request is for the root of the address, which leads to the page unless the contract has an operation there.
+func (s *Spaces) isHome(r *http.Request) bool {
+	return r.URL.Path == "/" && r.Method == http.MethodGet && operationAt(s.config.Contract.Table(), "/") == ""
+}
+
 // route passes a request to the space that it names.
 func (s *Spaces) route(w http.ResponseWriter, r *http.Request) {
 	main := s.Sandbox()
@@ -248,7 +253,7 @@ func (s *Spaces) route(w http.ResponseWriter, r *http.Request) {
 		failed(w, err)
 	case isPage:
 		target.routes.ServeHTTP(w, r)
-	case r.URL.Path == "/" && r.Method == http.MethodGet && operationAt(target.table, "/") == "":
+	case s.isHome(r):
 		http.Redirect(w, r, target.root, http.StatusSeeOther)
 	default:
 		target.serve(w, r)

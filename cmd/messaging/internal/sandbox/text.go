@@ -30,10 +30,14 @@ func isBlank(text string) bool {
 }
 
 // pieces divides a text for showing, and cuts a long one off.
-func pieces(text string) []piece { return divided(text, func(part string) []piece { return revealed(part, piece{}) }) }
+func pieces(text string) []piece {
+	return divided(text, func(part string) []piece { return revealed(part, piece{}) })
+}
 
 // chatPieces is like pieces, and applies the marks that chat app 2 formats texts with.
-func chatPieces(text string) []piece { return divided(text, func(part string) []piece { return formatted(part, piece{}) }) }
+func chatPieces(text string) []piece {
+	return divided(text, func(part string) []piece { return formatted(part, piece{}) })
+}
 
 // divided divides a text at its links, and passes what is between them to show.
 func divided(text string, show func(string) []piece) []piece {

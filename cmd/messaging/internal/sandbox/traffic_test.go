@@ -11,8 +11,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
 	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/sms"
 )
@@ -129,7 +131,7 @@ func TestStreamTellsOfChanges(t *testing.T) {
 		said = strings.Contains(lines.Text(), `"messages":true`) && strings.Contains(lines.Text(), "New message to "+ana)
 	}
 	assert.True(t, said)
-	r.live.close()
+	assert.NoError(t, r.spaces.Close())
 	for ended := false; !ended; {
 		ended = !lines.Scan()
 	}
@@ -139,12 +141,14 @@ func TestStreamTellsOfChanges(t *testing.T) {
 func TestStreamsAreBounded(t *testing.T) {
 	t.Parallel()
 	h := newHub()
-	for range maxSubscribers {
-		_, err := h.subscribe()
-		require.NoError(t, err)
+	for who, most := range map[audience]int{ofPages: maxPages, ofPrograms: maxPrograms} {
+		for range most {
+			_, err := h.subscribe(who)
+			require.NoError(t, err)
+		}
+		_, err := h.subscribe(who)
+		assert.ErrorIs(t, err, errBusy)
 	}
-	_, err := h.subscribe()
-	assert.Error(t, err)
 }
 
 // operations returns the operations of the API's description, as "GET messages".
@@ -170,7 +174,7 @@ func TestOpenAPIDescribesTheAPI(t *testing.T) {
 		if path == "events" {
 			continue // it does not end
 		}
-		status, text := r.do(method, Root+strings.ReplaceAll(path, "{id}", "msg-9"), "")
+		status, text := r.do(method, Root+strings.NewReplacer("{id}", "msg-9", "{name}", "no-such").Replace(path), "")
 		assert.NotEqual(t, http.StatusMethodNotAllowed, status, operation)
 		assert.False(t, status == http.StatusNotFound && !strings.Contains(text, `"error"`), operation)
 		assert.Equal(t, method != http.MethodGet, described.At("security").Exists(), operation)
@@ -178,6 +182,7 @@ func TestOpenAPIDescribesTheAPI(t *testing.T) {
 	}
 	for name, value := range map[string]any{
 		"Message": Message{}, "Call": Call{}, "Answer": Answer{}, "Settings": Settings{}, "Exchange": Exchange{}, "Match": Match{}, "Header": Header{},
+		"Reached": Reached{}, "Space": Space{}, "FaultKind": FaultKind{}, "Rule": faultRule{},
 	} {
 		var fields []string
 		for field := range reflect.TypeOf(value).Fields() {
@@ -191,6 +196,26 @@ func TestOpenAPIDescribesTheAPI(t *testing.T) {
 		}
 		assert.ElementsMatch(t, fields, documented, name)
 	}
+}
+
+// Each channel must be one that the API, the page, the command and its settings know.
+func TestEveryChannelIsKnown(t *testing.T) {
+	t.Parallel()
+	var described []any
+	for _, name := range document.Parse(openAPI).At("components.schemas.Channel.enum").List() {
+		described = append(described, name.Text())
+	}
+	r := newRig(t, Config{})
+	connect := r.page("page/connect")
+	conversations := r.page("")
+	for _, c := range table.Channels() {
+		assert.Contains(t, described, c.Name, "openapi.json: components.schemas.Channel")
+		assert.Contains(t, connect, `data-webhook="`+c.Name+`"`)
+		assert.Contains(t, conversations, "only="+c.Name)
+		assert.NotNil(t, NewCommand(cli.Console{}).Flags().Lookup("webhook-"+c.Name))
+		r.api(http.MethodPatch, "settings", `{"webhooks":{"`+c.Name+`":"http://127.0.0.1:1/"}}`, nil)
+	}
+	assert.Len(t, described, len(table.Channels()))
 }
 
 func TestCostIsThatOfTheService(t *testing.T) {

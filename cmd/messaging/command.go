@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/account"
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/doctor"
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/sandbox"
+	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
+)
+
+// run runs a command line and returns the exit status.
+func run(ctx context.Context, console cli.Console, args []string) int {
+	return console.Execute(ctx, newCommand(console), args)
+}
+
+// newCommand returns the command with all of its subcommands.
+func newCommand(console cli.Console) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "messaging",
+		Short: "Tools for programs that send messages through the service",
+		Args:  cobra.ArbitraryArgs,
+	}
+	root.RunE = func(_ *cobra.Command, args []string) error {
+		switch {
+		case len(args) == 0:
+			_, _ = fmt.Fprint(console.Err, root.UsageString())
+			return &cli.Exit{Status: cli.ExitUsage}
+		default:
+			err := fmt.Sprintf("there is no command %q", args[0])
+			if near := root.SuggestionsFor(args[0]); len(near) > 0 {
+				err += "; did you mean " + strings.Join(near, " or ") + "?"
+			}
+			return errors.New(err)
+		}
+	}
+	root.SuggestionsMinimumDistance = 2
+	root.AddCommand(sandbox.NewCommand(console), doctor.NewCommand(console))
+	root.AddCommand(account.New(console)...)
+	root.AddCommand(newVersion(console), newMan())
+	return root
+}
+
+// version is what the command says of itself.
+type version struct {
+	Version  string `json:"version"`
+	Revision string `json:"revision,omitzero"`
+	Modified bool   `json:"modified,omitzero"`
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+}
+
+// buildVersion returns the version of the module that the build names, or that of the library if it was built in a clone.
+func buildVersion() version {
+	v := version{Version: "v" + messaging.Version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return v
+	}
+	if built := info.Main.Version; built != "" && built != "(devel)" {
+		v.Version = built
+	}
+	for _, setting := range info.Settings {
+		switch setting.Key {
+		case "vcs.revision":
+			v.Revision = setting.Value
+		case "vcs.modified":
+			v.Modified = setting.Value == "true"
+		}
+	}
+	return v
+}
+
+func newVersion(console cli.Console) *cobra.Command {
+	var asJSON bool
+	command := &cobra.Command{
+		Use:   "version",
+		Short: "The version of this build",
+		Args:  cli.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			v := buildVersion()
+			if asJSON {
+				return json.NewEncoder(console.Out).Encode(v)
+			}
+			_, err := fmt.Fprintf(console.Out, "messaging %s %s %s", v.Version, v.Go, v.Platform)
+			if v.Revision != "" {
+				_, _ = fmt.Fprintf(console.Out, " %s", v.Revision)
+			}
+			if v.Modified {
+				_, _ = fmt.Fprint(console.Out, " (modified)")
+			}
+			_, _ = fmt.Fprintln(console.Out)
+			return err
+		},
+	}
+	command.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return command
+}
+
+func newMan() *cobra.Command {
+	return &cobra.Command{
+		Use:   "man FOLDER",
+		Short: "Write the manual pages into a folder",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			const readable = 0o755
+			if err := os.MkdirAll(args[0], readable); err != nil {
+				return err
+			}
+			return doc.GenManTree(command.Root(), &doc.GenManHeader{Title: "MESSAGING", Section: "1"}, args[0])
+		},
+	}
+}

@@ -1,0 +1,338 @@
+package account
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
+	"github.com/messaging-service/messaging-go/messagingtest"
+	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// shell runs command lines in an environment.
+type shell struct {
+	*testing.T
+
+	in       string
+	terminal bool
+	ctx      context.Context
+}
+
+// newShell returns a shell whose account is that of a test server. The test cannot run in parallel: the environment is the process's.
+func newShell(t *testing.T) (*shell, *messagingtest.Server) {
+	t.Helper()
+	srv := messagingtest.NewServer(t)
+	t.Setenv("MESSAGING_BASE_URL", srv.URL)
+	t.Setenv("MESSAGING_TOKEN", srv.Token)
+	return &shell{T: t, ctx: t.Context()}, srv
+}
+
+// run returns what was printed and the exit status.
+func (s *shell) run(args ...string) (stdout, stderr string, status int) {
+	s.Helper()
+	var out, errs bytes.Buffer
+	console := cli.Console{In: strings.NewReader(s.in), Out: &out, Err: &errs, InTerminal: s.terminal, Getenv: os.Getenv}
+	root := &cobra.Command{Use: "messaging"}
+	root.AddCommand(New(console)...)
+	status = console.Execute(s.ctx, root, args)
+	return out.String(), errs.String(), status
+}
+
+func TestSendEndsWithVerdict(t *testing.T) {
+	for name, c := range map[string]struct {
+		fault  *messagingtest.Fault
+		args   []string
+		status int
+		want   string
+	}{
+		"accepted":       {nil, nil, cli.ExitOK, "accepted  id msg-1  reference order-1"},
+		"refused":        {new(messagingtest.Status(http.StatusPaymentRequired, 0)), nil, cli.ExitRefused, "refused"},
+		"unknown":        {new(messagingtest.AcceptThenDrop()), nil, cli.ExitUnknown, "unknown  reference order-1"},
+		"wrong message":  {nil, []string{"--to", "12"}, cli.ExitUsage, ""},
+		"valid":          {nil, []string{"-n"}, cli.ExitOK, "valid: nothing was sent"},
+		"an odd timeout": {nil, []string{"--timeout", "-1s"}, cli.ExitUsage, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, srv := newShell(t)
+			if c.fault != nil {
+				srv.Inject(*c.fault, 1)
+			}
+			args := []string{"send", "sms", "--from", "ACME", "--to", "+639171234567", "--text", "Hi", "--reference", "order-1"}
+			out, errs, status := s.run(append(args, c.args...)...)
+			assert.Equal(t, c.status, status, errs)
+			assert.Contains(t, out, c.want)
+			assert.NotContains(t, out+errs, "639171234567")
+			assert.Equal(t, status != cli.ExitOK, errs != "")
+		})
+	}
+	t.Run("not sent", func(t *testing.T) {
+		s, srv := newShell(t)
+		srv.Close()
+		out, _, status := s.run("send", "sms", "--from", "ACME", "--to", "+639171234567", "--text", "Hi", "--json")
+		assert.Equal(t, cli.ExitNotSent, status)
+		var printed map[string]any
+		require.NoError(t, json.Unmarshal([]byte(out), &printed))
+		assert.Equal(t, "not sent", printed["verdict"])
+	})
+}
+
+func TestSendTakesEveryChannel(t *testing.T) {
+	for channel, args := range map[string][]string{
+		"sms":      {"--from", "ACME"},
+		"chatapp1": {"--from", "channel-1", "--ttl", "1m", "--fallback-from", "ACME", "--fallback-text", "Hi by SMS"},
+		"chatapp2": {"--ttl", "1m"},
+	} {
+		s, srv := newShell(t)
+		_, errs, status := s.run(append([]string{"send", channel, "--to", "+639171234567", "--text", "Hi"}, args...)...)
+		assert.Equal(t, cli.ExitOK, status, errs)
+		require.Len(t, srv.Sent(), 1, channel)
+		assert.Equal(t, "Hi", srv.Sent()[0].Text)
+	}
+}
+
+func TestSendReadsMessage(t *testing.T) {
+	s, srv := newShell(t)
+	s.in = `{"from": "ACME", "to": "+639171234567", "text": "Hi", "referenceID": "order-9"}`
+	_, errs, status := s.run("send", "sms", "-f", "-", "--json")
+	assert.Equal(t, cli.ExitOK, status, errs)
+	require.Len(t, srv.Sent(), 1)
+	assert.Equal(t, "order-9", srv.Sent()[0].ReferenceID)
+
+	for want, text := range map[string]string{
+		`unknown key "colour"`: `{"colour": "red"}`,
+		"longer than 1 MiB":    strings.Repeat(" ", maxMessage+1),
+	} {
+		s.in = text
+		_, errs, status := s.run("send", "sms", "-f", "-")
+		assert.Equal(t, cli.ExitUsage, status)
+		assert.Contains(t, errs, want)
+	}
+	_, errs, status = s.run("send", "sms", "-f", "-", "--text", "Hi")
+	assert.Equal(t, cli.ExitUsage, status, "a file and flags contradict each other")
+	assert.Contains(t, errs, "file")
+	assert.Len(t, srv.Sent(), 1)
+}
+
+// TestSendAsksForRealAccount sends nowhere: the reply comes before the first request.
+func TestSendAsksForRealAccount(t *testing.T) {
+	s, _ := newShell(t)
+	t.Setenv("MESSAGING_BASE_URL", "https://api.example.com")
+	args := []string{"send", "sms", "--from", "ACME", "--to", "+639171234567", "--text", "Hi"}
+	_, errs, status := s.run(args...)
+	assert.Equal(t, cli.ExitUsage, status)
+	assert.Contains(t, errs, "--yes")
+	s.terminal, s.in = true, "n\n"
+	_, errs, status = s.run(args...)
+	assert.Equal(t, cli.ExitUsage, status)
+	assert.Contains(t, errs, "api.example.com")
+	assert.Contains(t, errs, "nothing was sent")
+}
+
+// fill sends messages.
+func (s *shell) fill(n int) {
+	s.Helper()
+	for i := range n {
+		_, errs, status := s.run("send", "sms", "--from", "ACME", "--to", "+639171234567", "--text", fmt.Sprint("text ", i), "--reference", fmt.Sprint("order-", i))
+		require.Equal(s, cli.ExitOK, status, errs)
+	}
+}
+
+func TestListFormats(t *testing.T) {
+	s, _ := newShell(t)
+	s.fill(3)
+	out, _, status := s.run("list", "--after", "1h")
+	assert.Equal(t, cli.ExitOK, status)
+	assert.Equal(t, 4, strings.Count(out, "\n"))
+	assert.Contains(t, out, "CREATED")
+	out, _, _ = s.run("list", "--format", "csv", "--limit", "2")
+	rows, err := csv.NewReader(strings.NewReader(out)).ReadAll()
+	require.NoError(t, err)
+	assert.Len(t, rows, 3)
+	out, _, _ = s.run("list", "--json", "--reference", "order-1")
+	var row map[string]any
+	require.NoError(t, json.Unmarshal([]byte(out), &row))
+	assert.Equal(t, "text 1", row["text"])
+	for want, args := range map[string][]string{
+		"--format: want":  {"--format", "xml"},
+		"--after: want":   {"--after", "yesterday"},
+		"--limit: must":   {"--limit", "-1"},
+		"needs --out":     {"--resume"},
+		"--format csv or": {"--resume", "-o", "x"},
+	} {
+		_, errs, status := s.run(append([]string{"list"}, args...)...)
+		assert.Equal(t, cli.ExitUsage, status)
+		assert.Contains(t, errs, want)
+	}
+}
+
+// TestListResumes interrupts a listing into a file after each of its pages, and goes on with it.
+func TestListResumes(t *testing.T) {
+	const rows = 10
+	s, srv := newShell(t)
+	s.fill(rows)
+	out := filepath.Join(t.TempDir(), "rows.csv")
+	args := []string{"list", "--page-size", "2", "--format", "csv", "-o", out}
+	for page := range rows / 2 {
+		if page > 0 {
+			args = append(args[:7:7], "--resume")
+		}
+		srv.Inject(messagingtest.Slow(time.Millisecond), 1)
+		srv.Inject(messagingtest.Status(http.StatusNotFound, 0), 1) // not retried
+		_, errs, status := s.run(args...)
+		if status == cli.ExitOK {
+			break
+		}
+		require.Equal(t, cli.ExitUnknown, status, errs)
+		assert.Contains(t, errs, "--resume goes on")
+		file, err := os.OpenFile(out, os.O_APPEND|os.O_WRONLY, 0)
+		require.NoError(t, err)
+		_, _ = file.WriteString("half a ro") // as a kill in the middle of a page leaves
+		require.NoError(t, file.Close())
+	}
+	srv.ClearFaults()
+	_, errs, status := s.run(append(args[:7:7], "--resume")...)
+	require.Equal(t, cli.ExitOK, status, errs)
+	file, err := os.Open(out)
+	require.NoError(t, err)
+	defer func() { _ = file.Close() }()
+	read, err := csv.NewReader(file).ReadAll()
+	require.NoError(t, err)
+	seen := map[string]bool{}
+	for _, row := range read[1:] {
+		assert.False(t, seen[row[1]], row[1])
+		seen[row[1]] = true
+	}
+	assert.Len(t, seen, rows)
+
+	_, errs, status = s.run(append(args[:7:7], "--resume")...)
+	assert.Equal(t, cli.ExitOK, status)
+	assert.Contains(t, errs, "is complete")
+	_, errs, status = s.run(args[:7]...)
+	assert.Equal(t, cli.ExitUsage, status, "a file is not overwritten")
+	assert.Contains(t, errs, "exists")
+}
+
+func TestFind(t *testing.T) {
+	s, srv := newShell(t)
+	s.fill(1)
+	out, _, status := s.run("find", "order-0")
+	assert.Equal(t, cli.ExitOK, status)
+	assert.Contains(t, out, "text 0")
+	_, _, status = s.run("find", "order-1")
+	assert.Equal(t, cli.ExitRefused, status)
+	srv.Inject(messagingtest.Status(http.StatusNotFound, 0), 1)
+	_, _, status = s.run("find", "order-0")
+	assert.Equal(t, cli.ExitUnknown, status, "a failed lookup says nothing")
+	_, _, status = s.run("find")
+	assert.Equal(t, cli.ExitUsage, status)
+}
+
+func TestRowsShowNoControlCharacters(t *testing.T) {
+	t.Parallel()
+	assert.Equal(t, `Grüße 👋\x1b[2J\n\u202eabc`, printable("Grüße 👋\x1b[2J\n\u202eabc"))
+}
+
+// startListen runs listen until the function that it returns is called, which returns what was printed.
+func startListen(t *testing.T, args ...string) (base string, end func() (stdout, stderr string)) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	reader, writer := io.Pipe()
+	var out, errs bytes.Buffer
+	console := cli.Console{Out: &out, Err: writer, Getenv: os.Getenv}
+	root := &cobra.Command{Use: "messaging"}
+	root.AddCommand(New(console)...)
+	done := make(chan int, 1)
+	go func() {
+		done <- console.Execute(ctx, root, append([]string{"listen", "--listen", "127.0.0.1:0"}, args...))
+		_ = writer.Close()
+	}()
+	line := make([]byte, 4096)
+	n, err := reader.Read(line)
+	require.NoError(t, err)
+	copied := make(chan struct{})
+	go func() {
+		_, _ = io.Copy(&errs, reader)
+		close(copied)
+	}()
+	_, rest, ok := strings.Cut(string(line[:n]), "listening on ")
+	require.True(t, ok, string(line[:n]))
+	base, _, _ = strings.Cut(rest, ",")
+	return base, func() (string, string) {
+		cancel()
+		assert.Equal(t, cli.ExitOK, <-done)
+		<-copied
+		return out.String(), errs.String()
+	}
+}
+
+func get(t *testing.T, url string) int {
+	t.Helper()
+	client := &http.Client{Timeout: 10 * time.Second}
+	defer client.CloseIdleConnections()
+	response, err := client.Get(url)
+	require.NoError(t, err)
+	require.NoError(t, response.Body.Close())
+	return response.StatusCode
+}
+
+// TestListenForwardsAndReplays receives callbacks with a program behind, which fails at first.
+func TestListenForwardsAndReplays(t *testing.T) {
+	var got []string
+	status := http.StatusTeapot
+	program := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		got = append(got, r.URL.String())
+		w.WriteHeader(status)
+	}))
+	defer program.Close()
+	t.Setenv("MESSAGING_WEBHOOK_SECRET", "key=a-secret-of-the-webhook")
+	saved := filepath.Join(t.TempDir(), "callbacks.jsonl")
+	base, end := startListen(t, "--forward", program.URL+"/hooks", "--save", saved)
+	assert.Equal(t, http.StatusTeapot, get(t, base+"/sms?key=a-secret-of-the-webhook&from=639170000001&to=ACME&message=a%20%1b%5b2J&id=i1"))
+	assert.Equal(t, http.StatusForbidden, get(t, base+"/sms?from=639170000001&message=x"), "a callback without the secret goes nowhere")
+	assert.Equal(t, http.StatusTeapot, get(t, base+"/delivery?key=a-secret-of-the-webhook&id=m1&status=1&to=639170000001"))
+	out, errs := end()
+	assert.Len(t, got, 2)
+	assert.Equal(t, "/hooks/sms?key=a-secret-of-the-webhook&from=639170000001&to=ACME&message=a%20%1b%5b2J&id=i1", got[0])
+	assert.Contains(t, out, `639170000001 → ACME  a \x1b[2J`)
+	assert.Contains(t, out, "delivered")
+	assert.Contains(t, errs, "stopped: 3 callbacks")
+	assert.NotContains(t, errs+out, "a-secret-of-the-webhook")
+
+	status = http.StatusOK
+	s := &shell{T: t, ctx: t.Context()}
+	printed, errs, code := s.run("replay", saved, "1", "--forward", program.URL+"/hooks")
+	assert.Equal(t, cli.ExitOK, code, errs)
+	assert.Contains(t, printed, "/sms  200")
+	require.Len(t, got, 3)
+	assert.Equal(t, got[0], got[2], "byte for byte")
+	for want, args := range map[string][]string{
+		"has 3 lines":     {"replay", saved, "9", "--forward", program.URL},
+		"want a number":   {"replay", saved, "x", "--forward", program.URL},
+		"--forward: want": {"replay", saved},
+	} {
+		_, errs, code := s.run(args...)
+		assert.Equal(t, cli.ExitUsage, code)
+		assert.Contains(t, errs, want)
+	}
+}
+
+func TestListenNeedsProof(t *testing.T) {
+	t.Setenv("MESSAGING_WEBHOOK_SECRET", "")
+	s := &shell{T: t, ctx: t.Context()}
+	_, errs, status := s.run("listen", "--listen", "127.0.0.1:0")
+	assert.Equal(t, cli.ExitUsage, status)
+	assert.Contains(t, errs, "MESSAGING_WEBHOOK_SECRET")
+}

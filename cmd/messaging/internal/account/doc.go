@@ -1,0 +1,59 @@
+// Package account has the commands that work with an account: send, list and find, by the environment variables of
+// messaging.NewClientFromEnv, and listen, by those of webhook.NewReceiverFromEnv.
+package account
+
+import (
+	"net"
+	"net/url"
+	"time"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// settings are the flags that all commands of an account share.
+type settings struct {
+	console   cli.Console
+	json      bool
+	plainHTTP bool
+	timeout   time.Duration
+}
+
+func (s *settings) flags(flags *pflag.FlagSet) {
+	const defaultTimeout = 30 * time.Second
+	flags.BoolVar(&s.json, "json", false, "print JSON, one object a line")
+	flags.BoolVar(&s.plainHTTP, "plain-http", false, "allow http for a host that is not loopback")
+	flags.DurationVar(&s.timeout, "timeout", defaultTimeout, "how long each request may take")
+}
+
+// client returns the client of the environment. NewClientFromEnv reads the variables of the process.
+func (s *settings) client() (*messaging.Client, error) {
+	options := []messaging.Option{messaging.WithTimeout(s.timeout)}
+	if s.plainHTTP {
+		options = append(options, messaging.WithPlainHTTP())
+	}
+	return messaging.NewClientFromEnv(options...)
+}
+
+// isReal reports whether the account is on another machine, where a message reaches a person and costs money.
+func (s *settings) isReal() bool {
+	base, err := url.Parse(s.console.Getenv("MESSAGING_BASE_URL"))
+	if err != nil {
+		return true
+	}
+	host := base.Hostname()
+	ip := net.ParseIP(host)
+	return host != "localhost" && (ip == nil || !ip.IsLoopback())
+}
+
+// environment is the help of each command that uses an account.
+const environment = `
+The account is that of the environment: MESSAGING_BASE_URL, MESSAGING_TOKEN or MESSAGING_API_KEY and
+MESSAGING_API_SECRET, and MESSAGING_CONTRACT, the file of an overlay. "messaging sandbox" prints such lines.`
+
+// New returns the commands of an account.
+func New(console cli.Console) []*cobra.Command {
+	return []*cobra.Command{newSend(console), newList(console), newFind(console), newListen(console), newReplay(console)}
+}

@@ -1,0 +1,219 @@
+package account
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
+	"github.com/messaging-service/messaging-go/sms"
+	"github.com/spf13/cobra"
+)
+
+// listing holds the flags of list.
+type listing struct {
+	settings
+
+	options       sms.ListOptions
+	after, before string
+	format        string
+	out           string
+	resume        bool
+	limit         int
+}
+
+func newList(console cli.Console) *cobra.Command {
+	l := listing{settings: settings{console: console}}
+	command := &cobra.Command{
+		Use:   "list",
+		Short: "List sent SMS as a table, CSV or JSON lines",
+		Long: `List sent SMS. A bound of time is a time such as 2026-11-22T08:00:00Z, a date such as 2026-11-22 in UTC, or how long ago, such as 24h.
+
+With --out the rows go into a file. If such a listing is interrupted, the same command with --resume goes on where it ended, and
+the file has each row once. The exit status is 0 if the listing is complete, and 4 if it ended early.` + "\n" + environment,
+		Example: `  messaging list --after 24h
+  messaging list --after 2026-11-01 --before 2026-12-01 --format csv --out november.csv
+  messaging list --after 2026-11-01 --before 2026-12-01 --format csv --out november.csv --resume`,
+		Args: cli.NoArgs,
+	}
+	flags := command.Flags()
+	l.flags(flags)
+	flags.StringVar(&l.after, "after", "", "created at or after this `time`")
+	flags.StringVar(&l.before, "before", "", "created before this `time`")
+	flags.StringVar(&l.options.ID, "id", "", "with this message `ID`")
+	flags.StringVar(&l.options.ReferenceID, "reference", "", "with this reference `ID`")
+	flags.StringVar(&l.options.RequestID, "request", "", "with this request `ID`")
+	flags.StringVar(&l.options.CategoryID, "category", "", "with this category `ID`")
+	flags.StringVar(&l.options.From, "from", "", "from this `sender`")
+	flags.StringVar(&l.options.To, "to", "", "to this `number`")
+	flags.StringVar(&l.options.Status, "status", "", "with this `status`, in the service's words")
+	flags.StringVar(&l.options.SortBy, "sort", "", "sort by this `column`")
+	flags.BoolVar(&l.options.Descending, "descending", false, "in descending order")
+	flags.IntVar(&l.options.PageSize, "page-size", 0, "how many rows to ask for at a time; 0 is the service's own number")
+	flags.IntVar(&l.limit, "limit", 0, "end after this many rows; 0 is all")
+	flags.StringVar(&l.format, "format", "table", "table, csv or jsonl; --json is jsonl")
+	flags.StringVarP(&l.out, "out", "o", "", "write the rows into this `file`")
+	flags.BoolVar(&l.resume, "resume", false, "go on with the file of --out, where the listing before was interrupted")
+	command.RunE = func(command *cobra.Command, _ []string) error { return l.run(command.Context()) }
+	return command
+}
+
+// check completes the options, and finds those that cannot be used before anything is asked for.
+func (l *listing) check(now time.Time) (err error) {
+	if l.json {
+		l.format = "jsonl"
+	}
+	switch {
+	case l.format != "table" && l.format != "csv" && l.format != "jsonl":
+		return fmt.Errorf("--format: want table, csv or jsonl, got %q", l.format)
+	case l.limit < 0:
+		return fmt.Errorf("--limit: must be 0 or more, got %d", l.limit)
+	case l.resume && l.out == "":
+		return errors.New("--resume: needs --out")
+	case l.resume && l.format == "table":
+		return errors.New("--resume: needs --format csv or jsonl")
+	}
+	if l.options.CreatedAfter, err = parseTime(l.after, now); err != nil {
+		return fmt.Errorf("--after: %w", err)
+	}
+	if l.options.CreatedBefore, err = parseTime(l.before, now); err != nil {
+		return fmt.Errorf("--before: %w", err)
+	}
+	return nil
+}
+
+// parseTime reads a time, a date, or how long ago it is.
+func parseTime(text string, now time.Time) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	for _, layout := range []string{time.RFC3339, time.DateOnly} {
+		if t, err := time.Parse(layout, text); err == nil {
+			return t, nil
+		}
+	}
+	if ago, err := time.ParseDuration(text); err == nil && ago > 0 {
+		return now.Add(-ago), nil
+	}
+	return time.Time{}, fmt.Errorf("want a time such as 2026-11-22T08:00:00Z, a date such as 2026-11-22, or a duration such as 24h, got %q", text)
+}
+
+func (l *listing) run(ctx context.Context) error {
+	if err := l.check(time.Now()); err != nil {
+		return err
+	}
+	client, err := l.client()
+	if err != nil {
+		return err
+	}
+	if l.out == "" {
+		bar := cli.NewProgress(l.console, !l.console.OutTerminal, 0)
+		defer bar.End()
+		if err := l.pages(ctx, client, newWriter(l.format, l.console.Out, true), 0, bar, nil); err != nil {
+			return &cli.Exit{Status: cli.ExitUnknown, Err: err}
+		}
+		return nil
+	}
+	file, state, err := l.openOutput()
+	if err != nil {
+		return err
+	}
+	if state.Done {
+		_, _ = fmt.Fprintf(l.console.Err, "%s is complete\n", l.out)
+		return nil
+	}
+	defer func() { _ = file.Close() }()
+	bar := cli.NewProgress(l.console, true, state.Rows)
+	err = l.pages(ctx, client, newWriter(l.format, file, state.Rows == 0), state.Rows, bar, func(page sms.Page, rows int) error {
+		if state.Rows = rows; page.Next == "" {
+			return nil // after the last page there is nothing to go on with
+		}
+		return state.save(l.out, file, page.Next)
+	})
+	bar.End()
+	if err != nil {
+		return &cli.Exit{
+			Status: cli.ExitUnknown,
+			Err:    fmt.Errorf("%w; %d rows are in %s, and --resume goes on", err, state.Rows, l.out),
+		}
+	}
+	_, _ = fmt.Fprintf(l.console.Err, "%d rows are in %s\n", state.Rows, l.out)
+	return finish(l.out, file)
+}
+
+// pages writes the rows of a listing page by page, of which rows are written already, and calls written after each. A row that
+// could not be read in full is written as far as it could be, and reported.
+func (l *listing) pages(
+	ctx context.Context, client *messaging.Client, to rowWriter, rows int, bar *cli.Progress, written func(sms.Page, int) error,
+) error {
+	for page, err := range client.SMS.Pages(ctx, l.options) {
+		if err != nil && !errors.Is(err, messaging.ErrRow) {
+			return err
+		}
+		if err != nil {
+			_, _ = fmt.Fprintln(l.console.Err, err)
+		}
+		for _, tx := range page.Transactions {
+			if l.limit > 0 && rows == l.limit {
+				break
+			}
+			if err := to.Write(tx); err != nil {
+				return err
+			}
+			rows++
+		}
+		if err := to.Flush(); err != nil {
+			return err
+		}
+		bar.Set(rows, page.Total)
+		if written != nil {
+			if err := written(page, rows); err != nil {
+				return err
+			}
+		}
+		if l.limit > 0 && rows == l.limit {
+			return nil
+		}
+	}
+	return nil
+}
+
+func newFind(console cli.Console) *cobra.Command {
+	s := settings{console: console}
+	command := &cobra.Command{
+		Use:   "find REFERENCE",
+		Short: "Look an SMS up by its reference ID",
+		Long: `Look an SMS up by its reference ID.
+
+The exit status is 0 if it is listed, 1 if it is not, and 4 if the lookup failed. A service may list a message some time after
+it took it.` + "\n" + environment,
+		Example: "  messaging find order-17 --json",
+		Args:    cobra.ExactArgs(1),
+	}
+	s.flags(command.Flags())
+	command.RunE = func(command *cobra.Command, args []string) error {
+		client, err := s.client()
+		if err != nil {
+			return err
+		}
+		tx, err := client.SMS.Find(command.Context(), args[0])
+		if _, invalid := errors.AsType[*messaging.ValidationError](err); invalid {
+			return err
+		}
+		switch {
+		case errors.Is(err, messaging.ErrNotListed):
+			return &cli.Exit{Status: cli.ExitRefused, Err: err}
+		case err != nil:
+			return &cli.Exit{Status: cli.ExitUnknown, Err: err}
+		}
+		format := "record"
+		if s.json {
+			format = "jsonl"
+		}
+		rows := newWriter(format, console.Out, true)
+		return errors.Join(rows.Write(tx), rows.Flush())
+	}
+	return command
+}

@@ -1,0 +1,262 @@
+package account
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fatih/color"
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
+	"github.com/messaging-service/messaging-go/webhook"
+	"github.com/spf13/cobra"
+)
+
+// maxCallback is how long the body of a callback may be.
+const maxCallback = 1 << 20
+
+// listener holds the flags of listen, and what it does with a callback.
+type listener struct {
+	console  cli.Console
+	json     bool
+	insecure bool
+	address  string
+	forward  string
+	save     string
+
+	mu    sync.Mutex // guards what is printed and saved
+	count int
+	file  *os.File // nil if nothing is saved
+}
+
+func newListen(console cli.Console) *cobra.Command {
+	l := &listener{console: console}
+	command := &cobra.Command{
+		Use:   "listen",
+		Short: "Receive callbacks, print them, and forward them to a program",
+		Long: `Receive callbacks at the paths /sms, /chatapp1, /chatapp2 and /delivery, and print each event.
+
+With --forward each callback goes on as it is to a program, at its URL and the same path, and the service gets the response of the
+program. So a program on this machine can be tried with real callbacks. With --save each is kept in a file, and "messaging replay"
+sends it to the program again. The file holds numbers, texts and secrets.
+
+The environment is MESSAGING_CONTRACT, the file of an overlay, and MESSAGING_WEBHOOK_SECRET, such as key=SECRET: callbacks must then
+have the parameter key with this secret. Without one, --insecure is needed, since anyone who knows the URL can call it.`,
+		Example: `  MESSAGING_WEBHOOK_SECRET=key=SECRET messaging listen
+  messaging listen --insecure --forward http://127.0.0.1:8080/hooks --save callbacks.jsonl
+  messaging replay callbacks.jsonl 3 --forward http://127.0.0.1:8080/hooks`,
+		Args: cli.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error { return l.run(command.Context()) },
+	}
+	flags := command.Flags()
+	flags.BoolVar(&l.json, "json", false, "print events as JSON, one a line")
+	flags.BoolVar(&l.insecure, "insecure", false, "take callbacks without a secret")
+	flags.StringVar(&l.address, "listen", "127.0.0.1:8027", "the `address` to listen on")
+	flags.StringVar(&l.forward, "forward", "", "the `URL` of the program that gets each callback")
+	flags.StringVar(&l.save, "save", "", "append each callback to this `file`")
+	return command
+}
+
+// target reads the URL of --forward.
+func target(text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.RawQuery != "" || u.Fragment != "" {
+		return nil, errors.New("--forward: want an absolute http or https URL without a query, such as http://127.0.0.1:8080/hooks")
+	}
+	return u, nil
+}
+
+func (l *listener) run(ctx context.Context) error {
+	options := []webhook.Option{webhook.WithPOST(), webhook.WithStatuses(l.report)}
+	if l.insecure {
+		if l.console.Getenv("MESSAGING_WEBHOOK_SECRET") != "" {
+			return errors.New("--insecure: MESSAGING_WEBHOOK_SECRET is set, too; want one of them")
+		}
+		options = append(options, webhook.WithVerifier(func(*http.Request) error { return nil }))
+	}
+	options = append(options, webhook.WithOnReject(func(r *http.Request, err error) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		_, _ = fmt.Fprintf(l.console.Err, "%s %s: %v\n", r.Method, printable(webhook.ScrubURL(r.URL)), err)
+	}))
+	hooks, err := webhook.NewReceiverFromEnv(options...)
+	if err != nil {
+		return err
+	}
+	var forward *url.URL
+	if l.forward != "" {
+		if forward, err = target(l.forward); err != nil {
+			return err
+		}
+	}
+	if l.save != "" {
+		const private = 0o600
+		if l.file, err = os.OpenFile(l.save, os.O_APPEND|os.O_CREATE|os.O_WRONLY, private); err != nil {
+			return fmt.Errorf("--save: %w", err)
+		}
+		defer func() { _ = l.file.Close() }()
+	}
+	socket, err := new(net.ListenConfig).Listen(ctx, "tcp", l.address)
+	if err != nil {
+		return fmt.Errorf("--listen: %w; --listen 127.0.0.1:0 takes any free port", err)
+	}
+	_, _ = fmt.Fprintf(l.console.Err, "listening on http://%s, at /sms, /chatapp1, /chatapp2 and /delivery\n", socket.Addr())
+	err = cli.Serve(ctx, socket, l.handler(hooks, forward))
+	_, _ = fmt.Fprintf(l.console.Err, "stopped: %d callbacks\n", l.count)
+	return err
+}
+
+// handler returns the handler of all callbacks.
+func (l *listener) handler(hooks *webhook.Receiver, forward *url.URL) http.Handler {
+	mux := http.NewServeMux()
+	for path, hook := range map[string]http.Handler{
+		"/sms": hooks.SMS(func(_ context.Context, m webhook.SMSMessage) error {
+			return l.print("sms", m.ID, m.From, m.To, m.Text, m)
+		}),
+		"/chatapp1": hooks.ChatApp1(l.chatMessage),
+		"/chatapp2": hooks.ChatApp2(l.chatMessage),
+		"/delivery": hooks.Delivery(l.report),
+	} {
+		mux.Handle(path, l.passOn(hook, forward))
+	}
+	return mux
+}
+
+// passOn saves a callback, prints it by the handler of the library, and forwards it. The caller gets the response of the
+// program, or that of the handler if nothing is forwarded or the callback was refused.
+func (l *listener) passOn(hook http.Handler, forward *url.URL) http.Handler {
+	var proxy *httputil.ReverseProxy
+	if forward != nil {
+		proxy = &httputil.ReverseProxy{
+			Rewrite: func(r *httputil.ProxyRequest) {
+				r.SetURL(forward)
+				r.Out.Host = forward.Host
+			},
+			ErrorLog: log.New(io.Discard, "", 0),
+			ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
+				l.mu.Lock()
+				defer l.mu.Unlock()
+				_, _ = fmt.Fprintf(l.console.Err, "--forward: %v\n", err)
+				w.WriteHeader(http.StatusBadGateway)
+			},
+		}
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxCallback))
+		if err != nil {
+			w.WriteHeader(http.StatusRequestEntityTooLarge)
+			return
+		}
+		again := func() *http.Request {
+			clone := r.Clone(r.Context())
+			clone.Body, clone.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+			return clone
+		}
+		if err := l.keep(r, body); err != nil {
+			_, _ = fmt.Fprintf(l.console.Err, "--save: %v\n", err)
+			w.WriteHeader(http.StatusInternalServerError)
+			return
+		}
+		response := statusWriter{ResponseWriter: w, discard: proxy != nil}
+		hook.ServeHTTP(&response, again())
+		if proxy != nil && response.status < http.StatusMultipleChoices {
+			proxy.ServeHTTP(w, again())
+		} else if proxy != nil {
+			w.WriteHeader(response.status)
+		}
+	})
+}
+
+// statusWriter keeps the status of a response, and holds it back if discard is set.
+type statusWriter struct {
+	http.ResponseWriter
+
+	discard bool
+	status  int
+}
+
+func (w *statusWriter) WriteHeader(status int) {
+	w.status = status
+	if !w.discard {
+		w.ResponseWriter.WriteHeader(status)
+	}
+}
+
+func (w *statusWriter) Write(data []byte) (int, error) {
+	if w.status == 0 {
+		w.WriteHeader(http.StatusOK)
+	}
+	if w.discard {
+		return len(data), nil
+	}
+	return w.ResponseWriter.Write(data)
+}
+
+func (l *listener) chatMessage(_ context.Context, m webhook.ChatMessage) error {
+	text, err := json.Marshal(m.Content)
+	if err != nil {
+		return err
+	}
+	if typed, ok := m.Content.(webhook.Text); ok {
+		text = []byte(typed.Body)
+	}
+	return l.print(string(m.Callback), m.ID, m.From, m.To, string(text), m)
+}
+
+func (l *listener) report(_ context.Context, r webhook.DeliveryReport) error {
+	return l.print("delivery", r.ID, r.From, r.To, r.Status.String()+" "+r.RawStatus, r)
+}
+
+// print prints an event.
+func (l *listener) print(kind, id, from, to, text string, event any) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.json {
+		data, err := json.Marshal(map[string]any{"kind": kind, "event": event})
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(l.console.Out, "%s\n", data)
+		return err
+	}
+	_, err := fmt.Fprintf(l.console.Out, "%s  %s  %s  %s → %s  %s\n", time.Now().Format(time.TimeOnly),
+		l.console.Paint(color.FgCyan, kind), printable(id), printable(from), printable(to), printable(strings.TrimSpace(text)))
+	return err
+}
+
+// callback is a request as --save keeps it.
+type callback struct {
+	Number   int         `json:"number"`
+	Received time.Time   `json:"received"`
+	Method   string      `json:"method"`
+	Path     string      `json:"path"`
+	Query    string      `json:"query,omitzero"`
+	Header   http.Header `json:"header,omitzero"`
+	Body     []byte      `json:"body,omitzero"`
+}
+
+// keep counts a callback, and appends it to the file of --save.
+func (l *listener) keep(r *http.Request, body []byte) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.count++
+	if l.file == nil {
+		return nil
+	}
+	data, err := json.Marshal(callback{l.count, time.Now(), r.Method, r.URL.Path, r.URL.RawQuery, r.Header, body})
+	if err == nil {
+		_, err = l.file.Write(append(data, '\n'))
+	}
+	return err
+}

@@ -1,0 +1,160 @@
+package account
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/messaging-service/messaging-go/sms"
+)
+
+// A rowWriter writes transactions in one format. What it wrote is complete after Flush.
+type rowWriter interface {
+	Write(sms.Transaction) error
+	Flush() error
+}
+
+// newWriter returns the writer of a format: table, csv, jsonl or record. header says whether the header is still to be written.
+func newWriter(format string, to io.Writer, header bool) rowWriter {
+	switch format {
+	case "csv":
+		return &csvRows{csv.NewWriter(to), header}
+	case "jsonl":
+		encoder := json.NewEncoder(to)
+		encoder.SetEscapeHTML(false)
+		return jsonRows{encoder}
+	case "record":
+		return recordRows{to}
+	default:
+		const gap = 2
+		return &tableRows{tabwriter.NewWriter(to, 0, 0, gap, ' ', 0), header}
+	}
+}
+
+// columns returns the names and values of what is written of a transaction.
+func columns(tx sms.Transaction) (names, values []string) {
+	for _, c := range []struct{ name, value string }{
+		{"id", tx.ID}, {"reference", tx.ReferenceID}, {"request", tx.RequestID}, {"category", tx.CategoryID},
+		{"created", formatTime(tx.CreatedAt)}, {"sent", formatTime(tx.SentAt)}, {"from", tx.From}, {"to", tx.To},
+		{"send_status", tx.SendStatus}, {"delivery_status", tx.DeliveryStatus}, {"status", tx.Status.String()},
+		{"parts", strconv.Itoa(tx.Parts)}, {"price", tx.Price}, {"currency", tx.Currency}, {"operator", tx.Operator},
+		{"country", tx.Country}, {"description", tx.Description}, {"text", tx.Text},
+	} {
+		names, values = append(names, c.name), append(values, c.value)
+	}
+	return names, values
+}
+
+func formatTime(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Format(time.RFC3339)
+}
+
+type csvRows struct {
+	*csv.Writer
+
+	header bool
+}
+
+func (w *csvRows) Write(tx sms.Transaction) error {
+	names, values := columns(tx)
+	if w.header {
+		w.header = false
+		if err := w.Writer.Write(names); err != nil {
+			return err
+		}
+	}
+	return w.Writer.Write(values)
+}
+
+func (w *csvRows) Flush() error {
+	w.Writer.Flush()
+	return w.Error()
+}
+
+type jsonRows struct{ *json.Encoder }
+
+func (w jsonRows) Write(tx sms.Transaction) error {
+	row := map[string]any{}
+	names, values := columns(tx)
+	for i, name := range names {
+		if values[i] != "" {
+			row[name] = values[i]
+		}
+	}
+	row["parts"] = tx.Parts
+	if len(tx.Extra) > 0 {
+		row["extra"] = tx.Extra
+	}
+	return w.Encode(row)
+}
+
+func (w jsonRows) Flush() error { return nil }
+
+// tableRows has the columns that fit a terminal.
+type tableRows struct {
+	*tabwriter.Writer
+
+	header bool
+}
+
+func (w *tableRows) Write(tx sms.Transaction) error {
+	if w.header {
+		w.header = false
+		if _, err := fmt.Fprintln(w.Writer, "CREATED\tID\tREFERENCE\tFROM\tTO\tSTATUS\tPRICE\tTEXT"); err != nil {
+			return err
+		}
+	}
+	const shown = 40
+	text := []rune(tx.Text)
+	if len(text) > shown {
+		text = append(text[:shown-1], '…')
+	}
+	status := tx.Status.String()
+	if tx.DeliveryStatus == "" {
+		status = tx.SendStatus
+	}
+	_, err := fmt.Fprintf(w.Writer, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", formatTime(tx.CreatedAt), printable(tx.ID), printable(tx.ReferenceID),
+		printable(tx.From), printable(tx.To), printable(status), printable(tx.Price), printable(string(text)))
+	return err
+}
+
+// recordRows writes a transaction as lines of name and value.
+type recordRows struct{ io.Writer }
+
+func (w recordRows) Write(tx sms.Transaction) error {
+	names, values := columns(tx)
+	for i, name := range names {
+		if values[i] == "" {
+			continue
+		}
+		if _, err := fmt.Fprintf(w.Writer, "%-16s %s\n", name, printable(values[i])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w recordRows) Flush() error { return nil }
+
+// printable returns a text for a terminal: what does not print is escaped, so that a text can neither move the cursor nor break a
+// table.
+func printable(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if strconv.IsGraphic(r) {
+			b.WriteRune(r)
+			continue
+		}
+		quoted := strconv.QuoteRune(r)
+		b.WriteString(quoted[1 : len(quoted)-1])
+	}
+	return b.String()
+}

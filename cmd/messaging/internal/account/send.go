@@ -1,0 +1,279 @@
+package account
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/fatih/color"
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/chatapp1"
+	"github.com/messaging-service/messaging-go/chatapp2"
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
+	"github.com/messaging-service/messaging-go/sms"
+	"github.com/spf13/cobra"
+)
+
+// maxMessage is how long the JSON of a message may be.
+const maxMessage = 1 << 20
+
+// message holds the flags of a message.
+type message struct {
+	from, to, text, reference, callback string
+	fallbackFrom, fallbackText          string
+	ttl                                 time.Duration
+	file                                string
+}
+
+// fallback returns the SMS that the flags describe, or nil.
+func (m *message) fallback() *sms.Fallback {
+	if m.fallbackFrom == "" && m.fallbackText == "" {
+		return nil
+	}
+	return &sms.Fallback{From: m.fallbackFrom, Text: m.fallbackText}
+}
+
+// sender sends the messages of one channel.
+type sender[M any] struct {
+	channel, about string
+	build          func(*message) M
+	validate       func(*messaging.Client, M) error
+	send           func(context.Context, *messaging.Client, M) (messaging.Receipt, error)
+}
+
+func newSend(console cli.Console) *cobra.Command {
+	send := &cobra.Command{
+		Use:   "send",
+		Short: "Send one message; the exit status is its verdict",
+		Long: `Send one message over a channel.
+
+The exit status is the verdict: 0 accepted, 1 refused, 3 not sent, 4 unknown. It is 2 if the command line or the message
+cannot be used. An unknown message may have been sent: look it up with "messaging find REFERENCE" before you send it again.` + "\n" + environment,
+		Args: cli.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			return errors.New("which channel? want sms, chatapp1 or chatapp2")
+		},
+	}
+	send.AddCommand(
+		newSender(console, sender[sms.Message]{
+			channel: "sms", about: "an SMS",
+			build: func(m *message) sms.Message {
+				return sms.Message{From: m.from, To: m.to, Text: m.text, ReferenceID: m.reference, CallbackURL: m.callback}
+			},
+			validate: func(c *messaging.Client, m sms.Message) error { return c.SMS.Validate(m) },
+			send: func(ctx context.Context, c *messaging.Client, m sms.Message) (messaging.Receipt, error) {
+				return c.SMS.Send(ctx, m)
+			},
+		}),
+		newSender(console, sender[chatapp1.Message]{
+			channel: "chatapp1", about: "a message over chat app 1; -from is the channel ID",
+			build: func(m *message) chatapp1.Message {
+				return chatapp1.Message{
+					ChannelID: m.from, To: m.to, Payload: chatapp1.Text{Body: m.text}, TTL: m.ttl, Fallback: m.fallback(),
+					ReferenceID: m.reference, CallbackURL: m.callback,
+				}
+			},
+			validate: func(c *messaging.Client, m chatapp1.Message) error { return c.ChatApp1.Validate(m) },
+			send: func(ctx context.Context, c *messaging.Client, m chatapp1.Message) (messaging.Receipt, error) {
+				return c.ChatApp1.Send(ctx, m)
+			},
+		}),
+		newSender(console, sender[chatapp2.Message]{
+			channel: "chatapp2", about: "a message over chat app 2",
+			build: func(m *message) chatapp2.Message {
+				return chatapp2.Message{
+					To: m.to, Content: chatapp2.Text{Body: m.text}, TTL: m.ttl, Fallback: m.fallback(),
+					ReferenceID: m.reference, CallbackURL: m.callback,
+				}
+			},
+			validate: func(c *messaging.Client, m chatapp2.Message) error { return c.ChatApp2.Validate(m) },
+			send: func(ctx context.Context, c *messaging.Client, m chatapp2.Message) (messaging.Receipt, error) {
+				return c.ChatApp2.Send(ctx, m)
+			},
+		}),
+	)
+	return send
+}
+
+func newSender[M any](console cli.Console, s sender[M]) *cobra.Command {
+	var (
+		shared        = settings{console: console}
+		m             message
+		validate, yes bool
+	)
+	from := " --from ACME"
+	if s.channel == "chatapp2" {
+		from = ""
+	}
+	command := &cobra.Command{
+		Use:   s.channel,
+		Short: "Send " + s.about,
+		Long: "Send " + s.about + `: a text by flags, or any message as JSON from a file or standard input. The JSON is that of the
+Go type ` + s.channel + ".Message, as json.Marshal writes it.\n" + environment,
+		Example: fmt.Sprintf(`  messaging send %[1]s%[2]s --to +639171234567 --text 'Your order is ready' --reference order-17
+  messaging send %[1]s -f message.json -n    # validate only
+  cat message.json | messaging send %[1]s -f - --json`, s.channel, from),
+		Args: cli.NoArgs,
+	}
+	flags := command.Flags()
+	shared.flags(flags)
+	if s.channel != "chatapp2" {
+		flags.StringVar(&m.from, "from", "", "the `sender`")
+	}
+	flags.StringVar(&m.to, "to", "", "the recipient's `number`")
+	flags.StringVar(&m.text, "text", "", "the `text`")
+	flags.StringVar(&m.reference, "reference", "", "your own `ID` of the message, to look it up by; give each message its own")
+	flags.StringVar(&m.callback, "callback", "", "the `URL` to which the service reports delivery")
+	if s.channel != "sms" {
+		flags.DurationVar(&m.ttl, "ttl", 0, "how long the service tries before it falls back to SMS")
+		flags.StringVar(&m.fallbackFrom, "fallback-from", "", "the `sender` of the SMS to fall back to")
+		flags.StringVar(&m.fallbackText, "fallback-text", "", "the `text` of the SMS to fall back to")
+	}
+	flags.StringVarP(&m.file, "file", "f", "", "read the message as JSON from this `file`; - is standard input")
+	flags.BoolVarP(&validate, "validate", "n", false, "validate only, and send nothing")
+	flags.BoolVarP(&yes, "yes", "y", false, "send to a real account without asking")
+	for _, flag := range []string{"from", "to", "text", "reference", "callback", "ttl", "fallback-from", "fallback-text"} {
+		if flags.Lookup(flag) != nil {
+			command.MarkFlagsMutuallyExclusive("file", flag)
+		}
+	}
+	command.RunE = func(command *cobra.Command, _ []string) error {
+		client, err := shared.client()
+		if err != nil {
+			return err
+		}
+		msg := s.build(&m)
+		if m.file != "" {
+			if err := readMessage(console, m.file, &msg); err != nil {
+				return err
+			}
+		}
+		if err := s.validate(client, msg); err != nil {
+			return err
+		}
+		if validate {
+			_, _ = fmt.Fprintln(console.Out, "valid: nothing was sent")
+			return nil
+		}
+		if !yes && shared.isReal() {
+			err := console.Confirm(command.Context(), "This sends one message through "+console.Getenv("MESSAGING_BASE_URL")+
+				". It reaches a person and may cost money. Send?", "--yes to send without asking")
+			if err != nil {
+				return err
+			}
+		}
+		receipt, err := s.send(command.Context(), client, msg)
+		return shared.printVerdict(receipt, err)
+	}
+	return command
+}
+
+// readMessage reads a message as JSON.
+func readMessage(console cli.Console, name string, into any) error {
+	in := console.In
+	if name != "-" {
+		file, err := os.Open(name) //nolint:gosec // the user names it
+		if err != nil {
+			return fmt.Errorf("--file: %w", err)
+		}
+		defer func() { _ = file.Close() }()
+		in = file
+	}
+	data, err := io.ReadAll(io.LimitReader(in, maxMessage+1))
+	switch {
+	case err != nil:
+		return fmt.Errorf("--file: %w", err)
+	case len(data) > maxMessage:
+		return errors.New("--file: longer than 1 MiB")
+	}
+	if err := json.Unmarshal(data, into); err != nil {
+		return fmt.Errorf("--file: %w", err)
+	}
+	return nil
+}
+
+// result is what a send prints as JSON.
+type result struct {
+	Verdict     messaging.Verdict `json:"verdict"`
+	ID          string            `json:"id,omitzero"`
+	RequestID   string            `json:"requestID,omitzero"`
+	ReferenceID string            `json:"referenceID,omitzero"`
+	Parts       int               `json:"parts,omitzero"`
+	Cost        string            `json:"cost,omitzero"`
+	Balance     string            `json:"balance,omitzero"`
+	Currency    string            `json:"currency,omitzero"`
+	StatusCode  int               `json:"statusCode,omitzero"`
+	Code        string            `json:"code,omitzero"`
+	Attempts    int               `json:"attempts,omitzero"`
+	RetryAfter  string            `json:"retryAfter,omitzero"`
+	Error       string            `json:"error,omitzero"`
+}
+
+// printVerdict prints how a send ended, and returns the exit status that says the same.
+func (s *settings) printVerdict(receipt messaging.Receipt, err error) error {
+	verdict := messaging.VerdictOf(err)
+	status := map[messaging.Verdict]int{
+		messaging.Accepted: cli.ExitOK, messaging.Refused: cli.ExitRefused, messaging.NotSent: cli.ExitNotSent,
+		messaging.Unknown: cli.ExitUnknown,
+	}[verdict]
+	r := result{
+		Verdict: verdict, ID: receipt.ID, RequestID: receipt.RequestID, ReferenceID: receipt.ReferenceID, Parts: receipt.Parts,
+		Cost: receipt.Cost, Balance: receipt.Balance, Currency: receipt.Currency, StatusCode: receipt.StatusCode, Attempts: receipt.Attempts,
+	}
+	if err != nil {
+		r.Error = err.Error()
+		if failed, ok := errors.AsType[*messaging.Error](err); ok {
+			r.RequestID, r.ReferenceID, r.StatusCode, r.Code, r.Attempts =
+				failed.RequestID, failed.ReferenceID, failed.StatusCode, failed.Code, failed.Attempts
+			if failed.RetryAfter > 0 {
+				r.RetryAfter = failed.RetryAfter.String()
+			}
+		}
+	}
+	if s.json {
+		encoder := json.NewEncoder(s.console.Out)
+		encoder.SetEscapeHTML(false)
+		if err := encoder.Encode(r); err != nil {
+			return &cli.Exit{Status: status, Err: err}
+		}
+		return exitWith(status)
+	}
+	paint := color.FgRed
+	switch verdict {
+	case messaging.Accepted:
+		paint = color.FgGreen
+	case messaging.Unknown:
+		paint = color.FgYellow
+	}
+	_, _ = fmt.Fprintln(s.console.Out, s.console.Paint(paint, verdict.String())+r.details())
+	if err != nil {
+		_, _ = fmt.Fprintln(s.console.Err, err)
+	}
+	return exitWith(status)
+}
+
+// details returns what is known of a message besides its verdict, in one line.
+func (r *result) details() string {
+	var text string
+	for _, detail := range []struct{ name, value string }{
+		{"id", r.ID}, {"reference", r.ReferenceID}, {"request", r.RequestID}, {"cost", r.Cost}, {"balance", r.Balance},
+		{"currency", r.Currency}, {"code", r.Code}, {"retry after", r.RetryAfter},
+	} {
+		if detail.value != "" {
+			text += "  " + detail.name + " " + detail.value
+		}
+	}
+	return text
+}
+
+// exitWith returns an error with an exit status about which all has been said, or nil.
+func exitWith(status int) error {
+	if status == cli.ExitOK {
+		return nil
+	}
+	return &cli.Exit{Status: status}
+}

@@ -1,0 +1,141 @@
+package jsonscan
+
+import (
+	"encoding/json"
+	"iter"
+	"slices"
+)
+
+// Value is a value as it stands in a document from Start to End. A String is without its quotes. The zero value is no value.
+type Value struct {
+	Kind       Kind
+	Start, End int
+}
+
+// Kind is what a value is.
+type Kind byte
+
+// The kinds of a value.
+const (
+	Absent Kind = iota
+	Null
+	Boolean
+	Number
+	String  // whose raw form, without the quotes, is its value
+	Escaped // a string with escapes or invalid UTF-8, in its quotes
+	Object
+	List
+)
+
+// IsScalar reports whether the value can serve as a word or a number.
+func (v Value) IsScalar() bool { return v.Kind >= Boolean && v.Kind <= Escaped }
+
+// Word returns what a scalar says in the text that it is in: the content of a string, or a number, true or false as written. It
+// returns "" for any other value.
+func (v Value) Word(text string) string {
+	switch {
+	case !v.IsScalar():
+		return ""
+	case v.Kind == Escaped:
+		return unquote(text[v.Start:v.End])
+	default:
+		return text[v.Start:v.End]
+	}
+}
+
+// unquote returns the value of a string with escapes or invalid UTF-8, as encoding/json reads it.
+func unquote(quoted string) (value string) {
+	_ = json.Unmarshal([]byte(quoted), &value) // the scanner has accepted it
+	return value
+}
+
+// Word returns what a document says that is one scalar, like [Value.Word]. It reports false, and returns "", for a document of
+// another kind, and for one that is no JSON.
+func Word(doc []byte) (word string, ok bool) {
+	s := Scanner{Doc: doc}
+	c := s.Peek()
+	if c == '{' || c == '[' {
+		return "", false
+	}
+	v := s.Scalar(c)
+	if s.End() != nil || !v.IsScalar() {
+		return "", false
+	}
+	return v.Word(string(doc)), true
+}
+
+// Member is a member of an object.
+type Member struct {
+	Name  string
+	Value []byte // as it stands in the object, without white space around it
+	Again bool   // a member before it has the same name
+}
+
+// Members returns the members of an object in their order. It returns nil for any other document, and as much as precedes a fault.
+func Members(doc []byte) (all []Member) {
+	s := Scanner{Doc: doc}
+	if s.Peek() != '{' {
+		return nil
+	}
+	all = []Member{}
+	var names names
+	for more := s.Open('}'); more; more = s.Next('}') {
+		name := string(s.Name())
+		value := s.skipped()
+		if s.err != nil {
+			break
+		}
+		if len(all) == cap(all) {
+			all = slices.Grow(all, max(4, len(all))) // twice as many, where append adds a quarter to a long list
+		}
+		all = append(all, Member{name, value, names.add(name)})
+	}
+	return all
+}
+
+// names are the names of an object's members: the first few in a list, which is faster than a map, and the others in a map.
+type names struct {
+	few  []string
+	many map[string]bool
+}
+
+// add adds a name, and reports whether it was there.
+func (n *names) add(name string) bool {
+	const few = 16
+	switch {
+	case slices.Contains(n.few, name) || n.many[name]:
+		return true
+	case len(n.few) < few:
+		n.few = append(n.few, name)
+	case n.many == nil:
+		n.many = map[string]bool{name: true}
+	default:
+		n.many[name] = true
+	}
+	return false
+}
+
+// Elements yields the elements of a list, without white space around them. It yields none of any other document, and as much as
+// precedes a fault.
+func Elements(doc []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		s := Scanner{Doc: doc}
+		if s.Peek() != '[' {
+			return
+		}
+		for more := s.Open(']'); more; more = s.Next(']') {
+			value := s.skipped()
+			if s.err != nil || !yield(value) {
+				return
+			}
+		}
+	}
+}
+
+// skipped passes over a value and returns it.
+func (s *Scanner) skipped() []byte {
+	s.Peek()
+	start := s.Pos
+	s.Skip()
+	return s.Doc[start:s.Pos:s.Pos]
+}

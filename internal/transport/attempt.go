@@ -1,0 +1,154 @@
+package transport
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+)
+
+// attempt makes one attempt. If it cannot begin, the outcome of the attempt before it stays.
+func (c *call) attempt(caller context.Context) {
+	if err := c.waitForTurn(caller); err != nil {
+		c.outcome.Interrupted = err
+		return
+	}
+	// Not http.Client.Timeout, which costs two goroutines if the round tripper is not net/http's own.
+	ctx, cancel := context.WithTimeout(caller, c.transport.Timeout)
+	defer cancel()
+	own := &ownParts{url: *c.request.URL, hooks: c.evidence.trace(cancel, c.transport.OwnBase)}
+	out := c.newRequest(httptrace.WithClientTrace(ctx, &own.hooks), own)
+	if err := c.authenticate(ctx, out); err != nil || ctx.Err() != nil {
+		c.outcome.Interrupted = c.contextError(ctx, caller, err)
+		return
+	}
+
+	observed, end := c.request.Observe.begin(ctx, Attempt, c.outcome.Attempts+1)
+	if observed != ctx {
+		own.hooks = c.evidence.trace(cancel, c.transport.OwnBase) // the caller's hooks, if any, have joined the others
+		out = out.WithContext(httptrace.WithClientTrace(observed, &own.hooks))
+	}
+	c.evidence.reset()
+	c.outcome = Outcome{Sent: out, Attempts: c.outcome.Attempts + 1}
+	o := &c.outcome
+	c.judgement = Judgement{}
+	resp, err := c.send(out)
+	o.Written = resp != nil || c.evidence.written(err)
+	if resp != nil {
+		o.StatusCode, o.Header, o.RetryAfter = resp.StatusCode, resp.Header, retryAfter(resp.Header)
+		if jar := c.transport.Jar; jar != nil {
+			jar.SetCookies(c.request.URL, resp.Cookies())
+		}
+	}
+	if err != nil {
+		o.Err = c.evidence.name(c.contextError(ctx, caller, c.evidence.explain(err)))
+	}
+	if resp != nil {
+		c.judgement = c.request.Judge.Judge(o)
+	}
+	end(*o)
+}
+
+// waitForTurn waits for the rate limit.
+func (c *call) waitForTurn(ctx context.Context) error {
+	err, limiter := ctx.Err(), c.transport.Limiter
+	if err != nil || limiter == nil || limiter.Allow() {
+		return err // net/http might write before it looks
+	}
+	waiting, end := c.request.Observe.begin(ctx, RateLimit, c.outcome.Attempts+1)
+	if limiter.Wait(waiting) != nil {
+		if err = ctx.Err(); err == nil {
+			err = context.DeadlineExceeded // the limiter looks ahead
+		}
+		err = &namedError{"waiting for the rate limit: " + err.Error(), err}
+	}
+	end(Outcome{Err: err})
+	return err
+}
+
+// newRequest makes out the request of an attempt. It is the attempt's own, so that neither an authenticator nor a round
+// tripper can change the next one.
+func (c *call) newRequest(ctx context.Context, own *ownParts) *http.Request {
+	r := &c.request
+	out := (&http.Request{
+		Method: r.Method, URL: &own.url, Host: own.url.Host, Header: maps.Clone(r.Header), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+	}).WithContext(ctx)
+	if r.Read {
+		out.Header["Cache-Control"] = []string{"no-cache"}
+	}
+	if jar := c.transport.Jar; jar != nil {
+		for _, cookie := range jar.Cookies(r.URL) {
+			out.AddCookie(cookie)
+		}
+	}
+	if r.Method != http.MethodGet {
+		// net/http sends a request again by itself if it has a GetBody or no body: so a send has neither. A reader of
+		// length 0 is a body of unknown length. The header would be sent apart from a reader of another type.
+		own.body.Reset(r.Body)
+		out.Body, out.ContentLength = io.NopCloser(&own.body), int64(len(r.Body))
+	}
+	return out
+}
+
+// authenticate adds the credentials.
+func (c *call) authenticate(ctx context.Context, out *http.Request) (err error) {
+	c.forgetToken = nil
+	if c.request.Authenticate != nil {
+		c.forgetToken, err = c.request.Authenticate.authenticate(ctx, c.request.Observe, out, c.request.Body)
+	}
+	return err
+}
+
+// ownParts are parts of a request that are its own.
+type ownParts struct {
+	url   url.URL
+	body  bytes.Reader
+	hooks httptrace.ClientTrace
+}
+
+var errNoResponse = &namedError{text: "the round tripper returned neither a response nor an error"}
+
+// send sends a request, and reads and closes the response. It returns the response with an error if the response came
+// but could not be read.
+func (c *call) send(out *http.Request) (*http.Response, error) {
+	resp, err := c.transport.Base.RoundTrip(out)
+	switch {
+	case err != nil:
+		if resp != nil && resp.Body != nil {
+			_ = resp.Body.Close()
+		}
+		return nil, withoutURL(err)
+	case resp == nil:
+		return nil, errNoResponse
+	}
+	if !endsWithContext(c.transport.Base) && resp.Body != nil && resp.ContentLength < 0 {
+		// Nobody promises that reading another round tripper's body of unknown length ends with the context.
+		body := resp.Body // RoundTrip takes it out of the response
+		defer context.AfterFunc(out.Context(), func() { _ = body.Close() })()
+	}
+	c.outcome.Body, err = readBody(resp, c.transport.MaxResponseBytes, c.request.Buffer)
+	return resp, err
+}
+
+// contextError attributes err to the context that ended, if one has: the caller's, or the attempt's by its timeout. It
+// keeps the name of a namedError. err may be nil.
+func (c *call) contextError(ctx, caller context.Context, err error) error {
+	reason := caller.Err()
+	var text string
+	switch {
+	case reason != nil:
+		text = reason.Error()
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		reason, text = ctx.Err(), "no complete response within the timeout of "+c.transport.Timeout.String()
+	default:
+		return err
+	}
+	if named, ok := errors.AsType[*namedError](err); ok {
+		text = named.text
+	}
+	return &namedError{text, errors.Join(reason, err)}
+}

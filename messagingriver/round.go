@@ -1,0 +1,233 @@
+package messagingriver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/riverqueue/river"
+	"golang.org/x/sync/errgroup"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/sms"
+)
+
+// round is the periodic job for the outbox's own work.
+type round struct{}
+
+func (round) Kind() string { return "messaging_tend" }
+
+type tender[TTx any] struct {
+	river.WorkerDefaults[round]
+
+	outbox *Outbox[TTx]
+}
+
+// Timeout is longer than a round should take.
+func (t *tender[TTx]) Timeout(*river.Job[round]) time.Duration { return t.outbox.overdue() }
+
+// Work does one round. A part that fails does not keep the others from being done. Lookups come last, because they wait for
+// the service.
+func (t *tender[TTx]) Work(ctx context.Context, _ *river.Job[round]) error {
+	o := t.outbox
+	return errors.Join(o.dropCancelled(ctx), o.wakeOverdue(ctx), o.probe(ctx), o.deleteOld(ctx), o.settleDue(ctx))
+}
+
+// batch is how many rows a statement of a round takes.
+const batch = 1000
+
+// settleDue finds out about messages whose outcome is unknown. An attempt that recorded none within its lease is one of them:
+// its process was killed, is frozen, or could not reach the database. It ends after the time of a round, so that the next one
+// begins in time, and goes on there.
+func (o *Outbox[TTx]) settleDue(ctx context.Context) error {
+	const atOnce = 32
+	began := time.Now()
+	for {
+		unknown, err := o.database.attempts(ctx, `UPDATE messaging_outbox SET state = 'unknown', due_at = CLOCK + CAST($2 AS BIGINT) WHERE `+
+			dueIn("'sending', 'unknown'"), 4*atOnce, (2 * o.options.SendTimeout).Milliseconds())
+		if err != nil || len(unknown) == 0 {
+			return err
+		}
+		var lookups errgroup.Group
+		lookups.SetLimit(atOnce)
+		for _, a := range unknown {
+			lookups.Go(func() error {
+				found := time.Now()
+				return o.recordUntil(ctx, found.Add(o.round()), []result{o.lookUp(ctx, &a)})
+			})
+		}
+		if err := lookups.Wait(); err != nil || time.Since(began) > o.round() {
+			return err
+		}
+	}
+}
+
+// lookUp returns what became of a message. One whose outcome nobody can know is parked, and not sent again unless
+// Options.ResendUnlisted says so: not even if it is not listed, because the process that holds it may be frozen.
+func (o *Outbox[TTx]) lookUp(ctx context.Context, a *attempt) (r result) {
+	r = result{Key: a.Key, Attempt: a.number, State: Parked, Problem: "the outcome is lost, and no listing shows this channel"}
+	if a.Channel != messaging.ChannelSMS.String() {
+		return r
+	}
+	age := time.Duration(a.age) * time.Millisecond
+	limit := o.options.SettleFor
+	again := func() { // unless it was looked up for long enough
+		if age < limit {
+			r.State = Unknown
+			r.wait(max(o.round(), min(age/2, 10*time.Minute)))
+		}
+	}
+	var m sms.Message
+	if err := json.Unmarshal([]byte(a.stored.String), &m); err != nil {
+		r.Problem = "the outcome is lost, and the row holds no message that this version can read"
+		return r
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			r.Problem = fmt.Sprintf("the lookup panicked with a %T", p)
+			again()
+		}
+	}()
+	ctx, cancel := context.WithTimeout(ctx, o.options.SendTimeout)
+	defer cancel()
+	// A window that is long over makes one lookup decide. SettleFor is the outbox's own window: its rounds do not wait.
+	receipt, err := o.client.SMS.Settle(ctx, m, time.UnixMilli(0))
+	if err == nil {
+		return o.judge(a, receipt, nil)
+	}
+	r.Problem = problemOf(err)
+	notListed := errors.Is(err, messaging.ErrNotListed)
+	if !notListed && !errors.Is(err, messaging.ErrFilterIgnored) {
+		limit += 24 * time.Hour // the lookup itself failed, so wait for the service
+	}
+	again()
+	if r.State == Parked && notListed && o.options.ResendUnlisted && a.resent == 0 && age > 2*o.options.SendTimeout {
+		r.State, r.Resent = Waiting, 1
+		r.Problem = "sent again: " + r.Problem
+	}
+	return r
+}
+
+// dropCancelled drops the messages of jobs that a person cancelled in River's page, unless the person decided otherwise since.
+func (o *Outbox[TTx]) dropCancelled(ctx context.Context) error {
+	return o.database.exec(ctx, `
+		UPDATE messaging_outbox
+		SET state = 'dropped', problem = 'its job was cancelled in River', message = NULL, recipient = NULL, due_at = CLOCK + CAST($1 AS BIGINT)
+		FROM river_job j, CANCELLED
+		WHERE j.kind = 'messaging_send' AND j.state = 'cancelled' AND FINALIZED > decided_at
+			AND channel = value->>'channel' AND reference = value->>'reference' AND messaging_outbox.state || '' = 'waiting'`,
+		o.options.Keep.Milliseconds())
+}
+
+// wakeOverdue makes another job for each message that waits beyond its time: its job may have ended with a process, been
+// deleted, or handed it back. It may also still queue, so the next one comes much later. Nothing is lost between the
+// statements: what gets two jobs is sent once.
+func (o *Outbox[TTx]) wakeOverdue(ctx context.Context) error {
+	type job struct{ priority, most int }
+	type late struct {
+		Key
+		job
+	}
+	for {
+		waiting, err := fetch(ctx, o.database, func(l *late) []any { return []any{&l.Channel, &l.Reference, &l.priority, &l.most} }, `
+			SELECT channel, reference, COALESCE(priority, 1), COALESCE(max_attempts, 0) FROM messaging_outbox
+			WHERE state = 'waiting' AND due_at <= CLOCK AND channel IN `+knownChannels+` ORDER BY due_at LIMIT $1`, batch)
+		if err != nil || len(waiting) == 0 {
+			return err
+		}
+		like := map[job][]Key{}
+		var keys list[Key]
+		for _, l := range waiting {
+			like[l.job] = append(like[l.job], l.Key)
+			keys = append(keys, l.Key)
+		}
+		for job, some := range like {
+			options := river.InsertOpts{Priority: max(1, min(job.priority, 4)), MaxAttempts: max(0, job.most)}
+			if _, err := o.river.InsertManyFast(ctx, jobsOf(some, options)); err != nil {
+				return err
+			}
+		}
+		if err := o.handBack(ctx, keys, 12*o.overdue()); err != nil || len(waiting) < batch {
+			return err
+		}
+	}
+}
+
+// pauseForAccount pauses the queue of a channel because of the account. It takes a note first: a queue without one was paused
+// by a person.
+func (o *Outbox[TTx]) pauseForAccount(ctx context.Context, channel string, problem error) error {
+	ctx = context.WithoutCancel(ctx)
+	wait := max(o.options.SendTimeout, min(retryAfter(problem), time.Hour)) // a service may ask for years
+	if err := o.database.exec(ctx, `
+		INSERT INTO messaging_pause (queue, problem, probe_at) VALUES ($1, $2, CLOCK + CAST($3 AS BIGINT))
+		ON CONFLICT (queue) DO UPDATE SET problem = excluded.problem, probe_at = excluded.probe_at`,
+		queueOf(channel), problemOf(problem), wait.Milliseconds()); err != nil {
+		return err
+	}
+	return o.river.QueuePause(ctx, queueOf(channel), nil)
+}
+
+// probe sends one message of each queue that was paused because of the account, and resumes the queue if that is no longer
+// refused.
+func (o *Outbox[TTx]) probe(ctx context.Context) error {
+	queues, err := fetch(ctx, o.database, func(queue *string) []any { return []any{queue} },
+		"SELECT queue FROM messaging_pause WHERE probe_at <= CLOCK")
+	for _, name := range queues {
+		err = errors.Join(err, o.probeQueue(ctx, name))
+	}
+	return err
+}
+
+func (o *Outbox[TTx]) probeQueue(ctx context.Context, queue string) error {
+	channel := slices.IndexFunc(o.names(), func(name string) bool { return queueOf(name) == queue })
+	if channel >= 0 {
+		name := o.names()[channel]
+		waiting, err := o.database.keys(ctx, `SELECT channel, reference FROM messaging_outbox
+			WHERE state = 'waiting' AND not_before <= CLOCK AND channel = $1 ORDER BY due_at LIMIT 1`, name)
+		if err != nil || len(waiting) == 0 {
+			return err
+		}
+		turns, err := o.rate.wait(ctx, 1)
+		if err != nil {
+			return err
+		}
+		claimed, err := o.claim(ctx, name, waiting, true)
+		if err != nil || len(claimed) == 0 {
+			return err
+		}
+		// If it is refused, the pause begins anew.
+		if err := o.attempt(ctx, claimed, turns, river.MaxAttemptsDefault); err != nil {
+			return err
+		}
+	} else if queue != firstQueue {
+		return nil // of a channel that another version knows
+	}
+	over, err := fetch(ctx, o.database, func(name *string) []any { return []any{name} },
+		"DELETE FROM messaging_pause WHERE queue = $1 AND probe_at <= CLOCK RETURNING queue", queue)
+	if err != nil || len(over) == 0 {
+		return err
+	}
+	return o.river.QueueResume(ctx, queue, nil)
+}
+
+// deleteOld deletes rows that were kept for their time, and the content of refused messages. What is left of their time is
+// that of the others.
+func (o *Outbox[TTx]) deleteOld(ctx context.Context) error {
+	for {
+		emptied, err := o.database.keys(ctx, `
+			UPDATE messaging_outbox SET message = NULL, due_at = CLOCK + CAST($2 AS BIGINT)
+			WHERE message IS NOT NULL AND `+dueIn("'refused'")+" RETURNING channel, reference",
+			batch, max(0, o.options.Keep-o.options.KeepRefused).Milliseconds())
+		if err != nil {
+			return err
+		}
+		deleted, err := o.database.keys(ctx, "DELETE FROM messaging_outbox WHERE (message IS NULL OR state <> 'refused') AND "+
+			dueIn("'accepted', 'refused', 'dropped'")+" RETURNING channel, reference", batch)
+		if err != nil || len(emptied)+len(deleted) == 0 {
+			return err
+		}
+	}
+}
