@@ -1,11 +1,10 @@
 package chatapp2
 
 import (
-	"cmp"
 	"errors"
-	"reflect"
 	"slices"
 
+	"github.com/messaging-service/messaging-go/internal/shape"
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
@@ -19,8 +18,8 @@ func (m Message) Call() wire.Call {
 		wire.Field{Concept: "callback", Name: "CallbackURL", Text: m.CallbackURL, Reason: wire.CheckCallbackURL(m.CallbackURL)},
 		wire.Field{Concept: "reference", Name: "ReferenceID", Text: m.ReferenceID},
 	)
-	if e.err != nil && !slices.ContainsFunc(call.Problems, func(p wire.Problem) bool { return !p.Limit }) {
-		call.Problems = append(call.Problems, wire.Problem{Field: "Content", Reason: e.err.Error()})
+	if e.Err != nil && !slices.ContainsFunc(call.Problems, func(p wire.Problem) bool { return !p.Limit }) {
+		call.Problems = append(call.Problems, wire.Problem{Field: "Content", Reason: e.Err.Error()})
 	}
 	return call
 }
@@ -40,11 +39,12 @@ type replyContext struct {
 
 // encode encodes the message in the platform's shape, without Extra.
 func (m Message) encode() *memberWriter {
-	w := &memberWriter{writer: writer{shapes: allShapes(), out: make([]byte, 0, 256)}, members: make([]wire.Member, 0, 6)}
+	w := &memberWriter{Writer: allShapes().NewWriter(make([]byte, 0, 256)), members: make([]wire.Member, 0, 6)}
+	kind, to, user := m.recipient()
 	w.optional("messaging_product", "whatsapp")
-	w.optional("recipient_type", string(cmp.Or(m.RecipientType, RecipientIndividual)))
-	w.optional("to", m.To)
-	w.optional("recipient", m.Recipient)
+	w.optional("recipient_type", string(kind))
+	w.optional("to", to)
+	w.optional("recipient", user)
 	w.content(m.Content)
 	if m.ReplyTo != "" {
 		w.add("context", replyContext{m.ReplyTo})
@@ -59,7 +59,7 @@ func (m Message) encode() *memberWriter {
 
 // memberWriter writes members one after another into one buffer.
 type memberWriter struct {
-	writer
+	shape.Writer
 
 	members []wire.Member
 }
@@ -71,30 +71,30 @@ func (w *memberWriter) content(content Content) {
 	case isRaw:
 		w.optional("type", raw.Type)
 		w.add(raw.Type, raw.JSON)
-	case isValue(content):
+	case shape.IsValue(content):
 		w.optional("type", content.kind())
 		w.add(content.kind(), content)
 	case content != nil:
-		w.err = errors.New("a part of it " + wire.CheckValue(content))
+		w.Err = errors.New("a part of it " + wire.CheckValue(content))
 	}
 }
 
 // optional writes a text that is not empty.
 func (w *memberWriter) optional(name, text string) {
 	if text != "" {
-		start := len(w.out)
-		w.text(text)
+		start := len(w.Out)
+		w.Text(text)
 		w.take(name, start)
 	}
 }
 
 func (w *memberWriter) add(name string, value any) {
-	start := len(w.out)
-	w.value(new(shape), reflect.ValueOf(value))
+	start := len(w.Out)
+	w.Value(value)
 	w.take(name, start)
 }
 
 // take makes a member of what was written since start. It stays valid when what is written grows into new memory.
 func (w *memberWriter) take(name string, start int) {
-	w.members = append(w.members, wire.Member{Name: name, Value: w.out[start:len(w.out):len(w.out)]})
+	w.members = append(w.members, wire.Member{Name: name, Value: w.Out[start:len(w.Out):len(w.Out)]})
 }

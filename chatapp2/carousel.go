@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+
+	"github.com/messaging-service/messaging-go/internal/shape"
 )
 
 // Carousel shows 2 to 10 cards side by side. All have the same kind and number of buttons; products are of one catalog. The
@@ -18,9 +20,9 @@ type Card struct {
 	// Header is an Image or a Video. Required, except on a card of a Product, which takes none.
 	Header Header `at:"header"`
 	// Body is at most 160 characters with at most 2 line breaks. Optional. A card of a Product takes none.
-	Body string `at:"body.text" rule:"max=160"`
+	Body string `at:"body.text,max=160"`
 	// Action is what the card offers. Required.
-	Action CardAction `at:"type&action" rule:"required"`
+	Action CardAction `at:"type&action,required"`
 }
 
 // CardAction is what a Card offers. It is one of CTAURL, ReplyButtons and Product: values of these types, not pointers.
@@ -29,22 +31,23 @@ type Card struct {
 type CardAction interface{ cardAction() place }
 
 func (CTAURL) cardAction() place  { return named("cta_url", "cta_url") }
-func (Product) cardAction() place { return place{"type=product", "action!"} }
+func (Product) cardAction() place { return at("type=product", "action!") }
 
 // The platform documents the type of a link for buttons too.
 func (ReplyButtons) cardAction() place {
-	return place{"type=cta_url", "action!.buttons[each type=quick_reply]!.quick_reply!"}
+	return at("type=cta_url", "action!.buttons[each type=quick_reply]!.quick_reply!")
 }
 
 func (k Carousel) check(c *checks) {
-	c.count("Cards", "cards", len(k.Cards), 2, 10)
+	c.Count("Cards", "cards", len(k.Cards), 2, 10)
 	for i, card := range k.Cards {
 		first := k.Cards[0]
-		if isValue(first.Action) && isValue(card.Action) && kindOf(first.Action) != kindOf(card.Action) {
-			c.Found(at("Cards", i)+".Action", "must be of the same kind as on the first card, with as many buttons, or of the same catalog")
+		if shape.IsValue(first.Action) && shape.IsValue(card.Action) && kindOf(first.Action) != kindOf(card.Action) {
+			c.Found(fmt.Sprintf("Cards[%d].Action", i),
+				"must be of the same kind as on the first card, with as many buttons, or of the same catalog")
 		}
 		if isImageOrVideo(first.Header) && isImageOrVideo(card.Header) && reflect.TypeOf(first.Header) != reflect.TypeOf(card.Header) {
-			c.Limit(at("Cards", i)+".Header", "must be of the same kind as on the first card")
+			c.Limit(fmt.Sprintf("Cards[%d].Header", i), "must be of the same kind as on the first card")
 		}
 	}
 }
@@ -75,9 +78,9 @@ func (k Card) check(c *checks) {
 	switch {
 	case !isProduct && k.Header == nil:
 		c.Found("Header", "required, but nil; want an Image or a Video")
-	case isProduct && isValue(k.Header):
+	case isProduct && shape.IsValue(k.Header):
 		c.Found("Header", "must be nil on a card of a Product")
-	case isValue(k.Header) && !isImageOrVideo(k.Header):
+	case shape.IsValue(k.Header) && !isImageOrVideo(k.Header):
 		c.Found("Header", "want an Image or a Video")
 	}
 	checkNoCaption(c, "Header", k.Header)

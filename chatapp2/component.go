@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/messaging-service/messaging-go/internal/shape"
 )
 
 // Component holds values for a part of a Template. It is one of TemplateHeader, TemplateBody, the buttons (QuickReplyButton,
@@ -18,38 +20,38 @@ import (
 //sumtype:decl
 type Component interface{ component() place }
 
-func (TemplateHeader) component() place      { return place{"type=header", ""} }
-func (TemplateBody) component() place        { return place{"type=body", "parameters"} }
+func (TemplateHeader) component() place      { return at("type=header", "") }
+func (TemplateBody) component() place        { return at("type=body", "parameters") }
 func (LimitedTimeOffer) component() place    { return onlyParameter("limited_time_offer", "") }
 func (TapTarget) component() place           { return onlyParameter("tap_target_configuration", "[]!") }
 func (TemplateOrderStatus) component() place { return onlyParameter("order_status", "") }
-func (QuickReplyButton) component() place    { return place{"type=button sub_type=quick_reply", ""} }
-func (URLButton) component() place           { return place{"type=button sub_type=url", ""} }
-func (CopyCodeButton) component() place      { return place{"type=button sub_type=copy_code", ""} }
-func (CatalogButton) component() place       { return place{"type=button sub_type=catalog", ""} }
-func (ProductsButton) component() place      { return place{"type=button sub_type=mpm", ""} }
-func (FlowButton) component() place          { return place{"type=button sub_type=flow", ""} }
-func (VoiceCallButton) component() place     { return place{"type=button sub_type=voice_call", ""} }
-func (OrderDetailsButton) component() place  { return place{"type=button sub_type=order_details", ""} }
+func (QuickReplyButton) component() place    { return at("type=button sub_type=quick_reply", "") }
+func (URLButton) component() place           { return at("type=button sub_type=url", "") }
+func (CopyCodeButton) component() place      { return at("type=button sub_type=copy_code", "") }
+func (CatalogButton) component() place       { return at("type=button sub_type=catalog", "") }
+func (ProductsButton) component() place      { return at("type=button sub_type=mpm", "") }
+func (FlowButton) component() place          { return at("type=button sub_type=flow", "") }
+func (VoiceCallButton) component() place     { return at("type=button sub_type=voice_call", "") }
+func (OrderDetailsButton) component() place  { return at("type=button sub_type=order_details", "") }
 func (RawComponent) component() place        { return place{} }
 
 func (TemplateCards) component() place {
-	return place{"type=carousel", "cards[each card_index=#].components"}
+	return at("type=carousel", "cards[each card_index=#].components")
 }
 
 // onlyParameter is the place of a component that is the value of its only parameter, of the same type.
 func onlyParameter(kind, end string) place {
-	return place{"type=" + kind, "parameters[type=" + kind + "]!." + kind + end}
+	return at("type="+kind, "parameters[type="+kind+"]!."+kind+end)
 }
 
 // partOf names what a template has at most once: a part, or the button at an index; "" if it is unknown.
 func partOf(component Component) string {
-	kind, index := strings.TrimPrefix(component.component().words, "type="), 0
+	kind, index := strings.TrimPrefix(component.component().Words, "type="), 0
 	if raw, isRaw := component.(RawComponent); isRaw {
-		object, _ := decode(raw.JSON).(map[string]any)
+		object, _ := shape.Decode(raw.JSON).(map[string]any)
 		name, _ := object["type"].(string)
 		kind = strings.ToLower(name)
-		index, _ = strconv.Atoi(numberText(object["index"]))
+		index, _ = strconv.Atoi(shape.NumberText(object["index"]))
 	} else if strings.HasPrefix(kind, "button") {
 		kind, index = "button", int(reflect.ValueOf(component).FieldByName("Index").Int())
 	}
@@ -66,7 +68,7 @@ func partOf(component Component) string {
 // TemplateHeader is the header of a template: a TextParam, an Image, a Video, a Document, a GIF (in marketing messages), a
 // Location or a Product. A text is at most 60 characters.
 type TemplateHeader struct {
-	Parameter Parameter `at:"parameters[]" rule:"required"`
+	Parameter Parameter `at:"parameters[],required"`
 }
 
 // TemplateBody holds the parameters of the body of a template, in order, or by name if the template has names: TextParam,
@@ -87,20 +89,20 @@ func Body(texts ...string) TemplateBody {
 
 // LimitedTimeOffer says when the offer of a template ends, to the millisecond. Required.
 type LimitedTimeOffer struct {
-	ExpiresAt time.Time `at:"expiration_time_ms,milli" rule:"present"`
+	ExpiresAt time.Time `at:"expiration_time_ms,milli,present"`
 }
 
 // TapTarget changes the web page that a tap on a template opens. Title is shown in place of the URL.
 type TapTarget struct {
-	URL   string `at:"url" rule:"required,url"`
-	Title string `at:"title" rule:"required"`
+	URL   string `at:"url,required,url"`
+	Title string `at:"title,required"`
 }
 
 // TemplateOrderStatus informs about the progress of an order, in a template. Its fields are as in an OrderStatus.
 type TemplateOrderStatus struct {
-	ReferenceID string     `at:"reference_id" rule:"required,max=60,reference"`
-	Status      OrderState `at:"order.status" rule:"required,orderstate"`
-	Description string     `at:"order.description" rule:"max=120"`
+	ReferenceID string     `at:"reference_id,required,max=60,reference"`
+	Status      OrderState `at:"order.status,required"`
+	Description string     `at:"order.description,max=120"`
 }
 
 // RawComponent is a component that no other type holds. JSON is the whole component, an object with a type, and is sent as it is.
@@ -108,30 +110,36 @@ type RawComponent struct {
 	JSON json.RawMessage `at:""`
 }
 
-// checkComponents checks the components of a template or of one of its cards together. The texts of a body have a limit.
-func checkComponents(c *checks, name string, components []Component, bodyMost int) {
+// componentLimits are the limits that depend on what else a template has, in characters: of the texts of a body, and of a coupon code.
+type componentLimits struct{ body, code int }
+
+// checkComponents checks the components of a template or of one of its cards together.
+func checkComponents(c *checks, name string, components []Component, most componentLimits) {
 	first := map[string]int{}
 	copyCodes, urls := 0, 0
 	for i, component := range components {
-		if !isValue(component) {
+		if !shape.IsValue(component) {
 			continue
 		}
 		part := partOf(component)
 		if before, ok := first[part]; ok && part != "" {
-			c.Found(at(name, i), fmt.Sprintf("must be another part than the one at index %d", before))
+			c.Found(fmt.Sprintf("%s[%d]", name, i), fmt.Sprintf("must be another part than the one at index %d", before))
 			continue
 		}
 		first[part] = i
 		switch component := component.(type) { //nolint:gochecksumtype // only these kinds are concerned
 		case TemplateBody:
-			checkTextTotal(c, at(name, i), component, bodyMost)
+			if reason := checkTexts(component, most.body); reason != "" {
+				c.Limit(fmt.Sprintf("%s[%d]", name, i), reason)
+			}
 		case CopyCodeButton:
 			if copyCodes++; copyCodes == 2 {
-				c.Limit(at(name, i), "want at most one CopyCodeButton")
+				c.Limit(fmt.Sprintf("%s[%d]", name, i), "want at most one CopyCodeButton")
 			}
+			c.Length(fmt.Sprintf("%s[%d].Code", name, i), component.Code, most.code)
 		case URLButton:
 			if urls++; urls == 3 {
-				c.Limit(at(name, i), "want at most two URLButtons")
+				c.Limit(fmt.Sprintf("%s[%d]", name, i), "want at most two URLButtons")
 			}
 		}
 	}
@@ -142,11 +150,11 @@ func (h TemplateHeader) check(c *checks) {
 	case Currency, DateTime:
 		c.Found("Parameter", "want a TextParam, an Image, a Video, a Document, a GIF, a Location or a Product in a header")
 	case Location:
-		c.required("Parameter.Name", parameter.Name)
-		c.required("Parameter.Address", parameter.Address)
+		c.Required("Parameter.Name", parameter.Name)
+		c.Required("Parameter.Address", parameter.Address)
 	}
 	checkNoCaption(c, "Parameter", h.Parameter)
-	checkTextTotal(c, "Parameter", []Parameter{h.Parameter}, 60)
+	c.Limit("Parameter", checkTexts([]Parameter{h.Parameter}, 60))
 }
 
 func (b TemplateBody) check(c *checks) {
@@ -154,7 +162,7 @@ func (b TemplateBody) check(c *checks) {
 	for i, parameter := range b {
 		switch parameter.(type) { //nolint:gochecksumtype // only these kinds are concerned
 		case Image, Video, Document, GIF, Location, Product:
-			c.Found(at("", i), "want a TextParam, a Currency or a DateTime in a body")
+			c.Found(fmt.Sprintf("[%d]", i), "want a TextParam, a Currency or a DateTime in a body")
 		}
 	}
 	if named > 0 && unnamed > 0 {
@@ -162,8 +170,8 @@ func (b TemplateBody) check(c *checks) {
 	}
 }
 
-// checkTextTotal checks the texts of one part together.
-func checkTextTotal(c *checks, name string, parameters []Parameter, most int) {
+// checkTexts returns what is wrong with the texts of one part together, or "".
+func checkTexts(parameters []Parameter, most int) string {
 	total := 0
 	for _, parameter := range parameters {
 		if text, ok := parameter.(TextParam); ok {
@@ -171,10 +179,13 @@ func checkTextTotal(c *checks, name string, parameters []Parameter, most int) {
 		}
 	}
 	if total > most {
-		c.Limit(name, fmt.Sprintf("want at most %d characters in all parameters together, got %d", most, total))
+		return fmt.Sprintf("want at most %d characters in all parameters together, got %d", most, total)
 	}
+	return ""
 }
 
+func (s TemplateOrderStatus) check(c *checks) { c.Field("Status", string(s.Status), orderStates) }
+
 func (r RawComponent) check(c *checks) {
-	rawObject[Component](c, r.JSON)
+	shape.CheckRawObject[Component](&c.Checker, r.JSON)
 }

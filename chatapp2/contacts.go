@@ -8,7 +8,7 @@ type Contacts []Contact
 type Contact struct {
 	Name      ContactName      `at:"name"`
 	Addresses []ContactAddress `at:"addresses"`
-	Birthday  string           `at:"birthday" rule:"date"`
+	Birthday  string           `at:"birthday,date"`
 	Emails    []ContactEmail   `at:"emails"`
 	Org       ContactOrg       `at:"org"`
 	Phones    []ContactPhone   `at:"phones"`
@@ -17,7 +17,7 @@ type Contact struct {
 
 // ContactName is the name of a contact: FormattedName, which is shown, and at least one other field.
 type ContactName struct {
-	FormattedName string `at:"formatted_name" rule:"required"`
+	FormattedName string `at:"formatted_name,required"`
 	FirstName     string `at:"first_name"`
 	LastName      string `at:"last_name"`
 	MiddleName    string `at:"middle_name"`
@@ -64,7 +64,7 @@ type ContactURL struct {
 }
 
 func (k Contacts) check(c *checks) {
-	c.count("", "contacts", len(k), 1, 257)
+	c.Count("", "contacts", len(k), 1, 257)
 }
 
 func (k ContactName) check(c *checks) {

@@ -2,9 +2,10 @@ package chatapp2
 
 import (
 	"encoding/json"
-	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/messaging-service/messaging-go/internal/shape"
 )
 
 // Content is what a message says. It is one of Text, Image, Video, Audio, Document, Sticker, Location, Contacts, Reaction, Pin,
@@ -39,24 +40,23 @@ func (r Raw) kind() string       { return r.Type }
 
 // Raw is content that no other type holds: of a new type, or with new members. JSON is the member named Type, and is sent as it is.
 type Raw struct {
-	Type string `rule:"required"`
-	JSON json.RawMessage
+	Type string          `at:"-,required"`
+	JSON json.RawMessage `at:"-"`
 }
 
 func (r Raw) check(c *checks) {
 	if slices.Contains(envelopeNames(), r.Type) {
 		c.Found("Type", "must not be the name of a member that every message has")
 	}
-	raw[Content](c, r.JSON, func(value any) any { return contentOf(r.Type, value) })
+	shape.CheckRaw[Content](&c.Checker, r.JSON, func(value any) any { return contentOf(r.Type, value) })
 }
 
 // decodeContent returns the content of a message of a type, typed if a type holds all of it.
 func decodeContent(kind string, value any) Content {
-	r := reader{shapes: allShapes()}
-	if content, f := r.best(reflect.TypeFor[Content](), contentOf(kind, value)); f == exact {
-		return content.Interface().(Content)
+	if content, fit, _ := shape.Best[Content](allShapes(), contentOf(kind, value)); fit == shape.Exact {
+		return content
 	}
-	return Raw{Type: kind, JSON: rawOf(value)}
+	return Raw{Type: kind, JSON: shape.RawOf(value)}
 }
 
 // contentOf returns what a message of a type has of its content.
@@ -66,7 +66,7 @@ func contentOf(kind string, value any) any {
 
 // Text is a text message.
 type Text struct {
-	Body string `at:"body" rule:"required,max=4096"`
+	Body string `at:"body,required,max=4096"`
 	// PreviewURL lets the platform show a preview of the first http or https URL in Body.
 	PreviewURL bool `at:"preview_url"`
 }
@@ -76,8 +76,8 @@ type Text struct {
 // The coordinates are numbers in a message and texts in a template, as in the platform's examples. Decoding takes both.
 type Location struct {
 	// Latitude and Longitude are in degrees, -90 to 90 and -180 to 180. Required; zero is the equator and the prime meridian.
-	Latitude  float64 `at:"latitude!" rule:"degrees=90"`
-	Longitude float64 `at:"longitude!" rule:"degrees=180"`
+	Latitude  float64 `at:"latitude!,degrees=90"`
+	Longitude float64 `at:"longitude!,degrees=180"`
 	// Name and Address are shown below the map. Optional.
 	Name    string `at:"name"`
 	Address string `at:"address"`

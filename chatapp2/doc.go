@@ -76,13 +76,13 @@
 // # Validation
 //
 // Sending checks a message before anything leaves, and names each problem by its path, such as
-// Content.Action.Sections[1].Rows[3].Title. The tag "rule" of a field says what holds for it:
+// Content.Action.Sections[1].Rows[3].Title. The tag "at" of a field says where its value stands in the platform's JSON, and after a comma
+// what holds for it:
 //
 //	required, present  it must be set; a field without this is optional, unless its documentation says otherwise
 //	notblank           a text that is not white space only
 //	max=20             at most 20 characters, or the number 20
 //	oneof=a|b          one of these words
-//	orderstate         one of the states of an order
 //	name, alnum        lower-case letters, digits and underscores; letters and digits
 //	trimmed, unique    no white space around it; no other element of the list has the same text
 //	reference          letters, digits, underscores, dots and hyphens

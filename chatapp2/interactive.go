@@ -1,5 +1,7 @@
 package chatapp2
 
+import "github.com/messaging-service/messaging-go/internal/shape"
+
 // Interactive is a message that the recipient can reply to or act on. Its Action determines its type. A small Footer stands
 // below the body, except with a Carousel. It cannot be sent to a group.
 type Interactive struct {
@@ -7,8 +9,8 @@ type Interactive struct {
 	Header Header `at:"header"`
 	// Body is the text, at most 1024 characters, or 4096 with a List. Required unless the action says otherwise.
 	Body   string `at:"body.text"`
-	Footer string `at:"footer.text" rule:"max=60"`
-	Action Action `at:"type&action" rule:"required"`
+	Footer string `at:"footer.text,max=60"`
+	Action Action `at:"type&action,required"`
 }
 
 func (i Interactive) check(c *checks) {
@@ -34,7 +36,7 @@ func (i Interactive) check(c *checks) {
 	case CallPermissionRequest:
 		needsBody = false
 	case ReplyButtons:
-		c.count("Action", "buttons", len(action), 1, 3)
+		c.Count("Action", "buttons", len(action), 1, 3)
 	case Carousel:
 		headers = headerNone
 		if i.Footer != "" {
@@ -42,9 +44,9 @@ func (i Interactive) check(c *checks) {
 		}
 	}
 	if needsBody {
-		c.required("Body", i.Body)
+		c.Required("Body", i.Body)
 	}
-	c.length("Body", i.Body, bodyMost)
+	c.Length("Body", i.Body, bodyMost)
 	headers.check(c, i.Header)
 }
 
@@ -65,7 +67,7 @@ func (r headerRule) check(c *checks, h Header) {
 	switch {
 	case h == nil && r == headerTextRequired:
 		c.Found("Header", "required with this action, but nil; want a HeaderText")
-	case !isValue(h) || r == headerAny:
+	case !shape.IsValue(h) || r == headerAny:
 	case r == headerNone:
 		c.Found("Header", "must be nil with this action")
 	case r == headerImage && !isImage:
@@ -81,13 +83,13 @@ func (r headerRule) check(c *checks, h Header) {
 //sumtype:decl
 type Header interface{ header() place }
 
-func (HeaderText) header() place { return place{"type=text", ""} }
-func (Image) header() place      { return place{"type=image", "image!"} }
-func (Video) header() place      { return place{"type=video", "video!"} }
-func (Document) header() place   { return place{"type=document", "document!"} }
+func (HeaderText) header() place { return at("type=text", "") }
+func (Image) header() place      { return at("type=image", "image!") }
+func (Video) header() place      { return at("type=video", "video!") }
+func (Document) header() place   { return at("type=document", "document!") }
 
 // HeaderText is a header of text. Only the API description of the platform has SubText, not its documentation.
 type HeaderText struct {
-	Text    string `at:"text" rule:"required,max=60"`
-	SubText string `at:"sub_text" rule:"max=60"`
+	Text    string `at:"text,required,max=60"`
+	SubText string `at:"sub_text,max=60"`
 }

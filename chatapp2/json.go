@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/messaging-service/messaging-go/internal/shape"
 	"github.com/messaging-service/messaging-go/internal/wire"
 	"github.com/messaging-service/messaging-go/sms"
 )
@@ -39,8 +40,8 @@ func (m Message) MarshalJSON() ([]byte, error) {
 
 func (m Message) store() ([]byte, error) {
 	e := m.encode()
-	if e.err != nil {
-		return nil, e.err
+	if e.Err != nil {
+		return nil, e.Err
 	}
 	object := map[string]any{
 		"ttl":         wire.StoredDuration(m.TTL),
@@ -86,7 +87,7 @@ func (m *Message) UnmarshalJSON(data []byte) error {
 }
 
 func decodeMessage(data []byte) (Message, error) {
-	object, ok := decode(data).(map[string]any)
+	object, ok := shape.Decode(data).(map[string]any)
 	switch {
 	case !ok || !utf8.Valid(data):
 		return Message{}, errors.New("want a JSON object in valid UTF-8")
@@ -157,7 +158,7 @@ func (m *Message) takeEnvelope(object map[string]any) (string, error) {
 
 // readExact reads a value into what to points to, and reports whether that holds all of it.
 func readExact(value, to any) bool {
-	return value == nil || reader{shapes: allShapes()}.value(new(shape), value, reflect.ValueOf(to).Elem()) == exact
+	return allShapes().Read(value, to) == shape.Exact
 }
 
 // takeExact reads a member and removes it, unless it holds more than the type does.

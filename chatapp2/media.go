@@ -5,9 +5,9 @@ import "reflect"
 // Media is the source of a medium: exactly one of ID and Link.
 type Media struct {
 	// ID is the ID of a medium uploaded to the platform, which keeps it for 30 days.
-	ID string `at:"id" rule:"notblank"`
+	ID string `at:"id,notblank"`
 	// Link is an http or https URL from which the platform fetches the medium. It caches the medium for 10 minutes.
-	Link string `at:"link" rule:"url"`
+	Link string `at:"link,url"`
 	// Provider is a provider that the platform is configured to fetch Link from. Optional.
 	Provider MediaProvider `at:"provider,or=name"`
 }
@@ -37,7 +37,7 @@ func (m Media) check(c *checks) {
 type Image struct {
 	Media
 
-	Caption string `at:"caption" rule:"max=1024"`
+	Caption string `at:"caption,max=1024"`
 }
 
 // Video shows a video: MP4 or 3GPP with H.264 and AAC, at most 16 MB. It can also be a Header and, in the header of a
@@ -45,7 +45,7 @@ type Image struct {
 type Video struct {
 	Media
 
-	Caption string `at:"caption" rule:"max=1024"`
+	Caption string `at:"caption,max=1024"`
 }
 
 // Audio plays a sound: AAC, AMR, MP3, MP4 or OGG with Opus, at most 16 MB.
@@ -61,7 +61,7 @@ type Audio struct {
 type Document struct {
 	Media
 
-	Caption string `at:"caption" rule:"max=1024"`
+	Caption string `at:"caption,max=1024"`
 	// FileName is the name that the recipient sees. Its extension determines the icon. Optional.
 	FileName string `at:"filename"`
 }

@@ -2,6 +2,8 @@ package chatapp2
 
 import (
 	"encoding/json"
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,15 +16,15 @@ import (
 // names a configuration on the platform. In India, ShippingInfo offers addresses to ship to, and Beneficiaries receive physical goods;
 // they are not shown.
 type OrderDetails struct {
-	ReferenceID          string    `at:"reference_id" rule:"required,max=60,reference"`
-	Type                 GoodsType `at:"type" rule:"required,oneof=digital-goods|physical-goods"`
+	ReferenceID          string    `at:"reference_id,required,max=60,reference"`
+	Type                 GoodsType `at:"type,required,oneof=digital-goods|physical-goods"`
 	PaymentType          string    `at:"payment_type"`
 	PaymentConfiguration string    `at:"payment_configuration"`
 	// PaymentSettings is a JSON array whose shape differs by country.
 	PaymentSettings json.RawMessage `at:"payment_settings"`
-	Currency        string          `at:"currency" rule:"required,currency"`
+	Currency        string          `at:"currency,required,currency"`
 	// Total is Subtotal, Tax and Shipping of the order, less its Discount.
-	Total         OrderAmount   `at:"total_amount" rule:"present"`
+	Total         OrderAmount   `at:"total_amount,present"`
 	ShippingInfo  ShippingInfo  `at:"shipping_info"`
 	Beneficiaries []Beneficiary `at:"beneficiaries"`
 	Order         Order         `at:"order"`
@@ -37,15 +39,16 @@ const (
 	PhysicalGoods GoodsType = "physical-goods"
 )
 
-// Order is the order of OrderDetails. Status is OrderPending. Items has at least one item, and Subtotal is their sum. Tax is required and
+// Order is the order of OrderDetails. Status is OrderPending. Items has at least one item, at most 10 if one has an image, and Subtotal is
+// their sum. Tax is required and
 // may have the value zero; Shipping and Discount are optional. The order cannot be paid after its Expiration.
 type Order struct {
-	Status     OrderState      `at:"status" rule:"required,oneof=pending"`
-	Type       OrderType       `at:"type" rule:"oneof=quick_pay"`
+	Status     OrderState      `at:"status,required,oneof=pending"`
+	Type       OrderType       `at:"type,oneof=quick_pay"`
 	CatalogID  string          `at:"catalog_id"`
 	Items      []OrderItem     `at:"items"`
-	Subtotal   OrderAmount     `at:"subtotal" rule:"present"`
-	Tax        OrderAmount     `at:"tax" rule:"present"`
+	Subtotal   OrderAmount     `at:"subtotal,present"`
+	Tax        OrderAmount     `at:"tax,present"`
 	Shipping   OrderAmount     `at:"shipping"`
 	Discount   OrderAmount     `at:"discount"`
 	Expiration OrderExpiration `at:"expiration"`
@@ -61,9 +64,9 @@ const OrderQuickPay OrderType = "quick_pay"
 // price of one. Quantity is at least 1. The origin and the importer describe an item that is in no catalog, in India.
 type OrderItem struct {
 	RetailerID      string          `at:"retailer_id"`
-	Name            string          `at:"name" rule:"required,max=60"`
+	Name            string          `at:"name,required,max=60"`
 	Image           ItemImage       `at:"image"`
-	Amount          OrderAmount     `at:"amount" rule:"present"`
+	Amount          OrderAmount     `at:"amount,present"`
 	SaleAmount      OrderAmount     `at:"sale_amount"`
 	Quantity        int64           `at:"quantity"`
 	CountryOfOrigin string          `at:"country_of_origin"`
@@ -73,7 +76,7 @@ type OrderItem struct {
 
 // ItemImage is the image of an OrderItem: an http or https URL.
 type ItemImage struct {
-	Link string `at:"link" rule:"url"`
+	Link string `at:"link,url"`
 }
 
 // ImporterAddress is the address of an importer.
@@ -94,9 +97,9 @@ type ShippingInfo struct {
 
 // Beneficiary is who receives physical goods.
 type Beneficiary struct {
-	Name         string `at:"name"`
-	AddressLine1 string `at:"address_line1"`
-	AddressLine2 string `at:"address_line2"`
+	Name         string `at:"name,max=200"`
+	AddressLine1 string `at:"address_line1,max=100"`
+	AddressLine2 string `at:"address_line2,max=100"`
 	City         string `at:"city"`
 	State        string `at:"state"`
 	Country      string `at:"country"`
@@ -109,19 +112,19 @@ type Beneficiary struct {
 type OrderAmount struct {
 	Value               int64  `at:"value!"`
 	Offset              int64  `at:"offset"`
-	Description         string `at:"description" rule:"max=60"`
-	DiscountProgramName string `at:"discount_program_name" rule:"max=60"`
+	Description         string `at:"description,max=60"`
+	DiscountProgramName string `at:"discount_program_name,max=60"`
 }
 
 // OrderExpiration says until when an Order can be paid, to the second. The description is shown.
 type OrderExpiration struct {
 	At          time.Time `at:"timestamp,text"`
-	Description string    `at:"description" rule:"max=120"`
+	Description string    `at:"description,max=120"`
 }
 
 func (o OrderDetails) check(c *checks) {
 	if o.PaymentSettings != nil {
-		settings, ok := c.json("PaymentSettings", o.PaymentSettings)
+		settings, ok := c.JSON("PaymentSettings", o.PaymentSettings)
 		if _, isList := settings.([]any); ok && !isList {
 			c.Found("PaymentSettings", "want a JSON array")
 		}
@@ -131,11 +134,15 @@ func (o OrderDetails) check(c *checks) {
 	o.Order.Tax.checkOffset(c, "Order.Tax", o.Currency)
 	o.Order.Shipping.checkOffset(c, "Order.Shipping", o.Currency)
 	o.Order.Discount.checkOffset(c, "Order.Discount", o.Currency)
-	if len(o.Order.Items) == 0 {
+	items := o.Order.Items
+	if len(items) == 0 {
 		c.Found("Order.Items", "want at least one item, got none")
 	}
-	for i, item := range o.Order.Items {
-		own := at("Order.Items", i)
+	if len(items) > 10 && slices.ContainsFunc(items, func(item OrderItem) bool { return item.Image != (ItemImage{}) }) {
+		c.Limit("Order.Items", fmt.Sprintf("want at most 10 items if one has an image, got %d", len(items)))
+	}
+	for i, item := range items {
+		own := fmt.Sprintf("Order.Items[%d]", i)
 		item.Amount.checkOffset(c, own+".Amount", o.Currency)
 		item.SaleAmount.checkOffset(c, own+".SaleAmount", o.Currency)
 		if item.Quantity < 1 {
@@ -176,6 +183,8 @@ func (o Order) sum(offset int64) (sum int64, ok bool) {
 	return o.Subtotal.Value + o.Tax.Value + o.Shipping.Value - o.Discount.Value, ok
 }
 
+func (s OrderStatus) check(c *checks) { c.Field("Status", string(s.Status), orderStates) }
+
 func (e OrderExpiration) check(c *checks) {
 	if e != (OrderExpiration{}) && e.At.Unix() <= 0 {
 		c.Found("At", "required, but absent or before 1970")
@@ -185,9 +194,9 @@ func (e OrderExpiration) check(c *checks) {
 // OrderStatus informs the recipient about the progress of an order. ReferenceID is the one of its OrderDetails. The Interactive takes
 // any header.
 type OrderStatus struct {
-	ReferenceID string       `at:"reference_id" rule:"required,max=60,reference"`
-	Status      OrderState   `at:"order.status" rule:"required,orderstate"`
-	Description string       `at:"order.description" rule:"max=120"`
+	ReferenceID string       `at:"reference_id,required,max=60,reference"`
+	Status      OrderState   `at:"order.status,required"`
+	Description string       `at:"order.description,max=120"`
 	Payment     OrderPayment `at:"payment"`
 }
 
@@ -203,7 +212,7 @@ const (
 	OrderCompleted        OrderState = "completed"
 	OrderCanceled         OrderState = "canceled"
 
-	orderStates = "pending|processing|partially-shipped|partially_shipped|shipped|completed|canceled"
+	orderStates = "oneof=pending|processing|partially-shipped|partially_shipped|shipped|completed|canceled"
 )
 
 // OrderPayment is the progress of a payment, and the time it was reached, to the second. Status is any word of the platform's,

@@ -1,6 +1,10 @@
 package chatapp2
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/messaging-service/messaging-go/internal/shape"
+)
 
 // Parameter is the value of a parameter of a Template. In a body it is one of TextParam, Currency, DateTime and RawParameter;
 // in a header one of TextParam, Image, Video, Document, GIF, Location, Product and RawParameter. All are values, not pointers.
@@ -11,8 +15,8 @@ type Parameter interface{ parameter() place }
 // TextParam is a parameter whose value is a text. Name is the name of the parameter, empty if the parameters of the template
 // have none.
 type TextParam struct {
-	Name string `at:"parameter_name" rule:"name,unique"`
-	Text string `at:"text" rule:"required"`
+	Name string `at:"parameter_name,name,unique"`
+	Text string `at:"text,required"`
 }
 
 // Named returns a text for the parameter of that name.
@@ -20,9 +24,9 @@ func Named(name, text string) TextParam { return TextParam{Name: name, Text: tex
 
 // Currency is an amount of money in a body, shown in the recipient's own format, or as FallbackValue. Code is such as "USD".
 type Currency struct {
-	Name          string `at:"parameter_name" rule:"name,unique"`
-	FallbackValue string `at:"currency.fallback_value" rule:"required"`
-	Code          string `at:"currency.code" rule:"required,currency"`
+	Name          string `at:"parameter_name,name,unique"`
+	FallbackValue string `at:"currency.fallback_value,required"`
+	Code          string `at:"currency.code,required,currency"`
 	// Amount1000 is the amount times 1000: 100.99 is 100990. Zero is an amount.
 	Amount1000 int64 `at:"currency.amount_1000!"`
 }
@@ -30,8 +34,8 @@ type Currency struct {
 // DateTime is a date in a body. The platform shows only FallbackValue. Its examples also have the other fields, which are not checked;
 // Calendar is such as "GREGORIAN".
 type DateTime struct {
-	Name          string `at:"parameter_name" rule:"name,unique"`
-	FallbackValue string `at:"date_time!.fallback_value" rule:"required"`
+	Name          string `at:"parameter_name,name,unique"`
+	FallbackValue string `at:"date_time!.fallback_value,required"`
 	DayOfWeek     int    `at:"date_time.day_of_week"`
 	Year          int    `at:"date_time.year"`
 	Month         int    `at:"date_time.month"`
@@ -52,15 +56,15 @@ type RawParameter struct {
 	JSON json.RawMessage `at:""`
 }
 
-func (TextParam) parameter() place    { return place{"type=text", ""} }
-func (Currency) parameter() place     { return place{"type=currency", ""} }
-func (DateTime) parameter() place     { return place{"type=date_time", ""} }
-func (Image) parameter() place        { return place{"type=image", "image!"} }
-func (Video) parameter() place        { return place{"type=video", "video!"} }
-func (Document) parameter() place     { return place{"type=document", "document!"} }
-func (GIF) parameter() place          { return place{"type=gif", "gif!"} }
-func (Location) parameter() place     { return place{"type=location", "location!,text"} }
-func (Product) parameter() place      { return place{"type=product", "product!"} }
+func (TextParam) parameter() place    { return at("type=text", "") }
+func (Currency) parameter() place     { return at("type=currency", "") }
+func (DateTime) parameter() place     { return at("type=date_time", "") }
+func (Image) parameter() place        { return at("type=image", "image!") }
+func (Video) parameter() place        { return at("type=video", "video!") }
+func (Document) parameter() place     { return at("type=document", "document!") }
+func (GIF) parameter() place          { return at("type=gif", "gif!") }
+func (Location) parameter() place     { return at("type=location", "location!,text") }
+func (Product) parameter() place      { return at("type=product", "product!") }
 func (RawParameter) parameter() place { return place{} }
 
 // countNames counts the parameters of a body or a text header that have a name, and those that have none but can have one.
@@ -87,5 +91,5 @@ func countNames(parameters ...Parameter) (named, unnamed int) {
 }
 
 func (p RawParameter) check(c *checks) {
-	rawObject[Parameter](c, p.JSON)
+	shape.CheckRawObject[Parameter](&c.Checker, p.JSON)
 }

@@ -5,7 +5,7 @@ import "unicode"
 // Reaction puts an emoji on a message of the recipient, or removes it.
 type Reaction struct {
 	// MessageID is the platform's ID of that message, such as "wamid.HBg...". Required.
-	MessageID string `at:"message_id" rule:"required"`
+	MessageID string `at:"message_id,required"`
 	// Emoji is one emoji. Empty removes the reaction.
 	Emoji string `at:"emoji!"`
 }
@@ -54,10 +54,10 @@ func isPictograph(r rune) bool {
 
 // Pin pins a message in a group, or unpins it. Message.RecipientType must be RecipientGroup. MessageID is the platform's.
 type Pin struct {
-	Type      PinType `at:"type" rule:"required,oneof=pin|unpin"`
-	MessageID string  `at:"message_id" rule:"required"`
+	Type      PinType `at:"type,required,oneof=pin|unpin"`
+	MessageID string  `at:"message_id,required"`
 	// ExpirationDays is how long the message stays pinned, 1 to 30. Required to pin.
-	ExpirationDays int `at:"expiration_days" rule:"max=30"`
+	ExpirationDays int `at:"expiration_days,max=30"`
 }
 
 // PinType is what a Pin does.

@@ -3,10 +3,12 @@ package chatapp2
 import (
 	"fmt"
 	"slices"
+
+	"github.com/messaging-service/messaging-go/internal/shape"
 )
 
 // TemplateCards holds the values for the cards of a template's carousel, one for each approved card, at most 10, in the order
-// of the template.
+// of the template. All have the same kind of header. A body or a button without parameters is left out, so that cards may differ in these.
 type TemplateCards []TemplateCard
 
 // TemplateCard holds the values for a card: its header, body and buttons.
@@ -17,10 +19,10 @@ func (k TemplateCards) check(c *checks) {
 	if len(k) > 0 && k[0].mayBeProduct() {
 		least = 1
 	}
-	c.count("", "cards", len(k), least, 10)
+	c.Count("", "cards", len(k), least, 10)
 	for i, card := range k {
-		if raw := slices.ContainsFunc(k[0], isRaw) || slices.ContainsFunc(card, isRaw); !raw && !slices.Equal(k[0].parts(), card.parts()) {
-			c.Found(at("", i), "must have the same parts as the first card, with the same kinds of headers and buttons")
+		if raw := slices.ContainsFunc(k[0], isRaw) || slices.ContainsFunc(card, isRaw); !raw && k[0].header() != card.header() {
+			c.Found(fmt.Sprintf("[%d]", i), "must have the same kind of header as the first card")
 		}
 	}
 }
@@ -29,19 +31,19 @@ func (k TemplateCard) check(c *checks) {
 	if len(k) == 0 {
 		c.Found("", "want at least one component, got none")
 	}
-	checkComponents(c, "", k, 160)
+	checkComponents(c, "", k, componentLimits{body: 160, code: 20})
 	for i, component := range k {
-		if !isValue(component) {
+		if !shape.IsValue(component) {
 			continue
 		}
 		switch partOf(component) {
 		case "carousel", "limited_time_offer", "tap_target_configuration", "order_status":
-			c.Found(at("", i), "must not be on a card")
+			c.Found(fmt.Sprintf("[%d]", i), "must not be on a card")
 		}
 		if header, ok := component.(TemplateHeader); ok {
 			switch header.Parameter.(type) { //nolint:gochecksumtype // only these kinds are concerned
 			case TextParam, Document, GIF, Location:
-				c.Found(at("", i)+".Parameter", "want an Image, a Video or a Product in the header of a card")
+				c.Found(fmt.Sprintf("[%d].Parameter", i), "want an Image, a Video or a Product in the header of a card")
 			}
 		}
 	}
@@ -56,18 +58,14 @@ func (k TemplateCard) mayBeProduct() bool {
 	})
 }
 
-// parts describes the parts of the card, such as the medium of its header and the kind of each button, in a fixed order.
-func (k TemplateCard) parts() []string {
-	all := make([]string, len(k))
-	for i, component := range k {
-		header, _ := component.(TemplateHeader)
-		all[i] = fmt.Sprintf("%T %T", component, header.Parameter)
-		if isValue(component) {
-			all[i] += partOf(component)
+// header returns the kind of the header of the card, such as "chatapp2.Image".
+func (k TemplateCard) header() string {
+	for _, component := range k {
+		if header, ok := component.(TemplateHeader); ok {
+			return fmt.Sprintf("%T", header.Parameter)
 		}
 	}
-	slices.Sort(all)
-	return all
+	return ""
 }
 
 // isRaw reports whether it is unknown what a component is.
@@ -75,5 +73,5 @@ func isRaw(component Component) bool {
 	header, _ := component.(TemplateHeader)
 	_, isRawComponent := component.(RawComponent)
 	_, isRawParameter := header.Parameter.(RawParameter)
-	return isRawComponent || isRawParameter || !isValue(component)
+	return isRawComponent || isRawParameter || !shape.IsValue(component)
 }

@@ -9,23 +9,41 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/messaging-service/messaging-go/internal/shape"
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
+// checks collects the problems of a message.
+type checks struct {
+	shape.Checker
+
+	group bool // the message goes to a group
+}
+
+// checker is a type with rules that are in no tag, most of them about several of its fields.
+type checker interface{ check(c *checks) }
+
+// Check implements shape.Rules.
+func (c *checks) Check(v reflect.Value) {
+	if own, ok := reflect.TypeAssert[checker](v); ok {
+		own.check(c)
+	}
+}
+
 // validate finds all problems of the message, except those of the fields that the contract names.
 func (m Message) validate() *checks {
-	c := &checks{group: m.RecipientType == RecipientGroup}
+	recipientType, _, _ := m.recipient()
+	c := &checks{group: recipientType == RecipientGroup}
+	c.Checker = allShapes().NewChecker(c)
 	m.checkRecipient(c)
-	c.field("RecipientType", string(m.RecipientType), "oneof=individual|group")
+	c.Field("RecipientType", string(m.RecipientType), "oneof=individual|group")
 	content := m.Content // so that reflect does not move the message to the heap
-	from := len(c.Checks)
-	c.value(reflect.ValueOf(&content).Elem(), "required")
-	c.inside("Content", from)
-	c.field("ReplyTo", m.ReplyTo, "notblank")
-	c.field("CallbackData", m.CallbackData, "max=512")
-	c.field("Marketing.ProductPolicy", string(m.Marketing.ProductPolicy), "oneof=CLOUD_API_FALLBACK|STRICT")
+	c.Value("Content", reflect.ValueOf(&content).Elem(), "required")
+	c.Field("ReplyTo", m.ReplyTo, "notblank")
+	c.Field("CallbackData", m.CallbackData, "max=512")
+	c.Field("Marketing.ProductPolicy", string(m.Marketing.ProductPolicy), "oneof=CLOUD_API_FALLBACK|STRICT")
 	kind := ""
-	if isValue(m.Content) {
+	if shape.IsValue(m.Content) {
 		kind = strings.ToLower(m.Content.kind())
 	}
 	if kind == "pin" && !c.group {
@@ -47,36 +65,25 @@ func (m Message) validate() *checks {
 }
 
 func (m Message) checkRecipient(c *checks) {
+	_, to, user := m.recipient()
 	switch {
 	case c.group:
-		c.field("To", m.To, "required")
-	case m.To == "" && m.Recipient == "":
-		c.Found("To", "required, but absent; want a number, or a Recipient in its place")
-	case m.To != "":
-		reason := wire.CheckRecipient(m.To)
-		if reason != "" && wire.CheckRecipient(strings.NewReplacer(" ", "", "-", "", "(", "", ")", "").Replace(m.To)) == "" {
+		c.Field("To", m.To, "required")
+	case to == "" && user == "":
+		c.Found("To", "required, but absent; want a number, or the ID of a user or a group")
+	case isUserID(to):
+		c.Found("Recipient", "must be empty if To is the ID of a user")
+	case to != "":
+		reason := wire.CheckRecipient(to)
+		if reason != "" && wire.CheckRecipient(strings.NewReplacer(" ", "", "-", "", "(", "", ")", "").Replace(to)) == "" {
 			c.Limit("To", reason)
 		} else {
 			c.Found("To", reason)
 		}
 	}
-	c.field("Recipient", m.Recipient, "")
+	c.Field("Recipient", m.Recipient, "")
 	if m.Recipient != "" && utf8.ValidString(m.Recipient) && !isUserID(m.Recipient) {
 		c.Limit("Recipient", "want two letters, a dot, and at most 128 letters and digits")
-	}
-}
-
-// isUserID reports whether id is a business-scoped user ID, such as "US.1349", or one of a parent business: "US.ENT.1349".
-func isUserID(id string) bool {
-	country, rest, _ := strings.Cut(id, ".")
-	number, isParent := strings.CutPrefix(rest, "ENT.")
-	switch {
-	case len(country) != 2 || !consistsOf(country, upper):
-		return false
-	case isParent:
-		return number != "" && consistsOf(number, digits)
-	default:
-		return rest != "" && len(rest) <= 128 && consistsOf(rest, letters+digits)
 	}
 }
 
@@ -93,7 +100,7 @@ func (m Message) checkExtra(c *checks, kind string) {
 			if kind == "reaction" {
 				c.Found(path, "must be absent for a Reaction, which names its message itself")
 			}
-		case slices.Contains(envelopeNames(), name) || isValue(m.Content) && name == m.Content.kind():
+		case slices.Contains(envelopeNames(), name) || shape.IsValue(m.Content) && name == m.Content.kind():
 			c.Found(path, "is a member of the message itself; set its field instead")
 		case slices.ContainsFunc(contents(), func(known Content) bool { return known.kind() == name }):
 			c.Found(path, "is the content of another type of message; one message has one content")

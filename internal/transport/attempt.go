@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"time"
 )
 
 // attempt makes one attempt. If it cannot begin, the outcome of the attempt before it stays.
@@ -33,7 +34,7 @@ func (c *call) attempt(caller context.Context) {
 		out = out.WithContext(httptrace.WithClientTrace(observed, &own.hooks))
 	}
 	c.evidence.reset()
-	c.outcome = Outcome{Sent: out, Attempts: c.outcome.Attempts + 1}
+	c.outcome = Outcome{Sent: out, Began: time.Now(), Attempts: c.outcome.Attempts + 1}
 	o := &c.outcome
 	c.judgement = Judgement{}
 	resp, err := c.send(out)

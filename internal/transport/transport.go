@@ -89,6 +89,8 @@ type Outcome struct {
 	Interrupted error
 	// Sent is the request with its credentials, or nil if no attempt could begin. It must not be changed.
 	Sent *http.Request
+	// Began is when the last attempt began, or the zero time.
+	Began time.Time
 	// Attempts counts the requests that were begun.
 	Attempts int
 	// RetryAfter is how long the response asked to wait, or 0.

@@ -1,4 +1,4 @@
-package chatapp2
+package shape
 
 import (
 	"cmp"
@@ -13,37 +13,43 @@ import (
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
-// writer writes JSON without the escapes that HTML needs.
-type writer struct {
-	*shapes
+// Writer writes JSON values one after another, without the escapes that HTML needs.
+type Writer struct {
+	Out []byte
+	Err error // the first
 
-	out    []byte
+	shapes *Shapes
 	quoted bool // numbers are written as text
-	err    error
 }
 
+// NewWriter returns a Writer that appends to out.
+func (s *Shapes) NewWriter(out []byte) Writer { return Writer{Out: out, shapes: s} }
+
+// Value writes a value. An error is in Err, and what was written is then no JSON.
+func (w *Writer) Value(value any) { w.value(w.shapes.plain, reflect.ValueOf(value)) }
+
 // shape writes the shape of a value, which is the element at an index.
-func (w *writer) shape(sh *shape, v reflect.Value, index int) {
+func (w *Writer) shape(sh *shape, v reflect.Value, index int) {
 	switch sh.form {
 	case word:
 		if sh.word == "#" {
-			w.out = strconv.AppendInt(w.out, int64(index), 10)
+			w.Out = strconv.AppendInt(w.Out, int64(index), 10)
 			return
 		}
-		w.text(sh.word)
+		w.Text(sh.word)
 	case object:
-		w.out = append(w.out, '{')
+		w.Out = append(w.Out, '{')
 		w.members(sh, v, index)
-		w.out = append(w.out, '}')
+		w.Out = append(w.Out, '}')
 	case set:
-		w.out = append(w.out, '[')
+		w.Out = append(w.Out, '[')
 		for _, element := range sh.members {
 			if element.present(v) {
 				w.comma()
 				w.shape(element, v, 0)
 			}
 		}
-		w.out = append(w.out, ']')
+		w.Out = append(w.Out, ']')
 	case list:
 		w.list(sh.of(v), func(one reflect.Value, index int) { w.shape(sh.members[0], one, index) })
 	default:
@@ -51,7 +57,7 @@ func (w *writer) shape(sh *shape, v reflect.Value, index int) {
 	}
 }
 
-func (w *writer) members(sh *shape, v reflect.Value, index int) {
+func (w *Writer) members(sh *shape, v reflect.Value, index int) {
 	for _, one := range sh.members {
 		switch {
 		case one.form == choice:
@@ -61,31 +67,31 @@ func (w *writer) members(sh *shape, v reflect.Value, index int) {
 			}
 		case one.form == word || one.present(v):
 			w.comma()
-			w.text(one.name)
-			w.out = append(w.out, ':')
+			w.Text(one.name)
+			w.Out = append(w.Out, ':')
 			w.shape(one, v, index)
 		}
 	}
 }
 
-func (w *writer) list(v reflect.Value, write func(one reflect.Value, index int)) {
-	w.out = append(w.out, '[')
+func (w *Writer) list(v reflect.Value, write func(one reflect.Value, index int)) {
+	w.Out = append(w.Out, '[')
 	for i := range v.Len() {
 		w.comma()
 		write(v.Index(i), i)
 	}
-	w.out = append(w.out, ']')
+	w.Out = append(w.Out, ']')
 }
 
 // value writes a value as its type says.
-func (w *writer) value(sh *shape, v reflect.Value) {
+func (w *Writer) value(sh *shape, v reflect.Value) {
 	if raw, ok := reflect.TypeAssert[json.RawMessage](v); ok {
 		w.any(raw)
 		return
 	}
 	switch v.Kind() {
 	case reflect.String:
-		w.text(cmp.Or(v.String(), sh.preset))
+		w.Text(cmp.Or(v.String(), sh.preset))
 	case reflect.Int, reflect.Int64, reflect.Float64:
 		w.number(sh, v)
 	case reflect.Interface:
@@ -103,33 +109,33 @@ func (w *writer) value(sh *shape, v reflect.Value) {
 		}
 		outer := w.quoted
 		w.quoted = outer || sh.text
-		w.shape(w.structs[v.Type()], v, 0)
+		w.shape(w.shapes.structs[v.Type()], v, 0)
 		w.quoted = outer
 	default:
 		w.any(v.Interface())
 	}
 }
 
-func (w *writer) number(sh *shape, v reflect.Value) {
+func (w *Writer) number(sh *shape, v reflect.Value) {
 	quoted := sh.text || w.quoted
 	if quoted {
-		w.out = append(w.out, '"')
+		w.Out = append(w.Out, '"')
 	}
 	switch d, isDuration := reflect.TypeAssert[time.Duration](v); {
 	case isDuration:
 		w.any(d.Minutes())
 	case v.CanInt():
-		w.out = strconv.AppendInt(w.out, v.Int(), 10)
+		w.Out = strconv.AppendInt(w.Out, v.Int(), 10)
 	default:
 		w.any(v.Float())
 	}
 	if quoted {
-		w.out = append(w.out, '"')
+		w.Out = append(w.Out, '"')
 	}
 }
 
 // time writes a time that is not zero.
-func (w *writer) time(sh *shape, at time.Time) {
+func (w *Writer) time(sh *shape, at time.Time) {
 	n := at.Unix()
 	if sh.milli {
 		n = at.UnixMilli()
@@ -138,35 +144,36 @@ func (w *writer) time(sh *shape, at time.Time) {
 }
 
 // comma writes a comma, unless an object or a list begins.
-func (w *writer) comma() {
-	if last := w.out[len(w.out)-1]; last != '{' && last != '[' {
-		w.out = append(w.out, ',')
+func (w *Writer) comma() {
+	if last := w.Out[len(w.Out)-1]; last != '{' && last != '[' {
+		w.Out = append(w.Out, ',')
 	}
 }
 
-func (w *writer) text(text string) {
+// Text writes a text.
+func (w *Writer) Text(text string) {
 	if strings.ContainsFunc(text, needsEscape) {
 		w.any(text)
 		return
 	}
-	w.out = append(append(append(w.out, '"'), text...), '"')
+	w.Out = append(append(append(w.Out, '"'), text...), '"')
 }
 
 func needsEscape(r rune) bool {
 	return r < ' ' || r == '"' || r == '\\' || r == utf8.RuneError || r == '\u2028' || r == '\u2029'
 }
 
-func (w *writer) any(value any) {
+func (w *Writer) any(value any) {
 	raw, err := wire.EncodeStored(value)
-	w.err = cmp.Or(w.err, err)
-	w.out = append(w.out, raw...)
+	w.Err = cmp.Or(w.Err, err)
+	w.Out = append(w.Out, raw...)
 }
 
 // variant returns the shape of what a sealed interface holds. A pointer has none, and cannot be written.
-func (w *writer) variant(v reflect.Value) *shape {
-	inner := w.variantOf(v.Type(), v.Elem())
+func (w *Writer) variant(v reflect.Value) *shape {
+	inner := w.shapes.variantOf(v.Type(), v.Elem())
 	if inner == nil && v.NumMethod() > 0 && !v.IsNil() {
-		w.err = errors.New("a part of it " + wire.CheckValue(v.Interface()))
+		w.Err = errors.New("a part of it " + wire.CheckValue(v.Interface()))
 	}
 	return inner
 }

@@ -1,4 +1,4 @@
-package chatapp2
+package shape
 
 import (
 	"encoding/json"
@@ -15,17 +15,21 @@ import (
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
-// checks collects the problems of a message. A field is the Go expression for it, from the value on that is checked: what checks the value
+// Checker collects the problems of a message. A field is the Go expression for it, from the value on that is checked: what checks the value
 // that holds this one puts its name before.
-//
-// The rules for one field are in its tag "rule", as the package documentation lists them. Those about several fields are in the method
-// check of a type. All texts must be valid UTF-8.
-type checks struct {
+type Checker struct {
 	wire.Checks
 
-	group    bool   // the message goes to a group
+	shapes   *Shapes
+	rules    Rules
 	name     string // of the field that is checked
 	siblings        // of the element that is checked
+}
+
+// Rules has the rules that are in no tag, most of them about several fields.
+type Rules interface {
+	// Check checks a struct or a list, after what is in it.
+	Check(v reflect.Value)
 }
 
 // siblings are the elements of a list.
@@ -34,11 +38,25 @@ type siblings struct {
 	seen  map[string]int // the index of each text that must be unique, by the name of its field and itself
 }
 
-// checker is a type with rules about several of its fields.
-type checker interface{ check(c *checks) }
+// NewChecker returns a Checker that also checks by the rules.
+func (s *Shapes) NewChecker(rules Rules) Checker { return Checker{shapes: s, rules: rules} }
+
+// Value checks a value that stands in a field of this name, and all that is in it.
+func (c *Checker) Value(name string, v reflect.Value, rules string) {
+	from := len(c.Checks)
+	c.value(v, rules)
+	c.inside(name, from)
+}
+
+// Field checks a text that stands in a field of this name.
+func (c *Checker) Field(name, text, rules string) {
+	from := len(c.Checks)
+	c.text(text, rules)
+	c.inside(name, from)
+}
 
 // inside puts the name of a value before the fields of its problems, which are those from a number on.
-func (c *checks) inside(name string, from int) {
+func (c *Checker) inside(name string, from int) {
 	for i := range c.Checks[from:] {
 		problem := &c.Checks[from+i]
 		if problem.Field != "" && problem.Field[0] != '[' {
@@ -49,7 +67,7 @@ func (c *checks) inside(name string, from int) {
 }
 
 // value checks a value, all that is in it, and the rule of the field that holds it.
-func (c *checks) value(v reflect.Value, rule string) {
+func (c *Checker) value(v reflect.Value, rule string) {
 	switch v.Kind() {
 	case reflect.String:
 		c.text(v.String(), rule)
@@ -65,7 +83,7 @@ func (c *checks) value(v reflect.Value, rule string) {
 			return
 		}
 		c.elements(v)
-		c.check(v)
+		c.rules.Check(v)
 	case reflect.Map:
 		texts, _ := reflect.TypeAssert[map[string]string](v)
 		for _, key := range slices.Sorted(maps.Keys(texts)) {
@@ -80,33 +98,21 @@ func (c *checks) value(v reflect.Value, rule string) {
 			return
 		}
 		c.fields(v)
-		c.check(v)
+		c.rules.Check(v)
 	default:
 	}
 }
 
-// field checks a text by a rule that is in no tag.
-func (c *checks) field(name, text, rule string) {
-	from := len(c.Checks)
-	c.text(text, rule)
-	c.inside(name, from)
-}
-
-func (c *checks) fields(v reflect.Value) {
-	for i := range v.NumField() {
-		switch field := v.Type().Field(i); {
-		case field.Anonymous: // whose method check is promoted
-			c.fields(v.Field(i))
-		case field.IsExported():
-			from := len(c.Checks)
-			c.name = field.Name
-			c.value(v.Field(i), field.Tag.Get("rule"))
-			c.inside(field.Name, from)
-		}
+func (c *Checker) fields(v reflect.Value) {
+	for _, f := range c.shapes.fields[v.Type()] {
+		from := len(c.Checks)
+		c.name = f.name
+		c.value(v.FieldByIndex(f.index), f.rules)
+		c.inside(f.name, from)
 	}
 }
 
-func (c *checks) elements(v reflect.Value) {
+func (c *Checker) elements(v reflect.Value) {
 	outer := c.siblings
 	c.siblings = siblings{}
 	for i := range v.Len() {
@@ -114,20 +120,14 @@ func (c *checks) elements(v reflect.Value) {
 		c.index = i
 		c.value(v.Index(i), "required")
 		if len(c.Checks) > from {
-			c.inside(at("", i), from)
+			c.inside("["+strconv.Itoa(i)+"]", from)
 		}
 	}
 	c.siblings = outer
 }
 
-func (c *checks) check(v reflect.Value) {
-	if own, ok := reflect.TypeAssert[checker](v); ok {
-		own.check(c)
-	}
-}
-
 // choice checks what a sealed interface holds, or data of any shape.
-func (c *checks) choice(v reflect.Value, rule string) {
+func (c *Checker) choice(v reflect.Value, rule string) {
 	switch {
 	case v.IsNil():
 		if rule == "required" {
@@ -157,14 +157,14 @@ func holdsObject(raw []byte) bool {
 	return json.Unmarshal(raw, &object) == nil && len(object) > 0
 }
 
-func (c *checks) degrees(degrees float64, rule string) {
+func (c *Checker) degrees(degrees float64, rule string) {
 	_, limit, _ := strings.Cut(rule, "=")
 	if most, err := strconv.ParseFloat(limit, 64); err == nil && !(math.Abs(degrees) <= most) { // which NaN is not
 		c.Found("", "want degrees from -"+limit+" to "+limit)
 	}
 }
 
-func (c *checks) number(n int64, rule string) {
+func (c *Checker) number(n int64, rule string) {
 	for one := range strings.SplitSeq(rule, ",") {
 		name, limit, _ := strings.Cut(one, "=")
 		switch {
@@ -184,7 +184,7 @@ func (c *checks) number(n int64, rule string) {
 	}
 }
 
-func (c *checks) text(text, rule string) {
+func (c *Checker) text(text, rule string) {
 	if !utf8.ValidString(text) {
 		c.Found("", wire.CheckUTF8(text))
 		return
@@ -197,7 +197,7 @@ func (c *checks) text(text, rule string) {
 		switch name {
 		case "required", "notblank":
 			if strings.TrimSpace(text) == "" {
-				c.required("", text)
+				c.Required("", text)
 				return
 			}
 		case "unique":
@@ -208,7 +208,7 @@ func (c *checks) text(text, rule string) {
 			}
 		case "max":
 			if most, _ := strconv.Atoi(limit); len(text) > most {
-				c.length("", text, most)
+				c.Length("", text, most)
 			}
 		default:
 			if reason := broken(name, limit, text); reason != "" {
@@ -225,23 +225,19 @@ const (
 	letters = lower + upper
 )
 
-// consistsOf reports whether a text has no other characters.
-func consistsOf(text, characters string) bool { return strings.Trim(text, characters) == "" }
-
 // broken returns how a text breaks a rule about its characters, "" if it does not.
 func broken(rule, words, text string) string {
+	hasOther := func(allowed string) bool { return strings.Trim(text, allowed) != "" }
 	switch {
-	case rule == "orderstate":
-		return broken("oneof", orderStates, text)
 	case rule == "oneof" && !slices.Contains(strings.Split(words, "|"), text):
 		return `want "` + strings.ReplaceAll(words, "|", `" or "`) + `"`
-	case rule == "name" && !consistsOf(text, lower+digits+"_"):
+	case rule == "name" && hasOther(lower+digits+"_"):
 		return "want only lower-case letters, digits and underscores"
-	case rule == "alnum" && !consistsOf(text, letters+digits):
+	case rule == "alnum" && hasOther(letters+digits):
 		return "want only letters and digits"
-	case rule == "reference" && !consistsOf(text, letters+digits+"_.-"):
+	case rule == "reference" && hasOther(letters+digits+"_.-"):
 		return "want only letters, digits, underscores, dots and hyphens"
-	case rule == "currency" && (len(text) != 3 || !consistsOf(text, upper)):
+	case rule == "currency" && (len(text) != 3 || hasOther(upper)):
 		return "want an ISO 4217 code of three capital letters"
 	case rule == "trimmed" && strings.TrimSpace(text) != text:
 		return "must not have white space around it"
@@ -257,8 +253,8 @@ func isDate(text string) bool {
 	return err == nil
 }
 
-// required checks a text that must be there.
-func (c *checks) required(name, text string) {
+// Required checks a text that must be there.
+func (c *Checker) Required(name, text string) {
 	switch {
 	case text == "":
 		c.Found(name, "required, but absent")
@@ -267,15 +263,15 @@ func (c *checks) required(name, text string) {
 	}
 }
 
-// length checks that a text is not too long.
-func (c *checks) length(name, text string, most int) {
+// Length checks that a text is not too long.
+func (c *Checker) Length(name, text string, most int) {
 	if n := utf8.RuneCountInString(text); n > most {
 		c.Limit(name, fmt.Sprintf("want at most %d characters, got %d", most, n))
 	}
 }
 
-// count checks a number of things. Too few are always a fault; too many exceed a limit.
-func (c *checks) count(name, things string, n, least, most int) {
+// Count checks a number of things. Too few are always a fault; too many exceed a limit.
+func (c *Checker) Count(name, things string, n, least, most int) {
 	reason := fmt.Sprintf("want %d to %d %s, got %d", least, most, things, n)
 	switch {
 	case n < least:
@@ -285,9 +281,9 @@ func (c *checks) count(name, things string, n, least, most int) {
 	}
 }
 
-// json returns JSON that is passed on as is, decoded. It is not ok if there is none.
-func (c *checks) json(name string, raw json.RawMessage) (value any, ok bool) {
-	value = decode(raw)
+// JSON returns JSON that is passed on as is, decoded. It is not ok if there is none.
+func (c *Checker) JSON(name string, raw json.RawMessage) (value any, ok bool) {
+	value = Decode(raw)
 	switch {
 	case len(raw) == 0:
 		c.Found(name, "required, but absent")
@@ -299,21 +295,21 @@ func (c *checks) json(name string, raw json.RawMessage) (value any, ok bool) {
 	return nil, false
 }
 
-// raw checks the member JSON of a raw kind of T. The function makes of it the object in which a T stands. It is a limit if the type of
-// the object is known and the rest does not fit, since the platform may have changed. New members are no problem.
-func raw[T any](c *checks, data json.RawMessage, object func(value any) any) {
-	value, ok := c.json("JSON", data)
+// CheckRaw checks the member JSON of a raw kind of T. The function makes of it the object in which a T stands. It is a limit if the type
+// of the object is known and the rest does not fit, since the platform may have changed. New members are no problem.
+func CheckRaw[T any](c *Checker, data json.RawMessage, object func(value any) any) {
+	value, ok := c.JSON("JSON", data)
 	if !ok {
 		return
 	}
-	if known, f := (reader{shapes: allShapes()}).best(reflect.TypeFor[T](), object(value)); known.IsValid() && f == misfit {
+	if _, f, known := Best[T](c.shapes, object(value)); known && f == Misfit {
 		c.Limit("JSON", "is not what the platform documents for its type: a member is missing, of another kind, or contradicts another")
 	}
 }
 
-// rawObject is raw for an object that names its type itself.
-func rawObject[T any](c *checks, data json.RawMessage) {
-	raw[T](c, data, func(value any) any {
+// CheckRawObject is CheckRaw for an object that names its type itself.
+func CheckRawObject[T any](c *Checker, data json.RawMessage) {
+	CheckRaw[T](c, data, func(value any) any {
 		object, _ := value.(map[string]any)
 		if kind, _ := object["type"].(string); kind == "" {
 			c.Found("JSON", "want an object with a type")
@@ -323,7 +319,7 @@ func rawObject[T any](c *checks, data json.RawMessage) {
 }
 
 // unique reports a text that the same field of an earlier element of the list has too.
-func (c *checks) unique(text string) {
+func (c *Checker) unique(text string) {
 	key := c.name + "=" + text
 	if before, ok := c.seen[key]; ok {
 		c.Found("", fmt.Sprintf("must differ from the others, but equals that of index %d", before))
@@ -335,7 +331,5 @@ func (c *checks) unique(text string) {
 	c.seen[key] = c.index
 }
 
-func at(name string, index int) string { return name + "[" + strconv.Itoa(index) + "]" }
-
-// isValue reports whether a sealed interface holds a value, and neither nil nor a pointer.
-func isValue(v any) bool { return v != nil && reflect.TypeOf(v).Kind() != reflect.Pointer }
+// IsValue reports whether a sealed interface holds a value, and neither nil nor a pointer.
+func IsValue(v any) bool { return v != nil && reflect.TypeOf(v).Kind() != reflect.Pointer }

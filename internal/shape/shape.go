@@ -1,38 +1,15 @@
-package chatapp2
+package shape
 
 import (
 	"reflect"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 )
 
-// The tag "at" of a field says where its value stands in the JSON of the platform:
-//
-//	at:"to"                              the member to
-//	at:"body.text"                       the member text of the object body
-//	at:"type&action"                     these members of the object itself belong to the value, which is of a sealed interface
-//	at:"parameters[type=ttl].ttl"        the member ttl of the one element of the list parameters that has the type ttl
-//	at:"parameters[]"                    the only element of the list parameters
-//	at:"buttons[each type=reply].reply"  the value is a list, and each element stands in an object that has the type reply
-//	at:"cards[each index=#]"             each element is itself an object, which also has its index
-//	at:""                                the whole JSON
-//
-// A value that is zero is not written, nor is an object or element that would hold no value. An exclamation mark behind a name or
-// a bracket says that it is written all the same, and required when it is read. Options follow after a comma:
-//
-//	text       numbers are written as text; reading takes both, everywhere
-//	milli      a time is in milliseconds since 1970, and not in seconds
-//	default=3  an empty text is written as 3, which is read as an empty one
-//	optional   what is always written may be absent when it is read
-//	or=name    a text is read like an object that has it as the member name
-//
-// A duration is a number of minutes. The tags are compiled into shapes, by which write.go encodes and read.go decodes.
-
-// place says how a type of a sealed interface stands in an object: with words, such as "type=flow action.name=flow", and with its value
+// Place says how a type of a sealed interface stands in an object: with words, such as "type=flow action.name=flow", and with its value
 // at a path, which is like a tag. The type that has no words holds what fits no other.
-type place struct{ words, path string }
+type Place struct{ Words, Path string }
 
 // shape is what stands at one place in JSON.
 type shape struct {
@@ -58,10 +35,13 @@ const (
 	list // a list with an element for each of the value
 )
 
-// shapes holds the shapes of all structs, and of the types of each sealed interface. It is compiled once and then never written.
-type shapes struct {
+// Shapes holds the shapes of all structs, and of the types of each sealed interface. Once compiled it is never written, and safe for
+// concurrent use.
+type Shapes struct {
 	structs map[reflect.Type]*shape
+	fields  map[reflect.Type][]field
 	unions  map[reflect.Type][]variant
+	plain   *shape // of a value that stands in no field
 }
 
 // variant is a type of a sealed interface.
@@ -71,58 +51,43 @@ type variant struct {
 	isRaw bool
 }
 
-// compiled is compiled when it is first used. A variable of sync.OnceValue would link this whole package into every program that
-// sends an SMS.
-var compiled struct { //nolint:gochecknoglobals // written once
-	once   sync.Once
-	shapes *shapes
+// field is a field of a struct, with what holds for it.
+type field struct {
+	name  string
+	index []int
+	rules string
 }
 
-func allShapes() *shapes {
-	compiled.once.Do(func() { compiled.shapes = compileShapes() })
-	return compiled.shapes
-}
-
-func compileShapes() *shapes {
-	s := &shapes{map[reflect.Type]*shape{}, map[reflect.Type][]variant{}}
-	s.structOf(reflect.TypeFor[replyContext]())
-	s.structOf(reflect.TypeFor[storedFallback]())
-	addUnion[Content](s, func(c Content) place { return place{"type=" + c.kind(), c.kind() + "!"} }, contents()...)
-	addUnion[Action](s, Action.action,
-		ReplyButtons{}, List{}, CTAURL{}, LocationRequest{}, Flow{}, Product{}, ProductList{}, CatalogMessage{}, AddressMessage{},
-		VoiceCall{}, CallPermissionRequest{}, Carousel{}, OrderDetails{}, OrderStatus{}, ContactRequest{}, RawAction{})
-	addUnion[Header](s, Header.header, HeaderText{}, Image{}, Video{}, Document{})
-	addUnion[CardAction](s, CardAction.cardAction, CTAURL{}, ReplyButtons{}, Product{})
-	addUnion[Component](s, Component.component,
-		TemplateHeader{}, TemplateBody{}, TemplateCards{}, LimitedTimeOffer{}, TapTarget{}, TemplateOrderStatus{}, QuickReplyButton{},
-		URLButton{}, CopyCodeButton{}, CatalogButton{}, ProductsButton{}, FlowButton{}, VoiceCallButton{}, OrderDetailsButton{},
-		RawComponent{})
-	addUnion[Parameter](s, Parameter.parameter,
-		TextParam{}, Currency{}, DateTime{}, Image{}, Video{}, Document{}, GIF{}, Location{}, Product{}, RawParameter{})
+// New compiles the types of these values, and all that they hold. It panics if a tag is not as the package documentation says.
+func New(values ...any) *Shapes {
+	s := &Shapes{map[reflect.Type]*shape{}, map[reflect.Type][]field{}, map[reflect.Type][]variant{}, new(shape)}
+	for _, one := range values {
+		s.structOf(reflect.TypeOf(one))
+	}
 	return s
 }
 
-// addUnion adds a sealed interface, given a value of each of its types.
-func addUnion[T any](s *shapes, placeOf func(T) place, values ...T) {
+// AddUnion adds a sealed interface, given a value of each of its types. The raw one is the last.
+func AddUnion[T any](s *Shapes, placeOf func(T) Place, values ...T) {
 	var variants []variant
 	for _, one := range values {
 		t, at := reflect.TypeOf(one), placeOf(one)
 		own := s.structOf(t)
-		if at.words != "" {
+		if at.Words != "" {
 			own = &shape{form: object}
-			own.addWords(at.words)
-			path, options, _ := strings.Cut(at.path, ",")
+			own.addWords(at.Words)
+			path, options, _ := strings.Cut(at.Path, ",")
 			leaf := new(shape)
-			leaf.setOptions(options)
+			leaf.setOptions(t.Name(), options)
 			own.add(s, path, leaf, t)
 		}
-		variants = append(variants, variant{t, own, at.words == ""})
+		variants = append(variants, variant{t, own, at.Words == ""})
 	}
 	s.unions[reflect.TypeFor[T]()] = variants
 }
 
 // structOf returns the shape of a struct, or of the structs in a list. It is nil for other types.
-func (s *shapes) structOf(t reflect.Type) *shape {
+func (s *Shapes) structOf(t reflect.Type) *shape {
 	for t.Kind() == reflect.Slice || t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
@@ -132,17 +97,26 @@ func (s *shapes) structOf(t reflect.Type) *shape {
 	own := &shape{form: object}
 	s.structs[t] = own
 	for _, f := range reflect.VisibleFields(t) {
-		if tag, ok := f.Tag.Lookup("at"); ok {
+		tag, ok := f.Tag.Lookup("at")
+		switch {
+		case ok:
 			path, options, _ := strings.Cut(tag, ",")
 			leaf := &shape{index: f.Index}
-			leaf.setOptions(options)
-			own.add(s, path, leaf, f.Type)
+			rules := leaf.setOptions(t.String()+"."+f.Name, options)
+			s.fields[t] = append(s.fields[t], field{f.Name, f.Index, rules})
+			if path != "-" {
+				own.add(s, path, leaf, f.Type)
+			}
+		case f.IsExported() && !f.Anonymous:
+			panic("shape: " + t.String() + "." + f.Name + " has no tag: at")
 		}
 	}
 	return own
 }
 
-func (sh *shape) setOptions(options string) {
+// setOptions sets how the value of a field is written, and returns the rules that hold for it.
+func (sh *shape) setOptions(of, options string) string {
+	var rules []string
 	for option := range strings.SplitSeq(options, ",") {
 		switch name, text, _ := strings.Cut(option, "="); name {
 		case "text":
@@ -155,12 +129,19 @@ func (sh *shape) setOptions(options string) {
 			sh.preset, sh.always = text, true
 		case "or":
 			sh.or = text
+		case "required", "present", "notblank", "max", "oneof", "name", "alnum", "reference", "trimmed", "unique", "url", "currency",
+			"date", "minutes", "index", "degrees", "object":
+			rules = append(rules, option)
+		case "":
+		default:
+			panic("shape: " + of + " has an unknown option: " + option)
 		}
 	}
+	return strings.Join(rules, ",")
 }
 
 // add adds a value of a type to an object, or to an element of a list, at a path.
-func (sh *shape) add(s *shapes, path string, leaf *shape, t reflect.Type) {
+func (sh *shape) add(s *Shapes, path string, leaf *shape, t reflect.Type) {
 	own := s.structOf(t)
 	switch {
 	case path != "":
@@ -173,7 +154,7 @@ func (sh *shape) add(s *shapes, path string, leaf *shape, t reflect.Type) {
 	}
 }
 
-func (sh *shape) addMember(s *shapes, path string, leaf *shape, t reflect.Type) {
+func (sh *shape) addMember(s *Shapes, path string, leaf *shape, t reflect.Type) {
 	part, rest, _ := strings.Cut(path, ".")
 	if strings.Contains(part, "&") {
 		leaf.form, leaf.names = choice, strings.Split(part, "&")
@@ -232,7 +213,7 @@ func (sh *shape) addWords(words string) {
 }
 
 // variantOf returns the kind of a value of a sealed interface. There is none for nil, and for a pointer, which is never sent.
-func (s *shapes) variantOf(t reflect.Type, v reflect.Value) *shape {
+func (s *Shapes) variantOf(t reflect.Type, v reflect.Value) *shape {
 	for _, one := range s.unions[t] {
 		if v.IsValid() && one.typ == v.Type() {
 			return one.shape

@@ -1,0 +1,323 @@
+package shape
+
+import (
+	"encoding/json"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/messaging-service/messaging-go/internal/wire"
+)
+
+// noRules is a Rules without any.
+type noRules struct{}
+
+func (noRules) Check(reflect.Value) {}
+
+// problems returns what is wrong with a value of these types.
+func problems(value any) []wire.Problem {
+	c := New(value).NewChecker(noRules{})
+	c.Value("V", reflect.ValueOf(value), "")
+	return c.Checks
+}
+
+func TestRules(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		good, bad []any
+		reason    string
+		limit     bool
+	}{
+		"required": {
+			good: []any{struct {
+				F string `at:"f,required"`
+			}{"a"}},
+			bad: []any{struct {
+				F string `at:"f,required"`
+			}{}},
+			reason: "required, but absent",
+		},
+		"required is not blank": {
+			bad: []any{struct {
+				F string `at:"f,required"`
+			}{" \n"}},
+			reason: "must not be white space only",
+		},
+		"required interface": {
+			bad: []any{struct {
+				F interface{ Len() int } `at:"f,required"`
+			}{}},
+			reason: "required, but nil",
+		},
+		"present": {
+			good: []any{struct {
+				F time.Time `at:"f,present"`
+			}{time.Unix(1, 0)}},
+			bad: []any{struct {
+				F time.Time `at:"f,present"`
+			}{}},
+			reason: "required, but absent",
+		},
+		"notblank": {
+			good: []any{struct {
+				F string `at:"f,notblank"`
+			}{}},
+			bad: []any{struct {
+				F string `at:"f,notblank"`
+			}{" "}},
+			reason: "must not be white space only",
+		},
+		"max of characters": {
+			good: []any{struct {
+				F string `at:"f,max=2"`
+			}{"éé"}},
+			bad: []any{struct {
+				F string `at:"f,max=2"`
+			}{"ééé"}},
+			reason: "want at most 2 characters, got 3", limit: true,
+		},
+		"max of a number": {
+			good: []any{struct {
+				F int `at:"f,max=2"`
+			}{2}},
+			bad: []any{struct {
+				F int `at:"f,max=2"`
+			}{3}},
+			reason: "want at most 2", limit: true,
+		},
+		"oneof": {
+			good: []any{struct {
+				F string `at:"f,oneof=a|b"`
+			}{"b"}},
+			bad: []any{struct {
+				F string `at:"f,oneof=a|b"`
+			}{"c"}},
+			reason: `want "a" or "b"`, limit: true,
+		},
+		"name": {
+			good: []any{struct {
+				F string `at:"f,name"`
+			}{"a_1"}},
+			bad: []any{struct {
+				F string `at:"f,name"`
+			}{"a-1"}, struct {
+				F string `at:"f,name"`
+			}{"A"}},
+			reason: "lower-case letters", limit: true,
+		},
+		"alnum": {
+			good: []any{struct {
+				F string `at:"f,alnum"`
+			}{"aZ9"}},
+			bad: []any{struct {
+				F string `at:"f,alnum"`
+			}{"a9b c"}},
+			reason: "want only letters and digits", limit: true,
+		},
+		"reference": {
+			good: []any{struct {
+				F string `at:"f,reference"`
+			}{"aZ9_.-"}},
+			bad: []any{struct {
+				F string `at:"f,reference"`
+			}{"a/b"}},
+			reason: "want only letters, digits, underscores", limit: true,
+		},
+		"trimmed": {
+			bad: []any{struct {
+				F string `at:"f,trimmed"`
+			}{"a "}},
+			reason: "white space around it", limit: true,
+		},
+		"url": {
+			good: []any{struct {
+				F string `at:"f,url"`
+			}{"https://a.example/b"}},
+			bad: []any{struct {
+				F string `at:"f,url"`
+			}{"ftp://a.example"}},
+			reason: "want an absolute URL",
+		},
+		"currency": {
+			good: []any{struct {
+				F string `at:"f,currency"`
+			}{"PHP"}},
+			bad: []any{struct {
+				F string `at:"f,currency"`
+			}{"php"}, struct {
+				F string `at:"f,currency"`
+			}{"PH"}},
+			reason: "ISO 4217", limit: true,
+		},
+		"date": {
+			good: []any{struct {
+				F string `at:"f,date"`
+			}{"2024-02-29"}},
+			bad: []any{struct {
+				F string `at:"f,date"`
+			}{"2023-02-29"}},
+			reason: "YYYY-MM-DD", limit: true,
+		},
+		"minutes": {
+			good: []any{struct {
+				F time.Duration `at:"f,minutes"`
+			}{time.Minute}},
+			bad: []any{struct {
+				F time.Duration `at:"f,minutes"`
+			}{time.Second}, struct {
+				F time.Duration `at:"f,minutes"`
+			}{-time.Minute}},
+			reason: "want a whole number of minutes",
+		},
+		"minutes of a month": {
+			bad: []any{struct {
+				F time.Duration `at:"f,minutes"`
+			}{721 * time.Hour}},
+			reason: "want at most 30 days", limit: true,
+		},
+		"index": {
+			good: []any{struct {
+				F int `at:"f,index"`
+			}{9}},
+			bad: []any{struct {
+				F int `at:"f,index"`
+			}{10}},
+			reason: "want 0 to 9", limit: true,
+		},
+		"a negative index": {
+			bad: []any{struct {
+				F int `at:"f,index"`
+			}{-1}},
+			reason: "must not be negative",
+		},
+		"degrees": {
+			good: []any{struct {
+				F float64 `at:"f,degrees=90"`
+			}{-90}},
+			bad: []any{struct {
+				F float64 `at:"f,degrees=90"`
+			}{90.1}, struct {
+				F float64 `at:"f,degrees=90"`
+			}{math.NaN()}},
+			reason: "want degrees from -90 to 90",
+		},
+		"object": {
+			good: []any{struct {
+				F any `at:"f,object"`
+			}{map[string]any{"a": 1}}, struct {
+				F any `at:"f,object"`
+			}{`{"a":1}`}, struct {
+				F any `at:"f,object"`
+			}{}},
+			bad: []any{struct {
+				F any `at:"f,object"`
+			}{"a"}, struct {
+				F any `at:"f,object"`
+			}{map[string]any{}}},
+			reason: "want a JSON object that is not empty",
+		},
+		"UTF-8": {
+			bad: []any{struct {
+				F string `at:"f"`
+			}{"a\xff"}, struct {
+				F json.RawMessage `at:"f"`
+			}{json.RawMessage("\"\xff\"")}, struct {
+				F string `at:"-"`
+			}{"\xff"}},
+			reason: "valid UTF-8",
+		},
+	} {
+		for _, value := range tt.good {
+			assert.Empty(t, problems(value), "%s: %+v", name, value)
+		}
+		for _, value := range tt.bad {
+			found := problems(value)
+			require.Len(t, found, 1, "%s: %+v", name, value)
+			assert.Equal(t, "V.F", found[0].Field, name)
+			assert.Contains(t, found[0].Reason, tt.reason, name)
+			assert.Equal(t, tt.limit, found[0].Limit, name)
+		}
+	}
+}
+
+type checkRow struct {
+	ID string `at:"id,required,unique"`
+}
+
+type checkInside struct {
+	Rows []checkRow `at:"rows"`
+}
+
+type checkAll struct {
+	checkInside
+
+	Sections []checkInside     `at:"sections"`
+	Words    []string          `at:"words"`
+	Texts    map[string]string `at:"texts"`
+}
+
+func TestProblemsNameTheField(t *testing.T) {
+	t.Parallel()
+	var fields []string
+	for _, problem := range problems(checkAll{
+		checkInside: checkInside{[]checkRow{{"a"}, {"a"}}},
+		Sections:    []checkInside{{}, {[]checkRow{{"a"}, {"b"}, {""}}}},
+		Words:       []string{"a", ""},
+		Texts:       map[string]string{"a": "b", "c": "\xff"},
+	}) {
+		fields = append(fields, problem.Field)
+	}
+	assert.Equal(t, []string{"V.Rows[1].ID", "V.Sections[1].Rows[2].ID", "V.Words[1]", `V.Texts["c"]`}, fields)
+}
+
+// seenRules notes what is checked, and adds a problem.
+type seenRules struct {
+	*Checker
+
+	seen []string
+}
+
+func (r *seenRules) Check(v reflect.Value) {
+	r.seen = append(r.seen, v.Type().String())
+	r.Count("", "things", 3, 1, 2)
+}
+
+func TestRulesAreCalledFromTheInsideOut(t *testing.T) {
+	t.Parallel()
+	rules := &seenRules{}
+	c := New(checkAll{}).NewChecker(rules)
+	rules.Checker = &c
+	c.Value("V", reflect.ValueOf(checkInside{[]checkRow{{"a"}}}), "")
+	assert.Equal(t, []string{"shape.checkRow", "[]shape.checkRow", "shape.checkInside"}, rules.seen)
+	assert.Equal(t, wire.Checks{
+		{Field: "V.Rows[0]", Reason: "want 1 to 2 things, got 3", Limit: true},
+		{Field: "V.Rows", Reason: "want 1 to 2 things, got 3", Limit: true},
+		{Field: "V", Reason: "want 1 to 2 things, got 3", Limit: true},
+	}, c.Checks)
+}
+
+func TestNewPanicsOnATagThatIsWrong(t *testing.T) {
+	t.Parallel()
+	assert.PanicsWithValue(t, `shape: struct { F string "at:\"f,maximum=2\"" }.F has an unknown option: maximum=2`, func() {
+		New(struct {
+			F string `at:"f,maximum=2"`
+		}{})
+	})
+	assert.PanicsWithValue(t, `shape: struct { F string }.F has no tag: at`, func() { New(struct{ F string }{}) })
+}
+
+func TestGrammarListsEveryRule(t *testing.T) {
+	t.Parallel()
+	page := source(t, "doc.go")
+	_, words, ok := strings.Cut(source(t, "shape.go"), `case "required"`)
+	require.True(t, ok)
+	words, _, _ = strings.Cut(`"required"`+words, ":")
+	for word := range strings.SplitSeq(words, ",") {
+		assert.Regexp(t, `(?m)^//\t`+strings.Trim(word, "\" \n\t")+`\b`, page)
+	}
+}
