@@ -23,10 +23,10 @@ type rig struct {
 	*Sandbox
 
 	spaces *Spaces
-	t    *testing.T
-	url  string
-	http *http.Client
-	hook *hook
+	t      *testing.T
+	url    string
+	http   *http.Client
+	hook   *hook
 }
 
 // hook is a webhook that takes down the requests that it gets.
