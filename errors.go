@@ -49,6 +49,9 @@ var (
 	ErrDuplicate = errors.New("messaging: duplicate")
 	// ErrUnavailable: the service is in trouble. HTTP 500, 502, 503 or 504, or a code of that class.
 	ErrUnavailable = errors.New("messaging: unavailable")
+	// ErrBreakerOpen: nothing was sent, because the circuit breaker of the channel is open; see WithBreaker. The error also matches
+	// the class of the trouble, such as ErrUnavailable, and Error.RetryAfter says when a message will go out.
+	ErrBreakerOpen = errors.New("messaging: circuit breaker open")
 	// ErrRow matches a *RowError: one row of a listing could not be read, and the listing goes on.
 	ErrRow = errors.New("messaging: row")
 )
@@ -156,6 +159,9 @@ func newError(e *endpoint, out transport.Outcome) *Error {
 	failed := &Error{
 		Operation: e.name, StatusCode: out.StatusCode, RetryAfter: out.RetryAfter, Attempts: out.Attempts,
 		read: e.read, unlisted: e.channel != ChannelSMS, cause: out.Err,
+	}
+	if open, ok := errors.AsType[*transport.OpenError](out.Err); ok {
+		failed.RetryAfter = open.RetryAfter
 	}
 	if out.Interrupted != nil {
 		failed.cause, failed.reason = errors.Join(out.Interrupted, out.Err), "another attempt could not begin"
@@ -275,6 +281,9 @@ func (e *Error) Is(target error) bool {
 		return e.Verdict == Unknown && !e.read
 	case ErrNotSent:
 		return e.Verdict == NotSent && !e.read
+	case ErrBreakerOpen:
+		_, ok := errors.AsType[*transport.OpenError](e.cause)
+		return ok && e.Attempts == 0
 	default:
 		return slices.Contains(e.classes, target)
 	}

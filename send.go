@@ -163,6 +163,7 @@ func (e *sendEndpoint) judge(call wire.Call, out transport.Outcome) (Receipt, *E
 		failure.RequestID = response.RequestID
 		err.explain(failure, notJSON, out, e.messageSecrets(call, out))
 		err.judgement = e.judgement(out.StatusCode, response)
+		e.addHealth(&err.judgement, err)
 	}
 	return Receipt{}, err
 }

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"time"
 )
 
 // attempt makes one attempt. If it cannot begin, the outcome of the attempt before it stays.
@@ -17,8 +18,15 @@ func (c *call) attempt(caller context.Context) {
 		c.outcome.Interrupted = err
 		return
 	}
+	if err := c.enterBreakers(caller); err != nil {
+		c.outcome.Interrupted = err
+		return
+	}
+	health := unheard
+	defer func() { c.leaveBreakers(caller, health) }() // also if a function of the user panics
+	began := time.Now()
 	// Not http.Client.Timeout, which costs two goroutines if the round tripper is not net/http's own.
-	ctx, cancel := context.WithTimeout(caller, c.transport.Timeout)
+	ctx, cancel := context.WithDeadline(caller, began.Add(c.transport.Timeout))
 	defer cancel()
 	own := &ownParts{url: *c.request.URL, hooks: c.evidence.trace(cancel, c.transport.OwnBase)}
 	out := c.newRequest(httptrace.WithClientTrace(ctx, &own.hooks), own)
@@ -33,7 +41,7 @@ func (c *call) attempt(caller context.Context) {
 		out = out.WithContext(httptrace.WithClientTrace(observed, &own.hooks))
 	}
 	c.evidence.reset()
-	c.outcome = Outcome{Sent: out, Attempts: c.outcome.Attempts + 1}
+	c.outcome = Outcome{Sent: out, Began: began, Attempts: c.outcome.Attempts + 1}
 	o := &c.outcome
 	c.judgement = Judgement{}
 	resp, err := c.send(out)
@@ -50,6 +58,7 @@ func (c *call) attempt(caller context.Context) {
 	if resp != nil {
 		c.judgement = c.request.Judge.Judge(o)
 	}
+	health = c.health(ctx, caller)
 	end(*o)
 }
 
