@@ -44,6 +44,7 @@ func (c *call) attempt(caller context.Context) {
 	c.outcome = Outcome{Sent: out, Began: began, Attempts: c.outcome.Attempts + 1}
 	o := &c.outcome
 	c.judgement = Judgement{}
+	c.sending = true
 	resp, err := c.send(out)
 	o.Written = resp != nil || c.evidence.written(err)
 	if resp != nil {

@@ -12,7 +12,8 @@ type call struct {
 	outcome   Outcome
 	judgement Judgement // of the response in outcome
 
-	passed [2]passed // the breakers
+	passed  [2]passed // the breakers
+	sending bool      // the last attempt reached the round tripper, and is not known to have been without effect
 
 	refreshes   int    // attempts that were made for a fresh token
 	held        int    // attempts that were throttled and do not count, because the next waits for an open breaker
@@ -23,6 +24,9 @@ type call struct {
 // Do performs a call.
 func (t *Transport) Do(ctx context.Context, r Request) Outcome {
 	c := &call{transport: t, request: r, passed: [2]passed{{breaker: r.Breakers.Service}, {breaker: r.Breakers.Account}}}
+	if r.Doubt != nil {
+		defer func() { *r.Doubt = c.sending && c.evidence.written(c.outcome.Err) }()
+	}
 	c.attempt(ctx)
 	if c.shouldRetry(ctx) {
 		c.retry(ctx)

@@ -172,7 +172,7 @@ func (c *call) health(attempt, caller context.Context) Health {
 		return unheard // the next attempt shows whether the account is refused
 	case o.StatusCode != 0 && !unread:
 		return c.judgement.Health
-	case caller.Err() != nil, attempt.Err() != nil && c.transport.Timeout < shortest, isPermanent(o.Err):
+	case caller.Err() != nil, attempt.Err() != nil && c.transport.Timeout < shortest, IsPermanent(o.Err):
 		return unheard
 	default:
 		return Failing

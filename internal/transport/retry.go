@@ -69,7 +69,7 @@ func (c *call) shouldRetry(ctx context.Context) bool {
 		}
 		return false
 	}
-	c.hasten = refresh || hold
+	c.hasten, c.sending = refresh || hold, false
 	switch {
 	case refresh:
 		c.forgetToken()
@@ -102,7 +102,7 @@ func (c *call) worthRetrying(ctx context.Context) bool {
 	case o.Attempts-c.refreshes-c.held >= c.transport.MaxAttempts:
 		return false
 	case o.StatusCode == 0 && !o.Written:
-		return !isPermanent(o.Err)
+		return !IsPermanent(o.Err)
 	case o.StatusCode == 0:
 		return c.request.Read
 	}
@@ -110,8 +110,9 @@ func (c *call) worthRetrying(ctx context.Context) bool {
 	return (c.judgement.Repeatable || unread) && c.canWait(ctx)
 }
 
-// isPermanent reports whether another attempt would meet the same error.
-func isPermanent(err error) bool {
+// IsPermanent reports whether another attempt would meet the same error: a certificate that was refused, no TLS at the other end, or
+// a proxy that wants credentials.
+func IsPermanent(err error) bool {
 	var (
 		verification *tls.CertificateVerificationError
 		authority    x509.UnknownAuthorityError

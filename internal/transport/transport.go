@@ -65,6 +65,9 @@ type Request struct {
 	Breakers Breakers
 	// Patience is how long the call waits for them.
 	Patience Patience
+	// Doubt, unless nil, is set to whether the last attempt may have written something, also if a function of the user
+	// panics.
+	Doubt *bool
 	// Observe is nil if nobody observes the call.
 	Observe Observe
 	// Authenticate is nil if URL or Body hold the credentials already.
