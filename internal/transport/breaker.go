@@ -2,6 +2,7 @@ package transport
 
 import (
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -47,7 +48,7 @@ type Breaker struct {
 
 	mu      sync.Mutex
 	state   state
-	last    []heard       // up to 20 outcomes, a ring
+	last    []counted     // up to 20 outcomes, a ring
 	oldest  int           // the outcome that the next one replaces, once there are 20
 	trouble Trouble       // the present one, or the last
 	limit   int           // of calls at once after closing; 0 is none
@@ -65,10 +66,16 @@ const (
 
 // heard is the outcome of a call.
 type heard struct {
+	counted
+
+	cause error
+}
+
+// counted is what a breaker remembers of an outcome.
+type counted struct {
 	health     Health
-	at         time.Time
+	at         int64 // nanoseconds of Unix time
 	retryAfter time.Duration
-	cause      error
 }
 
 // Trouble is why a breaker is open.
@@ -121,9 +128,9 @@ func (b *Breaker) enter() (generation uint64, wait *blocked) {
 	return b.generation.Load(), nil
 }
 
-// leave tells what became of a call that entered. counted reports that the call has been counted in this generation. It
+// leave tells what became of a call that entered. again reports that the call has been counted in this generation. It
 // returns the trouble if that has begun or ended now.
-func (b *Breaker) leave(generation uint64, o heard, counted bool) (changed *Trouble) {
+func (b *Breaker) leave(generation uint64, o *heard, again bool) (changed *Trouble) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if generation != b.generation.Load() {
@@ -144,10 +151,10 @@ func (b *Breaker) leave(generation uint64, o heard, counted bool) (changed *Trou
 	case o.health == unheard:
 	case o.health == Healthy:
 		b.grow()
-		if !counted {
+		if !again {
 			b.remember(o)
 		}
-	case !counted:
+	case !again:
 		b.remember(o)
 		if now := time.Now(); b.trips(now) {
 			b.trouble.Since = now
@@ -164,27 +171,18 @@ func (b *Breaker) now() *Trouble {
 	return &t
 }
 
-func (b *Breaker) remember(o heard) {
+func (b *Breaker) remember(o *heard) {
 	if len(b.last) < remembered {
-		if b.last == nil {
-			b.last = make([]heard, 0, remembered)
-		}
-		b.last = append(b.last, o)
+		b.last = append(slices.Grow(b.last, remembered-len(b.last)), o.counted)
 		return
 	}
-	b.last[b.oldest] = o
+	b.last[b.oldest] = o.counted
 	b.oldest = (b.oldest + 1) % remembered
 }
 
 // recent returns the outcomes that count.
-func (b *Breaker) recent(now time.Time) []heard {
-	var counted []heard
-	for _, o := range b.last {
-		if now.Sub(o.at) <= relevance {
-			counted = append(counted, o)
-		}
-	}
-	return counted
+func (b *Breaker) recent(now time.Time) []counted {
+	return slices.DeleteFunc(slices.Clone(b.last), func(o counted) bool { return now.UnixNano()-o.at > int64(relevance) })
 }
 
 // trips reports whether the outcomes open the breaker: four in five of them failed, or half of them were throttled.
@@ -213,7 +211,7 @@ func (b *Breaker) shortestWait(now time.Time) (shortest time.Duration) {
 }
 
 // open begins a pause.
-func (b *Breaker) open(o heard, now time.Time, dictated time.Duration) {
+func (b *Breaker) open(o *heard, now time.Time, dictated time.Duration) {
 	b.begin(open)
 	b.trouble.Cause, b.trouble.Account = o.cause, o.health == Refusing
 	b.trouble.Until = now.Add(pause(now.Sub(b.trouble.Since), dictated))

@@ -16,7 +16,12 @@ import (
 )
 
 // outcomeOf returns an outcome of now.
-func outcomeOf(health Health) heard { return heard{health: health, at: time.Now(), cause: errReset} }
+func outcomeOf(health Health) *heard { return outcomeAsking(health, 0) }
+
+// outcomeAsking returns an outcome whose response asked to wait.
+func outcomeAsking(health Health, wait time.Duration) *heard {
+	return &heard{counted{health, time.Now().UnixNano(), wait}, errReset}
+}
 
 // hear has calls enter and leave a breaker, one after the other.
 func hear(t *testing.T, b *Breaker, outcomes ...Health) {
@@ -253,13 +258,13 @@ func TestBreakerPausesAsAsked(t *testing.T) {
 		var b Breaker
 		for _, wait := range []time.Duration{0, 9 * time.Second, 3 * time.Second, 7 * time.Second, 0} {
 			generation, _ := b.enter()
-			b.leave(generation, heard{health: Failing, at: time.Now(), retryAfter: wait, cause: errReset}, false)
+			b.leave(generation, outcomeAsking(Failing, wait), false)
 		}
 		trouble, _ := b.Trouble()
 		assert.InDelta(t, 3.15, time.Until(trouble.Until).Seconds(), 0.15)
 		time.Sleep(4 * time.Second)
 		probe, _ := b.enter()
-		b.leave(probe, heard{health: Failing, at: time.Now(), retryAfter: 20 * time.Second, cause: errReset}, false)
+		b.leave(probe, outcomeAsking(Failing, 20 * time.Second), false)
 		trouble, _ = b.Trouble()
 		assert.InDelta(t, 21, time.Until(trouble.Until).Seconds(), 1)
 	})
@@ -279,7 +284,7 @@ func TestBreakerUnderManyCalls(t *testing.T) {
 					}
 					continue
 				}
-				b.leave(generation, heard{health: Health(rand.N(5)), at: time.Now(), retryAfter: time.Microsecond, cause: errReset}, rand.N(2) == 0)
+				b.leave(generation, outcomeAsking(Health(rand.N(5)), time.Microsecond), rand.N(2) == 0)
 				b.Trouble()
 			}
 		})
