@@ -99,45 +99,64 @@ func (s *SMSService) Pages(ctx context.Context, options sms.ListOptions) iter.Se
 }
 
 // Find looks a message up by its reference ID, on up to 100 pages of the listing, and returns the first row that has that
-// reference ID.
+// reference ID. If a page has several, the message was sent more than once or the reference ID was used before: a warning is logged,
+// and StepResult.Rows is their number.
 //
 // Without a row the error matches ErrNotListed; the message may still be listed later. If there are only rows of other messages,
 // the service did not apply the filter, nothing is known, and the error matches ErrFilterIgnored. Nothing is known either, and the
 // error matches neither, if the service claims rows (a total, a next page) but lists none.
 func (s *SMSService) Find(ctx context.Context, referenceID string) (sms.Transaction, error) {
-	tx, _, err := s.find(ctx, referenceID)
-	return tx, err
+	found, err := s.find(ctx, referenceID)
+	if err != nil {
+		return sms.Transaction{}, err
+	}
+	return found.rows[0].Transaction, nil
 }
 
-// find also reports whether all responses were fresh, as isFresh says.
-func (s *SMSService) find(ctx context.Context, referenceID string) (tx sms.Transaction, fresh bool, err error) {
+// lookup is what was found of a message.
+type lookup struct {
+	rows  []listedRow // with the reference ID, on the first page that has any; at least one if there is no error
+	fresh bool        // whether all responses were fresh, as isFresh says
+}
+
+// listedRow is a row with the reference ID of a message.
+type listedRow struct {
+	sms.Transaction
+
+	unreadable string // the field that could not be read, or ""
+}
+
+func (s *SMSService) find(ctx context.Context, referenceID string) (lookup, error) {
 	o := s.core.observation(ctx, &s.core.smsList().endpoint)
 	ctx, end := o.begin(ctx, StepLookup, 0)
-	tx, fresh, err = s.search(ctx, referenceID)
-	end(o.failure(err))
-	return tx, fresh, err
+	found, err := s.search(ctx, referenceID)
+	result := o.failure(err)
+	result.Rows = len(found.rows)
+	end(result)
+	if len(found.rows) > 1 {
+		s.core.warnOfRows(ctx, referenceID, len(found.rows))
+	}
+	return found, err
 }
 
 // search is find within a step that is observed.
-func (s *SMSService) search(ctx context.Context, referenceID string) (tx sms.Transaction, fresh bool, err error) {
+func (s *SMSService) search(ctx context.Context, referenceID string) (found lookup, err error) {
 	if referenceID == "" {
-		return tx, false, invalid(s.core.smsList().name, []wire.Problem{{Field: "referenceID", Reason: "required, but empty"}})
+		return found, invalid(s.core.smsList().name, []wire.Problem{{Field: "referenceID", Reason: "required, but empty"}})
 	}
-	fresh = true
+	found.fresh = true
 	others, missing := false, false
 	var rowError error
 	const most = 100 // pages; a filter leaves one
 	pages := 0
 	for page, err := range s.pages(ctx, sms.ListOptions{ReferenceID: referenceID}) {
 		if err != nil {
-			return tx, false, err
+			return lookup{}, err
 		}
-		for i := range page.Transactions {
-			if page.Transactions[i].ReferenceID == referenceID {
-				return page.Transactions[i], page.fresh, nil // even if another of its fields could not be read
-			}
+		found.fresh = found.fresh && page.fresh
+		if found.rows = page.rowsOf(referenceID); len(found.rows) > 0 {
+			return found, nil // even if a field of theirs could not be read
 		}
-		fresh = fresh && page.fresh
 		missing = missing || page.Missing
 		others = others || len(page.Transactions) > len(page.Unreadable)
 		for _, row := range page.Unreadable {
@@ -151,13 +170,13 @@ func (s *SMSService) search(ctx context.Context, referenceID string) (tx sms.Tra
 	case others:
 		const reason = "the service listed other messages than the one looked for: it does not filter as the contract says " +
 			"(sms.list.params.reference, sms.list.record.reference)"
-		return tx, fresh, s.listError(reason, ErrFilterIgnored)
+		return found, s.listError(reason, ErrFilterIgnored)
 	case rowError != nil:
-		return tx, fresh, rowError
+		return found, rowError
 	case missing:
-		return tx, fresh, s.listError("the response says that there are rows, and lists none")
+		return found, s.listError("the response says that there are rows, and lists none")
 	default:
-		return tx, fresh, s.listError("no message with this reference ID is listed", ErrNotListed, ErrNotFound)
+		return found, s.listError("no message with this reference ID is listed", ErrNotListed, ErrNotFound)
 	}
 }
 
@@ -182,6 +201,23 @@ func (p *listPage) skips(row int) bool {
 	at := p.Transactions[row].CreatedAt
 	outside := !at.IsZero() && (at.Before(p.after) || !p.before.IsZero() && !at.Before(p.before))
 	return outside || p.repeated != nil && p.repeated[row]
+}
+
+// rowsOf returns the rows with a reference ID.
+func (p *listPage) rowsOf(referenceID string) (rows []listedRow) {
+	for i := range p.Transactions {
+		if p.Transactions[i].ReferenceID != referenceID {
+			continue
+		}
+		row := listedRow{Transaction: p.Transactions[i]}
+		for _, unreadable := range p.Unreadable {
+			if unreadable.Index == i {
+				row.unreadable = unreadable.Field
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows
 }
 
 func (p listPage) rowError(row codec.Unreadable) error {

@@ -89,6 +89,9 @@ type StepResult struct {
 	RequestID string
 	// Parts is the number of parts that the service charges.
 	Parts int
+	// Rows is how many messages with the reference ID a StepLookup found on the page that has any. More than one were sent, or
+	// the reference ID was used before.
+	Rows int
 }
 
 // observation is a call that is observed or logged. A nil observation does neither.

@@ -60,8 +60,8 @@ type endpoint struct {
 type sendEndpoint struct {
 	endpoint
 
-	codec        *codec.Send
-	notProcessed []int // the statuses which prove that a send was not processed
+	codec  *codec.Send
+	errors *table.Errors
 }
 
 type listEndpoint struct {
@@ -93,7 +93,7 @@ func (c *compiler) endpoint(name string, channel Channel, method, path string, h
 }
 
 func (c *compiler) send(name string, channel Channel, op *table.Send) *sendEndpoint {
-	e := &sendEndpoint{endpoint: c.endpoint(name, channel, http.MethodPost, op.Path, op.Headers), notProcessed: c.table.Errors.NotProcessed}
+	e := &sendEndpoint{endpoint: c.endpoint(name, channel, http.MethodPost, op.Path, op.Headers), errors: &c.table.Errors}
 	e.codec = codec.CompileSend(c.table, op, e.url, e.pair)
 	e.setContentType(e.codec.ContentType())
 	return e
@@ -271,22 +271,21 @@ func (r *reading[T]) failure(out *transport.Outcome) *Error {
 
 func isSuccess(status int) bool { return status >= 200 && status < 300 }
 
-// isFresh reports whether nothing shows that a response came from a cache.
-func isFresh(out transport.Outcome) bool {
-	stale := out.StatusCode != http.StatusOK || out.Header["Age"] != nil
-	for _, warning := range out.Header["Warning"] {
-		stale = stale || strings.HasPrefix(warning, "1")
-	}
-	for _, name := range []string{"X-Cache", "X-Cache-Status", "Cache-Status", "Cf-Cache-Status"} {
-		state := strings.ToLower(strings.Join(out.Header[name], " "))
-		stale = stale || strings.Contains(state, "hit") || strings.Contains(state, "stale") || strings.Contains(state, "updating")
-	}
-	return !stale
-}
-
 // warn logs an unknown outcome.
 func (c *core) warn(ctx context.Context, err *Error) {
 	if c.settings.logger != nil && err.Verdict == Unknown {
 		c.settings.logger.LogAttrs(ctx, slog.LevelWarn, "messaging: outcome unknown", slog.Any("error", err))
 	}
+}
+
+// warnOfRows logs that a lookup found several messages.
+func (c *core) warnOfRows(ctx context.Context, referenceID string, rows int) {
+	if c.settings.logger == nil {
+		return
+	}
+	attrs := []slog.Attr{slog.Int("rows", rows)}
+	if redact.IsWord(referenceID) {
+		attrs = append(attrs, slog.String("reference_id", referenceID))
+	}
+	c.settings.logger.LogAttrs(ctx, slog.LevelWarn, "messaging: several messages have one reference ID", attrs...)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/messaging-service/messaging-go/internal/redact"
@@ -21,8 +22,10 @@ import (
 // After an unknown outcome SendOnce looks the message up every Interval until the Window of the client's SettlePolicy ends:
 //
 //   - The message is listed: the Receipt comes from its row. StatusCode is 0 and Raw is nil, because the response was lost.
-//   - Other messages are listed, or the row has another number or no ID: the service does not filter as the contract says, or
-//     the reference ID was used before. The outcome stays unknown.
+//   - It is listed as refused: its SendStatus is a word of sms.send.refused, failed or rejected, and no delivery status says more.
+//     The verdict is Refused, and Error.Code is that word. A message whose delivery failed was accepted.
+//   - Other messages are listed, or the row has another number, a number that cannot be read, or no ID: the service does not filter
+//     as the contract says, or the reference ID was used before. The outcome stays unknown.
 //   - Nothing is listed until the window ends, and Resend is set: the message is sent once more, under the same reference ID. A
 //     response that calls it a duplicate leads to another round of lookups.
 //   - Nothing is listed and Resend is not set, or the last lookup proves nothing (it failed, or came from a cache), or the
@@ -69,6 +72,10 @@ func (s *SMSService) deliverOnce(ctx context.Context, m sms.Message, policy Sett
 		}
 		// Otherwise the second was not taken, and nothing more is known of the first.
 	}
+	if refused, ok := errors.AsType[*Error](settleErr); ok && refused.Verdict == Refused {
+		refused.Attempts = attempts
+		return Receipt{}, refused
+	}
 	if settleErr != nil {
 		return Receipt{}, err
 	}
@@ -88,17 +95,17 @@ func receiptOf(tx sms.Transaction, attempts int) Receipt {
 //
 // since is the latest time at which the message may have been sent: when the process that was sending it is known to have ended, or
 // when the context of its send did. The Window of the client's SettlePolicy is counted from it. Settle looks the message up every
-// Interval until the window has ended, and at least once; after the window one lookup decides.
+// Interval until the window has ended, and at least once; after the window one lookup decides. A time in the future counts as now.
 //
-// The Receipt is that of a row with the message's reference ID and number, written with or without country code. Otherwise the
-// outcome stays Unknown, and the error says more:
+// The Receipt is that of a row with the message's reference ID and number, written with or without country code. A message that is
+// listed as refused has the verdict Refused, as in SendOnce. Otherwise the outcome stays Unknown, and the error says more:
 //
 //   - ErrNotListed: the message was not listed when the window had ended, in a response that came from the service itself and not
 //     from a cache. Sending it again is as safe as SettlePolicy.Resend: it sends twice if the service lists a message only after the
 //     window, or ignores the reference ID.
 //   - ErrFilterIgnored: only other messages are listed. Nothing is known, and another lookup brings the same.
-//   - Otherwise the last lookup failed, or it found a row of another number or without an ID, or the context ended. The error matches
-//     the class of a failed lookup, such as ErrUnauthorized.
+//   - Otherwise the last lookup failed, or it found a row without an ID, or with a number that is another or cannot be read, or the
+//     context ended. The error matches the class of a failed lookup, such as ErrUnauthorized.
 //
 // A message without a reference ID or number, or a contract without a reference ID, is a *ValidationError. Settle sends nothing and
 // never resends.
@@ -136,6 +143,9 @@ func (s *SMSService) unsettled(m sms.Message, err error) error {
 	}
 	unknown := &Error{cause: err}
 	if lookup, ok := errors.AsType[*Error](err); ok {
+		if lookup.Verdict == Refused {
+			return lookup
+		}
 		copied := *lookup
 		unknown = &copied
 	}
@@ -160,22 +170,24 @@ func withReference(m sms.Message) sms.Message {
 // row. An earlier lookup, however late its response, says what was listed when it was made; and a cache says what was listed before.
 func (s *SMSService) settle(ctx context.Context, m sms.Message, policy SettlePolicy, since time.Time) (sms.Transaction, error) {
 	const lastLookup = 5 * time.Second // for a lookup that begins when the window ends
+	now := time.Now()
+	if since.After(now) {
+		since = now
+	}
 	end := since.Add(policy.Window)
-	if now := time.Now(); end.Before(now) {
+	if end.Before(now) {
 		end = now
 	}
 	bounded, cancel := context.WithDeadline(ctx, end.Add(lastLookup))
 	defer cancel()
 	for {
 		last := time.Until(end) <= 0
-		row, fresh, err := s.find(bounded, m.ReferenceID)
+		found, err := s.find(bounded, m.ReferenceID)
 		_, invalid := errors.AsType[*ValidationError](err)
 		switch {
-		case err == nil && row.ID != "" && sameNumber(row.To, m.To):
-			return row, nil
 		case err == nil:
-			return sms.Transaction{}, s.listError("the listed message has another number, or no ID")
-		case errors.Is(err, ErrFilterIgnored), invalid, last && fresh:
+			return s.settledBy(found.rows, m)
+		case errors.Is(err, ErrFilterIgnored), invalid, last && found.fresh:
 			return sms.Transaction{}, err
 		case last && errors.Is(err, ErrNotListed):
 			return sms.Transaction{}, s.listError("no message with this reference ID is listed in what a cache may have responded")
@@ -202,11 +214,40 @@ func (s *SMSService) waitForLookup(ctx context.Context, wait time.Duration) bool
 	return ctx.Err() == nil
 }
 
-// sameNumber reports whether two numbers may be the same, written with and without a country or trunk prefix. A row without a
-// number may be the message's.
+// settledBy returns the row which proves that the message was accepted, or an error that says what the rows prove. A row proves nothing
+// if it has no ID, or is not provably of the message's recipient. The message was refused if every row says so.
+func (s *SMSService) settledBy(rows []listedRow, m sms.Message) (sms.Transaction, error) {
+	refused := 0
+	for _, row := range rows {
+		switch {
+		case row.ID == "" || row.unreadable == "To" || !sameNumber(row.To, m.To):
+			continue
+		case !s.core.smsList().codec.IsRefused(row.Transaction):
+			return row.Transaction, nil
+		}
+		refused++
+	}
+	if refused < len(rows) {
+		return sms.Transaction{}, s.listError("the listed message has no ID, or a number that is another or cannot be read")
+	}
+	row := rows[0]
+	var secrets redact.Secrets
+	secrets.AddText(m.To)
+	secrets.AddText(m.Text)
+	return sms.Transaction{}, &Error{
+		Operation: s.core.smsSend().name, Verdict: Refused, Code: row.SendStatus, RequestID: row.RequestID, ReferenceID: m.ReferenceID,
+		Attempts: 1, reason: "the service lists the message as refused", hidden: secrets.InWord(row.SendStatus) || secrets.InWord(row.RequestID),
+	}
+}
+
+// sameNumber reports whether a listed number may be the one of a message, written with or without a country or trunk prefix. A row
+// without a number may be the message's; a text without enough digits for a number, or with too many, is of nobody.
 func sameNumber(listed, sent string) bool {
-	const subscriber = 7
+	const subscriber, longest = 7, 15 + len("00")
+	if strings.TrimSpace(listed) == "" {
+		return true
+	}
 	a, b := redact.Digits(listed), redact.Digits(sent)
-	n := min(len(a), len(b), subscriber)
-	return a[len(a)-n:] == b[len(b)-n:]
+	n := min(len(b), subscriber)
+	return len(a) >= n && len(a) <= longest && a[len(a)-n:] == b[len(b)-n:]
 }

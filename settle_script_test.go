@@ -1,10 +1,12 @@
 package messaging_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"slices"
@@ -108,7 +110,7 @@ func (c *clerk) lookup(r *http.Request) (*http.Response, error) {
 	case "nothing":
 		return rows("")
 	case "cached":
-		return rows("", "Age", "0")
+		return rows("", "Age", "3")
 	case "claimed":
 		return respond(r, http.StatusOK, `{"data":[],"totalRows":1}`), nil
 	case "failed":
@@ -297,6 +299,7 @@ func TestSendOnceLateLookupIsNoProof(t *testing.T) {
 
 func TestSendOnceResendsOnlyAfterAFreshLookup(t *testing.T) {
 	t.Parallel()
+	now := time.Now()
 	for _, tt := range []struct {
 		status        int
 		header, value string
@@ -304,14 +307,42 @@ func TestSendOnceResendsOnlyAfterAFreshLookup(t *testing.T) {
 	}{
 		{http.StatusOK, "X-Other", "HIT", true},
 		{http.StatusOK, "X-Cache", "MISS from proxy-1", true},
+		{http.StatusOK, "X-Cache-Key", "GET/api/sms/white", true},
+		{http.StatusOK, "X-Cache-Hits", "0, 0", true},
 		{http.StatusOK, "CF-Cache-Status", "DYNAMIC", true},
+		{http.StatusOK, "Cache-Control", "max-age=60, stale-while-revalidate=30", true},
+		{http.StatusOK, "CDN-Cache-Control", "stale-if-error=30", true},
+		{http.StatusOK, "Cache-Status", "proxy-1; fwd=stale; stored", true},
+		{http.StatusOK, "Cache-Status", "hit-or-miss; fwd=miss", true},
+		{http.StatusOK, "Server-Timing", "cdn-cache; desc=MISS, edge; dur=1", true},
+		{http.StatusOK, "Server-Timing", "db; desc=hit", true},
+		{http.StatusOK, "X-Varnish", "32770", true},
 		{http.StatusOK, "Warning", `299 - "deprecated"`, true},
-		{http.StatusOK, "Age", "0", false},
+		{http.StatusOK, "Age", "0", true},
+		{http.StatusOK, "Date", now.Add(-4 * time.Minute).UTC().Format(http.TimeFormat), true},
+		{http.StatusOK, "Date", now.Add(time.Hour).UTC().Format(http.TimeFormat), true},
+		{http.StatusOK, "Date", "yesterday", true},
+		{http.StatusOK, "Date", now.Add(-6 * time.Minute).UTC().Format(http.TimeFormat), false},
+		{http.StatusOK, "Age", "1", false},
+		{http.StatusOK, "Age", "soon", false},
 		{http.StatusOK, "Warning", `110 - "Response is stale"`, false},
 		{http.StatusOK, "X-Cache", "HIT", false},
 		{http.StatusOK, "X-Cache", "Hit from cloudfront", false},
+		{http.StatusOK, "X-Cache", "RefreshHit from cloudfront", false},
+		{http.StatusOK, "X-Cache", "TCP_MEM_HIT", false},
+		{http.StatusOK, "X-Cache", "MISS, HIT", false},
+		{http.StatusOK, "X-Cache-Lookup", "HIT from proxy-1:3128", false},
 		{http.StatusOK, "X-Cache-Status", "UPDATING", false},
+		{http.StatusOK, "X-Cache-Hits", "0, 3", false},
+		{http.StatusOK, "X-Proxy-Cache", "HIT", false},
+		{http.StatusOK, "X-Rack-Cache", "stale, valid, store", false},
+		{http.StatusOK, "X-From-Cache", "1", false},
+		{http.StatusOK, "X-Varnish", "32770 32768", false},
+		{http.StatusOK, "Server-Timing", "edge; dur=1, cdn-cache; desc=HIT", false},
+		{http.StatusOK, "Server-Timing", "cdn-cache-hit", false},
 		{http.StatusOK, "Cache-Status", "proxy-1; hit", false},
+		{http.StatusOK, "Cache-Status", "inner; fwd=miss, outer; hit; ttl=7", false},
+		{http.StatusOK, "Cache-Status", "HIT", false},
 		{http.StatusOK, "CF-Cache-Status", "STALE", false},
 		{http.StatusNonAuthoritativeInfo, "X-Other", "HIT", false},
 		{http.StatusPartialContent, "X-Other", "HIT", false},
@@ -338,8 +369,9 @@ func TestSendOnceComparesNumbers(t *testing.T) {
 	t.Parallel()
 	for listed, same := range map[string]bool{
 		"+639171234567": true, "639171234567": true, "00639171234567": true, "09171234567": true, "9171234567": true,
-		"+63 (917) 123-4567": true, "": true, "4567": true,
+		"+63 (917) 123-4567": true, "": true, " ": true, "1234567": true,
 		"+639171234568": false, "+639170234567": false, "639171234567 0": false, "4568": false,
+		"4567": false, "***4567": false, "234567": false, "ACME": false, "unknown": false, "639181234567,639171234567": false,
 	} {
 		c := newClerk("lost", "listed")
 		c.listedTo = listed
@@ -490,9 +522,9 @@ func TestSettle(t *testing.T) {
 		"not listed":            {"nothing", 0, "look@0s look@2s look@4s look@6s", []error{messaging.ErrNotListed}, "no message with this reference ID is listed"},
 		"not listed, later":     {"nothing", 5 * time.Second, "look@0s look@1s", []error{messaging.ErrNotListed}, "no message"},
 		"not listed, long past": {"nothing", time.Hour, "look@0s", []error{messaging.ErrNotListed}, "no message"},
-		"sent in the future":    {"nothing", -2 * time.Second, "look@0s look@2s look@4s look@6s look@8s", []error{messaging.ErrNotListed}, "no message"},
+		"sent in the future":    {"nothing", -24 * time.Hour, "look@0s look@2s look@4s look@6s", []error{messaging.ErrNotListed}, "no message"},
 		"filter ignored":        {"other", 0, "look@0s", []error{messaging.ErrFilterIgnored}, "it does not filter as the contract says"},
-		"another number":        {"stranger", 0, "look@0s", []error{}, "the listed message has another number, or no ID"},
+		"another number":        {"stranger", 0, "look@0s", []error{}, "the listed message has no ID, or a number that is another or cannot be read"},
 		"from a cache":          {"cached", time.Hour, "look@0s", []error{}, "a cache may have responded"},
 		"lookup fails":          {"broken", time.Hour, "look@0s", []error{messaging.ErrInvalid}, "HTTP 400, the lookup failed"},
 		"no such path":          {"missing", time.Hour, "look@0s", []error{messaging.ErrNotFound}, "HTTP 404, GET /api/sms"},
@@ -523,6 +555,102 @@ func TestSettle(t *testing.T) {
 				assert.Equal(t, messaging.Receipt{}, receipt)
 			})
 		})
+	}
+}
+
+// A row is presence only if it is of the message's recipient and not itself refused.
+func TestSettleJudgesTheRow(t *testing.T) {
+	t.Parallel()
+	const known = `"id":"l-1","referenceId":"r-1"`
+	for name, tt := range map[string]struct {
+		rows    string
+		verdict messaging.Verdict
+		code    string
+	}{
+		"no recipient":                       {`{` + known + `}`, messaging.Accepted, ""},
+		"a recipient that is null":           {`{` + known + `,"to":null}`, messaging.Accepted, ""},
+		"a recipient that is an object":      {`{` + known + `,"to":{"msisdn":"+639171234567"}}`, messaging.Unknown, ""},
+		"a recipient that is a list":         {`{` + known + `,"to":["+639171234567"]}`, messaging.Unknown, ""},
+		"a recipient beside another problem": {`{` + known + `,"categoryId":[],"to":["+639171234567"]}`, messaging.Unknown, ""},
+		"another problem":                    {`{` + known + `,"to":"+639171234567","messageParts":"x"}`, messaging.Accepted, ""},
+		"a send that failed":                 {`{` + known + `,"sendStatus":"FAILED"}`, messaging.Refused, "FAILED"},
+		"a send that was rejected":           {`{` + known + `,"sendStatus":"rejected","dlrStatus":"pending"}`, messaging.Refused, "rejected"},
+		"a word that refuses":                {`{` + known + `,"sendStatus":"NO_CREDIT"}`, messaging.Refused, "NO_CREDIT"},
+		"a send that expired":                {`{` + known + `,"sendStatus":"expired"}`, messaging.Accepted, ""},
+		"a delivery that failed":             {`{` + known + `,"dlrStatus":"failed"}`, messaging.Accepted, ""},
+		"a send that failed in delivery":     {`{` + known + `,"sendStatus":"failed","dlrStatus":"failed"}`, messaging.Accepted, ""},
+		"a send that was sent":               {`{` + known + `,"sendStatus":"sent","dlrStatus":"rejected"}`, messaging.Accepted, ""},
+		"an unknown word":                    {`{` + known + `,"sendStatus":"7"}`, messaging.Accepted, ""},
+		"a refused row of another number":    {`{` + known + `,"sendStatus":"failed","to":"+639180000000"}`, messaging.Unknown, ""},
+		"two, of which one was accepted":     {`{` + known + `,"sendStatus":"failed"},{"id":"l-2","referenceId":"r-1"}`, messaging.Accepted, ""},
+		"two, both refused":                  {`{` + known + `,"sendStatus":"failed"},{"id":"l-2","referenceId":"r-1","sendStatus":"failed"}`, messaging.Refused, "failed"},
+		"two, one of another number":         {`{` + known + `,"to":"+639180000000"},{"id":"l-2","referenceId":"r-1"}`, messaging.Accepted, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			sent := 0
+			service := roundTripper(func(r *http.Request) (*http.Response, error) {
+				if r.Method == http.MethodGet {
+					return respond(r, http.StatusOK, `{"data":[`+tt.rows+`]}`), nil
+				}
+				sent++
+				return nil, errors.New("no response")
+			})
+			client, err := messaging.NewClient(baseURL, messaging.WithToken("t"), service.option(),
+				settling(time.Nanosecond, time.Nanosecond, true), overlay(t, `{"sms.send":{"refused":["NO_CREDIT"]}}`))
+			require.NoError(t, err)
+			for kind, settle := range map[string]func() (messaging.Receipt, error){
+				"Settle":   func() (messaging.Receipt, error) { return client.SMS.Settle(t.Context(), one, time.Now()) },
+				"SendOnce": func() (messaging.Receipt, error) { return client.SMS.SendOnce(t.Context(), one) },
+			} {
+				receipt, err := settle()
+				assert.Equal(t, tt.verdict, messaging.VerdictOf(err), "%s: %v", kind, err)
+				if tt.verdict == messaging.Accepted {
+					assert.NotEmpty(t, receipt.ID, kind)
+					continue
+				}
+				e, ok := errors.AsType[*messaging.Error](err)
+				require.True(t, ok)
+				assert.Equal(t, "sms.send", e.Operation, kind)
+				assert.Equal(t, tt.code, e.Code, kind)
+				assert.Equal(t, one.ReferenceID, e.ReferenceID, kind)
+			}
+			assert.Equal(t, 1, sent, "nothing is sent again")
+		})
+	}
+}
+
+func TestFindReportsSeveralRows(t *testing.T) {
+	t.Parallel()
+	service := roundTripper(func(r *http.Request) (*http.Response, error) {
+		return respond(r, http.StatusOK, `{"data":[{"id":"m-1","referenceId":"r-1"},{"id":"m-2","referenceId":"r-1"},{"id":"m-3","referenceId":"r-2"}]}`), nil
+	})
+	var log bytes.Buffer
+	steps := &stepRecorder{}
+	client, err := messaging.NewClient(baseURL, messaging.WithToken("t"), service.option(), messaging.WithObserver(steps),
+		messaging.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+	require.NoError(t, err)
+	tx, err := client.SMS.Find(t.Context(), "r-1")
+	require.NoError(t, err)
+	assert.Equal(t, "m-1", tx.ID)
+	assert.Contains(t, log.String(), `level=WARN msg="messaging: several messages have one reference ID" rows=2 reference_id=r-1`)
+	assert.Equal(t, 2, steps.rows)
+
+	log.Reset()
+	_, err = client.SMS.Find(t.Context(), "r-2")
+	require.NoError(t, err)
+	assert.Empty(t, log.String())
+	assert.Equal(t, 1, steps.rows)
+}
+
+// stepRecorder keeps the rows of the last lookup.
+type stepRecorder struct{ rows int }
+
+func (s *stepRecorder) StartStep(ctx context.Context, _ messaging.Step) context.Context { return ctx }
+
+func (s *stepRecorder) EndStep(_ context.Context, step messaging.Step, result messaging.StepResult) {
+	if step.Kind == messaging.StepLookup {
+		s.rows = result.Rows
 	}
 }
 

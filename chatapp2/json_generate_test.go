@@ -95,9 +95,11 @@ func (r jsonMaker) word(set string, n int) string {
 func jsonPick[T any](r jsonMaker, all ...T) T { return all[r.IntN(len(all))] }
 
 // number returns a whole number, as one or in quotes.
-func (r jsonMaker) number(n int) any {
+func (r jsonMaker) number(n int) any { return r.number64(int64(n)) }
+
+func (r jsonMaker) number64(n int64) any {
 	if r.maybe() {
-		return strconv.Itoa(n)
+		return strconv.FormatInt(n, 10)
 	}
 	return n
 }
@@ -537,7 +539,7 @@ func (r jsonMaker) components(onCard bool) []any {
 		all = append(all, r.templateCards())
 	}
 	if !onCard && r.IntN(6) == 0 {
-		add("limited_time_offer", jsonObject{"type": "limited_time_offer", "limited_time_offer": jsonObject{"expiration_time_ms": r.number(1893456000123)}})
+		add("limited_time_offer", jsonObject{"type": "limited_time_offer", "limited_time_offer": jsonObject{"expiration_time_ms": r.number64(1893456000123)}})
 		all[len(all)-1].(jsonObject)["type"] = "limited_time_offer"
 	}
 	if !onCard && r.IntN(6) == 0 {
@@ -616,7 +618,7 @@ func (r jsonMaker) button(kind string, index int) jsonObject {
 		add("text", r.text(2000))
 		r.set(parameters[0].(jsonObject), "payment_link_preview", true)
 	case "copy_code":
-		add("coupon_code", r.word("abcXYZ012", 1+r.IntN(20)))
+		add("coupon_code", r.word("abcXYZ012", 1+r.IntN(15)))
 	case "catalog":
 		if r.often() {
 			add("action", jsonObject{"thumbnail_product_retailer_id": r.text(20)})

@@ -61,7 +61,12 @@ func openPostgres(t testing.TB) *pgxpool.Pool {
 type outbox interface {
 	AddTo(config *river.Config) error
 	Parked(ctx context.Context, after messagingriver.Key) ([]messagingriver.Record, error)
+	Refused(ctx context.Context, after messagingriver.Key) ([]messagingriver.Record, error)
 	Resolve(ctx context.Context, decision messagingriver.Decision, keys ...messagingriver.Key) (int, error)
+	SetRate(ctx context.Context, perSecond float64) error
+	Status(ctx context.Context) (messagingriver.Status, error)
+	Pause(ctx context.Context, channels ...string) error
+	Resume(ctx context.Context, channels ...string) error
 }
 
 // rig is an outbox on one of the databases, with what a test needs of both.
@@ -75,6 +80,15 @@ type rig interface {
 	row(ctx context.Context, key messagingriver.Key) (row, error)
 	// start works the queue until stop is called.
 	start(t testing.TB) (stop func())
+	// startWith is like start, with a configuration of River's.
+	startWith(t testing.TB, config *river.Config) (stop func())
+	// runUntil works the queue under a context that ends after a while, and returns when the client has stopped.
+	runUntil(t testing.TB, d time.Duration, config river.Config)
+	// cancelJobs cancels every job for messages, as River's page does.
+	cancelJobs(ctx context.Context) error
+	// insertJob inserts a job for messages with arguments of another version.
+	insertJob(ctx context.Context, queue, args string) error
+	counts(ctx context.Context) map[messagingriver.State]int
 	// wake inserts another job for a message, as River's rescuer does for one that it takes for stuck.
 	wake(ctx context.Context, key messagingriver.Key) error
 	paused(ctx context.Context) (bool, error)
@@ -179,7 +193,11 @@ func (r rigOf[TTx]) client(config *river.Config) (*river.Client[TTx], error) {
 
 func (r rigOf[TTx]) start(t testing.TB) (stop func()) {
 	t.Helper()
-	config := &river.Config{}
+	return r.startWith(t, &river.Config{})
+}
+
+func (r rigOf[TTx]) startWith(t testing.TB, config *river.Config) (stop func()) {
+	t.Helper()
 	require.NoError(t, r.AddTo(config))
 	client, err := r.client(config)
 	require.NoError(t, err)
@@ -189,6 +207,67 @@ func (r rigOf[TTx]) start(t testing.TB) (stop func()) {
 		defer cancel()
 		require.NoError(t, client.Stop(ctx))
 	})
+}
+
+func (r rigOf[TTx]) runUntil(t testing.TB, d time.Duration, config river.Config) {
+	t.Helper()
+	require.NoError(t, r.AddTo(&config))
+	client, err := r.client(&config)
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), d)
+	defer cancel()
+	require.NoError(t, client.Start(ctx))
+	select {
+	case <-client.Stopped():
+	case <-time.After(time.Minute):
+		require.Fail(t, "the client did not stop")
+	}
+}
+
+func (r rigOf[TTx]) cancelJobs(ctx context.Context) error {
+	client, err := r.client(&river.Config{})
+	if err != nil {
+		return err
+	}
+	jobs, err := client.JobList(ctx, river.NewJobListParams().Kinds(sendArgs{}.Kind()).First(1000))
+	if err != nil {
+		return err
+	}
+	for _, job := range jobs.Jobs {
+		if _, err := client.JobCancel(ctx, job.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r rigOf[TTx]) insertJob(ctx context.Context, queue, args string) error {
+	client, err := r.client(&river.Config{})
+	if err != nil {
+		return err
+	}
+	_, err = client.Insert(ctx, rawArgs(args), &river.InsertOpts{Queue: queue})
+	return err
+}
+
+// rawArgs are the arguments of a job as JSON.
+type rawArgs string
+
+func (rawArgs) Kind() string                   { return sendArgs{}.Kind() }
+func (a rawArgs) MarshalJSON() ([]byte, error) { return []byte(a), nil }
+
+func (r rigOf[TTx]) counts(ctx context.Context) map[messagingriver.State]int {
+	counts := map[messagingriver.State]int{}
+	status, err := r.Status(ctx)
+	if err != nil {
+		return nil
+	}
+	for _, channel := range status.Channels {
+		for _, state := range channel.States {
+			counts[state.State] += state.Messages
+		}
+	}
+	return counts
 }
 
 func (r rigOf[TTx]) wake(ctx context.Context, key messagingriver.Key) error {

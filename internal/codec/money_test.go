@@ -17,7 +17,8 @@ func TestScaled(t *testing.T) {
 		money  table.Money
 		want   string
 	}{
-		{"any text", table.Money{}, "any text"},
+		{"1.50E+2", table.Money{}, "1.50E+2"},
+		{" 007 ", table.Money{}, " 007 "},
 		{"12345", table.Money{Scale: -4}, "1.2345"},
 		{"12000", table.Money{Scale: -4}, "1.2000"},
 		{"5", table.Money{Scale: -4}, "0.0005"},
@@ -47,6 +48,9 @@ func TestScaled(t *testing.T) {
 		got, ok := scaled(amount, table.Money{Scale: -4})
 		assert.False(t, ok, amount)
 		assert.Empty(t, got, amount)
+		got, ok = scaled(amount, table.Money{})
+		assert.False(t, ok, amount)
+		assert.Equal(t, amount, got, "as the service sent it")
 	}
 }
 

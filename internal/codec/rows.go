@@ -5,8 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"reflect"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/messaging-service/messaging-go/internal/jsonscan"
@@ -20,6 +23,7 @@ type column struct {
 	slots   []int
 	isID    bool
 	isPrice bool
+	isFlag  bool // it is true or false
 }
 
 // rows is the compiled shape of a row.
@@ -30,16 +34,19 @@ type rows struct {
 	op       *table.List
 	zone     *time.Location
 	statuses map[string][]string
+	accepted []string // words of a send's status
+	refused  []string
 }
 
 func compileRows(t *table.Table, op *table.List, cursor []string, zone *time.Location) *rows {
 	lists := maps.Clone(op.Record)
 	lists[table.LastRow] = cursor
 	r := &rows{paths: compilePaths(lists, nil), op: op, zone: zone, statuses: t.WebhookDelivery.Statuses}
+	r.accepted, r.refused = t.SMSSend.Accepted, t.SMSSend.Refused
 	r.cursor = r.paths.places[table.LastRow]
 	for field := range reflect.TypeFor[sms.Transaction]().Fields() {
 		if concept := field.Tag.Get("concept"); concept != "" {
-			c := column{field.Name, r.paths.places[concept], concept == "id", concept == "price"}
+			c := column{field.Name, r.paths.places[concept], concept == "id", concept == "price", field.Type.Kind() == reflect.Bool}
 			r.columns = append(r.columns, c)
 		}
 	}
@@ -140,11 +147,15 @@ func (r *rowReader) readRow(s *scanner) {
 	}
 }
 
-// unreadable reports the row, once.
+// unreadable reports the row, once: the first field, unless a later one says whose message it is.
 func (r *rowReader) unreadable(field, reason string) {
 	index := len(r.page.Transactions) - 1
-	if n := len(r.page.Unreadable); n == 0 || r.page.Unreadable[n-1].Index != index {
-		r.page.Unreadable = append(r.page.Unreadable, Unreadable{Index: index, Field: field, Reason: reason})
+	row := Unreadable{Index: index, Field: field, Reason: reason}
+	switch n := len(r.page.Unreadable); {
+	case n == 0 || r.page.Unreadable[n-1].Index != index:
+		r.page.Unreadable = append(r.page.Unreadable, row)
+	case field == "To" && r.page.Unreadable[n-1].Field != "ID":
+		r.page.Unreadable[n-1] = row
 	}
 }
 
@@ -159,7 +170,7 @@ func (r *rowReader) readMembers(s *scanner) {
 		c := s.Peek()
 		start := s.Pos
 		if n := name.node; n.isLeaf() && c != '{' && c != '[' {
-			r.found[n.slot-1] = s.Scalar(c) // what walkChild would do, for most members of most rows
+			r.found[n.slot] = s.Scalar(c) // what walkChild would do, for most members of most rows
 		} else if s.walkChild(n, r.found); !n.isLeaf() {
 			r.extra = append(r.extra, rowMember{name, start, s.Pos})
 		}
@@ -215,7 +226,7 @@ func (r *rowReader) fill(doc []byte) {
 				r.used[slot] = true
 				continue
 			case taken:
-			case !v.IsScalar() || v.Kind == jsonscan.Boolean:
+			case !v.IsScalar() || v.Kind == jsonscan.Boolean && !c.isFlag:
 				reason = "is neither a text nor a number"
 				if c.isID {
 					reason = "is not an ID"
@@ -246,10 +257,10 @@ func (r *rowReader) fill(doc []byte) {
 // keepUnused puts into Extra what stands under known names and fills no field.
 func (r *rowReader) keepUnused(all string) {
 	for _, n := range r.paths.root.children {
-		if !n.isLeaf() || r.used[n.slot-1] {
+		if !n.isLeaf() || r.used[n.slot] {
 			continue
 		}
-		if v := r.found[n.slot-1]; v.Kind == jsonscan.String {
+		if v := r.found[n.slot]; v.Kind == jsonscan.String {
 			r.keep(n.name, json.RawMessage(`"`+all[v.Start:v.End]+`"`))
 		} else if v.Kind != jsonscan.Absent {
 			r.keep(n.name, json.RawMessage(all[v.Start:v.End]))
@@ -270,7 +281,7 @@ func (r *rowReader) set(c *column, field any, word string) (reason string) {
 	const unknown = "is in no known form"
 	switch field := field.(type) {
 	case *string:
-		if c.isPrice {
+		if c.isPrice && r.op.Money != (table.Money{}) {
 			amount, ok := scaled(word, r.op.Money)
 			if !ok {
 				return "is no decimal number, and the contract's scale is for those"
@@ -284,6 +295,18 @@ func (r *rowReader) set(c *column, field any, word string) (reason string) {
 			return unknown
 		}
 		*field = n
+	case *time.Duration: // in seconds
+		n, ok := wholeNumber(word)
+		if !ok || n < 0 || n > math.MaxInt64/int(time.Second) {
+			return unknown
+		}
+		*field = time.Duration(n) * time.Second
+	case *bool:
+		yes, err := strconv.ParseBool(strings.ToLower(word))
+		if err != nil {
+			return unknown
+		}
+		*field = yes
 	case *time.Time:
 		at, ok := table.ParseTime(word, r.zone, r.op.Layouts...)
 		if !ok {
@@ -306,4 +329,16 @@ func (r *rowReader) status(word string) sms.Status {
 		r.meanings[word] = status
 	}
 	return status
+}
+
+// IsRefused reports whether a row says that the service did not take the message: its send status is a word of sms.send.refused, or
+// means failed or rejected, and its delivery status says nothing more. A message whose delivery failed was taken.
+func (l *List) IsRefused(tx sms.Transaction) bool {
+	if tx.SendStatus == "" || tx.Status != sms.StatusUnknown && tx.Status != sms.StatusQueued {
+		return false
+	}
+	accepts := table.Match(l.rows.accepted, tx.SendStatus, true)
+	meaning, match := table.Meaning(l.rows.statuses, tx.SendStatus, true)
+	isFailure := meaning == string(sms.StatusFailed) || meaning == string(sms.StatusRejected)
+	return table.Match(l.rows.refused, tx.SendStatus, true) > accepts || isFailure && match > accepts
 }

@@ -264,7 +264,7 @@ func TestBreakerPausesAsAsked(t *testing.T) {
 		assert.InDelta(t, 3.15, time.Until(trouble.Until).Seconds(), 0.15)
 		time.Sleep(4 * time.Second)
 		probe, _ := b.enter()
-		b.leave(probe, outcomeAsking(Failing, 20 * time.Second), false)
+		b.leave(probe, outcomeAsking(Failing, 20*time.Second), false)
 		trouble, _ = b.Trouble()
 		assert.InDelta(t, 21, time.Until(trouble.Until).Seconds(), 1)
 	})

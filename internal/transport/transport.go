@@ -108,7 +108,7 @@ type Outcome struct {
 	Interrupted error
 	// Sent is the request with its credentials, or nil if no attempt could begin. It must not be changed.
 	Sent *http.Request
-	// Began is when the last attempt began.
+	// Began is when the last attempt began, or the zero time.
 	Began time.Time
 	// Trouble is why a call waited for a breaker. It is set at the end of a BreakerWait only.
 	Trouble *Trouble

@@ -1,0 +1,76 @@
+package messaging
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/messaging-service/messaging-go/internal/transport"
+)
+
+// isFresh reports whether nothing in a response shows that it came from a cache: a status other than 200, a header in which a cache
+// says so, or a Date from long before the request. A response that is not fresh says what was listed before, so it proves no absence.
+func isFresh(out transport.Outcome) bool {
+	const clocksDiffer = 5 * time.Minute
+	if out.StatusCode != http.StatusOK {
+		return false
+	}
+	for name, values := range out.Header {
+		name = strings.ToLower(name)
+		if slices.ContainsFunc(values, func(value string) bool { return isFromCache(name, strings.ToLower(value)) }) {
+			return false
+		}
+	}
+	date, err := http.ParseTime(out.Header.Get("Date"))
+	return err != nil || !date.Before(out.Began.Add(-clocksDiffer))
+}
+
+// isFromCache reports whether a header says that the response came from a cache. Name and value are in lower case.
+func isFromCache(name, value string) bool {
+	isCache := strings.Contains(name, "cache") && !strings.HasSuffix(name, "-control")
+	switch {
+	case name == "age":
+		return value != "0"
+	case name == "warning":
+		return strings.HasPrefix(value, "1") // of a cache; others begin with 2
+	case name == "x-varnish":
+		return len(strings.Fields(value)) > 1 // the second ID is of the request that filled the cache
+	case name == "x-from-cache":
+		return true // what a caching http.RoundTripper sets
+	case name == "server-timing":
+		return slices.ContainsFunc(strings.Split(value, ","), func(metric string) bool {
+			return strings.Contains(metric, "cache") && saysHit(metric)
+		})
+	case name == "cache-status":
+		return slices.ContainsFunc(strings.Split(value, ","), isCacheStatusHit)
+	case isCache && strings.HasSuffix(name, "hits"): // one number for each cache
+		return slices.ContainsFunc(strings.Split(value, ","), func(hits string) bool {
+			n, err := strconv.Atoi(strings.TrimSpace(hits))
+			return err != nil || n > 0
+		})
+	default:
+		return isCache && saysHit(value)
+	}
+}
+
+// isCacheStatusHit reports whether one cache of a Cache-Status (RFC 9211) says that it had the response. What stands behind fwd says why
+// the request was forwarded, such as fwd=stale, and the response is then from the service.
+func isCacheStatusHit(status string) bool {
+	name, parameters, ok := strings.Cut(status, ";")
+	if !ok {
+		return saysHit(name)
+	}
+	return slices.ContainsFunc(strings.Split(parameters, ";"), func(parameter string) bool {
+		return !strings.HasPrefix(strings.TrimSpace(parameter), "fwd=") && saysHit(parameter)
+	})
+}
+
+// saysHit reports whether a word of a text says that a cache had the response: TCP_HIT, RefreshHit, STALE.
+func saysHit(text string) bool {
+	words := strings.FieldsFunc(text, func(r rune) bool { return r < 'a' || r > 'z' })
+	return slices.ContainsFunc(words, func(word string) bool {
+		return strings.HasSuffix(word, "hit") || strings.HasPrefix(word, "stale") || word == "updating"
+	})
+}

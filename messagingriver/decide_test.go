@@ -1,0 +1,498 @@
+package messagingriver_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/riverqueue/river"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/messagingriver"
+	"github.com/messaging-service/messaging-go/messagingtest"
+	"github.com/messaging-service/messaging-go/sms"
+)
+
+// TestForbiddenMessageCanBeResent: a 403 is about one message. It pauses nothing, and what it refused is kept for a while.
+func TestForbiddenMessageCanBeResent(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service, client := connected(t)
+		r := t.newRig(t, client, quick())
+		service.Inject(messagingtest.Status(403, 0), 2)
+		insert(t, r, smsMessage("resent"), smsMessage("dropped"))
+		defer r.start(t)()
+		becomes(t, r, smsKey("resent"), messagingriver.Refused)
+		becomes(t, r, smsKey("dropped"), messagingriver.Refused)
+		paused, err := r.paused(t.Context())
+		require.NoError(t, err)
+		assert.False(t, paused)
+		refused, err := r.Refused(t.Context(), messagingriver.Key{})
+		require.NoError(t, err)
+		require.Len(t, refused, 2)
+		assert.Contains(t, refused[0].Problem, "HTTP 403")
+		assert.NotNil(t, refused[0].Message)
+
+		for decision, key := range map[messagingriver.Decision]messagingriver.Key{
+			messagingriver.Resend: smsKey("resent"), messagingriver.Drop: smsKey("dropped"),
+		} {
+			n, err := r.Resolve(t.Context(), messagingriver.Sent, key)
+			require.NoError(t, err)
+			assert.Zero(t, n, "what was refused did not go out")
+			n, err = r.Resolve(t.Context(), decision, key)
+			require.NoError(t, err)
+			assert.Equal(t, 1, n)
+		}
+		becomes(t, r, smsKey("resent"), messagingriver.Accepted)
+		record := becomes(t, r, smsKey("dropped"), messagingriver.Dropped)
+		assert.Empty(t, record.Message)
+		assert.Equal(t, map[string]int{"resent": 1}, references(service))
+	})
+}
+
+func TestRefusedContentIsDeletedAfterItsTime(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service, client := connected(t)
+		options := quick()
+		options.KeepRefused = time.Second
+		r := t.newRig(t, client, options)
+		service.Inject(messagingtest.Status(422, 0), 1)
+		insert(t, r, smsMessage("a"))
+		defer r.start(t)()
+		becomes(t, r, smsKey("a"), messagingriver.Refused)
+		require.Eventually(t, func() bool {
+			record, err := r.row(t.Context(), smsKey("a"))
+			return err == nil && record.Message == ""
+		}, time.Minute, 20*time.Millisecond)
+		n, err := r.Resolve(t.Context(), messagingriver.Resend, smsKey("a"))
+		require.NoError(t, err)
+		assert.Zero(t, n, "there is nothing to send")
+		becomes(t, r, smsKey("a"), messagingriver.Refused)
+	})
+}
+
+func TestWaitingMessageIsCancelled(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service, client := connected(t)
+		r := t.newRig(t, client, quick())
+		insert(t, r, smsMessage("dropped"), smsMessage("kept"))
+		n, err := r.Resolve(t.Context(), messagingriver.Drop, smsKey("dropped"))
+		require.NoError(t, err)
+		assert.Equal(t, 1, n)
+		defer r.start(t)()
+		becomes(t, r, smsKey("kept"), messagingriver.Accepted)
+		becomes(t, r, smsKey("dropped"), messagingriver.Dropped)
+		assert.Equal(t, map[string]int{"kept": 1}, references(service))
+	})
+}
+
+func TestJobCancelledInRiverCancelsItsMessages(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service, client := connected(t)
+		r := t.newRig(t, client, quick())
+		insert(t, r, smsMessage("a"), smsMessage("b"))
+		require.NoError(t, r.cancelJobs(t.Context()))
+		insert(t, r, smsMessage("c"))
+		require.NoError(t, r.exec(t.Context(), "UPDATE messaging_outbox SET due_at = 1 WHERE reference <> 'c'"), "a round would wake them")
+		defer r.start(t)()
+		becomes(t, r, smsKey("a"), messagingriver.Dropped)
+		becomes(t, r, smsKey("b"), messagingriver.Dropped)
+		becomes(t, r, smsKey("c"), messagingriver.Accepted)
+		assert.Equal(t, map[string]int{"c": 1}, references(service))
+	})
+}
+
+// TestJobCancelledWhileItRuns: the messages that were not begun are dropped, and the others keep their outcome.
+func TestJobCancelledWhileItRuns(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service, client := connected(t)
+		options := quick()
+		options.Workers = 1
+		r := t.newRig(t, client, options)
+		service.Inject(messagingtest.Slow(2*time.Second), 1)
+		insert(t, r, smsMessage("a"), smsMessage("b"), smsMessage("c"))
+		defer r.start(t)()
+		becomes(t, r, smsKey("a"), messagingriver.Sending)
+		require.NoError(t, r.cancelJobs(t.Context()))
+		becomes(t, r, smsKey("a"), messagingriver.Accepted)
+		becomes(t, r, smsKey("b"), messagingriver.Dropped)
+		becomes(t, r, smsKey("c"), messagingriver.Dropped)
+		assert.Equal(t, map[string]int{"a": 1}, references(service))
+	})
+}
+
+// TestRowThatCannotBeReadStandsAlone: it is parked with its reason, or left to a version that knows its channel, and its
+// neighbours in the same job are sent.
+func TestRowThatCannotBeReadStandsAlone(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service, client := connected(t)
+		r := t.newRig(t, client, quick())
+		insert(t, r, smsMessage("a"), smsMessage("nothing"), smsMessage("b"), smsMessage("text"), smsMessage("json"), smsMessage("c"), smsMessage("other"))
+		for reference, change := range map[string]string{
+			"nothing": "message = NULL", "text": "message = 'not a message'", "json": `message = '{"surprise": 1}'`, "other": "channel = 'pigeon'",
+		} {
+			require.NoError(t, r.exec(t.Context(), fmt.Sprintf("UPDATE messaging_outbox SET %s WHERE reference = '%s'", change, reference)))
+		}
+		require.NoError(t, r.exec(t.Context(), "UPDATE messaging_outbox SET due_at = 1 WHERE reference = 'other'"))
+		defer r.start(t)()
+		for _, reference := range []string{"a", "b", "c"} {
+			becomes(t, r, smsKey(reference), messagingriver.Accepted)
+		}
+		for _, reference := range []string{"nothing", "text", "json"} {
+			record := becomes(t, r, smsKey(reference), messagingriver.Parked)
+			assert.Equal(t, "the row holds no message that this version can read", record.Problem)
+		}
+		parked, err := r.Parked(t.Context(), messagingriver.Key{})
+		require.NoError(t, err)
+		require.Len(t, parked, 3)
+		assert.Nil(t, parked[0].Message)
+		time.Sleep(1500 * time.Millisecond) // a round
+		record, err := r.row(t.Context(), messagingriver.Key{Channel: "pigeon", Reference: "other"})
+		require.NoError(t, err)
+		assert.Equal(t, messagingriver.Waiting, record.State)
+		assert.Equal(t, map[string]int{"a": 1, "b": 1, "c": 1}, references(service))
+	})
+}
+
+// TestLostRowThatCannotBeRead: also after a kill.
+func TestLostRowThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		_, client := connected(t)
+		r := t.newRig(t, client, quick())
+		insert(t, r, smsMessage("a"), smsMessage("b"))
+		require.NoError(t, r.exec(t.Context(), "UPDATE messaging_outbox SET state = 'sending', attempt = 1, began_at = 1, due_at = 1, message = NULL WHERE reference = 'a'"))
+		defer r.start(t)()
+		record := becomes(t, r, smsKey("a"), messagingriver.Parked)
+		assert.Contains(t, record.Problem, "the row holds no message")
+		becomes(t, r, smsKey("b"), messagingriver.Accepted)
+	})
+}
+
+// TestPanicIsOneMessagesFailure: before the request the message waits for its next attempt, after it its outcome is unknown.
+func TestPanicIsOneMessagesFailure(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		var before, after atomic.Bool
+		before.Store(true)
+		client, err := messaging.NewClient(service.URL,
+			messaging.WithTokenSource(func(context.Context) (messaging.Token, error) {
+				if before.Swap(false) {
+					panic("secret " + number)
+				}
+				return messaging.Token{Value: service.Token}, nil
+			}),
+			messaging.WithHTTPClient(&http.Client{Transport: roundTripper(func(request *http.Request) (*http.Response, error) {
+				response, err := http.DefaultTransport.RoundTrip(request)
+				if after.Swap(false) {
+					panic(errors.New("after the request"))
+				}
+				return response, err
+			})}))
+		require.NoError(t, err)
+		r := t.newRig(t, client, quick())
+		insert(t, r, smsMessage("before"))
+		defer http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+		defer r.start(t)()
+		record := becomes(t, r, smsKey("before"), messagingriver.Accepted)
+		assert.Equal(t, 2, record.Attempts)
+		after.Store(true)
+		insert(t, r, chatMessage("after"))
+		record = becomes(t, r, chatKey("after"), messagingriver.Parked)
+		assert.Contains(t, record.Problem, "panicked with a *errors.errorString")
+		assert.NotContains(t, record.Problem, number)
+		assert.Equal(t, map[string]int{"before": 1, "after": 1}, references(service))
+	})
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(request *http.Request) (*http.Response, error) { return f(request) }
+
+func TestResendUnlisted(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service, client := connected(t)
+		options := quick()
+		options.SendTimeout, options.ResendUnlisted = 2*time.Second, true
+		r := t.newRig(t, client, options)
+		defer r.start(t)()
+		service.Inject(messagingtest.DropUnread(), 1)
+		insert(t, r, smsMessage("lost"))
+		record := becomes(t, r, smsKey("lost"), messagingriver.Accepted)
+		assert.Equal(t, 2, record.Attempts)
+		service.Inject(messagingtest.AcceptThenDrop(), 1)
+		insert(t, r, smsMessage("taken"))
+		record = becomes(t, r, smsKey("taken"), messagingriver.Accepted)
+		assert.Equal(t, 1, record.Attempts, "it is listed")
+		var resent int
+		require.NoError(t, r.pool().QueryRowContext(t.Context(), "SELECT resent FROM messaging_outbox WHERE reference = 'lost'").Scan(&resent))
+		assert.Equal(t, 1, resent)
+
+		require.NoError(t, r.exec(t.Context(), "UPDATE messaging_outbox SET state = 'unknown', due_at = 1, began_at = 1, message = '{}', reference = 'again'"+
+			" WHERE reference = 'lost'"))
+		becomes(t, r, smsKey("again"), messagingriver.Parked) // once is enough
+		assert.Equal(t, map[string]int{"lost": 1, "taken": 1}, references(service))
+	})
+}
+
+// TestRoundEndsWhenNothingIsLeft: 20,000 rows whose time is over go in one round.
+func TestRoundEndsWhenNothingIsLeft(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		_, client := connected(t)
+		options := quick()
+		options.SendTimeout = 20 * time.Minute // one round in this test
+		r := t.newRig(t, client, options)
+		require.NoError(t, r.exec(t.Context(), `
+			INSERT INTO messaging_outbox (channel, reference, state, attempt, problem, created_at, due_at)
+			WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+			SELECT 'sms', 'order-' || i, CASE WHEN i % 2 = 0 THEN 'accepted' ELSE 'refused' END, 1, '', 1, 1 FROM n`))
+		defer r.start(t)()
+		require.Eventually(t, func() bool {
+			var n int
+			return r.pool().QueryRowContext(t.Context(), "SELECT COUNT(*) FROM messaging_outbox").Scan(&n) == nil && n == 0
+		}, time.Minute, 50*time.Millisecond)
+	})
+}
+
+// TestRateIsOfAllProcesses: at most rate and burst in any second, also while workers come and go and the rate changes.
+func TestRateIsOfAllProcesses(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		var mu sync.Mutex
+		var sent []time.Time
+		service := messagingtest.NewServer(t)
+		transport := http.DefaultTransport.(*http.Transport).Clone()
+		defer transport.CloseIdleConnections()
+		client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token),
+			messaging.WithHTTPClient(&http.Client{Transport: roundTripper(func(request *http.Request) (*http.Response, error) {
+				mu.Lock()
+				sent = append(sent, time.Now())
+				mu.Unlock()
+				return transport.RoundTrip(request)
+			})}))
+		require.NoError(t, err)
+		const rate, burst = 50, 20
+		options := quick()
+		options.Rate, options.Burst = rate, burst
+		r := t.newRig(t, client, options)
+		var messages []messagingriver.Message
+		for i := range 500 {
+			messages = append(messages, smsMessage(fmt.Sprint("order-", i)))
+		}
+		insert(t, r, messages...)
+		stop := r.start(t)
+		time.Sleep(time.Second)
+		second := r.start(t) // another worker of the same database
+		time.Sleep(2 * time.Second)
+		stop()
+		time.Sleep(time.Second)
+		second()
+		second = r.start(t)
+		time.Sleep(time.Second)
+
+		mu.Lock()
+		times := slices.Clone(sent)
+		mu.Unlock()
+		most := 0
+		for i, from := range times {
+			n, _ := slices.BinarySearchFunc(times[i:], from.Add(time.Second), time.Time.Compare)
+			most = max(most, n)
+		}
+		assert.LessOrEqual(t, most, rate+burst)
+		took := times[len(times)-1].Sub(times[0])
+		assert.Greater(t, float64(len(times)), 0.5*rate*took.Seconds(), "the rate is used")
+
+		require.NoError(t, r.SetRate(t.Context(), 2000))
+		becomes(t, r, smsKey("order-499"), messagingriver.Accepted)
+		require.Eventually(t, func() bool { return len(service.Sent()) == 500 }, 30*time.Second, 10*time.Millisecond)
+		assert.Less(t, time.Since(times[len(times)-1]), 5*time.Second)
+		second()
+		require.EqualError(t, r.SetRate(t.Context(), -1), "messagingriver: SetRate got -1; want 0 to 1000000 messages a second")
+	})
+}
+
+func TestMessagesOfARecipientAreSentInOrder(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service, client := connected(t)
+		options := quick()
+		options.InOrder = true
+		r := t.newRig(t, client, options)
+		service.InjectRandomly(1, 1, messagingtest.Slow(50*time.Millisecond), messagingtest.Slow(time.Millisecond))
+		to := func(n, i int) messagingriver.Message {
+			return sms.Message{From: "ACME", To: fmt.Sprintf("+63917123456%d", n), Text: text, ReferenceID: fmt.Sprintf("%d-%d", n, i)}
+		}
+		stop := r.start(t)
+		defer stop()
+		for i := range 8 { // half of them one by one, half in batches
+			insert(t, r, to(1, i))
+			insert(t, r, to(2, 2*i), to(2, 2*i+1))
+		}
+		for i := range 8 {
+			becomes(t, r, smsKey(fmt.Sprintf("1-%d", i)), messagingriver.Accepted)
+			becomes(t, r, smsKey(fmt.Sprintf("2-%d", 2*i+1)), messagingriver.Accepted)
+		}
+		next := map[string]int{}
+		for _, m := range service.Sent() {
+			assert.Equal(t, fmt.Sprintf("%c-%d", m.To[len(m.To)-1], next[m.To]), m.ReferenceID)
+			next[m.To]++
+		}
+		assert.Len(t, service.Sent(), 24)
+		rest, err := r.dump(t.Context())
+		require.NoError(t, err)
+		assert.NotContains(t, rest, "63917", "recipients are deleted with the content")
+	})
+}
+
+// TestJobsOfEarlierVersions: those of a queue for all channels are sent at once, and the rows of others in the next round.
+func TestJobsOfEarlierVersions(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service, client := connected(t)
+		options := quick()
+		options.SendTimeout = 40 * time.Second // so that nothing is sent because it is overdue
+		r := t.newRig(t, client, options)
+		insert(t, r, smsMessage("a"), chatMessage("b"), smsMessage("c"), smsMessage("d"))
+		require.NoError(t, r.exec(t.Context(), "UPDATE messaging_outbox SET priority = NULL, max_attempts = NULL"))
+		require.NoError(t, r.exec(t.Context(), "DELETE FROM river_job"))
+		require.NoError(t, r.insertJob(t.Context(), "messaging", `{"messages": [{"channel": "sms", "reference": "a"}, {"channel": "chatapp1", "reference": "b"}]}`))
+		require.NoError(t, r.insertJob(t.Context(), "messaging", `{"channel": "sms", "reference": "c"}`))
+		defer r.start(t)()
+		becomes(t, r, smsKey("a"), messagingriver.Accepted)
+		becomes(t, r, chatKey("b"), messagingriver.Accepted)
+		becomes(t, r, smsKey("c"), messagingriver.Accepted)
+		began := time.Now()
+		require.NoError(t, r.insertJob(t.Context(), "messaging", `{"message": 17}`))
+		becomes(t, r, smsKey("d"), messagingriver.Accepted)
+		assert.Less(t, time.Since(began), 15*time.Second, "a round is 10 s")
+		assert.Len(t, service.Sent(), 4)
+	})
+}
+
+// TestWorkerWithAWrongClock: it takes part in the work, and delays nothing by more than a round.
+func TestWorkerWithAWrongClock(t *testing.T) {
+	t.Parallel()
+	for name, off := range map[string]time.Duration{"an hour ahead": time.Hour, "an hour behind": -time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			onBoth(t, func(t test) {
+				service, client := connected(t)
+				unready := atomic.Int32{}
+				unready.Store(3)
+				client, err := client.With(messaging.WithTokenSource(func(context.Context) (messaging.Token, error) {
+					if unready.Add(-1) >= 0 {
+						return messaging.Token{}, assert.AnError // so that some wait for their next attempt
+					}
+					return messaging.Token{Value: service.Token}, nil
+				}))
+				require.NoError(t, err)
+				r := t.newRig(t, client, quick())
+				defer r.startWith(t, &river.Config{Test: river.TestConfig{Time: clock(off)}})()
+				began := time.Now()
+				insert(t, r, smsMessage("a"), smsMessage("b"), smsMessage("c"), smsMessage("d"))
+				service.Inject(messagingtest.AcceptThenDrop(), 1)
+				for _, reference := range strings.Split("abcd", "") {
+					becomes(t, r, smsKey(reference), messagingriver.Accepted)
+				}
+				assert.Less(t, time.Since(began), 15*time.Second)
+				assert.Len(t, service.Sent(), 4)
+			})
+		})
+	}
+}
+
+// clock is a clock that is off, of a process, not of its database.
+type clock time.Duration
+
+func (c clock) Now() time.Time     { return time.Now().Add(time.Duration(c)) }
+func (clock) NowOrNil() *time.Time { return nil }
+
+// TestStopLeavesNothingInDoubt: as River's documentation shows it, a client is stopped by the end of the context it was started
+// with.
+func TestStopLeavesNothingInDoubt(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service, client := connected(t)
+		options := quick()
+		options.Workers = 20
+		r := t.newRig(t, client, options)
+		service.InjectRandomly(1, 1, messagingtest.Slow(300*time.Millisecond))
+		var messages []messagingriver.Message
+		for i := range 200 {
+			messages = append(messages, chatMessage(fmt.Sprint("order-", i)))
+		}
+		insert(t, r, messages...)
+		for range 3 {
+			r.runUntil(t, 400*time.Millisecond, river.Config{})
+			counts := r.counts(t.Context())
+			assert.Equal(t, len(messages), counts[messagingriver.Waiting]+counts[messagingriver.Accepted], "%v", counts)
+		}
+		// A hard stop does not interrupt what has begun, either.
+		r.runUntil(t, 400*time.Millisecond, river.Config{SoftStopTimeout: time.Millisecond})
+		counts := r.counts(t.Context())
+		assert.Equal(t, len(messages), counts[messagingriver.Waiting]+counts[messagingriver.Accepted], "%v", counts)
+		assert.Len(t, service.Sent(), counts[messagingriver.Accepted])
+		assert.NotZero(t, counts[messagingriver.Accepted])
+	})
+}
+
+// TestChannelsAreApart: a chat app that does not respond holds no SMS back.
+func TestChannelsAreApart(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service, client := connected(t)
+		options := quick()
+		options.Workers = 5
+		r := t.newRig(t, client, options)
+		service.Inject(messagingtest.Slow(3*time.Second), 5)
+		var chats, texts []messagingriver.Message
+		for i := range 100 {
+			chats = append(chats, chatMessage(fmt.Sprint("chat-", i)))
+			texts = append(texts, smsMessage(fmt.Sprint("sms-", i)))
+		}
+		insert(t, r, chats...)
+		defer r.start(t)()
+		require.Eventually(t, func() bool { return service.Requests() == 5 }, 30*time.Second, 5*time.Millisecond)
+		insert(t, r, texts...)
+		becomes(t, r, smsKey("sms-99"), messagingriver.Accepted)
+		assert.Equal(t, 0, r.counts(t.Context())[messagingriver.Parked])
+		record, err := r.row(t.Context(), chatKey("chat-99"))
+		require.NoError(t, err)
+		assert.Equal(t, messagingriver.Waiting, record.State)
+	})
+}
+
+// TestPauseHoldsWithoutANotification: River may lose the notification of a pause. The row counts.
+func TestPauseHoldsWithoutANotification(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service, client := connected(t)
+		r := t.newRig(t, client, quick())
+		defer r.start(t)()
+		insert(t, r, smsMessage("a"))
+		becomes(t, r, smsKey("a"), messagingriver.Accepted)
+		require.NoError(t, r.exec(t.Context(), "UPDATE river_queue SET paused_at = updated_at WHERE name = 'messaging_sms'"))
+		insert(t, r, smsMessage("b"))
+		time.Sleep(2500 * time.Millisecond)
+		assert.Len(t, service.Sent(), 1)
+		require.NoError(t, r.exec(t.Context(), "UPDATE river_queue SET paused_at = NULL WHERE name = 'messaging_sms'"))
+		becomes(t, r, smsKey("b"), messagingriver.Accepted)
+	})
+}
