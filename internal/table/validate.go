@@ -64,7 +64,7 @@ func fault(rule string, value any) string {
 		}
 	case "name":
 		return nameFault(text, false)
-	case "placeholder":
+	case "placeholder", "column":
 		if text != "" {
 			return nameFault(text, false)
 		}
