@@ -39,7 +39,8 @@ type Client struct {
 	core *core
 }
 
-// Channel is a part of the service that may have credentials of its own. The zero value is no channel.
+// Channel is a part of the service that may have credentials of its own. The zero value is no channel: it stands for the account, whose
+// operations use the credentials of all channels.
 type Channel uint8
 
 // The channels. The specification describes the credentials of SMS only; the chat apps use the same unless WithAuth says
@@ -51,12 +52,16 @@ const (
 	channelCount = iota + 1 // with the zero Channel
 )
 
-// String returns the channel's name as in the contract: "sms", "chatapp1" or "chatapp2".
+// String returns the channel's name as in the contract: "sms", "chatapp1" or "chatapp2". The zero value is "account".
 func (c Channel) String() string {
-	if c == 0 || c >= channelCount {
+	switch {
+	case c == 0:
+		return "account"
+	case c >= channelCount:
 		return fmt.Sprintf("channel %d", uint8(c))
+	default:
+		return table.Channels()[c-1].Name
 	}
-	return table.Channels()[c-1].Name
 }
 
 // NewClient returns a client for the service at baseURL, such as "https://api.example.com". A path in the URL is kept before the

@@ -200,7 +200,7 @@ func TestProblems(t *testing.T) {
 			video(func(v *chatapp1.Video) { v.Duration = 500 * time.Millisecond }), []problem{{"Payload.Duration", whole + "500ms"}},
 		},
 		"a video below zero":     {video(func(v *chatapp1.Video) { v.Duration = -time.Second }), []problem{{"Payload.Duration", negative + "-1s"}}},
-		"a size below zero":      {video(func(v *chatapp1.Video) { v.Size = -1 }), []problem{{"Payload.Size", "must not be negative, got -1"}}},
+		"a size below zero":      {video(func(v *chatapp1.Video) { v.Size = -1 }), []problem{{"Payload.Size", "want 1 or more, got -1"}}},
 		"a button without text":  {button(func(c *chatapp1.CallToAction) { c.Text = "" }), []problem{{"Payload.Text", absent}}},
 		"a button text not UTF8": {button(func(c *chatapp1.CallToAction) { c.Text = "\xff" }), []problem{{"Payload.Text", unicode + "0"}}},
 		"a button of no image":   {button(func(c *chatapp1.CallToAction) { c.ImageURL = "SECRET" }), []problem{{"Payload.ImageURL", web}}},

@@ -87,16 +87,12 @@ func (i Image) describe(call *wire.Call) {
 }
 
 func (v Video) describe(call *wire.Call) {
-	size := wire.Field{Concept: "size", Name: "Payload.Size", Value: v.Size}
-	if v.Size < 0 {
-		size.Reason = "must not be negative, got " + strconv.FormatInt(v.Size, 10)
-	}
 	addEssential(call, wire.Field{Concept: "video", Name: "Payload.URL", Text: v.URL, Reason: wire.CheckURL(v.URL)})
 	call.Fields = append(
 		call.Fields,
 		wire.Field{Concept: "thumbnail", Name: "Payload.ThumbnailURL", Text: v.ThumbnailURL, Reason: wire.CheckURL(v.ThumbnailURL)},
 		wire.Field{Concept: "duration", Name: "Payload.Duration", Value: v.Duration},
-		size,
+		wire.Field{Concept: "size", Name: "Payload.Size", Value: v.Size, Reason: wire.CheckRange(v.Size, 1, 0)},
 	)
 }
 

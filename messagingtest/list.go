@@ -147,6 +147,8 @@ func (l *ledger) shown(value any, t table.List) any {
 	switch v := value.(type) {
 	case amount:
 		return v.text(t.Money)
+	case time.Duration:
+		return int64(v / time.Second)
 	case time.Time:
 		text := l.times.text(v)
 		if strings.HasPrefix(l.times.form, "unix") {
@@ -195,6 +197,10 @@ func compareValues(a, b any) int {
 		return cmp.Compare(a, b.(int))
 	case amount:
 		return cmp.Compare(a, b.(amount))
+	case time.Duration:
+		return cmp.Compare(a, b.(time.Duration))
+	case bool:
+		return cmp.Compare(fmt.Sprint(a), fmt.Sprint(b)) // "false" is before "true"
 	case time.Time:
 		return a.Compare(b.(time.Time))
 	}

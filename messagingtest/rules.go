@@ -44,7 +44,8 @@ type rules struct {
 // "type=x" is a shape for the same object if its type is x.
 //
 // The value of a member is a shape; a list of what its elements are, of which a member that has to be there has at least one;
-// "=a|b" for one of these words; or a word that Shapes, checkWord or checkText knows.
+// "=a|b" for one of these words; "1..60" for a whole number in this range, or "1.." without an upper bound; or a word that Shapes,
+// checkWord or checkText knows.
 type shape = map[string]any
 
 var readRules = sync.OnceValue(func() (r rules) { //nolint:gochecknoglobals // never written
@@ -129,12 +130,18 @@ func (op operation) checkWord(field string, value any, word string) *problem {
 		return refuseIf(!ok, "time", field+" is not a time of the contract's form")
 	case "lifetime": // 60.0 and 6e1 are the same number, but not what a client should write
 		return refuseIf(lifetimeOf(value, op.TTL) == 0, "lifetime", field+" is not a whole number above zero, or is too large")
-	case "positive", "count":
+	case "positive":
 		n, err := number.Float64()
-		_, wholeErr := strconv.ParseUint(number.String(), 10, 64)
-		isWrong := n <= 0 || word == "count" && wholeErr != nil
 		return cmp.Or(refuseIf(!isNumber || err != nil, "kind", field+" is not a number"),
-			refuseIf(isWrong, "value", field+" is not above zero, or not a whole number"))
+			refuseIf(n <= 0, "value", field+" is not above zero"))
+	}
+	if least, most, isRange := strings.Cut(word, ".."); isRange {
+		n, err := strconv.ParseUint(number.String(), 10, 63)
+		from, fromErr := strconv.ParseUint(least, 10, 63)
+		to, toErr := strconv.ParseUint(cmp.Or(most, strconv.Itoa(math.MaxInt64)), 10, 63)
+		must(fromErr == nil && toErr == nil, "rules.json: %q is no range", word)
+		return cmp.Or(refuseIf(!isNumber, "kind", field+" is not a number"),
+			refuseIf(err != nil || n < from || n > to, "value", field+" is not a whole number from "+least+" to "+cmp.Or(most, "any")))
 	}
 	return checkText(field, value, word)
 }

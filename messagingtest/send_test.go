@@ -1,6 +1,7 @@
 package messagingtest
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"net/http"
@@ -276,6 +277,29 @@ func FuzzSend(f *testing.F) {
 			assert.True(t, json.Valid(value))
 		}
 	})
+}
+
+func TestRangeOfRules(t *testing.T) {
+	op := newServer().operations[0]
+	for rule, values := range map[string]map[string]string{
+		"1..60": {"1": "", "60": "", "0": "value", "61": "value", "1.5": "value", "-1": "value"},
+		"1..":   {"1": "", "9223372036854775807": "", "0": "value", "9223372036854775808": "value"},
+	} {
+		for value, want := range values {
+			p := cmp.Or(op.checkWord("size", json.Number(value), rule), &problem{})
+			assert.Equal(t, want, p.name, "%s %s", rule, value)
+		}
+	}
+	assert.Equal(t, "kind", op.checkWord("size", "7", "1..60").name)
+}
+
+func TestSentKeepsEveryType(t *testing.T) {
+	op := newServer().operations[0]
+	op.Fields = map[string]string{"from": "from", "sent": "at"}
+	f := fields{operation: op, values: document{"from": "ACME", "at": "2026-10-03T08:09:10Z"}}
+	m := f.message(nil)
+	assert.Equal(t, "ACME", m.From)
+	assert.True(t, time.Date(2026, 10, 3, 8, 9, 10, 0, time.UTC).Equal(m.SentAt))
 }
 
 // A field that the server does not know would be dropped, and a test that sends it could not tell.

@@ -3,6 +3,7 @@ package messagingtest
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"reflect"
 	"slices"
@@ -85,8 +86,19 @@ func (f fields) message(extra document) Sent {
 		m.Extra[name] = encode(value)
 	}
 	for field, value := range reflect.ValueOf(&m).Elem().Fields() {
-		if text := f.text(field.Tag.Get("concept")); text != "" && value.Kind() == reflect.String {
-			value.SetString(text)
+		sent, isSent := f.values[f.name(field.Tag.Get("concept"))]
+		if !isSent {
+			continue
+		}
+		switch to := value.Addr().Interface().(type) {
+		case *string:
+			*to, _ = sent.(string)
+		case *bool:
+			*to, _ = sent.(bool)
+		case *time.Duration:
+			*to = lifetimeOf(sent, "s")
+		case *time.Time:
+			*to, _ = f.times.parse(fmt.Sprint(sent))
 		}
 	}
 	m.From = cmp.Or(m.From, f.text("channel"))
@@ -95,8 +107,8 @@ func (f fields) message(extra document) Sent {
 
 const operator = "OP_1"
 
-// columns returns what listings show of a row, by concept: a string, a number, an amount or a time. A string that is empty is
-// nil.
+// columns returns what listings show of a row, by concept: a string, a number, an amount, a time, a duration or a flag. A string that
+// is empty is nil.
 func columns() map[string]func(*row) any {
 	all := map[string]func(*row) any{
 		"price":       func(r *row) any { return priceOf(r.Parts) },

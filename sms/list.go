@@ -2,7 +2,6 @@ package sms
 
 import (
 	"encoding/json"
-	"fmt"
 	"log/slog"
 	"net/url"
 	"reflect"
@@ -119,17 +118,9 @@ func (o ListOptions) problems() []wire.Problem {
 	if o.After != "" && o.Page > 0 {
 		c.Found("Page", "must be 0 beside After")
 	}
-	for _, number := range []struct {
-		field string
-		value int
-	}{{"Page", o.Page}, {"PageSize", o.PageSize}, {"PagesAhead", o.PagesAhead}} {
-		if number.value < 0 {
-			c.Found(number.field, fmt.Sprintf("must not be negative, got %d", number.value))
-		}
-	}
-	if o.PagesAhead > mostAhead {
-		c.Found("PagesAhead", fmt.Sprintf("must be at most %d, got %d", mostAhead, o.PagesAhead))
-	}
+	c.Found("Page", wire.CheckRange(o.Page, 1, 0))
+	c.Found("PageSize", wire.CheckRange(o.PageSize, 1, 0))
+	c.Found("PagesAhead", wire.CheckRange(o.PagesAhead, 1, mostAhead))
 	if !o.CreatedAfter.IsZero() && !o.CreatedBefore.IsZero() && !o.CreatedAfter.Before(o.CreatedBefore) {
 		c.Found("CreatedBefore", "must be later than CreatedAfter")
 	}

@@ -55,16 +55,18 @@ func scaled(amount string, money table.Money) (string, bool) {
 	exponent, err := strconv.Atoi(power)
 	unsigned := strings.TrimPrefix(strings.TrimPrefix(number, "+"), "-")
 	whole, fraction, _ := strings.Cut(unsigned, ".")
-	digits := whole + fraction
+	isDigits := func(s string) bool { return strings.Trim(s, "0123456789") == "" }
 	switch {
 	case number == "" && !hasPower:
 		return "", true
-	case digits == "" || strings.Trim(digits, "0123456789") != "" || len(number) > longest || len(number)-len(unsigned) > 1,
+	case whole == "" && fraction == "" || !isDigits(whole) || !isDigits(fraction) || len(number) > longest || len(number)-len(unsigned) > 1,
 		hasPower && (err != nil || exponent < -longest || exponent > longest):
 		return "", false
-	case money == (table.Money{}):
+	}
+	if money == (table.Money{}) {
 		return strings.TrimSpace(amount), true
 	}
+	digits := whole + fraction
 	places := len(fraction) - exponent - money.Scale
 	digits += strings.Repeat("0", max(0, -places))
 	places = max(0, places)

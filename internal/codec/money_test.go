@@ -19,6 +19,8 @@ func TestScaled(t *testing.T) {
 	}{
 		{"0.50", table.Money{}, "0.50"},
 		{" +1.5e-2 ", table.Money{}, "+1.5e-2"},
+		{"1.50E+2", table.Money{}, "1.50E+2"},
+		{" 007 ", table.Money{}, "007"},
 		{"12345", table.Money{Scale: -4}, "1.2345"},
 		{"12000", table.Money{Scale: -4}, "1.2000"},
 		{"5", table.Money{Scale: -4}, "0.0005"},

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -20,8 +22,9 @@ import (
 type column struct {
 	concept string
 	name    string // of the field
-	field   int    // its place among the fields of a transaction
+	field   int    // its place in fields
 	slots   []int
+	isFlag  bool // it is true or false
 }
 
 // fields returns pointers to the fields of a transaction that have a concept, in any order.
@@ -61,7 +64,7 @@ func compileRows(t *table.Table, op *table.List, cursor []string, zone *time.Loc
 		if place < 0 {
 			panic("codec: fields lacks sms.Transaction." + field.Name)
 		}
-		r.columns = append(r.columns, column{concept, field.Name, place, r.paths.places[concept]})
+		r.columns = append(r.columns, column{concept, field.Name, place, r.paths.places[concept], field.Type.Kind() == reflect.Bool})
 	}
 	return r
 }
@@ -237,7 +240,7 @@ func (r *rowReader) fill(doc []byte) {
 				r.used[slot] = true
 				continue
 			case taken:
-			case !v.IsScalar() || v.Kind == jsonscan.Boolean:
+			case !v.IsScalar() || v.Kind == jsonscan.Boolean && !c.isFlag:
 				reason = "is neither a text nor a number"
 				if isID {
 					reason = "is not an ID"
@@ -309,6 +312,18 @@ func (r *rowReader) set(c *column, field any, word string) (reason string) {
 			return unknown
 		}
 		*field = n
+	case *time.Duration: // in seconds
+		n, ok := wholeNumber(word)
+		if !ok || n < 0 || n > math.MaxInt64/int(time.Second) {
+			return unknown
+		}
+		*field = time.Duration(n) * time.Second
+	case *bool:
+		yes, err := strconv.ParseBool(strings.ToLower(word))
+		if err != nil {
+			return unknown
+		}
+		*field = yes
 	case *time.Time:
 		at, ok := table.ParseTime(word, r.zone, r.op.Layouts...)
 		if !ok {

@@ -71,6 +71,19 @@ func CheckTime(at time.Time) string {
 	return ""
 }
 
+// CheckRange returns what is wrong with a number or a duration outside of least to most, or "". Zero is absent, and a most of zero sets
+// no upper bound.
+func CheckRange[N int | int64 | time.Duration](n, least, most N) string {
+	switch {
+	case n == 0 || n >= least && (most == 0 || n <= most):
+		return ""
+	case most == 0:
+		return fmt.Sprintf("want %v or more, got %v", least, n)
+	default:
+		return fmt.Sprintf("want %v to %v, got %v", least, most, n)
+	}
+}
+
 // CheckUTF8 returns what is wrong with a text that is not valid UTF-8, or "". Encoding/json would replace the invalid bytes, and
 // the recipient would read another text.
 func CheckUTF8(text string) string {

@@ -2,10 +2,12 @@ package wire_test
 
 import (
 	"fmt"
+	"math"
 	"net/url"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
@@ -18,6 +20,18 @@ var (
 	oneNumber = regexp.MustCompile(`^\+?[0-9]{5,15}$`)
 	webURL    = regexp.MustCompile(`^(?i:https?)://[^/?#]`)
 )
+
+func TestCheckRange(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{0, 1, 64} {
+		assert.Empty(t, wire.CheckRange(n, 1, 64), n)
+	}
+	assert.Equal(t, "want 1 to 64, got 65", wire.CheckRange(65, 1, 64))
+	assert.Equal(t, "want 1 to 64, got -1", wire.CheckRange(int64(-1), 1, 64))
+	assert.Equal(t, "want 1m0s to 1h0m0s, got 30s", wire.CheckRange(30*time.Second, time.Minute, time.Hour))
+	assert.Empty(t, wire.CheckRange(math.MaxInt, 1, 0))
+	assert.Equal(t, "want 1 or more, got -1", wire.CheckRange(-1, 1, 0))
+}
 
 func TestCheckRecipientAccepts(t *testing.T) {
 	for _, number := range []string{

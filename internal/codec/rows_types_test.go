@@ -1,0 +1,38 @@
+package codec
+
+import (
+	"math"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/messaging-service/messaging-go/internal/table"
+)
+
+// A field of a row may be of any of these types, which no field of sms.Transaction need be today.
+func TestRowFieldTypes(t *testing.T) {
+	t.Parallel()
+	r := &rowReader{rows: &rows{op: &table.List{}, zone: time.UTC}}
+	const unknown = "is in no known form"
+	tooLong := strconv.Itoa(math.MaxInt64/int(time.Second) + 1)
+	for word, want := range map[string]time.Duration{"90": 90 * time.Second, "9e1": 90 * time.Second, "": 0} {
+		var got time.Duration
+		assert.Empty(t, r.set(&column{}, &got, word))
+		assert.Equal(t, want, got)
+	}
+	for _, word := range []string{"-1", "1.5", "1m", tooLong} {
+		got := time.Hour
+		assert.Equal(t, unknown, r.set(&column{}, &got, word), word)
+		assert.Equal(t, time.Hour, got, "not touched")
+	}
+	for word, want := range map[string]bool{"true": true, "TRUE": true, "1": true, "false": false, "0": false} {
+		got := !want
+		assert.Empty(t, r.set(&column{isFlag: true}, &got, word), word)
+		assert.Equal(t, want, got, word)
+	}
+	got := true
+	assert.Equal(t, unknown, r.set(&column{isFlag: true}, &got, "maybe"))
+	assert.True(t, got, "not touched")
+}
