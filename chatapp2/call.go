@@ -1,7 +1,6 @@
 package chatapp2
 
 import (
-	"cmp"
 	"errors"
 	"slices"
 
@@ -41,10 +40,11 @@ type replyContext struct {
 // encode encodes the message in the platform's shape, without Extra.
 func (m Message) encode() *memberWriter {
 	w := &memberWriter{Writer: allShapes().NewWriter(make([]byte, 0, 256)), members: make([]wire.Member, 0, 6)}
+	kind, to, user := m.recipient()
 	w.optional("messaging_product", "whatsapp")
-	w.optional("recipient_type", string(cmp.Or(m.RecipientType, RecipientIndividual)))
-	w.optional("to", m.To)
-	w.optional("recipient", m.Recipient)
+	w.optional("recipient_type", string(kind))
+	w.optional("to", to)
+	w.optional("recipient", user)
 	w.content(m.Content)
 	if m.ReplyTo != "" {
 		w.add("context", replyContext{m.ReplyTo})

@@ -110,8 +110,11 @@ type RawComponent struct {
 	JSON json.RawMessage `at:""`
 }
 
-// checkComponents checks the components of a template or of one of its cards together. The texts of a body have a limit.
-func checkComponents(c *checks, name string, components []Component, bodyMost int) {
+// componentLimits are the limits that depend on what else a template has, in characters: of the texts of a body, and of a coupon code.
+type componentLimits struct{ body, code int }
+
+// checkComponents checks the components of a template or of one of its cards together.
+func checkComponents(c *checks, name string, components []Component, most componentLimits) {
 	first := map[string]int{}
 	copyCodes, urls := 0, 0
 	for i, component := range components {
@@ -126,13 +129,14 @@ func checkComponents(c *checks, name string, components []Component, bodyMost in
 		first[part] = i
 		switch component := component.(type) { //nolint:gochecksumtype // only these kinds are concerned
 		case TemplateBody:
-			if reason := checkTexts(component, bodyMost); reason != "" {
+			if reason := checkTexts(component, most.body); reason != "" {
 				c.Limit(fmt.Sprintf("%s[%d]", name, i), reason)
 			}
 		case CopyCodeButton:
 			if copyCodes++; copyCodes == 2 {
 				c.Limit(fmt.Sprintf("%s[%d]", name, i), "want at most one CopyCodeButton")
 			}
+			c.Length(fmt.Sprintf("%s[%d].Code", name, i), component.Code, most.code)
 		case URLButton:
 			if urls++; urls == 3 {
 				c.Limit(fmt.Sprintf("%s[%d]", name, i), "want at most two URLButtons")

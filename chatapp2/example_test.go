@@ -197,7 +197,7 @@ func ExampleNamed() {
 func ExampleURLButton_oneTimePassword() {
 	show(chatapp2.Template{
 		Name: "login_code", Language: "en_US",
-		Components: []chatapp2.Component{chatapp2.Body("274123"), chatapp2.URLButton{Index: 0, Suffix: "274123"}},
+		Components: []chatapp2.Component{chatapp2.Body("274123"), chatapp2.URLButton{Suffix: "274123", OneTimeCode: true}},
 	})
 	// Output: template {"name":"login_code","language":{"code":"en_US"},"components":[{"type":"body","parameters":[{"type":"text","text":"274123"}]},{"type":"button","sub_type":"url","index":0,"parameters":[{"type":"text","text":"274123"}]}]}
 }

@@ -122,8 +122,14 @@ func TestDecodedMessageEqualsItsLiteral(t *testing.T) {
 		require.NoError(t, err, g.name)
 		var decoded Message
 		require.NoError(t, json.Unmarshal(raw, &decoded), g.name)
-		literal := g.message
-		if literal.RecipientType == RecipientIndividual { // the default
+		literal := goldenEdited(g.message, func(v reflect.Value) bool {
+			if v.Type() == reflect.TypeFor[URLButton]() {
+				v.FieldByName("OneTimeCode").SetBool(false) // which JSON does not say
+			}
+			return false
+		})
+		literal.RecipientType, literal.To, literal.Recipient = literal.recipient() // as JSON says it
+		if literal.RecipientType == RecipientIndividual {                          // the default
 			literal.RecipientType = ""
 		}
 		if goldenHasOpenData(literal) { // of which JSON knows no Go types

@@ -616,7 +616,7 @@ func (r jsonMaker) button(kind string, index int) jsonObject {
 		add("text", r.text(2000))
 		r.set(parameters[0].(jsonObject), "payment_link_preview", true)
 	case "copy_code":
-		add("coupon_code", r.word("abcXYZ012", 1+r.IntN(20)))
+		add("coupon_code", r.word("abcXYZ012", 1+r.IntN(15)))
 	case "catalog":
 		if r.often() {
 			add("action", jsonObject{"thumbnail_product_retailer_id": r.text(20)})

@@ -1,8 +1,10 @@
 package chatapp2
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/messaging-service/messaging-go/sms"
@@ -13,13 +15,18 @@ import (
 //
 // A Message is plain data: sending never changes it, and many goroutines may send the same one.
 type Message struct {
-	// To is one mobile number of 5 to 15 digits with an optional leading "+", sent as given, or the ID of a group. Spaces, hyphens and
-	// parentheses, which the platform takes, exceed a limit.
+	// To is who gets the message. It takes the From of an inbound message, whatever it is:
+	//
+	//   - a mobile number of 5 to 15 digits with an optional leading "+", sent as given. Spaces, hyphens and parentheses, which the
+	//     platform takes, exceed a limit.
+	//   - the ID of a user whose number is not known, such as "US.13491208655302741918", or "US.ENT.…" at a parent business. It is sent as
+	//     the Recipient. The platform does not take it for authentication templates with one-tap, zero-tap or copy-code buttons.
+	//   - the ID of a group as the platform makes them, such as "Y2FwaV9ncm91cDox…". The RecipientType is then RecipientGroup. For a group
+	//     ID of another form, set it.
 	To string
-	// Recipient is the ID of a user whose number is not known, such as "US.13491208655302741918", or "US.ENT.…" at a parent business. If
-	// To is set too, To wins. The platform does not take it for authentication templates with one-tap, zero-tap or copy-code buttons.
+	// Recipient is the ID of a user, for a message that names the number in To as well. The platform then uses the number.
 	Recipient string
-	// RecipientType is RecipientIndividual, which is the default, or RecipientGroup.
+	// RecipientType is RecipientIndividual or RecipientGroup. Empty follows from To.
 	RecipientType RecipientType
 	// Content is one of the types that the package documentation lists. Required.
 	Content Content
@@ -72,6 +79,36 @@ const (
 	PolicyFallback ProductPolicy = "CLOUD_API_FALLBACK" // the message goes over the cloud platform
 	PolicyStrict   ProductPolicy = "STRICT"             // the message is not sent
 )
+
+// recipient returns who gets the message as the platform's members say it: recipient_type, to and recipient.
+func (m Message) recipient() (kind RecipientType, to, user string) {
+	kind, to, user = m.RecipientType, m.To, m.Recipient
+	switch {
+	case kind == "" && isGroupID(to):
+		kind = RecipientGroup
+	case kind != RecipientGroup && user == "" && isUserID(to):
+		to, user = "", to
+	}
+	return cmp.Or(kind, RecipientIndividual), to, user
+}
+
+// isGroupID reports whether id is the ID of a group. The platform makes them of the text "capi_group:" and numbers, in base64.
+func isGroupID(id string) bool { return strings.HasPrefix(id, "Y2FwaV9ncm91cDo") }
+
+// isUserID reports whether id is a business-scoped user ID, such as "US.1349", or one of a parent business: "US.ENT.1349".
+func isUserID(id string) bool {
+	const upper, digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "0123456789"
+	country, rest, _ := strings.Cut(id, ".")
+	number, isParent := strings.CutPrefix(rest, "ENT.")
+	switch {
+	case len(country) != 2 || strings.Trim(country, upper) != "":
+		return false
+	case isParent:
+		return number != "" && strings.Trim(number, digits) == ""
+	default:
+		return rest != "" && len(rest) <= 128 && strings.Trim(rest, upper+strings.ToLower(upper)+digits) == ""
+	}
+}
 
 // LogValue logs the reference ID, the type of the content and the TTL. It leaves out recipient and content.
 func (m Message) LogValue() slog.Value {

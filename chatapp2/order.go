@@ -3,6 +3,7 @@ package chatapp2
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -38,7 +39,8 @@ const (
 	PhysicalGoods GoodsType = "physical-goods"
 )
 
-// Order is the order of OrderDetails. Status is OrderPending. Items has at least one item, and Subtotal is their sum. Tax is required and
+// Order is the order of OrderDetails. Status is OrderPending. Items has at least one item, at most 10 if one has an image, and Subtotal is
+// their sum. Tax is required and
 // may have the value zero; Shipping and Discount are optional. The order cannot be paid after its Expiration.
 type Order struct {
 	Status     OrderState      `at:"status,required,oneof=pending"`
@@ -95,9 +97,9 @@ type ShippingInfo struct {
 
 // Beneficiary is who receives physical goods.
 type Beneficiary struct {
-	Name         string `at:"name"`
-	AddressLine1 string `at:"address_line1"`
-	AddressLine2 string `at:"address_line2"`
+	Name         string `at:"name,max=200"`
+	AddressLine1 string `at:"address_line1,max=100"`
+	AddressLine2 string `at:"address_line2,max=100"`
 	City         string `at:"city"`
 	State        string `at:"state"`
 	Country      string `at:"country"`
@@ -132,10 +134,14 @@ func (o OrderDetails) check(c *checks) {
 	o.Order.Tax.checkOffset(c, "Order.Tax", o.Currency)
 	o.Order.Shipping.checkOffset(c, "Order.Shipping", o.Currency)
 	o.Order.Discount.checkOffset(c, "Order.Discount", o.Currency)
-	if len(o.Order.Items) == 0 {
+	items := o.Order.Items
+	if len(items) == 0 {
 		c.Found("Order.Items", "want at least one item, got none")
 	}
-	for i, item := range o.Order.Items {
+	if len(items) > 10 && slices.ContainsFunc(items, func(item OrderItem) bool { return item.Image != (ItemImage{}) }) {
+		c.Limit("Order.Items", fmt.Sprintf("want at most 10 items if one has an image, got %d", len(items)))
+	}
+	for i, item := range items {
 		own := fmt.Sprintf("Order.Items[%d]", i)
 		item.Amount.checkOffset(c, own+".Amount", o.Currency)
 		item.SaleAmount.checkOffset(c, own+".SaleAmount", o.Currency)

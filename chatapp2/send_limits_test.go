@@ -148,6 +148,9 @@ func validTexts() []validText {
 
 		{"Content.Action.ReferenceID", true, 60, "-", order(func(o *OrderDetails, s string) { o.ReferenceID = s })},
 		{"Content.Action.PaymentType", false, 0, "", order(func(o *OrderDetails, s string) { o.PaymentType = s })},
+		{"Content.Action.Beneficiaries[0].Name", false, 200, "", order(func(o *OrderDetails, s string) { o.Beneficiaries[0].Name = s })},
+		{"Content.Action.Beneficiaries[0].AddressLine1", false, 100, "", order(func(o *OrderDetails, s string) { o.Beneficiaries[0].AddressLine1 = s })},
+		{"Content.Action.Beneficiaries[0].AddressLine2", false, 100, "", order(func(o *OrderDetails, s string) { o.Beneficiaries[0].AddressLine2 = s })},
 		{"Content.Action.Order.Items[1].Name", true, 60, "", order(func(o *OrderDetails, s string) { o.Order.Items[1].Name = s })},
 		{"Content.Action.Order.Tax.Description", false, 60, "", order(func(o *OrderDetails, s string) { o.Order.Tax.Description = s })},
 		{"Content.Action.Order.Expiration.Description", false, 120, "", order(func(o *OrderDetails, s string) { o.Order.Expiration.Description = s })},

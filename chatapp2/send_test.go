@@ -3,6 +3,7 @@ package chatapp2_test
 import (
 	"encoding/json"
 	"errors"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"github.com/messaging-service/messaging-go/chatapp2"
 	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/sms"
+	"github.com/messaging-service/messaging-go/webhook"
 )
 
 func serverClient(t *testing.T, srv *messagingtest.Server, options ...messaging.Option) *messaging.Client {
@@ -136,4 +138,38 @@ func TestNilIsNeverSent(t *testing.T) {
 		assert.ErrorIs(t, err, messaging.ErrInvalid, "%T", content)
 	}
 	assert.Empty(t, srv.Sent())
+}
+
+// The sender of an inbound message can be answered, whatever the platform knows of them.
+func TestToTakesWhatFromGave(t *testing.T) {
+	t.Parallel()
+	srv := messagingtest.NewServer(t)
+	client := serverClient(t, srv)
+	hooks, err := webhook.NewReceiver(webhook.WithVerifier(func(*http.Request) error { return nil }))
+	require.NoError(t, err)
+	for from, want := range map[string]string{
+		"639171234567":             `{"recipient_type":"individual","to":"639171234567"}`,
+		"+639171234567":            `{"recipient_type":"individual","to":"+639171234567"}`,
+		"US.13491208655302741918":  `{"recipient_type":"individual","recipient":"US.13491208655302741918"}`,
+		"US.ENT.1349120865530274":  `{"recipient_type":"individual","recipient":"US.ENT.1349120865530274"}`,
+		"Y2FwaV9ncm91cDoxNTU1MDAZ": `{"recipient_type":"group","to":"Y2FwaV9ncm91cDoxNTU1MDAZ"}`,
+	} {
+		messages, _, err := hooks.ParseChatApp2(messagingtest.ChatAppRequest("https://shop.example.com/hooks", messagingtest.InboundChatApp{
+			Channel: messagingtest.ChannelChatApp2, ID: "m-1", From: from, Text: "Hi",
+		}))
+		require.NoError(t, err)
+		require.Len(t, messages, 1)
+		srv.Reset()
+		_, err = client.ChatApp2.Send(t.Context(), chatapp2.Message{To: messages[0].From, Content: chatapp2.Text{Body: "Hello"}})
+		require.NoError(t, err, from)
+		require.Len(t, srv.Sent(), 1)
+		var body map[string]any
+		require.NoError(t, json.Unmarshal(srv.Sent()[0].Body, &body))
+		for _, name := range []string{"messaging_product", "type", "text"} {
+			delete(body, name)
+		}
+		got, err := json.Marshal(body)
+		require.NoError(t, err)
+		assert.JSONEq(t, want, string(got), from)
+	}
 }

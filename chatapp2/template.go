@@ -26,9 +26,9 @@ const LanguageDeterministic LanguagePolicy = "deterministic"
 
 func (t Template) check(c *checks) {
 	const name = "Components"
-	bodyMost := 1024
+	most := componentLimits{body: 1024, code: 20}
 	if len(t.Components) == 1 {
-		bodyMost = 32768
+		most.body = 32768
 	}
 	var headNamed, headUnnamed, bodyNamed, bodyUnnamed int
 	header := -1
@@ -40,10 +40,10 @@ func (t Template) check(c *checks) {
 		case TemplateBody:
 			bodyNamed, bodyUnnamed = countNames(component...)
 		case LimitedTimeOffer:
-			bodyMost = 600
+			most = componentLimits{body: 600, code: 15}
 		}
 	}
-	checkComponents(c, name, t.Components, bodyMost)
+	checkComponents(c, name, t.Components, most)
 	if header >= 0 && (headNamed > 0 && bodyUnnamed > 0 || headUnnamed > 0 && bodyNamed > 0) {
 		c.Found(fmt.Sprintf("%s[%d].Parameter.Name", name, header), "want a name on every parameter of the template, or on none")
 	}

@@ -26,7 +26,7 @@ func goldenComponents() []golden {
 		{"component/quick_reply_text", fills(QuickReplyButton{Text: "Stop"})},
 		{"component/url", fills(URLButton{Index: 1, Suffix: "orders/17?from=chat"})},
 		{"component/url_payment_link", fills(URLButton{Suffix: "pay/17", PaymentLinkPreview: true})},
-		{"component/one_time_password", fills(Body("J$FpnYnP"), URLButton{Suffix: "J$FpnYnP"})},
+		{"component/one_time_password", fills(Body("J$FpnYnP"), URLButton{Suffix: "J$FpnYnP", OneTimeCode: true})},
 		{"component/copy_code", fills(CopyCodeButton{Index: 1, Code: "25OFF"})},
 		{"component/catalog_minimal", fills(CatalogButton{})},
 		{"component/catalog_complete", fills(CatalogButton{Index: 2, ThumbnailProductRetailerID: "sku-17"})},

@@ -15,16 +15,19 @@ type QuickReplyButton struct {
 // fills in the code, which is also in the body.
 type URLButton struct {
 	Index int `at:"index!,index"`
-	// Suffix completes the URL. In an authentication template it is the code, at most 15 characters.
+	// Suffix completes the URL. In an authentication template it is the code.
 	Suffix string `at:"parameters[type=text].text,required,max=2000"`
+	// OneTimeCode says that Suffix is a one-time code, which has at most 15 characters. It is neither sent nor stored.
+	OneTimeCode bool `at:"-"`
 	// PaymentLinkPreview shows a preview of a payment link, in India.
 	PaymentLinkPreview bool `at:"parameters[type=text].payment_link_preview"`
 }
 
-// CopyCodeButton is a button of a template that copies a coupon code. A template has at most one.
+// CopyCodeButton is a button of a template that copies a coupon code. A template has at most one. The code is at most 20 characters, or
+// 15 beside a LimitedTimeOffer.
 type CopyCodeButton struct {
 	Index int    `at:"index!,index"`
-	Code  string `at:"parameters[type=coupon_code].coupon_code,required,max=20,alnum"`
+	Code  string `at:"parameters[type=coupon_code].coupon_code,required,alnum"`
 }
 
 // CatalogButton is a button of a template that opens the catalog. Without a thumbnail, the first product of the catalog is shown.
@@ -65,6 +68,12 @@ type OrderDetailsButton struct {
 func (b QuickReplyButton) check(c *checks) {
 	if b.Payload != "" && b.Text != "" {
 		c.Found("Text", "must be empty if Payload is set")
+	}
+}
+
+func (b URLButton) check(c *checks) {
+	if b.OneTimeCode {
+		c.Length("Suffix", b.Suffix, 15)
 	}
 }
 

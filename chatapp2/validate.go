@@ -32,7 +32,8 @@ func (c *checks) Check(v reflect.Value) {
 
 // validate finds all problems of the message, except those of the fields that the contract names.
 func (m Message) validate() *checks {
-	c := &checks{group: m.RecipientType == RecipientGroup}
+	recipientType, _, _ := m.recipient()
+	c := &checks{group: recipientType == RecipientGroup}
 	c.Checker = allShapes().NewChecker(c)
 	m.checkRecipient(c)
 	c.Field("RecipientType", string(m.RecipientType), "oneof=individual|group")
@@ -64,14 +65,17 @@ func (m Message) validate() *checks {
 }
 
 func (m Message) checkRecipient(c *checks) {
+	_, to, user := m.recipient()
 	switch {
 	case c.group:
 		c.Field("To", m.To, "required")
-	case m.To == "" && m.Recipient == "":
-		c.Found("To", "required, but absent; want a number, or a Recipient in its place")
-	case m.To != "":
-		reason := wire.CheckRecipient(m.To)
-		if reason != "" && wire.CheckRecipient(strings.NewReplacer(" ", "", "-", "", "(", "", ")", "").Replace(m.To)) == "" {
+	case to == "" && user == "":
+		c.Found("To", "required, but absent; want a number, or the ID of a user or a group")
+	case isUserID(to):
+		c.Found("Recipient", "must be empty if To is the ID of a user")
+	case to != "":
+		reason := wire.CheckRecipient(to)
+		if reason != "" && wire.CheckRecipient(strings.NewReplacer(" ", "", "-", "", "(", "", ")", "").Replace(to)) == "" {
 			c.Limit("To", reason)
 		} else {
 			c.Found("To", reason)
@@ -80,21 +84,6 @@ func (m Message) checkRecipient(c *checks) {
 	c.Field("Recipient", m.Recipient, "")
 	if m.Recipient != "" && utf8.ValidString(m.Recipient) && !isUserID(m.Recipient) {
 		c.Limit("Recipient", "want two letters, a dot, and at most 128 letters and digits")
-	}
-}
-
-// isUserID reports whether id is a business-scoped user ID, such as "US.1349", or one of a parent business: "US.ENT.1349".
-func isUserID(id string) bool {
-	const letters, digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "0123456789"
-	country, rest, _ := strings.Cut(id, ".")
-	number, isParent := strings.CutPrefix(rest, "ENT.")
-	switch {
-	case len(country) != 2 || strings.Trim(country, letters) != "":
-		return false
-	case isParent:
-		return number != "" && strings.Trim(number, digits) == ""
-	default:
-		return rest != "" && len(rest) <= 128 && strings.Trim(rest, letters+strings.ToLower(letters)+digits) == ""
 	}
 }
 

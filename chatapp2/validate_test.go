@@ -118,7 +118,11 @@ func TestEnvelopeRules(t *testing.T) {
 		"a number of 4 digits":       {to("+1234"), "To", digits + "4 digits", validFault},
 		"two numbers with a space":   {to("639171234567 639181234567"), "To", digits + "white space", validFault},
 		"a number of 16 digits":      {to("1234567890123456"), "To", digits + "16 digits", validFault},
-		"a user ID in To":            {to("US.1349"), "To", digits, validFault},
+		"two user IDs":               {Message{To: "US.1349", Recipient: "US.1350", Content: text}, "Recipient", "must be empty if To is the ID of a user", validFault},
+		"a user ID with a space":     {to("US. 1349"), "To", digits, validFault},
+		"a group ID as a number":     {Message{To: "Y2FwaV9ncm91cDox", RecipientType: RecipientIndividual, Content: text}, "To", digits, validFault},
+		"a pin to a user ID in To":   {Message{To: "US.1349", Content: Pin{Type: "unpin", MessageID: "wamid.A"}}, "RecipientType", `must be "group"`, validFault},
+		"a fallback for a group ID":  {Message{To: "Y2FwaV9ncm91cDox", Content: text, Fallback: &sms.Fallback{From: "ACME", Text: "Hi"}}, "Fallback", "must be nil for a group", validFault},
 		"a user ID without a dot":    {recipient("US1349"), "Recipient", userID, validLimit},
 		"a user ID of three letters": {recipient("USA.1349"), "Recipient", userID, validLimit},
 		"a user ID without an end":   {recipient("US."), "Recipient", userID, validLimit},
@@ -543,13 +547,41 @@ func TestTemplateRules(t *testing.T) {
 		"a button's order":          {validFills(OrderDetailsButton{Details: validChanged(validOrder(), func(o *OrderDetails) { o.Total = OrderAmount{} })}), "Content.Components[0].Details.Total", "required, but absent", validFault},
 
 		"cards on a card":          {validFills(TemplateCards{{head, TemplateCards{{head}, {head}}}, {head, raw}}), "Content.Components[0][0][1]", "must not be on a card", validFault},
-		"a card of another part":   {validFills(TemplateCards{{head, Body("a")}, {head, quick}}), "Content.Components[0][1]", "the same parts as the first card", validFault},
-		"a card of one part less":  {validFills(TemplateCards{{head, Body("a")}, {head}}), "Content.Components[0][1]", "the same parts as the first card", validFault},
-		"a card of another index":  {validFills(TemplateCards{{head, quick}, {head, QuickReplyButton{Index: 1}}}), "Content.Components[0][1]", "the same parts as the first card", validFault},
+		"a card of another kind":   {validFills(TemplateCards{{head, quick}, {TemplateHeader{Video{Media: Media{ID: "1"}}}, quick}}), "Content.Components[0][1]", "the same kind of header as the first card", validFault},
+		"a card without a header":  {validFills(TemplateCards{{head, quick}, {quick}}), "Content.Components[0][1]", "the same kind of header as the first card", validFault},
+		"a code beside an offer":   {validFills(offer, CopyCodeButton{Code: strings.Repeat("A", 16)}), "Content.Components[1].Code", "want at most 15 characters, got 16", validLimit},
+		"a one-time code of 16":    {validFills(URLButton{Suffix: strings.Repeat("1", 16), OneTimeCode: true}), "Content.Components[0].Suffix", "want at most 15 characters, got 16", validLimit},
 		"an offer without an end":  {validFills(LimitedTimeOffer{}), "Content.Components[0].ExpiresAt", "required, but absent", validFault},
 		"a target without a URL":   {validFills(TapTarget{Title: "a"}), "Content.Components[0].URL", "required, but absent", validFault},
 		"a target of no scheme":    {validFills(TapTarget{"a.example", "a"}), "Content.Components[0].URL", "absolute URL", validFault},
 		"an order state unknown":   {validFills(TemplateOrderStatus{ReferenceID: "1", Status: "sent"}), "Content.Components[0].Status", `"pending" or "processing"`, validLimit},
 		"an order's bad reference": {validFills(TemplateOrderStatus{ReferenceID: "1 7", Status: "shipped"}), "Content.Components[0].ReferenceID", "letters, digits", validLimit},
+	})
+	for name, fine := range map[string]Message{
+		"cards with and without a body":    validFills(TemplateCards{{head, Body("a"), quick}, {head, quick}}),
+		"cards with different buttons":     validFills(TemplateCards{{head, quick, URLButton{Index: 1, Suffix: "a"}}, {head, URLButton{Suffix: "a"}}, {head}}),
+		"a code of 15 beside an offer":     validFills(offer, CopyCodeButton{Code: strings.Repeat("A", 15)}),
+		"a code of 20":                     validFills(CopyCodeButton{Code: strings.Repeat("A", 20)}),
+		"a one-time code of 15":            validFills(URLButton{Suffix: strings.Repeat("1", 15), OneTimeCode: true}),
+		"a suffix of 16, which is no code": validFills(Body(strings.Repeat("1", 16)), URLButton{Suffix: strings.Repeat("1", 16)}),
+	} {
+		assert.Empty(t, problemsOf(fine), name)
+	}
+}
+
+func TestOrderItemsWithImages(t *testing.T) {
+	t.Parallel()
+	order := func(items int, image string) Message {
+		return validDoes(validChanged(validOrder(), func(o *OrderDetails) {
+			for len(o.Order.Items) < items {
+				o.Order.Items = append(o.Order.Items, o.Order.Items[0])
+			}
+			o.Order.Items[items-1].Image.Link = image
+		}))
+	}
+	assert.Empty(t, problemsOf(order(10, "https://a.example/1.png")))
+	assert.Empty(t, problemsOf(order(11, "")))
+	validRefused(t, "11 items, one with an image", validRule{
+		order(11, "https://a.example/1.png"), "Content.Action.Order.Items", "want at most 10 items if one has an image, got 11", validLimit,
 	})
 }
