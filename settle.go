@@ -22,8 +22,8 @@ import (
 // After an unknown outcome SendOnce looks the message up every Interval until the Window of the client's SettlePolicy ends:
 //
 //   - The message is listed: the Receipt comes from its row. StatusCode is 0 and Raw is nil, because the response was lost.
-//   - It is listed as refused: its SendStatus is a word of sms.send.refused, failed or rejected, and no delivery status says more.
-//     The verdict is Refused, and Error.Code is that word. A message whose delivery failed was accepted.
+//   - It is listed as refused: its SendStatus is a word, and not a number, of sms.send.refused or for failed or rejected, and no
+//     delivery status says more. The verdict is Refused, and Error.Code is that word. A message whose delivery failed was accepted.
 //   - Other messages are listed, or the row has another number, a number that cannot be read, or no ID: the service does not filter
 //     as the contract says, or the reference ID was used before. The outcome stays unknown.
 //   - Nothing is listed until the window ends, and Resend is set: the message is sent once more, under the same reference ID. A
