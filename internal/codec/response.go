@@ -65,9 +65,9 @@ func (s *Send) Decode(body []byte) (Response, error) {
 // read reads what a document says of an accepted message. A text says none of it.
 func (s *Send) read(r *Response, text string, found []value) {
 	said := func(slots []int) string { return first(text, found, slots) }
-	amount := func(slots []int) string {
-		amount, _ := scaled(said(slots), s.op.Money)
-		return amount
+	amount := func(slots []int, money table.Money) (number, currency string) {
+		number, currency, _ = amountOf(said(slots), money)
+		return number, currency
 	}
 	at := &s.at
 	for _, slot := range at.id {
@@ -78,7 +78,10 @@ func (s *Send) read(r *Response, text string, found []value) {
 	}
 	parts, _ := wholeNumber(said(at.parts))
 	r.RequestID, r.ReferenceID, r.Parts = cmp.Or(said(at.request), r.Failure.RequestID), said(at.reference), max(parts, 0)
-	r.UnitCost, r.Cost, r.Balance, r.Currency = amount(at.unitCost), amount(at.cost), amount(at.balance), said(at.currency)
+	unitCost, unitCurrency := amount(at.unitCost, s.op.Money)
+	cost, currency := amount(at.cost, s.op.Money)
+	r.UnitCost, r.Cost, r.Currency = unitCost, cost, cmp.Or(said(at.currency), currency, unitCurrency)
+	r.Balance, _ = amount(at.balance, table.Money{Scale: s.op.Scale}) // what is left is no charge, so its sign is its own
 	r.Operator = said(at.operator)
 }
 
