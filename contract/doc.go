@@ -150,7 +150,8 @@
 //	params                     by concept, names, which may be paths in a JSON body; json lists the parameters that may hold a
 //	                           message in the platform's shape
 //	events                     paths at which a JSON body holds one event or a list of them; the first that holds any counts;
-//	                           params are then names within an event; without paths, the body is the event
+//	                           params are then names within an event; without paths, the body is the event. In a query or form a
+//	                           path begins with the name of a parameter that holds JSON
 //	layouts, zone              as in sms.list
 //	statuses                   by status, words and integers, as strings, in any case; none under two statuses; they also give
 //	                           the Status of a listed message
