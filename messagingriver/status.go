@@ -31,6 +31,8 @@ type ChannelStatus struct {
 	Paused  bool      `json:"paused"`
 	Problem string    `json:"problem,omitempty"`
 	ProbeAt time.Time `json:"probeAt,omitzero"`
+	// Breaker is why the circuit breaker of a process's client is open, or "".
+	Breaker string `json:"breaker,omitempty"`
 }
 
 // StateCount is the number of messages in a state.
