@@ -48,6 +48,9 @@ func (s *Server) sends(c table.Channel) operation {
 		if p := s.submit(&m); p != nil {
 			return nil, p
 		}
+		if f.fault.name == "AnotherResponse" {
+			m.ID, m.ReferenceID, m.RequestID = m.ID+"-another", "another-message", s.newRequestID()
+		}
 		if channel == ChannelChatApp2 && slices.Index(t.Response["id"], platformID) > 0 {
 			return m.confirmChatApp2(), nil
 		}
@@ -92,7 +95,7 @@ func (s *Server) confirm(t table.Send, m submission) any {
 		"unitCost":  unitCost.text(t.Money),
 		"cost":      priceOf(m.Parts).text(t.Money),
 		"currency":  currency,
-		"balance":   m.left.String(),
+		"balance":   m.left.text(table.Money{Scale: t.Scale}),
 		"operator":  operator,
 		"status":    numberOrText(firstWord(t.Accepted)),
 	})
