@@ -42,17 +42,22 @@
 //	dialling, DNS or the TLS handshake failed                retried; not sent
 //	the rate limit or the context ended first                not sent
 //	a certificate, a token source or an Auth failed          not sent
-//	HTTP 429                                                 retried after the wait it asks for; refused
-//	HTTP 401 with a token source                             retried once with a fresh token; refused
+//	HTTP 429 in JSON, without a body, or with Retry-After    retried after the wait it asks for; refused
+//	HTTP 401 in JSON, without a body, or with
+//	WWW-Authenticate, and a token source                     retried once with a fresh token; refused
+//	HTTP 407, 411, 413, 414, 417, 421, 431                   refused, whoever responds
+//	other HTTP 4xx with a page: a body that is not JSON      unknown: a proxy may have responded
 //	HTTP 403, 404, 405, 410 without an error code or a
-//	request ID of the service (a proxy may have responded)   unknown
+//	request ID of the service                                unknown: a proxy may have responded
 //	HTTP 4xx with a message ID and no code of a known class  unknown, and not retried
-//	other HTTP 4xx, or a 2xx with a code of a known class    refused
+//	other HTTP 4xx, or a 2xx with a code of a known class    refused; not retried if it names a message
 //	HTTP 3xx, 408, 5xx                                       unknown
 //	written, then a timeout, a reset or a broken response    unknown
 //	2xx without a message ID, with an error without a code,
 //	or with a status or a code that the contract does not
 //	know                                                     unknown
+//	a failure beside the message ID, a member that comes
+//	twice, or the reference ID of another message            unknown
 //
 // Retries end with MaxAttempts and with the context's deadline. Waits grow exponentially with full jitter and respect Retry-After
 // ([RetryPolicy]). Redirects are never followed. Reads are retried after any failure that may be temporary.

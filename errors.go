@@ -130,6 +130,9 @@ type Error struct {
 	Message string
 	// RequestID is the service's ID of the request, from the body or, if it has none, from the header X-Request-Id.
 	RequestID string
+	// MessageID is the service's ID of a message, if the response names one although it does not prove that the message was
+	// accepted. The send must then not be repeated without a lookup, whatever the verdict.
+	MessageID string
 	// ReferenceID is the reference ID of the message, to settle an unknown outcome by.
 	ReferenceID string
 	// RetryAfter is how long the service asked to wait. The library does not begin a wait that is longer than the RetryPolicy

@@ -217,7 +217,7 @@ func TestErrorTextLeavesOutSecretsOfTheService(t *testing.T) {
 		"a reason with an address":  {`{"message":"ask ana@example.com"}`, "invalid"},
 		"a reason of two lines":     {`{"message":"one\ntwo"}`, "invalid"},
 		"a long reason":             {`{"message":"` + strings.Repeat("very ", 100) + `"}`, "invalid"},
-		"a page":                    {`<html>Sender ID is not registered`, "invalid"},
+		"a page":                    {`<html>Sender ID is not registered`, "a proxy may have responded to POST /sms/send with a page (errors.gateway), invalid"},
 		"an empty object":           {`{}`, "invalid"},
 	} {
 		client, mock := mocked(t, messaging.WithToken(token))

@@ -59,8 +59,8 @@ type endpoint struct {
 type sendEndpoint struct {
 	endpoint
 
-	codec        *codec.Send
-	notProcessed []int // the statuses which prove that a send was not processed
+	codec  *codec.Send
+	errors *table.Errors
 }
 
 type listEndpoint struct {
@@ -91,7 +91,7 @@ func (c *compiler) endpoint(name string, channel Channel, method, path string, h
 }
 
 func (c *compiler) send(name string, channel Channel, op *table.Send) *sendEndpoint {
-	e := &sendEndpoint{endpoint: c.endpoint(name, channel, http.MethodPost, op.Path, op.Headers), notProcessed: c.table.Errors.NotProcessed}
+	e := &sendEndpoint{endpoint: c.endpoint(name, channel, http.MethodPost, op.Path, op.Headers), errors: &c.table.Errors}
 	e.codec = codec.CompileSend(c.table, op, e.url, e.pair)
 	e.setContentType(e.codec.ContentType())
 	return e

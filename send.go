@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
-	"net/http"
-	"slices"
 	"sync"
 
 	"github.com/messaging-service/messaging-go/internal/codec"
@@ -98,7 +96,7 @@ func (c *core) deliver(ctx context.Context, e *sendEndpoint, call wire.Call, o *
 		Observe: o.inTransport(ctx, func() *Error { return s.err }),
 	})
 	if out.StatusCode == 0 || out.Interrupted != nil {
-		s.receipt, s.err = e.judge(call, out) // there was nothing to judge, or more is known since
+		s.receipt, s.err = e.conclude(call, out) // there was nothing to judge, or more is known since
 	}
 	if s.err != nil {
 		c.warn(ctx, s.err)
@@ -120,59 +118,10 @@ type sending struct {
 
 // Judge is called by the transport for each response.
 func (s *sending) Judge(out *transport.Outcome) transport.Judgement {
-	if s.receipt, s.err = s.endpoint.judge(s.call, *out); s.err != nil {
+	if s.receipt, s.err = s.endpoint.conclude(s.call, *out); s.err != nil {
 		return s.err.judgement
 	}
 	return transport.Judgement{}
-}
-
-// judge returns a receipt if the service provably accepted the message, and an error with a verdict otherwise, which also holds what
-// the response proves. Only evidence makes a verdict; without it the outcome is unknown.
-func (e *sendEndpoint) judge(call wire.Call, out transport.Outcome) (Receipt, *Error) {
-	var response codec.Response
-	var notJSON error
-	if out.StatusCode != 0 {
-		response, notJSON = e.codec.Decode(out.Body)
-	}
-	verdict, reason := Unknown, ""
-	switch {
-	case out.StatusCode == 0:
-		if !out.Written {
-			verdict = NotSent
-		}
-	case !isSuccess(out.StatusCode):
-		verdict, reason = e.judgeStatus(out.StatusCode, response)
-	case out.Err != nil:
-		reason = "the response could not be read to its end"
-	case notJSON != nil:
-		reason = "the response is " + notJSON.Error()
-	case response.Refused:
-		verdict = Refused
-	case response.Doubt != "":
-		reason = response.Doubt
-	default:
-		return newReceipt(call, out, response), nil
-	}
-	err := newError(&e.endpoint, out)
-	err.Verdict, err.ReferenceID = verdict, call.ReferenceID
-	if err.reason == "" {
-		err.reason = reason
-	}
-	if out.StatusCode != 0 {
-		failure := response.Failure
-		failure.RequestID = response.RequestID
-		err.explain(failure, notJSON, out, e.messageSecrets(call, out))
-		err.judgement = e.judgement(out.StatusCode, response)
-	}
-	return Receipt{}, err
-}
-
-// judgement returns what a response proves that is no acceptance. A message that it names was processed.
-func (e *sendEndpoint) judgement(status int, r codec.Response) transport.Judgement {
-	return transport.Judgement{
-		Repeatable:   slices.Contains(e.notProcessed, status) && !r.NamesMessage(),
-		TokenRefused: status == http.StatusUnauthorized && !r.NamesMessage(),
-	}
 }
 
 // messageSecrets returns what must not appear in what is shown of a send.
@@ -185,28 +134,6 @@ func (e *sendEndpoint) messageSecrets(call wire.Call, out transport.Outcome) red
 		}
 	}
 	return secrets
-}
-
-// judgeStatus returns the verdict of an HTTP status that is no success. A proxy or a gateway may respond 403, 404, 405 or 410
-// in place of the service, which has processed the request: these count only in a response of the service's own.
-func (e *sendEndpoint) judgeStatus(status int, r codec.Response) (verdict Verdict, reason string) {
-	if status == http.StatusNotFound {
-		reason = e.describe()
-	}
-	switch {
-	case r.NamesMessage():
-		return Unknown, "the response contradicts itself: it fails, and names a message"
-	case slices.Contains(e.notProcessed, status):
-		return Refused, reason
-	case status == http.StatusRequestTimeout:
-		return Unknown, reason
-	case !r.Own && slices.Contains([]int{http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusGone}, status):
-		return Unknown, "a proxy may have responded to " + e.describe()
-	case status >= 400 && status < 500:
-		return Refused, reason
-	default:
-		return Unknown, reason
-	}
 }
 
 func newReceipt(call wire.Call, out transport.Outcome, r codec.Response) Receipt {

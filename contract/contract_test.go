@@ -122,6 +122,8 @@ func visit(keys []string, value any, f func([]string, any)) {
 // another returns a value other than the one given that may stand in its place.
 func another(keys []string, value any) any {
 	switch keys[len(keys)-1] {
+	case "gateway":
+		return []any{json.Number("429")}
 	case "encoding":
 		if keys[0] == "sms.list" {
 			return value // with GET there is no other

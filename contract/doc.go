@@ -96,8 +96,14 @@
 //	errors.code                paths; also errors.message, errors.request
 //	errors.success             codes, in any case, that a response may hold although the message was accepted
 //	errors.classes             by class, codes; none in two classes, or in a class and in errors.success
-//	errors.notProcessed        HTTP statuses, 300 to 599, which prove that a send was not processed, so that it may be
-//	                           retried; a status that is here by mistake makes messages go out twice
+//	errors.signs               by value (present, false, true), members that say that something failed or is incomplete if
+//	                           they hold that value in the object of a message's ID or around it: a send is then in doubt
+//	errors.notProcessed        HTTP statuses, 300 to 599, which prove that a send was not processed, so that it is retried, if
+//	                           the response is JSON, empty, or has Retry-After; from 500 on, if it has a code or a request
+//	                           ID; a status that is here by mistake makes messages go out twice
+//	errors.gateway             HTTP statuses with which even a page proves that a send was not taken: none unless the
+//	                           documentation of your account says so; a proxy may write a page after the service has
+//	                           processed a message
 //
 // # Grammar: sms.send, chatapp1.send, chatapp2.send, sms.list
 //

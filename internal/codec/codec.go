@@ -39,13 +39,15 @@ type responses struct {
 	paths
 
 	errs                           *table.Errors
-	code, object, message, request []int // slots
+	words                          words
+	code, object, message, request []int     // slots
+	around                         []*around // what is in the way of a failure, for each of the places that were to be surrounded
 }
 
-// compileResponses compiles lists of paths by concept, the places of a failure, and the paths at which rows may stand. The object
-// of the code at error.code is error, unless the operation reads something else from it, such as rows; a code that is in no
-// such object has its own place in the list of objects.
-func compileResponses(lists map[string][]string, rows []string, errs *table.Errors) responses {
+// compileResponses compiles lists of paths by concept, the places of a failure, the paths at which rows may stand, and what is around
+// places. The object of the code at error.code is error, unless the operation reads something else from it, such as rows; a code
+// that is in no such object has its own place in the list of objects.
+func compileResponses(lists map[string][]string, rows, places []string, words words, errs *table.Errors) responses {
 	objects := slices.Clone(errs.Code)
 	for i, path := range errs.Code {
 		object := path[:max(0, strings.LastIndexByte(path, '.'))]
@@ -61,8 +63,18 @@ func compileResponses(lists map[string][]string, rows []string, errs *table.Erro
 	const code, object, message, request = "errors.code", "the object of an error code", "errors.message", "errors.request"
 	all := map[string][]string{code: errs.Code, object: objects, message: errs.Message, request: errs.Request}
 	maps.Copy(all, lists)
-	p := compilePaths(all, rows)
-	return responses{p, errs, p.places[code], p.places[object], p.places[message], p.places[request]}
+	r := responses{errs: errs, words: words}
+	for _, place := range places {
+		a := surround(place, lists, errs)
+		r.around = append(r.around, a)
+		maps.Copy(all, a.lists(place))
+	}
+	r.paths = compilePaths(all, rows)
+	r.code, r.object, r.message, r.request = r.places[code], r.places[object], r.places[message], r.places[request]
+	for i, a := range r.around {
+		a.setSlots(places[i], r.places)
+	}
+	return r
 }
 
 // failure returns what a response says of a failure. A code of a class wins over one of none, which wins over a code of success; of
@@ -130,7 +142,7 @@ type failureDecoder struct{ failures responses }
 
 // DecodeFailure reads a response whose status says that it is a failure. The error says why it is not JSON.
 func (d *failureDecoder) DecodeFailure(body []byte) (Failure, error) {
-	text, found, err := d.failures.find(body, nil, nil)
+	text, found, _, err := d.failures.find(body, nil, nil)
 	if err != nil {
 		return Failure{}, err
 	}

@@ -117,7 +117,6 @@ func TestDecodeRefusedStatus(t *testing.T) {
 		if tt.code != "" {
 			assert.Equal(t, tt.code, r.Code, body)
 			assert.Empty(t, r.Doubt, body)
-			assert.False(t, r.NamesMessage(), body)
 		}
 		if tt.doubt == "" {
 			assert.Empty(t, r.Doubt, body)

@@ -34,8 +34,8 @@ func CompileList(t *table.Table, op *table.List, target *url.URL, pair KeyPair) 
 	l := &List{encoding: newEncoding(t, &op.Operation, op.Method, target, pair), op: op}
 	page, lastRow := op.CursorInLastRow()
 	l.rows = compileRows(t, op, lastRow, l.zone)
-	l.responses = compileResponses(page, op.Items, &t.Errors)
-	l.failures = compileResponses(nil, nil, &t.Errors)
+	l.responses = compileResponses(page, op.Items, nil, words{}, &t.Errors)
+	l.failures = compileResponses(nil, nil, nil, words{}, &t.Errors)
 	l.always = l.constants(op.Constants)
 	for _, name := range op.Params {
 		l.taken[l.top(name)] = true
@@ -231,7 +231,7 @@ type Unreadable struct {
 func (l *List) Decode(body []byte, at wire.Position, rows int, reuse []sms.Transaction) (Page, Failure, error) {
 	page := Page{Transactions: reuse[:0]}
 	reader := newRowReader(l.rows, &page, rows)
-	text, found, err := l.responses.find(body, reader, nil)
+	text, found, _, err := l.responses.find(body, reader, nil)
 	if err != nil {
 		return Page{}, Failure{}, err
 	}

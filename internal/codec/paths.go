@@ -16,7 +16,7 @@ type value = jsonscan.Value
 // compiled.
 type paths struct {
 	root   node
-	slots  int              // how many places are wanted
+	slots  int              // how many nodes there are
 	places map[string][]int // by concept, the slots of its values in the order of preference
 }
 
@@ -24,12 +24,13 @@ type paths struct {
 type node struct {
 	name     string // of a member, or the number of an element
 	children []node
-	slot     int // of the value that stands here, counted from 1; 0 if it is not wanted
-	rows     int // how late the rows of a listing are looked for here, counted from 1; 0 if they are not
+	slot     int  // of the value that stands here
+	wanted   bool // the value is wanted, and not only what is within it
+	rows     int  // how late the rows of a listing are looked for here, counted from 1; 0 if they are not
 }
 
 // isLeaf reports whether the value at a place is wanted, and nothing within it.
-func (n *node) isLeaf() bool { return n.slot > 0 && len(n.children) == 0 }
+func (n *node) isLeaf() bool { return n.wanted && len(n.children) == 0 }
 
 // unwanted is the place of a value that is only checked.
 var unwanted = new(node) //nolint:gochecknoglobals // never written
@@ -37,36 +38,35 @@ var unwanted = new(node) //nolint:gochecknoglobals // never written
 // compilePaths compiles lists of paths by concept, each in the order of preference, and the paths at which the rows of a listing
 // may stand.
 func compilePaths(lists map[string][]string, rows []string) paths {
-	p := paths{places: make(map[string][]int, len(lists))}
+	p := paths{places: make(map[string][]int, len(lists)), slots: 1}
 	var places []int // of all concepts
 	for concept, list := range lists {
 		for _, path := range list {
-			n := p.root.grow(path)
-			if n.slot == 0 {
-				p.slots++
-				n.slot = p.slots
-			}
-			places = append(places, n.slot-1)
+			n := p.root.grow(path, &p.slots)
+			n.wanted = true
+			places = append(places, n.slot)
 		}
 		p.places[concept] = places[len(places)-len(list):]
 	}
 	for i, path := range rows {
-		if n := p.root.grow(path); n.rows == 0 {
+		if n := p.root.grow(path, &p.slots); n.rows == 0 {
 			n.rows = i + 1
 		}
 	}
 	return p
 }
 
-// grow returns the node of a path, which is "" for n itself, and makes the nodes that are missing. The next call may move it.
-func (n *node) grow(path string) *node {
+// grow returns the node of a path, which is "" for n itself, and makes the nodes that are missing, each with the next slot. The next
+// call may move it.
+func (n *node) grow(path string, slots *int) *node {
 	if path == "" {
 		return n
 	}
 	for name := range strings.SplitSeq(path, ".") {
 		child := n.find([]byte(name))
 		if child == unwanted {
-			n.children = append(n.children, node{name: name})
+			n.children = append(n.children, node{name: name, slot: *slots})
+			*slots++
 			child = &n.children[len(n.children)-1]
 		}
 		n = child
@@ -85,16 +85,16 @@ func (n *node) find(name []byte) *node {
 }
 
 // find walks over a document, which may begin with a byte order mark, and checks all of it. It returns the value at each slot,
-// in found if that is long enough, and the text that those values are in. If a name comes twice in an object the last one
-// counts, as in encoding/json.
-func (p *paths) find(doc []byte, rows *rowReader, found []value) (string, []value, error) {
+// in found if that is long enough, the text that those values are in, and whether a member that is wanted, or on the way to one, came
+// twice in its object. The last of them counts, as in encoding/json.
+func (p *paths) find(doc []byte, rows *rowReader, found []value) (text string, values []value, repeats bool, err error) {
 	found = slices.Grow(found, p.slots)[:p.slots]
-	s := scanner{jsonscan.Scanner{Doc: bytes.TrimPrefix(doc, []byte("\ufeff"))}, rows}
+	s := scanner{Scanner: jsonscan.Scanner{Doc: bytes.TrimPrefix(doc, []byte("\ufeff"))}, rows: rows}
 	s.walk(&p.root, found)
 	if err := s.End(); err != nil {
-		return "", found, err
+		return "", found, false, err
 	}
-	return textOf(s.Doc, found), found, nil
+	return textOf(s.Doc, found), found, s.repeats, nil
 }
 
 // textOf copies what was found in a document, which may be a small part of it, and moves the values into the copy.
@@ -118,7 +118,8 @@ func textOf(doc []byte, found []value) string {
 type scanner struct {
 	jsonscan.Scanner
 
-	rows *rowReader // of a listing; nil for other responses
+	rows    *rowReader // of a listing; nil for other responses
+	repeats bool       // a member of a known name came twice
 }
 
 // walk reads the value at a place.
@@ -150,9 +151,10 @@ func (s *scanner) walk(n *node, found []value) {
 	if n.rows > 0 && v.Kind != jsonscan.List {
 		s.rows.none(n.rows)
 	}
-	if n.slot > 0 {
-		found[n.slot-1] = v
+	if !n.wanted {
+		v.Start, v.End = 0, 0 // nothing of it is copied
 	}
+	found[n.slot] = v
 }
 
 func (s *scanner) walkElements(n *node, found []value) {
@@ -166,7 +168,10 @@ func (s *scanner) walkElements(n *node, found []value) {
 
 // walkChild reads the value at a place within another.
 func (s *scanner) walkChild(n *node, found []value) {
-	n.forget(found)
+	if n != unwanted {
+		s.repeats = s.repeats || found[n.slot].Kind != jsonscan.Absent
+		n.forget(found)
+	}
 	s.walk(n, found)
 }
 
@@ -174,9 +179,7 @@ func (s *scanner) walkChild(n *node, found []value) {
 func (n *node) forget(found []value) {
 	for i := range n.children {
 		child := &n.children[i]
-		if child.slot > 0 {
-			found[child.slot-1] = value{}
-		}
+		found[child.slot] = value{}
 		child.forget(found)
 	}
 }

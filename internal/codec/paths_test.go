@@ -24,10 +24,11 @@ func TestFind(t *testing.T) {
 		".": {jsonscan.String, "empty"}, "l.00": {}, "l.2": {}, "l.-1": {}, "l.x": {}, "s.0": {}, "z.x": {}, "o.c": {}, "o.a.b": {}, "O": {},
 	} {
 		p := compiled(path)
-		text, found, err := p.find([]byte(doc), nil, nil)
+		text, found, _, err := p.find([]byte(doc), nil, nil)
 		require.NoError(t, err)
-		assert.Equal(t, want.kind, found[0].Kind, path)
-		assert.Equal(t, want.raw, text[found[0].Start:found[0].End], path)
+		at := found[p.places[""][0]]
+		assert.Equal(t, want.kind, at.Kind, path)
+		assert.Equal(t, want.raw, text[at.Start:at.End], path)
 	}
 }
 
@@ -52,7 +53,7 @@ func compiled(list ...string) *paths {
 
 // find discards what it finds.
 func find(p *paths, doc string) error {
-	_, _, err := p.find([]byte(doc), nil, nil)
+	_, _, _, err := p.find([]byte(doc), nil, nil)
 	return err
 }
 
@@ -121,7 +122,7 @@ func FuzzFind(f *testing.F) {
 	f.Fuzz(func(t *testing.T, doc []byte, list string) {
 		names := strings.Split(list, "\n")
 		p := compiled(names...)
-		text, found, err := p.find(doc, nil, nil)
+		text, found, _, err := p.find(doc, nil, nil)
 		plain := strings.TrimPrefix(string(doc), "\ufeff")
 		if valid := json.Valid([]byte(plain)); valid != (err == nil) {
 			t.Fatalf("valid is %t, but the error is %v", valid, err)

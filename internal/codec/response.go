@@ -21,15 +21,19 @@ type Response struct {
 	Refused bool
 	// Doubt is why a 2xx that is not Refused may not be taken for an acceptance; "" if it may.
 	Doubt string
+	// Contradiction is why the response proves nothing, whatever its status: a member of the contract came twice. It is "" otherwise.
+	Contradiction string
 }
 
-// NamesMessage reports whether the response names a message, and nothing in it says that it was refused.
-func (r *Response) NamesMessage() bool { return r.ID != "" && !r.Refused }
+// NamesMessage reports whether the response names a message, so that to send it again could send it twice.
+func (r *Response) NamesMessage() bool { return r.ID != "" }
+
+const repeated = "the response has a member of the contract twice"
 
 // Decode reads a response. The error says why it is not JSON, and repeats nothing of it.
 func (s *Send) Decode(body []byte) (Response, error) {
-	var few [48]value
-	text, found, err := s.responses.find(body, nil, few[:0])
+	var few [64]value
+	text, found, repeats, err := s.responses.find(body, nil, few[:0])
 	if err != nil {
 		return Response{}, err
 	}
@@ -39,7 +43,7 @@ func (s *Send) Decode(body []byte) (Response, error) {
 		return amount
 	}
 	at := &s.at
-	_, id := pick(text, found, at.id, isID)
+	id, place := s.messageID(text, found)
 	parts, _ := wholeNumber(said(at.parts))
 	failure, doubt := s.responses.failure(text, found)
 	r := Response{
@@ -48,25 +52,42 @@ func (s *Send) Decode(body []byte) (Response, error) {
 		Operator: said(at.operator), Failure: failure, Refused: failure.Class != "", Doubt: doubt,
 	}
 	r.Own = failure.Own || !table.IsPlaceholder(r.RequestID)
-	s.judge(&r, text, found)
+	if repeats {
+		r.Contradiction = repeated
+	}
+	s.judge(&r, text, found, place)
 	return r, nil
 }
 
-// judge adds what the status says, and that a message without an ID is in doubt.
-func (s *Send) judge(r *Response, text string, found []value) {
+// messageID returns the ID of the message, and which of the places of the contract it stands at; -1 if there is none.
+func (s *Send) messageID(text string, found []value) (id string, place int) {
+	for place, slot := range s.at.id {
+		if v := found[slot]; v.Kind > jsonscan.Null {
+			if word := v.Word(text); s.responses.words.isID(v, word) {
+				return word, place
+			}
+		}
+	}
+	return "", -1
+}
+
+// judge adds what the status says, what says otherwise beside the ID, and that a message without an ID is in doubt.
+func (s *Send) judge(r *Response, text string, found []value, place int) {
 	status, word := pick(text, found, s.at.status, func(v value, _ string) bool { return v.Kind > jsonscan.Null })
 	accepted, refused := -1, -1
 	if status.IsScalar() {
 		accepted, refused = table.Match(s.op.Accepted, word, true), table.Match(s.op.Refused, word, true)
 	}
 	refuses := func(slot int) bool {
-		other := found[slot].Word(text)
-		return found[slot].IsScalar() && table.Match(s.op.Refused, other, true) > table.Match(s.op.Accepted, other, true)
+		return found[slot].IsScalar() && found[slot] != status && s.responses.words.refuses(found[slot].Word(text))
 	}
 	switch {
+	case r.Contradiction != "":
+		r.Refused, r.Doubt = false, r.Contradiction
 	case r.Refused:
+		r.Doubt = ""
 	case refused > accepted:
-		r.Refused = true
+		r.Refused, r.Doubt = true, ""
 		if _, isSuccess := s.responses.meaning(r.Code); r.Code == "" || isSuccess {
 			r.Code = strings.TrimSpace(word)
 			r.Class, _ = table.Meaning(s.responses.errs.Classes, r.Code, false)
@@ -78,13 +99,7 @@ func (s *Send) judge(r *Response, text string, found []value) {
 		r.Doubt = "the response has a status that is no word of the contract (accepted, refused)"
 	case r.ID == "":
 		r.Doubt = "the response names no message at any path of the contract (response.id)"
+	default:
+		r.Doubt = s.responses.trouble(text, found, s.responses.around[place])
 	}
-	if r.Refused {
-		r.Doubt = ""
-	}
-}
-
-// isID reports whether a value can be the ID of a message.
-func isID(v value, word string) bool {
-	return v.IsScalar() && v.Kind != jsonscan.Boolean && !table.IsPlaceholder(word)
 }

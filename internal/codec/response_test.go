@@ -21,6 +21,7 @@ const (
 	unknownStatus = "the response has a status that is no word"
 	unknownCode   = "the response holds a code that the contract does not know"
 	noCode        = "the response holds something that is not a code"
+	repeated      = "the response has a member of the contract twice"
 	errorNoCode   = "the response holds an error without a code"
 )
 
@@ -96,7 +97,7 @@ func TestDecode(t *testing.T) {
 		"parts that are no number":   {body: `{"id":"m","messageParts":"many"}`, want: response{ID: "m"}},
 		"parts that are a fraction":  {body: `{"id":"m","messageParts":1.5}`, want: response{ID: "m"}},
 		"parts in white space":       {body: `{"id":"m","messageParts":" 2 "}`, want: response{ID: "m", Parts: 2}},
-		"an escaped value":           {body: `{"id":"m\u002d1\n\"\\\/","operatorCode":"\ud83d\ude00 \ud83d"}`, want: response{ID: "m-1\n\"\\/", Operator: "😀 \ufffd"}},
+		"an escaped value":           {body: `{"id":"m\u002d1\"\\\/","operatorCode":"\ud83d\ude00 \ud83d"}`, want: response{ID: "m-1\"\\/", Operator: "😀 \ufffd"}},
 		"escaped names":              {body: `{"d\u0061ta":{"\u0069d":"m-1"}}`, want: response{ID: "m-1"}},
 		"a name that is not ASCII":   {overlay: `{"sms.send": {"response": {"id": ["данные.空"]}}}`, body: `{"\u0434анные":{"空":"m-1"}}`, want: response{ID: "m-1"}},
 		"invalid UTF-8 in a value":   {body: "{\"id\":\"m\xff\"}", want: response{ID: "m\ufffd"}},
@@ -114,15 +115,15 @@ func TestDecode(t *testing.T) {
 		"null, then the second path":        {body: `{"data":{"id":null,"requestId":null},"id":"m-1","requestId":"r-1"}`, want: response{ID: "m-1", RequestID: "r-1", ErrorRequestID: "r-1"}},
 		"null data, then the second path":   {body: `{"data":null,"id":"m-1"}`, want: response{ID: "m-1"}},
 		"an empty text, then the second":    {body: `{"data":{"id":"","remaining":""},"id":"m-1","remainingBalance":"5"}`, want: response{ID: "m-1", Balance: "5"}},
-		"duplicates: the last wins":         {body: `{"id":"x","id":"y","id":"m-1"}`, want: response{ID: "m-1"}},
-		"duplicate parents: the last wins":  {body: `{"data":{"id":"x","requestId":"x"},"data":{"id":"m-1"}}`, want: response{ID: "m-1"}},
-		"duplicate, the last null":          {body: `{"data":{"id":"x"},"transactionId":"m-1","data":{"id":null}}`, want: response{ID: "m-1"}},
-		"duplicate parent, the last null":   {body: `{"data":{"id":"x"},"data":null,"id":"m-1"}`, want: response{ID: "m-1"}},
-		"duplicate parent, the last a word": {body: `{"data":{"id":"x"},"data":"x","id":"m-1"}`, want: response{ID: "m-1"}},
-		"duplicate parent, the last empty":  {body: `{"messages":[{"id":"x"}],"messages":[],"id":"m-1"}`, want: response{ID: "m-1"}},
-		"duplicate under an escaped name":   {body: `{"id":"x","\u0069d":"m-1"}`, want: response{ID: "m-1"}},
-		"an earlier path that turns null":   {body: `{"id":"x","transactionId":"m-1","id":null}`, want: response{ID: "m-1"}},
-		"an earlier path that comes late":   {body: `{"transactionId":"t","id":null,"id":"m-1"}`, want: response{ID: "m-1"}},
+		"duplicates: the last wins":         {body: `{"id":"x","id":"y","id":"m-1"}`, want: response{ID: "m-1"}, doubt: repeated},
+		"duplicate parents: the last wins":  {body: `{"data":{"id":"x","requestId":"x"},"data":{"id":"m-1"}}`, want: response{ID: "m-1"}, doubt: repeated},
+		"duplicate, the last null":          {body: `{"data":{"id":"x"},"transactionId":"m-1","data":{"id":null}}`, want: response{ID: "m-1"}, doubt: repeated},
+		"duplicate parent, the last null":   {body: `{"data":{"id":"x"},"data":null,"id":"m-1"}`, want: response{ID: "m-1"}, doubt: repeated},
+		"duplicate parent, the last a word": {body: `{"data":{"id":"x"},"data":"x","id":"m-1"}`, want: response{ID: "m-1"}, doubt: repeated},
+		"duplicate parent, the last empty":  {body: `{"messages":[{"id":"x"}],"messages":[],"id":"m-1"}`, want: response{ID: "m-1"}, doubt: repeated},
+		"duplicate under an escaped name":   {body: `{"id":"x","\u0069d":"m-1"}`, want: response{ID: "m-1"}, doubt: repeated},
+		"an earlier path that turns null":   {body: `{"id":"x","transactionId":"m-1","id":null}`, want: response{ID: "m-1"}, doubt: repeated},
+		"an earlier path that comes late":   {body: `{"transactionId":"t","id":null,"id":"m-1"}`, want: response{ID: "m-1"}, doubt: repeated},
 
 		"status ok":              {body: `{"id":"m","status":"ok"}`, want: response{ID: "m"}},
 		"status in capitals":     {body: `{"id":"m","status":"OK"}`, want: response{ID: "m"}},
@@ -142,8 +143,8 @@ func TestDecode(t *testing.T) {
 		"status zero":            {body: `{"id":"m","status":0}`, want: response{ID: "m"}, doubt: unknownStatus},
 		"status an object":       {body: `{"id":"m","status":{"ok":"ok"}}`, want: response{ID: "m"}, doubt: unknownStatus},
 		"status a list":          {body: `{"id":"m","status":["ok"]}`, want: response{ID: "m"}, doubt: unknownStatus},
-		"status twice, last bad": {body: `{"id":"m","status":"ok","status":"no"}`, want: response{ID: "m"}, doubt: unknownStatus},
-		"status twice, last ok":  {body: `{"id":"m","status":"no","status":"ok"}`, want: response{ID: "m"}},
+		"status twice, last bad": {body: `{"id":"m","status":"ok","status":"no"}`, want: response{ID: "m"}, doubt: repeated},
+		"status twice, last ok":  {body: `{"id":"m","status":"no","status":"ok"}`, want: response{ID: "m"}, doubt: repeated},
 		"a number that is listed": {
 			overlay: `{"sms.send": {"accepted": ["1", "2.0"]}}`, body: `{"id":"m","status":1}`, want: response{ID: "m"},
 		},
@@ -523,14 +524,17 @@ func FuzzDecode(f *testing.F) {
 			require.Zero(t, got)
 			return
 		}
-		if got.Refused != (got.Class != "") || got.Refused && got.Doubt != "" {
+		if got.Contradiction == "" && got.Refused != (got.Class != "") || got.Refused && got.Doubt != "" {
 			t.Errorf("refused without a class, or doubted: %+v", got)
+		}
+		if got.Contradiction != "" && (got.Refused || got.Doubt == "") {
+			t.Errorf("contradicts itself, and proves something: %+v", got)
 		}
 		if !got.Refused && got.Doubt == "" && (got.ID == "" || got.Code != "" && !slices.Contains([]string{"0", "200", "ok", "success"}, strings.ToLower(got.Code))) {
 			t.Errorf("no doubt: %+v", got)
 		}
 		known := func(doubt string) bool { return strings.HasPrefix(got.Doubt, doubt) }
-		if got.Doubt != "" && !slices.ContainsFunc([]string{noID, unknownStatus, unknownCode, noCode, errorNoCode}, known) {
+		if got.Doubt != "" && !slices.ContainsFunc([]string{noID, unknownStatus, unknownCode, noCode, errorNoCode, repeated, "the response holds"}, known) {
 			t.Errorf("a doubt that is not one of the known texts: %q", got.Doubt)
 		}
 	})

@@ -170,7 +170,7 @@ func (r *rowReader) readMembers(s *scanner) {
 		c := s.Peek()
 		start := s.Pos
 		if n := name.node; n.isLeaf() && c != '{' && c != '[' {
-			r.found[n.slot-1] = s.Scalar(c) // what walkChild would do, for most members of most rows
+			r.found[n.slot] = s.Scalar(c) // what walkChild would do, for most members of most rows
 		} else if s.walkChild(n, r.found); !n.isLeaf() {
 			r.extra = append(r.extra, rowMember{name, start, s.Pos})
 		}
@@ -257,10 +257,10 @@ func (r *rowReader) fill(doc []byte) {
 // keepUnused puts into Extra what stands under known names and fills no field.
 func (r *rowReader) keepUnused(all string) {
 	for _, n := range r.paths.root.children {
-		if !n.isLeaf() || r.used[n.slot-1] {
+		if !n.isLeaf() || r.used[n.slot] {
 			continue
 		}
-		if v := r.found[n.slot-1]; v.Kind == jsonscan.String {
+		if v := r.found[n.slot]; v.Kind == jsonscan.String {
 			r.keep(n.name, json.RawMessage(`"`+all[v.Start:v.End]+`"`))
 		} else if v.Kind != jsonscan.Absent {
 			r.keep(n.name, json.RawMessage(all[v.Start:v.End]))

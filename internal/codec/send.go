@@ -42,7 +42,7 @@ type field struct {
 func CompileSend(t *table.Table, op *table.Send, target *url.URL, pair KeyPair) *Send {
 	s := &Send{
 		encoding: newEncoding(t, &op.Operation, "POST", target, pair), op: op, fields: make(map[string]field, len(op.Fields)),
-		responses: compileResponses(op.Response, nil, &t.Errors),
+		responses: compileResponses(op.Response, nil, op.Response["id"], compileWords(t, op.Accepted, op.Refused), &t.Errors),
 	}
 	s.ttl = op.TTL
 	for concept, name := range op.Fields {

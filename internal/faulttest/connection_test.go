@@ -225,7 +225,7 @@ func TestClientSendsConcurrently(t *testing.T) {
 		reference := referenceOf(r)
 		times, _ := handled.LoadOrStore(reference, new(atomic.Int64))
 		times.(*atomic.Int64).Add(1)
-		_, _ = fmt.Fprintf(w, `{"status":"ok","data":{"id":"id of %s"}}`, reference)
+		_, _ = fmt.Fprintf(w, `{"status":"ok","data":{"id":"id-of-%s"}}`, reference)
 	})
 	server.Start()
 	client := newClient(t, server.URL)
@@ -237,7 +237,7 @@ func TestClientSendsConcurrently(t *testing.T) {
 			for i := range each {
 				reference := fmt.Sprintf("r-%d-%d", g, i)
 				receipt, err := client.SMS.Send(ctx, testMessage(reference))
-				assert.Equal(t, "id of "+reference, receipt.ID, "%v", err)
+				assert.Equal(t, "id-of-"+reference, receipt.ID, "%v", err)
 			}
 		})
 	}

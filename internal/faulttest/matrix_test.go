@@ -279,7 +279,7 @@ func brokenResponseFaults() []fault {
 			react: func(x *exchange) { x.respond(200, "<p>"+echo) },
 			send:  unknown.withStatus(200), read: failed.withStatus(200),
 		},
-		// The status decides the verdict of a send, whatever the body would have said. A read can be retried all the same.
+		// Nobody knows whose word a cut body is. A read can be retried.
 		{
 			number: 20, name: "503 with its body held back", on: everywhere, waits: true,
 			react:  func(x *exchange) { x.writePart(503); x.hold() },
@@ -289,13 +289,13 @@ func brokenResponseFaults() []fault {
 		{
 			number: 20, name: "400 with its body cut", on: everywhere,
 			react: func(x *exchange) { x.writePart(400); x.close() },
-			send:  refused.withStatus(400),
+			send:  unknown.withStatus(400),
 			read:  outcome{arrived: maxAttempts, attempts: maxAttempts, status: 400, verdict: refused.verdict, clears: true},
 		},
 		{
 			number: 20, name: "429 with its body cut", on: everywhere,
 			react: func(x *exchange) { x.writePart(429); x.close() },
-			send:  limited, read: limited,
+			send:  unknown.withStatus(429), read: limited,
 		},
 	}
 }
@@ -582,7 +582,7 @@ func oversizedResponses() []fault {
 		{
 			number: 36, name: "400 with a body of 10 MiB", on: everywhere, alone: true,
 			react: func(x *exchange) { x.respond(400, page) },
-			send:  refused.withStatus(400), read: refused.withStatus(400),
+			send:  unknown.withStatus(400), read: refused.withStatus(400),
 		},
 		{
 			number: 36, name: "502 with a body of 10 MiB", on: everywhere, alone: true,
@@ -636,8 +636,16 @@ func statusFaults() []fault {
 	add(28, []int{429}, "", echo, limited, limited)
 	add(38, []int{300, 301, 302, 303, 307, 308}, "", echo, unknown, permanent, "Location", "/sms/send?again")
 	// A proxy or gateway can respond with these although the service has processed the request.
-	add(40, []int{403, 404, 405, 410}, " of a proxy", "<html>nginx</html>", unknown, permanent)
+	const page = "<html>nginx</html>"
+	add(40, []int{400, 401, 402, 403, 404, 405, 406, 409, 410, 418, 422, 424, 425, 451, 460, 499}, " of a proxy", page, unknown, permanent)
+	add(40, []int{429}, " of a proxy", page, unknown, limited)
+	// These come before any processing, or are the gateway's own word.
+	add(40, []int{407, 411, 413, 414, 417, 421, 431}, " of a proxy", page, refused, refused)
+	add(40, []int{401}, " of a proxy, with WWW-Authenticate", page, refused, refused, "WWW-Authenticate", "Bearer")
+	add(40, []int{429}, " of a proxy, with Retry-After", page, limited, limited, "Retry-After", "0")
 	add(40, []int{403}, " of a gateway, in JSON", `{"message":"Forbidden"}`, unknown, permanent)
+	add(41, []int{429}, " that names a message", `{"code":"40002","id":"m-1"}`, refused, limited)
+	add(41, []int{400, 429}, " with a member twice", `{"code":"40002","code":"200101"}`, unknown, outcome{})
 	return rows
 }
 
@@ -668,6 +676,36 @@ func misleadingResponses() []fault {
 			number: 39, name: "200 with a placeholder for an ID or rows", on: everywhere,
 			react: func(x *exchange) { x.respond(200, `{"status":"ok","data":{"id":"None"}}`) },
 			send:  unknown.withStatus(200), read: permanent.withStatus(200),
+		},
+		{
+			number: 41, name: "200 with a text for an ID", on: everywhere,
+			react: func(x *exchange) { x.respond(200, `{"id":"Error: no credit"}`) },
+			send:  unknown.withStatus(200), read: permanent.withStatus(200),
+		},
+		{
+			number: 41, name: "200 with a status of failure beside the ID", on: everywhere,
+			react: func(x *exchange) { x.respond(200, `{"status":"ok","data":{"id":"m-1","status":"rejected"}}`) },
+			send:  unknown.withStatus(200),
+		},
+		{
+			number: 41, name: "200 with an error beside the ID", on: everywhere,
+			react: func(x *exchange) { x.respond(200, `{"messages":[{"id":"m-1","error":{"code":"40003"}}]}`) },
+			send:  unknown.withStatus(200),
+		},
+		{
+			number: 41, name: "200 with a sign of failure beside the ID", on: everywhere,
+			react: func(x *exchange) { x.respond(200, `{"id":"m-1","success":false}`) },
+			send:  unknown.withStatus(200),
+		},
+		{
+			number: 41, name: "200 with two IDs", on: everywhere,
+			react: func(x *exchange) { x.respond(200, `{"id":"m-1","id":"m-2"}`) },
+			send:  unknown.withStatus(200),
+		},
+		{
+			number: 41, name: "200 about another message", on: everywhere,
+			react: func(x *exchange) { x.respond(200, `{"id":"m-1","referenceId":"another"}`) },
+			send:  unknown.withStatus(200),
 		},
 	}
 }

@@ -98,15 +98,19 @@ func mergeObject(found *Problems, path string, base, object map[string]any) {
 	}
 }
 
-// mergeList replaces base, whose first entry shows the kind of all. An empty list of the default table is one of strings.
+// mergeList replaces base, whose first entry shows the kind of all. An empty list of the default table is one of strings, unless it
+// is one of statuses.
 func mergeList(found *Problems, path string, base, list []any) any {
 	if len(list) > maxEntries {
 		found.add(path, "has more than "+strconv.Itoa(maxEntries)+" entries")
 		return base
 	}
 	var kind any = ""
-	if len(base) > 0 {
+	switch {
+	case len(base) > 0:
 		kind = base[0]
+	case path == "errors.gateway":
+		kind = json.Number("")
 	}
 	before := found.count()
 	result := make([]any, len(list))

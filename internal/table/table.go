@@ -120,8 +120,14 @@ type Errors struct {
 	Success []string `json:"success" check:"word"`
 	// Classes lists, by class, codes, or prefixes of codes that end in "*".
 	Classes map[string][]string `json:"classes" check:"word"`
-	// NotProcessed lists the statuses, 300 to 599, which prove that a send was not processed.
+	// Signs lists names of members that say, wherever an ID or rows stand, that something failed or is incomplete: under "present"
+	// if they hold anything, under "false" and "true" if they hold that.
+	Signs map[string][]string `json:"signs" check:"member"`
+	// NotProcessed lists the statuses, 300 to 599, which prove that a send was not processed, if the response is the service's own
+	// word or that of its gateway.
 	NotProcessed []int `json:"notProcessed" check:"status"`
+	// Gateway lists the statuses of which a page of another form is a word of the service's gateway.
+	Gateway []int `json:"gateway" check:"status"`
 }
 
 func (e Errors) validate(found *Problems, _ string, _ *Table) {
@@ -131,6 +137,13 @@ func (e Errors) validate(found *Problems, _ string, _ *Table) {
 			if slices.ContainsFunc(e.Success, func(success string) bool { return strings.EqualFold(success, code) }) {
 				found.add(at(join("errors.classes", class), i), "stands under errors.success too")
 			}
+		}
+	}
+	checkApart(found, places("errors.signs", e.Signs), false)
+	for i, status := range e.Gateway {
+		isRefusal := status >= 400 && status < 500 && status != 408
+		if !isRefusal && !slices.Contains(e.NotProcessed, status) {
+			found.add(at("errors.gateway", i), "proves nothing alone: only 400 to 499, without 408, refuse; write it under errors.notProcessed too")
 		}
 	}
 }

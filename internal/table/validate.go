@@ -62,6 +62,8 @@ func fault(rule string, value any) string {
 		if text != "" {
 			return cmp.Or(nameFault(text, true), foreignFault(text))
 		}
+	case "member": // or the way to one
+		return cmp.Or(nameFault(text, true), foreignFault(text))
 	case "name":
 		return nameFault(text, false)
 	case "placeholder":

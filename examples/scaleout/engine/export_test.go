@@ -1,4 +1,0 @@
-package engine
-
-// IsSupported is isSupported.
-var IsSupported = isSupported

@@ -1,0 +1,205 @@
+package codec
+
+import (
+	"iter"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/messaging-service/messaging-go/internal/jsonscan"
+	"github.com/messaging-service/messaging-go/internal/table"
+)
+
+// around is what may say, in the objects around an ID or around rows, that something failed or is incomplete: the slots of codes, of
+// errors, of statuses, and of the signs of the contract. A place that the contract names for something else is not among them, and
+// neither are those of responses.failure and of the status of a send.
+type around struct {
+	codes, errors, statuses    []int
+	present, isFalse, isTrue   []int
+	codesAt, errorsAt, wordsAt []string // paths; signs are by value
+	signsAt                    map[string][]string
+}
+
+// surround returns what stands around a place. Lists are the paths of a response by concept.
+func surround(place string, lists map[string][]string, errs *table.Errors) *around {
+	a := &around{signsAt: map[string][]string{}}
+	isNamed := func(path string) bool { // for something else, or something else is within
+		for concept, list := range lists {
+			isIt := func(other string) bool { return other == path || strings.HasPrefix(other, path+".") }
+			if concept != "status" && slices.ContainsFunc(list, isIt) {
+				return true
+			}
+		}
+		return false
+	}
+	add := func(list []string, path string) []string {
+		if isNamed(path) || slices.Contains(list, path) || slices.Contains(lists["status"], path) || slices.Contains(errs.Code, path) {
+			return list
+		}
+		return append(list, path)
+	}
+	for object := range objectsAround(place) {
+		for _, code := range errs.Code {
+			path := join(object, beyond(place, code))
+			a.codesAt = add(a.codesAt, path)
+			if dot := strings.LastIndexByte(path, '.'); dot > len(object) && object != "" {
+				a.errorsAt = add(a.errorsAt, path[:dot])
+			}
+		}
+		for _, status := range lists["status"] {
+			a.wordsAt = add(a.wordsAt, join(object, beyond(place, status)))
+		}
+		for value, names := range errs.Signs {
+			for _, name := range names {
+				path := join(object, name)
+				if !slices.ContainsFunc(errs.Code, func(code string) bool { return strings.HasPrefix(code, path+".") }) {
+					a.signsAt[value] = add(a.signsAt[value], path)
+				}
+			}
+		}
+	}
+	return a
+}
+
+// objectsAround yields the paths of the objects around a place, from the innermost one to the document. A list is none of them.
+func objectsAround(place string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for place != "" {
+			dot := strings.LastIndexByte(place, '.')
+			name := place[dot+1:]
+			place = place[:max(0, dot)]
+			if !table.IsPosition(name) && !yield(place) {
+				return
+			}
+		}
+	}
+}
+
+// beyond returns what follows in a path behind the way that it shares with a place.
+func beyond(place, path string) string {
+	for {
+		name, rest, nests := strings.Cut(path, ".")
+		shared, within, _ := strings.Cut(place, ".")
+		if !nests || name != shared {
+			return path
+		}
+		path, place = rest, within
+	}
+}
+
+// join returns the path within an object, or the document itself, as a path of the document.
+func join(object, path string) string {
+	if object == "" {
+		return path
+	}
+	return object + "." + path
+}
+
+// lists returns the paths by keys for compilePaths, which slots looks for again.
+func (a *around) lists(key string) map[string][]string {
+	return map[string][]string{
+		key + " codes": a.codesAt, key + " errors": a.errorsAt, key + " words": a.wordsAt,
+		key + " present": a.signsAt["present"], key + " false": a.signsAt["false"], key + " true": a.signsAt["true"],
+	}
+}
+
+func (a *around) setSlots(key string, places map[string][]int) {
+	a.codes, a.errors, a.statuses = places[key+" codes"], places[key+" errors"], places[key+" words"]
+	a.present, a.isFalse, a.isTrue = places[key+" present"], places[key+" false"], places[key+" true"]
+}
+
+const (
+	codeAround   = "the response holds an error code of a known class in the same object, or around it (errors.code, errors.classes)"
+	errorAround  = "the response holds an error in the same object, or around it (errors.code)"
+	statusAround = "the response holds a status in the same object, or around it, that says that the message failed (refused)"
+	signAround   = "the response holds a sign of a failure, or that it is incomplete (errors.signs)"
+)
+
+// trouble returns what says, in the objects around a place, that something failed or is incomplete, or "". Only what says so counts: a
+// code or a word that nobody knows says nothing.
+func (r *responses) trouble(text string, found []value, a *around) string {
+	anyOf := func(slots []int, says func(value) bool) bool {
+		return slices.ContainsFunc(slots, func(slot int) bool { return found[slot].Kind > jsonscan.Null && says(found[slot]) })
+	}
+	hasClass := func(v value) bool {
+		class, _ := r.meaning(strings.TrimSpace(v.Word(text)))
+		return v.Kind != jsonscan.Boolean && class != ""
+	}
+	isError := func(v value) bool { return !r.isNoError(text, v) }
+	switch {
+	case anyOf(a.codes, hasClass):
+		return codeAround
+	case anyOf(a.errors, isError):
+		return errorAround
+	case anyOf(a.statuses, func(v value) bool { return v.IsScalar() && r.words.refuses(v.Word(text)) }):
+		return statusAround
+	case anyOf(a.present, isError), anyOf(a.isFalse, func(v value) bool { return isFalse(v.Word(text)) }),
+		anyOf(a.isTrue, func(v value) bool { return isTrue(v.Word(text)) }):
+		return signAround
+	}
+	return ""
+}
+
+// isTrue and isFalse report whether a word says so, as services write it.
+func isTrue(word string) bool { return isOne(word, "true", "1", "yes") }
+
+func isFalse(word string) bool { return isOne(word, "false", "0", "no") }
+
+func isOne(word string, words ...string) bool {
+	return slices.Contains(words, strings.ToLower(strings.TrimSpace(word)))
+}
+
+// words are those which say that a message was not taken, or not delivered.
+type words struct {
+	accepted, refused []string
+	undelivered       []string        // words of the delivery statuses failed, expired and rejected
+	noIDs             map[string]bool // in lower case, what is no ID, and not a prefix
+	noIDPrefixes      []string
+}
+
+func compileWords(t *table.Table, accepted, refused []string) words {
+	w := words{accepted: accepted, refused: refused, noIDs: map[string]bool{}}
+	hasLetter := func(word string) bool { return strings.ContainsFunc(word, unicode.IsLetter) }
+	for _, status := range []string{"failed", "expired", "rejected"} {
+		for _, word := range t.WebhookDelivery.Statuses[status] {
+			if hasLetter(word) { // a number may be a state of any kind
+				w.undelivered = append(w.undelivered, word)
+			}
+		}
+	}
+	add := func(word string) {
+		if prefix, isPrefix := strings.CutSuffix(strings.ToLower(word), "*"); !isPrefix {
+			w.noIDs[prefix] = true
+		} else if prefix != "" {
+			w.noIDPrefixes = append(w.noIDPrefixes, prefix)
+		}
+	}
+	for _, word := range slices.Concat(refused, w.undelivered) {
+		add(word)
+	}
+	for _, codes := range t.Errors.Classes {
+		for _, code := range codes {
+			if hasLetter(code) {
+				add(code)
+			}
+		}
+	}
+	return w
+}
+
+// refuses reports whether a word says that a message was not taken, or not delivered.
+func (w *words) refuses(word string) bool {
+	known := max(table.Match(w.accepted, word, true), 0)
+	refused := max(table.Match(w.refused, word, true), table.Match(w.undelivered, word, true))
+	return refused > known || known == 0 && strings.EqualFold(word, "false")
+}
+
+// isID reports whether a value can be the ID of a message.
+func (w *words) isID(v value, word string) bool {
+	if !v.IsScalar() || v.Kind == jsonscan.Boolean || table.IsPlaceholder(word) {
+		return false
+	}
+	word = strings.ToLower(strings.TrimSpace(word))
+	isPrefix := func(prefix string) bool { return strings.HasPrefix(word, prefix) }
+	return !strings.ContainsFunc(word, unicode.IsSpace) && !w.noIDs[word] && !slices.ContainsFunc(w.noIDPrefixes, isPrefix)
+}

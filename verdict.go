@@ -1,0 +1,160 @@
+package messaging
+
+import (
+	"bytes"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/messaging-service/messaging-go/internal/codec"
+	"github.com/messaging-service/messaging-go/internal/table"
+	"github.com/messaging-service/messaging-go/internal/transport"
+	"github.com/messaging-service/messaging-go/internal/wire"
+)
+
+// judgement is what an attempt proves of a send. Verdicts, retries and fresh tokens follow from it.
+type judgement struct {
+	verdict Verdict
+	reason  string // of a verdict that the status does not explain
+	proves  transport.Judgement
+	// response is what the response says, and notJSON why it is not in the form of the contract, or nil.
+	response codec.Response
+	notJSON  error
+}
+
+// judge judges an attempt to send a message with a reference ID, which may be empty. Only evidence makes a verdict; without it the
+// outcome is unknown.
+func (e *sendEndpoint) judge(reference string, out transport.Outcome) judgement {
+	j := judgement{}
+	if out.StatusCode == 0 {
+		if !out.Written {
+			j.verdict = NotSent
+		}
+		return j
+	}
+	j.response, j.notJSON = e.codec.Decode(out.Body)
+	r := &j.response
+	switch {
+	case r.Contradiction != "":
+		j.reason = r.Contradiction
+	case !sameReference(r.ReferenceID, reference):
+		j.reason = "the response has the reference ID of another message; for a service with references of its own, " +
+			"which the doctor tells with -send, set response.reference to []"
+	case !isSuccess(out.StatusCode):
+		e.judgeFailure(&j, out)
+	case out.Err != nil:
+		j.reason = "the response could not be read to its end"
+	case j.notJSON != nil:
+		j.reason = "the response is " + j.notJSON.Error()
+	case r.Refused:
+		j.verdict = Refused
+	case r.Doubt != "":
+		j.reason = r.Doubt
+	default:
+		j.verdict = Accepted
+	}
+	return j
+}
+
+// judgeFailure judges a response whose status is no success.
+func (e *sendEndpoint) judgeFailure(j *judgement, out transport.Outcome) {
+	status := out.StatusCode
+	isListed := slices.Contains(e.errors.NotProcessed, status)
+	isRefusal := status >= 400 && status <= 499 && status != http.StatusRequestTimeout
+	switch {
+	case j.response.NamesMessage() && !j.response.Refused:
+		j.reason = "the response contradicts itself: it fails, and names a message"
+		return
+	case !isListed && !isRefusal:
+		j.describe(e, status)
+		return
+	case !e.isProof(j, out):
+		j.reason = "a proxy may have responded to " + e.describe()
+		switch {
+		case out.Err != nil:
+			j.reason = "the response could not be read to its end"
+		case isPage(j.notJSON, out.Body):
+			j.reason += " with a page (errors.gateway)"
+		}
+		return
+	}
+	j.verdict = Refused
+	if !j.response.NamesMessage() { // a message that it names was processed
+		j.proves.Repeatable, j.proves.TokenRefused = isListed, status == http.StatusUnauthorized
+	}
+	j.describe(e, status)
+}
+
+func (j *judgement) describe(e *sendEndpoint, status int) {
+	if status == http.StatusNotFound {
+		j.reason = e.describe()
+	}
+}
+
+// isProof reports whether a response with a status that refuses is the word of the service or of its gateway, and so proves that
+// the message was not taken. A page proves nothing by itself: a proxy may write one after the service has processed the request.
+func (e *sendEndpoint) isProof(j *judgement, out transport.Outcome) bool {
+	has := func(header string) bool { return strings.TrimSpace(out.Header.Get(header)) != "" }
+	isOwn, isInForm := j.response.Own, !isPage(j.notJSON, out.Body) && out.Err == nil
+	switch status := out.StatusCode; {
+	case slices.Contains(e.errors.Gateway, status), slices.Contains(beforeProcessing, status):
+		return true
+	case status >= http.StatusInternalServerError:
+		return isOwn
+	case slices.Contains(e.errors.NotProcessed, status):
+		return isInForm || has("Retry-After")
+	case status == http.StatusUnauthorized:
+		return isInForm || has("WWW-Authenticate")
+	case slices.Contains(ofGateways, status):
+		return isOwn
+	default:
+		return isInForm
+	}
+}
+
+var (
+	// beforeProcessing are the statuses that come before a request is processed, whoever responds.
+	beforeProcessing = []int{ //nolint:gochecknoglobals // never written
+		http.StatusProxyAuthRequired, http.StatusLengthRequired, http.StatusRequestEntityTooLarge, http.StatusRequestURITooLong,
+		http.StatusExpectationFailed, http.StatusMisdirectedRequest, http.StatusRequestHeaderFieldsTooLarge,
+	}
+	// ofGateways are the statuses with which a gateway may respond in JSON or without a body in place of the service, which has
+	// processed the request.
+	ofGateways = []int{ //nolint:gochecknoglobals // never written
+		http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusGone,
+	}
+)
+
+// isPage reports whether a response is neither in the form of the contract nor empty.
+func isPage(notJSON error, body []byte) bool { return notJSON != nil && len(bytes.TrimSpace(body)) > 0 }
+
+// sameReference reports whether the reference ID of a response may be that of the message: without case, or cut by the service. One
+// that is absent, in either, proves nothing.
+func sameReference(got, sent string) bool {
+	got = strings.TrimSpace(got)
+	if sent == "" || table.IsPlaceholder(got) {
+		return true
+	}
+	return len(got) <= len(sent) && strings.EqualFold(got, sent[:len(got)])
+}
+
+// conclude returns a receipt if the service provably accepted the message, and an error with a verdict otherwise.
+func (e *sendEndpoint) conclude(call wire.Call, out transport.Outcome) (Receipt, *Error) {
+	j := e.judge(call.ReferenceID, out)
+	if j.verdict == Accepted {
+		return newReceipt(call, out, j.response), nil
+	}
+	err := newError(&e.endpoint, out)
+	err.Verdict, err.ReferenceID = j.verdict, call.ReferenceID
+	if err.reason == "" {
+		err.reason = j.reason
+	}
+	if out.StatusCode != 0 {
+		failure := j.response.Failure
+		failure.RequestID = j.response.RequestID
+		err.MessageID = j.response.ID
+		err.explain(failure, j.notJSON, out, e.messageSecrets(call, out))
+		err.judgement = j.proves
+	}
+	return Receipt{}, err
+}

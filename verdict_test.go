@@ -1,0 +1,245 @@
+package messaging_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/jarcoal/httpmock"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/contract"
+)
+
+// sendGetting sends an SMS with the reference ID order-17 and returns its error and the number of requests.
+func sendGetting(t *testing.T, overlay string, status int, header http.Header, body string, options ...messaging.Option) (*messaging.Error, int) {
+	t.Helper()
+	names, err := contract.Parse([]byte(overlay))
+	require.NoError(t, err, overlay)
+	client, mock := mocked(t, append(options, messaging.WithContract(names))...)
+	mock.RegisterResponder(http.MethodPost, `=~/sms/send`, httpmock.NewStringResponder(status, body).HeaderSet(header))
+	_, err = client.SMS.Send(t.Context(), message)
+	if err == nil {
+		return nil, mock.GetTotalCallCount()
+	}
+	var e *messaging.Error
+	require.ErrorAs(t, err, &e)
+	return e, mock.GetTotalCallCount()
+}
+
+func verdictOf(e *messaging.Error) messaging.Verdict {
+	if e == nil {
+		return messaging.Accepted
+	}
+	return e.Verdict
+}
+
+// A proxy may write a page after the service has processed the request.
+func TestSendVerdictOfAPage(t *testing.T) {
+	t.Parallel()
+	before := map[int]bool{407: true, 411: true, 413: true, 414: true, 417: true, 421: true, 431: true}
+	for status := 400; status < 500; status++ {
+		for body, isPage := range map[string]bool{
+			"<html>no</html>": true, "no": true, `{"error":`: true, "\x00": true, `{}`: false, `"no"`: false, "": false, " \r\n": false,
+		} {
+			want := messaging.Refused
+			switch {
+			case before[status]:
+			case isPage, status == 403, status == 404, status == 405, status == 408, status == 410:
+				want = messaging.Unknown
+			}
+			e, requests := sendGetting(t, `{}`, status, nil, body, messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}))
+			assert.Equal(t, want, verdictOf(e), "%d %q", status, body)
+			assert.Equal(t, 1, requests)
+			if isPage && want == messaging.Unknown && status != 408 {
+				assert.ErrorContains(t, e, "a proxy may have responded to POST /sms/send with a page (errors.gateway)", "%d", status)
+			}
+		}
+	}
+}
+
+// A proxy that repeats a POST may return the second response, which says nothing of the first.
+func TestSendRepeatsOnlyAfterProof(t *testing.T) {
+	t.Parallel()
+	const page = "<html>slow down"
+	wait, bearer := http.Header{"Retry-After": {"0"}}, http.Header{"Www-Authenticate": {"Bearer"}}
+	for _, tt := range []struct {
+		overlay  string
+		status   int
+		header   http.Header
+		body     string
+		verdict  messaging.Verdict
+		requests int
+	}{
+		{`{}`, 429, nil, page, messaging.Unknown, 1},
+		{`{}`, 429, http.Header{"Retry-After": {" "}}, page, messaging.Unknown, 1},
+		{`{}`, 429, wait, page, messaging.Refused, 3},
+		{`{}`, 429, nil, `{"message":"slow down"}`, messaging.Refused, 3},
+		{`{}`, 429, nil, ``, messaging.Refused, 3},
+		{`{}`, 429, wait, `{"code":"40002","id":"m-1"}`, messaging.Refused, 1},
+		{`{}`, 429, wait, `{"id":"m-1"}`, messaging.Unknown, 1},
+		{`{}`, 429, wait, `{"code":"40002","code":"40003"}`, messaging.Unknown, 1},
+		{`{}`, 429, wait, `{"code":"40002","referenceId":"order-18"}`, messaging.Unknown, 1},
+		{`{"errors":{"gateway":[429]}}`, 429, nil, page, messaging.Refused, 3},
+		{`{"errors":{"gateway":[409]}}`, 409, nil, page, messaging.Refused, 1},
+		{`{"errors":{"gateway":[403]}}`, 403, nil, `{}`, messaging.Refused, 1},
+		{`{"errors":{"gateway":[429]}}`, 409, nil, page, messaging.Unknown, 1},
+		{`{"errors":{"notProcessed":[503]}}`, 503, wait, page, messaging.Unknown, 1},
+		{`{"errors":{"notProcessed":[503]}}`, 503, nil, ``, messaging.Unknown, 1},
+		{`{"errors":{"notProcessed":[503]}}`, 503, nil, `{"message":"down"}`, messaging.Unknown, 1},
+		{`{"errors":{"notProcessed":[503]}}`, 503, nil, `{"code":503}`, messaging.Unknown, 1},
+		{`{"errors":{"notProcessed":[503]}}`, 503, nil, `{"code":"E-1"}`, messaging.Refused, 3},
+		{`{"errors":{"notProcessed":[503]}}`, 503, nil, `{"requestId":"r-1"}`, messaging.Refused, 3},
+		{`{"errors":{"notProcessed":[503],"gateway":[503]}}`, 503, nil, page, messaging.Refused, 3},
+		{`{"errors":{"notProcessed":[403]}}`, 403, nil, `{}`, messaging.Refused, 3},
+		{`{"errors":{"notProcessed":[403]}}`, 403, nil, page, messaging.Unknown, 1},
+		{`{"errors":{"notProcessed":[403]}}`, 403, wait, page, messaging.Refused, 3},
+		// Of a 401 the token is refreshed once.
+		{`{}`, 401, nil, page, messaging.Unknown, 1},
+		{`{}`, 401, bearer, page, messaging.Refused, 2},
+		{`{}`, 401, nil, ``, messaging.Refused, 2},
+		{`{}`, 401, nil, `{}`, messaging.Refused, 2},
+		{`{}`, 401, nil, `{"code":"40001"}`, messaging.Refused, 2},
+		{`{}`, 401, bearer, `{"code":"40001","id":"m-1"}`, messaging.Refused, 1},
+		{`{}`, 401, wait, page, messaging.Unknown, 1},
+		{`{"errors":{"gateway":[401]}}`, 401, nil, page, messaging.Refused, 2},
+	} {
+		name := fmt.Sprintf("%s %d %v %s", tt.overlay, tt.status, tt.header, tt.body)
+		e, requests := sendGetting(t, tt.overlay, tt.status, tt.header, tt.body, messaging.WithTokenSource(issue("t")),
+			messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 3, MinWait: 1}))
+		assert.Equal(t, tt.verdict, verdictOf(e), "%s: %v", name, e)
+		assert.Equal(t, tt.requests, requests, name)
+		if strings.Contains(tt.body, `"id"`) {
+			assert.Equal(t, "m-1", e.MessageID, name)
+		}
+	}
+}
+
+func TestSendVerdictOfAFailureBesideTheID(t *testing.T) {
+	t.Parallel()
+	const withStates = `{"sms.send":{"response":{"id":["messages.0.id"],"status":["messages.0.status"]},"refused":["REJECTED*"]}}`
+	for _, tt := range []struct {
+		overlay, body string
+		isAccepted    bool
+	}{
+		{`{}`, `{"data":{"id":"m-1","status":"rejected"}}`, false},
+		{`{}`, `{"data":{"id":"m-1","status":"Expired"}}`, false},
+		{`{}`, `{"data":{"id":"m-1","status":false}}`, false},
+		{`{}`, `{"data":{"status":"failed","transactionId":"m-1"}}`, false},
+		{`{}`, `{"status":"ok","data":{"id":"m-1","code":"200101"}}`, false},
+		{`{}`, `{"messages":[{"id":"m-1","error":{"code":"40003"}}]}`, false},
+		{`{}`, `{"messages":[{"id":"m-1","error":"no credit"}]}`, false},
+		{`{}`, `{"messages":[{"id":"m-1","status":"failed","errors":[{"code":131026}]}]}`, false},
+		{`{}`, `{"id":"m-1","errors":[{"title":"no"}]}`, false},
+		{`{}`, `{"id":"m-1","fault":"no"}`, false},
+		{`{}`, `{"id":"m-1","success":false}`, false},
+		{`{}`, `{"id":"m-1","success":"false"}`, false},
+		{`{}`, `{"id":"m-1","partial":true}`, false},
+		{`{}`, `{"success":false,"data":{"id":"m-1"}}`, false},
+		{`{}`, `{"errors":["no"],"messages":[{"id":"m-1"}]}`, false},
+		{withStates, `{"status":"REJECTED_ROUTE","messages":[{"id":"m-1","status":"queued"}]}`, false},
+		{`{"errors":{"signs":{"present":["warning"],"false":[],"true":["meta.cut"]}}}`, `{"id":"m-1","warning":"no route"}`, false},
+		{`{"errors":{"signs":{"present":["warning"],"false":[],"true":["meta.cut"]}}}`, `{"id":"m-1","meta":{"cut":true}}`, false},
+		// What says nothing of a failure, or stands where something else is.
+		{`{"errors":{"signs":{"present":[],"false":[],"true":[]}}}`, `{"id":"m-1","errors":["no"],"success":false,"partial":true}`, true},
+		{`{}`, `{"data":{"id":"m-1","status":"pending","code":"E-17"}}`, true},
+		{`{}`, `{"data":{"id":"m-1","status":7,"code":"0","error":null}}`, true},
+		{`{}`, `{"data":{"id":"m-1","status":{"id":1,"name":"failed"}}}`, true},
+		{`{}`, `{"id":"m-1","errors":[],"fault":"","success":true,"partial":false}`, true},
+		{`{}`, `{"id":"m-1","errors":0,"fault":null,"success":1}`, true},
+		{`{}`, `{"id":"m-1","data":{"status":"failed","errors":["no"]}}`, true},
+		{`{"sms.send":{"response":{"id":["status.id"],"status":[]}}}`, `{"status":{"id":"m-1"}}`, true},
+		{`{"sms.send":{"response":{"operator":["data.status"]}}}`, `{"data":{"id":"m-1","status":"rejected"}}`, true},
+		{`{"sms.send":{"response":{"status":["success"]}}}`, `{"id":"m-1","success":true}`, true},
+		{`{"sms.send":{"response":{"operator":["errors.0.network"]}}}`, `{"id":"m-1","errors":[{"network":"OP_1"}]}`, true},
+	} {
+		e, requests := sendGetting(t, tt.overlay, http.StatusOK, nil, tt.body)
+		assert.Equal(t, 1, requests)
+		if assert.Equal(t, tt.isAccepted, e == nil, "%s %s: %v", tt.overlay, tt.body, e) && !tt.isAccepted {
+			assert.Equal(t, messaging.Unknown, e.Verdict, tt.body)
+			assert.Equal(t, "m-1", e.MessageID, tt.body)
+		}
+	}
+}
+
+func TestSendVerdictOfAMemberThatComesTwice(t *testing.T) {
+	t.Parallel()
+	for body, isAccepted := range map[string]bool{
+		`{"id":"m-1","code":"40003","code":"0"}`: false, `{"id":"m-1","id":"m-2"}`: false, `{"data":{"id":"m-1"},"data":{"id":"m-2"}}`: false,
+		`{"id":"m-1","\u0069d":"m-1"}`: false, `{"id":"m-1","requestId":"r-1","requestId":"r-2"}`: false,
+		`{"id":"m-1","note":1,"note":2}`: true, `{"id":"m-1","note":{"id":1,"id":2}}`: true, `{"messages":[{"id":"m-1"},{"id":"m-2"}]}`: true,
+	} {
+		e, _ := sendGetting(t, `{}`, http.StatusOK, nil, body)
+		assert.Equal(t, isAccepted, e == nil, "%s: %v", body, e)
+	}
+	e, _ := sendGetting(t, `{}`, http.StatusBadRequest, nil, `{"code":"40003","code":"0"}`)
+	assert.Equal(t, messaging.Unknown, verdictOf(e))
+	require.EqualError(t, e, "messaging: sms.send has an unknown outcome: HTTP 400, the response has a member of the contract twice, code 0, invalid")
+}
+
+// A cache that keys POSTs by path, or a server that responds twice, returns the response of another message.
+func TestSendVerdictOfAnotherReference(t *testing.T) {
+	t.Parallel()
+	for reference, isOfMessage := range map[string]bool{
+		`"order-17"`: true, `"ORDER-17"`: true, `" order-17 "`: true, `"order-1"`: true, `"order"`: true, `""`: true, `null`: true, `"None"`: true,
+		`"order-18"`: false, `"order-171"`: false, `"x-order-17"`: false, `17`: false, `"rder-17"`: false,
+	} {
+		for status, verdict := range map[int]messaging.Verdict{200: messaging.Accepted, 400: messaging.Refused, 429: messaging.Refused} {
+			body := `{"referenceId":` + reference + `}`
+			if status == 200 {
+				body = `{"id":"m-1","referenceId":` + reference + `}`
+			}
+			if !isOfMessage {
+				verdict = messaging.Unknown
+			}
+			e, _ := sendGetting(t, `{}`, status, nil, body, messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}))
+			assert.Equal(t, verdict, verdictOf(e), "%d %s: %v", status, body, e)
+			if !isOfMessage {
+				assert.ErrorContains(t, e, "reference ID of another message")
+				assert.ErrorContains(t, e, "set response.reference to []")
+			}
+			e, _ = sendGetting(t, `{"sms.send":{"response":{"reference":[]}}}`, status, nil, body, messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}))
+			assert.Equal(t, status == 200, e == nil, "the references are the service's own")
+		}
+	}
+	client, mock := mocked(t)
+	responding(mock, http.StatusOK, `{"id":"m-1","referenceId":"its-own"}`)
+	m := message
+	m.ReferenceID = ""
+	_, err := client.SMS.Send(t.Context(), m)
+	require.NoError(t, err, "the message has none")
+}
+
+func TestSendVerdictOfWhatIsNoID(t *testing.T) {
+	t.Parallel()
+	const states = `{"sms.send":{"refused":["NO_ROUTE","DENIED*"]},"errors":{"classes":{"invalid":["BAD_*","17"]}}}`
+	for _, tt := range []struct {
+		overlay, id string
+		isID        bool
+	}{
+		{`{}`, `"Error: no credit"`, false},
+		{`{}`, `"m 1"`, false},
+		{`{}`, `"m\n1"`, false},
+		{`{}`, `"failed"`, false},
+		{`{}`, `"Expired"`, false},
+		{`{}`, `" REJECTED "`, false},
+		{states, `"no_route"`, false},
+		{states, `"denied-17"`, false},
+		{states, `"BAD_SENDER"`, false},
+		{states, `17`, true},
+		{`{}`, `200150`, true},
+		{`{}`, `"200101"`, true},
+		{`{}`, `" m-1 "`, true},
+		{`{}`, `"rejected-1"`, true},
+	} {
+		e, _ := sendGetting(t, tt.overlay, http.StatusOK, nil, `{"id":`+tt.id+`}`)
+		assert.Equal(t, tt.isID, e == nil, "%s: %v", tt.id, e)
+		assert.True(t, e == nil || e.Verdict == messaging.Unknown && e.MessageID == "", tt.id)
+	}
+	e, _ := sendGetting(t, `{}`, http.StatusOK, nil, `{"status":"ok","requestId":"r-1"}`)
+	require.EqualError(t, e, "messaging: sms.send has an unknown outcome: HTTP 200, "+
+		"the response names no message at any path of the contract (response.id), request r-1")
+}
