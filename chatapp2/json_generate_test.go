@@ -95,9 +95,11 @@ func (r jsonMaker) word(set string, n int) string {
 func jsonPick[T any](r jsonMaker, all ...T) T { return all[r.IntN(len(all))] }
 
 // number returns a whole number, as one or in quotes.
-func (r jsonMaker) number(n int) any {
+func (r jsonMaker) number(n int) any { return r.number64(int64(n)) }
+
+func (r jsonMaker) number64(n int64) any {
 	if r.maybe() {
-		return strconv.Itoa(n)
+		return strconv.FormatInt(n, 10)
 	}
 	return n
 }
@@ -537,7 +539,7 @@ func (r jsonMaker) components(onCard bool) []any {
 		all = append(all, r.templateCards())
 	}
 	if !onCard && r.IntN(6) == 0 {
-		add("limited_time_offer", jsonObject{"type": "limited_time_offer", "limited_time_offer": jsonObject{"expiration_time_ms": r.number(1893456000123)}})
+		add("limited_time_offer", jsonObject{"type": "limited_time_offer", "limited_time_offer": jsonObject{"expiration_time_ms": r.number64(1893456000123)}})
 		all[len(all)-1].(jsonObject)["type"] = "limited_time_offer"
 	}
 	if !onCard && r.IntN(6) == 0 {

@@ -158,9 +158,13 @@ func (how receiving) json(events []event) string {
 }
 
 // escapeLittle escapes a value as [Unescaped] says. What would end the parameter or the request line is escaped all the same,
-// because no receiver could restore it.
+// because no receiver could restore it; but JSON has an end of its own.
 func escapeLittle(s string) string {
-	return regexp.MustCompile(`[\x00-\x20\x7f&#]`).ReplaceAllStringFunc(s, url.QueryEscape)
+	special := `[\x00-\x20\x7f&#]`
+	if strings.HasPrefix(s, `{"`) && json.Valid([]byte(s)) {
+		special = `[\x00-\x20\x7f#]`
+	}
+	return regexp.MustCompile(special).ReplaceAllStringFunc(s, url.QueryEscape)
 }
 
 func queryOf(params []Param, unescaped bool) string {

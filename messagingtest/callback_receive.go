@@ -266,7 +266,8 @@ func UnderContract(c contract.Contract) ReceiveOption {
 }
 
 // Unescaped writes the values of parameters as a careless sender does: + % ; = and bytes beyond ASCII stand as they are, and a
-// space is a +. Only & # and control characters are escaped.
+// space is a +. Only & # and control characters are escaped, and in a value that is a JSON object not even the &: a text in it may hold
+// what looks like parameters.
 //
 // A correct receiver gets every value whole all the same, and restores a + in front of a number. Two things are lost for any
 // receiver: a + in a text reads as a space, and a % in front of two hexadecimal digits as the byte that they name.

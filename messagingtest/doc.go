@@ -78,18 +78,30 @@
 //
 // # Faults
 //
-// [Server.Inject] applies a fault to each of the next n requests, [Server.InjectRandomly] to a share of all requests. For a
-// valid message:
+// [Server.Inject] applies a fault to each of the next n requests, [Server.InjectFor] to all requests for a while, and
+// [Server.InjectRandomly] to a share of them. For a valid message:
 //
 //	fault               in the ledger   verdict of a correct client
 //	AcceptThenDrop      yes             unknown
 //	DropUnread          no              unknown
 //	Slow                yes             accepted; unknown if the client did not wait
+//	Silence             no              unknown: it ends like Slow, and the client cannot tell
 //	Status              no              refused for 4xx except 408, and for 2xx, whose body has an error code; otherwise unknown
+//	StatusAfter         yes             unknown for 5xx, 408 and a page; a body of the service's own means what it says
+//	Page                no              unknown, as it is a proxy's; refused for 407, 411, 413, 414, 417, 421 and 431, which come first
 //	TruncatedResponse   yes             unknown
 //	NotJSON             yes             unknown
+//	AnotherResponse     yes             unknown: the reference ID is another; chat app 2 shows none: accepted
+//	ProcessTwice        twice           accepted: a client cannot tell, a reference ID shows it in a listing
 //
 // A request that lists takes faults too; a correct client retries it, unless the fault is a Status that does not call for it.
+//
+// The server itself can be in trouble:
+//
+//	control             the server                             verdict of a correct client
+//	RefuseConnections   is not running                         not sent, while connections are refused
+//	SetCapacity         responds 429 with Retry-After beyond   accepted after a wait; refused if it does not wait so long
+//	SetBalance("0")     refuses for want of money              refused
 //
 // # Webhooks
 //

@@ -3,7 +3,9 @@ package messagingtest
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"net"
@@ -14,13 +16,14 @@ import (
 	"time"
 )
 
-// A Fault is one way in which a request can go wrong, for [Server.Inject] and [Server.InjectRandomly]. The zero Fault is
+// A Fault is one way in which a request can go wrong, for [Server.Inject] and its siblings. The zero Fault is
 // none: it lets a request pass, so that a later one fails. Faults can be compared with ==.
 type Fault struct {
 	name       string // of the function that made it
 	delay      time.Duration
 	status     int
 	retryAfter time.Duration
+	body       string
 }
 
 // AcceptThenDrop processes the request and then resets the connection without a response.
@@ -54,6 +57,37 @@ func TruncatedResponse() Fault { return Fault{name: "TruncatedResponse"} }
 // NotJSON processes the request and responds with status 200 and an HTML page, as an intermediary may.
 func NotJSON() Fault { return Fault{name: "NotJSON"} }
 
+// StatusAfter processes the request and then responds with an HTTP status, 200 to 599, and a body: as a service does that fails on the
+// way back, or a proxy in front of it. A body that is JSON is sent as such, any other as an HTML page. If the body is "", it is an error
+// of the service, like that of [Status].
+//
+// StatusAfter panics if the code is not in 200 to 599.
+func StatusAfter(code int, body string) Fault {
+	must(code >= 200 && code <= 599, "StatusAfter(%d): not in 200 to 599", code)
+	return Fault{name: "StatusAfter", status: code, body: body}
+}
+
+// Page responds with an HTTP status, 200 to 599, and an HTML page, and processes nothing, as a proxy does that does not reach the
+// service, or does not want to. For a page that follows the processing, use [StatusAfter].
+//
+// Page panics if the code is not in 200 to 599.
+func Page(code int) Fault {
+	must(code >= 200 && code <= 599, "Page(%d): not in 200 to 599", code)
+	page := fmt.Sprintf("<!DOCTYPE html>\n<title>%s</title>\n<h1>%d</h1>\n", http.StatusText(code), code)
+	return Fault{name: "Page", status: code, body: page}
+}
+
+// Silence reads the request, processes nothing and never responds. It ends when the client goes away or the server is closed.
+func Silence() Fault { return Fault{name: "Silence"} }
+
+// AnotherResponse processes the request and responds with the response to another message, as a cache does that does not look into
+// requests, or a server that mixes up connections. That message has an ID and a reference ID of its own, and is in no ledger. A
+// listing passes.
+func AnotherResponse() Fault { return Fault{name: "AnotherResponse"} }
+
+// ProcessTwice processes the request twice and responds once, with the second response, as behind a proxy that repeats requests.
+func ProcessTwice() Fault { return Fault{name: "ProcessTwice"} }
+
 // String returns the name of the fault with its arguments, such as "DropUnread" or "Status(429, 2s)".
 func (f Fault) String() string {
 	switch f.name {
@@ -63,6 +97,10 @@ func (f Fault) String() string {
 		return fmt.Sprintf("Slow(%v)", f.delay)
 	case "Status":
 		return fmt.Sprintf("Status(%d, %v)", f.status, f.retryAfter)
+	case "StatusAfter":
+		return fmt.Sprintf("StatusAfter(%d, %q)", f.status, f.body)
+	case "Page":
+		return fmt.Sprintf("Page(%d)", f.status)
 	default:
 		return f.name
 	}
@@ -77,15 +115,41 @@ func (s *Server) Inject(fault Fault, n int) {
 
 type faultKey struct{}
 
-// WithFault returns a context for a request to [Server.ServeHTTP] that takes this fault, and no fault of [Server.Inject] or
-// [Server.InjectRandomly]. It is for a program that mounts the server and decides by itself which request fails. With the zero
+// WithFault returns a context for a request to [Server.ServeHTTP] that takes this fault, and no other fault of the
+// server. It is for a program that mounts the server and decides by itself which request fails. With the zero
 // Fault the request passes.
 func WithFault(ctx context.Context, fault Fault) context.Context {
 	return context.WithValue(ctx, faultKey{}, fault)
 }
 
-// ClearFaults ends [Server.Inject] and [Server.InjectRandomly].
-func (s *Server) ClearFaults() { s.set(func() { s.faults, s.random = nil, nil }) }
+// InjectFor applies the fault to every request of the next d, unless a fault of [Server.Inject] is waiting: an outage, or a service in
+// trouble. It replaces an InjectFor before, and counts the time that really passes. InjectFor panics if d is not above zero.
+func (s *Server) InjectFor(d time.Duration, fault Fault) {
+	must(d > 0, "InjectFor(%v, %v): the duration is not above zero", d, fault)
+	s.set(func() { s.outage, s.outageEnds = fault, time.Now().Add(d) })
+}
+
+// SetCapacity limits how many requests the server takes in a second. It responds to more with status 429 and Retry-After: 1, and does not
+// process them. Requests that take a fault are not counted. Zero, as at the start, is no limit. SetCapacity panics if perSecond is
+// negative.
+func (s *Server) SetCapacity(perSecond int) {
+	must(perSecond >= 0, "SetCapacity(%d): the number of requests is negative", perSecond)
+	s.set(func() { s.capacity, s.taken = perSecond, 0 })
+}
+
+// isBusy counts a request, and reports whether it is beyond the capacity. The caller holds mu.
+func (s *Server) isBusy() bool {
+	if now := time.Now(); now.Sub(s.second) >= time.Second {
+		s.second, s.taken = now, 0
+	}
+	s.taken++
+	return s.capacity > 0 && s.taken > s.capacity
+}
+
+// ClearFaults ends [Server.Inject], [Server.InjectFor] and [Server.InjectRandomly].
+func (s *Server) ClearFaults() {
+	s.set(func() { s.faults, s.random, s.outageEnds = nil, nil, time.Time{} })
+}
 
 // InjectRandomly applies one of the faults to a request with a probability of share, unless a fault of [Server.Inject] is
 // waiting. All are equally likely: to make one likelier, name it more than once. A share of zero, or no faults, ends it.
@@ -119,10 +183,17 @@ func (s *Server) arrive(ctx context.Context) Fault {
 		fault := s.faults[0]
 		s.faults = s.faults[1:]
 		return fault
-	case s.random != nil:
-		return s.random()
+	case time.Now().Before(s.outageEnds):
+		return s.outage
 	}
-	return Fault{}
+	var fault Fault
+	if s.random != nil {
+		fault = s.random()
+	}
+	if fault.name == "" && s.isBusy() {
+		return Status(http.StatusTooManyRequests, time.Second)
+	}
+	return fault
 }
 
 // deliver writes the response as far as the fault lets it pass.
@@ -154,12 +225,19 @@ func reset(w http.ResponseWriter) {
 	_ = conn.Close()
 }
 
+// writeStatus writes the response of Status, StatusAfter and Page.
 func (s *Server) writeStatus(w http.ResponseWriter, r *http.Request, f Fault, requestID string) {
 	if f.retryAfter != 0 {
 		seconds := max(0, math.Ceil(f.retryAfter.Seconds()))
 		w.Header().Set("Retry-After", strconv.FormatFloat(seconds, 'f', 0, 64))
 	}
 	switch {
+	case f.body != "" && json.Valid([]byte(f.body)):
+		response{status: f.status, body: []byte(f.body)}.write(w)
+	case f.body != "":
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.WriteHeader(f.status)
+		_, _ = io.WriteString(w, f.body)
 	case f.status < http.StatusOK:
 		w.WriteHeader(f.status)
 		if f.status == http.StatusSwitchingProtocols { // net/http sends the others at once

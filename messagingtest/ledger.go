@@ -15,10 +15,11 @@ import (
 // row is a message in the ledger. The server's mutex guards it: SetOutcome changes it.
 type row struct {
 	Sent
-	created time.Time // At as listings show it: what a client reads, filters and sorts by must agree
-	order   int       // breaks ties in every order
-	foreign bool      // nobody sent it to this server: see ShiftRows
-	taken   bool      // WaitFor has returned it
+	created    time.Time // At as listings show it: what a client reads, filters and sorts by must agree
+	order      int       // breaks ties in every order
+	sendStatus any       // as listings show it: that the message was accepted
+	foreign    bool      // nobody sent it to this server: see ShiftRows
+	taken      bool      // WaitFor has returned it
 
 	revision int // of the ledger, when the row entered or its state changed
 
@@ -46,15 +47,16 @@ func (l *ledger) newRow(m Sent) *row {
 	if !ok { // a layout without a day, say
 		created = m.At
 	}
-	return &row{Sent: m, created: created, order: l.revision}
+	return &row{Sent: m, created: created, order: l.revision, sendStatus: l.sendStatus}
 }
 
 // ledger is guarded by the server's mutex.
 type ledger struct {
-	requests int
-	serial   int // ever: the number in the last ID
-	balance  amount
-	times    timeFormat // of listings
+	requests   int
+	serial     int // ever: the number in the last ID
+	balance    amount
+	times      timeFormat // of listings
+	sendStatus any        // of rows
 
 	refuseDuplicates bool
 	rows             []*row

@@ -538,7 +538,7 @@ func FuzzListQuery(f *testing.F) {
 			Method: http.MethodGet,
 			Header: http.Header{"Authorization": {"Bearer " + s.Token}},
 			URL:    &url.URL{Path: "/api/sms", RawQuery: query},
-		}, "req-1", nil, nil)
+		}, "req-1", nil, nil, Fault{})
 		var body struct {
 			Code      string
 			TotalRows int

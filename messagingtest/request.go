@@ -43,6 +43,7 @@ type fields struct {
 	values document // by the contract's names, such as "to" or "messages.0.to"
 	extra  document // what the contract does not name
 	body   []byte   // nil unless it is JSON without credentials
+	fault  Fault    // that the request takes
 }
 
 // read reads a request under the names of an operation. Credentials are checked first.

@@ -48,6 +48,9 @@ func (s *Server) sends(c table.Channel) operation {
 		if p := s.submit(&m); p != nil {
 			return nil, p
 		}
+		if f.fault.name == "AnotherResponse" {
+			m.ID, m.ReferenceID, m.RequestID = m.ID+"-another", "another-message", s.newRequestID()
+		}
 		if channel == ChannelChatApp2 && slices.Index(t.Response["id"], platformID) > 0 {
 			return m.confirmChatApp2(), nil
 		}

@@ -114,7 +114,7 @@ func columns() map[string]func(*row) any {
 		"price":       func(r *row) any { return priceOf(r.Parts) },
 		"currency":    func(*row) any { return currency },
 		"created":     func(r *row) any { return r.created },
-		"sendStatus":  func(*row) any { return 1 },
+		"sendStatus":  func(r *row) any { return r.sendStatus },
 		"operator":    func(*row) any { return operator },
 		"country":     func(*row) any { return "ZZ" },
 		"description": func(*row) any { return "accepted" },

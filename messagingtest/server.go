@@ -51,6 +51,7 @@ type Server struct {
 	operations         []operation
 
 	http   *httptest.Server
+	door   *door              // its listener
 	closed context.Context    //nolint:containedctx // it lasts as long as the server
 	stop   context.CancelFunc // of closed: ends delayed responses and calls of webhooks
 
@@ -61,6 +62,12 @@ type Server struct {
 	mu     sync.Mutex
 	faults []Fault
 	random func() Fault // of InjectRandomly; nil: none
+	// Of InjectFor and SetCapacity:
+	outage          Fault
+	outageEnds      time.Time
+	capacity, taken int // requests in the second that began then; zero: no limit
+	second          time.Time
+
 	ledger ledger
 
 	ignoreFilter bool
@@ -100,6 +107,8 @@ func Start(opts ...Option) *Server {
 	s := newServer(opts...)
 	s.closed, s.stop = context.WithCancel(context.Background())
 	s.http = httptest.NewUnstartedServer(s)
+	s.door = newDoor(s.http.Listener)
+	s.http.Listener = s.door
 	s.http.Config.BaseContext = func(net.Listener) context.Context { return s.closed }
 	s.http.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
 	// ReadTimeout and WriteTimeout would also count while Slow delays a response: serve sets deadlines around its reading and
@@ -139,6 +148,10 @@ func (s *Server) speak(t *table.Table) {
 		form = "datetime" // rows have more than requests do
 	}
 	s.ledger.times = newTimeFormat(form, t.SMSList.Zone, t.SMSList.Layouts...)
+	s.ledger.sendStatus = 1
+	if table.Match(t.SMSSend.Refused, "1", true) >= 0 { // not the word of this service for a message that it accepted
+		s.ledger.sendStatus = numberOrText(firstWord(t.SMSSend.Accepted))
+	}
 	s.operations = nil
 	for _, c := range table.Channels() {
 		s.operations = append(s.operations, s.sends(c))
@@ -164,7 +177,8 @@ func (s *Server) Requests() int {
 }
 
 // Reset empties the ledger, sets the number of requests to zero and cancels the fallbacks of the emptied messages. It ends
-// [Server.Inject], [Server.InjectRandomly], [Server.ShiftRows] and [Server.RepeatPage]. All other settings stay, as do the
+// [Server.Inject], [Server.InjectFor], [Server.InjectRandomly], [Server.ShiftRows] and [Server.RepeatPage]. All other settings stay, as do
+// the
 // credentials, the balance and the clock, and IDs are not reused. A request under way may still enter the ledger.
 func (s *Server) Reset() {
 	s.ClearFaults()
@@ -201,11 +215,22 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 	requestID := s.newRequestID()
 	watch(r, fault, requestID)
-	if fault.name == "Status" {
+	switch fault.name {
+	case "Status", "Page":
+		s.writeStatus(w, r, fault, requestID)
+		return
+	case "Silence":
+		<-r.Context().Done()
+		panic(http.ErrAbortHandler)
+	case "ProcessTwice":
+		s.process(r, requestID, body, err, fault)
+		requestID = s.newRequestID()
+	}
+	resp := s.process(r, requestID, body, err, fault)
+	if fault.name == "StatusAfter" {
 		s.writeStatus(w, r, fault, requestID)
 		return
 	}
-	resp := s.process(r, requestID, body, err)
 	if fault.delay > 0 && !sleep(r.Context(), fault.delay) { // the client has gone, or the server is being closed
 		panic(http.ErrAbortHandler)
 	}
@@ -213,7 +238,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fault.deliver(w, resp)
 }
 
-func (s *Server) process(r *http.Request, requestID string, body []byte, readErr error) response {
+func (s *Server) process(r *http.Request, requestID string, body []byte, readErr error, fault Fault) response {
 	methods, operations := s.operationsFor(r)
 	_, isTooLarge := errors.AsType[*http.MaxBytesError](readErr)
 	p := cmp.Or(
@@ -224,7 +249,7 @@ func (s *Server) process(r *http.Request, requestID string, body []byte, readErr
 	)
 	if p == nil {
 		var result any
-		if result, p = s.handle(operations, r, requestID, body); p == nil {
+		if result, p = s.handle(operations, r, requestID, body, fault); p == nil {
 			return response{status: http.StatusOK, body: encode(result)}
 		}
 	}
@@ -246,11 +271,12 @@ func (s *Server) operationsFor(r *http.Request) (methods string, operations []op
 }
 
 // handle passes a request to the first operation whose constants it has.
-func (s *Server) handle(operations []operation, r *http.Request, requestID string, body []byte) (any, *problem) {
+func (s *Server) handle(operations []operation, r *http.Request, requestID string, body []byte, fault Fault) (any, *problem) {
 	var first *problem
 	for _, op := range operations {
 		f, p := s.read(op, r, body)
 		if p == nil {
+			f.fault = fault
 			return op.handle(requestID, f)
 		}
 		first = cmp.Or(first, p)

@@ -19,6 +19,7 @@ type arrival struct {
 	inQuery int          // how many of params came in the query
 	own     int          // index of the first of params that says what the event is; the query does not for one of a list
 	nested  map[int]bool // indices of params whose values were objects or lists in a JSON body
+	typed   []span       // parts of params that a person may have typed: what follows JSON without an end
 	repeats bool         // a member on a path of the contract came twice with different values
 	query   string       // byte for byte
 	object  string       // a body that is JSON
@@ -76,13 +77,18 @@ func (c *callback) element(whole *arrival, raw json.RawMessage) (arrival, error)
 		return arrival{}, c.name.refuse(ErrUnreadable)
 	}
 	in := reader{callback: c, arrival: arrival{
-		proofs: slices.Clone(whole.proofs), query: whole.query, count: whole.inQuery, inQuery: whole.inQuery, own: whole.inQuery,
+		proofs: slices.Clone(whole.proofs), query: whole.query, typed: whole.typed, count: whole.inQuery, inQuery: whole.inQuery, own: whole.inQuery,
 	}}
 	in.params = append(make(Params, 0, whole.inQuery+8), whole.params[:whole.inQuery]...)
 	if in.readObject(string(raw)); in.count > c.maxParams {
 		return arrival{}, c.name.refuse(ErrTooManyParams)
 	}
 	return in.arrival, nil
+}
+
+// isTyped reports whether a person may have typed the parameter with an index, as a part of a text that nobody escaped.
+func (a *arrival) isTyped(index int) bool {
+	return slices.ContainsFunc(a.typed, func(s span) bool { return s.begin <= index && index < s.end })
 }
 
 // add keeps a parameter, unless there are too many.

@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"net/http"
 	"time"
+
+	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 // ChatMessage is an inbound message of a chat app. From and Content are never empty; a field that the callback does not
@@ -30,12 +32,18 @@ type ChatMessage struct {
 	To   string `json:"to,omitzero"`
 	// ReferenceID is a reference ID.
 	ReferenceID string `json:"referenceID,omitzero"`
-	// Name is the name that the sender chose. Do not trust it.
-	Name string `json:"name,omitzero"`
+	// Name is the name that the sender chose, and Username the one that nobody else has; do not trust the first. UserID is the user ID of
+	// the sender, also where From is a number, and GroupID the group that the message was sent to. All but Name come from JSON alone.
+	Name     string `json:"name,omitzero"`
+	Username string `json:"username,omitzero"`
+	UserID   string `json:"userID,omitzero"`
+	GroupID  string `json:"groupID,omitzero"`
 	// Content is what the message says.
 	Content Content `json:"-"`
 	// Context is what the message refers to; from JSON alone.
 	Context Context `json:"context,omitzero"`
+	// Referral is the advertisement or post that brought the sender; from JSON alone.
+	Referral Referral `json:"referral,omitzero"`
 	// ReceivedAt is when the service received the message. It is zero if the callback has no time, or one in an unknown form.
 	// RawTime is the time as it arrived.
 	ReceivedAt time.Time `json:"received,omitzero"`
@@ -61,6 +69,25 @@ type Context struct {
 	// CatalogID and ProductID name the product that the message asks about.
 	CatalogID string `json:"catalogID,omitzero" platform:"referred_product.catalog_id"`
 	ProductID string `json:"productID,omitzero" platform:"referred_product.product_retailer_id"`
+}
+
+// Referral is an advertisement or a post of the business, from which a sender began to write.
+type Referral struct {
+	// SourceURL leads to it, SourceID is its ID, and SourceType says what it is: ad or post.
+	SourceURL  string `json:"sourceURL,omitzero" platform:"source_url"`
+	SourceID   string `json:"sourceID,omitzero" platform:"source_id"`
+	SourceType string `json:"sourceType,omitzero" platform:"source_type"`
+	// Headline and Body are its words.
+	Headline string `json:"headline,omitzero" platform:"headline"`
+	Body     string `json:"body,omitzero" platform:"body"`
+	// MediaType is image or video. MediaURL is where the medium is, and ThumbnailURL where the picture of a video is.
+	MediaType    string `json:"mediaType,omitzero" platform:"media_type"`
+	MediaURL     string `json:"mediaURL,omitzero" platform:"image_url,video_url"`
+	ThumbnailURL string `json:"thumbnailURL,omitzero" platform:"thumbnail_url"`
+	// ClickID is the ID of the click.
+	ClickID string `json:"clickID,omitzero" platform:"ctwa_clid"`
+	// Welcome is the text that greeted the sender.
+	Welcome string `json:"welcome,omitzero" platform:"welcome_message.text"`
 }
 
 // ChatApp1 is like SMS, for inbound messages of chat app 1. An envelope of the platform can hold several messages: each is
@@ -104,6 +131,9 @@ func (f *facts) appendChat(events []event) ([]event, error) {
 	if e.tooLarge {
 		return events, f.name.refuse(ErrTooLarge)
 	}
+	if e.isForeign() && f.values[conceptFrom] == "" {
+		return events, f.name.refuse(ErrMisdirected).as(http.StatusOK)
+	}
 	statuses, complete := f.appendStatuses(nil, &e)
 	if len(e.messages)+len(statuses) == 0 {
 		e.messages, complete = []item{{raw: e.raw}}, true // one in parameters, beside JSON of which nothing could be read
@@ -135,7 +165,9 @@ func (f *facts) chatMessage(e *envelope, one item) *ChatMessage {
 		From: number(cmp.Or(flat.values[conceptFrom], one.from())), To: number(cmp.Or(flat.values[conceptTo], one.business)),
 		ReferenceID: f.values[conceptReference],
 		Name:        cmp.Or(flat.values[conceptName], one.contact.object("profile").word("name", "username")),
-		Content:     flat.content(e, one), Context: fill[Context](one.object.object("context")), ReceivedAt: f.moment(at), RawTime: at,
+		Username:    one.contact.object("profile").word("username"), UserID: cmp.Or(one.word("from_user_id"), one.contact.word("user_id")),
+		GroupID: one.word("group_id"), Referral: fill[Referral](one.object.object("referral")),
+		Content: flat.content(e, one), Context: fill[Context](one.object.object("context")), ReceivedAt: f.moment(at), RawTime: at,
 		Ambiguous: f.ambiguous || e.isDoubtful(one) || differ(f.values[conceptID], one.id()) || differ(f.values[conceptFrom], one.from()),
 		JSON:      one.raw, Params: f.params, RawQuery: f.query,
 	}
@@ -144,16 +176,16 @@ func (f *facts) chatMessage(e *envelope, one item) *ChatMessage {
 // DuplicateKey is like that of SMSMessage.
 func (m ChatMessage) DuplicateKey() (key string, lasting bool) {
 	_, unknown := m.Content.(Unknown)
-	isCertain := m.ID != "" && !m.Ambiguous && (!unknown || m.JSON != nil)
+	isCertain := table.Identifies(m.ID) && !m.Ambiguous && (!unknown || m.JSON != nil)
 	key = duplicateKey(m.Callback, isCertain, m.JSON, m.Params,
 		m.ID, m.ReferenceID, m.From, m.To, m.Name, m.RawTime, fmt.Sprintf("%#v", m.Content))
-	return key, m.ID != "" || isPrecise(m.ReceivedAt)
+	return key, table.Identifies(m.ID) || isPrecise(m.ReceivedAt)
 }
 
 func (m *ChatMessage) about() (Callback, string) { return m.Callback, m.ID }
 
 // LogValue returns the message without personal data: its callback and ID, when it was received, and whether it is ambiguous.
 func (m ChatMessage) LogValue() slog.Value {
-	return slog.GroupValue(slog.String("callback", string(m.Callback)), slog.String("id", cut(m.ID)),
+	return slog.GroupValue(slog.String("callback", string(m.Callback)), slog.String("id", loggable(m.ID)),
 		slog.Time("received_at", m.ReceivedAt), slog.Bool("ambiguous", m.Ambiguous))
 }

@@ -2,10 +2,12 @@ package webhook_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -244,9 +246,15 @@ func TestChatContentInJSON(t *testing.T) {
 			want: webhook.System{Kind: "customer_identity_changed", IdentityHash: "xyz"},
 		},
 		{name: "unsupported", json: `"errors":[{"code":131051,"title":"Message type unknown"}],"type":"unsupported","unsupported":{"type":"poll"}`, kind: "unsupported"},
-		{name: "edit", json: `"type":"edit","edit":{"original_message_id":"wamid.1","message":{"context":{"id":"M0"},"type":"image","image":{"caption":"c","id":"1"}}}`, kind: "edit"},
-		{name: "revoke", json: `"type":"revoke","revoke":{"original_message_id":"wamid.1"}`, kind: "revoke"},
-		{name: "request_welcome", json: `"type":"request_welcome"`, kind: "request_welcome"},
+		{name: "edit", json: `"type":"edit","edit":{"original_message_id":"wamid.1","message":{"context":{"id":"M0"},"type":"image","image":{"caption":"c","id":"1"}}}`, kind: "edit",
+			want: webhook.Edit{MessageID: "wamid.1", Content: webhook.Media{Kind: webhook.MediaImage, ID: "1", Caption: "c"}}},
+		{name: "edit to a kind that is not known", json: `"type":"edit","edit":{"original_message_id":"wamid.1","message":{"type":"poll"}}`, kind: "edit",
+			want: webhook.Edit{MessageID: "wamid.1", Content: webhook.Unknown{Kind: "poll", Raw: json.RawMessage(`{"type":"poll"}`)}}},
+		{name: "edit of an edit", json: `"type":"edit","edit":{"original_message_id":"wamid.1","message":{"type":"edit","edit":{}}}`, kind: "edit"},
+		{name: "revoke", json: `"type":"revoke","revoke":{"original_message_id":"wamid.1"}`, kind: "revoke", want: webhook.Revoke{MessageID: "wamid.1"}},
+		{name: "request_welcome", json: `"type":"request_welcome"`, kind: "request_welcome", want: webhook.RequestWelcome{}},
+		{name: "payment_notification", json: `"type":"payment_notification","payment_notification":{"reference_id":"order-17","transaction":{"id":"t-1","status":"success"},"amount":{"value":1999,"offset":100},"currency":"INR"}`, kind: "payment_notification",
+			want: webhook.PaymentNotification{ReferenceID: "order-17", TransactionID: "t-1", Status: "success", Amount: "1999", Offset: 100, Currency: "INR"}},
 		{name: "a kind nobody knows", json: `"type":"poll_creation","poll_creation":{"name":"?"}`, kind: "poll_creation"},
 		{name: "no kind", json: `"beam":7`},
 		{name: "a kind that is no word", json: `"type":{"a":1}`},
@@ -274,8 +282,11 @@ func TestChatContentInJSON(t *testing.T) {
 					}
 					m := chat(t, query)
 					want := tt.want
-					if _, isSystem := want.(webhook.System); isSystem && name == "in the text" {
-						want = webhook.Unknown{Kind: "system", Raw: json.RawMessage(object)} // a person may have typed it
+					switch want.(type) {
+					case webhook.System, webhook.PaymentNotification:
+						if name == "in the text" { // a person may have typed it
+							want = webhook.Unknown{Kind: cmp.Or(tt.kind, "system"), Raw: json.RawMessage(object)}
+						}
 					}
 					if want == nil {
 						want = webhook.Unknown{Kind: tt.kind, Raw: json.RawMessage(object)}
@@ -587,8 +598,8 @@ func TestChatEnvelopeUnreadable(t *testing.T) {
 		status int
 		got    int
 	}{
-		"no message":                  {envelopeOf(`{"messages":[]}`), webhook.ErrNoSender, 400, 0},
-		"errors of the account":       {envelopeOf(`{"errors":[{"code":1}]}`), webhook.ErrNoSender, 400, 0},
+		"no message":                  {envelopeOf(`{"messages":[]}`), webhook.ErrMisdirected, 200, 0},
+		"errors of the account":       {envelopeOf(`{"errors":[{"code":1}]}`), webhook.ErrMisdirected, 200, 0},
 		"no sender":                   {envelopeOf(`{"messages":[{"id":"1","type":"text","text":{"body":"a"}}]}`), webhook.ErrNoSender, 400, 0},
 		"one without a sender":        {envelopeOf(`{"messages":[{"id":"1","type":"text"},` + ok + `]}`), webhook.ErrNoSender, 400, 1},
 		"one that is no object":       {envelopeOf(`{"messages":[7,` + ok + `]}`), webhook.ErrNoSender, 400, 1},
@@ -711,4 +722,89 @@ func TestChatJSONBody(t *testing.T) {
 	messages, _, err := payload(t, `{"from":"1111","type":"text","text":{"body":"Hi"},"n":null,"b":true}`)
 	require.NoError(t, err)
 	assert.Equal(t, webhook.Params{{Name: "from", Value: "1111"}, {Name: "type", Value: "text"}, {Name: "text", Value: `{"body":"Hi"}`}, {Name: "n"}, {Name: "b", Value: "true"}}, messages[0].Params)
+}
+
+func TestChatMessageFromEnvelope(t *testing.T) {
+	t.Parallel()
+	value := `{"contacts":[{"profile":{"name":"Sheena Nelson","username":"sheena"},"wa_id":"15550002222","user_id":"US.1"}],"messages":[` +
+		`{"from":"15550002222","id":"wamid.1","group_id":"group-1","type":"text","text":{"body":"Hi"},"referral":{"source_url":"https://fb.me/x",` +
+		`"source_id":"120","source_type":"ad","body":"Succulents","headline":"Chat with us","media_type":"video","video_url":"https://example.com/v",` +
+		`"thumbnail_url":"https://example.com/t","ctwa_clid":"click","welcome_message":{"text":"Hello"}}}]}`
+	messages, _, err := payload(t, envelopeOf(value))
+	require.NoError(t, err)
+	require.Len(t, messages, 1)
+	m := messages[0]
+	assert.Equal(t, []string{"15550002222", "US.1", "Sheena Nelson", "sheena", "group-1"}, []string{m.From, m.UserID, m.Name, m.Username, m.GroupID})
+	assert.Equal(t, webhook.Referral{
+		SourceURL: "https://fb.me/x", SourceID: "120", SourceType: "ad", Headline: "Chat with us", Body: "Succulents", MediaType: "video",
+		MediaURL: "https://example.com/v", ThumbnailURL: "https://example.com/t", ClickID: "click", Welcome: "Hello",
+	}, m.Referral)
+	data, err := json.Marshal(m)
+	require.NoError(t, err)
+	var stored webhook.ChatMessage
+	require.NoError(t, json.Unmarshal(data, &stored))
+	assert.Equal(t, m, stored)
+}
+
+func TestEditIsStored(t *testing.T) {
+	t.Parallel()
+	for _, content := range []webhook.Content{
+		webhook.Edit{MessageID: "wamid.1", Content: webhook.Text{Body: "Hi"}}, webhook.Edit{MessageID: "wamid.1", Content: webhook.Contacts{{FirstName: "A"}}},
+		webhook.Edit{}, webhook.Revoke{MessageID: "wamid.1"}, webhook.RequestWelcome{}, webhook.PaymentNotification{Amount: "1", Offset: 100},
+	} {
+		data, err := json.Marshal(webhook.ChatMessage{Content: content})
+		require.NoError(t, err)
+		var stored webhook.ChatMessage
+		require.NoError(t, json.Unmarshal(data, &stored))
+		assert.Equal(t, content, stored.Content)
+	}
+	_, err := json.Marshal(webhook.ChatMessage{Content: webhook.Edit{Content: &webhook.Text{}}})
+	require.Error(t, err)
+	var stored webhook.ChatMessage
+	require.Error(t, json.Unmarshal([]byte(`{"content":{"edit":{"content":{"hologram":{}}}}}`), &stored))
+	require.Error(t, json.Unmarshal([]byte(`{"content":{"edit":{"content":7}}}`), &stored))
+}
+
+// Envelopes that hold neither messages nor statuses are answered with 200: calling again, for 36 hours, helps nobody.
+func TestEnvelopeOfAnotherField(t *testing.T) {
+	t.Parallel()
+	for name, envelope := range map[string]string{
+		"account_update":         `{"object":"whatsapp_business_account","entry":[{"id":"1","time":1739321024,"changes":[{"value":{"event":"PARTNER_ADDED","waba_info":{"waba_id":"2"}},"field":"account_update"}]}]}`,
+		"calls":                  envelopeOf(`{"metadata":{"phone_number_id":"1"},"calls":[{"id":"wacid.1","from":"15550002222","event":"connect"}]}`),
+		"user_preferences":       envelopeOf(`{"contacts":[{"wa_id":"15550002222"}],"user_preferences":[{"wa_id":"15550002222","value":"stop"}]}`),
+		"history":                envelopeOf(`{"history":[{"metadata":{"phase":0},"threads":[{"id":"1","messages":[{"from":"1","id":"2","type":"text"}]}]}]}`),
+		"smb_message_echoes":     envelopeOf(`{"message_echoes":[{"from":"1","to":"2","id":"wamid.1","type":"text","text":{"body":"a"}}]}`),
+		"template status":        envelopeOf(`{"event":"APPROVED","message_template_id":1,"message_template_name":"a"}`),
+		"errors":                 envelopeOf(`{"errors":[{"code":130429,"title":"Rate limit hit"}]}`),
+		"empty messages":         envelopeOf(`{"messages":[]}`),
+		"no changes":             `{"object":"whatsapp_business_account","entry":[]}`,
+		"one change":             `{"field":"account_update","value":{"event":"VERIFIED_ACCOUNT"}}`,
+		"a value that is a word": `{"entry":[{"changes":[{"field":"security","value":"x"}]}]}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var seen []string
+			rcv := hooks(webhook.WithPOST(), webhook.WithOnReject(func(r *http.Request, err error) {
+				body, readErr := io.ReadAll(r.Body)
+				require.NoError(t, readErr)
+				require.ErrorIs(t, err, webhook.ErrMisdirected)
+				seen = append(seen, string(body))
+			}))
+			never := func(context.Context, webhook.ChatMessage) error { return errors.New("called") }
+			for _, handler := range []http.Handler{
+				rcv.ChatApp1(never), rcv.ChatApp2(never), rcv.Delivery(func(context.Context, webhook.DeliveryReport) error { return errors.New("called") }),
+			} {
+				assert.Equal(t, 200, call(t, handler, post("", "application/json", envelope)).Code)
+				assert.Equal(t, 200, call(t, handler, get("payload="+url.QueryEscape(envelope))).Code)
+			}
+			assert.Equal(t, []string{envelope, "", envelope, "", envelope, ""}, seen)
+		})
+	}
+}
+
+func TestTestNotificationOfThePlatform(t *testing.T) {
+	t.Parallel()
+	messages, _, err := payload(t, `{"field":"messages","value":{"messages":[`+textMessage("a", "15550002222")+`]}}`)
+	require.NoError(t, err)
+	assert.Len(t, messages, 1)
 }

@@ -19,7 +19,7 @@ type facts struct {
 
 // understand assigns each parameter to the concepts that it stands for, and chooses the object of the platform that counts.
 func (c *callback) understand(a *arrival, p *platform) facts {
-	f := facts{callback: c, arrival: *a, ambiguous: a.repeats}
+	f := facts{callback: c, arrival: *a, ambiguous: a.repeats || len(a.typed) > 0}
 	senderInBody := p.body.isCertain() // a message of the platform may name its sender twice, by number and by user ID
 	for i := a.own; i < len(a.params); i++ {
 		p := &a.params[i]
@@ -27,6 +27,7 @@ func (c *callback) understand(a *arrival, p *platform) facts {
 			switch {
 			case of == conceptFrom && senderInBody && i >= a.inQuery:
 			case a.nested[i] && of != conceptJSON: // JSON is no text, and no ID
+			case (of.identifies() || of == conceptKind || of == conceptJSON) && a.isTyped(i): // it never speaks for the service
 			default:
 				f.set(of, p.Value)
 			}

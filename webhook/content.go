@@ -12,8 +12,8 @@ import (
 	"github.com/messaging-service/messaging-go/internal/jsonscan"
 )
 
-// Content is what an inbound chat-app message says: Text, Media, Location, Contacts, Reply, Reaction, Order, System or
-// Unknown. In a message of this package it is never nil and never a pointer.
+// Content is what an inbound chat-app message says: Text, Media, Location, Contacts, Reply, Reaction, Order, System,
+// Edit, Revoke, RequestWelcome, PaymentNotification or Unknown. In a message of this package it is never nil and never a pointer.
 //
 //	switch c := m.Content.(type) {
 //	case webhook.Text:
@@ -231,7 +231,38 @@ type System struct {
 	IdentityChangedAt    time.Time `json:"identityChangedAt,omitzero" platform:"identity.created_timestamp"`
 }
 
-// Unknown is a message of a kind that this package has no type for, such as an edit, or one that lacks what its kind needs.
+// Edit replaces the content of an earlier message of the sender.
+type Edit struct {
+	// MessageID is the message that was edited.
+	MessageID string `json:"messageID,omitzero"`
+	// Content is what it says now. It is never nil in a message of this package, and never an Edit.
+	Content Content `json:"-"`
+}
+
+// Revoke takes back an earlier message of the sender.
+type Revoke struct {
+	// MessageID is the message that was deleted.
+	MessageID string `json:"messageID,omitzero"`
+}
+
+// RequestWelcome says that somebody has opened a chat for the first time, and has written nothing yet.
+type RequestWelcome struct{}
+
+// PaymentNotification is a notice of a payment. The platform documents no fields of it; those here are the ones that its payments have
+// elsewhere. The JSON of the message has all.
+type PaymentNotification struct {
+	// ReferenceID names the order, TransactionID the payment.
+	ReferenceID   string `json:"referenceID,omitzero" platform:"reference_id"`
+	TransactionID string `json:"transactionID,omitzero" platform:"transaction.id,transaction_id"`
+	// Status is what became of the payment, as it arrived.
+	Status string `json:"status,omitzero" platform:"status,transaction.status"`
+	// Amount is a number exactly as it arrived, to be divided by Offset if there is one. Currency is such as INR.
+	Amount   string `json:"amount,omitzero" platform:"amount.value,amount"`
+	Offset   int    `json:"offset,omitzero" platform:"amount.offset"`
+	Currency string `json:"currency,omitzero" platform:"currency,amount.currency"`
+}
+
+// Unknown is a message of a kind that this package has no type for, or one that lacks what its kind needs.
 type Unknown struct {
 	// Kind is the kind as it arrived. It may be empty.
 	Kind string `json:"kind,omitzero"`
@@ -247,7 +278,12 @@ func (Reply) content()    {}
 func (Reaction) content() {}
 func (Order) content()    {}
 func (System) content()   {}
+func (Edit) content()     {}
+func (Revoke) content()   {}
 func (Unknown) content()  {}
+
+func (RequestWelcome) content()      {}
+func (PaymentNotification) content() {}
 
 // content makes the content of a message: of its parameters and of its JSON, either of which may be absent.
 func (f *facts) content(e *envelope, one item) Content {
@@ -267,7 +303,9 @@ func (f *facts) content(e *envelope, one item) Content {
 		content = f.mediaContent("", e, member)
 	case kind == "location":
 		content = f.locationContent(member)
-	case kind == "system" && e.typed:
+	case e.typed && (kind == "system" || kind == "payment_notification"): // only the platform says so
+	case kind == "edit" && member != nil:
+		content = f.edit(member)
 	default:
 		content = one.content(kind)
 	}
@@ -275,6 +313,17 @@ func (f *facts) content(e *envelope, one item) Content {
 		return Unknown{Kind: raw, Raw: one.raw}
 	}
 	return content
+}
+
+// edit returns an edit, or nil if it lacks the message or its new content.
+func (f *facts) edit(member object) Content {
+	id, message := member.word("original_message_id"), member.object("message")
+	if id == "" || message == nil || strings.EqualFold(message.word("type"), "edit") {
+		return nil
+	}
+	raw := member.get("message")
+	content := (&facts{callback: f.callback}).content(&envelope{raw: raw, single: true}, item{object: message, raw: raw})
+	return Edit{MessageID: id, Content: content}
 }
 
 func isMedia(kind string) bool {
@@ -369,6 +418,16 @@ func (i item) content(kind string) Content {
 	case "reaction":
 		if id := member.word("message_id"); id != "" {
 			return Reaction{MessageID: id, Emoji: member.word("emoji")}
+		}
+	case "revoke":
+		if id := member.word("original_message_id"); id != "" {
+			return Revoke{MessageID: id}
+		}
+	case "request_welcome":
+		return RequestWelcome{}
+	case "payment_notification":
+		if member != nil {
+			return fill[PaymentNotification](member)
 		}
 	case "order":
 		o := fill[Order](member)

@@ -30,7 +30,10 @@ type DeliveryReport struct {
 	// From is the sender ID of the message, and To its recipient.
 	From string `json:"from,omitzero"`
 	To   string `json:"to,omitzero"`
-	// Kind is the type of the transaction, as it arrived.
+	// UserID is the user ID of the recipient, if the platform's JSON has one.
+	UserID string `json:"userID,omitzero"`
+	// Kind is the type of the transaction, as it arrived. A status of the platform may be about something other than a message, such as
+	// "payment" or "call": its Status is StatusUnknown, and RawStatus says what became of the payment or the call.
 	Kind string `json:"kind,omitzero"`
 	// Status is the state of the message, and RawStatus the word or number that arrived for it.
 	Status    Status `json:"status,omitzero"`
@@ -80,6 +83,8 @@ func (f *facts) appendReports(events []event) ([]event, error) {
 		return events, f.name.refuse(ErrNoMessage)
 	case len(events) > size:
 		return events, nil
+	case e.isForeign() && f.values[conceptID]+f.values[conceptReference] == "":
+		return events, f.name.refuse(ErrMisdirected).as(http.StatusOK)
 	}
 	d := &DeliveryReport{
 		ID: f.values[conceptID], ReferenceID: f.values[conceptReference], From: number(f.values[conceptFrom]),
@@ -99,9 +104,14 @@ func (f *facts) appendStatuses(events []event, e *envelope) (all []event, comple
 	complete = e.broken == 0
 	for _, one := range e.statuses {
 		id, raw, status := one.id(), one.word("status"), f.values[conceptStatus]
+		kind, meaning := one.word("type"), f.status(raw)
+		if kind != "" && !strings.EqualFold(kind, "message") { // of a payment or a call, which says nothing of delivery
+			meaning = StatusUnknown
+		}
 		d := &DeliveryReport{
 			ID: id, ReferenceID: cmp.Or(f.values[conceptReference], one.word("biz_opaque_callback_data")), From: number(one.business),
-			To: number(one.word("recipient_id", "recipient_user_id")), Status: f.status(raw), RawStatus: raw,
+			To: number(one.word("recipient_id", "recipient_user_id")), UserID: one.word("recipient_user_id"),
+			Kind: kind, Status: meaning, RawStatus: raw,
 			StatusAt: one.time("timestamp"), RawTime: one.word("timestamp"), JSON: one.raw, Params: f.params, RawQuery: f.query,
 			Ambiguous: f.ambiguous || e.isDoubtful(one) || differ(f.values[conceptID], id) || status != "" && !f.sameStatus(status, raw),
 		}
@@ -116,7 +126,7 @@ func (f *facts) appendStatuses(events []event, e *envelope) (all []event, comple
 
 // DuplicateKey is like that of SMSMessage. It is always lasting.
 func (d DeliveryReport) DuplicateKey() (key string, lasting bool) {
-	isCertain := d.ID != "" && d.To != "" && isStatus(d.Status, d.RawStatus) && !d.Ambiguous
+	isCertain := table.Identifies(d.ID) && d.To != "" && isStatus(d.Status, d.RawStatus) && !d.Ambiguous
 	return duplicateKey(CallbackDelivery, isCertain, d.JSON, d.Params,
 		d.ID, d.ReferenceID, d.From, d.To, d.Kind, foldStatus(d.RawStatus), d.RawTime), true
 }
@@ -125,7 +135,7 @@ func (d *DeliveryReport) about() (Callback, string) { return CallbackDelivery, d
 
 // LogValue returns the report without personal data: its IDs, its status and when it was reached.
 func (d DeliveryReport) LogValue() slog.Value {
-	return slog.GroupValue(slog.String("id", cut(d.ID)), slog.String("status", d.Status.String()), slog.Time("status_at", d.StatusAt),
+	return slog.GroupValue(slog.String("id", loggable(d.ID)), slog.String("status", d.Status.String()), slog.Time("status_at", d.StatusAt),
 		slog.Bool("ambiguous", d.Ambiguous))
 }
 

@@ -188,7 +188,7 @@ func TestDeliveryEnvelopeUnreadable(t *testing.T) {
 		"one that names nothing":     {envelopeOf(`{"statuses":[{"status":"sent"},` + ok + `]}`), webhook.ErrNoMessage, 400, 1},
 		"one that is no object":      {envelopeOf(`{"statuses":["sent",` + ok + `]}`), webhook.ErrNoMessage, 400, 1},
 		"one with a placeholder":     {envelopeOf(`{"statuses":[{"id":"null","status":"sent"}]}`), webhook.ErrNoMessage, 400, 0},
-		"no status":                  {envelopeOf(`{"statuses":[]}`), webhook.ErrNoMessage, 400, 0},
+		"no status":                  {envelopeOf(`{"statuses":[]}`), webhook.ErrMisdirected, 200, 0},
 		"too many":                   {`{"statuses":[` + ok + strings.Repeat(","+ok, 1000) + `]}`, webhook.ErrTooLarge, 413, 0},
 		"a message by itself is one": {`{"id":"1","type":"text","from":"1111","text":{"body":"a"}}`, nil, 200, 1},
 	} {
@@ -336,4 +336,24 @@ func TestDeliveryURLFilledIn(t *testing.T) {
 	assert.Equal(t, []any{"m-1", "order 17", "+639171234567", webhook.StatusDelivered}, []any{d.ID, d.ReferenceID, d.To, d.Status})
 	assert.True(t, at().Equal(d.StatusAt))
 	assert.NotContains(t, d.RawQuery, "key=")
+}
+
+// A payment or a call that failed is no message that was not delivered.
+func TestStatusOfSomethingElse(t *testing.T) {
+	t.Parallel()
+	status := func(kind string) string {
+		return `{"id":"wamid.1","status":"failed","timestamp":"1791038663","recipient_id":"15550002222","recipient_user_id":"US.1","type":"` + kind + `"}`
+	}
+	for _, body := range []func(string) string{func(one string) string { return one }, func(one string) string { return envelopeOf(`{"statuses":[` + one + `]}`) }} {
+		for kind, want := range map[string]webhook.Status{
+			"": webhook.StatusFailed, "message": webhook.StatusFailed, "payment": webhook.StatusUnknown, "call": webhook.StatusUnknown, "x": webhook.StatusUnknown,
+		} {
+			reports, err := hooks(webhook.WithPOST()).ParseDelivery(post("", "application/json", body(status(kind))))
+			require.NoError(t, err)
+			require.Len(t, reports, 1)
+			d := reports[0]
+			assert.Equal(t, want, d.Status, kind)
+			assert.Equal(t, []string{kind, "failed", "15550002222", "US.1"}, []string{d.Kind, d.RawStatus, d.To, d.UserID})
+		}
+	}
 }

@@ -60,6 +60,10 @@
 // A text that nobody escaped can hold parameters of its own. Where an ID, a sender, a recipient, a reference or a status
 // arrives twice with different values, or JSON contradicts other parameters, the event is marked Ambiguous.
 //
+// A parameter for JSON that begins with {" and was not escaped ends where its object ends: an & within it is part of a text. If the
+// object has no end, the event is Ambiguous, and no parameter after it names an identity, a status or a kind, because a person may
+// have typed it.
+//
 // # JSON bodies and several events
 //
 // With WithPOST a body may be JSON. Where the contract names a parameter by a path, such as data.payload.from or to.0.number, the
@@ -107,7 +111,8 @@
 // Two events are the same if everything that the contract knows of them is the same: ID, sender, recipient, text and other
 // content, status, time. Parameters that the contract does not know make no difference, since a retry may count its attempts or
 // sign anew. They do make a difference if an event does not identify itself: it has no ID, it is Ambiguous or of an unknown
-// kind, or it is a report without a status or a recipient. So, when in doubt, an event is handled twice.
+// kind, or it is a report without a status or a recipient. So, when in doubt, an event is handled twice. An ID without a digit
+// that has fewer than 12 characters identifies nothing either, since a word such as "sms" may stand in every event.
 //
 // # Other routers
 //

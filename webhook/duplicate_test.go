@@ -165,3 +165,25 @@ func TestStoreShared(t *testing.T) {
 	}
 	assert.Equal(t, []int{1, 1, 1, 1}, []int{len(sms.got), len(one.got), len(two.got), len(reports.got)})
 }
+
+// An ID that stands in every message identifies none: two genuine messages with it are two.
+func TestDuplicateKeyNeedsAnIDThatIdentifies(t *testing.T) {
+	t.Parallel()
+	parse := func(query string) webhook.SMSMessage {
+		m, err := hooks().ParseSMS(get(query))
+		require.NoError(t, err)
+		return m
+	}
+	for id, identifies := range map[string]bool{
+		"sms": false, "inbound": false, "null-null": false, "undefined-undefined": false, "%251": false, "{id1}": false, "$(id)": false, "%25(id)s": false,
+		"[id]": false, "@@id@@": false, "__MSG_ID__": false,
+		"1": true, "m-1": true, "IRFa-VaY_jsOdHp-bQwlm": true, "{3F2504E0-4F89-11D3-9A0C-0305E82C3301}": true,
+	} {
+		first, second := parse("from=1111&message=yes&n=1&id="+id), parse("from=1111&message=yes&n=2&id="+id)
+		key, lasting := first.DuplicateKey()
+		other, _ := second.DuplicateKey()
+		assert.Equal(t, identifies, lasting, id)
+		assert.Equal(t, identifies, key == other, id)
+	}
+	assert.Equal(t, "sms", parse("from=1111&id=sms").ID, "it arrives")
+}

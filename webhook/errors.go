@@ -32,7 +32,9 @@ var (
 	// ErrSeveral: ParseSMS was called for a request that holds several messages. 500, so that the service calls again.
 	ErrSeveral error = &reason{http.StatusInternalServerError, "several events"}
 	// ErrMisdirected: an envelope of the platform holds events of another kind. Messages at a Delivery handler get a 400
-	// response; statuses at a chat-app handler without WithStatuses get a 200 response.
+	// response, so that they are not lost. Statuses at a chat-app handler without WithStatuses get a 200 response, and so does an
+	// envelope with neither, about an account, a template or a call: the platform would call with it for 36 hours. The function
+	// of WithOnReject can read the body of the request.
 	ErrMisdirected error = &reason{http.StatusBadRequest, "events of another kind"}
 )
 

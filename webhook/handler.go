@@ -9,9 +9,10 @@ import (
 	"net/http"
 	"runtime/debug"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
+
+	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 // handler serves one callback.
@@ -171,13 +172,12 @@ func (c *call) refused(err error) int {
 	return status
 }
 
-// cut bounds an ID that is logged, since it comes from outside.
-func cut(id string) string {
-	const longest = 128
-	if len(id) <= longest {
-		return id
+// loggable returns an ID, which comes from outside, or "" if it may hold a number or a sentence.
+func loggable(id string) string {
+	if !table.IsWord(id) {
+		return ""
 	}
-	return strings.ToValidUTF8(id[:longest], "") + "…" // without a half of a character
+	return id
 }
 
 // handlerContext is the context of a handle function. It has the values of the request's context. It ends with the handler

@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"reflect"
 	"runtime"
 	"strings"
@@ -440,8 +441,13 @@ func TestLogger(t *testing.T) {
 		assert.Equal(t, record("WARN", "", "refused: no sender", 0), hit(get("key=s3cret&message=hunter2")))
 		assert.Nil(t, hit(httptest.NewRequest(http.MethodHead, "/", http.NoBody)))
 
-		long := hit(get("id=" + strings.Repeat("é", 500) + "&from=1111&key=s3cret"))
-		assert.Equal(t, strings.Repeat("é", 64)+"…", long["id"], "an ID is logged up to a bound")
+		for id, want := range map[string]string{
+			"wamid.A-1_b:2": "wamid.A-1_b:2", "order-20261122": "order-20261122", "639171234567": "", "m-639171234567": "", "call me": "", "a@b.example": "",
+			strings.Repeat("a", 64): strings.Repeat("a", 64), strings.Repeat("a", 65): "", strings.Repeat("é", 20): "",
+		} {
+			logged := hit(get("id=" + url.QueryEscape(id) + "&from=1111&key=s3cret"))
+			assert.Equal(t, want, logged["id"], "%q is shown only if it can hold neither a number nor a sentence", id)
+		}
 	})
 }
 

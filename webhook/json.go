@@ -88,7 +88,7 @@ func decodeEvent[E any, P interface {
 
 // contents returns an empty content of each kind. In storage its name is that of its type, in lower case.
 func contents() []Content {
-	return []Content{Text{}, Media{}, Location{}, Contacts{}, Reply{}, Reaction{}, Order{}, System{}, Unknown{}}
+	return []Content{Text{}, Media{}, Location{}, Contacts{}, Reply{}, Reaction{}, Order{}, System{}, Edit{}, Revoke{}, RequestWelcome{}, PaymentNotification{}, Unknown{}}
 }
 
 func nameOf(content Content) string { return strings.ToLower(reflect.TypeOf(content).Name()) }
@@ -158,6 +158,43 @@ func (d *DeliveryReport) UnmarshalJSON(data []byte) error { return decodeEvent(d
 func (d *DeliveryReport) storage() storage {
 	type plain DeliveryReport
 	return storage{(*plain)(d), nil, &d.JSON, &d.RawQuery}
+}
+
+// storedEdit is an Edit as it is stored.
+type storedEdit struct {
+	MessageID string                     `json:"messageID,omitzero"`
+	Content   map[string]json.RawMessage `json:"content,omitempty"`
+}
+
+// MarshalJSON stores the content like that of [ChatMessage].
+func (e Edit) MarshalJSON() ([]byte, error) {
+	to := storedEdit{MessageID: e.MessageID}
+	var err error
+	if e.Content != nil {
+		to.Content, err = encodeContent(e.Content)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(to)
+}
+
+// UnmarshalJSON decodes what MarshalJSON encodes.
+func (e *Edit) UnmarshalJSON(data []byte) error {
+	var from storedEdit
+	if err := json.Unmarshal(data, &from); err != nil {
+		return err
+	}
+	to := Edit{MessageID: from.MessageID}
+	if from.Content != nil {
+		content, err := decodeContent(from.Content)
+		if err != nil {
+			return err
+		}
+		to.Content = content
+	}
+	*e = to
+	return nil
 }
 
 // MarshalJSON stores the JSON of the message as text, like that of [ChatMessage].

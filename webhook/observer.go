@@ -125,7 +125,7 @@ func (c *call) end(outcome Outcome, reason error, status int, level slog.Level) 
 	if c.logger != nil && !c.isHEAD(reason) {
 		_ = protect(c.name, func() error {
 			c.logger.LogAttrs(c.parent, level, "webhook", slog.String("callback", string(c.name)),
-				slog.String("id", cut(id)), slog.String("verdict", verdict), slog.Duration("duration", result.Duration))
+				slog.String("id", loggable(id)), slog.String("verdict", verdict), slog.Duration("duration", result.Duration))
 			return nil
 		})
 	}

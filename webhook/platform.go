@@ -58,7 +58,7 @@ func (c *callback) find(a *arrival) (p platform) {
 	p.body.index = -1
 	for i := a.own; i < len(a.params); i++ {
 		of := c.concepts[a.params[i].Name]
-		if !slices.Contains(of, conceptJSON) {
+		if !slices.Contains(of, conceptJSON) || a.isTyped(i) {
 			continue
 		}
 		e := readEnvelope(a.params[i].Value)
@@ -82,16 +82,20 @@ func readEnvelope(text string) envelope {
 	e := envelope{raw: raw}
 	whole := e.object(raw)
 	e.addValue(whole)
-	for _, entry := range e.list(whole, "entry") {
-		for _, change := range e.list(e.object(entry), "changes") {
-			for _, m := range objectOf(change) {
-				if m.Name == "value" && !e.tooLarge {
-					e.addValue(e.object(m.Value))
-				}
-			}
+	isChange := whole.word("field") != "" && whole.object("value") != nil
+	if isChange {
+		e.addChange(whole)
+	}
+	for _, raw := range e.list(whole, "entry") {
+		entry := e.object(raw)
+		if entry == nil {
+			e.broken++
+		}
+		for _, change := range e.list(entry, "changes") {
+			e.addChange(objectOf(change))
 		}
 	}
-	if e.single = !whole.hasList("messages", "statuses", "entry"); e.single {
+	if e.single = !isChange && !whole.hasList("messages", "statuses", "entry"); e.single {
 		one := item{object: whole, raw: raw}
 		if one.isStatus() {
 			e.statuses = []item{one}
@@ -118,6 +122,24 @@ func (e *envelope) list(of object, member string) []json.RawMessage {
 
 // isDoubtful reports whether a member of an item, or of what it came in, came twice with different values.
 func (e *envelope) isDoubtful(one item) bool { return e.repeats || !e.single && one.repeats() }
+
+// addChange adds the messages and statuses of a change.
+func (e *envelope) addChange(change object) {
+	if change == nil {
+		e.broken++
+	}
+	for _, m := range change {
+		if m.Name == "value" && !e.tooLarge {
+			e.addValue(e.object(m.Value))
+		}
+	}
+}
+
+// isForeign reports whether an envelope holds neither messages nor statuses, as one that the platform sends about an account, a template
+// or a call.
+func (e *envelope) isForeign() bool {
+	return e.raw != nil && !e.single && len(e.messages)+len(e.statuses)+e.broken == 0
+}
 
 // addValue adds the messages and statuses of a value.
 func (e *envelope) addValue(value object) {
@@ -168,7 +190,8 @@ func (e *envelope) isCertain() bool {
 
 // isStatus reports whether an object that came alone is a status.
 func (i item) isStatus() bool {
-	return i.word("type") == "" && i.word("id") != "" && i.word("status") != "" && i.word("recipient_id", "recipient_user_id") != ""
+	isMessage := i.word("type") != "" && i.word("from", "from_user_id") != ""
+	return !isMessage && i.word("id") != "" && i.word("status") != "" && i.word("recipient_id", "recipient_user_id") != ""
 }
 
 func (i item) id() string {

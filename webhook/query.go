@@ -2,8 +2,11 @@ package webhook
 
 import (
 	"encoding/hex"
+	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/messaging-service/messaging-go/internal/jsonscan"
 )
 
 // readForm reads the parameters of a query or form, and returns it without those that hold secrets, otherwise byte for byte.
@@ -13,33 +16,32 @@ func (in *reader) readForm(form string) string {
 	var few [4]string // on the stack, for most
 	kept := few[:0]   // what is no secret
 	begin := 0        // of what may still be kept
+	typed := -1       // index of the first parameter that a person may have typed
 	for at := 0; at < len(form); {
-		end := at + strings.IndexByte(form[at:], '&')
-		if end < at {
-			end = len(form)
-		}
-		name, value := form[at:end], ""
-		if i := strings.IndexByte(name, '='); i >= 0 {
-			name, value = name[:i], name[i+1:]
-		}
-		name = decode(name)
-		i := in.secretOf(name)
+		p := in.parameter(form[at:], typed < 0)
+		i := in.secretOf(p.name)
 		switch {
-		case at == end:
+		case p.size == 0:
 		case i < 0:
-			in.add(name, decode(value))
+			in.add(p.name, p.value)
 		default:
-			if isPlain(value) {
-				in.prove(i, value)
+			if isPlain(p.escaped) {
+				in.prove(i, p.escaped)
 			} else { // a sender may have forgotten to escape a +
-				in.prove(i, unescape(value, ' '), unescape(value, '+'))
+				in.prove(i, unescape(p.escaped, ' '), unescape(p.escaped, '+'))
 			}
 			if begin < at {
 				kept = append(kept, form[begin:at-1])
 			}
-			begin = end + 1
+			begin = at + p.size + 1
 		}
-		at = end + 1
+		if p.isOpen {
+			typed = len(in.params)
+		}
+		at += p.size + 1
+	}
+	if typed >= 0 {
+		in.typed = append(in.typed, span{typed, len(in.params)})
 	}
 	if begin == 0 {
 		return form
@@ -48,6 +50,159 @@ func (in *reader) readForm(form string) string {
 		kept = append(kept, form[begin:])
 	}
 	return strings.Join(kept, "&")
+}
+
+// span is a part of the parameters, from the index begin to before the index end.
+type span struct{ begin, end int }
+
+// parameter is a parameter as it stands in a query or form.
+type parameter struct {
+	name    string
+	escaped string // the value as it stands there
+	value   string
+	size    int  // in bytes, with its name
+	isOpen  bool // the value begins like JSON that nobody escaped, and has no end of its own
+}
+
+// parameter reads the first parameter of a query or form. A value that the contract allows to be JSON, and that begins like an object,
+// ends where the object ends, if JSON is asked for: an & within it is part of a text that nobody escaped.
+func (c *callback) parameter(form string, json bool) (p parameter) {
+	if p.size = strings.IndexByte(form, '&'); p.size < 0 {
+		p.size = len(form)
+	}
+	p.name, p.escaped, _ = strings.Cut(form[:p.size], "=")
+	p.name = decode(p.name)
+	if json && beginsObject(p.escaped) {
+		of := c.concepts[p.name]
+		// Of a sender that escapes everything, an & is an end, and a text that begins like JSON is no less a text.
+		isText := slices.Contains(of, conceptText) && isEscaped(p.escaped)
+		if slices.Contains(of, conceptJSON) && !isText {
+			rest := form[strings.IndexByte(form, '=')+1:]
+			if value, size := cutObject(rest); size > 0 {
+				p.size += size - len(p.escaped)
+				p.escaped, p.value = rest[:size], value
+				return p
+			}
+			p.isOpen = true
+		}
+	}
+	p.value = decode(p.escaped)
+	return p
+}
+
+// beginsObject reports whether a value that may be escaped begins like a JSON object with members.
+func beginsObject(escaped string) bool {
+	rest, ok := cutByte(escaped, '{')
+	if !ok {
+		return false
+	}
+	_, ok = cutByte(rest, '"')
+	return ok
+}
+
+// cutByte cuts a byte, which may be escaped, from the beginning of a text. It passes over white space in front of it.
+func cutByte(text string, c byte) (rest string, ok bool) {
+	for text != "" {
+		first, width := unescaped(text)
+		text = text[width:]
+		switch first {
+		case c:
+			return text, true
+		case ' ', '+', '\t', '\r', '\n':
+		default:
+			return "", false
+		}
+	}
+	return "", false
+}
+
+// isEscaped reports whether a value was escaped as a whole: no byte in it means anything in JSON.
+func isEscaped(value string) bool { return !strings.ContainsAny(value, "{}[]:,\"\\ ") }
+
+// cutObject cuts a JSON object that was not escaped, or not as a whole, from the beginning of a query or form, and returns its text and
+// its size there. The size is 0 if it has no end that an & or nothing follows, or if it is no JSON.
+//
+// If its first quote stands as it is, so do all of its quotes: one that is escaped is part of a text.
+func cutObject(form string) (text string, size int) {
+	bare, escaped := strings.IndexByte(form, '"'), strings.Index(form, "%22")
+	isBare := bare >= 0 && (escaped < 0 || bare < escaped)
+	if size = sizeOfObject(form, isBare); size == 0 || size < len(form) && form[size] != '&' {
+		return "", 0
+	}
+	if text = form[:size]; isBare {
+		text = escapeTexts(text)
+	}
+	text = decode(text)
+	if jsonscan.Check([]byte(text)) != nil {
+		return "", 0
+	}
+	return text, size
+}
+
+// sizeOfObject returns how many bytes of a query or form the object takes that it begins with, or 0 if it does not end. If isBare is
+// true, an escaped quote is part of a text.
+func sizeOfObject(form string, isBare bool) int {
+	depth, inString, escaped := 0, false, false
+	for at := 0; at < len(form); {
+		c, width := unescaped(form[at:])
+		at += width
+		switch {
+		case isBare && inString && width > 1, escaped:
+			escaped = false
+		case inString:
+			escaped, inString = c == '\\', c != '"'
+		case c == '"':
+			inString = true
+		case c == '{', c == '[':
+			depth++
+		case c == '}', c == ']':
+			if depth--; depth == 0 {
+				return at
+			}
+		}
+	}
+	return 0
+}
+
+// escapeTexts replaces what is escaped within the strings of JSON by the escape of JSON where it would end a string, or cannot stand
+// in one.
+func escapeTexts(object string) string {
+	if strings.IndexByte(object, '%') < 0 {
+		return object
+	}
+	var b strings.Builder
+	inString, escaped := false, false
+	for at := 0; at < len(object); {
+		c, width := unescaped(object[at:])
+		whole := object[at : at+width]
+		switch {
+		case inString && width > 1:
+			if c == '"' || c == '\\' || c < ' ' {
+				whole = `\u00` + whole[1:]
+			}
+			escaped = false
+		case escaped:
+			escaped = false
+		case inString:
+			escaped, inString = c == '\\', c != '"'
+		default:
+			inString = c == '"'
+		}
+		b.WriteString(whole)
+		at += width
+	}
+	return b.String()
+}
+
+// unescaped returns the first byte of a text that is escaped, and how many bytes it takes there.
+func unescaped(text string) (c byte, width int) {
+	if text[0] == '%' && len(text) > 2 {
+		var one [1]byte
+		if _, err := hex.Decode(one[:], []byte(text[1:3])); err == nil {
+			return one[0], 3
+		}
+	}
+	return text[0], 1
 }
 
 // decode decodes a name or a value.

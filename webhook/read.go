@@ -48,7 +48,7 @@ func (c *callback) read(r *http.Request, events []event) (all []event, problem e
 	for _, raw := range list {
 		one, err := c.element(&a, raw)
 		if err == nil {
-			one = one.withoutCopies()
+			one = c.withoutCopies(&one)
 			events, err = c.readEvent(&one, events)
 		}
 		if len(events) > maxEvents || errors.Is(err, ErrTooLarge) {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/messaging-service/messaging-go/internal/jsonscan"
 )
 
 // secret is a parameter or path value that must hold one of several words. Functions hold the words, so that no verb of
@@ -103,7 +105,7 @@ func (c *callback) checkOrigin(r *http.Request, claimed *arrival) (arrival, erro
 	if err := c.proofError(right, cause); err != nil {
 		return arrival{}, err
 	}
-	return claimed.withoutCopies(), nil
+	return c.withoutCopies(claimed), nil
 }
 
 func (c *callback) proofError(right bool, cause error) error {
@@ -119,43 +121,94 @@ func (c *callback) proofError(right bool, cause error) error {
 
 // withoutCopies empties what holds a copy of a secret that the request has shown: parameters, and strings in JSON. Only the value
 // that was shown is looked for, so the time that it takes says nothing about other secrets.
-func (a *arrival) withoutCopies() arrival {
+func (c *callback) withoutCopies(a *arrival) arrival {
 	without := *a
 	isCopied := false
 	for _, p := range a.proofs {
-		found := strings.Contains(without.object, p.value)
-		for i := range without.params {
-			value := without.params[i].Value
-			if !strings.Contains(value, p.value) {
+		copies := []string{p.value}
+		if strings.Contains(p.value, "+") { // one that was not escaped arrives as a space
+			copies = append(copies, strings.ReplaceAll(p.value, "+", " "))
+		}
+		for i, param := range without.params {
+			value := emptied(param.Value, copies)
+			if value == param.Value {
 				continue
 			}
 			if !isCopied {
 				without.params, isCopied = slices.Clone(a.params), true
 			}
-			without.params[i].Value = withoutCopies(value, p.value)
-			found = true
+			without.params[i].Value = value
 		}
-		if !found {
-			continue
+		without.object = emptied(without.object, copies)
+		if isCopied {
+			without.query = c.emptiedQuery(without.query, copies)
 		}
-		without.object = withoutCopies(without.object, p.value)
-		segments := strings.Split(without.query, "&")
-		for i, segment := range segments {
-			name, value, _ := strings.Cut(segment, "=")
-			if value = decode(value); withoutCopies(value, p.value) != value {
-				segments[i] = name + "="
-			}
-		}
-		without.query = strings.Join(segments, "&")
 	}
 	return without
 }
 
-func withoutCopies(text, secret string) string {
-	if text == secret {
+// emptiedQuery returns a query without the values of parameters that hold a copy of a secret.
+func (c *callback) emptiedQuery(query string, copies []string) string {
+	var b strings.Builder
+	json := true
+	for at := 0; at < len(query); {
+		p := c.parameter(query[at:], json)
+		json = json && !p.isOpen
+		whole := query[at:min(at+p.size+1, len(query))]
+		if emptied(p.value, copies) != p.value {
+			name, _, _ := strings.Cut(whole, "=")
+			whole = name + "=" + whole[p.size:]
+		}
+		b.WriteString(whole)
+		at += p.size + 1
+	}
+	return b.String()
+}
+
+// emptied returns a text without copies of a secret: "" for a copy, and JSON without the strings that are one, however they are
+// escaped.
+func emptied(text string, copies []string) string {
+	if slices.Contains(copies, text) {
 		return ""
 	}
-	return strings.ReplaceAll(text, `"`+secret+`"`, `""`)
+	mayHold := func(secret string) bool { return strings.Contains(text, secret) || strings.IndexByte(text, '\\') >= 0 }
+	if strings.IndexByte(text, '"') < 0 || !slices.ContainsFunc(copies, mayHold) {
+		return text
+	}
+	for _, secret := range copies { // also where the quotes are not those of JSON
+		text = strings.ReplaceAll(text, `"`+secret+`"`, `""`)
+	}
+	var b strings.Builder
+	rest := text
+	for {
+		begin := strings.IndexByte(rest, '"')
+		end := endOfString(rest, begin)
+		if begin < 0 || end < 0 {
+			return b.String() + rest
+		}
+		quoted := rest[begin:end]
+		if word, ok := jsonscan.Word([]byte(quoted)); ok && slices.Contains(copies, word) {
+			quoted = `""`
+		}
+		b.WriteString(rest[:begin] + quoted)
+		rest = rest[end:]
+	}
+}
+
+// endOfString returns the index after the JSON string that begins at an index, or -1.
+func endOfString(text string, begin int) int {
+	escaped := false
+	for i := begin + 1; i < len(text); i++ {
+		switch {
+		case escaped:
+			escaped = false
+		case text[i] == '\\':
+			escaped = true
+		case text[i] == '"':
+			return i + 1
+		}
+	}
+	return -1
 }
 
 // ScrubURL returns the parts of a callback's URL that may appear in an access log: scheme, host and path, and the length of the

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -240,5 +241,27 @@ func TestPathSecretWrong(t *testing.T) {
 			first = header
 		}
 		assert.Equal(t, first, header, request[:20])
+	}
+}
+
+// A copy is found by what it says, however it is escaped.
+func TestCopyOfASecretInAnyEscape(t *testing.T) {
+	t.Parallel()
+	const secret = "QZ5/JEWN+TJ4W="
+	rcv := hooks(webhook.WithPOST(), webhook.WithSecret("key", secret))
+	for name, r := range map[string]*http.Request{
+		"a plus in the query":         get("key=QZ5/JEWN+TJ4W=&copy=QZ5/JEWN+TJ4W=&from=1111&message=a"),
+		"escaped":                     get("key=QZ5/JEWN%2BTJ4W=&copy=QZ5%2FJEWN%2BTJ4W%3D&from=1111&message=a"),
+		"a slash in JSON":             post("", "application/json", `{"key":"QZ5/JEWN+TJ4W=","copy":"QZ5\/JEWN+TJ4W=","from":"1111","message":"a"}`),
+		"in nested JSON":              post("", "application/json", `{"key":"QZ5/JEWN+TJ4W=","more":{"copy":["QZ5\/JEWN\u002bTJ4W="]},"from":"1111","message":"a"}`),
+		"in JSON in the query":        get("key=QZ5/JEWN+TJ4W=&payload=" + url.QueryEscape(`{"copy":"QZ5\/JEWN+TJ4W="}`) + "&from=1111&message=a"),
+		"in JSON that is not escaped": get(`key=QZ5/JEWN+TJ4W=&payload={"a":"b&c","copy":"QZ5\/JEWN+TJ4W="}&from=1111&message=a`),
+	} {
+		m, _, err := rcv.ParseChatApp1(r)
+		require.NoError(t, err, name)
+		require.Len(t, m, 1, name)
+		shown := fmt.Sprintf("%v %s %s", m[0].Params, m[0].RawQuery, m[0].JSON)
+		assert.NotContains(t, shown, "TJ4W", name)
+		assert.Equal(t, webhook.Text{Body: "a"}, m[0].Content, name)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"net/http"
 	"time"
+
+	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 // SMSMessage is an inbound SMS. From is never empty; a field that the callback does not carry is empty or zero.
@@ -82,17 +84,17 @@ func (f *facts) appendSMS(events []event) ([]event, error) {
 // DuplicateKey returns the key by which a [Store] knows the message, for programs that remember messages themselves. See
 // "Duplicates" in the package documentation for what it covers.
 //
-// If lasting is false, the message has neither an ID nor a time with seconds. The same key may then come from a second
+// If lasting is false, the message has neither an ID that identifies it nor a time with seconds. The same key may then come from a second
 // genuine message, so use it for a short time only.
 func (m SMSMessage) DuplicateKey() (key string, lasting bool) {
-	key = duplicateKey(CallbackSMS, m.ID != "" && !m.Ambiguous, nil, m.Params,
+	key = duplicateKey(CallbackSMS, table.Identifies(m.ID) && !m.Ambiguous, nil, m.Params,
 		m.ID, m.ReferenceID, m.From, m.To, m.Text, m.Operator, m.Keyword, m.RawTime)
-	return key, m.ID != "" || isPrecise(m.ReceivedAt)
+	return key, table.Identifies(m.ID) || isPrecise(m.ReceivedAt)
 }
 
 func (m *SMSMessage) about() (Callback, string) { return CallbackSMS, m.ID }
 
 // LogValue returns the message without personal data: its ID, when it was received, and whether it is ambiguous.
 func (m SMSMessage) LogValue() slog.Value {
-	return slog.GroupValue(slog.String("id", cut(m.ID)), slog.Time("received_at", m.ReceivedAt), slog.Bool("ambiguous", m.Ambiguous))
+	return slog.GroupValue(slog.String("id", loggable(m.ID)), slog.Time("received_at", m.ReceivedAt), slog.Bool("ambiguous", m.Ambiguous))
 }

@@ -1,14 +1,17 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/account"
@@ -47,7 +50,7 @@ func newCommand(console cli.Console) *cobra.Command {
 	root.SuggestionsMinimumDistance = 2
 	root.AddCommand(sandbox.NewCommand(console), doctor.NewCommand(console))
 	root.AddCommand(account.New(console)...)
-	root.AddCommand(newVersion(console), newMan())
+	root.AddCommand(newVersion(console), newMan(), newHealthCheck())
 	return root
 }
 
@@ -60,14 +63,18 @@ type version struct {
 	Platform string `json:"platform"`
 }
 
+// release is the version of a release that is built in a clone, set by the linker.
+var release string //nolint:gochecknoglobals // the linker sets nothing else
+
 // buildVersion returns the version of the module that the build names, or that of the library if it was built in a clone.
 func buildVersion() version {
 	v := version{Version: "v" + messaging.Version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	v.Version = cmp.Or(release, v.Version)
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return v
 	}
-	if built := info.Main.Version; built != "" && built != "(devel)" {
+	if built := info.Main.Version; built != "" && built != "(devel)" && release == "" {
 		v.Version = built
 	}
 	for _, setting := range info.Settings {
@@ -118,6 +125,34 @@ func newMan() *cobra.Command {
 				return err
 			}
 			return doc.GenManTree(command.Root(), &doc.GenManHeader{Title: "MESSAGING", Section: "1"}, args[0])
+		},
+	}
+}
+
+// newHealthCheck is for an image that has nothing else to ask with.
+func newHealthCheck() *cobra.Command {
+	return &cobra.Command{
+		Use:    "healthcheck URL",
+		Short:  "End with status 0 if a sandbox responds at a URL",
+		Hidden: true,
+		Args:   cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			const timeout = 2 * time.Second
+			ctx, cancel := context.WithTimeout(command.Context(), timeout)
+			defer cancel()
+			request, err := http.NewRequestWithContext(ctx, http.MethodGet, args[0], nil)
+			if err != nil {
+				return err
+			}
+			response, err := http.DefaultTransport.RoundTrip(request)
+			if err != nil {
+				return &cli.Exit{Status: cli.ExitRefused, Err: err}
+			}
+			_ = response.Body.Close()
+			if response.StatusCode >= http.StatusInternalServerError {
+				return &cli.Exit{Status: cli.ExitRefused, Err: fmt.Errorf("HTTP %d", response.StatusCode)}
+			}
+			return nil // it may ask for a password
 		},
 	}
 }

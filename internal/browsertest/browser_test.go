@@ -156,7 +156,7 @@ func (b *box) open(t *testing.T, tab browser, path string) {
 // screenshot writes a picture of the window, when nothing moves any more.
 func screenshot(t *testing.T, tab browser, path string) {
 	t.Helper()
-	eventually(t, tab, `document.fonts.status === "loaded" && document.getAnimations().every(a => a.playState !== "running")`)
+	eventually(t, tab, `document.fonts.status === "loaded" && document.getAnimations().every(a => a.playState !== "running" || a.effect.getTiming().iterations === Infinity)`)
 	ctx, cancel := context.WithTimeout(tab, time.Minute)
 	defer cancel()
 	picture, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())

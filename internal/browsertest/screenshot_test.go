@@ -64,7 +64,7 @@ func scene(t *testing.T, b *box, hooks string) {
 	b.post(t, "faults", map[string]any{"fault": "accept-then-drop", "n": 1})
 	_, err := client.SMS.Send(ctx, sms.Message{From: "ACME", To: ben, Text: "Did this go out?", ReferenceID: "order-18"})
 	require.Equal(t, messaging.Unknown, messaging.VerdictOf(err))
-	b.post(t, "faults", map[string]any{"fault": "rate-limited", "n": 3, "delay": "2s"})
+	b.post(t, "faults", map[string]any{"fault": "status-429", "n": 3, "delay": "2s"})
 	b.post(t, "faults", map[string]any{"faults": []string{"slow"}, "share": 0.2, "delay": "1s"})
 }
 
@@ -89,6 +89,9 @@ func gallery(t *testing.T, b *box) {
 	}
 }
 
+// heights returns the heights of the windows by their widths.
+func heights() map[int64]int64 { return map[int64]int64{390: 844, 820: 1180, 1440: 900} }
+
 // testScreenshots takes pictures of every page, for a person to look at: -run TestPage/screenshots -screenshots FOLDER.
 func testScreenshots(t *testing.T, tab browser, command string) {
 	t.Helper()
@@ -99,6 +102,13 @@ func testScreenshots(t *testing.T, tab browser, command string) {
 	hooks := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) }))
 	defer hooks.Close()
 	b := startSandbox(t, command, "-webhook-chatapp2", hooks.URL+"/chatapp2?key=secret", "-webhook-sms", hooks.URL+"/sms?key=secret")
+	for _, width := range []int64{390, 820, 1440} {
+		for _, scheme := range []string{"light", "dark"} {
+			view(t, tab, width, heights()[width], scheme)
+			b.open(t, tab, "/_sandbox/")
+			screenshot(t, tab, filepath.Join(folder, fmt.Sprintf("first-%d-%s.png", width, scheme)))
+		}
+	}
 	gallery(t, b)
 	scene(t, b, hooks.URL)
 	pages := map[string]string{
@@ -111,14 +121,15 @@ func testScreenshots(t *testing.T, tab browser, command string) {
 		"traffic":       "/_sandbox/page/traffic",
 		"connect":       "/_sandbox/page/connect",
 	}
-	for _, width := range []int64{390, 1440} {
-		height := map[int64]int64{390: 844, 1440: 900}[width]
+	for _, width := range []int64{390, 820, 1440} {
+		height := heights()[width]
 		for _, scheme := range []string{"light", "dark"} {
 			for name, path := range pages {
 				view(t, tab, width, height, scheme)
 				b.open(t, tab, path)
 				if name == "conversation" {
-					do(t, tab, `[...document.querySelectorAll(".under a")].at(-2).click()`)
+					do(t, tab, `[...document.querySelectorAll(".entry.out .time")].at(-1).click()`)
+					eventually(t, tab, `document.querySelector(".board.picked")`)
 				}
 				if name == "gallery" {
 					do(t, tab, `document.querySelectorAll("#log details").forEach(d => d.open = true); document.querySelector("#log").scrollTop = `+map[string]string{"light": "0", "dark": "1400"}[scheme])

@@ -1,6 +1,7 @@
 package codec_test
 
 import (
+	"math"
 	"runtime"
 	"strconv"
 	"strings"
@@ -31,7 +32,7 @@ func TestListDecodeRowLimit(t *testing.T) {
 		{50, 500, "the page has more than 500 rows"},
 		{9_999, 99_990, "the page has more than 99990 rows"},
 		{10_000, 100_000, "the page has more than 100000 rows"},
-		{1 << 40, 100_000, "the page has more than 100000 rows"},
+		{math.MaxInt, 100_000, "the page has more than 100000 rows"},
 	} {
 		page, _, err := l.Decode(rows(tt.most), wire.Position{}, tt.requested, reuse)
 		require.NoError(t, err)

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 // Secrets is what must not appear: what a message says, and the credentials of its request.
@@ -76,13 +78,8 @@ func (s *Secrets) AddRequest(r *http.Request) {
 	}
 }
 
-// IsWord reports whether a text of the service is short and plain enough to be a code or an ID, and holds no run of digits
-// that may be a phone number.
-func IsWord(s string) bool {
-	const longest, phoneNumber = 64, 9
-	const plain = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_.:"
-	return s != "" && len(s) <= longest && strings.Trim(s, plain) == "" && longestDigits(s) < phoneNumber
-}
+// IsWord is [table.IsWord].
+func IsWord(s string) bool { return table.IsWord(s) }
 
 // InWord reports whether a code or an ID holds a secret.
 func (s *Secrets) InWord(word string) bool { return IsWord(word) && s.in(word) }

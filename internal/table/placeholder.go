@@ -4,24 +4,29 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
-// IsPlaceholder reports whether an ID is none: punctuation alone, a number that is not positive, a word such as "null" in any
+// longestName is one more than the longest name of a placeholder that may have digits, and less than an ID without a digit has.
+const longestName = 12
+
+// Identifies reports whether an ID tells a message from others: it is no placeholder, and it has a digit or at least 12 characters,
+// as a random ID has. A short word, such as "sms" or "inbound", may stand in every message.
+func Identifies(id string) bool {
+	hasDigit := strings.ContainsFunc(id, unicode.IsDigit)
+	return (hasDigit || utf8.RuneCountInString(id) >= longestName) && !IsPlaceholder(id)
+}
+
+// IsPlaceholder reports whether an ID is none: punctuation alone, a number that is not positive, words such as "null" in any
 // case, or a placeholder that was not filled in, such as "%i" or "{{id}}".
 func IsPlaceholder(id string) bool {
 	if isDigits(id) && id[0] != '0' { // as most are
 		return false
 	}
-	const longest = "object" + " object" // JavaScript writes [object Object]
-	word := strings.TrimFunc(id, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-	if len(word) <= len(longest) {
-		switch strings.ToLower(word) {
-		case "", "none", "null", "nil", "undefined", "na", "n/a", "n.a", "nan", "false", "true", "unknown", "error", "failed", longest:
-			return true
-		}
-	}
 	id = strings.TrimSpace(id)
 	switch {
+	case isNoWord(id):
+		return true
 	case consistsOf(id, "0-"): // a UUID of zeros
 		return true
 	case consistsOf(id, "0123456789+-.eE"):
@@ -32,18 +37,43 @@ func IsPlaceholder(id string) bool {
 	}
 }
 
-// isTemplate reports whether an ID is %x, %1$s, %x%, {x}, {{x}}, ${x}, <x> or #x#. Digits show that it is an ID, such as a UUID
-// in braces.
+// isNoWord reports whether an ID is a word that says that there is none, or several of them, such as undefined-undefined.
+func isNoWord(id string) bool {
+	isOther := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+	switch strings.ToLower(strings.TrimFunc(id, isOther)) {
+	case "n/a", "n.a", "object object": // JavaScript writes [object Object]
+		return true
+	}
+	for word := range strings.FieldsFuncSeq(id, isOther) {
+		switch strings.ToLower(word) {
+		case "none", "null", "nil", "undefined", "na", "nan", "false", "true", "unknown", "error", "failed":
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// isTemplate reports whether an ID is a name in {}, {{}}, ${}, $(), %()s, [], @@ or __, or one like %x, %1, %1$s, %x%, <x> or #x#. A long
+// name with a digit is an ID, such as a UUID in braces.
 func isTemplate(id string) bool {
-	isWrapped := strings.IndexByte("{$<#", id[0]) >= 0 && strings.IndexByte("}>#", id[len(id)-1]) >= 0
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_.- "
+	for _, pair := range [...][2]string{{"{", "}"}, {"${", "}"}, {"$(", ")"}, {"%(", ")s"}, {"[", "]"}, {"@", "@"}, {"__", "__"}} {
+		name, opens := strings.CutPrefix(id, pair[0])
+		name, closes := strings.CutSuffix(name, pair[1])
+		if opens && closes && name != "" {
+			return utf8.RuneCountInString(name) < longestName || consistsOf(strings.Trim(name, "{}"), letters)
+		}
+	}
+	isWrapped := strings.IndexByte("$<#", id[0]) >= 0 && strings.IndexByte(">#", id[len(id)-1]) >= 0
 	if id[0] != '%' && !isWrapped {
 		return false
 	}
-	name := strings.Trim(id, "{}<>#$%")
+	name := strings.Trim(id, "<>#$%")
 	if _, verb, ok := strings.Cut(name, "$"); ok {
 		name = verb
 	}
-	return name != "" && consistsOf(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_.- ")
+	return name != "" && (consistsOf(name, letters) || id[0] == '%' && len(name) == 1)
 }
 
 // isDigits reports whether a text is digits alone, and at least one.

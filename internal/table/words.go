@@ -67,3 +67,20 @@ func checkApart(found *Problems, lists map[string][]string, fold bool) {
 		}
 	}
 }
+
+// IsWord reports whether a text from outside is short and plain enough to be a code or an ID, and holds no run of digits that may be
+// a phone number. Only such a text may be logged.
+func IsWord(text string) bool {
+	const longest, phoneNumber = 64, 9
+	const plain = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_.:"
+	digits := 0
+	for i := range min(len(text), longest) {
+		if digits++; text[i] < '0' || text[i] > '9' {
+			digits = 0
+		}
+		if digits >= phoneNumber {
+			return false
+		}
+	}
+	return text != "" && len(text) <= longest && consistsOf(text, plain)
+}

@@ -1,15 +1,13 @@
 package sandbox
 
 import (
-	"context"
 	_ "embed" // for the description of the API
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
-	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/messaging-service/messaging-go/messagingtest"
@@ -20,11 +18,11 @@ import (
 //go:embed openapi.json
 var openAPI []byte
 
-// mux routes the page and the API.
-func (s *Sandbox) mux() *http.ServeMux {
+// routed returns the page and the API. What they do not know is an error in JSON, too.
+func (s *Sandbox) routed() http.Handler {
 	mux := http.NewServeMux()
+	methods := map[string][]string{}
 	for pattern, handle := range map[string]http.HandlerFunc{
-		"GET /{$}":                            func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, Root, http.StatusSeeOther) },
 		"GET /_sandbox/{$}":                   s.pageConversations,
 		"GET /_sandbox/page/faults":           s.pageFaults,
 		"GET /_sandbox/page/traffic":          s.pageTraffic,
@@ -34,21 +32,39 @@ func (s *Sandbox) mux() *http.ServeMux {
 		"GET /_sandbox/openapi.json":          getOpenAPI,
 		"GET /_sandbox/messages":              s.getMessages,
 		"GET /_sandbox/messages/{id}":         s.getMessage,
+		"DELETE /_sandbox/messages/{id}":      changing(s, s.deleteMessage),
+		"POST /_sandbox/messages/{id}/repeat": changing(s, s.postRepeat),
+		"GET /_sandbox/calls":                 s.getCalls,
 		"GET /_sandbox/traffic":               s.getTraffic,
+		"GET /_sandbox/traffic.har":           s.getHAR,
 		"GET /_sandbox/faults":                func(w http.ResponseWriter, _ *http.Request) { respond(w, http.StatusOK, s.listFaults()) },
 		"GET /_sandbox/settings":              func(w http.ResponseWriter, _ *http.Request) { respond(w, http.StatusOK, s.readSettings()) },
 		"POST /_sandbox/replies":              changing(s, s.postReply),
-		"POST /_sandbox/messages/{id}/repeat": changing(s, s.postRepeat),
+		"POST /_sandbox/samples":              changing(s, s.postSample),
 		"POST /_sandbox/deliveries":           changing(s, s.postDelivery),
 		"POST /_sandbox/clock":                changing(s, s.postClock),
 		"POST /_sandbox/faults":               changing(s, s.postFaults),
 		"DELETE /_sandbox/faults":             changing(s, s.deleteFaults),
+		"DELETE /_sandbox/faults/{id}":        changing(s, s.deleteFaults),
 		"PATCH /_sandbox/settings":            changing(s, s.patchSettings),
 		"POST /_sandbox/seen":                 changing(s, s.postSeen),
 		"POST /_sandbox/reset":                changing(s, s.postReset),
 	} {
 		mux.HandleFunc(pattern, handle)
+		method, path, _ := strings.Cut(pattern, " ")
+		methods[path] = append(methods[path], method)
 	}
+	for path, known := range methods {
+		slices.Sort(known)
+		allowed := strings.Join(known, ", ")
+		mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Allow", allowed)
+			fail(w, http.StatusMethodNotAllowed, errors.New("the methods of this path are "+allowed))
+		})
+	}
+	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
+		fail(w, http.StatusNotFound, errors.New("there is no such path: "+Root+"openapi.json lists them"))
+	})
 	return mux
 }
 
@@ -57,202 +73,41 @@ func getOpenAPI(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write(openAPI)
 }
 
-// Message is a message or an answer, as the API shows it.
-type Message struct {
-	ID          string          `json:"id"`
-	Direction   string          `json:"direction"` // "sent" by a program, or "answer" of a recipient
-	Channel     string          `json:"channel"`
-	Kind        string          `json:"kind"`
-	From        string          `json:"from"`
-	To          string          `json:"to"`
-	Text        string          `json:"text"`
-	Code        string          `json:"code,omitempty"`
-	State       string          `json:"state,omitempty"`
-	At          time.Time       `json:"at"`
-	ReferenceID string          `json:"referenceID,omitempty"`
-	RequestID   string          `json:"requestID,omitempty"`
-	Parts       int             `json:"parts,omitempty"`
-	Cost        string          `json:"cost,omitempty"`
-	Template    string          `json:"template,omitempty"`
-	TTLSeconds  float64         `json:"ttlSeconds,omitempty"`
-	FallbackOf  string          `json:"fallbackOf,omitempty"` // the message that this SMS replaces
-	Fallback    string          `json:"fallback,omitempty"`   // the SMS that replaced this message
-	Body        json.RawMessage `json:"body,omitempty"`
-	Calls       []*Call         `json:"calls"`
-	Pending     bool            `json:"pending"` // a webhook is being called
+func (s *Sandbox) deleteMessage(r *http.Request, _ struct{}) (any, error) {
+	if !s.remove(r.PathValue("id")) {
+		return nil, errNoSuchMessage
+	}
+	return struct{}{}, nil
 }
 
-// message returns how the API shows an entry. The caller holds mu.
-func (s *Sandbox) message(e *entry) Message {
-	m := Message{
-		ID: e.ID, Channel: string(e.Channel), At: e.At, Calls: slices.Clone(e.Calls), Pending: e.pending > 0,
-	}
-	if m.Calls == nil {
-		m.Calls = []*Call{}
-	}
-	if a := e.Answer; a != nil {
-		m.Direction, m.Kind, m.From, m.To, m.Text = "answer", string(a.Kind), a.From, a.To, a.Text
-		return m
-	}
-	sent := e.Sent
-	m.Direction, m.Kind, m.From, m.To, m.Text = "sent", sent.Kind, sent.From, sent.To, sent.Text
-	m.Code, m.State, m.ReferenceID, m.RequestID = e.code(), string(sent.State), sent.ReferenceID, sent.RequestID
-	m.Parts, m.Cost, m.Template, m.FallbackOf = sent.Parts, cost(sent.Parts), sent.Template, sent.FallbackOf
-	m.TTLSeconds = sent.TTL.Seconds()
-	if fallback := s.book.fallbackOf(e); fallback != nil {
-		m.Fallback = fallback.ID
-	}
-	if json.Valid(sent.Body) {
-		m.Body = sent.Body
-	} else if len(sent.Body) > 0 {
-		m.Body, _ = json.Marshal(string(sent.Body)) // a string
-	}
-	return m
-}
-
-// cost returns what the service takes for the parts of a message.
-func cost(parts int) string {
-	const each = 50 // hundredths, as in package messagingtest
-	return fmt.Sprintf("%d.%02d", parts*each/100, parts*each%100)
-}
-
-const (
-	defaultLimit = 100
-	maxLimit     = 1000
-	maxWait      = time.Minute
-)
-
-// query is which messages a program asks for.
-type query struct {
-	to      string
-	channel messagingtest.Channel
-	after   string
-	limit   int
-	wait    time.Duration
-}
-
-func parseQuery(r *http.Request) (query, error) {
+func (s *Sandbox) getTraffic(w http.ResponseWriter, r *http.Request) {
 	v := r.URL.Query()
-	q := query{to: v.Get("to"), channel: messagingtest.Channel(v.Get("channel")), after: v.Get("after"), limit: defaultLimit}
-	for name := range v {
-		if !slices.Contains([]string{"to", "channel", "after", "limit", "wait"}, name) {
-			return q, fmt.Errorf("there is no parameter %q: to, channel, after, limit and wait are known", clip(name, 40))
+	limit, err := parseLimit(v.Get("limit"))
+	after := 0
+	if text := v.Get("after"); err == nil && text != "" {
+		if after, err = strconv.Atoi(text); err != nil || after < 1 {
+			err = errors.New("after must be the ID of an exchange")
 		}
 	}
-	if q.channel != "" && channelName(q.channel) == "" {
-		return q, errChannel
+	if err == nil {
+		err = onlyKnown(v, "after", "limit")
 	}
-	if text := v.Get("limit"); text != "" {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 || n > maxLimit {
-			return q, fmt.Errorf("limit must be from 1 to %d", maxLimit)
-		}
-		q.limit = n
-	}
-	if text := v.Get("wait"); text != "" {
-		d, err := time.ParseDuration(text)
-		if err != nil || d < 0 || d > maxWait {
-			return q, fmt.Errorf("wait must be a duration up to %v, such as 10s", maxWait)
-		}
-		q.wait = d
-	}
-	return q, nil
-}
-
-// find returns the last messages that a program sent and asks for, the oldest first.
-func (s *Sandbox) find(q query) []Message {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	found := []Message{}
-	for at := s.book.entries.Back(); at != nil && len(found) < q.limit; at = at.Prev() {
-		e, _ := at.Value.(*entry)
-		if q.after != "" && e.ID == q.after {
-			break
-		}
-		if e.Sent == nil || q.channel != "" && e.Channel != q.channel || q.to != "" && peerKey(e.Peer) != peerKey(q.to) {
-			continue
-		}
-		found = append(found, s.message(e))
-	}
-	slices.Reverse(found)
-	return found
-}
-
-// wait returns the messages that a program asks for, as soon as there is one or the time is over.
-func (s *Sandbox) wait(ctx context.Context, q query) ([]Message, error) {
-	sub, err := s.live.subscribe()
-	if err != nil {
-		return nil, err
-	}
-	defer s.live.leave(sub)
-	ctx, cancel := context.WithTimeout(ctx, q.wait)
-	defer cancel()
-	for {
-		if found := s.find(q); len(found) > 0 {
-			return found, nil
-		}
-		select {
-		case <-ctx.Done():
-			return []Message{}, nil
-		case <-s.ctx.Done():
-			return []Message{}, nil
-		case <-sub.wake:
-			s.live.take(sub)
-		}
-	}
-}
-
-func (s *Sandbox) getMessages(w http.ResponseWriter, r *http.Request) {
-	q, err := parseQuery(r)
 	if err != nil {
 		failed(w, err)
 		return
 	}
-	found := s.find(q)
-	if len(found) == 0 && q.wait > 0 {
-		if found, err = s.wait(r.Context(), q); err != nil {
-			fail(w, http.StatusServiceUnavailable, err)
-			return
+	s.mu.Lock()
+	all := make([]Exchange, 0, min(len(s.traffic.all), limit))
+	for _, x := range s.traffic.all {
+		if x.ID > after {
+			all = append(all, s.shown(x))
 		}
 	}
-	s.mu.Lock()
-	dropped := s.book.dropped
 	s.mu.Unlock()
-	respond(w, http.StatusOK, map[string]any{"messages": found, "dropped": dropped})
-}
-
-func (s *Sandbox) getMessage(w http.ResponseWriter, r *http.Request) {
-	s.mu.Lock()
-	e := s.book.byID[r.PathValue("id")]
-	var m Message
-	if e != nil {
-		m = s.message(e)
+	if after == 0 {
+		all = all[max(0, len(all)-limit):]
 	}
-	s.mu.Unlock()
-	if e == nil {
-		failed(w, errNoSuchMessage)
-		return
-	}
-	respond(w, http.StatusOK, m)
-}
-
-func (s *Sandbox) getTraffic(w http.ResponseWriter, _ *http.Request) {
-	s.mu.Lock()
-	all := make([]Exchange, 0, min(len(s.traffic), defaultLimit))
-	for _, x := range s.traffic[max(0, len(s.traffic)-defaultLimit):] {
-		all = append(all, s.shown(x))
-	}
-	s.mu.Unlock()
-	respond(w, http.StatusOK, map[string]any{"exchanges": all})
-}
-
-// shown returns a copy of an exchange with what the ledger holds by now. The caller holds mu.
-func (s *Sandbox) shown(x *Exchange) Exchange {
-	c := *x
-	if e := s.book.byRequest[x.requestID]; e != nil {
-		c.Message, c.InLedger = e.ID, true
-	}
-	return c
+	respond(w, http.StatusOK, map[string]any{"exchanges": all[:min(len(all), limit)]})
 }
 
 func (s *Sandbox) postReply(r *http.Request, a Answer) (any, error) {
@@ -276,11 +131,12 @@ func result(id string, calls []*Call, err error) map[string]any {
 }
 
 type repeatBody struct {
-	Twice bool `json:"twice"`
+	Twice bool                        `json:"twice"`
+	About messagingtest.DeliveryState `json:"about"`
 }
 
 func (s *Sandbox) postRepeat(r *http.Request, body repeatBody) (any, error) {
-	calls, err := s.repeat(r.Context(), r.PathValue("id"), body.Twice)
+	calls, err := s.repeat(r.Context(), r.PathValue("id"), body.About, body.Twice)
 	return result(r.PathValue("id"), calls, nil), err
 }
 
@@ -337,150 +193,94 @@ func (s *Sandbox) postClock(_ *http.Request, body clockBody) (any, error) {
 	return s.readSettings(), err
 }
 
+// FaultKind is a fault as the API lists it.
+type FaultKind struct {
+	Name     string `json:"name"`
+	What     string `json:"what"`
+	Go       string `json:"go"` // the function of package messagingtest
+	Verdict  string `json:"verdict"`
+	InLedger bool   `json:"inLedger"`
+}
+
 func (s *Sandbox) listFaults() any {
-	type known struct {
-		Name     string `json:"name"`
-		What     string `json:"what"`
-		Verdict  string `json:"verdict"`
-		InLedger bool   `json:"inLedger"`
-	}
-	type waiting struct {
-		Title string `json:"title"`
-		Left  int    `json:"left"`
-	}
 	body := struct {
-		Faults  []known   `json:"faults"`
-		Waiting []waiting `json:"waiting"`
-		Share   float64   `json:"share"`
-		Random  []string  `json:"random"`
-	}{Waiting: []waiting{}, Random: []string{}}
+		Faults []FaultKind  `json:"faults"`
+		Rules  []*faultRule `json:"rules"`
+	}{Rules: []*faultRule{}}
 	for _, k := range faultKinds() {
-		body.Faults = append(body.Faults, known{k.Name, k.What, k.Verdict, k.InLedger})
+		body.Faults = append(body.Faults, FaultKind{k.Name, k.What, k.Go, k.Verdict, k.InLedger})
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, f := range s.faults.Waiting {
-		body.Waiting = append(body.Waiting, waiting{f.Title, f.Left})
+	for _, rule := range s.rulesInForce() {
+		body.Rules = append(body.Rules, &rule)
 	}
-	body.Share, body.Random = s.faults.Share, append(body.Random, s.faults.Random...)
 	return body
 }
 
+// rulesInForce returns copies of the rules for faults.
+func (s *Sandbox) rulesInForce() []faultRule {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faults.expire(time.Now())
+	rules := []faultRule{}
+	for _, rule := range s.faults.rules {
+		rules = append(rules, *rule)
+	}
+	return rules
+}
+
 type faultsBody struct {
-	Fault  string   `json:"fault"`
-	Faults []string `json:"faults"`
-	N      int      `json:"n"`
-	Share  float64  `json:"share"`
-	Delay  string   `json:"delay"` // of slow, or Retry-After of rate-limited and error-503
+	Fault     string                `json:"fault"`
+	Faults    []string              `json:"faults"`
+	N         int                   `json:"n"`
+	Share     float64               `json:"share"`
+	Duration  string                `json:"duration"`
+	Capacity  int                   `json:"capacity"`
+	Delay     string                `json:"delay"` // of slow, or Retry-After of a status
+	To        string                `json:"to"`
+	Channel   messagingtest.Channel `json:"channel"`
+	Operation string                `json:"operation"`
 }
 
 func (s *Sandbox) postFaults(_ *http.Request, body faultsBody) (any, error) {
 	if body.Fault != "" {
 		body.Faults = append(body.Faults, body.Fault)
 	}
-	delay, err := parseDuration("delay", body.Delay)
-	if err == nil {
-		err = s.inject(body.Faults, body.N, body.Share, delay)
+	const maxFaults = 20
+	if len(body.Faults) > maxFaults {
+		return nil, fmt.Errorf("more than %d faults in one rule", maxFaults)
 	}
+	err := s.inject(faultRule{
+		Faults: body.Faults, Left: body.N, Share: body.Share, Duration: body.Duration, Capacity: body.Capacity, Delay: body.Delay,
+		To: body.To, Channel: body.Channel, Operation: body.Operation,
+	})
 	return s.listFaults(), err
 }
 
-func (s *Sandbox) deleteFaults(*http.Request, struct{}) (any, error) {
-	s.clearFaults()
+func (s *Sandbox) deleteFaults(r *http.Request, _ struct{}) (any, error) {
+	id := 0
+	if text := r.PathValue("id"); text != "" {
+		var err error
+		if id, err = strconv.Atoi(text); err != nil || id < 1 {
+			return nil, errNoSuchFault
+		}
+	}
+	if !s.clearFaults(id) {
+		return nil, errNoSuchFault
+	}
 	return s.listFaults(), nil
-}
-
-// Settings are what can be set while the sandbox runs.
-type Settings struct {
-	Clock            time.Time         `json:"clock"`
-	Advanced         string            `json:"advanced"`
-	Balance          string            `json:"balance"`
-	RefuseDuplicates bool              `json:"refuseDuplicates"`
-	ListingLag       string            `json:"listingLag"`
-	Webhooks         map[string]string `json:"webhooks"` // without secrets
-	WebhookForm      string            `json:"webhookForm"`
-}
-
-// settings returns what is set. The caller holds mu.
-func (s *Sandbox) settings() Settings {
-	now := Settings{
-		Clock: time.Now().Add(s.advanced), Advanced: s.advanced.String(), Balance: s.service.Balance(),
-		RefuseDuplicates: s.refuseDuplicates, ListingLag: s.lag.String(), Webhooks: map[string]string{},
-		WebhookForm: s.form,
-	}
-	for channel, target := range s.webhooks {
-		now.Webhooks[string(channel)] = s.mask.url(target, secretsOf(target, nil))
-	}
-	return now
-}
-
-func (s *Sandbox) readSettings() Settings {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.settings()
-}
-
-type settingsBody struct {
-	Balance          *string           `json:"balance"`
-	RefuseDuplicates *bool             `json:"refuseDuplicates"`
-	ListingLag       *string           `json:"listingLag"`
-	Webhooks         map[string]string `json:"webhooks"`
-	WebhookForm      *string           `json:"webhookForm"`
-}
-
-func (s *Sandbox) patchSettings(_ *http.Request, body settingsBody) (any, error) {
-	var lag time.Duration
-	if body.ListingLag != nil {
-		d, err := time.ParseDuration(*body.ListingLag)
-		if err != nil || d < 0 || d > maxAdvance {
-			return nil, errors.New("listingLag must be a duration of at least zero, such as 30s")
-		}
-		lag = d
-	}
-	if body.Balance != nil && !regexp.MustCompile(`^\d{1,12}(\.\d{1,2})?$`).MatchString(*body.Balance) {
-		return nil, errors.New("balance must be a number of at least zero with at most two decimals, such as 12.50")
-	}
-	if body.WebhookForm != nil && !slices.Contains([]string{formQuery, formForm, formJSON}, *body.WebhookForm) {
-		return nil, errors.New("webhookForm must be query, form or json")
-	}
-	for channel, target := range body.Webhooks {
-		if channelName(messagingtest.Channel(channel)) == "" || target != "" && webURL(target) == "" {
-			return nil, errors.New("webhooks must hold http or https URLs for " + channelNames())
-		}
-	}
-	s.mu.Lock()
-	if body.Balance != nil {
-		s.service.SetBalance(*body.Balance)
-	}
-	if body.RefuseDuplicates != nil {
-		s.refuseDuplicates = *body.RefuseDuplicates
-		s.service.RefuseDuplicates(s.refuseDuplicates)
-	}
-	if body.ListingLag != nil {
-		s.lag = lag
-		s.service.SetLag(lag)
-	}
-	if body.WebhookForm != nil {
-		s.form = *body.WebhookForm
-	}
-	for channel, target := range body.Webhooks {
-		s.webhooks[messagingtest.Channel(channel)] = target
-	}
-	s.mu.Unlock()
-	s.live.notify(aboutFaults | aboutMessages)
-	return s.readSettings(), nil
 }
 
 type seenBody struct {
 	Channel messagingtest.Channel `json:"channel"`
 	To      string                `json:"to"`
+	From    string                `json:"from"` // the sender of an SMS
 }
 
 // postSeen marks the messages of a conversation as read by the person at the page.
 func (s *Sandbox) postSeen(_ *http.Request, body seenBody) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if c := s.book.conversations[keyOf(body.Channel, body.To)]; c != nil && c.Unread > 0 {
+	if c := s.book.conversation(body.Channel, body.To, body.From); c != nil && c.Unread > 0 {
 		c.Unread = 0
 		for _, e := range c.Entries {
 			e.seen = true
@@ -490,8 +290,15 @@ func (s *Sandbox) postSeen(_ *http.Request, body seenBody) (any, error) {
 	return struct{}{}, nil
 }
 
-func (s *Sandbox) postReset(*http.Request, struct{}) (any, error) {
-	if s.Reset() != nil {
+type resetBody struct {
+	All bool `json:"all"` // the clock, the balance, deliveries and settings, too
+}
+
+func (s *Sandbox) postReset(_ *http.Request, body resetBody) (any, error) {
+	if body.All {
+		return struct{}{}, s.owner.renew(s)
+	}
+	if s.reset() != nil {
 		return nil, errKeep
 	}
 	return struct{}{}, nil

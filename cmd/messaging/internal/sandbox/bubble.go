@@ -24,7 +24,10 @@ type bubble struct {
 	Menu     string // the button that opens the sections
 	Sections []section
 	Cards    []bubble
+	Place    *place
+	Contacts []contact
 	JSON     string
+	IsBlank  bool // a text that shows nothing
 
 	About    string // the ID of the message that this one quotes, pins or reacts to
 	Reaction string // the emoji
@@ -33,6 +36,14 @@ type bubble struct {
 type media struct{ Kind, URL, ID, Caption, Name string }
 
 type fact struct{ Name, Value string }
+
+// A place is where a location is; latitude and longitude are decimal degrees.
+type place struct{ Name, Address, Latitude, Longitude string }
+
+type contact struct {
+	Name, Company string
+	Reach         []fact // numbers and addresses
+}
 
 // A button of a message. One with an Answer can be tapped, and the answer goes to the webhook; one with a URL opens it.
 type button struct {
@@ -61,13 +72,7 @@ func bubbleOf(m messagingtest.Sent, t *table.Table) bubble {
 	if send.Wrap == nil {
 		return fieldsBubble(m, send.Fields)
 	}
-	body := document.Parse(m.Body)
-	if *send.Wrap != "" {
-		if inner := body.At(*send.Wrap); inner.Exists() {
-			body = inner
-		}
-	}
-	return platformBubble(m, body)
+	return platformBubble(m, platformMessage(document.Parse(m.Body), send.Wrap))
 }
 
 // formNode returns the body of a request as a node, be it JSON or a form.
@@ -135,19 +140,11 @@ func platformBubble(m messagingtest.Sent, body document.Node) bubble {
 		b.Media = mediaOf(m.Kind, content)
 		b.Body = b.Media.Caption
 	case "location":
-		b.Label = "Location"
-		b.Facts = locationFacts(content)
+		b.Place = placeIn(content)
 	case "contacts":
 		b.Label = "Contacts"
 		for _, c := range content.List() {
-			var phones []string
-			for _, p := range c.At("phones").List() {
-				phones = append(phones, p.At("phone").Text())
-			}
-			for _, e := range c.At("emails").List() {
-				phones = append(phones, e.At("email").Text())
-			}
-			b.Facts = append(b.Facts, fact{c.At("name.formatted_name").Text(), strings.Join(phones, ", ")})
+			b.Contacts = append(b.Contacts, contactIn(c))
 		}
 	case "reaction":
 		b.About, b.Reaction = content.At("message_id").Text(), cmp.Or(content.At("emoji").Text(), "removed")
@@ -172,9 +169,18 @@ func mediaOf(kind string, n document.Node) *media {
 	}
 }
 
-func locationFacts(n document.Node) []fact {
-	return facts("Name", n.At("name").Text(), "Address", n.At("address").Text(),
-		"Latitude", n.At("latitude").Text(), "Longitude", n.At("longitude").Text())
+func placeIn(n document.Node) *place {
+	return &place{n.At("name").Text(), n.At("address").Text(), n.At("latitude").Text(), n.At("longitude").Text()}
+}
+
+func contactIn(n document.Node) contact {
+	c := contact{Name: cmp.Or(n.At("name.formatted_name").Text(), n.At("name.first_name").Text()), Company: n.At("org.company").Text()}
+	for _, way := range []struct{ list, member string }{{"phones", "phone"}, {"emails", "email"}, {"urls", "url"}} {
+		for _, reach := range n.At(way.list).List() {
+			c.Reach = append(c.Reach, fact{cmp.Or(reach.At("type").Text(), way.member), reach.At(way.member).Text()})
+		}
+	}
+	return c
 }
 
 // template shows the values of a template's parameters: the texts around them are at the platform.
@@ -219,7 +225,7 @@ func (b *bubble) parameter(place string, index int, p document.Node) {
 	case "image", "video", "document", "gif":
 		b.Media = mediaOf(kind, p.At(kind))
 	case "location":
-		b.Facts = append(b.Facts, locationFacts(p.At("location"))...)
+		b.Place = placeIn(p.At("location"))
 	case "product":
 		b.Facts = append(b.Facts, facts("Product", p.At("product.product_retailer_id").Text())...)
 	default:

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os/exec"
+	"runtime"
 	"strings"
 	"syscall"
 
@@ -19,6 +21,7 @@ import (
 // settings are the flags.
 type settings struct {
 	listen, contract string
+	quiet, open      bool
 	webhooks         map[messagingtest.Channel]*string
 	config           Config
 }
@@ -31,6 +34,7 @@ func NewCommand(console cli.Console) *cobra.Command {
 		Short: "The service on this machine, with a web page: see every message, answer it, break the service",
 		Example: `  messaging sandbox
   messaging sandbox --listen 127.0.0.1:0 --webhook-sms http://127.0.0.1:8080/hooks/sms
+  messaging sandbox --open --quiet
   messaging sandbox --contract contract.json --keep messages.jsonl`,
 		Args: cli.NoArgs,
 	}
@@ -39,6 +43,8 @@ func NewCommand(console cli.Console) *cobra.Command {
 	flags.StringVar(&s.contract, "contract", "", "the `file` with what the contract of the account says differently")
 	flags.StringVar(&s.config.Token, "token", "", "the `token` that the service accepts (a random one by default)")
 	flags.StringVar(&s.config.Keep, "keep", "", "the `file` that stores messages between runs (memory only by default)")
+	flags.BoolVarP(&s.quiet, "quiet", "q", false, "print no line for each message, answer, callback and fault")
+	flags.BoolVar(&s.open, "open", false, "open the page in the browser")
 	for _, c := range table.Channels() {
 		s.webhooks[messagingtest.Channel(c.Name)] = flags.String("webhook-"+c.Name, "", "the `URL` that answers by "+c.Title+" go to")
 	}
@@ -46,7 +52,7 @@ func NewCommand(console cli.Console) *cobra.Command {
 		if err := s.check(); err != nil {
 			return err
 		}
-		return s.run(command.Context(), console.Out)
+		return s.run(command.Context(), console)
 	}
 	return command
 }
@@ -73,7 +79,7 @@ func (s *settings) check() error {
 }
 
 // run serves until the context ends.
-func (s *settings) run(ctx context.Context, stdout io.Writer) error {
+func (s *settings) run(ctx context.Context, console cli.Console) error {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.listen)
 	if err != nil {
 		if errors.Is(err, syscall.EADDRINUSE) {
@@ -85,21 +91,64 @@ func (s *settings) run(ctx context.Context, stdout io.Writer) error {
 	if bound, ok := listener.Addr().(*net.TCPAddr); !ok || !bound.IP.IsLoopback() {
 		s.config.Password = rand.Text()
 	}
+	var printing *printer
+	if !s.quiet {
+		printing = newPrinter(console.Out)
+		s.config.Log = printing.print
+	}
 	box, err := New(s.config)
 	if err != nil {
+		printing.close()
 		return fmt.Errorf("--keep: %w", err)
 	}
 	base := baseURL(s.listen, listener.Addr())
-	_, _ = fmt.Fprintf(stdout, "export MESSAGING_BASE_URL=%s\nexport MESSAGING_TOKEN=%s\n\nThe page is at %s%s\n",
-		base, shellWord(box.service.Token), base, Root)
-	if s.config.Password != "" {
-		_, _ = fmt.Fprintf(stdout, "It asks for this password, which is not shown again: %s\n", s.config.Password)
+	s.greet(console.Out, base, box.Sandbox())
+	if s.open {
+		if err := openBrowser(ctx, base+Root); err != nil {
+			_, _ = fmt.Fprintf(console.Err, "messaging sandbox: --open: %v\n", err)
+		}
 	}
 	err = cli.Serve(ctx, listener, box.Handler(s.listen, listener.Addr()))
 	if closed := box.Close(); closed != nil {
 		err = errors.Join(err, fmt.Errorf("--keep: %w", closed))
 	}
+	printing.close()
+	messages := "1 message"
+	if n := box.Messages(); n != 1 {
+		messages = itoa(n) + " messages"
+	}
+	_, _ = fmt.Fprintf(console.Out, "stopped, %s\n", messages)
 	return err
+}
+
+// greet prints what a program needs.
+func (s *settings) greet(out io.Writer, base string, main *Sandbox) {
+	token := main.programToken()
+	_, _ = fmt.Fprintf(out, "export MESSAGING_BASE_URL=%s\nexport MESSAGING_TOKEN=%s\n\nThe page is at %s%s\n", base, shellWord(token), base, Root)
+	if s.config.Password != "" {
+		_, _ = fmt.Fprintf(out, "It asks for this password, which is not shown again: %s\n", s.config.Password)
+	}
+	if request, body, err := main.firstRequest(token); err == nil {
+		command := curlStart(request.Method, base+request.URL.RequestURI(), headerOf(request), body)
+		_, _ = fmt.Fprintf(out, "\nSend a first message:\n\n%s\n\n", command)
+	}
+}
+
+// openBrowser opens a page in the browser of the user.
+func openBrowser(ctx context.Context, page string) error {
+	name, args := "xdg-open", []string{page}
+	switch runtime.GOOS {
+	case "darwin":
+		name = "open"
+	case "windows":
+		name, args = "rundll32", []string{"url.dll,FileProtocolHandler", page}
+	}
+	command := exec.CommandContext(context.WithoutCancel(ctx), name, args...) //nolint:gosec // one of three
+	if err := command.Start(); err != nil {
+		return fmt.Errorf("no browser can be opened; the page is at %s", page)
+	}
+	go func() { _ = command.Wait() }() // the browser outlives the command that opens it
+	return nil
 }
 
 // baseURL returns the address of the service as programs on this machine write it.

@@ -6,8 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"net/http"
+	"net/http/httptrace"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/messaging-service/messaging-go/messagingtest"
@@ -35,7 +38,7 @@ var (
 	errChannel = errors.New("channel must be one of " + channelNames())
 	errOutcome = errors.New("outcome must be delivered, read, failed, unreachable or late")
 	errAdvance = errors.New("advance must be a duration above zero and up to 87600h, such as 10m")
-	errClock   = errors.New("the clock is ten years ahead: reset does not turn it back, a new start does")
+	errClock   = errors.New("the clock is ten years ahead: a reset of all turns it back")
 )
 
 func (c outcomeChoice) check() error {
@@ -64,17 +67,19 @@ func (c outcomeChoice) outcome() messagingtest.Outcome {
 	}
 }
 
-// outcomeFor returns what was chosen for a recipient on a channel. The caller holds mu.
-func (s *Sandbox) outcomeFor(channel messagingtest.Channel, recipient string) outcomeChoice {
-	return cmp.Or(s.outcomes[outcomeKey(channel, recipient)], outcomeChoice{Name: outcomeDelivered})
+// outcomeKey is for whom an outcome was chosen: the service has one for both chat apps.
+type outcomeKey struct {
+	bySMS bool
+	peer  string
 }
 
-// outcomeKey returns the key of an outcome: the service has one for all chat apps.
-func outcomeKey(channel messagingtest.Channel, recipient string) conversationKey {
-	if channel != messagingtest.ChannelSMS {
-		channel = messagingtest.ChannelChatApp1
-	}
-	return keyOf(channel, recipient)
+func outcomeKeyOf(channel messagingtest.Channel, recipient string) outcomeKey {
+	return outcomeKey{channel == messagingtest.ChannelSMS, peerKey(recipient)}
+}
+
+// outcomeFor returns what was chosen for a recipient on a channel. The caller holds mu.
+func (s *Sandbox) outcomeFor(channel messagingtest.Channel, recipient string) outcomeChoice {
+	return cmp.Or(s.outcomes[outcomeKeyOf(channel, recipient)], outcomeChoice{Name: outcomeDelivered})
 }
 
 // setDelivery sets what becomes of messages to a recipient from now on: of SMS, of those of the chat apps, or of all if the
@@ -86,21 +91,30 @@ func (s *Sandbox) setDelivery(channel messagingtest.Channel, recipient string, c
 	if channel != "" && channelName(channel) == "" {
 		return errChannel
 	}
+	if recipient == "" || len(recipient) > maxName {
+		return fmt.Errorf("to must be a recipient of up to %d bytes", maxName)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	const maxOutcomes = 20_000
 	if len(s.outcomes) >= maxOutcomes {
-		return fmt.Errorf("delivery is set for %d recipients already: start the sandbox again", maxOutcomes)
+		return fmt.Errorf("delivery is set for %d recipients already: reset all of the sandbox", maxOutcomes)
 	}
-	if channel == "" || channel == messagingtest.ChannelSMS {
-		s.outcomes[outcomeKey(messagingtest.ChannelSMS, recipient)] = choice
-	}
-	if channel != messagingtest.ChannelSMS {
-		s.outcomes[outcomeKey(messagingtest.ChannelChatApp1, recipient)] = choice
-		s.service.SetDelivery(recipient, choice.outcome())
-	}
+	s.chooseOutcome(channel, recipient, choice)
+	s.store(record{Delivery: &keptDelivery{channel, recipient, choice.Name, choice.After}})
 	s.live.notify(aboutMessages)
 	return nil
+}
+
+// chooseOutcome notes an outcome and passes it to the service. The caller holds mu.
+func (s *Sandbox) chooseOutcome(channel messagingtest.Channel, recipient string, choice outcomeChoice) {
+	if channel == "" || channel == messagingtest.ChannelSMS {
+		s.outcomes[outcomeKeyOf(messagingtest.ChannelSMS, recipient)] = choice
+	}
+	if channel != messagingtest.ChannelSMS {
+		s.outcomes[outcomeKeyOf(messagingtest.ChannelChatApp1, recipient)] = choice
+		s.service.SetDelivery(recipient, choice.outcome())
+	}
 }
 
 // setOutcome sets what becomes of one message from now on.
@@ -125,6 +139,7 @@ func (s *Sandbox) advance(d time.Duration) error {
 		return errClock
 	}
 	s.advanced += d
+	s.storeState()
 	s.mu.Unlock()
 	s.service.Advance(d)
 	s.live.notify(aboutMessages)
@@ -215,22 +230,49 @@ func (s *Sandbox) callOptions() []messagingtest.ReceiveOption {
 	return opts
 }
 
-// reportDelivery calls the callback URL of a message.
-func (s *Sandbox) reportDelivery(ctx context.Context, id string, state messagingtest.DeliveryState, opts ...messagingtest.ReceiveOption) {
-	began := time.Now()
-	opts = append(opts, s.callOptions()...)
-	replies := s.service.ReportDelivery(ctx, id, s.statusWord(string(state)), opts...)
-	s.called(id, string(state), s.callbackSecrets(id), began, replies)
+// reportDelivery calls the callback URL of a message, and returns the calls.
+func (s *Sandbox) reportDelivery(ctx context.Context, id string, state messagingtest.DeliveryState, opts ...messagingtest.ReceiveOption) []*Call {
+	began := s.clock()
+	ctx, header := traced(ctx)
+	replies := s.service.ReportDelivery(ctx, id, s.statusWord(string(state)), append(opts, s.callOptions()...)...)
+	return s.called(id, string(state), s.callbackSecrets(id), began, replies, header)
+}
+
+// clock returns the time on the clock.
+func (s *Sandbox) clock() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.now()
+}
+
+// traced returns a context in which requests leave their header, and a function that returns it. All requests of one delivery
+// have the same.
+func traced(ctx context.Context) (context.Context, func() http.Header) {
+	var mu sync.Mutex
+	var header http.Header
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaderField: func(name string, values []string) {
+		mu.Lock()
+		defer mu.Unlock()
+		if header == nil {
+			header = http.Header{}
+		}
+		header[name] = slices.Clone(values)
+	}})
+	return ctx, func() http.Header {
+		mu.Lock()
+		defer mu.Unlock()
+		return header.Clone()
+	}
 }
 
 // callbackSecrets returns the secrets in the callback URL of a message.
-func (s *Sandbox) callbackSecrets(id string) []string {
+func (s *Sandbox) callbackSecrets(id string) webhookSecrets {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if e := s.book.byID[id]; e != nil && e.Sent != nil {
 		return secretsOf(e.Sent.CallbackURL, s.table.WebhookDelivery.Placeholders)
 	}
-	return nil
+	return webhookSecrets{}
 }
 
 // statusWord returns the word of the contract for a state: the state itself if it is one.
@@ -244,26 +286,34 @@ func (s *Sandbox) statusWord(state string) string {
 	return words[0]
 }
 
-// called takes down the calls of a webhook for an entry.
-func (s *Sandbox) called(id, about string, secrets []string, began time.Time, replies []messagingtest.Reply) {
+// called takes down the calls of a webhook for an entry, and returns them.
+func (s *Sandbox) called(
+	id, about string, secrets webhookSecrets, began time.Time, replies []messagingtest.Reply, header func() http.Header,
+) []*Call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e := s.book.byID[id]
+	calls := []*Call{}
 	for _, reply := range replies {
-		x := s.outgoing(reply, about, secrets, began)
+		x := s.outgoing(reply, about, secrets, began, header())
 		call := &Call{
-			About: about, URL: x.URL, Status: reply.StatusCode, Took: reply.Took, Millis: millis(reply.Took),
+			About: about, URL: shorten(x.URL, maxURL), Status: reply.StatusCode, Took: reply.Took, Millis: millis(reply.Took),
 			Try: reply.Attempt, Error: x.Error, At: x.At, Exchange: x.ID,
 		}
+		calls = append(calls, call)
+		s.log.callback(call)
 		if e != nil {
 			x.Message = e.ID
-			e.addCall(call)
+			e.Calls = append(e.Calls, call)
+			e.Calls = e.Calls[max(0, len(e.Calls)-maxCalls):]
 		}
 	}
-	if e != nil && e.pending > 0 {
-		e.pending--
+	if e != nil {
+		e.pending = max(0, e.pending-1)
+		s.forget(s.book.resize(e))
 	}
 	s.live.notify(aboutMessages | aboutTraffic)
+	return calls
 }
 
 func millis(d time.Duration) float64 {
@@ -282,9 +332,10 @@ func (s *Sandbox) answer(ctx context.Context, a Answer) (string, []*Call, error)
 	if a.To == "" {
 		a.To = s.senderTo(a.Channel, a.From)
 	}
-	e := &entry{ID: newInboundID(a.Channel), Channel: a.Channel, Peer: a.From, At: time.Now().Add(s.advanced), Answer: &a, seen: true}
+	e := newAnswer(newInboundID(a.Channel), &a, s.now())
 	s.add(e)
 	s.store(record{Answer: &a, ID: e.ID, At: e.At})
+	s.log.answer(e)
 	s.mu.Unlock()
 	s.live.notify(aboutMessages)
 	calls, err := s.deliver(ctx, e.ID)
@@ -293,7 +344,7 @@ func (s *Sandbox) answer(ctx context.Context, a Answer) (string, []*Call, error)
 
 // senderTo returns the sender of the last message to a recipient. The caller holds mu.
 func (s *Sandbox) senderTo(channel messagingtest.Channel, recipient string) string {
-	c := s.book.conversations[keyOf(channel, recipient)]
+	c := s.book.conversation(channel, recipient, "")
 	if c == nil {
 		return ""
 	}
@@ -319,19 +370,19 @@ func (s *Sandbox) deliver(ctx context.Context, id string, opts ...messagingtest.
 		return nil, errNoWebhook
 	}
 	e.pending++
+	began := s.now()
 	s.mu.Unlock()
 	s.live.notify(aboutMessages)
-	began := time.Now()
-	opts = append(opts, s.callOptions()...)
-	replies := s.service.Receive(ctx, target, callback, opts...)
-	s.called(id, "answer", secretsOf(target, nil), began, replies)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(e.Calls[max(0, len(e.Calls)-len(replies)):]), nil
+	ctx, header := traced(ctx)
+	replies := s.service.Receive(ctx, target, callback, append(opts, s.callOptions()...)...)
+	return s.called(id, aboutAnswer, secretsOf(target, nil), began, replies, header), nil
 }
 
-// repeat calls a webhook again: with an answer, or with the state of a message.
-func (s *Sandbox) repeat(ctx context.Context, id string, twice bool) ([]*Call, error) {
+// aboutAnswer is what a call says that brings an answer; other calls report a state.
+const aboutAnswer = "answer"
+
+// repeat calls a webhook again: with an answer, or with a state of a message, by default the one that it is in.
+func (s *Sandbox) repeat(ctx context.Context, id string, state messagingtest.DeliveryState, twice bool) ([]*Call, error) {
 	var opts []messagingtest.ReceiveOption
 	if twice {
 		opts = append(opts, messagingtest.TwiceAtOnce())
@@ -342,13 +393,14 @@ func (s *Sandbox) repeat(ctx context.Context, id string, twice bool) ([]*Call, e
 		s.mu.Unlock()
 		return s.deliver(ctx, id, opts...)
 	}
-	state, callback := e.Sent.State, e.Sent.CallbackURL
+	current, callback := e.Sent.State, e.Sent.CallbackURL
+	isState := state == "" || e.hasReached(state)
 	s.mu.Unlock()
-	if callback == "" || state == "" {
+	switch {
+	case callback == "" || current == "":
 		return nil, errors.New("the message was sent without a callback URL")
+	case !isState:
+		return nil, errors.New("about must be a state that the message has reached")
 	}
-	s.reportDelivery(ctx, id, state, opts...)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(e.Calls), nil
+	return s.reportDelivery(ctx, id, cmp.Or(state, current), opts...), nil
 }

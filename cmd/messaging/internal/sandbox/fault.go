@@ -3,20 +3,24 @@ package sandbox
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
-// A faultKind is a way in which a request can go wrong, with what a correct client concludes.
+// A faultKind is a way in which a request can go wrong, with what a correct client concludes. Its name is the same on the page, in
+// the API, in traffic and on the terminal.
 type faultKind struct {
-	Name, Title, What string
-	InLedger          bool
-	Verdict           string // of a correct client
-	Needs             string // "delay" or "retryAfter": the duration that it takes
-	fault             func(time.Duration) messagingtest.Fault
+	Name, What string
+	Go         string // the function of package messagingtest
+	InLedger   bool
+	Verdict    string // of a correct client
+	Needs      string // "delay" or "retryAfter": the duration that it takes
+	fault      func(time.Duration) messagingtest.Fault
 }
 
 // The verdicts, in the words of the client.
@@ -25,6 +29,9 @@ const (
 	verdictRefused  = "refused"
 	verdictUnknown  = "unknown"
 )
+
+// faultOverload is what a request beyond a capacity meets.
+const faultOverload = "status-429"
 
 // faultKinds returns all faults, in the order of the page.
 func faultKinds() []faultKind {
@@ -36,35 +43,35 @@ func faultKinds() []faultKind {
 	}
 	return []faultKind{
 		{
-			"accept-then-drop", "Accepted, then dropped", "Processes the message, then resets the connection without a response.",
+			"accept-then-drop", "Processes the message, then resets the connection without a response.", "AcceptThenDrop",
 			true, verdictUnknown, "", none(messagingtest.AcceptThenDrop),
 		},
 		{
-			"drop-unread", "Dropped unread", "Resets the connection before the request is read. The client cannot tell it from the fault above.",
+			"drop-unread", "Resets the connection and processes nothing. The client cannot tell it from accept-then-drop.", "DropUnread",
 			false, verdictUnknown, "", none(messagingtest.DropUnread),
 		},
 		{
-			"slow", "Slow", "Processes the message at once and responds after the delay.",
+			"slow", "Processes the message at once and responds after the delay.", "Slow",
 			true, "accepted, or unknown if the client did not wait", "delay", messagingtest.Slow,
 		},
 		{
-			"rate-limited", "429 with Retry-After", "Refuses to process the request for now. A client retries after the wait.",
+			faultOverload, "Too many requests: refuses to process the request for now. A client retries after the wait.", "Status(429)",
 			false, verdictRefused, "retryAfter", status(http.StatusTooManyRequests),
 		},
 		{
-			"error-500", "500", "Fails with an internal error, which does not say whether the message went out.",
+			"status-500", "An internal error, which does not say whether the message went out.", "Status(500)",
 			false, verdictUnknown, "", status(http.StatusInternalServerError),
 		},
 		{
-			"error-503", "503", "Fails as unavailable, as a proxy does too.",
+			"status-503", "Unavailable, as a proxy says too.", "Status(503)",
 			false, verdictUnknown, "retryAfter", status(http.StatusServiceUnavailable),
 		},
 		{
-			"truncated", "Truncated response", "Processes the message and cuts the response in its middle.",
+			"truncated-response", "Processes the message and cuts the response in its middle.", "TruncatedResponse",
 			true, verdictUnknown, "", none(messagingtest.TruncatedResponse),
 		},
 		{
-			"not-json", "Not JSON", "Processes the message and responds 200 with a page of HTML, as an intermediary may.",
+			"not-json", "Processes the message and responds 200 with a page of HTML, as an intermediary may.", "NotJSON",
 			true, verdictUnknown, "", none(messagingtest.NotJSON),
 		},
 	}
@@ -79,95 +86,217 @@ func faultNamed(name string) (faultKind, bool) {
 	return kinds[i], true
 }
 
-// faultState is which faults wait, and which strike at random.
-type faultState struct {
-	Waiting []waitingFault
-	Share   float64
-	Random  []string // titles
+// A faultRule says which requests meet a fault: the next ones, a share, all of some time, or those beyond a capacity; and of
+// those, the ones in its scope.
+type faultRule struct {
+	ID       int      `json:"id"`
+	Faults   []string `json:"faults"`          // of several, one at random
+	Left     int      `json:"n,omitempty"`     // of the next requests
+	Share    float64  `json:"share,omitempty"` // of all requests
+	Duration string   `json:"duration,omitempty"`
+	Capacity int      `json:"capacity,omitempty"` // requests in a second that pass
+	Delay    string   `json:"delay,omitempty"`
+
+	To        string                `json:"to,omitempty"`
+	Channel   messagingtest.Channel `json:"channel,omitempty"`
+	Operation string                `json:"operation,omitempty"`
+
+	delay  time.Duration
+	until  time.Time // zero: it lasts
+	second time.Time // that used counts
+	used   int
 }
 
-type waitingFault struct {
-	Title string
-	Left  int
-	fault messagingtest.Fault
+// faultRules are the rules in force, in the order in which they were made.
+type faultRules struct {
+	rules  []*faultRule
+	serial int
 }
 
 const (
 	maxFaultRequests = 100_000
+	maxFaultRules    = 100
 	maxFaultDelay    = time.Hour
+	maxFaultDuration = 24 * time.Hour
+	maxCapacity      = 100_000
 )
 
-// inject applies a fault to the next n requests, or at random to a share of all requests if n is zero.
-func (s *Sandbox) inject(names []string, n int, share float64, delay time.Duration) error {
-	if len(names) == 0 {
+// check returns what is wrong with a rule, and fills in what follows from it.
+func (f *faultRule) check(now time.Time) error {
+	if len(f.Faults) == 0 && f.Capacity > 0 {
+		f.Faults = []string{faultOverload}
+	}
+	if len(f.Faults) == 0 {
 		return errors.New("fault is missing: name one, such as accept-then-drop")
 	}
-	if delay < 0 || delay > maxFaultDelay {
+	for _, name := range f.Faults {
+		if _, ok := faultNamed(name); !ok {
+			return fmt.Errorf("there is no fault %q: GET faults lists them", clip(name, 40))
+		}
+	}
+	var err error
+	if f.delay, err = parseDuration("delay", f.Delay); err != nil {
+		return err
+	}
+	if f.delay < 0 || f.delay > maxFaultDelay {
 		return fmt.Errorf("delay must be from 0 to %v", maxFaultDelay)
 	}
-	isShare := share > 0 && share <= 1
-	if isNext := n >= 1 && n <= maxFaultRequests; isNext == isShare || n < 0 || share < 0 {
-		return fmt.Errorf("either n must be from 1 to %d, or share above 0 and up to 1", maxFaultRequests)
+	lasts, err := parseDuration("duration", f.Duration)
+	switch {
+	case err != nil:
+		return err
+	case lasts < 0 || lasts > maxFaultDuration:
+		return fmt.Errorf("duration must be up to %v, such as 30s", maxFaultDuration)
+	case f.Left < 0 || f.Left > maxFaultRequests:
+		return fmt.Errorf("n must be from 1 to %d", maxFaultRequests)
+	case f.Share < 0 || f.Share > 1:
+		return errors.New("share must be above 0 and up to 1")
+	case f.Capacity < 0 || f.Capacity > maxCapacity:
+		return fmt.Errorf("capacity must be from 1 to %d requests in a second", maxCapacity)
+	case f.Left == 0 && f.Share == 0 && f.Capacity == 0 && lasts == 0:
+		return errors.New("n, share, duration or capacity is missing: how many requests meet the fault")
+	case f.Left > 0 && (f.Share > 0 || f.Capacity > 0 || lasts > 0), f.Share > 0 && f.Capacity > 0:
+		return errors.New("n stands alone; share and capacity exclude each other")
+	case f.Channel != "" && channelName(f.Channel) == "":
+		return errChannel
+	case f.Operation != "" && !slices.Contains(operationNames(), f.Operation):
+		return errors.New("operation must be one of " + strings.Join(operationNames(), ", "))
+	case len(f.To) > maxName:
+		return errors.New("to is too long for a recipient")
 	}
-	var faults []messagingtest.Fault
-	var titles []string
-	for _, name := range names {
-		kind, ok := faultNamed(name)
-		if !ok {
-			return fmt.Errorf("there is no fault %q", clip(name, 40))
+	if lasts > 0 {
+		f.until = now.Add(lasts)
+	}
+	return nil
+}
+
+// Scope says in words which requests a rule is about, or "".
+func (f *faultRule) Scope() string {
+	return joinFilled(f.To, channelName(f.Channel), f.Operation)
+}
+
+// Amount says in words how many requests meet the fault.
+func (f *faultRule) Amount(now time.Time) string {
+	left := ""
+	if !f.until.IsZero() {
+		left = "for " + short(max(time.Second, f.until.Sub(now)))
+	}
+	switch {
+	case f.Left > 0:
+		return itoa(f.Left) + " ×"
+	case f.Share > 0:
+		return joinFilled(fmt.Sprintf("%.0f %%", f.Share*100), left)
+	case f.Capacity > 0:
+		return joinFilled("beyond "+itoa(f.Capacity)+" a second", left)
+	}
+	return left
+}
+
+// covers reports whether a request is in the scope of a rule.
+func (f *faultRule) covers(operation, to string) bool {
+	channel, _, _ := strings.Cut(operation, ".")
+	return (f.Channel == "" || string(f.Channel) == channel) && (f.Operation == "" || f.Operation == operation) &&
+		(f.To == "" || peerKey(f.To) == peerKey(to))
+}
+
+// strikes reports whether a request in the scope meets the fault, and counts it.
+func (f *faultRule) strikes(now time.Time) bool {
+	switch {
+	case f.Left > 0:
+		f.Left--
+		return true
+	case f.Share > 0:
+		return rand.Float64() < f.Share //nolint:gosec // what is drawn is no secret
+	case f.Capacity > 0:
+		if now.Sub(f.second) >= time.Second {
+			f.second, f.used = now, 0
 		}
-		faults = append(faults, kind.fault(delay))
-		titles = append(titles, kind.Title)
+		f.used++
+		return f.used > f.Capacity
+	}
+	return true
+}
+
+// expire removes the rules that are over.
+func (f *faultRules) expire(now time.Time) {
+	f.rules = slices.DeleteFunc(f.rules, func(r *faultRule) bool {
+		isUsedUp := r.Left == 0 && r.Share == 0 && r.Capacity == 0 && r.until.IsZero()
+		return isUsedUp || !r.until.IsZero() && !now.Before(r.until)
+	})
+}
+
+// choose returns the fault of a request. Rules for the next requests come before the others.
+func (f *faultRules) choose(operation, to string, now time.Time) (faultKind, time.Duration, bool) {
+	f.expire(now)
+	for _, isNext := range []bool{true, false} {
+		for _, r := range f.rules {
+			if isNext == (r.Left > 0) && r.covers(operation, to) && r.strikes(now) {
+				kind, _ := faultNamed(r.Faults[rand.IntN(len(r.Faults))]) //nolint:gosec // what is drawn is no secret
+				f.expire(now)
+				return kind, r.delay, true
+			}
+		}
+	}
+	return faultKind{}, 0, false
+}
+
+// byRecipient reports whether a rule is about one recipient: then the body of a request is read first.
+func (f *faultRules) byRecipient() bool {
+	return slices.ContainsFunc(f.rules, func(r *faultRule) bool { return r.To != "" })
+}
+
+// faultFor returns the fault that a request meets, and notes it.
+func (s *Sandbox) faultFor(x *Exchange, request *tail) messagingtest.Fault {
+	s.mu.Lock()
+	peeks := s.faults.byRecipient()
+	s.mu.Unlock()
+	to := ""
+	if peeks {
+		to, _ = s.aboutRequest(x.Operation, parsed(request.peek()))
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if isShare {
-		s.service.InjectRandomly(uint64(time.Now().UnixNano()), share, faults...)
-		s.faults.Share, s.faults.Random = share, titles
-	} else {
-		waiting := 0
-		for _, w := range s.faults.Waiting {
-			waiting += w.Left
-		}
-		if waiting+n*len(faults) > maxFaultRequests {
-			return fmt.Errorf("more than %d requests would wait for faults: clear them first", maxFaultRequests)
-		}
-		for i, fault := range faults {
-			s.service.Inject(fault, n)
-			s.faults.Waiting = append(s.faults.Waiting, waitingFault{titles[i], n, fault})
-		}
+	kind, delay, strikes := s.faults.choose(x.Operation, to, time.Now())
+	if !strikes {
+		return messagingtest.Fault{}
 	}
+	if x.Fault = kind.Name; kind.Needs != "delay" { // then it depends on the response that comes
+		x.Verdict = kind.Verdict
+	}
+	s.live.notify(aboutFaults)
+	return kind.fault(delay)
+}
+
+// inject makes a rule.
+func (s *Sandbox) inject(f faultRule) error {
+	if err := f.check(time.Now()); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faults.expire(time.Now())
+	if len(s.faults.rules) >= maxFaultRules {
+		return fmt.Errorf("%d faults are in force: clear them first", maxFaultRules)
+	}
+	s.faults.serial++
+	f.ID = s.faults.serial
+	s.faults.rules = append(s.faults.rules, &f)
 	s.live.notify(aboutFaults)
 	return nil
 }
 
-// clearFaults ends all faults.
-func (s *Sandbox) clearFaults() {
+// clearFaults ends one rule, or all if the ID is zero, and reports whether there was one.
+func (s *Sandbox) clearFaults(id int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.service.ClearFaults()
-	s.faults = faultState{}
+	before := len(s.faults.rules)
+	s.faults.rules = slices.DeleteFunc(s.faults.rules, func(r *faultRule) bool { return id == 0 || r.ID == id })
 	s.live.notify(aboutFaults)
+	return id == 0 || len(s.faults.rules) < before
 }
 
-// struck takes a fault off those that wait. The caller holds mu.
-func (s *Sandbox) struck(fault messagingtest.Fault) {
-	if len(s.faults.Waiting) == 0 || s.faults.Waiting[0].fault != fault {
-		return
-	}
-	if s.faults.Waiting[0].Left--; s.faults.Waiting[0].Left == 0 {
-		s.faults.Waiting = s.faults.Waiting[1:]
-	}
-	s.live.notify(aboutFaults)
-}
-
-// verdictOf returns what a correct client concludes from the outcome of a request to send.
-func verdictOf(fault messagingtest.Fault, status int) string {
-	for _, kind := range faultKinds() {
-		if kind.fault(0) == fault && fault != (messagingtest.Fault{}) && kind.Needs == "" {
-			return kind.Verdict
-		}
-	}
+// verdictOf returns what a correct client concludes from the status of a response to a request to send.
+func verdictOf(status int) string {
 	switch {
 	case status == http.StatusOK:
 		return verdictAccepted

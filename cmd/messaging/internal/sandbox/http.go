@@ -21,32 +21,15 @@ const maxRequest = 2 << 20
 // tokenHeader carries the page's token in requests that change something.
 const tokenHeader = "X-Sandbox-Token"
 
-// Handler serves the service, the page and the API, to requests for the address that it listens on: listen is the address as the
-// user gave it, and addr where it listens. Other hosts are refused, so that no page of another site reaches the sandbox by a
-// name of its own that leads here, and so is what a browser sends for a page of another site.
-func (s *Sandbox) Handler(listen string, addr net.Addr) http.Handler {
-	pages := s.mux()
-	browsers := http.NewCrossOriginProtection()
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch {
-		case !isHost(r.Host, listen, addr):
-			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-			w.WriteHeader(http.StatusMisdirectedRequest)
-			_, _ = io.WriteString(w, "The sandbox answers to the address that it listens on, and to no other host.\n")
-		case browsers.Check(r) != nil:
-			fail(w, http.StatusForbidden, errors.New("a page of another site sends nothing here"))
-		case strings.HasPrefix(r.URL.Path, Root), r.URL.Path == "/" && r.Method == http.MethodGet && operationAt(s.table, "/") == "":
-			secure(w.Header())
-			if !s.mayEnter(r) {
-				w.Header().Set("WWW-Authenticate", `Basic realm="sandbox", charset="UTF-8"`)
-				fail(w, http.StatusUnauthorized, errors.New("the password that was printed at the start is asked for"))
-				return
-			}
-			pages.ServeHTTP(w, r)
-		default:
-			s.serve(w, r)
-		}
-	})
+// isForeign reports whether a browser makes a request for a page of another site, or of another port. A link on one may lead to a
+// page of the sandbox, which no other site can frame or read.
+func isForeign(r *http.Request) bool {
+	switch r.Header.Get("Sec-Fetch-Site") {
+	case "", "same-origin", "none":
+		return http.NewCrossOriginProtection().Check(r) != nil // by the header Origin, of what is not read
+	}
+	isLink := r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
+	return !isLink || r.URL.Path != "/" && !strings.HasPrefix(r.URL.Path, Root)
 }
 
 // isHost reports whether a Host header names the listening address.
@@ -83,25 +66,6 @@ func secure(h http.Header) {
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cache-Control", "no-store")
-}
-
-// mayEnter reports whether a request has the password, or the service's token, or whether none is asked for.
-func (s *Sandbox) mayEnter(r *http.Request) bool {
-	if s.config.Password == "" || s.hasToken(r) {
-		return true
-	}
-	_, password, ok := r.BasicAuth()
-	return ok && equal(password, s.config.Password)
-}
-
-func (s *Sandbox) hasToken(r *http.Request) bool {
-	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	return ok && equal(token, s.service.Token)
-}
-
-// mayChange reports whether a request that changes something comes from the page or has the service's token.
-func (s *Sandbox) mayChange(r *http.Request) bool {
-	return s.hasToken(r) || equal(r.Header.Get(tokenHeader), s.token)
 }
 
 func equal(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
@@ -156,17 +120,32 @@ func fail(w http.ResponseWriter, status int, err error) {
 
 var (
 	errNoSuchMessage = errors.New("there is no such message; the sandbox may have dropped it")
+	errNoSuchFault   = errors.New("there is no such fault")
 	errKeep          = errors.New("the file of -keep cannot be emptied")
+	errNotReached    = errors.New("the message has not reached the state")
 )
 
 // failed writes an error of the sandbox: one of the request, unless it says otherwise.
 func failed(w http.ResponseWriter, err error) {
+	status := http.StatusBadRequest
 	switch {
-	case errors.Is(err, errNoSuchMessage):
-		fail(w, http.StatusNotFound, err)
+	case errors.Is(err, errNoSuchMessage), errors.Is(err, errNoSuchSpace), errors.Is(err, errNoSuchFault):
+		status = http.StatusNotFound
+	case errors.Is(err, errNotReached):
+		status = http.StatusConflict
 	case errors.Is(err, errKeep):
-		fail(w, http.StatusInternalServerError, err)
-	default:
-		fail(w, http.StatusBadRequest, err)
+		status = http.StatusInternalServerError
+	case errors.Is(err, errBusy), errors.Is(err, errSpaces):
+		w.Header().Set("Retry-After", retryAfter)
+		status = http.StatusServiceUnavailable
 	}
+	fail(w, status, err)
+}
+
+// emptyFile empties the file of -keep; without a name it does nothing.
+func emptyFile(name string) error {
+	if name == "" {
+		return nil
+	}
+	return os.Truncate(name, 0)
 }

@@ -8,18 +8,46 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
+	"maps"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
-// A record is a line of the file that keeps messages between runs. A later record of a message replaces the one before.
+// A record is a line of the file that keeps messages and settings between runs. A later record of a message replaces the one before.
 type record struct {
-	Sent   *messagingtest.Sent `json:"sent,omitempty"`
-	Answer *Answer             `json:"answer,omitempty"`
-	ID     string              `json:"id,omitempty"` // of the answer
-	At     time.Time           `json:"at,omitzero"`
+	Sent    *messagingtest.Sent `json:"sent,omitempty"`
+	States  []Reached           `json:"states,omitempty"`  // of the message
+	Balance string              `json:"balance,omitempty"` // after the message
+
+	Answer *Answer   `json:"answer,omitempty"`
+	ID     string    `json:"id,omitempty"` // of the answer
+	At     time.Time `json:"at,omitzero"`
+
+	Removed  string        `json:"removed,omitempty"` // the ID of a message or an answer
+	Delivery *keptDelivery `json:"delivery,omitempty"`
+	State    *keptState    `json:"state,omitempty"`
+}
+
+// keptDelivery is what becomes of messages to a recipient.
+type keptDelivery struct {
+	Channel messagingtest.Channel `json:"channel,omitempty"`
+	To      string                `json:"to"`
+	Outcome string                `json:"outcome"`
+	After   time.Duration         `json:"after,omitempty"`
+}
+
+// keptState is what else is set.
+type keptState struct {
+	Advanced         time.Duration                    `json:"advanced"`
+	Balance          string                           `json:"balance"`
+	RefuseDuplicates bool                             `json:"refuseDuplicates"`
+	ListingLag       time.Duration                    `json:"listingLag"`
+	Webhooks         map[messagingtest.Channel]string `json:"webhooks"`
+	WebhookForm      string                           `json:"webhookForm"`
 }
 
 // maxFile is the size at which the file is written anew, with what is still there, and twice what can be read.
@@ -35,7 +63,7 @@ type journal struct {
 
 var errKept = errors.New("another sandbox keeps its messages there")
 
-// restore reads the file into the ledger and the book, and keeps what comes in it. A last line that was torn is cut off; any
+// restore reads the file into the ledger, the book and the settings, and keeps what comes in it. A last line that was torn is cut off; any
 // other that is wrong is an error, which names the line. A file that another sandbox keeps is refused.
 func (s *Sandbox) restore(name string) error {
 	s.keep = &journal{}
@@ -53,7 +81,8 @@ func (s *Sandbox) restore(name string) error {
 		err = s.readAll(s.keep.file)
 	}
 	if err == nil {
-		err = s.keep.compact(&s.book)
+		s.seed()
+		err = s.keep.compact(s.records())
 	}
 	if err != nil {
 		_ = s.keep.close()
@@ -89,10 +118,17 @@ func (s *Sandbox) readAll(file *os.File) error {
 }
 
 func (r record) isValid() bool {
-	if r.Answer != nil {
+	switch {
+	case r.State != nil:
+		return r.State.isValid()
+	case r.Delivery != nil:
+		choice := outcomeChoice{r.Delivery.Outcome, r.Delivery.After}
+		return r.Delivery.To != "" && choice.check() == nil && (r.Delivery.Channel == "" || channelName(r.Delivery.Channel) != "")
+	case r.Removed != "":
+		return true
+	case r.Answer != nil:
 		return r.Sent == nil && r.ID != "" && r.Answer.check() == ""
-	}
-	if r.Sent == nil || r.Sent.ID == "" || channelName(r.Sent.Channel) == "" {
+	case r.Sent == nil || r.Sent.ID == "" || channelName(r.Sent.Channel) == "" || r.Balance != "" && !isBalance(r.Balance):
 		return false
 	}
 	for _, value := range r.Sent.Extra {
@@ -103,21 +139,69 @@ func (r record) isValid() bool {
 	return true
 }
 
+func (k *keptState) isValid() bool {
+	for channel, target := range k.Webhooks {
+		if channelName(channel) == "" || target != "" && webURL(target) == "" {
+			return false
+		}
+	}
+	isForm := slices.Contains([]string{formQuery, formForm, formJSON}, k.WebhookForm)
+	return isForm && isBalance(k.Balance) && k.Advanced >= 0 && k.Advanced <= maxAdvance && k.ListingLag >= 0 && k.ListingLag <= maxAdvance
+}
+
 // replay enters a record, or replaces the one before.
 func (s *Sandbox) replay(r record) {
-	if r.Answer != nil {
+	switch {
+	case r.State != nil:
+		s.replayState(r.State)
+	case r.Delivery != nil:
+		s.chooseOutcome(r.Delivery.Channel, r.Delivery.To, outcomeChoice{r.Delivery.Outcome, r.Delivery.After})
+	case r.Removed != "":
+		if e := s.book.byID[r.Removed]; e != nil {
+			s.book.remove(e)
+		}
+	case r.Answer != nil:
 		if s.book.byID[r.ID] == nil {
-			s.add(&entry{ID: r.ID, Channel: r.Answer.Channel, Peer: r.Answer.From, At: r.At, Answer: r.Answer, seen: true})
+			s.book.add(newAnswer(r.ID, r.Answer, r.At))
 		}
-		return
+	default:
+		s.replayMessage(r)
 	}
-	if e := s.book.byID[r.Sent.ID]; e != nil {
-		if e.Sent != nil {
-			e.Sent = r.Sent
+}
+
+func (s *Sandbox) replayMessage(r record) {
+	e := s.book.byID[r.Sent.ID]
+	switch {
+	case e == nil:
+		e = newEntry(r.Sent, s.table)
+		e.seen, e.restored = true, true
+		s.book.add(e)
+	case e.Sent == nil:
+		return // the ID of an answer
+	}
+	e.Sent, e.States = r.Sent, r.States
+	e.reach(r.Sent.State, cmp.Or(r.Sent.StateAt, r.Sent.At)) // of a file without states
+	s.book.resize(e)
+	if r.Balance != "" {
+		s.service.SetBalance(r.Balance)
+	}
+}
+
+// replayState sets what was set. A webhook that the command line names stays.
+func (s *Sandbox) replayState(k *keptState) {
+	if k.Advanced > s.advanced {
+		s.service.Advance(k.Advanced - s.advanced)
+		s.advanced = k.Advanced
+	}
+	s.service.SetBalance(k.Balance)
+	s.service.RefuseDuplicates(k.RefuseDuplicates)
+	s.service.SetLag(k.ListingLag)
+	s.duplicate, s.lag, s.form = k.RefuseDuplicates, k.ListingLag, k.WebhookForm
+	for channel, target := range k.Webhooks {
+		if s.config.Webhooks[channel] == "" {
+			s.webhooks[channel] = target
 		}
-		return
 	}
-	s.add(&entry{ID: r.Sent.ID, Channel: r.Sent.Channel, Peer: r.Sent.To, At: r.Sent.At, Sent: r.Sent, seen: true})
 }
 
 // seed enters what was restored into the ledger.
@@ -131,11 +215,47 @@ func (s *Sandbox) seed() {
 	s.service.Seed(sent...)
 }
 
+// records yields what the file has to hold. The caller holds mu.
+func (s *Sandbox) records() iter.Seq[record] {
+	return func(yield func(record) bool) {
+		if !yield(record{State: s.keptState()}) {
+			return
+		}
+		for key, choice := range s.outcomes {
+			channel := messagingtest.ChannelChatApp1
+			if key.bySMS {
+				channel = messagingtest.ChannelSMS
+			}
+			if !yield(record{Delivery: &keptDelivery{channel, key.peer, choice.Name, choice.After}}) {
+				return
+			}
+		}
+		for at := s.book.entries.Front(); at != nil; at = at.Next() {
+			e, _ := at.Value.(*entry)
+			r := record{Sent: e.Sent, States: e.States}
+			if e.Answer != nil {
+				r = record{Answer: e.Answer, ID: e.ID, At: e.At}
+			}
+			if !yield(r) {
+				return
+			}
+		}
+	}
+}
+
+// keptState returns what is set. The caller holds mu.
+func (s *Sandbox) keptState() *keptState {
+	return &keptState{s.advanced, s.service.Balance(), s.duplicate, s.lag, maps.Clone(s.webhooks), s.form}
+}
+
+// storeState appends what is set. The caller holds mu.
+func (s *Sandbox) storeState() { s.store(record{State: s.keptState()}) }
+
 // store appends a record. The caller holds mu.
 func (s *Sandbox) store(r record) {
 	s.keep.append(r)
 	if s.keep != nil && s.keep.size > maxFile {
-		s.keep.fail(s.keep.compact(&s.book))
+		s.keep.fail(s.keep.compact(s.records()))
 	}
 }
 
@@ -159,8 +279,8 @@ func (j *journal) fail(err error) {
 	}
 }
 
-// compact writes the file anew with what the book holds: into a file beside it, which then takes its name.
-func (j *journal) compact(b *book) error {
+// compact writes the file anew with these records: into a file beside it, which then takes its name.
+func (j *journal) compact(records iter.Seq[record]) error {
 	beside := j.file.Name() + ".new"
 	_ = os.Remove(beside)                                                    // of a run that was killed
 	next, err := os.OpenFile(beside, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600) //nolint:gosec // the file that the user named, and .new
@@ -168,13 +288,8 @@ func (j *journal) compact(b *book) error {
 		return err
 	}
 	fresh := &journal{file: next}
-	for e := b.entries.Front(); e != nil; e = e.Next() {
-		entry, _ := e.Value.(*entry)
-		if entry.Sent != nil {
-			fresh.append(record{Sent: entry.Sent})
-		} else {
-			fresh.append(record{Answer: entry.Answer, ID: entry.ID, At: entry.At})
-		}
+	for r := range records {
+		fresh.append(r)
 	}
 	err = fresh.err
 	if err == nil {
@@ -195,15 +310,6 @@ func (j *journal) compact(b *book) error {
 	j.size = fresh.size
 	_ = next.Close()
 	return err
-}
-
-// clear empties the file.
-func (j *journal) clear() error {
-	if j == nil {
-		return nil
-	}
-	j.size = 0
-	return j.file.Truncate(0)
 }
 
 // close closes the file and returns the first error of the journal.

@@ -18,21 +18,33 @@ const (
 	aboutFaults
 )
 
+// audience is who waits for changes: each has a bound of its own.
+type audience int
+
 const (
-	maxSubscribers = 200
-	livePause      = 100 * time.Millisecond // between two events
-	liveBeat       = 15 * time.Second       // so that a proxy does not end an idle stream
+	ofPages    audience = iota // open streams of events
+	ofPrograms                 // waiting requests
+)
+
+const (
+	maxPages    = 200
+	maxPrograms = 2000
+	retryAfter  = "1"                    // second, when there are too many
+	livePause   = 100 * time.Millisecond // between two events
+	liveBeat    = 15 * time.Second       // so that a proxy does not end an idle stream
 )
 
 // hub notifies pages and waiting programs of changes. What changes while a subscriber is busy is one event.
 type hub struct {
 	mu          sync.Mutex
 	subscribers map[*subscriber]struct{}
+	count       [2]int // by audience
 	closed      bool
 }
 
 // A subscriber collects what it has not sent yet.
 type subscriber struct {
+	who      audience
 	wake     chan struct{} // of capacity 1
 	aspects  aspect
 	messages int
@@ -41,13 +53,16 @@ type subscriber struct {
 
 func newHub() *hub { return &hub{subscribers: map[*subscriber]struct{}{}} }
 
-func (h *hub) subscribe() (*subscriber, error) {
+var errBusy = errors.New("too many pages are open or programs wait: come back in a second")
+
+func (h *hub) subscribe(who audience) (*subscriber, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.closed || len(h.subscribers) >= maxSubscribers {
-		return nil, errors.New("too many pages are open")
+	if h.closed || h.count[who] >= [...]int{maxPages, maxPrograms}[who] {
+		return nil, errBusy
 	}
-	sub := &subscriber{wake: make(chan struct{}, 1)}
+	h.count[who]++
+	sub := &subscriber{who: who, wake: make(chan struct{}, 1)}
 	h.subscribers[sub] = struct{}{}
 	return sub, nil
 }
@@ -55,7 +70,15 @@ func (h *hub) subscribe() (*subscriber, error) {
 func (h *hub) leave(sub *subscriber) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.count[sub.who]--
 	delete(h.subscribers, sub)
+}
+
+// isWatched reports whether somebody waits for changes.
+func (h *hub) isWatched() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.subscribers) > 0
 }
 
 // notify says that something changed.
@@ -102,9 +125,9 @@ func (h *hub) close() {
 
 // stream sends events to a page until it leaves.
 func (s *Sandbox) stream(w http.ResponseWriter, r *http.Request) {
-	sub, err := s.live.subscribe()
+	sub, err := s.live.subscribe(ofPages)
 	if err != nil {
-		fail(w, http.StatusServiceUnavailable, err)
+		failed(w, err)
 		return
 	}
 	defer s.live.leave(sub)

@@ -1,7 +1,9 @@
 package sandbox
 
 import (
+	"maps"
 	"net/http"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -48,15 +50,16 @@ func newMasker(service *messagingtest.Server, t *table.Table) masker {
 	}
 }
 
-// header returns the header of an exchange by name, without secrets.
+// header returns the lines of a header by name, without secrets.
 func (m masker) header(h http.Header) []Header {
-	var list []Header
-	for name, values := range h {
-		for _, value := range values {
-			list = append(list, Header{name, m.headerValue(strings.ToLower(name), value)})
+	list := []Header{}
+	for _, name := range slices.Sorted(maps.Keys(h)) {
+		for _, value := range h[name] {
+			if len(list) < maxLines {
+				list = append(list, Header{clip(name, maxName), shorten(m.headerValue(strings.ToLower(name), value), maxValue)})
+			}
 		}
 	}
-	slices.SortFunc(list, func(a, b Header) int { return strings.Compare(a.Name, b.Name) })
 	return list
 }
 
@@ -131,21 +134,78 @@ func looksRandom(part string) bool {
 		strings.ContainsAny(strings.ToLower(part), "abcdefghijklmnopqrstuvwxyz") && !strings.ContainsAny(part, ".%")
 }
 
-// secretsOf returns the names of the parameters that the owner of a webhook wrote into its URL, except those whose values are
-// placeholders: any of them may be its secret.
-func secretsOf(target string, placeholders map[string]string) []string {
+// matches masks the values of names that hold secrets.
+func (m masker) matches(found []Match) []Match {
+	for i, match := range found {
+		isSecret := slices.Contains([]string{"API key", "API secret"}, match.Concept) || slices.Contains(m.params, strings.ToLower(match.Name)) ||
+			m.members.MatchString(`"`+match.Name+`":""`)
+		switch {
+		case isSecret && match.Value != "":
+			found[i].Value = masked
+		case match.Concept == "callback":
+			found[i].Value = m.url(match.Value, secretsOf(match.Value, nil).names)
+		default:
+			found[i].Value = m.text(match.Value)
+		}
+	}
+	return found
+}
+
+// webhookSecrets are what the owner of a webhook wrote into its URL and nobody else should know.
+type webhookSecrets struct {
+	names  []string          // of parameters
+	values *strings.Replacer // as they may come back in a response
+}
+
+// secretsOf returns the parameters in the URL of a webhook, except those whose values are placeholders, and the parts of its path
+// that look random: any of them may be its secret.
+func secretsOf(target string, placeholders map[string]string) webhookSecrets {
+	const short = 4 // what is shorter is in too many texts
 	target, _, _ = strings.Cut(target, "#")
-	_, query, _ := strings.Cut(target, "?")
-	var names []string
+	path, query, _ := strings.Cut(target, "?")
+	var found webhookSecrets
+	var values []string
+	hide := func(value string) {
+		if len(value) >= short && len(values) < 2*maxLines {
+			values = append(values, value, masked)
+		}
+	}
 	for param := range strings.SplitSeq(query, "&") {
 		name, value, _ := strings.Cut(param, "=")
 		isPlaceholder := false
 		for _, p := range placeholders {
 			isPlaceholder = isPlaceholder || p != "" && strings.Contains(value, p)
 		}
-		if name != "" && !isPlaceholder {
-			names = append(names, name)
+		if name == "" || isPlaceholder {
+			continue
+		}
+		found.names = append(found.names, name)
+		hide(value)
+		if decoded, err := url.QueryUnescape(value); err == nil && decoded != value {
+			hide(decoded)
 		}
 	}
-	return names
+	for part := range strings.SplitSeq(path, "/") {
+		if looksRandom(part) {
+			hide(part)
+		}
+	}
+	found.values = strings.NewReplacer(values...)
+	return found
+}
+
+// hide returns a text without the secrets.
+func (s webhookSecrets) hide(text string) string {
+	if s.values == nil {
+		return text
+	}
+	return s.values.Replace(text)
+}
+
+// hideIn hides the secrets in a header.
+func (s webhookSecrets) hideIn(header []Header) []Header {
+	for i := range header {
+		header[i].Value = s.hide(header[i].Value)
+	}
+	return header
 }

@@ -19,6 +19,7 @@ type Match struct {
 	Where   string `json:"where"` // "request" or "response"
 	Name    string `json:"name"`
 	Concept string `json:"concept"`
+	Value   string `json:"value"` // the beginning, decoded, without secrets
 }
 
 // maxMatches bounds what one exchange shows.
@@ -31,6 +32,15 @@ const (
 	sectionChatApp1 = "chatapp1.send"
 	sectionChatApp2 = "chatapp2.send"
 )
+
+// operationNames returns the sections of a contract that are requests to the service.
+func operationNames() []string {
+	var names []string
+	for _, c := range table.Channels() {
+		names = append(names, c.SendSection())
+	}
+	return append(names, sectionList)
+}
 
 // operationAt returns the section of the contract that a path belongs to, or "".
 func operationAt(t *table.Table, path string) string {
@@ -86,11 +96,11 @@ func matches(t *table.Table, operation string, header http.Header, query string,
 			concepts[name] = concept
 		}
 	}
-	var found []Match
+	found := []Match{}
 	if name := t.Auth.Token.Header; header.Get(name) != "" {
-		found = append(found, Match{"request", name, "token"})
+		found = append(found, Match{"request", name, "token", masked})
 	}
-	found = append(found, matchNames("request", namesIn(query, request), concepts, isPlatform(t, operation))...)
+	found = append(found, matchNames("request", membersIn(query, request), concepts, isPlatform(t, operation))...)
 	body := document.Parse(response)
 	all := maps.Clone(paths)
 	if all == nil {
@@ -99,8 +109,8 @@ func matches(t *table.Table, operation string, header http.Header, query string,
 	maps.Copy(all, map[string][]string{"error code": t.Errors.Code, "error message": t.Errors.Message, "request": t.Errors.Request})
 	for _, concept := range slices.Sorted(maps.Keys(all)) {
 		for _, path := range all[concept] {
-			if path != "" && body.At(path).Exists() {
-				found = append(found, Match{"response", path, concept})
+			if n := body.At(path); path != "" && n.Exists() {
+				found = append(found, Match{"response", path, concept, clip(n.Text(), previewText)})
 				break
 			}
 		}
@@ -116,22 +126,28 @@ func invert(concepts, names map[string]string) {
 	}
 }
 
+// A member is a name in a query or a body, and its value.
+type member struct{ name, value string }
+
 // matchNames matches the names of a request. What is below a name that matched belongs to it, and what the third-party
 // platform names is no matter of the contract.
-func matchNames(where string, names []string, concepts map[string]string, isPlatform bool) []Match {
-	var found []Match
+func matchNames(where string, members []member, concepts map[string]string, isPlatform bool) []Match {
+	found := []Match{}
 	seen := map[string]bool{}
-	for _, name := range names {
-		match := Match{Where: where, Name: name}
-		for at := len(name); at > 0; at = strings.LastIndexByte(name[:at], '.') {
-			if concept := concepts[name[:at]]; concept != "" {
-				match = Match{where, name[:at], concept}
+	for _, m := range members {
+		match := Match{where, m.name, "", m.value}
+		for at := len(m.name); at > 0; at = strings.LastIndexByte(m.name[:at], '.') {
+			if concept := concepts[m.name[:at]]; concept != "" {
+				match.Name, match.Concept = m.name[:at], concept
 				break
 			}
 		}
 		if match.Concept == "" && isPlatform {
-			top, _, _ := strings.Cut(name, ".")
-			match = Match{where, top, "content (of the platform)"}
+			match.Name, _, _ = strings.Cut(m.name, ".")
+			match.Concept = "content (of the platform)"
+		}
+		if match.Name != m.name {
+			match.Value = "" // of several
 		}
 		if !seen[match.Name] {
 			seen[match.Name] = true
@@ -141,44 +157,80 @@ func matchNames(where string, names []string, concepts map[string]string, isPlat
 	return found
 }
 
-// namesIn returns the names in a query and a body, sorted: of a JSON body the paths of its values.
-func namesIn(query string, body []byte) []string {
-	values, _ := url.ParseQuery(query)
-	names := slices.Collect(maps.Keys(values))
+// membersIn returns the members of a query and a body by name, the first of each: of a JSON body the paths of its values. There are
+// no more than a page shows, and long names are left out: nothing here costs more than reading the request.
+func membersIn(query string, body []byte) []member {
+	members := pairs(nil, query)
 	if n := document.Parse(body); n.Object() != nil {
-		names = leaves(names, "", n.Value, 0)
-	} else if form, err := url.ParseQuery(string(body)); err == nil && len(body) > 0 && !json.Valid(body) {
-		names = slices.AppendSeq(names, maps.Keys(form))
+		members = leaves(members, "", n.Value, 0)
+	} else if len(body) > 0 && !json.Valid(body) {
+		members = pairs(members, string(body))
 	}
-	slices.Sort(names)
-	return slices.Compact(names)
+	slices.SortStableFunc(members, func(a, b member) int { return strings.Compare(a.name, b.name) })
+	return slices.CompactFunc(members, func(a, b member) bool { return a.name == b.name })
+}
+
+// namesIn returns the names of the members of a query and a body.
+func namesIn(query string, body []byte) []string {
+	var names []string
+	for _, m := range membersIn(query, body) {
+		names = append(names, m.name)
+	}
+	return names
+}
+
+// pairs appends the parameters of a query or a form.
+func pairs(members []member, query string) []member {
+	for pair := range strings.SplitSeq(query, "&") {
+		if len(members) > maxMatches {
+			break
+		}
+		name, value, _ := strings.Cut(pair, "=")
+		if len(name) > 3*maxName { // a byte is three characters at most
+			continue
+		}
+		name, err := url.QueryUnescape(name)
+		if err != nil || name == "" || len(name) > maxName {
+			continue
+		}
+		text, err := url.QueryUnescape(value)
+		if err != nil {
+			text = value
+		}
+		members = append(members, member{name, clip(text, previewText)})
+	}
+	return members
 }
 
 // leaves appends the paths of the values in a document.
-func leaves(names []string, path string, value any, depth int) []string {
+func leaves(members []member, path string, value any, depth int) []member {
 	const maxDepth = 20
-	if len(names) > maxMatches || depth > maxDepth {
-		return names
+	if len(members) > maxMatches || depth > maxDepth || len(path) > maxName {
+		return members
 	}
 	join := func(name string) string { return strings.TrimPrefix(path+"."+name, ".") }
 	switch v := value.(type) {
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(v)) {
-			names = leaves(names, join(name), v[name], depth+1)
+			if len(name) <= maxName {
+				members = leaves(members, join(name), v[name], depth+1)
+			}
 		}
-		return names
+		return members
 	case []any:
-		for i, element := range v {
-			names = leaves(names, join(itoa(i)), element, depth+1)
+		for i, element := range v[:min(len(v), maxMatches)] {
+			members = leaves(members, join(itoa(i)), element, depth+1)
 		}
-		return names
+		return members
 	}
-	return append(names, path)
+	return append(members, member{path, clip(document.Node{Value: value}.Text(), previewText)})
 }
 
-// valueIn returns the text at a name of a body, be it JSON or a form.
-func valueIn(body []byte, name string) string {
-	n := formNode(body)
+// valueAt returns the text at a name of a body, be it JSON or a form.
+func valueAt(n document.Node, name string) string {
+	if name == "" {
+		return ""
+	}
 	if text := n.At(name).Text(); text != "" {
 		return text
 	}
@@ -192,17 +244,17 @@ func callbackIn(t *table.Table, operation string, body []byte) string {
 	if send == nil || send.Fields["callback"] == "" {
 		return ""
 	}
-	return valueIn(body, send.Fields["callback"])
+	return valueAt(formNode(body), send.Fields["callback"])
 }
 
-// callbackMatches returns which parameters of a callback matched which concepts.
-func (s *Sandbox) callbackMatches(reply messagingtest.Reply) []Match {
+// callbackMatches returns which parameters of a callback matched which concepts. Parameters with the names of secrets are masked.
+func (s *Sandbox) callbackMatches(reply messagingtest.Reply, secrets []string) []Match {
 	var params map[string][]string
-	switch callback := reply.Callback.(type) {
+	switch c := reply.Callback.(type) {
 	case messagingtest.InboundSMS:
 		params = s.table.WebhookSMS.Params
 	case messagingtest.InboundChatApp:
-		params = s.table.Webhooks()[string(cmp.Or(callback.Channel, messagingtest.ChannelChatApp1))].Params
+		params = s.table.Webhooks()[string(cmp.Or(c.Channel, messagingtest.ChannelChatApp1))].Params
 	case messagingtest.DeliveryReport:
 		params = s.table.WebhookDelivery.Params
 	case messagingtest.Callbacks: // a reply is to one
@@ -215,5 +267,11 @@ func (s *Sandbox) callbackMatches(reply messagingtest.Reply) []Match {
 			}
 		}
 	}
-	return matchNames("request", namesIn(reply.Request.URL.RawQuery, []byte(reply.RequestBody)), concepts, false)
+	found := matchNames("request", membersIn(reply.Request.URL.RawQuery, parsed([]byte(reply.RequestBody))), concepts, false)
+	for i := range found {
+		if slices.Contains(secrets, found[i].Name) {
+			found[i].Value = masked
+		}
+	}
+	return found[:min(len(found), maxMatches)]
 }

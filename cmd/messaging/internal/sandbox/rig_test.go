@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -23,10 +22,11 @@ import (
 type rig struct {
 	*Sandbox
 
-	t    *testing.T
-	url  string
-	http *http.Client
-	hook *hook
+	spaces *Spaces
+	t      *testing.T
+	url    string
+	http   *http.Client
+	hook   *hook
 }
 
 // hook is a webhook that takes down the requests that it gets.
@@ -64,12 +64,11 @@ func newRig(t *testing.T, config Config) *rig {
 	server := httptest.NewUnstartedServer(nil)
 	server.Config.Handler = box.Handler("127.0.0.1:0", server.Listener.Addr())
 	server.Start()
-	r := &rig{Sandbox: box, t: t, url: server.URL, http: server.Client(), hook: newHook(t)}
+	r := &rig{Sandbox: box.Sandbox(), spaces: box, t: t, url: server.URL, http: server.Client(), hook: newHook(t)}
 	r.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	t.Cleanup(func() {
-		box.live.close() // ends streams, which the server would wait for
+		assert.NoError(t, box.Close()) // ends streams, which the server would wait for
 		server.Close()
-		assert.NoError(t, box.Close())
 	})
 	return r
 }
@@ -129,7 +128,7 @@ func (r *rig) messages(want int) []Message {
 	r.t.Helper()
 	var found []Message
 	require.Eventually(r.t, func() bool {
-		found = r.find(query{limit: maxLimit})
+		found, _ = r.find(query{limit: maxLimit}) // there is no cursor
 		return len(found) >= want
 	}, 30*time.Second, 5*time.Millisecond)
 	return found
@@ -176,11 +175,11 @@ func (r *rig) exchange(id int) Exchange {
 	require.Eventually(r.t, func() bool {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		i := slices.IndexFunc(r.traffic, func(x *Exchange) bool { return x.ID == id })
-		if i >= 0 {
-			found = r.shown(r.traffic[i])
+		x := r.traffic.byID[id]
+		if x != nil {
+			found = r.shown(x)
 		}
-		return i >= 0
+		return x != nil
 	}, 30*time.Second, 5*time.Millisecond)
 	return found
 }

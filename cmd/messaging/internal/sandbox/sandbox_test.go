@@ -150,10 +150,10 @@ func TestFaultsAgreeWithTheClient(t *testing.T) {
 				return len(got.Exchanges) == 1 && (got.Exchanges[0].InLedger == kind.InLedger)
 			}, 30*time.Second, 5*time.Millisecond)
 			assert.Equal(t, verdict, got.Exchanges[0].Verdict)
-			assert.NotEmpty(t, got.Exchanges[0].Fault)
-			var faults struct{ Waiting []any }
+			assert.Equal(t, kind.Name, got.Exchanges[0].Fault)
+			var faults struct{ Rules []any }
 			r.api(http.MethodGet, "faults", "", &faults)
-			assert.Empty(t, faults.Waiting, "it was taken")
+			assert.Empty(t, faults.Rules, "it was taken")
 			contains(t, r.page("page/faults"), map[bool]string{true: "holds it", false: "does not hold it"}[kind.InLedger])
 		})
 	}
@@ -165,16 +165,22 @@ func TestFaultsRefuseWrongInput(t *testing.T) {
 	for body, want := range map[string]string{
 		`{"n":1}`:                                   "fault is missing",
 		`{"fault":"gremlins","n":1}`:                "there is no fault",
-		`{"fault":"slow"}`:                          "either n",
-		`{"fault":"slow","n":-1}`:                   "either n",
-		`{"fault":"slow","n":1,"share":0.5}`:        "either n",
-		`{"fault":"slow","share":2}`:                "either n",
+		`{"fault":"slow"}`:                          "is missing",
+		`{"fault":"slow","n":-1}`:                   "n must be",
+		`{"fault":"slow","n":1,"share":0.5}`:        "n stands alone",
+		`{"fault":"slow","n":1,"duration":"5s"}`:    "n stands alone",
+		`{"fault":"slow","share":2}`:                "share must be",
+		`{"fault":"slow","capacity":-1}`:            "capacity must be",
+		`{"fault":"slow","duration":"25h"}`:         "duration must be",
+		`{"fault":"slow","n":1,"channel":"fax"}`:    "channel must be",
+		`{"fault":"slow","n":1,"operation":"fax"}`:  "operation must be",
+		`{"fault":"truncated","n":1}`:               "there is no fault",
 		`{"fault":"slow","n":1,"delay":"-1s"}`:      "delay must be",
 		`{"fault":"slow","n":1,"delay":"long"}`:     "delay must be",
 		`{"fault":"slow","n":1,"color":"red"}`:      "not JSON as documented",
 		`{"fault":"slow","n":"1"}`:                  "not JSON as documented",
 		`[`:                                         "not JSON as documented",
-		`{"faults":["slow","slow"],"n":100000}`:     "would wait",
+		`{"fault":"slow","n":100001}`:               "n must be",
 		`{"fault":"slow","n":1,"delay":"99999h1s"}`: "delay must be",
 	} {
 		status, text := r.do(http.MethodPost, Root+"faults", body)
@@ -182,7 +188,7 @@ func TestFaultsRefuseWrongInput(t *testing.T) {
 		assert.Contains(t, text, want, body)
 	}
 	r.api(http.MethodPost, "faults", `{"faults":["slow","not-json"],"share":0.25}`, nil)
-	r.api(http.MethodPost, "faults", `{"fault":"error-500","n":2}`, nil)
+	r.api(http.MethodPost, "faults", `{"fault":"status-500","n":2}`, nil)
 	contains(t, r.page("page/faults"), "25 %")
 	r.api(http.MethodDelete, "faults", "", nil)
 	_, err := r.client().SMS.Send(t.Context(), sms.Message{From: "ACME", To: ana, Text: "Hi"})
@@ -221,7 +227,9 @@ func TestResetEmptiesEverything(t *testing.T) {
 	r.messages(1)
 	r.api(http.MethodPost, "faults", `{"fault":"slow","n":1}`, nil)
 	r.api(http.MethodPost, "reset", "", nil)
-	assert.Empty(t, r.find(query{limit: 1}))
+	found, err := r.find(query{limit: 1})
+	require.NoError(t, err)
+	assert.Empty(t, found)
 	assert.Empty(t, r.service.Sent())
 	contains(t, r.page(""), "No messages yet")
 	contains(t, r.page("page/traffic"), "No traffic")
@@ -243,10 +251,10 @@ func TestSeenClearsUnread(t *testing.T) {
 
 func TestBookIsBounded(t *testing.T) {
 	t.Parallel()
-	b := newBook()
+	b := newBook(defaultBounds())
 	sent := func(i int, text string) *entry {
 		m := messagingtest.Sent{ID: fmt.Sprint("msg-", i), Channel: messagingtest.ChannelSMS, To: fmt.Sprint("+63917", i%100), Text: text}
-		return &entry{ID: m.ID, Channel: m.Channel, Peer: m.To, Sent: &m}
+		return newEntry(&m, contract.Default().Table())
 	}
 	for i := range MaxMessages + 500 {
 		b.add(sent(i, "Hi"))
@@ -284,7 +292,7 @@ func TestPageSaysWhatWasDropped(t *testing.T) {
 	require.Eventually(t, func() bool { return len(r.service.Sent()) == MaxMessages }, 30*time.Second, 20*time.Millisecond, "the service dropped them too")
 	page := r.page("")
 	assert.Less(t, len(page), 400_000, "the list has its bounds")
-	contains(t, page, "Show all conversations")
+	contains(t, page, "1–100 of 10000")
 	contains(t, r.page("?q=639171000500"), "+639171000500")
 }
 
@@ -293,9 +301,9 @@ func TestKeepRestoresMessagesAndAnswers(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "messages.jsonl")
 	box, err := New(Config{Keep: file})
 	require.NoError(t, err)
-	box.service.Seed(messagingtest.Sent{ID: "m-1", To: ana, Text: "before"})
-	require.Eventually(t, func() bool { return len(box.find(query{limit: 9})) == 1 }, 30*time.Second, 5*time.Millisecond)
-	_, _, err = box.answer(t.Context(), Answer{Channel: messagingtest.ChannelSMS, From: ana, Text: "an answer"})
+	box.Sandbox().service.Seed(messagingtest.Sent{ID: "m-1", To: ana, Text: "before"})
+	require.Eventually(t, func() bool { return box.Messages() == 1 }, 30*time.Second, 5*time.Millisecond)
+	_, _, err = box.Sandbox().answer(t.Context(), Answer{Channel: messagingtest.ChannelSMS, From: ana, Text: "an answer"})
 	require.ErrorIs(t, err, errNoWebhook)
 	require.NoError(t, box.Close())
 
@@ -315,15 +323,15 @@ func TestKeepRestoresMessagesAndAnswers(t *testing.T) {
 	require.NoError(t, err)
 	r.messages(2)
 	r.mu.Lock()
-	require.NoError(t, r.keep.compact(&r.book))
+	require.NoError(t, r.keep.compact(r.records()))
 	r.mu.Unlock()
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
-	assert.Equal(t, 3, strings.Count(string(text), "\n"))
+	assert.Equal(t, 4, strings.Count(string(text), "\n"), "two messages, an answer and the settings")
 	r.api(http.MethodPost, "reset", "", nil)
 	text, err = os.ReadFile(file)
 	require.NoError(t, err)
-	assert.Empty(t, text)
+	assert.Equal(t, 1, strings.Count(string(text), "\n"), "the settings stay")
 }
 
 func TestKeepNamesTheWrongLine(t *testing.T) {

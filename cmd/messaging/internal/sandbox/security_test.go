@@ -60,7 +60,7 @@ func TestOtherHostsAreRefused(t *testing.T) {
 	for _, path := range []string{"/", Root, Root + "messages", "/sms/send", "/api/sms"} {
 		status, text := r.do(http.MethodGet, path, "", "Host", "evil.example.com")
 		assert.Equal(t, http.StatusMisdirectedRequest, status, path)
-		assert.NotContains(t, text, r.token, path)
+		assert.NotContains(t, text, r.identity.page, path)
 	}
 }
 
@@ -93,7 +93,7 @@ func TestChangesNeedAToken(t *testing.T) {
 	r := newRig(t, Config{})
 	changes := []string{
 		"POST replies", "POST messages/msg-1/repeat", "POST deliveries", "POST clock", "POST faults", "DELETE faults", "PATCH settings",
-		"POST seen", "POST reset",
+		"POST seen", "POST reset", "DELETE messages/msg-1", "POST samples", "DELETE faults/1", "POST spaces", "DELETE spaces/no-such",
 	}
 	mutating := 0
 	for operation := range operations(t) {
@@ -108,7 +108,7 @@ func TestChangesNeedAToken(t *testing.T) {
 			status, _ := r.do(method, Root+path, `{}`, token...)
 			assert.Equal(t, http.StatusForbidden, status, change)
 		}
-		status, _ := r.do(method, Root+path, `{}`, "Authorization", "", tokenHeader, r.token)
+		status, _ := r.do(method, Root+path, `{}`, "Authorization", "", tokenHeader, r.identity.page)
 		assert.NotEqual(t, http.StatusForbidden, status, "%s with the token of the page", change)
 		if method != http.MethodDelete {
 			status, _ = r.do(method, Root+path, `{}`, "Content-Type", "text/plain")

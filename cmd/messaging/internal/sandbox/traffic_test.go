@@ -131,7 +131,7 @@ func TestStreamTellsOfChanges(t *testing.T) {
 		said = strings.Contains(lines.Text(), `"messages":true`) && strings.Contains(lines.Text(), "New message to "+ana)
 	}
 	assert.True(t, said)
-	r.live.close()
+	assert.NoError(t, r.spaces.Close())
 	for ended := false; !ended; {
 		ended = !lines.Scan()
 	}
@@ -141,12 +141,14 @@ func TestStreamTellsOfChanges(t *testing.T) {
 func TestStreamsAreBounded(t *testing.T) {
 	t.Parallel()
 	h := newHub()
-	for range maxSubscribers {
-		_, err := h.subscribe()
-		require.NoError(t, err)
+	for who, most := range map[audience]int{ofPages: maxPages, ofPrograms: maxPrograms} {
+		for range most {
+			_, err := h.subscribe(who)
+			require.NoError(t, err)
+		}
+		_, err := h.subscribe(who)
+		assert.ErrorIs(t, err, errBusy)
 	}
-	_, err := h.subscribe()
-	assert.Error(t, err)
 }
 
 // operations returns the operations of the API's description, as "GET messages".
@@ -172,7 +174,7 @@ func TestOpenAPIDescribesTheAPI(t *testing.T) {
 		if path == "events" {
 			continue // it does not end
 		}
-		status, text := r.do(method, Root+strings.ReplaceAll(path, "{id}", "msg-9"), "")
+		status, text := r.do(method, Root+strings.NewReplacer("{id}", "msg-9", "{name}", "no-such").Replace(path), "")
 		assert.NotEqual(t, http.StatusMethodNotAllowed, status, operation)
 		assert.False(t, status == http.StatusNotFound && !strings.Contains(text, `"error"`), operation)
 		assert.Equal(t, method != http.MethodGet, described.At("security").Exists(), operation)
@@ -180,6 +182,7 @@ func TestOpenAPIDescribesTheAPI(t *testing.T) {
 	}
 	for name, value := range map[string]any{
 		"Message": Message{}, "Call": Call{}, "Answer": Answer{}, "Settings": Settings{}, "Exchange": Exchange{}, "Match": Match{}, "Header": Header{},
+		"Reached": Reached{}, "Space": Space{}, "FaultKind": FaultKind{}, "Rule": faultRule{},
 	} {
 		var fields []string
 		for field := range reflect.TypeOf(value).Fields() {

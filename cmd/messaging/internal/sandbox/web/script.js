@@ -1,10 +1,15 @@
 "use strict";
 (() => {
   const $ = (selector, within = document) => within.querySelector(selector);
-  const token = $('meta[name="sandbox-token"]').content;
+  const all = (selector, within = document) => [...within.querySelectorAll(selector)];
+  const meta = (name, within = document) => $(`meta[name="sandbox-${name}"]`, within)?.content;
+  const root = meta("root");
+  let token = meta("token"), version = meta("version");
 
   // morph makes one element like another, and keeps what is the same: focus, scroll positions and open details stay.
+  // An element that the server sent without content, because this page has it already, stays as it is.
   function morph(from, to) {
+    if (to.nodeType === Node.ELEMENT_NODE && to.hasAttribute("data-same")) return;
     if (from.isEqualNode(to)) return;
     if (from.nodeType !== to.nodeType || from.nodeName !== to.nodeName || (from.id || "") !== (to.id || "")) {
       from.replaceWith(to);
@@ -15,6 +20,7 @@
       return;
     }
     if (from.dataset.kept !== undefined) return; // a medium that was loaded
+    if (from.id === "pill" || from.dataset.tabbed !== undefined) return; // what the user chose
     for (const { name } of [...from.attributes]) {
       if (!to.hasAttribute(name) && !(name === "open" && from.nodeName === "DETAILS")) from.removeAttribute(name);
     }
@@ -53,7 +59,7 @@
 
   // show loads a page and puts it in the place of this one.
   let loading = null, leading = false; // leading: the user goes to another page
-  async function show(url, { push = false } = {}) {
+  async function show(url, { push = false, whole = false } = {}) {
     if (leading && !push) {
       refresh(); // later: what the user asked for comes first
       return;
@@ -62,63 +68,158 @@
     const mine = (loading = new AbortController());
     leading = push;
     try {
-      await replace(url, push, mine);
+      await replace(url, push, whole, mine);
     } finally {
       if (loading === mine) leading = false;
     }
   }
 
-  async function replace(url, push, mine) {
+  async function replace(url, push, whole, mine) {
     let page;
     try {
-      const response = await fetch(url, { signal: mine.signal, headers: { Accept: "text/html" } });
+      const headers = { Accept: "text/html" };
+      if (!whole) headers["X-Sandbox-Version"] = version;
+      const response = await fetch(url, { signal: mine.signal, headers });
       page = new DOMParser().parseFromString(await response.text(), "text/html");
     } catch (err) {
       if (err.name !== "AbortError") connection(false);
       return;
     }
     if (mine.signal.aborted || !$("main", page)) return;
-    const before = $("#log");
-    const wasAtEnd = !before || before.scrollHeight - before.scrollTop - before.clientHeight < 80;
-    const peer = before?.dataset.seen;
+    if (all("[data-same]", page).some((same) => !document.getElementById(same.id))) {
+      show(url, { push, whole: true }); // this page does not have what the server thinks
+      return;
+    }
+    token = meta("token", page); // another, if the sandbox was started again
+    version = meta("version", page);
+    saveDraft();
+    const before = whereIs();
     const bar = $("header.bar"), main = $("main");
     document.title = page.title;
     document.body.className = page.body.className;
     morph($(".tabs", bar), $(".tabs", page));
     morph($("#clock", bar), $("#clock", page));
     morph($("#more", bar), $("#more", page));
-    document.querySelectorAll("body > .note").forEach((note) => note.remove());
-    page.querySelectorAll("body > .note").forEach((note) => main.before(note));
+    all("body > .note").forEach((note) => note.remove());
+    all("body > .note", page).forEach((note) => main.before(note));
     if (push) {
       history.pushState(null, "", url);
-      document.querySelectorAll("details.menu[open]").forEach((menu) => (menu.open = false));
+      all("details.menu[open]").forEach((menu) => (menu.open = false));
     }
     morph(main, $("main", page));
-    const log = $("#log");
-    if (log && (wasAtEnd || log.dataset.seen !== peer)) log.scrollTop = log.scrollHeight;
+    restoreDraft();
+    arrange(before, push);
     if (push) settle(url);
     seen();
   }
 
+  // whereIs says what of a conversation is in view.
+  function whereIs() {
+    const log = $("#log");
+    if (!log) return null;
+    const rest = log.scrollHeight - log.scrollTop - log.clientHeight;
+    return {
+      peer: peerOf(log), at: log.dataset.at, isAtEnd: rest < 80 && !log.dataset.newest,
+      ids: new Set(all(".entry", log).map((entry) => entry.id)),
+    };
+  }
+
+  // peerOf says which conversation a log shows.
+  function peerOf(log) {
+    const { channel, to, from } = JSON.parse(log.dataset.seen);
+    return JSON.stringify([channel, to, from]);
+  }
+
+  // arrange scrolls a conversation: to its end, to the message that was asked for, or not at all while somebody reads further up.
+  function arrange(before, isAsked) {
+    const log = $("#log");
+    if (!log) return;
+    const isSame = before && before.peer === peerOf(log);
+    const at = log.dataset.at && document.getElementById("m-" + log.dataset.at);
+    if (!isSame || (isAsked && before.at !== log.dataset.at)) {
+      if (at) at.scrollIntoView({ block: new URL(location.href).searchParams.has("message") ? "center" : "nearest" });
+      else log.scrollTop = log.scrollHeight;
+      pill(0);
+    } else if (before.isAtEnd && !log.dataset.newest) {
+      log.scrollTop = log.scrollHeight;
+      pill(0);
+    } else {
+      pill(waiting + all(".entry.in", log).filter((entry) => !before.ids.has(entry.id)).length);
+    }
+    // Where the window of a long conversation ends before the newest message, the number of unread ones tells of new ones.
+    if (log.dataset.newest && isSame) pill(Math.max(waiting, JSON.parse(log.dataset.seen).unread));
+  }
+
+  // pill says how many messages came while somebody read further up.
+  let waiting = 0;
+  function pill(count) {
+    waiting = count;
+    const button = $("#pill");
+    if (!button) return;
+    button.hidden = !count;
+    button.textContent = count + " new";
+  }
+
+  function toEnd() {
+    const log = $("#log");
+    if (log.dataset.newest) show(log.dataset.newest, { push: true });
+    log.scrollTop = log.scrollHeight;
+    pill(0);
+    seen();
+  }
+
+  document.addEventListener("scroll", (event) => {
+    if (event.target.id === "log" && whereIs().isAtEnd && waiting) {
+      pill(0);
+      seen();
+    }
+  }, true);
+
+  // Drafts belong to their conversations, and survive a reload.
+  function draftOf(form) { return "sandbox-draft:" + root + form.dataset.draft; }
+  function saveDraft() {
+    const form = $("form[data-draft]");
+    if (!form) return;
+    try {
+      if ($("textarea", form).value) sessionStorage.setItem(draftOf(form), $("textarea", form).value);
+      else sessionStorage.removeItem(draftOf(form));
+    } catch { /* private mode */ }
+  }
+  function restoreDraft() {
+    const form = $("form[data-draft]");
+    if (!form) return;
+    const field = $("textarea", form);
+    if (form.dataset.draft !== field.dataset.of) {
+      field.dataset.of = form.dataset.draft;
+      try { field.value = sessionStorage.getItem(draftOf(form)) ?? ""; } catch { field.value = ""; }
+      grow(field);
+    }
+    enable();
+  }
+  function grow(field) {
+    field.style.height = "auto";
+    field.style.height = Math.min(field.scrollHeight, 140) + "px";
+  }
+
   // settle moves the focus to what a link led to.
   function settle(url) {
-    const target = new URL(url, location.href).hash.slice(1);
+    const target = decodeURIComponent(new URL(url, location.href).hash.slice(1));
     const element = target && document.getElementById(target);
     if (element) {
       element.scrollIntoView({ block: "nearest" });
-      if (target === "exchange") element.focus({ preventScroll: true });
+      if (target === "exchange" || target === "details") element.focus({ preventScroll: true });
     }
   }
 
   function seen() {
     const log = $("#log");
-    if (!log || document.hidden) return;
+    if (!log || document.hidden || waiting || log.dataset.newest) return;
     const open = JSON.parse(log.dataset.seen);
-    if (open.Unread) call("POST", "/_sandbox/seen", { channel: open.Channel, to: open.Peer });
+    if (open.unread) call("POST", root + "seen", { channel: open.channel, to: open.to, from: open.from });
   }
 
   // call makes a request to the API, and says what went wrong.
-  async function call(method, path, body) {
+  async function call(method, path, body, isAgain = false) {
     try {
       const response = await fetch(path, {
         method,
@@ -126,10 +227,14 @@
         body: JSON.stringify(body),
       });
       const result = await response.json();
+      if (response.status === 403 && !isAgain) { // the sandbox was started again
+        await show(location.href, { whole: true });
+        return call(method, path, body, true);
+      }
       if (!response.ok) throw new Error(result.error || response.statusText);
       return result;
     } catch (err) {
-      toast(err.message, true);
+      toast(err instanceof TypeError ? "The sandbox is not running." : err.message, true);
       return null;
     }
   }
@@ -142,11 +247,20 @@
     setTimeout(() => note.remove(), isBad ? 8000 : 3500);
   }
 
-  function connection(isUp) {
+  let isUp = true;
+  function connection(now) {
+    isUp = now;
     const live = $("#live");
     live.classList.toggle("down", !isUp);
     live.title = isUp ? "Live" : "Not connected";
     $(".sr", live).textContent = live.title;
+    $("#offline").hidden = isUp;
+    enable();
+  }
+
+  // enable lets somebody answer while the sandbox runs.
+  function enable() {
+    all(".composer textarea, .composer button, .composer input").forEach((field) => (field.disabled = !isUp));
   }
 
   // Pages are refreshed at most every 250 ms, less often if that takes long, and once more after the last change.
@@ -169,7 +283,7 @@
   });
 
   function listen() {
-    const events = new EventSource("/_sandbox/events");
+    const events = new EventSource(root + "events");
     events.onopen = () => {
       connection(true);
       refresh(); // what happened meanwhile
@@ -190,50 +304,100 @@
     const [method, path] = element.dataset.api.split(" ");
     if (element.dataset.confirm && !confirm(element.dataset.confirm)) return;
     const button = element.nodeName === "FORM" ? $("button", element) : element;
-    button.setAttribute("aria-busy", "true");
+    if (button.getAttribute("aria-busy")) return; // it is under way
+    const isDraft = element.dataset.draft !== undefined;
+    if (isDraft) clearDraft(element); // at once: another Enter has nothing to send
+    else button.setAttribute("aria-busy", "true");
     const result = await call(method, path, body);
     button.removeAttribute("aria-busy");
-    if (!result) return;
+    if (!result) {
+      if (isDraft) giveBack(element, body.text);
+      return;
+    }
     if (result.note) toast(result.note);
     const last = result.calls?.at(-1);
     if (last) toast(last.status ? `The webhook responded ${last.status} in ${last.milliseconds} ms` : `The webhook gave no response: ${last.error}`, !last.status || last.status >= 400);
     element.closest("details.menu")?.removeAttribute("open");
-    if (element.dataset.clear !== undefined) element.reset();
-    refresh();
+    if (element.dataset.open !== undefined && result.url) show(result.url, { push: true });
+    else refresh();
+  }
+
+  function clearDraft(form) {
+    const field = $("textarea", form);
+    field.value = "";
+    grow(field);
+    saveDraft();
+  }
+
+  // giveBack puts an answer that was not sent into its field again.
+  function giveBack(form, text) {
+    const field = $("textarea", form);
+    if (form.isConnected && !field.value) {
+      field.value = text;
+      grow(field);
+    }
+    try { sessionStorage.setItem(draftOf(form), text); } catch { /* private mode */ }
   }
 
   function fields(form) {
     const body = form.dataset.json ? JSON.parse(form.dataset.json) : {};
+    if (form.dataset.scoped !== undefined) Object.assign(body, scope());
     for (const input of form.elements) {
       if (!input.name || (input.type === "checkbox" && !input.checked)) continue;
-      if (input.dataset.list !== undefined) (body[input.name] ??= []).push(input.value);
-      else if (input.dataset.percent !== undefined) body[input.name] = Number(input.value) / 100;
-      else if (input.dataset.number !== undefined) body[input.name] = Number(input.value);
-      else body[input.name] = input.value;
+      body[input.name] = input.value;
     }
     return form.dataset.webhook ? { webhooks: { [form.dataset.webhook]: body.url } } : body;
   }
 
+  // scope says which requests the next fault is for.
+  function scope() {
+    const form = $("#scope"), body = {};
+    for (const name of ["to", "channel", "operation"]) if (form.elements[name].value) body[name] = form.elements[name].value;
+    const amount = form.elements.amount.value, value = form.elements[amount].value;
+    body[amount] = amount === "duration" ? value : amount === "share" ? Number(value) / 100 : Number(value);
+    return body;
+  }
+
   document.addEventListener("click", (event) => {
     const menu = event.target.closest("details.menu");
-    document.querySelectorAll("details.menu[open]").forEach((open) => open !== menu && open.removeAttribute("open"));
+    all("details.menu[open]").forEach((open) => open !== menu && open.removeAttribute("open"));
     const link = event.target.closest("a[data-nav]");
     if (link && !event.ctrlKey && !event.metaKey && !event.shiftKey && event.button === 0) {
       event.preventDefault();
       show(link.href, { push: true });
       return;
     }
+    const bubble = event.target.closest(".bubble[data-href]");
+    if (bubble && !event.target.closest("a, button, summary, details, video, audio, img, pre") && !String(getSelection())) {
+      show(bubble.dataset.href, { push: true });
+      return;
+    }
     const button = event.target.closest("button");
     if (!button) return;
     if (button.dataset.api) act(button, button.dataset.json ? JSON.parse(button.dataset.json) : {});
-    else if (button.dataset.copy !== undefined) copy(button.dataset.copy);
+    else if (button.dataset.copy !== undefined) copy(button);
     else if (button.dataset.media) load(button);
+    else if (button.getAttribute("role") === "tab") choose(button);
+    else if (button.id === "pill") toEnd();
     else if (button.id === "theme") nextTheme();
     else if (button.id === "keys") $("#shortcuts").showModal();
   });
 
-  async function copy(text) {
+  // choose shows the panel of a tab.
+  function choose(tab, isFocused = false) {
+    for (const other of all("[role=tab]", tab.closest("[role=tablist]"))) {
+      const isChosen = other === tab;
+      other.setAttribute("aria-selected", isChosen);
+      other.tabIndex = isChosen ? 0 : -1;
+      document.getElementById(other.getAttribute("aria-controls")).hidden = !isChosen;
+    }
+    if (isFocused) tab.focus();
+  }
+
+  async function copy(button) {
+    let text = button.dataset.copy;
     try {
+      if (button.dataset.secret !== undefined) text = text.replaceAll("$MESSAGING_TOKEN", await secret());
       await navigator.clipboard.writeText(text);
       toast("Copied");
     } catch {
@@ -241,17 +405,32 @@
     }
   }
 
+  // secret returns the token of the service, which the page Connect shows.
+  async function secret() {
+    const page = new DOMParser().parseFromString(await (await fetch(root + "page/connect")).text(), "text/html");
+    return $("[data-token]", page).dataset.token;
+  }
+
   // load shows a medium in the place of its button: nothing is fetched before.
   function load(button) {
     const { media, kind } = button.dataset;
     const name = { video: "video", audio: "audio", image: "img", sticker: "img", gif: "img" }[kind];
+    const holder = button.parentElement;
     let element;
     if (name) {
       element = document.createElement(name);
       element.referrerPolicy = "no-referrer";
       if (name === "img") element.alt = kind + " of the message";
       else element.controls = true;
-      element.onerror = () => toast("The " + kind + " cannot be shown", true);
+      element.onerror = () => {
+        const note = document.createElement("p");
+        note.className = "failed";
+        note.textContent = "The " + kind + " cannot be shown.";
+        const retry = document.createElement("button");
+        retry.textContent = "Try again";
+        retry.onclick = () => load(button);
+        holder.replaceChildren(note, retry, button);
+      };
       element.src = media;
     } else {
       element = document.createElement("a");
@@ -260,17 +439,23 @@
       element.target = "_blank";
       element.rel = "noopener noreferrer nofollow";
     }
-    const holder = button.parentElement;
     holder.dataset.kept = "";
-    holder.replaceChildren(element);
+    button.hidden = true;
+    holder.replaceChildren(element, button);
   }
 
   document.addEventListener("submit", (event) => {
     const form = event.target;
     if (form.dataset.api) {
       event.preventDefault();
+      if (form.dataset.draft !== undefined && !$("textarea", form).value) return;
+      const url = form.elements.url;
+      if (form.dataset.webhook && !url.value && url.dataset.was && !confirm("Remove the webhook? The field is empty.")) {
+        url.value = url.dataset.was;
+        return;
+      }
       act(form, fields(form));
-    } else if (form.dataset.search !== undefined) {
+    } else if (form.dataset.search !== undefined || form.dataset.scope !== undefined) {
       event.preventDefault();
     }
   });
@@ -278,28 +463,30 @@
   let typing = 0;
   document.addEventListener("input", (event) => {
     if (event.target.id === "reply") {
-      event.target.style.height = "auto";
-      event.target.style.height = Math.min(event.target.scrollHeight, 140) + "px";
+      grow(event.target);
+      saveDraft();
     }
     if (event.target.id !== "q") return;
     clearTimeout(typing);
-    typing = setTimeout(() => {
-      const url = new URL(location.href);
-      url.searchParams.set("q", event.target.value);
-      history.replaceState(null, "", url);
-      show(url.href);
-    }, 150);
+    typing = setTimeout(() => search(event.target.value), 150);
   });
+
+  function search(text) {
+    clearTimeout(typing);
+    const url = new URL(location.href);
+    url.hash = "";
+    url.searchParams.delete("page");
+    if (text) url.searchParams.set("q", text);
+    else url.searchParams.delete("q");
+    history.replaceState(null, "", url);
+    show(url.href);
+  }
 
   let chord = false;
   document.addEventListener("keydown", (event) => {
     const field = event.target.closest("input, textarea, select");
     if (event.key === "Escape") {
-      const menu = event.target.closest("details.menu[open]") || $("details.menu[open]");
-      if (menu) {
-        menu.open = false;
-        $("summary", menu).focus();
-      } else if (field) field.blur();
+      escape(event, field);
       return;
     }
     if (event.target.id === "reply" && event.key === "Enter" && !event.shiftKey && !event.isComposing) {
@@ -307,8 +494,14 @@
       event.target.form.requestSubmit();
       return;
     }
+    if (event.target.getAttribute("role") === "tab" && ["ArrowLeft", "ArrowRight"].includes(event.key)) {
+      const tabs = all("[role=tab]", event.target.closest("[role=tablist]"));
+      const by = event.key === "ArrowRight" ? 1 : -1;
+      choose(tabs[(tabs.indexOf(event.target) + by + tabs.length) % tabs.length], true);
+      return;
+    }
     if (field || event.ctrlKey || event.metaKey || event.altKey || $("dialog[open]")) return;
-    const pages = { c: "/_sandbox/", f: "/_sandbox/page/faults", t: "/_sandbox/page/traffic", o: "/_sandbox/page/connect" };
+    const pages = { c: root, f: root + "page/faults", t: root + "page/traffic", o: root + "page/connect" };
     if (chord && pages[event.key]) show(pages[event.key], { push: true });
     else if (event.key === "/") $("#q")?.focus();
     else if (event.key === "r") $("#reply")?.focus();
@@ -322,8 +515,22 @@
     event.preventDefault();
   });
 
+  // escape closes what is open, the nearest first. In the search it empties the field and the list's filter.
+  function escape(event, field) {
+    const menu = event.target.closest("details.menu[open]") || $("details.menu[open]");
+    if (menu) {
+      menu.open = false;
+      $("summary", menu).focus();
+    } else if (field?.id === "q" && field.value) {
+      event.preventDefault();
+      field.value = "";
+      search("");
+    } else if (field) field.blur();
+    else if ($(".board.picked .close")) show($(".close").href, { push: true });
+  }
+
   function step(by) {
-    const threads = [...document.querySelectorAll("[data-thread]")];
+    const threads = all("[data-thread]");
     if (!threads.length) return;
     const at = threads.findIndex((thread) => thread.getAttribute("aria-current"));
     const next = threads[Math.min(threads.length - 1, Math.max(0, at + by))];
@@ -346,8 +553,8 @@
   }
   try { applyTheme(localStorage.getItem("sandbox-theme")); } catch { /* private mode */ }
 
-  const log = $("#log");
-  if (log) log.scrollTop = log.scrollHeight;
+  restoreDraft();
+  arrange(null, true);
   seen();
   listen();
 })();

@@ -1,0 +1,19 @@
+# The sandbox: docker build -t messaging . && docker run --rm -p 127.0.0.1:8026:8026 messaging
+#
+# It prints the token and, because it listens on more than loopback, a password for its page. Nothing is kept unless
+# --keep names a file in a volume: docker run -v sandbox:/data ... messaging sandbox --listen 0.0.0.0:8026 --keep /data/messages
+FROM golang:1.26 AS build
+WORKDIR /src
+COPY . .
+ARG VERSION=
+RUN mkdir /data && CGO_ENABLED=0 GOWORK=off go build -C cmd/messaging -trimpath -ldflags="-s -w -X main.release=${VERSION}" -o /messaging .
+
+FROM scratch
+COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/
+COPY --from=build --chown=65532:65532 /data /data
+COPY --from=build /messaging /messaging
+USER 65532:65532
+EXPOSE 8026
+HEALTHCHECK --interval=10s --timeout=3s CMD ["/messaging", "healthcheck", "http://127.0.0.1:8026/_sandbox/"]
+ENTRYPOINT ["/messaging"]
+CMD ["sandbox", "--listen", "0.0.0.0:8026"]

@@ -1,0 +1,301 @@
+package sandbox
+
+import (
+	"cmp"
+	"container/list"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/messaging-service/messaging-go/internal/table"
+	"github.com/messaging-service/messaging-go/messagingtest"
+)
+
+// An entry is a message or an answer in a conversation. The sandbox's mutex guards it.
+type entry struct {
+	ID      string
+	Channel messagingtest.Channel
+	Peer    string // the recipient, as first written
+	Sender  string // of an SMS: each sender has a conversation of its own
+	At      time.Time
+
+	Sent    *messagingtest.Sent // a message of the program
+	Answer  *Answer             // or an answer of the recipient
+	States  []Reached           // of a message, in order
+	Calls   []*Call             // of the webhook
+	pending int                 // deliveries of the webhook under way
+
+	accepted time.Duration // on the clock
+	restored bool          // from the file of -keep: its lifetime does not go on
+	exchange int           // that brought the message
+	fault    string        // that its request met
+	preview  string
+	isBlank  bool          // a text that shows nothing
+	code     func() string // returns the one-time code that it seems to hold
+	seen     bool
+	size     int
+	place    *list.Element
+}
+
+// Reached is a state of a message and when the message got there.
+type Reached struct {
+	State messagingtest.DeliveryState `json:"state"`
+	At    time.Time                   `json:"at"`
+}
+
+// A Call is one request to a webhook.
+type Call struct {
+	About    string        `json:"about"` // the state that it reports, or "answer"
+	URL      string        `json:"url"`   // without secrets
+	Status   int           `json:"status"`
+	Took     time.Duration `json:"-"`
+	Millis   float64       `json:"milliseconds"`
+	Try      int           `json:"try"`
+	Error    string        `json:"error,omitempty"`
+	At       time.Time     `json:"at"`
+	Exchange int           `json:"exchange,omitempty"`
+}
+
+// Failed reports whether the webhook did not take the call.
+func (c *Call) Failed() bool { return c.Error != "" || c.Status >= 400 }
+
+const (
+	maxCalls  = 50 // of one entry
+	maxStates = 20 // of one message
+)
+
+// newEntry returns the entry of a message.
+func newEntry(m *messagingtest.Sent, t *table.Table) *entry {
+	e := &entry{ID: m.ID, Channel: m.Channel, Peer: m.To, At: m.At, Sent: m, code: sync.OnceValue(m.Code)}
+	if m.Channel == messagingtest.ChannelSMS {
+		e.Sender = m.From
+	}
+	b := bubbleOf(*m, t)
+	e.preview = cmp.Or(b.Body, b.Header, b.Label)
+	if e.preview == "" && b.Media != nil {
+		e.preview = title(b.Media.Kind)
+	}
+	e.isBlank = m.Kind == "text" && isBlank(m.Text) && isBlank(b.Body)
+	if e.preview = cmp.Or(e.preview, m.Kind); e.isBlank {
+		e.preview = blank
+	}
+	return e
+}
+
+// newAnswer returns the entry of an answer.
+func newAnswer(id string, a *Answer, at time.Time) *entry {
+	e := &entry{ID: id, Channel: a.Channel, Peer: a.From, At: at, Answer: a, seen: true, preview: cmp.Or(a.Text, string(a.Kind))}
+	if a.Channel == messagingtest.ChannelSMS {
+		e.Sender = a.To
+	}
+	if e.isBlank = a.Kind == AnswerText && isBlank(a.Text); e.isBlank {
+		e.preview = blank
+	}
+	return e
+}
+
+// reach adds a state, unless the entry is in it.
+func (e *entry) reach(state messagingtest.DeliveryState, at time.Time) {
+	if n := len(e.States); state == "" || n > 0 && e.States[n-1].State == state {
+		return
+	}
+	e.States = append(e.States, Reached{state, at})
+	if len(e.States) > maxStates {
+		e.States = slices.Delete(e.States, 1, len(e.States)-maxStates+1)
+	}
+}
+
+// hasReached reports whether the message is, or was, in a state.
+func (e *entry) hasReached(state messagingtest.DeliveryState) bool {
+	return slices.ContainsFunc(e.States, func(r Reached) bool { return r.State == state })
+}
+
+// sizeOf returns about how much memory an entry takes.
+func sizeOf(e *entry) int {
+	const overhead, call = 1 << 10, 256
+	size := overhead + len(e.Peer) + len(e.preview)
+	for _, c := range e.Calls {
+		size += call + len(c.URL) + len(c.Error)
+	}
+	if a := e.Answer; a != nil {
+		for _, text := range []string{a.To, a.Name, a.Text, a.Description, a.Payload, a.Message, a.URL} {
+			size += len(text)
+		}
+		return size
+	}
+	m := e.Sent
+	for _, text := range []string{
+		m.From, m.To, m.Text, m.CallbackURL, m.ReferenceID, m.FallbackFrom, m.FallbackText, m.Template, m.CategoryID, string(m.Body),
+	} {
+		size += len(text)
+	}
+	for name, value := range m.Extra {
+		size += len(name) + len(value)
+	}
+	return size
+}
+
+// A conversation is what went between the program and one recipient on a channel; by SMS, between one sender and one recipient.
+type conversation struct {
+	Channel messagingtest.Channel
+	Peer    string
+	Sender  string // by SMS
+	Entries []*entry
+	Unread  int
+	key     conversationKey
+	place   *list.Element
+}
+
+// last returns the newest entry.
+func (c *conversation) last() *entry { return c.Entries[len(c.Entries)-1] }
+
+type conversationKey struct {
+	channel messagingtest.Channel
+	peer    string
+	sender  string
+}
+
+func (e *entry) key() conversationKey { return conversationKey{e.Channel, peerKey(e.Peer), e.Sender} }
+
+// peerKey makes a number the same with and without a +, spaces and hyphens.
+func peerKey(peer string) string {
+	digits := strings.NewReplacer("+", "", " ", "", "-", "", "(", "", ")", "").Replace(clip(peer, maxName))
+	if digits != "" && strings.Trim(digits, "0123456789") == "" {
+		return digits
+	}
+	return peer
+}
+
+// book holds entries by age and by conversation. The sandbox's mutex guards it.
+type book struct {
+	bounds        bounds
+	byID          map[string]*entry
+	byRequest     map[string]*entry // what a request brought, by its ID
+	entries       *list.List        // of *entry, the oldest first
+	conversations map[conversationKey]*conversation
+	recent        *list.List // of *conversation, the latest first
+	bytes         int
+	dropped       int
+	sent          int // ever
+}
+
+func newBook(b bounds) book {
+	return book{
+		bounds: b, byID: map[string]*entry{}, byRequest: map[string]*entry{}, entries: list.New(),
+		conversations: map[conversationKey]*conversation{}, recent: list.New(),
+	}
+}
+
+// add enters an entry and returns those that it dropped for it.
+func (b *book) add(e *entry) []*entry {
+	key := e.key()
+	c := b.conversations[key]
+	if c == nil {
+		c = &conversation{Channel: e.Channel, Peer: e.Peer, Sender: e.Sender, key: key}
+		b.conversations[key], c.place = c, b.recent.PushFront(c)
+	}
+	b.recent.MoveToFront(c.place)
+	c.Entries = append(c.Entries, e)
+	if e.Sent != nil {
+		b.sent++
+		if !e.seen {
+			c.Unread++
+		}
+	}
+	b.byID[e.ID], e.place = e, b.entries.PushBack(e)
+	if e.Sent != nil && e.Sent.FallbackOf == "" && e.Sent.RequestID != "" {
+		b.byRequest[e.Sent.RequestID] = e
+	}
+	e.size = sizeOf(e)
+	b.bytes += e.size
+	return b.trim()
+}
+
+// resize counts what was added to an entry, and returns those that were dropped for it.
+func (b *book) resize(e *entry) []*entry {
+	if b.byID[e.ID] != e {
+		return nil
+	}
+	b.bytes -= e.size
+	e.size = sizeOf(e)
+	b.bytes += e.size
+	return b.trim()
+}
+
+// trim drops the oldest entries beyond the bounds, except the last.
+func (b *book) trim() []*entry {
+	var dropped []*entry
+	for b.entries.Len() > b.bounds.messages || b.bytes > b.bounds.bytes && b.entries.Len() > 1 {
+		oldest, _ := b.entries.Front().Value.(*entry)
+		b.remove(oldest)
+		dropped = append(dropped, oldest)
+	}
+	b.dropped += len(dropped)
+	return dropped
+}
+
+// remove drops an entry.
+func (b *book) remove(e *entry) {
+	b.entries.Remove(e.place)
+	delete(b.byID, e.ID)
+	if e.Sent != nil && b.byRequest[e.Sent.RequestID] == e {
+		delete(b.byRequest, e.Sent.RequestID)
+	}
+	b.bytes -= e.size
+	c := b.conversations[e.key()]
+	c.Entries = slices.DeleteFunc(c.Entries, func(o *entry) bool { return o == e })
+	if e.Sent != nil && !e.seen {
+		c.Unread--
+	}
+	if len(c.Entries) == 0 {
+		b.recent.Remove(c.place)
+		delete(b.conversations, c.key)
+	}
+}
+
+// conversation returns a conversation, or nil. Of an SMS without a sender it is the latest with that number.
+func (b *book) conversation(channel messagingtest.Channel, peer, sender string) *conversation {
+	key := conversationKey{channel, peerKey(peer), sender}
+	if c := b.conversations[key]; c != nil || sender != "" {
+		return c
+	}
+	for at := b.recent.Front(); at != nil; at = at.Next() {
+		if c, _ := at.Value.(*conversation); c.Channel == channel && c.key.peer == key.peer {
+			return c
+		}
+	}
+	return nil
+}
+
+// fallbackOf returns the SMS that replaced a chat-app message, or nil.
+func (b *book) fallbackOf(e *entry) *entry {
+	if e.Sent == nil || e.Sent.FallbackFrom == "" {
+		return nil
+	}
+	c := b.conversations[conversationKey{messagingtest.ChannelSMS, peerKey(e.Peer), e.Sent.FallbackFrom}]
+	if c == nil {
+		return nil
+	}
+	for _, o := range slices.Backward(c.Entries) {
+		if o.Sent != nil && o.Sent.FallbackOf == e.ID {
+			return o
+		}
+	}
+	return nil
+}
+
+func channelName(c messagingtest.Channel) string {
+	channel, _ := table.ChannelNamed(string(c))
+	return channel.Title
+}
+
+// channelNames returns the names of the channels as a list in a message: "sms", "chatapp1" …
+func channelNames() string {
+	var names []string
+	for _, c := range table.Channels() {
+		names = append(names, strconv.Quote(c.Name))
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,67 @@
+package sandbox
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// console writes what happens to the terminal, a line for each event. Its zero value writes nothing.
+type console struct {
+	print func(line string)
+	space string
+}
+
+// line writes one event. Texts of others are quoted, so that they cannot move the cursor.
+func (c console) line(kind, format string, args ...any) {
+	if c.print == nil {
+		return
+	}
+	where := ""
+	if c.space != "" {
+		where = "[" + c.space + "] "
+	}
+	c.print(fmt.Sprintf("%s %-8s %s", time.Now().Format("15:04:05"), kind, where) + fmt.Sprintf(format, args...))
+}
+
+func (c console) message(e *entry) {
+	c.line("message", "%s %s → %s: %s (%s)", channelName(e.Channel), visible(e.Sent.From), visible(e.Peer), visible(e.preview), visible(e.ID))
+}
+
+func (c console) answer(e *entry) {
+	c.line("answer", "%s %s → %s: %s (%s)", channelName(e.Channel), visible(e.Peer), visible(e.Answer.To), visible(e.preview), visible(e.ID))
+}
+
+func (c console) callback(call *Call) {
+	if call.Error != "" {
+		c.line("callback", "%s → no response: %s (%s)", call.About, visible(call.Error), visible(call.URL))
+		return
+	}
+	c.line("callback", "%s → %d in %v ms (%s)", call.About, call.Status, call.Millis, visible(call.URL))
+}
+
+func (c console) fault(x *Exchange) {
+	c.line("fault", "%s met %s: a correct client says %s", visible(x.Method+" "+x.URL), x.Fault, visible(x.Verdict))
+}
+
+func (c console) refused(x *Exchange) {
+	c.line("refused", "%d %s: %s", x.Status, visible(x.Method+" "+x.URL), visible(x.Reason))
+}
+
+// visible returns the beginning of a text in one line, with hidden characters as their codes.
+func visible(text string) string {
+	const width = 80
+	var b strings.Builder
+	for _, p := range pieces(shorten(text, width)) {
+		switch {
+		case p.Control != "":
+			b.WriteString("<" + p.Control + ">")
+		default:
+			b.WriteString(strings.NewReplacer("\n", " ", "\r", " ", "\t", " ").Replace(p.Text))
+		}
+	}
+	if b.Len() == 0 {
+		return `""`
+	}
+	return b.String()
+}

@@ -1,0 +1,220 @@
+package sandbox
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/messaging-service/messaging-go/internal/table"
+	"github.com/messaging-service/messaging-go/messagingtest"
+)
+
+// How much a page shows.
+const (
+	shownConversations = 100
+	shownEntries       = 100
+)
+
+type conversationsView struct {
+	Query, Channel, Is string
+	Filters            []filterView
+	Conversations      []conversationView
+	Range              string // which of how many
+	Newer, Older       string // URLs
+	IsEmpty            bool   // nothing was ever sent
+	Start              *startView
+
+	Open           *conversationView
+	Entries        []*entryView
+	Earlier, Later string
+	Newest         string     // the URL of the end, if it is not here
+	At             string     // the ID of the entry to show
+	Selected       *entryView // by default the last
+	Picked         bool       // by the user
+	Outcome        string
+	Outcomes       []string
+	Sender         string
+	Webhook        bool
+	Now            time.Time
+
+	search search
+	page   string // of the sandbox
+}
+
+type conversationView struct {
+	Channel, ChannelName, Peer string
+	Sender                     string // by SMS
+	ElementID, URL             string
+	Last                       []piece
+	FromPeer                   bool
+	Blank                      bool
+	At                         time.Time
+	State                      string
+	Unread                     int
+	Current                    bool
+}
+
+// Key says which conversation it is, for what the browser keeps of it.
+func (c *conversationView) Key() map[string]any {
+	return map[string]any{"channel": c.Channel, "to": c.Peer, "from": c.Sender, "unread": c.Unread}
+}
+
+func (s *Sandbox) pageConversations(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	v := conversationsView{Query: clip(q.Get("q"), 200), Channel: q.Get("only"), Is: q.Get("is"), page: s.root, Outcomes: []string{
+		outcomeDelivered, outcomeRead, outcomeFailed, outcomeUnreachable, outcomeLate,
+	}}
+	v.search = newSearch(v.Query, v.Is)
+	s.mu.Lock()
+	v.Now = s.now()
+	open := s.book.conversation(messagingtest.Channel(q.Get("channel")), clip(q.Get("to"), maxURL), clip(q.Get("from"), maxURL))
+	if e := s.book.byID[q.Get("message")]; open == nil && e != nil { // a link to a message is enough
+		open = s.book.conversations[e.key()]
+	}
+	page, _ := strconv.Atoi(q.Get("page"))
+	s.listConversations(&v, max(1, page), open)
+	if open != nil {
+		s.openConversation(&v, open, q)
+	}
+	v.IsEmpty = s.book.entries.Len() == 0
+	s.mu.Unlock()
+	if v.IsEmpty {
+		v.Start = s.start(r)
+	}
+	title := "Conversations"
+	if v.Open != nil {
+		title = v.Open.Peer
+	}
+	s.render(w, r, "conversations", title, v)
+}
+
+// url returns the URL of the list with what is open and what is looked for, and these parameters.
+func (v *conversationsView) url(open *conversation, values ...string) string {
+	all := []string{"q", v.Query, "only", v.Channel, "is", v.Is}
+	if open != nil {
+		all = append(all, "channel", string(open.Channel), "to", open.Peer, "from", open.Sender)
+	}
+	return pageURL(v.page, append(all, values...)...)
+}
+
+// listConversations fills in the list. The caller holds mu.
+func (s *Sandbox) listConversations(v *conversationsView, page int, open *conversation) {
+	for _, c := range append([]table.Channel{{Title: "all"}}, table.Channels()...) {
+		v.Filters = append(v.Filters, filterView{title(c.Title), v.url(open, "only", c.Name), v.Channel == c.Name})
+	}
+	for _, is := range []struct{ is, name string }{{isUnread, "Unread"}, {isFailed, "Failed"}, {isExpired, "Expired"}, {isHooked, "Webhook failed"}} {
+		next := is.is
+		if v.Is == is.is {
+			next = "" // once more ends it
+		}
+		v.Filters = append(v.Filters, filterView{is.name, v.url(open, "is", next), v.Is == is.is})
+	}
+	skip, found := (page-1)*shownConversations, 0
+	for at := s.book.recent.Front(); at != nil; at = at.Next() {
+		c, _ := at.Value.(*conversation)
+		hit, isFound := v.search.in(c)
+		if !isFound || v.Channel != "" && string(c.Channel) != v.Channel {
+			continue
+		}
+		if found++; found > skip && len(v.Conversations) < shownConversations {
+			v.Conversations = append(v.Conversations, c.view(v, hit, c == open))
+		}
+	}
+	if found > shownConversations {
+		v.Range = fmt.Sprintf("%d–%d of %d", min(skip+1, found), min(skip+shownConversations, found), found)
+	}
+	if page > 1 {
+		v.Newer = v.url(open, "page", itoa(page-1))
+	}
+	if found > skip+shownConversations {
+		v.Older = v.url(open, "page", itoa(page+1))
+	}
+}
+
+// view returns how the list shows a conversation: with the message that was found, or else the last.
+func (c *conversation) view(v *conversationsView, hit *entry, current bool) conversationView {
+	last, message := c.last(), ""
+	if hit != nil {
+		last, message = hit, hit.ID
+	}
+	view := conversationView{
+		Channel: string(c.Channel), ChannelName: channelName(c.Channel), Peer: clip(c.Peer, maxName), Sender: c.Sender, ElementID: "t-" + key(string(c.Channel), c.key.peer, c.Sender),
+
+		Last: v.search.preview(last.preview), Blank: last.isBlank, FromPeer: last.Answer != nil, At: last.At, Unread: c.Unread, Current: current,
+		URL: v.url(c, "message", message),
+	}
+	if last.Sent != nil {
+		view.State = string(last.Sent.State)
+	}
+	return view
+}
+
+// openConversation fills in a conversation. The caller holds mu.
+func (s *Sandbox) openConversation(v *conversationsView, c *conversation, q url.Values) {
+	view := c.view(v, nil, true)
+	view.Peer = c.Peer
+	v.Open = &view
+	v.Outcome = s.outcomeFor(c.Channel, c.Peer).Name
+	v.Sender = cmp.Or(c.Sender, s.senderTo(c.Channel, c.Peer), "Your program")
+	v.Webhook = s.webhooks[c.Channel] != ""
+	picked := s.book.byID[q.Get("message")]
+	if picked != nil && s.book.conversations[picked.key()] != c {
+		picked = nil
+	}
+	v.Picked = picked != nil
+	entries := s.window(v, c, picked, q)
+	reactions := map[string][]string{}
+	day := ""
+	for _, e := range entries {
+		ev := s.entryView(e, v.url(c))
+		ev.Current, ev.Outcomes, ev.Conversation = e == picked, v.Outcomes, v.url(c)
+		if d := e.At.Format("Monday, 2 January"); d != day {
+			day, ev.Day = d, d
+		}
+		if ev.Current {
+			v.Selected = ev
+		}
+		if ev.Bubble.Reaction != "" {
+			reactions[ev.Bubble.About] = append(reactions[ev.Bubble.About], ev.Bubble.Reaction)
+		}
+		v.Entries = append(v.Entries, ev)
+	}
+	if v.Selected == nil {
+		v.Selected = v.Entries[len(v.Entries)-1]
+	}
+	for _, e := range v.Entries {
+		e.Reactions = reactions[e.ID]
+	}
+}
+
+// window returns the part of a conversation to show: around a message, before or after one, or the end.
+func (s *Sandbox) window(v *conversationsView, c *conversation, picked *entry, q url.Values) []*entry {
+	all := c.Entries
+	place := func(id string) int { return slices.IndexFunc(all, func(e *entry) bool { return e.ID == id }) }
+	begin := max(0, len(all)-shownEntries)
+	if picked != nil {
+		if at := place(picked.ID); at < begin {
+			begin = max(0, at-shownEntries/2)
+		}
+		v.At = picked.ID
+	}
+	if at := place(q.Get("before")); at >= 0 {
+		begin = max(0, at-shownEntries+1)
+		v.At = all[at].ID
+	} else if at := place(q.Get("after")); at >= 0 {
+		begin = min(at, begin)
+		v.At = all[at].ID
+	}
+	end := min(len(all), begin+shownEntries)
+	if begin > 0 {
+		v.Earlier = v.url(c, "before", all[begin].ID)
+	}
+	if end < len(all) {
+		v.Later, v.Newest = v.url(c, "after", all[end-1].ID), v.url(c, "message", "")
+	}
+	return all[begin:end]
+}

@@ -1,0 +1,155 @@
+package sandbox
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/messaging-service/messaging-go/messagingtest"
+)
+
+// A search is what somebody looks for: a number in any spelling, or words in any order.
+type search struct {
+	number string // its digits, without what stands before them at home or abroad
+	words  []string
+	is     string // one of the filters
+	marked *regexp.Regexp
+}
+
+// The filters of conversations.
+const (
+	isUnread  = "unread"
+	isFailed  = "failed"
+	isExpired = "expired"
+	isHooked  = "webhook"
+)
+
+const (
+	maxWords    = 10
+	maxSearched = 4 << 10 // of a text
+)
+
+func newSearch(text, is string) search {
+	s := search{is: is, words: strings.Fields(strings.ToLower(clip(text, 200)))}
+	s.words = s.words[:min(len(s.words), maxWords)]
+	s.number = numberIn(text)
+	var patterns []string
+	for _, word := range s.words {
+		patterns = append(patterns, regexp.QuoteMeta(word))
+	}
+	if len(patterns) > 0 {
+		s.marked = regexp.MustCompile("(?i)" + strings.Join(patterns, "|"))
+	}
+	return s
+}
+
+// numberIn returns the digits by which a number is found, if the text is one: +63 917…, 0063917… and 0917… are the same.
+func numberIn(text string) string {
+	const least = 3
+	digits := strings.NewReplacer("+", "", " ", "", "-", "", "(", "", ")", "", ".", "", "/", "").Replace(text)
+	if strings.Trim(digits, "0123456789") != "" || len(digits) < least {
+		return ""
+	}
+	if trimmed := strings.TrimLeft(digits, "0"); len(trimmed) >= least && len(digits)-len(trimmed) <= 2 {
+		return trimmed
+	}
+	return digits
+}
+
+// isEmpty reports whether the search finds everything.
+func (s search) isEmpty() bool { return len(s.words) == 0 && s.is == "" }
+
+// in returns what a conversation has of it: whether it is found, and the newest message that matches, if it is one.
+func (s search) in(c *conversation) (hit *entry, found bool) {
+	if s.isEmpty() {
+		return nil, true
+	}
+	isPeer := len(s.words) == 0 || s.number != "" && strings.Contains(c.key.peer, s.number) || s.inPeer(c)
+	for _, e := range slices.Backward(c.Entries) {
+		if !s.hasState(e) {
+			continue
+		}
+		if isPeer && s.is == "" {
+			return nil, true
+		}
+		if isPeer || s.inEntry(c, e) {
+			return e, true
+		}
+	}
+	return nil, false
+}
+
+// hasState reports whether an entry passes the filter.
+func (s search) hasState(e *entry) bool {
+	switch s.is {
+	case isUnread:
+		return e.Sent != nil && !e.seen
+	case isFailed:
+		return e.Sent != nil && e.Sent.State == messagingtest.StateFailed
+	case isExpired:
+		return e.Sent != nil && e.hasReached(messagingtest.StateExpired)
+	case isHooked:
+		return len(e.Calls) > 0 && e.Calls[len(e.Calls)-1].Failed()
+	}
+	return true
+}
+
+// inPeer reports whether all words are in the number or the sender of a conversation.
+func (s search) inPeer(c *conversation) bool {
+	who := strings.ToLower(c.Peer + "\n" + c.Sender)
+	return !slices.ContainsFunc(s.words, func(word string) bool { return !strings.Contains(who, word) })
+}
+
+// inEntry reports whether all words are in a message, its IDs, or the number that it goes to.
+func (s search) inEntry(c *conversation, e *entry) bool {
+	all := []string{clip(e.wholeText(), maxSearched), e.ID}
+	if m := e.Sent; m != nil {
+		all = append(all, m.From, m.RequestID, m.ReferenceID, m.Template)
+	}
+	text := strings.ToLower(strings.Join(append(all, c.Peer), "\n"))
+	isMissing := func(word string) bool {
+		number := numberIn(word)
+		return !strings.Contains(text, word) && (number == "" || !strings.Contains(c.key.peer, number))
+	}
+	return !slices.ContainsFunc(s.words, isMissing)
+}
+
+// preview returns the part of a text that matches, marked, or its beginning.
+func (s search) preview(text string) []piece {
+	const around = 24
+	text = clip(text, maxSearched)
+	if s.marked == nil {
+		return pieces(clip(text, previewText))
+	}
+	at := s.marked.FindStringIndex(text)
+	if at == nil {
+		return pieces(clip(text, previewText))
+	}
+	var shown []piece
+	if begin := at[0] - around; begin > 0 {
+		text = strings.ToValidUTF8(text[begin:], "")
+		shown = append(shown, piece{Text: "…"})
+	}
+	text = clip(text, previewText)
+	begin := 0
+	for _, at := range s.marked.FindAllStringIndex(text, -1) {
+		shown = append(shown, revealed(text[begin:at[0]], piece{})...)
+		shown = append(shown, revealed(text[at[0]:at[1]], piece{Mark: true})...)
+		begin = at[1]
+	}
+	return append(shown, revealed(text[begin:], piece{})...)
+}
+
+// matches reports whether all words are in what an exchange shows.
+func (s search) matches(x *Exchange) bool {
+	if len(s.words) == 0 {
+		return true
+	}
+	text := strings.ToLower(strings.Join([]string{
+		x.Method, x.URL, x.RequestBody, x.ResponseBody, x.To, x.Text, x.About, x.Fault, x.Reason, x.Message, x.requestID, x.Operation,
+		x.At.Format(time.TimeOnly), itoa(x.Status),
+	}, "\n"))
+	isNumber := s.number != "" && strings.Contains(peerKey(x.To), s.number)
+	return isNumber || !slices.ContainsFunc(s.words, func(word string) bool { return !strings.Contains(text, word) })
+}

@@ -1,0 +1,348 @@
+package sandbox
+
+import (
+	"cmp"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Spaces are a sandbox and the spaces that tests have for themselves, each with its own ledger, faults and clock. Requests name
+// the space by a suffix of the token, by a header, or by the path of its page. All methods are safe for concurrent use.
+type Spaces struct {
+	config Config
+
+	mu     sync.Mutex
+	main   *Sandbox
+	others map[string]*space
+	closed bool
+}
+
+type space struct {
+	*Sandbox
+
+	used time.Time
+}
+
+// spaceHeader names the space that a request is for.
+const spaceHeader = "X-Sandbox-Space"
+
+const (
+	maxSpaces  = 50
+	spaceQuiet = time.Minute // after which a space gives way to another
+)
+
+var (
+	errNoSuchSpace = errors.New("there is no such space: a request with the token makes it, or POST spaces")
+	errSpaceName   = errors.New("the name of a space has 1 to 64 letters, digits, hyphens and underscores")
+	errSpaces      = fmt.Errorf("there are %d spaces in use: DELETE spaces/NAME ends one", maxSpaces)
+)
+
+var spaceName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+
+// New starts a sandbox. The caller closes it. The error is of the file to keep messages in.
+func New(config Config) (*Spaces, error) {
+	config.Token = cmp.Or(config.Token, rand.Text())
+	s := &Spaces{config: config, others: map[string]*space{}}
+	var err error
+	if s.main, err = newSandbox(config, newIdentity(), s); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Close ends calls of webhooks, and closes all services and the file.
+func (s *Spaces) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	for _, other := range s.others {
+		_ = other.close() // it has no file
+	}
+	return s.main.close()
+}
+
+// Messages returns how many messages programs have sent, in the sandbox and in the spaces that there are.
+func (s *Spaces) Messages() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sent := s.main.sent()
+	for _, other := range s.others {
+		sent += other.sent()
+	}
+	return sent
+}
+
+func (s *Sandbox) sent() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.book.sent
+}
+
+// Sandbox returns the one that is always there.
+func (s *Spaces) Sandbox() *Sandbox {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.main
+}
+
+// named returns a space, and makes it if mayMake. The empty name is the sandbox that is always there.
+func (s *Spaces) named(name string, mayMake bool) (*Sandbox, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if name == "" {
+		return s.main, nil
+	}
+	if !spaceName.MatchString(name) {
+		return nil, errSpaceName
+	}
+	if other := s.others[name]; other != nil {
+		other.used = time.Now()
+		return other.Sandbox, nil
+	}
+	if !mayMake || s.closed {
+		return nil, errNoSuchSpace
+	}
+	if len(s.others) >= maxSpaces && !s.makeRoom() {
+		return nil, errSpaces
+	}
+	return s.open(name, rand.Text())
+}
+
+// makeRoom ends the space that was not used for the longest time, and reports false if all are in use. The caller holds mu.
+func (s *Spaces) makeRoom() bool {
+	oldest := ""
+	for name, other := range s.others {
+		if time.Since(other.used) > spaceQuiet && !other.live.isWatched() && (oldest == "" || other.used.Before(s.others[oldest].used)) {
+			oldest = name
+		}
+	}
+	if oldest == "" {
+		return false
+	}
+	_ = s.others[oldest].close() // it has no file
+	delete(s.others, oldest)
+	return true
+}
+
+// open starts a space. The caller holds mu.
+func (s *Spaces) open(name, page string) (*Sandbox, error) {
+	config := s.config
+	config.Keep = ""
+	opened, err := newSandbox(config, identity{
+		space: name, root: Root + "spaces/" + name + "/", key: s.main.key, secret: s.main.secret, page: page, bounds: spaceBounds(),
+	}, s)
+	if err != nil {
+		return nil, err
+	}
+	s.others[name] = &space{Sandbox: opened, used: time.Now()}
+	return opened, nil
+}
+
+// renew starts a sandbox anew, as it was when it started, with the same credentials.
+func (s *Spaces) renew(old *Sandbox) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return errNoSuchSpace
+	}
+	if old != s.main {
+		if other := s.others[old.space]; other == nil || other.Sandbox != old {
+			return nil // somebody else did
+		}
+		_ = old.close() // it has no file
+		_, err := s.open(old.space, old.page)
+		return err
+	}
+	if err := old.close(); err != nil {
+		return errors.Join(errKeep, err)
+	}
+	if err := emptyFile(s.config.Keep); err != nil {
+		return errors.Join(errKeep, err)
+	}
+	renewed, err := newSandbox(s.config, old.identity, s)
+	if err != nil {
+		return errors.Join(errKeep, err)
+	}
+	s.main = renewed
+	return nil
+}
+
+// end ends a space and reports whether there was one.
+func (s *Spaces) end(name string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	other := s.others[name]
+	if other == nil {
+		return false
+	}
+	_ = other.close() // it has no file
+	delete(s.others, name)
+	return true
+}
+
+// Space is a space as the API shows it.
+type Space struct {
+	Name     string `json:"name"`
+	URL      string `json:"url"` // of its page
+	Messages int    `json:"messages"`
+}
+
+// list returns the spaces by name.
+func (s *Spaces) list() []Space {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := []Space{}
+	for name, other := range s.others {
+		other.mu.Lock()
+		all = append(all, Space{name, other.root, other.book.entries.Len()})
+		other.mu.Unlock()
+	}
+	slices.SortFunc(all, func(a, b Space) int { return strings.Compare(a.Name, b.Name) })
+	return all
+}
+
+// Handler serves the service, the page and the API, to requests for the address that it listens on: listen is the address as the
+// user gave it, and addr where it listens. Other hosts are refused, so that no page of another site reaches the sandbox by a
+// name of its own that leads here, and so is what a browser sends for a page of another site.
+func (s *Spaces) Handler(listen string, addr net.Addr) http.Handler {
+	return compressed(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		isPage := strings.HasPrefix(r.URL.Path, Root) || s.isHome(r)
+		if isPage {
+			secure(w.Header())
+		}
+		switch {
+		case !isHost(r.Host, listen, addr):
+			fail(w, http.StatusMisdirectedRequest, errors.New("the sandbox answers to the address that it listens on, and to no other host"))
+			return
+		case isForeign(r):
+			fail(w, http.StatusForbidden, errors.New("a page of another site reads and sends nothing here"))
+			return
+		case isPage && !s.mayEnter(r):
+			w.Header().Set("WWW-Authenticate", `Basic realm="sandbox", charset="UTF-8"`)
+			fail(w, http.StatusUnauthorized, errors.New("the password that was printed at the start is asked for"))
+			return
+		}
+		s.route(w, r)
+	}))
+}
+
+// isHome reports whether a request is for the root of the address, which leads to the page unless the contract has an operation there.
+func (s *Spaces) isHome(r *http.Request) bool {
+	return r.URL.Path == "/" && r.Method == http.MethodGet && operationAt(s.config.Contract.Table(), "/") == ""
+}
+
+// route passes a request to the space that it names.
+func (s *Spaces) route(w http.ResponseWriter, r *http.Request) {
+	main := s.Sandbox()
+	isPage := strings.HasPrefix(r.URL.Path, Root)
+	if isPage && s.serveSpaces(main, w, r) {
+		return
+	}
+	name, hasToken := main.spaceOf(r)
+	target, err := s.named(name, hasToken)
+	switch {
+	case err != nil:
+		failed(w, err)
+	case isPage:
+		target.routes.ServeHTTP(w, r)
+	case s.isHome(r):
+		http.Redirect(w, r, target.root, http.StatusSeeOther)
+	default:
+		target.serve(w, r)
+	}
+}
+
+// spaceOf returns the space that a request names, and whether it has the token. What named it is taken out of the request.
+func (s *Sandbox) spaceOf(r *http.Request) (name string, hasToken bool) {
+	if rest, ok := strings.CutPrefix(r.URL.EscapedPath(), Root+"spaces/"); ok {
+		name, rest, _ = strings.Cut(rest, "/")
+		r.URL.RawPath = Root + rest
+		r.URL.Path = Root + strings.TrimPrefix(r.URL.Path, Root+"spaces/"+name+"/")
+		hasToken = s.hasToken(r) || equal(r.Header.Get(tokenHeader), s.page)
+		return name, hasToken
+	}
+	for _, place := range []struct{ header, scheme string }{{"Authorization", "Bearer"}, {s.table.Auth.Token.Header, s.table.Auth.Token.Scheme}} {
+		before := strings.TrimPrefix(place.scheme+" ", " ")
+		token, ok := strings.CutPrefix(r.Header.Get(place.header), before)
+		if suffix, has := s.tokenSuffix(token); ok && has {
+			r.Header.Set(place.header, before+s.service.Token)
+			name, hasToken = cmp.Or(suffix, name), true
+		}
+	}
+	return cmp.Or(r.Header.Get(spaceHeader), name), hasToken || equal(r.Header.Get(tokenHeader), s.page)
+}
+
+// serveSpaces serves the operations on spaces themselves, and reports whether the request is one.
+func (s *Spaces) serveSpaces(main *Sandbox, w http.ResponseWriter, r *http.Request) bool {
+	path := strings.TrimPrefix(r.URL.Path, Root)
+	if path != "spaces" && (r.Method != http.MethodDelete || !regexp.MustCompile(`^spaces/[^/]+$`).MatchString(path)) {
+		return false
+	}
+	switch {
+	case path == "spaces" && r.Method == http.MethodGet:
+		respond(w, http.StatusOK, map[string]any{"spaces": s.list()})
+	case path == "spaces" && r.Method == http.MethodPost:
+		changing(main, func(_ *http.Request, body struct {
+			Name string `json:"name"`
+		},
+		) (any, error) {
+			if body.Name == "" {
+				return nil, errSpaceName
+			}
+			made, err := s.named(body.Name, true)
+			if err != nil {
+				return nil, err
+			}
+			return Space{Name: made.space, URL: made.root}, nil
+		})(w, r)
+	case r.Method == http.MethodDelete && path != "spaces":
+		changing(main, func(*http.Request, struct{}) (any, error) {
+			if !s.end(strings.TrimPrefix(path, "spaces/")) {
+				return nil, errNoSuchSpace
+			}
+			return struct{}{}, nil
+		})(w, r)
+	default:
+		w.Header().Set("Allow", "GET, POST")
+		fail(w, http.StatusMethodNotAllowed, errors.New("the methods of this path are GET, POST"))
+	}
+	return true
+}
+
+// mayEnter reports whether a request has the password, or the service's token, or whether none is asked for.
+func (s *Spaces) mayEnter(r *http.Request) bool {
+	if s.config.Password == "" || s.Sandbox().hasToken(r) {
+		return true
+	}
+	_, password, ok := r.BasicAuth()
+	return ok && equal(password, s.config.Password)
+}
+
+// hasToken reports whether a request has the token of the service, with the suffix of a space or without.
+func (s *Sandbox) hasToken(r *http.Request) bool {
+	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	_, has := s.tokenSuffix(token)
+	return ok && has
+}
+
+// tokenSuffix returns the space that a token ends with, if any, and reports whether the token is the service's.
+func (s *Sandbox) tokenSuffix(token string) (space string, ok bool) {
+	own := s.service.Token
+	if len(token) > len(own) && token[len(own)] == '.' {
+		token, space = token[:len(own)], token[len(own)+1:]
+	}
+	return space, equal(token, own)
+}
+
+// mayChange reports whether a request that changes something comes from the page or has the service's token.
+func (s *Sandbox) mayChange(r *http.Request) bool {
+	return s.hasToken(r) || equal(r.Header.Get(tokenHeader), s.page)
+}
