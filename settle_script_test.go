@@ -580,6 +580,7 @@ func TestSettleJudgesTheRow(t *testing.T) {
 		"a delivery that failed":             {`{` + known + `,"dlrStatus":"failed"}`, messaging.Accepted, ""},
 		"a send that failed in delivery":     {`{` + known + `,"sendStatus":"failed","dlrStatus":"failed"}`, messaging.Accepted, ""},
 		"a send that was sent":               {`{` + known + `,"sendStatus":"sent","dlrStatus":"rejected"}`, messaging.Accepted, ""},
+		"a number that refuses a send":       {`{` + known + `,"sendStatus":1}`, messaging.Accepted, ""},
 		"an unknown word":                    {`{` + known + `,"sendStatus":"7"}`, messaging.Accepted, ""},
 		"a refused row of another number":    {`{` + known + `,"sendStatus":"failed","to":"+639180000000"}`, messaging.Unknown, ""},
 		"two, of which one was accepted":     {`{` + known + `,"sendStatus":"failed"},{"id":"l-2","referenceId":"r-1"}`, messaging.Accepted, ""},
@@ -597,7 +598,7 @@ func TestSettleJudgesTheRow(t *testing.T) {
 				return nil, errors.New("no response")
 			})
 			client, err := messaging.NewClient(baseURL, messaging.WithToken("t"), service.option(),
-				settling(time.Nanosecond, time.Nanosecond, true), overlay(t, `{"sms.send":{"refused":["NO_CREDIT"]}}`))
+				settling(time.Nanosecond, time.Nanosecond, true), overlay(t, `{"sms.send":{"refused":["NO_CREDIT","1"]}}`))
 			require.NoError(t, err)
 			for kind, settle := range map[string]func() (messaging.Receipt, error){
 				"Settle":   func() (messaging.Receipt, error) { return client.SMS.Settle(t.Context(), one, time.Now()) },

@@ -134,6 +134,9 @@
 //
 //	method                     GET, or POST, with which the encoding may be json or form
 //	params                     by concept, a name, or "" if the service has no such parameter: using it is then an error
+//	inclusive                  by concept, createdAfter and createdBefore, true if the service lists rows at the bound itself too;
+//	                           nothing beyond the bound is then asked for; with the time date, a bound is then a whole day
+//	sorts                      by concept, the column in the parameter sortBy, or "" if the service cannot sort by it
 //	orders                     two different values for the parameter order
 //	paging.by                  page, offset, cursor, none; see below
 //	paging.first               the number of the first page, 0 or more
@@ -163,6 +166,9 @@
 //	errors.classes             unauthorized, rateLimited, insufficientBalance, duplicate, notFound, unavailable, invalid
 //	sms.list.params            createdAfter, createdBefore, id, reference, request, category, from, to, status, page, pageSize,
 //	                           offset, cursor, sortBy, order
+//	sms.list.inclusive         createdAfter, createdBefore
+//	sms.list.sorts             id, request, reference, category, from, to, parts, price, created, sent, sendStatus, deliveryStatus,
+//	                           operator, country
 //	sms.list.orders            ascending, descending
 //	sms.list.page              total, pages, number, size, hasNext, next
 //	sms.list.record            id, request, reference, category, from, to, text, parts, price, currency, created, sent, sendStatus,

@@ -53,6 +53,8 @@ func (l *List) Encode(q wire.Query) (Request, []wire.Problem) {
 		m.name, m.dotted = l.op.Params[f.Concept], true
 		switch {
 		case !present:
+		case f.Concept == "sortBy" && m.text == "":
+			reason = "is a column that the service cannot sort by (sms.list.sorts." + f.Text + ` is "")`
 		case m.name != "":
 			reason = cmp.Or(f.Reason, reason)
 			members = append(members, m)
@@ -95,24 +97,28 @@ func (l *List) Encode(q wire.Query) (Request, []wire.Problem) {
 
 // param returns what a parameter sends, whether it is present, and what is wrong with it.
 func (l *List) param(f *wire.Field) (m member, present bool, reason string) {
-	if f.Concept == "order" {
+	switch f.Concept {
+	case "order":
 		m.text = l.op.Orders[f.Text]
 		return m, m.text != "", ""
+	case "sortBy":
+		if column, ok := l.op.Sorts[f.Text]; ok {
+			return member{text: column}, true, ""
+		}
 	}
 	return l.value(f)
 }
 
-// Widen moves the bounds of a listing outward, so that no row within them is left out, whether the service includes a bound itself
-// or not.
+// Widen moves the bounds of a listing outward as far as the contract requires, so that no row within them is left out.
 func (l *List) Widen(params []wire.Field) {
 	for i := range params {
 		at, ok := params[i].Value.(time.Time)
 		switch {
 		case !ok || at.IsZero():
 		case params[i].Concept == "createdAfter":
-			params[i].Value = table.After(at, l.time, l.zone)
+			params[i].Value = table.After(at, l.time, l.zone, l.op.Inclusive["createdAfter"])
 		case params[i].Concept == "createdBefore":
-			params[i].Value = table.Before(at, l.time, l.zone)
+			params[i].Value = table.Before(at, l.time, l.zone, l.op.Inclusive["createdBefore"])
 		}
 	}
 }

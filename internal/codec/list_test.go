@@ -167,6 +167,9 @@ var queries = map[string]struct {
 
 	"orders-ascending":               {overlay: `{"sms.list": {"orders": {"ascending": "1", "descending": "-1"}}}`, filter: filter{Descending: "ascending"}},
 	"orders-descending":              {overlay: `{"sms.list": {"orders": {"ascending": "1", "descending": "-1"}}}`, filter: filter{Descending: "descending"}},
+	"sorted-by-a-concept":            {filter: filter{SortBy: sms.ByDeliveryStatus, Descending: "ascending"}},
+	"sorted-by-a-concept-of-its-own": {overlay: `{"sms.list": {"sorts": {"created": "date"}}}`, filter: filter{SortBy: sms.ByCreated, Descending: "ascending"}},
+	"sorted-by-what-it-cannot":       {overlay: `{"sms.list": {"sorts": {"price": ""}}}`, filter: filter{SortBy: sms.ByPrice}, problems: []string{"SortBy"}},
 	"ascending-without-a-parameter":  {overlay: `{"sms.list": {"params": {"order": ""}}}`, filter: filter{SortBy: "dateCreated", Descending: "ascending"}},
 	"descending-without-a-parameter": {overlay: `{"sms.list": {"params": {"order": ""}}}`, filter: filter{SortBy: "dateCreated", Descending: "descending"}, problems: []string{"Descending"}},
 
@@ -263,6 +266,9 @@ func checkQuery(t *testing.T, overlay string, pair bool, f filter, extra url.Val
 	} else {
 		names := op.Params
 		for concept, word := range f.words(func(at time.Time) string { return formatted(t, at, op) }, op.Orders) {
+			if column, ok := op.Sorts[word]; ok && concept == "sortBy" {
+				word = column
+			}
 			if names[concept] != "" {
 				want.Set(names[concept], word)
 			}

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/messaging-service/messaging-go/internal/jsonscan"
 	"github.com/messaging-service/messaging-go/internal/table"
@@ -19,11 +20,19 @@ import (
 
 // column is a field of sms.Transaction, whose tag names a concept of sms.list.record.
 type column struct {
+	concept string
 	name    string // of the field
+	field   int    // its place in fields
 	slots   []int
-	isID    bool
-	isPrice bool
 	isFlag  bool // it is true or false
+}
+
+// fields returns pointers to the fields of a transaction that have a concept, in any order.
+func fields(t *sms.Transaction) [17]any {
+	return [...]any{ // reflection in its place would cost a tenth of a listing
+		&t.ID, &t.RequestID, &t.ReferenceID, &t.CategoryID, &t.From, &t.To, &t.Text, &t.Parts, &t.Price, &t.Currency,
+		&t.CreatedAt, &t.SentAt, &t.SendStatus, &t.DeliveryStatus, &t.Operator, &t.Country, &t.Description,
+	}
 }
 
 // rows is the compiled shape of a row.
@@ -44,11 +53,18 @@ func compileRows(t *table.Table, op *table.List, cursor []string, zone *time.Loc
 	r := &rows{paths: compilePaths(lists, nil), op: op, zone: zone, statuses: t.WebhookDelivery.Statuses}
 	r.accepted, r.refused = t.SMSSend.Accepted, t.SMSSend.Refused
 	r.cursor = r.paths.places[table.LastRow]
-	for field := range reflect.TypeFor[sms.Transaction]().Fields() {
-		if concept := field.Tag.Get("concept"); concept != "" {
-			c := column{field.Name, r.paths.places[concept], concept == "id", concept == "price", field.Type.Kind() == reflect.Bool}
-			r.columns = append(r.columns, c)
+	var tx sms.Transaction
+	known := fields(&tx)
+	for field, value := range reflect.ValueOf(&tx).Elem().Fields() {
+		concept := field.Tag.Get("concept")
+		if concept == "" {
+			continue
 		}
+		place := slices.Index(known[:], value.Addr().Interface())
+		if place < 0 {
+			panic("codec: fields lacks sms.Transaction." + field.Name)
+		}
+		r.columns = append(r.columns, column{concept, field.Name, place, r.paths.places[concept], field.Type.Kind() == reflect.Bool})
 	}
 	return r
 }
@@ -201,10 +217,7 @@ func (r *rowReader) name(s *scanner, i int) *rowName {
 func (r *rowReader) fill(doc []byte) {
 	all := textOf(doc, r.found)
 	t := r.row
-	fields := [...]any{ // in the order of the columns; reflection in its place would cost a tenth of a listing
-		&t.ID, &t.RequestID, &t.ReferenceID, &t.CategoryID, &t.From, &t.To, &t.Text, &t.Parts, &t.Price, &t.Currency,
-		&t.CreatedAt, &t.SentAt, &t.SendStatus, &t.DeliveryStatus, &t.Operator, &t.Country, &t.Description,
-	}
+	fields := fields(t)
 	for _, slot := range r.cursor {
 		if v := r.found[slot]; r.lastCursor == "" && v.Kind != jsonscan.Boolean {
 			r.lastCursor = v.Word(all)
@@ -214,7 +227,8 @@ func (r *rowReader) fill(doc []byte) {
 	for i := range r.columns {
 		c := &r.columns[i]
 		reason, taken := "", false
-		if c.isID && len(c.slots) > 0 {
+		isID := c.concept == "id"
+		if isID && len(c.slots) > 0 {
 			reason = "is missing"
 		}
 		for _, slot := range c.slots {
@@ -228,13 +242,13 @@ func (r *rowReader) fill(doc []byte) {
 			case taken:
 			case !v.IsScalar() || v.Kind == jsonscan.Boolean && !c.isFlag:
 				reason = "is neither a text nor a number"
-				if c.isID {
+				if isID {
 					reason = "is not an ID"
 				}
-			case c.isID && table.IsPlaceholder(v.Word(all)):
+			case isID && table.IsPlaceholder(v.Word(all)):
 				reason = "is not an ID"
 			default:
-				if taken, reason = true, r.set(c, fields[i], v.Word(all)); reason == "" {
+				if taken, reason = true, r.set(c, fields[c.field], v.Word(all)); reason == "" {
 					r.used[slot] = true
 					continue
 				}
@@ -281,12 +295,15 @@ func (r *rowReader) set(c *column, field any, word string) (reason string) {
 	const unknown = "is in no known form"
 	switch field := field.(type) {
 	case *string:
-		if c.isPrice && r.op.Money != (table.Money{}) {
-			amount, ok := scaled(word, r.op.Money)
+		switch c.concept {
+		case "price":
+			amount, currency, ok := amountOf(word, r.op.Money)
 			if !ok {
-				return "is no decimal number, and the contract's scale is for those"
+				return "is no decimal number"
 			}
-			word = amount
+			r.row.Currency, word = currency, amount // a currency of its own comes after the price, and wins
+		case "from", "to":
+			word = table.Number(word)
 		}
 		*field = word
 	case *int:
@@ -332,9 +349,10 @@ func (r *rowReader) status(word string) sms.Status {
 }
 
 // IsRefused reports whether a row says that the service did not take the message: its send status is a word of sms.send.refused, or
-// means failed or rejected, and its delivery status says nothing more. A message whose delivery failed was taken.
+// means failed or rejected, and its delivery status says nothing more. A message whose delivery failed was taken. A number is no such
+// word: the contract's numbers are those of a response and of delivery, and may mean something else in this column.
 func (l *List) IsRefused(tx sms.Transaction) bool {
-	if tx.SendStatus == "" || tx.Status != sms.StatusUnknown && tx.Status != sms.StatusQueued {
+	if !strings.ContainsFunc(tx.SendStatus, unicode.IsLetter) || tx.Status != sms.StatusUnknown && tx.Status != sms.StatusQueued {
 		return false
 	}
 	accepts := table.Match(l.rows.accepted, tx.SendStatus, true)

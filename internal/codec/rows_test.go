@@ -364,11 +364,16 @@ func TestRowComplete(t *testing.T) {
 
 func TestRowNumbers(t *testing.T) {
 	for raw, want := range map[string]sms.Transaction{
-		`{"price":0.50}`:                 {Price: "0.50"},
-		`{"price":"0.50"}`:               {Price: "0.50"},
-		`{"price":12345678901234567890}`: {Price: "12345678901234567890"},
-		`{"price":-1.50E+2}`:             {Price: "-1.50E+2"},
-		`{"price":" 1,50 €"}`:            {Price: " 1,50 €"},
+		`{"price":0.50}`:                        {Price: "0.50"},
+		`{"price":"0.50"}`:                      {Price: "0.50"},
+		`{"price":12345678901234567890}`:        {Price: "12345678901234567890"},
+		`{"price":-1.50E+2}`:                    {Price: "-1.50E+2"},
+		`{"price":" 1,50 €"}`:                   {Extra: map[string]json.RawMessage{"price": json.RawMessage(`" 1,50 €"`)}},
+		`{"price":"free"}`:                      {Extra: map[string]json.RawMessage{"price": json.RawMessage(`"free"`)}},
+		`{"price":"KES 0.8000"}`:                {Price: "0.8000", Currency: "KES"},
+		`{"price":"0.05 USD","currency":"EUR"}`: {Price: "0.05", Currency: "EUR"},
+		`{"currency":"EUR","price":"$5"}`:       {Price: "5", Currency: "EUR"},
+		`{"from":"tel:2929","to":"tel:+639171234567;ext=1","text":"tel:1"}`: {From: "2929", To: "+639171234567", Text: "tel:1"},
 		`{"messageParts":2}`:             {Parts: 2},
 		`{"messageParts":"2"}`:           {Parts: 2},
 		`{"messageParts":" 2\n"}`:        {Parts: 2},
