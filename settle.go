@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/messaging-service/messaging-go/internal/redact"
+	"github.com/messaging-service/messaging-go/internal/transport"
 	"github.com/messaging-service/messaging-go/internal/wire"
 	"github.com/messaging-service/messaging-go/sms"
 )
@@ -37,20 +38,20 @@ import (
 // twice.
 func (s *SMSService) SendOnce(ctx context.Context, m sms.Message) (Receipt, error) {
 	policy := cmp.Or(s.core.settings.settle, new(SettlePolicy))
-	return s.sendOnce(ctx, withReference(m), policy.withDefaults())
+	return s.sendOnce(ctx, withReference(m), policy.withDefaults(), manner{patience: transport.Patient})
 }
 
-func (s *SMSService) sendOnce(ctx context.Context, m sms.Message, policy SettlePolicy) (Receipt, error) {
+func (s *SMSService) sendOnce(ctx context.Context, m sms.Message, policy SettlePolicy, how manner) (Receipt, error) {
 	o := s.core.observation(ctx, &s.core.smsSend().endpoint)
 	ctx, end := o.begin(ctx, StepCall, 0)
-	receipt, err := s.deliverOnce(ctx, m, policy, o)
+	receipt, err := s.deliverOnce(ctx, m, policy, o, how)
 	end(o.outcome(receipt, err))
 	return receipt, err
 }
 
 // deliverOnce is sendOnce within a step that o observes.
-func (s *SMSService) deliverOnce(ctx context.Context, m sms.Message, policy SettlePolicy, o *observation) (Receipt, error) {
-	receipt, err := s.core.deliver(ctx, s.core.smsSend(), m.Call(), o)
+func (s *SMSService) deliverOnce(ctx context.Context, m sms.Message, policy SettlePolicy, o *observation, how manner) (Receipt, error) {
+	receipt, err := s.core.deliver(ctx, s.core.smsSend(), m.Call(), o, how)
 	if !errors.Is(err, ErrOutcomeUnknown) {
 		return receipt, err
 	}
@@ -60,7 +61,8 @@ func (s *SMSService) deliverOnce(ctx context.Context, m sms.Message, policy Sett
 	}
 	found, settleErr := s.settle(ctx, m, policy, time.Now())
 	if policy.Resend && errors.Is(settleErr, ErrNotListed) {
-		again, resendErr := s.core.deliver(ctx, s.core.smsSend(), m.Call(), o)
+		how.doubt = nil // what became of the first counts
+		again, resendErr := s.core.deliver(ctx, s.core.smsSend(), m.Call(), o, how)
 		if resendErr == nil {
 			again.Attempts += attempts
 			return again, nil
