@@ -220,7 +220,7 @@ func (s *SMSService) settledBy(rows []listedRow, m sms.Message) (sms.Transaction
 	refused := 0
 	for _, row := range rows {
 		switch {
-		case row.ID == "" || row.unreadable == "To" || !sameNumber(row.To, m.To):
+		case row.ID == "" || row.isDoubtful || !sameNumber(row.To, m.To):
 			continue
 		case !s.core.smsList().codec.IsRefused(row.Transaction):
 			return row.Transaction, nil
