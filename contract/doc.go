@@ -97,7 +97,8 @@
 //	errors.success             codes, in any case, that a response may hold although the message was accepted
 //	errors.classes             by class, codes; none in two classes, or in a class and in errors.success
 //	errors.signs               by value (present, false, true), members that say that something failed or is incomplete if
-//	                           they hold that value in the object of a message's ID or around it: a send is then in doubt
+//	                           they hold that value in the object of a message's ID or of the rows, or around it: a send is
+//	                           then in doubt, and a listing ends with an error
 //	errors.notProcessed        HTTP statuses, 300 to 599, which prove that a send was not processed, so that it is retried, if
 //	                           the response is JSON, empty, or has Retry-After; from 500 on, if it has a code or a request
 //	                           ID; a status that is here by mistake makes messages go out twice
