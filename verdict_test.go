@@ -14,6 +14,7 @@ import (
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/messagingtest"
+	"github.com/messaging-service/messaging-go/sms"
 )
 
 // sendGetting sends an SMS with the reference ID order-17 and returns its error and the number of requests.
