@@ -246,7 +246,7 @@ func ExampleWithLogger() {
 	}
 	service.Inject(messagingtest.Status(http.StatusBadGateway, 0), 1)
 	_, _ = client.SMS.Send(context.Background(), sms.Message{From: "ACME", To: "+639171234567", Text: "Hi"})
-	// Output: level=WARN msg="messaging: outcome unknown" error.operation=sms.send error.verdict=unknown error.status=502 error.error="messaging: sms.send has an unknown outcome: HTTP 502, code 50000, unavailable, \"bad gateway\", request req-1" error.attempts=1
+	// Output: level=WARN msg="messaging: outcome unknown" error.operation=sms.send error.verdict=unknown error.status=502 error.message="messaging: sms.send has an unknown outcome: HTTP 502, code 50000, unavailable, \"bad gateway\", request req-1" error.attempts=1
 }
 
 func ExampleSMSService_Send() {
@@ -440,4 +440,24 @@ func ExampleChatApp2Service_SendAll() {
 	// Unordered output:
 	// 0 nine-1 accepted
 	// 1 nine-2 not sent
+}
+
+func ExampleRetryable() {
+	service := messagingtest.Start()
+	defer service.Close()
+	client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	service.Inject(messagingtest.Status(http.StatusTooManyRequests, 10*time.Minute), 1)
+
+	for _, m := range []sms.Message{{From: "ACME", To: "+639171234567", Text: "Hi"}, {From: "ACME", Text: "to nobody"}} {
+		_, err = client.SMS.Send(context.Background(), m)
+		after, ok := messaging.Retryable(err)
+		fmt.Println(messaging.VerdictOf(err), ok, after)
+	}
+	// Output:
+	// refused true 10m0s
+	// not sent false 0s
 }

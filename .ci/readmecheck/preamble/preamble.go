@@ -38,7 +38,7 @@ var (
 var (
 	save          func(id string) error
 	record        func(referenceID string, verdict messaging.Verdict, id string)
-	enqueueAgain  func(message sms.Message) error
+	enqueueAgain  func(message sms.Message, after time.Duration) error
 	askAPerson    func(referenceID string, err error) error
 	tryLater      func(after time.Duration) error
 	pauseCampaign func() error
