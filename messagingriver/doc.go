@@ -21,11 +21,11 @@
 //   - While the circuit breaker of a channel is open, its messages wait before they are claimed. Each channel has a queue of its
 //     own, so that one in trouble holds back no other.
 //
+// River's jobs hold channels and reference IDs, no numbers and no texts. Options.Rate limits the rate
+// of all processes together. docs/outbox.md in the repository is about operation, and examples/outbox is a whole program.
+//
 // # Stopping
 //
 // Stop a River client as its documentation shows. AddTo sets SoftStopTimeout if it is zero. A request that has begun is not
 // interrupted, and ends within Options.SendTimeout; messages that have not begun wait for the next process.
-//
-// River's jobs hold channels and reference IDs, no numbers and no texts. Options.Rate limits the rate
-// of all processes together. docs/outbox.md in the repository is about operation, and examples/outbox is a whole program.
 package messagingriver
