@@ -97,7 +97,8 @@
 //	errors.success             codes, in any case, that a response may hold although the message was accepted
 //	errors.classes             by class, codes; none in two classes, or in a class and in errors.success
 //	errors.signs               by value (present, false, true), members that say that something failed or is incomplete if
-//	                           they hold that value in the object of a message's ID or around it: a send is then in doubt
+//	                           they hold that value in the object of a message's ID or of the rows, or around it: a send is
+//	                           then in doubt, and a listing ends with an error
 //	errors.notProcessed        HTTP statuses, 300 to 599, which prove that a send was not processed, so that it is retried, if
 //	                           the response is JSON, empty, or has Retry-After; from 500 on, if it has a code or a request
 //	                           ID; a status that is here by mistake makes messages go out twice
@@ -150,7 +151,8 @@
 //	params                     by concept, names, which may be paths in a JSON body; json lists the parameters that may hold a
 //	                           message in the platform's shape
 //	events                     paths at which a JSON body holds one event or a list of them; the first that holds any counts;
-//	                           params are then names within an event; without paths, the body is the event
+//	                           params are then names within an event; without paths, the body is the event. In a query or form a
+//	                           path begins with the name of a parameter that holds JSON
 //	layouts, zone              as in sms.list
 //	statuses                   by status, words and integers, as strings, in any case; none under two statuses; they also give
 //	                           the Status of a listed message

@@ -69,13 +69,12 @@ func compileRows(t *table.Table, op *table.List, cursor []string, zone *time.Loc
 	return r
 }
 
-// rowReader reads the rows of one page during the walk over its response.
+// rowReader reads the rows of one page.
 type rowReader struct {
 	*rows
 
 	page       *Page
 	limit      int    // of rows
-	place      int    // where the rows stood, as in node.rows; 0 if there are none yet
 	began      int    // where the first row began
 	lastCursor string // of the last row, "" if it has none
 	meanings   map[string]sms.Status
@@ -116,29 +115,14 @@ func newRowReader(r *rows, page *Page, requested int) *rowReader {
 	return reader
 }
 
-// read reads a list of rows. Of two lists in a response the one that the contract names first counts.
-func (r *rowReader) read(s *scanner, place int) {
-	if r.place != 0 && r.place < place {
-		s.Skip()
-		return
-	}
-	r.reset(place)
+// read reads the rows in a raw list of a document.
+func (r *rowReader) read(doc []byte, list value) error {
+	s := scanner{Scanner: jsonscan.Scanner{Doc: doc[:list.End], Pos: list.Start}}
 	r.began = s.Pos + 1
 	for more := s.Open(']'); more; more = s.Next(']') {
-		r.readRow(s)
+		r.readRow(&s)
 	}
-}
-
-// none notes that there is no list at a place: of two members of one name the last counts.
-func (r *rowReader) none(place int) {
-	if r.place == place {
-		r.reset(0)
-	}
-}
-
-func (r *rowReader) reset(place int) {
-	r.place = place
-	r.page.Transactions, r.page.Unreadable, r.lastCursor = r.page.Transactions[:0], r.page.Unreadable[:0], ""
+	return s.End()
 }
 
 func (r *rowReader) readRow(s *scanner) {
@@ -163,14 +147,13 @@ func (r *rowReader) readRow(s *scanner) {
 	}
 }
 
-// unreadable reports the row, once: the first field, unless a later one says whose message it is.
+// unreadable reports the row, once: the first field, unless a later one is needed to tell whose message it is.
 func (r *rowReader) unreadable(field, reason string) {
-	index := len(r.page.Transactions) - 1
-	row := Unreadable{Index: index, Field: field, Reason: reason}
-	switch n := len(r.page.Unreadable); {
-	case n == 0 || r.page.Unreadable[n-1].Index != index:
+	row := Unreadable{Index: len(r.page.Transactions) - 1, Field: field, Reason: reason}
+	n := len(r.page.Unreadable)
+	if n == 0 || r.page.Unreadable[n-1].Index != row.Index {
 		r.page.Unreadable = append(r.page.Unreadable, row)
-	case field == "To" && r.page.Unreadable[n-1].Field != "ID":
+	} else if row.IsDoubtful() && !r.page.Unreadable[n-1].IsDoubtful() {
 		r.page.Unreadable[n-1] = row
 	}
 }
@@ -178,6 +161,7 @@ func (r *rowReader) unreadable(field, reason string) {
 func (r *rowReader) readMembers(s *scanner) {
 	clear(r.found)
 	clear(r.used)
+	s.repeats = false
 	r.extra = r.extra[:0]
 	i := 0
 	for more := s.Open('}'); more; more = s.Next('}') {
@@ -186,13 +170,18 @@ func (r *rowReader) readMembers(s *scanner) {
 		c := s.Peek()
 		start := s.Pos
 		if n := name.node; n.isLeaf() && c != '{' && c != '[' {
+			s.repeats = s.repeats || r.found[n.slot].Kind != jsonscan.Absent
 			r.found[n.slot] = s.Scalar(c) // what walkChild would do, for most members of most rows
 		} else if s.walkChild(n, r.found); !n.isLeaf() {
 			r.extra = append(r.extra, rowMember{name, start, s.Pos})
 		}
 	}
-	if s.Err() == nil {
-		r.fill(s.Doc)
+	if s.Err() != nil {
+		return
+	}
+	r.fill(s.Doc)
+	if s.repeats {
+		r.unreadable("", "has a member of the contract twice")
 	}
 }
 
@@ -266,6 +255,35 @@ func (r *rowReader) fill(doc []byte) {
 	if left {
 		r.keepUnused(all)
 	}
+}
+
+// holdsRecord reports whether a list anywhere in a document has an object with the ID or the reference of a message. What nests deeper
+// than documents of services do is taken for one.
+func (r *rows) holdsRecord(doc []byte, depth int) bool {
+	const deepest = 16
+	if depth > deepest {
+		return true
+	}
+	for element := range jsonscan.Elements(doc) {
+		if r.isRecord(element) || r.holdsRecord(element, depth+1) {
+			return true
+		}
+	}
+	for _, member := range jsonscan.Members(doc) {
+		if r.holdsRecord(member.Value, depth+1) {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *rows) isRecord(element []byte) bool {
+	text, found, _, err := r.paths.find(element, nil, nil)
+	if err != nil || element[0] != '{' {
+		return false
+	}
+	id, reference := first(text, found, r.paths.places["id"]), first(text, found, r.paths.places["reference"])
+	return !table.IsPlaceholder(id) || !table.IsPlaceholder(reference)
 }
 
 // keepUnused puts into Extra what stands under known names and fills no field.

@@ -313,7 +313,7 @@ type Webhook struct {
 	// lists the parameters that may hold a message in the shape of the platform.
 	Params map[string][]string `json:"params" check:"name"`
 	// Events lists paths at which a JSON body may hold its events, one or a list of them. The first that holds any counts; ""
-	// is the body itself, and so is an empty list.
+	// is the body itself, and so is an empty list. In a query or form a path begins with the name of a parameter that holds JSON.
 	Events []string `json:"events" check:"place"`
 	// Layouts lists further layouts of times, as in package time.
 	Layouts []string `json:"layouts" check:"layout"`
