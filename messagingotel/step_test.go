@@ -209,7 +209,9 @@ func TestBreakersAreMeasured(t *testing.T) {
 	client := l.client(t, messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}))
 	stop, err := l.observer.ObserveBreakers(client)
 	require.NoError(t, err)
-	gauge := func() map[string]int64 { return l.counts(t, "messaging.client.breaker.open", "messaging.destination.name") }
+	gauge := func() map[string]int64 {
+		return l.counts(t, "messaging.client.breaker.open", "messaging.destination.name")
+	}
 	assert.Equal(t, map[string]int64{"sms": 0, "chatapp1": 0, "chatapp2": 0}, gauge())
 
 	l.service.Inject(messagingtest.Status(503, time.Minute), 5)
