@@ -78,6 +78,10 @@ type credential struct {
 	compile func(places table.Auth) (transport.Authenticator, codec.KeyPair)
 	// check returns what set the credential, and what is wrong with it by the contract, or "". It is nil if nothing can be.
 	check func(places table.Auth) (setBy, reason string)
+	// tenants reports whether the credential may be that of many accounts.
+	tenants bool
+	// breakers are for what concerns the account.
+	breakers breakers
 }
 
 func tokenCredential(token string) *credential {
@@ -133,7 +137,8 @@ func keyCredential(key, secret, secretFrom string) *credential {
 }
 
 func authCredential(auth Auth) *credential {
-	return &credential{compile: func(table.Auth) (transport.Authenticator, codec.KeyPair) {
+	_, one := auth.(basic)
+	return &credential{tenants: !one, compile: func(table.Auth) (transport.Authenticator, codec.KeyPair) {
 		return transport.Custom(auth.Authenticate), nil
 	}}
 }

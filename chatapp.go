@@ -19,7 +19,7 @@ type ChatApp1Service struct {
 // An unknown outcome cannot be looked up, because the service lists SMS only. Give the message a ReferenceID and a CallbackURL: a
 // delivery report with the reference shows that the message was accepted.
 func (s *ChatApp1Service) Send(ctx context.Context, m chatapp1.Message) (Receipt, error) {
-	return s.core.send(ctx, s.core.sendOn(ChannelChatApp1), m.Call())
+	return s.core.send(ctx, s.core.sendOn(ChannelChatApp1), m.Call(), manner{})
 }
 
 // Validate is like SMSService.Validate.
@@ -31,7 +31,7 @@ func (s *ChatApp1Service) Validate(m chatapp1.Message) error {
 func (s *ChatApp1Service) SendAll(
 	ctx context.Context, messages iter.Seq[chatapp1.Message], concurrency int,
 ) iter.Seq[Outcome[chatapp1.Message]] {
-	return sendAll(ctx, s.core.sendOn(ChannelChatApp1).name, messages, concurrency, outcomeOf(s.Send))
+	return sendAllOn(ctx, s.core, ChannelChatApp1, messages, concurrency)
 }
 
 // ChatApp2Service sends over chat app 2. It is the field ChatApp2 of a Client and safe for concurrent use.
@@ -47,7 +47,7 @@ type ChatApp2Service struct {
 //
 // An unknown outcome cannot be looked up, as for chat app 1.
 func (s *ChatApp2Service) Send(ctx context.Context, m chatapp2.Message) (Receipt, error) {
-	return s.core.send(ctx, s.core.sendOn(ChannelChatApp2), m.Call())
+	return s.core.send(ctx, s.core.sendOn(ChannelChatApp2), m.Call(), manner{})
 }
 
 // Validate is like SMSService.Validate.
@@ -59,5 +59,5 @@ func (s *ChatApp2Service) Validate(m chatapp2.Message) error {
 func (s *ChatApp2Service) SendAll(
 	ctx context.Context, messages iter.Seq[chatapp2.Message], concurrency int,
 ) iter.Seq[Outcome[chatapp2.Message]] {
-	return sendAll(ctx, s.core.sendOn(ChannelChatApp2).name, messages, concurrency, outcomeOf(s.Send))
+	return sendAllOn(ctx, s.core, ChannelChatApp2, messages, concurrency)
 }

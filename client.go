@@ -165,7 +165,10 @@ func (s settings) client(baseURL *url.URL, parent *core) (*Client, error) {
 	if s.problems != nil {
 		return nil, invalid("", s.problems)
 	}
-	c := &core{settings: s, baseURL: baseURL, base: s.newBase(parent)}
+	c := &core{settings: s, baseURL: baseURL, base: s.newBase(parent), breakers: new(breakers)}
+	if parent != nil {
+		c.breakers = parent.breakers
+	}
 	if c.base.wrapped == nil {
 		return nil, invalid("", []wire.Problem{{Field: "WithTransport", Reason: "the function returned nil; want a http.RoundTripper"}})
 	}
@@ -233,6 +236,7 @@ type core struct {
 	settings  settings
 	baseURL   *url.URL
 	base      *base
+	breakers  *breakers // for what concerns the service
 	transport *transport.Transport
 }
 
@@ -281,5 +285,6 @@ func (c *core) setTransport() {
 		Base: c.base.wrapped, OwnBase: s.ownBase(), Jar: user.Jar, Timeout: cmp.Or(s.timeout, user.Timeout, defaultTimeout),
 		MaxAttempts: retry.MaxAttempts, MinWait: retry.MinWait, MaxWait: retry.MaxWait,
 		Limiter: s.limiter, MaxResponseBytes: s.maxResponseBytes,
+		GiveUp: s.breaker.GiveUp, Changed: c.breakerChanged,
 	}
 }

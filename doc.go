@@ -8,11 +8,12 @@
 //	receipt, err := client.SMS.Send(ctx, sms.Message{
 //		From: "ACME", To: "+639171234567", Text: "Your order is ready", ReferenceID: "order-17",
 //	})
-//	switch messaging.VerdictOf(err) {
-//	case messaging.Accepted: // receipt.ID is the service's ID of the message
-//	case messaging.Refused: // the service said no: err says why
-//	case messaging.NotSent: // nothing reached the service: safe to send again
-//	case messaging.Unknown: // it may have been sent: do not send again, settle it by its reference ID
+//	after, retryable := messaging.Retryable(err)
+//	switch verdict := messaging.VerdictOf(err); {
+//	case verdict == messaging.Accepted: // receipt.ID is the service's ID of the message
+//	case retryable: // nothing went out: send it again, after a while
+//	case verdict == messaging.Unknown: // it may have been sent: do not send again, settle it by its reference ID
+//	default: // the service or this library said no: err says why
 //	}
 //
 // A [Client] has a service for each channel:
@@ -41,6 +42,7 @@
 //	what happened                                            retried, and the verdict in the end
 //	dialling, DNS or the TLS handshake failed                retried; not sent
 //	the rate limit or the context ended first                not sent
+//	the circuit breaker is open, and the call cannot wait    not sent
 //	a certificate, a token source or an Auth failed          not sent
 //	HTTP 429 in JSON, without a body, or with Retry-After    retried after the wait it asks for; refused
 //	HTTP 401 in JSON, without a body, or with
@@ -61,6 +63,9 @@
 //
 // Retries end with MaxAttempts and with the context's deadline. Waits grow exponentially with full jitter and respect Retry-After
 // ([RetryPolicy]). Redirects are never followed. Reads are retried after any failure that may be temporary.
+//
+// While the service or the account is in trouble, a circuit breaker holds back what is sent ([WithBreaker]): a service that is down for
+// a minute costs a few messages, and the others wait.
 //
 // # Errors
 //

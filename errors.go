@@ -9,6 +9,8 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"runtime"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,6 +51,9 @@ var (
 	ErrDuplicate = errors.New("messaging: duplicate")
 	// ErrUnavailable: the service is in trouble. HTTP 500, 502, 503 or 504, or a code of that class.
 	ErrUnavailable = errors.New("messaging: unavailable")
+	// ErrBreakerOpen: nothing was sent, because the circuit breaker of the channel is open; see WithBreaker. The error also matches
+	// the class of the trouble, such as ErrUnavailable, and Error.RetryAfter says when a message will go out.
+	ErrBreakerOpen = errors.New("messaging: circuit breaker open")
 	// ErrRow matches a *RowError: one row of a listing could not be read, and the listing goes on.
 	ErrRow = errors.New("messaging: row")
 )
@@ -111,6 +116,63 @@ func VerdictOf(err error) Verdict {
 	return Unknown
 }
 
+// Retryable reports whether a queue may send the message of a failed send again, and after how long at the earliest: at least a second.
+// It may after
+//
+//   - NotSent, except for a *ValidationError, a certificate that was refused, and a client without credentials for the channel,
+//     where another attempt meets the same
+//   - ErrRateLimited, if the response names no message
+//
+// and never after an unknown outcome, which has to be settled first. Any other error, nil and the error of a read are not retryable.
+func Retryable(err error) (after time.Duration, ok bool) {
+	e, isError := errors.AsType[*Error](err)
+	switch {
+	case !isError || e.read:
+		return 0, false
+	case e.Verdict == NotSent:
+		ok = !e.uncredentialed && !transport.IsPermanent(e.cause)
+	case e.Verdict == Refused:
+		ok = errors.Is(e, ErrRateLimited) && e.MessageID == ""
+	}
+	if !ok {
+		return 0, false
+	}
+	return max(e.RetryAfter, time.Second), true
+}
+
+// PanicError is a panic of a function of yours (an Auth, a token source, an Observer, a http.RoundTripper) in SendAll, which makes it
+// the Outcome of the message: Unknown if something was written, and otherwise NotSent. In Send the panic reaches the caller.
+type PanicError struct {
+	// Value is what the function panicked with.
+	Value any
+	// Stack is the stack of the goroutine, as of runtime/debug.
+	Stack []byte
+}
+
+// Error returns the type of the value, which may hold anything, and the text of an error of the runtime.
+func (e *PanicError) Error() string {
+	if r, ok := e.Value.(runtime.Error); ok {
+		return "panic: " + r.Error()
+	}
+	return fmt.Sprintf("panic (%T)", e.Value)
+}
+
+// Unwrap returns Value if it is an error.
+func (e *PanicError) Unwrap() error {
+	err, _ := e.Value.(error)
+	return err
+}
+
+// panicked returns the error of a send that a panic ended. inDoubt reports whether something may have been written.
+func panicked(e *sendEndpoint, value any, inDoubt bool, referenceID string) *Error {
+	cause := &PanicError{Value: value, Stack: debug.Stack()}
+	err := newError(&e.endpoint, transport.Outcome{Err: transport.NewError(cause.Error(), cause)})
+	if err.ReferenceID = referenceID; !inDoubt {
+		err.Verdict = NotSent
+	}
+	return err
+}
+
 // Error is a call that failed after its arguments were found valid. Unwrap returns the cause, such as a *net.OpError or the
 // context's error, if there is one besides the response.
 //
@@ -143,13 +205,14 @@ type Error struct {
 	// Body is the beginning of the response, at most 64 KiB.
 	Body []byte
 
-	read     bool    // a read has no verdict
-	unlisted bool    // the channel has no listing that could settle an unknown outcome
-	reason   string  // what this library found, where status and cause do not say it
-	said     string  // Message, if it may be shown
-	hidden   bool    // whether Code and RequestID must not be shown
-	classes  []error // the sentinels it matches, besides those of the verdict
-	cause    error
+	read           bool    // a read has no verdict
+	uncredentialed bool    // the client has no credentials for the channel
+	unlisted       bool    // the channel has no listing that could settle an unknown outcome
+	reason         string  // what this library found, where status and cause do not say it
+	said           string  // Message, if it may be shown
+	hidden         bool    // whether Code and RequestID must not be shown
+	classes        []error // the sentinels it matches, besides those of the verdict
+	cause          error
 
 	judgement transport.Judgement // what the response proves
 }
@@ -159,6 +222,9 @@ func newError(e *endpoint, out transport.Outcome) *Error {
 	failed := &Error{
 		Operation: e.name, StatusCode: out.StatusCode, RetryAfter: out.RetryAfter, Attempts: out.Attempts,
 		read: e.read, unlisted: e.channel != ChannelSMS, cause: out.Err,
+	}
+	if open, ok := errors.AsType[*transport.OpenError](cmp.Or(out.Interrupted, out.Err)); ok && out.StatusCode == 0 {
+		failed.RetryAfter = open.RetryAfter
 	}
 	if out.Interrupted != nil {
 		failed.cause, failed.reason = errors.Join(out.Interrupted, out.Err), "another attempt could not begin"
@@ -278,6 +344,9 @@ func (e *Error) Is(target error) bool {
 		return e.Verdict == Unknown && !e.read
 	case ErrNotSent:
 		return e.Verdict == NotSent && !e.read
+	case ErrBreakerOpen:
+		_, ok := errors.AsType[*transport.OpenError](e.cause)
+		return ok && (e.read || e.Verdict == NotSent)
 	default:
 		return slices.Contains(e.classes, target)
 	}

@@ -441,3 +441,23 @@ func ExampleChatApp2Service_SendAll() {
 	// 0 nine-1 accepted
 	// 1 nine-2 not sent
 }
+
+func ExampleRetryable() {
+	service := messagingtest.Start()
+	defer service.Close()
+	client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	service.Inject(messagingtest.Status(http.StatusTooManyRequests, 10*time.Minute), 1)
+
+	for _, m := range []sms.Message{{From: "ACME", To: "+639171234567", Text: "Hi"}, {From: "ACME", Text: "to nobody"}} {
+		_, err = client.SMS.Send(context.Background(), m)
+		after, ok := messaging.Retryable(err)
+		fmt.Println(messaging.VerdictOf(err), ok, after)
+	}
+	// Output:
+	// refused true 10m0s
+	// not sent false 0s
+}

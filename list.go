@@ -41,6 +41,10 @@ import (
 // two pages are remembered. A row that moves to a page that was read already is missed: sort by a column that does not change,
 // ascending, or bound the listing by CreatedBefore. A listing that repeats itself is an error that names the contract's paging,
 // not an endless loop.
+//
+// A listing is complete or ends with an error. It is an error if the service says that it failed or is incomplete, sends a later page
+// than the first, which was requested, or claims rows and lists none. A total that differs from the number of rows is none,
+// because rows move; Pages has both.
 func (s *SMSService) List(ctx context.Context, options sms.ListOptions) iter.Seq2[sms.Transaction, error] {
 	pages := s.pages(ctx, options)
 	return func(yield func(sms.Transaction, error) bool) {
@@ -123,7 +127,7 @@ type lookup struct {
 type listedRow struct {
 	sms.Transaction
 
-	unreadable string // the field that could not be read, or ""
+	isDoubtful bool // whether it cannot be read whose message it is
 }
 
 func (s *SMSService) find(ctx context.Context, referenceID string) (lookup, error) {
@@ -212,7 +216,7 @@ func (p *listPage) rowsOf(referenceID string) (rows []listedRow) {
 		row := listedRow{Transaction: p.Transactions[i]}
 		for _, unreadable := range p.Unreadable {
 			if unreadable.Index == i {
-				row.unreadable = unreadable.Field
+				row.isDoubtful = unreadable.IsDoubtful()
 			}
 		}
 		rows = append(rows, row)
@@ -259,10 +263,11 @@ func (s *SMSService) pages(ctx context.Context, options sms.ListOptions) iter.Se
 			query.Problems = append(query.Problems, wire.Problem{Field: "PagesAhead", Reason: reason})
 		}
 	}
+	const mostEmpty = 1000 // pages in a row, of a service that filters after it has cut its pages
 	const paging = ": the service does not page as the contract says (sms.list.paging, sms.list.params)"
 	return func(yield func(listPage, error) bool) {
 		tracker := newPageTracker(seen)
-		stale := 0 // pages in a row without a new row
+		stale, empty := 0, 0 // pages in a row without a new row, and without any
 		for page, err := range s.fetch(ctx, query, options.PageSize, options.PagesAhead) {
 			if err != nil {
 				yield(listPage{}, err)
@@ -281,6 +286,13 @@ func (s *SMSService) pages(ctx context.Context, options sms.ListOptions) iter.Se
 				case len(page.Transactions) > 0:
 					stale++
 				}
+			}
+			if empty++; len(page.Transactions) > 0 {
+				empty = 0
+			}
+			if empty > mostEmpty {
+				yield(listPage{}, s.listError("a thousand pages in a row have no rows"+paging))
+				return
 			}
 			if stale > 1 {
 				yield(listPage{}, s.listError("two pages in a row have only rows that were on the pages before"+paging))

@@ -439,6 +439,75 @@ func TestListYieldsEachRowOnce(t *testing.T) {
 	}
 }
 
+// A listing is complete or ends with an error.
+func TestListIsCompleteOrFails(t *testing.T) {
+	t.Parallel()
+	const claimed, later = "says that there are rows, and lists none", "is a later page than the first"
+	for name, tt := range map[string]struct {
+		overlay, body, reason string
+		options               sms.ListOptions
+	}{
+		"the last page, from a cache":    {`{}`, `{"pageNumber":3,"totalPages":3,"data":[{"id":"c"}]}`, later, sms.ListOptions{}},
+		"the second page, counted":       {`{}`, `{"pageNumber":2,"hasNext":true,"data":[{"id":"c"}]}`, later, sms.ListOptions{}},
+		"a later page than it began":     {`{"sms.list":{"paging":{"first":0}}}`, `{"pageNumber":1,"data":[]}`, later, sms.ListOptions{}},
+		"no rows beside a total":         {`{}`, `{"totalRows":2,"data":[]}`, claimed, sms.ListOptions{}},
+		"no rows beside a next page":     {`{}`, `{"nextPage":2,"data":[]}`, claimed, sms.ListOptions{}},
+		"no rows, by offset":             {`{"sms.list":{"paging":{"by":"offset"},"params":{"offset":"start","page":""}}}`, `{"hasNext":true,"data":[]}`, claimed, sms.ListOptions{}},
+		"no rows beside a total of none": {`{}`, `{"totalRows":0,"nextPage":2,"data":[]}`, "", sms.ListOptions{}},
+		"a page behind the last":         {`{}`, `{"totalRows":2,"data":[]}`, "", sms.ListOptions{Page: 9}},
+		"counted from 0":                 {`{}`, `{"pageNumber":0,"hasNext":false,"data":[{"id":"c"}]}`, "", sms.ListOptions{}},
+		"a total that differs":           {`{}`, `{"totalRows":7,"hasNext":false,"data":[{"id":"c"}]}`, "", sms.ListOptions{}},
+		"a failure in part":              {`{}`, `{"partial":true,"data":[{"id":"c"}]}`, "errors.signs", sms.ListOptions{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			requests := 0
+			service := roundTripper(func(r *http.Request) (*http.Response, error) {
+				requests++
+				return respond(r, http.StatusOK, tt.body), nil
+			})
+			client, err := messaging.NewClient(baseURL, messaging.WithToken("t"), service.option(), overlay(t, tt.overlay))
+			require.NoError(t, err)
+			_, errs := list(client.SMS.List(t.Context(), tt.options))
+			assert.Equal(t, 1, requests, "another request would bring the same")
+			if tt.reason == "" {
+				assert.Empty(t, errs)
+				return
+			}
+			require.Len(t, errs, 1)
+			require.ErrorContains(t, errs[0], tt.reason)
+		})
+	}
+}
+
+// A service that filters after it has cut its pages has empty pages before the last.
+func TestListFollowsEmptyPagesWithACursor(t *testing.T) {
+	t.Parallel()
+	requests, end := 0, 4
+	service := roundTripper(func(r *http.Request) (*http.Response, error) {
+		requests++
+		row := ""
+		if requests == end {
+			return respond(r, http.StatusOK, `{"nextPage":null,"data":[{"id":"b"}]}`), nil
+		} else if requests == 1 {
+			row = `{"id":"a"}`
+		}
+		return respond(r, http.StatusOK, fmt.Sprintf(`{"nextPage":"c-%d","data":[%s]}`, requests, row)), nil
+	})
+	client, err := messaging.NewClient(baseURL, messaging.WithToken("t"), service.option(),
+		overlay(t, `{"sms.list":{"paging":{"by":"cursor"},"params":{"cursor":"after"}}}`))
+	require.NoError(t, err)
+	ids, errs := walk(client.SMS.List(t.Context(), sms.ListOptions{}))
+	assert.Empty(t, errs)
+	assert.Equal(t, "a b", ids)
+
+	requests, end = 0, 0
+	ids, errs = walk(client.SMS.List(t.Context(), sms.ListOptions{}))
+	require.Len(t, errs, 1, "it does not go on for ever")
+	require.ErrorContains(t, errs[0], "have no rows")
+	assert.Equal(t, "a", ids)
+}
+
 func TestListDetectsACircleOfAnyLength(t *testing.T) {
 	t.Parallel()
 	for _, length := range []int{1, 2, 3, 4, 7, 16, 17, 50} {

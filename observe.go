@@ -41,6 +41,9 @@ const (
 	StepSettle StepKind = "settle"
 	// StepRateLimit is a wait for the rate limit. There is no such step if nothing has to wait.
 	StepRateLimit StepKind = "rateLimit"
+	// StepBreaker is a wait for a circuit breaker, or its refusal to let a call wait; see WithBreaker. Reason and Class are those
+	// of the trouble, also if the wait ended well. There is no such step if nothing has to wait.
+	StepBreaker StepKind = "breaker"
 	// StepBackoff is the wait before another attempt, or before another lookup.
 	StepBackoff StepKind = "backoff"
 	// StepToken is a call of the function of WithTokenSource.
@@ -150,6 +153,10 @@ func (o *observation) inTransport(caller context.Context, judged func() *Error) 
 					found = o.failure(err)
 				}
 			}
+			if t := out.Trouble; t != nil {
+				found.Reason = transport.Describe(cmp.Or(out.Err, t.Cause))
+				found.Class = classOf(t.Cause)
+			}
 			if step == transport.Attempt {
 				o.log(caller, out, time.Since(began), found.Reason) // the context of the attempt may have ended
 			}
@@ -219,4 +226,14 @@ func (o *observation) keepIDs(r Receipt, secrets redact.Secrets) {
 	if redact.IsWord(r.RequestID) && !secrets.InWord(r.RequestID) {
 		o.requestID = r.RequestID
 	}
+}
+
+// classOf returns the class of an error of a breaker, or "".
+func classOf(err error) string {
+	for _, class := range []error{ErrUnavailable, ErrRateLimited, ErrUnauthorized, ErrInsufficientBalance} {
+		if errors.Is(err, class) {
+			return className(class)
+		}
+	}
+	return ""
 }

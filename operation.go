@@ -1,7 +1,6 @@
 package messaging
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -54,6 +53,8 @@ type endpoint struct {
 	authenticated bool
 	authenticator transport.Authenticator // nil if the credentials are part of the request
 	pair          codec.KeyPair           // nil if they are not
+	tenants       bool                    // whether they may be those of many accounts
+	throttled     []int                   // the statuses of a service that takes no more requests now
 }
 
 type sendEndpoint struct {
@@ -83,8 +84,9 @@ func (c *compiler) endpoint(name string, channel Channel, method, path string, h
 	}
 	e.header.Set("Accept", "application/json")
 	e.header.Set("User-Agent", c.settings.userAgent)
-	if own := cmp.Or(c.settings.credentials[channel], c.settings.credentials[0]); own != nil {
-		e.authenticated = true
+	e.throttled = append([]int{http.StatusTooManyRequests}, c.table.Errors.NotProcessed...)
+	if own := c.settings.credentialOf(channel); own != nil {
+		e.authenticated, e.tenants = true, own.tenants
 		e.authenticator, e.pair = own.compile(c.table.Auth)
 	}
 	return e
@@ -125,6 +127,7 @@ func (e *endpoint) missingCredentials() *Error {
 		return nil
 	}
 	err := newError(e, transport.Outcome{})
+	err.uncredentialed = true
 	err.reason = "the client has no credentials for " + e.channel.String() + " (WithAuth)"
 	if !err.read {
 		err.Verdict = NotSent
@@ -190,7 +193,8 @@ func read[T any](ctx context.Context, c *core, e *endpoint, r readRequest[T]) (r
 	out := c.transport.Do(ctx, transport.Request{
 		Method: r.request.Method, URL: r.request.URL, Body: r.request.Body, Header: e.header,
 		Read: true, Authenticate: e.authenticator, Buffer: r.buffer, Judge: under,
-		Observe: o.inTransport(ctx, func() *Error { return under.err }),
+		Breakers: c.breakersOf(e.channel, true),
+		Observe:  o.inTransport(ctx, func() *Error { return under.err }),
 	})
 	if out.StatusCode == 0 || out.Interrupted != nil {
 		under.err = under.failure(&out) // there was nothing to judge, or more is known since
@@ -228,11 +232,13 @@ func (r *reading[T]) Judge(out *transport.Outcome) transport.Judgement {
 	}
 	transient := slices.Contains([]int{408, 500, 502, 503, 504}, out.StatusCode) ||
 		slices.Contains(r.core.settings.contract.Table().Errors.NotProcessed, out.StatusCode)
-	return transport.Judgement{
+	j := transport.Judgement{
 		// Another attempt would bring the same page.
 		Repeatable:   transient || r.decodeErr != nil && !errors.Is(r.decodeErr, codec.ErrPage),
 		TokenRefused: out.StatusCode == http.StatusUnauthorized,
 	}
+	r.endpoint.addHealth(&j, r.err)
+	return j
 }
 
 // failure returns the error of a read, or nil.

@@ -32,6 +32,7 @@ type settings struct {
 	idleTimeout      time.Duration             // 0 is the default
 	timeout          time.Duration             // 0 if no option set it
 	retry            RetryPolicy
+	breaker          BreakerPolicy
 	settle           *SettlePolicy // nil if no option set it
 	limiter          *rate.Limiter
 	contract         contract.Contract
@@ -77,6 +78,11 @@ type SettlePolicy struct {
 	// service lists a message only after the window, or ignores the reference ID, or if a cache responds to the lookup without
 	// a header that shows it. Before you enable it, send one message and Find it.
 	Resend bool
+}
+
+// credentialOf returns what authenticates a channel, or nil.
+func (s *settings) credentialOf(channel Channel) *credential {
+	return cmp.Or(s.credentials[channel], s.credentials[0])
 }
 
 func (s *settings) reject(option, format string, args ...any) {
@@ -294,6 +300,35 @@ func WithRateLimit(perSecond float64, burst int) Option {
 	}
 }
 
+// WithBreaker sets how long the client waits for its circuit breakers, or turns them off. They are on by default, so that a service
+// in trouble costs a few messages and not all that are sent meanwhile. Each channel has one for sends, and listing has one for reads.
+//
+// A breaker opens when four in five of the last 20 calls failed, or of all if there were only 5 to 19: HTTP 5xx and 408, broken and
+// refused connections, timeouts of 5 s or more, and codes of the class unavailable; or refusals of the account, HTTP 401 and 402 and
+// codes of the classes unauthorized and insufficientBalance. It also opens when 10 of the last 20 were throttled (HTTP 429, or
+// another status of the contract's errors.notProcessed). Outcomes older than a minute do not count, and none that a context ended.
+//
+// It is then open for as long as the service asks with Retry-After, up to 30 s, and otherwise for half a second, or for a fifth of the
+// time that the trouble has lasted, up to 30 s. After each pause the next message is a probe. If it gets through, the others follow,
+// few at once and then more; if not, the next pause begins.
+//
+// A call waits for an open breaker as for the rate limit. If its context, or the MaxWait of the RetryPolicy, would end before the
+// pause, it ends at once with the verdict NotSent, and an error that matches ErrBreakerOpen and has the cause and RetryAfter.
+// SMS.SendOnce waits longer than MaxWait, up to GiveUp, and SendAll until its context or GiveUp ends. In SendAll a message that is
+// throttled while the breaker is open is sent again when it closes, however often.
+//
+// Clients derived by With share the breakers of the service; those for refusals of the account and throttling they share if they have
+// the credentials of the client that they were derived from. With an Auth of your own, which may serve many accounts, refusals of the
+// account open none. Client.Breaker returns the state.
+func WithBreaker(policy BreakerPolicy) Option {
+	return func(s *settings) {
+		if policy.GiveUp < 0 {
+			s.reject("WithBreaker", "GiveUp must not be negative, got %v", policy.GiveUp)
+		}
+		s.breaker = policy
+	}
+}
+
 // WithSettle sets how an unknown outcome is settled by lookups. Without it SMS.SendOnce uses the default policy and SMS.SendAll
 // does not settle. Lookups count towards the rate limit. A contract that has no reference ID for sending or listing is
 // rejected.
@@ -333,7 +368,8 @@ func WithMaxResponseBytes(n int64) Option {
 	}
 }
 
-// WithLogger logs each attempt at level debug and each unknown outcome as a warning: operation, attempt, status, duration, what
+// WithLogger logs each attempt at level debug, each unknown outcome as a warning, and a circuit breaker that opens as a warning, and
+// that closes at level info: operation, attempt, status, duration, what
 // went wrong, and why the service said no, as far as Error shows it; no token, number, text, query, header or body. Nothing is
 // logged by default.
 func WithLogger(logger *slog.Logger) Option {

@@ -71,17 +71,24 @@ type Outcome[M any] struct {
 	Err error
 }
 
+// manner is how a message is sent.
+type manner struct {
+	patience transport.Patience
+	// doubt, unless nil, is set to whether the message may have been sent without its outcome being known.
+	doubt *bool
+}
+
 // send sends the message that call describes.
-func (c *core) send(ctx context.Context, e *sendEndpoint, call wire.Call) (Receipt, error) {
+func (c *core) send(ctx context.Context, e *sendEndpoint, call wire.Call, how manner) (Receipt, error) {
 	o := c.observation(ctx, &e.endpoint)
 	ctx, end := o.begin(ctx, StepCall, 0)
-	receipt, err := c.deliver(ctx, e, call, o)
+	receipt, err := c.deliver(ctx, e, call, o, how)
 	end(o.outcome(receipt, err))
 	return receipt, err
 }
 
 // deliver is send within a step that o observes.
-func (c *core) deliver(ctx context.Context, e *sendEndpoint, call wire.Call, o *observation) (Receipt, error) {
+func (c *core) deliver(ctx context.Context, e *sendEndpoint, call wire.Call, o *observation, how manner) (Receipt, error) {
 	encoded, problems := e.codec.Encode(call, c.settings.lenient)
 	if problems = append(problems, checkContext(ctx)...); len(problems) > 0 {
 		return Receipt{}, invalid(e.name, problems)
@@ -93,10 +100,14 @@ func (c *core) deliver(ctx context.Context, e *sendEndpoint, call wire.Call, o *
 	s := &sending{endpoint: e, call: call}
 	out := c.transport.Do(ctx, transport.Request{
 		Method: encoded.Method, URL: encoded.URL, Header: e.header, Body: encoded.Body, Authenticate: e.authenticator, Judge: s,
+		Breakers: c.breakersOf(e.channel, false), Patience: how.patience, Doubt: how.doubt,
 		Observe: o.inTransport(ctx, func() *Error { return s.err }),
 	})
 	if out.StatusCode == 0 || out.Interrupted != nil {
 		s.receipt, s.err = e.conclude(call, out) // there was nothing to judge, or more is known since
+	}
+	if how.doubt != nil {
+		*how.doubt = s.err != nil && s.err.Verdict == Unknown
 	}
 	if s.err != nil {
 		c.warn(ctx, s.err)
@@ -118,10 +129,12 @@ type sending struct {
 
 // Judge is called by the transport for each response.
 func (s *sending) Judge(out *transport.Outcome) transport.Judgement {
-	if s.receipt, s.err = s.endpoint.conclude(s.call, *out); s.err != nil {
-		return s.err.judgement
+	if s.receipt, s.err = s.endpoint.conclude(s.call, *out); s.err == nil {
+		return transport.Judgement{}
 	}
-	return transport.Judgement{}
+	judgement := s.err.judgement
+	s.endpoint.addHealth(&judgement, s.err)
+	return judgement
 }
 
 // messageSecrets returns what must not appear in what is shown of a send.
@@ -222,12 +235,31 @@ func sendAll[M any](
 	}
 }
 
-// outcomeOf returns what sendAll calls for each message of a channel that settles nothing.
-func outcomeOf[M any](send func(context.Context, M) (Receipt, error)) func(context.Context, M) Outcome[M] {
-	return func(ctx context.Context, m M) Outcome[M] {
-		receipt, err := send(ctx, m)
-		return Outcome[M]{Message: m, Receipt: receipt, Err: err}
+// inBulk returns what sendAll calls for each message: send, whose panic is the outcome of that message.
+func inBulk[M interface{ Call() wire.Call }](
+	e *sendEndpoint, send func(context.Context, M, manner) (Receipt, error),
+) func(context.Context, M) Outcome[M] {
+	return func(ctx context.Context, m M) (out Outcome[M]) {
+		inDoubt := false
+		out.Message = m
+		defer func() {
+			if value := recover(); value != nil {
+				out.Err = panicked(e, value, inDoubt, m.Call().ReferenceID)
+			}
+		}()
+		out.Receipt, out.Err = send(ctx, m, manner{transport.Bulk, &inDoubt})
+		return out
 	}
+}
+
+// sendAllOn is sendAll for a channel that settles nothing.
+func sendAllOn[M interface{ Call() wire.Call }](
+	ctx context.Context, c *core, channel Channel, messages iter.Seq[M], concurrency int,
+) iter.Seq[Outcome[M]] {
+	e := c.sendOn(channel)
+	return sendAll(ctx, e.name, messages, concurrency, inBulk(e, func(ctx context.Context, m M, how manner) (Receipt, error) {
+		return c.send(ctx, e, m.Call(), how)
+	}))
 }
 
 func checkSendAll(ctx context.Context, noMessages bool, concurrency int) []wire.Problem {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/messaging-service/messaging-go/internal/redact"
+	"github.com/messaging-service/messaging-go/internal/transport"
 	"github.com/messaging-service/messaging-go/internal/wire"
 	"github.com/messaging-service/messaging-go/sms"
 )
@@ -21,8 +22,8 @@ import (
 // After an unknown outcome SendOnce looks the message up every Interval until the Window of the client's SettlePolicy ends:
 //
 //   - The message is listed: the Receipt comes from its row. StatusCode is 0 and Raw is nil, because the response was lost.
-//   - It is listed as refused: its SendStatus is a word of sms.send.refused, failed or rejected, and no delivery status says more.
-//     The verdict is Refused, and Error.Code is that word. A message whose delivery failed was accepted.
+//   - It is listed as refused: its SendStatus is a word, and not a number, of sms.send.refused or for failed or rejected, and no
+//     delivery status says more. The verdict is Refused, and Error.Code is that word. A message whose delivery failed was accepted.
 //   - Other messages are listed, or the row has another number, a number that cannot be read, or no ID: the service does not filter
 //     as the contract says, or the reference ID was used before. The outcome stays unknown.
 //   - Nothing is listed until the window ends, and Resend is set: the message is sent once more, under the same reference ID. A
@@ -37,20 +38,20 @@ import (
 // twice.
 func (s *SMSService) SendOnce(ctx context.Context, m sms.Message) (Receipt, error) {
 	policy := cmp.Or(s.core.settings.settle, new(SettlePolicy))
-	return s.sendOnce(ctx, withReference(m), policy.withDefaults())
+	return s.sendOnce(ctx, withReference(m), policy.withDefaults(), manner{patience: transport.Patient})
 }
 
-func (s *SMSService) sendOnce(ctx context.Context, m sms.Message, policy SettlePolicy) (Receipt, error) {
+func (s *SMSService) sendOnce(ctx context.Context, m sms.Message, policy SettlePolicy, how manner) (Receipt, error) {
 	o := s.core.observation(ctx, &s.core.smsSend().endpoint)
 	ctx, end := o.begin(ctx, StepCall, 0)
-	receipt, err := s.deliverOnce(ctx, m, policy, o)
+	receipt, err := s.deliverOnce(ctx, m, policy, o, how)
 	end(o.outcome(receipt, err))
 	return receipt, err
 }
 
 // deliverOnce is sendOnce within a step that o observes.
-func (s *SMSService) deliverOnce(ctx context.Context, m sms.Message, policy SettlePolicy, o *observation) (Receipt, error) {
-	receipt, err := s.core.deliver(ctx, s.core.smsSend(), m.Call(), o)
+func (s *SMSService) deliverOnce(ctx context.Context, m sms.Message, policy SettlePolicy, o *observation, how manner) (Receipt, error) {
+	receipt, err := s.core.deliver(ctx, s.core.smsSend(), m.Call(), o, how)
 	if !errors.Is(err, ErrOutcomeUnknown) {
 		return receipt, err
 	}
@@ -60,7 +61,8 @@ func (s *SMSService) deliverOnce(ctx context.Context, m sms.Message, policy Sett
 	}
 	found, settleErr := s.settle(ctx, m, policy, time.Now())
 	if policy.Resend && errors.Is(settleErr, ErrNotListed) {
-		again, resendErr := s.core.deliver(ctx, s.core.smsSend(), m.Call(), o)
+		how.doubt = nil // what became of the first counts
+		again, resendErr := s.core.deliver(ctx, s.core.smsSend(), m.Call(), o, how)
 		if resendErr == nil {
 			again.Attempts += attempts
 			return again, nil
@@ -218,7 +220,7 @@ func (s *SMSService) settledBy(rows []listedRow, m sms.Message) (sms.Transaction
 	refused := 0
 	for _, row := range rows {
 		switch {
-		case row.ID == "" || row.unreadable == "To" || !sameNumber(row.To, m.To):
+		case row.ID == "" || row.isDoubtful || !sameNumber(row.To, m.To):
 			continue
 		case !s.core.smsList().codec.IsRefused(row.Transaction):
 			return row.Transaction, nil

@@ -365,6 +365,54 @@ func TestSendOnceResendsOnlyAfterAFreshLookup(t *testing.T) {
 	}
 }
 
+// Absence is proven only by a whole, undisturbed listing, so nothing is sent again after any of these.
+func TestSendOnceResendsOnlyIfAbsenceIsProven(t *testing.T) {
+	t.Parallel()
+	for listing, proven := range map[string]bool{
+		`{"data":[]}`: true,
+		`{"status":"success","success":true,"errors":[],"partial":false,"totalRows":0,"pageNumber":1,"data":[]}`: true,
+		`{"data":[],"pageNumber":0,"totalPages":1}`:                                                              true,
+		`{"data":[],"links":[{"url":null,"label":"1","active":true}],"totalRows":0}`:                             true,
+		`{"data":[],"meta":{"filters":[{"field":"referenceId"}]}}`:                                               true,
+		`{"data":[{"id":"m-1","referenceId":"r-1"}],"data":[]}`:                                                  false,
+		`{"data":[],"totalRows":3,"totalRows":0}`:                                                                false,
+		`{"data":[],"errors":[{"title":"shard 3 timed out"}]}`:                                                   false,
+		`{"data":[],"success":false}`:                                                                            false,
+		`{"data":[],"partial":true}`:                                                                             false,
+		`{"data":[],"fault":"timeout"}`:                                                                          false,
+		`{"data":[],"status":"error"}`:                                                                           false,
+		`{"data":[],"messages":[{"id":"m-1","referenceId":"r-1"}]}`:                                              false,
+		`{"data":[],"included":{"pending":[{"transactionId":"m-1"}]}}`:                                           false,
+		`{"data":[],"pending":[[{"referenceId":"r-1"}]]}`:                                                        false,
+		`{"data":[],"pageNumber":3,"totalPages":3}`:                                                              false,
+		`{"data":[],"totalPages":3}`:                                                                             false,
+		`{"data":[],"totalRows":"1"}`:                                                                            false,
+		`{"data":[],"hasNext":true}`:                                                                             false,
+		`{"data":[],"totalRows":0,"hasNext":true}`:                                                               false,
+		`{"data":[` + strings.Repeat("[", 20) + strings.Repeat("]", 20) + `]}`:                                   false,
+		`{"data":[],"deep":` + strings.Repeat("[", 20) + strings.Repeat("]", 20) + `}`:                           false,
+	} {
+		sent := 0
+		service := roundTripper(func(r *http.Request) (*http.Response, error) {
+			if r.Method == http.MethodGet {
+				return respond(r, http.StatusOK, listing), nil
+			}
+			if sent++; sent == 1 {
+				return nil, errors.New("no response")
+			}
+			return respond(r, http.StatusOK, `{"id":"m"}`), nil
+		})
+		client, err := messaging.NewClient(baseURL, messaging.WithToken("t"), service.option(), settling(time.Nanosecond, time.Nanosecond, true))
+		require.NoError(t, err)
+		_, err = client.SMS.SendOnce(t.Context(), one)
+		assert.Equal(t, proven, sent == 2, "%s: %v", listing, err)
+		_, err = client.SMS.Settle(t.Context(), one, time.Now())
+		assert.Equal(t, proven, errors.Is(err, messaging.ErrNotListed), "%s: %v", listing, err)
+		_, err = client.SMS.Find(t.Context(), one.ReferenceID)
+		assert.Equal(t, proven, errors.Is(err, messaging.ErrNotListed), "%s: %v", listing, err)
+	}
+}
+
 func TestSendOnceComparesNumbers(t *testing.T) {
 	t.Parallel()
 	for listed, same := range map[string]bool{
@@ -580,6 +628,9 @@ func TestSettleJudgesTheRow(t *testing.T) {
 		"a delivery that failed":             {`{` + known + `,"dlrStatus":"failed"}`, messaging.Accepted, ""},
 		"a send that failed in delivery":     {`{` + known + `,"sendStatus":"failed","dlrStatus":"failed"}`, messaging.Accepted, ""},
 		"a send that was sent":               {`{` + known + `,"sendStatus":"sent","dlrStatus":"rejected"}`, messaging.Accepted, ""},
+		"a recipient that comes twice":       {`{` + known + `,"to":"+639171234567","to":"+639171234567"}`, messaging.Unknown, ""},
+		"an ID that comes twice":             {`{"id":"l-0",` + known + `}`, messaging.Unknown, ""},
+		"a number that refuses a send":       {`{` + known + `,"sendStatus":1}`, messaging.Accepted, ""},
 		"an unknown word":                    {`{` + known + `,"sendStatus":"7"}`, messaging.Accepted, ""},
 		"a refused row of another number":    {`{` + known + `,"sendStatus":"failed","to":"+639180000000"}`, messaging.Unknown, ""},
 		"two, of which one was accepted":     {`{` + known + `,"sendStatus":"failed"},{"id":"l-2","referenceId":"r-1"}`, messaging.Accepted, ""},
@@ -597,7 +648,7 @@ func TestSettleJudgesTheRow(t *testing.T) {
 				return nil, errors.New("no response")
 			})
 			client, err := messaging.NewClient(baseURL, messaging.WithToken("t"), service.option(),
-				settling(time.Nanosecond, time.Nanosecond, true), overlay(t, `{"sms.send":{"refused":["NO_CREDIT"]}}`))
+				settling(time.Nanosecond, time.Nanosecond, true), overlay(t, `{"sms.send":{"refused":["NO_CREDIT","1"]}}`))
 			require.NoError(t, err)
 			for kind, settle := range map[string]func() (messaging.Receipt, error){
 				"Settle":   func() (messaging.Receipt, error) { return client.SMS.Settle(t.Context(), one, time.Now()) },

@@ -26,7 +26,7 @@ type SMSService struct {
 // whole call, waits between attempts included. If it ends while a response is awaited, the outcome is unknown; if it ends before
 // anything was written, the message was not sent.
 func (s *SMSService) Send(ctx context.Context, m sms.Message) (Receipt, error) {
-	return s.core.send(ctx, s.core.smsSend(), m.Call())
+	return s.core.send(ctx, s.core.smsSend(), m.Call(), manner{})
 }
 
 // Validate returns what Send would reject, by the contract and the limits of this client: a *ValidationError with every problem, or
@@ -45,21 +45,26 @@ func (s *SMSService) Validate(m sms.Message) error {
 // The messages are ranged in the caller's goroutine, only a few ahead of the outcomes, so a million of them take no more memory
 // than a few. While the sequence blocks, no outcome is yielded and a cancelled context goes unnoticed: a sequence that waits for
 // something should end with its context. The client's rate limit holds for all messages together. With WithSettle each unknown
-// outcome is settled as by SendOnce, which occupies one of the concurrent places meanwhile.
+// outcome is settled as by SendOnce, which occupies one of the concurrent places meanwhile. While the circuit breaker is open the
+// messages wait; see WithBreaker.
 //
 // To stop and still account for every message, cancel the context and keep ranging: no more messages are taken, and every
 // message that was taken has its outcome, NotSent if it was not begun. A break stops too: nothing more begins, and the loop ends
 // when the sends under way have ended, whose outcomes are lost. No goroutine is left either way.
 //
+// A panic of a function of yours, such as an Auth, is the Outcome of its message: a *PanicError, with the verdict Unknown if something
+// was written.
+//
 // A concurrency below 1 or a nil sequence is one Outcome with a *ValidationError and the Index -1.
 func (s *SMSService) SendAll(ctx context.Context, messages iter.Seq[sms.Message], concurrency int) iter.Seq[Outcome[sms.Message]] {
 	policy := s.core.settings.settle
 	if policy == nil {
-		return sendAll(ctx, s.core.smsSend().name, messages, concurrency, outcomeOf(s.Send))
+		return sendAllOn(ctx, s.core, ChannelSMS, messages, concurrency)
 	}
+	once := inBulk(s.core.smsSend(), func(ctx context.Context, m sms.Message, how manner) (Receipt, error) {
+		return s.sendOnce(ctx, m, policy.withDefaults(), how)
+	})
 	return sendAll(ctx, s.core.smsSend().name, messages, concurrency, func(ctx context.Context, m sms.Message) Outcome[sms.Message] {
-		m = withReference(m)
-		receipt, err := s.sendOnce(ctx, m, policy.withDefaults())
-		return Outcome[sms.Message]{Message: m, Receipt: receipt, Err: err}
+		return once(ctx, withReference(m))
 	})
 }

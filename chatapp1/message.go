@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/messaging-service/messaging-go/internal/stored"
 	"github.com/messaging-service/messaging-go/internal/wire"
 	"github.com/messaging-service/messaging-go/sms"
 )
@@ -128,7 +129,7 @@ func reject(call *wire.Call, field, reason string) {
 //
 // It does not validate the message, but text that is not valid UTF-8 is an error.
 func (m Message) MarshalJSON() ([]byte, error) {
-	data, err := wire.Store(&m, kinds())
+	data, err := stored.Encode(&m, kinds())
 	if err != nil {
 		return nil, fmt.Errorf("chatapp1: the message cannot be encoded: %w", err)
 	}
@@ -139,7 +140,7 @@ func (m Message) MarshalJSON() ([]byte, error) {
 // unknown or repeated key is an error. Errors never repeat a value.
 func (m *Message) UnmarshalJSON(data []byte) error {
 	var decoded Message
-	if err := wire.Restore(data, &decoded, kinds()); err != nil {
+	if err := stored.Decode(data, &decoded, kinds()); err != nil {
 		return fmt.Errorf("chatapp1: the message cannot be decoded: %w", err)
 	}
 	*m = decoded

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/messaging-service/messaging-go/internal/shape"
-	"github.com/messaging-service/messaging-go/internal/wire"
+	"github.com/messaging-service/messaging-go/internal/stored"
 	"github.com/messaging-service/messaging-go/sms"
 )
 
@@ -44,7 +44,7 @@ func (m Message) store() ([]byte, error) {
 		return nil, e.Err
 	}
 	object := map[string]any{
-		"ttl":         wire.StoredDuration(m.TTL),
+		"ttl":         stored.Duration(m.TTL),
 		"fallback":    m.Fallback,
 		"callbackURL": m.CallbackURL,
 		"referenceID": m.ReferenceID,
@@ -66,7 +66,7 @@ func (m Message) store() ([]byte, error) {
 			delete(object, name)
 		}
 	}
-	return wire.EncodeStored(object)
+	return stored.EncodeValue(object)
 }
 
 // UnmarshalJSON decodes what MarshalJSON encodes, and any message in the platform's shape. It replaces the whole message.
@@ -128,7 +128,7 @@ func (m *Message) takeEnvelope(object map[string]any) (string, error) {
 		{"to", &m.To, "a string"},
 		{"recipient", &m.Recipient, "a string"},
 		{"type", &kind, "a string"},
-		{"ttl", (*wire.StoredDuration)(&m.TTL), `a duration such as "1m30s"`},
+		{"ttl", (*stored.Duration)(&m.TTL), `a duration such as "1m30s"`},
 		{"fallback", &fallback, "an object of from and text"},
 		{"callbackURL", &m.CallbackURL, "a string"},
 		{"referenceID", &m.ReferenceID, "a string"},

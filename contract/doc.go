@@ -97,7 +97,8 @@
 //	errors.success             codes, in any case, that a response may hold although the message was accepted
 //	errors.classes             by class, codes; none in two classes, or in a class and in errors.success
 //	errors.signs               by value (present, false, true), members that say that something failed or is incomplete if
-//	                           they hold that value in the object of a message's ID or around it: a send is then in doubt
+//	                           they hold that value in the object of a message's ID or of the rows, or around it: a send is
+//	                           then in doubt, and a listing ends with an error
 //	errors.notProcessed        HTTP statuses, 300 to 599, which prove that a send was not processed, so that it is retried, if
 //	                           the response is JSON, empty, or has Retry-After; from 500 on, if it has a code or a request
 //	                           ID; a status that is here by mistake makes messages go out twice
@@ -134,6 +135,9 @@
 //
 //	method                     GET, or POST, with which the encoding may be json or form
 //	params                     by concept, a name, or "" if the service has no such parameter: using it is then an error
+//	inclusive                  by concept, createdAfter and createdBefore, true if the service lists rows at the bound itself too;
+//	                           nothing beyond the bound is then asked for; with the time date, a bound is then a whole day
+//	sorts                      by concept, the column in the parameter sortBy, or "" if the service cannot sort by it
 //	orders                     two different values for the parameter order
 //	paging.by                  page, offset, cursor, none; see below
 //	paging.first               the number of the first page, 0 or more
@@ -163,6 +167,9 @@
 //	errors.classes             unauthorized, rateLimited, insufficientBalance, duplicate, notFound, unavailable, invalid
 //	sms.list.params            createdAfter, createdBefore, id, reference, request, category, from, to, status, page, pageSize,
 //	                           offset, cursor, sortBy, order
+//	sms.list.inclusive         createdAfter, createdBefore
+//	sms.list.sorts             id, request, reference, category, from, to, parts, price, created, sent, sendStatus, deliveryStatus,
+//	                           operator, country
 //	sms.list.orders            ascending, descending
 //	sms.list.page              total, pages, number, size, hasNext, next
 //	sms.list.record            id, request, reference, category, from, to, text, parts, price, currency, created, sent, sendStatus,

@@ -19,6 +19,8 @@
 //	settle sms              internal   a call of Settle                                the caller's
 //	POST, GET               client     one attempt: an HTTP request                    a send or a list
 //	wait for rate limit     internal   a wait of WithRateLimit                         a send or a list
+//	wait for circuit        internal   a wait for a circuit breaker, which has the     a send or a list
+//	breaker                            status Error and the cause
 //	wait for retry          internal   a wait before an attempt or a lookup            a send, a list or a settle
 //	fetch token             internal   a call of the function of WithTokenSource       a send or a list
 //	process sms             consumer   an event or a request that is none. Also        the request's
@@ -44,7 +46,10 @@
 //	messaging.client.sent.messages        {message}  sends                           operation, server, verdict, error.type
 //	messaging.client.sent.parts           {part}     parts that the service charges  operation, server, verdict
 //	http.client.request.duration          s          attempts                        method, server, status, error.type
+//	messaging.client.breaker.open         {breaker}  1 while a breaker is open       destination name
 //	messaging.process.duration            s          events                          operation, kind, outcome, error.type
+//
+// The gauge messaging.client.breaker.open is there for clients given to [Observer.ObserveBreakers].
 //
 // Operation stands for messaging.system, messaging.operation.name, messaging.operation.type and messaging.destination.name; server
 // for server.address and server.port. Every attribute of a metric has a small, closed set of values.

@@ -49,6 +49,8 @@ type Observer struct {
 	parts     metric.Int64Counter
 	request   httpconv.ClientRequestDuration
 	process   messagingconv.ProcessDuration
+	meter     metric.Meter
+	breaker   metric.Int64ObservableGauge
 }
 
 var (
@@ -105,14 +107,17 @@ func New(options ...Option) (*Observer, error) {
 		0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 30, 60)
 	o := &Observer{
 		tracer: s.tracers.Tracer(scope, trace.WithInstrumentationVersion(messaging.Version), trace.WithSchemaURL(semconv.SchemaURL)),
+		meter:  meter,
 	}
-	var errs [5]error
+	var errs [6]error
 	o.operation, errs[0] = messagingconv.NewClientOperationDuration(meter, boundaries)
 	o.sent, errs[1] = messagingconv.NewClientSentMessages(meter)
 	o.parts, errs[2] = meter.Int64Counter("messaging.client.sent.parts", metric.WithUnit("{part}"),
 		metric.WithDescription("Number of parts of sent messages that the service charges."))
 	o.request, errs[3] = httpconv.NewClientRequestDuration(meter)
 	o.process, errs[4] = messagingconv.NewProcessDuration(meter, boundaries)
+	o.breaker, errs[5] = meter.Int64ObservableGauge("messaging.client.breaker.open", metric.WithUnit("{breaker}"),
+		metric.WithDescription("1 while the circuit breaker of a channel is open, otherwise 0."))
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, err
 	}

@@ -26,6 +26,8 @@ func (o *Observer) StartStep(ctx context.Context, step messaging.Step) context.C
 		return o.start(ctx, step.Method, trace.SpanKindClient, attributes)
 	case messaging.StepRateLimit:
 		return o.start(ctx, "wait for rate limit", trace.SpanKindInternal, nil)
+	case messaging.StepBreaker:
+		return o.start(ctx, "wait for circuit breaker", trace.SpanKindInternal, nil)
 	case messaging.StepBackoff:
 		return o.start(ctx, "wait for retry", trace.SpanKindInternal, nil)
 	case messaging.StepToken:

@@ -88,8 +88,14 @@ func (q *listing) set(t table.List, f fields, concept, value string) *problem {
 	switch concept {
 	case "createdAfter", "createdBefore":
 		limit, _ := f.times.parse(value)
-		side := map[string]int{"createdAfter": 1, "createdBefore": -1}[concept]
-		q.filters = append(q.filters, func(r *row) bool { return r.created.Compare(limit) == side })
+		inclusive, after := t.Inclusive[concept], concept == "createdAfter"
+		if inclusive && !after && t.Time == "date" {
+			limit = limit.AddDate(0, 0, 1).Add(-1) // a date that is included is a whole day
+		}
+		q.filters = append(q.filters, func(r *row) bool {
+			order := r.created.Compare(limit)
+			return order == 0 && inclusive || order > 0 && after || order < 0 && !after
+		})
 		return f.checkWord(name, value, "time")
 	case "pageSize":
 		return readNumber(name, value, 1, maxPageSize, &q.size)
@@ -115,7 +121,13 @@ func (q *listing) set(t table.List, f fields, concept, value string) *problem {
 	return nil
 }
 
+// columnAt returns the concept of a column, or of a member of a row.
 func columnAt(t table.List, path string) string {
+	for concept, column := range t.Sorts {
+		if column == path && path != "" {
+			return concept
+		}
+	}
 	for concept, paths := range t.Record {
 		if len(paths) > 0 && paths[0] == path {
 			return concept

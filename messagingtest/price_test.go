@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/messaging-service/messaging-go/contract"
 )
 
 func TestBalanceIsExact(t *testing.T) {
@@ -27,6 +29,17 @@ func TestBalanceIsExact(t *testing.T) {
 			assert.Equal(t, tc.after, s.Balance())
 		})
 	}
+}
+
+// The balance has the scale of the contract, and no sign of a charge.
+func TestBalanceHasTheScaleOfTheContract(t *testing.T) {
+	names, err := contract.Parse([]byte(`{"sms.send": {"scale": -4, "negate": true}}`))
+	require.NoError(t, err)
+	s := NewServer(t, WithContract(names))
+	s.SetBalance("200")
+	data := send(t, newClient(t), s, goodBody).data(t)
+	assert.Equal(t, "-5000", data["transactionCost"])
+	assert.Equal(t, "1995000", data["remaining"])
 }
 
 func TestSendRefusesTooLittleBalance(t *testing.T) {

@@ -332,7 +332,7 @@ func (k *talk) list() {
 		require.True(k, m.SentAt.Equal(tx.SentAt), "sent at %s, want %s", tx.SentAt, m.SentAt)
 		require.JSONEq(k, `{"a":1}`, string(tx.Extra["own"]))
 	}
-	column := table.Record["created"][0]
+	column := []string{table.Record["created"][0], table.Sorts["created"], sms.ByCreated}[k.seed/4%3]
 	switch k.seed % 4 {
 	case 0:
 		read("by ID", sms.ListOptions{ID: "row-1", RequestID: "q 1"}, "row-1")

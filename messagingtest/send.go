@@ -95,7 +95,7 @@ func (s *Server) confirm(t table.Send, m submission) any {
 		"unitCost":  unitCost.text(t.Money),
 		"cost":      priceOf(m.Parts).text(t.Money),
 		"currency":  currency,
-		"balance":   m.left.String(),
+		"balance":   m.left.text(table.Money{Scale: t.Scale}),
 		"operator":  operator,
 		"status":    numberOrText(firstWord(t.Accepted)),
 	})

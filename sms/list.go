@@ -23,7 +23,8 @@ type ListOptions struct {
 	// CreatedBefore must be later.
 	//
 	// Services differ in whether a bound itself is included. The library therefore asks for a little more, up to a day if the
-	// contract has dates without a time of day, and drops the rows beyond the bounds. A row without a CreatedAt is kept.
+	// contract has dates without a time of day, unless the contract says that the bound is included (sms.list.inclusive). It drops
+	// the rows beyond the bounds. A row without a CreatedAt is kept.
 	CreatedAfter  time.Time `url:"-"`
 	CreatedBefore time.Time `url:"-"`
 	// ID, ReferenceID, RequestID and CategoryID select exact matches.
@@ -47,12 +48,31 @@ type ListOptions struct {
 	// PagesAhead is how many pages are fetched concurrently beyond the one being read: 0 to 64. Only for a contract that pages
 	// by number. Together with a PageSize the pages may be as large as that; without one, they may hold 100,000 rows together.
 	PagesAhead int `url:"-"`
-	// SortBy is the column to sort by, in the service's words. Descending reverses the order.
+	// SortBy is the column to sort by: ByCreated or another of these constants, of which the contract knows the column
+	// (sms.list.sorts), or any other text, which is sent as it is. Descending reverses the order.
 	SortBy     string `url:"-"`
 	Descending bool   `url:"-"`
 	// Extra holds parameters that this library does not know, by their wire names. A name that the contract uses is rejected.
 	Extra url.Values `url:"-"`
 }
+
+// The columns of a listing, for ListOptions.SortBy. Which of them a service can sort by is up to the service.
+const (
+	ByID             = "id"
+	ByRequestID      = "request"
+	ByReferenceID    = "reference"
+	ByCategoryID     = "category"
+	ByFrom           = "from"
+	ByTo             = "to"
+	ByParts          = "parts"
+	ByPrice          = "price"
+	ByCreated        = "created"
+	BySent           = "sent"
+	BySendStatus     = "sendStatus"
+	ByDeliveryStatus = "deliveryStatus"
+	ByOperator       = "operator"
+	ByCountry        = "country"
+)
 
 // Query describes the first page of a listing for package messaging, which requests it. It is not meant for other callers.
 func (o ListOptions) Query() wire.Query {

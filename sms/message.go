@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"unicode/utf8"
 
+	"github.com/messaging-service/messaging-go/internal/stored"
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
@@ -50,7 +51,7 @@ func (m Message) Call() wire.Call {
 //
 // It does not validate the message, but text that is not valid UTF-8 is an error.
 func (m Message) MarshalJSON() ([]byte, error) {
-	data, err := wire.Store(&m, nil)
+	data, err := stored.Encode(&m, nil)
 	if err != nil {
 		return nil, fmt.Errorf("sms: the message cannot be encoded: %w", err)
 	}
@@ -61,7 +62,7 @@ func (m Message) MarshalJSON() ([]byte, error) {
 // unknown or repeated key is an error. Errors never repeat a value.
 func (m *Message) UnmarshalJSON(data []byte) error {
 	var decoded Message
-	if err := wire.Restore(data, &decoded, nil); err != nil {
+	if err := stored.Decode(data, &decoded, nil); err != nil {
 		return fmt.Errorf("sms: the message cannot be decoded: %w", err)
 	}
 	*m = decoded

@@ -2,6 +2,7 @@ package sms_test
 
 import (
 	"encoding/json"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -138,6 +139,19 @@ func TestQueryKnowsEachOption(t *testing.T) {
 		}
 		assert.Contains(t, concepts, concept, field.Name)
 		assert.Equal(t, "omitempty", omit, field.Name)
+	}
+}
+
+func TestColumnsAreThoseOfTheContract(t *testing.T) {
+	t.Parallel()
+	columns := []string{
+		sms.ByID, sms.ByRequestID, sms.ByReferenceID, sms.ByCategoryID, sms.ByFrom, sms.ByTo, sms.ByParts, sms.ByPrice, sms.ByCreated, sms.BySent,
+		sms.BySendStatus, sms.ByDeliveryStatus, sms.ByOperator, sms.ByCountry,
+	}
+	list := contract.Default().Table().SMSList
+	assert.ElementsMatch(t, slices.Collect(maps.Keys(list.Sorts)), columns)
+	for _, column := range columns {
+		assert.Equal(t, list.Record[column][0], list.Sorts[column], "the default is the member of the row")
 	}
 }
 

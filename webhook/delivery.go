@@ -12,10 +12,10 @@ import (
 	"strings"
 	"time"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/internal/table"
+	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
 // DeliveryReport reports the state of a message that was sent with a callback URL. ID or ReferenceID is never empty; another
@@ -196,7 +196,7 @@ func foldStatus(raw string) string { return strings.ToLower(strings.TrimSpace(ra
 // parameter of WithSecret, or the contract has a placeholder for neither message ID nor reference ID.
 func (rcv *Receiver) DeliveryURL(base string) (string, error) {
 	if reason := checkBase(base); reason != "" {
-		return "", errors.New("webhook: DeliveryURL: the base URL " + reason)
+		return "", errors.New("webhook: DeliveryURL: the base URL: " + reason)
 	}
 	path, query, _ := strings.Cut(base, "?")
 	for _, s := range rcv.pathSecrets {
@@ -239,17 +239,13 @@ func (rcv *Receiver) DeliveryURL(base string) (string, error) {
 	return path + "?" + query + strings.Join(added, "&"), nil
 }
 
-// checkBase returns what is wrong with a base URL, or "". What comes after the host may hold placeholders, which package
-// net/url does not parse.
+// checkBase returns what is wrong with a base URL, or "". It is a callback URL without placeholders yet.
 func checkBase(base string) string {
-	scheme, rest, _ := strings.Cut(base, "://")
-	host := rest[:strings.IndexAny(rest+"/", "/?#")]
-	u, err := url.Parse(scheme + "://" + host)
-	switch {
-	case !utf8.ValidString(base) || strings.ContainsFunc(base, breaksURL):
-		return "has white space, control characters or invalid UTF-8"
-	case err != nil || u.Scheme != "http" && u.Scheme != "https" || strings.Trim(u.Hostname(), ".") == "":
-		return "must be absolute, with http or https and a host"
+	switch reason := wire.CheckCallbackURL(base); {
+	case base == "":
+		return "required, but empty"
+	case reason != "":
+		return reason
 	case strings.Contains(base, "#"):
 		return "has a fragment, which no server sees"
 	default:

@@ -11,8 +11,9 @@ import (
 	"time"
 )
 
-// A Store remembers which events were handled (see [WithStore]). A [MemoryStore] serves one process; for several, implement
-// Store over a database that they share. It is called from many goroutines at once.
+// A Store remembers which events were handled (see [WithStore]). A [MemoryStore] serves one process. For several, package
+// webhook/sqlstore is a Store in PostgreSQL or SQLite; for another database that they share, implement Store. It is called from many
+// goroutines at once.
 //
 // Two designs are common. A SQL store begins a transaction, inserts the key as a primary key, runs handle with the transaction
 // in its context, and commits: then the event is handled exactly once. A store without transactions claims the key in one
@@ -30,7 +31,8 @@ import (
 // for as long as the service may call again, some days for many services.
 type Store interface {
 	// Once calls handle unless key was handled before, and remembers the key if handle returns nil.
-	// It returns ErrInProgress while another call handles the same key.
+	// It returns ErrInProgress while another call handles the same key, or waits for that call as long as the context lasts. It does
+	// not wait for calls with other keys.
 	//
 	// It returns nil if the key was handled before. It returns the error of handle, and then forgets the key. After any
 	// other error the service is asked to call again, so a store that cannot record that an event was handled must return an

@@ -14,6 +14,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net/http/httptest"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -100,7 +101,25 @@ func run(ctx context.Context, out io.Writer, database string, orders int) error 
 	if err != nil {
 		return err
 	}
+	if err = receive(ctx, out, shop); err != nil {
+		return err
+	}
 	return ledger(ctx, out, shop, service, orders)
+}
+
+// receive takes the reply of a customer, with which the service calls twice.
+func receive(ctx context.Context, out io.Writer, shop anyShop) error {
+	handler, err := shop.replies(ctx)
+	if err != nil {
+		return err
+	}
+	for range 2 {
+		reply := messagingtest.InboundSMS{ID: "reply-1", From: "+639171234567", Text: "Thank you"}
+		handler.ServeHTTP(httptest.NewRecorder(), messagingtest.SMSRequest("/hooks/sms", reply))
+	}
+	n, err := shop.countReplies(ctx)
+	printf(out, "a reply came twice and was written %d time(s)\n", n)
+	return err
 }
 
 // watch prints progress until every message is accepted, refused, dropped or parked. If the outbox pauses its queue, it calls

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"strings"
 	"time"
 
@@ -22,6 +23,7 @@ import (
 	"github.com/messaging-service/messaging-go/chatapp2"
 	"github.com/messaging-service/messaging-go/messagingriver"
 	"github.com/messaging-service/messaging-go/sms"
+	"github.com/messaging-service/messaging-go/webhook"
 )
 
 // shop takes orders and notifies customers of them, on either database. A program with one database needs no type parameter.
@@ -50,6 +52,8 @@ type anyShop interface {
 	work(ctx context.Context) (stop func(context.Context) error, err error)
 	counts(ctx context.Context) (map[messagingriver.State]int, error)
 	paused(ctx context.Context) (string, error)
+	replies(ctx context.Context, options ...webhook.Option) (http.Handler, error)
+	countReplies(ctx context.Context) (int, error)
 	close()
 }
 

@@ -141,7 +141,7 @@ func TestDecodeCodesByPrefix(t *testing.T) {
 func TestDecodeMoney(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ overlay, unitCost, cost, balance string }{
-		"as it stands":       {`{}`, "12345", "-0.0500", "about 5"},
+		"as it stands":       {`{}`, "12345", "-0.0500", ""},
 		"scaled":             {`{"sms.send": {"scale": -4}}`, "1.2345", "-0.00000500", ""},
 		"negated":            {`{"sms.send": {"negate": true}}`, "-12345", "0.0500", ""},
 		"scaled and negated": {`{"sms.send": {"scale": 2, "negate": true}}`, "-1234500", "5.00", ""},
@@ -150,6 +150,33 @@ func TestDecodeMoney(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, []string{tt.unitCost, tt.cost, tt.balance, "EUR"}, []string{r.UnitCost, r.Cost, r.Balance, r.Currency}, name)
 	}
+}
+
+func TestDecodeMoneyWithCurrency(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string][4]string{
+		`{"id":"m","transactionCost":"KES 0.8000"}`:                                       {"", "0.8000", "", "KES"},
+		`{"id":"m","transactionCost":"0.05 USD","currency":"EUR"}`:                        {"", "0.05", "", "EUR"},
+		`{"id":"m","unitCost":"$0.05","transactionCost":0.10,"remaining":"12.5 EUR"}`:     {"0.05", "0.10", "12.5", "$"},
+		`{"id":"m","unitCost":"free","transactionCost":"none","remaining":"<b>5</b>"}`:    {"", "", "", ""},
+		`{"id":"m","unitCost":"1/2","transactionCost":"0x10","remaining":"call support"}`: {"", "", "", ""},
+	} {
+		r, err := decoder(t, `{}`).Decode([]byte(body))
+		require.NoError(t, err)
+		assert.Equal(t, want, [4]string{r.UnitCost, r.Cost, r.Balance, r.Currency}, body)
+		assert.Empty(t, r.Doubt, body)
+	}
+}
+
+// A balance is scaled and never negated: charges that are written as negative amounts make no debt of what is left.
+func TestDecodeBalance(t *testing.T) {
+	t.Parallel()
+	r, err := decoder(t, `{"sms.send": {"negate": true}}`).Decode([]byte(`{"id":"m","transactionCost":"-0.50","remaining":"199.00"}`))
+	require.NoError(t, err)
+	assert.Equal(t, []string{"0.50", "199.00"}, []string{r.Cost, r.Balance})
+	r, err = decoder(t, `{"sms.send": {"scale": -2, "negate": true}}`).Decode([]byte(`{"id":"m","transactionCost":"-50","remaining":"-19900"}`))
+	require.NoError(t, err)
+	assert.Equal(t, []string{"0.50", "-199.00"}, []string{r.Cost, r.Balance})
 }
 
 func TestRowMoney(t *testing.T) {
@@ -162,7 +189,7 @@ func TestRowMoney(t *testing.T) {
 	page := readRows(t, overlay, `{"id":"a","price":{"value":"1,50 €"}}`)
 	assert.Empty(t, page.Transactions[0].Price)
 	assert.JSONEq(t, `{"value":"1,50 €"}`, string(page.Transactions[0].Extra["price"]))
-	assert.Equal(t, []codec.Unreadable{{Index: 0, Field: "Price", Reason: "is no decimal number, and the contract's scale is for those"}}, page.Unreadable)
+	assert.Equal(t, []codec.Unreadable{{Index: 0, Field: "Price", Reason: "is no decimal number"}}, page.Unreadable)
 }
 
 func TestRowStatus(t *testing.T) {

@@ -34,7 +34,8 @@ func CompileList(t *table.Table, op *table.List, target *url.URL, pair KeyPair) 
 	l := &List{encoding: newEncoding(t, &op.Operation, op.Method, target, pair), op: op}
 	page, lastRow := op.CursorInLastRow()
 	l.rows = compileRows(t, op, lastRow, l.zone)
-	l.responses = compileResponses(page, op.Items, nil, words{}, &t.Errors)
+	page["status"] = t.SMSSend.Response["status"]
+	l.responses = compileResponses(page, op.Items, op.Items, compileWords(t, t.SMSSend.Accepted, t.SMSSend.Refused), &t.Errors)
 	l.failures = compileResponses(nil, nil, nil, words{}, &t.Errors)
 	l.always = l.constants(op.Constants)
 	for _, name := range op.Params {
@@ -53,6 +54,8 @@ func (l *List) Encode(q wire.Query) (Request, []wire.Problem) {
 		m.name, m.dotted = l.op.Params[f.Concept], true
 		switch {
 		case !present:
+		case f.Concept == "sortBy" && m.text == "":
+			reason = "is a column that the service cannot sort by (sms.list.sorts." + f.Text + ` is "")`
 		case m.name != "":
 			reason = cmp.Or(f.Reason, reason)
 			members = append(members, m)
@@ -95,24 +98,28 @@ func (l *List) Encode(q wire.Query) (Request, []wire.Problem) {
 
 // param returns what a parameter sends, whether it is present, and what is wrong with it.
 func (l *List) param(f *wire.Field) (m member, present bool, reason string) {
-	if f.Concept == "order" {
+	switch f.Concept {
+	case "order":
 		m.text = l.op.Orders[f.Text]
 		return m, m.text != "", ""
+	case "sortBy":
+		if column, ok := l.op.Sorts[f.Text]; ok {
+			return member{text: column}, true, ""
+		}
 	}
 	return l.value(f)
 }
 
-// Widen moves the bounds of a listing outward, so that no row within them is left out, whether the service includes a bound itself
-// or not.
+// Widen moves the bounds of a listing outward as far as the contract requires, so that no row within them is left out.
 func (l *List) Widen(params []wire.Field) {
 	for i := range params {
 		at, ok := params[i].Value.(time.Time)
 		switch {
 		case !ok || at.IsZero():
 		case params[i].Concept == "createdAfter":
-			params[i].Value = table.After(at, l.time, l.zone)
+			params[i].Value = table.After(at, l.time, l.zone, l.op.Inclusive["createdAfter"])
 		case params[i].Concept == "createdBefore":
-			params[i].Value = table.Before(at, l.time, l.zone)
+			params[i].Value = table.Before(at, l.time, l.zone, l.op.Inclusive["createdBefore"])
 		}
 	}
 }
@@ -201,6 +208,8 @@ const (
 	errElsewhere = pageError("the response links to a next page that is not at the base URL")
 	errOtherPath = pageError("the response links to a next page at another path, where a POST could do more than list")
 	errQuery     = pageError("the response links to a next page with a query that cannot be parsed")
+	errOtherPage = pageError("the response is a later page than the first, which was requested (sms.list.paging, sms.list.page.number)")
+	errNone      = pageError("the response says that there are rows, and lists none")
 	errNoCursor  = pageError("the last row of the page has no cursor where the contract's paging looks for it (sms.list.page.next)")
 )
 
@@ -223,6 +232,9 @@ type Unreadable struct {
 	Reason string
 }
 
+// IsDoubtful reports whether the row may be of another message than it says: its ID, its recipient or the whole row could not be read.
+func (u Unreadable) IsDoubtful() bool { return u.Field == "" || u.Field == "ID" || u.Field == "To" }
+
 // Decode reads the page that was requested at a position with so many rows, 0 if the request did not say. A response with an
 // error code is a Failure and no page. Nothing that it returns refers to body; the transactions take the place of those in reuse.
 //
@@ -230,8 +242,12 @@ type Unreadable struct {
 // times the size of body, most of which is free again at the end, and takes time in proportion to that size.
 func (l *List) Decode(body []byte, at wire.Position, rows int, reuse []sms.Transaction) (Page, Failure, error) {
 	page := Page{Transactions: reuse[:0]}
-	reader := newRowReader(l.rows, &page, rows)
-	text, found, _, err := l.responses.find(body, reader, nil)
+	lists := make([]value, len(l.op.Items))
+	text, found, repeats, err := l.responses.find(body, lists, nil)
+	if err != nil {
+		return Page{}, Failure{}, err
+	}
+	reader, place, err := l.readRows(withoutMark(body), lists, &page, rows)
 	if err != nil {
 		return Page{}, Failure{}, err
 	}
@@ -246,8 +262,13 @@ func (l *List) Decode(body []byte, at wire.Position, rows int, reuse []sms.Trans
 		return Page{}, failure, nil
 	case doubt != "":
 		return Page{}, failure, pageError(doubt)
-	case reader.place == 0:
+	case place < 0:
 		return Page{}, Failure{RequestID: failure.RequestID}, errNoRows
+	case repeats:
+		return Page{}, Failure{RequestID: failure.RequestID}, pageError(repeated)
+	}
+	if trouble := l.trouble(text, found, place); trouble != "" {
+		return Page{}, Failure{RequestID: failure.RequestID}, pageError(trouble)
 	}
 	page.Number, page.Size, page.Total, page.TotalPages = number("number"), number("size"), number("total"), number("pages")
 	nexts := l.responses.places["next"]
@@ -263,9 +284,15 @@ func (l *List) Decode(body []byte, at wire.Position, rows int, reuse []sms.Trans
 		page.Last = next == "" && noNext.Kind == jsonscan.Null
 	}
 	if len(page.Transactions) == 0 {
-		page.Last, page.Missing = true, more || page.Total > 0
+		l.setEmpty(&page, at, more, withoutMark(body))
+		if l.isFirst(at) && page.Last && (page.Total > 0 || said("total") == "" && more && l.op.Paging.By != "cursor") {
+			return Page{}, Failure{}, errNone
+		}
 	}
-	if next == "" && len(l.rows.cursor) > 0 && !page.Last {
+	if l.isFirst(at) && l.op.Paging.By == "page" && page.Number > l.number(at) {
+		return Page{}, Failure{}, errOtherPage
+	}
+	if next == "" && len(l.rows.cursor) > 0 && !page.Last && len(page.Transactions) > 0 {
 		page.Next = wire.Position{Set: true, Cursor: reader.lastCursor}
 		if page.Next.Cursor == "" {
 			return page, Failure{}, errNoCursor
@@ -274,6 +301,48 @@ func (l *List) Decode(body []byte, at wire.Position, rows int, reuse []sms.Trans
 	}
 	err = l.setNext(&page, at, next)
 	return page, Failure{}, err
+}
+
+// readRows reads the rows of a page from the first of its lists, and checks the others. It returns which list that is, or -1.
+func (l *List) readRows(doc []byte, lists []value, page *Page, rows int) (reader *rowReader, place int, err error) {
+	reader, place = newRowReader(l.rows, page, rows), -1
+	for i, list := range lists {
+		switch {
+		case list.Kind == jsonscan.Absent:
+			continue
+		case place < 0:
+			place = i
+			err = reader.read(doc, list)
+		default:
+			err = jsonscan.Check(doc[list.Start:list.End])
+		}
+		if err != nil {
+			return nil, -1, err
+		}
+	}
+	return reader, place, nil
+}
+
+// trouble returns what says around the rows that the listing failed or is incomplete, or "".
+func (l *List) trouble(text string, found []value, place int) string {
+	for _, slot := range l.responses.places["status"] {
+		if v := found[slot]; v.IsScalar() && l.responses.words.refuses(v.Word(text)) {
+			return "the response has a status that says that it failed"
+		}
+	}
+	return l.responses.trouble(text, found, l.responses.around[place])
+}
+
+// isFirst reports whether a position is the first page of the listing.
+func (l *List) isFirst(at wire.Position) bool {
+	return at.Rows == 0 && at.Cursor == "" && at.Link == "" && l.number(at) == l.op.Paging.First
+}
+
+// setEmpty sets what a page without rows says: that it is the last, unless a cursor follows, and whether there are rows somewhere.
+func (l *List) setEmpty(page *Page, at wire.Position, more bool, doc []byte) {
+	page.Last = page.Last || !more || l.op.Paging.By != "cursor"
+	isOther := l.op.Paging.By == "page" && page.Number > 0 && page.Number != l.number(at) && page.Number != l.number(at)-1
+	page.Missing = more && page.Last || page.Total > 0 || page.TotalPages > 1 || isOther || l.rows.holdsRecord(doc, 0)
 }
 
 // setNext sets where the page after a page begins, and whether there is one. A short page alone says nothing, and neither does

@@ -167,6 +167,9 @@ var queries = map[string]struct {
 
 	"orders-ascending":               {overlay: `{"sms.list": {"orders": {"ascending": "1", "descending": "-1"}}}`, filter: filter{Descending: "ascending"}},
 	"orders-descending":              {overlay: `{"sms.list": {"orders": {"ascending": "1", "descending": "-1"}}}`, filter: filter{Descending: "descending"}},
+	"sorted-by-a-concept":            {filter: filter{SortBy: sms.ByDeliveryStatus, Descending: "ascending"}},
+	"sorted-by-a-concept-of-its-own": {overlay: `{"sms.list": {"sorts": {"created": "date"}}}`, filter: filter{SortBy: sms.ByCreated, Descending: "ascending"}},
+	"sorted-by-what-it-cannot":       {overlay: `{"sms.list": {"sorts": {"price": ""}}}`, filter: filter{SortBy: sms.ByPrice}, problems: []string{"SortBy"}},
 	"ascending-without-a-parameter":  {overlay: `{"sms.list": {"params": {"order": ""}}}`, filter: filter{SortBy: "dateCreated", Descending: "ascending"}},
 	"descending-without-a-parameter": {overlay: `{"sms.list": {"params": {"order": ""}}}`, filter: filter{SortBy: "dateCreated", Descending: "descending"}, problems: []string{"Descending"}},
 
@@ -210,6 +213,8 @@ var queries = map[string]struct {
 }
 
 const (
+	claimed  = "the response says that there are rows, and lists none"
+	inPart   = "the response holds a sign of a failure, or that it is incomplete"
 	byOffset = `{"sms.list": {"paging": {"by": "offset"}, "params": {"offset": "start", "page": ""}}}`
 	byCursor = `{"sms.list": {"paging": {"by": "cursor"}, "params": {"cursor": "after"}}}`
 )
@@ -263,6 +268,9 @@ func checkQuery(t *testing.T, overlay string, pair bool, f filter, extra url.Val
 	} else {
 		names := op.Params
 		for concept, word := range f.words(func(at time.Time) string { return formatted(t, at, op) }, op.Orders) {
+			if column, ok := op.Sorts[word]; ok && concept == "sortBy" {
+				word = column
+			}
 			if names[concept] != "" {
 				want.Set(names[concept], word)
 			}
@@ -598,14 +606,29 @@ var pages = map[string]pageCase{
 		body:    `{"totalPages":1,"hasNext":false,"nextPage":null,"meta":{"total":"4","pages":2,"page":{"number":1,"size":null},"more":true},"size":2,"data":[` + twoRows + `]}`,
 		ids:     []string{"a", "b"}, facts: [4]int{1, 2, 4, 2},
 	},
-	"facts-twice": {body: `{"totalPages":1,"data":[` + twoRows + `],"totalPages":5}`, ids: []string{"a", "b"}, facts: [4]int{3: 5}},
+	"facts-twice": {body: `{"totalPages":1,"data":[` + twoRows + `],"totalPages":5}`, err: repeated},
+	"items-twice": {body: `{"data":[` + twoRows + `],"data":[]}`, err: repeated},
+	"code-twice":  {body: `{"data":[],"code":"0","code":"0"}`, err: repeated},
 
 	// Where a listing ends.
 	"end-nothing-told":         {body: `{"data":[` + twoRows + `]}`, ids: []string{"a", "b"}},
 	"end-short-page":           {body: `{"pageSize":100,"totalRows":500,"data":[` + oneRow + `]}`, ids: []string{"a"}, facts: [4]int{1: 100, 2: 500}},
 	"end-total-is-no-page-end": {body: `{"totalRows":2,"data":[` + twoRows + `]}`, ids: []string{"a", "b"}, facts: [4]int{2: 2}},
 	"end-empty":                {body: `{"data":[]}`, ids: []string{}, last: true},
-	"end-empty-has-next":       {body: `{"hasNext":true,"nextPage":2,"totalPages":9,"data":[ ]}`, ids: []string{}, facts: [4]int{3: 9}, last: true},
+	"end-empty-has-next":       {body: `{"hasNext":true,"nextPage":2,"totalPages":9,"data":[ ]}`, err: claimed},
+	"end-empty-next":           {body: `{"nextPage":2,"data":[]}`, err: claimed},
+	"end-empty-total":          {body: `{"hasNext":false,"totalRows":3,"data":[]}`, err: claimed},
+	"end-empty-offset":         {overlay: byOffset, body: `{"hasNext":true,"data":[]}`, err: claimed},
+	"end-empty-total-of-0":     {body: `{"hasNext":true,"totalRows":0,"data":[]}`, ids: []string{}, last: true},
+	"end-empty-later":          {body: `{"hasNext":true,"totalRows":3,"data":[]}`, at: wire.Position{Set: true, Number: 4}, ids: []string{}, facts: [4]int{2: 3}, last: true},
+	"first-of-another-page":    {body: `{"pageNumber":3,"totalPages":3,"data":[` + oneRow + `]}`, err: "the response is a later page than the first"},
+	"first-counted-from-0":     {body: `{"pageNumber":"0","totalPages":3,"data":[` + oneRow + `]}`, ids: []string{"a"}, facts: [4]int{3: 3}},
+	"rows-failed":              {body: `{"status":"error","data":[]}`, err: "the response has a status that says that it failed"},
+	"rows-with-errors":         {body: `{"errors":[{"title":"timeout"}],"data":[` + oneRow + `]}`, err: inPart},
+	"rows-without-success":     {body: `{"success":false,"data":[]}`, err: inPart},
+	"rows-partial":             {body: `{"partial":true,"data":[` + oneRow + `]}`, err: inPart},
+	"rows-fault":               {overlay: `{"sms.list": {"items": ["result.rows"]}}`, body: `{"result":{"fault":"timeout","rows":[]}}`, err: inPart},
+	"rows-without-signs":       {body: `{"status":"success","errors":[],"fault":null,"success":true,"partial":false,"data":[` + oneRow + `]}`, ids: []string{"a"}},
 	"end-empty-bare":           {body: `[]`, ids: []string{}, last: true},
 	"end-has-next":             {body: `{"hasNext":false,"data":[` + twoRows + `]}`, ids: []string{"a", "b"}, last: true},
 	"end-has-next-word":        {body: `{"hasNext":"False","data":[` + twoRows + `]}`, ids: []string{"a", "b"}, last: true},
@@ -618,7 +641,7 @@ var pages = map[string]pageCase{
 	"end-next-null-behind":     {body: `{"data":[` + twoRows + `],"nextPage":null}`, ids: []string{"a", "b"}, last: true},
 	"end-next-absent":          {body: `{"data":[` + twoRows + `],"next":null}`, ids: []string{"a", "b"}},
 	"end-next-number":          {body: `{"nextPage":2,"data":[` + twoRows + `]}`, ids: []string{"a", "b"}},
-	"end-next-twice":           {body: `{"nextPage":null,"nextPage":2,"data":[` + twoRows + `]}`, ids: []string{"a", "b"}},
+	"end-next-twice":           {body: `{"nextPage":null,"nextPage":2,"data":[` + twoRows + `]}`, err: repeated},
 	"end-pages":                {body: `{"totalPages":3,"pageNumber":3,"data":[` + twoRows + `]}`, at: wire.Position{Set: true, Number: 3}, ids: []string{"a", "b"}, facts: [4]int{0: 3, 3: 3}, last: true},
 	"end-pages-not-yet":        {body: `{"totalPages":3,"pageNumber":2,"data":[` + twoRows + `]}`, at: second, ids: []string{"a", "b"}, facts: [4]int{0: 2, 3: 3}},
 	"end-pages-beyond":         {body: `{"totalPages":"3","pageNumber":"4","data":[` + twoRows + `]}`, at: wire.Position{Set: true, Number: 4}, ids: []string{"a", "b"}, facts: [4]int{0: 4, 3: 3}, last: true},
@@ -633,7 +656,7 @@ var pages = map[string]pageCase{
 	"end-only-null-rows":       {body: `{"data":[null]}`, ids: []string{""}, unread: []int{0}},
 
 	// Where the next page begins.
-	"next-page":                 {body: `{"nextPage":7,"pageNumber":5,"data":[` + oneRow + `]}`, ids: []string{"a"}, facts: [4]int{0: 5}},
+	"next-page":                 {body: `{"nextPage":7,"pageNumber":5,"data":[` + oneRow + `]}`, at: wire.Position{Set: true, Number: 5}, ids: []string{"a"}, facts: [4]int{0: 5}},
 	"next-page-later":           {body: `{"data":[` + oneRow + `]}`, at: wire.Position{Set: true, Number: 41}, ids: []string{"a"}},
 	"next-page-from-0":          {overlay: fromZero, body: `{"data":[` + oneRow + `]}`, ids: []string{"a"}},
 	"offset":                    {overlay: byOffset, body: `{"data":[` + twoRows + `]}`, ids: []string{"a", "b"}, next: wire.Position{Rows: 2}},
@@ -651,7 +674,8 @@ var pages = map[string]pageCase{
 	"cursor-null":               {overlay: byCursor, body: `{"nextPage":null,"hasNext":true,"data":[` + oneRow + `]}`, ids: []string{"a"}, last: true},
 	"cursor-absent":             {overlay: byCursor, body: `{"data":[` + oneRow + `]}`, ids: []string{"a"}, last: true},
 	"cursor-empty":              {overlay: byCursor, body: `{"nextPage":"","data":[` + oneRow + `]}`, ids: []string{"a"}, last: true},
-	"cursor-empty-page":         {overlay: byCursor, body: `{"nextPage":"x","data":[]}`, ids: []string{}, last: true},
+	"cursor-empty-page":         {overlay: byCursor, body: `{"nextPage":"x","data":[]}`, ids: []string{}, next: wire.Position{Set: true, Cursor: "x"}},
+	"cursor-empty-last-page":    {overlay: byCursor, body: `{"nextPage":"x","hasNext":false,"data":[]}`, ids: []string{}, last: true, next: wire.Position{}},
 	"cursor-nested":             {overlay: nextPath, body: `{"links":{"next":"x"},"cursor":"y","data":[` + oneRow + `]}`, ids: []string{"a"}, next: wire.Position{Set: true, Cursor: "x"}},
 	"cursor-second-path":        {overlay: nextPath, body: `{"links":{},"cursor":"y","data":[` + oneRow + `]}`, ids: []string{"a"}, next: wire.Position{Set: true, Cursor: "y"}},
 	"cursor-link":               {overlay: byCursor, body: `{"nextPage":"https://api.example.com/api/sms?after=x%2By&n=1","data":[` + oneRow + `]}`, ids: []string{"a"}, next: wire.Position{Set: true, Link: "/api/sms?after=x%2By&n=1"}},
@@ -702,7 +726,7 @@ var pages = map[string]pageCase{
 	"row-empty":    {body: `{"data":[{},{ }]}`, ids: []string{"", ""}, unread: []int{0, 1}},
 	"row-no-row":   {body: `{"data":[{"id":"a"},null,"x",7,true,[{"id":"x"}],{"id":"b"}]}`, ids: []string{"a", "", "", "", "", "", "b"}, unread: []int{1, 2, 3, 4, 5}},
 	"row-unread":   {body: `{"data":[{"messageParts":"many","id":"a","text":"t"},{"id":"b"},{"dateCreated":"soon","id":"c"},{"id":"d","dateSent":"later","price":1}]}`, ids: []string{"a", "b", "c", "d"}, unread: []int{0, 2, 3}},
-	"row-doubles":  {body: `{"data":[{"id":"x","text":"x","x":1,"id":"a","x":{"y":2},"text":"t","o":1,"operator":{"name":"x"},"operator":"OP"}]}`, ids: []string{"a"}},
+	"row-doubles":  {body: `{"data":[{"id":"x","text":"x","x":1,"id":"a","x":{"y":2},"text":"t","o":1,"operator":{"name":"x"},"operator":"OP"}]}`, ids: []string{"a"}, unread: []int{0}},
 	"row-shuffled": {body: `{"data":[{"id":"a","text":"ta","x":1},{"x":2,"text":"tb","id":"b"},{"text":"tc"},{"y":1,"id":"d","z":2,"text":"td","x":3}]}`, ids: []string{"a", "b", "", "d"}, unread: []int{2}},
 	"row-nested": {
 		overlay: `{"sms.list": {"record": {"id": ["ids.main"], "from": ["parties.0.number"], "to": ["parties.1.number"], "operator": ["network.name"], "country": ["network.country", "country"]}}}`,

@@ -3,19 +3,53 @@ package codec
 import (
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
-// scaled returns an amount of money as the contract reads it, and whether it is a decimal number. If the contract changes nothing about
-// amounts, it is returned as it is, even if it is no number. Otherwise it has no exponent, and is "" if it is no number. Blank stays
-// blank.
-func scaled(amount string, money table.Money) (string, bool) {
-	isPlain := money == (table.Money{})
-	wrong := amount
-	if !isPlain {
-		wrong = ""
+// amountOf reads an amount of money, which may name its currency before or behind the number: KES 0.80, 0.05 USD, $5. It returns the
+// number as the contract reads it, and the currency, or reports that the text is no amount. Blank is an amount without a number.
+func amountOf(text string, money table.Money) (number, currency string, ok bool) {
+	const signs, digits = "+-", ".0123456789"
+	text = strings.TrimSpace(text)
+	unsigned := strings.TrimLeft(text, signs)
+	sign := text[:len(text)-len(unsigned)]
+	begin, end := strings.IndexAny(unsigned, signs+digits), strings.LastIndexAny(unsigned, digits)+1
+	if end == 0 {
+		return "", "", text == ""
 	}
+	before, behind := strings.TrimSpace(unsigned[:begin]), strings.TrimSpace(unsigned[end:])
+	currency = before + behind
+	if before != "" && behind != "" || currency != "" && !isCurrency(currency) {
+		return "", "", false
+	}
+	number, ok = scaled(sign+unsigned[begin:end], money)
+	if !ok {
+		return "", "", false
+	}
+	return number, currency, true
+}
+
+// isCurrency reports whether a text is a code of three letters, or a symbol with at most three letters around it, such as US$.
+func isCurrency(text string) bool {
+	letters, symbols := 0, 0
+	for _, r := range text {
+		switch {
+		case r < unicode.MaxASCII && unicode.IsLetter(r):
+			letters++
+		case unicode.Is(unicode.Sc, r):
+			symbols++
+		default:
+			return false
+		}
+	}
+	return letters == 3 && symbols == 0 || letters <= 3 && symbols == 1
+}
+
+// scaled returns a decimal number as the contract reads it, and whether the text is one. If the contract changes nothing about
+// amounts, it stays as the service wrote it, and has no exponent otherwise. Blank stays blank.
+func scaled(amount string, money table.Money) (string, bool) {
 	const longest = 64 // bytes, and places that an exponent can move the point by
 	number, power, hasPower := strings.Cut(strings.ToLower(strings.TrimSpace(amount)), "e")
 	exponent, err := strconv.Atoi(power)
@@ -24,13 +58,13 @@ func scaled(amount string, money table.Money) (string, bool) {
 	isDigits := func(s string) bool { return strings.Trim(s, "0123456789") == "" }
 	switch {
 	case number == "" && !hasPower:
-		return wrong, true
+		return "", true
 	case whole == "" && fraction == "" || !isDigits(whole) || !isDigits(fraction) || len(number) > longest || len(number)-len(unsigned) > 1,
 		hasPower && (err != nil || exponent < -longest || exponent > longest):
-		return wrong, false
+		return "", false
 	}
-	if isPlain {
-		return amount, true
+	if money == (table.Money{}) {
+		return strings.TrimSpace(amount), true
 	}
 	digits := whole + fraction
 	places := len(fraction) - exponent - money.Scale

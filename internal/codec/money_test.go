@@ -17,8 +17,10 @@ func TestScaled(t *testing.T) {
 		money  table.Money
 		want   string
 	}{
+		{"0.50", table.Money{}, "0.50"},
+		{" +1.5e-2 ", table.Money{}, "+1.5e-2"},
 		{"1.50E+2", table.Money{}, "1.50E+2"},
-		{" 007 ", table.Money{}, " 007 "},
+		{" 007 ", table.Money{}, "007"},
 		{"12345", table.Money{Scale: -4}, "1.2345"},
 		{"12000", table.Money{Scale: -4}, "1.2000"},
 		{"5", table.Money{Scale: -4}, "0.0005"},
@@ -45,13 +47,45 @@ func TestScaled(t *testing.T) {
 	for _, amount := range []string{
 		"free", "1,50", "1.50 EUR", "€5", "--5", "+-5", "1.2.3", "1e", "e5", "1e99", "0x10", "-", ".", "NaN", "Inf", "١", "1_000", strings.Repeat("9", 65),
 	} {
-		got, ok := scaled(amount, table.Money{Scale: -4})
-		assert.False(t, ok, amount)
-		assert.Empty(t, got, amount)
-		got, ok = scaled(amount, table.Money{})
-		assert.False(t, ok, amount)
-		assert.Equal(t, amount, got, "as the service sent it")
+		for _, money := range []table.Money{{}, {Scale: -4}} {
+			got, ok := scaled(amount, money)
+			assert.False(t, ok, amount)
+			assert.Empty(t, got, amount)
+		}
 	}
+}
+
+func TestAmountOf(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][2]string{
+		"":              {"", ""},
+		"0.8000":        {"0.8000", ""},
+		"KES 0.8000":    {"0.8000", "KES"},
+		"KES0.8000":     {"0.8000", "KES"},
+		"0.05 USD":      {"0.05", "USD"},
+		"0.05usd":       {"0.05", "usd"},
+		"-0.05 USD":     {"-0.05", "USD"},
+		"USD -0.05":     {"-0.05", "USD"},
+		"-$0.05":        {"-0.05", "$"},
+		"€5":            {"5", "€"},
+		"5 €":           {"5", "€"},
+		"US$ 5.10":      {"5.10", "US$"},
+		" EUR  1.5e-2 ": {"1.5e-2", "EUR"},
+	} {
+		number, currency, ok := amountOf(text, table.Money{})
+		assert.True(t, ok, text)
+		assert.Equal(t, want, [2]string{number, currency}, text)
+	}
+	for _, text := range []string{
+		"free", "USD", "USD 5 EUR", "5 credits", "Rs. 5", "1,50 EUR", "1.50 EUR/SMS", "--5", "+-5", "$", "KES KES 5", "5 KES 5", "15e", "€€5", "n/a", "-",
+		"<b>5</b>", "+639171234567 KES 5",
+	} {
+		number, currency, ok := amountOf(text, table.Money{})
+		assert.False(t, ok, text)
+		assert.Equal(t, [2]string{}, [2]string{number, currency}, text)
+	}
+	number, currency, ok := amountOf("KES -12345", table.Money{Scale: -4, Negate: true})
+	assert.Equal(t, []any{"1.2345", "KES", true}, []any{number, currency, ok})
 }
 
 // FuzzScaled compares the digits with exact arithmetic.

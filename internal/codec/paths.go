@@ -26,7 +26,7 @@ type node struct {
 	children []node
 	slot     int  // of the value that stands here
 	wanted   bool // the value is wanted, and not only what is within it
-	rows     int  // how late the rows of a listing are looked for here, counted from 1; 0 if they are not
+	raw      int  // which raw list is looked for here, counted from 1; 0 if none is
 }
 
 // isLeaf reports whether the value at a place is wanted, and nothing within it.
@@ -35,9 +35,9 @@ func (n *node) isLeaf() bool { return n.wanted && len(n.children) == 0 }
 // unwanted is the place of a value that is only checked.
 var unwanted = new(node) //nolint:gochecknoglobals // never written
 
-// compilePaths compiles lists of paths by concept, each in the order of preference, and the paths at which the rows of a listing
-// may stand.
-func compilePaths(lists map[string][]string, rows []string) paths {
+// compilePaths compiles lists of paths by concept, each in the order of preference, and the paths of raw lists: those that are not
+// entered, because another reader reads them.
+func compilePaths(lists map[string][]string, raw []string) paths {
 	p := paths{places: make(map[string][]int, len(lists)), slots: 1}
 	var places []int // of all concepts
 	for concept, list := range lists {
@@ -48,9 +48,9 @@ func compilePaths(lists map[string][]string, rows []string) paths {
 		}
 		p.places[concept] = places[len(places)-len(list):]
 	}
-	for i, path := range rows {
-		if n := p.root.grow(path, &p.slots); n.rows == 0 {
-			n.rows = i + 1
+	for i, path := range raw {
+		if n := p.root.grow(path, &p.slots); n.raw == 0 {
+			n.raw = i + 1
 		}
 	}
 	return p
@@ -84,18 +84,21 @@ func (n *node) find(name []byte) *node {
 	return unwanted
 }
 
-// find walks over a document, which may begin with a byte order mark, and checks all of it. It returns the value at each slot,
-// in found if that is long enough, the text that those values are in, and whether a member that is wanted, or on the way to one, came
-// twice in its object. The last of them counts, as in encoding/json.
-func (p *paths) find(doc []byte, rows *rowReader, found []value) (text string, values []value, repeats bool, err error) {
+// find walks over a document, which may begin with a byte order mark, and checks all of it but raw lists. It returns the value at
+// each slot, in found if that is long enough, the text that those values are in, and whether a member that is wanted, or on the way to
+// one, came twice in its object. The last of them counts, as in encoding/json. Where raw lists stand in the document is put into raw.
+func (p *paths) find(doc []byte, raw, found []value) (text string, values []value, repeats bool, err error) {
 	found = slices.Grow(found, p.slots)[:p.slots]
-	s := scanner{Scanner: jsonscan.Scanner{Doc: bytes.TrimPrefix(doc, []byte("\ufeff"))}, rows: rows}
+	s := scanner{Scanner: jsonscan.Scanner{Doc: withoutMark(doc)}, raw: raw}
 	s.walk(&p.root, found)
 	if err := s.End(); err != nil {
 		return "", found, false, err
 	}
 	return textOf(s.Doc, found), found, s.repeats, nil
 }
+
+// withoutMark returns a document without the byte order mark that it may begin with.
+func withoutMark(doc []byte) []byte { return bytes.TrimPrefix(doc, []byte("\ufeff")) }
 
 // textOf copies what was found in a document, which may be a small part of it, and moves the values into the copy.
 func textOf(doc []byte, found []value) string {
@@ -118,8 +121,8 @@ func textOf(doc []byte, found []value) string {
 type scanner struct {
 	jsonscan.Scanner
 
-	rows    *rowReader // of a listing; nil for other responses
-	repeats bool       // a member of a known name came twice
+	raw     []value // by the number of the list
+	repeats bool    // a member of a known name came twice
 }
 
 // walk reads the value at a place.
@@ -138,18 +141,16 @@ func (s *scanner) walk(n *node, found []value) {
 		}
 		v.End = s.Pos
 	case '[':
-		v.Kind = jsonscan.List
-		if n.rows > 0 {
-			s.rows.read(s, n.rows)
+		if n.raw > 0 {
+			v = s.Raw()
+			s.raw[n.raw-1] = v
 		} else {
+			v.Kind = jsonscan.List
 			s.walkElements(n, found)
+			v.End = s.Pos
 		}
-		v.End = s.Pos
 	default:
 		v = s.Scalar(c)
-	}
-	if n.rows > 0 && v.Kind != jsonscan.List {
-		s.rows.none(n.rows)
 	}
 	if !n.wanted {
 		v.Start, v.End = 0, 0 // nothing of it is copied

@@ -38,17 +38,20 @@ func (s *Send) Decode(body []byte) (Response, error) {
 		return Response{}, err
 	}
 	said := func(slots []int) string { return first(text, found, slots) }
-	amount := func(slots []int) string {
-		amount, _ := scaled(said(slots), s.op.Money)
-		return amount
+	amount := func(slots []int, money table.Money) (number, currency string) {
+		number, currency, _ = amountOf(said(slots), money)
+		return number, currency
 	}
 	at := &s.at
+	unitCost, unitCurrency := amount(at.unitCost, s.op.Money)
+	cost, currency := amount(at.cost, s.op.Money)
+	balance, _ := amount(at.balance, table.Money{Scale: s.op.Scale}) // what is left is no charge, so its sign is its own
 	id, place := s.messageID(text, found)
 	parts, _ := wholeNumber(said(at.parts))
 	failure, doubt := s.responses.failure(text, found)
 	r := Response{
 		ID: id, RequestID: cmp.Or(said(at.request), failure.RequestID), ReferenceID: said(at.reference), Parts: max(parts, 0),
-		UnitCost: amount(at.unitCost), Cost: amount(at.cost), Balance: amount(at.balance), Currency: said(at.currency),
+		UnitCost: unitCost, Cost: cost, Balance: balance, Currency: cmp.Or(said(at.currency), currency, unitCurrency),
 		Operator: said(at.operator), Failure: failure, Refused: failure.Class != "", Doubt: doubt,
 	}
 	r.Own = failure.Own || !table.IsPlaceholder(r.RequestID)

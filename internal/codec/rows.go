@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/messaging-service/messaging-go/internal/jsonscan"
 	"github.com/messaging-service/messaging-go/internal/table"
@@ -19,11 +20,19 @@ import (
 
 // column is a field of sms.Transaction, whose tag names a concept of sms.list.record.
 type column struct {
+	concept string
 	name    string // of the field
+	field   int    // its place in fields
 	slots   []int
-	isID    bool
-	isPrice bool
 	isFlag  bool // it is true or false
+}
+
+// fields returns pointers to the fields of a transaction that have a concept, in any order.
+func fields(t *sms.Transaction) [17]any {
+	return [...]any{ // reflection in its place would cost a tenth of a listing
+		&t.ID, &t.RequestID, &t.ReferenceID, &t.CategoryID, &t.From, &t.To, &t.Text, &t.Parts, &t.Price, &t.Currency,
+		&t.CreatedAt, &t.SentAt, &t.SendStatus, &t.DeliveryStatus, &t.Operator, &t.Country, &t.Description,
+	}
 }
 
 // rows is the compiled shape of a row.
@@ -44,22 +53,28 @@ func compileRows(t *table.Table, op *table.List, cursor []string, zone *time.Loc
 	r := &rows{paths: compilePaths(lists, nil), op: op, zone: zone, statuses: t.WebhookDelivery.Statuses}
 	r.accepted, r.refused = t.SMSSend.Accepted, t.SMSSend.Refused
 	r.cursor = r.paths.places[table.LastRow]
-	for field := range reflect.TypeFor[sms.Transaction]().Fields() {
-		if concept := field.Tag.Get("concept"); concept != "" {
-			c := column{field.Name, r.paths.places[concept], concept == "id", concept == "price", field.Type.Kind() == reflect.Bool}
-			r.columns = append(r.columns, c)
+	var tx sms.Transaction
+	known := fields(&tx)
+	for field, value := range reflect.ValueOf(&tx).Elem().Fields() {
+		concept := field.Tag.Get("concept")
+		if concept == "" {
+			continue
 		}
+		place := slices.Index(known[:], value.Addr().Interface())
+		if place < 0 {
+			panic("codec: fields lacks sms.Transaction." + field.Name)
+		}
+		r.columns = append(r.columns, column{concept, field.Name, place, r.paths.places[concept], field.Type.Kind() == reflect.Bool})
 	}
 	return r
 }
 
-// rowReader reads the rows of one page during the walk over its response.
+// rowReader reads the rows of one page.
 type rowReader struct {
 	*rows
 
 	page       *Page
 	limit      int    // of rows
-	place      int    // where the rows stood, as in node.rows; 0 if there are none yet
 	began      int    // where the first row began
 	lastCursor string // of the last row, "" if it has none
 	meanings   map[string]sms.Status
@@ -100,29 +115,14 @@ func newRowReader(r *rows, page *Page, requested int) *rowReader {
 	return reader
 }
 
-// read reads a list of rows. Of two lists in a response the one that the contract names first counts.
-func (r *rowReader) read(s *scanner, place int) {
-	if r.place != 0 && r.place < place {
-		s.Skip()
-		return
-	}
-	r.reset(place)
+// read reads the rows in a raw list of a document.
+func (r *rowReader) read(doc []byte, list value) error {
+	s := scanner{Scanner: jsonscan.Scanner{Doc: doc[:list.End], Pos: list.Start}}
 	r.began = s.Pos + 1
 	for more := s.Open(']'); more; more = s.Next(']') {
-		r.readRow(s)
+		r.readRow(&s)
 	}
-}
-
-// none notes that there is no list at a place: of two members of one name the last counts.
-func (r *rowReader) none(place int) {
-	if r.place == place {
-		r.reset(0)
-	}
-}
-
-func (r *rowReader) reset(place int) {
-	r.place = place
-	r.page.Transactions, r.page.Unreadable, r.lastCursor = r.page.Transactions[:0], r.page.Unreadable[:0], ""
+	return s.End()
 }
 
 func (r *rowReader) readRow(s *scanner) {
@@ -147,14 +147,13 @@ func (r *rowReader) readRow(s *scanner) {
 	}
 }
 
-// unreadable reports the row, once: the first field, unless a later one says whose message it is.
+// unreadable reports the row, once: the first field, unless a later one is needed to tell whose message it is.
 func (r *rowReader) unreadable(field, reason string) {
-	index := len(r.page.Transactions) - 1
-	row := Unreadable{Index: index, Field: field, Reason: reason}
-	switch n := len(r.page.Unreadable); {
-	case n == 0 || r.page.Unreadable[n-1].Index != index:
+	row := Unreadable{Index: len(r.page.Transactions) - 1, Field: field, Reason: reason}
+	n := len(r.page.Unreadable)
+	if n == 0 || r.page.Unreadable[n-1].Index != row.Index {
 		r.page.Unreadable = append(r.page.Unreadable, row)
-	case field == "To" && r.page.Unreadable[n-1].Field != "ID":
+	} else if row.IsDoubtful() && !r.page.Unreadable[n-1].IsDoubtful() {
 		r.page.Unreadable[n-1] = row
 	}
 }
@@ -162,6 +161,7 @@ func (r *rowReader) unreadable(field, reason string) {
 func (r *rowReader) readMembers(s *scanner) {
 	clear(r.found)
 	clear(r.used)
+	s.repeats = false
 	r.extra = r.extra[:0]
 	i := 0
 	for more := s.Open('}'); more; more = s.Next('}') {
@@ -170,13 +170,18 @@ func (r *rowReader) readMembers(s *scanner) {
 		c := s.Peek()
 		start := s.Pos
 		if n := name.node; n.isLeaf() && c != '{' && c != '[' {
+			s.repeats = s.repeats || r.found[n.slot].Kind != jsonscan.Absent
 			r.found[n.slot] = s.Scalar(c) // what walkChild would do, for most members of most rows
 		} else if s.walkChild(n, r.found); !n.isLeaf() {
 			r.extra = append(r.extra, rowMember{name, start, s.Pos})
 		}
 	}
-	if s.Err() == nil {
-		r.fill(s.Doc)
+	if s.Err() != nil {
+		return
+	}
+	r.fill(s.Doc)
+	if s.repeats {
+		r.unreadable("", "has a member of the contract twice")
 	}
 }
 
@@ -201,10 +206,7 @@ func (r *rowReader) name(s *scanner, i int) *rowName {
 func (r *rowReader) fill(doc []byte) {
 	all := textOf(doc, r.found)
 	t := r.row
-	fields := [...]any{ // in the order of the columns; reflection in its place would cost a tenth of a listing
-		&t.ID, &t.RequestID, &t.ReferenceID, &t.CategoryID, &t.From, &t.To, &t.Text, &t.Parts, &t.Price, &t.Currency,
-		&t.CreatedAt, &t.SentAt, &t.SendStatus, &t.DeliveryStatus, &t.Operator, &t.Country, &t.Description,
-	}
+	fields := fields(t)
 	for _, slot := range r.cursor {
 		if v := r.found[slot]; r.lastCursor == "" && v.Kind != jsonscan.Boolean {
 			r.lastCursor = v.Word(all)
@@ -214,7 +216,8 @@ func (r *rowReader) fill(doc []byte) {
 	for i := range r.columns {
 		c := &r.columns[i]
 		reason, taken := "", false
-		if c.isID && len(c.slots) > 0 {
+		isID := c.concept == "id"
+		if isID && len(c.slots) > 0 {
 			reason = "is missing"
 		}
 		for _, slot := range c.slots {
@@ -228,13 +231,13 @@ func (r *rowReader) fill(doc []byte) {
 			case taken:
 			case !v.IsScalar() || v.Kind == jsonscan.Boolean && !c.isFlag:
 				reason = "is neither a text nor a number"
-				if c.isID {
+				if isID {
 					reason = "is not an ID"
 				}
-			case c.isID && table.IsPlaceholder(v.Word(all)):
+			case isID && table.IsPlaceholder(v.Word(all)):
 				reason = "is not an ID"
 			default:
-				if taken, reason = true, r.set(c, fields[i], v.Word(all)); reason == "" {
+				if taken, reason = true, r.set(c, fields[c.field], v.Word(all)); reason == "" {
 					r.used[slot] = true
 					continue
 				}
@@ -252,6 +255,35 @@ func (r *rowReader) fill(doc []byte) {
 	if left {
 		r.keepUnused(all)
 	}
+}
+
+// holdsRecord reports whether a list anywhere in a document has an object with the ID or the reference of a message. What nests deeper
+// than documents of services do is taken for one.
+func (r *rows) holdsRecord(doc []byte, depth int) bool {
+	const deepest = 16
+	if depth > deepest {
+		return true
+	}
+	for element := range jsonscan.Elements(doc) {
+		if r.isRecord(element) || r.holdsRecord(element, depth+1) {
+			return true
+		}
+	}
+	for _, member := range jsonscan.Members(doc) {
+		if r.holdsRecord(member.Value, depth+1) {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *rows) isRecord(element []byte) bool {
+	text, found, _, err := r.paths.find(element, nil, nil)
+	if err != nil || element[0] != '{' {
+		return false
+	}
+	id, reference := first(text, found, r.paths.places["id"]), first(text, found, r.paths.places["reference"])
+	return !table.IsPlaceholder(id) || !table.IsPlaceholder(reference)
 }
 
 // keepUnused puts into Extra what stands under known names and fills no field.
@@ -281,12 +313,15 @@ func (r *rowReader) set(c *column, field any, word string) (reason string) {
 	const unknown = "is in no known form"
 	switch field := field.(type) {
 	case *string:
-		if c.isPrice && r.op.Money != (table.Money{}) {
-			amount, ok := scaled(word, r.op.Money)
+		switch c.concept {
+		case "price":
+			amount, currency, ok := amountOf(word, r.op.Money)
 			if !ok {
-				return "is no decimal number, and the contract's scale is for those"
+				return "is no decimal number"
 			}
-			word = amount
+			r.row.Currency, word = currency, amount // a currency of its own comes after the price, and wins
+		case "from", "to":
+			word = table.Number(word)
 		}
 		*field = word
 	case *int:
@@ -332,9 +367,10 @@ func (r *rowReader) status(word string) sms.Status {
 }
 
 // IsRefused reports whether a row says that the service did not take the message: its send status is a word of sms.send.refused, or
-// means failed or rejected, and its delivery status says nothing more. A message whose delivery failed was taken.
+// means failed or rejected, and its delivery status says nothing more. A message whose delivery failed was taken. A number is no such
+// word: the contract's numbers are those of a response and of delivery, and may mean something else in this column.
 func (l *List) IsRefused(tx sms.Transaction) bool {
-	if tx.SendStatus == "" || tx.Status != sms.StatusUnknown && tx.Status != sms.StatusQueued {
+	if !strings.ContainsFunc(tx.SendStatus, unicode.IsLetter) || tx.Status != sms.StatusUnknown && tx.Status != sms.StatusQueued {
 		return false
 	}
 	accepts := table.Match(l.rows.accepted, tx.SendStatus, true)

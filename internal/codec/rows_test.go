@@ -46,6 +46,12 @@ func differs(op *table.List, body []byte, page codec.Page) string {
 		reasons[row.Index] = row.Reason
 	}
 	for i, raw := range list {
+		if strings.HasSuffix(reasons[i], " twice") {
+			if !namesComeTwice(raw, slices.Concat(slices.Collect(maps.Values(op.Record))...)) {
+				return fmt.Sprintf("row %d, %s: no member comes twice", i, raw)
+			}
+			continue
+		}
 		want := referenceRow(op.Record, raw, zone)
 		if problem := want.differs(page.Transactions[i], reasons[i]); problem != "" {
 			return fmt.Sprintf("row %d, %s: %s", i, raw, problem)
@@ -364,11 +370,16 @@ func TestRowComplete(t *testing.T) {
 
 func TestRowNumbers(t *testing.T) {
 	for raw, want := range map[string]sms.Transaction{
-		`{"price":0.50}`:                 {Price: "0.50"},
-		`{"price":"0.50"}`:               {Price: "0.50"},
-		`{"price":12345678901234567890}`: {Price: "12345678901234567890"},
-		`{"price":-1.50E+2}`:             {Price: "-1.50E+2"},
-		`{"price":" 1,50 €"}`:            {Price: " 1,50 €"},
+		`{"price":0.50}`:                        {Price: "0.50"},
+		`{"price":"0.50"}`:                      {Price: "0.50"},
+		`{"price":12345678901234567890}`:        {Price: "12345678901234567890"},
+		`{"price":-1.50E+2}`:                    {Price: "-1.50E+2"},
+		`{"price":" 1,50 €"}`:                   {Extra: map[string]json.RawMessage{"price": json.RawMessage(`" 1,50 €"`)}},
+		`{"price":"free"}`:                      {Extra: map[string]json.RawMessage{"price": json.RawMessage(`"free"`)}},
+		`{"price":"KES 0.8000"}`:                {Price: "0.8000", Currency: "KES"},
+		`{"price":"0.05 USD","currency":"EUR"}`: {Price: "0.05", Currency: "EUR"},
+		`{"currency":"EUR","price":"$5"}`:       {Price: "5", Currency: "EUR"},
+		`{"from":"tel:2929","to":"tel:+639171234567;ext=1","text":"tel:1"}`: {From: "2929", To: "+639171234567", Text: "tel:1"},
 		`{"messageParts":2}`:             {Parts: 2},
 		`{"messageParts":"2"}`:           {Parts: 2},
 		`{"messageParts":" 2\n"}`:        {Parts: 2},
@@ -850,6 +861,11 @@ func FuzzListDecode(f *testing.F) {
 		if err != nil && strings.HasSuffix(err.Error(), "(errors.code)") {
 			return // TestListDecodeOfAFailure
 		}
+		for _, doubt := range []string{inPart, repeated, claimed, "the response is a later page", "the response has a status", "the response holds an error"} {
+			if err != nil && strings.HasPrefix(err.Error(), doubt) && errors.Is(err, codec.ErrPage) {
+				return // TestListDecode
+			}
+		}
 		if code := referenceCode(errorPaths, plain); code != failure.Code || code != "" && (err != nil || !reflect.DeepEqual(page, codec.Page{})) {
 			t.Fatalf("the code is %q, got %+v, %+v, %v", code, page, failure, err)
 		} else if code != "" {
@@ -873,7 +889,7 @@ func FuzzListDecode(f *testing.F) {
 		if problem := differs(op, plain, page); problem != "" {
 			t.Fatal(problem)
 		}
-		if len(page.Transactions) == 0 && !page.Last {
+		if len(page.Transactions) == 0 && !page.Last && op.Paging.By != "cursor" {
 			t.Error("an empty page must be the last")
 		}
 		checkNext(t, op, at, page)

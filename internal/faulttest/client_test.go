@@ -38,6 +38,9 @@ const ownError = `{"code":"200202","message":"cannot send '` + testText + `' to 
 // acceptedBody is the body of an acceptance.
 const acceptedBody = `{"status":"ok","data":{"id":"m-1"}}`
 
+// withoutBreaker lets each message meet its own fault, whatever the others met. The storms have their breakers.
+var withoutBreaker = messaging.WithBreaker(messaging.BreakerPolicy{Off: true})
+
 // noRetry keeps a call that fails from waiting.
 var noRetry = messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1})
 
@@ -48,7 +51,7 @@ func testMessage(reference string) sms.Message {
 func newClient(t *testing.T, url string, opts ...messaging.Option) *messaging.Client {
 	t.Helper()
 	client, err := messaging.NewClient(url, append([]messaging.Option{
-		messaging.WithToken(testToken),
+		messaging.WithToken(testToken), withoutBreaker,
 		messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: maxAttempts, MinWait: time.Millisecond, MaxWait: 5 * time.Millisecond}),
 	}, opts...)...)
 	require.NoError(t, err)

@@ -171,6 +171,7 @@ func clientOptions(t *testing.T) map[string][]messaging.Option {
 		"WithObserver":         {messaging.WithObserver(silentObserver{t, "SECRET"})},
 		"WithTimeout":          {messaging.WithTimeout(time.Second)},
 		"WithIdleTimeout":      {messaging.WithIdleTimeout(time.Second)},
+		"WithBreaker":          {messaging.WithBreaker(messaging.BreakerPolicy{GiveUp: time.Minute})},
 		"WithRetry":            {messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 2, MinWait: time.Microsecond, MaxWait: time.Microsecond})},
 		"WithRateLimit":        {messaging.WithRateLimit(1e6, 1000)},
 		"WithSettle":           {messaging.WithSettle(messaging.SettlePolicy{Window: time.Millisecond, Interval: time.Millisecond})},
@@ -366,6 +367,7 @@ func respondingClient(t *testing.T, status int, body string, options ...messagin
 	transport := roundTripperFunc(func(r *http.Request) (*http.Response, error) { return newResponse(r, status, body), nil })
 	options = append([]messaging.Option{
 		messaging.WithToken("tok-SECRET"), transport.option(),
+		withoutBreaker,
 		messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 3, MinWait: time.Millisecond, MaxWait: 5 * time.Millisecond}),
 		messaging.WithObserver(silentObserver{t, "SECRET"}),
 	}, options...)

@@ -149,6 +149,7 @@ func newRound(t *testing.T, seed, number uint64, parts size, counts *counts) *ro
 	}
 	options := []messaging.Option{
 		credentials[random.IntN(len(credentials))],
+		withoutBreaker,
 		messaging.WithRetry(messaging.RetryPolicy{MinWait: time.Millisecond, MaxWait: 20 * time.Millisecond}),
 	}
 	if random.IntN(4) == 0 {

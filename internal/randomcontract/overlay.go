@@ -238,11 +238,16 @@ func (d drawer) list(op table.List) object {
 			items = []string{""}
 		}
 	}
-	constants := object{}
+	constants, sorts := object{}, object{}
 	if d.chance(2) {
 		constants["constantText"], constants[in("constantNumber")] = "billing", 5
 	}
+	column := d.style()
+	for _, concept := range keys(op.Sorts) {
+		sorts[concept] = "by" + column(concept)
+	}
 	return object{
+		"inclusive": object{"createdAfter": d.chance(2), "createdBefore": d.chance(2)}, "sorts": sorts,
 		"method": method, "path": "/" + pick(d, "v1/", "") + "list", "encoding": encoding, "params": params, "constants": constants,
 		"headers": d.headers("X-List"),
 		"orders":  pick(d, object{"ascending": "up", "descending": "down"}, object{"ascending": "1", "descending": "-1"}),

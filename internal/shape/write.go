@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/messaging-service/messaging-go/internal/stored"
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
@@ -164,7 +165,7 @@ func needsEscape(r rune) bool {
 }
 
 func (w *Writer) any(value any) {
-	raw, err := wire.EncodeStored(value)
+	raw, err := stored.EncodeValue(value)
 	w.Err = cmp.Or(w.Err, err)
 	w.Out = append(w.Out, raw...)
 }

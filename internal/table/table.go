@@ -226,8 +226,11 @@ type List struct {
 	Method string `json:"method" check:"GET POST"`
 	Operation
 	Params map[string]string `json:"params"` // by concept; "" means that the service has no such parameter
-	Orders map[string]string `json:"orders"` // "ascending" and "descending"
-	Paging Paging            `json:"paging"`
+	// Inclusive says, by concept, of which of the two bounds the service includes rows at the bound itself.
+	Inclusive map[string]bool   `json:"inclusive"`
+	Sorts     map[string]string `json:"sorts" check:"column"` // the columns that rows can be sorted by, by concept; "" if they cannot
+	Orders    map[string]string `json:"orders"`               // "ascending" and "descending"
+	Paging    Paging            `json:"paging"`
 	// Items lists the paths of the rows; "" is the response itself.
 	Items   []string            `json:"items" check:"place"`
 	Page    map[string][]string `json:"page"`                 // paths by concept; "next" may hold a path in the last row, behind LastRow

@@ -66,7 +66,7 @@ func fault(rule string, value any) string {
 		return cmp.Or(nameFault(text, true), foreignFault(text))
 	case "name":
 		return nameFault(text, false)
-	case "placeholder":
+	case "placeholder", "column":
 		if text != "" {
 			return nameFault(text, false)
 		}

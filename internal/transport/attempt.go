@@ -18,8 +18,15 @@ func (c *call) attempt(caller context.Context) {
 		c.outcome.Interrupted = err
 		return
 	}
+	if err := c.enterBreakers(caller); err != nil {
+		c.outcome.Interrupted = err
+		return
+	}
+	health := unheard
+	defer func() { c.leaveBreakers(caller, health) }() // also if a function of the user panics
+	began := time.Now()
 	// Not http.Client.Timeout, which costs two goroutines if the round tripper is not net/http's own.
-	ctx, cancel := context.WithTimeout(caller, c.transport.Timeout)
+	ctx, cancel := context.WithDeadline(caller, began.Add(c.transport.Timeout))
 	defer cancel()
 	own := &ownParts{url: *c.request.URL, hooks: c.evidence.trace(cancel, c.transport.OwnBase)}
 	out := c.newRequest(httptrace.WithClientTrace(ctx, &own.hooks), own)
@@ -34,9 +41,10 @@ func (c *call) attempt(caller context.Context) {
 		out = out.WithContext(httptrace.WithClientTrace(observed, &own.hooks))
 	}
 	c.evidence.reset()
-	c.outcome = Outcome{Sent: out, Began: time.Now(), Attempts: c.outcome.Attempts + 1}
+	c.outcome = Outcome{Sent: out, Began: began, Attempts: c.outcome.Attempts + 1}
 	o := &c.outcome
 	c.judgement = Judgement{}
+	c.sending = true
 	resp, err := c.send(out)
 	o.Written = resp != nil || c.evidence.written(err)
 	if resp != nil {
@@ -51,6 +59,7 @@ func (c *call) attempt(caller context.Context) {
 	if resp != nil {
 		c.judgement = c.request.Judge.Judge(o)
 	}
+	health = c.health(ctx, caller)
 	end(*o)
 }
 

@@ -12,14 +12,21 @@ type call struct {
 	outcome   Outcome
 	judgement Judgement // of the response in outcome
 
+	passed  [2]passed // the breakers
+	sending bool      // the last attempt reached the round tripper, and is not known to have been without effect
+
 	refreshes   int    // attempts that were made for a fresh token
+	held        int    // attempts that were throttled and do not count, because the next waits for an open breaker
 	forgetToken func() // drops the token of the last attempt; nil if it had none from a TokenSource
-	refreshing  bool   // the attempt that follows is for a fresh token, and need not wait
+	hasten      bool   // the attempt that follows need not wait: it is for a fresh token, or waits for a breaker
 }
 
 // Do performs a call.
 func (t *Transport) Do(ctx context.Context, r Request) Outcome {
-	c := &call{transport: t, request: r}
+	c := &call{transport: t, request: r, passed: [2]passed{{breaker: r.Breakers.Service}, {breaker: r.Breakers.Account}}}
+	if r.Doubt != nil {
+		defer func() { *r.Doubt = c.sending && c.evidence.written(c.outcome.Err) }()
+	}
 	c.attempt(ctx)
 	if c.shouldRetry(ctx) {
 		c.retry(ctx)

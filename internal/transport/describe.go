@@ -25,6 +25,9 @@ type namedError struct {
 func (e *namedError) Error() string { return e.text }
 func (e *namedError) Unwrap() error { return e.cause }
 
+// NewError returns an error whose text may be shown, and which wraps cause, or nothing if that is nil.
+func NewError(text string, cause error) error { return &namedError{text, cause} }
+
 // Timeout makes os.IsTimeout and its like work.
 func (e *namedError) Timeout() bool {
 	return errors.Is(e.cause, context.DeadlineExceeded) || errors.Is(e.cause, os.ErrDeadlineExceeded)

@@ -10,6 +10,8 @@ const (
 	Attempt Step = "attempt"
 	// RateLimit is a wait for the Limiter.
 	RateLimit Step = "rateLimit"
+	// BreakerWait is a wait for a circuit breaker, or its refusal to let a call wait. Its Outcome has the Trouble.
+	BreakerWait Step = "breaker"
 	// Backoff is the wait before another attempt.
 	Backoff Step = "backoff"
 	// Token is a call of the function of a TokenSource.

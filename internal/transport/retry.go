@@ -59,8 +59,8 @@ func (c *call) shouldRetry(ctx context.Context) bool {
 	if o.Attempts == 0 || o.Interrupted != nil {
 		return false // an attempt could not begin, and none after it can
 	}
-	c.refreshing = c.judgement.TokenRefused && c.forgetToken != nil && c.refreshes == 0
-	if !c.refreshing && !c.worthRetrying(ctx) {
+	refresh, hold := c.canRefresh(), c.isHeld()
+	if !refresh && !hold && !c.worthRetrying(ctx) {
 		return false
 	}
 	if err := ctx.Err(); err != nil {
@@ -69,21 +69,40 @@ func (c *call) shouldRetry(ctx context.Context) bool {
 		}
 		return false
 	}
-	if c.refreshing {
+	c.hasten, c.sending = refresh || hold, false
+	switch {
+	case refresh:
 		c.forgetToken()
 		c.refreshes++
+	case hold:
+		c.held++
 	}
 	return true
+}
+
+// canRefresh reports whether another attempt with a fresh token is due.
+func (c *call) canRefresh() bool {
+	return c.judgement.TokenRefused && c.forgetToken != nil && c.refreshes == 0
+}
+
+// isHeld reports whether the attempt was throttled as many others were, so that the next waits for a breaker.
+func (c *call) isHeld() bool {
+	j := &c.judgement
+	if c.request.Patience != Bulk || !j.Repeatable || j.Health != Throttling {
+		return false
+	}
+	_, open := c.request.Breakers.Account.Trouble()
+	return open
 }
 
 // worthRetrying reports whether another attempt is safe, allowed, and could end better.
 func (c *call) worthRetrying(ctx context.Context) bool {
 	o := &c.outcome
 	switch {
-	case o.Attempts-c.refreshes >= c.transport.MaxAttempts:
+	case o.Attempts-c.refreshes-c.held >= c.transport.MaxAttempts:
 		return false
 	case o.StatusCode == 0 && !o.Written:
-		return !isPermanent(o.Err)
+		return !IsPermanent(o.Err)
 	case o.StatusCode == 0:
 		return c.request.Read
 	}
@@ -91,8 +110,9 @@ func (c *call) worthRetrying(ctx context.Context) bool {
 	return (c.judgement.Repeatable || unread) && c.canWait(ctx)
 }
 
-// isPermanent reports whether another attempt would meet the same error.
-func isPermanent(err error) bool {
+// IsPermanent reports whether another attempt would meet the same error: a certificate that was refused, no TLS at the other end, or
+// a proxy that wants credentials.
+func IsPermanent(err error) bool {
 	var (
 		verification *tls.CertificateVerificationError
 		authority    x509.UnknownAuthorityError
@@ -117,7 +137,7 @@ func (c *call) canWait(ctx context.Context) bool {
 // backoff returns how long to wait before the next attempt: a random time up to minWait·2ⁿ and up to maxWait, so that
 // clients that failed together do not come back together, and at least as long as the response asked for.
 func (c *call) backoff() time.Duration {
-	if c.refreshing {
+	if c.hasten {
 		return 0
 	}
 	t := c.transport

@@ -542,7 +542,7 @@ func TestInterruptedIsSetIfARetryWouldFollow(t *testing.T) {
 
 func TestIsPermanentUnwraps(t *testing.T) {
 	deep := fmt.Errorf("a: %w", errors.Join(io.EOF, fmt.Errorf("b: %w", &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}})))
-	assert.True(t, isPermanent(deep))
-	assert.False(t, isPermanent(errRefused))
-	assert.False(t, isPermanent(nil))
+	assert.True(t, IsPermanent(deep))
+	assert.False(t, IsPermanent(errRefused))
+	assert.False(t, IsPermanent(nil))
 }

@@ -9,6 +9,8 @@
 package transport
 
 import (
+	"cmp"
+	"context"
 	"net/http"
 	"net/url"
 	"time"
@@ -17,7 +19,7 @@ import (
 )
 
 // Transport performs calls. It is safe for concurrent use; its fields must not change meanwhile. Every field except
-// OwnBase, Jar and Limiter is required.
+// OwnBase, Jar, Limiter, GiveUp and Changed is required.
 type Transport struct {
 	// Base sends a request. It is never changed, and its idle connections are never closed.
 	Base http.RoundTripper
@@ -34,6 +36,12 @@ type Transport struct {
 	Limiter *rate.Limiter
 	// MaxResponseBytes is how much of a 2xx response is read.
 	MaxResponseBytes int64
+	// GiveUp bounds how long a patient call waits in one trouble of a breaker. 0 is 10 minutes, or one for trouble of the
+	// account.
+	GiveUp time.Duration
+	// Changed is called when a breaker has opened, or closed after trouble, in the goroutine of the call that made it so.
+	// It may be nil.
+	Changed func(ctx context.Context, t Trouble, opened bool)
 }
 
 // Request describes a call.
@@ -53,6 +61,13 @@ type Request struct {
 	// Buffer is overwritten with the response if it is large enough. It must not be used again before
 	// Outcome.Body has been read.
 	Buffer []byte
+	// Breakers are asked before each attempt, and told what became of it.
+	Breakers Breakers
+	// Patience is how long the call waits for them.
+	Patience Patience
+	// Doubt, unless nil, is set to whether the last attempt may have written something, also if a function of the user
+	// panics.
+	Doubt *bool
 	// Observe is nil if nobody observes the call.
 	Observe Observe
 	// Authenticate is nil if URL or Body hold the credentials already.
@@ -72,6 +87,10 @@ type Judgement struct {
 	Repeatable bool
 	// TokenRefused reports whether the service provably did not process the request because of its token.
 	TokenRefused bool
+	// Health is what the response says of the service, and Cause why, unless it is Healthy. Other calls may show Cause: it
+	// holds nothing of the message.
+	Health Health
+	Cause  error
 }
 
 // Outcome is what is known when a call has ended. What it says of a request or a response is about the last attempt.
@@ -91,8 +110,19 @@ type Outcome struct {
 	Sent *http.Request
 	// Began is when the last attempt began, or the zero time.
 	Began time.Time
+	// Trouble is why a call waited for a breaker. It is set at the end of a BreakerWait only.
+	Trouble *Trouble
 	// Attempts counts the requests that were begun.
 	Attempts int
 	// RetryAfter is how long the response asked to wait, or 0.
 	RetryAfter time.Duration
+}
+
+// giveUp returns how long a patient call waits.
+func (t *Transport) giveUp(account bool) time.Duration {
+	const service, refused = 10 * time.Minute, time.Minute
+	if account {
+		return cmp.Or(t.GiveUp, refused)
+	}
+	return cmp.Or(t.GiveUp, service)
 }

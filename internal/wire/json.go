@@ -23,12 +23,13 @@ func Encode(value any) ([]byte, error) {
 func EncodeText(value any) ([]byte, error) {
 	raw, err := Encode(value) // first: it ends if a value holds itself
 	if err == nil && !isUTF8(reflect.ValueOf(value)) {
-		return nil, errInvalidUTF8
+		return nil, ErrInvalidUTF8
 	}
 	return raw, err
 }
 
-var errInvalidUTF8 = errors.New("a text is not valid UTF-8")
+// ErrInvalidUTF8 is the error of EncodeText.
+var ErrInvalidUTF8 = errors.New("a text is not valid UTF-8")
 
 // isUTF8 reports whether every text in a value is valid UTF-8.
 func isUTF8(v reflect.Value) bool {

@@ -73,12 +73,8 @@ func newEntry(m *messagingtest.Sent, t *table.Table) *entry {
 		e.Sender = m.From
 	}
 	b := bubbleOf(*m, t)
-	e.preview = cmp.Or(b.Body, b.Header, b.Label)
-	if e.preview == "" && b.Media != nil {
-		e.preview = title(b.Media.Kind)
-	}
 	e.isBlank = m.Kind == "text" && isBlank(m.Text) && isBlank(b.Body)
-	if e.preview = cmp.Or(e.preview, m.Kind); e.isBlank {
+	if e.preview = b.preview(m.Kind); e.isBlank {
 		e.preview = blank
 	}
 	return e

@@ -33,6 +33,21 @@ type bubble struct {
 	Reaction string // the emoji
 }
 
+// preview returns the line by which lists show a message of this kind.
+func (b bubble) preview(kind string) string {
+	switch {
+	case b.Body != "" || b.Header != "":
+		return cmp.Or(b.Body, b.Header)
+	case b.Place != nil:
+		return joinFilled("Location", b.Place.Name)
+	case len(b.Contacts) > 0:
+		return joinFilled("Contact", b.Contacts[0].Name)
+	case b.Media != nil && b.Label == "":
+		return joinFilled(title(b.Media.Kind), b.Media.Name)
+	}
+	return cmp.Or(b.Label, title(kind))
+}
+
 type media struct{ Kind, URL, ID, Caption, Name string }
 
 type fact struct{ Name, Value string }

@@ -166,7 +166,7 @@ func baseURL(listen string, addr net.Addr) string {
 
 // shellWord quotes a text for a shell if it needs to be.
 func shellWord(text string) string {
-	if strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.~+/=") == "" {
+	if strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.~+/=:") == "" {
 		return text
 	}
 	return shellQuote(text)

@@ -123,7 +123,7 @@ func (s *Sandbox) aboutRequest(operation string, body []byte) (to, text string) 
 	}
 	m := platformMessage(n, send.Wrap)
 	b := platformBubble(messagingtest.Sent{Kind: m.At("type").Text()}, m)
-	return clip(m.At("to").Text(), maxName), clip(cmp.Or(b.Body, b.Header, b.Label, m.At("type").Text()), previewText)
+	return clip(m.At("to").Text(), maxName), clip(b.preview(m.At("type").Text()), previewText)
 }
 
 // platformMessage returns the object of the third-party platform in a body.

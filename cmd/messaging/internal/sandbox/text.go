@@ -143,7 +143,8 @@ func closing(text string, i int, marker string) int {
 	before, _ := utf8.DecodeLastRuneInString(text[:i])
 	begin := i + len(marker)
 	first, _ := utf8.DecodeRuneInString(text[begin:])
-	if isWord(before) && i > 0 || begin >= len(text) || unicode.IsSpace(first) && marker != "```" {
+	isDoubled := strings.HasPrefix(text[begin:], marker)
+	if isWord(before) && i > 0 || isDoubled || begin >= len(text) || unicode.IsSpace(first) && marker != "```" {
 		return -1
 	}
 	for from := begin + 1; from < len(text); {

@@ -1,4 +1,5 @@
-package wire
+// Package stored writes messages for storage and reads them back, such as for a queue.
+package stored
 
 import (
 	"bytes"
@@ -14,21 +15,23 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
-// Store encodes a message, a pointer to a struct, for storage: each field that is not zero under its json tag, or else under its
+// Encode encodes a message, a pointer to a struct, for storage: each field that is not zero under its json tag, or else under its
 // name. A struct behind a pointer is an object. A field of an interface holds a struct of one of the kinds, by the name that is
 // stored beside its fields as "type". Kinds may be nil if there is no such field.
-func Store(message any, kinds map[string]any) ([]byte, error) {
-	fields, err := storedFields(reflect.ValueOf(message).Elem(), kinds)
+func Encode(message any, kinds map[string]any) ([]byte, error) {
+	fields, err := fieldsOf(reflect.ValueOf(message).Elem(), kinds)
 	if err != nil {
 		return nil, err
 	}
-	return EncodeStored(fields)
+	return EncodeValue(fields)
 }
 
-// storedFields returns the fields of a struct that are not zero as they are stored, by their keys.
-func storedFields(v reflect.Value, kinds map[string]any) (fields map[string]any, err error) {
+// fieldsOf returns the fields of a struct that are not zero as they are stored, by their keys.
+func fieldsOf(v reflect.Value, kinds map[string]any) (fields map[string]any, err error) {
 	fields = map[string]any{}
 	for field, value := range v.Fields() {
 		held := value.Interface()
@@ -37,40 +40,40 @@ func storedFields(v reflect.Value, kinds map[string]any) (fields map[string]any,
 			continue
 		}
 		if ttl, ok := held.(time.Duration); ok {
-			held = StoredDuration(ttl)
+			held = Duration(ttl)
 		}
 		if value.Kind() == reflect.Interface {
-			if held, err = storedUnion(field.Name, value.Elem(), kinds); err != nil {
+			if held, err = unionOf(field.Name, value.Elem(), kinds); err != nil {
 				return nil, err
 			}
 		}
-		fields[storedKey(field)] = held
+		fields[keyOf(field)] = held
 	}
 	return fields, nil
 }
 
-func storedKey(field reflect.StructField) string { return cmp.Or(field.Tag.Get("json"), field.Name) }
+func keyOf(field reflect.StructField) string { return cmp.Or(field.Tag.Get("json"), field.Name) }
 
-// storedUnion returns a struct of one of the kinds as it is stored.
-func storedUnion(name string, v reflect.Value, kinds map[string]any) (any, error) {
+// unionOf returns a struct of one of the kinds as it is stored.
+func unionOf(name string, v reflect.Value, kinds map[string]any) (any, error) {
 	for kind, example := range kinds {
 		if v.Type() == reflect.TypeOf(example) {
-			fields, err := storedFields(v, nil)
+			fields, err := fieldsOf(v, nil)
 			if err == nil {
 				fields["type"] = kind
 			}
 			return fields, err
 		}
 	}
-	return nil, errors.New(name + " " + cmp.Or(CheckValue(v.Interface()), "holds an unknown type"))
+	return nil, errors.New(name + " " + cmp.Or(wire.CheckValue(v.Interface()), "holds an unknown type"))
 }
 
-// EncodeStored encodes a message for storage. Text that is not valid UTF-8 would change on the way and is an error. Errors
+// EncodeValue encodes a message for storage. Text that is not valid UTF-8 would change on the way and is an error. Errors
 // never repeat a value.
-func EncodeStored(value any) ([]byte, error) {
-	raw, err := EncodeText(value)
+func EncodeValue(value any) ([]byte, error) {
+	raw, err := wire.EncodeText(value)
 	switch {
-	case errors.Is(err, errInvalidUTF8):
+	case errors.Is(err, wire.ErrInvalidUTF8):
 		return nil, errors.New("it holds text that is not valid UTF-8")
 	case err != nil:
 		return nil, fmt.Errorf("it holds a value that is no JSON (%T)", err)
@@ -78,9 +81,9 @@ func EncodeStored(value any) ([]byte, error) {
 	return raw, nil
 }
 
-// Restore decodes what Store encodes into a message. A key that the message does not have, or that comes twice, is an error:
+// Decode decodes what Encode encodes into a message. A key that the message does not have, or that comes twice, is an error:
 // nothing is lost silently. A null is absent. Numbers in an any become json.Number. Errors never repeat a value.
-func Restore(data []byte, message any, kinds map[string]any) error {
+func Decode(data []byte, message any, kinds map[string]any) error {
 	return restore(data, reflect.ValueOf(message).Elem(), kinds, "")
 }
 
@@ -92,7 +95,7 @@ func restore(data []byte, to reflect.Value, kinds map[string]any, ignored string
 	}
 	fields := map[string]reflect.Value{}
 	for field, value := range to.Fields() {
-		fields[storedKey(field)] = value
+		fields[keyOf(field)] = value
 	}
 	seen := map[string]bool{}
 	for d.More() {
@@ -139,7 +142,7 @@ func restoreField(name string, data []byte, field reflect.Value, kinds map[strin
 	}
 	target := field.Addr().Interface()
 	if ttl, ok := target.(*time.Duration); ok {
-		target = (*StoredDuration)(ttl)
+		target = (*Duration)(ttl)
 	}
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
@@ -149,16 +152,16 @@ func restoreField(name string, data []byte, field reflect.Value, kinds map[strin
 	return nil
 }
 
-// StoredDuration is a duration that is stored as Go writes it, such as "1m30s".
-type StoredDuration time.Duration
+// Duration is a duration that is stored as Go writes it, such as "1m30s".
+type Duration time.Duration
 
 // MarshalText returns the duration as text.
-func (d StoredDuration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
+func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
 
 // UnmarshalText parses the duration.
-func (d *StoredDuration) UnmarshalText(text []byte) error {
+func (d *Duration) UnmarshalText(text []byte) error {
 	parsed, err := time.ParseDuration(string(text))
-	*d = StoredDuration(parsed)
+	*d = Duration(parsed)
 	return err
 }
 
@@ -178,7 +181,7 @@ func kindOf(target any) string {
 		return "a string"
 	case *int64:
 		return "a whole number"
-	case *StoredDuration:
+	case *Duration:
 		return `a duration such as "1m30s"`
 	case *time.Time:
 		return `a time such as "2026-10-03T14:44:23Z"`

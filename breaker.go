@@ -1,0 +1,118 @@
+package messaging
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/messaging-service/messaging-go/internal/transport"
+)
+
+// BreakerPolicy is how long a client waits for its circuit breakers; see WithBreaker. A zero field has its default.
+type BreakerPolicy struct {
+	// GiveUp bounds how long SendAll and SMS.SendOnce wait in one trouble: 10 minutes by default, or one minute if the account
+	// is in trouble. Beyond it, every message but a probe ends NotSent.
+	GiveUp time.Duration
+	// Off turns the breakers off for this client: it neither asks them nor tells them anything.
+	Off bool
+}
+
+// BreakerState is what Client.Breaker returns. The zero value is a closed breaker.
+type BreakerState struct {
+	// Open reports whether messages are held back. It stays true while a probe is on its way.
+	Open bool
+	// Since is when the trouble began.
+	Since time.Time
+	// Until is when the next message goes out as a probe. It is in the past while a probe is on its way or no message waits.
+	Until time.Time
+	// Cause is what the service responded last, or how the connection failed. It matches the sentinel of its class, such as
+	// ErrUnavailable, and holds nothing of a message.
+	Cause error
+	// Account reports whether the account is in trouble (credentials, credit), which waiting alone rarely mends.
+	Account bool
+}
+
+// Breaker returns the state of the circuit breaker for sending over a channel; see WithBreaker. Of two that are open, for the
+// service and for the account, it returns the one whose pause ends later. A channel that does not exist has none.
+func (c *Client) Breaker(channel Channel) BreakerState {
+	if channel < ChannelSMS || channel >= channelCount || c.core.settings.breaker.Off {
+		return BreakerState{}
+	}
+	var state BreakerState
+	breakers := c.core.breakersOf(channel, false)
+	for _, b := range []*transport.Breaker{breakers.Service, breakers.Account} {
+		if t, open := b.Trouble(); open && (!state.Open || t.Until.After(state.Until)) {
+			state = BreakerState{Open: true, Since: t.Since, Until: t.Until, Cause: t.Cause, Account: t.Account}
+		}
+	}
+	return state
+}
+
+// breakers are circuit breakers by channel, for sends and for reads.
+type breakers [channelCount]struct{ send, read transport.Breaker }
+
+func (b *breakers) of(channel Channel, read bool) *transport.Breaker {
+	if read {
+		return &b[channel].read
+	}
+	return &b[channel].send
+}
+
+// breakersOf returns the breakers of an operation: that of the service, which all clients made by With share, and that of the
+// credentials.
+func (c *core) breakersOf(channel Channel, read bool) transport.Breakers {
+	if c.settings.breaker.Off {
+		return transport.Breakers{}
+	}
+	b := transport.Breakers{Service: c.breakers.of(channel, read)}
+	if own := c.settings.credentialOf(channel); own != nil {
+		b.Account = own.breakers.of(channel, read)
+	}
+	return b
+}
+
+// addHealth adds to a judgement what a response that is no success says of the service.
+func (e *endpoint) addHealth(j *transport.Judgement, err *Error) {
+	var class error
+	if len(err.classes) > 0 {
+		class = err.classes[0]
+	}
+	status := err.StatusCode
+	switch {
+	case class == ErrUnauthorized, class == ErrInsufficientBalance,
+		status == http.StatusUnauthorized, status == http.StatusPaymentRequired:
+		if e.tenants {
+			return // an Auth of the user may serve many accounts
+		}
+		j.Health = transport.Refusing
+	case status >= 500, status == http.StatusRequestTimeout, class == ErrUnavailable:
+		j.Health = transport.Failing
+	case slices.Contains(e.throttled, status), class == ErrRateLimited:
+		j.Health = transport.Throttling
+	default:
+		return
+	}
+	text := fmt.Sprintf("HTTP %d", status)
+	if class != nil {
+		text += ", " + className(class)
+	}
+	j.Cause = transport.NewError(text, class)
+}
+
+// breakerChanged logs that a breaker opened or closed.
+func (c *core) breakerChanged(ctx context.Context, t transport.Trouble, opened bool) {
+	if c.settings.logger == nil {
+		return
+	}
+	attrs := []slog.Attr{slog.String("cause", transport.Describe(t.Cause)), slog.Bool("account", t.Account)}
+	if opened {
+		attrs = append(attrs, slog.Duration("pause", time.Until(t.Until).Round(time.Millisecond)))
+		c.settings.logger.LogAttrs(ctx, slog.LevelWarn, "messaging: circuit breaker opened", attrs...)
+		return
+	}
+	attrs = append(attrs, slog.Duration("open", time.Since(t.Since).Round(time.Millisecond)))
+	c.settings.logger.LogAttrs(ctx, slog.LevelInfo, "messaging: circuit breaker closed", attrs...)
+}

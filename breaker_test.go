@@ -1,0 +1,361 @@
+package messaging_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/chatapp1"
+	"github.com/messaging-service/messaging-go/sms"
+)
+
+// troubled is a service in memory that responds alike to everything, until that is changed.
+type troubled struct {
+	status     int
+	body       string
+	retryAfter string
+	requests   int
+}
+
+func (s *troubled) RoundTrip(r *http.Request) (*http.Response, error) {
+	s.requests++
+	h := http.Header{}
+	if s.retryAfter != "" {
+		h.Set("Retry-After", s.retryAfter)
+	}
+	return &http.Response{
+		StatusCode: s.status, Header: h, Request: r, Body: io.NopCloser(strings.NewReader(s.body)), ContentLength: int64(len(s.body)),
+	}, nil
+}
+
+func (s *troubled) client(t *testing.T, options ...messaging.Option) *messaging.Client {
+	t.Helper()
+	client, err := messaging.NewClient("https://api.example.com", slices.Concat([]messaging.Option{
+		messaging.WithToken("t"), messaging.WithHTTPClient(&http.Client{Transport: s}),
+	}, options)...)
+	require.NoError(t, err)
+	return client
+}
+
+var hello = sms.Message{From: "ACME", To: "+639171234567", Text: "Hi", ReferenceID: "order-17"}
+
+// sendFive sends as many messages as open a breaker, none of which waits.
+func sendFive(t *testing.T, client *messaging.Client) {
+	t.Helper()
+	for range 5 {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		_, _ = client.SMS.Send(ctx, hello)
+		cancel()
+	}
+}
+
+func TestBreakerState(t *testing.T) {
+	for name, tc := range map[string]struct {
+		service troubled
+		class   error
+		account bool
+		cause   string
+	}{
+		"the service":          {troubled{status: 503, retryAfter: "10", body: `{"message":"for +639171234567"}`}, messaging.ErrUnavailable, false, "HTTP 503, unavailable"},
+		"a code of that class": {troubled{status: 400, retryAfter: "10", body: `{"code":"50001"}`}, messaging.ErrUnavailable, false, "HTTP 400, unavailable"},
+		"credentials":          {troubled{status: 401, retryAfter: "10", body: `{}`}, messaging.ErrUnauthorized, true, "HTTP 401, unauthorized"},
+		"credit, by its code":  {troubled{status: 400, retryAfter: "10", body: `{"code":"200101"}`}, messaging.ErrInsufficientBalance, true, "HTTP 400, insufficient balance"},
+		"credit":               {troubled{status: 402, retryAfter: "10", body: `{}`}, messaging.ErrInsufficientBalance, true, "HTTP 402, insufficient balance"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				client := tc.service.client(t)
+				assert.Zero(t, client.Breaker(messaging.ChannelSMS))
+				sendFive(t, client)
+				state := client.Breaker(messaging.ChannelSMS)
+				assert.True(t, state.Open)
+				assert.Equal(t, time.Now(), state.Since)
+				assert.InDelta(t, 10.5, time.Until(state.Until).Seconds(), 0.5)
+				assert.ErrorIs(t, state.Cause, tc.class)
+				assert.Equal(t, tc.cause, state.Cause.Error())
+				assert.Equal(t, tc.account, state.Account)
+
+				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+				defer cancel()
+				requests := tc.service.requests
+				_, err := client.SMS.Send(ctx, hello)
+				assert.Equal(t, requests, tc.service.requests)
+				assert.Equal(t, messaging.NotSent, messaging.VerdictOf(err))
+				require.ErrorIs(t, err, messaging.ErrBreakerOpen)
+				assert.ErrorIs(t, err, messaging.ErrNotSent)
+				assert.ErrorIs(t, err, tc.class)
+				e, _ := errors.AsType[*messaging.Error](err)
+				assert.InDelta(t, 10.5, e.RetryAfter.Seconds(), 0.5)
+				assert.Contains(t, err.Error(), "messaging: sms.send not sent: the circuit breaker is open: "+tc.cause)
+				after, ok := messaging.Retryable(err)
+				assert.True(t, ok)
+				assert.Equal(t, e.RetryAfter, after)
+
+				tc.service = troubled{status: 200, body: `{"id":"m1"}`}
+				_, err = client.SMS.Send(t.Context(), hello)
+				require.NoError(t, err)
+				assert.Zero(t, client.Breaker(messaging.ChannelSMS))
+			})
+		})
+	}
+}
+
+func TestBreakerOpensNotAtWhatConcernsOneMessage(t *testing.T) {
+	for _, s := range []troubled{
+		{status: 403, body: `{"code":"40003"}`}, {status: 400, body: `{}`}, {status: 404, body: `{}`}, {status: 422, body: `{"code":"200202"}`},
+		{status: 200, body: `{}`}, {status: 200, body: `{"id":"m1","code":"200206"}`},
+	} {
+		client := s.client(t)
+		for range 30 {
+			_, err := client.SMS.Send(t.Context(), hello)
+			require.Error(t, err)
+		}
+		assert.Equal(t, 30, s.requests, "%d %s", s.status, s.body)
+	}
+}
+
+func TestBreakersOfClientsThatShare(t *testing.T) {
+	with := func(options ...messaging.Option) func(*testing.T, *messaging.Client) *messaging.Client {
+		return func(t *testing.T, c *messaging.Client) *messaging.Client {
+			derived, err := c.With(options...)
+			require.NoError(t, err)
+			return derived
+		}
+	}
+	auth := messaging.WithAuth(messaging.AuthFunc(func(*http.Request) error { return nil }))
+	for name, tc := range map[string]struct {
+		status int
+		other  func(*testing.T, *messaging.Client) *messaging.Client
+		shared bool
+	}{
+		"the service, other credentials": {503, with(messaging.WithToken("other")), true},
+		"the service, other timeout":     {503, with(messaging.WithTimeout(time.Minute)), true},
+		"the account, other credentials": {402, with(messaging.WithToken("other")), false},
+		"the account, other timeout":     {402, with(messaging.WithTimeout(time.Minute)), true},
+		"turned off":                     {503, with(messaging.WithBreaker(messaging.BreakerPolicy{Off: true})), false},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := troubled{status: tc.status, body: `{}`}
+			client := s.client(t)
+			other := tc.other(t, client)
+			sendFive(t, client)
+			require.True(t, client.Breaker(messaging.ChannelSMS).Open, name)
+			assert.Equal(t, tc.shared, other.Breaker(messaging.ChannelSMS).Open, name)
+		})
+	}
+	s := troubled{status: 402, body: `{}`}
+	tenants := s.client(t, auth)
+	sendFive(t, tenants)
+	assert.False(t, tenants.Breaker(messaging.ChannelSMS).Open, "an AuthFunc may serve many accounts")
+	basic := s.client(t, messaging.WithAuth(messaging.Basic("user", "password")))
+	sendFive(t, basic)
+	assert.True(t, basic.Breaker(messaging.ChannelSMS).Open, "Basic has one")
+}
+
+func TestBreakerIsOfOneChannelAndOfSends(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := troubled{status: 503, body: `{}`}
+		client := s.client(t, messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}))
+		sendFive(t, client)
+		require.True(t, client.Breaker(messaging.ChannelSMS).Open)
+		assert.False(t, client.Breaker(messaging.ChannelChatApp1).Open)
+		s.status, s.body = 200, `{"id":"m1"}`
+		began := time.Now()
+		_, err := client.ChatApp1.Send(t.Context(), chatapp1.New("channel-1", "+639171234567").Text("Hi"))
+		require.NoError(t, err)
+		s.body = `{"data":[]}`
+		_, err = client.SMS.Find(t.Context(), "order-17")
+		require.ErrorIs(t, err, messaging.ErrNotListed)
+		assert.Zero(t, time.Since(began), "lookups have a breaker of their own")
+		s.status = 503
+		requests := s.requests
+		for range 30 {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+			_, err = client.SMS.Find(ctx, "order-17")
+			cancel()
+			require.Error(t, err)
+		}
+		assert.LessOrEqual(t, s.requests-requests, 6, "and are held back by it")
+		require.ErrorIs(t, err, messaging.ErrBreakerOpen)
+		require.NotErrorIs(t, err, messaging.ErrNotSent)
+	})
+}
+
+func TestBreakerIsLogged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		logger := slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelInfo}))
+		s := troubled{status: 402, body: `{"message":"for +639171234567"}`}
+		client := s.client(t, messaging.WithLogger(logger))
+		sendFive(t, client)
+		_, _ = client.SMS.Send(t.Context(), hello)
+		_, _ = client.SMS.Send(t.Context(), hello)
+		s.status, s.body = 200, `{"id":"m1"}`
+		_, err := client.SMS.Send(t.Context(), hello)
+		require.NoError(t, err)
+		lines := strings.Split(strings.TrimSpace(log.String()), "\n")
+		require.Len(t, lines, 2)
+		assert.Contains(t, lines[0], `level=WARN msg="messaging: circuit breaker opened" cause="HTTP 402, insufficient balance" account=true pause=`)
+		assert.Contains(t, lines[1], `level=INFO msg="messaging: circuit breaker closed" cause="HTTP 402, insufficient balance" account=true open=`)
+	})
+}
+
+// breakerSteps keeps the ends of the waits for a breaker.
+type breakerSteps struct{ ends []messaging.StepResult }
+
+func (*breakerSteps) StartStep(ctx context.Context, _ messaging.Step) context.Context { return ctx }
+func (b *breakerSteps) EndStep(_ context.Context, step messaging.Step, result messaging.StepResult) {
+	if step.Kind == messaging.StepBreaker {
+		b.ends = append(b.ends, result)
+	}
+}
+
+func TestBreakerIsObserved(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var steps breakerSteps
+		s := troubled{status: 503, body: `{}`, retryAfter: "10"}
+		client := s.client(t, messaging.WithObserver(&steps))
+		sendFive(t, client)
+		assert.Empty(t, steps.ends)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, _ = client.SMS.Send(ctx, hello)
+		s.status, s.body = 200, `{"id":"m1"}`
+		_, err := client.SMS.Send(t.Context(), hello)
+		require.NoError(t, err)
+		require.Len(t, steps.ends, 2)
+		assert.Zero(t, steps.ends[0].Duration)
+		assert.Equal(t, "the circuit breaker is open: HTTP 503, unavailable", steps.ends[0].Reason)
+		assert.InDelta(t, 10.5, steps.ends[1].Duration.Seconds(), 0.5)
+		assert.Equal(t, "HTTP 503, unavailable", steps.ends[1].Reason)
+		for _, end := range steps.ends {
+			assert.Equal(t, "unavailable", end.Class)
+		}
+	})
+}
+
+func TestSendOnceWaitsLongerThanMaxWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := troubled{status: 503, body: `{}`, retryAfter: "10"}
+		client := s.client(t, messaging.WithRetry(messaging.RetryPolicy{MaxWait: time.Second}))
+		sendFive(t, client)
+		s.status, s.body = 200, `{"id":"m1"}`
+		_, err := client.SMS.Send(t.Context(), hello)
+		require.ErrorIs(t, err, messaging.ErrBreakerOpen)
+		_, err = client.SMS.SendOnce(t.Context(), hello)
+		require.NoError(t, err)
+	})
+}
+
+func TestRetryable(t *testing.T) {
+	refuses := func(status int, body string, header ...string) error {
+		s := troubled{status: status, body: body}
+		if len(header) > 0 {
+			s.retryAfter = header[0]
+		}
+		_, err := s.client(t, messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1})).SMS.Send(t.Context(), hello)
+		require.Error(t, err)
+		return err
+	}
+	fails := func(cause error) error {
+		client, err := messaging.NewClient("https://api.example.com", messaging.WithTokenSource(func(context.Context) (messaging.Token, error) {
+			return messaging.Token{}, cause
+		}))
+		require.NoError(t, err)
+		_, err = client.SMS.Send(t.Context(), hello)
+		return err
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, unbegun := (&troubled{status: 200}).client(t).SMS.Send(ended, hello)
+	only, err := messaging.NewClient("https://api.example.com", messaging.WithAuth(messaging.Basic("u", "p"), messaging.ChannelChatApp1))
+	require.NoError(t, err)
+	_, uncredentialed := only.SMS.Send(t.Context(), hello)
+	_, invalid := only.ChatApp1.Send(t.Context(), chatapp1.Message{})
+	_, unread := (&troubled{status: 429, body: `{}`}).client(t, messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1})).SMS.Find(t.Context(), "x")
+	for name, tc := range map[string]struct {
+		err   error
+		after time.Duration
+		ok    bool
+	}{
+		"no error":                       {nil, 0, false},
+		"not sent":                       {unbegun, time.Second, true},
+		"wrapped":                        {fmt.Errorf("wrapped: %w", unbegun), time.Second, true},
+		"a token source":                 {fails(errors.New("down")), time.Second, true},
+		"a certificate":                  {fails(&tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}), 0, false},
+		"no credentials":                 {uncredentialed, 0, false},
+		"invalid":                        {invalid, 0, false},
+		"throttled":                      {refuses(429, `{}`), time.Second, true},
+		"throttled for a while":          {refuses(429, `{}`, "90"), 90 * time.Second, true},
+		"throttled, and names a message": {refuses(429, `{"id":"m1","code":"40002"}`), 0, false},
+		"refused":                        {refuses(400, `{}`), 0, false},
+		"unknown":                        {refuses(503, `{}`), 0, false},
+		"a read":                         {unread, 0, false},
+		"of somebody else":               {io.EOF, 0, false},
+	} {
+		after, ok := messaging.Retryable(tc.err)
+		assert.Equal(t, tc.ok, ok, name)
+		assert.Equal(t, tc.after, after, name)
+	}
+}
+
+// A panic of a function of the user is the outcome of one message of a SendAll, and reaches the caller of Send.
+func TestPanicIsTheOutcomeOfItsMessage(t *testing.T) {
+	messages := func(yield func(sms.Message) bool) {
+		for i := range 3 {
+			m := hello
+			m.ReferenceID = fmt.Sprint("r-", i)
+			if !yield(m) {
+				return
+			}
+		}
+	}
+	s := troubled{status: 200, body: `{"id":"m1"}`}
+	for name, tc := range map[string]struct {
+		option messaging.Option
+		want   messaging.Verdict
+	}{
+		"an Auth":        {messaging.WithAuth(messaging.AuthFunc(func(*http.Request) error { panic("boom 639171234567") })), messaging.NotSent},
+		"a token source": {messaging.WithTokenSource(func(context.Context) (messaging.Token, error) { panic("boom 639171234567") }), messaging.NotSent},
+		"a round tripper": {messaging.WithTransport(func(http.RoundTripper) http.RoundTripper {
+			return roundTripper(func(*http.Request) (*http.Response, error) { panic("boom 639171234567") })
+		}), messaging.Unknown},
+	} {
+		client := s.client(t, tc.option)
+		assert.PanicsWithValue(t, "boom 639171234567", func() { _, _ = client.SMS.Send(t.Context(), hello) }, name)
+		seen := 0
+		for out := range client.SMS.SendAll(t.Context(), messages, 2) {
+			seen++
+			assert.Equal(t, tc.want, messaging.VerdictOf(out.Err), name)
+			e, ok := errors.AsType[*messaging.PanicError](out.Err)
+			require.True(t, ok, name)
+			assert.Equal(t, "boom 639171234567", e.Value)
+			assert.NotEmpty(t, e.Stack)
+			assert.NotContains(t, out.Err.Error(), "639171234567")
+			failed, _ := errors.AsType[*messaging.Error](out.Err)
+			assert.Equal(t, out.Message.ReferenceID, failed.ReferenceID)
+		}
+		assert.Equal(t, 3, seen, name)
+	}
+}
+
+func TestWithBreakerRejectsANegativeTime(t *testing.T) {
+	_, err := messaging.NewClient("https://api.example.com", messaging.WithToken("t"), messaging.WithBreaker(messaging.BreakerPolicy{GiveUp: -1}))
+	require.ErrorIs(t, err, messaging.ErrInvalid)
+	assert.Contains(t, err.Error(), "WithBreaker: GiveUp must not be negative")
+}

@@ -1,0 +1,173 @@
+package sandbox
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/messagingtest"
+)
+
+// TestLongURLsAreBounded sends callback URLs of 900 KB, which once made half a gigabyte.
+func TestLongURLsAreBounded(t *testing.T) { //nolint:paralleltest // it measures memory
+	r := newRig(t, Config{})
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	callback := r.hook.URL + "/" + strings.Repeat("x", 900_000)
+	for i := range 150 {
+		status, text := r.do(http.MethodPost, "/sms/send", fmt.Sprintf(`{"from":"A","to":"+63917%07d","text":"x","dlrReport":1,"dlrCallback":%q}`, i, callback))
+		require.Equal(t, http.StatusOK, status, text)
+	}
+	var calls struct{ Calls []WebhookCall }
+	r.api(http.MethodGet, "calls?wait=30s", "", &calls)
+	assert.LessOrEqual(t, len(calls.Calls[0].URL), maxURL+10)
+	r.mu.Lock()
+	bytes, traffic := r.book.bytes, r.traffic.bytes
+	r.mu.Unlock()
+	assert.LessOrEqual(t, bytes, maxBytes)
+	assert.LessOrEqual(t, traffic, maxTraffic)
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	assert.Less(t, int64(after.HeapAlloc)-int64(before.HeapAlloc), int64(400<<20))
+}
+
+func TestResponseHeadersAreBounded(t *testing.T) {
+	t.Parallel()
+	hook := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("X-Long", strings.Repeat("x", 900_000))
+		for i := range 300 {
+			w.Header().Set(fmt.Sprint("X-Many-", i), "x")
+		}
+	}))
+	t.Cleanup(hook.Close)
+	r := newRig(t, Config{Webhooks: map[messagingtest.Channel]string{messagingtest.ChannelSMS: hook.URL}})
+	var got struct{ Calls []Call }
+	r.api(http.MethodPost, "replies", `{"channel":"sms","from":"`+ana+`","text":"Yes"}`, &got)
+	x := r.exchange(got.Calls[0].Exchange)
+	assert.Len(t, x.ResponseHeader, maxLines)
+	for _, h := range x.ResponseHeader {
+		assert.LessOrEqual(t, len(h.Value), maxValue+3)
+	}
+	assert.NotEmpty(t, x.RequestHeader, "what was written is shown")
+	assert.NotEmpty(t, headerIn(x.RequestHeader, "Host"))
+}
+
+func TestTrafficIsBounded(t *testing.T) {
+	t.Parallel()
+	log := newTrafficLog(bounds{exchanges: 10, traffic: 1 << 20})
+	for i := range 100 {
+		log.add(&Exchange{ID: i, RequestBody: strings.Repeat("x", 300<<10)})
+	}
+	assert.Len(t, log.all, 3)
+	assert.Len(t, log.byID, 3)
+	assert.LessOrEqual(t, log.bytes, 1<<20)
+	for i := range 100 {
+		log.add(&Exchange{ID: 100 + i})
+	}
+	assert.Len(t, log.all, 10)
+}
+
+// TestRequestWithoutATokenCostsLittle sends what once took four seconds to look at: a form with one name of many parts.
+func TestRequestWithoutATokenCostsLittle(t *testing.T) {
+	t.Parallel()
+	names := contract.Default().Table()
+	header := http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}
+	for name, body := range map[string]string{
+		"many parts": strings.Repeat("a.", 39_000) + "=1", "many names": strings.Repeat("a=1&", 60_000), "many long names": strings.Repeat(strings.Repeat("a.", 120)+"=1&", 200),
+		"deep JSON": strings.Repeat(`{"a":`, 9_000) + "1" + strings.Repeat("}", 9_000), "a long list": "[" + strings.Repeat("1,", 30_000) + "1]",
+		"an escaped name": strings.Repeat("%2e", 20_000) + "=1",
+	} {
+		began := time.Now()
+		for range 10 {
+			hint(names, sectionSMS, http.MethodPost, "/sms/send", header, parsed([]byte(body)))
+			assert.LessOrEqual(t, len(matches(names, sectionSMS, header, "", parsed([]byte(body)), nil)), maxMatches, name)
+		}
+		assert.Less(t, time.Since(began), 2*time.Second, name)
+	}
+	r := newRig(t, Config{})
+	status, _ := r.do(http.MethodPost, "/sms/send", strings.Repeat("a.", 39_000)+"=1", "Authorization", "", "Content-Type", "application/x-www-form-urlencoded")
+	assert.GreaterOrEqual(t, status, http.StatusBadRequest)
+}
+
+func TestPagesOfOtherSitesReadNothing(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Config{})
+	for _, site := range []string{"cross-site", "same-site"} {
+		for _, path := range []string{Root + "messages", Root + "traffic", Root, "/api/sms", Root + "static/script.js"} {
+			status, _ := r.do(http.MethodGet, path, "", "Sec-Fetch-Site", site)
+			assert.Equal(t, http.StatusForbidden, status, "%s %s", site, path)
+			status, _ = r.do(http.MethodGet, path, "", "Sec-Fetch-Site", site, "Sec-Fetch-Mode", "no-cors", "Sec-Fetch-Dest", "image")
+			assert.Equal(t, http.StatusForbidden, status, "%s %s", site, path)
+		}
+		status, _ := r.do(http.MethodGet, "/api/sms", "", "Sec-Fetch-Site", site, "Sec-Fetch-Mode", "navigate", "Sec-Fetch-Dest", "document")
+		assert.Equal(t, http.StatusForbidden, status)
+		status, _ = r.do(http.MethodGet, Root, "", "Sec-Fetch-Site", site, "Sec-Fetch-Mode", "navigate", "Sec-Fetch-Dest", "document")
+		assert.Equal(t, http.StatusOK, status, "a link leads to the page")
+	}
+	for _, site := range []string{"same-origin", "none"} {
+		status, _ := r.do(http.MethodGet, Root+"messages", "", "Sec-Fetch-Site", site)
+		assert.Equal(t, http.StatusOK, status, site)
+	}
+}
+
+func TestCallbackSecretsAreMaskedEverywhere(t *testing.T) {
+	t.Parallel()
+	echo := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Called", r.URL.String())
+		_, _ = fmt.Fprint(w, "you called ", r.URL.String())
+	}))
+	t.Cleanup(echo.Close)
+	r := newRig(t, Config{})
+	callback := echo.URL + "/d?key=callback-secret&s=%s"
+	for i, body := range []string{
+		fmt.Sprintf(`{"from":"A","to":%q,"text":"x","dlrReport":1,"dlrCallback":%q}`, ana, callback),
+		fmt.Sprintf(`{"from":"A","to":%q,"text":"x","dlrReport":1,"dlrCallback":"%s"}`, ana, strings.ReplaceAll(callback, "/", `\/`)),
+		fmt.Sprintf(`{"from":"A","to":%q,"text":"x","dlrReport":1,"dlrCallback":"%s"}`, ana, strings.ReplaceAll(callback, "secret", `\u0073ecret`)),
+	} {
+		status, text := r.do(http.MethodPost, "/sms/send", body)
+		require.Equal(t, http.StatusOK, status, text)
+		var calls struct{ Calls []WebhookCall }
+		r.api(http.MethodGet, fmt.Sprintf("calls?wait=30s&after=%d", 2*i), "", &calls)
+	}
+	_, messages := r.do(http.MethodGet, Root+"messages", "")
+	_, traffic := r.do(http.MethodGet, Root+"traffic", "")
+	_, har := r.do(http.MethodGet, Root+"traffic.har", "")
+	all := messages + traffic + har
+	for i := range 6 {
+		all += r.page("page/traffic?exchange=" + itoa(i+1))
+	}
+	for _, m := range r.messages(3) {
+		_, one := r.do(http.MethodGet, Root+"messages/"+m.ID, "")
+		all += one + r.page("?message="+m.ID)
+	}
+	for _, secret := range []string{"callback-secret", `callback-\u0073ecret`, url.QueryEscape("callback-secret")} {
+		lacks(t, all, secret)
+	}
+	contains(t, all, masked)
+}
+
+func TestWebhookIsShownMasked(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Config{})
+	r.api(http.MethodPatch, "settings", `{"webhooks":{"sms":"http://127.0.0.1:1/h?key=top-secret"}}`, nil)
+	page := r.page("page/connect")
+	contains(t, page, `value="http://127.0.0.1:1/h?key=••••"`)
+	contains(t, page, "Remove the webhook for SMS?")
+	r.api(http.MethodPatch, "settings", `{"webhooks":{"sms":"http://127.0.0.1:1/h?key=••••"}}`, nil)
+	assert.Equal(t, "http://127.0.0.1:1/h?key=top-secret", r.webhooks["sms"], "as it was shown, it stays")
+	status, text := r.do(http.MethodPatch, Root+"settings", `{"webhooks":{"sms":"http://127.0.0.1:2/h?key=••••"}}`)
+	assert.Equal(t, http.StatusBadRequest, status)
+	assert.Contains(t, text, "write the whole URL")
+	r.api(http.MethodPatch, "settings", `{"webhooks":{"sms":""}}`, nil)
+	lacks(t, r.page("page/connect"), "Remove the webhook")
+}

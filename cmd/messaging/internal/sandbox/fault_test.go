@@ -1,0 +1,95 @@
+package sandbox
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/sms"
+)
+
+func TestFaultScope(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Config{})
+	client := r.client(messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}))
+	send := func(to string) error {
+		_, err := client.SMS.Send(t.Context(), sms.Message{From: "ACME", To: to, Text: "Hi", ReferenceID: to})
+		return err
+	}
+	r.api(http.MethodPost, "faults", `{"fault":"status-500","n":1,"to":"0917 123 4567"}`, nil)
+	r.api(http.MethodDelete, "faults", "", nil)
+	r.api(http.MethodPost, "faults", `{"fault":"status-500","n":1,"to":"639171234567"}`, nil)
+	require.NoError(t, send("+639180001111"), "another recipient")
+	require.Error(t, send(ana))
+	require.NoError(t, send(ana), "once")
+
+	r.api(http.MethodPost, "faults", `{"fault":"status-503","n":1,"operation":"sms.list"}`, nil)
+	require.NoError(t, send(ana))
+	_, err := client.SMS.Find(t.Context(), ana)
+	require.Error(t, err)
+
+	r.api(http.MethodPost, "faults", `{"fault":"status-503","duration":"1h","channel":"chatapp1"}`, nil)
+	require.NoError(t, send(ana))
+	var listed struct{ Rules []faultRule }
+	r.api(http.MethodGet, "faults", "", &listed)
+	require.Len(t, listed.Rules, 1)
+	r.api(http.MethodDelete, "faults/"+itoa(listed.Rules[0].ID), "", &listed)
+	assert.Empty(t, listed.Rules)
+}
+
+func TestFaultRules(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	rules := func(all ...faultRule) *faultRules {
+		f := &faultRules{}
+		for i := range all {
+			require.NoError(t, all[i].check(now))
+			f.rules = append(f.rules, &all[i])
+		}
+		return f
+	}
+	met := func(f *faultRules, at time.Time) string {
+		kind, _, _ := f.choose(sectionSMS, ana, at)
+		return kind.Name
+	}
+	f := rules(faultRule{Faults: []string{"slow"}, Duration: "30s"}, faultRule{Faults: []string{"not-json"}, Left: 1})
+	assert.Equal(t, "not-json", met(f, now), "the next requests come first")
+	assert.Equal(t, "slow", met(f, now.Add(29*time.Second)))
+	assert.Empty(t, met(f, now.Add(30*time.Second)))
+	assert.Empty(t, f.rules, "it is over")
+
+	f = rules(faultRule{Capacity: 2})
+	var names []string
+	for range 4 {
+		names = append(names, met(f, now))
+	}
+	assert.Equal(t, []string{"", "", faultOverload, faultOverload}, names)
+	assert.Empty(t, met(f, now.Add(time.Second)), "the next second begins anew")
+
+	f, strikes := rules(faultRule{Faults: []string{"slow"}, Share: 0.5}), 0
+	for range 2000 {
+		if met(f, now) != "" {
+			strikes++
+		}
+	}
+	assert.InDelta(t, 1000, strikes, 200)
+}
+
+func TestFaultShowsOnTheMessage(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Config{})
+	r.api(http.MethodPost, "faults", `{"fault":"accept-then-drop","n":1}`, nil)
+	_, err := r.client().SMS.Send(t.Context(), sms.Message{From: "ACME", To: ana, Text: "Hi"})
+	require.Equal(t, messaging.Unknown, messaging.VerdictOf(err))
+	m := r.messages(1)[0]
+	r.exchange(1)
+	m = r.settled(m.ID, func(m Message) bool { return m.Exchange == 1 })
+	assert.Equal(t, "accept-then-drop", m.Fault)
+	contains(t, r.page("?message="+m.ID), `<span class="mark warn">accept-then-drop</span>`)
+	contains(t, r.page("page/traffic"), "accept-then-drop")
+	assert.Equal(t, "accept-then-drop", r.exchange(1).Fault)
+}

@@ -1,0 +1,244 @@
+package sandbox
+
+import (
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/messagingtest"
+	"github.com/messaging-service/messaging-go/sms"
+)
+
+// fetch returns a page and how many bytes of it went over the wire, compressed.
+func (r *rig) fetch(path, version string) (page string, wire int) {
+	r.t.Helper()
+	req, err := http.NewRequestWithContext(r.t.Context(), http.MethodGet, r.url+Root+path, nil)
+	require.NoError(r.t, err)
+	req.Header.Set("Accept-Encoding", "gzip")
+	req.Header.Set(versionHeader, version)
+	resp, err := r.http.Do(req)
+	require.NoError(r.t, err)
+	defer resp.Body.Close()
+	require.Equal(r.t, "gzip", resp.Header.Get("Content-Encoding"))
+	compressed, err := io.ReadAll(resp.Body)
+	require.NoError(r.t, err)
+	z, err := gzip.NewReader(strings.NewReader(string(compressed)))
+	require.NoError(r.t, err)
+	text, err := io.ReadAll(z)
+	require.NoError(r.t, err)
+	return string(text), len(compressed)
+}
+
+func TestEventCostsWhatChanged(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Config{})
+	var seeded []messagingtest.Sent
+	for i := range 5000 {
+		seeded = append(seeded, messagingtest.Sent{From: "ACME", To: fmt.Sprintf("+63917%07d", i%500), Text: fmt.Sprintf("Message %d: %x", i, i*7919*104729)})
+	}
+	r.service.Seed(seeded...)
+	r.messages(maxLimit)
+	require.Eventually(t, func() bool { return r.spaces.Messages() == len(seeded) }, 30*time.Second, 5*time.Millisecond)
+	path := "?channel=sms&to=639170000007&from=ACME"
+	page, whole := r.fetch(path, "")
+	version := regexp.MustCompile(`sandbox-version" content="(\w+)"`).FindStringSubmatch(page)[1]
+	r.sendSMS("ACME", "+639170000007", "One more")
+	changed, wire := r.fetch(path, version)
+	t.Logf("the whole page is %d bytes on the wire, an event %d", whole, wire)
+	assert.Less(t, wire, 20<<10)
+	assert.Less(t, wire, whole)
+	contains(t, changed, "One more")
+	assert.Greater(t, count(changed, "data-same"), 90)
+	unknown, _ := r.fetch(path, "of-another-run")
+	assert.Zero(t, count(unknown, "data-same"), "what is not known is whole")
+	assert.Equal(t, 100, count(page, "data-thread"), "the list has pages")
+	contains(t, r.page("?page=2"), "101–200 of 500")
+}
+
+func TestStartHasRealAddressAndToken(t *testing.T) {
+	t.Parallel()
+	names, err := contract.Parse([]byte(`{"sms.send": {"path": "/v2/sms", "encoding": "form", "fields": {"text": "body"}}}`))
+	require.NoError(t, err)
+	for _, c := range []contract.Contract{contract.Default(), names} {
+		r := newRig(t, Config{Contract: c})
+		page := r.page("")
+		contains(t, page, "Waiting for your first message…")
+		contains(t, page, "MESSAGING_BASE_URL="+r.url)
+		v := r.start(mustRequest(t, r.url))
+		require.Len(t, v.Ways, 5)
+		for _, way := range v.Ways {
+			contains(t, page, way.Code, way.ID)
+			assert.Contains(t, way.Code, r.service.Token, way.ID)
+			assert.Contains(t, way.Code, r.url, way.ID)
+		}
+		for i, way := range [][]string{{"bash", "-c"}, nil, {"python3", "-c"}, {"node", "--input-type=module", "-e"}} {
+			if way == nil {
+				continue
+			}
+			program, err := exec.LookPath(way[0])
+			if err != nil {
+				continue // .ci/full has it
+			}
+			out, err := exec.CommandContext(t.Context(), program, append(way[1:], v.Ways[i].Code)...).CombinedOutput()
+			require.NoError(t, err, "%s: %s", way[0], out)
+		}
+		for _, m := range r.messages(1) {
+			assert.Equal(t, "482913", m.Code)
+		}
+		lacks(t, r.page(""), "Waiting for your first message")
+	}
+}
+
+func mustRequest(t *testing.T, target string) *http.Request {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, target, nil)
+	require.NoError(t, err)
+	return r
+}
+
+func TestSamplesTakeTheRealEndpoint(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Config{})
+	for i, sample := range samples() {
+		var got struct{ ID, URL string }
+		r.api(http.MethodPost, "samples", `{"sample":"`+sample.Name+`"}`, &got)
+		m := r.settled(got.ID, func(m Message) bool { return m.State != "" })
+		assert.Equal(t, string(sample.channel), m.Channel)
+		x := r.exchange(i + 1)
+		assert.Equal(t, http.StatusOK, x.Status, sample.Name)
+		contains(t, r.page(strings.TrimPrefix(got.URL, Root)), `id="m-`+got.ID+`"`)
+	}
+	r.do(http.MethodPost, Root+"samples", `{"sample":"code"}`, spaceHeader, "mine")
+	status, text := r.do(http.MethodGet, Root+"messages", "", spaceHeader, "mine")
+	assert.Equal(t, http.StatusOK, status)
+	assert.Contains(t, text, "482913")
+	status, _ = r.do(http.MethodPost, Root+"samples", `{"sample":"fax"}`)
+	assert.Equal(t, http.StatusBadRequest, status)
+}
+
+func TestTimeline(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Config{})
+	r.api(http.MethodPost, "deliveries", `{"to":"`+ana+`","outcome":"read"}`, nil)
+	receipt, err := r.client().SMS.Send(t.Context(), sms.Message{From: "ACME", To: ana, Text: "Hi", CallbackURL: r.hook.URL + "/d?s=%s"})
+	require.NoError(t, err)
+	r.settled(receipt.ID, func(m Message) bool { return len(m.Calls) == 2 && !m.Pending })
+	r.mu.Lock()
+	all := timelineOf(r.book.byID[receipt.ID])
+	r.mu.Unlock()
+	var steps []string
+	for i, step := range all {
+		steps = append(steps, step.What)
+		assert.True(t, i == 0 || !step.At.Before(all[i-1].At))
+	}
+	assert.ElementsMatch(t, []string{"accepted", "delivered", "webhook called: delivered", "read", "webhook called: read"}, steps)
+	assert.Equal(t, "accepted", steps[0])
+	contains(t, r.page("?message="+receipt.ID), "webhook called: delivered")
+}
+
+func TestRepeatReportsAState(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Config{})
+	r.api(http.MethodPost, "deliveries", `{"to":"`+ana+`","outcome":"read"}`, nil)
+	receipt, err := r.client().SMS.Send(t.Context(), sms.Message{From: "ACME", To: ana, Text: "Hi", CallbackURL: r.hook.URL + "/d?s=%s"})
+	require.NoError(t, err)
+	r.settled(receipt.ID, func(m Message) bool { return len(m.Calls) == 2 && !m.Pending })
+	var got struct{ Calls []Call }
+	r.api(http.MethodPost, "messages/"+receipt.ID+"/repeat", `{"about":"delivered"}`, &got)
+	require.Len(t, got.Calls, 1)
+	assert.Equal(t, "delivered", got.Calls[0].About)
+	assert.Equal(t, "delivered", r.hook.requests()[2].URL.Query().Get("s"))
+	status, _ := r.do(http.MethodPost, Root+"messages/"+receipt.ID+"/repeat", `{"about":"failed"}`)
+	assert.Equal(t, http.StatusBadRequest, status)
+	contains(t, r.page("page/traffic?exchange="+itoa(got.Calls[0].Exchange)), "Send again")
+}
+
+func TestHARExport(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Config{})
+	r.sendSMS("ACME", ana, "Hi")
+	r.exchange(1)
+	var got struct{ Log harLog }
+	r.api(http.MethodGet, "traffic.har", "", &got)
+	assert.Equal(t, "1.2", got.Log.Version)
+	require.Len(t, got.Log.Entries, 1)
+	e := got.Log.Entries[0]
+	assert.Equal(t, r.url+"/sms/send", e.Request.URL)
+	assert.Equal(t, http.StatusOK, e.Response.Status)
+	assert.True(t, json.Valid([]byte(e.Request.PostData.Text)))
+	assert.Equal(t, "Bearer "+masked, headerIn(e.Request.Headers, "Authorization"))
+}
+
+func TestMatchesHaveValues(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Config{})
+	status, _ := r.do(http.MethodPost, "/sms/send", `{"from":"ACME","to":"`+ana+`","text":"Hé","password":"x","dlrReport":1,"dlrCallback":"http://127.0.0.1:1/d?key=top-secret"}`)
+	require.Equal(t, http.StatusOK, status)
+	values := map[string]string{}
+	for _, m := range r.exchange(1).Matches {
+		values[m.Name] = m.Value
+	}
+	assert.Equal(t, "Hé", values["text"])
+	assert.Equal(t, masked, values["password"])
+	assert.Equal(t, masked, values["Authorization"])
+	assert.Equal(t, "http://127.0.0.1:1/d?key="+masked, values["dlrCallback"])
+}
+
+func TestKeepRestoresSettings(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "kept")
+	box, err := New(Config{Keep: file})
+	require.NoError(t, err)
+	s := box.Sandbox()
+	require.NoError(t, s.advance(time.Hour))
+	require.NoError(t, s.setDelivery("", ana, outcomeChoice{Name: outcomeFailed}))
+	balance, form, on, lag := "12.50", formJSON, true, "5s"
+	_, err = s.patchSettings(nil, settingsBody{
+		Balance: &balance, WebhookForm: &form, RefuseDuplicates: &on, ListingLag: &lag,
+		Webhooks: map[string]string{"sms": "http://127.0.0.1:1/kept", "chatapp1": "http://127.0.0.1:1/kept"},
+	})
+	require.NoError(t, err)
+	s.service.Seed(messagingtest.Sent{ID: "m-1", To: ana, Text: "gone"})
+	require.Eventually(t, func() bool { return s.remove("m-1") }, 30*time.Second, 5*time.Millisecond)
+	require.NoError(t, box.Close())
+
+	r := newRig(t, Config{Keep: file, Webhooks: map[messagingtest.Channel]string{messagingtest.ChannelSMS: "http://127.0.0.1:1/flag"}})
+	now := r.readSettings()
+	assert.Equal(t, "1h0m0s", now.Advanced)
+	assert.Equal(t, "12.50", now.Balance)
+	assert.True(t, now.RefuseDuplicates)
+	assert.Equal(t, "5s", now.ListingLag)
+	assert.Equal(t, formJSON, now.WebhookForm)
+	assert.Equal(t, map[string]string{"sms": "http://127.0.0.1:1/flag", "chatapp1": "http://127.0.0.1:1/kept"}, now.Webhooks, "a flag wins")
+	assert.Empty(t, r.service.Sent(), "what was removed stays away")
+	id := r.sendSMS("ACME", ana, "Hi")
+	r.settled(id, func(m Message) bool { return m.State == "failed" })
+	assert.Equal(t, "12.00", r.service.Balance())
+	r.api(http.MethodPost, "reset", `{"all":true}`, nil)
+	_, text := r.do(http.MethodGet, Root+"settings", "")
+	assert.Contains(t, text, `"advanced":"0s"`)
+}
+
+func TestKeepRestoresTheBalanceAfterAKill(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "kept")
+	r := newRig(t, Config{Keep: file})
+	r.api(http.MethodPatch, "settings", `{"balance":"2.00"}`, nil)
+	r.sendSMS("ACME", ana, "Hi")
+	copied := filepath.Join(t.TempDir(), "copy")
+	out, err := exec.CommandContext(t.Context(), "cp", file, copied).CombinedOutput()
+	require.NoError(t, err, string(out))
+	assert.Equal(t, "1.50", newRig(t, Config{Keep: copied}).service.Balance())
+}

@@ -1,0 +1,69 @@
+package sandbox
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestHiddenCharactersShowTheirCode(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"a\u200bb": "a<U+200B>b", "a\u00adb": "a<U+00AD>b", "\u2060": "<U+2060>", "\u3164": "<U+3164>", "\u2800x": "<U+2800>x", "\U000e0041": "<U+E0041>",
+		"\u202eabc": "<U+202E>abc", "line\nbreak": "line\nbreak", "👩\u200d💻": "👩\u200d💻", "a\u200db": "a<U+200D>b", "❤️\u200d🔥": "❤️\u200d🔥",
+		"🏴\U000e0067\U000e0062\U000e007f": "🏴\U000e0067\U000e0062\U000e007f", "\u061c": "<U+061C>", "\x00": "<U+0000>", "\xff": "\ufffd",
+	} {
+		var b strings.Builder
+		for _, p := range pieces(strings.ToValidUTF8(text, "\ufffd")) {
+			if p.Control != "" {
+				b.WriteString("<" + p.Control + ">")
+			}
+			b.WriteString(p.Text)
+		}
+		assert.Equal(t, want, b.String(), "%q", text)
+	}
+}
+
+func TestBlankTextIsSaid(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Config{})
+	r.sendSMS("ACME", ana, " \u00a0\n")
+	page := r.page("?channel=sms&to=639171234567")
+	assert.Equal(t, 2, count(page, "<i>(blank)</i>"), "in the list and in the conversation")
+	for text, want := range map[string]bool{"": true, " \t\n\u3000": true, "x": false, "\u200b": false} {
+		assert.Equal(t, want, isBlank(text), "%q", text)
+	}
+}
+
+func TestChatPieces(t *testing.T) {
+	t.Parallel()
+	plain := func(text string) piece { return piece{Text: text} }
+	for text, want := range map[string][]piece{
+		"*bold* _italic_ ~struck~": {{Text: "bold", Bold: true}, plain(" "), {Text: "italic", Italic: true}, plain(" "), {Text: "struck", Struck: true}},
+		"`code *x*`":               {{Text: "code *x*", Code: true}},
+		"```a\nb```":               {{Text: "a\nb", Code: true}},
+		"*a _b_ c*":                {{Text: "a ", Bold: true}, {Text: "b", Bold: true, Italic: true}, {Text: " c", Bold: true}},
+		"2*3*4 snake_case_name":    {plain("2*3*4 snake_case_name")},
+		"* no * _\n_ *":            {plain("* no * _\n_ *")},
+		"*one\ntwo*":               {plain("*one\ntwo*")},
+		"(*bold*), *open":          {plain("("), {Text: "bold", Bold: true}, plain("), *open")},
+		"*\u202ex*":                {{Control: "U+202E"}, {Text: "x", Bold: true}},
+	} {
+		assert.Equal(t, want, chatPieces(text), "%q", text)
+	}
+	assert.Len(t, chatPieces(strings.Repeat("*", shownText)), 1)
+	assert.Equal(t, []piece{plain("*no*")}, pieces("*no*"), "an SMS has no marks")
+}
+
+func FuzzChatPieces(f *testing.F) {
+	for _, seed := range []string{"*a*", "_*~a~*_", "```", "`a`b`", "*\xff*", strings.Repeat("*a _b ~c ", 500), "*https://a.example.com/*"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, p := range chatPieces(text) {
+			assert.NotContains(t, p.Text, "\u202e")
+			assert.True(t, p.Link == "" || strings.HasPrefix(p.Link, "http"))
+		}
+	})
+}

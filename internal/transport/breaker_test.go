@@ -1,0 +1,613 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// outcomeOf returns an outcome of now.
+func outcomeOf(health Health) *heard { return outcomeAsking(health, 0) }
+
+// outcomeAsking returns an outcome whose response asked to wait.
+func outcomeAsking(health Health, wait time.Duration) *heard {
+	return &heard{counted{health, time.Now().UnixNano(), wait}, errReset}
+}
+
+// hear has calls enter and leave a breaker, one after the other.
+func hear(t *testing.T, b *Breaker, outcomes ...Health) {
+	t.Helper()
+	for _, health := range outcomes {
+		generation, wait := b.enter()
+		require.Nil(t, wait)
+		b.leave(generation, outcomeOf(health), false)
+	}
+}
+
+func times(n int, health Health) []Health {
+	all := make([]Health, n)
+	for i := range all {
+		all[i] = health
+	}
+	return all
+}
+
+func isOpen(b *Breaker) bool {
+	_, open := b.Trouble()
+	return open
+}
+
+func mixed(parts ...[]Health) (all []Health) {
+	for _, part := range parts {
+		all = append(all, part...)
+	}
+	return all
+}
+
+func TestBreakerOpens(t *testing.T) {
+	for name, tc := range map[string]struct {
+		outcomes []Health
+		want     bool
+	}{
+		"at five failures":                      {times(5, Failing), true},
+		"not at four":                           {times(4, Failing), false},
+		"at four in five":                       {mixed(times(1, Healthy), times(4, Failing)), true},
+		"not at three in five":                  {mixed(times(2, Healthy), times(3, Failing)), false},
+		"at sixteen in twenty":                  {mixed(times(40, Healthy), times(16, Failing)), true},
+		"not at fifteen in twenty":              {mixed(times(40, Healthy), times(15, Failing)), false},
+		"not at five in a row among successes":  {mixed(times(20, Healthy), times(5, Failing), times(20, Healthy), times(5, Failing)), false},
+		"at five refusals of the account":       {times(5, Refusing), true},
+		"at ten that were throttled":            {times(10, Throttling), true},
+		"not at nine":                           {times(9, Throttling), false},
+		"at half of twenty":                     {mixed(times(30, Healthy), times(10, Throttling)), true},
+		"not at nine of twenty":                 {mixed(times(9, Throttling), times(11, Healthy)), false},
+		"not at what is not known":              {times(100, unheard), false},
+		"not at successes":                      {times(100, Healthy), false},
+		"not at ten throttled over forty calls": {mixed(times(5, Throttling), times(20, Healthy), times(9, Throttling)), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var b Breaker
+				for i, health := range tc.outcomes {
+					require.False(t, isOpen(&b), "after %d", i)
+					hear(t, &b, health)
+				}
+				assert.Equal(t, tc.want, isOpen(&b))
+			})
+		})
+	}
+}
+
+func TestBreakerForgetsAfterAMinute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var b Breaker
+		hear(t, &b, times(4, Failing)...)
+		time.Sleep(time.Minute + time.Second)
+		hear(t, &b, times(4, Failing)...)
+		assert.False(t, isOpen(&b), "four of eight are too old")
+		hear(t, &b, Failing)
+		assert.True(t, isOpen(&b))
+
+		var calm Breaker
+		hear(t, &calm, times(20, Healthy)...)
+		time.Sleep(time.Minute + time.Second)
+		hear(t, &calm, times(5, Failing)...)
+		assert.True(t, isOpen(&calm), "the successes are too old")
+	})
+}
+
+// One probe passes after each pause. Its failure begins the next, its success closes the breaker.
+func TestBreakerProbes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var b Breaker
+		hear(t, &b, times(5, Failing)...)
+		for range 3 {
+			trouble, open := b.Trouble()
+			require.True(t, open)
+			_, wait := b.enter()
+			require.NotNil(t, wait)
+			assert.True(t, wait.pausing)
+			time.Sleep(time.Until(trouble.Until))
+
+			probe, wait := b.enter()
+			require.Nil(t, wait)
+			_, second := b.enter()
+			require.NotNil(t, second, "there is one probe")
+			assert.False(t, second.pausing)
+			b.leave(probe, outcomeOf(Failing), true)
+			select {
+			case <-second.changed:
+			default:
+				t.Error("nobody woke the call that waits")
+			}
+		}
+		time.Sleep(time.Minute)
+		probe, wait := b.enter()
+		require.Nil(t, wait)
+		changed := b.leave(probe, outcomeOf(Healthy), false)
+		require.NotNil(t, changed)
+		assert.False(t, isOpen(&b))
+	})
+}
+
+func TestBreakerPassesACancelledProbeOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var b Breaker
+		hear(t, &b, times(5, Failing)...)
+		time.Sleep(time.Second)
+		probe, wait := b.enter()
+		require.Nil(t, wait)
+		_, second := b.enter()
+		require.NotNil(t, second)
+		assert.Nil(t, b.leave(probe, outcomeOf(unheard), false))
+		<-second.changed
+		next, wait := b.enter()
+		require.Nil(t, wait, "the next call is the probe, at once")
+		b.leave(next, outcomeOf(Healthy), false)
+		assert.False(t, isOpen(&b))
+	})
+}
+
+// What began before the breaker opened neither closes it nor makes its pause longer.
+func TestBreakerIgnoresWhatBeganBefore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var b Breaker
+		early, _ := b.enter()
+		hear(t, &b, times(5, Failing)...)
+		before, _ := b.Trouble()
+		b.leave(early, outcomeOf(Healthy), false)
+		b.leave(early, outcomeOf(Failing), false)
+		after, open := b.Trouble()
+		assert.True(t, open)
+		assert.Equal(t, before, after)
+		time.Sleep(time.Second)
+		probe, _ := b.enter()
+		b.leave(early, outcomeOf(Healthy), false)
+		assert.True(t, isOpen(&b), "only the probe closes it")
+		b.leave(probe, outcomeOf(Healthy), false)
+		for range 20 {
+			b.leave(early, outcomeOf(Failing), false)
+		}
+		assert.False(t, isOpen(&b))
+	})
+}
+
+func TestBreakerRampsUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var b Breaker
+		hear(t, &b, times(5, Failing)...)
+		time.Sleep(time.Second)
+		hear(t, &b, Healthy)
+		passes := func() (all []uint64) {
+			for {
+				generation, wait := b.enter()
+				if wait != nil || len(all) == 1000 {
+					return all
+				}
+				all = append(all, generation)
+			}
+		}
+		for _, want := range []int{2, 4, 8, 16, 32, 64, 128, 256} {
+			all := passes()
+			assert.Len(t, all, want)
+			for _, generation := range all {
+				b.leave(generation, outcomeOf(Healthy), false)
+			}
+		}
+		assert.Len(t, passes(), 1000, "without bound")
+	})
+}
+
+func TestBreakerRampsUpWithSuccessesOnly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var b Breaker
+		hear(t, &b, times(5, Failing)...)
+		time.Sleep(time.Second)
+		hear(t, &b, Healthy, Failing, unheard, Throttling, Failing)
+		for range 2 {
+			_, wait := b.enter()
+			require.Nil(t, wait)
+		}
+		_, wait := b.enter()
+		assert.NotNil(t, wait)
+	})
+}
+
+func TestBreakerCountsACallOnce(t *testing.T) {
+	var b Breaker
+	for range 100 {
+		generation, _ := b.enter()
+		b.leave(generation, outcomeOf(Failing), true)
+	}
+	assert.False(t, isOpen(&b))
+}
+
+func TestPause(t *testing.T) {
+	for name, tc := range map[string]struct{ lasted, dictated, least, most time.Duration }{
+		"at first":                 {0, 0, 500 * time.Millisecond, 625 * time.Millisecond},
+		"after two seconds":        {2 * time.Second, 0, 500 * time.Millisecond, 625 * time.Millisecond},
+		"a fifth":                  {10 * time.Second, 0, 1500 * time.Millisecond, 2 * time.Second},
+		"at most":                  {time.Hour, 0, 22500 * time.Millisecond, 30 * time.Second},
+		"dictated":                 {time.Hour, time.Second, time.Second, 1100 * time.Millisecond},
+		"dictated, short":          {time.Hour, 100 * time.Millisecond, 100 * time.Millisecond, 110 * time.Millisecond},
+		"dictated, more than most": {0, time.Hour, 30 * time.Second, 33 * time.Second},
+	} {
+		shortest, longest := time.Hour, time.Duration(0)
+		for range 1000 {
+			p := pause(tc.lasted, tc.dictated)
+			shortest, longest = min(shortest, p), max(longest, p)
+		}
+		assert.GreaterOrEqual(t, shortest, tc.least, name)
+		assert.LessOrEqual(t, longest, tc.most, name)
+		assert.Greater(t, longest-shortest, (tc.most-tc.least)/2, "%s: jittered", name)
+	}
+}
+
+// The shortest wait that a response asked for dictates the pause.
+func TestBreakerPausesAsAsked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var b Breaker
+		for _, wait := range []time.Duration{0, 9 * time.Second, 3 * time.Second, 7 * time.Second, 0} {
+			generation, _ := b.enter()
+			b.leave(generation, outcomeAsking(Failing, wait), false)
+		}
+		trouble, _ := b.Trouble()
+		assert.InDelta(t, 3.15, time.Until(trouble.Until).Seconds(), 0.15)
+		time.Sleep(4 * time.Second)
+		probe, _ := b.enter()
+		b.leave(probe, outcomeAsking(Failing, 20*time.Second), false)
+		trouble, _ = b.Trouble()
+		assert.InDelta(t, 21, time.Until(trouble.Until).Seconds(), 1)
+	})
+}
+
+func TestBreakerUnderManyCalls(t *testing.T) {
+	var b Breaker
+	var calls sync.WaitGroup
+	for range 8 {
+		calls.Go(func() {
+			for range 2000 {
+				generation, wait := b.enter()
+				if wait != nil {
+					select {
+					case <-wait.changed:
+					case <-time.After(time.Millisecond):
+					}
+					continue
+				}
+				b.leave(generation, outcomeAsking(Health(rand.N(5)), time.Microsecond), rand.N(2) == 0)
+				b.Trouble()
+			}
+		})
+	}
+	calls.Wait()
+}
+
+// inTrouble is a Judge for which 503 is trouble of the service, 402 of the account, and 429 means throttled.
+type inTrouble struct{}
+
+func (inTrouble) Judge(out *Outcome) Judgement {
+	j := Judgement{Repeatable: out.StatusCode == 429}
+	switch out.StatusCode {
+	case 503:
+		j.Health, j.Cause = Failing, NewError("HTTP 503", nil)
+	case 402:
+		j.Health, j.Cause = Refusing, NewError("HTTP 402", nil)
+	case 429:
+		j.Health, j.Cause = Throttling, NewError("HTTP 429", nil)
+	}
+	return j
+}
+
+func guarded(b Breakers, patience Patience) Request {
+	request := sendRequest()
+	request.Judge, request.Breakers, request.Patience = inTrouble{}, b, patience
+	return request
+}
+
+func newBreakers() Breakers { return Breakers{Service: new(Breaker), Account: new(Breaker)} }
+
+// openBy opens the breakers by five calls that meet the reaction.
+func openBy(t *testing.T, b Breakers, react reaction) {
+	t.Helper()
+	tr := newTransport(newFakeBase(react), attemptsUpTo(1))
+	for range 10 {
+		tr.Do(t.Context(), guarded(b, Brief))
+		if isOpen(b.Service) || isOpen(b.Account) {
+			return
+		}
+	}
+	t.Fatal("no breaker opened")
+}
+
+func TestCallWaitsForTheBreaker(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBreakers()
+		openBy(t, b, responds(503, "", "Retry-After", "5"))
+		began := time.Now()
+		out := newTransport(newFakeBase(responds(200, "{}"))).Do(t.Context(), guarded(b, Brief))
+		assert.Equal(t, 200, out.StatusCode)
+		assert.InDelta(t, 5.25, time.Since(began).Seconds(), 0.25)
+		assert.False(t, isOpen(b.Service))
+	})
+}
+
+func TestCallThatCannotWaitEndsAtOnce(t *testing.T) {
+	for name, tc := range map[string]struct {
+		patience Patience
+		ctx      time.Duration
+		maxWait  time.Duration
+		want     time.Duration // how long it waits; 0 is not at all
+	}{
+		"the context is too short":           {Brief, time.Second, time.Minute, 0},
+		"also for a patient call":            {Patient, time.Second, time.Minute, 0},
+		"MaxWait is too short":               {Brief, time.Hour, time.Second, 0},
+		"in bulk it waits for its context":   {Bulk, time.Second, time.Minute, time.Second},
+		"in bulk it does not mind MaxWait":   {Bulk, 9 * time.Second, time.Second, 9 * time.Second},
+		"the context ends, then the pause":   {Bulk, 4 * time.Second, time.Second, 4 * time.Second},
+		"a patient call, beyond the breaker": {Patient, 5 * time.Second, time.Second, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBreakers()
+				openBy(t, b, responds(503, "", "Retry-After", "10"))
+				base := newFakeBase(responds(200, "{}"))
+				ctx, cancel := context.WithTimeout(t.Context(), tc.ctx)
+				defer cancel()
+				began := time.Now()
+				out := newTransport(base, waits(time.Millisecond, tc.maxWait)).Do(ctx, guarded(b, tc.patience))
+				assert.Equal(t, tc.want, time.Since(began))
+				assert.Zero(t, base.count())
+				assert.Zero(t, out.Attempts)
+				assert.False(t, out.Written)
+				open, ok := errors.AsType[*OpenError](out.Err)
+				require.True(t, ok)
+				assert.InDelta(t, 10.5-tc.want.Seconds(), open.RetryAfter.Seconds(), 0.5)
+				assert.Contains(t, Describe(out.Err), "the circuit breaker is open: HTTP 503")
+			})
+		})
+	}
+}
+
+func TestPatientCallGivesUp(t *testing.T) {
+	for name, tc := range map[string]struct {
+		react  reaction
+		giveUp time.Duration
+		want   time.Duration
+	}{
+		"trouble of the service":     {responds(503, ""), 0, 10 * time.Minute},
+		"trouble of the account":     {responds(402, ""), 0, time.Minute},
+		"throttled":                  {responds(429, ""), 0, 10 * time.Minute},
+		"as configured":              {responds(503, ""), 20 * time.Second, 20 * time.Second},
+		"as configured, the account": {responds(402, ""), 20 * time.Second, 20 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBreakers()
+				openBy(t, b, tc.react)
+				began := time.Now()
+				tr := newTransport(newFakeBase(tc.react), attemptsUpTo(1), func(tr *Transport) { tr.GiveUp = tc.giveUp })
+				unsent, last := 0, 0
+				for range 2000 {
+					out := tr.Do(t.Context(), guarded(b, Patient))
+					if out.Attempts == 0 {
+						unsent++
+					}
+					if last++; unsent > 3 {
+						break
+					}
+				}
+				assert.InDelta(t, tc.want.Seconds(), time.Since(began).Seconds(), tc.want.Seconds()/20)
+				assert.Greater(t, unsent, 3)
+			})
+		})
+	}
+}
+
+func TestOneProbeForManyWaitingCalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBreakers()
+		openBy(t, b, responds(503, ""))
+		base := newFakeBase(responds(503, ""), responds(503, ""), responds(200, "{}"))
+		tr := newTransport(base, attemptsUpTo(1))
+		var calls sync.WaitGroup
+		for range 64 {
+			calls.Go(func() { tr.Do(t.Context(), guarded(b, Bulk)) })
+		}
+		calls.Wait()
+		require.Equal(t, 64, base.count())
+		seen := base.requests()
+		assert.GreaterOrEqual(t, seen[1].at.Sub(seen[0].at), minPause)
+		assert.GreaterOrEqual(t, seen[2].at.Sub(seen[1].at), minPause)
+	})
+}
+
+func TestBreakersAreToldOnlyWhatConcernsThem(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for status, want := range map[int][2]bool{503: {true, false}, 402: {false, true}, 429: {false, true}, 400: {}, 200: {}} {
+			b := newBreakers()
+			tr := newTransport(newFakeBase(responds(status, "{}")), attemptsUpTo(1))
+			for range 30 {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+				tr.Do(ctx, guarded(b, Brief))
+				cancel()
+			}
+			assert.Equal(t, want, [2]bool{isOpen(b.Service), isOpen(b.Account)}, status)
+		}
+	})
+}
+
+func TestWhatCountsAsTrouble(t *testing.T) {
+	for name, tc := range map[string]struct {
+		react   reaction
+		timeout time.Duration
+		ctx     time.Duration
+		want    bool
+	}{
+		"refused":                        {unsent(errRefused), time.Minute, time.Hour, true},
+		"reset":                          {breaks(errReset), time.Minute, time.Hour, true},
+		"cut":                            {cutResponse(200), time.Minute, time.Hour, true},
+		"ended":                          {breaks(io.EOF), time.Minute, time.Hour, true},
+		"a timeout":                      {hangs, 5 * time.Second, time.Hour, true},
+		"a short timeout":                {hangs, 4 * time.Second, time.Hour, false},
+		"the caller's context":           {hangs, time.Minute, 10 * time.Second, false},
+		"a response that is too large":   {responds(200, string(make([]byte, 1<<20+1))), time.Minute, time.Hour, false},
+		"a proxy that wants credentials": {unsent(proxyError(http.StatusProxyAuthRequired)), time.Minute, time.Hour, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBreakers()
+				tr := newTransport(newFakeBase(tc.react), attemptsUpTo(1), timeoutOf(tc.timeout))
+				for range 5 {
+					ctx, cancel := context.WithTimeout(t.Context(), tc.ctx)
+					tr.Do(ctx, guarded(b, Brief))
+					cancel()
+				}
+				assert.Equal(t, tc.want, isOpen(b.Service))
+				assert.False(t, isOpen(b.Account))
+			})
+		})
+	}
+}
+
+func TestThrottledCallInBulkUsesNoAttemptWhileTheBreakerIsOpen(t *testing.T) {
+	for name, tc := range map[string]struct {
+		patience Patience
+		want     int
+	}{"in bulk": {Bulk, 12}, "alone": {Brief, 4}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBreakers()
+				openBy(t, b, responds(429, "", "Retry-After", "1"))
+				busy := responds(429, "", "Retry-After", "1")
+				base := newFakeBase(busy, busy, busy, busy, busy, busy, busy, busy, busy, busy, busy, responds(200, "{}"))
+				out := newTransport(base).Do(t.Context(), guarded(b, tc.patience))
+				assert.Equal(t, tc.want, base.count())
+				if tc.patience == Bulk {
+					assert.Equal(t, 200, out.StatusCode)
+				} else {
+					assert.Equal(t, 429, out.StatusCode)
+				}
+			})
+		})
+	}
+}
+
+// A token that has expired is no trouble of the account, if a fresh one is accepted.
+func TestRefusedTokenIsNoTroubleUntilAFreshOneIsRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBreakers()
+		for range 10 {
+			source, _ := issued()
+			request := authenticatedBy(sendRequest(), source.Authenticator("Authorization", ""))
+			request.Breakers = b
+			require.Equal(t, 200, newTransport(newFakeBase(responds(401, ""), responds(200, "{}"))).Do(t.Context(), request).StatusCode)
+		}
+		assert.False(t, isOpen(b.Account))
+	})
+}
+
+func TestPanicOfAProbePassesItOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBreakers()
+		openBy(t, b, responds(503, ""))
+		base := newFakeBase(func(*http.Request) (*http.Response, error) { panic("round tripper") }, responds(200, "{}"))
+		tr := newTransport(base)
+		assert.PanicsWithValue(t, "round tripper", func() { tr.Do(t.Context(), guarded(b, Brief)) })
+		assert.Equal(t, 200, tr.Do(t.Context(), guarded(b, Brief)).StatusCode)
+	})
+}
+
+func TestDoubtIsKnownAfterAPanic(t *testing.T) {
+	boom := func(react reaction) reaction {
+		return func(r *http.Request) (*http.Response, error) {
+			_, _ = react(r)
+			panic("round tripper")
+		}
+	}
+	auth := Custom(func(*http.Request) error { panic("authenticator") })
+	for name, tc := range map[string]struct {
+		react reaction
+		a     Authenticator
+		want  bool
+	}{
+		"before anything":          {responds(200, ""), auth, false},
+		"connecting":               {boom(unsent(errRefused)), nil, false},
+		"written":                  {boom(responds(200, "")), nil, true},
+		"without evidence":         {boom(silent(errReset)), nil, true},
+		"after one that is proven": {responds(200, ""), nil, false},
+	} {
+		doubt := true
+		request := authenticatedBy(sendRequest(), tc.a)
+		request.Doubt = &doubt
+		if name == "after one that is proven" {
+			request.Observe = func(ctx context.Context, step Step, _ int) (context.Context, func(Outcome)) {
+				if step == Backoff {
+					panic("observer")
+				}
+				return ctx, func(Outcome) {}
+			}
+			tc.react = responds(429, "")
+		}
+		assert.Panics(t, func() { newTransport(newFakeBase(tc.react)).Do(t.Context(), request) }, name)
+		assert.Equal(t, tc.want, doubt, name)
+	}
+}
+
+func TestChangesAreReportedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var changes []bool
+		b := newBreakers()
+		base := newFakeBase(mixedReactions(9, responds(503, ""), responds(200, "{}"))...)
+		tr := newTransport(base, attemptsUpTo(1), func(tr *Transport) {
+			tr.Changed = func(_ context.Context, trouble Trouble, opened bool) {
+				changes = append(changes, opened)
+				assert.Equal(t, "HTTP 503", trouble.Cause.Error())
+			}
+		})
+		for range 12 {
+			tr.Do(t.Context(), guarded(b, Brief))
+		}
+		assert.Equal(t, []bool{true, false}, changes)
+	})
+}
+
+func mixedReactions(n int, first, then reaction) (all []reaction) {
+	for range n {
+		all = append(all, first)
+	}
+	return append(all, then)
+}
+
+// What a call without trouble pays for its breakers: at most 50 ns and nothing on the heap.
+func BenchmarkBreakers(b *testing.B) {
+	two := newBreakers()
+	c := &call{transport: &Transport{}, passed: [2]passed{{breaker: two.Service}, {breaker: two.Account}}}
+	c.outcome.Began = time.Now()
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := c.enterBreakers(context.Background()); err != nil {
+			b.Fatal(err)
+		}
+		c.leaveBreakers(context.Background(), Healthy)
+		c.passed[0].counted, c.passed[1].counted = false, false
+	}
+}
+
+func TestBreakersCostNoAllocation(t *testing.T) {
+	two := newBreakers()
+	c := &call{transport: &Transport{}, passed: [2]passed{{breaker: two.Service}, {breaker: two.Account}}}
+	assert.Zero(t, testing.AllocsPerRun(100, func() {
+		_ = c.enterBreakers(t.Context())
+		c.leaveBreakers(t.Context(), Healthy)
+	}))
+}
