@@ -206,6 +206,7 @@ type Error struct {
 	Body []byte
 
 	read           bool    // a read has no verdict
+	settled        bool    // it is the error of Settle
 	uncredentialed bool    // the client has no credentials for the channel
 	unlisted       bool    // the channel has no listing that could settle an unknown outcome
 	reason         string  // what this library found, where status and cause do not say it
@@ -290,7 +291,11 @@ func codeClass(class string) error {
 // Error returns what is known, in one line.
 func (e *Error) Error() string {
 	var b strings.Builder
-	b.WriteString("messaging: " + e.Operation)
+	b.WriteString("messaging: ")
+	if e.settled {
+		b.WriteString("Settle: ")
+	}
+	b.WriteString(e.Operation)
 	switch {
 	case e.read:
 		b.WriteString(" failed")
@@ -320,6 +325,9 @@ func (e *Error) Error() string {
 		say("code %s", e.Code)
 	}
 	for _, class := range e.classes {
+		if e.StatusCode == 0 && e.reason != "" { // which says it in words of its own
+			break
+		}
 		say("%s", strings.TrimPrefix(class.Error(), "messaging: "))
 	}
 	if e.said != "" {
@@ -358,14 +366,14 @@ func (e *Error) Unwrap() error { return e.cause }
 // Format prints the line of Error in every verb.
 func (e Error) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, e.Error()) }
 
-// LogValue logs the operation, the verdict of a send, the status, the line of Error and the attempts.
+// LogValue logs the operation, the verdict of a send, the status, the line of Error as the message, and the attempts.
 func (e Error) LogValue() slog.Value {
 	attrs := []slog.Attr{slog.String("operation", e.Operation)}
 	if !e.read {
 		attrs = append(attrs, slog.String("verdict", e.Verdict.String()))
 	}
 	return slog.GroupValue(append(
-		attrs, slog.Int("status", e.StatusCode), slog.String("error", e.Error()), slog.Int("attempts", e.Attempts),
+		attrs, slog.Int("status", e.StatusCode), slog.String("message", e.Error()), slog.Int("attempts", e.Attempts),
 	)...)
 }
 
@@ -417,7 +425,7 @@ type Problem struct {
 // ValidationError is a message or an option that this library rejected. Nothing was sent. It lists every problem, holds no
 // values, and matches ErrInvalid and ErrNotSent.
 type ValidationError struct {
-	// Operation is the contract's name of the operation, or "" if a client could not be made.
+	// Operation is the contract's name of the operation, "Settle", or "" if a client could not be made.
 	Operation string
 	// Field and Reason are those of the first problem.
 	Field  string

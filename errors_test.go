@@ -228,10 +228,10 @@ func TestErrorTextLeavesOutSecretsOfTheService(t *testing.T) {
 		assert.Equal(t, tt.body, string(e.Body), "%s: it is all in the fields", name)
 		raw, err := json.Marshal(e)
 		require.NoError(t, err)
-		var shown struct{ Error string }
+		var shown struct{ Message string }
 		require.NoError(t, json.Unmarshal(raw, &shown))
-		assert.Equal(t, e.Error(), shown.Error, name)
-		assert.Contains(t, e.LogValue().String(), "error="+e.Error(), name)
+		assert.Equal(t, e.Error(), shown.Message, name)
+		assert.Contains(t, e.LogValue().String(), "message="+e.Error(), name)
 	}
 }
 

@@ -246,7 +246,7 @@ func ExampleWithLogger() {
 	}
 	service.Inject(messagingtest.Status(http.StatusBadGateway, 0), 1)
 	_, _ = client.SMS.Send(context.Background(), sms.Message{From: "ACME", To: "+639171234567", Text: "Hi"})
-	// Output: level=WARN msg="messaging: outcome unknown" error.operation=sms.send error.verdict=unknown error.status=502 error.error="messaging: sms.send has an unknown outcome: HTTP 502, code 50000, unavailable, \"bad gateway\", request req-1" error.attempts=1
+	// Output: level=WARN msg="messaging: outcome unknown" error.operation=sms.send error.verdict=unknown error.status=502 error.message="messaging: sms.send has an unknown outcome: HTTP 502, code 50000, unavailable, \"bad gateway\", request req-1" error.attempts=1
 }
 
 func ExampleSMSService_Send() {

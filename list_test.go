@@ -638,7 +638,7 @@ func TestFailedReadHasNoVerdict(t *testing.T) {
 			assert.NotContains(t, shown, word)
 		}
 	}
-	assert.JSONEq(t, `{"operation":"sms.list","status":403,"error":"messaging: sms.list failed: HTTP 403, code 40003, invalid","attempts":1}`, string(raw))
+	assert.JSONEq(t, `{"operation":"sms.list","status":403,"message":"messaging: sms.list failed: HTTP 403, code 40003, invalid","attempts":1}`, string(raw))
 	respondingLists(mock, always(http.StatusNotFound, ``))
 	_, err = client.SMS.Find(t.Context(), "r-1")
 	require.EqualError(t, err, "messaging: sms.list failed: HTTP 404, GET /api/sms, not found")

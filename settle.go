@@ -121,7 +121,7 @@ func (s *SMSService) Settle(ctx context.Context, m sms.Message, since time.Time)
 		c.Found("since", "required, but the zero time")
 	}
 	if problems := append(c, checkContext(ctx)...); len(problems) > 0 {
-		return Receipt{}, invalid(s.core.smsList().name, problems)
+		return Receipt{}, invalid("Settle", problems)
 	}
 	o := s.core.observation(ctx, &s.core.smsSend().endpoint)
 	ctx, end := o.begin(ctx, StepSettle, 0)
@@ -150,7 +150,7 @@ func (s *SMSService) unsettled(m sms.Message, err error) error {
 		unknown = &copied
 	}
 	unknown.Operation, unknown.Verdict, unknown.ReferenceID = s.core.smsSend().name, Unknown, m.ReferenceID
-	unknown.read = false
+	unknown.read, unknown.settled = false, true
 	if unknown.reason == "" {
 		unknown.reason = "the lookup failed"
 	}

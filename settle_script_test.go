@@ -593,7 +593,7 @@ func TestSettle(t *testing.T) {
 					return
 				}
 				require.ErrorIs(t, err, messaging.ErrOutcomeUnknown)
-				require.ErrorContains(t, err, "messaging: sms.send has an unknown outcome: ")
+				require.ErrorContains(t, err, "messaging: Settle: sms.send has an unknown outcome: ")
 				require.ErrorContains(t, err, tt.text)
 				for _, target := range []error{messaging.ErrNotListed, messaging.ErrFilterIgnored, messaging.ErrInvalid, context.DeadlineExceeded} {
 					assert.Equal(t, slices.Contains(tt.is, target), errors.Is(err, target), "%v", target)

@@ -352,3 +352,21 @@ func TestSendAllYieldsInvalidMessages(t *testing.T) {
 	}
 	assert.Len(t, srv.Sent(), 2)
 }
+
+func TestSettleErrorsNameSettle(t *testing.T) {
+	t.Parallel()
+	srv := messagingtest.NewServer(t)
+	client, err := messaging.NewClient(srv.URL, messaging.WithToken(srv.Token), soon(false))
+	require.NoError(t, err)
+	_, err = client.SMS.Settle(t.Context(), sms.Message{To: "+639171234567", ReferenceID: "order-17"}, time.Now())
+	require.ErrorIs(t, err, messaging.ErrNotListed)
+	require.ErrorIs(t, err, messaging.ErrNotFound)
+	require.EqualError(t, err, "messaging: Settle: sms.send has an unknown outcome: no message with this reference ID is listed")
+	_, err = client.SMS.Find(t.Context(), "order-17")
+	require.EqualError(t, err, "messaging: sms.list failed: no message with this reference ID is listed", "and not listed and not found")
+	srv.Inject(messagingtest.Status(http.StatusForbidden, 0), 10)
+	_, err = client.SMS.Settle(t.Context(), sms.Message{To: "+639171234567", ReferenceID: "order-17"}, time.Now())
+	require.ErrorContains(t, err, "messaging: Settle: sms.send has an unknown outcome: HTTP 403")
+	_, err = client.SMS.Settle(t.Context(), sms.Message{To: "+639171234567"}, time.Now())
+	require.ErrorContains(t, err, "messaging: Settle not sent: ReferenceID: required")
+}

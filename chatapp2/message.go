@@ -17,12 +17,12 @@ import (
 type Message struct {
 	// To is who gets the message. It takes the From of an inbound message, whatever it is:
 	//
-	//   - a mobile number of 5 to 15 digits with an optional leading "+", sent as given. Spaces, hyphens and parentheses, which the
-	//     platform takes, exceed a limit.
-	//   - the ID of a user whose number is not known, such as "US.13491208655302741918", or "US.ENT.…" at a parent business. It is sent as
-	//     the Recipient. The platform does not take it for authentication templates with one-tap, zero-tap or copy-code buttons.
-	//   - the ID of a group as the platform makes them, such as "Y2FwaV9ncm91cDox…". The RecipientType is then RecipientGroup. For a group
-	//     ID of another form, set it.
+	//   - a mobile number of 5 to 15 digits with an optional leading "+", sent as given. Spaces, hyphens and parentheses, which
+	//     the platform takes, exceed a limit.
+	//   - the ID of a user whose number is not known, such as "US.13491208655302741918", or "US.ENT.…" at a parent business. It is sent
+	//     as the Recipient. The platform does not take it for authentication templates with one-tap, zero-tap or copy-code buttons.
+	//   - the ID of a group as the platform makes them, such as "Y2FwaV9ncm91cDox…". The RecipientType is then RecipientGroup. For one
+	//     of another form, set it.
 	To string
 	// Recipient is the ID of a user, for a message that names the number in To as well. The platform then uses the number.
 	Recipient string

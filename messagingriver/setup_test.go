@@ -27,6 +27,7 @@ import (
 
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/messagingriver"
+	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
 // openSQLite opens a database in a file of its own.
@@ -89,6 +90,8 @@ type rig interface {
 	// insertJob inserts a job for messages with arguments of another version.
 	insertJob(ctx context.Context, queue, args string) error
 	counts(ctx context.Context) map[messagingriver.State]int
+	// bare has a bare River worker send n messages to a service.
+	bare(b *testing.B, n int, service *messagingtest.Server, run func(start, stop func()))
 	// wake inserts another job for a message, as River's rescuer does for one that it takes for stuck.
 	wake(ctx context.Context, key messagingriver.Key) error
 	paused(ctx context.Context) (bool, error)

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/messaging-service/messaging-go/messagingtest"
+)
+
+func serve(t *testing.T) (*messagingtest.Server, *codes, string) {
+	t.Helper()
+	service := messagingtest.NewServer(t)
+	c, err := newCodes(service)
+	require.NoError(t, err)
+	server := httptest.NewServer(c)
+	t.Cleanup(server.Close)
+	c.callback, err = c.hooks.DeliveryURL(server.URL + "/hooks/delivery")
+	require.NoError(t, err)
+	return service, c, server.URL + "/codes"
+}
+
+func post(ctx context.Context, target, to string) (int, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, target, strings.NewReader(url.Values{"to": {to}}.Encode()))
+	if err != nil {
+		return 0, err
+	}
+	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return 0, err
+	}
+	return response.StatusCode, response.Body.Close()
+}
+
+func TestReportBeforeSendReturns(t *testing.T) {
+	t.Parallel()
+	service, c, target := serve(t)
+	service.Inject(messagingtest.Slow(500*time.Millisecond), 1)
+	done := make(chan int)
+	go func() {
+		status, _ := post(t.Context(), target, "+639171234567")
+		done <- status
+	}()
+	message, err := service.WaitFor(t.Context(), "+639171234567")
+	require.NoError(t, err)
+	assert.Equal(t, "sending", c.state(message.ReferenceID))
+	service.ReportDelivery(t.Context(), message.ID, "read")
+	assert.Equal(t, "read", c.state(message.ReferenceID))
+	assert.Equal(t, http.StatusAccepted, <-done)
+	assert.Equal(t, "read", c.state(message.ReferenceID), "Send returned later, and knows less")
+}
+
+func TestSlowServiceIsSettledInTheBackground(t *testing.T) {
+	t.Parallel()
+	service, c, target := serve(t)
+	service.Inject(messagingtest.Slow(time.Minute), 1)
+	begun := time.Now()
+	status, err := post(t.Context(), target, "+639171234567")
+	require.NoError(t, err)
+	assert.Equal(t, http.StatusAccepted, status)
+	assert.Less(t, time.Since(begun), 10*time.Second)
+	c.background.Wait()
+	require.Len(t, service.Sent(), 1)
+	assert.Equal(t, "sent", c.state(service.Sent()[0].ReferenceID))
+}
+
+func TestCallerWhoHangsUpDoesNotEndTheSend(t *testing.T) {
+	t.Parallel()
+	service, c, target := serve(t)
+	service.Inject(messagingtest.Slow(500*time.Millisecond), 1)
+	ctx, hangUp := context.WithCancel(t.Context())
+	go func() { _, _ = post(ctx, target, "+639171234567") }()
+	message, err := service.WaitFor(t.Context(), "+639171234567")
+	require.NoError(t, err)
+	hangUp()
+	assert.Eventually(t, func() bool { return c.state(message.ReferenceID) == "sent" }, 5*time.Second, 10*time.Millisecond)
+	c.background.Wait()
+	assert.Equal(t, 1, service.Requests(), "nothing was looked up: the outcome was known")
+}
+
+func TestRefusedCodeIsFailed(t *testing.T) {
+	t.Parallel()
+	service, c, target := serve(t)
+	status, err := post(t.Context(), target, "no number")
+	require.NoError(t, err)
+	assert.Equal(t, http.StatusBadGateway, status)
+	assert.Empty(t, service.Sent())
+	assert.Equal(t, "failed", c.state(reference(c)))
+}
+
+func reference(c *codes) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for one := range c.states {
+		return one
+	}
+	return ""
+}
