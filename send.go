@@ -17,7 +17,8 @@ import (
 
 // Receipt is what the service said when it accepted a message. A field that the response does not have is empty or zero.
 type Receipt struct {
-	// ID is the service's ID of the message. It is never empty in a Receipt that came without an error.
+	// ID is the service's ID of the message. In a Receipt that came without an error it is empty only if the contract says that the
+	// service names no message ("response": {"id": []}): a word of the status accepted it, and only its reference ID finds it.
 	ID string
 	// RequestID is the service's ID of the request, for its support.
 	RequestID string

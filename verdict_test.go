@@ -2,6 +2,7 @@ package messaging_test
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -12,6 +13,8 @@ import (
 
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/messagingtest"
+	"github.com/messaging-service/messaging-go/sms"
 )
 
 // sendGetting sends an SMS with the reference ID order-17 and returns its error and the number of requests.
@@ -180,11 +183,23 @@ func TestSendVerdictOfAMemberThatComesTwice(t *testing.T) {
 	require.EqualError(t, e, "messaging: sms.send has an unknown outcome: HTTP 400, the response has a member of the contract twice, code 0, invalid")
 }
 
+// A service may cut a reference, but not below 16 characters: order-1 is another message than order-17.
+func TestSendVerdictOfACutReference(t *testing.T) {
+	t.Parallel()
+	const reference = "0f6c2f7e-9b1d-4d0a-8a35-f4b0a3b05f1e"
+	for length, verdict := range map[int]messaging.Verdict{15: messaging.Unknown, 16: messaging.Accepted, 20: messaging.Accepted, 36: messaging.Accepted} {
+		client, mock := mocked(t)
+		mock.RegisterNoResponder(httpmock.NewStringResponder(http.StatusOK, `{"id":"m-1","referenceId":"`+reference[:length]+`"}`))
+		_, err := client.SMS.Send(t.Context(), sms.Message{From: "ACME", To: "+639171234567", Text: "Hi", ReferenceID: reference})
+		assert.Equal(t, verdict, messaging.VerdictOf(err), "%d: %v", length, err)
+	}
+}
+
 // A cache that keys POSTs by path, or a server that responds twice, returns the response of another message.
 func TestSendVerdictOfAnotherReference(t *testing.T) {
 	t.Parallel()
 	for reference, isOfMessage := range map[string]bool{
-		`"order-17"`: true, `"ORDER-17"`: true, `" order-17 "`: true, `"order-1"`: true, `"order"`: true, `""`: true, `null`: true, `"None"`: true,
+		`"order-17"`: true, `"ORDER-17"`: true, `" order-17 "`: true, `"order-1"`: false, `"order"`: false, `""`: true, `null`: true, `"None"`: true,
 		`"order-18"`: false, `"order-171"`: false, `"x-order-17"`: false, `17`: false, `"rder-17"`: false,
 	} {
 		for status, verdict := range map[int]messaging.Verdict{200: messaging.Accepted, 400: messaging.Refused, 429: messaging.Refused} {
@@ -242,4 +257,125 @@ func TestSendVerdictOfWhatIsNoID(t *testing.T) {
 	e, _ := sendGetting(t, `{}`, http.StatusOK, nil, `{"status":"ok","requestId":"r-1"}`)
 	require.EqualError(t, e, "messaging: sms.send has an unknown outcome: HTTP 200, "+
 		"the response names no message at any path of the contract (response.id), request r-1")
+}
+
+func TestSendVerdictOfAText(t *testing.T) {
+	t.Parallel()
+	const kannel = `{"sms.send":{"response":{"id":[],"status":[""]},"accepted":["0: Accepted*","3: Queued*"],"refused":["Sender missing*"]},
+		"errors":{"code":["","code"],"message":[""],"classes":{"unauthorized":["Authorization failed*"]},"success":["OK"]}}`
+	for _, tt := range []struct {
+		status  int
+		body    string
+		verdict messaging.Verdict
+		class   error
+	}{
+		{202, "0: Accepted for delivery", messaging.Accepted, nil},
+		{202, "3: Queued for later delivery\r\n", messaging.Accepted, nil},
+		{200, "Sender missing and no global set, rejected", messaging.Refused, nil},
+		{403, "Authorization failed for sendsms", messaging.Refused, messaging.ErrUnauthorized},
+		{400, "Sender missing and no global set, rejected", messaging.Refused, messaging.ErrInvalid},
+		{503, "Authorization failed for sendsms", messaging.Unknown, messaging.ErrUnauthorized},
+		{400, "0: Accepted for delivery", messaging.Unknown, messaging.ErrInvalid},
+		{429, "0: Accepted for delivery", messaging.Unknown, messaging.ErrRateLimited},
+		{200, "OK", messaging.Unknown, nil},
+		{200, "<html>0: Accepted</html>", messaging.Unknown, nil},
+		{400, "<html>Authorization failed</html>", messaging.Unknown, messaging.ErrInvalid},
+		{202, "0: Accepted" + strings.Repeat(" ", 5000) + ".", messaging.Unknown, nil},
+		{202, "0: Accepted \xff", messaging.Unknown, nil},
+		{202, "", messaging.Unknown, nil},
+		{400, `{"code":"Authorization failed"}`, messaging.Refused, messaging.ErrUnauthorized},
+		{200, `{"id":"m-1"}`, messaging.Unknown, nil},
+		{200, `"0: Accepted for delivery"`, messaging.Accepted, nil},
+	} {
+		e, requests := sendGetting(t, kannel, tt.status, nil, tt.body)
+		assert.Equal(t, tt.verdict, verdictOf(e), "%d %.60s: %v", tt.status, tt.body, e)
+		assert.Equal(t, 1, requests, tt.body)
+		for _, class := range classes {
+			assert.Equal(t, class == tt.class, e != nil && e.Is(class), "%.60s: %v", tt.body, class)
+		}
+	}
+	e, _ := sendGetting(t, kannel, http.StatusForbidden, nil, "Authorization failed for sendsms")
+	assert.Equal(t, "Authorization failed for sendsms", e.Code)
+	assert.Equal(t, "Authorization failed for sendsms", e.Message)
+}
+
+func TestSendVerdictWithoutIDs(t *testing.T) {
+	t.Parallel()
+	const overlay = `{"sms.send":{"response":{"id":[],"status":["result.state"]},"refused":["DENIED"]}}`
+	for body, verdict := range map[string]messaging.Verdict{
+		`{"result":{"state":"queued"}}`: messaging.Accepted, `{"result":{"state":"DENIED"}}`: messaging.Refused,
+		`{"result":{"state":"odd"}}`: messaging.Unknown, `{"result":{}}`: messaging.Unknown, `{"id":"m-1"}`: messaging.Unknown, `{}`: messaging.Unknown,
+		`{"result":{"state":"queued","errors":["no"]}}`: messaging.Unknown, `{"success":false,"result":{"state":"queued"}}`: messaging.Unknown,
+		`{"code":"40003","result":{"state":"queued"}}`: messaging.Refused,
+	} {
+		e, _ := sendGetting(t, overlay, http.StatusOK, nil, body)
+		assert.Equal(t, verdict, verdictOf(e), "%s: %v", body, e)
+	}
+	e, requests := sendGetting(t, overlay, http.StatusTooManyRequests, nil, `{"result":{"state":"queued"}}`)
+	assert.Equal(t, messaging.Unknown, verdictOf(e), "it fails, and says that the message was accepted")
+	assert.Equal(t, 1, requests)
+	names, err := contract.Parse([]byte(overlay))
+	require.NoError(t, err)
+	client, mock := mocked(t, messaging.WithContract(names))
+	responding(mock, http.StatusOK, `{"result":{"state":"queued"},"requestId":"r-1"}`)
+	receipt, err := client.SMS.Send(t.Context(), message)
+	require.NoError(t, err)
+	assert.Empty(t, receipt.ID)
+	assert.Equal(t, "order-17", receipt.ReferenceID)
+	assert.Equal(t, "r-1", receipt.RequestID)
+}
+
+func TestSendAsAList(t *testing.T) {
+	t.Parallel()
+	names, err := contract.Parse([]byte(`{"sms.send":{"fields":{"from":"0.sender","to":"0.msisdn.0","text":"0.body.text","callback":"","reference":"1.ref"},
+		"constants":{"0.app":"billing"},"with":{"callback":{}}}}`))
+	require.NoError(t, err)
+	client, mock := mocked(t, messaging.WithContract(names), messaging.WithAPIKey("key", "SECRET"))
+	var body []byte
+	mock.RegisterResponder(http.MethodPost, `=~/sms/send`, func(r *http.Request) (*http.Response, error) {
+		body, _ = io.ReadAll(r.Body)
+		return httpmock.NewStringResponse(http.StatusOK, `{"id":"m-1"}`), nil
+	})
+	m := message
+	m.CallbackURL, m.Text, m.Extra = "", "Hi", map[string]any{"tag": 1, "a.b": true}
+	_, err = client.SMS.Send(t.Context(), m)
+	require.NoError(t, err)
+	assert.Equal(t, `[{"sender":"ACME","msisdn":["+639171234567"],"body":{"text":"Hi"},"app":"billing","apiKey":"key","apiSecret":"SECRET",`+
+		`"a.b":true,"tag":1},{"ref":"order-17"}]`, string(body))
+	m.Extra = map[string]any{"sender": "x"}
+	_, err = client.SMS.Send(t.Context(), m)
+	require.ErrorContains(t, err, `Extra["sender"]: the contract uses this name`)
+
+	service := messagingtest.NewServer(t, messagingtest.WithContract(names))
+	client, err = messaging.NewClient(service.URL, messaging.WithAPIKey(service.APIKey, service.APISecret), messaging.WithContract(names))
+	require.NoError(t, err)
+	m.Extra = map[string]any{"tag": "x"}
+	_, err = client.SMS.Send(t.Context(), m)
+	require.NoError(t, err)
+	sent := service.Sent()
+	require.Len(t, sent, 1)
+	assert.Equal(t, "+639171234567", sent[0].To)
+	assert.Equal(t, "order-17", sent[0].ReferenceID)
+	assert.JSONEq(t, `"x"`, string(sent[0].Extra["tag"]))
+	assert.Len(t, sent[0].Extra, 1)
+}
+
+func TestServiceThatSpeaksText(t *testing.T) {
+	t.Parallel()
+	names, err := contract.Parse([]byte(`{"sms.send":{"response":{"id":[],"status":[""]},"accepted":["0: Accepted*"]},
+		"errors":{"code":[""],"classes":{"insufficientBalance":["Low credit*"]}}}`))
+	require.NoError(t, err)
+	service := messagingtest.NewServer(t, messagingtest.WithContract(names))
+	client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token), messaging.WithContract(names))
+	require.NoError(t, err)
+	receipt, err := client.SMS.Send(t.Context(), message)
+	require.NoError(t, err)
+	assert.Equal(t, "0: Accepted", string(receipt.Raw))
+	assert.Len(t, service.Sent(), 1)
+	service.SetBalance("0")
+	again := message
+	again.ReferenceID = "order-18"
+	_, err = client.SMS.Send(t.Context(), again)
+	require.ErrorIs(t, err, messaging.ErrInsufficientBalance)
+	assert.Equal(t, messaging.Refused, messaging.VerdictOf(err))
 }

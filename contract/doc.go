@@ -95,7 +95,7 @@
 //	headers                    by name, the value of a header of every operation
 //	errors.code                paths; also errors.message, errors.request
 //	errors.success             codes, in any case, that a response may hold although the message was accepted
-//	errors.classes             by class, codes; none in two classes, or in a class and in errors.success
+//	errors.classes             by class, codes; none in two classes, or in a class and in errors.success, and no "*" alone
 //	errors.signs               by value (present, false, true), members that say that something failed or is incomplete if
 //	                           they hold that value in the object of a message's ID or of the rows, or around it: a send is
 //	                           then in doubt, and a listing ends with an error
@@ -126,8 +126,9 @@
 //	with                       by concept of fields, constants that go with a request that sends the field
 //	wrap                       the name under which a chat-app-2 message goes, or "" for the top level, beside fields
 //	ttl                        the unit of a lifetime, which is sent as a whole number: s, ms, m
-//	response                   by concept, paths
-//	accepted                   words that the status of an accepted message may be, in any case
+//	response                   by concept, paths; no two of id, request and reference at one place; without a path of id the
+//	                           words of the status decide alone
+//	accepted                   words that the status of an accepted message may be, in any case; no "*" alone
 //	refused                    words of the status that say that the message was refused, in any case; with a status in neither
 //	                           list, the outcome of a send is unknown
 //
@@ -151,7 +152,8 @@
 //	params                     by concept, names, which may be paths in a JSON body; json lists the parameters that may hold a
 //	                           message in the platform's shape
 //	events                     paths at which a JSON body holds one event or a list of them; the first that holds any counts;
-//	                           params are then names within an event; without paths, the body is the event
+//	                           params are then names within an event; without paths, the body is the event. In a query or form a
+//	                           path begins with the name of a parameter that holds JSON
 //	layouts, zone              as in sms.list
 //	statuses                   by status, words and integers, as strings, in any case; none under two statuses; they also give
 //	                           the Status of a listed message
@@ -185,14 +187,24 @@
 // # Names, paths and words
 //
 // A name has 1 to 256 bytes of valid UTF-8 without control characters. In a JSON body a dot nests, and a number is a position
-// in a list: messages.0.to is the member to of the first element of the list messages. The positions of a list begin at 0 and
+// in a list: messages.0.to is the member to of the first element of the list messages, and if the names of a send begin with a
+// position, the request is itself a list, whose first element has Extra and a key pair. The positions of a list begin at 0 and
 // have no gap; one whose field a message does not have is null if others follow. In a query or a form, dots and brackets are
 // part of the name, and an object or a list is written as JSON. Within one request no two names may be equal, including
 // constants, "with" and a key pair beside the fields. In a JSON body no name may lie within another (sender and sender.id), and
 // nothing can be both an object and a list (to.0 and to.kind).
 //
 // A path is a list of members and positions with dots between them, such as messages.0.id; "" is the document itself. Of
-// several paths, or of several names of a webhook's parameter, the first that is present and holds a value counts.
+// several paths, or of several names of a webhook's parameter, the first that is present and holds a value counts; of errors.code,
+// the first that is none of errors.success.
+//
+// A response that is not JSON is one text at the path "", which the status, the code and the message of an error may have. It is the
+// service's own if its text is a word of accepted, refused, errors.success or errors.classes, and a proxy's page otherwise. A service
+// that responds "0: Accepted for delivery" is
+//
+//	{"sms.send": {"response": {"id": [], "status": [""]}, "accepted": ["0: Accepted*"]}, "errors": {"code": [""], "classes": {"invalid": ["4*"]}}}
+//
+// No two of ID, request, reference, from, to and text may stand at one place of a response, a row or a callback.
 //
 // A word or a code that ends in * stands for all with that prefix: REJECTED_*. The word itself wins over prefixes, and a longer
 // prefix over a shorter one, also between two lists.

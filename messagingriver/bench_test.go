@@ -1,19 +1,29 @@
 package messagingriver_test
 
 import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/riverqueue/river"
 	"github.com/stretchr/testify/require"
 
+	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/messagingriver"
+	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/sms"
 )
 
-// BenchmarkOutbox measures how many messages a second the outbox takes in and sends, beside the prototype. One operation is
-// 10,000 messages through both:
+// BenchmarkOutbox measures how many messages a second the outbox takes in and sends, beside a bare River worker that makes the same
+// request by hand, with a job for each message, and beside SendAll without any database. One operation is 10,000 messages through
+// all three; the ratios are of one run:
 //
 //	examples/outbox/with-postgres go -C messagingriver test -run '^$' -bench Outbox -benchtime 5x
 func BenchmarkOutbox(b *testing.B) {
@@ -29,16 +39,7 @@ func BenchmarkOutbox(b *testing.B) {
 			for b.Loop() {
 				service, client := connected(b)
 				r := bb.newRig(b, client, messagingriver.Options{Workers: 500})
-				p, err := newPrototype(b.Context(), r.pool(), client, bb.name == "PostgreSQL")
-				require.NoError(b, err)
-				measure("prototype-in/s", func() {
-					for batch := range slices.Chunk(samples("prototype", messages), each) {
-						require.NoError(b, p.insert(b.Context(), batch))
-					}
-				})
-				measure("prototype-sent/s", func() { require.NoError(b, p.run(b.Context())) })
-				require.Len(b, service.Sent(), messages)
-				measure("outbox-in/s", func() {
+				measure("in", func() {
 					for batch := range slices.Chunk(samples("outbox", messages), each) {
 						messages := make([]messagingriver.Message, len(batch))
 						for i, m := range batch {
@@ -47,17 +48,35 @@ func BenchmarkOutbox(b *testing.B) {
 						insert(b, r, messages...)
 					}
 				})
-				measure("outbox-sent/s", func() {
-					stop := r.start(b)
-					for began := time.Now(); service.Requests() < 2*messages; time.Sleep(20 * time.Millisecond) {
-						require.Less(b, time.Since(began), time.Minute)
+				await := func(n int) {
+					for began := time.Now(); service.Requests() < n; time.Sleep(20 * time.Millisecond) {
+						require.Less(b, time.Since(began), 2*time.Minute)
 					}
+				}
+				measure("outbox", func() {
+					stop := r.start(b)
+					await(messages)
 					stop() // when all is recorded
 				})
+				r.bare(b, messages, service, func(start, stop func()) {
+					measure("bare", func() {
+						start()
+						await(2 * messages)
+						stop()
+					})
+				})
+				measure("sendall", func() {
+					for out := range client.SMS.SendAll(b.Context(), slices.Values(samples("sendall", messages)), 64) {
+						require.NoError(b, out.Err)
+					}
+				})
+				require.Len(b, service.Sent(), 3*messages)
 			}
 			for what, d := range took {
-				b.ReportMetric(float64(b.N)*messages/d.Seconds(), what)
+				b.ReportMetric(float64(b.N)*messages/d.Seconds(), what+"/s")
 			}
+			b.ReportMetric(took["bare"].Seconds()/took["outbox"].Seconds(), "of-bare-River")
+			b.ReportMetric(took["sendall"].Seconds()/took["outbox"].Seconds(), "of-SendAll")
 		})
 	}
 }
@@ -68,4 +87,85 @@ func samples(prefix string, n int) []sms.Message {
 		all[i] = sms.Message{From: "ACME", To: number, Text: "Your order is ready", ReferenceID: fmt.Sprintf("%s-%d", prefix, i)}
 	}
 	return all
+}
+
+// bareArgs are the body of a request in a job of its own.
+type bareArgs struct {
+	Body json.RawMessage `json:"body"`
+}
+
+func (bareArgs) Kind() string { return "bare" }
+
+// bareWorker is what one writes by hand: a request, and the job fails if it is not accepted. It records no attempt, so that a
+// kill sends twice.
+type bareWorker struct {
+	river.WorkerDefaults[bareArgs]
+
+	request *http.Request // to copy
+	client  *http.Client
+}
+
+func (w *bareWorker) Work(ctx context.Context, job *river.Job[bareArgs]) error {
+	request, err := http.NewRequestWithContext(ctx, w.request.Method, w.request.URL.String(), bytes.NewReader(job.Args.Body))
+	if err != nil {
+		return err
+	}
+	request.Header = w.request.Header.Clone()
+	response, err := w.client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode >= 300 || !json.Valid(body) {
+		return fmt.Errorf("HTTP %d: %w", response.StatusCode, err)
+	}
+	return nil
+}
+
+// newBare returns a bare worker, and the jobs with which it sends n messages.
+func newBare(b *testing.B, n int, service *messagingtest.Server) (*bareWorker, []river.InsertManyParams) {
+	b.Helper()
+	var template []byte
+	w := &bareWorker{}
+	client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token), messaging.WithTransport(func(base http.RoundTripper) http.RoundTripper {
+		return roundTripper(func(request *http.Request) (*http.Response, error) {
+			var err error
+			template, err = io.ReadAll(request.Body)
+			w.request = request.Clone(context.Background())
+			return nil, errors.Join(err, errors.New("captured"))
+		})
+	}))
+	require.NoError(b, err)
+	_, _ = client.SMS.Send(b.Context(), sms.Message{From: "ACME", To: number, Text: "Your order is ready", ReferenceID: "bare-0"})
+	require.NotEmpty(b, template)
+	jobs := make([]river.InsertManyParams, n)
+	for i := range jobs {
+		jobs[i].Args = bareArgs{bytes.Replace(template, []byte("bare-0"), fmt.Appendf(nil, "bare-%d", i), 1)}
+	}
+	return w, jobs
+}
+
+func (r rigOf[TTx]) bare(b *testing.B, n int, service *messagingtest.Server, run func(start, stop func())) {
+	b.Helper()
+	w, jobs := newBare(b, n, service)
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.MaxIdleConnsPerHost = 500
+	defer transport.CloseIdleConnections()
+	w.client = &http.Client{Transport: transport, Timeout: time.Minute}
+	workers := river.NewWorkers()
+	river.AddWorker(workers, w)
+	client, err := r.client(&river.Config{
+		Workers: workers, Queues: map[string]river.QueueConfig{"bare": {MaxWorkers: 500, FetchCooldown: 10 * time.Millisecond}},
+	})
+	require.NoError(b, err)
+	for some := range slices.Chunk(jobs, 1000) {
+		for i := range some {
+			some[i].InsertOpts = &river.InsertOpts{Queue: "bare"}
+		}
+		_, err = client.InsertManyFast(b.Context(), some)
+		require.NoError(b, err)
+	}
+	run(func() { require.NoError(b, client.Start(context.WithoutCancel(b.Context()))) },
+		func() { require.NoError(b, client.Stop(context.WithoutCancel(b.Context()))) })
 }

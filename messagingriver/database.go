@@ -176,6 +176,7 @@ const tables = `
 		PRIMARY KEY (channel, reference)
 	) WITHOUT ROWID;
 	CREATE TABLE IF NOT EXISTS messaging_pause (queue TEXT PRIMARY KEY, problem TEXT NOT NULL, probe_at BIGINT NOT NULL);
+	CREATE TABLE IF NOT EXISTS messaging_breaker (channel TEXT PRIMARY KEY, cause TEXT NOT NULL, seen_at BIGINT NOT NULL);
 	CREATE TABLE IF NOT EXISTS messaging_rate (name TEXT PRIMARY KEY, rate DOUBLE PRECISION, next_at DOUBLE PRECISION NOT NULL);
 	INSERT INTO messaging_rate (name, rate, next_at) VALUES ('account', NULL, 0) ON CONFLICT DO NOTHING`
 

@@ -381,7 +381,7 @@ func TestJobsOfEarlierVersions(t *testing.T) {
 		began := time.Now()
 		require.NoError(t, r.insertJob(t.Context(), "messaging", `{"message": 17}`))
 		becomes(t, r, smsKey("d"), messagingriver.Accepted)
-		assert.Less(t, time.Since(began), 15*time.Second, "a round is 10 s")
+		assert.Less(t, time.Since(began), 40*time.Second, "a round is 10 s, and five SendTimeouts are 200 s")
 		assert.Len(t, service.Sent(), 4)
 	})
 }
@@ -494,5 +494,38 @@ func TestPauseHoldsWithoutANotification(t *testing.T) {
 		assert.Len(t, service.Sent(), 1)
 		require.NoError(t, r.exec(t.Context(), "UPDATE river_queue SET paused_at = NULL WHERE name = 'messaging_sms'"))
 		becomes(t, r, smsKey("b"), messagingriver.Accepted)
+	})
+}
+
+// TestStormCostsFewMessages: a service that fails for ten seconds costs those that were under way and the probes. The others wait.
+func TestStormCostsFewMessages(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service, client := connected(t)
+		options := quick()
+		options.SendTimeout, options.SettleFor = 30*time.Second, time.Hour
+		r := t.newRig(t, client, options)
+		var messages []messagingriver.Message
+		for i := range 2000 {
+			messages = append(messages, smsMessage(fmt.Sprint("order-", i)))
+		}
+		insert(t, r, messages...)
+		service.InjectFor(10*time.Second, messagingtest.Status(503, 0))
+		defer r.start(t)()
+		require.Eventually(t, func() bool {
+			status, err := r.Status(t.Context())
+			return err == nil && len(status.Channels) == 3 && strings.Contains(status.Channels[2].Breaker, "503")
+		}, 10*time.Second, 50*time.Millisecond, "the breaker is seen")
+		require.Eventually(t, func() bool {
+			counts := r.counts(t.Context())
+			return counts[messagingriver.Waiting]+counts[messagingriver.Sending] == 0
+		}, 2*time.Minute, 100*time.Millisecond)
+		counts := r.counts(t.Context())
+		t.Log(counts)
+		var doubt int
+		require.NoError(t, r.pool().QueryRowContext(t.Context(), "SELECT COUNT(*) FROM messaging_outbox WHERE state <> 'accepted'").Scan(&doubt))
+		assert.LessOrEqual(t, doubt, 130)
+		assert.Equal(t, len(messages), counts[messagingriver.Accepted]+counts[messagingriver.Unknown])
+		assert.Len(t, service.Sent(), counts[messagingriver.Accepted])
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -262,6 +263,10 @@ type channel struct {
 	// places bounds how many messages a process sends at once. Each channel has its own, so that one in trouble holds none of
 	// another.
 	places *semaphore.Weighted
+	// probing has one place, of the message that is sent while the circuit breaker is open; noted is when that was last noted,
+	// in nanoseconds since 1970.
+	probing *semaphore.Weighted
+	noted   *atomic.Int64
 	// validate also reports whether the message is one of the channel.
 	validate  func(Message) (bool, error)
 	decode    func(stored string) (Message, error)
@@ -275,6 +280,8 @@ func channelOf[M Message](
 	return channel{
 		channel: of,
 		places:  semaphore.NewWeighted(int64(workers)),
+		probing: semaphore.NewWeighted(1),
+		noted:   new(atomic.Int64),
 		validate: func(message Message) (bool, error) {
 			m, is := message.(M)
 			if !is {

@@ -23,10 +23,12 @@ import (
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/riverdriver/riversqlite"
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/otel/metric"
 	_ "modernc.org/sqlite"
 
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/messagingriver"
+	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
 // openSQLite opens a database in a file of its own.
@@ -67,6 +69,7 @@ type outbox interface {
 	Status(ctx context.Context) (messagingriver.Status, error)
 	Pause(ctx context.Context, channels ...string) error
 	Resume(ctx context.Context, channels ...string) error
+	Observe(meter metric.Meter) (metric.Registration, error)
 }
 
 // rig is an outbox on one of the databases, with what a test needs of both.
@@ -89,6 +92,8 @@ type rig interface {
 	// insertJob inserts a job for messages with arguments of another version.
 	insertJob(ctx context.Context, queue, args string) error
 	counts(ctx context.Context) map[messagingriver.State]int
+	// bare has a bare River worker send n messages to a service.
+	bare(b *testing.B, n int, service *messagingtest.Server, run func(start, stop func()))
 	// wake inserts another job for a message, as River's rescuer does for one that it takes for stuck.
 	wake(ctx context.Context, key messagingriver.Key) error
 	paused(ctx context.Context) (bool, error)

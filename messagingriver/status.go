@@ -31,6 +31,8 @@ type ChannelStatus struct {
 	Paused  bool      `json:"paused"`
 	Problem string    `json:"problem,omitempty"`
 	ProbeAt time.Time `json:"probeAt,omitzero"`
+	// Breaker is why the circuit breaker of some process was open within the last ten seconds, or "".
+	Breaker string `json:"breaker,omitempty"`
 }
 
 // StateCount is the number of messages in a state.
@@ -80,6 +82,12 @@ func (o *Outbox[TTx]) status(ctx context.Context, where string) (Status, error) 
 	if err != nil {
 		return Status{}, err
 	}
+	type open struct{ channel, cause string }
+	breakers, err := fetch(ctx, o.database, func(b *open) []any { return []any{&b.channel, &b.cause} },
+		"SELECT channel, cause FROM messaging_breaker WHERE seen_at > CLOCK - CAST($1 AS BIGINT)", (2 * holdUp).Milliseconds())
+	if err != nil {
+		return Status{}, err
+	}
 	var status Status
 	for name, channel := range byName {
 		for _, p := range pauses {
@@ -88,6 +96,11 @@ func (o *Outbox[TTx]) status(ctx context.Context, where string) (Status, error) 
 				if p.probeAt > 0 {
 					channel.ProbeAt = time.UnixMilli(p.probeAt)
 				}
+			}
+		}
+		for _, b := range breakers {
+			if b.channel == name {
+				channel.Breaker = b.cause
 			}
 		}
 		slices.SortFunc(channel.States, func(a, b StateCount) int {

@@ -127,9 +127,23 @@ func (o *Outbox[TTx]) deliver(ctx context.Context, channel string, keys []Key, m
 		return o.handBack(ctx, keys, 0)
 	}
 	defer known.places.Release(n)
-	if !o.passes(ctx, known.channel) {
-		return o.handBack(ctx, keys, o.round())
+	for len(keys) > 0 {
+		allowed, release := o.passes(ctx, known, len(keys))
+		if allowed == 0 {
+			return o.handBack(ctx, keys, o.round())
+		}
+		err := o.deliverNow(ctx, channel, keys[:allowed], most)
+		release()
+		if err != nil {
+			return err
+		}
+		keys = keys[allowed:]
 	}
+	return nil
+}
+
+// deliverNow is deliver for messages that have places, of a channel that is not in trouble.
+func (o *Outbox[TTx]) deliverNow(ctx context.Context, channel string, keys []Key, most int) error {
 	for {
 		turns, err := o.rate.wait(ctx, len(keys))
 		if err != nil {
@@ -367,8 +381,9 @@ func (o *Outbox[TTx]) judge(a *attempt, receipt messaging.Receipt, err error) re
 	r.Problem = problemOf(err)
 	_, invalid := errors.AsType[*messaging.ValidationError](err)
 	verdict := messaging.VerdictOf(err)
+	_, retryable := messaging.Retryable(err)
 	switch {
-	case verdict == messaging.NotSent && !invalid, verdict == messaging.Refused && (isAccount(err) || errors.Is(err, messaging.ErrRateLimited)):
+	case retryable, verdict == messaging.NotSent && !invalid, verdict == messaging.Refused && isAccount(err):
 		r.State = Waiting
 	case invalid, verdict == messaging.Refused && !errors.Is(err, messaging.ErrDuplicate):
 		r.State = Refused

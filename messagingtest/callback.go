@@ -123,6 +123,9 @@ func (how receiving) calls(target string, events []event) []call {
 	for group := range slices.Chunk(events, size) {
 		c := call{callback: group[0].callback, method: http.MethodPost, url: target}
 		query := queryOf(group[0].params(how.names), how.unescaped)
+		if how.parameter {
+			query = queryOf(how.holder(group), how.unescaped)
+		}
 		switch how.encoding {
 		case "json":
 			c.contentType, c.body = "application/json", how.json(group)
@@ -157,11 +160,21 @@ func (how receiving) json(events []event) string {
 	return string(encode(body))
 }
 
+// holder returns the parameter that holds events as JSON.
+func (how receiving) holder(events []event) []Param {
+	paths := how.names.Webhooks()[events[0].section].Events
+	must(len(paths) > 0 && paths[0] != "", "InParameter: the contract names no parameter of events")
+	name, _, _ := strings.Cut(paths[0], ".")
+	var members map[string]json.RawMessage
+	must(json.Unmarshal([]byte(how.json(events)), &members) == nil, "the body of events is an object")
+	return []Param{{name, string(members[name])}}
+}
+
 // escapeLittle escapes a value as [Unescaped] says. What would end the parameter or the request line is escaped all the same,
 // because no receiver could restore it; but JSON has an end of its own.
 func escapeLittle(s string) string {
 	special := `[\x00-\x20\x7f&#]`
-	if strings.HasPrefix(s, `{"`) && json.Valid([]byte(s)) {
+	if strings.HasPrefix(strings.TrimPrefix(s, "["), `{"`) && json.Valid([]byte(s)) {
 		special = `[\x00-\x20\x7f#]`
 	}
 	return regexp.MustCompile(special).ReplaceAllStringFunc(s, url.QueryEscape)

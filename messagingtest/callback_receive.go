@@ -232,6 +232,7 @@ type receiving struct {
 	encoding  string // "form" or "json"; otherwise a GET
 	together  bool   // all events in one body
 	unescaped bool
+	parameter bool // events as JSON in a parameter
 	reversed  bool
 	copies    int // of each callback, in the same instant
 	retries   int
@@ -258,6 +259,10 @@ func AsJSON() ReceiveOption { return func(r *receiving) { r.encoding = "json" } 
 // InOneCall is like [AsJSON], with all callbacks as a list in one body. They have to be of one kind. There is one [Reply], whose
 // Callback is [Callbacks].
 func InOneCall() ReceiveOption { return func(r *receiving) { r.encoding, r.together = "json", true } }
+
+// InParameter writes callbacks as JSON into the parameter that the contract's events begin with, in the query or, with [AsForm], in a form:
+// data=[{"from":…}] where events is ["data"]. It panics under a contract without such a path.
+func InParameter() ReceiveOption { return func(r *receiving) { r.parameter = true } }
 
 // UnderContract writes callbacks under the names of a contract. Without it they are those of the server's contract, and for
 // [SMSRequest] and its siblings those of the default contract.

@@ -117,7 +117,13 @@ func place(tree any, path string, value any) (any, bool) {
 	return tree, ok
 }
 
+// plainText is a body that is not JSON.
+type plainText string
+
 func encode(v any) []byte {
+	if text, ok := v.(plainText); ok {
+		return []byte(text)
+	}
 	text, err := json.Marshal(v)
 	must(err == nil, "%v", err) // plain values, and raw JSON that was checked: a mistake in this package
 	return text

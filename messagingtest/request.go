@@ -51,6 +51,9 @@ func (s *Server) read(op operation, r *http.Request, body []byte) (fields, *prob
 	f := fields{operation: op, values: document{}, extra: document{}}
 	pair, names := s.names.Auth.KeyPair, f.names()
 	hasPair := pair.In == "body" || pair.In == "query" && op.Encoding == "query"
+	if pair.In == "body" && op.IsList(op.Fields) {
+		pair.Key, pair.Secret = table.FirstElement+pair.Key, table.FirstElement+pair.Secret
+	}
 	if hasPair {
 		names = append(names, pair.Key, pair.Secret)
 	}
@@ -117,9 +120,12 @@ func (f fields) readForm(form url.Values, names []string) (wrong *problem) {
 // readJSON reads a body, in which the dots of a name nest.
 func (f fields) readJSON(body []byte, names []string) *problem {
 	value, ok := readJSON(body)
-	members, isObject := value.(document)
-	if !ok || !isObject {
-		return &problem{"body", "the body is not one JSON object in UTF-8 with distinct names"}
+	members, isRight := value.(document)
+	if f.IsList(f.Fields) {
+		members, isRight = elementsOf(value)
+	}
+	if !ok || !isRight {
+		return &problem{"body", "the body is not one JSON object in UTF-8 with distinct names, or a list where the contract has one"}
 	}
 	return f.readMembers("", members, names)
 }
@@ -129,11 +135,12 @@ func (f fields) readMembers(within string, members document, names []string) *pr
 		value, path := members[member], within+member
 		i := slices.IndexFunc(names, func(name string) bool { return strings.HasPrefix(name, path+".") })
 		switch {
-		case strings.Contains(member, "."):
-			f.extra[path] = value // a name with a dot of its own is no path
-		case slices.Contains(names, path):
+		case slices.Contains(names, path) && !strings.Contains(member, "."):
 			f.values[path] = value
-		case i < 0:
+		case i < 0 || strings.Contains(member, "."): // a name with a dot of its own is no path
+			if f.IsList(f.Fields) {
+				path = strings.TrimPrefix(path, table.FirstElement)
+			}
 			f.extra[path] = value
 		default:
 			next, _, _ := strings.Cut(names[i][len(path)+1:], ".")
@@ -300,6 +307,9 @@ func (f fields) content() json.RawMessage {
 		return encode(all)
 	}
 	var tree any = document{}
+	if f.IsList(f.Fields) {
+		tree = nil
+	}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		tree, _ = place(tree, name, all[name])
 	}

@@ -235,8 +235,12 @@ func (s *Server) codeOf(name string) string {
 	return ""
 }
 
-// failure returns the body of an error response, with a word or a code at the first of the paths that is free.
+// failure returns the body of an error response, with a word or a code at the first of the paths that is free. If that is the body
+// itself, the code is all of it.
 func (s *Server) failure(requestID, text string, paths []string, code any) []byte {
+	if len(paths) > 0 && paths[0] == "" && code != "" {
+		return encode(plainText(fmt.Sprint(code)))
+	}
 	body := placeFirst(document{}, s.names.Errors.Message, text)
 	body = placeFirst(body, s.names.Errors.Request, requestID)
 	return encode(placeFirst(body, paths, code))

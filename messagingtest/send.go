@@ -88,6 +88,9 @@ func (s *Server) submit(m *submission) *problem {
 // confirm returns the response of SMS and chat app 1. Numbers are strings, as in most services of the kind, but not a status. A
 // service without a status says by a code that all is well.
 func (s *Server) confirm(t table.Send, m submission) any {
+	if status := t.Response["status"]; len(t.Response["id"]) == 0 && status[0] == "" {
+		return plainText(firstWord(t.Accepted)) // the status is the whole body
+	}
 	body := placeAll(placeFirst(nil, t.Response["id"], m.ID), t.Response, map[string]any{ // the ID first: a client has to find it
 		"request":   m.RequestID,
 		"reference": m.ReferenceID,

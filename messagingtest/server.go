@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -294,7 +295,11 @@ func (r response) write(w http.ResponseWriter) {
 	if r.status == http.StatusMethodNotAllowed && r.methods != "" {
 		w.Header().Set("Allow", r.methods)
 	}
-	w.Header().Set("Content-Type", "application/json")
+	kind := "application/json"
+	if !json.Valid(r.body) {
+		kind = "text/plain; charset=utf-8"
+	}
+	w.Header().Set("Content-Type", kind)
 	w.WriteHeader(r.status)
 	_, _ = w.Write(r.body)
 }

@@ -71,7 +71,7 @@ func (c *callback) receive(r *http.Request) (arrival, error) {
 	return in.arrival, nil
 }
 
-// element returns what arrived with one event of the list of a body. Parameters of the query remain, but say nothing about it.
+// element returns what arrived with one event of a list. The parameters around the list remain, but say nothing about it.
 func (c *callback) element(whole *arrival, raw json.RawMessage) (arrival, error) {
 	if !isNested(raw, '{') {
 		return arrival{}, c.name.refuse(ErrUnreadable)

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -15,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/webhook"
 )
 
@@ -353,4 +356,82 @@ func FuzzEvents(f *testing.F) {
 		status := call(t, h, post(query, "", body)).Code
 		require.True(t, status != http.StatusOK || len(in.got) > 0 || strings.HasPrefix(strings.TrimSpace(strings.TrimPrefix(body, "\ufeff")), "["), "%d", status)
 	})
+}
+
+func TestEventsInAParameter(t *testing.T) {
+	t.Parallel()
+	rcv := func(path string) *webhook.Receiver {
+		names, err := contract.Parse([]byte(`{"webhook.sms": {"events": ["` + path + `"], "params": {"from": ["sender.phone"], "text": ["text"]}}}`))
+		require.NoError(t, err)
+		return hooks(webhook.WithContract(names), webhook.WithPOST(), webhook.WithSecret("key", "s3cret"))
+	}
+	one := func(n string) string {
+		return `{"id":"` + n + `","sender":{"phone":"tel:+63917123456` + n + `"},"text":"a & b"}`
+	}
+	list := "[" + one("1") + "," + one("2") + "]"
+	form := "application/x-www-form-urlencoded"
+	for name, tt := range map[string]struct {
+		path    string
+		request *http.Request
+		texts   int
+	}{
+		"in the query":      {"data", get("key=s3cret&x=1&data=" + url.QueryEscape(list)), 2},
+		"in a form":         {"data", post("key=s3cret", form, "x=1&data="+url.QueryEscape(list)), 2},
+		"a path enters it":  {"data.0.reports", get("key=s3cret&data=" + url.QueryEscape(`[{"reports":`+list+`}]`)), 2},
+		"not escaped":       {"data", get("key=s3cret&data=" + strings.ReplaceAll(list, " ", "+") + "&x=1"), 2},
+		"one":               {"data", get("key=s3cret&data=" + url.QueryEscape(one("1"))), 1},
+		"none":              {"data", get("key=s3cret&data=[]"), 0},
+		"the same twice":    {"data", get("key=s3cret&data=" + url.QueryEscape(one("1")) + "&data=" + url.QueryEscape(one("1"))), 1},
+		"secret behind":     {"data", get("data=" + url.QueryEscape(list) + "&key=s3cret"), 2},
+		"parameters around": {"data", get("key=s3cret&sender.phone=639170000000&data=" + url.QueryEscape(one("1"))), 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			messages, err := rcv(tt.path).ParseSMSMessages(tt.request)
+			require.NoError(t, err)
+			require.Len(t, messages, tt.texts)
+			for i, m := range messages {
+				assert.Equal(t, "+63917123456"+strconv.Itoa(i+1), m.From)
+				assert.Equal(t, "a & b", m.Text)
+				assert.Empty(t, m.Params.Get("data"), "an event has its own parameters, and those around the list")
+				assert.Equal(t, name == "parameters around", m.Ambiguous, "what stands around the list can only contradict")
+			}
+		})
+	}
+	_, err := rcv("data").ParseSMSMessages(get("key=s3cret&data=" + url.QueryEscape(one("1")) + "&data=" + url.QueryEscape(one("2"))))
+	require.ErrorIs(t, err, webhook.ErrUnreadable, "to read one would lose the other")
+	_, err = rcv("data").ParseSMSMessages(get("key=s3cret&data=" + url.QueryEscape("["+strings.Repeat("{},", 1500)+"{}]")))
+	require.ErrorIs(t, err, webhook.ErrTooLarge)
+	m, err := rcv("data").ParseSMS(get("key=s3cret&sender.phone=639171234567&text=a"))
+	require.NoError(t, err, "without the parameter it is one event, as ever")
+	assert.Equal(t, "639171234567", m.From)
+
+	// The test server writes so.
+	names, err := contract.Parse([]byte(`{"webhook.sms": {"events": ["data.list"]}}`))
+	require.NoError(t, err)
+	for _, options := range [][]messagingtest.ReceiveOption{
+		{messagingtest.InParameter()}, {messagingtest.InParameter(), messagingtest.AsForm()}, {messagingtest.InParameter(), messagingtest.Unescaped()},
+	} {
+		r := messagingtest.SMSRequest("/hook", messagingtest.InboundSMS{ID: "m-1", From: "639171234567", Text: "a&b=c"}, append(options, messagingtest.UnderContract(names))...)
+		m, err = hooks(webhook.WithContract(names), webhook.WithPOST()).ParseSMS(r)
+		require.NoError(t, err)
+		assert.Equal(t, "a&b=c", m.Text)
+		assert.False(t, m.Ambiguous)
+	}
+	assert.Panics(t, func() { messagingtest.SMSRequest("/hook", messagingtest.InboundSMS{}, messagingtest.InParameter()) })
+}
+
+func TestTelNumbers(t *testing.T) {
+	t.Parallel()
+	for value, want := range map[string]string{
+		"tel:%2B639171234567": "+639171234567", "tel:+639171234567": "+639171234567", "+tel:639171234567": "639171234567", "TEL:21581;ext=1": "21581",
+		"tel:": "tel:", "telephone": "telephone",
+	} {
+		m, err := hooks().ParseSMS(get("from=" + value + "&to=" + value + "&message=tel:1"))
+		require.NoError(t, err)
+		assert.Equal(t, []string{want, want, "tel:1"}, []string{m.From, m.To, m.Text}, value)
+	}
+	m, err := hooks().ParseSMS(get("from=tel:%2B639171234567&msisdn=639171234567"))
+	require.NoError(t, err)
+	assert.False(t, m.Ambiguous, "the same number")
 }

@@ -41,9 +41,12 @@ func (p Params) All(name string) []string {
 
 func isBlank(text string) bool { return strings.TrimSpace(text) == "" }
 
-// number reads a phone number, or another name of a sender or recipient. A + that was not escaped arrives as a space: in
-// front of a number it is restored. Other white space around it is removed.
+// number reads a phone number, which may be a tel URL, or another name of a sender or recipient. A + that was not escaped arrives as a
+// space: in front of a number it is restored. Other white space around it is removed.
 func number(value string) string {
+	if table.IsTel(value) { // tel:+63…, whose + may have become a space
+		value = table.Number(strings.Replace(strings.TrimSpace(value), ": ", ":+", 1))
+	}
 	trimmed := strings.TrimSpace(value)
 	if strings.HasPrefix(value, " ") && looksLikePhoneNumber(trimmed) {
 		return "+" + trimmed

@@ -74,9 +74,10 @@ func (c *callback) parameter(form string, json bool) (p parameter) {
 	p.name = decode(p.name)
 	if json && beginsObject(p.escaped) {
 		of := c.concepts[p.name]
+		holdsEvents := slices.ContainsFunc(c.events, func(e path) bool { return len(e.names) > 0 && e.names[0] == p.name })
 		// Of a sender that escapes everything, an & is an end, and a text that begins like JSON is no less a text.
 		isText := slices.Contains(of, conceptText) && isEscaped(p.escaped)
-		if slices.Contains(of, conceptJSON) && !isText {
+		if (slices.Contains(of, conceptJSON) || holdsEvents) && !isText {
 			rest := form[strings.IndexByte(form, '=')+1:]
 			if value, size := cutObject(rest); size > 0 {
 				p.size += size - len(p.escaped)
@@ -90,8 +91,11 @@ func (c *callback) parameter(form string, json bool) (p parameter) {
 	return p
 }
 
-// beginsObject reports whether a value that may be escaped begins like a JSON object with members.
+// beginsObject reports whether a value that may be escaped begins like a JSON object with members, or a list of such.
 func beginsObject(escaped string) bool {
+	if list, ok := cutByte(escaped, '['); ok {
+		escaped = list
+	}
 	rest, ok := cutByte(escaped, '{')
 	if !ok {
 		return false

@@ -13,7 +13,7 @@ import (
 //
 //	receive      arrival    what arrived, in order and with its origin
 //	checkOrigin  arrival    the same, once its origin is proven, without copies of secrets
-//	split        arrivals   one for each event of a list
+//	split        batch      the list of events, if there is one; then element makes an arrival of each
 //	find         platform   the platform's objects
 //	understand   facts      the concepts, and what contradicts them
 //	appendEvents events
@@ -38,15 +38,15 @@ func (c *callback) read(r *http.Request, events []event) (all []event, problem e
 	case a.problem != nil:
 		return nil, a.problem
 	}
-	list, isList, err := c.split(&a)
-	if err != nil {
+	list, err := c.split(&a)
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if !isList {
+	case list == nil:
 		return c.readEvent(&a, events)
 	}
-	for _, raw := range list {
-		one, err := c.element(&a, raw)
+	for _, raw := range list.events {
+		one, err := c.element(&list.around, raw)
 		if err == nil {
 			one = c.withoutCopies(&one)
 			events, err = c.readEvent(&one, events)

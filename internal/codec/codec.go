@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/messaging-service/messaging-go/internal/jsonscan"
 	"github.com/messaging-service/messaging-go/internal/table"
@@ -77,15 +78,15 @@ func compileResponses(lists map[string][]string, rows, places []string, words wo
 	return r
 }
 
-// failure returns what a response says of a failure. A code of a class wins over one of none, which wins over a code of success; of
-// equals the first wins. If no code has a class, doubt is why the response may not be taken for a success; "" if it may.
+// failure returns what a response says of a failure. The first code that is present and none of success counts, or the first of
+// success. If it has no class, doubt is why the response may not be taken for a success; "" if it may.
 func (r *responses) failure(text string, found []value) (f Failure, doubt string) {
 	for i, slot := range r.code {
 		v := found[slot]
 		code := strings.TrimSpace(v.Word(text))
 		switch {
-		case f.Class != "":
-			// it wins
+		case slot == document && !v.IsScalar():
+			// the code would be the whole body, which is no text
 		case v.Kind <= jsonscan.Null || v.IsScalar() && code == "" || v.Kind == jsonscan.Boolean && code == "false":
 			if object := r.object[i]; object != slot && !r.isNoError(text, found[object]) {
 				doubt = cmp.Or(doubt, noneInError)
@@ -95,9 +96,11 @@ func (r *responses) failure(text string, found []value) (f Failure, doubt string
 		default:
 			class, isSuccess := r.meaning(code)
 			switch {
+			case slot == document && class == "" && !isSuccess:
+				// a text that may be the word of a status
 			case isSuccess:
 				f.Code = cmp.Or(f.Code, code)
-			case class != "" || doubt != unknownCode:
+			case doubt != unknownCode: // it is the first
 				f.Code, f.Class, doubt = code, class, unknownCode
 			}
 		}
@@ -109,6 +112,19 @@ func (r *responses) failure(text string, found []value) (f Failure, doubt string
 	_, isSuccess := r.meaning(f.Code)
 	f.Own = f.Class != "" || !isSuccess && !table.IsPlaceholder(f.Code) && !isStatus(f.Code) || !table.IsPlaceholder(f.RequestID)
 	return f, doubt
+}
+
+// asText reads a body that is not JSON as one text, the value of the document, if the contract looks for something there. A long text
+// is none: it is a page. What is found otherwise is not changed.
+func (r *responses) asText(body []byte, found []value) (text string, ok bool) {
+	const longest = 4 << 10
+	text = strings.TrimSpace(string(body[:min(len(body), longest+1)]))
+	if !r.root.wanted || text == "" || len(body) > longest || !utf8.ValidString(text) {
+		return "", false
+	}
+	clear(found)
+	found[document] = value{Kind: jsonscan.String, End: len(text)}
+	return text, true
 }
 
 // meaning returns the class of a code, or "", or reports that it is one of success, whichever the contract matches better.
@@ -143,10 +159,16 @@ type failureDecoder struct{ failures responses }
 // DecodeFailure reads a response whose status says that it is a failure. The error says why it is not JSON.
 func (d *failureDecoder) DecodeFailure(body []byte) (Failure, error) {
 	text, found, _, err := d.failures.find(body, nil, nil)
+	isText := false
 	if err != nil {
-		return Failure{}, err
+		if text, isText = d.failures.asText(body, found); !isText {
+			return Failure{}, err
+		}
 	}
 	failure, _ := d.failures.failure(text, found)
+	if _, isSuccess := d.failures.meaning(failure.Code); isText && failure.Class == "" && !isSuccess {
+		return Failure{}, err
+	}
 	return failure, nil
 }
 

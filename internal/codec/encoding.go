@@ -26,6 +26,7 @@ type encoding struct {
 	method string
 	url    *url.URL
 	kind   string // "json", "form" or "query"
+	isList bool   // of JSON: the names begin with positions, and what has none stands in the first element
 	ttl    string
 	time   string
 	zone   *time.Location
@@ -34,13 +35,13 @@ type encoding struct {
 	taken  map[string]bool // top-level names that a user cannot have
 }
 
-func newEncoding(t *table.Table, op *table.Operation, method string, target *url.URL, pair KeyPair) encoding {
+func newEncoding(t *table.Table, op *table.Operation, isList bool, method string, target *url.URL, pair KeyPair) encoding {
 	zone, err := time.LoadLocation(op.Zone)
 	if err != nil {
 		zone = time.UTC // never, because the table is valid
 	}
 	e := encoding{
-		method: method, url: target, kind: op.Encoding, time: op.Time, zone: zone, places: t.Auth.KeyPair, pair: pair,
+		method: method, url: target, kind: op.Encoding, isList: isList, time: op.Time, zone: zone, places: t.Auth.KeyPair, pair: pair,
 		taken: map[string]bool{},
 	}
 	beside, _ := e.credentials()
@@ -54,6 +55,9 @@ func (e *encoding) isJSON() bool { return e.kind == "json" }
 
 // top returns the member or parameter in which a name of the contract stands.
 func (e *encoding) top(name string) string {
+	if e.isList {
+		_, name, _ = strings.Cut(name, ".")
+	}
 	if e.isJSON() {
 		name, _, _ = strings.Cut(name, ".")
 	}
@@ -82,9 +86,13 @@ func (e *encoding) credentials() (beside, inQuery []member) {
 		return nil, nil
 	}
 	key, secret := e.pair()
-	members := []member{{name: e.places.Key, text: key, dotted: true}}
+	first := ""
+	if e.isList && e.places.In == "body" {
+		first = table.FirstElement
+	}
+	members := []member{{name: first + e.places.Key, text: key, dotted: true}}
 	if e.places.Secret != "" {
-		members = append(members, member{name: e.places.Secret, text: secret, dotted: true})
+		members = append(members, member{name: first + e.places.Secret, text: secret, dotted: true})
 	}
 	switch in := e.places.In; {
 	case in == "query" && e.kind != "query":
@@ -166,8 +174,13 @@ func (e *encoding) request(target *url.URL, members, inQuery []member) Request {
 		inQuery = append(members, inQuery...)
 	case "form":
 		r.Body = appendForm(nil, members)
-	default:
-		r.Body = appendObject(make([]byte, 0, sizeOf(members)), members)
+	case "json":
+		r.Body = make([]byte, 0, sizeOf(members))
+		if e.isList {
+			r.Body = appendList(r.Body, members)
+		} else {
+			r.Body = appendObject(r.Body, members)
+		}
 	}
 	if len(inQuery) > 0 {
 		withQuery := *target

@@ -31,7 +31,7 @@ type List struct {
 // CompileList compiles a listing of a valid table at a URL, which links to a next page must not leave. The pair is nil if a
 // request carries none.
 func CompileList(t *table.Table, op *table.List, target *url.URL, pair KeyPair) *List {
-	l := &List{encoding: newEncoding(t, &op.Operation, op.Method, target, pair), op: op}
+	l := &List{encoding: newEncoding(t, &op.Operation, false, op.Method, target, pair), op: op}
 	page, lastRow := op.CursorInLastRow()
 	l.rows = compileRows(t, op, lastRow, l.zone)
 	page["status"] = t.SMSSend.Response["status"]

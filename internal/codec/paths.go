@@ -32,6 +32,9 @@ type node struct {
 // isLeaf reports whether the value at a place is wanted, and nothing within it.
 func (n *node) isLeaf() bool { return n.wanted && len(n.children) == 0 }
 
+// document is the slot of the document itself.
+const document = 0
+
 // unwanted is the place of a value that is only checked.
 var unwanted = new(node) //nolint:gochecknoglobals // never written
 

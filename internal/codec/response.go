@@ -23,67 +23,87 @@ type Response struct {
 	Doubt string
 	// Contradiction is why the response proves nothing, whatever its status: a member of the contract came twice. It is "" otherwise.
 	Contradiction string
+
+	isAccepted bool // the contract has no IDs, and the status accepts the message
 }
 
-// NamesMessage reports whether the response names a message, so that to send it again could send it twice.
-func (r *Response) NamesMessage() bool { return r.ID != "" }
+// NamesMessage reports whether the response names a message, or says that it was accepted if the contract has no IDs, so that to
+// send it again could send it twice.
+func (r *Response) NamesMessage() bool { return r.ID != "" || r.isAccepted }
 
 const repeated = "the response has a member of the contract twice"
 
-// Decode reads a response. The error says why it is not JSON, and repeats nothing of it.
+// Decode reads a response. The error says why it is not in the form of the contract, and repeats nothing of it.
 func (s *Send) Decode(body []byte) (Response, error) {
 	var few [64]value
 	text, found, repeats, err := s.responses.find(body, nil, few[:0])
+	isText := false
 	if err != nil {
-		return Response{}, err
+		if text, isText = s.responses.asText(body, found); !isText {
+			return Response{}, err
+		}
 	}
+	failure, doubt := s.responses.failure(text, found)
+	r := Response{Failure: failure, Refused: failure.Class != "", Doubt: doubt}
+	if !isText {
+		s.read(&r, text, found)
+	}
+	r.Own = r.Own || !table.IsPlaceholder(r.RequestID)
+	if repeats {
+		r.Contradiction = repeated
+	}
+	isKnown := s.judge(&r, text, found)
+	if isText {
+		_, isSuccess := s.responses.meaning(r.Code)
+		if r.Own = isKnown || isSuccess || r.Class != ""; !r.Own {
+			return Response{}, err
+		}
+	}
+	return r, nil
+}
+
+// read reads what a document says of an accepted message. A text says none of it.
+func (s *Send) read(r *Response, text string, found []value) {
 	said := func(slots []int) string { return first(text, found, slots) }
 	amount := func(slots []int, money table.Money) (number, currency string) {
 		number, currency, _ = amountOf(said(slots), money)
 		return number, currency
 	}
 	at := &s.at
-	unitCost, unitCurrency := amount(at.unitCost, s.op.Money)
-	cost, currency := amount(at.cost, s.op.Money)
-	balance, _ := amount(at.balance, table.Money{Scale: s.op.Scale}) // what is left is no charge, so its sign is its own
-	id, place := s.messageID(text, found)
-	parts, _ := wholeNumber(said(at.parts))
-	failure, doubt := s.responses.failure(text, found)
-	r := Response{
-		ID: id, RequestID: cmp.Or(said(at.request), failure.RequestID), ReferenceID: said(at.reference), Parts: max(parts, 0),
-		UnitCost: unitCost, Cost: cost, Balance: balance, Currency: cmp.Or(said(at.currency), currency, unitCurrency),
-		Operator: said(at.operator), Failure: failure, Refused: failure.Class != "", Doubt: doubt,
-	}
-	r.Own = failure.Own || !table.IsPlaceholder(r.RequestID)
-	if repeats {
-		r.Contradiction = repeated
-	}
-	s.judge(&r, text, found, place)
-	return r, nil
-}
-
-// messageID returns the ID of the message, and which of the places of the contract it stands at; -1 if there is none.
-func (s *Send) messageID(text string, found []value) (id string, place int) {
-	for place, slot := range s.at.id {
-		if v := found[slot]; v.Kind > jsonscan.Null {
-			if word := v.Word(text); s.responses.words.isID(v, word) {
-				return word, place
-			}
+	for _, slot := range at.id {
+		if word := found[slot].Word(text); s.responses.words.isID(found[slot], word) {
+			r.ID = word
+			break
 		}
 	}
-	return "", -1
+	parts, _ := wholeNumber(said(at.parts))
+	r.RequestID, r.ReferenceID, r.Parts = cmp.Or(said(at.request), r.Failure.RequestID), said(at.reference), max(parts, 0)
+	unitCost, unitCurrency := amount(at.unitCost, s.op.Money)
+	cost, currency := amount(at.cost, s.op.Money)
+	r.UnitCost, r.Cost, r.Currency = unitCost, cost, cmp.Or(said(at.currency), currency, unitCurrency)
+	r.Balance, _ = amount(at.balance, table.Money{Scale: s.op.Scale}) // what is left is no charge, so its sign is its own
+	r.Operator = said(at.operator)
 }
 
-// judge adds what the status says, what says otherwise beside the ID, and that a message without an ID is in doubt.
-func (s *Send) judge(r *Response, text string, found []value, place int) {
-	status, word := pick(text, found, s.at.status, func(v value, _ string) bool { return v.Kind > jsonscan.Null })
-	accepted, refused := -1, -1
+// judge adds what the status says, and what is in doubt: a message without an ID, and one beside whose ID something says that it
+// failed. It reports whether the contract knows the word of the status.
+func (s *Send) judge(r *Response, text string, found []value) (isKnown bool) {
+	hasStatus := func(slot int) bool {
+		return found[slot].Kind > jsonscan.Null && (slot != document || found[slot].IsScalar())
+	}
+	status, accepted, refused := value{}, -1, -1
+	if i := slices.IndexFunc(s.at.status, hasStatus); i >= 0 {
+		status = found[s.at.status[i]]
+	}
+	word := status.Word(text)
 	if status.IsScalar() {
 		accepted, refused = table.Match(s.op.Accepted, word, true), table.Match(s.op.Refused, word, true)
 	}
 	refuses := func(slot int) bool {
 		return found[slot].IsScalar() && found[slot] != status && s.responses.words.refuses(found[slot].Word(text))
 	}
+	hasNoIDs := len(s.at.id) == 0
+	r.isAccepted = hasNoIDs && accepted > refused
 	switch {
 	case r.Contradiction != "":
 		r.Refused, r.Doubt = false, r.Contradiction
@@ -100,9 +120,23 @@ func (s *Send) judge(r *Response, text string, found []value, place int) {
 		r.Doubt = "the response has two statuses, of which one refuses the message (accepted, refused)"
 	case status.Kind != jsonscan.Absent && accepted < 0:
 		r.Doubt = "the response has a status that is no word of the contract (accepted, refused)"
-	case r.ID == "":
+	case hasNoIDs && accepted < 0:
+		r.Doubt = "the response has no status that accepts the message, and the contract says that it has no ID (accepted, response.id)"
+	case !hasNoIDs && r.ID == "":
 		r.Doubt = "the response names no message at any path of the contract (response.id)"
 	default:
-		r.Doubt = s.responses.trouble(text, found, s.responses.around[place])
+		r.Doubt = s.trouble(text, found)
 	}
+	return accepted >= 0 || refused >= 0
+}
+
+// trouble returns what says, around the place that names the message, that something failed, or "".
+func (s *Send) trouble(text string, found []value) string {
+	slots := s.at.id
+	isIt := func(slot int) bool { return s.responses.words.isID(found[slot], found[slot].Word(text)) }
+	if len(slots) == 0 {
+		slots = s.at.status
+		isIt = func(slot int) bool { return found[slot].Kind > jsonscan.Null }
+	}
+	return s.responses.trouble(text, found, s.responses.around[slices.IndexFunc(slots, isIt)])
 }

@@ -324,7 +324,7 @@ func TestRowEveryConcept(t *testing.T) {
 	for name, paths := range names {
 		record := map[string][]string{}
 		for concept, path := range paths {
-			record[concept] = []string{"missing", "mis.sing", path}
+			record[concept] = []string{"missing." + concept, "mis.sing." + concept, path}
 		}
 		overlay, err := json.Marshal(map[string]any{"sms.list": map[string]any{"record": record}})
 		require.NoError(t, err)

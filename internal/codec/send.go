@@ -41,8 +41,8 @@ type field struct {
 // CompileSend compiles an operation of a valid table that sends to a URL. The pair is nil if a request carries none.
 func CompileSend(t *table.Table, op *table.Send, target *url.URL, pair KeyPair) *Send {
 	s := &Send{
-		encoding: newEncoding(t, &op.Operation, "POST", target, pair), op: op, fields: make(map[string]field, len(op.Fields)),
-		responses: compileResponses(op.Response, nil, op.Response["id"], compileWords(t, op.Accepted, op.Refused), &t.Errors),
+		encoding: newEncoding(t, &op.Operation, op.IsList(op.Fields), "POST", target, pair), op: op, fields: make(map[string]field, len(op.Fields)),
+		responses: compileResponses(op.Response, nil, identifying(op), compileWords(t, op.Accepted, op.Refused), &t.Errors),
 	}
 	s.ttl = op.TTL
 	for concept, name := range op.Fields {
@@ -59,6 +59,14 @@ func CompileSend(t *table.Table, op *table.Send, target *url.URL, pair KeyPair) 
 	at.unitCost, at.cost, at.balance, at.currency = places["unitCost"], places["cost"], places["balance"], places["currency"]
 	at.operator, at.status = places["operator"], places["status"]
 	return s
+}
+
+// identifying returns where a response names the message or, if the contract says that it names none, where it accepts it.
+func identifying(op *table.Send) []string {
+	if ids := op.Response["id"]; len(ids) > 0 {
+		return ids
+	}
+	return op.Response["status"]
 }
 
 // Encode writes a message as a request, or returns everything that is wrong with it: its own problems, except for those of
@@ -149,7 +157,9 @@ func (s *Send) extraMembers(call *wire.Call, problems *wire.Checks) (members []m
 			reason = "the message has a member of this name"
 		}
 		problems.Found(cmp.Or(call.ExtraField, "Extra")+"["+strconv.Quote(key)+"]", reason)
-		m.name = key
+		if m.name = key; s.isList && !inMessage {
+			m.name, m.dotted, m.last = table.FirstElement+key, true, true
+		}
 		members = append(members, m)
 	}
 	return members

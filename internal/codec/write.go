@@ -17,6 +17,7 @@ import (
 type member struct {
 	name   string
 	dotted bool   // the name is of the contract and holds a dot, which nests in JSON
+	last   bool   // only the first dot of the name nests
 	text   string // the value, if it is a text
 	raw    []byte // the value as JSON, if it is not
 	done   bool   // it was written
@@ -111,6 +112,7 @@ func takeNested(members []member, within string) (nested []member) {
 		if key, rest, nests := m.cut(); nests && key == within && !m.done {
 			nested = append(nested, *m)
 			nested[len(nested)-1].name = rest
+			nested[len(nested)-1].dotted = !m.last
 			m.done = true
 		}
 	}

@@ -113,7 +113,8 @@ func (d drawer) errors(section table.Errors) object {
 	return object{
 		"code": []string{in(name("errorCode")), "other.code"}, "message": []string{in(name("errorMessage"))},
 		"request": []string{in(name("errorRequest"))}, "success": pick(d, []string{"0", "ok"}, []string{"1000*"}, []string{"fine"}),
-		"classes": classes, "notProcessed": pick(d, []int{429}, []int{429, 503}),
+		"classes": classes, "notProcessed": pick(d, []int{429}, []int{429, 503}), "gateway": pick(d, []int{}, []int{429}, []int{403, 409}),
+		"signs": pick(d, object{}, object{"present": []string{"warnings"}, "true": []string{"meta.partial"}}),
 	}
 }
 
@@ -121,7 +122,12 @@ func (d drawer) errors(section table.Errors) object {
 func (d drawer) send(name string, op table.Send) object {
 	encoding := pick(d, "json", "json", "form", "query")
 	rename, in := d.style(), func(s string) string { return s }
-	if encoding == "json" {
+	top := "" // of a request that is a list, its first element
+	switch {
+	case encoding == "json" && op.Wrap == nil && d.chance(5):
+		top = "0."
+		in = func(s string) string { return top + s }
+	case encoding == "json":
 		in = d.within("message", "messages.0", "payload.attributes")
 	}
 	names := object{}
@@ -131,7 +137,7 @@ func (d drawer) send(name string, op table.Send) object {
 			// The message itself has members that some styles would make of a concept.
 			names[concept] = "x" + in(rename(concept))
 		case encoding == "json" && concept == "to" && d.chance(3):
-			names[concept] = rename(concept) + ".0"
+			names[concept] = top + rename(concept) + ".0"
 		case concept == "video" && d.chance(4):
 			names[concept] = ""
 		default:
@@ -141,9 +147,9 @@ func (d drawer) send(name string, op table.Send) object {
 	constants := object{}
 	if d.chance(2) {
 		constants[in("constantText")], constants[in("constantNumber")] = "billing", pick(d, 1, 17)
-		constants["constantFlag"] = true
+		constants[top+"constantFlag"] = true
 		if encoding == "json" {
-			constants["constantTree"] = object{"a": []any{1, "b", 2.5}}
+			constants[top+"constantTree"] = object{"a": []any{1, "b", 2.5}}
 		}
 	}
 	with := object{}
@@ -165,8 +171,11 @@ func (d drawer) send(name string, op table.Send) object {
 		response[concept] = []string{at(answer(concept)), "elsewhere." + concept}
 	}
 	response["status"] = response["status"].([]string)[:1]
-	if d.chance(4) {
+	switch d.IntN(8) {
+	case 0, 1:
 		response["status"], refused = []string{}, []string{}
+	case 2:
+		response["id"] = []string{} // the status decides
 	}
 	drawn := object{
 		"path": "/" + pick(d, "v1/", "api/2/", "") + name + pick(d, "/send", "/messages.json", ""), "encoding": encoding,

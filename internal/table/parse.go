@@ -65,6 +65,7 @@ func merge(found *Problems, path string, base, value any) any {
 		mergeObject(found, path, base, value.(map[string]any))
 		return base
 	case []any:
+		found.set(path)
 		return mergeList(found, path, base, value.([]any))
 	case json.Number:
 		if _, err := strconv.Atoi(value.(json.Number).String()); err != nil {

@@ -17,6 +17,27 @@ type Problem struct {
 type Problems struct {
 	List []Problem
 	More int
+
+	own map[string]bool // the places that the overlay sets, so that a clash with a default is reported where the user can mend it
+}
+
+// entry is a word in a list of the table.
+type entry struct {
+	list  string // its place
+	index int
+	word  string
+}
+
+// clash reports that two entries cannot be the same, at the one that the overlay has. It shows a word of the default.
+func (p *Problems) clash(a, b entry, reason string) {
+	if !p.own[a.list] && p.own[b.list] {
+		a, b = b, a
+	}
+	same := "the same as "
+	if !p.own[b.list] {
+		same = strconv.Quote(b.word) + " like the default "
+	}
+	p.add(at(a.list, a.index), "holds "+same+at(b.list, b.index)+"; "+reason)
 }
 
 // maxProblems is how many problems are listed, and maxPath how many bytes of a path: an overlay is often written by hand,
@@ -25,6 +46,14 @@ const (
 	maxProblems = 20
 	maxPath     = 256
 )
+
+// set notes that the overlay sets a place.
+func (p *Problems) set(path string) {
+	if p.own == nil {
+		p.own = map[string]bool{}
+	}
+	p.own[path] = true
+}
 
 func (p *Problems) count() int { return len(p.List) + p.More }
 

@@ -101,14 +101,21 @@ func (a Auth) validate(found *Problems, _ string, _ *Table) {
 
 // claimNames takes the names of the pair if it stands beside the parameters of a request. Auth.validate has reported what
 // is wrong with the names themselves.
-func (k KeyPair) claimNames(taken *names, inQuery bool) {
+func (k KeyPair) claimNames(taken *names, inQuery, inList bool) {
 	if k.In == "body" || k.In == "query" && inQuery {
-		taken.claim("auth.keyPair.key", k.Key)
+		first := ""
+		if inList {
+			first = FirstElement
+		}
+		taken.claim("auth.keyPair.key", first+k.Key)
 		if k.Secret != "" {
-			taken.claim("auth.keyPair.secret", k.Secret)
+			taken.claim("auth.keyPair.secret", first+k.Secret)
 		}
 	}
 }
+
+// FirstElement is the way into the element of a request that is a list in which a key pair and Extra stand.
+const FirstElement = "0."
 
 // Errors says how a response reports a failure. Code, Message and Request are paths into the response, in order of
 // preference.
@@ -131,15 +138,19 @@ type Errors struct {
 }
 
 func (e Errors) validate(found *Problems, _ string, _ *Table) {
-	checkApart(found, places("errors.classes", e.Classes), false)
+	checkApart(found, places("errors.classes", e.Classes), false, oneMeaning)
 	for class, codes := range sorted(e.Classes) {
+		place := join("errors.classes", class)
+		checkNotAll(found, place, codes, "write the codes of the class, or prefixes of them such as 40*")
 		for i, code := range codes {
-			if slices.ContainsFunc(e.Success, func(success string) bool { return strings.EqualFold(success, code) }) {
-				found.add(at(join("errors.classes", class), i), "stands under errors.success too")
+			isIt := func(success string) bool { return strings.EqualFold(success, code) }
+			if j := slices.IndexFunc(e.Success, isIt); j >= 0 {
+				found.clash(entry{place, i, code}, entry{"errors.success", j, e.Success[j]}, oneMeaning)
 			}
 		}
 	}
-	checkApart(found, places("errors.signs", e.Signs), false)
+	checkNotAll(found, "errors.success", e.Success, "write the codes that a response may hold although the message was accepted")
+	checkApart(found, places("errors.signs", e.Signs), false, "a member says so by one value")
 	for i, status := range e.Gateway {
 		isRefusal := status >= 400 && status < 500 && status != 408
 		if !isRefusal && !slices.Contains(e.NotProcessed, status) {
@@ -161,11 +172,22 @@ type Operation struct {
 	Money
 }
 
+// IsList reports whether a request with such names by concept is itself a list.
+func (o *Operation) IsList(names map[string]string) bool {
+	for _, name := range names {
+		if first, _, nests := strings.Cut(name, "."); o.Encoding == "json" && nests && IsPosition(first) {
+			return true
+		}
+	}
+	return false
+}
+
 // claimNames checks the headers, and the names of the parameters, of which an empty one is absent. It returns the names that are taken.
 func (o *Operation) claimNames(found *Problems, operation, section string, params map[string]string, t *Table) *names {
 	o.Headers.validate(found, operation+".headers", t)
 	taken := newNames(o.Encoding == "json")
-	t.Auth.KeyPair.claimNames(taken, o.Encoding == "query")
+	taken.canBeList = section == "fields"
+	t.Auth.KeyPair.claimNames(taken, o.Encoding == "query", taken.canBeList && o.IsList(params))
 	for concept, name := range sorted(params) {
 		if place := join(operation+"."+section, concept); name != "" {
 			found.add(place, taken.claim(place, name))
@@ -212,13 +234,22 @@ func (s Send) validate(found *Problems, operation string, t *Table) {
 		constants += len(with)
 	}
 	taken.checkPositions(found)
+	if s.Wrap != nil && *s.Wrap == "" && taken.isList {
+		found.add(operation+".wrap", "is empty, and the request is a list, which has no members; write where the message stands, such as 0.message")
+	}
 	if constants > maxEntries {
 		found.add(operation+".constants", "has, together with "+operation+".with, more than "+strconv.Itoa(maxEntries)+" entries")
 	}
-	checkApart(found, map[string][]string{operation + ".accepted": s.Accepted, operation + ".refused": s.Refused}, true)
+	checkApart(found, map[string][]string{operation + ".accepted": s.Accepted, operation + ".refused": s.Refused}, true, oneMeaning)
+	checkNotAll(found, operation+".accepted", s.Accepted, "write the words of acceptance: with any other the outcome is unknown, and not accepted")
 	if len(s.Refused) > 0 && len(s.Response["status"]) == 0 {
 		found.add(operation+".refused", "can never be met; write where the status stands in "+operation+".response.status")
 	}
+	if len(s.Response["id"]) == 0 && (len(s.Response["status"]) == 0 || len(s.Accepted) == 0) {
+		found.add(operation+".response.id", "names no place, so the status has to accept a message; write where it stands in "+
+			operation+".response.status, and its words in "+operation+".accepted")
+	}
+	checkIdentity(found, operation+".response", s.Response)
 }
 
 // List is an operation that lists transactions.
@@ -257,6 +288,7 @@ func (l List) validate(found *Problems, operation string, t *Table) {
 	page, _ := l.CursorInLastRow()
 	check(found, operation+".page", reflect.ValueOf(page), "place")
 	l.validateCursor(found, operation)
+	checkIdentity(found, operation+".record", l.Record)
 }
 
 // LastRow is the beginning of a path that leads into the last row of a page.
@@ -313,7 +345,7 @@ type Webhook struct {
 	// lists the parameters that may hold a message in the shape of the platform.
 	Params map[string][]string `json:"params" check:"name"`
 	// Events lists paths at which a JSON body may hold its events, one or a list of them. The first that holds any counts; ""
-	// is the body itself, and so is an empty list.
+	// is the body itself, and so is an empty list. In a query or form a path begins with the name of a parameter that holds JSON.
 	Events []string `json:"events" check:"place"`
 	// Layouts lists further layouts of times, as in package time.
 	Layouts []string `json:"layouts" check:"layout"`
@@ -321,6 +353,7 @@ type Webhook struct {
 }
 
 func (w Webhook) validate(found *Problems, section string, _ *Table) {
+	checkIdentity(found, section+".params", w.Params)
 	for i, path := range w.Events {
 		for _, before := range w.Events[:i] {
 			if path == before || before == "" || strings.HasPrefix(path, before+".") {
@@ -339,6 +372,18 @@ func (w Webhook) validate(found *Problems, section string, _ *Table) {
 	}
 }
 
+// checkIdentity refuses one place for two concepts of which each says which message it is, whose, or what a person wrote. One of them
+// would be believed in the name of the other.
+func checkIdentity(found *Problems, path string, lists map[string][]string) {
+	identity := map[string][]string{}
+	for _, concept := range []string{"id", "request", "reference", "from", "to", "text"} {
+		if list, ok := lists[concept]; ok {
+			identity[join(path, concept)] = list
+		}
+	}
+	checkApart(found, identity, false, "one value cannot be both; write where each stands, and [] for what the service does not have")
+}
+
 // Delivery is the callback that reports delivery.
 type Delivery struct {
 	Webhook
@@ -350,7 +395,7 @@ type Delivery struct {
 
 func (d Delivery) validate(found *Problems, section string, t *Table) {
 	d.Webhook.validate(found, section, t)
-	checkApart(found, places(section+".statuses", d.Statuses), true)
+	checkApart(found, places(section+".statuses", d.Statuses), true, oneMeaning)
 }
 
 // isWithinElement reports whether a path leads into an element of the list at another.

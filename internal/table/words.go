@@ -2,6 +2,7 @@ package table
 
 import (
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -54,17 +55,27 @@ func wordFault(word string) string {
 	return nameFault(word, false)
 }
 
-// checkApart refuses a word that stands in two lists: it would mean two things. The lists come with their places in the table.
-func checkApart(found *Problems, lists map[string][]string, fold bool) {
-	seen := map[string]string{}
+// checkApart refuses a word that stands in two lists: it would mean two things. The lists come with their places in the table, and
+// the reason says what to write.
+func checkApart(found *Problems, lists map[string][]string, fold bool, reason string) {
+	seen := map[string]entry{}
 	for place, list := range sorted(lists) {
 		for i, word := range list {
-			word = normal(word, fold)
-			if other, ok := seen[word]; ok && other != place {
-				found.add(at(place, i), "stands under "+other+" too")
+			same, e := normal(word, fold), entry{place, i, word}
+			if other, ok := seen[same]; ok && other.list != place {
+				found.clash(e, other, reason)
 			}
-			seen[word] = place
+			seen[same] = e
 		}
+	}
+}
+
+const oneMeaning = "it has one meaning; leave it where it is right, and write the other list without it"
+
+// checkNotAll refuses a word that stands for every word.
+func checkNotAll(found *Problems, place string, list []string, reason string) {
+	if i := slices.Index(list, "*"); i >= 0 {
+		found.add(at(place, i), "stands for every word; "+reason)
 	}
 }
 

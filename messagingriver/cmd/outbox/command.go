@@ -1,0 +1,420 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/riverqueue/river"
+	"github.com/spf13/cobra"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/messagingriver"
+	"github.com/messaging-service/messaging-go/sms"
+)
+
+// operator is a command line with what its commands share.
+type operator struct {
+	getenv  func(string) string
+	asJSON  bool
+	options messagingriver.Options
+}
+
+// command returns the command with its subcommands.
+func command(getenv func(string) string) *cobra.Command {
+	op := &operator{getenv: getenv}
+	root := &cobra.Command{
+		Use: "outbox", Short: "Operate an outbox of messages in PostgreSQL or SQLite", SilenceErrors: true, SilenceUsage: true,
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+	}
+	root.PersistentFlags().BoolVar(&op.asJSON, "json", false, "write JSON")
+	root.AddCommand(
+		op.simple("migrate", "Create or update the tables", func(ctx context.Context, db database) error { return db.Migrate(ctx) }),
+		op.load(), op.work(), op.status(),
+		op.records("parked", "List messages whose outcome nobody can know, or whose attempts are used up", database.Parked),
+		op.records("refused", "List messages that were refused", database.Refused),
+		op.resolve(), op.cancel(),
+		op.queues("pause", "Pause the queues of some channels, or of all", database.Pause),
+		op.queues("resume", "Resume the queues of some channels, or of all", database.Resume),
+		op.rate(), op.audit(),
+	)
+	return root
+}
+
+// client returns the client of the environment. Commands that only look at the database do without the service.
+func (op *operator) client(needed bool) (*messaging.Client, error) {
+	if !needed && op.getenv("MESSAGING_BASE_URL") == "" {
+		return messaging.NewClient("https://service.example", messaging.WithToken("none"))
+	}
+	return messaging.NewClientFromEnv()
+}
+
+// on runs a command on the database.
+func (op *operator) on(ctx context.Context, needsService bool, run func(client *messaging.Client, db database) error) error {
+	client, err := op.client(needsService)
+	if err != nil {
+		return err
+	}
+	db, err := open(ctx, op.getenv("DATABASE_URL"), client, op.options)
+	if err != nil {
+		return err
+	}
+	defer db.close()
+	return run(client, db)
+}
+
+// print writes a value as a line of JSON, or as text.
+func (op *operator) print(out io.Writer, value any, text string) error {
+	var err error
+	if op.asJSON {
+		err = json.NewEncoder(out).Encode(value)
+	} else {
+		_, err = io.WriteString(out, text)
+	}
+	return err
+}
+
+type done struct {
+	Done     string   `json:"done"`
+	Messages *int     `json:"messages,omitempty"`
+	Rate     *float64 `json:"rate,omitempty"`
+}
+
+func (op *operator) simple(use, short string, run func(context.Context, database) error) *cobra.Command {
+	return &cobra.Command{Use: use, Short: short, Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
+		return op.on(cmd.Context(), false, func(_ *messaging.Client, db database) error {
+			if err := run(cmd.Context(), db); err != nil {
+				return err
+			}
+			return op.print(cmd.OutOrStdout(), done{Done: use}, "done\n")
+		})
+	}}
+}
+
+func (op *operator) work() *cobra.Command {
+	cmd := &cobra.Command{Use: "work", Short: "Send messages until stopped", Args: cobra.NoArgs}
+	flags := cmd.Flags()
+	flags.IntVar(&op.options.Workers, "workers", 0, "messages of each channel sent at once (default 100)")
+	flags.DurationVar(&op.options.SendTimeout, "send-timeout", 0, "bound of an attempt (default 1m)")
+	flags.DurationVar(&op.options.SettleFor, "settle-for", 0, "how long an SMS is looked up before it is parked (default 15m)")
+	flags.DurationVar(&op.options.KeepRefused, "keep-refused", 0, "how long a refused message can be resent (default 168h)")
+	flags.DurationVar(&op.options.Keep, "keep", 0, "how long a final message is remembered (default 720h)")
+	flags.BoolVar(&op.options.ResendUnlisted, "resend-unlisted", false, "send an SMS again that no listing shows after --settle-for")
+	flags.BoolVar(&op.options.InOrder, "in-order", false, "send the messages to one recipient one after another")
+	flags.Float64Var(&op.options.Rate, "rate", 0, "messages a second of all workers together, 0 for no limit; `outbox rate` overrides it")
+	flags.IntVar(&op.options.Burst, "burst", 0, "messages beyond the rate in one second (default a tenth of the rate)")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		return op.on(cmd.Context(), true, func(_ *messaging.Client, db database) error {
+			if err := op.print(cmd.OutOrStdout(), done{Done: "started"}, "working; interrupt to stop\n"); err != nil {
+				return err
+			}
+			handler := slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn})
+			return db.work(cmd.Context(), &river.Config{Logger: slog.New(handler)})
+		})
+	}
+	return cmd
+}
+
+func (op *operator) status() *cobra.Command {
+	var watch bool
+	cmd := &cobra.Command{Use: "status", Short: "Show counts, rate, breakers and pauses", Args: cobra.NoArgs}
+	cmd.Flags().BoolVar(&watch, "watch", false, "show it every second")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		return op.on(cmd.Context(), false, func(_ *messaging.Client, db database) error {
+			for {
+				status, err := db.Status(cmd.Context())
+				if err == nil {
+					err = op.print(cmd.OutOrStdout(), status, textOf(status))
+				}
+				if err != nil || !watch {
+					return err
+				}
+				select {
+				case <-time.After(time.Second):
+				case <-cmd.Context().Done():
+					return nil
+				}
+			}
+		})
+	}
+	return cmd
+}
+
+func textOf(status messagingriver.Status) string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "%-10s", "")
+	for _, state := range messagingriver.States() {
+		fmt.Fprintf(&text, "%10s", state)
+	}
+	text.WriteString("    oldest open\n")
+	for _, channel := range status.Channels {
+		fmt.Fprintf(&text, "%-10s", channel.Channel)
+		var oldest time.Duration
+		for _, state := range messagingriver.States() {
+			i := slices.IndexFunc(channel.States, func(c messagingriver.StateCount) bool { return c.State == state })
+			if i < 0 {
+				fmt.Fprintf(&text, "%10d", 0)
+				continue
+			}
+			fmt.Fprintf(&text, "%10d", channel.States[i].Messages)
+			if state == messagingriver.Waiting || state == messagingriver.Sending || state == messagingriver.Unknown {
+				oldest = max(oldest, channel.States[i].Oldest)
+			}
+		}
+		fmt.Fprintf(&text, "    %v\n", oldest.Round(time.Second))
+	}
+	rate := "no limit"
+	if status.Rate > 0 {
+		rate = strconv.FormatFloat(status.Rate, 'f', -1, 64) + " a second"
+	}
+	fmt.Fprintf(&text, "rate: %s\n", rate)
+	for _, channel := range status.Channels {
+		if channel.Breaker != "" {
+			fmt.Fprintf(&text, "%s: the circuit breaker is open: %s\n", channel.Channel, channel.Breaker)
+		}
+		if channel.Paused {
+			fmt.Fprintf(&text, "%s: paused: %s\n", channel.Channel, cmp.Or(channel.Problem, "by a person"))
+		}
+	}
+	return text.String()
+}
+
+type lister func(database, context.Context, messagingriver.Key) ([]messagingriver.Record, error)
+
+// each calls do for every record of a listing.
+func each(ctx context.Context, db database, list lister, do func(messagingriver.Record) error) error {
+	var after messagingriver.Key
+	for {
+		some, err := list(db, ctx, after)
+		if err != nil || len(some) == 0 {
+			return err
+		}
+		for _, record := range some {
+			if err := do(record); err != nil {
+				return err
+			}
+		}
+		after = some[len(some)-1].Key
+	}
+}
+
+func (op *operator) records(use, short string, list lister) *cobra.Command {
+	var reason string
+	cmd := &cobra.Command{Use: use, Short: short, Args: cobra.NoArgs}
+	cmd.Flags().StringVar(&reason, "reason", "", "only those whose problem contains this")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		return op.on(cmd.Context(), false, func(_ *messaging.Client, db database) error {
+			return each(cmd.Context(), db, list, func(r messagingriver.Record) error {
+				if !strings.Contains(r.Problem, reason) {
+					return nil
+				}
+				return op.print(cmd.OutOrStdout(), r, fmt.Sprintf("%s\t%s\t%s\t%s\n", r.Channel, r.Reference, r.Created.Format(time.RFC3339), r.Problem))
+			})
+		})
+	}
+	return cmd
+}
+
+// chosen are the flags that choose messages.
+type chosen struct{ channel, reason, file, state string }
+
+// keys returns the messages that flags and arguments name.
+func (c chosen) keys(ctx context.Context, db database, references []string) ([]messagingriver.Key, error) {
+	if c.file != "" {
+		file, err := os.Open(c.file)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = file.Close() }()
+		for lines := bufio.NewScanner(file); ; {
+			if !lines.Scan() {
+				if lines.Err() != nil {
+					return nil, fmt.Errorf("%s: %w", c.file, lines.Err())
+				}
+				break
+			}
+			if line := strings.TrimSpace(lines.Text()); line != "" {
+				references = append(references, line)
+			}
+		}
+	}
+	var keys []messagingriver.Key
+	for _, reference := range references {
+		keys = append(keys, messagingriver.Key{Channel: c.channel, Reference: reference})
+	}
+	if c.reason == "" {
+		if len(keys) == 0 {
+			return nil, errors.New("no messages are named; want reference IDs, --file or --reason")
+		}
+		return keys, nil
+	}
+	if len(keys) > 0 {
+		return nil, errors.New("--reason chooses messages by itself; want no reference IDs beside it")
+	}
+	lists := map[string]lister{"parked": database.Parked, "refused": database.Refused}
+	list, ok := lists[c.state]
+	if !ok {
+		return nil, fmt.Errorf("--state is %q; want parked or refused", c.state)
+	}
+	err := each(ctx, db, list, func(r messagingriver.Record) error {
+		if r.Channel == c.channel && strings.Contains(r.Problem, c.reason) {
+			keys = append(keys, r.Key)
+		}
+		return nil
+	})
+	return keys, err
+}
+
+func (op *operator) resolve() *cobra.Command {
+	var c chosen
+	cmd := &cobra.Command{
+		Use: "resolve sent|resend|drop [REFERENCE...]", Short: "Decide about parked and refused messages",
+		Long: "Decide about messages.\n\n  sent    it went out\n  resend  it did not go out, and is sent again\n  drop    it is not to be sent",
+		Args: cobra.MinimumNArgs(1),
+	}
+	cmd.Flags().StringVar(&c.channel, "channel", "sms", "channel of the messages")
+	cmd.Flags().StringVar(&c.reason, "reason", "", "all messages whose problem contains this")
+	cmd.Flags().StringVar(&c.state, "state", "parked", "with --reason: parked or refused")
+	cmd.Flags().StringVar(&c.file, "file", "", "file with a reference ID on each line")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		return op.decide(cmd, messagingriver.Decision(args[0]), c, args[1:])
+	}
+	return cmd
+}
+
+func (op *operator) cancel() *cobra.Command {
+	var c chosen
+	cmd := &cobra.Command{Use: "cancel [REFERENCE...]", Short: "Drop messages that wait"}
+	cmd.Flags().StringVar(&c.channel, "channel", "sms", "channel of the messages")
+	cmd.Flags().StringVar(&c.file, "file", "", "file with a reference ID on each line")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return op.decide(cmd, messagingriver.Drop, c, args) }
+	return cmd
+}
+
+func (op *operator) decide(cmd *cobra.Command, decision messagingriver.Decision, c chosen, references []string) error {
+	return op.on(cmd.Context(), false, func(_ *messaging.Client, db database) error {
+		keys, err := c.keys(cmd.Context(), db, references)
+		if err != nil {
+			return err
+		}
+		n := 0
+		for some := range slices.Chunk(keys, 1000) {
+			resolved, err := db.Resolve(cmd.Context(), decision, some...)
+			if err != nil {
+				return err
+			}
+			n += resolved
+		}
+		return op.print(cmd.OutOrStdout(), done{Done: string(decision), Messages: &n}, fmt.Sprintf("%s: %d of %d messages\n", decision, n, len(keys)))
+	})
+}
+
+func (op *operator) queues(use, short string, do func(database, context.Context, ...string) error) *cobra.Command {
+	cmd := op.simple(use, short, nil)
+	cmd.Use, cmd.Args = use+" [CHANNEL...]", nil
+	cmd.RunE = func(cmd *cobra.Command, channels []string) error {
+		return op.on(cmd.Context(), false, func(_ *messaging.Client, db database) error {
+			if err := do(db, cmd.Context(), channels...); err != nil {
+				return err
+			}
+			return op.print(cmd.OutOrStdout(), done{Done: use}, "done\n")
+		})
+	}
+	return cmd
+}
+
+func (op *operator) rate() *cobra.Command {
+	return &cobra.Command{
+		Use: "rate N", Short: "Set the rate of all workers in messages a second; 0 returns to their own", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			perSecond, err := strconv.ParseFloat(args[0], 64)
+			if err != nil {
+				return fmt.Errorf("rate: %q is no number of messages a second", args[0])
+			}
+			return op.on(cmd.Context(), false, func(_ *messaging.Client, db database) error {
+				if err := db.SetRate(cmd.Context(), perSecond); err != nil {
+					return err
+				}
+				return op.print(cmd.OutOrStdout(), done{Done: "rate", Rate: &perSecond}, "done\n")
+			})
+		},
+	}
+}
+
+// difference is what audit finds about an SMS.
+type difference struct {
+	Reference string               `json:"reference"`
+	State     messagingriver.State `json:"state"`
+	Listed    int                  `json:"listed"`
+}
+
+func (op *operator) audit() *cobra.Command {
+	var within time.Duration
+	cmd := &cobra.Command{
+		Use: "audit", Short: "Compare SMS with what the service lists", Args: cobra.NoArgs,
+		Long: "Compare the SMS of some time with what the service lists: sent twice, accepted and not listed, listed and not accepted.",
+	}
+	cmd.Flags().DurationVar(&within, "within", 24*time.Hour, "how far back")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		return op.on(cmd.Context(), true, func(client *messaging.Client, db database) error {
+			since := time.Now().Add(-within)
+			listed := map[string]int{}
+			// Before the rows are read, so that what was listed has a row.
+			for transaction, err := range client.SMS.List(cmd.Context(), sms.ListOptions{CreatedAfter: since.Add(-time.Hour), PageSize: 500}) {
+				if err != nil {
+					return err
+				}
+				listed[transaction.ReferenceID]++
+			}
+			compared, differences := 0, 0
+			rows, err := db.pool().QueryContext(cmd.Context(), `SELECT reference, state FROM messaging_outbox
+				WHERE channel = 'sms' AND attempt > 0 AND created_at >= $1 ORDER BY reference`, since.UnixMilli())
+			if err != nil {
+				return err
+			}
+			defer func() { _ = rows.Close() }()
+			for rows.Next() {
+				var d difference
+				if err := rows.Scan(&d.Reference, &d.State); err != nil {
+					return err
+				}
+				compared++
+				d.Listed = listed[d.Reference]
+				want := 0
+				switch d.State {
+				case messagingriver.Accepted:
+					want = 1
+				case messagingriver.Sending, messagingriver.Unknown:
+					want = min(d.Listed, 1) // its outcome is not known yet
+				default:
+				}
+				if d.Listed == want {
+					continue
+				}
+				differences++
+				if err := op.print(cmd.OutOrStdout(), d, fmt.Sprintf("%s\tis %s, and listed %d times\n", d.Reference, d.State, d.Listed)); err != nil {
+					return err
+				}
+			}
+			if err := rows.Err(); err != nil {
+				return err
+			}
+			if err := op.print(cmd.OutOrStdout(), map[string]int{"compared": compared, "differences": differences},
+				fmt.Sprintf("%d SMS compared, %d differences\n", compared, differences)); err != nil || differences == 0 {
+				return err
+			}
+			return errDifferences
+		})
+	}
+	return cmd
+}

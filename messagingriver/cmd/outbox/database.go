@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/riverdriver/riversqlite"
+	_ "modernc.org/sqlite" // the driver "sqlite"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/messagingriver"
+)
+
+// database is an outbox in one of the two databases.
+type database interface {
+	Migrate(ctx context.Context) error
+	Status(ctx context.Context) (messagingriver.Status, error)
+	Parked(ctx context.Context, after messagingriver.Key) ([]messagingriver.Record, error)
+	Refused(ctx context.Context, after messagingriver.Key) ([]messagingriver.Record, error)
+	Resolve(ctx context.Context, decision messagingriver.Decision, keys ...messagingriver.Key) (int, error)
+	Pause(ctx context.Context, channels ...string) error
+	Resume(ctx context.Context, channels ...string) error
+	SetRate(ctx context.Context, perSecond float64) error
+
+	// insert enqueues messages in a transaction of their own.
+	insert(ctx context.Context, messages []messagingriver.Message) (added int, err error)
+	// work sends messages until ctx ends, and returns when all is recorded.
+	work(ctx context.Context, config *river.Config) error
+	pool() *sql.DB
+	close()
+}
+
+type outbox[TTx any] struct {
+	*messagingriver.Outbox[TTx]
+
+	driver riverdriver.Driver[TTx]
+	begin  func(ctx context.Context) (tx TTx, commit, rollBack func() error, err error)
+	db     *sql.DB
+	closed func()
+}
+
+// open opens the outbox at a URL: postgres://… or the path of an SQLite file.
+func open(ctx context.Context, url string, client *messaging.Client, options messagingriver.Options) (database, error) {
+	switch {
+	case url == "":
+		return nil, errors.New("DATABASE_URL is empty; want postgres://… or the path of an SQLite file")
+	case strings.HasPrefix(url, "postgres://"), strings.HasPrefix(url, "postgresql://"):
+		return openPostgres(ctx, url, client, options)
+	case strings.Contains(url, "://"):
+		return nil, errors.New("DATABASE_URL names a database of another kind; want postgres://… or the path of an SQLite file")
+	default:
+		return openSQLite(url, client, options)
+	}
+}
+
+func openPostgres(ctx context.Context, url string, client *messaging.Client, options messagingriver.Options) (database, error) {
+	pool, err := pgxpool.New(ctx, url)
+	if err != nil {
+		return nil, errors.New("DATABASE_URL cannot be read as a URL of PostgreSQL") // the error may repeat the password
+	}
+	of, err := messagingriver.NewPostgres(pool, client, options)
+	if err != nil {
+		return nil, err
+	}
+	db := stdlib.OpenDBFromPool(pool)
+	begin := func(ctx context.Context) (pgx.Tx, func() error, func() error, error) {
+		tx, err := pool.Begin(ctx)
+		return tx, func() error { return tx.Commit(ctx) }, func() error { return tx.Rollback(context.WithoutCancel(ctx)) }, err
+	}
+	return outbox[pgx.Tx]{of, riverpgxv5.New(pool), begin, db, func() { _ = db.Close(); pool.Close() }}, nil
+}
+
+func openSQLite(path string, client *messaging.Client, options messagingriver.Options) (database, error) {
+	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(wal)&_pragma=busy_timeout(10000)&_txlock=immediate")
+	if err != nil {
+		return nil, fmt.Errorf("DATABASE_URL: %w", err)
+	}
+	db.SetMaxOpenConns(1)
+	of, err := messagingriver.NewSQLite(db, client, options)
+	if err != nil {
+		return nil, err
+	}
+	begin := func(ctx context.Context) (*sql.Tx, func() error, func() error, error) {
+		tx, err := db.BeginTx(ctx, nil)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		return tx, tx.Commit, tx.Rollback, nil
+	}
+	return outbox[*sql.Tx]{of, riversqlite.New(db), begin, db, func() { _ = db.Close() }}, nil
+}
+
+func (o outbox[TTx]) insert(ctx context.Context, messages []messagingriver.Message) (int, error) {
+	tx, commit, rollBack, err := o.begin(ctx)
+	if err != nil {
+		return 0, err
+	}
+	added, err := o.InsertMany(ctx, tx, messages, river.InsertOpts{})
+	if err != nil {
+		return 0, errors.Join(err, rollBack())
+	}
+	return added, commit()
+}
+
+func (o outbox[TTx]) work(ctx context.Context, config *river.Config) error {
+	if err := o.AddTo(config); err != nil {
+		return err
+	}
+	client, err := river.NewClient(o.driver, config)
+	if err != nil {
+		return err
+	}
+	if err = client.Start(ctx); err != nil {
+		return err
+	}
+	<-client.Stopped()
+	return nil
+}
+
+func (o outbox[TTx]) pool() *sql.DB { return o.db }
+func (o outbox[TTx]) close()        { o.closed() }

@@ -1,0 +1,200 @@
+package main
+
+import (
+	"bufio"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/mattn/go-isatty"
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/chatapp1"
+	"github.com/messaging-service/messaging-go/chatapp2"
+	"github.com/messaging-service/messaging-go/messagingriver"
+	"github.com/messaging-service/messaging-go/sms"
+)
+
+// loaded is what load did.
+type loaded struct {
+	New   int `json:"new"`
+	Known int `json:"known"`
+}
+
+func (op *operator) load() *cobra.Command {
+	return &cobra.Command{
+		Use: "load FILE", Short: "Enqueue the messages of a file, each once", Args: cobra.ExactArgs(1),
+		Long: `Enqueue the messages of a file, each once: its reference ID says if it is known. Run it again to resume.
+
+A line is {"channel": "sms", "message": {"from": "ACME", "to": "+639171234567", "text": "Hi", "referenceID": "order-1"}},
+where the message is as encoding/json writes it. A file that ends in .csv has SMS: its first line names the columns, which
+are from, to, text, referenceID and callbackURL. A line that cannot be sent ends the load with its number; those before it
+are enqueued.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return op.on(cmd.Context(), false, func(_ *messaging.Client, db database) error {
+				file, err := os.Open(args[0])
+				if err != nil {
+					return err
+				}
+				defer func() { _ = file.Close() }()
+				info, err := file.Stat()
+				if err != nil {
+					return err
+				}
+				bar := progressbar.NewOptions64(info.Size(), progressbar.OptionSetWriter(cmd.ErrOrStderr()), progressbar.OptionShowBytes(true),
+					progressbar.OptionSetDescription("loading"), progressbar.OptionClearOnFinish(),
+					progressbar.OptionSetVisibility(isTerminal(cmd.ErrOrStderr())))
+				count, err := enqueue(cmd, db, args[0], io.TeeReader(file, bar))
+				if err = errors.Join(err, bar.Finish()); err != nil {
+					return fmt.Errorf("%s: %w (%d messages are enqueued, %d were known)", args[0], err, count.New, count.Known)
+				}
+				return op.print(cmd.OutOrStdout(), count, fmt.Sprintf("%d messages enqueued, %d were known\n", count.New, count.Known))
+			})
+		},
+	}
+}
+
+func isTerminal(w io.Writer) bool {
+	file, ok := w.(*os.File)
+	return ok && isatty.IsTerminal(file.Fd())
+}
+
+// enqueue enqueues the messages of a file, a thousand in a transaction.
+func enqueue(cmd *cobra.Command, db database, name string, in io.Reader) (count loaded, err error) {
+	next := readLines(in)
+	if strings.HasSuffix(strings.ToLower(name), ".csv") {
+		if next, err = readCSV(in); err != nil {
+			return count, err
+		}
+	}
+	const atOnce = 1000
+	var batch []messagingriver.Message
+	var lines []int
+	flush := func() error {
+		added, err := db.insert(cmd.Context(), batch)
+		if errors.Is(err, messaging.ErrInvalid) { // one by one, to name the line and keep those before it
+			for i, message := range batch {
+				one, err := db.insert(cmd.Context(), []messagingriver.Message{message})
+				if err != nil {
+					return fmt.Errorf("line %d: %w", lines[i], err)
+				}
+				count.New += one
+				count.Known += 1 - one
+			}
+			return nil
+		}
+		if err == nil {
+			count.New += added
+			count.Known += len(batch) - added
+		}
+		batch, lines = batch[:0], lines[:0]
+		return err
+	}
+	for {
+		message, line, err := next()
+		if err != nil && !errors.Is(err, io.EOF) {
+			return count, errors.Join(flush(), fmt.Errorf("line %d: %w", line, err))
+		}
+		if err == nil {
+			batch, lines = append(batch, message), append(lines, line)
+		}
+		if err != nil || len(batch) == atOnce {
+			if flushErr := flush(); flushErr != nil || err != nil {
+				return count, flushErr
+			}
+		}
+	}
+}
+
+// reader returns the next message with the number of its line, or io.EOF.
+type reader func() (messagingriver.Message, int, error)
+
+func readLines(in io.Reader) reader {
+	const maxLine = 1 << 20
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, maxLine)
+	n := 0
+	return func() (messagingriver.Message, int, error) {
+		for lines.Scan() {
+			n++
+			if strings.TrimSpace(lines.Text()) == "" {
+				continue
+			}
+			message, err := decode(lines.Bytes())
+			return message, n, err
+		}
+		if lines.Err() != nil {
+			return nil, n + 1, lines.Err()
+		}
+		return nil, n, io.EOF
+	}
+}
+
+func decode(data []byte) (messagingriver.Message, error) {
+	var line struct {
+		Channel string          `json:"channel"`
+		Message json.RawMessage `json:"message"`
+	}
+	if json.Unmarshal(data, &line) != nil { // its error may repeat content
+		return nil, errors.New(`want an object such as {"channel": "sms", "message": {…}}`)
+	}
+	switch line.Channel {
+	case "sms":
+		return as[sms.Message](line.Message)
+	case "chatapp1":
+		return as[chatapp1.Message](line.Message)
+	case "chatapp2":
+		return as[chatapp2.Message](line.Message)
+	default:
+		return nil, fmt.Errorf("the channel is %q; want sms, chatapp1 or chatapp2", line.Channel)
+	}
+}
+
+func as[M messagingriver.Message](data json.RawMessage) (messagingriver.Message, error) {
+	var message M
+	if len(data) == 0 {
+		return nil, errors.New("message: required, but absent")
+	}
+	err := json.Unmarshal(data, &message)
+	return message, err
+}
+
+func readCSV(in io.Reader) (reader, error) {
+	records := csv.NewReader(in)
+	header, err := records.Read()
+	if err != nil {
+		return nil, fmt.Errorf("line 1: the names of the columns: %w", err)
+	}
+	columns := []string{"from", "to", "text", "referenceID", "callbackURL"}
+	for _, name := range header {
+		if !slices.Contains(columns, strings.TrimPrefix(name, "\ufeff")) {
+			return nil, fmt.Errorf("line 1: there is no column %q; want %s", name, strings.Join(columns, ", "))
+		}
+	}
+	return func() (messagingriver.Message, int, error) {
+		record, err := records.Read()
+		line, _ := records.FieldPos(0)
+		if err != nil {
+			if wrong, ok := errors.AsType[*csv.ParseError](err); ok {
+				return nil, wrong.Line, wrong.Err
+			}
+			return nil, line, err
+		}
+		value := func(name string) string {
+			if i := slices.IndexFunc(header, func(h string) bool { return strings.TrimPrefix(h, "\ufeff") == name }); i >= 0 {
+				return record[i]
+			}
+			return ""
+		}
+		return sms.Message{
+			From: value("from"), To: value("to"), Text: value("text"), ReferenceID: value("referenceID"), CallbackURL: value("callbackURL"),
+		}, line, nil
+	}, nil
+}

@@ -1,0 +1,55 @@
+// Command outbox operates an outbox of package messagingriver from a shell:
+//
+//	outbox migrate                    creates or updates the tables
+//	outbox load FILE                  enqueues the messages of a file, each once: run it again to resume
+//	outbox work                       sends messages until it is stopped; start as many as you like
+//	outbox status [--watch]           counts by channel and state, the oldest, rate, breakers and pauses
+//	outbox parked, outbox refused     lists messages that wait for a decision
+//	outbox resolve sent|resend|drop   by reference IDs, --reason or --file
+//	outbox cancel REFERENCE...        drops messages that wait
+//	outbox pause, outbox resume       the queues of some channels, or all
+//	outbox rate N                     sets the rate of all workers
+//	outbox audit                      compares with what the service lists
+//
+// DATABASE_URL is postgres://… or the path of an SQLite file. The service is in the environment, as messaging.NewClientFromEnv
+// reads it. With --json each command writes JSON. An error is one line, and the exit status 2; audit ends with 1 if it finds
+// differences.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	status := run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr)
+	stop()
+	os.Exit(status)
+}
+
+// errDifferences ends a command whose findings are printed.
+var errDifferences = errors.New("there are differences")
+
+func run(ctx context.Context, args []string, getenv func(string) string, out, diagnostics io.Writer) int {
+	root := command(getenv)
+	root.SetArgs(args)
+	root.SetOut(out)
+	root.SetErr(diagnostics)
+	err := root.ExecuteContext(ctx)
+	switch {
+	case err == nil:
+		return 0
+	case errors.Is(err, errDifferences):
+		return 1
+	default:
+		_, _ = fmt.Fprintln(diagnostics, "outbox:", strings.ReplaceAll(err.Error(), "\n", "; "))
+		return 2
+	}
+}

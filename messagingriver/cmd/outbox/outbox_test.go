@@ -1,0 +1,246 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/messagingriver"
+	"github.com/messaging-service/messaging-go/messagingtest"
+)
+
+// shell runs commands against a database and a service.
+type shell struct {
+	*testing.T
+
+	environment map[string]string
+	service     *messagingtest.Server
+}
+
+// run runs a command and returns its output and what it said on standard error.
+func (s shell) run(want int, args ...string) (out, said string) {
+	s.Helper()
+	var stdout, stderr bytes.Buffer
+	ctx, cancel := context.WithTimeout(s.Context(), time.Minute)
+	defer cancel()
+	status := run(ctx, args, func(name string) string { return s.environment[name] }, &stdout, &stderr)
+	assert.Equal(s, want, status, "%v: %s", args, &stderr)
+	return stdout.String(), stderr.String()
+}
+
+// file writes a file and returns its name.
+func (s shell) file(name, content string) string {
+	s.Helper()
+	path := filepath.Join(s.TempDir(), name)
+	require.NoError(s, os.WriteFile(path, []byte(content), 0o600))
+	return path
+}
+
+// work runs workers until every message is in a state where it stays.
+func (s shell) work(args ...string) {
+	s.Helper()
+	ctx, cancel := context.WithCancel(s.Context())
+	ended := make(chan int)
+	var out, errs bytes.Buffer
+	go func() {
+		ended <- run(ctx, append([]string{"work", "--send-timeout", "2s", "--settle-for", "1s"}, args...),
+			func(name string) string { return s.environment[name] }, &out, &errs)
+	}()
+	require.Eventually(s, func() bool {
+		open := 0
+		for state, n := range s.counts() {
+			if state == messagingriver.Waiting || state == messagingriver.Sending || state == messagingriver.Unknown {
+				open += n
+			}
+		}
+		return open == 0
+	}, time.Minute, 50*time.Millisecond)
+	cancel()
+	assert.Zero(s, <-ended, "%s", &errs)
+	assert.Equal(s, "working; interrupt to stop\n", out.String())
+}
+
+func (s shell) counts() map[messagingriver.State]int {
+	s.Helper()
+	out, _ := s.run(0, "status", "--json")
+	var status messagingriver.Status
+	require.NoError(s, json.Unmarshal([]byte(out), &status))
+	counts := map[messagingriver.State]int{}
+	for _, channel := range status.Channels {
+		for _, state := range channel.States {
+			counts[state.State] += state.Messages
+		}
+	}
+	return counts
+}
+
+// onBoth runs a test on SQLite, and on PostgreSQL if examples/outbox/with-postgres runs it beside one.
+func onBoth(t *testing.T, test func(s shell)) {
+	t.Helper()
+	urls := map[string]string{"SQLite": filepath.Join(t.TempDir(), "outbox.db")}
+	if url := os.Getenv("OUTBOX_POSTGRES"); url != "" {
+		schema := "t" + strings.ToLower(rand.Text())
+		connection, err := pgx.Connect(t.Context(), url)
+		require.NoError(t, err)
+		_, err = connection.Exec(t.Context(), "CREATE SCHEMA "+schema)
+		require.NoError(t, err)
+		require.NoError(t, connection.Close(t.Context()))
+		urls["PostgreSQL"] = url + "&search_path=" + schema
+	}
+	for name, url := range urls {
+		t.Run(name, func(t *testing.T) {
+			service := messagingtest.NewServer(t)
+			s := shell{t, map[string]string{
+				"DATABASE_URL": url, "MESSAGING_BASE_URL": service.URL, "MESSAGING_TOKEN": service.Token,
+			}, service}
+			t.Setenv("MESSAGING_BASE_URL", service.URL)
+			t.Setenv("MESSAGING_TOKEN", service.Token)
+			out, _ := s.run(0, "migrate")
+			assert.Equal(t, "done\n", out)
+			test(s)
+		})
+	}
+}
+
+func testClient(s shell) *messaging.Client {
+	s.Helper()
+	client, err := messaging.NewClientFromEnv()
+	require.NoError(s, err)
+	return client
+}
+
+func line(reference string) string {
+	return fmt.Sprintf(`{"channel": "sms", "message": {"from": "ACME", "to": "+639171234567", "text": "Hi", "referenceID": %q}}`, reference)
+}
+
+func TestLoadWorkAuditAndResolve(t *testing.T) {
+	onBoth(t, func(s shell) {
+		file := s.file("messages.jsonl", line("a")+"\n\n"+line("b")+"\n"+line("c")+"\n")
+		out, _ := s.run(0, "load", file)
+		assert.Equal(s, "3 messages enqueued, 0 were known\n", out)
+		out, _ = s.run(0, "load", file, "--json")
+		assert.JSONEq(s, `{"new": 0, "known": 3}`, out, "each line once")
+		out, _ = s.run(0, "load", s.file("more.csv", "from,to,text,referenceID\nACME,+639171234567,Hi,d\nACME,+639171234567,Hi,e\n"))
+		assert.Equal(s, "2 messages enqueued, 0 were known\n", out)
+		out, _ = s.run(0, "cancel", "e")
+		assert.Equal(s, "drop: 1 of 1 messages\n", out)
+
+		s.service.Inject(messagingtest.Status(422, 0), 1)
+		s.service.Inject(messagingtest.DropUnread(), 1)
+		s.work("--workers", "1")
+		assert.Equal(s, map[messagingriver.State]int{messagingriver.Accepted: 2, messagingriver.Refused: 1, messagingriver.Parked: 1, messagingriver.Dropped: 1}, s.counts())
+		out, _ = s.run(0, "status")
+		assert.Contains(s, out, "rate: no limit")
+		assert.NotContains(s, out, "chatapp3")
+
+		out, _ = s.run(0, "refused")
+		assert.Contains(s, out, "HTTP 422")
+		out, _ = s.run(0, "parked", "--json")
+		var record map[string]any
+		require.NoError(s, json.Unmarshal([]byte(out), &record))
+		assert.Equal(s, "sms", record["channel"])
+		assert.NotContains(s, out, "639171234567")
+		out, _ = s.run(0, "parked", "--reason", "something else")
+		assert.Empty(s, out)
+
+		out, _ = s.run(0, "resolve", "resend", "--reason", "HTTP 422", "--state", "refused")
+		assert.Equal(s, "resend: 1 of 1 messages\n", out)
+		out, _ = s.run(0, "resolve", "resend", "--file", s.file("references", fmt.Sprint(record["reference"], "\n")), "--json")
+		assert.JSONEq(s, `{"done": "resend", "messages": 1}`, out)
+		s.work()
+		assert.Equal(s, map[messagingriver.State]int{messagingriver.Accepted: 4, messagingriver.Dropped: 1}, s.counts())
+		out, _ = s.run(0, "audit")
+		assert.Equal(s, "4 SMS compared, 0 differences\n", out)
+
+		db, err := open(s.Context(), s.environment["DATABASE_URL"], testClient(s), messagingriver.Options{})
+		require.NoError(s, err)
+		defer db.close()
+		_, err = db.pool().ExecContext(s.Context(), "UPDATE messaging_outbox SET state = 'parked' WHERE reference = 'd'")
+		require.NoError(s, err)
+		out, said := s.run(1, "audit")
+		assert.Equal(s, "d\tis parked, and listed 1 times\n4 SMS compared, 1 differences\n", out)
+		assert.Empty(s, said)
+	})
+}
+
+func TestPauseResumeAndRate(t *testing.T) {
+	onBoth(t, func(s shell) {
+		s.run(0, "pause", "sms")
+		out, _ := s.run(0, "status")
+		assert.Contains(s, out, "sms: paused: by a person")
+		assert.NotContains(s, out, "chatapp1: paused")
+		s.run(0, "resume")
+		s.run(0, "rate", "25")
+		out, _ = s.run(0, "status", "--json")
+		assert.Contains(s, out, `"rate":25`)
+		assert.NotContains(s, out, `"paused":true`)
+		out, _ = s.run(0, "rate", "0", "--json")
+		assert.JSONEq(s, `{"done": "rate", "rate": 0}`, out)
+	})
+}
+
+func TestStatusWatchesUntilStopped(t *testing.T) {
+	onBoth(t, func(s shell) {
+		ctx, cancel := context.WithTimeout(s.Context(), 1500*time.Millisecond)
+		defer cancel()
+		var out, errs bytes.Buffer
+		assert.Zero(s, run(ctx, []string{"status", "--watch", "--json"}, func(name string) string { return s.environment[name] }, &out, &errs), "%s", &errs)
+		assert.Equal(s, 2, strings.Count(out.String(), "\n"))
+	})
+}
+
+// TestErrorsAreOneLine: with exit status 2.
+func TestErrorsAreOneLine(t *testing.T) {
+	onBoth(t, func(s shell) {
+		for name, tt := range map[string]struct {
+			args []string
+			want string
+		}{
+			"unknown command":  {[]string{"sing"}, `unknown command "sing"`},
+			"unknown flag":     {[]string{"status", "--loud"}, "unknown flag: --loud"},
+			"unknown decision": {[]string{"resolve", "forget", "a"}, `want Sent, Resend or Drop`},
+			"nothing chosen":   {[]string{"resolve", "drop"}, "want reference IDs, --file or --reason"},
+			"both chosen":      {[]string{"resolve", "drop", "a", "--reason", "x"}, "want no reference IDs beside it"},
+			"unknown state":    {[]string{"resolve", "drop", "--reason", "x", "--state", "sent"}, "want parked or refused"},
+			"unknown channel":  {[]string{"pause", "pigeon"}, `there is no channel "pigeon"`},
+			"no number":        {[]string{"rate", "fast"}, `"fast" is no number`},
+			"negative rate":    {[]string{"rate", "--", "-1"}, "want 0 to 1000000"},
+			"no file":          {[]string{"load", "/nowhere"}, "no such file"},
+			"bad line":         {[]string{"load", s.file("a.jsonl", line("ok")+"\nnonsense\n")}, "line 2: want an object"},
+			"bad channel":      {[]string{"load", s.file("b.jsonl", `{"channel": "pigeon", "message": {}}`)}, `line 1: the channel is "pigeon"`},
+			"no message":       {[]string{"load", s.file("c.jsonl", `{"channel": "sms"}`)}, "line 1: message: required, but absent"},
+			"invalid message":  {[]string{"load", s.file("d.jsonl", line("ok")+"\n"+line(""))}, "line 2: messagingriver: ReferenceID"},
+			"unknown column":   {[]string{"load", s.file("e.csv", "from,colour\n")}, `line 1: there is no column "colour"`},
+			"ragged line":      {[]string{"load", s.file("f.csv", "from,to\na,b\nc\n")}, "line 3: wrong number of fields"},
+		} {
+			s.Run(name, func(t *testing.T) {
+				inner := s
+				inner.T = t
+				_, said := inner.run(2, tt.args...)
+				assert.Contains(t, said, tt.want)
+				assert.Equal(t, 1, strings.Count(said, "\n"), said)
+				assert.NotContains(t, said, "639171234567")
+			})
+		}
+	})
+	for url, want := range map[string]string{"": "DATABASE_URL is empty", "mysql://u:secret@h/d": "of another kind", "postgres://u:secret@h:x/d": "cannot be read"} {
+		var out, errs bytes.Buffer
+		assert.Equal(t, 2, run(t.Context(), []string{"status"}, func(name string) string {
+			return map[string]string{"DATABASE_URL": url}[name]
+		}, &out, &errs))
+		assert.Contains(t, errs.String(), want)
+		assert.NotContains(t, errs.String(), "secret")
+	}
+}
