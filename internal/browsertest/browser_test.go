@@ -119,6 +119,15 @@ func eval[T any](t *testing.T, tab browser, expression string) T {
 	return value
 }
 
+// evalPromise returns what the promise of an expression in the page is fulfilled with.
+func evalPromise[T any](t *testing.T, tab browser, expression string) T {
+	t.Helper()
+	do(t, tab, `window.fulfilled = undefined; (`+expression+`).then(v => window.fulfilled = { v }, e => window.fulfilled = { e: String(e) })`)
+	eventually(t, tab, `window.fulfilled`)
+	require.Empty(t, eval[string](t, tab, `window.fulfilled.e ?? ""`))
+	return eval[T](t, tab, `window.fulfilled.v`)
+}
+
 // do evaluates statements in the page.
 func do(t *testing.T, tab browser, statements string) {
 	t.Helper()

@@ -36,6 +36,7 @@ var audit string
 
 var (
 	load  = flag.Duration("load", 2*time.Second, "how long to send 100 messages a second with the page open")
+	axe   = flag.String("axe", "node_modules/axe-core/axe.min.js", "the file of axe-core, which npm ci installs; none if empty")
 	whole = flag.Bool("whole", false, "every width in both color schemes, and ten thousand conversations on one page")
 )
 
@@ -89,6 +90,15 @@ func conversation(channel, to string) string {
 func TestPage(t *testing.T) {
 	tab, command := startBrowser(t), buildCommand(t)
 	t.Run("the whole way", func(t *testing.T) { testTheWholeWay(t, tab, command) })
+	t.Run("the first minute", func(t *testing.T) { testFirstMinute(t, tab, command) })
+	t.Run("drafts", func(t *testing.T) { testDrafts(t, tab, command) })
+	t.Run("server started again", func(t *testing.T) { testRestart(t, tab, command) })
+	t.Run("reading", func(t *testing.T) { testReading(t, tab, command) })
+	t.Run("search", func(t *testing.T) { testSearch(t, tab, command) })
+	t.Run("field of a webhook", func(t *testing.T) { testWebhookField(t, tab, command) })
+	t.Run("media and cards", func(t *testing.T) { testMedia(t, tab, command) })
+	t.Run("touch, zoom and paper", func(t *testing.T) { testTouch(t, tab, command) })
+	t.Run("traffic and faults", func(t *testing.T) { testTrafficPage(t, tab, command) })
 	t.Run("hostile texts", func(t *testing.T) { testHostileTexts(t, tab, command) })
 	t.Run("labels, contrast and widths", func(t *testing.T) { testAudit(t, tab, command) })
 	t.Run("keyboard alone", func(t *testing.T) { testKeyboard(t, tab, command) })
@@ -203,13 +213,33 @@ func testHostileTexts(t *testing.T, tab browser, command string) {
 	assert.Zero(t, eval[int](t, tab, `performance.getEntriesByType("resource").filter(e => !e.name.startsWith(location.origin) && !e.name.endsWith("/table.svg")).length`))
 }
 
+// axeCore returns axe-core, which looks for what keeps people out. .ci/browser installs it.
+func axeCore(t *testing.T) string {
+	t.Helper()
+	if *axe == "" {
+		return ""
+	}
+	script, err := os.ReadFile(*axe)
+	require.NoError(t, err, "npm ci installs axe-core; -axe= leaves it out")
+	return string(script)
+}
+
+// axeViolations is an expression for what axe-core finds, a line for each.
+const axeViolations = `axe.run(document, { resultTypes: ["violations"] }).then(r => r.violations.flatMap(v => v.nodes.map(n => v.id + ": " + n.html.slice(0, 160) + " " + n.failureSummary)))`
+
 // testAudit looks at every page in both color schemes and at four widths.
 func testAudit(t *testing.T, tab browser, command string) {
 	t.Helper()
+	core := axeCore(t)
 	program := startBot(t)
 	b := startSandbox(t, command, program.args()...)
+	view(t, tab, 820, 900, "light")
+	b.open(t, tab, "/_sandbox/")
+	assert.Empty(t, eval[[]string](t, tab, audit), "the first minute")
+	gallery(t, b)
 	scene(t, b, program.URL)
 	pages := []string{
+		conversation("chatapp2", "+639990001111"),
 		"/_sandbox/", conversation("chatapp2", ana), conversation("sms", "+639195550142"), conversation("chatapp1", "+639195550142"),
 		"/_sandbox/page/faults", "/_sandbox/page/traffic", "/_sandbox/page/traffic?exchange=1", "/_sandbox/page/connect",
 	}
@@ -226,6 +256,10 @@ func testAudit(t *testing.T, tab browser, command string) {
 				b.open(t, tab, path)
 				do(t, tab, `document.querySelectorAll("details").forEach(d => d.open = true)`)
 				assert.Empty(t, eval[[]string](t, tab, audit), "%s at %d, %s", path, width, scheme)
+				if core != "" {
+					eval[bool](t, tab, core+"; true")
+					assert.Empty(t, evalPromise[[]string](t, tab, axeViolations), "%s at %d, %s", path, width, scheme)
+				}
 			}
 		}
 	}
@@ -260,7 +294,7 @@ func testKeyboard(t *testing.T, tab browser, command string) {
 	press(kb.Enter)
 	eventually(t, tab, `document.querySelector(".entry.out").innerText.includes("Yes, please")`)
 	eventually(t, tab, `document.querySelector(".entry.out .hook").innerText.includes("200")`)
-	eventually(t, tab, `document.querySelector("#reply").value === ""`)
+	eventually(t, tab, `document.querySelector("#reply").value.trim() === ""`)
 	press(kb.Escape)
 	shortcut("/")
 	eventually(t, tab, `document.activeElement.id === "q"`)

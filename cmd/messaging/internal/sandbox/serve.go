@@ -127,7 +127,8 @@ func (s *Sandbox) requestBody(operation, contentType string, request *tail) stri
 	if request.size > maxRead {
 		return ""
 	}
-	body := s.mask.body(contentType, request.kept.String())
+	const looked = 4 * maxShown // masks are short: what stands behind that does not come into view
+	body := s.mask.body(contentType, clip(request.kept.String(), looked))
 	if callback := callbackIn(s.table, operation, request.kept.Bytes()); callback != "" {
 		body = s.maskCallback(body, callback)
 	}

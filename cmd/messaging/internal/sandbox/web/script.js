@@ -189,8 +189,8 @@
     const form = $("form[data-draft]");
     if (!form) return;
     const field = $("textarea", form);
-    if (form.dataset.draft !== field.dataset.of) {
-      field.dataset.of = form.dataset.draft;
+    if (form.dataset.draft !== field.draftOf) {
+      field.draftOf = form.dataset.draft;
       try { field.value = sessionStorage.getItem(draftOf(form)) ?? ""; } catch { field.value = ""; }
       grow(field);
     }
@@ -448,7 +448,7 @@
     const form = event.target;
     if (form.dataset.api) {
       event.preventDefault();
-      if (form.dataset.draft !== undefined && !$("textarea", form).value) return;
+      if (form.dataset.draft !== undefined && !$("textarea", form).value.trim()) return; // sent already, or nothing to send
       const url = form.elements.url;
       if (form.dataset.webhook && !url.value && url.dataset.was && !confirm("Remove the webhook? The field is empty.")) {
         url.value = url.dataset.was;
