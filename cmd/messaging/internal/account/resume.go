@@ -29,8 +29,10 @@ func statePath(out string) string { return out + ".resume" }
 // fingerprint identifies the listing.
 func (l *listing) fingerprint() string {
 	options := &l.options
-	data, _ := json.Marshal([]any{l.format, l.after, l.before, l.limit, options.ID, options.ReferenceID, options.RequestID,
-		options.CategoryID, options.From, options.To, options.Status, options.SortBy, options.Descending}) // cannot fail: texts, numbers and booleans
+	data, _ := json.Marshal([]any{
+		l.format, l.after, l.before, l.limit, options.ID, options.ReferenceID, options.RequestID,
+		options.CategoryID, options.From, options.To, options.Status, options.SortBy, options.Descending,
+	}) // cannot fail: texts, numbers and booleans
 	return string(data)
 }
 

@@ -260,8 +260,14 @@ func (s *settings) printVerdict(receipt messaging.Receipt, err error) error {
 func (r *result) details() string {
 	var text string
 	for _, detail := range []struct{ name, value string }{
-		{"id", r.ID}, {"reference", r.ReferenceID}, {"request", r.RequestID}, {"cost", r.Cost}, {"balance", r.Balance},
-		{"currency", r.Currency}, {"code", r.Code}, {"retry after", r.RetryAfter},
+		{"id", r.ID},
+		{"reference", r.ReferenceID},
+		{"request", r.RequestID},
+		{"cost", r.Cost},
+		{"balance", r.Balance},
+		{"currency", r.Currency},
+		{"code", r.Code},
+		{"retry after", r.RetryAfter},
 	} {
 		if detail.value != "" {
 			text += "  " + detail.name + " " + detail.value
