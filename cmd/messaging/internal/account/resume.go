@@ -48,7 +48,7 @@ func (l *listing) openOutput() (*os.File, *resumeState, error) {
 		return create(l.out, state)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		if _, err := os.Stat(l.out); err != nil {
+		if _, err = os.Stat(l.out); err != nil {
 			return create(l.out, state)
 		}
 		return nil, &resumeState{Done: true}, nil

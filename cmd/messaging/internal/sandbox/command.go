@@ -12,10 +12,11 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/spf13/cobra"
+
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
 	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/messagingtest"
-	"github.com/spf13/cobra"
 )
 
 // settings are the flags.
@@ -104,7 +105,7 @@ func (s *settings) run(ctx context.Context, console cli.Console) error {
 	base := baseURL(s.listen, listener.Addr())
 	s.greet(console.Out, base, box.Sandbox())
 	if s.open {
-		if err := openBrowser(ctx, base+Root); err != nil {
+		if err = openBrowser(ctx, base+Root); err != nil {
 			_, _ = fmt.Fprintf(console.Err, "messaging sandbox: --open: %v\n", err)
 		}
 	}

@@ -242,9 +242,9 @@ func (s *Sandbox) getMessages(w http.ResponseWriter, r *http.Request) {
 	var found []Message
 	if err == nil {
 		err = s.until(r.Context(), q.wait, func() (bool, error) {
-			var err error
-			found, err = s.find(q)
-			return len(found) > 0, err
+			var findErr error
+			found, findErr = s.find(q)
+			return len(found) > 0, findErr
 		})
 	}
 	if err != nil {
