@@ -244,17 +244,18 @@ func (p listPage) rowErrors() error {
 
 // pages walks over the pages of a listing and sees to it that the walk ends.
 func (s *SMSService) pages(ctx context.Context, options sms.ListOptions) iter.Seq2[listPage, error] {
+	list := s.core.smsList()
 	query := options.Query()
 	query.Extra = http.Header(query.Extra).Clone() // the caller may change its own
-	s.core.smsList().codec.Widen(query.Params)
+	list.codec.Widen(query.Params)
 	var seen []uint64
 	if options.After != "" {
 		var reason string
-		if query.At, seen, reason = s.core.smsList().codec.ParsePosition(options.After, options.PageSize); reason != "" {
+		if query.At, seen, reason = list.codec.ParsePosition(options.After, options.PageSize); reason != "" {
 			query.Problems = append(query.Problems, wire.Problem{Field: "After", Reason: reason})
 		}
 	}
-	if _, numbered := s.core.smsList().codec.After(query.At); !numbered {
+	if _, numbered := list.codec.After(query.At); !numbered {
 		const reason = "must be 0: the contract does not page by number (sms.list.paging.by)"
 		if options.Page > 0 {
 			query.Problems = append(query.Problems, wire.Problem{Field: "Page", Reason: reason})
@@ -327,6 +328,7 @@ func (s *SMSService) fetch(ctx context.Context, query wire.Query, pageSize, ahea
 const mostRows = 100_000
 
 func (s *SMSService) fetchAhead(ctx context.Context, query wire.Query, pageSize, ahead int) iter.Seq2[listPage, error] {
+	list := s.core.smsList()
 	type result struct {
 		page listPage
 		err  error
@@ -339,9 +341,9 @@ func (s *SMSService) fetchAhead(ctx context.Context, query wire.Query, pageSize,
 		defer cancel()
 		var pending []chan result // in page order
 		begun := 0                // how many pages of the listing, from its first
-		second, _ := s.core.smsList().codec.After(wire.Position{})
+		second, _ := list.codec.After(wire.Position{})
 		begin := func() {
-			next, _ := s.core.smsList().codec.After(query.At)
+			next, _ := list.codec.After(query.At)
 			begun = next.Number - second.Number + 1
 			done := make(chan result, 1)
 			pending = append(pending, done)
@@ -369,32 +371,33 @@ func (s *SMSService) fetchAhead(ctx context.Context, query wire.Query, pageSize,
 
 // fetchOne requests one page. Its records may take the place of those in reuse.
 func (s *SMSService) fetchOne(ctx context.Context, query wire.Query, pageSize, place int, reuse []sms.Transaction) (listPage, error) {
-	request, problems := s.core.smsList().codec.Encode(query)
+	list := s.core.smsList()
+	request, problems := list.codec.Encode(query)
 	if problems = append(problems, checkContext(ctx)...); len(problems) > 0 {
-		return listPage{}, invalid(s.core.smsList().name, problems)
+		return listPage{}, invalid(list.name, problems)
 	}
-	if err := s.core.smsList().missingCredentials(); err != nil {
+	if err := list.missingCredentials(); err != nil {
 		return listPage{}, err
 	}
-	buffer, _ := s.core.smsList().buffers.Get().(*[]byte)
+	buffer, _ := list.buffers.Get().(*[]byte)
 	if buffer == nil {
 		buffer = new([]byte)
 	}
-	response, err := read(ctx, s.core, &s.core.smsList().endpoint, readRequest[codec.Page]{
+	response, err := read(ctx, s.core, &list.endpoint, readRequest[codec.Page]{
 		request: request, params: query.Params, buffer: *buffer,
 		decode: func(body []byte) (codec.Page, codec.Failure, error) {
-			return s.core.smsList().codec.Decode(body, query.At, pageSize, reuse)
+			return list.codec.Decode(body, query.At, pageSize, reuse)
 		},
-		decodeFailure: s.core.smsList().codec.DecodeFailure,
+		decodeFailure: list.codec.DecodeFailure,
 	})
 	const kept = 2 << 20 // a larger buffer is rare, and not kept for the next page
 	if *buffer = response.buffer; cap(*buffer) <= kept {
-		s.core.smsList().buffers.Put(buffer)
+		list.buffers.Put(buffer)
 	}
 	if err != nil {
 		return listPage{}, err
 	}
-	if next, numbered := s.core.smsList().codec.After(query.At); numbered {
+	if next, numbered := list.codec.After(query.At); numbered {
 		place = next.Number - 1
 	}
 	return listPage{Page: response.value, place: place, fresh: response.fresh}, nil

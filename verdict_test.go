@@ -14,6 +14,7 @@ import (
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/messagingtest"
+	"github.com/messaging-service/messaging-go/sms"
 )
 
 // sendGetting sends an SMS with the reference ID order-17 and returns its error and the number of requests.
@@ -182,11 +183,23 @@ func TestSendVerdictOfAMemberThatComesTwice(t *testing.T) {
 	require.EqualError(t, e, "messaging: sms.send has an unknown outcome: HTTP 400, the response has a member of the contract twice, code 0, invalid")
 }
 
+// A service may cut a reference, but not below 16 characters: order-1 is another message than order-17.
+func TestSendVerdictOfACutReference(t *testing.T) {
+	t.Parallel()
+	const reference = "0f6c2f7e-9b1d-4d0a-8a35-f4b0a3b05f1e"
+	for length, verdict := range map[int]messaging.Verdict{15: messaging.Unknown, 16: messaging.Accepted, 20: messaging.Accepted, 36: messaging.Accepted} {
+		client, mock := mocked(t)
+		mock.RegisterNoResponder(httpmock.NewStringResponder(http.StatusOK, `{"id":"m-1","referenceId":"`+reference[:length]+`"}`))
+		_, err := client.SMS.Send(t.Context(), sms.Message{From: "ACME", To: "+639171234567", Text: "Hi", ReferenceID: reference})
+		assert.Equal(t, verdict, messaging.VerdictOf(err), "%d: %v", length, err)
+	}
+}
+
 // A cache that keys POSTs by path, or a server that responds twice, returns the response of another message.
 func TestSendVerdictOfAnotherReference(t *testing.T) {
 	t.Parallel()
 	for reference, isOfMessage := range map[string]bool{
-		`"order-17"`: true, `"ORDER-17"`: true, `" order-17 "`: true, `"order-1"`: true, `"order"`: true, `""`: true, `null`: true, `"None"`: true,
+		`"order-17"`: true, `"ORDER-17"`: true, `" order-17 "`: true, `"order-1"`: false, `"order"`: false, `""`: true, `null`: true, `"None"`: true,
 		`"order-18"`: false, `"order-171"`: false, `"x-order-17"`: false, `17`: false, `"rder-17"`: false,
 	} {
 		for status, verdict := range map[int]messaging.Verdict{200: messaging.Accepted, 400: messaging.Refused, 429: messaging.Refused} {

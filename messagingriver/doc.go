@@ -11,13 +11,21 @@
 // an outcome that proves that nothing was sent, or a person, lets another one begin. This holds if a process is killed or frozen
 // at any moment, if River runs a job twice, and if the database is away when the outcome is known.
 //
-//   - Accepted and refused messages are final. The table messaging_outbox keeps verdict and receipt, and deletes the content.
-//   - A message that was not sent waits for River's next retry. After the last one it is parked.
+//   - Accepted, refused and dropped messages are final. The table messaging_outbox keeps verdict and receipt, and the content of
+//     refused ones for Options.KeepRefused.
+//   - A message that was not sent waits for its next attempt. After the last one it is parked.
 //   - An SMS with an unknown outcome is looked up by its reference ID, and parked if it is not listed within Options.SettleFor. A
 //     chat-app message is parked at once: nothing lists those. A person decides about parked messages, with Resolve.
-//   - HTTP 401, 402 and 429, and codes of their classes, are about the account. They pause the queue, and the messages wait on.
-//     One message probes now and then whether the queue can be resumed.
+//   - HTTP 401 and 402, and codes of their classes, are about the account. They pause the queue of the channel, and the messages
+//     wait on. One message probes now and then whether the queue can be resumed.
+//   - While the circuit breaker of a channel is open, its messages wait before they are claimed. Each channel has a queue of its
+//     own, so that one in trouble holds back no other.
 //
-// River's jobs hold channels and reference IDs, no numbers and no texts. Limit the rate of each process with
-// messaging.WithRateLimit. docs/outbox.md in the repository is about operation, and examples/outbox is a whole program.
+// River's jobs hold channels and reference IDs, no numbers and no texts. Options.Rate limits the rate
+// of all processes together. docs/outbox.md in the repository is about operation, and examples/outbox is a whole program.
+//
+// # Stopping
+//
+// Stop a River client as its documentation shows. AddTo sets SoftStopTimeout if it is zero. A request that has begun is not
+// interrupted, and ends within Options.SendTimeout; messages that have not begun wait for the next process.
 package messagingriver

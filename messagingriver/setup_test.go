@@ -23,6 +23,7 @@ import (
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/riverdriver/riversqlite"
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/otel/metric"
 	_ "modernc.org/sqlite"
 
 	messaging "github.com/messaging-service/messaging-go"
@@ -68,6 +69,7 @@ type outbox interface {
 	Status(ctx context.Context) (messagingriver.Status, error)
 	Pause(ctx context.Context, channels ...string) error
 	Resume(ctx context.Context, channels ...string) error
+	Observe(meter metric.Meter) (metric.Registration, error)
 }
 
 // rig is an outbox on one of the databases, with what a test needs of both.

@@ -23,6 +23,10 @@
 //
 // [NewReceiverFromEnv] reads the contract and the secret from environment variables.
 //
+// Return nil from a function once the event is safe, in a database or a queue, and do slow work afterwards. Events encode as JSON and
+// decode without loss. What a careless sender makes of an event, JSON bodies, lists of events and other routers are the subject of the
+// guide, docs/webhooks.md.
+//
 // # Responses
 //
 // Requests are checked in this order:
@@ -49,42 +53,6 @@
 // The context of a function keeps the values of the request's context. It ends after WithHandlerTimeout, and when the base
 // context of the server (http.Server.BaseContext) ends with a cause, as one of signal.NotifyContext or context.WithCancelCause
 // does. It does not end when the caller hangs up, so that work under way can finish.
-//
-// # Careless senders
-//
-// Queries are read once, as net/url reads forms, except that a semicolon is data; a % that escapes nothing stays; each byte
-// that is not part of valid UTF-8 is read as Windows-1252; and white space in front of a number is read as a + that nobody
-// escaped. Of parameters that mean the same, the first one that is not blank counts. An ID, a sender or a recipient such as
-// "null", "0" or an unfilled "%i" counts as absent. A time or kind that cannot be read never loses a message.
-//
-// A text that nobody escaped can hold parameters of its own. Where an ID, a sender, a recipient, a reference or a status
-// arrives twice with different values, or JSON contradicts other parameters, the event is marked Ambiguous.
-//
-// A parameter for JSON that begins with {" and was not escaped ends where its object ends: an & within it is part of a text. If the
-// object has no end, the event is Ambiguous, and no parameter after it names an identity, a status or a kind, because a person may
-// have typed it.
-//
-// # JSON bodies and several events
-//
-// With WithPOST a body may be JSON. Where the contract names a parameter by a path, such as data.payload.from or to.0.number, the
-// value at that place of the body is a parameter of that name. In a query or form a name is just a name.
-//
-// Where the contract names paths of events, or a body is a JSON list, each element is an event with parameters of its own; a path
-// begins at the event. A list may hold up to 1,000 events. What stands around the list says nothing about an event. Parameters
-// of the query are in Params of each, which bounds the product of both at 16 times WithLimits. They say nothing about it either,
-// but an ID, a sender, a recipient or a reference that contradicts an event makes it Ambiguous. So does a member on a path that
-// comes twice with different values; a list of events that comes twice is refused.
-//
-// Each event is handled and keyed by itself, in order. If one fails, or cannot be read, the others are handled all the same, and the
-// response asks the service to call again with all of them. A store then handles only what is left. Without one, the events that
-// succeeded are handled again too: make the function idempotent.
-//
-// # Storing events
-//
-// Events encode as JSON and decode without loss, contents and raw queries included, under keys that belong to this library and no
-// contract changes. So a handler can put an event into a database or a queue as it is:
-//
-//	data, err := json.Marshal(m)
 //
 // # Traces, metrics and logs
 //
@@ -113,9 +81,4 @@
 // sign anew. They do make a difference if an event does not identify itself: it has no ID, it is Ambiguous or of an unknown
 // kind, or it is a report without a status or a recipient. So, when in doubt, an event is handled twice. An ID without a digit
 // that has fewer than 12 characters identifies nothing either, since a word such as "sms" may stand in every event.
-//
-// # Other routers
-//
-// A handler is an http.Handler: chi takes it directly, gin through gin.WrapH, echo through echo.WrapHandler. For WithPathSecret
-// under a router that does not set path values, set it first: r.SetPathValue("key", c.Param("key")).
 package webhook

@@ -85,7 +85,7 @@ func WithStatuses(handle func(context.Context, DeliveryReport) error) Option {
 // WithPOST accepts POST as well as GET. The body is a form or a JSON object, regardless of its Content-Type. Members of the
 // object are parameters, with null as an empty value; a nested object or list is a parameter that holds its JSON. For chat apps
 // and delivery reports the body may be a message or status of the platform, or its envelope. Parameters of the query come
-// before those of the body. For paths and lists of events see "JSON bodies and several events" in the package documentation.
+// before those of the body. For paths and lists of events see docs/webhooks.md.
 func WithPOST() Option {
 	return option(true, "", func(rcv *Receiver) { rcv.post = true })
 }

@@ -106,6 +106,7 @@ func run(ctx context.Context, arguments []string, in io.Reader, out, errs io.Wri
 	var page bytes.Buffer
 	if err = writeReport(&page, report{
 		plan: p, results: measured, machine: thisMachine(), versions: versions(), date: began, took: time.Since(began),
+		folder: folderOf(s.output),
 	}); err != nil {
 		return err
 	}
@@ -114,4 +115,12 @@ func run(ctx context.Context, arguments []string, in io.Reader, out, errs io.Wri
 		return err
 	}
 	return os.WriteFile(s.output, page.Bytes(), 0o644)
+}
+
+// folderOf returns the folder of a file, or "" if there is none.
+func folderOf(file string) string {
+	if file == "" {
+		return ""
+	}
+	return filepath.Dir(file)
 }

@@ -23,6 +23,7 @@ type report struct {
 	versions map[string]string
 	date     time.Time
 	took     time.Duration
+	folder   string // of the page, where its charts go; empty for standard output
 }
 
 // writeReport writes the page. Parts for which nothing was measured are left out.
@@ -39,6 +40,7 @@ func writeReport(to io.Writer, r report) error {
 		"peers":    r.peers,
 		"verdicts": r.verdicts,
 		"table":    r.table,
+		"chart":    r.chart,
 		"has":      r.has,
 		"ratio":    r.ratio,
 		"figure":   r.figure,

@@ -38,6 +38,10 @@ type behaviour struct {
 	// and Reset come after the request was processed, Fail before.
 	HangEvery, DropEvery, ResetEvery, FailEvery, CutEvery int
 	Hang                                                  time.Duration
+	// Broken is the status of each BrokenEvery-th response, after the request was processed. Pages are the statuses of the HTML pages
+	// that are all that this origin responds with, in turn, without processing anything.
+	BrokenEvery, Broken int
+	Pages               []int
 	// PerConnection closes each connection after so many requests; 0 keeps them.
 	PerConnection int
 }
@@ -77,17 +81,26 @@ func (o *origin) kill() {
 
 func (o *origin) signal(s syscall.Signal) { _ = o.process.Process.Signal(s) }
 
+// attemptHeader numbers the attempts of the client, where a test wants to tell its repetitions from those of a proxy.
+const attemptHeader = "X-Attempt"
+
 // ledger returns how often each reference was processed.
 func (o *origin) ledger() map[string]int {
+	times := map[string]int{}
+	for _, line := range o.processed() {
+		reference, _, _ := strings.Cut(line, " ")
+		times[reference]++
+	}
+	return times
+}
+
+// processed returns the references that were processed, each with the attempt of the client that brought it.
+func (o *origin) processed() []string {
 	text, err := os.ReadFile(o.config.Ledger)
 	if err != nil && !os.IsNotExist(err) {
 		require.NoError(o.t, err)
 	}
-	times := map[string]int{}
-	for line := range strings.Lines(string(text)) {
-		times[strings.TrimSpace(line)]++
-	}
-	return times
+	return strings.Split(strings.TrimSpace(string(text)), "\n")
 }
 
 // settled returns the ledger when nothing was added to it for a while: a proxy may deliver late.
@@ -159,10 +172,16 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusServiceUnavailable)
 		return
 	}
+	if n := len(s.Pages); n > 0 {
+		w.Header().Set("Content-Type", "text/html")
+		w.WriteHeader(s.Pages[number%n])
+		_, _ = io.WriteString(w, "<h1>Not today</h1>\n")
+		return
+	}
 	var response []byte
 	switch r.URL.Path {
 	case "/sms/send":
-		response, err = s.send(body)
+		response, err = s.send(body, r.Header.Get(attemptHeader))
 	case "/api/sms":
 		response, err = s.list(r)
 	default:
@@ -174,6 +193,11 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	switch {
+	case nth(number, s.BrokenEvery):
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(s.Broken)
+		_, _ = io.WriteString(w, `{"code":"50000","message":"internal error"}`)
+		return
 	case nth(number, s.HangEvery):
 		time.Sleep(s.Hang)
 	case nth(number, s.DropEvery):
@@ -208,17 +232,17 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // send processes a message: from then on it counts, whatever becomes of the response.
-func (s *service) send(body []byte) ([]byte, error) {
+func (s *service) send(body []byte, attempt string) ([]byte, error) {
 	var message struct {
 		Reference string `json:"referenceId"`
 	}
 	if err := json.Unmarshal(body, &message); err != nil {
 		return nil, err
 	}
-	if _, err := s.file.WriteString(message.Reference + "\n"); err != nil {
+	if _, err := s.file.WriteString(message.Reference + " " + attempt + "\n"); err != nil {
 		return nil, err
 	}
-	return fmt.Appendf(nil, `{"id":"msg-%s","status":"accepted"}`, message.Reference), nil
+	return fmt.Appendf(nil, `{"id":"msg-%[1]s","referenceId":"%[1]s","status":"accepted"}`, message.Reference), nil
 }
 
 // list responds with a page of the rows 1 to rowsListed, or with the rows of the ledger that have a reference.
@@ -244,7 +268,7 @@ func (s *service) list(r *http.Request) ([]byte, error) {
 		}
 		defer func() { _ = file.Close() }()
 		for lines := bufio.NewScanner(file); lines.Scan(); {
-			if lines.Text() == reference {
+			if processed, _, _ := strings.Cut(lines.Text(), " "); processed == reference {
 				references = append(references, reference)
 			}
 		}

@@ -49,6 +49,9 @@ type proxy struct {
 	url     string // where the client sends
 	options []messaging.Option
 	process *exec.Cmd
+	// upstreams, if set, take the place of the one upstream, and within and outside are more of nginx's configuration.
+	upstreams       []string
+	within, outside string
 	// reload makes it read its configuration again, as an operator would.
 	reload func()
 }
@@ -127,6 +130,7 @@ http {
 	access_log off;
 	client_body_temp_path %[1]s/a; proxy_temp_path %[1]s/b; fastcgi_temp_path %[1]s/c; uwsgi_temp_path %[1]s/d; scgi_temp_path %[1]s/e;
 	upstream origin { server %[3]s; keepalive 16; }
+	%[6]s
 	server {
 		listen %[2]s;
 		ssl_certificate %[4]s;
@@ -137,10 +141,11 @@ http {
 			proxy_http_version 1.1;
 			proxy_set_header Connection "";
 			proxy_read_timeout 1s;
+			%[7]s
 		}
 	}
 }
-`, dir, listen, upstream, cert.certFile(f), cert.keyFile(f)))
+`, dir, listen, strings.Join(append(f.upstreams, upstream), "; server "), cert.certFile(f), cert.keyFile(f), f.outside, f.within))
 	f.command = func() *exec.Cmd { return exec.Command("nginx", "-c", config, "-e", dir+"/error.log") }
 	f.reload = func() { _ = f.process.Process.Signal(syscall.SIGHUP) }
 }
@@ -169,8 +174,9 @@ frontend in
 	bind %s
 	default_backend origin
 backend origin
+	%s
 	server one %s
-`, bind, server))
+`, bind, f.within, server))
 	f.command = func() *exec.Cmd { return exec.Command("haproxy", "-W", "-f", config) }
 	f.reload = func() { _ = f.process.Process.Signal(syscall.SIGUSR2) }
 }

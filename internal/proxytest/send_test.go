@@ -56,6 +56,7 @@ var scenarios = []scenario{
 	}},
 	{name: "origin closes after processing", origin: behaviour{DropEvery: 5}},
 	{name: "origin resets after processing", origin: behaviour{ResetEvery: 5}},
+	{name: "origin says 500 after processing", origin: behaviour{BrokenEvery: 5, Broken: 500}},
 	{name: "origin cuts responses", origin: behaviour{CutEvery: 5}},
 	{name: "origin hangs and fails", origin: behaviour{HangEvery: 23, Hang: 1500 * time.Millisecond, FailEvery: 7}},
 	{name: "origin closes each connection after three requests", origin: behaviour{PerConnection: 3}},
@@ -192,8 +193,15 @@ func (b *books) sendAll(happens func(), send func(context.Context, sms.Message) 
 // compare holds the books against the ledger, and adds a row to a table.
 func (b *books) compare(section, through string, ledger map[string]int) {
 	b.t.Helper()
+	twice := b.compareVerdicts(section, through, ledger)
+	assert.Zero(b.t, twice, "twice")
+}
+
+// compareVerdicts is compare where a proxy may repeat requests. It returns how many messages were processed more than once.
+func (b *books) compareVerdicts(section, through string, ledger map[string]int) (twice int) {
+	b.t.Helper()
 	counts := map[messaging.Verdict]int{}
-	twice, processed := 0, 0
+	processed := 0
 	for reference, verdict := range b.told {
 		counts[verdict]++
 		times := ledger[reference]
@@ -202,7 +210,7 @@ func (b *books) compare(section, through string, ledger map[string]int) {
 		}
 		switch verdict {
 		case messaging.Accepted:
-			assert.Equal(b.t, 1, times, "%s is accepted", reference)
+			assert.Positive(b.t, times, "%s is accepted", reference)
 		case messaging.Unknown:
 			processed += min(times, 1)
 		default:
@@ -210,9 +218,9 @@ func (b *books) compare(section, through string, ledger map[string]int) {
 		}
 	}
 	assert.Len(b.t, b.told, messages)
-	assert.Zero(b.t, twice, "twice")
 	assert.Positive(b.t, counts[messaging.Accepted], "nothing was accepted, so nothing was shown")
 	results.add(section, through, messages, counts[messaging.Accepted], counts[messaging.Refused], counts[messaging.NotSent],
 		counts[messaging.Unknown], processed, twice)
 	b.t.Logf("%v, of the unknown %d processed", counts, processed)
+	return twice
 }

@@ -3,14 +3,18 @@ package readme
 
 import (
 	"context"
+	"database/sql"
 	"iter"
+	"net/http"
 	"net/http/httptest"
 	"testing"
 	"time"
 
 	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/sms"
+	"github.com/messaging-service/messaging-go/webhook"
 )
 
 var (
@@ -18,6 +22,8 @@ var (
 	t          *testing.T
 	err        error
 	url, token string
+	key        string
+	names      contract.Contract
 	client     *messaging.Client
 	message    sms.Message
 	messages   iter.Seq[sms.Message]
@@ -29,6 +35,9 @@ var (
 	body       []byte
 	secret     string
 	server     *httptest.Server
+	hooks      *webhook.Receiver
+	mux        *http.ServeMux
+	db         *sql.DB
 	service    *messagingtest.Server
 	queue      interface {
 		Put(ctx context.Context, values ...string) error

@@ -1,0 +1,68 @@
+package messagingriver
+
+import (
+	"context"
+	"errors"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+)
+
+// Observe registers gauges of the outbox with a meter. They are read from the database when they are exported, so one process of
+// those that share it is enough. Final messages are not among them: package messagingotel counts what is sent.
+//
+//	messaging.outbox.messages        {message}  open messages                             messaging.destination.name, messaging.outbox.state
+//	messaging.outbox.oldest.age      s          age of the oldest that could be sent      messaging.destination.name, messaging.outbox.state
+//	messaging.outbox.paused          {queue}    1 while a queue is paused                 messaging.destination.name
+//	messaging.outbox.breaker.open    {breaker}  1 while a breaker of a process is open    messaging.destination.name
+//	messaging.outbox.rate            {message}  messages a second; 0 is no limit
+//
+// The states are waiting, sending, unknown and parked. Unregister the registration before the database is closed.
+func (o *Outbox[TTx]) Observe(meter metric.Meter) (metric.Registration, error) {
+	var errs [5]error
+	var messages, paused, breaker metric.Int64ObservableGauge
+	var age, rate metric.Float64ObservableGauge
+	messages, errs[0] = meter.Int64ObservableGauge("messaging.outbox.messages", metric.WithUnit("{message}"),
+		metric.WithDescription("Number of messages in the outbox that are not final."))
+	age, errs[1] = meter.Float64ObservableGauge("messaging.outbox.oldest.age", metric.WithUnit("s"),
+		metric.WithDescription("Age of the oldest message in a state, since it could have been sent."))
+	paused, errs[2] = meter.Int64ObservableGauge("messaging.outbox.paused", metric.WithUnit("{queue}"),
+		metric.WithDescription("1 while the queue of a channel is paused, otherwise 0."))
+	breaker, errs[3] = meter.Int64ObservableGauge("messaging.outbox.breaker.open", metric.WithUnit("{breaker}"),
+		metric.WithDescription("1 while the circuit breaker of some process is open, otherwise 0."))
+	rate, errs[4] = meter.Float64ObservableGauge("messaging.outbox.rate", metric.WithUnit("{message}"),
+		metric.WithDescription("Messages a second of all processes together; 0 is no limit."))
+	if err := errors.Join(errs[:]...); err != nil {
+		return nil, err
+	}
+	open := []State{Waiting, Sending, Unknown, Parked}
+	return meter.RegisterCallback(func(ctx context.Context, observer metric.Observer) error {
+		status, err := o.status(ctx, "WHERE state IN ('waiting', 'sending', 'unknown', 'parked')")
+		if err != nil {
+			return err
+		}
+		observer.ObserveFloat64(rate, status.Rate)
+		for _, channel := range status.Channels {
+			name := attribute.String("messaging.destination.name", channel.Channel)
+			observer.ObserveInt64(paused, oneIf(channel.Paused), metric.WithAttributes(name))
+			observer.ObserveInt64(breaker, oneIf(channel.Breaker != ""), metric.WithAttributes(name))
+			counts := map[State]StateCount{}
+			for _, count := range channel.States {
+				counts[count.State] = count
+			}
+			for _, state := range open { // also those of which there are none, so that an alert ends
+				with := metric.WithAttributes(name, attribute.String("messaging.outbox.state", string(state)))
+				observer.ObserveInt64(messages, int64(counts[state].Messages), with)
+				observer.ObserveFloat64(age, counts[state].Oldest.Seconds(), with)
+			}
+		}
+		return nil
+	}, messages, age, paused, breaker, rate)
+}
+
+func oneIf(on bool) int64 {
+	if on {
+		return 1
+	}
+	return 0
+}
