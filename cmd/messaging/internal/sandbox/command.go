@@ -104,8 +104,8 @@ func (s *settings) run(ctx context.Context, console cli.Console) error {
 	base := baseURL(s.listen, listener.Addr())
 	s.greet(console.Out, base, box.Sandbox())
 	if s.open {
-		if err := openBrowser(ctx, base+Root); err != nil {
-			_, _ = fmt.Fprintf(console.Err, "messaging sandbox: --open: %v\n", err)
+		if failed := openBrowser(ctx, base+Root); failed != nil {
+			_, _ = fmt.Fprintf(console.Err, "messaging sandbox: --open: %v\n", failed)
 		}
 	}
 	err = cli.Serve(ctx, listener, box.Handler(s.listen, listener.Addr()))
