@@ -136,6 +136,7 @@ func TestBreakerOpensNotAtWhatConcernsOneMessage(t *testing.T) {
 func TestBreakersOfClientsThatShare(t *testing.T) {
 	with := func(options ...messaging.Option) func(*testing.T, *messaging.Client) *messaging.Client {
 		return func(t *testing.T, c *messaging.Client) *messaging.Client {
+			t.Helper()
 			derived, err := c.With(options...)
 			require.NoError(t, err)
 			return derived

@@ -113,6 +113,10 @@ func textOf(doc []byte, found []value) string {
 	text.Grow(size)
 	for i := range found {
 		v := &found[i]
+		if v.Start == v.End {
+			v.Start, v.End = 0, 0 // as most are
+			continue
+		}
 		start := text.Len()
 		text.Write(doc[v.Start:v.End])
 		v.Start, v.End = start, text.Len()

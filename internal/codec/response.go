@@ -125,15 +125,15 @@ func (s *Send) judge(r *Response, text string, found []value) (isKnown bool) {
 	case !hasNoIDs && r.ID == "":
 		r.Doubt = "the response names no message at any path of the contract (response.id)"
 	default:
-		r.Doubt = s.trouble(text, found)
+		r.Doubt = s.trouble(r.ID, text, found)
 	}
 	return accepted >= 0 || refused >= 0
 }
 
 // trouble returns what says, around the place that names the message, that something failed, or "".
-func (s *Send) trouble(text string, found []value) string {
+func (s *Send) trouble(id, text string, found []value) string {
 	slots := s.at.id
-	isIt := func(slot int) bool { return s.responses.words.isID(found[slot], found[slot].Word(text)) }
+	isIt := func(slot int) bool { return found[slot].Word(text) == id }
 	if len(slots) == 0 {
 		slots = s.at.status
 		isIt = func(slot int) bool { return found[slot].Kind > jsonscan.Null }

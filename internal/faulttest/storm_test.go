@@ -192,6 +192,7 @@ var _ iter.Seq[sms.Message] = toMany
 
 // sendAllFor sends until the time is over, and counts the outcomes.
 func sendAllFor(t *testing.T, client *messaging.Client, length time.Duration) *told {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), length)
 	defer cancel()
 	began := time.Now()
@@ -242,6 +243,7 @@ func TestStorm(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			s := &stormy{react: storm(tc.bad)}
 			s.run(t, func(t *testing.T, client *messaging.Client) {
+				t.Helper()
 				counts := sendAllFor(t, client, whole)
 				perSecond := float64(within(s.requests, calm+time.Second, calm+stormFor)) / (stormFor - time.Second).Seconds()
 				givenUp := counts.refused.Load() + counts.unknown.Load()
@@ -278,6 +280,7 @@ func TestStorm(t *testing.T) {
 			return reply{status: 200, body: accepts(n).body}
 		}}
 		s.run(t, func(t *testing.T, client *messaging.Client) {
+			t.Helper()
 			counts := sendAllFor(t, client, whole)
 			perSecond := float64(len(s.requests)) / whole.Seconds()
 			givenUp := counts.refused.Load() + counts.unknown.Load()
@@ -298,6 +301,7 @@ func TestStorm(t *testing.T) {
 			return accepts(n)
 		}}
 		s.run(t, func(t *testing.T, client *messaging.Client) {
+			t.Helper()
 			var counts told
 			var callers sync.WaitGroup
 			var longest atomic.Int64
@@ -333,8 +337,12 @@ func TestStorm(t *testing.T) {
 func TestTroubleOfOneMessageHoldsNobodyBack(t *testing.T) {
 	const length = 4 * time.Second
 	throughput := func(t *testing.T, react func(time.Duration, int64, string) reply) int {
+		t.Helper()
 		s := &stormy{react: react}
-		s.run(t, func(t *testing.T, client *messaging.Client) { sendAllFor(t, client, length) })
+		s.run(t, func(t *testing.T, client *messaging.Client) {
+			t.Helper()
+			sendAllFor(t, client, length)
+		})
 		return len(s.requests)
 	}
 	none := 0
@@ -393,5 +401,5 @@ func record(t *testing.T, cells ...string) {
 	}
 	head := "| the service says | requests a second | refused and unknown | after |\n|---|---:|---:|---|\n"
 	table := before + begin + head + strings.Join(recorded, "\n") + "\n" + end + after
-	require.NoError(t, os.WriteFile(*stormTable, []byte(table), 0o644)) //nolint:gosec // a page of the repository
+	require.NoError(t, os.WriteFile(*stormTable, []byte(table), 0o644))
 }

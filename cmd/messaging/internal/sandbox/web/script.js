@@ -524,6 +524,7 @@
     } else if (field?.id === "q" && field.value) {
       event.preventDefault();
       field.value = "";
+      field.blur();
       search("");
     } else if (field) field.blur();
     else if ($(".board.picked .close")) show($(".close").href, { push: true });
