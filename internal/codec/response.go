@@ -24,6 +24,9 @@ type Response struct {
 	// Contradiction is why the response proves nothing, whatever its status: a member of the contract came twice. It is "" otherwise.
 	Contradiction string
 
+	// IsText reports whether the response is one text, and not JSON.
+	IsText bool
+
 	isAccepted bool // the contract has no IDs, and the status accepts the message
 }
 
@@ -44,7 +47,7 @@ func (s *Send) Decode(body []byte) (Response, error) {
 		}
 	}
 	failure, doubt := s.responses.failure(text, found)
-	r := Response{Failure: failure, Refused: failure.Class != "", Doubt: doubt}
+	r := Response{Failure: failure, Refused: failure.Class != "", Doubt: doubt, IsText: isText}
 	if !isText {
 		s.read(&r, text, found)
 	}
