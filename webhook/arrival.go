@@ -77,7 +77,8 @@ func (c *callback) element(whole *arrival, raw json.RawMessage) (arrival, error)
 		return arrival{}, c.name.refuse(ErrUnreadable)
 	}
 	in := reader{callback: c, arrival: arrival{
-		proofs: slices.Clone(whole.proofs), query: whole.query, typed: whole.typed, count: whole.inQuery, inQuery: whole.inQuery, own: whole.inQuery,
+		proofs: slices.Clone(whole.proofs), query: whole.query, typed: whole.typed,
+		count: whole.inQuery, inQuery: whole.inQuery, own: whole.inQuery,
 	}}
 	in.params = append(make(Params, 0, whole.inQuery+8), whole.params[:whole.inQuery]...)
 	if in.readObject(string(raw)); in.count > c.maxParams {

@@ -88,7 +88,21 @@ func decodeEvent[E any, P interface {
 
 // contents returns an empty content of each kind. In storage its name is that of its type, in lower case.
 func contents() []Content {
-	return []Content{Text{}, Media{}, Location{}, Contacts{}, Reply{}, Reaction{}, Order{}, System{}, Edit{}, Revoke{}, RequestWelcome{}, PaymentNotification{}, Unknown{}}
+	return []Content{
+		Text{},
+		Media{},
+		Location{},
+		Contacts{},
+		Reply{},
+		Reaction{},
+		Order{},
+		System{},
+		Edit{},
+		Revoke{},
+		RequestWelcome{},
+		PaymentNotification{},
+		Unknown{},
+	}
 }
 
 func nameOf(content Content) string { return strings.ToLower(reflect.TypeOf(content).Name()) }
