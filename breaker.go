@@ -76,27 +76,25 @@ func (c *core) breakersOf(channel Channel, read bool) transport.Breakers {
 
 // addHealth adds to a judgement what a response that is no success says of the service.
 func (e *endpoint) addHealth(j *transport.Judgement, err *Error) {
-	var class error
-	if len(err.classes) > 0 {
-		class = err.classes[0]
-	}
 	status := err.StatusCode
+	is := func(class error) bool { return slices.Contains(err.classes, class) }
 	switch {
-	case class == ErrUnauthorized, class == ErrInsufficientBalance,
+	case is(ErrUnauthorized), is(ErrInsufficientBalance),
 		status == http.StatusUnauthorized, status == http.StatusPaymentRequired:
 		if e.tenants {
 			return // an Auth of the user may serve many accounts
 		}
 		j.Health = transport.Refusing
-	case status >= 500, status == http.StatusRequestTimeout, class == ErrUnavailable:
+	case status >= 500, status == http.StatusRequestTimeout, is(ErrUnavailable):
 		j.Health = transport.Failing
-	case slices.Contains(e.throttled, status), class == ErrRateLimited:
+	case slices.Contains(e.throttled, status), is(ErrRateLimited):
 		j.Health = transport.Throttling
 	default:
 		return
 	}
-	text := fmt.Sprintf("HTTP %d", status)
-	if class != nil {
+	text, class := fmt.Sprintf("HTTP %d", status), error(nil)
+	if len(err.classes) > 0 {
+		class = err.classes[0]
 		text += ", " + className(class)
 	}
 	j.Cause = transport.NewError(text, class)

@@ -117,8 +117,12 @@ func TestBreakerState(t *testing.T) {
 
 func TestBreakerOpensNotAtWhatConcernsOneMessage(t *testing.T) {
 	for _, s := range []troubled{
-		{status: 403, body: `{"code":"40003"}`}, {status: 400, body: `{}`}, {status: 404, body: `{}`}, {status: 422, body: `{"code":"200202"}`},
-		{status: 200, body: `{}`}, {status: 200, body: `{"id":"m1","code":"200206"}`},
+		{status: 403, body: `{"code":"40003"}`},
+		{status: 400, body: `{}`},
+		{status: 404, body: `{}`},
+		{status: 422, body: `{"code":"200202"}`},
+		{status: 200, body: `{}`},
+		{status: 200, body: `{"id":"m1","code":"200206"}`},
 	} {
 		client := s.client(t)
 		for range 30 {
@@ -132,6 +136,7 @@ func TestBreakerOpensNotAtWhatConcernsOneMessage(t *testing.T) {
 func TestBreakersOfClientsThatShare(t *testing.T) {
 	with := func(options ...messaging.Option) func(*testing.T, *messaging.Client) *messaging.Client {
 		return func(t *testing.T, c *messaging.Client) *messaging.Client {
+			t.Helper()
 			derived, err := c.With(options...)
 			require.NoError(t, err)
 			return derived

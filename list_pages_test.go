@@ -487,10 +487,11 @@ func TestListFollowsEmptyPagesWithACursor(t *testing.T) {
 	service := roundTripper(func(r *http.Request) (*http.Response, error) {
 		requests++
 		row := ""
-		if requests == end {
-			return respond(r, http.StatusOK, `{"nextPage":null,"data":[{"id":"b"}]}`), nil
-		} else if requests == 1 {
+		switch requests {
+		case 1:
 			row = `{"id":"a"}`
+		case end:
+			return respond(r, http.StatusOK, `{"nextPage":null,"data":[{"id":"b"}]}`), nil
 		}
 		return respond(r, http.StatusOK, fmt.Sprintf(`{"nextPage":"c-%d","data":[%s]}`, requests, row)), nil
 	})

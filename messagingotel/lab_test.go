@@ -135,6 +135,12 @@ func points(t *testing.T, one metricdata.Metrics) iter.Seq2[int64, attribute.Set
 					return
 				}
 			}
+		case metricdata.Gauge[int64]:
+			for _, point := range data.DataPoints {
+				if !yield(point.Value, point.Attributes) {
+					return
+				}
+			}
 		default:
 			require.Failf(t, "no such metric", "%s: %T", one.Name, data)
 		}

@@ -203,3 +203,31 @@ func TestWaitsAndTokensHaveSpans(t *testing.T) {
 type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+func TestBreakersAreMeasured(t *testing.T) {
+	l := newLab(t)
+	client := l.client(t, messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}))
+	stop, err := l.observer.ObserveBreakers(client)
+	require.NoError(t, err)
+	gauge := func() map[string]int64 {
+		return l.counts(t, "messaging.client.breaker.open", "messaging.destination.name")
+	}
+	assert.Equal(t, map[string]int64{"sms": 0, "chatapp1": 0, "chatapp2": 0}, gauge())
+
+	l.service.Inject(messagingtest.Status(503, time.Minute), 5)
+	for range 5 {
+		_, err = client.SMS.Send(t.Context(), message)
+		require.ErrorIs(t, err, messaging.ErrOutcomeUnknown)
+	}
+	assert.Equal(t, map[string]int64{"sms": 1, "chatapp1": 0, "chatapp2": 0}, gauge())
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	l.spans.Reset()
+	_, err = client.SMS.Send(ctx, message)
+	require.ErrorIs(t, err, messaging.ErrBreakerOpen)
+	assert.Contains(t, l.tree(), "  wait for circuit breaker (internal) Error")
+
+	require.NoError(t, stop())
+	_, err = l.observer.ObserveBreakers(nil)
+	require.Error(t, err)
+}

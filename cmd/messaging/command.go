@@ -13,13 +13,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
+
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/account"
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/doctor"
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/sandbox"
-	"github.com/spf13/cobra"
-	"github.com/spf13/cobra/doc"
 )
 
 // run runs a command line and returns the exit status.
@@ -38,7 +39,7 @@ func newCommand(console cli.Console) *cobra.Command {
 		switch {
 		case len(args) == 0:
 			_, _ = fmt.Fprint(console.Err, root.UsageString())
-			return &cli.Exit{Status: cli.ExitUsage}
+			return &cli.ExitError{Status: cli.ExitUsage}
 		default:
 			err := fmt.Sprintf("there is no command %q", args[0])
 			if near := root.SuggestionsFor(args[0]); len(near) > 0 {
@@ -146,11 +147,11 @@ func newHealthCheck() *cobra.Command {
 			}
 			response, err := http.DefaultTransport.RoundTrip(request)
 			if err != nil {
-				return &cli.Exit{Status: cli.ExitRefused, Err: err}
+				return &cli.ExitError{Status: cli.ExitRefused, Err: err}
 			}
 			_ = response.Body.Close()
 			if response.StatusCode >= http.StatusInternalServerError {
-				return &cli.Exit{Status: cli.ExitRefused, Err: fmt.Errorf("HTTP %d", response.StatusCode)}
+				return &cli.ExitError{Status: cli.ExitRefused, Err: fmt.Errorf("HTTP %d", response.StatusCode)}
 			}
 			return nil // it may ask for a password
 		},

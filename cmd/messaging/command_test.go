@@ -6,9 +6,10 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
 )
 
 // execute runs a command line and returns what was printed.

@@ -136,6 +136,13 @@ func TestDashboardNamesWhatIsExported(t *testing.T) {
 	for _, variable := range dashboard.Templating.List {
 		check(variable.Definition)
 	}
+	alerts, err := os.ReadFile("alerts.yaml")
+	require.NoError(t, err)
+	for line := range strings.Lines(string(alerts)) {
+		if _, expression, ok := strings.Cut(line, "expr: "); ok {
+			check(strings.TrimSpace(expression))
+		}
+	}
 	for metric := range metrics {
 		metric = strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(metric, "_bucket"), "_count"), "_sum")
 		if metric != "target_info" {

@@ -43,6 +43,10 @@ func newPlay(observer *messagingotel.Observer, base string) (*play, error) {
 		return nil, err
 	}
 	p.client = client
+	if _, err = observer.ObserveBreakers(client); err != nil { // measured as long as the process runs
+		p.service.Close()
+		return nil, err
+	}
 	hooks, err := webhook.NewReceiver(webhook.WithSecret("key", secret), webhook.WithObserver(observer),
 		webhook.WithStore(webhook.NewMemoryStore(10_000, time.Hour)))
 	if err != nil {

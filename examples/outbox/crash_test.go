@@ -54,7 +54,10 @@ func workProcess(database string) error {
 		return err
 	}
 	defer shop.close()
-	stopWork, err := shop.work(context.WithoutCancel(ctx))
+	off, _ := time.ParseDuration(os.Getenv(clockEnv)) // none by default
+	stopWork, err := shop.(interface {
+		workWrong(ctx context.Context, off time.Duration) (func(context.Context) error, error)
+	}).workWrong(ctx, off)
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -47,6 +46,7 @@ type transaction[TTx any] struct {
 // anyShop is a shop on one of the databases.
 type anyShop interface {
 	Resolve(ctx context.Context, decision messagingriver.Decision, keys ...messagingriver.Key) (int, error)
+	SetRate(ctx context.Context, perSecond float64) error
 	parked(ctx context.Context) ([]messagingriver.Record, error)
 	order(ctx context.Context, first, n int) error
 	work(ctx context.Context) (stop func(context.Context) error, err error)
@@ -167,7 +167,7 @@ func message(id int) messagingriver.Message {
 // work sends messages until stop is called.
 func (s shop[TTx]) work(ctx context.Context) (stop func(context.Context) error, err error) {
 	// River's log would disturb the display. In production, pass yours.
-	config := &river.Config{SoftStopTimeout: 10 * time.Second, Logger: slog.New(slog.DiscardHandler)}
+	config := &river.Config{Logger: slog.New(slog.DiscardHandler)}
 	if err = s.AddTo(config); err != nil {
 		return nil, err
 	}

@@ -17,7 +17,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"time"
@@ -56,7 +55,7 @@ func start(day, output, state string, rate float64) error {
 	if err != nil {
 		return err
 	}
-	if err := r.sumUp(ctx, client, state, os.Stderr); err != nil {
+	if err := r.sumUp(ctx, client, state, progress(os.Stderr)); err != nil {
 		return fmt.Errorf("stopped after %d SMS; start again to go on: %w", r.Messages, err)
 	}
 	if err := write(output, r); err != nil {
@@ -77,14 +76,14 @@ func write(output string, r *report) error {
 }
 
 // sumUp lists the day from where the report stands, and keeps the report in a file after each page.
-func (r *report) sumUp(ctx context.Context, client *messaging.Client, state string, progress io.Writer) error {
+func (r *report) sumUp(ctx context.Context, client *messaging.Client, state string, say func(last bool, format string, args ...any)) error {
 	options := sms.ListOptions{
 		CreatedAfter: r.Day, CreatedBefore: r.Day.AddDate(0, 0, 1), // from midnight to midnight: each SMS belongs to one day
 		PageSize: 500, SortBy: "dateCreated", After: r.Next,
 	}
 	for page, err := range client.SMS.Pages(ctx, options) {
 		if errors.Is(err, messaging.ErrRow) {
-			_, _ = fmt.Fprintln(progress, "reconcile:", err) // odd rows; the listing goes on
+			say(true, "reconcile: %v", err) // odd rows; the listing goes on
 		} else if err != nil {
 			return err
 		}
@@ -92,14 +91,37 @@ func (r *report) sumUp(ctx context.Context, client *messaging.Client, state stri
 			r.add(&page.Transactions[i])
 		}
 		if r.Next = page.Next; r.Next == "" {
+			say(true, "%d of %d SMS", r.Messages, page.Total)
 			return nil
 		}
 		if err := r.save(state); err != nil {
 			return err
 		}
-		_, _ = fmt.Fprintf(progress, "%d of %d SMS\n", r.Messages, page.Total)
+		say(false, "%d of %d SMS", r.Messages, page.Total)
 	}
 	return nil
+}
+
+// progress returns a function that says how far a long task is: on a terminal in one line that renews itself, elsewhere in a line of its
+// own at most every ten seconds. The last call ends the line.
+func progress(w *os.File) func(last bool, format string, args ...any) {
+	terminal := false
+	if info, err := w.Stat(); err == nil {
+		terminal = info.Mode()&os.ModeCharDevice != 0
+	}
+	said := time.Now()
+	return func(last bool, format string, args ...any) {
+		switch {
+		case terminal:
+			_, _ = fmt.Fprintf(w, "\r\x1b[K"+format, args...)
+			if last {
+				_, _ = fmt.Fprintln(w)
+			}
+		case last || time.Since(said) > 10*time.Second:
+			said = time.Now()
+			_, _ = fmt.Fprintf(w, format+"\n", args...)
+		}
+	}
 }
 
 // connect returns a client for the service of the environment, or for a test server.

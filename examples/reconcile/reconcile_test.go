@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"errors"
-	"io"
 	"math/big"
 	"net/http"
 	"path/filepath"
@@ -49,7 +48,7 @@ func TestReconcileGoesOnAfterAnInterruption(t *testing.T) {
 		require.NoError(t, err)
 		r, err = load(state, day)
 		require.NoError(t, err)
-		if err = r.sumUp(t.Context(), client, state, io.Discard); err == nil {
+		if err = r.sumUp(t.Context(), client, state, func(bool, string, ...any) {}); err == nil {
 			break
 		}
 		interruptions++

@@ -59,6 +59,7 @@ func run(ctx context.Context, c campaign) int {
 	counts := map[messaging.Verdict]int{}
 	total, begun := 0, time.Now()
 	lines := bufio.NewScanner(numbers)
+	say := progress(os.Stderr)
 	for out := range client.SMS.SendAll(ctx, c.messages(lines), c.concurrency) {
 		verdict := messaging.VerdictOf(out.Err)
 		counts[verdict]++
@@ -67,14 +68,14 @@ func run(ctx context.Context, c campaign) int {
 			fmt.Printf("line %d: %v: %v\n", out.Index+1, verdict, out.Err)
 		}
 		if total%100 == 0 {
-			fmt.Fprintf(os.Stderr, "%d messages, %.0f a second\n", total, float64(total)/time.Since(begun).Seconds())
+			say(false, "%d messages, %.0f a second", total, float64(total)/time.Since(begun).Seconds())
 		}
 	}
-	fmt.Fprintf(os.Stderr, "%d messages:", total)
+	summary := fmt.Sprintf("%d messages:", total)
 	for _, verdict := range []messaging.Verdict{messaging.Accepted, messaging.Refused, messaging.NotSent, messaging.Unknown} {
-		fmt.Fprintf(os.Stderr, " %d %v", counts[verdict], verdict)
+		summary += fmt.Sprintf(" %d %v", counts[verdict], verdict)
 	}
-	fmt.Fprintln(os.Stderr)
+	say(true, "%s", summary)
 	switch err := errors.Join(lines.Err(), ctx.Err()); {
 	case err != nil:
 		fmt.Fprintln(os.Stderr, "sms-bulk: stopped early:", err)
@@ -83,6 +84,28 @@ func run(ctx context.Context, c campaign) int {
 		return 1
 	default:
 		return 0
+	}
+}
+
+// progress returns a function that says how far a long task is: on a terminal in one line that renews itself, elsewhere in a line of its
+// own at most every ten seconds. The last call ends the line.
+func progress(w *os.File) func(last bool, format string, args ...any) {
+	terminal := false
+	if info, err := w.Stat(); err == nil {
+		terminal = info.Mode()&os.ModeCharDevice != 0
+	}
+	said := time.Now()
+	return func(last bool, format string, args ...any) {
+		switch {
+		case terminal:
+			_, _ = fmt.Fprintf(w, "\r\x1b[K"+format, args...)
+			if last {
+				_, _ = fmt.Fprintln(w)
+			}
+		case last || time.Since(said) > 10*time.Second:
+			said = time.Now()
+			_, _ = fmt.Fprintf(w, format+"\n", args...)
+		}
 	}
 }
 

@@ -52,7 +52,10 @@ func isCurrency(text string) bool {
 func scaled(amount string, money table.Money) (string, bool) {
 	const longest = 64 // bytes, and places that an exponent can move the point by
 	number, power, hasPower := strings.Cut(strings.ToLower(strings.TrimSpace(amount)), "e")
-	exponent, err := strconv.Atoi(power)
+	exponent, err := 0, error(nil)
+	if hasPower { // an error would allocate
+		exponent, err = strconv.Atoi(power)
+	}
 	unsigned := strings.TrimPrefix(strings.TrimPrefix(number, "+"), "-")
 	whole, fraction, _ := strings.Cut(unsigned, ".")
 	isDigits := func(s string) bool { return strings.Trim(s, "0123456789") == "" }

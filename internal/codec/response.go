@@ -36,16 +36,13 @@ const repeated = "the response has a member of the contract twice"
 // Decode reads a response. The error says why it is not in the form of the contract, and repeats nothing of it.
 func (s *Send) Decode(body []byte) (Response, error) {
 	var few [64]value
-	text, found, repeats, err := s.responses.find(body, nil, few[:0])
-	isText := false
+	text, found, repeats, notJSON, err := s.responses.read(body, few[:0])
 	if err != nil {
-		if text, isText = s.responses.asText(body, found); !isText {
-			return Response{}, err
-		}
+		return Response{}, err
 	}
 	failure, doubt := s.responses.failure(text, found)
 	r := Response{Failure: failure, Refused: failure.Class != "", Doubt: doubt}
-	if !isText {
+	if notJSON == nil { // a text says none of it
 		s.read(&r, text, found)
 	}
 	r.Own = r.Own || !table.IsPlaceholder(r.RequestID)
@@ -53,16 +50,16 @@ func (s *Send) Decode(body []byte) (Response, error) {
 		r.Contradiction = repeated
 	}
 	isKnown := s.judge(&r, text, found)
-	if isText {
+	if notJSON != nil {
 		_, isSuccess := s.responses.meaning(r.Code)
 		if r.Own = isKnown || isSuccess || r.Class != ""; !r.Own {
-			return Response{}, err
+			return Response{}, notJSON
 		}
 	}
 	return r, nil
 }
 
-// read reads what a document says of an accepted message. A text says none of it.
+// read reads what a document says of an accepted message.
 func (s *Send) read(r *Response, text string, found []value) {
 	said := func(slots []int) string { return first(text, found, slots) }
 	amount := func(slots []int, money table.Money) (number, currency string) {
@@ -125,18 +122,18 @@ func (s *Send) judge(r *Response, text string, found []value) (isKnown bool) {
 	case !hasNoIDs && r.ID == "":
 		r.Doubt = "the response names no message at any path of the contract (response.id)"
 	default:
-		r.Doubt = s.trouble(text, found)
+		r.Doubt = s.trouble(r.ID, text, found)
 	}
 	return accepted >= 0 || refused >= 0
 }
 
 // trouble returns what says, around the place that names the message, that something failed, or "".
-func (s *Send) trouble(text string, found []value) string {
+func (s *Send) trouble(id, text string, found []value) string {
 	slots := s.at.id
-	isIt := func(slot int) bool { return s.responses.words.isID(found[slot], found[slot].Word(text)) }
+	isIt := func(slot int) bool { return found[slot].Word(text) == id }
 	if len(slots) == 0 {
 		slots = s.at.status
 		isIt = func(slot int) bool { return found[slot].Kind > jsonscan.Null }
 	}
-	return s.responses.trouble(text, found, s.responses.around[slices.IndexFunc(slots, isIt)])
+	return s.responses.trouble(text, found, &s.responses.around[slices.IndexFunc(slots, isIt)])
 }

@@ -41,7 +41,8 @@ type field struct {
 // CompileSend compiles an operation of a valid table that sends to a URL. The pair is nil if a request carries none.
 func CompileSend(t *table.Table, op *table.Send, target *url.URL, pair KeyPair) *Send {
 	s := &Send{
-		encoding: newEncoding(t, &op.Operation, op.IsList(op.Fields), "POST", target, pair), op: op, fields: make(map[string]field, len(op.Fields)),
+		encoding: newEncoding(t, &op.Operation, op.IsList(op.Fields), "POST", target, pair),
+		op:       op, fields: make(map[string]field, len(op.Fields)),
 		responses: compileResponses(op.Response, nil, identifying(op), compileWords(t, op.Accepted, op.Refused), &t.Errors),
 	}
 	s.ttl = op.TTL

@@ -84,6 +84,15 @@ func within(times []time.Duration, from, to time.Duration) (n int) {
 	return n
 }
 
+// nth returns how long after a moment the n-th comes, or an hour if it never does.
+func nth(times []time.Duration, from time.Duration, n int) time.Duration {
+	later := slices.DeleteFunc(slices.Sorted(slices.Values(times)), func(at time.Duration) bool { return at < from })
+	if len(later) < n {
+		return time.Hour
+	}
+	return later[n-1] - from
+}
+
 func recipient(r *http.Request) string {
 	body, _ := io.ReadAll(r.Body)
 	_, after, _ := strings.Cut(string(body), `"to":"`)
@@ -183,6 +192,7 @@ var _ iter.Seq[sms.Message] = toMany
 
 // sendAllFor sends until the time is over, and counts the outcomes.
 func sendAllFor(t *testing.T, client *messaging.Client, length time.Duration) *told {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), length)
 	defer cancel()
 	began := time.Now()
@@ -233,18 +243,22 @@ func TestStorm(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			s := &stormy{react: storm(tc.bad)}
 			s.run(t, func(t *testing.T, client *messaging.Client) {
+				t.Helper()
 				counts := sendAllFor(t, client, whole)
 				perSecond := float64(within(s.requests, calm+time.Second, calm+stormFor)) / (stormFor - time.Second).Seconds()
 				givenUp := counts.refused.Load() + counts.unknown.Load()
 				assert.LessOrEqual(t, perSecond, tc.requests, "requests a second")
 				assert.LessOrEqual(t, givenUp, tc.givenUp, "refused and unknown")
-				before := within(s.accepted, calm/2, calm) * 2
-				after := within(s.accepted, calm+stormFor+2*time.Second, calm+stormFor+5*time.Second/2) * 2
-				speed := fmt.Sprintf("%.0f %%", 100*float64(after)/float64(before))
-				if tc.withoutReturn {
-					speed = "waits until the pause of 30 s has ended"
-				} else {
-					assert.GreaterOrEqual(t, float64(after), 0.9*float64(before), "full speed 2 s after the storm")
+				speed := "waits until the pause of 30 s has ended"
+				if !tc.withoutReturn {
+					// After so many successes the breaker bounds 64 senders no more.
+					returned := nth(s.accepted, calm+stormFor, 2*senders)
+					assert.Less(t, returned, 2*time.Second, "full speed after the storm")
+					speed = fmt.Sprintf("full speed after %.1f s", returned.Seconds())
+				}
+				if !tc.withoutReturn && !*stormReal { // a machine has no speed of its own in memory
+					before, after := within(s.accepted, calm/2, calm), within(s.accepted, whole-calm, whole-calm/2)
+					assert.GreaterOrEqual(t, float64(after), 0.9*float64(before), "messages in half a second")
 				}
 				record(t, tc.name, fmt.Sprintf("%.1f", perSecond), fmt.Sprint(givenUp), speed)
 			})
@@ -266,6 +280,7 @@ func TestStorm(t *testing.T) {
 			return reply{status: 200, body: accepts(n).body}
 		}}
 		s.run(t, func(t *testing.T, client *messaging.Client) {
+			t.Helper()
 			counts := sendAllFor(t, client, whole)
 			perSecond := float64(len(s.requests)) / whole.Seconds()
 			givenUp := counts.refused.Load() + counts.unknown.Load()
@@ -286,6 +301,7 @@ func TestStorm(t *testing.T) {
 			return accepts(n)
 		}}
 		s.run(t, func(t *testing.T, client *messaging.Client) {
+			t.Helper()
 			var counts told
 			var callers sync.WaitGroup
 			var longest atomic.Int64
@@ -309,11 +325,10 @@ func TestStorm(t *testing.T) {
 			assert.LessOrEqual(t, counts.unknown.Load(), int64(40))
 			assert.Zero(t, counts.refused.Load())
 			assert.Less(t, time.Duration(longest.Load()), 400*time.Millisecond, "no call outlasts its context")
-			first := slices.IndexFunc(s.accepted, func(at time.Duration) bool { return at >= calm+down })
-			require.GreaterOrEqual(t, first, 0)
-			assert.Less(t, s.accepted[first], calm+down+2*time.Second, "accepted again")
+			first := nth(s.accepted, calm+down, 1)
+			assert.Less(t, first, 2*time.Second, "accepted again")
 			record(t, "503 for 6 s, 16 goroutines of Send with 300 ms each", fmt.Sprintf("%.1f", perSecond),
-				fmt.Sprintf("%d unknown", counts.unknown.Load()), fmt.Sprintf("accepted after %.1f s", (s.accepted[first]-calm-down).Seconds()))
+				fmt.Sprintf("%d unknown", counts.unknown.Load()), fmt.Sprintf("accepted after %.1f s", first.Seconds()))
 		})
 	})
 }
@@ -322,8 +337,12 @@ func TestStorm(t *testing.T) {
 func TestTroubleOfOneMessageHoldsNobodyBack(t *testing.T) {
 	const length = 4 * time.Second
 	throughput := func(t *testing.T, react func(time.Duration, int64, string) reply) int {
+		t.Helper()
 		s := &stormy{react: react}
-		s.run(t, func(t *testing.T, client *messaging.Client) { sendAllFor(t, client, length) })
+		s.run(t, func(t *testing.T, client *messaging.Client) {
+			t.Helper()
+			sendAllFor(t, client, length)
+		})
 		return len(s.requests)
 	}
 	none := 0
@@ -356,7 +375,7 @@ func TestTroubleOfOneMessageHoldsNobodyBack(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got := throughput(t, react)
 			assert.GreaterOrEqual(t, float64(got), 0.9*float64(none), "requests beside %d without trouble", none)
-			record(t, name, fmt.Sprintf("%.2f of the throughput without", float64(got)/float64(none)), "", "")
+			record(t, name, "", "", fmt.Sprintf("%.2f of the throughput without", float64(got)/float64(none)))
 		})
 	}
 }
@@ -382,5 +401,5 @@ func record(t *testing.T, cells ...string) {
 	}
 	head := "| the service says | requests a second | refused and unknown | after |\n|---|---:|---:|---|\n"
 	table := before + begin + head + strings.Join(recorded, "\n") + "\n" + end + after
-	require.NoError(t, os.WriteFile(*stormTable, []byte(table), 0o644)) //nolint:gosec // a page of the repository
+	require.NoError(t, os.WriteFile(*stormTable, []byte(table), 0o644))
 }

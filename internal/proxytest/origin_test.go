@@ -194,7 +194,9 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case nth(number, s.BrokenEvery):
+		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(s.Broken)
+		_, _ = io.WriteString(w, `{"code":"50000","message":"internal error"}`)
 		return
 	case nth(number, s.HangEvery):
 		time.Sleep(s.Hang)

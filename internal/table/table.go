@@ -154,7 +154,8 @@ func (e Errors) validate(found *Problems, _ string, _ *Table) {
 	for i, status := range e.Gateway {
 		isRefusal := status >= 400 && status < 500 && status != 408
 		if !isRefusal && !slices.Contains(e.NotProcessed, status) {
-			found.add(at("errors.gateway", i), "proves nothing alone: only 400 to 499, without 408, refuse; write it under errors.notProcessed too")
+			found.add(at("errors.gateway", i), "proves nothing alone: only 400 to 499, without 408, refuse; "+
+				"write it under errors.notProcessed too")
 		}
 	}
 }
@@ -235,13 +236,15 @@ func (s Send) validate(found *Problems, operation string, t *Table) {
 	}
 	taken.checkPositions(found)
 	if s.Wrap != nil && *s.Wrap == "" && taken.isList {
-		found.add(operation+".wrap", "is empty, and the request is a list, which has no members; write where the message stands, such as 0.message")
+		found.add(operation+".wrap", "is empty, and the request is a list, which has no members; "+
+			"write where the message stands, such as 0.message")
 	}
 	if constants > maxEntries {
 		found.add(operation+".constants", "has, together with "+operation+".with, more than "+strconv.Itoa(maxEntries)+" entries")
 	}
 	checkApart(found, map[string][]string{operation + ".accepted": s.Accepted, operation + ".refused": s.Refused}, true, oneMeaning)
-	checkNotAll(found, operation+".accepted", s.Accepted, "write the words of acceptance: with any other the outcome is unknown, and not accepted")
+	checkNotAll(found, operation+".accepted", s.Accepted,
+		"write the words of acceptance: with any other the outcome is unknown, and not accepted")
 	if len(s.Refused) > 0 && len(s.Response["status"]) == 0 {
 		found.add(operation+".refused", "can never be met; write where the status stands in "+operation+".response.status")
 	}

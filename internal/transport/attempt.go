@@ -45,7 +45,7 @@ func (c *call) attempt(caller context.Context) {
 	o := &c.outcome
 	c.judgement = Judgement{}
 	c.sending = true
-	resp, err := c.send(out)
+	resp, err := c.send(out) //nolint:bodyclose // send has read and closed it
 	o.Written = resp != nil || c.evidence.written(err)
 	if resp != nil {
 		o.StatusCode, o.Header, o.RetryAfter = resp.StatusCode, resp.Header, retryAfter(resp.Header)

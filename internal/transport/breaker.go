@@ -195,6 +195,7 @@ func (b *Breaker) trips(now time.Time) bool {
 			failed++
 		case Throttling:
 			throttled++
+		default:
 		}
 	}
 	return len(recent) >= fewest && 5*failed >= 4*len(recent) || throttled >= mostThrottle

@@ -296,13 +296,13 @@ func TestBreakerUnderManyCalls(t *testing.T) {
 type inTrouble struct{}
 
 func (inTrouble) Judge(out *Outcome) Judgement {
-	j := Judgement{Repeatable: out.StatusCode == 429}
+	j := Judgement{Repeatable: out.StatusCode == http.StatusTooManyRequests}
 	switch out.StatusCode {
-	case 503:
+	case http.StatusServiceUnavailable:
 		j.Health, j.Cause = Failing, NewError("HTTP 503", nil)
-	case 402:
+	case http.StatusPaymentRequired:
 		j.Health, j.Cause = Refusing, NewError("HTTP 402", nil)
-	case 429:
+	case http.StatusTooManyRequests:
 		j.Health, j.Cause = Throttling, NewError("HTTP 429", nil)
 	}
 	return j
@@ -595,10 +595,10 @@ func BenchmarkBreakers(b *testing.B) {
 	c.outcome.Began = time.Now()
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := c.enterBreakers(context.Background()); err != nil {
+		if err := c.enterBreakers(b.Context()); err != nil {
 			b.Fatal(err)
 		}
-		c.leaveBreakers(context.Background(), Healthy)
+		c.leaveBreakers(b.Context(), Healthy)
 		c.passed[0].counted, c.passed[1].counted = false, false
 	}
 }

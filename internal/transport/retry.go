@@ -39,8 +39,8 @@ func (c *call) retry(ctx context.Context) {
 		},
 		Backoff: func(time.Duration, time.Duration, int, *http.Response) time.Duration { return c.backoff() },
 	}
-	request := retryablehttp.Request{Request: (&http.Request{Method: c.request.Method, URL: c.request.URL, Header: http.Header{}}).WithContext(ctx)}
-	_, _ = loop.Do(&request) //nolint:bodyclose // attempt has read and closed it
+	request := http.Request{Method: c.request.Method, URL: c.request.URL, Header: http.Header{}}
+	_, _ = loop.Do(&retryablehttp.Request{Request: request.WithContext(ctx)}) //nolint:bodyclose // attempt has read and closed it
 	if endBackoff != nil {
 		c.outcome.Interrupted = ctx.Err() // it ended the wait
 		endBackoff(Outcome{Err: c.outcome.Interrupted})

@@ -15,11 +15,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
-	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
+	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
 // shell runs command lines in an environment.
@@ -28,7 +29,6 @@ type shell struct {
 
 	in       string
 	terminal bool
-	ctx      context.Context
 }
 
 // newShell returns a shell whose account is that of a test server. The test cannot run in parallel: the environment is the process's.
@@ -37,7 +37,7 @@ func newShell(t *testing.T) (*shell, *messagingtest.Server) {
 	srv := messagingtest.NewServer(t)
 	t.Setenv("MESSAGING_BASE_URL", srv.URL)
 	t.Setenv("MESSAGING_TOKEN", srv.Token)
-	return &shell{T: t, ctx: t.Context()}, srv
+	return &shell{T: t}, srv
 }
 
 // run returns what was printed and the exit status.
@@ -47,7 +47,7 @@ func (s *shell) run(args ...string) (stdout, stderr string, status int) {
 	console := cli.Console{In: strings.NewReader(s.in), Out: &out, Err: &errs, InTerminal: s.terminal, Getenv: os.Getenv}
 	root := &cobra.Command{Use: "messaging"}
 	root.AddCommand(New(console)...)
-	status = console.Execute(s.ctx, root, args)
+	status = console.Execute(s.Context(), root, args)
 	return out.String(), errs.String(), status
 }
 
@@ -312,7 +312,7 @@ func TestListenForwardsAndReplays(t *testing.T) {
 	assert.NotContains(t, errs+out, "a-secret-of-the-webhook")
 
 	status = http.StatusOK
-	s := &shell{T: t, ctx: t.Context()}
+	s := &shell{T: t}
 	printed, errs, code := s.run("replay", saved, "1", "--forward", program.URL+"/hooks")
 	assert.Equal(t, cli.ExitOK, code, errs)
 	assert.Contains(t, printed, "/sms  200")
@@ -331,7 +331,7 @@ func TestListenForwardsAndReplays(t *testing.T) {
 
 func TestListenNeedsProof(t *testing.T) {
 	t.Setenv("MESSAGING_WEBHOOK_SECRET", "")
-	s := &shell{T: t, ctx: t.Context()}
+	s := &shell{T: t}
 	_, errs, status := s.run("listen", "--listen", "127.0.0.1:0")
 	assert.Equal(t, cli.ExitUsage, status)
 	assert.Contains(t, errs, "MESSAGING_WEBHOOK_SECRET")

@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
 	"github.com/messaging-service/messaging-go/sms"
-	"github.com/spf13/cobra"
 )
 
 // listing holds the flags of list.
@@ -111,8 +112,8 @@ func (l *listing) run(ctx context.Context) error {
 	if l.out == "" {
 		bar := cli.NewProgress(l.console, !l.console.OutTerminal, 0)
 		defer bar.End()
-		if err := l.pages(ctx, client, newWriter(l.format, l.console.Out, true), 0, bar, nil); err != nil {
-			return &cli.Exit{Status: cli.ExitUnknown, Err: err}
+		if err = l.pages(ctx, client, newWriter(l.format, l.console.Out, true), 0, bar, nil); err != nil {
+			return &cli.ExitError{Status: cli.ExitUnknown, Err: err}
 		}
 		return nil
 	}
@@ -134,7 +135,7 @@ func (l *listing) run(ctx context.Context) error {
 	})
 	bar.End()
 	if err != nil {
-		return &cli.Exit{
+		return &cli.ExitError{
 			Status: cli.ExitUnknown,
 			Err:    fmt.Errorf("%w; %d rows are in %s, and --resume goes on", err, state.Rows, l.out),
 		}
@@ -204,9 +205,9 @@ it took it.` + "\n" + environment,
 		}
 		switch {
 		case errors.Is(err, messaging.ErrNotListed):
-			return &cli.Exit{Status: cli.ExitRefused, Err: err}
+			return &cli.ExitError{Status: cli.ExitRefused, Err: err}
 		case err != nil:
-			return &cli.Exit{Status: cli.ExitUnknown, Err: err}
+			return &cli.ExitError{Status: cli.ExitUnknown, Err: err}
 		}
 		format := "record"
 		if s.json {

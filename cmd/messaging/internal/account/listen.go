@@ -18,9 +18,10 @@ import (
 	"time"
 
 	"github.com/fatih/color"
+	"github.com/spf13/cobra"
+
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
 	"github.com/messaging-service/messaging-go/webhook"
-	"github.com/spf13/cobra"
 )
 
 // maxCallback is how long the body of a callback may be.

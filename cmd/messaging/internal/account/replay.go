@@ -11,8 +11,9 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
 	"github.com/spf13/cobra"
+
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
 )
 
 func newReplay(console cli.Console) *cobra.Command {
@@ -65,7 +66,7 @@ func replay(ctx context.Context, console cli.Console, name string, line int, for
 		u.RawQuery = c.Query
 		status, err := resend(ctx, c, u.String())
 		if err != nil {
-			return &cli.Exit{Status: cli.ExitRefused, Err: fmt.Errorf("line %d: %w", at, err)}
+			return &cli.ExitError{Status: cli.ExitRefused, Err: fmt.Errorf("line %d: %w", at, err)}
 		}
 		_, _ = fmt.Fprintf(console.Out, "%d  %s %s  %d\n", at, c.Method, printable(c.Path), status)
 		if status >= http.StatusMultipleChoices {

@@ -191,11 +191,38 @@ func (a *amender) takeName(said complaint) bool {
 				second = max(second, score)
 			}
 		}
-		if best > second && a.try(of, name) {
+		if best == 0 {
+			of = a.inRows(name)
+		}
+		if (best > second || of != "" && best == 0) && a.try(of, name) {
 			return true
 		}
 	}
 	return false
+}
+
+// inRows returns the concept of the member of the rows with a name, by its values, or "": a number of many is a recipient, what has spaces
+// is a text, and one of few names is a sender.
+func (a *amender) inRows(name string) string {
+	const few, long = 4, 8
+	leaf := name[strings.LastIndexByte(name, '.')+1:]
+	all, _ := columns(a.rows, "")
+	for _, c := range all {
+		if c.path[strings.LastIndexByte(c.path, '.')+1:] != leaf || len(c.values) < len(a.rows) || len(c.values) == 0 {
+			continue
+		}
+		isLong := !slices.ContainsFunc(c.values, func(v document.Node) bool { return len(digitsOf(v.Text())) < long })
+		hasSpaces := !slices.ContainsFunc(c.values, func(v document.Node) bool { return !strings.Contains(strings.TrimSpace(v.Text()), " ") })
+		switch {
+		case fits("phone", c.values) && isLong && distinct(c.values) > few:
+			return "to"
+		case hasSpaces && fits("text", c.values) && distinct(c.values) > few:
+			return "text"
+		case fits("sender", c.values) && !fits("time", c.values) && distinct(c.values) <= few:
+			return "from"
+		}
+	}
+	return ""
 }
 
 // isEnglish reports whether a word of a refusal is one of its language, and no name.

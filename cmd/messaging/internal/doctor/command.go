@@ -13,11 +13,12 @@ import (
 	"slices"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
 	"github.com/messaging-service/messaging-go/contract"
-	"github.com/spf13/cobra"
 )
 
 // The environment variables of messaging.NewClientFromEnv.
@@ -92,7 +93,7 @@ func NewCommand(console cli.Console) *cobra.Command {
 			return err
 		}
 		if report.Status != cli.ExitOK {
-			return &cli.Exit{Status: report.Status}
+			return &cli.ExitError{Status: report.Status}
 		}
 		return nil
 	}

@@ -314,15 +314,12 @@ func (d *doctor) examineBound(ctx context.Context, b bound) {
 			return
 		}
 	}
+	names := d.known(ctx, slices.DeleteFunc(d.candidates(d.boundNames(b.vocabulary)), d.isClaimed))
 	for _, form := range d.timeForms() {
 		zone, _ := time.LoadLocation(list.Zone) // of a valid contract
 		shows := func(names ...string) (effect, refused bool) {
 			none := d.ask(ctx, "looking for "+b.concept, named(table.FormatTime(b.none, form, zone), names, nil))
 			return none.isPage() && len(none.rows) == 0, none.isRefusal()
-		}
-		names := d.candidates(d.boundNames(b.vocabulary))
-		if d.isStrict {
-			names = slices.DeleteFunc(names, func(name string) bool { return !slices.Contains(d.hints, name) })
 		}
 		found := d.effective(ctx, names, shows)
 		if found == "" {
@@ -413,10 +410,22 @@ func (d *doctor) timeForms() []string {
 func (d *doctor) boundNames(set string) (names []string) {
 	path, _ := find(d.rows, d.table.SMSList.Record["created"])
 	leaf := path[strings.LastIndexByte(path, '.')+1:]
-	for _, name := range vocabularyOf(set) {
-		names = append(names, strings.ReplaceAll(name, "{}", leaf))
+	words := new(guesser).split(leaf)
+	likes := []string{leaf}
+	if len(words) > 1 {
+		likes = append(likes, words[len(words)-1])
 	}
-	return names
+	var others []string
+	for _, name := range vocabularyOf(set) {
+		if !strings.Contains(name, "{}") {
+			others = append(others, name)
+			continue
+		}
+		for _, like := range likes {
+			names = append(names, strings.ReplaceAll(name, "{}", like))
+		}
+	}
+	return append(names, others...)
 }
 
 // examineSorting looks at whether the listing can be sorted by the time of creation: the reverse order reverses the rows.
@@ -477,8 +486,7 @@ func (d *doctor) isOrdered(l lookup, descending bool) bool {
 func (d *doctor) findSorting(ctx context.Context, columns []string) bool {
 	sortNames, orderNames := d.candidates(vocabularyOf("param sortBy")), d.candidates(vocabularyOf("param order"))
 	if d.isStrict {
-		isForeign := func(name string) bool { return !slices.Contains(d.hints, name) }
-		sortNames, orderNames = slices.DeleteFunc(sortNames, isForeign), slices.DeleteFunc(orderNames, isForeign)
+		sortNames, orderNames = d.known(ctx, sortNames), d.known(ctx, orderNames)
 	}
 	for _, words := range [][]string{{"asc", "desc"}, {"ASC", "DESC"}, {"ascending", "descending"}} {
 		for _, column := range columns {

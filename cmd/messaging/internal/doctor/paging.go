@@ -231,7 +231,7 @@ func (d *doctor) findCursor(ctx context.Context, first lookup, size int, beside 
 	for _, p := range places[:min(len(places), most)] {
 		d.sensitive[p.value] = d.sensitive[p.value] || strings.HasPrefix(p.path, table.LastRow)
 		value := line{next, []any{p.path}}
-		if link, err := url.Parse(p.value); err == nil && (link.RawQuery != "" || link.IsAbs()) {
+		if link, err := url.Parse(p.value); err == nil && link.RawQuery != "" {
 			for name := range link.Query() {
 				if beside.Has(name) {
 					continue
@@ -242,6 +242,7 @@ func (d *doctor) findCursor(ctx context.Context, first lookup, size int, beside 
 			}
 			continue
 		}
+		names := slices.DeleteFunc(d.candidates(cursorNames(p.path), names), func(name string) bool { return isLeaf(rows, name) })
 		shows := func(names ...string) (effect, refused bool) {
 			l := d.ask(ctx, "looking for the name of the cursor", named(p.value, names, beside))
 			return l.isPage() && d.follow(first.rows, l.rows), l.isRefusal()
@@ -252,6 +253,31 @@ func (d *doctor) findCursor(ctx context.Context, first lookup, size int, beside 
 		}
 	}
 	return false
+}
+
+// isLeaf reports whether a member of the rows has a name, which is then a filter rather than a cursor.
+func isLeaf(rows []column, name string) bool {
+	return slices.ContainsFunc(rows, func(c column) bool { return c.path[strings.LastIndexByte(c.path, '.')+1:] == name })
+}
+
+// cursorNames returns what a parameter may be called that takes the value of a member.
+func cursorNames(path string) []string {
+	leaf := path[strings.LastIndexByte(path, '.')+1:]
+	words := strings.Join(new(guesser).split(leaf), " ")
+	if words == "" {
+		return []string{leaf}
+	}
+	names := []string{leaf}
+	if strings.HasPrefix(path, table.LastRow) {
+		names = nil // that would be a filter
+	}
+	for _, word := range []string{"after", "last", "since", "start", "starting after", "from"} {
+		names = append(names, styled(word+" "+words)...)
+	}
+	if rest := strings.TrimPrefix(words, "next "); rest != words {
+		names = append(names, styled(rest)...)
+	}
+	return names
 }
 
 // findNumber looks for a parameter that counts pages.
@@ -306,6 +332,9 @@ func (d *doctor) isWhole(size int) bool {
 
 // pagingCandidates names members that look as if they said where the next page is.
 func (d *doctor) pagingCandidates() string {
+	if d.first.path == "" {
+		return ""
+	}
 	all, _ := columns([]document.Node{d.first.doc}, d.first.path)
 	return candidatesOf("next", all)
 }

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -144,7 +145,28 @@ func (d *doctor) examineStrictness(ctx context.Context) {
 	if d.isStrict = !l.isPage(); d.isStrict {
 		d.add("parameters", Note, "the service refuses parameters that it does not know")
 		d.hint(l.x)
+		d.unknownParam = l.x.pattern("doctor_unknown")
 	}
+}
+
+// pattern returns the status and the body of a response without a name.
+func (x *exchange) pattern(name string) string {
+	return strconv.Itoa(x.status) + " " + strings.ReplaceAll(x.body.String(), name, "\x00")
+}
+
+// known returns those of some names that the service knows, if it refuses others: it refuses them in another way, or not at all.
+func (d *doctor) known(ctx context.Context, names []string) (known []string) {
+	const most = 80
+	if !d.isStrict {
+		return names
+	}
+	for _, name := range names[:min(len(names), most)] {
+		l := d.ask(ctx, "looking for names that the service knows", url.Values{name: {"1"}})
+		if l.x != nil && l.x.status != 0 && l.x.pattern(name) != d.unknownParam {
+			known = append(known, name)
+		}
+	}
+	return known
 }
 
 var identifier = regexp.MustCompile(`[A-Za-z_$][A-Za-z0-9_$]*(?:[.\[][A-Za-z0-9_$-]+\]?|-[A-Za-z0-9_$]+)*`)

@@ -192,6 +192,9 @@ func candidatesOf(concept string, all []column) string {
 				score++
 			}
 		}
+		if score > 0 && distinct(col.values) == len(col.values) {
+			score += 2 // each has a value of its own, as an ID and a reference have
+		}
 		if len(col.values) > 0 && fits(c.kind, col.values) && score > 0 {
 			found = append(found, candidate{col.path, score})
 		}
@@ -326,6 +329,9 @@ func (d *doctor) proveRecord(ctx context.Context) map[string]proof {
 				proven[concept] = proof{path, "as it was sent"}
 			}
 		}
+		if path := d.proveCreated(g, all); path != "" {
+			proven["created"] = proof{path, "when the message was sent, and before all other times"}
+		}
 		d.linkIDs(all)
 		for concept, l := range d.links {
 			proven[concept] = proof{l.row, "the response to the send has the same"}
@@ -338,6 +344,32 @@ func (d *doctor) proveRecord(ctx context.Context) map[string]proof {
 		}
 	}
 	return proven
+}
+
+// proveCreated returns the member that says when the message was sent, and is in no row later than another time; or "".
+func (d *doctor) proveCreated(g *guesser, all []column) string {
+	times := filter(all, func(c column) bool {
+		return len(c.values) == len(d.rows) && fits("time", c.values) && saysNoNumber(c) && d.rejectsTime("created", c.path, c.values) == ""
+	})
+	isFirst := func(c column) bool {
+		return !slices.ContainsFunc(d.rows, func(row document.Node) bool {
+			at, ok := d.timeAt(row, c.path)
+			return !ok || slices.ContainsFunc(times, func(other column) bool {
+				then, ok := d.timeAt(row, other.path)
+				return ok && then.Before(at)
+			})
+		})
+	}
+	first := filter(times, isFirst)
+	if len(times) < 2 && len(d.rows) < 2 {
+		return g.best("created", first)
+	}
+	return d.choose(g, "created", first)
+}
+
+// saysNoNumber reports whether a column has times, and not numbers that could be anything.
+func saysNoNumber(c column) bool {
+	return !slices.ContainsFunc(c.values, func(v document.Node) bool { return timeForm(v.Text()) == "" || len(v.Text()) < len("1700000000") })
 }
 
 func filter(all []column, isIt func(column) bool) []column {

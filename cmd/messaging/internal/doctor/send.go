@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"net/http"
 	"regexp"
@@ -71,7 +72,76 @@ func (d *doctor) sendFirst(ctx context.Context, from, to string, wait time.Durat
 			"so a message whose outcome is unknown cannot be looked up")
 	}
 	d.awaitListing(ctx, wait)
+	if d.mine.Exists() && d.sent.reference != "" {
+		d.findReference(ctx, wait)
+	}
 	return true
+}
+
+// findReference finds what the service calls the reference ID, if the row of the message does not have the one that was sent: it sends
+// the message once more, with a reference ID of its own under each name that it may have.
+func (d *doctor) findReference(ctx context.Context, wait time.Duration) {
+	all, _ := columns([]document.Node{d.mine}, "")
+	isIt := func(v document.Node) bool { return v.Text() == d.sent.reference }
+	if slices.ContainsFunc(all, func(c column) bool { return slices.ContainsFunc(c.values, isIt) }) {
+		return
+	}
+	if d.table.SMSSend.Encoding == "query" {
+		return
+	}
+	old := d.sent
+	fields := d.table.SMSSend.Fields
+	again := d.sent.message()
+	again.Extra = map[string]any{}
+	sent := map[string]string{} // names, by what was sent under them
+	inRows, _ := columns(d.rows, "")
+	var names []string
+	for _, c := range inRows {
+		names = append(names, c.path[strings.LastIndexByte(c.path, '.')+1:])
+	}
+	const most = 16
+	for _, p := range readVocabulary().concepts["reference"].phrases[:most] {
+		names = append(names, styled(strings.Join(p.words, " "))[:2]...)
+	}
+	for _, name := range names {
+		isField := slices.Contains(slices.Collect(maps.Values(fields)), name)
+		if !isField && again.Extra[name] == nil && isPlainName(name) {
+			value := "doctor-" + rand.Text()
+			again.Extra[name], sent[value], d.sensitive[value] = value, name, true
+		}
+	}
+	again.ReferenceID = ""
+	d.isSpent = true
+	d.sent.text, d.sent.reference = sendText+" "+rand.Text()[:6], ""
+	d.sensitive[d.sent.text] = true
+	again.Text = d.sent.text
+	second := d.send(ctx, again)
+	if verdict := messaging.VerdictOf(second.err); verdict != messaging.Accepted && verdict != messaging.Unknown {
+		d.sent, d.isSpent = old, false // nothing went out
+		return
+	}
+	first := d.mine
+	d.mine = document.Node{}
+	d.sent.at = time.Now()
+	if d.sent.call, d.sent.response = second, (document.Node{}); second.wrong == nil {
+		d.sent.response = second.doc
+	}
+	if d.awaitListing(ctx, wait); !d.mine.Exists() {
+		d.mine, d.sent = first, old
+		return
+	}
+	mine, _ := columns([]document.Node{d.mine}, "")
+	for _, c := range mine {
+		for _, v := range c.values {
+			if name := sent[v.Text()]; name != "" {
+				d.sent.reference = v.Text()
+				d.propose("field reference", name+" comes back at "+c.path+" of the row, "+fields["reference"]+" does not", name,
+					"sms.send", "fields", "reference")
+				return
+			}
+		}
+	}
+	d.add("field reference", Differs, fields["reference"]+" does not come back in the row, and no other name was found: nothing can be settled")
 }
 
 // awaitListing waits until the message is listed, wherever the contract looks for what.
@@ -169,8 +239,11 @@ func (d *doctor) sharesID(row, response []column) bool {
 func (d *doctor) examineResponse(context.Context) {
 	d.section = "send"
 	first := d.sent.call
-	if first.wrong != nil && first.x != nil && d.mine.Exists() && d.proposeText() || first.x == nil {
+	if first.x == nil {
 		return
+	}
+	if first.wrong != nil && d.mine.Exists() {
+		d.proposeText()
 	}
 	_, words := find([]document.Node{first.doc}, d.table.SMSSend.Response["status"])
 	if first.wrong == nil && first.x.status < http.StatusMultipleChoices {
@@ -241,19 +314,19 @@ func (d *doctor) proposeNoID(response document.Node) {
 		line{[]string{"sms.send", "response", "id"}, []any{}}, line{[]string{"sms.send", "accepted"}, anyList(accepted)})
 }
 
-// proposeText proposes to read a response that is not JSON as one text, if the message is listed. It reports whether it did.
-func (d *doctor) proposeText() bool {
+// proposeText proposes to read a response that is not JSON as one text, of a message that is listed.
+func (d *doctor) proposeText() {
 	raw := strings.TrimSpace(d.sent.call.x.body.String())
 	const longest = 200
 	text := regexp.MustCompile(`^[A-Za-z0-9 :_.-]*[A-Za-z:]`).FindString(strings.SplitN(raw, "\n", 2)[0])
-	if raw == "" || raw[0] == '<' || len(raw) > longest || text == "" || d.sensitive[text] || longNumber.MatchString(text) {
-		return false
+	if raw == "" || raw[0] == '<' || len(raw) > longest || text == "" || d.sensitive[text] || longNumber.MatchString(text) || table.Match(d.table.SMSSend.Accepted, raw, true) >= 0 {
+		return
 	}
 	word := text
 	if text != raw {
 		word += "*"
 	}
-	return d.proposeAll("verdict", "the response is a text, and the message is listed: its beginning accepts a message",
+	d.proposeAll("text", "the response is a text, and the message is listed: its beginning accepts a message",
 		line{[]string{"sms.send", "response", "id"}, []any{}}, line{[]string{"sms.send", "response", "status"}, []any{""}},
 		line{[]string{"sms.send", "accepted"}, []any{word}})
 }
@@ -340,6 +413,10 @@ func (d *doctor) compareClock() {
 // sendAgain sends the message again, with all that was found.
 func (d *doctor) sendAgain(ctx context.Context) {
 	d.section = "send"
+	if d.isSpent {
+		d.add("duplicate", Note, "not tried: two messages were sent to find the name of the reference ID")
+		return
+	}
 	second := d.send(ctx, d.sent.message())
 	verdict := messaging.VerdictOf(second.err)
 	failed, _ := errors.AsType[*messaging.Error](second.err)

@@ -12,10 +12,11 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/spf13/cobra"
+
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
 	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/messagingtest"
-	"github.com/spf13/cobra"
 )
 
 // settings are the flags.
@@ -104,8 +105,8 @@ func (s *settings) run(ctx context.Context, console cli.Console) error {
 	base := baseURL(s.listen, listener.Addr())
 	s.greet(console.Out, base, box.Sandbox())
 	if s.open {
-		if err := openBrowser(ctx, base+Root); err != nil {
-			_, _ = fmt.Fprintf(console.Err, "messaging sandbox: --open: %v\n", err)
+		if failed := openBrowser(ctx, base+Root); failed != nil {
+			_, _ = fmt.Fprintf(console.Err, "messaging sandbox: --open: %v\n", failed)
 		}
 	}
 	err = cli.Serve(ctx, listener, box.Handler(s.listen, listener.Addr()))

@@ -5,9 +5,12 @@ import (
 	"context"
 	"io"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -93,6 +96,89 @@ func TestCommandPrintsWhatToExport(t *testing.T) {
 	require.NoError(t, err)
 	assert.NotEmpty(t, receipt.ID)
 	assert.Equal(t, 0, end())
+}
+
+// lockedBuffer is what a command prints, for a test that reads meanwhile.
+type lockedBuffer struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
+
+func TestCommandPrintsWhatHappens(t *testing.T) {
+	t.Parallel()
+	hook := newHook(t)
+	for _, quiet := range []bool{false, true} {
+		ctx, cancel := context.WithCancel(t.Context())
+		args := []string{"-listen", "127.0.0.1:0", "-token", "my-token", "-webhook-sms", hook.URL + "/?key=top-secret"}
+		if quiet {
+			args = append(args, "-quiet")
+		}
+		var out lockedBuffer
+		code := make(chan int, 1)
+		go func() { code <- execute(ctx, args, &out, io.Discard) }()
+		printed := func(want string) {
+			require.Eventually(t, func() bool { return strings.Contains(out.String(), want) }, 30*time.Second, 5*time.Millisecond, want)
+		}
+		printed("--data-raw")
+		base := regexp.MustCompile(`MESSAGING_BASE_URL=(\S+)`).FindStringSubmatch(out.String())[1]
+		client, err := messaging.NewClient(base, messaging.WithToken("my-token"))
+		require.NoError(t, err)
+		post := func(path, body string) {
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+Root+path, strings.NewReader(body))
+			require.NoError(t, err)
+			req.Header.Set("Authorization", "Bearer my-token")
+			req.Header.Set("Content-Type", "application/json")
+			resp, err := http.DefaultClient.Do(req)
+			require.NoError(t, err)
+			require.NoError(t, resp.Body.Close())
+		}
+		_, err = client.SMS.Send(t.Context(), sms.Message{From: "ACME", To: ana, Text: "Hi\x1b[2J\nthere"})
+		require.NoError(t, err)
+		post("replies", `{"channel":"sms","from":"`+ana+`","text":"Yes"}`)
+		post("faults", `{"fault":"accept-then-drop","n":1}`)
+		_, err = client.SMS.Send(t.Context(), sms.Message{From: "ACME", To: ana, Text: "Lost"})
+		require.Error(t, err)
+		if !quiet {
+			printed("message  SMS ACME → +639171234567: Hi<U+001B>[2J there (msg-1)")
+			printed("answer   SMS +639171234567 → ACME: Yes")
+			printed("callback answer → 200 in")
+			printed("fault    POST /sms/send met accept-then-drop: a correct client says unknown")
+		}
+		cancel()
+		require.Equal(t, 0, <-code)
+		assert.Contains(t, out.String(), "stopped, 2 messages\n")
+		assert.NotContains(t, out.String(), "top-secret")
+		assert.NotContains(t, out.String(), "\x1b")
+		assert.Equal(t, !quiet, strings.Contains(out.String(), "Lost"))
+	}
+}
+
+// TestPrinterHoldsNobodyUp prints to a terminal that is stopped.
+func TestPrinterHoldsNobodyUp(t *testing.T) {
+	t.Parallel()
+	reader, writer := io.Pipe()
+	p := newPrinter(writer)
+	for range 5000 {
+		p.print("a line")
+	}
+	go p.close()
+	text, err := io.ReadAll(io.LimitReader(reader, 2000))
+	require.NoError(t, err)
+	assert.Contains(t, string(text), "lines were not printed")
+	go func() { _, _ = io.Copy(io.Discard, reader) }()
+	<-p.done
 }
 
 // TestCommandRefusesFileOfAnotherSandbox: two sandboxes would overwrite each other's messages.

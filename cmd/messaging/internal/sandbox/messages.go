@@ -242,9 +242,9 @@ func (s *Sandbox) getMessages(w http.ResponseWriter, r *http.Request) {
 	var found []Message
 	if err == nil {
 		err = s.until(r.Context(), q.wait, func() (bool, error) {
-			var err error
-			found, err = s.find(q)
-			return len(found) > 0, err
+			var missing error
+			found, missing = s.find(q)
+			return len(found) > 0, missing
 		})
 	}
 	if err != nil {

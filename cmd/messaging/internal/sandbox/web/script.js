@@ -344,7 +344,7 @@
     if (form.dataset.scoped !== undefined) Object.assign(body, scope());
     for (const input of form.elements) {
       if (!input.name || (input.type === "checkbox" && !input.checked)) continue;
-      body[input.name] = input.value;
+      body[input.name] = input.type === "number" ? Number(input.value) : input.value;
     }
     return form.dataset.webhook ? { webhooks: { [form.dataset.webhook]: body.url } } : body;
   }
@@ -524,6 +524,7 @@
     } else if (field?.id === "q" && field.value) {
       event.preventDefault();
       field.value = "";
+      field.blur();
       search("");
     } else if (field) field.blur();
     else if ($(".board.picked .close")) show($(".close").href, { push: true });

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/messaging-service/messaging-go/messagingtest"
+)
+
+// The test binary is also the program that is killed.
+func TestMain(m *testing.M) {
+	if path := os.Getenv("BOT_DATABASE"); path != "" {
+		fmt.Fprintln(os.Stderr, serveUntilKilled(path))
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+func serveUntilKilled(path string) error {
+	ctx := context.Background()
+	b, err := open(ctx, path, os.Getenv("BOT_SERVICE"), os.Getenv("BOT_TOKEN"))
+	if err != nil {
+		return err
+	}
+	if err := b.river.Start(ctx); err != nil {
+		return err
+	}
+	server := &http.Server{Addr: os.Getenv("BOT_ADDRESS"), Handler: b, ReadHeaderTimeout: time.Second}
+	return server.ListenAndServe()
+}
+
+func TestRun(t *testing.T) {
+	t.Parallel()
+	service := messagingtest.NewServer(t)
+	require.NoError(t, run(t.Context(), service))
+	sent := service.Sent()
+	require.Len(t, sent, 8, "one answer to each message, which came twice")
+	kinds := map[string]int{}
+	for _, one := range sent {
+		kinds[string(one.Channel)+" "+one.Kind]++
+	}
+	assert.Equal(t, map[string]int{
+		"chatapp1 text": 2, "chatapp1 call_to_action": 1, "chatapp1 template": 1,
+		"chatapp2 interactive": 2, "chatapp2 document": 1, "chatapp2 template": 1,
+	}, kinds)
+}
+
+// However often the process is killed, each message has one row and one answer, since the service calls again.
+func TestOneAnswerAlthoughTheProcessIsKilled(t *testing.T) {
+	t.Parallel()
+	const messages = 30
+	service := messagingtest.NewServer(t)
+	path := filepath.Join(t.TempDir(), "bot.db")
+	free := httptest.NewServer(nil)
+	address := free.Listener.Addr().String()
+	free.Close()
+	start := func() *exec.Cmd {
+		command := exec.Command(os.Args[0])
+		command.Env = append(os.Environ(), "BOT_DATABASE="+path, "BOT_SERVICE="+service.URL, "BOT_TOKEN="+service.Token, "BOT_ADDRESS="+address)
+		require.NoError(t, command.Start())
+		return command
+	}
+	process := start()
+	killed := make(chan struct{})
+	go func() {
+		defer close(killed)
+		for range 4 {
+			time.Sleep(700 * time.Millisecond)
+			_ = process.Process.Kill()
+			_ = process.Wait()
+			process = start()
+		}
+	}()
+	for i := range messages {
+		message := messagingtest.InboundChatApp{
+			Channel: messagingtest.ChannelChatApp2, ID: fmt.Sprintf("in-%d", i), From: fmt.Sprintf("6391712345%02d", i), To: "channel-1", Kind: "text", Text: "menu",
+		}
+		assert.Eventually(t, func() bool { // as the service does: until one of its two calls gets a 2xx
+			handled := false
+			for _, reply := range service.Receive(t.Context(), "http://"+address+"/chatapp2?key=secret", message, messagingtest.TwiceAtOnce()) {
+				handled = handled || reply.Err == nil && reply.StatusCode/100 == 2
+			}
+			return handled
+		}, 30*time.Second, 50*time.Millisecond)
+	}
+	<-killed
+	_ = process.Process.Kill()
+	_ = process.Wait()
+	answered := map[string]int{}
+	for _, sent := range service.Sent() {
+		answered[sent.ReferenceID]++
+	}
+	assert.NotEmpty(t, answered)
+	for reference, n := range answered {
+		assert.Equal(t, 1, n, reference)
+	}
+	b, err := open(t.Context(), path, service.URL, service.Token)
+	require.NoError(t, err)
+	defer b.db.Close()
+	for _, table := range []string{"bot_message", "messaging_outbox"} {
+		var rows int
+		require.NoError(t, b.db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM "+table).Scan(&rows))
+		assert.Equal(t, messages, rows, table)
+	}
+}
