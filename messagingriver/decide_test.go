@@ -529,3 +529,34 @@ func TestStormCostsFewMessages(t *testing.T) {
 		assert.Len(t, service.Sent(), counts[messagingriver.Accepted])
 	})
 }
+
+// TestWaitingForTheClientCostsNothing: what waits for the rate limit of the client is not claimed, so that a stop or a kill leaves
+// nothing in doubt, and costs no attempt.
+func TestWaitingForTheClientCostsNothing(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service, client := connected(t, messaging.WithRateLimit(40, 4))
+		options := quick()
+		options.SendTimeout = time.Second // less than the limit needs for those that have workers
+		r := t.newRig(t, client, options)
+		var messages []messagingriver.Message
+		for i := range 100 {
+			messages = append(messages, smsMessage(fmt.Sprint("sms-", i)), chatMessage(fmt.Sprint("chat-", i)))
+		}
+		insert(t, r, messages...)
+		stop := r.start(t)
+		defer stop()
+		most := 0
+		require.Eventually(t, func() bool {
+			counts := r.counts(t.Context())
+			most = max(most, counts[messagingriver.Sending])
+			return counts[messagingriver.Accepted] == len(messages)
+		}, time.Minute, 20*time.Millisecond)
+		assert.LessOrEqual(t, most, 20, "claimed at once")
+		assert.Len(t, service.Sent(), len(messages))
+		var begun, failures int
+		require.NoError(t, r.pool().QueryRowContext(t.Context(), "SELECT SUM(attempt), SUM(failures) FROM messaging_outbox").Scan(&begun, &failures))
+		assert.Equal(t, len(messages), begun)
+		assert.Zero(t, failures)
+	})
+}
