@@ -552,6 +552,27 @@ func TestStormCostsFewMessages(t *testing.T) {
 	})
 }
 
+// TestLateJobsTakeNoTurns: a job whose messages are done leaves the rate to those that wait.
+func TestLateJobsTakeNoTurns(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		_, client := connected(t, messaging.WithRateLimit(2, 1))
+		options := quick()
+		options.Workers = 1
+		r := t.newRig(t, client, options)
+		insert(t, r, smsMessage("a"))
+		defer r.start(t)()
+		becomes(t, r, smsKey("a"), messagingriver.Accepted)
+		for range 40 { // 20 seconds of the rate
+			require.NoError(t, r.wake(t.Context(), smsKey("a")))
+		}
+		insert(t, r, smsMessage("b"))
+		began := time.Now()
+		becomes(t, r, smsKey("b"), messagingriver.Accepted)
+		assert.Less(t, time.Since(began), 10*time.Second)
+	})
+}
+
 // TestWaitingForTheClientCostsNothing: what waits for the rate limit of the client is not claimed, so that a stop or a kill leaves
 // nothing in doubt, and costs no attempt.
 func TestWaitingForTheClientCostsNothing(t *testing.T) {

@@ -127,6 +127,10 @@ func (o *Outbox[TTx]) deliver(ctx context.Context, channel string, keys []Key, m
 		return o.handBack(ctx, keys, 0)
 	}
 	defer known.places.Release(n)
+	keys, err := o.thatWait(ctx, keys)
+	if err != nil {
+		return err
+	}
 	for len(keys) > 0 {
 		allowed, release := o.passes(ctx, known, len(keys))
 		if allowed == 0 {
@@ -140,6 +144,13 @@ func (o *Outbox[TTx]) deliver(ctx context.Context, channel string, keys []Key, m
 		keys = left
 	}
 	return nil
+}
+
+// thatWait returns the messages that wait. The others, of a job that comes late or twice, would waste turns.
+func (o *Outbox[TTx]) thatWait(ctx context.Context, keys []Key) ([]Key, error) {
+	waiting, err := o.database.keys(context.WithoutCancel(ctx), `SELECT o.channel, o.reference FROM ROWS JOIN messaging_outbox o
+		ON o.channel = value->>'channel' AND o.reference = value->>'reference' AND o.state || '' = 'waiting'`, list[Key](keys))
+	return slices.DeleteFunc(slices.Clone(keys), func(key Key) bool { return !slices.Contains(waiting, key) }), err
 }
 
 // deliverNow is deliver for the first messages, as many as the breaker and the rates allow now. It returns those that are left.
