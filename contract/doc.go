@@ -202,7 +202,10 @@
 // service's own if its text is a word of accepted, refused, errors.success or errors.classes, and a proxy's page otherwise. A service
 // that responds "0: Accepted for delivery" is
 //
-//	{"sms.send": {"response": {"id": [], "status": [""]}, "accepted": ["0: Accepted*"]}, "errors": {"code": [""], "classes": {"invalid": ["4*"]}}}
+//	{
+//		"sms.send": {"response": {"id": [], "status": [""]}, "accepted": ["0: Accepted*"]},
+//		"errors": {"code": [""], "classes": {"invalid": ["4*"]}}
+//	}
 //
 // No two of ID, request, reference, from, to and text may stand at one place of a response, a row or a callback.
 //

@@ -53,7 +53,7 @@ func TestVerdictOfEachFault(t *testing.T) {
 				t.Parallel()
 				srv := messagingtest.NewServer(t)
 				srv.Inject(tt.fault, 1)
-				client := clientOf(t, srv, messaging.WithTimeout(500*time.Millisecond))
+				client := clientOf(t, srv, messaging.WithTimeout(3*time.Second))
 				_, err := channel.Send(t.Context(), client, "+639171234567", "Hi", "order-17")
 				want := tt.verdict
 				if tt.fault == messagingtest.AnotherResponse() && channel.Name == "chatapp2" {

@@ -76,93 +76,141 @@ func (c storeCheck) run(ctx context.Context, newStore func() webhook.Store) erro
 
 func storeChecks() []storeCheck {
 	return []storeCheck{
-		{"handles once", "Once calls handle once for a key, and returns nil when it is called again", func(ctx context.Context, s *storeTest) error {
-			return s.want(1, errors.Join(s.once(ctx, nil), s.once(ctx, nil), s.once(ctx, nil)))
-		}},
-		{"forgets a failure", "Once returns the error of handle, and forgets the key", func(ctx context.Context, s *storeTest) error {
-			for range 2 {
-				if err := unexpected(s.once(ctx, errHandle), errHandle); err != nil {
-					return err
+		{
+			"handles once",
+			"Once calls handle once for a key, and returns nil when it is called again",
+			func(ctx context.Context, s *storeTest) error {
+				return s.want(1, errors.Join(s.once(ctx, nil), s.once(ctx, nil), s.once(ctx, nil)))
+			},
+		},
+		{
+			"forgets a failure",
+			"Once returns the error of handle, and forgets the key",
+			func(ctx context.Context, s *storeTest) error {
+				for range 2 {
+					if err := unexpected(s.once(ctx, errHandle), errHandle); err != nil {
+						return err
+					}
 				}
-			}
-			return s.want(3, s.once(ctx, nil))
-		}},
-		{"forgets a panic", "Once forgets the key if handle panics", func(ctx context.Context, s *storeTest) error {
-			func() {
-				defer func() { _ = recover() }()
-				_ = s.store.Once(ctx, s.key, func(context.Context) error { panic(errHandle) })
-			}()
-			return s.want(1, s.once(ctx, nil))
-		}},
-		{"returns an error if it forgets", "Once returns an error if it cannot record that the event was handled, as when its context ends meanwhile", func(ctx context.Context, s *storeTest) error {
-			ended, cancel := context.WithCancel(ctx)
-			err := s.store.Once(ended, s.key, func(context.Context) error {
-				cancel()
-				return nil
-			})
-			if err != nil {
+				return s.want(3, s.once(ctx, nil))
+			},
+		},
+		{
+			"forgets a panic",
+			"Once forgets the key if handle panics",
+			func(ctx context.Context, s *storeTest) error {
+				func() {
+					defer func() { _ = recover() }()
+					_ = s.store.Once(ctx, s.key, func(context.Context) error { panic(errHandle) })
+				}()
 				return s.want(1, s.once(ctx, nil))
-			}
-			return s.want(0, s.once(ctx, nil))
-		}},
-		{"handles one at a time", "while a call handles a key, others wait or return ErrInProgress, and never call handle", func(ctx context.Context, s *storeTest) error {
-			return s.want(1, s.race(ctx, nil))
-		}},
-		{"handles one at a time after a failure", "after a failure one call handles the key, and no two at a time", func(ctx context.Context, s *storeTest) error {
-			return s.want(2, errors.Join(s.race(ctx, errHandle), s.once(ctx, nil)))
-		}},
-		{"waits no longer than its context", "Once waits no longer than its context lasts", func(ctx context.Context, s *storeTest) error {
-			finish := s.hold(ctx)
-			short, cancel := context.WithTimeout(ctx, storePause)
-			defer cancel()
-			if err := s.once(short, nil); err == nil || ctx.Err() != nil {
-				return errors.New("Once waits longer than its context, or does without handle")
-			}
-			return s.want(1, finish(nil))
-		}},
-		{"handles different keys at a time", "a call does not wait for one that handles another key", func(ctx context.Context, s *storeTest) error {
-			finish := s.hold(ctx)
-			other := s.with(s.key + ".other")
-			return errors.Join(other.want(1, other.once(ctx, nil)), finish(nil))
-		}},
-		{"distinguishes keys", "keys that differ in one character are two, up to 100 characters", func(ctx context.Context, s *storeTest) error {
-			long := strings.Repeat("x", 50) // keys have up to 100 characters
-			for _, suffix := range []string{"a", "A", "aa", ".a", long + "1", long + "2"} {
-				key := s.with(s.key + suffix)
-				if err := key.want(1, key.once(ctx, nil)); err != nil {
-					return fmt.Errorf("the new key %q: %w", key.key, err)
+			},
+		},
+		{
+			"returns an error if it forgets",
+			"Once returns an error if it cannot record that the event was handled, as when its context ends meanwhile",
+			func(ctx context.Context, s *storeTest) error {
+				ended, cancel := context.WithCancel(ctx)
+				err := s.store.Once(ended, s.key, func(context.Context) error {
+					cancel()
+					return nil
+				})
+				if err != nil {
+					return s.want(1, s.once(ctx, nil))
 				}
-			}
-			return nil
-		}},
-		{"remembers ten thousand keys", "Once remembers ten thousand keys", func(ctx context.Context, s *storeTest) error {
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keysTimeout)
-			defer cancel()
-			return errors.Join(s.many(ctx), s.many(ctx), s.want(storeKeys, nil))
-		}},
-		{"takes over when a lease is over", "when the lease of a call is over, another may take over, and the first one then changes nothing", func(ctx context.Context, s *storeTest) error {
-			finish := s.hold(ctx)
-			rival := &storeTest{store: s.rival.store, key: s.key}
-			for began := time.Now(); rival.calls.Load() == 0; <-time.After(storePause) {
-				short, cancel := context.WithTimeout(ctx, leaseTimeout)
-				_ = rival.once(short, nil)
-				cancel()
-				if time.Since(began) > leaseTimeout {
-					return errors.Join(errNoLease, finish(nil))
+				return s.want(0, s.once(ctx, nil))
+			},
+		},
+		{
+			"handles one at a time",
+			"while a call handles a key, others wait or return ErrInProgress, and never call handle",
+			func(ctx context.Context, s *storeTest) error {
+				return s.want(1, s.race(ctx, nil))
+			},
+		},
+		{
+			"handles one at a time after a failure",
+			"after a failure one call handles the key, and no two at a time",
+			func(ctx context.Context, s *storeTest) error {
+				return s.want(2, errors.Join(s.race(ctx, errHandle), s.once(ctx, nil)))
+			},
+		},
+		{
+			"waits no longer than its context",
+			"Once waits no longer than its context lasts",
+			func(ctx context.Context, s *storeTest) error {
+				finish := s.hold(ctx)
+				short, cancel := context.WithTimeout(ctx, storePause)
+				defer cancel()
+				if err := s.once(short, nil); err == nil || ctx.Err() != nil {
+					return errors.New("Once waits longer than its context, or does without handle")
 				}
-			}
-			_ = finish(errHandle)
-			return rival.want(1, errors.Join(rival.once(ctx, nil), s.want(1, s.once(ctx, nil))))
-		}},
-		{"passes the values of its context to handle", "the context of handle has the values of that of Once", func(ctx context.Context, s *storeTest) error {
-			type contextKey struct{}
-			return s.store.Once(context.WithValue(ctx, contextKey{}, "value"), s.key, func(ctx context.Context) error {
-				if ctx.Value(contextKey{}) != "value" {
-					return errors.New("the context of handle lacks a value")
+				return s.want(1, finish(nil))
+			},
+		},
+		{
+			"handles different keys at a time",
+			"a call does not wait for one that handles another key",
+			func(ctx context.Context, s *storeTest) error {
+				finish := s.hold(ctx)
+				other := s.with(s.key + ".other")
+				return errors.Join(other.want(1, other.once(ctx, nil)), finish(nil))
+			},
+		},
+		{
+			"distinguishes keys",
+			"keys that differ in one character are two, up to 100 characters",
+			func(ctx context.Context, s *storeTest) error {
+				long := strings.Repeat("x", 50) // keys have up to 100 characters
+				for _, suffix := range []string{"a", "A", "aa", ".a", long + "1", long + "2"} {
+					key := s.with(s.key + suffix)
+					if err := key.want(1, key.once(ctx, nil)); err != nil {
+						return fmt.Errorf("the new key %q: %w", key.key, err)
+					}
 				}
 				return nil
-			})
-		}},
+			},
+		},
+		{
+			"remembers ten thousand keys",
+			"Once remembers ten thousand keys",
+			func(ctx context.Context, s *storeTest) error {
+				ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keysTimeout)
+				defer cancel()
+				return errors.Join(s.many(ctx), s.many(ctx), s.want(storeKeys, nil))
+			},
+		},
+		{
+			"takes over when a lease is over",
+			"when the lease of a call is over, another may take over, and the first one then changes nothing",
+			func(ctx context.Context, s *storeTest) error {
+				finish := s.hold(ctx)
+				rival := &storeTest{store: s.rival.store, key: s.key}
+				for began := time.Now(); rival.calls.Load() == 0; <-time.After(storePause) {
+					short, cancel := context.WithTimeout(ctx, leaseTimeout)
+					_ = rival.once(short, nil)
+					cancel()
+					if time.Since(began) > leaseTimeout {
+						return errors.Join(errNoLease, finish(nil))
+					}
+				}
+				_ = finish(errHandle)
+				return rival.want(1, errors.Join(rival.once(ctx, nil), s.want(1, s.once(ctx, nil))))
+			},
+		},
+		{
+			"passes the values of its context to handle",
+			"the context of handle has the values of that of Once",
+			func(ctx context.Context, s *storeTest) error {
+				type contextKey struct{}
+				return s.store.Once(context.WithValue(ctx, contextKey{}, "value"), s.key, func(ctx context.Context) error {
+					if ctx.Value(contextKey{}) != "value" {
+						return errors.New("the context of handle lacks a value")
+					}
+					return nil
+				})
+			},
+		},
 	}
 }
 

@@ -246,15 +246,21 @@ func TestChatContentInJSON(t *testing.T) {
 			want: webhook.System{Kind: "customer_identity_changed", IdentityHash: "xyz"},
 		},
 		{name: "unsupported", json: `"errors":[{"code":131051,"title":"Message type unknown"}],"type":"unsupported","unsupported":{"type":"poll"}`, kind: "unsupported"},
-		{name: "edit", json: `"type":"edit","edit":{"original_message_id":"wamid.1","message":{"context":{"id":"M0"},"type":"image","image":{"caption":"c","id":"1"}}}`, kind: "edit",
-			want: webhook.Edit{MessageID: "wamid.1", Content: webhook.Media{Kind: webhook.MediaImage, ID: "1", Caption: "c"}}},
-		{name: "edit to a kind that is not known", json: `"type":"edit","edit":{"original_message_id":"wamid.1","message":{"type":"poll"}}`, kind: "edit",
-			want: webhook.Edit{MessageID: "wamid.1", Content: webhook.Unknown{Kind: "poll", Raw: json.RawMessage(`{"type":"poll"}`)}}},
+		{
+			name: "edit", json: `"type":"edit","edit":{"original_message_id":"wamid.1","message":{"context":{"id":"M0"},"type":"image","image":{"caption":"c","id":"1"}}}`, kind: "edit",
+			want: webhook.Edit{MessageID: "wamid.1", Content: webhook.Media{Kind: webhook.MediaImage, ID: "1", Caption: "c"}},
+		},
+		{
+			name: "edit to a kind that is not known", json: `"type":"edit","edit":{"original_message_id":"wamid.1","message":{"type":"poll"}}`, kind: "edit",
+			want: webhook.Edit{MessageID: "wamid.1", Content: webhook.Unknown{Kind: "poll", Raw: json.RawMessage(`{"type":"poll"}`)}},
+		},
 		{name: "edit of an edit", json: `"type":"edit","edit":{"original_message_id":"wamid.1","message":{"type":"edit","edit":{}}}`, kind: "edit"},
 		{name: "revoke", json: `"type":"revoke","revoke":{"original_message_id":"wamid.1"}`, kind: "revoke", want: webhook.Revoke{MessageID: "wamid.1"}},
 		{name: "request_welcome", json: `"type":"request_welcome"`, kind: "request_welcome", want: webhook.RequestWelcome{}},
-		{name: "payment_notification", json: `"type":"payment_notification","payment_notification":{"reference_id":"order-17","transaction":{"id":"t-1","status":"success"},"amount":{"value":1999,"offset":100},"currency":"INR"}`, kind: "payment_notification",
-			want: webhook.PaymentNotification{ReferenceID: "order-17", TransactionID: "t-1", Status: "success", Amount: "1999", Offset: 100, Currency: "INR"}},
+		{
+			name: "payment_notification", json: `"type":"payment_notification","payment_notification":{"reference_id":"order-17","transaction":{"id":"t-1","status":"success"},"amount":{"value":1999,"offset":100},"currency":"INR"}`, kind: "payment_notification",
+			want: webhook.PaymentNotification{ReferenceID: "order-17", TransactionID: "t-1", Status: "success", Amount: "1999", Offset: 100, Currency: "INR"},
+		},
 		{name: "a kind nobody knows", json: `"type":"poll_creation","poll_creation":{"name":"?"}`, kind: "poll_creation"},
 		{name: "no kind", json: `"beam":7`},
 		{name: "a kind that is no word", json: `"type":{"a":1}`},
@@ -749,8 +755,12 @@ func TestChatMessageFromEnvelope(t *testing.T) {
 func TestEditIsStored(t *testing.T) {
 	t.Parallel()
 	for _, content := range []webhook.Content{
-		webhook.Edit{MessageID: "wamid.1", Content: webhook.Text{Body: "Hi"}}, webhook.Edit{MessageID: "wamid.1", Content: webhook.Contacts{{FirstName: "A"}}},
-		webhook.Edit{}, webhook.Revoke{MessageID: "wamid.1"}, webhook.RequestWelcome{}, webhook.PaymentNotification{Amount: "1", Offset: 100},
+		webhook.Edit{MessageID: "wamid.1", Content: webhook.Text{Body: "Hi"}},
+		webhook.Edit{MessageID: "wamid.1", Content: webhook.Contacts{{FirstName: "A"}}},
+		webhook.Edit{},
+		webhook.Revoke{MessageID: "wamid.1"},
+		webhook.RequestWelcome{},
+		webhook.PaymentNotification{Amount: "1", Offset: 100},
 	} {
 		data, err := json.Marshal(webhook.ChatMessage{Content: content})
 		require.NoError(t, err)

@@ -4,22 +4,21 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"os"
 	"runtime"
 	"runtime/debug"
-	"strings"
 	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
 
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/account"
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/doctor"
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/sandbox"
-	"github.com/spf13/cobra"
-	"github.com/spf13/cobra/doc"
 )
 
 // run runs a command line and returns the exit status.
@@ -33,18 +32,16 @@ func newCommand(console cli.Console) *cobra.Command {
 		Use:   "messaging",
 		Short: "Tools for programs that send messages through the service",
 		Args:  cobra.ArbitraryArgs,
+		// cobra adds the flag --version.
+		Version: buildVersion().Version,
 	}
 	root.RunE = func(_ *cobra.Command, args []string) error {
 		switch {
 		case len(args) == 0:
 			_, _ = fmt.Fprint(console.Err, root.UsageString())
-			return &cli.Exit{Status: cli.ExitUsage}
+			return &cli.ExitError{Status: cli.ExitUsage}
 		default:
-			err := fmt.Sprintf("there is no command %q", args[0])
-			if near := root.SuggestionsFor(args[0]); len(near) > 0 {
-				err += "; did you mean " + strings.Join(near, " or ") + "?"
-			}
-			return errors.New(err)
+			return cli.Unknown(root, args[0])
 		}
 	}
 	root.SuggestionsMinimumDistance = 2
@@ -118,7 +115,7 @@ func newMan() *cobra.Command {
 	return &cobra.Command{
 		Use:   "man FOLDER",
 		Short: "Write the manual pages into a folder",
-		Args:  cobra.ExactArgs(1),
+		Args:  cli.Words(1, "FOLDER"),
 		RunE: func(command *cobra.Command, args []string) error {
 			const readable = 0o755
 			if err := os.MkdirAll(args[0], readable); err != nil {
@@ -146,11 +143,11 @@ func newHealthCheck() *cobra.Command {
 			}
 			response, err := http.DefaultTransport.RoundTrip(request)
 			if err != nil {
-				return &cli.Exit{Status: cli.ExitRefused, Err: err}
+				return &cli.ExitError{Status: cli.ExitRefused, Err: err}
 			}
 			_ = response.Body.Close()
 			if response.StatusCode >= http.StatusInternalServerError {
-				return &cli.Exit{Status: cli.ExitRefused, Err: fmt.Errorf("HTTP %d", response.StatusCode)}
+				return &cli.ExitError{Status: cli.ExitRefused, Err: fmt.Errorf("HTTP %d", response.StatusCode)}
 			}
 			return nil // it may ask for a password
 		},

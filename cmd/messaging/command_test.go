@@ -6,9 +6,10 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
 )
 
 // execute runs a command line and returns what was printed.
@@ -52,6 +53,13 @@ func TestFlagsTakeOneDash(t *testing.T) {
 	_, errs, status := execute(t, "send", "sms", "--text", "-json", "--to")
 	assert.Equal(t, cli.ExitUsage, status)
 	assert.Contains(t, errs, "--to", "the value of --text is a value")
+}
+
+func TestVersionFlag(t *testing.T) {
+	t.Parallel()
+	out, _, status := execute(t, "--version")
+	assert.Equal(t, cli.ExitOK, status)
+	assert.Contains(t, out, buildVersion().Version)
 }
 
 func TestManualPages(t *testing.T) {

@@ -2,8 +2,8 @@
 //
 //	messaging sandbox   the service on this machine, with a web page: see every message, answer it, break the service
 //	messaging doctor    what of the contract an account contradicts, and the overlay that makes it right
-//	messaging send      send one message; the exit status is its verdict
-//	messaging list      list sent SMS as a table, CSV or JSON lines
+//	messaging send      one message; the exit status is its verdict
+//	messaging list      sent SMS as a table, CSV or JSON lines
 //	messaging find      look an SMS up by its reference ID
 //	messaging listen    receive callbacks, print them, and forward them to a program
 //	messaging replay    send a saved callback to a program again

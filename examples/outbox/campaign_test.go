@@ -70,7 +70,7 @@ func newServer(t *testing.T) *server {
 	found, err := filepath.Glob("/usr/lib/postgresql/*/bin")
 	require.NoError(t, err)
 	require.NotEmpty(t, found, "no PostgreSQL: apt-get install postgresql")
-	folder, err := os.MkdirTemp("", "campaign")
+	folder, err := os.MkdirTemp("", "campaign") //nolint:usetesting // the user postgres may not enter one of t.TempDir
 	require.NoError(t, err)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)

@@ -208,7 +208,8 @@ func testMedia(t *testing.T, tab browser, command string) {
 	defer media.Close()
 	b := startSandbox(t, command)
 	for _, content := range []chatapp2.Content{
-		chatapp2.Image{Media: chatapp2.MediaLink(media.URL + "/a.svg")}, chatapp2.Location{Latitude: 14.5995, Longitude: 120.9842, Name: "The shop"},
+		chatapp2.Image{Media: chatapp2.MediaLink(media.URL + "/a.svg")},
+		chatapp2.Location{Latitude: 14.5995, Longitude: 120.9842, Name: "The shop"},
 		chatapp2.Audio{Media: chatapp2.MediaLink(media.URL + "/a.ogg")},
 	} {
 		_, err := b.client(t).ChatApp2.Send(t.Context(), chatapp2.Message{To: ana, Content: content})

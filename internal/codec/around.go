@@ -14,15 +14,12 @@ import (
 // errors, of statuses, and of the signs of the contract. A place that the contract names for something else is not among them, and
 // neither are those of responses.failure and of the status of a send.
 type around struct {
-	codes, errors, statuses    []int
-	present, isFalse, isTrue   []int
-	codesAt, errorsAt, wordsAt []string // paths; signs are by value
-	signsAt                    map[string][]string
+	codes, errors, statuses  []int
+	present, isFalse, isTrue []int
 }
 
-// surround returns what stands around a place. Lists are the paths of a response by concept.
-func surround(place string, lists map[string][]string, errs *table.Errors) *around {
-	a := &around{signsAt: map[string][]string{}}
+// surround adds what stands around a place. Lists are the paths of a response by concept.
+func (r *responses) surround(place string, lists map[string][]string) around {
 	isNamed := func(path string) bool { // for something else, or something else is within
 		for concept, list := range lists {
 			isIt := func(other string) bool { return other == path || strings.HasPrefix(other, path+".") }
@@ -33,32 +30,37 @@ func surround(place string, lists map[string][]string, errs *table.Errors) *arou
 		return false
 	}
 	add := func(list []string, path string) []string {
-		if isNamed(path) || slices.Contains(list, path) || slices.Contains(lists["status"], path) || slices.Contains(errs.Code, path) {
+		if isNamed(path) || slices.Contains(list, path) || slices.Contains(lists["status"], path) || slices.Contains(r.errs.Code, path) {
 			return list
 		}
 		return append(list, path)
 	}
+	var codes, errors, statuses []string
+	signs := map[string][]string{}
 	for object := range objectsAround(place) {
-		for _, code := range errs.Code {
+		for _, code := range r.errs.Code {
 			path := join(object, beyond(place, code))
-			a.codesAt = add(a.codesAt, path)
+			codes = add(codes, path)
 			if dot := strings.LastIndexByte(path, '.'); dot > len(object) && object != "" {
-				a.errorsAt = add(a.errorsAt, path[:dot])
+				errors = add(errors, path[:dot])
 			}
 		}
 		for _, status := range lists["status"] {
-			a.wordsAt = add(a.wordsAt, join(object, beyond(place, status)))
+			statuses = add(statuses, join(object, beyond(place, status)))
 		}
-		for value, names := range errs.Signs {
+		for value, names := range r.errs.Signs {
 			for _, name := range names {
 				path := join(object, name)
-				if !slices.ContainsFunc(errs.Code, func(code string) bool { return strings.HasPrefix(code, path+".") }) {
-					a.signsAt[value] = add(a.signsAt[value], path)
+				if !slices.ContainsFunc(r.errs.Code, func(code string) bool { return strings.HasPrefix(code, path+".") }) {
+					signs[value] = add(signs[value], path)
 				}
 			}
 		}
 	}
-	return a
+	return around{
+		codes: r.add(codes), errors: r.add(errors), statuses: r.add(statuses),
+		present: r.add(signs["present"]), isFalse: r.add(signs["false"]), isTrue: r.add(signs["true"]),
+	}
 }
 
 // objectsAround yields the paths of the objects around a place, from the innermost one to the document. A list is none of them.
@@ -93,19 +95,6 @@ func join(object, path string) string {
 		return path
 	}
 	return object + "." + path
-}
-
-// lists returns the paths by keys for compilePaths, which slots looks for again.
-func (a *around) lists(key string) map[string][]string {
-	return map[string][]string{
-		key + " codes": a.codesAt, key + " errors": a.errorsAt, key + " words": a.wordsAt,
-		key + " present": a.signsAt["present"], key + " false": a.signsAt["false"], key + " true": a.signsAt["true"],
-	}
-}
-
-func (a *around) setSlots(key string, places map[string][]int) {
-	a.codes, a.errors, a.statuses = places[key+" codes"], places[key+" errors"], places[key+" words"]
-	a.present, a.isFalse, a.isTrue = places[key+" present"], places[key+" false"], places[key+" true"]
 }
 
 const (

@@ -3,8 +3,8 @@
 package codec
 
 import (
+	"bytes"
 	"cmp"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,8 +41,8 @@ type responses struct {
 
 	errs                           *table.Errors
 	words                          words
-	code, object, message, request []int     // slots
-	around                         []*around // what is in the way of a failure, for each of the places that were to be surrounded
+	code, object, message, request []int    // slots
+	around                         []around // of the places that were to be surrounded
 }
 
 // compileResponses compiles lists of paths by concept, the places of a failure, the paths at which rows may stand, and what is around
@@ -61,19 +61,15 @@ func compileResponses(lists map[string][]string, rows, places []string, words wo
 			objects[i] = object
 		}
 	}
-	const code, object, message, request = "errors.code", "the object of an error code", "errors.message", "errors.request"
-	all := map[string][]string{code: errs.Code, object: objects, message: errs.Message, request: errs.Request}
-	maps.Copy(all, lists)
-	r := responses{errs: errs, words: words}
+	r := responses{paths: compilePaths(lists), errs: errs, words: words}
+	r.code, r.object, r.message, r.request = r.add(errs.Code), r.add(objects), r.add(errs.Message), r.add(errs.Request)
 	for _, place := range places {
-		a := surround(place, lists, errs)
-		r.around = append(r.around, a)
-		maps.Copy(all, a.lists(place))
+		r.around = append(r.around, r.surround(place, lists))
 	}
-	r.paths = compilePaths(all, rows)
-	r.code, r.object, r.message, r.request = r.places[code], r.places[object], r.places[message], r.places[request]
-	for i, a := range r.around {
-		a.setSlots(places[i], r.places)
+	for i, path := range rows {
+		if n := r.root.grow(path, &r.slots); n.rows == 0 {
+			n.rows = i + 1
+		}
 	}
 	return r
 }
@@ -114,17 +110,20 @@ func (r *responses) failure(text string, found []value) (f Failure, doubt string
 	return f, doubt
 }
 
-// asText reads a body that is not JSON as one text, the value of the document, if the contract looks for something there. A long text
-// is none: it is a page. What is found otherwise is not changed.
-func (r *responses) asText(body []byte, found []value) (text string, ok bool) {
+// read is find for a body that may be one text and no JSON, if the contract looks for something there. The text is then the value of
+// the document, and notJSON is why it is one. A long text is none: it is a page.
+func (r *responses) read(body []byte, few []value) (text string, found []value, repeats bool, notJSON, err error) {
 	const longest = 4 << 10
-	text = strings.TrimSpace(string(body[:min(len(body), longest+1)]))
-	if !r.root.wanted || text == "" || len(body) > longest || !utf8.ValidString(text) {
-		return "", false
+	text, found, repeats, err = r.find(body, nil, few)
+	if err == nil || !r.root.wanted || len(body) > longest {
+		return text, found, repeats, nil, err
+	}
+	if text = string(bytes.TrimSpace(body)); text == "" || !utf8.ValidString(text) {
+		return "", nil, false, nil, err
 	}
 	clear(found)
 	found[document] = value{Kind: jsonscan.String, End: len(text)}
-	return text, true
+	return text, found, false, err, nil
 }
 
 // meaning returns the class of a code, or "", or reports that it is one of success, whichever the contract matches better.
@@ -158,16 +157,13 @@ type failureDecoder struct{ failures responses }
 
 // DecodeFailure reads a response whose status says that it is a failure. The error says why it is not JSON.
 func (d *failureDecoder) DecodeFailure(body []byte) (Failure, error) {
-	text, found, _, err := d.failures.find(body, nil, nil)
-	isText := false
+	text, found, _, notJSON, err := d.failures.read(body, nil)
 	if err != nil {
-		if text, isText = d.failures.asText(body, found); !isText {
-			return Failure{}, err
-		}
+		return Failure{}, err
 	}
 	failure, _ := d.failures.failure(text, found)
-	if _, isSuccess := d.failures.meaning(failure.Code); isText && failure.Class == "" && !isSuccess {
-		return Failure{}, err
+	if _, isSuccess := d.failures.meaning(failure.Code); notJSON != nil && failure.Class == "" && !isSuccess {
+		return Failure{}, notJSON
 	}
 	return failure, nil
 }

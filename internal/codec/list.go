@@ -242,13 +242,9 @@ func (u Unreadable) IsDoubtful() bool { return u.Field == "" || u.Field == "ID" 
 // times the size of body, most of which is free again at the end, and takes time in proportion to that size.
 func (l *List) Decode(body []byte, at wire.Position, rows int, reuse []sms.Transaction) (Page, Failure, error) {
 	page := Page{Transactions: reuse[:0]}
-	lists := make([]value, len(l.op.Items))
-	text, found, repeats, err := l.responses.find(body, lists, nil)
-	if err != nil {
-		return Page{}, Failure{}, err
-	}
-	reader, place, err := l.readRows(withoutMark(body), lists, &page, rows)
-	if err != nil {
+	reader := newRowReader(l.rows, &page, rows)
+	text, found, repeats, err := l.responses.find(body, reader, nil)
+	if err = cmp.Or(err, reader.err); err != nil {
 		return Page{}, Failure{}, err
 	}
 	said := func(concept string) string { return first(text, found, l.responses.places[concept]) }
@@ -262,22 +258,22 @@ func (l *List) Decode(body []byte, at wire.Position, rows int, reuse []sms.Trans
 		return Page{}, failure, nil
 	case doubt != "":
 		return Page{}, failure, pageError(doubt)
-	case place < 0:
+	case reader.list < 0:
 		return Page{}, Failure{RequestID: failure.RequestID}, errNoRows
 	case repeats:
 		return Page{}, Failure{RequestID: failure.RequestID}, pageError(repeated)
 	}
-	if trouble := l.trouble(text, found, place); trouble != "" {
+	if trouble := l.trouble(text, found, reader.list); trouble != "" {
 		return Page{}, Failure{RequestID: failure.RequestID}, pageError(trouble)
 	}
 	page.Number, page.Size, page.Total, page.TotalPages = number("number"), number("size"), number("total"), number("pages")
 	nexts := l.responses.places["next"]
 	_, next := pick(text, found, nexts, func(v value, word string) bool { return v.Kind != jsonscan.Boolean && word != "" })
 	more := !table.IsPlaceholder(next)
-	switch strings.ToLower(said("hasNext")) {
-	case "true", "1", "yes":
+	switch hasNext := said("hasNext"); {
+	case isTrue(hasNext):
 		more = true
-	case "false", "0", "no":
+	case isFalse(hasNext):
 		page.Last, more = true, false
 	default:
 		noNext, _ := pick(text, found, nexts, func(v value, _ string) bool { return v.Kind == jsonscan.Null })
@@ -303,34 +299,14 @@ func (l *List) Decode(body []byte, at wire.Position, rows int, reuse []sms.Trans
 	return page, Failure{}, err
 }
 
-// readRows reads the rows of a page from the first of its lists, and checks the others. It returns which list that is, or -1.
-func (l *List) readRows(doc []byte, lists []value, page *Page, rows int) (reader *rowReader, place int, err error) {
-	reader, place = newRowReader(l.rows, page, rows), -1
-	for i, list := range lists {
-		switch {
-		case list.Kind == jsonscan.Absent:
-			continue
-		case place < 0:
-			place = i
-			err = reader.read(doc, list)
-		default:
-			err = jsonscan.Check(doc[list.Start:list.End])
-		}
-		if err != nil {
-			return nil, -1, err
-		}
-	}
-	return reader, place, nil
-}
-
 // trouble returns what says around the rows that the listing failed or is incomplete, or "".
-func (l *List) trouble(text string, found []value, place int) string {
+func (l *List) trouble(text string, found []value, list int) string {
 	for _, slot := range l.responses.places["status"] {
 		if v := found[slot]; v.IsScalar() && l.responses.words.refuses(v.Word(text)) {
 			return "the response has a status that says that it failed"
 		}
 	}
-	return l.responses.trouble(text, found, l.responses.around[place])
+	return l.responses.trouble(text, found, &l.responses.around[list])
 }
 
 // isFirst reports whether a position is the first page of the listing.

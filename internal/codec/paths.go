@@ -26,7 +26,7 @@ type node struct {
 	children []node
 	slot     int  // of the value that stands here
 	wanted   bool // the value is wanted, and not only what is within it
-	raw      int  // which raw list is looked for here, counted from 1; 0 if none is
+	rows     int  // which list of rows is looked for here, counted from 1; 0 if none is
 }
 
 // isLeaf reports whether the value at a place is wanted, and nothing within it.
@@ -38,25 +38,24 @@ const document = 0
 // unwanted is the place of a value that is only checked.
 var unwanted = new(node) //nolint:gochecknoglobals // never written
 
-// compilePaths compiles lists of paths by concept, each in the order of preference, and the paths of raw lists: those that are not
-// entered, because another reader reads them.
-func compilePaths(lists map[string][]string, raw []string) paths {
+// compilePaths compiles lists of paths by concept, each in the order of preference.
+func compilePaths(lists map[string][]string) paths {
 	p := paths{places: make(map[string][]int, len(lists)), slots: 1}
-	var places []int // of all concepts
 	for concept, list := range lists {
-		for _, path := range list {
-			n := p.root.grow(path, &p.slots)
-			n.wanted = true
-			places = append(places, n.slot)
-		}
-		p.places[concept] = places[len(places)-len(list):]
-	}
-	for i, path := range raw {
-		if n := p.root.grow(path, &p.slots); n.raw == 0 {
-			n.raw = i + 1
-		}
+		p.places[concept] = p.add(list)
 	}
 	return p
+}
+
+// add adds paths, and returns the slots of their values.
+func (p *paths) add(list []string) []int {
+	slots := make([]int, len(list))
+	for i, path := range list {
+		n := p.root.grow(path, &p.slots)
+		n.wanted = true
+		slots[i] = n.slot
+	}
+	return slots
 }
 
 // grow returns the node of a path, which is "" for n itself, and makes the nodes that are missing, each with the next slot. The next
@@ -87,12 +86,12 @@ func (n *node) find(name []byte) *node {
 	return unwanted
 }
 
-// find walks over a document, which may begin with a byte order mark, and checks all of it but raw lists. It returns the value at
-// each slot, in found if that is long enough, the text that those values are in, and whether a member that is wanted, or on the way to
-// one, came twice in its object. The last of them counts, as in encoding/json. Where raw lists stand in the document is put into raw.
-func (p *paths) find(doc []byte, raw, found []value) (text string, values []value, repeats bool, err error) {
+// find walks over a document, which may begin with a byte order mark, and checks all of it. It returns the value at each slot, in found
+// if that is long enough, the text that those values are in, and whether a member that is wanted, or on the way to one, came twice in
+// its object. The last of them counts, as in encoding/json. Rows are read by a reader.
+func (p *paths) find(doc []byte, rows *rowReader, found []value) (text string, values []value, repeats bool, err error) {
 	found = slices.Grow(found, p.slots)[:p.slots]
-	s := scanner{Scanner: jsonscan.Scanner{Doc: withoutMark(doc)}, raw: raw}
+	s := scanner{Scanner: jsonscan.Scanner{Doc: withoutMark(doc)}, rows: rows}
 	s.walk(&p.root, found)
 	if err := s.End(); err != nil {
 		return "", found, false, err
@@ -128,8 +127,8 @@ func textOf(doc []byte, found []value) string {
 type scanner struct {
 	jsonscan.Scanner
 
-	raw     []value // by the number of the list
-	repeats bool    // a member of a known name came twice
+	rows    *rowReader // nil if the places have no rows
+	repeats bool       // a member of a known name came twice
 }
 
 // walk reads the value at a place.
@@ -148,14 +147,13 @@ func (s *scanner) walk(n *node, found []value) {
 		}
 		v.End = s.Pos
 	case '[':
-		if n.raw > 0 {
-			v = s.Raw()
-			s.raw[n.raw-1] = v
+		v.Kind = jsonscan.List
+		if n.rows > 0 {
+			s.rows.read(s, n.rows-1)
 		} else {
-			v.Kind = jsonscan.List
 			s.walkElements(n, found)
-			v.End = s.Pos
 		}
+		v.End = s.Pos
 	default:
 		v = s.Scalar(c)
 	}

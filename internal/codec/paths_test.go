@@ -47,7 +47,7 @@ func TestFindDepth(t *testing.T) {
 }
 
 func compiled(list ...string) *paths {
-	p := compilePaths(map[string][]string{"": list}, nil)
+	p := compilePaths(map[string][]string{"": list})
 	return &p
 }
 

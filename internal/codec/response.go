@@ -24,6 +24,9 @@ type Response struct {
 	// Contradiction is why the response proves nothing, whatever its status: a member of the contract came twice. It is "" otherwise.
 	Contradiction string
 
+	// IsText reports whether the response is one text, and not JSON.
+	IsText bool
+
 	isAccepted bool // the contract has no IDs, and the status accepts the message
 }
 
@@ -36,16 +39,13 @@ const repeated = "the response has a member of the contract twice"
 // Decode reads a response. The error says why it is not in the form of the contract, and repeats nothing of it.
 func (s *Send) Decode(body []byte) (Response, error) {
 	var few [64]value
-	text, found, repeats, err := s.responses.find(body, nil, few[:0])
-	isText := false
+	text, found, repeats, notJSON, err := s.responses.read(body, few[:0])
 	if err != nil {
-		if text, isText = s.responses.asText(body, found); !isText {
-			return Response{}, err
-		}
+		return Response{}, err
 	}
 	failure, doubt := s.responses.failure(text, found)
-	r := Response{Failure: failure, Refused: failure.Class != "", Doubt: doubt}
-	if !isText {
+	r := Response{Failure: failure, Refused: failure.Class != "", Doubt: doubt, IsText: notJSON != nil}
+	if !r.IsText { // a text says none of it
 		s.read(&r, text, found)
 	}
 	r.Own = r.Own || !table.IsPlaceholder(r.RequestID)
@@ -53,16 +53,16 @@ func (s *Send) Decode(body []byte) (Response, error) {
 		r.Contradiction = repeated
 	}
 	isKnown := s.judge(&r, text, found)
-	if isText {
+	if notJSON != nil {
 		_, isSuccess := s.responses.meaning(r.Code)
 		if r.Own = isKnown || isSuccess || r.Class != ""; !r.Own {
-			return Response{}, err
+			return Response{}, notJSON
 		}
 	}
 	return r, nil
 }
 
-// read reads what a document says of an accepted message. A text says none of it.
+// read reads what a document says of an accepted message.
 func (s *Send) read(r *Response, text string, found []value) {
 	said := func(slots []int) string { return first(text, found, slots) }
 	amount := func(slots []int, money table.Money) (number, currency string) {
@@ -138,5 +138,5 @@ func (s *Send) trouble(id, text string, found []value) string {
 		slots = s.at.status
 		isIt = func(slot int) bool { return found[slot].Kind > jsonscan.Null }
 	}
-	return s.responses.trouble(text, found, s.responses.around[slices.IndexFunc(slots, isIt)])
+	return s.responses.trouble(text, found, &s.responses.around[slices.IndexFunc(slots, isIt)])
 }

@@ -50,7 +50,7 @@ type rows struct {
 func compileRows(t *table.Table, op *table.List, cursor []string, zone *time.Location) *rows {
 	lists := maps.Clone(op.Record)
 	lists[table.LastRow] = cursor
-	r := &rows{paths: compilePaths(lists, nil), op: op, zone: zone, statuses: t.WebhookDelivery.Statuses}
+	r := &rows{paths: compilePaths(lists), op: op, zone: zone, statuses: t.WebhookDelivery.Statuses}
 	r.accepted, r.refused = t.SMSSend.Accepted, t.SMSSend.Refused
 	r.cursor = r.paths.places[table.LastRow]
 	var tx sms.Transaction
@@ -74,7 +74,9 @@ type rowReader struct {
 	*rows
 
 	page       *Page
+	list       int    // which list of the contract has the rows, -1 if there is none
 	limit      int    // of rows
+	err        error  // there are more rows
 	began      int    // where the first row began
 	lastCursor string // of the last row, "" if it has none
 	meanings   map[string]sms.Status
@@ -107,7 +109,7 @@ type rowName struct {
 const maxRows = 100_000
 
 func newRowReader(r *rows, page *Page, requested int) *rowReader {
-	reader := &rowReader{rows: r, page: page, limit: maxRows, meanings: map[string]sms.Status{}}
+	reader := &rowReader{rows: r, page: page, list: -1, limit: maxRows, meanings: map[string]sms.Status{}}
 	reader.found, reader.used = make([]value, r.paths.slots), make([]bool, r.paths.slots)
 	if requested > 0 && requested < maxRows/10 {
 		reader.limit = 10 * requested
@@ -115,14 +117,19 @@ func newRowReader(r *rows, page *Page, requested int) *rowReader {
 	return reader
 }
 
-// read reads the rows in a raw list of a document.
-func (r *rowReader) read(doc []byte, list value) error {
-	s := scanner{Scanner: jsonscan.Scanner{Doc: doc[:list.End], Pos: list.Start}}
-	r.began = s.Pos + 1
-	for more := s.Open(']'); more; more = s.Next(']') {
-		r.readRow(&s)
+// read reads a list of rows, in place of one that comes after it in the contract. It passes over one that comes after another.
+func (r *rowReader) read(s *scanner, list int) {
+	if r.list >= 0 && r.list < list {
+		s.Skip()
+		return
 	}
-	return s.End()
+	r.list, r.began, r.err = list, s.Pos+1, nil
+	r.page.Transactions, r.page.Unreadable = r.page.Transactions[:0], nil
+	around := s.repeats
+	for more := s.Open(']'); more; more = s.Next(']') {
+		r.readRow(s)
+	}
+	s.repeats = around
 }
 
 func (r *rowReader) readRow(s *scanner) {
@@ -130,7 +137,8 @@ func (r *rowReader) readRow(s *scanner) {
 	index := len(r.page.Transactions)
 	switch index {
 	case r.limit:
-		s.Fail(pageError(fmt.Sprintf("the page has more than %d rows", r.limit)))
+		r.err = pageError(fmt.Sprintf("the page has more than %d rows", r.limit))
+		s.Skip()
 		return
 	case 1: // the length of the first row shows how many may follow
 		rest := len(s.Doc) - s.Pos

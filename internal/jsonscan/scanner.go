@@ -162,50 +162,6 @@ func (s *Scanner) Skip() {
 	}
 }
 
-// Raw passes over an object or a list, which Peek has found, and returns where it stands. Nothing in it is checked but how deep it
-// nests: that is left to a Scanner which reads it again, up to the End of the value.
-func (s *Scanner) Raw() Value {
-	v := Value{Kind: Object, Start: s.Pos}
-	if s.Doc[s.Pos] == '[' {
-		v.Kind = List
-	}
-	for depth := s.depth; s.Pos < len(s.Doc); s.Pos++ {
-		switch s.Doc[s.Pos] {
-		case '"':
-			s.passString()
-		case '[', '{':
-			if depth++; depth > MaxDepth {
-				s.Fail(ErrDepth)
-				return Value{}
-			}
-		case ']', '}':
-			if depth--; depth == s.depth {
-				s.Pos++
-				v.End = s.Pos
-				return v
-			}
-		}
-	}
-	s.unexpected()
-	return Value{}
-}
-
-// passString moves from the opening quote of a string to the closing one, or to the end of the document.
-func (s *Scanner) passString() {
-	for s.Pos++; s.Pos < len(s.Doc); s.Pos++ {
-		quote := bytes.IndexByte(s.Doc[s.Pos:], '"')
-		if quote < 0 {
-			s.Pos = len(s.Doc)
-			return
-		}
-		before := s.Doc[s.Pos : s.Pos+quote]
-		escapes := len(before) - len(bytes.TrimRight(before, `\`))
-		if s.Pos += quote; escapes%2 == 0 {
-			return
-		}
-	}
-}
-
 // Scalar reads a value that is neither an object nor a list, of which Peek has found the first byte.
 func (s *Scanner) Scalar(first byte) Value {
 	v := Value{Start: s.Pos}

@@ -69,7 +69,9 @@ func New(ctx context.Context, db *sql.DB, lease time.Duration) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{db: db, lease: lease, clock: strings.NewReplacer("CLOCK", clock)}
-	const table = `CREATE TABLE IF NOT EXISTS webhook_event (id TEXT PRIMARY KEY, holder TEXT NOT NULL, until BIGINT NOT NULL, handled_at BIGINT)`
+	const table = `CREATE TABLE IF NOT EXISTS webhook_event (
+		id TEXT PRIMARY KEY, holder TEXT NOT NULL, until BIGINT NOT NULL, handled_at BIGINT
+	)`
 	if _, err = db.ExecContext(ctx, table); err != nil {
 		_, err = db.ExecContext(ctx, table) // another process may have created it in the same moment
 	}
@@ -95,13 +97,16 @@ func clockOf(ctx context.Context, db *sql.DB) (string, error) {
 	}
 	var mode string
 	var wait int
-	err := errors.Join(db.QueryRowContext(ctx, "PRAGMA journal_mode").Scan(&mode), db.QueryRowContext(ctx, "PRAGMA busy_timeout").Scan(&wait))
+	err := errors.Join(
+		db.QueryRowContext(ctx, "PRAGMA journal_mode").Scan(&mode),
+		db.QueryRowContext(ctx, "PRAGMA busy_timeout").Scan(&wait),
+	)
 	switch {
 	case err != nil:
 		return "", fmt.Errorf("sqlstore: %w", err)
 	case !strings.EqualFold(mode, "wal") || wait <= 0:
-		return "", fmt.Errorf("sqlstore: SQLite with several connections needs journal_mode(wal) and a busy_timeout, but has %s and %d ms; "+
-			"set them in the name of the data source, or call db.SetMaxOpenConns(1)", mode, wait)
+		return "", fmt.Errorf("sqlstore: SQLite with several connections needs journal_mode(wal) and a busy_timeout, "+
+			"but has %s and %d ms; set them in the name of the data source, or call db.SetMaxOpenConns(1)", mode, wait)
 	default:
 		return clock, nil
 	}
@@ -222,7 +227,8 @@ func (c *claim) giveBack(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBackTimeout)
 	defer cancel()
-	_, err := c.store.changes(ctx, c.store.db, "DELETE FROM webhook_event WHERE id = $1 AND holder = $2 AND handled_at IS NULL", c.key, c.holder)
+	const release = "DELETE FROM webhook_event WHERE id = $1 AND holder = $2 AND handled_at IS NULL"
+	_, err := c.store.changes(ctx, c.store.db, release, c.key, c.holder)
 	return err
 }
 
@@ -232,7 +238,8 @@ func (s *Store) Prune(ctx context.Context, age time.Duration) (int64, error) {
 	if age < 0 {
 		return 0, errors.New("sqlstore: the age is negative")
 	}
-	result, err := s.db.ExecContext(ctx, s.clock.Replace("DELETE FROM webhook_event WHERE COALESCE(handled_at, until) < CLOCK - $1"), age.Milliseconds())
+	prune := s.clock.Replace("DELETE FROM webhook_event WHERE COALESCE(handled_at, until) < CLOCK - $1")
+	result, err := s.db.ExecContext(ctx, prune, age.Milliseconds())
 	if err != nil {
 		return 0, fmt.Errorf("sqlstore: %w", err)
 	}

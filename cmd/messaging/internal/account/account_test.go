@@ -15,11 +15,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
-	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
+	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
 // shell runs command lines in an environment.
@@ -28,7 +29,6 @@ type shell struct {
 
 	in       string
 	terminal bool
-	ctx      context.Context
 }
 
 // newShell returns a shell whose account is that of a test server. The test cannot run in parallel: the environment is the process's.
@@ -37,7 +37,7 @@ func newShell(t *testing.T) (*shell, *messagingtest.Server) {
 	srv := messagingtest.NewServer(t)
 	t.Setenv("MESSAGING_BASE_URL", srv.URL)
 	t.Setenv("MESSAGING_TOKEN", srv.Token)
-	return &shell{T: t, ctx: t.Context()}, srv
+	return &shell{T: t}, srv
 }
 
 // run returns what was printed and the exit status.
@@ -47,7 +47,7 @@ func (s *shell) run(args ...string) (stdout, stderr string, status int) {
 	console := cli.Console{In: strings.NewReader(s.in), Out: &out, Err: &errs, InTerminal: s.terminal, Getenv: os.Getenv}
 	root := &cobra.Command{Use: "messaging"}
 	root.AddCommand(New(console)...)
-	status = console.Execute(s.ctx, root, args)
+	status = console.Execute(s.Context(), root, args)
 	return out.String(), errs.String(), status
 }
 
@@ -63,6 +63,7 @@ func TestSendEndsWithVerdict(t *testing.T) {
 		"unknown":        {new(messagingtest.AcceptThenDrop()), nil, cli.ExitUnknown, "unknown  reference order-1"},
 		"wrong message":  {nil, []string{"--to", "12"}, cli.ExitUsage, ""},
 		"valid":          {nil, []string{"-n"}, cli.ExitOK, "valid: nothing was sent"},
+		"valid in JSON":  {nil, []string{"-n", "--json"}, cli.ExitOK, "{\"valid\":true}\n"},
 		"an odd timeout": {nil, []string{"--timeout", "-1s"}, cli.ExitUsage, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -87,6 +88,27 @@ func TestSendEndsWithVerdict(t *testing.T) {
 		require.NoError(t, json.Unmarshal([]byte(out), &printed))
 		assert.Equal(t, "not sent", printed["verdict"])
 	})
+}
+
+// TestWrongCommandLineSaysWhatIsWanted has what a stranger types.
+func TestWrongCommandLineSaysWhatIsWanted(t *testing.T) {
+	s, srv := newShell(t)
+	for want, args := range map[string][]string{
+		"which channel? want sms":                    {"send"},
+		`there is no command "sm"; did you mean sms`: {"send", "sm"},
+		"unknown flag: --tex; -h lists the flags":    {"send", "sms", "--tex", "Hi"},
+		"want REFERENCE, got 0 words":                {"find"},
+		"want FILE [LINE], got 0 words":              {"replay"},
+	} {
+		out, errs, status := s.run(args...)
+		assert.Equal(t, cli.ExitUsage, status)
+		assert.Contains(t, errs, want)
+		assert.Equal(t, 1, strings.Count(errs, "\n"), "one line")
+		assert.Empty(t, out)
+	}
+	assert.Zero(t, srv.Requests())
+	out, _, _ := s.run("__complete", "list", "--format", "")
+	assert.Contains(t, out, "jsonl")
 }
 
 func TestSendTakesEveryChannel(t *testing.T) {
@@ -312,7 +334,7 @@ func TestListenForwardsAndReplays(t *testing.T) {
 	assert.NotContains(t, errs+out, "a-secret-of-the-webhook")
 
 	status = http.StatusOK
-	s := &shell{T: t, ctx: t.Context()}
+	s := &shell{T: t}
 	printed, errs, code := s.run("replay", saved, "1", "--forward", program.URL+"/hooks")
 	assert.Equal(t, cli.ExitOK, code, errs)
 	assert.Contains(t, printed, "/sms  200")
@@ -331,8 +353,9 @@ func TestListenForwardsAndReplays(t *testing.T) {
 
 func TestListenNeedsProof(t *testing.T) {
 	t.Setenv("MESSAGING_WEBHOOK_SECRET", "")
-	s := &shell{T: t, ctx: t.Context()}
+	s := &shell{T: t}
 	_, errs, status := s.run("listen", "--listen", "127.0.0.1:0")
 	assert.Equal(t, cli.ExitUsage, status)
 	assert.Contains(t, errs, "MESSAGING_WEBHOOK_SECRET")
+	assert.Contains(t, errs, "--insecure takes")
 }

@@ -7,10 +7,11 @@ import (
 	"net/url"
 	"time"
 
-	messaging "github.com/messaging-service/messaging-go"
-	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
 )
 
 // settings are the flags that all commands of an account share.

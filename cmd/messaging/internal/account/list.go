@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
 	"github.com/messaging-service/messaging-go/sms"
-	"github.com/spf13/cobra"
 )
 
 // listing holds the flags of list.
@@ -56,6 +57,7 @@ the file has each row once. The exit status is 0 if the listing is complete, and
 	flags.StringVar(&l.format, "format", "table", "table, csv or jsonl; --json is jsonl")
 	flags.StringVarP(&l.out, "out", "o", "", "write the rows into this `file`")
 	flags.BoolVar(&l.resume, "resume", false, "go on with the file of --out, where the listing before was interrupted")
+	_ = command.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"table", "csv", "jsonl"}, cobra.ShellCompDirectiveNoFileComp))
 	command.RunE = func(command *cobra.Command, _ []string) error { return l.run(command.Context()) }
 	return command
 }
@@ -111,8 +113,8 @@ func (l *listing) run(ctx context.Context) error {
 	if l.out == "" {
 		bar := cli.NewProgress(l.console, !l.console.OutTerminal, 0)
 		defer bar.End()
-		if err := l.pages(ctx, client, newWriter(l.format, l.console.Out, true), 0, bar, nil); err != nil {
-			return &cli.Exit{Status: cli.ExitUnknown, Err: err}
+		if err = l.pages(ctx, client, newWriter(l.format, l.console.Out, true), 0, bar, nil); err != nil {
+			return &cli.ExitError{Status: cli.ExitUnknown, Err: err}
 		}
 		return nil
 	}
@@ -134,7 +136,7 @@ func (l *listing) run(ctx context.Context) error {
 	})
 	bar.End()
 	if err != nil {
-		return &cli.Exit{
+		return &cli.ExitError{
 			Status: cli.ExitUnknown,
 			Err:    fmt.Errorf("%w; %d rows are in %s, and --resume goes on", err, state.Rows, l.out),
 		}
@@ -190,7 +192,7 @@ func newFind(console cli.Console) *cobra.Command {
 The exit status is 0 if it is listed, 1 if it is not, and 4 if the lookup failed. A service may list a message some time after
 it took it.` + "\n" + environment,
 		Example: "  messaging find order-17 --json",
-		Args:    cobra.ExactArgs(1),
+		Args:    cli.Words(1, "REFERENCE"),
 	}
 	s.flags(command.Flags())
 	command.RunE = func(command *cobra.Command, args []string) error {
@@ -204,9 +206,9 @@ it took it.` + "\n" + environment,
 		}
 		switch {
 		case errors.Is(err, messaging.ErrNotListed):
-			return &cli.Exit{Status: cli.ExitRefused, Err: err}
+			return &cli.ExitError{Status: cli.ExitRefused, Err: err}
 		case err != nil:
-			return &cli.Exit{Status: cli.ExitUnknown, Err: err}
+			return &cli.ExitError{Status: cli.ExitUnknown, Err: err}
 		}
 		format := "record"
 		if s.json {

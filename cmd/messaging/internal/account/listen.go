@@ -18,9 +18,10 @@ import (
 	"time"
 
 	"github.com/fatih/color"
+	"github.com/spf13/cobra"
+
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
 	"github.com/messaging-service/messaging-go/webhook"
-	"github.com/spf13/cobra"
 )
 
 // maxCallback is how long the body of a callback may be.
@@ -91,6 +92,9 @@ func (l *listener) run(ctx context.Context) error {
 		_, _ = fmt.Fprintf(l.console.Err, "%s %s: %v\n", r.Method, printable(webhook.ScrubURL(r.URL)), err)
 	}))
 	hooks, err := webhook.NewReceiverFromEnv(options...)
+	if err != nil && !l.insecure && l.console.Getenv("MESSAGING_WEBHOOK_SECRET") == "" {
+		return fmt.Errorf("%w; --insecure takes callbacks without one", err)
+	}
 	if err != nil {
 		return err
 	}

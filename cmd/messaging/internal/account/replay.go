@@ -11,8 +11,9 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
 	"github.com/spf13/cobra"
+
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
 )
 
 func newReplay(console cli.Console) *cobra.Command {
@@ -23,7 +24,7 @@ func newReplay(console cli.Console) *cobra.Command {
 		Long: `Send callbacks that "messaging listen --save" kept to a program again, as they came: the one in a line of the file, counted from
 1, or all in their order. The exit status is 1 if the program responds with anything but a success.`,
 		Example: "  messaging replay callbacks.jsonl 3 --forward http://127.0.0.1:8080/hooks",
-		Args:    cobra.RangeArgs(1, 2), //nolint:mnd // a file, and perhaps a line
+		Args:    cli.Words(1, "FILE", "LINE"),
 	}
 	command.Flags().StringVar(&forward, "forward", "", "the `URL` of the program; required")
 	command.RunE = func(command *cobra.Command, args []string) error {
@@ -65,7 +66,7 @@ func replay(ctx context.Context, console cli.Console, name string, line int, for
 		u.RawQuery = c.Query
 		status, err := resend(ctx, c, u.String())
 		if err != nil {
-			return &cli.Exit{Status: cli.ExitRefused, Err: fmt.Errorf("line %d: %w", at, err)}
+			return &cli.ExitError{Status: cli.ExitRefused, Err: fmt.Errorf("line %d: %w", at, err)}
 		}
 		_, _ = fmt.Fprintf(console.Out, "%d  %s %s  %d\n", at, c.Method, printable(c.Path), status)
 		if status >= http.StatusMultipleChoices {

@@ -29,8 +29,10 @@ func statePath(out string) string { return out + ".resume" }
 // fingerprint identifies the listing.
 func (l *listing) fingerprint() string {
 	options := &l.options
-	data, _ := json.Marshal([]any{l.format, l.after, l.before, l.limit, options.ID, options.ReferenceID, options.RequestID,
-		options.CategoryID, options.From, options.To, options.Status, options.SortBy, options.Descending}) // cannot fail: texts, numbers and booleans
+	data, _ := json.Marshal([]any{
+		l.format, l.after, l.before, l.limit, options.ID, options.ReferenceID, options.RequestID,
+		options.CategoryID, options.From, options.To, options.Status, options.SortBy, options.Descending,
+	}) // cannot fail: texts, numbers and booleans
 	return string(data)
 }
 
@@ -46,7 +48,7 @@ func (l *listing) openOutput() (*os.File, *resumeState, error) {
 		return create(l.out, state)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		if _, err := os.Stat(l.out); err != nil {
+		if _, err = os.Stat(l.out); err != nil {
 			return create(l.out, state)
 		}
 		return nil, &resumeState{Done: true}, nil

@@ -39,11 +39,24 @@ func newWriter(format string, to io.Writer, header bool) rowWriter {
 // columns returns the names and values of what is written of a transaction.
 func columns(tx sms.Transaction) (names, values []string) {
 	for _, c := range []struct{ name, value string }{
-		{"id", tx.ID}, {"reference", tx.ReferenceID}, {"request", tx.RequestID}, {"category", tx.CategoryID},
-		{"created", formatTime(tx.CreatedAt)}, {"sent", formatTime(tx.SentAt)}, {"from", tx.From}, {"to", tx.To},
-		{"send_status", tx.SendStatus}, {"delivery_status", tx.DeliveryStatus}, {"status", tx.Status.String()},
-		{"parts", strconv.Itoa(tx.Parts)}, {"price", tx.Price}, {"currency", tx.Currency}, {"operator", tx.Operator},
-		{"country", tx.Country}, {"description", tx.Description}, {"text", tx.Text},
+		{"id", tx.ID},
+		{"reference", tx.ReferenceID},
+		{"request", tx.RequestID},
+		{"category", tx.CategoryID},
+		{"created", formatTime(tx.CreatedAt)},
+		{"sent", formatTime(tx.SentAt)},
+		{"from", tx.From},
+		{"to", tx.To},
+		{"send_status", tx.SendStatus},
+		{"delivery_status", tx.DeliveryStatus},
+		{"status", tx.Status.String()},
+		{"parts", strconv.Itoa(tx.Parts)},
+		{"price", tx.Price},
+		{"currency", tx.Currency},
+		{"operator", tx.Operator},
+		{"country", tx.Country},
+		{"description", tx.Description},
+		{"text", tx.Text},
 	} {
 		names, values = append(names, c.name), append(values, c.value)
 	}

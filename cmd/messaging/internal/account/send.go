@@ -7,15 +7,17 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/fatih/color"
+	"github.com/spf13/cobra"
+
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/chatapp1"
 	"github.com/messaging-service/messaging-go/chatapp2"
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
 	"github.com/messaging-service/messaging-go/sms"
-	"github.com/spf13/cobra"
 )
 
 // maxMessage is how long the JSON of a message may be.
@@ -53,10 +55,14 @@ func newSend(console cli.Console) *cobra.Command {
 
 The exit status is the verdict: 0 accepted, 1 refused, 3 not sent, 4 unknown. It is 2 if the command line or the message
 cannot be used. An unknown message may have been sent: look it up with "messaging find REFERENCE" before you send it again.` + "\n" + environment,
-		Args: cli.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
+		Args: cobra.ArbitraryArgs,
+		RunE: func(command *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return cli.Unknown(command, args[0])
+			}
 			return errors.New("which channel? want sms, chatapp1 or chatapp2")
 		},
+		SuggestionsMinimumDistance: 2,
 	}
 	send.AddCommand(
 		newSender(console, sender[sms.Message]{
@@ -70,7 +76,7 @@ cannot be used. An unknown message may have been sent: look it up with "messagin
 			},
 		}),
 		newSender(console, sender[chatapp1.Message]{
-			channel: "chatapp1", about: "a message over chat app 1; -from is the channel ID",
+			channel: "chatapp1", about: "a message over chat app 1; --from is the channel ID",
 			build: func(m *message) chatapp1.Message {
 				return chatapp1.Message{
 					ChannelID: m.from, To: m.to, Payload: chatapp1.Text{Body: m.text}, TTL: m.ttl, Fallback: m.fallback(),
@@ -148,19 +154,23 @@ Go type ` + s.channel + ".Message, as json.Marshal writes it.\n" + environment,
 		}
 		msg := s.build(&m)
 		if m.file != "" {
-			if err := readMessage(console, m.file, &msg); err != nil {
+			if err = readMessage(console, m.file, &msg); err != nil {
 				return err
 			}
 		}
-		if err := s.validate(client, msg); err != nil {
+		if err = s.validate(client, msg); err != nil {
 			return err
 		}
 		if validate {
-			_, _ = fmt.Fprintln(console.Out, "valid: nothing was sent")
-			return nil
+			text := "valid: nothing was sent"
+			if shared.json {
+				text = `{"valid":true}`
+			}
+			_, err = fmt.Fprintln(console.Out, text)
+			return err
 		}
 		if !yes && shared.isReal() {
-			err := console.Confirm(command.Context(), "This sends one message through "+console.Getenv("MESSAGING_BASE_URL")+
+			err = console.Confirm(command.Context(), "This sends one message through "+console.Getenv("MESSAGING_BASE_URL")+
 				". It reaches a person and may cost money. Send?", "--yes to send without asking")
 			if err != nil {
 				return err
@@ -237,17 +247,19 @@ func (s *settings) printVerdict(receipt messaging.Receipt, err error) error {
 	if s.json {
 		encoder := json.NewEncoder(s.console.Out)
 		encoder.SetEscapeHTML(false)
-		if err := encoder.Encode(r); err != nil {
-			return &cli.Exit{Status: status, Err: err}
+		if encodeErr := encoder.Encode(r); encodeErr != nil {
+			return &cli.ExitError{Status: status, Err: encodeErr}
 		}
 		return exitWith(status)
 	}
-	paint := color.FgRed
+	var paint color.Attribute
 	switch verdict {
 	case messaging.Accepted:
 		paint = color.FgGreen
 	case messaging.Unknown:
 		paint = color.FgYellow
+	case messaging.Refused, messaging.NotSent:
+		paint = color.FgRed
 	}
 	_, _ = fmt.Fprintln(s.console.Out, s.console.Paint(paint, verdict.String())+r.details())
 	if err != nil {
@@ -258,16 +270,22 @@ func (s *settings) printVerdict(receipt messaging.Receipt, err error) error {
 
 // details returns what is known of a message besides its verdict, in one line.
 func (r *result) details() string {
-	var text string
+	var text strings.Builder
 	for _, detail := range []struct{ name, value string }{
-		{"id", r.ID}, {"reference", r.ReferenceID}, {"request", r.RequestID}, {"cost", r.Cost}, {"balance", r.Balance},
-		{"currency", r.Currency}, {"code", r.Code}, {"retry after", r.RetryAfter},
+		{"id", r.ID},
+		{"reference", r.ReferenceID},
+		{"request", r.RequestID},
+		{"cost", r.Cost},
+		{"balance", r.Balance},
+		{"currency", r.Currency},
+		{"code", r.Code},
+		{"retry after", r.RetryAfter},
 	} {
 		if detail.value != "" {
-			text += "  " + detail.name + " " + detail.value
+			text.WriteString("  " + detail.name + " " + detail.value)
 		}
 	}
-	return text
+	return text.String()
 }
 
 // exitWith returns an error with an exit status about which all has been said, or nil.
@@ -275,5 +293,5 @@ func exitWith(status int) error {
 	if status == cli.ExitOK {
 		return nil
 	}
-	return &cli.Exit{Status: status}
+	return &cli.ExitError{Status: status}
 }

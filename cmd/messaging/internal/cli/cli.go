@@ -11,6 +11,7 @@ import (
 
 	"github.com/fatih/color"
 	"github.com/mattn/go-isatty"
+
 	"github.com/messaging-service/messaging-go/contract"
 )
 
@@ -55,14 +56,14 @@ func (c Console) Paint(attribute color.Attribute, text string) string {
 	return painted.Sprint(text)
 }
 
-// Exit is how a command ends that does not end well: its exit status, and what to say in one line, or nil if all has been said.
-type Exit struct {
+// ExitError is how a command ends that does not end well: its exit status, and what to say in one line, or nil if all has been said.
+type ExitError struct {
 	Status int
 	Err    error
 }
 
 // Error returns what to say.
-func (e *Exit) Error() string {
+func (e *ExitError) Error() string {
 	if e.Err == nil {
 		return fmt.Sprintf("exit status %d", e.Status)
 	}
@@ -70,7 +71,7 @@ func (e *Exit) Error() string {
 }
 
 // Unwrap returns the cause.
-func (e *Exit) Unwrap() error { return e.Err }
+func (e *ExitError) Unwrap() error { return e.Err }
 
 // Status returns the exit status of a command that ended with err, and reports err in one line on the console.
 func (c Console) Status(command string, err error) int {
@@ -78,7 +79,7 @@ func (c Console) Status(command string, err error) int {
 		return ExitOK
 	}
 	status := ExitUsage
-	if exit, ok := errors.AsType[*Exit](err); ok {
+	if exit, ok := errors.AsType[*ExitError](err); ok {
 		if status, err = exit.Status, exit.Err; err == nil {
 			return status
 		}

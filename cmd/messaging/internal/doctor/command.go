@@ -13,12 +13,13 @@ import (
 	"slices"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
 	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/sms"
-	"github.com/spf13/cobra"
 )
 
 // The environment variables of messaging.NewClientFromEnv.
@@ -93,7 +94,7 @@ func NewCommand(console cli.Console) *cobra.Command {
 			return err
 		}
 		if report.Status != cli.ExitOK {
-			return &cli.Exit{Status: report.Status}
+			return &cli.ExitError{Status: report.Status}
 		}
 		return nil
 	}
