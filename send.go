@@ -39,7 +39,8 @@ type Receipt struct {
 	Attempts int
 	// StatusCode is the HTTP status of the response, or 0 if a lookup settled an unknown outcome.
 	StatusCode int
-	// Raw is the whole response, or nil if a lookup settled an unknown outcome. It belongs to the caller.
+	// Raw is the whole response, or nil if a lookup settled an unknown outcome. A response that is a text and not JSON stands in it as a
+	// JSON string. It belongs to the caller.
 	Raw json.RawMessage
 }
 
@@ -105,7 +106,7 @@ func (c *core) deliver(ctx context.Context, e *sendEndpoint, call wire.Call, o *
 		Observe: o.inTransport(ctx, func() *Error { return s.err }),
 	})
 	if out.StatusCode == 0 || out.Interrupted != nil {
-		s.receipt, s.err = e.conclude(call, out) // there was nothing to judge, or more is known since
+		s.receipt, s.err, _ = e.conclude(call, out) // there was nothing to judge, or more is known since
 	}
 	if how.doubt != nil {
 		*how.doubt = s.err != nil && s.err.Verdict == Unknown
@@ -130,12 +131,11 @@ type sending struct {
 
 // Judge is called by the transport for each response.
 func (s *sending) Judge(out *transport.Outcome) transport.Judgement {
-	if s.receipt, s.err = s.endpoint.conclude(s.call, *out); s.err == nil {
-		return transport.Judgement{}
+	receipt, err, proves := s.endpoint.conclude(s.call, *out)
+	if s.receipt, s.err = receipt, err; err != nil {
+		s.endpoint.addHealth(&proves, err)
 	}
-	judgement := s.err.judgement
-	s.endpoint.addHealth(&judgement, s.err)
-	return judgement
+	return proves
 }
 
 // messageSecrets returns what must not appear in what is shown of a send.
@@ -151,11 +151,15 @@ func (e *sendEndpoint) messageSecrets(call wire.Call, out transport.Outcome) red
 }
 
 func newReceipt(call wire.Call, out transport.Outcome, r codec.Response) Receipt {
+	raw := json.RawMessage(out.Body)
+	if r.IsText {
+		raw, _ = json.Marshal(string(out.Body)) // a string can always be encoded
+	}
 	return Receipt{
 		ID: r.ID, RequestID: cmp.Or(r.RequestID, headerRequestID(out.Header)),
 		ReferenceID: cmp.Or(r.ReferenceID, call.ReferenceID), Parts: r.Parts,
 		UnitCost: r.UnitCost, Cost: r.Cost, Balance: r.Balance, Currency: r.Currency, Operator: r.Operator,
-		Attempts: out.Attempts, StatusCode: out.StatusCode, Raw: out.Body,
+		Attempts: out.Attempts, StatusCode: out.StatusCode, Raw: raw,
 	}
 }
 

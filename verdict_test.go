@@ -383,7 +383,7 @@ func TestServiceThatSpeaksText(t *testing.T) {
 	require.NoError(t, err)
 	receipt, err := client.SMS.Send(t.Context(), message)
 	require.NoError(t, err)
-	assert.Equal(t, "0: Accepted", string(receipt.Raw))
+	assert.JSONEq(t, `"0: Accepted"`, string(receipt.Raw))
 	assert.Len(t, service.Sent(), 1)
 	service.SetBalance("0")
 	again := message
