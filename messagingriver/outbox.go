@@ -108,7 +108,7 @@ func newOutbox[TTx any](database database[TTx], none bool, client *messaging.Cli
 			func(m chatapp2.Message) string { return m.To }),
 	}
 	o := &Outbox[TTx]{options: options, client: client, channels: channels, database: database, river: inserter}
-	o.rate.reserve = o.reserve
+	o.rate.own, o.rate.reserve, o.rate.waiting = client.Reserve, o.reserve, semaphore.NewWeighted(1)
 	return o, nil
 }
 

@@ -14,12 +14,10 @@ import (
 
 // attempt makes one attempt. If it cannot begin, the outcome of the attempt before it stays.
 func (c *call) attempt(caller context.Context) {
-	if err := c.waitForTurn(caller); err != nil {
-		c.outcome.Interrupted = err
+	if c.outcome.Interrupted = c.waitForTurn(caller); c.outcome.Interrupted != nil {
 		return
 	}
-	if err := c.enterBreakers(caller); err != nil {
-		c.outcome.Interrupted = err
+	if c.outcome.Interrupted = c.enterBreakers(caller); c.outcome.Interrupted != nil {
 		return
 	}
 	health := unheard
@@ -66,7 +64,7 @@ func (c *call) attempt(caller context.Context) {
 // waitForTurn waits for the rate limit.
 func (c *call) waitForTurn(ctx context.Context) error {
 	err, limiter := ctx.Err(), c.transport.Limiter
-	if err != nil || limiter == nil || limiter.Allow() {
+	if err != nil || limiter == nil || takeTurn(ctx) || limiter.Allow() {
 		return err // net/http might write before it looks
 	}
 	waiting, end := c.request.Observe.begin(ctx, RateLimit, c.outcome.Attempts+1)
