@@ -134,7 +134,7 @@ func (o *Outbox[TTx]) wakeOverdue(ctx context.Context) error {
 	for {
 		waiting, err := fetch(ctx, o.database, func(l *late) []any { return []any{&l.Channel, &l.Reference, &l.priority, &l.most} }, `
 			SELECT channel, reference, COALESCE(priority, 1), COALESCE(max_attempts, 0) FROM messaging_outbox
-			WHERE state = 'waiting' AND due_at <= CLOCK AND channel IN `+knownChannels+` ORDER BY due_at LIMIT $1`, batch)
+			WHERE state = 'waiting' AND due_at <= CLOCK AND channel IN `+knownChannels()+` ORDER BY due_at LIMIT $1`, batch)
 		if err != nil || len(waiting) == 0 {
 			return err
 		}

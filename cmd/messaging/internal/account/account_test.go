@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
+	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
@@ -335,4 +336,19 @@ func TestListenNeedsProof(t *testing.T) {
 	_, errs, status := s.run("listen", "--listen", "127.0.0.1:0")
 	assert.Equal(t, cli.ExitUsage, status)
 	assert.Contains(t, errs, "MESSAGING_WEBHOOK_SECRET")
+}
+
+func TestSendHasEveryChannel(t *testing.T) {
+	t.Parallel()
+	send := newSend(cli.Console{})
+	var names []string
+	for _, c := range table.Channels() {
+		names = append(names, c.Name)
+	}
+	var commands []string
+	for _, command := range send.Commands() {
+		commands = append(commands, command.Name())
+	}
+	assert.ElementsMatch(t, names, commands)
+	assert.EqualError(t, send.RunE(send, nil), "which channel? want one of chatapp1, chatapp2, sms")
 }

@@ -56,8 +56,12 @@ func newSend(console cli.Console) *cobra.Command {
 The exit status is the verdict: 0 accepted, 1 refused, 3 not sent, 4 unknown. It is 2 if the command line or the message
 cannot be used. An unknown message may have been sent: look it up with "messaging find REFERENCE" before you send it again.` + "\n" + environment,
 		Args: cli.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			return errors.New("which channel? want sms, chatapp1 or chatapp2")
+		RunE: func(send *cobra.Command, _ []string) error {
+			var names []string
+			for _, channel := range send.Commands() {
+				names = append(names, channel.Name())
+			}
+			return errors.New("which channel? want one of " + strings.Join(names, ", "))
 		},
 	}
 	send.AddCommand(

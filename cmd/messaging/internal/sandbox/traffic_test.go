@@ -205,11 +205,13 @@ func TestEveryChannelIsKnown(t *testing.T) {
 	for _, name := range document.Parse(openAPI).At("components.schemas.Channel.enum").List() {
 		described = append(described, name.Text())
 	}
+	api := string(openAPI)
 	r := newRig(t, Config{})
 	connect := r.page("page/connect")
 	conversations := r.page("")
 	for _, c := range table.Channels() {
 		assert.Contains(t, described, c.Name, "openapi.json: components.schemas.Channel")
+		assert.Contains(t, api, `"`+c.SendSection()+`"`, "openapi.json: the operations that may fail")
 		assert.Contains(t, connect, `data-webhook="`+c.Name+`"`)
 		assert.Contains(t, conversations, "only="+c.Name)
 		assert.NotNil(t, NewCommand(cli.Console{}).Flags().Lookup("webhook-"+c.Name))
