@@ -205,13 +205,17 @@ func TestEveryChannelIsKnown(t *testing.T) {
 	for _, name := range document.Parse(openAPI).At("components.schemas.Channel.enum").List() {
 		described = append(described, name.Text())
 	}
-	api := string(openAPI)
+	fails := document.Parse(openAPI).At("paths./faults.post.requestBody.content.application/json.schema.properties.operation.enum").List()
+	var operations []string
+	for _, name := range fails {
+		operations = append(operations, name.Text())
+	}
+	assert.ElementsMatch(t, operationNames(), operations, "openapi.json: the operations that may fail")
 	r := newRig(t, Config{})
 	connect := r.page("page/connect")
 	conversations := r.page("")
 	for _, c := range table.Channels() {
 		assert.Contains(t, described, c.Name, "openapi.json: components.schemas.Channel")
-		assert.Contains(t, api, `"`+c.SendSection()+`"`, "openapi.json: the operations that may fail")
 		assert.Contains(t, connect, `data-webhook="`+c.Name+`"`)
 		assert.Contains(t, conversations, "only="+c.Name)
 		assert.NotNil(t, NewCommand(cli.Console{}).Flags().Lookup("webhook-"+c.Name))
