@@ -2,6 +2,7 @@ package messaging
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -287,4 +288,11 @@ func (c *core) setTransport() {
 		Limiter: s.limiter, MaxResponseBytes: s.maxResponseBytes,
 		GiveUp: s.breaker.GiveUp, Changed: c.breakerChanged,
 	}
+}
+
+// Reserve waits for the rate limit before messages are sent, for a queue that claims no more messages than the client can send now:
+// up to n of them, those of a quarter of a second. It returns how many, and the context to send them under; their turns hold for five
+// seconds. Without WithRateLimit it returns n at once. It fails if ctx ends, or would end before the turns come.
+func (c *Client) Reserve(ctx context.Context, n int) (sending context.Context, turns int, err error) {
+	return c.core.transport.Reserve(ctx, n)
 }

@@ -96,6 +96,11 @@
 // [WithLogger] logs each attempt and each unknown outcome. [WithObserver] reports to an [Observer] each call, attempt, wait, lookup and
 // token refresh, for traces and metrics. [WithTransport] wraps the library's own transport, to add headers to requests.
 //
+// # Not for users
+//
+// The method Call of a message, Query of [sms.ListOptions] and Table of a contract describe a value to the other packages of this module.
+// They return internal types, and may change at any time.
+//
 // # Receiving and testing
 //
 // Package webhook has handlers for inbound messages and delivery reports. It does not import this package, so a server that only

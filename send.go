@@ -39,7 +39,8 @@ type Receipt struct {
 	Attempts int
 	// StatusCode is the HTTP status of the response, or 0 if a lookup settled an unknown outcome.
 	StatusCode int
-	// Raw is the whole response, or nil if a lookup settled an unknown outcome. It belongs to the caller.
+	// Raw is the whole response, or nil if a lookup settled an unknown outcome. A response that is a text and not JSON stands in it as a
+	// JSON string. It belongs to the caller.
 	Raw json.RawMessage
 }
 
@@ -151,11 +152,15 @@ func (e *sendEndpoint) messageSecrets(call wire.Call, out transport.Outcome) red
 }
 
 func newReceipt(call wire.Call, out transport.Outcome, r codec.Response) Receipt {
+	raw := json.RawMessage(out.Body)
+	if r.IsText {
+		raw, _ = json.Marshal(string(out.Body)) // a string can always be encoded
+	}
 	return Receipt{
 		ID: r.ID, RequestID: cmp.Or(r.RequestID, headerRequestID(out.Header)),
 		ReferenceID: cmp.Or(r.ReferenceID, call.ReferenceID), Parts: r.Parts,
 		UnitCost: r.UnitCost, Cost: r.Cost, Balance: r.Balance, Currency: r.Currency, Operator: r.Operator,
-		Attempts: out.Attempts, StatusCode: out.StatusCode, Raw: out.Body,
+		Attempts: out.Attempts, StatusCode: out.StatusCode, Raw: raw,
 	}
 }
 

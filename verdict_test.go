@@ -197,6 +197,19 @@ func TestSendVerdictOfACutReference(t *testing.T) {
 	}
 }
 
+// A service may echo a reference as it came, or without the spaces around it.
+func TestSendVerdictOfAReferenceInSpaces(t *testing.T) {
+	t.Parallel()
+	for echoed, verdict := range map[string]messaging.Verdict{
+		" order-17 \u00a0": messaging.Accepted, "order-17": messaging.Accepted, " order-18 \u00a0": messaging.Unknown,
+	} {
+		client, mock := mocked(t)
+		mock.RegisterNoResponder(httpmock.NewStringResponder(http.StatusOK, `{"id":"m-1","referenceId":"`+echoed+`"}`))
+		_, err := client.SMS.Send(t.Context(), sms.Message{From: "ACME", To: "+639171234567", Text: "Hi", ReferenceID: " order-17 \u00a0"})
+		assert.Equal(t, verdict, messaging.VerdictOf(err), "%q: %v", echoed, err)
+	}
+}
+
 // A cache that keys POSTs by path, or a server that responds twice, returns the response of another message.
 func TestSendVerdictOfAnotherReference(t *testing.T) {
 	t.Parallel()
@@ -380,7 +393,7 @@ func TestServiceThatSpeaksText(t *testing.T) {
 	require.NoError(t, err)
 	receipt, err := client.SMS.Send(t.Context(), message)
 	require.NoError(t, err)
-	assert.Equal(t, "0: Accepted", string(receipt.Raw))
+	assert.JSONEq(t, `"0: Accepted"`, string(receipt.Raw))
 	assert.Len(t, service.Sent(), 1)
 	service.SetBalance("0")
 	again := message

@@ -94,6 +94,10 @@ func (d Draft) message(p Payload) Message {
 
 // Call describes the message for package messaging, which sends it. It is not meant for other callers.
 func (m Message) Call() wire.Call {
+	tail := wire.Tail{TTL: m.TTL, CallbackURL: m.CallbackURL, ReferenceID: m.ReferenceID}
+	if f := m.Fallback; f != nil {
+		tail.HasFallback, tail.FallbackFrom, tail.FallbackText = true, f.From, f.Text
+	}
 	call := wire.Call{ExtraField: "Payload.Fields", ReferenceID: m.ReferenceID}
 	call.Fields = append(
 		make([]wire.Field, 0, 8), // enough for a text
@@ -107,13 +111,7 @@ func (m Message) Call() wire.Call {
 	} else {
 		m.Payload.describe(&call)
 	}
-	call.Fields = append(call.Fields, wire.Field{Concept: "ttl", Name: "TTL", Value: m.TTL})
-	call.Fields = append(call.Fields, m.Fallback.Fields()...)
-	call.Fields = append(
-		call.Fields,
-		wire.Field{Concept: "callback", Name: "CallbackURL", Text: m.CallbackURL, Reason: wire.CheckCallbackURL(m.CallbackURL)},
-		wire.Field{Concept: "reference", Name: "ReferenceID", Text: m.ReferenceID},
-	)
+	call.Fields = tail.AppendTo(call.Fields)
 	return call
 }
 

@@ -10,14 +10,13 @@ import (
 
 // Call describes the message for package messaging, which sends it. It is not meant for other callers.
 func (m Message) Call() wire.Call {
+	tail := wire.Tail{TTL: m.TTL, CallbackURL: m.CallbackURL, ReferenceID: m.ReferenceID}
+	if f := m.Fallback; f != nil {
+		tail.HasFallback, tail.FallbackFrom, tail.FallbackText = true, f.From, f.Text
+	}
 	e := m.encode()
 	call := wire.Call{Members: e.members, Extra: m.Extra, ExtraField: "Extra", ReferenceID: m.ReferenceID, Problems: m.validate().Checks}
-	call.Fields = append(append(make([]wire.Field, 0, 5), wire.Field{Concept: "ttl", Name: "TTL", Value: m.TTL}), m.Fallback.Fields()...)
-	call.Fields = append(
-		call.Fields,
-		wire.Field{Concept: "callback", Name: "CallbackURL", Text: m.CallbackURL, Reason: wire.CheckCallbackURL(m.CallbackURL)},
-		wire.Field{Concept: "reference", Name: "ReferenceID", Text: m.ReferenceID},
-	)
+	call.Fields = tail.AppendTo(make([]wire.Field, 0, 5))
 	if e.Err != nil && !slices.ContainsFunc(call.Problems, func(p wire.Problem) bool { return !p.Limit }) {
 		call.Problems = append(call.Problems, wire.Problem{Field: "Content", Reason: e.Err.Error()})
 	}

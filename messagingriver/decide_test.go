@@ -425,7 +425,7 @@ func (c clock) Now() time.Time     { return time.Now().Add(time.Duration(c)) }
 func (clock) NowOrNil() *time.Time { return nil }
 
 // TestStopLeavesNothingInDoubt: as River's documentation shows it, a client is stopped by the end of the context it was started
-// with.
+// with. Requests are in flight then: they end, and no other begins.
 func TestStopLeavesNothingInDoubt(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t test) {
@@ -433,23 +433,23 @@ func TestStopLeavesNothingInDoubt(t *testing.T) {
 		options := quick()
 		options.Workers = 20
 		r := t.newRig(t, client, options)
-		service.InjectRandomly(1, 1, messagingtest.Slow(300*time.Millisecond))
+		service.InjectRandomly(1, 1, messagingtest.Slow(time.Second))
 		var messages []messagingriver.Message
-		for i := range 200 {
+		for i := range 500 {
 			messages = append(messages, chatMessage(fmt.Sprint("order-", i)))
 		}
 		insert(t, r, messages...)
-		for range 3 {
-			r.runUntil(t, 400*time.Millisecond, river.Config{})
+		accepted := 0
+		// A hard stop does not interrupt what has begun, either.
+		for _, config := range []river.Config{{}, {SoftStopTimeout: time.Millisecond}} {
+			r.runUntil(t, config, func() bool { return service.Requests() >= accepted+options.Workers })
 			counts := r.counts(t.Context())
 			assert.Equal(t, len(messages), counts[messagingriver.Waiting]+counts[messagingriver.Accepted], "%v", counts)
+			assert.GreaterOrEqual(t, counts[messagingriver.Accepted], accepted+options.Workers, "those in flight")
+			accepted = counts[messagingriver.Accepted]
+			assert.Len(t, service.Sent(), accepted)
+			assert.Equal(t, service.Requests(), accepted)
 		}
-		// A hard stop does not interrupt what has begun, either.
-		r.runUntil(t, 400*time.Millisecond, river.Config{SoftStopTimeout: time.Millisecond})
-		counts := r.counts(t.Context())
-		assert.Equal(t, len(messages), counts[messagingriver.Waiting]+counts[messagingriver.Accepted], "%v", counts)
-		assert.Len(t, service.Sent(), counts[messagingriver.Accepted])
-		assert.NotZero(t, counts[messagingriver.Accepted])
 	})
 }
 
@@ -497,6 +497,28 @@ func TestPauseHoldsWithoutANotification(t *testing.T) {
 	})
 }
 
+// TestLostResume: workers that did not hear that their queue was resumed hear it in the next round.
+func TestLostResume(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		_, client := connected(t)
+		r := t.newRig(t, client, quick())
+		defer r.start(t)()
+		insert(t, r, smsMessage("a"))
+		becomes(t, r, smsKey("a"), messagingriver.Accepted)
+		require.NoError(t, r.Pause(t.Context()))
+		insert(t, r, smsMessage("b"))
+		time.Sleep(2500 * time.Millisecond) // also SQLite's workers have seen the pause, and no round ends it
+		paused, err := r.paused(t.Context())
+		require.NoError(t, err)
+		require.True(t, paused)
+		require.NoError(t, r.exec(t.Context(), "UPDATE river_queue SET paused_at = NULL"))
+		began := time.Now()
+		becomes(t, r, smsKey("b"), messagingriver.Accepted)
+		assert.Less(t, time.Since(began), 15*time.Second, "River looks after a minute")
+	})
+}
+
 // TestStormCostsFewMessages: a service that fails for ten seconds costs those that were under way and the probes. The others wait.
 func TestStormCostsFewMessages(t *testing.T) {
 	t.Parallel()
@@ -527,5 +549,57 @@ func TestStormCostsFewMessages(t *testing.T) {
 		assert.LessOrEqual(t, doubt, 130)
 		assert.Equal(t, len(messages), counts[messagingriver.Accepted]+counts[messagingriver.Unknown])
 		assert.Len(t, service.Sent(), counts[messagingriver.Accepted])
+	})
+}
+
+// TestLateJobsTakeNoTurns: a job whose messages are done leaves the rate to those that wait.
+func TestLateJobsTakeNoTurns(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		_, client := connected(t, messaging.WithRateLimit(2, 1))
+		options := quick()
+		options.Workers = 1
+		r := t.newRig(t, client, options)
+		insert(t, r, smsMessage("a"))
+		defer r.start(t)()
+		becomes(t, r, smsKey("a"), messagingriver.Accepted)
+		for range 40 { // 20 seconds of the rate
+			require.NoError(t, r.wake(t.Context(), smsKey("a")))
+		}
+		insert(t, r, smsMessage("b"))
+		began := time.Now()
+		becomes(t, r, smsKey("b"), messagingriver.Accepted)
+		assert.Less(t, time.Since(began), 10*time.Second)
+	})
+}
+
+// TestWaitingForTheClientCostsNothing: what waits for the rate limit of the client is not claimed, so that a stop or a kill leaves
+// nothing in doubt, and costs no attempt.
+func TestWaitingForTheClientCostsNothing(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service, client := connected(t, messaging.WithRateLimit(40, 4))
+		options := quick()
+		options.SendTimeout = time.Second // less than the limit needs for those that have workers
+		r := t.newRig(t, client, options)
+		var messages []messagingriver.Message
+		for i := range 100 {
+			messages = append(messages, smsMessage(fmt.Sprint("sms-", i)), chatMessage(fmt.Sprint("chat-", i)))
+		}
+		insert(t, r, messages...)
+		stop := r.start(t)
+		defer stop()
+		most := 0
+		require.Eventually(t, func() bool {
+			counts := r.counts(t.Context())
+			most = max(most, counts[messagingriver.Sending])
+			return counts[messagingriver.Accepted] == len(messages)
+		}, time.Minute, 20*time.Millisecond)
+		assert.LessOrEqual(t, most, 20, "claimed at once")
+		assert.Len(t, service.Sent(), len(messages))
+		var begun, failures int
+		require.NoError(t, r.pool().QueryRowContext(t.Context(), "SELECT SUM(attempt), SUM(failures) FROM messaging_outbox").Scan(&begun, &failures))
+		assert.Equal(t, len(messages), begun)
+		assert.Zero(t, failures)
 	})
 }

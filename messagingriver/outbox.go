@@ -115,7 +115,7 @@ func newOutbox[TTx any](database database[TTx], none bool, client *messaging.Cli
 		channels[c.channel.String()] = c
 	}
 	o := &Outbox[TTx]{options: options, client: client, channels: channels, database: database, river: inserter}
-	o.rate.reserve = o.reserve
+	o.rate.own, o.rate.reserve, o.rate.waiting = client.Reserve, o.reserve, semaphore.NewWeighted(1)
 	return o, nil
 }
 

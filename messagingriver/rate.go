@@ -6,27 +6,32 @@ import (
 	"math"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/semaphore"
 )
 
 // maxRate is more than any account has.
 const maxRate = 1_000_000
 
-// pace has a process wait for its turns under the rate of all processes. The database gives them out, and each message is sent
-// at its own turn: so the rate holds at every moment, also when processes start, die or freeze. A turn that a process did not
-// use in time is lost.
+// pace has a process wait for its turns before it claims messages: those under the client's own rate limit, and those under the
+// rate of all processes. The database gives the latter out, and each message is sent at its own turn: so the rate holds at every
+// moment, also when processes start, die or freeze. A turn that a process did not use in time is lost.
 type pace struct {
+	own     func(ctx context.Context, n int) (context.Context, int, error)
 	reserve func(ctx context.Context, n int) (turns, float64, error)
 
-	waiting   atomic.Pointer[chan struct{}] // holds one: a process reserves no more turns before the last ones are due
-	known     atomic.Uint64                 // the rate as bits of a float64
-	unlimited atomic.Int64                  // until when no limit is known, in nanoseconds since 1970
+	// waiting holds one: a process takes no more turns before the last ones are due, and its lookups find the limiter free.
+	waiting   *semaphore.Weighted
+	known     atomic.Uint64 // the rate as bits of a float64
+	unlimited atomic.Int64  // until when no limit is known, in nanoseconds since 1970
 }
 
 // tooLate is after how long a turn is lost, and early how long before it a process wakes up.
 const tooLate, early = 250 * time.Millisecond, 20 * time.Millisecond
 
-// turns are the times at which some messages are sent. The zero value is at once.
+// turns are the times at which n messages are sent: if first is zero, at once.
 type turns struct {
+	n     int
 	first time.Time
 	gap   time.Duration
 }
@@ -49,33 +54,26 @@ func (p *pace) atOnce() int {
 	return int(max(1, min(rate/4, perJob)))
 }
 
-// wait reserves the next turns for n messages, and returns shortly before the first.
-func (p *pace) wait(ctx context.Context, n int) (turns, error) {
-	if time.Now().UnixNano() < p.unlimited.Load() {
-		return turns{}, nil
+// wait takes the next turns of up to n messages, and returns shortly before the first, with the context to send them under.
+func (p *pace) wait(ctx context.Context, n int) (context.Context, turns, error) {
+	if err := p.waiting.Acquire(ctx, 1); err != nil {
+		return nil, turns{}, err
 	}
-	lock := p.waiting.Load()
-	for lock == nil {
-		fresh := make(chan struct{}, 1)
-		p.waiting.CompareAndSwap(nil, &fresh)
-		lock = p.waiting.Load()
-	}
-	select {
-	case *lock <- struct{}{}:
-		defer func() { <-*lock }()
-	case <-ctx.Done():
-		return turns{}, context.Cause(ctx)
+	defer p.waiting.Release(1)
+	sending, n, err := p.own(ctx, n)
+	if err != nil || time.Now().UnixNano() < p.unlimited.Load() {
+		return sending, turns{n: n}, err
 	}
 	reserved, rate, err := p.reserve(ctx, n)
 	if err != nil {
-		return turns{}, err
+		return nil, turns{}, err
 	}
 	p.known.Store(math.Float64bits(rate))
 	if rate == 0 {
 		p.unlimited.Store(time.Now().Add(time.Second).UnixNano())
-		return turns{}, nil
+		return sending, turns{n: n}, nil
 	}
-	return reserved, sleepUntil(ctx, reserved.first.Add(-early))
+	return sending, reserved, sleepUntil(ctx, reserved.first.Add(-early))
 }
 
 // keep waits for a turn. Who comes too late, as after a freeze, waits for another one.
@@ -122,7 +120,7 @@ func (o *Outbox[TTx]) reserve(ctx context.Context, n int) (turns, float64, error
 	}
 	milliseconds := func(f float64) time.Duration { return time.Duration(f * float64(time.Millisecond)) }
 	g := found[0]
-	return turns{time.Now().Add(milliseconds(g.ahead - float64(n)*1000/g.rate)), milliseconds(1000 / g.rate)}, g.rate, nil
+	return turns{n, time.Now().Add(milliseconds(g.ahead - float64(n)*1000/g.rate)), milliseconds(1000 / g.rate)}, g.rate, nil
 }
 
 // SetRate sets the rate of all processes, in messages a second, in place of Options.Rate, while they run. 0 returns to

@@ -33,7 +33,7 @@ func (t *tender[TTx]) Timeout(*river.Job[round]) time.Duration { return t.outbox
 // the service.
 func (t *tender[TTx]) Work(ctx context.Context, _ *river.Job[round]) error {
 	o := t.outbox
-	return errors.Join(o.dropCancelled(ctx), o.wakeOverdue(ctx), o.probe(ctx), o.deleteOld(ctx), o.settleDue(ctx))
+	return errors.Join(o.dropCancelled(ctx), o.wakeOverdue(ctx), o.probe(ctx), o.resumeAgain(ctx), o.deleteOld(ctx), o.settleDue(ctx))
 }
 
 // batch is how many rows a statement of a round takes.
@@ -190,7 +190,7 @@ func (o *Outbox[TTx]) probeQueue(ctx context.Context, queue string) error {
 		if err != nil || len(waiting) == 0 {
 			return err
 		}
-		turns, err := o.rate.wait(ctx, 1)
+		sending, turns, err := o.rate.wait(ctx, 1)
 		if err != nil {
 			return err
 		}
@@ -199,7 +199,7 @@ func (o *Outbox[TTx]) probeQueue(ctx context.Context, queue string) error {
 			return err
 		}
 		// If it is refused, the pause begins anew.
-		if err := o.attempt(ctx, claimed, turns, river.MaxAttemptsDefault); err != nil {
+		if err := o.attempt(sending, claimed, turns, river.MaxAttemptsDefault); err != nil {
 			return err
 		}
 	} else if queue != firstQueue {
@@ -211,6 +211,35 @@ func (o *Outbox[TTx]) probeQueue(ctx context.Context, queue string) error {
 		return err
 	}
 	return o.river.QueueResume(ctx, queue, nil)
+}
+
+// resumeAgain tells workers once more which queues are not paused. One that lost this notification would look again after a minute.
+func (o *Outbox[TTx]) resumeAgain(ctx context.Context) error {
+	var err error
+	for _, name := range o.names() {
+		err = errors.Join(err, o.resumeQueueAgain(ctx, queueOf(name)))
+	}
+	return err
+}
+
+func (o *Outbox[TTx]) resumeQueueAgain(ctx context.Context, name string) error {
+	executor, err := o.database.driver.GetExecutor().Begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer executor.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // nothing after the commit
+	tx := o.database.driver.UnwrapTx(executor)
+	// The lock has a pause that begins now wait, so that it is not undone.
+	found, err := o.database.queryIn(ctx, tx,
+		o.database.spell.Replace("SELECT name FROM river_queue WHERE name = $1 AND paused_at IS NULL UNLOCKED"), name)
+	running, err := collect(found, err, func(name *string) []any { return []any{name} })
+	if err != nil || len(running) == 0 {
+		return err
+	}
+	if err = o.river.QueueResumeTx(ctx, tx, name, nil); err != nil {
+		return err
+	}
+	return executor.Commit(ctx)
 }
 
 // deleteOld deletes rows that were kept for their time, and the content of refused messages. What is left of their time is

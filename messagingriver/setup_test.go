@@ -85,8 +85,8 @@ type rig interface {
 	start(t testing.TB) (stop func())
 	// startWith is like start, with a configuration of River's.
 	startWith(t testing.TB, config *river.Config) (stop func())
-	// runUntil works the queue under a context that ends after a while, and returns when the client has stopped.
-	runUntil(t testing.TB, d time.Duration, config river.Config)
+	// runUntil works the queue under a context that ends when something is so, and returns when the client has stopped.
+	runUntil(t testing.TB, config river.Config, is func() bool)
 	// cancelJobs cancels every job for messages, as River's page does.
 	cancelJobs(ctx context.Context) error
 	// insertJob inserts a job for messages with arguments of another version.
@@ -214,14 +214,16 @@ func (r rigOf[TTx]) startWith(t testing.TB, config *river.Config) (stop func()) 
 	})
 }
 
-func (r rigOf[TTx]) runUntil(t testing.TB, d time.Duration, config river.Config) {
+func (r rigOf[TTx]) runUntil(t testing.TB, config river.Config, is func() bool) {
 	t.Helper()
 	require.NoError(t, r.AddTo(&config))
 	client, err := r.client(&config)
 	require.NoError(t, err)
-	ctx, cancel := context.WithTimeout(t.Context(), d)
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	require.NoError(t, client.Start(ctx))
+	require.Eventually(t, is, time.Minute, 5*time.Millisecond)
+	cancel()
 	select {
 	case <-client.Stopped():
 	case <-time.After(time.Minute):

@@ -127,43 +127,58 @@ func (o *Outbox[TTx]) deliver(ctx context.Context, channel string, keys []Key, m
 		return o.handBack(ctx, keys, 0)
 	}
 	defer known.places.Release(n)
+	keys, err := o.thatWait(ctx, keys)
+	if err != nil {
+		return err
+	}
 	for len(keys) > 0 {
 		allowed, release := o.passes(ctx, known, len(keys))
 		if allowed == 0 {
 			return o.handBack(ctx, keys, o.round())
 		}
-		err := o.deliverNow(ctx, channel, keys[:allowed], most)
+		left, err := o.deliverNow(ctx, known, keys, allowed, most)
 		release()
 		if err != nil {
 			return err
 		}
-		keys = keys[allowed:]
+		keys = left
 	}
 	return nil
 }
 
-// deliverNow is deliver for messages that have places, of a channel that is not in trouble.
-func (o *Outbox[TTx]) deliverNow(ctx context.Context, channel string, keys []Key, most int) error {
-	for {
-		turns, err := o.rate.wait(ctx, len(keys))
-		if err != nil {
-			return o.handBack(ctx, keys, o.round())
-		}
-		claimed, err := o.claim(ctx, channel, keys, false)
-		if err != nil {
-			return err
-		}
-		if err := o.attempt(ctx, claimed, turns, most); err != nil || len(claimed) == len(keys) {
-			return err
-		}
-		keys = slices.DeleteFunc(slices.Clone(keys), func(key Key) bool {
-			return slices.ContainsFunc(claimed, func(a attempt) bool { return a.Key == key })
-		})
-		// The others are done, or their time has not come, or a pause has begun, or one before them in order is under way.
-		if !o.options.InOrder || len(claimed) == 0 {
-			return o.handBack(ctx, keys, o.round())
-		}
+// thatWait returns the messages that wait. The others, of a job that comes late or twice, would waste turns.
+func (o *Outbox[TTx]) thatWait(ctx context.Context, keys []Key) ([]Key, error) {
+	waiting, err := o.database.keys(context.WithoutCancel(ctx), `SELECT o.channel, o.reference FROM ROWS JOIN messaging_outbox o
+		ON o.channel = value->>'channel' AND o.reference = value->>'reference' AND o.state || '' = 'waiting'`, list[Key](keys))
+	return slices.DeleteFunc(slices.Clone(keys), func(key Key) bool { return !slices.Contains(waiting, key) }), err
+}
+
+// deliverNow is deliver for the first messages, as many as the breaker and the rates allow now. It returns those that are left.
+// No message is claimed before its turn: a process that dies leaves none in doubt that only waited.
+func (o *Outbox[TTx]) deliverNow(ctx context.Context, known channel, keys []Key, allowed, most int) (left []Key, err error) {
+	sending, turns, err := o.rate.wait(ctx, allowed)
+	if err != nil {
+		return nil, o.handBack(ctx, keys, o.round())
 	}
+	if allowed > 1 && o.inTrouble(known.channel) { // meanwhile
+		return keys, nil
+	}
+	keys, left = keys[:turns.n], keys[turns.n:]
+	claimed, err := o.claim(ctx, known.channel.String(), keys, false)
+	if err != nil {
+		return nil, err
+	}
+	if err = o.attempt(sending, claimed, turns, most); err != nil || len(claimed) == len(keys) {
+		return left, err
+	}
+	missed := slices.DeleteFunc(slices.Clone(keys), func(key Key) bool {
+		return slices.ContainsFunc(claimed, func(a attempt) bool { return a.Key == key })
+	})
+	if o.options.InOrder && len(claimed) > 0 { // one before them in order is done
+		return append(missed, left...), nil
+	}
+	// They are done, or their time has not come, or a pause has begun, or one before them in order is under way.
+	return left, o.handBack(ctx, missed, o.round())
 }
 
 // attempt makes attempts that were claimed, and records what they find.
@@ -227,7 +242,7 @@ func (o *Outbox[TTx]) send(ctx context.Context, a *attempt, turn time.Time, most
 	receipt, err = channel.send(sending, message)
 	r = o.judge(a, receipt, err)
 	if r.State == Waiting {
-		blame := ctx.Err() == nil && !isAccount(err) && !o.inTrouble(channel.channel)
+		blame := ctx.Err() == nil && wasTried(err) && !isAccount(err) && !o.inTrouble(channel.channel)
 		r = o.waits(a, err, retryAfter(err), blame, most)
 	}
 	return r
@@ -399,6 +414,16 @@ func (o *Outbox[TTx]) judge(a *attempt, receipt messaging.Receipt, err error) re
 
 // problemOf returns the text of an error for a row. PostgreSQL has no text with a zero byte.
 func problemOf(err error) string { return strings.ReplaceAll(err.Error(), "\x00", "") }
+
+// wasTried reports whether something was tried for a message that was not sent. It was not if the client waited all the time, for
+// its rate limit, its circuit breaker or a context. That costs the message no attempt.
+func wasTried(err error) bool {
+	if errors.Is(err, messaging.ErrBreakerOpen) {
+		return false
+	}
+	e, ok := errors.AsType[*messaging.Error](err)
+	return ok && e.Attempts > 0 || !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded)
+}
 
 // isAccount reports whether the service would refuse every other message too: wrong credentials, or no credit.
 func isAccount(err error) bool {

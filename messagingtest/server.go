@@ -226,6 +226,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "ProcessTwice":
 		s.process(r, requestID, body, err, fault)
 		requestID = s.newRequestID()
+		watch(r, fault, requestID)
 	}
 	resp := s.process(r, requestID, body, err, fault)
 	if fault.name == "StatusAfter" {
@@ -305,7 +306,7 @@ func (r response) write(w http.ResponseWriter) {
 }
 
 // Watch calls f for each request, with the fault that it takes and the ID that [Sent.RequestID] shows, before it is processed.
-// The ID is empty if the request is not read. Watch replaces the f before; it panics if f is nil.
+// The ID is empty if the request is not read. A request that [ProcessTwice] repeats has two IDs, and two calls. Watch replaces the f before; it panics if f is nil.
 func (s *Server) Watch(f func(r *http.Request, fault Fault, requestID string)) {
 	must(f != nil, "Watch: f is nil")
 	s.watch.Store(&f)

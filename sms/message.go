@@ -82,15 +82,3 @@ type Fallback struct {
 	// Text is the text, as in a Message.
 	Text string `json:"text"`
 }
-
-// Fields describes the fallback for the packages of the chat apps; a nil fallback is absent. It is not meant for other callers.
-func (f *Fallback) Fields() []wire.Field {
-	isSet := f != nil
-	if !isSet {
-		f = new(Fallback)
-	}
-	return []wire.Field{
-		{Concept: "fallbackFrom", Name: "Fallback.From", Text: f.From, Required: isSet, Reason: wire.CheckNotBlank(f.From)},
-		{Concept: "fallbackText", Name: "Fallback.Text", Text: f.Text, Required: isSet},
-	}
-}

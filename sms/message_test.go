@@ -88,19 +88,6 @@ func TestCallChecksItsFields(t *testing.T) {
 	assert.Empty(t, byConcept(m.Call().Fields)["text"].Reason, "a text of spaces is a text")
 }
 
-func TestFallbackFields(t *testing.T) {
-	t.Parallel()
-	assert.Equal(t, []wire.Field{
-		{Concept: "fallbackFrom", Name: "Fallback.From", Text: "ACME", Required: true},
-		{Concept: "fallbackText", Name: "Fallback.Text", Required: true},
-	}, (&sms.Fallback{From: "ACME"}).Fields())
-	for _, f := range (*sms.Fallback)(nil).Fields() {
-		assert.False(t, f.Required, f.Concept)
-		assert.Empty(t, f.Text, f.Concept)
-	}
-	assert.NotEmpty(t, (&sms.Fallback{From: " "}).Fields()[0].Reason)
-}
-
 func TestQuery(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC)

@@ -14,18 +14,24 @@ import (
 // arrival is what arrived with a request, or with one event of its list, in order and with its origin. Nothing of it is
 // understood yet, and no secret is in it but those that were shown.
 type arrival struct {
-	params  Params       // those of the query, then those of the body
-	count   int          // of all parameters, kept or not
-	inQuery int          // how many of params came in the query
-	own     int          // index of the first of params that says what the event is; the query does not for one of a list
-	nested  map[int]bool // indices of params whose values were objects or lists in a JSON body
-	typed   []span       // parts of params that a person may have typed: what follows JSON without an end
-	repeats bool         // a member on a path of the contract came twice with different values
-	query   string       // byte for byte
-	object  string       // a body that is JSON
-	body    string       // byte for byte, with secrets
-	proofs  []proof      // what was shown of Receiver.secrets
-	problem error        // why the body cannot be read
+	params  Params         // those of the query, then those of the body
+	count   int            // of all parameters, kept or not
+	inQuery int            // how many of params came in the query
+	own     int            // index of the first of params that says what the event is; the query does not for one of a list
+	origins map[int]origin // by the indices of params; most have none
+	open    bool           // JSON that nobody escaped has no end
+	repeats bool           // a member on a path of the contract came twice with different values
+	query   string         // byte for byte
+	object  string         // a body that is JSON
+	body    string         // byte for byte, with secrets
+	proofs  []proof        // what was shown of Receiver.secrets
+	problem error          // why the body cannot be read
+}
+
+// origin is what is special about the origin of a parameter.
+type origin struct {
+	nested bool // the value was an object or a list in a JSON body
+	typed  bool // a person may have typed it, as a part of a text that nobody escaped: it follows JSON without an end
 }
 
 // reader makes an arrival.
@@ -77,7 +83,7 @@ func (c *callback) element(whole *arrival, raw json.RawMessage) (arrival, error)
 		return arrival{}, c.name.refuse(ErrUnreadable)
 	}
 	in := reader{callback: c, arrival: arrival{
-		proofs: slices.Clone(whole.proofs), query: whole.query, typed: whole.typed,
+		proofs: slices.Clone(whole.proofs), query: whole.query, open: whole.open,
 		count: whole.inQuery, inQuery: whole.inQuery, own: whole.inQuery,
 	}}
 	in.params = append(make(Params, 0, whole.inQuery+8), whole.params[:whole.inQuery]...)
@@ -87,16 +93,18 @@ func (c *callback) element(whole *arrival, raw json.RawMessage) (arrival, error)
 	return in.arrival, nil
 }
 
-// isTyped reports whether a person may have typed the parameter with an index, as a part of a text that nobody escaped.
-func (a *arrival) isTyped(index int) bool {
-	return slices.ContainsFunc(a.typed, func(s span) bool { return s.begin <= index && index < s.end })
-}
-
 // add keeps a parameter, unless there are too many.
-func (in *reader) add(name, value string) {
-	if in.count++; in.count <= in.maxParams {
-		in.params = append(in.params, Param{Name: name, Value: value})
+func (in *reader) add(name, value string, from origin) {
+	if in.count++; in.count > in.maxParams {
+		return
 	}
+	if from != (origin{}) {
+		if in.origins == nil {
+			in.origins = map[int]origin{}
+		}
+		in.origins[len(in.params)] = from
+	}
+	in.params = append(in.params, Param{Name: name, Value: value})
 }
 
 // readBody reads the body of a request up to the limit.
@@ -176,11 +184,5 @@ func (in *reader) readObject(text string) {
 // addJSON keeps a parameter that arrived as JSON.
 func (in *reader) addJSON(name string, raw json.RawMessage) {
 	value, nested := scalar(raw)
-	in.add(name, value)
-	if nested {
-		if in.nested == nil {
-			in.nested = map[int]bool{}
-		}
-		in.nested[len(in.params)-1] = true
-	}
+	in.add(name, value, origin{nested: nested})
 }

@@ -18,16 +18,16 @@ type facts struct {
 }
 
 // understand assigns each parameter to the concepts that it stands for, and chooses the object of the platform that counts.
-func (c *callback) understand(a *arrival, p *platform) facts {
-	f := facts{callback: c, arrival: *a, ambiguous: a.repeats || len(a.typed) > 0}
-	senderInBody := p.body.isCertain() // a message of the platform may name its sender twice, by number and by user ID
+func (c *callback) understand(a *arrival, body *envelope, given []envelope) facts {
+	f := facts{callback: c, arrival: *a, ambiguous: a.repeats || a.open}
+	senderInBody := body.isCertain() // a message of the platform may name its sender twice, by number and by user ID
 	for i := a.own; i < len(a.params); i++ {
 		p := &a.params[i]
 		for _, of := range c.concepts[p.Name] {
 			switch {
 			case of == conceptFrom && senderInBody && i >= a.inQuery:
-			case a.nested[i] && of != conceptJSON: // JSON is no text, and no ID
-			case (of.identifies() || of == conceptKind || of == conceptJSON) && a.isTyped(i): // it never speaks for the service
+			case a.origins[i].nested && of != conceptJSON: // JSON is no text, and no ID
+			case (of.identifies() || of == conceptKind || of == conceptJSON) && a.origins[i].typed: // it never speaks for the service
 			default:
 				f.set(of, p.Value)
 			}
@@ -40,7 +40,7 @@ func (c *callback) understand(a *arrival, p *platform) facts {
 			}
 		}
 	}
-	f.envelope = f.choose(p)
+	f.envelope = f.choose(body, given)
 	switch {
 	case f.envelope.tooLarge: // nothing of it is read
 	case c.isChat():
@@ -54,9 +54,9 @@ func (c *callback) understand(a *arrival, p *platform) facts {
 // choose returns the object of the platform that counts: the first parameter to arrive that holds one, or the body. JSON in a text
 // comes last, since a person may have typed it: it counts only where no parameter names the sender, the ID or the kind, and
 // never as a status.
-func (f *facts) choose(p *platform) envelope {
+func (f *facts) choose(body *envelope, given []envelope) envelope {
 	var typed envelope
-	for _, e := range p.given {
+	for _, e := range given {
 		switch {
 		case !e.isText:
 			return e
@@ -66,10 +66,9 @@ func (f *facts) choose(p *platform) envelope {
 		}
 	}
 	anonymous := f.values[conceptKind]+f.values[conceptFrom]+f.values[conceptID] == ""
-	body := p.body
 	switch {
 	case body.raw != nil && (!body.single || body.isCertain() || body.messages[0].word("type") != ""):
-		return body
+		return *body
 	case typed.raw != nil && anonymous:
 		return typed
 	default:
@@ -212,7 +211,7 @@ func (f *facts) text(except int) (text string, found bool) {
 		return f.values[conceptText], true
 	}
 	for i, p := range f.params {
-		isText := i != except && f.isFor(i, conceptText) && !f.nested[i]
+		isText := i != except && f.isFor(i, conceptText) && !f.origins[i].nested
 		if isText && (!found || isBlank(text) && !isBlank(p.Value)) {
 			text, found = p.Value, true
 		}

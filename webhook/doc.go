@@ -23,9 +23,8 @@
 //
 // [NewReceiverFromEnv] reads the contract and the secret from environment variables.
 //
-// Return nil from a function once the event is safe, in a database or a queue, and do slow work afterwards. Events encode as JSON and
-// decode without loss. What a careless sender makes of an event, JSON bodies, lists of events and other routers are the subject of the
-// guide, docs/webhooks.md.
+// Events encode as JSON and decode without loss. The guide, docs/webhooks.md, covers what a careless sender makes of an event, JSON
+// bodies, lists of events, stores of your own and other routers.
 //
 // # Responses
 //
@@ -54,22 +53,13 @@
 // context of the server (http.Server.BaseContext) ends with a cause, as one of signal.NotifyContext or context.WithCancelCause
 // does. It does not end when the caller hangs up, so that work under way can finish.
 //
-// # Traces, metrics and logs
-//
-// WithObserver reports the beginning and the end of each event, with its [Outcome] and duration; WithLogger logs the same. Neither
-// shows numbers, texts or secrets.
-//
 // # Who called
 //
 // Anyone who knows the URL can call it. WithSecret puts a secret into its query, WithPathSecret into its path, and WithVerifier
 // calls a function of yours. Use https, and keep queries out of access logs (see [ScrubURL]). Anyone who has seen a secret in a
 // URL can use it, so change it now and then.
 //
-// Set the timeouts and limits of http.Server, which has none by default. A text of 4,096 characters can take 48 KB in a query,
-// and proxies have limits of their own: 8 KB in nginx (large_client_header_buffers).
-//
-// http.ServeMux redirects a path that is not clean, such as //hooks/sms, and the body of the redirect repeats the query.
-// Refuse such paths in front of it, as the example ServeMux does.
+// Set the timeouts and limits of http.Server, which has none by default.
 //
 // # Duplicates
 //

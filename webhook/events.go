@@ -12,76 +12,71 @@ import (
 // names. Each is then read like a body of its own: names and paths of parameters begin at the event, and what stands around the list
 // says nothing about it.
 
-// batch is a list of events, and what arrived around it.
-type batch struct {
-	around arrival
-	events []json.RawMessage
-}
-
-// split returns the list of events, or nil if there is none: the first path counts at which there are some, or else something.
-func (c *callback) split(a *arrival) (*batch, error) {
-	body, around := json.RawMessage(a.object), *a
-	around.params = a.params[:a.inQuery]
+// split returns the list of events, and what arrived around it. The list is nil if there is none. The first path counts at which there
+// are some, or else something.
+func (c *callback) split(a *arrival) (list []json.RawMessage, around arrival, err error) {
 	var found json.RawMessage
-	repeats := false
+	var where path
 	for _, path := range c.events {
-		value, again, holder := json.RawMessage(nil), false, ""
-		if a.object != "" {
-			value, again = path.in(body)
-		} else if len(path.names) > 0 {
-			holder = path.names[0]
-			value, again = a.inParameter(path)
+		value, repeats := a.at(path)
+		if repeats { // to read one list would lose the other
+			return nil, arrival{}, c.name.refuse(ErrUnreadable)
 		}
-		repeats = repeats || again
 		isBody := len(path.names) == 0 // it only stands in for a list, and not for an empty one
 		if found == nil || !isNone(value) && !isBody {
-			if found = value; found != nil && holder != "" {
-				around.params = slices.DeleteFunc(slices.Clone(a.params), func(p Param) bool { return p.Name == holder })
-			}
+			found, where = value, path
 		}
 		if !isNone(found) {
 			break
 		}
 	}
-	around.inQuery = len(around.params)
-	var list []json.RawMessage
 	switch {
-	case repeats: // to read one list would lose the other
-		return nil, c.name.refuse(ErrUnreadable)
-	case found == nil, len(found) == len(body) && isNested(body, '{'):
-		return nil, nil
+	case found == nil, len(found) == len(a.object) && isNested(found, '{'):
+		return nil, arrival{}, nil
 	case isNested(found, '{'):
 		list = []json.RawMessage{found}
 	case isNested(found, '['), string(found) == "null":
 		list = elements(found, maxEvents)
 	default:
-		return nil, c.name.refuse(ErrUnreadable)
+		return nil, arrival{}, c.name.refuse(ErrUnreadable)
 	}
+	around = *a
+	around.params = a.params[:a.inQuery]
+	if a.object == "" {
+		around.params = slices.DeleteFunc(slices.Clone(a.params), func(p Param) bool { return p.Name == where.names[0] })
+	}
+	around.inQuery = len(around.params)
 	switch {
 	case len(list) > maxEvents:
-		return nil, c.name.refuse(ErrTooLarge)
+		return nil, arrival{}, c.name.refuse(ErrTooLarge)
 	case len(list)*around.inQuery > 16*c.maxParams: // each event has them in its Params
-		return nil, c.name.refuse(ErrTooManyParams)
+		return nil, arrival{}, c.name.refuse(ErrTooManyParams)
 	default:
-		return &batch{around, list}, nil
+		return list, around, nil
 	}
 }
 
-// inParameter returns the value at a path whose first name is that of a parameter that holds JSON, or nil, and reports whether there are
-// several that differ.
-func (a *arrival) inParameter(of path) (found json.RawMessage, repeats bool) {
+// at returns what stands at a path of events, or nil, and reports whether there are several that differ. Without a JSON body, the first
+// name of the path is that of a parameter that holds JSON.
+func (a *arrival) at(of path) (found json.RawMessage, repeats bool) {
+	switch {
+	case a.object != "":
+		return of.in(json.RawMessage(a.object))
+	case len(of.names) == 0:
+		return nil, false
+	}
 	first := ""
 	for i, p := range a.params {
 		text := strings.TrimSpace(p.Value)
-		if p.Name != of.names[0] || a.isTyped(i) || text == "" || text[0] != '{' && text[0] != '[' || jsonscan.Check([]byte(text)) != nil {
-			continue
-		}
-		if first != "" {
+		isJSON := strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")
+		switch {
+		case p.Name != of.names[0], a.origins[i].typed, !isJSON, jsonscan.Check([]byte(text)) != nil:
+		case first != "":
 			repeats = repeats || text != first
-			continue
+		default:
+			first = text
+			found, repeats = path{names: of.names[1:]}.in(json.RawMessage(text))
 		}
-		first = text
-		found, repeats = path{names: of.names[1:]}.in(json.RawMessage(text))
 	}
 	return found, repeats
 }

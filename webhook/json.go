@@ -25,7 +25,7 @@ type stored struct {
 	RawQueryBytes []byte                     `json:"rawQueryBytes,omitempty"`
 }
 
-// storage is an event, or an Unknown, in the parts that are stored: plain is what JSON can hold as it is. The pointers lead into
+// storage is an event, an Edit or an Unknown in the parts that are stored: plain is what JSON can hold as it is. The pointers lead into
 // the event.
 type storage struct {
 	plain   any
@@ -89,19 +89,8 @@ func decodeEvent[E any, P interface {
 // contents returns an empty content of each kind. In storage its name is that of its type, in lower case.
 func contents() []Content {
 	return []Content{
-		Text{},
-		Media{},
-		Location{},
-		Contacts{},
-		Reply{},
-		Reaction{},
-		Order{},
-		System{},
-		Edit{},
-		Revoke{},
-		RequestWelcome{},
-		PaymentNotification{},
-		Unknown{},
+		Text{}, Media{}, Location{}, Contacts{}, Reply{}, Reaction{}, Order{}, System{}, Edit{}, Revoke{}, RequestWelcome{},
+		PaymentNotification{}, Unknown{},
 	}
 }
 
@@ -174,41 +163,15 @@ func (d *DeliveryReport) storage() storage {
 	return storage{(*plain)(d), nil, &d.JSON, &d.RawQuery}
 }
 
-// storedEdit is an Edit as it is stored.
-type storedEdit struct {
-	MessageID string                     `json:"messageID,omitzero"`
-	Content   map[string]json.RawMessage `json:"content,omitempty"`
-}
-
 // MarshalJSON stores the content like that of [ChatMessage].
-func (e Edit) MarshalJSON() ([]byte, error) {
-	to := storedEdit{MessageID: e.MessageID}
-	var err error
-	if e.Content != nil {
-		to.Content, err = encodeContent(e.Content)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(to)
-}
+func (e Edit) MarshalJSON() ([]byte, error) { return e.storage().encode() }
 
 // UnmarshalJSON decodes what MarshalJSON encodes.
-func (e *Edit) UnmarshalJSON(data []byte) error {
-	var from storedEdit
-	if err := json.Unmarshal(data, &from); err != nil {
-		return err
-	}
-	to := Edit{MessageID: from.MessageID}
-	if from.Content != nil {
-		content, err := decodeContent(from.Content)
-		if err != nil {
-			return err
-		}
-		to.Content = content
-	}
-	*e = to
-	return nil
+func (e *Edit) UnmarshalJSON(data []byte) error { return decodeEvent(data, e) }
+
+func (e *Edit) storage() storage {
+	type plain Edit
+	return storage{(*plain)(e), &e.Content, new(json.RawMessage), new(string)}
 }
 
 // MarshalJSON stores the JSON of the message as text, like that of [ChatMessage].

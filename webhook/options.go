@@ -75,9 +75,8 @@ func WithHandlerTimeout(timeout time.Duration) Option {
 	return option(timeout > 0, "WithHandlerTimeout: the timeout must be positive", func(rcv *Receiver) { rcv.timeout = timeout })
 }
 
-// WithStatuses has the chat-app handlers call handle for each delivery status that arrives in the platform's envelope, beside
-// or instead of messages. Without it they respond with 200, log each status as refused, and pass an [ErrMisdirected] for
-// it to the function of WithOnReject.
+// WithStatuses makes the chat-app handlers call handle for each delivery status in the platform's envelope, with or without messages.
+// Without it they respond with 200, log each status as refused, and pass an [ErrMisdirected] to the function of WithOnReject.
 func WithStatuses(handle func(context.Context, DeliveryReport) error) Option {
 	return option(handle != nil, "WithStatuses: the argument is nil", func(rcv *Receiver) { rcv.handleStatus = handle })
 }

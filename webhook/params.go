@@ -73,8 +73,8 @@ func (c *callback) moment(value string) time.Time {
 	return moment(value, c.zone, c.layouts...)
 }
 
-// moment reads a time. A + that was not escaped arrives as a space: in front of an offset it is restored. A text that cannot
-// be read is the zero time, and so is a year that RFC 3339 cannot write.
+// moment reads a time. A + that was not escaped arrives as a space: in front of an offset it is restored. It returns the zero time
+// for unparsable text and for years that RFC 3339 cannot represent.
 func moment(value string, zone *time.Location, layouts ...string) time.Time {
 	if len(value) > longestTime {
 		return time.Time{}

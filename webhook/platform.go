@@ -41,36 +41,31 @@ type item struct {
 	business string // the number that the message was sent to, or that the status is for
 }
 
-// platform holds the objects of the platform that arrived.
-type platform struct {
-	body  envelope   // the body, or one event of its list
-	given []envelope // in parameters, in order; those after one that nobody typed do not count
-}
-
-// find reads the objects of the platform: the body, and the parameters that the contract names for JSON.
-func (c *callback) find(a *arrival) (p platform) {
+// find reads the objects of the platform: the body, or one event of its list, and those in the parameters that the contract names
+// for JSON. It stops after one that nobody typed, since those behind it do not count.
+func (c *callback) find(a *arrival) (body envelope, given []envelope) {
 	if c.name == CallbackSMS {
-		return platform{}
+		return envelope{}, nil
 	}
 	if a.object != "" {
-		p.body = readEnvelope(a.object)
+		body = readEnvelope(a.object)
 	}
-	p.body.index = -1
+	body.index = -1
 	for i := a.own; i < len(a.params); i++ {
 		of := c.concepts[a.params[i].Name]
-		if !slices.Contains(of, conceptJSON) || a.isTyped(i) {
+		if !slices.Contains(of, conceptJSON) || a.origins[i].typed {
 			continue
 		}
 		e := readEnvelope(a.params[i].Value)
 		if e.raw == nil {
 			continue
 		}
-		e.index, e.isText = i, slices.Contains(of, conceptText) && !a.nested[i]
-		if p.given = append(p.given, e); !e.isText {
+		e.index, e.isText = i, slices.Contains(of, conceptText) && !a.origins[i].nested
+		if given = append(given, e); !e.isText {
 			break
 		}
 	}
-	return p
+	return body, given
 }
 
 // readEnvelope reads an envelope. The result has no raw if text is not a JSON object.

@@ -16,14 +16,14 @@ func (in *reader) readForm(form string) string {
 	var few [4]string // on the stack, for most
 	kept := few[:0]   // what is no secret
 	begin := 0        // of what may still be kept
-	typed := -1       // index of the first parameter that a person may have typed
+	typed := false    // a person may have typed what follows
 	for at := 0; at < len(form); {
-		p := in.parameter(form[at:], typed < 0)
+		p := in.parameter(form[at:], !typed)
 		i := in.secretOf(p.name)
 		switch {
 		case p.size == 0:
 		case i < 0:
-			in.add(p.name, p.value)
+			in.add(p.name, p.value, origin{typed: typed})
 		default:
 			if isPlain(p.escaped) {
 				in.prove(i, p.escaped)
@@ -35,14 +35,10 @@ func (in *reader) readForm(form string) string {
 			}
 			begin = at + p.size + 1
 		}
-		if p.isOpen {
-			typed = len(in.params)
-		}
+		typed = typed || p.isOpen
 		at += p.size + 1
 	}
-	if typed >= 0 {
-		in.typed = append(in.typed, span{typed, len(in.params)})
-	}
+	in.open = in.open || typed
 	if begin == 0 {
 		return form
 	}
@@ -51,9 +47,6 @@ func (in *reader) readForm(form string) string {
 	}
 	return strings.Join(kept, "&")
 }
-
-// span is a part of the parameters, from the index begin to before the index end.
-type span struct{ begin, end int }
 
 // parameter is a parameter as it stands in a query or form.
 type parameter struct {
@@ -126,76 +119,44 @@ func isEscaped(value string) bool { return !strings.ContainsAny(value, "{}[]:,\"
 // cutObject cuts a JSON object that was not escaped, or not as a whole, from the beginning of a query or form, and returns its text and
 // its size there. The size is 0 if it has no end that an & or nothing follows, or if it is no JSON.
 //
-// If its first quote stands as it is, so do all of its quotes: one that is escaped is part of a text.
+// If its first quote stands as it is, so do all of its quotes. What is escaped within a string is then part of a text: it becomes an
+// escape of JSON where it would end the string, or cannot stand in one.
 func cutObject(form string) (text string, size int) {
 	bare, escaped := strings.IndexByte(form, '"'), strings.Index(form, "%22")
 	isBare := bare >= 0 && (escaped < 0 || bare < escaped)
-	if size = sizeOfObject(form, isBare); size == 0 || size < len(form) && form[size] != '&' {
-		return "", 0
-	}
-	if text = form[:size]; isBare {
-		text = escapeTexts(text)
-	}
-	text = decode(text)
-	if jsonscan.Check([]byte(text)) != nil {
-		return "", 0
-	}
-	return text, size
-}
-
-// sizeOfObject returns how many bytes of a query or form the object takes that it begins with, or 0 if it does not end. If isBare is
-// true, an escaped quote is part of a text.
-func sizeOfObject(form string, isBare bool) int {
-	depth, inString, escaped := 0, false, false
-	for at := 0; at < len(form); {
-		c, width := unescaped(form[at:])
-		at += width
+	var b strings.Builder
+	depth, inString, afterBackslash := 0, false, false
+	for begun := false; !begun || depth > 0; begun = true {
+		if size == len(form) {
+			return "", 0
+		}
+		c, width := unescaped(form[size:])
+		whole := form[size : size+width]
+		size += width
 		switch {
-		case isBare && inString && width > 1, escaped:
-			escaped = false
+		case isBare && inString && width > 1:
+			if c == '"' || c == '\\' || c < ' ' {
+				whole = `\u00` + whole[1:]
+			}
+			afterBackslash = false
+		case afterBackslash:
+			afterBackslash = false
 		case inString:
-			escaped, inString = c == '\\', c != '"'
+			afterBackslash, inString = c == '\\', c != '"'
 		case c == '"':
 			inString = true
 		case c == '{', c == '[':
 			depth++
 		case c == '}', c == ']':
-			if depth--; depth == 0 {
-				return at
-			}
-		}
-	}
-	return 0
-}
-
-// escapeTexts replaces what is escaped within the strings of JSON by the escape of JSON where it would end a string, or cannot stand
-// in one.
-func escapeTexts(object string) string {
-	if strings.IndexByte(object, '%') < 0 {
-		return object
-	}
-	var b strings.Builder
-	inString, escaped := false, false
-	for at := 0; at < len(object); {
-		c, width := unescaped(object[at:])
-		whole := object[at : at+width]
-		switch {
-		case inString && width > 1:
-			if c == '"' || c == '\\' || c < ' ' {
-				whole = `\u00` + whole[1:]
-			}
-			escaped = false
-		case escaped:
-			escaped = false
-		case inString:
-			escaped, inString = c == '\\', c != '"'
-		default:
-			inString = c == '"'
+			depth--
 		}
 		b.WriteString(whole)
-		at += width
 	}
-	return b.String()
+	text = decode(b.String())
+	if size < len(form) && form[size] != '&' || jsonscan.Check([]byte(text)) != nil {
+		return "", 0
+	}
+	return text, size
 }
 
 // unescaped returns the first byte of a text that is escaped, and how many bytes it takes there.
@@ -234,19 +195,13 @@ func unescape(text string, plus byte) string {
 	if len(text) > len(few) {
 		b = make([]byte, 0, len(text))
 	}
-	var one [1]byte
-	for i := 0; i < len(text); i++ {
-		c := text[i]
-		switch {
-		case c == '+':
+	for text != "" {
+		c, width := unescaped(text)
+		if c == '+' && width == 1 {
 			c = plus
-		case c == '%' && i+2 < len(text):
-			if _, err := hex.Decode(one[:], []byte(text[i+1:i+3])); err == nil {
-				c = one[0]
-				i += 2
-			}
 		}
 		b = append(b, c)
+		text = text[width:]
 	}
 	return string(b)
 }

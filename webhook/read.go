@@ -13,8 +13,8 @@ import (
 //
 //	receive      arrival    what arrived, in order and with its origin
 //	checkOrigin  arrival    the same, once its origin is proven, without copies of secrets
-//	split        batch      the list of events, if there is one; then element makes an arrival of each
-//	find         platform   the platform's objects
+//	split        list       the events, if there are several, and what arrived around them; element makes an arrival of each
+//	find         envelopes  the platform's objects
 //	understand   facts      the concepts, and what contradicts them
 //	appendEvents events
 //
@@ -38,15 +38,15 @@ func (c *callback) read(r *http.Request, events []event) (all []event, problem e
 	case a.problem != nil:
 		return nil, a.problem
 	}
-	list, err := c.split(&a)
+	list, around, err := c.split(&a)
 	switch {
 	case err != nil:
 		return nil, err
 	case list == nil:
 		return c.readEvent(&a, events)
 	}
-	for _, raw := range list.events {
-		one, err := c.element(&list.around, raw)
+	for _, raw := range list {
+		one, err := c.element(&around, raw)
 		if err == nil {
 			one = c.withoutCopies(&one)
 			events, err = c.readEvent(&one, events)
@@ -61,8 +61,8 @@ func (c *callback) read(r *http.Request, events []event) (all []event, problem e
 
 // readEvent appends the events of what arrived: one, unless it is an envelope of the platform.
 func (c *callback) readEvent(a *arrival, events []event) ([]event, error) {
-	p := c.find(a)
-	f := c.understand(a, &p)
+	body, given := c.find(a)
+	f := c.understand(a, &body, given)
 	switch {
 	case c.isChat():
 		return f.appendChat(events)

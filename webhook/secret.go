@@ -5,6 +5,7 @@ import (
 	"crypto/subtle"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -178,38 +179,16 @@ func emptied(text string, copies []string) string {
 	for _, secret := range copies { // also where the quotes are not those of JSON
 		text = strings.ReplaceAll(text, `"`+secret+`"`, `""`)
 	}
-	var b strings.Builder
-	rest := text
-	for {
-		begin := strings.IndexByte(rest, '"')
-		end := endOfString(rest, begin)
-		if begin < 0 || end < 0 {
-			return b.String() + rest
+	return quoted.ReplaceAllStringFunc(text, func(whole string) string {
+		if word, ok := jsonscan.Word([]byte(whole)); ok && slices.Contains(copies, word) {
+			return `""`
 		}
-		quoted := rest[begin:end]
-		if word, ok := jsonscan.Word([]byte(quoted)); ok && slices.Contains(copies, word) {
-			quoted = `""`
-		}
-		b.WriteString(rest[:begin] + quoted)
-		rest = rest[end:]
-	}
+		return whole
+	})
 }
 
-// endOfString returns the index after the JSON string that begins at an index, or -1.
-func endOfString(text string, begin int) int {
-	escaped := false
-	for i := begin + 1; i < len(text); i++ {
-		switch {
-		case escaped:
-			escaped = false
-		case text[i] == '\\':
-			escaped = true
-		case text[i] == '"':
-			return i + 1
-		}
-	}
-	return -1
-}
+// quoted is a string of JSON.
+var quoted = regexp.MustCompile(`(?s)"(?:[^"\\]|\\.)*"`)
 
 // ScrubURL returns the parts of a callback's URL that may appear in an access log: scheme, host and path, and the length of the
 // query, which holds numbers, texts and secrets.
@@ -243,24 +222,10 @@ func length(text string) string { return "[" + strconv.Itoa(len(text)) + "B]" }
 
 // looksSecret reports whether a part of a path may be a secret or a number, and not words that a person chose.
 func looksSecret(segment string) bool {
-	const longestWord = 15
-	digits, capitals, run := 0, 0, 0
-	for _, c := range []byte(segment) {
-		run++
-		switch {
-		case '0' <= c && c <= '9':
-			digits++
-		case 'A' <= c && c <= 'Z':
-			capitals++
-		case 'a' <= c && c <= 'z':
-		case c == '-', c == '_', c == '.':
-			run = 0
-		default:
-			return true
-		}
-		if run > longestWord {
-			return true
-		}
-	}
-	return digits >= 5 || len(segment) > longestWord && digits+capitals > 0
+	return len(digits(segment)) >= 5 || !shortSegment.MatchString(segment) && !wordsInSegment.MatchString(segment)
 }
+
+var (
+	shortSegment   = regexp.MustCompile(`^[A-Za-z0-9_.-]{0,15}$`)
+	wordsInSegment = regexp.MustCompile(`^[a-z]{0,15}([_.-][a-z]{0,15})*$`)
+)

@@ -12,20 +12,9 @@ import (
 )
 
 // A Store remembers which events were handled (see [WithStore]). A [MemoryStore] serves one process. For several, package
-// webhook/sqlstore is a Store in PostgreSQL or SQLite; for another database that they share, implement Store. It is called from many
-// goroutines at once.
-//
-// Two designs are common. A SQL store begins a transaction, inserts the key as a primary key, runs handle with the transaction
-// in its context, and commits: then the event is handled exactly once. A store without transactions claims the key in one
-// atomic step, runs handle, and marks the key as handled or releases the claim. Such a claim needs a lease, after which
-// another call may take it over. Without one, an event whose process crashes is never handled. The lease must be longer than
-// handle may take (WithHandlerTimeout).
-//
-// In a store such as Redis the claim is SET key claimed NX PX lease, where claimed is a random word. If the key exists, its value
-// reports whether the event was handled or is being handled: return nil or ErrInProgress. After handle, a script replaces the value
-// by "handled" with the time to remember, or deletes the key, each only if the value is still claimed; if the lease was lost, handled
-// is set nevertheless, and nothing is deleted. An error of either command is an error of Once. Such a store forgets what its server
-// forgets: run it with persistence and without eviction. messagingtest.TestStore checks any store.
+// webhook/sqlstore is a Store in PostgreSQL or SQLite. For another database, implement Store: docs/webhooks.md describes two designs,
+// and messagingtest.TestStore checks any store. A claim needs a lease that is longer than WithHandlerTimeout: without one, an event
+// whose process crashes is never handled. A Store is called from many goroutines at once.
 //
 // A key has up to 100 characters: letters, digits, and dots within. It holds no secret, number or text. Remember keys
 // for as long as the service may call again, some days for many services.
@@ -66,8 +55,7 @@ type claim struct {
 }
 
 // NewMemoryStore returns a store that remembers up to capacity handled events, each for the given time. When it is full it
-// forgets the oldest. Events that are being handled do not count, and are never forgotten for want of
-// room. An event takes about 200 bytes.
+// forgets the oldest. Events in progress do not count and are never evicted. An event takes about 200 bytes.
 func NewMemoryStore(capacity int, remember time.Duration) *MemoryStore {
 	return &MemoryStore{Lease: time.Minute, capacity: capacity, remember: remember}
 }

@@ -4,13 +4,11 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"os"
 	"runtime"
 	"runtime/debug"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -34,6 +32,8 @@ func newCommand(console cli.Console) *cobra.Command {
 		Use:   "messaging",
 		Short: "Tools for programs that send messages through the service",
 		Args:  cobra.ArbitraryArgs,
+		// cobra adds the flag --version.
+		Version: buildVersion().Version,
 	}
 	root.RunE = func(_ *cobra.Command, args []string) error {
 		switch {
@@ -41,11 +41,7 @@ func newCommand(console cli.Console) *cobra.Command {
 			_, _ = fmt.Fprint(console.Err, root.UsageString())
 			return &cli.ExitError{Status: cli.ExitUsage}
 		default:
-			err := fmt.Sprintf("there is no command %q", args[0])
-			if near := root.SuggestionsFor(args[0]); len(near) > 0 {
-				err += "; did you mean " + strings.Join(near, " or ") + "?"
-			}
-			return errors.New(err)
+			return cli.Unknown(root, args[0])
 		}
 	}
 	root.SuggestionsMinimumDistance = 2
@@ -119,7 +115,7 @@ func newMan() *cobra.Command {
 	return &cobra.Command{
 		Use:   "man FOLDER",
 		Short: "Write the manual pages into a folder",
-		Args:  cobra.ExactArgs(1),
+		Args:  cli.Words(1, "FOLDER"),
 		RunE: func(command *cobra.Command, args []string) error {
 			const readable = 0o755
 			if err := os.MkdirAll(args[0], readable); err != nil {

@@ -55,6 +55,13 @@ func TestFlagsTakeOneDash(t *testing.T) {
 	assert.Contains(t, errs, "--to", "the value of --text is a value")
 }
 
+func TestVersionFlag(t *testing.T) {
+	t.Parallel()
+	out, _, status := execute(t, "--version")
+	assert.Equal(t, cli.ExitOK, status)
+	assert.Contains(t, out, buildVersion().Version)
+}
+
 func TestManualPages(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

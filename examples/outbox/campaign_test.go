@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"os"
@@ -69,7 +70,7 @@ func newServer(t *testing.T) *server {
 	found, err := filepath.Glob("/usr/lib/postgresql/*/bin")
 	require.NoError(t, err)
 	require.NotEmpty(t, found, "no PostgreSQL: apt-get install postgresql")
-	folder, err := os.MkdirTemp("", "campaign")
+	folder, err := os.MkdirTemp("", "campaign") //nolint:usetesting // the user postgres may not enter one of t.TempDir
 	require.NoError(t, err)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -96,7 +97,8 @@ func TestCampaign(t *testing.T) {
 	}
 	messages, torment, away, limit := 2_000, 12*time.Second, 2*time.Second, 4*time.Minute
 	if *whole {
-		messages, torment, away, limit = 100_000, 4*time.Minute, 30*time.Second, 30*time.Minute
+		messages, torment, away, limit = 100_000, 4*time.Minute, 30*time.Second, 45*time.Minute
+		t.Setenv(limitEnv, "250")
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
@@ -163,15 +165,19 @@ func TestCampaign(t *testing.T) {
 	all.Wait()
 	service.ClearFaults()
 	require.NoError(t, shop.SetRate(ctx, 0))
-	var progress bytes.Buffer
+	progress := new(bytes.Buffer)
+	var out io.Writer = progress
+	if testing.Verbose() {
+		out = os.Stdout
+	}
 	for { // until nothing is left for a person
-		require.NoError(t, watch(ctx, &progress, shop, func() {}), "%s", &progress)
+		require.NoError(t, watch(ctx, out, shop, func() {}), "%s", progress)
 		parked, err := shop.parked(ctx)
 		require.NoError(t, err)
 		if len(parked) == 0 {
 			break
 		}
-		require.NoError(t, decide(ctx, &progress, shop, service))
+		require.NoError(t, decide(ctx, out, shop, service))
 	}
 	for _, p := range processes {
 		p.signal(t, syscall.SIGTERM)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"flag"
@@ -11,6 +12,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -33,6 +35,9 @@ var whole = flag.Bool("whole", false, "kill every process, for a minute")
 
 // The test binary is also the program whose processes are killed.
 const databaseEnv, serviceEnv, tokenEnv = "OUTBOX_DATABASE", "OUTBOX_SERVICE", "OUTBOX_TOKEN"
+
+// limitEnv is the rate limit of a process, in requests a second.
+const limitEnv = "OUTBOX_LIMIT"
 
 func TestMain(m *testing.M) {
 	if database := os.Getenv(databaseEnv); database != "" {
@@ -66,7 +71,11 @@ func workProcess(database string) error {
 }
 
 func connectProcess(ctx context.Context, database string) (anyShop, error) {
-	client, err := messaging.NewClient(os.Getenv(serviceEnv), messaging.WithToken(os.Getenv(tokenEnv)), messaging.WithRateLimit(100, 20))
+	limit, err := strconv.ParseFloat(cmp.Or(os.Getenv(limitEnv), "100"), 64)
+	if err != nil {
+		return nil, err
+	}
+	client, err := messaging.NewClient(os.Getenv(serviceEnv), messaging.WithToken(os.Getenv(tokenEnv)), messaging.WithRateLimit(limit, 20))
 	if err != nil {
 		return nil, err
 	}

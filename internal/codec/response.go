@@ -24,6 +24,9 @@ type Response struct {
 	// Contradiction is why the response proves nothing, whatever its status: a member of the contract came twice. It is "" otherwise.
 	Contradiction string
 
+	// IsText reports whether the response is one text, and not JSON.
+	IsText bool
+
 	isAccepted bool // the contract has no IDs, and the status accepts the message
 }
 
@@ -41,8 +44,8 @@ func (s *Send) Decode(body []byte) (Response, error) {
 		return Response{}, err
 	}
 	failure, doubt := s.responses.failure(text, found)
-	r := Response{Failure: failure, Refused: failure.Class != "", Doubt: doubt}
-	if notJSON == nil { // a text says none of it
+	r := Response{Failure: failure, Refused: failure.Class != "", Doubt: doubt, IsText: notJSON != nil}
+	if !r.IsText { // a text says none of it
 		s.read(&r, text, found)
 	}
 	r.Own = r.Own || !table.IsPlaceholder(r.RequestID)

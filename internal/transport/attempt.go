@@ -66,7 +66,7 @@ func (c *call) attempt(caller context.Context) {
 // waitForTurn waits for the rate limit.
 func (c *call) waitForTurn(ctx context.Context) error {
 	err, limiter := ctx.Err(), c.transport.Limiter
-	if err != nil || limiter == nil || limiter.Allow() {
+	if err != nil || limiter == nil || takeTurn(ctx) || limiter.Allow() {
 		return err // net/http might write before it looks
 	}
 	waiting, end := c.request.Observe.begin(ctx, RateLimit, c.outcome.Attempts+1)

@@ -64,6 +64,7 @@ func TestSendEndsWithVerdict(t *testing.T) {
 		"unknown":        {new(messagingtest.AcceptThenDrop()), nil, cli.ExitUnknown, "unknown  reference order-1"},
 		"wrong message":  {nil, []string{"--to", "12"}, cli.ExitUsage, ""},
 		"valid":          {nil, []string{"-n"}, cli.ExitOK, "valid: nothing was sent"},
+		"valid in JSON":  {nil, []string{"-n", "--json"}, cli.ExitOK, "{\"valid\":true}\n"},
 		"an odd timeout": {nil, []string{"--timeout", "-1s"}, cli.ExitUsage, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -88,6 +89,27 @@ func TestSendEndsWithVerdict(t *testing.T) {
 		require.NoError(t, json.Unmarshal([]byte(out), &printed))
 		assert.Equal(t, "not sent", printed["verdict"])
 	})
+}
+
+// TestWrongCommandLineSaysWhatIsWanted has what a stranger types.
+func TestWrongCommandLineSaysWhatIsWanted(t *testing.T) {
+	s, srv := newShell(t)
+	for want, args := range map[string][]string{
+		"which channel? want sms":                    {"send"},
+		`there is no command "sm"; did you mean sms`: {"send", "sm"},
+		"unknown flag: --tex; -h lists the flags":    {"send", "sms", "--tex", "Hi"},
+		"want REFERENCE, got 0 words":                {"find"},
+		"want FILE [LINE], got 0 words":              {"replay"},
+	} {
+		out, errs, status := s.run(args...)
+		assert.Equal(t, cli.ExitUsage, status)
+		assert.Contains(t, errs, want)
+		assert.Equal(t, 1, strings.Count(errs, "\n"), "one line")
+		assert.Empty(t, out)
+	}
+	assert.Zero(t, srv.Requests())
+	out, _, _ := s.run("__complete", "list", "--format", "")
+	assert.Contains(t, out, "jsonl")
 }
 
 func TestSendTakesEveryChannel(t *testing.T) {
@@ -336,6 +358,7 @@ func TestListenNeedsProof(t *testing.T) {
 	_, errs, status := s.run("listen", "--listen", "127.0.0.1:0")
 	assert.Equal(t, cli.ExitUsage, status)
 	assert.Contains(t, errs, "MESSAGING_WEBHOOK_SECRET")
+	assert.Contains(t, errs, "--insecure takes")
 }
 
 func TestSendHasEveryChannel(t *testing.T) {

@@ -57,6 +57,7 @@ the file has each row once. The exit status is 0 if the listing is complete, and
 	flags.StringVar(&l.format, "format", "table", "table, csv or jsonl; --json is jsonl")
 	flags.StringVarP(&l.out, "out", "o", "", "write the rows into this `file`")
 	flags.BoolVar(&l.resume, "resume", false, "go on with the file of --out, where the listing before was interrupted")
+	_ = command.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"table", "csv", "jsonl"}, cobra.ShellCompDirectiveNoFileComp))
 	command.RunE = func(command *cobra.Command, _ []string) error { return l.run(command.Context()) }
 	return command
 }
@@ -191,7 +192,7 @@ func newFind(console cli.Console) *cobra.Command {
 The exit status is 0 if it is listed, 1 if it is not, and 4 if the lookup failed. A service may list a message some time after
 it took it.` + "\n" + environment,
 		Example: "  messaging find order-17 --json",
-		Args:    cobra.ExactArgs(1),
+		Args:    cli.Words(1, "REFERENCE"),
 	}
 	s.flags(command.Flags())
 	command.RunE = func(command *cobra.Command, args []string) error {

@@ -92,6 +92,9 @@ func (l *listener) run(ctx context.Context) error {
 		_, _ = fmt.Fprintf(l.console.Err, "%s %s: %v\n", r.Method, printable(webhook.ScrubURL(r.URL)), err)
 	}))
 	hooks, err := webhook.NewReceiverFromEnv(options...)
+	if err != nil && !l.insecure && l.console.Getenv("MESSAGING_WEBHOOK_SECRET") == "" {
+		return fmt.Errorf("%w; --insecure takes callbacks without one", err)
+	}
 	if err != nil {
 		return err
 	}

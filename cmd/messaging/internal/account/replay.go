@@ -24,7 +24,7 @@ func newReplay(console cli.Console) *cobra.Command {
 		Long: `Send callbacks that "messaging listen --save" kept to a program again, as they came: the one in a line of the file, counted from
 1, or all in their order. The exit status is 1 if the program responds with anything but a success.`,
 		Example: "  messaging replay callbacks.jsonl 3 --forward http://127.0.0.1:8080/hooks",
-		Args:    cobra.RangeArgs(1, 2), //nolint:mnd // a file, and perhaps a line
+		Args:    cli.Words(1, "FILE", "LINE"),
 	}
 	command.Flags().StringVar(&forward, "forward", "", "the `URL` of the program; required")
 	command.RunE = func(command *cobra.Command, args []string) error {

@@ -55,14 +55,18 @@ func newSend(console cli.Console) *cobra.Command {
 
 The exit status is the verdict: 0 accepted, 1 refused, 3 not sent, 4 unknown. It is 2 if the command line or the message
 cannot be used. An unknown message may have been sent: look it up with "messaging find REFERENCE" before you send it again.` + "\n" + environment,
-		Args: cli.NoArgs,
-		RunE: func(send *cobra.Command, _ []string) error {
+		Args: cobra.ArbitraryArgs,
+		RunE: func(command *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return cli.Unknown(command, args[0])
+			}
 			var names []string
-			for _, channel := range send.Commands() {
+			for _, channel := range command.Commands() {
 				names = append(names, channel.Name())
 			}
 			return errors.New("which channel? want one of " + strings.Join(names, ", "))
 		},
+		SuggestionsMinimumDistance: 2,
 	}
 	send.AddCommand(
 		newSender(console, sender[sms.Message]{
@@ -76,7 +80,7 @@ cannot be used. An unknown message may have been sent: look it up with "messagin
 			},
 		}),
 		newSender(console, sender[chatapp1.Message]{
-			channel: "chatapp1", about: "a message over chat app 1; -from is the channel ID",
+			channel: "chatapp1", about: "a message over chat app 1; --from is the channel ID",
 			build: func(m *message) chatapp1.Message {
 				return chatapp1.Message{
 					ChannelID: m.from, To: m.to, Payload: chatapp1.Text{Body: m.text}, TTL: m.ttl, Fallback: m.fallback(),
@@ -162,8 +166,12 @@ Go type ` + s.channel + ".Message, as json.Marshal writes it.\n" + environment,
 			return err
 		}
 		if validate {
-			_, _ = fmt.Fprintln(console.Out, "valid: nothing was sent")
-			return nil
+			text := "valid: nothing was sent"
+			if shared.json {
+				text = `{"valid":true}`
+			}
+			_, err = fmt.Fprintln(console.Out, text)
+			return err
 		}
 		if !yes && shared.isReal() {
 			err = console.Confirm(command.Context(), "This sends one message through "+console.Getenv("MESSAGING_BASE_URL")+

@@ -14,6 +14,7 @@ import (
 // Execute runs a command line and returns the exit status. A flag may be written with one dash or two: -listen is --listen.
 func (c Console) Execute(ctx context.Context, root *cobra.Command, args []string) int {
 	root.SilenceErrors, root.SilenceUsage = true, true
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return fmt.Errorf("%w; -h lists the flags", err) })
 	root.SetOut(c.Out)
 	root.SetErr(c.Err)
 	root.SetIn(c.In)
@@ -75,6 +76,29 @@ func (c Console) Confirm(ctx context.Context, what, flag string) error {
 		}
 		return nil
 	}
+}
+
+// Words is for a command that takes these words, of which the last are optional. The error does not show what was given.
+func Words(required int, names ...string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) >= required && len(args) <= len(names) {
+			return nil
+		}
+		want := strings.Join(names[:required], " ")
+		if required < len(names) {
+			want += " [" + strings.Join(names[required:], " ") + "]"
+		}
+		return fmt.Errorf("want %s, got %d words; -h shows an example", want, len(args))
+	}
+}
+
+// Unknown returns the error of a word that names no subcommand of c, with those that it may have meant.
+func Unknown(c *cobra.Command, word string) error {
+	text := fmt.Sprintf("there is no command %q", word)
+	if near := c.SuggestionsFor(word); len(near) > 0 {
+		text += "; did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return errors.New(text)
 }
 
 // NoArgs is for a command of which everything is a flag. The error does not show the words, which may be a number or a secret.

@@ -235,7 +235,8 @@ type faultsBody struct {
 	Share     float64               `json:"share"`
 	Duration  string                `json:"duration"`
 	Capacity  int                   `json:"capacity"`
-	Delay     string                `json:"delay"` // of slow, or Retry-After of a status
+	Delay     string                `json:"delay"`  // of slow, or Retry-After of a status
+	Status    int                   `json:"status"` // of status-after and page
 	To        string                `json:"to"`
 	Channel   messagingtest.Channel `json:"channel"`
 	Operation string                `json:"operation"`
@@ -250,7 +251,7 @@ func (s *Sandbox) postFaults(_ *http.Request, body faultsBody) (any, error) {
 		return nil, fmt.Errorf("more than %d faults in one rule", maxFaults)
 	}
 	err := s.inject(faultRule{
-		Faults: body.Faults, Left: body.N, Share: body.Share, Duration: body.Duration, Capacity: body.Capacity, Delay: body.Delay,
+		Faults: body.Faults, Left: body.N, Share: body.Share, Duration: body.Duration, Capacity: body.Capacity, Delay: body.Delay, Status: body.Status,
 		To: body.To, Channel: body.Channel, Operation: body.Operation,
 	})
 	return s.listFaults(), err

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -21,6 +22,29 @@ import (
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
 	"github.com/messaging-service/messaging-go/sms"
 )
+
+// TestOpenRunsTheOpener starts the sandbox with a command of the test's own as the opener, and with none.
+func TestOpenRunsTheOpener(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Log("the opener of this system is not looked up in PATH by the test")
+		return
+	}
+	dir := t.TempDir()
+	opened := filepath.Join(dir, "opened")
+	script := "#!/bin/sh\nprintf %s \"$1\" > " + opened + ".new && /bin/mv " + opened + ".new " + opened + "\n"
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "xdg-open"), []byte(script), 0o700))
+	t.Setenv("PATH", dir)
+	output, end := runCommand(t, "curl", "--listen", "127.0.0.1:0", "--open")
+	defer end()
+	page := regexp.MustCompile(`The page is at (\S+)`).FindStringSubmatch(output)
+	require.Len(t, page, 2, output)
+	require.Eventually(t, func() bool {
+		got, err := os.ReadFile(opened)
+		return err == nil && string(got) == page[1]
+	}, 30*time.Second, 5*time.Millisecond)
+	t.Setenv("PATH", filepath.Join(dir, "none"))
+	require.ErrorContains(t, openBrowser(t.Context(), page[1]), "the page is at "+page[1])
+}
 
 func TestCommandRefusesFlags(t *testing.T) {
 	t.Parallel()

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"cmp"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -48,12 +49,20 @@ type Exchange struct {
 	InLedger bool   `json:"inLedger"`
 	Message  string `json:"message,omitempty"` // the ID of the message that is concerned
 
-	requestID string
+	requestIDs []string // that the service gave the request: one for each time that it processed it
 }
 
 // isFailure reports whether an exchange is one that somebody would look for.
 func (x *Exchange) isFailure() bool {
 	return cmp.Or(x.Status, 599) >= http.StatusBadRequest || x.Error != "" || x.Fault != ""
+}
+
+// requestID returns the request ID in the response, or "" if the request was not read.
+func (x *Exchange) requestID() string {
+	if len(x.requestIDs) == 0 {
+		return ""
+	}
+	return x.requestIDs[len(x.requestIDs)-1]
 }
 
 // size returns about how much memory an exchange takes.
@@ -94,6 +103,16 @@ func (t *trafficLog) add(x *Exchange) {
 		drop++
 	}
 	t.all = t.all[drop:]
+}
+
+// byRequest returns the exchange of a request by its ID, or nil. A message of a request that failed may come after its exchange.
+func (t *trafficLog) byRequest(id string) *Exchange {
+	for _, x := range slices.Backward(t.all) {
+		if slices.Contains(x.requestIDs, id) {
+			return x
+		}
+	}
+	return nil
 }
 
 // describe fills in what an exchange with the service says: the recipient, the text, and names with their concepts.

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -19,8 +20,8 @@ type faultKind struct {
 	Go         string // the function of package messagingtest
 	InLedger   bool
 	Verdict    string // of a correct client
-	Needs      string // "delay" or "retryAfter": the duration that it takes
-	fault      func(time.Duration) messagingtest.Fault
+	Needs      string // what it takes: "delay" or "retryAfter", a duration, or "status"
+	fault      func(*faultRule) messagingtest.Fault
 }
 
 // The verdicts, in the words of the client.
@@ -35,11 +36,11 @@ const faultOverload = "status-429"
 
 // faultKinds returns all faults, in the order of the page.
 func faultKinds() []faultKind {
-	none := func(f func() messagingtest.Fault) func(time.Duration) messagingtest.Fault {
-		return func(time.Duration) messagingtest.Fault { return f() }
+	none := func(f func() messagingtest.Fault) func(*faultRule) messagingtest.Fault {
+		return func(*faultRule) messagingtest.Fault { return f() }
 	}
-	status := func(code int) func(time.Duration) messagingtest.Fault {
-		return func(retryAfter time.Duration) messagingtest.Fault { return messagingtest.Status(code, retryAfter) }
+	status := func(code int) func(*faultRule) messagingtest.Fault {
+		return func(r *faultRule) messagingtest.Fault { return messagingtest.Status(code, r.delay) }
 	}
 	return []faultKind{
 		{
@@ -52,7 +53,8 @@ func faultKinds() []faultKind {
 		},
 		{
 			"slow", "Processes the message at once and responds after the delay.", "Slow",
-			true, "accepted, or unknown if the client did not wait", "delay", messagingtest.Slow,
+			true, "accepted, or unknown if the client did not wait", "delay",
+			func(r *faultRule) messagingtest.Fault { return messagingtest.Slow(r.delay) },
 		},
 		{
 			faultOverload, "Too many requests: refuses to process the request for now. A client retries after the wait.", "Status(429)",
@@ -67,12 +69,41 @@ func faultKinds() []faultKind {
 			false, verdictUnknown, "retryAfter", status(http.StatusServiceUnavailable),
 		},
 		{
+			"status-after", "Processes the message, then responds with an error from 500 to 599, which does not say so.", "StatusAfter",
+			true, verdictUnknown, "status",
+			func(r *faultRule) messagingtest.Fault {
+				return messagingtest.StatusAfter(cmp.Or(r.Status, http.StatusInternalServerError), "")
+			},
+		},
+		{
+			"page", "Processes nothing and responds with a page of HTML and a status from 500 to 599, as a proxy does for a service that it " +
+				"cannot reach. The client cannot tell it from a page that comes after processing.", "Page",
+			false, verdictUnknown, "status",
+			func(r *faultRule) messagingtest.Fault {
+				return messagingtest.Page(cmp.Or(r.Status, http.StatusBadGateway))
+			},
+		},
+		{
+			"silence", "Reads the request, processes nothing and never responds, until the client goes.", "Silence",
+			false, verdictUnknown, "", none(messagingtest.Silence),
+		},
+		{
 			"truncated-response", "Processes the message and cuts the response in its middle.", "TruncatedResponse",
 			true, verdictUnknown, "", none(messagingtest.TruncatedResponse),
 		},
 		{
 			"not-json", "Processes the message and responds 200 with a page of HTML, as an intermediary may.", "NotJSON",
 			true, verdictUnknown, "", none(messagingtest.NotJSON),
+		},
+		{
+			"another-response", "Processes the message and responds with the response to another one, as a cache may. The reference ID shows it. " +
+				"Without one, as on chat app 2, a client takes it for accepted.", "AnotherResponse",
+			true, verdictUnknown, "", none(messagingtest.AnotherResponse),
+		},
+		{
+			"process-twice", "Processes the message twice and responds once, as behind a proxy that repeats requests. A client cannot tell. The " +
+				"ledger holds two messages with one reference ID.", "ProcessTwice",
+			true, verdictAccepted, "", none(messagingtest.ProcessTwice),
 		},
 	}
 }
@@ -96,6 +127,7 @@ type faultRule struct {
 	Duration string   `json:"duration,omitempty"`
 	Capacity int      `json:"capacity,omitempty"` // requests in a second that pass
 	Delay    string   `json:"delay,omitempty"`
+	Status   int      `json:"status,omitempty"` // of status-after and page
 
 	To        string                `json:"to,omitempty"`
 	Channel   messagingtest.Channel `json:"channel,omitempty"`
@@ -119,6 +151,7 @@ const (
 	maxFaultDelay    = time.Hour
 	maxFaultDuration = 24 * time.Hour
 	maxCapacity      = 100_000
+	maxStatus        = 599
 )
 
 // check returns what is wrong with a rule, and fills in what follows from it.
@@ -157,6 +190,10 @@ func (f *faultRule) check(now time.Time) error {
 		return errors.New("n, share, duration or capacity is missing: how many requests meet the fault")
 	case f.Left > 0 && (f.Share > 0 || f.Capacity > 0 || lasts > 0), f.Share > 0 && f.Capacity > 0:
 		return errors.New("n stands alone; share and capacity exclude each other")
+	case f.Status != 0 && (f.Status < http.StatusInternalServerError || f.Status > maxStatus):
+		return fmt.Errorf("status must be from 500 to %d", maxStatus)
+	case f.Status != 0 && !slices.ContainsFunc(f.Faults, func(name string) bool { k, _ := faultNamed(name); return k.Needs == "status" }):
+		return errors.New("status is for status-after and page")
 	case f.Channel != "" && channelName(f.Channel) == "":
 		return errChannel
 	case f.Operation != "" && !slices.Contains(operationNames(), f.Operation):
@@ -226,18 +263,18 @@ func (f *faultRules) expire(now time.Time) {
 }
 
 // choose returns the fault of a request. Rules for the next requests come before the others.
-func (f *faultRules) choose(operation, to string, now time.Time) (faultKind, time.Duration, bool) {
+func (f *faultRules) choose(operation, to string, now time.Time) (faultKind, *faultRule, bool) {
 	f.expire(now)
 	for _, isNext := range []bool{true, false} {
 		for _, r := range f.rules {
 			if isNext == (r.Left > 0) && r.covers(operation, to) && r.strikes(now) {
 				kind, _ := faultNamed(r.Faults[rand.IntN(len(r.Faults))]) //nolint:gosec // what is drawn is no secret
 				f.expire(now)
-				return kind, r.delay, true
+				return kind, r, true
 			}
 		}
 	}
-	return faultKind{}, 0, false
+	return faultKind{}, nil, false
 }
 
 // byRecipient reports whether a rule is about one recipient: then the body of a request is read first.
@@ -256,7 +293,7 @@ func (s *Sandbox) faultFor(x *Exchange, request *tail) messagingtest.Fault {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	kind, delay, strikes := s.faults.choose(x.Operation, to, time.Now())
+	kind, rule, strikes := s.faults.choose(x.Operation, to, time.Now())
 	if !strikes {
 		return messagingtest.Fault{}
 	}
@@ -264,7 +301,7 @@ func (s *Sandbox) faultFor(x *Exchange, request *tail) messagingtest.Fault {
 		x.Verdict = kind.Verdict
 	}
 	s.live.notify(aboutFaults)
-	return kind.fault(delay)
+	return kind.fault(rule)
 }
 
 // inject makes a rule.

@@ -69,7 +69,7 @@ type Sandbox struct {
 	outcomes  map[outcomeKey]outcomeChoice
 	advanced  time.Duration
 	faults    faultRules
-	met       map[string]string // by the ID of a request under way, the fault that it met
+	underWay  map[string]*Exchange // by the ID of a request that is not finished
 	lag       time.Duration
 	form      string // in which webhooks are called
 	duplicate bool   // whether duplicates are refused
@@ -87,7 +87,7 @@ func newSandbox(config Config, who identity, owner *Spaces) (*Sandbox, error) {
 	s := &Sandbox{
 		identity: who, owner: owner, service: service, table: config.Contract.Table(), config: config, live: newHub(), form: formQuery,
 		mask: newMasker(service, config.Contract.Table()), log: console{print: config.Log, space: who.space},
-		webhooks: map[messagingtest.Channel]string{}, outcomes: map[outcomeKey]outcomeChoice{}, met: map[string]string{},
+		webhooks: map[messagingtest.Channel]string{}, outcomes: map[outcomeKey]outcomeChoice{}, underWay: map[string]*Exchange{},
 		book: newBook(who.bounds), traffic: newTrafficLog(who.bounds),
 	}
 	s.pages = sync.OnceValue(s.parsePages)
@@ -160,7 +160,10 @@ func (s *Sandbox) changed(m messagingtest.Sent) {
 	before := messagingtest.DeliveryState("")
 	if isNew := e == nil; isNew {
 		e = newEntry(&m, s.table)
-		e.accepted, e.fault = s.advanced, s.met[m.RequestID]
+		e.accepted = s.advanced
+		if x := cmp.Or(s.underWay[m.RequestID], s.traffic.byRequest(m.RequestID)); x != nil && m.FallbackOf == "" {
+			e.exchange, e.fault = x.ID, x.Fault
+		}
 		s.add(e)
 		if m.Channel == messagingtest.ChannelSMS && m.State == "" {
 			// The service has no delivery of SMS of its own accord. Changes brings the state.

@@ -147,7 +147,7 @@ func (s search) matches(x *Exchange) bool {
 		return true
 	}
 	text := strings.ToLower(strings.Join([]string{
-		x.Method, x.URL, x.RequestBody, x.ResponseBody, x.To, x.Text, x.About, x.Fault, x.Reason, x.Message, x.requestID, x.Operation,
+		x.Method, x.URL, x.RequestBody, x.ResponseBody, x.To, x.Text, x.About, x.Fault, x.Reason, x.Message, x.requestID(), x.Operation,
 		x.At.Format(time.TimeOnly), itoa(x.Status),
 	}, "\n"))
 	isNumber := s.number != "" && strings.Contains(peerKey(x.To), s.number)

@@ -45,15 +45,14 @@ func (s *Sandbox) arrived(r *http.Request, _ messagingtest.Fault, requestID stri
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if x.requestID = requestID; x.Fault != "" {
-		s.met[requestID] = x.Fault
-	}
+	x.requestIDs = append(x.requestIDs, requestID)
+	s.underWay[requestID] = x
 }
 
 // await waits until the sandbox has the message of a request, so that a program that has the response finds it.
 func (s *Sandbox) await(ctx context.Context, x *Exchange) {
 	const patience = time.Second
-	if !strings.HasSuffix(x.Operation, ".send") || x.requestID == "" {
+	if !strings.HasSuffix(x.Operation, ".send") || x.requestID() == "" {
 		return
 	}
 	sub, err := s.live.subscribe(ofPrograms)
@@ -65,7 +64,7 @@ func (s *Sandbox) await(ctx context.Context, x *Exchange) {
 	defer cancel()
 	for {
 		s.mu.Lock()
-		has := s.book.byRequest[x.requestID] != nil
+		has := s.book.byRequest[x.requestID()] != nil
 		s.mu.Unlock()
 		if has {
 			return
@@ -108,10 +107,9 @@ func (s *Sandbox) finish(x *Exchange, query, path string, header http.Header, re
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.met, x.requestID)
 	s.traffic.add(x)
-	if e := s.book.byRequest[x.requestID]; e != nil && x.requestID != "" {
-		e.exchange, e.fault = x.ID, x.Fault
+	for _, id := range x.requestIDs {
+		delete(s.underWay, id)
 	}
 	switch {
 	case x.Fault != "":
@@ -138,7 +136,7 @@ func (s *Sandbox) requestBody(operation, contentType string, request *tail) stri
 // shown returns a copy of an exchange with what the ledger holds by now. The caller holds mu.
 func (s *Sandbox) shown(x *Exchange) Exchange {
 	c := *x
-	if e := s.book.byRequest[x.requestID]; e != nil && x.requestID != "" {
+	if e := s.book.byRequest[x.requestID()]; e != nil && len(x.requestIDs) > 0 {
 		c.Message, c.InLedger = e.ID, true
 	}
 	if c.Message != "" && c.Direction == "callback" {

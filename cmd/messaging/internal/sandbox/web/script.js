@@ -344,7 +344,7 @@
     if (form.dataset.scoped !== undefined) Object.assign(body, scope());
     for (const input of form.elements) {
       if (!input.name || (input.type === "checkbox" && !input.checked)) continue;
-      body[input.name] = input.value;
+      body[input.name] = input.type === "number" ? Number(input.value) : input.value;
     }
     return form.dataset.webhook ? { webhooks: { [form.dataset.webhook]: body.url } } : body;
   }

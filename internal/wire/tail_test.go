@@ -1,0 +1,27 @@
+package wire
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestTail(t *testing.T) {
+	t.Parallel()
+	fields := Tail{TTL: time.Minute, HasFallback: true, FallbackFrom: " ", CallbackURL: "no URL", ReferenceID: "order-17"}.AppendTo(nil)
+	byConcept := map[string]Field{}
+	for _, f := range fields {
+		byConcept[f.Concept] = f
+	}
+	assert.Equal(t, time.Minute, byConcept["ttl"].Value)
+	assert.NotEmpty(t, byConcept["fallbackFrom"].Reason, "blank")
+	assert.True(t, byConcept["fallbackText"].Required, "a fallback has a text")
+	assert.NotEmpty(t, byConcept["callback"].Reason)
+	assert.Equal(t, "order-17", byConcept["reference"].Text)
+
+	for _, f := range (Tail{}).AppendTo(nil) {
+		assert.False(t, f.Required, f.Concept)
+		assert.Empty(t, f.Text, f.Concept)
+	}
+}
