@@ -214,8 +214,6 @@ type Error struct {
 	hidden         bool    // whether Code and RequestID must not be shown
 	classes        []error // the sentinels it matches, besides those of the verdict
 	cause          error
-
-	judgement transport.Judgement // what the response proves
 }
 
 // newError returns the error of a call that ended with the given outcome.
@@ -328,7 +326,7 @@ func (e *Error) Error() string {
 		if e.StatusCode == 0 && e.reason != "" { // which says it in words of its own
 			break
 		}
-		say("%s", strings.TrimPrefix(class.Error(), "messaging: "))
+		say("%s", className(class))
 	}
 	if e.said != "" {
 		say("%q", e.said)

@@ -269,6 +269,7 @@ func (s *SMSService) pages(ctx context.Context, options sms.ListOptions) iter.Se
 	return func(yield func(listPage, error) bool) {
 		tracker := newPageTracker(seen)
 		stale, empty := 0, 0 // pages in a row without a new row, and without any
+		fault := ""
 		for page, err := range s.fetch(ctx, query, options.PageSize, options.PagesAhead) {
 			if err != nil {
 				yield(listPage{}, err)
@@ -280,8 +281,7 @@ func (s *SMSService) pages(ctx context.Context, options sms.ListOptions) iter.Se
 				page.repeated, fresh = tracker.add(page.Transactions)
 				switch {
 				case fresh > 0 && tracker.cycle():
-					yield(listPage{}, s.listError("a page came again after others"+paging))
-					return
+					fault = "a page came again after others"
 				case fresh > 0:
 					stale = 0
 				case len(page.Transactions) > 0:
@@ -291,12 +291,14 @@ func (s *SMSService) pages(ctx context.Context, options sms.ListOptions) iter.Se
 			if empty++; len(page.Transactions) > 0 {
 				empty = 0
 			}
-			if empty > mostEmpty {
-				yield(listPage{}, s.listError("a thousand pages in a row have no rows"+paging))
-				return
+			switch {
+			case empty > mostEmpty:
+				fault = "a thousand pages in a row have no rows"
+			case stale > 1:
+				fault = "two pages in a row have only rows that were on the pages before"
 			}
-			if stale > 1 {
-				yield(listPage{}, s.listError("two pages in a row have only rows that were on the pages before"+paging))
+			if fault != "" {
+				yield(listPage{}, s.listError(fault+paging))
 				return
 			}
 			if !yield(page, nil) || page.Last {
@@ -383,15 +385,16 @@ func (s *SMSService) fetchOne(ctx context.Context, query wire.Query, pageSize, p
 	if buffer == nil {
 		buffer = new([]byte)
 	}
-	response, err := read(ctx, s.core, &list.endpoint, readRequest[codec.Page]{
-		request: request, params: query.Params, buffer: *buffer,
+	r := &reading[codec.Page]{
+		core: s.core, endpoint: &list.endpoint, request: request, params: query.Params, buffer: *buffer,
 		decode: func(body []byte) (codec.Page, codec.Failure, error) {
 			return list.codec.Decode(body, query.At, pageSize, reuse)
 		},
 		decodeFailure: list.codec.DecodeFailure,
-	})
+	}
+	err := r.read(ctx)
 	const kept = 2 << 20 // a larger buffer is rare, and not kept for the next page
-	if *buffer = response.buffer; cap(*buffer) <= kept {
+	if *buffer = r.buffer; cap(*buffer) <= kept {
 		list.buffers.Put(buffer)
 	}
 	if err != nil {
@@ -400,7 +403,7 @@ func (s *SMSService) fetchOne(ctx context.Context, query wire.Query, pageSize, p
 	if next, numbered := list.codec.After(query.At); numbered {
 		place = next.Number - 1
 	}
-	return listPage{Page: response.value, place: place, fresh: response.fresh}, nil
+	return listPage{Page: r.value, place: place, fresh: r.fresh}, nil
 }
 
 // pageTracker remembers the rows of the last two pages, and what shows that a listing runs in a circle of any length.

@@ -169,55 +169,43 @@ func checkContext(ctx context.Context) []wire.Problem {
 	return nil
 }
 
-// readRequest is one read: its request and how its response is decoded.
-type readRequest[T any] struct {
+// reading is a read: its request, how its response is decoded, and what is known after its last attempt.
+type reading[T any] struct {
+	core          *core
+	endpoint      *endpoint
 	request       codec.Request
 	params        []wire.Field
-	buffer        []byte // overwritten with the response, if large enough
+	buffer        []byte // overwritten with the response, if large enough; then for the next read
 	decode        func(body []byte) (T, codec.Failure, error)
 	decodeFailure func(body []byte) (codec.Failure, error)
-}
 
-// readResponse is what a read returned.
-type readResponse[T any] struct {
-	value  T
-	fresh  bool   // see isFresh
-	buffer []byte // for the next read
-}
-
-// read performs a read. It is retried, because reading changes nothing.
-func read[T any](ctx context.Context, c *core, e *endpoint, r readRequest[T]) (readResponse[T], error) {
-	o := c.observation(ctx, e)
-	ctx, end := o.begin(ctx, StepCall, 0)
-	under := &reading[T]{readRequest: r, core: c, endpoint: e}
-	out := c.transport.Do(ctx, transport.Request{
-		Method: r.request.Method, URL: r.request.URL, Body: r.request.Body, Header: e.header,
-		Read: true, Authenticate: e.authenticator, Buffer: r.buffer, Judge: under,
-		Breakers: c.breakersOf(e.channel, true),
-		Observe:  o.inTransport(ctx, func() *Error { return under.err }),
-	})
-	if out.StatusCode == 0 || out.Interrupted != nil {
-		under.err = under.failure(&out) // there was nothing to judge, or more is known since
-	}
-	result := readResponse[T]{value: under.value, fresh: isFresh(out), buffer: out.Body}
-	if under.err != nil {
-		end(o.failure(under.err))
-		return result, under.err
-	}
-	end(StepResult{StatusCode: out.StatusCode, Attempts: out.Attempts})
-	return result, nil
-}
-
-// reading is a read under way, and what is known after its last attempt.
-type reading[T any] struct {
-	readRequest[T]
-
-	core      *core
-	endpoint  *endpoint
 	value     T
+	fresh     bool // see isFresh
 	said      codec.Failure
 	decodeErr error
 	err       *Error
+}
+
+// read performs a read. It is retried, because reading changes nothing.
+func (r *reading[T]) read(ctx context.Context) error {
+	o := r.core.observation(ctx, r.endpoint)
+	ctx, end := o.begin(ctx, StepCall, 0)
+	out := r.core.transport.Do(ctx, transport.Request{
+		Method: r.request.Method, URL: r.request.URL, Body: r.request.Body, Header: r.endpoint.header,
+		Read: true, Authenticate: r.endpoint.authenticator, Buffer: r.buffer, Judge: r,
+		Breakers: r.core.breakersOf(r.endpoint.channel, true),
+		Observe:  o.inTransport(ctx, func() *Error { return r.err }),
+	})
+	if out.StatusCode == 0 || out.Interrupted != nil {
+		r.err = r.failure(&out) // there was nothing to judge, or more is known since
+	}
+	r.fresh, r.buffer = isFresh(out), out.Body
+	if r.err != nil {
+		end(o.failure(r.err))
+		return r.err
+	}
+	end(StepResult{StatusCode: out.StatusCode, Attempts: out.Attempts})
+	return nil
 }
 
 // Judge is called by the transport for each response.

@@ -302,15 +302,7 @@ func WithRateLimit(perSecond float64, burst int) Option {
 
 // WithBreaker sets how long the client waits for its circuit breakers, or turns them off. They are on by default, so that a service
 // in trouble costs a few messages and not all that are sent meanwhile. Each channel has one for sends, and listing has one for reads.
-//
-// A breaker opens when four in five of the last 20 calls failed, or of all if there were only 5 to 19: HTTP 5xx and 408, broken and
-// refused connections, timeouts of 5 s or more, and codes of the class unavailable; or refusals of the account, HTTP 401 and 402 and
-// codes of the classes unauthorized and insufficientBalance. It also opens when 10 of the last 20 were throttled (HTTP 429, or
-// another status of the contract's errors.notProcessed). Outcomes older than a minute do not count, and none that a context ended.
-//
-// It is then open for as long as the service asks with Retry-After, up to 30 s, and otherwise for half a second, or for a fifth of the
-// time that the trouble has lasted, up to 30 s. After each pause the next message is a probe. If it gets through, the others follow,
-// few at once and then more; if not, the next pause begins.
+// docs/many.md says when a breaker opens and closes.
 //
 // A call waits for an open breaker as for the rate limit. If its context, or the MaxWait of the RetryPolicy, would end before the
 // pause, it ends at once with the verdict NotSent, and an error that matches ErrBreakerOpen and has the cause and RetryAfter.

@@ -106,7 +106,7 @@ func (c *core) deliver(ctx context.Context, e *sendEndpoint, call wire.Call, o *
 		Observe: o.inTransport(ctx, func() *Error { return s.err }),
 	})
 	if out.StatusCode == 0 || out.Interrupted != nil {
-		s.receipt, s.err = e.conclude(call, out) // there was nothing to judge, or more is known since
+		s.receipt, s.err, _ = e.conclude(call, out) // there was nothing to judge, or more is known since
 	}
 	if how.doubt != nil {
 		*how.doubt = s.err != nil && s.err.Verdict == Unknown
@@ -131,12 +131,11 @@ type sending struct {
 
 // Judge is called by the transport for each response.
 func (s *sending) Judge(out *transport.Outcome) transport.Judgement {
-	if s.receipt, s.err = s.endpoint.conclude(s.call, *out); s.err == nil {
-		return transport.Judgement{}
+	receipt, err, proves := s.endpoint.conclude(s.call, *out)
+	if s.receipt, s.err = receipt, err; err != nil {
+		s.endpoint.addHealth(&proves, err)
 	}
-	judgement := s.err.judgement
-	s.endpoint.addHealth(&judgement, s.err)
-	return judgement
+	return proves
 }
 
 // messageSecrets returns what must not appear in what is shown of a send.

@@ -61,33 +61,25 @@ func (e *sendEndpoint) judgeFailure(j *judgement, out transport.Outcome) {
 	status := out.StatusCode
 	isListed := slices.Contains(e.errors.NotProcessed, status)
 	isRefusal := status >= 400 && status <= 499 && status != http.StatusRequestTimeout
+	if status == http.StatusNotFound {
+		j.reason = e.describe()
+	}
 	switch {
 	case j.response.NamesMessage() && !j.response.Refused:
 		j.reason = "the response contradicts itself: it fails, and names a message"
-		return
 	case !isListed && !isRefusal:
-		j.describe(e, status)
-		return
-	case !e.isProof(j, out):
-		j.reason = "a proxy may have responded to " + e.describe()
-		switch {
-		case out.Err != nil:
-			j.reason = "the response could not be read to its end"
-		case isPage(j.notJSON, out.Body):
-			j.reason += " with a page (errors.gateway)"
+		// the status says it
+	case e.isProof(j, out):
+		j.verdict = Refused
+		if !j.response.NamesMessage() { // a message that it names was processed
+			j.proves.Repeatable, j.proves.TokenRefused = isListed, status == http.StatusUnauthorized
 		}
-		return
-	}
-	j.verdict = Refused
-	if !j.response.NamesMessage() { // a message that it names was processed
-		j.proves.Repeatable, j.proves.TokenRefused = isListed, status == http.StatusUnauthorized
-	}
-	j.describe(e, status)
-}
-
-func (j *judgement) describe(e *sendEndpoint, status int) {
-	if status == http.StatusNotFound {
-		j.reason = e.describe()
+	case out.Err != nil:
+		j.reason = "the response could not be read to its end"
+	case isPage(j.notJSON, out.Body):
+		j.reason = "a proxy may have responded to " + e.describe() + " with a page (errors.gateway)"
+	default:
+		j.reason = "a proxy may have responded to " + e.describe()
 	}
 }
 
@@ -142,11 +134,12 @@ func sameReference(got, sent string) bool {
 	return len(got) <= len(sent) && strings.EqualFold(got, sent[:len(got)])
 }
 
-// conclude returns a receipt if the service provably accepted the message, and an error with a verdict otherwise.
-func (e *sendEndpoint) conclude(call wire.Call, out transport.Outcome) (Receipt, *Error) {
+// conclude returns a receipt if the service provably accepted the message, and otherwise an error with a verdict, and what the
+// response proves.
+func (e *sendEndpoint) conclude(call wire.Call, out transport.Outcome) (Receipt, *Error, transport.Judgement) {
 	j := e.judge(call.ReferenceID, out)
 	if j.verdict == Accepted {
-		return newReceipt(call, out, j.response), nil
+		return newReceipt(call, out, j.response), nil, j.proves
 	}
 	err := newError(&e.endpoint, out)
 	err.Verdict, err.ReferenceID = j.verdict, call.ReferenceID
@@ -158,7 +151,6 @@ func (e *sendEndpoint) conclude(call wire.Call, out transport.Outcome) (Receipt,
 		failure.RequestID = j.response.RequestID
 		err.MessageID = j.response.ID
 		err.explain(failure, j.notJSON, out, e.messageSecrets(call, out))
-		err.judgement = j.proves
 	}
-	return Receipt{}, err
+	return Receipt{}, err, j.proves
 }

@@ -306,7 +306,8 @@ func (r response) write(w http.ResponseWriter) {
 }
 
 // Watch calls f for each request, with the fault that it takes and the ID that [Sent.RequestID] shows, before it is processed.
-// The ID is empty if the request is not read. A request that [ProcessTwice] repeats has two IDs, and two calls. Watch replaces the f before; it panics if f is nil.
+// The ID is empty if the request is not read. A request that [ProcessTwice] repeats has two IDs, and two calls. Watch replaces the
+// f before; it panics if f is nil.
 func (s *Server) Watch(f func(r *http.Request, fault Fault, requestID string)) {
 	must(f != nil, "Watch: f is nil")
 	s.watch.Store(&f)

@@ -14,12 +14,10 @@ import (
 
 // attempt makes one attempt. If it cannot begin, the outcome of the attempt before it stays.
 func (c *call) attempt(caller context.Context) {
-	if err := c.waitForTurn(caller); err != nil {
-		c.outcome.Interrupted = err
+	if c.outcome.Interrupted = c.waitForTurn(caller); c.outcome.Interrupted != nil {
 		return
 	}
-	if err := c.enterBreakers(caller); err != nil {
-		c.outcome.Interrupted = err
+	if c.outcome.Interrupted = c.enterBreakers(caller); c.outcome.Interrupted != nil {
 		return
 	}
 	health := unheard

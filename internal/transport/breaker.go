@@ -48,7 +48,7 @@ type Breaker struct {
 
 	mu      sync.Mutex
 	state   state
-	last    []counted     // up to 20 outcomes, a ring
+	last    []heard       // up to 20 outcomes, a ring
 	oldest  int           // the outcome that the next one replaces, once there are 20
 	trouble Trouble       // the present one, or the last
 	limit   int           // of calls at once after closing; 0 is none
@@ -66,16 +66,10 @@ const (
 
 // heard is the outcome of a call.
 type heard struct {
-	counted
-
-	cause error
-}
-
-// counted is what a breaker remembers of an outcome.
-type counted struct {
 	health     Health
-	at         int64 // nanoseconds of Unix time
+	at         time.Time
 	retryAfter time.Duration
+	cause      error
 }
 
 // Trouble is why a breaker is open.
@@ -173,16 +167,16 @@ func (b *Breaker) now() *Trouble {
 
 func (b *Breaker) remember(o *heard) {
 	if len(b.last) < remembered {
-		b.last = append(slices.Grow(b.last, remembered-len(b.last)), o.counted)
+		b.last = append(slices.Grow(b.last, remembered-len(b.last)), *o)
 		return
 	}
-	b.last[b.oldest] = o.counted
+	b.last[b.oldest] = *o
 	b.oldest = (b.oldest + 1) % remembered
 }
 
 // recent returns the outcomes that count.
-func (b *Breaker) recent(now time.Time) []counted {
-	return slices.DeleteFunc(slices.Clone(b.last), func(o counted) bool { return now.UnixNano()-o.at > int64(relevance) })
+func (b *Breaker) recent(now time.Time) []heard {
+	return slices.DeleteFunc(slices.Clone(b.last), func(o heard) bool { return now.Sub(o.at) > relevance })
 }
 
 // trips reports whether the outcomes open the breaker: four in five of them failed, or half of them were throttled.

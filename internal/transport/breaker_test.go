@@ -20,7 +20,7 @@ func outcomeOf(health Health) *heard { return outcomeAsking(health, 0) }
 
 // outcomeAsking returns an outcome whose response asked to wait.
 func outcomeAsking(health Health, wait time.Duration) *heard {
-	return &heard{counted{health, time.Now().UnixNano(), wait}, errReset}
+	return &heard{health, time.Now(), wait, errReset}
 }
 
 // hear has calls enter and leave a breaker, one after the other.

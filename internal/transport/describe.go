@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -37,23 +38,18 @@ func (e *namedError) Timeout() bool {
 // and reasons. Of any other error it returns the type, because the text may hold a query, a token, or what the service
 // wrote.
 func Describe(err error) string {
+	return cmp.Or(describeKnown(err), fmt.Sprintf("the connection failed (%T)", err))
+}
+
+// describeKnown returns "" if only the type of err may be told.
+func describeKnown(err error) string {
 	if named, ok := errors.AsType[*namedError](err); ok {
 		return named.text
 	}
 	if op, ok := errors.AsType[*net.OpError](err); ok {
 		return describeOp(op)
 	}
-	if text := describeStandard(err); text != "" {
-		return text
-	}
-	return fmt.Sprintf("the connection failed (%T)", err)
-}
-
-// isKnown reports whether Describe has more to say of err than its type.
-func isKnown(err error) bool {
-	_, named := errors.AsType[*namedError](err)
-	_, op := errors.AsType[*net.OpError](err)
-	return named || op || describeStandard(err) != ""
+	return describeStandard(err)
 }
 
 // describeOp returns the text of op. Of an inner error that is not the standard library's it shows the type.

@@ -71,7 +71,7 @@ func (e *evidence) explain(err error) error {
 
 // name returns an error whose text is known, and says what is known of the connection if that of err is not.
 func (e *evidence) name(err error) error {
-	if isKnown(err) {
+	if describeKnown(err) != "" {
 		return err
 	}
 	text := "the round tripper failed, and does not tell whether it wrote the request"

@@ -5,17 +5,13 @@ import "context"
 // Step is a part of a call that can be observed.
 type Step string
 
+// The steps, which are those of a messaging.StepKind. The Outcome of a BreakerWait has the Trouble.
 const (
-	// Attempt is one request and its response, read to its end.
-	Attempt Step = "attempt"
-	// RateLimit is a wait for the Limiter.
-	RateLimit Step = "rateLimit"
-	// BreakerWait is a wait for a circuit breaker, or its refusal to let a call wait. Its Outcome has the Trouble.
+	Attempt     Step = "attempt"
+	RateLimit   Step = "rateLimit"
 	BreakerWait Step = "breaker"
-	// Backoff is the wait before another attempt.
-	Backoff Step = "backoff"
-	// Token is a call of the function of a TokenSource.
-	Token Step = "token"
+	Backoff     Step = "backoff"
+	Token       Step = "token"
 )
 
 // Observe is called when a step begins, in the goroutine of the call. It returns the context of the step, which derives

@@ -79,7 +79,7 @@ func (c *call) tryBreakers() (wait *blocked) {
 		if p.generation, wait = p.breaker.enter(); wait != nil {
 			for _, before := range c.passed[:i] {
 				if before.breaker != nil {
-					before.breaker.leave(before.generation, &heard{counted: counted{health: unheard}}, true)
+					before.breaker.leave(before.generation, &heard{health: unheard}, true)
 				}
 			}
 			return wait
@@ -133,9 +133,9 @@ func (b *blocked) err(now time.Time, ended error) error {
 
 // leaveBreakers tells the breakers what became of the attempt.
 func (c *call) leaveBreakers(ctx context.Context, health Health) {
-	o := heard{counted: counted{at: c.outcome.Began.UnixNano(), retryAfter: c.outcome.RetryAfter}}
+	o := heard{at: c.outcome.Began, retryAfter: c.outcome.RetryAfter}
 	if health != Healthy && health != unheard {
-		o.at, o.cause = time.Now().UnixNano(), c.judgement.Cause
+		o.at, o.cause = time.Now(), c.judgement.Cause
 		if o.cause == nil {
 			o.cause = &namedError{text: Describe(c.outcome.Err)} // without what it wraps
 		}

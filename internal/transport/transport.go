@@ -32,8 +32,7 @@ type Transport struct {
 	MaxAttempts int
 	// MinWait and MaxWait bound the waits between attempts, see backoff.
 	MinWait, MaxWait time.Duration
-	// Limiter is waited for before each attempt.
-	Limiter *rate.Limiter
+	Limiter          *rate.Limiter
 	// MaxResponseBytes is how much of a 2xx response is read.
 	MaxResponseBytes int64
 	// GiveUp bounds how long a patient call waits in one trouble of a breaker. 0 is 10 minutes, or one for trouble of the
@@ -47,29 +46,23 @@ type Transport struct {
 // Request describes a call.
 type Request struct {
 	Method string
-	// URL is not changed.
-	URL *url.URL
-	// Header is sent with each attempt. Its values are shared and must not change.
-	Header http.Header
-	// Body may be empty.
-	Body []byte
+	URL    *url.URL
+	Header http.Header // its values are shared and must not change
+	Body   []byte
 	// Read reports that the request changes nothing, so that it may be retried however an attempt ended, and must
 	// not be answered from a cache.
-	Read bool
-	// Judge judges the response of each attempt.
+	Read  bool
 	Judge Judge
 	// Buffer is overwritten with the response if it is large enough. It must not be used again before
 	// Outcome.Body has been read.
 	Buffer []byte
 	// Breakers are asked before each attempt, and told what became of it.
 	Breakers Breakers
-	// Patience is how long the call waits for them.
 	Patience Patience
 	// Doubt, unless nil, is set to whether the last attempt may have written something, also if a function of the user
 	// panics.
-	Doubt *bool
-	// Observe is nil if nobody observes the call.
-	Observe Observe
+	Doubt   *bool
+	Observe Observe // nil if nobody does
 	// Authenticate is nil if URL or Body hold the credentials already.
 	Authenticate Authenticator
 }
@@ -111,8 +104,7 @@ type Outcome struct {
 	// Began is when the last attempt began, or the zero time.
 	Began time.Time
 	// Trouble is why a call waited for a breaker. It is set at the end of a BreakerWait only.
-	Trouble *Trouble
-	// Attempts counts the requests that were begun.
+	Trouble  *Trouble
 	Attempts int
 	// RetryAfter is how long the response asked to wait, or 0.
 	RetryAfter time.Duration
