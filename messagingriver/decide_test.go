@@ -408,7 +408,7 @@ func TestWorkerWithAWrongClock(t *testing.T) {
 				began := time.Now()
 				insert(t, r, smsMessage("a"), smsMessage("b"), smsMessage("c"), smsMessage("d"))
 				service.Inject(messagingtest.AcceptThenDrop(), 1)
-				for _, reference := range strings.Split("abcd", "") {
+				for reference := range strings.SplitSeq("abcd", "") {
 					becomes(t, r, smsKey(reference), messagingriver.Accepted)
 				}
 				assert.Less(t, time.Since(began), 15*time.Second)
