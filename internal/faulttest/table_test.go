@@ -238,7 +238,8 @@ func (table *resultTable) cell(t *testing.T, row tableRow, on connection, calls 
 const faultsTemplate = `# Faults
 
 The outcome of each fault, as measured by a test that breaks real connections over loopback and records the error that the caller
-gets. The test fails if a cell is not what the library promises, or if this page is out of date. To regenerate it:
+gets. It is measured with the default contract: what a status or a word means there is this library's choice, not a fact about the service.
+The test fails if a cell is not what the library promises, or if this page is out of date. To regenerate it:
 
     go test ./internal/faulttest -run TestFaultMatrix -matrix docs/faults.md
 
@@ -250,7 +251,7 @@ frames. The library speaks HTTP/2 only through your own HTTP client (WithHTTPCli
 
 A cell shows how often the service had the whole request, and the verdict: *1 · unknown*. It holds for every channel. After an
 arrow is the outcome if the fault ends after two attempts: the caller does not notice it. No message arrives twice, except one
-that the service itself calls not processed (429).
+with a status of errors.notProcessed in the contract, which is 429 by default.
 
 A † marks a verdict that depends on timing: the client may or may not learn that nothing was sent.
 

@@ -19,7 +19,6 @@ import (
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
 	"github.com/messaging-service/messaging-go/contract"
-	"github.com/messaging-service/messaging-go/sms"
 )
 
 // The environment variables of messaging.NewClientFromEnv.
@@ -167,6 +166,7 @@ func (s *settings) newDoctor() (d *doctor, err error) {
 	options := []messaging.Option{
 		messaging.WithContract(s.names), messaging.WithTimeout(s.timeout), messaging.WithRateLimit(s.rate, 1),
 		messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: attempts}), messaging.WithTransport(d.recorder.wrap),
+		messaging.WithBreaker(messaging.BreakerPolicy{Off: true}), // it goes on to ask what is refused
 	}
 	if s.token != "" {
 		options = append(options, messaging.WithToken(s.token))
@@ -226,22 +226,23 @@ func (s *settings) ask(ctx context.Context) error {
 // examine looks at the account.
 func (s *settings) examine(ctx context.Context, d *doctor) {
 	isListed := d.examineListing(ctx)
+	if isListed {
+		d.examinePaging(ctx)
+	}
+	isSent := false
 	if s.send != "" && ctx.Err() == nil && d.takesCredentials() { // an account may send, although it does not list
-		d.examineSend(ctx, s.from, s.send, s.wait)
-		if _, known := find(d.rows, d.table.SMSList.Record["reference"]); isListed && len(known) == 0 { // now there is a row to go on with
-			before := len(d.rows)
-			l := d.fetch(ctx, "asking for the listing again", sms.ListOptions{PageSize: someRows})
-			if d.rows = l.rows; before == 0 {
-				d.examineRows(l)
-			}
-		}
+		isSent = d.sendFirst(ctx, s.from, s.send, s.wait)
 	}
 	if isListed && len(d.rows) == 0 {
 		d.section = "listing"
 		d.add("members", Unknown, "the account lists no message, so nothing shows what its rows look like; send one (-send), or use an account that has some")
 	}
-	for _, step := range []func(context.Context){d.examinePaging, d.examineReference, d.examineFilters} {
-		if isListed && ctx.Err() == nil {
+	steps := []func(context.Context){d.examineRecord, d.examinePage, d.examineFilters}
+	if isSent {
+		steps = []func(context.Context){d.examineRecord, d.examineResponse, d.examinePage, d.examineFilters, d.sendAgain}
+	}
+	for _, step := range append(steps, d.useOverlay) {
+		if (isListed || isSent) && ctx.Err() == nil {
 			step(ctx)
 		}
 	}
@@ -255,6 +256,8 @@ func (s *settings) examine(ctx context.Context, d *doctor) {
 func (s *settings) finish(d *doctor) error {
 	overlay := d.overlay.pretty()
 	d.report.Overlay = []byte(overlay)
+	s.summarize(d)
+	d.report.sort()
 	d.report.setStatus()
 	if s.record != "" {
 		n, err := d.newScrambler().write(s.record, d.recorder.exchanges)
@@ -267,6 +270,7 @@ func (s *settings) finish(d *doctor) error {
 		if err := os.WriteFile(s.out, []byte(overlay+"\n"), 0o644); err != nil { //nolint:gosec // holds no secret, and the user names it
 			return fmt.Errorf("-o: %w", err)
 		}
+		s.say("the overlay is written to %s", s.out)
 	}
 	if s.json {
 		_, err := fmt.Fprintln(s.console.Out, document.Node{Value: d.report}.Indented())

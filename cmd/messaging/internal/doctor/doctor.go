@@ -3,9 +3,7 @@ package doctor
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -26,28 +24,46 @@ type doctor struct {
 	say      func(format string, args ...any) // about what is going on
 	secrets  []string
 	// sensitive are the values of messages that were seen, or sent.
-	sensitive map[string]bool
-	rows      []document.Node // of the listing
-	section   string          // of the checks that are added
+	sensitive    map[string]bool
+	rows         []document.Node // of the listing
+	first        lookup          // the first page, without any parameter
+	whole        bool            // rows are all that the account lists
+	mine         document.Node   // the row of the message that was sent, if there is one
+	sent         sentMessage     // the message that was sent, if one was
+	isSpent      bool            // a second message was sent
+	links        map[string]link // IDs that a response and the row of its message have, by concept
+	filters      map[string]filtered
+	sizeCounts   bool              // the contract's page size does
+	heard        map[string]bool   // the kinds of callbacks that were received
+	section      string            // of the checks that are added
+	plain        *messaging.Client // sends no parameter of the contract; nil until it is needed
+	isStrict     bool              // the service refuses a parameter that it does not know
+	unknownParam string            // how it refuses one, as pattern says
+	hints        []string          // names that the service itself mentioned, in refusals and links
 }
 
 // add adds a check, with the lines of the overlay that were adopted for it.
 func (d *doctor) add(name string, result Result, detail string, adopted ...line) {
 	c := Check{Section: d.section, Name: name, Result: result, Detail: detail}
+	var lines []string
 	for _, l := range adopted {
-		c.Overlay = l.String()
+		lines = append(lines, l.String())
 	}
+	c.Overlay = strings.Join(lines, ", ")
 	d.report.Checks = append(d.report.Checks, c)
 }
 
 // propose adds a check for what differs, and reports whether it adopted the line that makes it right.
 func (d *doctor) propose(name, detail string, value any, path ...string) bool {
-	l := line{path, value}
-	if !d.adopt(l) {
+	return d.proposeAll(name, detail, line{path, value})
+}
+
+func (d *doctor) proposeAll(name, detail string, lines ...line) bool {
+	if !d.adopt(lines...) {
 		d.add(name, Differs, detail)
 		return false
 	}
-	d.add(name, Differs, detail, l)
+	d.add(name, Differs, detail, lines...)
 	return true
 }
 
@@ -65,7 +81,7 @@ func (d *doctor) adopt(lines ...line) bool {
 		if err != nil {
 			return false
 		}
-		d.client = client
+		d.client, d.plain = client, nil
 	}
 	d.overlay, d.table = changed, names.Table()
 	return true
@@ -89,82 +105,6 @@ func describe(err error) string {
 		}
 	}
 	return text
-}
-
-// examination is what is compared: documents that are alike with a section of the contract that lists paths by concept.
-type examination struct {
-	docs       []document.Node
-	section    map[string][]string
-	place      []string            // of the section in the contract, such as sms.list and record
-	skip       string              // a path that is looked at elsewhere
-	elsewhere  map[string][]string // paths of another section that claims members
-	containers string              // words of objects that say nothing
-	essential  []string            // concepts without which the library cannot do what it promises
-	reference  string              // the reference ID that the documents must repeat, if any
-	isCallback bool                // one of several kinds, in which a concept that is not there says nothing
-}
-
-// examine adds a check for each concept, and one for the members that no concept claims. It adopts what is sure.
-func (d *doctor) examine(e examination) {
-	all, unnameable := columns(e.docs, e.skip)
-	left := unclaimed(all, e.section, e.elsewhere)
-	names := slices.Sorted(maps.Keys(e.section))
-	wanted := slices.DeleteFunc(slices.Clone(names), func(concept string) bool {
-		path, _ := find(e.docs, e.section[concept])
-		return path != ""
-	})
-	guessed := newGuesser(e.section, e.containers, all).guess(left, wanted)
-	if path := repeated(left, e.reference); path != "" && slices.Contains(wanted, "reference") {
-		guessed["reference"] = path
-	}
-	lines := map[string]line{}
-	for concept, path := range guessed {
-		at := slices.Concat(e.place, strings.Split(concept, "."))
-		lines[concept] = line{at, append([]any{path}, d.overlay.list(at)...)} // what it says for other documents stays behind
-	}
-	if !d.adopt(slices.Collect(maps.Values(lines))...) {
-		clear(guessed)
-	}
-	for _, concept := range names {
-		path, values := find(e.docs, e.section[concept])
-		isTime := readVocabulary().concepts[concept].kind == "time"
-		switch guess := guessed[concept]; {
-		case path != "":
-			d.add(concept, OK, fmt.Sprintf("%s: %s%s", path, shapes(values, isTime), share(len(values), len(e.docs))))
-		case guess != "":
-			_, values = find(e.docs, []string{guess})
-			left = slices.DeleteFunc(left, func(c column) bool { return c.path == guess })
-			d.add(concept, Differs, fmt.Sprintf("%s: %s", guess, shapes(values, isTime)), lines[concept])
-		case slices.Contains(e.essential, concept):
-			d.add(concept, Differs, "not found at "+strings.Join(e.section[concept], ", "))
-		case !e.isCallback:
-			d.add(concept, Note, "not there")
-		}
-	}
-	for _, c := range left {
-		seen := ""
-		if len(c.values) > 0 {
-			seen = share(len(c.values), len(e.docs))
-		}
-		d.add("(unclaimed)", Note, fmt.Sprintf("%s: %s%s; no concept claims it", c.path, shapes(c.values, saysTime(c.path)), seen))
-	}
-	if unnameable > 0 {
-		d.add("(unclaimed)", Note, fmt.Sprintf("%d members have names that are no plain words, and are not shown", unnameable))
-	}
-}
-
-// repeated returns the path of the only column that has a value which was sent, or "".
-func repeated(left []column, sent string) string {
-	var paths []string
-	for _, c := range left {
-		if slices.ContainsFunc(c.values, func(n document.Node) bool { return n.Text() == sent }) {
-			paths = append(paths, c.path)
-		}
-	}
-	if sent == "" || len(paths) != 1 {
-		return ""
-	}
-	return paths[0]
 }
 
 // share says in how many of all documents something is, if not in all.

@@ -29,7 +29,7 @@ func analyse(body []byte) *doctor {
 		rows = n.List()
 	}
 	d.rows = rows
-	d.examine(examination{docs: rows, section: d.table.SMSList.Record, place: []string{"sms.list", "record"}, containers: rowContainers})
+	d.examine(examination{docs: rows, section: d.table.SMSList.Record, place: []string{"sms.list", "record"}, containers: rowContainers, rejects: d.rejectsRecord})
 	d.examineTimes("created")
 	d.examineTimes("sent")
 	return d

@@ -304,3 +304,32 @@ func isOfKind(kind string, v document.Node) bool {
 		return !v.IsBool()
 	}
 }
+
+// best returns the path of the column whose name fits a concept better than those of the others, or "".
+func (g *guesser) best(concept string, among []column) string {
+	best, second := 0, 0
+	var found column
+	for _, c := range among {
+		above, own := g.words(c.path)
+		score := g.score(readVocabulary().concepts[concept], above, own)
+		switch {
+		case score > best && !sameValues(c, found):
+			best, second, found = score, best, c
+		case score > best:
+			best, found = score, c
+		case !sameValues(c, found):
+			second = max(second, score)
+		}
+	}
+	if best == second {
+		return ""
+	}
+	return found.path
+}
+
+// isAny reports whether a name fits any concept, or says that it is of something else.
+func (g *guesser) isAny(above, own []string) bool {
+	foreign := readVocabulary().sets["foreign"]
+	isIt := func(c concept) bool { return g.score(c, above, own) > 0 }
+	return slices.ContainsFunc(g.concepts, isIt) || slices.ContainsFunc(slices.Concat(above, own), func(word string) bool { return foreign[word] })
+}

@@ -183,6 +183,10 @@ func (d *doctor) examineCallback(n int, c callback) {
 	}
 	section := "webhook." + cmp.Or(name, "sms")
 	d.section += ": " + section
+	if d.heard == nil {
+		d.heard = map[string]bool{}
+	}
+	d.heard[cmp.Or(name, "sms")] = true
 	d.say("callback %d received, taken for one of %s", n, section)
 	if c.wrong != nil {
 		d.add("body", Differs, c.wrong.Error())

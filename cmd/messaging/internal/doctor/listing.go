@@ -1,7 +1,6 @@
 package doctor
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -23,75 +22,6 @@ const someRows = 50
 // rowContainers are words of objects within a row that say nothing of what is in them.
 const rowContainers = "part parts"
 
-// call is a call of the client, and the response to its last request.
-type call struct {
-	err   error
-	x     *exchange // nil if there was no request
-	doc   document.Node
-	wrong error // why there is no document
-}
-
-// call makes a call within the timeout, and says on the progress what it is if it takes longer than a second.
-func (d *doctor) call(ctx context.Context, operation, what string, f func(ctx context.Context) error) (c call) {
-	ctx, cancel := context.WithTimeout(context.WithValue(ctx, operationKey{}, operation), d.timeout)
-	defer cancel()
-	timer := time.AfterFunc(time.Second, func() { d.say("%s ...", what) })
-	defer timer.Stop()
-	c.err = f(ctx)
-	c.x = d.recorder.take()
-	if c.wrong = errors.New("there is no response"); c.x != nil && c.x.status != 0 {
-		c.doc, c.wrong = parse(c.x.body.Bytes())
-	}
-	return c
-}
-
-// parse parses a body, which may be hostile.
-func parse(body []byte) (document.Node, error) {
-	doc := document.Parse(body)
-	switch body = bytes.TrimSpace(body); {
-	case len(body) == 0:
-		return doc, errors.New("the body is empty")
-	case body[0] == '<':
-		return doc, errors.New("the body is HTML, not JSON")
-	case !doc.Exists() && string(body) != "null":
-		return doc, errors.New("the body is not JSON")
-	}
-	return doc, nil
-}
-
-// lookup is one page of the listing.
-type lookup struct {
-	call
-
-	page sms.Page
-	path string          // of the rows
-	rows []document.Node // nil if there is no list at the paths of the contract
-}
-
-// fetch requests one page.
-func (d *doctor) fetch(ctx context.Context, what string, options sms.ListOptions) (l lookup) {
-	if d.table.SMSList.Params["pageSize"] == "" {
-		options.PageSize = 0
-	}
-	l.call = d.call(ctx, "sms.list", what, func(ctx context.Context) (err error) {
-		for l.page, err = range d.client.SMS.Pages(ctx, options) {
-			break
-		}
-		if errors.Is(err, messaging.ErrRow) {
-			return nil // seen in the columns
-		}
-		return err
-	})
-	for _, path := range d.table.SMSList.Items {
-		if n := l.doc.At(path); n.IsList() {
-			l.path, l.rows = path, n.List()
-			break
-		}
-	}
-	d.see(l.rows)
-	return l
-}
-
 // see keeps the numbers and texts of rows, so that nothing shows or records them.
 func (d *doctor) see(rows []document.Node) {
 	for _, concept := range []string{"from", "to", "text"} {
@@ -104,22 +34,24 @@ func (d *doctor) see(rows []document.Node) {
 	}
 }
 
-// examineListing looks at the address and the first page. It reports whether there is a listing to go on with.
+// examineListing looks at the address and the first page. It reports whether there is a listing to go on with. It asks without any
+// parameter first: a service may refuse those that it does not know.
 func (d *doctor) examineListing(ctx context.Context) bool {
 	d.section = "address"
-	l := d.fetch(ctx, "asking for the listing", sms.ListOptions{PageSize: someRows})
+	l := d.ask(ctx, "asking for the listing", nil)
+	if l.isRefusal() {
+		d.hint(l.x)
+		if with := d.fetch(ctx, "asking for the listing, with a page size", sms.ListOptions{PageSize: someRows}); with.isPage() {
+			l = with
+		}
+	}
 	if !d.address(l) {
 		return false
 	}
 	d.section = "listing"
-	if l.x.status == http.StatusBadRequest || l.x.status == http.StatusUnprocessableEntity {
-		refused := l
-		if l = d.fetch(ctx, "asking for the listing, without a page size", sms.ListOptions{}); l.err != nil {
-			d.refused("first page", "refused: "+describe(refused.err), refused.call)
-			return false
-		}
-		d.propose("page size", "a request with "+d.table.SMSList.Params["pageSize"]+" is refused, one without is not: look up what it is called",
-			"", "sms.list", "params", "pageSize")
+	if l.isRefusal() {
+		d.refused("first page", "refused: "+describe(l.err), l.call)
+		return false
 	}
 	if l.wrong != nil || l.x.status >= http.StatusMultipleChoices {
 		return false
@@ -128,7 +60,8 @@ func (d *doctor) examineListing(ctx context.Context) bool {
 		d.refused("first page", describe(l.err), l.call)
 		return false
 	}
-	if l.rows != nil {
+	isList := l.rows != nil && (len(l.rows) == 0 || l.rows[0].Object() != nil)
+	if isList {
 		d.add("rows", OK, fmt.Sprintf("%d rows at %s", len(l.rows), place(l.path)))
 	} else {
 		path, ok := rowsIn(l.doc, d.table.SMSList.Record, rowContainers)
@@ -137,14 +70,13 @@ func (d *doctor) examineListing(ctx context.Context) bool {
 			return false
 		}
 		d.propose("rows", fmt.Sprintf("%d rows at %s", len(l.doc.At(path).List()), place(path)), []any{path}, "sms.list", "items")
-		if l = d.fetch(ctx, "asking for the listing, with its rows", sms.ListOptions{PageSize: someRows}); l.rows == nil {
+		l.rows = nil
+		if d.findRows(&l); l.rows == nil {
 			return false
 		}
 	}
-	if l.err != nil {
-		d.add("first page", Differs, describe(l.err))
-	}
-	d.examineRows(l)
+	d.rows, d.first = l.rows, l
+	d.examineStrictness(ctx)
 	return true
 }
 
@@ -153,30 +85,6 @@ func place(path string) string {
 		return "the top of the response"
 	}
 	return path
-}
-
-// examineRows looks at the rows of a page, and at what the page says about the listing.
-func (d *doctor) examineRows(l lookup) {
-	d.section = "listing"
-	if d.rows = l.rows; len(l.rows) == 0 {
-		return
-	}
-	d.examine(examination{
-		docs: l.rows, section: d.table.SMSList.Record, place: []string{"sms.list", "record"}, containers: rowContainers,
-		essential: []string{"id", "reference", "created", "deliveryStatus", "to"},
-	})
-	d.see(l.rows)
-	if l.path != "" { // there is something beside the rows
-		d.section = "page"
-		page, _ := d.table.SMSList.CursorInLastRow()
-		d.examine(examination{
-			docs: []document.Node{l.doc}, section: page, place: []string{"sms.list", "page"}, skip: l.path,
-			containers: "page paging pagination link", elsewhere: d.errorPaths(),
-		})
-	}
-	d.section = "times"
-	d.examineTimes("created")
-	d.examineTimes("sent")
 }
 
 // errorPaths returns the paths of a failure, by concepts that say of what.
@@ -197,7 +105,9 @@ func (d *doctor) examineFailure(c call) {
 	}
 	before := d.section
 	d.section = "errors"
-	d.examine(examination{docs: []document.Node{c.doc}, section: d.errorPaths(), containers: "error fault detail problem"})
+	d.examine(examination{
+		docs: []document.Node{c.doc}, section: d.errorPaths(), containers: "error fault detail problem", byProof: []string{"errors.request"},
+	})
 	d.section = before
 }
 
@@ -275,13 +185,18 @@ func (d *doctor) examineTimes(concept string) {
 	}
 }
 
+// readTime returns a value as a time by the contract.
+func (d *doctor) readTime(v document.Node) (time.Time, bool) {
+	zone, _ := time.LoadLocation(d.table.SMSList.Zone) // of a valid contract
+	at, ok := table.ParseTime(v.Text(), zone, d.table.SMSList.Layouts...)
+	return at, ok && !v.IsBool()
+}
+
 // times returns the times of rows, and the values that cannot be read.
 func (d *doctor) times(rows []document.Node, concept string) (at []time.Time, unread []document.Node) {
-	list := d.table.SMSList
-	zone, _ := time.LoadLocation(list.Zone) // of a valid contract
-	_, values := find(rows, list.Record[concept])
+	_, values := find(rows, d.table.SMSList.Record[concept])
 	for _, v := range values {
-		if t, ok := table.ParseTime(v.Text(), zone, list.Layouts...); ok && !v.IsBool() {
+		if t, ok := d.readTime(v); ok {
 			at = append(at, t)
 		} else {
 			unread = append(unread, v)

@@ -142,6 +142,27 @@ func rowsIn(doc document.Node, section map[string][]string, containers string) (
 			ok = false
 		}
 	}
+	if !ok {
+		return onlyRows(doc, all)
+	}
+	return path, ok
+}
+
+// onlyRows returns the only list of at least two objects with the same members, if there is one.
+func onlyRows(doc document.Node, all []string) (path string, ok bool) {
+	for _, candidate := range all {
+		rows := doc.At(candidate).List()
+		isOther := func(row document.Node) bool {
+			return len(row.Object()) < 2 || len(row.Object()) != len(rows[0].Object())
+		}
+		if len(rows) < 2 || slices.ContainsFunc(rows, isOther) {
+			continue
+		}
+		if ok {
+			return "", false
+		}
+		path, ok = candidate, true
+	}
 	return path, ok
 }
 

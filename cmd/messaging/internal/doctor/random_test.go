@@ -49,6 +49,9 @@ func (s *score) compare(t *testing.T, section string, truth, proposed, defaults 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for concept, paths := range proposed {
+		if paths != nil && len(paths)+len(truth[concept]) == 0 {
+			continue // the service names no message, and that was found
+		}
 		if assert.NotEmpty(t, truth[concept], "%s.%s: a proposal for what is not there: %s", section, concept, paths) {
 			assert.Contains(t, truth[concept], paths[0], "%s.%s: a false proposal", section, concept)
 		}
@@ -185,8 +188,9 @@ func TestNothingContradictsTrueContract(t *testing.T) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			overlay := string(randomcontract.Overlay(seed + 1))
-			srv := messagingtest.NewServer(t, messagingtest.WithContract(parseContract(t, overlay)))
-			seedMessages(srv, 6)
+			names := parseContract(t, overlay)
+			srv := messagingtest.NewServer(t, messagingtest.WithContract(names))
+			seedMessagesAs(srv, 6, strings.TrimSuffix(names.Table().WebhookDelivery.Statuses["delivered"][0], "*"))
 			srv.RefuseDuplicates(true)
 			r := newRig(t, srv.URL, srv.Token)
 			r.overlayFile(overlay)

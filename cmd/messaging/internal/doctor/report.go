@@ -35,8 +35,44 @@ type Report struct {
 	Checks  []Check `json:"checks"`
 	// Overlay is the overlay that was in use, with all that was found.
 	Overlay json.RawMessage `json:"overlay"`
+	// Summary is what it comes to.
+	Summary Summary `json:"summary"`
 	// Status is the exit status: 0 if nothing contradicts the contract, 1 if something does, and 2 if it could not be found out.
 	Status int `json:"status"`
+}
+
+// Summary is what works with the overlay, and what to do next.
+type Summary struct {
+	Works   []string `json:"works"`
+	Fails   []string `json:"fails"`
+	Untried []string `json:"untried"`
+	Next    string   `json:"next"`
+}
+
+func (s Summary) String() string {
+	var b strings.Builder
+	for _, part := range []struct {
+		name  string
+		items []string
+	}{{"works", s.Works}, {"does not", s.Fails}, {"not tried", s.Untried}} {
+		if len(part.items) > 0 {
+			_, _ = fmt.Fprintf(&b, "%-10s %s\n", part.name, strings.Join(part.items, "; "))
+		}
+	}
+	_, _ = fmt.Fprintf(&b, "%-10s %s\n", "next", s.Next)
+	return b.String()
+}
+
+// sort puts the checks of a section together, in the order in which they are read.
+func (r *Report) sort() {
+	order := []string{"address", "listing", "times", "paging", "page", "filters", "sorting", "send", "errors", "overlay"}
+	place := func(c Check) int {
+		if i := slices.Index(order, c.Section); i >= 0 {
+			return i
+		}
+		return len(order)
+	}
+	slices.SortStableFunc(r.Checks, func(a, b Check) int { return place(a) - place(b) })
 }
 
 // Exit statuses.
@@ -78,7 +114,7 @@ func (r *Report) writeText(w io.Writer, showOverlay bool) error {
 		}
 	}
 	_ = table.Flush() // to a string
-	_, _ = fmt.Fprintf(&b, "\n%d as the contract says, %d differ, %d not found out\n", counts[OK], counts[Differs], counts[Unknown])
+	_, _ = fmt.Fprintf(&b, "\n%d as the contract says, %d differ, %d not found out\n\n%s", counts[OK], counts[Differs], counts[Unknown], r.Summary)
 	if showOverlay {
 		_, _ = fmt.Fprintf(&b, "\nThe overlay, which -o FILE saves:\n%s\n", r.Overlay)
 	}

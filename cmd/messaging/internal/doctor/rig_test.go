@@ -81,13 +81,16 @@ const (
 )
 
 // seedMessages puts messages into the ledger.
-func seedMessages(srv *messagingtest.Server, n int) {
+func seedMessages(srv *messagingtest.Server, n int) { seedMessagesAs(srv, n, "delivered") }
+
+// seedMessagesAs puts messages with a status into the ledger.
+func seedMessagesAs(srv *messagingtest.Server, n int, status string) {
 	for i := range n {
 		at := time.Now().Add(-time.Duration(n-i) * 26 * time.Hour).Truncate(time.Second)
 		srv.Seed(messagingtest.Sent{
 			ID: fmt.Sprintf("msg-%c%d", 'a'+i, i), RequestID: fmt.Sprint("q-", i), ReferenceID: fmt.Sprint("order-", i), CategoryID: fmt.Sprint("c-", i%2),
 			From: []string{"ACME", "Zorro"}[i%2], To: fmt.Sprint(seedNumber, i), Text: fmt.Sprint(seedText, " ", i), At: at,
-			SentAt: at.Add(time.Minute), DeliveryStatus: "delivered",
+			SentAt: at.Add(time.Minute), DeliveryStatus: status,
 		})
 	}
 }
