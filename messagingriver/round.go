@@ -190,7 +190,7 @@ func (o *Outbox[TTx]) probeQueue(ctx context.Context, queue string) error {
 		if err != nil || len(waiting) == 0 {
 			return err
 		}
-		sending, turns, err := o.rate.wait(ctx, 1)
+		sending, given, err := o.rate.wait(ctx, 1)
 		if err != nil {
 			return err
 		}
@@ -199,7 +199,7 @@ func (o *Outbox[TTx]) probeQueue(ctx context.Context, queue string) error {
 			return err
 		}
 		// If it is refused, the pause begins anew.
-		if err := o.attempt(sending, claimed, turns, river.MaxAttemptsDefault); err != nil {
+		if err := o.attempt(sending, claimed, given, river.MaxAttemptsDefault); err != nil {
 			return err
 		}
 	} else if queue != firstQueue {
