@@ -30,7 +30,11 @@ func compile(s settings, base *url.URL) *endpoints {
 	e := &endpoints{
 		smsList: sync.OnceValue(func() *listEndpoint { return c.list("sms.list", ChannelSMS, &c.table.SMSList) }),
 	}
-	for i, channel := range table.Channels() {
+	channels := table.Channels()
+	if len(channels) != len(e.sends)-1 {
+		panic("messaging: a Channel of client.go lacks its entry in internal/table/channel.go, or an entry its Channel")
+	}
+	for i, channel := range channels {
 		e.sends[i+1] = sync.OnceValue(func() *sendEndpoint { return c.send(channel.SendSection(), Channel(i+1), channel.Send(c.table)) })
 	}
 	return e

@@ -120,8 +120,8 @@ var (
 // isPage reports whether a response is neither in the form of the contract nor empty.
 func isPage(notJSON error, body []byte) bool { return notJSON != nil && len(bytes.TrimSpace(body)) > 0 }
 
-// sameReference reports whether the reference ID of a response may be that of the message: without case and the spaces around it, or cut by the service. One
-// that is absent, in either, proves nothing.
+// sameReference reports whether the reference ID of a response may be that of the message: without case and the spaces around it, or
+// cut by the service. One that is absent, in either, proves nothing.
 func sameReference(got, sent string) bool {
 	got, sent = strings.TrimSpace(got), strings.TrimSpace(sent)
 	if sent == "" || table.IsPlaceholder(got) {

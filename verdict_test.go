@@ -1,8 +1,10 @@
 package messaging_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -340,8 +342,16 @@ func TestSendVerdictWithoutIDs(t *testing.T) {
 
 func TestSendAsAList(t *testing.T) {
 	t.Parallel()
-	names, err := contract.Parse([]byte(`{"sms.send":{"fields":{"from":"0.sender","to":"0.msisdn.0","text":"0.body.text","callback":"","reference":"1.ref"},
-		"constants":{"0.app":"billing"},"with":{"callback":{}}}}`))
+	fields := maps.Clone(contract.Default().Table().SMSSend.Fields)
+	for concept := range fields {
+		fields[concept] = ""
+	}
+	fields["from"], fields["to"], fields["text"], fields["reference"] = "0.sender", "0.msisdn.0", "0.body.text", "1.ref"
+	overlay, err := json.Marshal(map[string]any{"sms.send": map[string]any{
+		"fields": fields, "constants": map[string]any{"0.app": "billing"}, "with": map[string]any{"callback": map[string]any{}},
+	}})
+	require.NoError(t, err)
+	names, err := contract.Parse(overlay)
 	require.NoError(t, err)
 	client, mock := mocked(t, messaging.WithContract(names), messaging.WithAPIKey("key", "SECRET"))
 	var body []byte

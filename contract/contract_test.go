@@ -125,8 +125,8 @@ func another(keys []string, value any) any {
 	case "gateway":
 		return []any{json.Number("429")}
 	case "encoding":
-		if keys[0] == "sms.list" {
-			return value // with GET there is no other
+		if value == "query" {
+			return value // of an operation by GET, which has no other
 		}
 		return "form"
 	case "method":

@@ -207,6 +207,9 @@
 //		"errors": {"code": [""], "classes": {"invalid": ["4*"]}}
 //	}
 //
+// An amount of money may stand with its currency, "KES 0.8000" or "0.05 USD": both are read, and what is no amount is left out. A number
+// may be a URI, tel:+639171234567, in a row and in a callback: it is read as the number.
+//
 // No two of ID, request, reference, from, to and text may stand at one place of a response, a row or a callback.
 //
 // A word or a code that ends in * stands for all with that prefix: REJECTED_*. The word itself wins over prefixes, and a longer

@@ -3,10 +3,12 @@ package contract_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/messaging-service/messaging-go/contract"
 )
@@ -99,18 +101,17 @@ func TestParseRefusesTableThatCannotWork(t *testing.T) {
 		"page path's part":                {`{"sms.list":{"page":{"total":["a."]}}}`, "sms.list.page.total[0]", "has an empty part between its dots"},
 		"record path":                     {`{"sms.list":{"record":{"deliveryStatus":["a."]}}}`, "sms.list.record.deliveryStatus[0]", "has an empty part between its dots"},
 
-		"inbound SMS parameter":          {`{"webhook.sms":{"params":{"keyword":[""]}}}`, "webhook.sms.params.keyword[0]", "is empty"},
-		"inbound chat-app-1 parameter":   {`{"webhook.chatapp1":{"params":{"mediaURL":["a",""]}}}`, "webhook.chatapp1.params.mediaURL[1]", "is empty"},
-		"inbound chat-app-2 parameter":   {`{"webhook.chatapp2":{"params":{"json":["\n"]}}}`, "webhook.chatapp2.params.json[0]", "holds a control character"},
-		"delivery parameter":             {`{"webhook.delivery":{"params":{"kind":[""]}}}`, "webhook.delivery.params.kind[0]", "is empty"},
-		"blank status":                   {`{"webhook.delivery":{"statuses":{"failed":[""]}}}`, "webhook.delivery.statuses.failed[0]", "is empty"},
-		"status of two meanings":         {`{"webhook.delivery":{"statuses":{"sent":["QUEUED"]}}}`, "webhook.delivery.statuses.sent[0]", `holds "queued" like the default webhook.delivery.statuses.queued[0]; ` + oneMeaning},
-		"placeholder":                    {`{"webhook.delivery":{"placeholders":{"id":"%\n"}}}`, "webhook.delivery.placeholders.id", "holds a control character"},
-		"position in a form":             {`{"sms.send":{"encoding":"form","fields":{"to":"to.0"}}}`, "sms.send.fields.to", positionReason},
-		"position in a query":            {`{"sms.list":{"params":{"id":"ids.0.id"}}}`, "sms.list.params.id", positionReason},
-		"list at the top, and an object": {`{"sms.send":{"fields":{"to":"0.to","from":"from","text":"","callback":"","reference":""},"with":{"callback":{}}}}`, "sms.send.fields.from", "stands beside names that begin with a position; the request is then a list, and every name begins with one, such as 0.from"},
-		"position alone at the top":      {`{"sms.send":{"fields":{"to":"0"}}}`, "sms.send.fields.to", "begins with a position, and the body is an object; write the member that holds the list, such as messages.0.to"},
-		"listing by a list":              {`{"sms.list":{"method":"POST","encoding":"json","params":{"from":"0.from"}}}`, "sms.list.params.from", "begins with a position, and the body is an object; write the member that holds the list, such as messages.0.to"},
+		"inbound SMS parameter":        {`{"webhook.sms":{"params":{"keyword":[""]}}}`, "webhook.sms.params.keyword[0]", "is empty"},
+		"inbound chat-app-1 parameter": {`{"webhook.chatapp1":{"params":{"mediaURL":["a",""]}}}`, "webhook.chatapp1.params.mediaURL[1]", "is empty"},
+		"inbound chat-app-2 parameter": {`{"webhook.chatapp2":{"params":{"json":["\n"]}}}`, "webhook.chatapp2.params.json[0]", "holds a control character"},
+		"delivery parameter":           {`{"webhook.delivery":{"params":{"kind":[""]}}}`, "webhook.delivery.params.kind[0]", "is empty"},
+		"blank status":                 {`{"webhook.delivery":{"statuses":{"failed":[""]}}}`, "webhook.delivery.statuses.failed[0]", "is empty"},
+		"status of two meanings":       {`{"webhook.delivery":{"statuses":{"sent":["QUEUED"]}}}`, "webhook.delivery.statuses.sent[0]", `holds "queued" like the default webhook.delivery.statuses.queued[0]; ` + oneMeaning},
+		"placeholder":                  {`{"webhook.delivery":{"placeholders":{"id":"%\n"}}}`, "webhook.delivery.placeholders.id", "holds a control character"},
+		"position in a form":           {`{"sms.send":{"encoding":"form","fields":{"to":"to.0"}}}`, "sms.send.fields.to", positionReason},
+		"position in a query":          {`{"sms.list":{"params":{"id":"ids.0.id"}}}`, "sms.list.params.id", positionReason},
+		"position alone at the top":    {`{"sms.send":{"fields":{"to":"0"}}}`, "sms.send.fields.to", "begins with a position, and the body is an object; write the member that holds the list, such as messages.0.to"},
+		"listing by a list":            {`{"sms.list":{"method":"POST","encoding":"json","params":{"from":"0.from"}}}`, "sms.list.params.from", "begins with a position, and the body is an object; write the member that holds the list, such as messages.0.to"},
 		"message beside a list": {
 			`{"chatapp2.send":{"fields":{"ttl":"0.ttl","fallbackFrom":"","fallbackText":"","callback":"","reference":""},"with":{"callback":{}}}}`,
 			"chatapp2.send.wrap", "is empty, and the request is a list, which has no members; write where the message stands, such as 0.message",
@@ -199,6 +200,22 @@ func TestParseRefusesTableThatCannotWork(t *testing.T) {
 			assert.Zero(t, c)
 		})
 	}
+}
+
+func TestParseRefusesNameBesideAList(t *testing.T) {
+	t.Parallel()
+	fields := maps.Clone(contract.Default().Table().SMSSend.Fields)
+	for concept := range fields {
+		fields[concept] = ""
+	}
+	fields["to"], fields["from"] = "0.to", "from"
+	overlay, err := json.Marshal(map[string]any{"sms.send": map[string]any{"fields": fields, "with": map[string]any{"callback": map[string]any{}}}})
+	require.NoError(t, err)
+	_, err = contract.Parse(overlay)
+	assert.Equal(t, []contract.Error{{
+		Path:   "sms.send.fields.from",
+		Reason: "stands beside names that begin with a position; the request is then a list, and every name begins with one, such as 0.from",
+	}}, listed(t, err))
 }
 
 const (

@@ -201,5 +201,5 @@ const indexes = `
 // to one that does.
 func dueIn(states string) string {
 	return `due_at <= CLOCK AND (channel, reference) IN (SELECT channel, reference FROM messaging_outbox
-		WHERE state IN (` + states + `) AND due_at <= CLOCK AND channel IN ` + knownChannels + ` ORDER BY due_at LIMIT $1 UNLOCKED)`
+		WHERE state IN (` + states + `) AND due_at <= CLOCK AND channel IN ` + knownChannels() + ` ORDER BY due_at LIMIT $1 UNLOCKED)`
 }

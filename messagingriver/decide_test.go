@@ -408,7 +408,7 @@ func TestWorkerWithAWrongClock(t *testing.T) {
 				began := time.Now()
 				insert(t, r, smsMessage("a"), smsMessage("b"), smsMessage("c"), smsMessage("d"))
 				service.Inject(messagingtest.AcceptThenDrop(), 1)
-				for _, reference := range strings.Split("abcd", "") {
+				for reference := range strings.SplitSeq("abcd", "") {
 					becomes(t, r, smsKey(reference), messagingriver.Accepted)
 				}
 				assert.Less(t, time.Since(began), 15*time.Second)
@@ -601,5 +601,37 @@ func TestWaitingForTheClientCostsNothing(t *testing.T) {
 		require.NoError(t, r.pool().QueryRowContext(t.Context(), "SELECT SUM(attempt), SUM(failures) FROM messaging_outbox").Scan(&begun, &failures))
 		assert.Equal(t, len(messages), begun)
 		assert.Zero(t, failures)
+	})
+}
+
+// TestSustainedLoadLeavesNoGrowingTable: rounds delete as many rows as come in.
+func TestSustainedLoadLeavesNoGrowingTable(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		_, client := connected(t)
+		options := quick()
+		options.Keep = 2 * time.Second
+		r := t.newRig(t, client, options)
+		defer r.start(t)()
+		const perSecond, seconds = 500, 15
+		for second := range seconds {
+			next := time.After(time.Second)
+			messages := make([]messagingriver.Message, perSecond)
+			for i := range messages {
+				messages[i] = smsMessage(fmt.Sprint(second, "-", i))
+			}
+			insert(t, r, messages...)
+			if second%5 == 4 {
+				t.Logf("after %2d s: %v", second+1, r.counts(t.Context()))
+			}
+			<-next
+		}
+		require.Eventually(t, func() bool {
+			rows := 0
+			for _, n := range r.counts(t.Context()) {
+				rows += n
+			}
+			return rows == 0
+		}, 30*time.Second, 50*time.Millisecond, "nothing is left")
 	})
 }

@@ -21,6 +21,7 @@ import (
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/chatapp1"
 	"github.com/messaging-service/messaging-go/chatapp2"
+	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/internal/wire"
 	"github.com/messaging-service/messaging-go/sms"
 )
@@ -74,8 +75,14 @@ const queuePrefix, tendQueue, firstQueue = "messaging_", "messaging_tend", "mess
 
 func queueOf(channel string) string { return queuePrefix + channel }
 
-// knownChannels is the list of channels as SQL.
-const knownChannels = "('sms', 'chatapp1', 'chatapp2')"
+// knownChannels returns the list of channels as SQL.
+func knownChannels() string {
+	var names []string
+	for _, c := range table.Channels() {
+		names = append(names, "'"+c.Name+"'")
+	}
+	return "(" + strings.Join(names, ", ") + ")"
+}
 
 // NewPostgres returns an outbox in a PostgreSQL database.
 func NewPostgres(pool *pgxpool.Pool, client *messaging.Client, options Options) (*Outbox[pgx.Tx], error) {
@@ -99,13 +106,13 @@ func newOutbox[TTx any](database database[TTx], none bool, client *messaging.Cli
 	if err != nil {
 		return nil, fmt.Errorf("messagingriver: %w", err)
 	}
-	channels := map[string]channel{
-		messaging.ChannelSMS.String(): channelOf(messaging.ChannelSMS, options.Workers, client.SMS.Validate, client.SMS.Send,
-			func(m sms.Message) string { return m.To }),
-		messaging.ChannelChatApp1.String(): channelOf(messaging.ChannelChatApp1, options.Workers, client.ChatApp1.Validate, client.ChatApp1.Send,
-			func(m chatapp1.Message) string { return m.To }),
-		messaging.ChannelChatApp2.String(): channelOf(messaging.ChannelChatApp2, options.Workers, client.ChatApp2.Validate, client.ChatApp2.Send,
-			func(m chatapp2.Message) string { return m.To }),
+	channels := map[string]channel{}
+	for _, c := range []channel{
+		channelOf(messaging.ChannelSMS, options.Workers, client.SMS, func(m sms.Message) string { return m.To }),
+		channelOf(messaging.ChannelChatApp1, options.Workers, client.ChatApp1, func(m chatapp1.Message) string { return m.To }),
+		channelOf(messaging.ChannelChatApp2, options.Workers, client.ChatApp2, func(m chatapp2.Message) string { return m.To }),
+	} {
+		channels[c.channel.String()] = c
 	}
 	o := &Outbox[TTx]{options: options, client: client, channels: channels, database: database, river: inserter}
 	o.rate.own, o.rate.reserve, o.rate.waiting = client.Reserve, o.reserve, semaphore.NewWeighted(1)
@@ -274,9 +281,13 @@ type channel struct {
 	recipient func(Message) string
 }
 
-func channelOf[M Message](
-	of messaging.Channel, workers int, validate func(M) error, send func(context.Context, M) (messaging.Receipt, error), to func(M) string,
-) channel {
+// A service is that of a channel whose messages are of type M.
+type service[M Message] interface {
+	Validate(m M) error
+	Send(ctx context.Context, m M) (messaging.Receipt, error)
+}
+
+func channelOf[M Message](of messaging.Channel, workers int, service service[M], to func(M) string) channel {
 	return channel{
 		channel: of,
 		places:  semaphore.NewWeighted(int64(workers)),
@@ -287,14 +298,14 @@ func channelOf[M Message](
 			if !is {
 				return false, nil
 			}
-			return true, validate(m)
+			return true, service.Validate(m)
 		},
 		decode: func(stored string) (Message, error) {
 			var m M
 			err := json.Unmarshal([]byte(stored), &m)
 			return m, err
 		},
-		send:      func(ctx context.Context, m Message) (messaging.Receipt, error) { return send(ctx, m.(M)) },
+		send:      func(ctx context.Context, m Message) (messaging.Receipt, error) { return service.Send(ctx, m.(M)) },
 		recipient: func(m Message) string { return to(m.(M)) },
 	}
 }

@@ -134,7 +134,7 @@ func (o *Outbox[TTx]) wakeOverdue(ctx context.Context) error {
 	for {
 		waiting, err := fetch(ctx, o.database, func(l *late) []any { return []any{&l.Channel, &l.Reference, &l.priority, &l.most} }, `
 			SELECT channel, reference, COALESCE(priority, 1), COALESCE(max_attempts, 0) FROM messaging_outbox
-			WHERE state = 'waiting' AND due_at <= CLOCK AND channel IN `+knownChannels+` ORDER BY due_at LIMIT $1`, batch)
+			WHERE state = 'waiting' AND due_at <= CLOCK AND channel IN `+knownChannels()+` ORDER BY due_at LIMIT $1`, batch)
 		if err != nil || len(waiting) == 0 {
 			return err
 		}
@@ -190,7 +190,7 @@ func (o *Outbox[TTx]) probeQueue(ctx context.Context, queue string) error {
 		if err != nil || len(waiting) == 0 {
 			return err
 		}
-		sending, turns, err := o.rate.wait(ctx, 1)
+		sending, given, err := o.rate.wait(ctx, 1)
 		if err != nil {
 			return err
 		}
@@ -199,7 +199,7 @@ func (o *Outbox[TTx]) probeQueue(ctx context.Context, queue string) error {
 			return err
 		}
 		// If it is refused, the pause begins anew.
-		if err := o.attempt(sending, claimed, turns, river.MaxAttemptsDefault); err != nil {
+		if err := o.attempt(sending, claimed, given, river.MaxAttemptsDefault); err != nil {
 			return err
 		}
 	} else if queue != firstQueue {

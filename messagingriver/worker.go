@@ -156,19 +156,19 @@ func (o *Outbox[TTx]) thatWait(ctx context.Context, keys []Key) ([]Key, error) {
 // deliverNow is deliver for the first messages, as many as the breaker and the rates allow now. It returns those that are left.
 // No message is claimed before its turn: a process that dies leaves none in doubt that only waited.
 func (o *Outbox[TTx]) deliverNow(ctx context.Context, known channel, keys []Key, allowed, most int) (left []Key, err error) {
-	sending, turns, err := o.rate.wait(ctx, allowed)
+	sending, given, err := o.rate.wait(ctx, allowed)
 	if err != nil {
 		return nil, o.handBack(ctx, keys, o.round())
 	}
 	if allowed > 1 && o.inTrouble(known.channel) { // meanwhile
 		return keys, nil
 	}
-	keys, left = keys[:turns.n], keys[turns.n:]
+	keys, left = keys[:given.n], keys[given.n:]
 	claimed, err := o.claim(ctx, known.channel.String(), keys, false)
 	if err != nil {
 		return nil, err
 	}
-	if err = o.attempt(sending, claimed, turns, most); err != nil || len(claimed) == len(keys) {
+	if err = o.attempt(sending, claimed, given, most); err != nil || len(claimed) == len(keys) {
 		return left, err
 	}
 	missed := slices.DeleteFunc(slices.Clone(keys), func(key Key) bool {

@@ -108,7 +108,7 @@ func (f fields) message(extra document) Sent {
 const operator = "OP_1"
 
 // columns returns what listings show of a row, by concept: a string, a number, an amount, a time, a duration or a flag. A string that
-// is empty is nil.
+// is empty is nil, and so is a duration of zero.
 func columns() map[string]func(*row) any {
 	all := map[string]func(*row) any{
 		"price":       func(r *row) any { return priceOf(r.Parts) },
@@ -128,7 +128,7 @@ func columns() map[string]func(*row) any {
 }
 
 func orNull(v any) any {
-	if v == "" {
+	if v == "" || v == time.Duration(0) {
 		return nil
 	}
 	return v

@@ -118,13 +118,14 @@ func word(raw json.RawMessage) (string, bool) {
 
 // row is what the reference reads of one.
 type row struct {
-	object bool
-	words  map[string]string // by the Go field
-	parts  int
-	times  map[string]instant // by the Go field
-	broken []string           // the Go fields that cannot be read
-	open   bool               // whether what can be read is no matter of the contract
-	extra  map[string]json.RawMessage
+	object  bool
+	words   map[string]string // by the Go field, as are the next three
+	numbers map[string]int
+	flags   map[string]bool
+	times   map[string]instant
+	broken  []string // the Go fields that cannot be read
+	open    bool     // whether what can be read is no matter of the contract
+	extra   map[string]json.RawMessage
 }
 
 // recordFields holds the Go fields of a record by concept.
@@ -140,13 +141,17 @@ var recordFields = func() map[string]string {
 
 var transaction = reflect.TypeFor[sms.Transaction]()
 
-func isTime(field string) bool {
+// zeroOf returns the zero value of a Go field of a record.
+func zeroOf(field string) any {
 	f, _ := transaction.FieldByName(field)
-	return f.Type == reflect.TypeFor[time.Time]()
+	return reflect.Zero(f.Type).Interface()
 }
 
 func referenceRow(record map[string][]string, raw json.RawMessage, zone *time.Location) row {
-	r := row{words: map[string]string{}, times: map[string]instant{}, extra: map[string]json.RawMessage{}}
+	r := row{
+		words: map[string]string{}, numbers: map[string]int{}, flags: map[string]bool{}, times: map[string]instant{},
+		extra: map[string]json.RawMessage{},
+	}
 	if raw[0] != '{' {
 		return r
 	}
@@ -165,7 +170,8 @@ func referenceRow(record map[string][]string, raw json.RawMessage, zone *time.Lo
 				continue
 			}
 			text, scalar := word(at)
-			if at[0] == 't' || at[0] == 'f' || concept == "id" && table.IsPlaceholder(text) {
+			_, isFlag := zeroOf(field).(bool)
+			if !isFlag && (at[0] == 't' || at[0] == 'f') || concept == "id" && table.IsPlaceholder(text) {
 				scalar = false
 			}
 			if !scalar && at[0] != 'n' {
@@ -201,14 +207,14 @@ func referenceRow(record map[string][]string, raw json.RawMessage, zone *time.Lo
 }
 
 func (r *row) set(field, text string, zone *time.Location) {
-	switch {
-	case field == "Parts":
+	switch zeroOf(field).(type) {
+	case int, time.Duration:
 		text = strings.TrimSpace(text)
 		if text == "" {
 			return
 		}
 		if n, err := strconv.Atoi(text); err == nil && n >= 0 {
-			r.parts = n
+			r.numbers[field] = n
 			return
 		}
 		f, err := strconv.ParseFloat(text, 64)
@@ -217,8 +223,13 @@ func (r *row) set(field, text string, zone *time.Location) {
 			r.broken = append(r.broken, field)
 			return
 		}
-		r.parts = int(f)
-	case isTime(field):
+		r.numbers[field] = int(f)
+	case bool:
+		flag, err := strconv.ParseBool(strings.ToLower(text))
+		if r.flags[field] = flag; err != nil {
+			r.broken = append(r.broken, field)
+		}
+	case time.Time:
 		at := referenceTime(text, zone)
 		r.times[field] = at
 		if at.unread {
@@ -246,8 +257,16 @@ func (r *row) differs(got sms.Transaction, reason string) string {
 				return fmt.Sprintf("%s is %q, want %q", field, value, r.words[field])
 			}
 		case int:
-			if !r.open && value != r.parts {
-				return fmt.Sprintf("%s is %d, want %d", field, value, r.parts)
+			if !r.open && value != r.numbers[field] {
+				return fmt.Sprintf("%s is %d, want %d", field, value, r.numbers[field])
+			}
+		case time.Duration:
+			if !r.open && value/time.Second != time.Duration(r.numbers[field]) {
+				return fmt.Sprintf("%s is %s, want %d seconds", field, value, r.numbers[field])
+			}
+		case bool:
+			if value != r.flags[field] {
+				return fmt.Sprintf("%s is %t, want %t", field, value, r.flags[field])
 			}
 		case time.Time:
 			if want := r.times[field]; !want.open && !want.is(value) {
@@ -299,16 +318,19 @@ type sample struct {
 
 // sampleOf returns, for a concept, a value in JSON and what is read from it.
 func sampleOf(concept string) sample {
-	usual := sample{`"x <y>"`, "x <y>"}
-	if isTime(recordFields[concept]) {
-		usual = sample{`1790000000`, time.Unix(1790000000, 0).UTC()}
+	usual := map[reflect.Type]sample{
+		reflect.TypeFor[string]():        {`"x <y>"`, "x <y>"},
+		reflect.TypeFor[int]():           {`"3"`, 3},
+		reflect.TypeFor[bool]():          {`true`, true},
+		reflect.TypeFor[time.Duration](): {`90`, 90 * time.Second},
+		reflect.TypeFor[time.Time]():     {`1790000000`, time.Unix(1790000000, 0).UTC()},
 	}
-	return cmp.Or(samples[concept], usual)
+	return cmp.Or(samples[concept], usual[reflect.TypeOf(zeroOf(recordFields[concept]))])
 }
 
 var samples = map[string]sample{
 	"id": {`"t-1"`, "t-1"}, "request": {`"r-1"`, "r-1"}, "reference": {`"order-17"`, "order-17"}, "category": {`5`, "5"}, "from": {`"ACME"`, "ACME"}, "to": {`639171234567`, "639171234567"},
-	"text": {`"a\n\u00e9 😀"`, "a\né 😀"}, "parts": {`"3"`, 3}, "price": {`0.50`, "0.50"}, "currency": {`"EUR"`, "EUR"}, "created": {`"2026-10-03T14:44:23.186Z"`, time.Date(2026, 10, 3, 14, 44, 23, 186_000_000, time.UTC)},
+	"text": {`"a\n\u00e9 😀"`, "a\né 😀"}, "price": {`0.50`, "0.50"}, "currency": {`"EUR"`, "EUR"}, "created": {`"2026-10-03T14:44:23.186Z"`, time.Date(2026, 10, 3, 14, 44, 23, 186_000_000, time.UTC)},
 	"sendStatus": {`1`, "1"}, "deliveryStatus": {`"DELIVRD"`, "DELIVRD"}, "operator": {`"OP"`, "OP"}, "description": {`7`, "7"},
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -145,16 +146,14 @@ func decode(data []byte) (messagingriver.Message, error) {
 	if json.Unmarshal(data, &line) != nil { // its error may repeat content
 		return nil, errors.New(`want an object such as {"channel": "sms", "message": {…}}`)
 	}
-	switch line.Channel {
-	case "sms":
-		return as[sms.Message](line.Message)
-	case "chatapp1":
-		return as[chatapp1.Message](line.Message)
-	case "chatapp2":
-		return as[chatapp2.Message](line.Message)
-	default:
-		return nil, fmt.Errorf("the channel is %q; want sms, chatapp1 or chatapp2", line.Channel)
+	kinds := map[string]func(json.RawMessage) (messagingriver.Message, error){
+		"sms": as[sms.Message], "chatapp1": as[chatapp1.Message], "chatapp2": as[chatapp2.Message],
 	}
+	kind, known := kinds[line.Channel]
+	if !known {
+		return nil, fmt.Errorf("the channel is %q; want one of %s", line.Channel, strings.Join(slices.Sorted(maps.Keys(kinds)), ", "))
+	}
+	return kind(line.Message)
 }
 
 func as[M messagingriver.Message](data json.RawMessage) (messagingriver.Message, error) {

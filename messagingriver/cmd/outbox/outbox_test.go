@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/messagingriver"
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
@@ -243,4 +244,15 @@ func TestErrorsAreOneLine(t *testing.T) {
 		assert.Contains(t, errs.String(), want)
 		assert.NotContains(t, errs.String(), "secret")
 	}
+}
+
+func TestLoadKnowsEveryChannel(t *testing.T) {
+	t.Parallel()
+	for _, c := range table.Channels() {
+		message, err := decode([]byte(`{"channel": "` + c.Name + `", "message": {}}`))
+		require.NoError(t, err)
+		assert.Equal(t, c.Name+".Message", fmt.Sprintf("%T", message))
+	}
+	_, err := decode([]byte(`{"channel": "fax", "message": {}}`))
+	assert.EqualError(t, err, `the channel is "fax"; want one of chatapp1, chatapp2, sms`)
 }

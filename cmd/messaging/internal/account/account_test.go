@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
+	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
@@ -358,4 +359,19 @@ func TestListenNeedsProof(t *testing.T) {
 	assert.Equal(t, cli.ExitUsage, status)
 	assert.Contains(t, errs, "MESSAGING_WEBHOOK_SECRET")
 	assert.Contains(t, errs, "--insecure takes")
+}
+
+func TestSendHasEveryChannel(t *testing.T) {
+	t.Parallel()
+	send := newSend(cli.Console{})
+	var names []string
+	for _, c := range table.Channels() {
+		names = append(names, c.Name)
+	}
+	var commands []string
+	for _, command := range send.Commands() {
+		commands = append(commands, command.Name())
+	}
+	assert.ElementsMatch(t, names, commands)
+	assert.EqualError(t, send.RunE(send, nil), "which channel? want one of chatapp1, chatapp2, sms")
 }

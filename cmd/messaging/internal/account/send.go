@@ -60,7 +60,11 @@ cannot be used. An unknown message may have been sent: look it up with "messagin
 			if len(args) > 0 {
 				return cli.Unknown(command, args[0])
 			}
-			return errors.New("which channel? want sms, chatapp1 or chatapp2")
+			var names []string
+			for _, channel := range command.Commands() {
+				names = append(names, channel.Name())
+			}
+			return errors.New("which channel? want one of " + strings.Join(names, ", "))
 		},
 		SuggestionsMinimumDistance: 2,
 	}

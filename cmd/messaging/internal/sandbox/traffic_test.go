@@ -205,6 +205,12 @@ func TestEveryChannelIsKnown(t *testing.T) {
 	for _, name := range document.Parse(openAPI).At("components.schemas.Channel.enum").List() {
 		described = append(described, name.Text())
 	}
+	fails := document.Parse(openAPI).At("paths./faults.post.requestBody.content.application/json.schema.properties.operation.enum").List()
+	var operations []string
+	for _, name := range fails {
+		operations = append(operations, name.Text())
+	}
+	assert.ElementsMatch(t, operationNames(), operations, "openapi.json: the operations that may fail")
 	r := newRig(t, Config{})
 	connect := r.page("page/connect")
 	conversations := r.page("")
