@@ -36,10 +36,14 @@ var (
 	secret     string
 	server     *httptest.Server
 	hooks      *webhook.Receiver
+	m          webhook.SMSMessage
 	mux        *http.ServeMux
 	db         *sql.DB
 	service    *messagingtest.Server
-	queue      interface {
+	orders     interface {
+		SetStatus(ctx context.Context, referenceID, status string) error
+	}
+	queue interface {
 		Put(ctx context.Context, values ...string) error
 	}
 )

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
+	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
@@ -60,6 +61,7 @@ func (d *doctor) listen(ctx context.Context, listener net.Listener, within time.
 	go func() { _ = server.Serve(listener) }()
 	defer func() { _ = server.Close() }()
 	d.say("listening on http://%s; interrupt to end", listener.Addr())
+	defer d.missing()
 	for n := 1; n <= maxCallbacks; n++ {
 		select {
 		case <-ctx.Done():
@@ -165,6 +167,67 @@ func (d *doctor) sectionOf(path string, docs []document.Node) (best string) {
 	return best
 }
 
+// folded returns the last name of a path without case and separators.
+func folded(path string) string {
+	return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(path[strings.LastIndexByte(path, '.')+1:]))
+}
+
+// defaultConcepts returns what the default contract takes names for, in callbacks of a kind, or else in those of other kinds.
+func defaultConcepts(name string) map[string]string {
+	concepts := map[string]string{}
+	webhooks := contract.Default().Table().Webhooks()
+	for _, section := range append([]string{name}, callbackNames()...) {
+		for _, concept := range sortedKeys(webhooks[section].Params) {
+			_, isHere := webhooks[name].Params[concept]
+			for _, path := range webhooks[section].Params[concept] {
+				if isHere && concept != "json" && concepts[folded(path)] == "" {
+					concepts[folded(path)] = concept
+				}
+			}
+		}
+	}
+	return concepts
+}
+
+// knownNames returns where concepts stand that the contract does not find, by names that the default contract knows for them in another
+// spelling, or in another kind of callback.
+func (d *doctor) knownNames(name string, params map[string][]string, docs []document.Node) map[string]proof {
+	known := defaultConcepts(name)
+	proven := map[string]proof{}
+	all, _ := columns(docs, "")
+	for _, c := range unclaimed(all, params) {
+		concept := known[folded(c.path)]
+		if path, _ := find(docs, params[concept]); concept == "" || path != "" || len(c.values) == 0 {
+			continue
+		}
+		if kind := readVocabulary().concepts[concept].kind; kind == "" || fits(kind, c.values) {
+			proven[concept] = proof{c.path, "a name of the default contract"}
+		}
+	}
+	return proven
+}
+
+// missing adds a line for each concept that no callback had.
+func (d *doctor) missing() {
+	for _, name := range callbackNames() {
+		section := "webhook." + name
+		if !d.heard[name] {
+			continue
+		}
+		var absent []string
+		w, _ := d.webhook(name)
+		for _, concept := range sortedKeys(w.Params) {
+			if !d.heard[section+" "+concept] {
+				absent = append(absent, concept)
+			}
+		}
+		d.section = "all callbacks: " + section
+		for _, concept := range absent {
+			d.add(concept, Note, "in no callback, at "+strings.Join(w.Params[concept], ", "))
+		}
+	}
+}
+
 // examineCallback looks at one callback.
 func (d *doctor) examineCallback(n int, c callback) {
 	docs := c.events()
@@ -209,7 +272,19 @@ func (d *doctor) examineCallback(n int, c callback) {
 	}
 	d.examine(examination{
 		docs: docs, section: w.Params, place: []string{section, "params"}, elsewhere: platform, essential: essential, isCallback: true,
+		proven: d.knownNames(cmp.Or(name, "sms"), w.Params, docs),
+		rejects: func(concept, path string, _ []document.Node) string {
+			if known := defaultConcepts(cmp.Or(name, "sms"))[folded(path)]; known != "" && known != concept {
+				return "the default contract knows this name for " + known
+			}
+			return ""
+		},
 	})
+	for concept, paths := range d.table.Webhooks()[cmp.Or(name, "sms")].Params {
+		if path, _ := find(docs, paths); path != "" {
+			d.heard[section+" "+concept] = true
+		}
+	}
 	_, words := find(docs, d.table.WebhookDelivery.Params["status"])
 	isUnknown := func(word document.Node) bool {
 		status, _ := table.Meaning(d.table.WebhookDelivery.Statuses, word.Text(), true)

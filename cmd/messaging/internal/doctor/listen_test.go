@@ -167,3 +167,25 @@ func TestSendAsksFirst(t *testing.T) {
 		assert.Contains(t, progress.String(), "nothing was sent")
 	}
 }
+
+// TestListenKeepsConceptsApart receives names that the default contract knows in another spelling, or for another kind of callback.
+func TestListenKeepsConceptsApart(t *testing.T) {
+	t.Parallel()
+	report, _ := listening(t, 2, func(address string) {
+		for _, path := range []string{"/sms?Mobile=639171230045&Message=hello+you", "/delivery?status=DELIVRD&id=msg-a1&recipient=639171230045"} {
+			response, err := http.Get(address + path)
+			require.NoError(t, err)
+			require.NoError(t, response.Body.Close())
+		}
+	})
+	found, err := contract.Parse(report.Overlay)
+	require.NoError(t, err)
+	params, reports := found.Table().WebhookSMS.Params, found.Table().WebhookDelivery.Params
+	assert.Equal(t, "Mobile", params["from"][0])
+	assert.NotContains(t, params["to"], "Mobile")
+	assert.Equal(t, "Message", params["text"][0])
+	assert.Equal(t, "recipient", reports["to"][0])
+	r := newRig(t, "", "")
+	assert.Equal(t, Note, r.check(report, "all callbacks: webhook.sms", "keyword").Result)
+	assert.Contains(t, report.Summary.Works, "callbacks of webhook.sms")
+}

@@ -276,3 +276,23 @@ func TestSendFindsZoneWordAndDuplicateCode(t *testing.T) {
 	r.env[envContract] = out
 	assert.NotEqual(t, Differs, r.check(r.report("-send", "+639170000001", "-from", "ACME", "-yes"), "send", "duplicate").Result, "with the overlay, nothing is left")
 }
+
+// TestReferenceIsNotGuessed has rows whose names say much, and whose values prove nothing: without a message that was sent, nothing that
+// says which message it is, or whose, is proposed, and no filter is called good.
+func TestReferenceIsNotGuessed(t *testing.T) {
+	t.Parallel()
+	var list []string
+	for i := range 3 {
+		list = append(list, fmt.Sprintf(`{"messageRef": "r%d", "clientTag": "t%d", "messageUuid": "u-%d", "source": "63917000000%d", "destination": "63917000001%d"}`, i, i, i, i, i))
+	}
+	server := httptest.NewServer(rows(list...))
+	t.Cleanup(server.Close)
+	r := newRig(t, server.URL, "token")
+	report := r.report()
+	assert.NotContains(t, string(report.Overlay), "record")
+	assert.Contains(t, r.check(report, "listing", "reference").Detail, "could be messageRef")
+	for _, c := range report.Checks {
+		assert.False(t, c.Result == OK && c.Section == "filters", "%+v", c)
+	}
+	assert.Equal(t, statusDiffers, report.Status)
+}

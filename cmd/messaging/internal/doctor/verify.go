@@ -65,8 +65,12 @@ func (r *Report) result(sections []string, names ...string) (Result, string) {
 	order := []Result{Differs, Unknown, OK}
 	best, detail := len(order), ""
 	for _, c := range r.Checks {
-		isIt := slices.Contains(sections, c.Section) && (len(names) == 0 || slices.Contains(names, c.Name)) && c.Overlay == ""
-		if i := slices.Index(order, c.Result); isIt && i >= 0 && i < best {
+		isIt := slices.Contains(sections, c.Section) && (len(names) == 0 || slices.Contains(names, c.Name))
+		i := slices.Index(order, c.Result)
+		if c.Overlay != "" { // mended by the overlay
+			i = slices.Index(order, OK)
+		}
+		if isIt && i >= 0 && i < best {
 			best, detail = i, c.Name+": "+c.Detail
 		}
 	}
