@@ -95,7 +95,7 @@ func TestSendEndsWithVerdict(t *testing.T) {
 func TestWrongCommandLineSaysWhatIsWanted(t *testing.T) {
 	s, srv := newShell(t)
 	for want, args := range map[string][]string{
-		"which channel? want sms":                    {"send"},
+		"which channel? want one of chatapp1":        {"send"},
 		`there is no command "sm"; did you mean sms`: {"send", "sm"},
 		"unknown flag: --tex; -h lists the flags":    {"send", "sms", "--tex", "Hi"},
 		"want REFERENCE, got 0 words":                {"find"},

@@ -128,10 +128,8 @@ func identifiers(text string) (names []string) {
 // amend changes one name, or the encoding, by what a refusal says, and reports whether there was anything to change.
 func (a *amender) amend(c call) bool {
 	all := complaints(c)
-	for _, said := range all {
-		if a.takeName(said) {
-			return true
-		}
+	if slices.ContainsFunc(all, a.takeName) {
+		return true
 	}
 	for _, said := range all {
 		if concept := a.ours(said); concept != "" && a.reshape(said, concept) {

@@ -53,9 +53,9 @@ func (d *doctor) add(name string, result Result, detail string, adopted ...line)
 	d.report.Checks = append(d.report.Checks, c)
 }
 
-// propose adds a check for what differs, and reports whether it adopted the line that makes it right.
-func (d *doctor) propose(name, detail string, value any, path ...string) bool {
-	return d.proposeAll(name, detail, line{path, value})
+// propose adds a check for what differs, with the line that makes it right if the contract allows it.
+func (d *doctor) propose(name, detail string, value any, path ...string) {
+	d.proposeAll(name, detail, line{path, value})
 }
 
 func (d *doctor) proposeAll(name, detail string, lines ...line) bool {

@@ -53,7 +53,6 @@ type fake struct {
 	// read reads a send, or responds with a refusal and returns false.
 	read    func(w http.ResponseWriter, r *http.Request) (fakeMessage, bool)
 	respond func(w http.ResponseWriter, m fakeMessage)
-	known   map[string]bool
 
 	mu       sync.Mutex
 	messages []fakeMessage // the oldest first

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -108,8 +107,6 @@ func (d *doctor) commonest(path string) string {
 	}
 	return values[0].Text()
 }
-
-var hexForm = regexp.MustCompile(`^[0-9a-fA-F-]+$`)
 
 // absentLike returns a value of the same shape that no row has.
 func absentLike(value string) string {

@@ -20,11 +20,11 @@ const probeSize = 2
 
 // attempt adopts lines if a check proves them, and otherwise goes on as before.
 func (d *doctor) attempt(lines []line, proves func() bool) bool {
-	client, overlay, names := d.client, d.overlay, d.table
+	client, before, names := d.client, d.overlay, d.table
 	if d.adopt(lines...) && proves() {
 		return true
 	}
-	d.client, d.plain, d.overlay, d.table = client, nil, overlay, names
+	d.client, d.plain, d.overlay, d.table = client, nil, before, names
 	return false
 }
 
@@ -242,12 +242,12 @@ func (d *doctor) findCursor(ctx context.Context, first lookup, size int, beside 
 			}
 			continue
 		}
-		names := slices.DeleteFunc(d.candidates(cursorNames(p.path), names), func(name string) bool { return isLeaf(rows, name) })
+		left := slices.DeleteFunc(d.candidates(cursorNames(p.path), names), func(name string) bool { return isLeaf(rows, name) })
 		shows := func(names ...string) (effect, refused bool) {
 			l := d.ask(ctx, "looking for the name of the cursor", named(p.value, names, beside))
 			return l.isPage() && d.follow(first.rows, l.rows), l.isRefusal()
 		}
-		if name := d.effective(ctx, names, shows); name != "" &&
+		if name := d.effective(ctx, left, shows); name != "" &&
 			d.proposePaging(ctx, size, "by cursor: "+name+" with the value at "+p.path, d.pagingBy("cursor", value, param("cursor", name))) {
 			return true
 		}
@@ -274,7 +274,7 @@ func cursorNames(path string) []string {
 	for _, word := range []string{"after", "last", "since", "start", "starting after", "from"} {
 		names = append(names, styled(word+" "+words)...)
 	}
-	if rest := strings.TrimPrefix(words, "next "); rest != words {
+	if rest, ok := strings.CutPrefix(words, "next "); ok {
 		names = append(names, styled(rest)...)
 	}
 	return names
@@ -472,7 +472,7 @@ func (d *doctor) says(concept, path string, samples []pageSample) (fits, tried b
 	fits = true
 	wants := map[string]bool{}
 	for _, s := range samples {
-		want := ""
+		var want string
 		switch got := s.doc.At(path).Text(); concept {
 		case "hasNext":
 			want = strconv.FormatBool(!s.isLast)

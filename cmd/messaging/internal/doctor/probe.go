@@ -211,7 +211,7 @@ func (d *doctor) effective(ctx context.Context, names []string, shows func(names
 	if refused {
 		const most = 40
 		for _, name := range names[:min(len(names), most)] {
-			if effect, _ := shows(name); effect {
+			if alone, _ := shows(name); alone {
 				return name
 			}
 		}
@@ -262,10 +262,11 @@ func styled(phrases ...string) (names []string) {
 	}
 	for _, phrase := range phrases {
 		words := strings.Fields(phrase)
-		pascal := ""
+		var capital strings.Builder
 		for _, word := range words {
-			pascal += strings.ToUpper(word[:1]) + word[1:]
+			capital.WriteString(strings.ToUpper(word[:1]) + word[1:])
 		}
+		pascal := capital.String()
 		add(words[0] + pascal[len(words[0]):])
 		add(strings.Join(words, "_"))
 		add(strings.Join(words, "-"))

@@ -49,6 +49,7 @@ type Summary struct {
 	Next    string   `json:"next"`
 }
 
+// String returns the summary as lines.
 func (s Summary) String() string {
 	var b strings.Builder
 	for _, part := range []struct {

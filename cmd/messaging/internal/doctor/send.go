@@ -265,7 +265,7 @@ func (d *doctor) examineResponse(context.Context) {
 		d.examine(examination{
 			docs: []document.Node{first.doc}, section: d.table.SMSSend.Response, place: []string{"sms.send", "response"},
 			containers: "receipt", elsewhere: d.errorPaths(), essential: essential, proven: proven, byProof: byProof,
-			rejects: func(concept, path string, values []document.Node) string {
+			rejects: func(concept, _ string, values []document.Node) string {
 				if concept == "parts" && (len(values) != 1 || values[0].Text() != "1") {
 					return "the message that was sent has one part"
 				}
