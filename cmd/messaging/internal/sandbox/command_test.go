@@ -201,8 +201,14 @@ func TestPrinterHoldsNobodyUp(t *testing.T) {
 	text, err := io.ReadAll(io.LimitReader(reader, 2000))
 	require.NoError(t, err)
 	assert.Contains(t, string(text), "lines were not printed")
-	go func() { _, _ = io.Copy(io.Discard, reader) }()
+	drained := make(chan struct{})
+	go func() {
+		_, _ = io.Copy(io.Discard, reader)
+		close(drained)
+	}()
 	<-p.done
+	require.NoError(t, writer.Close())
+	<-drained
 }
 
 // TestCommandRefusesFileOfAnotherSandbox: two sandboxes would overwrite each other's messages.
