@@ -34,8 +34,11 @@ func compile(s settings, base *url.URL) *endpoints {
 	if len(channels) != len(e.sends)-1 {
 		panic("messaging: a Channel of client.go lacks its entry in internal/table/channel.go, or an entry its Channel")
 	}
-	for i, channel := range channels {
-		e.sends[i+1] = sync.OnceValue(func() *sendEndpoint { return c.send(channel.SendSection(), Channel(i+1), channel.Send(c.table)) })
+	next := ChannelSMS
+	for _, channel := range channels {
+		of := next
+		e.sends[of] = sync.OnceValue(func() *sendEndpoint { return c.send(channel.SendSection(), of, channel.Send(c.table)) })
+		next++
 	}
 	return e
 }

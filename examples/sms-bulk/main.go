@@ -71,11 +71,8 @@ func run(ctx context.Context, c campaign) int {
 			say(false, "%d messages, %.0f a second", total, float64(total)/time.Since(begun).Seconds())
 		}
 	}
-	summary := fmt.Sprintf("%d messages:", total)
-	for _, verdict := range []messaging.Verdict{messaging.Accepted, messaging.Refused, messaging.NotSent, messaging.Unknown} {
-		summary += fmt.Sprintf(" %d %v", counts[verdict], verdict)
-	}
-	say(true, "%s", summary)
+	say(true, "%d messages: %d accepted, %d refused, %d not sent, %d unknown", total, counts[messaging.Accepted], counts[messaging.Refused],
+		counts[messaging.NotSent], counts[messaging.Unknown])
 	switch err := errors.Join(lines.Err(), ctx.Err()); {
 	case err != nil:
 		fmt.Fprintln(os.Stderr, "sms-bulk: stopped early:", err)
