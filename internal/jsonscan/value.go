@@ -86,7 +86,7 @@ func Members(doc []byte) (all []Member) {
 			break
 		}
 		if len(all) == cap(all) {
-			all = slices.Grow(all, max(4, len(all))) // twice as many, where append adds a quarter to a long list
+			all = append(make([]Member, 0, max(4, 2*len(all))), all...) // twice as many, where append adds a quarter to a long list
 		}
 		all = append(all, Member{name, value, names.add(name)})
 	}
