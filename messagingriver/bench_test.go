@@ -132,7 +132,7 @@ func newBare(b *testing.B, n int, service *messagingtest.Server) (*bareWorker, [
 		return roundTripper(func(request *http.Request) (*http.Response, error) {
 			var err error
 			template, err = io.ReadAll(request.Body)
-			w.request = request.Clone(context.Background())
+			w.request = request.Clone(b.Context())
 			return nil, errors.Join(err, errors.New("captured"))
 		})
 	}))

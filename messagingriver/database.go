@@ -144,7 +144,7 @@ func (o *Outbox[TTx]) Migrate(ctx context.Context) error {
 	if err = o.database.exec(ctx, tables); err != nil {
 		return err
 	}
-	for name, kind := range laterColumns {
+	for name, kind := range laterColumns() {
 		if o.database.exec(ctx, "SELECT "+name+" FROM messaging_outbox LIMIT 0") == nil {
 			continue
 		}
@@ -180,16 +180,18 @@ const tables = `
 	CREATE TABLE IF NOT EXISTS messaging_rate (name TEXT PRIMARY KEY, rate DOUBLE PRECISION, next_at DOUBLE PRECISION NOT NULL);
 	INSERT INTO messaging_rate (name, rate, next_at) VALUES ('account', NULL, 0) ON CONFLICT DO NOTHING`
 
-// laterColumns are the columns that later versions added to messaging_outbox. A row of the first version has their defaults.
-var laterColumns = map[string]string{
-	"not_before":   "BIGINT NOT NULL DEFAULT 0", // nothing is sent earlier
-	"failures":     "BIGINT NOT NULL DEFAULT 0", // attempts that count toward max_attempts
-	"priority":     "BIGINT",                    // of its jobs; NULL in a row of the first version
-	"max_attempts": "BIGINT",
-	"recipient":    "TEXT", // if Options.InOrder
-	"seq":          "BIGINT",
-	"resent":       "BIGINT NOT NULL DEFAULT 0", // how often it was sent again because no listing showed it
-	"decided_at":   "BIGINT NOT NULL DEFAULT 0", // when a person last decided about it
+// laterColumns returns the columns that later versions added to messaging_outbox. A row of the first version has their defaults.
+func laterColumns() map[string]string {
+	return map[string]string{
+		"not_before":   "BIGINT NOT NULL DEFAULT 0", // nothing is sent earlier
+		"failures":     "BIGINT NOT NULL DEFAULT 0", // attempts that count toward max_attempts
+		"priority":     "BIGINT",                    // of its jobs; NULL in a row of the first version
+		"max_attempts": "BIGINT",
+		"recipient":    "TEXT", // if Options.InOrder
+		"seq":          "BIGINT",
+		"resent":       "BIGINT NOT NULL DEFAULT 0", // how often it was sent again because no listing showed it
+		"decided_at":   "BIGINT NOT NULL DEFAULT 0", // when a person last decided about it
+	}
 }
 
 const indexes = `

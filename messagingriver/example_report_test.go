@@ -9,7 +9,7 @@ import (
 )
 
 // A delivery report proves that the service took the message.
-func ExampleOutbox_Resolve_deliveryReport() {
+func ExampleOutbox_Resolve_deliveryReport() { //nolint:testableexamples // prints nothing
 	var outbox *messagingriver.Outbox[*sql.Tx] // of messagingriver.New
 	hooks, err := webhook.NewReceiver()
 	if err != nil {

@@ -92,7 +92,7 @@ func TestSQLStoreCommitsWhatTheHandlerWroteOnce(t *testing.T) {
 			})
 			var kept context.Context
 			require.NoError(t, store.Once(t.Context(), "a", func(ctx context.Context) error {
-				kept = ctx
+				kept = ctx //nolint:fatcontext // to see what is left of it
 				return write("handled", nil)(ctx)
 			}))
 			require.NoError(t, store.Once(t.Context(), "a", write("again", nil)))

@@ -82,9 +82,9 @@ func enqueue(cmd *cobra.Command, db database, name string, in io.Reader) (count 
 		added, err := db.insert(cmd.Context(), batch)
 		if errors.Is(err, messaging.ErrInvalid) { // one by one, to name the line and keep those before it
 			for i, message := range batch {
-				one, err := db.insert(cmd.Context(), []messagingriver.Message{message})
-				if err != nil {
-					return fmt.Errorf("line %d: %w", lines[i], err)
+				one, failed := db.insert(cmd.Context(), []messagingriver.Message{message})
+				if failed != nil {
+					return fmt.Errorf("line %d: %w", lines[i], failed)
 				}
 				count.New += one
 				count.Known += 1 - one

@@ -58,13 +58,11 @@ func (d *doctor) propose(name, detail string, value any, path ...string) {
 	d.proposeAll(name, detail, line{path, value})
 }
 
-func (d *doctor) proposeAll(name, detail string, lines ...line) bool {
+func (d *doctor) proposeAll(name, detail string, lines ...line) {
 	if !d.adopt(lines...) {
-		d.add(name, Differs, detail)
-		return false
+		lines = nil
 	}
 	d.add(name, Differs, detail, lines...)
-	return true
 }
 
 // adopt adds lines to the overlay and goes on with it, if the contract allows them.
