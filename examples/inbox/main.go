@@ -96,8 +96,8 @@ func (f effect) handle(ctx context.Context, e Event) error {
 	if err != nil {
 		return err
 	}
-	if n, err := result.RowsAffected(); err != nil || n == 0 {
-		return err // it was handled
+	if n, countErr := result.RowsAffected(); countErr != nil || n == 0 {
+		return countErr // nil if it was handled
 	}
 	if _, err = tx.ExecContext(ctx, "INSERT INTO event (callback, key) VALUES (?, ?)", e.Callback, e.Key); err != nil {
 		return err
@@ -132,9 +132,9 @@ func play(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	for range 2 {
-		handler, err := NewHandler(stream, "secret")
-		if err != nil {
-			return err
+		handler, handlerErr := NewHandler(stream, "secret")
+		if handlerErr != nil {
+			return handlerErr
 		}
 		for i := range events {
 			response := httptest.NewRecorder()
@@ -153,11 +153,11 @@ func play(ctx context.Context, out io.Writer) error {
 	handling, stop := context.WithTimeout(ctx, time.Minute)
 	defer stop()
 	err = stream.Handle(handling, Consumer{Name: "handler"}, func(ctx context.Context, e Event) error {
-		err := effect.handle(ctx, e)
+		handleErr := effect.handle(ctx, e)
 		if n, countErr := effect.count(ctx); n == events || countErr != nil {
 			stop()
 		}
-		return err
+		return handleErr
 	})
 	n, countErr := effect.count(ctx)
 	_, _ = fmt.Fprintf(out, "%d events, each delivered to both receivers: %d handled\n", events, n)
