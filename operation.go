@@ -34,8 +34,9 @@ func compile(s settings, base *url.URL) *endpoints {
 	if len(channels) != len(e.sends)-1 {
 		panic("messaging: a Channel of client.go lacks its entry in internal/table/channel.go, or an entry its Channel")
 	}
-	for i, channel := range channels {
-		e.sends[i+1] = sync.OnceValue(func() *sendEndpoint { return c.send(channel.SendSection(), Channel(i+1), channel.Send(c.table)) })
+	for i, entry := range channels {
+		channel := Channel(i + 1) //nolint:gosec // a handful
+		e.sends[channel] = sync.OnceValue(func() *sendEndpoint { return c.send(entry.SendSection(), channel, entry.Send(c.table)) })
 	}
 	return e
 }

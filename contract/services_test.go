@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -233,9 +234,7 @@ func fake(t *testing.T, talk []messagingtest.Exchange) string {
 			body = x.Response.JSON
 			w.Header().Set("Content-Type", "application/json")
 		}
-		for name, values := range x.Response.Header {
-			w.Header()[name] = values
-		}
+		maps.Copy(w.Header(), x.Response.Header)
 		w.WriteHeader(x.Response.Status)
 		_, _ = w.Write(body)
 	}))

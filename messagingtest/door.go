@@ -1,6 +1,7 @@
 package messagingtest
 
 import (
+	"context"
 	"net"
 	"sync"
 )
@@ -49,7 +50,7 @@ func (d *door) open() {
 	if d.listener != nil || d.isGone {
 		return
 	}
-	listener, err := net.Listen(d.addr.Network(), d.addr.String())
+	listener, err := new(net.ListenConfig).Listen(context.Background(), d.addr.Network(), d.addr.String())
 	must(err == nil, "RefuseConnections(false): %v", err)
 	d.listener = listener
 	close(d.opened)

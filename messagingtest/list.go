@@ -200,7 +200,7 @@ func compareValues(a, b any) int {
 	case time.Duration:
 		return cmp.Compare(a, b.(time.Duration))
 	case bool:
-		return cmp.Compare(fmt.Sprint(a), fmt.Sprint(b)) // "false" is before "true"
+		return cmp.Compare(strconv.FormatBool(a), strconv.FormatBool(b.(bool))) // "false" is before "true"
 	case time.Time:
 		return a.Compare(b.(time.Time))
 	}

@@ -288,7 +288,7 @@ func TestChatContentInJSON(t *testing.T) {
 					}
 					m := chat(t, query)
 					want := tt.want
-					switch want.(type) {
+					switch want.(type) { //nolint:gochecksumtype // the others are what a person may type
 					case webhook.System, webhook.PaymentNotification:
 						if name == "in the text" { // a person may have typed it
 							want = webhook.Unknown{Kind: cmp.Or(tt.kind, "system"), Raw: json.RawMessage(object)}

@@ -240,7 +240,14 @@ func checkChat(t *testing.T, query, body string, m webhook.ChatMessage) {
 		require.NotEmpty(t, c.MessageID)
 	case webhook.Order:
 		require.LessOrEqual(t, len(c.Items), 1024)
-	case webhook.System, webhook.Unknown:
+	case webhook.Edit:
+		require.NotNil(t, c.Content)
+		values = append(values, c.MessageID)
+	case webhook.Revoke:
+		values = append(values, c.MessageID)
+	case webhook.PaymentNotification:
+		values = append(values, c.ReferenceID, c.TransactionID, c.Status, c.Amount, c.Currency)
+	case webhook.System, webhook.RequestWelcome, webhook.Unknown:
 	default:
 		t.Fatalf("%T", c)
 	}

@@ -89,8 +89,19 @@ func decodeEvent[E any, P interface {
 // contents returns an empty content of each kind. In storage its name is that of its type, in lower case.
 func contents() []Content {
 	return []Content{
-		Text{}, Media{}, Location{}, Contacts{}, Reply{}, Reaction{}, Order{}, System{}, Edit{}, Revoke{}, RequestWelcome{},
-		PaymentNotification{}, Unknown{},
+		Text{},
+		Media{},
+		Location{},
+		Contacts{},
+		Reply{},
+		Reaction{},
+		Order{},
+		System{},
+		Edit{},
+		Revoke{},
+		RequestWelcome{},
+		PaymentNotification{},
+		Unknown{},
 	}
 }
 

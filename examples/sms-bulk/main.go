@@ -71,11 +71,12 @@ func run(ctx context.Context, c campaign) int {
 			say(false, "%d messages, %.0f a second", total, float64(total)/time.Since(begun).Seconds())
 		}
 	}
-	summary := fmt.Sprintf("%d messages:", total)
+	var summary strings.Builder
+	fmt.Fprintf(&summary, "%d messages:", total)
 	for _, verdict := range []messaging.Verdict{messaging.Accepted, messaging.Refused, messaging.NotSent, messaging.Unknown} {
-		summary += fmt.Sprintf(" %d %v", counts[verdict], verdict)
+		fmt.Fprintf(&summary, " %d %v", counts[verdict], verdict)
 	}
-	say(true, "%s", summary)
+	say(true, "%s", summary.String())
 	switch err := errors.Join(lines.Err(), ctx.Err()); {
 	case err != nil:
 		fmt.Fprintln(os.Stderr, "sms-bulk: stopped early:", err)

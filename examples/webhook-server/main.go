@@ -171,7 +171,8 @@ func (in *inbox) chatMessage(_ context.Context, m webhook.ChatMessage) error {
 		return in.put("%s %q: %q chose %q", m.Callback, m.ID, c.Kind, c.ID)
 	case webhook.Media:
 		return in.put("%s %q: %q, %q", m.Callback, m.ID, c.Kind, c.MIMEType)
-	case webhook.Text, webhook.Location, webhook.Contacts, webhook.Reaction, webhook.Order, webhook.System:
+	case webhook.Text, webhook.Location, webhook.Contacts, webhook.Reaction, webhook.Order, webhook.System, webhook.Edit, webhook.Revoke,
+		webhook.RequestWelcome, webhook.PaymentNotification:
 		return in.put("%s %q: %T", m.Callback, m.ID, c)
 	case webhook.Unknown:
 		return in.put("%s %q: %q, which this program does not know, is kept as it arrived", m.Callback, m.ID, c.Kind)

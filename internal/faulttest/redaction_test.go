@@ -260,8 +260,7 @@ func arguments(t *testing.T, method reflect.Type, isValid bool) (args []reflect.
 	for _, c := range channeltest.Channels() {
 		values = append(values, personal(c, isValid))
 	}
-	for i := range method.NumIn() {
-		in := method.In(i)
+	for in := range method.Ins() {
 		isA := func(value any) bool { return reflect.TypeOf(value) == in }
 		isSequence := func(value any) bool { return in.Kind() == reflect.Func && in.In(0).In(0) == reflect.TypeOf(value) }
 		switch n, m := slices.IndexFunc(values, isA), slices.IndexFunc(values, isSequence); {

@@ -41,7 +41,7 @@ func IsPlaceholder(id string) bool {
 func isNoWord(id string) bool {
 	isOther := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 	switch strings.ToLower(strings.TrimFunc(id, isOther)) {
-	case "n/a", "n.a", "object object": // JavaScript writes [object Object]
+	case "n/a", "n.a", "object object": //nolint:dupword // JavaScript writes [object Object]
 		return true
 	}
 	for word := range strings.FieldsFuncSeq(id, isOther) {
