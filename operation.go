@@ -35,7 +35,7 @@ func compile(s settings, base *url.URL) *endpoints {
 		panic("messaging: a Channel of client.go lacks its entry in internal/table/channel.go, or an entry its Channel")
 	}
 	for i, entry := range channels {
-		channel := Channel(i + 1) //nolint:gosec // a handful
+		channel := Channel(i + 1)
 		e.sends[channel] = sync.OnceValue(func() *sendEndpoint { return c.send(entry.SendSection(), channel, entry.Send(c.table)) })
 	}
 	return e
