@@ -513,7 +513,8 @@ func (d *doctor) findSorting(ctx context.Context, columns []string) bool {
 				order = d.effective(ctx, orderNames, func(names ...string) (bool, bool) { return both([]string{sortBy}, names), false })
 			}
 			lines := []line{
-				param("sortBy", sortBy), param("order", order), {[]string{"sms.list", "sorts", "created"}, column},
+				param("sortBy", sortBy), param("order", order),
+				{[]string{"sms.list", "sorts", "created"}, column},
 				{[]string{"sms.list", "orders"}, map[string]any{"ascending": words[0], "descending": words[1]}},
 			}
 			if order != "" && d.attempt(lines, func() bool { return d.sorts(ctx, column) }) {
