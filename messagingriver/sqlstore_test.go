@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -19,7 +20,7 @@ import (
 
 // storeDatabases are the pools that package sqlstore is tested with. Its tests are here because this module has the drivers.
 func storeDatabases() map[string]func(*testing.T) *sql.DB {
-	return map[string]func(*testing.T) *sql.DB{
+	databases := map[string]func(*testing.T) *sql.DB{
 		"SQLite, the pool of an outbox": func(t *testing.T) *sql.DB {
 			t.Helper()
 			return openSQLite(t)
@@ -32,13 +33,16 @@ func storeDatabases() map[string]func(*testing.T) *sql.DB {
 			t.Helper()
 			return openSQLiteWith(t, "?_pragma=journal_mode(wal)&_pragma=busy_timeout(10000)&_txlock=immediate")
 		},
-		"PostgreSQL": func(t *testing.T) *sql.DB {
+	}
+	if os.Getenv("OUTBOX_POSTGRES") != "" {
+		databases["PostgreSQL"] = func(t *testing.T) *sql.DB {
 			t.Helper()
 			db := stdlib.OpenDBFromPool(openPostgres(t))
 			t.Cleanup(func() { _ = db.Close() })
 			return db
-		},
+		}
 	}
+	return databases
 }
 
 func openSQLiteWith(t *testing.T, options string) *sql.DB {
