@@ -16,7 +16,7 @@ type BreakerPolicy struct {
 	// GiveUp bounds how long SendAll and SMS.SendOnce wait in one trouble: 10 minutes by default, or one minute if the account
 	// is in trouble. Beyond it, every message but a probe ends NotSent.
 	GiveUp time.Duration
-	// Off turns the breakers off for this client: it neither asks them nor tells them anything.
+	// Off turns the breakers off for this client: it neither waits for them nor counts in them.
 	Off bool
 }
 

@@ -14,7 +14,7 @@ import (
 const maxRate = 1_000_000
 
 // pace has a process wait for its turns before it claims messages: those under the client's own rate limit, and those under the
-// rate of all processes. The database gives the latter out, and each message is sent at its own turn: so the rate holds at every
+// rate of all processes. The database hands the latter out, and each message is sent at its own turn: so the rate holds at every
 // moment, also when processes start, die or freeze. A turn that a process did not use in time is lost.
 type pace struct {
 	own     func(ctx context.Context, n int) (context.Context, int, error)

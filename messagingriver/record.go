@@ -111,7 +111,7 @@ func (o *Outbox[TTx]) Resolve(ctx context.Context, decision Decision, keys ...Ke
 	}
 }
 
-// resolve gives messages in some states another one. A message that waits gets a job in the next round.
+// resolve moves messages in some states to another one. A message that waits gets a job in the next round.
 func (o *Outbox[TTx]) resolve(ctx context.Context, to State, problem, from string, keys []Key) (int, error) {
 	due := o.options.Keep
 	if to == Waiting {

@@ -213,7 +213,7 @@ func (o *Outbox[TTx]) probeQueue(ctx context.Context, queue string) error {
 	return o.river.QueueResume(ctx, queue, nil)
 }
 
-// resumeAgain tells workers once more which queues are not paused. One that lost this notification would look again after a minute.
+// resumeAgain notifies workers once more of the queues that are not paused. One that lost this notification would look again after a minute.
 func (o *Outbox[TTx]) resumeAgain(ctx context.Context) error {
 	var err error
 	for _, name := range o.names() {

@@ -10,7 +10,7 @@ import (
 // longestName is one more than the longest name of a placeholder that may have digits, and less than an ID without a digit has.
 const longestName = 12
 
-// Identifies reports whether an ID tells a message from others: it is no placeholder, and it has a digit or at least 12 characters,
+// Identifies reports whether an ID distinguishes a message from others: it is no placeholder, and it has a digit or at least 12 characters,
 // as a random ID has. A short word, such as "sms" or "inbound", may stand in every message.
 func Identifies(id string) bool {
 	hasDigit := strings.ContainsFunc(id, unicode.IsDigit)

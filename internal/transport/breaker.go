@@ -122,7 +122,7 @@ func (b *Breaker) enter() (generation uint64, wait *blocked) {
 	return b.generation.Load(), nil
 }
 
-// leave tells what became of a call that entered. again reports that the call has been counted in this generation. It
+// leave records what became of a call that entered. again reports that the call has been counted in this generation. It
 // returns the trouble if that has begun or ended now.
 func (b *Breaker) leave(generation uint64, o *heard, again bool) (changed *Trouble) {
 	b.mu.Lock()

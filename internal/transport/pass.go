@@ -131,7 +131,7 @@ func (b *blocked) err(now time.Time, ended error) error {
 	return &namedError{ended.Error() + " while " + open.Error(), errors.Join(ended, open)}
 }
 
-// leaveBreakers tells the breakers what became of the attempt.
+// leaveBreakers reports to the breakers what became of the attempt.
 func (c *call) leaveBreakers(ctx context.Context, health Health) {
 	o := heard{at: c.outcome.Began, retryAfter: c.outcome.RetryAfter}
 	if health != Healthy && health != unheard {

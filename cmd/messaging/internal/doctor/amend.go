@@ -229,7 +229,7 @@ func isEnglish(name string) bool {
 		"unknown invalid the is a an no not and or of in for with must be request body status type name path value"), strings.ToLower(name))
 }
 
-// try gives a field another name, once.
+// try renames a field, once.
 func (a *amender) try(concept, name string) bool {
 	l := line{[]string{"sms.send", "fields", concept}, name}
 	if a.tried[concept+" "+name] || a.table.SMSSend.Fields[concept] == name {

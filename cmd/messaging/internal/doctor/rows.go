@@ -453,7 +453,7 @@ func (d *doctor) bestLink(g *guesser, concept string, links []link) (best link, 
 	return links[0], len(links) == 1 || sameInRows || score(links[0]) > score(links[1])
 }
 
-// proveSides tells senders from recipients without a message that was sent: a recipient is a number, and a sender is a name, or one of
+// proveSides separates senders from recipients without a message that was sent: a recipient is a number, and a sender is a name, or one of
 // few, for it is ours.
 func (d *doctor) proveSides(g *guesser, all []column, proven map[string]proof) {
 	const few, many = 2, 4

@@ -37,7 +37,7 @@ func (s *Sandbox) serve(w http.ResponseWriter, r *http.Request) {
 	s.service.ServeHTTP(response, r)
 }
 
-// arrived takes down the ID that the service gives a request.
+// arrived records the ID that the service has for a request.
 func (s *Sandbox) arrived(r *http.Request, _ messagingtest.Fault, requestID string) {
 	x, ok := r.Context().Value(exchangeKey{}).(*Exchange)
 	if !ok || requestID == "" {

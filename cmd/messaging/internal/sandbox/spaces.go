@@ -36,7 +36,7 @@ const spaceHeader = "X-Sandbox-Space"
 
 const (
 	maxSpaces  = 50
-	spaceQuiet = time.Minute // after which a space gives way to another
+	spaceQuiet = time.Minute // after which a space makes room for another
 )
 
 var (
