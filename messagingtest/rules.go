@@ -138,7 +138,7 @@ func (op operation) checkWord(field string, value any, word string) *problem {
 	if least, most, isRange := strings.Cut(word, ".."); isRange {
 		n, err := strconv.ParseUint(number.String(), 10, 63)
 		from, fromErr := strconv.ParseUint(least, 10, 63)
-		to, toErr := strconv.ParseUint(cmp.Or(most, strconv.Itoa(math.MaxInt64)), 10, 63)
+		to, toErr := strconv.ParseUint(cmp.Or(most, strconv.FormatInt(math.MaxInt64, 10)), 10, 63)
 		must(fromErr == nil && toErr == nil, "rules.json: %q is no range", word)
 		return cmp.Or(refuseIf(!isNumber, "kind", field+" is not a number"),
 			refuseIf(err != nil || n < from || n > to, "value", field+" is not a whole number from "+least+" to "+cmp.Or(most, "any")))

@@ -5,6 +5,7 @@ package codec
 import (
 	"bytes"
 	"cmp"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -177,17 +178,26 @@ func isStatus(code string) bool {
 }
 
 // wholeNumber reads an integer, possibly with a fraction of zeros. Blank is 0.
-func wholeNumber(word string) (int, bool) {
+func wholeNumber(word string) (int64, bool) {
 	word = strings.TrimSpace(word)
 	if word == "" {
 		return 0, true
 	}
-	if n, err := strconv.Atoi(word); err == nil {
+	if n, err := strconv.ParseInt(word, 10, 64); err == nil {
 		return n, true
 	}
 	f, err := strconv.ParseFloat(word, 64)
-	if err != nil || f != float64(int(f)) {
+	if err != nil || f < -1<<63 || f >= 1<<63 || f != math.Trunc(f) {
 		return 0, false
 	}
-	return int(f), true
+	return int64(f), true
+}
+
+// wholeInt is wholeNumber for an int, which has 32 bits on some processors.
+func wholeInt(word string) (int, bool) {
+	n, ok := wholeNumber(word)
+	if !ok || int64(int(n)) != n {
+		return 0, false
+	}
+	return int(n), true
 }

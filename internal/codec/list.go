@@ -249,7 +249,7 @@ func (l *List) Decode(body []byte, at wire.Position, rows int, reuse []sms.Trans
 	}
 	said := func(concept string) string { return first(text, found, l.responses.places[concept]) }
 	number := func(concept string) int {
-		n, _ := wholeNumber(said(concept))
+		n, _ := wholeInt(said(concept))
 		return n
 	}
 	failure, doubt := l.responses.failure(text, found)

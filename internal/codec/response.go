@@ -76,7 +76,7 @@ func (s *Send) read(r *Response, text string, found []value) {
 			break
 		}
 	}
-	parts, _ := wholeNumber(said(at.parts))
+	parts, _ := wholeInt(said(at.parts))
 	r.RequestID, r.ReferenceID, r.Parts = cmp.Or(said(at.request), r.Failure.RequestID), said(at.reference), max(parts, 0)
 	unitCost, unitCurrency := amount(at.unitCost, s.op.Money)
 	cost, currency := amount(at.cost, s.op.Money)

@@ -333,14 +333,14 @@ func (r *rowReader) set(c *column, field any, word string) (reason string) {
 		}
 		*field = word
 	case *int:
-		n, ok := wholeNumber(word)
+		n, ok := wholeInt(word)
 		if !ok || n < 0 {
 			return unknown
 		}
 		*field = n
 	case *time.Duration: // in seconds
 		n, ok := wholeNumber(word)
-		if !ok || n < 0 || n > math.MaxInt64/int(time.Second) {
+		if !ok || n < 0 || n > math.MaxInt64/int64(time.Second) {
 			return unknown
 		}
 		*field = time.Duration(n) * time.Second

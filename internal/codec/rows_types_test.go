@@ -16,7 +16,7 @@ func TestRowFieldTypes(t *testing.T) {
 	t.Parallel()
 	r := &rowReader{rows: &rows{op: &table.List{}, zone: time.UTC}}
 	const unknown = "is in no known form"
-	tooLong := strconv.Itoa(math.MaxInt64/int(time.Second) + 1)
+	tooLong := strconv.FormatInt(math.MaxInt64/int64(time.Second)+1, 10)
 	for word, want := range map[string]time.Duration{"90": 90 * time.Second, "9e1": 90 * time.Second, "": 0} {
 		var got time.Duration
 		assert.Empty(t, r.set(&column{}, &got, word))
@@ -26,6 +26,16 @@ func TestRowFieldTypes(t *testing.T) {
 		got := time.Hour
 		assert.Equal(t, unknown, r.set(&column{}, &got, word), word)
 		assert.Equal(t, time.Hour, got, "not touched")
+	}
+	for word, want := range map[string]int{"3": 3, "3.0": 3, "2147483647": 1<<31 - 1, "": 0} {
+		var got int
+		assert.Empty(t, r.set(&column{}, &got, word))
+		assert.Equal(t, want, got)
+	}
+	for _, word := range []string{"-1", "1.5", "9223372036854775808", "1e19", "-1e19", "NaN", "Inf"} {
+		got := 1
+		assert.Equal(t, unknown, r.set(&column{}, &got, word), word)
+		assert.Equal(t, 1, got, "not touched")
 	}
 	for word, want := range map[string]bool{"true": true, "TRUE": true, "1": true, "false": false, "0": false} {
 		got := !want
