@@ -153,7 +153,8 @@
 //	                           message in the platform's shape
 //	events                     paths at which a JSON body holds one event or a list of them; the first that holds any counts;
 //	                           params are then names within an event; without paths, the body is the event. In a query or form a
-//	                           path begins with the name of a parameter that holds JSON
+//	                           path begins with the name of a parameter that holds JSON; a * in it is each element of a list, see
+//	                           below
 //	layouts, zone              as in sms.list
 //	statuses                   by status, words and integers, as strings, in any case; none under two statuses; they also give
 //	                           the Status of a listed message
@@ -209,6 +210,17 @@
 //
 // An amount of money may stand with its currency, "KES 0.8000" or "0.05 USD": both are read, and what is no amount is left out. A number
 // may be a URI, tel:+639171234567, in a row and in a callback: it is read as the number.
+//
+// Events may stand in lists within the elements of a list: in the path data.*.report, the * stands for each element of the list data, and
+// each object in the list report is an event. What stands around the events in an element has the name of its path: data.*.requestId is
+// then the ID of every event of that element.
+//
+//	{
+//		"webhook.delivery": {
+//			"events": ["data.*.report"],
+//			"params": {"id": ["data.*.requestId"], "status": ["status"], "to": ["number"]}
+//		}
+//	}
 //
 // No two of ID, request, reference, from, to and text may stand at one place of a response, a row or a callback.
 //

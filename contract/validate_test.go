@@ -176,16 +176,25 @@ func TestParseRefusesTableThatCannotWork(t *testing.T) {
 		"header with white space":     {`{"headers":{"X-App":" a"}}`, "headers.X-App", "has white space around its value, which no header keeps"},
 		"header that is too long":     {`{"headers":{"X-App":"` + strings.Repeat("a", 1025) + `"}}`, "headers.X-App", "is longer than 1024 bytes"},
 
-		"events after the body":        {`{"webhook.sms":{"events":["","results"]}}`, "webhook.sms.events[1]", eventsReason},
-		"events within others":         {`{"webhook.delivery":{"events":["results","results.0"]}}`, "webhook.delivery.events[1]", eventsReason},
-		"events twice":                 {`{"webhook.chatapp1":{"events":["results","results"]}}`, "webhook.chatapp1.events[1]", eventsReason},
-		"events in brackets":           {`{"webhook.chatapp2":{"events":["results[]"]}}`, "webhook.chatapp2.events[0]", "holds a position in brackets; write it between dots, such as messages.0.id"},
-		"parameter through the events": {`{"webhook.sms":{"events":["results"],"params":{"from":["from","results.0.from"]}}}`, "webhook.sms.params.from[1]", "leads through webhook.sms.events; write the rest of the path, from the event on"},
-		"layout that is none":          {`{"sms.list":{"layouts":["DD/MM/YYYY"]}}`, "sms.list.layouts[0]", layoutReason},
-		"layout of a day":              {`{"webhook.sms":{"layouts":["15:04"]}}`, "webhook.sms.layouts[0]", layoutReason},
-		"layout of half a day":         {`{"webhook.delivery":{"layouts":["2006-01-02","2006-01-02 03:04"]}}`, "webhook.delivery.layouts[1]", layoutReason},
-		"layout with a zone's letters": {`{"sms.list":{"layouts":["2006-01-02 15:04 MST"]}}`, "sms.list.layouts[0]", "names a zone by letters; write -0700, or the letters that always stand there, such as GMT"},
-		"empty layout":                 {`{"sms.list":{"layouts":[""]}}`, "sms.list.layouts[0]", "is empty"},
+		"events after the body":          {`{"webhook.sms":{"events":["","results"]}}`, "webhook.sms.events[1]", eventsReason},
+		"events within others":           {`{"webhook.delivery":{"events":["results","results.0"]}}`, "webhook.delivery.events[1]", eventsReason},
+		"events twice":                   {`{"webhook.chatapp1":{"events":["results","results"]}}`, "webhook.chatapp1.events[1]", eventsReason},
+		"events in brackets":             {`{"webhook.chatapp2":{"events":["results[]"]}}`, "webhook.chatapp2.events[0]", "holds a position in brackets; write it between dots, such as messages.0.id"},
+		"events that end in a *":         {`{"webhook.sms":{"events":["data.*"]}}`, "webhook.sms.events[0]", "ends in a *; the elements of a list are events by themselves: write the list alone, such as data"},
+		"a * in a response":              {`{"sms.send":{"response":{"id":["messages.*.id"]}}}`, "sms.send.response.id[0]", everyReason},
+		"a * in a request":               {`{"sms.send":{"fields":{"to":"messages.*.to"}}}`, "sms.send.fields.to", everyReason},
+		"a * in a row":                   {`{"sms.list":{"record":{"id":["*"]}}}`, "sms.list.record.id[0]", everyReason},
+		"parameter around no events":     {`{"webhook.sms":{"events":["data.*.items"],"params":{"from":["from","items.*.from"]}}}`, "webhook.sms.params.from[1]", aroundReason},
+		"parameter of all elements":      {`{"webhook.sms":{"params":{"from":["data.*.from"]}}}`, "webhook.sms.params.from[0]", aroundReason},
+		"the events as a parameter":      {`{"webhook.sms":{"events":["data.*.items"],"params":{"text":["data.*.items"]}}}`, "webhook.sms.params.text[0]", aroundReason},
+		"parameter through a *":          {`{"webhook.sms":{"events":["data.*.items"],"params":{"from":["data.0.from"]}}}`, "webhook.sms.params.from[0]", "leads through webhook.sms.events; write the rest of the path, from the event on"},
+		"parameter through inner events": {`{"webhook.sms":{"events":["data.*.items"],"params":{"from":["data.*.items.0.from"]}}}`, "webhook.sms.params.from[0]", "leads through webhook.sms.events; write the rest of the path, from the event on"},
+		"parameter through the events":   {`{"webhook.sms":{"events":["results"],"params":{"from":["from","results.0.from"]}}}`, "webhook.sms.params.from[1]", "leads through webhook.sms.events; write the rest of the path, from the event on"},
+		"layout that is none":            {`{"sms.list":{"layouts":["DD/MM/YYYY"]}}`, "sms.list.layouts[0]", layoutReason},
+		"layout of a day":                {`{"webhook.sms":{"layouts":["15:04"]}}`, "webhook.sms.layouts[0]", layoutReason},
+		"layout of half a day":           {`{"webhook.delivery":{"layouts":["2006-01-02","2006-01-02 03:04"]}}`, "webhook.delivery.layouts[1]", layoutReason},
+		"layout with a zone's letters":   {`{"sms.list":{"layouts":["2006-01-02 15:04 MST"]}}`, "sms.list.layouts[0]", "names a zone by letters; write -0700, or the letters that always stand there, such as GMT"},
+		"empty layout":                   {`{"sms.list":{"layouts":[""]}}`, "sms.list.layouts[0]", "is empty"},
 
 		"zone of the list":           {`{"sms.list":{"zone":"Mars/Olympus"}}`, "sms.list.zone", zoneReason},
 		"zone of inbound SMS":        {`{"webhook.sms":{"zone":"../UTC"}}`, "webhook.sms.zone", zoneReason},
@@ -221,6 +230,8 @@ func TestParseRefusesNameBesideAList(t *testing.T) {
 const (
 	positionReason = "leads into a list, which only a JSON body has; write the parameter's name, such as to[0], or set encoding to json"
 	gapReason      = "stands in a list at a position with none before it; positions begin at 0, without a gap"
+	everyReason    = "holds a *, which only the events of a webhook have; write a position, such as messages.0.id"
+	aroundReason   = "holds a *; only a name that begins as a path of webhook.sms.events does, up to its *, can, such as data.*.id"
 	eventsReason   = "is never looked for: a path before it is present wherever this one is"
 	layoutReason   = "is no layout of a date; write 2006-01-02 15:04:05 as the service would, such as 02/01/2006 3:04PM"
 )
@@ -269,6 +280,7 @@ func TestParseAcceptsTableThatCanWork(t *testing.T) {
 		"a cursor from the last row":     `{"sms.list":{"paging":{"by":"cursor"},"params":{"cursor":"after"},"page":{"next":["next","$last.meta.id"]}}}`,
 		"listing by POST":                `{"sms.list":{"method":"POST","encoding":"json","params":{"from":"filters.0.from","id":"filters.1.id"},"constants":{"filters.0.op":[1]}}}`,
 		"listing by POST with a query":   `{"sms.list":{"method":"POST"}}`,
+		"events in elements":             `{"webhook.sms":{"events":["data.*.a.*.items","*.items"],"params":{"from":["data.*.from","data.*.a.*.from.number","*.from"]}}}`,
 		"nested callbacks":               `{"webhook.sms":{"events":["data.events","results",""],"params":{"from":["data.from.phone","results.from"]}}}`,
 		"layouts":                        `{"sms.list":{"layouts":["02/01/2006 15:04","Jan 2 2006 3:04PM","2006-01-02 15:04:05 GMT","20060102150405-0700"]}}`,
 		"no placeholders":                `{"webhook.delivery":{"placeholders":{"status":"","id":"","reference":"","time":"","kind":"","from":"","to":""}}}`,

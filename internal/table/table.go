@@ -348,8 +348,9 @@ type Webhook struct {
 	// lists the parameters that may hold a message in the shape of the platform.
 	Params map[string][]string `json:"params" check:"name"`
 	// Events lists paths at which a JSON body may hold its events, one or a list of them. The first that holds any counts; ""
-	// is the body itself, and so is an empty list. In a query or form a path begins with the name of a parameter that holds JSON.
-	Events []string `json:"events" check:"place"`
+	// is the body itself, and so is an empty list. In a query or form a path begins with the name of a parameter that holds JSON. A *
+	// stands for each element of a list.
+	Events []string `json:"events" check:"events"`
 	// Layouts lists further layouts of times, as in package time.
 	Layouts []string `json:"layouts" check:"layout"`
 	Zone    string   `json:"zone" check:"zone"`
@@ -367,9 +368,14 @@ func (w Webhook) validate(found *Problems, section string, _ *Table) {
 	}
 	for concept, list := range sorted(w.Params) {
 		for i, name := range list {
-			if slices.ContainsFunc(w.Events, func(path string) bool { return isWithinElement(name, path) }) {
-				place := at(join(section+".params", concept), i)
+			place := at(join(section+".params", concept), i)
+			leadsThrough := func(path string) bool { return isWithinElement(name, path) }
+			leadsAround := func(path string) bool { return isAround(name, path) }
+			switch {
+			case slices.ContainsFunc(w.Events, leadsThrough):
 				found.add(place, "leads through "+section+".events; write the rest of the path, from the event on")
+			case slices.Contains(strings.Split(name, "."), every) && !slices.ContainsFunc(w.Events, leadsAround):
+				found.add(place, "holds a *; only a name that begins as a path of "+section+".events does, up to its *, can, such as data.*.id")
 			}
 		}
 	}
@@ -401,9 +407,28 @@ func (d Delivery) validate(found *Problems, section string, t *Table) {
 	checkApart(found, places(section+".statuses", d.Statuses), true, oneMeaning)
 }
 
-// isWithinElement reports whether a path leads into an element of the list at another.
+// isWithinElement reports whether a path leads into an element of the list at another, or of a list on the way to it.
 func isWithinElement(path, list string) bool {
-	rest, ok := strings.CutPrefix(path, list+".")
-	position, _, _ := strings.Cut(rest, ".")
-	return list != "" && ok && IsPosition(position)
+	names, in := strings.Split(path, "."), strings.Split(list, ".")
+	for i, name := range names {
+		isElement := i == len(in) || i < len(in) && in[i] == every && name != every
+		if list != "" && i > 0 && isElement && IsPosition(name) {
+			return true
+		}
+		if i >= len(in) || name != in[i] {
+			return false
+		}
+	}
+	return false
+}
+
+// isAround reports whether the name of a parameter is that of a member, or the way to one, of an element that a * of a path of events
+// stands for, beside the events in it.
+func isAround(name, events string) bool {
+	i := strings.LastIndex("."+name, "."+every+".")
+	if i < 0 {
+		return false
+	}
+	element := name[:i+len(every)]
+	return strings.HasPrefix(events, element+".") && !strings.HasPrefix(events+".", name+".") && !strings.HasPrefix(name, events+".")
 }
