@@ -8,12 +8,8 @@ import (
 	"github.com/messaging-service/messaging-go/internal/jsonscan"
 )
 
-// A JSON body, or a parameter of a query or form that holds JSON, can hold several events, in a list at one of the paths that the contract
-// names. Each is then read like a body of its own: names and paths of parameters begin at the event, and what stands around the list
-// says nothing about it.
-
-// split returns the list of events, and what arrived around it. The list is nil if there is none. The first path counts at which there
-// are some, or else something.
+// split returns the list of events in a JSON body or parameter, at the first path of the contract that holds any, and what arrived
+// around it. The list is nil if no path leads anywhere. Each event is then read like a body of its own.
 func (c *callback) split(a *arrival) (list []json.RawMessage, around arrival, err error) {
 	var found json.RawMessage
 	var where path
