@@ -216,7 +216,6 @@ type Error struct {
 	cause          error
 }
 
-// newError returns the error of a call that ended with the given outcome.
 func newError(e *endpoint, out transport.Outcome) *Error {
 	failed := &Error{
 		Operation: e.name, StatusCode: out.StatusCode, RetryAfter: out.RetryAfter, Attempts: out.Attempts,
@@ -257,7 +256,6 @@ func headerRequestID(h http.Header) string {
 	return ""
 }
 
-// statusClass returns the sentinel of an HTTP status, or nil.
 func statusClass(code int) error {
 	return map[int]error{
 		http.StatusBadRequest:            ErrInvalid,
@@ -278,7 +276,6 @@ func statusClass(code int) error {
 	}[code]
 }
 
-// codeClass returns the sentinel of a class of codes, by its key in the contract, or nil.
 func codeClass(class string) error {
 	return map[string]error{
 		"unauthorized": ErrUnauthorized, "rateLimited": ErrRateLimited, "insufficientBalance": ErrInsufficientBalance,

@@ -59,7 +59,6 @@ func looksLikePhoneNumber(text string) bool {
 	return text != "" && text[0] >= '0' && text[0] <= '9' && strings.Trim(text, "0123456789 -.()/") == ""
 }
 
-// digits returns the digits of a text.
 func digits(text string) string {
 	isOther := func(r rune) bool { return r < '0' || r > '9' }
 	return strings.Join(strings.FieldsFunc(text, isOther), "")

@@ -97,7 +97,6 @@ func NewReceiver(options ...Option) (*Receiver, error) {
 	return rcv, nil
 }
 
-// compile reads the contract.
 func (rcv *Receiver) compile() {
 	t := rcv.contract.Table()
 	rcv.callbacks = map[Callback]*callback{}

@@ -76,7 +76,6 @@ func isTemplate(id string) bool {
 	return name != "" && (consistsOf(name, letters) || id[0] == '%' && len(name) == 1)
 }
 
-// isDigits reports whether a text is digits alone, and at least one.
 func isDigits(text string) bool {
 	for i := range len(text) {
 		if text[i] < '0' || text[i] > '9' {
@@ -86,7 +85,6 @@ func isDigits(text string) bool {
 	return text != ""
 }
 
-// consistsOf reports whether all bytes of a text are in a set.
 func consistsOf(text, set string) bool {
 	for i := range len(text) {
 		if strings.IndexByte(set, text[i]) < 0 {

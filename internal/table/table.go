@@ -311,7 +311,6 @@ func (l *List) CursorInLastRow() (page map[string][]string, inRow []string) {
 	return page, inRow
 }
 
-// validateCursor checks a path of page.next that leads into the last row.
 func (l List) validateCursor(found *Problems, operation string) {
 	next := l.Page["next"]
 	for i, path := range next {
@@ -401,7 +400,6 @@ func (d Delivery) validate(found *Problems, section string, t *Table) {
 	checkApart(found, places(section+".statuses", d.Statuses), true, oneMeaning)
 }
 
-// isWithinElement reports whether a path leads into an element of the list at another.
 func isWithinElement(path, list string) bool {
 	rest, ok := strings.CutPrefix(path, list+".")
 	position, _, _ := strings.Cut(rest, ".")
