@@ -77,16 +77,19 @@ func (c *callback) receive(r *http.Request) (arrival, error) {
 }
 
 // element returns what arrived with one event of a list. The parameters around the list remain, but say nothing about it.
-func (c *callback) element(whole *arrival, raw json.RawMessage) (arrival, error) {
-	if !isNested(raw, '{') {
+func (c *callback) element(whole *arrival, one *listed) (arrival, error) {
+	if !isNested(one.raw, '{') {
 		return arrival{}, c.name.refuse(ErrUnreadable)
 	}
 	in := reader{callback: c, arrival: arrival{
 		proofs: slices.Clone(whole.proofs), query: whole.query, open: whole.open,
-		count: whole.inQuery, inQuery: whole.inQuery, own: whole.inQuery,
+		count: whole.inQuery, inQuery: whole.inQuery, own: whole.inQuery, repeats: one.repeats,
 	}}
-	in.params = append(make(Params, 0, whole.inQuery+8), whole.params[:whole.inQuery]...)
-	if in.readObject(string(raw)); in.count > c.maxParams {
+	in.params = append(make(Params, 0, whole.inQuery+len(one.around)+8), whole.params[:whole.inQuery]...)
+	for _, m := range one.around {
+		in.addJSON(m.Name, m.Value)
+	}
+	if in.readObject(string(one.raw)); in.count > c.maxParams {
 		return arrival{}, c.name.refuse(ErrTooManyParams)
 	}
 	return in.arrival, nil
@@ -174,7 +177,8 @@ func (in *reader) readObject(text string) {
 		if found != nil {
 			in.addJSON(path.text, found)
 		}
-		in.repeats = in.repeats || repeats
+		isReport := in.name == CallbackDelivery && slices.ContainsFunc(in.concepts[path.text], concept.identifies)
+		in.repeats = in.repeats || repeats || isReport && path.isOneOf(json.RawMessage(text), found)
 	}
 }
 

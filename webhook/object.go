@@ -199,6 +199,24 @@ func (p path) in(raw json.RawMessage) (found json.RawMessage, repeats bool) {
 	return raw, repeats
 }
 
+// isOneOf reports whether the path leads through a list that has, at the same place of another element, a value other than found. Of a
+// list of reports, it then reads one alone.
+func (p path) isOneOf(raw, found json.RawMessage) bool {
+	for i, name := range p.names {
+		if _, err := strconv.Atoi(name); err != nil {
+			continue
+		}
+		list, _ := path{names: p.names[:i]}.in(raw)
+		for element := range jsonscan.Elements(list) {
+			other, _ := path{names: p.names[i+1:]}.in(element)
+			if text, nested := scalar(other); !nested && !isBlank(text) && !bytes.Equal(other, found) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // scalar returns the text of a JSON value: the content of a string, a number, true or false as written, "" for null. An
 // object or a list is nested, and its text is its JSON.
 func scalar(raw json.RawMessage) (text string, nested bool) {

@@ -66,7 +66,7 @@ func (c *callback) parameter(form string, json bool) (p parameter) {
 	p.name = decode(p.name)
 	if json && beginsObject(p.escaped) {
 		of := c.concepts[p.name]
-		holdsEvents := slices.ContainsFunc(c.events, func(e path) bool { return len(e.names) > 0 && e.names[0] == p.name })
+		holdsEvents := slices.ContainsFunc(c.events, func(e eventsPath) bool { return e.parameter() == p.name })
 		// Of a sender that escapes everything, an & is an end, and a text that begins like JSON is no less a text.
 		isText := slices.Contains(of, conceptText) && isEscaped(p.escaped)
 		if (slices.Contains(of, conceptJSON) || holdsEvents) && !isText {

@@ -56,7 +56,8 @@ type callback struct {
 	concepts     map[string][]concept // by the names of parameters, what they stand for
 	placeholders [numConcepts]string  // what stands for a value that the service did not fill in
 	paths        []path               // of parameters in a JSON body
-	events       []path               // where a JSON body may hold several events
+	around       map[string][]path    // of parameters around an event of a list, by the path of the list up to a *
+	events       []eventsPath         // where a JSON body may hold several events
 	zone         *time.Location
 	layouts      []string // further forms of times
 }
@@ -65,7 +66,12 @@ func (c *callback) isChat() bool { return c.name != CallbackSMS && c.name != Cal
 
 func (c *callback) add(of concept, names []string) {
 	for _, name := range names {
-		if c.concepts[name] == nil && strings.Contains(name, ".") {
+		list, inElement := cutElement(name)
+		switch {
+		case c.concepts[name] != nil || !strings.Contains(inElement, "."):
+		case list != "":
+			c.around[list] = append(c.around[list], newPath(inElement))
+		default:
 			c.paths = append(c.paths, newPath(name))
 		}
 		c.concepts[name] = append(c.concepts[name], of)
@@ -74,8 +80,12 @@ func (c *callback) add(of concept, names []string) {
 
 // needs reports whether the callback reads a parameter, or members of it.
 func (c *callback) needs(parameter string) bool {
-	begins := func(p path) bool { return len(p.names) > 0 && p.names[0] == parameter }
-	return c.concepts[parameter] != nil || slices.ContainsFunc(c.paths, begins) || slices.ContainsFunc(c.events, begins)
+	for name := range c.concepts {
+		if _, name = cutElement(name); name == parameter || strings.HasPrefix(name, parameter+".") {
+			return true
+		}
+	}
+	return slices.ContainsFunc(c.events, func(e eventsPath) bool { return e.parameter() == parameter })
 }
 
 // NewReceiver returns a Receiver. Without options it reads the default contract, takes GET only, asks for no secret and
@@ -105,12 +115,14 @@ func (rcv *Receiver) compile() {
 		if err != nil {
 			zone = time.UTC // never: a contract with an unknown zone cannot be parsed
 		}
-		c := &callback{Receiver: rcv, name: Callback(name), concepts: map[string][]concept{}, zone: zone, layouts: section.Layouts}
+		c := &callback{
+			Receiver: rcv, name: Callback(name), concepts: map[string][]concept{}, around: map[string][]path{}, zone: zone, layouts: section.Layouts,
+		}
 		for _, text := range section.Events {
-			c.events = append(c.events, newPath(text))
+			c.events = append(c.events, newEventsPath(text))
 		}
 		if len(c.events) == 0 {
-			c.events = []path{newPath("")}
+			c.events = []eventsPath{newEventsPath("")}
 		}
 		for i, key := range conceptKeys() {
 			c.add(concept(i), section.Params[key])

@@ -174,8 +174,8 @@ func (s *scanner) walkElements(n *node, found []value) {
 
 // walkChild reads the value at a place within another.
 func (s *scanner) walkChild(n *node, found []value) {
-	if n != unwanted {
-		s.repeats = s.repeats || found[n.slot].Kind != jsonscan.Absent
+	if n != unwanted && found[n.slot].Kind != jsonscan.Absent {
+		s.repeats = true
 		n.forget(found)
 	}
 	s.walk(n, found)
@@ -203,6 +203,10 @@ func pick(text string, found []value, slots []int, isWanted func(v value, word s
 
 // first returns the first word at the slots that is not empty, or "".
 func first(text string, found []value, slots []int) string {
-	_, word := pick(text, found, slots, func(_ value, word string) bool { return word != "" })
-	return word
+	for _, slot := range slots {
+		if word := found[slot].Word(text); word != "" {
+			return word
+		}
+	}
+	return ""
 }

@@ -108,8 +108,24 @@ func foreignFault(path string) string {
 		return "begins with a slash; write members with dots between them, such as data.id"
 	case bracketed.MatchString(path):
 		return "holds a position in brackets; write it between dots, such as messages.0.id"
+	case slices.Contains(strings.Split(path, "."), every):
+		return "holds a *, which only the events of a webhook have; write a position, such as messages.0.id"
 	}
 	return ""
+}
+
+// every is the part of a path of events that stands for each element of a list.
+const every = "*"
+
+// withoutEvery returns a path of events with a position for each *.
+func withoutEvery(path string) string {
+	names := strings.Split(path, ".")
+	for i, name := range names {
+		if name == every {
+			names[i] = "0"
+		}
+	}
+	return strings.Join(names, ".")
 }
 
 var bracketed = regexp.MustCompile(`\[[0-9]*\*?\]`)

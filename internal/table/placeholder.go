@@ -20,12 +20,12 @@ func Identifies(id string) bool {
 // IsPlaceholder reports whether an ID is none: punctuation alone, a number that is not positive, words such as "null" in any
 // case, or a placeholder that was not filled in, such as "%i" or "{{id}}".
 func IsPlaceholder(id string) bool {
-	if isDigits(id) && id[0] != '0' { // as most are
+	if isDigits(id) && id[0] != '0' || isCode(id) { // as most are
 		return false
 	}
 	id = strings.TrimSpace(id)
 	switch {
-	case isNoWord(id):
+	case id == "", isNoWord(id):
 		return true
 	case consistsOf(id, "0-"): // a UUID of zeros
 		return true
@@ -74,6 +74,22 @@ func isTemplate(id string) bool {
 		name = verb
 	}
 	return name != "" && (consistsOf(name, letters) || id[0] == '%' && len(name) == 1)
+}
+
+// isCode reports whether an ID begins with a letter or a digit, and has both. The letter e alone does not count, which a number may have.
+func isCode(id string) bool {
+	hasDigit, hasLetter := false, false
+	for i := range len(id) {
+		switch c := id[i]; {
+		case '0' <= c && c <= '9':
+			hasDigit = true
+		case 'a' <= c|0x20 && c|0x20 <= 'z':
+			hasLetter = hasLetter || c|0x20 != 'e'
+		case i == 0:
+			return false
+		}
+	}
+	return hasDigit && hasLetter
 }
 
 func isDigits(text string) bool {
