@@ -34,6 +34,7 @@ type Outbox[TTx any] struct {
 	database database[TTx]
 	river    *river.Client[TTx] // inserts jobs and pauses queues; the caller's own client works
 	rate     pace
+	recorder recorder
 }
 
 // Options are the properties of an Outbox. A zero field has its default.

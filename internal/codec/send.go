@@ -31,7 +31,6 @@ type Send struct {
 	}
 }
 
-// field is where a field goes, and what goes with it.
 type field struct {
 	name   string
 	top    string // the member or parameter in which it stands
@@ -117,7 +116,6 @@ func inOrder(call *wire.Call, lenient bool, fields, collisions []wire.Problem) [
 	return all
 }
 
-// appendFields adds the fields that are present, each followed by what goes with it.
 func (s *Send) appendFields(members []member, call *wire.Call, problems *wire.Checks) []member {
 	for i := range call.Fields {
 		f := &call.Fields[i]
@@ -180,7 +178,6 @@ func (s *Send) extra(value any, asJSON bool) (m member, reason string) {
 	return member{text: text}, wire.CheckUTF8(text)
 }
 
-// encoded returns a value as JSON, and what is wrong with it, without the value, which errors of encoding/json may repeat.
 func encoded(value any) (m member, reason string) {
 	raw, err := wire.EncodeText(value)
 	if err != nil {
@@ -211,7 +208,6 @@ func (s *Send) namesOf(call *wire.Call) []string {
 	return names
 }
 
-// plain returns a value as a form holds it, and whether a form can.
 func plain(value any) (string, bool) {
 	if n, ok := value.(json.Number); ok {
 		return n.String(), json.Valid([]byte(n))

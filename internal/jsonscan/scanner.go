@@ -86,7 +86,6 @@ func (s *Scanner) Peek() byte {
 	return 0
 }
 
-// accept passes over the next byte if it is c, and reports whether it is.
 func (s *Scanner) accept(c byte) bool {
 	if s.Pos >= len(s.Doc) || s.Doc[s.Pos] != c {
 		return false
@@ -204,7 +203,6 @@ var isPlain = func() (plain [256]bool) { //nolint:gochecknoglobals // never writ
 	return plain
 }()
 
-// string reads a string whose opening quote is next.
 func (s *Scanner) string() Value {
 	start := s.Pos + 1
 	for i, c := range s.Doc[start:] {
@@ -267,7 +265,6 @@ func (s *Scanner) number() {
 	}
 }
 
-// digits passes over one digit or more.
 func (s *Scanner) digits() {
 	start := s.Pos
 	for s.Pos < len(s.Doc) && s.Doc[s.Pos] >= '0' && s.Doc[s.Pos] <= '9' {

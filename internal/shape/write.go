@@ -28,7 +28,6 @@ func (s *Shapes) NewWriter(out []byte) Writer { return Writer{Out: out, shapes: 
 // Value writes a value. An error is in Err, and what was written is then no JSON.
 func (w *Writer) Value(value any) { w.value(w.shapes.plain, reflect.ValueOf(value)) }
 
-// shape writes the shape of a value, which is the element at an index.
 func (w *Writer) shape(sh *shape, v reflect.Value, index int) {
 	switch sh.form {
 	case word:
@@ -83,7 +82,6 @@ func (w *Writer) list(v reflect.Value, write func(one reflect.Value, index int))
 	w.Out = append(w.Out, ']')
 }
 
-// value writes a value as its type says.
 func (w *Writer) value(sh *shape, v reflect.Value) {
 	if raw, ok := reflect.TypeAssert[json.RawMessage](v); ok {
 		w.any(raw)
@@ -134,7 +132,6 @@ func (w *Writer) number(sh *shape, v reflect.Value) {
 	}
 }
 
-// time writes a time that is not zero.
 func (w *Writer) time(sh *shape, at time.Time) {
 	n := at.Unix()
 	if sh.milli {
@@ -143,7 +140,6 @@ func (w *Writer) time(sh *shape, at time.Time) {
 	w.number(sh, reflect.ValueOf(n))
 }
 
-// comma writes a comma, unless an object or a list begins.
 func (w *Writer) comma() {
 	if last := w.Out[len(w.Out)-1]; last != '{' && last != '[' {
 		w.Out = append(w.Out, ',')

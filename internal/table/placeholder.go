@@ -93,7 +93,6 @@ func IsCode(id string) bool {
 	return hasDigit && hasLetter
 }
 
-// isDigits reports whether a text is digits alone, and at least one.
 func isDigits(text string) bool {
 	for i := range len(text) {
 		if text[i] < '0' || text[i] > '9' {
@@ -103,7 +102,6 @@ func isDigits(text string) bool {
 	return text != ""
 }
 
-// consistsOf reports whether all bytes of a text are in a set.
 func consistsOf(text, set string) bool {
 	for i := range len(text) {
 		if strings.IndexByte(set, text[i]) < 0 {
