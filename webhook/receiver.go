@@ -119,7 +119,8 @@ func (rcv *Receiver) compile() error {
 			problems = append(problems, fmt.Errorf("webhook: WithContract: the zone of the %s callback: %w", name, err))
 		}
 		c := &callback{
-			Receiver: rcv, name: Callback(name), concepts: map[string][]concept{}, around: map[string][]path{}, zone: zone, layouts: section.Layouts,
+			Receiver: rcv, name: Callback(name), concepts: map[string][]concept{}, around: map[string][]path{},
+			zone: zone, layouts: section.Layouts,
 		}
 		for _, text := range section.Events {
 			c.events = append(c.events, newEventsPath(text))
