@@ -126,8 +126,8 @@
 //	with                       by concept of fields, constants that go with a request that sends the field
 //	wrap                       the name under which a chat-app-2 message goes, or "" for the top level, beside fields
 //	ttl                        the unit of a lifetime, which is sent as a whole number: s, ms, m
-//	response                   by concept, paths; no two of id, request and reference at one place; without a path of id the
-//	                           words of the status decide alone
+//	response                   by concept, paths; no two of id, request and reference at one place, but see below; without
+//	                           a path of id the words of the status decide alone
 //	accepted                   words that the status of an accepted message may be, in any case; no "*" alone
 //	refused                    words of the status that say that the message was refused, in any case; with a status in neither
 //	                           list, the outcome of a send is unknown
@@ -222,7 +222,20 @@
 //		}
 //	}
 //
-// No two of ID, request, reference, from, to and text may stand at one place of a response, a row or a callback.
+// No two of ID, request, reference, from, to and text may stand at one place of a response, a row or a callback. There is one exception: a
+// service may take the reference of a message for its ID. The lists of id and reference are then the same in its response, and may be the
+// same in its rows and its delivery reports. It has to repeat the reference: with another ID the outcome of a send is unknown. Its listing
+// is filtered by one of the two, which is reference if SendOnce is to find a message.
+//
+//	{
+//		"sms.send": {
+//			"fields": {"reference": "messageId"}, "response": {"id": ["messageId"], "reference": ["messageId"]}
+//		},
+//		"sms.list": {
+//			"params": {"id": "", "reference": "messageId"}, "record": {"id": ["messageId"], "reference": ["messageId"]}
+//		},
+//		"webhook.delivery": {"params": {"id": ["messageId"], "reference": ["messageId"]}}
+//	}
 //
 // A word or a code that ends in * stands for all with that prefix: REJECTED_*. The word itself wins over prefixes, and a longer
 // prefix over a shorter one, also between two lists.

@@ -38,6 +38,13 @@ func Overlay(seed uint64) []byte {
 			panic(fmt.Sprintf("randomcontract: nothing is drawn for the section %s, a %T", name, section))
 		}
 	}
+	if response := overlay["sms.send"].(object)["response"].(object); len(response["id"].([]string)) > 0 && d.chance(6) {
+		for _, lists := range []object{
+			response, overlay["sms.list"].(object)["record"].(object), overlay["webhook.delivery"].(object)["params"].(object),
+		} {
+			lists["reference"] = lists["id"] // the service takes the reference for the ID
+		}
+	}
 	text, err := json.MarshalIndent(overlay, "", "  ")
 	if err != nil {
 		panic("randomcontract: " + err.Error()) // maps, lists and plain values

@@ -252,7 +252,7 @@ func (s Send) validate(found *Problems, operation string, t *Table) {
 		found.add(operation+".response.id", "names no place, so the status has to accept a message; write where it stands in "+
 			operation+".response.status, and its words in "+operation+".accepted")
 	}
-	checkIdentity(found, operation+".response", s.Response)
+	checkIdentity(found, operation+".response", s.Response, s.Fields["reference"] != "")
 }
 
 // List is an operation that lists transactions.
@@ -291,7 +291,7 @@ func (l List) validate(found *Problems, operation string, t *Table) {
 	page, _ := l.CursorInLastRow()
 	check(found, operation+".page", reflect.ValueOf(page), "place")
 	l.validateCursor(found, operation)
-	checkIdentity(found, operation+".record", l.Record)
+	checkIdentity(found, operation+".record", l.Record, t.SMSSend.IDIsReference())
 }
 
 // LastRow is the beginning of a path that leads into the last row of a page.
@@ -311,7 +311,6 @@ func (l *List) CursorInLastRow() (page map[string][]string, inRow []string) {
 	return page, inRow
 }
 
-// validateCursor checks a path of page.next that leads into the last row.
 func (l List) validateCursor(found *Problems, operation string) {
 	next := l.Page["next"]
 	for i, path := range next {
@@ -356,8 +355,9 @@ type Webhook struct {
 	Zone    string   `json:"zone" check:"zone"`
 }
 
-func (w Webhook) validate(found *Problems, section string, _ *Table) {
-	checkIdentity(found, section+".params", w.Params)
+func (w Webhook) validate(found *Problems, section string, t *Table) {
+	_, isReport := w.Params["status"]
+	checkIdentity(found, section+".params", w.Params, isReport && t.anyIDIsReference())
 	for i, path := range w.Events {
 		for _, before := range w.Events[:i] {
 			if path == before || before == "" || strings.HasPrefix(path, before+".") {
@@ -382,15 +382,33 @@ func (w Webhook) validate(found *Problems, section string, _ *Table) {
 }
 
 // checkIdentity refuses one place for two concepts of which each says which message it is, whose, or what a person wrote. One of them
-// would be believed in the name of the other.
-func checkIdentity(found *Problems, path string, lists map[string][]string) {
+// would be believed in the name of the other. The ID may be the reference where the service takes the one for the other: all of the
+// places are then the same.
+func checkIdentity(found *Problems, path string, lists map[string][]string, mayBeReference bool) {
 	identity := map[string][]string{}
 	for _, concept := range []string{"id", "request", "reference", "from", "to", "text"} {
 		if list, ok := lists[concept]; ok {
 			identity[join(path, concept)] = list
 		}
 	}
-	checkApart(found, identity, false, "one value cannot be both; write where each stands, and [] for what the service does not have")
+	if mayBeReference && isReference(lists) {
+		delete(identity, join(path, "reference"))
+	}
+	checkApart(found, identity, false, "one value cannot be both; write where each stands, and [] for what the service does not have"+
+		" (a service that takes the reference of a send for its ID has the same list for both, in its response too)")
+}
+
+// isReference reports whether the ID stands where the reference does, and nowhere else.
+func isReference(lists map[string][]string) bool {
+	return len(lists["id"]) > 0 && slices.Equal(lists["id"], lists["reference"])
+}
+
+// IDIsReference reports whether the service takes the reference of a message for its ID. It then repeats it in its response.
+func (s *Send) IDIsReference() bool { return isReference(s.Response) }
+
+// anyIDIsReference reports whether the service does so on one of its channels.
+func (t *Table) anyIDIsReference() bool {
+	return slices.ContainsFunc(Channels(), func(c Channel) bool { return c.Send(t).IDIsReference() })
 }
 
 // Delivery is the callback that reports delivery.
