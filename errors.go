@@ -217,7 +217,6 @@ type Error struct {
 	cause          error
 }
 
-// newError returns the error of a call that ended with the given outcome.
 func newError(e *endpoint, out transport.Outcome) *Error {
 	failed := &Error{
 		Operation: e.name, StatusCode: out.StatusCode, RetryAfter: out.RetryAfter, Attempts: out.Attempts,
@@ -258,7 +257,6 @@ func headerRequestID(h http.Header) string {
 	return ""
 }
 
-// statusClass returns the sentinel of an HTTP status, or nil.
 func statusClass(code int) error {
 	return map[int]error{
 		http.StatusBadRequest:            ErrInvalid,
@@ -279,7 +277,6 @@ func statusClass(code int) error {
 	}[code]
 }
 
-// codeClass returns the sentinel of a class of codes, by its key in the contract, or nil.
 func codeClass(class string) error {
 	return map[string]error{
 		"unauthorized": ErrUnauthorized, "rateLimited": ErrRateLimited, "insufficientBalance": ErrInsufficientBalance,

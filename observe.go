@@ -118,7 +118,6 @@ func (c *core) observation(ctx context.Context, e *endpoint) *observation {
 	}
 }
 
-// begin begins a step. It returns the context of the step, and a function that ends it.
 func (o *observation) begin(ctx context.Context, kind StepKind, attempt int) (context.Context, func(StepResult)) {
 	if o == nil || ctx == nil {
 		return ctx, func(StepResult) {}
@@ -185,7 +184,6 @@ func (o *observation) log(ctx context.Context, out transport.Outcome, took time.
 	o.logger.LogAttrs(ctx, slog.LevelDebug, "messaging: attempt", attrs...)
 }
 
-// outcome returns the result of a send.
 func (o *observation) outcome(r Receipt, err error) StepResult {
 	if o == nil || err != nil {
 		return o.failure(err)
@@ -195,7 +193,6 @@ func (o *observation) outcome(r Receipt, err error) StepResult {
 	}
 }
 
-// failure returns the result of a step that ended with err, which may be nil.
 func (o *observation) failure(err error) StepResult {
 	if o == nil || err == nil {
 		return StepResult{}
@@ -218,7 +215,6 @@ func (o *observation) failure(err error) StepResult {
 
 func className(sentinel error) string { return strings.TrimPrefix(sentinel.Error(), "messaging: ") }
 
-// keepIDs keeps the IDs of a receipt that may be shown.
 func (o *observation) keepIDs(r Receipt, secrets redact.Secrets) {
 	if redact.IsWord(r.ID) && !secrets.InWord(r.ID) {
 		o.messageID = r.ID

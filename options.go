@@ -23,7 +23,6 @@ import (
 // does not matter. NewClient and With report all bad options in one *ValidationError. An Option may be used for many clients.
 type Option func(*settings)
 
-// settings is what the options set. A derived client begins with a copy.
 type settings struct {
 	credentials      [channelCount]*credential // by channel; 0 is for channels without their own
 	httpClient       *http.Client              // a copy of the user's, or nil
@@ -80,7 +79,6 @@ type SettlePolicy struct {
 	Resend bool
 }
 
-// credentialOf returns what authenticates a channel, or nil.
 func (s *settings) credentialOf(channel Channel) *credential {
 	return cmp.Or(s.credentials[channel], s.credentials[0])
 }

@@ -73,14 +73,12 @@ type Outcome[M any] struct {
 	Err error
 }
 
-// manner is how a message is sent.
 type manner struct {
 	patience transport.Patience
 	// doubt, unless nil, is set to whether the message may have been sent without its outcome being known.
 	doubt *bool
 }
 
-// send sends the message that call describes.
 func (c *core) send(ctx context.Context, e *sendEndpoint, call wire.Call, how manner) (Receipt, error) {
 	o := c.observation(ctx, &e.endpoint)
 	ctx, end := o.begin(ctx, StepCall, 0)
@@ -138,7 +136,6 @@ func (s *sending) Judge(out *transport.Outcome) transport.Judgement {
 	return proves
 }
 
-// messageSecrets returns what must not appear in what is shown of a send.
 func (e *sendEndpoint) messageSecrets(call wire.Call, out transport.Outcome) redact.Secrets {
 	secrets := e.secrets(call.Fields, out)
 	secrets.AddValue(call.Extra)
@@ -163,7 +160,6 @@ func newReceipt(call wire.Call, out transport.Outcome, r codec.Response) Receipt
 	}
 }
 
-// validate returns what is wrong with the message that call describes, or nil.
 func (c *core) validate(e *sendEndpoint, call wire.Call) error {
 	if _, problems := e.codec.Encode(call, c.settings.lenient); len(problems) > 0 {
 		return invalid(e.name, problems)

@@ -115,7 +115,6 @@ func (m Message) Call() wire.Call {
 	return call
 }
 
-// reject adds a problem.
 func reject(call *wire.Call, field, reason string) {
 	call.Problems = append(call.Problems, wire.Problem{Field: field, Reason: reason})
 }

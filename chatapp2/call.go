@@ -31,7 +31,6 @@ func envelopeNames() []string {
 	}
 }
 
-// replyContext is the member "context".
 type replyContext struct {
 	MessageID string `json:"message_id" at:"message_id!"`
 }
@@ -56,14 +55,12 @@ func (m Message) encode() *memberWriter {
 	return w
 }
 
-// memberWriter writes members one after another into one buffer.
 type memberWriter struct {
 	shape.Writer
 
 	members []wire.Member
 }
 
-// content writes the type of the content, and the content.
 func (w *memberWriter) content(content Content) {
 	raw, isRaw := content.(Raw)
 	switch {
@@ -78,7 +75,6 @@ func (w *memberWriter) content(content Content) {
 	}
 }
 
-// optional writes a text that is not empty.
 func (w *memberWriter) optional(name, text string) {
 	if text != "" {
 		start := len(w.Out)

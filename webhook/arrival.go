@@ -34,7 +34,6 @@ type origin struct {
 	typed  bool // a person may have typed it, as a part of a text that nobody escaped: it follows JSON without an end
 }
 
-// reader makes an arrival.
 type reader struct {
 	*callback
 	arrival
@@ -110,7 +109,6 @@ func (in *reader) add(name, value string, from origin) {
 	in.params = append(in.params, Param{Name: name, Value: value})
 }
 
-// readBody reads the body of a request up to the limit.
 func readBody(r *http.Request, limit int) (string, error) {
 	if r.Body == nil {
 		return "", nil
@@ -119,7 +117,6 @@ func readBody(r *http.Request, limit int) (string, error) {
 	return string(body), err
 }
 
-// restoreBody lets a body that was read be read again.
 func restoreBody(r *http.Request, body string) {
 	if r.Method == http.MethodPost {
 		r.Body = io.NopCloser(strings.NewReader(body))
@@ -185,7 +182,6 @@ func (in *reader) readObject(text string) {
 	}
 }
 
-// addJSON keeps a parameter that arrived as JSON.
 func (in *reader) addJSON(name string, raw json.RawMessage) {
 	value, nested := scalar(raw)
 	in.add(name, value, origin{nested: nested})

@@ -126,7 +126,6 @@ func (rcv *Receiver) chatHandler(name Callback, handle func(context.Context, Cha
 	}}
 }
 
-// appendChat appends the messages and the statuses that arrived.
 func (f *facts) appendChat(events []event) ([]event, error) {
 	e := f.envelope
 	if e.tooLarge {

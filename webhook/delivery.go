@@ -71,7 +71,6 @@ func (rcv *Receiver) ParseDelivery(r *http.Request) ([]DeliveryReport, error) {
 	return only[DeliveryReport](events), err
 }
 
-// appendReports appends the reports that arrived.
 func (f *facts) appendReports(events []event) ([]event, error) {
 	e := &f.envelope
 	if e.tooLarge {
@@ -159,7 +158,6 @@ const (
 	StatusDeleted   = contract.StatusDeleted
 )
 
-// status returns the meaning of a status as it arrived.
 func (rcv *Receiver) status(raw string) Status {
 	if meaning, _ := table.Meaning(rcv.contract.Table().WebhookDelivery.Statuses, raw, true); meaning != "" {
 		return Status(meaning)
@@ -172,7 +170,6 @@ func (rcv *Receiver) status(raw string) Status {
 	}
 }
 
-// sameStatus reports whether two statuses, as they arrived, mean the same.
 func (rcv *Receiver) sameStatus(a, b string) bool {
 	return foldStatus(a) == foldStatus(b) || rcv.status(a) != StatusUnknown && rcv.status(a) == rcv.status(b)
 }

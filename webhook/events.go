@@ -152,8 +152,8 @@ func (in *lister) add(value json.RawMessage, around listed, text string, rest ev
 	}
 }
 
-// at returns what stands at a path of events, up to its first *, or nil, and reports whether there are several that differ. Without a JSON
-// body, the first name of the path is that of a parameter that holds JSON.
+// at returns what stands at a path of events, up to its first *, or nil, and reports whether there are several that differ. Without a
+// JSON body, the first name of the path is that of a parameter that holds JSON.
 func (a *arrival) at(of eventsPath) (found json.RawMessage, repeats bool) {
 	switch {
 	case a.object != "":

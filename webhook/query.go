@@ -48,7 +48,6 @@ func (in *reader) readForm(form string) string {
 	return strings.Join(kept, "&")
 }
 
-// parameter is a parameter as it stands in a query or form.
 type parameter struct {
 	name    string
 	escaped string // the value as it stands there
@@ -170,7 +169,6 @@ func unescaped(text string) (c byte, width int) {
 	return text[0], 1
 }
 
-// decode decodes a name or a value.
 func decode(text string) string {
 	if isPlain(text) {
 		return text

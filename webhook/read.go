@@ -73,7 +73,6 @@ func (c *callback) readEvent(a *arrival, events []event) ([]event, error) {
 	}
 }
 
-// only returns the events of one type, or nil if there are none.
 func only[E any](events []event) (found []E) {
 	for _, e := range events {
 		if one, ok := any(e).(*E); ok {

@@ -48,7 +48,7 @@ const (
 	CallbackDelivery Callback = "delivery"
 )
 
-// callback is a callback of a Receiver, as the contract describes it.
+// callback is a callback as the contract describes it.
 type callback struct {
 	*Receiver
 
@@ -64,7 +64,6 @@ type callback struct {
 
 func (c *callback) isChat() bool { return c.name != CallbackSMS && c.name != CallbackDelivery }
 
-// add adds the names of a concept.
 func (c *callback) add(of concept, names []string) {
 	for _, name := range names {
 		list, inElement := cutElement(name)
@@ -101,22 +100,20 @@ func NewReceiver(options ...Option) (*Receiver, error) {
 		}
 		problems = append(problems, option(rcv))
 	}
-	problems = append(problems, rcv.compile(), rcv.checkSecrets())
-	if err := errors.Join(problems...); err != nil {
+	rcv.compile()
+	if err := errors.Join(append(problems, rcv.checkSecrets())...); err != nil {
 		return nil, err
 	}
 	return rcv, nil
 }
 
-// compile reads the contract.
-func (rcv *Receiver) compile() error {
+func (rcv *Receiver) compile() {
 	t := rcv.contract.Table()
 	rcv.callbacks = map[Callback]*callback{}
-	var problems []error
 	for name, section := range t.Webhooks() {
 		zone, err := time.LoadLocation(section.Zone)
 		if err != nil {
-			problems = append(problems, fmt.Errorf("webhook: WithContract: the zone of the %s callback: %w", name, err))
+			zone = time.UTC // never: a contract with an unknown zone cannot be parsed
 		}
 		c := &callback{
 			Receiver: rcv, name: Callback(name), concepts: map[string][]concept{}, around: map[string][]path{},
@@ -138,7 +135,6 @@ func (rcv *Receiver) compile() error {
 	}
 	// Statuses of the platform arrive in the same parameters as its messages.
 	rcv.callbacks[CallbackDelivery].add(conceptJSON, t.WebhookChatApp2.Params["json"])
-	return errors.Join(problems...)
 }
 
 // checkSecrets reports parameters that cannot hold a secret.
@@ -157,7 +153,6 @@ func (rcv *Receiver) checkSecrets() error {
 	return errors.Join(problems...)
 }
 
-// envSecret is the environment variable of the secret.
 const envSecret = "MESSAGING_WEBHOOK_SECRET"
 
 // NewReceiverFromEnv returns a Receiver configured by environment variables:
@@ -169,24 +164,22 @@ const envSecret = "MESSAGING_WEBHOOK_SECRET"
 //
 // The options are applied on top. Errors name variables and never show their values.
 func NewReceiverFromEnv(options ...Option) (*Receiver, error) {
-	var fromEnv []Option
-	var problems []error
 	names, err := contract.FromEnv()
 	if err != nil {
-		problems = append(problems, fmt.Errorf("webhook: %s: %w", contract.EnvFile, err))
+		err = fmt.Errorf("webhook: %s: %w", contract.EnvFile, err)
 	}
-	fromEnv = append(fromEnv, WithContract(names))
+	fromEnv := []Option{WithContract(names)}
 	value, given := os.LookupEnv(envSecret)
 	parameter, secrets, found := strings.Cut(value, "=")
 	switch parameter = strings.TrimSpace(parameter); {
 	case !given:
 	case parameter == "" || !found || isBlank(strings.Trim(secrets, "=")): // as of a secret in base64 alone
-		problems = append(problems, errors.New("webhook: "+envSecret+": want PARAMETER=SECRET, such as key=…; got none of the form"))
+		err = errors.Join(err, errors.New("webhook: "+envSecret+": want PARAMETER=SECRET, such as key=…; got none of the form"))
 	default:
 		fromEnv = append(fromEnv, WithSecret(parameter, strings.Fields(secrets)...))
 	}
-	if len(problems) > 0 {
-		return nil, errors.Join(problems...)
+	if err != nil {
+		return nil, err
 	}
 	rcv, err := NewReceiver(append(fromEnv, options...)...)
 	if err == nil && len(rcv.secrets)+len(rcv.pathSecrets)+len(rcv.verifiers) == 0 {

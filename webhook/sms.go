@@ -67,7 +67,6 @@ func (rcv *Receiver) ParseSMSMessages(r *http.Request) ([]SMSMessage, error) {
 	return only[SMSMessage](events), err
 }
 
-// appendSMS appends the message.
 func (f *facts) appendSMS(events []event) ([]event, error) {
 	m := &SMSMessage{
 		ID: f.values[conceptID], From: number(f.values[conceptFrom]), To: number(f.values[conceptTo]),

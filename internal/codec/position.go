@@ -39,7 +39,6 @@ func (l *List) FormatPosition(at wire.Position, pageSize int, seen []uint64) str
 	return string(bytes.TrimSpace(text.Bytes()))
 }
 
-// withoutPair returns a link without the key pair, which belongs in no store.
 func (l *List) withoutPair(link string) string {
 	target, err := url.Parse(link)
 	if err != nil || l.pair == nil || link == "" {

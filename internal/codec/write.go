@@ -30,7 +30,6 @@ func appendMembers(members []member, all []wire.Member) []member {
 	return members
 }
 
-// sizeOf returns how many bytes of JSON the members take, unless many characters need an escape.
 func sizeOf(members []member) int {
 	size := 2
 	for i := range members {
@@ -40,7 +39,6 @@ func sizeOf(members []member) int {
 	return size
 }
 
-// appendObject writes members as an object.
 func appendObject(out []byte, members []member) []byte {
 	out = append(out, '{')
 	for i := range members {
@@ -147,7 +145,6 @@ func appendText(out []byte, text string) []byte {
 	return append(append(out, text[start:]...), '"')
 }
 
-// appendForm writes members as a form. An object or a list is written as JSON.
 func appendForm(out []byte, members []member) []byte {
 	for i := range members {
 		m := &members[i]

@@ -54,7 +54,6 @@ func fieldsOf(v reflect.Value, kinds map[string]any) (fields map[string]any, err
 
 func keyOf(field reflect.StructField) string { return cmp.Or(field.Tag.Get("json"), field.Name) }
 
-// unionOf returns a struct of one of the kinds as it is stored.
 func unionOf(name string, v reflect.Value, kinds map[string]any) (any, error) {
 	for kind, example := range kinds {
 		if v.Type() == reflect.TypeOf(example) {

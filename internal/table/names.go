@@ -58,7 +58,6 @@ func (n *names) claim(place, name string) string {
 	return ""
 }
 
-// grow adds a name of several parts.
 func (n *names) grow(place string, parts []string) {
 	n.isList = n.dotted && IsPosition(parts[0])
 	for i, part := range parts {
@@ -81,7 +80,6 @@ func (n *names) checkPositions(found *Problems) {
 	}
 }
 
-// pathFault returns what is wrong with the path of a name in a request, or "".
 func (n *names) pathFault(name string) string {
 	parts := strings.Split(name, ".")
 	switch {
@@ -132,10 +130,8 @@ func withoutEvery(path string) string {
 
 var bracketed = regexp.MustCompile(`\[[0-9]*\*?\]`)
 
-// maxName is how many bytes a name may have.
 const maxName = 256
 
-// nameFault returns what is wrong with the name of a parameter, or "".
 func nameFault(name string, dotted bool) string {
 	switch {
 	case name == "":

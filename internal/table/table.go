@@ -311,7 +311,6 @@ func (l *List) CursorInLastRow() (page map[string][]string, inRow []string) {
 	return page, inRow
 }
 
-// validateCursor checks a path of page.next that leads into the last row.
 func (l List) validateCursor(found *Problems, operation string) {
 	next := l.Page["next"]
 	for i, path := range next {

@@ -135,7 +135,6 @@ func places(path string, lists map[string][]string) map[string][]string {
 	return all
 }
 
-// sorted ranges over a map in the order of its keys.
 func sorted[V any](m map[string]V) func(func(string, V) bool) {
 	return func(yield func(string, V) bool) {
 		for _, key := range slices.Sorted(maps.Keys(m)) {
