@@ -205,12 +205,24 @@ var isPlain = func() (plain [256]bool) { //nolint:gochecknoglobals // never writ
 
 func (s *Scanner) string() Value {
 	start := s.Pos + 1
+	for i, c := range s.Doc[start:] {
+		if isPlain[c] {
+			continue
+		}
+		if c != '"' {
+			break
+		}
+		s.Pos = start + i + 1
+		return Value{Kind: String, Start: start, End: start + i}
+	}
+	return s.unusual(start)
+}
+
+// unusual reads a string from its start, of which not everything is plain.
+func (s *Scanner) unusual(start int) Value {
 	form, ascii := String, true
 	doc := s.Doc
 	for i := start; i < len(doc); i++ {
-		for i < len(doc)-1 && isPlain[doc[i]] {
-			i++
-		}
 		switch c := doc[i]; {
 		case isPlain[c]:
 		case c >= utf8.RuneSelf:
