@@ -86,6 +86,9 @@ func (n *node) find(name []byte) *node {
 	return unwanted
 }
 
+// shortest is the length of a document, in bytes, below which it is copied whole: what was found in it may keep it alive.
+const shortest = 512
+
 // find walks over a document, which may begin with a byte order mark, and checks all of it. It returns the value at each slot, in found
 // if that is long enough, the text that those values are in, and whether a member that is wanted, or on the way to one, came twice in
 // its object. The last of them counts, as in encoding/json. Rows are read by a reader.
@@ -95,6 +98,9 @@ func (p *paths) find(doc []byte, rows *rowReader, found []value) (text string, v
 	s.walk(&p.root, found)
 	if err := s.End(); err != nil {
 		return "", found, false, err
+	}
+	if len(s.Doc) <= shortest {
+		return string(s.Doc), found, s.repeats, nil
 	}
 	return textOf(s.Doc, found), found, s.repeats, nil
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"reflect"
 	"strconv"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -149,15 +148,20 @@ func (w *Writer) comma() {
 
 // Text writes a text.
 func (w *Writer) Text(text string) {
-	if strings.ContainsFunc(text, needsEscape) {
+	if needsEscape(text) {
 		w.any(text)
 		return
 	}
 	w.Out = append(append(append(w.Out, '"'), text...), '"')
 }
 
-func needsEscape(r rune) bool {
-	return r < ' ' || r == '"' || r == '\\' || r == utf8.RuneError || r == '\u2028' || r == '\u2029'
+func needsEscape(text string) bool {
+	for _, r := range text {
+		if r < ' ' || r == '"' || r == '\\' || r == utf8.RuneError || r == '\u2028' || r == '\u2029' {
+			return true
+		}
+	}
+	return false
 }
 
 func (w *Writer) any(value any) {

@@ -20,7 +20,7 @@ func Identifies(id string) bool {
 // IsPlaceholder reports whether an ID is none: punctuation alone, a number that is not positive, words such as "null" in any
 // case, or a placeholder that was not filled in, such as "%i" or "{{id}}".
 func IsPlaceholder(id string) bool {
-	if isDigits(id) && id[0] != '0' || isCode(id) { // as most are
+	if isDigits(id) && id[0] != '0' || IsCode(id) { // as most are
 		return false
 	}
 	id = strings.TrimSpace(id)
@@ -76,8 +76,9 @@ func isTemplate(id string) bool {
 	return name != "" && (consistsOf(name, letters) || id[0] == '%' && len(name) == 1)
 }
 
-// isCode reports whether an ID begins with a letter or a digit, and has both. The letter e alone does not count, which a number may have.
-func isCode(id string) bool {
+// IsCode reports whether an ID has nothing but letters, digits, hyphens and underscores, begins with a letter or a digit, and has both, as
+// most have. It is then no placeholder. The letter e alone does not count, which a number may have.
+func IsCode(id string) bool {
 	hasDigit, hasLetter := false, false
 	for i := range len(id) {
 		switch c := id[i]; {
@@ -85,7 +86,7 @@ func isCode(id string) bool {
 			hasDigit = true
 		case 'a' <= c|0x20 && c|0x20 <= 'z':
 			hasLetter = hasLetter || c|0x20 != 'e'
-		case i == 0:
+		case i == 0 || c != '-' && c != '_':
 			return false
 		}
 	}
