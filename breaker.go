@@ -100,7 +100,6 @@ func (e *endpoint) addHealth(j *transport.Judgement, err *Error) {
 	j.Cause = transport.NewError(text, class)
 }
 
-// breakerChanged logs that a breaker opened or closed.
 func (c *core) breakerChanged(ctx context.Context, t transport.Trouble, opened bool) {
 	if c.settings.logger == nil {
 		return

@@ -230,7 +230,6 @@ func isLoopback(host string) bool {
 	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
 }
 
-// core is what the services of a client share.
 type core struct {
 	*endpoints
 

@@ -121,7 +121,7 @@ func VerdictOf(err error) Verdict {
 //
 //   - NotSent, except for a *ValidationError, a certificate that was refused, and a client without credentials for the channel,
 //     where another attempt meets the same
-//   - ErrRateLimited, if the response names no message
+//   - ErrRateLimited, if the response names no message, and has no word that accepts one where the contract has no IDs
 //
 // and never after an unknown outcome, which has to be settled first. Any other error, nil and the error of a read are not retryable.
 func Retryable(err error) (after time.Duration, ok bool) {
@@ -132,7 +132,7 @@ func Retryable(err error) (after time.Duration, ok bool) {
 	case e.Verdict == NotSent:
 		ok = !e.uncredentialed && !transport.IsPermanent(e.cause)
 	case e.Verdict == Refused:
-		ok = errors.Is(e, ErrRateLimited) && e.MessageID == ""
+		ok = errors.Is(e, ErrRateLimited) && e.MessageID == "" && !e.named
 	}
 	if !ok {
 		return 0, false
@@ -208,6 +208,7 @@ type Error struct {
 	read           bool    // a read has no verdict
 	settled        bool    // it is the error of Settle
 	uncredentialed bool    // the client has no credentials for the channel
+	named          bool    // the response names a message, see Retryable
 	unlisted       bool    // the channel has no listing that could settle an unknown outcome
 	reason         string  // what this library found, where status and cause do not say it
 	said           string  // Message, if it may be shown
@@ -216,7 +217,6 @@ type Error struct {
 	cause          error
 }
 
-// newError returns the error of a call that ended with the given outcome.
 func newError(e *endpoint, out transport.Outcome) *Error {
 	failed := &Error{
 		Operation: e.name, StatusCode: out.StatusCode, RetryAfter: out.RetryAfter, Attempts: out.Attempts,
@@ -257,7 +257,6 @@ func headerRequestID(h http.Header) string {
 	return ""
 }
 
-// statusClass returns the sentinel of an HTTP status, or nil.
 func statusClass(code int) error {
 	return map[int]error{
 		http.StatusBadRequest:            ErrInvalid,
@@ -278,7 +277,6 @@ func statusClass(code int) error {
 	}[code]
 }
 
-// codeClass returns the sentinel of a class of codes, by its key in the contract, or nil.
 func codeClass(class string) error {
 	return map[string]error{
 		"unauthorized": ErrUnauthorized, "rateLimited": ErrRateLimited, "insufficientBalance": ErrInsufficientBalance,

@@ -117,13 +117,11 @@ func (s *SMSService) Find(ctx context.Context, referenceID string) (sms.Transact
 	return found.rows[0].Transaction, nil
 }
 
-// lookup is what was found of a message.
 type lookup struct {
 	rows  []listedRow // with the reference ID, on the first page that has any; at least one if there is no error
 	fresh bool        // whether all responses were fresh, as isFresh says
 }
 
-// listedRow is a row with the reference ID of a message.
 type listedRow struct {
 	sms.Transaction
 
@@ -189,7 +187,6 @@ func (s *SMSService) listError(reason string, classes ...error) error {
 	return &Error{Operation: s.core.smsList().name, Attempts: 1, read: true, reason: reason, classes: classes}
 }
 
-// listPage is a page and what is known about it.
 type listPage struct {
 	codec.Page
 
@@ -207,7 +204,6 @@ func (p *listPage) skips(row int) bool {
 	return outside || p.repeated != nil && p.repeated[row]
 }
 
-// rowsOf returns the rows with a reference ID.
 func (p *listPage) rowsOf(referenceID string) (rows []listedRow) {
 	for i := range p.Transactions {
 		if p.Transactions[i].ReferenceID != referenceID {
@@ -416,7 +412,6 @@ type pageTracker struct {
 	text            []byte
 }
 
-// trackedPage is the keys of the rows of a page.
 type trackedPage struct {
 	keys []uint64
 	set  map[uint64]struct{}
@@ -469,7 +464,6 @@ func (t *pageTracker) add(rows []sms.Transaction) (repeated []bool, fresh int) {
 	return repeated, fresh
 }
 
-// recent returns the keys of the last two pages, oldest first.
 func (t *pageTracker) recent() []uint64 {
 	return slices.Concat(t.last[t.pages%2].keys, t.last[(t.pages+1)%2].keys)
 }

@@ -118,7 +118,6 @@ func (c *core) observation(ctx context.Context, e *endpoint) *observation {
 	}
 }
 
-// begin begins a step. It returns the context of the step, and a function that ends it.
 func (o *observation) begin(ctx context.Context, kind StepKind, attempt int) (context.Context, func(StepResult)) {
 	if o == nil || ctx == nil {
 		return ctx, func(StepResult) {}
@@ -137,9 +136,11 @@ func (o *observation) begin(ctx context.Context, kind StepKind, attempt int) (co
 	}
 }
 
-// inTransport returns what observes the steps of a call under caller, or nil. judged returns what is wrong with the last response,
-// or nil.
-func (o *observation) inTransport(caller context.Context, judged func() *Error) transport.Observe {
+// judge knows what is wrong with the last response of a call.
+type judge interface{ judged() *Error } // nil is nothing
+
+// inTransport returns what observes the steps of a call under caller, or nil.
+func (o *observation) inTransport(caller context.Context, by judge) transport.Observe {
 	if o == nil {
 		return nil
 	}
@@ -149,7 +150,7 @@ func (o *observation) inTransport(caller context.Context, judged func() *Error) 
 		return ctx, func(out transport.Outcome) {
 			found := o.failure(out.Err)
 			if out.StatusCode != 0 {
-				if err := judged(); err != nil {
+				if err := by.judged(); err != nil {
 					found = o.failure(err)
 				}
 			}
@@ -185,7 +186,6 @@ func (o *observation) log(ctx context.Context, out transport.Outcome, took time.
 	o.logger.LogAttrs(ctx, slog.LevelDebug, "messaging: attempt", attrs...)
 }
 
-// outcome returns the result of a send.
 func (o *observation) outcome(r Receipt, err error) StepResult {
 	if o == nil || err != nil {
 		return o.failure(err)
@@ -195,7 +195,6 @@ func (o *observation) outcome(r Receipt, err error) StepResult {
 	}
 }
 
-// failure returns the result of a step that ended with err, which may be nil.
 func (o *observation) failure(err error) StepResult {
 	if o == nil || err == nil {
 		return StepResult{}
@@ -218,7 +217,6 @@ func (o *observation) failure(err error) StepResult {
 
 func className(sentinel error) string { return strings.TrimPrefix(sentinel.Error(), "messaging: ") }
 
-// keepIDs keeps the IDs of a receipt that may be shown.
 func (o *observation) keepIDs(r Receipt, secrets redact.Secrets) {
 	if redact.IsWord(r.ID) && !secrets.InWord(r.ID) {
 		o.messageID = r.ID

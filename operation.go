@@ -43,7 +43,6 @@ func compile(s settings, base *url.URL) *endpoints {
 	return e
 }
 
-// sendOn returns the operation that sends over a channel.
 func (e *endpoints) sendOn(channel Channel) *sendEndpoint { return e.sends[channel]() }
 
 func (e *endpoints) smsSend() *sendEndpoint { return e.sendOn(ChannelSMS) }
@@ -128,7 +127,6 @@ func join(base *url.URL, path string) *url.URL {
 	return joined
 }
 
-// missingCredentials returns the error of a call for which the client has no credentials, or nil.
 func (e *endpoint) missingCredentials() *Error {
 	if e.authenticated {
 		return nil
@@ -142,7 +140,6 @@ func (e *endpoint) missingCredentials() *Error {
 	return err
 }
 
-// describe returns the request of the endpoint as a person would name it, without its query.
 func (e *endpoint) describe() string { return e.method + " " + e.url.Path }
 
 // secrets returns what must not appear in the error of a call: the values of its fields, and its credentials.
@@ -168,7 +165,6 @@ func (e *endpoint) secrets(fields []wire.Field, out transport.Outcome) redact.Se
 	return s
 }
 
-// checkContext returns a problem if there is no context.
 func checkContext(ctx context.Context) []wire.Problem {
 	if ctx == nil {
 		return []wire.Problem{{Field: "ctx", Reason: "required, but nil"}}
@@ -201,7 +197,7 @@ func (r *reading[T]) read(ctx context.Context) error {
 		Method: r.request.Method, URL: r.request.URL, Body: r.request.Body, Header: r.endpoint.header,
 		Read: true, Authenticate: r.endpoint.authenticator, Buffer: r.buffer, Judge: r,
 		Breakers: r.core.breakersOf(r.endpoint.channel, true),
-		Observe:  o.inTransport(ctx, func() *Error { return r.err }),
+		Observe:  o.inTransport(ctx, r),
 	})
 	if out.StatusCode == 0 || out.Interrupted != nil {
 		r.err = r.failure(&out) // there was nothing to judge, or more is known since
@@ -214,6 +210,8 @@ func (r *reading[T]) read(ctx context.Context) error {
 	end(StepResult{StatusCode: out.StatusCode, Attempts: out.Attempts})
 	return nil
 }
+
+func (r *reading[T]) judged() *Error { return r.err }
 
 // Judge is called by the transport for each response.
 func (r *reading[T]) Judge(out *transport.Outcome) transport.Judgement {
@@ -236,7 +234,6 @@ func (r *reading[T]) Judge(out *transport.Outcome) transport.Judgement {
 	return j
 }
 
-// failure returns the error of a read, or nil.
 func (r *reading[T]) failure(out *transport.Outcome) *Error {
 	success := isSuccess(out.StatusCode)
 	if success && out.Err == nil && r.decodeErr == nil && r.said.Code == "" {
@@ -266,14 +263,12 @@ func (r *reading[T]) failure(out *transport.Outcome) *Error {
 
 func isSuccess(status int) bool { return status >= 200 && status < 300 }
 
-// warn logs an unknown outcome.
 func (c *core) warn(ctx context.Context, err *Error) {
 	if c.settings.logger != nil && err.Verdict == Unknown {
 		c.settings.logger.LogAttrs(ctx, slog.LevelWarn, "messaging: outcome unknown", slog.Any("error", err))
 	}
 }
 
-// warnOfRows logs that a lookup found several messages.
 func (c *core) warnOfRows(ctx context.Context, referenceID string, rows int) {
 	if c.settings.logger == nil {
 		return

@@ -73,14 +73,12 @@ type Outcome[M any] struct {
 	Err error
 }
 
-// manner is how a message is sent.
 type manner struct {
 	patience transport.Patience
 	// doubt, unless nil, is set to whether the message may have been sent without its outcome being known.
 	doubt *bool
 }
 
-// send sends the message that call describes.
 func (c *core) send(ctx context.Context, e *sendEndpoint, call wire.Call, how manner) (Receipt, error) {
 	o := c.observation(ctx, &e.endpoint)
 	ctx, end := o.begin(ctx, StepCall, 0)
@@ -103,7 +101,7 @@ func (c *core) deliver(ctx context.Context, e *sendEndpoint, call wire.Call, o *
 	out := c.transport.Do(ctx, transport.Request{
 		Method: encoded.Method, URL: encoded.URL, Header: e.header, Body: encoded.Body, Authenticate: e.authenticator, Judge: s,
 		Breakers: c.breakersOf(e.channel, false), Patience: how.patience, Doubt: how.doubt,
-		Observe: o.inTransport(ctx, func() *Error { return s.err }),
+		Observe: o.inTransport(ctx, s),
 	})
 	if out.StatusCode == 0 || out.Interrupted != nil {
 		s.receipt, s.err, _ = e.conclude(call, out) // there was nothing to judge, or more is known since
@@ -129,6 +127,8 @@ type sending struct {
 	err      *Error
 }
 
+func (s *sending) judged() *Error { return s.err }
+
 // Judge is called by the transport for each response.
 func (s *sending) Judge(out *transport.Outcome) transport.Judgement {
 	receipt, err, proves := s.endpoint.conclude(s.call, *out)
@@ -138,7 +138,6 @@ func (s *sending) Judge(out *transport.Outcome) transport.Judgement {
 	return proves
 }
 
-// messageSecrets returns what must not appear in what is shown of a send.
 func (e *sendEndpoint) messageSecrets(call wire.Call, out transport.Outcome) redact.Secrets {
 	secrets := e.secrets(call.Fields, out)
 	secrets.AddValue(call.Extra)
@@ -163,7 +162,6 @@ func newReceipt(call wire.Call, out transport.Outcome, r codec.Response) Receipt
 	}
 }
 
-// validate returns what is wrong with the message that call describes, or nil.
 func (c *core) validate(e *sendEndpoint, call wire.Call) error {
 	if _, problems := e.codec.Encode(call, c.settings.lenient); len(problems) > 0 {
 		return invalid(e.name, problems)

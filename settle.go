@@ -82,7 +82,6 @@ func (s *SMSService) deliverOnce(ctx context.Context, m sms.Message, policy Sett
 	return receiptOf(found, attempts), nil
 }
 
-// receiptOf returns the receipt of a message that is listed.
 func receiptOf(tx sms.Transaction, attempts int) Receipt {
 	return Receipt{
 		ID: tx.ID, RequestID: tx.RequestID, ReferenceID: tx.ReferenceID, Parts: tx.Parts, Cost: tx.Price, Currency: tx.Currency,
@@ -136,7 +135,6 @@ func (s *SMSService) Settle(ctx context.Context, m sms.Message, since time.Time)
 	return receipt, nil
 }
 
-// unsettled returns the error of a message that the lookups did not settle.
 func (s *SMSService) unsettled(m sms.Message, err error) error {
 	if _, ok := errors.AsType[*ValidationError](err); ok {
 		return err
@@ -157,7 +155,6 @@ func (s *SMSService) unsettled(m sms.Message, err error) error {
 	return unknown
 }
 
-// withReference returns the message with a random reference ID if it has none.
 func withReference(m sms.Message) sms.Message {
 	if m.ReferenceID == "" {
 		m.ReferenceID = rand.Text()
@@ -200,7 +197,6 @@ func (s *SMSService) settle(ctx context.Context, m sms.Message, policy SettlePol
 	}
 }
 
-// waitForLookup waits until the next lookup. It reports whether the context allows one.
 func (s *SMSService) waitForLookup(ctx context.Context, wait time.Duration) bool {
 	o := s.core.observation(ctx, &s.core.smsList().endpoint)
 	ctx, end := o.begin(ctx, StepBackoff, 0)

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jarcoal/httpmock"
 	"github.com/stretchr/testify/assert"
@@ -338,6 +339,75 @@ func TestSendVerdictWithoutIDs(t *testing.T) {
 	assert.Empty(t, receipt.ID)
 	assert.Equal(t, "order-17", receipt.ReferenceID)
 	assert.Equal(t, "r-1", receipt.RequestID)
+}
+
+// Without IDs, a word that accepts names a message as an ID does: what says so beside a refusal is neither repeated nor retryable.
+func TestRefusalThatAcceptsIsNotRepeated(t *testing.T) {
+	t.Parallel()
+	const overlay = `{"sms.send":{"response":{"id":[],"status":["result.state","state"]},"refused":["DENIED"]}}`
+	for _, tt := range []struct {
+		status    int
+		body      string
+		verdict   messaging.Verdict
+		retryable bool
+	}{
+		{200, `{"code":"40002"}`, messaging.Refused, true},
+		{200, `{"code":"40002","result":{"state":"queued"}}`, messaging.Refused, false},
+		{200, `{"code":"40002","result":{"state":"odd"}}`, messaging.Refused, true},
+		{200, `{"code":"40002","result":{"state":"odd"},"state":"queued"}`, messaging.Refused, false},
+		{200, `{"code":"40002","result":{"state":"DENIED"},"state":"queued"}`, messaging.Refused, false},
+		{429, `{"code":"40002","result":{"state":"queued"}}`, messaging.Refused, false},
+		{429, `{"state":"queued"}`, messaging.Unknown, false},
+		{429, `{"result":{"state":"odd"},"state":"queued"}`, messaging.Unknown, false},
+		{429, `{"result":{"state":"DENIED"}}`, messaging.Refused, true},
+	} {
+		e, requests := sendGetting(t, overlay, tt.status, nil, tt.body)
+		assert.Equal(t, tt.verdict, verdictOf(e), "%d %s: %v", tt.status, tt.body, e)
+		_, retryable := messaging.Retryable(e)
+		assert.Equal(t, tt.retryable, retryable, "%d %s", tt.status, tt.body)
+		isRepeated := tt.status == http.StatusTooManyRequests && tt.retryable
+		assert.Equal(t, isRepeated, requests > 1, "%d %s: %d requests", tt.status, tt.body, requests)
+	}
+}
+
+// A service that takes the reference for the ID has to repeat it: another ID is that of another message.
+func TestReferenceAsID(t *testing.T) {
+	t.Parallel()
+	names, err := contract.Parse([]byte(`{
+		"sms.send": {"response": {"id": ["messageId"], "reference": ["messageId"]}},
+		"sms.list": {"params": {"id": ""}, "record": {"id": ["messageId"], "reference": ["messageId"]}},
+		"webhook.delivery": {"params": {"id": ["messageId"], "reference": ["messageId"]}}
+	}`))
+	require.NoError(t, err)
+	for body, verdict := range map[string]messaging.Verdict{
+		`{"messageId":"order-17"}`: messaging.Accepted, `{"messageId":"m-1"}`: messaging.Unknown, `{"messageId":null}`: messaging.Unknown, `{}`: messaging.Unknown,
+		`{"messageId":"order-17","code":"40003"}`: messaging.Refused,
+	} {
+		client, mock := mocked(t, messaging.WithContract(names))
+		responding(mock, http.StatusOK, body)
+		receipt, err := client.SMS.Send(t.Context(), message)
+		assert.Equal(t, verdict, messaging.VerdictOf(err), "%s: %v", body, err)
+		if err == nil {
+			assert.Equal(t, []string{"order-17", "order-17"}, []string{receipt.ID, receipt.ReferenceID})
+		}
+	}
+
+	srv := messagingtest.NewServer(t, messagingtest.WithContract(names))
+	client, err := messaging.NewClient(srv.URL, messaging.WithToken(srv.Token), messaging.WithContract(names),
+		messaging.WithSettle(messaging.SettlePolicy{Window: 10 * time.Second, Interval: time.Millisecond}))
+	require.NoError(t, err)
+	srv.Inject(messagingtest.AcceptThenDrop(), 1)
+	receipt, err := client.SMS.SendOnce(t.Context(), message)
+	require.NoError(t, err, "it is settled by its reference")
+	assert.Equal(t, []string{"order-17", "order-17"}, []string{receipt.ID, receipt.ReferenceID})
+	_, err = client.SMS.Send(t.Context(), message)
+	require.ErrorIs(t, err, messaging.ErrDuplicate)
+	without := message
+	without.ReferenceID = ""
+	receipt, err = client.SMS.Send(t.Context(), without)
+	require.NoError(t, err)
+	assert.Equal(t, srv.Sent()[1].ID, receipt.ID)
+	assert.NotEmpty(t, receipt.ID)
 }
 
 func TestSendAsAList(t *testing.T) {

@@ -37,7 +37,6 @@ func (CallPermissionRequest) action() place {
 	return named("call_permission_request", "call_permission_request")
 }
 
-// named is the place of an action that has a name, beside its parameters.
 func named(kind, name string) place {
 	return at("type="+kind+" action.name="+name, "action!.parameters")
 }

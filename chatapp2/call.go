@@ -10,10 +10,7 @@ import (
 
 // Call describes the message for package messaging, which sends it. It is not meant for other callers.
 func (m Message) Call() wire.Call {
-	tail := wire.Tail{TTL: m.TTL, CallbackURL: m.CallbackURL, ReferenceID: m.ReferenceID}
-	if f := m.Fallback; f != nil {
-		tail.HasFallback, tail.FallbackFrom, tail.FallbackText = true, f.From, f.Text
-	}
+	tail := wire.Tail{TTL: m.TTL, Fallback: (*wire.Fallback)(m.Fallback), CallbackURL: m.CallbackURL, ReferenceID: m.ReferenceID}
 	e := m.encode()
 	call := wire.Call{Members: e.members, Extra: m.Extra, ExtraField: "Extra", ReferenceID: m.ReferenceID, Problems: m.validate().Checks}
 	call.Fields = tail.AppendTo(make([]wire.Field, 0, 5))
@@ -31,7 +28,6 @@ func envelopeNames() []string {
 	}
 }
 
-// replyContext is the member "context".
 type replyContext struct {
 	MessageID string `json:"message_id" at:"message_id!"`
 }
@@ -56,14 +52,12 @@ func (m Message) encode() *memberWriter {
 	return w
 }
 
-// memberWriter writes members one after another into one buffer.
 type memberWriter struct {
 	shape.Writer
 
 	members []wire.Member
 }
 
-// content writes the type of the content, and the content.
 func (w *memberWriter) content(content Content) {
 	raw, isRaw := content.(Raw)
 	switch {
@@ -78,7 +72,6 @@ func (w *memberWriter) content(content Content) {
 	}
 }
 
-// optional writes a text that is not empty.
 func (w *memberWriter) optional(name, text string) {
 	if text != "" {
 		start := len(w.Out)

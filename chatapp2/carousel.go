@@ -52,7 +52,6 @@ func (k Carousel) check(c *checks) {
 	}
 }
 
-// kindOf returns what all cards have in common.
 func kindOf(action CardAction) string {
 	switch action := action.(type) { //nolint:gochecksumtype // only these kinds are concerned
 	case ReplyButtons:

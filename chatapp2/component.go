@@ -113,7 +113,6 @@ type RawComponent struct {
 // componentLimits are the limits that depend on what else a template has, in characters: of the texts of a body, and of a coupon code.
 type componentLimits struct{ body, code int }
 
-// checkComponents checks the components of a template or of one of its cards together.
 func checkComponents(c *checks, name string, components []Component, most componentLimits) {
 	first := map[string]int{}
 	copyCodes, urls := 0, 0
@@ -170,7 +169,6 @@ func (b TemplateBody) check(c *checks) {
 	}
 }
 
-// checkTexts returns what is wrong with the texts of one part together, or "".
 func checkTexts(parameters []Parameter, most int) string {
 	total := 0
 	for _, parameter := range parameters {

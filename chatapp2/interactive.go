@@ -50,7 +50,6 @@ func (i Interactive) check(c *checks) {
 	headers.check(c, i.Header)
 }
 
-// headerRule says which headers an action takes.
 type headerRule int
 
 const (

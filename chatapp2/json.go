@@ -13,7 +13,6 @@ import (
 	"github.com/messaging-service/messaging-go/sms"
 )
 
-// storedFallback is a Fallback as it is read: all of it.
 type storedFallback struct {
 	From string `at:"from!"`
 	Text string `at:"text!"`
@@ -156,7 +155,6 @@ func (m *Message) takeEnvelope(object map[string]any) (string, error) {
 	return contentName(kind, object), nil
 }
 
-// readExact reads a value into what to points to, and reports whether that holds all of it.
 func readExact(value, to any) bool {
 	return allShapes().Read(value, to) == shape.Exact
 }

@@ -23,7 +23,6 @@ type place = shape.Place
 
 func at(words, path string) place { return place{Words: words, Path: path} }
 
-// compileShapes lists the types of each sealed interface.
 func compileShapes() *shape.Shapes {
 	s := shape.New(replyContext{}, storedFallback{}, Raw{})
 	shape.AddUnion[Content](s, func(c Content) place { return at("type="+c.kind(), c.kind()+"!") }, contents()...)

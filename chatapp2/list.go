@@ -32,7 +32,6 @@ func (l List) check(c *checks) {
 	checkSections(c, "Sections", "Rows", 10, l.Sections, func(s Section) (string, int) { return s.Title, len(s.Rows) })
 }
 
-// checkSections checks sections, each of which has a title and a number of elements in the named field.
 func checkSections[S any](c *checks, name, field string, most int, sections []S, contents func(S) (title string, elements int)) {
 	c.Count(name, "sections", len(sections), 1, 10)
 	total := 0

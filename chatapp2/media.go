@@ -71,7 +71,6 @@ type Sticker struct {
 	Media
 }
 
-// checkNoCaption rejects the caption of a medium in a header.
 func checkNoCaption(c *checks, name string, medium any) {
 	v := reflect.ValueOf(medium)
 	if v.Kind() != reflect.Struct {

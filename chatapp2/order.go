@@ -163,7 +163,6 @@ func (a OrderAmount) check(c *checks) {
 	}
 }
 
-// checkOffset checks the offset of an amount in a currency.
 func (a OrderAmount) checkOffset(c *checks, name, currency string) {
 	switch {
 	case a.Offset < 1:

@@ -58,7 +58,6 @@ func (k TemplateCard) mayBeProduct() bool {
 	})
 }
 
-// header returns the kind of the header of the card, such as "chatapp2.Image".
 func (k TemplateCard) header() string {
 	for _, component := range k {
 		if header, ok := component.(TemplateHeader); ok {

@@ -13,7 +13,6 @@ import (
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
-// checks collects the problems of a message.
 type checks struct {
 	shape.Checker
 

@@ -126,8 +126,8 @@
 //	with                       by concept of fields, constants that go with a request that sends the field
 //	wrap                       the name under which a chat-app-2 message goes, or "" for the top level, beside fields
 //	ttl                        the unit of a lifetime, which is sent as a whole number: s, ms, m
-//	response                   by concept, paths; no two of id, request and reference at one place; without a path of id the
-//	                           words of the status decide alone
+//	response                   by concept, paths; no two of id, request and reference at one place, but see below; without
+//	                           a path of id the words of the status decide alone
 //	accepted                   words that the status of an accepted message may be, in any case; no "*" alone
 //	refused                    words of the status that say that the message was refused, in any case; with a status in neither
 //	                           list, the outcome of a send is unknown
@@ -153,7 +153,8 @@
 //	                           message in the platform's shape
 //	events                     paths at which a JSON body holds one event or a list of them; the first that holds any counts;
 //	                           params are then names within an event; without paths, the body is the event. In a query or form a
-//	                           path begins with the name of a parameter that holds JSON
+//	                           path begins with the name of a parameter that holds JSON; a * in it is each element of a list, see
+//	                           below
 //	layouts, zone              as in sms.list
 //	statuses                   by status, words and integers, as strings, in any case; none under two statuses; they also give
 //	                           the Status of a listed message
@@ -210,7 +211,31 @@
 // An amount of money may stand with its currency, "KES 0.8000" or "0.05 USD": both are read, and what is no amount is left out. A number
 // may be a URI, tel:+639171234567, in a row and in a callback: it is read as the number.
 //
-// No two of ID, request, reference, from, to and text may stand at one place of a response, a row or a callback.
+// Events may stand in lists within the elements of a list: in the path data.*.report, the * stands for each element of the list data, and
+// each object in the list report is an event. What stands around the events in an element has the name of its path: data.*.requestId is
+// then the ID of every event of that element.
+//
+//	{
+//		"webhook.delivery": {
+//			"events": ["data.*.report"],
+//			"params": {"id": ["data.*.requestId"], "status": ["status"], "to": ["number"]}
+//		}
+//	}
+//
+// No two of ID, request, reference, from, to and text may stand at one place of a response, a row or a callback. There is one exception: a
+// service may take the reference of a message for its ID. The lists of id and reference are then the same in its response, and may be the
+// same in its rows and its delivery reports. It has to repeat the reference: with another ID the outcome of a send is unknown. Its listing
+// is filtered by one of the two, which is reference if SendOnce is to find a message.
+//
+//	{
+//		"sms.send": {
+//			"fields": {"reference": "messageId"}, "response": {"id": ["messageId"], "reference": ["messageId"]}
+//		},
+//		"sms.list": {
+//			"params": {"id": "", "reference": "messageId"}, "record": {"id": ["messageId"], "reference": ["messageId"]}
+//		},
+//		"webhook.delivery": {"params": {"id": ["messageId"], "reference": ["messageId"]}}
+//	}
 //
 // A word or a code that ends in * stands for all with that prefix: REJECTED_*. The word itself wins over prefixes, and a longer
 // prefix over a shorter one, also between two lists.

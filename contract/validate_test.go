@@ -15,8 +15,9 @@ import (
 
 const (
 	oneMeaning = "it has one meaning; leave it where it is right, and write the other list without it"
-	oneValue   = "one value cannot be both; write where each stands, and [] for what the service does not have"
-	allAccept  = "stands for every word; write the words of acceptance: with any other the outcome is unknown, and not accepted"
+	oneValue   = "one value cannot be both; write where each stands, and [] for what the service does not have" +
+		" (a service that takes the reference of a send for its ID has the same list for both, in its response too)"
+	allAccept = "stands for every word; write the words of acceptance: with any other the outcome is unknown, and not accepted"
 )
 
 const zoneReason = "is not a time zone that this machine knows, such as Europe/London or UTC"
@@ -116,29 +117,34 @@ func TestParseRefusesTableThatCannotWork(t *testing.T) {
 			`{"chatapp2.send":{"fields":{"ttl":"0.ttl","fallbackFrom":"","fallbackText":"","callback":"","reference":""},"with":{"callback":{}}}}`,
 			"chatapp2.send.wrap", "is empty, and the request is a list, which has no members; write where the message stands, such as 0.message",
 		},
-		"all codes of a class":        {`{"errors":{"classes":{"invalid":["*"]}}}`, "errors.classes.invalid[0]", "stands for every word; write the codes of the class, or prefixes of them such as 40*"},
-		"all codes of success":        {`{"errors":{"success":["0","*"]}}`, "errors.success[1]", "stands for every word; write the codes that a response may hold although the message was accepted"},
-		"all words accept":            {`{"sms.send":{"accepted":["*"]}}`, "sms.send.accepted[0]", allAccept},
-		"all other words accept":      {`{"sms.send":{"accepted":["ok","*"],"refused":["no"]}}`, "sms.send.accepted[1]", allAccept},
-		"neither ID nor status":       {`{"sms.send":{"response":{"id":[],"status":[]}}}`, "sms.send.response.id", "names no place, so the status has to accept a message; write where it stands in sms.send.response.status, and its words in sms.send.accepted"},
-		"neither ID nor words":        {`{"sms.send":{"response":{"id":[]},"accepted":[]}}`, "sms.send.response.id", "names no place, so the status has to accept a message; write where it stands in sms.send.response.status, and its words in sms.send.accepted"},
-		"request ID as the ID":        {`{"sms.send":{"response":{"id":["requestId"]}}}`, "sms.send.response.id[0]", `holds "requestId" like the default sms.send.response.request[1]; ` + oneValue},
-		"ID as the reference":         {`{"sms.list":{"record":{"reference":["transactionId"]}}}`, "sms.list.record.reference[0]", `holds "transactionId" like the default sms.list.record.id[0]; ` + oneValue},
-		"text as the sender":          {`{"webhook.sms":{"params":{"from":["message"]}}}`, "webhook.sms.params.from[0]", `holds "message" like the default webhook.sms.params.text[0]; ` + oneValue},
-		"sender as the recipient":     {`{"webhook.chatapp1":{"params":{"from":["s3cret"],"to":["s3cret"]}}}`, "webhook.chatapp1.params.to[0]", "holds the same as webhook.chatapp1.params.from[0]; " + oneValue},
-		"page of a 5xx":               {`{"errors":{"gateway":[503]}}`, "errors.gateway[0]", "proves nothing alone: only 400 to 499, without 408, refuse; write it under errors.notProcessed too"},
-		"page of a 408":               {`{"errors":{"gateway":[409,408]}}`, "errors.gateway[1]", "proves nothing alone: only 400 to 499, without 408, refuse; write it under errors.notProcessed too"},
-		"sign of two values":          {`{"errors":{"signs":{"true":["errors"]}}}`, "errors.signs.true[0]", `holds "errors" like the default errors.signs.present[0]; a member says so by one value`},
-		"sign with an empty part":     {`{"errors":{"signs":{"true":["a..b"]}}}`, "errors.signs.true[0]", "has an empty part between its dots"},
-		"position after the first":    {`{"sms.send":{"fields":{"to":"to.1"}}}`, "sms.send.fields.to", gapReason},
-		"position after a gap":        {`{"sms.send":{"fields":{"from":"m.0.from","to":"m.2.to"}}}`, "sms.send.fields.to", gapReason},
-		"position in brackets":        {`{"sms.send":{"fields":{"to":"messages[0].to"}}}`, "sms.send.fields.to", "holds a position in brackets; write it between dots, such as messages.0.id"},
-		"list and member":             {`{"sms.send":{"fields":{"from":"m.name","to":"m.0"}}}`, "sms.send.fields.to", "stands where a list would have to be an object too, because of sms.send.fields.from"},
-		"list in another":             {`{"sms.send":{"fields":{"from":"to.0","to":"to"}}}`, "sms.send.fields.to", "would hold both a value of its own and sms.send.fields.from"},
-		"constant beside a position":  {`{"sms.send":{"fields":{"to":"to.0"},"constants":{"to.kind":1}}}`, "sms.send.constants.to.kind", "stands where a list would have to be an object too, because of sms.send.fields.to"},
-		"response path in brackets":   {`{"sms.send":{"response":{"id":["messages[0].id"]}}}`, "sms.send.response.id[0]", "holds a position in brackets; write it between dots, such as messages.0.id"},
-		"response path of JSONPath":   {`{"sms.send":{"response":{"id":["$.data.id"]}}}`, "sms.send.response.id[0]", "begins with $; write the members alone, with dots between them, such as data.id"},
-		"record path of JSON pointer": {`{"sms.list":{"record":{"id":["/data/id"]}}}`, "sms.list.record.id[0]", "begins with a slash; write members with dots between them, such as data.id"},
+		"all codes of a class":                         {`{"errors":{"classes":{"invalid":["*"]}}}`, "errors.classes.invalid[0]", "stands for every word; write the codes of the class, or prefixes of them such as 40*"},
+		"all codes of success":                         {`{"errors":{"success":["0","*"]}}`, "errors.success[1]", "stands for every word; write the codes that a response may hold although the message was accepted"},
+		"all words accept":                             {`{"sms.send":{"accepted":["*"]}}`, "sms.send.accepted[0]", allAccept},
+		"all other words accept":                       {`{"sms.send":{"accepted":["ok","*"],"refused":["no"]}}`, "sms.send.accepted[1]", allAccept},
+		"neither ID nor status":                        {`{"sms.send":{"response":{"id":[],"status":[]}}}`, "sms.send.response.id", "names no place, so the status has to accept a message; write where it stands in sms.send.response.status, and its words in sms.send.accepted"},
+		"neither ID nor words":                         {`{"sms.send":{"response":{"id":[]},"accepted":[]}}`, "sms.send.response.id", "names no place, so the status has to accept a message; write where it stands in sms.send.response.status, and its words in sms.send.accepted"},
+		"reference as the ID, but not in the response": {`{"sms.list":{"record":{"id":["messageId"],"reference":["messageId"]}}}`, "sms.list.record.reference[0]", "holds the same as sms.list.record.id[0]; " + oneValue},
+		"reference as one ID of two":                   {`{"sms.send":{"response":{"id":["messageId","id"],"reference":["messageId"]}}}`, "sms.send.response.reference[0]", "holds the same as sms.send.response.id[0]; " + oneValue},
+		"reference as the ID, unsent":                  {`{"sms.send":{"fields":{"reference":""},"response":{"id":["messageId"],"reference":["messageId"]}}}`, "sms.send.response.reference[0]", "holds the same as sms.send.response.id[0]; " + oneValue},
+		"reference as the ID of what came in":          {`{"sms.send":{"response":{"id":["messageId"],"reference":["messageId"]}},"webhook.sms":{"params":{"id":["messageId"],"reference":["messageId"]}}}`, "webhook.sms.params.reference[0]", "holds the same as webhook.sms.params.id[0]; " + oneValue},
+		"reference as the ID of reports":               {`{"webhook.delivery":{"params":{"id":["messageId"],"reference":["messageId"]}}}`, "webhook.delivery.params.reference[0]", "holds the same as webhook.delivery.params.id[0]; " + oneValue},
+		"request ID as the ID":                         {`{"sms.send":{"response":{"id":["requestId"]}}}`, "sms.send.response.id[0]", `holds "requestId" like the default sms.send.response.request[1]; ` + oneValue},
+		"ID as the reference":                          {`{"sms.list":{"record":{"reference":["transactionId"]}}}`, "sms.list.record.reference[0]", `holds "transactionId" like the default sms.list.record.id[0]; ` + oneValue},
+		"text as the sender":                           {`{"webhook.sms":{"params":{"from":["message"]}}}`, "webhook.sms.params.from[0]", `holds "message" like the default webhook.sms.params.text[0]; ` + oneValue},
+		"sender as the recipient":                      {`{"webhook.chatapp1":{"params":{"from":["s3cret"],"to":["s3cret"]}}}`, "webhook.chatapp1.params.to[0]", "holds the same as webhook.chatapp1.params.from[0]; " + oneValue},
+		"page of a 5xx":                                {`{"errors":{"gateway":[503]}}`, "errors.gateway[0]", "proves nothing alone: only 400 to 499, without 408, refuse; write it under errors.notProcessed too"},
+		"page of a 408":                                {`{"errors":{"gateway":[409,408]}}`, "errors.gateway[1]", "proves nothing alone: only 400 to 499, without 408, refuse; write it under errors.notProcessed too"},
+		"sign of two values":                           {`{"errors":{"signs":{"true":["errors"]}}}`, "errors.signs.true[0]", `holds "errors" like the default errors.signs.present[0]; a member says so by one value`},
+		"sign with an empty part":                      {`{"errors":{"signs":{"true":["a..b"]}}}`, "errors.signs.true[0]", "has an empty part between its dots"},
+		"position after the first":                     {`{"sms.send":{"fields":{"to":"to.1"}}}`, "sms.send.fields.to", gapReason},
+		"position after a gap":                         {`{"sms.send":{"fields":{"from":"m.0.from","to":"m.2.to"}}}`, "sms.send.fields.to", gapReason},
+		"position in brackets":                         {`{"sms.send":{"fields":{"to":"messages[0].to"}}}`, "sms.send.fields.to", "holds a position in brackets; write it between dots, such as messages.0.id"},
+		"list and member":                              {`{"sms.send":{"fields":{"from":"m.name","to":"m.0"}}}`, "sms.send.fields.to", "stands where a list would have to be an object too, because of sms.send.fields.from"},
+		"list in another":                              {`{"sms.send":{"fields":{"from":"to.0","to":"to"}}}`, "sms.send.fields.to", "would hold both a value of its own and sms.send.fields.from"},
+		"constant beside a position":                   {`{"sms.send":{"fields":{"to":"to.0"},"constants":{"to.kind":1}}}`, "sms.send.constants.to.kind", "stands where a list would have to be an object too, because of sms.send.fields.to"},
+		"response path in brackets":                    {`{"sms.send":{"response":{"id":["messages[0].id"]}}}`, "sms.send.response.id[0]", "holds a position in brackets; write it between dots, such as messages.0.id"},
+		"response path of JSONPath":                    {`{"sms.send":{"response":{"id":["$.data.id"]}}}`, "sms.send.response.id[0]", "begins with $; write the members alone, with dots between them, such as data.id"},
+		"record path of JSON pointer":                  {`{"sms.list":{"record":{"id":["/data/id"]}}}`, "sms.list.record.id[0]", "begins with a slash; write members with dots between them, such as data.id"},
 
 		"refused and accepted":           {`{"sms.send":{"refused":["Queued"]}}`, "sms.send.refused[0]", `holds "queued" like the default sms.send.accepted[4]; ` + oneMeaning},
 		"star inside a refused word":     {`{"sms.send":{"refused":["*_REJECTED"]}}`, "sms.send.refused[0]", "holds a * that is not at its end"},
@@ -176,16 +182,25 @@ func TestParseRefusesTableThatCannotWork(t *testing.T) {
 		"header with white space":     {`{"headers":{"X-App":" a"}}`, "headers.X-App", "has white space around its value, which no header keeps"},
 		"header that is too long":     {`{"headers":{"X-App":"` + strings.Repeat("a", 1025) + `"}}`, "headers.X-App", "is longer than 1024 bytes"},
 
-		"events after the body":        {`{"webhook.sms":{"events":["","results"]}}`, "webhook.sms.events[1]", eventsReason},
-		"events within others":         {`{"webhook.delivery":{"events":["results","results.0"]}}`, "webhook.delivery.events[1]", eventsReason},
-		"events twice":                 {`{"webhook.chatapp1":{"events":["results","results"]}}`, "webhook.chatapp1.events[1]", eventsReason},
-		"events in brackets":           {`{"webhook.chatapp2":{"events":["results[]"]}}`, "webhook.chatapp2.events[0]", "holds a position in brackets; write it between dots, such as messages.0.id"},
-		"parameter through the events": {`{"webhook.sms":{"events":["results"],"params":{"from":["from","results.0.from"]}}}`, "webhook.sms.params.from[1]", "leads through webhook.sms.events; write the rest of the path, from the event on"},
-		"layout that is none":          {`{"sms.list":{"layouts":["DD/MM/YYYY"]}}`, "sms.list.layouts[0]", layoutReason},
-		"layout of a day":              {`{"webhook.sms":{"layouts":["15:04"]}}`, "webhook.sms.layouts[0]", layoutReason},
-		"layout of half a day":         {`{"webhook.delivery":{"layouts":["2006-01-02","2006-01-02 03:04"]}}`, "webhook.delivery.layouts[1]", layoutReason},
-		"layout with a zone's letters": {`{"sms.list":{"layouts":["2006-01-02 15:04 MST"]}}`, "sms.list.layouts[0]", "names a zone by letters; write -0700, or the letters that always stand there, such as GMT"},
-		"empty layout":                 {`{"sms.list":{"layouts":[""]}}`, "sms.list.layouts[0]", "is empty"},
+		"events after the body":          {`{"webhook.sms":{"events":["","results"]}}`, "webhook.sms.events[1]", eventsReason},
+		"events within others":           {`{"webhook.delivery":{"events":["results","results.0"]}}`, "webhook.delivery.events[1]", eventsReason},
+		"events twice":                   {`{"webhook.chatapp1":{"events":["results","results"]}}`, "webhook.chatapp1.events[1]", eventsReason},
+		"events in brackets":             {`{"webhook.chatapp2":{"events":["results[]"]}}`, "webhook.chatapp2.events[0]", "holds a position in brackets; write it between dots, such as messages.0.id"},
+		"events that end in a *":         {`{"webhook.sms":{"events":["data.*"]}}`, "webhook.sms.events[0]", "ends in a *; the elements of a list are events by themselves: write the list alone, such as data"},
+		"a * in a response":              {`{"sms.send":{"response":{"id":["messages.*.id"]}}}`, "sms.send.response.id[0]", everyReason},
+		"a * in a request":               {`{"sms.send":{"fields":{"to":"messages.*.to"}}}`, "sms.send.fields.to", everyReason},
+		"a * in a row":                   {`{"sms.list":{"record":{"id":["*"]}}}`, "sms.list.record.id[0]", everyReason},
+		"parameter around no events":     {`{"webhook.sms":{"events":["data.*.items"],"params":{"from":["from","items.*.from"]}}}`, "webhook.sms.params.from[1]", aroundReason},
+		"parameter of all elements":      {`{"webhook.sms":{"params":{"from":["data.*.from"]}}}`, "webhook.sms.params.from[0]", aroundReason},
+		"the events as a parameter":      {`{"webhook.sms":{"events":["data.*.items"],"params":{"text":["data.*.items"]}}}`, "webhook.sms.params.text[0]", aroundReason},
+		"parameter through a *":          {`{"webhook.sms":{"events":["data.*.items"],"params":{"from":["data.0.from"]}}}`, "webhook.sms.params.from[0]", "leads through webhook.sms.events; write the rest of the path, from the event on"},
+		"parameter through inner events": {`{"webhook.sms":{"events":["data.*.items"],"params":{"from":["data.*.items.0.from"]}}}`, "webhook.sms.params.from[0]", "leads through webhook.sms.events; write the rest of the path, from the event on"},
+		"parameter through the events":   {`{"webhook.sms":{"events":["results"],"params":{"from":["from","results.0.from"]}}}`, "webhook.sms.params.from[1]", "leads through webhook.sms.events; write the rest of the path, from the event on"},
+		"layout that is none":            {`{"sms.list":{"layouts":["DD/MM/YYYY"]}}`, "sms.list.layouts[0]", layoutReason},
+		"layout of a day":                {`{"webhook.sms":{"layouts":["15:04"]}}`, "webhook.sms.layouts[0]", layoutReason},
+		"layout of half a day":           {`{"webhook.delivery":{"layouts":["2006-01-02","2006-01-02 03:04"]}}`, "webhook.delivery.layouts[1]", layoutReason},
+		"layout with a zone's letters":   {`{"sms.list":{"layouts":["2006-01-02 15:04 MST"]}}`, "sms.list.layouts[0]", "names a zone by letters; write -0700, or the letters that always stand there, such as GMT"},
+		"empty layout":                   {`{"sms.list":{"layouts":[""]}}`, "sms.list.layouts[0]", "is empty"},
 
 		"zone of the list":           {`{"sms.list":{"zone":"Mars/Olympus"}}`, "sms.list.zone", zoneReason},
 		"zone of inbound SMS":        {`{"webhook.sms":{"zone":"../UTC"}}`, "webhook.sms.zone", zoneReason},
@@ -221,6 +236,8 @@ func TestParseRefusesNameBesideAList(t *testing.T) {
 const (
 	positionReason = "leads into a list, which only a JSON body has; write the parameter's name, such as to[0], or set encoding to json"
 	gapReason      = "stands in a list at a position with none before it; positions begin at 0, without a gap"
+	everyReason    = "holds a *, which only the events of a webhook have; write a position, such as messages.0.id"
+	aroundReason   = "holds a *; only a name that begins as a path of webhook.sms.events does, up to its *, can, such as data.*.id"
 	eventsReason   = "is never looked for: a path before it is present wherever this one is"
 	layoutReason   = "is no layout of a date; write 2006-01-02 15:04:05 as the service would, such as 02/01/2006 3:04PM"
 )
@@ -269,6 +286,8 @@ func TestParseAcceptsTableThatCanWork(t *testing.T) {
 		"a cursor from the last row":     `{"sms.list":{"paging":{"by":"cursor"},"params":{"cursor":"after"},"page":{"next":["next","$last.meta.id"]}}}`,
 		"listing by POST":                `{"sms.list":{"method":"POST","encoding":"json","params":{"from":"filters.0.from","id":"filters.1.id"},"constants":{"filters.0.op":[1]}}}`,
 		"listing by POST with a query":   `{"sms.list":{"method":"POST"}}`,
+		"reference as the ID":            `{"sms.send":{"response":{"id":["messageId"],"reference":["messageId"]}},"sms.list":{"record":{"id":["messageId"],"reference":["messageId"]}},"webhook.delivery":{"params":{"id":["messageId"],"reference":["messageId"]}}}`,
+		"events in elements":             `{"webhook.sms":{"events":["data.*.a.*.items","*.items"],"params":{"from":["data.*.from","data.*.a.*.from.number","*.from"]}}}`,
 		"nested callbacks":               `{"webhook.sms":{"events":["data.events","results",""],"params":{"from":["data.from.phone","results.from"]}}}`,
 		"layouts":                        `{"sms.list":{"layouts":["02/01/2006 15:04","Jan 2 2006 3:04PM","2006-01-02 15:04:05 GMT","20060102150405-0700"]}}`,
 		"no placeholders":                `{"webhook.delivery":{"placeholders":{"status":"","id":"","reference":"","time":"","kind":"","from":"","to":""}}}`,

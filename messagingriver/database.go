@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -44,7 +45,7 @@ func postgres(pool *pgxpool.Pool) database[pgx.Tx] {
 	return database[pgx.Tx]{
 		driver: riverpgxv5.New(pool),
 		spell: strings.NewReplacer(
-			"ROWS", "json_array_elements(CAST($1 AS json)) AS r(value)", "UNLOCKED", "FOR UPDATE SKIP LOCKED", "WITHOUT ROWID", "",
+			"ROWS", "unnest(ARRAY(SELECT json_array_elements(CAST($1 AS json)))) AS r(value)", "UNLOCKED", "FOR UPDATE SKIP LOCKED", "WITHOUT ROWID", "",
 			"CLOCK", "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)", "LATER", "GREATEST", "EARLIER", "LEAST",
 			"NEXT", "nextval('messaging_outbox_seq')",
 			"CANCELLED", "jsonb_array_elements(COALESCE(j.args->'messages', '[]')) AS r(value)",
@@ -60,6 +61,24 @@ func postgres(pool *pgxpool.Pool) database[pgx.Tx] {
 }
 
 func sqlite(db *sql.DB) database[*sql.Tx] {
+	// To prepare a statement takes SQLite longer than to run it.
+	var mu sync.Mutex
+	prepared := map[string]*sql.Stmt{}
+	prepare := func(ctx context.Context, statement string) (*sql.Stmt, error) {
+		mu.Lock()
+		known := prepared[statement]
+		mu.Unlock()
+		if known != nil {
+			return known, nil
+		}
+		one, err := db.PrepareContext(ctx, statement) //nolint:sqlclosecheck // it lives as long as db
+		if err == nil {
+			mu.Lock()
+			prepared[statement] = one
+			mu.Unlock()
+		}
+		return one, err
+	}
 	return database[*sql.Tx]{
 		driver: riversqlite.New(db),
 		spell: strings.NewReplacer(
@@ -70,7 +89,11 @@ func sqlite(db *sql.DB) database[*sql.Tx] {
 			"CANCELLED", "json_each(j.args, '$.messages') AS r",
 			"FINALIZED", "CAST(unixepoch(j.finalized_at, 'subsec') * 1000 AS INTEGER)"),
 		query: func(ctx context.Context, statement string, args ...any) (rows, error) {
-			return db.QueryContext(ctx, statement, args...) //nolint:rowserrcheck,sqlclosecheck // collect does both
+			prepared, err := prepare(ctx, statement)
+			if err != nil {
+				return nil, err
+			}
+			return prepared.QueryContext(ctx, args...) //nolint:rowserrcheck,sqlclosecheck // collect does both
 		},
 		queryIn: func(ctx context.Context, tx *sql.Tx, statement string, args ...any) (rows, error) {
 			return tx.QueryContext(ctx, statement, args...) //nolint:rowserrcheck,sqlclosecheck // collect does both
@@ -88,7 +111,13 @@ func (l list[T]) Value() (driver.Value, error) {
 
 // exec runs a statement on the pool.
 func (d database[TTx]) exec(ctx context.Context, statement string, args ...any) error {
-	return d.driver.GetExecutor().Exec(ctx, d.spell.Replace(statement), args...)
+	_, err := fetch(ctx, d, func(*struct{}) []any { return nil }, statement, args...)
+	return err
+}
+
+// change runs statements without arguments that create or alter tables.
+func (d database[TTx]) change(ctx context.Context, statements string) error {
+	return d.driver.GetExecutor().Exec(ctx, d.spell.Replace(statements))
 }
 
 // keys runs a statement on the pool that returns keys.
@@ -141,23 +170,23 @@ func (o *Outbox[TTx]) Migrate(ctx context.Context) error {
 	if _, err = migrator.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
 		return err
 	}
-	if err = o.database.exec(ctx, tables); err != nil {
+	if err = o.database.change(ctx, tables); err != nil {
 		return err
 	}
 	for name, kind := range laterColumns() {
-		if o.database.exec(ctx, "SELECT "+name+" FROM messaging_outbox LIMIT 0") == nil {
+		if o.database.change(ctx, "SELECT "+name+" FROM messaging_outbox LIMIT 0") == nil {
 			continue
 		}
-		if err = o.database.exec(ctx, "ALTER TABLE messaging_outbox ADD COLUMN "+name+" "+kind); err != nil {
+		if err = o.database.change(ctx, "ALTER TABLE messaging_outbox ADD COLUMN "+name+" "+kind); err != nil {
 			return err
 		}
 	}
 	if o.database.sequence != "" {
-		if err = o.database.exec(ctx, o.database.sequence); err != nil {
+		if err = o.database.change(ctx, o.database.sequence); err != nil {
 			return err
 		}
 	}
-	return o.database.exec(ctx, indexes)
+	return o.database.change(ctx, indexes)
 }
 
 // tables creates what the first version had, and the tables that came later.

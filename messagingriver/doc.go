@@ -22,7 +22,7 @@
 //     own, so that one in trouble holds back no other.
 //
 // River's jobs hold channels and reference IDs, no numbers and no texts. Options.Rate limits the rate
-// of all processes together. docs/outbox.md in the repository is about operation, and examples/outbox is a whole program.
+// of all processes together. docs/outbox.md in the repository is about operation, and examples/shop is a whole program.
 //
 // # Stopping
 //

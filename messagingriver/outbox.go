@@ -34,6 +34,7 @@ type Outbox[TTx any] struct {
 	database database[TTx]
 	river    *river.Client[TTx] // inserts jobs and pauses queues; the caller's own client works
 	rate     pace
+	recorder recorder
 }
 
 // Options are the properties of an Outbox. A zero field has its default.
@@ -159,8 +160,7 @@ func (o *Outbox[TTx]) AddTo(config *river.Config) error {
 	config.PeriodicJobs = append(config.PeriodicJobs, river.NewPeriodicJob(
 		river.PeriodicInterval(o.round()),
 		func() (river.JobArgs, *river.InsertOpts) {
-			// Any past time will do. Without one River takes the leader's clock, and one that is fast would put rounds off.
-			return round{}, &river.InsertOpts{Queue: tendQueue, MaxAttempts: 1, ScheduledAt: time.Unix(0, 0)}
+			return round{}, &river.InsertOpts{Queue: tendQueue, MaxAttempts: 1}
 		},
 		&river.PeriodicJobOpts{RunOnStart: true},
 	))

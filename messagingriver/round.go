@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/rivertype"
 	"golang.org/x/sync/errgroup"
 
 	messaging "github.com/messaging-service/messaging-go"
@@ -19,6 +20,14 @@ import (
 type round struct{}
 
 func (round) Kind() string { return "messaging_tend" }
+
+// Hooks has the database's clock say when a round begins. River takes the leader's, and one that is fast would put rounds off.
+func (round) Hooks() []rivertype.Hook {
+	return []rivertype.Hook{river.HookInsertBeginFunc(func(_ context.Context, job *rivertype.JobInsertParams) error {
+		job.ScheduledAt = nil
+		return nil
+	})}
+}
 
 type tender[TTx any] struct {
 	river.WorkerDefaults[round]

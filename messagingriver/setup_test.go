@@ -31,12 +31,26 @@ import (
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
-// openSQLite opens a database in a file of its own.
+// wal are the options of a database that waits for no disk: a test kills processes, and no machine loses its power.
+const wal = "?_pragma=journal_mode(wal)&_pragma=busy_timeout(10000)&_pragma=synchronous(off)"
+
+// openSQLite opens a database in a file of its own. A benchmark waits for the disk.
 func openSQLite(t testing.TB) *sql.DB {
 	t.Helper()
-	db, err := sql.Open("sqlite", filepath.Join(t.TempDir(), "outbox.db")+"?_pragma=journal_mode(wal)&_pragma=busy_timeout(5000)&_txlock=immediate")
-	require.NoError(t, err)
+	options := wal + "&_txlock=immediate"
+	if _, measures := t.(*testing.B); measures {
+		options += "&_pragma=synchronous(full)"
+	}
+	db := openSQLiteWith(t, options)
 	db.SetMaxOpenConns(1)
+	return db
+}
+
+func openSQLiteWith(t testing.TB, options string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(t.TempDir(), "outbox.db")+options)
+	require.NoError(t, err)
+	db.SetMaxOpenConns(10)
 	t.Cleanup(func() { _ = db.Close() })
 	return db
 }

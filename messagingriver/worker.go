@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -430,29 +431,72 @@ func isAccount(err error) bool {
 	return errors.Is(err, messaging.ErrUnauthorized) || errors.Is(err, messaging.ErrInsufficientBalance)
 }
 
-// recordUntil records results, also if ctx has ended, and tries again until a time if the database is away. One counts if its attempt is the
-// last and nothing is final: a late response is worth more than "unknown", and less than what a person decided. Somebody who had a
-// message sent again is not overruled by a lookup that knows nothing.
+// recordUntil records results, also if ctx has ended, and tries again until a time if the database is away.
 func (o *Outbox[TTx]) recordUntil(ctx context.Context, end time.Time, results []result) error {
 	for {
-		writing, cancel := context.WithTimeout(context.WithoutCancel(ctx), o.options.SendTimeout)
-		err := o.database.exec(writing, `
-			UPDATE messaging_outbox
-			SET state = value->>'state', receipt = value->>'receipt', problem = value->>'problem',
-				due_at = CLOCK + CAST(value->>'wait' AS BIGINT),
-				not_before = CASE WHEN value->>'state' = 'waiting' THEN CLOCK + CAST(value->>'wait' AS BIGINT) ELSE not_before END,
-				failures = failures + CAST(value->>'failed' AS BIGINT), resent = resent + CAST(value->>'resent' AS BIGINT),
-				message = CASE WHEN value->>'state' = 'accepted' THEN NULL ELSE message END,
-				recipient = CASE WHEN value->>'state' IN ('accepted', 'refused') THEN NULL ELSE recipient END
-			FROM ROWS
-			WHERE channel = value->>'channel' AND reference = value->>'reference'
-				AND attempt = CAST(value->>'attempt' AS BIGINT) AND state || '' IN ('waiting', 'sending', 'unknown', 'parked')
-				AND NOT (state || '' = 'waiting' AND value->>'state' IN ('unknown', 'parked'))`,
-			list[result](results))
-		cancel()
+		err := o.recorder.add(results, func(all []result) error { return o.record(ctx, all) })
 		if err == nil || time.Now().After(end) {
 			return err
 		}
 		<-time.After(o.options.SendTimeout / 20)
 	}
+}
+
+// record records results once. One counts if its attempt is the last and nothing is final: a late response is worth more than
+// "unknown", and less than what a person decided. Somebody who had a message sent again is not overruled by a lookup that knows
+// nothing.
+func (o *Outbox[TTx]) record(ctx context.Context, results []result) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), o.options.SendTimeout)
+	defer cancel()
+	return o.database.exec(ctx, `
+		UPDATE messaging_outbox
+		SET state = value->>'state', receipt = value->>'receipt', problem = value->>'problem',
+			due_at = CLOCK + CAST(value->>'wait' AS BIGINT),
+			not_before = CASE WHEN value->>'state' = 'waiting' THEN CLOCK + CAST(value->>'wait' AS BIGINT) ELSE not_before END,
+			failures = failures + CAST(value->>'failed' AS BIGINT), resent = resent + CAST(value->>'resent' AS BIGINT),
+			message = CASE WHEN value->>'state' = 'accepted' THEN NULL ELSE message END,
+			recipient = CASE WHEN value->>'state' IN ('accepted', 'refused') THEN NULL ELSE recipient END
+		FROM ROWS
+		WHERE channel = value->>'channel' AND reference = value->>'reference'
+			AND attempt = CAST(value->>'attempt' AS BIGINT) AND state || '' IN ('waiting', 'sending', 'unknown', 'parked')
+			AND NOT (state || '' = 'waiting' AND value->>'state' IN ('unknown', 'parked'))`,
+		list[result](results))
+}
+
+// recorder joins the results of the jobs of a process: what comes while some are written goes into the next statement.
+type recorder struct {
+	mu      sync.Mutex
+	writing sync.Mutex // held while a statement runs
+	next    *results   // is not written yet, or nil
+}
+
+// results are written together.
+type results struct {
+	all  []result
+	done chan struct{} // closed when err is known
+	err  error
+}
+
+// add returns when some results have been written, by its caller or by another one.
+func (r *recorder) add(some []result, write func([]result) error) error {
+	r.mu.Lock()
+	first := r.next == nil
+	if first {
+		r.next = &results{done: make(chan struct{})}
+	}
+	mine := r.next
+	mine.all = append(mine.all, some...)
+	r.mu.Unlock()
+	if !first {
+		<-mine.done
+		return mine.err
+	}
+	r.writing.Lock()
+	defer r.writing.Unlock()
+	r.mu.Lock()
+	r.next = nil
+	r.mu.Unlock()
+	mine.err = write(mine.all)
+	close(mine.done)
+	return mine.err
 }

@@ -94,7 +94,10 @@ func (l *ledger) accept(m *submission) bool {
 	if !l.pay(m.Parts) {
 		return false
 	}
-	m.ID, m.At, m.left = l.newID(m.Channel), l.now(), l.balance
+	if m.ID == "" {
+		m.ID = l.newID(m.Channel)
+	}
+	m.At, m.left = l.now(), l.balance
 	r := l.newRow(m.Sent)
 	l.enter(r)
 	if m.Channel != ChannelSMS {

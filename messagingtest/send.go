@@ -74,8 +74,12 @@ func (f fields) submission() (submission, *problem) {
 func (s *Server) submit(m *submission) *problem {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	isTaken := false
+	if channel, _ := table.ChannelNamed(string(m.Channel)); m.ReferenceID != "" && channel.Send(s.names).IDIsReference() {
+		m.ID, isTaken = m.ReferenceID, s.ledger.byID[m.ReferenceID] != nil
+	}
 	switch {
-	case s.ledger.isDuplicate(m.Sent):
+	case isTaken, s.ledger.isDuplicate(m.Sent):
 		return &problem{"duplicate", "a message with this reference was accepted before"}
 	case m.Channel == ChannelChatApp2 && !s.route(m):
 		return &problem{"route", "the marketing-messages route is not available, and product_policy is STRICT"}

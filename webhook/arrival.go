@@ -34,7 +34,6 @@ type origin struct {
 	typed  bool // a person may have typed it, as a part of a text that nobody escaped: it follows JSON without an end
 }
 
-// reader makes an arrival.
 type reader struct {
 	*callback
 	arrival
@@ -78,16 +77,19 @@ func (c *callback) receive(r *http.Request) (arrival, error) {
 }
 
 // element returns what arrived with one event of a list. The parameters around the list remain, but say nothing about it.
-func (c *callback) element(whole *arrival, raw json.RawMessage) (arrival, error) {
-	if !isNested(raw, '{') {
+func (c *callback) element(whole *arrival, one *listed) (arrival, error) {
+	if !isNested(one.raw, '{') {
 		return arrival{}, c.name.refuse(ErrUnreadable)
 	}
 	in := reader{callback: c, arrival: arrival{
 		proofs: slices.Clone(whole.proofs), query: whole.query, open: whole.open,
-		count: whole.inQuery, inQuery: whole.inQuery, own: whole.inQuery,
+		count: whole.inQuery, inQuery: whole.inQuery, own: whole.inQuery, repeats: one.repeats,
 	}}
-	in.params = append(make(Params, 0, whole.inQuery+8), whole.params[:whole.inQuery]...)
-	if in.readObject(string(raw)); in.count > c.maxParams {
+	in.params = append(make(Params, 0, whole.inQuery+len(one.around)+8), whole.params[:whole.inQuery]...)
+	for _, m := range one.around {
+		in.addJSON(m.Name, m.Value)
+	}
+	if in.readObject(string(one.raw)); in.count > c.maxParams {
 		return arrival{}, c.name.refuse(ErrTooManyParams)
 	}
 	return in.arrival, nil
@@ -107,7 +109,6 @@ func (in *reader) add(name, value string, from origin) {
 	in.params = append(in.params, Param{Name: name, Value: value})
 }
 
-// readBody reads the body of a request up to the limit.
 func readBody(r *http.Request, limit int) (string, error) {
 	if r.Body == nil {
 		return "", nil
@@ -116,7 +117,6 @@ func readBody(r *http.Request, limit int) (string, error) {
 	return string(body), err
 }
 
-// restoreBody lets a body that was read be read again.
 func restoreBody(r *http.Request, body string) {
 	if r.Method == http.MethodPost {
 		r.Body = io.NopCloser(strings.NewReader(body))
@@ -177,11 +177,11 @@ func (in *reader) readObject(text string) {
 		if found != nil {
 			in.addJSON(path.text, found)
 		}
-		in.repeats = in.repeats || repeats
+		isReport := in.name == CallbackDelivery && slices.ContainsFunc(in.concepts[path.text], concept.identifies)
+		in.repeats = in.repeats || repeats || isReport && path.isOneOf(json.RawMessage(text), found)
 	}
 }
 
-// addJSON keeps a parameter that arrived as JSON.
 func (in *reader) addJSON(name string, raw json.RawMessage) {
 	value, nested := scalar(raw)
 	in.add(name, value, origin{nested: nested})

@@ -12,45 +12,43 @@ import (
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
-// ChatMessage is an inbound message of a chat app. From and Content are never empty; a field that the callback does not
-// carry is empty or zero.
+// ChatMessage is an inbound message of a chat app. From and Content are never empty. Any other field is empty or zero if the
+// callback does not carry it.
 //
 // A message arrives in parameters, or as JSON in the shape of the platform: in a parameter or as the body, alone or in an
-// envelope. Other parameters win over a single message in JSON, field by field.
-//
-// A person may type JSON, and parameters that hold it. JSON in a text parameter counts only where no other parameter names the
-// sender, the ID or the kind. Where other parameters name the sender or the ID, or hold a text, JSON in a parameter counts only
-// if it is one message that agrees with them: with the same ID and sender, or none, and of a kind that has room for the text.
+// envelope. Parameters win over JSON, field by field. JSON that a person may have typed is a text: docs/webhooks.md has the rule.
 type ChatMessage struct {
 	// Callback is CallbackChatApp1 or CallbackChatApp2.
 	Callback Callback `json:"callback,omitzero"`
 	// ID is the message ID of the service.
 	ID string `json:"id,omitzero"`
-	// From is the number of the sender, or the user ID of a sender without a number. To is the channel or number that
-	// received the message. White space around them is removed, and a + that was not escaped is restored.
+	// From is the number of the sender, or the user ID of a sender who shows no number.
 	From string `json:"from,omitzero"`
-	To   string `json:"to,omitzero"`
-	// ReferenceID is a reference ID.
+	// To is the channel or the number that received the message.
+	To string `json:"to,omitzero"`
+	// ReferenceID is the reference ID that the callback carries, if the service sends one.
 	ReferenceID string `json:"referenceID,omitzero"`
-	// Name is the name that the sender chose, and Username the one that nobody else has; do not trust the first. UserID is the user ID of
-	// the sender, also where From is a number, and GroupID the group that the message was sent to. All but Name come from JSON alone.
-	Name     string `json:"name,omitzero"`
+	// Name is the display name that the sender chose. Anyone can choose any name, so do not trust it.
+	Name string `json:"name,omitzero"`
+	// Username is the sender's unique name on the platform. It is empty if the sender has none or the message is not JSON.
 	Username string `json:"username,omitzero"`
-	UserID   string `json:"userID,omitzero"`
-	GroupID  string `json:"groupID,omitzero"`
+	// UserID is the sender's user ID, even if From is a number. It is empty if the message is not JSON.
+	UserID string `json:"userID,omitzero"`
+	// GroupID is the group that the message was sent to. It is empty if the message was sent to you alone or is not JSON.
+	GroupID string `json:"groupID,omitzero"`
 	// Content is what the message says.
 	Content Content `json:"-"`
-	// Context is what the message refers to; from JSON alone.
+	// Context is the message or product that the sender replied to. It is zero for a message that refers to nothing or is not JSON.
 	Context Context `json:"context,omitzero"`
-	// Referral is the advertisement or post that brought the sender; from JSON alone.
+	// Referral is the advertisement or post that brought the sender. It is zero without one, or if the message is not JSON.
 	Referral Referral `json:"referral,omitzero"`
 	// ReceivedAt is when the service received the message. It is zero if the callback has no time, or one in an unknown form.
-	// RawTime is the time as it arrived.
 	ReceivedAt time.Time `json:"received,omitzero"`
-	RawTime    string    `json:"rawTime,omitzero"`
-	// Ambiguous is like that of SMSMessage. It is also set where JSON contradicts other parameters or itself.
+	// RawTime is the time as it arrived.
+	RawTime string `json:"rawTime,omitzero"`
+	// Ambiguous is like that of SMSMessage. It is also set if JSON contradicts other parameters or itself.
 	Ambiguous bool `json:"ambiguous,omitzero"`
-	// JSON is the complete message, if it arrived as JSON.
+	// JSON is the complete message if it arrived as JSON, or nil.
 	JSON json.RawMessage `json:"-"`
 	// Params are all parameters, including those of the fields above.
 	Params Params `json:"params,omitzero"`
@@ -58,16 +56,19 @@ type ChatMessage struct {
 	RawQuery string `json:"-"`
 }
 
-// Context is what a chat-app message refers to.
+// Context is what a chat-app message refers to. Only a message in the platform's JSON has one.
 type Context struct {
-	// ID is the message that was replied to, and From its sender.
-	ID   string `json:"id,omitzero" platform:"id"`
+	// ID is the ID of the message that was replied to. It is empty if the message is not a reply.
+	ID string `json:"id,omitzero" platform:"id"`
+	// From is the sender of the message that was replied to: your own number if it was yours. It is empty if the message is not a reply.
 	From string `json:"from,omitzero" platform:"from"`
-	// Forwarded marks a forwarded message, FrequentlyForwarded one that was forwarded more than five times.
-	Forwarded           bool `json:"forwarded,omitzero" platform:"forwarded"`
+	// Forwarded reports whether the message was forwarded.
+	Forwarded bool `json:"forwarded,omitzero" platform:"forwarded"`
+	// FrequentlyForwarded reports whether the message was forwarded more than five times.
 	FrequentlyForwarded bool `json:"frequentlyForwarded,omitzero" platform:"frequently_forwarded"`
-	// CatalogID and ProductID name the product that the message asks about.
+	// CatalogID is the catalog of the product that the message asks about, or empty.
 	CatalogID string `json:"catalogID,omitzero" platform:"referred_product.catalog_id"`
+	// ProductID is the product that the message asks about, as the catalog names it, or empty.
 	ProductID string `json:"productID,omitzero" platform:"referred_product.product_retailer_id"`
 }
 
@@ -90,9 +91,9 @@ type Referral struct {
 	Welcome string `json:"welcome,omitzero" platform:"welcome_message.text"`
 }
 
-// ChatApp1 is like SMS, for inbound messages of chat app 1. An envelope of the platform can hold several messages: each is
-// handled by itself, and if one fails the service calls again. A Store then keeps the others from being handled twice.
-// For delivery statuses in an envelope see [WithStatuses].
+// ChatApp1 is like SMS, for inbound messages of chat app 1. One call can bring several messages: each is handled by itself, and
+// if one fails the service is asked to call again. A Store then keeps the others from being handled twice. For delivery statuses beside the
+// messages see [WithStatuses].
 func (rcv *Receiver) ChatApp1(handle func(context.Context, ChatMessage) error) http.Handler {
 	return rcv.chatHandler(CallbackChatApp1, handle)
 }
@@ -125,7 +126,6 @@ func (rcv *Receiver) chatHandler(name Callback, handle func(context.Context, Cha
 	}}
 }
 
-// appendChat appends the messages and the statuses that arrived.
 func (f *facts) appendChat(events []event) ([]event, error) {
 	e := f.envelope
 	if e.tooLarge {

@@ -124,7 +124,6 @@ func (f *facts) dropForeign() {
 	f.envelope = envelope{index: -1}
 }
 
-// concept is what a parameter stands for.
 type concept int
 
 const (
@@ -150,7 +149,6 @@ const (
 	numConcepts
 )
 
-// conceptKeys returns the keys of the contract by concept.
 func conceptKeys() [numConcepts]string {
 	return [...]string{
 		conceptID: "id", conceptFrom: "from", conceptTo: "to", conceptText: "text", conceptTime: "time",
@@ -161,7 +159,6 @@ func conceptKeys() [numConcepts]string {
 	}
 }
 
-// identifies reports whether a concept distinguishes events.
 func (c concept) identifies() bool {
 	return c == conceptID || c == conceptFrom || c == conceptTo || c == conceptReference || c == conceptStatus
 }

@@ -18,30 +18,33 @@ import (
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
-// DeliveryReport reports the state of a message that was sent with a callback URL. ID or ReferenceID is never empty; another
-// field that the callback does not carry is empty or zero.
+// DeliveryReport reports the state of a message that was sent with a callback URL. At least one of ID and ReferenceID is not empty.
+// Any other field is empty or zero if the callback does not carry it.
 //
-// Reports can arrive out of order, more than once, and not at all: a "sent" can follow a "delivered".
+// Reports can arrive out of order, more than once, or not at all: a "sent" can follow a "delivered". Status.Final tells which
+// states end the question of delivery.
 type DeliveryReport struct {
 	// ID is the message ID, as in the receipt.
 	ID string `json:"id,omitzero"`
-	// ReferenceID is the sender's own name for the message.
+	// ReferenceID is your own name for the message, from the send.
 	ReferenceID string `json:"referenceID,omitzero"`
-	// From is the sender ID of the message, and To its recipient.
+	// From is the sender ID of the message.
 	From string `json:"from,omitzero"`
-	To   string `json:"to,omitzero"`
+	// To is the recipient of the message.
+	To string `json:"to,omitzero"`
 	// UserID is the user ID of the recipient, if the platform's JSON has one.
 	UserID string `json:"userID,omitzero"`
 	// Kind is the type of the transaction, as it arrived. A status of the platform may be about something other than a message, such as
 	// "payment" or "call": its Status is StatusUnknown, and RawStatus says what became of the payment or the call.
 	Kind string `json:"kind,omitzero"`
-	// Status is the state of the message, and RawStatus the word or number that arrived for it.
-	Status    Status `json:"status,omitzero"`
+	// Status is the state of the message. It is StatusUnknown for a word or number that the contract does not know.
+	Status Status `json:"status,omitzero"`
+	// RawStatus is the word or number that arrived for the status.
 	RawStatus string `json:"rawStatus,omitzero"`
-	// StatusAt is when the message reached the state. It is zero if the report has no time, or one in an unknown form. RawTime
-	// is the time as it arrived.
+	// StatusAt is when the message reached the state. It is zero if the report has no time, or one in an unknown form.
 	StatusAt time.Time `json:"statusAt,omitzero"`
-	RawTime  string    `json:"rawTime,omitzero"`
+	// RawTime is the time as it arrived.
+	RawTime string `json:"rawTime,omitzero"`
 	// Ambiguous reports whether an ID, a sender, a recipient, a reference or a status arrived twice with different values,
 	// other than two words for the same status. The first is used.
 	Ambiguous bool `json:"ambiguous,omitzero"`
@@ -53,8 +56,8 @@ type DeliveryReport struct {
 	RawQuery string `json:"-"`
 }
 
-// Delivery is like SMS, for delivery reports. DeliveryURL returns the URL to name in a send. An envelope of the platform can
-// hold several statuses: each is handled by itself, and if one fails the service calls again.
+// Delivery is like SMS, for delivery reports. DeliveryURL returns the URL to name in a send. One call can bring several reports:
+// each is handled by itself, and if one fails the service is asked to call again.
 func (rcv *Receiver) Delivery(handle func(context.Context, DeliveryReport) error) http.Handler {
 	return &handler{rcv.callbacks[CallbackDelivery], func(ctx context.Context, e event) error {
 		return handle(ctx, *e.(*DeliveryReport))
@@ -68,7 +71,6 @@ func (rcv *Receiver) ParseDelivery(r *http.Request) ([]DeliveryReport, error) {
 	return only[DeliveryReport](events), err
 }
 
-// appendReports appends the reports that arrived.
 func (f *facts) appendReports(events []event) ([]event, error) {
 	e := &f.envelope
 	if e.tooLarge {
@@ -156,7 +158,6 @@ const (
 	StatusDeleted   = contract.StatusDeleted
 )
 
-// status returns the meaning of a status as it arrived.
 func (rcv *Receiver) status(raw string) Status {
 	if meaning, _ := table.Meaning(rcv.contract.Table().WebhookDelivery.Statuses, raw, true); meaning != "" {
 		return Status(meaning)
@@ -169,7 +170,6 @@ func (rcv *Receiver) status(raw string) Status {
 	}
 }
 
-// sameStatus reports whether two statuses, as they arrived, mean the same.
 func (rcv *Receiver) sameStatus(a, b string) bool {
 	return foldStatus(a) == foldStatus(b) || rcv.status(a) != StatusUnknown && rcv.status(a) == rcv.status(b)
 }
@@ -186,14 +186,14 @@ func foldStatus(raw string) string { return strings.ToLower(strings.TrimSpace(ra
 //
 //	callback, err := hooks.DeliveryURL("https://shop.example.com/hooks/dlr")
 //
-// The URL holds placeholders of the contract, such as %s, which the service replaces. They are raw text, so package net/url
-// cannot parse the result: pass it on byte for byte, as sms.Message.CallbackURL does.
+// The URL holds placeholders of the contract, such as %s, which the service replaces. They are raw text that package net/url
+// cannot parse: pass the URL on byte for byte, as sms.Message.CallbackURL does.
 //
-// With WithSecret the first secret goes in front, escaped; with WithPathSecret it takes the place of {name} in the path of
-// base. The rest of base stays as it is. A parameter that base has under one of its names is not added again.
+// The first secret of WithSecret is added in front, and the one of WithPathSecret takes the place of {name} in the path. The rest
+// of base stays as it is, and a parameter that base has already is not added again.
 //
-// The error says what is wrong, without the URL: base is not an absolute http or https URL, has a fragment, white space or a
-// parameter of WithSecret, or the contract has a placeholder for neither message ID nor reference ID.
+// It returns an error, without the URL, if base is not an absolute http or https URL or has a fragment, white space or a parameter
+// of WithSecret, or if the contract has a placeholder for neither message ID nor reference ID.
 func (rcv *Receiver) DeliveryURL(base string) (string, error) {
 	if reason := checkBase(base); reason != "" {
 		return "", errors.New("webhook: DeliveryURL: the base URL: " + reason)

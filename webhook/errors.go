@@ -64,13 +64,11 @@ func (c Callback) refuse(err error) *RejectError {
 	return &RejectError{Callback: c, Status: why.status, Reason: err}
 }
 
-// as returns the error with another status.
 func (e *RejectError) as(status int) *RejectError {
 	e.Status = status
 	return e
 }
 
-// with returns the error with a cause, which may be nil.
 func (e *RejectError) with(cause error) *RejectError {
 	e.Cause = cause
 	return e

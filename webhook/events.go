@@ -10,59 +10,155 @@ import (
 
 // A JSON body, or a parameter of a query or form that holds JSON, can hold several events, in a list at one of the paths that the contract
 // names. Each is then read like a body of its own: names and paths of parameters begin at the event, and what stands around the list
-// says nothing about it.
+// says nothing about it. A * in the path stands for each element of a list. What stands in such an element, beside the events in it, is a
+// parameter of each of them, whose name begins with the path up to the *.
+
+// eventsPath is a path of events, cut at each *.
+type eventsPath []path
+
+func newEventsPath(text string) eventsPath {
+	var cut eventsPath
+	begin := 0
+	names := newPath(text).names
+	for i, name := range append(names, every) {
+		if name == every {
+			cut = append(cut, newPath(strings.Join(names[begin:i], ".")))
+			begin = i + 1
+		}
+	}
+	return cut
+}
+
+// cutElement cuts the name of a parameter that stands around an event behind the path of the list up to its last *. The path is "" for any
+// other name.
+func cutElement(name string) (list, inElement string) {
+	if i := strings.LastIndex("."+name, "."+every+"."); i >= 0 {
+		return name[:i+len(every)], name[i+len(every)+1:]
+	}
+	return "", name
+}
+
+// every is the part of a path that stands for each element of a list.
+const every = "*"
+
+// isBody reports whether the path is that of the body itself.
+func (p eventsPath) isBody() bool { return len(p) == 1 && p.parameter() == "" }
+
+// parameter returns the name of the parameter that holds the events in a query or form, or "" if none can.
+func (p eventsPath) parameter() string {
+	if len(p[0].names) == 0 {
+		return ""
+	}
+	return p[0].names[0]
+}
+
+// listed is an event of a list.
+type listed struct {
+	raw     json.RawMessage   // nil where an element around it holds nothing at the path
+	around  []jsonscan.Member // of the elements around it
+	repeats bool              // a member on a path of the contract came twice in those with different values
+}
 
 // split returns the list of events, and what arrived around it. The list is nil if there is none. The first path counts at which there
 // are some, or else something.
-func (c *callback) split(a *arrival) (list []json.RawMessage, around arrival, err error) {
-	var found json.RawMessage
-	var where path
-	for _, path := range c.events {
-		value, repeats := a.at(path)
-		if repeats { // to read one list would lose the other
+func (c *callback) split(a *arrival) (list []listed, around arrival, err error) {
+	parameter := ""
+	for _, of := range c.events {
+		value, repeats := a.at(of)
+		switch {
+		case repeats: // to read one list would lose the other
+			return nil, arrival{}, c.name.refuse(ErrUnreadable)
+		case value == nil, of.isBody() && (list != nil || isNested(value, '{')): // the body only stands in for a list that is not empty
+			continue
+		case !isNested(value, '{') && !isNested(value, '[') && string(value) != "null":
 			return nil, arrival{}, c.name.refuse(ErrUnreadable)
 		}
-		isBody := len(path.names) == 0 // it only stands in for a list, and not for an empty one
-		if found == nil || !isNone(value) && !isBody {
-			found, where = value, path
+		in := lister{callback: c, list: []listed{}}
+		if in.add(value, listed{}, of[0].text, of[1:]); in.tooMany {
+			return nil, arrival{}, c.name.refuse(ErrTooLarge)
 		}
-		if !isNone(found) {
+		if list == nil || len(in.list) > 0 {
+			list, parameter = in.list, of.parameter()
+		}
+		if len(list) > 0 {
 			break
 		}
 	}
-	switch {
-	case found == nil, len(found) == len(a.object) && isNested(found, '{'):
+	if list == nil {
 		return nil, arrival{}, nil
-	case isNested(found, '{'):
-		list = []json.RawMessage{found}
-	case isNested(found, '['), string(found) == "null":
-		list = elements(found, maxEvents)
-	default:
-		return nil, arrival{}, c.name.refuse(ErrUnreadable)
 	}
 	around = *a
 	around.params = a.params[:a.inQuery]
 	if a.object == "" {
-		around.params = slices.DeleteFunc(slices.Clone(a.params), func(p Param) bool { return p.Name == where.names[0] })
+		around.params = slices.DeleteFunc(slices.Clone(a.params), func(p Param) bool { return p.Name == parameter })
 	}
 	around.inQuery = len(around.params)
-	switch {
-	case len(list) > maxEvents:
-		return nil, arrival{}, c.name.refuse(ErrTooLarge)
-	case len(list)*around.inQuery > 16*c.maxParams: // each event has them in its Params
+	copies := 0 // each event has in its Params what stands around it
+	for _, one := range list {
+		copies += len(one.around)
+	}
+	if len(list)*around.inQuery > 16*c.maxParams || copies > 64*c.maxParams {
 		return nil, arrival{}, c.name.refuse(ErrTooManyParams)
-	default:
-		return list, around, nil
+	}
+	return list, around, nil
+}
+
+// lister makes the list of events.
+type lister struct {
+	*callback
+
+	list    []listed
+	tooMany bool
+}
+
+// add adds the events of a value at a path, which is one of them or a list. If the path goes on, they are in those that it leads to.
+func (in *lister) add(value json.RawMessage, around listed, text string, rest eventsPath) {
+	all := []json.RawMessage{value}
+	switch {
+	case isNested(value, '['):
+		all = elements(value, maxEvents)
+	case string(value) == "null":
+		all = nil
+	}
+	in.tooMany = in.tooMany || len(in.list)+len(all) > maxEvents
+	text = strings.TrimPrefix(text+"."+every, ".")
+	for _, one := range all {
+		if in.tooMany {
+			return
+		}
+		event := around
+		if event.raw = one; len(rest) == 0 {
+			in.list = append(in.list, event)
+			continue
+		}
+		inner, repeats := rest[0].in(one)
+		if event.raw = nil; inner == nil || repeats || !isNested(inner, '{') && !isNested(inner, '[') && string(inner) != "null" {
+			in.list = append(in.list, event) // it is refused, and the others are read
+			continue
+		}
+		event.around = slices.Clip(event.around)
+		for _, m := range objectOf(one) {
+			if m.Name != rest.parameter() && in.secretOf(m.Name) < 0 {
+				event.around = append(event.around, jsonscan.Member{Name: text + "." + m.Name, Value: m.Value})
+			}
+		}
+		for _, p := range in.around[text] {
+			found, repeats := p.in(one)
+			if event.repeats = event.repeats || repeats; found != nil {
+				event.around = append(event.around, jsonscan.Member{Name: text + "." + p.text, Value: found})
+			}
+		}
+		in.add(inner, event, strings.TrimSuffix(text+"."+rest[0].text, "."), rest[1:])
 	}
 }
 
-// at returns what stands at a path of events, or nil, and reports whether there are several that differ. Without a JSON body, the first
-// name of the path is that of a parameter that holds JSON.
-func (a *arrival) at(of path) (found json.RawMessage, repeats bool) {
+// at returns what stands at a path of events, up to its first *, or nil, and reports whether there are several that differ. Without a
+// JSON body, the first name of the path is that of a parameter that holds JSON.
+func (a *arrival) at(of eventsPath) (found json.RawMessage, repeats bool) {
 	switch {
 	case a.object != "":
-		return of.in(json.RawMessage(a.object))
-	case len(of.names) == 0:
+		return of[0].in(json.RawMessage(a.object))
+	case of.parameter() == "":
 		return nil, false
 	}
 	first := ""
@@ -70,23 +166,18 @@ func (a *arrival) at(of path) (found json.RawMessage, repeats bool) {
 		text := strings.TrimSpace(p.Value)
 		isJSON := strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")
 		switch {
-		case p.Name != of.names[0], a.origins[i].typed, !isJSON, jsonscan.Check([]byte(text)) != nil:
+		case p.Name != of.parameter(), a.origins[i].typed, !isJSON, jsonscan.Check([]byte(text)) != nil:
 		case first != "":
 			repeats = repeats || text != first
 		default:
 			first = text
-			found, repeats = path{names: of.names[1:]}.in(json.RawMessage(text))
+			found, repeats = path{names: of[0].names[1:]}.in(json.RawMessage(text))
 		}
 	}
 	return found, repeats
 }
 
-// isNone reports whether what stands at a path of events holds none: the events may be at another.
-func isNone(raw json.RawMessage) bool {
-	return raw == nil || string(raw) == "null" || isNested(raw, '[') && len(elements(raw, 0)) == 0
-}
-
 // holdsList reports whether a body may be a list of events itself.
 func (c *callback) holdsList() bool {
-	return slices.ContainsFunc(c.events, func(p path) bool { return len(p.names) == 0 })
+	return slices.ContainsFunc(c.events, func(p eventsPath) bool { return p.parameter() == "" })
 }

@@ -435,3 +435,117 @@ func TestTelNumbers(t *testing.T) {
 	require.NoError(t, err)
 	assert.False(t, m.Ambiguous, "the same number")
 }
+
+// TestEventsInElements reads lists of events in the elements of a list.
+func TestEventsInElements(t *testing.T) {
+	t.Parallel()
+	rcv := named(t, `{"webhook.delivery": {
+		"events": ["data.*.report", "batches.*.parts.*.events"],
+		"params": {
+			"id": ["data.*.requestId", "batches.*.batch.id"], "reference": ["batches.*.parts.*.ref"], "status": ["status"], "time": ["date"],
+			"from": ["data.*.senderId"], "to": ["number"]
+		}
+	}}`)
+	for name, tt := range map[string]struct {
+		body string
+		want []string
+		err  error
+	}{
+		"each report of each element": {
+			`{"data":[
+				{"senderId":"ACME","requestId":"a","report":[{"number":"1111","status":"1"},{"number":"2222","status":"expired"}]},
+				{"senderId":"SHOP","requestId":"b","report":[{"number":"3333","status":"1"}],"campaign":"x"}
+			]}`,
+			[]string{"a||ACME|1111|delivered", "a||ACME|2222|expired", "b||SHOP|3333|delivered"}, nil,
+		},
+		"two levels": {
+			`{"batches":[{"batch":{"id":"a"},"parts":[{"ref":"r","events":[{"status":"1"},{"status":"read"}]},{"ref":"s","events":{"status":"1"}}]}]}`,
+			[]string{"a|r|||delivered", "a|r|||read", "a|s|||delivered"}, nil,
+		},
+		"an object in place of a list": {`{"data":{"requestId":"a","report":{"status":"1"}}}`, []string{"a||||delivered"}, nil},
+		"none in one of them":          {`{"data":[{"requestId":"a","report":[]},{"requestId":"b","report":[{"status":"1"}]}]}`, []string{"b||||delivered"}, nil},
+		"none":                         {`{"data":[]}`, nil, nil},
+		"an element without a list": {
+			`{"data":[{"requestId":"a","status":"1"},{"requestId":"b","report":[{"status":"1"}]},7,{"report":"c"}]}`,
+			[]string{"b||||delivered"}, webhook.ErrUnreadable,
+		},
+		"a list that comes twice in an element": {
+			`{"data":[{"requestId":"a","report":[{"status":"1"}],"report":[]},{"requestId":"b","report":[{"status":"1"}]}]}`,
+			[]string{"b||||delivered"}, webhook.ErrUnreadable,
+		},
+		"an ID that comes twice in an element": {`{"data":[{"requestId":"a","requestId":"b","report":[{"status":"1"}]}]}`, []string{"a||||delivered (ambiguous)"}, nil},
+		"more than may be":                     {`{"data":[` + strings.Repeat(`{"report":[]},`, 1000) + `{"report":[]}]}`, nil, webhook.ErrTooLarge},
+		"more than may be, in all": {
+			`{"data":[` + strings.Repeat(`{"report":[`+strings.Repeat(`{},`, 99)+`{}]},`, 10) + `{"report":[{}]}]}`, nil, webhook.ErrTooLarge,
+		},
+		"copied too often": {
+			`{"data":{"requestId":"a"` + manyMembers(100) + `,"report":[` + strings.Repeat(`{"status":"1"},`, 200) + `{}]}}`, nil, webhook.ErrTooManyParams,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			reports, err := rcv.ParseDelivery(post("", "application/json", tt.body))
+			var got []string
+			for _, d := range reports {
+				line := strings.Join([]string{d.ID, d.ReferenceID, d.From, d.To, string(d.Status)}, "|")
+				if d.Ambiguous {
+					line += " (ambiguous)"
+				}
+				got = append(got, line)
+				stores(t, d)
+			}
+			assert.Equal(t, tt.want, got)
+			if tt.err == nil {
+				require.NoError(t, err)
+			} else {
+				require.ErrorIs(t, err, tt.err)
+			}
+		})
+	}
+
+	reports, err := rcv.ParseDelivery(post("data="+url.QueryEscape(`[{"requestId":"a","userId":"7","report":[{"status":"1"}]},{"requestId":"b","report":[{"status":"1"}]}]`), "", ""))
+	require.NoError(t, err, "in a parameter")
+	require.Len(t, reports, 2)
+	assert.Equal(t, "7", reports[0].Params.Get("data.*.userId"), "what stands around an event is a parameter of it")
+	assert.Empty(t, reports[1].Params.Get("data.*.userId"))
+	first, _ := reports[0].DuplicateKey()
+	second, _ := reports[1].DuplicateKey()
+	assert.NotEqual(t, first, second)
+
+	replies := named(t, `{"webhook.sms": {"events": ["*.replies"], "params": {"from": ["*.user.number"], "text": ["text"]}}}`)
+	messages, err := replies.ParseSMSMessages(post("", "application/json", `[{"user":{"number":"1111"},"replies":[{"text":"a"},{"text":"b"}]}]`))
+	require.NoError(t, err)
+	require.Len(t, messages, 2)
+	assert.Equal(t, []string{"1111", "a", "1111", "b"}, []string{messages[0].From, messages[0].Text, messages[1].From, messages[1].Text})
+
+	names, err := contract.Parse([]byte(`{"webhook.delivery": {"events": ["data.*.report"], "params": {"id": ["data.*.key"]}}}`))
+	require.NoError(t, err)
+	_, err = webhook.NewReceiver(webhook.WithContract(names), webhook.WithSecret("key", "QZ5JEWNTJ4W5SXPJSAXLQJ6YPM"))
+	require.ErrorContains(t, err, "the delivery callback needs the parameter itself")
+}
+
+func manyMembers(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, `,"a%d":1`, i)
+	}
+	return b.String()
+}
+
+// A contract that reads one report of a list by its position loses the others, and the one that is read says so.
+func TestReportsReadByPositionAreAmbiguous(t *testing.T) {
+	t.Parallel()
+	rcv := named(t, `{"webhook.delivery": {"params": {"id": ["id"], "status": ["report.0.status"], "to": ["report.0.number"], "time": ["report.0.date"]}}}`)
+	for body, want := range map[string]bool{
+		`{"id":"a","report":[{"number":"1111","status":"1"}]}`:                                           false,
+		`{"id":"a","report":[{"number":"1111","status":"1"},{"number":"1111","status":"1","date":"2"}]}`: false,
+		`{"id":"a","report":[{"number":"1111","status":"1"},{"number":null}]}`:                           false,
+		`{"id":"a","report":[{"number":"1111","status":"1"},{"number":"2222","status":"1"}]}`:            true,
+		`{"id":"a","report":[{"number":"1111","status":"1"},{"number":"1111","status":"2"}]}`:            true,
+	} {
+		reports, err := rcv.ParseDelivery(post("", "application/json", body))
+		require.NoError(t, err)
+		require.Len(t, reports, 1)
+		assert.Equal(t, want, reports[0].Ambiguous, body)
+	}
+}

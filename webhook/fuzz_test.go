@@ -259,3 +259,28 @@ func FuzzDelivery(f *testing.F) {
 		},
 	})
 }
+
+// FuzzEventsInElements reads bodies whose events stand in lists within elements of lists.
+func FuzzEventsInElements(f *testing.F) {
+	rcv := named(f, `{"webhook.delivery": {"events": ["data.*.parts.*.report", "*.report", "other.*.*.x"], "params": {
+		"id": ["data.*.id", "data.*.parts.*.at.id", "*.id"], "status": ["status"], "to": ["to.0"]
+	}}}`)
+	for _, seed := range []string{
+		`{"data":[{"id":"a","parts":[{"report":[{"status":"1","to":["1","2"]},{"status":2}]},{"at":{"id":"b"},"report":{"status":"1"}}]}]}`,
+		`[{"id":"a","report":[{"status":"1"}]},{"id":"b"}]`, `{"data":{"parts":{"report":null}}}`, `{"other":[[{"x":{"id":"a"}}],[]]}`,
+		`data=[{"id":"a","parts":[{"report":[{"status":"1"}]}]}]`, `{"data":[7,[[]],{"parts":"x"}]}`, `{"data":[{"id":"a","id":"b","parts":[]}],"data":1}`,
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, body string) {
+		reports, err := rcv.ParseDelivery(post("", "", body))
+		require.LessOrEqual(t, len(reports), 1000)
+		for _, d := range reports {
+			require.NotEmpty(t, d.ID+d.ReferenceID)
+			require.LessOrEqual(t, len(d.Params), 256)
+		}
+		again, errAgain := rcv.ParseDelivery(post("", "", body))
+		require.Equal(t, reports, again)
+		require.Equal(t, err == nil, errAgain == nil)
+	})
+}

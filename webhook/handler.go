@@ -15,7 +15,6 @@ import (
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
-// handler serves one callback.
 type handler struct {
 	*callback
 

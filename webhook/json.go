@@ -11,13 +11,9 @@ import (
 	"unicode/utf8"
 )
 
-// Events are stored as JSON under keys of this library, which no contract changes: those of the struct tags. What is zero is left
-// out, and unknown keys are ignored, so that a newer version can read what an older one wrote and the other way round.
-//
-// JSON as it arrived is stored as text, and a query that is not valid UTF-8 as base64: every byte comes back as it was, and so
-// does the duplicate key.
-
-// stored holds the fields that JSON cannot hold as they are.
+// stored holds what the tags of an event cannot store without loss: JSON as it arrived is a text, and a query that is not valid UTF-8
+// is base64. Every byte comes back as it was, and so does the duplicate key. Unknown keys are ignored, so that versions can read each
+// other's events.
 type stored struct {
 	Content       map[string]json.RawMessage `json:"content,omitempty"` // one member, which says what the content is
 	JSON          string                     `json:"json,omitempty"`
@@ -25,10 +21,9 @@ type stored struct {
 	RawQueryBytes []byte                     `json:"rawQueryBytes,omitempty"`
 }
 
-// storage is an event, an Edit or an Unknown in the parts that are stored: plain is what JSON can hold as it is. The pointers lead into
-// the event.
+// storage is an event, an Edit or an Unknown in the parts that are stored. The pointers lead into the event.
 type storage struct {
-	plain   any
+	plain   any      // what its tags store
 	content *Content // nil for an event that has none
 	raw     *json.RawMessage
 	query   *string
@@ -45,16 +40,14 @@ func (s storage) encode() ([]byte, error) {
 	}
 	first, err := json.Marshal(s.plain)
 	second, restErr := json.Marshal(rest)
-	switch empty := len("{}"); {
-	case cmp.Or(contentErr, err, restErr) != nil:
-		return nil, cmp.Or(contentErr, err, restErr)
-	case len(first) == empty:
-		return second, nil
-	case len(second) == empty:
-		return first, nil
-	default: // one object of both
-		return slices.Concat(first[:len(first)-1], []byte(","), second[1:]), nil
+	if err = cmp.Or(contentErr, err, restErr); err != nil {
+		return nil, err
 	}
+	comma, empty := "", len("{}")
+	if len(first) > empty && len(second) > empty {
+		comma = ","
+	}
+	return slices.Concat(first[:len(first)-1], []byte(comma), second[1:]), nil // one object of both
 }
 
 // decodeEvent decodes what encode encodes, and leaves the event alone if that fails. An error says where, and shows no value.
@@ -86,33 +79,24 @@ func decodeEvent[E any, P interface {
 	return nil
 }
 
-// contents returns an empty content of each kind. In storage its name is that of its type, in lower case.
-func contents() []Content {
-	return []Content{
-		Text{},
-		Media{},
-		Location{},
-		Contacts{},
-		Reply{},
-		Reaction{},
-		Order{},
-		System{},
-		Edit{},
-		Revoke{},
-		RequestWelcome{},
-		PaymentNotification{},
-		Unknown{},
+// contents returns an empty content of each kind, by the name in storage.
+func contents() map[string]Content {
+	all := map[string]Content{}
+	for _, content := range []Content{
+		Text{}, Media{}, Location{}, Contacts{}, Reply{}, Reaction{}, Order{}, System{}, Edit{}, Revoke{}, RequestWelcome{},
+		PaymentNotification{}, Unknown{},
+	} {
+		all[strings.ToLower(reflect.TypeOf(content).Name())] = content
 	}
+	return all
 }
-
-func nameOf(content Content) string { return strings.ToLower(reflect.TypeOf(content).Name()) }
 
 // encodeContent fails for a pointer, and for a type of another package.
 func encodeContent(content Content) (map[string]json.RawMessage, error) {
-	for _, kind := range contents() {
+	for name, kind := range contents() {
 		if reflect.TypeOf(kind) == reflect.TypeOf(content) {
 			raw, err := json.Marshal(content)
-			return map[string]json.RawMessage{nameOf(kind): raw}, err
+			return map[string]json.RawMessage{name: raw}, err
 		}
 	}
 	return nil, fmt.Errorf("its content is a %T, want a value of this package", content)
@@ -121,8 +105,8 @@ func encodeContent(content Content) (map[string]json.RawMessage, error) {
 var errContent = errors.New("webhook: the event cannot be decoded: its content is not one that this package knows")
 
 func decodeContent(members map[string]json.RawMessage) (Content, error) {
-	for _, kind := range contents() {
-		if raw, ok := members[nameOf(kind)]; ok {
+	for name, raw := range members {
+		if kind, ok := contents()[name]; ok {
 			value := reflect.New(reflect.TypeOf(kind))
 			err := json.Unmarshal(raw, value.Interface())
 			content, _ := reflect.TypeAssert[Content](value.Elem())

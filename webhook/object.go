@@ -52,7 +52,6 @@ func (o object) fill(to reflect.Value) {
 	}
 }
 
-// set sets a value from a member.
 func (o object) set(value reflect.Value, member string) {
 	switch to := value.Addr().Interface().(type) {
 	case *bool:
@@ -80,7 +79,7 @@ func (o object) set(value reflect.Value, member string) {
 // the same name the first counts.
 type object []jsonscan.Member
 
-// objectOf returns a JSON object, or nil if raw is anything else.
+// objectOf returns nil if raw is not an object.
 func objectOf(raw json.RawMessage) object { return jsonscan.Members(raw) }
 
 // elements returns the elements of a JSON list. It stops after one more than most.
@@ -96,12 +95,22 @@ func elements(list json.RawMessage, most int) []json.RawMessage {
 }
 
 func (o object) get(name string) json.RawMessage {
+	value, _ := o.find(name)
+	return value
+}
+
+// find returns the first member of that name, or nil, and reports whether another one has a different value.
+func (o object) find(name string) (value json.RawMessage, repeats bool) {
 	for _, m := range o {
-		if m.Name == name {
-			return m.Value
+		switch {
+		case m.Name != name:
+		case value == nil:
+			value = m.Value
+		default:
+			repeats = repeats || !bytes.Equal(value, m.Value)
 		}
 	}
-	return nil
+	return value, repeats
 }
 
 // repeats reports whether two members have the same name and different values.
@@ -120,7 +129,6 @@ func (o object) repeats() bool {
 	return false
 }
 
-// hasList reports whether one of the members is a list.
 func (o object) hasList(members ...string) bool {
 	return slices.ContainsFunc(o, func(m jsonscan.Member) bool { return slices.Contains(members, m.Name) && isNested(m.Value, '[') })
 }
@@ -162,51 +170,51 @@ func (o object) list(name string, most int) (list []json.RawMessage) {
 	return list
 }
 
-// isNested reports whether a JSON value, without white space around it, is an object or a list: what begins so.
-func isNested(raw json.RawMessage, opening byte) bool {
-	return len(raw) > 0 && raw[0] == opening
-}
+// isNested reports whether a JSON value, without white space around it, is an object or a list: it begins with the bracket.
+func isNested(raw json.RawMessage, opening byte) bool { return len(raw) > 0 && raw[0] == opening }
 
-// path is a place in a JSON body, such as results.0.from.
+// path is a place in a JSON body, such as results.0.from. One without names is the body itself.
 type path struct {
 	text  string
 	names []string
 }
 
 func newPath(text string) path {
-	if text == "" {
-		return path{} // the body itself
-	}
-	return path{text: text, names: strings.Split(text, ".")}
+	return path{text: text, names: strings.FieldsFunc(text, func(r rune) bool { return r == '.' })}
 }
 
 // in returns the value at the path in valid JSON, or nil, and reports whether a member on the way came twice with different
 // values: the first counts. A number is a position in a list, or the name of a member.
 func (p path) in(raw json.RawMessage) (found json.RawMessage, repeats bool) {
 	for _, name := range p.names {
-		found = nil
-		for _, m := range objectOf(raw) {
-			switch {
-			case m.Name != name:
-			case found == nil:
-				found = m.Value
-			default:
-				repeats = repeats || !bytes.Equal(found, m.Value)
-			}
-		}
+		member, again := objectOf(raw).find(name)
+		repeats = repeats || again
 		if position, err := strconv.Atoi(name); err == nil && position >= 0 {
-			index := 0
-			for element := range jsonscan.Elements(raw) {
-				if index == position {
-					found = element
-					break
-				}
-				index++
+			if list := elements(raw, position); position < len(list) {
+				member = list[position]
 			}
 		}
-		raw = found
+		raw = member
 	}
 	return raw, repeats
+}
+
+// isOneOf reports whether the path leads through a list that has, at the same place of another element, a value other than found. Of a
+// list of reports, it then reads one alone.
+func (p path) isOneOf(raw, found json.RawMessage) bool {
+	for i, name := range p.names {
+		if _, err := strconv.Atoi(name); err != nil {
+			continue
+		}
+		list, _ := path{names: p.names[:i]}.in(raw)
+		for element := range jsonscan.Elements(list) {
+			other, _ := path{names: p.names[i+1:]}.in(element)
+			if text, nested := scalar(other); !nested && !isBlank(text) && !bytes.Equal(other, found) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // scalar returns the text of a JSON value: the content of a string, a number, true or false as written, "" for null. An

@@ -83,7 +83,6 @@ func (c *call) outcome(storeErr error) (Outcome, int, slog.Level) {
 	}
 }
 
-// watch begins an event.
 func (h *handler) watch(r *http.Request) *call {
 	c := &call{handler: h, handlerContext: handlerContext{parent: r.Context()}, request: r}
 	if h.logger == nil && h.observers == nil {

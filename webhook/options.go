@@ -25,9 +25,8 @@ func WithContract(c contract.Contract) Option {
 // Several secrets allow rotation: put the new one first, change the callback URL at the service, then drop the old one. A
 // secret should have 128 bits or more; crypto/rand.Text makes one. The comparison takes constant time.
 //
-// The parameter is removed from the event: it is in none of Params, RawQuery, JSON and the duplicate key. Other parameters, and
-// strings in JSON, that are a copy of the secret are emptied. Access logs still show it (see [ScrubURL]). The contract must not
-// use the parameter for the event itself.
+// The event does not hold the secret: Params, RawQuery, JSON and the duplicate key are without the parameter and without copies of its
+// value. Access logs still show it (see [ScrubURL]). The contract must not use the parameter for the event itself.
 func WithSecret(parameter string, secrets ...string) Option {
 	s, problem := newSecret(parameter, secrets)
 	return option(problem == "", "WithSecret: "+problem, func(rcv *Receiver) { rcv.secrets = append(rcv.secrets, s) })

@@ -59,24 +59,18 @@ func looksLikePhoneNumber(text string) bool {
 	return text != "" && text[0] >= '0' && text[0] <= '9' && strings.Trim(text, "0123456789 -.()/") == ""
 }
 
-// digits returns the digits of a text.
 func digits(text string) string {
 	isOther := func(r rune) bool { return r < '0' || r > '9' }
 	return strings.Join(strings.FieldsFunc(text, isOther), "")
 }
 
-// longestTime bounds, in bytes, what may be a time.
-const longestTime = 64
-
-// moment reads a time of the callback. A text that cannot be read is the zero time.
-func (c *callback) moment(value string) time.Time {
-	return moment(value, c.zone, c.layouts...)
-}
+func (c *callback) moment(value string) time.Time { return moment(value, c.zone, c.layouts...) }
 
 // moment reads a time. A + that was not escaped arrives as a space: in front of an offset it is restored. It returns the zero time
 // for unparsable text and for years that RFC 3339 cannot represent.
 func moment(value string, zone *time.Location, layouts ...string) time.Time {
-	if len(value) > longestTime {
+	const longest = 64 // bytes
+	if len(value) > longest {
 		return time.Time{}
 	}
 	at, ok := table.ParseTime(value, zone, layouts...)

@@ -32,7 +32,6 @@ type envelope struct {
 	tooLarge bool
 }
 
-// item is one message or status.
 type item struct {
 	object
 
@@ -101,14 +100,12 @@ func readEnvelope(text string) envelope {
 	return e
 }
 
-// object reads an object that holds messages.
 func (e *envelope) object(raw json.RawMessage) object {
 	o := objectOf(raw)
 	e.repeats = e.repeats || o.repeats()
 	return o
 }
 
-// list reads a list of messages, or of what holds them.
 func (e *envelope) list(of object, member string) []json.RawMessage {
 	list := of.list(member, maxEvents)
 	e.tooLarge = e.tooLarge || len(list) > maxEvents
@@ -118,7 +115,6 @@ func (e *envelope) list(of object, member string) []json.RawMessage {
 // isDoubtful reports whether a member of an item, or of what it came in, came twice with different values.
 func (e *envelope) isDoubtful(one item) bool { return e.repeats || !e.single && one.repeats() }
 
-// addChange adds the messages and statuses of a change.
 func (e *envelope) addChange(change object) {
 	if change == nil {
 		e.broken++
@@ -136,7 +132,6 @@ func (e *envelope) isForeign() bool {
 	return e.raw != nil && !e.single && len(e.messages)+len(e.statuses)+e.broken == 0
 }
 
-// addValue adds the messages and statuses of a value.
 func (e *envelope) addValue(value object) {
 	business := value.object("metadata").word("display_phone_number", "phone_number_id")
 	contacts := map[string]object{}

@@ -48,7 +48,6 @@ func (in *reader) readForm(form string) string {
 	return strings.Join(kept, "&")
 }
 
-// parameter is a parameter as it stands in a query or form.
 type parameter struct {
 	name    string
 	escaped string // the value as it stands there
@@ -67,7 +66,7 @@ func (c *callback) parameter(form string, json bool) (p parameter) {
 	p.name = decode(p.name)
 	if json && beginsObject(p.escaped) {
 		of := c.concepts[p.name]
-		holdsEvents := slices.ContainsFunc(c.events, func(e path) bool { return len(e.names) > 0 && e.names[0] == p.name })
+		holdsEvents := slices.ContainsFunc(c.events, func(e eventsPath) bool { return e.parameter() == p.name })
 		// Of a sender that escapes everything, an & is an end, and a text that begins like JSON is no less a text.
 		isText := slices.Contains(of, conceptText) && isEscaped(p.escaped)
 		if (slices.Contains(of, conceptJSON) || holdsEvents) && !isText {
@@ -170,7 +169,6 @@ func unescaped(text string) (c byte, width int) {
 	return text[0], 1
 }
 
-// decode decodes a name or a value.
 func decode(text string) string {
 	if isPlain(text) {
 		return text

@@ -45,8 +45,8 @@ func (c *callback) read(r *http.Request, events []event) (all []event, problem e
 	case list == nil:
 		return c.readEvent(&a, events)
 	}
-	for _, raw := range list {
-		one, err := c.element(&around, raw)
+	for i := range list {
+		one, err := c.element(&around, &list[i])
 		if err == nil {
 			one = c.withoutCopies(&one)
 			events, err = c.readEvent(&one, events)
@@ -73,7 +73,6 @@ func (c *callback) readEvent(a *arrival, events []event) ([]event, error) {
 	}
 }
 
-// only returns the events of one type, or nil if there are none.
 func only[E any](events []event) (found []E) {
 	for _, e := range events {
 		if one, ok := any(e).(*E); ok {

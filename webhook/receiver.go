@@ -48,7 +48,7 @@ const (
 	CallbackDelivery Callback = "delivery"
 )
 
-// callback is a callback of a Receiver, as the contract describes it.
+// callback is a callback as the contract describes it.
 type callback struct {
 	*Receiver
 
@@ -56,17 +56,22 @@ type callback struct {
 	concepts     map[string][]concept // by the names of parameters, what they stand for
 	placeholders [numConcepts]string  // what stands for a value that the service did not fill in
 	paths        []path               // of parameters in a JSON body
-	events       []path               // where a JSON body may hold several events
+	around       map[string][]path    // of parameters around an event of a list, by the path of the list up to a *
+	events       []eventsPath         // where a JSON body may hold several events
 	zone         *time.Location
 	layouts      []string // further forms of times
 }
 
 func (c *callback) isChat() bool { return c.name != CallbackSMS && c.name != CallbackDelivery }
 
-// add adds the names of a concept.
 func (c *callback) add(of concept, names []string) {
 	for _, name := range names {
-		if c.concepts[name] == nil && strings.Contains(name, ".") {
+		list, inElement := cutElement(name)
+		switch {
+		case c.concepts[name] != nil || !strings.Contains(inElement, "."):
+		case list != "":
+			c.around[list] = append(c.around[list], newPath(inElement))
+		default:
 			c.paths = append(c.paths, newPath(name))
 		}
 		c.concepts[name] = append(c.concepts[name], of)
@@ -75,8 +80,12 @@ func (c *callback) add(of concept, names []string) {
 
 // needs reports whether the callback reads a parameter, or members of it.
 func (c *callback) needs(parameter string) bool {
-	begins := func(p path) bool { return len(p.names) > 0 && p.names[0] == parameter }
-	return c.concepts[parameter] != nil || slices.ContainsFunc(c.paths, begins) || slices.ContainsFunc(c.events, begins)
+	for name := range c.concepts {
+		if _, name = cutElement(name); name == parameter || strings.HasPrefix(name, parameter+".") {
+			return true
+		}
+	}
+	return slices.ContainsFunc(c.events, func(e eventsPath) bool { return e.parameter() == parameter })
 }
 
 // NewReceiver returns a Receiver. Without options it reads the default contract, takes GET only, asks for no secret and
@@ -91,29 +100,30 @@ func NewReceiver(options ...Option) (*Receiver, error) {
 		}
 		problems = append(problems, option(rcv))
 	}
-	problems = append(problems, rcv.compile(), rcv.checkSecrets())
-	if err := errors.Join(problems...); err != nil {
+	rcv.compile()
+	if err := errors.Join(append(problems, rcv.checkSecrets())...); err != nil {
 		return nil, err
 	}
 	return rcv, nil
 }
 
-// compile reads the contract.
-func (rcv *Receiver) compile() error {
+func (rcv *Receiver) compile() {
 	t := rcv.contract.Table()
 	rcv.callbacks = map[Callback]*callback{}
-	var problems []error
 	for name, section := range t.Webhooks() {
 		zone, err := time.LoadLocation(section.Zone)
 		if err != nil {
-			problems = append(problems, fmt.Errorf("webhook: WithContract: the zone of the %s callback: %w", name, err))
+			zone = time.UTC // never: a contract with an unknown zone cannot be parsed
 		}
-		c := &callback{Receiver: rcv, name: Callback(name), concepts: map[string][]concept{}, zone: zone, layouts: section.Layouts}
+		c := &callback{
+			Receiver: rcv, name: Callback(name), concepts: map[string][]concept{}, around: map[string][]path{},
+			zone: zone, layouts: section.Layouts,
+		}
 		for _, text := range section.Events {
-			c.events = append(c.events, newPath(text))
+			c.events = append(c.events, newEventsPath(text))
 		}
 		if len(c.events) == 0 {
-			c.events = []path{newPath("")}
+			c.events = []eventsPath{newEventsPath("")}
 		}
 		for i, key := range conceptKeys() {
 			c.add(concept(i), section.Params[key])
@@ -125,7 +135,6 @@ func (rcv *Receiver) compile() error {
 	}
 	// Statuses of the platform arrive in the same parameters as its messages.
 	rcv.callbacks[CallbackDelivery].add(conceptJSON, t.WebhookChatApp2.Params["json"])
-	return errors.Join(problems...)
 }
 
 // checkSecrets reports parameters that cannot hold a secret.
@@ -144,7 +153,6 @@ func (rcv *Receiver) checkSecrets() error {
 	return errors.Join(problems...)
 }
 
-// envSecret is the environment variable of the secret.
 const envSecret = "MESSAGING_WEBHOOK_SECRET"
 
 // NewReceiverFromEnv returns a Receiver configured by environment variables:
@@ -156,24 +164,22 @@ const envSecret = "MESSAGING_WEBHOOK_SECRET"
 //
 // The options are applied on top. Errors name variables and never show their values.
 func NewReceiverFromEnv(options ...Option) (*Receiver, error) {
-	var fromEnv []Option
-	var problems []error
 	names, err := contract.FromEnv()
 	if err != nil {
-		problems = append(problems, fmt.Errorf("webhook: %s: %w", contract.EnvFile, err))
+		err = fmt.Errorf("webhook: %s: %w", contract.EnvFile, err)
 	}
-	fromEnv = append(fromEnv, WithContract(names))
+	fromEnv := []Option{WithContract(names)}
 	value, given := os.LookupEnv(envSecret)
 	parameter, secrets, found := strings.Cut(value, "=")
 	switch parameter = strings.TrimSpace(parameter); {
 	case !given:
 	case parameter == "" || !found || isBlank(strings.Trim(secrets, "=")): // as of a secret in base64 alone
-		problems = append(problems, errors.New("webhook: "+envSecret+": want PARAMETER=SECRET, such as key=…; got none of the form"))
+		err = errors.Join(err, errors.New("webhook: "+envSecret+": want PARAMETER=SECRET, such as key=…; got none of the form"))
 	default:
 		fromEnv = append(fromEnv, WithSecret(parameter, strings.Fields(secrets)...))
 	}
-	if len(problems) > 0 {
-		return nil, errors.Join(problems...)
+	if err != nil {
+		return nil, err
 	}
 	rcv, err := NewReceiver(append(fromEnv, options...)...)
 	if err == nil && len(rcv.secrets)+len(rcv.pathSecrets)+len(rcv.verifiers) == 0 {

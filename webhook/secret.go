@@ -53,7 +53,6 @@ func matchesAny(hashes [][sha256.Size]byte, value string) bool {
 	return found == 1
 }
 
-// proof is what a request has shown of one secret.
 type proof struct {
 	seen  bool // a value that is not blank arrived
 	right bool // the first such value was a secret
@@ -79,7 +78,6 @@ func (in *reader) prove(i int, values ...string) {
 	}
 }
 
-// checkPath checks the secrets in the path.
 func (c *callback) checkPath(r *http.Request) error {
 	right := true
 	for i := range c.pathSecrets {
@@ -187,7 +185,6 @@ func emptied(text string, copies []string) string {
 	})
 }
 
-// quoted is a string of JSON.
 var quoted = regexp.MustCompile(`(?s)"(?:[^"\\]|\\.)*"`)
 
 // ScrubURL returns the parts of a callback's URL that may appear in an access log: scheme, host and path, and the length of the

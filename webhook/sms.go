@@ -9,27 +9,28 @@ import (
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
-// SMSMessage is an inbound SMS. From is never empty; a field that the callback does not carry is empty or zero.
+// SMSMessage is an inbound SMS. From is never empty. Any other field is empty or zero if the callback does not carry it.
 type SMSMessage struct {
 	// ID is the message ID of the service.
 	ID string `json:"id,omitzero"`
-	// From is the number of the sender, and To the access code or virtual number that received the message. White space around
-	// them is removed, and a + that was not escaped is restored.
+	// From is the number of the sender, without white space around it and with a + that was not escaped.
 	From string `json:"from,omitzero"`
-	To   string `json:"to,omitzero"`
+	// To is the access code or virtual number that received the message.
+	To string `json:"to,omitzero"`
 	// Text is the text in valid UTF-8, decoded once. It may be empty, may be white space, and may hold control characters.
-	Text        string `json:"text,omitzero"`
+	Text string `json:"text,omitzero"`
+	// ReferenceID is the reference ID that the callback carries, if the service sends one.
 	ReferenceID string `json:"referenceID,omitzero"`
 	// Operator is the mobile operator of the sender.
 	Operator string `json:"operator,omitzero"`
 	// Keyword is the keyword that the service recognized.
 	Keyword string `json:"keyword,omitzero"`
 	// ReceivedAt is when the service received the message. It is zero if the callback has no time, or one in an unknown form.
-	// RawTime is the time as it arrived.
 	ReceivedAt time.Time `json:"received,omitzero"`
-	RawTime    string    `json:"rawTime,omitzero"`
+	// RawTime is the time as it arrived.
+	RawTime string `json:"rawTime,omitzero"`
 	// Ambiguous reports whether an ID, a sender, a recipient or a reference arrived twice with different values. The first is
-	// used. Text that was not escaped can hold parameters of its own, so trust such an event no more than you trust its sender.
+	// used. A text that was not escaped can hold parameters of its own, so trust such an event no more than you trust its sender.
 	Ambiguous bool `json:"ambiguous,omitzero"`
 	// Params are all parameters, including those of the fields above.
 	Params Params `json:"params,omitzero"`
@@ -66,7 +67,6 @@ func (rcv *Receiver) ParseSMSMessages(r *http.Request) ([]SMSMessage, error) {
 	return only[SMSMessage](events), err
 }
 
-// appendSMS appends the message.
 func (f *facts) appendSMS(events []event) ([]event, error) {
 	m := &SMSMessage{
 		ID: f.values[conceptID], From: number(f.values[conceptFrom]), To: number(f.values[conceptTo]),

@@ -13,8 +13,7 @@ import (
 
 // A Store remembers which events were handled (see [WithStore]). A [MemoryStore] serves one process. For several, package
 // webhook/sqlstore is a Store in PostgreSQL or SQLite. For another database, implement Store: docs/webhooks.md describes two designs,
-// and messagingtest.TestStore checks any store. A claim needs a lease that is longer than WithHandlerTimeout: without one, an event
-// whose process crashes is never handled. A Store is called from many goroutines at once.
+// and messagingtest.TestStore checks any store. A Store is called from many goroutines at once.
 //
 // A key has up to 100 characters: letters, digits, and dots within. It holds no secret, number or text. Remember keys
 // for as long as the service may call again, some days for many services.

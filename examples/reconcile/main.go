@@ -55,7 +55,7 @@ func start(day, output, state string, rate float64) error {
 	if err != nil {
 		return err
 	}
-	if err := r.sumUp(ctx, client, state, progress(os.Stderr)); err != nil {
+	if err := r.sumUp(ctx, client, state); err != nil {
 		return fmt.Errorf("stopped after %d SMS; start again to go on: %w", r.Messages, err)
 	}
 	if err := write(output, r); err != nil {
@@ -76,14 +76,19 @@ func write(output string, r *report) error {
 }
 
 // sumUp lists the day from where the report stands, and keeps the report in a file after each page.
-func (r *report) sumUp(ctx context.Context, client *messaging.Client, state string, say func(last bool, format string, args ...any)) error {
+func (r *report) sumUp(ctx context.Context, client *messaging.Client, state string) error {
 	options := sms.ListOptions{
 		CreatedAfter: r.Day, CreatedBefore: r.Day.AddDate(0, 0, 1), // from midnight to midnight: each SMS belongs to one day
 		PageSize: 500, SortBy: "dateCreated", After: r.Next,
 	}
+	lineEnd, every := "\n", 10*time.Second
+	if info, err := os.Stderr.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
+		lineEnd, every = "\r", 0 // on a terminal, one line that each page renews
+	}
+	reported := time.Now()
 	for page, err := range client.SMS.Pages(ctx, options) {
 		if errors.Is(err, messaging.ErrRow) {
-			say(true, "reconcile: %v", err) // odd rows; the listing goes on
+			fmt.Fprintln(os.Stderr, "reconcile:", err) // odd rows; the listing goes on
 		} else if err != nil {
 			return err
 		}
@@ -91,37 +96,18 @@ func (r *report) sumUp(ctx context.Context, client *messaging.Client, state stri
 			r.add(&page.Transactions[i])
 		}
 		if r.Next = page.Next; r.Next == "" {
-			say(true, "%d of %d SMS", r.Messages, page.Total)
-			return nil
+			break
 		}
 		if err := r.save(state); err != nil {
 			return err
 		}
-		say(false, "%d of %d SMS", r.Messages, page.Total)
-	}
-	return nil
-}
-
-// progress returns a function that says how far a long task is: on a terminal in one line that renews itself, elsewhere in a line of its
-// own at most every ten seconds. The last call ends the line.
-func progress(w *os.File) func(last bool, format string, args ...any) {
-	terminal := false
-	if info, err := w.Stat(); err == nil {
-		terminal = info.Mode()&os.ModeCharDevice != 0
-	}
-	said := time.Now()
-	return func(last bool, format string, args ...any) {
-		switch {
-		case terminal:
-			_, _ = fmt.Fprintf(w, "\r\x1b[K"+format, args...)
-			if last {
-				_, _ = fmt.Fprintln(w)
-			}
-		case last || time.Since(said) > 10*time.Second:
-			said = time.Now()
-			_, _ = fmt.Fprintf(w, format+"\n", args...)
+		if time.Since(reported) >= every {
+			reported = time.Now()
+			fmt.Fprintf(os.Stderr, "%d of %d SMS%s", r.Messages, page.Total, lineEnd)
 		}
 	}
+	fmt.Fprintf(os.Stderr, "%d SMS of %s\n", r.Messages, r.Day.Format(time.DateOnly))
+	return nil
 }
 
 // connect returns a client for the service of the environment, or for a test server.

@@ -48,7 +48,7 @@ func TestReconcileGoesOnAfterAnInterruption(t *testing.T) {
 		require.NoError(t, err)
 		r, err = load(state, day)
 		require.NoError(t, err)
-		if err = r.sumUp(t.Context(), client, state, func(bool, string, ...any) {}); err == nil {
+		if err = r.sumUp(t.Context(), client, state); err == nil {
 			break
 		}
 		interruptions++

@@ -59,7 +59,10 @@ func run(ctx context.Context, c campaign) int {
 	counts := map[messaging.Verdict]int{}
 	total, begun := 0, time.Now()
 	lines := bufio.NewScanner(numbers)
-	say := progress(os.Stderr)
+	each, lineEnd := 10_000, "\n"
+	if info, err := os.Stderr.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
+		each, lineEnd = 100, "\r" // on a terminal, one line that renews itself
+	}
 	for out := range client.SMS.SendAll(ctx, c.messages(lines), c.concurrency) {
 		verdict := messaging.VerdictOf(out.Err)
 		counts[verdict]++
@@ -67,11 +70,11 @@ func run(ctx context.Context, c campaign) int {
 		if out.Err != nil {
 			fmt.Printf("line %d: %v: %v\n", out.Index+1, verdict, out.Err)
 		}
-		if total%100 == 0 {
-			say(false, "%d messages, %.0f a second", total, float64(total)/time.Since(begun).Seconds())
+		if total%each == 0 {
+			fmt.Fprintf(os.Stderr, "%d messages, %.0f a second %s", total, float64(total)/time.Since(begun).Seconds(), lineEnd)
 		}
 	}
-	say(true, "%d messages: %d accepted, %d refused, %d not sent, %d unknown", total, counts[messaging.Accepted], counts[messaging.Refused],
+	fmt.Fprintf(os.Stderr, "%d messages: %d accepted, %d refused, %d not sent, %d unknown\n", total, counts[messaging.Accepted], counts[messaging.Refused],
 		counts[messaging.NotSent], counts[messaging.Unknown])
 	switch err := errors.Join(lines.Err(), ctx.Err()); {
 	case err != nil:
@@ -81,28 +84,6 @@ func run(ctx context.Context, c campaign) int {
 		return 1
 	default:
 		return 0
-	}
-}
-
-// progress returns a function that says how far a long task is: on a terminal in one line that renews itself, elsewhere in a line of its
-// own at most every ten seconds. The last call ends the line.
-func progress(w *os.File) func(last bool, format string, args ...any) {
-	terminal := false
-	if info, err := w.Stat(); err == nil {
-		terminal = info.Mode()&os.ModeCharDevice != 0
-	}
-	said := time.Now()
-	return func(last bool, format string, args ...any) {
-		switch {
-		case terminal:
-			_, _ = fmt.Fprintf(w, "\r\x1b[K"+format, args...)
-			if last {
-				_, _ = fmt.Fprintln(w)
-			}
-		case last || time.Since(said) > 10*time.Second:
-			said = time.Now()
-			_, _ = fmt.Fprintf(w, format+"\n", args...)
-		}
 	}
 }
 

@@ -34,6 +34,22 @@
     }
   }
 
+  // Words in labels stand whole. What a person wrote is in a bdi, and may break.
+  for (const e of document.querySelectorAll("label, legend, button, summary, dt, th, h2, h3, .tabs a, .chip")) {
+    const texts = document.createTreeWalker(e, NodeFilter.SHOW_TEXT);
+    while (visible(e) && texts.nextNode()) {
+      const node = texts.currentNode;
+      if (node.parentElement.closest("bdi, code, pre, option, .sr")) continue;
+      for (const word of node.nodeValue.matchAll(/[\p{L}\p{N}]+/gu)) {
+        const range = document.createRange();
+        range.setStart(node, word.index);
+        range.setEnd(node, word.index + word[0].length);
+        const lines = new Set([...range.getClientRects()].filter((r) => r.width > 0).map((r) => Math.round(r.top)));
+        if (lines.size > 1) problems.push("a word breaks: " + word[0] + ": " + describe(e));
+      }
+    }
+  }
+
   const parse = (color) => {
     const srgb = color.match(/^color\(srgb ([\d.e-]+) ([\d.e-]+) ([\d.e-]+)(?: \/ ([\d.e-]+))?\)/);
     if (srgb) return [...srgb.slice(1, 4).map((v) => v * 255), Number(srgb[4] ?? 1)];

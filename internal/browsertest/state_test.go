@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -224,6 +225,28 @@ func testMedia(t *testing.T, tab browser, command string) {
 	eventually(t, tab, `document.querySelector(".media.image img").naturalWidth === 80`)
 	do(t, tab, `document.querySelector(".place").click()`) // the bubble opens its details
 	eventually(t, tab, `document.querySelector(".entry.current .place") && document.querySelector(".timeline").innerText.includes("accepted")`)
+}
+
+// testLongURL shows the beginning of a long callback URL in the timeline, and the whole of it on a click.
+func testLongURL(t *testing.T, tab browser, command string) {
+	t.Helper()
+	program := startBot(t)
+	b := startSandbox(t, command)
+	_, err := b.client(t).SMS.Send(t.Context(), sms.Message{
+		From: "ACME", To: ana, Text: "Hi", CallbackURL: program.URL + "/delivery?s=%s" + strings.Repeat("&part=of-it", 150) + "&last=here",
+	})
+	require.NoError(t, err)
+	view(t, tab, 390, 844, "light")
+	b.open(t, tab, conversation("sms", ana))
+	eventually(t, tab, `document.querySelector(".entry .hook")?.innerText.includes("200")`)
+	do(t, tab, `document.querySelector(".bubble").click()`)
+	eventually(t, tab, `document.querySelector(".call .url summary")?.innerText.includes("/delivery?s=")`)
+	shown := `(e => e.checkVisibility() && e.innerText.includes("&last="))(document.querySelector(".call .url > bdi"))`
+	assert.False(t, eval[bool](t, tab, shown))
+	do(t, tab, `document.querySelector(".call .url summary").click()`)
+	eventually(t, tab, shown)
+	cut := `(e => e.scrollHeight > e.clientHeight + 1 || e.scrollWidth > e.clientWidth + 1)(document.querySelector(".call .url"))`
+	assert.False(t, eval[bool](t, tab, cut), "the whole URL is in view")
 }
 
 // testTouch looks at sizes on a phone, at 400 % zoom, and on paper.

@@ -185,10 +185,14 @@ func (w *words) refuses(word string) bool {
 
 // isID reports whether a value can be the ID of a message.
 func (w *words) isID(v value, word string) bool {
-	if !v.IsScalar() || v.Kind == jsonscan.Boolean || table.IsPlaceholder(word) {
+	switch {
+	case !v.IsScalar() || v.Kind == jsonscan.Boolean:
+		return false
+	case table.IsCode(word):
+	case table.IsPlaceholder(word) || strings.ContainsFunc(strings.TrimSpace(word), unicode.IsSpace):
 		return false
 	}
 	word = strings.ToLower(strings.TrimSpace(word))
 	isPrefix := func(prefix string) bool { return strings.HasPrefix(word, prefix) }
-	return !strings.ContainsFunc(word, unicode.IsSpace) && !w.noIDs[word] && !slices.ContainsFunc(w.noIDPrefixes, isPrefix)
+	return !w.noIDs[word] && !slices.ContainsFunc(w.noIDPrefixes, isPrefix)
 }

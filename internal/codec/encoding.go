@@ -21,7 +21,6 @@ type Request struct {
 	ContentType string // "" if there is no body
 }
 
-// encoding is how an operation writes its requests.
 type encoding struct {
 	method string
 	url    *url.URL
@@ -53,7 +52,6 @@ func newEncoding(t *table.Table, op *table.Operation, isList bool, method string
 
 func (e *encoding) isJSON() bool { return e.kind == "json" }
 
-// top returns the member or parameter in which a name of the contract stands.
 func (e *encoding) top(name string) string {
 	if e.isList {
 		_, name, _ = strings.Cut(name, ".")
@@ -166,7 +164,6 @@ func (e *encoding) ContentType() string {
 	}
 }
 
-// request writes members as a request to target, and others into its query.
 func (e *encoding) request(target *url.URL, members, inQuery []member) Request {
 	r := Request{Method: e.method, URL: target, ContentType: e.ContentType()}
 	switch e.kind {

@@ -96,7 +96,6 @@ func (l *List) Encode(q wire.Query) (Request, []wire.Problem) {
 	return l.request(&target, members, inQuery), nil
 }
 
-// param returns what a parameter sends, whether it is present, and what is wrong with it.
 func (l *List) param(f *wire.Field) (m member, present bool, reason string) {
 	switch f.Concept {
 	case "order":
@@ -149,7 +148,6 @@ func (l *List) extra(extra map[string][]string, problems *wire.Checks) (members 
 	return members
 }
 
-// parameters returns the parameters of a query in the order of their names.
 func parameters(query url.Values) (members []member) {
 	for _, name := range slices.Sorted(maps.Keys(query)) {
 		for _, value := range query[name] {
@@ -299,7 +297,6 @@ func (l *List) Decode(body []byte, at wire.Position, rows int, reuse []sms.Trans
 	return page, Failure{}, err
 }
 
-// trouble returns what says around the rows that the listing failed or is incomplete, or "".
 func (l *List) trouble(text string, found []value, list int) string {
 	for _, slot := range l.responses.places["status"] {
 		if v := found[slot]; v.IsScalar() && l.responses.words.refuses(v.Word(text)) {
@@ -309,7 +306,6 @@ func (l *List) trouble(text string, found []value, list int) string {
 	return l.responses.trouble(text, found, &l.responses.around[list])
 }
 
-// isFirst reports whether a position is the first page of the listing.
 func (l *List) isFirst(at wire.Position) bool {
 	return at.Rows == 0 && at.Cursor == "" && at.Link == "" && l.number(at) == l.op.Paging.First
 }
@@ -370,7 +366,6 @@ func (l *List) followLink(text string) (wire.Position, error) {
 	return wire.Position{Set: true, Link: link.RequestURI()}, nil
 }
 
-// sameOrigin reports whether two URLs lead to the same host and port by the same scheme.
 func sameOrigin(a, b *url.URL) bool {
 	port := func(u *url.URL) string {
 		if u.Scheme == "https" {

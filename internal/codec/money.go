@@ -8,10 +8,16 @@ import (
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
+// longestNumber is how many bytes a number may have, and how many places an exponent may move its point by.
+const longestNumber = 64
+
 // amountOf reads an amount of money, which may name its currency before or behind the number: KES 0.80, 0.05 USD, $5. It returns the
 // number as the contract reads it, and the currency, or reports that the text is no amount. Blank is an amount without a number.
 func amountOf(text string, money table.Money) (number, currency string, ok bool) {
 	const signs, digits = "+-", ".0123456789"
+	if money == (table.Money{}) && isUnsigned(text) {
+		return text, "", true // as most are
+	}
 	text = strings.TrimSpace(text)
 	unsigned := strings.TrimLeft(text, signs)
 	sign := text[:len(text)-len(unsigned)]
@@ -50,7 +56,6 @@ func isCurrency(text string) bool {
 // scaled returns a decimal number as the contract reads it, and whether the text is one. If the contract changes nothing about
 // amounts, it stays as the service wrote it, and has no exponent otherwise. Blank stays blank.
 func scaled(amount string, money table.Money) (string, bool) {
-	const longest = 64 // bytes, and places that an exponent can move the point by
 	number, power, hasPower := strings.Cut(strings.ToLower(strings.TrimSpace(amount)), "e")
 	exponent, err := 0, error(nil)
 	if hasPower { // an error would allocate
@@ -58,12 +63,11 @@ func scaled(amount string, money table.Money) (string, bool) {
 	}
 	unsigned := strings.TrimPrefix(strings.TrimPrefix(number, "+"), "-")
 	whole, fraction, _ := strings.Cut(unsigned, ".")
-	isDigits := func(s string) bool { return strings.Trim(s, "0123456789") == "" }
 	switch {
 	case number == "" && !hasPower:
 		return "", true
-	case whole == "" && fraction == "" || !isDigits(whole) || !isDigits(fraction) || len(number) > longest || len(number)-len(unsigned) > 1,
-		hasPower && (err != nil || exponent < -longest || exponent > longest):
+	case !isUnsigned(unsigned) || len(number)-len(unsigned) > 1,
+		hasPower && (err != nil || exponent < -longestNumber || exponent > longestNumber):
 		return "", false
 	}
 	if money == (table.Money{}) {
@@ -85,4 +89,20 @@ func scaled(amount string, money table.Money) (string, bool) {
 		whole = "-" + whole
 	}
 	return whole, true
+}
+
+// isUnsigned reports whether a text is a decimal number without a sign and an exponent.
+func isUnsigned(text string) bool {
+	whole, fraction, _ := strings.Cut(text, ".")
+	return (whole != "" || fraction != "") && isDigits(whole) && isDigits(fraction) && len(text) <= longestNumber
+}
+
+// isDigits reports whether a text has nothing but digits.
+func isDigits(text string) bool {
+	for i := range len(text) {
+		if text[i] < '0' || text[i] > '9' {
+			return false
+		}
+	}
+	return true
 }

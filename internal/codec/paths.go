@@ -86,6 +86,9 @@ func (n *node) find(name []byte) *node {
 	return unwanted
 }
 
+// shortest is the length of a document, in bytes, below which it is copied whole: what was found in it may keep it alive.
+const shortest = 512
+
 // find walks over a document, which may begin with a byte order mark, and checks all of it. It returns the value at each slot, in found
 // if that is long enough, the text that those values are in, and whether a member that is wanted, or on the way to one, came twice in
 // its object. The last of them counts, as in encoding/json. Rows are read by a reader.
@@ -95,6 +98,9 @@ func (p *paths) find(doc []byte, rows *rowReader, found []value) (text string, v
 	s.walk(&p.root, found)
 	if err := s.End(); err != nil {
 		return "", found, false, err
+	}
+	if len(s.Doc) <= shortest {
+		return string(s.Doc), found, s.repeats, nil
 	}
 	return textOf(s.Doc, found), found, s.repeats, nil
 }
@@ -174,8 +180,8 @@ func (s *scanner) walkElements(n *node, found []value) {
 
 // walkChild reads the value at a place within another.
 func (s *scanner) walkChild(n *node, found []value) {
-	if n != unwanted {
-		s.repeats = s.repeats || found[n.slot].Kind != jsonscan.Absent
+	if n != unwanted && found[n.slot].Kind != jsonscan.Absent {
+		s.repeats = true
 		n.forget(found)
 	}
 	s.walk(n, found)
@@ -203,6 +209,10 @@ func pick(text string, found []value, slots []int, isWanted func(v value, word s
 
 // first returns the first word at the slots that is not empty, or "".
 func first(text string, found []value, slots []int) string {
-	_, word := pick(text, found, slots, func(_ value, word string) bool { return word != "" })
-	return word
+	for _, slot := range slots {
+		if word := found[slot].Word(text); word != "" {
+			return word
+		}
+	}
+	return ""
 }

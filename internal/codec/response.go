@@ -27,11 +27,11 @@ type Response struct {
 	// IsText reports whether the response is one text, and not JSON.
 	IsText bool
 
-	isAccepted bool // the contract has no IDs, and the status accepts the message
+	isAccepted bool // the contract has no IDs, and a status accepts the message
 }
 
-// NamesMessage reports whether the response names a message, or says that it was accepted if the contract has no IDs, so that to
-// send it again could send it twice.
+// NamesMessage reports whether the response names a message, or says by a word that it was accepted if the contract has no IDs. To send
+// the message again could then send it twice, whatever else the response says.
 func (r *Response) NamesMessage() bool { return r.ID != "" || r.isAccepted }
 
 const repeated = "the response has a member of the contract twice"
@@ -102,8 +102,12 @@ func (s *Send) judge(r *Response, text string, found []value) (isKnown bool) {
 	refuses := func(slot int) bool {
 		return found[slot].IsScalar() && found[slot] != status && s.responses.words.refuses(found[slot].Word(text))
 	}
+	accepts := func(slot int) bool {
+		word := found[slot].Word(text)
+		return found[slot].IsScalar() && table.Match(s.op.Accepted, word, true) > table.Match(s.op.Refused, word, true)
+	}
 	hasNoIDs := len(s.at.id) == 0
-	r.isAccepted = hasNoIDs && accepted > refused
+	r.isAccepted = hasNoIDs && slices.ContainsFunc(s.at.status, accepts)
 	switch {
 	case r.Contradiction != "":
 		r.Refused, r.Doubt = false, r.Contradiction

@@ -31,9 +31,9 @@ type Send struct {
 	}
 }
 
-// field is where a field goes, and what goes with it.
 type field struct {
 	name   string
+	top    string // the member or parameter in which it stands
 	dotted bool
 	with   []member
 }
@@ -48,7 +48,7 @@ func CompileSend(t *table.Table, op *table.Send, target *url.URL, pair KeyPair) 
 	s.ttl = op.TTL
 	for concept, name := range op.Fields {
 		if name != "" {
-			s.fields[concept] = field{name, strings.Contains(name, "."), s.constants(op.With[concept])}
+			s.fields[concept] = field{name, s.top(name), strings.Contains(name, "."), s.constants(op.With[concept])}
 		}
 	}
 	s.always = s.constants(op.Constants)
@@ -116,7 +116,6 @@ func inOrder(call *wire.Call, lenient bool, fields, collisions []wire.Problem) [
 	return all
 }
 
-// appendFields adds the fields that are present, each followed by what goes with it.
 func (s *Send) appendFields(members []member, call *wire.Call, problems *wire.Checks) []member {
 	for i := range call.Fields {
 		f := &call.Fields[i]
@@ -144,6 +143,7 @@ func (s *Send) extraMembers(call *wire.Call, problems *wire.Checks) (members []m
 	if len(call.Extra) == 0 {
 		return nil // the usual case, in which sorting would allocate
 	}
+	taken := s.namesOf(call)
 	inMessage := call.Members != nil && s.wrap != "" // together with the members, under a key of their own
 	for _, key := range slices.Sorted(maps.Keys(call.Extra)) {
 		m, reason := s.extra(call.Extra[key], s.isJSON() || inMessage)
@@ -152,7 +152,7 @@ func (s *Send) extraMembers(call *wire.Call, problems *wire.Checks) (members []m
 			reason = "a field needs a name"
 		case !utf8.ValidString(key):
 			reason = "a name must be valid UTF-8"
-		case !inMessage && s.isTaken(call, key):
+		case !inMessage && (s.taken[key] || slices.Contains(taken, key)):
 			reason = "the contract uses this name; set the field of the message instead, or change the contract"
 		case slices.ContainsFunc(call.Members, func(m wire.Member) bool { return m.Name == key }):
 			reason = "the message has a member of this name"
@@ -178,7 +178,6 @@ func (s *Send) extra(value any, asJSON bool) (m member, reason string) {
 	return member{text: text}, wire.CheckUTF8(text)
 }
 
-// encoded returns a value as JSON, and what is wrong with it, without the value, which errors of encoding/json may repeat.
 func encoded(value any) (m member, reason string) {
 	raw, err := wire.EncodeText(value)
 	if err != nil {
@@ -189,24 +188,26 @@ func encoded(value any) (m member, reason string) {
 
 // checkMembers finds the members at the top level that would overwrite a name of the contract.
 func (s *Send) checkMembers(call *wire.Call, problems *wire.Checks) {
+	taken := s.namesOf(call)
 	for _, m := range call.Members {
-		if s.isTaken(call, m.Name) {
+		if s.taken[m.Name] || slices.Contains(taken, m.Name) {
 			problems.Found("Message", "its key "+strconv.Quote(m.Name)+" is a name of the contract, and "+
 				"neither may overwrite the other; change that name, or set wrap to put the message under a key of its own")
 		}
 	}
 }
 
-// isTaken reports whether a top-level name belongs to the contract: a constant, the key pair, or a field that messages of
-// this kind have.
-func (s *Send) isTaken(call *wire.Call, key string) bool {
-	return s.taken[key] || slices.ContainsFunc(call.Fields, func(f wire.Field) bool {
-		known, ok := s.fields[f.Concept]
-		return ok && s.top(known.name) == key
-	})
+// namesOf returns the top-level names of the fields that a message has. Constants and the key pair have taken others.
+func (s *Send) namesOf(call *wire.Call) []string {
+	names := make([]string, 0, 8)
+	for i := range call.Fields {
+		if known, ok := s.fields[call.Fields[i].Concept]; ok {
+			names = append(names, known.top)
+		}
+	}
+	return names
 }
 
-// plain returns a value as a form holds it, and whether a form can.
 func plain(value any) (string, bool) {
 	if n, ok := value.(json.Number); ok {
 		return n.String(), json.Valid([]byte(n))

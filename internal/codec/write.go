@@ -1,7 +1,6 @@
 package codec
 
 import (
-	"encoding/json"
 	"net/url"
 	"slices"
 	"strconv"
@@ -30,7 +29,6 @@ func appendMembers(members []member, all []wire.Member) []member {
 	return members
 }
 
-// sizeOf returns how many bytes of JSON the members take, unless many characters need an escape.
 func sizeOf(members []member) int {
 	size := 2
 	for i := range members {
@@ -40,7 +38,6 @@ func sizeOf(members []member) int {
 	return size
 }
 
-// appendObject writes members as an object.
 func appendObject(out []byte, members []member) []byte {
 	out = append(out, '{')
 	for i := range members {
@@ -147,7 +144,6 @@ func appendText(out []byte, text string) []byte {
 	return append(append(out, text[start:]...), '"')
 }
 
-// appendForm writes members as a form. An object or a list is written as JSON.
 func appendForm(out []byte, members []member) []byte {
 	for i := range members {
 		m := &members[i]
@@ -162,12 +158,12 @@ func appendForm(out []byte, members []member) []byte {
 
 // parameter returns the value as a form holds it: a string without its quotes, anything else as JSON.
 func (m *member) parameter() string {
-	if m.raw == nil {
+	switch text, _ := jsonscan.Word(m.raw); {
+	case m.raw == nil:
 		return m.text
-	}
-	var text string
-	if m.raw[0] == '"' && json.Unmarshal(m.raw, &text) == nil {
+	case m.raw[0] == '"':
 		return text
+	default:
+		return string(m.raw)
 	}
-	return string(m.raw)
 }

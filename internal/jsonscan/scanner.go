@@ -1,5 +1,5 @@
 // Package jsonscan reads JSON where it stands, without building it. It is the only reader of JSON that comes from outside: of the
-// service's responses and of callbacks.
+// service's responses, of callbacks, of contracts and of stored messages.
 //
 // It accepts exactly what encoding/json accepts, nested at most MaxDepth deep, and needs no memory but for strings with escapes. It
 // exists because encoding/json takes three times as long for a listing and keeps only the last of several members with one name. A
@@ -86,7 +86,6 @@ func (s *Scanner) Peek() byte {
 	return 0
 }
 
-// accept passes over the next byte if it is c, and reports whether it is.
 func (s *Scanner) accept(c byte) bool {
 	if s.Pos >= len(s.Doc) || s.Doc[s.Pos] != c {
 		return false
@@ -204,15 +203,26 @@ var isPlain = func() (plain [256]bool) { //nolint:gochecknoglobals // never writ
 	return plain
 }()
 
-// string reads a string whose opening quote is next.
 func (s *Scanner) string() Value {
 	start := s.Pos + 1
+	for i, c := range s.Doc[start:] {
+		if isPlain[c] {
+			continue
+		}
+		if c != '"' {
+			break
+		}
+		s.Pos = start + i + 1
+		return Value{Kind: String, Start: start, End: start + i}
+	}
+	return s.unusual(start)
+}
+
+// unusual reads a string from its start, of which not everything is plain.
+func (s *Scanner) unusual(start int) Value {
 	form, ascii := String, true
 	doc := s.Doc
 	for i := start; i < len(doc); i++ {
-		for i < len(doc)-1 && isPlain[doc[i]] {
-			i++
-		}
 		switch c := doc[i]; {
 		case isPlain[c]:
 		case c >= utf8.RuneSelf:
@@ -255,7 +265,6 @@ func (s *Scanner) number() {
 	}
 }
 
-// digits passes over one digit or more.
 func (s *Scanner) digits() {
 	start := s.Pos
 	for s.Pos < len(s.Doc) && s.Doc[s.Pos] >= '0' && s.Doc[s.Pos] <= '9' {

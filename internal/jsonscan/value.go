@@ -99,7 +99,6 @@ type names struct {
 	many map[string]bool
 }
 
-// add adds a name, and reports whether it was there.
 func (n *names) add(name string) bool {
 	const few = 16
 	switch {
@@ -132,7 +131,6 @@ func Elements(doc []byte) iter.Seq[[]byte] {
 	}
 }
 
-// skipped passes over a value and returns it.
 func (s *Scanner) skipped() []byte {
 	s.Peek()
 	start := s.Pos

@@ -38,6 +38,13 @@ func Overlay(seed uint64) []byte {
 			panic(fmt.Sprintf("randomcontract: nothing is drawn for the section %s, a %T", name, section))
 		}
 	}
+	if response := overlay["sms.send"].(object)["response"].(object); len(response["id"].([]string)) > 0 && d.chance(6) {
+		for _, lists := range []object{
+			response, overlay["sms.list"].(object)["record"].(object), overlay["webhook.delivery"].(object)["params"].(object),
+		} {
+			lists["reference"] = lists["id"] // the service takes the reference for the ID
+		}
+	}
 	text, err := json.MarshalIndent(overlay, "", "  ")
 	if err != nil {
 		panic("randomcontract: " + err.Error()) // maps, lists and plain values
@@ -276,12 +283,15 @@ func (d drawer) webhook(section table.Webhook) object {
 	for _, concept := range keys(section.Params) {
 		params[concept] = []string{in(rename(concept)), "other." + concept}
 	}
-	return object{
-		"params": params, "zone": d.zone(), "layouts": d.layouts(),
-		"events": pick(
-			d, []string{}, []string{""}, []string{"results"}, []string{"data.0.events", "other"}, []string{"absent", "body.list"},
-		),
+	events := pick(d, []string{}, []string{""}, []string{"results"}, []string{"data.0.events", "other"}, []string{"absent", "body.list"})
+	if d.chance(4) { // lists in the elements of a list, around which some concepts stand
+		events = []string{pick(d, "data.*.reports", "a.*.b.*.events")}
+		list := events[0][:strings.LastIndex(events[0], "*")+1]
+		for _, concept := range pick(d, []string{"id"}, []string{"to", "time"}, []string{"from", "reference"}) {
+			params[concept] = []string{list + "." + in(rename(concept)), "other." + concept}
+		}
 	}
+	return object{"params": params, "zone": d.zone(), "layouts": d.layouts(), "events": events}
 }
 
 func (d drawer) delivery(section table.Delivery) object {

@@ -128,7 +128,6 @@ func wordsOf(text string) []string {
 
 func fold(text string) string { return strings.Join(wordsOf(text), "") }
 
-// longestDigits returns the length of the longest run of digits.
 func longestDigits(s string) int {
 	longest := 0
 	for _, run := range strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsDigit(r) }) {

@@ -32,7 +32,6 @@ type Rules interface {
 	Check(v reflect.Value)
 }
 
-// siblings are the elements of a list.
 type siblings struct {
 	index int            // of the element that is checked
 	seen  map[string]int // the index of each text that must be unique, by the name of its field and itself
@@ -66,7 +65,6 @@ func (c *Checker) inside(name string, from int) {
 	}
 }
 
-// value checks a value, all that is in it, and the rule of the field that holds it.
 func (c *Checker) value(v reflect.Value, rule string) {
 	switch v.Kind() {
 	case reflect.String:
@@ -126,7 +124,6 @@ func (c *Checker) elements(v reflect.Value) {
 	c.siblings = outer
 }
 
-// choice checks what a sealed interface holds, or data of any shape.
 func (c *Checker) choice(v reflect.Value, rule string) {
 	switch {
 	case v.IsNil():
@@ -147,7 +144,6 @@ func (c *Checker) choice(v reflect.Value, rule string) {
 	}
 }
 
-// holdsObject reports whether JSON is an object that is not empty, or the text of one.
 func holdsObject(raw []byte) bool {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
@@ -318,7 +314,6 @@ func CheckRawObject[T any](c *Checker, data json.RawMessage) {
 	})
 }
 
-// unique reports a text that the same field of an earlier element of the list has too.
 func (c *Checker) unique(text string) {
 	key := c.name + "=" + text
 	if before, ok := c.seen[key]; ok {

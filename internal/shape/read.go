@@ -24,7 +24,6 @@ const (
 	Exact              // the type holds all of it
 )
 
-// exactIf returns f if the condition holds, and else Misfit.
 func (f Fit) exactIf(condition bool) Fit {
 	if condition {
 		return f
@@ -86,14 +85,12 @@ func Best[T any](s *Shapes, object any) (best T, f Fit, ok bool) {
 	return best, f, ok
 }
 
-// reader reads decoded values by shapes.
 type reader struct {
 	*Shapes
 
 	within []reflect.Type // the kinds that are being read, since none goes into itself
 }
 
-// shape reads the shape of a value, which is the element at an index.
 func (r reader) shape(sh *shape, value any, to reflect.Value, index int) Fit {
 	if text, ok := value.(string); ok && sh.or != "" {
 		value = map[string]any{sh.or: text}
@@ -194,7 +191,6 @@ func (r reader) list(value any, to reflect.Value, read func(one any, to reflect.
 	return f
 }
 
-// value reads a value as its type says.
 func (r reader) value(sh *shape, value any, to reflect.Value) Fit {
 	switch target := to.Addr().Interface().(type) {
 	case *json.RawMessage:
@@ -306,7 +302,6 @@ func isEmpty(value any) bool {
 	}
 }
 
-// readTime reads a Unix time. Zero is absent.
 func readTime(sh *shape, value any, to *time.Time) Fit {
 	n, err := strconv.ParseInt(NumberText(value), 10, 64)
 	switch {

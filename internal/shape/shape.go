@@ -44,7 +44,6 @@ type Shapes struct {
 	plain   *shape // of a value that stands in no field
 }
 
-// variant is a type of a sealed interface.
 type variant struct {
 	typ   reflect.Type
 	shape *shape
@@ -222,7 +221,6 @@ func (s *Shapes) variantOf(t reflect.Type, v reflect.Value) *shape {
 	return nil
 }
 
-// of returns the value of the shape in the value that has it.
 func (sh *shape) of(v reflect.Value) reflect.Value {
 	if sh.index == nil {
 		return v
@@ -230,7 +228,6 @@ func (sh *shape) of(v reflect.Value) reflect.Value {
 	return v.FieldByIndex(sh.index)
 }
 
-// present reports whether the shape of a value is written.
 func (sh *shape) present(v reflect.Value) bool {
 	switch {
 	case sh.form == word: // which is written if something else is

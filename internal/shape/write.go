@@ -6,7 +6,6 @@ import (
 	"errors"
 	"reflect"
 	"strconv"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -29,7 +28,6 @@ func (s *Shapes) NewWriter(out []byte) Writer { return Writer{Out: out, shapes: 
 // Value writes a value. An error is in Err, and what was written is then no JSON.
 func (w *Writer) Value(value any) { w.value(w.shapes.plain, reflect.ValueOf(value)) }
 
-// shape writes the shape of a value, which is the element at an index.
 func (w *Writer) shape(sh *shape, v reflect.Value, index int) {
 	switch sh.form {
 	case word:
@@ -84,7 +82,6 @@ func (w *Writer) list(v reflect.Value, write func(one reflect.Value, index int))
 	w.Out = append(w.Out, ']')
 }
 
-// value writes a value as its type says.
 func (w *Writer) value(sh *shape, v reflect.Value) {
 	if raw, ok := reflect.TypeAssert[json.RawMessage](v); ok {
 		w.any(raw)
@@ -135,7 +132,6 @@ func (w *Writer) number(sh *shape, v reflect.Value) {
 	}
 }
 
-// time writes a time that is not zero.
 func (w *Writer) time(sh *shape, at time.Time) {
 	n := at.Unix()
 	if sh.milli {
@@ -144,7 +140,6 @@ func (w *Writer) time(sh *shape, at time.Time) {
 	w.number(sh, reflect.ValueOf(n))
 }
 
-// comma writes a comma, unless an object or a list begins.
 func (w *Writer) comma() {
 	if last := w.Out[len(w.Out)-1]; last != '{' && last != '[' {
 		w.Out = append(w.Out, ',')
@@ -153,15 +148,20 @@ func (w *Writer) comma() {
 
 // Text writes a text.
 func (w *Writer) Text(text string) {
-	if strings.ContainsFunc(text, needsEscape) {
+	if needsEscape(text) {
 		w.any(text)
 		return
 	}
 	w.Out = append(append(append(w.Out, '"'), text...), '"')
 }
 
-func needsEscape(r rune) bool {
-	return r < ' ' || r == '"' || r == '\\' || r == utf8.RuneError || r == '\u2028' || r == '\u2029'
+func needsEscape(text string) bool {
+	for _, r := range text {
+		if r < ' ' || r == '"' || r == '\\' || r == utf8.RuneError || r == '\u2028' || r == '\u2029' {
+			return true
+		}
+	}
+	return false
 }
 
 func (w *Writer) any(value any) {

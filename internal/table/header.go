@@ -48,7 +48,6 @@ func (h Headers) validate(found *Problems, section string, t *Table) {
 	}
 }
 
-// headerValueFault returns what is wrong with the value of a constant header, or "".
 func headerValueFault(value string) string {
 	const longest = 1024
 	switch {
@@ -62,7 +61,6 @@ func headerValueFault(value string) string {
 	return ""
 }
 
-// headerFault returns what is wrong with the name of a header of the contract, or "".
 func headerFault(name string) string {
 	if !IsToken(name) {
 		return "is not the name of a header"

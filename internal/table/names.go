@@ -58,7 +58,6 @@ func (n *names) claim(place, name string) string {
 	return ""
 }
 
-// grow adds a name of several parts.
 func (n *names) grow(place string, parts []string) {
 	n.isList = n.dotted && IsPosition(parts[0])
 	for i, part := range parts {
@@ -81,7 +80,6 @@ func (n *names) checkPositions(found *Problems) {
 	}
 }
 
-// pathFault returns what is wrong with the path of a name in a request, or "".
 func (n *names) pathFault(name string) string {
 	parts := strings.Split(name, ".")
 	switch {
@@ -110,16 +108,30 @@ func foreignFault(path string) string {
 		return "begins with a slash; write members with dots between them, such as data.id"
 	case bracketed.MatchString(path):
 		return "holds a position in brackets; write it between dots, such as messages.0.id"
+	case slices.Contains(strings.Split(path, "."), every):
+		return "holds a *, which only the events of a webhook have; write a position, such as messages.0.id"
 	}
 	return ""
 }
 
+// every is the part of a path of events that stands for each element of a list.
+const every = "*"
+
+// withoutEvery returns a path of events with a position for each *.
+func withoutEvery(path string) string {
+	names := strings.Split(path, ".")
+	for i, name := range names {
+		if name == every {
+			names[i] = "0"
+		}
+	}
+	return strings.Join(names, ".")
+}
+
 var bracketed = regexp.MustCompile(`\[[0-9]*\*?\]`)
 
-// maxName is how many bytes a name may have.
 const maxName = 256
 
-// nameFault returns what is wrong with the name of a parameter, or "".
 func nameFault(name string, dotted bool) string {
 	switch {
 	case name == "":

@@ -20,12 +20,12 @@ func Identifies(id string) bool {
 // IsPlaceholder reports whether an ID is none: punctuation alone, a number that is not positive, words such as "null" in any
 // case, or a placeholder that was not filled in, such as "%i" or "{{id}}".
 func IsPlaceholder(id string) bool {
-	if isDigits(id) && id[0] != '0' { // as most are
+	if isDigits(id) && id[0] != '0' || IsCode(id) { // as most are
 		return false
 	}
 	id = strings.TrimSpace(id)
 	switch {
-	case isNoWord(id):
+	case id == "", isNoWord(id):
 		return true
 	case consistsOf(id, "0-"): // a UUID of zeros
 		return true
@@ -76,7 +76,23 @@ func isTemplate(id string) bool {
 	return name != "" && (consistsOf(name, letters) || id[0] == '%' && len(name) == 1)
 }
 
-// isDigits reports whether a text is digits alone, and at least one.
+// IsCode reports whether an ID has nothing but letters, digits, hyphens and underscores, begins with a letter or a digit, and has both, as
+// most have. It is then no placeholder. The letter e alone does not count, which a number may have.
+func IsCode(id string) bool {
+	hasDigit, hasLetter := false, false
+	for i := range len(id) {
+		switch c := id[i]; {
+		case '0' <= c && c <= '9':
+			hasDigit = true
+		case 'a' <= c|0x20 && c|0x20 <= 'z':
+			hasLetter = hasLetter || c|0x20 != 'e'
+		case i == 0 || c != '-' && c != '_':
+			return false
+		}
+	}
+	return hasDigit && hasLetter
+}
+
 func isDigits(text string) bool {
 	for i := range len(text) {
 		if text[i] < '0' || text[i] > '9' {
@@ -86,7 +102,6 @@ func isDigits(text string) bool {
 	return text != ""
 }
 
-// consistsOf reports whether all bytes of a text are in a set.
 func consistsOf(text, set string) bool {
 	for i := range len(text) {
 		if strings.IndexByte(set, text[i]) < 0 {

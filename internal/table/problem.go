@@ -21,7 +21,6 @@ type Problems struct {
 	own map[string]bool // the places that the overlay sets, so that a clash with a default is reported where the user can mend it
 }
 
-// entry is a word in a list of the table.
 type entry struct {
 	list  string // its place
 	index int
@@ -47,7 +46,6 @@ const (
 	maxPath     = 256
 )
 
-// set notes that the overlay sets a place.
 func (p *Problems) set(path string) {
 	if p.own == nil {
 		p.own = map[string]bool{}

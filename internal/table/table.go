@@ -252,7 +252,7 @@ func (s Send) validate(found *Problems, operation string, t *Table) {
 		found.add(operation+".response.id", "names no place, so the status has to accept a message; write where it stands in "+
 			operation+".response.status, and its words in "+operation+".accepted")
 	}
-	checkIdentity(found, operation+".response", s.Response)
+	checkIdentity(found, operation+".response", s.Response, s.Fields["reference"] != "")
 }
 
 // List is an operation that lists transactions.
@@ -291,7 +291,7 @@ func (l List) validate(found *Problems, operation string, t *Table) {
 	page, _ := l.CursorInLastRow()
 	check(found, operation+".page", reflect.ValueOf(page), "place")
 	l.validateCursor(found, operation)
-	checkIdentity(found, operation+".record", l.Record)
+	checkIdentity(found, operation+".record", l.Record, t.SMSSend.IDIsReference())
 }
 
 // LastRow is the beginning of a path that leads into the last row of a page.
@@ -311,7 +311,6 @@ func (l *List) CursorInLastRow() (page map[string][]string, inRow []string) {
 	return page, inRow
 }
 
-// validateCursor checks a path of page.next that leads into the last row.
 func (l List) validateCursor(found *Problems, operation string) {
 	next := l.Page["next"]
 	for i, path := range next {
@@ -348,15 +347,17 @@ type Webhook struct {
 	// lists the parameters that may hold a message in the shape of the platform.
 	Params map[string][]string `json:"params" check:"name"`
 	// Events lists paths at which a JSON body may hold its events, one or a list of them. The first that holds any counts; ""
-	// is the body itself, and so is an empty list. In a query or form a path begins with the name of a parameter that holds JSON.
-	Events []string `json:"events" check:"place"`
+	// is the body itself, and so is an empty list. In a query or form a path begins with the name of a parameter that holds JSON. A *
+	// stands for each element of a list.
+	Events []string `json:"events" check:"events"`
 	// Layouts lists further layouts of times, as in package time.
 	Layouts []string `json:"layouts" check:"layout"`
 	Zone    string   `json:"zone" check:"zone"`
 }
 
-func (w Webhook) validate(found *Problems, section string, _ *Table) {
-	checkIdentity(found, section+".params", w.Params)
+func (w Webhook) validate(found *Problems, section string, t *Table) {
+	_, isReport := w.Params["status"]
+	checkIdentity(found, section+".params", w.Params, isReport && t.anyIDIsReference())
 	for i, path := range w.Events {
 		for _, before := range w.Events[:i] {
 			if path == before || before == "" || strings.HasPrefix(path, before+".") {
@@ -367,24 +368,48 @@ func (w Webhook) validate(found *Problems, section string, _ *Table) {
 	}
 	for concept, list := range sorted(w.Params) {
 		for i, name := range list {
-			if slices.ContainsFunc(w.Events, func(path string) bool { return isWithinElement(name, path) }) {
-				place := at(join(section+".params", concept), i)
+			place := at(join(section+".params", concept), i)
+			leadsThrough := func(path string) bool { return isWithinElement(name, path) }
+			leadsAround := func(path string) bool { return isAround(name, path) }
+			switch {
+			case slices.ContainsFunc(w.Events, leadsThrough):
 				found.add(place, "leads through "+section+".events; write the rest of the path, from the event on")
+			case slices.Contains(strings.Split(name, "."), every) && !slices.ContainsFunc(w.Events, leadsAround):
+				found.add(place, "holds a *; only a name that begins as a path of "+section+
+					".events does, up to its *, can, such as data.*.id")
 			}
 		}
 	}
 }
 
 // checkIdentity refuses one place for two concepts of which each says which message it is, whose, or what a person wrote. One of them
-// would be believed in the name of the other.
-func checkIdentity(found *Problems, path string, lists map[string][]string) {
+// would be believed in the name of the other. The ID may be the reference where the service takes the one for the other: all of the
+// places are then the same.
+func checkIdentity(found *Problems, path string, lists map[string][]string, mayBeReference bool) {
 	identity := map[string][]string{}
 	for _, concept := range []string{"id", "request", "reference", "from", "to", "text"} {
 		if list, ok := lists[concept]; ok {
 			identity[join(path, concept)] = list
 		}
 	}
-	checkApart(found, identity, false, "one value cannot be both; write where each stands, and [] for what the service does not have")
+	if mayBeReference && isReference(lists) {
+		delete(identity, join(path, "reference"))
+	}
+	checkApart(found, identity, false, "one value cannot be both; write where each stands, and [] for what the service does not have"+
+		" (a service that takes the reference of a send for its ID has the same list for both, in its response too)")
+}
+
+// isReference reports whether the ID stands where the reference does, and nowhere else.
+func isReference(lists map[string][]string) bool {
+	return len(lists["id"]) > 0 && slices.Equal(lists["id"], lists["reference"])
+}
+
+// IDIsReference reports whether the service takes the reference of a message for its ID. It then repeats it in its response.
+func (s *Send) IDIsReference() bool { return isReference(s.Response) }
+
+// anyIDIsReference reports whether the service does so on one of its channels.
+func (t *Table) anyIDIsReference() bool {
+	return slices.ContainsFunc(Channels(), func(c Channel) bool { return c.Send(t).IDIsReference() })
 }
 
 // Delivery is the callback that reports delivery.
@@ -401,9 +426,28 @@ func (d Delivery) validate(found *Problems, section string, t *Table) {
 	checkApart(found, places(section+".statuses", d.Statuses), true, oneMeaning)
 }
 
-// isWithinElement reports whether a path leads into an element of the list at another.
+// isWithinElement reports whether a path leads into an element of the list at another, or of a list on the way to it.
 func isWithinElement(path, list string) bool {
-	rest, ok := strings.CutPrefix(path, list+".")
-	position, _, _ := strings.Cut(rest, ".")
-	return list != "" && ok && IsPosition(position)
+	names, in := strings.Split(path, "."), strings.Split(list, ".")
+	for i, name := range names {
+		isElement := i == len(in) || i < len(in) && in[i] == every && name != every
+		if list != "" && i > 0 && isElement && IsPosition(name) {
+			return true
+		}
+		if i >= len(in) || name != in[i] {
+			return false
+		}
+	}
+	return false
+}
+
+// isAround reports whether the name of a parameter is that of a member, or the way to one, of an element that a * of a path of events
+// stands for, beside the events in it.
+func isAround(name, events string) bool {
+	i := strings.LastIndex("."+name, "."+every+".")
+	if i < 0 {
+		return false
+	}
+	element := name[:i+len(every)]
+	return strings.HasPrefix(events, element+".") && !strings.HasPrefix(events+".", name+".") && !strings.HasPrefix(name, events+".")
 }

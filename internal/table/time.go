@@ -10,7 +10,6 @@ import (
 // milliseconds is the least number that counts milliseconds: as seconds it would be in the year 5138.
 const milliseconds = 1e11
 
-// compact is the form of 14 digits.
 const compact = "20060102150405"
 
 // ParseTime reads a time as rows and callbacks carry it, and reports whether it could. The forms are:
@@ -60,7 +59,6 @@ func ParseTime(text string, zone *time.Location, layouts ...string) (time.Time, 
 	}
 }
 
-// parseDigits reads the forms of digits alone.
 func parseDigits(text string, zone *time.Location) (time.Time, bool) {
 	if len(text) == len(compact) && (text[:2] == "19" || text[:2] == "20") {
 		at, err := time.ParseInLocation(compact, text, zone)

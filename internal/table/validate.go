@@ -62,6 +62,14 @@ func fault(rule string, value any) string {
 		if text != "" {
 			return cmp.Or(nameFault(text, true), foreignFault(text))
 		}
+	case "events": // or the way to them, in which a * stands for each element of a list
+		if text != "" {
+			names := strings.Split(text, ".")
+			if names[len(names)-1] == every {
+				return "ends in a *; the elements of a list are events by themselves: write the list alone, such as data"
+			}
+			return cmp.Or(nameFault(text, true), foreignFault(withoutEvery(text)))
+		}
 	case "member": // or the way to one
 		return cmp.Or(nameFault(text, true), foreignFault(text))
 	case "name":
@@ -127,7 +135,6 @@ func places(path string, lists map[string][]string) map[string][]string {
 	return all
 }
 
-// sorted ranges over a map in the order of its keys.
 func sorted[V any](m map[string]V) func(func(string, V) bool) {
 	return func(yield func(string, V) bool) {
 		for _, key := range slices.Sorted(maps.Keys(m)) {

@@ -72,7 +72,6 @@ func checkApart(found *Problems, lists map[string][]string, fold bool, reason st
 
 const oneMeaning = "it has one meaning; leave it where it is right, and write the other list without it"
 
-// checkNotAll refuses a word that stands for every word.
 func checkNotAll(found *Problems, place string, list []string, reason string) {
 	if i := slices.Index(list, "*"); i >= 0 {
 		found.add(at(place, i), "stands for every word; "+reason)

@@ -55,7 +55,6 @@ func (b *Base) RoundTrip(r *http.Request) (*http.Response, error) {
 	return b.Transport.RoundTrip(out)
 }
 
-// withoutEmpty returns a body with the same content, or http.NoBody if it has none.
 func withoutEmpty(body io.ReadCloser) (io.ReadCloser, error) {
 	if body == nil || body == http.NoBody {
 		return http.NoBody, nil
@@ -131,7 +130,6 @@ func newBase(idleTimeout, connectTimeout time.Duration) *Base {
 // established ends the time that a connection had to be established.
 func established(info httptrace.GotConnInfo) { _ = info.Conn.SetDeadline(time.Time{}) }
 
-// errProxyAuth is the cause of a proxyError for HTTP 407.
 var errProxyAuth = errors.New("the proxy wants credentials")
 
 // proxyError says that a proxy did not open a tunnel to the service.

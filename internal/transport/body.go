@@ -63,7 +63,6 @@ func readBody(resp *http.Response, limit int64, buffer []byte) ([]byte, error) {
 	}
 }
 
-// readUpTo reads at most limit bytes into buffer, which grows.
 func readUpTo(r io.Reader, limit int64, buffer []byte) ([]byte, error) {
 	for int64(len(buffer)) < limit {
 		if len(buffer) == cap(buffer) {

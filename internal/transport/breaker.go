@@ -64,7 +64,6 @@ const (
 	halfOpen
 )
 
-// heard is the outcome of a call.
 type heard struct {
 	health     Health
 	at         time.Time
@@ -159,7 +158,6 @@ func (b *Breaker) leave(generation uint64, o *heard, again bool) (changed *Troub
 	return nil
 }
 
-// now returns a copy of the trouble.
 func (b *Breaker) now() *Trouble {
 	t := b.trouble
 	return &t
@@ -174,7 +172,6 @@ func (b *Breaker) remember(o *heard) {
 	b.oldest = (b.oldest + 1) % remembered
 }
 
-// recent returns the outcomes that count.
 func (b *Breaker) recent(now time.Time) []heard {
 	return slices.DeleteFunc(slices.Clone(b.last), func(o heard) bool { return now.Sub(o.at) > relevance })
 }
@@ -195,7 +192,6 @@ func (b *Breaker) trips(now time.Time) bool {
 	return len(recent) >= fewest && 5*failed >= 4*len(recent) || throttled >= mostThrottle
 }
 
-// shortestWait returns the shortest time that an outcome asked to wait, or 0 if none did.
 func (b *Breaker) shortestWait(now time.Time) (shortest time.Duration) {
 	for _, o := range b.recent(now) {
 		if o.health != Healthy && o.retryAfter > 0 && (shortest == 0 || o.retryAfter < shortest) {
@@ -205,28 +201,24 @@ func (b *Breaker) shortestWait(now time.Time) (shortest time.Duration) {
 	return shortest
 }
 
-// open begins a pause.
 func (b *Breaker) open(o *heard, now time.Time, dictated time.Duration) {
 	b.begin(open)
 	b.trouble.Cause, b.trouble.Account = o.cause, o.health == Refusing
 	b.trouble.Until = now.Add(pause(now.Sub(b.trouble.Since), dictated))
 }
 
-// close ends the trouble.
 func (b *Breaker) close() {
 	b.begin(closed)
 	b.last, b.oldest = b.last[:0], 0
 	b.limit = 2 // the probe succeeded
 }
 
-// begin begins a generation.
 func (b *Breaker) begin(s state) {
 	b.state, b.limit, b.passing = s, 0, 0
 	b.bounds.Store(true)
 	b.generation.Add(1)
 }
 
-// grow lets one call more pass at once.
 func (b *Breaker) grow() {
 	if b.limit == 0 {
 		return
@@ -256,7 +248,6 @@ func pause(lasted, dictated time.Duration) time.Duration {
 	return between(max(minPause, most*3/4), max(minPause*5/4, most))
 }
 
-// between returns a random time from least to most.
 func between(least, most time.Duration) time.Duration {
 	return least + rand.N(most-least+1) //nolint:gosec // no secret depends on it
 }

@@ -68,7 +68,6 @@ func describeOp(op *net.OpError) string {
 	return text.Error()
 }
 
-// describeStandard returns the text of an error of the standard library, or "".
 func describeStandard(err error) string {
 	var (
 		dns       *net.DNSError

@@ -19,7 +19,6 @@ const (
 // another step failed in the Err of an Outcome.
 type Observe func(ctx context.Context, step Step, attempt int) (context.Context, func(Outcome))
 
-// begin begins a step, also if nobody observes it.
 func (observe Observe) begin(ctx context.Context, step Step, attempt int) (context.Context, func(Outcome)) {
 	if observe == nil {
 		return ctx, func(Outcome) {}

@@ -40,7 +40,6 @@ func (e *OpenError) Error() string { return "the circuit breaker is open: " + De
 // Unwrap returns the cause.
 func (e *OpenError) Unwrap() error { return e.Cause }
 
-// passed is an attempt that has passed a breaker.
 type passed struct {
 	breaker    *Breaker
 	generation uint64
@@ -69,7 +68,6 @@ func (c *call) enterBreakers(ctx context.Context) error {
 	}
 }
 
-// tryBreakers enters both breakers, or neither.
 func (c *call) tryBreakers() (wait *blocked) {
 	for i := range c.passed {
 		p := &c.passed[i]
@@ -131,7 +129,6 @@ func (b *blocked) err(now time.Time, ended error) error {
 	return &namedError{ended.Error() + " while " + open.Error(), errors.Join(ended, open)}
 }
 
-// leaveBreakers reports to the breakers what became of the attempt.
 func (c *call) leaveBreakers(ctx context.Context, health Health) {
 	o := heard{at: c.outcome.Began, retryAfter: c.outcome.RetryAfter}
 	if health != Healthy && health != unheard {
@@ -162,7 +159,6 @@ func (c *call) leaveBreakers(ctx context.Context, health Health) {
 	}
 }
 
-// health returns what the attempt says of the service.
 func (c *call) health(attempt, caller context.Context) Health {
 	const shortest = 5 * time.Second // a timeout below says more of the caller than of the service
 	o := &c.outcome

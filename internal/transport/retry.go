@@ -47,7 +47,6 @@ func (c *call) retry(ctx context.Context) {
 	}
 }
 
-// roundTripper is a http.RoundTripper that has nothing to close.
 type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
@@ -80,7 +79,6 @@ func (c *call) shouldRetry(ctx context.Context) bool {
 	return true
 }
 
-// canRefresh reports whether another attempt with a fresh token is due.
 func (c *call) canRefresh() bool {
 	return c.judgement.TokenRefused && c.forgetToken != nil && c.refreshes == 0
 }

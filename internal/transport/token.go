@@ -19,14 +19,12 @@ type TokenSource struct {
 	pending *fetch // the fetch under way, or nil
 }
 
-// A token is used until its expiry, or until the service refuses it.
 type token struct {
 	value     func() string // a function, so that package fmt cannot print it
 	expiry    time.Time
 	refreshAt time.Time
 }
 
-// A fetch is a call of the user's function that others may wait for.
 type fetch struct {
 	done chan struct{}
 	err  error // nil if the caller's context ended: that is no failure for those who wait

@@ -110,7 +110,6 @@ type Outcome struct {
 	RetryAfter time.Duration
 }
 
-// giveUp returns how long a patient call waits.
 func (t *Transport) giveUp(account bool) time.Duration {
 	const service, refused = 10 * time.Minute, time.Minute
 	if account {

@@ -35,7 +35,6 @@ func (t *Transport) Reserve(ctx context.Context, n int) (context.Context, int, e
 	return context.WithValue(ctx, turnsKey{}, taken), n, nil
 }
 
-// takeTurn reports whether a turn was taken before.
 func takeTurn(ctx context.Context) bool {
 	taken, ok := ctx.Value(turnsKey{}).(*turns)
 	return ok && time.Now().Before(taken.end) && taken.left.Add(-1) >= 0

@@ -31,7 +31,6 @@ func EncodeText(value any) ([]byte, error) {
 // ErrInvalidUTF8 is the error of EncodeText.
 var ErrInvalidUTF8 = errors.New("a text is not valid UTF-8")
 
-// isUTF8 reports whether every text in a value is valid UTF-8.
 func isUTF8(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.String:

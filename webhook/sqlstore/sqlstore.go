@@ -193,7 +193,6 @@ func (s *Store) handled(ctx context.Context, key string) error {
 	}
 }
 
-// commit notes that the event was handled, in the transaction of the handler if there is one.
 func (c *claim) commit(ctx context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -246,7 +245,6 @@ func (s *Store) Prune(ctx context.Context, age time.Duration) (int64, error) {
 	return result.RowsAffected()
 }
 
-// execer is a pool or a transaction.
 type execer interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 }

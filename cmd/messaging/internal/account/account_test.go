@@ -201,6 +201,19 @@ func TestListFormats(t *testing.T) {
 	}
 }
 
+func TestListWithoutRowsHasTheHeader(t *testing.T) {
+	s, _ := newShell(t)
+	out, _, status := s.run("list", "--format", "csv")
+	assert.Equal(t, cli.ExitOK, status)
+	assert.Regexp(t, `^id,reference,.*,text\n$`, out)
+	file := filepath.Join(t.TempDir(), "rows.csv")
+	_, _, status = s.run("list", "--format", "csv", "--out", file)
+	assert.Equal(t, cli.ExitOK, status)
+	written, err := os.ReadFile(file)
+	require.NoError(t, err)
+	assert.Equal(t, out, string(written))
+}
+
 // TestListResumes interrupts a listing into a file after each of its pages, and goes on with it.
 func TestListResumes(t *testing.T) {
 	const rows = 10

@@ -128,7 +128,7 @@ func (l *listing) run(ctx context.Context) error {
 	}
 	defer func() { _ = file.Close() }()
 	bar := cli.NewProgress(l.console, true, state.Rows)
-	err = l.pages(ctx, client, newWriter(l.format, file, state.Rows == 0), state.Rows, bar, func(page sms.Page, rows int) error {
+	err = l.pages(ctx, client, newWriter(l.format, file, state.Bytes == 0), state.Rows, bar, func(page sms.Page, rows int) error {
 		if state.Rows = rows; page.Next == "" {
 			return nil // after the last page there is nothing to go on with
 		}

@@ -3,6 +3,7 @@ package account
 import (
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -77,19 +78,24 @@ type csvRows struct {
 }
 
 func (w *csvRows) Write(tx sms.Transaction) error {
-	names, values := columns(tx)
-	if w.header {
-		w.header = false
-		if err := w.Writer.Write(names); err != nil {
-			return err
-		}
-	}
-	return w.Writer.Write(values)
+	_, values := columns(tx)
+	return errors.Join(w.begin(), w.Writer.Write(values))
 }
 
+// Flush completes the rows. A file without rows has the header.
 func (w *csvRows) Flush() error {
+	err := w.begin()
 	w.Writer.Flush()
-	return w.Error()
+	return errors.Join(err, w.Error())
+}
+
+func (w *csvRows) begin() error {
+	if !w.header {
+		return nil
+	}
+	w.header = false
+	names, _ := columns(sms.Transaction{})
+	return w.Writer.Write(names)
 }
 
 type jsonRows struct{ *json.Encoder }
