@@ -87,6 +87,14 @@ func (s *settings) reject(option, format string, args ...any) {
 	s.problems = append(s.problems, wire.Problem{Field: option, Reason: fmt.Sprintf(format, args...)})
 }
 
+// require rejects an option unless it is as it must be, and reports whether it is.
+func (s *settings) require(holds bool, option, format string, args ...any) bool {
+	if !holds {
+		s.reject(option, format, args...)
+	}
+	return holds
+}
+
 // checkSecret checks what goes into a header or a body, without repeating it.
 func (s *settings) checkSecret(option, what, value string) {
 	switch {
@@ -116,10 +124,7 @@ func WithToken(token string) Option {
 // an empty token, ends the call with the verdict NotSent.
 func WithTokenSource(source func(ctx context.Context) (Token, error)) Option {
 	return func(s *settings) {
-		if source == nil {
-			s.reject("WithTokenSource", "needs a function, got nil")
-			return
-		}
+		s.require(source != nil, "WithTokenSource", "needs a function, got nil")
 		s.credentials[0] = sourceCredential(source)
 	}
 }
@@ -144,28 +149,23 @@ func withAPIKey(key, secret, secretFrom string) Option {
 // every channel without credentials of its own.
 func WithAuth(auth Auth, channels ...Channel) Option {
 	return func(s *settings) {
-		if f, ok := auth.(AuthFunc); auth == nil || ok && f == nil {
-			s.reject("WithAuth", "needs an Auth, got nil")
-			return
-		}
+		f, isFunc := auth.(AuthFunc)
+		s.require(auth != nil && (!isFunc || f != nil), "WithAuth", "needs an Auth, got nil")
 		if b, ok := auth.(basic); ok {
 			user, password := b()
 			s.checkSecret("Basic", "a user", user)
 			s.checkSecret("Basic", "a password", password)
-			if strings.Contains(user, ":") {
-				s.reject("Basic", "got a user with a colon, which HTTP Basic authentication cannot carry")
-			}
+			s.require(!strings.Contains(user, ":"), "Basic", "got a user with a colon, which HTTP Basic authentication cannot carry")
 		}
 		own := authCredential(auth)
 		if len(channels) == 0 {
 			s.credentials[0] = own
 		}
 		for _, channel := range channels {
-			if channel < ChannelSMS || channel >= channelCount {
-				s.reject("WithAuth", "got %v; want one of ChannelSMS and the constants after it", channel)
-				continue
+			isChannel := channel >= ChannelSMS && channel < channelCount
+			if s.require(isChannel, "WithAuth", "got %v; want one of ChannelSMS and the constants after it", channel) {
+				s.credentials[channel] = own
 			}
-			s.credentials[channel] = own
 		}
 	}
 }
@@ -193,15 +193,11 @@ func WithAuth(auth Auth, channels ...Channel) Option {
 //	repeats by itself                                               the promise that nothing is sent twice
 func WithHTTPClient(client *http.Client) Option {
 	return func(s *settings) {
-		if client == nil {
-			s.reject("WithHTTPClient", "needs a client, got nil")
-			return
+		if s.require(client != nil, "WithHTTPClient", "needs a client, got nil") {
+			s.require(client.Timeout >= 0, "WithHTTPClient", "has a Timeout of %v; want 0 or more", client.Timeout)
+			copied := *client
+			s.httpClient = &copied
 		}
-		if client.Timeout < 0 {
-			s.reject("WithHTTPClient", "has a Timeout of %v; want 0 or more", client.Timeout)
-		}
-		copied := *client
-		s.httpClient = &copied
 	}
 }
 
@@ -219,10 +215,7 @@ func WithHTTPClient(client *http.Client) Option {
 // sent twice. If it fails a request that it did not pass on, there is no evidence of that, and the outcome is unknown.
 func WithTransport(wrap func(base http.RoundTripper) http.RoundTripper) Option {
 	return func(s *settings) {
-		if wrap == nil {
-			s.reject("WithTransport", "needs a function, got nil")
-			return
-		}
+		s.require(wrap != nil, "WithTransport", "needs a function, got nil")
 		inner := s.wrap
 		both := wrapper(func(base http.RoundTripper) http.RoundTripper {
 			if inner != nil {
@@ -242,9 +235,7 @@ func WithTransport(wrap func(base http.RoundTripper) http.RoundTripper) Option {
 // WithHTTPClient whose client has its own Transport.
 func WithIdleTimeout(timeout time.Duration) Option {
 	return func(s *settings) {
-		if timeout <= 0 {
-			s.reject("WithIdleTimeout", "must be more than 0, got %v", timeout)
-		}
+		s.require(timeout > 0, "WithIdleTimeout", "must be more than 0, got %v", timeout)
 		s.idleTimeout = timeout
 	}
 }
@@ -253,9 +244,7 @@ func WithIdleTimeout(timeout time.Duration) Option {
 // call bounds all of its attempts together.
 func WithTimeout(timeout time.Duration) Option {
 	return func(s *settings) {
-		if timeout <= 0 {
-			s.reject("WithTimeout", "must be more than 0, got %v", timeout)
-		}
+		s.require(timeout > 0, "WithTimeout", "must be more than 0, got %v", timeout)
 		s.timeout = timeout
 	}
 }
@@ -263,15 +252,10 @@ func WithTimeout(timeout time.Duration) Option {
 // WithRetry sets how often and how soon a call is retried.
 func WithRetry(policy RetryPolicy) Option {
 	return func(s *settings) {
-		if policy.MaxAttempts < 0 {
-			s.reject("WithRetry", "MaxAttempts must be 1 or more, or 0 for the default, got %d", policy.MaxAttempts)
-		}
-		if policy.MinWait < 0 || policy.MaxWait < 0 {
-			s.reject("WithRetry", "MinWait and MaxWait must not be negative, got %v and %v", policy.MinWait, policy.MaxWait)
-		}
-		if policy.MinWait > policy.MaxWait && policy.MaxWait > 0 {
-			s.reject("WithRetry", "MinWait must not be more than MaxWait, got %v and %v", policy.MinWait, policy.MaxWait)
-		}
+		least, most := policy.MinWait, policy.MaxWait
+		s.require(policy.MaxAttempts >= 0, "WithRetry", "MaxAttempts must be 1 or more, or 0 for the default, got %d", policy.MaxAttempts)
+		s.require(least >= 0 && most >= 0, "WithRetry", "MinWait and MaxWait must not be negative, got %v and %v", least, most)
+		s.require(least <= most || most <= 0, "WithRetry", "MinWait must not be more than MaxWait, got %v and %v", least, most)
 		s.retry = policy
 	}
 }
@@ -288,12 +272,8 @@ func (p RetryPolicy) withDefaults() RetryPolicy {
 // limit. There is none by default.
 func WithRateLimit(perSecond float64, burst int) Option {
 	return func(s *settings) {
-		if !(perSecond > 0) || math.IsInf(perSecond, 1) {
-			s.reject("WithRateLimit", "perSecond must be a number more than 0, got %v", perSecond)
-		}
-		if burst < 1 {
-			s.reject("WithRateLimit", "burst must be 1 or more, got %d", burst)
-		}
+		s.require(perSecond > 0 && !math.IsInf(perSecond, 1), "WithRateLimit", "perSecond must be a number more than 0, got %v", perSecond)
+		s.require(burst >= 1, "WithRateLimit", "burst must be 1 or more, got %d", burst)
 		s.limiter = rate.NewLimiter(rate.Limit(perSecond), burst)
 	}
 }
@@ -312,9 +292,7 @@ func WithRateLimit(perSecond float64, burst int) Option {
 // account open none. Client.Breaker returns the state.
 func WithBreaker(policy BreakerPolicy) Option {
 	return func(s *settings) {
-		if policy.GiveUp < 0 {
-			s.reject("WithBreaker", "GiveUp must not be negative, got %v", policy.GiveUp)
-		}
+		s.require(policy.GiveUp >= 0, "WithBreaker", "GiveUp must not be negative, got %v", policy.GiveUp)
 		s.breaker = policy
 	}
 }
@@ -324,9 +302,8 @@ func WithBreaker(policy BreakerPolicy) Option {
 // rejected.
 func WithSettle(policy SettlePolicy) Option {
 	return func(s *settings) {
-		if policy.Window < 0 || policy.Interval < 0 {
-			s.reject("WithSettle", "Window and Interval must not be negative, got %v and %v", policy.Window, policy.Interval)
-		}
+		window, interval := policy.Window, policy.Interval
+		s.require(window >= 0 && interval >= 0, "WithSettle", "Window and Interval must not be negative, got %v and %v", window, interval)
 		s.settle = &policy
 	}
 }
@@ -351,9 +328,7 @@ func WithLenientLimits() Option { return func(s *settings) { s.lenient = true } 
 // leaves its outcome unknown. At most 64 KiB of an error response are kept.
 func WithMaxResponseBytes(n int64) Option {
 	return func(s *settings) {
-		if n < 1 {
-			s.reject("WithMaxResponseBytes", "must be 1 byte or more, got %d", n)
-		}
+		s.require(n >= 1, "WithMaxResponseBytes", "must be 1 byte or more, got %d", n)
 		s.maxResponseBytes = n
 	}
 }
@@ -364,9 +339,7 @@ func WithMaxResponseBytes(n int64) Option {
 // logged by default.
 func WithLogger(logger *slog.Logger) Option {
 	return func(s *settings) {
-		if logger == nil {
-			s.reject("WithLogger", "needs a logger, got nil")
-		}
+		s.require(logger != nil, "WithLogger", "needs a logger, got nil")
 		s.logger = logger
 	}
 }
@@ -375,10 +348,7 @@ func WithLogger(logger *slog.Logger) Option {
 // options, each with the context of the one before it, and end it in reverse. Without observers nothing is spent on them.
 func WithObserver(observer Observer) Option {
 	return func(s *settings) {
-		if observer == nil {
-			s.reject("WithObserver", "needs an observer, got nil")
-			return
-		}
+		s.require(observer != nil, "WithObserver", "needs an observer, got nil")
 		all := []Observer{observer}
 		if s.observers != nil {
 			all = slices.Concat(*s.observers, all)

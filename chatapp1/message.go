@@ -94,10 +94,7 @@ func (d Draft) message(p Payload) Message {
 
 // Call describes the message for package messaging, which sends it. It is not meant for other callers.
 func (m Message) Call() wire.Call {
-	tail := wire.Tail{TTL: m.TTL, CallbackURL: m.CallbackURL, ReferenceID: m.ReferenceID}
-	if f := m.Fallback; f != nil {
-		tail.HasFallback, tail.FallbackFrom, tail.FallbackText = true, f.From, f.Text
-	}
+	tail := wire.Tail{TTL: m.TTL, Fallback: (*wire.Fallback)(m.Fallback), CallbackURL: m.CallbackURL, ReferenceID: m.ReferenceID}
 	call := wire.Call{ExtraField: "Payload.Fields", ReferenceID: m.ReferenceID}
 	call.Fields = append(
 		make([]wire.Field, 0, 8), // enough for a text

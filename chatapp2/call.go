@@ -10,10 +10,7 @@ import (
 
 // Call describes the message for package messaging, which sends it. It is not meant for other callers.
 func (m Message) Call() wire.Call {
-	tail := wire.Tail{TTL: m.TTL, CallbackURL: m.CallbackURL, ReferenceID: m.ReferenceID}
-	if f := m.Fallback; f != nil {
-		tail.HasFallback, tail.FallbackFrom, tail.FallbackText = true, f.From, f.Text
-	}
+	tail := wire.Tail{TTL: m.TTL, Fallback: (*wire.Fallback)(m.Fallback), CallbackURL: m.CallbackURL, ReferenceID: m.ReferenceID}
 	e := m.encode()
 	call := wire.Call{Members: e.members, Extra: m.Extra, ExtraField: "Extra", ReferenceID: m.ReferenceID, Problems: m.validate().Checks}
 	call.Fields = tail.AppendTo(make([]wire.Field, 0, 5))

@@ -32,11 +32,8 @@ func (l *List) FormatPosition(at wire.Position, pageSize int, seen []uint64) str
 	for _, row := range seen[max(0, len(seen)-mostSeen):] {
 		p.Seen = binary.BigEndian.AppendUint64(p.Seen, row)
 	}
-	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(p) // numbers and strings always have a JSON
-	return string(bytes.TrimSpace(text.Bytes()))
+	text, _ := wire.Encode(p) // numbers and strings always have a JSON
+	return string(text)
 }
 
 func (l *List) withoutPair(link string) string {

@@ -1,7 +1,6 @@
 package codec
 
 import (
-	"encoding/json"
 	"net/url"
 	"slices"
 	"strconv"
@@ -159,12 +158,12 @@ func appendForm(out []byte, members []member) []byte {
 
 // parameter returns the value as a form holds it: a string without its quotes, anything else as JSON.
 func (m *member) parameter() string {
-	if m.raw == nil {
+	switch text, _ := jsonscan.Word(m.raw); {
+	case m.raw == nil:
 		return m.text
-	}
-	var text string
-	if m.raw[0] == '"' && json.Unmarshal(m.raw, &text) == nil {
+	case m.raw[0] == '"':
 		return text
+	default:
+		return string(m.raw)
 	}
-	return string(m.raw)
 }

@@ -1,5 +1,5 @@
 // Package jsonscan reads JSON where it stands, without building it. It is the only reader of JSON that comes from outside: of the
-// service's responses and of callbacks.
+// service's responses, of callbacks, of contracts and of stored messages.
 //
 // It accepts exactly what encoding/json accepts, nested at most MaxDepth deep, and needs no memory but for strings with escapes. It
 // exists because encoding/json takes three times as long for a listing and keeps only the last of several members with one name. A

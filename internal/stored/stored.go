@@ -16,6 +16,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/messaging-service/messaging-go/internal/jsonscan"
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
@@ -88,32 +89,25 @@ func Decode(data []byte, message any, kinds map[string]any) error {
 
 // restore decodes a JSON object into a struct. The object may also have the ignored key.
 func restore(data []byte, to reflect.Value, kinds map[string]any, ignored string) error {
-	d := json.NewDecoder(bytes.NewReader(data))
-	if open, err := d.Token(); err != nil || open != json.Delim('{') || !json.Valid(data) || !utf8.Valid(data) {
+	members := jsonscan.Members(data)
+	if members == nil || jsonscan.Check(data) != nil || !utf8.Valid(data) {
 		return errors.New("want a JSON object in valid UTF-8")
 	}
 	fields := map[string]reflect.Value{}
 	for field, value := range to.Fields() {
 		fields[keyOf(field)] = value
 	}
-	seen := map[string]bool{}
-	for d.More() {
-		key, _ := d.Token() // it is valid
-		name, _ := key.(string)
-		field, known := fields[name]
+	for _, m := range members {
+		field, known := fields[m.Name]
 		switch {
-		case !known && (ignored == "" || name != ignored):
-			return fmt.Errorf("unknown key %s", quoteKey(name))
-		case seen[name]:
-			return fmt.Errorf("%q comes twice", name)
-		}
-		seen[name] = true
-		var raw json.RawMessage
-		_ = d.Decode(&raw) // it is valid
-		if !known || string(raw) == "null" {
+		case !known && (ignored == "" || m.Name != ignored):
+			return fmt.Errorf("unknown key %s", quoteKey(m.Name))
+		case m.Again:
+			return fmt.Errorf("%q comes twice", m.Name)
+		case !known || string(m.Value) == "null":
 			continue
 		}
-		if err := restoreField(name, raw, field, kinds); err != nil {
+		if err := restoreField(m.Name, m.Value, field, kinds); err != nil {
 			return err
 		}
 	}

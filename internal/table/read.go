@@ -6,11 +6,12 @@ import (
 	"errors"
 	"strconv"
 	"unicode/utf8"
+
+	"github.com/messaging-service/messaging-go/internal/jsonscan"
 )
 
-// read returns the JSON value in text: objects as map[string]any, lists as []any, numbers as json.Number. It reads token by
-// token because encoding/json drops all but the last of several members with one key. It returns false if there is no value
-// to go on with; a repeated key is a problem that does not stop it.
+// read returns the JSON value in text: objects as map[string]any, lists as []any, numbers as json.Number. It returns false if
+// there is no value to go on with; a repeated key is a problem that does not stop it.
 func read(text []byte, found *Problems) (any, bool) {
 	switch {
 	case len(text) > maxBytes:
@@ -23,15 +24,13 @@ func read(text []byte, found *Problems) (any, bool) {
 		found.add("", "the overlay is not valid UTF-8")
 		return nil, false
 	}
-	// The syntax is checked first, since a decoder that reads tokens cannot tell where in the text a fault is.
 	var whole json.RawMessage
 	if err := json.Unmarshal(text, &whole); err != nil {
 		found.add("", "the overlay is not one JSON value"+position(text, err))
 		return nil, false
 	}
-	r := reader{decoder: json.NewDecoder(bytes.NewReader(text)), found: found}
-	r.decoder.UseNumber()
-	value := r.value("", 0)
+	r := reader{found: found}
+	value := r.value(whole, "", 0)
 	return value, !r.tooDeep
 }
 
@@ -45,51 +44,37 @@ func position(text []byte, err error) string {
 	return ", near line " + strconv.Itoa(1+bytes.Count(text[:syntax.Offset-1], []byte("\n")))
 }
 
-// reader reads a text whose syntax was checked.
+// reader reads JSON whose syntax was checked.
 type reader struct {
-	decoder *json.Decoder
 	found   *Problems
 	tooDeep bool // it has stopped
 }
 
-func (r *reader) value(path string, depth int) any {
-	switch token := r.token(); {
-	case token != json.Delim('{') && token != json.Delim('['):
-		return token
-	case depth == maxDepth:
+func (r *reader) value(text []byte, path string, depth int) (value any) {
+	isNested := text[0] == '{' || text[0] == '['
+	switch {
+	case r.tooDeep:
+	case isNested && depth == maxDepth:
 		r.found.add(path, "nests deeper than "+strconv.Itoa(maxDepth)+" levels")
 		r.tooDeep = true
-		return nil
-	case token == json.Delim('{'):
+	case text[0] == '{':
 		object := map[string]any{}
-		for r.more() {
-			key, _ := r.token().(string)
-			place := join(path, key)
-			if _, twice := object[key]; twice {
+		for _, m := range jsonscan.Members(text) {
+			place := join(path, m.Name)
+			if m.Again {
 				r.found.add(place, "stands there twice")
 			}
-			object[key] = r.value(place, depth+1)
+			object[m.Name] = r.value(m.Value, place, depth+1)
 		}
 		return object
-	default:
+	case text[0] == '[':
 		list := []any{}
-		for r.more() {
-			list = append(list, r.value(at(path, len(list)), depth+1))
+		for element := range jsonscan.Elements(text) {
+			list = append(list, r.value(element, at(path, len(list)), depth+1))
 		}
 		return list
+	default:
+		_ = decode(string(text), &value)
 	}
-}
-
-// more reports whether an object or a list goes on, and reads its end if not.
-func (r *reader) more() bool {
-	if !r.tooDeep && !r.decoder.More() {
-		r.token()
-		return false
-	}
-	return !r.tooDeep
-}
-
-func (r *reader) token() json.Token {
-	token, _ := r.decoder.Token()
-	return token
+	return value
 }

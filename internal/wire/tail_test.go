@@ -9,7 +9,7 @@ import (
 
 func TestTail(t *testing.T) {
 	t.Parallel()
-	fields := Tail{TTL: time.Minute, HasFallback: true, FallbackFrom: " ", CallbackURL: "no URL", ReferenceID: "order-17"}.AppendTo(nil)
+	fields := Tail{TTL: time.Minute, Fallback: &Fallback{From: " "}, CallbackURL: "no URL", ReferenceID: "order-17"}.AppendTo(nil)
 	byConcept := map[string]Field{}
 	for _, f := range fields {
 		byConcept[f.Concept] = f
