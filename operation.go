@@ -256,6 +256,8 @@ func (r *reading[T]) failure(out *transport.Outcome) *Error {
 		err.reason = r.decodeErr.Error()
 	case r.decodeErr != nil:
 		err.reason = "the response is " + r.decodeErr.Error()
+	case said.Class == "":
+		err.reason = codec.UnknownCode
 	}
 	err.explain(said, notJSON, *out, r.endpoint.secrets(r.params, *out))
 	return err
