@@ -136,9 +136,11 @@ func (o *observation) begin(ctx context.Context, kind StepKind, attempt int) (co
 	}
 }
 
-// inTransport returns what observes the steps of a call under caller, or nil. judged returns what is wrong with the last response,
-// or nil.
-func (o *observation) inTransport(caller context.Context, judged func() *Error) transport.Observe {
+// judge knows what is wrong with the last response of a call.
+type judge interface{ judged() *Error } // nil is nothing
+
+// inTransport returns what observes the steps of a call under caller, or nil.
+func (o *observation) inTransport(caller context.Context, by judge) transport.Observe {
 	if o == nil {
 		return nil
 	}
@@ -148,7 +150,7 @@ func (o *observation) inTransport(caller context.Context, judged func() *Error) 
 		return ctx, func(out transport.Outcome) {
 			found := o.failure(out.Err)
 			if out.StatusCode != 0 {
-				if err := judged(); err != nil {
+				if err := by.judged(); err != nil {
 					found = o.failure(err)
 				}
 			}

@@ -197,7 +197,7 @@ func (r *reading[T]) read(ctx context.Context) error {
 		Method: r.request.Method, URL: r.request.URL, Body: r.request.Body, Header: r.endpoint.header,
 		Read: true, Authenticate: r.endpoint.authenticator, Buffer: r.buffer, Judge: r,
 		Breakers: r.core.breakersOf(r.endpoint.channel, true),
-		Observe:  o.inTransport(ctx, func() *Error { return r.err }),
+		Observe:  o.inTransport(ctx, r),
 	})
 	if out.StatusCode == 0 || out.Interrupted != nil {
 		r.err = r.failure(&out) // there was nothing to judge, or more is known since
@@ -210,6 +210,8 @@ func (r *reading[T]) read(ctx context.Context) error {
 	end(StepResult{StatusCode: out.StatusCode, Attempts: out.Attempts})
 	return nil
 }
+
+func (r *reading[T]) judged() *Error { return r.err }
 
 // Judge is called by the transport for each response.
 func (r *reading[T]) Judge(out *transport.Outcome) transport.Judgement {
@@ -254,6 +256,8 @@ func (r *reading[T]) failure(out *transport.Outcome) *Error {
 		err.reason = r.decodeErr.Error()
 	case r.decodeErr != nil:
 		err.reason = "the response is " + r.decodeErr.Error()
+	case said.Class == "":
+		err.reason = codec.UnknownCode
 	}
 	err.explain(said, notJSON, *out, r.endpoint.secrets(r.params, *out))
 	return err

@@ -101,7 +101,7 @@ func (c *core) deliver(ctx context.Context, e *sendEndpoint, call wire.Call, o *
 	out := c.transport.Do(ctx, transport.Request{
 		Method: encoded.Method, URL: encoded.URL, Header: e.header, Body: encoded.Body, Authenticate: e.authenticator, Judge: s,
 		Breakers: c.breakersOf(e.channel, false), Patience: how.patience, Doubt: how.doubt,
-		Observe: o.inTransport(ctx, func() *Error { return s.err }),
+		Observe: o.inTransport(ctx, s),
 	})
 	if out.StatusCode == 0 || out.Interrupted != nil {
 		s.receipt, s.err, _ = e.conclude(call, out) // there was nothing to judge, or more is known since
@@ -126,6 +126,8 @@ type sending struct {
 	receipt  Receipt
 	err      *Error
 }
+
+func (s *sending) judged() *Error { return s.err }
 
 // Judge is called by the transport for each response.
 func (s *sending) Judge(out *transport.Outcome) transport.Judgement {

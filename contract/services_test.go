@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -29,8 +30,10 @@ import (
 
 // publicService is a service whose documentation is public, as far as the test has it speak: see testdata/public/README.md.
 type publicService struct {
+	Name          string
 	Documentation string
 	Shows         string
+	Lacks         string
 	Unverified    string
 	Token         string
 	Key, Secret   string
@@ -64,28 +67,70 @@ type publicCallback struct {
 	Want    []string
 }
 
+// publicServices returns the services by their folders, in alphabetical order.
+func publicServices(t *testing.T) (folders []string, services map[string]publicService) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("testdata", "public", "*", "service.json"))
+	require.NoError(t, err)
+	services = map[string]publicService{}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		var service publicService
+		strict := json.NewDecoder(bytes.NewReader(text))
+		strict.DisallowUnknownFields()
+		require.NoError(t, strict.Decode(&service), file)
+		folder := filepath.Base(filepath.Dir(file))
+		folders, services[folder] = append(folders, folder), service
+	}
+	return folders, services
+}
+
 // TestPublicServices lets a client and a receiver with the overlay of each service speak with it.
 func TestPublicServices(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob(filepath.Join("testdata", "public", "*", "service.json"))
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
-	for _, file := range files {
-		t.Run(filepath.Base(filepath.Dir(file)), func(t *testing.T) {
+	folders, services := publicServices(t)
+	full := 0
+	for _, folder := range folders {
+		service := services[folder]
+		if service.Lacks == "" {
+			full++
+		}
+		t.Run(folder, func(t *testing.T) {
 			t.Parallel()
-			overlay, err := os.ReadFile(filepath.Join(filepath.Dir(file), "contract.json"))
+			overlay, err := os.ReadFile(filepath.Join("testdata", "public", folder, "contract.json"))
 			require.NoError(t, err)
 			names, err := contract.Parse(overlay)
 			require.NoError(t, err)
-			text, err := os.ReadFile(file)
-			require.NoError(t, err)
-			var service publicService
-			strict := json.NewDecoder(bytes.NewReader(text))
-			strict.DisallowUnknownFields()
-			require.NoError(t, strict.Decode(&service))
 			service.run(t, names)
 		})
 	}
+	assert.GreaterOrEqual(t, len(folders), 25)
+	assert.GreaterOrEqual(t, full, 22, "services that a contract says in full")
+}
+
+const servicesPage = "../docs/services.md"
+
+// The table of docs/services.md is that of the services.
+func TestServicesPage(t *testing.T) {
+	t.Parallel()
+	yes := func(shown bool) string { return map[bool]string{true: "yes", false: "–"}[shown] }
+	table := "| service | sends, errors | listing | settled by reference | inbound | reports | not in the contract | not checked |\n" +
+		"|---|---|---|---|---|---|---|---|\n"
+	folders, services := publicServices(t)
+	for _, folder := range folders {
+		s := services[folder]
+		table += fmt.Sprintf("| [%s](../contract/testdata/public/%s) | yes | %s | %s | %s | %s | %s | %s |\n", s.Name, folder,
+			yes(s.List != nil), yes(s.Settle != nil), yes(s.Inbound != nil), yes(s.Delivery != nil), s.Lacks, s.Unverified)
+	}
+	page, err := os.ReadFile(servicesPage)
+	require.NoError(t, err)
+	rows := regexp.MustCompile(`(?m)(^\|.*\n)+`)
+	if *update {
+		require.NoError(t, os.WriteFile(servicesPage, rows.ReplaceAll(page, []byte(table)), 0o600))
+		return
+	}
+	assert.Equal(t, table, string(rows.Find(page)), "write it with -update")
 }
 
 func (s *publicService) run(t *testing.T, names contract.Contract) {

@@ -190,8 +190,8 @@ func (how receiving) nest(tree any, to, path string, events []event) any {
 // holder returns the parameter that holds events as JSON.
 func (how receiving) holder(events []event) []Param {
 	paths := how.names.Webhooks()[events[0].section].Events
-	must(len(paths) > 0 && strings.Trim(paths[0], "*.") == paths[0] && paths[0] != "", "InParameter: the contract names no parameter of events")
-	name, _, _ := strings.Cut(paths[0], ".")
+	name, _, _ := strings.Cut(strings.Join(paths[:min(1, len(paths))], ""), ".")
+	must(name != "" && name != "*", "InParameter: the contract names no parameter of events")
 	var members map[string]json.RawMessage
 	must(json.Unmarshal([]byte(how.json(events)), &members) == nil, "the body of events is an object")
 	return []Param{{name, string(members[name])}}

@@ -105,7 +105,8 @@ func (rcv *Receiver) compile() {
 			zone = time.UTC // never: a contract with an unknown zone cannot be parsed
 		}
 		c := &callback{
-			Receiver: rcv, name: Callback(name), concepts: map[string][]concept{}, around: map[string][]path{}, zone: zone, layouts: section.Layouts,
+			Receiver: rcv, name: Callback(name), concepts: map[string][]concept{}, around: map[string][]path{},
+			zone: zone, layouts: section.Layouts,
 		}
 		for _, text := range section.Events {
 			c.events = append(c.events, newEventsPath(text))

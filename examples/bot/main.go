@@ -43,6 +43,7 @@ func run(ctx context.Context, service *messagingtest.Server) error {
 	if err != nil {
 		return err
 	}
+	defer b.db.Close()
 	if err = b.river.Start(ctx); err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -202,32 +203,35 @@ func TestOptionsDoNotPrintSecrets(t *testing.T) {
 }
 
 // TestClientsDoNotPrintSecrets prints clients with each kind of credentials, their services, and the errors of their calls.
+// The breakers of the clients open, and what then waits for them does so in the time of synctest.
 func TestClientsDoNotPrintSecrets(t *testing.T) {
 	t.Parallel()
-	options := clientOptions(t)
-	delete(options, "WithIdleTimeout") // only for the library's own transport
-	shared := slices.Concat(slices.Collect(maps.Values(options))...)
-	for _, credentials := range []string{"WithToken", "WithTokenSource", "WithAPIKey", "WithAuth"} {
-		for _, option := range options[credentials] {
-			client, err := messaging.NewClient(baseURL, append(slices.Clone(shared), option, messaging.WithHTTPClient(&http.Client{Transport: leakyTransport{}}), noRetry)...)
-			require.NoError(t, err)
-			derived, err := client.With(option)
-			require.NoError(t, err)
-			for _, c := range []*messaging.Client{client, derived} {
-				for _, err := range callEverything(t, c) { // a token source has issued its token by now
-					require.Error(t, err)
-					assertErrorSilent(t, err)
+	synctest.Test(t, func(t *testing.T) {
+		options := clientOptions(t)
+		delete(options, "WithIdleTimeout") // only for the library's own transport
+		shared := slices.Concat(slices.Collect(maps.Values(options))...)
+		for _, credentials := range []string{"WithToken", "WithTokenSource", "WithAPIKey", "WithAuth"} {
+			for _, option := range options[credentials] {
+				client, err := messaging.NewClient(baseURL, append(slices.Clone(shared), option, messaging.WithHTTPClient(&http.Client{Transport: leakyTransport{}}), noRetry)...)
+				require.NoError(t, err)
+				derived, err := client.With(option)
+				require.NoError(t, err)
+				for _, c := range []*messaging.Client{client, derived} {
+					for _, err := range callEverything(t, c) { // a token source has issued its token by now
+						require.Error(t, err)
+						assertErrorSilent(t, err)
+					}
+					assertClientSilent(t, c)
 				}
-				assertClientSilent(t, c)
 			}
 		}
-	}
-	inQuery, err := contract.Parse([]byte(`{"auth":{"keyPair":{"in":"query"}}}`))
-	require.NoError(t, err)
-	client, err := messaging.NewClient(baseURL, messaging.WithAPIKey("key-SECRET", "SECRET"), messaging.WithContract(inQuery))
-	require.NoError(t, err)
-	assertClientSilent(t, client)
-	assertSilent(t, printEveryWay(inQuery))
+		inQuery, err := contract.Parse([]byte(`{"auth":{"keyPair":{"in":"query"}}}`))
+		require.NoError(t, err)
+		client, err := messaging.NewClient(baseURL, messaging.WithAPIKey("key-SECRET", "SECRET"), messaging.WithContract(inQuery))
+		require.NoError(t, err)
+		assertClientSilent(t, client)
+		assertSilent(t, printEveryWay(inQuery))
+	})
 }
 
 func assertClientSilent(t *testing.T, client *messaging.Client) {

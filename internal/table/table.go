@@ -375,7 +375,8 @@ func (w Webhook) validate(found *Problems, section string, t *Table) {
 			case slices.ContainsFunc(w.Events, leadsThrough):
 				found.add(place, "leads through "+section+".events; write the rest of the path, from the event on")
 			case slices.Contains(strings.Split(name, "."), every) && !slices.ContainsFunc(w.Events, leadsAround):
-				found.add(place, "holds a *; only a name that begins as a path of "+section+".events does, up to its *, can, such as data.*.id")
+				found.add(place, "holds a *; only a name that begins as a path of "+section+
+					".events does, up to its *, can, such as data.*.id")
 			}
 		}
 	}

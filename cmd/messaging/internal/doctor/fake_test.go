@@ -198,7 +198,7 @@ func hold(t *testing.T, f *fake, args ...string) Report {
 	t.Cleanup(server.Close)
 	r := newRig(t, server.URL, "secret-token-1")
 	file := filepath.Join(t.TempDir(), "overlay.json")
-	status, out, progress := r.run(append([]string{"-send", "+639170000001", "-from", "ACME", "-yes", "-o", file, "-json", "-wait", "3s"}, args...)...)
+	status, out, progress := r.run(append([]string{"-send", "+639170000001", "-from", "ACME", "-yes", "-o", file, "-json", "-wait", "30s"}, args...)...)
 	var report Report
 	require.NoError(t, json.Unmarshal([]byte(out), &report), "%s%s", out, progress)
 	require.Equal(t, status, report.Status)
