@@ -269,8 +269,10 @@ func TestCallbackInElements(t *testing.T) {
 	}}`))
 	require.NoError(t, err)
 	reports := Callbacks{
-		DeliveryReport{ID: "a", ReferenceID: "r", Status: "1", To: "1111", Extra: []Param{{"x", "y"}}}, DeliveryReport{ID: "a", ReferenceID: "r", Status: "2", To: "2222"},
-		DeliveryReport{ID: "a", ReferenceID: "s", Status: "3"}, DeliveryReport{ID: "b", ReferenceID: "s", Status: "4"},
+		DeliveryReport{ID: "a", ReferenceID: "r", Status: "1", To: "1111", Extra: []Param{{"x", "y"}}},
+		DeliveryReport{ID: "a", ReferenceID: "r", Status: "2", To: "2222"},
+		DeliveryReport{ID: "a", ReferenceID: "s", Status: "3"},
+		DeliveryReport{ID: "b", ReferenceID: "s", Status: "4"},
 	}
 	how := newReceiving(names.Table(), []ReceiveOption{InOneCall()})
 	const body = `[

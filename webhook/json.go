@@ -83,8 +83,19 @@ func decodeEvent[E any, P interface {
 func contents() map[string]Content {
 	all := map[string]Content{}
 	for _, content := range []Content{
-		Text{}, Media{}, Location{}, Contacts{}, Reply{}, Reaction{}, Order{}, System{}, Edit{}, Revoke{}, RequestWelcome{},
-		PaymentNotification{}, Unknown{},
+		Text{},
+		Media{},
+		Location{},
+		Contacts{},
+		Reply{},
+		Reaction{},
+		Order{},
+		System{},
+		Edit{},
+		Revoke{},
+		RequestWelcome{},
+		PaymentNotification{},
+		Unknown{},
 	} {
 		all[strings.ToLower(reflect.TypeOf(content).Name())] = content
 	}
