@@ -3,6 +3,7 @@ package doctor
 import (
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -62,6 +63,12 @@ func TestNothingIsFalselyOK(t *testing.T) {
 		}, spot{"filters", "to"}},
 		{"a filter by recipient that finds nothing", func(f *fake) {
 			f.filters["msisdn"] = func(fakeMessage, string) bool { return false }
+		}, spot{"filters", "to"}},
+		{"a filter by recipient that is ignored where nothing fits", func(f *fake) {
+			f.filters["msisdn"] = func(m fakeMessage, v string) bool {
+				isIt := func(m fakeMessage) bool { return "+"+m.to == v }
+				return isIt(m) || !slices.ContainsFunc(f.messages, isIt)
+			}
 		}, spot{"filters", "to"}},
 		{"an order that is ignored", func(f *fake) { f.sort = nil }, spot{"sorting", "created"}},
 		{"an order of which the direction is ignored", func(f *fake) {
