@@ -598,6 +598,54 @@ func TestListOfAFailure(t *testing.T) {
 	}
 }
 
+// The error of a listing says what the service said, as that of a send does.
+func TestListSaysWhyItFailed(t *testing.T) {
+	t.Parallel()
+	const (
+		byText   = `{"errors":{"code":[""],"message":[""],"classes":{"unauthorized":["Error: token*"]}}}`
+		twoPaths = `{"errors":{"code":["fault.code","code"],"message":["fault.text","message"]}}`
+	)
+	for _, tt := range []struct {
+		overlay string
+		status  int
+		body    string
+		code    string
+		message string
+		class   error
+		reason  string
+	}{
+		{`{}`, 200, `{"code":"40001","message":"no"}`, "40001", "no", messaging.ErrUnauthorized, ""},
+		{`{}`, 200, `{"data":[{"id":"m-1"}],"code":"40001","message":"no"}`, "40001", "no", messaging.ErrUnauthorized, ""},
+		{`{}`, 400, `{"code":"200101","message":"no"}`, "200101", "no", messaging.ErrInsufficientBalance, ""},
+		{`{}`, 422, `{"message":"no"}`, "", "no", messaging.ErrInvalid, ""},
+		{`{}`, 200, `{"data":[],"code":"E7","message":"no"}`, "E7", "no", nil, "a code that the contract does not know (errors.success, errors.classes)"},
+		{`{}`, 200, `{"data":[],"success":false,"code":"0","message":"no"}`, "", "no", nil, "a sign of a failure"},
+		{`{}`, 200, `{"data":[],"partial":true,"message":"no"}`, "", "no", nil, "incomplete (errors.signs)"},
+		{`{}`, 200, `{"message":"no"}`, "", "no", nil, "no list at any path of the contract (sms.list.items)"},
+		{twoPaths, 200, `{"fault":{"code":"40001","text":"no"},"code":"40003","message":"later"}`, "40001", "no", messaging.ErrUnauthorized, ""},
+		{twoPaths, 200, `{"fault":{"code":"0"},"code":"40003","message":"no"}`, "40003", "no", messaging.ErrInvalid, ""},
+		{byText, 200, `Error: token expired`, "Error: token expired", "Error: token expired", messaging.ErrUnauthorized, ""},
+		{byText, 403, `Error: token expired`, "Error: token expired", "Error: token expired", messaging.ErrUnauthorized, ""},
+		{byText, 200, `<html>`, "", "", nil, "the response is not JSON"},
+	} {
+		names, err := contract.Parse([]byte(tt.overlay))
+		require.NoError(t, err)
+		client, mock := mocked(t, messaging.WithContract(names), messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}))
+		respondingLists(mock, always(tt.status, tt.body))
+		rows, errs := list(client.SMS.List(t.Context(), sms.ListOptions{}))
+		require.Empty(t, rows, tt.body)
+		require.Len(t, errs, 1, tt.body)
+		var e *messaging.Error
+		require.ErrorAs(t, errs[0], &e)
+		assert.Equal(t, []string{tt.code, tt.message}, []string{e.Code, e.Message}, tt.body)
+		assert.Equal(t, tt.status, e.StatusCode)
+		assert.ErrorContains(t, e, tt.reason, tt.body)
+		for _, class := range []error{messaging.ErrUnauthorized, messaging.ErrInsufficientBalance, messaging.ErrInvalid} {
+			assert.Equal(t, class == tt.class, errors.Is(e, class), "%s: %v", tt.body, class) //nolint:errorlint // which of them it is
+		}
+	}
+}
+
 func TestFindDoesNotTrustAnEmptyPageThatClaimsRows(t *testing.T) {
 	t.Parallel()
 	client, mock := mocked(t)

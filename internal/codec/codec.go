@@ -33,7 +33,7 @@ type Failure struct {
 const (
 	noCode      = "the response holds something that is not a code at the place of an error code (errors.code)"
 	noneInError = "the response holds an error without a code (errors.code)"
-	unknownCode = "the response holds a code that the contract does not know (errors.success, errors.classes)"
+	UnknownCode = "the response holds a code that the contract does not know (errors.success, errors.classes)"
 )
 
 // responses finds what a response says, by concept, and reads what it says of a failure.
@@ -97,8 +97,8 @@ func (r *responses) failure(text string, found []value) (f Failure, doubt string
 				// a text that may be the word of a status
 			case isSuccess:
 				f.Code = cmp.Or(f.Code, code)
-			case doubt != unknownCode: // it is the first
-				f.Code, f.Class, doubt = code, class, unknownCode
+			case doubt != UnknownCode: // it is the first
+				f.Code, f.Class, doubt = code, class, UnknownCode
 			}
 		}
 	}

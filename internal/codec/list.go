@@ -243,6 +243,9 @@ func (l *List) Decode(body []byte, at wire.Position, rows int, reuse []sms.Trans
 	reader := newRowReader(l.rows, &page, rows)
 	text, found, repeats, err := l.responses.find(body, reader, nil)
 	if err = cmp.Or(err, reader.err); err != nil {
+		if failure, noText := l.DecodeFailure(body); noText == nil && failure.Class != "" {
+			return Page{}, failure, nil // a text that says why
+		}
 		return Page{}, Failure{}, err
 	}
 	said := func(concept string) string { return first(text, found, l.responses.places[concept]) }
@@ -252,17 +255,20 @@ func (l *List) Decode(body []byte, at wire.Position, rows int, reuse []sms.Trans
 	}
 	failure, doubt := l.responses.failure(text, found)
 	switch {
-	case failure.Class != "" || doubt == unknownCode:
+	case failure.Class != "" || doubt == UnknownCode:
 		return Page{}, failure, nil
 	case doubt != "":
 		return Page{}, failure, pageError(doubt)
+	}
+	failure.Code = "" // it is one of success, and the message may still say what is wrong
+	switch {
 	case reader.list < 0:
-		return Page{}, Failure{RequestID: failure.RequestID}, errNoRows
+		return Page{}, failure, errNoRows
 	case repeats:
-		return Page{}, Failure{RequestID: failure.RequestID}, pageError(repeated)
+		return Page{}, failure, pageError(repeated)
 	}
 	if trouble := l.trouble(text, found, reader.list); trouble != "" {
-		return Page{}, Failure{RequestID: failure.RequestID}, pageError(trouble)
+		return Page{}, failure, pageError(trouble)
 	}
 	page.Number, page.Size, page.Total, page.TotalPages = number("number"), number("size"), number("total"), number("pages")
 	nexts := l.responses.places["next"]
