@@ -3,14 +3,17 @@ package messaging_test
 import (
 	"context"
 	"iter"
+	"os"
 	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/internal/channeltest"
+	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 // A channel is a service of the client that sends, for what must hold for all of them.
@@ -80,4 +83,13 @@ func TestChannelsAreComplete(t *testing.T) {
 	}
 	assert.ElementsMatch(t, want, names, "every service that sends needs its line in internal/channeltest")
 	assert.Contains(t, messaging.Channel(len(channels)+1).String(), "channel ", "a channel without a service")
+}
+
+func TestReadmeNamesEveryChannel(t *testing.T) {
+	t.Parallel()
+	readme, err := os.ReadFile("README.md")
+	require.NoError(t, err)
+	for _, c := range table.Channels() {
+		assert.Contains(t, strings.ToLower(string(readme)), strings.ToLower(c.Title))
+	}
 }

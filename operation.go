@@ -32,7 +32,7 @@ func compile(s settings, base *url.URL) *endpoints {
 	}
 	channels := table.Channels()
 	if len(channels) != len(e.sends)-1 {
-		panic("messaging: a Channel of client.go lacks its entry in internal/table/channel.go, or an entry its Channel")
+		panic("messaging: a Channel of client.go lacks its field in internal/table/table.go, or a field its Channel")
 	}
 	next := ChannelSMS
 	for _, channel := range channels {

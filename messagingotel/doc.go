@@ -30,14 +30,14 @@
 // nothing, an event whose handler or store failed. An event that was refused has no status: the conventions leave that to the
 // sender, as for any response of 400 to 499.
 //
-// Besides those of the conventions, spans have the attributes VerdictKey, AttemptsKey, PartsKey, RequestIDKey, OutcomeKey and
+// Besides the attributes of the conventions, spans have VerdictKey, AttemptsKey, PartsKey, RequestIDKey, OutcomeKey and
 // EventKindKey. The attribute messaging.message.id is the service's ID of a message. The attribute error.type is
 //   - for an attempt the HTTP status, if that is 400 or more
 //   - for an event the outcome or, if it was refused, the reason, such as "no sender"
 //   - otherwise the class of the error, such as "rate limited"; or the verdict of a send, if the error has no class; or "_OTHER"
 //
-// The attribute url.full, which the conventions ask for, is left out: the query of a listing can hold credentials, and that of a send
-// the message. The attribute server.port is there if the base URL names a port.
+// The attribute url.full, which the conventions ask for, is left out: the query of a listing can hold credentials, and the query of a send
+// can hold the message. The attribute server.port is there if the base URL names a port.
 //
 // # Metrics
 //

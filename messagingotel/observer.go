@@ -31,7 +31,7 @@ const (
 	RequestIDKey = attribute.Key("messaging.request.id")
 	// OutcomeKey is what became of an event: the text of a webhook.Outcome.
 	OutcomeKey = attribute.Key("messaging.outcome")
-	// EventKindKey is the kind of an event: that of its callback, or "delivery" for a delivery report at the callback of a chat app.
+	// EventKindKey is the kind of an event: the name of its callback, or "delivery" for a delivery report at the callback of a chat app.
 	EventKindKey = attribute.Key("messaging.event.kind")
 )
 

@@ -3,6 +3,7 @@ package messagingotel_test
 import (
 	"context"
 	"net/http"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -213,6 +214,11 @@ func TestBreakersAreMeasured(t *testing.T) {
 		return l.counts(t, "messaging.client.breaker.open", "messaging.destination.name")
 	}
 	assert.Equal(t, map[string]int64{"sms": 0, "chatapp1": 0, "chatapp2": 0}, gauge())
+	for service := range reflect.TypeFor[messaging.Client]().Fields() {
+		if _, sends := service.Type.MethodByName("Send"); service.IsExported() && sends {
+			assert.Contains(t, gauge(), strings.ToLower(service.Name), "ObserveBreakers passes over a channel")
+		}
+	}
 
 	l.service.Inject(messagingtest.Status(503, time.Minute), 5)
 	for range 5 {

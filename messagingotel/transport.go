@@ -20,7 +20,7 @@ func Propagate(base http.RoundTripper) http.RoundTripper {
 	})
 }
 
-// HideQuery wraps a wrapper of a transport, so that what it adds sees no query: neither in the request nor in that of the response.
+// HideQuery wraps a wrapper of a transport, so that it sees no query, neither in the request nor in Response.Request.
 // The transport below gets the request with its query. The result is an argument of messaging.WithTransport:
 //
 //	messaging.WithTransport(messagingotel.HideQuery(func(base http.RoundTripper) http.RoundTripper {

@@ -460,9 +460,9 @@ func TestChannelsAreApart(t *testing.T) {
 	onBoth(t, func(t test) {
 		service, client := connected(t)
 		options := quick()
-		options.Workers = 5
+		options.Workers, options.SendTimeout = 5, 30*time.Second
 		r := t.newRig(t, client, options)
-		service.Inject(messagingtest.Slow(3*time.Second), 5)
+		service.Inject(messagingtest.Slow(6*time.Second), 5)
 		var chats, texts []messagingriver.Message
 		for i := range 100 {
 			chats = append(chats, chatMessage(fmt.Sprint("chat-", i)))
@@ -533,12 +533,13 @@ func TestStormCostsFewMessages(t *testing.T) {
 			messages = append(messages, smsMessage(fmt.Sprint("order-", i)))
 		}
 		insert(t, r, messages...)
-		service.InjectFor(10*time.Second, messagingtest.Status(503, 0))
+		service.InjectFor(2*time.Minute, messagingtest.Status(503, 0))
 		defer r.start(t)()
 		require.Eventually(t, func() bool {
 			status, err := r.Status(t.Context())
 			return err == nil && len(status.Channels) == 3 && strings.Contains(status.Channels[2].Breaker, "503")
-		}, 10*time.Second, 50*time.Millisecond, "the breaker is seen")
+		}, time.Minute, 50*time.Millisecond, "the breaker is seen")
+		service.InjectFor(10*time.Second, messagingtest.Status(503, 0)) // from now
 		require.Eventually(t, func() bool {
 			counts := r.counts(t.Context())
 			return counts[messagingriver.Waiting]+counts[messagingriver.Sending] == 0

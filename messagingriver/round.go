@@ -83,6 +83,9 @@ func (o *Outbox[TTx]) lookUp(ctx context.Context, a *attempt) (r result) {
 	}
 	age := time.Duration(a.age) * time.Millisecond
 	limit := o.options.SettleFor
+	if o.options.ResendUnlisted {
+		limit = max(limit, 2*o.options.SendTimeout) // then no process makes the attempt any more
+	}
 	again := func() { // unless it was looked up for long enough
 		if age < limit {
 			r.State = Unknown
@@ -113,7 +116,7 @@ func (o *Outbox[TTx]) lookUp(ctx context.Context, a *attempt) (r result) {
 		limit += 24 * time.Hour // the lookup itself failed, so wait for the service
 	}
 	again()
-	if r.State == Parked && notListed && o.options.ResendUnlisted && a.resent == 0 && age > 2*o.options.SendTimeout {
+	if r.State == Parked && notListed && o.options.ResendUnlisted && a.resent == 0 {
 		r.State, r.Resent = Waiting, 1
 		r.Problem = "sent again: " + r.Problem
 	}

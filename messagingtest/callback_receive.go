@@ -73,7 +73,7 @@ func (s *Server) Receive(ctx context.Context, target string, callback Callback, 
 // [Channel]; %f, the sender; and %t, the recipient. So an escape that begins with %d or %f is a placeholder too: write it in
 // upper case.
 //
-// The options and replies are those of [Server.Receive]. If there is no such message, or no callback URL that can be called,
+// Options and replies work as for [Server.Receive]. If there is no such message, or no callback URL that can be called,
 // there is one reply, with Attempt 0 and an error that says which.
 func (s *Server) ReportDelivery(ctx context.Context, id, status string, opts ...ReceiveOption) []Reply {
 	s.mu.Lock()
@@ -264,8 +264,8 @@ func InOneCall() ReceiveOption { return func(r *receiving) { r.encoding, r.toget
 // data=[{"from":…}] where events is ["data"]. It panics under a contract without such a path.
 func InParameter() ReceiveOption { return func(r *receiving) { r.parameter = true } }
 
-// UnderContract writes callbacks under the names of a contract. Without it they are those of the server's contract, and for
-// [SMSRequest] and its siblings those of the default contract.
+// UnderContract writes callbacks under the names of a contract. Without it a server uses the names of its own contract, and
+// [SMSRequest] and its siblings use the default contract.
 func UnderContract(c contract.Contract) ReceiveOption {
 	return func(r *receiving) { r.names = c.Table() }
 }

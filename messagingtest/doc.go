@@ -69,7 +69,7 @@
 //
 // # Listing
 //
-// A listing shows SMS, including those of fallbacks. The newest are first, unless the request says otherwise; a page has 100
+// A listing shows SMS, including the SMS of fallbacks. The newest are first, unless the request says otherwise; a page has 100
 // rows, at most 1000. Any member of a row can be sorted by. Filters on dates compare with the listed date, in milliseconds.
 //
 //	control        a listing then                             a correct client
@@ -104,7 +104,7 @@
 //	control             the server                             verdict of a correct client
 //	RefuseConnections   is not running                         not sent, while connections are refused
 //	SetCapacity         responds 429 with Retry-After beyond   accepted after a wait; refused if it does not wait so long
-//	SetBalance("0")     refuses for want of money              refused
+//	SetBalance("0")     refuses: there is no credit            refused
 //
 // # Webhooks
 //

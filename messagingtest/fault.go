@@ -59,7 +59,7 @@ func NotJSON() Fault { return Fault{name: "NotJSON"} }
 
 // StatusAfter processes the request and then responds with an HTTP status, 200 to 599, and a body: as a service does that fails on the
 // way back, or a proxy in front of it. A body that is JSON is sent as such, any other as an HTML page. If the body is "", it is an error
-// of the service, like that of [Status].
+// of the service, like the body of [Status].
 //
 // StatusAfter panics if the code is not in 200 to 599.
 func StatusAfter(code int, body string) Fault {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Sent is a message that the server has processed. Texts and addresses are exactly those of the request. The zero value of a
+// Sent is a message that the server has processed. Texts and addresses are exactly as in the request. The zero value of a
 // field means that the message has none. The tags are concepts of the contract, which requests hold and listings show.
 type Sent struct {
 	ID      string  `concept:"id"` // the message ID; on chat app 2 it begins with "wamid."

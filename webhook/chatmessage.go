@@ -2,7 +2,6 @@ package webhook
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -89,41 +88,6 @@ type Referral struct {
 	ClickID string `json:"clickID,omitzero" platform:"ctwa_clid"`
 	// Welcome is the text that greeted the sender.
 	Welcome string `json:"welcome,omitzero" platform:"welcome_message.text"`
-}
-
-// ChatApp1 is like SMS, for inbound messages of chat app 1. One call can bring several messages: each is handled by itself, and
-// if one fails the service is asked to call again. A Store then keeps the others from being handled twice. For delivery statuses beside the
-// messages see [WithStatuses].
-func (rcv *Receiver) ChatApp1(handle func(context.Context, ChatMessage) error) http.Handler {
-	return rcv.chatHandler(CallbackChatApp1, handle)
-}
-
-// ChatApp2 is like ChatApp1, for chat app 2.
-func (rcv *Receiver) ChatApp2(handle func(context.Context, ChatMessage) error) http.Handler {
-	return rcv.chatHandler(CallbackChatApp2, handle)
-}
-
-// ParseChatApp1 reads the inbound messages of a request of chat app 1, and the delivery statuses that an envelope holds beside
-// or instead of them. It checks proofs of origin, as the handler does. The error is a [*RejectError]. What could be read is
-// returned beside an error for the rest.
-func (rcv *Receiver) ParseChatApp1(r *http.Request) ([]ChatMessage, []DeliveryReport, error) {
-	events, err := rcv.callbacks[CallbackChatApp1].read(r, nil)
-	return only[ChatMessage](events), only[DeliveryReport](events), err
-}
-
-// ParseChatApp2 is like ParseChatApp1, for chat app 2.
-func (rcv *Receiver) ParseChatApp2(r *http.Request) ([]ChatMessage, []DeliveryReport, error) {
-	events, err := rcv.callbacks[CallbackChatApp2].read(r, nil)
-	return only[ChatMessage](events), only[DeliveryReport](events), err
-}
-
-func (rcv *Receiver) chatHandler(name Callback, handle func(context.Context, ChatMessage) error) http.Handler {
-	return &handler{rcv.callbacks[name], func(ctx context.Context, e event) error {
-		if report, ok := e.(*DeliveryReport); ok {
-			return rcv.handleStatus(ctx, *report)
-		}
-		return handle(ctx, *e.(*ChatMessage))
-	}}
 }
 
 func (f *facts) appendChat(events []event) ([]event, error) {

@@ -2,7 +2,6 @@ package webhook
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"log/slog"
@@ -54,21 +53,6 @@ type DeliveryReport struct {
 	Params Params `json:"params,omitzero"`
 	// RawQuery is the query byte for byte, without secrets.
 	RawQuery string `json:"-"`
-}
-
-// Delivery is like SMS, for delivery reports. DeliveryURL returns the URL to name in a send. One call can bring several reports:
-// each is handled by itself, and if one fails the service is asked to call again.
-func (rcv *Receiver) Delivery(handle func(context.Context, DeliveryReport) error) http.Handler {
-	return &handler{rcv.callbacks[CallbackDelivery], func(ctx context.Context, e event) error {
-		return handle(ctx, *e.(*DeliveryReport))
-	}}
-}
-
-// ParseDelivery reads the delivery reports of a request and checks its proofs of origin, as the handler of Delivery does. The
-// error is a [*RejectError]. What could be read is returned beside an error for the rest.
-func (rcv *Receiver) ParseDelivery(r *http.Request) ([]DeliveryReport, error) {
-	events, err := rcv.callbacks[CallbackDelivery].read(r, nil)
-	return only[DeliveryReport](events), err
 }
 
 func (f *facts) appendReports(events []event) ([]event, error) {

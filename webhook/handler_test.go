@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"reflect"
 	"runtime"
 	"strings"
@@ -537,6 +538,15 @@ func TestReceiverTakesEveryCallback(t *testing.T) {
 			assert.Equal(t, reflect.TypeFor[http.Handler](), handler.Out(0), name)
 		}
 		assert.NotNil(t, methods["parse"+name], "Receiver does not parse webhook.%s of the contract", name)
+	}
+}
+
+func TestPackagePageListsEveryCallback(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("doc.go")
+	require.NoError(t, err)
+	for name := range contract.Default().Table().Webhooks() {
+		assert.Regexp(t, `(?i)//\t`+name+` +Parse`+name+` `, string(page))
 	}
 }
 

@@ -37,17 +37,6 @@ type Receiver struct {
 	noStore      []string // the value of a header, the same in every response
 }
 
-// Callback names a callback of the service.
-type Callback string
-
-// The callbacks of the service.
-const (
-	CallbackSMS      Callback = "sms"
-	CallbackChatApp1 Callback = "chatapp1"
-	CallbackChatApp2 Callback = "chatapp2"
-	CallbackDelivery Callback = "delivery"
-)
-
 // callback is a callback as the contract describes it.
 type callback struct {
 	*Receiver

@@ -1,9 +1,7 @@
 package webhook
 
 import (
-	"context"
 	"log/slog"
-	"net/http"
 	"time"
 
 	"github.com/messaging-service/messaging-go/internal/table"
@@ -36,35 +34,6 @@ type SMSMessage struct {
 	Params Params `json:"params,omitzero"`
 	// RawQuery is the query byte for byte, without secrets.
 	RawQuery string `json:"-"`
-}
-
-// SMS returns a handler that calls handle for each inbound SMS. What handle returns decides the response; see the package
-// documentation. It is called from many goroutines. A nil handle fails every event, as one that panics does.
-func (rcv *Receiver) SMS(handle func(context.Context, SMSMessage) error) http.Handler {
-	return &handler{rcv.callbacks[CallbackSMS], func(ctx context.Context, e event) error { return handle(ctx, *e.(*SMSMessage)) }}
-}
-
-// ParseSMS reads an inbound SMS from a request and checks its proofs of origin, as the handler of SMS does. The error is a
-// [*RejectError], also for a request with several messages, ErrSeveral: use ParseSMSMessages where the contract names a list.
-func (rcv *Receiver) ParseSMS(r *http.Request) (SMSMessage, error) {
-	messages, err := rcv.ParseSMSMessages(r)
-	switch {
-	case err != nil:
-	case len(messages) == 0:
-		err = CallbackSMS.refuse(ErrNoSender)
-	case len(messages) > 1:
-		err = CallbackSMS.refuse(ErrSeveral)
-	default:
-		return messages[0], nil
-	}
-	return SMSMessage{}, err
-}
-
-// ParseSMSMessages is like ParseSMS, for requests that may hold several messages. What could be read is returned beside an
-// error for the rest.
-func (rcv *Receiver) ParseSMSMessages(r *http.Request) ([]SMSMessage, error) {
-	events, err := rcv.callbacks[CallbackSMS].read(r, nil)
-	return only[SMSMessage](events), err
 }
 
 func (f *facts) appendSMS(events []event) ([]event, error) {

@@ -63,7 +63,7 @@ type version struct {
 // release is the version of a release that is built in a clone, set by the linker.
 var release string //nolint:gochecknoglobals // the linker sets nothing else
 
-// buildVersion returns the version of the module that the build names, or that of the library if it was built in a clone.
+// buildVersion returns the module version of the build, or the version of the library for a build in a clone.
 func buildVersion() version {
 	v := version{Version: "v" + messaging.Version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	v.Version = cmp.Or(release, v.Version)

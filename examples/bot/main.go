@@ -1,6 +1,6 @@
-// Command bot answers messages of both chat apps. What arrived, the bot's own row and the answer are one transaction in SQLite: however
-// often the service calls, and whenever the process is killed, a person gets one answer to each message.
-// Without arguments it runs on a test server, which calls it twice for each message, and ends.
+// Command bot answers messages of both chat apps. The event, the bot's own row and the answer are one transaction in SQLite, so a person gets
+// one answer to each message, even if the service calls again or the process is killed. Without arguments it runs on a test server, which
+// calls it twice for each message, and ends.
 package main
 
 import (

@@ -10,8 +10,8 @@
 // mount a handler with a Store in it instead: that is less to run.
 //
 // What holds: an event that got a 200 response is in the stream. One with a lasting key (it has an ID or, if it is an inbound message,
-// a time) is stored once for as long as the stream keeps it, however often and at whichever receiver it arrives, and whatever is killed
-// in between. An event without one is stored for each call of the service that a receiver does not recognize from its own memory.
+// a time) is stored once for as long as the stream keeps it, even if it arrives often, at several receivers, or a process is killed
+// in between. An event without one is stored for each call that a receiver does not recognize from its own memory.
 // While the engine is away, or has no room, events get a 500, so that the service calls again, and
 // /healthz responds with 503.
 //

@@ -4,7 +4,8 @@
 //	observability                         plays for a few seconds, prints the counters by verdict and outcome, and ends
 //	observability -listen 127.0.0.1:9464  plays and serves /metrics until it is interrupted
 //
-// It sends to a test server in which one request in five fails, so it needs no account.
+// It sends to a test server in which one request in five fails, so it needs no account. Beside it there is an outbox of
+// messagingriver, whose channels are in trouble.
 package main
 
 import (
@@ -61,6 +62,10 @@ func run(ctx context.Context, out io.Writer, listen string, rounds int) error {
 		return errors.Join(err, t.close(out))
 	}
 	defer p.service.Close()
+	shop, err := openShop(ctx, t.meters.Meter("outbox"))
+	if err != nil {
+		return errors.Join(err, shop.close(), t.close(out))
+	}
 
 	mux := http.NewServeMux()
 	mux.Handle("/metrics", promhttp.HandlerFor(t.registry, promhttp.HandlerOpts{}))
@@ -70,9 +75,12 @@ func run(ctx context.Context, out io.Writer, listen string, rounds int) error {
 	go func() { served <- server.Serve(listener) }()
 	_, err = fmt.Fprintf(out, "metrics at http://%s/metrics\n", listener.Addr())
 	if err == nil {
+		err = shop.trouble(ctx)
+	}
+	if err == nil {
 		p.rounds(ctx, rounds)
 	}
-	err = errors.Join(err, server.Close(), t.close(out))
+	err = errors.Join(err, server.Close(), t.close(out), shop.close())
 	if ended := <-served; !errors.Is(ended, http.ErrServerClosed) {
 		err = errors.Join(err, ended)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	messaging "github.com/messaging-service/messaging-go"
@@ -80,9 +81,24 @@ func (p *play) rounds(ctx context.Context, n int) {
 	}
 }
 
+// storm sends a campaign while the service is down: the circuit breaker opens, and SendAll waits for it.
+func (p *play) storm(ctx context.Context, i int) {
+	p.service.InjectFor(5*time.Second, messagingtest.Status(http.StatusServiceUnavailable, 0))
+	campaign := make([]chatapp1.Message, 40)
+	for n := range campaign {
+		campaign[n] = chatapp1.New("channel-1", customer).Text("Everything must go").WithReference(fmt.Sprint("sale-", i, "-", n))
+	}
+	for out := range p.client.ChatApp1.SendAll(ctx, slices.Values(campaign), 8) {
+		_ = out.Err
+	}
+}
+
 // round is a message on each channel, some of them wrong, a listing, and a reply by the customer. What becomes of them is in the
 // traces and the metrics, so errors are not looked at.
 func (p *play) round(ctx context.Context, i int) {
+	if i%60 == 30 {
+		p.storm(ctx, i)
+	}
 	reference := fmt.Sprint("order-", i)
 	order := sms.Message{From: "ACME", To: customer, Text: "Your order is ready", ReferenceID: reference}
 	_, _ = p.client.SMS.SendOnce(ctx, order)

@@ -1,5 +1,5 @@
-// Command otp sends one-time codes to people who wait for them: a send gets three seconds, and what became of a message whose response
-// did not come in time is looked up in the background. A test server plays the service, so that the program needs no account.
+// Command otp sends one-time codes to people who wait for them. A send gets three seconds. If the response does not come in time, the program
+// looks the message up in the background. A test server plays the service, so it needs no account.
 package main
 
 import (
@@ -93,7 +93,7 @@ func (c *codes) send(w http.ResponseWriter, r *http.Request) {
 	}
 	c.set(message.ReferenceID, "sending") // before Send, since the delivery report may arrive before Send returns
 
-	// Whoever asked may hang up. That must not end the send, whose outcome would then be unknown.
+	// The caller may hang up. That must not end the send, because its outcome would then be unknown.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), 3*time.Second)
 	defer cancel()
 	_, err := c.client.SMS.Send(ctx, message)

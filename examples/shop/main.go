@@ -1,6 +1,6 @@
-// Command shop takes orders and tells customers by SMS. An order and its SMS are written in one transaction in SQLite, so that neither is
-// there without the other. A delivery report changes its order exactly once, however often the service calls, and whenever the process is
-// killed. Without arguments it takes three orders on a test server, and ends.
+// Command shop takes orders and confirms them by SMS. It writes an order and its SMS in one transaction in SQLite, so that there is never one
+// without the other. A delivery report changes its order exactly once, even if the service calls again or the process is killed. Without
+// arguments the program takes three orders on a test server, and ends.
 package main
 
 import (

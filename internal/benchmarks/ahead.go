@@ -52,6 +52,7 @@ func listAheadWorking() work {
 		targets: []target{{
 			what:      "A listing, 5 ms a page and as much work on it: time with one page ahead",
 			contender: nameOneAhead, metric: wall, against: nameSequential, limit: 0.62,
+			why: "the next page is decoded on a processor that the server and the work on the page before it use too",
 		}},
 		contenders: []contender{
 			{name: nameSequential, prepare: prepare(0)},
@@ -79,6 +80,7 @@ func listAhead() work {
 		targets: []target{{
 			what:      "A listing, 5 ms a page and no work on it: time with four pages ahead",
 			contender: nameFourAhead, metric: wall, against: nameSequential, limit: 0.30,
+			why: "the pages are decoded on processors that the server uses too",
 		}},
 		contenders: []contender{
 			{name: nameLoopByHand, prepare: func(_ context.Context, at service) (operation, error) {

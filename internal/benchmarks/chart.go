@@ -113,6 +113,20 @@ func (r report) chart(name, title, by string, names ...string) (string, error) {
 	return r.drawn("benchmarks-"+name, title, bars, digits)
 }
 
+// stormChart draws what became of the messages to a service at its limit.
+func (r report) stormChart() (string, error) {
+	var bars []bar
+	for _, s := range r.observed["storm"].Storms {
+		name := "with the breaker"
+		if s.Off {
+			name = "without the breaker"
+		}
+		bars = append(bars, bar{"accepted, " + name, float64(s.Accepted), !s.Off}, bar{"refused, " + name, float64(s.Refused), !s.Off})
+	}
+	slices.SortStableFunc(bars, func(a, b bar) int { return strings.Compare(a.name[:1], b.name[:1]) })
+	return r.drawn("benchmarks-storm", "64 senders to a service that takes 50 a second: messages in "+stormLength.String(), bars, 0)
+}
+
 // drawn writes a chart beside the page, and returns the line that shows it. A page on standard output has none.
 func (r report) drawn(name, title string, bars []bar, digits int) (string, error) {
 	if r.folder == "" || len(bars) == 0 {

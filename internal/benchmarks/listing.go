@@ -308,7 +308,10 @@ func listRows() work {
 	w := work{
 		name: "list-rows", units: pagesInMemory * rowsPerPage, floor: nameByHand,
 		ratios: []metric{cpuTime}, figures: []figure{cpuNanos, allocsPerRow, bytesEach},
-		targets: []target{{what: "A listing in memory: CPU per row", contender: nameOurs, metric: cpuTime, against: nameByHand, limit: 0.30}},
+		targets: []target{{
+			what: "A listing in memory: CPU per row", contender: nameOurs, metric: cpuTime, against: nameByHand, limit: 0.30,
+			why: "members are found by a contract, what no contract knows is kept in Extra, and no row is yielded twice",
+		}},
 		contenders: []contender{
 			{name: nameByHand, prepare: hand(decodePage)},
 			{name: nameListTuned, prepare: hand(buffered(unmarshalPage))},

@@ -129,6 +129,7 @@ func manySends(workers int) work {
 		targets: []target{{
 			what:      fmt.Sprintf("%d senders at once over loopback: throughput", workers),
 			contender: nameSendAll, metric: rate, against: namePool, limit: 0.97, atLeast: true,
+			why: "a worker hands over the whole message and receipt, where the pool hands over an ID; the rest is one send over a connection",
 		}},
 		contenders: []contender{
 			{name: namePool, prepare: func(_ context.Context, at service) (operation, error) {
@@ -173,6 +174,7 @@ func manySendsOverTLS() work {
 		targets: []target{{
 			what:      "64 senders at once over TLS, to a service that takes 5 ms: throughput",
 			contender: nameSendAll, metric: rate, against: namePool, limit: 0.97, atLeast: true,
+			why: "a worker hands over the whole message and receipt, where the pool hands over an ID; the rest is one send over a connection",
 		}},
 		contenders: []contender{
 			{name: namePool, prepare: func(_ context.Context, at service) (operation, error) {

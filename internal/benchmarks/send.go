@@ -23,6 +23,7 @@ const (
 	nameOurs         = "messaging-go"
 	nameChatApp1     = "messaging-go, chat app 1"
 	nameChatApp2     = "messaging-go, chat app 2"
+	nameTemplate     = "messaging-go, chat app 2, a template"
 	nameNewTransport = "a copy of net/http's default transport"
 )
 
@@ -63,6 +64,16 @@ func sendChatApp1(client *messaging.Client) call {
 func sendChatApp2(client *messaging.Client) call {
 	return func(ctx context.Context) (string, error) {
 		m := chatapp2.Message{To: recipient, Content: chatapp2.Text{Body: text}, ReferenceID: reference}
+		receipt, err := client.ChatApp2.Send(ctx, m)
+		return receipt.ID, err
+	}
+}
+
+func sendTemplate(client *messaging.Client) call {
+	return func(ctx context.Context) (string, error) {
+		m := chatapp2.Message{To: recipient, ReferenceID: reference, Content: chatapp2.Template{
+			Name: "order_ready", Language: "en_US", Components: []chatapp2.Component{chatapp2.Body("Ana", "17")},
+		}}
 		receipt, err := client.ChatApp2.Send(ctx, m)
 		return receipt.ID, err
 	}
@@ -138,6 +149,7 @@ func (w way) calls() []namedCall {
 		{nameOurs, ours(smsRoute(), sendSMS)},
 		{nameChatApp1, ours(chatApp1Route(), sendChatApp1)},
 		{nameChatApp2, ours(chatApp2Route(), sendChatApp2)},
+		{nameTemplate, ours(chatApp2Route(), sendTemplate)},
 	}
 }
 
@@ -161,8 +173,18 @@ func sendInMemory() work {
 		name: "send-memory", floor: nameByHand,
 		ratios: []metric{cpuTime}, figures: []figure{cpuMicros, wallMicros, allocsEach, bytesEach},
 		targets: []target{
-			{what: "One send in memory: CPU", contender: nameOurs, metric: cpuTime, against: nameByHand, limit: 0.80},
-			{what: "One send in memory: allocations", contender: nameOurs, metric: allocs, limit: 40},
+			{
+				what: "One send in memory: CPU", contender: nameOurs, metric: cpuTime, against: nameByHand, limit: 0.80,
+				why: "each attempt has a timeout, hooks that watch what is written, and a header of its own, which the floor does without",
+			},
+			{
+				what: "One send in memory: allocations", contender: nameOurs, metric: allocs, limit: 30,
+				why: "a timeout takes four, the hooks three, and a request with a header of its own four",
+			},
+			{
+				what: "A template over chat app 2 in memory: CPU", contender: nameTemplate, metric: cpuTime, against: nameByHand, limit: 1.35,
+				why: "the floor is an SMS of four fields; a template is checked and written by the tags of its types, by reflection",
+			},
 		},
 	}
 	for _, c := range (way{memory: true}).calls() {
@@ -179,8 +201,14 @@ func sendOverLoopback() work {
 		name: "send-loopback", floor: nameByHand,
 		ratios: []metric{wall, cpuTime}, figures: []figure{wallMicros, cpuMicros, allocsEach, bytesEach},
 		targets: []target{
-			{what: "One send over loopback: time", contender: nameOurs, metric: wall, against: nameByHand, limit: 1.00},
-			{what: "One send over loopback: CPU", contender: nameOurs, metric: cpuTime, against: nameByHand, limit: 1.00},
+			{
+				what: "One send over loopback: time", contender: nameOurs, metric: wall, against: nameByHand, limit: 1.00,
+				why: "nearly all of it is net/http's transport and the system; the hooks and the timeout are what this library adds to them",
+			},
+			{
+				what: "One send over loopback: CPU", contender: nameOurs, metric: cpuTime, against: nameByHand, limit: 1.00,
+				why: "the hooks run on the goroutines of net/http's transport, and each attempt sets a timer and stops it",
+			},
 		},
 	}
 	for _, c := range (way{}).calls() {
@@ -212,6 +240,7 @@ func firstSend() work {
 		ratios: []metric{wall, cpuTime}, figures: []figure{wallMicros, cpuMicros, allocsEach, bytesEach},
 		targets: []target{{
 			what: "A new client with its first send over loopback: CPU", contender: nameOurs, metric: cpuTime, against: nameByHand, limit: 1.30,
+			why: "what the contract says of an operation is compiled when a client first uses it; clients made by With share that",
 		}},
 		contenders: []contender{
 			{name: nameByHand, prepare: once(func(at service, client *http.Client) (call, error) {

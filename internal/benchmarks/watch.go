@@ -19,6 +19,8 @@ type observed struct {
 	Kept map[string]int64 `json:",omitempty"`
 	// Page is the size of the pages that the rows came in, and KeptRows how many were kept.
 	Page, KeptRows int64 `json:",omitempty"`
+	// Storms are those with the circuit breaker and without.
+	Storms []storm `json:",omitempty"`
 }
 
 // heapPoint is the state after a number of messages.

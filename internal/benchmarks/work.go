@@ -79,6 +79,8 @@ type target struct {
 	against string
 	limit   float64
 	atLeast bool // else at most
+	// why says what the time goes to, for the page to say beside a target that is missed.
+	why string
 }
 
 func (w work) contender(name string) (contender, bool) {
@@ -96,7 +98,7 @@ func contests() []work {
 		sendInMemory(), sendOverLoopback(), firstSend(), newClients(),
 		manySends(16), manySends(64), manySendsOverTLS(), manySendsOverHTTP2(),
 		listRows(), listAheadWorking(), listAhead(),
-		receive(),
+		receive(), breakerOpen(),
 	}
 }
 
@@ -110,6 +112,7 @@ func observations() []observation {
 	return []observation{
 		{"list-kept", observeKeptRows},
 		{"million", observeMillion},
+		{"storm", observeStorm},
 	}
 }
 

@@ -1,26 +1,36 @@
 package table
 
+import (
+	"reflect"
+	"strings"
+	"sync"
+)
+
 // A Channel is a part of the service that sends messages and may receive some.
 type Channel struct {
 	// Name is the channel's name in code and in the contract: its sections are Name.send and webhook.Name.
 	Name string
 	// Title is what a person calls it.
 	Title string
-	// Send returns the operation that sends over it.
-	Send func(*Table) *Send
-	// Inbound returns the callback for what people send over it.
-	Inbound func(*Table) *Webhook
+
+	send []int // its field in Table
 }
 
-// Channels returns the channels. A new one is an entry here: the client, the test server, the sandbox, the doctor and the outbox range over
-// them, or have a test that fails without it. The order is that of the constants of package messaging.
-func Channels() []Channel {
-	return []Channel{
-		{"sms", "SMS", func(t *Table) *Send { return &t.SMSSend }, func(t *Table) *Webhook { return &t.WebhookSMS }},
-		{"chatapp1", "chat app 1", func(t *Table) *Send { return &t.ChatApp1Send }, func(t *Table) *Webhook { return &t.WebhookChatApp1 }},
-		{"chatapp2", "chat app 2", func(t *Table) *Send { return &t.ChatApp2Send }, func(t *Table) *Webhook { return &t.WebhookChatApp2 }},
+// Channels returns the channels: the fields of Table with the tag channel, which is their title. The client, the test server, the sandbox,
+// the doctor and the outbox range over them, or have a test that fails without a new one. The order is that of the constants of package
+// messaging.
+func Channels() []Channel { return channels() }
+
+var channels = sync.OnceValue(func() (all []Channel) { //nolint:gochecknoglobals // never written
+	for field := range reflect.TypeFor[Table]().Fields() {
+		if title := field.Tag.Get("channel"); title != "" {
+			all = append(all, Channel{strings.TrimSuffix(field.Tag.Get("json"), sendSuffix), title, field.Index})
+		}
 	}
-}
+	return all
+})
+
+const sendSuffix = ".send"
 
 // ChannelNamed returns the channel of a name, and whether there is one.
 func ChannelNamed(name string) (Channel, bool) {
@@ -32,8 +42,13 @@ func ChannelNamed(name string) (Channel, bool) {
 	return Channel{}, false
 }
 
+// Send returns the operation that sends over the channel.
+func (c Channel) Send(t *Table) *Send {
+	return reflect.ValueOf(t).Elem().FieldByIndex(c.send).Addr().Interface().(*Send)
+}
+
 // SendSection returns the section of the contract that sends over the channel.
-func (c Channel) SendSection() string { return c.Name + ".send" }
+func (c Channel) SendSection() string { return c.Name + sendSuffix }
 
 // IsPlatform reports whether the channel's messages are those of a third-party platform, whose members the contract does not name.
 func (c Channel) IsPlatform(t *Table) bool { return c.Send(t).Wrap != nil }

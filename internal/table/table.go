@@ -15,15 +15,15 @@ import (
 )
 
 // Table is a whole contract. It is shared between clients and receivers and never changes once it was parsed: treat it as
-// read-only.
+// read-only. The tag channel makes a send a [Channel].
 type Table struct {
 	Auth            Auth     `json:"auth"`
 	Headers         Headers  `json:"headers"` // of every operation
 	Errors          Errors   `json:"errors"`
-	SMSSend         Send     `json:"sms.send"`
+	SMSSend         Send     `json:"sms.send" channel:"SMS"`
 	SMSList         List     `json:"sms.list"`
-	ChatApp1Send    Send     `json:"chatapp1.send"`
-	ChatApp2Send    Send     `json:"chatapp2.send"`
+	ChatApp1Send    Send     `json:"chatapp1.send" channel:"chat app 1"`
+	ChatApp2Send    Send     `json:"chatapp2.send" channel:"chat app 2"`
 	WebhookSMS      Webhook  `json:"webhook.sms"`
 	WebhookChatApp1 Webhook  `json:"webhook.chatapp1"`
 	WebhookChatApp2 Webhook  `json:"webhook.chatapp2"`

@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -386,5 +387,5 @@ func TestSendHasEveryChannel(t *testing.T) {
 		commands = append(commands, command.Name())
 	}
 	assert.ElementsMatch(t, names, commands)
-	assert.EqualError(t, send.RunE(send, nil), "which channel? want one of chatapp1, chatapp2, sms")
+	assert.EqualError(t, send.RunE(send, nil), "which channel? want one of "+strings.Join(slices.Sorted(slices.Values(names)), ", "))
 }

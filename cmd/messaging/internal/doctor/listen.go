@@ -209,8 +209,9 @@ func (d *doctor) webhook(section string) (w table.Webhook, platform map[string][
 // callbackNames returns the names of the callbacks, SMS and delivery reports first.
 func callbackNames() []string {
 	var names []string
+	callbacks := new(table.Table).Webhooks()
 	for _, c := range table.Channels() {
-		if c.Inbound != nil {
+		if _, receives := callbacks[c.Name]; receives {
 			names = append(names, c.Name)
 		}
 	}

@@ -10,13 +10,24 @@ import (
 	"strings"
 	"time"
 
+	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
-// openAPI describes the API.
+// apiTemplate describes the API, but for the names of channels and operations.
 //
 //go:embed openapi.json
-var openAPI []byte
+var apiTemplate string
+
+// openAPI describes the API.
+func openAPI() []byte {
+	var channels []string
+	for _, c := range table.Channels() {
+		channels = append(channels, c.Name)
+	}
+	list := func(names []string) string { return `"` + strings.Join(names, `", "`) + `"` }
+	return []byte(strings.NewReplacer(`"{channels}"`, list(channels), `"{operations}"`, list(operationNames())).Replace(apiTemplate))
+}
 
 // routed returns the page and the API. What they do not know is an error in JSON, too.
 func (s *Sandbox) routed() http.Handler {
@@ -70,7 +81,7 @@ func (s *Sandbox) routed() http.Handler {
 
 func getOpenAPI(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(openAPI)
+	_, _ = w.Write(openAPI())
 }
 
 func (s *Sandbox) deleteMessage(r *http.Request, _ struct{}) (any, error) {

@@ -1,0 +1,96 @@
+package webhook
+
+import (
+	"context"
+	"net/http"
+)
+
+// Callback names a callback of the service.
+type Callback string
+
+// The callbacks of the service.
+const (
+	CallbackSMS      Callback = "sms"
+	CallbackChatApp1 Callback = "chatapp1"
+	CallbackChatApp2 Callback = "chatapp2"
+	CallbackDelivery Callback = "delivery"
+)
+
+// SMS returns a handler that calls handle for each inbound SMS. What handle returns decides the response; see the package
+// documentation. It is called from many goroutines. A nil handle fails every event, as one that panics does.
+func (rcv *Receiver) SMS(handle func(context.Context, SMSMessage) error) http.Handler {
+	return &handler{rcv.callbacks[CallbackSMS], func(ctx context.Context, e event) error { return handle(ctx, *e.(*SMSMessage)) }}
+}
+
+// ParseSMS reads an inbound SMS from a request and checks its proofs of origin, as the handler of SMS does. The error is a
+// [*RejectError], also for a request with several messages, ErrSeveral: use ParseSMSMessages where the contract names a list.
+func (rcv *Receiver) ParseSMS(r *http.Request) (SMSMessage, error) {
+	messages, err := rcv.ParseSMSMessages(r)
+	switch {
+	case err != nil:
+	case len(messages) == 0:
+		err = CallbackSMS.refuse(ErrNoSender)
+	case len(messages) > 1:
+		err = CallbackSMS.refuse(ErrSeveral)
+	default:
+		return messages[0], nil
+	}
+	return SMSMessage{}, err
+}
+
+// ParseSMSMessages is like ParseSMS, for requests that may hold several messages. What could be read is returned beside an
+// error for the rest.
+func (rcv *Receiver) ParseSMSMessages(r *http.Request) ([]SMSMessage, error) {
+	events, err := rcv.callbacks[CallbackSMS].read(r, nil)
+	return only[SMSMessage](events), err
+}
+
+// ChatApp1 is like SMS, for inbound messages of chat app 1. One call can bring several messages: each is handled by itself, and
+// if one fails the service is asked to call again. A Store then keeps the others from being handled twice. For delivery statuses beside the
+// messages see [WithStatuses].
+func (rcv *Receiver) ChatApp1(handle func(context.Context, ChatMessage) error) http.Handler {
+	return rcv.chatHandler(CallbackChatApp1, handle)
+}
+
+// ChatApp2 is like ChatApp1, for chat app 2.
+func (rcv *Receiver) ChatApp2(handle func(context.Context, ChatMessage) error) http.Handler {
+	return rcv.chatHandler(CallbackChatApp2, handle)
+}
+
+// ParseChatApp1 reads the inbound messages of a request of chat app 1, and the delivery statuses that an envelope holds beside
+// or instead of them. It checks proofs of origin, as the handler does. The error is a [*RejectError]. What could be read is
+// returned beside an error for the rest.
+func (rcv *Receiver) ParseChatApp1(r *http.Request) ([]ChatMessage, []DeliveryReport, error) {
+	events, err := rcv.callbacks[CallbackChatApp1].read(r, nil)
+	return only[ChatMessage](events), only[DeliveryReport](events), err
+}
+
+// ParseChatApp2 is like ParseChatApp1, for chat app 2.
+func (rcv *Receiver) ParseChatApp2(r *http.Request) ([]ChatMessage, []DeliveryReport, error) {
+	events, err := rcv.callbacks[CallbackChatApp2].read(r, nil)
+	return only[ChatMessage](events), only[DeliveryReport](events), err
+}
+
+func (rcv *Receiver) chatHandler(name Callback, handle func(context.Context, ChatMessage) error) http.Handler {
+	return &handler{rcv.callbacks[name], func(ctx context.Context, e event) error {
+		if report, ok := e.(*DeliveryReport); ok {
+			return rcv.handleStatus(ctx, *report)
+		}
+		return handle(ctx, *e.(*ChatMessage))
+	}}
+}
+
+// Delivery is like SMS, for delivery reports. DeliveryURL returns the URL to name in a send. One call can bring several reports:
+// each is handled by itself, and if one fails the service is asked to call again.
+func (rcv *Receiver) Delivery(handle func(context.Context, DeliveryReport) error) http.Handler {
+	return &handler{rcv.callbacks[CallbackDelivery], func(ctx context.Context, e event) error {
+		return handle(ctx, *e.(*DeliveryReport))
+	}}
+}
+
+// ParseDelivery reads the delivery reports of a request and checks its proofs of origin, as the handler of Delivery does. The
+// error is a [*RejectError]. What could be read is returned beside an error for the rest.
+func (rcv *Receiver) ParseDelivery(r *http.Request) ([]DeliveryReport, error) {
+	events, err := rcv.callbacks[CallbackDelivery].read(r, nil)
+	return only[DeliveryReport](events), err
+}
