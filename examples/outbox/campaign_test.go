@@ -28,6 +28,7 @@ import (
 type server struct {
 	programs, folder string
 	port             int
+	down             bool
 }
 
 // as returns a command of the server's. It refuses to run as root.
@@ -51,6 +52,7 @@ func (s *server) run(t *testing.T, name string, args ...string) {
 
 func (s *server) start(t *testing.T) {
 	t.Helper()
+	s.down = false
 	s.run(t, "pg_ctl", "-D", s.folder+"/data", "-l", s.folder+"/log", "-w", "-t", "120", "-o",
 		fmt.Sprintf("-h 127.0.0.1 -p %d -k %s -c max_connections=200", s.port, s.folder), "start")
 }
@@ -58,7 +60,10 @@ func (s *server) start(t *testing.T) {
 // kill ends the server as kill -9 of all its processes does: without a checkpoint.
 func (s *server) kill(t *testing.T) {
 	t.Helper()
-	s.run(t, "pg_ctl", "-D", s.folder+"/data", "-m", "immediate", "-w", "stop")
+	if !s.down {
+		s.down = true
+		s.run(t, "pg_ctl", "-D", s.folder+"/data", "-m", "immediate", "-w", "stop")
+	}
 }
 
 func (s *server) url() string {
@@ -74,7 +79,7 @@ func newServer(t *testing.T) *server {
 	require.NoError(t, err)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	s := &server{found[len(found)-1], folder, listener.Addr().(*net.TCPAddr).Port}
+	s := &server{programs: found[len(found)-1], folder: folder, port: listener.Addr().(*net.TCPAddr).Port}
 	require.NoError(t, listener.Close())
 	if os.Geteuid() == 0 {
 		require.NoError(t, exec.CommandContext(t.Context(), "chown", "postgres", folder).Run())
