@@ -31,20 +31,16 @@ import (
 //		fmt.Println(tx.ID, tx.DeliveryStatus)
 //	}
 //
-// Nothing is requested before the loop begins, no page before its rows are needed (see PagesAhead), and nothing keeps running
-// after it. Ranging again lists again. A failed page is retried within the client's RetryPolicy.
+// Nothing is requested before the loop begins, no page before its rows are needed (see PagesAhead), and nothing runs after it.
+// Ranging again lists again. A failed page is retried within the client's RetryPolicy.
 //
-// A row that cannot be read in full is a *RowError, beside the Transaction as far as it could be read, and the loop may go on. Any
-// other error ends the listing.
+// If a row cannot be read in full, the error is a *RowError, the Transaction has what could be read, and the loop may go on. Any
+// other error ends the listing. A listing is complete or ends with an error, such as when the service says that it failed, begins
+// with a later page, claims rows and lists none, or repeats itself.
 //
-// While messages are being sent, rows move between pages. A row that moves to the next page is yielded once: the rows of the last
-// two pages are remembered. A row that moves to a page that was read already is missed: sort by a column that does not change,
-// ascending, or bound the listing by CreatedBefore. A listing that repeats itself is an error that names the contract's paging,
-// not an endless loop.
-//
-// A listing is complete or ends with an error. It is an error if the service says that it failed or is incomplete, sends a later page
-// than the first, which was requested, or claims rows and lists none. A total that differs from the number of rows is none,
-// because rows move; Pages has both.
+// While messages are being sent, rows move between pages. A row that moves to the next page is yielded once. A row that moves to a
+// page that was read already is missed: sort by a column that does not change, ascending, or set CreatedBefore. So a total that
+// differs from the number of rows is no error; Pages has both.
 func (s *SMSService) List(ctx context.Context, options sms.ListOptions) iter.Seq2[sms.Transaction, error] {
 	pages := s.pages(ctx, options)
 	return func(yield func(sms.Transaction, error) bool) {
@@ -73,8 +69,8 @@ func (s *SMSService) List(ctx context.Context, options sms.ListOptions) iter.Seq
 
 // Pages lists like List, a page at a time, with what the service says about the listing. The last page may be empty.
 //
-// Rows that cannot be read in full are *RowErrors, joined, beside the page that has them as far as they could be read, and the
-// loop may go on. Beyond the first 20 the error only says how many there are. Any other error ends the listing.
+// If rows cannot be read in full, Pages yields the page, with what could be read of them, and a joined error of *RowErrors: the
+// first 20, and how many more there are.
 func (s *SMSService) Pages(ctx context.Context, options sms.ListOptions) iter.Seq2[sms.Page, error] {
 	pages := s.pages(ctx, options)
 	return func(yield func(sms.Page, error) bool) {
@@ -102,13 +98,13 @@ func (s *SMSService) Pages(ctx context.Context, options sms.ListOptions) iter.Se
 	}
 }
 
-// Find looks a message up by its reference ID, on up to 100 pages of the listing, and returns the first row that has that
-// reference ID. If a page has several, the message was sent more than once or the reference ID was used before: a warning is logged,
-// and StepResult.Rows is their number.
+// Find looks a message up by its reference ID, on up to 100 pages of the listing, and returns the first row that has it. If a page
+// has several, the message was sent more than once or the reference ID was used before: a warning is logged, and StepResult.Rows is
+// their number.
 //
 // Without a row the error matches ErrNotListed; the message may still be listed later. If there are only rows of other messages,
-// the service did not apply the filter, nothing is known, and the error matches ErrFilterIgnored. Nothing is known either, and the
-// error matches neither, if the service claims rows (a total, a next page) but lists none.
+// the service ignored the filter, and the error matches ErrFilterIgnored. If the service claims rows and lists none, it matches
+// neither. Nothing is known then.
 func (s *SMSService) Find(ctx context.Context, referenceID string) (sms.Transaction, error) {
 	found, err := s.find(ctx, referenceID)
 	if err != nil {
@@ -141,7 +137,6 @@ func (s *SMSService) find(ctx context.Context, referenceID string) (lookup, erro
 	return found, err
 }
 
-// search is find within a step that is observed.
 func (s *SMSService) search(ctx context.Context, referenceID string) (found lookup, err error) {
 	if referenceID == "" {
 		return found, invalid(s.core.smsList().name, []wire.Problem{{Field: "referenceID", Reason: "required, but empty"}})

@@ -201,18 +201,17 @@ func WithHTTPClient(client *http.Client) Option {
 	}
 }
 
-// WithTransport wraps the transport of the client, to count or sign requests: the library's own, or that of WithHTTPClient.
-// What the table of WithHTTPClient says of the library's own transport stays true. Given more than once, each wraps what the one
-// before it returned.
+// WithTransport wraps the transport of the client, to count or sign requests: the library's own, which keeps its properties, or that
+// of WithHTTPClient. Given more than once, each wraps what the one before it returned.
 //
 //	messaging.WithTransport(func(base http.RoundTripper) http.RoundTripper { return signer{base} })
 //
-// To trace, use WithObserver, as package messagingotel does. A wrapper sees whole requests: the one of otelhttp exports each URL with
-// its query, which can hold credentials, numbers and texts.
+// To trace, use WithObserver. A wrapper sees whole requests: that of otelhttp exports each URL with its query, which can hold
+// credentials, numbers and texts.
 //
 // The function is called when a client is made, and must not return nil. What it returns is called once for each attempt, from many
-// goroutines at once, and passes the request on at most once, with its context: one that retries breaks the promise that nothing is
-// sent twice. If it fails a request that it did not pass on, there is no evidence of that, and the outcome is unknown.
+// goroutines at once. It must pass the request on at most once, with its context: one that retries can send twice. If it fails a
+// request without passing it on, the outcome is unknown.
 func WithTransport(wrap func(base http.RoundTripper) http.RoundTripper) Option {
 	return func(s *settings) {
 		s.require(wrap != nil, "WithTransport", "needs a function, got nil")
@@ -280,16 +279,15 @@ func WithRateLimit(perSecond float64, burst int) Option {
 
 // WithBreaker sets how long the client waits for its circuit breakers, or turns them off. They are on by default, so that a service
 // in trouble costs a few messages and not all that are sent meanwhile. Each channel has one for sends, and listing has one for reads.
-// docs/many.md says when a breaker opens and closes.
+// Client.Breaker returns the state, and docs/many.md says when a breaker opens and closes.
 //
 // A call waits for an open breaker as for the rate limit. If its context, or the MaxWait of the RetryPolicy, would end before the
 // pause, it ends at once with the verdict NotSent, and an error that matches ErrBreakerOpen and has the cause and RetryAfter.
-// SMS.SendOnce waits longer than MaxWait, up to GiveUp, and SendAll until its context or GiveUp ends. In SendAll a message that is
-// throttled while the breaker is open is sent again when it closes, however often.
+// SMS.SendOnce waits up to GiveUp, and SendAll until its context or GiveUp ends. In SendAll a message that is throttled while the
+// breaker is open is sent again when it closes.
 //
-// Clients derived by With share the breakers of the service; those for refusals of the account and throttling they share if they have
-// the credentials of the client that they were derived from. With an Auth of your own, which may serve many accounts, refusals of the
-// account open none. Client.Breaker returns the state.
+// Clients derived by With share the breakers of the service. They share those for refusals of the account and for throttling if they
+// have the same credentials. With an Auth of your own, which may serve many accounts, refusals of the account open none.
 func WithBreaker(policy BreakerPolicy) Option {
 	return func(s *settings) {
 		s.require(policy.GiveUp >= 0, "WithBreaker", "GiveUp must not be negative, got %v", policy.GiveUp)
@@ -333,10 +331,9 @@ func WithMaxResponseBytes(n int64) Option {
 	}
 }
 
-// WithLogger logs each attempt at level debug, each unknown outcome as a warning, and a circuit breaker that opens as a warning, and
-// that closes at level info: operation, attempt, status, duration, what
-// went wrong, and why the service said no, as far as Error shows it; no token, number, text, query, header or body. Nothing is
-// logged by default.
+// WithLogger logs each attempt (debug), each unknown outcome (warning), and each circuit breaker that opens (warning) or closes
+// (info). A record says what Error shows, with the status and the duration, and holds no token, number, text, query, header or body.
+// Nothing is logged by default.
 func WithLogger(logger *slog.Logger) Option {
 	return func(s *settings) {
 		s.require(logger != nil, "WithLogger", "needs a logger, got nil")

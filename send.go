@@ -17,8 +17,8 @@ import (
 
 // Receipt is what the service said when it accepted a message. A field that the response does not have is empty or zero.
 type Receipt struct {
-	// ID is the service's ID of the message. In a Receipt that came without an error it is empty only if the contract says that the
-	// service names no message ("response": {"id": []}): a word of the status accepted it, and only its reference ID finds it.
+	// ID is the service's ID of the message. It is empty only if the contract says that the service names no message
+	// ("response": {"id": []}): a word of the status accepted it, and only its reference ID finds it.
 	ID string
 	// RequestID is the service's ID of the request, for its support.
 	RequestID string
@@ -39,8 +39,7 @@ type Receipt struct {
 	Attempts int
 	// StatusCode is the HTTP status of the response, or 0 if a lookup settled an unknown outcome.
 	StatusCode int
-	// Raw is the whole response, or nil if a lookup settled an unknown outcome. A response that is a text and not JSON stands in it as a
-	// JSON string. It belongs to the caller.
+	// Raw is the whole response, a text as a JSON string, or nil if a lookup settled an unknown outcome. It belongs to the caller.
 	Raw json.RawMessage
 }
 
@@ -169,10 +168,8 @@ func (c *core) validate(e *sendEndpoint, call wire.Call) error {
 	return nil
 }
 
-// sendAll sends messages, concurrency of them at once, and yields the outcome of each as it ends. The messages are ranged in
-// the caller's goroutine. When the context ends no more are taken; one that was taken and not begun is sent under the ended
-// context, and so ends not sent. After a break nothing more begins, and the sequence returns when the sends under way have
-// ended.
+// sendAll implements SendAll of the services. A message that was taken when the context ended is sent under the ended context, and so
+// ends not sent.
 func sendAll[M any](
 	ctx context.Context, operation string, messages iter.Seq[M], concurrency int, send func(context.Context, M) Outcome[M],
 ) iter.Seq[Outcome[M]] {

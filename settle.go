@@ -24,18 +24,13 @@ import (
 //   - The message is listed: the Receipt comes from its row. StatusCode is 0 and Raw is nil, because the response was lost.
 //   - It is listed as refused: its SendStatus is a word, and not a number, of sms.send.refused or for failed or rejected, and no
 //     delivery status says more. The verdict is Refused, and Error.Code is that word. A message whose delivery failed was accepted.
-//   - Other messages are listed, or the row has another number, a number that cannot be read, or no ID: the service does not filter
-//     as the contract says, or the reference ID was used before. The outcome stays unknown.
 //   - Nothing is listed until the window ends, and Resend is set: the message is sent once more, under the same reference ID. A
 //     response that calls it a duplicate leads to another round of lookups.
-//   - Nothing is listed and Resend is not set, or the last lookup proves nothing (it failed, or came from a cache), or the
-//     context ended: the outcome stays unknown, with the error of the send.
+//   - Otherwise the outcome stays unknown, with the error of the send: nothing is listed and Resend is not set, the last lookup
+//     failed or came from a cache, the context ended, or the listed rows have another reference ID, another number or no ID.
 //
-// Give the context more time than the attempts and the window take together: nothing is looked up once it has ended. A lookup
-// that began within the window may take up to five seconds longer.
-//
-// With Resend a message can be sent twice if the service lists it only after the window. Without Resend SendOnce never sends
-// twice.
+// Give the context more time than the attempts and the window take together: nothing is looked up once it has ended. A lookup that
+// began within the window may take five seconds longer. Without Resend SendOnce never sends twice; for its risk see [SettlePolicy].
 func (s *SMSService) SendOnce(ctx context.Context, m sms.Message) (Receipt, error) {
 	policy := cmp.Or(s.core.settings.settle, new(SettlePolicy))
 	return s.sendOnce(ctx, withReference(m), policy.withDefaults(), manner{patience: transport.Patient})
@@ -96,15 +91,14 @@ func receiptOf(tx sms.Transaction, attempts int) Receipt {
 // when the context of its send did. The Window of the client's SettlePolicy is counted from it. Settle looks the message up every
 // Interval until the window has ended, and at least once; after the window one lookup decides. A time in the future counts as now.
 //
-// The Receipt is that of a row with the message's reference ID and number, written with or without country code. A message that is
-// listed as refused has the verdict Refused, as in SendOnce. Otherwise the outcome stays Unknown, and the error says more:
+// The Receipt is that of a row with the message's reference ID and number, with or without country code. A message that is listed as
+// refused has the verdict Refused, as in SendOnce. Otherwise the outcome stays Unknown, and the error says more:
 //
-//   - ErrNotListed: the message was not listed when the window had ended, in a response that came from the service itself and not
-//     from a cache. Sending it again is as safe as SettlePolicy.Resend: it sends twice if the service lists a message only after the
-//     window, or ignores the reference ID.
-//   - ErrFilterIgnored: only other messages are listed. Nothing is known, and another lookup brings the same.
-//   - Otherwise the last lookup failed, or it found a row without an ID, or with a number that is another or cannot be read, or the
-//     context ended. The error matches the class of a failed lookup, such as ErrUnauthorized.
+//   - ErrNotListed: the message was not listed when the window had ended, in a response of the service itself and not of a cache.
+//     Sending it again is as safe as SettlePolicy.Resend.
+//   - ErrFilterIgnored: only other messages are listed. Another lookup brings the same.
+//   - Otherwise the context ended, the last lookup failed, or it found a row without an ID or of another number. The error matches
+//     the class of a failed lookup, such as ErrUnauthorized.
 //
 // A message without a reference ID or number, or a contract without a reference ID, is a *ValidationError. Settle sends nothing and
 // never resends.
@@ -162,9 +156,8 @@ func withReference(m sms.Message) sms.Message {
 	return m
 }
 
-// settle looks a message up until it is listed or the window since a moment ends. An error that matches ErrNotListed says that the
-// message is provably not listed: the last lookup began after the window, and the service itself responded in time and without a
-// row. An earlier lookup, however late its response, says what was listed when it was made; and a cache says what was listed before.
+// settle looks a message up until it is listed or the window since a moment ends. An error that matches ErrNotListed proves that the
+// message is not listed: the last lookup began after the window, and the service itself responded in time and without a row.
 func (s *SMSService) settle(ctx context.Context, m sms.Message, policy SettlePolicy, since time.Time) (sms.Transaction, error) {
 	const lastLookup = 5 * time.Second // for a lookup that begins when the window ends
 	now := time.Now()

@@ -30,7 +30,7 @@ func (s *SMSService) Send(ctx context.Context, m sms.Message) (Receipt, error) {
 }
 
 // Validate returns what Send would reject, by the contract and the limits of this client: a *ValidationError with every problem, or
-// nil. It sends nothing. A queue can so reject a message where it comes in.
+// nil. It sends nothing.
 func (s *SMSService) Validate(m sms.Message) error {
 	return s.core.validate(s.core.smsSend(), m.Call())
 }
@@ -43,14 +43,13 @@ func (s *SMSService) Validate(m sms.Message) error {
 //	}
 //
 // The messages are ranged in the caller's goroutine, only a few ahead of the outcomes, so a million of them take no more memory
-// than a few. While the sequence blocks, no outcome is yielded and a cancelled context goes unnoticed: a sequence that waits for
-// something should end with its context. The client's rate limit holds for all messages together. With WithSettle each unknown
-// outcome is settled as by SendOnce, which occupies one of the concurrent places meanwhile. While the circuit breaker is open the
-// messages wait; see WithBreaker.
+// than a few. While the sequence blocks, no outcome is yielded and a cancelled context goes unnoticed. The client's rate limit holds
+// for all messages together. With WithSettle each unknown outcome is settled as by SendOnce, which occupies one of the concurrent
+// places. While the circuit breaker is open the messages wait; see WithBreaker.
 //
-// To stop and still account for every message, cancel the context and keep ranging: no more messages are taken, and every
-// message that was taken has its outcome, NotSent if it was not begun. A break stops too: nothing more begins, and the loop ends
-// when the sends under way have ended, whose outcomes are lost. No goroutine is left either way.
+// To stop and still account for every message, cancel the context and keep ranging: no more messages are taken, and every message
+// that was taken has its outcome. A message already taken but not begun is NotSent. After a break nothing more begins, and the loop
+// ends when the sends under way have ended, whose outcomes are lost. No goroutine is left either way.
 //
 // A panic of a function of yours, such as an Auth, is the Outcome of its message: a *PanicError, with the verdict Unknown if something
 // was written.

@@ -76,20 +76,9 @@
 // # Validation
 //
 // Sending checks a message before anything leaves, and names each problem by its path, such as
-// Content.Action.Sections[1].Rows[3].Title. The tag "at" of a field says where its value stands in the platform's JSON, and after a comma
-// what holds for it:
-//
-//	required, present  it must be set; a field without this is optional, unless its documentation says otherwise
-//	notblank           a text that is not white space only
-//	max=20             at most 20 characters, or the number 20
-//	oneof=a|b          one of these words
-//	name, alnum        lower-case letters, digits and underscores; letters and digits
-//	trimmed, unique    no white space around it; no other element of the list has the same text
-//	reference          letters, digits, underscores, dots and hyphens
-//	url, currency      an http or https URL; an ISO 4217 code
-//	date, minutes      a date as YYYY-MM-DD; whole minutes, at most 30 days
-//	index, degrees=90  0 to 9; -90 to 90
-//	object             a value that encodes as a JSON object that is not empty, or the text of one
+// Content.Action.Sections[1].Rows[3].Title. The tag "at" of a field says where its value stands in the platform's JSON, and after a
+// comma what holds for it, such as required (a field without it is optional, unless its documentation says otherwise), max=20 (at
+// most 20 characters, or the number 20) or oneof=a|b. Package internal/shape lists all rules.
 //
 // Exceeding a limit that the platform documents (a length, a count, a range, a set of words) is a problem too, unless the client
 // has messaging.WithLenientLimits. The limits are the ones documented in 2026.

@@ -27,8 +27,7 @@ func storedNames() []string { return []string{"ttl", "fallback", "callbackURL", 
 //	{"messaging_product": "whatsapp", "recipient_type": "individual", "to": "+639171234567", "type": "text",
 //	 "text": {"body": "Hi"}, "ttl": "10m0s", "fallback": {"from": "ACME", "text": "Hi"}, "callbackURL": "…", "referenceID": "…"}
 //
-// The keys are sorted. The message is not validated, but a name that comes twice is an error, and so are text that is not valid UTF-8
-// and a pointer in place of a value.
+// The message is not validated, but a name that comes twice, text that is not valid UTF-8, and a pointer in place of a value are errors.
 func (m Message) MarshalJSON() ([]byte, error) {
 	data, err := m.store()
 	if err != nil {
