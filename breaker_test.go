@@ -163,13 +163,15 @@ func TestBreakersOfClientsThatShare(t *testing.T) {
 			assert.Equal(t, tc.shared, other.Breaker(messaging.ChannelSMS).Open, name)
 		})
 	}
-	s := troubled{status: 402, body: `{}`}
-	tenants := s.client(t, auth)
-	sendFive(t, tenants)
-	assert.False(t, tenants.Breaker(messaging.ChannelSMS).Open, "an AuthFunc may serve many accounts")
-	basic := s.client(t, messaging.WithAuth(messaging.Basic("user", "password")))
-	sendFive(t, basic)
-	assert.True(t, basic.Breaker(messaging.ChannelSMS).Open, "Basic has one")
+	synctest.Test(t, func(t *testing.T) {
+		s := troubled{status: 402, body: `{}`}
+		tenants := s.client(t, auth)
+		sendFive(t, tenants)
+		assert.False(t, tenants.Breaker(messaging.ChannelSMS).Open, "an AuthFunc may serve many accounts")
+		basic := s.client(t, messaging.WithAuth(messaging.Basic("user", "password")))
+		sendFive(t, basic)
+		assert.True(t, basic.Breaker(messaging.ChannelSMS).Open, "Basic has one")
+	})
 }
 
 func TestBreakerIsOfOneChannelAndOfSends(t *testing.T) {

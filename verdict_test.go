@@ -26,8 +26,17 @@ func sendGetting(t *testing.T, overlay string, status int, header http.Header, b
 	names, err := contract.Parse([]byte(overlay))
 	require.NoError(t, err, overlay)
 	client, mock := mocked(t, append(options, messaging.WithContract(names))...)
+	return sendThrough(t, client, mock, status, header, body)
+}
+
+// sendThrough is sendGetting for many responses to one client.
+func sendThrough(
+	t *testing.T, client *messaging.Client, mock *httpmock.MockTransport, status int, header http.Header, body string,
+) (*messaging.Error, int) {
+	t.Helper()
+	mock.Reset()
 	mock.RegisterResponder(http.MethodPost, `=~/sms/send`, httpmock.NewStringResponder(status, body).HeaderSet(header))
-	_, err = client.SMS.Send(t.Context(), message)
+	_, err := client.SMS.Send(t.Context(), message)
 	if err == nil {
 		return nil, mock.GetTotalCallCount()
 	}
@@ -46,6 +55,7 @@ func verdictOf(e *messaging.Error) messaging.Verdict {
 // A proxy may write a page after the service has processed the request.
 func TestSendVerdictOfAPage(t *testing.T) {
 	t.Parallel()
+	client, mock := mocked(t, messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}), messaging.WithBreaker(messaging.BreakerPolicy{Off: true}))
 	before := map[int]bool{407: true, 411: true, 413: true, 414: true, 417: true, 421: true, 431: true}
 	for status := 400; status < 500; status++ {
 		for body, isPage := range map[string]bool{
@@ -57,7 +67,7 @@ func TestSendVerdictOfAPage(t *testing.T) {
 			case isPage, status == 403, status == 404, status == 405, status == 408, status == 410:
 				want = messaging.Unknown
 			}
-			e, requests := sendGetting(t, `{}`, status, nil, body, messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}))
+			e, requests := sendThrough(t, client, mock, status, nil, body)
 			assert.Equal(t, want, verdictOf(e), "%d %q", status, body)
 			assert.Equal(t, 1, requests)
 			if isPage && want == messaging.Unknown && status != 408 {

@@ -380,7 +380,7 @@ func TestCloseEndsSlow(t *testing.T) {
 		wg.Go(s.Close)
 	}
 	wg.Wait()
-	assert.Less(t, time.Since(began), 2*time.Second)
+	assert.Less(t, time.Since(began), 30*time.Second)
 	for range 3 {
 		require.Error(t, (<-replies).err)
 	}
@@ -402,7 +402,7 @@ func TestCloseEndsPartialRequest(t *testing.T) {
 
 	began := time.Now()
 	s.Close()
-	assert.Less(t, time.Since(began), 2*time.Second)
+	assert.Less(t, time.Since(began), 30*time.Second)
 	feed.CloseWithError(io.ErrClosedPipe)
 	require.Error(t, (<-replies).err)
 	assert.Empty(t, s.Sent())

@@ -206,7 +206,7 @@ func TestRequestCostIsBounded(t *testing.T) {
 			if !errors.Is(err, webhook.ErrTooLarge) {
 				require.NoError(t, err, name)
 			}
-			assert.Less(t, took, 2*time.Second, name)
+			assert.Less(t, took, 30*time.Second, name)
 			least = min(least, after.TotalAlloc-before.TotalAlloc)
 		}
 		assert.Less(t, least, uint64(40*limit), name)

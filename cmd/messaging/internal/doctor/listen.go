@@ -97,21 +97,35 @@ func readCallback(w http.ResponseWriter, r *http.Request) callback {
 	return c
 }
 
-// addParams adds parameters. Dots in their names are taken for levels, so that they can be looked at like JSON.
+// addParams adds parameters. Dots in their names are taken for levels, and JSON in a value for what it holds, so that they can be looked at
+// like JSON. A message in the shape of the platform stays a text.
 func (c *callback) addParams(values url.Values) {
+	shaped := contract.Default().Table().WebhookChatApp2.Params["json"]
 	for name := range values {
-		put(c.params, strings.Split(name, "."), values.Get(name))
+		var value any = values.Get(name)
+		if n := document.Parse([]byte(values.Get(name))); !slices.Contains(shaped, name) && (n.IsList() || n.Object() != nil) {
+			value = n.Value
+		}
+		put(c.params, strings.Split(name, "."), value)
 	}
 }
 
-// events returns what a callback holds: the events at the first of some paths that is there in its body, or the body itself, or
-// without a body the parameters.
-func (c *callback) events(paths ...string) []document.Node {
-	if !c.body.Exists() {
-		return []document.Node{{Value: c.params}}
+// root returns the body of a callback, or without one its parameters.
+func (c *callback) root() document.Node {
+	if c.body.Exists() {
+		return c.body
 	}
+	return document.Node{Value: c.params}
+}
+
+// events returns what a callback holds: the events at the first of some paths that is there, or all of it.
+func (c *callback) events(paths ...string) []document.Node {
 	for _, path := range append(paths, "") {
-		switch n := c.body.At(path); {
+		switch n := c.root().At(path); {
+		case strings.Contains("."+path, ".*."):
+			if events := inElements(c.root(), "", path, nil); len(events) > 0 {
+				return events
+			}
 		case n.IsList():
 			return n.List()
 		case n.Object() != nil:
@@ -119,6 +133,67 @@ func (c *callback) events(paths ...string) []document.Node {
 		}
 	}
 	return nil
+}
+
+// around is a member of an element that an event stands in, and its path as in a contract.
+type around struct {
+	path  []string
+	value any
+}
+
+// inElements returns the events at a path in which a * stands for each element of a list. Each also has what stands around it, at its path.
+func inElements(n document.Node, to, path string, outer []around) (events []document.Node) {
+	head, rest, isNested := strings.Cut("."+path, ".*.")
+	to, rest = strings.Trim(to+head, "."), strings.Trim(rest, ".")
+	at := n.At(strings.Trim(head, "."))
+	elements := at.List()
+	if at.Object() != nil {
+		elements = []document.Node{at}
+	}
+	for _, element := range elements {
+		if !isNested {
+			event := map[string]any{}
+			maps.Copy(event, element.Object())
+			for _, a := range outer {
+				put(event, a.path, a.value)
+			}
+			events = append(events, document.Node{Value: event})
+			continue
+		}
+		all := slices.Clip(outer)
+		list, _, _ := strings.Cut(rest, ".")
+		for _, name := range sortedKeys(element.Object()) {
+			if name != list {
+				all = append(all, around{append(strings.Split(join(to, "*"), "."), name), element.Object()[name]})
+			}
+		}
+		events = append(events, inElements(element, join(to, "*")+".", rest, all)...)
+	}
+	return events
+}
+
+// inLists returns the path of events that stand in lists within elements of a list, if what is essential for one is found in each of
+// several, and what it is about around them.
+func (c *callback) inLists(params map[string][]string, essential string) (path string, ok bool) {
+	for _, list := range lists(c.root(), "") {
+		names := strings.Split(list, ".")
+		for i, name := range names {
+			if table.IsPosition(name) {
+				names[i] = "*"
+			}
+		}
+		isNested := slices.Contains(names, "*")
+		if path = strings.Join(names, "."); !isNested {
+			path = join("*", path)
+		}
+		docs := inElements(c.root(), "", path, nil)
+		found := concepts(docs, params, "")
+		isAround := func(concept string) bool { return strings.Contains(found[concept], "*") }
+		if len(docs) > 1 && found[essential] != "" && !isAround(essential) && (isNested || isAround("id") || isAround("reference")) {
+			return path, true
+		}
+	}
+	return "", false
 }
 
 // webhook returns what the contract says about callbacks of a section, and the parameters that may hold a message in the shape of the
@@ -259,20 +334,25 @@ func (d *doctor) examineCallback(n int, c callback) {
 	w, platform := d.webhook(name)
 	docs = c.events(w.Events...)
 	_, known := find(docs, slices.Concat(slices.Collect(maps.Values(w.Params))...))
-	if path, ok := rowsIn(c.body, w.Params, ""); ok && len(known) == 0 && len(docs) == 1 && reflect.DeepEqual(docs[0], c.body) {
-		d.propose("events", "a list at "+place(path), []any{path}, section, "events")
-		docs = c.events(path)
+	essential := "from"
+	if name == reports {
+		essential = "status"
+	}
+	if len(known) == 0 && len(docs) == 1 && reflect.DeepEqual(docs[0], c.root()) {
+		if path, ok := c.inLists(w.Params, essential); ok {
+			d.propose("events", "lists in the elements of a list, at "+place(path), []any{path}, section, "events")
+			docs = c.events(path)
+		} else if path, ok := rowsIn(c.root(), w.Params, ""); ok {
+			d.propose("events", "a list at "+place(path), []any{path}, section, "events")
+			docs = c.events(path)
+		}
 	}
 	if len(docs) == 0 {
 		d.add("events", Note, "none in the body")
 		return
 	}
-	essential := []string{"from"}
-	if name == reports {
-		essential = []string{"status"}
-	}
 	d.examine(examination{
-		docs: docs, section: w.Params, place: []string{section, "params"}, elsewhere: platform, essential: essential, isCallback: true,
+		docs: docs, section: w.Params, place: []string{section, "params"}, elsewhere: platform, essential: []string{essential}, isCallback: true,
 		proven: d.knownNames(cmp.Or(name, "sms"), w.Params, docs),
 		rejects: func(concept, path string, _ []document.Node) string {
 			if known := defaultConcepts(cmp.Or(name, "sms"))[folded(path)]; known != "" && known != concept {

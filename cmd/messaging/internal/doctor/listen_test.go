@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"net/url"
 	"regexp"
 	"strings"
 	"sync"
@@ -99,6 +100,42 @@ func TestListenProposesOverlay(t *testing.T) {
 	assert.Equal(t, []string{"results"}, table.Events)
 	for concept, want := range map[string]string{"from": "data.from_phone", "text": "data.sms_text", "id": "data.message_uuid"} {
 		assert.Equal(t, []string{want}, table.Params[concept], concept)
+	}
+}
+
+// TestListenProposesEventsInParameter receives forms in which a parameter holds the events as JSON, one list of them, or several in each entry.
+func TestListenProposesEventsInParameter(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		data   string
+		events string
+		params map[string]string
+	}{
+		"a list": {
+			`[{"message_id":"m-1","state":"DELIVRD","phone_number":"639171230045"},{"message_id":"m-2","state":"UNDELIV","phone_number":"639171230046"}]`,
+			"data", map[string]string{"id": "message_id", "status": "state", "to": "phone_number"},
+		},
+		"several in each entry": {
+			`[{"message_id":"m-1","sms_sender":"ACME","report":[{"state":"DELIVRD","phone_number":"639171230045"},{"state":"UNDELIV","phone_number":"639171230046"}]},
+				{"message_id":"m-2","sms_sender":"ACME","report":[{"state":"DELIVRD","phone_number":"639171230047"}]}]`,
+			"data.*.report", map[string]string{"from": "data.*.sms_sender", "status": "state", "to": "phone_number"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			report, shown := listening(t, 1, func(address string) {
+				response, err := http.PostForm(address+"/delivery", url.Values{"data": {tt.data}, "account": {"7"}})
+				require.NoError(t, err)
+				require.NoError(t, response.Body.Close())
+			})
+			found, err := contract.Parse(report.Overlay)
+			require.NoError(t, err, shown)
+			w := found.Table().WebhookDelivery
+			assert.Equal(t, []string{tt.events}, w.Events, shown)
+			for concept, want := range tt.params {
+				assert.Contains(t, w.Params[concept], want, "%s: %s", concept, shown)
+			}
+		})
 	}
 }
 

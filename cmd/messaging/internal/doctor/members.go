@@ -52,7 +52,7 @@ func columns(docs []document.Node, skip string) (found []column, unnameable int)
 		case path != "" && path == skip, len(path) > maxPath:
 		case len(members) > 0:
 			for _, name := range slices.Sorted(maps.Keys(members)) {
-				if isPlainName(name) {
+				if isPlainName(name) || name == "*" {
 					walk(n.At(name), join(path, name))
 				} else {
 					unnameable++

@@ -96,7 +96,7 @@ func TestRequestWithoutATokenCostsLittle(t *testing.T) {
 			hint(names, sectionSMS, http.MethodPost, "/sms/send", header, parsed([]byte(body)))
 			assert.LessOrEqual(t, len(matches(names, sectionSMS, header, "", parsed([]byte(body)), nil)), maxMatches, name)
 		}
-		assert.Less(t, time.Since(began), 10*time.Second, name) // ten times, on a busy machine; one of them took four seconds
+		assert.Less(t, time.Since(began), 30*time.Second, name) // ten times, on a busy machine; one of them took four seconds
 	}
 	r := newRig(t, Config{})
 	status, _ := r.do(http.MethodPost, "/sms/send", strings.Repeat("a.", 39_000)+"=1", "Authorization", "", "Content-Type", "application/x-www-form-urlencoded")
