@@ -45,7 +45,7 @@ type ChatMessage struct {
 	ReceivedAt time.Time `json:"received,omitzero"`
 	// RawTime is the time as it arrived.
 	RawTime string `json:"rawTime,omitzero"`
-	// Ambiguous is like that of SMSMessage. It is also set if JSON contradicts other parameters or itself.
+	// Ambiguous is like SMSMessage.Ambiguous. It is also set if JSON contradicts other parameters or itself.
 	Ambiguous bool `json:"ambiguous,omitzero"`
 	// JSON is the complete message if it arrived as JSON, or nil.
 	JSON json.RawMessage `json:"-"`

@@ -44,8 +44,7 @@ type DeliveryReport struct {
 	StatusAt time.Time `json:"statusAt,omitzero"`
 	// RawTime is the time as it arrived.
 	RawTime string `json:"rawTime,omitzero"`
-	// Ambiguous reports whether an ID, a sender, a recipient, a reference or a status arrived twice with different values,
-	// other than two words for the same status. The first is used.
+	// Ambiguous is like SMSMessage.Ambiguous. It is also set if two different statuses arrived.
 	Ambiguous bool `json:"ambiguous,omitzero"`
 	// JSON is the complete status, if it arrived in the shape of the platform. It has errors and prices.
 	JSON json.RawMessage `json:"-"`

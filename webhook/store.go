@@ -15,8 +15,7 @@ import (
 // webhook/sqlstore is a Store in PostgreSQL or SQLite. For another database, implement Store: docs/webhooks.md describes two designs,
 // and messagingtest.TestStore checks any store. A Store is called from many goroutines at once.
 //
-// A key has up to 100 characters: letters, digits, and dots within. It holds no secret, number or text. Remember keys
-// for as long as the service may call again, some days for many services.
+// A key has up to 100 characters: letters, digits, and dots within. It holds no secret, number or text.
 type Store interface {
 	// Once calls handle unless key was handled before, and remembers the key if handle returns nil.
 	// It returns ErrInProgress while another call handles the same key, or waits for that call as long as the context lasts. It does
