@@ -84,6 +84,48 @@ func BenchmarkOutbox(b *testing.B) {
 	}
 }
 
+// BenchmarkSize measures how much disk 10,000 messages of 80 characters take with their jobs and indexes: while they wait, when they
+// are accepted, and then packed, as a vacuum leaves them. The bytes are those of one message:
+//
+//	examples/outbox/with-postgres go -C messagingriver test -run '^$' -bench Size -benchtime 1x
+func BenchmarkSize(b *testing.B) {
+	sizes := map[string][2]string{
+		"SQLite":     {"SELECT page_count * page_size FROM pragma_page_count, pragma_page_size", "VACUUM"},
+		"PostgreSQL": {"SELECT pg_total_relation_size('messaging_outbox') + pg_total_relation_size('river_job')", "VACUUM FULL messaging_outbox, river_job"},
+	}
+	for _, bb := range databases() {
+		b.Run(bb.name, func(b *testing.B) {
+			const messages = 10_000
+			service, client := connected(b)
+			r := bb.newRig(b, client, messagingriver.Options{})
+			size := func() (bytes float64) {
+				require.NoError(b, r.pool().QueryRowContext(b.Context(), sizes[bb.name][0]).Scan(&bytes))
+				return bytes / messages
+			}
+			for b.Loop() {
+				for batch := range slices.Chunk(samples("size", messages), 1000) {
+					some := make([]messagingriver.Message, len(batch))
+					for i, m := range batch {
+						m.Text = "Your order 17 is ready. Show this message at the counter, open from 8 to 20 h. "
+						some[i] = m
+					}
+					insert(b, r, some...)
+				}
+				b.ReportMetric(size(), "B-waiting")
+				stop := r.start(b)
+				for service.Requests() < messages {
+					time.Sleep(20 * time.Millisecond)
+				}
+				stop()
+				b.ReportMetric(size(), "B-accepted")
+				require.NoError(b, r.exec(b.Context(), "DELETE FROM river_job")) // River's cleaner does after a day
+				require.NoError(b, r.exec(b.Context(), sizes[bb.name][1]))
+				b.ReportMetric(size(), "B-packed")
+			}
+		})
+	}
+}
+
 // userCPU returns the user CPU time that this process has used, its test server included and the PostgreSQL server not. On a machine
 // that others use, it says more than the time that passed.
 func userCPU(b *testing.B) time.Duration {
