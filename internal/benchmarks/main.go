@@ -44,7 +44,7 @@ func parse(arguments []string, errs io.Writer) (settings, error) {
 	s := settings{only: regexp.MustCompile("")}
 	flags := flag.NewFlagSet("benchmarks", flag.ContinueOnError)
 	flags.SetOutput(errs)
-	flags.IntVar(&s.rounds, "rounds", 10, "how many rounds are measured")
+	flags.IntVar(&s.rounds, "rounds", 9, "how many rounds are measured")
 	flags.DurationVar(&s.length, "length", 150*time.Millisecond, "how long one client is measured in one round")
 	flags.Func("only", "measure only the works whose name matches this `expression`; the report goes to standard output, unless -o is given", func(expression string) error {
 		var err error
