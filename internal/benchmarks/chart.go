@@ -43,7 +43,7 @@ func drawBars(title string, bars []bar, digits int) ([]byte, error) {
 	p.BackgroundColor = color.Transparent
 	p.Title.Text = title
 	p.Title.Padding = vg.Points(8)
-	for _, style := range []*draw.TextStyle{&p.Title.TextStyle, (*draw.TextStyle)(&p.X.Tick.Label), (*draw.TextStyle)(&p.Y.Tick.Label)} {
+	for _, style := range []*draw.TextStyle{&p.Title.TextStyle, &p.X.Tick.Label, &p.Y.Tick.Label} {
 		style.Color = ink
 		style.Font = font.From(plot.DefaultFont, vg.Points(11))
 		style.Font.Variant = "Sans"

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/xml"
-	"errors"
 	"io"
 	"strings"
 	"testing"
@@ -24,7 +23,7 @@ func TestDrawBars(t *testing.T) {
 	decoder := xml.NewDecoder(strings.NewReader(text))
 	for {
 		if _, err := decoder.Token(); err != nil {
-			require.True(t, errors.Is(err, io.EOF), err)
+			require.ErrorIs(t, err, io.EOF)
 			return
 		}
 	}
