@@ -32,8 +32,9 @@ func (CatalogButton) component() place       { return placed("type=button sub_ty
 func (ProductsButton) component() place      { return placed("type=button sub_type=mpm", "") }
 func (FlowButton) component() place          { return placed("type=button sub_type=flow", "") }
 func (VoiceCallButton) component() place     { return placed("type=button sub_type=voice_call", "") }
-func (OrderDetailsButton) component() place  { return placed("type=button sub_type=order_details", "") }
-func (RawComponent) component() place        { return place{} }
+
+func (OrderDetailsButton) component() place { return placed("type=button sub_type=order_details", "") }
+func (RawComponent) component() place       { return place{} }
 
 func (TemplateCards) component() place {
 	return placed("type=carousel", "cards[each card_index=#].components")
