@@ -641,7 +641,7 @@ func TestListSaysWhyItFailed(t *testing.T) {
 		assert.Equal(t, tt.status, e.StatusCode)
 		assert.ErrorContains(t, e, tt.reason, tt.body)
 		for _, class := range []error{messaging.ErrUnauthorized, messaging.ErrInsufficientBalance, messaging.ErrInvalid} {
-			assert.Equal(t, class == tt.class, errors.Is(e, class), "%s: %v", tt.body, class) //nolint:errorlint // which of them it is
+			assert.Equal(t, class == tt.class, errors.Is(e, class), "%s: %v", tt.body, class)
 		}
 	}
 }

@@ -123,22 +123,13 @@ func reject(call *wire.Call, field, reason string) {
 //
 // It does not validate the message, but text that is not valid UTF-8 is an error.
 func (m Message) MarshalJSON() ([]byte, error) {
-	data, err := stored.Encode(&m, kinds())
-	if err != nil {
-		return nil, fmt.Errorf("chatapp1: the message cannot be encoded: %w", err)
-	}
-	return data, nil
+	return stored.Encode("chatapp1", &m, kinds())
 }
 
 // UnmarshalJSON decodes what MarshalJSON encodes and replaces the whole message. Numbers in Raw.Fields become json.Number. An
 // unknown or repeated key is an error. Errors never repeat a value.
 func (m *Message) UnmarshalJSON(data []byte) error {
-	var decoded Message
-	if err := stored.Decode(data, &decoded, kinds()); err != nil {
-		return fmt.Errorf("chatapp1: the message cannot be decoded: %w", err)
-	}
-	*m = decoded
-	return nil
+	return stored.Decode("chatapp1", data, m, kinds())
 }
 
 // LogValue logs the reference ID, the type of the payload and the TTL. It leaves out channel, recipient and content.

@@ -14,23 +14,23 @@ import (
 //sumtype:decl
 type Action interface{ action() place }
 
-func (List) action() place            { return at("type=list", "action!") }
+func (List) action() place            { return placed("type=list", "action!") }
 func (CTAURL) action() place          { return named("cta_url", "cta_url") }
 func (LocationRequest) action() place { return named("location_request_message", "send_location") }
 func (Flow) action() place            { return named("flow", "flow") }
-func (Product) action() place         { return at("type=product", "action!") }
-func (ProductList) action() place     { return at("type=product_list", "action!") }
+func (Product) action() place         { return placed("type=product", "action!") }
+func (ProductList) action() place     { return placed("type=product_list", "action!") }
 func (CatalogMessage) action() place  { return named("catalog_message", "catalog_message") }
 func (AddressMessage) action() place  { return named("address_message", "address_message") }
 func (VoiceCall) action() place       { return named("voice_call", "voice_call") }
-func (Carousel) action() place        { return at("type=carousel", "action!") }
+func (Carousel) action() place        { return placed("type=carousel", "action!") }
 func (OrderDetails) action() place    { return named("order_details", "review_and_pay") }
 func (OrderStatus) action() place     { return named("order_status", "review_order") }
 func (ContactRequest) action() place  { return named("request_contact_info", "request_contact_info") }
 func (RawAction) action() place       { return place{} }
 
 func (ReplyButtons) action() place {
-	return at("type=button", "action!.buttons[each type=reply]!.reply!")
+	return placed("type=button", "action!.buttons[each type=reply]!.reply!")
 }
 
 func (CallPermissionRequest) action() place {
@@ -38,7 +38,7 @@ func (CallPermissionRequest) action() place {
 }
 
 func named(kind, name string) place {
-	return at("type="+kind+" action.name="+name, "action!.parameters")
+	return placed("type="+kind+" action.name="+name, "action!.parameters")
 }
 
 // RawAction is an action that no other type holds. JSON is the member "action" of an Interactive of the type, and is sent as it is.

@@ -31,11 +31,11 @@ type Card struct {
 type CardAction interface{ cardAction() place }
 
 func (CTAURL) cardAction() place  { return named("cta_url", "cta_url") }
-func (Product) cardAction() place { return at("type=product", "action!") }
+func (Product) cardAction() place { return placed("type=product", "action!") }
 
 // The platform documents the type of a link for buttons too.
 func (ReplyButtons) cardAction() place {
-	return at("type=cta_url", "action!.buttons[each type=quick_reply]!.quick_reply!")
+	return placed("type=cta_url", "action!.buttons[each type=quick_reply]!.quick_reply!")
 }
 
 func (k Carousel) check(c *checks) {

@@ -20,28 +20,29 @@ import (
 //sumtype:decl
 type Component interface{ component() place }
 
-func (TemplateHeader) component() place      { return at("type=header", "") }
-func (TemplateBody) component() place        { return at("type=body", "parameters") }
+func (TemplateHeader) component() place      { return placed("type=header", "") }
+func (TemplateBody) component() place        { return placed("type=body", "parameters") }
 func (LimitedTimeOffer) component() place    { return onlyParameter("limited_time_offer", "") }
 func (TapTarget) component() place           { return onlyParameter("tap_target_configuration", "[]!") }
 func (TemplateOrderStatus) component() place { return onlyParameter("order_status", "") }
-func (QuickReplyButton) component() place    { return at("type=button sub_type=quick_reply", "") }
-func (URLButton) component() place           { return at("type=button sub_type=url", "") }
-func (CopyCodeButton) component() place      { return at("type=button sub_type=copy_code", "") }
-func (CatalogButton) component() place       { return at("type=button sub_type=catalog", "") }
-func (ProductsButton) component() place      { return at("type=button sub_type=mpm", "") }
-func (FlowButton) component() place          { return at("type=button sub_type=flow", "") }
-func (VoiceCallButton) component() place     { return at("type=button sub_type=voice_call", "") }
-func (OrderDetailsButton) component() place  { return at("type=button sub_type=order_details", "") }
-func (RawComponent) component() place        { return place{} }
+func (QuickReplyButton) component() place    { return placed("type=button sub_type=quick_reply", "") }
+func (URLButton) component() place           { return placed("type=button sub_type=url", "") }
+func (CopyCodeButton) component() place      { return placed("type=button sub_type=copy_code", "") }
+func (CatalogButton) component() place       { return placed("type=button sub_type=catalog", "") }
+func (ProductsButton) component() place      { return placed("type=button sub_type=mpm", "") }
+func (FlowButton) component() place          { return placed("type=button sub_type=flow", "") }
+func (VoiceCallButton) component() place     { return placed("type=button sub_type=voice_call", "") }
+
+func (OrderDetailsButton) component() place { return placed("type=button sub_type=order_details", "") }
+func (RawComponent) component() place       { return place{} }
 
 func (TemplateCards) component() place {
-	return at("type=carousel", "cards[each card_index=#].components")
+	return placed("type=carousel", "cards[each card_index=#].components")
 }
 
 // onlyParameter is the place of a component that is the value of its only parameter, of the same type.
 func onlyParameter(kind, end string) place {
-	return at("type="+kind, "parameters[type="+kind+"]!."+kind+end)
+	return placed("type="+kind, "parameters[type="+kind+"]!."+kind+end)
 }
 
 // partOf names what a template has at most once: a part, or the button at an index; "" if it is unknown.

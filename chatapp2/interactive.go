@@ -82,10 +82,10 @@ func (r headerRule) check(c *checks, h Header) {
 //sumtype:decl
 type Header interface{ header() place }
 
-func (HeaderText) header() place { return at("type=text", "") }
-func (Image) header() place      { return at("type=image", "image!") }
-func (Video) header() place      { return at("type=video", "video!") }
-func (Document) header() place   { return at("type=document", "document!") }
+func (HeaderText) header() place { return placed("type=text", "") }
+func (Image) header() place      { return placed("type=image", "image!") }
+func (Video) header() place      { return placed("type=video", "video!") }
+func (Document) header() place   { return placed("type=document", "document!") }
 
 // HeaderText is a header of text. Only the API description of the platform has SubText, not its documentation.
 type HeaderText struct {

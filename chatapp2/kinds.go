@@ -21,11 +21,11 @@ func allShapes() *shape.Shapes {
 // place says by which words an object is recognised as a type of a sealed interface, and where in the object its value stands.
 type place = shape.Place
 
-func at(words, path string) place { return place{Words: words, Path: path} }
+func placed(words, path string) place { return place{Words: words, Path: path} }
 
 func compileShapes() *shape.Shapes {
 	s := shape.New(replyContext{}, storedFallback{}, Raw{})
-	shape.AddUnion[Content](s, func(c Content) place { return at("type="+c.kind(), c.kind()+"!") }, contents()...)
+	shape.AddUnion[Content](s, func(c Content) place { return placed("type="+c.kind(), c.kind()+"!") }, contents()...)
 	shape.AddUnion[Action](s, Action.action,
 		ReplyButtons{}, List{}, CTAURL{}, LocationRequest{}, Flow{}, Product{}, ProductList{}, CatalogMessage{}, AddressMessage{},
 		VoiceCall{}, CallPermissionRequest{}, Carousel{}, OrderDetails{}, OrderStatus{}, ContactRequest{}, RawAction{})

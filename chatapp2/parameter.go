@@ -56,15 +56,15 @@ type RawParameter struct {
 	JSON json.RawMessage `at:""`
 }
 
-func (TextParam) parameter() place    { return at("type=text", "") }
-func (Currency) parameter() place     { return at("type=currency", "") }
-func (DateTime) parameter() place     { return at("type=date_time", "") }
-func (Image) parameter() place        { return at("type=image", "image!") }
-func (Video) parameter() place        { return at("type=video", "video!") }
-func (Document) parameter() place     { return at("type=document", "document!") }
-func (GIF) parameter() place          { return at("type=gif", "gif!") }
-func (Location) parameter() place     { return at("type=location", "location!,text") }
-func (Product) parameter() place      { return at("type=product", "product!") }
+func (TextParam) parameter() place    { return placed("type=text", "") }
+func (Currency) parameter() place     { return placed("type=currency", "") }
+func (DateTime) parameter() place     { return placed("type=date_time", "") }
+func (Image) parameter() place        { return placed("type=image", "image!") }
+func (Video) parameter() place        { return placed("type=video", "video!") }
+func (Document) parameter() place     { return placed("type=document", "document!") }
+func (GIF) parameter() place          { return placed("type=gif", "gif!") }
+func (Location) parameter() place     { return placed("type=location", "location!,text") }
+func (Product) parameter() place      { return placed("type=product", "product!") }
 func (RawParameter) parameter() place { return place{} }
 
 // countNames counts the parameters of a body or a text header that have a name, and those that have none but can have one.

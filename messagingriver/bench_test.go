@@ -22,9 +22,12 @@ import (
 	"github.com/messaging-service/messaging-go/sms"
 )
 
+// atOnce is how many messages each of them sends at a time.
+const atOnce = 100
+
 // BenchmarkOutbox measures how many messages a second the outbox takes in and sends, beside a bare River worker that makes the same
-// request by hand, with a job for each message, and beside SendAll without any database. One operation is 10,000 messages through
-// all three; the ratios are of one run:
+// request by hand, with a job for each message, and beside SendAll without any database. Each sends a hundred at a time. One operation
+// is 10,000 messages through all three; the ratios are of one run:
 //
 //	examples/outbox/with-postgres go -C messagingriver test -run '^$' -bench Outbox -benchtime 5x
 func BenchmarkOutbox(b *testing.B) {
@@ -40,7 +43,7 @@ func BenchmarkOutbox(b *testing.B) {
 			}
 			for b.Loop() {
 				service, client := connected(b)
-				r := bb.newRig(b, client, messagingriver.Options{Workers: 500})
+				r := bb.newRig(b, client, messagingriver.Options{Workers: atOnce})
 				measure("in", func() {
 					for batch := range slices.Chunk(samples("outbox", messages), each) {
 						messages := make([]messagingriver.Message, len(batch))
@@ -68,7 +71,7 @@ func BenchmarkOutbox(b *testing.B) {
 					})
 				})
 				measure("sendall", func() {
-					for out := range client.SMS.SendAll(b.Context(), slices.Values(samples("sendall", messages)), 64) {
+					for out := range client.SMS.SendAll(b.Context(), slices.Values(samples("sendall", messages)), atOnce) {
 						require.NoError(b, out.Err)
 					}
 				})
@@ -80,6 +83,48 @@ func BenchmarkOutbox(b *testing.B) {
 			}
 			b.ReportMetric(took["bare"].Seconds()/took["outbox"].Seconds(), "of-bare-River")
 			b.ReportMetric(took["sendall"].Seconds()/took["outbox"].Seconds(), "of-SendAll")
+		})
+	}
+}
+
+// BenchmarkSize measures how much disk 10,000 messages of 80 characters take with their jobs and indexes: while they wait, when they
+// are accepted, and then packed, as a vacuum leaves them. The bytes are those of one message:
+//
+//	examples/outbox/with-postgres go -C messagingriver test -run '^$' -bench Size -benchtime 1x
+func BenchmarkSize(b *testing.B) {
+	sizes := map[string][2]string{
+		"SQLite":     {"SELECT page_count * page_size FROM pragma_page_count, pragma_page_size", "VACUUM"},
+		"PostgreSQL": {"SELECT pg_total_relation_size('messaging_outbox') + pg_total_relation_size('river_job')", "VACUUM FULL messaging_outbox, river_job"},
+	}
+	for _, bb := range databases() {
+		b.Run(bb.name, func(b *testing.B) {
+			const messages = 10_000
+			service, client := connected(b)
+			r := bb.newRig(b, client, messagingriver.Options{})
+			size := func() (bytes float64) {
+				require.NoError(b, r.pool().QueryRowContext(b.Context(), sizes[bb.name][0]).Scan(&bytes))
+				return bytes / messages
+			}
+			for b.Loop() {
+				for batch := range slices.Chunk(samples("size", messages), 1000) {
+					some := make([]messagingriver.Message, len(batch))
+					for i, m := range batch {
+						m.Text = "Your order 17 is ready. Show this message at the counter, open from 8 to 20 h. "
+						some[i] = m
+					}
+					insert(b, r, some...)
+				}
+				b.ReportMetric(size(), "B-waiting")
+				stop := r.start(b)
+				for service.Requests() < messages {
+					time.Sleep(20 * time.Millisecond)
+				}
+				stop()
+				b.ReportMetric(size(), "B-accepted")
+				require.NoError(b, r.exec(b.Context(), "DELETE FROM river_job")) // River's cleaner does after a day
+				require.NoError(b, r.exec(b.Context(), sizes[bb.name][1]))
+				b.ReportMetric(size(), "B-packed")
+			}
 		})
 	}
 }
@@ -162,13 +207,13 @@ func (r rigOf[TTx]) bare(b *testing.B, n int, service *messagingtest.Server, run
 	b.Helper()
 	w, jobs := newBare(b, n, service)
 	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.MaxIdleConnsPerHost = 500
+	transport.MaxIdleConnsPerHost = atOnce
 	defer transport.CloseIdleConnections()
 	w.client = &http.Client{Transport: transport, Timeout: time.Minute}
 	workers := river.NewWorkers()
 	river.AddWorker(workers, w)
 	client, err := r.client(&river.Config{
-		Workers: workers, Queues: map[string]river.QueueConfig{"bare": {MaxWorkers: 500, FetchCooldown: 10 * time.Millisecond}},
+		Workers: workers, Queues: map[string]river.QueueConfig{"bare": {MaxWorkers: atOnce, FetchCooldown: 10 * time.Millisecond}},
 	})
 	require.NoError(b, err)
 	for some := range slices.Chunk(jobs, 1000) {

@@ -1,7 +1,6 @@
 package sms
 
 import (
-	"fmt"
 	"log/slog"
 	"unicode/utf8"
 
@@ -51,22 +50,13 @@ func (m Message) Call() wire.Call {
 //
 // It does not validate the message, but text that is not valid UTF-8 is an error.
 func (m Message) MarshalJSON() ([]byte, error) {
-	data, err := stored.Encode(&m, nil)
-	if err != nil {
-		return nil, fmt.Errorf("sms: the message cannot be encoded: %w", err)
-	}
-	return data, nil
+	return stored.Encode("sms", &m, nil)
 }
 
 // UnmarshalJSON decodes what MarshalJSON encodes and replaces the whole message. Numbers in Extra become json.Number. An
 // unknown or repeated key is an error. Errors never repeat a value.
 func (m *Message) UnmarshalJSON(data []byte) error {
-	var decoded Message
-	if err := stored.Decode(data, &decoded, nil); err != nil {
-		return fmt.Errorf("sms: the message cannot be decoded: %w", err)
-	}
-	*m = decoded
-	return nil
+	return stored.Decode("sms", data, m, nil)
 }
 
 // LogValue logs the reference ID and the length of the text. It leaves out sender, recipient, text and Extra.

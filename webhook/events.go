@@ -64,7 +64,7 @@ type listed struct {
 func (c *callback) split(a *arrival) (list []listed, around arrival, err error) {
 	parameter := ""
 	for _, of := range c.events {
-		value, repeats := a.at(of)
+		value, repeats := a.eventsAt(of)
 		switch {
 		case repeats: // to read one list would lose the other
 			return nil, arrival{}, c.name.refuse(ErrUnreadable)
@@ -152,9 +152,9 @@ func (in *lister) add(value json.RawMessage, around listed, text string, rest ev
 	}
 }
 
-// at returns what stands at a path of events, up to its first *, or nil, and reports whether there are several that differ. Without a
+// eventsAt returns what stands at a path of events, up to its first *, or nil, and reports whether there are several that differ. Without a
 // JSON body, the first name of the path is that of a parameter that holds JSON.
-func (a *arrival) at(of eventsPath) (found json.RawMessage, repeats bool) {
+func (a *arrival) eventsAt(of eventsPath) (found json.RawMessage, repeats bool) {
 	switch {
 	case a.object != "":
 		return of[0].in(json.RawMessage(a.object))

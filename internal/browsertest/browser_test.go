@@ -137,12 +137,12 @@ func do(t *testing.T, tab browser, statements string) {
 // eventually waits until an expression in the page is true.
 func eventually(t *testing.T, tab browser, expression string) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
 		if eval[bool](t, tab, "(() => { try { return !!("+expression+") } catch { return false } })()") {
 			return
 		}
 	}
-	t.Fatalf("not within 20 s: %s\nthe page says: %s", expression, eval[string](t, tab, "document.body.innerText.slice(0, 3000)"))
+	t.Fatalf("not within a minute: %s\nthe page says: %s", expression, eval[string](t, tab, "document.body.innerText.slice(0, 3000)"))
 }
 
 // view sets the size of the window and the color scheme.

@@ -18,19 +18,37 @@ type around struct {
 	present, isFalse, isTrue []int
 }
 
-// surround adds what stands around a place. Lists are the paths of a response by concept.
-func (r *responses) surround(place string, lists map[string][]string) around {
-	isNamed := func(path string) bool { // for something else, or something else is within
-		for concept, list := range lists {
-			isIt := func(other string) bool { return other == path || strings.HasPrefix(other, path+".") }
-			if concept != "status" && slices.ContainsFunc(list, isIt) {
-				return true
+// surround adds what stands around places. Lists are the paths of a response by concept.
+func (r *responses) surround(places []string, lists map[string][]string) (all []around) {
+	taken, holdsCode := map[string]bool{}, map[string]bool{}
+	for concept, list := range lists {
+		for _, path := range list {
+			if taken[path] = true; concept != "status" {
+				addAncestors(taken, path) // something else is within
 			}
 		}
-		return false
 	}
+	for _, code := range r.errs.Code {
+		taken[code] = true
+		addAncestors(holdsCode, code)
+	}
+	for _, place := range places {
+		all = append(all, r.surroundOne(place, lists["status"], taken, holdsCode))
+	}
+	return all
+}
+
+// addAncestors adds the objects and lists that a path leads through.
+func addAncestors(to map[string]bool, path string) {
+	for dot := strings.LastIndexByte(path, '.'); dot > 0; dot = strings.LastIndexByte(path[:dot], '.') {
+		to[path[:dot]] = true
+	}
+}
+
+// surroundOne adds what stands around a place, without what the contract has taken for something else.
+func (r *responses) surroundOne(place string, status []string, taken, holdsCode map[string]bool) around {
 	add := func(list []string, path string) []string {
-		if isNamed(path) || slices.Contains(list, path) || slices.Contains(lists["status"], path) || slices.Contains(r.errs.Code, path) {
+		if taken[path] || slices.Contains(list, path) {
 			return list
 		}
 		return append(list, path)
@@ -45,13 +63,12 @@ func (r *responses) surround(place string, lists map[string][]string) around {
 				errors = add(errors, path[:dot])
 			}
 		}
-		for _, status := range lists["status"] {
-			statuses = add(statuses, join(object, beyond(place, status)))
+		for _, path := range status {
+			statuses = add(statuses, join(object, beyond(place, path)))
 		}
 		for value, names := range r.errs.Signs {
 			for _, name := range names {
-				path := join(object, name)
-				if !slices.ContainsFunc(r.errs.Code, func(code string) bool { return strings.HasPrefix(code, path+".") }) {
+				if path := join(object, name); !holdsCode[path] {
 					signs[value] = add(signs[value], path)
 				}
 			}

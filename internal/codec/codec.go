@@ -64,9 +64,7 @@ func compileResponses(lists map[string][]string, rows, places []string, words wo
 	}
 	r := responses{paths: compilePaths(lists), errs: errs, words: words}
 	r.code, r.object, r.message, r.request = r.add(errs.Code), r.add(objects), r.add(errs.Message), r.add(errs.Request)
-	for _, place := range places {
-		r.around = append(r.around, r.surround(place, lists))
-	}
+	r.around = r.surround(places, lists)
 	for i, path := range rows {
 		if n := r.root.grow(path, &r.slots); n.rows == 0 {
 			n.rows = i + 1

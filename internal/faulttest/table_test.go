@@ -251,7 +251,7 @@ frames. The library speaks HTTP/2 only through your own HTTP client (WithHTTPCli
 
 A cell shows how often the service had the whole request, and the verdict: *1 · unknown*. It holds for every channel. After an
 arrow is the outcome if the fault ends after two attempts: the caller does not notice it. No message arrives twice, except one
-with a status of errors.notProcessed in the contract, which is 429 by default.
+with a status of errors.notProcessed in the contract, which is 429 by default: a choice of this library.
 
 A † marks a verdict that depends on timing: the client may or may not learn that nothing was sent.
 

@@ -20,15 +20,19 @@ import (
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
-// Encode encodes a message, a pointer to a struct, for storage: each field that is not zero under its json tag, or else under its
-// name. A struct behind a pointer is an object. A field of an interface holds a struct of one of the kinds, by the name that is
-// stored beside its fields as "type". Kinds may be nil if there is no such field.
-func Encode(message any, kinds map[string]any) ([]byte, error) {
+// Encode encodes a message of a package, a pointer to a struct, for storage: each field that is not zero under its json tag, or else
+// under its name. A struct behind a pointer is an object. A field of an interface holds a struct of one of the kinds, by the name that
+// is stored beside its fields as "type". Kinds may be nil if there is no such field.
+func Encode(of string, message any, kinds map[string]any) ([]byte, error) {
+	var data []byte
 	fields, err := fieldsOf(reflect.ValueOf(message).Elem(), kinds)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		data, err = EncodeValue(fields)
 	}
-	return EncodeValue(fields)
+	if err != nil {
+		return nil, fmt.Errorf("%s: the message cannot be encoded: %w", of, err)
+	}
+	return data, nil
 }
 
 // fieldsOf returns the fields of a struct that are not zero as they are stored, by their keys.
@@ -81,10 +85,15 @@ func EncodeValue(value any) ([]byte, error) {
 	return raw, nil
 }
 
-// Decode decodes what Encode encodes into a message. A key that the message does not have, or that comes twice, is an error:
-// nothing is lost silently. A null is absent. Numbers in an any become json.Number. Errors never repeat a value.
-func Decode(data []byte, message any, kinds map[string]any) error {
-	return restore(data, reflect.ValueOf(message).Elem(), kinds, "")
+// Decode decodes what Encode encodes, and replaces the whole message. A key that the message does not have, or that comes twice, is an
+// error: nothing is lost silently. A null is absent. Numbers in an any become json.Number. Errors never repeat a value.
+func Decode[M any](of string, data []byte, message *M, kinds map[string]any) error {
+	var decoded M
+	if err := restore(data, reflect.ValueOf(&decoded).Elem(), kinds, ""); err != nil {
+		return fmt.Errorf("%s: the message cannot be decoded: %w", of, err)
+	}
+	*message = decoded
+	return nil
 }
 
 // restore decodes a JSON object into a struct. The object may also have the ignored key.

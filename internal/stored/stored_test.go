@@ -24,11 +24,11 @@ func TestStoreRoundTrip(t *testing.T) {
 			At: time.Date(2026, 10, 3, 14, 44, 23, 0, time.UTC), TTL: 90 * time.Second, Untagged: "x",
 		},
 	} {
-		data, err := stored.Encode(&m, nil)
+		data, err := stored.Encode("sms", &m, nil)
 		require.NoError(t, err)
 		assert.Equal(t, want, string(data))
 		var again message
-		require.NoError(t, stored.Decode(data, &again, nil))
+		require.NoError(t, stored.Decode("sms", data, &again, nil))
 		assert.True(t, m.At.Equal(again.At))
 		assert.Equal(t, m.Untagged, again.Untagged)
 	}
@@ -37,8 +37,8 @@ func TestStoreRoundTrip(t *testing.T) {
 func TestDecodeSaysWhatIsAllowed(t *testing.T) {
 	t.Parallel()
 	var m message
-	err := stored.Decode([]byte(`{"at":"s3cret"}`), &m, nil)
-	assert.EqualError(t, err, `"at" must be a time such as "2026-10-03T14:44:23Z"`)
-	err = stored.Decode([]byte(`{"ttl":"s3cret"}`), &m, nil)
-	assert.EqualError(t, err, `"ttl" must be a duration such as "1m30s"`)
+	err := stored.Decode("sms", []byte(`{"at":"s3cret"}`), &m, nil)
+	assert.EqualError(t, err, `sms: the message cannot be decoded: "at" must be a time such as "2026-10-03T14:44:23Z"`)
+	err = stored.Decode("sms", []byte(`{"ttl":"s3cret"}`), &m, nil)
+	assert.EqualError(t, err, `sms: the message cannot be decoded: "ttl" must be a duration such as "1m30s"`)
 }

@@ -116,7 +116,7 @@ func mergeList(found *Problems, path string, base, list []any) any {
 	before := found.count()
 	result := make([]any, len(list))
 	for i, entry := range list {
-		result[i] = merge(found, at(path, i), kind, entry)
+		result[i] = merge(found, elementPath(path, i), kind, entry)
 	}
 	if found.count() > before {
 		return base // a list that was not understood would only bring up more problems, which the overlay does not have

@@ -36,7 +36,7 @@ func (p *Problems) clash(a, b entry, reason string) {
 	if !p.own[b.list] {
 		same = strconv.Quote(b.word) + " like the default "
 	}
-	p.add(at(a.list, a.index), "holds "+same+at(b.list, b.index)+"; "+reason)
+	p.add(elementPath(a.list, a.index), "holds "+same+elementPath(b.list, b.index)+"; "+reason)
 }
 
 // maxProblems is how many problems are listed, and maxPath how many bytes of a path: an overlay is often written by hand,
@@ -104,4 +104,4 @@ func join(path, key string) string {
 	return path + "." + key
 }
 
-func at(path string, index int) string { return path + "[" + strconv.Itoa(index) + "]" }
+func elementPath(path string, index int) string { return path + "[" + strconv.Itoa(index) + "]" }

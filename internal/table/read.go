@@ -70,7 +70,7 @@ func (r *reader) value(text []byte, path string, depth int) (value any) {
 	case text[0] == '[':
 		list := []any{}
 		for element := range jsonscan.Elements(text) {
-			list = append(list, r.value(element, at(path, len(list)), depth+1))
+			list = append(list, r.value(element, elementPath(path, len(list)), depth+1))
 		}
 		return list
 	default:

@@ -154,7 +154,7 @@ func (e Errors) validate(found *Problems, _ string, _ *Table) {
 	for i, status := range e.Gateway {
 		isRefusal := status >= 400 && status < 500 && status != 408
 		if !isRefusal && !slices.Contains(e.NotProcessed, status) {
-			found.add(at("errors.gateway", i), "proves nothing alone: only 400 to 499, without 408, refuse; "+
+			found.add(elementPath("errors.gateway", i), "proves nothing alone: only 400 to 499, without 408, refuse; "+
 				"write it under errors.notProcessed too")
 		}
 	}
@@ -314,7 +314,7 @@ func (l *List) CursorInLastRow() (page map[string][]string, inRow []string) {
 func (l List) validateCursor(found *Problems, operation string) {
 	next := l.Page["next"]
 	for i, path := range next {
-		place := at(operation+".page.next", i)
+		place := elementPath(operation+".page.next", i)
 		switch {
 		case !strings.HasPrefix(path, LastRow):
 		case path == LastRow:
@@ -361,14 +361,14 @@ func (w Webhook) validate(found *Problems, section string, t *Table) {
 	for i, path := range w.Events {
 		for _, before := range w.Events[:i] {
 			if path == before || before == "" || strings.HasPrefix(path, before+".") {
-				found.add(at(section+".events", i), "is never looked for: a path before it is present wherever this one is")
+				found.add(elementPath(section+".events", i), "is never looked for: a path before it is present wherever this one is")
 				break
 			}
 		}
 	}
 	for concept, list := range sorted(w.Params) {
 		for i, name := range list {
-			place := at(join(section+".params", concept), i)
+			place := elementPath(join(section+".params", concept), i)
 			leadsThrough := func(path string) bool { return isWithinElement(name, path) }
 			leadsAround := func(path string) bool { return isAround(name, path) }
 			switch {

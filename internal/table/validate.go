@@ -42,7 +42,7 @@ func check(found *Problems, path string, v reflect.Value, rule string) {
 		}
 	case reflect.Slice:
 		for i := range v.Len() {
-			check(found, at(path, i), v.Index(i), rule)
+			check(found, elementPath(path, i), v.Index(i), rule)
 		}
 	default:
 		if rule != "" {

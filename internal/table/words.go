@@ -74,7 +74,7 @@ const oneMeaning = "it has one meaning; leave it where it is right, and write th
 
 func checkNotAll(found *Problems, place string, list []string, reason string) {
 	if i := slices.Index(list, "*"); i >= 0 {
-		found.add(at(place, i), "stands for every word; "+reason)
+		found.add(elementPath(place, i), "stands for every word; "+reason)
 	}
 }
 

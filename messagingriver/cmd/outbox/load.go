@@ -30,7 +30,7 @@ type loaded struct {
 }
 
 func (op *operator) load() *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use: "load FILE", Short: "Enqueue the messages of a file, each once", Args: cobra.ExactArgs(1),
 		Long: `Enqueue the messages of a file, each once: its reference ID says if it is known. Run it again to resume.
 
@@ -60,6 +60,8 @@ are enqueued.`,
 			})
 		},
 	}
+	cmd.Flags().BoolVar(&op.options.InOrder, "in-order", false, "for workers with --in-order: keep the order of the messages to one recipient")
+	return cmd
 }
 
 func isTerminal(w io.Writer) bool {

@@ -256,3 +256,25 @@ func TestLoadKnowsEveryChannel(t *testing.T) {
 	_, err := decode([]byte(`{"channel": "fax", "message": {}}`))
 	assert.EqualError(t, err, `the channel is "fax"; want one of chatapp1, chatapp2, sms`)
 }
+
+// TestOrderIsThatOfTheFile: load writes down what workers need for the order of a recipient's messages.
+func TestOrderIsThatOfTheFile(t *testing.T) {
+	onBoth(t, func(s shell) {
+		s.run(0, "migrate")
+		var lines strings.Builder
+		var want []string
+		for i := range 40 {
+			reference := fmt.Sprint("order-", 40-i)
+			want = append(want, reference)
+			fmt.Fprintf(&lines, `{"channel": "sms", "message": {"from": "ACME", "to": "+639171234567", "text": "Hi", "referenceID": %q}}`+"\n", reference)
+		}
+		s.service.InjectRandomly(1, 0.5, messagingtest.Slow(20*time.Millisecond))
+		s.run(0, "load", "--in-order", s.file("messages.jsonl", lines.String()))
+		s.work("--in-order")
+		var got []string
+		for _, m := range s.service.Sent() {
+			got = append(got, m.ReferenceID)
+		}
+		assert.Equal(s, want, got)
+	})
+}

@@ -23,6 +23,7 @@ import (
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
 	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/messagingtest"
+	"github.com/messaging-service/messaging-go/webhook"
 )
 
 // shell runs command lines in an environment.
@@ -388,4 +389,18 @@ func TestSendHasEveryChannel(t *testing.T) {
 	}
 	assert.ElementsMatch(t, names, commands)
 	assert.EqualError(t, send.RunE(send, nil), "which channel? want one of "+strings.Join(slices.Sorted(slices.Values(names)), ", "))
+}
+
+func TestListenTakesEveryCallback(t *testing.T) {
+	t.Parallel()
+	hooks, err := webhook.NewReceiver()
+	require.NoError(t, err)
+	console := cli.Console{Out: io.Discard, Err: io.Discard}
+	handler := (&listener{console: console}).handler(hooks, nil)
+	for name := range new(table.Table).Webhooks() {
+		response := httptest.NewRecorder()
+		handler.ServeHTTP(response, httptest.NewRequest(http.MethodGet, "/"+name, http.NoBody))
+		assert.NotEqual(t, http.StatusNotFound, response.Code, name)
+		assert.Contains(t, newListen(console).Long, "/"+name)
+	}
 }

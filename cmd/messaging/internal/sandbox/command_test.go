@@ -41,7 +41,7 @@ func TestOpenRunsTheOpener(t *testing.T) {
 	require.Eventually(t, func() bool {
 		got, err := os.ReadFile(opened)
 		return err == nil && string(got) == page[1]
-	}, 30*time.Second, 5*time.Millisecond)
+	}, 2*time.Minute, 5*time.Millisecond)
 	t.Setenv("PATH", filepath.Join(dir, "none"))
 	require.ErrorContains(t, openBrowser(t.Context(), page[1]), "the page is at "+page[1])
 }
@@ -153,7 +153,7 @@ func TestCommandPrintsWhatHappens(t *testing.T) {
 		code := make(chan int, 1)
 		go func() { code <- execute(ctx, args, &out, io.Discard) }()
 		printed := func(want string) {
-			require.Eventually(t, func() bool { return strings.Contains(out.String(), want) }, 30*time.Second, 5*time.Millisecond, want)
+			require.Eventually(t, func() bool { return strings.Contains(out.String(), want) }, 2*time.Minute, 5*time.Millisecond, want)
 		}
 		printed("--data-raw")
 		base := regexp.MustCompile(`MESSAGING_BASE_URL=(\S+)`).FindStringSubmatch(out.String())[1]

@@ -50,7 +50,7 @@ func TestEventCostsWhatChanged(t *testing.T) {
 	}
 	r.service.Seed(seeded...)
 	r.messages(maxLimit)
-	require.Eventually(t, func() bool { return r.spaces.Messages() == len(seeded) }, 30*time.Second, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return r.spaces.Messages() == len(seeded) }, 2*time.Minute, 5*time.Millisecond)
 	path := "?channel=sms&to=639170000007&from=ACME"
 	page, whole := r.fetch(path, "")
 	version := regexp.MustCompile(`sandbox-version" content="(\w+)"`).FindStringSubmatch(page)[1]
@@ -211,7 +211,7 @@ func TestKeepRestoresSettings(t *testing.T) {
 	})
 	require.NoError(t, err)
 	s.service.Seed(messagingtest.Sent{ID: "m-1", To: ana, Text: "gone"})
-	require.Eventually(t, func() bool { return s.remove("m-1") }, 30*time.Second, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return s.remove("m-1") }, 2*time.Minute, 5*time.Millisecond)
 	require.NoError(t, box.Close())
 
 	r := newRig(t, Config{Keep: file, Webhooks: map[messagingtest.Channel]string{messagingtest.ChannelSMS: "http://127.0.0.1:1/flag"}})

@@ -130,7 +130,7 @@ func (r *rig) messages(want int) []Message {
 	require.Eventually(r.t, func() bool {
 		found, _ = r.find(query{limit: maxLimit}) // there is no cursor
 		return len(found) >= want
-	}, 30*time.Second, 5*time.Millisecond)
+	}, 2*time.Minute, 5*time.Millisecond)
 	return found
 }
 
@@ -147,7 +147,7 @@ func (r *rig) settled(id string, isSo func(Message) bool) Message {
 		}
 		m = r.message(e)
 		return isSo(m)
-	}, 30*time.Second, 5*time.Millisecond)
+	}, 2*time.Minute, 5*time.Millisecond)
 	return m
 }
 
@@ -180,6 +180,6 @@ func (r *rig) exchange(id int) Exchange {
 			found = r.shown(x)
 		}
 		return x != nil
-	}, 30*time.Second, 5*time.Millisecond)
+	}, 2*time.Minute, 5*time.Millisecond)
 	return found
 }

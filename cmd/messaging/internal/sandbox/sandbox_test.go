@@ -152,7 +152,7 @@ func TestFaultsAgreeWithTheClient(t *testing.T) {
 			require.Eventually(t, func() bool {
 				r.api(http.MethodGet, "traffic", "", &got)
 				return len(got.Exchanges) == 1 && (got.Exchanges[0].InLedger == kind.InLedger)
-			}, 30*time.Second, 5*time.Millisecond)
+			}, 2*time.Minute, 5*time.Millisecond)
 			assert.Equal(t, verdict, got.Exchanges[0].Verdict)
 			assert.Equal(t, kind.Name, got.Exchanges[0].Fault)
 			var faults struct{ Rules []any }
@@ -298,8 +298,8 @@ func TestPageSaysWhatWasDropped(t *testing.T) {
 	r.service.Seed(seeded...)
 	require.Eventually(t, func() bool {
 		return strings.Contains(r.page(""), "3 older ones were dropped")
-	}, 30*time.Second, 20*time.Millisecond)
-	require.Eventually(t, func() bool { return len(r.service.Sent()) == MaxMessages }, 30*time.Second, 20*time.Millisecond, "the service dropped them too")
+	}, 2*time.Minute, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return len(r.service.Sent()) == MaxMessages }, 2*time.Minute, 20*time.Millisecond, "the service dropped them too")
 	page := r.page("")
 	assert.Less(t, len(page), 400_000, "the list has its bounds")
 	contains(t, page, "1–100 of 10000")
@@ -312,7 +312,7 @@ func TestKeepRestoresMessagesAndAnswers(t *testing.T) {
 	box, err := New(Config{Keep: file})
 	require.NoError(t, err)
 	box.Sandbox().service.Seed(messagingtest.Sent{ID: "m-1", To: ana, Text: "before"})
-	require.Eventually(t, func() bool { return box.Messages() == 1 }, 30*time.Second, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return box.Messages() == 1 }, 2*time.Minute, 5*time.Millisecond)
 	_, _, err = box.Sandbox().answer(t.Context(), Answer{Channel: messagingtest.ChannelSMS, From: ana, Text: "an answer"})
 	require.ErrorIs(t, err, errNoWebhook)
 	require.NoError(t, box.Close())
