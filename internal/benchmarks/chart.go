@@ -26,7 +26,7 @@ type bar struct {
 
 // The colors can be read on white and on black.
 var (
-	ink    = color.RGBA{R: 0x80, G: 0x86, B: 0x8f, A: 0xff}
+	ink    = color.RGBA{R: 0x76, G: 0x7d, B: 0x88, A: 0xff}
 	others = color.RGBA{R: 0x9a, G: 0xa5, B: 0xb4, A: 0xff}
 	ours   = color.RGBA{R: 0x2f, G: 0x81, B: 0xf7, A: 0xff}
 )
@@ -65,13 +65,14 @@ func drawBars(title string, bars []bar, digits int) ([]byte, error) {
 			drawn.Color = ours
 		}
 		value, err := plotter.NewLabels(plotter.XYLabels{
-			XYs: plotter.XYs{{X: b.value, Y: place}}, Labels: []string{" " + number(b.value, digits)},
+			XYs: plotter.XYs{{X: b.value, Y: place}}, Labels: []string{number(b.value, digits)},
 		})
 		if err != nil {
 			return nil, err
 		}
 		value.TextStyle[0].Color, value.TextStyle[0].YAlign = ink, draw.YCenter
 		value.TextStyle[0].Font = p.Title.TextStyle.Font
+		value.Offset = vg.Point{X: 4, Y: 2}
 		p.Add(drawn, value)
 	}
 	p.NominalY(labels...)
@@ -124,7 +125,7 @@ func (r report) stormChart() (string, error) {
 		bars = append(bars, bar{"accepted, " + name, float64(s.Accepted), !s.Off}, bar{"refused, " + name, float64(s.Refused), !s.Off})
 	}
 	slices.SortStableFunc(bars, func(a, b bar) int { return strings.Compare(a.name[:1], b.name[:1]) })
-	return r.drawn("benchmarks-storm", "64 senders to a service that takes 50 a second: messages in "+stormLength.String(), bars, 0)
+	return r.drawn("benchmarks-storm", "64 senders to a service that takes 50 a second: messages in "+number(stormLength.Seconds(), 0)+" s", bars, 0)
 }
 
 // drawn writes a chart beside the page, and returns the line that shows it. A page on standard output has none.
