@@ -26,6 +26,7 @@
 //
 // # Stopping
 //
-// Stop a River client as its documentation shows. AddTo sets SoftStopTimeout if it is zero. A request that has begun is not
-// interrupted, and ends within Options.SendTimeout; messages that have not begun wait for the next process.
+// Stop a River client as its documentation shows. AddTo sets SoftStopTimeout if it is zero: jobs under way go on until it is over,
+// and then messages whose requests have not begun go back and are sent by other processes. A request that has begun is not
+// interrupted, and ends within Options.SendTimeout.
 package messagingriver

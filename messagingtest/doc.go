@@ -30,7 +30,8 @@
 // needs to be: it refuses null, a key that comes twice, a number for a string, and unknown or empty parameters of a list request.
 //
 // With a contract that reads a text (at the path ""), it responds with one. Callbacks carry numbers as they are given, such as
-// tel:+639171234567. Amounts are plain numbers beside their currency; a response that is recorded may hold "KES 0.8000".
+// tel:+639171234567. Amounts are plain numbers beside their currency. If the contract has no
+// place for the currency, they are "XTS 0.50".
 //
 // [Replay] serves responses that were recorded, of a real account perhaps, in place of a ledger.
 //

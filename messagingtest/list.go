@@ -146,7 +146,7 @@ func readNumber(name, value string, least, most int, target *int) *problem {
 func (l *ledger) shown(value any, t table.List) any {
 	switch v := value.(type) {
 	case amount:
-		return v.text(t.Money)
+		return v.beside(t.Record["currency"], t.Money)
 	case time.Duration:
 		return int64(v / time.Second)
 	case time.Time:

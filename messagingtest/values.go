@@ -90,6 +90,14 @@ func parseAmount(s string) (amount, bool) {
 
 func (a amount) String() string { return a.text(table.Money{}) }
 
+// beside returns the amount as text does, with its currency in front if the contract has no place for that.
+func (a amount) beside(places []string, m table.Money) string {
+	if len(places) == 0 {
+		return currency + " " + a.text(m)
+	}
+	return a.text(m)
+}
+
 // text returns the amount as the contract has prices: 0.50 is 5000 with a scale of -4.
 func (a amount) text(m table.Money) string {
 	text := strconv.FormatInt(int64(a), 10)

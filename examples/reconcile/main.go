@@ -1,24 +1,25 @@
-// Command reconcile sums up what the SMS of one day cost, by sender and currency, and writes CSV.
+// Command reconcile sums up what the SMS of one day cost, by sender and currency, and prints CSV:
 //
-//	reconcile -o costs.csv                              yesterday, in UTC
-//	reconcile -day 2026-11-21 -o costs.csv              that day
-//	reconcile -day 2026-11-21 -o costs.csv -rate 2      at most two requests a second
+//	reconcile -day 2026-11-21 >costs.csv     without -day: yesterday, in UTC
 //
-// It keeps what it has summed up in the file of -state after each page. Interrupted and started again with the same flags, it
-// goes on after the last page that it kept, and counts each SMS once.
-//
-// It reads MESSAGING_BASE_URL and credentials (see messaging.NewClientFromEnv). Without them it sums up 30,000 SMS of a test
-// server.
+// It keeps the sums in a file after each page. Killed and started again, it goes on after that page, and counts each SMS once. It reads
+// MESSAGING_BASE_URL and credentials (see messaging.NewClientFromEnv). Without them it sums up 30,000 SMS of a test server.
 package main
 
 import (
 	"cmp"
 	"context"
+	"encoding/csv"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
+	"io"
+	"maps"
+	"math/big"
 	"os"
-	"os/signal"
+	"slices"
+	"strconv"
 	"time"
 
 	messaging "github.com/messaging-service/messaging-go"
@@ -28,64 +29,74 @@ import (
 
 func main() {
 	day := flag.String("day", time.Now().UTC().AddDate(0, 0, -1).Format(time.DateOnly), "the day to sum up, in UTC")
-	output := flag.String("o", "", "the CSV file to write; standard output if absent")
-	state := flag.String("state", "", "the file that keeps the sums in between; one among the temporary files if absent")
-	rate := flag.Float64("rate", 20, "requests a second, at most")
 	flag.Parse()
-	if err := start(*day, *output, *state, *rate); err != nil {
+	if err := run(context.Background(), *day); err != nil {
 		fmt.Fprintln(os.Stderr, "reconcile:", err)
 		os.Exit(1)
 	}
 }
 
-func start(day, output, state string, rate float64) error {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	from, err := time.Parse(time.DateOnly, day)
+func run(ctx context.Context, text string) error {
+	day, err := time.Parse(time.DateOnly, text)
 	if err != nil {
-		return fmt.Errorf("-day: got %q; want a day such as 2026-11-21", day)
+		return fmt.Errorf("-day: got %q; want a day such as 2026-11-21", text)
 	}
-	client, end, err := connect(from, messaging.WithRateLimit(rate, 1))
+	client, err := messaging.NewClientFromEnv(messaging.WithRateLimit(20, 1))
+	if os.Getenv("MESSAGING_BASE_URL") == "" {
+		service := messagingtest.Start()
+		defer service.Close()
+		fmt.Fprintln(os.Stderr, "No MESSAGING_BASE_URL: using a test server.")
+		for i := range 30_000 { // spread over the day
+			at := day.Add(time.Duration(i) * 24 * time.Hour / 30_000)
+			service.Seed(messagingtest.Sent{From: fmt.Sprint("SHOP", i%3), To: "+639171234567", Parts: 1 + i%2, At: at})
+		}
+		client, err = messaging.NewClient(service.URL, messaging.WithToken(service.Token), messaging.WithRateLimit(20, 1))
+	}
 	if err != nil {
 		return err
 	}
-	defer end()
-	state = cmp.Or(state, os.TempDir()+"/reconcile-"+day+".json")
-	r, err := load(state, from)
-	if err != nil {
-		return err
-	}
-	if err := r.sumUp(ctx, client, state); err != nil {
-		return fmt.Errorf("stopped after %d SMS; start again to go on: %w", r.Messages, err)
-	}
-	if err := write(output, r); err != nil {
-		return err
-	}
-	return os.Remove(state)
+	return reconcile(ctx, client, day, os.TempDir()+"/reconcile-"+text+".json", os.Stdout)
 }
 
-func write(output string, r *report) error {
-	if output == "" {
-		return r.writeCSV(os.Stdout)
+// reconcile prints the sums of a day, and keeps them in a file until then.
+func reconcile(ctx context.Context, client *messaging.Client, day time.Time, file string, out io.Writer) error {
+	r := report{Totals: map[string]*total{}}
+	text, err := os.ReadFile(file) //nolint:gosec // it is this program's
+	if err == nil {
+		err = json.Unmarshal(text, &r)
 	}
-	file, err := os.Create(output) //nolint:gosec // the user names the file
-	if err != nil {
-		return err
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("%w; remove %s to begin again", err, file)
 	}
-	return errors.Join(r.writeCSV(file), file.Close())
+	if err = r.sumUp(ctx, client, day, file); err != nil {
+		return fmt.Errorf("stopped after %d SMS; start again to go on: %w", r.Messages, err)
+	}
+	if err = r.writeCSV(out); err == nil {
+		err = os.RemoveAll(file) // which is not there if there was one page
+	}
+	return err
+}
+
+// report is what is known of the day so far.
+type report struct {
+	Next     string // where the listing goes on; "" at its beginning
+	Messages int
+	Totals   map[string]*total // what one sender spent in one currency
+}
+
+type total struct {
+	From, Currency            string
+	Messages, Parts, Unpriced int
+	Cost                      big.Rat // exact; a float64 would not be
 }
 
 // sumUp lists the day from where the report stands, and keeps the report in a file after each page.
-func (r *report) sumUp(ctx context.Context, client *messaging.Client, state string) error {
-	options := sms.ListOptions{
-		CreatedAfter: r.Day, CreatedBefore: r.Day.AddDate(0, 0, 1), // from midnight to midnight: each SMS belongs to one day
-		PageSize: 500, SortBy: "dateCreated", After: r.Next,
-	}
-	lineEnd, every := "\n", 10*time.Second
+func (r *report) sumUp(ctx context.Context, client *messaging.Client, day time.Time, file string) error {
+	lineEnd, every, reported := "\n", 10*time.Second, time.Now()
 	if info, err := os.Stderr.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
 		lineEnd, every = "\r", 0 // on a terminal, one line that each page renews
 	}
-	reported := time.Now()
+	options := sms.ListOptions{CreatedAfter: day, CreatedBefore: day.AddDate(0, 0, 1), PageSize: 500, SortBy: sms.ByCreated, After: r.Next}
 	for page, err := range client.SMS.Pages(ctx, options) {
 		if errors.Is(err, messaging.ErrRow) {
 			fmt.Fprintln(os.Stderr, "reconcile:", err) // odd rows; the listing goes on
@@ -98,7 +109,11 @@ func (r *report) sumUp(ctx context.Context, client *messaging.Client, state stri
 		if r.Next = page.Next; r.Next == "" {
 			break
 		}
-		if err := r.save(state); err != nil {
+		if text, err := json.Marshal(r); err != nil {
+			return err
+		} else if err = os.WriteFile(file+".new", text, 0o600); err != nil {
+			return err
+		} else if err = os.Rename(file+".new", file); err != nil { // a crash leaves the old report or the new one
 			return err
 		}
 		if time.Since(reported) >= every {
@@ -106,31 +121,30 @@ func (r *report) sumUp(ctx context.Context, client *messaging.Client, state stri
 			fmt.Fprintf(os.Stderr, "%d of %d SMS%s", r.Messages, page.Total, lineEnd)
 		}
 	}
-	fmt.Fprintf(os.Stderr, "%d SMS of %s\n", r.Messages, r.Day.Format(time.DateOnly))
 	return nil
 }
 
-// connect returns a client for the service of the environment, or for a test server.
-func connect(day time.Time, options ...messaging.Option) (client *messaging.Client, end func(), err error) {
-	if os.Getenv("MESSAGING_BASE_URL") != "" {
-		client, err = messaging.NewClientFromEnv(options...)
-		return client, func() {}, err
+func (r *report) add(tx *sms.Transaction) {
+	key := fmt.Sprintf("%q %s", tx.From, tx.Currency)
+	t := cmp.Or(r.Totals[key], &total{From: tx.From, Currency: tx.Currency})
+	r.Totals[key] = t
+	r.Messages++
+	t.Messages++
+	t.Parts += tx.Parts
+	if price, ok := new(big.Rat).SetString(tx.Price); ok {
+		t.Cost.Add(&t.Cost, price)
+	} else {
+		t.Unpriced++
 	}
-	service := messagingtest.Start()
-	fmt.Fprintln(os.Stderr, "No MESSAGING_BASE_URL: using a test server.")
-	service.Seed(seeds(day, 30_000)...)
-	client, err = messaging.NewClient(service.URL, append(options, messaging.WithToken(service.Token))...)
-	return client, service.Close, err
 }
 
-// seeds returns n SMS of three senders, spread over a day from its midnight on.
-func seeds(day time.Time, n int) []messagingtest.Sent {
-	all := make([]messagingtest.Sent, n)
-	for i := range all {
-		all[i] = messagingtest.Sent{
-			From: fmt.Sprintf("SHOP%d", i%3), To: "+639171234567", Text: "Your order is ready", Parts: 1 + i%2,
-			At: day.Add(time.Duration(i) * 24 * time.Hour / time.Duration(n)),
-		}
+func (r *report) writeCSV(to io.Writer) error {
+	rows := [][]string{{"sender", "currency", "messages", "parts", "cost", "unpriced"}}
+	for _, key := range slices.Sorted(maps.Keys(r.Totals)) {
+		t := r.Totals[key]
+		digits, _ := t.Cost.FloatPrec() // sums of decimals are decimals
+		cost := t.Cost.FloatString(max(2, digits))
+		rows = append(rows, []string{t.From, t.Currency, strconv.Itoa(t.Messages), strconv.Itoa(t.Parts), cost, strconv.Itoa(t.Unpriced)})
 	}
-	return all
+	return csv.NewWriter(to).WriteAll(rows)
 }

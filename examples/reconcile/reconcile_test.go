@@ -3,7 +3,7 @@ package main
 import (
 	"bytes"
 	"errors"
-	"math/big"
+	"fmt"
 	"net/http"
 	"path/filepath"
 	"testing"
@@ -24,15 +24,19 @@ func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { retur
 // Each SMS of the day is counted once, although the listing is interrupted again and again, each time in a new process, while
 // more are sent.
 func TestReconcileGoesOnAfterAnInterruption(t *testing.T) {
+	t.Parallel()
 	day := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
 	const n = 30_000
 	service := messagingtest.NewServer(t)
 	service.Seed(messagingtest.Sent{From: "SHOP0", At: day.Add(-time.Millisecond)}) // the day before
-	service.Seed(seeds(day, n)...)
+	for i := range n {
+		at := day.Add(time.Duration(i) * 24 * time.Hour / n)
+		service.Seed(messagingtest.Sent{From: fmt.Sprint("SHOP", i%3), To: "+639171234567", Parts: 1 + i%2, At: at})
+	}
 	service.Seed(messagingtest.Sent{From: "SHOP0", At: day.AddDate(0, 0, 1)}) // the day after
-	state := filepath.Join(t.TempDir(), "state.json")
+	file := filepath.Join(t.TempDir(), "state.json")
 	interruptions := 0
-	var r *report
+	var out bytes.Buffer
 	for {
 		requests := 0
 		client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token), messaging.WithRateLimit(1e6, 1),
@@ -46,27 +50,41 @@ func TestReconcileGoesOnAfterAnInterruption(t *testing.T) {
 				})
 			}))
 		require.NoError(t, err)
-		r, err = load(state, day)
-		require.NoError(t, err)
-		if err = r.sumUp(t.Context(), client, state); err == nil {
+		if err = reconcile(t.Context(), client, day, file, &out); err == nil {
 			break
 		}
+		require.ErrorContains(t, err, "start again to go on")
 		interruptions++
 		require.Less(t, interruptions, 20)
 		service.Seed(messagingtest.Sent{From: "SHOP1", At: day.AddDate(0, 0, 2)})
 	}
 	assert.Equal(t, 5, interruptions, "60 pages, 11 at a time")
-	assert.Equal(t, n, r.Messages)
-	var out bytes.Buffer
-	require.NoError(t, r.writeCSV(&out))
 	assert.Equal(t, "sender,currency,messages,parts,cost,unpriced\n"+
 		"SHOP0,XTS,10000,15000,7500.00,0\nSHOP1,XTS,10000,15000,7500.00,0\nSHOP2,XTS,10000,15000,7500.00,0\n", out.String())
+	assert.NoFileExists(t, file)
+}
 
-	_, err := load(state, day.AddDate(0, 0, 1))
-	require.ErrorContains(t, err, "is of 2026-11-21, not of 2026-11-22; choose another file with -state")
+// A day with one page, or none, leaves nothing behind, and can be summed up again.
+func TestReconcileAQuietDay(t *testing.T) {
+	t.Parallel()
+	day := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
+	service := messagingtest.NewServer(t)
+	client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token))
+	require.NoError(t, err)
+	file := filepath.Join(t.TempDir(), "state.json")
+	for _, want := range []string{"", "ACME,XTS,1,1,0.50,0\n", "ACME,XTS,1,1,0.50,0\n"} {
+		var out bytes.Buffer
+		if want != "" && len(service.Sent()) == 0 {
+			service.Seed(messagingtest.Sent{From: "ACME", At: day})
+		}
+		require.NoError(t, reconcile(t.Context(), client, day, file, &out))
+		assert.Equal(t, "sender,currency,messages,parts,cost,unpriced\n"+want, out.String())
+		assert.NoFileExists(t, file)
+	}
 }
 
 func TestReportSumsUpExactly(t *testing.T) {
+	t.Parallel()
 	r := &report{Totals: map[string]*total{}}
 	for _, price := range []string{"0.1", "0.2", "", "0.0001", "n/a", "1e400000000"} {
 		r.add(&sms.Transaction{From: "ACME", Currency: "EUR", Parts: 1, Price: price})
@@ -77,18 +95,4 @@ func TestReportSumsUpExactly(t *testing.T) {
 	require.NoError(t, r.writeCSV(&out))
 	assert.Equal(t, "sender,currency,messages,parts,cost,unpriced\n"+
 		"ACME,EUR,6,6,0.3001,3\nACME,USD,1,1,7.00,0\n\"a, \"\"b\"\"\",,1,1,-0.50,0\n", out.String())
-}
-
-func TestReportIsKept(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "state.json")
-	day := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
-	r, err := load(file, day)
-	require.NoError(t, err)
-	r.add(&sms.Transaction{From: "ACME", Parts: 2, Price: "0.1"})
-	r.Next = "next"
-	require.NoError(t, r.save(file))
-	again, err := load(file, day)
-	require.NoError(t, err)
-	assert.Equal(t, r, again)
-	assert.Equal(t, big.NewRat(1, 10), again.Totals[`"ACME"`].Cost)
 }

@@ -117,8 +117,12 @@ func (d drawer) errors(section table.Errors) object {
 	for i, class := range keys(section.Classes) {
 		classes[class] = d.words(1+d.IntN(2), pick(d, "E", "9", "err.")+fmt.Sprint(i+1, "x"))
 	}
+	code, message := []string{in(name("errorCode")), "other.code"}, []string{in(name("errorMessage"))}
+	if d.chance(8) {
+		code, message = []string{""}, []string{""} // an error is a text
+	}
 	return object{
-		"code": []string{in(name("errorCode")), "other.code"}, "message": []string{in(name("errorMessage"))},
+		"code": code, "message": message,
 		"request": []string{in(name("errorRequest"))}, "success": pick(d, []string{"0", "ok"}, []string{"1000*"}, []string{"fine"}),
 		"classes": classes, "notProcessed": pick(d, []int{429}, []int{429, 503}), "gateway": pick(d, []int{}, []int{429}, []int{403, 409}),
 		"signs": pick(d, object{}, object{"present": []string{"warnings"}, "true": []string{"meta.partial"}}),
@@ -183,6 +187,13 @@ func (d drawer) send(name string, op table.Send) object {
 		response["status"], refused = []string{}, []string{}
 	case 2:
 		response["id"] = []string{} // the status decides
+	case 3:
+		if op.Wrap == nil { // a text in place of JSON
+			response["id"], response["status"] = []string{}, []string{""}
+			accepted, refused = []string{"0: Accepted*", "Queued"}, pick(d, []string{}, []string{"1: Refused*"})
+		}
+	case 4:
+		response["currency"] = []string{} // it stands beside the amounts
 	}
 	drawn := object{
 		"path": "/" + pick(d, "v1/", "api/2/", "") + name + pick(d, "/send", "/messages.json", ""), "encoding": encoding,
@@ -246,6 +257,9 @@ func (d drawer) list(op table.List) object {
 	record := object{}
 	for _, concept := range keys(op.Record) {
 		record[concept] = []string{inRow(row(concept)), "elsewhere." + concept}
+	}
+	if d.chance(4) {
+		record["currency"] = []string{}
 	}
 	items := []string{pick(d, "rows", "result.messages", "list.0.rows"), "other"}
 	if by == "cursor" && d.chance(2) {

@@ -1,6 +1,8 @@
 package randomcontract_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -17,4 +19,30 @@ func TestOverlayIsValid(t *testing.T) {
 		require.NoError(t, err, "seed %d: %s", seed, overlay)
 		require.Equal(t, string(overlay), string(randomcontract.Overlay(seed)))
 	}
+}
+
+// Every construct comes up in a hundred contracts.
+func TestOverlayDrawsEveryConstruct(t *testing.T) {
+	t.Parallel()
+	drawn := map[string]int{}
+	for seed := uint64(1); seed <= 100; seed++ {
+		names, err := contract.Parse(randomcontract.Overlay(seed))
+		require.NoError(t, err)
+		c := names.Table()
+		for construct, isDrawn := range map[string]bool{
+			"a text in place of JSON":         slices.Equal(c.SMSSend.Response["status"], []string{""}),
+			"an error that is a text":         slices.Equal(c.Errors.Code, []string{""}),
+			"no ID":                           len(c.SMSSend.Response["id"]) == 0,
+			"the reference as the ID":         c.SMSSend.IDIsReference(),
+			"an amount with its currency":     len(c.SMSSend.Response["currency"]) == 0 && len(c.SMSList.Record["currency"]) == 0,
+			"a request that is a list":        c.SMSSend.IsList(c.SMSSend.Fields),
+			"events in a parameter":           len(c.WebhookSMS.Events) > 0 && c.WebhookSMS.Events[0] != "",
+			"events in the elements of lists": slices.ContainsFunc(c.WebhookSMS.Events, func(path string) bool { return strings.Contains(path, ".*.") }),
+		} {
+			if isDrawn {
+				drawn[construct]++
+			}
+		}
+	}
+	require.Len(t, drawn, 8, "%v", drawn)
 }

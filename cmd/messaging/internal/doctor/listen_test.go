@@ -113,12 +113,14 @@ func TestListenProposesEventsInParameter(t *testing.T) {
 	}{
 		"a list": {
 			`[{"message_id":"m-1","state":"DELIVRD","phone_number":"639171230045"},{"message_id":"m-2","state":"UNDELIV","phone_number":"639171230046"}]`,
-			"data", map[string]string{"id": "message_id", "status": "state", "to": "phone_number"},
+			"data",
+			map[string]string{"id": "message_id", "status": "state", "to": "phone_number"},
 		},
 		"several in each entry": {
 			`[{"message_id":"m-1","sms_sender":"ACME","report":[{"state":"DELIVRD","phone_number":"639171230045"},{"state":"UNDELIV","phone_number":"639171230046"}]},
 				{"message_id":"m-2","sms_sender":"ACME","report":[{"state":"DELIVRD","phone_number":"639171230047"}]}]`,
-			"data.*.report", map[string]string{"from": "data.*.sms_sender", "status": "state", "to": "phone_number"},
+			"data.*.report",
+			map[string]string{"from": "data.*.sms_sender", "status": "state", "to": "phone_number"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
