@@ -43,7 +43,7 @@ func run(ctx context.Context, service *messagingtest.Server) error {
 	if err != nil {
 		return err
 	}
-	defer b.db.Close()
+	defer b.db.Close() //nolint:errcheck // it is in memory
 	if err = b.river.Start(ctx); err != nil {
 		return err
 	}
