@@ -103,8 +103,8 @@ func (s *Send) judge(r *Response, text string, found []value) (isKnown bool) {
 		return found[slot].IsScalar() && found[slot] != status && s.responses.words.refuses(found[slot].Word(text))
 	}
 	accepts := func(slot int) bool {
-		its := found[slot].Word(text)
-		return found[slot].IsScalar() && table.Match(s.op.Accepted, its, true) > table.Match(s.op.Refused, its, true)
+		said := found[slot].Word(text)
+		return found[slot].IsScalar() && table.Match(s.op.Accepted, said, true) > table.Match(s.op.Refused, said, true)
 	}
 	hasNoIDs := len(s.at.id) == 0
 	r.isAccepted = hasNoIDs && slices.ContainsFunc(s.at.status, accepts)
