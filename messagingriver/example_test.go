@@ -109,6 +109,26 @@ func ExampleOutbox_Insert() {
 }
 
 // A person, or a program that knows more, decides about any number of messages at once.
+func ExampleOutbox_Decode() {
+	shop, err := openShop()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer shop.close()
+
+	// A line of a file, or a message of another queue.
+	line := `{"from": "ACME", "to": "+639171234567", "text": "Your order 17 is ready", "referenceID": "order-17"}`
+	message, err := shop.outbox.Decode("sms", []byte(line))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%T %s\n", message, message.Call().ReferenceID)
+	// Output:
+	// sms.Message order-17
+}
+
 func ExampleOutbox_Resolve() {
 	shop, err := openShop()
 	if err != nil {

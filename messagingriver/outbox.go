@@ -195,6 +195,19 @@ func (o *Outbox[TTx]) Insert(ctx context.Context, tx TTx, message Message) (bool
 	return added == 1, err
 }
 
+// Decode decodes a message of a channel, "sms", "chatapp1" or "chatapp2", as encoding/json writes it: for programs that take
+// messages from files or from another queue. Insert validates the message, Decode does not. Errors repeat no content.
+func (o *Outbox[TTx]) Decode(channel string, message []byte) (Message, error) {
+	known, ok := o.channels[channel]
+	switch {
+	case !ok:
+		return nil, fmt.Errorf("messagingriver: the channel is %q; want one of %s", channel, strings.Join(o.names(), ", "))
+	case len(message) == 0:
+		return nil, errors.New("messagingriver: message: required, but absent")
+	}
+	return known.decode(message)
+}
+
 // InsertMany is like Insert, for many messages of any channels, and returns how many of them are new. About a thousand at once
 // are quickest. Priority, schedule, tags and attempts are those in options, of which Queue and UniqueOpts are not used. After an
 // error the transaction must be rolled back.
@@ -276,7 +289,7 @@ type channel struct {
 	noted   *atomic.Int64
 	// validate also reports whether the message is one of the channel.
 	validate  func(Message) (bool, error)
-	decode    func(stored string) (Message, error)
+	decode    func(data []byte) (Message, error)
 	send      func(context.Context, Message) (messaging.Receipt, error)
 	recipient func(Message) string
 }
@@ -300,9 +313,9 @@ func channelOf[M Message](of messaging.Channel, workers int, service service[M],
 			}
 			return true, service.Validate(m)
 		},
-		decode: func(stored string) (Message, error) {
+		decode: func(data []byte) (Message, error) {
 			var m M
-			err := json.Unmarshal([]byte(stored), &m)
+			err := json.Unmarshal(data, &m)
 			return m, err
 		},
 		send:      func(ctx context.Context, m Message) (messaging.Receipt, error) { return service.Send(ctx, m.(M)) },

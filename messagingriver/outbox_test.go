@@ -15,6 +15,7 @@ import (
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/chatapp1"
 	"github.com/messaging-service/messaging-go/chatapp2"
+	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/messagingriver"
 	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/sms"
@@ -197,6 +198,29 @@ func TestOutboxTakesMessagesOfEveryService(t *testing.T) {
 			require.ErrorIs(t, err, messaging.ErrInvalid, "%s: the outbox should know %T, and reject an empty one", field.Name, message)
 		}
 	}
+}
+
+func TestDecode(t *testing.T) {
+	t.Parallel()
+	_, client := connected(t)
+	outbox, err := messagingriver.NewSQLite(openSQLite(t), client, quick())
+	require.NoError(t, err)
+	for _, channel := range table.Channels() {
+		message, err := outbox.Decode(channel.Name, []byte(`{}`))
+		require.NoError(t, err)
+		assert.Equal(t, channel.Name+".Message", fmt.Sprintf("%T", message))
+	}
+	message, err := outbox.Decode("sms", []byte(`{"from": "ACME", "to": "`+number+`", "text": "`+text+`", "referenceID": "order-1"}`))
+	require.NoError(t, err)
+	assert.Equal(t, smsMessage("order-1"), message)
+
+	_, err = outbox.Decode("fax", []byte(`{}`))
+	require.EqualError(t, err, `messagingriver: the channel is "fax"; want one of chatapp1, chatapp2, sms`)
+	_, err = outbox.Decode("sms", nil)
+	require.EqualError(t, err, "messagingriver: message: required, but absent")
+	_, err = outbox.Decode("sms", []byte(`{"text": 17, "to": "`+number+`"}`))
+	require.Error(t, err)
+	assert.NotContains(t, err.Error(), number)
 }
 
 func TestScheduledMessageWaits(t *testing.T) {

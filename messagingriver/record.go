@@ -70,7 +70,7 @@ func (o *Outbox[TTx]) records(ctx context.Context, state State, after Key) ([]Re
 			r.Began = time.UnixMilli(r.began)
 		}
 		if known, ok := o.channels[r.Channel]; ok && r.message.Valid {
-			if message, problem := known.decode(r.message.String); problem == nil {
+			if message, problem := known.decode([]byte(r.message.String)); problem == nil {
 				r.Message = message
 			}
 		}

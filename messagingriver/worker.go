@@ -214,7 +214,7 @@ func (o *Outbox[TTx]) attempt(ctx context.Context, claimed []attempt, turns turn
 // send makes an attempt and returns what it found.
 func (o *Outbox[TTx]) send(ctx context.Context, a *attempt, turn time.Time, most int) (r result) {
 	channel := o.channels[a.Channel]
-	message, err := channel.decode(a.stored.String)
+	message, err := channel.decode([]byte(a.stored.String))
 	if !a.stored.Valid || err != nil { // the error may repeat content
 		return result{Key: a.Key, Attempt: a.number, State: Parked, Problem: "the row holds no message that this version can read"}
 	}

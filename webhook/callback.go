@@ -5,7 +5,12 @@ import (
 	"net/http"
 )
 
-// Callback names a callback of the service.
+// Callback names a callback of the service. For each, a [Receiver] has a handler and a method that only parses:
+//
+//	SMS       ParseSMS       SMSMessage; ParseSMSMessages where one call may bring several
+//	ChatApp1  ParseChatApp1  ChatMessage
+//	ChatApp2  ParseChatApp2  ChatMessage
+//	Delivery  ParseDelivery  DeliveryReport; DeliveryURL returns the URL to name in a send
 type Callback string
 
 // The callbacks of the service.

@@ -9,12 +9,8 @@
 //		return queue.Put(ctx, m)
 //	}))
 //
-// A [Receiver] has a handler for each callback, for http.ServeMux or any other router, and a method that only parses:
-//
-//	SMS       ParseSMS       SMSMessage; ParseSMSMessages where one call may bring several
-//	ChatApp1  ParseChatApp1  ChatMessage
-//	ChatApp2  ParseChatApp2  ChatMessage
-//	Delivery  ParseDelivery  DeliveryReport; DeliveryURL returns the URL to name in a send
+// A [Receiver] has a handler for each callback, for http.ServeMux or any other router, and a method that only parses. [Callback]
+// lists them.
 //
 // This page, the Receiver, and the events that you handle are all that a first program needs. [Content] and the types of chat
 // messages below it, storage, [Observer] and the errors are for reference. The guide, docs/webhooks.md, covers every response and its

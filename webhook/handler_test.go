@@ -541,9 +541,9 @@ func TestReceiverTakesEveryCallback(t *testing.T) {
 	}
 }
 
-func TestPackagePageListsEveryCallback(t *testing.T) {
+func TestDocumentationListsEveryCallback(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("doc.go")
+	page, err := os.ReadFile("callback.go")
 	require.NoError(t, err)
 	for name := range contract.Default().Table().Webhooks() {
 		assert.Regexp(t, `(?i)//\t`+name+` +Parse`+name+` `, string(page))

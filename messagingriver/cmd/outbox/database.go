@@ -30,6 +30,7 @@ type database interface {
 	Pause(ctx context.Context, channels ...string) error
 	Resume(ctx context.Context, channels ...string) error
 	SetRate(ctx context.Context, perSecond float64) error
+	Decode(channel string, message []byte) (messagingriver.Message, error)
 
 	// insert enqueues messages in a transaction of their own.
 	insert(ctx context.Context, messages []messagingriver.Message) (added int, err error)

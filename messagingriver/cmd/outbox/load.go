@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -17,8 +16,6 @@ import (
 	"github.com/spf13/cobra"
 
 	messaging "github.com/messaging-service/messaging-go"
-	"github.com/messaging-service/messaging-go/chatapp1"
-	"github.com/messaging-service/messaging-go/chatapp2"
 	"github.com/messaging-service/messaging-go/messagingriver"
 	"github.com/messaging-service/messaging-go/sms"
 )
@@ -71,7 +68,7 @@ func isTerminal(w io.Writer) bool {
 
 // enqueue enqueues the messages of a file, a thousand in a transaction.
 func enqueue(cmd *cobra.Command, db database, name string, in io.Reader) (count loaded, err error) {
-	next := readLines(in)
+	next := readLines(db, in)
 	if strings.HasSuffix(strings.ToLower(name), ".csv") {
 		if next, err = readCSV(in); err != nil {
 			return count, err
@@ -119,7 +116,7 @@ func enqueue(cmd *cobra.Command, db database, name string, in io.Reader) (count 
 // reader returns the next message with the number of its line, or io.EOF.
 type reader func() (messagingriver.Message, int, error)
 
-func readLines(in io.Reader) reader {
+func readLines(db database, in io.Reader) reader {
 	const maxLine = 1 << 20
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, maxLine)
@@ -130,7 +127,7 @@ func readLines(in io.Reader) reader {
 			if strings.TrimSpace(lines.Text()) == "" {
 				continue
 			}
-			message, err := decode(lines.Bytes())
+			message, err := decode(db, lines.Bytes())
 			return message, n, err
 		}
 		if lines.Err() != nil {
@@ -140,7 +137,7 @@ func readLines(in io.Reader) reader {
 	}
 }
 
-func decode(data []byte) (messagingriver.Message, error) {
+func decode(db database, data []byte) (messagingriver.Message, error) {
 	var line struct {
 		Channel string          `json:"channel"`
 		Message json.RawMessage `json:"message"`
@@ -148,23 +145,7 @@ func decode(data []byte) (messagingriver.Message, error) {
 	if json.Unmarshal(data, &line) != nil { // its error may repeat content
 		return nil, errors.New(`want an object such as {"channel": "sms", "message": {…}}`)
 	}
-	kinds := map[string]func(json.RawMessage) (messagingriver.Message, error){
-		"sms": as[sms.Message], "chatapp1": as[chatapp1.Message], "chatapp2": as[chatapp2.Message],
-	}
-	kind, known := kinds[line.Channel]
-	if !known {
-		return nil, fmt.Errorf("the channel is %q; want one of %s", line.Channel, strings.Join(slices.Sorted(maps.Keys(kinds)), ", "))
-	}
-	return kind(line.Message)
-}
-
-func as[M messagingriver.Message](data json.RawMessage) (messagingriver.Message, error) {
-	var message M
-	if len(data) == 0 {
-		return nil, errors.New("message: required, but absent")
-	}
-	err := json.Unmarshal(data, &message)
-	return message, err
+	return db.Decode(line.Channel, line.Message)
 }
 
 func readCSV(in io.Reader) (reader, error) {

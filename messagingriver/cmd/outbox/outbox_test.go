@@ -17,7 +17,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	messaging "github.com/messaging-service/messaging-go"
-	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/messagingriver"
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
@@ -220,8 +219,8 @@ func TestErrorsAreOneLine(t *testing.T) {
 			"negative rate":    {[]string{"rate", "--", "-1"}, "want 0 to 1000000"},
 			"no file":          {[]string{"load", "/nowhere"}, "no such file"},
 			"bad line":         {[]string{"load", s.file("a.jsonl", line("ok")+"\nnonsense\n")}, "line 2: want an object"},
-			"bad channel":      {[]string{"load", s.file("b.jsonl", `{"channel": "pigeon", "message": {}}`)}, `line 1: the channel is "pigeon"`},
-			"no message":       {[]string{"load", s.file("c.jsonl", `{"channel": "sms"}`)}, "line 1: message: required, but absent"},
+			"bad channel":      {[]string{"load", s.file("b.jsonl", `{"channel": "pigeon", "message": {}}`)}, `line 1: messagingriver: the channel is "pigeon"; want one of chatapp1, chatapp2, sms`},
+			"no message":       {[]string{"load", s.file("c.jsonl", `{"channel": "sms"}`)}, "line 1: messagingriver: message: required, but absent"},
 			"invalid message":  {[]string{"load", s.file("d.jsonl", line("ok")+"\n"+line(""))}, "line 2: messagingriver: ReferenceID"},
 			"unknown column":   {[]string{"load", s.file("e.csv", "from,colour\n")}, `line 1: there is no column "colour"`},
 			"ragged line":      {[]string{"load", s.file("f.csv", "from,to\na,b\nc\n")}, "line 3: wrong number of fields"},
@@ -244,17 +243,6 @@ func TestErrorsAreOneLine(t *testing.T) {
 		assert.Contains(t, errs.String(), want)
 		assert.NotContains(t, errs.String(), "secret")
 	}
-}
-
-func TestLoadKnowsEveryChannel(t *testing.T) {
-	t.Parallel()
-	for _, c := range table.Channels() {
-		message, err := decode([]byte(`{"channel": "` + c.Name + `", "message": {}}`))
-		require.NoError(t, err)
-		assert.Equal(t, c.Name+".Message", fmt.Sprintf("%T", message))
-	}
-	_, err := decode([]byte(`{"channel": "fax", "message": {}}`))
-	assert.EqualError(t, err, `the channel is "fax"; want one of chatapp1, chatapp2, sms`)
 }
 
 // TestOrderIsThatOfTheFile: load writes down what workers need for the order of a recipient's messages.

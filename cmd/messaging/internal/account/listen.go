@@ -46,7 +46,7 @@ func newListen(console cli.Console) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "listen",
 		Short: "Receive callbacks, print them, and forward them to a program",
-		Long: `Receive callbacks at the paths /sms, /chatapp1, /chatapp2 and /delivery, and print each event.
+		Long: "Receive callbacks at the paths " + l.paths() + `, and print each event.
 
 With --forward each callback goes on as it is to a program, at its URL and the same path, and the service gets the response of the
 program. So a program on this machine can be tried with real callbacks. With --save each is kept in a file, and "messaging replay"
@@ -115,24 +115,34 @@ func (l *listener) run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("--listen: %w; --listen 127.0.0.1:0 takes any free port", err)
 	}
-	_, _ = fmt.Fprintf(l.console.Err, "listening on http://%s, at /sms, /chatapp1, /chatapp2 and /delivery\n", socket.Addr())
+	_, _ = fmt.Fprintf(l.console.Err, "listening on http://%s, at %s\n", socket.Addr(), l.paths())
 	err = cli.Serve(ctx, socket, l.handler(hooks, forward))
 	_, _ = fmt.Fprintf(l.console.Err, "stopped: %d callbacks\n", l.count)
 	return err
 }
 
+// paths lists the paths of all callbacks, in a sentence.
+func (l *listener) paths() string {
+	var text strings.Builder
+	hooks := l.hooks()
+	for i, hook := range hooks {
+		switch i {
+		case 0:
+		case len(hooks) - 1:
+			text.WriteString(" and ")
+		default:
+			text.WriteString(", ")
+		}
+		text.WriteString("/" + string(hook.callback))
+	}
+	return text.String()
+}
+
 // handler returns the handler of all callbacks.
-func (l *listener) handler(hooks *webhook.Receiver, forward *url.URL) http.Handler {
+func (l *listener) handler(rcv *webhook.Receiver, forward *url.URL) http.Handler {
 	mux := http.NewServeMux()
-	for path, hook := range map[string]http.Handler{
-		"/sms": hooks.SMS(func(_ context.Context, m webhook.SMSMessage) error {
-			return l.print("sms", m.ID, m.From, m.To, m.Text, m)
-		}),
-		"/chatapp1": hooks.ChatApp1(l.chatMessage),
-		"/chatapp2": hooks.ChatApp2(l.chatMessage),
-		"/delivery": hooks.Delivery(l.report),
-	} {
-		mux.Handle(path, l.passOn(hook, forward))
+	for _, hook := range l.hooks() {
+		mux.Handle("/"+string(hook.callback), l.passOn(hook.handler(rcv), forward))
 	}
 	return mux
 }

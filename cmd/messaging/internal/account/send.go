@@ -1,7 +1,6 @@
 package account
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,8 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	messaging "github.com/messaging-service/messaging-go"
-	"github.com/messaging-service/messaging-go/chatapp1"
-	"github.com/messaging-service/messaging-go/chatapp2"
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
 	"github.com/messaging-service/messaging-go/sms"
 )
@@ -39,14 +36,6 @@ func (m *message) fallback() *sms.Fallback {
 	return &sms.Fallback{From: m.fallbackFrom, Text: m.fallbackText}
 }
 
-// sender sends the messages of one channel.
-type sender[M any] struct {
-	channel, about string
-	build          func(*message) M
-	validate       func(*messaging.Client, M) error
-	send           func(context.Context, *messaging.Client, M) (messaging.Receipt, error)
-}
-
 func newSend(console cli.Console) *cobra.Command {
 	send := &cobra.Command{
 		Use:   "send",
@@ -68,44 +57,7 @@ cannot be used. An unknown message may have been sent: look it up with "messagin
 		},
 		SuggestionsMinimumDistance: 2,
 	}
-	send.AddCommand(
-		newSender(console, sender[sms.Message]{
-			channel: "sms", about: "an SMS",
-			build: func(m *message) sms.Message {
-				return sms.Message{From: m.from, To: m.to, Text: m.text, ReferenceID: m.reference, CallbackURL: m.callback}
-			},
-			validate: func(c *messaging.Client, m sms.Message) error { return c.SMS.Validate(m) },
-			send: func(ctx context.Context, c *messaging.Client, m sms.Message) (messaging.Receipt, error) {
-				return c.SMS.Send(ctx, m)
-			},
-		}),
-		newSender(console, sender[chatapp1.Message]{
-			channel: "chatapp1", about: "a message over chat app 1; --from is the channel ID",
-			build: func(m *message) chatapp1.Message {
-				return chatapp1.Message{
-					ChannelID: m.from, To: m.to, Payload: chatapp1.Text{Body: m.text}, TTL: m.ttl, Fallback: m.fallback(),
-					ReferenceID: m.reference, CallbackURL: m.callback,
-				}
-			},
-			validate: func(c *messaging.Client, m chatapp1.Message) error { return c.ChatApp1.Validate(m) },
-			send: func(ctx context.Context, c *messaging.Client, m chatapp1.Message) (messaging.Receipt, error) {
-				return c.ChatApp1.Send(ctx, m)
-			},
-		}),
-		newSender(console, sender[chatapp2.Message]{
-			channel: "chatapp2", about: "a message over chat app 2",
-			build: func(m *message) chatapp2.Message {
-				return chatapp2.Message{
-					To: m.to, Content: chatapp2.Text{Body: m.text}, TTL: m.ttl, Fallback: m.fallback(),
-					ReferenceID: m.reference, CallbackURL: m.callback,
-				}
-			},
-			validate: func(c *messaging.Client, m chatapp2.Message) error { return c.ChatApp2.Validate(m) },
-			send: func(ctx context.Context, c *messaging.Client, m chatapp2.Message) (messaging.Receipt, error) {
-				return c.ChatApp2.Send(ctx, m)
-			},
-		}),
-	)
+	send.AddCommand(senders(console)...)
 	return send
 }
 
@@ -115,9 +67,9 @@ func newSender[M any](console cli.Console, s sender[M]) *cobra.Command {
 		m             message
 		validate, yes bool
 	)
-	from := " --from ACME"
-	if s.channel == "chatapp2" {
-		from = ""
+	from := ""
+	if s.from {
+		from = " --from ACME"
 	}
 	command := &cobra.Command{
 		Use:   s.channel,
@@ -131,14 +83,14 @@ Go type ` + s.channel + ".Message, as json.Marshal writes it.\n" + environment,
 	}
 	flags := command.Flags()
 	shared.flags(flags)
-	if s.channel != "chatapp2" {
+	if s.from {
 		flags.StringVar(&m.from, "from", "", "the `sender`")
 	}
 	flags.StringVar(&m.to, "to", "", "the recipient's `number`")
 	flags.StringVar(&m.text, "text", "", "the `text`")
 	flags.StringVar(&m.reference, "reference", "", "your own `ID` of the message, to look it up by; give each message its own")
 	flags.StringVar(&m.callback, "callback", "", "the `URL` to which the service reports delivery")
-	if s.channel != "sms" {
+	if s.fallback {
 		flags.DurationVar(&m.ttl, "ttl", 0, "how long the service tries before it falls back to SMS")
 		flags.StringVar(&m.fallbackFrom, "fallback-from", "", "the `sender` of the SMS to fall back to")
 		flags.StringVar(&m.fallbackText, "fallback-text", "", "the `text` of the SMS to fall back to")
@@ -162,7 +114,7 @@ Go type ` + s.channel + ".Message, as json.Marshal writes it.\n" + environment,
 				return err
 			}
 		}
-		if err = s.validate(client, msg); err != nil {
+		if err = s.service(client).Validate(msg); err != nil {
 			return err
 		}
 		if validate {
@@ -180,7 +132,7 @@ Go type ` + s.channel + ".Message, as json.Marshal writes it.\n" + environment,
 				return err
 			}
 		}
-		receipt, err := s.send(command.Context(), client, msg)
+		receipt, err := s.service(client).Send(command.Context(), msg)
 		return shared.printVerdict(receipt, err)
 	}
 	return command

@@ -1,0 +1,80 @@
+package account
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/spf13/cobra"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/chatapp1"
+	"github.com/messaging-service/messaging-go/chatapp2"
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
+	"github.com/messaging-service/messaging-go/sms"
+	"github.com/messaging-service/messaging-go/webhook"
+)
+
+// sender sends the messages of one channel.
+type sender[M any] struct {
+	channel, about string
+	// from and fallback report whether a message has a sender, and whether it can fall back to SMS.
+	from, fallback bool
+	build          func(*message) M
+	service        func(*messaging.Client) service[M]
+}
+
+type service[M any] interface {
+	Validate(m M) error
+	Send(ctx context.Context, m M) (messaging.Receipt, error)
+}
+
+// senders are the commands below send, one for each channel.
+func senders(console cli.Console) []*cobra.Command {
+	return []*cobra.Command{
+		newSender(console, sender[sms.Message]{
+			channel: "sms", about: "an SMS", from: true,
+			build: func(m *message) sms.Message {
+				return sms.Message{From: m.from, To: m.to, Text: m.text, ReferenceID: m.reference, CallbackURL: m.callback}
+			},
+			service: func(c *messaging.Client) service[sms.Message] { return c.SMS },
+		}),
+		newSender(console, sender[chatapp1.Message]{
+			channel: "chatapp1", about: "a message over chat app 1; --from is the channel ID", from: true, fallback: true,
+			build: func(m *message) chatapp1.Message {
+				return chatapp1.Message{
+					ChannelID: m.from, To: m.to, Payload: chatapp1.Text{Body: m.text}, TTL: m.ttl, Fallback: m.fallback(),
+					ReferenceID: m.reference, CallbackURL: m.callback,
+				}
+			},
+			service: func(c *messaging.Client) service[chatapp1.Message] { return c.ChatApp1 },
+		}),
+		newSender(console, sender[chatapp2.Message]{
+			channel: "chatapp2", about: "a message over chat app 2", fallback: true,
+			build: func(m *message) chatapp2.Message {
+				return chatapp2.Message{
+					To: m.to, Content: chatapp2.Text{Body: m.text}, TTL: m.ttl, Fallback: m.fallback(),
+					ReferenceID: m.reference, CallbackURL: m.callback,
+				}
+			},
+			service: func(c *messaging.Client) service[chatapp2.Message] { return c.ChatApp2 },
+		}),
+	}
+}
+
+// A hook is a callback that listen takes, at the path of its name.
+type hook struct {
+	callback webhook.Callback
+	handler  func(*webhook.Receiver) http.Handler
+}
+
+// hooks are the callbacks, in the order in which listen names them.
+func (l *listener) hooks() []hook {
+	return []hook{
+		{webhook.CallbackSMS, func(rcv *webhook.Receiver) http.Handler {
+			return rcv.SMS(func(_ context.Context, m webhook.SMSMessage) error { return l.print("sms", m.ID, m.From, m.To, m.Text, m) })
+		}},
+		{webhook.CallbackChatApp1, func(rcv *webhook.Receiver) http.Handler { return rcv.ChatApp1(l.chatMessage) }},
+		{webhook.CallbackChatApp2, func(rcv *webhook.Receiver) http.Handler { return rcv.ChatApp2(l.chatMessage) }},
+		{webhook.CallbackDelivery, func(rcv *webhook.Receiver) http.Handler { return rcv.Delivery(l.report) }},
+	}
+}
