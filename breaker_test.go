@@ -216,10 +216,16 @@ func TestBreakerIsLogged(t *testing.T) {
 		s.status, s.body = 200, `{"id":"m1"}`
 		_, err := client.SMS.Send(t.Context(), hello)
 		require.NoError(t, err)
+		s.status = 503
+		for range 5 {
+			_, err = client.SMS.Find(t.Context(), "order-17")
+			require.Error(t, err)
+		}
 		lines := strings.Split(strings.TrimSpace(log.String()), "\n")
-		require.Len(t, lines, 2)
-		assert.Contains(t, lines[0], `level=WARN msg="messaging: circuit breaker opened" cause="HTTP 402, insufficient balance" account=true pause=`)
-		assert.Contains(t, lines[1], `level=INFO msg="messaging: circuit breaker closed" cause="HTTP 402, insufficient balance" account=true open=`)
+		require.Len(t, lines, 3)
+		assert.Contains(t, lines[0], `level=WARN msg="messaging: circuit breaker opened" channel=sms read=false cause="HTTP 402, insufficient balance" account=true pause=`)
+		assert.Contains(t, lines[1], `level=INFO msg="messaging: circuit breaker closed" channel=sms read=false cause="HTTP 402, insufficient balance" account=true open=`)
+		assert.Contains(t, lines[2], `level=WARN msg="messaging: circuit breaker opened" channel=sms read=true cause="HTTP 503, unavailable" account=false`)
 	})
 }
 
