@@ -56,7 +56,7 @@ func (s *SMSService) deliverOnce(ctx context.Context, m sms.Message, policy Sett
 	}
 	found, settleErr := s.settle(ctx, m, policy, time.Now())
 	if policy.Resend && errors.Is(settleErr, ErrNotListed) {
-		how.doubt = nil // what became of the first counts
+		how.doubt = new(bool) // what became of the first counts
 		again, resendErr := s.core.deliver(ctx, s.core.smsSend(), m.Call(), o, how)
 		if resendErr == nil {
 			again.Attempts += attempts
