@@ -6,6 +6,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"runtime"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -527,6 +528,57 @@ func TestPanicOfAProbePassesItOn(t *testing.T) {
 	})
 }
 
+// Whatever a function of the user does at any step, each breaker that the call entered is left: its probe passes on.
+func TestStepThatEndsTheCallLeavesTheBreakers(t *testing.T) {
+	for name, leave := range map[string]func(){"panic": func() { panic("observer") }, "Goexit": runtime.Goexit} {
+		for _, step := range []Step{BreakerWait, Attempt} {
+			for _, atEnd := range []bool{false, true} {
+				synctest.Test(t, func(t *testing.T) {
+					b := newBreakers()
+					openBy(t, b, responds(503, ""))
+					tr := newTransport(newFakeBase(responds(503, "")), attemptsUpTo(1))
+					var call sync.WaitGroup
+					call.Go(func() {
+						defer func() { _ = recover() }()
+						request := guarded(b, Bulk)
+						request.Observe = func(ctx context.Context, s Step, _ int) (context.Context, func(Outcome)) {
+							if s == step && !atEnd {
+								leave()
+							}
+							return ctx, func(Outcome) {
+								if s == step {
+									leave()
+								}
+							}
+						}
+						tr.Do(t.Context(), request)
+					})
+					call.Wait()
+					out := newTransport(newFakeBase(responds(200, "{}"))).Do(t.Context(), guarded(b, Brief))
+					assert.Equal(t, 200, out.StatusCode, "%s, %s, at the end: %v", name, step, atEnd)
+					assert.False(t, isOpen(b.Service))
+				})
+			}
+		}
+	}
+}
+
+// Both breakers are left before anybody is told, who may panic.
+func TestPanicOfChangedLeavesBothBreakers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBreakers()
+		openBy(t, b, responds(503, ""))
+		openBy(t, Breakers{Account: b.Account}, responds(402, ""))
+		time.Sleep(time.Second)
+		tr := newTransport(newFakeBase(responds(200, "{}")))
+		tr.Changed = func(context.Context, *Request, Change) { panic("logger") }
+		assert.PanicsWithValue(t, "logger", func() { tr.Do(t.Context(), guarded(b, Brief)) })
+		assert.False(t, isOpen(b.Service))
+		assert.False(t, isOpen(b.Account))
+		assert.Zero(t, b.Service.passing+b.Account.passing)
+	})
+}
+
 func TestDoubtIsKnownAfterAPanic(t *testing.T) {
 	boom := func(react reaction) reaction {
 		return func(r *http.Request) (*http.Response, error) {
@@ -569,9 +621,9 @@ func TestChangesAreReportedOnce(t *testing.T) {
 		b := newBreakers()
 		base := newFakeBase(mixedReactions(9, responds(503, ""), responds(200, "{}"))...)
 		tr := newTransport(base, attemptsUpTo(1), func(tr *Transport) {
-			tr.Changed = func(_ context.Context, trouble Trouble, opened bool) {
-				changes = append(changes, opened)
-				assert.Equal(t, "HTTP 503", trouble.Cause.Error())
+			tr.Changed = func(_ context.Context, _ *Request, change Change) {
+				changes = append(changes, change.Opened)
+				assert.Equal(t, "HTTP 503", change.Cause.Error())
 			}
 		})
 		for range 12 {
