@@ -402,13 +402,15 @@ func TestKillLeavesNoBacklogStanding(t *testing.T) {
 		}
 		insert(t, r, messages...)
 		stop := r.start(t)
-		jobs := func(where string) (n int) {
-			assert.NoError(t, r.pool().QueryRowContext(t.Context(), "SELECT COUNT(*) FROM river_job WHERE kind = 'messaging_send' AND "+where).Scan(&n))
+		count := func(of string) (n int) {
+			assert.NoError(t, r.pool().QueryRowContext(t.Context(), "SELECT COUNT(*) FROM "+of).Scan(&n))
 			return n
 		}
+		jobs := func(where string) int { return count("river_job WHERE kind = 'messaging_send' AND " + where) }
 		require.Eventually(t, func() bool {
-			return jobs("CAST(args AS TEXT) LIKE '%again%'") > 0 && jobs("state = 'available'") == 0
-		}, time.Minute, 50*time.Millisecond, "jobs of a round run")
+			return jobs("CAST(args AS TEXT) LIKE '%again%'") > 0 && jobs("state = 'available'") == 0 &&
+				count("messaging_outbox WHERE state = 'waiting' AND due_at <= "+fmt.Sprint(time.Now().UnixMilli())) == 0
+		}, time.Minute, 50*time.Millisecond, "jobs of a round run, and none waits")
 		r.kill(t, stop)
 		counts := r.counts(t.Context())
 		assert.LessOrEqual(t, counts[messagingriver.Sending], 2, "what only waited is in no doubt")
