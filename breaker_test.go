@@ -325,6 +325,10 @@ func TestRetryable(t *testing.T) {
 		_, err = client.SMS.Send(t.Context(), hello)
 		return err
 	}
+	away, err := contract.Parse([]byte(`{"errors": {"notProcessed": [429, 503]}}`))
+	require.NoError(t, err)
+	s := troubled{status: 503, body: `{"code":"50001"}`}
+	_, notProcessed := s.client(t, messaging.WithContract(away), messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1})).SMS.Send(t.Context(), hello)
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, unbegun := (&troubled{status: 200}).client(t).SMS.Send(ended, hello)
@@ -348,6 +352,7 @@ func TestRetryable(t *testing.T) {
 		"throttled":                      {refuses(429, `{}`), time.Second, true},
 		"throttled for a while":          {refuses(429, `{}`, "90"), 90 * time.Second, true},
 		"throttled, and names a message": {refuses(429, `{"id":"m1","code":"40002"}`), 0, false},
+		"not processed, by its status":   {notProcessed, time.Second, true},
 		"refused":                        {refuses(400, `{}`), 0, false},
 		"unknown":                        {refuses(503, `{}`), 0, false},
 		"a read":                         {unread, 0, false},
@@ -396,6 +401,74 @@ func TestPanicIsTheOutcomeOfItsMessage(t *testing.T) {
 			assert.Equal(t, out.Message.ReferenceID, failed.ReferenceID)
 		}
 		assert.Equal(t, 3, seen, name)
+	}
+}
+
+// panicking is an observer that panics at the beginning or the end of a kind of step.
+type panicking struct {
+	kind messaging.StepKind
+	end  bool
+}
+
+func (p panicking) StartStep(ctx context.Context, step messaging.Step) context.Context {
+	if step.Kind == p.kind && !step.Read && !p.end {
+		panic("observer")
+	}
+	return ctx
+}
+
+func (p panicking) EndStep(_ context.Context, step messaging.Step, _ messaging.StepResult) {
+	if step.Kind == p.kind && !step.Read && p.end {
+		panic("observer")
+	}
+}
+
+// TestPanicOfAnObserverIsTheOutcomeOfItsMessage: whatever the service said, a message that it may have is never called not sent.
+func TestPanicOfAnObserverIsTheOutcomeOfItsMessage(t *testing.T) {
+	synctest.Test(t, panicOfAnObserver)
+}
+
+func panicOfAnObserver(t *testing.T) {
+	t.Helper()
+	one := slices.Values([]sms.Message{hello})
+	for name, response := range map[string]troubled{
+		"accepted":                     {status: 200, body: `{"id":"m-1"}`},
+		"unknown":                      {status: 500, body: `{}`},
+		"refused, with an ID":          {status: 429, body: `{"id":"m-1"}`},
+		"refused, another may be made": {status: 429, retryAfter: "1", body: `{}`},
+	} {
+		for _, kind := range []messaging.StepKind{messaging.StepCall, messaging.StepToken, messaging.StepAttempt, messaging.StepBackoff} {
+			for _, end := range []bool{false, true} {
+				for _, settle := range []bool{false, true} {
+					s := response
+					options := []messaging.Option{
+						messaging.WithObserver(panicking{kind, end}),
+						messaging.WithTokenSource(func(context.Context) (messaging.Token, error) { return messaging.Token{Value: "t"}, nil }),
+					}
+					if settle {
+						options = append(options, messaging.WithSettle(messaging.SettlePolicy{Window: time.Millisecond, Interval: time.Millisecond}))
+					}
+					client := s.client(t, options...)
+					for out := range client.SMS.SendAll(t.Context(), one, 1) {
+						verdict := messaging.VerdictOf(out.Err)
+						_, retryable := messaging.Retryable(out.Err)
+						what := fmt.Sprintf("%s, %s, at the end: %t, settled: %t, after %d requests", name, kind, end, settle, s.requests)
+						_, panicked := errors.AsType[*messaging.PanicError](out.Err)
+						switch {
+						case !panicked: // such a step did not come
+							assert.NotContains(t, []messaging.StepKind{messaging.StepCall, messaging.StepToken, messaging.StepAttempt}, kind, what)
+						case s.requests == 0:
+							assert.Equal(t, messaging.NotSent, verdict, what)
+						case s.retryAfter != "" && kind != messaging.StepAttempt:
+							// The service's word proves that it has nothing.
+						default:
+							assert.Equal(t, messaging.Unknown, verdict, what)
+							assert.False(t, retryable, what)
+						}
+					}
+				}
+			}
+		}
 	}
 }
 
