@@ -67,7 +67,7 @@ func (c *core) breakersOf(channel Channel, read bool) transport.Breakers {
 	if c.settings.breaker.Off {
 		return transport.Breakers{}
 	}
-	b := transport.Breakers{Service: c.breakers.of(channel, read)}
+	b := transport.Breakers{Service: c.breakers.of(channel, read), Channel: uint8(channel)}
 	if own := c.settings.credentialOf(channel); own != nil {
 		b.Account = own.breakers.of(channel, read)
 	}
@@ -85,6 +85,8 @@ func (e *endpoint) addHealth(j *transport.Judgement, err *Error) {
 			return // an Auth of the user may serve many accounts
 		}
 		j.Health = transport.Refusing
+	case j.Repeatable && !e.read: // provably not processed, so the service lives
+		j.Health = transport.Throttling
 	case status >= 500, status == http.StatusRequestTimeout, is(ErrUnavailable):
 		j.Health = transport.Failing
 	case slices.Contains(e.throttled, status), is(ErrRateLimited):
@@ -100,16 +102,19 @@ func (e *endpoint) addHealth(j *transport.Judgement, err *Error) {
 	j.Cause = transport.NewError(text, class)
 }
 
-func (c *core) breakerChanged(ctx context.Context, t transport.Trouble, opened bool) {
+func (c *core) breakerChanged(ctx context.Context, r *transport.Request, change transport.Change) {
 	if c.settings.logger == nil {
 		return
 	}
-	attrs := []slog.Attr{slog.String("cause", transport.Describe(t.Cause)), slog.Bool("account", t.Account)}
-	if opened {
-		attrs = append(attrs, slog.Duration("pause", time.Until(t.Until).Round(time.Millisecond)))
+	attrs := []slog.Attr{
+		slog.String("channel", Channel(r.Breakers.Channel).String()), slog.Bool("read", r.Read),
+		slog.String("cause", transport.Describe(change.Cause)), slog.Bool("account", change.Account),
+	}
+	if change.Opened {
+		attrs = append(attrs, slog.Duration("pause", time.Until(change.Until).Round(time.Millisecond)))
 		c.settings.logger.LogAttrs(ctx, slog.LevelWarn, "messaging: circuit breaker opened", attrs...)
 		return
 	}
-	attrs = append(attrs, slog.Duration("open", time.Since(t.Since).Round(time.Millisecond)))
+	attrs = append(attrs, slog.Duration("open", time.Since(change.Since).Round(time.Millisecond)))
 	c.settings.logger.LogAttrs(ctx, slog.LevelInfo, "messaging: circuit breaker closed", attrs...)
 }

@@ -21,6 +21,7 @@ import (
 
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/chatapp1"
+	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/sms"
 )
 
@@ -102,6 +103,8 @@ func TestBreakerState(t *testing.T) {
 				e, _ := errors.AsType[*messaging.Error](err)
 				assert.InDelta(t, 10.5, e.RetryAfter.Seconds(), 0.5)
 				assert.Contains(t, err.Error(), "messaging: sms.send not sent: the circuit breaker is open: "+tc.cause)
+				assert.Contains(t, err.Error(), "try again in "+e.RetryAfter.Round(time.Millisecond).String())
+				assert.NotContains(t, err.Error(), "asked to wait", "it is the pause of the client")
 				after, ok := messaging.Retryable(err)
 				assert.True(t, ok)
 				assert.Equal(t, e.RetryAfter, after)
@@ -130,6 +133,35 @@ func TestBreakerOpensNotAtWhatConcernsOneMessage(t *testing.T) {
 			require.Error(t, err)
 		}
 		assert.Equal(t, 30, s.requests, "%d %s", s.status, s.body)
+	}
+}
+
+// A status of errors.notProcessed says that the service takes no more now, if the response is proof of that.
+func TestBreakerCountsWhatWasNotProcessedAsThrottled(t *testing.T) {
+	names, err := contract.Parse([]byte(`{"errors": {"notProcessed": [425, 429, 503]}}`))
+	require.NoError(t, err)
+	const own = `{"requestId":"r1234567","code":"50001"}`
+	for name, tc := range map[string]struct {
+		service troubled
+		opensAt int
+	}{
+		"the service's 503":  {troubled{status: 503, body: own}, 10},
+		"425":                {troubled{status: 425, body: `{}`}, 10},
+		"a 503 of a page":    {troubled{status: 503, body: `<html>`}, 5},
+		"a 500":              {troubled{status: 500, body: own}, 5},
+		"a 503 with an ID":   {troubled{status: 503, body: `{"id":"m1","code":"50001"}`}, 5},
+		"without credit":     {troubled{status: 503, body: `{"requestId":"r1234567","code":"200101"}`}, 5},
+		"a 429 of that kind": {troubled{status: 429, body: `{}`}, 10},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			client := tc.service.client(t, messaging.WithContract(names), messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}))
+			sent := 0
+			for ; sent < 30 && !client.Breaker(messaging.ChannelSMS).Open; sent++ {
+				_, err := client.SMS.Send(t.Context(), hello)
+				require.Error(t, err)
+			}
+			assert.Equal(t, tc.opensAt, sent, name)
+		})
 	}
 }
 
@@ -215,10 +247,16 @@ func TestBreakerIsLogged(t *testing.T) {
 		s.status, s.body = 200, `{"id":"m1"}`
 		_, err := client.SMS.Send(t.Context(), hello)
 		require.NoError(t, err)
+		s.status = 503
+		for range 5 {
+			_, err = client.SMS.Find(t.Context(), "order-17")
+			require.Error(t, err)
+		}
 		lines := strings.Split(strings.TrimSpace(log.String()), "\n")
-		require.Len(t, lines, 2)
-		assert.Contains(t, lines[0], `level=WARN msg="messaging: circuit breaker opened" cause="HTTP 402, insufficient balance" account=true pause=`)
-		assert.Contains(t, lines[1], `level=INFO msg="messaging: circuit breaker closed" cause="HTTP 402, insufficient balance" account=true open=`)
+		require.Len(t, lines, 3)
+		assert.Contains(t, lines[0], `level=WARN msg="messaging: circuit breaker opened" channel=sms read=false cause="HTTP 402, insufficient balance" account=true pause=`)
+		assert.Contains(t, lines[1], `level=INFO msg="messaging: circuit breaker closed" channel=sms read=false cause="HTTP 402, insufficient balance" account=true open=`)
+		assert.Contains(t, lines[2], `level=WARN msg="messaging: circuit breaker opened" channel=sms read=true cause="HTTP 503, unavailable" account=false`)
 	})
 }
 
@@ -287,6 +325,10 @@ func TestRetryable(t *testing.T) {
 		_, err = client.SMS.Send(t.Context(), hello)
 		return err
 	}
+	away, err := contract.Parse([]byte(`{"errors": {"notProcessed": [429, 503]}}`))
+	require.NoError(t, err)
+	s := troubled{status: 503, body: `{"code":"50001"}`}
+	_, notProcessed := s.client(t, messaging.WithContract(away), messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1})).SMS.Send(t.Context(), hello)
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, unbegun := (&troubled{status: 200}).client(t).SMS.Send(ended, hello)
@@ -310,6 +352,7 @@ func TestRetryable(t *testing.T) {
 		"throttled":                      {refuses(429, `{}`), time.Second, true},
 		"throttled for a while":          {refuses(429, `{}`, "90"), 90 * time.Second, true},
 		"throttled, and names a message": {refuses(429, `{"id":"m1","code":"40002"}`), 0, false},
+		"not processed, by its status":   {notProcessed, time.Second, true},
 		"refused":                        {refuses(400, `{}`), 0, false},
 		"unknown":                        {refuses(503, `{}`), 0, false},
 		"a read":                         {unread, 0, false},
@@ -358,6 +401,74 @@ func TestPanicIsTheOutcomeOfItsMessage(t *testing.T) {
 			assert.Equal(t, out.Message.ReferenceID, failed.ReferenceID)
 		}
 		assert.Equal(t, 3, seen, name)
+	}
+}
+
+// panicking is an observer that panics at the beginning or the end of a kind of step.
+type panicking struct {
+	kind messaging.StepKind
+	end  bool
+}
+
+func (p panicking) StartStep(ctx context.Context, step messaging.Step) context.Context {
+	if step.Kind == p.kind && !step.Read && !p.end {
+		panic("observer")
+	}
+	return ctx
+}
+
+func (p panicking) EndStep(_ context.Context, step messaging.Step, _ messaging.StepResult) {
+	if step.Kind == p.kind && !step.Read && p.end {
+		panic("observer")
+	}
+}
+
+// TestPanicOfAnObserverIsTheOutcomeOfItsMessage: whatever the service said, a message that it may have is never called not sent.
+func TestPanicOfAnObserverIsTheOutcomeOfItsMessage(t *testing.T) {
+	synctest.Test(t, panicOfAnObserver)
+}
+
+func panicOfAnObserver(t *testing.T) {
+	t.Helper()
+	one := slices.Values([]sms.Message{hello})
+	for name, response := range map[string]troubled{
+		"accepted":                     {status: 200, body: `{"id":"m-1"}`},
+		"unknown":                      {status: 500, body: `{}`},
+		"refused, with an ID":          {status: 429, body: `{"id":"m-1"}`},
+		"refused, another may be made": {status: 429, retryAfter: "1", body: `{}`},
+	} {
+		for _, kind := range []messaging.StepKind{messaging.StepCall, messaging.StepToken, messaging.StepAttempt, messaging.StepBackoff} {
+			for _, end := range []bool{false, true} {
+				for _, settle := range []bool{false, true} {
+					s := response
+					options := []messaging.Option{
+						messaging.WithObserver(panicking{kind, end}),
+						messaging.WithTokenSource(func(context.Context) (messaging.Token, error) { return messaging.Token{Value: "t"}, nil }),
+					}
+					if settle {
+						options = append(options, messaging.WithSettle(messaging.SettlePolicy{Window: time.Millisecond, Interval: time.Millisecond}))
+					}
+					client := s.client(t, options...)
+					for out := range client.SMS.SendAll(t.Context(), one, 1) {
+						verdict := messaging.VerdictOf(out.Err)
+						_, retryable := messaging.Retryable(out.Err)
+						what := fmt.Sprintf("%s, %s, at the end: %t, settled: %t, after %d requests", name, kind, end, settle, s.requests)
+						_, panicked := errors.AsType[*messaging.PanicError](out.Err)
+						switch {
+						case !panicked: // such a step did not come
+							assert.NotContains(t, []messaging.StepKind{messaging.StepCall, messaging.StepToken, messaging.StepAttempt}, kind, what)
+						case s.requests == 0:
+							assert.Equal(t, messaging.NotSent, verdict, what)
+						case s.retryAfter != "" && kind != messaging.StepAttempt:
+							// The service's word proves that it has nothing.
+						default:
+							assert.Equal(t, messaging.Unknown, verdict, what)
+							assert.False(t, retryable, what)
+						}
+					}
+				}
+			}
+		}
 	}
 }
 

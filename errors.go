@@ -121,7 +121,8 @@ func VerdictOf(err error) Verdict {
 //
 //   - NotSent, except for a *ValidationError, a certificate that was refused, and a client without credentials for the channel,
 //     where another attempt meets the same
-//   - ErrRateLimited, if the response names no message, and has no word that accepts one where the contract has no IDs
+//   - ErrRateLimited, and another refusal with a status that proves that nothing was processed (errors.notProcessed of the contract),
+//     unless the response names a message, see Error.NamesMessage
 //
 // and never after an unknown outcome, which has to be settled first. Any other error, nil and the error of a read are not retryable.
 func Retryable(err error) (after time.Duration, ok bool) {
@@ -132,7 +133,7 @@ func Retryable(err error) (after time.Duration, ok bool) {
 	case e.Verdict == NotSent:
 		ok = !e.uncredentialed && !transport.IsPermanent(e.cause)
 	case e.Verdict == Refused:
-		ok = errors.Is(e, ErrRateLimited) && e.MessageID == "" && !e.named
+		ok = (e.unprocessed || errors.Is(e, ErrRateLimited)) && !e.NamesMessage()
 	}
 	if !ok {
 		return 0, false
@@ -192,13 +193,13 @@ type Error struct {
 	Message string
 	// RequestID is the service's ID of the request, from the body or, if it has none, from the header X-Request-Id.
 	RequestID string
-	// MessageID is the service's ID of a message, if the response names one although it does not prove that the message was
-	// accepted. The send must then not be repeated without a lookup, whatever the verdict.
+	// MessageID is the service's ID of a message, if the response has one although it does not prove that the message was
+	// accepted; see NamesMessage.
 	MessageID string
 	// ReferenceID is the reference ID of the message, to settle an unknown outcome by.
 	ReferenceID string
-	// RetryAfter is how long the service asked to wait. The library does not begin a wait that is longer than the RetryPolicy
-	// or the context allows.
+	// RetryAfter is how long the service asked to wait or, with ErrBreakerOpen, how long the breaker holds back what is sent. The
+	// library does not begin a wait that is longer than the RetryPolicy or the context allows.
 	RetryAfter time.Duration
 	// Attempts is the number of requests that were begun.
 	Attempts int
@@ -206,9 +207,11 @@ type Error struct {
 	Body []byte
 
 	read           bool    // a read has no verdict
+	paused         bool    // RetryAfter is the pause of a breaker, for which the service may not have asked
 	settled        bool    // it is the error of Settle
 	uncredentialed bool    // the client has no credentials for the channel
-	named          bool    // the response names a message, see Retryable
+	named          bool    // see NamesMessage
+	unprocessed    bool    // the status proves that nothing was processed
 	unlisted       bool    // the channel has no listing that could settle an unknown outcome
 	reason         string  // what this library found, where status and cause do not say it
 	said           string  // Message, if it may be shown
@@ -217,13 +220,18 @@ type Error struct {
 	cause          error
 }
 
+// NamesMessage reports whether the response names a message although it does not prove that the message was accepted, such as by an
+// ID beside a refusal, or a word that accepts where the contract has no IDs. The send must then not be repeated without a lookup,
+// whatever the verdict.
+func (e *Error) NamesMessage() bool { return e.MessageID != "" || e.named }
+
 func newError(e *endpoint, out transport.Outcome) *Error {
 	failed := &Error{
 		Operation: e.name, StatusCode: out.StatusCode, RetryAfter: out.RetryAfter, Attempts: out.Attempts,
 		read: e.read, unlisted: e.channel != ChannelSMS, cause: out.Err,
 	}
 	if open, ok := errors.AsType[*transport.OpenError](cmp.Or(out.Interrupted, out.Err)); ok && out.StatusCode == 0 {
-		failed.RetryAfter = open.RetryAfter
+		failed.RetryAfter, failed.paused = open.RetryAfter, true
 	}
 	if out.Interrupted != nil {
 		failed.cause, failed.reason = errors.Join(out.Interrupted, out.Err), "another attempt could not begin"
@@ -332,7 +340,10 @@ func (e *Error) Error() string {
 	if redact.IsWord(e.RequestID) && !e.hidden {
 		say("request %s", e.RequestID)
 	}
-	if e.RetryAfter > 0 {
+	switch {
+	case e.paused:
+		say("try again in %v", e.RetryAfter.Round(time.Millisecond))
+	case e.RetryAfter > 0:
 		say("asked to wait %v", e.RetryAfter)
 	}
 	if e.Attempts > 1 {

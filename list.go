@@ -103,8 +103,8 @@ func (s *SMSService) Pages(ctx context.Context, options sms.ListOptions) iter.Se
 // their number.
 //
 // Without a row the error matches ErrNotListed; the message may still be listed later. If there are only rows of other messages,
-// the service ignored the filter, and the error matches ErrFilterIgnored. If the service claims rows and lists none, it matches
-// neither. Nothing is known then.
+// the service ignored the filter, and the error matches ErrFilterIgnored. If the service claims rows and lists none, or its total or its
+// status cannot be understood, it matches neither. Nothing is known then.
 func (s *SMSService) Find(ctx context.Context, referenceID string) (sms.Transaction, error) {
 	found, err := s.find(ctx, referenceID)
 	if err != nil {
@@ -142,7 +142,7 @@ func (s *SMSService) search(ctx context.Context, referenceID string) (found look
 		return found, invalid(s.core.smsList().name, []wire.Problem{{Field: "referenceID", Reason: "required, but empty"}})
 	}
 	found.fresh = true
-	others, missing := false, false
+	others, missing := false, ""
 	var rowError error
 	const most = 100 // pages; a filter leaves one
 	pages := 0
@@ -154,7 +154,7 @@ func (s *SMSService) search(ctx context.Context, referenceID string) (found look
 		if found.rows = page.rowsOf(referenceID); len(found.rows) > 0 {
 			return found, nil // even if a field of theirs could not be read
 		}
-		missing = missing || page.Missing
+		missing = cmp.Or(missing, page.Missing)
 		others = others || len(page.Transactions) > len(page.Unreadable)
 		for _, row := range page.Unreadable {
 			rowError = page.rowError(row)
@@ -170,8 +170,8 @@ func (s *SMSService) search(ctx context.Context, referenceID string) (found look
 		return found, s.listError(reason, ErrFilterIgnored)
 	case rowError != nil:
 		return found, rowError
-	case missing:
-		return found, s.listError("the response says that there are rows, and lists none")
+	case missing != "":
+		return found, s.listError(missing)
 	default:
 		return found, s.listError("no message with this reference ID is listed", ErrNotListed, ErrNotFound)
 	}

@@ -74,7 +74,7 @@ type Outcome[M any] struct {
 
 type manner struct {
 	patience transport.Patience
-	// doubt, unless nil, is set to whether the message may have been sent without its outcome being known.
+	// doubt, unless nil, is set to whether something of the message may have been written, also if a function of the user panics.
 	doubt *bool
 }
 
@@ -96,6 +96,9 @@ func (c *core) deliver(ctx context.Context, e *sendEndpoint, call wire.Call, o *
 		err.ReferenceID = call.ReferenceID
 		return Receipt{}, err
 	}
+	if how.doubt == nil {
+		how.doubt = wire.DoubtOf(ctx)
+	}
 	s := &sending{endpoint: e, call: call}
 	out := c.transport.Do(ctx, transport.Request{
 		Method: encoded.Method, URL: encoded.URL, Header: e.header, Body: encoded.Body, Authenticate: e.authenticator, Judge: s,
@@ -104,9 +107,6 @@ func (c *core) deliver(ctx context.Context, e *sendEndpoint, call wire.Call, o *
 	})
 	if out.StatusCode == 0 || out.Interrupted != nil {
 		s.receipt, s.err, _ = e.conclude(call, out) // there was nothing to judge, or more is known since
-	}
-	if how.doubt != nil {
-		*how.doubt = s.err != nil && s.err.Verdict == Unknown
 	}
 	if s.err != nil {
 		c.warn(ctx, s.err)

@@ -56,7 +56,7 @@ func (s *SMSService) deliverOnce(ctx context.Context, m sms.Message, policy Sett
 	}
 	found, settleErr := s.settle(ctx, m, policy, time.Now())
 	if policy.Resend && errors.Is(settleErr, ErrNotListed) {
-		how.doubt = nil // what became of the first counts
+		how.doubt = new(bool) // what became of the first counts
 		again, resendErr := s.core.deliver(ctx, s.core.smsSend(), m.Call(), o, how)
 		if resendErr == nil {
 			again.Attempts += attempts
@@ -230,14 +230,40 @@ func (s *SMSService) settledBy(rows []listedRow, m sms.Message) (sms.Transaction
 	}
 }
 
-// sameNumber reports whether a listed number may be the one of a message, written with or without a country or trunk prefix. A row
-// without a number may be the message's; a text without enough digits for a number, or with too many, is of nobody.
+// subscriber is how many digits a number has at least, behind the prefixes of a country and of an area.
+const subscriber = 7
+
+// sameNumber reports whether a listed number may be the one of a message, written with or without a country or trunk prefix: the shorter
+// is then the end of the longer. A row without a number may be the message's; a text without enough digits for a number, or with too
+// many, is of nobody.
 func sameNumber(listed, sent string) bool {
-	const subscriber, longest = 7, 15 + len("00")
+	const longest = 15 + len("00")
 	if strings.TrimSpace(listed) == "" {
 		return true
 	}
-	a, b := redact.Digits(listed), redact.Digits(sent)
-	n := min(len(b), subscriber)
-	return len(a) >= n && len(a) <= longest && a[len(a)-n:] == b[len(b)-n:]
+	shorter, longer := redact.Digits(listed), redact.Digits(sent)
+	if len(shorter) > longest {
+		return false
+	}
+	shorter, longer = strings.TrimLeft(shorter, "0"), strings.TrimLeft(longer, "0")
+	if len(shorter) < min(len(longer), subscriber) {
+		return false
+	}
+	if len(shorter) > len(longer) {
+		shorter, longer = longer, shorter
+	}
+	return strings.HasSuffix(longer, shorter) || inserts(longer, shorter)
+}
+
+// inserts reports whether the longer number is the shorter one with up to two digits between its country code and its last digits, which
+// some countries ask for and services leave out: 52 1 55…, 54 9 11…, 55 11 9….
+func inserts(longer, shorter string) bool {
+	const most, countryCode = 2, 2
+	inserted := len(longer) - len(shorter)
+	for begin := countryCode; inserted > 0 && inserted <= most && begin <= len(shorter)-subscriber; begin++ {
+		if longer[:begin] == shorter[:begin] && longer[begin+inserted:] == shorter[begin:] {
+			return true
+		}
+	}
+	return false
 }

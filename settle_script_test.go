@@ -386,6 +386,17 @@ func TestSendOnceResendsOnlyIfAbsenceIsProven(t *testing.T) {
 		`{"data":[],"pending":[[{"referenceId":"r-1"}]]}`:                                                        false,
 		`{"data":[],"pageNumber":3,"totalPages":3}`:                                                              false,
 		`{"data":[],"totalPages":3}`:                                                                             false,
+		`{"data":[],"status":"OK","totalRows":"0","totalPages":0}`:                                               true,
+		`{"data":[],"status":200,"totalRows":null}`:                                                              true,
+		`{"data":[],"status":null,"totalRows":""}`:                                                               true,
+		`{"data":[],"status":"fail"}`:                                                                            false,
+		`{"data":[],"status":"partial"}`:                                                                         false,
+		`{"data":[],"status":{"state":"partial"}}`:                                                               false,
+		`{"data":[],"totalRows":"many"}`:                                                                         false,
+		`{"data":[],"totalRows":true}`:                                                                           false,
+		`{"data":[],"totalRows":-1}`:                                                                             false,
+		`{"data":[],"totalRows":{"value":1}}`:                                                                    false,
+		`{"data":[],"totalPages":"many"}`:                                                                        false,
 		`{"data":[],"totalRows":"1"}`:                                                                            false,
 		`{"data":[],"hasNext":true}`:                                                                             false,
 		`{"data":[],"totalRows":0,"hasNext":true}`:                                                               false,
@@ -410,6 +421,46 @@ func TestSendOnceResendsOnlyIfAbsenceIsProven(t *testing.T) {
 		assert.Equal(t, proven, errors.Is(err, messaging.ErrNotListed), "%s: %v", listing, err)
 		_, err = client.SMS.Find(t.Context(), one.ReferenceID)
 		assert.Equal(t, proven, errors.Is(err, messaging.ErrNotListed), "%s: %v", listing, err)
+	}
+}
+
+// Countries insert digits into the numbers of mobile phones, and services leave them out; other numbers that end alike are of others.
+func TestSettleComparesNumbersOfCountries(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		sent, listed string
+		same         bool
+	}{
+		{"+639171234567", "+15551234567", false},
+		{"+639171234567", "+6391234567", true}, // 17 may be inserted
+		{"+639171234567", "+631234567", false},
+		{"+639171234567", "+639181234567", false},
+		{"+639171234567", "171234567", true},
+		{"+639171234567", "181234567", false},
+		{"+639171234567", "01234567", true},
+		{"+639171234567", "0639171234567", true},
+		{"+15551234567", "5551234567", true},
+		{"+15551234567", "4441234567", false},
+		{"09171234567", "+639171234567", true},
+		{"+390612345678", "0612345678", true},
+		{"+5215512345678", "+525512345678", true},
+		{"+525512345678", "005215512345678", true},
+		{"+5491123456789", "541123456789", true},
+		{"+541123456789", "54111523456789", true},
+		{"+5511987654321", "+551187654321", true},
+		{"+442079460000", "+44 (0)20 7946 0000", true},
+		{"+5215512345678", "+545512345678", false},
+		{"12345", "12345", true},
+		{"12345", "+6312345", true},
+		{"12345", "12346", false},
+		{"12345", "345", false},
+		{"+639171234567", "63917***4567", false},
+		{"+639171234567", "63917XXXXX67", false},
+	} {
+		c := newClerk("accepted", "listed")
+		c.listedTo = tt.listed
+		_, err := c.client(t).SMS.Settle(t.Context(), sms.Message{From: "A", To: tt.sent, Text: "x", ReferenceID: "r"}, c.start)
+		assert.Equal(t, tt.same, err == nil, "%s listed as %s: %v", tt.sent, tt.listed, err)
 	}
 }
 
@@ -705,7 +756,7 @@ func (s *stepRecorder) EndStep(_ context.Context, step messaging.Step, result me
 	}
 }
 
-// Of the numbers, the last digits count: services list them with and without country code.
+// Services list numbers with and without country code.
 func TestSettleComparesNumbers(t *testing.T) {
 	t.Parallel()
 	for listed, same := range map[string]bool{

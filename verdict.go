@@ -149,7 +149,7 @@ func (e *sendEndpoint) conclude(call wire.Call, out transport.Outcome) (Receipt,
 	if out.StatusCode != 0 {
 		failure := j.response.Failure
 		failure.RequestID = j.response.RequestID
-		err.MessageID, err.named = j.response.ID, j.response.NamesMessage()
+		err.MessageID, err.named, err.unprocessed = j.response.ID, j.response.NamesMessage(), j.proves.Repeatable
 		err.explain(failure, j.notJSON, out, e.messageSecrets(call, out))
 	}
 	return Receipt{}, err, j.proves

@@ -32,20 +32,23 @@ func HideQuery(wrap func(base http.RoundTripper) http.RoundTripper) func(base ht
 	return func(base http.RoundTripper) http.RoundTripper {
 		key := new(queryKey)
 		wrapped := wrap(roundTripper(func(r *http.Request) (*http.Response, error) {
-			query, _ := r.Context().Value(key).(string)
-			return roundTrip(r.Context(), base, r, query)
+			hidden, _ := r.Context().Value(key).(hiddenQuery)
+			return roundTrip(r.Context(), base, r, hidden.text)
 		}))
 		if wrapped == nil {
 			return nil // which messaging.WithTransport reports
 		}
 		return roundTripper(func(r *http.Request) (*http.Response, error) {
-			return roundTrip(context.WithValue(r.Context(), key, r.URL.RawQuery), wrapped, r, "")
+			return roundTrip(context.WithValue(r.Context(), key, hiddenQuery{r.URL.RawQuery}), wrapped, r, "")
 		})
 	}
 }
 
 // queryKey is a key of a context. Each HideQuery has its own, so that one can be within another.
 type queryKey struct{ _ byte }
+
+// hiddenQuery is a query in a context, which prints only the type of such a value.
+type hiddenQuery struct{ text string }
 
 // roundTrip passes a request on with another context and another query. The request of the response is r.
 func roundTrip(ctx context.Context, next http.RoundTripper, r *http.Request, query string) (*http.Response, error) {

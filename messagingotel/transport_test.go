@@ -3,6 +3,7 @@ package messagingotel_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"testing"
 
@@ -59,11 +60,12 @@ func TestPropagation(t *testing.T) {
 // HideQuery keeps queries from what it wraps, also one within another, and the request that the service gets is whole.
 func TestHideQuery(t *testing.T) {
 	l := newLab(t)
-	var seen, passed []string
+	var seen, passed, printed []string
 	watch := func(lines *[]string) func(http.RoundTripper) http.RoundTripper {
 		return func(base http.RoundTripper) http.RoundTripper {
 			return roundTripper(func(r *http.Request) (*http.Response, error) {
 				*lines = append(*lines, r.URL.RawQuery)
+				printed = append(printed, fmt.Sprintf("%v %+v %#v", r.Context(), r.Context(), r.Context()))
 				response, err := base.RoundTrip(r)
 				if err == nil {
 					*lines = append(*lines, response.Request.URL.RawQuery)
@@ -78,6 +80,7 @@ func TestHideQuery(t *testing.T) {
 		require.NoError(t, err)
 	}
 	assert.Equal(t, []string{"", ""}, seen)
+	assert.NotContains(t, printed[0], "order-17", "what the context prints")
 	require.Len(t, passed, 2)
 	assert.Contains(t, passed[0], "order-17")
 	assert.Equal(t, passed[0], passed[1])

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -219,6 +220,37 @@ func TestPanicIsOneMessagesFailure(t *testing.T) {
 		assert.NotContains(t, record.Problem, number)
 		assert.Equal(t, map[string]int{"before": 1, "after": 1}, references(service))
 	})
+}
+
+// TestPanicBehindATransportWithoutHooks: that a request began shows in no trace event, and counts all the same.
+func TestPanicBehindATransportWithoutHooks(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		var requests atomic.Int64
+		client, err := messaging.NewClient("https://api.example.com", messaging.WithToken("token"), messaging.WithObserver(panicsAtTheEnd{}),
+			messaging.WithHTTPClient(&http.Client{Transport: roundTripper(func(request *http.Request) (*http.Response, error) {
+				_, _ = io.Copy(io.Discard, request.Body)
+				requests.Add(1)
+				return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(`{"id":"m-1"}`)), Request: request}, nil
+			})}))
+		require.NoError(t, err)
+		r := t.newRig(t, client, quick())
+		insert(t, r, chatMessage("a"))
+		defer r.start(t)()
+		becomes(t, r, chatKey("a"), messagingriver.Parked)
+		assert.EqualValues(t, 1, requests.Load())
+	})
+}
+
+// panicsAtTheEnd is an observer that panics when a call has ended.
+type panicsAtTheEnd struct{}
+
+func (panicsAtTheEnd) StartStep(ctx context.Context, _ messaging.Step) context.Context { return ctx }
+
+func (panicsAtTheEnd) EndStep(_ context.Context, step messaging.Step, _ messaging.StepResult) {
+	if step.Kind == messaging.StepCall {
+		panic("observer")
+	}
 }
 
 type roundTripper func(*http.Request) (*http.Response, error)

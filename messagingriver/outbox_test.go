@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"net/http"
 	"reflect"
 	"testing"
 	"time"
@@ -476,6 +477,28 @@ func TestAccountRefusalPausesTheQueue(t *testing.T) {
 		}
 		assert.Len(t, references(service), n)
 		assert.Len(t, service.Sent(), n)
+	})
+}
+
+// TestRefusalThatNamesAMessageIsFinal: the service may have processed the message, whatever it says of the account.
+func TestRefusalThatNamesAMessageIsFinal(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service, client := connected(t)
+		r := t.newRig(t, client, quick())
+		service.Inject(messagingtest.StatusAfter(http.StatusOK, `{"id":"m-1","code":"200101"}`), 1)
+		insert(t, r, smsMessage("named"))
+		stop := r.start(t)
+		record := becomes(t, r, smsKey("named"), messagingriver.Refused)
+		assert.Contains(t, record.Problem, "insufficient balance")
+		require.Eventually(t, func() bool {
+			paused, err := r.paused(t.Context())
+			return err == nil && paused
+		}, time.Minute, 10*time.Millisecond, "the account is in trouble all the same")
+		insert(t, r, smsMessage("next"))
+		becomes(t, r, smsKey("next"), messagingriver.Accepted)
+		stop()
+		assert.Equal(t, map[string]int{"named": 1, "next": 1}, references(service))
 	})
 }
 

@@ -1,6 +1,7 @@
 package messagingriver
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -17,6 +18,7 @@ import (
 	"github.com/riverqueue/river"
 
 	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
 // messages is what River's jobs are for: to send some messages of a channel. One job for several costs less than a job for each.
@@ -197,9 +199,7 @@ func (o *Outbox[TTx]) attempt(ctx context.Context, claimed []attempt, turns turn
 		left -= len(results)
 		err = errors.Join(err, o.recordUntil(ctx, time.Now().Add(o.options.SendTimeout), results))
 		for _, r := range results {
-			if isAccount(r.waits) {
-				account = r.waits
-			}
+			account = cmp.Or(r.account, account)
 		}
 	}
 	if account != nil {
@@ -228,9 +228,10 @@ func (o *Outbox[TTx]) send(ctx context.Context, a *attempt, turn time.Time, most
 			cancel()
 		}
 	})()
+	var inDoubt bool
 	defer func() {
 		if p := recover(); p != nil { // in a function of the program that the client calls
-			r = o.afterPanic(a, p, begun.Load(), most)
+			r = o.afterPanic(a, p, inDoubt, most)
 		}
 	}()
 	var receipt messaging.Receipt
@@ -240,22 +241,25 @@ func (o *Outbox[TTx]) send(ctx context.Context, a *attempt, turn time.Time, most
 	if err != nil {
 		return o.waits(a, err, 0, false, most)
 	}
-	receipt, err = channel.send(sending, message)
+	receipt, err = channel.send(wire.WithDoubt(sending, &inDoubt), message)
 	r = o.judge(a, receipt, err)
 	if r.State == Waiting {
 		blame := ctx.Err() == nil && wasTried(err) && !isAccount(err) && !o.inTrouble(channel.channel)
 		r = o.waits(a, err, retryAfter(err), blame, most)
 	}
+	if isAccount(err) && (r.State == Waiting || r.State == Refused) {
+		r.account = err
+	}
 	return r
 }
 
-// afterPanic returns the result of an attempt that panicked. Its outcome is unknown if a request had begun.
-func (o *Outbox[TTx]) afterPanic(a *attempt, p any, begun bool, most int) result {
+// afterPanic returns the result of an attempt that panicked. Its outcome is unknown if something may have been written.
+func (o *Outbox[TTx]) afterPanic(a *attempt, p any, inDoubt bool, most int) result {
 	err := fmt.Errorf("messagingriver: a function that the client calls panicked with a %T", p) // its text may hold anything
 	if problem, ok := p.(runtime.Error); ok {
 		err = fmt.Errorf("messagingriver: a function that the client calls panicked: %w", problem)
 	}
-	if begun {
+	if inDoubt {
 		return o.judge(a, messaging.Receipt{}, err)
 	}
 	return o.waits(a, err, 0, true, most)
@@ -264,7 +268,7 @@ func (o *Outbox[TTx]) afterPanic(a *attempt, p any, begun bool, most int) result
 // waits returns the result of an attempt that sent nothing. It is made again after a time, unless the message is to blame and
 // has no attempts left.
 func (o *Outbox[TTx]) waits(a *attempt, err error, after time.Duration, blame bool, most int) result {
-	r := result{Key: a.Key, Attempt: a.number, State: Waiting, Problem: problemOf(err), waits: err}
+	r := result{Key: a.Key, Attempt: a.number, State: Waiting, Problem: problemOf(err)}
 	after = min(after, time.Hour) // a service may ask for years
 	if blame {
 		failures := a.failures + 1
@@ -380,7 +384,7 @@ type result struct {
 	Failed  int                `json:"failed"`
 	Resent  int                `json:"resent"`
 
-	waits error // why the message still waits
+	account error // why the service refused, if that is because of the account
 }
 
 func (r *result) wait(d time.Duration) { r.Wait = d.Milliseconds() }
@@ -399,7 +403,7 @@ func (o *Outbox[TTx]) judge(a *attempt, receipt messaging.Receipt, err error) re
 	verdict := messaging.VerdictOf(err)
 	_, retryable := messaging.Retryable(err)
 	switch {
-	case retryable, verdict == messaging.NotSent && !invalid, verdict == messaging.Refused && isAccount(err):
+	case retryable, verdict == messaging.NotSent && !invalid, verdict == messaging.Refused && isAccount(err) && !namesMessage(err):
 		r.State = Waiting
 	case invalid, verdict == messaging.Refused && !errors.Is(err, messaging.ErrDuplicate):
 		r.State = Refused
@@ -429,6 +433,12 @@ func wasTried(err error) bool {
 // isAccount reports whether the service would refuse every other message too: wrong credentials, or no credit.
 func isAccount(err error) bool {
 	return errors.Is(err, messaging.ErrUnauthorized) || errors.Is(err, messaging.ErrInsufficientBalance)
+}
+
+// namesMessage reports whether a response that refuses a message names one: the service may have it.
+func namesMessage(err error) bool {
+	e, ok := errors.AsType[*messaging.Error](err)
+	return ok && e.NamesMessage()
 }
 
 // recordUntil records results, also if ctx has ended, and tries again until a time if the database is away.

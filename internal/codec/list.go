@@ -218,7 +218,7 @@ type Page struct {
 	Unreadable                      []Unreadable
 	Number, Size, Total, TotalPages int
 	Last                            bool          // no page follows, as far as the response says
-	Missing                         bool          // there are no rows here, although the response says that there are some
+	Missing                         string        // why a page without rows does not prove that there are none, or ""
 	Next                            wire.Position // of the next page
 }
 
@@ -284,8 +284,10 @@ func (l *List) Decode(body []byte, at wire.Position, rows int, reuse []sms.Trans
 		page.Last = next == "" && noNext.Kind == jsonscan.Null
 	}
 	if len(page.Transactions) == 0 {
-		l.setEmpty(&page, at, more, withoutMark(body))
-		if l.isFirst(at) && page.Last && (page.Total > 0 || said("total") == "" && more && l.op.Paging.By != "cursor") {
+		page.Last = page.Last || !more || next == "" || l.op.Paging.By != "cursor" // otherwise a cursor follows
+		page.Missing = l.missing(text, found, &page, at, more, withoutMark(body))
+		claimsPages := said("total") == "" && (more || page.TotalPages > 1)
+		if l.isFirst(at) && page.Last && (page.Total > 0 || claimsPages) {
 			return Page{}, Failure{}, errNone
 		}
 	}
@@ -316,11 +318,30 @@ func (l *List) isFirst(at wire.Position) bool {
 	return at.Rows == 0 && at.Cursor == "" && at.Link == "" && l.number(at) == l.op.Paging.First
 }
 
-// setEmpty sets what a page without rows says: that it is the last, unless a cursor follows, and whether there are rows somewhere.
-func (l *List) setEmpty(page *Page, at wire.Position, more bool, doc []byte) {
-	page.Last = page.Last || !more || l.op.Paging.By != "cursor"
+// missing returns why a page without rows does not prove that there are none, or "".
+func (l *List) missing(text string, found []value, page *Page, at wire.Position, more bool, doc []byte) string {
+	isUnclear := func(slot int) bool {
+		v := found[slot]
+		n, ok := wholeNumber(v.Word(text))
+		return v.Kind > jsonscan.Null && (v.Kind == jsonscan.Boolean || !v.IsScalar() || !ok || n < 0)
+	}
+	isNoSuccess := func(slot int) bool {
+		v := found[slot]
+		_, isSuccess := l.responses.meaning(v.Word(text))
+		return slot != document && v.Kind > jsonscan.Null && !isSuccess && table.Match(l.responses.words.accepted, v.Word(text), true) < 0
+	}
 	isOther := l.op.Paging.By == "page" && page.Number > 0 && page.Number != l.number(at) && page.Number != l.number(at)-1
-	page.Missing = more && page.Last || page.Total > 0 || page.TotalPages > 1 || isOther || l.rows.holdsRecord(doc, 0)
+	places := l.responses.places
+	switch {
+	case more && page.Last, page.Total > 0, page.TotalPages > 1, isOther, l.rows.holdsRecord(doc, 0):
+		return string(errNone)
+	case slices.ContainsFunc(places["total"], isUnclear), slices.ContainsFunc(places["pages"], isUnclear):
+		return "the response lists no rows, and its total is no number (sms.list.page)"
+	case slices.ContainsFunc(places["status"], isNoSuccess):
+		return "the response lists no rows, and has a status that is no word of the contract (sms.send.accepted, errors.success)"
+	default:
+		return ""
+	}
 }
 
 // setNext sets where the page after a page begins, and whether there is one. A short page alone says nothing, and neither does

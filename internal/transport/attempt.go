@@ -17,11 +17,11 @@ func (c *call) attempt(caller context.Context) {
 	if c.outcome.Interrupted = c.waitForTurn(caller); c.outcome.Interrupted != nil {
 		return
 	}
+	health := unheard
+	defer func() { c.leaveBreakers(caller, health) }() // also if a function of the user panics, such as an observer of the wait
 	if c.outcome.Interrupted = c.enterBreakers(caller); c.outcome.Interrupted != nil {
 		return
 	}
-	health := unheard
-	defer func() { c.leaveBreakers(caller, health) }() // also if a function of the user panics
 	began := time.Now()
 	// Not http.Client.Timeout, which costs two goroutines if the round tripper is not net/http's own.
 	ctx, cancel := context.WithDeadline(caller, began.Add(c.transport.Timeout))

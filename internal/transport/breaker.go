@@ -21,8 +21,11 @@ const (
 	// Throttling: the service takes no more requests now.
 	Throttling
 
-	unheard // nothing is known, such as after a context that ended
+	unheard  // nothing is known, such as after a context that ended
+	timedOut // nothing is known, because the timeout of the client was too short to tell
 )
+
+func (h Health) known() bool { return h < unheard }
 
 const (
 	remembered   = 20          // outcomes that a breaker counts
@@ -81,6 +84,13 @@ type Trouble struct {
 	Account bool
 }
 
+// Change is the beginning of trouble, in which a breaker opened, or its end.
+type Change struct {
+	Trouble
+
+	Opened bool
+}
+
 // Trouble returns why the breaker is open, and whether it is. A nil Breaker is closed.
 func (b *Breaker) Trouble() (Trouble, bool) {
 	if b == nil || !b.bounds.Load() {
@@ -122,8 +132,8 @@ func (b *Breaker) enter() (generation uint64, wait *blocked) {
 }
 
 // leave records what became of a call that entered. again reports that the call has been counted in this generation. It
-// returns the trouble if that has begun or ended now.
-func (b *Breaker) leave(generation uint64, o *heard, again bool) (changed *Trouble) {
+// returns what has changed, or nil.
+func (b *Breaker) leave(generation uint64, o *heard, again bool) *Change {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if generation != b.generation.Load() {
@@ -135,13 +145,15 @@ func (b *Breaker) leave(generation uint64, o *heard, again bool) (changed *Troub
 	}
 	switch {
 	case b.state == halfOpen && o.health == unheard:
-		b.state = open // the next call probes
+		b.state = open // the next call probes, at once
+	case b.state == halfOpen && o.health == timedOut:
+		b.state, b.trouble.Until = open, time.Now().Add(pause(0, 0))
 	case b.state == halfOpen && o.health == Healthy:
 		b.close()
-		return b.now()
+		return &Change{b.trouble, false}
 	case b.state == halfOpen:
 		b.open(o, time.Now(), o.retryAfter)
-	case o.health == unheard:
+	case !o.health.known():
 	case o.health == Healthy:
 		b.grow()
 		if !again {
@@ -152,15 +164,10 @@ func (b *Breaker) leave(generation uint64, o *heard, again bool) (changed *Troub
 		if now := time.Now(); b.trips(now) {
 			b.trouble.Since = now
 			b.open(o, now, b.shortestWait(now))
-			return b.now()
+			return &Change{b.trouble, true}
 		}
 	}
 	return nil
-}
-
-func (b *Breaker) now() *Trouble {
-	t := b.trouble
-	return &t
 }
 
 func (b *Breaker) remember(o *heard) {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"runtime"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -70,7 +71,7 @@ func TestBreakerOpens(t *testing.T) {
 		"not at nine":                           {times(9, Throttling), false},
 		"at half of twenty":                     {mixed(times(30, Healthy), times(10, Throttling)), true},
 		"not at nine of twenty":                 {mixed(times(9, Throttling), times(11, Healthy)), false},
-		"not at what is not known":              {times(100, unheard), false},
+		"not at what is not known":              {mixed(times(100, unheard), times(100, timedOut)), false},
 		"not at successes":                      {times(100, Healthy), false},
 		"not at ten throttled over forty calls": {mixed(times(5, Throttling), times(20, Healthy), times(9, Throttling)), false},
 	} {
@@ -154,6 +155,28 @@ func TestBreakerPassesACancelledProbeOn(t *testing.T) {
 		require.Nil(t, wait, "the next call is the probe, at once")
 		b.leave(next, outcomeOf(Healthy), false)
 		assert.False(t, isOpen(&b))
+	})
+}
+
+// A short timeout says nothing of the service, and still one probe follows another with a pause.
+func TestBreakerPausesAfterAProbeThatTimedOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBreakers()
+		openBy(t, b, responds(503, ""))
+		base := newFakeBase(hangs)
+		tr := newTransport(base, attemptsUpTo(1), timeoutOf(200*time.Millisecond))
+		ctx, cancel := context.WithTimeout(t.Context(), 7*time.Second)
+		defer cancel()
+		var calls sync.WaitGroup
+		for range 64 {
+			calls.Go(func() { tr.Do(ctx, guarded(b, Bulk)) })
+		}
+		calls.Wait()
+		seen := base.requests()
+		require.InDelta(t, 9, len(seen), 1)
+		for i, probe := range seen[1:] {
+			assert.GreaterOrEqual(t, probe.at.Sub(seen[i].at), minPause+200*time.Millisecond)
+		}
 	})
 }
 
@@ -284,7 +307,7 @@ func TestBreakerUnderManyCalls(t *testing.T) {
 					}
 					continue
 				}
-				b.leave(generation, outcomeAsking(Health(rand.N(5)), time.Microsecond), rand.N(2) == 0)
+				b.leave(generation, outcomeAsking(Health(rand.N(6)), time.Microsecond), rand.N(2) == 0)
 				b.Trouble()
 			}
 		})
@@ -527,6 +550,57 @@ func TestPanicOfAProbePassesItOn(t *testing.T) {
 	})
 }
 
+// Whatever a function of the user does at any step, each breaker that the call entered is left: its probe passes on.
+func TestStepThatEndsTheCallLeavesTheBreakers(t *testing.T) {
+	for name, leave := range map[string]func(){"panic": func() { panic("observer") }, "Goexit": runtime.Goexit} {
+		for _, step := range []Step{BreakerWait, Attempt} {
+			for _, atEnd := range []bool{false, true} {
+				synctest.Test(t, func(t *testing.T) {
+					b := newBreakers()
+					openBy(t, b, responds(503, ""))
+					tr := newTransport(newFakeBase(responds(503, "")), attemptsUpTo(1))
+					var call sync.WaitGroup
+					call.Go(func() {
+						defer func() { _ = recover() }()
+						request := guarded(b, Bulk)
+						request.Observe = func(ctx context.Context, s Step, _ int) (context.Context, func(Outcome)) {
+							if s == step && !atEnd {
+								leave()
+							}
+							return ctx, func(Outcome) {
+								if s == step {
+									leave()
+								}
+							}
+						}
+						tr.Do(t.Context(), request)
+					})
+					call.Wait()
+					out := newTransport(newFakeBase(responds(200, "{}"))).Do(t.Context(), guarded(b, Brief))
+					assert.Equal(t, 200, out.StatusCode, "%s, %s, at the end: %v", name, step, atEnd)
+					assert.False(t, isOpen(b.Service))
+				})
+			}
+		}
+	}
+}
+
+// Both breakers are left before anybody is told, who may panic.
+func TestPanicOfChangedLeavesBothBreakers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBreakers()
+		openBy(t, b, responds(503, ""))
+		openBy(t, Breakers{Account: b.Account}, responds(402, ""))
+		time.Sleep(time.Second)
+		tr := newTransport(newFakeBase(responds(200, "{}")))
+		tr.Changed = func(context.Context, *Request, Change) { panic("logger") }
+		assert.PanicsWithValue(t, "logger", func() { tr.Do(t.Context(), guarded(b, Brief)) })
+		assert.False(t, isOpen(b.Service))
+		assert.False(t, isOpen(b.Account))
+		assert.Zero(t, b.Service.passing+b.Account.passing)
+	})
+}
+
 func TestDoubtIsKnownAfterAPanic(t *testing.T) {
 	boom := func(react reaction) reaction {
 		return func(r *http.Request) (*http.Response, error) {
@@ -569,9 +643,9 @@ func TestChangesAreReportedOnce(t *testing.T) {
 		b := newBreakers()
 		base := newFakeBase(mixedReactions(9, responds(503, ""), responds(200, "{}"))...)
 		tr := newTransport(base, attemptsUpTo(1), func(tr *Transport) {
-			tr.Changed = func(_ context.Context, trouble Trouble, opened bool) {
-				changes = append(changes, opened)
-				assert.Equal(t, "HTTP 503", trouble.Cause.Error())
+			tr.Changed = func(_ context.Context, _ *Request, change Change) {
+				changes = append(changes, change.Opened)
+				assert.Equal(t, "HTTP 503", change.Cause.Error())
 			}
 		})
 		for range 12 {

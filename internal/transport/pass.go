@@ -10,6 +10,8 @@ import (
 type Breakers struct {
 	// Service is for failures of the service, Account for what concerns the account: refusals and throttling.
 	Service, Account *Breaker
+	// Channel is what they are for, which the Changed of the Transport may want to know.
+	Channel uint8
 }
 
 // Patience is how long a call waits for its breakers.
@@ -42,14 +44,16 @@ func (e *OpenError) Unwrap() error { return e.Cause }
 
 type passed struct {
 	breaker    *Breaker
+	entered    bool // and not left
 	generation uint64
 	counted    bool // the call was counted in countedIn
 	countedIn  uint64
 }
 
-// enterBreakers waits until both breakers let the attempt pass. While it waits, it holds none of them.
+// enterBreakers waits until both breakers let the attempt pass. While it waits, it holds none of them. What it has entered is left by
+// leaveBreakers, also if a function of the user panics before the attempt begins.
 func (c *call) enterBreakers(ctx context.Context) error {
-	wait := c.tryBreakers()
+	wait := c.tryBreakers(ctx)
 	if wait == nil {
 		return nil
 	}
@@ -61,27 +65,24 @@ func (c *call) enterBreakers(ctx context.Context) error {
 			end(Outcome{Err: err, Trouble: trouble})
 			return err
 		}
-		if wait = c.tryBreakers(); wait == nil {
+		if wait = c.tryBreakers(ctx); wait == nil {
 			end(Outcome{Trouble: trouble})
 			return nil
 		}
 	}
 }
 
-func (c *call) tryBreakers() (wait *blocked) {
+func (c *call) tryBreakers(ctx context.Context) (wait *blocked) {
 	for i := range c.passed {
 		p := &c.passed[i]
 		if p.breaker == nil {
 			continue
 		}
 		if p.generation, wait = p.breaker.enter(); wait != nil {
-			for _, before := range c.passed[:i] {
-				if before.breaker != nil {
-					before.breaker.leave(before.generation, &heard{health: unheard}, true)
-				}
-			}
+			c.leaveBreakers(ctx, unheard)
 			return wait
 		}
+		p.entered = true
 	}
 	return nil
 }
@@ -129,19 +130,22 @@ func (b *blocked) err(now time.Time, ended error) error {
 	return &namedError{ended.Error() + " while " + open.Error(), errors.Join(ended, open)}
 }
 
+// leaveBreakers leaves the breakers that were entered, and tells them what became of the attempt.
 func (c *call) leaveBreakers(ctx context.Context, health Health) {
 	o := heard{at: c.outcome.Began, retryAfter: c.outcome.RetryAfter}
-	if health != Healthy && health != unheard {
+	if health != Healthy && health.known() {
 		o.at, o.cause = time.Now(), c.judgement.Cause
 		if o.cause == nil {
 			o.cause = &namedError{text: Describe(c.outcome.Err)} // without what it wraps
 		}
 	}
+	var changes [len(c.passed)]*Change
 	for i := range c.passed {
 		p := &c.passed[i]
-		if p.breaker == nil {
+		if !p.entered {
 			continue
 		}
+		p.entered = false
 		o.health = health
 		switch service := i == 0; {
 		case service && (health == Refusing || health == Throttling):
@@ -149,12 +153,14 @@ func (c *call) leaveBreakers(ctx context.Context, health Health) {
 		case !service && health == Failing:
 			o.health = unheard
 		}
-		changed := p.breaker.leave(p.generation, &o, p.counted && p.countedIn == p.generation)
-		if o.health != unheard {
+		changes[i] = p.breaker.leave(p.generation, &o, p.counted && p.countedIn == p.generation)
+		if o.health.known() {
 			p.counted, p.countedIn = true, p.generation
 		}
-		if changed != nil && c.transport.Changed != nil {
-			c.transport.Changed(ctx, *changed, o.health != Healthy)
+	}
+	for _, change := range changes { // both are left: Changed may panic
+		if change != nil && c.transport.Changed != nil {
+			c.transport.Changed(ctx, &c.request, *change)
 		}
 	}
 }
@@ -168,8 +174,10 @@ func (c *call) health(attempt, caller context.Context) Health {
 		return unheard // the next attempt shows whether the account is refused
 	case o.StatusCode != 0 && !unread:
 		return c.judgement.Health
-	case caller.Err() != nil, attempt.Err() != nil && c.transport.Timeout < shortest, IsPermanent(o.Err):
+	case caller.Err() != nil, IsPermanent(o.Err):
 		return unheard
+	case attempt.Err() != nil && c.transport.Timeout < shortest:
+		return timedOut
 	default:
 		return Failing
 	}

@@ -38,9 +38,9 @@ type Transport struct {
 	// GiveUp bounds how long a patient call waits in one trouble of a breaker. 0 is 10 minutes, or one for trouble of the
 	// account.
 	GiveUp time.Duration
-	// Changed is called when a breaker has opened, or closed after trouble, in the goroutine of the call that made it so.
-	// It may be nil.
-	Changed func(ctx context.Context, t Trouble, opened bool)
+	// Changed is called when a breaker has opened, or closed after trouble, in the goroutine of the call that made it so, with
+	// the request of that call. It may be nil.
+	Changed func(ctx context.Context, r *Request, change Change)
 }
 
 // Request describes a call.
