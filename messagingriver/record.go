@@ -84,7 +84,8 @@ type Decision string
 
 // The decisions.
 const (
-	// Sent: it went out, as the service or a delivery report shows. A parked or unknown message becomes Accepted.
+	// Sent: it went out, as the service or a delivery report shows. A parked, unknown or waiting message becomes Accepted. One
+	// that waits can have gone out if the database was restored from a backup, or if it was to be sent again.
 	Sent Decision = "sent"
 	// Resend: it did not go out, or was refused for a reason that is gone. A parked, unknown or refused message becomes
 	// Waiting, and is sent after the next round. If it did go out, the recipient gets it twice. A refused message is resent
@@ -101,7 +102,7 @@ func (o *Outbox[TTx]) Resolve(ctx context.Context, decision Decision, keys ...Ke
 	problem := "resolved: " + string(decision)
 	switch decision {
 	case Sent:
-		return o.resolve(ctx, Accepted, problem, "'parked', 'unknown'", keys)
+		return o.resolve(ctx, Accepted, problem, "'parked', 'unknown', 'waiting'", keys)
 	case Resend:
 		return o.resolve(ctx, Waiting, problem, "'parked', 'unknown', 'refused'", keys)
 	case Drop:

@@ -21,8 +21,11 @@ const (
 	// Throttling: the service takes no more requests now.
 	Throttling
 
-	unheard // nothing is known, such as after a context that ended
+	unheard  // nothing is known, such as after a context that ended
+	timedOut // nothing is known, because the timeout of the client was too short to tell
 )
+
+func (h Health) known() bool { return h < unheard }
 
 const (
 	remembered   = 20          // outcomes that a breaker counts
@@ -142,13 +145,15 @@ func (b *Breaker) leave(generation uint64, o *heard, again bool) *Change {
 	}
 	switch {
 	case b.state == halfOpen && o.health == unheard:
-		b.state = open // the next call probes
+		b.state = open // the next call probes, at once
+	case b.state == halfOpen && o.health == timedOut:
+		b.state, b.trouble.Until = open, time.Now().Add(pause(0, 0))
 	case b.state == halfOpen && o.health == Healthy:
 		b.close()
 		return &Change{b.trouble, false}
 	case b.state == halfOpen:
 		b.open(o, time.Now(), o.retryAfter)
-	case o.health == unheard:
+	case !o.health.known():
 	case o.health == Healthy:
 		b.grow()
 		if !again {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -351,6 +352,9 @@ func (op *operator) rate() *cobra.Command {
 	}
 }
 
+// absent is the state of an SMS that the service lists and of which the outbox has no row.
+const absent messagingriver.State = "absent"
+
 // difference is what audit finds about an SMS.
 type difference struct {
 	Reference string               `json:"reference"`
@@ -358,15 +362,39 @@ type difference struct {
 	Listed    int                  `json:"listed"`
 }
 
+// differs reports whether the service lists an SMS another number of times than its state says.
+func (d difference) differs() bool {
+	switch d.State {
+	case messagingriver.Accepted:
+		return d.Listed != 1
+	case messagingriver.Sending, messagingriver.Unknown: // its outcome is not known yet
+		return d.Listed > 1
+	default:
+		return d.Listed > 0
+	}
+}
+
+// audited is what audit found.
+type audited struct {
+	Compared    int `json:"compared"`
+	Differences int `json:"differences"`
+	Others      int `json:"others"` // listed SMS of other programs
+}
+
 func (op *operator) audit() *cobra.Command {
 	var within time.Duration
+	var prefix string
 	cmd := &cobra.Command{
 		Use: "audit", Short: "Compare SMS with what the service lists", Args: cobra.NoArgs,
-		Long: "Compare the SMS of some time with what the service lists: sent twice, accepted and not listed, listed and not accepted.",
+		Long: `Compare the SMS of some time with what the service lists: sent twice, accepted and not listed, listed and not accepted, and
+listed without a row in the outbox. The last are "absent". They were sent after the backup that was restored, or are of other
+programs: those without a reference ID, or without the prefix of --prefix, are counted apart and are no difference.`,
 	}
-	cmd.Flags().DurationVar(&within, "within", 24*time.Hour, "how far back")
+	cmd.Flags().DurationVar(&within, "within", 24*time.Hour, "how far back; less than --keep of the workers")
+	cmd.Flags().StringVar(&prefix, "prefix", "", "what the reference IDs of this outbox begin with, if other programs use the account")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		return op.on(cmd.Context(), true, func(client *messaging.Client, db database) error {
+			var found audited
 			since := time.Now().Add(-within)
 			listed := map[string]int{}
 			// Before the rows are read, so that what was listed has a row.
@@ -376,45 +404,60 @@ func (op *operator) audit() *cobra.Command {
 				}
 				listed[transaction.ReferenceID]++
 			}
-			compared, differences := 0, 0
-			rows, err := db.pool().QueryContext(cmd.Context(), `SELECT reference, state FROM messaging_outbox
-				WHERE channel = 'sms' AND attempt > 0 AND created_at >= $1 ORDER BY reference`, since.UnixMilli())
-			if err != nil {
-				return err
-			}
-			defer func() { _ = rows.Close() }()
-			for rows.Next() {
-				var d difference
-				if err := rows.Scan(&d.Reference, &d.State); err != nil {
-					return err
+			report := func(d difference) error {
+				found.Compared++
+				if !d.differs() {
+					return nil
 				}
-				compared++
+				found.Differences++
+				return op.print(cmd.OutOrStdout(), d, fmt.Sprintf("%s\tis %s, and listed %d times\n", d.Reference, d.State, d.Listed))
+			}
+			if err := eachSMS(cmd.Context(), db, func(d difference, created time.Time) error {
 				d.Listed = listed[d.Reference]
-				want := 0
-				switch d.State {
-				case messagingriver.Accepted:
-					want = 1
-				case messagingriver.Sending, messagingriver.Unknown:
-					want = min(d.Listed, 1) // its outcome is not known yet
-				default:
+				delete(listed, d.Reference)
+				if created.Before(since) && d.Listed == 0 {
+					return nil
 				}
-				if d.Listed == want {
-					continue
-				}
-				differences++
-				if err := op.print(cmd.OutOrStdout(), d, fmt.Sprintf("%s\tis %s, and listed %d times\n", d.Reference, d.State, d.Listed)); err != nil {
+				return report(d)
+			}); err != nil {
+				return err
+			}
+			for _, reference := range slices.Sorted(maps.Keys(listed)) {
+				if reference == "" || !strings.HasPrefix(reference, prefix) {
+					found.Others += listed[reference]
+				} else if err := report(difference{reference, absent, listed[reference]}); err != nil {
 					return err
 				}
 			}
-			if err := rows.Err(); err != nil {
-				return err
+			text := fmt.Sprintf("%d SMS compared, %d differences\n", found.Compared, found.Differences)
+			if found.Others > 0 {
+				text += fmt.Sprintf("%d listed SMS of other programs\n", found.Others)
 			}
-			if err := op.print(cmd.OutOrStdout(), map[string]int{"compared": compared, "differences": differences},
-				fmt.Sprintf("%d SMS compared, %d differences\n", compared, differences)); err != nil || differences == 0 {
+			if err := op.print(cmd.OutOrStdout(), found, text); err != nil || found.Differences == 0 {
 				return err
 			}
 			return errDifferences
 		})
 	}
 	return cmd
+}
+
+// eachSMS calls do for every SMS of the outbox.
+func eachSMS(ctx context.Context, db database, do func(d difference, created time.Time) error) error {
+	rows, err := db.pool().QueryContext(ctx, "SELECT reference, state, created_at FROM messaging_outbox WHERE channel = 'sms' ORDER BY reference")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var d difference
+		var created int64
+		if err := rows.Scan(&d.Reference, &d.State, &created); err != nil {
+			return err
+		}
+		if err := do(d, time.UnixMilli(created)); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
 }

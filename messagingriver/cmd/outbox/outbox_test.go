@@ -143,7 +143,7 @@ func TestLoadWorkAuditAndResolve(t *testing.T) {
 		assert.Equal(s, map[messagingriver.State]int{messagingriver.Accepted: 2, messagingriver.Refused: 1, messagingriver.Parked: 1, messagingriver.Dropped: 1}, s.counts())
 		out, _ = s.run(0, "status")
 		assert.Contains(s, out, "rate: no limit")
-		assert.NotContains(s, out, "chatapp3")
+		assert.NotContains(s, out, "chatapp9")
 
 		out, _ = s.run(0, "refused")
 		assert.Contains(s, out, "HTTP 422")
@@ -162,7 +162,7 @@ func TestLoadWorkAuditAndResolve(t *testing.T) {
 		s.work()
 		assert.Equal(s, map[messagingriver.State]int{messagingriver.Accepted: 4, messagingriver.Dropped: 1}, s.counts())
 		out, _ = s.run(0, "audit")
-		assert.Equal(s, "4 SMS compared, 0 differences\n", out)
+		assert.Equal(s, "5 SMS compared, 0 differences\n", out)
 
 		db, err := open(s.Context(), s.environment["DATABASE_URL"], testClient(s), messagingriver.Options{})
 		require.NoError(s, err)
@@ -170,8 +170,55 @@ func TestLoadWorkAuditAndResolve(t *testing.T) {
 		_, err = db.pool().ExecContext(s.Context(), "UPDATE messaging_outbox SET state = 'parked' WHERE reference = 'd'")
 		require.NoError(s, err)
 		out, said := s.run(1, "audit")
-		assert.Equal(s, "d\tis parked, and listed 1 times\n4 SMS compared, 1 differences\n", out)
+		assert.Equal(s, "d\tis parked, and listed 1 times\n5 SMS compared, 1 differences\n", out)
 		assert.Empty(s, said)
+	})
+}
+
+// TestRestoredBackupIsComparedBeforeItIsSent: what was sent after a backup is listed, and waits or is absent in what is restored.
+// The commands are those of docs/scale.md.
+func TestRestoredBackupIsComparedBeforeItIsSent(t *testing.T) {
+	onBoth(t, func(s shell) {
+		exec := func(statements ...string) {
+			db, err := open(s.Context(), s.environment["DATABASE_URL"], testClient(s), messagingriver.Options{})
+			require.NoError(s, err)
+			defer db.close()
+			for _, statement := range statements {
+				_, err = db.pool().ExecContext(s.Context(), statement)
+				require.NoError(s, err)
+			}
+		}
+		s.run(0, "load", s.file("a.jsonl", line("a-1")+"\n"+line("a-2")+"\n"+line("a-3")))
+		exec("CREATE TABLE outbox_backup AS SELECT * FROM messaging_outbox", "CREATE TABLE job_backup AS SELECT * FROM river_job")
+		later := s.file("b.jsonl", line("b-1"))
+		s.run(0, "load", later)
+		s.work()
+		require.Len(s, s.service.Sent(), 4)
+		s.service.Seed(messagingtest.Sent{From: "ACME", To: "+639171234567", Text: "of another program"},
+			messagingtest.Sent{From: "ACME", To: "+639171234567", Text: "of another program", ReferenceID: "x"})
+		exec("DELETE FROM messaging_outbox", "INSERT INTO messaging_outbox SELECT * FROM outbox_backup",
+			"DELETE FROM river_job", "INSERT INTO river_job SELECT * FROM job_backup")
+
+		s.run(0, "pause")
+		out, _ := s.run(1, "audit")
+		waiting := "a-1\tis waiting, and listed 1 times\na-2\tis waiting, and listed 1 times\na-3\tis waiting, and listed 1 times\n"
+		assert.Equal(s, waiting+"b-1\tis absent, and listed 1 times\nx\tis absent, and listed 1 times\n5 SMS compared, 5 differences\n1 listed SMS of other programs\n", out)
+		s.run(0, "load", later) // as the program does that enqueues again what the backup has not
+		out, _ = s.run(1, "audit", "--json", "--prefix", "a-")
+		assert.Contains(s, out, `{"reference":"b-1","state":"waiting","listed":1}`, "it has a row")
+		assert.Contains(s, out, `{"compared":4,"differences":4,"others":2}`)
+		out, _ = s.run(0, "resolve", "sent", "--file", s.file("sent.txt", "a-1\na-2\na-3\nb-1\n"))
+		assert.Equal(s, "sent: 4 of 4 messages\n", out)
+		s.run(0, "audit", "--prefix", "a-")
+		s.run(0, "resume")
+		s.run(0, "load", s.file("c.jsonl", line("a-4")))
+		s.work()
+		assert.Equal(s, map[messagingriver.State]int{messagingriver.Accepted: 5}, s.counts())
+		sent := map[string]int{}
+		for _, m := range s.service.Sent() {
+			sent[m.ReferenceID]++
+		}
+		assert.Equal(s, map[string]int{"": 1, "x": 1, "a-1": 1, "a-2": 1, "a-3": 1, "a-4": 1, "b-1": 1}, sent, "nothing is sent twice")
 	})
 }
 
@@ -219,7 +266,7 @@ func TestErrorsAreOneLine(t *testing.T) {
 			"negative rate":    {[]string{"rate", "--", "-1"}, "want 0 to 1000000"},
 			"no file":          {[]string{"load", "/nowhere"}, "no such file"},
 			"bad line":         {[]string{"load", s.file("a.jsonl", line("ok")+"\nnonsense\n")}, "line 2: want an object"},
-			"bad channel":      {[]string{"load", s.file("b.jsonl", `{"channel": "pigeon", "message": {}}`)}, `line 1: messagingriver: the channel is "pigeon"; want one of chatapp1, chatapp2, sms`},
+			"bad channel":      {[]string{"load", s.file("b.jsonl", `{"channel": "pigeon", "message": {}}`)}, `line 1: messagingriver: the channel is "pigeon"; want one of `},
 			"no message":       {[]string{"load", s.file("c.jsonl", `{"channel": "sms"}`)}, "line 1: messagingriver: message: required, but absent"},
 			"invalid message":  {[]string{"load", s.file("d.jsonl", line("ok")+"\n"+line(""))}, "line 2: messagingriver: ReferenceID"},
 			"unknown column":   {[]string{"load", s.file("e.csv", "from,colour\n")}, `line 1: there is no column "colour"`},

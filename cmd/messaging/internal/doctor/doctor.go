@@ -31,6 +31,7 @@ type doctor struct {
 	mine         document.Node   // the row of the message that was sent, if there is one
 	sent         sentMessage     // the message that was sent, if one was
 	isSpent      bool            // a second message was sent
+	isWithout    bool            // the service refuses every reference ID of a send
 	links        map[string]link // IDs that a response and the row of its message have, by concept
 	filters      map[string]filtered
 	sizeCounts   bool              // the contract's page size does

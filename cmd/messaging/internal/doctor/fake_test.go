@@ -224,7 +224,7 @@ func hold(t *testing.T, f *fake, args ...string) Report {
 	assert.GreaterOrEqual(t, n*10, renamed*8)
 	assertOverlayLists(t, server.URL, file, len(f.messages))
 	var b strings.Builder
-	require.NoError(t, report.writeText(&b, true))
+	require.NoError(t, report.writeText(&b, "The overlay"))
 	t.Log(b.String())
 	return report
 }

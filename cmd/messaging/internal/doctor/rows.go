@@ -174,9 +174,21 @@ func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys
 // candidatesOf says which of some columns could be a concept, best first.
 func candidatesOf(concept string, all []column) string {
 	const most = 3
+	names := candidates(concept, all)
+	if len(names) == 0 {
+		return ""
+	}
+	return "; could be " + strings.Join(names[:min(len(names), most)], ", ")
+}
+
+// leafOf returns the last name of a path.
+func leafOf(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
+
+// candidates returns the paths of the columns that could be a concept, best first: one that identifies has a value of its own in each row.
+func candidates(concept string, all []column) (paths []string) {
 	c, ok := readVocabulary().concepts[concept]
 	if !ok {
-		return ""
+		return nil
 	}
 	g := newGuesser(map[string][]string{concept: nil}, rowContainers, all)
 	type candidate struct {
@@ -192,22 +204,19 @@ func candidatesOf(concept string, all []column) string {
 				score++
 			}
 		}
-		if score > 0 && distinct(col.values) == len(col.values) {
-			score += 2 // each has a value of its own, as an ID and a reference have
+		const first = 1000
+		if isUnique := distinct(col.values) == len(col.values); score > 0 && isUnique && (concept == "id" || concept == "reference") {
+			score += first
 		}
 		if len(col.values) > 0 && fits(c.kind, col.values) && score > 0 {
 			found = append(found, candidate{col.path, score})
 		}
 	}
 	slices.SortStableFunc(found, func(a, b candidate) int { return b.score - a.score })
-	var names []string
-	for _, f := range found[:min(len(found), most)] {
-		names = append(names, f.path)
+	for _, f := range found {
+		paths = append(paths, f.path)
 	}
-	if len(names) == 0 {
-		return ""
-	}
-	return "; could be " + strings.Join(names, ", ")
+	return paths
 }
 
 // isUnique reports whether each of some documents has a value of its own in a column.

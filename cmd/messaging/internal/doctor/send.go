@@ -415,14 +415,20 @@ func (d *doctor) sendAgain(ctx context.Context) {
 	d.section = "send"
 	if d.isSpent {
 		d.add("duplicate", Note, "not tried: two messages were sent to find the name of the reference ID")
+		d.resent(d.judgement(), false)
 		return
 	}
 	second := d.send(ctx, d.sent.message())
 	verdict := messaging.VerdictOf(second.err)
 	failed, _ := errors.AsType[*messaging.Error](second.err)
 	const name = "duplicate"
+	isDuplicate := false
+	defer func() { d.resent(second.err, isDuplicate) }()
 	switch {
+	case d.sent.reference == "" && verdict != messaging.Unknown:
+		d.add(name, Note, "not tried: the message has no reference ID")
 	case errors.Is(second.err, messaging.ErrDuplicate):
+		isDuplicate = true
 		d.add(name, OK, "a second send with the same reference ID is refused")
 	case verdict == messaging.Accepted:
 		d.add(name, Note, "a second send with the same reference ID is accepted: the service does not guard against duplicates, so never send again what may have been sent")
@@ -443,7 +449,21 @@ func (d *doctor) sendAgain(ctx context.Context) {
 			d.add(name, Differs, detail+" (errors.classes.duplicate)")
 			return
 		}
+		isDuplicate = true
 		d.propose(name, detail, append(slices.Clone(classes["duplicate"]), code), "errors", "classes", "duplicate")
+	}
+}
+
+// resent says whether a second send, with the overlay, was accepted, or refused for being the second.
+func (d *doctor) resent(err error, isDuplicate bool) {
+	d.section = "overlay"
+	switch {
+	case isDuplicate:
+		d.add("sends", OK, "the second send is refused as a duplicate")
+	case messaging.VerdictOf(err) == messaging.Accepted:
+		d.add("sends", OK, "the second send is accepted")
+	default:
+		d.add("sends", Differs, "the second send: "+describe(err))
 	}
 }
 
