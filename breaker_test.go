@@ -183,6 +183,7 @@ func TestBreakersOfClientsThatShare(t *testing.T) {
 		"the service, other credentials": {503, with(messaging.WithToken("other")), true},
 		"the service, other timeout":     {503, with(messaging.WithTimeout(time.Minute)), true},
 		"the account, other credentials": {402, with(messaging.WithToken("other")), false},
+		"the account, the same again":    {402, with(messaging.WithToken("t")), false},
 		"the account, other timeout":     {402, with(messaging.WithTimeout(time.Minute)), true},
 		"turned off":                     {503, with(messaging.WithBreaker(messaging.BreakerPolicy{Off: true})), false},
 	} {
@@ -200,6 +201,14 @@ func TestBreakersOfClientsThatShare(t *testing.T) {
 		tenants := s.client(t, auth)
 		sendFive(t, tenants)
 		assert.False(t, tenants.Breaker(messaging.ChannelSMS).Open, "an AuthFunc may serve many accounts")
+		s.status = 429
+		for range 2 {
+			sendFive(t, tenants)
+		}
+		assert.True(t, tenants.Breaker(messaging.ChannelSMS).Open, "they share the rate")
+		one := with(auth)(t, tenants)
+		assert.False(t, one.Breaker(messaging.ChannelSMS).Open, "unless each has a client")
+		s.status = 402
 		basic := s.client(t, messaging.WithAuth(messaging.Basic("user", "password")))
 		sendFive(t, basic)
 		assert.True(t, basic.Breaker(messaging.ChannelSMS).Open, "Basic has one")
