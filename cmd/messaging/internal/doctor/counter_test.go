@@ -32,7 +32,9 @@ func TestNothingIsFalselyOK(t *testing.T) {
 	lenient := func() *fake { // it ignores unknown parameters, and its times name their zone
 		f := offsetFake()
 		f.isStrict = false
-		rows(func(row object, m fakeMessage) { row["createTime"], row["networkName"] = m.created.UTC().Format(time.RFC3339), "51502" })(f)
+		rows(func(row object, m fakeMessage) {
+			row["createTime"], row["networkName"] = m.created.UTC().Format(time.RFC3339), "51502"
+		})(f)
 		f.seed()
 		return f
 	}
