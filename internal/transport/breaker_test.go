@@ -73,6 +73,7 @@ func TestBreakerOpens(t *testing.T) {
 		"not at nine of twenty":                 {mixed(times(9, Throttling), times(11, Healthy)), false},
 		"not at what is not known":              {mixed(times(100, unheard), times(100, timedOut)), false},
 		"not at successes":                      {times(100, Healthy), false},
+		"not before, once successes came again": {mixed(times(40, Healthy), times(12, Failing), times(20, Healthy), times(12, Failing)), false},
 		"not at ten throttled over forty calls": {mixed(times(5, Throttling), times(20, Healthy), times(9, Throttling)), false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -97,6 +98,15 @@ func TestBreakerForgetsAfterAMinute(t *testing.T) {
 		assert.False(t, isOpen(&b), "four of eight are too old")
 		hear(t, &b, Failing)
 		assert.True(t, isOpen(&b))
+
+		var busy Breaker
+		for range 5000 {
+			hear(t, &busy, Healthy)
+			time.Sleep(time.Millisecond)
+		}
+		time.Sleep(58 * time.Second)
+		hear(t, &busy, times(15, Failing)...)
+		assert.False(t, isOpen(&busy), "the last twenty successes are younger than a minute")
 
 		var calm Breaker
 		hear(t, &calm, times(20, Healthy)...)
