@@ -45,6 +45,7 @@ type fake struct {
 	// size, number, offset and cursor are the names of the parameters that page, "" for those that it does not have.
 	size, number, offset, cursor string
 	firstPage, defaultSize       int
+	largest                      int // page, if that is not 0
 	sort                         func(q url.Values, rows []fakeMessage)
 	others                       []string // parameters that sort takes
 	isStrict                     bool
@@ -139,6 +140,9 @@ func (f *fake) list(w http.ResponseWriter, q url.Values) {
 			}
 			*target = n
 		}
+	}
+	if f.largest > 0 {
+		p.size = min(p.size, f.largest)
 	}
 	if f.number != "" {
 		p.offset = (p.number - f.firstPage) * p.size

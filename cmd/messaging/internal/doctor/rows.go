@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
+	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 // examination is what is compared: documents that are alike with a section of the contract that lists paths by concept.
@@ -154,7 +155,7 @@ func (d *doctor) conclude(e examination, concept, current, guess string, l line,
 		d.add(concept, OK, detail+how)
 	case e.rejects(concept, current, values) != "":
 		d.add(concept, Differs, detail+"; "+e.rejects(concept, current, values)+candidatesOf(concept, left))
-	case slices.Contains(e.byProof, concept):
+	case slices.Contains(e.byProof, concept) || !d.passes(concept, values):
 		d.add(concept, Note, detail+"; only its name says so")
 	default:
 		d.add(concept, OK, detail)
@@ -230,6 +231,7 @@ func isUnique(c column, docs int) bool {
 
 // sameValue reports whether a value is what was sent: numbers are compared by their digits.
 func sameValue(got, want string) bool {
+	got, want = table.Number(got), table.Number(want)
 	return got == want || isPhone.MatchString(got) && isPhone.MatchString(want) && digitsOf(got) == digitsOf(want)
 }
 
@@ -290,6 +292,9 @@ func (d *doctor) rejectsRecord(concept, path string, values []document.Node) str
 		if len(d.rows) >= manyRows && len(distinct)*2 > len(d.rows) {
 			return "has too many values for a status"
 		}
+		if isNew := !slices.Contains(d.table.SMSList.Record[concept], path); isNew && !d.saysStatus(path, values) {
+			return "has no word that the contract knows as a status"
+		}
 	}
 	return ""
 }
@@ -347,12 +352,43 @@ func (d *doctor) proveRecord(ctx context.Context) map[string]proof {
 		}
 	}
 	d.proveSides(g, all, proven)
+	if path := d.proveStatus(g, all); path != "" {
+		proven["deliveryStatus"] = proof{path, "its words are those of a delivery status"}
+	}
+	isSum := func(c column) bool {
+		isNone := func(v document.Node) bool { return !isMoney.MatchString(v.Text()) || !strings.Contains(v.Text(), ".") }
+		return len(c.values) > 0 && !slices.ContainsFunc(c.values, isNone)
+	}
+	if sums := filter(all, isSum); len(sums) == 1 {
+		proven["price"] = proof{sums[0].path, "no other member is an amount with a currency"}
+	}
 	for _, concept := range []string{"id", "request"} {
 		if _, ok := proven[concept]; !ok {
 			d.proveByFilter(ctx, g, concept, all, proven)
 		}
 	}
 	return proven
+}
+
+// proveStatus returns the member of which the contract knows every word as that of a delivery status, or "". A number could be anything.
+func (d *doctor) proveStatus(g *guesser, all []column) string {
+	known := readVocabulary().concepts
+	ends := []string{"delivered", "read", "failed", "expired", "rejected"}
+	fitting := filter(all, func(c column) bool {
+		isForeign := func(v document.Node) bool { return isDigits.MatchString(v.Text()) || d.statusOf(v.Text()) == "" }
+		isEnd := func(v document.Node) bool { return slices.Contains(ends, d.statusOf(v.Text())) }
+		above, own := g.words(c.path)
+		isOfSend := g.score(known["sendStatus"], above, own) > g.score(known["deliveryStatus"], above, own)
+		return len(c.values) > 0 && !slices.ContainsFunc(c.values, isForeign) && slices.ContainsFunc(c.values, isEnd) && !isOfSend
+	})
+	return d.choose(g, "deliveryStatus", fitting)
+}
+
+// saysStatus reports whether some values are words of a status that the contract knows, or numbers under a name that says what they are.
+func (d *doctor) saysStatus(path string, values []document.Node) bool {
+	name := strings.ToLower(path)
+	hasName := strings.Contains(name, "dlr") || strings.Contains(name, "deliver") || strings.Contains(name, "status")
+	return slices.ContainsFunc(values, func(v document.Node) bool { return d.knowsWord(v.Text()) || hasName && isWhole.MatchString(v.Text()) })
 }
 
 // proveCreated returns the member that says when the message was sent, and is in no row later than another time; or "".
