@@ -71,7 +71,9 @@ type hook struct {
 func (l *listener) hooks() []hook {
 	return []hook{
 		{webhook.CallbackSMS, func(rcv *webhook.Receiver) http.Handler {
-			return rcv.SMS(func(_ context.Context, m webhook.SMSMessage) error { return l.print("sms", m.ID, m.From, m.To, m.Text, m) })
+			return rcv.SMS(func(_ context.Context, m webhook.SMSMessage) error {
+				return l.print("sms", m.ID, m.From, m.To, m.Text, m)
+			})
 		}},
 		{webhook.CallbackChatApp1, func(rcv *webhook.Receiver) http.Handler { return rcv.ChatApp1(l.chatMessage) }},
 		{webhook.CallbackChatApp2, func(rcv *webhook.Receiver) http.Handler { return rcv.ChatApp2(l.chatMessage) }},

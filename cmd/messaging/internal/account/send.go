@@ -42,8 +42,8 @@ func newSend(console cli.Console) *cobra.Command {
 		Short: "Send one message; the exit status is its verdict",
 		Long: `Send one message over a channel.
 
-The exit status is the verdict: 0 accepted, 1 refused, 3 not sent, 4 unknown. It is 2 if the command line or the message
-cannot be used. An unknown message may have been sent: look it up with "messaging find REFERENCE" before you send it again.` + "\n" + environment,
+The exit status is the verdict: 0 accepted, 1 refused, 3 not sent, such as a message with a wrong number, 4 unknown. It is 2 if the
+command line cannot be used. An unknown message may have been sent: look it up with "messaging find REFERENCE" before you send it again.` + "\n" + environment,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(command *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -115,7 +115,7 @@ Go type ` + s.channel + ".Message, as json.Marshal writes it.\n" + environment,
 			}
 		}
 		if err = s.service(client).Validate(msg); err != nil {
-			return err
+			return shared.printVerdict(messaging.Receipt{}, err) // not sent
 		}
 		if validate {
 			text := "valid: nothing was sent"

@@ -278,6 +278,7 @@ func (d *doctor) examineResponse(context.Context) {
 	if d.mine.Exists() && len(words) > 0 && !words[0].IsBool() {
 		d.acceptWord(words[0].Text())
 	}
+	d.proposeNoReference()
 	d.judge()
 	if d.mine.Exists() {
 		d.compareClock()
@@ -312,6 +313,24 @@ func (d *doctor) proposeNoID(response document.Node) {
 	}
 	d.proposeAll("no ID", "nothing in the response names the message, which is listed: the word at "+status+" decides alone",
 		line{[]string{"sms.send", "response", "id"}, []any{}}, line{[]string{"sms.send", "accepted"}, anyList(accepted)})
+}
+
+// proposeNoReference proposes to read no reference of a response, if the service writes references of its own there: nothing else keeps the
+// response from an acceptance, and the message is listed with the ID of the response and the reference that was sent.
+func (d *doctor) proposeNoReference() {
+	hasSent := func(n document.Node) bool {
+		all, _ := columns([]document.Node{n}, "")
+		isIt := func(v document.Node) bool { return v.Text() == d.sent.reference }
+		return slices.ContainsFunc(all, func(c column) bool { return slices.ContainsFunc(c.values, isIt) })
+	}
+	isAccepted := func() bool { return d.judgement() == nil }
+	if d.sent.reference == "" || len(d.links) == 0 || hasSent(d.sent.response) || !hasSent(d.mine) || isAccepted() {
+		return
+	}
+	none := line{[]string{"sms.send", "response", "reference"}, []any{}}
+	if d.attempt([]line{none}, isAccepted) {
+		d.add("no reference", Differs, "the response has a reference of the service's own; the one that was sent is listed", none)
+	}
 }
 
 // proposeText proposes to read a response that is not JSON as one text, of a message that is listed.
