@@ -34,13 +34,14 @@ type doctor struct {
 	isWithout    bool            // the service refuses every reference ID of a send
 	links        map[string]link // IDs that a response and the row of its message have, by concept
 	filters      map[string]filtered
-	sizeCounts   bool              // the contract's page size does
-	heard        map[string]bool   // the kinds of callbacks that were received
-	section      string            // of the checks that are added
-	plain        *messaging.Client // sends no parameter of the contract; nil until it is needed
-	isStrict     bool              // the service refuses a parameter that it does not know
-	unknownParam string            // how it refuses one, as pattern says
-	hints        []string          // names that the service itself mentioned, in refusals and links
+	sizeCounts   bool                       // the contract's page size does
+	callbacks    map[string][]document.Node // the events that were received, by kind
+	heard        map[string]bool            // the kinds of callbacks that were received
+	section      string                     // of the checks that are added
+	plain        *messaging.Client          // sends no parameter of the contract; nil until it is needed
+	isStrict     bool                       // the service refuses a parameter that it does not know
+	unknownParam string                     // how it refuses one, as pattern says
+	hints        []string                   // names that the service itself mentioned, in refusals and links
 }
 
 // add adds a check, with the lines of the overlay that were adopted for it.

@@ -148,8 +148,9 @@ func (d *doctor) conclude(e examination, concept, current, guess string, l line,
 	case current == "" && slices.Contains(e.essential, concept):
 		d.add(concept, Differs, "not found at "+strings.Join(e.section[concept], ", ")+candidatesOf(concept, left))
 	case current == "":
-		if !e.isCallback {
-			d.add(concept, Note, "not there"+candidatesOf(concept, left))
+		could := candidatesOf(concept, left)
+		if !e.isCallback || could != "" && slices.Contains(e.byProof, concept) {
+			d.add(concept, Note, "not there"+could)
 		}
 	case how != "":
 		d.add(concept, OK, detail+how)
