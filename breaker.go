@@ -85,6 +85,8 @@ func (e *endpoint) addHealth(j *transport.Judgement, err *Error) {
 			return // an Auth of the user may serve many accounts
 		}
 		j.Health = transport.Refusing
+	case j.Repeatable && !e.read: // provably not processed, so the service lives
+		j.Health = transport.Throttling
 	case status >= 500, status == http.StatusRequestTimeout, is(ErrUnavailable):
 		j.Health = transport.Failing
 	case slices.Contains(e.throttled, status), is(ErrRateLimited):

@@ -103,6 +103,8 @@ func TestBreakerState(t *testing.T) {
 				e, _ := errors.AsType[*messaging.Error](err)
 				assert.InDelta(t, 10.5, e.RetryAfter.Seconds(), 0.5)
 				assert.Contains(t, err.Error(), "messaging: sms.send not sent: the circuit breaker is open: "+tc.cause)
+				assert.Contains(t, err.Error(), "try again in "+e.RetryAfter.Round(time.Millisecond).String())
+				assert.NotContains(t, err.Error(), "asked to wait", "it is the pause of the client")
 				after, ok := messaging.Retryable(err)
 				assert.True(t, ok)
 				assert.Equal(t, e.RetryAfter, after)
@@ -134,6 +136,35 @@ func TestBreakerOpensNotAtWhatConcernsOneMessage(t *testing.T) {
 	}
 }
 
+// A status of errors.notProcessed says that the service takes no more now, if the response is proof of that.
+func TestBreakerCountsWhatWasNotProcessedAsThrottled(t *testing.T) {
+	names, err := contract.Parse([]byte(`{"errors": {"notProcessed": [425, 429, 503]}}`))
+	require.NoError(t, err)
+	const own = `{"requestId":"r1234567","code":"50001"}`
+	for name, tc := range map[string]struct {
+		service troubled
+		opensAt int
+	}{
+		"the service's 503":  {troubled{status: 503, body: own}, 10},
+		"425":                {troubled{status: 425, body: `{}`}, 10},
+		"a 503 of a page":    {troubled{status: 503, body: `<html>`}, 5},
+		"a 500":              {troubled{status: 500, body: own}, 5},
+		"a 503 with an ID":   {troubled{status: 503, body: `{"id":"m1","code":"50001"}`}, 5},
+		"without credit":     {troubled{status: 503, body: `{"requestId":"r1234567","code":"200101"}`}, 5},
+		"a 429 of that kind": {troubled{status: 429, body: `{}`}, 10},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			client := tc.service.client(t, messaging.WithContract(names), messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}))
+			sent := 0
+			for ; sent < 30 && !client.Breaker(messaging.ChannelSMS).Open; sent++ {
+				_, err := client.SMS.Send(t.Context(), hello)
+				require.Error(t, err)
+			}
+			assert.Equal(t, tc.opensAt, sent, name)
+		})
+	}
+}
+
 func TestBreakersOfClientsThatShare(t *testing.T) {
 	with := func(options ...messaging.Option) func(*testing.T, *messaging.Client) *messaging.Client {
 		return func(t *testing.T, c *messaging.Client) *messaging.Client {
@@ -152,6 +183,7 @@ func TestBreakersOfClientsThatShare(t *testing.T) {
 		"the service, other credentials": {503, with(messaging.WithToken("other")), true},
 		"the service, other timeout":     {503, with(messaging.WithTimeout(time.Minute)), true},
 		"the account, other credentials": {402, with(messaging.WithToken("other")), false},
+		"the account, the same again":    {402, with(messaging.WithToken("t")), false},
 		"the account, other timeout":     {402, with(messaging.WithTimeout(time.Minute)), true},
 		"turned off":                     {503, with(messaging.WithBreaker(messaging.BreakerPolicy{Off: true})), false},
 	} {
@@ -169,6 +201,14 @@ func TestBreakersOfClientsThatShare(t *testing.T) {
 		tenants := s.client(t, auth)
 		sendFive(t, tenants)
 		assert.False(t, tenants.Breaker(messaging.ChannelSMS).Open, "an AuthFunc may serve many accounts")
+		s.status = 429
+		for range 2 {
+			sendFive(t, tenants)
+		}
+		assert.True(t, tenants.Breaker(messaging.ChannelSMS).Open, "they share the rate")
+		one := with(auth)(t, tenants)
+		assert.False(t, one.Breaker(messaging.ChannelSMS).Open, "unless each has a client")
+		s.status = 402
 		basic := s.client(t, messaging.WithAuth(messaging.Basic("user", "password")))
 		sendFive(t, basic)
 		assert.True(t, basic.Breaker(messaging.ChannelSMS).Open, "Basic has one")

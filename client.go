@@ -126,7 +126,8 @@ func NewClientFromEnv(options ...Option) (*Client, error) {
 }
 
 // With returns a client that differs by the given options and shares everything else: connections, rate limit, tokens and the
-// compiled contract. It is cheap; c itself does not change.
+// compiled contract. It is cheap; c itself does not change. A client with other credentials is worth keeping, because a breaker for its
+// account belongs to it; see WithBreaker.
 func (c *Client) With(options ...Option) (*Client, error) {
 	s := c.core.settings
 	s.apply(options)

@@ -198,8 +198,8 @@ type Error struct {
 	MessageID string
 	// ReferenceID is the reference ID of the message, to settle an unknown outcome by.
 	ReferenceID string
-	// RetryAfter is how long the service asked to wait. The library does not begin a wait that is longer than the RetryPolicy
-	// or the context allows.
+	// RetryAfter is how long the service asked to wait or, with ErrBreakerOpen, how long the breaker holds back what is sent. The
+	// library does not begin a wait that is longer than the RetryPolicy or the context allows.
 	RetryAfter time.Duration
 	// Attempts is the number of requests that were begun.
 	Attempts int
@@ -207,6 +207,7 @@ type Error struct {
 	Body []byte
 
 	read           bool    // a read has no verdict
+	paused         bool    // RetryAfter is the pause of a breaker, for which the service may not have asked
 	settled        bool    // it is the error of Settle
 	uncredentialed bool    // the client has no credentials for the channel
 	named          bool    // see NamesMessage
@@ -230,7 +231,7 @@ func newError(e *endpoint, out transport.Outcome) *Error {
 		read: e.read, unlisted: e.channel != ChannelSMS, cause: out.Err,
 	}
 	if open, ok := errors.AsType[*transport.OpenError](cmp.Or(out.Interrupted, out.Err)); ok && out.StatusCode == 0 {
-		failed.RetryAfter = open.RetryAfter
+		failed.RetryAfter, failed.paused = open.RetryAfter, true
 	}
 	if out.Interrupted != nil {
 		failed.cause, failed.reason = errors.Join(out.Interrupted, out.Err), "another attempt could not begin"
@@ -339,7 +340,10 @@ func (e *Error) Error() string {
 	if redact.IsWord(e.RequestID) && !e.hidden {
 		say("request %s", e.RequestID)
 	}
-	if e.RetryAfter > 0 {
+	switch {
+	case e.paused:
+		say("try again in %v", e.RetryAfter.Round(time.Millisecond))
+	case e.RetryAfter > 0:
 		say("asked to wait %v", e.RetryAfter)
 	}
 	if e.Attempts > 1 {

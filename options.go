@@ -146,7 +146,7 @@ func withAPIKey(key, secret, secretFrom string) Option {
 }
 
 // WithAuth authenticates with Basic, an AuthFunc or another Auth. If channels are given, it applies to those only; otherwise to
-// every channel without credentials of its own.
+// every channel without credentials of its own. Accounts that share an Auth share a circuit breaker for throttling; see WithBreaker.
 func WithAuth(auth Auth, channels ...Channel) Option {
 	return func(s *settings) {
 		f, isFunc := auth.(AuthFunc)
@@ -286,8 +286,10 @@ func WithRateLimit(perSecond float64, burst int) Option {
 // SMS.SendOnce waits up to GiveUp, and SendAll until its context or GiveUp ends. In SendAll a message that is throttled while the
 // breaker is open is sent again when it closes.
 //
-// Clients derived by With share the breakers of the service. They share those for refusals of the account and for throttling if they
-// have the same credentials. With an Auth of your own, which may serve many accounts, refusals of the account open none.
+// Clients derived by With share the breakers of the service. They share those for refusals of the account and for throttling unless
+// they were given credentials: WithToken and the like begin new ones each time, also for a token that was there before. So make the
+// client of an account once and keep it. With an Auth of your own, which may serve many accounts, refusals of the account open no
+// breaker. Throttling still does, for all accounts of that Auth together: to keep them apart, derive a client for each by WithAuth.
 func WithBreaker(policy BreakerPolicy) Option {
 	return func(s *settings) {
 		s.require(policy.GiveUp >= 0, "WithBreaker", "GiveUp must not be negative, got %v", policy.GiveUp)

@@ -34,10 +34,11 @@ func (e *sendEndpoint) judge(reference string, out transport.Outcome) judgement 
 	}
 	j.response, j.notJSON = e.codec.Decode(out.Body)
 	r := &j.response
+	isOther := func(got string) bool { return !sameReference(got, reference) }
 	switch {
 	case r.Contradiction != "":
 		j.reason = r.Contradiction
-	case !sameReference(r.ReferenceID, reference):
+	case isOther(r.ReferenceID), slices.ContainsFunc(r.OtherReferences, isOther):
 		j.reason = "the response has the reference ID of another message; for a service with references of its own, " +
 			"which the doctor tells with -send, set response.reference to []"
 	case !isSuccess(out.StatusCode):

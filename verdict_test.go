@@ -246,6 +246,36 @@ func TestSendVerdictOfAnotherReference(t *testing.T) {
 			assert.Equal(t, status == 200, e == nil, "the references are the service's own")
 		}
 	}
+	for body, isOfMessage := range map[string]bool{
+		`{"messages":[{"id":"m-1","referenceId":"order-17"}]}`:                              true,
+		`{"messages":[{"id":"m-1","referenceId":"order-18"}]}`:                              false,
+		`{"messages":[{"id":"m-1","referenceId":17}]}`:                                      false,
+		`{"messages":[{"id":"m-1","referenceId":" "}]}`:                                     true,
+		`{"messages":[{"id":"m-1","referenceId":null}]}`:                                    true,
+		`{"messages":[{"id":"m-1","referenceId":{"own":"order-18"}}]}`:                      true,
+		`{"messages":[{"id":"m-1","referenceId":["order-18"]}]}`:                            true,
+		`{"messages":[{"id":"m-1"},{"id":"m-2","referenceId":"order-18"}]}`:                 true,
+		`{"message":{"transactionId":"m-1","referenceId":"ORDER-17"}}`:                      true,
+		`{"message":{"transactionId":"m-1","referenceId":"order-18"}}`:                      false,
+		`{"message":{"referenceId":"order-18"},"id":"m-1"}`:                                 true,
+		`{"data":{"message":{"referenceId":"order-18"},"id":"m-1"}}`:                        true,
+		`{"id":"m-1","referenceId":"order-17","data":{"referenceId":"order-17"}}`:           true,
+		`{"id":"m-1","referenceId":"order-18","data":{"referenceId":"order-17"}}`:           false,
+		`{"id":"m-1","referenceId":"order-17","data":{"referenceId":"order-18"}}`:           false,
+		`{"message":{"transactionId":"m-1","referenceId":"order-18"},"referenceId":"None"}`: false,
+	} {
+		e, _ := sendGetting(t, `{}`, http.StatusOK, nil, body)
+		assert.Equal(t, isOfMessage, e == nil, "%s: %v", body, e)
+		assert.True(t, e == nil || e.Verdict == messaging.Unknown && strings.Contains(e.Error(), "reference ID of another message"), "%s: %v", body, e)
+		e, _ = sendGetting(t, `{"sms.send":{"response":{"reference":[]}}}`, http.StatusOK, nil, body)
+		assert.Nil(t, e, "%s: the references are the service's own", body)
+	}
+	const renamed = `{"sms.send":{"response":{"id":["result.messages.0.messageId"],"reference":["result.messages.0.client.ref"]}}}`
+	e, _ := sendGetting(t, renamed, http.StatusOK, nil, `{"result":{"messages":[{"messageId":"m-1","client":{"ref":"order-17"}}]}}`)
+	assert.Nil(t, e)
+	const theID = `{"sms.send":{"response":{"id":["messages.0.id","id"],"reference":["messages.0.id","id"]}}}`
+	e, _ = sendGetting(t, theID, http.StatusOK, nil, `{"messages":[{"id":"order-17"}]}`)
+	assert.Nil(t, e, "the reference is the ID")
 	client, mock := mocked(t)
 	responding(mock, http.StatusOK, `{"id":"m-1","referenceId":"its-own"}`)
 	m := message
@@ -280,6 +310,11 @@ func TestSendVerdictOfWhatIsNoID(t *testing.T) {
 		assert.Equal(t, tt.isID, e == nil, "%s: %v", tt.id, e)
 		assert.True(t, e == nil || e.Verdict == messaging.Unknown && e.MessageID == "", tt.id)
 	}
+	client, mock := mocked(t)
+	responding(mock, http.StatusOK, `{"id":" m-1\n"}`)
+	receipt, err := client.SMS.Send(t.Context(), message)
+	require.NoError(t, err)
+	assert.Equal(t, "m-1", receipt.ID, "without the white space around it")
 	e, _ := sendGetting(t, `{}`, http.StatusOK, nil, `{"status":"ok","requestId":"r-1"}`)
 	require.EqualError(t, e, "messaging: sms.send has an unknown outcome: HTTP 200, "+
 		"the response names no message at any path of the contract (response.id), request r-1")

@@ -213,19 +213,21 @@ func TestBreakersAreMeasured(t *testing.T) {
 	gauge := func() map[string]int64 {
 		return l.counts(t, "messaging.client.breaker.open", "messaging.destination.name")
 	}
-	assert.Equal(t, map[string]int64{"sms": 0, "chatapp1": 0, "chatapp2": 0}, gauge())
+	want := map[string]int64{}
 	for service := range reflect.TypeFor[messaging.Client]().Fields() {
 		if _, sends := service.Type.MethodByName("Send"); service.IsExported() && sends {
-			assert.Contains(t, gauge(), strings.ToLower(service.Name), "ObserveBreakers passes over a channel")
+			want[strings.ToLower(service.Name)] = 0
 		}
 	}
+	assert.Equal(t, want, gauge())
 
 	l.service.Inject(messagingtest.Status(503, time.Minute), 5)
 	for range 5 {
 		_, err = client.SMS.Send(t.Context(), message)
 		require.ErrorIs(t, err, messaging.ErrOutcomeUnknown)
 	}
-	assert.Equal(t, map[string]int64{"sms": 1, "chatapp1": 0, "chatapp2": 0}, gauge())
+	want["sms"] = 1
+	assert.Equal(t, want, gauge())
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	l.spans.Reset()

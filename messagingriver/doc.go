@@ -7,22 +7,39 @@
 //
 // A process that sends calls AddTo for the configuration of its River client, and starts that client.
 //
-// A message is unique by its channel and reference ID. It is never sent twice: each attempt is recorded before it begins, and only
-// an outcome that proves that nothing was sent, or a person, lets another one begin. This holds if a process is killed or frozen
-// at any moment, if River runs a job twice, and if the database is away when the outcome is known.
+// A message is unique by its channel and reference ID. Each attempt is recorded before it begins. Another one begins only if the
+// outcome proves that nothing was sent, or if a person says so. So no message is sent twice if a process is killed, if River runs a
+// job twice, or if the database is away when the outcome is known. A message can be sent twice in these cases:
+//
+//   - A person resolves a message as Resend that did go out.
+//
+//   - A process freezes while it writes the request, and the message is resent before that process goes on.
+//
+//   - Options.ResendUnlisted is set, and the service lists a message only after Options.SettleFor, or not by its reference ID.
+//
+//   - The database forgets what it committed: it fails over to a standby that does not confirm commits, or a backup is restored
+//     and not compared with what the service lists.
+//
+//   - A program enqueues it again after Options.Keep, when its reference ID is forgotten.
+//
+// What becomes of a message depends on its outcome:
 //
 //   - Accepted, refused and dropped messages are final. The table messaging_outbox keeps verdict and receipt, and the content of
 //     refused ones for Options.KeepRefused.
+//
 //   - A message that was not sent waits for its next attempt. After the last one it is parked.
+//
 //   - An SMS with an unknown outcome is looked up by its reference ID, and parked if it is not listed within Options.SettleFor. A
 //     chat-app message is parked at once: nothing lists those. A person decides about parked messages, with Resolve.
+//
 //   - HTTP 401 and 402, and codes of their classes, are about the account. They pause the queue of the channel, and the messages
 //     wait on. One message probes now and then whether the queue can be resumed.
+//
 //   - While the circuit breaker of a channel is open, its messages wait before they are claimed. Each channel has a queue of its
 //     own, so that one in trouble holds back no other.
 //
-// River's jobs hold channels and reference IDs, no numbers and no texts. Options.Rate limits the rate
-// of all processes together. docs/outbox.md in the repository is about operation, and examples/shop is a whole program.
+// River's jobs hold channels and reference IDs, no numbers and no texts. Options.Rate limits the rate of all processes together.
+// docs/outbox.md in the repository is about operation, docs/scale.md about failover and backups, and examples/shop is a whole program.
 //
 // # Stopping
 //

@@ -17,7 +17,7 @@ const (
 	Unknown  State = "unknown"  // it may have been sent, and is looked up until Options.SettleFor is over
 	Parked   State = "parked"   // nobody can know if it was sent, or its attempts are used up: a person decides
 	Accepted State = "accepted" // the service took it
-	Refused  State = "refused"  // the service, or this library, refused it: a person can have it sent again
+	Refused  State = "refused"  // the service refused it, or it was invalid and not sent: a person can have it sent again
 	Dropped  State = "dropped"  // a person decided not to send it
 )
 

@@ -128,8 +128,8 @@ func columnAt(t table.List, path string) string {
 			return concept
 		}
 	}
-	for concept, paths := range t.Record {
-		if len(paths) > 0 && paths[0] == path {
+	for _, concept := range slices.Sorted(maps.Keys(t.Record)) { // id before reference, where both stand in one place
+		if paths := t.Record[concept]; len(paths) > 0 && paths[0] == path {
 			return concept
 		}
 	}

@@ -92,8 +92,21 @@ func beginsObject(escaped string) bool {
 	if !ok {
 		return false
 	}
-	_, ok = cutByte(rest, '"')
-	return ok
+	rest, ok = cutByte(rest, '"')
+	return ok && beginsName(rest)
+}
+
+// beginsName reports whether what follows the first quote of an object may be the name of its first member, which no person types: if
+// the name has an end, a colon follows it.
+func beginsName(rest string) bool {
+	for rest != "" {
+		c, width := unescaped(rest)
+		if rest = rest[width:]; c == '"' {
+			_, ok := cutByte(rest, ':')
+			return ok
+		}
+	}
+	return true
 }
 
 // cutByte cuts a byte, which may be escaped, from the beginning of a text. It passes over white space in front of it.

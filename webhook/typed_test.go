@@ -47,6 +47,12 @@ func TestJSONThatNobodyEscaped(t *testing.T) {
 		"sender in front":    {`from=639179999999&payload={"type":"text","text":{"body":"a&id=x-000001&type=button`, "", "639179999999", true},
 		"a text in brackets": {"message=[urgent]+call+me&from=639179999999", "[urgent] call me", "639179999999", false},
 		"a text in braces":   {"message={urgent}+call+me&from=639179999999", "{urgent} call me", "639179999999", false},
+		"a quoted text":      {`message={"urgent"}+call+me&from=639179999999&id=m-1`, `{"urgent"} call me`, "639179999999", false},
+		"an escaped quote":   {`message=%7B%22urgent%22%7D%20call%20me, ok&from=639179999999&id=m-1`, `{"urgent"} call me, ok`, "639179999999", false},
+		"an open brace":      {`message=[{"urgent" &from=639179999999&id=m-1`, `[{"urgent" `, "639179999999", false},
+		"a text and a colon": {`message={"urgent" : call me&from=639179999999`, "", "", true},
+		"JSON, and a text":   {`message={"from":"639179999999","text":{"body":"a"}} b&from=639170000000&id=x-000001&text=CONFIRM&z="}}`, "", "", true},
+		"a name without end": {`message={"from&from=639170000000`, "", "", true},
 		"a text like JSON":   {"message=" + url.QueryEscape(`{"smile`) + "&from=639179999999&id=m-1", `{"smile`, "639179999999", false},
 		"a text with an end": {"message=" + url.QueryEscape(`{"a":"b&c"}`) + "&from=639179999999&id=m-1", `{"a":"b&c"}`, "639179999999", false},
 	} {

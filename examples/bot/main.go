@@ -1,6 +1,6 @@
-// Command bot answers messages of both chat apps. The event, the bot's own row and the answer are one transaction in SQLite, so a person gets
-// one answer to each message, even if the service calls again or the process is killed. Without arguments it runs on a test server, which
-// calls it twice for each message, and ends.
+// Command bot answers messages of both chat apps. The event, the bot's own row and the answer are one transaction in SQLite, so a person
+// gets one answer to each message, even if the service calls again or the process is killed. It runs on a test server, which calls it
+// twice for each message, and ends.
 package main
 
 import (
@@ -144,6 +144,6 @@ func answer2(word string) chatapp2.Content {
 	case "order":
 		return chatapp2.Template{Name: "order_ready", Language: "en_US", Components: []chatapp2.Component{chatapp2.Body("Ana", "17")}}
 	default:
-		return chatapp2.Interactive{Body: "Hello!", Action: chatapp2.ReplyButtons{{ID: "menu", Title: "Menu"}, {ID: "order", Title: "My order"}}}
+		return chatapp2.Interactive{Body: "Hi", Action: chatapp2.ReplyButtons{{ID: "menu", Title: "Menu"}, {ID: "order", Title: "Order"}}}
 	}
 }

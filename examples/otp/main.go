@@ -1,5 +1,5 @@
-// Command otp sends one-time codes to people who wait for them. A send gets three seconds. If the response does not come in time, the program
-// looks the message up in the background. A test server plays the service, so it needs no account.
+// Command otp sends one-time codes to people who wait for them. A send gets three seconds. If the response does not come in time, the
+// program looks the message up in the background. A test server plays the service, so it needs no account.
 package main
 
 import (
@@ -45,7 +45,7 @@ func run(ctx context.Context, service *messagingtest.Server) error {
 	for _, fault := range []messagingtest.Fault{{}, messagingtest.Slow(10 * time.Second)} {
 		service.Inject(fault, 1)
 		begun := time.Now()
-		if _, err := http.PostForm(server.URL+"/codes", url.Values{"to": {"+639171234567"}}); err != nil { //nolint:noctx,bodyclose // a demonstration
+		if _, err := http.PostForm(server.URL+"/codes", url.Values{"to": {"+639171234567"}}); err != nil { //nolint:noctx,bodyclose // demo
 			return err
 		}
 		fmt.Printf("the page had its response after %v\n", time.Since(begun).Round(time.Second))

@@ -1,6 +1,5 @@
-// Command reconcile sums up what the SMS of one day cost, by sender and currency, and prints CSV:
-//
-//	reconcile -day 2026-11-21 >costs.csv     without -day: yesterday, in UTC
+// Command reconcile sums up what the SMS of one day cost, by sender and currency, and prints CSV. The flag -day names the day, such as
+// 2026-11-21. Without it, the day is yesterday in UTC.
 //
 // It keeps the sums in a file after each page. Killed and started again, it goes on after that page, and counts each SMS once. It reads
 // MESSAGING_BASE_URL and credentials (see messaging.NewClientFromEnv). Without them it sums up 30,000 SMS of a test server.

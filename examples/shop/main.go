@@ -1,6 +1,6 @@
-// Command shop takes orders and confirms them by SMS. It writes an order and its SMS in one transaction in SQLite, so that there is never one
-// without the other. A delivery report changes its order exactly once, even if the service calls again or the process is killed. Without
-// arguments the program takes three orders on a test server, and ends.
+// Command shop takes orders and confirms them by SMS. It writes an order and its SMS in one transaction in SQLite, so that there is never
+// one without the other. A delivery report changes its order exactly once, even if the service calls again or the process is killed.
+// The program takes three orders on a test server, and ends.
 package main
 
 import (
@@ -55,7 +55,7 @@ func run(ctx context.Context, service *messagingtest.Server) error {
 
 // demonstrate is a customer who orders, and the service, which reports twice that the SMS was delivered.
 func (s *shop) demonstrate(ctx context.Context, service *messagingtest.Server, base, id, phone string) error {
-	if _, err := http.PostForm(base+"/orders", url.Values{"id": {id}, "phone": {phone}}); err != nil { //nolint:noctx,bodyclose // a demonstration
+	if _, err := http.PostForm(base+"/orders", url.Values{"id": {id}, "phone": {phone}}); err != nil { //nolint:noctx,bodyclose // demo
 		return err
 	}
 	sent, err := service.WaitFor(ctx, phone)
@@ -80,12 +80,11 @@ type shop struct {
 
 // open opens the shop in the database at a path. A real shop has a file.
 func open(ctx context.Context, path, base string, service *messagingtest.Server, options messagingriver.Options) (*shop, error) {
-	// The shop, the receiver and the outbox share one connection, and each transaction is one that writes.
 	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(wal)&_pragma=busy_timeout(10000)&_txlock=immediate")
 	if err != nil {
 		return nil, err
 	}
-	db.SetMaxOpenConns(1)
+	db.SetMaxOpenConns(1) // which the shop, the receiver and the outbox share
 	store, storeErr := sqlstore.New(ctx, db, 0)
 	client, clientErr := messaging.NewClient(service.URL, messaging.WithToken(service.Token))
 	outbox, outboxErr := messagingriver.NewSQLite(db, client, options)

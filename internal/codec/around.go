@@ -16,6 +16,9 @@ import (
 type around struct {
 	codes, errors, statuses  []int
 	present, isFalse, isTrue []int
+
+	// references are those in the innermost object, where the contract does not look for the reference by itself.
+	references []int
 }
 
 // surround adds what stands around places. Lists are the paths of a response by concept.
@@ -33,7 +36,9 @@ func (r *responses) surround(places []string, lists map[string][]string) (all []
 		addAncestors(holdsCode, code)
 	}
 	for _, place := range places {
-		all = append(all, r.surroundOne(place, lists["status"], taken, holdsCode))
+		a := r.surroundOne(place, lists["status"], taken, holdsCode)
+		a.references = r.add(referencesBeside(place, lists["reference"], taken))
+		all = append(all, a)
 	}
 	return all
 }
@@ -78,6 +83,22 @@ func (r *responses) surroundOne(place string, status []string, taken, holdsCode 
 		codes: r.add(codes), errors: r.add(errors), statuses: r.add(statuses),
 		present: r.add(signs["present"]), isFalse: r.add(signs["false"]), isTrue: r.add(signs["true"]),
 	}
+}
+
+// referencesBeside returns where a reference may stand in the object that holds a place, without what the contract looks for there.
+func referencesBeside(place string, references []string, taken map[string]bool) (beside []string) {
+	objects := slices.Collect(objectsAround(place))
+	if len(objects) == 0 {
+		return nil
+	}
+	for _, path := range references {
+		name := beyond(place, path)
+		path = join(objects[0], name)
+		if !strings.Contains(name, ".") && !taken[path] && !slices.Contains(beside, path) {
+			beside = append(beside, path)
+		}
+	}
+	return beside
 }
 
 // objectsAround yields the paths of the objects around a place, from the innermost one to the document. A list is none of them.

@@ -15,6 +15,7 @@ type Response struct {
 	Parts                             int
 	UnitCost, Cost, Balance, Currency string // of money, decimal numbers in the scale of the contract, or "" if there is no number to scale
 	Operator                          string
+	OtherReferences                   []string // beside ReferenceID, those that differ from it
 	Failure
 
 	// Refused reports whether the response holds an error code of a known class, or a status that refuses.
@@ -38,21 +39,22 @@ const repeated = "the response has a member of the contract twice"
 
 // Decode reads a response. The error says why it is not in the form of the contract, and repeats nothing of it.
 func (s *Send) Decode(body []byte) (Response, error) {
-	var few [64]value
+	var few [72]value
 	text, found, repeats, notJSON, err := s.responses.read(body, few[:0])
 	if err != nil {
 		return Response{}, err
 	}
 	failure, doubt := s.responses.failure(text, found)
 	r := Response{Failure: failure, Refused: failure.Class != "", Doubt: doubt, IsText: notJSON != nil}
+	place := s.place(text, found)
 	if !r.IsText { // a text says none of it
-		s.read(&r, text, found)
+		s.read(&r, text, found, place)
 	}
 	r.Own = r.Own || !table.IsPlaceholder(r.RequestID)
 	if repeats {
 		r.Contradiction = repeated
 	}
-	isKnown := s.judge(&r, text, found)
+	isKnown := s.judge(&r, text, found, place)
 	if notJSON != nil {
 		_, isSuccess := s.responses.meaning(r.Code)
 		if r.Own = isKnown || isSuccess || r.Class != ""; !r.Own {
@@ -62,19 +64,24 @@ func (s *Send) Decode(body []byte) (Response, error) {
 	return r, nil
 }
 
+// place returns which of the places that name a message does or, if the contract has no IDs, which has a status. It is -1 if none does.
+func (s *Send) place(text string, found []value) int {
+	if len(s.at.id) == 0 {
+		return slices.IndexFunc(s.at.status, func(slot int) bool { return found[slot].Kind > jsonscan.Null })
+	}
+	return slices.IndexFunc(s.at.id, func(slot int) bool { return s.responses.words.isID(found[slot], found[slot].Word(text)) })
+}
+
 // read reads what a document says of an accepted message.
-func (s *Send) read(r *Response, text string, found []value) {
+func (s *Send) read(r *Response, text string, found []value, place int) {
 	said := func(slots []int) string { return first(text, found, slots) }
 	amount := func(slots []int, money table.Money) (number, currency string) {
 		number, currency, _ = amountOf(said(slots), money)
 		return number, currency
 	}
 	at := &s.at
-	for _, slot := range at.id {
-		if word := found[slot].Word(text); s.responses.words.isID(found[slot], word) {
-			r.ID = word
-			break
-		}
+	if place >= 0 && len(at.id) > 0 {
+		r.ID = strings.TrimSpace(found[at.id[place]].Word(text))
 	}
 	parts, _ := wholeInt(said(at.parts))
 	r.RequestID, r.ReferenceID, r.Parts = cmp.Or(said(at.request), r.Failure.RequestID), said(at.reference), max(parts, 0)
@@ -83,11 +90,24 @@ func (s *Send) read(r *Response, text string, found []value) {
 	r.UnitCost, r.Cost, r.Currency = unitCost, cost, cmp.Or(said(at.currency), currency, unitCurrency)
 	r.Balance, _ = amount(at.balance, table.Money{Scale: s.op.Scale}) // what is left is no charge, so its sign is its own
 	r.Operator = said(at.operator)
+	s.addReferences(r, text, found, at.reference)
+	if place >= 0 {
+		s.addReferences(r, text, found, s.responses.around[place].references)
+	}
+}
+
+// addReferences adds the references at the slots that differ from the one of the response.
+func (s *Send) addReferences(r *Response, text string, found []value, slots []int) {
+	for _, slot := range slots {
+		if word := found[slot].Word(text); word != "" && word != r.ReferenceID {
+			r.OtherReferences = append(r.OtherReferences, word)
+		}
+	}
 }
 
 // judge adds what the status says, and what is in doubt: a message without an ID, and one beside whose ID something says that it
 // failed. It reports whether the contract knows the word of the status.
-func (s *Send) judge(r *Response, text string, found []value) (isKnown bool) {
+func (s *Send) judge(r *Response, text string, found []value, place int) (isKnown bool) {
 	hasStatus := func(slot int) bool {
 		return found[slot].Kind > jsonscan.Null && (slot != document || found[slot].IsScalar())
 	}
@@ -129,18 +149,7 @@ func (s *Send) judge(r *Response, text string, found []value) (isKnown bool) {
 	case !hasNoIDs && r.ID == "":
 		r.Doubt = "the response names no message at any path of the contract (response.id)"
 	default:
-		r.Doubt = s.trouble(r.ID, text, found)
+		r.Doubt = s.responses.trouble(text, found, &s.responses.around[place])
 	}
 	return accepted >= 0 || refused >= 0
-}
-
-// trouble returns what says, around the place that names the message, that something failed, or "".
-func (s *Send) trouble(id, text string, found []value) string {
-	slots := s.at.id
-	isIt := func(slot int) bool { return found[slot].Word(text) == id }
-	if len(slots) == 0 {
-		slots = s.at.status
-		isIt = func(slot int) bool { return found[slot].Kind > jsonscan.Null }
-	}
-	return s.responses.trouble(text, found, &s.responses.around[slices.IndexFunc(slots, isIt)])
 }

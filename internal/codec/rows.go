@@ -330,6 +330,8 @@ func (r *rowReader) set(c *column, field any, word string) (reason string) {
 			r.row.Currency, word = currency, amount // a currency of its own comes after the price, and wins
 		case "from", "to":
 			word = table.Number(word)
+		case "id":
+			word = strings.TrimSpace(word)
 		}
 		*field = word
 	case *int:

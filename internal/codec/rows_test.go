@@ -413,6 +413,7 @@ func TestRowNumbers(t *testing.T) {
 		`{"sendStatus":"1"}`:             {SendStatus: "1"},
 		`{"sendStatus":"Sent "}`:         {SendStatus: "Sent "},
 		`{"id":17}`:                      {ID: "17"},
+		`{"id":" t-1\n"}`:                {ID: "t-1"},
 		`{"to":6.39e11}`:                 {To: "6.39e11"},
 	} {
 		assert.Equal(t, want, readRow(t, "", raw), raw)

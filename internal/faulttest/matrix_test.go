@@ -707,5 +707,10 @@ func misleadingResponses() []fault {
 			react: func(x *exchange) { x.respond(200, `{"id":"m-1","referenceId":"another"}`) },
 			send:  unknown.withStatus(200),
 		},
+		{
+			number: 41, name: "200 about another message, beside the ID", on: everywhere,
+			react: func(x *exchange) { x.respond(200, `{"messages":[{"id":"m-1","referenceId":"another"}]}`) },
+			send:  unknown.withStatus(200),
+		},
 	}
 }

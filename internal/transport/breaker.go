@@ -21,14 +21,18 @@ const (
 	// Throttling: the service takes no more requests now.
 	Throttling
 
-	unheard // nothing is known, such as after a context that ended
+	unheard  // nothing is known, such as after a context that ended
+	timedOut // nothing is known, because the timeout of the client was too short to tell
 )
 
+func (h Health) known() bool { return h < unheard }
+
 const (
-	remembered   = 20          // outcomes that a breaker counts
-	fewest       = 5           // outcomes that can open it
-	mostThrottle = 10          // throttled ones among them that do
-	relevance    = time.Minute // older outcomes do not count
+	remembered   = 20                       // outcomes that a breaker counts
+	fewest       = 5                        // outcomes that can open it
+	mostThrottle = 10                       // throttled ones among them that do
+	relevance    = time.Minute              // older outcomes do not count
+	calmFor      = time.Second / remembered // so that no outcome seems older by more than a second
 
 	minPause = 500 * time.Millisecond
 	maxPause = 30 * time.Second
@@ -46,10 +50,15 @@ type Breaker struct {
 	bounds     atomic.Bool
 	generation atomic.Uint64 // counts openings and closings, so that what began before does not count after
 
+	// calm is when a success last counted, in Unix nanoseconds, if the last 20 outcomes are successes. One more then changes
+	// nothing, so for a moment none takes the lock. Otherwise it is 0.
+	calm atomic.Int64
+
 	mu      sync.Mutex
 	state   state
 	last    []heard       // up to 20 outcomes, a ring
 	oldest  int           // the outcome that the next one replaces, once there are 20
+	healthy int           // successes since any other outcome
 	trouble Trouble       // the present one, or the last
 	limit   int           // of calls at once after closing; 0 is none
 	passing int           // calls that passed in this generation, while the breaker bounds them
@@ -131,6 +140,9 @@ func (b *Breaker) enter() (generation uint64, wait *blocked) {
 // leave records what became of a call that entered. again reports that the call has been counted in this generation. It
 // returns what has changed, or nil.
 func (b *Breaker) leave(generation uint64, o *heard, again bool) *Change {
+	if o.health == Healthy && time.Duration(o.at.UnixNano()-b.calm.Load()).Abs() < calmFor {
+		return nil
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if generation != b.generation.Load() {
@@ -142,13 +154,15 @@ func (b *Breaker) leave(generation uint64, o *heard, again bool) *Change {
 	}
 	switch {
 	case b.state == halfOpen && o.health == unheard:
-		b.state = open // the next call probes
+		b.state = open // the next call probes, at once
+	case b.state == halfOpen && o.health == timedOut:
+		b.state, b.trouble.Until = open, time.Now().Add(pause(0, 0))
 	case b.state == halfOpen && o.health == Healthy:
 		b.close()
 		return &Change{b.trouble, false}
 	case b.state == halfOpen:
 		b.open(o, time.Now(), o.retryAfter)
-	case o.health == unheard:
+	case !o.health.known():
 	case o.health == Healthy:
 		b.grow()
 		if !again {
@@ -166,6 +180,12 @@ func (b *Breaker) leave(generation uint64, o *heard, again bool) *Change {
 }
 
 func (b *Breaker) remember(o *heard) {
+	if o.health != Healthy {
+		b.healthy = 0
+		b.calm.Store(0)
+	} else if b.healthy++; b.healthy >= remembered && b.limit == 0 {
+		b.calm.Store(o.at.UnixNano())
+	}
 	if len(b.last) < remembered {
 		b.last = append(slices.Grow(b.last, remembered-len(b.last)), *o)
 		return
@@ -216,7 +236,8 @@ func (b *Breaker) close() {
 }
 
 func (b *Breaker) begin(s state) {
-	b.state, b.limit, b.passing = s, 0, 0
+	b.state, b.limit, b.passing, b.healthy = s, 0, 0, 0
+	b.calm.Store(0)
 	b.bounds.Store(true)
 	b.generation.Add(1)
 }

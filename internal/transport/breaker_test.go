@@ -71,8 +71,9 @@ func TestBreakerOpens(t *testing.T) {
 		"not at nine":                           {times(9, Throttling), false},
 		"at half of twenty":                     {mixed(times(30, Healthy), times(10, Throttling)), true},
 		"not at nine of twenty":                 {mixed(times(9, Throttling), times(11, Healthy)), false},
-		"not at what is not known":              {times(100, unheard), false},
+		"not at what is not known":              {mixed(times(100, unheard), times(100, timedOut)), false},
 		"not at successes":                      {times(100, Healthy), false},
+		"not before, once successes came again": {mixed(times(40, Healthy), times(12, Failing), times(20, Healthy), times(12, Failing)), false},
 		"not at ten throttled over forty calls": {mixed(times(5, Throttling), times(20, Healthy), times(9, Throttling)), false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -97,6 +98,15 @@ func TestBreakerForgetsAfterAMinute(t *testing.T) {
 		assert.False(t, isOpen(&b), "four of eight are too old")
 		hear(t, &b, Failing)
 		assert.True(t, isOpen(&b))
+
+		var busy Breaker
+		for range 5000 {
+			hear(t, &busy, Healthy)
+			time.Sleep(time.Millisecond)
+		}
+		time.Sleep(58 * time.Second)
+		hear(t, &busy, times(15, Failing)...)
+		assert.False(t, isOpen(&busy), "the last twenty successes are younger than a minute")
 
 		var calm Breaker
 		hear(t, &calm, times(20, Healthy)...)
@@ -155,6 +165,28 @@ func TestBreakerPassesACancelledProbeOn(t *testing.T) {
 		require.Nil(t, wait, "the next call is the probe, at once")
 		b.leave(next, outcomeOf(Healthy), false)
 		assert.False(t, isOpen(&b))
+	})
+}
+
+// A short timeout says nothing of the service, and still one probe follows another with a pause.
+func TestBreakerPausesAfterAProbeThatTimedOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBreakers()
+		openBy(t, b, responds(503, ""))
+		base := newFakeBase(hangs)
+		tr := newTransport(base, attemptsUpTo(1), timeoutOf(200*time.Millisecond))
+		ctx, cancel := context.WithTimeout(t.Context(), 7*time.Second)
+		defer cancel()
+		var calls sync.WaitGroup
+		for range 64 {
+			calls.Go(func() { tr.Do(ctx, guarded(b, Bulk)) })
+		}
+		calls.Wait()
+		seen := base.requests()
+		require.InDelta(t, 9, len(seen), 1)
+		for i, probe := range seen[1:] {
+			assert.GreaterOrEqual(t, probe.at.Sub(seen[i].at), minPause+200*time.Millisecond)
+		}
 	})
 }
 
@@ -285,7 +317,7 @@ func TestBreakerUnderManyCalls(t *testing.T) {
 					}
 					continue
 				}
-				b.leave(generation, outcomeAsking(Health(rand.N(5)), time.Microsecond), rand.N(2) == 0)
+				b.leave(generation, outcomeAsking(Health(rand.N(6)), time.Microsecond), rand.N(2) == 0)
 				b.Trouble()
 			}
 		})

@@ -133,7 +133,7 @@ func (b *blocked) err(now time.Time, ended error) error {
 // leaveBreakers leaves the breakers that were entered, and tells them what became of the attempt.
 func (c *call) leaveBreakers(ctx context.Context, health Health) {
 	o := heard{at: c.outcome.Began, retryAfter: c.outcome.RetryAfter}
-	if health != Healthy && health != unheard {
+	if health != Healthy && health.known() {
 		o.at, o.cause = time.Now(), c.judgement.Cause
 		if o.cause == nil {
 			o.cause = &namedError{text: Describe(c.outcome.Err)} // without what it wraps
@@ -154,7 +154,7 @@ func (c *call) leaveBreakers(ctx context.Context, health Health) {
 			o.health = unheard
 		}
 		changes[i] = p.breaker.leave(p.generation, &o, p.counted && p.countedIn == p.generation)
-		if o.health != unheard {
+		if o.health.known() {
 			p.counted, p.countedIn = true, p.generation
 		}
 	}
@@ -174,8 +174,10 @@ func (c *call) health(attempt, caller context.Context) Health {
 		return unheard // the next attempt shows whether the account is refused
 	case o.StatusCode != 0 && !unread:
 		return c.judgement.Health
-	case caller.Err() != nil, attempt.Err() != nil && c.transport.Timeout < shortest, IsPermanent(o.Err):
+	case caller.Err() != nil, IsPermanent(o.Err):
 		return unheard
+	case attempt.Err() != nil && c.transport.Timeout < shortest:
+		return timedOut
 	default:
 		return Failing
 	}

@@ -84,7 +84,9 @@ func (c Console) Status(command string, err error) int {
 			return status
 		}
 	}
-	_, _ = fmt.Fprintf(c.Err, "%s: %s\n", command, strings.ReplaceAll(err.Error(), "\n", "; "))
+	// The library begins its errors with its own name, which is the command's.
+	text := strings.TrimPrefix(err.Error(), "messaging: ")
+	_, _ = fmt.Fprintf(c.Err, "%s: %s\n", command, strings.ReplaceAll(text, "\n", "; "))
 	return status
 }
 

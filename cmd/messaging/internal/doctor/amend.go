@@ -45,8 +45,9 @@ func (d *doctor) sendAmending(ctx context.Context) call {
 		d.add("field "+what, Differs, "refused as the contract has it, accepted with this", l)
 	}
 	if d.sent.reference == "" && reference != "" {
-		d.add("field reference", Differs, "a message with a reference ID is refused, one without is not; no other name was found "+
-			"(sms.send.fields.reference)")
+		d.isWithout = true
+		d.add("field reference", Differs, "a message with a reference ID is refused, one without is not, and no other name was found: "+
+			"the overlay names none (sms.send.fields.reference)")
 	}
 	return c
 }
@@ -263,8 +264,11 @@ func (a *amender) rename(concept string) bool {
 	var names []string
 	for _, c := range all {
 		if above, own := g.words(c.path); g.score(readVocabulary().concepts[concept], above, own) > 0 {
-			names = append(names, c.path[strings.LastIndexByte(c.path, '.')+1:])
+			names = append(names, leafOf(c.path))
 		}
+	}
+	for _, path := range candidates(concept, all) {
+		names = append(names, leafOf(path))
 	}
 	for _, p := range readVocabulary().concepts[concept].phrases {
 		names = append(names, styled(strings.Join(p.words, " "))[:2]...)
@@ -276,11 +280,14 @@ func (a *amender) rename(concept string) bool {
 			return true
 		}
 	}
-	if concept == "reference" && a.sent.reference != "" {
-		a.sent.reference = "" // it goes without
-		return true
-	}
-	return false
+	return concept == "reference" && a.sent.reference != "" && a.goWithout()
+}
+
+// goWithout gives the reference ID up: the contract then has no name for it, so that a program that uses one is told.
+func (a *amender) goWithout() bool {
+	delete(a.changed, "reference")
+	a.sent.reference = ""
+	return a.adopt(line{[]string{"sms.send", "fields", "reference"}, ""})
 }
 
 // beside returns the objects in which the service wants fields that it named, as the beginning of a path.

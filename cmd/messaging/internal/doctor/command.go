@@ -57,8 +57,8 @@ func NewCommand(console cli.Console) *cobra.Command {
 	s := &settings{console: console}
 	command := &cobra.Command{
 		Use:   "doctor",
-		Short: "What of the contract an account contradicts, and the overlay that makes it right",
-		Long: "Examine an account, and say what of the contract it contradicts. Without --send nothing is sent.\n\n" +
+		Short: "Find where an account differs from the contract, and write the overlay",
+		Long: "Examine an account, and report where it differs from the contract. Without --send nothing is sent.\n\n" +
 			"Credentials come from $" + envToken + ", or $" + envAPIKey + " and $" + envAPISecret + ".",
 		Example: `  messaging doctor -o contract.json
   messaging doctor --send +639171234567 --from ACME
@@ -235,7 +235,7 @@ func (s *settings) examine(ctx context.Context, d *doctor) {
 	}
 	if isListed && len(d.rows) == 0 {
 		d.section = "listing"
-		d.add("members", Unknown, "the account lists no message, so nothing shows what its rows look like; send one (-send), or use an account that has some")
+		d.add("members", Unknown, "the account lists no message, so nothing shows what its rows look like; send one (--send), or use an account that has some")
 	}
 	steps := []func(context.Context){d.examineRecord, d.examinePage, d.examineFilters}
 	if isSent {
@@ -266,15 +266,55 @@ func (s *settings) finish(d *doctor) error {
 		}
 		s.say("%d exchanges are in %s", n, s.record)
 	}
+	fault := s.fault(d)
+	isSaved := false
 	if s.out != "" {
-		if err := os.WriteFile(s.out, []byte(overlay+"\n"), 0o644); err != nil { //nolint:gosec // holds no secret, and the user names it
+		var err error
+		if isSaved, err = s.save(overlay, fault); err != nil {
 			return fmt.Errorf("-o: %w", err)
 		}
-		s.say("the overlay is written to %s", s.out)
 	}
 	if s.json {
 		_, err := fmt.Fprintln(s.console.Out, document.Node{Value: d.report}.Indented())
 		return err
 	}
-	return d.report.writeText(s.console.Out, s.out == "" && len(d.overlay) > 0)
+	if isSaved || len(d.overlay) == 0 {
+		return d.report.writeText(s.console.Out, "")
+	}
+	title := "The overlay, which -o FILE saves"
+	if fault != "" {
+		title = "The overlay so far, not to be used as it is: " + fault
+	}
+	return d.report.writeText(s.console.Out, title)
+}
+
+// save writes the overlay to FILE if it was seen to work, and otherwise to FILE.partial, of which it overwrites none without --force: the
+// user may have completed it. It reports whether it wrote a file.
+func (s *settings) save(overlay, fault string) (bool, error) {
+	file, flags := s.out, os.O_WRONLY|os.O_CREATE|os.O_TRUNC
+	if fault != "" {
+		if file += ".partial"; !s.force {
+			flags |= os.O_EXCL
+		}
+	}
+	f, err := os.OpenFile(file, flags, 0o644) //nolint:gosec // holds no secret, and the user names it
+	if fault != "" && errors.Is(err, os.ErrExist) {
+		s.say("%s is not written: %s; and %s exists, so the overlay stands below the report (--force overwrites)", s.out, fault, file)
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if _, err := f.WriteString(overlay + "\n"); err != nil {
+		return false, errors.Join(err, f.Close())
+	}
+	if err := f.Close(); err != nil {
+		return false, err
+	}
+	if fault != "" {
+		s.say("%s is not written: %s; what was found is in %s, for completion by hand", s.out, fault, file)
+		return true, nil
+	}
+	s.say("the overlay is written to %s", file)
+	return true, nil
 }

@@ -32,7 +32,9 @@ func TestNothingIsFalselyOK(t *testing.T) {
 	lenient := func() *fake { // it ignores unknown parameters, and its times name their zone
 		f := offsetFake()
 		f.isStrict = false
-		rows(func(row object, m fakeMessage) { row["createTime"] = m.created.UTC().Format(time.RFC3339) })(f)
+		rows(func(row object, m fakeMessage) {
+			row["createTime"], row["networkName"] = m.created.UTC().Format(time.RFC3339), "51502"
+		})(f)
 		f.seed()
 		return f
 	}
@@ -88,6 +90,19 @@ func TestNothingIsFalselyOK(t *testing.T) {
 			f.page = func(rows []any, p fakePage) any { p.total = 3; return page(rows, p) }
 		}, spot{"page", "total"}},
 		{"an ID that rows share", rows(func(row object, _ fakeMessage) { row["msgId"] = 7_000_001 }), spot{"listing", "id"}},
+		{"a filter by reference that compares the beginning", func(f *fake) {
+			f.filters["externalId"] = func(m fakeMessage, v string) bool { return strings.HasPrefix(m.ref, v) }
+		}, spot{"filters", "reference that is cut"}},
+		{"a filter by reference that compares the end", func(f *fake) {
+			f.filters["externalId"] = func(m fakeMessage, v string) bool { return strings.HasSuffix(m.ref, v) }
+		}, spot{"filters", "reference that is cut"}},
+		{"a filter by sender that compares a part", func(f *fake) {
+			f.filters["senderName"] = func(m fakeMessage, v string) bool { return strings.Contains(m.from, v) }
+		}, spot{"filters", "from"}},
+		{"a price that is a number of a person", rows(func(row object, _ fakeMessage) { row["fee"] = "639170000001" }), spot{"listing", "price"}},
+		{"an operator who is a person", rows(func(row object, _ fakeMessage) { row["networkName"] = "john.smith" }), spot{"listing", "operator"}},
+		{"a country that is none", rows(func(row object, _ fakeMessage) { row["countryIso"] = "of origin" }), spot{"listing", "country"}},
+		{"a status that is a link", rows(func(row object, _ fakeMessage) { row["state"] = "https://x.example/dlr" }), spot{"listing", "deliveryStatus"}},
 	}
 
 	whole := examined(t, lenient())

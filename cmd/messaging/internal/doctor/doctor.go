@@ -31,15 +31,17 @@ type doctor struct {
 	mine         document.Node   // the row of the message that was sent, if there is one
 	sent         sentMessage     // the message that was sent, if one was
 	isSpent      bool            // a second message was sent
+	isWithout    bool            // the service refuses every reference ID of a send
 	links        map[string]link // IDs that a response and the row of its message have, by concept
 	filters      map[string]filtered
-	sizeCounts   bool              // the contract's page size does
-	heard        map[string]bool   // the kinds of callbacks that were received
-	section      string            // of the checks that are added
-	plain        *messaging.Client // sends no parameter of the contract; nil until it is needed
-	isStrict     bool              // the service refuses a parameter that it does not know
-	unknownParam string            // how it refuses one, as pattern says
-	hints        []string          // names that the service itself mentioned, in refusals and links
+	sizeCounts   bool                       // the contract's page size does
+	callbacks    map[string][]document.Node // the events that were received, by kind
+	heard        map[string]bool            // the kinds of callbacks that were received
+	section      string                     // of the checks that are added
+	plain        *messaging.Client          // sends no parameter of the contract; nil until it is needed
+	isStrict     bool                       // the service refuses a parameter that it does not know
+	unknownParam string                     // how it refuses one, as pattern says
+	hints        []string                   // names that the service itself mentioned, in refusals and links
 }
 
 // add adds a check, with the lines of the overlay that were adopted for it.

@@ -45,6 +45,7 @@ type fake struct {
 	// size, number, offset and cursor are the names of the parameters that page, "" for those that it does not have.
 	size, number, offset, cursor string
 	firstPage, defaultSize       int
+	largest                      int // page, if that is not 0
 	sort                         func(q url.Values, rows []fakeMessage)
 	others                       []string // parameters that sort takes
 	isStrict                     bool
@@ -140,6 +141,9 @@ func (f *fake) list(w http.ResponseWriter, q url.Values) {
 			*target = n
 		}
 	}
+	if f.largest > 0 {
+		p.size = min(p.size, f.largest)
+	}
 	if f.number != "" {
 		p.offset = (p.number - f.firstPage) * p.size
 	}
@@ -224,7 +228,7 @@ func hold(t *testing.T, f *fake, args ...string) Report {
 	assert.GreaterOrEqual(t, n*10, renamed*8)
 	assertOverlayLists(t, server.URL, file, len(f.messages))
 	var b strings.Builder
-	require.NoError(t, report.writeText(&b, true))
+	require.NoError(t, report.writeText(&b, "The overlay"))
 	t.Log(b.String())
 	return report
 }

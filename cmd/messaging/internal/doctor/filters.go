@@ -54,6 +54,9 @@ func (d *doctor) tryFilter(ctx context.Context, concept, path string) filtered {
 			return d.fetch(ctx, "filtering by "+concept, o)
 		}
 		if detail = d.wrongFilter(path, exists, byOptions(exists), byOptions(absent)); detail == "" {
+			detail = d.comparesPart(concept, path, exists, byOptions)
+		}
+		if detail == "" {
 			return filtered{works: true, name: name, isOurs: true}
 		}
 	}
@@ -67,9 +70,8 @@ func (d *doctor) tryFilter(ctx context.Context, concept, path string) filtered {
 		if found == "" {
 			break
 		}
-		hit := d.ask(ctx, "filtering by "+concept, url.Values{found: {exists}})
-		miss := d.ask(ctx, "filtering by "+concept, url.Values{found: {absent}})
-		if d.wrongFilter(path, exists, hit, miss) == "" {
+		byName := func(value string) lookup { return d.ask(ctx, "filtering by "+concept, url.Values{found: {value}}) }
+		if d.wrongFilter(path, exists, byName(exists), byName(absent)) == "" && d.comparesPart(concept, path, exists, byName) == "" {
 			return filtered{works: true, name: found}
 		}
 		names = slices.DeleteFunc(names, func(name string) bool { return name == found })
@@ -136,6 +138,27 @@ func (d *doctor) wrongFilter(path, exists string, hit, miss lookup) string {
 		return "is ignored: a value that does not exist finds messages"
 	case miss.err != nil || !miss.isPage():
 		return "is not proven: a value that does not exist is refused"
+	}
+	return ""
+}
+
+// comparesPart says that a filter finds messages by a part of their value, or "": by a value that lacks its last character, or its first.
+// Numbers may lack the first, for they are written with a + or without.
+func (d *doctor) comparesPart(concept, path, exists string, list func(value string) lookup) string {
+	value := []rune(exists)
+	if len(value) < 2 {
+		return ""
+	}
+	cuts := []string{string(value[:len(value)-1])}
+	if concept != "from" && concept != "to" {
+		cuts = append(cuts, string(value[1:]))
+	}
+	for _, cut := range cuts {
+		l := list(cut)
+		isOther := func(row document.Node) bool { return !sameValue(row.At(path).Text(), cut) }
+		if l.isPage() && slices.ContainsFunc(l.rows, isOther) {
+			return "compares a part: a value that is cut by one character finds messages"
+		}
 	}
 	return ""
 }
@@ -214,11 +237,32 @@ func (d *doctor) examineReference(ctx context.Context) {
 		known = []document.Node{mine}
 	}
 	if len(known) == 0 {
-		d.add("reference", Unknown, "no row has a reference ID, so the filter cannot be tried (-send tries it)"+untrusted)
+		d.add("reference", Unknown, "no row has a reference ID, so the filter cannot be tried (--send tries it)"+untrusted)
 	} else {
 		d.lookUp(ctx, "reference that exists", known[0].Text(), nil, untrusted)
+		d.lookUpPart(ctx, known[0].Text(), untrusted)
 	}
 	d.lookUp(ctx, "reference that does not", "doctor-"+rand.Text(), messaging.ErrNotListed, untrusted)
+}
+
+// lookUpPart looks a reference up that is cut by one character.
+func (d *doctor) lookUpPart(ctx context.Context, reference, untrusted string) {
+	path, _ := find(d.rows, d.table.SMSList.Record["reference"])
+	name := d.table.SMSList.Params["reference"]
+	isListed := len(reference) > 1
+	wrong := d.comparesPart("reference", path, reference, func(value string) lookup {
+		l := d.fetch(ctx, "looking a part of a reference ID up", sms.ListOptions{PageSize: d.someRows(), ReferenceID: value})
+		isListed = isListed && l.isPage()
+		return l
+	})
+	switch {
+	case wrong != "":
+		d.add("reference that is cut", Differs, name+" "+wrong+untrusted)
+	case isListed:
+		d.add("reference that is cut", OK, name+" does not find its message")
+	default:
+		d.add("reference that is cut", Note, "not tried: the reference ID is too short, or the service refuses what is left of it")
+	}
 }
 
 func first(list []string) string {
@@ -276,7 +320,8 @@ func (d *doctor) examineBounds(ctx context.Context) {
 	oldest, newest := at[0], at[len(at)-1]
 	after := bound{concept: "createdAfter", vocabulary: "param createdAfter", all: oldest.Add(-3 * day), none: time.Now().Add(3 * day)}
 	before := bound{concept: "createdBefore", vocabulary: "param createdBefore", all: newest.Add(3 * day), none: oldest.AddDate(-10, 0, 0)}
-	const near = 12 // rows from the end, which a page surely holds
+	const most = 12
+	near := min(most, len(d.first.rows)) // rows from the end, which a page surely holds
 	if i := narrowest(at, max(1, len(at)-near), len(at)); i > 0 {
 		after.between, after.want = at[i-1].Add(at[i].Sub(at[i-1])/2), len(at)-i
 	}

@@ -76,7 +76,7 @@ func FuzzAnalysis(f *testing.F) {
 		_, err := contract.Parse([]byte(document.Encode(d.overlay)))
 		require.NoError(t, err)
 		var b strings.Builder
-		require.NoError(t, d.report.writeText(&b, true))
+		require.NoError(t, d.report.writeText(&b, "The overlay"))
 		require.NotContains(t, b.String(), "639171230045")
 		s := d.newScrambler()
 		require.NotContains(t, string(s.body(body, "application/json").JSON), "639171230045")

@@ -267,6 +267,43 @@ func fits(kind string, values []document.Node) bool {
 	return kind != "id" || len(distinct) == len(values)
 }
 
+// The values that only some concepts have.
+var (
+	isCountry  = regexp.MustCompile(`^([A-Za-z]{2,3}|[0-9]{1,3})$`)
+	isCurrency = regexp.MustCompile(`^[A-Z]{3}$`)
+	isNetwork  = regexp.MustCompile(`^[0-9]{5,6}$`) // country and network
+	isMoney    = regexp.MustCompile(`^[+-]?([A-Z]{3} ?[+-]?[0-9]{0,9}\.?[0-9]{1,9}|[0-9]{0,9}\.?[0-9]{1,9} ?[A-Z]{3})$`)
+)
+
+// passes reports whether values pass a test of what a concept holds that others fail. A text passes none: any could be one.
+func (d *doctor) passes(concept string, values []document.Node) bool {
+	all := func(form *regexp.Regexp) bool {
+		return !slices.ContainsFunc(values, func(v document.Node) bool { return !form.MatchString(v.Text()) })
+	}
+	kind := readVocabulary().concepts[concept].kind
+	switch {
+	case len(values) == 0:
+		return false
+	case concept == "currency":
+		return all(isCurrency)
+	case concept == "country":
+		return all(isCountry)
+	case concept == "operator":
+		return all(isNetwork)
+	case kind == "status":
+		return slices.ContainsFunc(values, func(v document.Node) bool { return d.knowsWord(v.Text()) })
+	case kind == "sender":
+		return fits("phone", values)
+	}
+	return slices.Contains([]string{"phone", "count", "amount", "time", "flag"}, kind) && fits(kind, values)
+}
+
+// knowsWord reports whether the contract knows a word of a status.
+func (d *doctor) knowsWord(word string) bool {
+	s := d.table.SMSSend
+	return d.statusOf(word) != "" || table.Match(s.Accepted, word, true) >= 0 || table.Match(s.Refused, word, true) >= 0
+}
+
 func isOfKind(kind string, v document.Node) bool {
 	const longID, longName, longWord, longAmount = 128, 64, 40, 16
 	s := v.Text()
@@ -278,7 +315,7 @@ func isOfKind(kind string, v document.Node) bool {
 	case "word":
 		return isWordy && (v.IsString() || isDigits.MatchString(s))
 	case "phone":
-		return isPlain && isPhone.MatchString(s)
+		return isPlain && isPhone.MatchString(table.Number(s))
 	case "sender":
 		return isWordy && len(s) <= longWord
 	case "text":
@@ -287,7 +324,7 @@ func isOfKind(kind string, v document.Node) bool {
 		return isWhole.MatchString(s) || isDigits.MatchString(s) && len(s) < 10
 	case "amount":
 		isNumber := isDigits.MatchString(s) && len(s) > 9 // of a person, perhaps
-		return isPlain && isDecimal.MatchString(s) && len(s) <= longAmount && !strings.HasPrefix(s, "00") && !isNumber
+		return isPlain && (isDecimal.MatchString(s) && len(s) <= longAmount && !strings.HasPrefix(s, "00") && !isNumber || isMoney.MatchString(s))
 	case "currency":
 		return v.IsString() && len([]rune(s)) <= 4 && !isDecimal.MatchString(s)
 	case "time":

@@ -269,18 +269,114 @@ func defaultConcepts(name string) map[string]string {
 // spelling, or in another kind of callback.
 func (d *doctor) knownNames(name string, params map[string][]string, docs []document.Node) map[string]proof {
 	known := defaultConcepts(name)
-	proven := map[string]proof{}
+	proven, several := map[string]proof{}, map[string]bool{}
 	all, _ := columns(docs, "")
 	for _, c := range unclaimed(all, params) {
 		concept := known[folded(c.path)]
-		if path, _ := find(docs, params[concept]); concept == "" || path != "" || len(c.values) == 0 {
+		if path, _ := find(docs, params[concept]); concept == "" || concept == "reference" || path != "" || len(c.values) == 0 {
 			continue
 		}
 		if kind := readVocabulary().concepts[concept].kind; kind == "" || fits(kind, c.values) {
+			_, several[concept] = proven[concept]
 			proven[concept] = proof{c.path, "a name of the default contract"}
 		}
 	}
+	maps.DeleteFunc(proven, func(concept string, _ proof) bool { return several[concept] })
 	return proven
+}
+
+// proveCallback returns where concepts surely stand in a callback, by its names, its values, and the callbacks of the kind so far.
+func (d *doctor) proveCallback(name string, params map[string][]string, docs []document.Node) map[string]proof {
+	proven := d.knownNames(name, params, docs)
+	all, _ := columns(docs, "")
+	if path := repeatedIn(all, d.references()); path != "" {
+		proven["reference"] = proof{path, "it was listed, or sent"}
+	}
+	isStatus := func(c column) bool {
+		isForeign := func(v document.Node) bool { return isDigits.MatchString(v.Text()) || d.statusOf(v.Text()) == "" }
+		return len(c.values) > 0 && !slices.ContainsFunc(c.values, isForeign)
+	}
+	if found := filter(all, isStatus); name == reports && len(found) == 1 {
+		proven["status"] = proof{found[0].path, "its word is that of a delivery status"}
+	}
+	d.proveNumbers(name, params, all, docs, proven)
+	return proven
+}
+
+// references returns the reference IDs that were listed, and the one that was sent.
+func (d *doctor) references() []string {
+	all := []string{d.sent.reference}
+	_, values := find(d.rows, d.table.SMSList.Record["reference"])
+	for _, v := range values {
+		all = append(all, v.Text())
+	}
+	return all
+}
+
+// repeatedIn returns the path of the only column of which each value is one of some that are known, or "".
+func repeatedIn(all []column, known []string) string {
+	found := filter(all, func(c column) bool {
+		isOther := func(v document.Node) bool { return !slices.Contains(known, v.Text()) }
+		return len(c.values) > 0 && !slices.ContainsFunc(c.values, isOther)
+	})
+	if len(found) != 1 {
+		return ""
+	}
+	return found[0].path
+}
+
+// sidesOf returns the columns whose names say that they are of a sender or a recipient.
+func sidesOf(name string, params map[string][]string, all []column) []column {
+	known, vocabulary := defaultConcepts(name), readVocabulary().concepts
+	g := newGuesser(params, "", all)
+	return filter(all, func(c column) bool {
+		above, own := g.words(c.path)
+		concept := known[folded(c.path)]
+		isNamed := concept == "from" || concept == "to" || concept == "" &&
+			(g.score(vocabulary["from"], above, own) > 0 || g.score(vocabulary["to"], above, own) > 0)
+		return isNamed && len(c.values) > 0 && fits("sender", c.values) && !saysTime(c.path)
+	})
+}
+
+// proveNumbers separates the number of a user from ours. It is the only whole number whose name says that it is one of them; of several it is
+// the one that differs from callback to callback, while the others stay.
+func (d *doctor) proveNumbers(name string, params map[string][]string, all []column, docs []document.Node, proven map[string]proof) {
+	user, ours := "from", "to"
+	if name == reports {
+		user, ours = ours, user
+	}
+	known := defaultConcepts(name)
+	sides := sidesOf(name, params, all)
+	numbers := filter(sides, func(c column) bool { return fits("phone", c.values) })
+	if len(sides) < 2 {
+		return // a name decides
+	}
+	current, _ := find(docs, params[user])
+	took := proven[user].path
+	if len(numbers) == 1 && (current == numbers[0].path || current == "" && took == "" && known[folded(numbers[0].path)] == user) {
+		proven[user] = proof{numbers[0].path, "the only whole number"}
+	}
+	if isNumber := slices.ContainsFunc(numbers, func(c column) bool { return c.path == took }); took != "" && (!isNumber || len(numbers) > 1) {
+		delete(proven, user) // another could be it
+	}
+	var differ, stay []string
+	for _, c := range sides {
+		_, values := find(d.callbacks[name], []string{c.path})
+		switch n := distinct(values); {
+		case len(values) < len(d.callbacks[name]) || len(values) < 2:
+		case n == 1:
+			stay = append(stay, c.path)
+		case fits("phone", values):
+			differ = append(differ, c.path)
+		}
+	}
+	if len(differ) != 1 || len(differ)+len(stay) != len(sides) {
+		return
+	}
+	proven[user] = proof{differ[0], "differs from callback to callback, and no other number does"}
+	if path, _ := find(docs, params[ours]); len(stay) == 1 && (path == "" || path == differ[0]) {
+		proven[ours] = proof{stay[0], "the same in all callbacks: it is ours"}
+	}
 }
 
 // missing adds a line for each concept that no callback had.
@@ -351,10 +447,22 @@ func (d *doctor) examineCallback(n int, c callback) {
 		d.add("events", Note, "none in the body")
 		return
 	}
+	if d.callbacks == nil {
+		d.callbacks = map[string][]document.Node{}
+	}
+	d.callbacks[cmp.Or(name, "sms")] = append(d.callbacks[cmp.Or(name, "sms")], docs...)
+	byProof := []string{"reference"}
+	if all, _ := columns(docs, ""); len(sidesOf(cmp.Or(name, "sms"), w.Params, all)) > 1 {
+		byProof = append(byProof, "from", "to")
+	}
 	d.examine(examination{
 		docs: docs, section: w.Params, place: []string{section, "params"}, elsewhere: platform, essential: []string{essential}, isCallback: true,
-		proven: d.knownNames(cmp.Or(name, "sms"), w.Params, docs),
-		rejects: func(concept, path string, _ []document.Node) string {
+		proven: d.proveCallback(cmp.Or(name, "sms"), w.Params, docs), byProof: byProof,
+		rejects: func(concept, path string, values []document.Node) string {
+			isKnown := slices.Contains(w.Params[concept], path)
+			if concept == "status" && name == reports && !isKnown && !d.saysStatus(path, values) {
+				return "has no word that the contract knows as a status"
+			}
 			if known := defaultConcepts(cmp.Or(name, "sms"))[folded(path)]; known != "" && known != concept {
 				return "the default contract knows this name for " + known
 			}

@@ -78,9 +78,9 @@ func TestListenMatchesParameters(t *testing.T) {
 	})
 	assert.Equal(t, statusOK, report.Status, "%+v", report)
 	r := newRig(t, "", "")
-	assert.Equal(t, "from: digits(12)", r.check(report, "callback 1: webhook.sms", "from").Detail)
+	assert.Equal(t, "from: digits(12); the only whole number", r.check(report, "callback 1: webhook.sms", "from").Detail)
 	assert.Equal(t, "key: word(14); no concept claims it", r.check(report, "callback 1: webhook.sms", "(unclaimed)").Detail)
-	assert.Equal(t, "status: letters(7)", r.check(report, "callback 2: webhook.delivery", "status").Detail)
+	assert.Equal(t, "status: letters(7); its word is that of a delivery status", r.check(report, "callback 2: webhook.delivery", "status").Detail)
 	assert.Empty(t, private.FindAllString(shown, -1))
 }
 
@@ -227,4 +227,79 @@ func TestListenKeepsConceptsApart(t *testing.T) {
 	r := newRig(t, "", "")
 	assert.Equal(t, Note, r.check(report, "all callbacks: webhook.sms", "keyword").Result)
 	assert.Contains(t, report.Summary.Works, "callbacks of webhook.sms")
+}
+
+// TestListenTellsNumbersApart receives callbacks with two numbers: ours is the same in all, and the user's differs, whatever the names say.
+func TestListenTellsNumbersApart(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		path      string
+		callbacks []string
+		want      map[string]string
+	}{
+		"a short code and a number, in one": {"/sms", []string{"Sender=8011&Mobile=639171230045"}, map[string]string{"from": "Mobile"}},
+		"a short code and numbers":          {"/sms", []string{"Sender=8011&Mobile=639171230045", "Sender=8011&Mobile=639171230046"}, map[string]string{"from": "Mobile", "to": "Sender"}},
+		"two numbers, in one":               {"/sms", []string{"Sender=639170009999&Mobile=639171230045"}, map[string]string{}},
+		"two numbers":                       {"/sms", []string{"Sender=639170009999&Mobile=639171230045", "Sender=639170009999&Mobile=639171230046"}, map[string]string{"from": "Mobile", "to": "Sender"}},
+		"both differ":                       {"/sms", []string{"Sender=639170009999&Mobile=639171230045", "Sender=639170009998&Mobile=639171230046"}, map[string]string{}},
+		"reports": {
+			"/delivery",
+			[]string{"status=DELIVRD&id=m-1&Source=639170009999&Phone=639171230045", "status=DELIVRD&id=m-2&Source=639170009999&Phone=639171230046"},
+			map[string]string{"to": "Phone", "from": "Source"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			report, shown := listening(t, len(tt.callbacks), func(address string) {
+				for _, query := range tt.callbacks {
+					response, err := http.Get(address + tt.path + "?" + query)
+					require.NoError(t, err)
+					require.NoError(t, response.Body.Close())
+				}
+			})
+			found := parseContract(t, string(report.Overlay)).Table()
+			params, defaults := found.WebhookSMS.Params, contract.Default().Table().WebhookSMS.Params
+			if tt.path == "/delivery" {
+				params, defaults = found.WebhookDelivery.Params, contract.Default().Table().WebhookDelivery.Params
+			}
+			for _, concept := range []string{"from", "to"} {
+				if want := tt.want[concept]; want != "" {
+					assert.Equal(t, want, params[concept][0], shown)
+				} else {
+					assert.Equal(t, defaults[concept], params[concept], shown)
+				}
+			}
+		})
+	}
+}
+
+// TestListenProposesReferenceByItsValue has two members that could be a reference ID: only one that was listed or sent is proposed.
+func TestListenProposesReferenceByItsValue(t *testing.T) {
+	t.Parallel()
+	for sent, want := range map[string]string{"": "", "order-7": "Tag", "r1": "MsgRef"} {
+		d := &doctor{
+			table: contract.Default().Table(), overlay: overlay{}, report: &Report{}, sensitive: map[string]bool{}, sent: sentMessage{reference: sent},
+			say: func(string, ...any) {},
+		}
+		c := callback{path: "/sms", params: object{"from": "639171230045", "message": "hello you", "MsgRef": "r1", "Tag": "order-7"}}
+		d.examineCallback(1, c)
+		reference := d.table.WebhookSMS.Params["reference"]
+		if want == "" {
+			assert.Equal(t, contract.Default().Table().WebhookSMS.Params["reference"], reference)
+			assert.Contains(t, newRig(t, "", "").check(*d.report, "callback 1: webhook.sms", "reference").Detail, "MsgRef")
+			continue
+		}
+		assert.Equal(t, want, reference[0], sent)
+	}
+}
+
+// TestListenTakesStatusByItsWord has a report with two members that could be a status, of which only one has a word of a status.
+func TestListenTakesStatusByItsWord(t *testing.T) {
+	t.Parallel()
+	report, shown := listening(t, 1, func(address string) {
+		response, err := http.Get(address + "/delivery?id=m-1&state=NY&dlr=DELIVRD")
+		require.NoError(t, err)
+		require.NoError(t, response.Body.Close())
+	})
+	assert.Equal(t, "dlr", parseContract(t, string(report.Overlay)).Table().WebhookDelivery.Params["status"][0], shown)
 }

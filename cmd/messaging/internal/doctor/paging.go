@@ -377,7 +377,7 @@ func (d *doctor) examineEnd(ctx context.Context) {
 type pageSample struct {
 	lookup
 
-	size, number int // that were asked for
+	size, number int // that were asked for, and the size at most that of the largest page
 	isLast       bool
 }
 
@@ -409,7 +409,11 @@ func (d *doctor) examinePage(ctx context.Context) {
 		if after != "" {
 			seen += len(samples[len(samples)-1].rows)
 		}
-		samples = append(samples, pageSample{l, size, number, d.whole && seen >= len(d.rows)})
+		isLast := d.whole && seen >= len(d.rows)
+		if !isLast && l.page.Next != "" {
+			size = min(size, len(l.rows)) // the service has no larger pages
+		}
+		samples = append(samples, pageSample{l, size, number, isLast})
 		if after = l.page.Next; after == "" && size == 0 {
 			break
 		}
@@ -446,7 +450,7 @@ func (d *doctor) examinePageFact(concept string, paths []string, samples []pageS
 		case fits:
 			d.add(concept, OK, path+" agrees with the rows")
 		default:
-			d.add(concept, Differs, path+" does not agree with the rows"+candidatesOf(concept, all))
+			d.add(concept, Differs, path+" does not agree with the rows"+candidatesOf(concept, filter(all, func(c column) bool { return c.path != path })))
 		}
 		return
 	}

@@ -98,8 +98,8 @@ func (r *Report) setStatus() {
 	}
 }
 
-// writeText writes the report as a table, and the overlay below it if it is to be shown.
-func (r *Report) writeText(w io.Writer, showOverlay bool) error {
+// writeText writes the report as a table, and below it the overlay under a title, if there is one.
+func (r *Report) writeText(w io.Writer, overlayTitle string) error {
 	var b strings.Builder
 	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	section := ""
@@ -116,8 +116,8 @@ func (r *Report) writeText(w io.Writer, showOverlay bool) error {
 	}
 	_ = table.Flush() // to a string
 	_, _ = fmt.Fprintf(&b, "\n%d as the contract says, %d differ, %d not found out\n\n%s", counts[OK], counts[Differs], counts[Unknown], r.Summary)
-	if showOverlay {
-		_, _ = fmt.Fprintf(&b, "\nThe overlay, which -o FILE saves:\n%s\n", r.Overlay)
+	if overlayTitle != "" {
+		_, _ = fmt.Fprintf(&b, "\n%s:\n%s\n", overlayTitle, r.Overlay)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -40,11 +40,16 @@ func (r *rig) run(args ...string) (status int, out, progress string) {
 // report runs the command with -json and returns the report.
 func (r *rig) report(args ...string) Report {
 	r.Helper()
+	report, _ := r.reportAndProgress(args...)
+	return report
+}
+
+func (r *rig) reportAndProgress(args ...string) (report Report, progress string) {
+	r.Helper()
 	status, out, progress := r.run(append(args, "-json")...)
-	var report Report
 	require.NoError(r, json.Unmarshal([]byte(out), &report), "%s%s", out, progress)
 	require.Equal(r, status, report.Status)
-	return report
+	return report, progress
 }
 
 // check returns a check of a report.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
+	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 // examination is what is compared: documents that are alike with a section of the contract that lists paths by concept.
@@ -147,14 +148,15 @@ func (d *doctor) conclude(e examination, concept, current, guess string, l line,
 	case current == "" && slices.Contains(e.essential, concept):
 		d.add(concept, Differs, "not found at "+strings.Join(e.section[concept], ", ")+candidatesOf(concept, left))
 	case current == "":
-		if !e.isCallback {
-			d.add(concept, Note, "not there"+candidatesOf(concept, left))
+		could := candidatesOf(concept, left)
+		if !e.isCallback || could != "" && slices.Contains(e.byProof, concept) {
+			d.add(concept, Note, "not there"+could)
 		}
 	case how != "":
 		d.add(concept, OK, detail+how)
 	case e.rejects(concept, current, values) != "":
 		d.add(concept, Differs, detail+"; "+e.rejects(concept, current, values)+candidatesOf(concept, left))
-	case slices.Contains(e.byProof, concept):
+	case slices.Contains(e.byProof, concept) || !d.passes(concept, values):
 		d.add(concept, Note, detail+"; only its name says so")
 	default:
 		d.add(concept, OK, detail)
@@ -174,9 +176,21 @@ func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys
 // candidatesOf says which of some columns could be a concept, best first.
 func candidatesOf(concept string, all []column) string {
 	const most = 3
+	names := candidates(concept, all)
+	if len(names) == 0 {
+		return ""
+	}
+	return "; could be " + strings.Join(names[:min(len(names), most)], ", ")
+}
+
+// leafOf returns the last name of a path.
+func leafOf(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
+
+// candidates returns the paths of the columns that could be a concept, best first: one that identifies has a value of its own in each row.
+func candidates(concept string, all []column) (paths []string) {
 	c, ok := readVocabulary().concepts[concept]
 	if !ok {
-		return ""
+		return nil
 	}
 	g := newGuesser(map[string][]string{concept: nil}, rowContainers, all)
 	type candidate struct {
@@ -192,22 +206,19 @@ func candidatesOf(concept string, all []column) string {
 				score++
 			}
 		}
-		if score > 0 && distinct(col.values) == len(col.values) {
-			score += 2 // each has a value of its own, as an ID and a reference have
+		const first = 1000
+		if isUnique := distinct(col.values) == len(col.values); score > 0 && isUnique && (concept == "id" || concept == "reference") {
+			score += first
 		}
 		if len(col.values) > 0 && fits(c.kind, col.values) && score > 0 {
 			found = append(found, candidate{col.path, score})
 		}
 	}
 	slices.SortStableFunc(found, func(a, b candidate) int { return b.score - a.score })
-	var names []string
-	for _, f := range found[:min(len(found), most)] {
-		names = append(names, f.path)
+	for _, f := range found {
+		paths = append(paths, f.path)
 	}
-	if len(names) == 0 {
-		return ""
-	}
-	return "; could be " + strings.Join(names, ", ")
+	return paths
 }
 
 // isUnique reports whether each of some documents has a value of its own in a column.
@@ -221,6 +232,7 @@ func isUnique(c column, docs int) bool {
 
 // sameValue reports whether a value is what was sent: numbers are compared by their digits.
 func sameValue(got, want string) bool {
+	got, want = table.Number(got), table.Number(want)
 	return got == want || isPhone.MatchString(got) && isPhone.MatchString(want) && digitsOf(got) == digitsOf(want)
 }
 
@@ -281,6 +293,9 @@ func (d *doctor) rejectsRecord(concept, path string, values []document.Node) str
 		if len(d.rows) >= manyRows && len(distinct)*2 > len(d.rows) {
 			return "has too many values for a status"
 		}
+		if isNew := !slices.Contains(d.table.SMSList.Record[concept], path); isNew && !d.saysStatus(path, values) {
+			return "has no word that the contract knows as a status"
+		}
 	}
 	return ""
 }
@@ -338,12 +353,43 @@ func (d *doctor) proveRecord(ctx context.Context) map[string]proof {
 		}
 	}
 	d.proveSides(g, all, proven)
+	if path := d.proveStatus(g, all); path != "" {
+		proven["deliveryStatus"] = proof{path, "its words are those of a delivery status"}
+	}
+	isSum := func(c column) bool {
+		isNone := func(v document.Node) bool { return !isMoney.MatchString(v.Text()) || !strings.Contains(v.Text(), ".") }
+		return len(c.values) > 0 && !slices.ContainsFunc(c.values, isNone)
+	}
+	if sums := filter(all, isSum); len(sums) == 1 {
+		proven["price"] = proof{sums[0].path, "no other member is an amount with a currency"}
+	}
 	for _, concept := range []string{"id", "request"} {
 		if _, ok := proven[concept]; !ok {
 			d.proveByFilter(ctx, g, concept, all, proven)
 		}
 	}
 	return proven
+}
+
+// proveStatus returns the member of which the contract knows every word as that of a delivery status, or "". A number could be anything.
+func (d *doctor) proveStatus(g *guesser, all []column) string {
+	known := readVocabulary().concepts
+	ends := []string{"delivered", "read", "failed", "expired", "rejected"}
+	fitting := filter(all, func(c column) bool {
+		isForeign := func(v document.Node) bool { return isDigits.MatchString(v.Text()) || d.statusOf(v.Text()) == "" }
+		isEnd := func(v document.Node) bool { return slices.Contains(ends, d.statusOf(v.Text())) }
+		above, own := g.words(c.path)
+		isOfSend := g.score(known["sendStatus"], above, own) > g.score(known["deliveryStatus"], above, own)
+		return len(c.values) > 0 && !slices.ContainsFunc(c.values, isForeign) && slices.ContainsFunc(c.values, isEnd) && !isOfSend
+	})
+	return d.choose(g, "deliveryStatus", fitting)
+}
+
+// saysStatus reports whether some values are words of a status that the contract knows, or numbers under a name that says what they are.
+func (d *doctor) saysStatus(path string, values []document.Node) bool {
+	name := strings.ToLower(path)
+	hasName := strings.Contains(name, "dlr") || strings.Contains(name, "deliver") || strings.Contains(name, "status")
+	return slices.ContainsFunc(values, func(v document.Node) bool { return d.knowsWord(v.Text()) || hasName && isWhole.MatchString(v.Text()) })
 }
 
 // proveCreated returns the member that says when the message was sent, and is in no row later than another time; or "".

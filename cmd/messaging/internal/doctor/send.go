@@ -169,7 +169,7 @@ func (d *doctor) awaitListing(ctx context.Context, wait time.Duration) {
 		}
 		select {
 		case <-ctx.Done():
-			d.add("listed", Differs, fmt.Sprintf("not within %v (-wait): settling would take the message for lost", wait))
+			d.add("listed", Differs, fmt.Sprintf("not within %v (--wait): settling would take the message for lost", wait))
 			return
 		case <-time.After(interval):
 		}
@@ -278,6 +278,7 @@ func (d *doctor) examineResponse(context.Context) {
 	if d.mine.Exists() && len(words) > 0 && !words[0].IsBool() {
 		d.acceptWord(words[0].Text())
 	}
+	d.proposeNoReference()
 	d.judge()
 	if d.mine.Exists() {
 		d.compareClock()
@@ -312,6 +313,24 @@ func (d *doctor) proposeNoID(response document.Node) {
 	}
 	d.proposeAll("no ID", "nothing in the response names the message, which is listed: the word at "+status+" decides alone",
 		line{[]string{"sms.send", "response", "id"}, []any{}}, line{[]string{"sms.send", "accepted"}, anyList(accepted)})
+}
+
+// proposeNoReference proposes to read no reference of a response, if the service writes references of its own there: nothing else keeps the
+// response from an acceptance, and the message is listed with the ID of the response and the reference that was sent.
+func (d *doctor) proposeNoReference() {
+	hasSent := func(n document.Node) bool {
+		all, _ := columns([]document.Node{n}, "")
+		isIt := func(v document.Node) bool { return v.Text() == d.sent.reference }
+		return slices.ContainsFunc(all, func(c column) bool { return slices.ContainsFunc(c.values, isIt) })
+	}
+	isAccepted := func() bool { return d.judgement() == nil }
+	if d.sent.reference == "" || len(d.links) == 0 || hasSent(d.sent.response) || !hasSent(d.mine) || isAccepted() {
+		return
+	}
+	none := line{[]string{"sms.send", "response", "reference"}, []any{}}
+	if d.attempt([]line{none}, isAccepted) {
+		d.add("no reference", Differs, "the response has a reference of the service's own; the one that was sent is listed", none)
+	}
 }
 
 // proposeText proposes to read a response that is not JSON as one text, of a message that is listed.
@@ -415,14 +434,20 @@ func (d *doctor) sendAgain(ctx context.Context) {
 	d.section = "send"
 	if d.isSpent {
 		d.add("duplicate", Note, "not tried: two messages were sent to find the name of the reference ID")
+		d.resent(d.judgement(), false)
 		return
 	}
 	second := d.send(ctx, d.sent.message())
 	verdict := messaging.VerdictOf(second.err)
 	failed, _ := errors.AsType[*messaging.Error](second.err)
 	const name = "duplicate"
+	isDuplicate := false
+	defer func() { d.resent(second.err, isDuplicate) }()
 	switch {
+	case d.sent.reference == "" && verdict != messaging.Unknown:
+		d.add(name, Note, "not tried: the message has no reference ID")
 	case errors.Is(second.err, messaging.ErrDuplicate):
+		isDuplicate = true
 		d.add(name, OK, "a second send with the same reference ID is refused")
 	case verdict == messaging.Accepted:
 		d.add(name, Note, "a second send with the same reference ID is accepted: the service does not guard against duplicates, so never send again what may have been sent")
@@ -443,7 +468,21 @@ func (d *doctor) sendAgain(ctx context.Context) {
 			d.add(name, Differs, detail+" (errors.classes.duplicate)")
 			return
 		}
+		isDuplicate = true
 		d.propose(name, detail, append(slices.Clone(classes["duplicate"]), code), "errors", "classes", "duplicate")
+	}
+}
+
+// resent says whether a second send, with the overlay, was accepted, or refused for being the second.
+func (d *doctor) resent(err error, isDuplicate bool) {
+	d.section = "overlay"
+	switch {
+	case isDuplicate:
+		d.add("sends", OK, "the second send is refused as a duplicate")
+	case messaging.VerdictOf(err) == messaging.Accepted:
+		d.add("sends", OK, "the second send is accepted")
+	default:
+		d.add("sends", Differs, "the second send: "+describe(err))
 	}
 }
 

@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"crypto/tls"
+	"encoding/json"
 	"fmt"
 	"io"
 	"log"
@@ -106,6 +107,37 @@ func TestSendWithoutListing(t *testing.T) {
 	report := r.report("-send", "+639170000001", "-from", "ACME", "-yes")
 	assert.Equal(t, Note, r.check(report, "send", "verdict").Result, "only the listing would prove it")
 	assert.Equal(t, Differs, r.check(report, "send", "listed").Result)
+}
+
+// TestServiceWithReferencesOfItsOwn sends to a service that responds with a reference of its own, and lists the one that was sent.
+func TestServiceWithReferencesOfItsOwn(t *testing.T) {
+	t.Parallel()
+	srv := messagingtest.NewServer(t)
+	seedMessages(srv, 6)
+	sent := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			srv.ServeHTTP(w, r)
+			return
+		}
+		sent++
+		recorded := httptest.NewRecorder()
+		srv.ServeHTTP(recorded, r)
+		var body map[string]any
+		assert.NoError(t, json.Unmarshal(recorded.Body.Bytes(), &body))
+		data, _ := body["data"].(map[string]any)
+		if assert.NotNil(t, data, "%v", body) {
+			data["referenceId"] = fmt.Sprint("SVC-REF-", sent)
+		}
+		writeJSON(w, recorded.Code, body)
+	}))
+	t.Cleanup(server.Close)
+	r := newRig(t, server.URL, srv.Token)
+	report := r.report("-send", "+639170000001", "-from", "ACME", "-yes")
+	assert.Equal(t, Differs, r.check(report, "send", "no reference").Result)
+	assert.Contains(t, r.check(report, "send", "no reference").Detail, "a reference of the service's own")
+	assert.Equal(t, OK, r.check(report, "send", "verdict").Result)
+	assert.JSONEq(t, `{"sms.send":{"response":{"reference":[]}}}`, string(report.Overlay))
 }
 
 func TestCertificateIsReported(t *testing.T) {

@@ -48,6 +48,8 @@ func (d *doctor) useOverlay(ctx context.Context) {
 		return failed
 	})
 	switch {
+	case listed == 0 && c.err == nil:
+		d.add("lists", Unknown, "no row, so nothing was read")
 	case c.err != nil:
 		d.add("lists", Differs, fmt.Sprintf("after %d rows: %s", listed, describe(c.err)))
 	case listed < len(d.rows):
@@ -104,7 +106,7 @@ func (s *settings) summarize(d *doctor) {
 		if result, detail := r.result([]string{"address"}); result != OK {
 			judge(ability{"reach the service", "see to the address and the credentials"}, result, detail)
 		}
-		result, detail := r.result([]string{"overlay"})
+		result, detail := r.result([]string{"overlay"}, "parsed", "lists")
 		if result == "" {
 			if result, detail = r.result([]string{"listing"}); result != Unknown {
 				result, detail = Unknown, "it was not tried"
@@ -116,8 +118,11 @@ func (s *settings) summarize(d *doctor) {
 			next1 = "look up in the documentation of the service what the lines under SEND name: until then no send can be judged"
 		}
 		result, detail = r.result([]string{"send"}, "verdict", "duplicate")
+		if d.isWithout && result == OK {
+			result, detail = r.result([]string{"send"}, "field reference")
+		}
 		judge(ability{"send", next1}, result, detail)
-		result, detail = r.result([]string{"filters"}, "reference that exists", "reference that does not", "reference")
+		result, detail = r.result([]string{"filters"}, "reference that exists", "reference that does not", "reference that is cut", "reference")
 		if sent, why := r.result([]string{"send"}, "verdict", "listed", "reference ID"); sent != OK && result == OK {
 			result, detail = sent, why
 		}
@@ -136,7 +141,7 @@ func (s *settings) summarize(d *doctor) {
 		}
 	}
 	if len(d.heard) == 0 {
-		judge(ability{"callbacks", "run it with -listen :8080 while the service calls back"}, "", "")
+		judge(ability{"callbacks", "run it with --listen :8080 while the service calls back"}, "", "")
 	}
 	if next == "" {
 		next = "nothing: use the overlay"
@@ -145,6 +150,26 @@ func (s *settings) summarize(d *doctor) {
 		}
 	}
 	r.Summary = Summary{Works: does, Fails: doesNot, Untried: open, Next: next}
+}
+
+// fault says why the overlay was not seen to work, or "": it lists, and sends if that was asked for.
+func (s *settings) fault(d *doctor) string {
+	wanted := map[string]string{"lists": "it was not seen to list", "sends": "it was not seen to send"}
+	if s.baseURL == "" {
+		return "" // callbacks alone
+	}
+	if s.send == "" {
+		delete(wanted, "sends")
+	}
+	for _, name := range sortedKeys(wanted) {
+		if result, _ := d.report.result([]string{"overlay"}, name, "parsed"); result != OK {
+			return wanted[name]
+		}
+	}
+	if result, _ := d.report.result([]string{"send"}, "verdict"); result == Differs {
+		return wanted["sends"]
+	}
+	return ""
 }
 
 // sectionsOf returns the sections of the callbacks of a kind.
