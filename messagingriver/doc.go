@@ -22,6 +22,8 @@
 //
 //   - A program enqueues it again after Options.Keep, when its reference ID is forgotten.
 //
+// What becomes of a message depends on its outcome:
+//
 //   - Accepted, refused and dropped messages are final. The table messaging_outbox keeps verdict and receipt, and the content of
 //     refused ones for Options.KeepRefused.
 //

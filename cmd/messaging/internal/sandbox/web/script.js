@@ -118,8 +118,11 @@
     const log = $("#log");
     if (!log) return null;
     const rest = log.scrollHeight - log.scrollTop - log.clientHeight;
+    const edge = log.getBoundingClientRect().top;
+    const read = all(".entry", log).find((entry) => entry.getBoundingClientRect().bottom > edge);
     return {
       peer: peerOf(log), at: log.dataset.at, isAtEnd: rest < 80 && !log.dataset.newest,
+      read: read?.id, top: read?.getBoundingClientRect().top,
       ids: new Set(all(".entry", log).map((entry) => entry.id)),
     };
   }
@@ -144,6 +147,8 @@
       log.scrollTop = log.scrollHeight;
       pill(0);
     } else {
+      const read = before.read && document.getElementById(before.read);
+      if (read) log.scrollTop += read.getBoundingClientRect().top - before.top; // one above it may be gone
       pill(waiting + all(".entry.in", log).filter((entry) => !before.ids.has(entry.id)).length);
     }
     // Where the window of a long conversation ends before the newest message, the number of unread ones tells of new ones.
@@ -471,13 +476,15 @@
     typing = setTimeout(() => search(event.target.value), 150);
   });
 
-  function search(text) {
+  // search shows the conversations that match a text, or with whole every one of them.
+  function search(text, whole) {
     clearTimeout(typing);
     const url = new URL(location.href);
     url.hash = "";
     url.searchParams.delete("page");
     if (text) url.searchParams.set("q", text);
     else url.searchParams.delete("q");
+    if (whole) for (const filter of ["is", "only"]) url.searchParams.delete(filter);
     history.replaceState(null, "", url);
     show(url.href);
   }
@@ -521,11 +528,11 @@
     if (menu) {
       menu.open = false;
       $("summary", menu).focus();
-    } else if (field?.id === "q" && field.value) {
+    } else if (field?.id === "q") {
       event.preventDefault();
       field.value = "";
       field.blur();
-      search("");
+      search("", true);
     } else if (field) field.blur();
     else if ($(".board.picked .close")) show($(".close").href, { push: true });
   }
