@@ -16,7 +16,7 @@ type ChatApp1Service struct {
 // Send sends one message to one recipient (POST /chatapp1/send), like SMSService.Send. A nil error does not say whether a fallback
 // went out.
 //
-// An unknown outcome cannot be looked up, because the specification has a listing of SMS alone. Give the message a ReferenceID and a
+// An unknown outcome cannot be looked up, because the service lists only SMS. Give the message a ReferenceID and a
 // CallbackURL: a delivery report with the reference shows that the message was accepted.
 func (s *ChatApp1Service) Send(ctx context.Context, m chatapp1.Message) (Receipt, error) {
 	return s.core.send(ctx, s.core.sendOn(ChannelChatApp1), m.Call(), manner{})

@@ -26,8 +26,8 @@
 //	          List, Pages     what was sent, by row or by page; Page.Next continues a listing in another process
 //	others    Send, SendAll, Validate
 //
-// The messages of a channel are in the package of its name, such as chatapp1. The specification has a listing of SMS alone, so an
-// unknown outcome of a chat-app message cannot be settled.
+// The messages of a channel are in the package of its name, such as chatapp1. The service lists only SMS, so an unknown outcome of a
+// chat-app message cannot be settled.
 //
 // Make one Client and share it: it is safe for concurrent use and never changes. [Client.With] derives another that shares its
 // connections.

@@ -15,12 +15,12 @@ import (
 
 // Observer watches what a client does, for traces and metrics; see WithObserver. It is used from many goroutines at once.
 //
-// Steps are nested: within a StepCall are its attempts, waits and token refreshes, and for SMS.SendOnce the lookups, which have
-// calls of their own. A panic in an Observer is a panic of the call; what was sent by then is not known to the caller.
+// Steps nest. A StepCall contains its attempts, waits and token refreshes. That of SMS.SendOnce also contains its lookups, and each
+// lookup contains a StepCall for every page. If an Observer panics, the call panics, and the caller cannot know what was sent by then.
 type Observer interface {
-	// StartStep is called before a step begins. The context that it returns is passed to EndStep and to the steps within this
-	// one. It must derive from ctx. That of a StepAttempt is also the context of its HTTP request, so that what WithTransport
-	// wraps around the transport can find a span in it, and add headers.
+	// StartStep is called before a step begins. It returns a context that derives from ctx. EndStep and the steps within this one get
+	// that context. For a StepAttempt it is also the context of the HTTP request: a round tripper of WithTransport can find a span
+	// in it, and add headers.
 	StartStep(ctx context.Context, step Step) context.Context
 	// EndStep is called once for each StartStep, in the same goroutine, when the step has ended.
 	EndStep(ctx context.Context, step Step, result StepResult)

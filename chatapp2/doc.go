@@ -5,9 +5,9 @@
 //	})
 //
 // A message has the structure of the third-party cloud messaging platform that the specification refers to, and the types of this
-// package have the platform's own terms. "Exactly one of" is a sealed interface: Content, Action, Header, CardAction, Component
-// and Parameter. They are implemented by values. A pointer compiles too, but sending rejects it, and decoding never makes one, so
-// that a type switch over values sees every case.
+// package have the platform's own terms. Where the platform wants exactly one of several types, this package has a sealed interface:
+// Content, Action, Header, CardAction, Component and Parameter. Set them to values, not to pointers: a pointer compiles, but sending
+// rejects it. Decoding makes values only, so a type switch over the value types sees every case.
 //
 // The fields that the service adds (TTL, Fallback, CallbackURL, ReferenceID) have the names of the contract, and stand beside the
 // message or around it as the contract says. See package contract.

@@ -12,8 +12,8 @@
 // # Spans
 //
 //	span                    kind       what it is                                      within
-//	send sms                client     a send with all its attempts; for SendOnce      the caller's
-//	                                   with its lookups. Also chatapp1, chatapp2
+//	send CHANNEL            client     a send with all its attempts; for SendOnce      the caller's
+//	                                   with its lookups
 //	list sms                client     one page of a listing                           a lookup, or the caller's
 //	lookup sms              internal   a lookup by reference ID                        a send, a settle, or the caller's
 //	settle sms              internal   a call of Settle                                the caller's
@@ -23,8 +23,9 @@
 //	breaker                            status Error and the cause
 //	wait for retry          internal   a wait before an attempt or a lookup            a send, a list or a settle
 //	fetch token             internal   a call of the function of WithTokenSource       a send or a list
-//	process sms             consumer   an event or a request that is none. Also        the request's
-//	                                   chatapp1, chatapp2, delivery
+//	process CALLBACK        consumer   an event, or a request that holds none          the request's
+//
+// CHANNEL is a messaging.Channel, such as sms, and CALLBACK a webhook.Callback, such as delivery.
 //
 // The status of a span is Error, with the reason, if its step failed: a send with any verdict but accepted, a lookup that found
 // nothing, an event whose handler or store failed. An event that was refused has no status: the conventions leave that to the

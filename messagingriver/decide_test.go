@@ -116,6 +116,32 @@ func TestJobCancelledInRiverCancelsItsMessages(t *testing.T) {
 	})
 }
 
+// TestCancelledJobIsAboutItsOwnMessage: River keeps it longer than the outbox keeps the row, and then the reference ID is new.
+func TestCancelledJobIsAboutItsOwnMessage(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service, client := connected(t)
+		options := quick()
+		options.Keep = time.Second
+		r := t.newRig(t, client, options)
+		insert(t, r, smsMessage("a"))
+		require.NoError(t, r.cancelJobs(t.Context()))
+		defer r.start(t)()
+		require.Eventually(t, func() bool {
+			_, err := r.row(t.Context(), smsKey("a"))
+			return err != nil
+		}, time.Minute, 20*time.Millisecond, "it is dropped and forgotten")
+		require.NoError(t, r.Pause(t.Context()))
+		insert(t, r, smsMessage("a"))
+		time.Sleep(2500 * time.Millisecond) // rounds
+		record, err := r.row(t.Context(), smsKey("a"))
+		require.NoError(t, err)
+		assert.Equal(t, messagingriver.Waiting, record.State)
+		require.NoError(t, r.Resume(t.Context()))
+		require.Eventually(t, func() bool { return references(service)["a"] == 1 }, time.Minute, 20*time.Millisecond)
+	})
+}
+
 // TestJobCancelledWhileItRuns: the messages that were not begun are dropped, and the others keep their outcome.
 func TestJobCancelledWhileItRuns(t *testing.T) {
 	t.Parallel()
@@ -358,6 +384,103 @@ func TestRateIsOfAllProcesses(t *testing.T) {
 		assert.Less(t, time.Since(times[len(times)-1]), 5*time.Second)
 		second()
 		require.EqualError(t, r.SetRate(t.Context(), -1), "messagingriver: SetRate got -1; want 0 to 1000000 messages a second")
+	})
+}
+
+// TestKillLeavesNoBacklogStanding: jobs that wait for their turns are lost with their process, those of a round too. Their messages
+// get others after five SendTimeouts and a round.
+func TestKillLeavesNoBacklogStanding(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service, client := connected(t)
+		options := quick()
+		options.SendTimeout, options.Rate = 2*time.Second, 2
+		r := t.newRig(t, client, options)
+		var messages []messagingriver.Message
+		for i := range 100 {
+			messages = append(messages, smsMessage(fmt.Sprint("order-", i)))
+		}
+		insert(t, r, messages...)
+		stop := r.start(t)
+		count := func(of string) (n int) {
+			assert.NoError(t, r.pool().QueryRowContext(t.Context(), "SELECT COUNT(*) FROM "+of).Scan(&n))
+			return n
+		}
+		jobs := func(where string) int { return count("river_job WHERE kind = 'messaging_send' AND " + where) }
+		require.Eventually(t, func() bool {
+			return jobs("CAST(args AS TEXT) LIKE '%again%'") > 0 && jobs("state = 'available'") == 0 &&
+				count("messaging_outbox WHERE state = 'waiting' AND due_at <= "+fmt.Sprint(time.Now().UnixMilli())) == 0
+		}, time.Minute, 50*time.Millisecond, "jobs of a round run, and none waits")
+		r.kill(t, stop)
+		counts := r.counts(t.Context())
+		assert.LessOrEqual(t, counts[messagingriver.Sending], 2, "what only waited is in no doubt")
+		require.NoError(t, r.SetRate(t.Context(), 1000))
+		defer r.start(t)()
+		before := len(service.Sent())
+		require.Eventually(t, func() bool {
+			return len(service.Sent()) >= before+counts[messagingriver.Waiting]-2 // two may have been sent while it stopped
+		}, 50*time.Second, 50*time.Millisecond, "five SendTimeouts are 10 s, and sixty are 120 s")
+	})
+}
+
+// TestMessageThatWaitsForTheAccountKeepsItsPlace: in the order of a recipient. A message that was scheduled for later holds none back.
+func TestMessageThatWaitsForTheAccountKeepsItsPlace(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service, client := connected(t, messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}))
+		options := quick()
+		options.InOrder = true
+		r := t.newRig(t, client, options)
+		require.NoError(t, r.insertWith(t.Context(), smsMessage("later"), river.InsertOpts{ScheduledAt: time.Now().Add(time.Hour)}))
+		insert(t, r, smsMessage("0"), smsMessage("1"), smsMessage("2"))
+		service.Inject(messagingtest.Status(402, 8*time.Second), 1)
+		defer r.start(t)()
+		require.Eventually(t, func() bool {
+			paused, err := r.paused(t.Context())
+			return err == nil && paused
+		}, time.Minute, 10*time.Millisecond)
+		require.NoError(t, r.Resume(t.Context()))
+		for _, reference := range []string{"0", "1", "2"} {
+			becomes(t, r, smsKey(reference), messagingriver.Accepted)
+		}
+		var got []string
+		for _, m := range service.Sent() {
+			got = append(got, m.ReferenceID)
+		}
+		assert.Equal(t, []string{"0", "1", "2"}, got)
+	})
+}
+
+// TestLimitedWorkerClaimsWhatItSends: also before it knows the rate, and when the rate has fallen.
+func TestLimitedWorkerClaimsWhatItSends(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		_, client := connected(t)
+		for name, begin := range map[string]float64{"at the start": 2, "after a fall": 0} {
+			t.Run(name, func(inner *testing.T) {
+				options := quick()
+				options.Rate = begin
+				r := t.newRig(inner, client, options)
+				defer r.start(inner)()
+				if begin == 0 {
+					insert(inner, r, smsMessage("first"))
+					becomes(inner, r, smsKey("first"), messagingriver.Accepted)
+					require.NoError(inner, r.SetRate(inner.Context(), 2))
+					time.Sleep(1100 * time.Millisecond) // a rate holds within a second
+				}
+				var messages []messagingriver.Message
+				for i := range 100 {
+					messages = append(messages, smsMessage(fmt.Sprint("order-", i)))
+				}
+				insert(inner, r, messages...)
+				most := 0
+				for until := time.Now().Add(3 * time.Second); time.Now().Before(until); time.Sleep(5 * time.Millisecond) {
+					most = max(most, r.counts(inner.Context())[messagingriver.Sending])
+				}
+				assert.Positive(inner, r.counts(inner.Context())[messagingriver.Accepted])
+				assert.LessOrEqual(inner, most, 2)
+			})
+		}
 	})
 }
 

@@ -22,7 +22,7 @@ type pace struct {
 
 	// waiting holds one: a process takes no more turns before the last ones are due, and its lookups find the limiter free.
 	waiting   *semaphore.Weighted
-	known     atomic.Uint64 // the rate as bits of a float64
+	known     atomic.Uint64 // the rate as bits of a float64: 0 before it is known, infinite if there is no limit
 	unlimited atomic.Int64  // until when no limit is known, in nanoseconds since 1970
 }
 
@@ -44,14 +44,10 @@ func (t turns) of(i int) time.Time {
 	return t.first.Add(time.Duration(i) * t.gap)
 }
 
-// atOnce returns for how many messages a process reserves turns: those of a quarter of a second, so that a process that dies
-// wastes few, and a new rate soon holds.
+// atOnce returns for how many messages a process asks for turns: those of a quarter of a second, so that a process that dies
+// wastes few, and a new rate soon holds. It is one while the rate is not known. If the rate has fallen, reserve gives fewer.
 func (p *pace) atOnce() int {
-	rate := math.Float64frombits(p.known.Load())
-	if rate == 0 {
-		return perJob
-	}
-	return int(max(1, min(rate/4, perJob)))
+	return int(max(1, min(math.Float64frombits(p.known.Load())/4, perJob)))
 }
 
 // wait takes the next turns of up to n messages, and returns shortly before the first, with the context to send them under.
@@ -69,7 +65,7 @@ func (p *pace) wait(ctx context.Context, n int) (context.Context, turns, error) 
 		return nil, turns{}, err
 	}
 	p.known.Store(math.Float64bits(rate))
-	if rate == 0 {
+	if math.IsInf(rate, 1) {
 		p.unlimited.Store(time.Now().Add(time.Second).UnixNano())
 		return sending, turns{n: n}, nil
 	}
@@ -105,22 +101,24 @@ func sleepUntil(ctx context.Context, t time.Time) error {
 	}
 }
 
-// reserve takes the next n turns from the database. They follow those that were taken before, but begin no earlier than half a
+// reserve takes up to n of the next turns from the database, those of a quarter of a second, and returns the rate, which is
+// infinite if there is no limit. The turns follow those that were taken before, but begin no earlier than half a
 // burst ago: the other half is for the time that a message takes to the service. A turn far ahead is of a clock that was set
 // back.
 func (o *Outbox[TTx]) reserve(ctx context.Context, n int) (turns, float64, error) {
-	type given struct{ rate, ahead float64 }
+	type given struct{ rate, ahead, n float64 }
 	const rate = "COALESCE(rate, CAST($2 AS DOUBLE PRECISION))"
-	found, err := fetch(ctx, o.database, func(g *given) []any { return []any{&g.rate, &g.ahead} }, `
-		UPDATE messaging_rate SET next_at = CAST($1 AS DOUBLE PRECISION) * 1000 / `+rate+` + EARLIER(CLOCK + 60000 + 10000 / `+rate+`,
+	const some = "EARLIER(CAST($1 AS DOUBLE PRECISION), LATER(1, FLOOR(" + rate + " / 4)))"
+	found, err := fetch(ctx, o.database, func(g *given) []any { return []any{&g.rate, &g.ahead, &g.n} }, `
+		UPDATE messaging_rate SET next_at = `+some+` * 1000 / `+rate+` + EARLIER(CLOCK + 60000 + 10000 / `+rate+`,
 			LATER(next_at, CLOCK - 500 / `+rate+` * (CASE WHEN CAST($3 AS BIGINT) > 0 THEN $3 ELSE LATER(1, `+rate+` / 10) END - 1)))
-		WHERE name = 'account' AND `+rate+` > 0 RETURNING `+rate+`, next_at - CLOCK`, n, o.options.Rate, o.options.Burst)
+		WHERE name = 'account' AND `+rate+` > 0 RETURNING `+rate+`, next_at - CLOCK, `+some, n, o.options.Rate, o.options.Burst)
 	if err != nil || len(found) == 0 {
-		return turns{}, 0, err
+		return turns{}, math.Inf(1), err
 	}
 	milliseconds := func(f float64) time.Duration { return time.Duration(f * float64(time.Millisecond)) }
 	g := found[0]
-	return turns{n, time.Now().Add(milliseconds(g.ahead - float64(n)*1000/g.rate)), milliseconds(1000 / g.rate)}, g.rate, nil
+	return turns{int(g.n), time.Now().Add(milliseconds(g.ahead - g.n*1000/g.rate)), milliseconds(1000 / g.rate)}, g.rate, nil
 }
 
 // SetRate sets the rate of all processes, in messages a second, in place of Options.Rate, while they run. 0 returns to

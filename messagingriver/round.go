@@ -123,20 +123,21 @@ func (o *Outbox[TTx]) lookUp(ctx context.Context, a *attempt) (r result) {
 	return r
 }
 
-// dropCancelled drops the messages of jobs that a person cancelled in River's page, unless the person decided otherwise since.
+// dropCancelled drops the messages of jobs that a person cancelled in River's page, unless the person decided otherwise since, or
+// the message was enqueued since, under the reference ID of one that was forgotten.
 func (o *Outbox[TTx]) dropCancelled(ctx context.Context) error {
 	return o.database.exec(ctx, `
 		UPDATE messaging_outbox
 		SET state = 'dropped', problem = 'its job was cancelled in River', message = NULL, recipient = NULL, due_at = CLOCK + CAST($1 AS BIGINT)
 		FROM river_job j, CANCELLED
-		WHERE j.kind = 'messaging_send' AND j.state = 'cancelled' AND FINALIZED > decided_at
+		WHERE j.kind = 'messaging_send' AND j.state = 'cancelled' AND FINALIZED >= LATER(decided_at, messaging_outbox.created_at)
 			AND channel = value->>'channel' AND reference = value->>'reference' AND messaging_outbox.state || '' = 'waiting'`,
 		o.options.Keep.Milliseconds())
 }
 
 // wakeOverdue makes another job for each message that waits beyond its time: its job may have ended with a process, been
-// deleted, or handed it back. It may also still queue, so the next one comes much later. Nothing is lost between the
-// statements: what gets two jobs is sent once.
+// deleted, or handed it back. It may also still queue, and so may the new one, so the next comes much later, unless the new one
+// begins. What gets two jobs is sent once.
 func (o *Outbox[TTx]) wakeOverdue(ctx context.Context) error {
 	type job struct{ priority, most int }
 	type late struct {
@@ -156,16 +157,33 @@ func (o *Outbox[TTx]) wakeOverdue(ctx context.Context) error {
 			like[l.job] = append(like[l.job], l.Key)
 			keys = append(keys, l.Key)
 		}
-		for job, some := range like {
-			options := river.InsertOpts{Priority: max(1, min(job.priority, 4)), MaxAttempts: max(0, job.most)}
-			if _, err := o.river.InsertManyFast(ctx, jobsOf(some, options)); err != nil {
-				return err
+		if err := o.inTx(ctx, func(tx TTx) error { // so that a job begins after its messages were put off
+			for job, some := range like {
+				options := river.InsertOpts{Priority: max(1, min(job.priority, 4)), MaxAttempts: max(0, job.most)}
+				if _, err := o.river.InsertManyFastTx(ctx, tx, jobsOf(some, true, options)); err != nil {
+					return err
+				}
 			}
-		}
-		if err := o.handBack(ctx, keys, 12*o.overdue()); err != nil || len(waiting) < batch {
+			found, err := o.database.queryIn(ctx, tx, o.database.spell.Replace(putOff), keys, (12 * o.overdue()).Milliseconds())
+			_, err = collect(found, err, func(*struct{}) []any { return nil })
+			return err
+		}); err != nil || len(waiting) < batch {
 			return err
 		}
 	}
+}
+
+// inTx runs a function in a transaction, and commits it unless the function fails.
+func (o *Outbox[TTx]) inTx(ctx context.Context, run func(tx TTx) error) error {
+	executor, err := o.database.driver.GetExecutor().Begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer executor.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // nothing after the commit
+	if err = run(o.database.driver.UnwrapTx(executor)); err != nil {
+		return err
+	}
+	return executor.Commit(ctx)
 }
 
 // pauseForAccount pauses the queue of a channel because of the account. It takes a note first: a queue without one was paused
@@ -198,7 +216,7 @@ func (o *Outbox[TTx]) probeQueue(ctx context.Context, queue string) error {
 	if channel >= 0 {
 		name := o.names()[channel]
 		waiting, err := o.database.keys(ctx, `SELECT channel, reference FROM messaging_outbox
-			WHERE state = 'waiting' AND not_before <= CLOCK AND channel = $1 ORDER BY due_at LIMIT 1`, name)
+			WHERE state = 'waiting' AND not_before <= CLOCK AND channel = $1`+o.itsTurn()+" ORDER BY due_at LIMIT 1", name)
 		if err != nil || len(waiting) == 0 {
 			return err
 		}
@@ -235,23 +253,16 @@ func (o *Outbox[TTx]) resumeAgain(ctx context.Context) error {
 }
 
 func (o *Outbox[TTx]) resumeQueueAgain(ctx context.Context, name string) error {
-	executor, err := o.database.driver.GetExecutor().Begin(ctx)
-	if err != nil {
-		return err
-	}
-	defer executor.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // nothing after the commit
-	tx := o.database.driver.UnwrapTx(executor)
-	// The lock has a pause that begins now wait, so that it is not undone.
-	found, err := o.database.queryIn(ctx, tx,
-		o.database.spell.Replace("SELECT name FROM river_queue WHERE name = $1 AND paused_at IS NULL UNLOCKED"), name)
-	running, err := collect(found, err, func(name *string) []any { return []any{name} })
-	if err != nil || len(running) == 0 {
-		return err
-	}
-	if err = o.river.QueueResumeTx(ctx, tx, name, nil); err != nil {
-		return err
-	}
-	return executor.Commit(ctx)
+	return o.inTx(ctx, func(tx TTx) error {
+		// The lock has a pause that begins now wait, so that it is not undone.
+		found, err := o.database.queryIn(ctx, tx,
+			o.database.spell.Replace("SELECT name FROM river_queue WHERE name = $1 AND paused_at IS NULL UNLOCKED"), name)
+		running, err := collect(found, err, func(name *string) []any { return []any{name} })
+		if err != nil || len(running) == 0 {
+			return err
+		}
+		return o.river.QueueResumeTx(ctx, tx, name, nil)
+	})
 }
 
 // deleteOld deletes rows that were kept for their time, and the content of refused messages. What is left of their time is

@@ -112,6 +112,8 @@ type rig interface {
 	wake(ctx context.Context, key messagingriver.Key) error
 	paused(ctx context.Context) (bool, error)
 	exec(ctx context.Context, statement string) error
+	// kill stops workers, and leaves messages and jobs as they were before that: as a kill does.
+	kill(t testing.TB, stop func())
 	pool() *sql.DB
 	// dump returns everything that the tables hold, as text.
 	dump(ctx context.Context) (string, error)
@@ -319,6 +321,27 @@ func (r rigOf[TTx]) paused(ctx context.Context) (bool, error) {
 func (r rigOf[TTx]) exec(ctx context.Context, statement string) error {
 	_, err := r.db.ExecContext(ctx, statement)
 	return err
+}
+
+func (r rigOf[TTx]) kill(t testing.TB, stop func()) {
+	t.Helper()
+	tables := []string{"river_job", "messaging_outbox"}
+	tx, err := r.db.BeginTx(t.Context(), nil)
+	require.NoError(t, err)
+	if _, ok := any(r.driver).(*riverpgxv5.Driver); ok { // SQLite always has one view of both tables
+		_, err = tx.ExecContext(t.Context(), "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+		require.NoError(t, err)
+	}
+	for _, table := range tables {
+		_, err = tx.ExecContext(t.Context(), "CREATE TABLE killed_"+table+" AS SELECT * FROM "+table)
+		require.NoError(t, err)
+	}
+	require.NoError(t, tx.Commit())
+	stop()
+	for _, table := range tables {
+		require.NoError(t, r.exec(t.Context(), "DELETE FROM "+table))
+		require.NoError(t, r.exec(t.Context(), "INSERT INTO "+table+" SELECT * FROM killed_"+table))
+	}
 }
 
 func (r rigOf[TTx]) dump(ctx context.Context) (string, error) {

@@ -24,6 +24,8 @@ import (
 // messages is what River's jobs are for: to send some messages of a channel. One job for several costs less than a job for each.
 type messages struct {
 	Messages []Key `json:"messages"`
+	// Again is set if a round made the job because the messages waited beyond their time.
+	Again bool `json:"again,omitempty"`
 }
 
 func (messages) Kind() string { return "messaging_send" }
@@ -34,9 +36,10 @@ func (m *messages) UnmarshalJSON(data []byte) error {
 		Key
 
 		Messages []Key `json:"messages"`
+		Again    bool  `json:"again"`
 	}
 	_ = json.Unmarshal(data, &form)
-	*m = messages{form.Messages}
+	*m = messages{form.Messages, form.Again}
 	if form.Reference != "" {
 		m.Messages = append(m.Messages, form.Key)
 	}
@@ -47,13 +50,13 @@ func (m *messages) UnmarshalJSON(data []byte) error {
 const perJob = 25
 
 // jobsOf returns jobs for messages, each for some of one channel.
-func jobsOf(keys []Key, options river.InsertOpts) []river.InsertManyParams {
+func jobsOf(keys []Key, again bool, options river.InsertOpts) []river.InsertManyParams {
 	options.UniqueOpts, options.Pending = river.UniqueOpts{}, false
 	var jobs []river.InsertManyParams
 	for channel, keys := range byChannel(keys) {
 		options.Queue = queueOf(channel)
 		for some := range slices.Chunk(keys, perJob) {
-			jobs = append(jobs, river.InsertManyParams{Args: messages{some}, InsertOpts: new(options)})
+			jobs = append(jobs, river.InsertManyParams{Args: messages{some, again}, InsertOpts: new(options)})
 		}
 	}
 	return jobs
@@ -86,6 +89,11 @@ func (s *sender[TTx]) Work(ctx context.Context, job *river.Job[messages]) error 
 	if len(job.Args.Messages) == 0 { // of a version whose jobs cannot be read: its rows get jobs in the next round
 		return o.database.exec(ctx, `UPDATE messaging_outbox SET due_at = CLOCK, priority = $1 WHERE state = 'waiting' AND priority IS NULL`,
 			river.PriorityDefault)
+	}
+	if job.Args.Again { // from here the job can end with its process
+		if err := o.handBack(ctx, job.Args.Messages, o.overdue()); err != nil {
+			return err
+		}
 	}
 	for channel, keys := range byChannel(job.Args.Messages) { // a job of the first version may be for several
 		for len(keys) > 0 && ctx.Err() == nil {
@@ -317,18 +325,11 @@ func (o *Outbox[TTx]) claim(ctx context.Context, channel string, keys []Key, pro
 	if probe {
 		paused = " AND $3 <> ''"
 	}
-	order := ""
-	if o.options.InOrder {
-		order = ` AND NOT EXISTS (SELECT 1 FROM messaging_outbox o WHERE o.channel = messaging_outbox.channel
-			AND o.recipient = messaging_outbox.recipient AND o.reference <> messaging_outbox.reference
-			AND (o.state IN ('sending', 'unknown')
-				OR o.state = 'waiting' AND o.seq < messaging_outbox.seq AND (o.failures > 0 OR o.not_before <= CLOCK)))`
-	}
 	started := time.Now()
 	claimed, err := o.database.attempts(ctx, `
 		UPDATE messaging_outbox
 		SET state = 'sending', attempt = attempt + 1, began_at = CLOCK, due_at = CLOCK + CAST($2 AS BIGINT), problem = '' FROM ROWS
-		WHERE channel = value->>'channel' AND reference = value->>'reference' AND state || '' = 'waiting' AND not_before <= CLOCK`+paused+order,
+		WHERE channel = value->>'channel' AND reference = value->>'reference' AND state || '' = 'waiting' AND not_before <= CLOCK`+paused+o.itsTurn(),
 		list[Key](keys), (2 * o.options.SendTimeout).Milliseconds(), queueOf(channel))
 	for i := range claimed {
 		claimed[i].started = started
@@ -336,15 +337,29 @@ func (o *Outbox[TTx]) claim(ctx context.Context, channel string, keys []Key, pro
 	return claimed, err
 }
 
+// itsTurn is the condition that no message to the same recipient comes before, if they are sent in order. One that waits for its
+// next attempt does. One that was scheduled does from its time on.
+func (o *Outbox[TTx]) itsTurn() string {
+	if !o.options.InOrder {
+		return ""
+	}
+	return ` AND NOT EXISTS (SELECT 1 FROM messaging_outbox o WHERE o.channel = messaging_outbox.channel
+		AND o.recipient = messaging_outbox.recipient AND o.reference <> messaging_outbox.reference
+		AND (o.state IN ('sending', 'unknown')
+			OR o.state = 'waiting' AND o.seq < messaging_outbox.seq AND (o.attempt > 0 OR o.not_before <= CLOCK)))`
+}
+
 // handBack has messages that still wait looked after by a round, after a time.
 func (o *Outbox[TTx]) handBack(ctx context.Context, keys []Key, after time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), o.options.SendTimeout)
 	defer cancel()
-	return o.database.exec(ctx, `
-		UPDATE messaging_outbox SET due_at = LATER(not_before, CLOCK + CAST($2 AS BIGINT)) FROM ROWS
-		WHERE channel = value->>'channel' AND reference = value->>'reference' AND state || '' = 'waiting'`,
-		list[Key](keys), after.Milliseconds())
+	return o.database.exec(ctx, putOff, list[Key](keys), after.Milliseconds())
 }
+
+// putOff has a round look after messages that still wait, after a time.
+const putOff = `
+	UPDATE messaging_outbox SET due_at = LATER(not_before, CLOCK + CAST($2 AS BIGINT)) FROM ROWS
+	WHERE channel = value->>'channel' AND reference = value->>'reference' AND state || '' = 'waiting'`
 
 // follow makes jobs for the messages whose turn has come in the order of a recipient.
 func (o *Outbox[TTx]) follow(ctx context.Context, done []attempt) error {
@@ -367,7 +382,7 @@ func (o *Outbox[TTx]) follow(ctx context.Context, done []attempt) error {
 		AND o.seq = (SELECT MIN(m.seq) FROM messaging_outbox m
 			WHERE m.channel = o.channel AND m.recipient = o.recipient AND m.state = 'waiting' AND m.not_before <= CLOCK)`, lanes)
 	if err == nil && len(next) > 0 {
-		_, err = o.river.InsertManyFast(context.WithoutCancel(ctx), jobsOf(next, river.InsertOpts{}))
+		_, err = o.river.InsertManyFast(context.WithoutCancel(ctx), jobsOf(next, false, river.InsertOpts{}))
 	}
 	return err
 }

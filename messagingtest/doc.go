@@ -33,7 +33,7 @@
 // tel:+639171234567. Amounts are plain numbers beside their currency. If the contract has no
 // place for the currency, they are "XTS 0.50".
 //
-// [Replay] serves responses that were recorded, of a real account perhaps, in place of a ledger.
+// [Replay] serves recorded responses, such as those of a real account, in place of a ledger.
 //
 // # Sending
 //

@@ -17,7 +17,7 @@ import (
 // A message arrives in parameters, or as JSON in the shape of the platform: in a parameter or as the body, alone or in an
 // envelope. Parameters win over JSON, field by field. JSON that a person may have typed is a text: docs/webhooks.md has the rule.
 type ChatMessage struct {
-	// Callback is CallbackChatApp1 or CallbackChatApp2.
+	// Callback is the callback that brought the message, such as CallbackChatApp1.
 	Callback Callback `json:"callback,omitzero"`
 	// ID is the message ID of the service.
 	ID string `json:"id,omitzero"`

@@ -9,12 +9,12 @@
 //		return queue.Put(ctx, m)
 //	}))
 //
-// A [Receiver] has a handler for each callback, for http.ServeMux or any other router, and a method that only parses. [Callback]
-// lists them.
+// A [Receiver] has two methods for each callback. One returns an http.Handler, for http.ServeMux or any other router; the other only
+// parses a request. [Callback] lists the callbacks.
 //
-// This page, the Receiver, and the events that you handle are all that a first program needs. [Content] and the types of chat
-// messages below it, storage, [Observer] and the errors are for reference. The guide, docs/webhooks.md, covers every response and its
-// status, what counts as a duplicate, careless senders, JSON bodies, lists of events, stores of your own and other routers.
+// A first program needs this page, the Receiver, and the events that it handles. [Content] and the types of chat messages, storage,
+// [Observer] and the errors are for reference. The guide, docs/webhooks.md, covers every response and its status, what counts as a
+// duplicate, careless senders, JSON bodies, lists of events, stores of your own and other routers.
 //
 // The names of parameters, the words of statuses and the placeholders are defaults of package contract, which WithContract changes.
 // Every event also has all of its parameters, under any name, and its raw query. The package imports only the standard library and

@@ -1,13 +1,13 @@
 // Command messaging has tools for programs that send messages through the service:
 //
-//	messaging sandbox   the service on this machine, with a web page: see every message, answer it, break the service
-//	messaging doctor    what of the contract an account contradicts, and the overlay that makes it right
-//	messaging send      one message; the exit status is its verdict
-//	messaging list      sent SMS as a table, CSV or JSON lines
+//	messaging sandbox   run the service on this machine, with a web page to see messages, reply to them and inject faults
+//	messaging doctor    find where an account differs from the contract, and write the overlay
+//	messaging send      send one message; the exit status is its verdict
+//	messaging list      list sent SMS as a table, CSV or JSON lines
 //	messaging find      look an SMS up by its reference ID
 //	messaging listen    receive callbacks, print them, and forward them to a program
 //	messaging replay    send a saved callback to a program again
-//	messaging version   the version of this build
+//	messaging version   print the version of this build
 //
 // A command with -h prints its flags and examples. A command line that cannot be used is one line on standard error and exit
 // status 2.

@@ -53,8 +53,8 @@ const giveBackTimeout = 10 * time.Second
 // take it over, as after a crash; zero is [DefaultLease]. Keep it above webhook.WithHandlerTimeout.
 //
 // On SQLite the pool needs either one connection (db.SetMaxOpenConns(1)), or a file with journal_mode(wal) and a busy_timeout. New
-// returns an error that says so. With one connection, handlers that use [Tx] run one after the other. So they do with
-// _txlock=immediate, which several connections need if a handler reads before it writes: SQLite may refuse its writes otherwise.
+// returns an error that says so. With several connections, open the file with _txlock=immediate if a handler reads before it writes:
+// SQLite may refuse its writes otherwise. With one connection or _txlock=immediate, handlers that use [Tx] run one after the other.
 func New(ctx context.Context, db *sql.DB, lease time.Duration) (*Store, error) {
 	switch {
 	case db == nil:

@@ -17,10 +17,12 @@ import (
 // sender sends the messages of one channel.
 type sender[M any] struct {
 	channel, about string
-	// from and fallback report whether a message has a sender, and whether it can fall back to SMS.
-	from, fallback bool
-	build          func(*message) M
-	service        func(*messaging.Client) service[M]
+	// from is the help for --from, and example a sender; both are empty if a message has none. to is the help for --to.
+	from, example, to string
+	// fallback reports whether a message can fall back to SMS.
+	fallback bool
+	build    func(*message) M
+	service  func(*messaging.Client) service[M]
 }
 
 type service[M any] interface {
@@ -32,14 +34,16 @@ type service[M any] interface {
 func senders(console cli.Console) []*cobra.Command {
 	return []*cobra.Command{
 		newSender(console, sender[sms.Message]{
-			channel: "sms", about: "an SMS", from: true,
+			channel: "sms", about: "an SMS",
+			from: "the `sender`", example: "ACME", to: "the recipient's `number`",
 			build: func(m *message) sms.Message {
 				return sms.Message{From: m.from, To: m.to, Text: m.text, ReferenceID: m.reference, CallbackURL: m.callback}
 			},
 			service: func(c *messaging.Client) service[sms.Message] { return c.SMS },
 		}),
 		newSender(console, sender[chatapp1.Message]{
-			channel: "chatapp1", about: "a message over chat app 1; --from is the channel ID", from: true, fallback: true,
+			channel: "chatapp1", about: "a message over chat app 1", fallback: true,
+			from: "the `ID` of the chat-app-1 channel that sends", example: "CHANNEL", to: "the recipient's `number`",
 			build: func(m *message) chatapp1.Message {
 				return chatapp1.Message{
 					ChannelID: m.from, To: m.to, Payload: chatapp1.Text{Body: m.text}, TTL: m.ttl, Fallback: m.fallback(),
@@ -50,6 +54,7 @@ func senders(console cli.Console) []*cobra.Command {
 		}),
 		newSender(console, sender[chatapp2.Message]{
 			channel: "chatapp2", about: "a message over chat app 2", fallback: true,
+			to: "the `recipient`: a number, or the ID of a user or a group",
 			build: func(m *message) chatapp2.Message {
 				return chatapp2.Message{
 					To: m.to, Content: chatapp2.Text{Body: m.text}, TTL: m.ttl, Fallback: m.fallback(),

@@ -138,11 +138,19 @@ func (l *listing) run(ctx context.Context) error {
 	if err != nil {
 		return &cli.ExitError{
 			Status: cli.ExitUnknown,
-			Err:    fmt.Errorf("%w; %d rows are in %s, and --resume goes on", err, state.Rows, l.out),
+			Err:    fmt.Errorf("%w; %s, and --resume goes on", err, rowsIn(l.out, state.Rows)),
 		}
 	}
-	_, _ = fmt.Fprintf(l.console.Err, "%d rows are in %s\n", state.Rows, l.out)
+	_, _ = fmt.Fprintln(l.console.Err, rowsIn(l.out, state.Rows))
 	return finish(l.out, file)
+}
+
+// rowsIn says how many rows a file has.
+func rowsIn(file string, rows int) string {
+	if rows == 1 {
+		return "1 row is in " + file
+	}
+	return fmt.Sprintf("%d rows are in %s", rows, file)
 }
 
 // pages writes the rows of a listing page by page, of which rows are written already, and calls written after each. A row that

@@ -68,14 +68,14 @@ func newSender[M any](console cli.Console, s sender[M]) *cobra.Command {
 		validate, yes bool
 	)
 	from := ""
-	if s.from {
-		from = " --from ACME"
+	if s.from != "" {
+		from = " --from " + s.example
 	}
 	command := &cobra.Command{
 		Use:   s.channel,
 		Short: "Send " + s.about,
-		Long: "Send " + s.about + `: a text by flags, or any message as JSON from a file or standard input. The JSON is that of the
-Go type ` + s.channel + ".Message, as json.Marshal writes it.\n" + environment,
+		Long: "Send " + s.about + `. Flags describe a text. For any other message, -f reads JSON from a file or standard input: that of
+the Go type ` + s.channel + ".Message, as json.Marshal writes it.\n" + environment,
 		Example: fmt.Sprintf(`  messaging send %[1]s%[2]s --to +639171234567 --text 'Your order is ready' --reference order-17
   messaging send %[1]s -f message.json -n    # validate only
   cat message.json | messaging send %[1]s -f - --json`, s.channel, from),
@@ -83,10 +83,10 @@ Go type ` + s.channel + ".Message, as json.Marshal writes it.\n" + environment,
 	}
 	flags := command.Flags()
 	shared.flags(flags)
-	if s.from {
-		flags.StringVar(&m.from, "from", "", "the `sender`")
+	if s.from != "" {
+		flags.StringVar(&m.from, "from", "", s.from)
 	}
-	flags.StringVar(&m.to, "to", "", "the recipient's `number`")
+	flags.StringVar(&m.to, "to", "", s.to)
 	flags.StringVar(&m.text, "text", "", "the `text`")
 	flags.StringVar(&m.reference, "reference", "", "your own `ID` of the message, to look it up by; give each message its own")
 	flags.StringVar(&m.callback, "callback", "", "the `URL` to which the service reports delivery")

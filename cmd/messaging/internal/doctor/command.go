@@ -57,8 +57,8 @@ func NewCommand(console cli.Console) *cobra.Command {
 	s := &settings{console: console}
 	command := &cobra.Command{
 		Use:   "doctor",
-		Short: "What of the contract an account contradicts, and the overlay that makes it right",
-		Long: "Examine an account, and say what of the contract it contradicts. Without --send nothing is sent.\n\n" +
+		Short: "Find where an account differs from the contract, and write the overlay",
+		Long: "Examine an account, and report where it differs from the contract. Without --send nothing is sent.\n\n" +
 			"Credentials come from $" + envToken + ", or $" + envAPIKey + " and $" + envAPISecret + ".",
 		Example: `  messaging doctor -o contract.json
   messaging doctor --send +639171234567 --from ACME
@@ -235,7 +235,7 @@ func (s *settings) examine(ctx context.Context, d *doctor) {
 	}
 	if isListed && len(d.rows) == 0 {
 		d.section = "listing"
-		d.add("members", Unknown, "the account lists no message, so nothing shows what its rows look like; send one (-send), or use an account that has some")
+		d.add("members", Unknown, "the account lists no message, so nothing shows what its rows look like; send one (--send), or use an account that has some")
 	}
 	steps := []func(context.Context){d.examineRecord, d.examinePage, d.examineFilters}
 	if isSent {

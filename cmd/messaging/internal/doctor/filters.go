@@ -237,7 +237,7 @@ func (d *doctor) examineReference(ctx context.Context) {
 		known = []document.Node{mine}
 	}
 	if len(known) == 0 {
-		d.add("reference", Unknown, "no row has a reference ID, so the filter cannot be tried (-send tries it)"+untrusted)
+		d.add("reference", Unknown, "no row has a reference ID, so the filter cannot be tried (--send tries it)"+untrusted)
 	} else {
 		d.lookUp(ctx, "reference that exists", known[0].Text(), nil, untrusted)
 		d.lookUpPart(ctx, known[0].Text(), untrusted)

@@ -118,7 +118,7 @@ func (d *doctor) address(l lookup) bool {
 		d.add("request", Unknown, "cannot be made: "+describe(l.err))
 		return false
 	case l.x.status == 0 && errors.Is(l.err, context.DeadlineExceeded):
-		d.add("reached", Unknown, fmt.Sprintf("no response within %v (-timeout): %s", d.timeout, describe(l.err)))
+		d.add("reached", Unknown, fmt.Sprintf("no response within %v (--timeout): %s", d.timeout, describe(l.err)))
 		return false
 	case l.x.status == 0:
 		d.add("reached", Unknown, "no response: "+describe(l.err))
@@ -134,7 +134,7 @@ func (d *doctor) address(l lookup) bool {
 	}
 	switch {
 	case errors.Is(l.err, context.DeadlineExceeded):
-		d.add("response", Unknown, fmt.Sprintf("begins, but does not end within %v (-timeout)", d.timeout))
+		d.add("response", Unknown, fmt.Sprintf("begins, but does not end within %v (--timeout)", d.timeout))
 	case status == http.StatusUnauthorized || status == http.StatusForbidden || errors.Is(l.err, messaging.ErrUnauthorized):
 		d.refused("credentials", "refused: "+describe(l.err), l.call)
 	case l.wrong != nil:
@@ -179,7 +179,7 @@ func (d *doctor) examineTimes(concept string) {
 		ahead := time.Until(slices.MaxFunc(at, time.Time.Compare)).Round(time.Minute)
 		d.add(concept, Differs, fmt.Sprintf("the newest is %v in the future, read in the zone %q: set sms.list.zone", ahead, list.Zone))
 	case strings.Contains(shapes(values, true), "without an offset"):
-		d.add(concept, Note, fmt.Sprintf("%s: read in the zone %q (sms.list.zone); -send compares it with the clock", shapes(values, true), list.Zone))
+		d.add(concept, Note, fmt.Sprintf("%s: read in the zone %q (sms.list.zone); --send compares it with the clock", shapes(values, true), list.Zone))
 	default:
 		d.add(concept, OK, shapes(values, true))
 	}

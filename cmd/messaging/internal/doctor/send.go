@@ -169,7 +169,7 @@ func (d *doctor) awaitListing(ctx context.Context, wait time.Duration) {
 		}
 		select {
 		case <-ctx.Done():
-			d.add("listed", Differs, fmt.Sprintf("not within %v (-wait): settling would take the message for lost", wait))
+			d.add("listed", Differs, fmt.Sprintf("not within %v (--wait): settling would take the message for lost", wait))
 			return
 		case <-time.After(interval):
 		}

@@ -141,7 +141,7 @@ func (s *settings) summarize(d *doctor) {
 		}
 	}
 	if len(d.heard) == 0 {
-		judge(ability{"callbacks", "run it with -listen :8080 while the service calls back"}, "", "")
+		judge(ability{"callbacks", "run it with --listen :8080 while the service calls back"}, "", "")
 	}
 	if next == "" {
 		next = "nothing: use the overlay"

@@ -32,7 +32,7 @@ func NewCommand(console cli.Console) *cobra.Command {
 	s := &settings{config: Config{Webhooks: map[messagingtest.Channel]string{}}, webhooks: map[messagingtest.Channel]*string{}}
 	command := &cobra.Command{
 		Use:   "sandbox",
-		Short: "The service on this machine, with a web page: see every message, answer it, break the service",
+		Short: "Run the service on this machine, with a web page to see messages, reply to them and inject faults",
 		Example: `  messaging sandbox
   messaging sandbox --listen 127.0.0.1:0 --webhook-sms http://127.0.0.1:8080/hooks/sms
   messaging sandbox --open --quiet
