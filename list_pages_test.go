@@ -456,6 +456,7 @@ func TestListIsCompleteOrFails(t *testing.T) {
 		"no rows beside more pages":      {`{}`, `{"totalPages":3,"data":[]}`, claimed, sms.ListOptions{}},
 		"no rows, and no cursor":         {`{"sms.list":{"paging":{"by":"cursor"},"params":{"cursor":"after"}}}`, `{"totalPages":3,"data":[]}`, claimed, sms.ListOptions{}},
 		"no rows, and more by cursor":    {`{"sms.list":{"paging":{"by":"cursor"},"params":{"cursor":"after"}}}`, `{"hasNext":true,"data":[]}`, claimed, sms.ListOptions{}},
+		"more, and no cursor":            {`{"sms.list":{"paging":{"by":"cursor"},"params":{"cursor":"after"}}}`, `{"hasNext":true,"data":[{"id":"c"}]}`, "says that another page follows, and has no cursor", sms.ListOptions{}},
 		"no rows beside one page":        {`{}`, `{"totalPages":1,"data":[]}`, "", sms.ListOptions{}},
 		"no rows beside a total of none": {`{}`, `{"totalRows":0,"nextPage":2,"data":[]}`, "", sms.ListOptions{}},
 		"a page behind the last":         {`{}`, `{"totalRows":2,"data":[]}`, "", sms.ListOptions{Page: 9}},

@@ -15,7 +15,8 @@ import (
 
 const (
 	oneMeaning = "it has one meaning; leave it where it is right, and write the other list without it"
-	oneValue   = "one value cannot be both; write where each stands, and [] for what the service does not have" +
+	oneValue   = "one value cannot be both; write where each stands, and [] for what the service does not have"
+	orItsID    = oneValue +
 		" (a service that takes the reference of a send for its ID has the same list for both, in its response too)"
 	allAccept = "stands for every word; write the words of acceptance: with any other the outcome is unknown, and not accepted"
 )
@@ -121,15 +122,16 @@ func TestParseRefusesTableThatCannotWork(t *testing.T) {
 		"all codes of success":                         {`{"errors":{"success":["0","*"]}}`, "errors.success[1]", "stands for every word; write the codes that a response may hold although the message was accepted"},
 		"all words accept":                             {`{"sms.send":{"accepted":["*"]}}`, "sms.send.accepted[0]", allAccept},
 		"all other words accept":                       {`{"sms.send":{"accepted":["ok","*"],"refused":["no"]}}`, "sms.send.accepted[1]", allAccept},
+		"all words refuse":                             {`{"sms.send":{"refused":["*"]}}`, "sms.send.refused[0]", "stands for every word; write the words of refusal: with any other the outcome is unknown, and not refused"},
 		"neither ID nor status":                        {`{"sms.send":{"response":{"id":[],"status":[]}}}`, "sms.send.response.id", "names no place, so the status has to accept a message; write where it stands in sms.send.response.status, and its words in sms.send.accepted"},
 		"neither ID nor words":                         {`{"sms.send":{"response":{"id":[]},"accepted":[]}}`, "sms.send.response.id", "names no place, so the status has to accept a message; write where it stands in sms.send.response.status, and its words in sms.send.accepted"},
-		"reference as the ID, but not in the response": {`{"sms.list":{"record":{"id":["messageId"],"reference":["messageId"]}}}`, "sms.list.record.reference[0]", "holds the same as sms.list.record.id[0]; " + oneValue},
-		"reference as one ID of two":                   {`{"sms.send":{"response":{"id":["messageId","id"],"reference":["messageId"]}}}`, "sms.send.response.reference[0]", "holds the same as sms.send.response.id[0]; " + oneValue},
-		"reference as the ID, unsent":                  {`{"sms.send":{"fields":{"reference":""},"response":{"id":["messageId"],"reference":["messageId"]}}}`, "sms.send.response.reference[0]", "holds the same as sms.send.response.id[0]; " + oneValue},
-		"reference as the ID of what came in":          {`{"sms.send":{"response":{"id":["messageId"],"reference":["messageId"]}},"webhook.sms":{"params":{"id":["messageId"],"reference":["messageId"]}}}`, "webhook.sms.params.reference[0]", "holds the same as webhook.sms.params.id[0]; " + oneValue},
-		"reference as the ID of reports":               {`{"webhook.delivery":{"params":{"id":["messageId"],"reference":["messageId"]}}}`, "webhook.delivery.params.reference[0]", "holds the same as webhook.delivery.params.id[0]; " + oneValue},
+		"reference as the ID, but not in the response": {`{"sms.list":{"record":{"id":["messageId"],"reference":["messageId"]}}}`, "sms.list.record.reference[0]", "holds the same as sms.list.record.id[0]; " + orItsID},
+		"reference as one ID of two":                   {`{"sms.send":{"response":{"id":["messageId","id"],"reference":["messageId"]}}}`, "sms.send.response.reference[0]", "holds the same as sms.send.response.id[0]; " + orItsID},
+		"reference as the ID, unsent":                  {`{"sms.send":{"fields":{"reference":""},"response":{"id":["messageId"],"reference":["messageId"]}}}`, "sms.send.response.reference[0]", "holds the same as sms.send.response.id[0]; " + orItsID},
+		"reference as the ID of what came in":          {`{"sms.send":{"response":{"id":["messageId"],"reference":["messageId"]}},"webhook.sms":{"params":{"id":["messageId"],"reference":["messageId"]}}}`, "webhook.sms.params.reference[0]", "holds the same as webhook.sms.params.id[0]; " + orItsID},
+		"reference as the ID of reports":               {`{"webhook.delivery":{"params":{"id":["messageId"],"reference":["messageId"]}}}`, "webhook.delivery.params.reference[0]", "holds the same as webhook.delivery.params.id[0]; " + orItsID},
 		"request ID as the ID":                         {`{"sms.send":{"response":{"id":["requestId"]}}}`, "sms.send.response.id[0]", `holds "requestId" like the default sms.send.response.request[1]; ` + oneValue},
-		"ID as the reference":                          {`{"sms.list":{"record":{"reference":["transactionId"]}}}`, "sms.list.record.reference[0]", `holds "transactionId" like the default sms.list.record.id[0]; ` + oneValue},
+		"ID as the reference":                          {`{"sms.list":{"record":{"reference":["transactionId"]}}}`, "sms.list.record.reference[0]", `holds "transactionId" like the default sms.list.record.id[0]; ` + orItsID},
 		"text as the sender":                           {`{"webhook.sms":{"params":{"from":["message"]}}}`, "webhook.sms.params.from[0]", `holds "message" like the default webhook.sms.params.text[0]; ` + oneValue},
 		"sender as the recipient":                      {`{"webhook.chatapp1":{"params":{"from":["s3cret"],"to":["s3cret"]}}}`, "webhook.chatapp1.params.to[0]", "holds the same as webhook.chatapp1.params.from[0]; " + oneValue},
 		"page of a 5xx":                                {`{"errors":{"gateway":[503]}}`, "errors.gateway[0]", "proves nothing alone: only 400 to 499, without 408, refuse; write it under errors.notProcessed too"},
@@ -282,7 +284,7 @@ func TestParseAcceptsTableThatCanWork(t *testing.T) {
 		"a key alone in a header":        `{"auth":{"keyPair":{"in":"header","key":"X-Key","secret":""}}}`,
 		"headers":                        `{"headers":{"X-Api-Version":"3"},"sms.send":{"headers":{"x-api-version":"","X-App":"a b"}}}`,
 		"money":                          `{"sms.send":{"scale":-18,"negate":true},"sms.list":{"scale":18,"record":{"price":["price.value"],"currency":["price.currency"]}}}`,
-		"words and prefixes that refuse": `{"sms.send":{"accepted":["ok","q*"],"refused":["REJECTED*","3","*"]},"errors":{"success":["0*"]}}`,
+		"words and prefixes that refuse": `{"sms.send":{"accepted":["ok","q*"],"refused":["REJECTED*","3"]},"errors":{"success":["0*"]}}`,
 		"a cursor from the last row":     `{"sms.list":{"paging":{"by":"cursor"},"params":{"cursor":"after"},"page":{"next":["next","$last.meta.id"]}}}`,
 		"listing by POST":                `{"sms.list":{"method":"POST","encoding":"json","params":{"from":"filters.0.from","id":"filters.1.id"},"constants":{"filters.0.op":[1]}}}`,
 		"listing by POST with a query":   `{"sms.list":{"method":"POST"}}`,

@@ -17,8 +17,8 @@
 //
 //   - Options.ResendUnlisted is set, and the service lists a message only after Options.SettleFor, or not by its reference ID.
 //
-//   - The database forgets what it committed: it fails over to a standby that does not confirm commits, or a backup is restored
-//     and not compared with what the service lists.
+//   - The database forgets what it committed: it fails over to a standby that does not confirm commits, SQLite does not run with
+//     synchronous=full, or a backup is restored and not compared with what the service lists.
 //
 //   - A program enqueues it again after Options.Keep, when its reference ID is forgotten.
 //

@@ -97,6 +97,7 @@ func TestPage(t *testing.T) {
 	t.Run("search", func(t *testing.T) { testSearch(t, tab, command) })
 	t.Run("field of a webhook", func(t *testing.T) { testWebhookField(t, tab, command) })
 	t.Run("media and cards", func(t *testing.T) { testMedia(t, tab, command) })
+	t.Run("signs", func(t *testing.T) { testSigns(t, tab, command) })
 	t.Run("a long URL", func(t *testing.T) { testLongURL(t, tab, command) })
 	t.Run("touch, zoom and paper", func(t *testing.T) { testTouch(t, tab, command) })
 	t.Run("traffic and faults", func(t *testing.T) { testTrafficPage(t, tab, command) })

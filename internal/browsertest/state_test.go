@@ -131,6 +131,10 @@ func testReading(t *testing.T, tab browser, command string) {
 		return fmt.Sprintf(`(() => { const e = [...document.querySelectorAll(".entry")].find(e => e.querySelector(".text").innerText === %q), l = document.querySelector("#log").getBoundingClientRect(), r = e.getBoundingClientRect(); return r.top >= l.top - 1 && r.bottom <= l.bottom + 1 })()`, text)
 	}
 	eventually(t, tab, inView("Message 40"))
+	do(t, tab, `document.querySelector("#earlier a")?.click()`)
+	eventually(t, tab, `document.querySelector("#log").innerText.includes("Message 0")`)
+	b.open(t, tab, "/_sandbox/?message="+middle)
+	eventually(t, tab, inView("Message 40"))
 	eventually(t, tab, `document.querySelector("#later") && document.querySelectorAll(".entry").length === 100`)
 	do(t, tab, `document.querySelector("#later a").click()`)
 	eventually(t, tab, inView("Message 99"))
@@ -229,6 +233,46 @@ func testMedia(t *testing.T, tab browser, command string) {
 	eventually(t, tab, `document.querySelector(".media.image img").naturalWidth === 80`)
 	do(t, tab, `document.querySelector(".place").click()`) // the bubble opens its details
 	eventually(t, tab, `document.querySelector(".entry.current .place") && document.querySelector(".timeline").innerText.includes("accepted")`)
+}
+
+// testSigns has what tells of a message without a click: whose it is, its fault, and that it is unread. A callback is sent again from
+// its exchange.
+func testSigns(t *testing.T, tab browser, command string) {
+	t.Helper()
+	var calls atomic.Int32
+	hook := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { calls.Add(1) }))
+	defer hook.Close()
+	b := startSandbox(t, command, "-webhook-sms", hook.URL+"/hooks")
+	view(t, tab, 1440, 900, "light")
+	b.text(t, ana, "Hello")
+	b.open(t, tab, conversation("sms", ana))
+	typed(t, tab, "#reply", "Thank you")
+	do(t, tab, `document.querySelector("form.type").requestSubmit()`)
+	eventually(t, tab, `document.querySelector(".entry.out .actions")`)
+	assert.Eventually(t, func() bool { return calls.Load() == 1 }, 30*time.Second, 20*time.Millisecond)
+	background := func(of string) string {
+		return eval[string](t, tab, `getComputedStyle(document.querySelector("`+of+` .bubble")).backgroundColor`)
+	}
+	assert.NotEqual(t, background(".entry.in"), background(".entry.out"))
+
+	b.text(t, ben, "Unread")
+	eventually(t, tab, `document.title.startsWith("(1) ")`)
+	b.open(t, tab, "/_sandbox/page/faults")
+	do(t, tab, `document.querySelector("#fault-accept-then-drop button").click()`)
+	eventually(t, tab, `document.querySelector("#rules").innerText.includes("accept-then-drop")`)
+	_, err := b.client(t).SMS.Send(t.Context(), sms.Message{From: "ACME", To: ben, Text: "Dropped"})
+	require.Error(t, err)
+	b.open(t, tab, conversation("sms", ben))
+	eventually(t, tab, `[...document.querySelectorAll(".entry .stamp .warn")].map(e => e.innerText).join() === "accept-then-drop"`)
+	eventually(t, tab, `!document.title.startsWith("(")`)
+
+	b.open(t, tab, "/_sandbox/page/traffic?only=callback")
+	do(t, tab, `document.querySelector("li[id^=x-] a").click()`)
+	eventually(t, tab, `[...document.querySelectorAll("#exchange button")].some(e => e.innerText === "Send again")`)
+	do(t, tab, `[...document.querySelectorAll("#exchange button")].find(e => e.innerText === "Send again").click()`)
+	assert.Eventually(t, func() bool { return calls.Load() == 2 }, 30*time.Second, 20*time.Millisecond)
+	har := eval[string](t, tab, `document.querySelector("a[download='sandbox.har']").pathname`)
+	assert.Equal(t, "/_sandbox/traffic.har", har)
 }
 
 // testLongURL shows the beginning of a long callback URL in the timeline, and the whole of it on a click.

@@ -208,6 +208,7 @@ const (
 	errQuery     = pageError("the response links to a next page with a query that cannot be parsed")
 	errOtherPage = pageError("the response is a later page than the first, which was requested (sms.list.paging, sms.list.page.number)")
 	errNone      = pageError("the response says that there are rows, and lists none")
+	errNoNext    = pageError("the response says that another page follows, and has no cursor (sms.list.page.next)")
 	errNoCursor  = pageError("the last row of the page has no cursor where the contract's paging looks for it (sms.list.page.next)")
 )
 
@@ -300,6 +301,9 @@ func (l *List) Decode(body []byte, at wire.Position, rows int, reuse []sms.Trans
 			return page, Failure{}, errNoCursor
 		}
 		return page, Failure{}, nil
+	}
+	if isTrue(said("hasNext")) && next == "" && l.op.Paging.By == "cursor" {
+		return page, Failure{}, errNoNext
 	}
 	err = l.setNext(&page, at, next)
 	return page, Failure{}, err

@@ -245,6 +245,8 @@ func (s Send) validate(found *Problems, operation string, t *Table) {
 	checkApart(found, map[string][]string{operation + ".accepted": s.Accepted, operation + ".refused": s.Refused}, true, oneMeaning)
 	checkNotAll(found, operation+".accepted", s.Accepted,
 		"write the words of acceptance: with any other the outcome is unknown, and not accepted")
+	checkNotAll(found, operation+".refused", s.Refused,
+		"write the words of refusal: with any other the outcome is unknown, and not refused")
 	if len(s.Refused) > 0 && len(s.Response["status"]) == 0 {
 		found.add(operation+".refused", "can never be met; write where the status stands in "+operation+".response.status")
 	}
@@ -395,8 +397,14 @@ func checkIdentity(found *Problems, path string, lists map[string][]string, mayB
 	if mayBeReference && isReference(lists) {
 		delete(identity, join(path, "reference"))
 	}
-	checkApart(found, identity, false, "one value cannot be both; write where each stands, and [] for what the service does not have"+
-		" (a service that takes the reference of a send for its ID has the same list for both, in its response too)")
+	const oneValue = "one value cannot be both; write where each stands, and [] for what the service does not have"
+	id, reference := join(path, "id"), join(path, "reference")
+	checkApartFor(found, identity, false, func(place, other string) string {
+		if (place == id || place == reference) && (other == id || other == reference) {
+			return oneValue + " (a service that takes the reference of a send for its ID has the same list for both, in its response too)"
+		}
+		return oneValue
+	})
 }
 
 // isReference reports whether the ID stands where the reference does, and nowhere else.

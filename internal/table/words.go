@@ -58,12 +58,17 @@ func wordFault(word string) string {
 // checkApart refuses a word that stands in two lists: it would mean two things. The lists come with their places in the table, and
 // the reason says what to write.
 func checkApart(found *Problems, lists map[string][]string, fold bool, reason string) {
+	checkApartFor(found, lists, fold, func(_, _ string) string { return reason })
+}
+
+// checkApartFor has a reason for each two lists.
+func checkApartFor(found *Problems, lists map[string][]string, fold bool, reason func(place, other string) string) {
 	seen := map[string]entry{}
 	for place, list := range sorted(lists) {
 		for i, word := range list {
 			same, e := normal(word, fold), entry{place, i, word}
 			if other, ok := seen[same]; ok && other.list != place {
-				found.clash(e, other, reason)
+				found.clash(e, other, reason(e.list, other.list))
 			}
 			seen[same] = e
 		}

@@ -324,7 +324,8 @@ func isOfKind(kind string, v document.Node) bool {
 		return isWhole.MatchString(s) || isDigits.MatchString(s) && len(s) < 10
 	case "amount":
 		isNumber := isDigits.MatchString(s) && len(s) > 9 // of a person, perhaps
-		return isPlain && (isDecimal.MatchString(s) && len(s) <= longAmount && !strings.HasPrefix(s, "00") && !isNumber || isMoney.MatchString(s))
+		isPlainAmount := isDecimal.MatchString(s) && len(s) <= longAmount && !strings.HasPrefix(s, "00") && !isNumber
+		return isPlain && (isPlainAmount || isMoney.MatchString(s))
 	case "currency":
 		return v.IsString() && len([]rune(s)) <= 4 && !isDecimal.MatchString(s)
 	case "time":

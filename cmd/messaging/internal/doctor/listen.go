@@ -338,8 +338,8 @@ func sidesOf(name string, params map[string][]string, all []column) []column {
 	})
 }
 
-// proveNumbers separates the number of a user from ours. It is the only whole number whose name says that it is one of them; of several it is
-// the one that differs from callback to callback, while the others stay.
+// proveNumbers separates the number of a user from ours. It is the only whole number whose name says that it is one of them. Of several it
+// is the one that differs from callback to callback, while the others stay.
 func (d *doctor) proveNumbers(name string, params map[string][]string, all []column, docs []document.Node, proven map[string]proof) {
 	user, ours := "from", "to"
 	if name == reports {
@@ -356,7 +356,8 @@ func (d *doctor) proveNumbers(name string, params map[string][]string, all []col
 	if len(numbers) == 1 && (current == numbers[0].path || current == "" && took == "" && known[folded(numbers[0].path)] == user) {
 		proven[user] = proof{numbers[0].path, "the only whole number"}
 	}
-	if isNumber := slices.ContainsFunc(numbers, func(c column) bool { return c.path == took }); took != "" && (!isNumber || len(numbers) > 1) {
+	isNumber := slices.ContainsFunc(numbers, func(c column) bool { return c.path == took })
+	if took != "" && (!isNumber || len(numbers) > 1) {
 		delete(proven, user) // another could be it
 	}
 	var differ, stay []string
@@ -374,7 +375,7 @@ func (d *doctor) proveNumbers(name string, params map[string][]string, all []col
 		return
 	}
 	proven[user] = proof{differ[0], "differs from callback to callback, and no other number does"}
-	if path, _ := find(docs, params[ours]); len(stay) == 1 && (path == "" || path == differ[0]) {
+	if path, _ := find(docs, params[ours]); len(stay) == 1 && (path == "" || path == differ[0] || path == stay[0]) {
 		proven[ours] = proof{stay[0], "the same in all callbacks: it is ours"}
 	}
 }

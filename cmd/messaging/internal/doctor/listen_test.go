@@ -238,7 +238,7 @@ func TestListenTellsNumbersApart(t *testing.T) {
 		want      map[string]string
 	}{
 		"a short code and a number, in one": {"/sms", []string{"Sender=8011&Mobile=639171230045"}, map[string]string{"from": "Mobile"}},
-		"a short code and numbers":          {"/sms", []string{"Sender=8011&Mobile=639171230045", "Sender=8011&Mobile=639171230046"}, map[string]string{"from": "Mobile", "to": "Sender"}},
+		"a short code and numbers":          {"/sms", []string{"Sender=8011&Mobile=639171230045", "Sender=8011&Mobile=639171230046", "Sender=8011&Mobile=639171230047"}, map[string]string{"from": "Mobile", "to": "Sender"}},
 		"two numbers, in one":               {"/sms", []string{"Sender=639170009999&Mobile=639171230045"}, map[string]string{}},
 		"two numbers":                       {"/sms", []string{"Sender=639170009999&Mobile=639171230045", "Sender=639170009999&Mobile=639171230046"}, map[string]string{"from": "Mobile", "to": "Sender"}},
 		"both differ":                       {"/sms", []string{"Sender=639170009999&Mobile=639171230045", "Sender=639170009998&Mobile=639171230046"}, map[string]string{}},
@@ -257,6 +257,9 @@ func TestListenTellsNumbersApart(t *testing.T) {
 					require.NoError(t, response.Body.Close())
 				}
 			})
+			if len(tt.callbacks) > 2 {
+				assert.Contains(t, report.Summary.Works, "callbacks of webhook.sms", "the overlay so far contradicts no callback")
+			}
 			found := parseContract(t, string(report.Overlay)).Table()
 			params, defaults := found.WebhookSMS.Params, contract.Default().Table().WebhookSMS.Params
 			if tt.path == "/delivery" {

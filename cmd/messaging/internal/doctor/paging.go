@@ -450,7 +450,8 @@ func (d *doctor) examinePageFact(concept string, paths []string, samples []pageS
 		case fits:
 			d.add(concept, OK, path+" agrees with the rows")
 		default:
-			d.add(concept, Differs, path+" does not agree with the rows"+candidatesOf(concept, filter(all, func(c column) bool { return c.path != path })))
+			others := filter(all, func(c column) bool { return c.path != path })
+			d.add(concept, Differs, path+" does not agree with the rows"+candidatesOf(concept, others))
 		}
 		return
 	}

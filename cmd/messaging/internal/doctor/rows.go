@@ -389,7 +389,9 @@ func (d *doctor) proveStatus(g *guesser, all []column) string {
 func (d *doctor) saysStatus(path string, values []document.Node) bool {
 	name := strings.ToLower(path)
 	hasName := strings.Contains(name, "dlr") || strings.Contains(name, "deliver") || strings.Contains(name, "status")
-	return slices.ContainsFunc(values, func(v document.Node) bool { return d.knowsWord(v.Text()) || hasName && isWhole.MatchString(v.Text()) })
+	return slices.ContainsFunc(values, func(v document.Node) bool {
+		return d.knowsWord(v.Text()) || hasName && isWhole.MatchString(v.Text())
+	})
 }
 
 // proveCreated returns the member that says when the message was sent, and is in no row later than another time; or "".

@@ -122,7 +122,8 @@ func (s *settings) summarize(d *doctor) {
 			result, detail = r.result([]string{"send"}, "field reference")
 		}
 		judge(ability{"send", next1}, result, detail)
-		result, detail = r.result([]string{"filters"}, "reference that exists", "reference that does not", "reference that is cut", "reference")
+		result, detail = r.result([]string{"filters"},
+			"reference that exists", "reference that does not", "reference that is cut", "reference")
 		if sent, why := r.result([]string{"send"}, "verdict", "listed", "reference ID"); sent != OK && result == OK {
 			result, detail = sent, why
 		}
