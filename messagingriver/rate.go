@@ -22,7 +22,7 @@ type pace struct {
 
 	// waiting holds one: a process takes no more turns before the last ones are due, and its lookups find the limiter free.
 	waiting   *semaphore.Weighted
-	known     atomic.Uint64 // the rate as bits of a float64: 0 before it is known, infinite if there is no limit
+	known     atomic.Uint64 // the rate as bits of a float64; 0 is none, or not known yet
 	unlimited atomic.Int64  // until when no limit is known, in nanoseconds since 1970
 }
 
@@ -45,9 +45,13 @@ func (t turns) of(i int) time.Time {
 }
 
 // atOnce returns for how many messages a process asks for turns: those of a quarter of a second, so that a process that dies
-// wastes few, and a new rate soon holds. It is one while the rate is not known. If the rate has fallen, reserve gives fewer.
+// wastes few, and a new rate soon holds. If the rate has fallen, or is not known yet, reserve gives fewer.
 func (p *pace) atOnce() int {
-	return int(max(1, min(math.Float64frombits(p.known.Load())/4, perJob)))
+	rate := math.Float64frombits(p.known.Load())
+	if rate == 0 {
+		return perJob
+	}
+	return int(max(1, min(rate/4, perJob)))
 }
 
 // wait takes the next turns of up to n messages, and returns shortly before the first, with the context to send them under.
@@ -65,7 +69,7 @@ func (p *pace) wait(ctx context.Context, n int) (context.Context, turns, error) 
 		return nil, turns{}, err
 	}
 	p.known.Store(math.Float64bits(rate))
-	if math.IsInf(rate, 1) {
+	if rate == 0 {
 		p.unlimited.Store(time.Now().Add(time.Second).UnixNano())
 		return sending, turns{n: n}, nil
 	}
@@ -101,8 +105,8 @@ func sleepUntil(ctx context.Context, t time.Time) error {
 	}
 }
 
-// reserve takes up to n of the next turns from the database, those of a quarter of a second, and returns the rate, which is
-// infinite if there is no limit. The turns follow those that were taken before, but begin no earlier than half a
+// reserve takes up to n of the next turns from the database, those of a quarter of a second, and returns the rate, which is 0
+// if there is no limit. The turns follow those that were taken before, but begin no earlier than half a
 // burst ago: the other half is for the time that a message takes to the service. A turn far ahead is of a clock that was set
 // back.
 func (o *Outbox[TTx]) reserve(ctx context.Context, n int) (turns, float64, error) {
@@ -114,7 +118,7 @@ func (o *Outbox[TTx]) reserve(ctx context.Context, n int) (turns, float64, error
 			LATER(next_at, CLOCK - 500 / `+rate+` * (CASE WHEN CAST($3 AS BIGINT) > 0 THEN $3 ELSE LATER(1, `+rate+` / 10) END - 1)))
 		WHERE name = 'account' AND `+rate+` > 0 RETURNING `+rate+`, next_at - CLOCK, `+some, n, o.options.Rate, o.options.Burst)
 	if err != nil || len(found) == 0 {
-		return turns{}, math.Inf(1), err
+		return turns{}, 0, err
 	}
 	milliseconds := func(f float64) time.Duration { return time.Duration(f * float64(time.Millisecond)) }
 	g := found[0]
