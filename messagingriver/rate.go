@@ -121,6 +121,13 @@ func (o *Outbox[TTx]) reserve(ctx context.Context, n int) (turns, float64, error
 	return turns{int(g.n), time.Now().Add(milliseconds(g.ahead - g.n*1000/g.rate)), milliseconds(1000 / g.rate)}, g.rate, nil
 }
 
+// noteRate writes down this worker's own rate, so that Status knows it in a process that has other options.
+func (o *Outbox[TTx]) noteRate(ctx context.Context) error {
+	return o.database.exec(ctx, `
+		INSERT INTO messaging_rate (name, rate, next_at) VALUES ('workers', CAST($1 AS DOUBLE PRECISION), 0)
+		ON CONFLICT (name) DO UPDATE SET rate = excluded.rate WHERE messaging_rate.rate <> excluded.rate`, o.options.Rate)
+}
+
 // SetRate sets the rate of all processes, in messages a second, in place of Options.Rate, while they run. 0 returns to
 // Options.Rate. It holds within about a second, and until the next SetRate.
 func (o *Outbox[TTx]) SetRate(ctx context.Context, perSecond float64) error {

@@ -42,7 +42,7 @@ func (t *tender[TTx]) Timeout(*river.Job[round]) time.Duration { return t.outbox
 // the service.
 func (t *tender[TTx]) Work(ctx context.Context, _ *river.Job[round]) error {
 	o := t.outbox
-	return errors.Join(o.dropCancelled(ctx), o.wakeOverdue(ctx), o.probe(ctx), o.resumeAgain(ctx), o.deleteOld(ctx), o.settleDue(ctx))
+	return errors.Join(o.noteRate(ctx), o.dropCancelled(ctx), o.wakeOverdue(ctx), o.probe(ctx), o.resumeAgain(ctx), o.deleteOld(ctx), o.settleDue(ctx))
 }
 
 // batch is how many rows a statement of a round takes.

@@ -17,7 +17,8 @@ import (
 type Status struct {
 	// Channels has every channel, and others of which there are messages, sorted by name.
 	Channels []ChannelStatus `json:"channels"`
-	// Rate is the rate of all processes in messages a second, as SetRate or Options.Rate has it; 0 is no limit.
+	// Rate is the rate of all processes in messages a second, as SetRate has it, or Options.Rate of the worker that did the last
+	// round; 0 is no limit.
 	Rate float64 `json:"rate"`
 }
 
@@ -110,7 +111,8 @@ func (o *Outbox[TTx]) status(ctx context.Context, where string) (Status, error) 
 	}
 	slices.SortFunc(status.Channels, func(a, b ChannelStatus) int { return strings.Compare(a.Channel, b.Channel) })
 	rate, err := fetch(ctx, o.database, func(f *float64) []any { return []any{f} },
-		"SELECT COALESCE(rate, CAST($1 AS DOUBLE PRECISION)) FROM messaging_rate WHERE name = 'account'", o.options.Rate)
+		`SELECT COALESCE(rate, (SELECT rate FROM messaging_rate WHERE name = 'workers'), CAST($1 AS DOUBLE PRECISION))
+		FROM messaging_rate WHERE name = 'account'`, o.options.Rate)
 	if len(rate) > 0 {
 		status.Rate = rate[0]
 	}

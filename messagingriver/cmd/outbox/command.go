@@ -60,13 +60,25 @@ func (op *operator) client(needed bool) (*messaging.Client, error) {
 	return messaging.NewClientFromEnv()
 }
 
-// on runs a command on the database.
+// on runs a command on a database that has the outbox's tables.
 func (op *operator) on(ctx context.Context, needsService bool, run func(client *messaging.Client, db database) error) error {
+	return op.onAny(ctx, needsService, false, func(client *messaging.Client, db database) error {
+		if err := hasTables(ctx, db); err != nil {
+			return err
+		}
+		return run(client, db)
+	})
+}
+
+// onAny runs a command on a database, which is created if it may be.
+func (op *operator) onAny(
+	ctx context.Context, needsService, create bool, run func(client *messaging.Client, db database) error,
+) error {
 	client, err := op.client(needsService)
 	if err != nil {
 		return err
 	}
-	db, err := open(ctx, op.getenv("DATABASE_URL"), client, op.options)
+	db, err := open(ctx, op.getenv("DATABASE_URL"), create, client, op.options)
 	if err != nil {
 		return err
 	}
@@ -93,7 +105,7 @@ type done struct {
 
 func (op *operator) simple(use, short string, run func(context.Context, database) error) *cobra.Command {
 	return &cobra.Command{Use: use, Short: short, Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
-		return op.on(cmd.Context(), false, func(_ *messaging.Client, db database) error {
+		return op.onAny(cmd.Context(), false, true, func(_ *messaging.Client, db database) error {
 			if err := run(cmd.Context(), db); err != nil {
 				return err
 			}
@@ -436,7 +448,7 @@ programs: those without a reference ID, or without the prefix of --prefix, are c
 			if err := op.print(cmd.OutOrStdout(), found, text); err != nil || found.Differences == 0 {
 				return err
 			}
-			return errDifferences
+			return errFindings
 		})
 	}
 	return cmd

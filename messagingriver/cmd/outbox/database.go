@@ -5,9 +5,11 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/riverqueue/river"
@@ -49,8 +51,8 @@ type outbox[TTx any] struct {
 	closed func()
 }
 
-// open opens the outbox at a URL: postgres://… or the path of an SQLite file.
-func open(ctx context.Context, url string, client *messaging.Client, options messagingriver.Options) (database, error) {
+// open opens the outbox at a URL: postgres://… or the path of an SQLite file, which is created if it may be.
+func open(ctx context.Context, url string, create bool, client *messaging.Client, options messagingriver.Options) (database, error) {
 	switch {
 	case url == "":
 		return nil, errors.New("DATABASE_URL is empty; want postgres://… or the path of an SQLite file")
@@ -59,7 +61,7 @@ func open(ctx context.Context, url string, client *messaging.Client, options mes
 	case strings.Contains(url, "://"):
 		return nil, errors.New("DATABASE_URL names a database of another kind; want postgres://… or the path of an SQLite file")
 	default:
-		return openSQLite(url, client, options)
+		return openSQLite(url, create, client, options)
 	}
 }
 
@@ -80,8 +82,15 @@ func openPostgres(ctx context.Context, url string, client *messaging.Client, opt
 	return outbox[pgx.Tx]{of, riverpgxv5.New(pool), begin, db, func() { _ = db.Close(); pool.Close() }}, nil
 }
 
-func openSQLite(path string, client *messaging.Client, options messagingriver.Options) (database, error) {
-	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(wal)&_pragma=busy_timeout(10000)&_txlock=immediate")
+func openSQLite(path string, create bool, client *messaging.Client, options messagingriver.Options) (database, error) {
+	if strings.Contains(path, "?") || strings.HasPrefix(path, "file:") || path == ":memory:" {
+		return nil, fmt.Errorf("DATABASE_URL is %q; want the path of an SQLite file, without file: or options", path)
+	}
+	if _, err := os.Stat(path); err != nil && !create {
+		return nil, fmt.Errorf("DATABASE_URL: %w; outbox migrate creates a database", err)
+	}
+	escaped := strings.NewReplacer("%", "%25", "#", "%23").Replace(path)
+	db, err := sql.Open("sqlite", "file:"+escaped+"?_pragma=journal_mode(wal)&_pragma=busy_timeout(10000)&_txlock=immediate")
 	if err != nil {
 		return nil, fmt.Errorf("DATABASE_URL: %w", err)
 	}
@@ -98,6 +107,17 @@ func openSQLite(path string, client *messaging.Client, options messagingriver.Op
 		return tx, tx.Commit, tx.Rollback, nil
 	}
 	return outbox[*sql.Tx]{of, riversqlite.New(db), begin, db, func() { _ = db.Close() }}, nil
+}
+
+// hasTables returns an error that says what to do if a database has no tables of this version.
+func hasTables(ctx context.Context, db database) error {
+	_, err := db.pool().ExecContext(ctx, "SELECT decided_at FROM messaging_outbox LIMIT 0")
+	postgres, ok := errors.AsType[*pgconn.PgError](err)
+	isMissing := ok && (postgres.Code == "42P01" || postgres.Code == "42703") // undefined table, undefined column
+	if isMissing || err != nil && (strings.Contains(err.Error(), "no such table") || strings.Contains(err.Error(), "no such column")) {
+		return errors.New("the database has no outbox of this version: run outbox migrate")
+	}
+	return err
 }
 
 func (o outbox[TTx]) insert(ctx context.Context, messages []messagingriver.Message) (int, error) {

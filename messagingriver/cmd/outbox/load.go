@@ -24,6 +24,13 @@ import (
 type loaded struct {
 	New   int `json:"new"`
 	Known int `json:"known"`
+	// Repeated are lines whose reference ID an earlier line of the file has. They are not enqueued.
+	Repeated []repeated `json:"repeated,omitempty"`
+}
+
+type repeated struct {
+	Line  int `json:"line"`
+	First int `json:"first"`
 }
 
 func (op *operator) load() *cobra.Command {
@@ -34,7 +41,7 @@ func (op *operator) load() *cobra.Command {
 A line is {"channel": "sms", "message": {"from": "ACME", "to": "+639171234567", "text": "Hi", "referenceID": "order-1"}},
 where the message is as encoding/json writes it. A file that ends in .csv has SMS: its first line names the columns, which
 are from, to, text, referenceID and callbackURL. A line that cannot be sent ends the load with its number; those before it
-are enqueued.`,
+are enqueued. A line with the reference ID of an earlier one is not enqueued: the load names it, and ends with status 1.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return op.on(cmd.Context(), false, func(_ *messaging.Client, db database) error {
 				file, err := os.Open(args[0])
@@ -53,7 +60,15 @@ are enqueued.`,
 				if err = errors.Join(err, bar.Finish()); err != nil {
 					return fmt.Errorf("%s: %w (%d messages are enqueued, %d were known)", args[0], err, count.New, count.Known)
 				}
-				return op.print(cmd.OutOrStdout(), count, fmt.Sprintf("%d messages enqueued, %d were known\n", count.New, count.Known))
+				var text strings.Builder
+				for _, r := range count.Repeated {
+					fmt.Fprintf(&text, "line %d repeats the reference ID of line %d, and is not enqueued\n", r.Line, r.First)
+				}
+				fmt.Fprintf(&text, "%d messages enqueued, %d were known\n", count.New, count.Known)
+				if err = op.print(cmd.OutOrStdout(), count, text.String()); err != nil || len(count.Repeated) == 0 {
+					return err
+				}
+				return errFindings
 			})
 		},
 	}
@@ -75,6 +90,7 @@ func enqueue(cmd *cobra.Command, db database, name string, in io.Reader) (count 
 		}
 	}
 	const atOnce = 1000
+	first := map[messagingriver.Key]int{} // the line of each message
 	var batch []messagingriver.Message
 	var lines []int
 	flush := func() error {
@@ -103,6 +119,12 @@ func enqueue(cmd *cobra.Command, db database, name string, in io.Reader) (count 
 			return count, errors.Join(flush(), fmt.Errorf("line %d: %w", line, err))
 		}
 		if err == nil {
+			key := messagingriver.Key{Channel: fmt.Sprintf("%T", message), Reference: message.Call().ReferenceID}
+			if before, ok := first[key]; ok && key.Reference != "" { // one without is invalid
+				count.Repeated = append(count.Repeated, repeated{line, before})
+				continue
+			}
+			first[key] = line
 			batch, lines = append(batch, message), append(lines, line)
 		}
 		if err != nil || len(batch) == atOnce {

@@ -13,7 +13,7 @@
 //
 // DATABASE_URL is postgres://… or the path of an SQLite file. The service is in the environment, as messaging.NewClientFromEnv
 // reads it. With --json each command writes JSON. An error is one line, and the exit status 2; audit ends with 1 if it finds
-// differences.
+// differences, and load if a file repeats a reference ID.
 package main
 
 import (
@@ -34,8 +34,8 @@ func main() {
 	os.Exit(status)
 }
 
-// errDifferences ends a command whose findings are printed.
-var errDifferences = errors.New("there are differences")
+// errFindings ends a command whose findings are printed.
+var errFindings = errors.New("there are findings")
 
 func run(ctx context.Context, args []string, getenv func(string) string, out, diagnostics io.Writer) int {
 	root := command(getenv)
@@ -46,7 +46,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, out, di
 	switch {
 	case err == nil:
 		return 0
-	case errors.Is(err, errDifferences):
+	case errors.Is(err, errFindings):
 		return 1
 	default:
 		_, _ = fmt.Fprintln(diagnostics, "outbox:", strings.ReplaceAll(err.Error(), "\n", "; "))

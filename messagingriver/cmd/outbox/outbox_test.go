@@ -164,7 +164,7 @@ func TestLoadWorkAuditAndResolve(t *testing.T) {
 		out, _ = s.run(0, "audit")
 		assert.Equal(s, "5 SMS compared, 0 differences\n", out)
 
-		db, err := open(s.Context(), s.environment["DATABASE_URL"], testClient(s), messagingriver.Options{})
+		db, err := open(s.Context(), s.environment["DATABASE_URL"], false, testClient(s), messagingriver.Options{})
 		require.NoError(s, err)
 		defer db.close()
 		_, err = db.pool().ExecContext(s.Context(), "UPDATE messaging_outbox SET state = 'parked' WHERE reference = 'd'")
@@ -180,7 +180,7 @@ func TestLoadWorkAuditAndResolve(t *testing.T) {
 func TestRestoredBackupIsComparedBeforeItIsSent(t *testing.T) {
 	onBoth(t, func(s shell) {
 		exec := func(statements ...string) {
-			db, err := open(s.Context(), s.environment["DATABASE_URL"], testClient(s), messagingriver.Options{})
+			db, err := open(s.Context(), s.environment["DATABASE_URL"], false, testClient(s), messagingriver.Options{})
 			require.NoError(s, err)
 			defer db.close()
 			for _, statement := range statements {
@@ -238,6 +238,83 @@ func TestPauseResumeAndRate(t *testing.T) {
 	})
 }
 
+// TestStatusShowsTheRateOfTheWorkers: a process that asks need not know it.
+func TestStatusShowsTheRateOfTheWorkers(t *testing.T) {
+	onBoth(t, func(s shell) {
+		ctx, cancel := context.WithCancel(s.Context())
+		ended := make(chan int)
+		var out, errs bytes.Buffer
+		go func() {
+			ended <- run(ctx, []string{"work", "--rate", "50"}, func(name string) string { return s.environment[name] }, &out, &errs)
+		}()
+		assert.Eventually(s, func() bool {
+			said, _ := s.run(0, "status")
+			return strings.Contains(said, "rate: 50 a second")
+		}, 30*time.Second, 100*time.Millisecond)
+		s.run(0, "rate", "25")
+		said, _ := s.run(0, "status")
+		assert.Contains(s, said, "rate: 25 a second")
+		s.run(0, "rate", "0")
+		said, _ = s.run(0, "status")
+		assert.Contains(s, said, "rate: 50 a second", "their own again")
+		cancel()
+		assert.Zero(s, <-ended, "%s", &errs)
+	})
+}
+
+// TestLoadNamesLinesThatRepeatAReferenceID: the second of two messages would be lost without a word.
+func TestLoadNamesLinesThatRepeatAReferenceID(t *testing.T) {
+	onBoth(t, func(s shell) {
+		other := strings.Replace(line("a"), "+639171234567", "+639170000000", 1)
+		file := s.file("messages.jsonl", line("a")+"\n"+line("b")+"\n"+other+"\n")
+		out, said := s.run(1, "load", file)
+		assert.Equal(s, "line 3 repeats the reference ID of line 1, and is not enqueued\n2 messages enqueued, 0 were known\n", out)
+		assert.Empty(s, said)
+		out, _ = s.run(1, "load", "--json", file)
+		assert.JSONEq(s, `{"new": 0, "known": 2, "repeated": [{"line": 3, "first": 1}]}`, out)
+	})
+}
+
+// TestOnlyMigrateCreates: a mistyped name is an error, and so is a database without tables.
+func TestOnlyMigrateCreates(t *testing.T) {
+	folder := t.TempDir()
+	t.Setenv("MESSAGING_BASE_URL", "http://127.0.0.1:1")
+	t.Setenv("MESSAGING_TOKEN", "t")
+	try := func(url string, args ...string) (int, string) {
+		var out, errs bytes.Buffer
+		status := run(t.Context(), args, func(name string) string {
+			return map[string]string{"DATABASE_URL": url, "MESSAGING_BASE_URL": "http://127.0.0.1:1", "MESSAGING_TOKEN": "t"}[name]
+		}, &out, &errs)
+		assert.LessOrEqual(t, strings.Count(errs.String(), "\n"), 1)
+		return status, errs.String()
+	}
+	path := filepath.Join(folder, "100% #1.db")
+	for _, args := range [][]string{{"status"}, {"work"}, {"parked"}, {"pause"}, {"audit"}, {"load", os.DevNull}} {
+		status, said := try(path, args...)
+		assert.Equal(t, 2, status)
+		assert.Contains(t, said, "outbox migrate creates a database")
+		assert.NoFileExists(t, path)
+	}
+	require.NoError(t, os.WriteFile(path, nil, 0o600))
+	for _, command := range []string{"status", "work"} {
+		status, said := try(path, command)
+		assert.Equal(t, 2, status)
+		assert.Equal(t, "outbox: the database has no outbox of this version: run outbox migrate\n", said)
+	}
+	status, said := try(path, "migrate")
+	assert.Zero(t, status, said)
+	status, said = try(path, "status")
+	assert.Zero(t, status, said)
+	for _, url := range []string{path + "?mode=ro", "file:" + path, ":memory:"} {
+		status, said = try(url, "migrate")
+		assert.Equal(t, 2, status)
+		assert.Contains(t, said, "want the path of an SQLite file, without file: or options")
+	}
+	files, err := filepath.Glob(filepath.Join(folder, "*.db"))
+	require.NoError(t, err)
+	assert.Equal(t, []string{path}, files)
+}
+
 func TestStatusWatchesUntilStopped(t *testing.T) {
 	onBoth(t, func(s shell) {
 		ctx, cancel := context.WithTimeout(s.Context(), 1500*time.Millisecond)
@@ -251,6 +328,15 @@ func TestStatusWatchesUntilStopped(t *testing.T) {
 // TestErrorsAreOneLine: with exit status 2.
 func TestErrorsAreOneLine(t *testing.T) {
 	onBoth(t, func(s shell) {
+		db, err := open(s.Context(), s.environment["DATABASE_URL"], false, testClient(s), messagingriver.Options{})
+		require.NoError(s, err)
+		_, err = db.pool().ExecContext(s.Context(), "ALTER TABLE messaging_outbox RENAME TO away")
+		require.NoError(s, err)
+		_, said := s.run(2, "status")
+		assert.Equal(s, "outbox: the database has no outbox of this version: run outbox migrate\n", said)
+		_, err = db.pool().ExecContext(s.Context(), "ALTER TABLE away RENAME TO messaging_outbox")
+		require.NoError(s, err)
+		db.close()
 		for name, tt := range map[string]struct {
 			args []string
 			want string
