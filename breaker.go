@@ -13,8 +13,8 @@ import (
 
 // BreakerPolicy is how long a client waits for its circuit breakers; see WithBreaker. A zero field has its default.
 type BreakerPolicy struct {
-	// GiveUp bounds how long SendAll and SMS.SendOnce wait in one trouble: 10 minutes by default, or one minute if the account
-	// is in trouble. Beyond it, every message but a probe ends NotSent.
+	// GiveUp bounds how long SendAll and SMS.SendOnce wait: until the trouble has lasted for so long. The default is 10 minutes,
+	// or one minute if the account is in trouble. Beyond it, every message but a probe ends NotSent.
 	GiveUp time.Duration
 	// Off turns the breakers off for this client: it neither waits for them nor counts in them.
 	Off bool

@@ -219,6 +219,16 @@ func TestListWithoutRowsHasTheHeader(t *testing.T) {
 	assert.Equal(t, out, string(written))
 }
 
+func TestListSaysHowManyRowsAFileHas(t *testing.T) {
+	s, _ := newShell(t)
+	for sent, want := range []string{"0 rows are in ", "1 row is in ", "2 rows are in "} {
+		file := filepath.Join(t.TempDir(), "rows.csv")
+		_, errs, _ := s.run("list", "--format", "csv", "--out", file)
+		assert.Contains(t, errs, want+file, sent)
+		s.fill(1)
+	}
+}
+
 // TestListResumes interrupts a listing into a file after each of its pages, and goes on with it.
 func TestListResumes(t *testing.T) {
 	const rows = 10
