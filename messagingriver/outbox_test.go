@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -489,7 +490,13 @@ func TestRefusalThatNamesAMessageIsFinal(t *testing.T) {
 		service.Inject(messagingtest.StatusAfter(http.StatusOK, `{"id":"m-1","code":"200101"}`), 1)
 		insert(t, r, smsMessage("named"))
 		stop := r.start(t)
-		record := becomes(t, r, smsKey("named"), messagingriver.Refused)
+		var record row
+		require.Eventually(t, func() bool {
+			var err error
+			record, err = r.row(t.Context(), smsKey("named"))
+			return err == nil && slices.Contains([]messagingriver.State{messagingriver.Refused, messagingriver.Accepted}, record.State)
+		}, time.Minute, 20*time.Millisecond)
+		require.Equal(t, messagingriver.Refused, record.State)
 		assert.Contains(t, record.Problem, "insufficient balance")
 		require.Eventually(t, func() bool {
 			paused, err := r.paused(t.Context())
