@@ -294,7 +294,7 @@ func compilable(file string, b block, module string) (string, error) {
 	}
 
 	known := map[string]string{"messaging": module, "sqlstore": module + "/webhook/sqlstore"}
-	packages, err := filepath.Glob("*/doc.go") // not those of other modules, which README.md names without importing them
+	packages, err := filepath.Glob("*/*.go") // not those of other modules, which README.md names without importing them
 	if err != nil {
 		return "", err
 	}
